@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+#   make                  build/weft; no network, nothing outside build/
+#   sudo make demo        installs what is missing, builds, profiles, shows it
+#   sudo make check       installs what tests need and runs all of them
+#   make check-quick      the tests that take seconds
+#   make install DESTDIR= PREFIX=/usr/local
+#   make bench lint clean
+#
+#   V=1                   show each command
+#   SAN=address,undefined a build of its own, in build-address-undefined/
+#   CC= CLANG= BPFTOOL=   other tools
+
+MAKEFLAGS += --no-builtin-rules
+comma   := ,
+SAN     ?=
+B       := build$(if $(SAN),-$(subst $(comma),-,$(SAN)))
+PREFIX  ?= /usr/local
+DESTDIR ?=
+CC      := $(if $(filter default,$(origin CC)),gcc,$(CC))
+CLANG   ?= clang
+BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
+Q       := $(if $(V),,@)
+say      = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$@')
+
+VERSION  := 0.1.0
+ARCH     := $(shell $(CC) -dumpmachine | cut -d- -f1)
+BPF_ARCH := $(if $(filter aarch64,$(ARCH)),arm64,x86)
+
+WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+            -Wpointer-arith -Wwrite-strings -Wvla -Wno-unused-parameter
+CPPFLAGS += -D_GNU_SOURCE -DWEFT_VERSION='"$(VERSION)"' -Iuser -Iinclude -I$(B)
+CFLAGS   ?= -O2 -g
+C_FLAGS   = -std=gnu11 $(WARN) -fno-omit-frame-pointer $(CFLAGS) \
+            $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=undefined)
+LD_FLAGS  = $(LDFLAGS) $(if $(SAN),-fsanitize=$(SAN))
+LIBS     := -lbpf -lelf -lz -liberty
+
+BPF_FLAGS := -D__TARGET_ARCH_$(BPF_ARCH) -Ivmlinux -Iinclude -Ibpf \
+             -Wall -Wno-missing-declarations -Wno-unused-function
+
+BPF_SRC  := $(wildcard bpf/*.bpf.c)
+BPF_OBJ  := $(BPF_SRC:%.bpf.c=$(B)/%.bpf.o)
+USER_SRC := $(wildcard user/*/*.c)
+USER_OBJ := $(USER_SRC:%.c=$(B)/%.o)
+LIB_OBJ  := $(filter-out $(B)/user/cli/main.o,$(USER_OBJ))
+
+.PHONY: all
+all: $(B)/weft
+
+$(B)/weft: $(USER_OBJ)
+	$(call say,LINK)
+	$(Q)$(CC) $(LD_FLAGS) -o $@ $^ $(LIBS)
+
+# Everything but main, for the tests.
+$(B)/libweft.a: $(LIB_OBJ)
+	$(call say,AR)
+	$(Q)rm -f $@
+	$(Q)ar rcs $@ $^
+
+# order-only: the skeleton must exist first; depfiles say who really reads it
+$(B)/user/%.o: user/%.c | $(B)/weft.skel.h
+	$(call say,CC)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(C_FLAGS) -MMD -MP -c $< -o $@
+
+$(B)/bpf/%.bpf.o: bpf/%.bpf.c
+	$(call say,BPF)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) --target=bpf -mcpu=v3 -O2 -g $(BPF_FLAGS) -MMD -MP -c $< -o $@
+
+$(B)/weft.skel.h: $(BPF_OBJ)
+	$(call say,SKEL)
+	$(Q)$(BPFTOOL) gen object $(@:.skel.h=.bpf.o) $^
+	$(Q)$(BPFTOOL) gen skeleton $(@:.skel.h=.bpf.o) name weft_bpf > $@.new
+	$(Q)mv $@.new $@
+
+-include $(USER_OBJ:.o=.d) $(BPF_OBJ:.o=.d)
+include tests/tests.mk
+
+.PHONY: compile_commands.json
+compile_commands.json:
+	$(call say,GEN)
+	$(Q)tools/compile-commands '$(CC) $(CPPFLAGS) $(C_FLAGS)' $(USER_SRC) > $@
+
+.PHONY: setup demo bench lint install clean
+setup:
+	$(Q)tools/setup
+
+demo: setup
+	$(Q)$(MAKE) --no-print-directory all demo-programs
+	$(Q)tools/demo/run $(B)
+
+bench: all
+	$(Q)tools/bench/run $(B)
+
+lint:
+	$(Q)tools/lint
+
+install: all
+	install -D -m 755 $(B)/weft $(DESTDIR)$(PREFIX)/bin/weft
+	install -D -m 644 include/weft/async.h $(DESTDIR)$(PREFIX)/include/weft/async.h
+	for page in docs/man/*.1; do \
+		install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man1/$${page##*/}; \
+	done
+
+clean:
+	rm -rf build build-*

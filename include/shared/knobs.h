@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Limits and settings that both halves know. What is in struct knobs becomes
+ * read-only data before the programs are loaded, so an unused filter is dead
+ * code that the verifier removes.
+ */
+#ifndef WEFT_SHARED_KNOBS_H
+#define WEFT_SHARED_KNOBS_H
+
+#define FRAMES_DEFAULT 512 /* user frames of a thread, and again of its chains */
+#define FRAMES_LEAST   16
+#define FRAMES_MOST    512
+
+#define KERNEL_FRAMES_MOST 127 /* the kernel's own limit, perf_event_max_stack */
+
+/*
+ * kernel + thread + chains + the ROOT, GAP and SEGMENT words between them, and
+ * a power of two, so that an index is bounded by one mask.
+ */
+#define RECORD_WORDS_MOST 2048
+
+#define KEYS_MOST	 4    /* candidate key variables of one process */
+#define PUBLISHED_MOST	 4096 /* processes with a key at one time */
+#define FILTER_PIDS_MOST 1024
+#define CPUS_MOST	 4096
+
+enum filter_bits {
+	FILTER_TGID = 1 << 0,
+	FILTER_TID = 1 << 1,
+	FILTER_CGROUP = 1 << 2,
+	FILTER_COMM = 1 << 3,
+	FILTER_KERNEL_ONLY = 1 << 4,
+	FILTER_USER_ONLY = 1 << 5,
+};
+
+/* Parts of the splice that a test may take away, to see the suite fail. */
+enum sabotage_bits {
+	SABOTAGE_NO_INTERVAL = 1 << 0, /* roots match by equality of fp only */
+	SABOTAGE_NO_KEY = 1 << 1,      /* act as if no key were published */
+	SABOTAGE_NO_IDENTITY = 1 << 2, /* trust what was published for the pid */
+};
+
+struct knobs {
+	unsigned int filters;		 /* enum filter_bits */
+	unsigned int max_frames;	 /* FRAMES_LEAST to FRAMES_MOST */
+	unsigned int wakeup_bytes;	 /* of a ring in use: wake the reader */
+	unsigned int sabotage;		 /* enum sabotage_bits; 0 outside of tests */
+	unsigned long long cgroup_id;	 /* FILTER_CGROUP: the v2 cgroup's id */
+	unsigned int cgroup_level;	 /* and its depth below the root, root = 0 */
+	unsigned int page_bytes;	 /* of user memory */
+	unsigned long long addr_mask;	 /* user address without tags and signatures */
+	unsigned int clock_tick_ns;	 /* unit of /proc/PID/stat field 22 */
+	unsigned int kernel_stack_bytes; /* THREAD_SIZE, for kernels before 5.15 */
+	char comm[16];			 /* FILTER_COMM, NUL padded */
+};
+
+/*
+ * What user space publishes about one life of a process, found by tgid. The
+ * first two fields are fields 22 and 28 of /proc/PID/stat; a tick on which
+ * they differ from the task's own uses none of the rest.
+ */
+struct published {
+	unsigned long long start_ticks; /* since boot, in clock ticks */
+	unsigned long long start_stack;
+	unsigned long long key_addr[KEYS_MOST];	 /* of the pthread_key_t; 0 = none */
+	unsigned long long metadata_cookie_addr; /* 0 = none */
+	unsigned long long suspended_cookie_addr;
+	unsigned int specific_offset; /* in glibc's struct pthread, from libc's own
+					 _thread_db_pthread_specific; 0 = unknown */
+	unsigned int reserved;
+};
+
+#endif

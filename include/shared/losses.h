@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The ledger of the sampling program. Every entry of the program ends in
+ * exactly one of the outcomes, so that
+ *
+ *	ENTERED = sum of all outcomes
+ *
+ * holds for each CPU at any time that no tick is under way. How the user
+ * stack of a kept sample ended is counted beside, by enum ending.
+ */
+#ifndef WEFT_SHARED_LOSSES_H
+#define WEFT_SHARED_LOSSES_H
+
+#include "record.h"
+
+/* name, is it a loss, words */
+#define OUTCOMES(X)                                                                      \
+	X(IDLE, 0, "idle")                                                               \
+	X(FILTERED, 0, "left out by a filter")                                           \
+	X(KEPT, 0, "kept")                                                               \
+	X(NO_SCRATCH, 1, "no scratch memory")                                            \
+	X(NO_RING, 1, "CPU without a ring buffer yet")                                   \
+	X(RING_FULL, 1, "ring buffer full: reader too slow")
+
+enum outcome {
+#define X(name, loss, text) OUTCOME_##name,
+	OUTCOMES(X)
+#undef X
+		N_OUTCOMES
+};
+
+struct ledger {
+	unsigned long long entered;
+	unsigned long long outcomes[N_OUTCOMES];
+	unsigned long long endings[N_ENDINGS]; /* of kept samples' thread walks */
+};
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * One sample as the BPF half writes it into a ring and the user half reads it:
+ * a fixed header and a variable number of 64-bit words, of which only those
+ * used are sent.
+ *
+ * The words, in this order:
+ *
+ *   n_kernel words   kernel frames, leaf first; full addresses, so their top
+ *                    byte is 0xff by nature
+ *   n_thread words   the thread's own stack, walked once and whole, leaf first,
+ *                    with a ROOT word at each place where an async root sits
+ *                    and a GAP word where the walk broke and went on from one
+ *   segments         each a SEGMENT word and the words it counts
+ *
+ * A chain segment replaces, in the async view, everything that follows the ROOT
+ * word which carries its number. How it ended says where the view goes on: in
+ * the thread (REJOINED, at word `target` of the thread's words), in the next
+ * segment, which is another thread's stack (CROSSED), or nowhere (the rest).
+ * A ROOT word without a chain is looked through. The thread view is the
+ * thread's words without the ROOT words.
+ *
+ * All numbers are in the machine's byte order (little endian on both machines).
+ */
+#ifndef WEFT_SHARED_RECORD_H
+#define WEFT_SHARED_RECORD_H
+
+/* Top byte of a word: what it is. The rest: an address, or fields below. */
+#define FRAME_KINDS(X)                                                                   \
+	X(USER, 0x00, "user frame, the sampled address itself")                          \
+	X(UNPROVEN, 0x01, "user frame, stepped to by frame pointer")                     \
+	X(ASYNC, 0x02, "async caller")                                                   \
+	X(ROOT, 0x10, "async root registered by the next frame")                         \
+	X(GAP, 0x11, "frames missing here")                                              \
+	X(SEGMENT, 0x12, "head of a segment")                                            \
+	X(KERNEL, 0xff, "kernel frame")
+
+#define FRAME_KIND_SHIFT 56
+#define FRAME_ADDR_MASK	 ((1ULL << FRAME_KIND_SHIFT) - 1)
+#define FRAME_KIND(word) ((unsigned int)((word) >> FRAME_KIND_SHIFT))
+#define FRAME_ADDR(word) ((word)&FRAME_ADDR_MASK)
+
+enum frame_kind {
+#define X(name, value, text) FRAME_##name = value,
+	FRAME_KINDS(X)
+#undef X
+};
+
+/* How a walk ended: the thread's, and each segment's. */
+#define ENDINGS(X)                                                                       \
+	X(NO_USER, "no user stack (kernel thread)")                                      \
+	X(START, "reached the thread's start")                                           \
+	X(DETACHED, "reached the start of a detached chain")                             \
+	X(REJOINED, "chain went on in this thread")                                      \
+	X(CROSSED, "chain went on in a waiting thread")                                  \
+	X(BUDGET, "cut: more frames than the budget")                                    \
+	X(UNREADABLE, "cut: memory not readable")                                        \
+	X(BROKEN, "cut: not a frame pointer")                                            \
+	X(CYCLE, "cut: frames repeat")                                                   \
+	X(TORN, "cut: changed while it was read")                                        \
+	X(STALE, "cut: the waiting root is of another chain")                            \
+	X(FOREIGN, "not walked: 32-bit task")
+
+enum ending {
+#define X(name, text) END_##name,
+	ENDINGS(X)
+#undef X
+		N_ENDINGS
+};
+
+/* ROOT word: the root's number in this record, 0 for the first one met. */
+#define ROOT_NUMBER(word) ((unsigned int)((word)&0xff))
+#define MAX_ROOTS	  32
+
+/*
+ * SEGMENT word: 0x12 | kind | ending | root | target (16 bits) | count (16 bits)
+ * root: of a chain, the number of the ROOT word it leaves from.
+ * target: of a REJOINED chain, an index into the thread's words.
+ */
+enum segment_kind { SEGMENT_CHAIN, SEGMENT_THREAD };
+
+#define SEGMENT_WORD(kind, ending, root, target, count)                                  \
+	(((unsigned long long)FRAME_SEGMENT << FRAME_KIND_SHIFT) |                       \
+	 ((unsigned long long)(kind) << 48) | ((unsigned long long)(ending) << 40) |     \
+	 ((unsigned long long)(root) << 32) | ((unsigned long long)(target) << 16) |     \
+	 (unsigned long long)(count))
+#define SEGMENT_KIND(word)   ((unsigned int)((word) >> 48 & 0xff))
+#define SEGMENT_ENDING(word) ((unsigned int)((word) >> 40 & 0xff))
+#define SEGMENT_ROOT(word)   ((unsigned int)((word) >> 32 & 0xff))
+#define SEGMENT_TARGET(word) ((unsigned int)((word) >> 16 & 0xffff))
+#define SEGMENT_COUNT(word)  ((unsigned int)((word)&0xffff))
+
+/* Bits of sample_rec.flags. */
+#define SAMPLE_FLAGS(X)                                                                  \
+	X(IN_KERNEL, 0, "fell in the kernel")                                            \
+	X(UNPROVEN, 1, "holds a frame stepped to without proof")                         \
+	X(KEY, 2, "the process has a published async key")                               \
+	X(STALE, 3, "what was published is of another life of the process")              \
+	X(UNMATCHED, 4, "an async root was not met on the stack")                        \
+	X(ASYNC, 5, "holds at least one chain")                                          \
+	X(NO_SLOT, 6, "the thread's pthread slots were not found")
+
+enum sample_flag {
+#define X(name, bit, text) SAMPLE_##name = 1 << bit,
+	SAMPLE_FLAGS(X)
+#undef X
+};
+
+#define TASK_COMM_BYTES 16
+
+struct sample_rec {
+	unsigned long long ts_ns; /* CLOCK_MONOTONIC */
+	unsigned int tgid;	  /* of the initial pid namespace */
+	unsigned int tid;
+	unsigned int cpu;
+	unsigned short n_words; /* all that follow the header */
+	unsigned short n_kernel;
+	unsigned short n_thread;
+	unsigned char ending;	    /* of the thread's walk: enum ending */
+	unsigned char flags;	    /* enum sample_flag */
+	char comm[TASK_COMM_BYTES]; /* NUL terminated */
+	unsigned int reserved;	    /* 0 */
+	unsigned long long words[];
+};
+
+#define SAMPLE_HEADER_BYTES 48
+
+_Static_assert(sizeof(struct sample_rec) == SAMPLE_HEADER_BYTES,
+	       "the two halves agree on the header");
+
+#endif

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Included by the Makefile. A program tests/unit/test_X.c is a cmocka suite of
+# its own; tests/*/tests.mk adds what its folder needs.
+
+UNIT_SRC := $(wildcard tests/unit/test_*.c)
+UNIT_BIN := $(UNIT_SRC:%.c=$(B)/%)
+
+$(B)/tests/unit/%: tests/unit/%.c $(B)/libweft.a
+	$(call say,TEST)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(C_FLAGS) $(LD_FLAGS) -MMD -MP -o $@ $< \
+		$(B)/libweft.a -lcmocka $(LIBS)
+
+-include $(UNIT_BIN:=.d)
+-include $(wildcard tests/*/tests.mk) $(wildcard tools/*/tools.mk)
+
+.PHONY: check-unit check-quick check
+check-unit: $(UNIT_BIN)
+	$(Q)for t in $(UNIT_BIN); do $$t || exit 1; done

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Errors are negative errno values, born in fail() together with one sentence
+ * that says what failed, on what and why, and passed up unchanged. Whoever
+ * decides to live with an error drops the sentence; only cli/ prints it.
+ * One thread: there is one sentence at a time, the latest.
+ */
+#ifndef WEFT_BASE_ERROR_H
+#define WEFT_BASE_ERROR_H
+
+/* Keeps the sentence and returns err (negative). */
+int fail(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* As fail(), with ": " and the words for err after the sentence. */
+int fail_errno(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Adds what the person can do about the error at hand; returns err. */
+int fail_hint(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+const char *error_sentence(void); /* never NULL; "" when nothing failed */
+const char *error_hint(void);	  /* never NULL */
+void error_clear(void);
+
+#endif

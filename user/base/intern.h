@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Gives each distinct sequence of bytes a small dense number, so that what
+ * follows compares and counts numbers. Strings, frames and stacks are all
+ * interned here. The table owns its copies; ids and pointers live until
+ * _free(). Nothing is removed. One thread.
+ */
+#ifndef WEFT_BASE_INTERN_H
+#define WEFT_BASE_INTERN_H
+
+#include "base/cleanup.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct intern;
+
+enum { INTERN_FULL = 1 };
+
+int intern_new(struct intern **ret, size_t max_items);
+void intern_free(struct intern *table); /* NULL is fine */
+DEFINE_FREEP(intern)
+
+/*
+ * The id of these n bytes, from 0 in order of first sight. 0, -ENOMEM, or
+ * INTERN_FULL when max_items are there and these are none of them.
+ */
+int intern_id(struct intern *table, const void *bytes, size_t n, uint32_t *ret_id);
+
+/* The bytes of an id that was given out, 8-byte aligned, NUL after them. */
+const void *intern_bytes(const struct intern *table, uint32_t id, size_t *ret_n);
+const char *intern_string(const struct intern *table, uint32_t id);
+
+size_t intern_count(const struct intern *table);
+
+/* A 64-bit hash of n bytes; not for untrusted keys beyond what a table's own
+ * limit bounds. */
+uint64_t hash_bytes(const void *bytes, size_t n);
+
+#endif

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "base/str.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void str_free(struct str *str)
+{
+	free(str->s);
+	*str = (struct str){ 0 };
+}
+
+void str_clear(struct str *str)
+{
+	str->n = 0;
+	if (str->s)
+		str->s[0] = '\0';
+}
+
+static bool make_room(struct str *str, size_t more)
+{
+	size_t want = str->room ? str->room : 64;
+	char *bigger;
+
+	if (str->failed)
+		return false;
+	while (want < str->n + more + 1)
+		want *= 2;
+	if (want == str->room)
+		return true;
+	bigger = realloc(str->s, want);
+	if (!bigger) {
+		str->failed = true;
+		return false;
+	}
+	str->s = bigger;
+	str->room = want;
+	return true;
+}
+
+void str_add_bytes(struct str *str, const void *bytes, size_t n)
+{
+	if (!make_room(str, n))
+		return;
+	if (n)
+		memcpy(str->s + str->n, bytes, n);
+	str->n += n;
+	str->s[str->n] = '\0';
+}
+
+void str_add(struct str *str, const char *s)
+{
+	str_add_bytes(str, s, strlen(s));
+}
+
+void str_add_char(struct str *str, char c)
+{
+	str_add_bytes(str, &c, 1);
+}
+
+void str_addf(struct str *str, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	if (n < 0 || !make_room(str, (size_t)n)) {
+		str->failed = true;
+		return;
+	}
+	va_start(ap, fmt);
+	vsnprintf(str->s + str->n, (size_t)n + 1, fmt, ap);
+	va_end(ap);
+	str->n += (size_t)n;
+}
+
+int str_error(const struct str *str)
+{
+	return str->failed ? fail(-ENOMEM, "no memory for text") : 0;
+}
+
+/* Length of the valid UTF-8 sequence at s, 0 if there is none. */
+static size_t utf8_length(const unsigned char *s, size_t n)
+{
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	uint32_t code;
+	size_t len;
+
+	if (s[0] < 0x80)
+		return 1;
+	len = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
+	if (s[0] < 0xc2 || s[0] > 0xf4 || len > n)
+		return 0;
+	code = s[0] & (0x7fu >> len);
+	for (size_t i = 1; i < len; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		code = code << 6 | (s[i] & 0x3f);
+	}
+	if (code < least[len] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
+		return 0;
+	return len;
+}
+
+void str_add_json(struct str *str, const char *s)
+{
+	size_t n = strlen(s);
+
+	str_add_char(str, '"');
+	for (size_t i = 0; i < n;) {
+		unsigned char c = (unsigned char)s[i];
+		size_t len = utf8_length((const unsigned char *)s + i, n - i);
+
+		if (!len)
+			str_add(str, "\\ufffd");
+		else if (c == '"' || c == '\\')
+			str_addf(str, "\\%c", c);
+		else if (c < 0x20 || c == 0x7f)
+			str_addf(str, "\\u%04x", c);
+		else
+			str_add_bytes(str, s + i, len);
+		i += len ? len : 1;
+	}
+	str_add_char(str, '"');
+}
+
+char *str_clean(char *out, size_t room, const char *name, size_t n)
+{
+	const unsigned char *s = (const unsigned char *)name;
+	size_t used = 0;
+
+	for (size_t i = 0; i < n && s[i];) {
+		size_t len = utf8_length(s + i, n - i);
+		bool control = s[i] < 0x20 || s[i] == 0x7f ||
+			       (s[i] == 0xc2 && len == 2 && s[i + 1] < 0xa0);
+
+		if (used + (len ? len : 1) >= room)
+			break;
+		if (!len || control)
+			out[used++] = '?';
+		else
+			for (size_t k = 0; k < len; k++)
+				out[used++] = (char)s[i + k];
+		i += len ? len : 1;
+	}
+	out[used] = '\0';
+	return out;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The parse worker: a process of our own, forked before anything privileged is
+ * open, without capabilities, bounded in memory, that is handed open files and
+ * reads them. A file that crashes or stalls it costs that file its names and a
+ * count; the worker is started anew.
+ */
+#ifndef WEFT_SYM_WORKER_H
+#define WEFT_SYM_WORKER_H
+
+#include "base/cleanup.h"
+#include "obj/elf_scan.h"
+#include "obj/names.h"
+
+struct worker;
+
+struct worker_counts {
+	unsigned long requests;
+	unsigned long failed;	/* files that could not be parsed */
+	unsigned long restarts; /* crashes and missed deadlines */
+};
+
+int worker_new(struct worker **ret);
+void worker_free(struct worker *worker); /* ends the process; NULL is fine */
+DEFINE_FREEP(worker)
+
+/*
+ * Queues a scan; fd is taken over (closed when done). Answers come through
+ * worker_collect() with the cookie, in order.
+ */
+int worker_submit_scan(struct worker *worker, int fd, uint64_t cookie);
+
+/* Readable when an answer may be there. Changes when the worker restarts. */
+int worker_fd(const struct worker *worker);
+
+/* err: 0, or the scan's negative errno (-ETIMEDOUT, -EPIPE: it died of it). */
+typedef void (*scan_sink)(void *arg, uint64_t cookie, int err,
+			  const struct elf_facts *facts);
+
+/*
+ * Delivers what is there and sends what waits; returns how many scans are
+ * still under way, or a negative errno. wait_ms: how long to wait for all of
+ * them; 0 does not block.
+ */
+int worker_collect(struct worker *worker, int wait_ms, scan_sink sink, void *arg);
+
+enum name_source { NAMES_ELF, NAMES_PERF_MAP, NAMES_KALLSYMS };
+
+/* As the functions of obj/names.h, in the worker; blocks, at most until the
+ * deadline. fd is borrowed. Scans that are under way are finished first. */
+int worker_names(struct worker *worker, enum name_source source, int fd,
+		 const uint64_t *addrs, size_t n, int deadline_ms, name_sink sink,
+		 void *arg);
+
+const struct worker_counts *worker_counts(const struct worker *worker);
+
+#endif
