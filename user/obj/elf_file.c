@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "obj/elf_file.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PHDRS_MOST 256
+#define SHDRS_MOST (128u << 10)
+
+int elf_file_read(struct elf_file *file, uint64_t offset, void *buf, size_t n)
+{
+	size_t done = 0;
+
+	if (offset > file->bytes || n > file->bytes - offset)
+		return fail(-EBADMSG, "ELF file is cut short");
+	if (n > file->budget)
+		return fail(-EBADMSG, "ELF file has too large tables");
+	file->budget -= n;
+	while (done < n) {
+		ssize_t got = pread(file->fd, (char *)buf + done, n - done,
+				    (off_t)(offset + done));
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return fail_errno(-errno, "cannot read ELF file");
+		if (!got)
+			return fail(-EBADMSG, "ELF file shrank while it was read");
+		done += (size_t)got;
+	}
+	return 0;
+}
+
+static int check_header(const Elf64_Ehdr *header)
+{
+	const unsigned char *ident = header->e_ident;
+
+	if (memcmp(ident, ELFMAG, SELFMAG))
+		return fail(-ENOEXEC, "not an ELF file");
+	if (ident[EI_CLASS] != ELFCLASS64 || ident[EI_DATA] != ELFDATA2LSB)
+		return fail(-ENOEXEC, "not a 64-bit little endian ELF file");
+	if (header->e_type != ET_EXEC && header->e_type != ET_DYN)
+		return fail(-ENOEXEC, "not an executable or shared object");
+	return 0;
+}
+
+static int read_phdrs(struct elf_file *file)
+{
+	size_t n = file->header.e_phnum;
+
+	if (!n)
+		return 0;
+	if (file->header.e_phentsize != sizeof(Elf64_Phdr))
+		return fail(-EBADMSG, "program headers of an unknown size");
+	if (n > PHDRS_MOST)
+		n = PHDRS_MOST;
+	file->phdrs = calloc(n, sizeof(*file->phdrs));
+	if (!file->phdrs)
+		return fail(-ENOMEM, "no memory for program headers");
+	file->n_phdrs = n;
+	return elf_file_read(file, file->header.e_phoff, file->phdrs,
+			     n * sizeof(*file->phdrs));
+}
+
+/* They are no part of the loaded program: without them less is found. */
+static int read_shdrs(struct elf_file *file)
+{
+	size_t n = file->header.e_shnum;
+
+	if (!n || n > SHDRS_MOST || file->header.e_shentsize != sizeof(Elf64_Shdr))
+		return 0;
+	file->shdrs = calloc(n, sizeof(*file->shdrs));
+	if (!file->shdrs)
+		return fail(-ENOMEM, "no memory for section headers");
+	if (!elf_file_read(file, file->header.e_shoff, file->shdrs,
+			   n * sizeof(*file->shdrs)))
+		file->n_shdrs = n;
+	return 0;
+}
+
+int elf_file_open(struct elf_file *file, int fd)
+{
+	struct stat st;
+	int err;
+
+	*file = (struct elf_file){ .fd = fd, .budget = ELF_READ_MOST };
+	if (fstat(fd, &st))
+		return fail_errno(-errno, "cannot look at ELF file");
+	if (!S_ISREG(st.st_mode) || st.st_size < (off_t)sizeof(file->header))
+		return fail(-ENOEXEC, "not an ELF file");
+	file->bytes = (uint64_t)st.st_size;
+	err = elf_file_read(file, 0, &file->header, sizeof(file->header));
+	if (!err)
+		err = check_header(&file->header);
+	if (!err)
+		err = read_phdrs(file);
+	return err ? err : read_shdrs(file);
+}
+
+void elf_file_close(struct elf_file *file)
+{
+	free(file->phdrs);
+	free(file->shdrs);
+	file->phdrs = NULL;
+	file->shdrs = NULL;
+}
+
+bool elf_file_offset(const struct elf_file *file, uint64_t vaddr, uint64_t *ret_offset,
+		     uint64_t *ret_bytes)
+{
+	for (size_t i = 0; i < file->n_phdrs; i++) {
+		const Elf64_Phdr *ph = &file->phdrs[i];
+		uint64_t into = vaddr - ph->p_vaddr;
+
+		if (ph->p_type != PT_LOAD || vaddr < ph->p_vaddr || into >= ph->p_filesz)
+			continue;
+		if (ph->p_offset > file->bytes || into >= file->bytes - ph->p_offset)
+			continue;
+		*ret_offset = ph->p_offset + into;
+		*ret_bytes = ph->p_filesz - into;
+		if (*ret_bytes > file->bytes - *ret_offset)
+			*ret_bytes = file->bytes - *ret_offset;
+		return true;
+	}
+	return false;
+}
+
+bool elf_file_loads(const struct elf_file *file, uint64_t vaddr, uint64_t n,
+		    uint32_t flags)
+{
+	for (size_t i = 0; i < file->n_phdrs; i++) {
+		const Elf64_Phdr *ph = &file->phdrs[i];
+		uint64_t into = vaddr - ph->p_vaddr;
+
+		if (ph->p_type == PT_LOAD && vaddr >= ph->p_vaddr && into < ph->p_memsz &&
+		    n <= ph->p_memsz - into && (ph->p_flags & flags) == flags)
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * An open ELF file, read with pread(2) and never mapped: another process may
+ * truncate it meanwhile. Its headers are kept; everything else is read piece
+ * by piece, within the file's size and a budget, so that no file costs more
+ * than a bounded time and memory. Only 64-bit little endian executables and
+ * shared objects, of any machine.
+ */
+#ifndef WEFT_OBJ_ELF_FILE_H
+#define WEFT_OBJ_ELF_FILE_H
+
+#include <elf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ELF_READ_MOST  (512u << 20) /* bytes of one file, over all passes */
+#define ELF_PIECE_MOST (128u << 10) /* bytes of a table that are held at once */
+
+struct elf_file {
+	int fd; /* borrowed */
+	uint64_t bytes;
+	uint64_t budget;
+	Elf64_Ehdr header;
+	Elf64_Phdr *phdrs;
+	size_t n_phdrs;
+	Elf64_Shdr *shdrs; /* none when absent or unreadable */
+	size_t n_shdrs;
+};
+
+#define AUTO_ELF __attribute__((cleanup(elf_file_close))) struct elf_file
+
+/* 0; -ENOEXEC: not such a file; -EBADMSG: garbage; -errno of a read. */
+int elf_file_open(struct elf_file *file, int fd);
+void elf_file_close(struct elf_file *file); /* frees the headers; {0} is fine */
+
+/* All n bytes, or -EBADMSG: past the end or past the budget; or -errno. */
+int elf_file_read(struct elf_file *file, uint64_t offset, void *buf, size_t n);
+
+/* Where in the file the byte at vaddr lies, and how many of its segment's
+ * bytes follow it there. False: not in the file. */
+bool elf_file_offset(const struct elf_file *file, uint64_t vaddr, uint64_t *ret_offset,
+		     uint64_t *ret_bytes);
+
+/* Is [vaddr, vaddr + n) memory of a segment with all these PF_ flags? */
+bool elf_file_loads(const struct elf_file *file, uint64_t vaddr, uint64_t n,
+		    uint32_t flags);
+
+#endif

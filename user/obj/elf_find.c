@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "obj/elf_find.h"
+
+#include "base/cleanup.h"
+#include "base/error.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Linkers merge strings, so that a name is there once, or few times as the
+ * tail of others. */
+#define HITS_MOST 64
+
+struct hit {
+	uint64_t offset; /* of the name among the strings */
+	int what;
+};
+
+struct hits {
+	size_t n;
+	struct hit items[HITS_MOST];
+	elf_find_sink sink;
+	void *arg;
+};
+
+static void add_hit(struct hits *hits, uint64_t offset, int what)
+{
+	for (size_t i = 0; i < hits->n; i++)
+		if (hits->items[i].offset == offset)
+			return;
+	if (hits->n < HITS_MOST)
+		hits->items[hits->n++] = (struct hit){ offset, what };
+}
+
+static void search_piece(const char *piece, size_t n, uint64_t offset,
+			 const struct elf_wanted *wanted, struct hits *hits)
+{
+	size_t len = strlen(wanted->name) + 1; /* ends where the name ends */
+	const char *at = piece, *end = piece + n;
+
+	while ((at = memmem(at, (size_t)(end - at), wanted->name, len))) {
+		add_hit(hits, offset + (uint64_t)(at - piece), wanted->what);
+		at++;
+	}
+}
+
+/* Pieces overlap by the longest name, so that none is missed at a seam. */
+static int search_strings(struct elf_file *file, const struct elf_table *table,
+			  const struct elf_wanted *wanted, size_t n_wanted,
+			  struct hits *hits)
+{
+	AUTO_FREE char *piece = malloc(ELF_PIECE_MOST);
+	size_t overlap = 0;
+
+	if (!piece)
+		return fail(-ENOMEM, "no memory for strings");
+	for (size_t i = 0; i < n_wanted; i++)
+		if (strlen(wanted[i].name) > overlap)
+			overlap = strlen(wanted[i].name);
+	for (uint64_t at = 0; at < table->strings_bytes; at += ELF_PIECE_MOST - overlap) {
+		uint64_t left = table->strings_bytes - at;
+		size_t n = left < ELF_PIECE_MOST ? left : ELF_PIECE_MOST;
+		int err = elf_file_read(file, table->strings_offset + at, piece, n);
+
+		if (err)
+			return err;
+		for (size_t i = 0; i < n_wanted; i++)
+			search_piece(piece, n, at, &wanted[i], hits);
+		if (n == left)
+			break;
+	}
+	return 0;
+}
+
+static int match(void *arg, const Elf64_Sym *sym)
+{
+	const struct hits *hits = arg;
+
+	for (size_t i = 0; i < hits->n; i++) {
+		if (sym->st_name == hits->items[i].offset && sym->st_shndx != SHN_UNDEF &&
+		    sym->st_shndx != SHN_ABS && sym->st_shndx != SHN_COMMON)
+			hits->sink(hits->arg, hits->items[i].what, sym);
+	}
+	return 0;
+}
+
+int elf_find(struct elf_file *file, const struct elf_table *table,
+	     const struct elf_wanted *wanted, size_t n_wanted, elf_find_sink sink,
+	     void *arg)
+{
+	struct hits hits = { .sink = sink, .arg = arg };
+	int err;
+
+	if (!table->n_syms)
+		return 0;
+	err = search_strings(file, table, wanted, n_wanted, &hits);
+	if (err || !hits.n)
+		return err;
+	return elf_table_symbols(file, table, match, &hits);
+}

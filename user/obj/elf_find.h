@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Finds a handful of symbols by name in a table of any size. The names are
+ * searched among the strings first: nearly no file has them, and then its
+ * symbols need not be read.
+ */
+#ifndef WEFT_OBJ_ELF_FIND_H
+#define WEFT_OBJ_ELF_FIND_H
+
+#include "obj/elf_table.h"
+
+struct elf_wanted {
+	const char *name;
+	int what; /* the caller's */
+};
+
+/* Called for each symbol that is defined and has a wanted name. */
+typedef void (*elf_find_sink)(void *arg, int what, const Elf64_Sym *sym);
+
+/* 0 or a negative errno. */
+int elf_find(struct elf_file *file, const struct elf_table *table,
+	     const struct elf_wanted *wanted, size_t n_wanted, elf_find_sink sink,
+	     void *arg);
+
+#endif

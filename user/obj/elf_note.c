@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "obj/elf_note.h"
+
+#include "base/cleanup.h"
+#include "base/error.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* One of ours is 32 bytes for each object that was linked in. */
+#define NOTES_BYTES_MOST (1u << 20)
+
+static uint64_t align_up(uint64_t n, uint64_t align)
+{
+	return (n + align - 1) & ~(align - 1);
+}
+
+static void walk(const unsigned char *bytes, size_t n, uint64_t vaddr, uint64_t align,
+		 elf_note_sink sink, void *arg)
+{
+	uint64_t at = 0;
+	Elf64_Nhdr head;
+
+	while (n - at >= sizeof(head)) {
+		uint64_t owner = at + sizeof(head), desc, end;
+
+		memcpy(&head, bytes + at, sizeof(head));
+		desc = align_up(owner + head.n_namesz, align);
+		end = desc + head.n_descsz;
+		if (desc > n || end > n)
+			return;
+		sink(arg, &(struct elf_note){
+				  .owner = (const char *)bytes + owner,
+				  .owner_bytes = head.n_namesz,
+				  .type = head.n_type,
+				  .desc = bytes + desc,
+				  .desc_bytes = head.n_descsz,
+				  .desc_vaddr = vaddr + desc,
+			  });
+		at = align_up(end, align);
+		if (at > n)
+			return;
+	}
+}
+
+int elf_note_each(struct elf_file *file, elf_note_sink sink, void *arg)
+{
+	for (size_t i = 0; i < file->n_phdrs; i++) {
+		const Elf64_Phdr *ph = &file->phdrs[i];
+		AUTO_FREE unsigned char *bytes = NULL;
+		size_t n = ph->p_filesz;
+		int err;
+
+		if (ph->p_type != PT_NOTE || !n)
+			continue;
+		if (n > NOTES_BYTES_MOST)
+			n = NOTES_BYTES_MOST;
+		bytes = malloc(n);
+		if (!bytes)
+			return fail(-ENOMEM, "no memory for notes");
+		err = elf_file_read(file, ph->p_offset, bytes, n);
+		if (err && err != -EBADMSG)
+			return err;
+		if (!err)
+			walk(bytes, n, ph->p_vaddr, ph->p_align == 8 ? 8 : 4, sink, arg);
+	}
+	return 0;
+}
+
+bool elf_note_is(const struct elf_note *note, const char *owner, uint32_t type)
+{
+	size_t n = strlen(owner) + 1;
+
+	return note->type == type && note->owner_bytes == n &&
+	       !memcmp(note->owner, owner, n);
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What cannot be read of notes and symbols is left out; only a file whose
+ * headers are garbage fails as a whole, since the rest is of use without.
+ */
+#include "obj/elf_scan.h"
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "obj/elf_find.h"
+#include "obj/elf_note.h"
+#include "shared/async_abi.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define GLIBC_SPECIFIC	     "_thread_db_pthread_specific"
+#define SPECIFIC_LARGEST     8192 /* struct pthread is some 2 KB */
+#define NAME_OF_LIBC_LONGEST 256
+
+enum { KEY, METADATA, SUSPENDED, SPECIFIC, OF_GLIBC, OF_MUSL };
+
+/* Marks of a libc are names that it alone defines; __libc_start_main is none,
+ * musl has it too. */
+static const struct elf_wanted wanted[] = {
+	{ ASYNC_KEY_SYMBOL, KEY },
+	{ ASYNC_METADATA_COOKIE, METADATA },
+	{ ASYNC_SUSPENDED_COOKIE, SUSPENDED },
+	{ GLIBC_SPECIFIC, SPECIFIC },
+	{ "_dl_relocate_static_pie", OF_GLIBC },
+	{ "gnu_get_libc_version", OF_GLIBC },
+	{ "_rtld_global", OF_GLIBC },
+	{ "__pthread_tsd_size", OF_MUSL },
+	{ "__init_libc", OF_MUSL },
+	{ "__dls3", OF_MUSL },
+};
+
+struct scan {
+	struct elf_file *file;
+	struct elf_facts *facts;
+	bool has_interpreter;
+	bool has_abi_tag;
+};
+
+static void add_key(struct scan *scan, uint64_t vaddr)
+{
+	struct elf_facts *facts = scan->facts;
+
+	if (!elf_file_loads(scan->file, vaddr, sizeof(uint32_t), PF_R | PF_W))
+		return;
+	for (uint32_t i = 0; i < facts->n_keys; i++)
+		if (facts->key_vaddrs[i] == vaddr)
+			return;
+	if (facts->n_keys < KEYS_MOST)
+		facts->key_vaddrs[facts->n_keys++] = vaddr;
+	else
+		facts->keys_left_out++;
+}
+
+static void take_note(void *arg, const struct elf_note *note)
+{
+	struct scan *scan = arg;
+	struct elf_facts *facts = scan->facts;
+	uint64_t distance;
+
+	if (elf_note_is(note, ASYNC_NOTE_OWNER, ASYNC_NOTE_TYPE)) {
+		if (note->desc_bytes != sizeof(distance))
+			return;
+		memcpy(&distance, note->desc, sizeof(distance));
+		add_key(scan, note->desc_vaddr + distance);
+	} else if (elf_note_is(note, "GNU", NT_GNU_BUILD_ID)) {
+		if (facts->build_id_bytes)
+			return;
+		facts->build_id_bytes = note->desc_bytes < BUILD_ID_MOST
+						? note->desc_bytes
+						: BUILD_ID_MOST;
+		memcpy(facts->build_id, note->desc, facts->build_id_bytes);
+	} else if (elf_note_is(note, "GNU", NT_GNU_ABI_TAG)) {
+		scan->has_abi_tag = true;
+	}
+}
+
+/* glibc tells debuggers {bits, count, offset} of each field they need. */
+static void take_specific(struct scan *scan, uint64_t vaddr)
+{
+	uint64_t offset, bytes;
+	uint32_t field[3];
+
+	if (!elf_file_offset(scan->file, vaddr, &offset, &bytes) ||
+	    bytes < sizeof(field) ||
+	    elf_file_read(scan->file, offset, field, sizeof(field)))
+		return;
+	if (field[2] < SPECIFIC_LARGEST && field[2] % sizeof(void *) == 0)
+		scan->facts->specific_offset = field[2];
+}
+
+static void take_libc(struct scan *scan, enum elf_libc libc)
+{
+	if (scan->facts->libc != LIBC_MUSL)
+		scan->facts->libc = libc;
+}
+
+static void take_symbol(void *arg, int what, const Elf64_Sym *sym)
+{
+	unsigned char type = ELF64_ST_TYPE(sym->st_info);
+	struct scan *scan = arg;
+
+	if (type == STT_SECTION || type == STT_FILE || type == STT_TLS)
+		return;
+	if (what == KEY && type != STT_FUNC)
+		add_key(scan, sym->st_value);
+	else if (what == METADATA)
+		scan->facts->metadata_cookie_vaddr = sym->st_value;
+	else if (what == SUSPENDED)
+		scan->facts->suspended_cookie_vaddr = sym->st_value;
+	else if (what == SPECIFIC)
+		take_specific(scan, sym->st_value);
+	if (what == OF_MUSL)
+		take_libc(scan, LIBC_MUSL);
+	else if (what == OF_GLIBC || what == SPECIFIC)
+		take_libc(scan, LIBC_GLIBC);
+}
+
+/* Does the string there name musl, as its loader and library do? */
+static bool names_musl(struct elf_file *file, uint64_t offset, uint64_t bytes)
+{
+	char name[NAME_OF_LIBC_LONGEST + 1] = "";
+	size_t n = bytes < NAME_OF_LIBC_LONGEST ? bytes : NAME_OF_LIBC_LONGEST;
+
+	if (elf_file_read(file, offset, name, n))
+		return false;
+	return strstr(name, "ld-musl") || strstr(name, "libc.musl");
+}
+
+static int scan_symbols(struct scan *scan)
+{
+	const size_t n_wanted = sizeof(wanted) / sizeof(*wanted);
+	struct elf_file *file = scan->file;
+	struct elf_dynamic dynamic;
+	struct elf_table table;
+	int err = elf_table_dynamic(file, &dynamic);
+
+	if (!err)
+		err = elf_find(file, &dynamic.table, wanted, n_wanted, take_symbol, scan);
+	if (err && err != -EBADMSG)
+		return err;
+	if (!err && dynamic.soname && dynamic.soname < dynamic.table.strings_bytes &&
+	    names_musl(file, dynamic.table.strings_offset + dynamic.soname,
+		       dynamic.table.strings_bytes - dynamic.soname))
+		take_libc(scan, LIBC_MUSL);
+	err = 0;
+	if (elf_table_static(file, &table))
+		err = elf_find(file, &table, wanted, n_wanted, take_symbol, scan);
+	return err == -EBADMSG ? 0 : err;
+}
+
+static void take_segment(struct elf_facts *facts, const Elf64_Phdr *ph)
+{
+	if (facts->n_segments < SEGMENTS_MOST)
+		facts->segments[facts->n_segments++] = (struct elf_segment){
+			.offset = ph->p_offset,
+			.vaddr = ph->p_vaddr,
+			.file_bytes = ph->p_filesz,
+			.memory_bytes = ph->p_memsz,
+			.flags = ph->p_flags,
+		};
+}
+
+/* In the file's order; what only can be read goes first when it is too many. */
+static void scan_headers(struct scan *scan)
+{
+	uint32_t loads = 0, keep_if = 0;
+
+	for (size_t i = 0; i < scan->file->n_phdrs; i++)
+		loads += scan->file->phdrs[i].p_type == PT_LOAD;
+	if (loads > SEGMENTS_MOST)
+		keep_if = PF_X | PF_W;
+	for (size_t i = 0; i < scan->file->n_phdrs; i++) {
+		const Elf64_Phdr *ph = &scan->file->phdrs[i];
+
+		if (ph->p_type == PT_LOAD && (!keep_if || (ph->p_flags & keep_if)))
+			take_segment(scan->facts, ph);
+		if (ph->p_type != PT_INTERP)
+			continue;
+		scan->has_interpreter = true;
+		if (names_musl(scan->file, ph->p_offset, ph->p_filesz))
+			take_libc(scan, LIBC_MUSL);
+	}
+}
+
+int elf_scan(int fd, struct elf_facts *ret)
+{
+	AUTO_ELF file = { 0 };
+	struct elf_facts facts = { 0 };
+	struct scan scan = { .file = &file, .facts = &facts };
+	int err = elf_file_open(&file, fd);
+
+	if (err)
+		return err;
+	facts.machine = file.header.e_machine;
+	facts.is_64bit = 1;
+	scan_headers(&scan);
+	err = elf_note_each(&file, take_note, &scan);
+	if (!err)
+		err = scan_symbols(&scan);
+	if (err)
+		return err;
+	/* a stripped static program has nothing else of glibc's to show */
+	if (facts.libc == LIBC_UNKNOWN && scan.has_abi_tag && !scan.has_interpreter)
+		facts.libc = LIBC_GLIBC;
+	*ret = facts;
+	return 0;
+}
+
+bool elf_vaddr_of_offset(const struct elf_facts *facts, uint64_t offset,
+			 uint64_t *ret_vaddr)
+{
+	bool found = false;
+
+	for (uint32_t i = 0; i < facts->n_segments; i++) {
+		const struct elf_segment *seg = &facts->segments[i];
+		uint64_t into = offset - seg->offset;
+
+		if (offset < seg->offset || into >= seg->file_bytes)
+			continue;
+		if (found && !(seg->flags & PF_X))
+			continue; /* where two overlap, code is meant */
+		*ret_vaddr = seg->vaddr + into;
+		found = true;
+	}
+	return found;
+}
