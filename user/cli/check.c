@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "cli/check.h"
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "shared/record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+enum { SHOWN_BYTES = 256 };
+
+static const char *shown(char *out, const char *path)
+{
+	return str_clean(out, SHOWN_BYTES, path, strlen(path));
+}
+
+int check_rate(unsigned int hz)
+{
+	AUTO_FCLOSE FILE *f = fopen("/proc/sys/kernel/perf_event_max_sample_rate", "re");
+	unsigned int most;
+
+	if (!f || fscanf(f, "%u", &most) != 1 || hz <= most)
+		return 0;
+	fail(-EINVAL, "--freq %u: the kernel allows %u samples a second", hz, most);
+	return fail_hint(-EINVAL,
+			 "sample slower, or: sysctl kernel.perf_event_max_sample_rate=%u",
+			 hz);
+}
+
+/* What /proc tells of a process or thread. */
+struct task_facts {
+	char state;
+	unsigned int flags; /* the kernel's PF_… */
+	pid_t tgid;
+};
+
+static int read_tgid(pid_t pid, pid_t *ret)
+{
+	char path[64], line[256];
+	AUTO_FCLOSE FILE *f = NULL;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "Tgid: %d", ret) == 1)
+			return 0;
+	return -ESRCH;
+}
+
+static int read_task(pid_t pid, struct task_facts *ret)
+{
+	char path[64], stat[1024];
+	AUTO_FCLOSE FILE *f = NULL;
+	const char *after_comm;
+	size_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return -ESRCH;
+	n = fread(stat, 1, sizeof(stat) - 1, f);
+	stat[n] = '\0';
+	/* the name may hold anything, parentheses and spaces too */
+	after_comm = strrchr(stat, ')');
+	if (!after_comm || sscanf(after_comm, ") %c %*d %*d %*d %*d %*d %u", &ret->state,
+				  &ret->flags) != 2)
+		return -ESRCH;
+	return read_tgid(pid, &ret->tgid);
+}
+
+static int check_task(const char *option, pid_t pid, struct task_facts *ret)
+{
+	enum { PF_KTHREAD = 0x00200000 }; /* linux/sched.h; shown in field 9 */
+
+	if (read_task(pid, ret)) {
+		fail(-ESRCH, "--%s %d: no such process", option, pid);
+		return fail_hint(-ESRCH, "ps -e lists them; numbers are those of the "
+					 "host, not of a container");
+	}
+	if (ret->flags & PF_KTHREAD) {
+		fail(-EINVAL,
+		     "--%s %d: a kernel thread, which has no stack of its own "
+		     "to show",
+		     option, pid);
+		return fail_hint(-EINVAL, "sample the whole machine and look for its "
+					  "name, or use --comm");
+	}
+	if (ret->state == 'Z' || ret->state == 'X') {
+		fail(-ESRCH, "--%s %d: the process has ended", option, pid);
+		return fail_hint(-ESRCH, "its parent has not taken notice yet; give a "
+					 "running one");
+	}
+	return 0;
+}
+
+int check_processes(const struct pid_list *list)
+{
+	for (unsigned int i = 0; i < list->n; i++) {
+		struct task_facts task;
+		int err = check_task("pid", list->pids[i], &task);
+
+		if (err)
+			return err;
+		if (task.tgid != list->pids[i]) {
+			fail(-EINVAL, "--pid %d: a thread of process %d", list->pids[i],
+			     task.tgid);
+			return fail_hint(-EINVAL,
+					 "-t %d samples the thread, -p %d the "
+					 "process",
+					 list->pids[i], task.tgid);
+		}
+	}
+	return 0;
+}
+
+int check_threads(const struct pid_list *list)
+{
+	for (unsigned int i = 0; i < list->n; i++) {
+		struct task_facts task;
+		int err = check_task("tid", list->pids[i], &task);
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+int check_comm(const char *comm)
+{
+	if (strlen(comm) < TASK_COMM_BYTES)
+		return 0;
+	fail(-EINVAL, "--comm: longer than the %d bytes that the kernel keeps of a name",
+	     TASK_COMM_BYTES - 1);
+	return fail_hint(-EINVAL, "give its first %d bytes, as ps -e shows them",
+			 TASK_COMM_BYTES - 1);
+}
+
+/* Where cgroup v2 is mounted: in a field of a line that ends "- cgroup2 …". */
+static int find_cgroup_mount(char *ret, size_t room)
+{
+	AUTO_FCLOSE FILE *f = fopen("/proc/self/mountinfo", "re");
+	AUTO_FREE char *line = NULL;
+	size_t line_room = 0;
+
+	while (f && getline(&line, &line_room, f) > 0) {
+		const char *type = strstr(line, " - cgroup2 ");
+		char path[PATH_MAX];
+
+		if (!type || sscanf(line, "%*d %*d %*s %*s %4095s", path) != 1)
+			continue;
+		if (strlen(path) >= room)
+			continue;
+		strcpy(ret, path);
+		return 0;
+	}
+	fail(-EINVAL, "--cgroup: cgroup v2 is not mounted here");
+	return fail_hint(-EINVAL, "mount -t cgroup2 none /sys/fs/cgroup/unified");
+}
+
+/* As given, or else below the mount. NULL: there is no such path. */
+static char *resolve_cgroup(const char *path, const char *mount)
+{
+	AUTO_FREE char *below = NULL;
+	char *real = realpath(path, NULL);
+
+	if (real)
+		return real;
+	if (asprintf(&below, "%s/%s", mount, path) < 0) {
+		below = NULL;
+		return NULL;
+	}
+	return realpath(below, NULL);
+}
+
+int check_cgroup(const char *path, char **ret_path)
+{
+	AUTO_FREE char *real = NULL;
+	char mount[PATH_MAX], name[SHOWN_BYTES];
+	struct statfs fs;
+	struct stat st;
+	int err = find_cgroup_mount(mount, sizeof(mount));
+
+	if (err)
+		return err;
+	shown(name, path);
+	real = resolve_cgroup(path, mount);
+	if (!real || stat(real, &st) || statfs(real, &fs)) {
+		fail(-ENOENT, "--cgroup '%s': no such cgroup", name);
+		return fail_hint(-ENOENT, "cgroups are the folders below %s", mount);
+	}
+	if (fs.f_type == CGROUP_SUPER_MAGIC) {
+		fail(-EINVAL,
+		     "--cgroup '%s': a cgroup of version 1, which the kernel "
+		     "can't tell samples by",
+		     name);
+		return fail_hint(-EINVAL, "give a folder of version 2, below %s", mount);
+	}
+	if (fs.f_type != CGROUP2_SUPER_MAGIC || !S_ISDIR(st.st_mode)) {
+		fail(-EINVAL, "--cgroup '%s': not a cgroup", name);
+		return fail_hint(-EINVAL, "cgroups are the folders below %s", mount);
+	}
+	*ret_path = GIVE(real);
+	return 0;
+}

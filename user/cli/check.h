@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a command line asks for, held against the machine before anything
+ * starts: each function returns 0, or a negative errno with a sentence and
+ * what to do. That all is well now is no promise for later.
+ */
+#ifndef WEFT_CLI_CHECK_H
+#define WEFT_CLI_CHECK_H
+
+#include "flow/record.h"
+
+#include <stddef.h>
+
+/* Not above /proc/sys/kernel/perf_event_max_sample_rate. */
+int check_rate(unsigned int hz);
+
+/* Live user processes (or threads, for -t), seen from here. */
+int check_processes(const struct pid_list *list);
+int check_threads(const struct pid_list *list);
+
+int check_comm(const char *comm);
+
+/* A folder of the cgroup v2 hierarchy, as a path from here or from that
+ * hierarchy's root. *ret_path: absolute, the caller frees it. */
+int check_cgroup(const char *path, char **ret_path);
+
+/* A file that an option names; path NULL: not given. */
+struct named_path {
+	const char *option, *path;
+};
+
+/*
+ * Outputs: each a file that can be made anew, a device, or "-", and no two the
+ * same. n of them.
+ */
+int check_outputs(const struct named_path *outputs, size_t n);
+
+int check_input(const struct named_path *input);
+
+/* The input is none of the outputs. */
+int check_distinct(const struct named_path *a, const struct named_path *b);
+
+#endif

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The part of check.h that looks at paths of outputs and inputs. */
+#include "cli/check.h"
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { SHOWN_BYTES = 256 };
+
+static int bad_path(const struct named_path *what, const char *why, const char *hint)
+{
+	char name[SHOWN_BYTES];
+
+	str_clean(name, sizeof(name), what->path, strlen(what->path));
+	fail(-EINVAL, "--%s '%s': %s", what->option, name, why);
+	return fail_hint(-EINVAL, "%s", hint);
+}
+
+/* The folder that a path's last part lies in; the caller frees it. */
+static char *folder_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (!slash)
+		return strdup(".");
+	return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
+}
+
+/* An output is written beside its place and then moved there. */
+static int check_folder(const struct named_path *output)
+{
+	AUTO_FREE char *folder = folder_of(output->path);
+	struct stat st;
+
+	if (!folder)
+		return fail(-ENOMEM, "no memory for a path");
+	if (stat(folder, &st))
+		return bad_path(output, "its folder does not exist or can't be reached",
+				"make the folder first");
+	if (!S_ISDIR(st.st_mode))
+		return bad_path(output, "what should be its folder is a file",
+				"give another path");
+	if (!faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS))
+		return 0;
+	return bad_path(output,
+			errno == EROFS ? "its folder is read-only"
+				       : "no permission to write in its folder",
+			"give a path in a folder you can write to, or - for stdout");
+}
+
+static int check_output(const struct named_path *output)
+{
+	struct stat st;
+
+	if (!strcmp(output->path, "-"))
+		return 0;
+	if (stat(output->path, &st) && errno == ENAMETOOLONG)
+		return bad_path(output, "the name is too long", "give a shorter one");
+	if (stat(output->path, &st))
+		return check_folder(output);
+	if (S_ISDIR(st.st_mode))
+		return bad_path(output, "is a folder", "give the name of a file");
+	if (S_ISREG(st.st_mode))
+		return check_folder(output);
+	if (faccessat(AT_FDCWD, output->path, W_OK, AT_EACCESS))
+		return bad_path(output, "no permission to write to it",
+				"give another path, or - for stdout");
+	return 0;
+}
+
+int check_outputs(const struct named_path *outputs, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		int err = outputs[i].path ? check_output(&outputs[i]) : 0;
+
+		for (size_t j = 0; j < i && !err; j++)
+			err = check_distinct(&outputs[j], &outputs[i]);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+int check_input(const struct named_path *input)
+{
+	struct stat st;
+
+	if (stat(input->path, &st))
+		return bad_path(input, strerror(errno), "give the path of a file");
+	if (S_ISDIR(st.st_mode))
+		return bad_path(input, "is a folder", "give the path of a file");
+	if (faccessat(AT_FDCWD, input->path, R_OK, AT_EACCESS))
+		return bad_path(input, "no permission to read it",
+				"ask its owner, or run as another user");
+	return 0;
+}
+
+static bool same_file(const char *a, const char *b)
+{
+	AUTO_FREE char *folder_a = folder_of(a);
+	AUTO_FREE char *folder_b = folder_of(b);
+	const char *name_a = strrchr(a, '/'), *name_b = strrchr(b, '/');
+	struct stat st_a, st_b;
+
+	if (!strcmp(a, b))
+		return true;
+	if (!stat(a, &st_a) && !stat(b, &st_b) && st_a.st_dev == st_b.st_dev &&
+	    st_a.st_ino == st_b.st_ino)
+		return true;
+	if (!folder_a || !folder_b || stat(folder_a, &st_a) || stat(folder_b, &st_b))
+		return false;
+	return st_a.st_dev == st_b.st_dev && st_a.st_ino == st_b.st_ino &&
+	       !strcmp(name_a ? name_a + 1 : a, name_b ? name_b + 1 : b);
+}
+
+/* What is written to is thrown away anyhow. */
+static bool is_null_device(const char *path)
+{
+	return !strcmp(path, "/dev/null");
+}
+
+int check_distinct(const struct named_path *a, const struct named_path *b)
+{
+	if (!a->path || !b->path || is_null_device(a->path) ||
+	    !same_file(a->path, b->path))
+		return 0;
+	fail(-EINVAL, "--%s and --%s name the same file", a->option, b->option);
+	return fail_hint(-EINVAL, "give them different paths");
+}

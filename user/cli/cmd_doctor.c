@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* weft doctor */
+#include "cli/check.h"
+#include "cli/commands.h"
+#include "flow/doctor.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct doctor_line {
+	struct pid_list tgids;
+	bool json;
+};
+
+#define AT(member) .offset = offsetof(struct doctor_line, member)
+
+static const struct option options[] = {
+	{ OPTION_HEADING, .help = "Options" },
+	{ OPTION_FLAG, 0, "json", NULL, "the same as JSON, on stdout", AT(json) },
+	{ OPTION_END },
+};
+
+static const char *const state_names[] = { "ok", "limited", "missing" };
+
+/* Colours for a person at a terminal who did not refuse them. */
+static bool wants_colours(void)
+{
+	const char *term = getenv("TERM"), *refused = getenv("NO_COLOR");
+
+	return isatty(STDOUT_FILENO) && !(refused && *refused) && term &&
+	       strcmp(term, "dumb");
+}
+
+static void add_row(struct str *out, const struct probe_result *probe, bool colours)
+{
+	static const char *const colour[] = { "\033[32m", "\033[33m", "\033[31m" };
+
+	str_addf(out, "%s%-8s%s %-23s %s\n", colours ? colour[probe->state] : "",
+		 state_names[probe->state], colours ? "\033[0m" : "", probe->name,
+		 probe->what);
+	if (*probe->todo)
+		str_addf(out, "%33s-> %s\n", "", probe->todo);
+}
+
+static enum probe_state worst_of(const struct probe_result *probes, size_t n)
+{
+	enum probe_state worst = PROBE_OK;
+
+	for (size_t i = 0; i < n; i++)
+		if (probes[i].state > worst)
+			worst = probes[i].state;
+	return worst;
+}
+
+static void add_table(struct str *out, const struct probe_result *probes, size_t n)
+{
+	static const char *const verdicts[] = {
+		"weft can record here, with all it has.",
+		"weft can record here; what is limited costs what its line says.",
+		"weft can't record here: see what is missing.",
+	};
+	bool colours = wants_colours();
+
+	for (size_t i = 0; i < n; i++)
+		add_row(out, &probes[i], colours);
+	str_addf(out, "\n%s\n", verdicts[worst_of(probes, n)]);
+}
+
+static void add_json(struct str *out, const struct probe_result *probes, size_t n)
+{
+	str_addf(out, "{\"version\":\"%s\",\"verdict\":\"%s\",\"probes\":[", WEFT_VERSION,
+		 state_names[worst_of(probes, n)]);
+	for (size_t i = 0; i < n; i++) {
+		str_addf(out, "%s\n{\"name\":", i ? "," : "");
+		str_add_json(out, probes[i].name);
+		str_addf(out,
+			 ",\"state\":\"%s\",\"what\":", state_names[probes[i].state]);
+		str_add_json(out, probes[i].what);
+		str_add(out, ",\"todo\":");
+		str_add_json(out, probes[i].todo);
+		str_add(out, "}");
+	}
+	str_add(out, "]}\n");
+}
+
+static int run_doctor(const void *arg)
+{
+	const struct doctor_line *line = arg;
+	struct probe_result probes[PROBES_MOST];
+	size_t n = probe_all(probes);
+	AUTO_STR out = { 0 };
+
+	if (line->json)
+		add_json(&out, probes, n);
+	else
+		add_table(&out, probes, n);
+	if (str_error(&out))
+		return str_error(&out);
+	fwrite(out.s, 1, out.n, stdout);
+	return worst_of(probes, n) == PROBE_MISSING ? EXIT_LACKING : EXIT_DONE;
+}
+
+const struct command command_doctor = {
+	.name = "doctor",
+	.summary = "what this kernel, these privileges and this machine allow",
+	.synopsis = "[OPTION…]",
+	.about =
+		"Each line says ok, limited or missing; what that costs; and what to do. "
+		"Exit status\n0: weft can record. 3: something that it needs is missing.",
+	.examples =
+		"  sudo weft doctor\n"
+		"  sudo weft doctor --json | jq '.probes[] | select(.state != \"ok\")'\n",
+	.options = options,
+	.line_bytes = sizeof(struct doctor_line),
+	.run = run_doctor,
+};

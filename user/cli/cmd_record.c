@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* weft record */
+#include "cli/check.h"
+#include "cli/commands.h"
+
+#include <stdlib.h>
+
+struct record_line {
+	struct record_options record; /* first: options fill this */
+	bool all;		      /* the default, said aloud */
+	char *cgroup;		      /* owned: record.cgroup made absolute */
+};
+
+#define AT(member) .offset = offsetof(struct record_line, member)
+
+static const struct option_word views[] = {
+	{ "async", VIEW_ASYNC },
+	{ "thread", VIEW_THREAD },
+	{ 0 },
+};
+
+static const struct option_word events[] = {
+	{ "cpu-clock", 0 },
+	{ "cycles", 0 },
+	{ 0 },
+};
+
+static const struct option_word sabotages[] = {
+	{ "no-interval", SABOTAGE_NO_INTERVAL },
+	{ "no-key", SABOTAGE_NO_KEY },
+	{ "no-identity", SABOTAGE_NO_IDENTITY },
+	{ 0 },
+};
+
+static const struct option options[] = {
+	{ OPTION_HEADING,
+	  .help = "What is sampled (limits add up: a sample must meet all)" },
+	{ OPTION_FLAG, 'a', "all", NULL, "the whole machine; the default", AT(all) },
+	{ OPTION_PIDS, 'p', "pid", "PID[,PID…]", "these processes", AT(record.tgids) },
+	{ OPTION_PIDS, 't', "tid", "TID[,TID…]", "these threads", AT(record.tids) },
+	{ OPTION_STRING, 0, "cgroup", "PATH", "a cgroup (version 2) and those below it",
+	  AT(record.cgroup) },
+	{ OPTION_STRING, 0, "comm", "NAME", "threads of exactly this name",
+	  AT(record.comm) },
+	{ OPTION_FLAG, 0, "kernel", NULL, "only what fell in the kernel",
+	  AT(record.kernel_only) },
+	{ OPTION_FLAG, 0, "user", NULL, "only what fell outside the kernel",
+	  AT(record.user_only) },
+
+	{ OPTION_HEADING, .help = "How" },
+	{ OPTION_UNSIGNED, 'F', "freq", "HZ", "samples a second and CPU (99)",
+	  AT(record.hz), .least = 1, .most = 1000000 },
+	{ OPTION_DURATION, 'd', "duration", "TIME",
+	  "stop after 500ms, 10s, 2m, 1h; else at Ctrl-C\nor when the command ends",
+	  AT(record.duration_ns) },
+	{ OPTION_STRING, 0, "event", "EVENT",
+	  "cpu-clock or cycles; else cycles where they work", AT(record.event),
+	  .words = events },
+	{ OPTION_UNSIGNED, 0, "max-frames", "N",
+	  "frames a stack, and again for its async callers\n(16 to 512; 512)",
+	  AT(record.max_frames), .least = FRAMES_LEAST, .most = FRAMES_MOST },
+
+	{ OPTION_HEADING, .help = "What is written" },
+	{ OPTION_STRING, 'o', "output", "FILE",
+	  "folded stacks (weft.folded); - for stdout", AT(record.output) },
+	{ OPTION_CHOICE, 0, "view", "VIEW",
+	  "async: with async callers (default)\nthread: the thread's own stack",
+	  AT(record.view), .words = views },
+	{ OPTION_STRING, 0, "stats-json", "FILE", "what was counted and lost, as JSON",
+	  AT(record.stats_json) },
+	{ OPTION_STRING, 0, "tape", "FILE", "the raw samples, for weft report",
+	  AT(record.tape) },
+	{ OPTION_FLAG, 'q', "quiet", NULL, "no progress and no summary",
+	  AT(record.quiet) },
+	{ OPTION_BITS, 0, "sabotage", "WORD[,WORD…]", NULL, AT(record.sabotage),
+	  .words = sabotages },
+	{ OPTION_END },
+};
+
+_Static_assert(sizeof(options) / sizeof(*options) <= OPTIONS_MOST,
+	       "a bit for each in struct given");
+
+static const struct option_conflict conflicts[] = {
+	{ "all", "pid", "either the whole machine or some processes",
+	  "drop one of them" },
+	{ "all", "tid", "either the whole machine or some threads", "drop one of them" },
+	{ "all", "cgroup", "either the whole machine or a cgroup", "drop one of them" },
+	{ "all", "comm", "either the whole machine or threads of one name",
+	  "drop one of them" },
+	{ "all", NULL, "the command's processes are what is sampled then",
+	  "drop --all; or start the command yourself and use -d" },
+	{ "pid", NULL, "either processes that run or one to start",
+	  "drop --pid or the command" },
+	{ "tid", NULL, "either threads that run or a command to start",
+	  "drop --tid or the command" },
+	{ "pid", "tid", "a process is all its threads",
+	  "give -t alone for some threads" },
+	{ "kernel", "user", "together they leave nothing", "drop both to see all" },
+	{ 0 },
+};
+
+static void set_defaults(void *arg)
+{
+	struct record_line *line = arg;
+
+	line->record.hz = 99;
+	line->record.max_frames = FRAMES_DEFAULT;
+	line->record.view = VIEW_ASYNC;
+	line->record.output = "weft.folded";
+}
+
+static int check_filters(struct record_line *line)
+{
+	struct record_options *record = &line->record;
+	int err = check_rate(record->hz);
+
+	if (!err)
+		err = check_processes(&record->tgids);
+	if (!err)
+		err = check_threads(&record->tids);
+	if (!err && record->comm)
+		err = check_comm(record->comm);
+	if (!err && record->cgroup) {
+		err = check_cgroup(record->cgroup, &line->cgroup);
+		record->cgroup = line->cgroup;
+	}
+	return err;
+}
+
+static int check_paths(const struct record_options *record)
+{
+	const struct named_path outputs[] = {
+		{ "output", record->output },
+		{ "tape", record->tape },
+		{ "stats-json", record->stats_json },
+	};
+
+	return check_outputs(outputs, sizeof(outputs) / sizeof(*outputs));
+}
+
+static int check_record(void *arg, const struct given *given)
+{
+	struct record_line *line = arg;
+	int err = options_conflict(given, conflicts);
+
+	line->record.command = given->rest;
+	if (!err)
+		err = check_filters(line);
+	return err ? err : check_paths(&line->record);
+}
+
+static int run_record(const void *arg)
+{
+	const struct record_line *line = arg;
+
+	return record_run(&line->record);
+}
+
+static void free_record(void *arg)
+{
+	struct record_line *line = arg;
+
+	free(line->cgroup);
+}
+
+const struct command command_record = {
+	.name = "record",
+	.summary = "sample stacks and write them, folded",
+	.synopsis = "[OPTION…] [-- COMMAND [ARGUMENT…]]",
+	.about = "Samples where programs spend CPU time, until Ctrl-C (which stops and "
+		 "writes),\nthe duration's end or the command's. A command's exit status "
+		 "is passed on.",
+	.examples =
+		"  sudo weft record -d 10s                  the whole machine\n"
+		"  sudo weft record -p 1234 -d 30s -o -     one process, to stdout\n"
+		"  sudo weft record -F 999 -- make -j2      a command and its children\n"
+		"  flamegraph.pl weft.folded > weft.svg     a picture\n",
+	.options = options,
+	.takes_command = true,
+	.line_bytes = sizeof(struct record_line),
+	.set_defaults = set_defaults,
+	.check = check_record,
+	.run = run_record,
+	.free = free_record,
+};

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "cli/commands.h"
+
+#include "base/error.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct command *const commands[] = {
+	&command_record,
+	&command_report,
+	&command_doctor,
+};
+
+enum { N_COMMANDS = sizeof(commands) / sizeof(*commands) };
+
+static const char *command_name(const void *arg, size_t i)
+{
+	return i < N_COMMANDS ? commands[i]->name : i == N_COMMANDS ? "help" : NULL;
+}
+
+static const struct command *find_command(const char *name)
+{
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		if (!strcmp(commands[i]->name, name))
+			return commands[i];
+	return NULL;
+}
+
+/* The sentence of the error at hand, and what to do about it. */
+static int say_error(enum exit_status status)
+{
+	log_error("%s", *error_sentence() ? error_sentence() : "failed");
+	if (*error_hint())
+		fprintf(stderr, "      %s\n", error_hint());
+	return status;
+}
+
+static enum exit_status status_of(int err)
+{
+	return err == -EPERM || err == -ENOSYS || err == -EOPNOTSUPP ? EXIT_LACKING
+								     : EXIT_FAILED;
+}
+
+/* Output that could not be written is a failure, whatever was said before. */
+static int finish(int status)
+{
+	errno = 0;
+	if (!fflush(stdout) && !ferror(stdout))
+		return status;
+	fail_errno(-(errno ? errno : EIO), "can't write to stdout");
+	return say_error(EXIT_FAILED);
+}
+
+static int print(const struct str *text)
+{
+	if (str_error(text))
+		return say_error(EXIT_FAILED);
+	fwrite(text->s, 1, text->n, stdout);
+	return finish(EXIT_DONE);
+}
+
+static int command_help(const struct command *command)
+{
+	AUTO_STR out = { 0 };
+
+	str_addf(&out, "weft %s: %s\n\n", command->name, command->summary);
+	str_addf(&out, "Usage: weft %s %s\n", command->name, command->synopsis);
+	if (command->about)
+		str_addf(&out, "\n%s\n", command->about);
+	options_help(command->options, &out);
+	str_addf(&out, "\nExamples:\n%s", command->examples);
+	return print(&out);
+}
+
+static int general_help(void)
+{
+	AUTO_STR out = { 0 };
+
+	str_add(&out, "weft: a sampling profiler for Linux that shows async callers\n\n"
+		      "Usage: weft COMMAND [OPTION…]\n\nCommands:\n");
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		str_addf(&out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+	str_add(&out,
+		"  help       how to use a command: weft help COMMAND\n"
+		"\nOptions:\n"
+		"  -h, --help     this text\n"
+		"  -V, --version  what this is\n"
+		"\nExamples:\n"
+		"  sudo weft doctor\n"
+		"  sudo weft record -d 10s -o weft.folded\n"
+		"  sudo weft record -p 1234 -d 30s\n"
+		"  weft help record\n"
+		"\nExit status: 0 done, 1 failed, 2 not understood, 3 the kernel or "
+		"privileges lack something\n(weft doctor says what).\n");
+	return print(&out);
+}
+
+static int unknown_command(const char *name)
+{
+	const char *nearest = options_nearest(name, command_name, NULL);
+	char shown[64];
+
+	str_clean(shown, sizeof(shown), name, strlen(name));
+	fail(-EINVAL, "unknown command '%s'", shown);
+	if (nearest)
+		fail_hint(-EINVAL, "did you mean weft %s?", nearest);
+	else
+		fail_hint(-EINVAL, "weft --help lists the commands");
+	return say_error(EXIT_USAGE);
+}
+
+/* weft help [COMMAND] */
+static int help_on(const char *name)
+{
+	const struct command *command = name ? find_command(name) : NULL;
+
+	if (!name || !strcmp(name, "help"))
+		return general_help();
+	return command ? command_help(command) : unknown_command(name);
+}
+
+static int check_line(const struct command *command, void *line,
+		      const struct given *given)
+{
+	if (given->rest && !command->takes_command) {
+		fail(-EINVAL, "weft %s takes nothing after --", command->name);
+		return fail_hint(-EINVAL, "weft help %s", command->name);
+	}
+	if (given->rest && !given->rest[0]) {
+		fail(-EINVAL, "no command after --");
+		return fail_hint(-EINVAL, "write it with its arguments: -- sleep 1");
+	}
+	return command->check ? command->check(line, given) : 0;
+}
+
+static int run_line(const struct command *command, int argc, char **argv, void *line)
+{
+	struct given given;
+	int err;
+
+	if (command->set_defaults)
+		command->set_defaults(line);
+	err = options_parse(command->options, argc, argv, line, &given);
+	if (!err && given.help)
+		return command_help(command);
+	if (!err)
+		err = check_line(command, line, &given);
+	if (err)
+		return say_error(EXIT_USAGE);
+	err = command->run(line);
+	return err < 0 ? say_error(status_of(err)) : finish(err);
+}
+
+static int run_command(const struct command *command, int argc, char **argv)
+{
+	void *line = calloc(1, command->line_bytes);
+	int status;
+
+	if (!line) {
+		fail(-ENOMEM, "no memory for options");
+		return say_error(EXIT_FAILED);
+	}
+	status = run_line(command, argc, argv, line);
+	if (command->free)
+		command->free(line);
+	free(line);
+	return status;
+}
+
+int commands_main(int argc, char **argv)
+{
+	const char *word = argc > 1 ? argv[1] : NULL;
+	const struct command *command;
+
+	if (!word) {
+		fail(-EINVAL, "what to do?");
+		fail_hint(-EINVAL, "sudo weft record -d 10s samples the whole machine; "
+				   "weft --help tells the rest");
+		return say_error(EXIT_USAGE);
+	}
+	if (!strcmp(word, "--version") || !strcmp(word, "-V")) {
+		printf("weft %s\n", WEFT_VERSION);
+		return finish(EXIT_DONE);
+	}
+	if (!strcmp(word, "--help") || !strcmp(word, "-h"))
+		return general_help();
+	if (!strcmp(word, "help"))
+		return help_on(argv[2]);
+	command = find_command(word);
+	return command ? run_command(command, argc - 2, argv + 2) : unknown_command(word);
+}

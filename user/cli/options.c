@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "cli/options.h"
+
+#include "base/error.h"
+#include "cli/values.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Where the parser stands in argv. */
+struct cursor {
+	char **argv;
+	int argc, i;
+	struct given *given;
+	const struct option *options;
+	void *into;
+};
+
+static const char *long_name(const void *arg, size_t i)
+{
+	const struct option *option = arg;
+
+	for (; option->kind != OPTION_END; option++)
+		if (option->name && option->help && i-- == 0)
+			return option->name;
+	return NULL;
+}
+
+static int unknown_option(const struct cursor *at, const char *name)
+{
+	const char *nearest = options_nearest(name, long_name, at->options);
+
+	fail(-EINVAL, "unknown option --%s", name);
+	return nearest ? fail_hint(-EINVAL, "did you mean --%s?", nearest)
+		       : fail_hint(-EINVAL, "--help lists the options");
+}
+
+static const struct option *find_long(const struct option *options, const char *name,
+				      size_t n)
+{
+	for (; options->kind != OPTION_END; options++)
+		if (options->name && strlen(options->name) == n &&
+		    !memcmp(options->name, name, n))
+			return options;
+	return NULL;
+}
+
+static const struct option *find_letter(const struct option *options, char letter)
+{
+	for (; options->kind != OPTION_END; options++)
+		if (options->letter && options->letter == letter)
+			return options;
+	return NULL;
+}
+
+static int take_value(struct cursor *at, const struct option *option, const char *value)
+{
+	at->given->seen |= 1ULL << (option - at->options);
+	return values_read(option, value, at->into);
+}
+
+/* The value is the next argument. */
+static int take_next(struct cursor *at, const struct option *option)
+{
+	if (at->i + 1 >= at->argc) {
+		fail(-EINVAL, "--%s needs a value", option->name);
+		return fail_hint(-EINVAL, "write --%s %s", option->name,
+				 option->argument);
+	}
+	return take_value(at, option, at->argv[++at->i]);
+}
+
+static int parse_long(struct cursor *at, const char *arg)
+{
+	const char *equals = strchr(arg, '=');
+	size_t n = equals ? (size_t)(equals - arg) : strlen(arg);
+	const struct option *option = find_long(at->options, arg, n);
+	char name[64];
+
+	if (!strcmp(arg, "help")) {
+		at->given->help = true;
+		return 0;
+	}
+	if (!option) {
+		str_clean(name, sizeof(name), arg, n);
+		return unknown_option(at, name);
+	}
+	if (option->kind == OPTION_FLAG && equals)
+		return fail(-EINVAL, "--%s takes no value", option->name);
+	if (option->kind == OPTION_FLAG)
+		return take_value(at, option, NULL);
+	return equals ? take_value(at, option, equals + 1) : take_next(at, option);
+}
+
+/* One or more letters: -q, -aq, -F99, -aF 99. */
+static int parse_letters(struct cursor *at, const char *arg)
+{
+	for (; *arg && !at->given->help; arg++) {
+		const struct option *option = find_letter(at->options, *arg);
+		int err;
+
+		if (*arg == 'h') {
+			at->given->help = true;
+			break;
+		}
+		if (!option) {
+			char shown[8];
+
+			str_clean(shown, sizeof(shown), arg, 1);
+			fail(-EINVAL, "unknown option -%s", shown);
+			return fail_hint(-EINVAL, "--help lists the options");
+		}
+		if (option->kind != OPTION_FLAG)
+			return arg[1] ? take_value(at, option, arg + 1)
+				      : take_next(at, option);
+		err = take_value(at, option, NULL);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int unexpected(const char *arg)
+{
+	char shown[64];
+
+	str_clean(shown, sizeof(shown), arg, strlen(arg));
+	fail(-EINVAL, "unexpected argument '%s'", shown);
+	return fail_hint(-EINVAL, "options start with a dash; a command to run comes "
+				  "after --");
+}
+
+int options_parse(const struct option *options, int argc, char **argv, void *into,
+		  struct given *ret)
+{
+	struct cursor at = { argv, argc, 0, ret, options, into };
+	int err = 0;
+
+	*ret = (struct given){ .options = options };
+	for (; at.i < argc && !err && !ret->help; at.i++) {
+		char *arg = argv[at.i];
+
+		if (!strcmp(arg, "--")) {
+			ret->rest = argv + at.i + 1;
+			return 0;
+		}
+		if (arg[0] != '-' || !arg[1])
+			err = unexpected(arg);
+		else if (arg[1] == '-')
+			err = parse_long(&at, arg + 2);
+		else
+			err = parse_letters(&at, arg + 1);
+	}
+	return err;
+}
+
+bool options_given(const struct given *given, const char *name)
+{
+	const struct option *option = find_long(given->options, name, strlen(name));
+
+	return option && given->seen & 1ULL << (option - given->options);
+}
+
+int options_conflict(const struct given *given, const struct option_conflict *conflicts)
+{
+	for (; conflicts->a; conflicts++) {
+		bool b = conflicts->b ? options_given(given, conflicts->b)
+				      : given->rest != NULL;
+
+		if (!b || !options_given(given, conflicts->a))
+			continue;
+		fail(-EINVAL, "--%s and %s%s: %s", conflicts->a,
+		     conflicts->b ? "--" : "a command to run",
+		     conflicts->b ? conflicts->b : "", conflicts->why);
+		return fail_hint(-EINVAL, "%s", conflicts->hint);
+	}
+	return 0;
+}
+
+/* Characters of UTF-8, each taken for one column. */
+static size_t columns(const char *s, size_t n)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < n; i++)
+		count += ((unsigned char)s[i] & 0xc0) != 0x80;
+	return count;
+}
+
+static void help_option(const struct option *option, struct str *out)
+{
+	enum { COLUMN = 26 };
+	const char *line = option->help;
+	size_t start = out->n, used;
+
+	if (option->letter)
+		str_addf(out, "  -%c, --%s", option->letter, option->name);
+	else
+		str_addf(out, "      --%s", option->name);
+	if (option->argument)
+		str_addf(out, " %s", option->argument);
+	used = columns(out->s + start, out->n - start);
+	while (*line) {
+		int n = (int)strcspn(line, "\n");
+
+		if (used + 2 > COLUMN) {
+			str_add_char(out, '\n');
+			used = 0;
+		}
+		str_addf(out, "%*s%.*s\n", (int)(COLUMN - used), "", n, line);
+		line += n + (line[n] == '\n');
+		used = 0;
+	}
+}
+
+void options_help(const struct option *options, struct str *out)
+{
+	for (; options->kind != OPTION_END; options++) {
+		if (!options->help)
+			continue;
+		if (options->kind == OPTION_HEADING)
+			str_addf(out, "\n%s:\n", options->help);
+		else
+			help_option(options, out);
+	}
+}
+
+/* Letters to change, insert or drop to make b of a; counts no further than most. */
+static size_t distance(const char *a, const char *b, size_t most)
+{
+	enum { LONGEST = 40 };
+	size_t row[LONGEST + 1];
+	size_t n = strlen(b);
+
+	if (n > LONGEST || strlen(a) > LONGEST)
+		return most + 1;
+	for (size_t j = 0; j <= n; j++)
+		row[j] = j;
+	for (size_t i = 0; a[i]; i++) {
+		size_t corner = row[0]++;
+
+		for (size_t j = 0; j < n; j++) {
+			size_t cost = corner + (a[i] != b[j]);
+
+			corner = row[j + 1];
+			if (cost > row[j] + 1)
+				cost = row[j] + 1;
+			if (cost > row[j + 1] + 1)
+				cost = row[j + 1] + 1;
+			row[j + 1] = cost;
+		}
+	}
+	return row[n];
+}
+
+const char *options_nearest(const char *word, word_source next, const void *arg)
+{
+	size_t best_distance = strlen(word) > 4 ? 2 : 1;
+	const char *best = NULL, *prefixed = NULL;
+	const char *known;
+	size_t n = strlen(word);
+
+	for (size_t i = 0; (known = next(arg, i)); i++) {
+		size_t d = distance(word, known, best_distance);
+
+		if (d <= best_distance && (!best || d < best_distance)) {
+			best_distance = d;
+			best = known;
+		}
+		if (n >= 2 && !strncmp(known, word, n))
+			prefixed = known;
+	}
+	return best ? best : prefixed;
+}

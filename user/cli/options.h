@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Command lines as data: a command lists its options, each with the place in
+ * the command's own struct where its value goes, and one parser reads them
+ * all. What an option means together with others, or with the machine, is the
+ * command's own check (check.h).
+ */
+#ifndef WEFT_CLI_OPTIONS_H
+#define WEFT_CLI_OPTIONS_H
+
+#include "base/str.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum option_kind {
+	OPTION_END, /* of the list */
+	OPTION_HEADING,
+	OPTION_FLAG,	 /* bool */
+	OPTION_STRING,	 /* const char *, not empty, borrowed from argv; one of the
+			    words, if there are any */
+	OPTION_UNSIGNED, /* unsigned int, least to most */
+	OPTION_DURATION, /* uint64_t in ns: 500ms, 10s, 2m, 1h; a bare number is
+			    seconds */
+	OPTION_PIDS,	 /* struct pid_list; repeating the option adds to it */
+	OPTION_CHOICE,	 /* unsigned int: the value of one of the words */
+	OPTION_BITS,	 /* unsigned int: words with commas, values or-ed */
+};
+
+struct option_word {
+	const char *word; /* NULL ends the list */
+	unsigned int value;
+};
+
+struct option {
+	enum option_kind kind;
+	char letter;	      /* '\0': none */
+	const char *name;     /* long, without dashes */
+	const char *argument; /* how help names the value */
+	const char *help;     /* lines with '\n'; NULL: hidden */
+	size_t offset;
+	unsigned int least, most;
+	const struct option_word *words;
+};
+
+#define OPTIONS_MOST 64
+
+/* What was on the command line besides values. */
+struct given {
+	const struct option *options;
+	uint64_t seen; /* bit i: options[i] */
+	char **rest;   /* what follows "--", NULL terminated; NULL: no "--" */
+	bool help;     /* -h or --help; parsing ended there */
+};
+
+/*
+ * Reads argv[0 … argc-1] (options only, no program name) into the struct at
+ * `into`, which holds the defaults. 0, or -EINVAL with sentence and hint.
+ */
+int options_parse(const struct option *options, int argc, char **argv, void *into,
+		  struct given *ret);
+
+bool options_given(const struct given *given, const char *name);
+
+/*
+ * Two things that can't be asked for together; NULL for b: a command after
+ * "--". why completes "…: ", hint says what to do.
+ */
+struct option_conflict {
+	const char *a, *b;
+	const char *why, *hint;
+};
+
+/* The list ends with a == NULL. 0, or -EINVAL with sentence and hint. */
+int options_conflict(const struct given *given, const struct option_conflict *conflicts);
+
+/* The options as --help shows them. */
+void options_help(const struct option *options, struct str *out);
+
+/*
+ * The one of the words that `word` is probably meant to be, or NULL. next()
+ * gives the words, NULL at the end.
+ */
+typedef const char *(*word_source)(const void *arg, size_t i);
+const char *options_nearest(const char *word, word_source next, const void *arg);
+
+#endif
