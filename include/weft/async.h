@@ -200,8 +200,8 @@ __asm__(".ifndef weft_note_here_\n"
  * folly's own look-up, when folly is in this process. Its first call on a
  * thread makes folly's key and puts folly's holder into the slot.
  */
-extern struct weft_root *weft_folly_current_root_(void) __asm__(
-	"_ZN5folly27tryGetCurrentAsyncStackRootEv") __attribute__((weak));
+__attribute__((weak)) struct weft_root *
+weft_folly_current_root_(void) __asm__("_ZN5folly27tryGetCurrentAsyncStackRootEv");
 
 /* Makes the key if nobody did. False: no key is to be had. */
 static inline int weft_key_make_(void)
@@ -229,8 +229,7 @@ static inline int weft_key_make_(void)
  * A thread's first root: finds the holder or makes one. NULL: none to be had.
  * folly goes first, since it would make its key and its holder over ours.
  */
-static __attribute__((noinline, cold, unused)) struct weft_holder *
-weft_holder_make_(void)
+__attribute__((noinline, cold, unused)) static struct weft_holder *weft_holder_make_(void)
 {
 	struct weft_holder *holder;
 	pthread_key_t key;
@@ -329,7 +328,7 @@ static inline void weft_root_leave(struct weft_entry *entry)
  * out: early return, break, goto, a C++ exception (in C, with -fexceptions,
  * also pthread_exit). A declaration: it needs a block of its own.
  */
-#define WEFT_ROOT_SCOPE(frame) WEFT_ROOT_SCOPE_(frame, __LINE__)
+#define WEFT_ROOT_SCOPE(frame)	      WEFT_ROOT_SCOPE_(frame, __LINE__)
 #define WEFT_ROOT_SCOPE_(frame, line) WEFT_ROOT_SCOPE__(frame, line)
 #define WEFT_ROOT_SCOPE__(frame, line)                                                   \
 	struct weft_entry weft_entry_##line __attribute__((cleanup(weft_root_leave)));   \

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Uses everything that weft/async.h has, in C and in C++, so that each warning
+ * it can cause is caused. Also linked, to see what the linker makes of it.
+ */
+#include <weft/async.h>
+
+struct work {
+	struct weft_frame frame;
+	void (*run)(struct work *);
+};
+
+void work_queue(struct work *work);
+void work_run(struct work *work);
+void work_step(struct work *work);
+void work_wait(struct work *work);
+void work_nested(struct work *work);
+
+void work_queue(struct work *work)
+{
+	weft_frame_mark(&work->frame);
+}
+
+void work_run(struct work *work)
+{
+	WEFT_ROOT_SCOPE(&work->frame);
+	work->run(work);
+}
+
+void work_step(struct work *work)
+{
+	struct weft_root *root = weft_root_current();
+	struct weft_frame step;
+
+	weft_frame_push(root, &step, WEFT_CALLER());
+	work->run(work);
+	weft_frame_suspend(root, &step);
+	weft_frame_resume(weft_root_current(), &step);
+	weft_frame_detach(&step);
+	weft_frame_pop(root, &step);
+}
+
+void work_wait(struct work *work)
+{
+	struct weft_wait wait;
+
+	weft_wait_begin(&wait);
+	weft_frame_init(&work->frame, &wait.frame, WEFT_HERE());
+	work_run(work);
+	weft_wait_end(&wait);
+}
+
+void work_nested(struct work *work)
+{
+	struct weft_entry entry;
+
+	weft_root_enter(&entry, weft_frame_current());
+	work->run(work);
+	weft_root_leave(&entry);
+}
