@@ -130,6 +130,23 @@ bool elf_file_offset(const struct elf_file *file, uint64_t vaddr, uint64_t *ret_
 	return false;
 }
 
+bool elf_file_vaddr(const struct elf_file *file, uint64_t offset, uint64_t *ret_vaddr)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < file->n_phdrs; i++) {
+		const Elf64_Phdr *ph = &file->phdrs[i];
+		uint64_t into = offset - ph->p_offset;
+
+		if (ph->p_type != PT_LOAD || offset < ph->p_offset ||
+		    into >= ph->p_filesz || (found && !(ph->p_flags & PF_X)))
+			continue;
+		*ret_vaddr = ph->p_vaddr + into;
+		found = true;
+	}
+	return found;
+}
+
 bool elf_file_loads(const struct elf_file *file, uint64_t vaddr, uint64_t n,
 		    uint32_t flags)
 {

@@ -42,6 +42,10 @@ int elf_file_read(struct elf_file *file, uint64_t offset, void *buf, size_t n);
 bool elf_file_offset(const struct elf_file *file, uint64_t vaddr, uint64_t *ret_offset,
 		     uint64_t *ret_bytes);
 
+/* The address as linked of a byte of the file; where two segments hold it, of
+ * the one that is code. False: not loaded. */
+bool elf_file_vaddr(const struct elf_file *file, uint64_t offset, uint64_t *ret_vaddr);
+
 /* Is [vaddr, vaddr + n) memory of a segment with all these PF_ flags? */
 bool elf_file_loads(const struct elf_file *file, uint64_t vaddr, uint64_t n,
 		    uint32_t flags);

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "obj/candidates.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A made-up table can cover every query with every symbol; a real one covers
+ * each a few times. */
+#define WORK_MOST (1u << 26)
+
+int candidates_new(struct candidates *batch, size_t room)
+{
+	*batch = (struct candidates){ .room = room };
+	batch->items = calloc(room ? room : 1, sizeof(*batch->items));
+	return batch->items ? 0 : fail(-ENOMEM, "no memory for %zu addresses", room);
+}
+
+void candidates_free(struct candidates *batch)
+{
+	free(batch->items);
+	*batch = (struct candidates){ 0 };
+}
+
+void candidates_add(struct candidates *batch, uint64_t addr, size_t index)
+{
+	if (batch->n < batch->room)
+		batch->items[batch->n++] = (struct query){ .addr = addr, .index = index };
+}
+
+static int by_addr(const void *a, const void *b)
+{
+	const struct query *x = a, *y = b;
+
+	return (x->addr > y->addr) - (x->addr < y->addr);
+}
+
+void candidates_sort(struct candidates *batch)
+{
+	qsort(batch->items, batch->n, sizeof(*batch->items), by_addr);
+}
+
+/* The first query that is not below addr. */
+static size_t lower_bound(const struct candidates *batch, uint64_t addr)
+{
+	size_t low = 0, high = batch->n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (batch->items[mid].addr < addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+bool candidates_any(const struct candidates *batch, uint64_t start, uint64_t end)
+{
+	size_t i = lower_bound(batch, start);
+
+	return i < batch->n && batch->items[i].addr < end;
+}
+
+bool candidates_near(const struct candidates *batch, uint64_t start)
+{
+	size_t i = lower_bound(batch, start);
+
+	return i < batch->n &&
+	       (!batch->items[i].below.end || start >= batch->items[i].below.start);
+}
+
+static bool beats(const struct candidate *a, const struct candidate *b)
+{
+	if (!b->end)
+		return true;
+	if (a->order != b->order)
+		return a->order > b->order;
+	if (a->sized != b->sized)
+		return a->sized;
+	return a->rank > b->rank;
+}
+
+void candidates_cover(struct candidates *batch, const struct candidate *symbol)
+{
+	for (size_t i = lower_bound(batch, symbol->start); i < batch->n; i++) {
+		struct query *query = &batch->items[i];
+
+		if (query->addr >= symbol->end || batch->work++ > WORK_MOST)
+			return;
+		if (beats(symbol, &query->covering))
+			query->covering = *symbol;
+	}
+}
+
+void candidates_below(struct candidates *batch, const struct candidate *symbol)
+{
+	size_t i = lower_bound(batch, symbol->start);
+
+	if (i < batch->n && beats(symbol, &batch->items[i].below))
+		batch->items[i].below = *symbol;
+}
+
+const struct candidate *candidates_best(struct candidates *batch, size_t i)
+{
+	struct query *query = &batch->items[i];
+
+	/* nothing starts between the query before and this one */
+	if (i && !query->below.end)
+		query->below = query[-1].below;
+	if (query->covering.end)
+		return &query->covering;
+	if (query->below.sized || query->addr >= query->below.end)
+		return NULL;
+	return &query->below;
+}
+
+uint64_t name_rank(const char *name, size_t n, bool local, bool weak)
+{
+	static const char *const plain[] = { "_Z", "_R", "__vdso_" };
+	uint64_t underscores = 0, length = n < 255 ? n : 255;
+
+	while (underscores < length && name[underscores] == '_')
+		underscores++;
+	for (size_t i = 0; i < sizeof(plain) / sizeof(*plain); i++)
+		if (n >= strlen(plain[i]) && !memcmp(name, plain[i], strlen(plain[i])))
+			underscores = 0;
+	return (uint64_t)!local << 17 | (255 - underscores) << 9 | (uint64_t)!weak << 8 |
+	       (255 - length);
+}

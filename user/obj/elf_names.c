@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Which of several symbols names an address: the one that starts last, since
+ * the innermost says most; among those of one start see name_rank(). perf
+ * takes the global and then the longer one there, and shows __write or
+ * _IO_puts where the program called write and puts.
+ */
+#include "obj/names.h"
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "obj/candidates.h"
+#include "obj/demangle.h"
+#include "obj/elf_plt.h"
+#include "obj/elf_strings.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct pass {
+	struct elf_file *file;
+	struct candidates *batch;
+	struct elf_strings strings;
+	const uint64_t *addrs;
+	name_sink sink;
+	void *arg;
+};
+
+/* The end of the section, or of the segment, in which a symbol is code; 0: it
+ * is in none. */
+static uint64_t code_end(const struct elf_file *file, const Elf64_Sym *sym)
+{
+	uint64_t vaddr = sym->st_value;
+
+	if (sym->st_shndx < file->n_shdrs) {
+		const Elf64_Shdr *sh = &file->shdrs[sym->st_shndx];
+
+		if (!(sh->sh_flags & SHF_EXECINSTR) || vaddr < sh->sh_addr ||
+		    vaddr - sh->sh_addr >= sh->sh_size)
+			return 0;
+		return sh->sh_addr + sh->sh_size;
+	}
+	for (size_t i = 0; i < file->n_phdrs; i++) {
+		const Elf64_Phdr *ph = &file->phdrs[i];
+
+		if (ph->p_type == PT_LOAD && (ph->p_flags & PF_X) &&
+		    vaddr >= ph->p_vaddr && vaddr - ph->p_vaddr < ph->p_memsz)
+			return ph->p_vaddr + ph->p_memsz;
+	}
+	return 0;
+}
+
+/* Assembler's own: arm64's $x and $d tell code from data, .L is a label. */
+static bool is_mapping(const char *name, size_t n)
+{
+	return !n || name[0] == '$' || (n > 1 && name[0] == '.' && name[1] == 'L');
+}
+
+static uint64_t rank_of(const Elf64_Sym *sym, const char *name, size_t n)
+{
+	unsigned char bind = ELF64_ST_BIND(sym->st_info);
+	bool is_function = ELF64_ST_TYPE(sym->st_info) != STT_NOTYPE;
+
+	return (uint64_t)is_function << 32 |
+	       name_rank(name, n, bind == STB_LOCAL, bind == STB_WEAK);
+}
+
+static bool may_be_code(const Elf64_Sym *sym)
+{
+	unsigned char type = ELF64_ST_TYPE(sym->st_info);
+
+	return (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE) &&
+	       sym->st_shndx != SHN_UNDEF && sym->st_shndx != SHN_ABS &&
+	       sym->st_shndx != SHN_COMMON;
+}
+
+static void take_sized(struct pass *pass, const Elf64_Sym *sym, struct candidate *symbol)
+{
+	const char *name;
+	size_t n;
+
+	if (ELF64_ST_TYPE(sym->st_info) == STT_NOTYPE && !code_end(pass->file, sym))
+		return;
+	candidates_below(pass->batch, symbol);
+	if (!candidates_any(pass->batch, symbol->start, symbol->end))
+		return;
+	name = elf_strings_at(&pass->strings, sym->st_name, &n);
+	if (is_mapping(name, n))
+		return;
+	symbol->rank = rank_of(sym, name, n);
+	candidates_cover(pass->batch, symbol);
+}
+
+static void take_bare(struct pass *pass, const Elf64_Sym *sym, struct candidate *symbol)
+{
+	const char *name;
+	size_t n;
+
+	if (!candidates_near(pass->batch, symbol->start))
+		return;
+	symbol->end = code_end(pass->file, sym);
+	if (!symbol->end)
+		return;
+	name = elf_strings_at(&pass->strings, sym->st_name, &n);
+	if (is_mapping(name, n))
+		return;
+	symbol->rank = rank_of(sym, name, n);
+	candidates_below(pass->batch, symbol);
+}
+
+static int take_symbol(void *arg, const Elf64_Sym *sym)
+{
+	struct candidate symbol = {
+		.order = sym->st_value,
+		.start = sym->st_value,
+		.end = sym->st_value + sym->st_size,
+		.name = sym->st_name,
+		.sized = sym->st_size != 0,
+	};
+
+	if (!may_be_code(sym) || symbol.end < symbol.start)
+		return 0;
+	if (symbol.sized)
+		take_sized(arg, sym, &symbol);
+	else
+		take_bare(arg, sym, &symbol);
+	return 0;
+}
+
+static int add_queries(struct pass *pass, size_t n)
+{
+	int err = candidates_new(pass->batch, n);
+
+	for (size_t i = 0; !err && i < n; i++) {
+		uint64_t vaddr;
+
+		if (elf_file_vaddr(pass->file, pass->addrs[i], &vaddr))
+			candidates_add(pass->batch, vaddr, i);
+	}
+	candidates_sort(pass->batch);
+	return err;
+}
+
+/* For a symbol, by its offset among the strings, that begins back bytes before
+ * the query. */
+static int deliver(struct pass *pass, size_t index, uint64_t back, uint64_t symbol,
+		   const char *ending)
+{
+	char name[NAME_BYTES_MOST];
+	size_t n, length;
+	const char *raw = elf_strings_at(&pass->strings, symbol, &n);
+
+	length = n ? demangle(name, sizeof(name) - strlen(ending), raw, n) : 0;
+	if (!length)
+		return 0;
+	memcpy(name + length, ending, strlen(ending) + 1);
+	n = pass->addrs[index] > back ? pass->addrs[index] - back : 0;
+	return pass->sink(pass->arg, index, name, n);
+}
+
+/* Collects in stubs the queries that no symbol names. */
+static int deliver_all(struct pass *pass, struct elf_stub *stubs, size_t *ret_n_stubs)
+{
+	size_t n_stubs = 0;
+	int err = 0;
+
+	for (size_t i = 0; err >= 0 && i < pass->batch->n; i++) {
+		const struct candidate *best = candidates_best(pass->batch, i);
+		const struct query *query = &pass->batch->items[i];
+
+		if (best)
+			err = deliver(pass, query->index, query->addr - best->start,
+				      best->name, "");
+		else
+			stubs[n_stubs++] = (struct elf_stub){
+				.vaddr = query->addr,
+				.index = query->index,
+			};
+	}
+	*ret_n_stubs = n_stubs;
+	return err < 0 ? err : 0;
+}
+
+/* Only they need .dynsym when there is a .symtab. */
+static int deliver_stubs(struct pass *pass, struct elf_stub *stubs, size_t n)
+{
+	struct elf_dynamic dynamic;
+	int err;
+
+	n = elf_plt_decode(pass->file, stubs, n);
+	if (!n)
+		return 0;
+	err = elf_table_dynamic(pass->file, &dynamic);
+	if (!err)
+		err = elf_plt_resolve(pass->file, &dynamic, stubs, n);
+	if (err)
+		return err == -EBADMSG ? 0 : err;
+	elf_strings_init(&pass->strings, pass->file, &dynamic.table);
+	for (size_t i = 0; err >= 0 && i < n; i++)
+		if (stubs[i].found)
+			err = deliver(pass, stubs[i].index,
+				      stubs[i].vaddr - stubs[i].start, stubs[i].name,
+				      "@plt");
+	return err < 0 ? err : 0;
+}
+
+int elf_names(int fd, const uint64_t *addrs, size_t n, name_sink sink, void *arg)
+{
+	AUTO_ELF file = { 0 };
+	AUTO_CANDIDATES batch = { 0 };
+	AUTO_FREE struct elf_stub *stubs = NULL;
+	struct pass pass = { &file, &batch, .addrs = addrs, .sink = sink, .arg = arg };
+	struct elf_dynamic dynamic = { 0 };
+	struct elf_table table = { 0 };
+	size_t n_stubs = 0;
+	int err = elf_file_open(&file, fd);
+
+	if (!err)
+		err = add_queries(&pass, n);
+	if (!err && !elf_table_static(&file, &table)) {
+		err = elf_table_dynamic(&file, &dynamic);
+		table = dynamic.table;
+	}
+	if (err)
+		return err;
+	stubs = calloc(batch.n ? batch.n : 1, sizeof(*stubs));
+	if (!stubs)
+		return fail(-ENOMEM, "no memory for %zu addresses", n);
+	elf_strings_init(&pass.strings, &file, &table);
+	err = elf_table_symbols(&file, &table, take_symbol, &pass);
+	if (!err)
+		err = deliver_all(&pass, stubs, &n_stubs);
+	if (!err)
+		err = deliver_stubs(&pass, stubs, n_stubs);
+	return err;
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "obj/elf_plt.h"
+
+#include "base/cleanup.h"
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STUB_BYTES 16 /* of x86-64; .plt.got has 8, arm64 with bti 24 */
+
+struct code {
+	uint64_t vaddr;
+	const unsigned char *bytes;
+	size_t n;
+};
+
+/* [endbr64] [bnd] jmp *slot(%rip) */
+static bool decode_x86(const struct code *code, uint64_t *ret_slot)
+{
+	static const unsigned char endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	size_t at = 0;
+	int32_t distance;
+
+	if (code->n >= sizeof(endbr64) && !memcmp(code->bytes, endbr64, sizeof(endbr64)))
+		at = sizeof(endbr64);
+	if (at < code->n && code->bytes[at] == 0xf2)
+		at++;
+	if (code->n - at < 6 || code->bytes[at] != 0xff || code->bytes[at + 1] != 0x25)
+		return false;
+	memcpy(&distance, code->bytes + at + 2, sizeof(distance));
+	*ret_slot = code->vaddr + at + 6 + (uint64_t)(int64_t)distance;
+	return true;
+}
+
+/* [bti c] adrp x16, page; ldr x17, [x16, #slot] */
+static bool decode_arm64(const struct code *code, uint64_t *ret_slot)
+{
+	const uint32_t bti_c = 0xd503245f;
+	uint64_t vaddr = code->vaddr;
+	uint32_t words[3];
+	size_t i = 0;
+	int64_t page;
+
+	if (code->n < sizeof(words))
+		return false;
+	memcpy(words, code->bytes, sizeof(words));
+	if (words[0] == bti_c)
+		i++;
+	if ((words[i] & 0x9f00001f) != 0x90000010 ||
+	    (words[i + 1] & 0xffc003ff) != 0xf9400211)
+		return false;
+	page = (int64_t)((uint64_t)(words[i] >> 5 & 0x7ffff) << 45) >> 31;
+	page |= (int64_t)(words[i] >> 29 & 3) << 12;
+	vaddr += 4 * i;
+	*ret_slot = (vaddr & ~0xfffULL) + (uint64_t)page +
+		    8 * (uint64_t)(words[i + 1] >> 10 & 0xfff);
+	return true;
+}
+
+static bool is_plt(struct elf_file *file, const Elf64_Shdr *sh)
+{
+	const Elf64_Shdr *names;
+	char name[5] = "";
+
+	if (file->header.e_shstrndx >= file->n_shdrs)
+		return false;
+	names = &file->shdrs[file->header.e_shstrndx];
+	if (sh->sh_name >= names->sh_size ||
+	    elf_file_read(file, names->sh_offset + sh->sh_name, name, sizeof(name) - 1))
+		return false;
+	return !strcmp(name, ".plt");
+}
+
+static const Elf64_Shdr *section_of(const struct elf_file *file, uint64_t vaddr)
+{
+	for (size_t i = 0; i < file->n_shdrs; i++) {
+		const Elf64_Shdr *sh = &file->shdrs[i];
+
+		if (sh->sh_type == SHT_PROGBITS && (sh->sh_flags & SHF_EXECINSTR) &&
+		    vaddr >= sh->sh_addr && vaddr - sh->sh_addr < sh->sh_size)
+			return sh;
+	}
+	return NULL;
+}
+
+/* A stub begins at the address or some instructions before it, in steps of
+ * the smallest stub there is. */
+static bool find_start(struct elf_file *file, const Elf64_Shdr *sh, struct elf_stub *stub)
+{
+	bool is_x86 = file->header.e_machine == EM_X86_64;
+	uint64_t step = is_x86 ? 8 : 4;
+	uint64_t most = is_x86 ? STUB_BYTES : 24;
+	uint64_t into = (stub->vaddr - sh->sh_addr) & ~(step - 1);
+	unsigned char bytes[STUB_BYTES];
+
+	for (uint64_t back = 0; back < most && back <= into; back += step) {
+		struct code code = { sh->sh_addr + into - back, bytes, sizeof(bytes) };
+
+		if (code.n > sh->sh_size - (into - back))
+			code.n = sh->sh_size - (into - back);
+		if (elf_file_read(file, sh->sh_offset + into - back, bytes, code.n))
+			return false;
+		if (is_x86 ? decode_x86(&code, &stub->slot)
+			   : decode_arm64(&code, &stub->slot)) {
+			stub->start = code.vaddr;
+			return true;
+		}
+	}
+	return false;
+}
+
+static int by_slot(const void *a, const void *b)
+{
+	const struct elf_stub *x = a, *y = b;
+
+	return (x->slot > y->slot) - (x->slot < y->slot);
+}
+
+size_t elf_plt_decode(struct elf_file *file, struct elf_stub *stubs, size_t n)
+{
+	const Elf64_Shdr *plt = NULL;
+	size_t kept = 0;
+
+	if (file->header.e_machine != EM_X86_64 && file->header.e_machine != EM_AARCH64)
+		return 0;
+	for (size_t i = 0; i < n; i++) {
+		struct elf_stub stub = stubs[i];
+		const Elf64_Shdr *sh = plt;
+
+		if (!sh || stub.vaddr < sh->sh_addr ||
+		    stub.vaddr - sh->sh_addr >= sh->sh_size)
+			sh = section_of(file, stub.vaddr);
+		if (!sh || (sh != plt && !is_plt(file, sh)))
+			continue;
+		plt = sh;
+		if (find_start(file, sh, &stub))
+			stubs[kept++] = stub;
+	}
+	qsort(stubs, kept, sizeof(*stubs), by_slot);
+	return kept;
+}
+
+static bool fills_slot(const struct elf_file *file, const Elf64_Rela *rela)
+{
+	uint32_t type = ELF64_R_TYPE(rela->r_info);
+
+	if (rela->r_addend)
+		return false;
+	if (file->header.e_machine == EM_X86_64)
+		return type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT;
+	return type == R_AARCH64_JUMP_SLOT || type == R_AARCH64_GLOB_DAT;
+}
+
+static int take_rela(struct elf_file *file, const struct elf_table *table,
+		     const Elf64_Rela *rela, struct elf_stub *stubs, size_t n)
+{
+	uint64_t index = ELF64_R_SYM(rela->r_info);
+	size_t low = 0, high = n;
+	Elf64_Sym sym;
+	int err;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (stubs[mid].slot < rela->r_offset)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low == n || stubs[low].slot != rela->r_offset || stubs[low].found || !index ||
+	    index >= table->n_syms)
+		return 0;
+	err = elf_file_read(file, table->syms_offset + index * sizeof(sym), &sym,
+			    sizeof(sym));
+	for (; !err && low < n && stubs[low].slot == rela->r_offset; low++) {
+		stubs[low].name = sym.st_name;
+		stubs[low].found = true;
+	}
+	return err;
+}
+
+static int read_relas(struct elf_file *file, const struct elf_table *table,
+		      uint64_t vaddr, uint64_t bytes, struct elf_stub *stubs, size_t n)
+{
+	const size_t most = ELF_PIECE_MOST / sizeof(Elf64_Rela);
+	AUTO_FREE Elf64_Rela *relas = malloc(most * sizeof(*relas));
+	uint64_t offset, room, left;
+	int err = 0;
+
+	if (!relas)
+		return fail(-ENOMEM, "no memory for relocations");
+	if (!vaddr || !elf_file_offset(file, vaddr, &offset, &room))
+		return 0;
+	left = (bytes < room ? bytes : room) / sizeof(*relas);
+	for (; !err && left; offset += most * sizeof(*relas)) {
+		size_t some = left < most ? left : most;
+
+		err = elf_file_read(file, offset, relas, some * sizeof(*relas));
+		for (size_t i = 0; !err && i < some; i++)
+			if (fills_slot(file, &relas[i]))
+				err = take_rela(file, table, &relas[i], stubs, n);
+		left -= some;
+	}
+	return err;
+}
+
+int elf_plt_resolve(struct elf_file *file, const struct elf_dynamic *dynamic,
+		    struct elf_stub *stubs, size_t n)
+{
+	int err = read_relas(file, &dynamic->table, dynamic->jmprel,
+			     dynamic->jmprel_bytes, stubs, n);
+
+	for (size_t i = 0; !err && i < n; i++)
+		if (!stubs[i].found) /* .plt.got: bound at start, not lazily */
+			return read_relas(file, &dynamic->table, dynamic->rela,
+					  dynamic->rela_bytes, stubs, n);
+	return err;
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * A JIT appends to its map for as long as it runs, and reuses addresses: the
+ * later line wins, and of a map that is too large the end is read. Names are
+ * read again when they are delivered, so that none is held meanwhile.
+ */
+#include "obj/names.h"
+
+#include "base/error.h"
+#include "obj/candidates.h"
+#include "obj/demangle.h"
+#include "obj/lines.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAP_BYTES_MOST (256u << 20)
+
+static void take_line(struct candidates *batch, struct line *line, uint64_t number)
+{
+	struct candidate symbol = { .order = number, .sized = true };
+	uint64_t size;
+
+	if (!line_take_hex(line, &symbol.start) || !line_take_hex(line, &size) ||
+	    !line->n || symbol.start + size < symbol.start)
+		return;
+	symbol.end = symbol.start + size;
+	symbol.name = line->offset;
+	candidates_cover(batch, &symbol);
+}
+
+static int read_map(int fd, uint64_t bytes, struct candidates *batch)
+{
+	uint64_t skip = bytes > MAP_BYTES_MOST ? bytes - MAP_BYTES_MOST : 0;
+	AUTO_LINES lines = { 0 };
+	struct line line;
+	int more = lines_open(&lines, fd, skip, MAP_BYTES_MOST);
+
+	if (more < 0)
+		return more;
+	for (uint64_t i = 1; (more = lines_next(&lines, &line)) > 0; i++)
+		take_line(batch, &line, i);
+	return more;
+}
+
+static int deliver(int fd, const struct query *query, const struct candidate *best,
+		   name_sink sink, void *arg)
+{
+	char raw[NAME_BYTES_MOST], name[NAME_BYTES_MOST];
+	ssize_t got = pread(fd, raw, sizeof(raw), (off_t)best->name);
+	size_t n = 0;
+
+	while (got > 0 && n < (size_t)got && raw[n] != '\n' && raw[n] != '\r')
+		n++;
+	if (!n || !demangle(name, sizeof(name), raw, n))
+		return 0;
+	return sink(arg, query->index, name, best->start);
+}
+
+int perf_map_names(int fd, const uint64_t *addrs, size_t n, name_sink sink, void *arg)
+{
+	AUTO_CANDIDATES batch = { 0 };
+	struct stat st;
+	int err = candidates_new(&batch, n);
+
+	if (err)
+		return err;
+	if (fstat(fd, &st))
+		return fail_errno(-errno, "cannot look at perf map");
+	if (!S_ISREG(st.st_mode))
+		return fail(-EBADMSG, "perf map is no regular file");
+	for (size_t i = 0; i < n; i++)
+		candidates_add(&batch, addrs[i], i);
+	candidates_sort(&batch);
+	err = read_map(fd, (uint64_t)st.st_size, &batch);
+	for (size_t i = 0; err >= 0 && i < n; i++) {
+		const struct candidate *best = candidates_best(&batch, i);
+
+		if (best)
+			err = deliver(fd, &batch.items[i], best, sink, arg);
+	}
+	return err < 0 ? err : 0;
+}
