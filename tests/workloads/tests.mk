@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+#   make workloads         all of the ground truth's programs, in build/tests/workloads:
+#                          <compiler>-<optimization>/<program>, and static, static-pie,
+#                          musl, stripped, where the machine can build them
+#   make workloads-core    those that the core needs: core/<program>, all static
+#
+# Tail calls would take true callers off the stack, so there are none.
+
+WORK_DIR   := $(B)/tests/workloads
+WORK_CLANG := $(CLANG)$(if $(filter aarch64,$(ARCH)),$(if $(filter aarch64,$(shell \
+              uname -m)),, --target=aarch64-linux-gnu))
+WORK_FLAGS := -std=gnu11 -Wall -Wextra -g -Iinclude -fno-omit-frame-pointer \
+              -fno-optimize-sibling-calls -pthread -Wl,-z,now -MMD -MP
+WORK_PLAIN := nest threads storm chain roots wait moves late skip
+WORK_FOLLY := folly-weak folly-unique folly-local folly-global
+WORK_LIBS  := liblate.so liblive.so libdead.so
+WORK_LINKS := nest threads storm chain roots wait moves
+WORK_KINDS := gcc-O0 gcc-O2 clang-O0 clang-O2
+WORK_MUSL  := $(if $(filter x86_64,$(ARCH)),$(shell command -v musl-gcc))
+
+gcc-O0_CC     := $(CC) -O0
+gcc-O2_CC     := $(CC) -O2
+clang-O0_CC   := $(WORK_CLANG) -O0
+clang-O2_CC   := $(WORK_CLANG) -O2
+static_CC     := $(CC) -O2 -static
+static-pie_CC := $(CC) -O2 -static-pie
+musl_CC       := $(WORK_MUSL) -O2
+stripped_CC   := $(CC) -O2 -Wl,--dynamic-list=tests/workloads/stripped.list -s
+core_CC       := $(CC) -O2 -static
+
+# A program's own flags.
+folly-weak_FLAGS   := -DKEY_WEAK
+folly-unique_FLAGS := -DKEY_UNIQUE
+folly-local_FLAGS  := -DKEY_LOCAL
+folly-global_FLAGS := -DKEY_GLOBAL -rdynamic
+libdead.so_FLAGS   := -DKEY_GLOBAL
+liblive.so_FLAGS   := -DKEY_LOCAL
+swap-decoy_FLAGS   := -DDECOY
+swap_LINK          := -static -no-pie -Wl,--section-start=.swapkey=0x10000000
+
+work_in = $(addprefix $(WORK_DIR)/$(1)/,$(2))
+
+WORKLOADS := $(foreach k,$(WORK_KINDS),\
+                 $(call work_in,$(k),$(WORK_PLAIN) $(WORK_FOLLY) $(WORK_LIBS))) \
+             $(foreach k,static static-pie,$(call work_in,$(k),$(WORK_LINKS))) \
+             $(call work_in,static,swap swap-decoy) \
+             $(call work_in,stripped,chain) \
+             $(if $(WORK_MUSL),$(call work_in,musl,$(WORK_LINKS)))
+CORE_WORKLOADS := $(call work_in,core,$(WORK_LINKS) skip swap swap-decoy)
+
+# $(1) kind/program, $(2) source, $(3) flags
+define work_rule
+$(WORK_DIR)/$(1): tests/workloads/$(2)
+	$$(call say,WORK)
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$$($(firstword $(subst /, ,$(1)))_CC) $$(WORK_FLAGS) $(3) -o $$@ $$<
+endef
+work_rules = $(foreach p,$(2),$(eval $(call work_rule,$(1)/$(p),$(3),$($(p)_FLAGS) $(4))))
+
+$(foreach k,$(WORK_KINDS) static static-pie musl stripped core,\
+  $(foreach p,$(WORK_PLAIN),$(call work_rules,$(k),$(p),$(p).c)) \
+  $(call work_rules,$(k),$(WORK_FOLLY),folly.c) \
+  $(call work_rules,$(k),liblate.so,liblate.c,-shared -fPIC) \
+  $(call work_rules,$(k),liblive.so libdead.so,follylib.c,-shared -fPIC) \
+  $(call work_rules,$(k),swap swap-decoy,swap.c,$(swap_LINK)))
+
+-include $(addsuffix .d,$(basename $(WORKLOADS) $(CORE_WORKLOADS)))
+
+.PHONY: workloads workloads-core
+workloads: $(WORKLOADS)
+workloads-core: $(CORE_WORKLOADS)

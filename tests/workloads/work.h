@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What every ground-truth workload needs: burning a known amount of CPU in the
+ * very function that asks for it, system calls through a function with a frame
+ * pointer (libc's have none), and handing a turn between threads. In its steady
+ * state a workload calls nothing but its own functions, so that each stack it
+ * can have is one that its source spells out.
+ */
+#ifndef WORKLOADS_WORK_H
+#define WORKLOADS_WORK_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifdef __clang__
+#define FN __attribute__((noinline, used))
+#else
+#define FN __attribute__((noipa, used))
+#endif
+#define INLINE static inline __attribute__((always_inline))
+#define UNUSED __attribute__((unused))
+/* linux/futex.h is not there for every libc */
+#define WAIT_PRIVATE 128
+#define WAKE_PRIVATE 129
+#define AFTER()	     __asm__ volatile("" ::: "memory")
+
+/*
+ * n links of a chain of multiplications: 3 cycles each, however it is aligned.
+ * It asks for the frame's address since gcc, -fno-omit-frame-pointer or not,
+ * gives a function that calls nothing no frame.
+ */
+INLINE void spin(unsigned long n)
+{
+	unsigned long x = n;
+
+	__asm__ volatile("" ::"r"(__builtin_frame_address(0)));
+#if defined(__x86_64__)
+	__asm__ volatile("1: imul %1, %1\n\tdec %0\n\tjnz 1b" : "+r"(n), "+r"(x)::"cc");
+#elif defined(__aarch64__)
+	__asm__ volatile("1: mul %1, %1, %1\n\tsubs %0, %0, #1\n\tb.ne 1b"
+			 : "+r"(n), "+r"(x)::"cc");
+#else
+#error "spin() is not written for this machine"
+#endif
+}
+
+/* Any system call, with a frame. Negative errno as the kernel gives it. */
+static FN long sys_call(long nr, long a, long b, long c, long d, long e)
+{
+#if defined(__x86_64__)
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+	register long r9 __asm__("r9") = 0;
+	long ret;
+
+	__asm__ volatile("syscall"
+			 : "=a"(ret)
+			 : "a"(nr), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
+	return ret;
+#else
+	register long x8 __asm__("x8") = nr;
+	register long x0 __asm__("x0") = a;
+	register long x1 __asm__("x1") = b;
+	register long x2 __asm__("x2") = c;
+	register long x3 __asm__("x3") = d;
+	register long x4 __asm__("x4") = e;
+	register long x5 __asm__("x5") = 0;
+
+	__asm__ volatile("svc #0"
+			 : "+r"(x0)
+			 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
+			 : "memory");
+	return x0;
+#endif
+}
+
+/*
+ * Ends the process by SIGALRM after ms, so that no loop has to look at a clock,
+ * and by SIGKILL when whoever started it dies.
+ */
+INLINE void work_lifetime(const char *ms)
+{
+	long n = ms ? atol(ms) : 0;
+	struct itimerval timer = { .it_value = { n / 1000, n % 1000 * 1000 } };
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	sys_call(SYS_setitimer, ITIMER_REAL, (long)&timer, 0, 0, 0);
+}
+
+/* Tells whoever waits at the other end of standard output to begin. */
+INLINE void work_ready(void)
+{
+	sys_call(SYS_write, 1, (long)"ready\n", 6, 0, 0);
+}
+
+INLINE unsigned long long work_now_ns(void)
+{
+	struct timespec t = { 0 };
+
+	sys_call(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&t, 0, 0, 0);
+	return t.tv_sec * 1000000000ULL + t.tv_nsec;
+}
+
+INLINE long work_exit(int status)
+{
+	return sys_call(SYS_exit_group, status, 0, 0, 0, 0);
+}
+
+/* A turn that goes round: threads wait for their number. */
+struct turn {
+	_Atomic int now;
+};
+
+static UNUSED FN void turn_wait(struct turn *turn, int me)
+{
+	int now;
+
+	while ((now = atomic_load(&turn->now)) != me)
+		sys_call(SYS_futex, (long)&turn->now, WAIT_PRIVATE, now, 0, 0);
+	AFTER();
+}
+
+static UNUSED FN void turn_give(struct turn *turn, int to)
+{
+	atomic_store(&turn->now, to);
+	sys_call(SYS_futex, (long)&turn->now, WAKE_PRIVATE, 64, 0, 0);
+	AFTER();
+}
+
+/* Sleeps for ever, and costs nothing. */
+static UNUSED FN void park(void)
+{
+	for (;;)
+		sys_call(SYS_ppoll, 0, 0, 0, 0, 0);
+}
+
+static UNUSED pthread_t work_thread(void *(*body)(void *), void *arg)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, body, arg))
+		_exit(2);
+	return thread;
+}
+
+static UNUSED int work_usage(const char *program, const char *modes)
+{
+	fprintf(stderr, "usage: %s %s\n", program, modes);
+	return 2;
+}
+
+#endif
