@@ -37,7 +37,7 @@ LD_FLAGS  = $(LDFLAGS) $(if $(SAN),-fsanitize=$(SAN))
 LIBS     := -lbpf -lelf -lz -liberty
 
 BPF_FLAGS := -D__TARGET_ARCH_$(BPF_ARCH) -Ivmlinux -Iinclude -Ibpf \
-             -Wall -Wno-missing-declarations -Wno-unused-function
+             -Wall -Wno-gnu-variable-sized-type-not-at-end
 
 BPF_SRC  := $(wildcard bpf/*.bpf.c)
 BPF_OBJ  := $(BPF_SRC:%.bpf.c=$(B)/%.bpf.o)

@@ -6,13 +6,12 @@
 #ifndef WEFT_FLOW_RECORD_H
 #define WEFT_FLOW_RECORD_H
 
+#include "core/view.h"
 #include "shared/knobs.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
-
-enum view { VIEW_ASYNC, VIEW_THREAD };
 
 struct pid_list {
 	pid_t pids[FILTER_PIDS_MOST];

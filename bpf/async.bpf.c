@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Roots and chains: what a thread's stack doesn't say about who asked for the
+ * work. Everything read here lies in the process's own memory and may be
+ * garbage; the worst that it can do is to end its own chain with a true word
+ * about why.
+ */
+#include "weft.bpf.h"
+
+#define CHAIN_STEPS 8 /* nodes a call */
+
+static __always_inline bool read_root(struct async_root *to, __u64 addr)
+{
+	if (!addr || addr & 7 || addr & ~FRAME_ADDR_MASK)
+		return false;
+	if (!read_user(to, sizeof(*to), addr))
+		return false;
+	to->top &= knobs.addr_mask;
+	to->next &= knobs.addr_mask;
+	to->fp &= knobs.addr_mask;
+	return true;
+}
+
+static __always_inline void load_head(struct head *head, __u64 addr)
+{
+	head->addr = read_root(&head->root, addr) ? addr : 0;
+}
+
+/* By interval: the root's fp lies in the frame at hand. */
+static __always_inline bool frame_registered(struct scratch *s, struct head *head)
+{
+	__u64 low = s->sp;
+
+	if (knobs.sabotage & SABOTAGE_NO_INTERVAL)
+		return head->root.fp == s->fp;
+	if (s->fp < low || s->fp - low > SAME_STACK_BYTES)
+		low = s->fp;
+	return head->root.fp - low < s->fp + FRAME_BYTES - low;
+}
+
+static __always_inline bool was_met(struct scratch *s, __u64 addr)
+{
+	for (int i = 0; i < MAX_ROOTS; i++) {
+		if (i >= s->n_roots)
+			return false;
+		if (root_met(s, i)->addr == addr)
+			return true;
+	}
+	return true; /* no room for another one */
+}
+
+/* Marks the place of the k-th head's root and goes to the root behind it. */
+int async_mark_root(__u32 hook, __u32 k)
+{
+	struct scratch *s = scratch(hook);
+	struct head *head;
+	__u32 n;
+
+	if (!s || k >= KEYS_MOST)
+		return 0;
+	head = &s->heads[k];
+	n = s->n_roots;
+	if (n >= MAX_ROOTS || was_met(s, head->addr)) {
+		head->addr = 0;
+		return 0;
+	}
+	emit_word(s, (__u64)FRAME_ROOT << FRAME_KIND_SHIFT | n);
+	root_met(s, n)->addr = head->addr;
+	root_met(s, n)->top = head->root.top;
+	s->n_roots = n + 1;
+	load_head(head, head->root.next);
+	return 0;
+}
+
+int async_meet_roots(__u32 hook)
+{
+	struct scratch *s = scratch(hook);
+
+	if (!s)
+		return 0;
+	for (int k = 0; k < KEYS_MOST; k++) {
+		struct head *head = &s->heads[k];
+
+		if (k >= s->n_heads)
+			break;
+		/* one function may have registered several, one in another */
+		for (int again = 0; again < 4; again++) {
+			if (!head->addr || !frame_registered(s, head))
+				break;
+			async_mark_root(hook, k);
+		}
+	}
+	return 0;
+}
+
+/*
+ * The thread's walk has lost its way below s->sp. The nearest root ahead knows
+ * a true frame pointer: a gap, then on from there.
+ */
+int async_take_checkpoint(__u32 hook)
+{
+	struct scratch *s = scratch(hook);
+	__u32 nearest = KEYS_MOST;
+	__u64 distance = CHECKPOINT_BYTES;
+
+	if (!s)
+		return 0;
+	for (int k = 0; k < KEYS_MOST; k++) {
+		struct head *head = &s->heads[k];
+
+		if (k >= s->n_heads)
+			break;
+		if (!head->addr || head->root.fp & 7 || head->root.fp < s->sp)
+			continue;
+		if (head->root.fp - s->sp < distance) {
+			distance = head->root.fp - s->sp;
+			nearest = k;
+		}
+	}
+	if (nearest >= KEYS_MOST)
+		return 0;
+	s->fp = s->sp = s->heads[nearest].root.fp;
+	emit_word(s, (__u64)FRAME_GAP << FRAME_KIND_SHIFT);
+	async_mark_root(hook, nearest);
+	start_cycle_test(s);
+	return 1;
+}
+
+static __always_inline void open_segment(struct scratch *s)
+{
+	s->segment = s->n_words;
+	emit_word(s, 0);
+}
+
+static __always_inline void close_segment(struct scratch *s, __u32 kind, __u32 ending,
+					  __u32 target)
+{
+	__u32 count = s->n_words - s->segment - 1;
+
+	s->words[s->segment & (RECORD_WORDS_MOST - 1)] =
+		SEGMENT_WORD(kind, ending, s->next_root - 1, target, count);
+}
+
+int async_open_chain(__u32 hook)
+{
+	struct scratch *s = scratch(hook);
+
+	if (!s)
+		return 0;
+	for (int i = 0; i < MAX_ROOTS; i++) {
+		__u32 k = s->next_root;
+
+		if (k >= s->n_roots || k >= MAX_ROOTS)
+			return 0;
+		s->next_root = k + 1;
+		s->node = root_met(s, k)->top;
+		if (!s->node) /* the dispatcher runs no operation */
+			continue;
+		s->rec.flags |= SAMPLE_ASYNC;
+		start_cycle_test(s);
+		open_segment(s);
+		return 1;
+	}
+	return 0;
+}
+
+/* The word behind the thread frame whose frame pointer is fp; 0: none. */
+static __always_inline __u32 find_frame(struct scratch *s, __u64 fp)
+{
+	__u32 first = s->thread_start;
+
+	for (__u32 i = 0; i < FRAMES_MOST + 2 * MAX_ROOTS; i++) {
+		__u32 at = (first + i) & (RECORD_WORDS_MOST / 2 - 1);
+
+		if (i >= s->rec.n_thread)
+			break;
+		/* words that are no frames keep what an older sample left */
+		if (s->fps[at] == fp && FRAME_KIND(s->words[at]) <= FRAME_UNPROVEN)
+			return i + 1;
+	}
+	return 0;
+}
+
+/* On to the stack of the thread that waits at root q for this chain. */
+static __always_inline __u32 cross(struct scratch *s, __u32 hook, struct async_root *q,
+				   __u64 q_addr)
+{
+	__u64 record[2];
+	__u32 target = find_frame(s, q->fp);
+
+	if (target) {
+		close_segment(s, SEGMENT_CHAIN, END_REJOINED, target);
+		s->phase = PHASE_ROOT;
+		return 1;
+	}
+	if (q->fp & 7 || q->fp & ~FRAME_ADDR_MASK ||
+	    !read_user(record, sizeof(record), q->fp))
+		return 0;
+	close_segment(s, SEGMENT_CHAIN, END_CROSSED, 0);
+	open_segment(s);
+	s->waiting_root = q_addr;
+	s->waiting_node = s->node;
+	s->lane = 1;
+	s->fp = record[0] & knobs.addr_mask;
+	s->pc = record[1] & knobs.addr_mask & FRAME_ADDR_MASK;
+	s->sp = q->fp + FRAME_BYTES;
+	for (int k = 1; k < KEYS_MOST; k++)
+		s->heads[k].addr = 0;
+	load_head(&s->heads[0], q->next);
+	s->phase = PHASE_WALK;
+	walk_begin(hook);
+	return 1;
+}
+
+/* The last frame of a chain: detached, or a thread waits for it. */
+static __always_inline int end_chain(struct scratch *s, __u32 hook)
+{
+	__u64 q_addr = s->frame.root & knobs.addr_mask;
+	__u64 walked = root_met(s, s->next_root - 1)->addr;
+	struct async_root q;
+	__u32 ending = END_STALE;
+
+	if (!q_addr || q_addr & 7 || q_addr == walked ||
+	    (s->suspended_cookie && q_addr == s->suspended_cookie)) {
+		ending = END_DETACHED;
+	} else if (read_root(&q, q_addr) && q.top == s->node) {
+		if (cross(s, hook, &q, q_addr))
+			return 1;
+		ending = END_UNREADABLE;
+	}
+	close_segment(s, SEGMENT_CHAIN, ending, 0);
+	s->phase = PHASE_ROOT;
+	return 1;
+}
+
+/* One frame of a chain; N_ENDINGS: there is another. */
+static __always_inline __u32 chain_step(struct scratch *s)
+{
+	__u64 ip;
+
+	if (s->node & 7 || s->node < 4096 || s->node & ~FRAME_ADDR_MASK)
+		return END_BROKEN;
+	if (!s->chain_left)
+		return END_BUDGET;
+	if (goes_in_circles(s, s->node))
+		return END_CYCLE;
+	if (!read_user(&s->frame, sizeof(s->frame), s->node))
+		return END_UNREADABLE;
+	s->chain_left--;
+
+	ip = s->frame.ip & knobs.addr_mask;
+	if (ip && !(ip & ~FRAME_ADDR_MASK) &&
+	    !(s->metadata_cookie && ip == s->metadata_cookie))
+		emit_word(s, (__u64)FRAME_ASYNC << FRAME_KIND_SHIFT | ip);
+	s->frame.parent &= knobs.addr_mask;
+	return N_ENDINGS;
+}
+
+int async_walk_chain(__u32 hook)
+{
+	struct scratch *s = scratch(hook);
+
+	if (!s)
+		return 0;
+	for (int i = 0; i < CHAIN_STEPS; i++) {
+		__u32 ending = chain_step(s);
+
+		if (ending != N_ENDINGS) {
+			close_segment(s, SEGMENT_CHAIN, ending, 0);
+			s->phase = PHASE_ROOT;
+			return 1;
+		}
+		if (!s->frame.parent)
+			return end_chain(s, hook);
+		s->node = s->frame.parent;
+	}
+	return 1;
+}
+
+/* A waiting thread may have woken while its stack was read: then it is no one's. */
+int async_end_crossing(__u32 hook, __u32 ending)
+{
+	struct scratch *s = scratch(hook);
+	__u64 top = 0;
+
+	if (!s)
+		return 0;
+	if (!read_user(&top, sizeof(top), s->waiting_root) ||
+	    (top & knobs.addr_mask) != s->waiting_node)
+		ending = END_TORN;
+	close_segment(s, SEGMENT_THREAD, ending, 0);
+	return 0;
+}

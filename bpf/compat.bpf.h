@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Where kernels and machines differ. Only this file names kernel versions; what
+ * a kernel lacks is asked at load time, so the other branch is dead code that
+ * the verifier never sees.
+ */
+#ifndef WEFT_COMPAT_BPF_H
+#define WEFT_COMPAT_BPF_H
+
+#include "weft.bpf.h"
+
+/* include/linux/sched.h */
+#define PF_IO_WORKER 0x00000010
+#define PF_KTHREAD   0x00200000
+
+struct user_regs {
+	__u64 pc, sp, fp;
+};
+
+enum regs_mode { REGS_KERNEL, REGS_USER, REGS_USER_32BIT };
+
+#if defined(__TARGET_ARCH_x86)
+
+#define USER_CS	  0x33 /* arch/x86/include/asm/segment.h */
+#define USER32_CS 0x23
+
+static __always_inline enum regs_mode regs_mode(const bpf_user_pt_regs_t *regs)
+{
+	__u16 cs = regs->cs;
+
+	if (!(cs & 3))
+		return REGS_KERNEL;
+	return cs == USER32_CS ? REGS_USER_32BIT : REGS_USER;
+}
+
+static __always_inline void regs_copy(struct user_regs *to,
+				      const bpf_user_pt_regs_t *regs)
+{
+	to->pc = regs->ip;
+	to->sp = regs->sp;
+	to->fp = regs->bp;
+}
+
+static __always_inline __u64 thread_pointer(struct task_struct *task)
+{
+	return BPF_CORE_READ(task, thread.fsbase);
+}
+
+#else /* arm64 */
+
+#define PSR_MODE_MASK  0xf
+#define PSR_MODE32_BIT 0x10
+
+static __always_inline enum regs_mode regs_mode(const bpf_user_pt_regs_t *regs)
+{
+	if (regs->pstate & PSR_MODE_MASK)
+		return REGS_KERNEL;
+	return regs->pstate & PSR_MODE32_BIT ? REGS_USER_32BIT : REGS_USER;
+}
+
+static __always_inline void regs_copy(struct user_regs *to,
+				      const bpf_user_pt_regs_t *regs)
+{
+	to->pc = regs->pc;
+	to->sp = regs->sp;
+	to->fp = regs->regs[29];
+}
+
+static __always_inline __u64 thread_pointer(struct task_struct *task)
+{
+	return BPF_CORE_READ(task, thread.uw.tp_value);
+}
+
+#endif
+
+/*
+ * The registers with which the task entered the kernel; false: it never came
+ * from user mode. By helper from 5.15 on; before, they lie at the very end of
+ * the kernel stack.
+ */
+static __always_inline bool saved_user_regs(bpf_user_pt_regs_t *to)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	const void *at;
+
+	if (BPF_CORE_READ(task, flags) & (PF_KTHREAD | PF_IO_WORKER))
+		return false;
+	if (bpf_core_enum_value_exists(enum bpf_func_id___weft,
+				       BPF_FUNC_task_pt_regs___weft))
+		at = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
+	else
+		at = BPF_CORE_READ(task, stack) + knobs.kernel_stack_bytes -
+		     sizeof(struct pt_regs);
+	return !bpf_probe_read_kernel(to, sizeof(*to), at);
+}
+
+/* Moved into task->futex in 7.2. */
+static __always_inline __u64 robust_list(struct task_struct *task)
+{
+	struct task_struct___futex *moved = (void *)task;
+
+	if (bpf_core_field_exists(moved->futex.robust_list))
+		return (__u64)BPF_CORE_READ(moved, futex.robust_list);
+	return (__u64)BPF_CORE_READ(task, robust_list);
+}
+
+#endif

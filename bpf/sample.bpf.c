@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The on-CPU tick. It says who ran and where, and gives it no meaning: names,
+ * views and weights belong to user space.
+ */
+#include "compat.bpf.h"
+
+/* Pieces of work a sample: the frames of both budgets one by one, and the
+ * roots between them. */
+#define ADVANCES (2 * FRAMES_MOST + 4 * MAX_ROOTS)
+
+const volatile struct knobs knobs = {};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, FILTER_PIDS_MOST);
+	__type(key, __u32);
+	__type(value, __u8);
+} wanted_pids SEC(".maps");
+
+static __always_inline bool pid_wanted(__u64 who)
+{
+	__u32 tgid = who >> 32, tid = who;
+
+	if (knobs.filters & FILTER_TGID && bpf_map_lookup_elem(&wanted_pids, &tgid))
+		return true;
+	return knobs.filters & FILTER_TID && bpf_map_lookup_elem(&wanted_pids, &tid);
+}
+
+static __always_inline bool comm_wanted(const struct sample_rec *rec)
+{
+	for (int i = 0; i < TASK_COMM_BYTES; i++) {
+		if (rec->comm[i] != knobs.comm[i])
+			return false;
+		if (!rec->comm[i])
+			break;
+	}
+	return true;
+}
+
+static __always_inline bool wanted(struct sample_rec *rec, __u64 who, bool in_kernel)
+{
+	if (knobs.filters & (FILTER_TGID | FILTER_TID) && !pid_wanted(who))
+		return false;
+	if (knobs.filters & FILTER_KERNEL_ONLY && !in_kernel)
+		return false;
+	if (knobs.filters & FILTER_USER_ONLY && in_kernel)
+		return false;
+	if (knobs.filters & FILTER_CGROUP &&
+	    bpf_get_current_ancestor_cgroup_id(knobs.cgroup_level) != knobs.cgroup_id)
+		return false;
+	bpf_get_current_comm(rec->comm, sizeof(rec->comm));
+	return !(knobs.filters & FILTER_COMM) || comm_wanted(rec);
+}
+
+static __always_inline void begin_record(struct scratch *s, __u64 who)
+{
+	s->rec.ts_ns = bpf_ktime_get_ns();
+	s->rec.tgid = who >> 32;
+	s->rec.tid = who;
+	s->rec.cpu = bpf_get_smp_processor_id();
+	s->rec.n_kernel = 0;
+	s->rec.n_thread = 0;
+	s->rec.ending = END_NO_USER;
+	s->rec.flags = 0;
+	s->n_words = 0;
+	s->n_heads = 0;
+	s->n_roots = 0;
+	s->next_root = 0;
+	s->lane = 0;
+}
+
+static __always_inline void take_kernel_stack(struct scratch *s, void *ctx)
+{
+	long bytes = bpf_get_stack(ctx, s->words, KERNEL_FRAMES_MOST * 8, 0);
+
+	if (bytes > 0)
+		s->n_words = s->rec.n_kernel = bytes / 8;
+	s->rec.flags |= SAMPLE_IN_KERNEL;
+}
+
+static __always_inline void take_user_stack(struct scratch *s,
+					    const bpf_user_pt_regs_t *regs)
+{
+	struct user_regs at;
+
+	if (regs_mode(regs) == REGS_KERNEL)
+		return;
+	if (regs_mode(regs) == REGS_USER_32BIT) {
+		s->rec.ending = END_FOREIGN;
+		return;
+	}
+	regs_copy(&at, regs);
+	s->pc = at.pc & knobs.addr_mask & FRAME_ADDR_MASK;
+	s->sp = at.sp & knobs.addr_mask;
+	s->fp = at.fp & knobs.addr_mask;
+	s->thread_start = s->n_words;
+	s->frames_left = s->chain_left = knobs.max_frames;
+	s->phase = PHASE_WALK;
+	slot_find_roots(HOOK_ONCPU);
+	walk_begin(HOOK_ONCPU);
+	for (int i = 0; i < ADVANCES; i++) {
+		if (!splice_advance(HOOK_ONCPU))
+			break;
+	}
+	for (int k = 0; k < KEYS_MOST; k++) {
+		if (k < s->n_heads && s->heads[k].addr)
+			s->rec.flags |= SAMPLE_UNMATCHED;
+	}
+}
+
+SEC("perf_event")
+int oncpu_tick(struct bpf_perf_event_data *ctx)
+{
+	__u64 who = bpf_get_current_pid_tgid();
+	struct scratch *s = scratch(HOOK_ONCPU);
+	bool in_kernel = regs_mode(&ctx->regs) == REGS_KERNEL;
+	bpf_user_pt_regs_t saved;
+
+	emit_entered();
+	if (!(__u32)who) /* nobody to charge */
+		return emit_outcome(OUTCOME_IDLE);
+	if (!s)
+		return emit_outcome(OUTCOME_NO_SCRATCH);
+	if (!wanted(&s->rec, who, in_kernel))
+		return emit_outcome(OUTCOME_FILTERED);
+
+	begin_record(s, who);
+	if (!in_kernel) {
+		take_user_stack(s, &ctx->regs);
+	} else {
+		take_kernel_stack(s, ctx);
+		if (saved_user_regs(&saved))
+			take_user_stack(s, &saved);
+	}
+	return emit_record(HOOK_ONCPU);
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * From a thread to its async roots: what user space published for the process,
+ * if it is still that process, then the pthread slot of each key that is set.
+ *
+ * Where a thread keeps its pthread slots no ABI says. The kernel knows two
+ * addresses inside glibc's struct pthread, tid (clear_child_tid) and the robust
+ * list's head; the slots' first block lies at a fixed distance from the former
+ * in every glibc since 2.23 on both machines, and a witness in memory (a
+ * pointer of the table to its own first block) tells a thread for which that
+ * does not hold. See docs/ARCHITECTURE.md, "Finding the roots".
+ */
+#include "compat.bpf.h"
+
+#define GLIBC_SPECIFIC_FROM_TID	  576 /* pthread.specific - pthread.tid */
+#define GLIBC_ROBUST_FROM_TID	  16  /* pthread.robust_head - pthread.tid */
+#define GLIBC_BLOCK_FROM_SPECIFIC 512 /* pthread.specific_1stblock, before it */
+#define GLIBC_KEYS_A_BLOCK	  32
+
+#if defined(__TARGET_ARCH_x86)
+#define MUSL_SELF_FROM_TP 0    /* pthread.self */
+#define MUSL_TSD_FROM_TP  0x80 /* pthread.tsd */
+#else
+#define MUSL_SELF_FROM_TP (-200)
+#define MUSL_TSD_FROM_TP  (-88)
+#endif
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, PUBLISHED_MOST);
+	__type(key, __u32); /* tgid */
+	__type(value, struct published);
+} processes SEC(".maps");
+
+static __always_inline bool same_life(struct task_struct *task, struct published *pub)
+{
+	__u64 start = BPF_CORE_READ(task, group_leader, start_boottime);
+
+	if (knobs.sabotage & SABOTAGE_NO_IDENTITY)
+		return true;
+	return start / knobs.clock_tick_ns == pub->start_ticks &&
+	       BPF_CORE_READ(task, mm, start_stack) == pub->start_stack;
+}
+
+/* glibc's table of blocks of slots, {sequence, data} each; 0: not there. */
+static __always_inline __u64 glibc_specific(struct task_struct *task,
+					    struct published *pub)
+{
+	__u64 tid = (__u64)BPF_CORE_READ(task, clear_child_tid);
+	__u64 at = tid + GLIBC_SPECIFIC_FROM_TID, first = 0;
+
+	if (tid && robust_list(task) - tid == GLIBC_ROBUST_FROM_TID &&
+	    read_user(&first, sizeof(first), at) &&
+	    first == at - GLIBC_BLOCK_FROM_SPECIFIC)
+		return at;
+	if (!pub->specific_offset)
+		return 0;
+	at = thread_pointer(task) + pub->specific_offset;
+	if (read_user(&first, sizeof(first), at) &&
+	    first == at - GLIBC_BLOCK_FROM_SPECIFIC)
+		return at;
+	return 0;
+}
+
+static __always_inline __u64 musl_slots(struct task_struct *task)
+{
+	__u64 tp = thread_pointer(task), self = 0, tsd = 0;
+
+	if (!tp || !read_user(&self, sizeof(self), tp + MUSL_SELF_FROM_TP))
+		return 0;
+	if (self != tp + MUSL_SELF_FROM_TP)
+		return 0;
+	if (!read_user(&tsd, sizeof(tsd), tp + MUSL_TSD_FROM_TP))
+		return 0;
+	return tsd;
+}
+
+struct slots {
+	__u64 glibc, musl;
+};
+
+/* What pthread_getspecific(key) would return; 0 also when it can't be read. */
+static __always_inline __u64 slot_value(struct slots *slots, __u32 key)
+{
+	__u64 block = 0, value = 0;
+
+	if (slots->glibc) {
+		if (!read_user(&block, sizeof(block),
+			       slots->glibc + 8 * (key / GLIBC_KEYS_A_BLOCK)) ||
+		    !block)
+			return 0;
+		read_user(&value, sizeof(value),
+			  block + 16 * (key % GLIBC_KEYS_A_BLOCK) + 8);
+	} else {
+		read_user(&value, sizeof(value), slots->musl + 8 * (__u64)key);
+	}
+	return value;
+}
+
+static __always_inline void add_head(struct scratch *s, struct slots *slots,
+				     __u64 key_addr)
+{
+	__u32 key = ASYNC_KEY_UNSET, n = s->n_heads;
+	__u64 holder, root = 0;
+
+	if (!key_addr || !read_user(&key, sizeof(key), key_addr) || key >= ASYNC_KEYS)
+		return;
+	holder = slot_value(slots, key);
+	if (!holder || holder & 7 || !read_user(&root, sizeof(root), holder) || !root)
+		return;
+	for (int k = 0; k < KEYS_MOST; k++) {
+		if (k < n && s->heads[k].addr == root)
+			return; /* another copy of the same key */
+	}
+	if (n >= KEYS_MOST || root & 7)
+		return;
+	if (!read_user(&s->heads[n].root, sizeof(s->heads[n].root), root))
+		return;
+	s->heads[n].root.top &= knobs.addr_mask;
+	s->heads[n].root.next &= knobs.addr_mask;
+	s->heads[n].root.fp &= knobs.addr_mask;
+	s->heads[n].addr = root;
+	s->n_heads = n + 1;
+}
+
+static __always_inline void read_cookies(struct scratch *s, struct published *pub)
+{
+	s->metadata_cookie = s->suspended_cookie = 0;
+	if (pub->metadata_cookie_addr)
+		read_user(&s->metadata_cookie, 8, pub->metadata_cookie_addr);
+	if (pub->suspended_cookie_addr)
+		read_user(&s->suspended_cookie, 8, pub->suspended_cookie_addr);
+}
+
+int slot_find_roots(__u32 hook)
+{
+	struct scratch *s = scratch(hook);
+	struct task_struct *task = (void *)bpf_get_current_task();
+	struct published *pub;
+	struct slots slots = {};
+
+	if (!s || knobs.sabotage & SABOTAGE_NO_KEY)
+		return 0;
+	pub = bpf_map_lookup_elem(&processes, &s->rec.tgid);
+	if (!pub)
+		return 0;
+	if (!same_life(task, pub)) {
+		s->rec.flags |= SAMPLE_STALE;
+		return 0;
+	}
+	s->rec.flags |= SAMPLE_KEY;
+	slots.glibc = glibc_specific(task, pub);
+	if (!slots.glibc)
+		slots.musl = musl_slots(task);
+	if (!slots.glibc && !slots.musl) {
+		s->rec.flags |= SAMPLE_NO_SLOT;
+		return 0;
+	}
+	for (int k = 0; k < KEYS_MOST; k++)
+		add_head(s, &slots, pub->key_addr[k]);
+	if (s->n_heads)
+		read_cookies(s, pub);
+	return 0;
+}

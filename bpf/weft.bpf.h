@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the BPF sources share. A sample's way: sample.bpf.c (whose tick, whose
+ * registers) -> walk.bpf.c (down the thread's stack) and async.bpf.c (its roots
+ * and chains) -> emit.bpf.c (the ring).
+ *
+ * All state of a sample lives in one per-CPU scratch value, not in registers:
+ * the verifier does not follow map values, so a walk of 512 steps costs it no
+ * more than one of 16. For the same reason the functions that a loop calls are
+ * global, of default visibility, and take one number, the key of their scratch
+ * value (one a hook, since a tick can interrupt a switch).
+ *
+ * walk.bpf.c and async.bpf.c also compile natively, over a memory that a test
+ * makes up: tests/host_bpf gives what this header takes from the kernel.
+ */
+#ifndef WEFT_BPF_H
+#define WEFT_BPF_H
+
+#ifdef __bpf__
+#include "vmlinux.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#else
+#include "host_bpf.h"
+#endif
+
+#include "shared/async_abi.h"
+#include "shared/knobs.h"
+#include "shared/losses.h"
+#include "shared/record.h"
+
+#define CHUNK_BYTES 1024
+#define FRAME_BYTES 16 /* a frame record: caller's frame pointer, return address */
+#define CHUNK_STEPS (CHUNK_BYTES / FRAME_BYTES)
+
+/* A step longer than this leaves too few frames in a chunk to pay for it. */
+#define LONG_STEP_BYTES 384
+
+/* Beyond this distance two frames are on different stacks (fibers). */
+#define SAME_STACK_BYTES (64ULL << 10)
+
+/* How far ahead a root may lie that a broken walk is taken up from. */
+#define CHECKPOINT_BYTES (64ULL << 20)
+
+enum hook { HOOK_ONCPU, N_HOOKS };
+
+enum phase {
+	PHASE_WALK,  /* down a thread's stack */
+	PHASE_ROOT,  /* take the next root met, open its chain */
+	PHASE_CHAIN, /* along a chain */
+	PHASE_DONE,
+};
+
+/* The roots of one key that are still ahead: the first of them, as read. */
+struct head {
+	__u64 addr; /* 0: none left */
+	struct async_root root;
+};
+
+struct root_met {
+	__u64 addr;
+	__u64 top;
+};
+
+struct scratch {
+	/* the frame that was emitted last */
+	__u64 pc, sp, fp;
+	__u64 step_bytes; /* how far the last step went */
+
+	/* Brent's cycle test, over frame pointers or chain nodes */
+	__u64 tortoise;
+	__u32 hare_steps, hare_limit;
+
+	__u32 phase;
+	__u32 n_words;
+	__u32 thread_start; /* index of the thread's first word */
+	__u32 segment;	    /* index of the open segment's head */
+	__u32 frames_left;  /* of the thread's budget */
+	__u32 chain_left;   /* of the budget of everything beside the thread */
+	__u32 lane;	    /* 0: own thread; 1: a waiting thread's stack */
+	__u32 n_roots;	    /* met so far */
+	__u32 next_root;    /* the first one whose chain was not walked */
+	__u32 reserved0;
+
+	/* the chain under way */
+	__u64 node;
+	struct async_frame frame;
+	__u64 waiting_root; /* of the crossing under way */
+	__u64 waiting_node;
+	__u64 metadata_cookie, suspended_cookie;
+
+	__u32 n_heads;
+	__u32 fps_kept;
+	struct head heads[KEYS_MOST];
+	struct root_met roots[MAX_ROOTS];
+
+	__u64 chunk_base;
+	__u32 chunk_bytes; /* 0: nothing read */
+	__u32 reserved1;
+	__u8 chunk[CHUNK_BYTES];
+
+	struct sample_rec rec;
+	__u64 words[RECORD_WORDS_MOST]; /* rec.words: they lie right behind it */
+
+	/* frame pointer of the thread frame at each word; only where roots are */
+	__u64 fps[RECORD_WORDS_MOST / 2];
+};
+
+#ifdef __bpf__
+extern const volatile struct knobs knobs;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, N_HOOKS);
+	__type(key, __u32);
+	__type(value, struct scratch);
+} scratches __weak SEC(".maps");
+
+static __always_inline struct scratch *scratch(__u32 hook)
+{
+	return bpf_map_lookup_elem(&scratches, &hook);
+}
+
+static __always_inline bool read_user(void *to, __u32 bytes, __u64 from)
+{
+	return !bpf_probe_read_user(to, bytes, (const void *)from);
+}
+#endif
+
+/* verifier: the mask must stay in the code although a check makes it idle */
+#define KEEP(x) asm volatile("" : "+r"(x))
+
+static __always_inline struct root_met *root_met(struct scratch *s, __u32 n)
+{
+	KEEP(n);
+	return &s->roots[n & (MAX_ROOTS - 1)];
+}
+
+static __always_inline void emit_word(struct scratch *s, __u64 word)
+{
+	s->words[s->n_words & (RECORD_WORDS_MOST - 1)] = word;
+	s->n_words++;
+}
+
+/* True once the walk has come back to where it was. */
+static __always_inline bool goes_in_circles(struct scratch *s, __u64 at)
+{
+	if (at == s->tortoise)
+		return true;
+	if (--s->hare_steps)
+		return false;
+	s->tortoise = at;
+	s->hare_limit *= 2;
+	s->hare_steps = s->hare_limit;
+	return false;
+}
+
+static __always_inline void start_cycle_test(struct scratch *s)
+{
+	s->tortoise = 0;
+	s->hare_steps = s->hare_limit = 8;
+}
+
+/* splice.bpf.c: one bounded piece of work; nonzero while there is more. */
+int splice_advance(__u32 hook);
+
+/* walk.bpf.c */
+int walk_begin(__u32 hook); /* from s->pc, sp, fp */
+int walk_chunk(__u32 hook);
+
+/* async.bpf.c */
+int async_meet_roots(__u32 hook); /* that the frame at hand registered */
+int async_mark_root(__u32 hook, __u32 head);
+int async_take_checkpoint(__u32 hook); /* nonzero: the walk goes on from a root */
+int async_open_chain(__u32 hook);      /* of the next root; 0: none left */
+int async_walk_chain(__u32 hook);
+int async_end_crossing(__u32 hook, __u32 ending);
+
+/* slot.bpf.c: the current thread's roots into s->heads */
+int slot_find_roots(__u32 hook);
+
+/* emit.bpf.c: the ledger, and the record into the ring */
+int emit_entered(void);
+int emit_record(__u32 hook);
+int emit_outcome(__u32 outcome);
+
+#endif

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "core/names.h"
+
+#include "base/error.h"
+#include "base/str.h"
+#include "base/vec.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define STRINGS_MOST (16u << 20)
+
+struct names {
+	struct intern *strings;
+	VEC(uint32_t) by_frame; /* string id + 1, 0 = none */
+};
+
+void names_free(struct names *names)
+{
+	if (!names)
+		return;
+	intern_free(names->strings);
+	vec_free(&names->by_frame);
+	free(names);
+}
+
+int names_new(struct names **ret)
+{
+	AUTO(names) names = calloc(1, sizeof(*names));
+	int err = names ? intern_new(&names->strings, STRINGS_MOST)
+			: fail(-ENOMEM, "no memory for names");
+
+	if (err)
+		return err;
+	*ret = GIVE(names);
+	return 0;
+}
+
+int names_set(struct names *names, uint32_t frame, const char *name)
+{
+	uint32_t id;
+	int err;
+
+	if (frame >= FRAMES_DISTINCT_MOST)
+		return fail(-EBADMSG, "a name for frame %u", frame);
+	while (names->by_frame.n <= frame) {
+		err = vec_push(&names->by_frame, 0);
+		if (err)
+			return err;
+	}
+	if (names->by_frame.items[frame])
+		return 0;
+	err = intern_id(names->strings, name, strlen(name), &id);
+	if (err)
+		return err < 0 ? err : fail(-ENOSPC, "too many distinct names");
+	names->by_frame.items[frame] = id + 1;
+	return 0;
+}
+
+const char *names_get(const struct names *names, uint32_t frame)
+{
+	if (frame >= names->by_frame.n || !names->by_frame.items[frame])
+		return NULL;
+	return intern_string(names->strings, names->by_frame.items[frame] - 1);
+}
+
+/* No absolute kernel address leaves the program. */
+static void offset_name(char *out, size_t room, const struct frame *frame,
+			const struct module *module)
+{
+	const char *base = strrchr(module->path, '/');
+	char clean[256];
+
+	base = base && base[1] ? base + 1 : module->path;
+	str_clean(clean, sizeof(clean), base, strlen(base));
+	if (module->kind == MODULE_KERNEL)
+		snprintf(out, room, "[kernel]");
+	else
+		snprintf(out, room, "%s+0x%" PRIx64, clean, frame->offset);
+}
+
+int names_fill(struct names *names, const struct profile *profile,
+	       const struct module_table *modules)
+{
+	size_t n = intern_count(profile->frames);
+	int err = 0;
+
+	for (uint32_t id = 0; !err && id < n; id++) {
+		const struct frame *frame = profile_frame(profile, id);
+		char name[320];
+
+		if (names_get(names, id))
+			continue;
+		offset_name(name, sizeof(name), frame,
+			    module_get(modules, frame->module));
+		err = names_set(names, id, name);
+	}
+	return err;
+}

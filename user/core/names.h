@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What each frame is called in an output: filled in once a distinct frame,
+ * after counting, by the symbolizer or from a tape. A frame that got no name
+ * keeps its module and offset.
+ */
+#ifndef WEFT_CORE_NAMES_H
+#define WEFT_CORE_NAMES_H
+
+#include "base/cleanup.h"
+#include "core/module.h"
+#include "core/profile.h"
+
+struct names;
+
+int names_new(struct names **ret);
+void names_free(struct names *names);
+DEFINE_FREEP(names)
+
+/* Copies name. The first name that a frame is given stays. */
+int names_set(struct names *names, uint32_t frame, const char *name);
+
+/* NULL: none was set. */
+const char *names_get(const struct names *names, uint32_t frame);
+
+/* For every frame of the profile that has none: "module+0x12". */
+int names_fill(struct names *names, const struct profile *profile,
+	       const struct module_table *modules);
+
+#endif

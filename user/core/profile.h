@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What was measured: how often each distinct stack was seen. A stack is kept
+ * as its record was, thread and chains and where they join, with addresses
+ * replaced by frame ids; the views are read out of it (core/view.h).
+ *
+ * Nothing is named here, and nothing is forgotten until _free().
+ */
+#ifndef WEFT_CORE_PROFILE_H
+#define WEFT_CORE_PROFILE_H
+
+#include "base/cleanup.h"
+#include "base/intern.h"
+#include "shared/record.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A place in the program: 16 bytes without padding, interned as they are. */
+struct frame {
+	uint64_t offset; /* in its module, as core/module.h says */
+	uint32_t module;
+	uint32_t returned; /* 1: a return address, so the call is before it */
+};
+
+/*
+ * A stack in codes: STACK_COMM a string id, STACK_ENDING, STACK_KERNEL and
+ * STACK_THREAD counts of codes, then the record's words, each as one code; of a
+ * SEGMENT word two, the second with target and count.
+ */
+enum stack_head { STACK_COMM, STACK_ENDING, STACK_KERNEL, STACK_THREAD, STACK_HEAD };
+
+#define CODE_KIND	0xf0000000u
+#define CODE_FRAME	0x00000000u /* | frame id */
+#define CODE_ROOT	0x40000000u /* | root's number */
+#define CODE_GAP	0x50000000u
+#define CODE_SEGMENT	0x60000000u /* | kind << 16 | ending << 8 | root */
+#define CODE_TARGET(c)	((c) >> 16)
+#define CODE_COUNT(c)	((c)&0xffff)
+#define CODE_ENDING(c)	((c) >> 8 & 0xff)
+#define CODE_SEGKIND(c) ((c) >> 16 & 0xff)
+#define CODE_SEGROOT(c) ((c)&0xff)
+
+#define FRAMES_DISTINCT_MOST (16u << 20)
+#define STACKS_MOST	     (4u << 20)
+#define COMMS_MOST	     (64u << 10)
+
+struct profile {
+	struct intern *frames; /* of struct frame */
+	struct intern *stacks; /* of codes */
+	struct intern *comms;
+	uint64_t *counts; /* by stack id */
+	size_t room;
+	struct {
+		uint64_t total, in_kernel, unproven, async, unmatched, stale, no_slot;
+		uint64_t refused; /* stacks beyond STACKS_MOST: in total, in no stack */
+	} samples;
+	uint64_t endings[N_ENDINGS];
+};
+
+int profile_new(struct profile **ret);
+void profile_free(struct profile *profile);
+DEFINE_FREEP(profile)
+
+/* Counts a stack of n codes once more. */
+int profile_add(struct profile *profile, const uint32_t *codes, size_t n);
+
+int profile_frame_id(struct profile *profile, const struct frame *frame, uint32_t *ret);
+const struct frame *profile_frame(const struct profile *profile, uint32_t id);
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A sample's record, checked: a tape may hold any bytes. */
+#ifndef WEFT_CORE_SAMPLE_H
+#define WEFT_CORE_SAMPLE_H
+
+#include "shared/record.h"
+
+#include <stddef.h>
+
+/* -EBADMSG: its counts don't fit its length or each other. */
+int sample_check(const struct sample_rec *rec, size_t bytes);
+
+#endif

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "core/view.h"
+
+struct reading {
+	const uint32_t *codes;
+	size_t n;
+	size_t thread, thread_end; /* the thread's codes */
+	uint32_t *out;
+	size_t n_out, room;
+	uint32_t chains_used; /* bit by root: each chain is entered once */
+};
+
+/* A run of codes to read on in; `told`: its first frame stands already. */
+struct lane {
+	size_t at, end;
+	enum ending ending;
+	bool told;
+};
+
+static void put(struct reading *r, uint32_t code)
+{
+	if (r->n_out < r->room)
+		r->out[r->n_out++] = code;
+}
+
+/* Where the chain of a root is, by its SEGMENT code; 0: it has none. */
+static size_t find_chain(const struct reading *r, uint32_t root)
+{
+	size_t at = r->thread_end;
+
+	while (at + 1 < r->n && (r->codes[at] & CODE_KIND) == CODE_SEGMENT) {
+		if (CODE_SEGKIND(r->codes[at]) == SEGMENT_CHAIN &&
+		    CODE_SEGROOT(r->codes[at]) == root)
+			return at;
+		at += 2 + CODE_COUNT(r->codes[at + 1]);
+	}
+	return 0;
+}
+
+static struct lane segment_lane(const struct reading *r, size_t at)
+{
+	size_t end = at + 2 + CODE_COUNT(r->codes[at + 1]);
+
+	return (struct lane){
+		.at = at + 2,
+		.end = end < r->n ? end : r->n,
+		.ending = CODE_ENDING(r->codes[at]),
+	};
+}
+
+/* Reads a chain; the lane to go on in, or one that is at its end. */
+static struct lane read_chain(struct reading *r, size_t at)
+{
+	struct lane chain = segment_lane(r, at);
+	size_t target = r->thread + CODE_TARGET(r->codes[at + 1]);
+	struct lane next = { .ending = chain.ending };
+
+	put(r, VIEW_BOUNDARY);
+	for (size_t i = chain.at; i < chain.end; i++)
+		if ((r->codes[i] & CODE_KIND) == CODE_FRAME)
+			put(r, r->codes[i]);
+	if (chain.ending == END_REJOINED && target <= r->thread_end) {
+		next = (struct lane){ .at = target,
+				      .end = r->thread_end,
+				      .ending = r->codes[STACK_ENDING],
+				      .told = true };
+	} else if (chain.ending == END_CROSSED && chain.end + 1 < r->n &&
+		   (r->codes[chain.end] & CODE_KIND) == CODE_SEGMENT) {
+		next = segment_lane(r, chain.end);
+		next.told = true;
+	}
+	if (next.told)
+		put(r, VIEW_BOUNDARY);
+	return next;
+}
+
+static bool may_enter(struct reading *r, uint32_t root, enum view view, size_t *ret_at)
+{
+	if (view != VIEW_ASYNC || root >= MAX_ROOTS || r->chains_used >> root & 1)
+		return false;
+	*ret_at = find_chain(r, root);
+	if (!*ret_at)
+		return false;
+	r->chains_used |= 1u << root;
+	return true;
+}
+
+static enum ending read_lane(struct reading *r, struct lane lane, enum view view)
+{
+	while (lane.at < lane.end) {
+		uint32_t code = r->codes[lane.at++];
+		size_t chain;
+
+		switch (code & CODE_KIND) {
+		case CODE_ROOT:
+			if (may_enter(r, code & ~CODE_KIND, view, &chain))
+				lane = read_chain(r, chain);
+			break;
+		case CODE_GAP:
+			put(r, VIEW_GAP);
+			break;
+		case CODE_FRAME:
+			if (!lane.told)
+				put(r, code);
+			lane.told = false;
+			break;
+		default:
+			return END_TORN;
+		}
+	}
+	return lane.ending;
+}
+
+static bool is_whole(enum ending ending)
+{
+	return ending == END_START || ending == END_DETACHED || ending == END_NO_USER;
+}
+
+size_t view_read(const uint32_t *codes, size_t n, enum view view, uint32_t *out)
+{
+	struct reading r = { .codes = codes, .n = n, .out = out, .room = VIEW_ROOM(n) };
+	struct lane thread;
+
+	if (n < STACK_HEAD)
+		return 0;
+	r.thread = STACK_HEAD + (size_t)codes[STACK_KERNEL];
+	r.thread_end = r.thread + codes[STACK_THREAD];
+	if (r.thread_end > n)
+		return 0;
+	for (size_t i = STACK_HEAD; i < r.thread; i++)
+		put(&r, codes[i]);
+	thread = (struct lane){ .at = r.thread,
+				.end = r.thread_end,
+				.ending = codes[STACK_ENDING] };
+	if (!is_whole(read_lane(&r, thread, view)))
+		put(&r, VIEW_CUT);
+	return r.n_out;
+}

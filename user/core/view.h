@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Two readings of one stack. The thread view is what any profiler shows: the
+ * stack of the thread. The async view leaves it where an async root sits, goes
+ * on along the chain of callers that asked for the work, and comes back where
+ * a thread waits for that chain.
+ */
+#ifndef WEFT_CORE_VIEW_H
+#define WEFT_CORE_VIEW_H
+
+#include "core/profile.h"
+
+enum view { VIEW_ASYNC, VIEW_THREAD };
+
+/* What stands between frame ids in a view. */
+#define VIEW_BOUNDARY 0x80000000u /* between thread frames and async callers */
+#define VIEW_GAP      0x90000000u /* frames are missing here */
+#define VIEW_CUT      0xa0000000u /* rootmost: the stack was not whole */
+
+/* Upper bound of what a view of n codes has. */
+#define VIEW_ROOM(n) (2 * (n) + 2)
+
+/*
+ * Leaf first, into out[VIEW_ROOM(n)]; returns how many. codes may come off a
+ * tape: whatever they hold, the reading ends and stays inside.
+ */
+size_t view_read(const uint32_t *codes, size_t n, enum view view, uint32_t *out);
+
+#endif

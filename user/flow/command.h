@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The command that is to be profiled: forked first, let go when all is ready. */
+#ifndef WEFT_FLOW_COMMAND_H
+#define WEFT_FLOW_COMMAND_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct command {
+	pid_t pid; /* 0: none */
+	int go_fd, failed_fd;
+	int exit_status; /* as a shell would report it; valid once ended */
+	bool ended;
+};
+
+/* Forks; the child waits before its exec. */
+int command_new(struct command *ret, char **argv);
+
+/* Lets it run. A negative errno if it could not be executed. */
+int command_go(struct command *command, const char *name);
+
+/* Did it end? Takes its exit status. */
+bool command_poll(struct command *command);
+
+/* Ends a child that was never let go; waits for nothing else. */
+void command_close(struct command *command);
+
+#endif

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "flow/recording.h"
+
+#include "base/error.h"
+#include "proc/scan.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <time.h>
+
+/* An event this old is in its ring for sure: it is written with interrupts or
+ * preemption off, microseconds after it took its time. */
+#define SETTLED_NS 2000000ULL
+
+/* What the first look through /proc may wait for the parse worker. */
+#define FIRST_SCAN_MS 250
+
+#define CGROUP2_MAGIC 0x63677270 /* linux/magic.h */
+
+uint64_t recording_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* A cgroup's id is its inode; its level how many folders it is below the mount. */
+static int find_cgroup(const char *path, struct knobs *knobs)
+{
+	AUTO_STR up = { 0 };
+	struct statfs fs;
+	struct stat st;
+
+	if (stat(path, &st))
+		return fail_errno(-errno, "cannot read the cgroup %s", path);
+	knobs->cgroup_id = st.st_ino;
+	str_add(&up, path);
+	for (unsigned int level = 0;; level++) {
+		struct stat parent;
+
+		str_add(&up, "/..");
+		if (str_error(&up))
+			return -ENOMEM;
+		if (statfs(up.s, &fs) || fs.f_type != CGROUP2_MAGIC ||
+		    stat(up.s, &parent) || parent.st_dev != st.st_dev) {
+			knobs->cgroup_level = level;
+			return 0;
+		}
+	}
+}
+
+static int make_knobs(const struct record_options *options, struct knobs *knobs)
+{
+	*knobs = (struct knobs){
+		.max_frames = options->max_frames,
+		.sabotage = options->sabotage,
+	};
+	if (options->tgids.n)
+		knobs->filters |= FILTER_TGID;
+	if (options->tids.n)
+		knobs->filters |= FILTER_TID;
+	if (options->kernel_only)
+		knobs->filters |= FILTER_KERNEL_ONLY;
+	if (options->user_only)
+		knobs->filters |= FILTER_USER_ONLY;
+	if (options->comm) {
+		knobs->filters |= FILTER_COMM;
+		strncpy(knobs->comm, options->comm, sizeof(knobs->comm) - 1);
+	}
+	if (!options->cgroup)
+		return 0;
+	knobs->filters |= FILTER_CGROUP;
+	return find_cgroup(options->cgroup, knobs);
+}
+
+static int choose_event(const char *wanted, enum tick_event *ret)
+{
+	*ret = TICK_CPU_CLOCK;
+	if (wanted && !strcmp(wanted, "cpu-clock"))
+		return 0;
+	if (cycles_work()) {
+		*ret = TICK_CYCLES;
+		return 0;
+	}
+	if (!wanted)
+		return 0;
+	fail(-EOPNOTSUPP, "this machine counts no cycles");
+	return fail_hint(-EOPNOTSUPP, "use --event cpu-clock");
+}
+
+static int new_sampler(struct recording *r)
+{
+	const struct record_options *options = r->options;
+	pid_t pids[2 * FILTER_PIDS_MOST];
+	struct sampler_config config = {
+		.hz = options->hz,
+		.pids = pids,
+		.n_pids = options->tgids.n + options->tids.n,
+		.command = r->command.pid,
+	};
+	int err = make_knobs(options, &config.knobs);
+
+	memcpy(pids, options->tgids.pids, options->tgids.n * sizeof(*pids));
+	memcpy(pids + options->tgids.n, options->tids.pids,
+	       options->tids.n * sizeof(*pids));
+	if (!err)
+		err = choose_event(options->event, &config.event);
+	r->event = config.event;
+	return err ? err : sampler_new(&r->sampler, &config);
+}
+
+/* To the tape as it came, and on. */
+static int on_sample(void *arg, const void *record, size_t bytes)
+{
+	struct recording *r = arg;
+	struct event_sink next = pipeline_input(r->pipeline);
+
+	if (r->tape)
+		tape_write(r->tape, TAPE_SAMPLE, record, bytes);
+	return next.sample(next.arg, record, bytes);
+}
+
+static int on_sideband(void *arg, const void *record, size_t bytes)
+{
+	struct recording *r = arg;
+	struct event_sink next = pipeline_input(r->pipeline);
+
+	if (r->tape)
+		tape_write(r->tape, TAPE_SIDEBAND, record, bytes);
+	return next.sideband(next.arg, record, bytes);
+}
+
+static int advance(struct recording *r, uint64_t horizon_ns)
+{
+	int err;
+
+	if (r->tape)
+		tape_write(r->tape, TAPE_ADVANCE, &horizon_ns, sizeof(horizon_ns));
+	err = pipeline_advance(r->pipeline, horizon_ns);
+	return err ? err : keys_error(r->keys);
+}
+
+static int make_scope(struct recording *r)
+{
+	const struct pid_list *tgids = &r->options->tgids;
+	int err = 0;
+
+	r->scope.everyone = !tgids->n || r->options->tids.n;
+	r->scope.next = (struct event_sink){ r, on_sample, on_sideband };
+	for (unsigned int i = 0; !err && i < tgids->n; i++)
+		err = scope_add(&r->scope, tgids->pids[i]);
+	return err;
+}
+
+static int new_parts(struct recording *r)
+{
+	struct pipeline_sink sink;
+	int err = keys_new(&r->keys, r->sampler);
+
+	if (err)
+		return err;
+	sink = keys_sink(r->keys);
+	err = pipeline_new(&r->pipeline, &sink);
+	if (!err)
+		err = files_new(&r->files, r->worker, pipeline_modules(r->pipeline),
+				keys_file_known, r->keys);
+	if (!err)
+		keys_attach(r->keys, r->pipeline, r->files);
+	if (!err && r->options->tape)
+		err = tape_writer_new(&r->tape, r->options->tape);
+	return err ? err : make_scope(r);
+}
+
+/*
+ * Who is there already. The sideband runs since before, so nothing falls
+ * between; a command begins with nothing but what it will map.
+ */
+static int first_look(struct recording *r)
+{
+	struct event_sink input = scope_input(&r->scope);
+	const struct pid_list *tgids = &r->options->tgids;
+	int err = 0;
+
+	if (!r->scope.everyone)
+		for (unsigned int i = 0; !err && i < tgids->n; i++)
+			err = scan_process(tgids->pids[i], recording_now_ns(), &input);
+	else if (!r->options->command)
+		err = scan_all(&input);
+	if (!err)
+		err = advance(r, recording_now_ns());
+	if (!err)
+		err = files_collect(r->files, FIRST_SCAN_MS);
+	return err < 0 ? err : 0;
+}
+
+int recording_new(struct recording **ret, const struct record_options *options)
+{
+	AUTO(recording) r = calloc(1, sizeof(*r));
+	int err;
+
+	if (!r)
+		return fail(-ENOMEM, "no memory for the recording");
+	r->options = options;
+	r->begun_ns = recording_now_ns();
+	err = worker_new(&r->worker);
+	if (!err && options->command)
+		err = command_new(&r->command, options->command);
+	if (!err)
+		err = new_sampler(r);
+	if (!err)
+		err = new_parts(r);
+	if (!err)
+		err = first_look(r);
+	if (err)
+		return err;
+	*ret = GIVE(r);
+	return 0;
+}
+
+void recording_free(struct recording *r)
+{
+	if (!r)
+		return;
+	command_close(&r->command);
+	tape_writer_free(r->tape);
+	files_free(r->files);
+	pipeline_free(r->pipeline);
+	keys_free(r->keys);
+	sampler_free(r->sampler);
+	worker_free(r->worker);
+	scope_free(&r->scope);
+	free(r);
+}
+
+int recording_pump(struct recording *r)
+{
+	struct event_sink input = scope_input(&r->scope);
+	uint64_t horizon = recording_now_ns() - SETTLED_NS;
+	uint64_t lost = process_counts(pipeline_processes(r->pipeline))->lost;
+	int err = sampler_read(r->sampler, &input);
+
+	if (!err)
+		err = advance(r, horizon);
+	if (!err && process_counts(pipeline_processes(r->pipeline))->lost > lost)
+		err = first_look(r);
+	if (!err)
+		err = files_collect(r->files, 0);
+	return err < 0 ? err : 0;
+}
+
+int recording_drain(struct recording *r)
+{
+	struct event_sink input = scope_input(&r->scope);
+	int err = sampler_read(r->sampler, &input);
+
+	if (!err)
+		err = advance(r, UINT64_MAX);
+	if (!err)
+		err = files_collect(r->files, FIRST_SCAN_MS);
+	return err < 0 ? err : 0;
+}

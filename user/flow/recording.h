@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * All parts of a live recording, put together and taken apart; the only place
+ * that wires them. flow/record.c runs it.
+ */
+#ifndef WEFT_FLOW_RECORDING_H
+#define WEFT_FLOW_RECORDING_H
+
+#include "flow/command.h"
+#include "flow/keys.h"
+#include "flow/pipeline.h"
+#include "flow/record.h"
+#include "flow/scope.h"
+#include "kern/sampler.h"
+#include "sym/files.h"
+#include "tape/tape.h"
+
+struct recording {
+	const struct record_options *options;
+	struct worker *worker;
+	struct command command;
+	enum tick_event event;
+	struct sampler *sampler;
+	struct keys *keys;
+	struct pipeline *pipeline;
+	struct files *files;
+	struct tape_writer *tape; /* NULL: none asked for */
+	struct scope scope;
+	uint64_t begun_ns, started_ns, stopped_ns;
+};
+
+uint64_t recording_now_ns(void); /* CLOCK_MONOTONIC */
+
+/* Everything but the ticks; what runs already is known and its keys published. */
+int recording_new(struct recording **ret, const struct record_options *options);
+void recording_free(struct recording *recording);
+DEFINE_FREEP(recording)
+
+/* Reads what is there and processes what is due. */
+int recording_pump(struct recording *recording);
+
+/* The same once more after the last tick, to the end. */
+int recording_drain(struct recording *recording);
+
+#endif

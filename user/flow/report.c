@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The user half over a tape: the same pipeline, with names from the tape. */
+#include "base/error.h"
+#include "base/log.h"
+#include "flow/output.h"
+#include "flow/pipeline.h"
+#include "flow/record.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct player {
+	struct pipeline *pipeline;
+	struct names *names;
+	struct stats stats;
+};
+
+static int on_advance(void *arg, uint64_t horizon_ns)
+{
+	struct player *player = arg;
+
+	return pipeline_advance(player->pipeline, horizon_ns);
+}
+
+static int on_name(void *arg, uint32_t frame, const char *name)
+{
+	struct player *player = arg;
+	char clean[4096];
+
+	if (frame >= intern_count(pipeline_profile(player->pipeline)->frames))
+		return fail(-EBADMSG, "a name for frame %u, which is not there", frame);
+	str_clean(clean, sizeof(clean), name, strlen(name));
+	return names_set(player->names, frame, clean);
+}
+
+static int on_totals(void *arg, const uint64_t *numbers, size_t n)
+{
+	struct player *player = arg;
+
+	return stats_from_tape(&player->stats, numbers, n);
+}
+
+static int play(struct player *player, const char *tape)
+{
+	struct tape_events events = {
+		.arg = player,
+		.sink = pipeline_input(player->pipeline),
+		.advance = on_advance,
+		.name = on_name,
+		.totals = on_totals,
+	};
+	int err = tape_play(tape, &events);
+
+	if (err == TAPE_CUT) {
+		log_warn("the tape %s was cut short: what is on it is shown", tape);
+		player->stats.totals.ledger.entered = 0; /* unknown */
+		return pipeline_advance(player->pipeline, UINT64_MAX);
+	}
+	return err;
+}
+
+static int write_out(struct player *player, const struct report_options *options)
+{
+	const struct output output = { options->output, options->stats_json,
+				       options->view, options->quiet };
+	int err = output_profile(&output, pipeline_profile(player->pipeline),
+				 pipeline_modules(player->pipeline), player->names);
+
+	if (err)
+		return err;
+	player->stats.profile = pipeline_profile(player->pipeline);
+	player->stats.processes = *process_counts(pipeline_processes(player->pipeline));
+	stats_check(&player->stats);
+	return output_stats(&output, &player->stats);
+}
+
+int report_run(const struct report_options *options)
+{
+	AUTO(pipeline) pipeline = NULL;
+	AUTO(names) names = NULL;
+	struct player player = { 0 };
+	int err = pipeline_new(&pipeline, NULL);
+
+	if (!err)
+		err = names_new(&names);
+	if (err)
+		return err;
+	player.pipeline = pipeline;
+	player.names = names;
+	err = play(&player, options->tape);
+	return err ? err : write_out(&player, options);
+}

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "flow/stats.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <strings.h>
+
+static const struct {
+	const char *name, *text;
+	bool loss;
+} outcomes[] = {
+#define X(name, loss, text) { #name, text, loss },
+	OUTCOMES(X)
+#undef X
+};
+
+static const struct {
+	const char *name, *text;
+} endings[] = {
+#define X(name, text) { #name, text },
+	ENDINGS(X)
+#undef X
+};
+
+void stats_check(struct stats *stats)
+{
+	const struct ledger *ledger = &stats->totals.ledger;
+	uint64_t sum = 0, ended = 0;
+
+	for (int i = 0; i < N_OUTCOMES; i++)
+		sum += ledger->outcomes[i];
+	for (int i = 0; i < N_ENDINGS; i++)
+		ended += ledger->endings[i];
+	stats->adds_up = sum == ledger->entered &&
+			 ended == ledger->outcomes[OUTCOME_KEPT] &&
+			 stats->profile->samples.total == ledger->outcomes[OUTCOME_KEPT];
+}
+
+uint64_t stats_missed_ticks(const struct stats *stats)
+{
+	uint64_t expected = stats->totals.expected_ticks;
+	uint64_t entered = stats->totals.ledger.entered;
+
+	return expected > entered ? expected - entered : 0;
+}
+
+static uint64_t losses(const struct stats *stats)
+{
+	uint64_t sum = stats->profile->samples.refused;
+
+	for (int i = 0; i < N_OUTCOMES; i++)
+		if (outcomes[i].loss)
+			sum += stats->totals.ledger.outcomes[i];
+	return sum;
+}
+
+static void add_lower(struct str *out, const char *name)
+{
+	str_add_char(out, '"');
+	for (; *name; name++)
+		str_add_char(out,
+			     *name >= 'A' && *name <= 'Z' ? (char)(*name | 32) : *name);
+	str_add(out, "\":");
+}
+
+static void json_ledger(struct str *out, const struct stats *stats)
+{
+	const struct ledger *ledger = &stats->totals.ledger;
+
+	str_addf(out, "\"ledger\":{\"entered\":%llu,\"outcomes\":{", ledger->entered);
+	for (int i = 0; i < N_OUTCOMES; i++) {
+		str_add(out, i ? "," : "");
+		add_lower(out, outcomes[i].name);
+		str_addf(out, "%llu", ledger->outcomes[i]);
+	}
+	str_add(out, "},\"endings\":{");
+	for (int i = 0; i < N_ENDINGS; i++) {
+		str_add(out, i ? "," : "");
+		add_lower(out, endings[i].name);
+		str_addf(out, "%llu", ledger->endings[i]);
+	}
+	str_addf(out, "},\"adds_up\":%s},", stats->adds_up ? "true" : "false");
+}
+
+static void json_samples(struct str *out, const struct profile *profile)
+{
+	str_addf(out,
+		 "\"samples\":{\"total\":%" PRIu64 ",\"in_kernel\":%" PRIu64
+		 ",\"unproven\":%" PRIu64 ",\"async\":%" PRIu64 ",\"unmatched\":%" PRIu64
+		 ",\"stale\":%" PRIu64 ",\"no_slot\":%" PRIu64 ",\"refused\":%" PRIu64
+		 ",\"distinct_stacks\":%zu},",
+		 profile->samples.total, profile->samples.in_kernel,
+		 profile->samples.unproven, profile->samples.async,
+		 profile->samples.unmatched, profile->samples.stale,
+		 profile->samples.no_slot, profile->samples.refused,
+		 intern_count(profile->stacks));
+}
+
+static void json_user_half(struct str *out, const struct stats *stats)
+{
+	str_addf(out,
+		 "\"processes\":{\"seen\":%" PRIu64 ",\"records\":%" PRIu64
+		 ",\"records_lost\":%" PRIu64 ",\"refused\":%" PRIu64 "},",
+		 stats->processes.seen, stats->processes.records, stats->processes.lost,
+		 stats->processes.refused);
+	str_addf(out,
+		 "\"keys\":{\"processes\":%lu,\"refused\":%lu,\"stale\":%lu,"
+		 "\"late_mappings\":%lu,\"delay_median_ns\":%" PRIu64
+		 ",\"delay_most_ns\":%" PRIu64 "},",
+		 stats->keys.processes, stats->keys.refused, stats->keys.stale,
+		 stats->keys.measured, stats->keys.delay_median_ns,
+		 stats->keys.delay_most_ns);
+	str_addf(out,
+		 "\"files\":{\"opened\":%lu,\"unreadable\":%lu,\"unparsable\":%lu,"
+		 "\"over_limit\":%lu},",
+		 stats->files.opened, stats->files.unreadable, stats->files.unparsable,
+		 stats->files.over_limit);
+	str_addf(out,
+		 "\"worker\":{\"requests\":%lu,\"failed\":%lu,\"restarts\":%lu},"
+		 "\"symbols\":{\"modules\":%lu,\"failed\":%lu}",
+		 stats->worker.requests, stats->worker.failed, stats->worker.restarts,
+		 stats->symbols.modules, stats->symbols.failed);
+}
+
+void stats_json(struct str *out, const struct stats *stats)
+{
+	str_addf(out,
+		 "{\"version\":1,\"rate_hz\":%u,\"event\":\"%s\",\"duration_ns\":%" PRIu64
+		 ",\"first_sample_ns\":%" PRIu64 ",\"finish_ns\":%" PRIu64 ",",
+		 stats->hz, tick_event_name(stats->event), stats->duration_ns,
+		 stats->first_sample_ns, stats->finish_ns);
+	json_ledger(out, stats);
+	str_addf(out,
+		 "\"expected_ticks\":%" PRIu64 ",\"missed_ticks_estimate\":%" PRIu64 ",",
+		 stats->totals.expected_ticks, stats_missed_ticks(stats));
+	json_samples(out, stats->profile);
+	json_user_half(out, stats);
+	str_add(out, "}\n");
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static void summary_endings(struct str *out, const struct stats *stats)
+{
+	const struct profile *profile = stats->profile;
+	uint64_t total = profile->samples.total;
+	uint64_t with_user = total - profile->endings[END_NO_USER];
+	const char *between = "";
+
+	if (!with_user)
+		return;
+	str_addf(out, "  stacks    %.1f %% reach the thread's start",
+		 percent(profile->endings[END_START], with_user));
+	for (int i = END_BUDGET; i < N_ENDINGS; i++) {
+		if (!profile->endings[i])
+			continue;
+		str_addf(out, "%s%.1f %% %s", *between ? between : "; ",
+			 percent(profile->endings[i], with_user), endings[i].text);
+		between = ", ";
+	}
+	str_addf(out,
+		 "\n            %.1f %% hold a step by frame pointer alone, unproven\n",
+		 percent(profile->samples.unproven, total));
+}
+
+static void summary_async(struct str *out, const struct stats *stats)
+{
+	const struct profile *profile = stats->profile;
+
+	if (!stats->keys.processes && !profile->samples.async)
+		return;
+	str_addf(out, "  async     %.1f %% of samples have async callers",
+		 percent(profile->samples.async, profile->samples.total));
+	if (profile->samples.unmatched)
+		str_addf(out, "; in %.1f %% a root was not met",
+			 percent(profile->samples.unmatched, profile->samples.total));
+	str_add_char(out, '\n');
+	if (stats->keys.measured)
+		str_addf(out,
+			 "            new mappings were ready after %.1f ms (median), "
+			 "%.1f ms "
+			 "(most)\n",
+			 (double)stats->keys.delay_median_ns / 1e6,
+			 (double)stats->keys.delay_most_ns / 1e6);
+}
+
+static void summary_losses(struct str *out, const struct stats *stats)
+{
+	const struct ledger *ledger = &stats->totals.ledger;
+
+	str_addf(out, "  lost      %" PRIu64, losses(stats));
+	for (int i = 0; i < N_OUTCOMES; i++)
+		if (outcomes[i].loss && ledger->outcomes[i])
+			str_addf(out, ", %llu: %s", ledger->outcomes[i],
+				 outcomes[i].text);
+	if (stats->profile->samples.refused)
+		str_addf(out, ", %" PRIu64 ": too many distinct stacks",
+			 stats->profile->samples.refused);
+	if (stats->event == TICK_CPU_CLOCK && stats->totals.expected_ticks)
+		str_addf(
+			out, "; about %" PRIu64 " ticks (%.1f %%) never came",
+			stats_missed_ticks(stats),
+			percent(stats_missed_ticks(stats), stats->totals.expected_ticks));
+	str_add_char(out, '\n');
+	if (stats->processes.lost)
+		str_addf(out,
+			 "            %" PRIu64
+			 " records of what processes map were lost; "
+			 "names may be missing\n",
+			 stats->processes.lost);
+	if (!stats->adds_up)
+		str_add(out, "            the ledger does not add up: please report this "
+			     "with --stats-json\n");
+}
+
+void stats_summary(struct str *out, const struct stats *stats)
+{
+	const struct ledger *ledger = &stats->totals.ledger;
+
+	str_addf(out,
+		 "%" PRIu64 " samples at %u Hz in %.1f s (%s): %zu distinct stacks\n",
+		 stats->profile->samples.total, stats->hz,
+		 (double)stats->duration_ns / 1e9, tick_event_name(stats->event),
+		 intern_count(stats->profile->stacks));
+	str_addf(out,
+		 "  ticks     %llu = %llu idle + %llu filtered + %llu kept + %" PRIu64
+		 " lost\n",
+		 ledger->entered, ledger->outcomes[OUTCOME_IDLE],
+		 ledger->outcomes[OUTCOME_FILTERED], ledger->outcomes[OUTCOME_KEPT],
+		 losses(stats) - stats->profile->samples.refused);
+	summary_endings(out, stats);
+	summary_async(out, stats);
+	summary_losses(out, stats);
+}
+
+size_t stats_to_tape(const struct stats *stats, uint64_t numbers[TAPE_TOTALS_MOST])
+{
+	const struct ledger *ledger = &stats->totals.ledger;
+	size_t n = 0;
+
+	_Static_assert(8 + N_OUTCOMES + N_ENDINGS <= TAPE_TOTALS_MOST, "fits");
+	numbers[n++] = stats->hz;
+	numbers[n++] = stats->event;
+	numbers[n++] = stats->duration_ns;
+	numbers[n++] = stats->totals.expected_ticks;
+	numbers[n++] = ledger->entered;
+	numbers[n++] = stats->keys.processes;
+	numbers[n++] = N_OUTCOMES;
+	for (int i = 0; i < N_OUTCOMES; i++)
+		numbers[n++] = ledger->outcomes[i];
+	numbers[n++] = N_ENDINGS;
+	for (int i = 0; i < N_ENDINGS; i++)
+		numbers[n++] = ledger->endings[i];
+	return n;
+}
+
+int stats_from_tape(struct stats *stats, const uint64_t *numbers, size_t n)
+{
+	struct ledger *ledger = &stats->totals.ledger;
+
+	if (n != 8 + N_OUTCOMES + N_ENDINGS || numbers[6] != N_OUTCOMES ||
+	    numbers[7 + N_OUTCOMES] != N_ENDINGS || !numbers[0])
+		return fail(-EBADMSG, "totals of %zu numbers", n);
+	stats->hz = (unsigned int)numbers[0];
+	stats->event = numbers[1] == TICK_CYCLES ? TICK_CYCLES : TICK_CPU_CLOCK;
+	stats->duration_ns = numbers[2];
+	stats->totals.expected_ticks = numbers[3];
+	ledger->entered = numbers[4];
+	stats->keys.processes = numbers[5];
+	for (int i = 0; i < N_OUTCOMES; i++)
+		ledger->outcomes[i] = numbers[7 + i];
+	for (int i = 0; i < N_ENDINGS; i++)
+		ledger->endings[i] = numbers[8 + N_OUTCOMES + i];
+	return 0;
+}

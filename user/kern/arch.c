@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kern/arch.h"
+
+#ifdef __aarch64__
+
+/*
+ * Strips an address that has every bit below 55 set: what remains set are the
+ * bits of an address. Without pointer authentication the instruction does
+ * nothing; then only the tag byte is taken away, and bit 55, which is 0 in
+ * user addresses.
+ */
+uint64_t arch_addr_mask(void)
+{
+	register uint64_t lr __asm__("x30") = (1ULL << 55) - 1;
+
+	__asm__ volatile("hint #7" : "+r"(lr)); /* xpaclri */
+	return lr & ((1ULL << 55) - 1);
+}
+
+#else
+
+uint64_t arch_addr_mask(void)
+{
+	return ~0ULL;
+}
+
+#endif
+
+unsigned int arch_kernel_stack_bytes(void)
+{
+	return 16384; /* x86-64: THREAD_SIZE_ORDER 2 without KASAN */
+}

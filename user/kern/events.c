@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kern/events.h"
+
+#include "base/cleanup.h"
+#include "base/error.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static int event_open(struct perf_event_attr *attr, pid_t pid, int cpu)
+{
+	int fd = (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1,
+			      PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+const char *tick_event_name(enum tick_event event)
+{
+	return event == TICK_CYCLES ? "cycles" : "cpu-clock";
+}
+
+/* A clock has a period in time; cycles are steered to a frequency. */
+static struct perf_event_attr tick_attr(enum tick_event event, unsigned int hz)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.disabled = 1,
+		.exclude_guest = 1,
+	};
+
+	if (event == TICK_CYCLES) {
+		attr.type = PERF_TYPE_HARDWARE;
+		attr.config = PERF_COUNT_HW_CPU_CYCLES;
+		attr.freq = 1;
+		attr.sample_freq = hz;
+	} else {
+		attr.type = PERF_TYPE_SOFTWARE;
+		attr.config = PERF_COUNT_SW_CPU_CLOCK;
+		attr.sample_period = 1000000000ULL / hz;
+	}
+	return attr;
+}
+
+bool cycles_work(void)
+{
+	struct perf_event_attr attr = tick_attr(TICK_CYCLES, 1000);
+	struct timespec begin, now;
+	uint64_t count = 0;
+	AUTO_CLOSE int fd = event_open(&attr, 0, -1);
+
+	if (fd < 0 || ioctl(fd, PERF_EVENT_IOC_ENABLE, 0))
+		return false;
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	do
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	while (now.tv_sec == begin.tv_sec && now.tv_nsec - begin.tv_nsec < 1000000);
+	return read(fd, &count, sizeof(count)) == sizeof(count) && count > 0;
+}
+
+int tick_open(enum tick_event event, unsigned int hz, pid_t pid, int cpu)
+{
+	struct perf_event_attr attr = tick_attr(event, hz);
+	int fd;
+
+	if (cpu < 0) {
+		attr.inherit = 1;
+		attr.enable_on_exec = 1;
+	}
+	fd = event_open(&attr, pid, cpu);
+	if (fd >= 0)
+		return fd;
+	fail_errno(fd, "cannot open the perf event %s on CPU %d", tick_event_name(event),
+		   cpu);
+	if (fd == -EACCES || fd == -EPERM)
+		return fail_hint(-EPERM, "run as root, or give weft CAP_PERFMON");
+	return fd;
+}
+
+int sideband_open(int cpu)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.disabled = 1,
+		.mmap = 1,
+		.mmap2 = 1,
+		.comm = 1,
+		.comm_exec = 1,
+		.task = 1,
+		.sample_id_all = 1,
+		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		.watermark = 1,
+		.wakeup_watermark = 1,
+	};
+	int fd = event_open(&attr, -1, cpu);
+
+	if (fd >= 0)
+		return fd;
+	fail_errno(fd, "cannot watch what processes map on CPU %d", cpu);
+	if (fd == -EACCES || fd == -EPERM)
+		return fail_hint(-EPERM, "run as root, or give weft CAP_PERFMON");
+	return fd;
+}
+
+int cpus_online(bool *online, int room)
+{
+	AUTO_FCLOSE FILE *f = fopen("/sys/devices/system/cpu/online", "re");
+	int first, last;
+	char next = ',';
+
+	memset(online, 0, (size_t)room * sizeof(*online));
+	if (!f)
+		return fail_errno(-errno, "cannot read /sys/devices/system/cpu/online");
+	while (next == ',' && fscanf(f, "%d", &first) == 1) {
+		last = first;
+		next = (char)fgetc(f);
+		if (next == '-') {
+			if (fscanf(f, "%d", &last) != 1)
+				break;
+			next = (char)fgetc(f);
+		}
+		for (int cpu = first; cpu <= last && cpu >= 0 && cpu < room; cpu++)
+			online[cpu] = true;
+	}
+	return 0;
+}

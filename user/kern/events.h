@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* perf_event_open(2) and which CPUs there are. */
+#ifndef WEFT_KERN_EVENTS_H
+#define WEFT_KERN_EVENTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* linux/perf_event.h is a large header for a forward declaration */
+struct perf_event_attr;
+
+enum tick_event { TICK_CPU_CLOCK, TICK_CYCLES };
+
+const char *tick_event_name(enum tick_event event); /* "cpu-clock", "cycles" */
+
+/* Does the PMU count? Opens cycles on this thread and sees them grow. */
+bool cycles_work(void);
+
+/*
+ * A disabled sampling event. pid -1: every task on that CPU; cpu -1: that task
+ * and all that it forks from now on, from its next exec. The fd, or -errno.
+ */
+int tick_open(enum tick_event event, unsigned int hz, pid_t pid, int cpu);
+
+/* The event that reports maps, comms, forks and exits on a CPU; disabled. */
+int sideband_open(int cpu);
+
+/* Marks in online[0..room) the CPUs of /sys/devices/system/cpu/online. */
+int cpus_online(bool *online, int room);
+
+#endif

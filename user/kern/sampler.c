@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kern/sampler.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "kern/arch.h"
+#include "kern/sideband.h"
+
+#include "weft.skel.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+
+struct sampler {
+	struct weft_bpf *skel;
+	struct ring_buffer *rings;
+	struct sideband *sideband;
+	struct event_sink sink; /* while sampler_read() runs */
+	int epoll_fd;
+	int n_cpus;		  /* possible ones */
+	int *ring_fds, *tick_fds; /* by CPU; -1: none */
+	int command_fd;		  /* the one event of a command, or -1 */
+	unsigned int hz;
+	enum tick_event event;
+	unsigned int ring_bytes;
+	uint64_t gone_ticks; /* expected on CPUs that went offline since */
+	bool running;
+};
+
+#define RING_LEAST_BYTES (64u << 10)
+#define RING_MOST_BYTES	 (16u << 20)
+#define SAMPLE_BYTES	 4096 /* of a deep stack */
+
+/* Room for a quarter of a second: the reader comes by every 50 ms. */
+static unsigned int ring_size(unsigned int hz)
+{
+	unsigned int bytes = RING_LEAST_BYTES;
+
+	while (bytes < RING_MOST_BYTES && bytes < hz / 4 * SAMPLE_BYTES)
+		bytes *= 2;
+	return bytes;
+}
+
+static int on_libbpf_print(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	char line[512];
+
+	if (level == LIBBPF_DEBUG)
+		return 0;
+	vsnprintf(line, sizeof(line), fmt, ap);
+	line[strcspn(line, "\n")] = '\0';
+	log_verbose("%s", line);
+	return 0;
+}
+
+static int load_failed(int err)
+{
+	if (err == -EPERM || err == -EACCES) {
+		fail(-EPERM, "the kernel refuses to load BPF programs: no permission");
+		return fail_hint(-EPERM, "run as root, or give weft CAP_BPF and "
+					 "CAP_PERFMON; `weft doctor` tells more");
+	}
+	fail_errno(err, "the kernel does not take weft's BPF programs");
+	return fail_hint(-EOPNOTSUPP, "`weft doctor` tells what this kernel lacks; "
+				      "-v shows its own words");
+}
+
+static int load(struct sampler *s, const struct sampler_config *config)
+{
+	struct knobs *knobs;
+	int err;
+
+	libbpf_set_print(on_libbpf_print);
+	s->skel = weft_bpf__open();
+	if (!s->skel)
+		return load_failed(-errno);
+	knobs = (struct knobs *)&s->skel->rodata->knobs;
+	*knobs = config->knobs;
+	knobs->wakeup_bytes = s->ring_bytes / 4;
+	knobs->page_bytes = (unsigned int)sysconf(_SC_PAGESIZE);
+	knobs->clock_tick_ns = (unsigned int)(1000000000 / sysconf(_SC_CLK_TCK));
+	knobs->kernel_stack_bytes = arch_kernel_stack_bytes();
+	knobs->addr_mask = arch_addr_mask();
+
+	err = bpf_map__set_max_entries(s->skel->maps.rings, (unsigned int)s->n_cpus);
+	if (err)
+		return load_failed(err);
+	err = weft_bpf__load(s->skel);
+	return err ? load_failed(err) : 0;
+}
+
+static int filter_pids(struct sampler *s, const struct sampler_config *config)
+{
+	for (unsigned int i = 0; i < config->n_pids; i++) {
+		uint32_t pid = (uint32_t)config->pids[i];
+		uint8_t yes = 1;
+
+		if (bpf_map_update_elem(bpf_map__fd(s->skel->maps.wanted_pids), &pid,
+					&yes, BPF_ANY))
+			return fail_errno(-errno, "cannot filter by pid %u", pid);
+	}
+	return 0;
+}
+
+static int on_sample(void *arg, void *record, size_t bytes)
+{
+	struct sampler *s = arg;
+
+	return s->sink.sample(s->sink.arg, record, bytes);
+}
+
+static int add_ring(struct sampler *s, int cpu)
+{
+	int outer = bpf_map__fd(s->skel->maps.rings);
+	int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "weft_ring", 0, 0, s->ring_bytes,
+				NULL);
+
+	if (fd < 0) {
+		fail_errno(-errno, "no ring buffer for CPU %d", cpu);
+		return fail_hint(-errno, "raise the limit of locked memory (ulimit -l)");
+	}
+	s->ring_fds[cpu] = fd;
+	if (bpf_map_update_elem(outer, &cpu, &fd, BPF_ANY))
+		return fail_errno(-errno, "cannot give CPU %d its ring", cpu);
+	if (s->rings)
+		return ring_buffer__add(s->rings, fd, on_sample, s)
+			       ? fail_errno(-errno, "cannot map the ring of CPU %d", cpu)
+			       : 0;
+	s->rings = ring_buffer__new(fd, on_sample, s, NULL);
+	return s->rings ? 0 : fail_errno(-errno, "cannot map the ring of CPU %d", cpu);
+}
+
+static int attach(struct sampler *s, int fd)
+{
+	int prog = bpf_program__fd(s->skel->progs.oncpu_tick);
+
+	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, prog))
+		return fail_errno(-errno, "cannot attach the sampling program");
+	return 0;
+}
+
+static int add_cpu(struct sampler *s, int cpu, bool tick)
+{
+	int err = s->ring_fds[cpu] < 0 ? add_ring(s, cpu) : 0;
+
+	if (!err)
+		err = sideband_add_cpu(s->sideband, cpu, s->epoll_fd);
+	if (err || !tick)
+		return err;
+	s->tick_fds[cpu] = tick_open(s->event, s->hz, -1, cpu);
+	if (s->tick_fds[cpu] < 0)
+		return s->tick_fds[cpu];
+	return attach(s, s->tick_fds[cpu]);
+}
+
+static int add_command(struct sampler *s, pid_t command)
+{
+	s->command_fd = tick_open(s->event, s->hz, command, -1);
+	return s->command_fd < 0 ? s->command_fd : attach(s, s->command_fd);
+}
+
+static int add_online_cpus(struct sampler *s)
+{
+	AUTO_FREE bool *online = calloc((size_t)s->n_cpus, sizeof(*online));
+	int err = online ? cpus_online(online, s->n_cpus) : fail(-ENOMEM, "no memory");
+
+	for (int cpu = 0; !err && cpu < s->n_cpus; cpu++)
+		if (online[cpu])
+			err = add_cpu(s, cpu, s->command_fd < 0);
+	return err;
+}
+
+static int open_all(struct sampler *s, const struct sampler_config *config)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	int err = sideband_new(&s->sideband, s->n_cpus);
+
+	if (err)
+		return err;
+	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (s->epoll_fd < 0)
+		return fail_errno(-errno, "epoll");
+	if (config->command > 0) {
+		err = add_command(s, config->command);
+		if (err)
+			return err;
+	}
+	err = add_online_cpus(s);
+	if (err)
+		return err;
+	if (epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, ring_buffer__epoll_fd(s->rings),
+		      &event))
+		return fail_errno(-errno, "epoll");
+	return 0;
+}
+
+static int *new_fds(int n)
+{
+	int *fds = malloc((size_t)n * sizeof(*fds));
+
+	for (int i = 0; fds && i < n; i++)
+		fds[i] = -1;
+	return fds;
+}
+
+int sampler_new(struct sampler **ret, const struct sampler_config *config)
+{
+	AUTO(sampler) s = calloc(1, sizeof(*s));
+	int err;
+
+	if (!s)
+		return fail(-ENOMEM, "no memory for the sampler");
+	s->epoll_fd = s->command_fd = -1;
+	s->hz = config->hz;
+	s->event = config->event;
+	s->ring_bytes = ring_size(config->hz);
+	s->n_cpus = libbpf_num_possible_cpus();
+	if (s->n_cpus <= 0 || s->n_cpus > CPUS_MOST)
+		return fail(-ENOSYS, "cannot tell how many CPUs there are");
+	s->ring_fds = new_fds(s->n_cpus);
+	s->tick_fds = new_fds(s->n_cpus);
+	if (!s->ring_fds || !s->tick_fds)
+		return fail(-ENOMEM, "no memory for %d CPUs", s->n_cpus);
+
+	err = load(s, config);
+	if (!err)
+		err = filter_pids(s, config);
+	if (!err)
+		err = open_all(s, config);
+	if (err)
+		return err;
+	*ret = GIVE(s);
+	return 0;
+}
+
+static void close_fds(int *fds, int n)
+{
+	for (int i = 0; fds && i < n; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	free(fds);
+}
+
+void sampler_free(struct sampler *s)
+{
+	if (!s)
+		return;
+	if (s->command_fd >= 0)
+		close(s->command_fd);
+	close_fds(s->tick_fds, s->n_cpus);
+	ring_buffer__free(s->rings);
+	close_fds(s->ring_fds, s->n_cpus);
+	sideband_free(s->sideband);
+	if (s->epoll_fd >= 0)
+		close(s->epoll_fd);
+	weft_bpf__destroy(s->skel);
+	free(s);
+}
+
+static int each_tick(struct sampler *s, unsigned long request)
+{
+	for (int cpu = 0; cpu < s->n_cpus; cpu++)
+		if (s->tick_fds[cpu] >= 0 && ioctl(s->tick_fds[cpu], request, 0))
+			return fail_errno(-errno, "cannot switch the ticks of CPU %d",
+					  cpu);
+	return 0;
+}
+
+int sampler_start(struct sampler *s)
+{
+	s->running = true;
+	return each_tick(s, PERF_EVENT_IOC_ENABLE);
+}
+
+int sampler_stop(struct sampler *s)
+{
+	s->running = false;
+	if (s->command_fd >= 0 && ioctl(s->command_fd, PERF_EVENT_IOC_DISABLE, 0))
+		return fail_errno(-errno, "cannot stop the ticks");
+	return each_tick(s, PERF_EVENT_IOC_DISABLE);
+}
+
+int sampler_fd(const struct sampler *s)
+{
+	return s->epoll_fd;
+}
+
+int sampler_read(struct sampler *s, const struct event_sink *sink)
+{
+	int n;
+
+	s->sink = *sink;
+	n = ring_buffer__consume(s->rings);
+	if (n < 0)
+		return n;
+	return sideband_read(s->sideband, sink);
+}
+
+static uint64_t ticks_of(const struct sampler *s, int fd)
+{
+	uint64_t count = 0;
+
+	if (fd < 0 || s->event != TICK_CPU_CLOCK)
+		return 0;
+	if (read(fd, &count, sizeof(count)) != sizeof(count))
+		return 0;
+	return count / (1000000000ULL / s->hz);
+}
+
+/* A CPU that went away takes its events with it, for good: they are opened
+ * anew when it comes back. */
+static void drop_cpu(struct sampler *s, int cpu)
+{
+	s->gone_ticks += ticks_of(s, s->tick_fds[cpu]);
+	close(s->tick_fds[cpu]);
+	s->tick_fds[cpu] = -1;
+	sideband_drop_cpu(s->sideband, cpu);
+}
+
+int sampler_check_cpus(struct sampler *s)
+{
+	AUTO_FREE bool *online = calloc((size_t)s->n_cpus, sizeof(*online));
+	int err = online ? cpus_online(online, s->n_cpus) : fail(-ENOMEM, "no memory");
+
+	for (int cpu = 0; !err && cpu < s->n_cpus && s->command_fd < 0; cpu++) {
+		bool open = s->tick_fds[cpu] >= 0;
+
+		if (open && !online[cpu])
+			drop_cpu(s, cpu);
+		if (open || !online[cpu])
+			continue;
+		err = add_cpu(s, cpu, true);
+		if (!err && s->running &&
+		    ioctl(s->tick_fds[cpu], PERF_EVENT_IOC_ENABLE, 0))
+			err = fail_errno(-errno, "cannot start the ticks of CPU %d", cpu);
+	}
+	return err;
+}
+
+int sampler_publish(struct sampler *s, pid_t tgid, const struct published *what)
+{
+	uint32_t key = (uint32_t)tgid;
+
+	if (!bpf_map_update_elem(bpf_map__fd(s->skel->maps.processes), &key, what,
+				 BPF_ANY))
+		return 0;
+	return fail_errno(-errno, "cannot publish the async keys of pid %d", tgid);
+}
+
+int sampler_retract(struct sampler *s, pid_t tgid)
+{
+	uint32_t key = (uint32_t)tgid;
+
+	bpf_map_delete_elem(bpf_map__fd(s->skel->maps.processes), &key);
+	return 0;
+}
+
+static void ledger_add(struct ledger *sum, const struct ledger *one)
+{
+	sum->entered += one->entered;
+	for (int i = 0; i < N_OUTCOMES; i++)
+		sum->outcomes[i] += one->outcomes[i];
+	for (int i = 0; i < N_ENDINGS; i++)
+		sum->endings[i] += one->endings[i];
+}
+
+int sampler_totals(struct sampler *s, struct sampler_totals *ret)
+{
+	AUTO_FREE struct ledger *all = calloc((size_t)s->n_cpus, sizeof(*all));
+	struct sampler_totals totals = { .expected_ticks = s->gone_ticks };
+	uint32_t zero = 0;
+
+	totals.expected_ticks += ticks_of(s, s->command_fd);
+	if (!all)
+		return fail(-ENOMEM, "no memory for the ledger");
+	if (bpf_map_lookup_elem(bpf_map__fd(s->skel->maps.ledgers), &zero, all))
+		return fail_errno(-errno, "cannot read the ledger");
+	for (int cpu = 0; cpu < s->n_cpus; cpu++) {
+		ledger_add(&totals.ledger, &all[cpu]);
+		totals.expected_ticks += ticks_of(s, s->tick_fds[cpu]);
+	}
+	*ret = totals;
+	return 0;
+}
+
+unsigned int sampler_verified_insns(const struct sampler *s)
+{
+	struct bpf_prog_info info = { 0 };
+	unsigned int bytes = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(bpf_program__fd(s->skel->progs.oncpu_tick), &info,
+				   &bytes))
+		return 0;
+	return info.verified_insns;
+}

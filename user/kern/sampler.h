@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The BPF half, loaded and ticking: programs, their events and rings, and the
+ * sideband beside them. The only part of weft that talks to libbpf.
+ */
+#ifndef WEFT_KERN_SAMPLER_H
+#define WEFT_KERN_SAMPLER_H
+
+#include "base/cleanup.h"
+#include "core/event.h"
+#include "kern/events.h"
+#include "shared/knobs.h"
+#include "shared/losses.h"
+
+struct sampler;
+
+struct sampler_config {
+	unsigned int hz;
+	enum tick_event event;
+	struct knobs knobs; /* filters, budget, sabotage; the rest is filled in */
+	const pid_t *pids;  /* FILTER_TGID, FILTER_TID: which */
+	unsigned int n_pids;
+	pid_t command; /* > 0: this task and what it forks, from its exec */
+};
+
+/* Loads, opens the sideband (which runs from here on) and all events. */
+int sampler_new(struct sampler **ret, const struct sampler_config *config);
+void sampler_free(struct sampler *sampler);
+DEFINE_FREEP(sampler)
+
+int sampler_start(struct sampler *sampler); /* ticks from here on */
+int sampler_stop(struct sampler *sampler);  /* the last tick is in its ring */
+
+int sampler_fd(const struct sampler *sampler); /* readable: time to read */
+
+/* Samples first, then the sideband: so whatever a sample depends on is read. */
+int sampler_read(struct sampler *sampler, const struct event_sink *sink);
+
+/* Takes up CPUs that came online; call about once a second. */
+int sampler_check_cpus(struct sampler *sampler);
+
+/* Makes known, or forgets, what the ticks may use for a process. -E2BIG: full. */
+int sampler_publish(struct sampler *sampler, pid_t tgid, const struct published *what);
+int sampler_retract(struct sampler *sampler, pid_t tgid);
+
+struct sampler_totals {
+	struct ledger ledger;
+	uint64_t expected_ticks; /* enabled time / period; 0: can't be known */
+};
+
+int sampler_totals(struct sampler *sampler, struct sampler_totals *ret);
+
+/* Verified instructions of the tick program, where the kernel tells (5.16). */
+unsigned int sampler_verified_insns(const struct sampler *sampler);
+
+#endif

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kern/sideband.h"
+
+#include "base/error.h"
+#include "kern/events.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+
+/* 1,000 short processes a second write some 700 KB; we are woken at once */
+#define RING_BYTES   (256u << 10)
+#define RECORD_BYTES (64u << 10) /* perf_event_header.size is 16 bits */
+
+struct ring {
+	int fd; /* -1: not open */
+	struct perf_event_mmap_page *page;
+};
+
+struct sideband {
+	int n_cpus;
+	size_t page_bytes;
+	struct ring *rings;
+	unsigned char wrapped[RECORD_BYTES];
+};
+
+int sideband_new(struct sideband **ret, int n_cpus)
+{
+	AUTO(sideband) sideband = calloc(1, sizeof(*sideband));
+
+	if (!sideband)
+		return fail(-ENOMEM, "no memory for the sideband");
+	sideband->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+	sideband->rings = calloc((size_t)n_cpus, sizeof(*sideband->rings));
+	if (!sideband->rings)
+		return fail(-ENOMEM, "no memory for the sideband");
+	sideband->n_cpus = n_cpus;
+	for (int i = 0; i < n_cpus; i++)
+		sideband->rings[i].fd = -1;
+	*ret = GIVE(sideband);
+	return 0;
+}
+
+static size_t mapped_bytes(const struct sideband *sideband)
+{
+	return sideband->page_bytes + RING_BYTES;
+}
+
+void sideband_drop_cpu(struct sideband *sideband, int cpu)
+{
+	struct ring *ring = &sideband->rings[cpu];
+
+	if (ring->page)
+		munmap(ring->page, mapped_bytes(sideband));
+	if (ring->fd >= 0)
+		close(ring->fd);
+	*ring = (struct ring){ .fd = -1 };
+}
+
+void sideband_free(struct sideband *sideband)
+{
+	if (!sideband)
+		return;
+	for (int cpu = 0; cpu < sideband->n_cpus; cpu++)
+		sideband_drop_cpu(sideband, cpu);
+	free(sideband->rings);
+	free(sideband);
+}
+
+int sideband_add_cpu(struct sideband *sideband, int cpu, int epoll_fd)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	struct ring *ring = &sideband->rings[cpu];
+	AUTO_CLOSE int fd = -1;
+	void *page;
+
+	if (ring->fd >= 0)
+		return 0;
+	fd = sideband_open(cpu);
+	if (fd < 0)
+		return fd;
+	page = mmap(NULL, mapped_bytes(sideband), PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+		    0);
+	if (page == MAP_FAILED) {
+		fail_errno(-errno, "cannot map the sideband ring of CPU %d", cpu);
+		return fail_hint(-errno, "raise kernel.perf_event_mlock_kb");
+	}
+	ring->page = page;
+	if (epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event) ||
+	    ioctl(fd, PERF_EVENT_IOC_ENABLE, 0))
+		return fail_errno(-errno, "cannot enable the sideband of CPU %d", cpu);
+	ring->fd = GIVE_FD(fd);
+	return 0;
+}
+
+static const void *record_at(struct sideband *sideband, const unsigned char *data,
+			     uint64_t tail, size_t *ret_bytes)
+{
+	size_t at = tail & (RING_BYTES - 1);
+	const struct perf_event_header *header = (const void *)(data + at);
+	size_t bytes = header->size; /* headers never wrap: records are 8-aligned */
+	size_t first = RING_BYTES - at;
+
+	*ret_bytes = bytes;
+	if (bytes <= first)
+		return header;
+	memcpy(sideband->wrapped, header, first);
+	memcpy(sideband->wrapped + first, data, bytes - first);
+	return sideband->wrapped;
+}
+
+static int ring_read(struct sideband *sideband, struct ring *ring,
+		     const struct event_sink *sink)
+{
+	const unsigned char *data = (unsigned char *)ring->page + sideband->page_bytes;
+	uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+	uint64_t tail = ring->page->data_tail;
+	int err = 0;
+
+	while (!err && tail < head) {
+		size_t bytes;
+		const void *record = record_at(sideband, data, tail, &bytes);
+
+		if (bytes < sizeof(struct perf_event_header)) {
+			tail = head;
+			break;
+		}
+		err = sink->sideband(sink->arg, record, bytes);
+		tail += bytes;
+	}
+	__atomic_store_n(&ring->page->data_tail, tail, __ATOMIC_RELEASE);
+	return err;
+}
+
+int sideband_read(struct sideband *sideband, const struct event_sink *sink)
+{
+	for (int i = 0; i < sideband->n_cpus; i++) {
+		struct ring *ring = &sideband->rings[i];
+		int err = ring->fd >= 0 ? ring_read(sideband, ring, sink) : 0;
+
+		if (err)
+			return err;
+	}
+	return 0;
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "proc/open.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+
+/* linux/magic.h; on these a file's st_dev is not the device that is mapped */
+#define OVERLAYFS_MAGIC 0x794c7630
+#define BTRFS_MAGIC	0x9123683e
+
+/* Never follows a magic link, never leaves the root, never waits on a FIFO. */
+static int open_below(const char *root, const char *path)
+{
+	struct open_how how = {
+		.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+	};
+	AUTO_CLOSE int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int fd;
+
+	if (dir < 0)
+		return -errno;
+	fd = (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
+	return fd < 0 ? -errno : fd;
+}
+
+static bool is_mapped_file(int fd, const struct module *module)
+{
+	struct statfs fs;
+	struct stat st;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_ino != module->ino)
+		return false;
+	if (major(st.st_dev) == module->maj && minor(st.st_dev) == module->min)
+		return true;
+	return !fstatfs(fd, &fs) &&
+	       (fs.f_type == OVERLAYFS_MAGIC || fs.f_type == BTRFS_MAGIC);
+}
+
+static int open_map_file(pid_t pid, const struct mapping *map)
+{
+	struct stat st;
+	char path[96];
+	AUTO_CLOSE int fd = -1;
+
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid,
+		 map->start, map->end);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+		return -ENOENT;
+	return GIVE_FD(fd);
+}
+
+int open_mapped(pid_t pid, const struct mapping *map, const struct module *module,
+		int *ret_fd)
+{
+	AUTO_CLOSE int fd = open_map_file(pid, map);
+	char root[32];
+
+	/* the process may have mapped something else there by now */
+	if (fd >= 0 && is_mapped_file(fd, module)) {
+		*ret_fd = GIVE_FD(fd);
+		return 0;
+	}
+	snprintf(root, sizeof(root), "/proc/%d/root", pid);
+	for (int i = 0; i < 2; i++) {
+		if (fd >= 0)
+			close(fd);
+		fd = open_below(i ? "/" : root, module->path);
+		if (fd >= 0 && is_mapped_file(fd, module)) {
+			*ret_fd = GIVE_FD(fd);
+			return 0;
+		}
+	}
+	return fail(-ENOENT, "%s of pid %d cannot be opened", module->path, pid);
+}
+
+/* The last number of NSpid: how the process itself knows its pid. */
+static pid_t innermost_pid(pid_t pid, uid_t *ret_uid)
+{
+	AUTO_FCLOSE FILE *f = NULL;
+	char path[64], line[256];
+	pid_t inner = pid;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		const char *last = strrchr(line, '\t');
+
+		if (!strncmp(line, "NSpid:", 6) && last)
+			inner = (pid_t)atoi(last + 1);
+		if (!strncmp(line, "Uid:", 4))
+			*ret_uid = (uid_t)strtoul(line + 4, NULL, 10);
+	}
+	return inner;
+}
+
+int open_perf_map(pid_t pid, uint64_t max_bytes, int *ret_fd)
+{
+	uid_t uid = (uid_t)-1;
+	char root[32], path[64];
+	struct stat st;
+	AUTO_CLOSE int fd = -1;
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", innermost_pid(pid, &uid));
+	snprintf(root, sizeof(root), "/proc/%d/root", pid);
+	fd = open_below(root, path);
+	if (fd == -ENOENT && access(root, F_OK)) /* it ended: ours, if it was ours */
+		fd = open_below("/", path);
+	if (fd < 0)
+		return fail_errno(fd, "no %s of pid %d", path, pid);
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+		return fail(-EINVAL, "%s of pid %d is no regular file: left out", path,
+			    pid);
+	if (uid != (uid_t)-1 && st.st_uid && st.st_uid != uid)
+		return fail(-EPERM, "%s belongs to uid %u and not to pid %d: left out",
+			    path, st.st_uid, pid);
+	if ((uint64_t)st.st_size > max_bytes)
+		return fail(-EFBIG, "%s has %" PRIu64 " bytes: left out", path,
+			    (uint64_t)st.st_size);
+	*ret_fd = GIVE_FD(fd);
+	return 0;
+}

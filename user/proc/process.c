@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "proc/process.h"
+
+#include "base/error.h"
+#include "base/hmap.h"
+#include "base/intern.h"
+#include "base/vec.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Shared by processes that forked from each other; copied before a change. */
+struct map_list {
+	unsigned int refs;
+	VEC(struct mapping) maps; /* by start, not overlapping */
+};
+
+struct process_table {
+	struct hmap by_tgid;
+	struct module_table *modules;
+	struct process_sink sink;
+	struct process_counts counts;
+	uint32_t lives;
+};
+
+int process_table_new(struct process_table **ret, struct module_table *modules,
+		      const struct process_sink *sink)
+{
+	AUTO(process_table) table = calloc(1, sizeof(*table));
+
+	if (!table)
+		return fail(-ENOMEM, "no memory for the processes");
+	table->modules = modules;
+	if (sink)
+		table->sink = *sink;
+	*ret = GIVE(table);
+	return 0;
+}
+
+static void map_list_put(struct map_list *list)
+{
+	if (!list || --list->refs)
+		return;
+	vec_free(&list->maps);
+	free(list);
+}
+
+static void process_free(struct process *process)
+{
+	map_list_put(process->maps);
+	free(process);
+}
+
+void process_table_free(struct process_table *table)
+{
+	struct process *process;
+
+	if (!table)
+		return;
+	for (size_t i = 0; (process = hmap_next(&table->by_tgid, &i));)
+		process_free(process);
+	hmap_free(&table->by_tgid);
+	free(table);
+}
+
+static int process_new(struct process_table *table, uint32_t tgid, struct process **ret)
+{
+	struct process *old = hmap_remove(&table->by_tgid, tgid), *process;
+	int err;
+
+	if (old)
+		process_free(old);
+	*ret = NULL;
+	if (table->by_tgid.n >= PROCESSES_MOST) {
+		table->counts.refused++;
+		return 0;
+	}
+	process = calloc(1, sizeof(*process));
+	if (!process)
+		return fail(-ENOMEM, "no memory for process %u", tgid);
+	process->tgid = tgid;
+	process->life = ++table->lives;
+	table->counts.seen++;
+	err = hmap_put(&table->by_tgid, tgid, process);
+	if (err) {
+		process_free(process);
+		return err;
+	}
+	*ret = process;
+	return 0;
+}
+
+/* Makes sure that a change of the list is seen by this process alone. */
+static int own_list(struct process *process)
+{
+	struct map_list *old = process->maps, *own;
+
+	if (old && old->refs == 1)
+		return 0;
+	own = calloc(1, sizeof(*own));
+	if (!own)
+		return fail(-ENOMEM, "no memory for mappings");
+	own->refs = 1;
+	if (old && old->maps.n) {
+		if (vec_reserve(&own->maps, old->maps.n)) {
+			map_list_put(own);
+			return -ENOMEM;
+		}
+		memcpy(own->maps.items, old->maps.items,
+		       old->maps.n * sizeof(struct mapping));
+		own->maps.n = old->maps.n;
+	}
+	map_list_put(old);
+	process->maps = own;
+	return 0;
+}
+
+/* The first mapping that ends above addr. */
+static size_t lower_bound(const struct map_list *list, uint64_t addr)
+{
+	size_t low = 0, high = list->maps.n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (list->maps.items[mid].end <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* Puts `map` where others may be: they keep what it leaves of them. */
+static int replace(struct map_list *list, const struct mapping *map)
+{
+	size_t first = lower_bound(list, map->start), last = first, n = 0;
+	struct mapping put[3];
+	size_t tail;
+
+	while (last < list->maps.n && list->maps.items[last].start < map->end)
+		last++;
+	if (first < last && list->maps.items[first].start < map->start) {
+		put[n] = list->maps.items[first];
+		put[n++].end = map->start;
+	}
+	put[n++] = *map;
+	if (first < last && list->maps.items[last - 1].end > map->end) {
+		put[n] = list->maps.items[last - 1];
+		put[n].pgoff += map->end - put[n].start;
+		put[n++].start = map->end;
+	}
+	if (vec_reserve(&list->maps, n))
+		return -ENOMEM;
+	tail = list->maps.n - last;
+	memmove(list->maps.items + first + n, list->maps.items + last,
+		tail * sizeof(struct mapping));
+	memcpy(list->maps.items + first, put, n * sizeof(struct mapping));
+	list->maps.n = first + n + tail;
+	return 0;
+}
+
+/* Names that no file bears: memory that the process fills itself. */
+static bool is_generated(const struct side_event *event)
+{
+	static const char *const prefixes[] = { "//anon",	  "[heap]",  "[stack",
+						"[anon",	  "/memfd:", "/dev/zero",
+						"/anon_hugepage", "/SYSV" };
+
+	if (!event->path[0])
+		return true;
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
+		if (!strncmp(event->path, prefixes[i], strlen(prefixes[i])))
+			return true;
+	return false;
+}
+
+static int module_of(struct process_table *table, const struct process *process,
+		     const struct side_event *event, uint32_t *ret)
+{
+	struct module module = {
+		.kind = MODULE_FILE,
+		.maj = event->maj,
+		.min = event->min,
+		.ino = event->ino,
+		.pid = process->tgid,
+		.path = event->path,
+	};
+	int err;
+
+	if (!strcmp(event->path, "[vdso]")) {
+		*ret = MODULE_ID_VDSO;
+		return 0;
+	}
+	if (is_generated(event)) {
+		module = (struct module){
+			.kind = MODULE_JIT,
+			.pid = process->tgid,
+			.life = process->life,
+			.path = "[jit]",
+		};
+	}
+	err = module_id(table->modules, &module, ret);
+	if (err == INTERN_FULL) {
+		table->counts.refused++;
+		*ret = MODULE_ID_UNMAPPED;
+		return 0;
+	}
+	return err;
+}
+
+static int get_or_new(struct process_table *table, uint32_t tgid, struct process **ret)
+{
+	*ret = hmap_get(&table->by_tgid, tgid);
+	return *ret ? 0 : process_new(table, tgid, ret);
+}
+
+static int apply_mmap(struct process_table *table, const struct side_event *event)
+{
+	struct mapping map = {
+		.start = event->start,
+		.end = event->start + event->bytes,
+		.pgoff = event->pgoff,
+		.born_ns = event->time_ns,
+	};
+	struct process *process;
+	int err = get_or_new(table, event->pid, &process);
+
+	if (err || !process || map.end <= map.start)
+		return err;
+	err = own_list(process);
+	if (err)
+		return err;
+	if (process->maps->maps.n >= MAPPINGS_MOST) {
+		table->counts.refused++;
+		return 0;
+	}
+	err = module_of(table, process, event, &map.module);
+	if (err)
+		return err;
+	map.is_jit = module_get(table->modules, map.module)->kind == MODULE_JIT;
+	err = replace(process->maps, &map);
+	if (!err && table->sink.mapped)
+		table->sink.mapped(table->sink.arg, process, &map);
+	return err;
+}
+
+static int apply_exec(struct process_table *table, uint32_t tgid)
+{
+	struct process *process;
+	int err = process_new(table, tgid, &process);
+
+	if (!err && process && table->sink.exec)
+		table->sink.exec(table->sink.arg, process);
+	return err;
+}
+
+static int apply_fork(struct process_table *table, const struct side_event *event)
+{
+	struct process *parent, *child;
+	int err;
+
+	if (event->pid == event->ppid) /* a thread */
+		return 0;
+	err = process_new(table, event->pid, &child);
+	if (err || !child)
+		return err;
+	parent = hmap_get(&table->by_tgid, event->ppid);
+	if (parent && parent->maps) {
+		child->maps = parent->maps;
+		child->maps->refs++;
+	}
+	if (table->sink.forked)
+		table->sink.forked(table->sink.arg, child);
+	return 0;
+}
+
+static void apply_exit(struct process_table *table, const struct side_event *event)
+{
+	struct process *process;
+
+	if (event->pid != event->tid)
+		return;
+	process = hmap_get(&table->by_tgid, event->pid);
+	if (!process)
+		return;
+	process->ended_ns = event->time_ns;
+	if (table->sink.ended)
+		table->sink.ended(table->sink.arg, process);
+}
+
+int process_apply(struct process_table *table, const struct side_event *event)
+{
+	table->counts.records++;
+	switch (event->kind) {
+	case SIDE_MMAP:
+		return apply_mmap(table, event);
+	case SIDE_EXEC:
+		return apply_exec(table, event->pid);
+	case SIDE_FORK:
+		return apply_fork(table, event);
+	case SIDE_EXIT:
+		apply_exit(table, event);
+		return 0;
+	case SIDE_LOST:
+		table->counts.lost += event->lost;
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+void process_seen(struct process_table *table, uint32_t tgid, uint64_t time_ns)
+{
+	struct process *process = hmap_get(&table->by_tgid, tgid);
+
+	if (process && process->ended_ns && process->ended_ns < time_ns)
+		process->ended_ns = time_ns;
+}
+
+const struct process *process_get(const struct process_table *table, uint32_t tgid)
+{
+	return hmap_get(&table->by_tgid, tgid);
+}
+
+const struct mapping *process_mapping(const struct process *process, uint64_t addr)
+{
+	const struct map_list *list = process->maps;
+	size_t i;
+
+	if (!list)
+		return NULL;
+	i = lower_bound(list, addr);
+	if (i == list->maps.n || list->maps.items[i].start > addr)
+		return NULL;
+	return &list->maps.items[i];
+}
+
+const struct mapping *process_mappings(const struct process *process, size_t *ret_n)
+{
+	*ret_n = process->maps ? process->maps->maps.n : 0;
+	return process->maps ? process->maps->maps.items : NULL;
+}
+
+const struct process *process_next(const struct process_table *table, size_t *i)
+{
+	return hmap_next(&table->by_tgid, i);
+}
+
+void process_forget(struct process_table *table, uint64_t before_ns)
+{
+	VEC(uint32_t) gone = { 0 };
+	const struct process *process;
+
+	for (size_t i = 0; (process = process_next(table, &i));)
+		if (process->ended_ns && process->ended_ns < before_ns &&
+		    vec_push(&gone, process->tgid))
+			break;
+	for (size_t i = 0; i < gone.n; i++)
+		process_free(hmap_remove(&table->by_tgid, gone.items[i]));
+	vec_free(&gone);
+}
+
+const struct process_counts *process_counts(const struct process_table *table)
+{
+	return &table->counts;
+}

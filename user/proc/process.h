@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The processes of the machine and what each maps, driven by side events in
+ * the order of their times. A forked child shares its parent's list until one
+ * of them maps something; an exec begins a new one. An unmap is never told: a
+ * mapping that overlaps an older one replaces it.
+ *
+ * A process is remembered for a while after its end, since samples of it may
+ * still be on their way, and forgotten when its pid is used again.
+ */
+#ifndef WEFT_PROC_PROCESS_H
+#define WEFT_PROC_PROCESS_H
+
+#include "base/cleanup.h"
+#include "core/module.h"
+#include "proc/side_event.h"
+
+struct mapping {
+	uint64_t start, end, pgoff;
+	uint64_t born_ns;
+	uint32_t module;
+	bool is_jit; /* offsets in its module are addresses */
+};
+
+struct process {
+	uint32_t tgid;
+	uint32_t life;	   /* distinct for each process and each of its execs */
+	uint64_t ended_ns; /* 0: alive */
+	struct map_list *maps;
+};
+
+struct process_table;
+
+/* Told as they happen; each may be NULL. For who publishes keys. */
+struct process_sink {
+	void *arg;
+	void (*mapped)(void *arg, const struct process *process,
+		       const struct mapping *map);
+	void (*forked)(void *arg, const struct process *child);
+	void (*exec)(void *arg, const struct process *process);
+	void (*ended)(void *arg, const struct process *process);
+};
+
+#define PROCESSES_MOST (256u << 10)
+#define MAPPINGS_MOST  (64u << 10) /* executable ones, a process */
+
+struct process_counts {
+	uint64_t seen;	  /* processes and their execs */
+	uint64_t records; /* side events applied */
+	uint64_t lost;	  /* side events that the kernel lost */
+	uint64_t refused; /* processes or mappings beyond the limits */
+};
+
+/* modules is borrowed and outlives the table. */
+int process_table_new(struct process_table **ret, struct module_table *modules,
+		      const struct process_sink *sink);
+void process_table_free(struct process_table *table);
+DEFINE_FREEP(process_table)
+
+int process_apply(struct process_table *table, const struct side_event *event);
+
+/* A sample at that time: whoever was said to have ended has not. (A leader may
+ * exit before its other threads.) */
+void process_seen(struct process_table *table, uint32_t tgid, uint64_t time_ns);
+
+/* NULL: never heard of. */
+const struct process *process_get(const struct process_table *table, uint32_t tgid);
+
+/* The mapping at an address, NULL: none known. Lives until the next apply. */
+const struct mapping *process_mapping(const struct process *process, uint64_t addr);
+
+/* All mappings, by address. */
+const struct mapping *process_mappings(const struct process *process, size_t *ret_n);
+
+/* for (size_t i = 0; (p = process_next(table, &i));) */
+const struct process *process_next(const struct process_table *table, size_t *i);
+
+/* Forgets those that ended before then. */
+void process_forget(struct process_table *table, uint64_t before_ns);
+
+const struct process_counts *process_counts(const struct process_table *table);
+
+#endif

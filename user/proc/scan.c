@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "proc/scan.h"
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "proc/side_event.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* "start-end perms pgoff maj:min ino   path"; false: not an executable one. */
+static bool read_line(const char *line, struct side_event *event)
+{
+	static const char deleted[] = " (deleted)";
+	char perms[5];
+	uint64_t end;
+	int path = 0;
+	size_t n;
+
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n",
+		   &event->start, &end, perms, &event->pgoff, &event->maj, &event->min,
+		   &event->ino, &path) < 7)
+		return false;
+	if (perms[2] != 'x' || end <= event->start)
+		return false;
+	event->bytes = end - event->start;
+	n = strcspn(line + path, "\n");
+	if (n >= sizeof(event->path))
+		n = sizeof(event->path) - 1;
+	memcpy(event->path, line + path, n);
+	event->path[n] = '\0';
+	if (n >= sizeof(deleted) &&
+	    !strcmp(event->path + n - sizeof(deleted) + 1, deleted))
+		event->path[n - sizeof(deleted) + 1] = '\0';
+	return true;
+}
+
+static int hand_on(const struct side_event *event, struct str *bytes,
+		   const struct event_sink *sink)
+{
+	str_clear(bytes);
+	side_event_write(bytes, event);
+	if (str_error(bytes))
+		return -ENOMEM;
+	return sink->sideband(sink->arg, bytes->s, bytes->n);
+}
+
+int scan_process(pid_t tgid, uint64_t time_ns, const struct event_sink *sink)
+{
+	struct side_event event = {
+		.kind = SIDE_EXEC,
+		.time_ns = time_ns,
+		.pid = (uint32_t)tgid,
+		.tid = (uint32_t)tgid,
+	};
+	AUTO_STR bytes = { 0 };
+	AUTO_FCLOSE FILE *f = NULL;
+	AUTO_FREE char *line = NULL;
+	size_t room = 0;
+	bool first = true;
+	char path[64];
+	int err = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", tgid);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	while (!err && getline(&line, &room, f) > 0) {
+		if (first)
+			err = hand_on(&event, &bytes, sink);
+		first = false;
+		event.kind = SIDE_MMAP;
+		if (!err && read_line(line, &event))
+			err = hand_on(&event, &bytes, sink);
+	}
+	return err;
+}
+
+int scan_all(const struct event_sink *sink)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	int err = 0;
+
+	if (!proc)
+		return fail_errno(-errno, "cannot read /proc");
+	while (!err && (entry = readdir(proc)))
+		if (isdigit((unsigned char)entry->d_name[0]))
+			err = scan_process((pid_t)atoi(entry->d_name), now_ns(), sink);
+	closedir(proc);
+	return err;
+}
+
+int scan_identity(pid_t tgid, uint64_t *ret_start_ticks, uint64_t *ret_start_stack)
+{
+	uint64_t fields[29] = { 0 };
+	AUTO_FCLOSE FILE *f = NULL;
+	char line[2048], path[64], *at;
+	size_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", tgid);
+	f = fopen(path, "re");
+	n = f ? fread(line, 1, sizeof(line) - 1, f) : 0;
+	line[n] = '\0';
+	/* the name, field 2, may hold anything, parentheses too */
+	at = strrchr(line, ')');
+	if (!at)
+		return fail(-ESRCH, "pid %d is gone", tgid);
+	at++;
+	for (int i = 3; i <= 28; i++) {
+		while (*at == ' ')
+			at++;
+		fields[i] = strtoull(at, &at, 10);
+		while (*at && *at != ' ') /* the state, field 3, is a letter */
+			at++;
+	}
+	if (fields[28] <= 1)
+		return fail(-EPERM, "/proc/%d/stat hides the start of the stack", tgid);
+	*ret_start_ticks = fields[22];
+	*ret_start_stack = fields[28];
+	return 0;
+}

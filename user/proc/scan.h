@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What /proc says of processes that were there before us, or that we lost
+ * track of: as the sideband records that perf would have written. */
+#ifndef WEFT_PROC_SCAN_H
+#define WEFT_PROC_SCAN_H
+
+#include "core/event.h"
+
+#include <sys/types.h>
+
+/*
+ * One process: an exec, then each executable mapping, all at time_ns. 0 also
+ * when it is gone meanwhile or has no memory of its own (a kernel thread).
+ */
+int scan_process(pid_t tgid, uint64_t time_ns, const struct event_sink *sink);
+
+/* Every process of /proc. Each is stamped with the time at which it was read. */
+int scan_all(const struct event_sink *sink);
+
+/* Fields 22 (start, clock ticks) and 28 (start of the stack) of its stat.
+ * -ESRCH: gone; -EPERM: the stack is hidden from us. */
+int scan_identity(pid_t tgid, uint64_t *ret_start_ticks, uint64_t *ret_start_stack);
+
+#endif

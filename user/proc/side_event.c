@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "proc/side_event.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <string.h>
+
+/* sample_id_all with PERF_SAMPLE_TID | PERF_SAMPLE_TIME ends every record */
+struct trailer {
+	uint32_t pid, tid;
+	uint64_t time_ns;
+};
+
+struct mmap2_body { /* linux/perf_event.h, PERF_RECORD_MMAP2 */
+	uint32_t pid, tid;
+	uint64_t start, bytes, pgoff;
+	uint32_t maj, min;
+	uint64_t ino, ino_generation;
+	uint32_t prot, flags;
+};
+
+struct task_body { /* PERF_RECORD_FORK, PERF_RECORD_EXIT */
+	uint32_t pid, ppid, tid, ptid;
+	uint64_t time;
+};
+
+struct comm_body {
+	uint32_t pid, tid;
+};
+
+struct lost_body {
+	uint64_t id, lost;
+};
+
+#define NAME_ALIGN 8
+
+uint64_t side_event_time(const void *record, size_t bytes)
+{
+	struct trailer trailer;
+
+	if (bytes < sizeof(struct perf_event_header) + sizeof(trailer))
+		return 0;
+	memcpy(&trailer, (const char *)record + bytes - sizeof(trailer), sizeof(trailer));
+	return trailer.time_ns;
+}
+
+static int read_mmap(struct side_event *to, const char *body, size_t bytes)
+{
+	struct mmap2_body mmap;
+	size_t n;
+
+	if (bytes < sizeof(mmap))
+		return -EBADMSG;
+	memcpy(&mmap, body, sizeof(mmap));
+	to->pid = mmap.pid;
+	to->tid = mmap.tid;
+	to->start = mmap.start;
+	to->bytes = mmap.bytes;
+	to->pgoff = mmap.pgoff;
+	to->maj = mmap.maj;
+	to->min = mmap.min;
+	to->ino = mmap.ino;
+	n = strnlen(body + sizeof(mmap), bytes - sizeof(mmap));
+	if (n >= sizeof(to->path))
+		n = sizeof(to->path) - 1;
+	memcpy(to->path, body + sizeof(mmap), n);
+	to->path[n] = '\0';
+	to->kind = SIDE_MMAP;
+	return 0;
+}
+
+static int read_task(struct side_event *to, uint32_t type, const char *body, size_t bytes)
+{
+	struct task_body task;
+
+	if (bytes < sizeof(task))
+		return -EBADMSG;
+	memcpy(&task, body, sizeof(task));
+	to->pid = task.pid;
+	to->tid = task.tid;
+	to->ppid = task.ppid;
+	to->kind = type == PERF_RECORD_FORK ? SIDE_FORK : SIDE_EXIT;
+	return 0;
+}
+
+static int read_comm(struct side_event *to, uint16_t misc, const char *body, size_t bytes)
+{
+	struct comm_body comm;
+
+	if (bytes < sizeof(comm))
+		return -EBADMSG;
+	memcpy(&comm, body, sizeof(comm));
+	to->pid = comm.pid;
+	to->tid = comm.tid;
+	to->kind = misc & PERF_RECORD_MISC_COMM_EXEC ? SIDE_EXEC : SIDE_OTHER;
+	return 0;
+}
+
+static int read_lost(struct side_event *to, const char *body, size_t bytes)
+{
+	struct lost_body lost;
+
+	if (bytes < sizeof(lost))
+		return -EBADMSG;
+	memcpy(&lost, body, sizeof(lost));
+	to->lost = lost.lost;
+	to->kind = SIDE_LOST;
+	return 0;
+}
+
+int side_event_read(struct side_event *ret, const void *record, size_t bytes)
+{
+	struct perf_event_header header;
+	const char *body = (const char *)record + sizeof(header);
+	int err = 0;
+
+	if (bytes < sizeof(header) + sizeof(struct trailer))
+		return fail(-EBADMSG, "a sideband record of %zu bytes", bytes);
+	memcpy(&header, record, sizeof(header));
+	ret->time_ns = side_event_time(record, bytes);
+	ret->kind = SIDE_OTHER;
+	bytes -= sizeof(header) + sizeof(struct trailer);
+	switch (header.type) {
+	case PERF_RECORD_MMAP2:
+		err = read_mmap(ret, body, bytes);
+		break;
+	case PERF_RECORD_COMM:
+		err = read_comm(ret, header.misc, body, bytes);
+		break;
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+		err = read_task(ret, header.type, body, bytes);
+		break;
+	case PERF_RECORD_LOST:
+		err = read_lost(ret, body, bytes);
+		break;
+	default:
+		break;
+	}
+	return err ? fail(err, "a sideband record of type %u is too short", header.type)
+		   : 0;
+}
+
+static void write_mmap(struct str *out, const struct side_event *event, size_t name_bytes)
+{
+	static const char zeros[NAME_ALIGN];
+	struct mmap2_body body = {
+		.pid = event->pid,
+		.tid = event->tid,
+		.start = event->start,
+		.bytes = event->bytes,
+		.pgoff = event->pgoff,
+		.maj = event->maj,
+		.min = event->min,
+		.ino = event->ino,
+	};
+	size_t n = strlen(event->path);
+
+	str_add_bytes(out, &body, sizeof(body));
+	str_add_bytes(out, event->path, n);
+	str_add_bytes(out, zeros, name_bytes - n);
+}
+
+void side_event_write(struct str *out, const struct side_event *event)
+{
+	bool mmap = event->kind == SIDE_MMAP;
+	size_t name_bytes = (strlen(event->path) / NAME_ALIGN + 1) * NAME_ALIGN;
+	size_t body_bytes = mmap ? sizeof(struct mmap2_body) + name_bytes
+				 : sizeof(struct comm_body) + NAME_ALIGN;
+	struct perf_event_header header = {
+		.type = mmap ? PERF_RECORD_MMAP2 : PERF_RECORD_COMM,
+		.misc = mmap ? 0 : PERF_RECORD_MISC_COMM_EXEC,
+		.size = (uint16_t)(sizeof(header) + body_bytes + sizeof(struct trailer)),
+	};
+	struct trailer trailer = { event->pid, event->tid, event->time_ns };
+	struct comm_body comm = { event->pid, event->tid };
+	uint64_t no_name = 0;
+
+	str_add_bytes(out, &header, sizeof(header));
+	if (mmap) {
+		write_mmap(out, event, name_bytes);
+	} else {
+		str_add_bytes(out, &comm, sizeof(comm));
+		str_add_bytes(out, &no_name, sizeof(no_name));
+	}
+	str_add_bytes(out, &trailer, sizeof(trailer));
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * perf's sideband records, taken apart and, for processes that were there
+ * before us, put together from /proc in the same form, so that everything
+ * downstream (and a tape) knows only one.
+ */
+#ifndef WEFT_PROC_SIDE_EVENT_H
+#define WEFT_PROC_SIDE_EVENT_H
+
+#include "base/str.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum side_kind { SIDE_MMAP, SIDE_EXEC, SIDE_FORK, SIDE_EXIT, SIDE_LOST, SIDE_OTHER };
+
+struct side_event {
+	enum side_kind kind;
+	uint64_t time_ns; /* CLOCK_MONOTONIC */
+	uint32_t pid, tid;
+	uint32_t ppid;		      /* FORK: the parent's pid */
+	uint64_t start, bytes, pgoff; /* MMAP */
+	uint32_t maj, min;
+	uint64_t ino;
+	char path[4096]; /* MMAP; cut to fit, NUL terminated */
+	uint64_t lost;	 /* LOST: records */
+};
+
+/* Checks every length. -EBADMSG: not a record of ours (a tape may hold any). */
+int side_event_read(struct side_event *ret, const void *record, size_t bytes);
+
+/* The time alone; 0 when the record is too short to have one. */
+uint64_t side_event_time(const void *record, size_t bytes);
+
+/* Adds the bytes of an MMAP2 or (kind SIDE_EXEC) of a COMM record to out. */
+void side_event_write(struct str *out, const struct side_event *event);
+
+#endif

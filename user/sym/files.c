@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sym/files.h"
+
+#include "base/error.h"
+#include "base/vec.h"
+#include "proc/open.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+
+struct file {
+	enum file_state state;
+	int fd;
+	struct elf_facts *facts;
+};
+
+struct files {
+	struct worker *worker;
+	const struct module_table *modules;
+	file_sink sink;
+	void *arg;
+	VEC(struct file) files; /* by module id */
+	unsigned long open_now, open_most;
+	struct file_counts counts;
+};
+
+/* Half of what we may have open at all; the rest is rings and /proc. */
+static unsigned long descriptor_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return 256;
+	limit.rlim_cur = limit.rlim_max < 65536 ? limit.rlim_max : 65536;
+	setrlimit(RLIMIT_NOFILE, &limit);
+	getrlimit(RLIMIT_NOFILE, &limit);
+	return limit.rlim_cur / 2;
+}
+
+int files_new(struct files **ret, struct worker *worker,
+	      const struct module_table *modules, file_sink sink, void *arg)
+{
+	AUTO(files) files = calloc(1, sizeof(*files));
+
+	if (!files)
+		return fail(-ENOMEM, "no memory for the files");
+	files->worker = worker;
+	files->modules = modules;
+	files->sink = sink;
+	files->arg = arg;
+	files->open_most = descriptor_limit();
+	*ret = GIVE(files);
+	return 0;
+}
+
+void files_free(struct files *files)
+{
+	if (!files)
+		return;
+	for (size_t i = 0; i < files->files.n; i++) {
+		if (files->files.items[i].fd >= 0)
+			close(files->files.items[i].fd);
+		free(files->files.items[i].facts);
+	}
+	vec_free(&files->files);
+	free(files);
+}
+
+static int file_at(struct files *files, uint32_t module, struct file **ret)
+{
+	while (files->files.n <= module) {
+		int err = vec_push(&files->files, (struct file){ .fd = -1 });
+
+		if (err)
+			return err;
+	}
+	*ret = &files->files.items[module];
+	return 0;
+}
+
+int files_want(struct files *files, const struct process *process,
+	       const struct mapping *map)
+{
+	const struct module *module = module_get(files->modules, map->module);
+	struct file *file;
+	int copy, err;
+
+	if (module->kind != MODULE_FILE)
+		return 0;
+	err = file_at(files, map->module, &file);
+	if (err || file->state != FILE_NEW)
+		return err;
+	file->state = FILE_UNREADABLE;
+	if (files->open_now >= files->open_most) {
+		files->counts.over_limit++;
+		return 0;
+	}
+	if (open_mapped((pid_t)process->tgid, map, module, &file->fd)) {
+		files->counts.unreadable++;
+		error_clear(); /* counted; its frames keep module and offset */
+		return 0;
+	}
+	files->open_now++;
+	files->counts.opened++;
+	copy = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
+	if (copy < 0)
+		return fail_errno(-errno, "cannot hand %s to the parse worker",
+				  module->path);
+	file->state = FILE_SCANNING;
+	return worker_submit_scan(files->worker, copy, map->module);
+}
+
+static void on_scanned(void *arg, uint64_t cookie, int err, const struct elf_facts *facts)
+{
+	struct files *files = arg;
+	struct file *file = &files->files.items[cookie];
+
+	file->state = FILE_UNREADABLE;
+	if (err) {
+		files->counts.unparsable++;
+		return;
+	}
+	file->facts = malloc(sizeof(*facts));
+	if (!file->facts)
+		return;
+	*file->facts = *facts;
+	file->state = FILE_KNOWN;
+	if (files->sink)
+		files->sink(files->arg, (uint32_t)cookie, file->facts);
+}
+
+int files_collect(struct files *files, int wait_ms)
+{
+	return worker_collect(files->worker, wait_ms, on_scanned, files);
+}
+
+enum file_state files_state(const struct files *files, uint32_t module)
+{
+	return module < files->files.n ? files->files.items[module].state : FILE_NEW;
+}
+
+const struct elf_facts *files_facts(const struct files *files, uint32_t module)
+{
+	return module < files->files.n ? files->files.items[module].facts : NULL;
+}
+
+int files_fd(const struct files *files, uint32_t module)
+{
+	return module < files->files.n ? files->files.items[module].fd : -1;
+}
+
+const struct file_counts *files_counts(const struct files *files)
+{
+	return &files->counts;
+}

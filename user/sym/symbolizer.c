@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sym/symbolizer.h"
+
+#include "base/error.h"
+#include "base/vec.h"
+#include "proc/open.h"
+#include "sym/vdso.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#define DEADLINE_MS   5000
+#define PERF_MAP_MOST (256ULL << 20)
+#define DEBUG_FOLDER  "/usr/lib/debug/.build-id"
+
+/* A frame that wants a name: where to look, and for whom. */
+struct want {
+	uint32_t module;
+	uint32_t frame;
+	uint64_t at; /* in the module; of a return address, the byte before */
+};
+
+struct batch {
+	struct names *names;
+	const struct want *wants; /* of one module, by address */
+	size_t n;
+	uint64_t *addrs; /* the distinct ones */
+	size_t *first;	 /* of each: its first want; one more at the end */
+	size_t n_addrs;
+};
+
+static int by_module_and_address(const void *a, const void *b)
+{
+	const struct want *x = a, *y = b;
+
+	if (x->module != y->module)
+		return x->module < y->module ? -1 : 1;
+	if (x->at != y->at)
+		return x->at < y->at ? -1 : 1;
+	return x->frame < y->frame ? -1 : x->frame > y->frame;
+}
+
+static int on_name(void *arg, size_t index, const char *name, uint64_t start)
+{
+	struct batch *batch = arg;
+	int err = 0;
+
+	for (size_t i = batch->first[index]; !err && i < batch->first[index + 1]; i++)
+		err = names_set(batch->names, batch->wants[i].frame, name);
+	return err;
+}
+
+static int begin_batch(struct batch *batch)
+{
+	batch->addrs = malloc(batch->n * sizeof(*batch->addrs));
+	batch->first = malloc((batch->n + 1) * sizeof(*batch->first));
+	if (!batch->addrs || !batch->first)
+		return fail(-ENOMEM, "no memory for %zu addresses", batch->n);
+	for (size_t i = 0; i < batch->n; i++) {
+		if (i && batch->wants[i].at == batch->wants[i - 1].at)
+			continue;
+		batch->first[batch->n_addrs] = i;
+		batch->addrs[batch->n_addrs++] = batch->wants[i].at;
+	}
+	batch->first[batch->n_addrs] = batch->n;
+	return 0;
+}
+
+static void end_batch(struct batch *batch)
+{
+	free(batch->addrs);
+	free(batch->first);
+}
+
+static int open_debug_file(const struct elf_facts *facts)
+{
+	char path[sizeof(DEBUG_FOLDER) + 2 * BUILD_ID_MOST + 16];
+	size_t n;
+
+	if (!facts || facts->build_id_bytes < 2 || facts->build_id_bytes > BUILD_ID_MOST)
+		return -1;
+	n = (size_t)snprintf(path, sizeof(path), DEBUG_FOLDER "/%02x/",
+			     facts->build_id[0]);
+	for (uint32_t i = 1; i < facts->build_id_bytes; i++)
+		n += (size_t)snprintf(path + n, sizeof(path) - n, "%02x",
+				      facts->build_id[i]);
+	snprintf(path + n, sizeof(path) - n, ".debug");
+	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+}
+
+struct reader {
+	struct worker *worker;
+	struct files *files;
+	const struct module_table *modules;
+};
+
+static int read_names(const struct reader *reader, enum name_source source, int fd,
+		      struct batch *batch)
+{
+	return worker_names(reader->worker, source, fd, batch->addrs, batch->n_addrs,
+			    DEADLINE_MS, on_name, batch);
+}
+
+static int name_file(const struct reader *reader, uint32_t module, struct batch *batch)
+{
+	AUTO_CLOSE int debug = open_debug_file(files_facts(reader->files, module));
+	int fd = files_fd(reader->files, module), err = 0;
+
+	if (debug >= 0)
+		err = read_names(reader, NAMES_ELF, debug, batch);
+	if (!err && fd >= 0)
+		err = read_names(reader, NAMES_ELF, fd, batch);
+	return err;
+}
+
+static int name_jit(const struct reader *reader, uint32_t module, struct batch *batch)
+{
+	pid_t pid = (pid_t)module_get(reader->modules, module)->pid;
+	AUTO_CLOSE int fd = -1;
+	int err = open_perf_map(pid, PERF_MAP_MOST, &fd);
+
+	if (err) /* most generated code has none, and -ENOENT is no news */
+		return err == -ENOENT ? 0 : err;
+	return read_names(reader, NAMES_PERF_MAP, fd, batch);
+}
+
+static int name_vdso(const struct reader *reader, struct batch *batch)
+{
+	AUTO_CLOSE int fd = vdso_open();
+
+	return fd < 0 ? fd : read_names(reader, NAMES_ELF, fd, batch);
+}
+
+static int name_kernel(const struct reader *reader, struct batch *batch)
+{
+	AUTO_CLOSE int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : read_names(reader, NAMES_KALLSYMS, fd, batch);
+}
+
+static int name_module(const struct reader *reader, uint32_t module, struct batch *batch)
+{
+	int err = begin_batch(batch);
+
+	if (err)
+		return err;
+	switch (module_get(reader->modules, module)->kind) {
+	case MODULE_FILE:
+		return name_file(reader, module, batch);
+	case MODULE_JIT:
+		return name_jit(reader, module, batch);
+	case MODULE_VDSO:
+		return name_vdso(reader, batch);
+	case MODULE_KERNEL:
+		return name_kernel(reader, batch);
+	default:
+		return 0;
+	}
+}
+
+static int name_all(const struct reader *reader, struct names *names,
+		    const struct want *wants, size_t n, struct symbolizer_counts *counts)
+{
+	for (size_t i = 0, end; i < n; i = end) {
+		struct batch batch = { .names = names, .wants = wants + i };
+		int err;
+
+		for (end = i; end < n && wants[end].module == wants[i].module;)
+			end++;
+		batch.n = end - i;
+		counts->modules++;
+		err = name_module(reader, wants[i].module, &batch);
+		end_batch(&batch);
+		if (err == -ENOMEM)
+			return err;
+		if (err)
+			counts->failed++;
+	}
+	error_clear();
+	return 0;
+}
+
+int symbolize(struct names *names, const struct profile *profile,
+	      const struct module_table *modules, struct files *files,
+	      struct worker *worker, struct symbolizer_counts *ret_counts)
+{
+	struct reader reader = { worker, files, modules };
+	size_t n = intern_count(profile->frames);
+	AUTO_FREE struct want *wants = calloc(n + 1, sizeof(*wants));
+
+	if (!wants)
+		return fail(-ENOMEM, "no memory for %zu frames", n);
+	for (uint32_t id = 0; id < n; id++) {
+		const struct frame *frame = profile_frame(profile, id);
+
+		wants[id] = (struct want){ frame->module, id,
+					   frame->offset - frame->returned };
+	}
+	qsort(wants, n, sizeof(*wants), by_module_and_address);
+	return name_all(&reader, names, wants, n, ret_counts);
+}

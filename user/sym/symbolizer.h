@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Names for all frames of a profile: a batch a module, each read once by the
+ * parse worker, from the file's symbols, its debug file, a perf map, the vDSO
+ * or the kernel's own list.
+ */
+#ifndef WEFT_SYM_SYMBOLIZER_H
+#define WEFT_SYM_SYMBOLIZER_H
+
+#include "core/names.h"
+#include "sym/files.h"
+
+struct symbolizer_counts {
+	unsigned long modules;
+	unsigned long failed; /* modules whose names could not be read */
+};
+
+/* Everything is borrowed. Modules that can't be read are counted, not an error. */
+int symbolize(struct names *names, const struct profile *profile,
+	      const struct module_table *modules, struct files *files,
+	      struct worker *worker, struct symbolizer_counts *ret_counts);
+
+#endif
