@@ -14,6 +14,19 @@ $(B)/tests/unit/%: tests/unit/%.c $(B)/libweft.a
 -include $(UNIT_BIN:=.d)
 -include $(wildcard tests/*/tests.mk) $(wildcard tools/*/tools.mk)
 
-.PHONY: check-unit check-quick check
+.PHONY: check-unit check-lint check-quick check
 check-unit: $(UNIT_BIN)
-	$(Q)for t in $(UNIT_BIN); do $$t || exit 1; done
+	$(Q)status=0; for t in $(UNIT_BIN); do \
+		CMOCKA_MESSAGE_OUTPUT=TAP $$t || status=1; done; exit $$status
+
+check-lint:
+	$(Q)tools/lint
+
+# What must be installed is installed first, so make itself starts anew.
+check:
+	$(Q)tools/setup --check
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)tests/run $(B)
+
+check-quick: all
+	$(Q)tests/run $(B) unit headers host_bpf
