@@ -46,8 +46,11 @@ int worker_collect(struct worker *worker, int wait_ms, scan_sink sink, void *arg
 
 enum name_source { NAMES_ELF, NAMES_PERF_MAP, NAMES_KALLSYMS };
 
-/* As the functions of obj/names.h, in the worker; blocks, at most until the
- * deadline. fd is borrowed. Scans that are under way are finished first. */
+/*
+ * As the functions of obj/names.h, in the worker; blocks, at most until the
+ * deadline. fd is borrowed. Scans that are under way are finished first. The
+ * sink must not use the worker.
+ */
 int worker_names(struct worker *worker, enum name_source source, int fd,
 		 const uint64_t *addrs, size_t n, int deadline_ms, name_sink sink,
 		 void *arg);

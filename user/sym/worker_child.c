@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sym/worker_child.h"
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "obj/names.h"
+#include "sym/worker.h"
+#include "sym/worker_cage.h"
+#include "sym/worker_wire.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define KEEPER_ANSWERS_MS 1000
+
+/* Names on their way out, as many in a message as fit. */
+struct outbox {
+	int sock;
+	size_t n;
+	union wire_buffer buf;
+};
+
+static int send_names(struct outbox *out)
+{
+	int err = 0;
+
+	if (out->buf.head.count)
+		err = wire_send(out->sock, &out->buf, out->n, -1, 0);
+	out->buf.head = (struct wire_answer){ .kind = WIRE_NAMED };
+	out->n = sizeof(out->buf.head);
+	return err;
+}
+
+static int put_name(void *arg, size_t index, const char *name, uint64_t start)
+{
+	struct outbox *out = arg;
+	size_t length = strnlen(name, NAME_BYTES_MOST - 1);
+	size_t padded = (length + 7) & ~(size_t)7;
+	struct wire_name head = { start, (uint32_t)index, (uint32_t)length };
+	int err = 0;
+
+	if (out->n + sizeof(head) + padded > sizeof(out->buf))
+		err = send_names(out);
+	memcpy(out->buf.bytes + out->n, &head, sizeof(head));
+	memset(out->buf.bytes + out->n + sizeof(head), 0, padded);
+	memcpy(out->buf.bytes + out->n + sizeof(head), name, length);
+	out->n += sizeof(head) + padded;
+	out->buf.head.count++;
+	return err;
+}
+
+static int recv_addrs(int sock, uint64_t *addrs, size_t n)
+{
+	while (n) {
+		ssize_t got = wire_recv(sock, addrs, n * sizeof(*addrs), NULL, 0);
+
+		if (got <= 0 || got % (ssize_t)sizeof(*addrs))
+			return -EPROTO;
+		addrs += (size_t)got / sizeof(*addrs);
+		n -= (size_t)got / sizeof(*addrs);
+	}
+	return 0;
+}
+
+static int find_names(const struct wire_request *request, int fd, const uint64_t *addrs,
+		      struct outbox *out)
+{
+	switch (request->source) {
+	case NAMES_ELF:
+		return elf_names(fd, addrs, request->n, put_name, out);
+	case NAMES_PERF_MAP:
+		return perf_map_names(fd, addrs, request->n, put_name, out);
+	case NAMES_KALLSYMS:
+		return kallsyms_names(fd, addrs, request->n, put_name, out);
+	}
+	return -EINVAL;
+}
+
+static int answer_names(const struct wire_request *request, int fd, struct outbox *out)
+{
+	struct wire_answer done = { .kind = WIRE_DONE };
+	AUTO_FREE uint64_t *addrs = NULL;
+	int err;
+
+	if (request->n > WIRE_ADDRS_MOST)
+		return -EPROTO;
+	addrs = calloc(request->n ? request->n : 1, sizeof(*addrs));
+	if (!addrs)
+		return -ENOMEM;
+	if (recv_addrs(out->sock, addrs, request->n))
+		return -EPROTO;
+	done.err = find_names(request, fd, addrs, out);
+	err = send_names(out);
+	return err ? err : wire_send(out->sock, &done, sizeof(done), -1, 0);
+}
+
+static int answer_scan(int sock, int fd)
+{
+	struct wire_facts answer = { .head.kind = WIRE_FACTS };
+
+	answer.head.err = elf_scan(fd, &answer.facts);
+	return wire_send(sock, &answer,
+			 answer.head.err ? sizeof(answer.head) : sizeof(answer), -1, 0);
+}
+
+static int answer_one(struct outbox *out)
+{
+	struct wire_request request;
+	AUTO_CLOSE int fd = -1;
+	ssize_t n = wire_recv(out->sock, &request, sizeof(request), &fd, 0);
+
+	if (n != (ssize_t)sizeof(request))
+		return -EPROTO;
+	if (request.kind == WIRE_SCAN)
+		return answer_scan(out->sock, fd);
+	if (request.kind == WIRE_NAMES)
+		return answer_names(&request, fd, out);
+	return -EPROTO;
+}
+
+static void parser_run(int sock, pid_t keeper) __attribute__((noreturn));
+static void parser_run(int sock, pid_t keeper)
+{
+	struct outbox *out = calloc(1, sizeof(*out));
+
+	prctl(PR_SET_NAME, "weft-parser");
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (!out || getppid() != keeper)
+		_exit(1);
+	out->sock = cage_files(sock);
+	send_names(out);
+	cage_calls();
+	while (!answer_one(out))
+		;
+	_exit(0);
+}
+
+/* Nobody waits for one that does not die at once: it is reaped next time. */
+static void end_parser(pid_t pid)
+{
+	if (pid > 0)
+		kill(pid, SIGKILL);
+	while (waitpid(-1, NULL, WNOHANG) > 0)
+		;
+}
+
+/* Its pid, or -1. The socket of the other end goes to whoever asked. */
+static pid_t start_parser(int control)
+{
+	pid_t keeper = getpid(), pid;
+	int ends[2], err;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+		return -1;
+	pid = fork();
+	if (!pid)
+		parser_run(ends[1], keeper);
+	err = pid < 0 ? -1 : wire_send(control, "", 1, ends[0], 0);
+	close(ends[0]);
+	close(ends[1]);
+	if (!err)
+		return pid;
+	end_parser(pid);
+	return -1;
+}
+
+void keeper_run(int control, pid_t parent)
+{
+	pid_t parser = -1;
+	char byte;
+
+	prctl(PR_SET_NAME, "weft-keeper");
+	cage_process();
+	if (getppid() != parent)
+		_exit(1);
+	control = cage_files(control);
+	while (wire_recv(control, &byte, 1, NULL, 0) == 1) {
+		end_parser(parser);
+		parser = start_parser(control);
+		if (parser < 0)
+			break;
+	}
+	end_parser(parser);
+	_exit(0);
+}
+
+int keeper_ask(int control)
+{
+	struct pollfd answer = { .fd = control, .events = POLLIN };
+	int err = wire_send(control, "", 1, -1, MSG_DONTWAIT);
+	int sock = -1;
+	ssize_t n;
+	char byte;
+
+	if (err)
+		return err;
+	if (poll(&answer, 1, KEEPER_ANSWERS_MS) <= 0)
+		return -ETIMEDOUT;
+	n = wire_recv(control, &byte, 1, &sock, MSG_DONTWAIT);
+	if (n == 1 && sock >= 0)
+		return sock;
+	if (sock >= 0)
+		close(sock);
+	return n < 0 ? (int)n : -EPIPE;
+}

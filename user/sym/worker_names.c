@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Names from the parse worker: one request at a time, until a deadline. */
+#include "sym/worker_parts.h"
+
+#include "base/error.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#define ADDRS_IN_MESSAGE (WIRE_BYTES_MOST / sizeof(uint64_t))
+
+struct asking {
+	struct worker *worker;
+	enum name_source source;
+	int fd;
+	int64_t until_ms;
+	name_sink sink;
+	void *arg;
+	int sink_err;
+	size_t base; /* of this request's addresses among the caller's */
+	size_t n;
+	unsigned char *seen; /* one for each address */
+};
+
+static int send_until(struct asking *ask, const void *bytes, size_t n, int fd)
+{
+	struct worker *worker = ask->worker;
+
+	for (;;) {
+		int err = wire_send(worker->sock, bytes, n, fd, MSG_DONTWAIT);
+
+		if (err != -EAGAIN && err != -ETOOMANYREFS && err != -ENOBUFS)
+			return err;
+		if (worker_now_ms() >= ask->until_ms)
+			return -ETIMEDOUT;
+		worker_wait(worker, POLLOUT, ask->until_ms);
+	}
+}
+
+static int send_request(struct asking *ask, const uint64_t *addrs)
+{
+	const struct wire_request request = { WIRE_NAMES, ask->source, ask->n };
+	int err = send_until(ask, &request, sizeof(request), ask->fd);
+
+	for (size_t at = 0; !err && at < ask->n; at += ADDRS_IN_MESSAGE) {
+		size_t n = ask->n - at;
+
+		if (n > ADDRS_IN_MESSAGE)
+			n = ADDRS_IN_MESSAGE;
+		err = send_until(ask, addrs + at, n * sizeof(*addrs), -1);
+	}
+	return err;
+}
+
+/* One record: how many bytes it takes, or 0 when it is none. */
+static size_t take_name(struct asking *ask, const unsigned char *bytes, size_t n)
+{
+	char clean[NAME_BYTES_MOST];
+	struct wire_name head;
+	size_t padded;
+
+	if (n < sizeof(head))
+		return 0;
+	memcpy(&head, bytes, sizeof(head));
+	padded = ((size_t)head.bytes + 7) & ~(size_t)7;
+	if (!head.bytes || head.bytes >= NAME_BYTES_MOST || padded > n - sizeof(head) ||
+	    head.index >= ask->n || ask->seen[head.index])
+		return 0;
+	ask->seen[head.index] = 1;
+	str_clean(clean, sizeof(clean), (const char *)bytes + sizeof(head), head.bytes);
+	if (*clean && ask->sink_err >= 0)
+		ask->sink_err =
+			ask->sink(ask->arg, ask->base + head.index, clean, head.start);
+	return sizeof(head) + padded;
+}
+
+static int take_names(struct asking *ask, const union wire_buffer *buf, size_t n)
+{
+	size_t at = sizeof(buf->head);
+
+	if (!buf->head.count)
+		return -EPROTO;
+	for (uint32_t i = 0; i < buf->head.count; i++) {
+		size_t used = take_name(ask, buf->bytes + at, n - at);
+
+		if (!used)
+			return -EPROTO;
+		at += used;
+	}
+	return at == n ? 0 : -EPROTO;
+}
+
+/* Until DONE: its error is *ret. Anything negative returned is ours. */
+static int recv_names(struct asking *ask, int *ret)
+{
+	union wire_buffer *buf = &ask->worker->buf;
+
+	for (;;) {
+		ssize_t n = wire_recv(ask->worker->sock, buf, sizeof(*buf), NULL,
+				      MSG_DONTWAIT);
+		int err = -EPROTO;
+
+		if (n == -EAGAIN && worker_now_ms() >= ask->until_ms)
+			return -ETIMEDOUT;
+		if (n == -EAGAIN) {
+			worker_wait(ask->worker, POLLIN, ask->until_ms);
+			continue;
+		}
+		if (n <= 0)
+			return -EPIPE;
+		if (n >= (ssize_t)sizeof(buf->head) && buf->head.kind == WIRE_NAMED)
+			err = take_names(ask, buf, (size_t)n);
+		if (n == (ssize_t)sizeof(buf->head) && buf->head.kind == WIRE_DONE) {
+			*ret = buf->head.err ? wire_error(buf->head.err) : 0;
+			return 0;
+		}
+		if (err)
+			return err;
+	}
+}
+
+/* One request's worth. A parser that was found dead, not by this file's doing,
+ * is started anew once. */
+static int ask_some(struct asking *ask, const uint64_t *addrs)
+{
+	int answer = 0, err = send_request(ask, addrs);
+
+	if (err == -EPIPE || err == -ECONNRESET || ask->worker->sock < 0) {
+		err = worker_restart(ask->worker);
+		if (!err)
+			err = send_request(ask, addrs);
+	}
+	if (err == -EBADF)
+		return fail(err, "names were asked of a file that is not open");
+	if (!err)
+		err = recv_names(ask, &answer);
+	if (err) {
+		worker_restart(ask->worker);
+		return fail_errno(err, "the worker failed on a file");
+	}
+	return answer ? fail_errno(answer, "a file's symbols cannot be read") : 0;
+}
+
+static int finish_scans(struct asking *ask)
+{
+	struct worker *worker = ask->worker;
+
+	for (;;) {
+		worker_pump(worker, false);
+		if (worker->answered == worker->sent)
+			return 0;
+		if (worker_now_ms() >= ask->until_ms)
+			return fail(-ETIMEDOUT, "scans did not end in time");
+		worker_wait(worker, POLLIN, ask->until_ms);
+	}
+}
+
+static int ask_all(struct asking *ask, const uint64_t *addrs, size_t n)
+{
+	int err = finish_scans(ask);
+
+	for (size_t at = 0; !err && at < n && ask->sink_err >= 0; at += ask->n) {
+		ask->base = at;
+		ask->n = n - at < WIRE_ADDRS_MOST ? n - at : WIRE_ADDRS_MOST;
+		memset(ask->seen, 0, ask->n);
+		err = ask_some(ask, addrs + at);
+	}
+	return err;
+}
+
+int worker_names(struct worker *worker, enum name_source source, int fd,
+		 const uint64_t *addrs, size_t n, int deadline_ms, name_sink sink,
+		 void *arg)
+{
+	AUTO_FREE unsigned char *seen =
+		malloc(n < WIRE_ADDRS_MOST ? n + 1 : WIRE_ADDRS_MOST);
+	struct asking ask = {
+		.worker = worker,
+		.source = source,
+		.fd = fd,
+		.until_ms = worker_now_ms() + deadline_ms,
+		.sink = sink,
+		.arg = arg,
+		.seen = seen,
+	};
+	int err;
+
+	if (!seen)
+		return fail(-ENOMEM, "no memory for %zu addresses", n);
+	worker->counts.requests++;
+	err = ask_all(&ask, addrs, n);
+	worker->counts.failed += err != 0;
+	return err ? err : ask.sink_err < 0 ? ask.sink_err : 0;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What worker.c (life, scans) and worker_names.c share; no one else. */
+#ifndef WEFT_SYM_WORKER_PARTS_H
+#define WEFT_SYM_WORKER_PARTS_H
+
+#include "base/vec.h"
+#include "sym/worker.h"
+#include "sym/worker_child.h"
+#include "sym/worker_wire.h"
+
+#include <stdbool.h>
+
+struct scan_job {
+	int fd;
+	int err;
+	bool done;
+	uint64_t cookie;
+	struct elf_facts *facts; /* once it is done, and went well */
+};
+
+struct worker {
+	pid_t keeper;
+	int control;	  /* to the keeper */
+	int sock;	  /* to the parser; -1 when none could be started */
+	int64_t since_ms; /* when the oldest scan became the oldest */
+	struct worker_counts counts;
+	VEC(struct scan_job) jobs;
+	size_t first, answered, sent;
+	union wire_buffer buf;
+};
+
+int64_t worker_now_ms(void);
+
+/* Ends the parser and starts another; 0 or a negative errno. */
+int worker_restart(struct worker *worker);
+
+/* Takes answers to scans, ends a parser that is overdue, sends if told to. */
+void worker_pump(struct worker *worker, bool send_more);
+
+/* Until the parser's socket has one of these poll(2) events, the time comes,
+ * or a moment has passed. */
+void worker_wait(struct worker *worker, short events, int64_t until_ms);
+
+/* An error that the parser claims, as one that can be one. */
+static inline int wire_error(int err)
+{
+	return err < 0 && err > -4096 && err != -EPROTO ? err : -EBADMSG;
+}
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the parse worker and we say to each other: SOCK_SEQPACKET, so that the
+ * kernel keeps the frames and none can run into the next. Requests and their
+ * answers come in one order.
+ *
+ *	SCAN, with a file		FACTS: err, and struct elf_facts if 0
+ *	NAMES, with a file; then	NAMED: struct wire_name and name, count
+ *	addresses in further		times; as often as it takes;
+ *	messages, n in all		DONE: err
+ */
+#ifndef WEFT_SYM_WORKER_WIRE_H
+#define WEFT_SYM_WORKER_WIRE_H
+
+#include "obj/demangle.h"
+#include "obj/elf_scan.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define WIRE_BYTES_MOST 32768	    /* of one message */
+#define WIRE_ADDRS_MOST (64u << 10) /* of one NAMES request */
+
+enum wire_kind { WIRE_SCAN = 1, WIRE_NAMES, WIRE_FACTS, WIRE_NAMED, WIRE_DONE };
+
+struct wire_request {
+	uint32_t kind;
+	uint32_t source; /* enum name_source */
+	uint64_t n;	 /* addresses that follow */
+};
+
+struct wire_answer {
+	uint32_t kind;
+	int32_t err;
+	uint32_t count;
+	uint32_t reserved;
+};
+
+struct wire_facts {
+	struct wire_answer head;
+	struct elf_facts facts;
+};
+
+struct wire_name {
+	uint64_t start;
+	uint32_t index;
+	uint32_t bytes; /* of the name that follows, padded to 8 */
+};
+
+union wire_buffer {
+	struct wire_answer head;
+	struct wire_facts facts;
+	uint64_t words[WIRE_BYTES_MOST / 8];
+	unsigned char bytes[WIRE_BYTES_MOST];
+};
+
+/* Sends one message, with a copy of fd unless it is -1. 0 or a negative errno;
+ * flags as of sendmsg(2). No SIGPIPE. */
+int wire_send(int sock, const void *bytes, size_t n, int fd, int flags);
+
+/* Receives one message: its size, 0 when the other end is closed, or a
+ * negative errno; -EPROTO when it is larger than room. *ret_fd: a descriptor
+ * that came along, or -1; NULL: none is taken. */
+ssize_t wire_recv(int sock, void *bytes, size_t room, int *ret_fd, int flags);
+
+#endif
