@@ -24,6 +24,7 @@ struct pass {
 	const uint64_t *addrs;
 	name_sink sink;
 	void *arg;
+	bool linked; /* addrs are addresses as linked, not offsets */
 };
 
 /* The end of the section, or of the segment, in which a symbol is code; 0: it
@@ -132,9 +133,9 @@ static int add_queries(struct pass *pass, size_t n)
 	int err = candidates_new(pass->batch, n);
 
 	for (size_t i = 0; !err && i < n; i++) {
-		uint64_t vaddr;
+		uint64_t vaddr = pass->addrs[i];
 
-		if (elf_file_vaddr(pass->file, pass->addrs[i], &vaddr))
+		if (pass->linked || elf_file_vaddr(pass->file, vaddr, &vaddr))
 			candidates_add(pass->batch, vaddr, i);
 	}
 	candidates_sort(pass->batch);
@@ -204,33 +205,55 @@ static int deliver_stubs(struct pass *pass, struct elf_stub *stubs, size_t n)
 	return err < 0 ? err : 0;
 }
 
-int elf_names(int fd, const uint64_t *addrs, size_t n, name_sink sink, void *arg)
+static int find_symbols(struct pass *pass)
+{
+	struct elf_dynamic dynamic;
+	struct elf_table table;
+	int err;
+
+	if (!elf_table_static(pass->file, &table)) {
+		err = elf_table_dynamic(pass->file, &dynamic);
+		if (err)
+			return err;
+		table = dynamic.table;
+	}
+	elf_strings_init(&pass->strings, pass->file, &table);
+	return elf_table_symbols(pass->file, &table, take_symbol, pass);
+}
+
+static int run(struct pass *pass, int fd, size_t n)
 {
 	AUTO_ELF file = { 0 };
 	AUTO_CANDIDATES batch = { 0 };
-	AUTO_FREE struct elf_stub *stubs = NULL;
-	struct pass pass = { &file, &batch, .addrs = addrs, .sink = sink, .arg = arg };
-	struct elf_dynamic dynamic = { 0 };
-	struct elf_table table = { 0 };
+	AUTO_FREE struct elf_stub *stubs = calloc(n + 1, sizeof(*stubs));
 	size_t n_stubs = 0;
-	int err = elf_file_open(&file, fd);
+	int err;
 
-	if (!err)
-		err = add_queries(&pass, n);
-	if (!err && !elf_table_static(&file, &table)) {
-		err = elf_table_dynamic(&file, &dynamic);
-		table = dynamic.table;
-	}
-	if (err)
-		return err;
-	stubs = calloc(batch.n ? batch.n : 1, sizeof(*stubs));
 	if (!stubs)
 		return fail(-ENOMEM, "no memory for %zu addresses", n);
-	elf_strings_init(&pass.strings, &file, &table);
-	err = elf_table_symbols(&file, &table, take_symbol, &pass);
+	pass->file = &file;
+	pass->batch = &batch;
+	err = elf_file_open(&file, fd);
 	if (!err)
-		err = deliver_all(&pass, stubs, &n_stubs);
+		err = add_queries(pass, n);
 	if (!err)
-		err = deliver_stubs(&pass, stubs, n_stubs);
+		err = find_symbols(pass);
+	if (!err)
+		err = deliver_all(pass, stubs, &n_stubs);
+	if (!err)
+		err = deliver_stubs(pass, stubs, n_stubs);
 	return err;
+}
+
+int elf_names(int fd, const uint64_t *addrs, size_t n, name_sink sink, void *arg)
+{
+	return run(&(struct pass){ .addrs = addrs, .sink = sink, .arg = arg }, fd, n);
+}
+
+int elf_names_linked(int fd, const uint64_t *addrs, size_t n, name_sink sink, void *arg)
+{
+	return run(
+		&(struct pass){
+			.addrs = addrs, .sink = sink, .arg = arg, .linked = true },
+		fd, n);
 }

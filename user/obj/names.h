@@ -24,13 +24,15 @@ typedef int (*name_sink)(void *arg, size_t index, const char *name, uint64_t sta
  *
  * elf_names: file offsets. Functions of .symtab, or else .dynsym; a symbol
  * with a size covers just its size, so an address in an unexported function
- * is never given its neighbour's name.
+ * is never given its neighbour's name. PLT stubs are "name@plt".
+ * elf_names_linked: addresses as linked, in any order: for a separate debug
+ * file, whose segments hold no bytes and so tell no offsets.
  * perf_map_names: absolute addresses; "START SIZE NAME" lines, hexadecimal;
  * of two that overlap the later line wins, as JITs append.
- * kallsyms_names: absolute kernel addresses; symbols of modules end in
- * " [module]" removed from the name and appended as "name [module]".
+ * kallsyms_names: absolute kernel addresses; a module's symbol is "name [module]".
  */
 int elf_names(int fd, const uint64_t *addrs, size_t n, name_sink sink, void *arg);
+int elf_names_linked(int fd, const uint64_t *addrs, size_t n, name_sink sink, void *arg);
 int perf_map_names(int fd, const uint64_t *addrs, size_t n, name_sink sink, void *arg);
 int kallsyms_names(int fd, const uint64_t *addrs, size_t n, name_sink sink, void *arg);
 

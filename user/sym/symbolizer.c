@@ -103,13 +103,29 @@ static int read_names(const struct reader *reader, enum name_source source, int 
 			    DEADLINE_MS, on_name, batch);
 }
 
+/* Its segments hold no bytes, so only the addresses as linked mean something. */
+static int name_debug(const struct reader *reader, const struct elf_facts *facts, int fd,
+		      struct batch *batch)
+{
+	AUTO_FREE uint64_t *linked = calloc(batch->n_addrs, sizeof(*linked));
+
+	if (!linked)
+		return fail(-ENOMEM, "no memory for %zu addresses", batch->n_addrs);
+	for (size_t i = 0; i < batch->n_addrs; i++)
+		if (!elf_vaddr_of_offset(facts, batch->addrs[i], &linked[i]))
+			linked[i] = UINT64_MAX; /* which no symbol covers */
+	return worker_names(reader->worker, NAMES_ELF_LINKED, fd, linked, batch->n_addrs,
+			    DEADLINE_MS, on_name, batch);
+}
+
 static int name_file(const struct reader *reader, uint32_t module, struct batch *batch)
 {
-	AUTO_CLOSE int debug = open_debug_file(files_facts(reader->files, module));
+	const struct elf_facts *facts = files_facts(reader->files, module);
+	AUTO_CLOSE int debug = open_debug_file(facts);
 	int fd = files_fd(reader->files, module), err = 0;
 
 	if (debug >= 0)
-		err = read_names(reader, NAMES_ELF, debug, batch);
+		err = name_debug(reader, facts, debug, batch);
 	if (!err && fd >= 0)
 		err = read_names(reader, NAMES_ELF, fd, batch);
 	return err;

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "obj/frame_pointers.h"
 #include "obj/names.h"
 #include "sym/worker.h"
 #include "sym/worker_cage.h"
@@ -74,6 +75,8 @@ static int find_names(const struct wire_request *request, int fd, const uint64_t
 	switch (request->source) {
 	case NAMES_ELF:
 		return elf_names(fd, addrs, request->n, put_name, out);
+	case NAMES_ELF_LINKED:
+		return elf_names_linked(fd, addrs, request->n, put_name, out);
 	case NAMES_PERF_MAP:
 		return perf_map_names(fd, addrs, request->n, put_name, out);
 	case NAMES_KALLSYMS:
@@ -109,6 +112,17 @@ static int answer_scan(int sock, int fd)
 			 answer.head.err ? sizeof(answer.head) : sizeof(answer), -1, 0);
 }
 
+static int answer_prologues(int sock, int fd)
+{
+	struct wire_answer done = { .kind = WIRE_DONE };
+	struct frame_pointers found = { 0 };
+
+	done.err = frame_pointers_guess(fd, &found);
+	done.count = found.looked_at;
+	done.kept = found.kept;
+	return wire_send(sock, &done, sizeof(done), -1, 0);
+}
+
 static int answer_one(struct outbox *out)
 {
 	struct wire_request request;
@@ -121,6 +135,8 @@ static int answer_one(struct outbox *out)
 		return answer_scan(out->sock, fd);
 	if (request.kind == WIRE_NAMES)
 		return answer_names(&request, fd, out);
+	if (request.kind == WIRE_PROLOGUES)
+		return answer_prologues(out->sock, fd);
 	return -EPROTO;
 }
 
