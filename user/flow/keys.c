@@ -66,9 +66,8 @@ static void note_error(struct keys *keys, int err)
 		keys->err = err;
 }
 
-/* Where an address as linked lies in a process that maps the file so. */
-static uint64_t address_of(const struct elf_facts *facts, const struct mapping *map,
-			   uint64_t vaddr)
+uint64_t keys_address(const struct elf_facts *facts, const struct mapping *map,
+		      uint64_t vaddr)
 {
 	uint64_t start_vaddr;
 
@@ -82,7 +81,7 @@ static unsigned int add_file(struct published *what, unsigned int n_keys,
 			     const struct elf_facts *facts, const struct mapping *map)
 {
 	for (uint32_t i = 0; i < facts->n_keys && i < KEYS_MOST; i++) {
-		uint64_t addr = address_of(facts, map, facts->key_vaddrs[i]);
+		uint64_t addr = keys_address(facts, map, facts->key_vaddrs[i]);
 
 		for (unsigned int k = 0; k < n_keys; k++)
 			if (what->key_addr[k] == addr)
@@ -92,10 +91,10 @@ static unsigned int add_file(struct published *what, unsigned int n_keys,
 	}
 	if (!what->metadata_cookie_addr)
 		what->metadata_cookie_addr =
-			address_of(facts, map, facts->metadata_cookie_vaddr);
+			keys_address(facts, map, facts->metadata_cookie_vaddr);
 	if (!what->suspended_cookie_addr)
 		what->suspended_cookie_addr =
-			address_of(facts, map, facts->suspended_cookie_vaddr);
+			keys_address(facts, map, facts->suspended_cookie_vaddr);
 	if (facts->specific_offset)
 		what->specific_offset = facts->specific_offset;
 	return n_keys;

@@ -32,6 +32,10 @@ void keys_attach(struct keys *keys, struct pipeline *pipeline, struct files *fil
 /* A file's facts are there: file_sink of sym/files.h. */
 void keys_file_known(void *arg, uint32_t module, const struct elf_facts *facts);
 
+/* Where an address as linked lies in a process that maps the file so; 0: not. */
+uint64_t keys_address(const struct elf_facts *facts, const struct mapping *map,
+		      uint64_t vaddr);
+
 /* Mappings born after this are late: their delay is measured. */
 void keys_started(struct keys *keys, uint64_t now_ns);
 

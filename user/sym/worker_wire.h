@@ -8,6 +8,7 @@
  *	NAMES, with a file; then	NAMED: struct wire_name and name, count
  *	addresses in further		times; as often as it takes;
  *	messages, n in all		DONE: err
+ *	PROLOGUES, with a file		DONE: err; count looked at, kept
  */
 #ifndef WEFT_SYM_WORKER_WIRE_H
 #define WEFT_SYM_WORKER_WIRE_H
@@ -22,7 +23,14 @@
 #define WIRE_BYTES_MOST 32768	    /* of one message */
 #define WIRE_ADDRS_MOST (64u << 10) /* of one NAMES request */
 
-enum wire_kind { WIRE_SCAN = 1, WIRE_NAMES, WIRE_FACTS, WIRE_NAMED, WIRE_DONE };
+enum wire_kind {
+	WIRE_SCAN = 1,
+	WIRE_NAMES,
+	WIRE_FACTS,
+	WIRE_NAMED,
+	WIRE_DONE,
+	WIRE_PROLOGUES,
+};
 
 struct wire_request {
 	uint32_t kind;
@@ -34,7 +42,7 @@ struct wire_answer {
 	uint32_t kind;
 	int32_t err;
 	uint32_t count;
-	uint32_t reserved;
+	uint32_t kept; /* PROLOGUES; else 0 */
 };
 
 struct wire_facts {
