@@ -34,10 +34,12 @@ static char *folder_of(const char *path)
 	return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
 }
 
-/* An output is written beside its place and then moved there. */
+/* An output is written beside its place and then moved there; a link keeps
+ * pointing, so its place is where it points to. */
 static int check_folder(const struct named_path *output)
 {
-	AUTO_FREE char *folder = folder_of(output->path);
+	AUTO_FREE char *real = realpath(output->path, NULL);
+	AUTO_FREE char *folder = folder_of(real ? real : output->path);
 	struct stat st;
 
 	if (!folder)

@@ -2,6 +2,7 @@
 /* weft doctor */
 #include "cli/check.h"
 #include "cli/commands.h"
+#include "cli/process_text.h"
 #include "flow/doctor.h"
 
 #include <stdlib.h>
@@ -17,6 +18,9 @@ struct doctor_line {
 
 static const struct option options[] = {
 	{ OPTION_HEADING, .help = "Options" },
+	{ OPTION_PIDS, 'p', "pid", "PID[,PID…]",
+	  "what weft sees in these processes, instead of\nwhat the machine allows",
+	  AT(tgids) },
 	{ OPTION_FLAG, 0, "json", NULL, "the same as JSON, on stdout", AT(json) },
 	{ OPTION_END },
 };
@@ -69,7 +73,7 @@ static void add_table(struct str *out, const struct probe_result *probes, size_t
 
 static void add_json(struct str *out, const struct probe_result *probes, size_t n)
 {
-	str_addf(out, "{\"version\":\"%s\",\"verdict\":\"%s\",\"probes\":[", WEFT_VERSION,
+	str_addf(out, "\"verdict\":\"%s\",\"probes\":[",
 		 state_names[worst_of(probes, n)]);
 	for (size_t i = 0; i < n; i++) {
 		str_addf(out, "%s\n{\"name\":", i ? "," : "");
@@ -81,24 +85,63 @@ static void add_json(struct str *out, const struct probe_result *probes, size_t 
 		str_add_json(out, probes[i].todo);
 		str_add(out, "}");
 	}
-	str_add(out, "]}\n");
+	str_add(out, "]");
+}
+
+static int add_machine(struct str *out, const struct doctor_line *line)
+{
+	struct probe_result probes[PROBES_MOST];
+	size_t n = probe_all(probes);
+
+	if (line->json)
+		add_json(out, probes, n);
+	else
+		add_table(out, probes, n);
+	return worst_of(probes, n) == PROBE_MISSING ? EXIT_LACKING : EXIT_DONE;
+}
+
+static int add_processes(struct str *out, const struct doctor_line *line)
+{
+	str_add(out, line->json ? "\"processes\":[" : "");
+	for (unsigned int i = 0; i < line->tgids.n; i++) {
+		AUTO(doctor_process) process = NULL;
+		int err = doctor_look(&process, line->tgids.pids[i]);
+
+		if (err)
+			return err;
+		if (i)
+			str_add(out, line->json ? "," : "\n");
+		if (line->json)
+			process_json(out, process);
+		else
+			process_text(out, process);
+	}
+	str_add(out, line->json ? "]" : "");
+	return EXIT_DONE;
 }
 
 static int run_doctor(const void *arg)
 {
 	const struct doctor_line *line = arg;
-	struct probe_result probes[PROBES_MOST];
-	size_t n = probe_all(probes);
 	AUTO_STR out = { 0 };
+	int status;
 
 	if (line->json)
-		add_json(&out, probes, n);
-	else
-		add_table(&out, probes, n);
-	if (str_error(&out))
-		return str_error(&out);
+		str_addf(&out, "{\"version\":\"%s\",", WEFT_VERSION);
+	status = line->tgids.n ? add_processes(&out, line) : add_machine(&out, line);
+	if (line->json)
+		str_add(&out, "}\n");
+	if (status < 0 || str_error(&out))
+		return status < 0 ? status : str_error(&out);
 	fwrite(out.s, 1, out.n, stdout);
-	return worst_of(probes, n) == PROBE_MISSING ? EXIT_LACKING : EXIT_DONE;
+	return status;
+}
+
+static int check_doctor(void *arg, const struct given *given)
+{
+	const struct doctor_line *line = arg;
+
+	return check_processes(&line->tgids);
 }
 
 const struct command command_doctor = {
@@ -113,5 +156,6 @@ const struct command command_doctor = {
 		"  sudo weft doctor --json | jq '.probes[] | select(.state != \"ok\")'\n",
 	.options = options,
 	.line_bytes = sizeof(struct doctor_line),
+	.check = check_doctor,
 	.run = run_doctor,
 };

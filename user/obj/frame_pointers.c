@@ -8,7 +8,9 @@
 
 #include <string.h>
 
-#define CODE_BYTES 32 /* of a function that are looked at */
+#define CODE_BYTES                                                                       \
+	32 /* of a function that are looked at; shorter ones are not,
+			 since most call nothing and need no frame */
 
 /* Starts of functions as linked, in no order. */
 struct starts {
@@ -45,15 +47,17 @@ static int starts_of_tables(struct elf_file *file, const Elf64_Phdr *phdr,
 	if (err || memcmp(head.forms, usual, sizeof(usual)))
 		return err;
 	spread(starts, head.n);
-	for (uint64_t i = 0; i < head.n && starts->n < PROLOGUES_MOST;
+	for (uint64_t i = 0; i + 1 < head.n && starts->n < PROLOGUES_MOST;
 	     i += starts->step) {
 		uint64_t offset = phdr->p_offset + sizeof(head) + i * 8;
-		int32_t pc;
+		int32_t pcs[3]; /* this one's, its FDE, the next one's */
 
-		err = elf_file_read(file, offset, &pc, sizeof(pc));
+		err = elf_file_read(file, offset, pcs, sizeof(pcs));
 		if (err)
 			return err;
-		starts->vaddrs[starts->n++] = phdr->p_vaddr + (uint64_t)(int64_t)pc;
+		if ((int64_t)pcs[2] - pcs[0] >= CODE_BYTES)
+			starts->vaddrs[starts->n++] =
+				phdr->p_vaddr + (uint64_t)(int64_t)pcs[0];
 	}
 	return 0;
 }
@@ -62,8 +66,8 @@ static int take_symbol(void *arg, const Elf64_Sym *sym)
 {
 	struct starts *starts = arg;
 
-	if (ELF64_ST_TYPE(sym->st_info) == STT_FUNC && sym->st_value && sym->st_size &&
-	    is_taken(starts))
+	if (ELF64_ST_TYPE(sym->st_info) == STT_FUNC && sym->st_value &&
+	    sym->st_size >= CODE_BYTES && is_taken(starts))
 		starts->vaddrs[starts->n++] = sym->st_value;
 	return 0;
 }
