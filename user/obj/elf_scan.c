@@ -18,7 +18,7 @@
 #define SPECIFIC_LARGEST     8192 /* struct pthread is some 2 KB */
 #define NAME_OF_LIBC_LONGEST 256
 
-enum { KEY, METADATA, SUSPENDED, SPECIFIC, OF_GLIBC, OF_MUSL };
+enum { KEY, METADATA, SUSPENDED, SPECIFIC, OF_GLIBC, OF_STATIC_GLIBC, OF_MUSL };
 
 /* Marks of a libc are names that it alone defines; __libc_start_main is none,
  * musl has it too. */
@@ -27,7 +27,7 @@ static const struct elf_wanted wanted[] = {
 	{ ASYNC_METADATA_COOKIE, METADATA },
 	{ ASYNC_SUSPENDED_COOKIE, SUSPENDED },
 	{ GLIBC_SPECIFIC, SPECIFIC },
-	{ "_dl_relocate_static_pie", OF_GLIBC },
+	{ "_dl_relocate_static_pie", OF_STATIC_GLIBC },
 	{ "gnu_get_libc_version", OF_GLIBC },
 	{ "_rtld_global", OF_GLIBC },
 	{ "__pthread_tsd_size", OF_MUSL },
@@ -39,7 +39,7 @@ struct scan {
 	struct elf_file *file;
 	struct elf_facts *facts;
 	bool has_interpreter;
-	bool has_abi_tag;
+	bool has_start_files; /* glibc's, which every program of its own has */
 };
 
 static void add_key(struct scan *scan, uint64_t vaddr)
@@ -76,7 +76,7 @@ static void take_note(void *arg, const struct elf_note *note)
 						: BUILD_ID_MOST;
 		memcpy(facts->build_id, note->desc, facts->build_id_bytes);
 	} else if (elf_note_is(note, "GNU", NT_GNU_ABI_TAG)) {
-		scan->has_abi_tag = true;
+		scan->has_start_files = true;
 	}
 }
 
@@ -119,6 +119,8 @@ static void take_symbol(void *arg, int what, const Elf64_Sym *sym)
 		take_libc(scan, LIBC_MUSL);
 	else if (what == OF_GLIBC || what == SPECIFIC)
 		take_libc(scan, LIBC_GLIBC);
+	else if (what == OF_STATIC_GLIBC)
+		scan->has_start_files = true;
 }
 
 /* Does the string there name musl, as its loader and library do? */
@@ -205,8 +207,9 @@ int elf_scan(int fd, struct elf_facts *ret)
 		err = scan_symbols(&scan);
 	if (err)
 		return err;
-	/* a stripped static program has nothing else of glibc's to show */
-	if (facts.libc == LIBC_UNKNOWN && scan.has_abi_tag && !scan.has_interpreter)
+	/* all that a static program has of glibc to show; a dynamic one has it, too,
+	 * and its loader may be another */
+	if (facts.libc == LIBC_UNKNOWN && scan.has_start_files && !scan.has_interpreter)
 		facts.libc = LIBC_GLIBC;
 	*ret = facts;
 	return 0;

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The scan of ELF files: every way in which a key can lie in a file, against
+ * nm, readelf and this process's own libc.
+ */
+#include "elf_files.h"
+
+#include "obj/elf_scan.h"
+#include "shared/async_abi.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+
+#ifdef __aarch64__
+#define MUSL "/lib/ld-musl-aarch64.so.1"
+#else
+#define MUSL "/lib/ld-musl-x86_64.so.1"
+#endif
+
+static const char key_c[] =
+	"#include <pthread.h>\n"
+	"#ifndef HOW\n"
+	"#define HOW\n"
+	"#endif\n"
+	"HOW pthread_key_t folly_async_stack_root_tls_key = -1;\n"
+	"const char folly_async_stack_metadata_frame_cookie = 1;\n"
+	"char __folly_suspended_frame_cookie;\n"
+	"int use(void) { return (int)folly_async_stack_root_tls_key; }\n"
+	"#ifndef SHARED\n"
+	"int main(void) { return use(); }\n"
+	"#endif\n";
+
+static const char unique_cc[] = "inline unsigned folly_async_stack_root_tls_key = -1u;\n"
+				"extern \"C\" unsigned *use(void);\n"
+				"unsigned *use(void) "
+				"{ return &folly_async_stack_root_tls_key; }\n";
+
+static int setup(void **state)
+{
+	if (files_setup(state))
+		return -1;
+	write_file("key.c", key_c, strlen(key_c));
+	write_file("unique.cc", unique_cc, strlen(unique_cc));
+	return 0;
+}
+
+static int scan_path(const char *path, struct elf_facts *facts)
+{
+	int fd = open_file(path), err;
+
+	memset(facts, 0xa5, sizeof(*facts));
+	err = elf_scan(fd, facts);
+	close(fd);
+	return err;
+}
+
+struct kind {
+	const char *compiler;
+	const char *options;
+	const char *libc; /* "-", "glibc" or "musl" */
+	const char *nm;	  /* options that show the key; NULL: it is gone */
+};
+
+#define WEAK_ATTR "-DHOW='__attribute__((weak))'"
+#define LOCAL	  "-DHOW='static __attribute__((used))'"
+#define SHARED	  "-DSHARED -shared -fPIC "
+
+static const struct kind kinds[] = {
+	{ "gcc", "", "-", "" },
+	{ "gcc", "-rdynamic -s", "-", "-D" },
+	{ "gcc", "-s", "-", NULL },
+	{ "gcc", "-no-pie", "-", "" },
+	{ "gcc", "-static", "glibc", "" },
+	{ "gcc", "-static-pie", "glibc", "" },
+	{ "gcc", "-static -s", "glibc", NULL },
+	{ "gcc", SHARED, "-", "-D" },
+	{ "gcc", SHARED "-s", "-", "-D" },
+	{ "gcc", SHARED "-s -Wl,--hash-style=sysv", "-", "-D" },
+	{ "gcc", SHARED "-s -Wl,--hash-style=gnu", "-", "-D" },
+	{ "gcc", SHARED WEAK_ATTR, "-", "-D" },
+	{ "gcc", SHARED LOCAL, "-", "" },
+	{ "gcc", LOCAL, "-", "" },
+	{ "clang", SHARED WEAK_ATTR, "-", "-D" },
+	{ "clang", "-fPIE -pie " WEAK_ATTR, "-", "" },
+	{ "musl-gcc", "", "musl", "" },
+	{ "musl-gcc", "-static", "musl", "" },
+	{ "aarch64-linux-gnu-gcc", SHARED "-s", "-", "-D" },
+	{ "aarch64-linux-gnu-gcc", "-static", "glibc", "" },
+};
+
+static void check_kind(const struct kind *kind, const char *path)
+{
+	enum elf_libc libc = !strcmp(kind->libc, "glibc")  ? LIBC_GLIBC
+			     : !strcmp(kind->libc, "musl") ? LIBC_MUSL
+							   : LIBC_UNKNOWN;
+	struct elf_facts facts;
+
+	assert_int_equal(scan_path(path, &facts), 0);
+	if (facts.libc != libc)
+		fail_msg("%s %s: libc %u", kind->compiler, kind->options, facts.libc);
+	assert_int_equal(facts.keys_left_out, 0);
+	if (!kind->nm) {
+		assert_int_equal(facts.n_keys, 0);
+		return;
+	}
+	if (facts.n_keys != 1)
+		fail_msg("%s %s: %u keys", kind->compiler, kind->options, facts.n_keys);
+	assert_int_equal(facts.key_vaddrs[0],
+			 nm_value(kind->nm, "file", ASYNC_KEY_SYMBOL));
+	assert_int_equal(facts.metadata_cookie_vaddr,
+			 nm_value(kind->nm, "file", ASYNC_METADATA_COOKIE));
+	assert_int_equal(facts.suspended_cookie_vaddr,
+			 nm_value(kind->nm, "file", ASYNC_SUSPENDED_COOKIE));
+}
+
+static void finds_the_key_in_every_kind_of_file(void **state)
+{
+	size_t tried = 0;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		const struct kind *kind = &kinds[i];
+
+		if (!has_tool(kind->compiler))
+			continue;
+		assert_int_equal(
+			shell("%s %s -w key.c -o file", kind->compiler, kind->options),
+			0);
+		check_kind(kind, "file");
+		if (!kind->nm || strcmp(kind->nm, "-D"))
+			continue;
+		/* what is in .dynsym is found without section headers, too */
+		cut_sections("file", "cut");
+		check_kind(kind, "cut");
+		tried++;
+	}
+	assert_true(tried > 3);
+}
+
+static void finds_a_unique_key(void **state)
+{
+	struct elf_facts facts;
+
+	if (!has_tool("g++"))
+		skip();
+	assert_int_equal(shell("g++ -std=c++17 -shared -fPIC -s unique.cc -o u.so"), 0);
+	assert_int_equal(
+		shell("readelf --dyn-syms -W u.so | grep -Eq '(UNIQUE|: 10) .*%s'",
+		      ASYNC_KEY_SYMBOL),
+		0);
+	assert_int_equal(scan_path("u.so", &facts), 0);
+	assert_int_equal(facts.n_keys, 1);
+	assert_int_equal(facts.key_vaddrs[0], nm_value("-D", "u.so", ASYNC_KEY_SYMBOL));
+}
+
+/* An undefined key is somebody else's. */
+static void ignores_a_key_that_is_only_used(void **state)
+{
+	const char source[] = "extern unsigned folly_async_stack_root_tls_key;\n"
+			      "int f(void) { return folly_async_stack_root_tls_key; }\n";
+	struct elf_facts facts;
+
+	write_file("undef.c", source, strlen(source));
+	assert_int_equal(shell("gcc -shared -fPIC undef.c -o undef.so"), 0);
+	assert_int_equal(scan_path("undef.so", &facts), 0);
+	assert_int_equal(facts.n_keys, 0);
+}
+
+#define NOTE(key)                                                                        \
+	"asm(\".pushsection .note.weft, \\\"a\\\", %note\\n.balign 4\\n"                 \
+	".4byte 5, 8, 1\\n.asciz \\\"weft\\\"\\n.balign 4\\n"                            \
+	".8byte " key " - .\\n.popsection\");\n"
+
+static void finds_keys_by_note(void **state)
+{
+	const char source[] = "int a = 1, b = 2, c = 3, d = 4, e = 5, f = 6;\n" NOTE("a")
+		NOTE("b") NOTE("a") NOTE("c") NOTE("d") NOTE("e")
+			NOTE("f") "int main(void) { return 0; }\n";
+	static const char *const names[] = { "a", "b", "c", "d" };
+	static const char *const options[] = { "", "-static-pie", "-no-pie" };
+	struct elf_facts facts;
+
+	_Static_assert(KEYS_MOST == 4, "the source above has two more");
+	write_file("note.c", source, strlen(source));
+	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
+		assert_int_equal(shell("gcc %s note.c -o n", options[i]), 0);
+		assert_int_equal(shell("strip -o stripped n"), 0);
+		assert_int_equal(scan_path("stripped", &facts), 0);
+		assert_int_equal(facts.n_keys, KEYS_MOST);
+		assert_int_equal(facts.keys_left_out, 2);
+		for (size_t k = 0; k < KEYS_MOST; k++)
+			assert_int_equal(facts.key_vaddrs[k],
+					 nm_value("", "n", names[k]));
+	}
+}
+
+static void ignores_notes_that_point_nowhere(void **state)
+{
+	const char source[] = NOTE("0x7000000000") NOTE("main") "int main(void)"
+								" { return 0; }\n";
+	struct elf_facts facts;
+
+	write_file("bad_note.c", source, strlen(source));
+	assert_int_equal(shell("gcc bad_note.c -o bad_note"), 0);
+	assert_int_equal(scan_path("bad_note", &facts), 0);
+	assert_int_equal(facts.n_keys, 0);
+}
+
+/* The live variable is what debuggers read; the file must say the same. */
+static void reads_what_this_libc_says_of_itself(void **state)
+{
+	const uint32_t *live = dlsym(RTLD_DEFAULT, "_thread_db_pthread_specific");
+	struct elf_facts facts;
+	Dl_info libc;
+
+	assert_true(dladdr(dlsym(RTLD_DEFAULT, "pthread_create"), &libc));
+	assert_int_equal(scan_path(libc.dli_fname, &facts), 0);
+	assert_int_equal(facts.libc, LIBC_GLIBC);
+	assert_int_equal(facts.n_keys, 0);
+	if (!live)
+		skip();
+	assert_int_equal(facts.specific_offset, live[2]);
+}
+
+static void knows_musl_itself(void **state)
+{
+	struct elf_facts facts;
+
+	if (access(MUSL, R_OK))
+		skip();
+	assert_int_equal(scan_path(MUSL, &facts), 0);
+	assert_int_equal(facts.libc, LIBC_MUSL);
+	assert_int_equal(facts.specific_offset, 0);
+}
+
+static void reads_the_build_id(void **state)
+{
+	static const unsigned char id[] = { 0xde, 0xad, 0xbe, 0xef, 0x01 };
+	struct elf_facts facts;
+
+	assert_int_equal(shell("gcc -Wl,--build-id=0xdeadbeef01 key.c -o id"), 0);
+	assert_int_equal(scan_path("id", &facts), 0);
+	assert_int_equal(facts.build_id_bytes, sizeof(id));
+	assert_memory_equal(facts.build_id, id, sizeof(id));
+	/* 24 bytes, of which 20 are kept */
+	assert_int_equal(shell("gcc -Wl,--build-id=0xdeadbeef01%038d key.c -o id", 0), 0);
+	assert_int_equal(scan_path("id", &facts), 0);
+	assert_int_equal(facts.build_id_bytes, BUILD_ID_MOST);
+	assert_memory_equal(facts.build_id, id, sizeof(id));
+	assert_int_equal(shell("gcc -Wl,--build-id=none key.c -o id"), 0);
+	assert_int_equal(scan_path("id", &facts), 0);
+	assert_int_equal(facts.build_id_bytes, 0);
+}
+
+static void converts_offsets(void **state)
+{
+	struct elf_facts facts;
+	uint64_t vaddr;
+	size_t n_code = 0;
+
+	assert_int_equal(shell("gcc key.c -o id"), 0);
+	assert_int_equal(scan_path("id", &facts), 0);
+	assert_int_equal(facts.machine,
+			 facts.machine == EM_AARCH64 ? EM_AARCH64 : EM_X86_64);
+	assert_int_equal(facts.is_64bit, 1);
+	assert_true(facts.n_segments >= 2);
+	for (uint32_t i = 0; i < facts.n_segments; i++) {
+		const struct elf_segment *seg = &facts.segments[i];
+
+		n_code += seg->flags & PF_X ? 1 : 0;
+		assert_true(elf_vaddr_of_offset(&facts, seg->offset, &vaddr));
+		assert_int_equal(vaddr, seg->vaddr);
+		assert_true(elf_vaddr_of_offset(&facts, seg->offset + seg->file_bytes - 1,
+						&vaddr));
+		assert_int_equal(vaddr, seg->vaddr + seg->file_bytes - 1);
+	}
+	assert_int_equal(n_code, 1);
+	assert_false(elf_vaddr_of_offset(&facts, UINT64_MAX, &vaddr));
+	assert_false(elf_vaddr_of_offset(&facts, 1 << 30, &vaddr));
+}
+
+static void refuses_what_is_no_such_file(void **state)
+{
+	struct elf_facts facts;
+	Elf64_Ehdr header = { .e_type = ET_DYN };
+	int fd;
+
+	write_file("empty", "", 0);
+	assert_int_equal(scan_path("empty", &facts), -ENOEXEC);
+	assert_int_equal(scan_path("key.c", &facts), -ENOEXEC);
+	assert_int_equal(scan_path("/", &facts), -ENOEXEC);
+	assert_int_equal(scan_path("/dev/zero", &facts), -ENOEXEC);
+	assert_int_equal(elf_scan(-1, &facts), -EBADF);
+	memcpy(header.e_ident, ELFMAG, SELFMAG);
+	header.e_ident[EI_CLASS] = ELFCLASS32;
+	header.e_ident[EI_DATA] = ELFDATA2LSB;
+	write_file("narrow", &header, sizeof(header));
+	assert_int_equal(scan_path("narrow", &facts), -ENOEXEC);
+	header.e_ident[EI_CLASS] = ELFCLASS64;
+	header.e_phnum = 3;
+	header.e_phentsize = sizeof(Elf64_Phdr);
+	header.e_phoff = UINT64_MAX - 8;
+	write_file("wild", &header, sizeof(header));
+	assert_int_equal(scan_path("wild", &facts), -EBADMSG);
+	assert_int_equal(shell("mkfifo fifo"), 0);
+	fd = open("fifo", O_RDONLY | O_NONBLOCK);
+	assert_int_equal(elf_scan(fd, &facts), -ENOEXEC);
+	close(fd);
+	fd = open("key.c", O_WRONLY);
+	assert_int_equal(elf_scan(fd, &facts), -EBADF);
+	close(fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(finds_the_key_in_every_kind_of_file),
+		cmocka_unit_test(finds_a_unique_key),
+		cmocka_unit_test(ignores_a_key_that_is_only_used),
+		cmocka_unit_test(finds_keys_by_note),
+		cmocka_unit_test(ignores_notes_that_point_nowhere),
+		cmocka_unit_test(reads_what_this_libc_says_of_itself),
+		cmocka_unit_test(knows_musl_itself),
+		cmocka_unit_test(reads_the_build_id),
+		cmocka_unit_test(converts_offsets),
+		cmocka_unit_test(refuses_what_is_no_such_file),
+	};
+
+	return cmocka_run_group_tests(tests, setup, files_teardown);
+}
