@@ -73,7 +73,8 @@ static __always_inline enum step step_up(struct scratch *s, __u32 *ending)
 	__u64 offset = fp - s->chunk_base;
 	__u64 ra;
 
-	if (offset + FRAME_BYTES > s->chunk_bytes)
+	/* not offset + FRAME_BYTES: what lies below the chunk would wrap to 0 */
+	if (s->chunk_bytes < FRAME_BYTES || offset > s->chunk_bytes - FRAME_BYTES)
 		return STEP_NEEDS_CHUNK;
 	offset &= CHUNK_BYTES - 1;
 	if (offset > CHUNK_BYTES - FRAME_BYTES) /* verifier: never */
