@@ -171,29 +171,37 @@ static void finish_answer(struct connection *connection)
 
 static void on_writable(struct watch *watch, uint32_t events);
 
-/* Sends what is left; waits for room, or ends the request. */
-static void send_rest(struct connection *connection)
+static void wait_for_room(struct connection *connection)
+{
+	struct loop *loop = &connection->server->loop;
+
+	stop_reading(connection);
+	connection->watch.ready = on_writable;
+	connection->watched = !loop_watch(loop, &connection->watch, EPOLLOUT);
+	if (connection->watched)
+		loop_arm(loop, &connection->idle, IDLE_NS);
+	else
+		connection_close(connection);
+}
+
+/* How many bytes of the answer went out; negative: nobody is there any more. */
+static ssize_t send_some(struct connection *connection)
 {
 	ssize_t n = send(connection->watch.fd, connection->out + connection->sent,
 			 connection->n_out - connection->sent, MSG_NOSIGNAL);
 
-	if (n < 0 && errno != EAGAIN && errno != EINTR) {
-		connection_close(connection);
-		return;
-	}
+	return n < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : n;
+}
+
+static void go_on_sending(struct connection *connection, ssize_t n)
+{
 	connection->sent += n > 0 ? (size_t)n : 0;
-	if (connection->sent == connection->n_out) {
-		finish_answer(connection);
-		return;
-	}
-	stop_reading(connection);
-	connection->watch.ready = on_writable;
-	connection->watched =
-		!loop_watch(&connection->server->loop, &connection->watch, EPOLLOUT);
-	if (!connection->watched)
+	if (n < 0)
 		connection_close(connection);
+	else if (connection->sent == connection->n_out)
+		finish_answer(connection);
 	else
-		loop_arm(&connection->server->loop, &connection->idle, IDLE_NS);
+		wait_for_room(connection);
 }
 
 static void on_writable(struct watch *watch, uint32_t events)
@@ -202,12 +210,14 @@ static void on_writable(struct watch *watch, uint32_t events)
 
 	stop_reading(connection);
 	watch->ready = on_readable;
-	send_rest(connection);
+	go_on_sending(connection, send_some(connection));
 }
 
 void send_answer(struct task *step)
 {
-	send_rest(request_connection(step->owner));
+	struct connection *connection = request_connection(step->owner);
+
+	go_on_sending(connection, send_some(connection));
 }
 
 static size_t put_head(struct request *request, int status, const char *type,

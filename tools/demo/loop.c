@@ -38,11 +38,6 @@ int loop_watch(struct loop *loop, struct watch *watch, uint32_t events)
 	return epoll_do(loop, EPOLL_CTL_ADD, watch, events);
 }
 
-int loop_rewatch(struct loop *loop, struct watch *watch, uint32_t events)
-{
-	return epoll_do(loop, EPOLL_CTL_MOD, watch, events);
-}
-
 void loop_unwatch(struct loop *loop, struct watch *watch)
 {
 	epoll_do(loop, EPOLL_CTL_DEL, watch, 0);

@@ -55,7 +55,6 @@ struct loop {
 /* These return 0 or a negative errno. */
 int loop_init(struct loop *loop);
 int loop_watch(struct loop *loop, struct watch *watch, uint32_t events);
-int loop_rewatch(struct loop *loop, struct watch *watch, uint32_t events);
 int loop_arm(struct loop *loop, struct timer *timer, uint64_t delay_ns);
 
 void loop_unwatch(struct loop *loop, struct watch *watch);

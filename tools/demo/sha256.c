@@ -40,25 +40,36 @@ static void schedule(uint32_t w[64], const uint8_t *block)
 	}
 }
 
-static void sha256_block(uint32_t h[8], const uint8_t *block)
+static void sha256_block(uint32_t state[8], const uint8_t *block)
 {
-	uint32_t w[64], v[8];
+	uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
+	uint32_t e = state[4], f = state[5], g = state[6], h = state[7];
+	uint32_t w[64];
 
 	schedule(w, block);
-	memcpy(v, h, sizeof(v));
 	for (int i = 0; i < 64; i++) {
-		uint32_t s1 = rotate(v[4], 6) ^ rotate(v[4], 11) ^ rotate(v[4], 25);
-		uint32_t choice = (v[4] & v[5]) ^ (~v[4] & v[6]);
-		uint32_t t1 = v[7] + s1 + choice + K[i] + w[i];
-		uint32_t s0 = rotate(v[0], 2) ^ rotate(v[0], 13) ^ rotate(v[0], 22);
-		uint32_t most = (v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]);
+		uint32_t s1 = rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25);
+		uint32_t t1 = h + s1 + ((e & f) ^ (~e & g)) + K[i] + w[i];
+		uint32_t s0 = rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22);
+		uint32_t t2 = s0 + ((a & b) ^ (a & c) ^ (b & c));
 
-		memmove(&v[1], &v[0], 7 * sizeof(v[0]));
-		v[4] += t1;
-		v[0] = t1 + s0 + most;
+		h = g;
+		g = f;
+		f = e;
+		e = d + t1;
+		d = c;
+		c = b;
+		b = a;
+		a = t1 + t2;
 	}
-	for (int i = 0; i < 8; i++)
-		h[i] += v[i];
+	state[0] += a;
+	state[1] += b;
+	state[2] += c;
+	state[3] += d;
+	state[4] += e;
+	state[5] += f;
+	state[6] += g;
+	state[7] += h;
 }
 
 void sha256(uint8_t ret[SHA256_BYTES], const void *bytes, size_t n)
