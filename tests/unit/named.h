@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Collects what a reader of names calls back, for tests to look at. */
+#ifndef WEFT_TESTS_NAMED_H
+#define WEFT_TESTS_NAMED_H
+
+#include "elf_files.h"
+
+#include "obj/names.h"
+
+#define NAMED_MOST 4096
+
+struct named {
+	size_t n, called;
+	struct {
+		char name[1024];
+		uint64_t start;
+	} items[NAMED_MOST]; /* "" where none was called back */
+};
+
+static inline int named_sink(void *arg, size_t index, const char *name, uint64_t start)
+{
+	struct named *named = arg;
+
+	assert_true(index < named->n);
+	assert_string_equal(named->items[index].name, "");
+	assert_true(strlen(name) > 0 && strlen(name) < sizeof(named->items->name));
+	strcpy(named->items[index].name, name);
+	named->items[index].start = start;
+	named->called++;
+	return 0;
+}
+
+typedef int names_reader(int fd, const uint64_t *addrs, size_t n, name_sink sink,
+			 void *arg);
+
+/* Names of a batch; the caller frees. */
+static inline struct named *named_by(names_reader *reader, int fd, const uint64_t *addrs,
+				     size_t n)
+{
+	struct named *named = calloc(1, sizeof(*named));
+
+	assert_non_null(named);
+	assert_true(n <= NAMED_MOST);
+	named->n = n;
+	assert_int_equal(reader(fd, addrs, n, named_sink, named), 0);
+	return named;
+}
+
+/* The name of one address, "" for none; good until the next call. */
+static inline UNUSED const char *name_by(names_reader *reader, int fd, uint64_t addr)
+{
+	static char name[1024];
+	struct named *named = named_by(reader, fd, &addr, 1);
+
+	strcpy(name, named->items[0].name);
+	free(named);
+	return name;
+}
+
+#endif

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Names out of ELF files: which symbol an address gets and which it must not,
+ * against nm, objdump and the dynamic loader.
+ */
+#include "named.h"
+
+#include "obj/elf_scan.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+
+static const char syms_c[] =
+	"#define NOINLINE __attribute__((noinline))\n"
+	"volatile int sink;\n"
+	"NOINLINE int exported(int n) { return sink = n + 1; }\n"
+	"static NOINLINE int hidden(int n) { return sink = n * 3 + 1; }\n"
+	"NOINLINE int caller(int n) { return hidden(n) + hidden(n + sink); }\n"
+	"extern int _plain(int) __attribute__((alias(\"__plain\")));\n"
+	"extern int plain(int) __attribute__((weak, alias(\"__plain\")));\n"
+	"extern int plain64(int) __attribute__((weak, alias(\"__plain\")));\n"
+	"NOINLINE int __plain(int n) { return sink = n - 7; }\n"
+	"static int twin(int) __attribute__((alias(\"__twin\"), used));\n"
+	"NOINLINE int __twin(int n) { return sink = n - 9; }\n"
+	"asm(\".text\\n.p2align 4\\n"
+	".globl asm_first\\nasm_first: nop\\n.rept 30\\nnop\\n.endr\\n"
+	".globl asm_second\\nasm_second: ret\\n.rept 15\\nnop\\n.endr\\n"
+	".globl outer\\n.type outer, %function\\nouter: .rept 8\\nnop\\n.endr\\n"
+	".type inner, %function\\ninner: .rept 8\\nnop\\n.endr\\n.size inner, 8\\n"
+	".rept 8\\nnop\\n.endr\\n.size outer, 24\\n"
+	"after_outer_hole: nop\\n.size after_outer_hole, 1\\n"
+	".rept 15\\nnop\\n.endr\\n\");\n";
+
+static const char calls_c[] = "#include <stdio.h>\n#include <stdlib.h>\n"
+			      "#include <string.h>\n#include <math.h>\n"
+			      "void *keep[] = { malloc };\n"
+			      "int f(const char *s) { puts(s); free(malloc(strlen(s)));\n"
+			      "  return abs(atoi(s)) + (getenv(s) != 0); }\n"
+			      "void *(*g(void))(size_t) { return malloc; }\n";
+
+static int setup(void **state)
+{
+	if (files_setup(state))
+		return -1;
+	write_file("syms.c", syms_c, strlen(syms_c));
+	write_file("calls.c", calls_c, strlen(calls_c));
+	return shell("gcc -w -O1 -fPIC -shared syms.c -o syms.so &&"
+		     "strip -o stripped.so syms.so &&"
+		     "objcopy --only-keep-debug syms.so syms.debug");
+}
+
+/* The offset in the file of an address as linked. */
+static uint64_t offset_of(int fd, uint64_t vaddr)
+{
+	struct elf_facts facts;
+
+	assert_int_equal(elf_scan(fd, &facts), 0);
+	for (uint32_t i = 0; i < facts.n_segments; i++)
+		if (vaddr - facts.segments[i].vaddr < facts.segments[i].file_bytes)
+			return vaddr - facts.segments[i].vaddr + facts.segments[i].offset;
+	fail_msg("%lx is in no segment", (unsigned long)vaddr);
+	return 0;
+}
+
+/* The name of the byte that lies distance behind a symbol of syms.so. */
+static const char *name_at(int fd, const char *symbol, uint64_t distance)
+{
+	uint64_t vaddr = nm_value("", "syms.so", symbol);
+
+	assert_true(vaddr != 0);
+	return name_by(elf_names, fd, offset_of(fd, vaddr + distance));
+}
+
+static void names_functions_by_their_size(void **state)
+{
+	int fd = open_file("syms.so");
+
+	assert_string_equal(name_at(fd, "exported", 0), "exported");
+	assert_string_equal(name_at(fd, "exported", 3), "exported");
+	assert_string_equal(name_at(fd, "hidden", 2), "hidden");
+	assert_string_equal(name_at(fd, "inner", 0), "inner");
+	assert_string_equal(name_at(fd, "inner", 7), "inner");
+	assert_string_equal(name_at(fd, "inner", 8), "outer");
+	assert_string_equal(name_at(fd, "outer", 23), "outer");
+	assert_string_equal(name_at(fd, "after_outer_hole", 0), "after_outer_hole");
+	assert_string_equal(name_at(fd, "after_outer_hole", 1), "");
+	close(fd);
+}
+
+static void names_assembly_up_to_the_next_symbol(void **state)
+{
+	int fd = open_file("syms.so");
+
+	assert_string_equal(name_at(fd, "asm_first", 0), "asm_first");
+	assert_string_equal(name_at(fd, "asm_first", 30), "asm_first");
+	assert_string_equal(name_at(fd, "asm_second", 0), "asm_second");
+	assert_string_equal(name_at(fd, "asm_second", 15), "asm_second");
+	assert_string_equal(name_at(fd, "outer", 0), "outer");
+	close(fd);
+}
+
+static void gives_the_name_that_users_know(void **state)
+{
+	int fd = open_file("syms.so");
+
+	assert_string_equal(name_at(fd, "__plain", 1), "plain");
+	assert_string_equal(name_at(fd, "__twin", 1), "__twin"); /* twin is local */
+	close(fd);
+}
+
+static void never_gives_a_neighbours_name(void **state)
+{
+	int fd = open_file("stripped.so");
+
+	assert_string_equal(name_at(fd, "exported", 1), "exported");
+	assert_string_equal(name_at(fd, "hidden", 0), "");
+	assert_string_equal(name_at(fd, "hidden", 4), "");
+	close(fd);
+	/* nor without section headers */
+	cut_sections("stripped.so", "cut.so");
+	fd = open_file("cut.so");
+	assert_string_equal(name_at(fd, "exported", 1), "exported");
+	assert_string_equal(name_at(fd, "hidden", 0), "");
+	close(fd);
+}
+
+static void reads_a_debug_file(void **state)
+{
+	int fd = open_file("syms.debug");
+	uint64_t hidden = nm_value("", "syms.so", "hidden");
+
+	assert_string_equal(name_by(elf_names_linked, fd, hidden + 1), "hidden");
+	assert_string_equal(name_by(elf_names_linked, fd, UINT64_MAX), "");
+	assert_string_equal(name_by(elf_names, fd, hidden + 1), "");
+	close(fd);
+}
+
+/* The loader's own answer for every 16th byte of this libc's code. */
+static void agrees_with_the_loader(void **state)
+{
+	uint64_t *addrs = calloc(NAMED_MOST, sizeof(*addrs));
+	const uint64_t step = 16 * 29;
+	const struct elf_segment *code = NULL;
+	struct elf_facts facts;
+	struct named *named;
+	size_t n = 0, agreed = 0;
+	Dl_info libc, info;
+	char *base;
+	int fd;
+
+	assert_true(dladdr(dlsym(RTLD_DEFAULT, "pthread_create"), &libc));
+	base = libc.dli_fbase;
+	fd = open_file(libc.dli_fname);
+	if (!shell("readelf -SW %s | grep -q SYMTAB", libc.dli_fname))
+		skip(); /* then ours knows more */
+	assert_int_equal(elf_scan(fd, &facts), 0);
+	for (uint32_t i = 0; i < facts.n_segments; i++)
+		if (facts.segments[i].flags & PF_X)
+			code = &facts.segments[i];
+	assert_non_null(code);
+	for (; n < NAMED_MOST && n * step < code->file_bytes; n++)
+		addrs[n] = code->offset + n * step;
+	named = named_by(elf_names, fd, addrs, n);
+	for (size_t i = 0; i < n; i++) {
+		char *address = base + code->vaddr + i * step;
+
+		assert_true(dladdr(address, &info));
+		if (!info.dli_saddr) {
+			if (!strstr(named->items[i].name, "@plt"))
+				assert_string_equal(named->items[i].name, "");
+			continue;
+		}
+		agreed++;
+		assert_string_not_equal(named->items[i].name, "");
+		assert_int_equal(named->items[i].start - code->offset + code->vaddr,
+				 (char *)info.dli_saddr - base);
+	}
+	assert_true(agreed > 500);
+	free(named);
+	free(addrs);
+	close(fd);
+}
+
+/* Every stub that objdump names; it goes by the tables, we by the code. */
+static void check_stubs(const char *objdump, const char *path, size_t least)
+{
+	char command[256], line[512], name[256], want[256];
+	int fd = open_file(path);
+	unsigned long vaddr;
+	size_t found = 0;
+	FILE *f;
+
+	snprintf(command, sizeof(command), "%s -d %s", objdump, path);
+	f = popen(command, "r");
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%lx <%255[^>]>:", &vaddr, name) != 2 ||
+		    !strstr(name, "@plt") || strstr(name, "@plt-"))
+			continue;
+		snprintf(want, sizeof(want), "%.*s@plt", (int)strcspn(name, "@"), name);
+		for (uint64_t k = 0; k < 8; k += 4)
+			assert_string_equal(
+				name_by(elf_names, fd, offset_of(fd, vaddr + k)), want);
+		found++;
+	}
+	pclose(f);
+	close(fd);
+	if (found < least)
+		fail_msg("%s: %zu stubs", path, found);
+}
+
+static void names_plt_stubs(void **state)
+{
+	static const char *const options[] = {
+		"-Wl,-z,lazy",
+		"-Wl,-z,now",
+		"-s -Wl,-z,now",
+		"-fcf-protection=full -Wl,-z,lazy,-z,ibtplt",
+	};
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
+		if (shell("gcc -w -fno-builtin -fPIC -shared %s calls.c -o calls.so "
+			  "2>err",
+			  options[i]))
+			continue; /* the last is x86-64's own */
+		check_stubs("objdump", "calls.so", 5);
+	}
+}
+
+static void names_plt_stubs_of_arm64(void **state)
+{
+	if (!has_tool("aarch64-linux-gnu-gcc"))
+		skip();
+	assert_int_equal(shell("aarch64-linux-gnu-gcc -w -fno-builtin -fPIC -shared "
+			       "calls.c -o arm.so"),
+			 0);
+	check_stubs("aarch64-linux-gnu-objdump", "arm.so", 5);
+	assert_int_equal(shell("aarch64-linux-gnu-gcc -w -fno-builtin -fPIC -shared "
+			       "-mbranch-protection=standard -Wl,-z,force-bti "
+			       "calls.c -o arm.so 2>err"),
+			 0);
+	check_stubs("aarch64-linux-gnu-objdump", "arm.so", 5);
+}
+
+/* $x and $d lie on every function there. */
+static void skips_mapping_symbols(void **state)
+{
+	const char source[] = ".text\n.globl f\nf: nop\n.word 0\nnop\n"
+			      ".globl g\n.type g, %function\ng: ret\n.size g, 4\n";
+	uint64_t vaddr;
+	int fd;
+
+	if (!has_tool("aarch64-linux-gnu-gcc"))
+		skip();
+	write_file("map.s", source, strlen(source));
+	assert_int_equal(shell("aarch64-linux-gnu-gcc -shared -nostdlib map.s -o map.so"),
+			 0);
+	fd = open_file("map.so");
+	vaddr = nm_value("", "map.so", "f");
+	for (uint64_t k = 0; k < 12; k += 4)
+		assert_string_equal(name_by(elf_names, fd, offset_of(fd, vaddr + k)),
+				    "f");
+	assert_string_equal(name_by(elf_names, fd, offset_of(fd, vaddr + 12)), "g");
+	close(fd);
+}
+
+static int refuse(void *arg, size_t index, const char *name, uint64_t start)
+{
+	++*(int *)arg;
+	return -ECANCELED;
+}
+
+static void stops_when_the_sink_says_so(void **state)
+{
+	int fd = open_file("syms.so"), calls = 0;
+	uint64_t addrs[2];
+
+	addrs[0] = offset_of(fd, nm_value("", "syms.so", "inner"));
+	addrs[1] = addrs[0] + 8;
+	assert_int_equal(elf_names(fd, addrs, 2, refuse, &calls), -ECANCELED);
+	assert_int_equal(calls, 1);
+	assert_int_equal(elf_names(fd, addrs, 0, refuse, &calls), 0);
+	assert_int_equal(calls, 1);
+	close(fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_functions_by_their_size),
+		cmocka_unit_test(names_assembly_up_to_the_next_symbol),
+		cmocka_unit_test(gives_the_name_that_users_know),
+		cmocka_unit_test(never_gives_a_neighbours_name),
+		cmocka_unit_test(reads_a_debug_file),
+		cmocka_unit_test(agrees_with_the_loader),
+		cmocka_unit_test(names_plt_stubs),
+		cmocka_unit_test(names_plt_stubs_of_arm64),
+		cmocka_unit_test(skips_mapping_symbols),
+		cmocka_unit_test(stops_when_the_sink_says_so),
+	};
+
+	return cmocka_run_group_tests(tests, setup, files_teardown);
+}
