@@ -36,15 +36,28 @@ static bool wants_colours(void)
 	       strcmp(term, "dumb");
 }
 
-static void add_row(struct str *out, const struct probe_result *probe, bool colours)
+/* The first of them with the same thing to do. */
+static const struct probe_result *first_like(const struct probe_result *probes, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (!strcmp(probes[k].todo, probes[i].todo))
+			return &probes[k];
+	return &probes[i];
+}
+
+static void add_row(struct str *out, const struct probe_result *probes, size_t i,
+		    bool colours)
 {
 	static const char *const colour[] = { "\033[32m", "\033[33m", "\033[31m" };
+	const struct probe_result *probe = &probes[i], *like = first_like(probes, i);
 
 	str_addf(out, "%s%-8s%s %-23s %s\n", colours ? colour[probe->state] : "",
 		 state_names[probe->state], colours ? "\033[0m" : "", probe->name,
 		 probe->what);
-	if (*probe->todo)
-		str_addf(out, "%33s-> %s\n", "", probe->todo);
+	if (*probe->todo && like == probe)
+		str_addf(out, "%32s -> %s\n", "", probe->todo);
+	else if (*probe->todo)
+		str_addf(out, "%32s -> as for %s\n", "", like->name);
 }
 
 static enum probe_state worst_of(const struct probe_result *probes, size_t n)
@@ -67,7 +80,7 @@ static void add_table(struct str *out, const struct probe_result *probes, size_t
 	bool colours = wants_colours();
 
 	for (size_t i = 0; i < n; i++)
-		add_row(out, &probes[i], colours);
+		add_row(out, probes, i, colours);
 	str_addf(out, "\n%s\n", verdicts[worst_of(probes, n)]);
 }
 

@@ -2,6 +2,7 @@
 /* weft record */
 #include "cli/check.h"
 #include "cli/commands.h"
+#include "flow/doctor.h"
 
 #include <stdlib.h>
 
@@ -152,8 +153,9 @@ static int check_record(void *arg, const struct given *given)
 static int run_record(const void *arg)
 {
 	const struct record_line *line = arg;
+	int err = probe_require();
 
-	return record_run(&line->record);
+	return err ? err : record_run(&line->record);
 }
 
 static void free_record(void *arg)

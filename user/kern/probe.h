@@ -20,10 +20,17 @@ struct probe_result {
 	const char *name;
 	enum probe_state state;
 	char what[192]; /* what was found; when not ok also what that costs */
-	char todo[256]; /* when not ok */
+	char todo[400]; /* when not ok */
 };
 
 enum { PROBES_MOST = 32 };
+
+/*
+ * What recording can't do without and what can be seen at no cost: kernel, pid
+ * namespace, lockdown, BTF, capabilities. 0, or -EOPNOTSUPP with a sentence on
+ * the first that is missing, and what to do.
+ */
+int probe_require(void);
 
 /* Fills ret[0 … PROBES_MOST-1] and returns how many there are. */
 size_t probe_all(struct probe_result *ret);

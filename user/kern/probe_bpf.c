@@ -51,9 +51,9 @@ void probe_bpf_load(struct probe_result *result)
 		probe_todo(result, "boot a kernel built with CONFIG_BPF_SYSCALL=y and "
 				   "CONFIG_BPF_EVENTS=y");
 	else if (fd == -EPERM || fd == -EACCES)
-		probe_todo(result, "run weft as root, or: setcap cap_bpf,cap_perfmon+ep "
-				   "FILE_OF_WEFT; in a container also allow bpf() "
-				   "(privileged: true, or a seccomp profile that does)");
+		probe_todo_capabilities(result,
+					"; in a container also allow bpf() by its "
+					"seccomp profile");
 	else
 		probe_todo(result, "boot a kernel built with CONFIG_BPF_EVENTS=y");
 }
@@ -88,8 +88,7 @@ void probe_bpf_ring(struct probe_result *result)
 	probe_say(result, PROBE_MISSING, "can't be made: %s; samples have no way out",
 		  strerror(errno));
 	if (errno == EPERM)
-		probe_todo(result, "run weft as root, or: setcap cap_bpf,cap_perfmon+ep "
-				   "FILE_OF_WEFT");
+		probe_todo_capabilities(result, "");
 	else
 		probe_todo(result, "boot a kernel from 5.8 on");
 }

@@ -19,8 +19,6 @@
 #define CAP_CHECKPOINT_RESTORE 40
 #endif
 
-#define HOW_TO_GIVE "run weft as root, or: setcap %s+ep FILE_OF_WEFT"
-
 bool probe_has_capability(int capability)
 {
 	struct __user_cap_header_struct header = { _LINUX_CAPABILITY_VERSION_3, 0 };
@@ -29,6 +27,17 @@ bool probe_has_capability(int capability)
 	if (syscall(SYS_capget, &header, data))
 		return false;
 	return data[capability / 32].effective & 1U << capability % 32;
+}
+
+void probe_todo_capabilities(struct probe_result *result, const char *extra)
+{
+	char path[160] = "";
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	probe_todo(result,
+		   "run weft as root, or: setcap cap_bpf,cap_perfmon,cap_sys_ptrace,"
+		   "cap_syslog,cap_dac_read_search,cap_checkpoint_restore+ep %s%s",
+		   n > 0 ? path : "the file of weft", extra);
 }
 
 void probe_cap_load(struct probe_result *result)
@@ -48,40 +57,35 @@ void probe_cap_load(struct probe_result *result)
 		  bpf	    ? "CAP_PERFMON is missing"
 		  : perfmon ? "CAP_BPF is missing"
 			    : "CAP_BPF and CAP_PERFMON are missing");
-	probe_todo(result, HOW_TO_GIVE,
-		   "cap_bpf,cap_perfmon,cap_sys_ptrace,cap_syslog,cap_dac_read_search,"
-		   "cap_checkpoint_restore");
+	probe_todo_capabilities(result, "");
 }
 
-static void probe_one(struct probe_result *result, int capability, const char *cost,
-		      const char *name)
+static void probe_one(struct probe_result *result, int capability, const char *cost)
 {
 	if (probe_has_capability(capability)) {
 		probe_say(result, PROBE_OK, "held");
 		return;
 	}
 	probe_say(result, PROBE_LIMITED, "not held: %s", cost);
-	probe_todo(result, HOW_TO_GIVE, name);
+	probe_todo_capabilities(result, "");
 }
 
 void probe_cap_ptrace(struct probe_result *result)
 {
 	probe_one(result, CAP_SYS_PTRACE,
 		  "other users' processes show addresses instead of names, and no "
-		  "async callers",
-		  "cap_sys_ptrace");
+		  "async callers");
 }
 
 void probe_cap_syslog(struct probe_result *result)
 {
-	probe_one(result, CAP_SYSLOG, "kernel functions may have no names", "cap_syslog");
+	probe_one(result, CAP_SYSLOG, "kernel functions may have no names");
 }
 
 void probe_cap_read_search(struct probe_result *result)
 {
 	probe_one(result, CAP_DAC_READ_SEARCH,
-		  "files that others may not read give no names and no async keys",
-		  "cap_dac_read_search");
+		  "files that others may not read give no names and no async keys");
 }
 
 /* CAP_SYS_ADMIN opens map_files as well. */
@@ -92,6 +96,5 @@ void probe_cap_checkpoint(struct probe_result *result)
 	else
 		probe_one(result, CAP_CHECKPOINT_RESTORE,
 			  "files that were deleted or replaced while they run give no "
-			  "names",
-			  "cap_checkpoint_restore");
+			  "names");
 }

@@ -124,8 +124,7 @@ void probe_kernel_names(struct probe_result *result)
 	if (restricted > 1)
 		probe_todo(result, "sysctl kernel.kptr_restrict=1");
 	else
-		probe_todo(result,
-			   "run weft as root, or: setcap cap_syslog+ep FILE_OF_WEFT");
+		probe_todo_capabilities(result, "");
 }
 
 void probe_open_files(struct probe_result *result)

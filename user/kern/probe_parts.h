@@ -15,6 +15,10 @@ void probe_say(struct probe_result *result, enum probe_state state, const char *
 void probe_todo(struct probe_result *result, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* What to do for want of a capability: root, or all that weft can use, since
+ * setcap(8) takes away what it is not told. extra: more to do, or "". */
+void probe_todo_capabilities(struct probe_result *result, const char *extra);
+
 /* The number in a file of /proc or /sys; false: unreadable. */
 bool probe_read_number(const char *path, long *ret);
 

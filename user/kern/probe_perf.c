@@ -53,9 +53,9 @@ void probe_perf_clock(struct probe_result *result)
 	if (fd == -ENOSYS || fd == -ENOENT)
 		probe_todo(result, "boot a kernel built with CONFIG_PERF_EVENTS=y");
 	else
-		probe_todo(result, "run weft as root, or: setcap cap_bpf,cap_perfmon+ep "
-				   "FILE_OF_WEFT; in a container also allow "
-				   "perf_event_open()");
+		probe_todo_capabilities(result,
+					"; in a container also allow "
+					"perf_event_open() by its seccomp profile");
 }
 
 void probe_perf_cycles(struct probe_result *result)
@@ -68,8 +68,7 @@ void probe_perf_cycles(struct probe_result *result)
 		  "not counted: cpu-clock is used, which can't fall "
 		  "where interrupts are off");
 	if (!probe_has_capability(CAP_PERFMON) && !probe_has_capability(CAP_SYS_ADMIN))
-		probe_todo(result, "run weft as root, or: setcap cap_perfmon+ep "
-				   "FILE_OF_WEFT");
+		probe_todo_capabilities(result, "");
 	else
 		probe_todo(result, "on a virtual machine: have its host pass on a "
 				   "performance counter (PMU)");
