@@ -132,8 +132,9 @@ static __attribute__((noinline, unused)) void *weft_return_address_(void)
 
 /*
  * The place from which the function that uses this was called. For a library's
- * own async_read(), which wants to show its caller and not itself; keep such a
- * function out of line (noinline).
+ * own async_read(), which wants to show its caller and not itself. Keep such a
+ * function out of line (noinline); a caller that ends in a call of it may have
+ * made that a jump, and then its own caller is shown instead.
  */
 #define WEFT_CALLER() __builtin_return_address(0)
 

@@ -2,5 +2,3 @@
 .PHONY: check-headers
 check-headers:
 	$(Q)tests/headers/run $(B)
-
-check-quick: check-headers
