@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash
+# shellcheck disable=SC2154 # set by run
+#
+# Programs under load, as many as are installed, all at once; servers on the
+# loopback with folders of their own. They are ended by the pids kept here.
+
+load_pids=()
+load_names=
+
+keep_load() {
+	load_pids+=("$!")
+}
+
+# A command again and again, until this is told to end.
+again() {
+	local child=
+
+	trap '[ -z "$child" ] || kill "$child" 2>/dev/null; exit' TERM
+	while :; do
+		"$@" &
+		child=$!
+		wait "$child" || sleep 0.2
+	done
+}
+
+free_port() {
+	local port
+
+	for port in $(seq "$1" "$(($1 + 50))"); do
+		if ! (: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
+			echo "$port"
+			return
+		fi
+	done
+	return 1
+}
+
+load_redis() {
+	local port
+
+	has redis-server && has redis-benchmark && port=$(free_port 26379) || return
+	redis-server --port "$port" --bind 127.0.0.1 --save '' --appendonly no \
+		--dir "$work" &
+	keep_load
+	sleep 0.5
+	redis-benchmark -p "$port" -c 20 -l -q -t set,get,lpush,lrange_100 &
+	keep_load
+}
+
+load_nginx() {
+	local port root=$work/www
+
+	has nginx && has wrk && port=$(free_port 28080) || return
+	mkdir -p "$root"
+	seq 10000 >"$root/index.html"
+	chmod 755 "$work" "$root"
+	cat >"$work/nginx.conf" <<-end
+		master_process off; daemon off; pid $work/nginx.pid;
+		error_log $work/nginx.err;
+		events { worker_connections 256; }
+		http { access_log off; gzip on; gzip_types text/html; gzip_min_length 100;
+		  client_body_temp_path $work/body; proxy_temp_path $work/proxy;
+		  fastcgi_temp_path $work/fastcgi; uwsgi_temp_path $work/uwsgi;
+		  scgi_temp_path $work/scgi;
+		  server { listen 127.0.0.1:$port; root $root; } }
+	end
+	nginx -p "$work/" -c "$work/nginx.conf" &
+	keep_load
+	sleep 0.5
+	wrk -t1 -c8 -d1h -H 'Accept-Encoding: gzip' "http://127.0.0.1:$port/index.html" &
+	keep_load
+}
+
+load_python() {
+	local python
+
+	# not a wrapper: it is profiled under its own name
+	python=$(python3 -c 'import sys; print(sys.executable)') || return
+	"$python" -c '
+def depth(n):
+    return sum(i * i for i in range(40)) if n == 0 else depth(n - 1)
+while True:
+    depth(30)' &
+	keep_load
+}
+
+load_clang() {
+	has "${CLANG:-clang}" || return
+	awk 'BEGIN { for (i = 0; i < 400; i++) {
+		printf "int f%d(int *a, int n) { int s = %d;", i, i
+		printf " for (int i = 0; i < n; i++) s += a[i] * (i ^ s) %% %d;", i + 3
+		print " return s; }" } }' >"$work/big.c"
+	again "${CLANG:-clang}" -O2 -c "$work/big.c" -o "$work/big.o" &
+	keep_load
+}
+
+load_deep() {
+	"$bin/deep" 3600000 100 64 &
+	keep_load
+}
+
+start_loads() {
+	local load
+
+	for load in redis nginx python clang deep; do
+		if "load_$load" >"$work/load.$load" 2>&1; then
+			load_names+=" $load"
+		else
+			say "without $load: not installed"
+		fi
+	done
+	sleep 1
+}
+
+stop_loads() {
+	local pid
+
+	for pid in "${load_pids[@]}"; do
+		kill "$pid" 2>/dev/null
+	done
+	for pid in "${load_pids[@]}"; do
+		wait "$pid" 2>/dev/null
+	done
+	load_pids=()
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "progs.h"
+
+#include <bpf/bpf.h>
+#include <dirent.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static bool info_of(int fd, struct bpf_prog_info *info)
+{
+	unsigned int bytes = sizeof(*info);
+
+	*info = (struct bpf_prog_info){ 0 };
+	return !bpf_obj_get_info_by_fd(fd, info, &bytes);
+}
+
+static void add(struct progs *progs, unsigned int id)
+{
+	struct bpf_prog_info info;
+	int fd;
+
+	for (int i = 0; i < progs->n; i++)
+		if (progs->ids[i] == id)
+			return;
+	if (progs->n >= PROGS_MOST)
+		return;
+	fd = bpf_prog_get_fd_by_id(id);
+	if (fd >= 0 && (!info_of(fd, &info) || info.type != BPF_PROG_TYPE_PERF_EVENT)) {
+		close(fd);
+		fd = -1;
+	}
+	progs->ids[progs->n] = id;
+	progs->fds[progs->n++] = fd;
+}
+
+void progs_find(struct progs *progs, pid_t pid)
+{
+	struct dirent *entry;
+	char path[300], line[128];
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/fdinfo", pid);
+	dir = opendir(path);
+	while (dir && (entry = readdir(dir))) {
+		unsigned int id;
+		FILE *f;
+
+		snprintf(path, sizeof(path), "/proc/%d/fdinfo/%s", pid, entry->d_name);
+		f = fopen(path, "re");
+		while (f && fgets(line, sizeof(line), f))
+			if (sscanf(line, "prog_id: %u", &id) == 1)
+				add(progs, id);
+		if (f)
+			fclose(f);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+struct run_time progs_run_time(const struct progs *progs)
+{
+	struct run_time sum = { 0 };
+	struct bpf_prog_info info;
+
+	for (int i = 0; i < progs->n; i++) {
+		if (progs->fds[i] < 0 || !info_of(progs->fds[i], &info))
+			continue;
+		sum.runs += info.run_cnt;
+		sum.ns += info.run_time_ns;
+	}
+	return sum;
+}
