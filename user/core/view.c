@@ -8,6 +8,7 @@ struct reading {
 	uint32_t *out;
 	size_t n_out, room;
 	uint32_t chains_used; /* bit by root: each chain is entered once */
+	bool boundary;	      /* to be put before what follows, if anything does */
 };
 
 /* A run of codes to read on in; `told`: its first frame stands already. */
@@ -19,6 +20,12 @@ struct lane {
 
 static void put(struct reading *r, uint32_t code)
 {
+	/* where one chain comes back and another leaves, nothing lies between */
+	if (code == VIEW_BOUNDARY && r->n_out && r->out[r->n_out - 1] == VIEW_BOUNDARY)
+		return;
+	if (r->boundary && r->n_out < r->room)
+		r->out[r->n_out++] = VIEW_BOUNDARY;
+	r->boundary = false;
 	if (r->n_out < r->room)
 		r->out[r->n_out++] = code;
 }
@@ -55,7 +62,7 @@ static struct lane read_chain(struct reading *r, size_t at)
 	size_t target = r->thread + CODE_TARGET(r->codes[at + 1]);
 	struct lane next = { .ending = chain.ending };
 
-	put(r, VIEW_BOUNDARY);
+	r->boundary = true;
 	for (size_t i = chain.at; i < chain.end; i++)
 		if ((r->codes[i] & CODE_KIND) == CODE_FRAME)
 			put(r, r->codes[i]);
@@ -70,7 +77,7 @@ static struct lane read_chain(struct reading *r, size_t at)
 		next.told = true;
 	}
 	if (next.told)
-		put(r, VIEW_BOUNDARY);
+		r->boundary = true;
 	return next;
 }
 
@@ -98,6 +105,7 @@ static enum ending read_lane(struct reading *r, struct lane lane, enum view view
 			break;
 		case CODE_GAP:
 			put(r, VIEW_GAP);
+			lane.told = false; /* the frame that was is the one missing */
 			break;
 		case CODE_FRAME:
 			if (!lane.told)

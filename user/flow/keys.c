@@ -125,21 +125,51 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
+/*
+ * Whose keys these are. The process may be at an exec that we have not heard
+ * of yet; so the files that hold the keys must be mapped where we think, and
+ * it must be the same life before and after that look.
+ */
+static int identify(const struct keys *keys, const struct process *process,
+		    struct published *what)
+{
+	pid_t tgid = (pid_t)process->tgid;
+	uint64_t ticks, stack, ticks_after, stack_after;
+	size_t n;
+	const struct mapping *maps = process_mappings(process, &n);
+	int err = scan_identity(tgid, &ticks, &stack);
+
+	for (size_t i = 0; !err && i < n; i++) {
+		const struct elf_facts *facts = files_facts(keys->files, maps[i].module);
+		const struct module *module =
+			module_get(pipeline_modules(keys->pipeline), maps[i].module);
+
+		if (facts && facts->n_keys &&
+		    !scan_is_mapped(tgid, maps[i].start, module->ino))
+			return fail(-ESRCH, "pid %d runs another program by now", tgid);
+	}
+	if (!err)
+		err = scan_identity(tgid, &ticks_after, &stack_after);
+	if (err)
+		return err;
+	if (ticks != ticks_after || stack != stack_after)
+		return fail(-ESRCH, "pid %d runs another program by now", tgid);
+	what->start_ticks = ticks;
+	what->start_stack = stack;
+	return 0;
+}
+
 static void publish(struct keys *keys, const struct process *process)
 {
-	uint64_t start_ticks, start_stack;
 	struct published what;
 	bool known;
 	int err;
 
 	if (process->ended_ns || !gather(keys, process, &what))
 		return;
-	err = scan_identity((pid_t)process->tgid, &start_ticks, &start_stack);
-	if (!err) {
-		what.start_ticks = start_ticks;
-		what.start_stack = start_stack;
+	err = identify(keys, process, &what);
+	if (!err)
 		err = sampler_publish(keys->sampler, (pid_t)process->tgid, &what);
-	}
 	if (err) { /* gone meanwhile, hidden, or no room: its chains go unseen */
 		if (err != -ESRCH)
 			keys->counts.refused++;

@@ -35,6 +35,7 @@ struct sampler {
 #define RING_LEAST_BYTES (64u << 10)
 #define RING_MOST_BYTES	 (16u << 20)
 #define SAMPLE_BYTES	 4096 /* of a deep stack */
+#define LOAD_TRIES	 10
 
 /* Room for a quarter of a second: the reader comes by every 50 ms. */
 static unsigned int ring_size(unsigned int hz)
@@ -70,15 +71,14 @@ static int load_failed(int err)
 				      "-v shows its own words");
 }
 
-static int load(struct sampler *s, const struct sampler_config *config)
+static int load_once(struct sampler *s, const struct sampler_config *config)
 {
 	struct knobs *knobs;
 	int err;
 
-	libbpf_set_print(on_libbpf_print);
 	s->skel = weft_bpf__open();
 	if (!s->skel)
-		return load_failed(-errno);
+		return -errno;
 	knobs = (struct knobs *)&s->skel->rodata->knobs;
 	*knobs = config->knobs;
 	knobs->wakeup_bytes = s->ring_bytes / 4;
@@ -88,9 +88,19 @@ static int load(struct sampler *s, const struct sampler_config *config)
 	knobs->addr_mask = arch_addr_mask();
 
 	err = bpf_map__set_max_entries(s->skel->maps.rings, (unsigned int)s->n_cpus);
-	if (err)
-		return load_failed(err);
-	err = weft_bpf__load(s->skel);
+	return err ? err : weft_bpf__load(s->skel);
+}
+
+/* A signal that comes during verification makes the kernel give up. */
+static int load(struct sampler *s, const struct sampler_config *config)
+{
+	int err = -EAGAIN;
+
+	libbpf_set_print(on_libbpf_print);
+	for (int tries = 0; err == -EAGAIN && tries < LOAD_TRIES; tries++) {
+		weft_bpf__destroy(s->skel);
+		err = load_once(s, config);
+	}
 	return err ? load_failed(err) : 0;
 }
 

@@ -133,3 +133,19 @@ int scan_identity(pid_t tgid, uint64_t *ret_start_ticks, uint64_t *ret_start_sta
 	*ret_start_stack = fields[28];
 	return 0;
 }
+
+bool scan_is_mapped(pid_t tgid, uint64_t addr, uint64_t ino)
+{
+	struct side_event event = { 0 };
+	AUTO_FCLOSE FILE *f = NULL;
+	AUTO_FREE char *line = NULL;
+	size_t room = 0;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", tgid);
+	f = fopen(path, "re");
+	while (f && getline(&line, &room, f) > 0)
+		if (read_line(line, &event) && addr - event.start < event.bytes)
+			return event.ino == ino;
+	return false;
+}

@@ -6,6 +6,7 @@
 
 #include "core/event.h"
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 /*
@@ -20,5 +21,8 @@ int scan_all(const struct event_sink *sink);
 /* Fields 22 (start, clock ticks) and 28 (start of the stack) of its stat.
  * -ESRCH: gone; -EPERM: the stack is hidden from us. */
 int scan_identity(pid_t tgid, uint64_t *ret_start_ticks, uint64_t *ret_start_stack);
+
+/* Is the file with this inode mapped, executable, at addr now? */
+bool scan_is_mapped(pid_t tgid, uint64_t addr, uint64_t ino);
 
 #endif
