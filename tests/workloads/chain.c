@@ -21,17 +21,17 @@ static struct weft_frame *leaf;
 
 FN void step(void)
 {
-	spin(3000);
+	spin(360);
 }
 
 FN void short_step(void)
 {
-	spin(40);
+	spin(5);
 }
 
 FN void housekeeping(void)
 {
-	spin(1000);
+	spin(120);
 }
 
 /* Between push and pop the frame is this function's callee, and not yet run. */

@@ -47,12 +47,12 @@ FN void detached_task(void)
 
 FN void resume(void)
 {
-	spin(3000);
+	spin(360);
 }
 
 FN void resume_into_library(void)
 {
-	spin(30000);
+	spin(3600);
 	library_run();
 	AFTER();
 }

@@ -15,7 +15,7 @@ FN void lib_task(void)
 
 FN void lib_resume(void)
 {
-	spin(30000);
+	spin(3600);
 }
 
 FN void lib_loop(void)

@@ -65,8 +65,8 @@ INLINE void *place_in(void *function)
  * n frames, the oldest first; the oldest goes on in hop `first`, and bottom is
  * what waits for it (NULL: nobody). Returns the newest: the leaf.
  */
-static UNUSED struct weft_frame *hops_chain(struct weft_frame *frames, int n, int first,
-					    struct weft_frame *bottom)
+INLINE struct weft_frame *hops_chain(struct weft_frame *frames, int n, int first,
+				     struct weft_frame *bottom)
 {
 	for (int i = 0; i < n; i++)
 		weft_frame_init(&frames[i], i ? &frames[i - 1] : bottom,

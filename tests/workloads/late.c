@@ -14,7 +14,7 @@
 
 FN void early_work(void)
 {
-	spin(30000);
+	spin(3600);
 }
 
 /* Beside the program, wherever that is. */

@@ -6,12 +6,12 @@
 
 FN void late_step(void)
 {
-	spin(3000);
+	spin(360);
 }
 
 FN void late_idle(void)
 {
-	spin(1000);
+	spin(120);
 }
 
 FN void late_caller(void)

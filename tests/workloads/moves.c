@@ -20,12 +20,12 @@ static struct weft_frame frames[2], generated;
 
 FN void consume(void)
 {
-	spin(4000);
+	spin(480);
 }
 
 FN void produce(void)
 {
-	spin(2000);
+	spin(240);
 }
 
 /* Ends with the call of the generator. */
@@ -56,15 +56,17 @@ FN void generator_loop(void)
 
 static struct turn turn;
 
-/* long against what a turn costs */
+/* of this round: long against what a turn costs */
+static unsigned int amount;
+
 FN void first_half(void)
 {
-	spin(290000);
+	spin_exactly(amount);
 }
 
 FN void second_half(void)
 {
-	spin(290000);
+	spin_exactly(amount);
 }
 
 #define HOST(name, number, half)                                                         \
@@ -75,6 +77,8 @@ FN void second_half(void)
 		weft_root_enter(&entry, NULL);                                           \
 		for (;;) {                                                               \
 			turn_wait(&turn, number);                                        \
+			if (!number)                                                     \
+				amount = uneven() * 360;                                 \
 			weft_frame_resume(&entry.root, &frames[1]);                      \
 			half();                                                          \
 			weft_frame_suspend(&entry.root, &frames[1]);                     \
@@ -97,6 +101,7 @@ int main(int argc, char **argv)
 	if (argc < 3)
 		return work_usage(argv[0], "generator|migrate MS");
 	work_lifetime(argv[2]);
+	work_one_cpu();
 	work_ready();
 	if (!strcmp(argv[1], "generator"))
 		generator_loop();

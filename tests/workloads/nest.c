@@ -12,12 +12,12 @@
 
 FN void burn_heavy(void)
 {
-	spin(3000);
+	spin(360);
 }
 
 FN void burn_light(void)
 {
-	spin(1000);
+	spin(120);
 }
 
 FN void level_5(void)

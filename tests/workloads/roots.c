@@ -20,7 +20,7 @@ static enum { DETACHED, DRIVEN, CLEAR } mode;
 
 FN void burn(void)
 {
-	spin(2000);
+	spin(240);
 }
 
 /* the frames of level n go on in hop n0 and n1 */
@@ -48,11 +48,13 @@ FN void burn(void)
                                                                                          \
 	FN void drive_##n(void)                                                          \
 	{                                                                                \
+		struct weft_frame asked;                                                 \
 		struct weft_wait wait;                                                   \
                                                                                          \
 		if (mode == DRIVEN) {                                                    \
 			weft_wait_begin(&wait);                                          \
-			loop_##n(&wait.frame);                                           \
+			weft_frame_init(&asked, &wait.frame, WEFT_HERE());               \
+			loop_##n(&asked);                                                \
 			weft_wait_end(&wait);                                            \
 		} else {                                                                 \
 			loop_##n(NULL);                                                  \

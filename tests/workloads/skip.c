@@ -38,7 +38,7 @@ THROUGH(through_lost, "mov x29, #0x123");
 
 FN void step(void)
 {
-	spin(3000);
+	spin(360);
 }
 
 #define DISPATCH(name, through)                                                          \

@@ -2,8 +2,10 @@
 /*
  * Processes that come and go.
  *
- *	storm fork MS    children of fork() that burn, then end
- *	storm exec MS    children that become another program at once: "brief"
+ *	storm fork MS    children of fork() that burn, then end; the parent burns
+ *	                 a third of what they do
+ *	storm exec MS    children that become another program at once: "brief"; the
+ *	                 parent burns as long as one of those lives
  *	storm brief MS   one of those: lives for MS, then ends by itself
  *	storm chain MS   exec in place, over and over, each life as long as brief's
  */
@@ -13,12 +15,17 @@
 
 FN void child_work(void)
 {
-	spin(300000);
+	spin(36000);
+}
+
+FN void parent_work(void)
+{
+	spin(12000);
 }
 
 FN void brief_work(void)
 {
-	spin(20000);
+	spin(2400);
 }
 
 FN void wait_child(void)
@@ -43,6 +50,7 @@ FN void fork_loop(void)
 			work_exit(0);
 		}
 		wait_child();
+		parent_work();
 	}
 }
 
@@ -54,15 +62,6 @@ FN void become(const char *program, const char *a, const char *b, const char *c)
 	work_exit(2);
 }
 
-FN void exec_loop(void)
-{
-	for (;;) {
-		if (!raw_fork())
-			become("brief", "brief", BRIEF_MS, NULL);
-		wait_child();
-	}
-}
-
 FN void brief_life(long ms)
 {
 	unsigned long long end = work_now_ns() + ms * 1000000ULL;
@@ -70,6 +69,25 @@ FN void brief_life(long ms)
 	while (work_now_ns() < end)
 		brief_work();
 	AFTER();
+}
+
+FN void parent_life(long ms)
+{
+	unsigned long long end = work_now_ns() + ms * 1000000ULL;
+
+	while (work_now_ns() < end)
+		parent_work();
+	AFTER();
+}
+
+FN void exec_loop(void)
+{
+	for (;;) {
+		if (!raw_fork())
+			become("brief", "brief", BRIEF_MS, NULL);
+		wait_child();
+		parent_life(atol(BRIEF_MS));
+	}
 }
 
 FN void next_life(const char *left)

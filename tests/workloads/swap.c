@@ -7,14 +7,14 @@
  * read as a root with a chain through decoy_a and decoy_b, which never existed.
  * A profiler that uses for one program what it knew of the other shows them.
  *
- *	swap MS OTHER    MS are left; each life takes 30
+ *	swap MS OTHER    MS are left; each life takes 100 of them
  *
  * Async:  true_a;true_b;--;step;burn       of the one
  *         main;plain_loop;plain_step;burn  of the other
  */
 #include "folly.h"
 
-#define LIFE_MS 30
+#define LIFE_MS 100
 
 #ifdef DECOY
 #define KEY	   program_key
@@ -36,7 +36,7 @@ static struct AsyncStackFrame frames[2];
 
 FN void burn(void)
 {
-	spin(3000);
+	spin(360);
 }
 
 FN void KIND(a)(void)

@@ -11,27 +11,27 @@
 
 static struct turn turn;
 
-/* a turn is well above what handing it on costs, and no multiple of a tick */
-#define UNIT 290000
+/* of this round: a turn is well above what handing it on costs */
+static unsigned int unit;
 
 FN void do_a(void)
 {
-	spin(4 * UNIT);
+	spin_exactly(4UL * unit);
 }
 
 FN void do_b(void)
 {
-	spin(3 * UNIT);
+	spin_exactly(3UL * unit);
 }
 
 FN void do_c(void)
 {
-	spin(2 * UNIT);
+	spin_exactly(2UL * unit);
 }
 
 FN void do_d(void)
 {
-	spin(1 * UNIT);
+	spin_exactly(1UL * unit);
 }
 
 #define WORKER(letter, number)                                                           \
@@ -39,6 +39,8 @@ FN void do_d(void)
 	{                                                                                \
 		for (;;) {                                                               \
 			turn_wait(&turn, number);                                        \
+			if (!number)                                                     \
+				unit = uneven() * 240;                                   \
 			do_##letter();                                                   \
 			turn_give(&turn, (number + 1) % 4);                              \
 		}                                                                        \
@@ -55,6 +57,7 @@ int main(int argc, char **argv)
 	if (argc < 2)
 		return work_usage(argv[0], "MS");
 	work_lifetime(argv[1]);
+	work_one_cpu();
 	work_thread(work_a, NULL);
 	work_thread(work_b, NULL);
 	work_thread(work_c, NULL);

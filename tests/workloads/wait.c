@@ -18,21 +18,21 @@
 
 static struct turn turn;
 static struct weft_frame chain[CHAIN], second[CHAIN];
-static bool again;
+static long rounds = 1L << 60; /* of burn(), each time that the chain runs */
 
 FN void burn(void)
 {
-	spin(3000);
+	spin(360);
 }
 
 FN void own_work(void)
 {
-	spin(30000);
+	spin_exactly(120 * rounds);
 }
 
-FN void job(long rounds)
+FN void job(void)
 {
-	while (rounds--)
+	for (long i = 0; i < rounds; i++)
 		burn();
 	AFTER();
 }
@@ -46,7 +46,7 @@ FN void pool_loop(void)
 	for (;;) {
 		turn_wait(&turn, 1);
 		weft_frame_resume(&entry.root, &chain[CHAIN - 1]);
-		job(again ? 30 : 1L << 60);
+		job();
 		weft_frame_suspend(&entry.root, &chain[CHAIN - 1]);
 		turn_give(&turn, 0);
 	}
@@ -74,11 +74,11 @@ FN void ask(void)
 
 FN void request(void)
 {
-	do {
+	for (;;) {
 		ask();
 		own_work();
-	} while (again);
-	AFTER();
+		rounds = uneven() / 2;
+	}
 }
 
 /* An operation, with a chain of two below it. */
@@ -132,7 +132,10 @@ int main(int argc, char **argv)
 	if (argc < 3)
 		return work_usage(argv[0], "pool|under|again|two MS");
 	work_lifetime(argv[2]);
-	again = !strcmp(argv[1], "again");
+	if (!strcmp(argv[1], "again")) {
+		rounds = uneven() / 2;
+		work_one_cpu();
+	}
 	work_thread(worker, NULL);
 	work_ready();
 	if (!strcmp(argv[1], "two"))

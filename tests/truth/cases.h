@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The cases of the ground truth, as data: what to run and every stack that it
+ * can have. The programs are in tests/workloads, whose heads say why.
+ */
+#ifndef TRUTH_CASES_H
+#define TRUTH_CASES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * What a sample's stack is, in one view. What is FALSE fails at once; of the
+ * others a case may hold so much of its samples, by default the share given
+ * here. All but EXACT and HELPER are what frame pointers alone can't know or
+ * what the profiler itself marks as incomplete.
+ *
+ * name, most by default, word, meaning
+ */
+#define CLASSES(X)                                                                       \
+	X(EXACT, 1, "exact", "the true stack")                                           \
+	X(HELPER, 1, "helper", "true, in one of async.h's own functions")                \
+	X(FP_LEAF, .02, "fp-prologue", "before or after the leaf's frame: no caller")    \
+	X(FP_LIBC, .02, "fp-libc", "in a library without frame pointers: no caller")     \
+	X(FP_SKIP, 0, "fp-skip", "code without frame pointers among the callers")        \
+	X(START, .05, "start-up", "nothing of the workload's own runs yet, or any more") \
+	X(CUT, .01, "cut", "a true part, marked as cut")                                 \
+	X(GAP, 0, "gap", "a true stack with its gap marked")                             \
+	X(UNSPLICED, .25, "unspliced", "the thread's stack, its key not yet known")      \
+	X(WINDOW, 0, "push-window", "while an operation hands over to another")
+
+enum stack_class {
+#define X(name, most, word, meaning) CLASS_##name,
+	CLASSES(X)
+#undef X
+		N_CLASSES,
+	CLASS_FALSE
+};
+
+enum view { VIEW_THREAD, VIEW_ASYNC, N_VIEWS };
+
+struct allowed {
+	const char *path; /* as path.h has it */
+	enum stack_class as;
+};
+
+/* Of the samples that have one of `among` (NULL: of all), so many have `frame`. */
+struct share {
+	const char *frame;
+	double share;
+	const char *among; /* a|b: either */
+};
+
+struct bound {
+	enum stack_class is;
+	double most;
+};
+
+#define PATHS_MOST  16
+#define SHARES_MOST 4
+#define BOUNDS_MOST 6
+
+struct truth_case {
+	const char *name;
+	const char *program;
+	/* %m: milliseconds to live; %d: the program's folder */
+	const char *args;
+	const char *kinds;	 /* folders below the workloads', a space between */
+	const char *comms;	 /* a|b; NULL: the program's name */
+	bool core;		 /* also in the virtual machines */
+	bool attached;		 /* by -p to the running program, not started */
+	bool stops_recorder;	 /* the recorder is stopped for half of the time */
+	const char *breaks;	 /* a|b: sabotages that this case must notice */
+	unsigned int ms;	 /* to live; 0: as the run says */
+	double busy;		 /* of one CPU, at least; 0: 0.07 */
+	unsigned int cut_frames; /* what is cut has at least so many; 0: any */
+	struct allowed thread[PATHS_MOST];
+	struct allowed async[PATHS_MOST]; /* none: as thread */
+	struct share shares[SHARES_MOST];
+	struct bound bounds[BOUNDS_MOST];
+};
+
+struct case_list {
+	const struct truth_case *cases;
+	size_t n;
+};
+
+extern const struct case_list cases_thread, cases_life, cases_async, cases_roots;
+
+#define BOTH_COMPILERS "gcc-O0 gcc-O2 clang-O0 clang-O2"
+#define ALL_LINKS      "static static-pie musl"
+#define ALL_KINDS      BOTH_COMPILERS " " ALL_LINKS
+
+#endif

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* One dispatcher and what it runs. */
+#include "cases.h"
+
+#define SET_UP                                                                           \
+	{                                                                                \
+		"main;sys_call"                                                          \
+	}
+
+/* A chain, then what the dispatcher of that name runs beside it. */
+#define DISPATCH(below, hops, loop)                                                      \
+	.thread = { { "main;" below loop ";step|housekeeping" },                         \
+		    { "main;" below "sys_call" },                                        \
+		    SET_UP },                                                            \
+	.async = { { "^" hops ";--;step" },                                              \
+		   { "^" hops ";--;" loop },                                             \
+		   { "main;" below loop ";housekeeping" },                               \
+		   { "main;" below "sys_call" },                                         \
+		   SET_UP },                                                             \
+	.shares = { { "step", .75, "step|housekeeping" } }
+
+#define CHAIN(length, hops, kind, in_core)                                               \
+	{                                                                                \
+		.name = "chain-" length, .program = "chain", .args = "plain %m " length, \
+		.kinds = kind, .core = in_core, .breaks = "no-key",                      \
+		DISPATCH("", hops, "dispatch")                                           \
+	}
+
+#define FOLLY_CHAIN "^detached_task;task_a;task_b;--;"
+#define FOLLY(linkage)                                                                   \
+	{                                                                                \
+		.name = "folly-" linkage, .program = "folly-" linkage,                   \
+		.args = "plain %m", .kinds = BOTH_COMPILERS, .breaks = "no-key",         \
+		.thread = { { "main;resume_loop;resume" }, SET_UP },                     \
+		.async = { { FOLLY_CHAIN "resume" },                                     \
+			   { FOLLY_CHAIN "resume_loop" },                                \
+			   { "main;resume_loop" },                                       \
+			   SET_UP },                                                     \
+	}
+
+#define INTO_LIBRARY "resume_into_library;library_run;lib_loop"
+#define GENERATORS   "^hop_000;consumer;--;"
+#define MIGRANT	     "^hop_000;hop_001;--;"
+
+static const struct truth_case cases[] = {
+	CHAIN("1", "hop_000", ALL_KINDS, false),
+	CHAIN("10", "hop_{000..009}", ALL_KINDS " stripped", true),
+	CHAIN("60", "hop_{000..059}", BOTH_COMPILERS, true),
+	CHAIN("400", "hop_{000..399}", BOTH_COMPILERS, true),
+	{
+		.name = "chain-attached",
+		.program = "chain",
+		.args = "plain %m 10",
+		.kinds = "gcc-O0 clang-O2 musl",
+		.attached = true,
+		.breaks = "no-key",
+		DISPATCH("", "hop_{000..009}", "dispatch"),
+		.bounds = { { CLASS_UNSPLICED, 0 } },
+	},
+	{
+		.name = "keys-40",
+		.program = "chain",
+		.args = "keys %m 3",
+		.kinds = ALL_KINDS,
+		.core = true,
+		.breaks = "no-key",
+		DISPATCH("", "hop_{000..002}", "dispatch"),
+	},
+	{
+		.name = "root-per-operation",
+		.program = "chain",
+		.args = "scope %m 3",
+		.kinds = BOTH_COMPILERS,
+		.core = true,
+		DISPATCH("", "hop_{000..002}", "dispatch_scope"),
+	},
+	{
+		.name = "current-root",
+		.program = "chain",
+		.args = "current %m 3",
+		.kinds = BOTH_COMPILERS,
+		DISPATCH("", "hop_{000..002}", "dispatch_current"),
+	},
+	{
+		/* each child is a new process, known only when its fork was heard of */
+		.name = "chain-forked",
+		.program = "chain",
+		.args = "fork %m 3",
+		.kinds = ALL_KINDS,
+		DISPATCH("fork_loop;", "hop_{000..002}", "dispatch"),
+		.bounds = { { CLASS_UNSPLICED, .5 },
+			    { CLASS_FP_LIBC, .3 },
+			    { CLASS_CUT, .05 } },
+	},
+	{
+		.name = "short-50ns",
+		.program = "chain",
+		.args = "short %m 3",
+		.kinds = BOTH_COMPILERS,
+		.core = true,
+		.thread = { { "main;dispatch_short;short_step" }, SET_UP },
+		.async = { { "^hop_{000..002};--;short_step" },
+			   { "^hop_{000..002};--;dispatch_short" },
+			   { "main;dispatch_short" },
+			   SET_UP },
+		.bounds = { { CLASS_FP_LEAF, .5 } },
+	},
+	{
+		.name = "tight-push-pop",
+		.program = "chain",
+		.args = "tight %m 3",
+		.kinds = BOTH_COMPILERS,
+		.core = true,
+		.thread = { { "main;dispatch_tight;tight_step" }, SET_UP },
+		.async = { { "^hop_{000..002};--;tight_step" },
+			   { "^hop_{000..002};--;dispatch_tight" },
+			   { "^hop_{000..002};tight_step;--;tight_step", CLASS_WINDOW },
+			   { "main;dispatch_tight" },
+			   SET_UP },
+		.bounds = { { CLASS_WINDOW, .95 }, { CLASS_FP_LEAF, .5 } },
+	},
+	{
+		/* between a push and the return that ends it, and the same of a pop */
+		.name = "generator",
+		.program = "moves",
+		.args = "generator %m",
+		.kinds = ALL_KINDS,
+		.core = true,
+		.breaks = "no-key",
+		.thread = { { "main;generator_loop;consumer;consume" },
+			    { "main;generator_loop;generator;produce" },
+			    SET_UP },
+		.async = { { "^hop_000;--;consumer;consume" },
+			   { "^hop_000;--;generator_loop" },
+			   { GENERATORS "generator;produce" },
+			   { GENERATORS "generator_loop" },
+			   { GENERATORS "consumer", CLASS_WINDOW },
+			   { "^hop_000;--;generator", CLASS_WINDOW },
+			   { "main;generator_loop" },
+			   SET_UP },
+		.shares = { { "consume", .6667, "consume|produce" } },
+		.bounds = { { CLASS_WINDOW, .01 } },
+	},
+	{
+		.name = "migrate",
+		.program = "moves",
+		.args = "migrate %m",
+		.kinds = ALL_KINDS,
+		.core = true,
+		.breaks = "no-key",
+		.thread = { { "host_a;host_a_loop;first_half" },
+			    { "host_b;host_b_loop;second_half" },
+			    { "host_a;host_a_loop;turn_wait|turn_give;sys_call" },
+			    { "host_b;host_b_loop;turn_wait|turn_give;sys_call" },
+			    { "main;park;sys_call" },
+			    SET_UP },
+		.async = { { MIGRANT "first_half" },
+			   { MIGRANT "second_half" },
+			   { MIGRANT "host_a_loop" },
+			   { MIGRANT "host_b_loop" },
+			   { "host_a;host_a_loop;turn_wait|turn_give;sys_call" },
+			   { "host_b;host_b_loop;turn_wait|turn_give;sys_call" },
+			   { "main;park;sys_call" },
+			   SET_UP },
+		.shares = { { "first_half", .5, "first_half|second_half" } },
+	},
+	FOLLY("weak"),
+	FOLLY("unique"),
+	FOLLY("local"),
+	FOLLY("global"),
+	{
+		.name = "folly-dead-copy",
+		.program = "folly-weak",
+		.args = "dead %m %d/libdead.so",
+		.kinds = BOTH_COMPILERS,
+		.breaks = "no-key",
+		.thread = { { "main;resume_loop;resume" }, SET_UP },
+		.async = { { FOLLY_CHAIN "resume" },
+			   { FOLLY_CHAIN "resume_loop" },
+			   { "main;resume_loop" },
+			   SET_UP },
+	},
+	{
+		.name = "folly-two-keys",
+		.program = "folly-local",
+		.args = "live %m %d/liblive.so",
+		.kinds = BOTH_COMPILERS,
+		.breaks = "no-key",
+		.thread = { { "main;resume_loop;" INTO_LIBRARY ";lib_resume" }, SET_UP },
+		.async = { { FOLLY_CHAIN INTO_LIBRARY },
+			   { FOLLY_CHAIN "resume_loop" },
+			   /* the library's key is found a little later */
+			   { FOLLY_CHAIN INTO_LIBRARY ";lib_resume", CLASS_UNSPLICED },
+			   { "^lib_task;--;lib_resume" },
+			   { "^lib_task;--;lib_loop" },
+			   { "main;resume_loop" },
+			   SET_UP },
+		.shares = { { "lib_resume", .5, "resume_into_library|lib_resume" },
+			    { "lib_task", .5, "task_a|lib_task" } },
+	},
+};
+
+const struct case_list cases_async = { cases, sizeof(cases) / sizeof(*cases) };

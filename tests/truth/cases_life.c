@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Processes and libraries that come while the profiler is at work. */
+#include "cases.h"
+
+#define FORKS(loop)                                                                      \
+	{ "main;" loop ";raw_fork;sys_call" }, { "main;" loop ";wait_child;sys_call" },  \
+		{ "main;" loop ";sys_call" }, { "main;" loop ";child_work" },            \
+	{                                                                                \
+		"main;sys_call"                                                          \
+	}
+#define BRIEF                                                                            \
+	{ "main;brief_life;brief_work" }, { "main;brief_life;sys_call" },                \
+	{                                                                                \
+		"main;next_life;become;sys_call"                                         \
+	}
+
+#define LATE_CHAIN "^late_caller;late_callee;--;"
+#define DISPATCHED "late_step|late_idle"
+
+#define TRUE_CHAIN "^true_a;true_b;--;"
+#define PLAIN                                                                            \
+	{ "main;plain_loop;plain_step;burn" }, { "main;plain_loop;sys_call" },           \
+		{ "main;become;sys_call" },                                              \
+	{                                                                                \
+		"main;swap_loop"                                                         \
+	}
+
+static const struct truth_case cases[] = {
+	{
+		.name = "fork-storm",
+		.program = "storm",
+		.args = "fork %m",
+		.kinds = ALL_KINDS,
+		.core = true,
+		.thread = { FORKS("fork_loop"), { "main;fork_loop;parent_work" } },
+		.shares = { { "child_work", .75, "child_work|parent_work" } },
+		.bounds = { { CLASS_CUT, .05 } },
+	},
+	{
+		/* what a program does before main is most of such a life */
+		.name = "exec-storm",
+		.program = "storm",
+		.args = "exec %m",
+		.kinds = ALL_KINDS,
+		.core = true,
+		.comms = "storm|exe",
+		.thread = { FORKS("exec_loop"),
+			    BRIEF,
+			    { "main;exec_loop;become;sys_call" },
+			    { "main;exec_loop;parent_life;parent_work|sys_call" } },
+		.shares = { { "brief_life", .5, "brief_life|parent_life" } },
+		.bounds = { { CLASS_CUT, .1 },
+			    { CLASS_START, .6 },
+			    { CLASS_FP_LIBC, .1 } },
+	},
+	{
+		.name = "exec-in-place",
+		.program = "storm",
+		.args = "chain %m",
+		.kinds = "gcc-O2 clang-O0 static musl",
+		.comms = "storm|exe",
+		.thread = { BRIEF, { "main;sys_call" } },
+		.bounds = { { CLASS_CUT, .1 },
+			    { CLASS_START, .6 },
+			    { CLASS_FP_LIBC, .1 } },
+	},
+	{
+		.name = "brief-5ms",
+		.program = "storm",
+		.args = "brief %m",
+		.kinds = ALL_KINDS,
+		.ms = 5,
+		.thread = { BRIEF, { "main;sys_call" } },
+		.bounds = { { CLASS_CUT, .5 },
+			    { CLASS_START, .8 },
+			    { CLASS_FP_LIBC, .3 } },
+	},
+	{
+		.name = "dlopen-late",
+		.program = "late",
+		.args = "%m",
+		.kinds = BOTH_COMPILERS,
+		.breaks = "no-key",
+		.thread = { { "main;early_work" },
+			    { "main;sys_call" },
+			    { "main;late_run;late_loop;" DISPATCHED } },
+		.async = { { "main;early_work" },
+			   { "main;sys_call" },
+			   { LATE_CHAIN "late_step" },
+			   { LATE_CHAIN "late_loop" },
+			   { "main;late_run;late_loop;late_idle" } },
+		.shares = { { "late_step", .75, DISPATCHED } },
+		.bounds = { { CLASS_FP_LIBC, .05 }, { CLASS_CUT, .03 } },
+	},
+	{
+		/* the slot of the decoy's key, read with what was published before */
+		.name = "swap",
+		.program = "swap",
+		.args = "%m %d/swap-decoy",
+		.kinds = "static",
+		.core = true,
+		.comms = "swap|swap-decoy",
+		.ms = 1500,
+		.stops_recorder = true,
+		.breaks = "no-identity",
+		.thread = { { "main;swap_loop;step;burn" },
+			    { "main;swap_loop;sys_call" },
+			    PLAIN },
+		.async = { { TRUE_CHAIN "step;burn" },
+			   { TRUE_CHAIN "sys_call" },
+			   { TRUE_CHAIN "swap_loop" },
+			   { "main;swap_loop;sys_call" },
+			   PLAIN },
+		.bounds = { { CLASS_UNSPLICED, .45 } },
+	},
+};
+
+const struct case_list cases_life = { cases, sizeof(cases) / sizeof(*cases) };

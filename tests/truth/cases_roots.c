@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Several roots: one thread's dispatchers inside each other, threads that wait
+ * for others, and dispatchers that frame pointers alone do not lead to.
+ */
+#include "cases.h"
+
+#define SET_UP                                                                           \
+	{                                                                                \
+		"main;sys_call"                                                          \
+	}
+
+/* The thread, down to level n. */
+#define T1   "main;drive_1;loop_1;op_1"
+#define T2   T1 ";drive_2;loop_2;op_2"
+#define T3   T2 ";drive_3;loop_3;op_3"
+#define T4   T3 ";drive_4;loop_4;op_4"
+#define T5   T4 ";drive_5;loop_5;op_5"
+#define C(n) "hop_0" #n "0;hop_0" #n "1"
+/* each chain on its own */
+#define D(n, next)                                                                       \
+	{ "^" C(n) ";--;loop_" #n },                                                     \
+	{                                                                                \
+		"^" C(n) ";--;op_" #n ";drive_" #next ";loop_" #next                     \
+	}
+#define D_LAST(n)                                                                        \
+	{ "^" C(n) ";--;loop_" #n },                                                     \
+	{                                                                                \
+		"^" C(n) ";--;op_" #n ";burn"                                            \
+	}
+/* each chain on the stack of the thread that waits for it; "--" where it was left */
+#define W1 "--*0-1;main;drive_1;" C(1)
+#define W2 W1 ";--*0-1;op_1;drive_2;" C(2)
+#define W3 W2 ";--*0-1;op_2;drive_3;" C(3)
+#define W4 W3 ";--*0-1;op_3;drive_4;" C(4)
+#define W5 W4 ";--*0-1;op_4;drive_5;" C(5)
+#define W(n, next)                                                                       \
+	{ W##n ";--;loop_" #n },                                                         \
+	{                                                                                \
+		W##n ";--;op_" #n ";drive_" #next ";loop_" #next                         \
+	}
+#define W_LAST(n)                                                                        \
+	{ W##n ";--;loop_" #n },                                                         \
+	{                                                                                \
+		W##n ";--;op_" #n ";burn"                                                \
+	}
+/* before the outermost root is there */
+#define BARE { "main;drive_1;loop_1" }, SET_UP
+
+#define ROOTS(mode, levels, thread_path, in_core, ...)                                   \
+	{                                                                                \
+		.name = "roots-" mode "-" levels, .program = "roots",                    \
+		.args = mode " %m " levels, .kinds = BOTH_COMPILERS, .core = in_core,    \
+		.breaks = "no-key", .thread = { { thread_path ";burn" }, SET_UP },       \
+		.async = { __VA_ARGS__, BARE },                                          \
+	}
+
+#define POOL(before)                                                                     \
+	{ before "request;ask;hop_001;hop_002;--;job;burn" },                            \
+	{                                                                                \
+		before "request;ask;hop_001;hop_002;--;pool_loop"                        \
+	}
+#define POOL_THREAD                                                                      \
+	{ "worker;pool_loop;job;burn" },                                                 \
+	{                                                                                \
+		"worker;pool_loop;turn_wait|turn_give;sys_call"                          \
+	}
+#define POOL_IDLE                                                                        \
+	{                                                                                \
+		"worker;pool_loop;turn_wait|turn_give;sys_call"                          \
+	}
+#define ASKS   "request;ask;turn_wait|turn_give;sys_call"
+#define UNDER  "^hop_010;hop_011;--;"
+#define MIDDLE "--*0-1;main;ask_middle;hop_021;hop_022;--;"
+
+static const struct truth_case cases[] = {
+	ROOTS("detached", "2", T2, false, D(1, 2), D_LAST(2)),
+	ROOTS("detached", "3", T3, true, D(1, 2), D(2, 3), D_LAST(3)),
+	ROOTS("detached", "5", T5, false, D(1, 2), D(2, 3), D(3, 4), D(4, 5), D_LAST(5)),
+	ROOTS("driven", "2", T2, false, W(1, 2), W_LAST(2)),
+	ROOTS("driven", "3", T3, true, W(1, 2), W(2, 3), W_LAST(3)),
+	ROOTS("driven", "4", T4, false, W(1, 2), W(2, 3), W(3, 4), W_LAST(4)),
+	ROOTS("driven", "5", T5, false, W(1, 2), W(2, 3), W(3, 4), W(4, 5), W_LAST(5)),
+	ROOTS("clear", "2", T2, false, { "^" C(1) ";--;op_1;drive_2;loop_2;op_2;burn" },
+	      { "^" C(1) ";--;loop_1" }),
+	ROOTS("clear", "4", T4, true,
+	      { "^" C(1) ";--;op_1;drive_2;loop_2;op_2;drive_3;loop_3;op_3;drive_4;"
+			 "loop_4;op_4;burn" },
+	      { "^" C(1) ";--;loop_1" }),
+	{
+		.name = "wait-pool",
+		.program = "wait",
+		.args = "pool %m",
+		.kinds = ALL_KINDS,
+		.core = true,
+		.breaks = "no-key",
+		.thread = { POOL_THREAD, { "main;" ASKS }, SET_UP },
+		.async = { POOL("main;--*0-1;"), POOL_IDLE, { "main;" ASKS }, SET_UP },
+	},
+	{
+		.name = "wait-under-root",
+		.program = "wait",
+		.args = "under %m",
+		.kinds = BOTH_COMPILERS,
+		.breaks = "no-key",
+		.thread = { POOL_THREAD, { "main;outer_loop;outer_op;" ASKS }, SET_UP },
+		.async = { POOL(UNDER "outer_op;--*0-1;"),
+			   POOL_IDLE,
+			   { UNDER "outer_op;" ASKS },
+			   { UNDER "outer_loop" },
+			   { "main;outer_loop" },
+			   SET_UP },
+	},
+	{
+		/* the wait ends and begins while the worker is sampled */
+		.name = "wait-again",
+		.program = "wait",
+		.args = "again %m",
+		.kinds = ALL_KINDS,
+		.core = true,
+		.breaks = "no-key",
+		.thread = { POOL_THREAD,
+			    { "main;request;own_work" },
+			    { "main;" ASKS },
+			    SET_UP },
+		.async = { POOL("main;--*0-1;"),
+			   POOL_IDLE,
+			   { "main;request;own_work" },
+			   { "main;" ASKS },
+			   SET_UP },
+		.shares = { { "burn", .75, "burn|own_work" } },
+	},
+	{
+		.name = "wait-two-threads",
+		.program = "wait",
+		.args = "two %m",
+		.kinds = BOTH_COMPILERS,
+		.breaks = "no-key",
+		.thread = { POOL_THREAD,
+			    { "middle;middle_loop;middle_op;" ASKS },
+			    { "main;ask_middle;park;sys_call" },
+			    SET_UP },
+		.async = { POOL(MIDDLE "middle_op;--*0-1;"),
+			   POOL_IDLE,
+			   { MIDDLE "middle_op;" ASKS },
+			   { MIDDLE "middle_loop" },
+			   { "middle;middle_loop" },
+			   { "main;ask_middle;park;sys_call" },
+			   SET_UP },
+	},
+	{
+		/* by frame pointers the dispatcher is passed over: its root must not be */
+		.name = "skip-outer",
+		.program = "skip",
+		.args = "outer %m",
+		.kinds = BOTH_COMPILERS,
+		.core = true,
+		.breaks = "no-key|no-interval",
+		.thread = { { "through_outer;step", CLASS_FP_SKIP },
+			    { "main;dispatch_outer;through_outer" },
+			    SET_UP },
+		.async = { { "^hop_000;hop_001;--;through_outer" },
+			   { "^hop_000;hop_001;--;step", CLASS_FP_SKIP },
+			   { "^hop_000;hop_001;--;dispatch_outer" },
+			   { "main;dispatch_outer" },
+			   SET_UP },
+		.bounds = { { CLASS_FP_SKIP, 1 } },
+	},
+	{
+		.name = "skip-lost",
+		.program = "skip",
+		.args = "lost %m",
+		.kinds = BOTH_COMPILERS,
+		.core = true,
+		.breaks = "no-key",
+		.thread = { { "main;dispatch_lost;through_lost;step" }, SET_UP },
+		.async = { { "^hop_000;hop_001;--;through_lost;step" },
+			   { "^hop_000;hop_001;--;dispatch_lost" },
+			   { "main;dispatch_lost" },
+			   SET_UP },
+		/* without the root to go on from, it is cut */
+		.bounds = { { CLASS_GAP, 1 }, { CLASS_CUT, .25 } },
+	},
+};
+
+const struct case_list cases_roots = { cases, sizeof(cases) / sizeof(*cases) };

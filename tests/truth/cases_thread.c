@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Plain threads: no async caller anywhere, so both views are one. */
+#include "cases.h"
+
+#define LEVELS "main;level_1;level_2;level_3;level_4;level_5;"
+#define BURNS  "burn_heavy|burn_light"
+
+static const struct truth_case cases[] = {
+	{
+		.name = "nest",
+		.program = "nest",
+		.args = "plain %m",
+		.kinds = ALL_KINDS,
+		.core = true,
+		.thread = { { LEVELS BURNS }, { "main;sys_call" } },
+		.shares = { { "burn_heavy", .75 }, { "burn_light", .25 } },
+	},
+	{
+		.name = "nest-attached",
+		.program = "nest",
+		.args = "plain %m",
+		.kinds = "gcc-O2",
+		.attached = true,
+		.thread = { { LEVELS BURNS }, { "main;sys_call" } },
+		.shares = { { "burn_heavy", .75 }, { "burn_light", .25 } },
+		.bounds = { { CLASS_START, 0 } },
+	},
+	{
+		.name = "deep-100",
+		.program = "nest",
+		.args = "deep %m 100",
+		.kinds = BOTH_COMPILERS,
+		.core = true,
+		.thread = { { "main;deep*100;" BURNS }, { "main;sys_call" } },
+		.shares = { { "burn_heavy", .75 } },
+	},
+	{
+		/* deeper than the budget: a true part of it, and marked so */
+		.name = "deep-600",
+		.program = "nest",
+		.args = "deep %m 600",
+		.kinds = BOTH_COMPILERS,
+		.core = true,
+		.cut_frames = 127,
+		.thread = { { "main;deep*600;" BURNS }, { "main;sys_call" } },
+		.shares = { { "burn_heavy", .75 } },
+		.bounds = { { CLASS_CUT, 1 } },
+	},
+	{
+		/* most of the time there is no frame to find the caller by */
+		.name = "tiny-leaves",
+		.program = "nest",
+		.args = "tiny %m",
+		.kinds = BOTH_COMPILERS,
+		.core = true,
+		.thread = { { "main;tiny_loop;leaf_1|leaf_2|leaf_3|leaf_4|leaf_5|"
+			      "leaf_frame_4|leaf_frame_5" },
+			    { "main;sys_call" } },
+		.bounds = { { CLASS_FP_LEAF, .99 } },
+	},
+	{
+		.name = "threads",
+		.program = "threads",
+		.args = "%m",
+		.kinds = ALL_KINDS,
+		.core = true,
+		.thread = { { "work_a;do_a" },
+			    { "work_b;do_b" },
+			    { "work_c;do_c" },
+			    { "work_d;do_d" },
+			    { "work_a|work_b|work_c|work_d;turn_wait|turn_give;sys_"
+			      "call" },
+			    { "main;park;sys_call" },
+			    { "main;sys_call" } },
+		.shares = { { "do_a", .4, "do_a|do_b|do_c|do_d" },
+			    { "do_b", .3, "do_a|do_b|do_c|do_d" },
+			    { "do_c", .2, "do_a|do_b|do_c|do_d" },
+			    { "do_d", .1, "do_a|do_b|do_c|do_d" } },
+	},
+};
+
+const struct case_list cases_thread = { cases, sizeof(cases) / sizeof(*cases) };

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "judge.h"
+
+#include "base/error.h"
+
+#include <string.h>
+
+#define LEAD_MOST     8 /* frames of libc that start a thread, and what they leave */
+#define HELPER_PREFIX "weft_"
+#define RECORDER      "weft" /* a child before its exec */
+#define SHOWN_MOST    3	     /* stacks that a view tells of */
+
+static const struct {
+	double most;
+	const char *word;
+} class_info[N_CLASSES] = {
+#define X(name, most, word, meaning) { most, word },
+	CLASSES(X)
+#undef X
+};
+
+int judge_open(struct judge *ret, const struct truth_case *of)
+{
+	*ret = (struct judge){ .of = of };
+	for (int view = 0; view < N_VIEWS; view++) {
+		const struct allowed *allowed =
+			view == VIEW_ASYNC && of->async[0].path ? of->async : of->thread;
+
+		for (size_t i = 0; i < PATHS_MOST && allowed[i].path; i++) {
+			int err = path_parse(&ret->paths[view][i], allowed[i].path);
+
+			if (err) {
+				judge_close(ret);
+				return err;
+			}
+			ret->n_paths[view] = i + 1;
+		}
+	}
+	return 0;
+}
+
+void judge_close(struct judge *judge)
+{
+	for (int view = 0; view < N_VIEWS; view++)
+		for (size_t i = 0; i < judge->n_paths[view]; i++)
+			path_free(&judge->paths[view][i]);
+}
+
+static bool is_declared(const struct judge *judge, const char *frame)
+{
+	for (int view = 0; view < N_VIEWS; view++)
+		for (size_t i = 0; i < judge->n_paths[view]; i++)
+			if (path_names(&judge->paths[view][i], frame))
+				return true;
+	return false;
+}
+
+static bool is_word(const char *frame)
+{
+	return !strcmp(frame, SEAM) || !strcmp(frame, GAP_FRAME);
+}
+
+/* A stack as it is matched: some of a sample's frames. */
+struct stack {
+	const char *const *frames;
+	size_t n;
+	size_t lead; /* of them, what comes before the workload's own */
+	bool cut;
+};
+
+static struct stack stack_of(const struct judge *judge, const char *const *frames,
+			     size_t n)
+{
+	struct stack stack = { frames, n, 0, n && !strcmp(frames[0], CUT_FRAME) };
+	size_t i = stack.cut;
+
+	while (i < n && i < LEAD_MOST && !is_word(frames[i]) &&
+	       !is_declared(judge, frames[i]))
+		i++;
+	stack.lead = i;
+	return stack;
+}
+
+/* In the view's table, whole. N_CLASSES: not there. */
+static enum stack_class find_whole(const struct judge *judge, enum view view,
+				   const struct stack *stack)
+{
+	const struct allowed *allowed = view == VIEW_ASYNC && judge->of->async[0].path
+						? judge->of->async
+						: judge->of->thread;
+
+	for (size_t i = 0; i < judge->n_paths[view]; i++) {
+		const struct path *path = &judge->paths[view][i];
+		size_t skip = path->rooted ? 0 : stack->lead;
+
+		if (path_fits(path, stack->frames + skip, stack->n - skip))
+			return allowed[i].as;
+	}
+	return N_CLASSES;
+}
+
+static bool find_cut(const struct judge *judge, enum view view, const struct stack *stack)
+{
+	if (!stack->cut || stack->n - 1 < judge->of->cut_frames)
+		return false;
+	for (size_t i = 0; i < judge->n_paths[view]; i++)
+		if (path_fits_cut(&judge->paths[view][i], stack->frames + 1,
+				  stack->n - 1))
+			return true;
+	return false;
+}
+
+#define FRAMES_MOST 2048
+
+/* The same with a caller of the leaf, which is missing. */
+static bool fits_with_caller(const struct judge *judge, enum view view,
+			     const struct stack *stack, size_t at)
+{
+	const char *frames[FRAMES_MOST];
+	struct stack more = *stack;
+
+	if (stack->n + 1 > FRAMES_MOST || at < stack->lead || !stack->n)
+		return false;
+	memcpy(frames, stack->frames, at * sizeof(*frames));
+	frames[at] = ANY_FRAME;
+	memcpy(frames + at + 1, stack->frames + at, (stack->n - at) * sizeof(*frames));
+	more.frames = frames;
+	more.n = stack->n + 1;
+	return find_whole(judge, view, &more) != N_CLASSES ||
+	       find_cut(judge, view, &more);
+}
+
+/* Leaves that are not the workload's own: of async.h, or of a library. */
+static enum stack_class find_foreign_leaf(const struct judge *judge, enum view view,
+					  const struct stack *stack)
+{
+	struct stack own = *stack;
+	const char *leaf;
+
+	while (own.n > own.lead && !is_word(own.frames[own.n - 1]) &&
+	       !is_declared(judge, own.frames[own.n - 1]))
+		own.n--;
+	if (own.n == stack->n)
+		return N_CLASSES;
+	leaf = stack->frames[stack->n - 1];
+	if (!strncmp(leaf, HELPER_PREFIX, strlen(HELPER_PREFIX))) {
+		if (find_whole(judge, view, &own) != N_CLASSES)
+			return CLASS_HELPER;
+		if (fits_with_caller(judge, view, &own, own.n))
+			return CLASS_FP_LEAF;
+	}
+	if (find_whole(judge, view, &own) != N_CLASSES || find_cut(judge, view, &own) ||
+	    fits_with_caller(judge, view, &own, own.n))
+		return CLASS_FP_LIBC;
+	return N_CLASSES;
+}
+
+static bool has_gap(const struct stack *stack)
+{
+	for (size_t i = 0; i < stack->n; i++)
+		if (!strcmp(stack->frames[i], GAP_FRAME))
+			return true;
+	return false;
+}
+
+/* N_CLASSES: this view's table knows no such stack. */
+static enum stack_class find_in_view(const struct judge *judge, enum view view,
+				     const struct stack *stack)
+{
+	enum stack_class is = find_whole(judge, view, stack);
+
+	if (is == CLASS_EXACT && has_gap(stack))
+		return CLASS_GAP;
+	if (is != N_CLASSES)
+		return is;
+	if (find_cut(judge, view, stack))
+		return CLASS_CUT;
+	if (stack->n && fits_with_caller(judge, view, stack, stack->n - 1))
+		return CLASS_FP_LEAF;
+	return find_foreign_leaf(judge, view, stack);
+}
+
+static bool has_own_frame(const struct judge *judge, const struct folded_stack *line)
+{
+	for (size_t i = 0; i < line->n_user; i++)
+		if (is_word(line->frames.items[i]) ||
+		    is_declared(judge, line->frames.items[i]))
+			return true;
+	return false;
+}
+
+static enum stack_class classify(const struct judge *judge, enum view view,
+				 const struct folded_stack *line)
+{
+	const char *comms = judge->of->comms ? judge->of->comms : judge->of->program;
+	struct stack stack = stack_of(judge, line->frames.items, line->n_user);
+	enum stack_class is;
+
+	if (!has_own_frame(judge, line))
+		return path_is_one_of(comms, line->comm) || !strcmp(line->comm, RECORDER)
+			       ? CLASS_START
+			       : CLASS_FALSE;
+	if (!path_is_one_of(comms, line->comm))
+		return CLASS_FALSE;
+	is = find_in_view(judge, view, &stack);
+	if (is != N_CLASSES)
+		return is;
+	if (view == VIEW_ASYNC && find_in_view(judge, VIEW_THREAD, &stack) != N_CLASSES)
+		return CLASS_UNSPLICED;
+	return CLASS_FALSE;
+}
+
+static void tell_false(enum view view, const struct folded_stack *line, struct str *wrong)
+{
+	str_addf(wrong, "%s stack that never existed, %llu samples: %s",
+		 view == VIEW_ASYNC ? "async" : "thread", line->count, line->comm);
+	for (size_t i = 0; i < line->frames.n; i++) {
+		if (line->frames.n > 60 && i == 30) {
+			str_addf(wrong, ";... %zu more ...", line->frames.n - 60);
+			i = line->frames.n - 30;
+		}
+		str_addf(wrong, ";%s", line->frames.items[i]);
+	}
+	str_add_char(wrong, '\n');
+}
+
+static bool line_has(const struct folded_stack *line, const char *names)
+{
+	for (size_t i = 0; i < line->n_user; i++)
+		if (path_is_one_of(names, line->frames.items[i]))
+			return true;
+	return false;
+}
+
+static void check_share(const struct share *share, enum view view,
+			const struct folded *folded, struct str *wrong)
+{
+	unsigned long long n = 0, k = 0;
+	double p = share->share, off;
+
+	for (size_t i = 0; i < folded->stacks.n; i++) {
+		const struct folded_stack *line = &folded->stacks.items[i];
+
+		if (share->among && !line_has(line, share->among))
+			continue;
+		n += line->count;
+		if (line_has(line, share->frame))
+			k += line->count;
+	}
+	off = k - n * p;
+	/* 4 standard errors: fails by chance once in some 16,000 times */
+	if (!n || off * off > 16 * n * p * (1 - p))
+		str_addf(wrong, "%s view: share of %s is %llu of %llu = %.4f, not %.4f\n",
+			 view == VIEW_ASYNC ? "async" : "thread", share->frame, k, n,
+			 n ? (double)k / n : 0, p);
+}
+
+static double most_of(const struct truth_case *of, enum stack_class is)
+{
+	for (int i = 0; i < BOUNDS_MOST; i++)
+		if (of->bounds[i].is == is && is != CLASS_EXACT)
+			return of->bounds[i].most;
+	return class_info[is].most;
+}
+
+static void check_bounds(const struct judge *judge, enum view view,
+			 const struct finding *finding, struct str *wrong)
+{
+	for (int is = 0; is < N_CLASSES; is++) {
+		double most = most_of(judge->of, is) * finding->total;
+
+		/* a single one is not yet a share */
+		if (finding->classes[is] > most &&
+		    (most == 0 || finding->classes[is] > 2))
+			str_addf(wrong,
+				 "%s view: %llu of %llu samples are %s, more than %.1f "
+				 "%%\n",
+				 view == VIEW_ASYNC ? "async" : "thread",
+				 finding->classes[is], finding->total,
+				 class_info[is].word, 100 * most_of(judge->of, is));
+	}
+}
+
+/* Those of a chain show in the async view only. */
+static bool is_visible(const struct judge *judge, enum view view, const char *frame)
+{
+	for (size_t i = 0; i < judge->n_paths[view]; i++)
+		if (path_names(&judge->paths[view][i], frame))
+			return true;
+	return false;
+}
+
+void judge_view(const struct judge *judge, enum view view, const struct folded *folded,
+		struct finding *ret, struct str *wrong)
+{
+	int shown = 0;
+
+	*ret = (struct finding){ .total = folded->total };
+	for (size_t i = 0; i < folded->stacks.n; i++) {
+		const struct folded_stack *line = &folded->stacks.items[i];
+		enum stack_class is = classify(judge, view, line);
+
+		if (is != CLASS_FALSE)
+			ret->classes[is] += line->count;
+		else if (shown++ < SHOWN_MOST)
+			tell_false(view, line, wrong);
+	}
+	if (shown > SHOWN_MOST)
+		str_addf(wrong, "and %d more such stacks\n", shown - SHOWN_MOST);
+	check_bounds(judge, view, ret, wrong);
+	for (int i = 0; i < SHARES_MOST && judge->of->shares[i].frame; i++)
+		if (is_visible(judge, view, judge->of->shares[i].frame))
+			check_share(&judge->of->shares[i], view, folded, wrong);
+}

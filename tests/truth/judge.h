@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Compares one view of a recording with what its case allows. The denominator
+ * is every sample of the recording, whatever it fell into.
+ */
+#ifndef TRUTH_JUDGE_H
+#define TRUTH_JUDGE_H
+
+#include "base/str.h"
+#include "cases.h"
+#include "folded.h"
+#include "path.h"
+
+/* A case whose paths were read. */
+struct judge {
+	const struct truth_case *of;
+	struct path paths[N_VIEWS][PATHS_MOST];
+	size_t n_paths[N_VIEWS];
+};
+
+/* What was found, in one view. */
+struct finding {
+	unsigned long long classes[N_CLASSES];
+	unsigned long long total;
+};
+
+int judge_open(struct judge *ret, const struct truth_case *of);
+void judge_close(struct judge *judge);
+
+/*
+ * Adds a sentence to `wrong` for everything that isn't as it must be, each
+ * ended by a newline; nothing when all is well.
+ */
+void judge_view(const struct judge *judge, enum view view, const struct folded *folded,
+		struct finding *ret, struct str *wrong);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ledger.h"
+
+#include "base/error.h"
+#include "json.h"
+
+/*
+ * What may be lost, of all entries. A workload has one or two busy threads and
+ * the rates are ordinary: nothing has a reason to be lost.
+ */
+static const struct {
+	const char *reason;
+	double most;
+} losses[] = {
+	{ "ledger.outcomes.no_scratch", 0 },
+	{ "ledger.outcomes.no_ring", .001 },
+	{ "ledger.outcomes.ring_full", 0 },
+};
+
+/* Of the kept ones, how many may be so. */
+static const struct {
+	const char *what;
+	double most;
+} doubts[] = {
+	{ "samples.unmatched", .02 },
+	{ "ledger.endings.torn", .02 },
+	{ "ledger.endings.cycle", .01 },
+	{ "ledger.endings.foreign", 0 },
+};
+
+/* Of all ticks that were due, how many may never have come. */
+#define MISSED_MOST  .1
+#define MISSED_FIRST 50 /* ticks that make a share */
+
+/* A number that must be there. */
+static unsigned long long number(const char *stats, const char *where, struct str *wrong)
+{
+	unsigned long long n = 0;
+
+	if (json_number(stats, where, &n))
+		str_addf(wrong, "ledger: %s\n", error_sentence());
+	return n;
+}
+
+static unsigned long long sum(const char *stats, const char *where, struct str *wrong)
+{
+	unsigned long long n = 0;
+
+	if (json_sum(stats, where, &n))
+		str_addf(wrong, "ledger: %s\n", error_sentence());
+	return n;
+}
+
+static void check_equal(const char *a, unsigned long long x, const char *b,
+			unsigned long long y, struct str *wrong)
+{
+	if (x != y)
+		str_addf(wrong, "ledger: %s %llu, but %s %llu\n", a, x, b, y);
+}
+
+static void check_missed(const char *stats, struct str *wrong)
+{
+	unsigned long long due = number(stats, "expected_ticks", wrong);
+	unsigned long long missed = number(stats, "missed_ticks_estimate", wrong);
+
+	if (due > MISSED_FIRST && missed > MISSED_MOST * due)
+		str_addf(wrong, "ledger: %llu of %llu ticks never came\n", missed, due);
+}
+
+void ledger_check(const char *stats, const unsigned long long *shown, size_t n_shown,
+		  struct str *wrong)
+{
+	unsigned long long entered = number(stats, "ledger.entered", wrong);
+	unsigned long long kept = number(stats, "ledger.outcomes.kept", wrong);
+
+	check_equal("entered", entered, "outcomes", sum(stats, "ledger.outcomes", wrong),
+		    wrong);
+	check_equal("kept", kept, "endings", sum(stats, "ledger.endings", wrong), wrong);
+	check_equal("kept", kept, "samples", number(stats, "samples.total", wrong),
+		    wrong);
+	for (size_t i = 0; i < n_shown; i++)
+		check_equal("kept", kept, "in the file", shown[i], wrong);
+
+	check_missed(stats, wrong);
+	for (size_t i = 0; i < sizeof(losses) / sizeof(*losses); i++) {
+		unsigned long long n = number(stats, losses[i].reason, wrong);
+
+		if (n > losses[i].most * entered)
+			str_addf(wrong, "ledger: %s is %llu of %llu\n", losses[i].reason,
+				 n, entered);
+	}
+	for (size_t i = 0; i < sizeof(doubts) / sizeof(*doubts); i++) {
+		unsigned long long n = number(stats, doubts[i].what, wrong);
+
+		if (n > doubts[i].most * kept && n > 2)
+			str_addf(wrong, "ledger: %s is %llu of %llu\n", doubts[i].what, n,
+				 kept);
+	}
+}

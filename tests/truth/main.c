@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The ground truth: runs programs whose stacks are known by construction under
+ * the profiler and compares every sample with what can have been. See cases.h
+ * for the cases and judge.h for how they are judged.
+ *
+ * With --sabotage, the profiler is asked to leave out a part of what makes its
+ * stacks true, and the cases that watch over that part must fail.
+ */
+#include "cases.h"
+#include "judge.h"
+#include "ledger.h"
+#include "recorder.h"
+
+#include "base/cleanup.h"
+#include "base/error.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CORE_KIND "core"
+
+/*
+ * Where all is found that --weft and --dir don't name: in the build tree, or
+ * beside this program, as it is in a virtual machine.
+ */
+struct places {
+	char weft[4096], workloads[4096];
+};
+
+struct line {
+	struct setup setup;
+	const char *only; /* glob over CASE/KIND */
+	bool list;
+	bool keep;
+};
+
+struct score {
+	unsigned int passed, failed, skipped;
+};
+
+static const char *const words[N_CLASSES] = {
+#define X(name, most, word, meaning) word,
+	CLASSES(X)
+#undef X
+};
+
+static const struct case_list *const lists[] = { &cases_thread, &cases_life, &cases_async,
+						 &cases_roots };
+
+/* Fewer than this, and nothing was shown. */
+static unsigned long long least_samples(const struct setup *setup,
+					const struct truth_case *of)
+{
+	double busy = of->busy > 0 ? of->busy : .07;
+	unsigned int ms = of->ms ? of->ms : setup->ms;
+
+	return (unsigned long long)(busy * setup->hz * ms / 1000);
+}
+
+static int judge_file(const struct judge *judge, const struct files *files,
+		      enum view view, struct finding *ret, struct str *wrong)
+{
+	struct folded folded;
+	int err = folded_read(&folded, files->views[view]);
+
+	if (err)
+		return err;
+	judge_view(judge, view, &folded, ret, wrong);
+	folded_free(&folded);
+	return 0;
+}
+
+/* What was recorded live and what the tape gives must be the same bytes. */
+static int check_tape(const struct files *files, struct str *wrong)
+{
+	AUTO_FREE char *live = NULL, *again = NULL;
+	int err = folded_read_text(&live, files->recorded);
+
+	if (!err)
+		err = folded_read_text(&again, files->views[VIEW_ASYNC]);
+	if (!err && strcmp(live, again))
+		str_add(wrong, "the tape gives another file than the recording did\n");
+	return err;
+}
+
+static int judge_files(const struct setup *setup, const struct judge *judge,
+		       const struct files *files, struct finding findings[N_VIEWS],
+		       struct str *wrong)
+{
+	AUTO_FREE char *stats = NULL;
+	unsigned long long shown[N_VIEWS];
+	int err = 0;
+
+	for (int view = 0; view < N_VIEWS && !err; view++)
+		err = judge_file(judge, files, view, &findings[view], wrong);
+	if (!err)
+		err = check_tape(files, wrong);
+	if (!err)
+		err = folded_read_text(&stats, files->stats);
+	if (err)
+		return err;
+	for (int view = 0; view < N_VIEWS; view++)
+		shown[view] = findings[view].total;
+	ledger_check(stats, shown, N_VIEWS, wrong);
+	if (shown[0] < least_samples(setup, judge->of))
+		str_addf(wrong, "%llu samples, and %llu are the least\n", shown[0],
+			 least_samples(setup, judge->of));
+	return 0;
+}
+
+/*
+ * 0, RECORDER_LACKS, or an error. What the profiler did wrong is in `wrong`;
+ * of a sabotaged one only what the async view shows, since a case that fails
+ * for another reason has not noticed anything.
+ */
+static int run_case(const struct setup *setup, const struct truth_case *of,
+		    const char *kind, struct finding findings[N_VIEWS], struct str *wrong)
+{
+	struct judge judge;
+	struct files files;
+	int err = judge_open(&judge, of);
+
+	if (err)
+		return err;
+	err = recorder_run(setup, of, kind, &files);
+	if (!err && setup->sabotage)
+		err = judge_file(&judge, &files, VIEW_ASYNC, &findings[VIEW_ASYNC],
+				 wrong);
+	else if (!err)
+		err = judge_files(setup, &judge, &files, findings, wrong);
+	judge_close(&judge);
+	return err;
+}
+
+static void print_classes(const struct finding findings[N_VIEWS])
+{
+	static const char *const views[] = { "thread", "async" };
+
+	for (int view = 0; view < N_VIEWS; view++) {
+		const char *before = "; ";
+
+		for (int is = 1; is < N_CLASSES; is++) {
+			unsigned long long n = findings[view].classes[is];
+
+			if (!n)
+				continue;
+			printf("%s%s %s %.1f %%", before, views[view], words[is],
+			       100.0 * n / findings[view].total);
+			before = ", ";
+		}
+	}
+}
+
+static void print_result(const char *name, const struct finding findings[N_VIEWS],
+			 const struct str *wrong, const char *sabotage,
+			 struct score *score)
+{
+	bool found = wrong->n > 0;
+	const char *end = found ? strchr(wrong->s, '\n') : NULL;
+
+	if (sabotage && found) {
+		printf("ok %s: fails under %s: %.*s\n", name, sabotage,
+		       (int)(end - wrong->s), wrong->s);
+		score->passed++;
+	} else if (sabotage) {
+		printf("not ok %s: does not notice %s\n", name, sabotage);
+		score->failed++;
+	} else if (!found) {
+		printf("ok %s: %llu samples", name, findings[0].total);
+		print_classes(findings);
+		printf("\n");
+		score->passed++;
+	} else {
+		for (const char *s = wrong->s; *s; s = end + 1) {
+			end = strchr(s, '\n');
+			printf("not ok %s: %.*s\n", name, (int)(end - s), s);
+		}
+		score->failed++;
+	}
+}
+
+static int run_kind(const struct line *line, const struct truth_case *of,
+		    const char *kind, struct score *score)
+{
+	struct finding findings[N_VIEWS] = { 0 };
+	AUTO_STR wrong = { 0 };
+	char name[128];
+	int err;
+
+	snprintf(name, sizeof(name), "%s/%s", of->name, kind);
+	if (line->only && fnmatch(line->only, name, 0))
+		return 0;
+	if (line->list) {
+		puts(name);
+		return 0;
+	}
+	err = run_case(&line->setup, of, kind, findings, &wrong);
+	if (!err)
+		err = str_error(&wrong);
+	if (err == -ENOMEM)
+		return err;
+	if (err == RECORDER_LACKS) {
+		printf("skip %s: %s\n", name, error_sentence());
+		score->skipped++;
+	} else if (err) {
+		printf("not ok %s: %s\n", name, error_sentence());
+		score->failed++;
+	} else {
+		print_result(name, findings, &wrong, line->setup.sabotage, score);
+	}
+	fflush(stdout);
+	return 0;
+}
+
+static int run_kinds(const struct line *line, const struct truth_case *of,
+		     struct score *score)
+{
+	const char *sabotage = line->setup.sabotage;
+	const char *kinds = line->setup.core ? CORE_KIND : of->kinds;
+	int err = 0;
+
+	if (line->setup.core && !of->core)
+		return 0;
+	if (sabotage && (!of->breaks || !path_is_one_of(of->breaks, sabotage)))
+		return 0;
+	while (*kinds && !err) {
+		size_t n = strcspn(kinds, " ");
+		char kind[64];
+
+		snprintf(kind, sizeof(kind), "%.*s", (int)n, kinds);
+		err = run_kind(line, of, kind, score);
+		kinds += n + strspn(kinds + n, " ");
+	}
+	return err;
+}
+
+static int run_all(const struct line *line, struct score *score)
+{
+	int err = 0;
+
+	for (size_t l = 0; l < sizeof(lists) / sizeof(*lists) && !err; l++)
+		for (size_t i = 0; i < lists[l]->n && !err; i++)
+			err = run_kinds(line, &lists[l]->cases[i], score);
+	return err;
+}
+
+static void find_places(struct places *ret)
+{
+	char self[4000];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	self[n > 0 ? n : 0] = '\0';
+	if (strrchr(self, '/'))
+		*strrchr(self, '/') = '\0';
+	snprintf(ret->weft, sizeof(ret->weft), "%s/weft", self);
+	snprintf(ret->workloads, sizeof(ret->workloads), "%s", self);
+	if (access(ret->weft, X_OK)) {
+		snprintf(ret->weft, sizeof(ret->weft), "%s/../../weft", self);
+		snprintf(ret->workloads, sizeof(ret->workloads), "%s/../workloads", self);
+	}
+}
+
+static int usage(void)
+{
+	fputs("usage: truth [--weft PATH] [--dir WORKLOADS] [--only GLOB] [--core]\n"
+	      "             [--sabotage no-interval|no-key|no-identity] [--hz N] [--ms "
+	      "N]\n"
+	      "             [--keep FOLDER] [--list]\n",
+	      stderr);
+	return 2;
+}
+
+/* false: not understood */
+static bool read_line(struct line *line, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "weft", 1, NULL, 'w' },     { "dir", 1, NULL, 'd' },
+		{ "only", 1, NULL, 'o' },     { "core", 0, NULL, 'c' },
+		{ "sabotage", 1, NULL, 's' }, { "hz", 1, NULL, 'f' },
+		{ "ms", 1, NULL, 'm' },	      { "keep", 1, NULL, 'k' },
+		{ "list", 0, NULL, 'l' },     { 0 },
+	};
+	struct setup *setup = &line->setup;
+	int c;
+
+	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (c == 'w')
+			setup->weft = optarg;
+		else if (c == 'd')
+			setup->workloads = optarg;
+		else if (c == 'o')
+			line->only = optarg;
+		else if (c == 'c')
+			setup->core = true;
+		else if (c == 's')
+			setup->sabotage = optarg;
+		else if (c == 'f')
+			setup->hz = atoi(optarg);
+		else if (c == 'm')
+			setup->ms = atoi(optarg);
+		else if (c == 'k')
+			setup->scratch = optarg;
+		else if (c == 'l')
+			line->list = true;
+		else
+			return false;
+	}
+	line->keep = setup->scratch != NULL;
+	if (!setup->hz)
+		setup->hz = setup->core ? 199 : 1999;
+	if (!setup->ms)
+		setup->ms = setup->core ? 1000 : 700;
+	return optind == argc;
+}
+
+int main(int argc, char **argv)
+{
+	struct places places;
+	struct line line = { .setup = { .weft = places.weft,
+					.workloads = places.workloads } };
+	char scratch[] = "/tmp/weft-truth-XXXXXX";
+	struct score score = { 0 };
+	int err;
+
+	find_places(&places);
+	if (!read_line(&line, argc, argv))
+		return usage();
+	if (!line.keep) {
+		if (!mkdtemp(scratch)) {
+			perror("mkdtemp");
+			return 1;
+		}
+		line.setup.scratch = scratch;
+	}
+	err = run_all(&line, &score);
+	if (!line.keep) {
+		struct files files;
+
+		recorder_name_files(&files, scratch);
+		recorder_remove(&files);
+		rmdir(scratch);
+	}
+	if (err)
+		fprintf(stderr, "truth: %s\n", error_sentence());
+	if (!line.list)
+		printf("%u passed, %u failed, %u skipped\n", score.passed, score.failed,
+		       score.skipped);
+	return err || score.failed || (!line.list && !score.passed);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Runs a workload and the profiler on it, and makes both views of what was
+ * recorded.
+ */
+#ifndef TRUTH_RECORDER_H
+#define TRUTH_RECORDER_H
+
+#include "cases.h"
+
+struct setup {
+	const char *weft;      /* the profiler */
+	const char *workloads; /* the folder of the kinds */
+	const char *scratch;   /* for files */
+	const char *sabotage;  /* or NULL */
+	unsigned int hz, ms;
+	bool core;
+};
+
+/* Files of one recording, below the scratch folder. */
+struct files {
+	char tape[512], stats[512], recorded[512], talk[512];
+	char views[N_VIEWS][512];
+};
+
+enum { RECORDER_LACKS = 1 }; /* the workload was not built: sentence kept */
+
+/* 0, RECORDER_LACKS, or a negative errno with the sentence kept. */
+int recorder_run(const struct setup *setup, const struct truth_case *of, const char *kind,
+		 struct files *ret);
+
+void recorder_name_files(struct files *ret, const char *scratch);
+void recorder_remove(const struct files *files);
+
+#endif

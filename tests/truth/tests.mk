@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+#   make check-truth      every workload, by both compilers, and the negative controls
+#                         (the same suite must fail with a part of the splice gone)
+#   make truth-core       what `truth --core` needs, in a virtual machine for one:
+#                         tests/truth/truth and tests/workloads/core
+
+TRUTH_SRC := $(wildcard tests/truth/*.c) user/base/error.c user/base/str.c
+TRUTH_HDR := $(wildcard tests/truth/*.h user/base/*.h)
+TRUTH_CC   = $(CC) $(CPPFLAGS) $(C_FLAGS) -Itests/truth $(LD_FLAGS)
+TRUTH_RUN  = $(B)/tests/truth/truth --weft $(B)/weft --dir $(WORK_DIR)
+
+$(B)/tests/truth/truth: $(TRUTH_SRC) $(TRUTH_HDR)
+	$(call say,TEST)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(TRUTH_CC) -o $@ $(TRUTH_SRC)
+
+# Whether the judge sees what is wrong, on profiles made by hand.
+$(B)/tests/truth/test_judge: tests/truth/unit/test_judge.c $(TRUTH_SRC) $(TRUTH_HDR)
+	$(call say,TEST)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(TRUTH_CC) -o $@ $< $(filter-out %/main.c,$(TRUTH_SRC)) -lcmocka
+
+UNIT_BIN += $(B)/tests/truth/test_judge
+
+.PHONY: check-truth truth-core
+check-truth: $(B)/weft $(B)/tests/truth/truth workloads
+	$(Q)status=0; $(TRUTH_RUN) || status=1; \
+	$(TRUTH_RUN) --sabotage no-key --only '*/gcc-O2' || status=1; \
+	$(TRUTH_RUN) --sabotage no-interval || status=1; \
+	$(TRUTH_RUN) --sabotage no-identity || status=1; \
+	exit $$status
+
+truth-core: $(B)/tests/truth/truth workloads-core

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Does the ground truth's judge see what is wrong? It is fed with profiles made
+ * by hand, most of them false in one way.
+ */
+#include "json.h"
+#include "judge.h"
+#include "ledger.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <setjmp.h>
+#include <cmocka.h>
+
+static const struct truth_case threaded = {
+	.name = "threaded",
+	.program = "prog",
+	.thread = { { "main;deep*3;heavy|light" }, { "main;idle" } },
+	.shares = { { "heavy", .75, "heavy|light" } },
+	.bounds = { { CLASS_FP_LEAF, .1 } },
+};
+
+static const struct truth_case spliced = {
+	.name = "spliced",
+	.program = "prog",
+	.thread = { { "main;loop;step;leaf" } },
+	.async = { { "^hop_{08..10};--;step;leaf" },
+		   { "^hop_{08..10};--;loop" },
+		   { "main;--*0-1;asks;--;step;leaf" } },
+};
+
+/* Sentences about a folded text; the first is in said. */
+static size_t judge_text(const struct truth_case *of, enum view view, const char *text,
+			 char said[256])
+{
+	char path[] = "/tmp/weft-judge-XXXXXX";
+	AUTO_STR wrong = { 0 };
+	struct finding finding;
+	struct folded folded;
+	struct judge judge;
+	size_t n = 0;
+	int fd = mkstemp(path);
+
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+	assert_int_equal(folded_read(&folded, path), 0);
+	unlink(path);
+	assert_int_equal(judge_open(&judge, of), 0);
+	judge_view(&judge, view, &folded, &finding, &wrong);
+	judge_close(&judge);
+	folded_free(&folded);
+	for (size_t i = 0; i < wrong.n; i++)
+		n += wrong.s[i] == '\n';
+	snprintf(said, 256, "%s", wrong.n ? wrong.s : "");
+	return n;
+}
+
+static void expect_true(const struct truth_case *of, enum view view, const char *text)
+{
+	char said[256];
+
+	if (judge_text(of, view, text, said))
+		fail_msg("%s", said);
+}
+
+static void expect_wrong(const struct truth_case *of, enum view view, const char *text,
+			 const char *what)
+{
+	char said[256];
+
+	assert_int_not_equal(judge_text(of, view, text, said), 0);
+	if (!strstr(said, what))
+		fail_msg("%s instead of %s", said, what);
+}
+
+#define GOOD                                                                             \
+	"prog;_start;main;deep;deep;deep;heavy 750\n"                                    \
+	"prog;[cut];libc.so.6+0x12;main;deep;deep;deep;light;tick_[k] 250\n"
+
+static void test_thread(void **state)
+{
+	expect_true(&threaded, VIEW_THREAD, GOOD);
+	expect_true(&threaded, VIEW_THREAD, GOOD "prog;_start;main;deep;deep 1\n");
+	expect_true(&threaded, VIEW_THREAD, GOOD "weft;_start 1\nprog;x_[k] 1\n");
+	expect_true(&threaded, VIEW_THREAD, GOOD "prog;_start;main;deep;deep;light 1\n");
+	expect_true(&threaded, VIEW_THREAD, GOOD "prog;[cut];deep;deep;light 1\n");
+	expect_true(&threaded, VIEW_THREAD, GOOD "prog;main;deep;memcpy 1\n");
+}
+
+static void test_false_thread(void **state)
+{
+	static const char *const stacks[] = {
+		"prog;main;deep;deep;deep;deep;heavy 1\n", /* once too often */
+		"prog;main;deep;heavy 1\n",		   /* twice missing */
+		"prog;deep;deep;deep;heavy 1\n",	   /* no main, and not cut */
+		"prog;main;main;idle 1\n",		   /* twice */
+		"prog;main;other;idle 1\n",		   /* a stranger between */
+		"prog;idle;main 1\n",			   /* upside down */
+		"prog;heavy 1\n",			   /* alone */
+		"prog;main;--;idle 1\n",		   /* async from nowhere */
+		"evil;main;idle 1\n",			   /* another process */
+		"evil;foo 1\n",
+	};
+	char text[512];
+
+	for (size_t i = 0; i < sizeof(stacks) / sizeof(*stacks); i++) {
+		snprintf(text, sizeof(text), "%s%s", GOOD, stacks[i]);
+		expect_wrong(&threaded, VIEW_THREAD, text, "never existed");
+	}
+}
+
+static void test_numbers(void **state)
+{
+	expect_wrong(&threaded, VIEW_THREAD,
+		     "prog;main;deep;deep;deep;heavy 690\n"
+		     "prog;main;deep;deep;deep;light 310\n",
+		     "share of heavy");
+	expect_wrong(&threaded, VIEW_THREAD, GOOD "prog;main;deep;deep;light 150\n",
+		     "fp-prologue");
+	expect_wrong(&threaded, VIEW_THREAD, GOOD "prog;_dl_start 200\n", "start-up");
+	expect_wrong(&threaded, VIEW_THREAD, GOOD "prog;[cut];deep;light 20\n", "cut");
+}
+
+#define CHAIN "prog;hop_08;hop_09;hop_10;--;step;leaf 1000\n"
+
+static void test_async(void **state)
+{
+	expect_true(&spliced, VIEW_ASYNC, CHAIN);
+	expect_true(&spliced, VIEW_ASYNC, CHAIN "prog;hop_08;hop_09;hop_10;--;loop 1\n");
+	expect_true(&spliced, VIEW_ASYNC, CHAIN "prog;hop_08;hop_09;hop_10;--;leaf 1\n");
+	expect_true(&spliced, VIEW_ASYNC, CHAIN "prog;_start;main;loop;step;leaf 9\n");
+	expect_true(&spliced, VIEW_ASYNC, CHAIN "prog;x;main;--;asks;--;step;leaf 9\n");
+	expect_true(&spliced, VIEW_ASYNC, CHAIN "prog;x;main;asks;--;weft_helper 9\n");
+}
+
+static void test_false_async(void **state)
+{
+	static const char *const stacks[] = {
+		"prog;hop_08;hop_10;--;step;leaf 1\n",		     /* one left out */
+		"prog;hop_08;hop_09;hop_10;hop_10;--;step;leaf 1\n", /* one doubled */
+		"prog;hop_08;hop_09;hop_10;step;leaf 1\n",	     /* no seam */
+		"prog;hop_08;hop_09;hop_10;--;--;step;leaf 1\n",     /* two */
+		"prog;hop_08;hop_09;hop_10 1\n",		     /* nothing runs */
+		"prog;hop_08;hop_09;hop_10;-- 1\n",
+		"prog;_start;hop_08;hop_09;hop_10;--;step;leaf 1\n", /* of no thread */
+		"prog;main;loop;hop_08;hop_09;hop_10;--;step 1\n",
+		"prog;hop_08;hop_09;hop_10;--;main;loop;step 1\n",
+		"prog;hop_08;hop_09;hop_10;--;loop;step;leaf 1\n", /* the dispatcher */
+	};
+	char text[512];
+
+	for (size_t i = 0; i < sizeof(stacks) / sizeof(*stacks); i++) {
+		snprintf(text, sizeof(text), "%s%s", CHAIN, stacks[i]);
+		expect_wrong(&spliced, VIEW_ASYNC, text, "never existed");
+	}
+	expect_wrong(&spliced, VIEW_ASYNC, CHAIN "prog;main;loop;step;leaf 600\n",
+		     "unspliced");
+	expect_wrong(&spliced, VIEW_ASYNC,
+		     CHAIN "prog;hop_08;hop_09;hop_10;--;[missing frames];leaf 1\n",
+		     "gap");
+}
+
+#define LEDGER(entered, kept, total)                                                     \
+	"{\"version\": 1, \"expected_ticks\":100, \"missed_ticks_estimate\":10, "        \
+	"\"ledger\":{\"entered\":" entered                                               \
+	", \"outcomes\":{\"idle\":1,\"filtered\":2,\"kept\":" kept                       \
+	",\"no_scratch\":0,\"no_ring\":0,\"ring_full\":0}, \"endings\": {\"start\":6,"   \
+	"\"torn\":0,\"cycle\":0,\"foreign\":0,\"broken\":4}, \"words\":\"a}\\\"{\"},"    \
+	"\"samples\":{\"total\":" total ",\"unmatched\":0,\"list\":[1,{\"x\":2}]}}"
+
+static size_t ledger_length(const char *stats)
+{
+	unsigned long long shown[] = { 10, 10 };
+	AUTO_STR wrong = { 0 };
+
+	ledger_check(stats, shown, 2, &wrong);
+	return wrong.n;
+}
+
+static void test_ledger(void **state)
+{
+	unsigned long long n;
+
+	assert_int_equal(ledger_length(LEDGER("13", "10", "10")), 0);
+	assert_int_not_equal(ledger_length(LEDGER("14", "10", "10")), 0);
+	assert_int_not_equal(ledger_length(LEDGER("14", "11", "11")), 0);
+	assert_int_not_equal(ledger_length(LEDGER("13", "10", "9")), 0);
+	assert_int_not_equal(ledger_length("{\"ledger\":{}}"), 0);
+	assert_int_not_equal(ledger_length("{\"ledger\""), 0);
+	assert_int_not_equal(ledger_length(""), 0);
+	assert_int_equal(json_number(LEDGER("13", "10", "7"), "samples.total", &n), 0);
+	assert_int_equal(n, 7);
+}
+
+static void test_paths(void **state)
+{
+	static const char *const bad[] = { "a*x", "a{1..", "a{3..1}", "a{1-3}" };
+	struct path path;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		assert_int_not_equal(path_parse(&path, bad[i]), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_thread),	    cmocka_unit_test(test_false_thread),
+		cmocka_unit_test(test_numbers),	    cmocka_unit_test(test_async),
+		cmocka_unit_test(test_false_async), cmocka_unit_test(test_ledger),
+		cmocka_unit_test(test_paths),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
