@@ -150,21 +150,18 @@ static void summary_endings(struct str *out, const struct stats *stats)
 	const struct profile *profile = stats->profile;
 	uint64_t total = profile->samples.total;
 	uint64_t with_user = total - profile->endings[END_NO_USER];
-	const char *between = "";
 
 	if (!with_user)
 		return;
-	str_addf(out, "  stacks    %.1f %% reach the thread's start",
+	str_addf(out, "  stacks    %5.1f %%  reach the thread's start\n",
 		 percent(profile->endings[END_START], with_user));
-	for (int i = END_BUDGET; i < N_ENDINGS; i++) {
-		if (!profile->endings[i])
-			continue;
-		str_addf(out, "%s%.1f %% %s", *between ? between : "; ",
-			 percent(profile->endings[i], with_user), endings[i].text);
-		between = ", ";
-	}
+	for (int i = END_BUDGET; i < N_ENDINGS; i++)
+		if (profile->endings[i])
+			str_addf(out, "            %5.1f %%  %s\n",
+				 percent(profile->endings[i], with_user),
+				 endings[i].text);
 	str_addf(out,
-		 "\n            %.1f %% hold a step by frame pointer alone, unproven\n",
+		 "            %5.1f %%  hold a step by frame pointer alone: unproven\n",
 		 percent(profile->samples.unproven, total));
 }
 
@@ -174,12 +171,11 @@ static void summary_async(struct str *out, const struct stats *stats)
 
 	if (!stats->keys.processes && !profile->samples.async)
 		return;
-	str_addf(out, "  async     %.1f %% of samples have async callers",
+	str_addf(out, "  async     %5.1f %%  have async callers\n",
 		 percent(profile->samples.async, profile->samples.total));
 	if (profile->samples.unmatched)
-		str_addf(out, "; in %.1f %% a root was not met",
+		str_addf(out, "            %5.1f %%  did not meet an async root\n",
 			 percent(profile->samples.unmatched, profile->samples.total));
-	str_add_char(out, '\n');
 	if (stats->keys.measured)
 		str_addf(out,
 			 "            new mappings were ready after %.1f ms (median), "
