@@ -161,9 +161,9 @@ const struct command command_doctor = {
 	.name = "doctor",
 	.summary = "what this kernel, these privileges and this machine allow",
 	.synopsis = "[OPTION…]",
-	.about =
-		"Each line says ok, limited or missing; what that costs; and what to do. "
-		"Exit status\n0: weft can record. 3: something that it needs is missing.",
+	.about = "Each line says ok, limited or missing; what that costs; and what to "
+		 "do.\n"
+		 "Exit status 0: weft can record. 3: something that it needs is missing.",
 	.examples =
 		"  sudo weft doctor\n"
 		"  sudo weft doctor --json | jq '.probes[] | select(.state != \"ok\")'\n",

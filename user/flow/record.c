@@ -33,6 +33,10 @@ static int block_signals(void)
 	sigset_t set;
 	int fd;
 
+	/* a shell's background job begins with SIGINT ignored, which would drop it */
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+	signal(SIGCHLD, SIG_DFL);
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);

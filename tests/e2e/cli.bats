@@ -1,0 +1,262 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# What is said to a command line, before anything is recorded.
+# shellcheck disable=SC2154 # set by run
+
+load lib
+
+setup() {
+	in_a_folder
+}
+
+@test "help goes to stdout, with status 0, by every road" {
+	for words in "--help" "-h" "help" "record --help" "record -h" "help record" \
+		"report --help" "doctor -h" "help doctor"; do
+		# shellcheck disable=SC2086
+		run --separate-stderr weft $words
+		[ "$status" -eq 0 ]
+		[[ $output == *Usage:*Examples:* ]]
+		[ -z "$stderr" ]
+	done
+}
+
+@test "help fits a terminal of 80 columns" {
+	for command in record report doctor; do
+		[ "$(weft help $command | expand | wc -L)" -le 80 ]
+	done
+}
+
+@test "every option is in the help and in the man page" {
+	man=$BATS_TEST_DIRNAME/../../docs/man
+	for command in record report doctor; do
+		for option in $(weft help $command | grep -oE '^ +(-., )?--[a-z-]+' |
+			grep -oE -- '--[a-z-]+'); do
+			grep -qF "Fl -${option#--}" "$man/weft-$command.1" ||
+				{ echo "$command $option is not in its man page"; false; }
+		done
+	done
+}
+
+@test "--version" {
+	run --separate-stderr weft --version
+	[ "$status" -eq 0 ]
+	[[ $output =~ ^weft\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+}
+
+@test "stdout that is full is a failure" {
+	for words in "--help" "--version" "help record" "doctor --json"; do
+		run bash -c "$WEFT $words >/dev/full"
+		[ "$status" -eq 1 ]
+		[[ $output == *"can't write to stdout"* ]]
+	done
+}
+
+@test "no command, unknown commands" {
+	refused 'what to do'
+	refused "unknown command 'recrod'" recrod
+	[[ $stderr == *"did you mean weft record"* ]]
+	refused "unknown command 'xyzzy'" xyzzy
+	[[ $stderr != *"did you mean"* ]]
+	refused "unknown command 'nope'" help nope
+}
+
+@test "unknown options, with what was meant" {
+	refused 'unknown option --frq' record --frq 99
+	[[ $stderr == *"did you mean --freq"* ]]
+	refused 'unknown option --dur' record --dur 1s
+	[[ $stderr == *"did you mean --duration"* ]]
+	refused 'unknown option -Z' record -Z
+	refused 'unknown option --json' record --json
+	refused "unexpected argument 'ls'" record ls
+}
+
+@test "a hidden option is not offered" {
+	run weft help record
+	[[ $output != *sabotage* ]]
+	refused 'unknown option --sabotag' record --sabotag no-key
+	[[ $stderr != *sabotage\?* ]]
+}
+
+@test "values that are none" {
+	refused "freq '0'" record -F 0
+	refused "freq 'x'" record -F x
+	refused "freq '-1'" record -F -1
+	refused "freq '1e3'" record --freq=1e3
+	refused 'freq needs a value' record -F
+	refused "duration '10x'" record -d 10x
+	refused "duration '0'" record -d 0
+	refused "duration '-5s'" record -d -5s
+	refused "duration '1.2.3s'" record -d 1.2.3s
+	refused "duration '99999999999999999999s'" record -d 99999999999999999999s
+	refused "max-frames '8'" record --max-frames 8
+	refused "max-frames '513'" record --max-frames 513
+	refused "view 'thraed'" record --view=thraed
+	refused "event 'clock'" record --event clock
+	refused 'quiet takes no value' record --quiet=yes
+	refused "output ''" record --output=
+	refused "pid '1,,2'" record -p 1,,2
+	refused "pid '12x'" record -p 12x
+}
+
+@test "control characters in a value are not passed on to the terminal" {
+	refused 'unknown option' record $'--\e[31mred'
+	[[ $stderr != *$'\e'* ]]
+	refused 'duration' record -d $'1\e[31ms\n'
+	[[ $stderr != *$'\e'* ]]
+}
+
+@test "a rate above the kernel's" {
+	most=$(cat /proc/sys/kernel/perf_event_max_sample_rate)
+	refused "the kernel allows $most" record -F $((most + 1))
+	[[ $stderr == *perf_event_max_sample_rate* ]]
+}
+
+@test "processes that can't be sampled" {
+	refused 'no such process' record -p 99999999
+	refused 'no such process' record -t 99999999
+	kernel_thread=$(pgrep -x kthreadd || true)
+	[ -z "$kernel_thread" ] || refused 'a kernel thread' record -p "$kernel_thread"
+	refused 'no such process' doctor -p 99999999
+}
+
+@test "a zombie has ended" {
+	python3 -c '
+import os, sys, time
+pid = os.fork()
+if pid == 0: os._exit(0)
+print(pid, flush=True)
+time.sleep(5)' >pid 3>&- &
+	for _ in 1 2 3 4 5 6 7 8 9; do
+		[ -s pid ] && break
+		sleep 0.1
+	done
+	sleep 0.1
+	refused 'has ended' record -p "$(cat pid)"
+	kill %1
+}
+
+@test "a thread is no process" {
+	python3 -c '
+import threading, time
+t = threading.Thread(target=time.sleep, args=(5,))
+t.start()
+print(t.native_id, flush=True)' >tid 3>&- &
+	for _ in 1 2 3 4 5 6 7 8 9; do
+		[ -s tid ] && break
+		sleep 0.1
+	done
+	refused 'a thread of process' record -p "$(cat tid)"
+	kill %1
+}
+
+@test "things that can't be asked for together" {
+	refused 'all and --pid' record -a -p $$
+	refused 'all and --tid' record -a -t $$
+	refused 'all and --comm' record -a --comm sh
+	refused 'all and a command' record -a -- true
+	refused 'pid and a command' record -p $$ -- true
+	refused 'tid and a command' record -t $$ -- true
+	refused 'pid and --tid' record -p $$ -t $$
+	refused 'kernel and --user' record --kernel --user
+	refused 'no command after' record --
+	refused 'takes nothing after' doctor -- true
+	refused 'takes nothing after' report --tape x -- true
+}
+
+@test "a name longer than the kernel keeps" {
+	refused '15 bytes' record --comm sixteen-byte-nam
+}
+
+@test "cgroups that are none, or of version 1" {
+	grep -q ' - cgroup2 ' /proc/self/mountinfo || skip "no cgroup v2 here"
+	refused 'no such cgroup' record --cgroup /nowhere/at/all
+	refused 'not a cgroup' record --cgroup /proc
+	v1=$(awk '/ - cgroup / { print $5; exit }' /proc/self/mountinfo)
+	[ -z "$v1" ] || refused 'version 1' record --cgroup "$v1"
+}
+
+@test "outputs that can't be made" {
+	: >file
+	mkdir folder
+	refused 'folder does not exist' record -o nowhere/x.folded
+	refused 'is a folder' record -o folder
+	refused 'is a file' record -o file/x
+	refused 'name the same file' record -o x --tape ./x
+	refused 'name the same file' record --tape x --stats-json x
+	refused 'too long' record -o "$(printf 'x%.0s' {1..300})"
+	refused 'folder does not exist' record --stats-json nowhere/x
+	refused 'folder does not exist' record --tape nowhere/x
+	[ ! -e x ]
+}
+
+@test "an output that we may not write" {
+	[ "$(id -u)" -eq 0 ] || skip "not root"
+	chmod 755 . folder 2>/dev/null || true
+	mkdir ours
+	cp "$WEFT" /tmp/weft-e2e.$$
+	run as_nobody '' /tmp/weft-e2e.$$ record -o "$PWD/ours/x"
+	rm -f /tmp/weft-e2e.$$
+	[ "$status" -eq 2 ]
+	[[ $output == *"permission"* || $output == *"can't be reached"* ]]
+}
+
+@test "a tape that is none" {
+	refused 'nothing to report on' report
+	refused 'No such file' report --tape nowhere
+	mkdir folder
+	refused 'is a folder' report --tape folder
+	echo 'not a tape' >tape
+	run --separate-stderr weft report --tape tape -o out
+	[ "$status" -eq 1 ]
+	[[ $stderr == weft:* ]]
+	[ ! -e out ]
+}
+
+@test "doctor: a table, and the same as JSON" {
+	run --separate-stderr weft doctor
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	table_status=$status
+	[ -z "$stderr" ]
+	[[ $output != *$'\e'* ]]
+	[ "$(grep -cE '^(ok|limited|missing) ' <<<"$output")" -ge 20 ]
+	run --separate-stderr weft doctor --json
+	[ "$status" -eq "$table_status" ]
+	jq -e '.probes | length >= 20' <<<"$output"
+	jq -e '[.probes[] | select(.state != "ok") | .todo | length > 0] | all' <<<"$output"
+	jq -e '[.probes[] | .state] - ["ok", "limited", "missing"] == []' <<<"$output"
+}
+
+@test "doctor colours a terminal, unless NO_COLOR says otherwise" {
+	run script -qec "TERM=xterm $WEFT doctor" /dev/null
+	[[ $output == *$'\e[3'* ]]
+	run script -qec "TERM=xterm NO_COLOR=1 $WEFT doctor" /dev/null
+	[[ $output != *$'\e'* ]]
+	run script -qec "TERM=dumb $WEFT doctor" /dev/null
+	[[ $output != *$'\e'* ]]
+}
+
+@test "doctor names the capabilities that an ordinary user lacks" {
+	[ "$(id -u)" -eq 0 ] || skip "not root"
+	cp "$WEFT" /tmp/weft-e2e.$$
+	run as_nobody '' /tmp/weft-e2e.$$ doctor
+	[ "$status" -eq 3 ]
+	[[ $output == *"CAP_BPF and CAP_PERFMON are missing"* ]]
+	run as_nobody ,+bpf /tmp/weft-e2e.$$ doctor
+	[ "$status" -eq 3 ]
+	[[ $output == *"CAP_PERFMON is missing"* ]]
+	rm -f /tmp/weft-e2e.$$
+}
+
+@test "doctor -p shows a process, and as JSON" {
+	[ "$(id -u)" -eq 0 ] || skip "not root"
+	sleep 10 3>&- &
+	run --separate-stderr weft doctor -p $!
+	[ "$status" -eq 0 ]
+	[[ $output == *"libc     glibc"* ]]
+	[[ $output == *"threads  1"* ]]
+	run --separate-stderr weft doctor --json -p $!
+	[ "$status" -eq 0 ]
+	jq -e ".processes[0].pid == $! and .processes[0].comm == \"sleep\"" <<<"$output"
+	jq -e '.processes[0].files | length > 1' <<<"$output"
+	kill $!
+}

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Loaded by the .bats files: weft by its path, a folder for each test, and words
+# for what they claim. With `run --separate-stderr`, $output is stdout alone.
+# shellcheck shell=bash disable=SC2154
+
+bats_require_minimum_version 1.5.0
+
+in_a_folder() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+weft() {
+	"$WEFT" "$@"
+}
+
+needs_recording() {
+	weft record -q -d 10ms -o /dev/null 2>/dev/null || skip "weft can't record here"
+}
+
+# Exit status 2, nothing on stdout, one sentence and what to do on stderr.
+# PATTERN (extended) is in the sentence. Nothing was made in the folder.
+refused() {
+	local pattern=$1
+	shift
+
+	run --separate-stderr weft "$@"
+	[ "$status" -eq 2 ] || { echo "status $status: $stderr"; return 1; }
+	[ -z "$output" ] || { echo "on stdout: $output"; return 1; }
+	[ "${#stderr_lines[@]}" -le 2 ] || { echo "too many words: $stderr"; return 1; }
+	[[ ${stderr_lines[0]} =~ ^weft:\ .*$pattern ]] || { echo "said: $stderr"; return 1; }
+	[ ! -e weft.folded ]
+}
+
+# Burns CPU until it is killed; $busy_pid
+start_busy() {
+	sh -c 'while :; do :; done' 3>&- &
+	busy_pid=$!
+}
+
+stop_busy() {
+	[ -z "${busy_pid-}" ] || kill "$busy_pid" 2>/dev/null || true
+}
+
+# Every line: frames, a space, a count.
+is_folded() {
+	[ -s "$1" ] && ! grep -qvE '^[^ ;].*[^ ] [0-9]+$' "$1"
+}
+
+# An ordinary user with these capabilities ("" or ",+bpf,+perfmon").
+as_nobody() {
+	local caps=$1
+	shift
+
+	setpriv --reuid=65534 --regid=65534 --clear-groups \
+		--inh-caps="-all$caps" --ambient-caps="-all$caps" "$@"
+}

@@ -1,0 +1,237 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# A recording from the prompt: how it ends, what it leaves behind, who hears
+# what. That its stacks are true is for tests/truth.
+# shellcheck disable=SC2154 # set by lib.bash and by run
+
+load lib
+
+setup() {
+	in_a_folder
+	needs_recording
+}
+
+teardown() {
+	stop_busy
+	[ ! -d small ] || umount small 2>/dev/null || true
+}
+
+@test "stdout carries data only, stderr the talk" {
+	start_busy
+	run --separate-stderr weft record -p "$busy_pid" -d 300ms -o -
+	[ "$status" -eq 0 ]
+	echo "$output" >out
+	is_folded out
+	[[ $stderr == *samples* ]]
+	[[ $stderr != *$'\r'* ]]
+}
+
+@test "-q is quiet" {
+	run --separate-stderr weft record -q -d 100ms -o -
+	[ "$status" -eq 0 ]
+	[ -z "$stderr" ]
+}
+
+@test "the default output is weft.folded" {
+	start_busy
+	weft record -q -p "$busy_pid" -d 300ms
+	is_folded weft.folded
+}
+
+@test "a filter by process leaves only that" {
+	start_busy
+	weft record -q -p "$busy_pid" -d 300ms -o out
+	is_folded out
+	run ! grep -qv '^sh[;-]' out
+}
+
+@test "a filter by name leaves only those" {
+	start_busy
+	weft record -q --comm sh -d 300ms -o out
+	is_folded out
+	run ! grep -qv '^sh[;-]' out
+}
+
+@test "the command's exit status is passed on" {
+	run weft record -q -o out -- sh -c 'exit 7'
+	[ "$status" -eq 7 ]
+	[ -e out ]
+	run weft record -q -o out -- true
+	[ "$status" -eq 0 ]
+	run weft record -q -o out -- sh -c 'kill -TERM $$'
+	[ "$status" -eq 143 ]
+}
+
+@test "a command that can't be run is said, and nothing written" {
+	run --separate-stderr weft record -q -o out -- ./no-such-command
+	[ "$status" -ne 0 ]
+	[[ $stderr == weft:*no-such-command* ]]
+	[ ! -e out ]
+}
+
+@test "the command's stdin, stdout and arguments are its own" {
+	run --separate-stderr weft record -q -o out -- printf '%s|' a 'b c' --freq
+	[ "$output" = 'a|b c|--freq|' ]
+	result=$(echo words | weft record -q -o out -- cat)
+	[ "$result" = words ]
+}
+
+@test "children of the command are followed" {
+	cp /bin/sh kid
+	cp /bin/sh grandkid
+	weft record -q -F 999 -o out -- sh -c "./kid -c '
+		./grandkid -c \"i=0; while [ \\\$i -lt 100000 ]; do i=\\\$((i + 1)); done\"
+		i=0; while [ \$i -lt 100000 ]; do i=\$((i + 1)); done'; true"
+	grep -q '^kid[;-]' out
+	grep -q '^grandkid[;-]' out
+}
+
+@test "Ctrl-C stops and writes, and so does SIGTERM" {
+	start_busy
+	for signal in INT TERM; do
+		"$WEFT" record -p "$busy_pid" -o out.$signal 2>err 3>&- &
+		recorder=$!
+		sleep 1
+		kill -$signal $recorder
+		wait $recorder
+		is_folded out.$signal
+		grep -q samples err
+	done
+}
+
+@test "a second Ctrl-C aborts, and leaves nothing half written" {
+	start_busy
+	echo before >out
+	# a FIFO that nobody reads holds the writer
+	mkfifo stats
+	"$WEFT" record -p "$busy_pid" -o out --stats-json stats 2>err 3>&- &
+	recorder=$!
+	sleep 1
+	kill -INT $recorder
+	sleep 0.5
+	kill -0 $recorder
+	kill -INT $recorder
+	run wait $recorder
+	[ "$status" -ne 0 ]
+	[ "$(find . -name '*.part' | wc -l)" -eq 0 ]
+}
+
+@test "the end of the process ends the recording" {
+	sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done' 3>&- &
+	timeout 20 "$WEFT" record -q -p $! -o out
+	is_folded out
+}
+
+@test "an output is replaced at once, or not at all" {
+	start_busy
+	echo before >out
+	chmod 640 out
+	ln out kept
+	weft record -q -p "$busy_pid" -d 200ms -o out
+	is_folded out
+	[ "$(stat -c %a out)" = 640 ]
+	[ "$(cat kept)" = before ]
+	[ "$(find . -name '*.part' | wc -l)" -eq 0 ]
+}
+
+@test "a link keeps pointing" {
+	start_busy
+	echo before >target
+	ln -s target out
+	weft record -q -p "$busy_pid" -d 200ms -o out
+	[ -L out ]
+	is_folded target
+}
+
+@test "a device is written to, not replaced" {
+	weft record -q -d 50ms -o /dev/null
+	[ -c /dev/null ]
+}
+
+@test "a full disk is said, and the old output stays" {
+	[ "$(id -u)" -eq 0 ] || skip "not root"
+	mkdir small
+	mount -t tmpfs -o size=8k none small || skip "no tmpfs here"
+	echo before >small/out
+	dd if=/dev/zero of=small/filler bs=1k count=4 2>/dev/null || true
+	start_busy
+	run --separate-stderr weft record -q -d 1s -o small/out
+	[ "$status" -eq 1 ]
+	[[ $stderr == weft:*"No space left"* ]]
+	[ "$(cat small/out)" = before ]
+	[ "$(find small -name '*.part' | wc -l)" -eq 0 ]
+}
+
+@test "stdout that is full is a failure" {
+	start_busy
+	run bash -c "$WEFT record -q -d 300ms -o - >/dev/full"
+	[ "$status" -eq 1 ]
+	[[ $output == weft:*"No space left"* ]]
+}
+
+@test "--stats-json adds up" {
+	start_busy
+	weft record -q -p "$busy_pid" -d 500ms -o out --stats-json stats
+	jq -e . stats
+	total=$(awk '{ n += $NF } END { print n + 0 }' out)
+	[ "$(jq '[.. | numbers] | index('"$total"') != null' stats)" = true ]
+}
+
+@test "a tape gives the same bytes again" {
+	start_busy
+	weft record -q -d 500ms -o live --tape tape
+	weft report -q --tape tape -o again
+	cmp live again
+	weft report -q --tape tape --view thread -o thread
+	is_folded thread
+}
+
+@test "a tape needs no privileges to be read" {
+	[ "$(id -u)" -eq 0 ] || skip "not root"
+	start_busy
+	weft record -q -p "$busy_pid" -d 300ms -o live --tape tape
+	folder=$(mktemp -d /tmp/weft-e2e.XXXXXX)
+	cp "$WEFT" "$folder/weft"
+	cp tape "$folder/tape"
+	chmod -R a+rX "$folder"
+	as_nobody '' "$folder/weft" report -q --tape "$folder/tape" -o - >again
+	rm -r "$folder"
+	cmp live again
+}
+
+@test "an ordinary user is told what is missing" {
+	[ "$(id -u)" -eq 0 ] || skip "not root"
+	cp "$WEFT" /tmp/weft-e2e.$$
+	run as_nobody '' /tmp/weft-e2e.$$ record -d 1s -o -
+	[ "$status" -eq 3 ]
+	[[ $output == *"CAP_BPF and CAP_PERFMON are missing"* ]]
+	run as_nobody ,+perfmon /tmp/weft-e2e.$$ record -d 1s -o -
+	[ "$status" -eq 3 ]
+	[[ $output == *"CAP_BPF is missing"* ]]
+	rm -f /tmp/weft-e2e.$$
+}
+
+@test "an ordinary user with CAP_BPF and CAP_PERFMON can record" {
+	[ "$(id -u)" -eq 0 ] || skip "not root"
+	start_busy
+	cp "$WEFT" /tmp/weft-e2e.$$
+	as_nobody ,+bpf,+perfmon /tmp/weft-e2e.$$ record -q -d 500ms -o - >out
+	rm -f /tmp/weft-e2e.$$
+	is_folded out
+	grep -q '^sh[;-]' out
+}
+
+@test "in a container without the host's pids nothing is recorded" {
+	[ "$(id -u)" -eq 0 ] || skip "not root"
+	run unshare -pf --mount-proc "$WEFT" record -d 1s -o out
+	[ "$status" -eq 3 ]
+	[[ $output == *hostPID* ]]
+	[ ! -e out ]
+}
+
+@test "progress is for a terminal" {
+	run script -qec "$WEFT record -d 1200ms -o out" /dev/null
+	[[ $output == *$'\r'*samples* ]]
+	run script -qec "$WEFT record -q -d 1200ms -o out" /dev/null
+	[[ $output != *samples* ]]
+}
