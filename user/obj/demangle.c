@@ -54,7 +54,7 @@ static size_t rust_length(const char *name, size_t n)
 
 		if (name[end - 1] != 'E' || memcmp(hash, "17h", 3))
 			continue;
-		while (isxdigit((unsigned char)hash[digits]))
+		while (digits < RUST_HASH - 1 && isxdigit((unsigned char)hash[digits]))
 			digits++;
 		if (digits == RUST_HASH - 1 && (end == n || name[end] == '.'))
 			return end;
@@ -70,6 +70,16 @@ static size_t mangled_length(const char *name, size_t n)
 	if (length)
 		return length;
 	return dot ? (size_t)(dot - name) : n;
+}
+
+/* gcc names the body of a coroutine by the type of its frame, which is no news:
+ * task.Frame.actor. */
+static size_t frame_length(const char *name, size_t n)
+{
+	static const char frame[] = ".Frame";
+	size_t len = sizeof(frame) - 1;
+
+	return n > len && !memcmp(name, frame, len) && name[len] == '.' ? len : 0;
 }
 
 /* Without @VERSION, which no mangling uses but Rust's legacy one could. */
@@ -115,6 +125,7 @@ size_t demangle(char *out, size_t room, const char *symbol, size_t n)
 		return strlen(str_clean(out, room, symbol, n));
 	str_clean(out, room, text.text, text.n);
 	length_shown = strlen(out);
+	length += frame_length(symbol + length, n - length);
 	str_clean(out + length_shown, room - length_shown, symbol + length, n - length);
 	return strlen(out);
 }
