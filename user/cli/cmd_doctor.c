@@ -166,6 +166,7 @@ const struct command command_doctor = {
 		 "Exit status 0: weft can record. 3: something that it needs is missing.",
 	.examples =
 		"  sudo weft doctor\n"
+		"  sudo weft doctor -p $(pgrep -n nginx)\n"
 		"  sudo weft doctor --json | jq '.probes[] | select(.state != \"ok\")'\n",
 	.options = options,
 	.line_bytes = sizeof(struct doctor_line),
