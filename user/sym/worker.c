@@ -98,6 +98,7 @@ int worker_new(struct worker **ret)
 	if (!worker)
 		return fail(-ENOMEM, "no memory for a worker");
 	worker->sock = worker->control = worker->keeper = -1;
+	worker->scan_deadline_ms = SCAN_DEADLINE_MS;
 	err = start_keeper(worker);
 	if (!err)
 		err = start_parser(worker);
@@ -241,7 +242,7 @@ void worker_pump(struct worker *worker, bool send_more)
 {
 	recv_answers(worker);
 	if (worker->answered < worker->sent &&
-	    worker_now_ms() - worker->since_ms > SCAN_DEADLINE_MS)
+	    worker_now_ms() - worker->since_ms > worker->scan_deadline_ms)
 		blame_oldest(worker, -ETIMEDOUT);
 	if (send_more)
 		send_jobs(worker);

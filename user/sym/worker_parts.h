@@ -20,8 +20,9 @@ struct scan_job {
 
 struct worker {
 	pid_t keeper;
-	int control;	  /* to the keeper */
-	int sock;	  /* to the parser; -1 when none could be started */
+	int control; /* to the keeper */
+	int sock;    /* to the parser; -1 when none could be started */
+	int scan_deadline_ms;
 	int64_t since_ms; /* when the oldest scan became the oldest */
 	struct worker_counts counts;
 	VEC(struct scan_job) jobs;
