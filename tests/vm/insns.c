@@ -82,8 +82,7 @@ static void explain(unsigned int filters, char *log)
 	if (!skel)
 		return;
 	load(skel, log, LOG_STEPS | LOG_STATS);
-	bpf_object__for_each_program(program, skel->obj)
-	{
+	bpf_object__for_each_program(program, skel->obj) {
 		size_t bytes, n;
 		const char *said = bpf_program__log_buf(program, &bytes);
 
@@ -105,8 +104,7 @@ static int check(unsigned int filters, unsigned long limit, char *log)
 		explain(filters, log);
 		return 2;
 	}
-	bpf_object__for_each_program(program, skel->obj)
-	{
+	bpf_object__for_each_program(program, skel->obj) {
 		unsigned long n = insns_of(program);
 
 		printf("program %s verified_insns %lu filters %#x\n",
@@ -120,8 +118,8 @@ static int check(unsigned int filters, unsigned long limit, char *log)
 
 int main(int argc, char **argv)
 {
-	const unsigned int all = FILTER_TGID | FILTER_TID | FILTER_CGROUP | FILTER_COMM |
-				 FILTER_USER_ONLY;
+	const unsigned int all =
+		FILTER_TGID | FILTER_TID | FILTER_CGROUP | FILTER_COMM | FILTER_USER_ONLY;
 	unsigned long limit = argc > 1 ? strtoul(argv[1], NULL, 10) : 0;
 	char *log = calloc(1, LOG_BYTES);
 	int status;

@@ -221,27 +221,28 @@ static int find_symbols(struct pass *pass)
 	return elf_table_symbols(pass->file, &table, take_symbol, pass);
 }
 
-static int run(struct pass *pass, int fd, size_t n)
+static int run(const struct pass *asked, int fd, size_t n)
 {
 	AUTO_ELF file = { 0 };
 	AUTO_CANDIDATES batch = { 0 };
 	AUTO_FREE struct elf_stub *stubs = calloc(n + 1, sizeof(*stubs));
+	struct pass pass = *asked;
 	size_t n_stubs = 0;
 	int err;
 
 	if (!stubs)
 		return fail(-ENOMEM, "no memory for %zu addresses", n);
-	pass->file = &file;
-	pass->batch = &batch;
+	pass.file = &file;
+	pass.batch = &batch;
 	err = elf_file_open(&file, fd);
 	if (!err)
-		err = add_queries(pass, n);
+		err = add_queries(&pass, n);
 	if (!err)
-		err = find_symbols(pass);
+		err = find_symbols(&pass);
 	if (!err)
-		err = deliver_all(pass, stubs, &n_stubs);
+		err = deliver_all(&pass, stubs, &n_stubs);
 	if (!err)
-		err = deliver_stubs(pass, stubs, n_stubs);
+		err = deliver_stubs(&pass, stubs, n_stubs);
 	return err;
 }
 
