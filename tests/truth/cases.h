@@ -26,7 +26,7 @@
 	X(START, .05, "start-up", "nothing of the workload's own runs yet, or any more") \
 	X(CUT, .01, "cut", "a true part, marked as cut")                                 \
 	X(GAP, 0, "gap", "a true stack with its gap marked")                             \
-	X(UNSPLICED, .25, "unspliced", "the thread's stack, its key not yet known")      \
+	X(UNSPLICED, .15, "unspliced", "the thread's stack, its key not yet known")      \
 	X(WINDOW, 0, "push-window", "while an operation hands over to another")
 
 enum stack_class {

@@ -88,7 +88,7 @@ static const struct truth_case cases[] = {
 		.args = "fork %m 3",
 		.kinds = ALL_KINDS,
 		DISPATCH("fork_loop;", "hop_{000..002}", "dispatch"),
-		.bounds = { { CLASS_UNSPLICED, .5 },
+		.bounds = { { CLASS_UNSPLICED, .75 },
 			    { CLASS_FP_LIBC, .3 },
 			    { CLASS_CUT, .05 } },
 	},

@@ -149,7 +149,7 @@ static const struct truth_case cases[] = {
 			   SET_UP },
 	},
 	{
-		/* by frame pointers the dispatcher is passed over: its root must not be */
+		/* passed over by frame pointers, the dispatcher still has its root */
 		.name = "skip-outer",
 		.program = "skip",
 		.args = "outer %m",

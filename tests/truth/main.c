@@ -23,6 +23,7 @@
 #include <string.h>
 #include <unistd.h>
 
+/* The kind that --core runs; its folder, or where there is none, the one above. */
 #define CORE_KIND "core"
 
 /*
@@ -287,6 +288,7 @@ static bool read_line(struct line *line, int argc, char **argv)
 		{ "list", 0, NULL, 'l' },     { 0 },
 	};
 	struct setup *setup = &line->setup;
+	char core[4096];
 	int c;
 
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
@@ -312,6 +314,8 @@ static bool read_line(struct line *line, int argc, char **argv)
 			return false;
 	}
 	line->keep = setup->scratch != NULL;
+	snprintf(core, sizeof(core), "%s/" CORE_KIND, setup->workloads);
+	setup->core_is_flat = access(core, X_OK) != 0;
 	if (!setup->hz)
 		setup->hz = setup->core ? 199 : 1999;
 	if (!setup->ms)

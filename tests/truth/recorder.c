@@ -259,6 +259,8 @@ int recorder_run(const struct setup *setup, const struct truth_case *of, const c
 	char program[1024];
 	int err;
 
+	if (setup->core && setup->core_is_flat)
+		kind = ".";
 	recorder_name_files(ret, setup->scratch);
 	recorder_remove(ret);
 	snprintf(program, sizeof(program), "%s/%s/%s", setup->workloads, kind,

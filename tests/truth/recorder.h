@@ -15,6 +15,7 @@ struct setup {
 	const char *sabotage;  /* or NULL */
 	unsigned int hz, ms;
 	bool core;
+	bool core_is_flat; /* the core's programs lie in `workloads` itself */
 };
 
 /* Files of one recording, below the scratch folder. */
