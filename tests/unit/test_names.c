@@ -138,7 +138,7 @@ static void reads_a_debug_file(void **state)
 /* The loader's own answer for every 16th byte of this libc's code. */
 static void agrees_with_the_loader(void **state)
 {
-	uint64_t *addrs = calloc(NAMED_MOST, sizeof(*addrs));
+	static uint64_t addrs[NAMED_MOST];
 	const uint64_t step = 16 * 29;
 	const struct elf_segment *code = NULL;
 	struct elf_facts facts;
@@ -148,7 +148,7 @@ static void agrees_with_the_loader(void **state)
 	char *base;
 	int fd;
 
-	assert_true(dladdr(dlsym(RTLD_DEFAULT, "pthread_create"), &libc));
+	assert_true(dladdr(dlsym(RTLD_DEFAULT, "gnu_get_libc_version"), &libc));
 	base = libc.dli_fbase;
 	fd = open_file(libc.dli_fname);
 	if (!shell("readelf -SW %s | grep -q SYMTAB", libc.dli_fname))
@@ -177,7 +177,6 @@ static void agrees_with_the_loader(void **state)
 	}
 	assert_true(agreed > 500);
 	free(named);
-	free(addrs);
 	close(fd);
 }
 

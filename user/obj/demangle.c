@@ -26,7 +26,8 @@ static void take(const char *piece, size_t n, void *arg)
 	struct bounded *out = arg;
 	size_t room = sizeof(out->text) - out->n;
 
-	memcpy(out->text + out->n, piece, n < room ? n : room);
+	if (n) /* an empty piece may be NULL */
+		memcpy(out->text + out->n, piece, n < room ? n : room);
 	out->n += n < room ? n : room;
 	if (n > room)
 		longjmp(out->full, 1);
