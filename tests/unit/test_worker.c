@@ -312,19 +312,22 @@ static void blames_the_file_it_died_of(void **state)
 	pid_t parser = parser_of(worker);
 
 	kill(parser, SIGSTOP);
-	for (size_t i = 0; i < n; i++)
-		assert_int_equal(worker_submit_scan(worker, open_file("good.so"), i), 0);
+	for (size_t i = 0; i < n; i++) /* one was never open */
+		assert_int_equal(worker_submit_scan(worker,
+						    i == 9 ? 12345 : open_file("good.so"),
+						    i),
+				 0);
 	assert_int_equal(worker_collect(worker, 50, scan_done, &scanned), n);
 	kill(parser, SIGKILL);
 	assert_int_equal(worker_collect(worker, 10000, scan_done, &scanned), 0);
 	assert_int_equal(scanned.n, n);
 	for (size_t i = 0; i < n; i++) {
 		assert_int_equal(scanned.cookies[i], i);
-		assert_int_equal(scanned.errs[i], i ? 0 : -EPIPE);
-		assert_int_equal(scanned.keys[i], i ? 1 : 0);
+		assert_int_equal(scanned.errs[i], i == 9 ? -EBADF : i ? 0 : -EPIPE);
+		assert_int_equal(scanned.keys[i], i && i != 9 ? 1 : 0);
 	}
 	assert_int_equal(worker_counts(worker)->restarts, 1);
-	assert_int_equal(worker_counts(worker)->failed, 1);
+	assert_int_equal(worker_counts(worker)->failed, 2);
 	worker_free(worker);
 }
 

@@ -139,16 +139,22 @@ const struct worker_counts *worker_counts(const struct worker *worker)
 	return &worker->counts;
 }
 
+/* Some are done before their turn: those that could not even be sent. */
+static void skip_done(struct worker *worker)
+{
+	while (worker->answered < worker->sent &&
+	       worker->jobs.items[worker->answered].done)
+		worker->answered++;
+	worker->since_ms = worker_now_ms();
+}
+
 static void answer_job(struct worker *worker, struct scan_job *job, int err)
 {
 	job->err = err;
 	job->done = true;
 	close(GIVE_FD(job->fd));
 	worker->counts.failed += err != 0;
-	while (worker->answered < worker->sent &&
-	       worker->jobs.items[worker->answered].done)
-		worker->answered++;
-	worker->since_ms = worker_now_ms();
+	skip_done(worker);
 }
 
 /* The parser died or is ended: the oldest did it, the others go again. When
@@ -177,9 +183,15 @@ static void send_jobs(struct worker *worker)
 	while (worker->sent < worker->jobs.n &&
 	       worker->sent - worker->answered < IN_FLIGHT_MOST) {
 		struct scan_job *job = &worker->jobs.items[worker->sent];
-		int err = wire_send(worker->sock, &request, sizeof(request), job->fd,
-				    MSG_DONTWAIT);
+		int err;
 
+		if (job->done) {
+			worker->sent++;
+			skip_done(worker);
+			continue;
+		}
+		err = wire_send(worker->sock, &request, sizeof(request), job->fd,
+				MSG_DONTWAIT);
 		if (err == -EAGAIN || err == -ETOOMANYREFS || err == -ENOBUFS)
 			return;
 		if (err == -EPIPE || err == -ECONNRESET || worker->sock < 0) {
