@@ -10,7 +10,7 @@
  * pointer of the table to its own first block) tells a thread for which that
  * does not hold. See docs/ARCHITECTURE.md, "Finding the roots".
  */
-#include "compat.bpf.h"
+#include "process.bpf.h"
 
 #define GLIBC_SPECIFIC_FROM_TID	  576 /* pthread.specific - pthread.tid */
 #define GLIBC_ROBUST_FROM_TID	  16  /* pthread.robust_head - pthread.tid */
@@ -24,23 +24,6 @@
 #define MUSL_SELF_FROM_TP (-200)
 #define MUSL_TSD_FROM_TP  (-88)
 #endif
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, PUBLISHED_MOST);
-	__type(key, __u32); /* tgid */
-	__type(value, struct published);
-} processes SEC(".maps");
-
-static __always_inline bool same_life(struct task_struct *task, struct published *pub)
-{
-	__u64 start = BPF_CORE_READ(task, group_leader, start_boottime);
-
-	if (knobs.sabotage & SABOTAGE_NO_IDENTITY)
-		return true;
-	return start / knobs.clock_tick_ns == pub->start_ticks &&
-	       BPF_CORE_READ(task, mm, start_stack) == pub->start_stack;
-}
 
 /* glibc's table of blocks of slots, {sequence, data} each; 0: not there. */
 static __always_inline __u64 glibc_specific(struct task_struct *task,
@@ -102,6 +85,7 @@ static __always_inline void add_head(struct scratch *s, struct slots *slots,
 {
 	__u32 key = ASYNC_KEY_UNSET, n = s->n_heads;
 	__u64 holder, root = 0;
+	struct head *head;
 
 	if (!key_addr || !read_user(&key, sizeof(key), key_addr) || key >= ASYNC_KEYS)
 		return;
@@ -114,12 +98,15 @@ static __always_inline void add_head(struct scratch *s, struct slots *slots,
 	}
 	if (n >= KEYS_MOST || root & 7)
 		return;
-	if (!read_user(&s->heads[n].root, sizeof(s->heads[n].root), root))
+	/* verifier: before 6.3 a compared copy of n does not bound n itself */
+	KEEP(n);
+	head = &s->heads[n & (KEYS_MOST - 1)];
+	if (!read_user(&head->root, sizeof(head->root), root))
 		return;
-	s->heads[n].root.top &= knobs.addr_mask;
-	s->heads[n].root.next &= knobs.addr_mask;
-	s->heads[n].root.fp &= knobs.addr_mask;
-	s->heads[n].addr = root;
+	head->root.top &= knobs.addr_mask;
+	head->root.next &= knobs.addr_mask;
+	head->root.fp &= knobs.addr_mask;
+	head->addr = root;
 	s->n_heads = n + 1;
 }
 
@@ -144,7 +131,7 @@ int slot_find_roots(__u32 hook)
 	pub = bpf_map_lookup_elem(&processes, &s->rec.tgid);
 	if (!pub)
 		return 0;
-	if (!same_life(task, pub)) {
+	if (!(knobs.sabotage & SABOTAGE_NO_IDENTITY) && !same_life(task, pub)) {
 		s->rec.flags |= SAMPLE_STALE;
 		return 0;
 	}
