@@ -7,8 +7,6 @@
  */
 #include "weft.bpf.h"
 
-#define CHAIN_STEPS 8 /* nodes a call */
-
 static __always_inline bool read_root(struct async_root *to, __u64 addr)
 {
 	if (!addr || addr & 7 || addr & ~FRAME_ADDR_MASK)
@@ -49,8 +47,16 @@ static __always_inline bool was_met(struct scratch *s, __u64 addr)
 	return true; /* no room for another one */
 }
 
+/* A word between frames: no frame pointer is its. */
+static __always_inline void emit_mark(struct scratch *s, __u64 word)
+{
+	if (!s->lane)
+		s->fps[s->n_words & (RECORD_WORDS_MOST / 2 - 1)] = 0;
+	emit_word(s, word);
+}
+
 /* Marks the place of the k-th head's root and goes to the root behind it. */
-int async_mark_root(__u32 hook, __u32 k)
+__noinline int async_mark_root(__u32 hook, __u32 k)
 {
 	struct scratch *s = scratch(hook);
 	struct head *head;
@@ -64,7 +70,7 @@ int async_mark_root(__u32 hook, __u32 k)
 		head->addr = 0;
 		return 0;
 	}
-	emit_word(s, (__u64)FRAME_ROOT << FRAME_KIND_SHIFT | n);
+	emit_mark(s, (__u64)FRAME_ROOT << FRAME_KIND_SHIFT | n);
 	root_met(s, n)->addr = head->addr;
 	root_met(s, n)->top = head->root.top;
 	s->n_roots = n + 1;
@@ -72,23 +78,23 @@ int async_mark_root(__u32 hook, __u32 k)
 	return 0;
 }
 
-int async_meet_roots(__u32 hook)
+__noinline int async_meet_roots(__u32 hook)
 {
 	struct scratch *s = scratch(hook);
 
 	if (!s)
 		return 0;
-	for (int k = 0; k < KEYS_MOST; k++) {
-		struct head *head = &s->heads[k];
+	s->key_at_hand = 0;
+	/* one function may have registered several, one in another */
+	for (int i = 0; i < MAX_ROOTS + KEYS_MOST; i++) {
+		__u32 k = s->key_at_hand;
 
-		if (k >= s->n_heads)
+		if (k >= KEYS_MOST || k >= s->n_heads)
 			break;
-		/* one function may have registered several, one in another */
-		for (int again = 0; again < 4; again++) {
-			if (!head->addr || !frame_registered(s, head))
-				break;
+		if (s->heads[k].addr && frame_registered(s, &s->heads[k]))
 			async_mark_root(hook, k);
-		}
+		else
+			s->key_at_hand = k + 1;
 	}
 	return 0;
 }
@@ -120,8 +126,8 @@ int async_take_checkpoint(__u32 hook)
 	if (nearest >= KEYS_MOST)
 		return 0;
 	s->fp = s->sp = s->heads[nearest].root.fp;
-	emit_word(s, (__u64)FRAME_GAP << FRAME_KIND_SHIFT);
-	async_mark_root(hook, nearest);
+	emit_mark(s, (__u64)FRAME_GAP << FRAME_KIND_SHIFT);
+	async_meet_roots(hook); /* all that this function registered */
 	start_cycle_test(s);
 	return 1;
 }
@@ -165,17 +171,20 @@ int async_open_chain(__u32 hook)
 }
 
 /* The word behind the thread frame whose frame pointer is fp; 0: none. */
-static __always_inline __u32 find_frame(struct scratch *s, __u64 fp)
+__noinline int async_find_frame(__u32 hook, __u64 fp)
 {
-	__u32 first = s->thread_start;
+	struct scratch *s = scratch(hook);
+	__u32 first;
 
+	if (!s || !fp)
+		return 0;
+	first = s->thread_start;
 	for (__u32 i = 0; i < FRAMES_MOST + 2 * MAX_ROOTS; i++) {
 		__u32 at = (first + i) & (RECORD_WORDS_MOST / 2 - 1);
 
 		if (i >= s->rec.n_thread)
 			break;
-		/* words that are no frames keep what an older sample left */
-		if (s->fps[at] == fp && FRAME_KIND(s->words[at]) <= FRAME_UNPROVEN)
+		if (s->fps[at] == fp)
 			return i + 1;
 	}
 	return 0;
@@ -186,7 +195,7 @@ static __always_inline __u32 cross(struct scratch *s, __u32 hook, struct async_r
 				   __u64 q_addr)
 {
 	__u64 record[2];
-	__u32 target = find_frame(s, q->fp);
+	__u32 target = async_find_frame(hook, q->fp);
 
 	if (target) {
 		close_segment(s, SEGMENT_CHAIN, END_REJOINED, target);

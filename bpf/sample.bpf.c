@@ -3,20 +3,9 @@
  * The on-CPU tick. It says who ran and where, and gives it no meaning: names,
  * views and weights belong to user space.
  */
-#include "compat.bpf.h"
-
-/* Pieces of work a sample: the frames of both budgets one by one, and the
- * roots between them. */
-#define ADVANCES (2 * FRAMES_MOST + 4 * MAX_ROOTS)
+#include "process.bpf.h"
 
 const volatile struct knobs knobs = {};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, FILTER_PIDS_MOST);
-	__type(key, __u32);
-	__type(value, __u8);
-} wanted_pids SEC(".maps");
 
 static __always_inline bool pid_wanted(__u64 who)
 {
@@ -63,11 +52,7 @@ static __always_inline void begin_record(struct scratch *s, __u64 who)
 	s->rec.n_thread = 0;
 	s->rec.ending = END_NO_USER;
 	s->rec.flags = 0;
-	s->n_words = 0;
-	s->n_heads = 0;
-	s->n_roots = 0;
-	s->next_root = 0;
-	s->lane = 0;
+	splice_begin(s);
 }
 
 static __always_inline void take_kernel_stack(struct scratch *s, void *ctx)
@@ -94,19 +79,7 @@ static __always_inline void take_user_stack(struct scratch *s,
 	s->pc = at.pc & knobs.addr_mask & FRAME_ADDR_MASK;
 	s->sp = at.sp & knobs.addr_mask;
 	s->fp = at.fp & knobs.addr_mask;
-	s->thread_start = s->n_words;
-	s->frames_left = s->chain_left = knobs.max_frames;
-	s->phase = PHASE_WALK;
-	slot_find_roots(HOOK_ONCPU);
-	walk_begin(HOOK_ONCPU);
-	for (int i = 0; i < ADVANCES; i++) {
-		if (!splice_advance(HOOK_ONCPU))
-			break;
-	}
-	for (int k = 0; k < KEYS_MOST; k++) {
-		if (k < s->n_heads && s->heads[k].addr)
-			s->rec.flags |= SAMPLE_UNMATCHED;
-	}
+	splice_user_stack(s, HOOK_ONCPU);
 }
 
 SEC("perf_event")

@@ -16,10 +16,13 @@
 
 static __always_inline void keep_frame(struct scratch *s, __u64 kind)
 {
-	if (s->n_heads) {
+	/* a waiting thread's may lie past the half that fps has room for */
+	if (s->n_heads && !s->lane) {
 		/* verifier: the mask, not the budget, bounds the index */
 		s->fps[s->n_words & (RECORD_WORDS_MOST / 2 - 1)] = s->fp;
 	}
+	if (kind == FRAME_UNPROVEN)
+		s->rec.flags |= SAMPLE_UNPROVEN;
 	emit_word(s, kind << FRAME_KIND_SHIFT | s->pc);
 }
 
@@ -115,11 +118,19 @@ static __always_inline void spend(struct scratch *s)
 }
 
 /* The walk is over, unless a root lies ahead that it can be taken up from. */
-static __always_inline int end_walk(struct scratch *s, __u32 hook, __u32 ending)
+__noinline int walk_end(__u32 hook, __u32 ending)
 {
+	struct scratch *s = scratch(hook);
+
+	if (!s)
+		return 0;
 	if (s->n_heads && ending != END_BUDGET && async_take_checkpoint(hook)) {
 		s->chunk_bytes = 0;
 		return 1;
+	}
+	for (int k = 0; k < KEYS_MOST; k++) {
+		if (k < s->n_heads && s->heads[k].addr)
+			s->rec.flags |= SAMPLE_UNMATCHED;
 	}
 	if (s->lane) {
 		async_end_crossing(hook, ending);
@@ -138,23 +149,22 @@ int walk_chunk(__u32 hook)
 
 	if (!s)
 		return 0;
-	for (int i = 0; i < CHUNK_STEPS; i++) {
+	for (int i = 0; i < WALK_STEPS; i++) {
 		enum step step;
 
 		ending = why_not_up(s);
 		if (ending != N_ENDINGS)
-			return end_walk(s, hook, ending);
+			return walk_end(hook, ending);
 		step = step_up(s, &ending);
 		if (step == STEP_NEEDS_CHUNK) {
 			if (!load_chunk(s))
-				return end_walk(s, hook, END_UNREADABLE);
+				return walk_end(hook, END_UNREADABLE);
 			step = step_up(s, &ending);
 		}
 		if (step != STEP_TAKEN)
-			return end_walk(s, hook, ending);
+			return walk_end(hook, ending);
 
 		spend(s);
-		s->rec.flags |= SAMPLE_UNPROVEN;
 		if (s->n_heads)
 			async_meet_roots(hook);
 		keep_frame(s, FRAME_UNPROVEN);

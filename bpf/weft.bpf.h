@@ -8,10 +8,11 @@
  * the verifier does not follow map values, so a walk of 512 steps costs it no
  * more than one of 16. For the same reason the functions that a loop calls are
  * global, of default visibility, and take one number, the key of their scratch
- * value (one a hook, since a tick can interrupt a switch).
+ * value (one a hook, since a tick can interrupt a switch). __noinline where the
+ * caller is in the same file, or clang takes it in all the same.
  *
- * walk.bpf.c and async.bpf.c also compile natively, over a memory that a test
- * makes up: tests/host_bpf gives what this header takes from the kernel.
+ * walk.bpf.c, async.bpf.c and splice.bpf.c also compile natively, over memory
+ * that a test makes up: tests/host_bpf gives what this takes from the kernel.
  */
 #ifndef WEFT_BPF_H
 #define WEFT_BPF_H
@@ -31,7 +32,6 @@
 
 #define CHUNK_BYTES 1024
 #define FRAME_BYTES 16 /* a frame record: caller's frame pointer, return address */
-#define CHUNK_STEPS (CHUNK_BYTES / FRAME_BYTES)
 
 /* A step longer than this leaves too few frames in a chunk to pay for it. */
 #define LONG_STEP_BYTES 384
@@ -41,6 +41,13 @@
 
 /* How far ahead a root may lie that a broken walk is taken up from. */
 #define CHECKPOINT_BYTES (64ULL << 20)
+
+#define WALK_STEPS  32 /* frames a call of walk_chunk() */
+#define CHAIN_STEPS 8  /* nodes a call of async_walk_chain() */
+
+/* Calls a sample: both budgets in the smaller of the two steps, and a root's
+ * begin, ends and gaps, each of which can break off a step. */
+#define ADVANCES (2 * FRAMES_MOST / CHAIN_STEPS + 8 * MAX_ROOTS)
 
 enum hook { HOOK_ONCPU, N_HOOKS };
 
@@ -80,7 +87,7 @@ struct scratch {
 	__u32 lane;	    /* 0: own thread; 1: a waiting thread's stack */
 	__u32 n_roots;	    /* met so far */
 	__u32 next_root;    /* the first one whose chain was not walked */
-	__u32 reserved0;
+	__u32 key_at_hand;  /* of those whose roots are being met */
 
 	/* the chain under way */
 	__u64 node;
@@ -167,10 +174,12 @@ int splice_advance(__u32 hook);
 /* walk.bpf.c */
 int walk_begin(__u32 hook); /* from s->pc, sp, fp */
 int walk_chunk(__u32 hook);
+int walk_end(__u32 hook, __u32 ending);
 
 /* async.bpf.c */
 int async_meet_roots(__u32 hook); /* that the frame at hand registered */
-int async_mark_root(__u32 hook, __u32 head);
+int async_mark_root(__u32 hook, __u32 k);
+int async_find_frame(__u32 hook, __u64 fp);
 int async_take_checkpoint(__u32 hook); /* nonzero: the walk goes on from a root */
 int async_open_chain(__u32 hook);      /* of the next root; 0: none left */
 int async_walk_chain(__u32 hook);
@@ -178,6 +187,29 @@ int async_end_crossing(__u32 hook, __u32 ending);
 
 /* slot.bpf.c: the current thread's roots into s->heads */
 int slot_find_roots(__u32 hook);
+
+static __always_inline void splice_begin(struct scratch *s)
+{
+	s->n_words = 0;
+	s->n_heads = 0;
+	s->n_roots = 0;
+	s->next_root = 0;
+	s->lane = 0;
+}
+
+/* The user stack at s->pc, sp and fp, and all that it leads to. */
+static __always_inline void splice_user_stack(struct scratch *s, __u32 hook)
+{
+	s->thread_start = s->n_words;
+	s->frames_left = s->chain_left = knobs.max_frames;
+	s->phase = PHASE_WALK;
+	slot_find_roots(hook);
+	walk_begin(hook);
+	for (int i = 0; i < ADVANCES; i++) {
+		if (!splice_advance(hook))
+			break;
+	}
+}
 
 /* emit.bpf.c: the ledger, and the record into the ring */
 int emit_entered(void);

@@ -70,6 +70,12 @@ struct pt_regs { /* begins with user_pt_regs; the rest is the kernel's own */
 #error "weft's BPF programs know x86-64 and arm64"
 #endif
 
+struct bpf_raw_tracepoint_args { /* include/uapi/linux/bpf.h */
+	__u64 args[0];
+};
+
+enum { BPF_ANY };
+
 struct bpf_perf_event_data { /* include/uapi/linux/bpf_perf_event.h */
 	bpf_user_pt_regs_t regs;
 	__u64 sample_period;
@@ -98,6 +104,7 @@ struct thread_struct {
 
 struct task_struct {
 	unsigned int flags;
+	int pid, tgid;
 	void *stack;
 	struct mm_struct *mm;
 	struct task_struct *group_leader;

@@ -22,6 +22,7 @@
 #define KEYS_MOST	 4    /* candidate key variables of one process */
 #define PUBLISHED_MOST	 4096 /* processes with a key at one time */
 #define FILTER_PIDS_MOST 1024
+#define FAMILY_MOST	 32768 /* processes of a command at one time */
 #define CPUS_MOST	 4096
 
 enum filter_bits {
@@ -41,10 +42,12 @@ enum sabotage_bits {
 };
 
 struct knobs {
-	unsigned int filters;		 /* enum filter_bits */
-	unsigned int max_frames;	 /* FRAMES_LEAST to FRAMES_MOST */
-	unsigned int wakeup_bytes;	 /* of a ring in use: wake the reader */
-	unsigned int sabotage;		 /* enum sabotage_bits; 0 outside of tests */
+	unsigned int filters;	   /* enum filter_bits */
+	unsigned int max_frames;   /* FRAMES_LEAST to FRAMES_MOST */
+	unsigned int wakeup_bytes; /* of a ring in use: wake the reader */
+	unsigned int sabotage;	   /* enum sabotage_bits; 0 outside of tests */
+	unsigned int follow_forks; /* a child of a wanted process is wanted */
+	unsigned int reserved;
 	unsigned long long cgroup_id;	 /* FILTER_CGROUP: the v2 cgroup's id */
 	unsigned int cgroup_level;	 /* and its depth below the root, root = 0 */
 	unsigned int page_bytes;	 /* of user memory */

@@ -234,7 +234,8 @@ static void on_forked(void *arg, const struct process *child)
 	publish(arg, child);
 }
 
-/* The old image's keys are nobody's now; the identity check guards meanwhile. */
+/* The old image's keys are nobody's now; the identity check guards meanwhile.
+ * Of processes that end the kernel's half forgets by itself. */
 static void on_gone(void *arg, const struct process *process)
 {
 	struct keys *keys = arg;

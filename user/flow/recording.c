@@ -58,7 +58,7 @@ static int make_knobs(const struct record_options *options, struct knobs *knobs)
 		.max_frames = options->max_frames,
 		.sabotage = options->sabotage,
 	};
-	if (options->tgids.n)
+	if (options->tgids.n || options->command)
 		knobs->filters |= FILTER_TGID;
 	if (options->tids.n)
 		knobs->filters |= FILTER_TID;
@@ -94,18 +94,20 @@ static int choose_event(const char *wanted, enum tick_event *ret)
 static int new_sampler(struct recording *r)
 {
 	const struct record_options *options = r->options;
-	pid_t pids[2 * FILTER_PIDS_MOST];
+	pid_t pids[2 * FILTER_PIDS_MOST + 1];
 	struct sampler_config config = {
 		.hz = options->hz,
 		.pids = pids,
 		.n_pids = options->tgids.n + options->tids.n,
-		.command = r->command.pid,
+		.follow_forks = options->command,
 	};
 	int err = make_knobs(options, &config.knobs);
 
 	memcpy(pids, options->tgids.pids, options->tgids.n * sizeof(*pids));
 	memcpy(pids + options->tgids.n, options->tids.pids,
 	       options->tids.n * sizeof(*pids));
+	if (options->command)
+		pids[config.n_pids++] = r->command.pid;
 	if (!err)
 		err = choose_event(options->event, &config.event);
 	r->event = config.event;

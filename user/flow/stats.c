@@ -40,10 +40,11 @@ void stats_check(struct stats *stats)
 
 uint64_t stats_missed_ticks(const struct stats *stats)
 {
+	const struct ledger *ledger = &stats->totals.ledger;
 	uint64_t expected = stats->totals.expected_ticks;
-	uint64_t entered = stats->totals.ledger.entered;
+	uint64_t busy = ledger->entered - ledger->outcomes[OUTCOME_IDLE];
 
-	return expected > entered ? expected - entered : 0;
+	return expected > busy ? expected - busy : 0;
 }
 
 static uint64_t losses(const struct stats *stats)
@@ -197,7 +198,7 @@ static void summary_losses(struct str *out, const struct stats *stats)
 	if (stats->profile->samples.refused)
 		str_addf(out, ", %" PRIu64 ": too many distinct stacks",
 			 stats->profile->samples.refused);
-	if (stats->event == TICK_CPU_CLOCK && stats->totals.expected_ticks)
+	if (stats->event == TICK_CPU_CLOCK && stats_missed_ticks(stats))
 		str_addf(
 			out, "; about %" PRIu64 " ticks (%.1f %%) never came",
 			stats_missed_ticks(stats),

@@ -64,16 +64,12 @@ bool cycles_work(void)
 	return read(fd, &count, sizeof(count)) == sizeof(count) && count > 0;
 }
 
-int tick_open(enum tick_event event, unsigned int hz, pid_t pid, int cpu)
+int tick_open(enum tick_event event, unsigned int hz, int cpu)
 {
 	struct perf_event_attr attr = tick_attr(event, hz);
 	int fd;
 
-	if (cpu < 0) {
-		attr.inherit = 1;
-		attr.enable_on_exec = 1;
-	}
-	fd = event_open(&attr, pid, cpu);
+	fd = event_open(&attr, -1, cpu);
 	if (fd >= 0)
 		return fd;
 	fail_errno(fd, "cannot open the perf event %s on CPU %d", tick_event_name(event),
@@ -133,4 +129,15 @@ int cpus_online(bool *online, int room)
 			online[cpu] = true;
 	}
 	return 0;
+}
+
+uint64_t cpus_idle_ns(void)
+{
+	AUTO_FCLOSE FILE *f = fopen("/proc/stat", "re");
+	unsigned long long idle, iowait;
+
+	/* cpu user nice system idle iowait …, in clock ticks */
+	if (!f || fscanf(f, "cpu %*u %*u %*u %llu %llu", &idle, &iowait) != 2)
+		return 0;
+	return (idle + iowait) * (uint64_t)(1000000000 / sysconf(_SC_CLK_TCK));
 }

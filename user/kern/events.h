@@ -17,14 +17,14 @@ const char *tick_event_name(enum tick_event event); /* "cpu-clock", "cycles" */
 /* Does the PMU count? Opens cycles on this thread and sees them grow. */
 bool cycles_work(void);
 
-/*
- * A disabled sampling event. pid -1: every task on that CPU; cpu -1: that task
- * and all that it forks from now on, from its next exec. The fd, or -errno.
- */
-int tick_open(enum tick_event event, unsigned int hz, pid_t pid, int cpu);
+/* A disabled sampling event of every task on a CPU: the fd, or -errno. */
+int tick_open(enum tick_event event, unsigned int hz, int cpu);
 
 /* The event that reports maps, comms, forks and exits on a CPU; disabled. */
 int sideband_open(int cpu);
+
+/* How long the machine's CPUs have been idle, in all; to 10 ms a CPU. */
+uint64_t cpus_idle_ns(void);
 
 /* Marks in online[0..room) the CPUs of /sys/devices/system/cpu/online. */
 int cpus_online(bool *online, int room);

@@ -24,10 +24,11 @@ struct sampler {
 	int epoll_fd;
 	int n_cpus;		  /* possible ones */
 	int *ring_fds, *tick_fds; /* by CPU; -1: none */
-	int command_fd;		  /* the one event of a command, or -1 */
+	struct bpf_link *fork_link, *free_link;
 	unsigned int hz;
 	enum tick_event event;
 	unsigned int ring_bytes;
+	uint64_t idle_ns;    /* of all CPUs, at the start; then while it ran */
 	uint64_t gone_ticks; /* expected on CPUs that went offline since */
 	bool running;
 };
@@ -87,7 +88,11 @@ static int load_once(struct sampler *s, const struct sampler_config *config)
 	knobs->kernel_stack_bytes = arch_kernel_stack_bytes();
 	knobs->addr_mask = arch_addr_mask();
 
+	knobs->follow_forks = config->follow_forks;
+
 	err = bpf_map__set_max_entries(s->skel->maps.rings, (unsigned int)s->n_cpus);
+	if (!err && config->follow_forks)
+		err = bpf_map__set_max_entries(s->skel->maps.wanted_pids, FAMILY_MOST);
 	return err ? err : weft_bpf__load(s->skel);
 }
 
@@ -154,24 +159,18 @@ static int attach(struct sampler *s, int fd)
 	return 0;
 }
 
-static int add_cpu(struct sampler *s, int cpu, bool tick)
+static int add_cpu(struct sampler *s, int cpu)
 {
 	int err = s->ring_fds[cpu] < 0 ? add_ring(s, cpu) : 0;
 
 	if (!err)
 		err = sideband_add_cpu(s->sideband, cpu, s->epoll_fd);
-	if (err || !tick)
+	if (err)
 		return err;
-	s->tick_fds[cpu] = tick_open(s->event, s->hz, -1, cpu);
+	s->tick_fds[cpu] = tick_open(s->event, s->hz, cpu);
 	if (s->tick_fds[cpu] < 0)
 		return s->tick_fds[cpu];
 	return attach(s, s->tick_fds[cpu]);
-}
-
-static int add_command(struct sampler *s, pid_t command)
-{
-	s->command_fd = tick_open(s->event, s->hz, command, -1);
-	return s->command_fd < 0 ? s->command_fd : attach(s, s->command_fd);
 }
 
 static int add_online_cpus(struct sampler *s)
@@ -181,7 +180,7 @@ static int add_online_cpus(struct sampler *s)
 
 	for (int cpu = 0; !err && cpu < s->n_cpus; cpu++)
 		if (online[cpu])
-			err = add_cpu(s, cpu, s->command_fd < 0);
+			err = add_cpu(s, cpu);
 	return err;
 }
 
@@ -195,11 +194,6 @@ static int open_all(struct sampler *s, const struct sampler_config *config)
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (s->epoll_fd < 0)
 		return fail_errno(-errno, "epoll");
-	if (config->command > 0) {
-		err = add_command(s, config->command);
-		if (err)
-			return err;
-	}
 	err = add_online_cpus(s);
 	if (err)
 		return err;
@@ -207,6 +201,16 @@ static int open_all(struct sampler *s, const struct sampler_config *config)
 		      &event))
 		return fail_errno(-errno, "epoll");
 	return 0;
+}
+
+/* Forks and ends are watched from before anything is published or wanted. */
+static int watch_forks(struct sampler *s)
+{
+	s->fork_link = bpf_program__attach(s->skel->progs.process_fork);
+	if (!s->fork_link)
+		return fail_errno(-errno, "cannot watch forks");
+	s->free_link = bpf_program__attach(s->skel->progs.process_free);
+	return s->free_link ? 0 : fail_errno(-errno, "cannot watch processes end");
 }
 
 static int *new_fds(int n)
@@ -225,7 +229,7 @@ int sampler_new(struct sampler **ret, const struct sampler_config *config)
 
 	if (!s)
 		return fail(-ENOMEM, "no memory for the sampler");
-	s->epoll_fd = s->command_fd = -1;
+	s->epoll_fd = -1;
 	s->hz = config->hz;
 	s->event = config->event;
 	s->ring_bytes = ring_size(config->hz);
@@ -238,6 +242,8 @@ int sampler_new(struct sampler **ret, const struct sampler_config *config)
 		return fail(-ENOMEM, "no memory for %d CPUs", s->n_cpus);
 
 	err = load(s, config);
+	if (!err)
+		err = watch_forks(s);
 	if (!err)
 		err = filter_pids(s, config);
 	if (!err)
@@ -260,8 +266,8 @@ void sampler_free(struct sampler *s)
 {
 	if (!s)
 		return;
-	if (s->command_fd >= 0)
-		close(s->command_fd);
+	bpf_link__destroy(s->fork_link);
+	bpf_link__destroy(s->free_link);
 	close_fds(s->tick_fds, s->n_cpus);
 	ring_buffer__free(s->rings);
 	close_fds(s->ring_fds, s->n_cpus);
@@ -284,14 +290,14 @@ static int each_tick(struct sampler *s, unsigned long request)
 int sampler_start(struct sampler *s)
 {
 	s->running = true;
+	s->idle_ns = cpus_idle_ns();
 	return each_tick(s, PERF_EVENT_IOC_ENABLE);
 }
 
 int sampler_stop(struct sampler *s)
 {
 	s->running = false;
-	if (s->command_fd >= 0 && ioctl(s->command_fd, PERF_EVENT_IOC_DISABLE, 0))
-		return fail_errno(-errno, "cannot stop the ticks");
+	s->idle_ns = cpus_idle_ns() - s->idle_ns;
 	return each_tick(s, PERF_EVENT_IOC_DISABLE);
 }
 
@@ -337,14 +343,14 @@ int sampler_check_cpus(struct sampler *s)
 	AUTO_FREE bool *online = calloc((size_t)s->n_cpus, sizeof(*online));
 	int err = online ? cpus_online(online, s->n_cpus) : fail(-ENOMEM, "no memory");
 
-	for (int cpu = 0; !err && cpu < s->n_cpus && s->command_fd < 0; cpu++) {
+	for (int cpu = 0; !err && cpu < s->n_cpus; cpu++) {
 		bool open = s->tick_fds[cpu] >= 0;
 
 		if (open && !online[cpu])
 			drop_cpu(s, cpu);
 		if (open || !online[cpu])
 			continue;
-		err = add_cpu(s, cpu, true);
+		err = add_cpu(s, cpu);
 		if (!err && s->running &&
 		    ioctl(s->tick_fds[cpu], PERF_EVENT_IOC_ENABLE, 0))
 			err = fail_errno(-errno, "cannot start the ticks of CPU %d", cpu);
@@ -383,9 +389,9 @@ int sampler_totals(struct sampler *s, struct sampler_totals *ret)
 {
 	AUTO_FREE struct ledger *all = calloc((size_t)s->n_cpus, sizeof(*all));
 	struct sampler_totals totals = { .expected_ticks = s->gone_ticks };
+	uint64_t idle;
 	uint32_t zero = 0;
 
-	totals.expected_ticks += ticks_of(s, s->command_fd);
 	if (!all)
 		return fail(-ENOMEM, "no memory for the ledger");
 	if (bpf_map_lookup_elem(bpf_map__fd(s->skel->maps.ledgers), &zero, all))
@@ -394,6 +400,10 @@ int sampler_totals(struct sampler *s, struct sampler_totals *ret)
 		ledger_add(&totals.ledger, &all[cpu]);
 		totals.expected_ticks += ticks_of(s, s->tick_fds[cpu]);
 	}
+	/* an idle CPU's clock may stop: nobody is missing there */
+	idle = s->running ? 0 : s->idle_ns / (1000000000ULL / s->hz);
+	totals.expected_ticks -=
+		idle < totals.expected_ticks ? idle : totals.expected_ticks;
 	*ret = totals;
 	return 0;
 }

@@ -20,7 +20,7 @@ struct sampler_config {
 	struct knobs knobs; /* filters, budget, sabotage; the rest is filled in */
 	const pid_t *pids;  /* FILTER_TGID, FILTER_TID: which */
 	unsigned int n_pids;
-	pid_t command; /* > 0: this task and what it forks, from its exec */
+	bool follow_forks; /* children of these are wanted, too */
 };
 
 /* Loads, opens the sideband (which runs from here on) and all events. */
@@ -45,7 +45,8 @@ int sampler_retract(struct sampler *sampler, pid_t tgid);
 
 struct sampler_totals {
 	struct ledger ledger;
-	uint64_t expected_ticks; /* enabled time / period; 0: can't be known */
+	/* of CPUs while not idle: (enabled - idle time) / period; 0: can't be known */
+	uint64_t expected_ticks;
 };
 
 int sampler_totals(struct sampler *sampler, struct sampler_totals *ret);
