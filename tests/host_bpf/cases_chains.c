@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Along a chain: its lengths, its ends, and garbage in its place. */
+#include "world.h"
+
+#include <string.h>
+
+#define ROOT	HEAP
+#define CHAIN	(HEAP + 0x10000)
+#define NODE(i) (CHAIN + 24 * (uint64_t)(i))
+
+static struct sampled put_world(unsigned int n)
+{
+	put_stack(STACK, 4, 0x1000);
+	put_root(ROOT, CHAIN, 0, FP(STACK, 2));
+	put_chain(CHAIN, n, 0x2000, 0);
+	return leaf_in_root(0x1000, ROOT);
+}
+
+static enum ending chain_ending(const struct sampled *at)
+{
+	return SEGMENT_ENDING(segment_of(walker_sample(at), SEGMENT_CHAIN, 0));
+}
+
+static void test_lengths(void **state)
+{
+	static const unsigned int lengths[] = { 1, 7, 8, 9, 10, 60, 400, 512 };
+
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
+		unsigned int n = lengths[i];
+		struct sampled at;
+		char *text = malloc(20 + 5 * n), *p = text;
+
+		world_setup(NULL);
+		at = put_world(n);
+		p += sprintf(p, "1000 1001 --");
+		for (unsigned int k = 0; k < n; k++)
+			p += sprintf(p, " %x", 0x2000 + k);
+		ASSERT_ASYNC(&at, text);
+		ASSERT_THREAD(&at, "1000 1001 1002 1003 1004");
+		assert_int_equal(chain_ending(&at), END_DETACHED);
+		free(text);
+	}
+}
+
+static void test_budget(void **state)
+{
+	struct sampled at = put_world(600);
+	uint64_t segment;
+
+	knobs.max_frames = 100;
+	segment = segment_of(walker_sample(&at), SEGMENT_CHAIN, 0);
+	assert_int_equal(SEGMENT_ENDING(segment), END_BUDGET);
+	assert_int_equal(SEGMENT_COUNT(segment), 100);
+	assert_string_equal(strrchr(view_text(&at, VIEW_ASYNC), ' '), " cut");
+	ASSERT_THREAD(&at, "1000 1001 1002 1003 1004");
+}
+
+/* Whatever one chain eats, the thread has its own budget. */
+static void test_budget_is_shared_by_chains(void **state)
+{
+	struct sampled at = put_world(30);
+
+	put_root(ROOT, CHAIN, ROOT + 0x40, FP(STACK, 1));
+	put_root(ROOT + 0x40, CHAIN, 0, FP(STACK, 2));
+	knobs.max_frames = 40;
+	assert_int_equal(chain_ending(&at), END_DETACHED);
+	assert_int_equal(SEGMENT_COUNT(segment_of(walker_sample(&at), SEGMENT_CHAIN, 1)),
+			 10);
+	assert_int_equal(walker_sample(&at)->ending, END_START);
+}
+
+static void test_cycles(void **state)
+{
+	for (unsigned int length = 1; length <= 150; length++) {
+		struct sampled at;
+		uint64_t segment;
+
+		world_setup(NULL);
+		at = put_world(length + 3);
+		memory_put(NODE(length + 2), NODE(3));
+		segment = segment_of(walker_sample(&at), SEGMENT_CHAIN, 0);
+		assert_int_equal(SEGMENT_ENDING(segment), END_CYCLE);
+		assert_in_range(SEGMENT_COUNT(segment), length + 3,
+				3 * (length + 3) + 16);
+	}
+}
+
+static void test_broken_links(void **state)
+{
+	static const struct {
+		uint64_t parent;
+		enum ending ending;
+	} bad[] = {
+		{ NODE(4) + 4, END_BROKEN },	    { 8, END_BROKEN },
+		{ 1ULL << 56, END_BROKEN },	    { ~0ULL - 7, END_BROKEN },
+		{ 0x123456789000, END_UNREADABLE }, { NODE(4) + 1, END_BROKEN },
+	};
+	struct sampled at = put_world(6);
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		memory_put(NODE(1), bad[i].parent);
+		ASSERT_ASYNC(&at, "1000 1001 -- 2000 2001 cut");
+		assert_int_equal(chain_ending(&at), bad[i].ending);
+	}
+	memory_put(ROOT, 0x123456789000);
+	ASSERT_ASYNC(&at, "1000 1001 -- cut");
+	assert_int_equal(chain_ending(&at), END_UNREADABLE);
+}
+
+static void test_metadata_is_looked_through(void **state)
+{
+	struct sampled at = put_world(5);
+
+	at.metadata_cookie = 0xc0c0;
+	memory_put(NODE(0) + 8, 0xc0c0);
+	memory_put(NODE(2) + 8, 0xc0c0);
+	memory_put(NODE(3) + 8, 0);
+	ASSERT_ASYNC(&at, "1000 1001 -- 2001 2004");
+	memory_put(NODE(4) + 8, 0xc0c0);
+	ASSERT_ASYNC(&at, "1000 1001 -- 2001");
+	assert_int_equal(chain_ending(&at), END_DETACHED);
+	/* nothing but markers, in a ring */
+	memory_put(NODE(1), NODE(0));
+	memory_put(NODE(1) + 8, 0xc0c0);
+	ASSERT_ASYNC(&at, "1000 1001 -- cut");
+	assert_int_equal(chain_ending(&at), END_CYCLE);
+}
+
+static void test_suspended_cookie(void **state)
+{
+	struct sampled at = put_world(3);
+
+	/* a cookie that could be read as a root that waits */
+	put_root(HEAP + 0x800, NODE(2), 0, FP(STACK, 3));
+	memory_put(NODE(2) + 16, HEAP + 0x800);
+	ASSERT_ASYNC(&at, "1000 1001 -- 2000 2001 2002");
+	at.suspended_cookie = HEAP + 0x800;
+	ASSERT_ASYNC(&at, "1000 1001 -- 2000 2001 2002");
+	assert_int_equal(chain_ending(&at), END_DETACHED);
+	at.suspended_cookie = 0x77;
+	memory_put(NODE(2) + 16, 0x77);
+	assert_int_equal(chain_ending(&at), END_DETACHED);
+}
+
+/* folly keeps the running root in the active frame: that one waits for no one. */
+static void test_bottom_frame_in_the_current_root(void **state)
+{
+	struct sampled at = put_world(1);
+
+	memory_put(NODE(0) + 16, ROOT);
+	ASSERT_ASYNC(&at, "1000 1001 -- 2000");
+	assert_int_equal(chain_ending(&at), END_DETACHED);
+	put_chain(CHAIN, 3, 0x2000, ROOT);
+	ASSERT_ASYNC(&at, "1000 1001 -- 2000 2001 2002");
+	assert_int_equal(chain_ending(&at), END_DETACHED);
+}
+
+/* Only the last frame's root says anything. */
+static void test_roots_of_inner_frames(void **state)
+{
+	struct sampled at = put_world(3);
+
+	memory_put(NODE(0) + 16, ROOT);
+	memory_put(NODE(1) + 16, 0x123456789008);
+	ASSERT_ASYNC(&at, "1000 1001 -- 2000 2001 2002");
+}
+
+static void test_push_seen_half_way(void **state)
+{
+	struct sampled at = put_world(3);
+
+	/* the new frame is complete, the root not yet told */
+	put_node(HEAP + 0x800, CHAIN, 0x3000, 0);
+	ASSERT_ASYNC(&at, "1000 1001 -- 2000 2001 2002");
+	memory_put(ROOT, HEAP + 0x800);
+	ASSERT_ASYNC(&at, "1000 1001 -- 3000 2000 2001 2002");
+}
+
+int run_chain_cases(void)
+{
+	static const struct CMUnitTest tests[] = {
+		CASE(test_lengths),
+		CASE(test_budget),
+		CASE(test_budget_is_shared_by_chains),
+		CASE(test_cycles),
+		CASE(test_broken_links),
+		CASE(test_metadata_is_looked_through),
+		CASE(test_suspended_cookie),
+		CASE(test_bottom_frame_in_the_current_root),
+		CASE(test_roots_of_inner_frames),
+		CASE(test_push_seen_half_way),
+	};
+
+	return cmocka_run_group_tests_name("chains", tests, NULL, NULL);
+}

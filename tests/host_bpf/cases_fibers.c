@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Stacks that go on in other stacks, and threads with two keys. */
+#include "world.h"
+
+#include <string.h>
+
+#define ROOT(i)	 (HEAP + 0x40 * (uint64_t)(i))
+#define CHAIN(i) (HEAP + 0x10000 + 0x1000 * (uint64_t)(i))
+
+#define STACKS 3
+#define FRAMES 4 /* on each */
+
+/* Three stacks, linked in a given order: leaf's first. */
+struct fibers {
+	uint64_t base[STACKS];
+};
+
+/* Frame i of all: i / FRAMES is its stack. */
+static uint64_t fiber_fp(const struct fibers *f, unsigned int i)
+{
+	return FP(f->base[i / FRAMES], i % FRAMES);
+}
+
+static struct sampled put_fibers(const struct fibers *f)
+{
+	enum { N = STACKS * FRAMES };
+
+	for (unsigned int i = 0; i < N; i++)
+		put_frame(fiber_fp(f, i), i + 1 < N ? fiber_fp(f, i + 1) : 0, 0x1001 + i);
+	return (struct sampled){ .pc = 0x1000,
+				 .sp = f->base[0],
+				 .fp = f->base[0] + 0x30 };
+}
+
+/* Roots by bit: frame 1, 5 and 9, those of the second of each stack. */
+static void put_roots(struct sampled *at, const struct fibers *f, unsigned int which)
+{
+	uint64_t next = 0;
+
+	for (int i = STACKS - 1; i >= 0; i--) {
+		if (!(which >> i & 1))
+			continue;
+		put_root(ROOT(i), CHAIN(i), next, fiber_fp(f, FRAMES * i + 1));
+		put_chain(CHAIN(i), 1, 0x2000 + i, 0);
+		next = ROOT(i);
+	}
+	at->roots[0] = next;
+}
+
+static void assert_first_cut(const struct sampled *at, unsigned int which)
+{
+	char text[200], *p = text;
+
+	for (unsigned int i = 0; i <= STACKS * FRAMES; i++) {
+		if (i % FRAMES == 1 && i / FRAMES < STACKS && which >> i / FRAMES & 1) {
+			sprintf(p, " -- %x", 0x2000 + i / FRAMES);
+			break;
+		}
+		p += sprintf(p, "%s%x", i ? " " : "", 0x1000 + i);
+	}
+	ASSERT_ASYNC(at, text);
+	assert_false(walker_sample(at)->flags & SAMPLE_UNMATCHED);
+}
+
+static void test_every_order_of_stacks(void **state)
+{
+	static const uint64_t gaps[] = { 0x20000, 0x100000, 0x10000000, 0x1000000000 };
+	static const int orders[6][STACKS] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 },
+					       { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
+
+	for (int g = 0; g < 4; g++) {
+		for (int order = 0; order < 6; order++) {
+			for (unsigned int which = 0; which < 8; which++) {
+				struct fibers f;
+				struct sampled at;
+
+				world_setup(NULL);
+				for (int i = 0; i < STACKS; i++)
+					f.base[i] = STACK + gaps[g] * orders[order][i];
+				at = put_fibers(&f);
+				put_roots(&at, &f, which);
+				assert_first_cut(&at, which);
+				ASSERT_THREAD(&at, "1000 1001 1002 1003 1004 1005 1006 "
+						   "1007 1008 1009 100a 100b 100c");
+			}
+		}
+	}
+}
+
+/* A fiber that resumes whoever resumed it, seen in the middle of a switch. */
+static void test_fibers_in_a_ring(void **state)
+{
+	struct fibers f = { { STACK, STACK + 0x100000, STACK + 0x200000 } };
+	struct sampled at = put_fibers(&f);
+
+	memory_put(fiber_fp(&f, STACKS * FRAMES - 1), fiber_fp(&f, 0));
+	assert_int_equal(walker_sample(&at)->ending, END_CYCLE);
+	put_roots(&at, &f, 7);
+	ASSERT_ASYNC(&at, "1000 -- 2000");
+	assert_int_equal(walker_sample(&at)->ending, END_CYCLE);
+}
+
+static void test_two_keys(void **state)
+{
+	struct sampled at = leaf_at(0x1000);
+
+	put_stack(STACK, 8, 0x1000);
+	for (int i = 0; i < 4; i++) {
+		put_root(ROOT(i), 0, i < 2 ? ROOT(i + 2) : 0, FP(STACK, 2 * i + 1));
+		put_chain(CHAIN(i), 1, 0x2000 + i, 0);
+	}
+	at.roots[0] = ROOT(0);
+	at.roots[1] = ROOT(1);
+	ASSERT_ASYNC(&at, "1000 1001 1002 1003 1004 1005 1006 1007 1008");
+	memory_put(ROOT(3), CHAIN(3));
+	ASSERT_ASYNC(&at, "1000 1001 1002 1003 1004 1005 1006 -- 2003");
+	memory_put(ROOT(2), CHAIN(2));
+	ASSERT_ASYNC(&at, "1000 1001 1002 1003 1004 -- 2002");
+	memory_put(ROOT(1), CHAIN(1));
+	ASSERT_ASYNC(&at, "1000 1001 1002 -- 2001");
+	memory_put(ROOT(0), CHAIN(0));
+	ASSERT_ASYNC(&at, "1000 -- 2000");
+	/* the walk breaks: the nearest of both is taken */
+	memory_put(FP(STACK, 0), 0);
+	memory_put(ROOT(0), 0);
+	memory_put(ROOT(0) + 16, FP(STACK, 6));
+	memory_put(ROOT(0) + 8, 0);
+	ASSERT_ASYNC(&at, "1000 1001 .. -- 2001");
+}
+
+static void test_four_keys_in_one_frame(void **state)
+{
+	struct sampled at = leaf_at(0x1000);
+
+	put_stack(STACK, 4, 0x1000);
+	for (int i = 0; i < KEYS_MOST; i++) {
+		put_root(ROOT(i), 0, 0, FP(STACK, 2));
+		at.roots[i] = ROOT(i);
+	}
+	put_chain(CHAIN(0), 1, 0x2000, 0);
+	memory_put(ROOT(KEYS_MOST - 1), CHAIN(0));
+	ASSERT_ASYNC(&at, "1000 1001 -- 2000");
+}
+
+int run_fiber_cases(void)
+{
+	static const struct CMUnitTest tests[] = {
+		CASE(test_every_order_of_stacks),
+		CASE(test_fibers_in_a_ring),
+		CASE(test_two_keys),
+		CASE(test_four_keys_in_one_frame),
+	};
+
+	return cmocka_run_group_tests_name("fibers", tests, NULL, NULL);
+}

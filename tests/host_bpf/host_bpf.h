@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What bpf/weft.bpf.h takes from the kernel, for a native build of the walk and
+ * the splice. Whose memory they walk says whoever defines read_user(): a test
+ * over made-up pages, the oracle over a stopped process.
+ */
+#ifndef WEFT_TESTS_HOST_BPF_H
+#define WEFT_TESTS_HOST_BPF_H
+
+#include <linux/types.h>
+#include <stdbool.h>
+
+#ifndef __always_inline
+#define __always_inline inline __attribute__((always_inline))
+#endif
+
+#ifndef __noinline
+#define __noinline __attribute__((noinline))
+#endif
+
+struct scratch;
+
+/* Constant for the programs, not for who tests them: walker.c. */
+extern struct knobs knobs;
+
+struct scratch *scratch(__u32 hook);
+
+/* As the kernel's: all or nothing, and zeroes for nothing. */
+bool read_user(void *to, __u32 bytes, __u64 from);
+
+#endif

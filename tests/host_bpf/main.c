@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "world.h"
+
+int main(void)
+{
+	int failed = run_walk_cases() + run_root_cases() + run_chain_cases() +
+		     run_wait_cases() + run_fiber_cases() + run_storm();
+
+	return failed ? 1 : 0;
+}

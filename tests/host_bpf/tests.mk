@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The walk and the splice of bpf/ as a native program, under the sanitizers,
+# with the parts of user/ that read a record.
+
+HOST_DIR   := $(B)/tests/host_bpf
+HOST_SRC   := $(wildcard tests/host_bpf/*.c) bpf/walk.bpf.c bpf/async.bpf.c \
+              bpf/splice.bpf.c user/core/sample.c user/core/view.c \
+              user/flow/translate.c
+HOST_OBJ   := $(HOST_SRC:%.c=$(HOST_DIR)/%.o)
+HOST_SAN   := -fsanitize=address,undefined -fno-sanitize-recover=undefined
+# the programs put bytes into structs, as BPF may; their chunk is such a place
+HOST_FLAGS := -std=gnu11 -O1 -g -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare \
+              -fno-omit-frame-pointer -fno-strict-aliasing $(HOST_SAN) \
+              -Itests/host_bpf -Ibpf
+
+$(HOST_DIR)/%.o: %.c
+	$(call say,TEST)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(HOST_FLAGS) -MMD -MP -c $< -o $@
+
+$(HOST_DIR)/host_bpf: $(HOST_OBJ) $(B)/libweft.a
+	$(call say,LINK)
+	$(Q)$(CC) $(HOST_SAN) -o $@ $^ -lcmocka $(LIBS)
+
+-include $(HOST_OBJ:.o=.d)
+
+.PHONY: check-host_bpf
+check-host_bpf: $(HOST_DIR)/host_bpf
+	$(Q)CMOCKA_MESSAGE_OUTPUT=TAP $<

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "walker.h"
+
+#include <string.h>
+
+static struct scratch the_scratch;
+static const struct sampled *sampled;
+struct knobs knobs;
+
+struct scratch *scratch(__u32 hook)
+{
+	return hook == HOOK_ONCPU ? &the_scratch : NULL;
+}
+
+/* In the place of slot.bpf.c: the slots of the thread were found. */
+int slot_find_roots(__u32 hook)
+{
+	struct scratch *s = scratch(hook);
+
+	for (int k = 0; k < KEYS_MOST; k++) {
+		struct head *head = &s->heads[s->n_heads];
+		__u64 at = sampled->roots[k];
+
+		if (!at || at & 7 || !read_user(&head->root, sizeof(head->root), at))
+			continue;
+		head->root.top &= knobs.addr_mask;
+		head->root.next &= knobs.addr_mask;
+		head->root.fp &= knobs.addr_mask;
+		head->addr = at;
+		s->n_heads++;
+	}
+	s->metadata_cookie = sampled->metadata_cookie;
+	s->suspended_cookie = sampled->suspended_cookie;
+	return 0;
+}
+
+const struct sample_rec *walker_sample(const struct sampled *at)
+{
+	static struct {
+		struct sample_rec rec;
+		__u64 words[RECORD_WORDS_MOST];
+	} out;
+	struct scratch *s = &the_scratch;
+
+	sampled = at;
+	memset(&s->rec, 0, sizeof(s->rec));
+	splice_begin(s);
+	for (__u32 i = 0; i < at->n_kernel; i++)
+		emit_word(s, 0xffffffff81000000 + i);
+	s->rec.n_kernel = at->n_kernel;
+	s->pc = at->pc & knobs.addr_mask & FRAME_ADDR_MASK;
+	s->sp = at->sp & knobs.addr_mask;
+	s->fp = at->fp & knobs.addr_mask;
+	splice_user_stack(s, HOOK_ONCPU);
+
+	s->rec.n_words = s->n_words;
+	out.rec = s->rec;
+	memcpy(out.words, s->words, sizeof(out.words));
+	return &out.rec;
+}
+
+bool walker_ended(void)
+{
+	return the_scratch.phase == PHASE_DONE;
+}
+
+void walker_forget(int byte)
+{
+	memset(&the_scratch, byte, sizeof(the_scratch));
+}
+
+void walker_default_knobs(void)
+{
+	knobs = (struct knobs){
+		.max_frames = FRAMES_DEFAULT,
+		.page_bytes = 4096,
+		.addr_mask = ~0ULL,
+	};
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One sample by the native build of bpf/: what sample.bpf.c does once it knows
+ * the registers. The scratch value is left from sample to sample, as it is on
+ * a CPU.
+ */
+#ifndef WEFT_TESTS_WALKER_H
+#define WEFT_TESTS_WALKER_H
+
+#include "weft.bpf.h"
+
+struct sampled {
+	__u64 pc, sp, fp;
+	__u64 roots[KEYS_MOST]; /* the innermost of each key; 0: none */
+	__u64 metadata_cookie, suspended_cookie;
+	__u32 n_kernel; /* kernel frames before the thread's */
+};
+
+/* Valid until the next call; its words follow it, as in a ring. */
+const struct sample_rec *walker_sample(const struct sampled *at);
+
+/* Did the last one end by itself, not by the bound on its loop? */
+bool walker_ended(void);
+
+/* Leaves nothing of earlier samples but this byte. */
+void walker_forget(int byte);
+
+void walker_default_knobs(void);
+
+#endif
