@@ -69,9 +69,11 @@ static int load(struct weft_bpf *skel, char *log, unsigned int level)
 static unsigned long insns_of(const struct bpf_program *program)
 {
 	size_t bytes;
-	const char *said = strstr(bpf_program__log_buf(program, &bytes), "processed ");
+	const char *log = bpf_program__log_buf(program, &bytes);
+	/* a line of its own: 7.2 has another one, function by function */
+	const char *said = strstr(log, "\nprocessed ");
 
-	return said ? strtoul(said + strlen("processed "), NULL, 10) : 0;
+	return said ? strtoul(said + strlen("\nprocessed "), NULL, 10) : 0;
 }
 
 static void explain(unsigned int filters, char *log)
