@@ -102,9 +102,13 @@ void probe_lockdown(struct probe_result *result)
 static bool kallsyms_tells(void)
 {
 	AUTO_FCLOSE FILE *f = fopen("/proc/kallsyms", "re");
-	unsigned long long address;
+	unsigned long long address = 0;
 
-	return f && fscanf(f, "%llx", &address) == 1 && address;
+	/* x86 begins with offsets into per-CPU memory, the first of them true zeros */
+	for (int i = 0; f && i < 64 && !address; i++)
+		if (fscanf(f, "%llx%*[^\n]", &address) != 1)
+			break;
+	return address;
 }
 
 void probe_kernel_names(struct probe_result *result)

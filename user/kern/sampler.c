@@ -62,7 +62,8 @@ static int on_libbpf_print(enum libbpf_print_level level, const char *fmt, va_li
 
 static int load_failed(int err)
 {
-	if (err == -EPERM || err == -EACCES) {
+	/* EACCES is the verifier's word, not about privileges */
+	if (err == -EPERM) {
 		fail(-EPERM, "the kernel refuses to load BPF programs: no permission");
 		return fail_hint(-EPERM, "run as root, or give weft CAP_BPF and "
 					 "CAP_PERFMON; `weft doctor` tells more");
