@@ -22,11 +22,13 @@
 	X(HELPER, 1, "helper", "true, in one of async.h's own functions")                \
 	X(FP_LEAF, .02, "fp-prologue", "before or after the leaf's frame: no caller")    \
 	X(FP_LIBC, .02, "fp-libc", "in a library without frame pointers: no caller")     \
+	X(FP_START, 1, "fp-start",                                                       \
+	  "libc's start without frame pointers: cut or garbage")                         \
 	X(FP_SKIP, 0, "fp-skip", "code without frame pointers among the callers")        \
 	X(START, .05, "start-up", "nothing of the workload's own runs yet, or any more") \
 	X(CUT, .01, "cut", "a true part, marked as cut")                                 \
 	X(GAP, 0, "gap", "a true stack with its gap marked")                             \
-	X(UNSPLICED, .15, "unspliced", "the thread's stack, its key not yet known")      \
+	X(UNSPLICED, .03, "unspliced", "the thread's stack, its key not yet known")      \
 	X(WINDOW, 0, "push-window", "while an operation hands over to another")
 
 enum stack_class {

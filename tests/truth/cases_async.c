@@ -44,9 +44,9 @@
 
 static const struct truth_case cases[] = {
 	CHAIN("1", "hop_000", ALL_KINDS, false),
-	CHAIN("10", "hop_{000..009}", ALL_KINDS " stripped", true),
+	CHAIN("10", "hop_{000..009}", ALL_KINDS " stripped", false),
 	CHAIN("60", "hop_{000..059}", BOTH_COMPILERS, true),
-	CHAIN("400", "hop_{000..399}", BOTH_COMPILERS, true),
+	CHAIN("400", "hop_{000..399}", BOTH_COMPILERS, false),
 	{
 		.name = "chain-attached",
 		.program = "chain",
@@ -71,7 +71,6 @@ static const struct truth_case cases[] = {
 		.program = "chain",
 		.args = "scope %m 3",
 		.kinds = BOTH_COMPILERS,
-		.core = true,
 		DISPATCH("", "hop_{000..002}", "dispatch_scope"),
 	},
 	{
@@ -82,22 +81,19 @@ static const struct truth_case cases[] = {
 		DISPATCH("", "hop_{000..002}", "dispatch_current"),
 	},
 	{
-		/* each child is a new process, known only when its fork was heard of */
+		/* each child is a new process, and has its key from its first moment */
 		.name = "chain-forked",
 		.program = "chain",
 		.args = "fork %m 3",
 		.kinds = ALL_KINDS,
 		DISPATCH("fork_loop;", "hop_{000..002}", "dispatch"),
-		.bounds = { { CLASS_UNSPLICED, .75 },
-			    { CLASS_FP_LIBC, .3 },
-			    { CLASS_CUT, .05 } },
+		.bounds = { { CLASS_FP_LIBC, .3 }, { CLASS_CUT, .05 } },
 	},
 	{
 		.name = "short-50ns",
 		.program = "chain",
 		.args = "short %m 3",
 		.kinds = BOTH_COMPILERS,
-		.core = true,
 		.thread = { { "main;dispatch_short;short_step" }, SET_UP },
 		.async = { { "^hop_{000..002};--;short_step" },
 			   { "^hop_{000..002};--;dispatch_short" },
@@ -146,7 +142,6 @@ static const struct truth_case cases[] = {
 		.program = "moves",
 		.args = "migrate %m",
 		.kinds = ALL_KINDS,
-		.core = true,
 		.breaks = "no-key",
 		.thread = { { "host_a;host_a_loop;first_half" },
 			    { "host_b;host_b_loop;second_half" },

@@ -42,7 +42,6 @@ static const struct truth_case cases[] = {
 		.program = "storm",
 		.args = "exec %m",
 		.kinds = ALL_KINDS,
-		.core = true,
 		.comms = "storm|exe",
 		.thread = { FORKS("exec_loop"),
 			    BRIEF,

@@ -75,7 +75,7 @@
 
 static const struct truth_case cases[] = {
 	ROOTS("detached", "2", T2, false, D(1, 2), D_LAST(2)),
-	ROOTS("detached", "3", T3, true, D(1, 2), D(2, 3), D_LAST(3)),
+	ROOTS("detached", "3", T3, false, D(1, 2), D(2, 3), D_LAST(3)),
 	ROOTS("detached", "5", T5, false, D(1, 2), D(2, 3), D(3, 4), D(4, 5), D_LAST(5)),
 	ROOTS("driven", "2", T2, false, W(1, 2), W_LAST(2)),
 	ROOTS("driven", "3", T3, true, W(1, 2), W(2, 3), W_LAST(3)),
@@ -83,7 +83,7 @@ static const struct truth_case cases[] = {
 	ROOTS("driven", "5", T5, false, W(1, 2), W(2, 3), W(3, 4), W(4, 5), W_LAST(5)),
 	ROOTS("clear", "2", T2, false, { "^" C(1) ";--;op_1;drive_2;loop_2;op_2;burn" },
 	      { "^" C(1) ";--;loop_1" }),
-	ROOTS("clear", "4", T4, true,
+	ROOTS("clear", "4", T4, false,
 	      { "^" C(1) ";--;op_1;drive_2;loop_2;op_2;drive_3;loop_3;op_3;drive_4;"
 			 "loop_4;op_4;burn" },
 	      { "^" C(1) ";--;loop_1" }),
@@ -92,7 +92,6 @@ static const struct truth_case cases[] = {
 		.program = "wait",
 		.args = "pool %m",
 		.kinds = ALL_KINDS,
-		.core = true,
 		.breaks = "no-key",
 		.thread = { POOL_THREAD, { "main;" ASKS }, SET_UP },
 		.async = { POOL("main;--*0-1;"), POOL_IDLE, { "main;" ASKS }, SET_UP },

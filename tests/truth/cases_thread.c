@@ -30,7 +30,6 @@ static const struct truth_case cases[] = {
 		.program = "nest",
 		.args = "deep %m 100",
 		.kinds = BOTH_COMPILERS,
-		.core = true,
 		.thread = { { "main;deep*100;" BURNS }, { "main;sys_call" } },
 		.shares = { { "burn_heavy", .75 } },
 	},

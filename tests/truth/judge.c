@@ -5,7 +5,11 @@
 
 #include <string.h>
 
-#define LEAD_MOST     8 /* frames of libc that start a thread, and what they leave */
+#define LEAD_MOST 8 /* frames of libc that start a thread, and what they leave */
+#define STARTERS                                                                         \
+	"_start|_start_c|__libc_start_main|__libc_start_main_impl|"                      \
+	"__libc_start_call_main|libc_start_main_stage2|start|start_thread|clone|clone3|" \
+	"__clone|__clone3"
 #define HELPER_PREFIX "weft_"
 #define RECORDER      "weft" /* a child before its exec */
 #define SHOWN_MOST    3	     /* stacks that a view tells of */
@@ -81,6 +85,15 @@ static struct stack stack_of(const struct judge *judge, const char *const *frame
 	return stack;
 }
 
+/* Is what comes before the workload's own frames as a walk by tables has it? */
+static bool is_well_started(const struct stack *stack)
+{
+	for (size_t i = 0; i < stack->lead; i++)
+		if (!path_is_one_of(STARTERS, stack->frames[i]))
+			return false;
+	return true;
+}
+
 /* In the view's table, whole. N_CLASSES: not there. */
 static enum stack_class find_whole(const struct judge *judge, enum view view,
 				   const struct stack *stack)
@@ -93,8 +106,11 @@ static enum stack_class find_whole(const struct judge *judge, enum view view,
 		const struct path *path = &judge->paths[view][i];
 		size_t skip = path->rooted ? 0 : stack->lead;
 
-		if (path_fits(path, stack->frames + skip, stack->n - skip))
-			return allowed[i].as;
+		if (!path_fits(path, stack->frames + skip, stack->n - skip))
+			continue;
+		if (allowed[i].as == CLASS_EXACT && skip && !is_well_started(stack))
+			return CLASS_FP_START;
+		return allowed[i].as;
 	}
 	return N_CLASSES;
 }
@@ -169,7 +185,7 @@ static enum stack_class find_in_view(const struct judge *judge, enum view view,
 {
 	enum stack_class is = find_whole(judge, view, stack);
 
-	if (is == CLASS_EXACT && has_gap(stack))
+	if ((is == CLASS_EXACT || is == CLASS_FP_START) && has_gap(stack))
 		return CLASS_GAP;
 	if (is != N_CLASSES)
 		return is;
@@ -255,20 +271,24 @@ static void check_share(const struct share *share, enum view view,
 			 n ? (double)k / n : 0, p);
 }
 
-static double most_of(const struct truth_case *of, enum stack_class is)
+static double most_of(const struct judge *judge, enum stack_class is)
 {
+	double most = class_info[is].most;
+
 	for (int i = 0; i < BOUNDS_MOST; i++)
-		if (of->bounds[i].is == is && is != CLASS_EXACT)
-			return of->bounds[i].most;
-	return class_info[is].most;
+		if (judge->of->bounds[i].is == is && is != CLASS_EXACT)
+			most = judge->of->bounds[i].most;
+	return most > 0 ? most + judge->more : 0;
 }
 
 static void check_bounds(const struct judge *judge, enum view view,
 			 const struct finding *finding, struct str *wrong)
 {
 	for (int is = 0; is < N_CLASSES; is++) {
-		double most = most_of(judge->of, is) * finding->total;
+		double most = most_of(judge, is) * finding->total;
 
+		if (is == CLASS_UNSPLICED && most > 0)
+			most += judge->late;
 		/* a single one is not yet a share */
 		if (finding->classes[is] > most &&
 		    (most == 0 || finding->classes[is] > 2))
@@ -277,7 +297,7 @@ static void check_bounds(const struct judge *judge, enum view view,
 				 "%%\n",
 				 view == VIEW_ASYNC ? "async" : "thread",
 				 finding->classes[is], finding->total,
-				 class_info[is].word, 100 * most_of(judge->of, is));
+				 class_info[is].word, 100 * most_of(judge, is));
 	}
 }
 

@@ -14,6 +14,8 @@
 /* A case whose paths were read. */
 struct judge {
 	const struct truth_case *of;
+	double more; /* added to each bound but 0: for slow machines */
+	double late; /* samples that may be unspliced besides: the key was on its way */
 	struct path paths[N_VIEWS][PATHS_MOST];
 	size_t n_paths[N_VIEWS];
 };

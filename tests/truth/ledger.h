@@ -15,4 +15,15 @@
 void ledger_check(const char *stats, const unsigned long long *shown, size_t n_shown,
 		  struct str *wrong);
 
+/*
+ * How long the key of a process took, at most, from its mapping to where the
+ * sampler finds it, as the profiler itself has measured it. It may be no longer
+ * than LEDGER_LATE_NS.
+ */
+#define LEDGER_LATE_NS 1000000000.0
+double ledger_late_ns(const char *stats, struct str *wrong);
+
+/* Did the ticks come that were due? An emulator's often don't. */
+void ledger_check_missed(const char *stats, struct str *wrong);
+
 #endif

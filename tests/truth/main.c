@@ -8,11 +8,8 @@
  * stacks true, and the cases that watch over that part must fail.
  */
 #include "cases.h"
-#include "judge.h"
-#include "ledger.h"
-#include "recorder.h"
+#include "trial.h"
 
-#include "base/cleanup.h"
 #include "base/error.h"
 
 #include <errno.h>
@@ -53,91 +50,6 @@ static const char *const words[N_CLASSES] = {
 
 static const struct case_list *const lists[] = { &cases_thread, &cases_life, &cases_async,
 						 &cases_roots };
-
-/* Fewer than this, and nothing was shown. */
-static unsigned long long least_samples(const struct setup *setup,
-					const struct truth_case *of)
-{
-	double busy = of->busy > 0 ? of->busy : .07;
-	unsigned int ms = of->ms ? of->ms : setup->ms;
-
-	return (unsigned long long)(busy * setup->hz * ms / 1000);
-}
-
-static int judge_file(const struct judge *judge, const struct files *files,
-		      enum view view, struct finding *ret, struct str *wrong)
-{
-	struct folded folded;
-	int err = folded_read(&folded, files->views[view]);
-
-	if (err)
-		return err;
-	judge_view(judge, view, &folded, ret, wrong);
-	folded_free(&folded);
-	return 0;
-}
-
-/* What was recorded live and what the tape gives must be the same bytes. */
-static int check_tape(const struct files *files, struct str *wrong)
-{
-	AUTO_FREE char *live = NULL, *again = NULL;
-	int err = folded_read_text(&live, files->recorded);
-
-	if (!err)
-		err = folded_read_text(&again, files->views[VIEW_ASYNC]);
-	if (!err && strcmp(live, again))
-		str_add(wrong, "the tape gives another file than the recording did\n");
-	return err;
-}
-
-static int judge_files(const struct setup *setup, const struct judge *judge,
-		       const struct files *files, struct finding findings[N_VIEWS],
-		       struct str *wrong)
-{
-	AUTO_FREE char *stats = NULL;
-	unsigned long long shown[N_VIEWS];
-	int err = 0;
-
-	for (int view = 0; view < N_VIEWS && !err; view++)
-		err = judge_file(judge, files, view, &findings[view], wrong);
-	if (!err)
-		err = check_tape(files, wrong);
-	if (!err)
-		err = folded_read_text(&stats, files->stats);
-	if (err)
-		return err;
-	for (int view = 0; view < N_VIEWS; view++)
-		shown[view] = findings[view].total;
-	ledger_check(stats, shown, N_VIEWS, wrong);
-	if (shown[0] < least_samples(setup, judge->of))
-		str_addf(wrong, "%llu samples, and %llu are the least\n", shown[0],
-			 least_samples(setup, judge->of));
-	return 0;
-}
-
-/*
- * 0, RECORDER_LACKS, or an error. What the profiler did wrong is in `wrong`;
- * of a sabotaged one only what the async view shows, since a case that fails
- * for another reason has not noticed anything.
- */
-static int run_case(const struct setup *setup, const struct truth_case *of,
-		    const char *kind, struct finding findings[N_VIEWS], struct str *wrong)
-{
-	struct judge judge;
-	struct files files;
-	int err = judge_open(&judge, of);
-
-	if (err)
-		return err;
-	err = recorder_run(setup, of, kind, &files);
-	if (!err && setup->sabotage)
-		err = judge_file(&judge, &files, VIEW_ASYNC, &findings[VIEW_ASYNC],
-				 wrong);
-	else if (!err)
-		err = judge_files(setup, &judge, &files, findings, wrong);
-	judge_close(&judge);
-	return err;
-}
 
 static void print_classes(const struct finding findings[N_VIEWS])
 {
@@ -201,7 +113,7 @@ static int run_kind(const struct line *line, const struct truth_case *of,
 		puts(name);
 		return 0;
 	}
-	err = run_case(&line->setup, of, kind, findings, &wrong);
+	err = trial_run(&line->setup, of, kind, findings, &wrong);
 	if (!err)
 		err = str_error(&wrong);
 	if (err == -ENOMEM)

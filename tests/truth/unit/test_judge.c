@@ -180,6 +180,7 @@ static size_t ledger_length(const char *stats)
 	AUTO_STR wrong = { 0 };
 
 	ledger_check(stats, shown, 2, &wrong);
+	ledger_check_missed(stats, &wrong);
 	return wrong.n;
 }
 

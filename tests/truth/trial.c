@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "trial.h"
+
+#include "ledger.h"
+
+#include "base/cleanup.h"
+#include "base/error.h"
+
+#include <string.h>
+
+/* An emulated machine takes this share of a run more for starting and ending. */
+#define CORE_MORE .35
+
+/* So often a run that had too few samples is tried again, each twice as long. */
+#define LONGER_TIMES 2
+
+/* Fewer than this, and nothing was shown. */
+static unsigned long long least_samples(const struct setup *setup,
+					const struct truth_case *of)
+{
+	double busy = of->busy > 0 ? of->busy : .07;
+	unsigned int ms = of->ms ? of->ms : setup->ms;
+
+	return (unsigned long long)(busy * setup->hz * ms / 1000);
+}
+
+static int judge_file(const struct judge *judge, const struct files *files,
+		      enum view view, struct finding *ret, struct str *wrong)
+{
+	struct folded folded;
+	int err = folded_read(&folded, files->views[view]);
+
+	if (err)
+		return err;
+	judge_view(judge, view, &folded, ret, wrong);
+	folded_free(&folded);
+	return 0;
+}
+
+/* What was recorded live and what the tape gives must be the same bytes. */
+static int check_tape(const struct files *files, struct str *wrong)
+{
+	AUTO_FREE char *live = NULL, *again = NULL;
+	int err = folded_read_text(&live, files->recorded);
+
+	if (!err)
+		err = folded_read_text(&again, files->views[VIEW_ASYNC]);
+	if (!err && strcmp(live, again))
+		str_add(wrong, "the tape gives another file than the recording did\n");
+	return err;
+}
+
+static int judge_files(const struct setup *setup, struct judge *judge,
+		       const struct files *files, struct finding findings[N_VIEWS],
+		       struct str *wrong)
+{
+	AUTO_FREE char *stats = NULL;
+	unsigned long long shown[N_VIEWS];
+	int err = folded_read_text(&stats, files->stats);
+
+	if (err)
+		return err;
+	/* to and fro: the profiler measures from the mapping's record to its reading */
+	judge->late = 2 * ledger_late_ns(stats, wrong) * setup->hz / 1e9;
+	judge->more = setup->core ? CORE_MORE : 0;
+	for (int view = 0; view < N_VIEWS && !err; view++)
+		err = judge_file(judge, files, view, &findings[view], wrong);
+	if (!err && !setup->core)
+		err = check_tape(files, wrong);
+	for (int view = 0; view < N_VIEWS; view++)
+		shown[view] = findings[view].total;
+	ledger_check(stats, shown, N_VIEWS, wrong);
+	if (!setup->core)
+		ledger_check_missed(stats, wrong);
+	if (shown[0] < least_samples(setup, judge->of))
+		str_addf(wrong, "%llu samples, and %llu are the least\n", shown[0],
+			 least_samples(setup, judge->of));
+	return err;
+}
+
+/* On a crowded machine, a longer run may get what a short one does not. */
+static int record_enough(const struct setup *setup, const struct truth_case *of,
+			 const char *kind, struct files *ret)
+{
+	struct setup longer = *setup;
+	int err;
+
+	for (int i = 0;; i++) {
+		unsigned long long total = 0;
+		struct folded folded;
+
+		err = recorder_run(&longer, of, kind, ret);
+		if (!err)
+			err = folded_read(&folded, ret->views[VIEW_THREAD]);
+		if (err)
+			return err;
+		total = folded.total;
+		folded_free(&folded);
+		if (total >= least_samples(setup, of) || of->ms || i == LONGER_TIMES)
+			return 0;
+		longer.ms *= 2;
+	}
+}
+
+int trial_run(const struct setup *setup, const struct truth_case *of, const char *kind,
+	      struct finding findings[N_VIEWS], struct str *wrong)
+{
+	struct judge judge;
+	struct files files;
+	int err = judge_open(&judge, of);
+
+	if (err)
+		return err;
+	err = record_enough(setup, of, kind, &files);
+	if (!err && setup->sabotage)
+		err = judge_file(&judge, &files, VIEW_ASYNC, &findings[VIEW_ASYNC],
+				 wrong);
+	else if (!err)
+		err = judge_files(setup, &judge, &files, findings, wrong);
+	judge_close(&judge);
+	return err;
+}
