@@ -2,6 +2,7 @@
 #include "flow/command.h"
 
 #include "base/error.h"
+#include "flow/priority.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +31,7 @@ static _Noreturn void run_child(char **argv, int go_fd, int failed_fd)
 	_exit(127);
 }
 
-int command_new(struct command *ret, char **argv)
+int command_new(struct command *ret, char **argv, int nice)
 {
 	int go[2], failed[2];
 	pid_t pid;
@@ -45,6 +46,7 @@ int command_new(struct command *ret, char **argv)
 	pid = fork();
 	if (!pid) {
 		close(go[1]);
+		priority_restore(nice);
 		run_child(argv, go[0], failed[1]);
 	}
 	close(go[0]);

@@ -13,8 +13,8 @@ struct command {
 	bool ended;
 };
 
-/* Forks; the child waits before its exec. */
-int command_new(struct command *ret, char **argv);
+/* Forks; the child, of this nice value, waits before its exec. */
+int command_new(struct command *ret, char **argv, int nice);
 
 /* Lets it run. A negative errno if it could not be executed. */
 int command_go(struct command *command, const char *name);

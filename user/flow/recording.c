@@ -2,6 +2,7 @@
 #include "flow/recording.h"
 
 #include "base/error.h"
+#include "flow/priority.h"
 #include "proc/scan.h"
 
 #include <errno.h>
@@ -201,15 +202,16 @@ static int first_look(struct recording *r)
 int recording_new(struct recording **ret, const struct record_options *options)
 {
 	AUTO(recording) r = calloc(1, sizeof(*r));
-	int err;
+	int err, nice;
 
 	if (!r)
 		return fail(-ENOMEM, "no memory for the recording");
 	r->options = options;
 	r->begun_ns = recording_now_ns();
+	nice = priority_raise(); /* before the worker is forked */
 	err = worker_new(&r->worker);
 	if (!err && options->command)
-		err = command_new(&r->command, options->command);
+		err = command_new(&r->command, options->command, nice);
 	if (!err)
 		err = new_sampler(r);
 	if (!err)
