@@ -5,7 +5,43 @@
 #include "shared/knobs.h"
 
 #include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
+
+/* Frames and what lies between them; nothing that counts words of its own. */
+static bool is_plain(uint64_t word)
+{
+	switch (FRAME_KIND(word)) {
+	case FRAME_USER:
+	case FRAME_UNPROVEN:
+	case FRAME_ASYNC:
+	case FRAME_ROOT:
+	case FRAME_GAP:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* The thread's words, then segments, each as long as it says. */
+static bool words_fit(const struct sample_rec *rec)
+{
+	unsigned int plain = rec->n_thread;
+
+	for (unsigned int i = rec->n_kernel; i < rec->n_words; i++) {
+		if (plain) {
+			if (!is_plain(rec->words[i]))
+				return false;
+			plain--;
+			continue;
+		}
+		if (FRAME_KIND(rec->words[i]) != FRAME_SEGMENT)
+			return false;
+		plain = SEGMENT_COUNT(rec->words[i]);
+	}
+	return !plain;
+}
 
 int sample_check(const struct sample_rec *rec, size_t bytes)
 {
@@ -24,5 +60,7 @@ int sample_check(const struct sample_rec *rec, size_t bytes)
 		return fail(-EBADMSG, "a sample with ending %u", rec->ending);
 	if (!memchr(rec->comm, 0, sizeof(rec->comm)))
 		return fail(-EBADMSG, "a sample whose comm does not end");
+	if (!words_fit(rec))
+		return fail(-EBADMSG, "a sample whose segments don't fit its words");
 	return 0;
 }

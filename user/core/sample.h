@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-/* -EBADMSG: its counts don't fit its length or each other. */
+/* -EBADMSG: its counts don't fit its length, each other or its words. */
 int sample_check(const struct sample_rec *rec, size_t bytes);
 
 #endif
