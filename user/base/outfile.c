@@ -38,10 +38,12 @@ static bool is_special(const char *path)
 static int write_beside(const char *path, const char *beside, const void *bytes, size_t n)
 {
 	struct stat st;
-	AUTO_CLOSE int fd =
-		open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+	AUTO_CLOSE int fd = -1;
 	int err;
 
+	/* what lies there is an accident's or somebody's trap: never write to it */
+	unlink(beside);
+	fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
 	if (fd < 0)
 		return fail_errno(-errno, "cannot create %s", beside);
 	if (!stat(path, &st) && fchmod(fd, st.st_mode & 0777))
@@ -56,10 +58,37 @@ static int write_beside(const char *path, const char *beside, const void *bytes,
 	return 0;
 }
 
+/*
+ * Where a path leads, by the kernel's own walk: it refuses links that others
+ * left in /tmp for us, which realpath(3) would follow. A path that leads nowhere
+ * yet is its own target.
+ */
+static int find_target(const char *path, char *target, size_t room)
+{
+	AUTO_CLOSE int fd = open(path, O_PATH | O_CLOEXEC);
+	char link[64];
+	ssize_t n;
+
+	if (fd < 0 && errno != ENOENT)
+		return fail_errno(-errno, "cannot write %s", path);
+	if (fd < 0) {
+		if ((size_t)snprintf(target, room, "%s", path) >= room)
+			return fail(-ENAMETOOLONG, "%s: the path is too long", path);
+		return 0;
+	}
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, target, room);
+	if (n < 0)
+		return fail_errno(-errno, "cannot tell where %s leads", path);
+	if ((size_t)n >= room)
+		return fail(-ENAMETOOLONG, "%s: the path is too long", path);
+	target[n] = '\0';
+	return 0;
+}
+
 int outfile_write(const char *path, const void *bytes, size_t n)
 {
-	char beside[PATH_MAX], *target;
-	AUTO_FREE char *real = NULL;
+	char beside[PATH_MAX], target[PATH_MAX];
 	int err;
 
 	if (!strcmp(path, "-") || is_special(path)) {
@@ -72,8 +101,9 @@ int outfile_write(const char *path, const void *bytes, size_t n)
 			   : 0;
 	}
 	/* a link keeps pointing: what it points to is replaced */
-	real = realpath(path, NULL);
-	target = real ? real : (char *)path;
+	err = find_target(path, target, sizeof(target));
+	if (err)
+		return err;
 	if (snprintf(beside, sizeof(beside), "%s.%d.part", target, (int)getpid()) >=
 	    (int)sizeof(beside))
 		return fail(-ENAMETOOLONG, "%s: the path is too long", path);
