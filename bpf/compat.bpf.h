@@ -85,6 +85,9 @@ static __always_inline bool saved_user_regs(bpf_user_pt_regs_t *to)
 
 	if (BPF_CORE_READ(task, flags) & (PF_KTHREAD | PF_IO_WORKER))
 		return false;
+	/* an exiting task that gave its memory back runs on whoever's was last */
+	if (!BPF_CORE_READ(task, mm))
+		return false;
 	if (bpf_core_enum_value_exists(enum bpf_func_id___weft,
 				       BPF_FUNC_task_pt_regs___weft))
 		at = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
