@@ -89,8 +89,11 @@ static __always_inline void add_head(struct scratch *s, struct slots *slots,
 
 	if (!key_addr || !read_user(&key, sizeof(key), key_addr) || key >= ASYNC_KEYS)
 		return;
-	holder = slot_value(slots, key);
-	if (!holder || holder & 7 || !read_user(&root, sizeof(root), holder) || !root)
+	holder = slot_value(slots, key) & knobs.addr_mask;
+	if (!holder || holder & 7 || !read_user(&root, sizeof(root), holder))
+		return;
+	root &= knobs.addr_mask;
+	if (!root)
 		return;
 	for (int k = 0; k < KEYS_MOST; k++) {
 		if (k < n && s->heads[k].addr == root)
