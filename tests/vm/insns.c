@@ -24,7 +24,7 @@
 #define LOG_BYTES  (16u << 20)
 #define LOG_STEPS  1
 #define LOG_STATS  4
-#define TAIL_BYTES 4000
+#define TAIL_BYTES 1500
 #define N_CPUS	   2
 
 static int quiet(enum libbpf_print_level level, const char *fmt, va_list ap)

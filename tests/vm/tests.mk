@@ -13,7 +13,7 @@ $(VM_BIN): tests/vm/insns.c $(B)/user/kern/arch.o | $(B)/weft.skel.h
 -include $(VM_BIN:=.d)
 
 .PHONY: vm-payload check-vm
-vm-payload: $(VM_BIN) $(B)/weft workloads-core
+vm-payload: $(VM_BIN) $(B)/weft truth-core
 
 check-vm: vm-payload
-	$(Q)tests/vm/matrix $(B)
+	$(Q)+tests/vm/matrix $(B)
