@@ -8,6 +8,7 @@
  */
 #include "storm.h"
 
+#include "codes.h"
 #include "core/sample.h"
 
 #include <stdlib.h>
@@ -26,37 +27,6 @@ static uint64_t env_number(const char *name, uint64_t otherwise)
 			fail_msg("STORM_SEED=%#lx STORM_MEMORIES=1: " #what,             \
 				 (unsigned long)(seed));                                 \
 	} while (0)
-
-/* The record's words as codes, without names: a frame's id is its place. */
-static size_t codes_of(const struct sample_rec *rec, uint32_t *codes)
-{
-	size_t n = STACK_HEAD;
-
-	codes[STACK_COMM] = 0;
-	codes[STACK_ENDING] = rec->ending;
-	codes[STACK_KERNEL] = rec->n_kernel;
-	codes[STACK_THREAD] = rec->n_thread;
-	for (uint32_t i = 0; i < rec->n_words; i++) {
-		uint64_t word = rec->words[i];
-
-		switch (FRAME_KIND(word)) {
-		case FRAME_ROOT:
-			codes[n++] = CODE_ROOT | ROOT_NUMBER(word);
-			break;
-		case FRAME_GAP:
-			codes[n++] = CODE_GAP;
-			break;
-		case FRAME_SEGMENT:
-			codes[n++] = CODE_SEGMENT | SEGMENT_KIND(word) << 16 |
-				     SEGMENT_ENDING(word) << 8 | SEGMENT_ROOT(word);
-			codes[n++] = SEGMENT_TARGET(word) << 16 | SEGMENT_COUNT(word);
-			break;
-		default:
-			codes[n++] = CODE_FRAME | i;
-		}
-	}
-	return n;
-}
 
 /* The thread view is the thread's frames and gaps, all of them, in order. */
 static bool is_thread_view(const struct sample_rec *rec, const uint32_t *out, size_t n)
@@ -77,13 +47,14 @@ static bool is_thread_view(const struct sample_rec *rec, const uint32_t *out, si
 
 static void require_views(const struct sample_rec *rec, uint64_t seed)
 {
-	static uint32_t codes[STACK_HEAD + 2 * RECORD_WORDS_MOST];
-	static uint32_t out[VIEW_ROOM(STACK_HEAD + 2 * RECORD_WORDS_MOST)];
-	size_t n = codes_of(rec, codes);
-	size_t shown = view_read(codes, n, VIEW_THREAD, out);
+	static uint32_t codes[CODES_MOST];
+	static uint32_t out[VIEW_ROOM(CODES_MOST)];
+	size_t n = record_codes(rec, codes);
+	bool doubted;
+	size_t shown = view_read(codes, n, VIEW_THREAD, NULL, out, &doubted);
 
 	REQUIRE(is_thread_view(rec, out, shown), seed);
-	shown = view_read(codes, n, VIEW_ASYNC, out);
+	shown = view_read(codes, n, VIEW_ASYNC, NULL, out, &doubted);
 	REQUIRE(shown <= VIEW_ROOM(n), seed);
 	for (size_t i = 0; i < shown; i++)
 		REQUIRE(out[i] & CODE_KIND || out[i] < rec->n_words, seed);
@@ -187,6 +158,7 @@ static void test_codes(void **state)
 		size_t n = storm_random(&chance) % 40;
 		uint32_t *codes = malloc(n * sizeof(*codes) + 1);
 		uint32_t *out = malloc(VIEW_ROOM(n) * sizeof(*out));
+		bool doubted;
 
 		assert_true(codes && out);
 		for (size_t k = 0; k < n; k++)
@@ -196,7 +168,9 @@ static void test_codes(void **state)
 			codes[STACK_THREAD] %= n;
 		}
 		for (int view = VIEW_ASYNC; view <= VIEW_THREAD; view++)
-			REQUIRE(view_read(codes, n, view, out) <= VIEW_ROOM(n), seed);
+			REQUIRE(view_read(codes, n, view, NULL, out, &doubted) <=
+					VIEW_ROOM(n),
+				seed);
 		free(codes);
 		free(out);
 	}

@@ -229,7 +229,7 @@ void options_help(const struct option *options, struct str *out)
 static size_t distance(const char *a, const char *b, size_t most)
 {
 	enum { LONGEST = 40 };
-	size_t row[LONGEST + 1];
+	size_t row[LONGEST + 1] = { 0 };
 	size_t n = strlen(b);
 
 	if (n > LONGEST || strlen(a) > LONGEST)

@@ -12,9 +12,14 @@
 
 #define STRINGS_MOST (16u << 20)
 
+struct entry {
+	uint32_t name; /* string id + 1, 0 = none */
+	bool uncalled;
+};
+
 struct names {
 	struct intern *strings;
-	VEC(uint32_t) by_frame; /* string id + 1, 0 = none */
+	VEC(struct entry) by_frame;
 };
 
 void names_free(struct names *names)
@@ -38,32 +43,55 @@ int names_new(struct names **ret)
 	return 0;
 }
 
-int names_set(struct names *names, uint32_t frame, const char *name)
+static int entry_of(struct names *names, uint32_t frame, struct entry **ret)
 {
-	uint32_t id;
-	int err;
-
 	if (frame >= FRAMES_DISTINCT_MOST)
-		return fail(-EBADMSG, "a name for frame %u", frame);
+		return fail(-EBADMSG, "something about frame %u", frame);
 	while (names->by_frame.n <= frame) {
-		err = vec_push(&names->by_frame, 0);
+		int err = vec_push(&names->by_frame, (struct entry){ 0 });
+
 		if (err)
 			return err;
 	}
-	if (names->by_frame.items[frame])
-		return 0;
+	*ret = &names->by_frame.items[frame];
+	return 0;
+}
+
+int names_set(struct names *names, uint32_t frame, const char *name)
+{
+	struct entry *entry;
+	uint32_t id;
+	int err = entry_of(names, frame, &entry);
+
+	if (err || entry->name)
+		return err;
 	err = intern_id(names->strings, name, strlen(name), &id);
 	if (err)
 		return err < 0 ? err : fail(-ENOSPC, "too many distinct names");
-	names->by_frame.items[frame] = id + 1;
+	entry->name = id + 1;
 	return 0;
 }
 
 const char *names_get(const struct names *names, uint32_t frame)
 {
-	if (frame >= names->by_frame.n || !names->by_frame.items[frame])
+	if (frame >= names->by_frame.n || !names->by_frame.items[frame].name)
 		return NULL;
-	return intern_string(names->strings, names->by_frame.items[frame] - 1);
+	return intern_string(names->strings, names->by_frame.items[frame].name - 1);
+}
+
+int names_set_uncalled(struct names *names, uint32_t frame)
+{
+	struct entry *entry;
+	int err = entry_of(names, frame, &entry);
+
+	if (!err)
+		entry->uncalled = true;
+	return err;
+}
+
+bool names_is_uncalled(const struct names *names, uint32_t frame)
+{
+	return frame < names->by_frame.n && names->by_frame.items[frame].uncalled;
 }
 
 /* No absolute kernel address leaves the program. */

@@ -11,6 +11,8 @@
 #include "core/module.h"
 #include "core/profile.h"
 
+#include <stdbool.h>
+
 struct names;
 
 int names_new(struct names **ret);
@@ -22,6 +24,13 @@ int names_set(struct names *names, uint32_t frame, const char *name);
 
 /* NULL: none was set. */
 const char *names_get(const struct names *names, uint32_t frame);
+
+/*
+ * No call leads to this return address: whoever stepped to it by frame pointer
+ * took some other number for one.
+ */
+int names_set_uncalled(struct names *names, uint32_t frame);
+bool names_is_uncalled(const struct names *names, uint32_t frame);
 
 /* For every frame of the profile that has none: "module+0x12". */
 int names_fill(struct names *names, const struct profile *profile,

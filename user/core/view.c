@@ -7,6 +7,9 @@ struct reading {
 	size_t thread, thread_end; /* the thread's codes */
 	uint32_t *out;
 	size_t n_out, room;
+	const struct names *names;
+	bool doubted; /* frames of the lane are left out since one was false */
+	bool ever_doubted;
 	uint32_t chains_used; /* bit by root: each chain is entered once */
 	bool boundary;	      /* to be put before what follows, if anything does */
 };
@@ -92,6 +95,34 @@ static bool may_enter(struct reading *r, uint32_t root, enum view view, size_t *
 	return true;
 }
 
+/*
+ * Nobody was called from there. (Where a runtime starts a stack by hand, as Go
+ * does, its rootmost frame is no call either; such a walk ends at the start.)
+ */
+static bool is_false(const struct reading *r, const struct lane *lane, uint32_t code)
+{
+	bool rootmost = lane->at == lane->end && lane->ending == END_START;
+
+	return r->names && !rootmost && names_is_uncalled(r->names, code);
+}
+
+static void read_frame(struct reading *r, struct lane *lane, uint32_t code)
+{
+	if (!lane->told && is_false(r, lane, code))
+		r->doubted = r->ever_doubted = true;
+	if (!lane->told && !r->doubted)
+		put(r, code);
+	lane->told = false;
+}
+
+/* A root's place is known whatever the walk did before. */
+static void end_doubt(struct reading *r)
+{
+	if (r->doubted)
+		put(r, VIEW_GAP);
+	r->doubted = false;
+}
+
 static enum ending read_lane(struct reading *r, struct lane lane, enum view view)
 {
 	while (lane.at < lane.end) {
@@ -100,23 +131,23 @@ static enum ending read_lane(struct reading *r, struct lane lane, enum view view
 
 		switch (code & CODE_KIND) {
 		case CODE_ROOT:
+			end_doubt(r);
 			if (may_enter(r, code & ~CODE_KIND, view, &chain))
 				lane = read_chain(r, chain);
 			break;
 		case CODE_GAP:
+			r->doubted = false; /* what follows is from a root */
 			put(r, VIEW_GAP);
 			lane.told = false; /* the frame that was is the one missing */
 			break;
 		case CODE_FRAME:
-			if (!lane.told)
-				put(r, code);
-			lane.told = false;
+			read_frame(r, &lane, code);
 			break;
 		default:
 			return END_TORN;
 		}
 	}
-	return lane.ending;
+	return r->doubted ? END_BROKEN : lane.ending;
 }
 
 static bool is_whole(enum ending ending)
@@ -124,11 +155,15 @@ static bool is_whole(enum ending ending)
 	return ending == END_START || ending == END_DETACHED || ending == END_NO_USER;
 }
 
-size_t view_read(const uint32_t *codes, size_t n, enum view view, uint32_t *out)
+size_t view_read(const uint32_t *codes, size_t n, enum view view,
+		 const struct names *names, uint32_t *out, bool *ret_doubted)
 {
-	struct reading r = { .codes = codes, .n = n, .out = out, .room = VIEW_ROOM(n) };
+	struct reading r = {
+		.codes = codes, .n = n, .names = names, .out = out, .room = VIEW_ROOM(n)
+	};
 	struct lane thread;
 
+	*ret_doubted = false;
 	if (n < STACK_HEAD)
 		return 0;
 	r.thread = STACK_HEAD + (size_t)codes[STACK_KERNEL];
@@ -142,5 +177,6 @@ size_t view_read(const uint32_t *codes, size_t n, enum view view, uint32_t *out)
 				.ending = codes[STACK_ENDING] };
 	if (!is_whole(read_lane(&r, thread, view)))
 		put(&r, VIEW_CUT);
+	*ret_doubted = r.ever_doubted;
 	return r.n_out;
 }

@@ -8,6 +8,7 @@
 #ifndef WEFT_CORE_VIEW_H
 #define WEFT_CORE_VIEW_H
 
+#include "core/names.h"
 #include "core/profile.h"
 
 enum view { VIEW_ASYNC, VIEW_THREAD };
@@ -23,7 +24,12 @@ enum view { VIEW_ASYNC, VIEW_THREAD };
 /*
  * Leaf first, into out[VIEW_ROOM(n)]; returns how many. codes may come off a
  * tape: whatever they hold, the reading ends and stays inside.
+ *
+ * At a thread frame that no call leads to (names_is_uncalled) the walk had lost
+ * its way: what follows is left out up to the next async root, which is a true
+ * place again, or to the end, and *ret_doubted is set. names may be NULL.
  */
-size_t view_read(const uint32_t *codes, size_t n, enum view view, uint32_t *out);
+size_t view_read(const uint32_t *codes, size_t n, enum view view,
+		 const struct names *names, uint32_t *out, bool *ret_doubted);
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "flow/output.h"
 #include "flow/recording.h"
+#include "sym/calls.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -190,6 +191,8 @@ static int write_tape(struct recording *r, const struct names *names,
 
 		if (name)
 			tape_write_name(r->tape, id, name);
+		if (names_is_uncalled(names, id))
+			tape_write(r->tape, TAPE_UNCALLED, &id, sizeof(id));
 	}
 	tape_write(r->tape, TAPE_TOTALS, totals, n * sizeof(*totals));
 	return tape_writer_finish(r->tape);
@@ -211,7 +214,9 @@ static int finish(struct recording *r)
 		err = symbolize(names, profile, modules, r->files, r->worker,
 				&stats.symbols);
 	if (!err)
-		err = output_profile(&output, profile, modules, names);
+		err = calls_check(names, profile, modules, r->files);
+	if (!err)
+		err = output_profile(&output, profile, modules, names, &stats.doubted);
 	if (err)
 		return err;
 	collect_stats(r, &stats);

@@ -33,6 +33,15 @@ static int on_name(void *arg, uint32_t frame, const char *name)
 	return names_set(player->names, frame, clean);
 }
 
+static int on_uncalled(void *arg, uint32_t frame)
+{
+	struct player *player = arg;
+
+	if (frame >= intern_count(pipeline_profile(player->pipeline)->frames))
+		return fail(-EBADMSG, "a mark for frame %u, which is not there", frame);
+	return names_set_uncalled(player->names, frame);
+}
+
 static int on_totals(void *arg, const uint64_t *numbers, size_t n)
 {
 	struct player *player = arg;
@@ -47,6 +56,7 @@ static int play(struct player *player, const char *tape)
 		.sink = pipeline_input(player->pipeline),
 		.advance = on_advance,
 		.name = on_name,
+		.uncalled = on_uncalled,
 		.totals = on_totals,
 	};
 	int err = tape_play(tape, &events);
@@ -64,7 +74,8 @@ static int write_out(struct player *player, const struct report_options *options
 	const struct output output = { options->output, options->stats_json,
 				       options->view, options->quiet };
 	int err = output_profile(&output, pipeline_profile(player->pipeline),
-				 pipeline_modules(player->pipeline), player->names);
+				 pipeline_modules(player->pipeline), player->names,
+				 &player->stats.doubted);
 
 	if (err)
 		return err;

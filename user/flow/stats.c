@@ -85,17 +85,19 @@ static void json_ledger(struct str *out, const struct stats *stats)
 	str_addf(out, "},\"adds_up\":%s},", stats->adds_up ? "true" : "false");
 }
 
-static void json_samples(struct str *out, const struct profile *profile)
+static void json_samples(struct str *out, const struct stats *stats)
 {
+	const struct profile *profile = stats->profile;
+
 	str_addf(out,
 		 "\"samples\":{\"total\":%" PRIu64 ",\"in_kernel\":%" PRIu64
 		 ",\"unproven\":%" PRIu64 ",\"async\":%" PRIu64 ",\"unmatched\":%" PRIu64
 		 ",\"stale\":%" PRIu64 ",\"no_slot\":%" PRIu64 ",\"refused\":%" PRIu64
-		 ",\"distinct_stacks\":%zu},",
+		 ",\"doubted\":%" PRIu64 ",\"distinct_stacks\":%zu},",
 		 profile->samples.total, profile->samples.in_kernel,
 		 profile->samples.unproven, profile->samples.async,
 		 profile->samples.unmatched, profile->samples.stale,
-		 profile->samples.no_slot, profile->samples.refused,
+		 profile->samples.no_slot, profile->samples.refused, stats->doubted,
 		 intern_count(profile->stacks));
 }
 
@@ -136,7 +138,7 @@ void stats_json(struct str *out, const struct stats *stats)
 	str_addf(out,
 		 "\"expected_ticks\":%" PRIu64 ",\"missed_ticks_estimate\":%" PRIu64 ",",
 		 stats->totals.expected_ticks, stats_missed_ticks(stats));
-	json_samples(out, stats->profile);
+	json_samples(out, stats);
 	json_user_half(out, stats);
 	str_add(out, "}\n");
 }

@@ -26,7 +26,8 @@ struct stats {
 	struct worker_counts worker;
 	struct symbolizer_counts symbols;
 	struct keys_counts keys;
-	bool adds_up; /* entered = sum of outcomes, kept = samples read */
+	uint64_t doubted; /* samples that lost frames which no call leads to */
+	bool adds_up;	  /* entered = sum of outcomes, kept = samples read */
 };
 
 /* Checks the sums; call once the totals and the profile are complete. */

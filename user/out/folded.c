@@ -21,6 +21,7 @@ struct writer {
 	struct intern *lines;
 	VEC(uint64_t) counts; /* by line id */
 	struct str line;
+	uint64_t doubted;
 };
 
 static bool is_marker(const char *name)
@@ -112,6 +113,7 @@ static int add_line(struct writer *w, uint64_t count)
 
 static int add_stack(struct writer *w, uint32_t stack, enum view view)
 {
+	bool doubted;
 	size_t bytes, n;
 	const uint32_t *codes = intern_bytes(w->profile->stacks, stack, &bytes);
 	AUTO_FREE uint32_t *frames = malloc(VIEW_ROOM(bytes / 4) * sizeof(*frames));
@@ -120,7 +122,8 @@ static int add_stack(struct writer *w, uint32_t stack, enum view view)
 		return fail(-ENOMEM, "no memory for a stack of %zu bytes", bytes);
 	str_clear(&w->line);
 	add_comm(&w->line, intern_string(w->profile->comms, codes[STACK_COMM]));
-	n = view_read(codes, bytes / sizeof(*codes), view, frames);
+	n = view_read(codes, bytes / sizeof(*codes), view, w->names, frames, &doubted);
+	w->doubted += doubted ? w->profile->counts[stack] : 0;
 	while (n--)
 		add_code(w, frames[n]);
 	return add_line(w, w->profile->counts[stack]);
@@ -149,7 +152,7 @@ static int write_lines(const struct writer *w, struct str *out)
 
 int folded_write(struct str *out, const struct profile *profile,
 		 const struct module_table *modules, const struct names *names,
-		 enum view view)
+		 enum view view, uint64_t *ret_doubted)
 {
 	struct writer w = { .profile = profile, .modules = modules, .names = names };
 	int err = intern_new(&w.lines, STACKS_MOST + 1);
@@ -158,6 +161,7 @@ int folded_write(struct str *out, const struct profile *profile,
 		err = add_stack(&w, id, view);
 	if (!err)
 		err = write_lines(&w, out);
+	*ret_doubted = w.doubted;
 	intern_free(w.lines);
 	vec_free(&w.counts);
 	str_free(&w.line);

@@ -14,9 +14,12 @@
 #define FOLDED_GAP	"[missing frames]"
 #define FOLDED_CUT	"[cut]"
 
-/* Lines are sorted and distinct; their counts add up to what was counted. */
+/*
+ * Lines are sorted and distinct; their counts add up to what was counted.
+ * *ret_doubted: how many samples lost frames that no call leads to.
+ */
 int folded_write(struct str *out, const struct profile *profile,
 		 const struct module_table *modules, const struct names *names,
-		 enum view view);
+		 enum view view, uint64_t *ret_doubted);
 
 #endif

@@ -21,6 +21,7 @@ enum tape_item {
 	TAPE_NAME = 4,	   /* u32 frame id, then the name */
 	TAPE_TOTALS = 5,   /* u64s, see flow/stats.c */
 	TAPE_END = 6,	   /* nothing; a tape without it was cut short */
+	TAPE_UNCALLED = 7, /* u32 frame id: no call leads to it */
 };
 
 struct tape_writer;
@@ -41,6 +42,7 @@ struct tape_events {
 	struct event_sink sink;
 	int (*advance)(void *arg, uint64_t horizon_ns);
 	int (*name)(void *arg, uint32_t frame, const char *name);
+	int (*uncalled)(void *arg, uint32_t frame);
 	int (*totals)(void *arg, const uint64_t *totals, size_t n);
 };
 

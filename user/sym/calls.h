@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which return addresses are none. A walk by frame pointers takes whatever lies
+ * behind a saved frame pointer for one; but a true one follows a call, and that
+ * can be read from the file that it lies in.
+ */
+#ifndef WEFT_SYM_CALLS_H
+#define WEFT_SYM_CALLS_H
+
+#include "core/names.h"
+#include "sym/files.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define CALL_BYTES_BEFORE 8
+#define CALL_BYTES_AFTER  9 /* of a signal handler's return, which no call leads to */
+
+/* Could these bytes around a return address be right? machine: EM_X86_64, … */
+bool call_leads_to(uint16_t machine, const uint8_t before[CALL_BYTES_BEFORE],
+		   const uint8_t after[CALL_BYTES_AFTER]);
+
+/* Marks in names the frames that no call leads to; what can't be read, isn't. */
+int calls_check(struct names *names, const struct profile *profile,
+		const struct module_table *modules, const struct files *files);
+
+#endif
