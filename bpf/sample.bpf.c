@@ -36,7 +36,7 @@ static __always_inline bool wanted(struct sample_rec *rec, __u64 who, bool in_ke
 	if (knobs.filters & FILTER_USER_ONLY && in_kernel)
 		return false;
 	if (knobs.filters & FILTER_CGROUP &&
-	    bpf_get_current_ancestor_cgroup_id(knobs.cgroup_level) != knobs.cgroup_id)
+	    !in_cgroup(knobs.cgroup_id, knobs.cgroup_level))
 		return false;
 	bpf_get_current_comm(rec->comm, sizeof(rec->comm));
 	return !(knobs.filters & FILTER_COMM) || comm_wanted(rec);

@@ -88,6 +88,15 @@ struct mm_struct {
 	unsigned long start_stack;
 };
 
+struct cgroup {
+	int level;
+	__u64 ancestor_ids[]; /* until 6.0 */
+};
+
+struct css_set {
+	struct cgroup *dfl_cgrp;
+};
+
 struct robust_list_head;
 
 #if defined(__TARGET_ARCH_x86)
@@ -111,6 +120,7 @@ struct task_struct {
 	__u64 start_boottime;
 	int *clear_child_tid;
 	struct robust_list_head *robust_list;
+	struct css_set *cgroups;
 	struct thread_struct thread;
 };
 
