@@ -87,7 +87,9 @@ static const struct truth_case cases[] = {
 		.args = "fork %m 3",
 		.kinds = ALL_KINDS,
 		DISPATCH("fork_loop;", "hop_{000..002}", "dispatch"),
-		.bounds = { { CLASS_FP_LIBC, .3 }, { CLASS_CUT, .05 } },
+		.bounds = { { CLASS_START, .15 },
+			    { CLASS_FP_LIBC, .3 },
+			    { CLASS_CUT, .05 } },
 	},
 	{
 		.name = "short-50ns",

@@ -70,12 +70,13 @@ struct stack {
 	size_t n;
 	size_t lead; /* of them, what comes before the workload's own */
 	bool cut;
+	bool in_kernel; /* as an ending process is, whose memory is gone */
 };
 
 static struct stack stack_of(const struct judge *judge, const char *const *frames,
 			     size_t n)
 {
-	struct stack stack = { frames, n, 0, n && !strcmp(frames[0], CUT_FRAME) };
+	struct stack stack = { frames, n, 0, n && !strcmp(frames[0], CUT_FRAME), false };
 	size_t i = stack.cut;
 
 	while (i < n && i < LEAD_MOST && !is_word(frames[i]) &&
@@ -117,7 +118,7 @@ static enum stack_class find_whole(const struct judge *judge, enum view view,
 
 static bool find_cut(const struct judge *judge, enum view view, const struct stack *stack)
 {
-	if (!stack->cut || stack->n - 1 < judge->of->cut_frames)
+	if (!stack->cut || (stack->n - 1 < judge->of->cut_frames && !stack->in_kernel))
 		return false;
 	for (size_t i = 0; i < judge->n_paths[view]; i++)
 		if (path_fits_cut(&judge->paths[view][i], stack->frames + 1,
@@ -212,6 +213,7 @@ static enum stack_class classify(const struct judge *judge, enum view view,
 	struct stack stack = stack_of(judge, line->frames.items, line->n_user);
 	enum stack_class is;
 
+	stack.in_kernel = line->n_user < line->frames.n;
 	if (!has_own_frame(judge, line))
 		return path_is_one_of(comms, line->comm) || !strcmp(line->comm, RECORDER)
 			       ? CLASS_START

@@ -29,7 +29,7 @@ static const struct {
 };
 
 /* Of all ticks that were due, how many may never have come. */
-#define MISSED_MOST  .1
+#define MISSED_MOST  .2
 #define MISSED_FIRST 50 /* ticks that make a share */
 
 /* A number that must be there. */
