@@ -18,20 +18,41 @@
 #define OVERLAYFS_MAGIC 0x794c7630
 #define BTRFS_MAGIC	0x9123683e
 
-/* Never follows a magic link, never leaves the root, never waits on a FIFO. */
-static int open_below(const char *root, const char *path)
+/*
+ * For reading, what was opened as a mere place. Only so can it be looked at
+ * first: to open a device is to use it, and with our privileges, not its
+ * owner's.
+ */
+static int open_place(int place)
+{
+	struct stat st;
+	char path[64];
+	int fd;
+
+	if (fstat(place, &st))
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EINVAL;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", place);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	return fd < 0 ? -errno : fd;
+}
+
+/* Never follows a magic link, never leaves the root; a regular file or nothing.
+ * more: O_NOFOLLOW or 0. */
+static int open_below(const char *root, const char *path, uint64_t more)
 {
 	struct open_how how = {
-		.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+		.flags = O_PATH | O_CLOEXEC | more,
 		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
 	};
 	AUTO_CLOSE int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	int fd;
+	AUTO_CLOSE int place = -1;
 
 	if (dir < 0)
 		return -errno;
-	fd = (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
-	return fd < 0 ? -errno : fd;
+	place = (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
+	return place < 0 ? -errno : open_place(place);
 }
 
 static bool is_mapped_file(int fd, const struct module *module)
@@ -49,18 +70,13 @@ static bool is_mapped_file(int fd, const struct module *module)
 
 static int open_map_file(pid_t pid, const struct mapping *map)
 {
-	struct stat st;
 	char path[96];
-	AUTO_CLOSE int fd = -1;
+	AUTO_CLOSE int place = -1;
 
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid,
 		 map->start, map->end);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
-		return -ENOENT;
-	return GIVE_FD(fd);
+	place = open(path, O_PATH | O_CLOEXEC);
+	return place < 0 ? -errno : open_place(place);
 }
 
 int open_mapped(pid_t pid, const struct mapping *map, const struct module *module,
@@ -78,7 +94,7 @@ int open_mapped(pid_t pid, const struct mapping *map, const struct module *modul
 	for (int i = 0; i < 2; i++) {
 		if (fd >= 0)
 			close(fd);
-		fd = open_below(i ? "/" : root, module->path);
+		fd = open_below(i ? "/" : root, module->path, 0);
 		if (fd >= 0 && is_mapped_file(fd, module)) {
 			*ret_fd = GIVE_FD(fd);
 			return 0;
@@ -116,14 +132,13 @@ int open_perf_map(pid_t pid, uint64_t max_bytes, int *ret_fd)
 
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", innermost_pid(pid, &uid));
 	snprintf(root, sizeof(root), "/proc/%d/root", pid);
-	fd = open_below(root, path);
+	fd = open_below(root, path, O_NOFOLLOW);
 	if (fd == -ENOENT && access(root, F_OK)) /* it ended: ours, if it was ours */
-		fd = open_below("/", path);
-	if (fd < 0)
-		return fail_errno(fd, "no %s of pid %d", path, pid);
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
-		return fail(-EINVAL, "%s of pid %d is no regular file: left out", path,
-			    pid);
+		fd = open_below("/", path, O_NOFOLLOW);
+	if (fd == -EINVAL)
+		return fail(fd, "%s of pid %d is no regular file: left out", path, pid);
+	if (fd < 0 || fstat(fd, &st))
+		return fail_errno(fd < 0 ? fd : -errno, "no %s of pid %d", path, pid);
 	if (uid != (uid_t)-1 && st.st_uid && st.st_uid != uid)
 		return fail(-EPERM, "%s belongs to uid %u and not to pid %d: left out",
 			    path, st.st_uid, pid);
