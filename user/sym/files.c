@@ -104,11 +104,13 @@ int files_want(struct files *files, const struct process *process,
 	files->open_now++;
 	files->counts.opened++;
 	copy = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
-	if (copy < 0)
-		return fail_errno(-errno, "cannot hand %s to the parse worker",
-				  module->path);
+	if (copy < 0 || worker_submit_scan(files->worker, copy, map->module)) {
+		files->counts.over_limit++;
+		error_clear(); /* one file without keys is no reason to stop */
+		return 0;
+	}
 	file->state = FILE_SCANNING;
-	return worker_submit_scan(files->worker, copy, map->module);
+	return 0;
 }
 
 static void on_scanned(void *arg, uint64_t cookie, int err, const struct elf_facts *facts)
