@@ -85,6 +85,10 @@ static __always_inline bool saved_user_regs(bpf_user_pt_regs_t *to)
 
 	if (BPF_CORE_READ(task, flags) & (PF_KTHREAD | PF_IO_WORKER))
 		return false;
+	/* in an exec the registers are the old program's, the memory the new one's */
+	if (bpf_core_field_exists(task->in_execve) &&
+	    BPF_CORE_READ_BITFIELD_PROBED(task, in_execve))
+		return false;
 	/* an exiting task that gave its memory back runs on whoever's was last */
 	if (!BPF_CORE_READ(task, mm))
 		return false;

@@ -121,6 +121,7 @@ struct task_struct {
 	int *clear_child_tid;
 	struct robust_list_head *robust_list;
 	struct css_set *cgroups;
+	unsigned int in_execve : 1;
 	struct thread_struct thread;
 };
 
