@@ -18,6 +18,8 @@
 /* What the first look through /proc may wait for the parse worker. */
 #define FIRST_SCAN_MS 250
 
+#define LOOK_PACE_NS 1000000000ULL
+
 #define CGROUP2_MAGIC 0x63677270 /* linux/magic.h */
 
 uint64_t recording_now_ns(void)
@@ -181,7 +183,7 @@ static int new_parts(struct recording *r)
  * Who is there already. The sideband runs since before, so nothing falls
  * between; a command begins with nothing but what it will map.
  */
-static int first_look(struct recording *r)
+static int look_around(struct recording *r, bool everyone)
 {
 	struct event_sink input = scope_input(&r->scope);
 	const struct pid_list *tgids = &r->options->tgids;
@@ -190,13 +192,33 @@ static int first_look(struct recording *r)
 	if (!r->scope.everyone)
 		for (unsigned int i = 0; !err && i < tgids->n; i++)
 			err = scan_process(tgids->pids[i], recording_now_ns(), &input);
-	else if (!r->options->command)
+	else if (everyone)
 		err = scan_all(&input);
 	if (!err)
 		err = advance(r, recording_now_ns());
+	r->looked_ns = recording_now_ns();
+	return err;
+}
+
+static int first_look(struct recording *r)
+{
+	int err = look_around(r, !r->options->command);
+
 	if (!err)
 		err = files_collect(r->files, FIRST_SCAN_MS);
 	return err < 0 ? err : 0;
+}
+
+/* What was not told is read again; in a storm of losses now and then, or that
+ * reading would be all we do and lose more. */
+static int look_again(struct recording *r, bool lost)
+{
+	if (lost || sampler_was_unwatched(r->sampler))
+		r->must_look = true;
+	if (!r->must_look || recording_now_ns() - r->looked_ns < LOOK_PACE_NS)
+		return 0;
+	r->must_look = false;
+	return look_around(r, true);
 }
 
 int recording_new(struct recording **ret, const struct record_options *options)
@@ -243,13 +265,15 @@ int recording_pump(struct recording *r)
 {
 	struct event_sink input = scope_input(&r->scope);
 	uint64_t horizon = recording_now_ns() - SETTLED_NS;
-	uint64_t lost = process_counts(pipeline_processes(r->pipeline))->lost;
+	const struct process_counts *counts =
+		process_counts(pipeline_processes(r->pipeline));
+	uint64_t lost = counts->lost;
 	int err = sampler_read(r->sampler, &input);
 
 	if (!err)
 		err = advance(r, horizon);
-	if (!err && process_counts(pipeline_processes(r->pipeline))->lost > lost)
-		err = first_look(r);
+	if (!err)
+		err = look_again(r, counts->lost > lost);
 	if (!err)
 		err = files_collect(r->files, 0);
 	return err < 0 ? err : 0;

@@ -27,6 +27,8 @@ struct recording {
 	struct tape_writer *tape; /* NULL: none asked for */
 	struct scope scope;
 	uint64_t begun_ns, started_ns, stopped_ns;
+	uint64_t looked_ns; /* when /proc was last read through */
+	bool must_look;	    /* something about processes was not told since */
 };
 
 uint64_t recording_now_ns(void); /* CLOCK_MONOTONIC */

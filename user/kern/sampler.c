@@ -31,6 +31,7 @@ struct sampler {
 	uint64_t idle_ns;    /* of all CPUs, at the start; then while it ran */
 	uint64_t gone_ticks; /* expected on CPUs that went offline since */
 	bool running;
+	bool unwatched; /* a CPU's sideband was missed for a while */
 };
 
 #define RING_LEAST_BYTES (64u << 10)
@@ -337,6 +338,20 @@ static void drop_cpu(struct sampler *s, int cpu)
 	close(s->tick_fds[cpu]);
 	s->tick_fds[cpu] = -1;
 	sideband_drop_cpu(s->sideband, cpu);
+	s->unwatched = true;
+}
+
+static int take_up_cpu(struct sampler *s, int cpu)
+{
+	int err = add_cpu(s, cpu);
+
+	s->unwatched = true;
+	if (!err && s->running && ioctl(s->tick_fds[cpu], PERF_EVENT_IOC_ENABLE, 0))
+		err = fail_errno(-errno, "cannot start the ticks of CPU %d", cpu);
+	if (err != -ENODEV)
+		return err;
+	error_clear(); /* gone again already: next time */
+	return 0;
 }
 
 int sampler_check_cpus(struct sampler *s)
@@ -351,12 +366,17 @@ int sampler_check_cpus(struct sampler *s)
 			drop_cpu(s, cpu);
 		if (open || !online[cpu])
 			continue;
-		err = add_cpu(s, cpu);
-		if (!err && s->running &&
-		    ioctl(s->tick_fds[cpu], PERF_EVENT_IOC_ENABLE, 0))
-			err = fail_errno(-errno, "cannot start the ticks of CPU %d", cpu);
+		err = take_up_cpu(s, cpu);
 	}
 	return err;
+}
+
+bool sampler_was_unwatched(struct sampler *s)
+{
+	bool was = s->unwatched;
+
+	s->unwatched = false;
+	return was;
 }
 
 int sampler_publish(struct sampler *s, pid_t tgid, const struct published *what)

@@ -39,6 +39,10 @@ int sampler_read(struct sampler *sampler, const struct event_sink *sink);
 /* Takes up CPUs that came online; call about once a second. */
 int sampler_check_cpus(struct sampler *sampler);
 
+/* Did CPUs come or go since this was asked last? What processes mapped on them
+ * meanwhile was not told. */
+bool sampler_was_unwatched(struct sampler *sampler);
+
 /* Makes known, or forgets, what the ticks may use for a process. -E2BIG: full. */
 int sampler_publish(struct sampler *sampler, pid_t tgid, const struct published *what);
 int sampler_retract(struct sampler *sampler, pid_t tgid);
