@@ -257,15 +257,17 @@ static int apply_exec(struct process_table *table, uint32_t tgid)
 
 static int apply_fork(struct process_table *table, const struct side_event *event)
 {
-	struct process *parent, *child;
+	struct process *parent = hmap_get(&table->by_tgid, event->ppid), *child;
 	int err;
 
-	if (event->pid == event->ppid) /* a thread */
+	if (event->pid == event->ppid) { /* a thread */
+		if (parent)
+			parent->threads++;
 		return 0;
+	}
 	err = process_new(table, event->pid, &child);
 	if (err || !child)
 		return err;
-	parent = hmap_get(&table->by_tgid, event->ppid);
 	if (parent && parent->maps) {
 		child->maps = parent->maps;
 		child->maps->refs++;
@@ -275,14 +277,18 @@ static int apply_fork(struct process_table *table, const struct side_event *even
 	return 0;
 }
 
+/* A process ends with its last thread, which need not be its leader. */
 static void apply_exit(struct process_table *table, const struct side_event *event)
 {
-	struct process *process;
+	struct process *process = hmap_get(&table->by_tgid, event->pid);
 
-	if (event->pid != event->tid)
-		return;
-	process = hmap_get(&table->by_tgid, event->pid);
 	if (!process)
+		return;
+	if (event->pid == event->tid)
+		process->leader_ended = true;
+	else if (process->threads)
+		process->threads--;
+	if (!process->leader_ended || process->threads)
 		return;
 	process->ended_ns = event->time_ns;
 	if (table->sink.ended)
