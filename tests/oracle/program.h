@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The stepped program. It has no libc, so that every instruction is its own:
+ * what weft/async.h needs of one is in start.c.
+ */
+#ifndef WEFT_TESTS_PROGRAM_H
+#define WEFT_TESTS_PROGRAM_H
+
+#include "shadow.h"
+
+#include "weft/async.h"
+
+#define NOINLINE __attribute__((noinline))
+
+struct task {
+	struct weft_frame frame;
+	struct shadow_task meant;
+};
+
+struct fiber {
+	uint64_t sp;	     /* while it does not run */
+	uint64_t resumer_sp; /* while it runs */
+	uint64_t top;
+};
+
+extern volatile struct shadow shadow;
+
+/* asm: what lies between their labels is the switch. */
+void fiber_resume(struct fiber *fiber);
+void fiber_suspend(struct fiber *fiber);
+void fiber_make(struct fiber *fiber, int slot, void (*entry)(void));
+
+/* Between these two the shadow is armed; both inline, no call between. */
+static inline __attribute__((always_inline)) void
+shadow_arm(enum shadow_change change, void *fp, const struct task *task)
+{
+	shadow.change = change;
+	shadow.fp = (uint64_t)fp;
+	shadow.task = task ? (uint64_t)&task->meant : 0;
+	__asm__ volatile("" ::: "memory");
+	shadow.armed = 1;
+	__asm__ volatile("" ::: "memory");
+}
+
+static inline __attribute__((always_inline)) void shadow_disarm(void)
+{
+	__asm__ volatile("" ::: "memory");
+	shadow.armed = 0;
+	__asm__ volatile("" ::: "memory");
+}
+
+void run_threads(void); /* plain calls, chains, roots, waits */
+void run_fibers(void);
+
+#endif
