@@ -33,8 +33,8 @@
 #define CHUNK_BYTES 1024
 #define FRAME_BYTES 16 /* a frame record: caller's frame pointer, return address */
 
-/* A step longer than this leaves too few frames in a chunk to pay for it. */
-#define LONG_STEP_BYTES 384
+/* A step longer than this leaves one frame in a chunk, which does not pay. */
+#define LONG_STEP_BYTES 1000
 
 /* Beyond this distance two frames are on different stacks (fibers). */
 #define SAME_STACK_BYTES (64ULL << 10)
