@@ -39,6 +39,7 @@ FN void tight_step(struct weft_root *root)
 {
 	struct weft_frame child;
 
+	WITH_FRAME();
 	for (int i = 0; i < 1000; i++) {
 		weft_frame_push(root, &child, place_in((void *)tight_step));
 		weft_frame_pop(root, &child);
