@@ -2,16 +2,19 @@
 /*
  * Runs a profiler and says what it cost.
  *
- *	meter [-w MS] [-s MS] -o FILE COMMAND [ARGUMENT...]
+ *	meter [-s MS] -o FILE COMMAND [ARGUMENT...]
+ *	meter -p TASK -r HZ -n RUNS -w MS -o FILE COMMAND [ARGUMENT...]
  *
- * -w: BPF time is counted from so long after a program's first run (0)
  * -s: SIGINT to the command after so long; else it ends by itself
+ * -p: the command's perf_event program is attached to TASK, at HZ; whatever
+ *     else the command attached it to should be next to nothing. After so many
+ *     RUNS, counted from MS after the first, SIGINT
  *
  * FILE gets lines of NAME=NUMBER:
  *   cpu_ns        user and system time of the command and its descendants
  *   rss_kb        their high-water marks, added up
  *   first_run_ns  from fork to when a BPF program of its was seen to have run
- *   runs, run_ns  of its perf_event BPF programs, after -w
+ *   runs, run_ns  of its perf_event BPF programs, from -w on
  *   all_runs, all_run_ns  the same from the start
  *   stop_ns       from SIGINT to its end
  *   wall_ns       from fork to its end
@@ -35,13 +38,16 @@
 #include <unistd.h>
 
 #define LOOK_MS 20
-#define FIND_MS 2 /* until a program has run */
+#define FIND_MS 2     /* until a program has run */
+#define RUNS_MS 60000 /* what the runs may take at most */
 #define MS	1000000ULL
 
 struct meter {
-	uint64_t warm_ns, stop_after_ns;
+	uint64_t warm_ns, stop_after_ns, runs_wanted;
 	const char *out;
-	pid_t pid;
+	pid_t pid, task;
+	unsigned int hz;
+	int tick; /* of the task; -1: not attached */
 	uint64_t began_ns, first_ns, stopped_ns, ended_ns, looked_ns;
 	bool warm;
 	struct run_time at_warm;
@@ -85,6 +91,8 @@ static void watch_programs(struct meter *meter)
 
 	if (!meter->first_ns) {
 		progs_find(&meter->progs, meter->pid);
+		if (meter->task && meter->tick < 0)
+			meter->tick = progs_attach(&meter->progs, meter->task, meter->hz);
 		now = now_ns();
 		if (progs_run_time(&meter->progs).runs)
 			meter->first_ns = now;
@@ -93,6 +101,20 @@ static void watch_programs(struct meter *meter)
 		meter->warm = true;
 		meter->at_warm = progs_run_time(&meter->progs);
 	}
+}
+
+static bool is_time_to_stop(const struct meter *meter, uint64_t now)
+{
+	uint64_t runs;
+
+	if (meter->stopped_ns)
+		return false;
+	if (meter->stop_after_ns)
+		return now - meter->began_ns >= meter->stop_after_ns;
+	if (!meter->task)
+		return false;
+	runs = meter->warm ? progs_run_time(&meter->progs).runs - meter->at_warm.runs : 0;
+	return runs >= meter->runs_wanted || now - meter->began_ns >= RUNS_MS * MS;
 }
 
 static void look(struct meter *meter)
@@ -105,9 +127,10 @@ static void look(struct meter *meter)
 		procs_look(&meter->procs, meter->pid);
 		meter->looked_ns = now;
 	}
-	if (meter->stop_after_ns && !meter->stopped_ns &&
-	    now - meter->began_ns >= meter->stop_after_ns) {
-		meter->stopped_ns = now;
+	if (is_time_to_stop(meter, now)) {
+		if (meter->tick >= 0) /* all is counted before it counts */
+			close(meter->tick);
+		meter->stopped_ns = now_ns();
 		kill(meter->pid, SIGINT);
 	}
 }
@@ -162,20 +185,28 @@ static int report(const struct meter *meter, const struct rusage *usage, int sta
 
 int main(int argc, char **argv)
 {
-	struct meter meter = { 0 };
+	struct meter meter = { .tick = -1 };
 	struct rusage usage;
 	int option, status;
 
-	while ((option = getopt(argc, argv, "+w:s:o:")) != -1) {
+	while ((option = getopt(argc, argv, "+w:s:o:p:r:n:")) != -1) {
 		if (option == 'w')
 			meter.warm_ns = strtoull(optarg, NULL, 10) * MS;
 		else if (option == 's')
 			meter.stop_after_ns = strtoull(optarg, NULL, 10) * MS;
+		else if (option == 'p')
+			meter.task = atoi(optarg);
+		else if (option == 'r')
+			meter.hz = (unsigned int)atoi(optarg);
+		else if (option == 'n')
+			meter.runs_wanted = strtoull(optarg, NULL, 10);
 		else if (option == 'o')
 			meter.out = optarg;
 	}
-	if (!meter.out || optind >= argc) {
-		fputs("usage: meter [-w MS] [-s MS] -o FILE COMMAND…\n", stderr);
+	if (!meter.out || optind >= argc || (meter.task && !meter.hz)) {
+		fputs("usage: meter [-s MS | -p TASK -r HZ -n RUNS -w MS] -o FILE "
+		      "COMMAND...\n",
+		      stderr);
 		return 2;
 	}
 	/* on for as long as the descriptor is open */

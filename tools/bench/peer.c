@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Runs a command under peer.bpf.c, with the perf event, the ring's size and the
- * reader's pace that weft has for a command at this rate.
+ * Loads peer.bpf.c and reads its ring, at weft's pace and of the size that weft
+ * gives one at this rate, until SIGINT. Attaching it is left to meter.
  *
- *	peer HZ COMMAND [ARGUMENT...]
+ *	peer HZ
  *
  * Prints "samples=N frames=M": how many, and how many frames the deepest had.
  */
@@ -12,19 +12,16 @@
 
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define PUMP_US	     50000
 #define SAMPLE_BYTES 4096
+
+static volatile sig_atomic_t stop;
 
 struct seen {
 	unsigned long samples;
@@ -48,43 +45,9 @@ static int on_sample(void *arg, void *record, size_t bytes)
 	return 0;
 }
 
-/* Waits for a byte on go, so that its event is there before it begins. */
-static pid_t start_command(char **argv, int *ret_go)
+static void on_signal(int signal)
 {
-	int ends[2];
-	char byte;
-	pid_t pid;
-
-	if (pipe(ends))
-		return -1;
-	pid = fork();
-	if (pid) {
-		close(ends[0]);
-		*ret_go = ends[1];
-		return pid;
-	}
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	close(ends[1]);
-	if (read(ends[0], &byte, 1) == 1)
-		execvp(argv[0], argv);
-	_exit(127);
-}
-
-static int tick_open(pid_t pid, unsigned int hz)
-{
-	struct perf_event_attr attr = {
-		.size = sizeof(attr),
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_CPU_CLOCK,
-		.sample_period = 1000000000ULL / hz,
-		.disabled = 1,
-		.exclude_guest = 1,
-		.inherit = 1,
-		.enable_on_exec = 1,
-	};
-
-	return (int)syscall(SYS_perf_event_open, &attr, pid, -1, -1,
-			    PERF_FLAG_FD_CLOEXEC);
+	stop = 1;
 }
 
 static struct peer_bpf *load(unsigned int hz)
@@ -102,30 +65,23 @@ static struct peer_bpf *load(unsigned int hz)
 
 int main(int argc, char **argv)
 {
-	int hz = argc > 2 ? atoi(argv[1]) : 0, go = -1, tick;
+	int hz = argc > 1 ? atoi(argv[1]) : 0;
 	struct seen seen = { 0 };
 	struct ring_buffer *ring;
 	struct peer_bpf *skel;
-	pid_t pid;
 
 	if (hz <= 0) {
-		fputs("usage: peer HZ COMMAND [ARGUMENT...]\n", stderr);
+		fputs("usage: peer HZ\n", stderr);
 		return 2;
 	}
+	signal(SIGINT, on_signal);
 	skel = load((unsigned int)hz);
 	if (!skel)
 		return die("load");
 	ring = ring_buffer__new(bpf_map__fd(skel->maps.ring), on_sample, &seen, NULL);
-	pid = start_command(argv + 2, &go);
-	if (!ring || pid < 0)
-		return die("start");
-	tick = tick_open(pid, (unsigned int)hz);
-	if (tick < 0 ||
-	    ioctl(tick, PERF_EVENT_IOC_SET_BPF, bpf_program__fd(skel->progs.peer_tick)))
-		return die("perf event");
-	if (write(go, "", 1) != 1)
-		return die("start");
-	while (waitpid(pid, NULL, WNOHANG) != pid) {
+	if (!ring)
+		return die("ring");
+	while (!stop) {
 		ring_buffer__consume(ring);
 		usleep(PUMP_US);
 	}

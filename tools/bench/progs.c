@@ -3,8 +3,11 @@
 
 #include <bpf/bpf.h>
 #include <dirent.h>
+#include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static bool info_of(int fd, struct bpf_prog_info *info)
@@ -70,4 +73,32 @@ struct run_time progs_run_time(const struct progs *progs)
 		sum.ns += info.run_time_ns;
 	}
 	return sum;
+}
+
+int progs_attach(const struct progs *progs, pid_t task, unsigned int hz)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = 1000000000ULL / hz,
+		.disabled = 1,
+		.exclude_guest = 1,
+	};
+	int first = 0, event;
+
+	while (first < progs->n && progs->fds[first] < 0)
+		first++;
+	if (first == progs->n)
+		return -1;
+	event = (int)syscall(SYS_perf_event_open, &attr, task, -1, -1,
+			     PERF_FLAG_FD_CLOEXEC);
+	if (event < 0)
+		return -1;
+	if (ioctl(event, PERF_EVENT_IOC_SET_BPF, progs->fds[first]) ||
+	    ioctl(event, PERF_EVENT_IOC_ENABLE, 0)) {
+		close(event);
+		return -1;
+	}
+	return event;
 }

@@ -26,4 +26,10 @@ struct run_time {
 void progs_find(struct progs *progs, pid_t pid);
 struct run_time progs_run_time(const struct progs *progs);
 
+/*
+ * Lets the first of them run at hz on the CPU time of one task, and nothing
+ * else of it. Returns the event, or -1: there is none yet, or it can't be.
+ */
+int progs_attach(const struct progs *progs, pid_t task, unsigned int hz);
+
 #endif

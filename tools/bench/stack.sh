@@ -6,82 +6,108 @@
 # account, one program attached at a time: weft's beside one that calls the
 # kernel's walker; weft's with async chains beside weft's without.
 
-WARM_MS=300 # until keys are published and caches are as they will be
+WARM_MS=500 # until keys are published and caches are as they will be
 
-# HZ DEEP-ARGUMENTS…: ns a sample of weft
-deep_by_weft() {
-	local hz=$1
+# HZ COMMAND…: runs it with its program attached to the deep task
+on_deep() {
+	local hz=$1 runs=$stack_runs
 	shift
 
-	"$bin/meter" -w $WARM_MS -o "$work/meter" "$weft" record -q -F "$hz" \
-		--event cpu-clock -o "$work/deep.folded" --stats-json "$work/deep.json" \
-		-- "$bin/deep" "$@" >/dev/null 2>"$work/err" || return
+	[ "$hz" -ge 500 ] || runs=$((runs / 3))
+	"$bin/meter" -p "$deep_pid" -r "$hz" -n "$runs" -w $WARM_MS \
+		-o "$work/meter" "$@" >"$work/out" 2>"$work/err" || return
 	ns_a_run "$work/meter"
 }
 
-# The same by the peer. It must have seen as deep a stack.
-deep_by_peer() {
-	local hz=$1 frames=$3
-	shift
+# DEEP-ARGUMENTS…: such a stack, until the row is done
+start_deep() {
+	"$bin/deep" 3600000 "$@" &
+	deep_pid=$!
+}
 
-	"$bin/meter" -w $WARM_MS -o "$work/meter" "$bin/peer" "$hz" "$bin/deep" "$@" \
-		>"$work/peer.out" 2>"$work/err" || return
-	[ "$(sed 's/.*frames=//' "$work/peer.out")" -ge "$frames" ] || return
-	ns_a_run "$work/meter"
+end_deep() {
+	kill "$deep_pid" && wait "$deep_pid" 2>/dev/null
+}
+
+# HZ FRAMES: ns a sample of weft. Its own ticks, one a second and CPU, are few;
+# all that is the program's, and who reads its rings, is as it always is.
+deep_by_weft() {
+	on_deep "$1" "$weft" record -q -a -F 1 --event cpu-clock \
+		-o "$work/deep.folded" --stats-json "$work/deep.json" || return
+	[ "$(folded_depth)" -ge "$2" ]
+}
+
+deep_by_peer() {
+	on_deep "$1" "$bin/peer" "$1" || return
+	[ "$(peer_frames)" -ge "$2" ]
+}
+
+peer_frames() {
+	sed -n 's/.*frames=//p' "$work/out"
 }
 
 # How many frames the hottest folded stack has.
 folded_depth() {
-	sort -k2,2n -t' ' "$work/deep.folded" | tail -1 | awk -F';' '{ print NF }'
+	awk '$NF > most { most = $NF; stack = $0 }
+	END { print gsub(/;/, "", stack) + 0 }' "$work/deep.folded"
 }
 
 # The kernel's walker stops at 127 frames unless told otherwise; it can't be
-# told while another program uses it.
+# told while any program that uses it is loaded.
+kernel_limit() {
+	for _ in 1 2 3 4 5 6; do
+		sysctl -qw "kernel.perf_event_max_stack=$1" 2>/dev/null && return
+		sleep 0.5
+	done
+	return 1
+}
+
 raise_kernel_limit() {
-	old_limit=$(sysctl -n kernel.perf_event_max_stack)
-	[ "$old_limit" -ge 640 ] || sysctl -qw kernel.perf_event_max_stack=640 2>/dev/null
+	local limit
+
+	limit=$(sysctl -n kernel.perf_event_max_stack)
+	[ "$limit" -lt 640 ] || return 0
+	kernel_limit 640 && old_limit=$limit
 }
 
 restore_kernel_limit() {
-	[ -z "${old_limit-}" ] || for _ in 1 2 3 4 5; do
-		sysctl -qw "kernel.perf_event_max_stack=$old_limit" 2>/dev/null && break
-		sleep 0.5
-	done
+	[ -z "${old_limit-}" ] || kernel_limit "$old_limit" ||
+		say "kernel.perf_event_max_stack could not be set back to $old_limit"
 	old_limit=
 }
 
-# HZ CPU-MS FRAMES BYTES AIM
+# HZ FRAMES BYTES AIM
 stack_row() {
-	local hz=$1 ms=$2 frames=$3 bytes=$4 aim=$5 ours peer note=-
+	local hz=$1 frames=$2 bytes=$3 aim=$4 ours peer note=-
 	local name="stack $frames frames of $bytes B, $hz Hz"
 
+	start_deep "$frames" "$bytes"
 	for _ in $(seq "$rounds"); do
-		ours=$(deep_by_weft "$hz" "$ms" "$frames" "$bytes") || ours=-
-		if [ "$ours" != - ] && [ "$(folded_depth)" -lt "$frames" ]; then
-			ours=- note="weft did not see the whole stack"
-		fi
-		peer=$(deep_by_peer "$hz" "$ms" "$frames" "$bytes") || peer=-
-		[ "$peer" != - ] || note="the peer did not see the whole stack"
+		ours=$(deep_by_weft "$hz" "$frames") ||
+			{ ours=- note="weft did not see the whole stack"; }
+		peer=$(deep_by_peer "$hz" "$frames") ||
+			{ peer=- note="the peer saw $(peer_frames) frames"; }
 		round "$name" "$ours" "$peer"
 	done
+	end_deep
 	row "$name" ns "$aim" ratio "$note"
 }
 
 run_stack() {
-	local bytes frames few_hz=997 many_ms=1500 few_ms=3500 note
+	local bytes frames
 
-	[ -z "$quick" ] || many_ms=1000
-	raise_kernel_limit || true
-	stack_row $few_hz $many_ms 0 32 1.1
+	raise_kernel_limit ||
+		say "the kernel's walker stays at 127 frames: another program uses it"
+	stack_row 997 0 32 1.1
 	for frames in 10 100 500; do
 		for bytes in $sizes; do
-			stack_row $few_hz $many_ms "$frames" "$bytes" \
+			stack_row 997 "$frames" "$bytes" \
 				"$(stack_aim "$frames" "$bytes")"
 		done
 	done
 	if [ -z "$quick" ]; then
 		for bytes in $sizes; do
-			stack_row 99 $few_ms 100 "$bytes" "$(stack_aim 100 "$bytes")"
+			stack_row 99 100 "$bytes" "$(stack_aim 100 "$bytes")"
 		done
 	fi
 	restore_kernel_limit
@@ -95,20 +121,30 @@ stack_aim() {
 	fi
 }
 
-run_async() {
-	local name="async 50 frames in 5 roots" with without bytes
+# CHAINS-OR-NOTHING: ns a sample; chains must have been seen when there are some
+async_by_weft() {
+	local ns
 
-	for bytes in 32 100; do
+	start_deep 100 "$bytes" "$@"
+	ns=$(deep_by_weft 997 90) || ns=-
+	end_deep
+	if [ $# -gt 0 ] && [ "$(json_figure "$work/deep.json" async)" -lt "$stack_runs" ]; then
+		say "weft saw too few chains"
+		ns=-
+	fi
+	echo "$ns"
+}
+
+run_async() {
+	local name bytes with
+
+	for bytes in 32 240; do
+		name="async 50 frames in 5 roots, $bytes B"
 		for _ in $(seq "$rounds"); do
-			with=$(deep_by_weft 997 1500 100 $bytes chains) || with=-
-			if [ "$(json_figure "$work/deep.json" async)" = 0 ]; then
-				say "weft saw no chains"
-				with=-
-			fi
-			without=$(deep_by_weft 997 1500 100 $bytes) || without=-
-			round "$name, $bytes B" "$with" "$without"
+			with=$(async_by_weft chains)
+			round "$name" "$with" "$(async_by_weft)"
 		done
-		row "$name, $bytes B" ns 1.30 ratio \
-			"over the same stack without; the peer is weft itself"
+		row "$name" ns 1.30 ratio \
+			"the peer is weft itself, on the same stack without"
 	done
 }
