@@ -73,6 +73,20 @@ static void test_rejoins_below_another_root(void **state)
 	ASSERT_ASYNC(&at, "1000 1001 -- 2000 2001 -- 1007 1008");
 }
 
+/* The waiting frame's caller, told by the chain, is the one that is missing. */
+static void test_rejoins_at_a_gap(void **state)
+{
+	struct sampled at = leaf_in_root(0x1000, ROOT(0));
+
+	put_stack(STACK, 6, 0x1000);
+	put_waited(0, 0x2000, FP(STACK, 1), FP(STACK, 2), 0);
+	memory_put(ROOT(0) + 8, ROOT(1));
+	put_root(ROOT(1), 0, 0, FP(STACK, 4));
+	memory_put(FP(STACK, 2) + 8, 0);
+	ASSERT_THREAD(&at, "1000 1001 1002 .. 1005 1006");
+	ASSERT_ASYNC(&at, "1000 -- 2000 2001 -- .. 1005 1006");
+}
+
 static void test_stale(void **state)
 {
 	static const uint64_t tops[] = { 0, CHAIN(0), 0x999 };
@@ -252,6 +266,7 @@ int run_wait_cases(void)
 	static const struct CMUnitTest tests[] = {
 		CASE(test_rejoins_its_own_thread),
 		CASE(test_rejoins_below_another_root),
+		CASE(test_rejoins_at_a_gap),
 		CASE(test_stale),
 		CASE(test_crosses),
 		CASE(test_crossing_that_breaks),
