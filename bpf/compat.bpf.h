@@ -41,6 +41,12 @@ static __always_inline void regs_copy(struct user_regs *to,
 	to->fp = regs->bp;
 }
 
+/* A worker that the kernel runs in a process's name (vhost) has none. */
+static __always_inline bool regs_are_users(const bpf_user_pt_regs_t *regs)
+{
+	return regs->ip || regs->sp;
+}
+
 static __always_inline __u64 thread_pointer(struct task_struct *task)
 {
 	return BPF_CORE_READ(task, thread.fsbase);
@@ -64,6 +70,11 @@ static __always_inline void regs_copy(struct user_regs *to,
 	to->pc = regs->pc;
 	to->sp = regs->sp;
 	to->fp = regs->regs[29];
+}
+
+static __always_inline bool regs_are_users(const bpf_user_pt_regs_t *regs)
+{
+	return regs->pc || regs->sp;
 }
 
 static __always_inline __u64 thread_pointer(struct task_struct *task)
@@ -98,7 +109,9 @@ static __always_inline bool saved_user_regs(bpf_user_pt_regs_t *to)
 	else
 		at = BPF_CORE_READ(task, stack) + knobs.kernel_stack_bytes -
 		     sizeof(struct pt_regs);
-	return !bpf_probe_read_kernel(to, sizeof(*to), at);
+	if (bpf_probe_read_kernel(to, sizeof(*to), at))
+		return false;
+	return regs_are_users(to);
 }
 
 /* Moved into task->futex in 7.2. */

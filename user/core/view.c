@@ -78,6 +78,8 @@ static struct lane read_chain(struct reading *r, size_t at)
 		   (r->codes[chain.end] & CODE_KIND) == CODE_SEGMENT) {
 		next = segment_lane(r, chain.end);
 		next.told = true;
+		if (next.ending == END_TORN) /* it may be anybody's */
+			next.at = next.end;
 	}
 	if (next.told)
 		r->boundary = true;
@@ -171,7 +173,7 @@ size_t view_read(const uint32_t *codes, size_t n, enum view view,
 	if (r.thread_end > n)
 		return 0;
 	for (size_t i = STACK_HEAD; i < r.thread; i++)
-		put(&r, codes[i]);
+		put(&r, (codes[i] & CODE_KIND) == CODE_FRAME ? codes[i] : VIEW_GAP);
 	thread = (struct lane){ .at = r.thread,
 				.end = r.thread_end,
 				.ending = codes[STACK_ENDING] };

@@ -212,7 +212,7 @@ static void summary_losses(struct str *out, const struct stats *stats)
 			 " records of what processes map were lost; "
 			 "names may be missing\n",
 			 stats->processes.lost);
-	if (!stats->adds_up)
+	if (!stats->adds_up && stats->totals.ledger.entered)
 		str_add(out, "            the ledger does not add up: please report this "
 			     "with --stats-json\n");
 }

@@ -283,7 +283,8 @@ void sampler_free(struct sampler *s)
 static int each_tick(struct sampler *s, unsigned long request)
 {
 	for (int cpu = 0; cpu < s->n_cpus; cpu++)
-		if (s->tick_fds[cpu] >= 0 && ioctl(s->tick_fds[cpu], request, 0))
+		if (s->tick_fds[cpu] >= 0 && ioctl(s->tick_fds[cpu], request, 0) &&
+		    errno != ENODEV) /* a CPU that just went away */
 			return fail_errno(-errno, "cannot switch the ticks of CPU %d",
 					  cpu);
 	return 0;

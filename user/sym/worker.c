@@ -131,7 +131,7 @@ void worker_free(struct worker *worker)
 
 int worker_fd(const struct worker *worker)
 {
-	return worker->sock;
+	return worker->answered < worker->sent ? worker->sock : -1;
 }
 
 const struct worker_counts *worker_counts(const struct worker *worker)

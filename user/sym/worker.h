@@ -31,7 +31,8 @@ DEFINE_FREEP(worker)
  */
 int worker_submit_scan(struct worker *worker, int fd, uint64_t cookie);
 
-/* Readable when an answer may be there. Changes when the worker restarts. */
+/* Readable when an answer may be there; -1 while none is due, since a worker
+ * that died idle would be readable for ever. Changes when it restarts. */
 int worker_fd(const struct worker *worker);
 
 /* err: 0, or the scan's negative errno (-ETIMEDOUT, -EPIPE: it died of it). */
