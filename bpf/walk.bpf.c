@@ -98,8 +98,8 @@ static __always_inline enum step step_up(struct scratch *s, __u32 *ending)
 /* May s->fp be followed? N_ENDINGS: yes. */
 static __always_inline __u32 why_not_up(struct scratch *s)
 {
-	if (!s->fp)
-		return END_START;
+	if (!s->fp) /* at the leaf it is just a register */
+		return s->rec.flags & SAMPLE_UNPROVEN ? END_START : END_BROKEN;
 	if (s->fp & 7 || s->fp < 4096 || s->fp & ~FRAME_ADDR_MASK)
 		return END_BROKEN;
 	if (!(s->lane ? s->chain_left : s->frames_left))

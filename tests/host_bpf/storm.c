@@ -50,11 +50,11 @@ static void require_views(const struct sample_rec *rec, uint64_t seed)
 	static uint32_t codes[CODES_MOST];
 	static uint32_t out[VIEW_ROOM(CODES_MOST)];
 	size_t n = record_codes(rec, codes);
-	bool doubted;
-	size_t shown = view_read(codes, n, VIEW_THREAD, NULL, out, &doubted);
+	struct view_notes notes;
+	size_t shown = view_read(codes, n, VIEW_THREAD, NULL, out, &notes);
 
 	REQUIRE(is_thread_view(rec, out, shown), seed);
-	shown = view_read(codes, n, VIEW_ASYNC, NULL, out, &doubted);
+	shown = view_read(codes, n, VIEW_ASYNC, NULL, out, &notes);
 	REQUIRE(shown <= VIEW_ROOM(n), seed);
 	for (size_t i = 0; i < shown; i++)
 		REQUIRE(out[i] & CODE_KIND || out[i] < rec->n_words, seed);
@@ -158,7 +158,7 @@ static void test_codes(void **state)
 		size_t n = storm_random(&chance) % 40;
 		uint32_t *codes = malloc(n * sizeof(*codes) + 1);
 		uint32_t *out = malloc(VIEW_ROOM(n) * sizeof(*out));
-		bool doubted;
+		struct view_notes notes;
 
 		assert_true(codes && out);
 		for (size_t k = 0; k < n; k++)
@@ -168,7 +168,7 @@ static void test_codes(void **state)
 			codes[STACK_THREAD] %= n;
 		}
 		for (int view = VIEW_ASYNC; view <= VIEW_THREAD; view++)
-			REQUIRE(view_read(codes, n, view, NULL, out, &doubted) <=
+			REQUIRE(view_read(codes, n, view, NULL, out, &notes) <=
 					VIEW_ROOM(n),
 				seed);
 		free(codes);

@@ -89,7 +89,7 @@ const char *view_text(const struct sampled *at, enum view view)
 	AUTO(translator) translator = NULL;
 	const uint32_t *codes;
 	size_t bytes, n, length = 0;
-	bool doubted;
+	struct view_notes notes;
 	char room[20];
 
 	assert_int_equal(sample_check(rec, SAMPLE_HEADER_BYTES + 8 * rec->n_words), 0);
@@ -99,7 +99,7 @@ const char *view_text(const struct sampled *at, enum view view)
 	assert_int_equal(translator_new(&translator, profile), 0);
 	assert_int_equal(translate_sample(translator, rec, NULL), 0);
 	codes = intern_bytes(profile->stacks, 0, &bytes);
-	n = view_read(codes, bytes / sizeof(*codes), view, NULL, out, &doubted);
+	n = view_read(codes, bytes / sizeof(*codes), view, NULL, out, &notes);
 	text[0] = 0;
 	for (size_t i = 0; i < n; i++)
 		length += sprintf(text + length, "%s%s", i ? " " : "",

@@ -107,11 +107,11 @@ static void expect(const uint32_t *codes, size_t n, enum view view,
 		   const struct names *names, const uint32_t *want, size_t n_want)
 {
 	uint32_t out[VIEW_ROOM(32)];
-	bool doubted;
+	struct view_notes notes;
 
-	assert_int_equal(view_read(codes, n, view, names, out, &doubted), n_want);
+	assert_int_equal(view_read(codes, n, view, names, out, &notes), n_want);
 	assert_memory_equal(out, want, n_want * sizeof(*want));
-	assert_true(doubted);
+	assert_true(notes.doubted);
 }
 
 #define EXPECT(codes, view, names, ...)                                                  \
@@ -129,6 +129,7 @@ static void leaves_out_what_no_call_leads_to(void **state)
 
 	assert_int_equal(names_new(&names), 0);
 	assert_int_equal(names_set_uncalled(names, 7), 0);
+	assert_int_equal(names_set(names, 3, "_start"), 0);
 	EXPECT(plain, VIEW_THREAD, names, 1, 2, VIEW_CUT);
 	EXPECT(rooted, VIEW_THREAD, names, 1, VIEW_GAP, 2, 3);
 	EXPECT(rooted, VIEW_ASYNC, names, 1, VIEW_GAP, VIEW_BOUNDARY, 4);
@@ -139,12 +140,27 @@ static void keeps_a_start_made_by_hand(void **state)
 	static const uint32_t go[] = { THREAD(2), FRAME(1), FRAME(7) };
 	uint32_t out[VIEW_ROOM(6)];
 	AUTO(names) names = NULL;
-	bool doubted;
+	struct view_notes notes;
 
 	assert_int_equal(names_new(&names), 0);
 	assert_int_equal(names_set_uncalled(names, 7), 0);
-	assert_int_equal(view_read(go, 6, VIEW_THREAD, names, out, &doubted), 2);
-	assert_false(doubted);
+	assert_int_equal(names_set(names, 7, "runtime.goexit.abi0"), 0);
+	assert_int_equal(view_read(go, 6, VIEW_THREAD, names, out, &notes), 2);
+	assert_true(notes.whole && !notes.doubted);
+}
+
+static void believes_no_start_by_a_zero_alone(void **state)
+{
+	static const uint32_t zero[] = { THREAD(2), FRAME(1), FRAME(2) };
+	uint32_t out[VIEW_ROOM(6)];
+	struct view_notes notes;
+	AUTO(names) names = NULL;
+
+	assert_int_equal(names_new(&names), 0);
+	assert_int_equal(names_set(names, 2, "malloc"), 0);
+	assert_int_equal(view_read(zero, 6, VIEW_THREAD, names, out, &notes), 3);
+	assert_int_equal(out[2], VIEW_CUT);
+	assert_false(notes.whole);
 }
 
 int main(void)
@@ -155,6 +171,7 @@ int main(void)
 		cmocka_unit_test(knows_its_own_calls),
 		cmocka_unit_test(leaves_out_what_no_call_leads_to),
 		cmocka_unit_test(keeps_a_start_made_by_hand),
+		cmocka_unit_test(believes_no_start_by_a_zero_alone),
 	};
 
 	return cmocka_run_group_tests_name("calls", tests, NULL, NULL);

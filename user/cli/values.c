@@ -95,7 +95,7 @@ static int read_duration(const struct option *option, const char *value, uint64_
 	static const uint64_t longest_ns = 366ULL * 24 * 3600 * 1000000000;
 	const char *s = value;
 	uint64_t unit = unit_ns(value + strspn(value, "0123456789."));
-	uint64_t whole, part;
+	uint64_t whole = 0, part = 0;
 	int err = 0;
 
 	if (!unit || *s < '0' || *s > '9')

@@ -94,6 +94,26 @@ bool names_is_uncalled(const struct names *names, uint32_t frame)
 	return frame < names->by_frame.n && names->by_frame.items[frame].uncalled;
 }
 
+bool names_is_start(const struct names *names, uint32_t frame)
+{
+	static const char *const starts[] = {
+		"_start",	  "_start_c",
+		"start_c",	  "start",
+		"start_thread",	  "thread_start",
+		"clone",	  "__clone",
+		"clone3",	  "__clone3",
+		"runtime.goexit", "runtime.goexit.abi0",
+		"runtime.rt0_go", "runtime.rt0_go.abi0",
+		"runtime.mstart", "runtime.mstart.abi0",
+	};
+	const char *name = names_get(names, frame);
+
+	for (size_t i = 0; name && i < sizeof(starts) / sizeof(*starts); i++)
+		if (!strcmp(name, starts[i]))
+			return true;
+	return false;
+}
+
 /* No absolute kernel address leaves the program. */
 static void offset_name(char *out, size_t room, const struct frame *frame,
 			const struct module *module)

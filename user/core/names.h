@@ -32,6 +32,12 @@ const char *names_get(const struct names *names, uint32_t frame);
 int names_set_uncalled(struct names *names, uint32_t frame);
 bool names_is_uncalled(const struct names *names, uint32_t frame);
 
+/*
+ * Is this a function that nobody calls, at which a thread (or a goroutine)
+ * starts? By name, so only once names are set.
+ */
+bool names_is_start(const struct names *names, uint32_t frame);
+
 /* For every frame of the profile that has none: "module+0x12". */
 int names_fill(struct names *names, const struct profile *profile,
 	       const struct module_table *modules);

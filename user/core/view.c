@@ -77,8 +77,8 @@ static struct lane read_chain(struct reading *r, size_t at)
 	} else if (chain.ending == END_CROSSED && chain.end + 1 < r->n &&
 		   (r->codes[chain.end] & CODE_KIND) == CODE_SEGMENT) {
 		next = segment_lane(r, chain.end);
-		next.told = true;
-		if (next.ending == END_TORN) /* it may be anybody's */
+		next.told = next.ending != END_TORN;
+		if (!next.told) /* it may be anybody's */
 			next.at = next.end;
 	}
 	if (next.told)
@@ -97,20 +97,17 @@ static bool may_enter(struct reading *r, uint32_t root, enum view view, size_t *
 	return true;
 }
 
-/*
- * Nobody was called from there. (Where a runtime starts a stack by hand, as Go
- * does, its rootmost frame is no call either; such a walk ends at the start.)
- */
-static bool is_false(const struct reading *r, const struct lane *lane, uint32_t code)
+/* Nobody was called from there; where a runtime makes a stack by hand, its
+ * start is no call either. */
+static bool is_false(const struct reading *r, uint32_t code)
 {
-	bool rootmost = lane->at == lane->end && lane->ending == END_START;
-
-	return r->names && !rootmost && names_is_uncalled(r->names, code);
+	return r->names && names_is_uncalled(r->names, code) &&
+	       !names_is_start(r->names, code);
 }
 
 static void read_frame(struct reading *r, struct lane *lane, uint32_t code)
 {
-	if (!lane->told && is_false(r, lane, code))
+	if (!lane->told && is_false(r, code))
 		r->doubted = r->ever_doubted = true;
 	if (!lane->told && !r->doubted)
 		put(r, code);
@@ -152,20 +149,24 @@ static enum ending read_lane(struct reading *r, struct lane lane, enum view view
 	return r->doubted ? END_BROKEN : lane.ending;
 }
 
-static bool is_whole(enum ending ending)
+/* A frame pointer of 0 may be any register's; a start has a name. */
+static bool is_whole(const struct reading *r, enum ending ending)
 {
-	return ending == END_START || ending == END_DETACHED || ending == END_NO_USER;
+	if (ending != END_START || !r->names)
+		return ending == END_START || ending == END_DETACHED;
+	return r->n_out && names_is_start(r->names, r->out[r->n_out - 1]);
 }
 
 size_t view_read(const uint32_t *codes, size_t n, enum view view,
-		 const struct names *names, uint32_t *out, bool *ret_doubted)
+		 const struct names *names, uint32_t *out, struct view_notes *ret_notes)
 {
 	struct reading r = {
 		.codes = codes, .n = n, .names = names, .out = out, .room = VIEW_ROOM(n)
 	};
 	struct lane thread;
+	enum ending ending;
 
-	*ret_doubted = false;
+	*ret_notes = (struct view_notes){ 0 };
 	if (n < STACK_HEAD)
 		return 0;
 	r.thread = STACK_HEAD + (size_t)codes[STACK_KERNEL];
@@ -177,8 +178,10 @@ size_t view_read(const uint32_t *codes, size_t n, enum view view,
 	thread = (struct lane){ .at = r.thread,
 				.end = r.thread_end,
 				.ending = codes[STACK_ENDING] };
-	if (!is_whole(read_lane(&r, thread, view)))
+	ending = read_lane(&r, thread, view);
+	ret_notes->whole = is_whole(&r, ending);
+	ret_notes->doubted = r.ever_doubted;
+	if (!ret_notes->whole && ending != END_NO_USER)
 		put(&r, VIEW_CUT);
-	*ret_doubted = r.ever_doubted;
 	return r.n_out;
 }

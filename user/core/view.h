@@ -21,15 +21,21 @@ enum view { VIEW_ASYNC, VIEW_THREAD };
 /* Upper bound of what a view of n codes has. */
 #define VIEW_ROOM(n) (2 * (n) + 2)
 
+struct view_notes {
+	bool whole;   /* from a thread's start, or a detached operation's, to the leaf */
+	bool doubted; /* frames were left out since no call leads to them */
+};
+
 /*
  * Leaf first, into out[VIEW_ROOM(n)]; returns how many. codes may come off a
  * tape: whatever they hold, the reading ends and stays inside.
  *
- * At a thread frame that no call leads to (names_is_uncalled) the walk had lost
- * its way: what follows is left out up to the next async root, which is a true
- * place again, or to the end, and *ret_doubted is set. names may be NULL.
+ * names say what no walk can know: at a thread frame that no call leads to it
+ * had lost its way, and what follows is left out up to the next async root,
+ * which is a true place again; and a walk that found a frame pointer of 0 has
+ * come to a start only if its last function is one. NULL: all is believed.
  */
 size_t view_read(const uint32_t *codes, size_t n, enum view view,
-		 const struct names *names, uint32_t *out, bool *ret_doubted);
+		 const struct names *names, uint32_t *out, struct view_notes *ret_notes);
 
 #endif

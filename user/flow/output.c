@@ -6,14 +6,14 @@
 
 int output_profile(const struct output *output, const struct profile *profile,
 		   const struct module_table *modules, struct names *names,
-		   uint64_t *ret_doubted)
+		   struct folded_notes *ret_notes)
 {
 	AUTO_STR text = { 0 };
 	int err = names_fill(names, profile, modules);
 
 	if (!err)
 		err = folded_write(&text, profile, modules, names, output->view,
-				   ret_doubted);
+				   ret_notes);
 	return err ? err : outfile_write(output->path, text.s, text.n);
 }
 

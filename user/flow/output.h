@@ -15,10 +15,10 @@ struct output {
 	bool quiet; /* no summary on stderr */
 };
 
-/* Names what has none, writes the profile. *ret_doubted: see out/folded.h. */
+/* Names what has none, writes the profile. *ret_notes: see out/folded.h. */
 int output_profile(const struct output *output, const struct profile *profile,
 		   const struct module_table *modules, struct names *names,
-		   uint64_t *ret_doubted);
+		   struct folded_notes *ret_notes);
 
 /* Then the ledger, as JSON where asked for and for the person. */
 int output_stats(const struct output *output, const struct stats *stats);

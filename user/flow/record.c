@@ -216,7 +216,7 @@ static int finish(struct recording *r)
 	if (!err)
 		err = calls_check(names, profile, modules, r->files);
 	if (!err)
-		err = output_profile(&output, profile, modules, names, &stats.doubted);
+		err = output_profile(&output, profile, modules, names, &stats.notes);
 	if (err)
 		return err;
 	collect_stats(r, &stats);

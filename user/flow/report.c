@@ -75,7 +75,7 @@ static int write_out(struct player *player, const struct report_options *options
 				       options->view, options->quiet };
 	int err = output_profile(&output, pipeline_profile(player->pipeline),
 				 pipeline_modules(player->pipeline), player->names,
-				 &player->stats.doubted);
+				 &player->stats.notes);
 
 	if (err)
 		return err;

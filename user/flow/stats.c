@@ -93,12 +93,13 @@ static void json_samples(struct str *out, const struct stats *stats)
 		 "\"samples\":{\"total\":%" PRIu64 ",\"in_kernel\":%" PRIu64
 		 ",\"unproven\":%" PRIu64 ",\"async\":%" PRIu64 ",\"unmatched\":%" PRIu64
 		 ",\"stale\":%" PRIu64 ",\"no_slot\":%" PRIu64 ",\"refused\":%" PRIu64
-		 ",\"doubted\":%" PRIu64 ",\"distinct_stacks\":%zu},",
+		 ",\"whole\":%" PRIu64 ",\"doubted\":%" PRIu64
+		 ",\"distinct_stacks\":%zu},",
 		 profile->samples.total, profile->samples.in_kernel,
 		 profile->samples.unproven, profile->samples.async,
 		 profile->samples.unmatched, profile->samples.stale,
-		 profile->samples.no_slot, profile->samples.refused, stats->doubted,
-		 intern_count(profile->stacks));
+		 profile->samples.no_slot, profile->samples.refused, stats->notes.whole,
+		 stats->notes.doubted, intern_count(profile->stacks));
 }
 
 static void json_user_half(struct str *out, const struct stats *stats)
@@ -156,9 +157,9 @@ static void summary_endings(struct str *out, const struct stats *stats)
 
 	if (!with_user)
 		return;
-	str_addf(out, "  stacks    %5.1f %%  reach the thread's start\n",
-		 percent(profile->endings[END_START], with_user));
-	for (int i = END_BUDGET; i < N_ENDINGS; i++)
+	str_addf(out, "  stacks    %5.1f %%  are whole, from the leaf to a start\n",
+		 percent(stats->notes.whole, with_user));
+	for (int i = END_START; i < N_ENDINGS; i++)
 		if (profile->endings[i])
 			str_addf(out, "            %5.1f %%  %s\n",
 				 percent(profile->endings[i], with_user),

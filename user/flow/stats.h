@@ -10,6 +10,7 @@
 #include "core/profile.h"
 #include "flow/keys.h"
 #include "kern/sampler.h"
+#include "out/folded.h"
 #include "sym/symbolizer.h"
 #include "tape/tape.h"
 
@@ -26,8 +27,8 @@ struct stats {
 	struct worker_counts worker;
 	struct symbolizer_counts symbols;
 	struct keys_counts keys;
-	uint64_t doubted; /* samples that lost frames which no call leads to */
-	bool adds_up;	  /* entered = sum of outcomes, kept = samples read */
+	struct folded_notes notes; /* of the view that was written */
+	bool adds_up;		   /* entered = sum of outcomes, kept = samples read */
 };
 
 /* Checks the sums; call once the totals and the profile are complete. */

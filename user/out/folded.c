@@ -21,7 +21,7 @@ struct writer {
 	struct intern *lines;
 	VEC(uint64_t) counts; /* by line id */
 	struct str line;
-	uint64_t doubted;
+	struct folded_notes notes;
 };
 
 static bool is_marker(const char *name)
@@ -113,7 +113,7 @@ static int add_line(struct writer *w, uint64_t count)
 
 static int add_stack(struct writer *w, uint32_t stack, enum view view)
 {
-	bool doubted;
+	struct view_notes notes;
 	size_t bytes, n;
 	const uint32_t *codes = intern_bytes(w->profile->stacks, stack, &bytes);
 	AUTO_FREE uint32_t *frames = malloc(VIEW_ROOM(bytes / 4) * sizeof(*frames));
@@ -122,8 +122,9 @@ static int add_stack(struct writer *w, uint32_t stack, enum view view)
 		return fail(-ENOMEM, "no memory for a stack of %zu bytes", bytes);
 	str_clear(&w->line);
 	add_comm(&w->line, intern_string(w->profile->comms, codes[STACK_COMM]));
-	n = view_read(codes, bytes / sizeof(*codes), view, w->names, frames, &doubted);
-	w->doubted += doubted ? w->profile->counts[stack] : 0;
+	n = view_read(codes, bytes / sizeof(*codes), view, w->names, frames, &notes);
+	w->notes.whole += notes.whole ? w->profile->counts[stack] : 0;
+	w->notes.doubted += notes.doubted ? w->profile->counts[stack] : 0;
 	while (n--)
 		add_code(w, frames[n]);
 	return add_line(w, w->profile->counts[stack]);
@@ -152,7 +153,7 @@ static int write_lines(const struct writer *w, struct str *out)
 
 int folded_write(struct str *out, const struct profile *profile,
 		 const struct module_table *modules, const struct names *names,
-		 enum view view, uint64_t *ret_doubted)
+		 enum view view, struct folded_notes *ret_notes)
 {
 	struct writer w = { .profile = profile, .modules = modules, .names = names };
 	int err = intern_new(&w.lines, STACKS_MOST + 1);
@@ -161,7 +162,7 @@ int folded_write(struct str *out, const struct profile *profile,
 		err = add_stack(&w, id, view);
 	if (!err)
 		err = write_lines(&w, out);
-	*ret_doubted = w.doubted;
+	*ret_notes = w.notes;
 	intern_free(w.lines);
 	vec_free(&w.counts);
 	str_free(&w.line);

@@ -14,12 +14,16 @@
 #define FOLDED_GAP	"[missing frames]"
 #define FOLDED_CUT	"[cut]"
 
+struct folded_notes {
+	uint64_t whole, doubted;
+};
+
 /*
  * Lines are sorted and distinct; their counts add up to what was counted.
- * *ret_doubted: how many samples lost frames that no call leads to.
+ * *ret_notes: how many samples each of the view's notes holds for.
  */
 int folded_write(struct str *out, const struct profile *profile,
 		 const struct module_table *modules, const struct names *names,
-		 enum view view, uint64_t *ret_doubted);
+		 enum view view, struct folded_notes *ret_notes);
 
 #endif
