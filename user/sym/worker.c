@@ -250,9 +250,20 @@ static void recv_answers(struct worker *worker)
 	}
 }
 
+/* Nothing was asked, so it can only be the end of it, or a lie. */
+static bool speaks_unasked(const struct worker *worker)
+{
+	struct pollfd end = { .fd = worker->sock, .events = POLLIN };
+
+	return worker->answered == worker->sent && poll(&end, 1, 0) > 0;
+}
+
 void worker_pump(struct worker *worker, bool send_more)
 {
 	recv_answers(worker);
+	/* whoever polls our socket would find it readable for ever */
+	if (speaks_unasked(worker) && worker_restart(worker))
+		error_clear(); /* told once something is asked */
 	if (worker->answered < worker->sent &&
 	    worker_now_ms() - worker->since_ms > worker->scan_deadline_ms)
 		blame_oldest(worker, -ETIMEDOUT);
