@@ -18,7 +18,7 @@ teardown() {
 
 @test "stdout carries data only, stderr the talk" {
 	start_busy
-	run --separate-stderr weft record -p "$busy_pid" -d 300ms -o -
+	run --separate-stderr weft record -p "$busy_pid" -F 499 -d 1s -o -
 	[ "$status" -eq 0 ]
 	echo "$output" >out
 	is_folded out
@@ -34,22 +34,39 @@ teardown() {
 
 @test "the default output is weft.folded" {
 	start_busy
-	weft record -q -p "$busy_pid" -d 300ms
+	weft record -q -p "$busy_pid" -F 499 -d 1s
 	is_folded weft.folded
 }
 
 @test "a filter by process leaves only that" {
 	start_busy
-	weft record -q -p "$busy_pid" -d 300ms -o out
+	weft record -q -p "$busy_pid" -F 499 -d 1s -o out
 	is_folded out
 	run ! grep -qv '^sh[;-]' out
 }
 
 @test "a filter by name leaves only those" {
 	start_busy
-	weft record -q --comm sh -d 300ms -o out
+	weft record -q --comm sh -F 499 -d 1s -o out
 	is_folded out
 	run ! grep -qv '^sh[;-]' out
+}
+
+@test "a thread may call itself anything, also nothing" {
+	cat >names.py <<-'END'
+		import ctypes, time
+		libc = ctypes.CDLL(None)
+		for name in b"", b" ", b";a;", b"\xff\xfe", b"a\nb", b"12", b"--", b"\x1b[31m":
+		    libc.prctl(15, name, 0, 0, 0)
+		    end = time.process_time() + 0.1
+		    while time.process_time() < end: pass
+	END
+	weft record -q -F 499 -o out -- /usr/bin/python3 names.py
+	is_folded out
+	for name in '[no_name]' _ :a: '??' 'a?b' 12 _-- '?[31m'; do
+		cut -d';' -f1 out | sed 's/ [0-9]*$//' | grep -qxF -- "$name" ||
+			{ echo "no line of $name"; cut -d';' -f1 out | sort -u; false; }
+	done
 }
 
 @test "the command's exit status is passed on" {
@@ -127,7 +144,7 @@ teardown() {
 	echo before >out
 	chmod 640 out
 	ln out kept
-	weft record -q -p "$busy_pid" -d 200ms -o out
+	weft record -q -p "$busy_pid" -F 499 -d 1s -o out
 	is_folded out
 	[ "$(stat -c %a out)" = 640 ]
 	[ "$(cat kept)" = before ]
@@ -138,7 +155,7 @@ teardown() {
 	start_busy
 	echo before >target
 	ln -s target out
-	weft record -q -p "$busy_pid" -d 200ms -o out
+	weft record -q -p "$busy_pid" -F 499 -d 1s -o out
 	[ -L out ]
 	is_folded target
 }
@@ -164,14 +181,14 @@ teardown() {
 
 @test "stdout that is full is a failure" {
 	start_busy
-	run bash -c "$WEFT record -q -d 300ms -o - >/dev/full"
+	run bash -c "$WEFT record -q -F 499 -d 1s -o - >/dev/full"
 	[ "$status" -eq 1 ]
 	[[ $output == weft:*"No space left"* ]]
 }
 
 @test "--stats-json adds up" {
 	start_busy
-	weft record -q -p "$busy_pid" -d 500ms -o out --stats-json stats
+	weft record -q -p "$busy_pid" -F 499 -d 1s -o out --stats-json stats
 	jq -e . stats
 	total=$(awk '{ n += $NF } END { print n + 0 }' out)
 	[ "$(jq '[.. | numbers] | index('"$total"') != null' stats)" = true ]
@@ -179,7 +196,7 @@ teardown() {
 
 @test "a tape gives the same bytes again" {
 	start_busy
-	weft record -q -d 500ms -o live --tape tape
+	weft record -q -F 499 -d 1s -o live --tape tape
 	weft report -q --tape tape -o again
 	cmp live again
 	weft report -q --tape tape --view thread -o thread
@@ -189,7 +206,7 @@ teardown() {
 @test "a tape needs no privileges to be read" {
 	[ "$(id -u)" -eq 0 ] || skip "not root"
 	start_busy
-	weft record -q -p "$busy_pid" -d 300ms -o live --tape tape
+	weft record -q -p "$busy_pid" -F 499 -d 1s -o live --tape tape
 	folder=$(mktemp -d /tmp/weft-e2e.XXXXXX)
 	cp "$WEFT" "$folder/weft"
 	cp tape "$folder/tape"
@@ -215,7 +232,7 @@ teardown() {
 	[ "$(id -u)" -eq 0 ] || skip "not root"
 	start_busy
 	cp "$WEFT" /tmp/weft-e2e.$$
-	as_nobody ,+bpf,+perfmon /tmp/weft-e2e.$$ record -q -d 500ms -o - >out
+	as_nobody ,+bpf,+perfmon /tmp/weft-e2e.$$ record -q -F 499 -d 1s -o - >out
 	rm -f /tmp/weft-e2e.$$
 	is_folded out
 	grep -q '^sh[;-]' out

@@ -39,8 +39,13 @@ static void add_name(struct str *line, const char *name)
 		str_add_char(line, *name == ';' ? ':' : *name);
 }
 
+/* A thread may call itself anything, also nothing. */
 static void add_comm(struct str *line, const char *comm)
 {
+	if (!*comm)
+		comm = "[no_name]";
+	if (is_marker(comm))
+		str_add_char(line, '_');
 	for (; *comm; comm++)
 		str_add_char(line, *comm == ';' ? ':' : *comm == ' ' ? '_' : *comm);
 }
