@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "base/outfile.h"
 
-#include "base/cleanup.h"
 #include "base/error.h"
 
 #include <errno.h>
@@ -11,6 +10,12 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
+
+struct outfile {
+	int fd;
+	bool is_beside; /* to be moved to target at the end */
+	char target[PATH_MAX], beside[PATH_MAX];
+};
 
 static int write_all(int fd, const char *bytes, size_t n)
 {
@@ -33,29 +38,6 @@ static bool is_special(const char *path)
 	struct stat st;
 
 	return !stat(path, &st) && !S_ISREG(st.st_mode);
-}
-
-static int write_beside(const char *path, const char *beside, const void *bytes, size_t n)
-{
-	struct stat st;
-	AUTO_CLOSE int fd = -1;
-	int err;
-
-	/* what lies there is an accident's or somebody's trap: never write to it */
-	unlink(beside);
-	fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
-	if (fd < 0)
-		return fail_errno(-errno, "cannot create %s", beside);
-	if (!stat(path, &st) && fchmod(fd, st.st_mode & 0777))
-		return fail_errno(-errno, "cannot keep the mode of %s", path);
-	err = write_all(fd, bytes, n);
-	if (err)
-		return fail_errno(err, "cannot write %s", path);
-	if (close(GIVE_FD(fd)))
-		return fail_errno(-errno, "cannot write %s", path);
-	if (rename(beside, path))
-		return fail_errno(-errno, "cannot replace %s", path);
-	return 0;
 }
 
 /*
@@ -86,29 +68,87 @@ static int find_target(const char *path, char *target, size_t room)
 	return 0;
 }
 
-int outfile_write(const char *path, const void *bytes, size_t n)
+static int open_in_place(struct outfile *file, const char *path)
 {
-	char beside[PATH_MAX], target[PATH_MAX];
-	int err;
+	file->fd = !strcmp(path, "-") ? dup(1) : open(path, O_WRONLY | O_CLOEXEC);
+	snprintf(file->target, sizeof(file->target), "%s",
+		 path[0] == '-' ? "stdout" : path);
+	return file->fd < 0 ? fail_errno(-errno, "cannot write to %s", file->target) : 0;
+}
 
-	if (!strcmp(path, "-") || is_special(path)) {
-		AUTO_CLOSE int fd =
-			!strcmp(path, "-") ? dup(1) : open(path, O_WRONLY | O_CLOEXEC);
+/* A link keeps pointing: what it points to is replaced. */
+static int open_beside(struct outfile *file, const char *path)
+{
+	struct stat st;
+	int err = find_target(path, file->target, sizeof(file->target));
 
-		err = fd < 0 ? -errno : write_all(fd, bytes, n);
-		return err ? fail_errno(err, "cannot write to %s",
-					path[0] == '-' ? "stdout" : path)
-			   : 0;
-	}
-	/* a link keeps pointing: what it points to is replaced */
-	err = find_target(path, target, sizeof(target));
 	if (err)
 		return err;
-	if (snprintf(beside, sizeof(beside), "%s.%d.part", target, (int)getpid()) >=
-	    (int)sizeof(beside))
+	if (snprintf(file->beside, sizeof(file->beside), "%s.%d.part", file->target,
+		     (int)getpid()) >= (int)sizeof(file->beside))
 		return fail(-ENAMETOOLONG, "%s: the path is too long", path);
-	err = write_beside(target, beside, bytes, n);
+	/* what lies there is an accident's or somebody's trap: never write to it */
+	unlink(file->beside);
+	file->fd = open(file->beside,
+			O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+	if (file->fd < 0)
+		return fail_errno(-errno, "cannot create %s", file->beside);
+	file->is_beside = true;
+	if (!stat(file->target, &st) && fchmod(file->fd, st.st_mode & 0777))
+		return fail_errno(-errno, "cannot keep the mode of %s", path);
+	return 0;
+}
+
+int outfile_new(struct outfile **ret, const char *path)
+{
+	AUTO(outfile) file = calloc(1, sizeof(*file));
+	int err;
+
+	if (!file)
+		return fail(-ENOMEM, "no memory for an output");
+	file->fd = -1;
+	err = !strcmp(path, "-") || is_special(path) ? open_in_place(file, path)
+						     : open_beside(file, path);
 	if (err)
-		unlink(beside);
-	return err;
+		return err;
+	*ret = GIVE(file);
+	return 0;
+}
+
+void outfile_free(struct outfile *file)
+{
+	if (!file)
+		return;
+	if (file->fd >= 0)
+		close(file->fd);
+	if (file->is_beside)
+		unlink(file->beside);
+	free(file);
+}
+
+int outfile_add(struct outfile *file, const void *bytes, size_t n)
+{
+	int err = write_all(file->fd, bytes, n);
+
+	return err ? fail_errno(err, "cannot write %s", file->target) : 0;
+}
+
+int outfile_finish(struct outfile *file)
+{
+	if (close(GIVE_FD(file->fd)))
+		return fail_errno(-errno, "cannot write %s", file->target);
+	if (file->is_beside && rename(file->beside, file->target))
+		return fail_errno(-errno, "cannot replace %s", file->target);
+	file->is_beside = false;
+	return 0;
+}
+
+int outfile_write(const char *path, const void *bytes, size_t n)
+{
+	AUTO(outfile) file = NULL;
+	int err = outfile_new(&file, path);
+
+	if (!err)
+		err = outfile_add(file, bytes, n);
+	return err ? err : outfile_finish(file);
 }

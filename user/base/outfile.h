@@ -6,9 +6,20 @@
 #ifndef WEFT_BASE_OUTFILE_H
 #define WEFT_BASE_OUTFILE_H
 
+#include "base/cleanup.h"
+
 #include <stddef.h>
 
 /* Replaces path by these bytes; what was there stays when anything fails. */
 int outfile_write(const char *path, const void *bytes, size_t n);
+
+/* The same for what is not known at once: it is there after _finish() only. */
+struct outfile;
+
+int outfile_new(struct outfile **ret, const char *path);
+int outfile_add(struct outfile *file, const void *bytes, size_t n);
+int outfile_finish(struct outfile *file);
+void outfile_free(struct outfile *file); /* NULL is fine */
+DEFINE_FREEP(outfile)
 
 #endif

@@ -198,6 +198,20 @@ static int write_tape(struct recording *r, const struct names *names,
 	return tape_writer_finish(r->tape);
 }
 
+/* A tape is written whatever became of the rest, which can be made from it. */
+static int finish_tape(struct recording *r, const struct names *names,
+		       const struct stats *stats, int err)
+{
+	char why[512];
+	int tape_err;
+
+	snprintf(why, sizeof(why), "%s", error_sentence());
+	tape_err = write_tape(r, names, stats);
+	if (err && tape_err)
+		return fail(err, "%s; nor was the tape written", why);
+	return err ? err : tape_err;
+}
+
 static int finish(struct recording *r)
 {
 	const struct output output = { r->options->output, r->options->stats_json,
@@ -206,7 +220,7 @@ static int finish(struct recording *r)
 	struct module_table *modules = pipeline_modules(r->pipeline);
 	AUTO(names) names = NULL;
 	struct stats stats = { 0 };
-	int err = names_new(&names), tape_err = 0;
+	int err = names_new(&names);
 
 	if (!err)
 		err = sampler_totals(r->sampler, &stats.totals);
@@ -215,17 +229,15 @@ static int finish(struct recording *r)
 				&stats.symbols);
 	if (!err)
 		err = calls_check(names, profile, modules, r->files);
-	if (!err)
-		err = output_profile(&output, profile, modules, names, &stats.notes);
 	if (err)
 		return err;
+	err = output_profile(&output, profile, modules, names, &stats.notes);
 	collect_stats(r, &stats);
 	stats.finish_ns = recording_now_ns() - r->stopped_ns;
 	stats_check(&stats);
-	err = output_stats(&output, &stats);
-	if (r->tape)
-		tape_err = write_tape(r, names, &stats);
-	return err ? err : tape_err;
+	if (!err)
+		err = output_stats(&output, &stats);
+	return r->tape ? finish_tape(r, names, &stats, err) : err;
 }
 
 static int run_it(struct run *run)

@@ -2,6 +2,7 @@
 #include "tape/tape.h"
 
 #include "base/error.h"
+#include "base/outfile.h"
 
 #include <errno.h>
 #include <string.h>
@@ -16,36 +17,55 @@ struct item_head {
 };
 
 struct tape_writer {
-	FILE *f;
+	struct outfile *file; /* NULL: it could not be written */
 	char *path;
 	int err;
+	size_t n;
+	char buf[64 << 10];
 };
 
 void tape_writer_free(struct tape_writer *tape)
 {
 	if (!tape)
 		return;
-	if (tape->f)
-		fclose(tape->f);
+	outfile_free(tape->file);
 	free(tape->path);
 	free(tape);
 }
 
+/* What is not whole goes at once: the disk may be needed for the profile. */
+static void add(struct tape_writer *tape, const void *bytes, size_t n)
+{
+	if (!tape->err)
+		tape->err = outfile_add(tape->file, bytes, n);
+	if (tape->err)
+		outfile_free(GIVE(tape->file));
+}
+
 static void put(struct tape_writer *tape, const void *bytes, size_t n)
 {
-	if (!tape->err && n && fwrite(bytes, n, 1, tape->f) != 1)
-		tape->err = errno ? -errno : -EIO;
+	if (n > sizeof(tape->buf) - tape->n) {
+		add(tape, tape->buf, tape->n);
+		tape->n = 0;
+	}
+	if (n > sizeof(tape->buf)) {
+		add(tape, bytes, n);
+	} else if (n) {
+		memcpy(tape->buf + tape->n, bytes, n);
+		tape->n += n;
+	}
 }
 
 int tape_writer_new(struct tape_writer **ret, const char *path)
 {
 	AUTO(tape_writer) tape = calloc(1, sizeof(*tape));
+	int err;
 
 	if (!tape || !(tape->path = strdup(path)))
 		return fail(-ENOMEM, "no memory for the tape");
-	tape->f = fopen(path, "we");
-	if (!tape->f)
-		return fail_errno(-errno, "cannot write the tape %s", path);
+	err = outfile_new(&tape->file, path);
+	if (err)
+		return err;
 	put(tape, magic, sizeof(magic));
 	*ret = GIVE(tape);
 	return 0;
@@ -72,12 +92,11 @@ void tape_write_name(struct tape_writer *tape, uint32_t frame, const char *name)
 int tape_writer_finish(struct tape_writer *tape)
 {
 	tape_write(tape, TAPE_END, NULL, 0);
-	if (fclose(tape->f) && !tape->err)
-		tape->err = -errno;
-	tape->f = NULL;
-	if (!tape->err)
-		return 0;
-	return fail_errno(tape->err, "the tape %s is not whole", tape->path);
+	add(tape, tape->buf, tape->n);
+	tape->n = 0;
+	if (tape->err)
+		return fail_errno(tape->err, "cannot write the tape %s", tape->path);
+	return outfile_finish(tape->file);
 }
 
 static int play_name(const struct tape_events *events, const char *bytes, size_t n)

@@ -30,7 +30,8 @@ int tape_writer_new(struct tape_writer **ret, const char *path);
 void tape_writer_free(struct tape_writer *tape);
 DEFINE_FREEP(tape_writer)
 
-/* A full disk is told once, by _finish(); the items after it are dropped. */
+/* A full disk is told once, by _finish(); the items after it are dropped. Only
+ * what is whole is put in the place of what was there. */
 void tape_write(struct tape_writer *tape, enum tape_item item, const void *bytes,
 		size_t n);
 void tape_write_name(struct tape_writer *tape, uint32_t frame, const char *name);
