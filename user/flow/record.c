@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "flow/output.h"
 #include "flow/recording.h"
+#include "proc/scan.h"
 #include "sym/calls.h"
 
 #include <errno.h>
@@ -97,10 +98,10 @@ static bool targets_alive(const struct record_options *options)
 	if (!options->tgids.n && !options->tids.n)
 		return true;
 	for (unsigned int i = 0; i < options->tgids.n; i++)
-		if (!kill(options->tgids.pids[i], 0) || errno == EPERM)
+		if (scan_is_alive(options->tgids.pids[i], true))
 			return true;
 	for (unsigned int i = 0; i < options->tids.n; i++)
-		if (!kill(options->tids.pids[i], 0) || errno == EPERM)
+		if (scan_is_alive(options->tids.pids[i], false))
 			return true;
 	return false;
 }

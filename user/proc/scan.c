@@ -104,22 +104,29 @@ int scan_all(const struct event_sink *sink)
 	return err;
 }
 
+/* The name, field 2, may hold anything, parentheses too: what follows it. NULL:
+ * there is no such process. */
+static char *read_stat(pid_t pid, char *line, size_t room)
+{
+	AUTO_FCLOSE FILE *f = NULL;
+	char path[64], *end;
+	size_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	f = fopen(path, "re");
+	n = f ? fread(line, 1, room - 1, f) : 0;
+	line[n] = '\0';
+	end = strrchr(line, ')');
+	return end ? end + 1 : NULL;
+}
+
 int scan_identity(pid_t tgid, uint64_t *ret_start_ticks, uint64_t *ret_start_stack)
 {
 	uint64_t fields[29] = { 0 };
-	AUTO_FCLOSE FILE *f = NULL;
-	char line[2048], path[64], *at;
-	size_t n;
+	char line[2048], *at = read_stat(tgid, line, sizeof(line));
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", tgid);
-	f = fopen(path, "re");
-	n = f ? fread(line, 1, sizeof(line) - 1, f) : 0;
-	line[n] = '\0';
-	/* the name, field 2, may hold anything, parentheses too */
-	at = strrchr(line, ')');
 	if (!at)
 		return fail(-ESRCH, "pid %d is gone", tgid);
-	at++;
 	for (int i = 3; i <= 28; i++) {
 		while (*at == ' ')
 			at++;
@@ -132,6 +139,21 @@ int scan_identity(pid_t tgid, uint64_t *ret_start_ticks, uint64_t *ret_start_sta
 	*ret_start_ticks = fields[22];
 	*ret_start_stack = fields[28];
 	return 0;
+}
+
+bool scan_is_alive(pid_t tid, bool whole)
+{
+	char line[2048], state;
+	const char *at = read_stat(tid, line, sizeof(line));
+	int threads;
+
+	/* fields 3 and 20 */
+	if (!at || sscanf(at,
+			  " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d "
+			  "%*d %*d %*d %d",
+			  &state, &threads) != 2)
+		return false;
+	return (state != 'Z' && state != 'X') || (whole && threads > 1);
 }
 
 bool scan_is_mapped(pid_t tgid, uint64_t addr, uint64_t ino)

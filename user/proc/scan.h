@@ -22,6 +22,10 @@ int scan_all(const struct event_sink *sink);
  * -ESRCH: gone; -EPERM: the stack is hidden from us. */
 int scan_identity(pid_t tgid, uint64_t *ret_start_ticks, uint64_t *ret_start_stack);
 
+/* Has it not ended? One that only its parent must take notice of has. A process
+ * (whole) lives on when its first thread has ended alone. */
+bool scan_is_alive(pid_t tid, bool whole);
+
 /* Is the file with this inode mapped, executable, at addr now? */
 bool scan_is_mapped(pid_t tgid, uint64_t addr, uint64_t ino);
 
