@@ -21,6 +21,21 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
+/* The kernel writes a newline as \\012, and nothing else so. */
+static size_t copy_path(char *out, size_t room, const char *line)
+{
+	size_t n = 0;
+
+	while (*line && *line != '\n' && n + 1 < room) {
+		bool newline = !strncmp(line, "\\012", 4);
+
+		out[n++] = newline ? '\n' : *line;
+		line += newline ? 4 : 1;
+	}
+	out[n] = '\0';
+	return n;
+}
+
 /* "start-end perms pgoff maj:min ino   path"; false: not an executable one. */
 static bool read_line(const char *line, struct side_event *event)
 {
@@ -37,11 +52,7 @@ static bool read_line(const char *line, struct side_event *event)
 	if (perms[2] != 'x' || end <= event->start)
 		return false;
 	event->bytes = end - event->start;
-	n = strcspn(line + path, "\n");
-	if (n >= sizeof(event->path))
-		n = sizeof(event->path) - 1;
-	memcpy(event->path, line + path, n);
-	event->path[n] = '\0';
+	n = copy_path(event->path, sizeof(event->path), line + path);
 	if (n >= sizeof(deleted) &&
 	    !strcmp(event->path + n - sizeof(deleted) + 1, deleted))
 		event->path[n - sizeof(deleted) + 1] = '\0';
