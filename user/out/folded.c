@@ -87,14 +87,22 @@ static void add_code(struct writer *w, uint32_t code)
 	}
 }
 
-/* "name 12" at the leaf would be read as a count and a differential pair. */
-static void guard_leaf(struct str *line)
+static size_t before_digits(const struct str *line, size_t at)
 {
-	size_t at = line->n;
-
 	while (at && isdigit((unsigned char)line->s[at - 1]))
 		at--;
-	if (at && at < line->n && line->s[at - 1] == ' ')
+	return at;
+}
+
+/* "name 12", or 1.5, at the leaf would be read as a count and a differential
+ * pair; a blank there belongs to the count. */
+static void guard_leaf(struct str *line)
+{
+	size_t at = before_digits(line, line->n);
+
+	if (at && line->s[at - 1] == '.')
+		at = before_digits(line, at - 1);
+	if (at && line->s[at - 1] == ' ')
 		line->s[at - 1] = '_';
 }
 
