@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Loaded, after lib.bash, by tests of what goes wrong: programs to record, a
+# recorder in the background, and what must hold whatever happens.
+# shellcheck shell=bash disable=SC2154
+
+setup() {
+	in_a_folder
+	[ "$(id -u)" -eq 0 ] || skip "not root"
+	[ -d "${E2E_BIN-}" ] || skip "no programs to record: make check-e2e builds them"
+	pids=()
+}
+
+teardown() {
+	stop_all
+	[ ! -d small ] || umount small 2>/dev/null || true
+	rm -f ${maps[@]+"${maps[@]}"}
+}
+
+# COMMAND…: in the background, on its way once this returns; $last_pid
+start() {
+	# of a session each, so that each has its share of a busy machine
+	setsid "$@" >ready.${#pids[@]} 3>&- &
+	last_pid=$!
+	pids+=($!)
+}
+
+start_target() {
+	start "$E2E_BIN/target" "$@"
+	wait_for grep -qs ready "ready.$((${#pids[@]} - 1))"
+}
+
+stop_all() {
+	[ ${#pids[@]} -eq 0 ] || kill -9 "${pids[@]}" 2>/dev/null || true
+	pids=()
+}
+
+# COMMAND…: until it succeeds, 5 seconds at most
+wait_for() {
+	for _ in {1..100}; do
+		"$@" && return
+		sleep 0.05
+	done
+	echo "never came: $*"
+	return 1
+}
+
+# A recorder in the background; $recorder
+start_recorder() {
+	"$WEFT" record "$@" 2>err 3>&- &
+	recorder=$!
+	pids+=($!)
+}
+
+# It ended, and well, within SECONDS.
+recorder_ends() {
+	local until=$((SECONDS + ${1:-10}))
+
+	while kill -0 "$recorder" 2>/dev/null; do
+		[ $SECONDS -lt $until ] || { echo "it hangs"; return 1; }
+		sleep 0.05
+	done
+	wait "$recorder" || { echo "status $?: $(cat err)"; return 1; }
+}
+
+weft_in_time() {
+	timeout 10 "$WEFT" "$@"
+}
+
+of_all() {
+	local IFS=,
+	echo "${pids[*]}"
+}
+
+# A folded file that any reader takes: UTF-8, no control characters, counts.
+is_clean() {
+	iconv -f UTF-8 -t UTF-8 "$1" >/dev/null || return 1
+	! LC_ALL=C grep -qP '[\x00-\x09\x0b-\x1f\x7f]' "$1" || return 1
+	[ -s "$1" ] && ! grep -qvE '^[^ ;].* [0-9]+$' "$1"
+}
+
+# FOLDED JSON: what was kept is in the file, and the ledger adds up.
+adds_up() {
+	local total
+	total=$(awk '{ n += $NF } END { print n + 0 }' "$1")
+	jq -e ".ledger.adds_up and .ledger.outcomes.kept == $total" "$2" ||
+		{ echo "folded $total; $(jq -c .ledger "$2")"; return 1; }
+}

@@ -1,0 +1,254 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# What goes wrong while weft records: nothing crashes or hangs, what was there
+# stays, what is lost is told. What it reads is for foreign.bats.
+# shellcheck disable=SC2154 # set by faults.bash and by run
+
+load lib
+load faults
+
+small_disk() {
+	mkdir small
+	mount -t tmpfs -o size=64k none small || skip "no tmpfs here"
+	echo before >small/old
+	dd if=/dev/zero of=small/filler bs=4k 2>/dev/null || true
+}
+
+# The parser of $recorder: not that of anybody else.
+parser_of() {
+	local keeper
+	keeper=$(pgrep -P "$recorder" -x weft-keeper) &&
+		pgrep -n -P "$keeper" -x weft-parser
+}
+
+@test "a reader that is stopped: what the ring can't hold is told" {
+	for _ in 1 2 3 4; do start_target deep 490; done
+	targets=$(of_all)
+	start_recorder -F 4000 -p "$targets" -o out --stats-json stats
+	sleep 1
+	kill -STOP "$recorder"
+	sleep 2
+	kill -CONT "$recorder"
+	sleep 0.3
+	kill -INT "$recorder"
+	recorder_ends
+	adds_up out stats
+	jq -e '.ledger.outcomes.ring_full > 0' stats
+	grep -q 'ring buffer full' err
+	# and it went on afterwards
+	jq -e '.duration_ns > 2.3e9' stats
+}
+
+@test "a reader that is stopped hears of what was mapped meanwhile" {
+	start "$E2E_BIN/alpha"
+	start_recorder -F 499 -o out --stats-json stats
+	sleep 1
+	kill -STOP "$recorder"
+	"$E2E_BIN/target" storm 2000 1500 "$E2E_BIN/alpha"
+	"$E2E_BIN/beta" 300
+	start "$E2E_BIN/beta"
+	sleep 0.2
+	kill -CONT "$recorder"
+	sleep 0.7
+	kill -INT "$recorder"
+	recorder_ends
+	adds_up out stats
+	# told if it was more than the ring holds
+	[ "$(jq '.processes.records_lost > 0' stats)" = false ] || grep -q 'were lost' err
+	grep -q '^beta;.*;beta_work;beta_burn ' out
+}
+
+@test "a full disk: the folded file" {
+	small_disk
+	start "$E2E_BIN/alpha"
+	run --separate-stderr weft_in_time record -q -p "$last_pid" -d 300ms -o small/old \
+		--tape tape --stats-json stats
+	[ "$status" -eq 1 ]
+	[[ $stderr == weft:*"No space left"* ]]
+	[ "$(cat small/old)" = before ]
+	[ "$(find small -name '*.part' | wc -l)" -eq 0 ]
+	# what was recorded is not lost with it
+	weft_in_time report -q --tape tape -o again
+	grep -q ';alpha_work;' again
+}
+
+@test "a full disk: the tape" {
+	small_disk
+	start "$E2E_BIN/alpha"
+	run --separate-stderr weft_in_time record -q -F 999 -d 700ms -o out \
+		--tape small/old --stats-json stats
+	[ "$status" -eq 1 ]
+	[[ $stderr == weft:*small/old*"No space left"* ]]
+	[ "$(cat small/old)" = before ]
+	[ "$(find small -name '*.part' | wc -l)" -eq 0 ]
+	adds_up out stats
+	grep -q '^alpha;.*;alpha_work' out
+}
+
+@test "a full disk: the statistics" {
+	small_disk
+	start "$E2E_BIN/alpha"
+	run --separate-stderr weft_in_time record -q -p "$last_pid" -d 300ms -o out \
+		--stats-json small/old --tape tape
+	[ "$status" -eq 1 ]
+	[[ $stderr == weft:*small/old*"No space left"* ]]
+	[ "$(cat small/old)" = before ]
+	[ "$(find small -name '*.part' | wc -l)" -eq 0 ]
+	grep -q '^alpha;.*;alpha_work' out
+	weft_in_time report -q --tape tape -o again
+	cmp out again
+}
+
+@test "an existing tape is replaced at once" {
+	echo before >tape
+	ln tape kept
+	start_recorder -d 300ms -o out --tape tape
+	recorder_ends
+	[ "$(cat kept)" = before ]
+	weft_in_time report -q --tape tape -o again
+	cmp out again
+}
+
+@test "a process that is killed ends its recording" {
+	start "$E2E_BIN/alpha"
+	start_recorder -F 999 -p "$last_pid" -o out --stats-json stats
+	sleep 1
+	kill -9 "$last_pid"
+	recorder_ends 5
+	adds_up out stats
+	grep -q '^alpha;.*;alpha_work;alpha_burn ' out
+}
+
+@test "a process that is killed and stays a zombie ends its recording" {
+	# shellcheck disable=SC2016 # for the inner shell
+	start sh -c 'setsid "$0" >/dev/null & echo $! >zombie; exec sleep 20' \
+		"$E2E_BIN/alpha"
+	wait_for test -s zombie
+	start_recorder -p "$(cat zombie)" -o out
+	sleep 1
+	kill -9 "$(cat zombie)"
+	recorder_ends 5
+	grep -q '^alpha;.*;alpha_work;alpha_burn ' out
+}
+
+@test "a thread that ends, ends its recording" {
+	start "$E2E_BIN/alpha" 800
+	start_recorder -t "$last_pid" -o out
+	recorder_ends 5
+	grep -q '^alpha;.*;alpha_work;alpha_burn ' out
+}
+
+@test "a program that becomes another at the same addresses" {
+	start_recorder -F 999 -o out --stats-json stats -- \
+		"$E2E_BIN/alpha" 500 "$E2E_BIN/beta" 500 "$E2E_BIN/alpha" 200
+	recorder_ends
+	adds_up out stats
+	grep -q '^alpha;.*;alpha_work;alpha_burn ' out
+	grep -q '^beta;.*;beta_work;beta_burn ' out
+	run ! grep -E '^alpha;.*beta_|^beta;.*alpha_' out
+}
+
+@test "the same of a process that was there before" {
+	start "$E2E_BIN/alpha" 1000 "$E2E_BIN/beta" 500
+	start_recorder -F 999 -p "$last_pid" -o out
+	recorder_ends
+	grep -q '^alpha;.*;alpha_work;alpha_burn ' out
+	grep -q '^beta;.*;beta_work;beta_burn ' out
+	run ! grep -E '^alpha;.*beta_|^beta;.*alpha_' out
+}
+
+@test "a thousand short processes a second" {
+	start_recorder -F 999 -o out --stats-json stats
+	sleep 0.5
+	n=$("$E2E_BIN/target" storm 1000 3000 "$E2E_BIN/alpha")
+	rss_kb=$(awk '/^VmHWM/ { print $2 }' "/proc/$recorder/status")
+	kill -INT "$recorder"
+	recorder_ends
+	adds_up out stats
+	is_clean out
+	# every one of them was seen, or else it is told that records were lost
+	lost=$(jq .processes.records_lost stats)
+	echo "$n processes, $lost records lost, $rss_kb KiB"
+	[ "$lost" -gt 0 ] || [ "$(jq .processes.seen stats)" -ge "$n" ]
+	[ "$lost" -eq 0 ] || grep -q 'were lost' err
+	grep -qa __asan_init "$WEFT" || [ "$rss_kb" -lt 100000 ]
+}
+
+@test "two Ctrl-C at once leave a whole file or none" {
+	start "$E2E_BIN/alpha"
+	for pause in 0 0.003 0.02; do
+		echo before >out
+		start_recorder -F 999 -o out
+		wait_for parser_of
+		sleep 0.8
+		kill -INT "$recorder"
+		sleep $pause
+		kill -INT "$recorder" 2>/dev/null || true
+		wait "$recorder" || [ $? -eq 130 ]
+		[ "$(cat out)" = before ] || is_clean out
+	done
+}
+
+cpu_ticks() {
+	awk '{ print $14 + $15 }' "/proc/$recorder/stat"
+}
+
+@test "the parse worker is killed, again and again" {
+	start "$E2E_BIN/alpha"
+	start_recorder -F 499 -o out --stats-json stats
+	wait_for parser_of
+	for _ in 1 2 3; do
+		sleep 0.3
+		kill -9 "$(parser_of)"
+		"$E2E_BIN/beta" 200
+	done
+	kill -9 "$(pgrep -P "$recorder" -x weft-keeper)"
+	sleep 0.3
+	kill -INT "$recorder"
+	recorder_ends
+	adds_up out stats
+	jq -e '.worker.restarts >= 1' stats
+	grep -q '^alpha;.*;alpha_work;alpha_burn ' out
+	grep -q '^beta;.*;beta_work;beta_burn ' out
+}
+
+@test "a parse worker that is gone costs no time" {
+	start "$E2E_BIN/alpha"
+	start_recorder -F 99 -p "$last_pid" -o out --stats-json stats
+	wait_for parser_of
+	sleep 0.5
+	kill -9 "$(parser_of)"
+	sleep 0.2
+	before=$(cpu_ticks)
+	sleep 1
+	spent=$(($(cpu_ticks) - before))
+	kill -INT "$recorder"
+	recorder_ends
+	echo "$spent ticks"
+	[ $spent -lt 25 ]
+	grep -q '^alpha;.*;alpha_work;alpha_burn ' out
+}
+
+@test "an ordinary user with CAP_BPF and CAP_PERFMON sees its own names" {
+	folder=$(mktemp -d /tmp/weft-e2e.XXXXXX)
+	cp "$WEFT" "$E2E_BIN/alpha" "$folder"
+	chmod -R a+rX "$folder"
+	start setpriv --reuid=65534 --regid=65534 --clear-groups "$folder/alpha"
+	wait_for grep -q alpha "/proc/$last_pid/comm"
+	as_nobody ,+bpf,+perfmon timeout 10 "$folder/weft" record -q -F 499 \
+		-p "$last_pid" -d 700ms -o - >out 2>err
+	rm -r "$folder"
+	is_clean out
+	grep -q '^alpha;.*;alpha_work;alpha_burn ' out
+	[ ! -s err ]
+}
+
+@test "an ordinary user without capabilities hears which" {
+	folder=$(mktemp -d /tmp/weft-e2e.XXXXXX)
+	cp "$WEFT" "$folder"
+	chmod -R a+rX "$folder"
+	run as_nobody ,+bpf,+sys_ptrace "$folder/weft" record -q -d 100ms -o -
+	rm -r "$folder"
+	[ "$status" -eq 3 ]
+	[[ $output == *"CAP_PERFMON is missing"* ]]
+}

@@ -1,0 +1,220 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# What others write and weft reads: files, names, perf maps, tapes. None of it
+# makes it crash, hang, or say what is not so.
+# shellcheck disable=SC2154 # set by faults.bash and by run
+
+load lib
+load faults
+
+# Where libspin.so's code is, and its size
+code_offset() {
+	printf '%d' "0x$(nm "$E2E_BIN/libspin.so" | awk '/ spin_under/ { print $1 }')"
+}
+
+code_bytes() {
+	printf '%d' "0x$(nm -S "$E2E_BIN/libspin.so" | awk '/ spin_under/ { print $2 }')"
+}
+
+@test "files whose insides are garbage" {
+	mkdir bad
+	"$E2E_BIN/spoil" elf "$E2E_BIN/libspin.so" bad "$(code_offset)" "$(code_bytes)"
+	start_target map "$(code_offset)" 0 bad/*.so
+	weft_in_time record -q -F 1999 -p "$last_pid" -d 2s -o out --stats-json stats
+	adds_up out stats
+	is_clean out
+	jq -e '.files.opened >= 27' stats
+	# where the symbols can't be read, the place in the file is told
+	for name in no_elf of_32_bits segments_garbage symbols_garbage \
+		dynamic_garbage; do
+		grep -qE "^target;.*;$name\\.so\\+0x[0-9a-f]+( |;)" out ||
+			{ echo "no $name"; cut -d' ' -f1 out; false; }
+	done
+	grep -qE '^target;.*;spin_under_this_long_name( |;)' out
+	run ! grep -F '[unknown]' out
+}
+
+@test "files that are cut after they were mapped" {
+	for bytes in 700 4096; do
+		cp "$E2E_BIN/libspin.so" "cut_$bytes.so"
+		start_target map "$(code_offset)" "$bytes" "cut_$bytes.so"
+	done
+	weft_in_time record -q -F 999 -p "$(of_all)" -d 1s -o out --stats-json stats
+	adds_up out stats
+	grep -qE '^target;.*;cut_700\.so\+0x[0-9a-f]+( |;)' out
+	grep -qE '^target;.*;(cut_4096\.so\+0x[0-9a-f]+|spin_under_this_long_name)( |;)' out
+}
+
+@test "a file that was deleted keeps its names" {
+	cp "$E2E_BIN/alpha" deleted
+	start ./deleted
+	before=$last_pid
+	wait_for grep -q deleted "/proc/$before/maps"
+	cp "$E2E_BIN/libspin.so" 'gone file.so'
+	start_target map "$(code_offset)" 0 'gone file.so'
+	rm deleted 'gone file.so'
+	start_recorder -F 999 -p "$(of_all)" -d 1s -o out
+	recorder_ends
+	grep -q '^deleted;.*;alpha_work;alpha_burn ' out
+	grep -q '^target;.*;spin_under_this_long_name ' out
+	run ! grep -F '(deleted)' out
+}
+
+@test "a file that is deleted and another one in its place" {
+	cp "$E2E_BIN/alpha" program
+	start ./program
+	wait_for grep -q program "/proc/$last_pid/maps"
+	rm program
+	cp "$E2E_BIN/beta" program
+	weft_in_time record -q -F 999 -p "$last_pid" -d 500ms -o out
+	grep -q '^program;.*;alpha_work;alpha_burn ' out
+	run ! grep -F beta_ out
+}
+
+# CONTENT…: what stands in a perf map; its process, $last_pid, runs in it
+start_jit() {
+	start_target jit
+	map=/tmp/perf-$last_pid.map
+	maps+=("$map")
+}
+
+@test "perf maps: what is good is read" {
+	maps=("$PWD/good.map")
+	start_target jit good.map $'garbage\n\n7f zz\n%s good;name\x1b[31m\xff 12\n1 2\nffffffffffffffff ffffffffffffffff x\n'
+	mv good.map "/tmp/perf-$last_pid.map"
+	maps=("/tmp/perf-$last_pid.map")
+	weft_in_time record -q -p "$last_pid" -F 999 -d 500ms -o out
+	is_clean out
+	grep -qF ';good:name?[31m? 12_[j] ' out
+}
+
+@test "perf maps: links, FIFOs, 5 GB, another's, folders" {
+	maps=()
+	start_target jit link.map $'%s through_link\n'
+	maps+=("/tmp/perf-$last_pid.map")
+	ln -s "$PWD/link.map" "/tmp/perf-$last_pid.map"
+
+	start_jit
+	mkfifo "$map"
+
+	start_jit
+	truncate -s 5G "$map"
+
+	start_target jit other.map $'%s of_another\n'
+	maps+=("/tmp/perf-$last_pid.map")
+	mv other.map "/tmp/perf-$last_pid.map"
+	chown 65534 "/tmp/perf-$last_pid.map"
+
+	start_jit
+	ln -s /dev/zero "$map"
+
+	weft_in_time record -q -F 999 -p "$(of_all)" -d 1s -o out --stats-json stats
+	adds_up out stats
+	is_clean out
+	grep -qE '^target;.*\[jit\]\+0x[0-9a-f]+_\[j\] ' out
+	run ! grep -E 'through_link|of_another' out
+	jq -e '.symbols.failed >= 5' stats
+}
+
+@test "names of threads that mean something else to a reader" {
+	start_target name 'a;b' $'new\nline' $'\e[31mred' $'\xff\xfe\xc3' '--' '[cut]' \
+		'main 12' ' lead' '' $'\xe2\x82' '12'
+	start_recorder -F 1999 -p "$last_pid" -d 2s -o out --stats-json stats --tape tape
+	recorder_ends
+	adds_up out stats
+	is_clean out
+	for name in 'a:b' 'new?line' '?[31mred' '???' '_--' '_[cut]' 'main_12' '_lead' \
+		'[no_name]' '??' '12'; do
+		grep -qF "$name;" out || { echo "no $name"; cut -d';' -f1 out; false; }
+	done
+	weft_in_time report -q --tape tape -o again
+	cmp out again
+}
+
+@test "names of files and functions that mean something else to a reader" {
+	names=('semi;colon' $'new\nline' $'\e[31mred' $'\xff\xfe\xc3' '--' '[cut]'
+		'[missing frames]' 'ends in 12' 'ends in 1.5' 'blank ' ' ')
+	files=()
+	for name in "${names[@]}"; do
+		"$E2E_BIN/spoil" name "$E2E_BIN/libspin.so" "named ${#files[@]}" "$name"
+		files+=("named ${#files[@]}")
+		# the same code in a file that is none to read
+		{ printf '\0' && tail -c +2 "$E2E_BIN/libspin.so"; } >"$name.so"
+		files+=("$name.so")
+	done
+	start_target map "$(code_offset)" 0 "${files[@]}"
+	weft_in_time record -q -F 1999 -p "$last_pid" -d 3s -o out --stats-json stats \
+		--tape tape
+	adds_up out stats
+	is_clean out
+	for name in 'semi:colon' 'new?line' '?[31mred' '???' '_--' '_[cut]' \
+		'_[missing frames]' 'ends in_12' 'ends in_1.5' 'blank_' \
+		{semi:colon,new?line,?[31mred,ends\ in\ 1.5}.so+0x"$(printf %x "$(code_offset)")"; do
+		grep -qF ";${name%+*}" out || { echo "no $name"; cut -d';' -f4- out; false; }
+	done
+	run ! grep -E ';(--|\[missing frames\]|\[cut\]) [0-9]+$' out
+	run ! grep -E '[ ;] ?[0-9.]* [0-9]+$' out
+	weft_in_time report -q --tape tape -o again
+	cmp out again
+}
+
+@test "a container's file, and not the host's of the same path" {
+	mkdir -p root/bin
+	cp "$E2E_BIN/alpha" root/bin/program
+	start unshare -m chroot root /bin/program
+	wait_for grep -q program "/proc/$last_pid/maps"
+	[ ! -e /bin/program ] || skip "/bin/program is there"
+	cp "$E2E_BIN/beta" /bin/program
+	maps=(/bin/program)
+	# in another mount namespace a mount hides the path that the host sees
+	cp "$E2E_BIN/beta" hidden
+	chmod +x hidden
+	# shellcheck disable=SC2016 # for the inner shell
+	start unshare -m sh -c 'mount --bind "$0" "$1" && exec "$1"' "$E2E_BIN/alpha" \
+		"$PWD/hidden"
+	wait_for grep -q 'hidden\|alpha' "/proc/$last_pid/maps"
+	weft_in_time record -q -F 999 -p "$(of_all)" -d 1s -o out --stats-json stats
+	adds_up out stats
+	grep -q '^program;.*;alpha_work;alpha_burn ' out
+	grep -q '^hidden;.*;alpha_work;alpha_burn ' out
+	run ! grep -F beta_ out
+}
+
+@test "a tape that is cut anywhere" {
+	start "$E2E_BIN/alpha"
+	weft record -q -F 199 -p "$last_pid" -d 500ms -o out --tape tape
+	bytes=$(stat -c %s tape)
+	for i in {0..24}; do
+		head -c $((bytes * i / 24 - i % 7 * (i < 24) * (i > 0))) tape >cut.tape
+		status=0
+		weft_in_time report -q --tape cut.tape -o again 2>err || status=$?
+		[ "$status" -le 1 ] || { echo "$i: status $status"; false; }
+		[ "$i" -eq 24 ] || grep -q '^weft: ' err ||
+			{ echo "$i: status $status, told nothing"; false; }
+		[ "$status" -eq 1 ] || [ -e again ]
+		rm -f again
+	done
+	[ "$status" -eq 0 ]
+}
+
+@test "a tape with bytes that are others" {
+	start "$E2E_BIN/alpha"
+	weft record -q -F 199 -d 300ms -o out --tape tape
+	told=0
+	for seed in {1..30}; do
+		"$E2E_BIN/spoil" flip tape spoilt "$seed"
+		status=0
+		weft_in_time report --tape spoilt -o again --stats-json stats 2>err ||
+			status=$?
+		[ "$status" -le 1 ] || { echo "$seed: status $status: $(cat err)"; false; }
+		if [ "$status" -eq 0 ]; then
+			cat again >>all
+		else
+			grep -q '^weft: ' err
+			told=$((told + 1))
+		fi
+	done
+	jq -e . stats >/dev/null
+	is_clean all
+	[ $told -gt 0 ] && [ $told -lt 30 ]
+}
