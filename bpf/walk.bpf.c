@@ -3,10 +3,9 @@
  * Down a thread's stack by frame pointers. A frame is (pc, sp, fp): where it
  * runs, where its memory begins, and the frame record that leads to its caller.
  *
- * Stack memory is read in chunks, since one read of 1 KiB costs what one of 16
- * bytes does; where steps are long the rest of a chunk would go unused, and
- * only the frame record is read. Chunks end with their page: what is not
- * resident must not cost the frames that are.
+ * Stack memory is read in chunks, since one read of 1 KiB costs little more than
+ * one of 16 bytes; how large, the last step says. They end with their page: what
+ * is not resident must not cost the frames that are.
  *
  * Every caller found here is UNPROVEN: code without frame pointers may have
  * kept anything in the register. What memory holds is never trusted further
@@ -58,9 +57,13 @@ static __always_inline bool load_chunk(struct scratch *s)
 	__u64 left_in_page = knobs.page_bytes - (s->fp & (knobs.page_bytes - 1));
 	__u32 bytes = CHUNK_BYTES;
 
+	if (!s->step_bytes)
+		bytes = FIRST_CHUNK_BYTES;
+	else if (s->step_bytes <= SHORT_STEP_BYTES)
+		bytes = SHORT_CHUNK_BYTES;
 	if (s->step_bytes > LONG_STEP_BYTES || left_in_page < FRAME_BYTES)
 		bytes = FRAME_BYTES;
-	else if (left_in_page < CHUNK_BYTES)
+	else if (left_in_page < bytes)
 		bytes = left_in_page & (CHUNK_BYTES - 1);
 	s->chunk_base = s->fp;
 	s->chunk_bytes = bytes;

@@ -30,11 +30,18 @@
 #include "shared/losses.h"
 #include "shared/record.h"
 
-#define CHUNK_BYTES 1024
 #define FRAME_BYTES 16 /* a frame record: caller's frame pointer, return address */
 
-/* A step longer than this leaves one frame in a chunk, which does not pay. */
-#define LONG_STEP_BYTES 1000
+/*
+ * How much stack to read at once, by how far the last step went: a walk may end
+ * soon; short steps use all of a KiB; longer ones want as many records a read
+ * as a page gives; behind a step of half a page there is none but the first.
+ */
+#define FIRST_CHUNK_BYTES 512
+#define SHORT_CHUNK_BYTES 1024
+#define SHORT_STEP_BYTES  128
+#define CHUNK_BYTES	  4096
+#define LONG_STEP_BYTES	  2048
 
 /* Beyond this distance two frames are on different stacks (fibers). */
 #define SAME_STACK_BYTES (64ULL << 10)

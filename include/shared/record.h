@@ -49,7 +49,7 @@ enum frame_kind {
 /* How a walk ended: the thread's, and each segment's. */
 #define ENDINGS(X)                                                                       \
 	X(NO_USER, "no user stack (kernel thread)")                                      \
-	X(START, "frame pointer of 0, as at a thread's start")                                           \
+	X(START, "frame pointer of 0, as at a thread's start")                           \
 	X(DETACHED, "reached the start of a detached chain")                             \
 	X(REJOINED, "chain went on in this thread")                                      \
 	X(CROSSED, "chain went on in a waiting thread")                                  \

@@ -178,22 +178,27 @@ static void test_any_order_of_addresses(void **state)
 	ASSERT_THREAD(&at, text);
 }
 
-/* One read a KiB where frames are small, one a frame where they are large. */
-static void test_reads_follow_the_steps(void **state)
+static unsigned int reads_of_steps(uint64_t bytes)
 {
 	struct sampled at = leaf_at(0x1000);
 	uint64_t fp = FP(STACK, 0);
 
-	put_stack(STACK, 128, 0x1000);
-	walker_sample(&at);
-	assert_in_range(memory_reads(), 128 * FRAME_SIZE / CHUNK_BYTES,
-			128 * FRAME_SIZE / CHUNK_BYTES + 4);
-
 	memory_clear();
-	for (int i = 0; i < 100; i++, fp += 1040)
-		put_frame(fp, i < 99 ? fp + 1040 : 0, 0x1001 + i);
+	for (int i = 0; i < 100; i++, fp += bytes)
+		put_frame(fp, i < 99 ? fp + bytes : 0, 0x1001 + i);
 	assert_int_equal(walker_sample(&at)->n_thread, 101);
-	assert_in_range(memory_reads(), 100, 100);
+	return memory_reads();
+}
+
+/* One read a KiB where steps are short, one a page where they are longer, and
+ * one a frame where nothing else would be in it. */
+static void test_reads_follow_the_steps(void **state)
+{
+	assert_in_range(reads_of_steps(64), 6400 / SHORT_CHUNK_BYTES,
+			6400 / SHORT_CHUNK_BYTES + 4);
+	assert_in_range(reads_of_steps(1040), 104000 / CHUNK_BYTES,
+			2 * (104000 / CHUNK_BYTES));
+	assert_in_range(reads_of_steps(2064), 100, 100);
 }
 
 int run_walk_cases(void)

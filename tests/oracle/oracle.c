@@ -43,9 +43,11 @@ static void read_view(const struct sample_rec *rec, const uint32_t *codes, size_
 		      enum view view, struct addresses *ret)
 {
 	static uint32_t out[VIEW_ROOM(CODES_MOST)];
-	bool doubted;
-	size_t shown = view_read(codes, n, view, NULL, out, &doubted);
+	struct view_notes notes;
+	size_t shown = view_read(codes, n, view, NULL, out, &notes);
 
+	if (rec->ending == END_BROKEN && shown) /* told, and no frame */
+		shown -= out[shown - 1] == VIEW_CUT;
 	ret->n = 0;
 	for (size_t i = 0; i < shown && i < 2 * TRUTH_FRAMES; i++)
 		ret->at[ret->n++] = out[i] & CODE_KIND ? ~0ULL - (out[i] != VIEW_BOUNDARY)
@@ -78,7 +80,8 @@ static const struct sample_rec *ask(const struct tracer *t, bool hide_key,
 	told->flaw = NULL;
 	if (sample_check(rec, SAMPLE_HEADER_BYTES + 8 * rec->n_words) || !walker_ended())
 		told->flaw = "a record that is none";
-	else if (rec->ending != END_START)
+	/* where no frame is yet, a register of 0 must not pass for a start */
+	else if (rec->ending != (t->fp ? END_START : END_BROKEN))
 		told->flaw = "a walk that does not reach the start";
 	n = record_codes(rec, codes);
 	read_view(rec, codes, n, VIEW_THREAD, &told->thread);
