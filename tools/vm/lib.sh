@@ -70,6 +70,8 @@ apt_root() {
 		APT::Architectures "$arch";
 		APT::Sandbox::User "";
 		APT::Install-Recommends "false";
+		APT::Update::Error-Mode "any";
+		Acquire::http::Timeout "20";
 		#clear APT::Update::Post-Invoke;
 		#clear APT::Update::Post-Invoke-Success;
 		#clear DPkg::Post-Invoke;
@@ -93,7 +95,7 @@ apt_unpack_newest() {
 	[ -n "$package" ] || skip "no package like $regex in ${root##*/}"
 	rm -f "$root"/archives/*.deb
 	(cd "$root/archives" && apt-get -c "$root/apt.conf" -q download "$package") >&2 ||
-		skip "could not download $package"
+		{ rm "$root/updated"; skip "could not download $package"; }
 	dpkg-deb -x "$root"/archives/*.deb "$dir"
 	rm -f "$root"/archives/*.deb
 }
