@@ -260,3 +260,24 @@ print(t.native_id, flush=True)' >tid 3>&- &
 	jq -e '.processes[0].files | length > 1' <<<"$output"
 	kill $!
 }
+
+@test "doctor -p finds the key, and the threads that are in a dispatcher" {
+	[ "$(id -u)" -eq 0 ] || skip "not root"
+	top=$BATS_TEST_DIRNAME/../..
+	gcc -O2 -fno-omit-frame-pointer -I"$top/include" -I"$top/tests/workloads" \
+		-o roots "$top/tests/workloads/roots.c" -pthread
+	./roots driven 20000 3 >ready 3>&- &
+	for _ in 1 2 3 4 5 6 7 8 9; do
+		[ -s ready ] && break
+		sleep 0.1
+	done
+	sleep 0.2
+	run --separate-stderr weft doctor --json -p $!
+	kill $!
+	[ "$status" -eq 0 ]
+	jq -e '.processes[0].keys | length == 1 and .[0].readable and .[0].value != null' \
+		<<<"$output"
+	jq -e '.processes[0].threads | .total == 1 and .with_root == 1 and .unknown == 0' \
+		<<<"$output"
+	jq -e '.processes[0].files[0] | .keep_frame_pointers * 2 > .functions' <<<"$output"
+}
