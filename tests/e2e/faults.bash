@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Loaded, after lib.bash, by tests of what goes wrong: programs to record, a
 # recorder in the background, and what must hold whatever happens.
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2154,SC2034
 
 setup() {
 	in_a_folder
@@ -34,9 +34,9 @@ stop_all() {
 	pids=()
 }
 
-# COMMAND…: until it succeeds, 5 seconds at most
+# COMMAND…: until it succeeds, 10 seconds at most
 wait_for() {
-	for _ in {1..100}; do
+	for _ in {1..200}; do
 		"$@" && return
 		sleep 0.05
 	done
@@ -49,6 +49,17 @@ start_recorder() {
 	"$WEFT" record "$@" 2>err 3>&- &
 	recorder=$!
 	pids+=($!)
+}
+
+has_ticks() {
+	[ "$(find "/proc/$recorder/fd" -lname '*perf_event*' 2>/dev/null | wc -l)" -ge \
+		$((2 * $(nproc))) ]
+}
+
+# It has begun to sample, and has done so for half a second.
+recorder_runs() {
+	wait_for has_ticks
+	sleep 0.7
 }
 
 # It ended, and well, within SECONDS.

@@ -25,7 +25,7 @@ parser_of() {
 	for _ in 1 2 3 4; do start_target deep 490; done
 	targets=$(of_all)
 	start_recorder -F 4000 -p "$targets" -o out --stats-json stats
-	sleep 1
+	recorder_runs
 	kill -STOP "$recorder"
 	sleep 2
 	kill -CONT "$recorder"
@@ -42,7 +42,7 @@ parser_of() {
 @test "a reader that is stopped hears of what was mapped meanwhile" {
 	start "$E2E_BIN/alpha"
 	start_recorder -F 499 -o out --stats-json stats
-	sleep 1
+	recorder_runs
 	kill -STOP "$recorder"
 	"$E2E_BIN/target" storm 2000 1500 "$E2E_BIN/alpha"
 	"$E2E_BIN/beta" 300
@@ -112,7 +112,7 @@ parser_of() {
 @test "a process that is killed ends its recording" {
 	start "$E2E_BIN/alpha"
 	start_recorder -F 999 -p "$last_pid" -o out --stats-json stats
-	sleep 1
+	recorder_runs
 	kill -9 "$last_pid"
 	recorder_ends 5
 	adds_up out stats
@@ -125,14 +125,14 @@ parser_of() {
 		"$E2E_BIN/alpha"
 	wait_for test -s zombie
 	start_recorder -p "$(cat zombie)" -o out
-	sleep 1
+	recorder_runs
 	kill -9 "$(cat zombie)"
 	recorder_ends 5
 	grep -q '^alpha;.*;alpha_work;alpha_burn ' out
 }
 
 @test "a thread that ends, ends its recording" {
-	start "$E2E_BIN/alpha" 800
+	start "$E2E_BIN/alpha" 2000
 	start_recorder -t "$last_pid" -o out
 	recorder_ends 5
 	grep -q '^alpha;.*;alpha_work;alpha_burn ' out
@@ -159,7 +159,7 @@ parser_of() {
 
 @test "a thousand short processes a second" {
 	start_recorder -F 999 -o out --stats-json stats
-	sleep 0.5
+	recorder_runs
 	n=$("$E2E_BIN/target" storm 1000 3000 "$E2E_BIN/alpha")
 	rss_kb=$(awk '/^VmHWM/ { print $2 }' "/proc/$recorder/status")
 	kill -INT "$recorder"
@@ -176,11 +176,10 @@ parser_of() {
 
 @test "two Ctrl-C at once leave a whole file or none" {
 	start "$E2E_BIN/alpha"
-	for pause in 0 0.003 0.02; do
+	for pause in 0 0.01; do
 		echo before >out
 		start_recorder -F 999 -o out
-		wait_for parser_of
-		sleep 0.8
+		recorder_runs
 		kill -INT "$recorder"
 		sleep $pause
 		kill -INT "$recorder" 2>/dev/null || true
@@ -196,7 +195,7 @@ cpu_ticks() {
 @test "the parse worker is killed, again and again" {
 	start "$E2E_BIN/alpha"
 	start_recorder -F 499 -o out --stats-json stats
-	wait_for parser_of
+	recorder_runs
 	for _ in 1 2 3; do
 		sleep 0.3
 		kill -9 "$(parser_of)"
@@ -215,8 +214,7 @@ cpu_ticks() {
 @test "a parse worker that is gone costs no time" {
 	start "$E2E_BIN/alpha"
 	start_recorder -F 99 -p "$last_pid" -o out --stats-json stats
-	wait_for parser_of
-	sleep 0.5
+	recorder_runs
 	kill -9 "$(parser_of)"
 	sleep 0.2
 	before=$(cpu_ticks)
