@@ -262,7 +262,7 @@ void worker_pump(struct worker *worker, bool send_more)
 {
 	recv_answers(worker);
 	/* whoever polls our socket would find it readable for ever */
-	if (speaks_unasked(worker) && worker_restart(worker))
+	if (send_more && speaks_unasked(worker) && worker_restart(worker))
 		error_clear(); /* told once something is asked */
 	if (worker->answered < worker->sent &&
 	    worker_now_ms() - worker->since_ms > worker->scan_deadline_ms)
