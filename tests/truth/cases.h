@@ -51,6 +51,7 @@ struct share {
 	const char *frame;
 	double share;
 	const char *among; /* a|b: either */
+	int clump; /* samples that fall together: of one life, say; 0: each alone */
 };
 
 struct bound {

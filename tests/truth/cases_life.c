@@ -33,7 +33,7 @@ static const struct truth_case cases[] = {
 		.kinds = ALL_KINDS,
 		.core = true,
 		.thread = { FORKS("fork_loop"), { "main;fork_loop;parent_work" } },
-		.shares = { { "child_work", .75, "child_work|parent_work" } },
+		.shares = { { "child_work", .75, "child_work|parent_work", 4 } },
 		/* a process that ends has no memory any more, but goes on for a while */
 		.bounds = { { CLASS_START, .2 }, { CLASS_CUT, .2 } },
 	},
@@ -48,7 +48,7 @@ static const struct truth_case cases[] = {
 			    BRIEF,
 			    { "main;exec_loop;become;sys_call" },
 			    { "main;exec_loop;parent_life;parent_work|sys_call" } },
-		.shares = { { "brief_life", .5, "brief_life|parent_life" } },
+		.shares = { { "brief_life", .5, "brief_life|parent_life", 4 } },
 		.bounds = { { CLASS_CUT, .1 },
 			    { CLASS_START, .6 },
 			    { CLASS_FP_LIBC, .1 } },

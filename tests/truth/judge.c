@@ -273,7 +273,7 @@ static void check_share(const struct share *share, enum view view, double more,
 	off = fabs(k - n * p) - n * more;
 	if (off < 0)
 		off = 0;
-	if (!n || off * off > 16 * n * p * (1 - p))
+	if (!n || off * off > 16 * n * p * (1 - p) * (share->clump ? share->clump : 1))
 		str_addf(wrong, "%s view: share of %s is %llu of %llu = %.4f, not %.4f\n",
 			 view == VIEW_ASYNC ? "async" : "thread", share->frame, k, n,
 			 n ? (double)k / n : 0, p);
