@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "flow/keys.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/hmap.h"
 #include "base/log.h"
@@ -9,7 +10,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
 #define DELAYS_MOST 65536
 
@@ -117,14 +117,6 @@ static unsigned int gather(const struct keys *keys, const struct process *proces
 	return n_keys;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /*
  * Whose keys these are. The process may be at an exec that we have not heard
  * of yet; so the files that hold the keys must be mapped where we think, and
@@ -189,7 +181,8 @@ static void measure_delay(struct keys *keys, const struct mapping *map)
 {
 	if (keys->started_ns && map->born_ns > keys->started_ns &&
 	    keys->delays_ns.n < DELAYS_MOST)
-		note_error(keys, vec_push(&keys->delays_ns, now_ns() - map->born_ns));
+		note_error(keys,
+			   vec_push(&keys->delays_ns, clock_now_ns() - map->born_ns));
 }
 
 static void on_mapped(void *arg, const struct process *process, const struct mapping *map)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "flow/record.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "flow/output.h"
@@ -132,7 +133,7 @@ static int time_left_ms(const struct run *run, uint64_t now)
 static int loop(struct run *run)
 {
 	struct recording *r = run->recording;
-	uint64_t now = recording_now_ns();
+	uint64_t now = clock_now_ns();
 	int err = 0;
 
 	while (!err && !is_over(run, now)) {
@@ -146,7 +147,7 @@ static int loop(struct run *run)
 			return fail_errno(-errno, "poll");
 		read_signals(run);
 		err = recording_pump(r);
-		now = recording_now_ns();
+		now = clock_now_ns();
 		if (!err)
 			err = every_second(run, now);
 	}
@@ -158,7 +159,7 @@ static int start(struct run *run)
 	struct recording *r = run->recording;
 	int err = sampler_start(r->sampler);
 
-	r->started_ns = recording_now_ns();
+	r->started_ns = clock_now_ns();
 	keys_started(r->keys, r->started_ns);
 	if (!err && run->options->command)
 		err = command_go(&r->command, run->options->command[0]);
@@ -234,7 +235,7 @@ static int finish(struct recording *r)
 		return err;
 	err = output_profile(&output, profile, modules, names, &stats.notes);
 	collect_stats(r, &stats);
-	stats.finish_ns = recording_now_ns() - r->stopped_ns;
+	stats.finish_ns = clock_now_ns() - r->stopped_ns;
 	stats_check(&stats);
 	if (!err)
 		err = output_stats(&output, &stats);
@@ -250,7 +251,7 @@ static int run_it(struct run *run)
 		err = loop(run);
 	if (!err)
 		err = sampler_stop(r->sampler);
-	r->stopped_ns = recording_now_ns();
+	r->stopped_ns = clock_now_ns();
 	unblock_signals();
 	if (run->progress)
 		fputs("\r\033[K", stderr);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "flow/recording.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "flow/priority.h"
 #include "proc/scan.h"
@@ -9,7 +10,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
-#include <time.h>
 
 /* An event this old is in its ring for sure: it is written with interrupts or
  * preemption off, microseconds after it took its time. */
@@ -21,14 +21,6 @@
 #define LOOK_PACE_NS 1000000000ULL
 
 #define CGROUP2_MAGIC 0x63677270 /* linux/magic.h */
-
-uint64_t recording_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 /* A cgroup's id is its inode; its level how many folders it is below the mount. */
 static int find_cgroup(const char *path, struct knobs *knobs)
@@ -191,12 +183,12 @@ static int look_around(struct recording *r, bool everyone)
 
 	if (!r->scope.everyone)
 		for (unsigned int i = 0; !err && i < tgids->n; i++)
-			err = scan_process(tgids->pids[i], recording_now_ns(), &input);
+			err = scan_process(tgids->pids[i], clock_now_ns(), &input);
 	else if (everyone)
 		err = scan_all(&input);
 	if (!err)
-		err = advance(r, recording_now_ns());
-	r->looked_ns = recording_now_ns();
+		err = advance(r, clock_now_ns());
+	r->looked_ns = clock_now_ns();
 	return err;
 }
 
@@ -215,7 +207,7 @@ static int look_again(struct recording *r, bool lost)
 {
 	if (lost || sampler_was_unwatched(r->sampler))
 		r->must_look = true;
-	if (!r->must_look || recording_now_ns() - r->looked_ns < LOOK_PACE_NS)
+	if (!r->must_look || clock_now_ns() - r->looked_ns < LOOK_PACE_NS)
 		return 0;
 	r->must_look = false;
 	return look_around(r, true);
@@ -229,7 +221,7 @@ int recording_new(struct recording **ret, const struct record_options *options)
 	if (!r)
 		return fail(-ENOMEM, "no memory for the recording");
 	r->options = options;
-	r->begun_ns = recording_now_ns();
+	r->begun_ns = clock_now_ns();
 	nice = priority_raise(); /* before the worker is forked */
 	err = worker_new(&r->worker);
 	if (!err && options->command)
@@ -264,7 +256,7 @@ void recording_free(struct recording *r)
 int recording_pump(struct recording *r)
 {
 	struct event_sink input = scope_input(&r->scope);
-	uint64_t horizon = recording_now_ns() - SETTLED_NS;
+	uint64_t horizon = clock_now_ns() - SETTLED_NS;
 	const struct process_counts *counts =
 		process_counts(pipeline_processes(r->pipeline));
 	uint64_t lost = counts->lost;

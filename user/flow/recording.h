@@ -31,8 +31,6 @@ struct recording {
 	bool must_look;	    /* something about processes was not told since */
 };
 
-uint64_t recording_now_ns(void); /* CLOCK_MONOTONIC */
-
 /* Everything but the ticks; what runs already is known and its keys published. */
 int recording_new(struct recording **ret, const struct record_options *options);
 void recording_free(struct recording *recording);

@@ -2,6 +2,7 @@
 #include "proc/scan.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "proc/side_event.h"
 
@@ -11,15 +12,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 /* The kernel writes a newline as \\012, and nothing else so. */
 static size_t copy_path(char *out, size_t room, const char *line)
@@ -110,7 +102,8 @@ int scan_all(const struct event_sink *sink)
 		return fail_errno(-errno, "cannot read /proc");
 	while (!err && (entry = readdir(proc)))
 		if (isdigit((unsigned char)entry->d_name[0]))
-			err = scan_process((pid_t)atoi(entry->d_name), now_ns(), sink);
+			err = scan_process((pid_t)atoi(entry->d_name), clock_now_ns(),
+					   sink);
 	closedir(proc);
 	return err;
 }
