@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Unwind tables as user space makes them of a file's call frame information and
+ * the ticks use them.
+ *
+ * The text of a file is cut into blocks of UNWIND_BLOCK_BYTES. Each block has a
+ * run of rows that begins with one for its first byte, so a run stands for
+ * itself; a row says from which byte of its block on which rule holds. Rules
+ * are few and shared by all rows of a file.
+ *
+ * A table is a sequence of pages of UNWIND_PAGE_BYTES: the head page, the
+ * rules, the blocks, the rows. No rule, block entry or run of rows lies across
+ * two pages, so each is found with one look-up; whatever a page holds, the
+ * masks below bound what a tick reads of it.
+ */
+#ifndef WEFT_SHARED_UNWIND_H
+#define WEFT_SHARED_UNWIND_H
+
+#define UNWIND_PAGE_BYTES  4096
+#define UNWIND_BLOCK_BYTES 1024
+
+/* Where a frame's memory ends: its canonical frame address, CFA. */
+#define UNWIND_CFAS(X)                                                                   \
+	X(NONE, "no rule: no entry covers this code")                                    \
+	X(SP, "sp + offset")                                                             \
+	X(FP, "fp + offset")                                                             \
+	X(DEREF_SP, "*(sp + deref) + offset")                                            \
+	X(DEREF_FP, "*(fp + deref) + offset")                                            \
+	X(REG, "register `reg` + offset: known in the sampled frame alone")              \
+	X(PLT, "sp + offset, and 8 more from the `reg`th byte of 16 on")                 \
+	X(SIGNAL, "a signal frame: registers lie where the kernel put them")             \
+	X(END, "nobody called this: the thread's start")                                 \
+	X(UNSUPPORTED, "an expression that no table holds")
+
+enum unwind_cfa {
+#define X(name, text) UNWIND_CFA_##name,
+	UNWIND_CFAS(X)
+#undef X
+		N_UNWIND_CFAS
+};
+
+/* Where the caller's frame pointer is. */
+enum unwind_fp {
+	UNWIND_FP_SAME,	 /* not saved yet, or restored */
+	UNWIND_FP_CFA,	 /* *(CFA + fp_offset) */
+	UNWIND_FP_DEREF, /* *(fp + fp_offset) */
+	UNWIND_FP_LOST,	 /* said to be undefined or in another register */
+};
+
+/* Where the return address is. */
+enum unwind_ra {
+	UNWIND_RA_CFA, /* *(CFA + ra_offset); x86-64: always, and -8 */
+	UNWIND_RA_LR,  /* arm64: in the link register, in the sampled frame alone */
+};
+
+/* One rule; offsets in bytes. */
+struct unwind_rule {
+	int cfa_offset;
+	int deref_offset;
+	short fp_offset;
+	short ra_offset;
+	unsigned char cfa; /* enum unwind_cfa */
+	unsigned char fp;  /* enum unwind_fp */
+	unsigned char ra;  /* enum unwind_ra */
+	unsigned char reg; /* REG: DWARF's number; PLT: see there */
+};
+
+/* From `offset` bytes into its block on. */
+struct unwind_row {
+	unsigned short offset;
+	unsigned short rule;
+};
+
+/* A block's run: rows [first, first + count) of the table. */
+struct unwind_block {
+	unsigned int first;
+	unsigned short count; /* 1 to UNWIND_ROWS_A_PAGE; 0: no rule in this block */
+	unsigned short reserved;
+};
+
+#define UNWIND_RULES_A_PAGE  (UNWIND_PAGE_BYTES / sizeof(struct unwind_rule))
+#define UNWIND_BLOCKS_A_PAGE (UNWIND_PAGE_BYTES / sizeof(struct unwind_block))
+#define UNWIND_ROWS_A_PAGE   (UNWIND_PAGE_BYTES / sizeof(struct unwind_row))
+
+/* Bits of unwind_head.flags. */
+enum unwind_flags {
+	/* Wherever this file's code can call, fp + 16 is the CFA and the record
+	 * {caller's fp, return address} lies at fp. */
+	UNWIND_KEEPS_FP = 1 << 0,
+};
+
+/* Of the head page; page numbers count from it. */
+struct unwind_head {
+	unsigned long long text; /* address as linked of the first block */
+	unsigned int generation; /* of the pages' owner; see struct published */
+	unsigned int n_pages;
+	unsigned int n_blocks;
+	unsigned int flags;
+	unsigned int rules_page, blocks_page, rows_page;
+	unsigned int n_rules;
+};
+
+union unwind_page {
+	struct unwind_head head;
+	struct unwind_rule rules[UNWIND_RULES_A_PAGE];
+	struct unwind_block blocks[UNWIND_BLOCKS_A_PAGE];
+	struct unwind_row rows[UNWIND_ROWS_A_PAGE];
+	unsigned char bytes[UNWIND_PAGE_BYTES];
+};
+
+_Static_assert(sizeof(struct unwind_rule) == 16, "rules fill a page");
+_Static_assert(sizeof(struct unwind_block) == 8, "blocks fill a page");
+_Static_assert(sizeof(struct unwind_row) == 4, "rows fill a page");
+_Static_assert(sizeof(union unwind_page) == UNWIND_PAGE_BYTES, "pages are pages");
+
+#endif
