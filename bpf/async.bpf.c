@@ -24,16 +24,12 @@ static __always_inline void load_head(struct head *head, __u64 addr)
 	head->addr = read_root(&head->root, addr) ? addr : 0;
 }
 
-/* By interval: the root's fp lies in the frame at hand. */
+/* By interval: the root's fp lies in the memory of the frame at hand. */
 static __always_inline bool frame_registered(struct scratch *s, struct head *head)
 {
-	__u64 low = s->sp;
-
 	if (knobs.sabotage & SABOTAGE_NO_INTERVAL)
 		return head->root.fp == s->fp;
-	if (s->fp < low || s->fp - low > SAME_STACK_BYTES)
-		low = s->fp;
-	return head->root.fp - low < s->fp + FRAME_BYTES - low;
+	return head->root.fp - s->extent.low < s->extent.bytes;
 }
 
 static __always_inline bool was_met(struct scratch *s, __u64 addr)
@@ -47,11 +43,10 @@ static __always_inline bool was_met(struct scratch *s, __u64 addr)
 	return true; /* no room for another one */
 }
 
-/* A word between frames: no frame pointer is its. */
-static __always_inline void emit_mark(struct scratch *s, __u64 word)
+/* A word between frames: no memory is its. */
+static __always_inline void emit_mark(struct scratch *s, __u32 hook, __u64 word)
 {
-	if (!s->lane)
-		s->fps[s->n_words & (RECORD_WORDS_MOST / 2 - 1)] = 0;
+	keep_extent(s, hook, 0, 0);
 	emit_word(s, word);
 }
 
@@ -70,7 +65,7 @@ __noinline int async_mark_root(__u32 hook, __u32 k)
 		head->addr = 0;
 		return 0;
 	}
-	emit_mark(s, (__u64)FRAME_ROOT << FRAME_KIND_SHIFT | n);
+	emit_mark(s, hook, (__u64)FRAME_ROOT << FRAME_KIND_SHIFT | n);
 	root_met(s, n)->addr = head->addr;
 	root_met(s, n)->top = head->root.top;
 	s->n_roots = n + 1;
@@ -126,7 +121,11 @@ int async_take_checkpoint(__u32 hook)
 	if (nearest >= KEYS_MOST)
 		return 0;
 	s->fp = s->sp = s->heads[nearest].root.fp;
-	emit_mark(s, (__u64)FRAME_GAP << FRAME_KIND_SHIFT);
+	s->cfa = s->fp + FRAME_BYTES;
+	s->how = HOW_FP_TRUE;
+	s->exact = 0;
+	walk_measure(hook);
+	emit_mark(s, hook, (__u64)FRAME_GAP << FRAME_KIND_SHIFT);
 	async_meet_roots(hook); /* all that this function registered */
 	start_cycle_test(s);
 	return 1;
@@ -170,21 +169,23 @@ int async_open_chain(__u32 hook)
 	return 0;
 }
 
-/* The word behind the thread frame whose frame pointer is fp; 0: none. */
+/* The word behind the thread frame in whose memory fp lies; 0: none. */
 __noinline int async_find_frame(__u32 hook, __u64 fp)
 {
 	struct scratch *s = scratch(hook);
+	struct extents *all = extents(hook);
 	__u32 first;
 
-	if (!s || !fp)
+	if (!s || !all || !fp)
 		return 0;
 	first = s->thread_start;
 	for (__u32 i = 0; i < FRAMES_MOST + 2 * MAX_ROOTS; i++) {
-		__u32 at = (first + i) & (RECORD_WORDS_MOST / 2 - 1);
+		struct extent *extent =
+			&all->of[(first + i) & (RECORD_WORDS_MOST / 2 - 1)];
 
 		if (i >= s->rec.n_thread)
 			break;
-		if (s->fps[at] == fp)
+		if (fp - extent->low < extent->bytes)
 			return i + 1;
 	}
 	return 0;
@@ -213,6 +214,9 @@ static __always_inline __u32 cross(struct scratch *s, __u32 hook, struct async_r
 	s->fp = record[0] & knobs.addr_mask;
 	s->pc = record[1] & knobs.addr_mask & FRAME_ADDR_MASK;
 	s->sp = q->fp + FRAME_BYTES;
+	s->exact = 0;
+	if (!FP_GIVES_SP)
+		s->space = 0;
 	for (int k = 1; k < KEYS_MOST; k++)
 		s->heads[k].addr = 0;
 	load_head(&s->heads[0], q->next);

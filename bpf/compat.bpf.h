@@ -13,10 +13,6 @@
 #define PF_IO_WORKER 0x00000010
 #define PF_KTHREAD   0x00200000
 
-struct user_regs {
-	__u64 pc, sp, fp;
-};
-
 enum regs_mode { REGS_KERNEL, REGS_USER, REGS_USER_32BIT };
 
 #if defined(__TARGET_ARCH_x86)
@@ -33,12 +29,29 @@ static __always_inline enum regs_mode regs_mode(const bpf_user_pt_regs_t *regs)
 	return cs == USER32_CS ? REGS_USER_32BIT : REGS_USER;
 }
 
-static __always_inline void regs_copy(struct user_regs *to,
-				      const bpf_user_pt_regs_t *regs)
+/* All of them: in some prologues another one than sp and fp leads on. */
+static __always_inline void regs_copy(struct scratch *s, const bpf_user_pt_regs_t *regs)
 {
-	to->pc = regs->ip;
-	to->sp = regs->sp;
-	to->fp = regs->bp;
+	s->pc = regs->ip;
+	s->sp = regs->sp;
+	s->fp = regs->bp;
+	s->lr = 0;
+	s->regs[0] = regs->ax;
+	s->regs[1] = regs->dx;
+	s->regs[2] = regs->cx;
+	s->regs[3] = regs->bx;
+	s->regs[4] = regs->si;
+	s->regs[5] = regs->di;
+	s->regs[6] = regs->bp;
+	s->regs[7] = regs->sp;
+	s->regs[8] = regs->r8;
+	s->regs[9] = regs->r9;
+	s->regs[10] = regs->r10;
+	s->regs[11] = regs->r11;
+	s->regs[12] = regs->r12;
+	s->regs[13] = regs->r13;
+	s->regs[14] = regs->r14;
+	s->regs[15] = regs->r15;
 }
 
 /* A worker that the kernel runs in a process's name (vhost) has none. */
@@ -64,12 +77,14 @@ static __always_inline enum regs_mode regs_mode(const bpf_user_pt_regs_t *regs)
 	return regs->pstate & PSR_MODE32_BIT ? REGS_USER_32BIT : REGS_USER;
 }
 
-static __always_inline void regs_copy(struct user_regs *to,
-				      const bpf_user_pt_regs_t *regs)
+static __always_inline void regs_copy(struct scratch *s, const bpf_user_pt_regs_t *regs)
 {
-	to->pc = regs->pc;
-	to->sp = regs->sp;
-	to->fp = regs->regs[29];
+	s->pc = regs->pc;
+	s->sp = regs->sp;
+	s->fp = regs->regs[29];
+	s->lr = regs->regs[30];
+	for (int i = 0; i < USER_REGS; i++)
+		s->regs[i] = regs->regs[i];
 }
 
 static __always_inline bool regs_are_users(const bpf_user_pt_regs_t *regs)

@@ -67,18 +67,17 @@ static __always_inline void take_kernel_stack(struct scratch *s, void *ctx)
 static __always_inline void take_user_stack(struct scratch *s,
 					    const bpf_user_pt_regs_t *regs)
 {
-	struct user_regs at;
-
 	if (regs_mode(regs) == REGS_KERNEL)
 		return;
 	if (regs_mode(regs) == REGS_USER_32BIT) {
 		s->rec.ending = END_FOREIGN;
 		return;
 	}
-	regs_copy(&at, regs);
-	s->pc = at.pc & knobs.addr_mask & FRAME_ADDR_MASK;
-	s->sp = at.sp & knobs.addr_mask;
-	s->fp = at.fp & knobs.addr_mask;
+	regs_copy(s, regs);
+	s->pc &= knobs.addr_mask & FRAME_ADDR_MASK;
+	s->sp &= knobs.addr_mask;
+	s->fp &= knobs.addr_mask;
+	s->lr &= knobs.addr_mask;
 	splice_user_stack(s, HOOK_ONCPU);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * From a thread to its async roots: what user space published for the process,
- * if it is still that process, then the pthread slot of each key that is set.
+ * From a thread of a process with keys to its async roots: the pthread slot of
+ * each key that is set.
  *
  * Where a thread keeps its pthread slots no ABI says. The kernel knows two
  * addresses inside glibc's struct pthread, tid (clear_child_tid) and the robust
@@ -134,10 +134,6 @@ int slot_find_roots(__u32 hook)
 	pub = bpf_map_lookup_elem(&processes, &s->rec.tgid);
 	if (!pub)
 		return 0;
-	if (!(knobs.sabotage & SABOTAGE_NO_IDENTITY) && !same_life(task, pub)) {
-		s->rec.flags |= SAMPLE_STALE;
-		return 0;
-	}
 	s->rec.flags |= SAMPLE_KEY;
 	slots.glibc = glibc_specific(task, pub);
 	if (!slots.glibc)

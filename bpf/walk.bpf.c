@@ -1,28 +1,69 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Down a thread's stack by frame pointers. A frame is (pc, sp, fp): where it
- * runs, where its memory begins, and the frame record that leads to its caller.
+ * Down a thread's stack. A frame is (pc, sp, fp, cfa): where it runs, where its
+ * memory begins, the frame pointer that its code sees, and where its memory
+ * ends; how it leads to its caller says table.bpf.c, or without tables the frame
+ * pointer.
  *
  * Stack memory is read in chunks, since one read of 1 KiB costs little more than
  * one of 16 bytes; how large, the last step says. They end with their page: what
  * is not resident must not cost the frames that are.
  *
- * Every caller found here is UNPROVEN: code without frame pointers may have
- * kept anything in the register. What memory holds is never trusted further
- * than that a read of it may fail.
+ * A caller found by a frame pointer that nothing proves is UNPROVEN: code
+ * without frame pointers may have kept anything in the register. What memory
+ * holds is never trusted further than that a read of it may fail.
  */
 #include "weft.bpf.h"
 
-static __always_inline void keep_frame(struct scratch *s, __u64 kind)
+static __always_inline void keep_frame(struct scratch *s, __u32 hook)
 {
-	/* a waiting thread's may lie past the half that fps has room for */
-	if (s->n_heads && !s->lane) {
-		/* verifier: the mask, not the budget, bounds the index */
-		s->fps[s->n_words & (RECORD_WORDS_MOST / 2 - 1)] = s->fp;
-	}
-	if (kind == FRAME_UNPROVEN)
+	if (s->n_heads)
+		keep_extent(s, hook, s->extent.low, s->extent.bytes);
+	if (s->kind == FRAME_UNPROVEN)
 		s->rec.flags |= SAMPLE_UNPROVEN;
-	emit_word(s, kind << FRAME_KIND_SHIFT | s->pc);
+	emit_word(s, (__u64)s->kind << FRAME_KIND_SHIFT | s->pc);
+}
+
+/*
+ * The memory of the frame at hand. Where a frame's end does not follow from its
+ * beginning (by frame pointer over the bounds of a stack, or as a table says of
+ * a switch), it is that of its frame record.
+ */
+__noinline int walk_measure(__u32 hook)
+{
+	struct scratch *s = scratch(hook);
+	__u64 low, record;
+
+	if (!s)
+		return 0;
+	low = s->sp;
+	record = s->cfa - FRAME_BYTES;
+	if (s->how == HOW_TABLE && s->rule.cfa < UNWIND_CFA_DEREF_SP) {
+		if (s->cfa - low > CHECKPOINT_BYTES)
+			low = record;
+	} else if (record < low || record - low > SAME_STACK_BYTES) {
+		low = record;
+	}
+	s->extent.low = low;
+	s->extent.bytes = s->cfa - low;
+	if (s->how == HOW_SIGNAL || s->how == HOW_END)
+		s->extent.bytes = 0;
+	return 0;
+}
+
+/* Where the frame at hand ends, and how it leads on. */
+static __always_inline void look_at_frame(struct scratch *s, __u32 hook)
+{
+	if (s->space) {
+		table_look_up(hook);
+		if (s->how == HOW_SIGNAL) /* its pc is where the handler returns to */
+			s->kind = FRAME_USER;
+	} else {
+		s->how = HOW_FP;
+		s->cfa = s->fp + FRAME_BYTES;
+	}
+	if (s->n_heads)
+		walk_measure(hook);
 }
 
 /*
@@ -39,75 +80,123 @@ int walk_begin(__u32 hook)
 	start_cycle_test(s);
 	s->step_bytes = 0;
 	s->chunk_bytes = 0;
+	s->kind = s->lane ? FRAME_CALLER : FRAME_USER;
+	look_at_frame(s, hook);
 	if (s->lane) {
 		if (s->n_heads)
 			async_meet_roots(hook);
-		keep_frame(s, FRAME_UNPROVEN);
-	} else {
-		keep_frame(s, FRAME_USER);
-		if (s->n_heads)
-			async_meet_roots(hook);
+		keep_frame(s, hook);
+		return 1;
 	}
+	keep_frame(s, hook);
+	if (s->n_heads)
+		async_meet_roots(hook);
 	return 1;
 }
 
-/* Reads what lies at the frame record s->fp; false: not readable. */
-static __always_inline bool load_chunk(struct scratch *s)
+/* Reads the stack from addr on, `least` bytes or more; false: not readable. */
+static __always_inline bool load_chunk(struct scratch *s, __u64 addr, __u32 least)
 {
-	__u64 left_in_page = knobs.page_bytes - (s->fp & (knobs.page_bytes - 1));
+	__u64 left_in_page = knobs.page_bytes - (addr & (knobs.page_bytes - 1));
 	__u32 bytes = CHUNK_BYTES;
 
 	if (!s->step_bytes)
 		bytes = FIRST_CHUNK_BYTES;
 	else if (s->step_bytes <= SHORT_STEP_BYTES)
 		bytes = SHORT_CHUNK_BYTES;
-	if (s->step_bytes > LONG_STEP_BYTES || left_in_page < FRAME_BYTES)
+	if (s->step_bytes > LONG_STEP_BYTES || left_in_page < least)
 		bytes = FRAME_BYTES;
 	else if (left_in_page < bytes)
 		bytes = left_in_page & (CHUNK_BYTES - 1);
-	s->chunk_base = s->fp;
+	s->chunk_base = addr;
 	s->chunk_bytes = bytes;
-	return read_user(s->chunk, bytes, s->fp);
+	return read_user(s->chunk, bytes, addr);
 }
 
-enum step { STEP_TAKEN, STEP_NEEDS_CHUNK, STEP_ENDS };
-
-/* To the caller of the frame at hand; *ending is set when there is none. */
-static __always_inline enum step step_up(struct scratch *s, __u32 *ending)
+/* Where in the chunk n bytes at addr lie; CHUNK_BYTES: they don't. */
+static __always_inline __u64 in_chunk(struct scratch *s, __u64 addr, __u32 n)
 {
-	__u64 fp = s->fp;
-	__u64 offset = fp - s->chunk_base;
+	__u64 offset = addr - s->chunk_base;
+
+	/* not offset + n: what lies below the chunk would wrap to 0 */
+	if (s->chunk_bytes < n || offset > s->chunk_bytes - n)
+		return CHUNK_BYTES;
+	offset &= CHUNK_BYTES - 1;
+	if (offset > CHUNK_BYTES - n) /* verifier: never */
+		return CHUNK_BYTES;
+	return offset;
+}
+
+__noinline int walk_read(__u32 hook, __u64 addr)
+{
+	struct scratch *s = scratch(hook);
+	__u64 offset;
+
+	if (!s)
+		return 0;
+	offset = in_chunk(s, addr, 8);
+	if (offset > CHUNK_BYTES - 8) {
+		if (!load_chunk(s, addr, 8))
+			return 0;
+		offset = 0;
+	}
+	s->word = *(__u64 *)(s->chunk + offset);
+	return 1;
+}
+
+/* To the caller of the frame at hand by its frame record; an ending, or
+ * N_ENDINGS: there. */
+static __always_inline __u32 frame_pointer_step(struct scratch *s)
+{
+	__u64 fp = s->fp, offset = in_chunk(s, fp, FRAME_BYTES);
 	__u64 ra;
 
-	/* not offset + FRAME_BYTES: what lies below the chunk would wrap to 0 */
-	if (s->chunk_bytes < FRAME_BYTES || offset > s->chunk_bytes - FRAME_BYTES)
-		return STEP_NEEDS_CHUNK;
-	offset &= CHUNK_BYTES - 1;
-	if (offset > CHUNK_BYTES - FRAME_BYTES) /* verifier: never */
-		return STEP_NEEDS_CHUNK;
-
+	if (offset > CHUNK_BYTES - FRAME_BYTES) {
+		if (!load_chunk(s, fp, FRAME_BYTES))
+			return END_UNREADABLE;
+		offset = 0;
+	}
 	s->fp = *(__u64 *)(s->chunk + offset) & knobs.addr_mask;
 	ra = *(__u64 *)(s->chunk + offset + 8) & knobs.addr_mask;
-	if (!ra || ra & ~FRAME_ADDR_MASK) {
-		*ending = ra ? END_BROKEN : END_START;
-		return STEP_ENDS;
-	}
+	if (!ra || ra & ~FRAME_ADDR_MASK)
+		return ra ? END_BROKEN : END_FP_ZERO;
 	s->pc = ra;
 	s->sp = fp + FRAME_BYTES;
 	s->step_bytes = s->fp - fp;
-	return STEP_TAKEN;
+	s->exact = 0;
+	if (!FP_GIVES_SP)
+		s->space = 0;
+	return N_ENDINGS;
 }
 
-/* May s->fp be followed? N_ENDINGS: yes. */
+static __always_inline __u32 step_up(struct scratch *s, __u32 hook)
+{
+	__u32 ending;
+
+	if (s->how == HOW_FP || s->how == HOW_FP_TRUE) {
+		s->kind = s->how == HOW_FP ? FRAME_UNPROVEN : FRAME_CALLER;
+		return frame_pointer_step(s);
+	}
+	ending = table_step(hook);
+	s->kind = s->exact ? FRAME_USER : FRAME_CALLER;
+	return ending;
+}
+
+/* May the frame at hand be left for its caller? N_ENDINGS: yes. */
 static __always_inline __u32 why_not_up(struct scratch *s)
 {
-	if (!s->fp) /* at the leaf it is just a register */
-		return s->rec.flags & SAMPLE_UNPROVEN ? END_START : END_BROKEN;
-	if (s->fp & 7 || s->fp < 4096 || s->fp & ~FRAME_ADDR_MASK)
+	bool by_fp = s->how == HOW_FP || s->how == HOW_FP_TRUE;
+	__u64 at = by_fp ? s->fp : s->cfa;
+
+	if (s->how == HOW_END)
+		return END_START;
+	if (by_fp && !at) /* of an interrupted frame it is just a register */
+		return s->exact ? END_BROKEN : END_FP_ZERO;
+	if (at & 7 || at < 4096 || at & ~FRAME_ADDR_MASK)
 		return END_BROKEN;
 	if (!(s->lane ? s->chain_left : s->frames_left))
 		return END_BUDGET;
-	if (goes_in_circles(s, s->fp))
+	if (goes_in_circles(s, at))
 		return END_CYCLE;
 	return N_ENDINGS;
 }
@@ -145,6 +234,52 @@ __noinline int walk_end(__u32 hook, __u32 ending)
 	return 1;
 }
 
+/* One frame on; an ending, or N_ENDINGS: there. */
+static __always_inline __u32 walk_on(struct scratch *s, __u32 hook)
+{
+	__u32 ending = why_not_up(s);
+
+	if (ending == N_ENDINGS)
+		ending = step_up(s, hook);
+	if (ending != N_ENDINGS)
+		return ending;
+	spend(s);
+	look_at_frame(s, hook);
+	if (s->n_heads)
+		async_meet_roots(hook);
+	keep_frame(s, hook);
+	return N_ENDINGS;
+}
+
+/* verifier: tables have many ways to go, which a loop would multiply */
+__noinline int walk_on_by_table(__u32 hook)
+{
+	struct scratch *s = scratch(hook);
+
+	return s ? walk_on(s, hook) : END_BROKEN;
+}
+
+static __always_inline __u32 walk_on_by_fp(struct scratch *s, __u32 hook)
+{
+	__u32 ending = why_not_up(s);
+
+	if (ending == N_ENDINGS) {
+		s->kind = s->how == HOW_FP ? FRAME_UNPROVEN : FRAME_CALLER;
+		ending = frame_pointer_step(s);
+	}
+	if (ending != N_ENDINGS)
+		return ending;
+	spend(s);
+	s->how = HOW_FP;
+	s->cfa = s->fp + FRAME_BYTES;
+	if (s->n_heads) {
+		walk_measure(hook);
+		async_meet_roots(hook);
+	}
+	keep_frame(s, hook);
+	return N_ENDINGS;
+}
+
 int walk_chunk(__u32 hook)
 {
 	struct scratch *s = scratch(hook);
@@ -153,24 +288,9 @@ int walk_chunk(__u32 hook)
 	if (!s)
 		return 0;
 	for (int i = 0; i < WALK_STEPS; i++) {
-		enum step step;
-
-		ending = why_not_up(s);
+		ending = s->space ? walk_on_by_table(hook) : walk_on_by_fp(s, hook);
 		if (ending != N_ENDINGS)
 			return walk_end(hook, ending);
-		step = step_up(s, &ending);
-		if (step == STEP_NEEDS_CHUNK) {
-			if (!load_chunk(s))
-				return walk_end(hook, END_UNREADABLE);
-			step = step_up(s, &ending);
-		}
-		if (step != STEP_TAKEN)
-			return walk_end(hook, ending);
-
-		spend(s);
-		if (s->n_heads)
-			async_meet_roots(hook);
-		keep_frame(s, FRAME_UNPROVEN);
 	}
 	return 1;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * What the BPF sources share. A sample's way: sample.bpf.c (whose tick, whose
- * registers) -> walk.bpf.c (down the thread's stack) and async.bpf.c (its roots
- * and chains) -> emit.bpf.c (the ring).
+ * registers) -> process.bpf.c (what is known of the process) -> walk.bpf.c (down
+ * the thread's stack, with table.bpf.c) and async.bpf.c (its roots and chains)
+ * -> emit.bpf.c (the ring).
  *
  * All state of a sample lives in one per-CPU scratch value, not in registers:
  * the verifier does not follow map values, so a walk of 512 steps costs it no
@@ -11,8 +12,9 @@
  * value (one a hook, since a tick can interrupt a switch). __noinline where the
  * caller is in the same file, or clang takes it in all the same.
  *
- * walk.bpf.c, async.bpf.c and splice.bpf.c also compile natively, over memory
- * that a test makes up: tests/host_bpf gives what this takes from the kernel.
+ * walk.bpf.c, table.bpf.c, async.bpf.c and splice.bpf.c also compile natively,
+ * over memory that a test makes up: tests/host_bpf gives what this takes from
+ * the kernel.
  */
 #ifndef WEFT_BPF_H
 #define WEFT_BPF_H
@@ -29,6 +31,7 @@
 #include "shared/knobs.h"
 #include "shared/losses.h"
 #include "shared/record.h"
+#include "shared/unwind.h"
 
 #define FRAME_BYTES 16 /* a frame record: caller's frame pointer, return address */
 
@@ -49,12 +52,20 @@
 /* How far ahead a root may lie that a broken walk is taken up from. */
 #define CHECKPOINT_BYTES (64ULL << 20)
 
-#define WALK_STEPS  32 /* frames a call of walk_chunk() */
-#define CHAIN_STEPS 8  /* nodes a call of async_walk_chain() */
+#define WALK_STEPS  8 /* frames a call of walk_chunk() */
+#define CHAIN_STEPS 8 /* nodes a call of async_walk_chain() */
 
 /* Calls a sample: both budgets in the smaller of the two steps, and a root's
  * begin, ends and gaps, each of which can break off a step. */
 #define ADVANCES (2 * FRAMES_MOST / CHAIN_STEPS + 8 * MAX_ROOTS)
+
+/* Does a frame record say where its frame ends? On arm64 it lies anywhere in it,
+ * so behind a step by frame pointer there is no sp, and no table can be used. */
+#if defined(__TARGET_ARCH_arm64)
+#define FP_GIVES_SP 0
+#else
+#define FP_GIVES_SP 1
+#endif
 
 enum hook { HOOK_ONCPU, N_HOOKS };
 
@@ -65,10 +76,26 @@ enum phase {
 	PHASE_DONE,
 };
 
+/* How the frame at hand leads to its caller. */
+enum how {
+	HOW_FP,	     /* by a frame pointer that nothing proves */
+	HOW_FP_TRUE, /* by one that this code is known to keep */
+	HOW_TABLE,   /* by s->rule */
+	HOW_SIGNAL,  /* the kernel interrupted the caller */
+	HOW_END,     /* it was not called */
+};
+
+#define USER_REGS 16 /* by DWARF's numbers */
+
 /* The roots of one key that are still ahead: the first of them, as read. */
 struct head {
 	__u64 addr; /* 0: none left */
 	struct async_root root;
+};
+
+/* Memory in which a frame may have registered a root: [low, low + bytes). */
+struct extent {
+	__u64 low, bytes;
 };
 
 struct root_met {
@@ -77,8 +104,17 @@ struct root_met {
 };
 
 struct scratch {
-	/* the frame that was emitted last */
+	/* the frame at hand: where it runs, where its memory begins and ends, and
+	 * the frame pointer that its code sees */
 	__u64 pc, sp, fp;
+	__u64 cfa;
+	__u32 exact; /* it was interrupted at pc, so its registers are there */
+	__u32 how;   /* enum how */
+	__u32 kind;  /* enum frame_kind: how sure it is */
+	__u32 lane;  /* 0: own thread; 1: a waiting thread's stack */
+	struct unwind_rule rule;
+	__u64 lr;	  /* arm64, while exact */
+	__u64 word;	  /* of walk_read() */
 	__u64 step_bytes; /* how far the last step went */
 
 	/* Brent's cycle test, over frame pointers or chain nodes */
@@ -91,7 +127,6 @@ struct scratch {
 	__u32 segment;	    /* index of the open segment's head */
 	__u32 frames_left;  /* of the thread's budget */
 	__u32 chain_left;   /* of the budget of everything beside the thread */
-	__u32 lane;	    /* 0: own thread; 1: a waiting thread's stack */
 	__u32 n_roots;	    /* met so far */
 	__u32 next_root;    /* the first one whose chain was not walked */
 	__u32 key_at_hand;  /* of those whose roots are being met */
@@ -104,20 +139,32 @@ struct scratch {
 	__u64 metadata_cookie, suspended_cookie;
 
 	__u32 n_heads;
-	__u32 fps_kept;
+	__u32 reserved1;
 	struct head heads[KEYS_MOST];
 	struct root_met roots[MAX_ROOTS];
 
+	/* what is mapped, as published; and the mapping that was found last */
+	__u32 space; /* 0: not known */
+	__u32 n_mappings;
+	struct unwind_mapping mapping;
+	__u32 low, high;      /* of a search */
+	struct extent extent; /* of the frame at hand */
+
+	__u64 regs[USER_REGS]; /* of the interrupted frame */
+
 	__u64 chunk_base;
 	__u32 chunk_bytes; /* 0: nothing read */
-	__u32 reserved1;
+	__u32 has_keys;
 	__u8 chunk[CHUNK_BYTES];
 
 	struct sample_rec rec;
 	__u64 words[RECORD_WORDS_MOST]; /* rec.words: they lie right behind it */
+};
 
-	/* frame pointer of the thread frame at each word; only where roots are */
-	__u64 fps[RECORD_WORDS_MOST / 2];
+/* Of the thread frame at each word, none of a word between frames. Kept where
+ * roots are; beside the scratch value, for which the kernel has 32 KiB. */
+struct extents {
+	struct extent of[RECORD_WORDS_MOST / 2];
 };
 
 #ifdef __bpf__
@@ -135,9 +182,33 @@ static __always_inline struct scratch *scratch(__u32 hook)
 	return bpf_map_lookup_elem(&scratches, &hook);
 }
 
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, N_HOOKS);
+	__type(key, __u32);
+	__type(value, struct extents);
+} frame_extents __weak SEC(".maps");
+
+static __always_inline struct extents *extents(__u32 hook)
+{
+	return bpf_map_lookup_elem(&frame_extents, &hook);
+}
+
 static __always_inline bool read_user(void *to, __u32 bytes, __u64 from)
 {
 	return !bpf_probe_read_user(to, bytes, (const void *)from);
+}
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* set to what memory they may have */
+	__type(key, __u32);
+	__type(value, union unwind_page);
+} unwind_pages __weak SEC(".maps");
+
+static __always_inline const union unwind_page *unwind_page(__u32 n)
+{
+	return bpf_map_lookup_elem(&unwind_pages, &n);
 }
 #endif
 
@@ -148,6 +219,20 @@ static __always_inline struct root_met *root_met(struct scratch *s, __u32 n)
 {
 	KEEP(n);
 	return &s->roots[n & (MAX_ROOTS - 1)];
+}
+
+/* What the thread's next word covers. A waiting thread's may lie past the half
+ * that has room. verifier: the mask, not the budget, bounds the index */
+static __always_inline void keep_extent(struct scratch *s, __u32 hook, __u64 low,
+					__u64 bytes)
+{
+	struct extents *all = extents(hook);
+	__u32 n = s->n_words & (RECORD_WORDS_MOST / 2 - 1);
+
+	if (!all || s->lane)
+		return;
+	all->of[n].low = low;
+	all->of[n].bytes = bytes;
 }
 
 static __always_inline void emit_word(struct scratch *s, __u64 word)
@@ -182,6 +267,12 @@ int splice_advance(__u32 hook);
 int walk_begin(__u32 hook); /* from s->pc, sp, fp */
 int walk_chunk(__u32 hook);
 int walk_end(__u32 hook, __u32 ending);
+int walk_measure(__u32 hook);	       /* s->extent of the frame at hand */
+int walk_read(__u32 hook, __u64 addr); /* 8 bytes of stack into s->word; 0: not */
+
+/* table.bpf.c */
+int table_look_up(__u32 hook); /* how the frame at hand ends and leads on */
+int table_step(__u32 hook);    /* to its caller; an ending, or N_ENDINGS: there */
 
 /* async.bpf.c */
 int async_meet_roots(__u32 hook); /* that the frame at hand registered */
@@ -191,6 +282,9 @@ int async_take_checkpoint(__u32 hook); /* nonzero: the walk goes on from a root 
 int async_open_chain(__u32 hook);      /* of the next root; 0: none left */
 int async_walk_chain(__u32 hook);
 int async_end_crossing(__u32 hook, __u32 ending);
+
+/* process.bpf.c: what was published about the sampled process */
+int process_begin(__u32 hook);
 
 /* slot.bpf.c: the current thread's roots into s->heads */
 int slot_find_roots(__u32 hook);
@@ -204,13 +298,16 @@ static __always_inline void splice_begin(struct scratch *s)
 	s->lane = 0;
 }
 
-/* The user stack at s->pc, sp and fp, and all that it leads to. */
+/* The user stack at s->pc, sp, fp, lr and regs, and all that it leads to. */
 static __always_inline void splice_user_stack(struct scratch *s, __u32 hook)
 {
 	s->thread_start = s->n_words;
 	s->frames_left = s->chain_left = knobs.max_frames;
 	s->phase = PHASE_WALK;
-	slot_find_roots(hook);
+	s->exact = 1;
+	process_begin(hook);
+	if (s->has_keys)
+		slot_find_roots(hook);
 	walk_begin(hook);
 	for (int i = 0; i < ADVANCES; i++) {
 		if (!splice_advance(hook))

@@ -19,8 +19,8 @@
  */
 #define RECORD_WORDS_MOST 2048
 
-#define KEYS_MOST	 4    /* candidate key variables of one process */
-#define PUBLISHED_MOST	 4096 /* processes with a key at one time */
+#define KEYS_MOST	 4     /* candidate key variables of one process */
+#define PUBLISHED_MOST	 32768 /* processes at one time */
 #define FILTER_PIDS_MOST 1024
 #define FAMILY_MOST	 32768 /* processes of a command at one time */
 #define CPUS_MOST	 4096
@@ -39,15 +39,16 @@ enum sabotage_bits {
 	SABOTAGE_NO_INTERVAL = 1 << 0, /* roots match by equality of fp only */
 	SABOTAGE_NO_KEY = 1 << 1,      /* act as if no key were published */
 	SABOTAGE_NO_IDENTITY = 1 << 2, /* trust what was published for the pid */
+	SABOTAGE_FP_LEAF = 1 << 3,     /* step from the sampled frame by frame pointer */
 };
 
 struct knobs {
-	unsigned int filters;	   /* enum filter_bits */
-	unsigned int max_frames;   /* FRAMES_LEAST to FRAMES_MOST */
-	unsigned int wakeup_bytes; /* of a ring in use: wake the reader */
-	unsigned int sabotage;	   /* enum sabotage_bits; 0 outside of tests */
-	unsigned int follow_forks; /* a child of a wanted process is wanted */
-	unsigned int reserved;
+	unsigned int filters;		 /* enum filter_bits */
+	unsigned int max_frames;	 /* FRAMES_LEAST to FRAMES_MOST */
+	unsigned int wakeup_bytes;	 /* of a ring in use: wake the reader */
+	unsigned int sabotage;		 /* enum sabotage_bits; 0 outside of tests */
+	unsigned int follow_forks;	 /* a child of a wanted process is wanted */
+	unsigned int tables;		 /* walk by unwind tables where there are any */
 	unsigned long long cgroup_id;	 /* FILTER_CGROUP: the v2 cgroup's id */
 	unsigned int cgroup_level;	 /* and its depth below the root, root = 0 */
 	unsigned int page_bytes;	 /* of user memory */
@@ -70,7 +71,9 @@ struct published {
 	unsigned long long suspended_cookie_addr;
 	unsigned int specific_offset; /* in glibc's struct pthread, from libc's own
 					 _thread_db_pthread_specific; 0 = unknown */
-	unsigned int reserved;
+	unsigned int space;	      /* first page of its mappings; 0 = none */
+	unsigned int n_mappings;      /* 1 to UNWIND_MAPPINGS_MOST */
+	unsigned int generation;      /* of the space; differs: it was given up */
 };
 
 #endif

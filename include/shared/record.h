@@ -27,9 +27,11 @@
 
 /* Top byte of a word: what it is. The rest: an address, or fields below. */
 #define FRAME_KINDS(X)                                                                   \
-	X(USER, 0x00, "user frame, the sampled address itself")                          \
-	X(UNPROVEN, 0x01, "user frame, stepped to by frame pointer")                     \
+	X(USER, 0x00, "user frame, where it was interrupted: the address itself")        \
+	X(UNPROVEN, 0x01,                                                                \
+	  "user frame, stepped to by a frame pointer that nothing proves")               \
 	X(ASYNC, 0x02, "async caller")                                                   \
+	X(CALLER, 0x03, "user frame, stepped to by an unwind table")                     \
 	X(ROOT, 0x10, "async root registered by the next frame")                         \
 	X(GAP, 0x11, "frames missing here")                                              \
 	X(SEGMENT, 0x12, "head of a segment")                                            \
@@ -49,7 +51,7 @@ enum frame_kind {
 /* How a walk ended: the thread's, and each segment's. */
 #define ENDINGS(X)                                                                       \
 	X(NO_USER, "no user stack (kernel thread)")                                      \
-	X(START, "frame pointer of 0, as at a thread's start")                           \
+	X(START, "reached the thread's start")                                           \
 	X(DETACHED, "reached the start of a detached chain")                             \
 	X(REJOINED, "chain went on in this thread")                                      \
 	X(CROSSED, "chain went on in a waiting thread")                                  \
@@ -59,7 +61,8 @@ enum frame_kind {
 	X(CYCLE, "cut: frames repeat")                                                   \
 	X(TORN, "cut: changed while it was read")                                        \
 	X(STALE, "cut: the waiting root is of another chain")                            \
-	X(FOREIGN, "not walked: 32-bit task")
+	X(FOREIGN, "not walked: 32-bit task")                                            \
+	X(FP_ZERO, "frame pointer of 0, as at a thread's start")
 
 enum ending {
 #define X(name, text) END_##name,
@@ -98,7 +101,8 @@ enum segment_kind { SEGMENT_CHAIN, SEGMENT_THREAD };
 	X(STALE, 3, "what was published is of another life of the process")              \
 	X(UNMATCHED, 4, "an async root was not met on the stack")                        \
 	X(ASYNC, 5, "holds at least one chain")                                          \
-	X(NO_SLOT, 6, "the thread's pthread slots were not found")
+	X(NO_SLOT, 6, "the thread's pthread slots were not found")                       \
+	X(AWAITED, 7, "an unwind table on the way was not there yet")
 
 enum sample_flag {
 #define X(name, bit, text) SAMPLE_##name = 1 << bit,

@@ -82,17 +82,19 @@ struct unwind_block {
 #define UNWIND_BLOCKS_A_PAGE (UNWIND_PAGE_BYTES / sizeof(struct unwind_block))
 #define UNWIND_ROWS_A_PAGE   (UNWIND_PAGE_BYTES / sizeof(struct unwind_row))
 
-/* Bits of unwind_head.flags. */
+/* Bits of unwind_head.flags and unwind_mapping.flags. */
 enum unwind_flags {
 	/* Wherever this file's code can call, fp + 16 is the CFA and the record
 	 * {caller's fp, return address} lies at fp. */
 	UNWIND_KEEPS_FP = 1 << 0,
+	/* A mapping's: there is a file, and its table is not there yet. */
+	UNWIND_AWAITED = 1 << 1,
 };
 
 /* Of the head page; page numbers count from it. */
 struct unwind_head {
 	unsigned long long text; /* address as linked of the first block */
-	unsigned int generation; /* of the pages' owner; see struct published */
+	unsigned int reserved;
 	unsigned int n_pages;
 	unsigned int n_blocks;
 	unsigned int flags;
@@ -100,8 +102,30 @@ struct unwind_head {
 	unsigned int n_rules;
 };
 
+/*
+ * What of a file a process has mapped as code. A process's mappings, its space,
+ * are a sequence of entries over as many pages as it takes, by address; entry 0
+ * is a struct unwind_space instead.
+ */
+struct unwind_mapping {
+	unsigned long long start, end;
+	unsigned long long bias; /* address - bias = address as linked */
+	unsigned int table;	 /* its head page; 0: none */
+	unsigned int flags;	 /* enum unwind_flags */
+};
+
+struct unwind_space {
+	unsigned long long generation; /* 0: given up */
+	unsigned long long reserved[3];
+};
+
+#define UNWIND_MAPPINGS_A_PAGE (UNWIND_PAGE_BYTES / sizeof(struct unwind_mapping))
+#define UNWIND_MAPPINGS_MOST   1023 /* of a process: a search has 10 steps */
+
 union unwind_page {
 	struct unwind_head head;
+	struct unwind_space space;
+	struct unwind_mapping mappings[UNWIND_MAPPINGS_A_PAGE];
 	struct unwind_rule rules[UNWIND_RULES_A_PAGE];
 	struct unwind_block blocks[UNWIND_BLOCKS_A_PAGE];
 	struct unwind_row rows[UNWIND_ROWS_A_PAGE];
@@ -111,6 +135,9 @@ union unwind_page {
 _Static_assert(sizeof(struct unwind_rule) == 16, "rules fill a page");
 _Static_assert(sizeof(struct unwind_block) == 8, "blocks fill a page");
 _Static_assert(sizeof(struct unwind_row) == 4, "rows fill a page");
+_Static_assert(sizeof(struct unwind_mapping) == 32, "mappings fill a page");
+_Static_assert(sizeof(struct unwind_space) == sizeof(struct unwind_mapping),
+	       "a space takes an entry's place");
 _Static_assert(sizeof(union unwind_page) == UNWIND_PAGE_BYTES, "pages are pages");
 
 #endif

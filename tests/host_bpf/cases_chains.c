@@ -66,7 +66,7 @@ static void test_budget_is_shared_by_chains(void **state)
 	assert_int_equal(chain_ending(&at), END_DETACHED);
 	assert_int_equal(SEGMENT_COUNT(segment_of(walker_sample(&at), SEGMENT_CHAIN, 1)),
 			 10);
-	assert_int_equal(walker_sample(&at)->ending, END_START);
+	assert_int_equal(walker_sample(&at)->ending, END_FP_ZERO);
 }
 
 static void test_cycles(void **state)

@@ -149,7 +149,7 @@ static void test_gap_and_checkpoint(void **state)
 	for (int i = 0; i < 4; i++) {
 		put_frame(FP(STACK, 0), lost[i], 0x1001);
 		ASSERT_THREAD(&at, "1000 1001 .. 1004 1005 1006");
-		assert_int_equal(walker_sample(&at)->ending, END_START);
+		assert_int_equal(walker_sample(&at)->ending, END_FP_ZERO);
 		at.fp = lost[i];
 		ASSERT_THREAD(&at, "1000 .. 1004 1005 1006");
 		at.fp = FP(STACK, 0);
@@ -183,7 +183,7 @@ static void test_checkpoint_after_cycle(void **state)
 	assert_non_null(strstr(view_text(&at, VIEW_ASYNC), "1002 .. -- 2000 2001"));
 	put_task(0, 0, 3, 0);
 	assert_non_null(strstr(view_text(&at, VIEW_ASYNC), "1002 .. 1004 1005 1006"));
-	assert_int_equal(walker_sample(&at)->ending, END_START);
+	assert_int_equal(walker_sample(&at)->ending, END_FP_ZERO);
 }
 
 static void test_no_checkpoint_behind_or_far(void **state)
@@ -216,7 +216,7 @@ static void test_more_roots_than_room(void **state)
 	for (int i = 0; i < rec->n_thread; i++)
 		n_roots += FRAME_KIND(rec->words[i]) == FRAME_ROOT;
 	assert_int_equal(n_roots, MAX_ROOTS);
-	assert_int_equal(rec->ending, END_START);
+	assert_int_equal(rec->ending, END_FP_ZERO);
 }
 
 static void test_roots_in_a_ring(void **state)

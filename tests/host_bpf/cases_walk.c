@@ -15,7 +15,7 @@ static void test_plain(void **state)
 	put_stack(STACK, 4, 0x1000);
 	ASSERT_THREAD(&at, "1000 1001 1002 1003 1004");
 	ASSERT_ASYNC(&at, "1000 1001 1002 1003 1004");
-	assert_ends(&at, END_START);
+	assert_ends(&at, END_FP_ZERO);
 	assert_true(walker_sample(&at)->flags & SAMPLE_UNPROVEN);
 }
 
@@ -36,7 +36,7 @@ static void test_no_return_address(void **state)
 	put_stack(STACK, 2, 0x1000);
 	put_frame(FP(STACK, 1), FP(STACK, 2), 0);
 	ASSERT_THREAD(&at, "1000 1001");
-	assert_ends(&at, END_START);
+	assert_ends(&at, END_FP_ZERO);
 }
 
 static void test_behind_kernel_frames(void **state)
@@ -64,7 +64,7 @@ static void test_budget(void **state)
 		world_setup(NULL);
 		knobs.max_frames = n;
 		put_stack(STACK, n, 0x1000);
-		assert_ends(&at, END_START);
+		assert_ends(&at, END_FP_ZERO);
 		assert_int_equal(walker_sample(&at)->n_thread, n + 1);
 		put_stack(STACK, n + 1, 0x1000);
 		assert_ends(&at, END_BUDGET);

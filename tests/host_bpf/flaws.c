@@ -25,6 +25,7 @@ static const char *stack_flaw(struct reader *r, unsigned int n, bool own)
 				return "a leaf in the middle";
 			break;
 		case FRAME_UNPROVEN:
+		case FRAME_CALLER:
 			if (!i && own)
 				return "no leaf";
 			break;
@@ -46,6 +47,12 @@ static const char *stack_flaw(struct reader *r, unsigned int n, bool own)
 	return NULL;
 }
 
+static bool is_frame(uint64_t word)
+{
+	return FRAME_KIND(word) == FRAME_USER || FRAME_KIND(word) == FRAME_UNPROVEN ||
+	       FRAME_KIND(word) == FRAME_CALLER;
+}
+
 static const char *target_flaw(const struct reader *r, uint64_t head)
 {
 	const struct sample_rec *rec = r->rec;
@@ -55,7 +62,7 @@ static const char *target_flaw(const struct reader *r, uint64_t head)
 		return target ? "a target without a use" : NULL;
 	if (!target || target > rec->n_thread)
 		return "a target outside of the thread";
-	if (FRAME_KIND(rec->words[rec->n_kernel + target - 1]) > FRAME_UNPROVEN)
+	if (!is_frame(rec->words[rec->n_kernel + target - 1]))
 		return "a target that is behind no frame";
 	return NULL;
 }
@@ -64,7 +71,7 @@ static const char *chain_flaw(struct reader *r, uint64_t head)
 {
 	switch (SEGMENT_ENDING(head)) {
 	case END_NO_USER:
-	case END_START:
+	case END_FP_ZERO:
 	case END_TORN:
 	case END_FOREIGN:
 		return "a chain with the ending of a thread";

@@ -24,6 +24,12 @@ struct scratch;
 extern struct knobs knobs;
 
 struct scratch *scratch(__u32 hook);
+struct extents;
+struct extents *extents(__u32 hook);
+
+/* Of the tables' memory; NULL: there is none. */
+union unwind_page;
+const union unwind_page *unwind_page(__u32 n);
 
 /* As the kernel's: all or nothing, and zeroes for nothing. */
 bool read_user(void *to, __u32 bytes, __u64 from);

@@ -105,7 +105,7 @@ static const char *plain_lie(const struct sampled *at, const struct sample_rec *
 			return "a caller that is another";
 		fp = word_at(fp);
 	}
-	if (rec->ending == END_START && fp && word_at(fp + 8))
+	if (rec->ending == END_FP_ZERO && fp && word_at(fp + 8))
 		return "an end that is none";
 	if (rec->ending == END_UNREADABLE && memory_get(fp, &word) &&
 	    memory_get(fp + 8, &word))
@@ -124,7 +124,8 @@ const char *storm_lie(const struct sampled *at, const struct sample_rec *rec)
 	for (uint32_t i = rec->n_kernel; i < rec->n_words; i++) {
 		uint64_t word = rec->words[i];
 
-		if (FRAME_KIND(word) == FRAME_UNPROVEN &&
+		if ((FRAME_KIND(word) == FRAME_UNPROVEN ||
+		     FRAME_KIND(word) == FRAME_CALLER) &&
 		    !is_told(&places, FRAME_AT, FRAME_ADDR(word)))
 			return "a frame that is nowhere";
 		if (FRAME_KIND(word) == FRAME_ASYNC &&

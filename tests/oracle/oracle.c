@@ -81,7 +81,7 @@ static const struct sample_rec *ask(const struct tracer *t, bool hide_key,
 	if (sample_check(rec, SAMPLE_HEADER_BYTES + 8 * rec->n_words) || !walker_ended())
 		told->flaw = "a record that is none";
 	/* where no frame is yet, a register of 0 must not pass for a start */
-	else if (rec->ending != (t->fp ? END_START : END_BROKEN))
+	else if (rec->ending != (t->fp ? END_FP_ZERO : END_BROKEN))
 		told->flaw = "a walk that does not reach the start";
 	n = record_codes(rec, codes);
 	read_view(rec, codes, n, VIEW_THREAD, &told->thread);

@@ -10,7 +10,7 @@ ORACLE_SRC   := $(wildcard tests/oracle/*.c)
 STEPS_SRC    := $(addprefix tests/oracle/,start.c threads.c fibers.c)
 ORACLE_OBJ   := $(patsubst %.c,$(ORACLE_DIR)/%.o,$(filter-out $(STEPS_SRC), \
                 $(ORACLE_SRC)) tests/host_bpf/walker.c tests/host_bpf/codes.c \
-                bpf/walk.bpf.c bpf/async.bpf.c bpf/splice.bpf.c \
+                bpf/walk.bpf.c bpf/table.bpf.c bpf/async.bpf.c bpf/splice.bpf.c \
                 user/core/sample.c user/core/view.c)
 ORACLE_FLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter \
                 -Wno-sign-compare -fno-strict-aliasing -Itests/host_bpf -Ibpf

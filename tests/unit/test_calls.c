@@ -100,7 +100,7 @@ static void knows_its_own_calls(void **state)
 }
 
 #define FRAME(n)   (CODE_FRAME | (n))
-#define THREAD(n)  0, END_START, 0, n
+#define THREAD(n)  0, END_FP_ZERO, 0, n
 #define CHAIN_HEAD (CODE_SEGMENT | SEGMENT_CHAIN << 16 | END_DETACHED << 8)
 
 static void expect(const uint32_t *codes, size_t n, enum view view,

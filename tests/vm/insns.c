@@ -43,6 +43,7 @@ static struct weft_bpf *open_programs(unsigned int filters)
 	knobs->filters = filters;
 	knobs->max_frames = FRAMES_MOST;
 	knobs->page_bytes = (unsigned int)sysconf(_SC_PAGESIZE);
+	knobs->tables = 1;
 	knobs->clock_tick_ns = (unsigned int)(1000000000 / sysconf(_SC_CLK_TCK));
 	knobs->kernel_stack_bytes = arch_kernel_stack_bytes();
 	knobs->addr_mask = arch_addr_mask();

@@ -20,7 +20,8 @@
 struct frame {
 	uint64_t offset; /* in its module, as core/module.h says */
 	uint32_t module;
-	uint32_t returned; /* 1: a return address, so the call is before it */
+	uint16_t returned; /* 1: a return address, so the call is before it */
+	uint16_t unproven; /* 1: found by a frame pointer that nothing proves */
 };
 
 /*

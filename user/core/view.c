@@ -152,9 +152,10 @@ static enum ending read_lane(struct reading *r, struct lane lane, enum view view
 /* A frame pointer of 0 may be any register's; a start has a name. */
 static bool is_whole(const struct reading *r, enum ending ending)
 {
-	if (ending != END_START || !r->names)
+	if (ending != END_FP_ZERO)
 		return ending == END_START || ending == END_DETACHED;
-	return r->n_out && names_is_start(r->names, r->out[r->n_out - 1]);
+	return !r->names ||
+	       (r->n_out && names_is_start(r->names, r->out[r->n_out - 1]));
 }
 
 size_t view_read(const uint32_t *codes, size_t n, enum view view,

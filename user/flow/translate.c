@@ -33,7 +33,7 @@ void translator_free(struct translator *translator)
 
 static struct frame kernel_frame(uint64_t addr, bool returned)
 {
-	return (struct frame){ addr, MODULE_ID_KERNEL, returned };
+	return (struct frame){ addr, MODULE_ID_KERNEL, returned, 0 };
 }
 
 static struct frame user_frame(const struct process *process, uint64_t addr,
@@ -41,7 +41,7 @@ static struct frame user_frame(const struct process *process, uint64_t addr,
 {
 	const struct mapping *map =
 		process ? process_mapping(process, addr - returned) : NULL;
-	struct frame frame = { addr, MODULE_ID_UNMAPPED, returned };
+	struct frame frame = { addr, MODULE_ID_UNMAPPED, returned, 0 };
 
 	if (!map)
 		return frame;
@@ -59,7 +59,7 @@ static int put_frame(struct translator *t, const struct frame *frame)
 	int err = profile_frame_id(t->profile, frame, &id);
 
 	if (err == INTERN_FULL) {
-		struct frame none = { 0, MODULE_ID_UNMAPPED, 0 };
+		struct frame none = { 0, MODULE_ID_UNMAPPED, 0, 0 };
 
 		err = profile_frame_id(t->profile, &none, &id);
 		if (err == INTERN_FULL) { /* not even that: a gap is true */
@@ -79,9 +79,11 @@ static int put_word(struct translator *t, const struct process *process, uint64_
 	switch (FRAME_KIND(word)) {
 	case FRAME_USER:
 	case FRAME_UNPROVEN:
+	case FRAME_CALLER:
 	case FRAME_ASYNC:
 		frame = user_frame(process, FRAME_ADDR(word),
 				   FRAME_KIND(word) != FRAME_USER);
+		frame.unproven = FRAME_KIND(word) == FRAME_UNPROVEN;
 		return put_frame(t, &frame);
 	case FRAME_ROOT:
 		t->codes[t->n++] = CODE_ROOT | ROOT_NUMBER(word);

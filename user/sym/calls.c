@@ -71,7 +71,7 @@ static bool is_uncalled(const struct frame *frame, const struct module_table *mo
 	const struct elf_facts *facts = files_facts(files, frame->module);
 	int fd = files_fd(files, frame->module);
 
-	if (!frame->returned)
+	if (!frame->unproven)
 		return false;
 	if (module_get(modules, frame->module)->kind == MODULE_UNMAPPED)
 		return true; /* no code that we know of */

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * What was published about the process that a tick fell on, if it is still that
+ * process: whether it has async keys, and what it has mapped.
+ */
+#include "process.bpf.h"
+
+int process_begin(__u32 hook)
+{
+	struct scratch *s = scratch(hook);
+	struct published *pub;
+	const union unwind_page *page;
+
+	if (!s)
+		return 0;
+	s->has_keys = 0;
+	s->space = 0;
+	s->mapping.start = s->mapping.end = 0;
+	pub = bpf_map_lookup_elem(&processes, &s->rec.tgid);
+	if (!pub)
+		return 0;
+	if (!(knobs.sabotage & SABOTAGE_NO_IDENTITY) &&
+	    !same_life((void *)bpf_get_current_task(), pub)) {
+		s->rec.flags |= SAMPLE_STALE;
+		return 0;
+	}
+	s->has_keys = pub->key_addr[0] != 0;
+	if (!knobs.tables || !pub->space)
+		return 0;
+	page = unwind_page(pub->space);
+	if (!page || (__u32)page->space.generation != pub->generation)
+		return 0;
+	s->space = pub->space;
+	s->n_mappings = pub->n_mappings;
+	return 0;
+}

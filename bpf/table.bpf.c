@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Steps by unwind tables (include/shared/unwind.h), which user space made of
+ * foreign files: whatever they say, each look-up is bounded, each read may
+ * fail, and the walk has its budget.
+ *
+ * The sampled frame always goes by table. Its callers do unless their mapping
+ * is known to keep frame pointers wherever it calls, which is cheaper and as
+ * true. Where there is no table, or no rule in it, the frame pointer is followed
+ * and the caller marked UNPROVEN.
+ */
+#include "weft.bpf.h"
+
+#define MAPPING_STEPS 10 /* UNWIND_MAPPINGS_MOST */
+#define ROW_STEPS     10 /* UNWIND_ROWS_A_PAGE */
+
+/* Where the kernel puts registers on a stack that it delivers a signal on, from
+ * the sp that the restorer runs with. */
+#if defined(__TARGET_ARCH_arm64)
+/* struct rt_sigframe: siginfo, then ucontext; arch/arm64/kernel/signal.c */
+#define SIGNAL_REG(n) (128 + 176 + 8 + 8 * (n))
+#define SIGNAL_FP     SIGNAL_REG(29)
+#define SIGNAL_LR     SIGNAL_REG(30)
+#define SIGNAL_SP     SIGNAL_REG(31)
+#define SIGNAL_PC     SIGNAL_REG(32)
+/* mov x8, #139; svc #0 */
+#define RESTORER_BYTES 8
+static const __u8 restorer[RESTORER_BYTES] = { 0x68, 0x11, 0x80, 0xd2,
+					       0x01, 0x00, 0x00, 0xd4 };
+#else
+/* struct ucontext: its mcontext's r8 to r15, di, si, bp, bx, dx, ax, cx, sp, ip */
+#define SIGNAL_FP      120
+#define SIGNAL_SP      160
+#define SIGNAL_PC      168
+/* mov $15, %rax; syscall */
+#define RESTORER_BYTES 9
+static const __u8 restorer[RESTORER_BYTES] = { 0x48, 0xc7, 0xc0, 0x0f, 0x00,
+					       0x00, 0x00, 0x0f, 0x05 };
+#define FP_GIVES_SP    1
+#endif
+
+/* verifier: it follows what is in registers, so that a search in them had two
+ * ways to go at each step; what is in a map value it does not know. */
+static __always_inline void narrow(struct scratch *s, __u32 mid, bool up)
+{
+	if (up)
+		s->low = mid + 1;
+	else
+		s->high = mid;
+}
+
+/* The published mapping that holds addr into s->mapping; 0: none does. */
+__noinline int table_find_mapping(__u32 hook, __u64 addr)
+{
+	struct scratch *s = scratch(hook);
+	const union unwind_page *page;
+	__u32 n;
+
+	if (!s)
+		return 0;
+	/* the first one that ends above addr */
+	s->low = 1;
+	s->high = s->n_mappings + 1;
+	for (int i = 0; i < MAPPING_STEPS; i++) {
+		if (s->low >= s->high)
+			break;
+		n = (s->low + s->high) / 2;
+		page = unwind_page(s->space + n / UNWIND_MAPPINGS_A_PAGE);
+		if (!page)
+			return 0;
+		narrow(s, n,
+		       page->mappings[n & (UNWIND_MAPPINGS_A_PAGE - 1)].end <= addr);
+	}
+	n = s->low;
+	if (n > s->n_mappings)
+		return 0;
+	page = unwind_page(s->space + n / UNWIND_MAPPINGS_A_PAGE);
+	if (!page)
+		return 0;
+	s->mapping = page->mappings[n & (UNWIND_MAPPINGS_A_PAGE - 1)];
+	return s->mapping.start <= addr && addr < s->mapping.end;
+}
+
+/* The last row of a run that begins at or before `offset`: its rule. */
+static __always_inline __u32 search_run(struct scratch *s, const union unwind_page *page,
+					struct unwind_block *run, __u32 offset)
+{
+	__u32 n;
+
+	/* the first row behind it */
+	s->low = 1;
+	s->high = run->count;
+	for (int i = 0; i < ROW_STEPS; i++) {
+		if (s->low >= s->high)
+			break;
+		n = (s->low + s->high) / 2;
+		narrow(s, n,
+		       page->rows[(run->first + n) & (UNWIND_ROWS_A_PAGE - 1)].offset <=
+			       offset);
+	}
+	return page->rows[(run->first + s->low - 1) & (UNWIND_ROWS_A_PAGE - 1)].rule;
+}
+
+/* The rule for an address of s->mapping into s->rule; 0: no row covers it. */
+__noinline int table_find_rule(__u32 hook, __u64 addr)
+{
+	struct scratch *s = scratch(hook);
+	const union unwind_page *page;
+	struct unwind_block block;
+	__u32 table, rules, rows, n;
+	__u64 at;
+
+	if (!s)
+		return 0;
+	table = s->mapping.table;
+	page = unwind_page(table);
+	if (!page)
+		return 0;
+	at = addr - s->mapping.bias - page->head.text;
+	if (at / UNWIND_BLOCK_BYTES >= page->head.n_blocks)
+		return 0;
+	n = at / UNWIND_BLOCK_BYTES;
+	rules = table + page->head.rules_page;
+	rows = table + page->head.rows_page;
+	page = unwind_page(table + page->head.blocks_page + n / UNWIND_BLOCKS_A_PAGE);
+	if (!page)
+		return 0;
+	block = page->blocks[n & (UNWIND_BLOCKS_A_PAGE - 1)];
+	if (!block.count)
+		return 0;
+	page = unwind_page(rows + block.first / UNWIND_ROWS_A_PAGE);
+	if (!page)
+		return 0;
+	n = search_run(s, page, &block, at & (UNWIND_BLOCK_BYTES - 1));
+	page = unwind_page(rules + n / UNWIND_RULES_A_PAGE);
+	if (!page)
+		return 0;
+	s->rule = page->rules[n & (UNWIND_RULES_A_PAGE - 1)];
+	return s->rule.cfa != UNWIND_CFA_NONE;
+}
+
+/* No table is needed for the code that a signal handler returns to. */
+static __always_inline bool is_restorer(__u64 pc)
+{
+	__u8 code[RESTORER_BYTES];
+
+	if (!read_user(code, sizeof(code), pc))
+		return false;
+	for (int i = 0; i < RESTORER_BYTES; i++) {
+		if (code[i] != restorer[i])
+			return false;
+	}
+	return true;
+}
+
+static __always_inline int by_signal(struct scratch *s)
+{
+	s->how = HOW_SIGNAL;
+	s->cfa = s->sp;
+	return 0;
+}
+
+/* s->rule's CFA into s->cfa; 0: it can't be told. */
+static __always_inline int find_cfa(struct scratch *s, __u32 hook)
+{
+	__u64 offset = (__s64)s->rule.cfa_offset;
+
+	switch (s->rule.cfa) {
+	case UNWIND_CFA_SP:
+		s->cfa = s->sp + offset;
+		return 1;
+	case UNWIND_CFA_FP:
+		s->cfa = s->fp + offset;
+		return 1;
+	case UNWIND_CFA_DEREF_SP:
+	case UNWIND_CFA_DEREF_FP:
+		if (!walk_read(hook,
+			       (s->rule.cfa == UNWIND_CFA_DEREF_SP ? s->sp : s->fp) +
+				       (__s64)s->rule.deref_offset))
+			return 0;
+		s->cfa = (s->word & knobs.addr_mask) + offset;
+		return 1;
+	case UNWIND_CFA_REG:
+		if (!s->exact || s->rule.reg >= USER_REGS)
+			return 0;
+		s->cfa = s->regs[s->rule.reg & (USER_REGS - 1)] + offset;
+		return 1;
+	case UNWIND_CFA_PLT:
+		s->cfa = s->sp + offset + ((s->pc & 15) >= s->rule.reg ? 8 : 0);
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+int table_look_up(__u32 hook)
+{
+	struct scratch *s = scratch(hook);
+	__u64 at;
+
+	if (!s)
+		return 0;
+	/* a call may be its function's last instruction, but is never its first */
+	at = s->pc - !s->exact;
+	s->how = HOW_FP;
+	s->cfa = s->fp + FRAME_BYTES;
+	if (at - s->mapping.start >= s->mapping.end - s->mapping.start &&
+	    !table_find_mapping(hook, at))
+		return 0;
+	if (s->mapping.flags & UNWIND_AWAITED)
+		s->rec.flags |= SAMPLE_AWAITED;
+	if (knobs.sabotage & SABOTAGE_FP_LEAF && s->exact)
+		return 0;
+	if (s->mapping.flags & UNWIND_KEEPS_FP && !s->exact) {
+		s->how = HOW_FP_TRUE;
+		return 0;
+	}
+	if (!s->mapping.table || !table_find_rule(hook, at))
+		return !s->exact && is_restorer(s->pc) ? by_signal(s) : 0;
+	if (s->rule.cfa == UNWIND_CFA_SIGNAL)
+		return by_signal(s);
+	if (s->rule.cfa == UNWIND_CFA_END) {
+		s->how = HOW_END;
+		return 0;
+	}
+	if (find_cfa(s, hook))
+		s->how = HOW_TABLE;
+	else
+		s->cfa = s->fp + FRAME_BYTES;
+	return 0;
+}
+
+static __always_inline __u32 signal_step(struct scratch *s, __u32 hook)
+{
+	__u64 sp = s->sp;
+
+#ifdef SIGNAL_LR
+	if (!walk_read(hook, sp + SIGNAL_LR))
+		return END_UNREADABLE;
+	s->lr = s->word & knobs.addr_mask;
+#endif
+	if (!walk_read(hook, sp + SIGNAL_FP))
+		return END_UNREADABLE;
+	s->fp = s->word & knobs.addr_mask;
+	if (!walk_read(hook, sp + SIGNAL_SP))
+		return END_UNREADABLE;
+	s->sp = s->word & knobs.addr_mask;
+	if (!walk_read(hook, sp + SIGNAL_PC))
+		return END_UNREADABLE;
+	s->pc = s->word & knobs.addr_mask;
+	s->step_bytes = 0;
+	s->exact = 1;
+	/* its other registers are not at hand: a rule by one of them can't be used */
+	for (int i = 0; i < USER_REGS; i++)
+		s->regs[i] = 0;
+	return N_ENDINGS;
+}
+
+int table_step(__u32 hook)
+{
+	struct scratch *s = scratch(hook);
+	__u64 fp, pc;
+
+	if (!s)
+		return END_BROKEN;
+	if (s->how == HOW_END)
+		return END_START;
+	if (s->how == HOW_SIGNAL)
+		return signal_step(s, hook);
+	fp = s->fp;
+	if (s->rule.fp == UNWIND_FP_LOST) {
+		fp = 0;
+	} else if (s->rule.fp != UNWIND_FP_SAME) {
+		if (!walk_read(hook, (s->rule.fp == UNWIND_FP_CFA ? s->cfa : s->fp) +
+					     (__s64)s->rule.fp_offset))
+			return END_UNREADABLE;
+		fp = s->word & knobs.addr_mask;
+	}
+	if (s->rule.ra == UNWIND_RA_LR) {
+		if (!s->exact)
+			return END_BROKEN;
+		pc = s->lr;
+	} else {
+		if (!walk_read(hook, s->cfa + (__s64)s->rule.ra_offset))
+			return END_UNREADABLE;
+		pc = s->word & knobs.addr_mask;
+	}
+	if (!pc || pc & ~FRAME_ADDR_MASK)
+		return pc ? END_BROKEN : END_START;
+	s->pc = pc;
+	s->step_bytes = s->cfa - s->sp;
+	s->sp = s->cfa;
+	s->fp = fp;
+	s->exact = 0;
+	return N_ENDINGS;
+}
