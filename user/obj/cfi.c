@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Which entries there are, in the order of the code that they are for. Linkers
+ * write them so already; what overlaps all the same is told once, by the entry
+ * that begins first.
+ */
+#include "obj/cfi_parts.h"
+
+#include "base/cleanup.h"
+#include "base/vec.h"
+
+#include <errno.h>
+
+#define STEPS_MOST  (64u << 20) /* instructions; the largest files take some 10 M */
+#define CIES_CACHED 64		/* a file has a handful, or one an object file */
+
+struct entry {
+	uint64_t begin, end;
+	uint32_t offset; /* of the record in its section */
+};
+
+struct reading {
+	struct elf_file *file;
+	const struct cfi_sink *sink;
+	struct cfi_section section;
+	struct cfi_stats stats;
+	VEC(struct entry) entries;
+	struct {
+		bool tried, good;
+		struct cfi_cie cie;
+	} cies[CIES_CACHED];
+	struct cfi_exec exec;
+};
+
+static void reading_free(struct reading *reading)
+{
+	if (!reading)
+		return;
+	cfi_section_close(&reading->section);
+	vec_free(&reading->entries);
+	free(reading);
+}
+DEFINE_FREEP(reading)
+
+/* NULL: can't be read. */
+static const struct cfi_cie *get_cie(struct reading *reading, uint64_t offset)
+{
+	__auto_type slot = &reading->cies[offset / 8 % CIES_CACHED];
+
+	if (!slot->tried || slot->cie.offset != offset) {
+		slot->tried = true;
+		slot->good = cfi_cie_read(&reading->section, offset, &slot->cie);
+		slot->cie.offset = offset;
+	}
+	return slot->good ? &slot->cie : NULL;
+}
+
+static bool is_in_headers(const struct elf_file *file, uint64_t vaddr)
+{
+	uint64_t offset, bytes;
+
+	return elf_file_offset(file, vaddr, &offset, &bytes) &&
+	       offset < sizeof(file->header);
+}
+
+static int add_entry(struct reading *reading, const struct cfi_record *record,
+		     uint64_t offset)
+{
+	const struct cfi_cie *cie = get_cie(reading, record->cie);
+	struct cfi_fde fde;
+
+	if (!cie || !cfi_fde_read(&reading->section, record, cie, &fde)) {
+		reading->stats.bad++;
+		return 0;
+	}
+	/* a linker that drops a function leaves address 0 behind */
+	if (fde.end == fde.begin || is_in_headers(reading->file, fde.begin) ||
+	    !elf_file_loads(reading->file, fde.begin, fde.end - fde.begin, PF_X)) {
+		reading->stats.outside++;
+		return 0;
+	}
+	if (reading->entries.n == CFI_FDES_MOST)
+		return fail(-E2BIG, "more than %u functions", CFI_FDES_MOST);
+	return vec_push(&reading->entries, (struct entry){ .begin = fde.begin,
+							   .end = fde.end,
+							   .offset = (uint32_t)offset });
+}
+
+static int list_entries(struct reading *reading)
+{
+	const struct cfi_section *section = &reading->section;
+	struct cfi_cursor in = { .at = section->bytes,
+				 .end = section->bytes + section->n };
+	uint64_t seen = 0;
+	int err = 0;
+
+	while (!err && in.at < in.end) {
+		uint64_t offset = (uint64_t)(in.at - section->bytes);
+		struct cfi_record record = cfi_record_next(section, &in);
+
+		if (record.kind == CFI_PADDING && section->ends_at_zero &&
+		    seen >= section->fdes_at_least)
+			break;
+		if (record.kind == CFI_BAD)
+			reading->stats.bad++;
+		if (record.kind != CFI_FDE)
+			continue;
+		seen++;
+		err = add_entry(reading, &record, offset);
+	}
+	return err;
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	if (x->begin != y->begin)
+		return x->begin < y->begin ? -1 : 1;
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+static void sort_entries(struct reading *reading)
+{
+	struct entry *items = reading->entries.items;
+	size_t n = reading->entries.n, i = 1;
+
+	while (i < n && compare_entries(&items[i - 1], &items[i]) < 0)
+		i++;
+	if (i < n)
+		qsort(items, n, sizeof(*items), compare_entries);
+}
+
+/* It could be read before; what it says of [from, end) becomes rows. */
+static int run_entry(struct reading *reading, const struct entry *entry, uint64_t from)
+{
+	const struct cfi_section *section = &reading->section;
+	struct cfi_cursor in = { .at = section->bytes + entry->offset,
+				 .end = section->bytes + section->n };
+	struct cfi_record record = cfi_record_next(section, &in);
+	const struct cfi_cie *cie = get_cie(reading, record.cie);
+	struct cfi_fde fde;
+
+	if (!cie || !cfi_fde_read(section, &record, cie, &fde))
+		return 0;
+	if (reading->sink->fde)
+		reading->sink->fde(reading->sink->arg, from, fde.end);
+	reading->stats.n_fdes++;
+	return cfi_exec_run(&reading->exec, cie, &fde, from);
+}
+
+static int run_entries(struct reading *reading)
+{
+	static const struct unwind_rule none;
+	const struct cfi_sink *sink = reading->sink;
+	uint64_t end = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < reading->entries.n && !err; i++) {
+		const struct entry *entry = &reading->entries.items[i];
+		uint64_t from = entry->begin > end ? entry->begin : end;
+
+		reading->stats.overlaps += entry->begin < end;
+		if (end && entry->begin > end)
+			err = sink->row(sink->arg, end, &none);
+		if (err || entry->end <= end)
+			continue;
+		err = run_entry(reading, entry, from);
+		end = entry->end;
+	}
+	return err || !end ? err : sink->row(sink->arg, end, &none);
+}
+
+static int read_section(struct reading *reading)
+{
+	int err = list_entries(reading);
+
+	if (err)
+		return err;
+	sort_entries(reading);
+	return run_entries(reading);
+}
+
+static int read_debug_frame(struct reading *reading)
+{
+	int err;
+
+	cfi_section_close(&reading->section);
+	reading->section = (struct cfi_section){ 0 };
+	memset(reading->cies, 0, sizeof(reading->cies));
+	err = cfi_section_debug(reading->file, &reading->section);
+	reading->stats.debug_only = reading->section.n != 0;
+	return err ? err : read_section(reading);
+}
+
+int cfi_read(struct elf_file *file, const struct cfi_sink *sink, struct cfi_stats *ret)
+{
+	AUTO(reading) reading = calloc(1, sizeof(*reading));
+	int err;
+
+	if (!reading)
+		return fail(-ENOMEM, "no memory for call frame information");
+	reading->file = file;
+	reading->sink = sink;
+	reading->exec = (struct cfi_exec){
+		.machine = cfi_machine(file->header.e_machine),
+		.section = &reading->section,
+		.sink = sink,
+		.stats = &reading->stats,
+		.steps_left = STEPS_MOST,
+	};
+	if (!reading->exec.machine)
+		return fail(-ENOEXEC, "not a machine whose call frames we know");
+	err = cfi_section_eh(file, &reading->section);
+	if (!err)
+		err = read_section(reading);
+	if (!err && !reading->entries.n)
+		err = read_debug_frame(reading);
+	if (!err)
+		*ret = reading->stats;
+	return err;
+}

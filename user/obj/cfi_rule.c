@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * From DWARF's state of a row to the rule of a table. A rule is written one way
+ * only, with zero in what it does not use, so that equal rules are equal bytes.
+ */
+#include "obj/cfi_parts.h"
+
+#include <limits.h>
+
+static const struct cfi_machine x86_64 = {
+	.fp = 6, .sp = 7, .ra = 16, .ip = 16, .ra_below_cfa = true
+};
+static const struct cfi_machine arm64 = {
+	.fp = 29, .sp = 31, .ra = 30, .ip = UINT8_MAX, .ra_in_register = true
+};
+
+const struct cfi_machine *cfi_machine(uint16_t e_machine)
+{
+	return e_machine == EM_X86_64 ? &x86_64 : e_machine == EM_AARCH64 ? &arm64 : NULL;
+}
+
+struct making {
+	const struct cfi_machine *machine;
+	const struct cfi_state *state;
+	struct cfi_term cfa;
+	struct unwind_rule rule;
+	enum cfi_odd odd;
+	struct cfi_expr expr;
+};
+
+static bool is_odd(struct making *making, enum cfi_odd odd, const struct cfi_expr *expr)
+{
+	making->odd = odd;
+	making->expr = expr ? *expr : (struct cfi_expr){ 0 };
+	return false;
+}
+
+static bool find_cfa(struct making *making)
+{
+	const struct cfi_state *state = making->state;
+
+	if (!state->by_expr) {
+		making->cfa = (struct cfi_term){ .kind = CFI_TERM_REG,
+						 .reg = state->cfa_reg,
+						 .offset = state->cfa_offset };
+		return state->cfa_reg <= UINT8_MAX || is_odd(making, CFI_CFA_RANGE, NULL);
+	}
+	making->cfa = cfi_expr_eval(making->machine, &state->cfa_expr, false);
+	return making->cfa.kind != CFI_TERM_NONE ||
+	       is_odd(making, CFI_CFA_EXPR, &state->cfa_expr);
+}
+
+static bool take_cfa(struct making *making)
+{
+	const struct cfi_term *cfa = &making->cfa;
+	struct unwind_rule *rule = &making->rule;
+	bool by_sp = cfa->reg == making->machine->sp;
+	bool by_fp = cfa->reg == making->machine->fp;
+
+	if (cfa->offset != (int)cfa->offset || cfa->deref != (int)cfa->deref)
+		return is_odd(making, CFI_CFA_RANGE, NULL);
+	rule->cfa_offset = (int)cfa->offset;
+	if (cfa->kind == CFI_TERM_REG) {
+		rule->cfa = by_sp   ? UNWIND_CFA_SP
+			    : by_fp ? UNWIND_CFA_FP
+				    : UNWIND_CFA_REG;
+		if (rule->cfa == UNWIND_CFA_REG)
+			rule->reg = (unsigned char)cfa->reg;
+	} else if (cfa->kind == CFI_TERM_DEREF && (by_sp || by_fp)) {
+		rule->cfa = by_sp ? UNWIND_CFA_DEREF_SP : UNWIND_CFA_DEREF_FP;
+		rule->deref_offset = (int)cfa->deref;
+	} else if (cfa->kind == CFI_TERM_PLT) {
+		rule->cfa = UNWIND_CFA_PLT;
+		rule->reg = (unsigned char)cfa->reg;
+	} else {
+		return is_odd(making, CFI_CFA_EXPR, &making->state->cfa_expr);
+	}
+	return true;
+}
+
+/* Where the memory is that a place names: as CFA + *ret, if it can be said so. */
+static bool from_cfa(const struct making *making, const struct cfi_term *at, int64_t *ret)
+{
+	const struct cfi_term *cfa = &making->cfa;
+
+	if (at->kind == CFI_TERM_CFA) {
+		*ret = at->offset;
+		return true;
+	}
+	*ret = (int64_t)((uint64_t)at->offset - (uint64_t)cfa->offset);
+	return at->kind == CFI_TERM_REG && cfa->kind == CFI_TERM_REG &&
+	       at->reg == cfa->reg;
+}
+
+static struct cfi_term address_of(const struct making *making,
+				  const struct cfi_place *place)
+{
+	if (place->how == CFI_AT || place->how == CFI_IS)
+		return (struct cfi_term){ .kind = CFI_TERM_CFA, .offset = place->n };
+	if (place->how == CFI_AT_EXPR || place->how == CFI_IS_EXPR)
+		return cfi_expr_eval(making->machine, &place->expr, true);
+	return (struct cfi_term){ .kind = CFI_TERM_NONE };
+}
+
+static bool in_memory(const struct cfi_place *place)
+{
+	return place->how == CFI_AT || place->how == CFI_AT_EXPR;
+}
+
+static bool take_ra(struct making *making)
+{
+	const struct cfi_place *ra = &making->state->ra;
+	struct cfi_term at = address_of(making, ra);
+	int64_t offset;
+
+	if ((ra->how == CFI_UNSAID || ra->how == CFI_SAME) &&
+	    making->machine->ra_in_register) {
+		making->rule.ra = UNWIND_RA_LR;
+		return true;
+	}
+	if (!in_memory(ra) || !from_cfa(making, &at, &offset) ||
+	    offset != (short)offset || (making->machine->ra_below_cfa && offset != -8))
+		return is_odd(making, CFI_RA_PLACE, &ra->expr);
+	making->rule.ra_offset = (short)offset;
+	return true;
+}
+
+/* The caller's sp is the CFA, unless it is said to be elsewhere. */
+static bool check_sp(struct making *making)
+{
+	const struct cfi_place *sp = &making->state->sp;
+	struct cfi_term is = address_of(making, sp);
+	int64_t offset;
+
+	if (sp->how == CFI_UNSAID || sp->how == CFI_SAME)
+		return true;
+	if ((sp->how == CFI_IS || sp->how == CFI_IS_EXPR) &&
+	    from_cfa(making, &is, &offset) && !offset)
+		return true;
+	return is_odd(making, CFI_SP_PLACE, &sp->expr);
+}
+
+static void take_fp(struct making *making)
+{
+	const struct cfi_place *fp = &making->state->fp;
+	struct cfi_term at = address_of(making, fp);
+	struct unwind_rule *rule = &making->rule;
+	int64_t offset;
+
+	if (fp->how == CFI_UNSAID || fp->how == CFI_SAME)
+		return;
+	rule->fp = UNWIND_FP_LOST;
+	if (in_memory(fp) && from_cfa(making, &at, &offset) && offset == (short)offset) {
+		rule->fp = UNWIND_FP_CFA;
+		rule->fp_offset = (short)offset;
+	} else if (in_memory(fp) && at.kind == CFI_TERM_REG &&
+		   at.reg == making->machine->fp && at.offset == (short)at.offset) {
+		rule->fp = UNWIND_FP_DEREF;
+		rule->fp_offset = (short)at.offset;
+	} else if (fp->how != CFI_UNDEFINED) {
+		is_odd(making, CFI_FP_PLACE, &fp->expr);
+	}
+}
+
+/*
+ * A frame that the kernel made for a handler: glibc's __restore_rt, whose
+ * expressions lead into the ucontext on the stack, and the arm64 vDSO's, which
+ * leads to a frame record beside it.
+ */
+static bool is_kernels_frame(const struct making *making)
+{
+	const struct cfi_state *state = making->state;
+	const struct cfi_term *cfa = &making->cfa;
+	struct cfi_term ra = address_of(making, &state->ra);
+
+	if (!in_memory(&state->ra))
+		return false;
+	if (making->machine->ra_below_cfa)
+		return cfa->kind == CFI_TERM_DEREF && cfa->reg == making->machine->sp &&
+		       ra.kind == CFI_TERM_REG && ra.reg == making->machine->sp &&
+		       (uint64_t)ra.offset - (uint64_t)cfa->deref == 8;
+	return cfa->kind == CFI_TERM_REG && cfa->reg == making->machine->fp &&
+	       !cfa->offset && ra.kind == CFI_TERM_CFA && ra.offset == 8;
+}
+
+struct unwind_rule cfi_rule(const struct cfi_machine *machine, const struct cfi_cie *cie,
+			    const struct cfi_state *state, enum cfi_odd *ret_odd,
+			    struct cfi_expr *ret_expr)
+{
+	struct making making = { .machine = machine, .state = state, .odd = N_CFI_ODDS };
+	bool known;
+
+	*ret_odd = N_CFI_ODDS;
+	if (cie->ra == machine->ra && state->ra.how == CFI_UNDEFINED)
+		return (struct unwind_rule){ .cfa = UNWIND_CFA_END };
+	known = find_cfa(&making);
+	if (known && cie->is_signal && is_kernels_frame(&making))
+		return (struct unwind_rule){ .cfa = UNWIND_CFA_SIGNAL };
+	if (known && cie->ra != machine->ra)
+		known = is_odd(&making, CFI_RA_PLACE, NULL);
+	if (known && take_cfa(&making) && take_ra(&making) && check_sp(&making))
+		take_fp(&making);
+	else
+		making.rule = (struct unwind_rule){ .cfa = UNWIND_CFA_UNSUPPORTED };
+	*ret_odd = making.odd;
+	*ret_expr = making.expr;
+	return making.rule;
+}
