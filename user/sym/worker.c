@@ -113,7 +113,9 @@ static void free_job(struct scan_job *job)
 	if (job->fd >= 0)
 		close(GIVE_FD(job->fd));
 	free(job->facts);
+	free(job->table);
 	job->facts = NULL;
+	job->table = NULL;
 }
 
 void worker_free(struct worker *worker)
@@ -175,9 +177,17 @@ static void blame_oldest(struct worker *worker, int why)
 		answer_job(worker, &worker->jobs.items[worker->answered], err);
 }
 
+static int send_job(struct worker *worker, const struct scan_job *job)
+{
+	const struct wire_request request = {
+		.kind = job->wants_table ? WIRE_TABLE : WIRE_SCAN,
+	};
+
+	return wire_send(worker->sock, &request, sizeof(request), job->fd, MSG_DONTWAIT);
+}
+
 static void send_jobs(struct worker *worker)
 {
-	const struct wire_request request = { .kind = WIRE_SCAN };
 	int deaths = 0;
 
 	while (worker->sent < worker->jobs.n &&
@@ -190,8 +200,7 @@ static void send_jobs(struct worker *worker)
 			skip_done(worker);
 			continue;
 		}
-		err = wire_send(worker->sock, &request, sizeof(request), job->fd,
-				MSG_DONTWAIT);
+		err = send_job(worker, job);
 		if (err == -EAGAIN || err == -ETOOMANYREFS || err == -ENOBUFS)
 			return;
 		if (err == -EPIPE || err == -ECONNRESET || worker->sock < 0) {
@@ -242,10 +251,12 @@ static void recv_answers(struct worker *worker)
 
 		if (n == -EAGAIN)
 			return;
-		err = n > 0 ? take_facts(job, &worker->buf, (size_t)n) : -EPIPE;
+		err = n <= 0		 ? -EPIPE
+		      : job->wants_table ? worker_take_table(worker, job, (size_t)n)
+					 : take_facts(job, &worker->buf, (size_t)n);
 		if (n <= 0 || err == -EPROTO)
 			blame_oldest(worker, err);
-		else
+		else if (err <= 0)
 			answer_job(worker, job, err);
 	}
 }
@@ -298,23 +309,48 @@ static void trim_queue(struct worker *worker)
 			worker->jobs.n * sizeof(*worker->jobs.items));
 }
 
-int worker_submit_scan(struct worker *worker, int fd, uint64_t cookie)
+static int submit(struct worker *worker, const struct scan_job *job)
 {
-	struct scan_job job = { .fd = fd, .cookie = cookie };
 	int err = 0;
 
 	trim_queue(worker);
 	if (worker->jobs.n - worker->first >= QUEUE_MOST)
 		err = fail(-ENOBUFS, "too many files wait to be scanned");
 	if (!err)
-		err = vec_push(&worker->jobs, job);
+		err = vec_push(&worker->jobs, *job);
 	if (err) {
-		close(fd);
+		close(job->fd);
 		return err;
 	}
 	worker->counts.requests++;
 	worker_pump(worker, true);
 	return 0;
+}
+
+int worker_submit_scan(struct worker *worker, int fd, uint64_t cookie)
+{
+	return submit(worker, &(struct scan_job){ .fd = fd, .cookie = cookie });
+}
+
+int worker_submit_table(struct worker *worker, int fd, uint64_t cookie)
+{
+	return submit(worker, &(struct scan_job){
+				      .fd = fd, .cookie = cookie, .wants_table = true });
+}
+
+void worker_set_table_sink(struct worker *worker, const struct table_sink *sink)
+{
+	worker->table_sink = *sink;
+}
+
+static void deliver_table(struct worker *worker, const struct scan_job *job)
+{
+	const struct table_sink *sink = &worker->table_sink;
+	static const struct table_answer nothing;
+	const struct table_answer *table = job->err ? &nothing : job->table;
+
+	if (sink->done)
+		sink->done(sink->arg, job->cookie, job->err, &table->head, &table->stats);
 }
 
 /* The sink may submit more, which may move the queue. */
@@ -325,7 +361,10 @@ static void deliver(struct worker *worker, scan_sink sink, void *arg)
 	while (worker->first < worker->answered) {
 		struct scan_job job = worker->jobs.items[worker->first++];
 
-		sink(arg, job.cookie, job.err, job.facts ? job.facts : &nothing);
+		if (job.wants_table)
+			deliver_table(worker, &job);
+		else
+			sink(arg, job.cookie, job.err, job.facts ? job.facts : &nothing);
 		free_job(&job);
 	}
 }

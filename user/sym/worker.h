@@ -12,6 +12,7 @@
 #include "obj/elf_scan.h"
 #include "obj/frame_pointers.h"
 #include "obj/names.h"
+#include "obj/unwind_table.h"
 
 struct worker;
 
@@ -31,6 +32,32 @@ DEFINE_FREEP(worker)
  */
 int worker_submit_scan(struct worker *worker, int fd, uint64_t cookie);
 
+/*
+ * Receives unwind tables. Pages come as they arrive, from within any call that
+ * takes a worker; the first message begins with the head page, so that it tells
+ * n_pages. done comes from worker_collect(), in order with the scans' answers,
+ * also for a table of which some pages came and then an error. Nothing of this
+ * may use the worker.
+ */
+struct table_sink {
+	void *arg;
+
+	/* Pages [first, first + n). */
+	void (*pages)(void *arg, uint64_t cookie, uint32_t first,
+		      const union unwind_page *pages, uint32_t n);
+
+	/* err: as for a scan; -ENODATA: the file has no call frame information.
+	 * head and stats: zero unless err is 0. */
+	void (*done)(void *arg, uint64_t cookie, int err, const struct unwind_head *head,
+		     const struct unwind_stats *stats);
+};
+
+/* Before the first worker_submit_table(); sink is copied. */
+void worker_set_table_sink(struct worker *worker, const struct table_sink *sink);
+
+/* Queues the making of an unwind table; otherwise as worker_submit_scan(). */
+int worker_submit_table(struct worker *worker, int fd, uint64_t cookie);
+
 /* Readable when an answer may be there; -1 while none is due, since a worker
  * that died idle would be readable for ever. Changes when it restarts. */
 int worker_fd(const struct worker *worker);
@@ -40,8 +67,8 @@ typedef void (*scan_sink)(void *arg, uint64_t cookie, int err,
 			  const struct elf_facts *facts);
 
 /*
- * Delivers what is there and sends what waits; returns how many scans are
- * still under way, or a negative errno. wait_ms: how long to wait for all of
+ * Delivers what is there and sends what waits; returns how many scans and tables
+ * are still under way, or a negative errno. wait_ms: how long to wait for all of
  * them; 0 does not block.
  */
 int worker_collect(struct worker *worker, int wait_ms, scan_sink sink, void *arg);

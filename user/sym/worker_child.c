@@ -123,6 +123,46 @@ static int answer_prologues(int sock, int fd)
 	return wire_send(sock, &done, sizeof(done), -1, 0);
 }
 
+static int send_pages(struct outbox *out, const struct unwind_table *table)
+{
+	struct wire_pages *message = &out->buf.pages;
+	uint32_t n_pages = unwind_table_head(table)->n_pages;
+	int err = 0;
+
+	for (uint32_t at = 0; at < n_pages && !err; at += message->head.count) {
+		message->head = (struct wire_answer){ .kind = WIRE_PAGES };
+		while (message->head.count < WIRE_PAGES_MOST &&
+		       at + message->head.count < n_pages) {
+			unwind_table_page(table, at + message->head.count,
+					  &message->pages[message->head.count]);
+			message->head.count++;
+		}
+		err = wire_send(out->sock, message,
+				sizeof(message->head) +
+					message->head.count * sizeof(message->pages[0]),
+				-1, 0);
+	}
+	return err;
+}
+
+static int answer_table(struct outbox *out, int fd)
+{
+	struct wire_table answer = { .head.kind = WIRE_TABLED };
+	AUTO(unwind_table) table = NULL;
+	int err;
+
+	answer.head.err = unwind_table_build(fd, &table);
+	if (answer.head.err)
+		return wire_send(out->sock, &answer.head, sizeof(answer.head), -1, 0);
+	answer.head.count = unwind_table_head(table)->n_pages;
+	answer.stats = *unwind_table_stats(table);
+	err = wire_send(out->sock, &answer, sizeof(answer), -1, 0);
+	if (!err)
+		err = send_pages(out, table);
+	out->buf.head.count = 0; /* no names wait there */
+	return err;
+}
+
 static int answer_one(struct outbox *out)
 {
 	struct wire_request request;
@@ -137,6 +177,8 @@ static int answer_one(struct outbox *out)
 		return answer_names(&request, fd, out);
 	if (request.kind == WIRE_PROLOGUES)
 		return answer_prologues(out->sock, fd);
+	if (request.kind == WIRE_TABLE)
+		return answer_table(out, fd);
 	return -EPROTO;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What worker.c (life, scans) and worker_names.c share; no one else. */
+/* What worker.c (life, the queue) and the other worker_*.c share; no one else. */
 #ifndef WEFT_SYM_WORKER_PARTS_H
 #define WEFT_SYM_WORKER_PARTS_H
 
@@ -10,12 +10,20 @@
 
 #include <stdbool.h>
 
+struct table_answer {
+	struct unwind_head head;
+	struct unwind_stats stats;
+	uint32_t n_pages, n_came;
+};
+
 struct scan_job {
 	int fd;
 	int err;
 	bool done;
+	bool wants_table;
 	uint64_t cookie;
-	struct elf_facts *facts; /* once it is done, and went well */
+	struct elf_facts *facts;    /* once it is done, and went well */
+	struct table_answer *table; /* from its first message on */
 };
 
 struct worker {
@@ -25,6 +33,7 @@ struct worker {
 	int scan_deadline_ms;
 	int64_t since_ms; /* when the oldest scan became the oldest */
 	struct worker_counts counts;
+	struct table_sink table_sink;
 	VEC(struct scan_job) jobs;
 	size_t first, answered, sent;
 	union wire_buffer buf;
@@ -37,6 +46,10 @@ int worker_restart(struct worker *worker);
 
 /* Takes answers to scans, ends a parser that is overdue, sends if told to. */
 void worker_pump(struct worker *worker, bool send_more);
+
+/* One message of n bytes in worker->buf, of the answer to a table: 1 when more
+ * must come; 0 or the answer's error; -EPROTO: no such answer. */
+int worker_take_table(struct worker *worker, struct scan_job *job, size_t n);
 
 /* Until the parser's socket has one of these poll(2) events, the time comes,
  * or a moment has passed. */

@@ -9,12 +9,16 @@
  *	addresses in further		times; as often as it takes;
  *	messages, n in all		DONE: err
  *	PROLOGUES, with a file		DONE: err; count looked at, kept
+ *	TABLE, with a file		TABLED: err, and the count of pages and
+ *					struct unwind_stats if 0; then
+ *					PAGES, some in a message, until all came
  */
 #ifndef WEFT_SYM_WORKER_WIRE_H
 #define WEFT_SYM_WORKER_WIRE_H
 
 #include "obj/demangle.h"
 #include "obj/elf_scan.h"
+#include "obj/unwind_table.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -22,6 +26,7 @@
 
 #define WIRE_BYTES_MOST 32768	    /* of one message */
 #define WIRE_ADDRS_MOST (64u << 10) /* of one NAMES request */
+#define WIRE_PAGES_MOST 7	    /* of a table in one message */
 
 enum wire_kind {
 	WIRE_SCAN = 1,
@@ -30,6 +35,9 @@ enum wire_kind {
 	WIRE_NAMED,
 	WIRE_DONE,
 	WIRE_PROLOGUES,
+	WIRE_TABLE,
+	WIRE_TABLED,
+	WIRE_PAGES,
 };
 
 struct wire_request {
@@ -56,12 +64,26 @@ struct wire_name {
 	uint32_t bytes; /* of the name that follows, padded to 8 */
 };
 
+struct wire_table {
+	struct wire_answer head;
+	struct unwind_stats stats;
+};
+
+struct wire_pages {
+	struct wire_answer head;
+	union unwind_page pages[WIRE_PAGES_MOST];
+};
+
 union wire_buffer {
 	struct wire_answer head;
 	struct wire_facts facts;
+	struct wire_table table;
+	struct wire_pages pages;
 	uint64_t words[WIRE_BYTES_MOST / 8];
 	unsigned char bytes[WIRE_BYTES_MOST];
 };
+
+_Static_assert(sizeof(struct wire_pages) <= WIRE_BYTES_MOST, "pages fit a message");
 
 /* Sends one message, with a copy of fd unless it is -1. 0 or a negative errno;
  * flags as of sendmsg(2). No SIGPIPE. */

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Unwind tables through the parse worker: the same pages as without it, in turn
+ * with scans, and a death of it costs no more than the table at hand.
+ */
+#include "base/error.h"
+#include "sym/vdso.h"
+#include "sym/worker_parts.h"
+
+#include "elf_files.h" /* last: cmocka has a fail() of its own */
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/socket.h>
+
+#define COOKIES 8
+
+struct taken {
+	size_t n; /* pages */
+	union unwind_page *pages;
+	int err;
+	bool done;
+	unsigned int turn; /* among the answers */
+	struct unwind_head head;
+	struct unwind_stats stats;
+};
+
+struct collected {
+	struct taken tables[COOKIES];
+	unsigned int turns;
+	pid_t kill; /* after the first pages */
+};
+
+static void on_pages(void *arg, uint64_t cookie, uint32_t first,
+		     const union unwind_page *pages, uint32_t n)
+{
+	struct collected *collected = arg;
+	struct taken *taken = &collected->tables[cookie];
+
+	assert_int_equal(first, taken->n);
+	if (!first) {
+		assert_true(pages[0].head.n_pages >= n);
+		free(taken->pages);
+		taken->pages = calloc(pages[0].head.n_pages, sizeof(*pages));
+	}
+	memcpy(taken->pages + first, pages, n * sizeof(*pages));
+	taken->n += n;
+	if (collected->kill > 0)
+		kill(collected->kill, SIGKILL);
+	collected->kill = 0;
+}
+
+static void on_done(void *arg, uint64_t cookie, int err, const struct unwind_head *head,
+		    const struct unwind_stats *stats)
+{
+	struct collected *collected = arg;
+	struct taken *taken = &collected->tables[cookie];
+
+	assert_false(taken->done);
+	taken->done = true;
+	taken->err = err;
+	taken->head = *head;
+	taken->stats = *stats;
+	taken->turn = ++collected->turns;
+}
+
+static void on_scan(void *arg, uint64_t cookie, int err, const struct elf_facts *facts)
+{
+	on_done(arg, cookie, err, &(struct unwind_head){ 0 },
+		&(struct unwind_stats){ 0 });
+}
+
+static struct worker *start(struct collected *collected)
+{
+	const struct table_sink sink = { collected, on_pages, on_done };
+	struct worker *worker;
+
+	assert_int_equal(worker_new(&worker), 0);
+	worker_set_table_sink(worker, &sink);
+	return worker;
+}
+
+static void finish(struct worker *worker, struct collected *collected)
+{
+	assert_int_equal(worker_collect(worker, 20000, on_scan, collected), 0);
+}
+
+static void end(struct worker *worker, struct collected *collected)
+{
+	for (int i = 0; i < COOKIES; i++)
+		free(collected->tables[i].pages);
+	worker_free(worker);
+}
+
+static void expect_whole(const struct taken *taken, int fd)
+{
+	struct unwind_table *table;
+	union unwind_page page;
+
+	assert_true(taken->done);
+	assert_int_equal(taken->err, 0);
+	assert_int_equal(unwind_table_build(fd, &table), 0);
+	assert_int_equal(taken->n, unwind_table_head(table)->n_pages);
+	for (uint32_t i = 0; i < taken->n; i++) {
+		unwind_table_page(table, i, &page);
+		assert_memory_equal(&page, &taken->pages[i], sizeof(page));
+	}
+	assert_memory_equal(&taken->stats, unwind_table_stats(table),
+			    sizeof(taken->stats));
+	assert_memory_equal(&taken->head, unwind_table_head(table), sizeof(taken->head));
+	unwind_table_free(table);
+	close(fd);
+}
+
+/* The C library that this test runs with, whatever it is called. */
+static int open_libc(void)
+{
+	char line[512], path[400];
+	FILE *f = fopen("/proc/self/maps", "r");
+	int fd = -1;
+
+	while (fd < 0 && fgets(line, sizeof(line), f))
+		if (strstr(line, "libc") &&
+		    sscanf(line, "%*s %*s %*s %*s %*s %399s", path) == 1)
+			fd = open_file(path);
+	fclose(f);
+	assert_true(fd >= 0);
+	return fd;
+}
+
+static int setup(void **state)
+{
+	if (files_setup(state))
+		return -1;
+	write_file("s.c", "int f(void) { return 1; }\n", 26);
+	return shell("gcc -shared -fPIC -fno-asynchronous-unwind-tables "
+		     "-nostdlib -o bare s.c");
+}
+
+static void brings_the_same_pages(void **state)
+{
+	static struct collected collected;
+	struct worker *worker = start(&collected);
+
+	assert_int_equal(worker_submit_scan(worker, open_libc(), 0), 0);
+	assert_int_equal(worker_submit_table(worker, open_libc(), 1), 0);
+	assert_int_equal(worker_submit_table(worker, open_file("bare"), 2), 0);
+	assert_int_equal(worker_submit_scan(worker, open_file("bare"), 3), 0);
+	assert_int_equal(worker_submit_table(worker, vdso_open(), 4), 0);
+	finish(worker, &collected);
+	for (unsigned int i = 0; i < 5; i++)
+		assert_int_equal(collected.tables[i].turn, i + 1);
+	expect_whole(&collected.tables[1], open_libc());
+	assert_true(collected.tables[1].n > WIRE_PAGES_MOST);
+	assert_int_equal(collected.tables[2].err, -ENODATA);
+	assert_int_equal(collected.tables[2].n, 0);
+	expect_whole(&collected.tables[4], vdso_open());
+	end(worker, &collected);
+}
+
+/* The parser, by the socket that leads to it. */
+static pid_t parser_of(const struct worker *worker)
+{
+	char path[64];
+	FILE *f;
+	pid_t pid = -1;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", worker->keeper,
+		 worker->keeper);
+	f = fopen(path, "r");
+	assert_non_null(f);
+	assert_int_equal(fscanf(f, "%d", &pid), 1);
+	fclose(f);
+	return pid;
+}
+
+static void ends_one_table_with_its_death(void **state)
+{
+	static struct collected collected;
+	struct worker *worker = start(&collected);
+	unsigned int failed = 0;
+
+	collected.kill = parser_of(worker);
+	for (unsigned int i = 0; i < 4; i++)
+		assert_int_equal(worker_submit_table(worker, open_libc(), i), 0);
+	finish(worker, &collected);
+	for (unsigned int i = 0; i < 4; i++) {
+		if (!collected.tables[i].err) {
+			expect_whole(&collected.tables[i], open_libc());
+			continue;
+		}
+		assert_int_equal(collected.tables[i].err, -EPIPE);
+		failed++;
+	}
+	assert_int_equal(failed, 1);
+	end(worker, &collected);
+}
+
+/* Answers of a parser that a file took over: the n-th word of a message is
+ * another one. Each is refused, or it is a table whose sizes hold. */
+static void believes_no_sizes(void **state)
+{
+	static struct collected collected;
+	struct worker *worker = start(&collected);
+	struct scan_job job = { .fd = -1 };
+	struct wire_pages *pages = &worker->buf.pages;
+	size_t one = sizeof(pages->head) + sizeof(pages->pages[0]);
+	const struct unwind_head good = { .n_pages = 4,
+					  .n_blocks = 1,
+					  .n_rules = 2,
+					  .rules_page = 1,
+					  .blocks_page = 2,
+					  .rows_page = 3 };
+	const struct unwind_head bad[] = {
+		{ .n_pages = 5,
+		  .n_blocks = 1,
+		  .n_rules = 2,
+		  .rules_page = 1,
+		  .blocks_page = 2,
+		  .rows_page = 3 },
+		{ .n_pages = 4,
+		  .n_blocks = 513,
+		  .n_rules = 2,
+		  .rules_page = 1,
+		  .blocks_page = 2,
+		  .rows_page = 3 },
+		{ .n_pages = 4,
+		  .n_blocks = 1,
+		  .n_rules = 257,
+		  .rules_page = 1,
+		  .blocks_page = 2,
+		  .rows_page = 3 },
+		{ .n_pages = 4,
+		  .n_blocks = 1,
+		  .n_rules = 2,
+		  .rules_page = 2,
+		  .blocks_page = 1,
+		  .rows_page = 3 },
+		{ .n_pages = 4,
+		  .n_blocks = 1,
+		  .n_rules = 2,
+		  .rules_page = 1,
+		  .blocks_page = 2,
+		  .rows_page = 5 },
+		{ .n_pages = 4,
+		  .n_blocks = UINT32_MAX,
+		  .n_rules = 2,
+		  .rules_page = 1,
+		  .blocks_page = 2,
+		  .rows_page = 3 },
+	};
+
+	for (size_t i = 0; i <= sizeof(bad) / sizeof(*bad); i++) {
+		bool is_bad = i < sizeof(bad) / sizeof(*bad);
+
+		worker->buf.table.head = (struct wire_answer){ WIRE_TABLED, 0, 4, 0 };
+		assert_int_equal(
+			worker_take_table(worker, &job, sizeof(struct wire_table)), 1);
+		pages->head = (struct wire_answer){ WIRE_PAGES, 0, 1, 0 };
+		pages->pages[0].head = is_bad ? bad[i] : good;
+		assert_int_equal(worker_take_table(worker, &job, one),
+				 is_bad ? -EPROTO : 1);
+		if (!is_bad)
+			break;
+		free(job.table);
+		job.table = NULL;
+	}
+	pages->head.count = 4; /* three are to come */
+	assert_int_equal(
+		worker_take_table(worker, &job, one + 3 * sizeof(pages->pages[0])),
+		-EPROTO);
+	pages->head.count = 1;
+	assert_int_equal(worker_take_table(worker, &job, one - 1), -EPROTO);
+	free(job.table);
+	end(worker, &collected);
+}
+
+static void bounds_the_number_of_pages(void **state)
+{
+	static struct collected collected;
+	struct worker *worker = start(&collected);
+	const uint32_t bad[] = { 0, 1, UNWIND_PAGES_MOST + 1, UINT32_MAX };
+
+	for (size_t i = 0; i < 4; i++) {
+		struct scan_job job = { .fd = -1 };
+
+		worker->buf.table.head =
+			(struct wire_answer){ WIRE_TABLED, 0, bad[i], 0 };
+		assert_int_equal(
+			worker_take_table(worker, &job, sizeof(struct wire_table)),
+			-EPROTO);
+		assert_null(job.table);
+	}
+	end(worker, &collected);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(brings_the_same_pages),
+		cmocka_unit_test(ends_one_table_with_its_death),
+		cmocka_unit_test(believes_no_sizes),
+		cmocka_unit_test(bounds_the_number_of_pages),
+	};
+
+	return cmocka_run_group_tests(tests, setup, files_teardown);
+}
