@@ -104,8 +104,8 @@ static void test_memories(void **state)
 		return;
 	/* a storm that never reaches a branch says nothing about it */
 	for (int ending = 0; ending < N_ENDINGS; ending++) {
-		if (ending == END_NO_USER || ending == END_FOREIGN || ending == END_TORN ||
-		    ending == END_START)
+		if (ending == END_NO_USER || ending == END_FOREIGN ||
+		    ending == END_TORN || ending == END_START)
 			continue;
 		if (!sum.endings[ending])
 			fail_msg("no walk ended with %d", ending);

@@ -26,10 +26,18 @@ static const struct option_word events[] = {
 	{ 0 },
 };
 
+static const struct option_word unwinds[] = {
+	{ "auto", UNWIND_AUTO },
+	{ "table", UNWIND_TABLE },
+	{ "fp", UNWIND_FP },
+	{ 0 },
+};
+
 static const struct option_word sabotages[] = {
 	{ "no-interval", SABOTAGE_NO_INTERVAL },
 	{ "no-key", SABOTAGE_NO_KEY },
 	{ "no-identity", SABOTAGE_NO_IDENTITY },
+	{ "fp-leaf", SABOTAGE_FP_LEAF },
 	{ 0 },
 };
 
@@ -60,6 +68,15 @@ static const struct option options[] = {
 	{ OPTION_UNSIGNED, 0, "max-frames", "N",
 	  "frames a stack, and again for its async callers\n(16 to 512; 512)",
 	  AT(record.max_frames), .least = FRAMES_LEAST, .most = FRAMES_MOST },
+	{ OPTION_CHOICE, 0, "unwind", "HOW",
+	  "auto: by unwind table, or by frame pointer\n"
+	  "      where code is known to keep it (default)\n"
+	  "table: by table wherever there is one\n"
+	  "fp: by frame pointer alone",
+	  AT(record.unwind), .words = unwinds },
+	{ OPTION_UNSIGNED, 0, "unwind-memory", "MB",
+	  "kernel memory for unwind tables (64)", AT(record.unwind_mb), .least = 1,
+	  .most = UNWIND_MB_MOST },
 
 	{ OPTION_HEADING, .help = "What is written" },
 	{ OPTION_STRING, 'o', "output", "FILE",
@@ -106,6 +123,7 @@ static void set_defaults(void *arg)
 
 	line->record.hz = 99;
 	line->record.max_frames = FRAMES_DEFAULT;
+	line->record.unwind_mb = UNWIND_MB_DEFAULT;
 	line->record.view = VIEW_ASYNC;
 	line->record.output = "weft.folded";
 }

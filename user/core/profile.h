@@ -53,7 +53,8 @@ struct profile {
 	uint64_t *counts; /* by stack id */
 	size_t room;
 	struct {
-		uint64_t total, in_kernel, unproven, async, unmatched, stale, no_slot;
+		uint64_t total, in_kernel, unproven, async, unmatched, stale, no_slot,
+			awaited;
 		uint64_t refused; /* stacks beyond STACKS_MOST: in total, in no stack */
 	} samples;
 	uint64_t endings[N_ENDINGS];

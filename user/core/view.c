@@ -154,8 +154,7 @@ static bool is_whole(const struct reading *r, enum ending ending)
 {
 	if (ending != END_FP_ZERO)
 		return ending == END_START || ending == END_DETACHED;
-	return !r->names ||
-	       (r->n_out && names_is_start(r->names, r->out[r->n_out - 1]));
+	return !r->names || (r->n_out && names_is_start(r->names, r->out[r->n_out - 1]));
 }
 
 size_t view_read(const uint32_t *codes, size_t n, enum view view,

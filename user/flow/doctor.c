@@ -4,9 +4,9 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "flow/doctor_threads.h"
-#include "flow/keys.h"
 #include "flow/pipeline.h"
 #include "proc/scan.h"
+#include "publish/keys.h"
 #include "sym/files.h"
 
 #include <errno.h>

@@ -114,6 +114,7 @@ static void count_flags(struct profile *profile, const struct sample_rec *rec)
 	profile->samples.unmatched += !!(rec->flags & SAMPLE_UNMATCHED);
 	profile->samples.stale += !!(rec->flags & SAMPLE_STALE);
 	profile->samples.no_slot += !!(rec->flags & SAMPLE_NO_SLOT);
+	profile->samples.awaited += !!(rec->flags & SAMPLE_AWAITED);
 	profile->endings[rec->ending]++;
 }
 

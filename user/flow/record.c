@@ -160,7 +160,7 @@ static int start(struct run *run)
 	int err = sampler_start(r->sampler);
 
 	r->started_ns = clock_now_ns();
-	keys_started(r->keys, r->started_ns);
+	publisher_started(r->publisher, r->started_ns);
 	if (!err && run->options->command)
 		err = command_go(&r->command, run->options->command[0]);
 	return err;
@@ -178,7 +178,7 @@ static void collect_stats(const struct recording *r, struct stats *stats)
 	stats->processes = *process_counts(pipeline_processes(r->pipeline));
 	stats->files = *files_counts(r->files);
 	stats->worker = *worker_counts(r->worker);
-	keys_count(r->keys, &stats->keys);
+	publisher_count(r->publisher, &stats->published);
 }
 
 static int write_tape(struct recording *r, const struct names *names,

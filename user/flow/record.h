@@ -18,6 +18,16 @@ struct pid_list {
 	unsigned int n;
 };
 
+/* How callers are found: --unwind. */
+enum unwind {
+	UNWIND_AUTO,  /* by frame pointer in code that keeps them, else by table */
+	UNWIND_TABLE, /* by table wherever there is one */
+	UNWIND_FP,    /* by frame pointer alone */
+};
+
+#define UNWIND_MB_DEFAULT 64
+#define UNWIND_MB_MOST	  4096
+
 /* Borrowed by record_run() for its whole run; NULL strings are "not given". */
 struct record_options {
 	unsigned int hz;       /* samples a second and CPU, 1 to the sysctl */
@@ -36,7 +46,9 @@ struct record_options {
 	const char *stats_json;	 /* --stats-json */
 	const char *event;	 /* --event: "cpu-clock", "cycles", NULL = try */
 	bool quiet;		 /* -q: no progress, no summary */
-	unsigned int sabotage;	 /* hidden, for negative controls */
+	enum unwind unwind;
+	unsigned int unwind_mb; /* --unwind-memory: for tables, and what is mapped */
+	unsigned int sabotage;	/* hidden, for negative controls */
 };
 
 /*

@@ -15,8 +15,10 @@
  * preemption off, microseconds after it took its time. */
 #define SETTLED_NS 2000000ULL
 
-/* What the first look through /proc may wait for the parse worker. */
-#define FIRST_SCAN_MS 250
+/* How long the worker may take for the files of all who run already, so that the
+ * first tick finds their tables; and at the end for what came late. */
+#define FIRST_SCAN_MS 4000
+#define LAST_SCAN_MS  250
 
 #define LOOK_PACE_NS 1000000000ULL
 
@@ -86,6 +88,11 @@ static int choose_event(const char *wanted, enum tick_event *ret)
 	return fail_hint(-EOPNOTSUPP, "use --event cpu-clock");
 }
 
+static uint32_t table_pages(const struct record_options *options)
+{
+	return options->unwind_mb * ((1u << 20) / UNWIND_PAGE_BYTES);
+}
+
 static int new_sampler(struct recording *r)
 {
 	const struct record_options *options = r->options;
@@ -95,6 +102,7 @@ static int new_sampler(struct recording *r)
 		.pids = pids,
 		.n_pids = options->tgids.n + options->tids.n,
 		.follow_forks = options->command,
+		.table_pages = options->unwind == UNWIND_FP ? 0 : table_pages(options),
 	};
 	int err = make_knobs(options, &config.knobs);
 
@@ -137,7 +145,7 @@ static int advance(struct recording *r, uint64_t horizon_ns)
 	if (r->tape)
 		tape_write(r->tape, TAPE_ADVANCE, &horizon_ns, sizeof(horizon_ns));
 	err = pipeline_advance(r->pipeline, horizon_ns);
-	return err ? err : keys_error(r->keys);
+	return err;
 }
 
 static int make_scope(struct recording *r)
@@ -152,20 +160,36 @@ static int make_scope(struct recording *r)
 	return err;
 }
 
+static struct publisher_config publisher_config(const struct recording *r)
+{
+	return (struct publisher_config){
+		.maps = sampler_published(r->sampler),
+		.worker = r->worker,
+		.tables = r->options->unwind != UNWIND_FP,
+		.all_by_table = r->options->unwind == UNWIND_TABLE,
+	};
+}
+
+static void on_stale(void *arg, uint32_t tgid)
+{
+	publisher_on_stale(arg, tgid);
+}
+
 static int new_parts(struct recording *r)
 {
-	struct pipeline_sink sink;
-	int err = keys_new(&r->keys, r->sampler);
+	struct publisher_config config = publisher_config(r);
+	struct pipeline_sink sink = { .stale = on_stale };
+	int err = publisher_new(&r->publisher, &config);
 
 	if (err)
 		return err;
-	sink = keys_sink(r->keys);
+	sink.process = publisher_sink(r->publisher);
 	err = pipeline_new(&r->pipeline, &sink);
-	if (!err)
-		err = files_new(&r->files, r->worker, pipeline_modules(r->pipeline),
-				keys_file_known, r->keys);
-	if (!err)
-		keys_attach(r->keys, r->pipeline, r->files);
+	if (err)
+		return err;
+	err = publisher_attach(r->publisher, pipeline_processes(r->pipeline),
+			       pipeline_modules(r->pipeline));
+	r->files = publisher_files(r->publisher);
 	if (!err && r->options->tape)
 		err = tape_writer_new(&r->tape, r->options->tape);
 	return err ? err : make_scope(r);
@@ -197,7 +221,7 @@ static int first_look(struct recording *r)
 	int err = look_around(r, !r->options->command);
 
 	if (!err)
-		err = files_collect(r->files, FIRST_SCAN_MS);
+		err = publisher_flush(r->publisher, FIRST_SCAN_MS);
 	return err < 0 ? err : 0;
 }
 
@@ -244,9 +268,8 @@ void recording_free(struct recording *r)
 		return;
 	command_close(&r->command);
 	tape_writer_free(r->tape);
-	files_free(r->files);
 	pipeline_free(r->pipeline);
-	keys_free(r->keys);
+	publisher_free(r->publisher);
 	sampler_free(r->sampler);
 	worker_free(r->worker);
 	scope_free(&r->scope);
@@ -267,7 +290,7 @@ int recording_pump(struct recording *r)
 	if (!err)
 		err = look_again(r, counts->lost > lost);
 	if (!err)
-		err = files_collect(r->files, 0);
+		err = publisher_flush(r->publisher, 0);
 	return err < 0 ? err : 0;
 }
 
@@ -279,6 +302,6 @@ int recording_drain(struct recording *r)
 	if (!err)
 		err = advance(r, UINT64_MAX);
 	if (!err)
-		err = files_collect(r->files, FIRST_SCAN_MS);
+		err = publisher_flush(r->publisher, LAST_SCAN_MS);
 	return err < 0 ? err : 0;
 }

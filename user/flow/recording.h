@@ -7,12 +7,11 @@
 #define WEFT_FLOW_RECORDING_H
 
 #include "flow/command.h"
-#include "flow/keys.h"
 #include "flow/pipeline.h"
 #include "flow/record.h"
 #include "flow/scope.h"
 #include "kern/sampler.h"
-#include "sym/files.h"
+#include "publish/publisher.h"
 #include "tape/tape.h"
 
 struct recording {
@@ -21,9 +20,9 @@ struct recording {
 	struct command command;
 	enum tick_event event;
 	struct sampler *sampler;
-	struct keys *keys;
+	struct publisher *publisher;
 	struct pipeline *pipeline;
-	struct files *files;
+	struct files *files;	  /* the publisher's */
 	struct tape_writer *tape; /* NULL: none asked for */
 	struct scope scope;
 	uint64_t begun_ns, started_ns, stopped_ns;

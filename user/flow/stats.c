@@ -92,14 +92,34 @@ static void json_samples(struct str *out, const struct stats *stats)
 	str_addf(out,
 		 "\"samples\":{\"total\":%" PRIu64 ",\"in_kernel\":%" PRIu64
 		 ",\"unproven\":%" PRIu64 ",\"async\":%" PRIu64 ",\"unmatched\":%" PRIu64
-		 ",\"stale\":%" PRIu64 ",\"no_slot\":%" PRIu64 ",\"refused\":%" PRIu64
-		 ",\"whole\":%" PRIu64 ",\"doubted\":%" PRIu64
+		 ",\"stale\":%" PRIu64 ",\"no_slot\":%" PRIu64 ",\"awaited\":%" PRIu64
+		 ",\"refused\":%" PRIu64 ",\"whole\":%" PRIu64 ",\"doubted\":%" PRIu64
 		 ",\"distinct_stacks\":%zu},",
 		 profile->samples.total, profile->samples.in_kernel,
 		 profile->samples.unproven, profile->samples.async,
 		 profile->samples.unmatched, profile->samples.stale,
-		 profile->samples.no_slot, profile->samples.refused, stats->notes.whole,
-		 stats->notes.doubted, intern_count(profile->stacks));
+		 profile->samples.no_slot, profile->samples.awaited,
+		 profile->samples.refused, stats->notes.whole, stats->notes.doubted,
+		 intern_count(profile->stacks));
+}
+
+static void json_published(struct str *out, const struct publisher_counts *counts)
+{
+	str_addf(out, "\"keys\":{\"processes\":%lu,\"refused\":%lu,\"stale\":%lu},",
+		 counts->processes, counts->refused, counts->stale);
+	str_addf(out,
+		 "\"late_mappings\":{\"measured\":%lu,\"median_ns\":%" PRIu64
+		 ",\"p95_ns\":%" PRIu64 ",\"most_ns\":%" PRIu64 "},",
+		 counts->delays.measured, counts->delays.median_ns, counts->delays.p95_ns,
+		 counts->delays.most_ns);
+	str_addf(out,
+		 "\"tables\":{\"ready\":%lu,\"without\":%lu,\"unreadable\":%lu,"
+		 "\"refused\":%lu,\"taken_back\":%lu,\"rows\":%lu,\"bytes\":%lu,"
+		 "\"spaces\":%lu,\"spaces_refused\":%lu,\"mappings_left_out\":%lu},",
+		 counts->tables.ready, counts->tables.without, counts->tables.unreadable,
+		 counts->tables.refused, counts->tables.taken_back, counts->tables.rows,
+		 counts->tables.pages * UNWIND_PAGE_BYTES, counts->spaces.made,
+		 counts->spaces.refused, counts->spaces.cut);
 }
 
 static void json_user_half(struct str *out, const struct stats *stats)
@@ -109,13 +129,7 @@ static void json_user_half(struct str *out, const struct stats *stats)
 		 ",\"records_lost\":%" PRIu64 ",\"refused\":%" PRIu64 "},",
 		 stats->processes.seen, stats->processes.records, stats->processes.lost,
 		 stats->processes.refused);
-	str_addf(out,
-		 "\"keys\":{\"processes\":%lu,\"refused\":%lu,\"stale\":%lu,"
-		 "\"late_mappings\":%lu,\"delay_median_ns\":%" PRIu64
-		 ",\"delay_most_ns\":%" PRIu64 "},",
-		 stats->keys.processes, stats->keys.refused, stats->keys.stale,
-		 stats->keys.measured, stats->keys.delay_median_ns,
-		 stats->keys.delay_most_ns);
+	json_published(out, &stats->published);
 	str_addf(out,
 		 "\"files\":{\"opened\":%lu,\"unreadable\":%lu,\"unparsable\":%lu,"
 		 "\"over_limit\":%lu},",
@@ -167,26 +181,34 @@ static void summary_endings(struct str *out, const struct stats *stats)
 	str_addf(out,
 		 "            %5.1f %%  hold a step by frame pointer alone: unproven\n",
 		 percent(profile->samples.unproven, total));
+	if (profile->samples.awaited)
+		str_addf(out,
+			 "            %5.1f %%  came before the unwind table of their "
+			 "code\n",
+			 percent(profile->samples.awaited, total));
+	if (stats->published.tables.refused || stats->published.spaces.refused)
+		str_add(out, "            there was no room for some unwind tables: "
+			     "raise --unwind-memory\n");
 }
 
 static void summary_async(struct str *out, const struct stats *stats)
 {
 	const struct profile *profile = stats->profile;
 
-	if (!stats->keys.processes && !profile->samples.async)
+	if (!stats->published.processes && !profile->samples.async)
 		return;
 	str_addf(out, "  async     %5.1f %%  have async callers\n",
 		 percent(profile->samples.async, profile->samples.total));
 	if (profile->samples.unmatched)
 		str_addf(out, "            %5.1f %%  did not meet an async root\n",
 			 percent(profile->samples.unmatched, profile->samples.total));
-	if (stats->keys.measured)
+	if (stats->published.delays.measured)
 		str_addf(out,
 			 "            new mappings were ready after %.1f ms (median), "
 			 "%.1f ms "
 			 "(most)\n",
-			 (double)stats->keys.delay_median_ns / 1e6,
-			 (double)stats->keys.delay_most_ns / 1e6);
+			 (double)stats->published.delays.median_ns / 1e6,
+			 (double)stats->published.delays.most_ns / 1e6);
 }
 
 static void summary_losses(struct str *out, const struct stats *stats)
@@ -249,7 +271,7 @@ size_t stats_to_tape(const struct stats *stats, uint64_t numbers[TAPE_TOTALS_MOS
 	numbers[n++] = stats->duration_ns;
 	numbers[n++] = stats->totals.expected_ticks;
 	numbers[n++] = ledger->entered;
-	numbers[n++] = stats->keys.processes;
+	numbers[n++] = stats->published.processes;
 	numbers[n++] = N_OUTCOMES;
 	for (int i = 0; i < N_OUTCOMES; i++)
 		numbers[n++] = ledger->outcomes[i];
@@ -271,7 +293,7 @@ int stats_from_tape(struct stats *stats, const uint64_t *numbers, size_t n)
 	stats->duration_ns = numbers[2];
 	stats->totals.expected_ticks = numbers[3];
 	ledger->entered = numbers[4];
-	stats->keys.processes = numbers[5];
+	stats->published.processes = numbers[5];
 	for (int i = 0; i < N_OUTCOMES; i++)
 		ledger->outcomes[i] = numbers[7 + i];
 	for (int i = 0; i < N_ENDINGS; i++)

@@ -8,9 +8,9 @@
 
 #include "base/str.h"
 #include "core/profile.h"
-#include "flow/keys.h"
 #include "kern/sampler.h"
 #include "out/folded.h"
+#include "publish/publisher.h"
 #include "sym/symbolizer.h"
 #include "tape/tape.h"
 
@@ -26,7 +26,7 @@ struct stats {
 	struct file_counts files;
 	struct worker_counts worker;
 	struct symbolizer_counts symbols;
-	struct keys_counts keys;
+	struct publisher_counts published;
 	struct folded_notes notes; /* of the view that was written */
 	bool adds_up;		   /* entered = sum of outcomes, kept = samples read */
 };

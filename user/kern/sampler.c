@@ -91,8 +91,12 @@ static int load_once(struct sampler *s, const struct sampler_config *config)
 	knobs->addr_mask = arch_addr_mask();
 
 	knobs->follow_forks = config->follow_forks;
+	knobs->tables = config->table_pages > 1;
 
 	err = bpf_map__set_max_entries(s->skel->maps.rings, (unsigned int)s->n_cpus);
+	if (!err && config->table_pages > 1)
+		err = bpf_map__set_max_entries(s->skel->maps.unwind_pages,
+					       config->table_pages);
 	if (!err && config->follow_forks)
 		err = bpf_map__set_max_entries(s->skel->maps.wanted_pids, FAMILY_MOST);
 	return err ? err : weft_bpf__load(s->skel);
@@ -380,22 +384,13 @@ bool sampler_was_unwatched(struct sampler *s)
 	return was;
 }
 
-int sampler_publish(struct sampler *s, pid_t tgid, const struct published *what)
+struct published_maps sampler_published(const struct sampler *s)
 {
-	uint32_t key = (uint32_t)tgid;
-
-	if (!bpf_map_update_elem(bpf_map__fd(s->skel->maps.processes), &key, what,
-				 BPF_ANY))
-		return 0;
-	return fail_errno(-errno, "cannot publish the async keys of pid %d", tgid);
-}
-
-int sampler_retract(struct sampler *s, pid_t tgid)
-{
-	uint32_t key = (uint32_t)tgid;
-
-	bpf_map_delete_elem(bpf_map__fd(s->skel->maps.processes), &key);
-	return 0;
+	return (struct published_maps){
+		.processes = bpf_map__fd(s->skel->maps.processes),
+		.pages = bpf_map__fd(s->skel->maps.unwind_pages),
+		.n_pages = bpf_map__max_entries(s->skel->maps.unwind_pages),
+	};
 }
 
 static void ledger_add(struct ledger *sum, const struct ledger *one)

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "core/event.h"
 #include "kern/events.h"
+#include "kern/published.h"
 #include "shared/knobs.h"
 #include "shared/losses.h"
 
@@ -20,7 +21,8 @@ struct sampler_config {
 	struct knobs knobs; /* filters, budget, sabotage; the rest is filled in */
 	const pid_t *pids;  /* FILTER_TGID, FILTER_TID: which */
 	unsigned int n_pids;
-	bool follow_forks; /* children of these are wanted, too */
+	bool follow_forks;    /* children of these are wanted, too */
+	uint32_t table_pages; /* for unwind tables, and what processes map; 0: none */
 };
 
 /* Loads, opens the sideband (which runs from here on) and all events. */
@@ -43,9 +45,8 @@ int sampler_check_cpus(struct sampler *sampler);
  * meanwhile was not told. */
 bool sampler_was_unwatched(struct sampler *sampler);
 
-/* Makes known, or forgets, what the ticks may use for a process. -E2BIG: full. */
-int sampler_publish(struct sampler *sampler, pid_t tgid, const struct published *what);
-int sampler_retract(struct sampler *sampler, pid_t tgid);
+/* Where what ticks look up is written. */
+struct published_maps sampler_published(const struct sampler *sampler);
 
 struct sampler_totals {
 	struct ledger ledger;

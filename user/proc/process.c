@@ -12,6 +12,7 @@
 /* Shared by processes that forked from each other; copied before a change. */
 struct map_list {
 	unsigned int refs;
+	uint64_t version;	  /* distinct for each content of each list */
 	VEC(struct mapping) maps; /* by start, not overlapping */
 };
 
@@ -21,6 +22,7 @@ struct process_table {
 	struct process_sink sink;
 	struct process_counts counts;
 	uint32_t lives;
+	uint64_t versions;
 };
 
 int process_table_new(struct process_table **ret, struct module_table *modules,
@@ -240,6 +242,7 @@ static int apply_mmap(struct process_table *table, const struct side_event *even
 		return err;
 	map.is_jit = module_get(table->modules, map.module)->kind == MODULE_JIT;
 	err = replace(process->maps, &map);
+	process->maps->version = ++table->versions;
 	if (!err && table->sink.mapped)
 		table->sink.mapped(table->sink.arg, process, &map);
 	return err;
@@ -273,7 +276,7 @@ static int apply_fork(struct process_table *table, const struct side_event *even
 		child->maps->refs++;
 	}
 	if (table->sink.forked)
-		table->sink.forked(table->sink.arg, child);
+		table->sink.forked(table->sink.arg, child, parent, event->time_ns);
 	return 0;
 }
 
@@ -346,6 +349,11 @@ const struct mapping *process_mappings(const struct process *process, size_t *re
 {
 	*ret_n = process->maps ? process->maps->maps.n : 0;
 	return process->maps ? process->maps->maps.items : NULL;
+}
+
+uint64_t process_version(const struct process *process)
+{
+	return process->maps ? process->maps->version : 0;
 }
 
 const struct process *process_next(const struct process_table *table, size_t *i)

@@ -38,7 +38,9 @@ struct process_sink {
 	void *arg;
 	void (*mapped)(void *arg, const struct process *process,
 		       const struct mapping *map);
-	void (*forked)(void *arg, const struct process *child);
+	/* parent: NULL when it is not known */
+	void (*forked)(void *arg, const struct process *child,
+		       const struct process *parent, uint64_t time_ns);
 	void (*exec)(void *arg, const struct process *process);
 	void (*ended)(void *arg, const struct process *process);
 };
@@ -73,6 +75,9 @@ const struct mapping *process_mapping(const struct process *process, uint64_t ad
 
 /* All mappings, by address. */
 const struct mapping *process_mappings(const struct process *process, size_t *ret_n);
+
+/* Changes whenever they do; processes of one version have the same. 0: none. */
+uint64_t process_version(const struct process *process);
 
 /* for (size_t i = 0; (p = process_next(table, &i));) */
 const struct process *process_next(const struct process_table *table, size_t *i);

@@ -27,14 +27,19 @@ struct outbox {
 	union wire_buffer buf;
 };
 
+static void begin_names(struct outbox *out)
+{
+	out->buf.head = (struct wire_answer){ .kind = WIRE_NAMED };
+	out->n = sizeof(out->buf.head);
+}
+
 static int send_names(struct outbox *out)
 {
 	int err = 0;
 
 	if (out->buf.head.count)
 		err = wire_send(out->sock, &out->buf, out->n, -1, 0);
-	out->buf.head = (struct wire_answer){ .kind = WIRE_NAMED };
-	out->n = sizeof(out->buf.head);
+	begin_names(out);
 	return err;
 }
 
@@ -159,7 +164,7 @@ static int answer_table(struct outbox *out, int fd)
 	err = wire_send(out->sock, &answer, sizeof(answer), -1, 0);
 	if (!err)
 		err = send_pages(out, table);
-	out->buf.head.count = 0; /* no names wait there */
+	begin_names(out); /* pages lay in their place */
 	return err;
 }
 
@@ -192,7 +197,7 @@ static void parser_run(int sock, pid_t keeper)
 	if (!out || getppid() != keeper)
 		_exit(1);
 	out->sock = cage_files(sock);
-	send_names(out);
+	begin_names(out);
 	cage_calls();
 	while (!answer_one(out))
 		;

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "publish/delays.h"
+
+#include "base/error.h"
+#include "base/vec.h"
+
+#include <errno.h>
+
+struct waiting {
+	uint64_t born_ns;
+	uint32_t module;
+};
+
+struct delays {
+	uint64_t begun_ns; /* 0: not yet */
+	VEC(struct waiting) waiting;
+	VEC(uint64_t) measured_ns;
+};
+
+int delays_new(struct delays **ret)
+{
+	*ret = calloc(1, sizeof(**ret));
+	return *ret ? 0 : fail(-ENOMEM, "no memory for delays");
+}
+
+void delays_free(struct delays *delays)
+{
+	if (!delays)
+		return;
+	vec_free(&delays->waiting);
+	vec_free(&delays->measured_ns);
+	free(delays);
+}
+
+void delays_begin(struct delays *delays, uint64_t now_ns)
+{
+	delays->begun_ns = now_ns;
+}
+
+int delays_add(struct delays *delays, const struct mapping *map)
+{
+	const struct waiting one = { map->born_ns, map->module };
+
+	if (!delays->begun_ns || map->born_ns <= delays->begun_ns ||
+	    delays->waiting.n + delays->measured_ns.n >= DELAYS_MOST)
+		return 0;
+	return vec_push(&delays->waiting, one);
+}
+
+void delays_settle(struct delays *delays, bool (*is_known)(void *arg, uint32_t module),
+		   void *arg, uint64_t now_ns)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < delays->waiting.n; i++) {
+		const struct waiting one = delays->waiting.items[i];
+
+		if (!is_known(arg, one.module))
+			delays->waiting.items[kept++] = one;
+		else if (vec_push(&delays->measured_ns, now_ns - one.born_ns))
+			error_clear(); /* one figure less */
+	}
+	delays->waiting.n = kept;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+void delays_summarize(const struct delays *delays, struct delay_summary *ret)
+{
+	uint64_t *all = delays->measured_ns.items;
+	size_t n = delays->measured_ns.n;
+
+	*ret = (struct delay_summary){ .measured = n };
+	if (!n)
+		return;
+	qsort(all, n, sizeof(*all), by_size);
+	ret->median_ns = all[n / 2];
+	ret->p95_ns = all[n - 1 - n / 20];
+	ret->most_ns = all[n - 1];
+}

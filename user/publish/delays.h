@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How long it takes from a new mapping until the ticks know all that there is
+ * to know about it.
+ */
+#ifndef WEFT_PUBLISH_DELAYS_H
+#define WEFT_PUBLISH_DELAYS_H
+
+#include "base/cleanup.h"
+#include "proc/process.h"
+
+#include <stdbool.h>
+
+#define DELAYS_MOST 65536 /* measured; those beyond are not */
+
+struct delay_summary {
+	unsigned long measured;
+	uint64_t median_ns, p95_ns, most_ns;
+};
+
+struct delays;
+
+int delays_new(struct delays **ret);
+void delays_free(struct delays *delays); /* NULL is fine */
+DEFINE_FREEP(delays)
+
+/* Mappings born after this are late. */
+void delays_begin(struct delays *delays, uint64_t now_ns);
+
+/* A mapping whose module is not published yet. */
+int delays_add(struct delays *delays, const struct mapping *map);
+
+/* Measures those whose modules are known by now. */
+void delays_settle(struct delays *delays, bool (*is_known)(void *arg, uint32_t module),
+		   void *arg, uint64_t now_ns);
+
+void delays_summarize(const struct delays *delays, struct delay_summary *ret);
+
+#endif

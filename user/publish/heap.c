@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "publish/heap.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+
+#define TAKEN UINT64_MAX
+
+struct heap {
+	struct published_maps maps;
+	uint32_t next; /* where to look first: behind what was taken last */
+	uint32_t used;
+	uint64_t free_from_ns[]; /* by page, or TAKEN */
+};
+
+int heap_new(struct heap **ret, const struct published_maps *maps)
+{
+	struct heap *heap =
+		calloc(1, sizeof(*heap) + maps->n_pages * sizeof(*heap->free_from_ns));
+
+	if (!heap)
+		return fail(-ENOMEM, "no memory for %u pages of tables", maps->n_pages);
+	heap->maps = *maps;
+	heap->next = 1;
+	if (maps->n_pages) /* number 0 says "none" */
+		heap->free_from_ns[0] = TAKEN;
+	*ret = heap;
+	return 0;
+}
+
+void heap_free(struct heap *heap)
+{
+	free(heap);
+}
+
+/* n free pages in a row within [from, to); 0: there are none. */
+static uint32_t find(const struct heap *heap, uint32_t from, uint32_t to, uint32_t n,
+		     uint64_t now_ns)
+{
+	uint32_t run = 0;
+
+	for (uint32_t i = from; i < to; i++) {
+		run = heap->free_from_ns[i] <= now_ns ? run + 1 : 0;
+		if (run == n)
+			return i + 1 - n;
+	}
+	return 0;
+}
+
+uint32_t heap_take(struct heap *heap, uint32_t n, uint64_t now_ns)
+{
+	uint32_t first = 0;
+
+	if (!n || n >= heap->maps.n_pages)
+		return 0;
+	first = find(heap, heap->next, heap->maps.n_pages, n, now_ns);
+	if (!first)
+		first = find(heap, 1, heap->maps.n_pages, n, now_ns);
+	if (!first)
+		return 0;
+	for (uint32_t i = 0; i < n; i++)
+		heap->free_from_ns[first + i] = TAKEN;
+	heap->next = first + n;
+	heap->used += n;
+	return first;
+}
+
+void heap_give(struct heap *heap, uint32_t first, uint32_t n, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < n; i++)
+		heap->free_from_ns[first + i] = now_ns + HEAP_REST_NS;
+	heap->used -= n;
+}
+
+int heap_write(struct heap *heap, uint32_t first, const union unwind_page *pages,
+	       uint32_t n)
+{
+	return published_write(&heap->maps, first, pages, n);
+}
+
+uint32_t heap_used(const struct heap *heap)
+{
+	return heap->used;
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "publish/identity.h"
+
+#include "base/error.h"
+#include "proc/scan.h"
+
+#include <errno.h>
+
+static bool is_file(const struct module_table *modules, const struct mapping *map)
+{
+	return module_get(modules, map->module)->kind == MODULE_FILE;
+}
+
+/* The files with keys, and those at both ends of what is mapped, must be where
+ * we think: an exec of the very same file would move the others. */
+static bool is_mapped_so(const struct process *process,
+			 const struct module_table *modules, const struct files *files)
+{
+	size_t n, first = 0, last;
+	const struct mapping *maps = process_mappings(process, &n);
+
+	while (first < n && !is_file(modules, &maps[first]))
+		first++;
+	for (last = n; last > first && !is_file(modules, &maps[last - 1]);)
+		last--;
+	for (size_t i = first; i < last; i++) {
+		const struct elf_facts *facts = files_facts(files, maps[i].module);
+		bool keyed = facts && facts->n_keys;
+
+		if (!is_file(modules, &maps[i]) || (i > first && i + 1 < last && !keyed))
+			continue;
+		if (!scan_is_mapped((pid_t)process->tgid, maps[i].start,
+				    module_get(modules, maps[i].module)->ino))
+			return false;
+	}
+	return true;
+}
+
+int identity_read(const struct process *process, const struct module_table *modules,
+		  const struct files *files, struct published *what)
+{
+	pid_t tgid = (pid_t)process->tgid;
+	uint64_t ticks, stack, ticks_after, stack_after;
+	int err = scan_identity(tgid, &ticks, &stack);
+
+	if (!err && !is_mapped_so(process, modules, files))
+		return fail(-ESRCH, "pid %d runs another program by now", tgid);
+	if (!err)
+		err = scan_identity(tgid, &ticks_after, &stack_after);
+	if (err)
+		return err;
+	if (ticks != ticks_after || stack != stack_after)
+		return fail(-ESRCH, "pid %d runs another program by now", tgid);
+	what->start_ticks = ticks;
+	what->start_stack = stack;
+	return 0;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where a process keeps its async keys: the addresses of the key variables in
+ * the files that it maps, for the ticks to read.
+ */
+#ifndef WEFT_PUBLISH_KEYS_H
+#define WEFT_PUBLISH_KEYS_H
+
+#include "proc/process.h"
+#include "sym/files.h"
+
+/* Where an address as linked lies in a process that maps the file so; 0: not. */
+uint64_t keys_address(const struct elf_facts *facts, const struct mapping *map,
+		      uint64_t vaddr);
+
+/* Of all files whose facts are known: key and cookie addresses, and what libc
+ * says of its slots. Returns how many keys there are. */
+unsigned int keys_gather(const struct files *files, const struct process *process,
+			 struct published *what);
+
+#endif

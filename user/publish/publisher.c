@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "publish/publisher.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/hmap.h"
+#include "base/log.h"
+#include "base/vec.h"
+#include "publish/identity.h"
+#include "publish/keys.h"
+#include "sym/vdso.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What ticks are told about one process. */
+struct told {
+	uint32_t tgid, life;
+	uint64_t version; /* of its mappings */
+	uint64_t told_ns; /* 0: nothing yet */
+	struct space *space;
+	bool has_keys;
+	bool dirty;
+};
+
+struct publisher {
+	struct publisher_config config;
+	const struct process_table *processes;
+	const struct module_table *modules;
+	struct files *files;
+	struct heap *heap;
+	struct tables *tables; /* NULL: none are used */
+	struct spaces *spaces;
+	struct hmap told;     /* by tgid */
+	VEC(uint32_t) dirty;  /* tgids */
+	VEC(uint32_t) keyed;  /* modules that turned out to hold keys */
+	VEC(uint32_t) tabled; /* modules whose tables came */
+	struct delays *delays;
+	struct publisher_counts counts;
+	int err; /* the first one that a callback met; they can't return it */
+};
+
+static void note_error(struct publisher *p, int err)
+{
+	if (err < 0 && !p->err)
+		p->err = err;
+}
+
+static void on_table(void *arg, uint32_t module)
+{
+	struct publisher *p = arg;
+
+	note_error(p, vec_push(&p->tabled, module));
+}
+
+static void on_facts(void *arg, uint32_t module, const struct elf_facts *facts)
+{
+	struct publisher *p = arg;
+
+	if (facts->n_keys || facts->specific_offset)
+		note_error(p, vec_push(&p->keyed, module));
+}
+
+static int new_tables(struct publisher *p)
+{
+	const struct tables_sink sink = { p, on_table };
+	struct spaces_config spaces = {
+		.files = p->files,
+		.all_by_table = p->config.all_by_table,
+	};
+	int err = heap_new(&p->heap, &p->config.maps);
+
+	if (!err)
+		err = tables_new(&p->tables, p->heap, p->config.worker, &sink);
+	if (err)
+		return err;
+	spaces.heap = p->heap;
+	spaces.tables = p->tables;
+	return spaces_new(&p->spaces, &spaces);
+}
+
+int publisher_new(struct publisher **ret, const struct publisher_config *config)
+{
+	AUTO(publisher) p = calloc(1, sizeof(*p));
+	int err;
+
+	if (!p)
+		return fail(-ENOMEM, "no memory for what is published");
+	p->config = *config;
+	err = delays_new(&p->delays);
+	if (err)
+		return err;
+	*ret = GIVE(p);
+	return 0;
+}
+
+void publisher_free(struct publisher *p)
+{
+	struct told *told;
+
+	if (!p)
+		return;
+	for (size_t i = 0; (told = hmap_next(&p->told, &i));)
+		free(told);
+	hmap_free(&p->told);
+	vec_free(&p->dirty);
+	vec_free(&p->keyed);
+	vec_free(&p->tabled);
+	delays_free(p->delays);
+	spaces_free(p->spaces);
+	tables_free(p->tables);
+	heap_free(p->heap);
+	files_free(p->files);
+	free(p);
+}
+
+int publisher_attach(struct publisher *p, const struct process_table *processes,
+		     const struct module_table *modules)
+{
+	int err = files_new(&p->files, p->config.worker, modules, on_facts, p);
+
+	p->processes = processes;
+	p->modules = modules;
+	return err || !p->config.tables ? err : new_tables(p);
+}
+
+struct files *publisher_files(struct publisher *p)
+{
+	return p->files;
+}
+
+void publisher_started(struct publisher *p, uint64_t now_ns)
+{
+	delays_begin(p->delays, now_ns);
+}
+
+static struct told *get_told(struct publisher *p, const struct process *process)
+{
+	struct told *told = hmap_get(&p->told, process->tgid);
+
+	if (told)
+		return told;
+	told = calloc(1, sizeof(*told));
+	if (!told) {
+		note_error(p, fail(-ENOMEM, "no memory for a process"));
+		return NULL;
+	}
+	told->tgid = process->tgid;
+	told->life = process->life;
+	if (hmap_put(&p->told, process->tgid, told)) {
+		note_error(p, -ENOMEM);
+		free(told);
+		return NULL;
+	}
+	return told;
+}
+
+static void make_dirty(struct publisher *p, const struct process *process)
+{
+	struct told *told = get_told(p, process);
+
+	if (!told || told->dirty)
+		return;
+	told->dirty = true;
+	note_error(p, vec_push(&p->dirty, process->tgid));
+}
+
+static void forget(struct publisher *p, uint32_t tgid)
+{
+	struct told *told = hmap_remove(&p->told, tgid);
+
+	if (!told)
+		return;
+	if (told->space)
+		spaces_leave(p->spaces, told->space);
+	free(told);
+}
+
+static void want_table(struct publisher *p, const struct process *process,
+		       const struct mapping *map)
+{
+	const struct module *module = module_get(p->modules, map->module);
+	int vdso = -1;
+
+	if (module->kind == MODULE_FILE) {
+		note_error(p, tables_want(p->tables, map->module,
+					  files_fd(p->files, map->module)));
+	} else if (module->kind == MODULE_VDSO && !tables_get(p->tables, map->module)) {
+		vdso = vdso_open();
+		if (vdso < 0)
+			error_clear(); /* its frames go by frame pointer, unproven */
+		note_error(p, tables_want(p->tables, map->module, vdso));
+		if (vdso >= 0)
+			close(vdso);
+	}
+}
+
+static void on_mapped(void *arg, const struct process *process, const struct mapping *map)
+{
+	struct publisher *p = arg;
+
+	note_error(p, files_want(p->files, process, map));
+	if (p->tables)
+		want_table(p, process, map);
+	if (!map->is_jit)
+		note_error(p, delays_add(p->delays, map));
+	make_dirty(p, process);
+}
+
+/* Whoever was told about before the fork has passed it on in the kernel. */
+static void on_forked(void *arg, const struct process *child,
+		      const struct process *parent, uint64_t time_ns)
+{
+	struct publisher *p = arg;
+	struct told *from = parent ? hmap_get(&p->told, parent->tgid) : NULL, *to;
+
+	forget(p, child->tgid);
+	to = get_told(p, child);
+	if (!to)
+		return;
+	if (!from || !from->told_ns || from->told_ns >= time_ns ||
+	    from->version != process_version(child)) {
+		make_dirty(p, child);
+		return;
+	}
+	to->version = from->version;
+	to->told_ns = time_ns;
+	to->has_keys = from->has_keys;
+	to->space = from->space;
+	if (to->space)
+		spaces_share(to->space);
+	p->counts.processes += to->has_keys;
+}
+
+/* The old image's keys are nobody's now; the identity check guards meanwhile. */
+static void on_exec(void *arg, const struct process *process)
+{
+	struct publisher *p = arg;
+
+	forget(p, process->tgid);
+	published_remove(&p->config.maps, (pid_t)process->tgid);
+}
+
+/* Of processes that end the kernel's half forgets by itself. */
+static void on_ended(void *arg, const struct process *process)
+{
+	forget(arg, process->tgid);
+}
+
+struct process_sink publisher_sink(struct publisher *p)
+{
+	return (struct process_sink){
+		.arg = p,
+		.mapped = on_mapped,
+		.forked = on_forked,
+		.exec = on_exec,
+		.ended = on_ended,
+	};
+}
+
+void publisher_on_stale(struct publisher *p, uint32_t tgid)
+{
+	const struct process *process = process_get(p->processes, tgid);
+
+	if (!process || process->ended_ns)
+		return;
+	p->counts.stale++;
+	make_dirty(p, process);
+}
+
+static int find_space(struct publisher *p, const struct process *process,
+		      struct told *told)
+{
+	struct space *old = told->space;
+	int err;
+
+	if (!p->spaces || (old && told->version == process_version(process)))
+		return 0;
+	err = spaces_use(p->spaces, process, &told->space);
+	if (old)
+		spaces_leave(p->spaces, old);
+	return err;
+}
+
+static int tell(struct publisher *p, const struct process *process, struct told *told)
+{
+	struct published what = { 0 };
+	unsigned int n_keys = keys_gather(p->files, process, &what);
+	int err = find_space(p, process, told);
+
+	if (err)
+		return err;
+	told->version = process_version(process);
+	if (!n_keys && !told->space)
+		return 0;
+	if (told->space) {
+		what.space = told->space->first;
+		what.n_mappings = told->space->n_mappings;
+		what.generation = told->space->generation;
+	}
+	err = identity_read(process, p->modules, p->files, &what);
+	if (!err)
+		err = published_put(&p->config.maps, (pid_t)process->tgid, &what);
+	if (err) { /* gone meanwhile, hidden, or no room: it goes unseen */
+		p->counts.refused += err != -ESRCH;
+		log_verbose("%s", error_sentence());
+		error_clear();
+		return 0;
+	}
+	told->told_ns = clock_now_ns();
+	p->counts.processes += n_keys && !told->has_keys;
+	told->has_keys = n_keys;
+	return 0;
+}
+
+static void tell_of_keys(struct publisher *p, uint32_t module)
+{
+	const struct process *process;
+
+	for (size_t i = 0; (process = process_next(p->processes, &i));) {
+		size_t n;
+		const struct mapping *maps = process_mappings(process, &n);
+
+		for (size_t k = 0; k < n && !process->ended_ns; k++) {
+			if (maps[k].module != module)
+				continue;
+			make_dirty(p, process);
+			break;
+		}
+	}
+}
+
+static int take_news(struct publisher *p)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < p->tabled.n; i++)
+		err = spaces_update(p->spaces, p->tabled.items[i]);
+	for (size_t i = 0; i < p->keyed.n; i++)
+		tell_of_keys(p, p->keyed.items[i]);
+	p->tabled.n = p->keyed.n = 0;
+	return err;
+}
+
+static int tell_all(struct publisher *p)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < p->dirty.n; i++) {
+		const struct process *process =
+			process_get(p->processes, p->dirty.items[i]);
+		struct told *told = hmap_get(&p->told, p->dirty.items[i]);
+
+		if (!told)
+			continue;
+		told->dirty = false;
+		if (process && !process->ended_ns)
+			err = tell(p, process, told);
+	}
+	p->dirty.n = 0;
+	return err;
+}
+
+static bool is_known(void *arg, uint32_t module)
+{
+	const struct publisher *p = arg;
+	const struct table *table = p->tables ? tables_get(p->tables, module) : NULL;
+
+	return files_state(p->files, module) != FILE_SCANNING &&
+	       !(table && table->state == TABLE_AWAITED);
+}
+
+static int flush(struct publisher *p)
+{
+	int err = take_news(p);
+
+	if (!err)
+		err = tell_all(p);
+	if (!err)
+		delays_settle(p->delays, is_known, p, clock_now_ns());
+	if (!err)
+		err = p->err;
+	return err || !p->tables ? err : tables_error(p->tables);
+}
+
+int publisher_flush(struct publisher *p, int wait_ms)
+{
+	int left = files_collect(p->files, wait_ms);
+	int err = left < 0 ? left : flush(p);
+
+	return err ? err : left;
+}
+
+void publisher_count(const struct publisher *p, struct publisher_counts *ret)
+{
+	*ret = p->counts;
+	if (p->tables)
+		tables_count(p->tables, &ret->tables);
+	if (p->spaces)
+		ret->spaces = *spaces_counts(p->spaces);
+	delays_summarize(p->delays, &ret->delays);
+}

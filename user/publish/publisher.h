@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Makes known to the ticks what is known of processes: watches what they map,
+ * has each file looked through once, and publishes for each life of a process
+ * where its async keys are and by which unwind tables its stack is walked.
+ *
+ * Changes are gathered and published together, by publisher_flush(): a program
+ * that starts maps a dozen files in a millisecond.
+ */
+#ifndef WEFT_PUBLISH_PUBLISHER_H
+#define WEFT_PUBLISH_PUBLISHER_H
+
+#include "kern/published.h"
+#include "publish/delays.h"
+#include "publish/spaces.h"
+#include "publish/tables.h"
+
+struct publisher;
+
+struct publisher_config {
+	struct published_maps maps;
+	struct worker *worker;
+	bool tables;	   /* walk by unwind tables */
+	bool all_by_table; /* also where code keeps frame pointers */
+};
+
+struct publisher_counts {
+	unsigned long processes; /* with a key, each life once */
+	unsigned long refused;	 /* map full, identity hidden */
+	unsigned long stale;	 /* published anew because a sample said so */
+	struct delay_summary delays;
+	struct tables_counts tables;
+	struct spaces_counts spaces;
+};
+
+int publisher_new(struct publisher **ret, const struct publisher_config *config);
+void publisher_free(struct publisher *publisher); /* NULL is fine */
+DEFINE_FREEP(publisher)
+
+/* What the process table is to call; and then, which one calls, with its
+ * modules. Both outlive the publisher's last flush. */
+struct process_sink publisher_sink(struct publisher *publisher);
+int publisher_attach(struct publisher *publisher, const struct process_table *processes,
+		     const struct module_table *modules);
+
+/* A sample met what was published for another life of this pid. */
+void publisher_on_stale(struct publisher *publisher, uint32_t tgid);
+
+/* Takes in what the worker has found, publishes what changed; waits up to
+ * wait_ms for files that are being looked through. Returns how many are left,
+ * or a negative errno. */
+int publisher_flush(struct publisher *publisher, int wait_ms);
+
+/* Mappings born after this are late: their delay is measured. */
+void publisher_started(struct publisher *publisher, uint64_t now_ns);
+
+struct files *publisher_files(struct publisher *publisher);
+
+void publisher_count(const struct publisher *publisher, struct publisher_counts *ret);
+
+#endif

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "publish/spaces.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/hmap.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct space_part {
+	struct unwind_mapping mapping;
+	uint64_t pgoff;
+	uint32_t module;
+	bool has_bias, uses_table;
+};
+
+struct spaces {
+	struct spaces_config config;
+	struct hmap by_version;
+	uint32_t generations;
+	struct spaces_counts counts;
+};
+
+int spaces_new(struct spaces **ret, const struct spaces_config *config)
+{
+	struct spaces *spaces = calloc(1, sizeof(*spaces));
+
+	if (!spaces)
+		return fail(-ENOMEM, "no memory for what processes map");
+	spaces->config = *config;
+	*ret = spaces;
+	return 0;
+}
+
+static void space_free(struct space *space)
+{
+	if (space)
+		free(space->parts);
+	free(space);
+}
+
+void spaces_free(struct spaces *spaces)
+{
+	struct space *space;
+
+	if (!spaces)
+		return;
+	for (size_t i = 0; (space = hmap_next(&spaces->by_version, &i));)
+		space_free(space);
+	hmap_free(&spaces->by_version);
+	free(spaces);
+}
+
+/* Address minus address as linked, once the file's segments are known. */
+static bool find_bias(const struct spaces *spaces, struct space_part *part)
+{
+	const struct elf_facts *facts = files_facts(spaces->config.files, part->module);
+	uint64_t vaddr = part->pgoff; /* the vDSO's are its offsets */
+
+	if (part->has_bias)
+		return false;
+	if (part->module != MODULE_ID_VDSO &&
+	    (!facts || !elf_vaddr_of_offset(facts, part->pgoff, &vaddr)))
+		return false;
+	part->mapping.bias = part->mapping.start - vaddr;
+	part->has_bias = true;
+	return true;
+}
+
+/* What a part says while its table is in the state that it is in. */
+static void fill_part(const struct spaces *spaces, struct space_part *part)
+{
+	const struct table *table = tables_get(spaces->config.tables, part->module);
+
+	if (part->uses_table)
+		return;
+	part->mapping.flags = table->state == TABLE_AWAITED ? UNWIND_AWAITED : 0;
+	if (table->state != TABLE_READY || !part->has_bias)
+		return;
+	part->mapping.table = table->first;
+	part->mapping.flags = spaces->config.all_by_table ? 0 : table->flags;
+	part->uses_table = true;
+	tables_use(spaces->config.tables, part->module);
+}
+
+static int make_parts(struct spaces *spaces, const struct process *process,
+		      struct space *space)
+{
+	size_t n;
+	const struct mapping *maps = process_mappings(process, &n);
+
+	space->parts = calloc(n ? n : 1, sizeof(*space->parts));
+	if (!space->parts)
+		return fail(-ENOMEM, "no memory for %zu mappings", n);
+	for (size_t i = 0; i < n; i++) {
+		struct space_part *part = &space->parts[space->n_mappings];
+		const struct table *table =
+			tables_get(spaces->config.tables, maps[i].module);
+
+		if (!table || table->state == TABLE_WITHOUT || table->state == TABLE_NEW)
+			continue;
+		if (space->n_mappings == UNWIND_MAPPINGS_MOST) {
+			spaces->counts.cut++;
+			continue;
+		}
+		*part = (struct space_part){
+			.mapping = { .start = maps[i].start, .end = maps[i].end },
+			.pgoff = maps[i].pgoff,
+			.module = maps[i].module,
+		};
+		find_bias(spaces, part);
+		fill_part(spaces, part);
+		space->n_mappings++;
+	}
+	return 0;
+}
+
+static int write_space(struct spaces *spaces, const struct space *space)
+{
+	AUTO_FREE union unwind_page *pages = calloc(space->n_pages, sizeof(*pages));
+
+	if (!pages)
+		return fail(-ENOMEM, "no memory for %u pages", space->n_pages);
+	pages->space.generation = space->generation;
+	for (uint32_t i = 0; i < space->n_mappings; i++)
+		pages[(i + 1) / UNWIND_MAPPINGS_A_PAGE]
+			.mappings[(i + 1) % UNWIND_MAPPINGS_A_PAGE] =
+			space->parts[i].mapping;
+	return heap_write(spaces->config.heap, space->first, pages, space->n_pages);
+}
+
+static void leave_tables(struct spaces *spaces, const struct space *space)
+{
+	for (uint32_t i = 0; i < space->n_mappings; i++)
+		if (space->parts[i].uses_table)
+			tables_leave(spaces->config.tables, space->parts[i].module,
+				     clock_now_ns());
+}
+
+/* 0 with *ret NULL: nothing to tell, or no room. */
+static int make_space(struct spaces *spaces, const struct process *process,
+		      struct space **ret)
+{
+	struct space *space = calloc(1, sizeof(*space));
+	int err = space ? 0 : fail(-ENOMEM, "no memory for a space");
+
+	*ret = NULL;
+	if (!err)
+		err = make_parts(spaces, process, space);
+	if (err || !space->n_mappings) {
+		space_free(space);
+		return err;
+	}
+	space->version = process_version(process);
+	space->generation = ++spaces->generations;
+	space->n_pages = space->n_mappings / UNWIND_MAPPINGS_A_PAGE + 1;
+	space->first = heap_take(spaces->config.heap, space->n_pages, clock_now_ns());
+	if (!space->first)
+		spaces->counts.refused++;
+	else
+		err = write_space(spaces, space);
+	if (!err && space->first)
+		err = hmap_put(&spaces->by_version, space->version, space);
+	if (!err && space->first) {
+		spaces->counts.made++;
+		*ret = space;
+		return 0;
+	}
+	leave_tables(spaces, space);
+	if (space->first)
+		heap_give(spaces->config.heap, space->first, space->n_pages,
+			  clock_now_ns());
+	space_free(space);
+	return err;
+}
+
+int spaces_use(struct spaces *spaces, const struct process *process, struct space **ret)
+{
+	int err = 0;
+
+	*ret = hmap_get(&spaces->by_version, process_version(process));
+	if (!*ret)
+		err = make_space(spaces, process, ret);
+	if (*ret)
+		(*ret)->users++;
+	return err;
+}
+
+void spaces_share(struct space *space)
+{
+	space->users++;
+}
+
+/* Its pages say at once that they are no one's; whoever inherited them in the
+ * kernel goes without until it is heard of. */
+void spaces_leave(struct spaces *spaces, struct space *space)
+{
+	union unwind_page given_up = { .space = { 0 } };
+
+	if (!space || --space->users)
+		return;
+	hmap_remove(&spaces->by_version, space->version);
+	if (heap_write(spaces->config.heap, space->first, &given_up, 1))
+		error_clear(); /* the pages rest, which is as good */
+	heap_give(spaces->config.heap, space->first, space->n_pages, clock_now_ns());
+	leave_tables(spaces, space);
+	space_free(space);
+}
+
+/* In two steps: whoever sees the table must see the bias that goes with it. */
+static int update_space(struct spaces *spaces, struct space *space, uint32_t module)
+{
+	bool mapped = false, biased = false;
+	int err = 0;
+
+	for (uint32_t i = 0; i < space->n_mappings; i++)
+		if (space->parts[i].module == module) {
+			mapped = true;
+			biased |= find_bias(spaces, &space->parts[i]);
+		}
+	if (biased)
+		err = write_space(spaces, space);
+	for (uint32_t i = 0; i < space->n_mappings; i++)
+		if (space->parts[i].module == module)
+			fill_part(spaces, &space->parts[i]);
+	return mapped && !err ? write_space(spaces, space) : err;
+}
+
+int spaces_update(struct spaces *spaces, uint32_t module)
+{
+	struct space *space;
+	int err = 0;
+
+	for (size_t i = 0; !err && (space = hmap_next(&spaces->by_version, &i));)
+		err = update_space(spaces, space, module);
+	return err;
+}
+
+const struct spaces_counts *spaces_counts(const struct spaces *spaces)
+{
+	return &spaces->counts;
+}
