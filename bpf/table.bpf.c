@@ -272,7 +272,7 @@ int table_step(__u32 hook)
 		fp = 0;
 	} else if (s->rule.fp != UNWIND_FP_SAME) {
 		if (!walk_read(hook, (s->rule.fp == UNWIND_FP_CFA ? s->cfa : s->fp) +
-					     (__s64)s->rule.fp_offset))
+					     8 * (__s64)s->rule.fp_words))
 			return END_UNREADABLE;
 		fp = s->word & knobs.addr_mask;
 	}
@@ -281,7 +281,7 @@ int table_step(__u32 hook)
 			return END_BROKEN;
 		pc = s->lr;
 	} else {
-		if (!walk_read(hook, s->cfa + (__s64)s->rule.ra_offset))
+		if (!walk_read(hook, s->cfa + 8 * (__s64)s->rule.ra_words))
 			return END_UNREADABLE;
 		pc = s->word & knobs.addr_mask;
 	}

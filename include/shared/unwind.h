@@ -42,23 +42,24 @@ enum unwind_cfa {
 /* Where the caller's frame pointer is. */
 enum unwind_fp {
 	UNWIND_FP_SAME,	 /* not saved yet, or restored */
-	UNWIND_FP_CFA,	 /* *(CFA + fp_offset) */
-	UNWIND_FP_DEREF, /* *(fp + fp_offset) */
+	UNWIND_FP_CFA,	 /* *(CFA + 8 * fp_words) */
+	UNWIND_FP_DEREF, /* *(fp + 8 * fp_words) */
 	UNWIND_FP_LOST,	 /* said to be undefined or in another register */
 };
 
 /* Where the return address is. */
 enum unwind_ra {
-	UNWIND_RA_CFA, /* *(CFA + ra_offset); x86-64: always, and -8 */
+	UNWIND_RA_CFA, /* *(CFA + 8 * ra_words); x86-64: always, and -1 */
 	UNWIND_RA_LR,  /* arm64: in the link register, in the sampled frame alone */
 };
 
-/* One rule; offsets in bytes. */
+/* One rule; offsets in bytes. arm64 saves both registers at the bottom of its
+ * frame, which may be 100 KB large, hence words. */
 struct unwind_rule {
 	int cfa_offset;
 	int deref_offset;
-	short fp_offset;
-	short ra_offset;
+	short fp_words;
+	short ra_words;
 	unsigned char cfa; /* enum unwind_cfa */
 	unsigned char fp;  /* enum unwind_fp */
 	unsigned char ra;  /* enum unwind_ra */

@@ -102,6 +102,17 @@ static struct cfi_term address_of(const struct making *making,
 	return (struct cfi_term){ .kind = CFI_TERM_NONE };
 }
 
+/* Of an offset in bytes; false: a rule has no room for it. */
+static bool to_words(int64_t offset, short *ret)
+{
+	int64_t words = offset / 8;
+
+	if (offset % 8 || words != (short)words)
+		return false;
+	*ret = (short)words;
+	return true;
+}
+
 static bool in_memory(const struct cfi_place *place)
 {
 	return place->how == CFI_AT || place->how == CFI_AT_EXPR;
@@ -119,9 +130,9 @@ static bool take_ra(struct making *making)
 		return true;
 	}
 	if (!in_memory(ra) || !from_cfa(making, &at, &offset) ||
-	    offset != (short)offset || (making->machine->ra_below_cfa && offset != -8))
+	    !to_words(offset, &making->rule.ra_words) ||
+	    (making->machine->ra_below_cfa && offset != -8))
 		return is_odd(making, CFI_RA_PLACE, &ra->expr);
-	making->rule.ra_offset = (short)offset;
 	return true;
 }
 
@@ -150,13 +161,13 @@ static void take_fp(struct making *making)
 	if (fp->how == CFI_UNSAID || fp->how == CFI_SAME)
 		return;
 	rule->fp = UNWIND_FP_LOST;
-	if (in_memory(fp) && from_cfa(making, &at, &offset) && offset == (short)offset) {
+	if (in_memory(fp) && from_cfa(making, &at, &offset) &&
+	    to_words(offset, &rule->fp_words)) {
 		rule->fp = UNWIND_FP_CFA;
-		rule->fp_offset = (short)offset;
 	} else if (in_memory(fp) && at.kind == CFI_TERM_REG &&
-		   at.reg == making->machine->fp && at.offset == (short)at.offset) {
+		   at.reg == making->machine->fp &&
+		   to_words(at.offset, &rule->fp_words)) {
 		rule->fp = UNWIND_FP_DEREF;
-		rule->fp_offset = (short)at.offset;
 	} else if (fp->how != CFI_UNDEFINED) {
 		is_odd(making, CFI_FP_PLACE, &fp->expr);
 	}

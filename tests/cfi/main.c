@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * compare READELF BEFORE FILE…   compares each file's table with what readelf says
+ *                                of it; in TAP, numbered behind BEFORE others
+ *
+ * The rows are those of the pages that a tick would read, so that the reader of
+ * call frame information, the builder and the layout are all checked. Each byte
+ * of code for which either has a rule is compared. Where readelf shows an
+ * expression it shows no more than that; our rule must then be one of those that
+ * expressions become, and is counted.
+ */
+#include "image.h"
+#include "readelf.h"
+
+#include "base/error.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TOLD_MOST 5 /* disagreements that are shown of a file */
+
+struct sums {
+	unsigned long rows, wrong, exprs, unsupported, overlaps;
+};
+
+static int offset_of(const char *cell)
+{
+	return atoi(cell + strcspn(cell, "+-"));
+}
+
+static bool is_register(const char *cell, const char *name)
+{
+	size_t n = strlen(name);
+
+	return !strncmp(cell, name, n) && (cell[n] == '+' || cell[n] == '-');
+}
+
+static bool is_expr(const char *cell)
+{
+	return !strcmp(cell, "exp") || !strcmp(cell, "vexp");
+}
+
+static bool is_saved(const char *cell)
+{
+	return cell[0] == 'c' && (cell[1] == '+' || cell[1] == '-');
+}
+
+static bool is_unsaid(const char *cell)
+{
+	return !*cell || !strcmp(cell, "s") || !strcmp(cell, "n") || !strcmp(cell, "u");
+}
+
+static bool cfa_agrees(const struct truth *truth, const struct truth_row *row,
+		       const struct unwind_rule *rule)
+{
+	const char *sp = truth->is_arm64 ? "sp" : "rsp";
+	const char *fp = truth->is_arm64 ? "x29" : "rbp";
+
+	if (is_expr(row->cfa))
+		return rule->cfa == UNWIND_CFA_PLT || rule->cfa == UNWIND_CFA_DEREF_SP ||
+		       rule->cfa == UNWIND_CFA_DEREF_FP || rule->cfa == UNWIND_CFA_SP ||
+		       rule->cfa == UNWIND_CFA_FP || rule->cfa == UNWIND_CFA_REG;
+	if (rule->cfa_offset != offset_of(row->cfa) || rule->deref_offset)
+		return false;
+	if (is_register(row->cfa, sp))
+		return rule->cfa == UNWIND_CFA_SP;
+	if (is_register(row->cfa, fp))
+		return rule->cfa == UNWIND_CFA_FP;
+	return rule->cfa == UNWIND_CFA_REG;
+}
+
+static bool fp_agrees(const struct truth_row *row, const struct unwind_rule *rule)
+{
+	if (is_saved(row->fp))
+		return rule->fp == UNWIND_FP_CFA &&
+		       8 * rule->fp_words == offset_of(row->fp);
+	/* readelf has one letter for what is undefined and what nobody names */
+	if (is_unsaid(row->fp))
+		return (rule->fp == UNWIND_FP_SAME ||
+			(rule->fp == UNWIND_FP_LOST && row->fp[0] == 'u')) &&
+		       !rule->fp_words;
+	if (!strcmp(row->fp, "exp"))
+		return rule->fp == UNWIND_FP_DEREF || rule->fp == UNWIND_FP_CFA ||
+		       rule->fp == UNWIND_FP_LOST;
+	return rule->fp == UNWIND_FP_LOST;
+}
+
+static bool ra_agrees(const struct truth *truth, const struct truth_row *row,
+		      const struct unwind_rule *rule)
+{
+	if (is_saved(row->ra))
+		return rule->ra == UNWIND_RA_CFA &&
+		       8 * rule->ra_words == offset_of(row->ra);
+	if (!strcmp(row->ra, "exp"))
+		return rule->ra == UNWIND_RA_CFA;
+	return truth->is_arm64 && is_unsaid(row->ra) && rule->ra == UNWIND_RA_LR;
+}
+
+/* What no rule can hold, as far as readelf shows it. */
+static bool may_be_unsupported(const struct truth *truth, const struct truth_row *row)
+{
+	if (is_expr(row->cfa) || is_expr(row->ra) || !is_unsaid(row->sp) ||
+	    row->ra_is_odd)
+		return true;
+	if (truth->is_arm64)
+		return !is_saved(row->ra) && !is_unsaid(row->ra);
+	return strcmp(row->ra, "c-8") != 0;
+}
+
+static bool agrees(const struct truth *truth, const struct truth_row *row,
+		   const struct unwind_rule *rule, struct sums *sums)
+{
+	if (row->ra_is_odd && rule->cfa != UNWIND_CFA_UNSUPPORTED)
+		return false;
+	sums->exprs += is_expr(row->cfa) || is_expr(row->fp) || is_expr(row->ra);
+	switch (rule->cfa) {
+	case UNWIND_CFA_END:
+		return !strcmp(row->ra, "u");
+	case UNWIND_CFA_SIGNAL:
+		return row->is_signal && (is_expr(row->cfa) || truth->is_arm64);
+	case UNWIND_CFA_UNSUPPORTED:
+		sums->unsupported++;
+		return may_be_unsupported(truth, row);
+	case UNWIND_CFA_NONE:
+		return false;
+	}
+	return cfa_agrees(truth, row, rule) && fp_agrees(row, rule) &&
+	       ra_agrees(truth, row, rule);
+}
+
+static void tell(uint64_t pc, const struct truth_row *row, const struct unwind_rule *rule)
+{
+	printf("# %" PRIx64 ": readelf %s %s %s%s, table cfa %u%+d deref %+d "
+	       "fp %u%+d ra %u%+d reg %u\n",
+	       pc, row ? row->cfa : "nothing", row ? row->fp : "", row ? row->ra : "",
+	       row && row->is_signal ? " S" : "", rule->cfa, rule->cfa_offset,
+	       rule->deref_offset, rule->fp, 8 * rule->fp_words, rule->ra,
+	       8 * rule->ra_words, rule->reg);
+}
+
+static void judge(const struct truth *truth, uint64_t pc, const struct truth_row *row,
+		  const struct unwind_rule *rule, struct sums *sums)
+{
+	bool good = row ? agrees(truth, row, rule, sums) : rule->cfa == UNWIND_CFA_NONE;
+
+	sums->rows++;
+	if (good)
+		return;
+	if (sums->wrong++ < TOLD_MOST)
+		tell(pc, row, rule);
+}
+
+/* Each of our rows beside the one of theirs that covers its first byte. */
+static void compare_ours(const struct truth *truth, const struct image *image,
+			 struct sums *sums)
+{
+	struct image_row *ours;
+	size_t n = image_rows(image, &ours), k = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct truth_row *row = NULL;
+
+		while (k < truth->n && truth->rows[k].end <= ours[i].pc)
+			k++;
+		if (k < truth->n && truth->rows[k].begin <= ours[i].pc)
+			row = &truth->rows[k];
+		judge(truth, ours[i].pc, row, &ours[i].rule, sums);
+	}
+	free(ours);
+}
+
+/* Each of their rows, at its first and last byte, and the byte behind it. */
+static void compare_theirs(const struct truth *truth, const struct image *image,
+			   struct sums *sums)
+{
+	struct sums again = { 0 };
+
+	for (size_t i = 0; i < truth->n; i++) {
+		const struct truth_row *row = &truth->rows[i];
+		bool gap = i + 1 == truth->n || row[1].begin > row->end;
+		struct unwind_rule rule = image_rule(image, row->begin);
+
+		judge(truth, row->begin, row, &rule, sums);
+		rule = image_rule(image, row->end - 1);
+		judge(truth, row->end - 1, row, &rule, &again);
+		rule = image_rule(image, row->end);
+		if (gap)
+			judge(truth, row->end, NULL, &rule, &again);
+	}
+	sums->wrong += again.wrong;
+}
+
+static bool is_arm64(int fd)
+{
+	Elf64_Ehdr header = { 0 };
+
+	return pread(fd, &header, sizeof(header), 0) == (ssize_t)sizeof(header) &&
+	       header.e_machine == EM_AARCH64;
+}
+
+static int compare(const char *readelf, const char *path, struct sums *sums)
+{
+	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+	AUTO(unwind_table) table = NULL;
+	struct truth truth = { .is_arm64 = is_arm64(fd) };
+	struct image image = { 0 };
+	bool there = truth_read(&truth, readelf, path);
+	int err = unwind_table_build(fd, &table);
+
+	if (err == -ENODATA && !there)
+		return 0;
+	if (err) {
+		printf("# %s\n", error_sentence());
+		return -1;
+	}
+	if (!there || !image_load(&image, table))
+		return -1;
+	compare_theirs(&truth, &image, sums);
+	compare_ours(&truth, &image, sums);
+	sums->overlaps = truth.overlaps;
+	truth_free(&truth);
+	image_free(&image);
+	return sums->wrong ? -1 : 0;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long rows = 0, unsupported = 0;
+	int failed = 0, before = argc > 2 ? atoi(argv[2]) : 0;
+
+	for (int i = 3; i < argc; i++) {
+		struct sums sums = { 0 };
+		int err = compare(argv[1], argv[i], &sums);
+
+		failed |= err;
+		rows += sums.rows;
+		unsupported += sums.unsupported;
+		printf("%sok %d - %s: %lu comparisons, %lu wrong, %lu expressions, "
+		       "%lu unsupported, %lu overlaps\n",
+		       err ? "not " : "", before + i - 2, argv[i], sums.rows, sums.wrong,
+		       sums.exprs, sums.unsupported, sums.overlaps);
+	}
+	printf("# %lu comparisons, %lu unsupported\n1..%d\n", rows, unsupported,
+	       argc - 2);
+	return failed ? 1 : 0;
+}
