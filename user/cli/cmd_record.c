@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* weft record */
+#include "base/log.h"
 #include "cli/check.h"
 #include "cli/commands.h"
 #include "flow/doctor.h"
@@ -9,6 +10,7 @@
 struct record_line {
 	struct record_options record; /* first: options fill this */
 	bool all;		      /* the default, said aloud */
+	bool verbose;
 	char *cgroup;		      /* owned: record.cgroup made absolute */
 };
 
@@ -90,6 +92,8 @@ static const struct option options[] = {
 	  AT(record.tape) },
 	{ OPTION_FLAG, 'q', "quiet", NULL, "no progress and no summary",
 	  AT(record.quiet) },
+	{ OPTION_FLAG, 'v', "verbose", NULL, "what went wrong on the way, as it does",
+	  AT(verbose) },
 	{ OPTION_BITS, 0, "sabotage", "WORD[,WORD…]", NULL, AT(record.sabotage),
 	  .words = sabotages },
 	{ OPTION_END },
@@ -171,8 +175,11 @@ static int check_record(void *arg, const struct given *given)
 static int run_record(const void *arg)
 {
 	const struct record_line *line = arg;
-	int err = probe_require();
+	int err;
 
+	if (line->verbose)
+		log_set_level(LOG_VERBOSE);
+	err = probe_require();
 	return err ? err : record_run(&line->record);
 }
 
