@@ -13,7 +13,9 @@
  * What a sample's stack is, in one view. What is FALSE fails at once; of the
  * others a case may hold so much of its samples, by default the share given
  * here. All but EXACT and HELPER are what frame pointers alone can't know or
- * what the profiler itself marks as incomplete.
+ * what the profiler itself marks as incomplete. Where unwind tables are used,
+ * there are none of the classes fp-: they are LATE, and the profiler must have
+ * marked as many samples as unproven.
  *
  * name, most by default, word, meaning
  */
@@ -29,6 +31,7 @@
 	X(CUT, .01, "cut", "a true part, marked as cut")                                 \
 	X(GAP, 0, "gap", "a true stack with its gap marked")                             \
 	X(UNSPLICED, .03, "unspliced", "the thread's stack, its key not yet known")      \
+	X(LATE, .03, "late", "one of the fp- classes, before the tables were there")     \
 	X(WINDOW, 0, "push-window", "while an operation hands over to another")
 
 enum stack_class {
@@ -90,7 +93,7 @@ struct case_list {
 
 extern const struct case_list cases_thread, cases_life, cases_async, cases_roots;
 
-#define BOTH_COMPILERS "gcc-O0 gcc-O2 clang-O0 clang-O2"
+#define BOTH_COMPILERS "gcc-O0 gcc-O2 clang-O0 clang-O2 gcc-O3-omit clang-O3-omit"
 #define ALL_LINKS      "static static-pie musl"
 #define ALL_KINDS      BOTH_COMPILERS " " ALL_LINKS
 

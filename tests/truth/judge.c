@@ -295,7 +295,7 @@ static void check_bounds(const struct judge *judge, enum view view,
 	for (int is = 0; is < N_CLASSES; is++) {
 		double most = most_of(judge, is) * finding->total;
 
-		if (is == CLASS_UNSPLICED && most > 0)
+		if ((is == CLASS_UNSPLICED || is == CLASS_LATE) && most > 0)
 			most += judge->late;
 		/* a single one is not yet a share */
 		if (finding->classes[is] > most &&
@@ -328,6 +328,8 @@ void judge_view(const struct judge *judge, enum view view, const struct folded *
 		const struct folded_stack *line = &folded->stacks.items[i];
 		enum stack_class is = classify(judge, view, line);
 
+		if (judge->by_table && is >= CLASS_FP_LEAF && is <= CLASS_FP_SKIP)
+			is = CLASS_LATE;
 		if (is != CLASS_FALSE)
 			ret->classes[is] += line->count;
 		else if (shown++ < SHOWN_MOST)

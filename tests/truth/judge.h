@@ -15,7 +15,9 @@
 struct judge {
 	const struct truth_case *of;
 	double more; /* added to each bound but 0: for slow machines */
-	double late; /* samples that may be unspliced besides: the key was on its way */
+	double late; /* samples that may be unspliced or LATE besides: what was mapped
+			was on its way to the ticks */
+	bool by_table; /* callers were found by unwind tables */
 	struct path paths[N_VIEWS][PATHS_MOST];
 	size_t n_paths[N_VIEWS];
 };

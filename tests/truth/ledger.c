@@ -88,6 +88,17 @@ void ledger_check(const char *stats, const unsigned long long *shown, size_t n_s
 	}
 }
 
+void ledger_check_late(const char *stats, unsigned long long late, struct str *wrong)
+{
+	unsigned long long unproven = number(stats, "samples.unproven", wrong);
+
+	if (late > unproven)
+		str_addf(wrong,
+			 "%llu stacks lack what a table would tell, but only %llu are "
+			 "marked\n",
+			 late, unproven);
+}
+
 void ledger_check_missed(const char *stats, struct str *wrong)
 {
 	unsigned long long due = number(stats, "expected_ticks", wrong);

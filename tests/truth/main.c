@@ -182,9 +182,9 @@ static void find_places(struct places *ret)
 static int usage(void)
 {
 	fputs("usage: truth [--weft PATH] [--dir WORKLOADS] [--only GLOB] [--core]\n"
-	      "             [--sabotage no-interval|no-key|no-identity] [--hz N] [--ms "
-	      "N]\n"
-	      "             [--keep FOLDER] [--list]\n",
+	      "             [--sabotage no-interval|no-key|no-identity|no-tables|fp-leaf]\n"
+	      "             [--unwind auto|table|fp] [--hz N] [--ms N] [--keep FOLDER]\n"
+	      "             [--list]\n",
 	      stderr);
 	return 2;
 }
@@ -197,7 +197,8 @@ static bool read_line(struct line *line, int argc, char **argv)
 		{ "only", 1, NULL, 'o' },     { "core", 0, NULL, 'c' },
 		{ "sabotage", 1, NULL, 's' }, { "hz", 1, NULL, 'f' },
 		{ "ms", 1, NULL, 'm' },	      { "keep", 1, NULL, 'k' },
-		{ "list", 0, NULL, 'l' },     { 0 },
+		{ "list", 0, NULL, 'l' },     { "unwind", 1, NULL, 'u' },
+		{ 0 },
 	};
 	struct setup *setup = &line->setup;
 	char core[4096];
@@ -220,6 +221,8 @@ static bool read_line(struct line *line, int argc, char **argv)
 			setup->ms = atoi(optarg);
 		else if (c == 'k')
 			setup->scratch = optarg;
+		else if (c == 'u')
+			setup->unwind = optarg;
 		else if (c == 'l')
 			line->list = true;
 		else

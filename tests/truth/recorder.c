@@ -165,8 +165,12 @@ static void add_record(struct command *command, const struct setup *setup,
 	add(command, "--tape=%s", files->tape);
 	add(command, "--stats-json=%s", files->stats);
 	add(command, "--output=%s", files->recorded);
-	if (setup->sabotage)
+	if (setup->sabotage && !strcmp(setup->sabotage, "no-tables"))
+		add(command, "--unwind=fp");
+	else if (setup->sabotage)
 		add(command, "--sabotage=%s", setup->sabotage);
+	if (setup->unwind)
+		add(command, "--unwind=%s", setup->unwind);
 }
 
 /* weft record -- WORKLOAD */

@@ -12,7 +12,8 @@ struct setup {
 	const char *weft;      /* the profiler */
 	const char *workloads; /* the folder of the kinds */
 	const char *scratch;   /* for files */
-	const char *sabotage;  /* or NULL */
+	const char *sabotage;  /* or NULL; "no-tables" is --unwind fp */
+	const char *unwind;    /* or NULL: as weft does by itself */
 	unsigned int hz, ms;
 	bool core;
 	bool core_is_flat; /* the core's programs lie in `workloads` itself */

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 #   make workloads         all of the ground truth's programs, in build/tests/workloads:
-#                          <compiler>-<optimization>/<program>, and static, static-pie,
+#                          <compiler>-<optimization>[-omit]/<program>, without frame
+#                          pointers where it says omit; and static, static-pie,
 #                          musl, stripped, where the machine can build them
 #   make workloads-core    those that the core needs: core/<program>, all static
 #
@@ -10,24 +11,27 @@
 WORK_DIR   := $(B)/tests/workloads
 WORK_CLANG := $(CLANG)$(if $(filter aarch64,$(ARCH)),$(if $(filter aarch64,$(shell \
               uname -m)),, --target=aarch64-linux-gnu))
-WORK_FLAGS := -std=gnu11 -Wall -Wextra -g -Iinclude -fno-omit-frame-pointer \
-              -fno-optimize-sibling-calls -pthread -Wl,-z,now -MMD -MP
+WORK_FLAGS := -std=gnu11 -Wall -Wextra -g -Iinclude -fno-optimize-sibling-calls \
+              -pthread -Wl,-z,now -MMD -MP
+WITH_FP    := -fno-omit-frame-pointer
 WORK_PLAIN := nest threads storm chain roots wait moves late skip
 WORK_FOLLY := folly-weak folly-unique folly-local folly-global
 WORK_LIBS  := liblate.so liblive.so libdead.so
 WORK_LINKS := nest threads storm chain roots wait moves
-WORK_KINDS := gcc-O0 gcc-O2 clang-O0 clang-O2
+WORK_KINDS := gcc-O0 gcc-O2 clang-O0 clang-O2 gcc-O3-omit clang-O3-omit
 WORK_MUSL  := $(if $(filter x86_64,$(ARCH)),$(shell command -v musl-gcc))
 
-gcc-O0_CC     := $(CC) -O0
-gcc-O2_CC     := $(CC) -O2
-clang-O0_CC   := $(WORK_CLANG) -O0
-clang-O2_CC   := $(WORK_CLANG) -O2
-static_CC     := $(CC) -O2 -static
-static-pie_CC := $(CC) -O2 -static-pie
-musl_CC       := $(WORK_MUSL) -O2
-stripped_CC   := $(CC) -O2 -Wl,--dynamic-list=tests/workloads/stripped.list -s
-core_CC       := $(CC) -O2 -static
+gcc-O0_CC        := $(CC) -O0 $(WITH_FP)
+gcc-O2_CC        := $(CC) -O2 $(WITH_FP)
+gcc-O3-omit_CC   := $(CC) -O3 -fomit-frame-pointer
+clang-O0_CC      := $(WORK_CLANG) -O0 $(WITH_FP)
+clang-O2_CC      := $(WORK_CLANG) -O2 $(WITH_FP)
+clang-O3-omit_CC := $(WORK_CLANG) -O3 -fomit-frame-pointer
+static_CC        := $(CC) -O2 -static $(WITH_FP)
+static-pie_CC    := $(CC) -O2 -static-pie $(WITH_FP)
+musl_CC          := $(WORK_MUSL) -O2 -fomit-frame-pointer
+stripped_CC      := $(CC) -O2 -Wl,--dynamic-list=tests/workloads/stripped.list -s
+core_CC          := $(CC) -O2 -static -fomit-frame-pointer
 
 # A program's own flags.
 folly-weak_FLAGS   := -DKEY_WEAK

@@ -11,7 +11,7 @@ struct record_line {
 	struct record_options record; /* first: options fill this */
 	bool all;		      /* the default, said aloud */
 	bool verbose;
-	char *cgroup;		      /* owned: record.cgroup made absolute */
+	char *cgroup; /* owned: record.cgroup made absolute */
 };
 
 #define AT(member) .offset = offsetof(struct record_line, member)
