@@ -216,7 +216,7 @@ static __always_inline __u32 cross(struct scratch *s, __u32 hook, struct async_r
 	s->sp = q->fp + FRAME_BYTES;
 	s->exact = 0;
 	if (!FP_GIVES_SP)
-		s->space = 0;
+		s->by_table = 0;
 	for (int k = 1; k < KEYS_MOST; k++)
 		s->heads[k].addr = 0;
 	load_head(&s->heads[0], q->next);

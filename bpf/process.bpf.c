@@ -15,6 +15,7 @@ int process_begin(__u32 hook)
 		return 0;
 	s->has_keys = 0;
 	s->space = 0;
+	s->by_table = knobs.tables;
 	s->mapping.start = s->mapping.end = 0;
 	pub = bpf_map_lookup_elem(&processes, &s->rec.tgid);
 	if (!pub)

@@ -6,8 +6,10 @@
  *
  * The sampled frame always goes by table. Its callers do unless their mapping
  * is known to keep frame pointers wherever it calls, which is cheaper and as
- * true. Where there is no table, or no rule in it, the frame pointer is followed
- * and the caller marked UNPROVEN.
+ * true. Where there is no table to be had, or no rule in it, the frame pointer is
+ * followed and the caller marked UNPROVEN. Where user space has yet to say what
+ * is mapped, or by which table to walk there, the walk ends: a frame pointer
+ * that is none would invent callers.
  */
 #include "weft.bpf.h"
 
@@ -56,7 +58,7 @@ __noinline int table_find_mapping(__u32 hook, __u64 addr)
 	const union unwind_page *page;
 	__u32 n;
 
-	if (!s)
+	if (!s || !s->space)
 		return 0;
 	/* the first one that ends above addr */
 	s->low = 1;
@@ -193,6 +195,13 @@ static __always_inline int find_cfa(struct scratch *s, __u32 hook)
 	}
 }
 
+static __always_inline int not_known_yet(struct scratch *s)
+{
+	s->how = HOW_AWAITED;
+	s->rec.flags |= SAMPLE_AWAITED;
+	return 0;
+}
+
 int table_look_up(__u32 hook)
 {
 	struct scratch *s = scratch(hook);
@@ -206,15 +215,15 @@ int table_look_up(__u32 hook)
 	s->cfa = s->fp + FRAME_BYTES;
 	if (at - s->mapping.start >= s->mapping.end - s->mapping.start &&
 	    !table_find_mapping(hook, at))
-		return 0;
-	if (s->mapping.flags & UNWIND_AWAITED)
-		s->rec.flags |= SAMPLE_AWAITED;
+		return not_known_yet(s);
 	if (knobs.sabotage & SABOTAGE_FP_LEAF && s->exact)
 		return 0;
 	if (s->mapping.flags & UNWIND_KEEPS_FP && !s->exact) {
 		s->how = HOW_FP_TRUE;
 		return 0;
 	}
+	if (!s->mapping.table && !(s->mapping.flags & UNWIND_BY_FP))
+		return not_known_yet(s);
 	if (!s->mapping.table || !table_find_rule(hook, at))
 		return !s->exact && is_restorer(s->pc) ? by_signal(s) : 0;
 	if (s->rule.cfa == UNWIND_CFA_SIGNAL)

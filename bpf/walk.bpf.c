@@ -46,7 +46,7 @@ __noinline int walk_measure(__u32 hook)
 	}
 	s->extent.low = low;
 	s->extent.bytes = s->cfa - low;
-	if (s->how == HOW_SIGNAL || s->how == HOW_END)
+	if (s->how == HOW_SIGNAL || s->how >= HOW_END)
 		s->extent.bytes = 0;
 	return 0;
 }
@@ -54,7 +54,7 @@ __noinline int walk_measure(__u32 hook)
 /* Where the frame at hand ends, and how it leads on. */
 static __always_inline void look_at_frame(struct scratch *s, __u32 hook)
 {
-	if (s->space) {
+	if (s->by_table) {
 		table_look_up(hook);
 		if (s->how == HOW_SIGNAL) /* its pc is where the handler returns to */
 			s->kind = FRAME_USER;
@@ -165,7 +165,7 @@ static __always_inline __u32 frame_pointer_step(struct scratch *s)
 	s->step_bytes = s->fp - fp;
 	s->exact = 0;
 	if (!FP_GIVES_SP)
-		s->space = 0;
+		s->by_table = 0;
 	return N_ENDINGS;
 }
 
@@ -190,6 +190,8 @@ static __always_inline __u32 why_not_up(struct scratch *s)
 
 	if (s->how == HOW_END)
 		return END_START;
+	if (s->how == HOW_AWAITED)
+		return END_AWAITED;
 	if (by_fp && !at) /* of an interrupted frame it is just a register */
 		return s->exact ? END_BROKEN : END_FP_ZERO;
 	if (at & 7 || at < 4096 || at & ~FRAME_ADDR_MASK)
@@ -288,7 +290,7 @@ int walk_chunk(__u32 hook)
 	if (!s)
 		return 0;
 	for (int i = 0; i < WALK_STEPS; i++) {
-		ending = s->space ? walk_on_by_table(hook) : walk_on_by_fp(s, hook);
+		ending = s->by_table ? walk_on_by_table(hook) : walk_on_by_fp(s, hook);
 		if (ending != N_ENDINGS)
 			return walk_end(hook, ending);
 	}

@@ -83,6 +83,7 @@ enum how {
 	HOW_TABLE,   /* by s->rule */
 	HOW_SIGNAL,  /* the kernel interrupted the caller */
 	HOW_END,     /* it was not called */
+	HOW_AWAITED, /* that is not known yet */
 };
 
 #define USER_REGS 16 /* by DWARF's numbers */
@@ -144,7 +145,8 @@ struct scratch {
 	struct root_met roots[MAX_ROOTS];
 
 	/* what is mapped, as published; and the mapping that was found last */
-	__u32 space; /* 0: not known */
+	__u32 by_table; /* walk by tables; else by frame pointer alone */
+	__u32 space;	/* 0: not known */
 	__u32 n_mappings;
 	struct unwind_mapping mapping;
 	__u32 low, high;      /* of a search */

@@ -62,7 +62,8 @@ enum frame_kind {
 	X(TORN, "cut: changed while it was read")                                        \
 	X(STALE, "cut: the waiting root is of another chain")                            \
 	X(FOREIGN, "not walked: 32-bit task")                                            \
-	X(FP_ZERO, "frame pointer of 0, as at a thread's start")
+	X(FP_ZERO, "frame pointer of 0, as at a thread's start")                         \
+	X(AWAITED, "cut: the unwind table of this code was not there yet")
 
 enum ending {
 #define X(name, text) END_##name,
@@ -102,7 +103,7 @@ enum segment_kind { SEGMENT_CHAIN, SEGMENT_THREAD };
 	X(UNMATCHED, 4, "an async root was not met on the stack")                        \
 	X(ASYNC, 5, "holds at least one chain")                                          \
 	X(NO_SLOT, 6, "the thread's pthread slots were not found")                       \
-	X(AWAITED, 7, "an unwind table on the way was not there yet")
+	X(AWAITED, 7, "a table, or what is mapped, was not known yet")
 
 enum sample_flag {
 #define X(name, bit, text) SAMPLE_##name = 1 << bit,

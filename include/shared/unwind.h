@@ -88,8 +88,10 @@ enum unwind_flags {
 	/* Wherever this file's code can call, fp + 16 is the CFA and the record
 	 * {caller's fp, return address} lies at fp. */
 	UNWIND_KEEPS_FP = 1 << 0,
-	/* A mapping's: there is a file, and its table is not there yet. */
-	UNWIND_AWAITED = 1 << 1,
+	/* A mapping's: there is no table to be had (generated code, files without call
+	 * frame information), so by frame pointer, for what it is worth. Without
+	 * this and without a table: it is still to come. */
+	UNWIND_BY_FP = 1 << 1,
 };
 
 /* Of the head page; page numbers count from it. */

@@ -26,6 +26,7 @@ int process_begin(__u32 hook)
 
 	s->has_keys = 1;
 	s->space = 0;
+	s->by_table = 0;
 	return 0;
 }
 

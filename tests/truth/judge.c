@@ -295,7 +295,8 @@ static void check_bounds(const struct judge *judge, enum view view,
 	for (int is = 0; is < N_CLASSES; is++) {
 		double most = most_of(judge, is) * finding->total;
 
-		if ((is == CLASS_UNSPLICED || is == CLASS_LATE) && most > 0)
+		if ((is == CLASS_UNSPLICED || is == CLASS_LATE || is == CLASS_CUT) &&
+		    most > 0)
 			most += judge->late;
 		/* a single one is not yet a share */
 		if (finding->classes[is] > most &&

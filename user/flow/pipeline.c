@@ -184,14 +184,6 @@ int pipeline_advance(struct pipeline *p, uint64_t horizon_ns)
 	return err ? err : keep_rest(p, i);
 }
 
-bool pipeline_sideband_waits(const struct pipeline *p)
-{
-	for (size_t i = 0; i < p->queue.n; i++)
-		if (!p->queue.items[i].is_sample)
-			return true;
-	return false;
-}
-
 struct profile *pipeline_profile(struct pipeline *p)
 {
 	return p->profile;

@@ -34,9 +34,6 @@ struct event_sink pipeline_input(struct pipeline *pipeline);
  */
 int pipeline_advance(struct pipeline *pipeline, uint64_t horizon_ns);
 
-/* Are there sideband records that wait for their time? */
-bool pipeline_sideband_waits(const struct pipeline *pipeline);
-
 struct profile *pipeline_profile(struct pipeline *pipeline);
 struct module_table *pipeline_modules(struct pipeline *pipeline);
 struct process_table *pipeline_processes(struct pipeline *pipeline);

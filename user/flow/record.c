@@ -17,9 +17,8 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-/* The reader's own pace; a ring that fills wakes it sooner. */
+/* The reader's own pace; a ring that fills, or a mapping, wakes it sooner. */
 #define PUMP_MS	  50
-#define SETTLE_MS 3 /* until an event that just came is due: SETTLED_NS */
 #define SECOND_NS 1000000000ULL
 
 struct run {
@@ -118,15 +117,12 @@ static bool is_over(struct run *run, uint64_t now)
 	return run->stop || !targets_alive(run->options);
 }
 
-/* A new mapping's keys should be known at once, not a pump later. */
 static int time_left_ms(const struct run *run, uint64_t now)
 {
 	uint64_t end = run->recording->started_ns + run->options->duration_ns;
-	int pace =
-		pipeline_sideband_waits(run->recording->pipeline) ? SETTLE_MS : PUMP_MS;
 
-	if (!run->options->duration_ns || end - now > (uint64_t)pace * 1000000)
-		return pace;
+	if (!run->options->duration_ns || end - now > PUMP_MS * 1000000ULL)
+		return PUMP_MS;
 	return (int)((end - now) / 1000000) + 1;
 }
 

@@ -133,9 +133,11 @@ static int on_sideband(void *arg, const void *record, size_t bytes)
 	struct recording *r = arg;
 	struct event_sink next = pipeline_input(r->pipeline);
 
+	int err = publisher_hear(r->publisher, record, bytes);
+
 	if (r->tape)
 		tape_write(r->tape, TAPE_SIDEBAND, record, bytes);
-	return next.sideband(next.arg, record, bytes);
+	return err ? err : next.sideband(next.arg, record, bytes);
 }
 
 static int advance(struct recording *r, uint64_t horizon_ns)
@@ -160,37 +162,32 @@ static int make_scope(struct recording *r)
 	return err;
 }
 
-static struct publisher_config publisher_config(const struct recording *r)
+static void on_stale(void *arg, uint32_t tgid)
 {
-	return (struct publisher_config){
+	struct recording *r = arg;
+
+	publisher_on_stale(r->publisher, tgid);
+}
+
+static int new_parts(struct recording *r)
+{
+	struct pipeline_sink sink = { .process.arg = r, .stale = on_stale };
+	struct publisher_config config = {
 		.maps = sampler_published(r->sampler),
 		.worker = r->worker,
 		.tables = r->options->unwind != UNWIND_FP,
 		.all_by_table = r->options->unwind == UNWIND_TABLE,
 	};
-}
-
-static void on_stale(void *arg, uint32_t tgid)
-{
-	publisher_on_stale(arg, tgid);
-}
-
-static int new_parts(struct recording *r)
-{
-	struct publisher_config config = publisher_config(r);
-	struct pipeline_sink sink = { .stale = on_stale };
-	int err = publisher_new(&r->publisher, &config);
+	int err = pipeline_new(&r->pipeline, &sink);
 
 	if (err)
 		return err;
-	sink.process = publisher_sink(r->publisher);
-	err = pipeline_new(&r->pipeline, &sink);
+	config.modules = pipeline_modules(r->pipeline);
+	err = publisher_new(&r->publisher, &config);
 	if (err)
 		return err;
-	err = publisher_attach(r->publisher, pipeline_processes(r->pipeline),
-			       pipeline_modules(r->pipeline));
 	r->files = publisher_files(r->publisher);
-	if (!err && r->options->tape)
+	if (r->options->tape)
 		err = tape_writer_new(&r->tape, r->options->tape);
 	return err ? err : make_scope(r);
 }
@@ -268,8 +265,8 @@ void recording_free(struct recording *r)
 		return;
 	command_close(&r->command);
 	tape_writer_free(r->tape);
-	pipeline_free(r->pipeline);
 	publisher_free(r->publisher);
+	pipeline_free(r->pipeline);
 	sampler_free(r->sampler);
 	worker_free(r->worker);
 	scope_free(&r->scope);
@@ -285,12 +282,12 @@ int recording_pump(struct recording *r)
 	uint64_t lost = counts->lost;
 	int err = sampler_read(r->sampler, &input);
 
-	if (!err)
+	if (!err) /* at once: the ticks wait for it */
+		err = publisher_flush(r->publisher, 0);
+	if (err >= 0)
 		err = advance(r, horizon);
 	if (!err)
 		err = look_again(r, counts->lost > lost);
-	if (!err)
-		err = publisher_flush(r->publisher, 0);
 	return err < 0 ? err : 0;
 }
 

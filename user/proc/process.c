@@ -65,8 +65,10 @@ void process_table_free(struct process_table *table)
 	free(table);
 }
 
-static int process_new(struct process_table *table, uint32_t tgid, struct process **ret)
+static int process_new(struct process_table *table, const struct side_event *event,
+		       struct process **ret)
 {
+	uint32_t tgid = event->pid;
 	struct process *old = hmap_remove(&table->by_tgid, tgid), *process;
 	int err;
 
@@ -82,6 +84,7 @@ static int process_new(struct process_table *table, uint32_t tgid, struct proces
 		return fail(-ENOMEM, "no memory for process %u", tgid);
 	process->tgid = tgid;
 	process->life = ++table->lives;
+	process->born_ns = event->time_ns;
 	table->counts.seen++;
 	err = hmap_put(&table->by_tgid, tgid, process);
 	if (err) {
@@ -211,10 +214,18 @@ static int module_of(struct process_table *table, const struct process *process,
 	return err;
 }
 
-static int get_or_new(struct process_table *table, uint32_t tgid, struct process **ret)
+static int get_or_new(struct process_table *table, const struct side_event *event,
+		      struct process **ret)
 {
-	*ret = hmap_get(&table->by_tgid, tgid);
-	return *ret ? 0 : process_new(table, tgid, ret);
+	*ret = hmap_get(&table->by_tgid, event->pid);
+	return *ret ? 0 : process_new(table, event, ret);
+}
+
+static bool is_late(const struct process_table *table, const struct side_event *event)
+{
+	const struct process *process = hmap_get(&table->by_tgid, event->pid);
+
+	return process && event->time_ns < process->born_ns;
 }
 
 static int apply_mmap(struct process_table *table, const struct side_event *event)
@@ -226,7 +237,7 @@ static int apply_mmap(struct process_table *table, const struct side_event *even
 		.born_ns = event->time_ns,
 	};
 	struct process *process;
-	int err = get_or_new(table, event->pid, &process);
+	int err = get_or_new(table, event, &process);
 
 	if (err || !process || map.end <= map.start)
 		return err;
@@ -248,10 +259,10 @@ static int apply_mmap(struct process_table *table, const struct side_event *even
 	return err;
 }
 
-static int apply_exec(struct process_table *table, uint32_t tgid)
+static int apply_exec(struct process_table *table, const struct side_event *event)
 {
 	struct process *process;
-	int err = process_new(table, tgid, &process);
+	int err = process_new(table, event, &process);
 
 	if (!err && process && table->sink.exec)
 		table->sink.exec(table->sink.arg, process);
@@ -268,7 +279,7 @@ static int apply_fork(struct process_table *table, const struct side_event *even
 			parent->threads++;
 		return 0;
 	}
-	err = process_new(table, event->pid, &child);
+	err = process_new(table, event, &child);
 	if (err || !child)
 		return err;
 	if (parent && parent->maps) {
@@ -301,11 +312,13 @@ static void apply_exit(struct process_table *table, const struct side_event *eve
 int process_apply(struct process_table *table, const struct side_event *event)
 {
 	table->counts.records++;
+	if (is_late(table, event))
+		return 0;
 	switch (event->kind) {
 	case SIDE_MMAP:
 		return apply_mmap(table, event);
 	case SIDE_EXEC:
-		return apply_exec(table, event->pid);
+		return apply_exec(table, event);
 	case SIDE_FORK:
 		return apply_fork(table, event);
 	case SIDE_EXIT:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The processes of the machine and what each maps, driven by side events in
- * the order of their times. A forked child shares its parent's list until one
+ * the order of their times. (One that comes late is of a life that is over.) A forked child shares its parent's list until one
  * of them maps something; an exec begins a new one. An unmap is never told: a
  * mapping that overlaps an older one replaces it.
  *
@@ -25,6 +25,7 @@ struct mapping {
 struct process {
 	uint32_t tgid;
 	uint32_t life;	   /* distinct for each process and each of its execs */
+	uint64_t born_ns;  /* what is older is another life's */
 	uint64_t ended_ns; /* 0: alive */
 	uint32_t threads;  /* beside the leader, of those that were seen to begin */
 	bool leader_ended;

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/hmap.h"
 #include "base/log.h"
+#include "base/str.h"
 #include "base/vec.h"
 #include "publish/identity.h"
 #include "publish/keys.h"
@@ -16,18 +17,26 @@
 
 /* What ticks are told about one process. */
 struct told {
-	uint32_t tgid, life;
 	uint64_t version; /* of its mappings */
 	uint64_t told_ns; /* 0: nothing yet */
+	struct published what;
+	bool is_known; /* `what` says whose life it is */
 	struct space *space;
 	bool has_keys;
 	bool dirty;
 };
 
+/* A record of the sideband that came since the last flush. */
+struct heard {
+	uint64_t time_ns;
+	size_t at, n; /* among the bytes */
+};
+
 struct publisher {
 	struct publisher_config config;
-	const struct process_table *processes;
-	const struct module_table *modules;
+	struct process_table *processes; /* as they are, not as they were */
+	VEC(struct heard) heard;
+	struct str heard_bytes;
 	struct files *files;
 	struct heap *heap;
 	struct tables *tables; /* NULL: none are used */
@@ -80,21 +89,6 @@ static int new_tables(struct publisher *p)
 	return spaces_new(&p->spaces, &spaces);
 }
 
-int publisher_new(struct publisher **ret, const struct publisher_config *config)
-{
-	AUTO(publisher) p = calloc(1, sizeof(*p));
-	int err;
-
-	if (!p)
-		return fail(-ENOMEM, "no memory for what is published");
-	p->config = *config;
-	err = delays_new(&p->delays);
-	if (err)
-		return err;
-	*ret = GIVE(p);
-	return 0;
-}
-
 void publisher_free(struct publisher *p)
 {
 	struct told *told;
@@ -112,17 +106,10 @@ void publisher_free(struct publisher *p)
 	tables_free(p->tables);
 	heap_free(p->heap);
 	files_free(p->files);
+	process_table_free(p->processes);
+	vec_free(&p->heard);
+	str_free(&p->heard_bytes);
 	free(p);
-}
-
-int publisher_attach(struct publisher *p, const struct process_table *processes,
-		     const struct module_table *modules)
-{
-	int err = files_new(&p->files, p->config.worker, modules, on_facts, p);
-
-	p->processes = processes;
-	p->modules = modules;
-	return err || !p->config.tables ? err : new_tables(p);
 }
 
 struct files *publisher_files(struct publisher *p)
@@ -146,8 +133,6 @@ static struct told *get_told(struct publisher *p, const struct process *process)
 		note_error(p, fail(-ENOMEM, "no memory for a process"));
 		return NULL;
 	}
-	told->tgid = process->tgid;
-	told->life = process->life;
 	if (hmap_put(&p->told, process->tgid, told)) {
 		note_error(p, -ENOMEM);
 		free(told);
@@ -180,7 +165,7 @@ static void forget(struct publisher *p, uint32_t tgid)
 static void want_table(struct publisher *p, const struct process *process,
 		       const struct mapping *map)
 {
-	const struct module *module = module_get(p->modules, map->module);
+	const struct module *module = module_get(p->config.modules, map->module);
 	int vdso = -1;
 
 	if (module->kind == MODULE_FILE) {
@@ -248,24 +233,53 @@ static void on_ended(void *arg, const struct process *process)
 	forget(arg, process->tgid);
 }
 
-struct process_sink publisher_sink(struct publisher *p)
+int publisher_new(struct publisher **ret, const struct publisher_config *config)
 {
-	return (struct process_sink){
+	AUTO(publisher) p = calloc(1, sizeof(*p));
+	const struct process_sink sink = {
 		.arg = p,
 		.mapped = on_mapped,
 		.forked = on_forked,
 		.exec = on_exec,
 		.ended = on_ended,
 	};
+	int err;
+
+	if (!p)
+		return fail(-ENOMEM, "no memory for what is published");
+	p->config = *config;
+	err = process_table_new(&p->processes, config->modules, &sink);
+	if (!err)
+		err = files_new(&p->files, config->worker, config->modules, on_facts, p);
+	if (!err)
+		err = delays_new(&p->delays);
+	if (!err && config->tables)
+		err = new_tables(p);
+	if (err)
+		return err;
+	*ret = GIVE(p);
+	return 0;
+}
+
+int publisher_hear(struct publisher *p, const void *record, size_t bytes)
+{
+	struct heard heard = { side_event_time(record, bytes), p->heard_bytes.n, bytes };
+
+	str_add_bytes(&p->heard_bytes, record, bytes);
+	return str_error(&p->heard_bytes) ? -ENOMEM : vec_push(&p->heard, heard);
 }
 
 void publisher_on_stale(struct publisher *p, uint32_t tgid)
 {
 	const struct process *process = process_get(p->processes, tgid);
 
+	struct told *told = hmap_get(&p->told, tgid);
+
 	if (!process || process->ended_ns)
 		return;
 	p->counts.stale++;
+	if (told) /* perhaps it was another life's that was read */
+		told->is_known = false;
 	make_dirty(p, process);
 }
 
@@ -280,6 +294,18 @@ static int find_space(struct publisher *p, const struct process *process,
 	err = spaces_use(p->spaces, process, &told->space);
 	if (old)
 		spaces_leave(p->spaces, old);
+	return err;
+}
+
+/* Once a life: what is told of an old one after it ended is no one's. */
+static int identify(struct publisher *p, const struct process *process,
+		    struct told *told)
+{
+	int err = 0;
+
+	if (!told->is_known)
+		err = identity_read(process, p->config.modules, p->files, &told->what);
+	told->is_known = !err;
 	return err;
 }
 
@@ -299,7 +325,11 @@ static int tell(struct publisher *p, const struct process *process, struct told 
 		what.n_mappings = told->space->n_mappings;
 		what.generation = told->space->generation;
 	}
-	err = identity_read(process, p->modules, p->files, &what);
+	err = identify(p, process, told);
+	what.start_ticks = told->what.start_ticks;
+	what.start_stack = told->what.start_stack;
+	if (!err && told->told_ns && !memcmp(&what, &told->what, sizeof(what)))
+		return 0;
 	if (!err)
 		err = published_put(&p->config.maps, (pid_t)process->tgid, &what);
 	if (err) { /* gone meanwhile, hidden, or no room: it goes unseen */
@@ -308,6 +338,7 @@ static int tell(struct publisher *p, const struct process *process, struct told 
 		error_clear();
 		return 0;
 	}
+	told->what = what;
 	told->told_ns = clock_now_ns();
 	p->counts.processes += n_keys && !told->has_keys;
 	told->has_keys = n_keys;
@@ -384,10 +415,43 @@ static int flush(struct publisher *p)
 	return err || !p->tables ? err : tables_error(p->tables);
 }
 
+static int by_time(const void *a, const void *b)
+{
+	const struct heard *x = a, *y = b;
+
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return x->at < y->at ? -1 : 1; /* as they came */
+}
+
+/* Of one batch in the order of their times, though it came CPU by CPU. */
+static int apply_heard(struct publisher *p)
+{
+	int err = 0;
+
+	qsort(p->heard.items, p->heard.n, sizeof(*p->heard.items), by_time);
+	for (size_t i = 0; !err && i < p->heard.n; i++) {
+		const struct heard *heard = &p->heard.items[i];
+		struct side_event event;
+
+		err = side_event_read(&event, p->heard_bytes.s + heard->at, heard->n);
+		if (!err)
+			err = process_apply(p->processes, &event);
+	}
+	p->heard.n = 0;
+	str_clear(&p->heard_bytes);
+	process_forget(p->processes, UINT64_MAX);
+	return err;
+}
+
 int publisher_flush(struct publisher *p, int wait_ms)
 {
-	int left = files_collect(p->files, wait_ms);
-	int err = left < 0 ? left : flush(p);
+	int err = apply_heard(p), left;
+
+	if (err)
+		return err;
+	left = files_collect(p->files, wait_ms);
+	err = left < 0 ? left : flush(p);
 
 	return err ? err : left;
 }

@@ -20,6 +20,7 @@ struct publisher;
 struct publisher_config {
 	struct published_maps maps;
 	struct worker *worker;
+	struct module_table *modules; /* which others name by, too */
 	bool tables;	   /* walk by unwind tables */
 	bool all_by_table; /* also where code keeps frame pointers */
 };
@@ -37,11 +38,10 @@ int publisher_new(struct publisher **ret, const struct publisher_config *config)
 void publisher_free(struct publisher *publisher); /* NULL is fine */
 DEFINE_FREEP(publisher)
 
-/* What the process table is to call; and then, which one calls, with its
- * modules. Both outlive the publisher's last flush. */
-struct process_sink publisher_sink(struct publisher *publisher);
-int publisher_attach(struct publisher *publisher, const struct process_table *processes,
-		     const struct module_table *modules);
+/* A record of the sideband, as it came. What it says is published with the next
+ * flush, in time or not: ticks ask what is mapped now, and not what was mapped
+ * when some sample fell. */
+int publisher_hear(struct publisher *publisher, const void *record, size_t bytes);
 
 /* A sample met what was published for another life of this pid. */
 void publisher_on_stale(struct publisher *publisher, uint32_t tgid);

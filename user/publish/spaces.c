@@ -12,7 +12,7 @@ struct space_part {
 	struct unwind_mapping mapping;
 	uint64_t pgoff;
 	uint32_t module;
-	bool has_bias, uses_table;
+	bool is_jit, has_bias, uses_table;
 };
 
 struct spaces {
@@ -68,14 +68,19 @@ static bool find_bias(const struct spaces *spaces, struct space_part *part)
 	return true;
 }
 
-/* What a part says while its table is in the state that it is in. */
+/* What a part says while its table is in the state that it is in. One for which
+ * there is no room stays awaited: its code may keep anything as frame pointer. */
 static void fill_part(const struct spaces *spaces, struct space_part *part)
 {
 	const struct table *table = tables_get(spaces->config.tables, part->module);
 
 	if (part->uses_table)
 		return;
-	part->mapping.flags = table->state == TABLE_AWAITED ? UNWIND_AWAITED : 0;
+	part->mapping.flags = part->is_jit ? UNWIND_BY_FP : 0;
+	if (part->is_jit || !table)
+		return;
+	if (table->state == TABLE_WITHOUT)
+		part->mapping.flags = UNWIND_BY_FP;
 	if (table->state != TABLE_READY || !part->has_bias)
 		return;
 	part->mapping.table = table->first;
@@ -95,11 +100,7 @@ static int make_parts(struct spaces *spaces, const struct process *process,
 		return fail(-ENOMEM, "no memory for %zu mappings", n);
 	for (size_t i = 0; i < n; i++) {
 		struct space_part *part = &space->parts[space->n_mappings];
-		const struct table *table =
-			tables_get(spaces->config.tables, maps[i].module);
 
-		if (!table || table->state == TABLE_WITHOUT || table->state == TABLE_NEW)
-			continue;
 		if (space->n_mappings == UNWIND_MAPPINGS_MOST) {
 			spaces->counts.cut++;
 			continue;
@@ -108,6 +109,7 @@ static int make_parts(struct spaces *spaces, const struct process *process,
 			.mapping = { .start = maps[i].start, .end = maps[i].end },
 			.pgoff = maps[i].pgoff,
 			.module = maps[i].module,
+			.is_jit = maps[i].is_jit,
 		};
 		find_bias(spaces, part);
 		fill_part(spaces, part);

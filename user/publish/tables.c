@@ -28,7 +28,10 @@ void tables_free(struct tables *tables)
 
 const struct table *tables_get(const struct tables *tables, uint32_t module)
 {
-	return module < tables->tables.n ? &tables->tables.items[module] : NULL;
+	const struct table *table =
+		module < tables->tables.n ? &tables->tables.items[module] : NULL;
+
+	return table && table->state != TABLE_NEW ? table : NULL;
 }
 
 int tables_want(struct tables *tables, uint32_t module, int fd)

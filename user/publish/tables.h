@@ -52,7 +52,7 @@ DEFINE_FREEP(tables)
  * borrowed; -1: the file cannot be opened. */
 int tables_want(struct tables *tables, uint32_t module, int fd);
 
-/* NULL: never asked for. Valid until the next tables_want(). */
+/* NULL: never asked for, or taken back. Valid until the next tables_want(). */
 const struct table *tables_get(const struct tables *tables, uint32_t module);
 
 /* A READY table that a space names stays; one that none does may go. */
