@@ -14,14 +14,15 @@
  * others a case may hold so much of its samples, by default the share given
  * here. All but EXACT and HELPER are what frame pointers alone can't know or
  * what the profiler itself marks as incomplete. Where unwind tables are used,
- * there are none of the classes fp-: they are LATE, and the profiler must have
- * marked as many samples as unproven.
+ * there are none of the classes fp-; what the tables came too late for is cut, and
+ * the profiler must have said so of as many samples.
  *
  * name, most by default, word, meaning
  */
 #define CLASSES(X)                                                                       \
 	X(EXACT, 1, "exact", "the true stack")                                           \
 	X(HELPER, 1, "helper", "true, in one of async.h's own functions")                \
+	X(LIBRARY, 1, "library", "true, in a library's own functions")                   \
 	X(FP_LEAF, .02, "fp-prologue", "before or after the leaf's frame: no caller")    \
 	X(FP_LIBC, .02, "fp-libc", "in a library without frame pointers: no caller")     \
 	X(FP_START, 1, "fp-start",                                                       \
@@ -31,7 +32,6 @@
 	X(CUT, .01, "cut", "a true part, marked as cut")                                 \
 	X(GAP, 0, "gap", "a true stack with its gap marked")                             \
 	X(UNSPLICED, .03, "unspliced", "the thread's stack, its key not yet known")      \
-	X(LATE, .03, "late", "one of the fp- classes, before the tables were there")     \
 	X(WINDOW, 0, "push-window", "while an operation hands over to another")
 
 enum stack_class {

@@ -10,12 +10,28 @@
 /* A chain, then what the dispatcher of that name runs beside it. */
 #define DISPATCH(below, hops, loop)                                                      \
 	.thread = { { "main;" below loop ";step|housekeeping" },                         \
+		    { "main;" below loop },                                              \
 		    { "main;" below "sys_call" },                                        \
 		    SET_UP },                                                            \
 	.async = { { "^" hops ";--;step" },                                              \
 		   { "^" hops ";--;" loop },                                             \
 		   { "main;" below loop ";housekeeping" },                               \
 		   { "main;" below "sys_call" },                                         \
+		   SET_UP },                                                             \
+	.shares = { { "step", .75, "step|housekeeping" } }
+
+/* Each child runs the dispatcher; the parent is in fork() and wait() only. */
+#define FORKED_DISPATCH                                                                  \
+	.thread = { { "main;fork_loop;dispatch;step|housekeeping" },                     \
+		    { "main;fork_loop;dispatch" },                                       \
+		    { "main;fork_loop;sys_call" },                                       \
+		    { "main;fork_loop" },                                                \
+		    SET_UP },                                                            \
+	.async = { { "^hop_{000..002};--;step" },                                        \
+		   { "^hop_{000..002};--;dispatch" },                                    \
+		   { "main;fork_loop;dispatch;housekeeping" },                           \
+		   { "main;fork_loop;sys_call" },                                        \
+		   { "main;fork_loop" },                                                 \
 		   SET_UP },                                                             \
 	.shares = { { "step", .75, "step|housekeeping" } }
 
@@ -86,7 +102,7 @@ static const struct truth_case cases[] = {
 		.program = "chain",
 		.args = "fork %m 3",
 		.kinds = ALL_KINDS,
-		DISPATCH("fork_loop;", "hop_{000..002}", "dispatch"),
+		FORKED_DISPATCH,
 		.bounds = { { CLASS_START, .15 },
 			    { CLASS_FP_LIBC, .3 },
 			    { CLASS_CUT, .05 } },

@@ -119,7 +119,8 @@ static enum stack_class find_whole(const struct judge *judge, enum view view,
 
 static bool find_cut(const struct judge *judge, enum view view, const struct stack *stack)
 {
-	if (!stack->cut || (stack->n - 1 < judge->of->cut_frames && !stack->in_kernel))
+	if (!stack->cut || (stack->n - 1 < judge->of->cut_frames && !stack->in_kernel &&
+			    judge->awaited < 1))
 		return false;
 	for (size_t i = 0; i < judge->n_paths[view]; i++)
 		if (path_fits_cut(&judge->paths[view][i], stack->frames + 1,
@@ -167,6 +168,8 @@ static enum stack_class find_foreign_leaf(const struct judge *judge, enum view v
 		if (fits_with_caller(judge, view, &own, own.n))
 			return CLASS_FP_LEAF;
 	}
+	if (judge->by_table && find_whole(judge, view, &own) == CLASS_EXACT)
+		return CLASS_LIBRARY;
 	if (find_whole(judge, view, &own) != N_CLASSES || find_cut(judge, view, &own) ||
 	    fits_with_caller(judge, view, &own, own.n))
 		return CLASS_FP_LIBC;
@@ -279,10 +282,17 @@ static void check_share(const struct share *share, enum view view, double more,
 			 n ? (double)k / n : 0, p);
 }
 
+static bool is_fp_class(enum stack_class is)
+{
+	return is >= CLASS_FP_LEAF && is <= CLASS_FP_SKIP;
+}
+
 static double most_of(const struct judge *judge, enum stack_class is)
 {
 	double most = class_info[is].most;
 
+	if (judge->by_table && is_fp_class(is))
+		return 0;
 	for (int i = 0; i < BOUNDS_MOST; i++)
 		if (judge->of->bounds[i].is == is && is != CLASS_EXACT)
 			most = judge->of->bounds[i].most;
@@ -295,9 +305,10 @@ static void check_bounds(const struct judge *judge, enum view view,
 	for (int is = 0; is < N_CLASSES; is++) {
 		double most = most_of(judge, is) * finding->total;
 
-		if ((is == CLASS_UNSPLICED || is == CLASS_LATE || is == CLASS_CUT) &&
-		    most > 0)
+		if (is == CLASS_UNSPLICED && most > 0)
 			most += judge->late;
+		if (is == CLASS_CUT || is == CLASS_GAP)
+			most += judge->awaited;
 		/* a single one is not yet a share */
 		if (finding->classes[is] > most &&
 		    (most == 0 || finding->classes[is] > 2))
@@ -329,8 +340,9 @@ void judge_view(const struct judge *judge, enum view view, const struct folded *
 		const struct folded_stack *line = &folded->stacks.items[i];
 		enum stack_class is = classify(judge, view, line);
 
-		if (judge->by_table && is >= CLASS_FP_LEAF && is <= CLASS_FP_SKIP)
-			is = CLASS_LATE;
+		if (judge->by_table && is_fp_class(is) && line->frames.n &&
+		    !strcmp(line->frames.items[0], CUT_FRAME))
+			is = CLASS_CUT;
 		if (is != CLASS_FALSE)
 			ret->classes[is] += line->count;
 		else if (shown++ < SHOWN_MOST)

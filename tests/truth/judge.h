@@ -14,10 +14,11 @@
 /* A case whose paths were read. */
 struct judge {
 	const struct truth_case *of;
-	double more; /* added to each bound but 0: for slow machines */
-	double late; /* samples that may be unspliced or LATE besides: what was mapped
-			was on its way to the ticks */
+	double more;   /* added to each bound but 0: for slow machines */
+	double late;   /* samples that may be unspliced besides: the key was on its way */
 	bool by_table; /* callers were found by unwind tables */
+	double awaited; /* samples that may be cut or have a gap besides: the tables
+			   were on their way, as the profiler itself says */
 	struct path paths[N_VIEWS][PATHS_MOST];
 	size_t n_paths[N_VIEWS];
 };

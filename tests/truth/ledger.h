@@ -23,8 +23,8 @@ void ledger_check(const char *stats, const unsigned long long *shown, size_t n_s
 #define LEDGER_LATE_NS 1000000000.0
 double ledger_late_ns(const char *stats, struct str *wrong);
 
-/* So many samples came before their unwind tables: did the profiler say so? */
-void ledger_check_late(const char *stats, unsigned long long late, struct str *wrong);
+/* How many samples came before the unwind table of their code was there. */
+double ledger_awaited(const char *stats, struct str *wrong);
 
 /* Did the ticks come that were due? An emulator's often don't. */
 void ledger_check_missed(const char *stats, struct str *wrong);

@@ -182,7 +182,8 @@ static void find_places(struct places *ret)
 static int usage(void)
 {
 	fputs("usage: truth [--weft PATH] [--dir WORKLOADS] [--only GLOB] [--core]\n"
-	      "             [--sabotage no-interval|no-key|no-identity|no-tables|fp-leaf]\n"
+	      "             [--sabotage "
+	      "no-interval|no-key|no-identity|no-tables|fp-leaf]\n"
 	      "             [--unwind auto|table|fp] [--hz N] [--ms N] [--keep FOLDER]\n"
 	      "             [--list]\n",
 	      stderr);
@@ -193,11 +194,16 @@ static int usage(void)
 static bool read_line(struct line *line, int argc, char **argv)
 {
 	static const struct option options[] = {
-		{ "weft", 1, NULL, 'w' },     { "dir", 1, NULL, 'd' },
-		{ "only", 1, NULL, 'o' },     { "core", 0, NULL, 'c' },
-		{ "sabotage", 1, NULL, 's' }, { "hz", 1, NULL, 'f' },
-		{ "ms", 1, NULL, 'm' },	      { "keep", 1, NULL, 'k' },
-		{ "list", 0, NULL, 'l' },     { "unwind", 1, NULL, 'u' },
+		{ "weft", 1, NULL, 'w' },
+		{ "dir", 1, NULL, 'd' },
+		{ "only", 1, NULL, 'o' },
+		{ "core", 0, NULL, 'c' },
+		{ "sabotage", 1, NULL, 's' },
+		{ "hz", 1, NULL, 'f' },
+		{ "ms", 1, NULL, 'm' },
+		{ "keep", 1, NULL, 'k' },
+		{ "list", 0, NULL, 'l' },
+		{ "unwind", 1, NULL, 'u' },
 		{ 0 },
 	};
 	struct setup *setup = &line->setup;

@@ -63,6 +63,7 @@ static int judge_files(const struct setup *setup, struct judge *judge,
 	/* to and fro: the profiler measures from the mapping's record to its reading */
 	judge->late = 2 * ledger_late_ns(stats, wrong) * setup->hz / 1e9;
 	judge->more = setup->core ? CORE_MORE : 0;
+	judge->awaited = ledger_awaited(stats, wrong);
 	judge->by_table = !setup->unwind || strcmp(setup->unwind, "fp") != 0;
 	for (int view = 0; view < N_VIEWS && !err; view++)
 		err = judge_file(judge, files, view, &findings[view], wrong);
@@ -71,8 +72,6 @@ static int judge_files(const struct setup *setup, struct judge *judge,
 	for (int view = 0; view < N_VIEWS; view++)
 		shown[view] = findings[view].total;
 	ledger_check(stats, shown, N_VIEWS, wrong);
-	for (int view = 0; view < N_VIEWS; view++)
-		ledger_check_late(stats, findings[view].classes[CLASS_LATE], wrong);
 	if (!setup->core)
 		ledger_check_missed(stats, wrong);
 	if (shown[0] < least_samples(setup, judge->of))
@@ -115,7 +114,7 @@ int trial_run(const struct setup *setup, const struct truth_case *of, const char
 	if (err)
 		return err;
 	err = record_enough(setup, of, kind, &files);
-	judge.by_table = true;
+	judge.by_table = true; /* as a sabotaged run is judged */
 	if (!err && setup->sabotage)
 		err = judge_file(&judge, &files, VIEW_ASYNC, &findings[VIEW_ASYNC],
 				 wrong);

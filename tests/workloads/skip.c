@@ -4,11 +4,13 @@
  * in assembly so that no compiler can change its mind.
  *
  *	skip outer MS    it keeps its caller's caller's frame pointer in the register:
- *	                 a walk by frame pointers passes over the dispatcher's frame
- *	skip lost MS     it keeps no frame pointer at all: the walk breaks off there
+ *	                 a walk by frame pointers passes over the dispatcher's frame,
+ *	                 and its unwind table knows better
+ *	skip lost MS     it keeps no frame pointer at all and has no unwind table: the
+ *	                 walk breaks off there
  *
- * By frame pointers alone the dispatcher is not to be seen in the thread view;
- * its root still is, between the frames.
+ * Where the dispatcher is not to be seen in the thread view, its root still is,
+ * between the frames.
  *
  * Thread:  main;[dispatch;]through_outer;step
  * Async:   hop_000;hop_001;--;[through_outer;]step
@@ -18,22 +20,28 @@
 void through_outer(void (*step)(void));
 void through_lost(void (*step)(void));
 
-#if defined(__x86_64__)
-#define THROUGH(name, load)                                                              \
+#define FUNCTION(name, body)                                                             \
 	__asm__(".pushsection .text\n.globl " #name "\n.type " #name                     \
-		", %function\n" #name ":\npush %rbp\nsub $64, %rsp\n" load               \
-		"\ncall *%rdi\nadd $64, %rsp\n"                                          \
-		"pop %rbp\nret\n.size " #name ", . - " #name "\n.popsection\n")
-THROUGH(through_outer, "mov (%rbp), %rbp");
-THROUGH(through_lost, "mov $0x123, %rbp");
-#else
-#define THROUGH(name, load)                                                              \
-	__asm__(".pushsection .text\n.globl " #name "\n.type " #name                     \
-		", %function\n" #name ":\nstp x29, x30, [sp, #-80]!\n" load "\nblr x0\n" \
-		"ldp x29, x30, [sp], #80\nret\n.size " #name ", . - " #name              \
+		", %function\n" #name ":\n" body ".size " #name ", . - " #name           \
 		"\n.popsection\n")
-THROUGH(through_outer, "ldr x29, [x29]");
-THROUGH(through_lost, "mov x29, #0x123");
+
+#if defined(__x86_64__)
+FUNCTION(through_outer, ".cfi_startproc\npush %rbp\n.cfi_adjust_cfa_offset 8\n"
+			".cfi_offset %rbp, -16\nsub $64, %rsp\n"
+			".cfi_adjust_cfa_offset 64\nmov (%rbp), %rbp\ncall *%rdi\n"
+			"add $64, %rsp\n.cfi_adjust_cfa_offset -64\npop %rbp\n"
+			".cfi_adjust_cfa_offset -8\n.cfi_restore %rbp\nret\n"
+			".cfi_endproc\n");
+FUNCTION(through_lost, "push %rbp\nsub $64, %rsp\nmov $0x123, %rbp\ncall *%rdi\n"
+		       "add $64, %rsp\npop %rbp\nret\n");
+#else
+FUNCTION(through_outer, ".cfi_startproc\nstp x29, x30, [sp, #-80]!\n"
+			".cfi_adjust_cfa_offset 80\n.cfi_offset x29, -80\n"
+			".cfi_offset x30, -72\nldr x29, [x29]\nblr x0\n"
+			"ldp x29, x30, [sp], #80\n.cfi_adjust_cfa_offset -80\n"
+			".cfi_restore x29\n.cfi_restore x30\nret\n.cfi_endproc\n");
+FUNCTION(through_lost, "stp x29, x30, [sp, #-80]!\nmov x29, #0x123\nblr x0\n"
+		       "ldp x29, x30, [sp], #80\nret\n");
 #endif
 
 FN void step(void)

@@ -105,8 +105,11 @@ static void json_samples(struct str *out, const struct stats *stats)
 
 static void json_published(struct str *out, const struct publisher_counts *counts)
 {
-	str_addf(out, "\"keys\":{\"processes\":%lu,\"refused\":%lu,\"stale\":%lu},",
-		 counts->processes, counts->refused, counts->stale);
+	str_addf(out,
+		 "\"keys\":{\"processes\":%lu,\"refused\":%lu,\"stale\":%lu,"
+		 "\"delay_most_ns\":%" PRIu64 "},",
+		 counts->processes, counts->refused, counts->stale,
+		 counts->delays.keyed_most_ns);
 	str_addf(out,
 		 "\"late_mappings\":{\"measured\":%lu,\"median_ns\":%" PRIu64
 		 ",\"p95_ns\":%" PRIu64 ",\"most_ns\":%" PRIu64 "},",

@@ -15,6 +15,7 @@ struct delays {
 	uint64_t begun_ns; /* 0: not yet */
 	VEC(struct waiting) waiting;
 	VEC(uint64_t) measured_ns;
+	uint64_t keyed_most_ns;
 };
 
 int delays_new(struct delays **ret)
@@ -47,17 +48,24 @@ int delays_add(struct delays *delays, const struct mapping *map)
 	return vec_push(&delays->waiting, one);
 }
 
-void delays_settle(struct delays *delays, bool (*is_known)(void *arg, uint32_t module),
-		   void *arg, uint64_t now_ns)
+void delays_settle(struct delays *delays,
+		   enum delay_state (*state)(void *arg, uint32_t module), void *arg,
+		   uint64_t now_ns)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < delays->waiting.n; i++) {
 		const struct waiting one = delays->waiting.items[i];
+		enum delay_state is = state(arg, one.module);
+		uint64_t delay_ns = now_ns - one.born_ns;
 
-		if (!is_known(arg, one.module))
+		if (is == DELAY_WAITS) {
 			delays->waiting.items[kept++] = one;
-		else if (vec_push(&delays->measured_ns, now_ns - one.born_ns))
+			continue;
+		}
+		if (is == DELAY_OVER_KEYED && delay_ns > delays->keyed_most_ns)
+			delays->keyed_most_ns = delay_ns;
+		if (vec_push(&delays->measured_ns, delay_ns))
 			error_clear(); /* one figure less */
 	}
 	delays->waiting.n = kept;
@@ -75,7 +83,8 @@ void delays_summarize(const struct delays *delays, struct delay_summary *ret)
 	uint64_t *all = delays->measured_ns.items;
 	size_t n = delays->measured_ns.n;
 
-	*ret = (struct delay_summary){ .measured = n };
+	*ret = (struct delay_summary){ .measured = n,
+				       .keyed_most_ns = delays->keyed_most_ns };
 	if (!n)
 		return;
 	qsort(all, n, sizeof(*all), by_size);

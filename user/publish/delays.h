@@ -16,6 +16,7 @@
 struct delay_summary {
 	unsigned long measured;
 	uint64_t median_ns, p95_ns, most_ns;
+	uint64_t keyed_most_ns; /* of files with async keys */
 };
 
 struct delays;
@@ -30,9 +31,13 @@ void delays_begin(struct delays *delays, uint64_t now_ns);
 /* A mapping whose module is not published yet. */
 int delays_add(struct delays *delays, const struct mapping *map);
 
+/* What is known of a module: all that there is, with a key in it or not. */
+enum delay_state { DELAY_WAITS, DELAY_OVER, DELAY_OVER_KEYED };
+
 /* Measures those whose modules are known by now. */
-void delays_settle(struct delays *delays, bool (*is_known)(void *arg, uint32_t module),
-		   void *arg, uint64_t now_ns);
+void delays_settle(struct delays *delays,
+		   enum delay_state (*state)(void *arg, uint32_t module), void *arg,
+		   uint64_t now_ns);
 
 void delays_summarize(const struct delays *delays, struct delay_summary *ret);
 

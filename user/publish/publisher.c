@@ -298,8 +298,7 @@ static int find_space(struct publisher *p, const struct process *process,
 }
 
 /* Once a life: what is told of an old one after it ended is no one's. */
-static int identify(struct publisher *p, const struct process *process,
-		    struct told *told)
+static int identify(struct publisher *p, const struct process *process, struct told *told)
 {
 	int err = 0;
 
@@ -393,13 +392,16 @@ static int tell_all(struct publisher *p)
 	return err;
 }
 
-static bool is_known(void *arg, uint32_t module)
+static enum delay_state delay_state(void *arg, uint32_t module)
 {
 	const struct publisher *p = arg;
 	const struct table *table = p->tables ? tables_get(p->tables, module) : NULL;
+	const struct elf_facts *facts = files_facts(p->files, module);
 
-	return files_state(p->files, module) != FILE_SCANNING &&
-	       !(table && table->state == TABLE_AWAITED);
+	if (files_state(p->files, module) == FILE_SCANNING ||
+	    (table && table->state == TABLE_AWAITED))
+		return DELAY_WAITS;
+	return facts && facts->n_keys ? DELAY_OVER_KEYED : DELAY_OVER;
 }
 
 static int flush(struct publisher *p)
@@ -409,7 +411,7 @@ static int flush(struct publisher *p)
 	if (!err)
 		err = tell_all(p);
 	if (!err)
-		delays_settle(p->delays, is_known, p, clock_now_ns());
+		delays_settle(p->delays, delay_state, p, clock_now_ns());
 	if (!err)
 		err = p->err;
 	return err || !p->tables ? err : tables_error(p->tables);

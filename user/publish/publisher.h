@@ -21,8 +21,8 @@ struct publisher_config {
 	struct published_maps maps;
 	struct worker *worker;
 	struct module_table *modules; /* which others name by, too */
-	bool tables;	   /* walk by unwind tables */
-	bool all_by_table; /* also where code keeps frame pointers */
+	bool tables;		      /* walk by unwind tables */
+	bool all_by_table;	      /* also where code keeps frame pointers */
 };
 
 struct publisher_counts {
