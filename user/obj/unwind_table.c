@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "obj/unwind_fp.h"
 #include "obj/unwind_rules.h"
 
 #include <errno.h>
@@ -115,6 +116,55 @@ static int take_row(void *arg, uint64_t pc, const struct unwind_rule *rule)
 	return 0;
 }
 
+/* Where the last span ended. */
+struct span_cursor {
+	const struct unwind_table *table;
+	size_t block, row; /* of its run */
+};
+
+/* The block's row-th row, or {0}: nothing holds there. */
+static struct unwind_row row_of(const struct unwind_table *table, size_t block,
+				size_t row)
+{
+	const struct unwind_block *at = &table->blocks.items[block];
+
+	return at->count ? table->rows.items[at->first + row] : (struct unwind_row){ 0 };
+}
+
+/* As unwind_spans: rows that differ by their block alone are one span. The last
+ * block ends the text: what follows its last row is nothing's. */
+static bool next_span(void *arg, struct unwind_span *ret)
+{
+	struct span_cursor *cursor = arg;
+	const struct unwind_table *table = cursor->table;
+	struct unwind_row first, row;
+
+	if (cursor->block == table->blocks.n) {
+		cursor->block = cursor->row = 0;
+		return false;
+	}
+	first = row = row_of(table, cursor->block, cursor->row);
+	ret->begin = table->head.text + cursor->block * UNWIND_BLOCK_BYTES + row.offset;
+	ret->rule = rule_at(table, first.rule);
+	while (cursor->block < table->blocks.n && row.rule == first.rule) {
+		if (++cursor->row >= table->blocks.items[cursor->block].count) {
+			cursor->block++;
+			cursor->row = row.offset = 0;
+		}
+		if (cursor->block < table->blocks.n)
+			row = row_of(table, cursor->block, cursor->row);
+	}
+	ret->end = table->head.text + cursor->block * UNWIND_BLOCK_BYTES + row.offset;
+	return true;
+}
+
+static bool keeps_fp(const struct unwind_table *table, struct elf_file *file)
+{
+	struct span_cursor cursor = { .table = table };
+
+	return unwind_fp_is_kept(file, next_span, &cursor);
+}
+
 static uint32_t pages_for(size_t n, size_t a_page)
 {
 	return (uint32_t)((n + a_page - 1) / a_page);
@@ -155,6 +205,8 @@ int unwind_table_build(int fd, struct unwind_table **ret)
 		return fail(-ENODATA, "no call frame information");
 	if (!err)
 		err = finish(table);
+	if (!err && keeps_fp(table, &file))
+		table->head.flags |= UNWIND_KEEPS_FP;
 	if (!err)
 		*ret = GIVE(table);
 	return err;
