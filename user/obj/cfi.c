@@ -2,7 +2,8 @@
 /*
  * Which entries there are, in the order of the code that they are for. Linkers
  * write them so already; what overlaps all the same is told once, by the entry
- * that begins first.
+ * that begins first. .debug_frame adds what .eh_frame says nothing of: Go has
+ * nothing else, and a program of Go and C has both.
  */
 #include "obj/cfi_parts.h"
 
@@ -14,19 +15,24 @@
 #define STEPS_MOST  (64u << 20) /* instructions; the largest files take some 10 M */
 #define CIES_CACHED 64		/* a file has a handful, or one an object file */
 
+enum { EH_FRAME, DEBUG_FRAME, N_SECTIONS };
+
 struct entry {
 	uint64_t begin, end;
 	uint32_t offset; /* of the record in its section */
+	uint32_t section;
 };
 
 struct reading {
 	struct elf_file *file;
 	const struct cfi_sink *sink;
-	struct cfi_section section;
+	struct cfi_section sections[N_SECTIONS];
 	struct cfi_stats stats;
 	VEC(struct entry) entries;
+	size_t n_eh; /* of these */
 	struct {
 		bool tried, good;
+		uint32_t section;
 		struct cfi_cie cie;
 	} cies[CIES_CACHED];
 	struct cfi_exec exec;
@@ -36,21 +42,25 @@ static void reading_free(struct reading *reading)
 {
 	if (!reading)
 		return;
-	cfi_section_close(&reading->section);
+	for (int i = 0; i < N_SECTIONS; i++)
+		cfi_section_close(&reading->sections[i]);
 	vec_free(&reading->entries);
 	free(reading);
 }
 DEFINE_FREEP(reading)
 
 /* NULL: can't be read. */
-static const struct cfi_cie *get_cie(struct reading *reading, uint64_t offset)
+static const struct cfi_cie *get_cie(struct reading *reading, uint32_t section,
+				     uint64_t offset)
 {
-	__auto_type slot = &reading->cies[offset / 8 % CIES_CACHED];
+	__auto_type slot = &reading->cies[(offset / 8 + section) % CIES_CACHED];
 
-	if (!slot->tried || slot->cie.offset != offset) {
+	if (!slot->tried || slot->cie.offset != offset || slot->section != section) {
 		slot->tried = true;
-		slot->good = cfi_cie_read(&reading->section, offset, &slot->cie);
+		slot->good =
+			cfi_cie_read(&reading->sections[section], offset, &slot->cie);
 		slot->cie.offset = offset;
+		slot->section = section;
 	}
 	return slot->good ? &slot->cie : NULL;
 }
@@ -63,13 +73,29 @@ static bool is_in_headers(const struct elf_file *file, uint64_t vaddr)
 	       offset < sizeof(file->header);
 }
 
-static int add_entry(struct reading *reading, const struct cfi_record *record,
-		     uint64_t offset)
+/* Does .eh_frame say something of these addresses? Its entries are sorted. */
+static bool is_told(const struct reading *reading, uint64_t begin, uint64_t end)
 {
-	const struct cfi_cie *cie = get_cie(reading, record->cie);
+	size_t low = 0, high = reading->n_eh;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (reading->entries.items[mid].begin < end)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low && reading->entries.items[low - 1].end > begin;
+}
+
+static int add_entry(struct reading *reading, const struct cfi_record *record,
+		     uint32_t section, uint64_t offset)
+{
+	const struct cfi_cie *cie = get_cie(reading, section, record->cie);
 	struct cfi_fde fde;
 
-	if (!cie || !cfi_fde_read(&reading->section, record, cie, &fde)) {
+	if (!cie || !cfi_fde_read(&reading->sections[section], record, cie, &fde)) {
 		reading->stats.bad++;
 		return 0;
 	}
@@ -79,16 +105,20 @@ static int add_entry(struct reading *reading, const struct cfi_record *record,
 		reading->stats.outside++;
 		return 0;
 	}
+	if (section == DEBUG_FRAME && is_told(reading, fde.begin, fde.end))
+		return 0;
+	reading->stats.n_debug += section == DEBUG_FRAME;
 	if (reading->entries.n == CFI_FDES_MOST)
 		return fail(-E2BIG, "more than %u functions", CFI_FDES_MOST);
 	return vec_push(&reading->entries, (struct entry){ .begin = fde.begin,
 							   .end = fde.end,
-							   .offset = (uint32_t)offset });
+							   .offset = (uint32_t)offset,
+							   .section = section });
 }
 
-static int list_entries(struct reading *reading)
+static int list_entries(struct reading *reading, uint32_t which)
 {
-	const struct cfi_section *section = &reading->section;
+	const struct cfi_section *section = &reading->sections[which];
 	struct cfi_cursor in = { .at = section->bytes,
 				 .end = section->bytes + section->n };
 	uint64_t seen = 0;
@@ -106,7 +136,7 @@ static int list_entries(struct reading *reading)
 		if (record.kind != CFI_FDE)
 			continue;
 		seen++;
-		err = add_entry(reading, &record, offset);
+		err = add_entry(reading, &record, which, offset);
 	}
 	return err;
 }
@@ -117,6 +147,8 @@ static int compare_entries(const void *a, const void *b)
 
 	if (x->begin != y->begin)
 		return x->begin < y->begin ? -1 : 1;
+	if (x->section != y->section)
+		return x->section < y->section ? -1 : 1;
 	return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
@@ -134,11 +166,11 @@ static void sort_entries(struct reading *reading)
 /* It could be read before; what it says of [from, end) becomes rows. */
 static int run_entry(struct reading *reading, const struct entry *entry, uint64_t from)
 {
-	const struct cfi_section *section = &reading->section;
+	const struct cfi_section *section = &reading->sections[entry->section];
 	struct cfi_cursor in = { .at = section->bytes + entry->offset,
 				 .end = section->bytes + section->n };
 	struct cfi_record record = cfi_record_next(section, &in);
-	const struct cfi_cie *cie = get_cie(reading, record.cie);
+	const struct cfi_cie *cie = get_cie(reading, entry->section, record.cie);
 	struct cfi_fde fde;
 
 	if (!cie || !cfi_fde_read(section, &record, cie, &fde))
@@ -146,6 +178,7 @@ static int run_entry(struct reading *reading, const struct entry *entry, uint64_
 	if (reading->sink->fde)
 		reading->sink->fde(reading->sink->arg, from, fde.end);
 	reading->stats.n_fdes++;
+	reading->exec.section = section;
 	return cfi_exec_run(&reading->exec, cie, &fde, from);
 }
 
@@ -171,26 +204,27 @@ static int run_entries(struct reading *reading)
 	return err || !end ? err : sink->row(sink->arg, end, &none);
 }
 
-static int read_section(struct reading *reading)
+static int read_sections(struct reading *reading)
 {
-	int err = list_entries(reading);
+	int err = cfi_section_eh(reading->file, &reading->sections[EH_FRAME]);
 
+	if (!err)
+		err = list_entries(reading, EH_FRAME);
 	if (err)
 		return err;
 	sort_entries(reading);
-	return run_entries(reading);
-}
-
-static int read_debug_frame(struct reading *reading)
-{
-	int err;
-
-	cfi_section_close(&reading->section);
-	reading->section = (struct cfi_section){ 0 };
-	memset(reading->cies, 0, sizeof(reading->cies));
-	err = cfi_section_debug(reading->file, &reading->section);
-	reading->stats.debug_only = reading->section.n != 0;
-	return err ? err : read_section(reading);
+	reading->n_eh = reading->entries.n;
+	err = cfi_section_debug(reading->file, &reading->sections[DEBUG_FRAME]);
+	if (!err)
+		err = list_entries(reading, DEBUG_FRAME);
+	if (err && reading->n_eh) {
+		reading->stats.bad++;
+		error_clear(); /* it was there for debuggers only */
+		reading->entries.n = reading->n_eh;
+		return 0;
+	}
+	sort_entries(reading);
+	return err;
 }
 
 int cfi_read(struct elf_file *file, const struct cfi_sink *sink, struct cfi_stats *ret)
@@ -204,18 +238,15 @@ int cfi_read(struct elf_file *file, const struct cfi_sink *sink, struct cfi_stat
 	reading->sink = sink;
 	reading->exec = (struct cfi_exec){
 		.machine = cfi_machine(file->header.e_machine),
-		.section = &reading->section,
 		.sink = sink,
 		.stats = &reading->stats,
 		.steps_left = STEPS_MOST,
 	};
 	if (!reading->exec.machine)
 		return fail(-ENOEXEC, "not a machine whose call frames we know");
-	err = cfi_section_eh(file, &reading->section);
+	err = read_sections(reading);
 	if (!err)
-		err = read_section(reading);
-	if (!err && !reading->entries.n)
-		err = read_debug_frame(reading);
+		err = run_entries(reading);
 	if (!err)
 		*ret = reading->stats;
 	return err;

@@ -34,7 +34,7 @@ struct cfi_stats {
 	uint32_t bad;		  /* records that can't be read */
 	uint32_t outside;	  /* FDEs of addresses that are no code */
 	uint32_t overlaps;	  /* FDEs that others cover, wholly or in part */
-	uint32_t debug_only;	  /* .debug_frame was read */
+	uint32_t n_debug;	  /* FDEs that .debug_frame added */
 	uint32_t odd[N_CFI_ODDS]; /* rows by enum cfi_odd */
 };
 
