@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Sections of call frame information out of real files, and files around them. */
+#ifndef WEFT_TESTS_FUZZ_SECTIONS_H
+#define WEFT_TESTS_FUZZ_SECTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SECTION_BYTES_MOST 8192 /* longer ones are cut */
+#define SECTIONS_MOST	   256
+
+struct section {
+	uint8_t *bytes;
+	size_t n;
+	uint64_t vaddr;
+	bool arm64, debug;
+};
+
+struct sections {
+	struct section items[SECTIONS_MOST];
+	size_t n;
+};
+
+/* Adds the .eh_frame and .debug_frame of a file, as far as it has them. */
+void sections_add(struct sections *sections, const char *path);
+void sections_free(struct sections *sections);
+
+/* What a file looks like around a section. */
+struct section_shape {
+	bool arm64, debug, packed;
+	bool headers; /* else .eh_frame is found by PT_GNU_EH_FRAME */
+	uint64_t vaddr;
+};
+
+struct section_file {
+	int fd;
+	uint8_t *section; /* SECTION_BYTES_MOST, for the next write */
+	uint8_t *packed;
+};
+
+int section_file_open(struct section_file *file);
+void section_file_close(struct section_file *file);
+
+/* Makes it a file with the first n bytes of its section. */
+void section_file_write(struct section_file *file, const struct section_shape *shape,
+			size_t n);
+
+#endif
