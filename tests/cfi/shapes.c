@@ -33,16 +33,23 @@ int grows(size_t n)
 	return sink(bytes) + sink(vla) + (int)n;
 }
 
+/* What asks for frame pointers to be kept throughout. */
+#ifdef SIMPLE
+#define ALIGNED
+#else
+#define ALIGNED __attribute__((aligned(64)))
+#endif
+
 int aligned(int n)
 {
-	__attribute__((aligned(64))) char bytes[256];
+	ALIGNED char bytes[256];
 
 	return sink(bytes, n) + leaf(n, n);
 }
 
 int aligned_and_grows(size_t n)
 {
-	__attribute__((aligned(128))) char bytes[256];
+	ALIGNED char bytes[256];
 	char *more = alloca(n);
 
 	return sink(bytes, more) + sink(more, bytes) + (int)n;
@@ -97,6 +104,22 @@ int tail(int n)
 	sink(bytes, n);
 	return sink("tail", n);
 }
+
+#ifdef ONE_WITHOUT
+/* Hand-written code that uses the frame pointer for something else. */
+__asm__(".text\n"
+	".type without, @function\n"
+	"without:\n"
+	"	.cfi_startproc\n"
+	"	sub $24, %rsp\n"
+	"	.cfi_adjust_cfa_offset 24\n"
+	"	call sink@plt\n"
+	"	add $24, %rsp\n"
+	"	.cfi_adjust_cfa_offset -24\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	".size without, . - without\n");
+#endif
 
 __attribute__((noreturn)) void gives_up(const char *why)
 {

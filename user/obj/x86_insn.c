@@ -11,6 +11,8 @@
  */
 #include "obj/x86_insn.h"
 
+#include <string.h>
+
 static const char one_byte[] = "mmmmbz--mmmmbz-x" /* 00: x is the 0f map */
 			       "mmmmbz--mmmmbz--"
 			       "mmmmbz--mmmmbz--"
@@ -90,8 +92,7 @@ static void operands(struct insn *insn, char letter)
 	size_t size = insn->small && !insn->wide ? 2 : 4;
 	uint8_t modrm = 0;
 
-	if (letter == 'm' || letter == 'B' || letter == 'Z' || letter == 't' ||
-	    letter == 'T')
+	if (strchr("mBZXtT", letter))
 		modrm = take_modrm(insn);
 	switch (letter) {
 	case '.':
@@ -108,6 +109,7 @@ static void operands(struct insn *insn, char letter)
 		insn->at += 3;
 		break;
 	case 'd':
+	case 'X':
 		insn->at += 4;
 		break;
 	case 'z':
@@ -175,6 +177,9 @@ static void take_one_byte(struct insn *insn)
 	} else if (opcode == 0x62) {
 		insn->at += 3;
 		take_vector(insn, next & 7);
+	} else if (opcode == 0x8f && (next & 0x1f) >= 8) { /* AMD's XOP, else pop */
+		insn->at += 3;
+		operands(insn, (next & 0x1f) == 8 ? 'B' : (next & 0x1f) == 9 ? 'm' : 'X');
 	} else if (opcode == 0x63) {
 		operands(insn, 'm');
 	} else {
