@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Tables at their limits: blocks that are full or empty, runs at a page's end,
+ * more rules than have numbers. Looked up as a tick would, beside the rows that
+ * the section was made of.
+ */
+#include "cfi_made.h"
+
+#include "../cfi/image.c"
+
+#include <errno.h>
+
+static struct made made;
+static struct unwind_table *table;
+static struct image image;
+
+static void begin(void)
+{
+	memset(&made, 0, sizeof(made));
+	put_plain_cie(&made);
+}
+
+static void build(void)
+{
+	int fd = made_fd(&made);
+
+	assert_int_equal(unwind_table_build(fd, &table), 0);
+	assert_true(image_load(&image, table));
+	close(fd);
+}
+
+static void end(void)
+{
+	image_free(&image);
+	unwind_table_free(table);
+}
+
+static int sp_offset(uint64_t pc)
+{
+	struct unwind_rule rule = image_rule(&image, pc);
+
+	return rule.cfa == UNWIND_CFA_SP ? rule.cfa_offset : -(int)rule.cfa;
+}
+
+/* A function whose CFA offset is 8, 16, 24, … from each `every`th byte on, and
+ * begins anew after `most` of them. */
+static void put_steps(uint32_t begin_at, uint32_t n, uint32_t every, uint32_t most)
+{
+	begin_fde(&made);
+	put32(&made, begin_at - (FRAME + (uint32_t)made.n));
+	put32(&made, n * every);
+	put8(&made, 0);
+	for (uint32_t i = 0; i < n; i++) {
+		put8(&made, 0x0e);
+		put_uleb(&made, 8 * (i % most + 1));
+		put8(&made, (uint8_t)(0x40 | every));
+	}
+	end_record(&made);
+}
+
+static void check_steps(uint32_t begin_at, uint32_t n, uint32_t every, uint32_t most)
+{
+	for (uint32_t i = 0; i < n * every; i++)
+		assert_int_equal(sp_offset(begin_at + i), 8 * (i / every % most + 1));
+}
+
+/* A row for every byte: a block's run is a page. */
+static void fills_blocks(void **state)
+{
+	begin();
+	put_steps(CODE, 5000, 1, 7);
+	build();
+	check_steps(CODE, 5000, 1, 7);
+	assert_int_equal(sp_offset(CODE + 5000), 0);
+	assert_int_equal(unwind_table_stats(table)->n_rows, 5001);
+	end();
+}
+
+/* Runs of 300 rows, three to a page: a fourth does not fit. */
+static void keeps_runs_in_pages(void **state)
+{
+	begin();
+	for (uint32_t i = 0; i < 40; i++)
+		put_steps(CODE + i * UNWIND_BLOCK_BYTES, 300, 3, 5);
+	build();
+	for (uint32_t i = 0; i < 40; i++) {
+		check_steps(CODE + i * UNWIND_BLOCK_BYTES, 300, 3, 5);
+		assert_int_equal(sp_offset(CODE + i * UNWIND_BLOCK_BYTES + 900), 0);
+	}
+	end();
+}
+
+/* One rule over 100 blocks, then 100 with nothing, then one again; none of it
+ * begins or ends with a block. */
+static void spans_blocks(void **state)
+{
+	const uint32_t a = CODE + 1000, b = a + 100 * 1024 + 5, c = b + 100 * 1024 + 9;
+
+	begin();
+	put_fde(&made, a, b - a, "\x0e\x10", 2);
+	put_fde(&made, c, 3000, "\x0e\x18", 2);
+	build();
+	assert_int_equal(sp_offset(a - 1), 0);
+	assert_int_equal(sp_offset(0), 0);
+	assert_int_equal(sp_offset(UINT64_MAX), 0);
+	for (uint32_t pc = a; pc < b; pc += 7)
+		assert_int_equal(sp_offset(pc), 16);
+	for (uint32_t pc = b; pc < c; pc += 7)
+		assert_int_equal(sp_offset(pc), 0);
+	assert_int_equal(sp_offset(b - 1), 16);
+	assert_int_equal(sp_offset(c - 1), 0);
+	assert_int_equal(sp_offset(c), 24);
+	assert_int_equal(sp_offset(c + 2999), 24);
+	assert_int_equal(sp_offset(c + 3000), 0);
+	end();
+}
+
+static void merges_neighbours(void **state)
+{
+	begin();
+	for (uint32_t i = 0; i < 64; i++)
+		put_fde(&made, CODE + 16 * i, 16, "", 0);
+	build();
+	assert_int_equal(unwind_table_stats(table)->n_rows, 2);
+	assert_int_equal(unwind_table_stats(table)->cfi.n_fdes, 64);
+	assert_int_equal(sp_offset(CODE + 500), 8);
+	end();
+}
+
+/* What has no number any more is known to be unknown. */
+static void runs_out_of_rules(void **state)
+{
+	const uint32_t n = 70000;
+	uint32_t known = 0;
+
+	begin();
+	put_steps(CODE, n, 1, n);
+	build();
+	for (uint32_t i = 0; i < n; i++) {
+		if (sp_offset(CODE + i) == -(int)UNWIND_CFA_UNSUPPORTED)
+			continue;
+		assert_int_equal(sp_offset(CODE + i), 8 * (i + 1));
+		known++;
+	}
+	assert_int_equal(known, 65535 - 2);
+	assert_int_equal(unwind_table_head(table)->n_rules, 65535);
+	end();
+}
+
+static void has_nothing_to_say(void **state)
+{
+	int fd;
+
+	begin();
+	fd = made_fd(&made);
+	assert_int_equal(unwind_table_build(fd, &table), -ENODATA);
+	close(fd);
+	fd = bytes_fd("no ELF file", 11);
+	assert_int_equal(unwind_table_build(fd, &table), -ENOEXEC);
+	close(fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(fills_blocks),
+		cmocka_unit_test(keeps_runs_in_pages),
+		cmocka_unit_test(spans_blocks),
+		cmocka_unit_test(merges_neighbours),
+		cmocka_unit_test(runs_out_of_rules),
+		cmocka_unit_test(has_nothing_to_say),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
