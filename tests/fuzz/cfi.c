@@ -21,7 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TABLE_EVERY 8 /* runs that also build a table */
+#define TABLE_EVERY 32 /* runs that also build a table */
+#define SMALL_BYTES 512
 
 struct fuzz {
 	const struct sections *sections;
@@ -115,6 +116,11 @@ static void make_file(struct fuzz *fuzz)
 	uint8_t *bytes = fuzz->file.section;
 	size_t n = base->n, times = draw(fuzz, 8);
 
+	/* mostly small, since a mutation is as telling there */
+	if (n > SMALL_BYTES)
+		n = SMALL_BYTES / 4 + draw(fuzz, draw(fuzz, 16) ? SMALL_BYTES : n);
+	if (n > base->n)
+		n = base->n;
 	memcpy(bytes, base->bytes, n);
 	for (size_t i = 0; i < times; i++)
 		mutate_once(fuzz, bytes, &n);
