@@ -83,5 +83,5 @@ int emit_record(__u32 hook)
 	if (bpf_ringbuf_output(ring, &s->rec, SAMPLE_HEADER_BYTES + n * 8, flags))
 		return emit_outcome(OUTCOME_RING_FULL);
 	tally_kept(s->rec.ending);
-	return 0;
+	return 1;
 }

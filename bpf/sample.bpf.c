@@ -88,6 +88,7 @@ int oncpu_tick(struct bpf_perf_event_data *ctx)
 	struct scratch *s = scratch(HOOK_ONCPU);
 	bool in_kernel = regs_mode(&ctx->regs) == REGS_KERNEL;
 	bpf_user_pt_regs_t saved;
+	int kept;
 
 	emit_entered();
 	if (!(__u32)who) /* nobody to charge */
@@ -105,7 +106,9 @@ int oncpu_tick(struct bpf_perf_event_data *ctx)
 		if (saved_user_regs(&saved))
 			take_user_stack(s, &saved);
 	}
-	return emit_record(HOOK_ONCPU);
+	kept = emit_record(HOOK_ONCPU);
+	/* not 0: the kernel writes a sample of its own, too */
+	return knobs.sabotage & KERNEL_SAMPLES_TOO ? kept : 0;
 }
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -317,7 +317,7 @@ static __always_inline void splice_user_stack(struct scratch *s, __u32 hook)
 	}
 }
 
-/* emit.bpf.c: the ledger, and the record into the ring */
+/* emit.bpf.c: the ledger, and the record into the ring (1: it was kept) */
 int emit_entered(void);
 int emit_record(__u32 hook);
 int emit_outcome(__u32 outcome);

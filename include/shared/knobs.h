@@ -34,12 +34,14 @@ enum filter_bits {
 	FILTER_USER_ONLY = 1 << 5,
 };
 
-/* Parts of the splice that a test may take away, to see the suite fail. */
+/* Parts of the splice that a test may take away, to see the suite fail; and what
+ * the cross-check needs. */
 enum sabotage_bits {
 	SABOTAGE_NO_INTERVAL = 1 << 0, /* roots match by equality of fp only */
 	SABOTAGE_NO_KEY = 1 << 1,      /* act as if no key were published */
 	SABOTAGE_NO_IDENTITY = 1 << 2, /* trust what was published for the pid */
 	SABOTAGE_FP_LEAF = 1 << 3,     /* step from the sampled frame by frame pointer */
+	KERNEL_SAMPLES_TOO = 1 << 16,  /* of every tick that is kept */
 };
 
 struct knobs {
