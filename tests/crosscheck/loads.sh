@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash
+# shellcheck disable=SC2154 # set by run
+#
+# The programs of the cross-check, each under a load of its own.
+
+load_redis() {
+	local port
+
+	needs redis redis-server redis-benchmark || return
+	port=$(free_port 26479)
+	start redis-server --port "$port" --bind 127.0.0.1 --save '' --appendonly no \
+		--dir "$work"
+	sleep 0.5
+	local server=${pids[0]}
+	start redis-benchmark -p "$port" -c 20 -l -q -t set,get,lpush,lrange_100,zadd
+	sleep 0.5
+	check redis -p "$server"
+}
+
+load_nginx() {
+	local port root=$work/www
+
+	needs nginx nginx wrk || return
+	port=$(free_port 28180)
+	mkdir -p "$root"
+	seq 10000 >"$root/index.html"
+	cat >"$work/nginx.conf" <<-end
+		master_process off; daemon off; pid $work/nginx.pid;
+		error_log $work/nginx.err;
+		events { worker_connections 256; }
+		http { access_log off; gzip on; gzip_types text/html; gzip_min_length 100;
+		  client_body_temp_path $work/body; proxy_temp_path $work/proxy;
+		  fastcgi_temp_path $work/fastcgi; uwsgi_temp_path $work/uwsgi;
+		  scgi_temp_path $work/scgi;
+		  server { listen 127.0.0.1:$port; root $root; } }
+	end
+	start nginx -p "$work/" -c "$work/nginx.conf"
+	sleep 0.5
+	local server=${pids[0]}
+	start wrk -t1 -c8 -d1h -H 'Accept-Encoding: gzip' "http://127.0.0.1:$port/"
+	sleep 0.3
+	check nginx -p "$server"
+}
+
+load_postgres() {
+	local bin dir=$work/pg port
+
+	bin=$(printf '%s\n' /usr/lib/postgresql/*/bin | tail -1)
+	needs postgres "$bin/initdb" pgbench || return
+	port=$(free_port 25532)
+	install -d -o postgres -m 700 "$dir"
+	su postgres -c "$bin/initdb -D '$dir' -A trust -N" >/dev/null 2>&1
+	start setpriv --reuid postgres --regid postgres --clear-groups \
+		"$bin/postgres" -D "$dir" -p "$port" -c listen_addresses=127.0.0.1 \
+		-c unix_socket_directories= -c fsync=off
+	sleep 1
+	local on=(-h 127.0.0.1 -p "$port" -U postgres postgres)
+	pgbench -i -q -s 2 "${on[@]}" >/dev/null 2>&1
+	start pgbench -S -c 2 -T 3600 "${on[@]}"
+	sleep 0.5
+	check postgres --comm postgres
+}
+
+load_python() {
+	local python
+
+	needs python python3 || return
+	# not a wrapper of it
+	python=$(python3 -c 'import sys; print(sys.executable)') || return
+	check python -- "$python" "$here/loads/mixed.py"
+}
+
+load_node() {
+	needs node node || return
+	check node -- "$(command -v node)" "$here/loads/mixed.js"
+}
+
+load_clang() {
+	local clang=${CLANG:-clang}
+
+	needs clang "$clang" || return
+	awk 'BEGIN { for (i = 0; i < 300; i++) {
+		printf "int f%d(int *a, int n) { int s = %d;", i, i
+		printf " for (int i = 0; i < n; i++) s += a[i] * (i ^ s) %% %d;", i + 3
+		print " return s; }" } }' >"$work/big.c"
+	# shellcheck disable=SC2016 # the inner shell's
+	check clang -- bash -c 'while :; do "$1" -O2 -c "$2" -o "$2.o"; done' \
+		- "$clang" "$work/big.c"
+}
+
+load_rust() {
+	needs rust rustc || return
+	rustc -O -o "$work/rust" "$here/loads/mixed.rs" && check rust -- "$work/rust"
+}
+
+load_go() {
+	needs go go || return
+	GOFLAGS=-mod=mod GOCACHE=$work/cache \
+		go build -o "$work/go" "$here/loads/mixed.go" && check go -- "$work/go"
+}
+
+# By both compilers, with and without frame pointers.
+load_mixed() {
+	local cc flag flags
+
+	for cc in "${CC:-gcc}" "${CLANG:-clang}"; do
+		for flag in omit no-omit; do
+			flags=(-O2 "-f$flag-frame-pointer" -pthread)
+			"$cc" "${flags[@]}" -o "$work/mixed" "$here/loads/mixed.c" || continue
+			check "mixed, $cc, $flag-frame-pointer" -- "$work/mixed"
+		done
+	done
+}
+
+# Coroutines, roots and threads of the ground truth, all of whose stacks are ours.
+load_async() {
+	local kind program
+
+	for kind in gcc-O2 clang-O0; do
+		for program in 'chain plain 60000 50' 'roots driven 60000 4' 'wait pool 60000' \
+			'moves migrate 60000' 'threads 60000' 'folly-weak plain 60000'; do
+			[ -x "$workloads/$kind/${program%% *}" ] || continue
+			# shellcheck disable=SC2086 # words
+			check "$kind/${program%% *}" -- "$workloads/$kind/"$program
+		done
+	done
+}

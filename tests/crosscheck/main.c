@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * crosscheck: records a program and proves weft's stacks on the very samples. For
+ * each tick the kernel also copies registers and stack; libdwfl walks those, and
+ * the two stacks are compared address by address.
+ *
+ * Exit status: 0 enough samples and agreement, 1 not, 2 usage, 3 could not run.
+ */
+#include "tally.h"
+
+#include "base/error.h"
+#include "flow/record.h"
+#include "shared/record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define LOST_MOST_PERCENT  1.0
+#define ALONE_MOST_PERCENT 0.1
+
+struct line {
+	struct record_options record;
+	const char *name;
+	unsigned int samples;  /* end after so many */
+	unsigned int least;    /* fewer are a failure */
+	unsigned int examples; /* of each match */
+	double agree;	       /* percent that must */
+};
+
+static int usage(void)
+{
+	fputs("usage: crosscheck [OPTION…] [-- COMMAND…]\n"
+	      "  -p PID[,PID…]     these processes; --comm NAME: threads of this name\n"
+	      "  -n, --samples N   end after so many (1500); --least N: of these (half)\n"
+	      "  -F, --hz N        samples a second and CPU (997)\n"
+	      "  -d, --seconds N   end after so long (30)\n"
+	      "  --agree PERCENT   of samples that must (99.9)\n"
+	      "  --examples N      of each match to be shown (1)\n"
+	      "  --name NAME       in what is printed\n",
+	      stderr);
+	return 2;
+}
+
+static bool read_pids(struct pid_list *to, char *text)
+{
+	for (char *word; (word = strsep(&text, ",")) && to->n < FILTER_PIDS_MOST;) {
+		if (atoi(word) <= 0)
+			return false;
+		to->pids[to->n++] = atoi(word);
+	}
+	return to->n;
+}
+
+static bool read_option(struct line *line, int option)
+{
+	switch (option) {
+	case 'p':
+		return read_pids(&line->record.tgids, optarg);
+	case 'c':
+		line->record.comm = optarg;
+		return true;
+	case 'n':
+		line->samples = (unsigned int)atoi(optarg);
+		return line->samples;
+	case 'l':
+		line->least = (unsigned int)atoi(optarg);
+		return true;
+	case 'F':
+		line->record.hz = (unsigned int)atoi(optarg);
+		return line->record.hz;
+	case 'd':
+		line->record.duration_ns = (uint64_t)(atof(optarg) * 1e9);
+		return line->record.duration_ns;
+	case 'a':
+		line->agree = atof(optarg);
+		return true;
+	case 'e':
+		line->examples = (unsigned int)atoi(optarg);
+		return true;
+	case 'N':
+		line->name = optarg;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool read_line(struct line *line, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "pid", required_argument, NULL, 'p' },
+		{ "comm", required_argument, NULL, 'c' },
+		{ "samples", required_argument, NULL, 'n' },
+		{ "least", required_argument, NULL, 'l' },
+		{ "hz", required_argument, NULL, 'F' },
+		{ "seconds", required_argument, NULL, 'd' },
+		{ "agree", required_argument, NULL, 'a' },
+		{ "examples", required_argument, NULL, 'e' },
+		{ "name", required_argument, NULL, 'N' },
+		{ 0 },
+	};
+	int option;
+
+	while ((option = getopt_long(argc, argv, "p:n:F:d:", options, NULL)) != -1) {
+		if (!read_option(line, option))
+			return false;
+	}
+	if (optind < argc)
+		line->record.command = argv + optind;
+	if (!line->least)
+		line->least = line->samples / 2;
+	return true;
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+/* What is wrong, one a line; nothing: the check has passed. */
+static int verdict(const struct line *line, const struct tally *tally, FILE *out)
+{
+	double agree = percent(tally_agreeing(tally), tally->samples);
+	int status = 0;
+
+	if (tally->samples < line->least)
+		status = fprintf(out, "# only %" PRIu64 " samples, not %u\n",
+				 tally->samples, line->least);
+	if (agree < line->agree)
+		status = fprintf(out, "# %.2f %% agree, not %.2f %%\n", agree,
+				 line->agree);
+	if (percent(tally->lost, tally->ours) > LOST_MOST_PERCENT)
+		status = fprintf(out, "# too many samples lost by the kernel\n");
+	if (percent(tally->alone, tally->ours) > ALONE_MOST_PERCENT)
+		status = fprintf(out, "# too many samples without a partner\n");
+	return status ? 1 : 0;
+}
+
+/* A command that has not ended goes on after a recording; not after this one. */
+static void end_children(void)
+{
+	char path[64];
+	int pid;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+	for (int tries = 0; tries < 1000; tries++) {
+		AUTO_FCLOSE FILE *file = fopen(path, "re");
+
+		if (!file || fscanf(file, "%d", &pid) != 1)
+			return;
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+	}
+}
+
+/* The command talks to nobody. */
+static FILE *keep_stdout(void)
+{
+	FILE *out = fdopen(dup(STDOUT_FILENO), "w");
+	AUTO_CLOSE int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	dup2(null, STDOUT_FILENO);
+	return out;
+}
+
+static int run(const struct line *line)
+{
+	AUTO(capture) capture = NULL;
+	AUTO_FCLOSE FILE *out = keep_stdout();
+	struct tally tally;
+	int err = out ? capture_new(&capture, line->samples) : fail(-ENOMEM, "no output");
+
+	if (!err) {
+		capture_use(capture);
+		prctl(PR_SET_CHILD_SUBREAPER, 1); /* a command's children, too */
+		err = record_run(&line->record);
+		end_children();
+	}
+	if (err >= 0)
+		err = tally_capture(&tally, capture, line->record.hz, line->examples,
+				    out);
+	if (err < 0) {
+		fprintf(stderr, "crosscheck: %s\n%s\n", error_sentence(), error_hint());
+		return 3;
+	}
+	tally_print(&tally, line->name, out);
+	return verdict(line, &tally, out);
+}
+
+int main(int argc, char **argv)
+{
+	struct line line = {
+		.record = { .hz = 997,
+			    .duration_ns = 30000000000ULL,
+			    .max_frames = FRAMES_MOST,
+			    .output = "/dev/null",
+			    .event = "cpu-clock",
+			    .quiet = true,
+			    .sabotage = KERNEL_SAMPLES_TOO },
+		.name = "crosscheck",
+		.samples = 1500,
+		.examples = 1,
+		.agree = 99.9,
+	};
+
+	if (!read_line(&line, argc, argv))
+		return usage();
+	return run(&line);
+}

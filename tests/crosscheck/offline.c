@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "offline.h"
+
+#include "base/error.h"
+
+#include <dwarf.h>
+#include <errno.h>
+#include <string.h>
+
+#define STACK_MOST (64u << 20) /* farther up than that is no stack */
+
+struct offline {
+	struct spaces *spaces;
+	const struct kernel_sample *sample;
+	struct offline_stack *stack;
+	Dwfl *dwfl;
+	bool above;   /* something above the dump was asked for */
+	bool below;   /* below the stack pointer: what a function took off already */
+	bool outside; /* in the last step, something elsewhere */
+};
+
+int offline_new(struct offline **ret, struct spaces *spaces)
+{
+	struct offline *offline = calloc(1, sizeof(*offline));
+
+	if (!offline)
+		return fail(-ENOMEM, "no memory for libdwfl");
+	offline->spaces = spaces;
+	*ret = offline;
+	return 0;
+}
+
+void offline_free(struct offline *offline)
+{
+	free(offline);
+}
+
+static pid_t next_thread(Dwfl *dwfl, void *arg, void **thread_arg)
+{
+	return 0;
+}
+
+static bool get_thread(Dwfl *dwfl, pid_t tid, void *arg, void **thread_arg)
+{
+	*thread_arg = arg;
+	return true;
+}
+
+static bool read_memory(Dwfl *dwfl, Dwarf_Addr addr, Dwarf_Word *ret, void *arg)
+{
+	struct offline *o = arg;
+	const struct kernel_sample *sample = o->sample;
+	uint64_t at = addr - sample->regs[REG_SP];
+
+	if (at <= sample->stack_bytes && sample->stack_bytes - at >= sizeof(*ret)) {
+		memcpy(ret, sample->stack + at, sizeof(*ret));
+		return true;
+	}
+	if (addr > sample->regs[REG_SP] && at < STACK_MOST)
+		o->above = true;
+	else if (-at < STACK_MOST)
+		o->below = true;
+	else
+		o->outside = true;
+	return false;
+}
+
+static bool set_registers(Dwfl_Thread *thread, void *arg)
+{
+	const struct offline *o = arg;
+	Dwarf_Word regs[N_DWARF];
+
+#if defined(__x86_64__)
+	for (int i = 0; i < N_DWARF; i++)
+		regs[i] = o->sample->regs[dwarf_regs[i]];
+#else
+	memcpy(regs, o->sample->regs, sizeof(regs));
+	dwfl_thread_state_register_pc(thread, o->sample->regs[REG_PC]);
+#endif
+	return dwfl_thread_state_registers(thread, 0, N_DWARF, regs);
+}
+
+static const Dwfl_Thread_Callbacks callbacks = {
+	.next_thread = next_thread,
+	.get_thread = get_thread,
+	.memory_read = read_memory,
+	.set_initial_registers = set_registers,
+};
+
+static int on_frame(Dwfl_Frame *frame, void *arg)
+{
+	struct offline *o = arg;
+	struct offline_stack *stack = o->stack;
+	bool sampled;
+	Dwarf_Addr pc;
+
+	if (stack->n == OFFLINE_FRAMES || !dwfl_frame_pc(frame, &pc, &sampled))
+		return DWARF_CB_ABORT;
+	stack->at[stack->n++] = pc;
+	if (!dwfl_addrmodule(o->dwfl, sampled ? pc : pc - 1))
+		stack->no_module++;
+	o->outside = false;
+	return DWARF_CB_OK;
+}
+
+static void gave_up(struct offline_stack *stack, const char *why)
+{
+	stack->end = OFFLINE_GAVE_UP;
+	snprintf(stack->why, sizeof(stack->why), "%s", why);
+}
+
+/*
+ * What could not be read is an end like any other to libdwfl, now or, where it was
+ * a register that the next step needs, one step later.
+ */
+static void judge_end(const struct offline *o, struct offline_stack *stack, int result)
+{
+	const struct kernel_sample *sample = o->sample;
+
+	stack->end = OFFLINE_START;
+	if (stack->n == OFFLINE_FRAMES)
+		gave_up(stack, "too many frames");
+	else if (o->above && sample->stack_bytes == sample->dump_bytes)
+		stack->end = OFFLINE_DUMP;
+	else if (o->above)
+		gave_up(stack, "the stack's memory ends");
+	else if (o->below)
+		gave_up(stack, "needs what was taken off the stack");
+	else if (o->outside)
+		gave_up(stack, "needs memory that is no stack");
+	else if (result)
+		gave_up(stack, dwfl_errmsg(-1) ?: "no word of why");
+}
+
+void offline_walk(struct offline *o, const struct kernel_sample *sample,
+		  struct offline_stack *ret)
+{
+	ret->n = ret->no_module = 0;
+	*ret->why = '\0';
+	o->sample = sample;
+	o->stack = ret;
+	o->dwfl = spaces_modules(o->spaces, sample->pid);
+	o->above = o->below = o->outside = false;
+	if (!o->dwfl) {
+		gave_up(ret, error_sentence());
+		return;
+	}
+	if (dwfl_pid(o->dwfl) < 0 && /* nothing was attached yet */
+	    !dwfl_attach_state(o->dwfl, NULL, (pid_t)sample->pid, &callbacks, o)) {
+		gave_up(ret, dwfl_errmsg(-1));
+		return;
+	}
+	dwfl_errno(); /* forgets an older one */
+	judge_end(o, ret,
+		  dwfl_getthread_frames(o->dwfl, (pid_t)sample->tid, on_frame, o));
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "space.h"
+
+#include "image.h"
+
+#include "base/error.h"
+#include "base/hmap.h"
+#include "base/vec.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct region {
+	uint64_t start, end, pgoff;
+	const char *path; /* owned by spaces.images */
+};
+
+struct space {
+	uint32_t pid;
+	VEC(struct region) regions;
+	Dwfl *dwfl; /* NULL: not asked for since it changed */
+};
+
+struct spaces {
+	struct hmap by_pid;
+	struct images *images;
+	uint64_t refused;
+};
+
+int spaces_new(struct spaces **ret)
+{
+	AUTO(spaces) spaces = calloc(1, sizeof(*spaces));
+	int err = spaces ? 0 : fail(-ENOMEM, "no memory for processes");
+
+	if (!err)
+		err = images_new(&spaces->images);
+	if (err)
+		return err;
+	*ret = GIVE(spaces);
+	return 0;
+}
+
+static void forget_modules(struct space *space)
+{
+	if (space->dwfl)
+		dwfl_end(space->dwfl);
+	space->dwfl = NULL;
+}
+
+static void space_free(struct space *space)
+{
+	forget_modules(space);
+	vec_free(&space->regions);
+	free(space);
+}
+
+void spaces_free(struct spaces *spaces)
+{
+	struct space *space;
+
+	if (!spaces)
+		return;
+	for (size_t i = 0; (space = hmap_next(&spaces->by_pid, &i));)
+		space_free(space);
+	hmap_free(&spaces->by_pid);
+	images_free(spaces->images);
+	free(spaces);
+}
+
+static struct space *space_of(struct spaces *spaces, uint32_t pid)
+{
+	struct space *space = hmap_get(&spaces->by_pid, pid);
+
+	if (space)
+		return space;
+	space = calloc(1, sizeof(*space));
+	if (!space)
+		return NULL;
+	space->pid = pid;
+	if (!hmap_put(&spaces->by_pid, pid, space))
+		return space;
+	free(space);
+	return NULL;
+}
+
+/* What the new mapping covers is gone; what it splits becomes two. */
+static int make_way(struct space *space, uint64_t start, uint64_t end)
+{
+	size_t kept = 0, n = space->regions.n;
+	int err = vec_reserve(&space->regions, 1);
+	struct region rest = { 0 };
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < n; i++) {
+		struct region r = space->regions.items[i];
+
+		if (r.start < start && r.end > end) {
+			rest = r;
+			rest.pgoff += end - r.start;
+			rest.start = end;
+			r.end = start;
+		} else if (r.start < start && r.end > start) {
+			r.end = start;
+		} else if (r.start < end && r.end > end) {
+			r.pgoff += end - r.start;
+			r.start = end;
+		} else if (r.start >= start && r.end <= end) {
+			continue;
+		}
+		space->regions.items[kept++] = r;
+	}
+	if (rest.end)
+		space->regions.items[kept++] = rest;
+	space->regions.n = kept;
+	return 0;
+}
+
+static bool is_known(const struct space *space, const struct region *region)
+{
+	for (size_t i = 0; i < space->regions.n; i++) {
+		if (!memcmp(&space->regions.items[i], region, sizeof(*region)))
+			return true;
+	}
+	return false;
+}
+
+static int map(struct spaces *spaces, const struct side_event *event)
+{
+	struct space *space = space_of(spaces, event->pid);
+	struct region region = { event->start, event->start + event->bytes, event->pgoff,
+				 images_path(spaces->images, event->path) };
+	size_t before;
+	int err;
+
+	if (!space)
+		return fail(-ENOMEM, "no memory for processes");
+	if (is_known(space, &region))
+		return 0;
+	before = space->regions.n;
+	err = make_way(space, region.start, region.end);
+	/* memory of no file (a JIT's) has no module: only what it covers counts */
+	if (region.path || space->regions.n != before)
+		forget_modules(space);
+	return err || !region.path ? err : vec_push(&space->regions, region);
+}
+
+static int copy(struct spaces *spaces, uint32_t from, uint32_t to)
+{
+	struct space *parent = hmap_get(&spaces->by_pid, from), *child;
+
+	if (from == to || !parent)
+		return 0;
+	child = space_of(spaces, to);
+	if (!child || vec_reserve(&child->regions, parent->regions.n))
+		return fail(-ENOMEM, "no memory for processes");
+	forget_modules(child);
+	memcpy(child->regions.items, parent->regions.items,
+	       parent->regions.n * sizeof(*parent->regions.items));
+	child->regions.n = parent->regions.n;
+	return 0;
+}
+
+static void clear(struct spaces *spaces, uint32_t pid, bool gone)
+{
+	struct space *space = hmap_get(&spaces->by_pid, pid);
+
+	if (!space)
+		return;
+	forget_modules(space);
+	if (!gone) /* other threads may still run */
+		space->regions.n = 0;
+}
+
+int spaces_event(struct spaces *spaces, const struct side_event *event)
+{
+	switch (event->kind) {
+	case SIDE_MMAP:
+		return map(spaces, event);
+	case SIDE_FORK:
+		return copy(spaces, event->ppid, event->pid);
+	case SIDE_EXEC:
+		clear(spaces, event->pid, false);
+		return 0;
+	case SIDE_EXIT:
+		if (event->pid == event->tid)
+			clear(spaces, event->pid, true);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+static Dwfl *new_modules(struct spaces *spaces, const struct space *space)
+{
+	Dwfl *dwfl = images_begin(spaces->images);
+
+	for (size_t i = 0; dwfl && i < space->regions.n; i++) {
+		const struct region *r = &space->regions.items[i];
+
+		if (!images_report(spaces->images, dwfl, r->path, r->start, r->pgoff))
+			spaces->refused++;
+	}
+	if (dwfl && !dwfl_report_end(dwfl, NULL, NULL))
+		return dwfl;
+	fail(-EINVAL, "libdwfl: %s", dwfl_errmsg(-1));
+	dwfl_end(dwfl);
+	return NULL;
+}
+
+Dwfl *spaces_modules(struct spaces *spaces, uint32_t pid)
+{
+	struct space *space = hmap_get(&spaces->by_pid, pid);
+
+	if (!space) {
+		fail(-ESRCH, "nobody told what process %u maps", pid);
+		return NULL;
+	}
+	if (!space->dwfl)
+		space->dwfl = new_modules(spaces, space);
+	return space->dwfl;
+}
+
+uint64_t spaces_refused(const struct spaces *spaces)
+{
+	return spaces->refused;
+}

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+#   make check-crosscheck   weft's stacks beside libdwfl's, of the same ticks, on
+#                           real programs
+
+CROSS_DIR  := $(B)/tests/crosscheck
+CROSS_OBJ  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/crosscheck/*.c))
+# these calls of the recording come by the capture first
+CROSS_WRAP := -Wl,--wrap=tick_open,--wrap=sampler_start,--wrap=sampler_read
+
+$(CROSS_DIR)/%.o: tests/crosscheck/%.c
+	$(call say,TEST)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(C_FLAGS) -MMD -MP -c $< -o $@
+
+$(CROSS_DIR)/crosscheck: $(CROSS_OBJ) $(B)/libweft.a
+	$(call say,LINK)
+	$(Q)$(CC) $(LD_FLAGS) $(CROSS_WRAP) -o $@ $^ -ldw $(LIBS)
+
+-include $(CROSS_OBJ:.o=.d)
+
+.PHONY: check-crosscheck
+check-crosscheck: $(CROSS_DIR)/crosscheck
+	$(Q)tests/crosscheck/run $(B)
