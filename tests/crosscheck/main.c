@@ -33,6 +33,7 @@ struct line {
 	unsigned int least;    /* fewer are a failure */
 	unsigned int examples; /* of each match */
 	double agree;	       /* percent that must */
+	double gave_up;	       /* percent that libdwfl may leave open */
 };
 
 static int usage(void)
@@ -43,6 +44,7 @@ static int usage(void)
 	      "  -F, --hz N        samples a second and CPU (997)\n"
 	      "  -d, --seconds N   end after so long (30)\n"
 	      "  --agree PERCENT   of samples that must (99.9)\n"
+	      "  --gave-up PERCENT of samples that libdwfl may leave open (1)\n"
 	      "  --examples N      of each match to be shown (1)\n"
 	      "  --name NAME       in what is printed\n",
 	      stderr);
@@ -82,6 +84,9 @@ static bool read_option(struct line *line, int option)
 	case 'a':
 		line->agree = atof(optarg);
 		return true;
+	case 'g':
+		line->gave_up = atof(optarg);
+		return true;
 	case 'e':
 		line->examples = (unsigned int)atoi(optarg);
 		return true;
@@ -103,6 +108,7 @@ static bool read_line(struct line *line, int argc, char **argv)
 		{ "hz", required_argument, NULL, 'F' },
 		{ "seconds", required_argument, NULL, 'd' },
 		{ "agree", required_argument, NULL, 'a' },
+		{ "gave-up", required_argument, NULL, 'g' },
 		{ "examples", required_argument, NULL, 'e' },
 		{ "name", required_argument, NULL, 'N' },
 		{ 0 },
@@ -137,6 +143,8 @@ static int verdict(const struct line *line, const struct tally *tally, FILE *out
 	if (agree < line->agree)
 		status = fprintf(out, "# %.2f %% agree, not %.2f %%\n", agree,
 				 line->agree);
+	if (percent(tally->matches[MATCH_SAME_GAVE_UP], tally->samples) > line->gave_up)
+		status = fprintf(out, "# libdwfl left too many open\n");
 	if (percent(tally->lost, tally->ours) > LOST_MOST_PERCENT)
 		status = fprintf(out, "# too many samples lost by the kernel\n");
 	if (percent(tally->alone, tally->ours) > ALONE_MOST_PERCENT)
@@ -209,6 +217,7 @@ int main(int argc, char **argv)
 		.samples = 1500,
 		.examples = 1,
 		.agree = 99.9,
+		.gave_up = 1,
 	};
 
 	if (!read_line(&line, argc, argv))

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "offline.h"
 
+#include "popped.h"
+
 #include "base/error.h"
 
 #include <dwarf.h>
@@ -14,7 +16,8 @@ struct offline {
 	const struct kernel_sample *sample;
 	struct offline_stack *stack;
 	Dwfl *dwfl;
-	bool above;   /* something above the dump was asked for */
+	Dwarf_Word regs[N_DWARF]; /* of the sampled frame */
+	bool above;		  /* something above the dump was asked for */
 	bool below;   /* below the stack pointer: what a function took off already */
 	bool outside; /* in the last step, something elsewhere */
 };
@@ -56,6 +59,9 @@ static bool read_memory(Dwfl *dwfl, Dwarf_Addr addr, Dwarf_Word *ret, void *arg)
 		memcpy(ret, sample->stack + at, sizeof(*ret));
 		return true;
 	}
+	if (o->stack->n == 1 && -at < STACK_MOST &&
+	    popped_read(o->dwfl, o->stack->at[0], o->regs, addr, ret))
+		return true;
 	if (addr > sample->regs[REG_SP] && at < STACK_MOST)
 		o->above = true;
 	else if (-at < STACK_MOST)
@@ -65,19 +71,24 @@ static bool read_memory(Dwfl *dwfl, Dwarf_Addr addr, Dwarf_Word *ret, void *arg)
 	return false;
 }
 
+static void copy_registers(struct offline *o)
+{
+#if defined(__x86_64__)
+	for (int i = 0; i < N_DWARF; i++)
+		o->regs[i] = o->sample->regs[dwarf_regs[i]];
+#else
+	memcpy(o->regs, o->sample->regs, sizeof(o->regs));
+#endif
+}
+
 static bool set_registers(Dwfl_Thread *thread, void *arg)
 {
 	const struct offline *o = arg;
-	Dwarf_Word regs[N_DWARF];
 
-#if defined(__x86_64__)
-	for (int i = 0; i < N_DWARF; i++)
-		regs[i] = o->sample->regs[dwarf_regs[i]];
-#else
-	memcpy(regs, o->sample->regs, sizeof(regs));
+#if defined(__aarch64__)
 	dwfl_thread_state_register_pc(thread, o->sample->regs[REG_PC]);
 #endif
-	return dwfl_thread_state_registers(thread, 0, N_DWARF, regs);
+	return dwfl_thread_state_registers(thread, 0, N_DWARF, o->regs);
 }
 
 static const Dwfl_Thread_Callbacks callbacks = {
@@ -139,6 +150,7 @@ void offline_walk(struct offline *o, const struct kernel_sample *sample,
 	*ret->why = '\0';
 	o->sample = sample;
 	o->stack = ret;
+	copy_registers(o);
 	o->dwfl = spaces_modules(o->spaces, sample->pid);
 	o->above = o->below = o->outside = false;
 	if (!o->dwfl) {

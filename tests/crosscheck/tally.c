@@ -96,6 +96,7 @@ static void judge(struct tallying *t, const struct sample_rec *rec,
 	tally->samples++;
 	tally->frames += compare_common(&t->ours, &t->theirs);
 	tally->theirs += t->theirs.n;
+	tally->reached += t->theirs.end == OFFLINE_START;
 	count_reason(t, sample);
 	tally->no_module += t->theirs.no_module;
 	tally->in_kernel += !!(rec->flags & SAMPLE_IN_KERNEL);
@@ -192,12 +193,15 @@ void tally_print(const struct tally *t, const char *name, FILE *out)
 	for (int i = 0; i < REASONS_MOST && t->reasons[i].n; i++)
 		fprintf(out, "  %8" PRIu64 "  libdwfl: %s\n", t->reasons[i].n,
 			t->reasons[i].words);
+	fprintf(out, "  in the kernel %.1f %%, ours with an unproven frame %.1f %%\n",
+		percent(t->in_kernel, t->samples), percent(t->unproven, t->samples));
 	fprintf(out,
-		"  in the kernel %.1f %%; with an unproven frame %.1f %%; %" PRIu64
-		" addresses in no file\n"
+		"  libdwfl at the start %.2f %%, %" PRIu64
+		" of its addresses in no file, "
+		"%" PRIu64 " files refused\n",
+		percent(t->reached, t->samples), t->no_module, t->refused);
+	fprintf(out,
 		"  %" PRIu64 " without a user stack, %" PRIu64
-		" without a partner, %" PRIu64 " lost by the kernel, %" PRIu64
-		" files refused\n",
-		percent(t->in_kernel, t->samples), percent(t->unproven, t->samples),
-		t->no_module, t->no_user, t->alone, t->lost, t->refused);
+		" without a partner, %" PRIu64 " lost by the kernel\n",
+		t->no_user, t->alone, t->lost);
 }

@@ -23,6 +23,7 @@ struct tally {
 	uint64_t lost;	    /* samples that the kernel had no room for */
 	uint64_t frames;    /* addresses that were found equal */
 	uint64_t theirs;    /* of so many that libdwfl found */
+	uint64_t reached;   /* samples in which libdwfl came to the start */
 	uint64_t no_module; /* of libdwfl's addresses, in no file */
 	uint64_t in_kernel; /* samples that fell in the kernel */
 	uint64_t unproven;  /* samples of ours that hold a frame without proof */

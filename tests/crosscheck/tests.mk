@@ -17,7 +17,14 @@ $(CROSS_DIR)/crosscheck: $(CROSS_OBJ) $(B)/libweft.a
 	$(call say,LINK)
 	$(Q)$(CC) $(LD_FLAGS) $(CROSS_WRAP) -o $@ $^ -ldw $(LIBS)
 
--include $(CROSS_OBJ:.o=.d)
+# Whether the comparison sees what is wrong, on stacks made by hand.
+$(CROSS_DIR)/test_compare: $(CROSS_DIR)/unit/test_compare.o $(CROSS_DIR)/compare.o
+	$(call say,LINK)
+	$(Q)$(CC) $(LD_FLAGS) -o $@ $^ -lcmocka
+
+UNIT_BIN += $(CROSS_DIR)/test_compare
+
+-include $(CROSS_OBJ:.o=.d) $(CROSS_DIR)/unit/test_compare.d
 
 .PHONY: check-crosscheck
 check-crosscheck: $(CROSS_DIR)/crosscheck
