@@ -65,8 +65,8 @@ static enum match compare_end(const struct our_stack *ours,
 	}
 }
 
-enum match compare(const struct sample_rec *rec, const struct our_stack *ours,
-		   const struct offline_stack *theirs)
+static enum match compare_addresses(const struct our_stack *ours,
+				    const struct offline_stack *theirs)
 {
 	size_t common = compare_common(ours, theirs);
 
@@ -75,8 +75,19 @@ enum match compare(const struct sample_rec *rec, const struct our_stack *ours,
 	if (common == theirs->n)
 		return compare_end(ours, theirs);
 	if (common == ours->n)
-		return rec->ending == END_BUDGET ? MATCH_SAME_BUDGET : MATCH_SHORT;
+		return MATCH_SHORT;
 	if (common > 1)
 		return MATCH_DIFFERENT;
 	return common ? MATCH_CALLER : MATCH_LEAF;
+}
+
+enum match compare(const struct sample_rec *rec, const struct our_stack *ours,
+		   const struct offline_stack *theirs)
+{
+	enum match match = compare_addresses(ours, theirs);
+
+	if (match == MATCH_SHORT && rec->ending == END_BUDGET)
+		return MATCH_SAME_BUDGET;
+	return !match_agrees(match) && rec->flags & SAMPLE_AWAITED ? MATCH_AWAITED
+								   : match;
 }

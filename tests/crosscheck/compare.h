@@ -16,6 +16,7 @@
 	X(SAME_BUDGET, 1, "the same, up to our budget")                                  \
 	X(SHORT, 0, "the same, but ours ends too soon")                                  \
 	X(LONG, 0, "the same, but ours goes on behind the thread's start")               \
+	X(AWAITED, 0, "not the same; ours says that a table was not there yet")          \
 	X(NO_STACK, 0, "only one of the two saw a user stack")                           \
 	X(LEAF, 0, "another leaf")                                                       \
 	X(CALLER, 0, "another first caller")                                             \

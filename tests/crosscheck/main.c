@@ -43,6 +43,8 @@ static int usage(void)
 	      "  -n, --samples N   end after so many (1500); --least N: of these (half)\n"
 	      "  -F, --hz N        samples a second and CPU (997)\n"
 	      "  -d, --seconds N   end after so long (30)\n"
+	      "  --unwind HOW      auto (the default), table or fp\n"
+	      "  --fp-leaf         sabotage: the sampled frame by frame pointer\n"
 	      "  --agree PERCENT   of samples that must (99.9)\n"
 	      "  --gave-up PERCENT of samples that libdwfl may leave open (1)\n"
 	      "  --examples N      of each match to be shown (1)\n"
@@ -59,6 +61,22 @@ static bool read_pids(struct pid_list *to, char *text)
 		to->pids[to->n++] = atoi(word);
 	}
 	return to->n;
+}
+
+static bool read_unwind(enum unwind *to, const char *word)
+{
+	static const char *const words[] = {
+		[UNWIND_AUTO] = "auto",
+		[UNWIND_TABLE] = "table",
+		[UNWIND_FP] = "fp",
+	};
+
+	for (unsigned int i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		*to = i;
+		if (!strcmp(words[i], word))
+			return true;
+	}
+	return false;
 }
 
 static bool read_option(struct line *line, int option)
@@ -81,6 +99,11 @@ static bool read_option(struct line *line, int option)
 	case 'd':
 		line->record.duration_ns = (uint64_t)(atof(optarg) * 1e9);
 		return line->record.duration_ns;
+	case 'u':
+		return read_unwind(&line->record.unwind, optarg);
+	case 'L':
+		line->record.sabotage |= SABOTAGE_FP_LEAF;
+		return true;
 	case 'a':
 		line->agree = atof(optarg);
 		return true;
@@ -107,6 +130,8 @@ static bool read_line(struct line *line, int argc, char **argv)
 		{ "least", required_argument, NULL, 'l' },
 		{ "hz", required_argument, NULL, 'F' },
 		{ "seconds", required_argument, NULL, 'd' },
+		{ "unwind", required_argument, NULL, 'u' },
+		{ "fp-leaf", no_argument, NULL, 'L' },
 		{ "agree", required_argument, NULL, 'a' },
 		{ "gave-up", required_argument, NULL, 'g' },
 		{ "examples", required_argument, NULL, 'e' },
@@ -209,6 +234,7 @@ int main(int argc, char **argv)
 		.record = { .hz = 997,
 			    .duration_ns = 30000000000ULL,
 			    .max_frames = FRAMES_MOST,
+			    .unwind_mb = UNWIND_MB_DEFAULT,
 			    .output = "/dev/null",
 			    .event = "cpu-clock",
 			    .quiet = true,

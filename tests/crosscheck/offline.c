@@ -12,7 +12,7 @@
 #define STACK_MOST (64u << 20) /* farther up than that is no stack */
 
 struct offline {
-	struct spaces *spaces;
+	struct modules *modules;
 	const struct kernel_sample *sample;
 	struct offline_stack *stack;
 	Dwfl *dwfl;
@@ -22,13 +22,13 @@ struct offline {
 	bool outside; /* in the last step, something elsewhere */
 };
 
-int offline_new(struct offline **ret, struct spaces *spaces)
+int offline_new(struct offline **ret, struct modules *modules)
 {
 	struct offline *offline = calloc(1, sizeof(*offline));
 
 	if (!offline)
 		return fail(-ENOMEM, "no memory for libdwfl");
-	offline->spaces = spaces;
+	offline->modules = modules;
 	*ret = offline;
 	return 0;
 }
@@ -151,7 +151,7 @@ void offline_walk(struct offline *o, const struct kernel_sample *sample,
 	o->sample = sample;
 	o->stack = ret;
 	copy_registers(o);
-	o->dwfl = spaces_modules(o->spaces, sample->pid);
+	o->dwfl = modules_of(o->modules, sample->pid);
 	o->above = o->below = o->outside = false;
 	if (!o->dwfl) {
 		gave_up(ret, error_sentence());

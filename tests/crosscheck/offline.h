@@ -8,7 +8,7 @@
 #define CROSSCHECK_OFFLINE_H
 
 #include "capture.h"
-#include "space.h"
+#include "modules.h"
 
 #define OFFLINE_FRAMES 1024
 
@@ -28,7 +28,7 @@ struct offline_stack {
 
 struct offline;
 
-int offline_new(struct offline **ret, struct spaces *spaces);
+int offline_new(struct offline **ret, struct modules *modules);
 void offline_free(struct offline *offline);
 DEFINE_FREEP(offline)
 

@@ -41,9 +41,10 @@ static const char *name_of(Dwfl_Module *module, uint64_t addr, uint64_t *ret_off
 	return dwfl_module_addrinfo(module, addr, ret_offset, &symbol, NULL, NULL, NULL);
 }
 
-void show_place(char ret[SHOW_BYTES], struct spaces *spaces, uint32_t pid, uint64_t addr)
+void show_place(char ret[SHOW_BYTES], struct modules *modules, uint32_t pid,
+		uint64_t addr)
 {
-	Dwfl *dwfl = spaces_modules(spaces, pid);
+	Dwfl *dwfl = modules_of(modules, pid);
 	Dwfl_Module *module = dwfl ? dwfl_addrmodule(dwfl, addr) : NULL;
 	const char *name = module ? name_of(module, addr, &(uint64_t){ 0 }) : NULL;
 
@@ -87,11 +88,11 @@ static void show_line(FILE *out, Dwfl *dwfl, size_t i, const struct our_stack *o
 
 void show_sample(FILE *out, enum match match, const struct sample_rec *rec,
 		 const struct kernel_sample *sample, const struct our_stack *ours,
-		 const struct offline_stack *theirs, struct spaces *spaces)
+		 const struct offline_stack *theirs, struct modules *modules)
 {
 	size_t common = compare_common(ours, theirs), i = 0;
 	size_t most = ours->n > theirs->n ? ours->n : theirs->n;
-	Dwfl *dwfl = spaces_modules(spaces, sample->pid);
+	Dwfl *dwfl = modules_of(modules, sample->pid);
 
 	fprintf(out, "# %s: %s[%u], fell in %s mode, sp %012" PRIx64 " + %u\n",
 		match_words(match), rec->comm, rec->tid,

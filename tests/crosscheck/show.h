@@ -10,10 +10,11 @@
 #define SHOW_BYTES 160
 
 /* The file and the function of an address. */
-void show_place(char ret[SHOW_BYTES], struct spaces *spaces, uint32_t pid, uint64_t addr);
+void show_place(char ret[SHOW_BYTES], struct modules *modules, uint32_t pid,
+		uint64_t addr);
 
 void show_sample(FILE *out, enum match match, const struct sample_rec *rec,
 		 const struct kernel_sample *sample, const struct our_stack *ours,
-		 const struct offline_stack *theirs, struct spaces *spaces);
+		 const struct offline_stack *theirs, struct modules *modules);
 
 #endif

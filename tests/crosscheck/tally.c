@@ -18,7 +18,7 @@ struct tallying {
 	uint64_t period_ns;
 	unsigned int examples;
 	FILE *out;
-	struct spaces *spaces;
+	struct modules *modules;
 	struct offline *offline;
 	struct our_stack ours;
 	struct offline_stack theirs;
@@ -28,7 +28,7 @@ struct tallying {
 static void tallying_free(struct tallying *t)
 {
 	offline_free(t->offline);
-	spaces_free(t->spaces);
+	modules_free(t->modules);
 	free(t);
 }
 
@@ -65,7 +65,7 @@ static void count_reason(struct tallying *t, const struct kernel_sample *sample)
 
 	if (t->theirs.end != OFFLINE_GAVE_UP)
 		return;
-	show_place(where, t->spaces, sample->pid,
+	show_place(where, t->modules, sample->pid,
 		   t->theirs.n ? t->theirs.at[t->theirs.n - 1] : 0);
 	snprintf(words, sizeof(words), "%s, behind %s", t->theirs.why, where);
 	for (int i = 0; i < REASONS_MOST - 1 && reason->n; i++, reason++)
@@ -102,7 +102,7 @@ static void judge(struct tallying *t, const struct sample_rec *rec,
 	tally->in_kernel += !!(rec->flags & SAMPLE_IN_KERNEL);
 	tally->unproven += t->ours.unproven > 0;
 	if (tally->matches[match]++ < t->examples && match != MATCH_SAME)
-		show_sample(t->out, match, rec, sample, &t->ours, &t->theirs, t->spaces);
+		show_sample(t->out, match, rec, sample, &t->ours, &t->theirs, t->modules);
 }
 
 static int pair(struct tallying *t, const struct event *event)
@@ -136,7 +136,7 @@ static int take(struct tallying *t, const struct event *event)
 		return pair(t, event);
 	}
 	err = side_event_read(&t->side, capture_bytes(t->capture, event), event->bytes);
-	return err ? err : spaces_event(t->spaces, &t->side);
+	return err ? err : modules_event(t->modules, &t->side);
 }
 
 int tally_capture(struct tally *ret, struct capture *capture, unsigned int hz,
@@ -153,13 +153,13 @@ int tally_capture(struct tally *ret, struct capture *capture, unsigned int hz,
 	t->period_ns = 1000000000ULL / hz;
 	t->examples = examples;
 	t->out = out;
-	err = spaces_new(&t->spaces);
+	err = modules_new(&t->modules);
 	if (!err)
-		err = offline_new(&t->offline, t->spaces);
+		err = offline_new(&t->offline, t->modules);
 	for (size_t i = 0; !err && i < capture_count(capture); i++)
 		err = take(t, capture_event(capture, i));
 	ret->lost = capture_lost(capture);
-	ret->refused = t->spaces ? spaces_refused(t->spaces) : 0;
+	ret->refused = t->modules ? modules_refused(t->modules) : 0;
 	return err;
 }
 

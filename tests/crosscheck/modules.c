@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "space.h"
+#include "modules.h"
 
 #include "image.h"
 
@@ -12,7 +12,7 @@
 
 struct region {
 	uint64_t start, end, pgoff;
-	const char *path; /* owned by spaces.images */
+	const char *path; /* owned by modules.images */
 };
 
 struct space {
@@ -21,22 +21,22 @@ struct space {
 	Dwfl *dwfl; /* NULL: not asked for since it changed */
 };
 
-struct spaces {
+struct modules {
 	struct hmap by_pid;
 	struct images *images;
 	uint64_t refused;
 };
 
-int spaces_new(struct spaces **ret)
+int modules_new(struct modules **ret)
 {
-	AUTO(spaces) spaces = calloc(1, sizeof(*spaces));
-	int err = spaces ? 0 : fail(-ENOMEM, "no memory for processes");
+	AUTO(modules) modules = calloc(1, sizeof(*modules));
+	int err = modules ? 0 : fail(-ENOMEM, "no memory for processes");
 
 	if (!err)
-		err = images_new(&spaces->images);
+		err = images_new(&modules->images);
 	if (err)
 		return err;
-	*ret = GIVE(spaces);
+	*ret = GIVE(modules);
 	return 0;
 }
 
@@ -54,22 +54,22 @@ static void space_free(struct space *space)
 	free(space);
 }
 
-void spaces_free(struct spaces *spaces)
+void modules_free(struct modules *modules)
 {
 	struct space *space;
 
-	if (!spaces)
+	if (!modules)
 		return;
-	for (size_t i = 0; (space = hmap_next(&spaces->by_pid, &i));)
+	for (size_t i = 0; (space = hmap_next(&modules->by_pid, &i));)
 		space_free(space);
-	hmap_free(&spaces->by_pid);
-	images_free(spaces->images);
-	free(spaces);
+	hmap_free(&modules->by_pid);
+	images_free(modules->images);
+	free(modules);
 }
 
-static struct space *space_of(struct spaces *spaces, uint32_t pid)
+static struct space *space_of(struct modules *modules, uint32_t pid)
 {
-	struct space *space = hmap_get(&spaces->by_pid, pid);
+	struct space *space = hmap_get(&modules->by_pid, pid);
 
 	if (space)
 		return space;
@@ -77,7 +77,7 @@ static struct space *space_of(struct spaces *spaces, uint32_t pid)
 	if (!space)
 		return NULL;
 	space->pid = pid;
-	if (!hmap_put(&spaces->by_pid, pid, space))
+	if (!hmap_put(&modules->by_pid, pid, space))
 		return space;
 	free(space);
 	return NULL;
@@ -125,11 +125,11 @@ static bool is_known(const struct space *space, const struct region *region)
 	return false;
 }
 
-static int map(struct spaces *spaces, const struct side_event *event)
+static int map(struct modules *modules, const struct side_event *event)
 {
-	struct space *space = space_of(spaces, event->pid);
+	struct space *space = space_of(modules, event->pid);
 	struct region region = { event->start, event->start + event->bytes, event->pgoff,
-				 images_path(spaces->images, event->path) };
+				 images_path(modules->images, event->path) };
 	size_t before;
 	int err;
 
@@ -145,13 +145,13 @@ static int map(struct spaces *spaces, const struct side_event *event)
 	return err || !region.path ? err : vec_push(&space->regions, region);
 }
 
-static int copy(struct spaces *spaces, uint32_t from, uint32_t to)
+static int copy(struct modules *modules, uint32_t from, uint32_t to)
 {
-	struct space *parent = hmap_get(&spaces->by_pid, from), *child;
+	struct space *parent = hmap_get(&modules->by_pid, from), *child;
 
 	if (from == to || !parent)
 		return 0;
-	child = space_of(spaces, to);
+	child = space_of(modules, to);
 	if (!child || vec_reserve(&child->regions, parent->regions.n))
 		return fail(-ENOMEM, "no memory for processes");
 	forget_modules(child);
@@ -161,9 +161,9 @@ static int copy(struct spaces *spaces, uint32_t from, uint32_t to)
 	return 0;
 }
 
-static void clear(struct spaces *spaces, uint32_t pid, bool gone)
+static void clear(struct modules *modules, uint32_t pid, bool gone)
 {
-	struct space *space = hmap_get(&spaces->by_pid, pid);
+	struct space *space = hmap_get(&modules->by_pid, pid);
 
 	if (!space)
 		return;
@@ -172,34 +172,34 @@ static void clear(struct spaces *spaces, uint32_t pid, bool gone)
 		space->regions.n = 0;
 }
 
-int spaces_event(struct spaces *spaces, const struct side_event *event)
+int modules_event(struct modules *modules, const struct side_event *event)
 {
 	switch (event->kind) {
 	case SIDE_MMAP:
-		return map(spaces, event);
+		return map(modules, event);
 	case SIDE_FORK:
-		return copy(spaces, event->ppid, event->pid);
+		return copy(modules, event->ppid, event->pid);
 	case SIDE_EXEC:
-		clear(spaces, event->pid, false);
+		clear(modules, event->pid, false);
 		return 0;
 	case SIDE_EXIT:
 		if (event->pid == event->tid)
-			clear(spaces, event->pid, true);
+			clear(modules, event->pid, true);
 		return 0;
 	default:
 		return 0;
 	}
 }
 
-static Dwfl *new_modules(struct spaces *spaces, const struct space *space)
+static Dwfl *new_modules(struct modules *modules, const struct space *space)
 {
-	Dwfl *dwfl = images_begin(spaces->images);
+	Dwfl *dwfl = images_begin(modules->images);
 
 	for (size_t i = 0; dwfl && i < space->regions.n; i++) {
 		const struct region *r = &space->regions.items[i];
 
-		if (!images_report(spaces->images, dwfl, r->path, r->start, r->pgoff))
-			spaces->refused++;
+		if (!images_report(modules->images, dwfl, r->path, r->start, r->pgoff))
+			modules->refused++;
 	}
 	if (dwfl && !dwfl_report_end(dwfl, NULL, NULL))
 		return dwfl;
@@ -208,20 +208,20 @@ static Dwfl *new_modules(struct spaces *spaces, const struct space *space)
 	return NULL;
 }
 
-Dwfl *spaces_modules(struct spaces *spaces, uint32_t pid)
+Dwfl *modules_of(struct modules *modules, uint32_t pid)
 {
-	struct space *space = hmap_get(&spaces->by_pid, pid);
+	struct space *space = hmap_get(&modules->by_pid, pid);
 
 	if (!space) {
 		fail(-ESRCH, "nobody told what process %u maps", pid);
 		return NULL;
 	}
 	if (!space->dwfl)
-		space->dwfl = new_modules(spaces, space);
+		space->dwfl = new_modules(modules, space);
 	return space->dwfl;
 }
 
-uint64_t spaces_refused(const struct spaces *spaces)
+uint64_t modules_refused(const struct modules *modules)
 {
-	return spaces->refused;
+	return modules->refused;
 }

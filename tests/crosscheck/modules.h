@@ -3,30 +3,30 @@
  * What a process has mapped, as libdwfl is told it: kept up to date by the
  * sideband's events, made into a list of modules when somebody asks.
  */
-#ifndef CROSSCHECK_SPACE_H
-#define CROSSCHECK_SPACE_H
+#ifndef CROSSCHECK_MODULES_H
+#define CROSSCHECK_MODULES_H
 
 #include "base/cleanup.h"
 #include "proc/side_event.h"
 
 #include <elfutils/libdwfl.h>
 
-struct spaces;
+struct modules;
 
-int spaces_new(struct spaces **ret);
-void spaces_free(struct spaces *spaces);
-DEFINE_FREEP(spaces)
+int modules_new(struct modules **ret);
+void modules_free(struct modules *modules);
+DEFINE_FREEP(modules)
 
 /* Events in the order of their times. */
-int spaces_event(struct spaces *spaces, const struct side_event *event);
+int modules_event(struct modules *modules, const struct side_event *event);
 
 /*
  * The process's modules as of the last event; NULL with a sentence: none.
  * Borrowed until the next event.
  */
-Dwfl *spaces_modules(struct spaces *spaces, uint32_t pid);
+Dwfl *modules_of(struct modules *modules, uint32_t pid);
 
 /* Modules that libdwfl would not take. */
-uint64_t spaces_refused(const struct spaces *spaces);
+uint64_t modules_refused(const struct modules *modules);
 
 #endif
