@@ -278,6 +278,35 @@ static void converts_offsets(void **state)
 	assert_false(elf_vaddr_of_offset(&facts, 1 << 30, &vaddr));
 }
 
+/* As lld lays files out: code begins in the page in which what is read ends. */
+static void a_mapping_begins_in_front_of_its_code(void **state)
+{
+	struct elf_facts facts = {
+		.n_segments = 3,
+		.segments = { { .offset = 0, .file_bytes = 0x16340, .flags = PF_R },
+			      { .offset = 0x16340,
+				.vaddr = 0x17340,
+				.file_bytes = 0x44c40,
+				.flags = PF_R | PF_X },
+			      { .offset = 0x5af80,
+				.vaddr = 0x5cf80,
+				.file_bytes = 0x2d58,
+				.flags = PF_R | PF_W } },
+	};
+	uint64_t vaddr = 0;
+
+	assert_true(elf_vaddr_of_mapping(&facts, 0x16000, &vaddr));
+	assert_int_equal(vaddr, 0x17000);
+	assert_true(elf_vaddr_of_mapping(&facts, 0x20000, &vaddr));
+	assert_int_equal(vaddr, 0x21000);
+	assert_true(elf_vaddr_of_mapping(&facts, 0x5a000, &vaddr));
+	assert_int_equal(vaddr, 0x5b000);
+	/* mapped by hand, and no code */
+	assert_true(elf_vaddr_of_mapping(&facts, 0x1000, &vaddr));
+	assert_int_equal(vaddr, 0x1000);
+	assert_false(elf_vaddr_of_mapping(&facts, UINT64_MAX - 4095, &vaddr));
+}
+
 static void refuses_what_is_no_such_file(void **state)
 {
 	struct elf_facts facts;
@@ -322,6 +351,7 @@ int main(void)
 		cmocka_unit_test(knows_musl_itself),
 		cmocka_unit_test(reads_the_build_id),
 		cmocka_unit_test(converts_offsets),
+		cmocka_unit_test(a_mapping_begins_in_front_of_its_code),
 		cmocka_unit_test(refuses_what_is_no_such_file),
 	};
 

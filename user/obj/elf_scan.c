@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #define GLIBC_SPECIFIC	     "_thread_db_pthread_specific"
 #define SPECIFIC_LARGEST     8192 /* struct pthread is some 2 KB */
@@ -232,4 +233,22 @@ bool elf_vaddr_of_offset(const struct elf_facts *facts, uint64_t offset,
 		found = true;
 	}
 	return found;
+}
+
+bool elf_vaddr_of_mapping(const struct elf_facts *facts, uint64_t pgoff,
+			  uint64_t *ret_vaddr)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+
+	for (uint32_t i = 0; i < facts->n_segments; i++) {
+		const struct elf_segment *seg = &facts->segments[i];
+		uint64_t begin = seg->offset & -page;
+
+		if (!(seg->flags & PF_X) || pgoff < begin ||
+		    pgoff - begin >= seg->offset - begin + seg->file_bytes)
+			continue;
+		*ret_vaddr = seg->vaddr + (pgoff - seg->offset);
+		return true;
+	}
+	return elf_vaddr_of_offset(facts, pgoff, ret_vaddr);
 }

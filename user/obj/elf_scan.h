@@ -54,4 +54,12 @@ int elf_scan(int fd, struct elf_facts *ret);
 bool elf_vaddr_of_offset(const struct elf_facts *facts, uint64_t offset,
 			 uint64_t *ret_vaddr);
 
+/*
+ * The same for the offset of an executable mapping, which begins with its page:
+ * that may lie in front of the code and in another segment's end (lld lays files
+ * out so, and addresses are not offsets there).
+ */
+bool elf_vaddr_of_mapping(const struct elf_facts *facts, uint64_t pgoff,
+			  uint64_t *ret_vaddr);
+
 #endif

@@ -6,7 +6,7 @@ uint64_t keys_address(const struct elf_facts *facts, const struct mapping *map,
 {
 	uint64_t start_vaddr;
 
-	if (!vaddr || !elf_vaddr_of_offset(facts, map->pgoff, &start_vaddr))
+	if (!vaddr || !elf_vaddr_of_mapping(facts, map->pgoff, &start_vaddr))
 		return 0;
 	return map->start + vaddr - start_vaddr;
 }

@@ -61,7 +61,7 @@ static bool find_bias(const struct spaces *spaces, struct space_part *part)
 	if (part->has_bias)
 		return false;
 	if (part->module != MODULE_ID_VDSO &&
-	    (!facts || !elf_vaddr_of_offset(facts, part->pgoff, &vaddr)))
+	    (!facts || !elf_vaddr_of_mapping(facts, part->pgoff, &vaddr)))
 		return false;
 	part->mapping.bias = part->mapping.start - vaddr;
 	part->has_bias = true;
