@@ -4,6 +4,16 @@
 #
 # The programs of the cross-check, each under a load of its own.
 
+# NAME COMMAND…: one that runs for ever, after its start
+check_program() {
+	local name=$1
+	shift
+
+	start "$@"
+	sleep 0.5
+	check "$name" -p "${pids[0]}"
+}
+
 load_redis() {
 	local port
 
@@ -68,12 +78,12 @@ load_python() {
 	needs python python3 || return
 	# not a wrapper of it
 	python=$(python3 -c 'import sys; print(sys.executable)') || return
-	check python -- "$python" "$here/loads/mixed.py"
+	check_program python "$python" "$here/loads/mixed.py"
 }
 
 load_node() {
 	needs node node || return
-	check node -- "$(command -v node)" "$here/loads/mixed.js"
+	check_program node "$(command -v node)" "$here/loads/mixed.js"
 }
 
 load_clang() {
@@ -91,13 +101,13 @@ load_clang() {
 
 load_rust() {
 	needs rust rustc || return
-	rustc -O -o "$work/rust" "$here/loads/mixed.rs" && check rust -- "$work/rust"
+	rustc -O -o "$work/rust" "$here/loads/mixed.rs" && check_program rust "$work/rust"
 }
 
 load_go() {
 	needs go go || return
 	GOFLAGS=-mod=mod GOCACHE=$work/cache \
-		go build -o "$work/go" "$here/loads/mixed.go" && check go -- "$work/go"
+		go build -o "$work/go" "$here/loads/mixed.go" && check_program go "$work/go"
 }
 
 # By both compilers, with and without frame pointers.
@@ -108,7 +118,7 @@ load_mixed() {
 		for flag in omit no-omit; do
 			flags=(-O2 "-f$flag-frame-pointer" -pthread)
 			"$cc" "${flags[@]}" -o "$work/mixed" "$here/loads/mixed.c" || continue
-			check "mixed, $cc, $flag-frame-pointer" -- "$work/mixed"
+			check_program "mixed, $cc, $flag-frame-pointer" "$work/mixed"
 		done
 	done
 }
@@ -122,7 +132,7 @@ load_async() {
 			'moves migrate 60000' 'threads 60000' 'folly-weak plain 60000'; do
 			[ -x "$workloads/$kind/${program%% *}" ] || continue
 			# shellcheck disable=SC2086 # words
-			check "$kind/${program%% *}" -- "$workloads/$kind/"$program
+			check_program "$kind/${program%% *}" "$workloads/$kind/"$program
 		done
 	done
 }
