@@ -61,7 +61,7 @@ static enum match compare_end(const struct our_stack *ours,
 	case OFFLINE_DUMP:
 		return MATCH_SAME_DUMP;
 	default:
-		return MATCH_SAME_GAVE_UP;
+		return ours->n == theirs->n ? MATCH_SAME_GAVE_UP : MATCH_GOES_ON;
 	}
 }
 

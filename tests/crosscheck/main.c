@@ -160,6 +160,8 @@ static double percent(uint64_t part, uint64_t whole)
 static int verdict(const struct line *line, const struct tally *tally, FILE *out)
 {
 	double agree = percent(tally_agreeing(tally), tally->samples);
+	uint64_t open =
+		tally->matches[MATCH_SAME_GAVE_UP] + tally->matches[MATCH_GOES_ON];
 	int status = 0;
 
 	if (tally->samples < line->least)
@@ -168,7 +170,7 @@ static int verdict(const struct line *line, const struct tally *tally, FILE *out
 	if (agree < line->agree)
 		status = fprintf(out, "# %.2f %% agree, not %.2f %%\n", agree,
 				 line->agree);
-	if (percent(tally->matches[MATCH_SAME_GAVE_UP], tally->samples) > line->gave_up)
+	if (percent(open, tally->samples) > line->gave_up)
 		status = fprintf(out, "# libdwfl left too many open\n");
 	if (percent(tally->lost, tally->ours) > LOST_MOST_PERCENT)
 		status = fprintf(out, "# too many samples lost by the kernel\n");

@@ -12,7 +12,7 @@
 
 struct region {
 	uint64_t start, end, pgoff;
-	const char *path; /* owned by modules.images */
+	const char *path; /* owned by modules.images; NULL: of no file */
 };
 
 struct space {
@@ -130,19 +130,15 @@ static int map(struct modules *modules, const struct side_event *event)
 	struct space *space = space_of(modules, event->pid);
 	struct region region = { event->start, event->start + event->bytes, event->pgoff,
 				 images_path(modules->images, event->path) };
-	size_t before;
 	int err;
 
 	if (!space)
 		return fail(-ENOMEM, "no memory for processes");
 	if (is_known(space, &region))
 		return 0;
-	before = space->regions.n;
 	err = make_way(space, region.start, region.end);
-	/* memory of no file (a JIT's) has no module: only what it covers counts */
-	if (region.path || space->regions.n != before)
-		forget_modules(space);
-	return err || !region.path ? err : vec_push(&space->regions, region);
+	forget_modules(space);
+	return err ? err : vec_push(&space->regions, region);
 }
 
 static int copy(struct modules *modules, uint32_t from, uint32_t to)
@@ -198,7 +194,8 @@ static Dwfl *new_modules(struct modules *modules, const struct space *space)
 	for (size_t i = 0; dwfl && i < space->regions.n; i++) {
 		const struct region *r = &space->regions.items[i];
 
-		if (!images_report(modules->images, dwfl, r->path, r->start, r->pgoff))
+		if (r->path &&
+		    !images_report(modules->images, dwfl, r->path, r->start, r->pgoff))
 			modules->refused++;
 	}
 	if (dwfl && !dwfl_report_end(dwfl, NULL, NULL))
@@ -219,6 +216,19 @@ Dwfl *modules_of(struct modules *modules, uint32_t pid)
 	if (!space->dwfl)
 		space->dwfl = new_modules(modules, space);
 	return space->dwfl;
+}
+
+bool modules_is_code(const struct modules *modules, uint32_t pid, uint64_t addr)
+{
+	const struct space *space = hmap_get(&modules->by_pid, pid);
+
+	for (size_t i = 0; space && i < space->regions.n; i++) {
+		const struct region *r = &space->regions.items[i];
+
+		if (addr >= r->start && addr < r->end)
+			return true;
+	}
+	return false;
 }
 
 uint64_t modules_refused(const struct modules *modules)

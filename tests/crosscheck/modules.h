@@ -26,6 +26,9 @@ int modules_event(struct modules *modules, const struct side_event *event);
  */
 Dwfl *modules_of(struct modules *modules, uint32_t pid);
 
+/* Does the address lie in what the process may execute, of a file or not? */
+bool modules_is_code(const struct modules *modules, uint32_t pid, uint64_t addr);
+
 /* Modules that libdwfl would not take. */
 uint64_t modules_refused(const struct modules *modules);
 

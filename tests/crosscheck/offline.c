@@ -143,6 +143,16 @@ static void judge_end(const struct offline *o, struct offline_stack *stack, int 
 		gave_up(stack, dwfl_errmsg(-1) ?: "no word of why");
 }
 
+/* What a step came to that cannot have been called from is no frame. */
+static void drop_no_code(const struct offline *o, struct offline_stack *stack)
+{
+	if (stack->end != OFFLINE_GAVE_UP || stack->n < 2 ||
+	    modules_is_code(o->modules, o->sample->pid, stack->at[stack->n - 1] - 1))
+		return;
+	stack->n--;
+	snprintf(stack->why, sizeof(stack->why), "a return address that is no code");
+}
+
 void offline_walk(struct offline *o, const struct kernel_sample *sample,
 		  struct offline_stack *ret)
 {
@@ -165,4 +175,5 @@ void offline_walk(struct offline *o, const struct kernel_sample *sample,
 	dwfl_errno(); /* forgets an older one */
 	judge_end(o, ret,
 		  dwfl_getthread_frames(o->dwfl, (pid_t)sample->tid, on_frame, o));
+	drop_no_code(o, ret);
 }
