@@ -166,12 +166,13 @@ static void want_table(struct publisher *p, const struct process *process,
 		       const struct mapping *map)
 {
 	const struct module *module = module_get(p->config.modules, map->module);
+	const struct table *table = tables_get(p->tables, map->module);
 	int vdso = -1;
 
 	if (module->kind == MODULE_FILE) {
 		note_error(p, tables_want(p->tables, map->module,
 					  files_fd(p->files, map->module)));
-	} else if (module->kind == MODULE_VDSO && !tables_get(p->tables, map->module)) {
+	} else if (module->kind == MODULE_VDSO && (!table || table->state == TABLE_NEW)) {
 		vdso = vdso_open();
 		if (vdso < 0)
 			error_clear(); /* its frames go by frame pointer, unproven */
