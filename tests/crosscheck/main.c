@@ -33,6 +33,7 @@ struct line {
 	unsigned int least;    /* fewer are a failure */
 	unsigned int examples; /* of each match */
 	double agree;	       /* percent that must */
+	double awaited;	       /* percent that may have come before a table */
 	double gave_up;	       /* percent that libdwfl may leave open */
 };
 
@@ -47,6 +48,9 @@ static int usage(void)
 	      "  --fp-leaf         sabotage: the sampled frame by frame pointer\n"
 	      "  --agree PERCENT   of samples that must (99.9)\n"
 	      "  --gave-up PERCENT of samples that libdwfl may leave open (1)\n"
+	      "  --awaited PERCENT of samples that may say that a table was not there "
+	      "yet,\n"
+	      "                    and count for nothing else (0.1)\n"
 	      "  --examples N      of each match to be shown (1)\n"
 	      "  --name NAME       in what is printed\n",
 	      stderr);
@@ -107,6 +111,9 @@ static bool read_option(struct line *line, int option)
 	case 'a':
 		line->agree = atof(optarg);
 		return true;
+	case 'w':
+		line->awaited = atof(optarg);
+		return true;
 	case 'g':
 		line->gave_up = atof(optarg);
 		return true;
@@ -133,6 +140,7 @@ static bool read_line(struct line *line, int argc, char **argv)
 		{ "unwind", required_argument, NULL, 'u' },
 		{ "fp-leaf", no_argument, NULL, 'L' },
 		{ "agree", required_argument, NULL, 'a' },
+		{ "awaited", required_argument, NULL, 'w' },
 		{ "gave-up", required_argument, NULL, 'g' },
 		{ "examples", required_argument, NULL, 'e' },
 		{ "name", required_argument, NULL, 'N' },
@@ -159,7 +167,8 @@ static double percent(uint64_t part, uint64_t whole)
 /* What is wrong, one a line; nothing: the check has passed. */
 static int verdict(const struct line *line, const struct tally *tally, FILE *out)
 {
-	double agree = percent(tally_agreeing(tally), tally->samples);
+	uint64_t awaited = tally->matches[MATCH_AWAITED];
+	double agree = percent(tally_agreeing(tally), tally->samples - awaited);
 	uint64_t open =
 		tally->matches[MATCH_SAME_GAVE_UP] + tally->matches[MATCH_GOES_ON];
 	int status = 0;
@@ -170,6 +179,8 @@ static int verdict(const struct line *line, const struct tally *tally, FILE *out
 	if (agree < line->agree)
 		status = fprintf(out, "# %.2f %% agree, not %.2f %%\n", agree,
 				 line->agree);
+	if (percent(awaited, tally->samples) > line->awaited)
+		status = fprintf(out, "# too many before the table of their code\n");
 	if (percent(open, tally->samples) > line->gave_up)
 		status = fprintf(out, "# libdwfl left too many open\n");
 	if (percent(tally->lost, tally->ours) > LOST_MOST_PERCENT)
@@ -245,6 +256,7 @@ int main(int argc, char **argv)
 		.samples = 1500,
 		.examples = 1,
 		.agree = 99.9,
+		.awaited = 0.1,
 		.gave_up = 1,
 	};
 

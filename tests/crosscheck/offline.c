@@ -9,7 +9,8 @@
 #include <errno.h>
 #include <string.h>
 
-#define STACK_MOST (64u << 20) /* farther up than that is no stack */
+#define ENTRY_BYTES 64
+#define STACK_MOST  (64u << 20) /* farther up than that is no stack */
 
 struct offline {
 	struct modules *modules;
@@ -143,6 +144,19 @@ static void judge_end(const struct offline *o, struct offline_stack *stack, int 
 		gave_up(stack, dwfl_errmsg(-1) ?: "no word of why");
 }
 
+/* Is it in the first instructions of a program or of the dynamic linker? These
+ * have no caller, whether their file says so or not. */
+static bool is_entry(Dwfl *dwfl, uint64_t pc)
+{
+	Dwfl_Module *module = dwfl_addrmodule(dwfl, pc);
+	GElf_Addr bias;
+	Elf *elf = module ? dwfl_module_getelf(module, &bias) : NULL;
+	GElf_Ehdr head;
+
+	return elf && gelf_getehdr(elf, &head) && head.e_entry &&
+	       pc - (head.e_entry + bias) < ENTRY_BYTES;
+}
+
 /* What a step came to that cannot have been called from is no frame. */
 static void drop_no_code(const struct offline *o, struct offline_stack *stack)
 {
@@ -176,4 +190,7 @@ void offline_walk(struct offline *o, const struct kernel_sample *sample,
 	judge_end(o, ret,
 		  dwfl_getthread_frames(o->dwfl, (pid_t)sample->tid, on_frame, o));
 	drop_no_code(o, ret);
+	if (ret->end == OFFLINE_GAVE_UP && ret->n &&
+	    is_entry(o->dwfl, ret->at[ret->n - 1]))
+		ret->end = OFFLINE_START;
 }

@@ -95,6 +95,34 @@ load_clang() {
 	keep_load
 }
 
+load_node() {
+	has node || return
+	node -e '
+const data = [...Array(200).keys()].map((i) => ({ i, text: String(i) }));
+const depth = (n, then) => (n === 0 ? then() : depth(n - 1, then));
+const work = () => JSON.parse(JSON.stringify(data)).sort((a, b) => b.i - a.i).length;
+for (;;) depth(20, work);' &
+	keep_load
+}
+
+load_postgres() {
+	local bin port dir=$work/postgres
+
+	bin=$(printf '%s\n' /usr/lib/postgresql/*/bin | tail -1)
+	[ -x "$bin/initdb" ] && has pgbench && port=$(free_port 25432) || return
+	chmod 755 "$work"
+	install -d -o postgres -m 700 "$dir"
+	su postgres -c "$bin/initdb -D '$dir' -A trust -N" || return
+	setpriv --reuid postgres --regid postgres --clear-groups "$bin/postgres" -D "$dir" \
+		-p "$port" -c listen_addresses=127.0.0.1 -c unix_socket_directories= \
+		-c fsync=off &
+	keep_load
+	sleep 1
+	pgbench -i -q -s 2 -h 127.0.0.1 -p "$port" -U postgres postgres
+	pgbench -S -c 2 -T 36000 -h 127.0.0.1 -p "$port" -U postgres postgres &
+	keep_load
+}
+
 load_deep() {
 	"$bin/deep" 3600000 100 64 &
 	keep_load
