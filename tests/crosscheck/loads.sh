@@ -146,3 +146,14 @@ load_async() {
 		done
 	done
 }
+
+load_controls() {
+	"${CC:-gcc}" -O2 -fomit-frame-pointer -pthread -o "$work/mixed" \
+		"$here/loads/mixed.c" || return
+	start "$work/mixed"
+	sleep 0.5
+	check_fails 'all by frame pointer' --unwind fp -p "${pids[0]}"
+	start "$work/mixed"
+	sleep 0.5
+	check_fails 'the sampled frame by frame pointer' --fp-leaf -p "${pids[0]}"
+}
