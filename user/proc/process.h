@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The processes of the machine and what each maps, driven by side events in
- * the order of their times. (One that comes late is of a life that is over.) A forked child shares its parent's list until one
- * of them maps something; an exec begins a new one. An unmap is never told: a
- * mapping that overlaps an older one replaces it.
+ * the order of their times; one that comes late is of a life that is over. A
+ * forked child shares its parent's list until one of them maps something; an
+ * exec begins a new one. An unmap is never told: a mapping that overlaps an
+ * older one replaces it.
  *
  * A process is remembered for a while after its end, since samples of it may
  * still be on their way, and forgotten when its pid is used again.
