@@ -202,6 +202,15 @@ static __always_inline int not_known_yet(struct scratch *s)
 	return 0;
 }
 
+/* The sampled pc is true wherever it is; a caller is in code, or is none. */
+static __always_inline int nowhere(struct scratch *s)
+{
+	if (s->exact)
+		return not_known_yet(s);
+	s->how = HOW_NOWHERE;
+	return 0;
+}
+
 int table_look_up(__u32 hook)
 {
 	struct scratch *s = scratch(hook);
@@ -215,7 +224,7 @@ int table_look_up(__u32 hook)
 	s->cfa = s->fp + FRAME_BYTES;
 	if (at - s->mapping.start >= s->mapping.end - s->mapping.start &&
 	    !table_find_mapping(hook, at))
-		return not_known_yet(s);
+		return nowhere(s);
 	if (knobs.sabotage & SABOTAGE_FP_LEAF && s->exact)
 		return 0;
 	if (s->mapping.flags & UNWIND_KEEPS_FP && !s->exact) {

@@ -192,6 +192,8 @@ static __always_inline __u32 why_not_up(struct scratch *s)
 		return END_START;
 	if (s->how == HOW_AWAITED)
 		return END_AWAITED;
+	if (s->how == HOW_NOWHERE) /* a waiting thread's first */
+		return END_BROKEN;
 	if (by_fp && !at) /* of an interrupted frame it is just a register */
 		return s->exact ? END_BROKEN : END_FP_ZERO;
 	if (at & 7 || at < 4096 || at & ~FRAME_ADDR_MASK)
@@ -247,6 +249,8 @@ static __always_inline __u32 walk_on(struct scratch *s, __u32 hook)
 		return ending;
 	spend(s);
 	look_at_frame(s, hook);
+	if (s->how == HOW_NOWHERE) /* a number, and no caller */
+		return END_BROKEN;
 	if (s->n_heads)
 		async_meet_roots(hook);
 	keep_frame(s, hook);

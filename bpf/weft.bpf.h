@@ -84,6 +84,7 @@ enum how {
 	HOW_SIGNAL,  /* the kernel interrupted the caller */
 	HOW_END,     /* it was not called */
 	HOW_AWAITED, /* that is not known yet */
+	HOW_NOWHERE, /* it runs where nothing is known to be mapped */
 };
 
 #define USER_REGS 16 /* by DWARF's numbers */
