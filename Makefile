@@ -5,6 +5,7 @@
 #   sudo make check       installs what tests need and runs all of them
 #   make check-quick      the tests that take seconds
 #   make install DESTDIR= PREFIX=/usr/local
+#   make install-headers  only those, with what pkg-config and CMake ask for
 #   make bench lint clean
 #
 #   V=1                   show each command
@@ -83,7 +84,7 @@ compile_commands.json:
 	$(call say,GEN)
 	$(Q)tools/compile-commands '$(CC) $(CPPFLAGS) $(C_FLAGS)' $(USER_SRC) > $@
 
-.PHONY: setup demo bench lint install clean
+.PHONY: setup demo bench lint install install-headers clean
 setup:
 	$(Q)tools/setup
 
@@ -97,11 +98,25 @@ bench: all
 lint:
 	$(Q)tools/lint
 
-install: all
+install: all install-headers
 	install -D -m 755 $(B)/weft $(DESTDIR)$(PREFIX)/bin/weft
-	install -D -m 644 include/weft/async.h $(DESTDIR)$(PREFIX)/include/weft/async.h
 	for page in docs/man/*.1; do \
 		install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man1/$${page##*/}; \
+	done
+
+# They are for every machine, so in share/.
+HEADERS := $(wildcard include/weft/*.h include/weft/*.hpp include/weft/*/*.h)
+FILL    := sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|'
+
+install-headers:
+	for header in $(HEADERS); do \
+		install -D -m 644 $$header $(DESTDIR)$(PREFIX)/$$header || exit; \
+	done
+	install -d $(DESTDIR)$(PREFIX)/share/pkgconfig $(DESTDIR)$(PREFIX)/share/cmake/weft
+	$(FILL) tools/install/weft.pc.in > $(DESTDIR)$(PREFIX)/share/pkgconfig/weft.pc
+	for file in weft-config weft-config-version; do \
+		$(FILL) tools/install/$$file.cmake.in \
+			> $(DESTDIR)$(PREFIX)/share/cmake/weft/$$file.cmake || exit; \
 	done
 
 clean:

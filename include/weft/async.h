@@ -21,16 +21,20 @@
  *	WEFT_ROOT_SCOPE(&timer->frame);     // in the loop, where it is run
  *	timer->fire(timer);
  *
- * Three things are told:
+ * These are told:
  *
- *   a frame   one operation in flight: who waits for it (the parent frame) and
- *             where that goes on when it is done (ip, a code address)
- *   a root    one running of callbacks by a dispatcher: which frame it runs,
- *             and which function on the thread's stack is the dispatcher
- *   a wait    a thread that stands still until an operation is done
+ *   a frame    one operation in flight: who waits for it (the parent frame) and
+ *              where that goes on when it is done (ip, a code address)
+ *   a root     one running of callbacks by a dispatcher: which frame it runs,
+ *              and which function on the thread's stack is the dispatcher
+ *   a wait     a thread that stands still until an operation is done
+ *   an op      a frame, and the functions that were under way where it was queued
+ *   a label    a word of the program's own between an operation and who asked
+ *   a leaf     an operation that waits and would be seen by nobody: a register
+ *              of these, off unless -DWEFT_REGISTRY
  *
- * Whose memory. Frames, entries and waits are the caller's and are never
- * copied: embed them in what they describe. A frame must stay where it is for
+ * Whose memory. All of these are the caller's and are never copied: embed them
+ * in what they describe. A frame must stay where it is for
  * as long as it is run, and as long as a frame above it (a child, and a child
  * of that) may run; weft_frame_detach() ends the tie to a parent that goes
  * first, weft_frame_pop() takes a frame off before its own callback frees it.
@@ -47,20 +51,33 @@
  * thread's work is not shown, and that is all. Every function takes NULL where
  * "no frame" or "no root" makes sense, and says so.
  *
- * Signal handlers. All of it may be used in one, if this thread has entered a
- * root before (the first entry of a thread allocates its holder). After fork
- * the child goes on with the calling thread's roots.
+ * Signal handlers. What is said of roots, frames, waits and labels may be used
+ * in one, if this thread has entered a root before (the first entry of a thread
+ * allocates its holder). Captures and leaves may not.
+ *
+ * Fork. The child goes on with the calling thread's roots, and with the other
+ * threads' leaves still listed. Threads that end while a root is entered leave
+ * nothing behind; a root entered by a destructor of thread-specific data is
+ * shown like any other.
+ *
+ * Misuse that is told below to be "left alone" or "nothing" is so. With
+ * -DWEFT_CHECKS it ends the program, with a sentence on stderr that says what
+ * was wrong; so do a root left that this thread has not entered or not last, a
+ * frame that is not what runs, a second detach.
  *
  * -DWEFT_DISABLED leaves the types, for the layout of the caller's own, and
- * makes the rest nothing. Objects with and without it can be linked together.
+ * makes the rest nothing. Objects with and without any of these three can be
+ * linked together.
  *
- * C11, C++11, gcc or clang, ELF, 64 bits; pthread is all it needs.
+ * C11, C++11, gcc or clang, ELF, 64 bits; pthread is all it needs. The folder
+ * async/ beside this file belongs to it.
  */
 #ifndef WEFT_ASYNC_H
 #define WEFT_ASYNC_H
 
 #include <pthread.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #ifdef __cplusplus
@@ -89,11 +106,18 @@ struct weft_holder {
 	struct weft_root *root; /* the innermost of this thread, or NULL */
 };
 
-/* One entry of a root: on the stack of the function that runs callbacks. */
+/*
+ * One entry of a root: on the stack of the function that runs callbacks. Where
+ * it may be left without having been entered, it starts as WEFT_ENTRY_INIT.
+ */
 struct weft_entry {
 	struct weft_root root;
 	struct weft_holder *holder; /* NULL: not entered, or not to be shown */
 };
+
+/* clang-format off */
+#define WEFT_ENTRY_INIT { { NULL, NULL, NULL, NULL }, NULL }
+/* clang-format on */
 
 /* One blocking wait: on the stack of the function that waits. */
 struct weft_wait {
@@ -101,170 +125,38 @@ struct weft_wait {
 	struct weft_root root;
 };
 
-#ifndef WEFT_DISABLED
-
 /*
- * The address of this very place, for a frame's ip: it lies behind an
- * instruction of this line, so ip - 1 is in this function and on this line.
+ * A frame with a word, see weft_frame_label(). text and tag follow the frame as
+ * folly's metadata follows its marker frames.
  */
-#if defined(__x86_64__)
-#define WEFT_HERE()                                                                      \
-	__extension__({                                                                  \
-		void *weft_here_;                                                        \
-		__asm__ volatile("lea 0(%%rip), %0" : "=r"(weft_here_));                 \
-		weft_here_;                                                              \
-	})
-#elif defined(__aarch64__)
-#define WEFT_HERE()                                                                      \
-	__extension__({                                                                  \
-		void *weft_here_;                                                        \
-		__asm__ volatile("adr %0, .+4" : "=r"(weft_here_));                      \
-		weft_here_;                                                              \
-	})
+struct weft_label {
+	struct weft_frame frame; /* ip: a cookie, by which a walker knows it */
+	const char *text;	 /* static: it is read when this memory is gone */
+	uint64_t tag;		 /* WEFT_LABEL_TAG: this is text, not folly's own */
+};
+
+#define WEFT_LABEL_TAG 0x6c6562616c746677ULL /* "wftlabel" */
+
+/* How many synchronous callers a weft_op keeps at most. */
+#define WEFT_OP_CALLERS 8
+
+struct weft_op {
+	struct weft_frame frame; /* run this one */
+	struct weft_frame callers[WEFT_OP_CALLERS];
+};
+
+/* An operation that waits, see weft_leaf_add(). */
+struct weft_leaf {
+	struct weft_leaf *next, *prev;
+	const struct weft_frame *frame;
+	struct weft_leaf_list *list; /* NULL: not listed */
+};
+
+#ifdef WEFT_DISABLED
+#include "async/off.h"
 #else
-#define WEFT_HERE() weft_return_address_()
-static __attribute__((noinline, unused)) void *weft_return_address_(void)
-{
-	__asm__ volatile("");
-	return __builtin_return_address(0);
-}
-#endif
-
-/*
- * The place from which the function that uses this was called. For a library's
- * own async_read(), which wants to show its caller and not itself. Keep such a
- * function out of line (noinline); a caller that ends in a call of it may have
- * made that a jump, and then its own caller is shown instead.
- */
-#define WEFT_CALLER() __builtin_return_address(0)
-
-/*
- * The pthread key under which each thread keeps its holder, shared with folly
- * and whoever else tells async stacks in this process; 0xffffffff until the
- * first root is entered. Weak, so that all definitions become one.
- *
- * The variable has a second name, which no other object can take over, for the
- * note below. Where folly itself is linked in, its variable wins the first name
- * and this one stays: weft_holder_make_() then keeps the two equal.
- */
-#define WEFT_KEY_UNSET_ 0xffffffffu
-extern pthread_key_t weft_key_, folly_async_stack_root_tls_key;
-__attribute__((weak, used, visibility("hidden"))) pthread_key_t weft_key_ =
-	WEFT_KEY_UNSET_;
-extern pthread_key_t folly_async_stack_root_tls_key
-	__attribute__((weak, visibility("default"), alias("weft_key_")));
-
-/*
- * An ELF note that says where the key is, since a stripped program has no
- * symbols: owner "weft", type 1, 8 bytes: the key's address less that of these
- * 8 bytes. One an object, merged by the linker; R (retain) keeps it through
- * --gc-sections, which otherwise spares only notes outside of a group.
- */
-#if defined(__has_attribute)
-#if __has_attribute(retain)
-#define WEFT_NOTE_FLAGS_ "\"aGR\", %note, weft_note_, comdat"
-#endif
-#endif
-#ifndef WEFT_NOTE_FLAGS_
-#define WEFT_NOTE_FLAGS_ "\"a\", %note"
-#endif
-
-__asm__(".ifndef weft_note_here_\n"
-	".set weft_note_here_, 1\n"
-	".pushsection .note.weft, " WEFT_NOTE_FLAGS_ "\n"
-	".balign 4\n"
-	".4byte 5, 8, 1\n"
-	".asciz \"weft\"\n"
-	".balign 4\n"
-	".8byte weft_key_ - .\n"
-	".popsection\n"
-	".endif\n");
-
-#ifdef __cplusplus
-#define WEFT_CAST_(type, p) static_cast<type>(p)
-#else
-#define WEFT_CAST_(type, p) ((type)(p))
-#endif
-
-/*
- * What a sampler reads is stored with release, so that whatever it leads to is
- * complete for any reader; on x86 that costs nothing. The thread's own later
- * stores must not move up before it either, hence the second half.
- */
-#define WEFT_PUBLISH_(where, what)                                                       \
-	do {                                                                             \
-		__atomic_store_n(where, what, __ATOMIC_RELEASE);                         \
-		__atomic_signal_fence(__ATOMIC_SEQ_CST);                                 \
-	} while (0)
-
-/*
- * folly's own look-up, when folly is in this process. Its first call on a
- * thread makes folly's key and puts folly's holder into the slot.
- */
-__attribute__((weak)) struct weft_root *
-weft_folly_current_root_(void) __asm__("_ZN5folly27tryGetCurrentAsyncStackRootEv");
-
-/* Makes the key if nobody did. False: no key is to be had. */
-static inline int weft_key_make_(void)
-{
-	static char refused; /* so that a full table of keys is searched only once */
-	pthread_key_t unset = WEFT_KEY_UNSET_;
-	pthread_key_t made;
-
-	if (__atomic_load_n(&folly_async_stack_root_tls_key, __ATOMIC_ACQUIRE) != unset)
-		return 1;
-	if (__atomic_load_n(&refused, __ATOMIC_RELAXED))
-		return 0;
-	/* free() as destructor: it is there even after this code was unloaded */
-	if (pthread_key_create(&made, free)) {
-		__atomic_store_n(&refused, 1, __ATOMIC_RELAXED);
-		return 0;
-	}
-	if (!__atomic_compare_exchange_n(&folly_async_stack_root_tls_key, &unset, made, 0,
-					 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-		pthread_key_delete(made); /* another thread was first: take its key */
-	return 1;
-}
-
-/*
- * A thread's first root: finds the holder or makes one. NULL: none to be had.
- * folly goes first, since it would make its key and its holder over ours.
- */
-__attribute__((noinline, cold, unused)) static struct weft_holder *weft_holder_make_(void)
-{
-	struct weft_holder *holder;
-	pthread_key_t key;
-
-	if (weft_folly_current_root_)
-		(void)weft_folly_current_root_();
-	if (!weft_key_make_())
-		return NULL;
-
-	key = __atomic_load_n(&folly_async_stack_root_tls_key, __ATOMIC_ACQUIRE);
-	if (__atomic_load_n(&weft_key_, __ATOMIC_RELAXED) != key)
-		__atomic_store_n(&weft_key_, key, __ATOMIC_RELAXED);
-
-	holder = WEFT_CAST_(struct weft_holder *, pthread_getspecific(key));
-	if (holder)
-		return holder;
-	holder = WEFT_CAST_(struct weft_holder *, calloc(1, sizeof(*holder)));
-	if (holder && pthread_setspecific(key, holder)) {
-		free(holder);
-		return NULL;
-	}
-	return holder;
-}
-
-/* This thread's holder, or NULL. Key and slot can change: never kept. */
-static inline struct weft_holder *weft_holder_find_(void)
-{
-	pthread_key_t key =
-		__atomic_load_n(&folly_async_stack_root_tls_key, __ATOMIC_ACQUIRE);
-
-	if (key == WEFT_KEY_UNSET_)
-		return NULL;
-	return WEFT_CAST_(struct weft_holder *, pthread_getspecific(key));
-}
+#include "async/base.h"
+#include "async/key.h"
 
 /* The innermost root that this thread has entered, or NULL. Borrowed. */
 static inline struct weft_root *weft_root_current(void)
@@ -289,6 +181,8 @@ static inline void weft_root_enter_(struct weft_entry *entry, struct weft_frame 
 
 	if (__builtin_expect(!holder, 0))
 		holder = weft_holder_make_();
+	WEFT_CHECK_(!holder || weft_root_depth_(holder->root, &entry->root) < 0,
+		    "weft_root_enter: this entry is entered already");
 	entry->holder = holder;
 	entry->root.top = frame;
 	entry->root.fp = fp;
@@ -298,6 +192,19 @@ static inline void weft_root_enter_(struct weft_entry *entry, struct weft_frame 
 	if (holder)
 		WEFT_PUBLISH_(&holder->root, &entry->root);
 }
+
+#ifdef WEFT_CHECKS
+/* entry may be memory that was never written, so only its address is used. */
+__attribute__((unused)) static void weft_check_leave_(const struct weft_entry *entry)
+{
+	struct weft_holder *holder = weft_holder_find_();
+	int depth = weft_root_depth_(holder ? holder->root : NULL, &entry->root);
+
+	WEFT_CHECK_(depth >= 0 || !holder,
+		    "weft_root_leave: this thread has not entered that root");
+	WEFT_CHECK_(depth <= 0, "weft_root_leave: a root entered later is not left yet");
+}
+#endif
 
 /*
  * From here to weft_root_leave(entry), the function that uses this is a
@@ -311,12 +218,18 @@ static inline void weft_root_enter_(struct weft_entry *entry, struct weft_frame 
 	weft_root_enter_(entry, frame, __builtin_frame_address(0),                       \
 			 __builtin_return_address(0))
 
-/* Ends it. The frame is not touched: its callback may have freed it. Leaving
- * twice does nothing. */
+/*
+ * Ends it. The frame is not touched: its callback may have freed it. Leaving
+ * twice, or a WEFT_ENTRY_INIT, does nothing. Roots entered later and not left
+ * end with it.
+ */
 static inline void weft_root_leave(struct weft_entry *entry)
 {
 	struct weft_holder *holder = entry->holder;
 
+#ifdef WEFT_CHECKS
+	weft_check_leave_(entry);
+#endif
 	if (!holder)
 		return;
 	entry->holder = NULL;
@@ -367,7 +280,14 @@ static inline void weft_frame_init(struct weft_frame *frame, struct weft_frame *
 static inline void weft_frame_push(struct weft_root *root, struct weft_frame *frame,
 				   void *ip)
 {
-	weft_frame_init(frame, root ? root->top : NULL, ip);
+	struct weft_frame *parent = root ? root->top : NULL;
+
+	WEFT_CHECK_(!weft_chain_has_(parent, frame),
+		    "weft_frame_push: this frame is in the running chain already");
+	frame->ip = ip;
+	if (!parent) /* else nobody reads it, and a store less is a cycle less */
+		frame->root = NULL;
+	__atomic_store_n(&frame->parent, parent, __ATOMIC_RELAXED);
 	if (root)
 		WEFT_PUBLISH_(&root->top, frame);
 }
@@ -378,6 +298,8 @@ static inline void weft_frame_push(struct weft_root *root, struct weft_frame *fr
  */
 static inline void weft_frame_pop(struct weft_root *root, struct weft_frame *frame)
 {
+	WEFT_CHECK_(!root || root->top == frame,
+		    "weft_frame_pop: this frame is not the one that runs");
 	if (root && root->top == frame)
 		WEFT_PUBLISH_(&root->top, frame->parent);
 }
@@ -390,6 +312,8 @@ static inline void weft_frame_pop(struct weft_root *root, struct weft_frame *fra
 static inline void weft_frame_suspend(struct weft_root *root,
 				      const struct weft_frame *frame)
 {
+	WEFT_CHECK_(!root || root->top == frame,
+		    "weft_frame_suspend: this frame is not the one that runs");
 	if (root && root->top == frame)
 		WEFT_PUBLISH_(&root->top, WEFT_CAST_(struct weft_frame *, NULL));
 }
@@ -401,16 +325,24 @@ static inline void weft_frame_suspend(struct weft_root *root,
  */
 static inline void weft_frame_resume(struct weft_root *root, struct weft_frame *frame)
 {
+	WEFT_CHECK_(!root || !frame || !root->top || root->top == frame,
+		    "weft_frame_resume: another frame runs here, neither suspended nor "
+		    "popped");
 	if (root)
 		WEFT_PUBLISH_(&root->top, frame);
 }
 
 /*
  * Nobody waits for this any more: its chain ends at the place that started it.
- * Call it before the parent's memory goes. At any time; twice is the same.
+ * Call it before the parent's memory goes. At any time; twice is the same as
+ * once, and so is detaching what has no parent.
  */
 static inline void weft_frame_detach(struct weft_frame *frame)
 {
+	WEFT_CHECK_(frame->parent,
+		    "weft_frame_detach: this frame has no parent, or lost it before");
+	frame->root = NULL; /* first, since a last frame's is looked at */
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	WEFT_PUBLISH_(&frame->parent, WEFT_CAST_(struct weft_frame *, NULL));
 }
 
@@ -435,32 +367,19 @@ static inline void weft_wait_begin_(struct weft_wait *wait, void *fp, void *ra)
 #define weft_wait_begin(wait)                                                            \
 	weft_wait_begin_(wait, __builtin_frame_address(0), __builtin_return_address(0))
 
-/* Ends it: after the operation has ended or was detached, before returning. */
+/* Ends it: after the operation has ended or was detached, before returning.
+ * Twice is the same as once. */
 static inline void weft_wait_end(struct weft_wait *wait)
 {
+	WEFT_CHECK_(wait->root.top == &wait->frame && wait->frame.root == &wait->root,
+		    "weft_wait_end: this wait has not begun, or has ended");
 	WEFT_PUBLISH_(&wait->root.top, WEFT_CAST_(struct weft_frame *, NULL));
 	WEFT_PUBLISH_(&wait->frame.root, WEFT_CAST_(struct weft_root *, NULL));
 }
 
-#else /* WEFT_DISABLED: the same names, evaluating their arguments, no more */
-
-#define WEFT_HERE()   ((void *)0)
-#define WEFT_CALLER() ((void *)0)
-
-#define weft_root_current()		((struct weft_root *)0)
-#define weft_frame_current()		((struct weft_frame *)0)
-#define weft_root_enter(entry, frame)	((void)(entry), (void)(frame))
-#define weft_root_leave(entry)		((void)(entry))
-#define WEFT_ROOT_SCOPE(frame)		((void)(frame))
-#define weft_frame_init(f, parent, ip)	((void)(f), (void)(parent), (void)(ip))
-#define weft_frame_mark(frame)		((void)(frame))
-#define weft_frame_push(root, f, ip)	((void)(root), (void)(f), (void)(ip))
-#define weft_frame_pop(root, frame)	((void)(root), (void)(frame))
-#define weft_frame_suspend(root, frame) ((void)(root), (void)(frame))
-#define weft_frame_resume(root, frame)	((void)(root), (void)(frame))
-#define weft_frame_detach(frame)	((void)(frame))
-#define weft_wait_begin(wait)		((void)(wait))
-#define weft_wait_end(wait)		((void)(wait))
+#include "async/label.h"
+#include "async/capture.h"
+#include "async/leaf.h"
 
 #endif /* WEFT_DISABLED */
 

@@ -58,3 +58,41 @@ void work_nested(struct work *work)
 	work->run(work);
 	weft_root_leave(&entry);
 }
+
+struct request {
+	struct weft_op op;
+	struct weft_label label;
+	struct weft_leaf leaf;
+};
+
+void request_submit(struct request *request);
+void request_run(struct request *request, void (*run)(struct request *));
+void request_dump(void (*each)(void *arg, const struct weft_frame *frame));
+
+void request_submit(struct request *request)
+{
+	weft_capture(&request->op);
+	weft_frame_label(&request->op.frame, &request->label, "GET /users");
+	weft_leaf_add(&request->leaf, &request->op.frame);
+}
+
+void request_run(struct request *request, void (*run)(struct request *))
+{
+	struct weft_entry entry = WEFT_ENTRY_INIT;
+	struct weft_frame callers[3];
+	struct weft_label part;
+
+	weft_leaf_remove(&request->leaf);
+	weft_root_enter(&entry, &request->op.frame);
+	weft_label_push(&entry.root, &part, "part");
+	run(request);
+	weft_label_pop(&entry.root, &part);
+	weft_root_leave(&entry);
+	weft_frame_unlabel(&request->op.frame, &request->label);
+	weft_capture_into(&request->op.frame, callers, 3);
+}
+
+void request_dump(void (*each)(void *arg, const struct weft_frame *frame))
+{
+	weft_leaf_each(each, NULL);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Part of <weft/async.h>, which includes it: places in code, stores that a
+ * sampler may read at any moment, and what -DWEFT_CHECKS adds.
+ */
+#ifndef WEFT_ASYNC_BASE_H
+#define WEFT_ASYNC_BASE_H
+
+/*
+ * The address of this very place, for a frame's ip: it lies behind an
+ * instruction of this line, so ip - 1 is in this function and on this line.
+ */
+#if defined(__x86_64__)
+#define WEFT_HERE()                                                                      \
+	__extension__({                                                                  \
+		void *weft_here_;                                                        \
+		__asm__ volatile("lea 0(%%rip), %0" : "=r"(weft_here_));                 \
+		weft_here_;                                                              \
+	})
+#elif defined(__aarch64__)
+#define WEFT_HERE()                                                                      \
+	__extension__({                                                                  \
+		void *weft_here_;                                                        \
+		__asm__ volatile("adr %0, .+4" : "=r"(weft_here_));                      \
+		weft_here_;                                                              \
+	})
+#else
+#define WEFT_HERE() weft_return_address_()
+static __attribute__((noinline, unused)) void *weft_return_address_(void)
+{
+	__asm__ volatile("");
+	return __builtin_return_address(0);
+}
+#endif
+
+/*
+ * The place from which the function that uses this was called. For a library's
+ * own async_read(), which wants to show its caller and not itself. Keep such a
+ * function out of line (noinline); a caller that ends in a call of it may have
+ * made that a jump, and then its own caller is shown instead.
+ */
+#define WEFT_CALLER() __builtin_return_address(0)
+
+#ifdef __cplusplus
+#define WEFT_CAST_(type, p) static_cast<type>(p)
+#else
+#define WEFT_CAST_(type, p) ((type)(p))
+#endif
+
+/*
+ * What a sampler reads is stored with release, so that whatever it leads to is
+ * complete for any reader; on x86 that costs nothing. The thread's own later
+ * stores must not move up before it either, hence the second half.
+ */
+#define WEFT_PUBLISH_(where, what)                                                       \
+	do {                                                                             \
+		__atomic_store_n(where, what, __ATOMIC_RELEASE);                         \
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);                                 \
+	} while (0)
+
+/*
+ * With WEFT_CHECKS a misuse ends the program with a sentence on stderr. The
+ * looks that this takes follow lists and chains, so they cost what these are
+ * long, but no more than WEFT_CHECK_STEPS_ each.
+ */
+#ifdef WEFT_CHECKS
+#include <stdio.h>
+#define WEFT_CHECK_STEPS_	  1024
+#define WEFT_CHECK_(ok, sentence) ((ok) ? (void)0 : weft_misused_(sentence))
+
+__attribute__((noinline, cold, noreturn, unused)) static void
+weft_misused_(const char *sentence)
+{
+	fprintf(stderr, "weft: %s\n", sentence);
+	abort();
+}
+
+/* Is this root in a list of roots, and as which? -1: it is not. */
+__attribute__((unused)) static int weft_root_depth_(const struct weft_root *first,
+						    const struct weft_root *root)
+{
+	int depth = 0;
+
+	for (; first && depth < WEFT_CHECK_STEPS_; first = first->next, depth++)
+		if (first == root)
+			return depth;
+	return -1;
+}
+
+__attribute__((unused)) static int weft_chain_has_(const struct weft_frame *chain,
+						   const struct weft_frame *frame)
+{
+	for (int i = 0; chain && i < WEFT_CHECK_STEPS_; chain = chain->parent, i++)
+		if (chain == frame)
+			return 1;
+	return 0;
+}
+#else
+#define WEFT_CHECK_(ok, sentence) ((void)0)
+#endif
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Part of <weft/async.h>, which includes it: the functions that are under way
+ * where an operation is queued. They are found by frame pointer, so code that
+ * has none is missing, and with it who called it; nothing is ever read that
+ * does not lie on this thread's stack above the function at hand.
+ */
+#ifndef WEFT_ASYNC_CAPTURE_H
+#define WEFT_ASYNC_CAPTURE_H
+
+/* Theirs, by other names, since strict C hides their declarations. */
+int weft_getattr_(pthread_t, pthread_attr_t *) __asm__("pthread_getattr_np");
+int weft_getstack_(const pthread_attr_t *, void **,
+		   size_t *) __asm__("pthread_attr_getstack");
+
+/* Where the stack that sp is on ends; 0: no thread's stack. */
+static inline uintptr_t weft_stack_end_(uintptr_t sp)
+{
+	static __thread uintptr_t low, end;
+	pthread_attr_t attr;
+	void *start;
+	size_t bytes;
+
+	if (__builtin_expect(!end, 0)) {
+		end = 1; /* asked once; on a failure nothing is within it */
+		if (!weft_getattr_(pthread_self(), &attr)) {
+			if (!weft_getstack_(&attr, &start, &bytes)) {
+				low = __extension__(uintptr_t) start;
+				end = low + bytes;
+			}
+			(void)pthread_attr_destroy(&attr);
+		}
+	}
+	return sp >= low && sp < end ? end : 0;
+}
+
+/* A return address as it was before it was signed (arm64). */
+static inline void *weft_unsigned_(void *address)
+{
+#if defined(__aarch64__)
+	register void *lr __asm__("x30") = address;
+
+	__asm__("hint #7" : "+r"(lr)); /* xpaclri */
+	return lr;
+#else
+	return address;
+#endif
+}
+
+/*
+ * Walks up from fp. A sanitizer would take what lies between two frames for
+ * somebody else's, and a second thread's writes for a race; both are this
+ * thread's own.
+ */
+__attribute__((noinline, unused, no_sanitize("address"), no_sanitize("thread"),
+	       no_sanitize("undefined"))) static void
+weft_capture_(struct weft_frame *frame, struct weft_frame *callers, unsigned int n,
+	      void *fp)
+{
+	struct weft_root *root = weft_root_current();
+	uintptr_t at = __extension__(uintptr_t) fp, next;
+	uintptr_t dispatcher = root ? __extension__(uintptr_t) root->fp : 0;
+	uintptr_t end = weft_stack_end_(at);
+	unsigned int found = 0;
+
+	while (found < n && at < end && end - at >= 16 && at != dispatcher) {
+		next = ((const uintptr_t *)at)[0];
+		/* what ran before the dispatcher asked for something else */
+		if (next <= at || next & 7 || (dispatcher > at && next >= dispatcher))
+			break;
+		callers[found++].ip = weft_unsigned_(((void *const *)at)[1]);
+		at = next;
+	}
+	for (unsigned int i = 0; i < found; i++) {
+		callers[i].parent =
+			i + 1 < found ? &callers[i + 1] : weft_frame_current();
+		callers[i].root = NULL;
+	}
+	if (found)
+		__atomic_store_n(&frame->parent, callers, __ATOMIC_RELEASE);
+}
+
+/*
+ * weft_frame_mark(), and who was under way there: the functions that called
+ * this one, up to the dispatcher's callback or the thread's start, at most n
+ * (WEFT_OP_CALLERS for an op) of them. For places that everybody comes by, as a
+ * queue's or a timer's own submit. Run the frame (&op->frame) as any other.
+ *
+ * It costs a read of memory a caller; once a thread also what it takes to learn
+ * where its stack ends. On a stack that is no thread's (a fiber's, a signal
+ * stack) it is weft_frame_mark(). Not for signal handlers.
+ */
+#define weft_capture(op) weft_capture_into(&(op)->frame, (op)->callers, WEFT_OP_CALLERS)
+
+#define weft_capture_into(frame, callers, n)                                             \
+	do {                                                                             \
+		struct weft_frame *weft_captured_ = (frame);                             \
+		weft_frame_mark(weft_captured_);                                         \
+		weft_capture_(weft_captured_, callers, n, __builtin_frame_address(0));   \
+	} while (0)
+
+#endif

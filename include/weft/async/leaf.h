@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Part of <weft/async.h>, which includes it: a register of operations that wait.
+ *
+ * What runs is found from its thread. What waits is found from nowhere but here:
+ * compiled with -DWEFT_REGISTRY, the program lists each frame that waits, and a
+ * debugger, a dump of the program's own, or a reader outside goes through the
+ * lists and from each frame up its chain. Without it, these are nothing.
+ *
+ * The layout, for readers outside, is told by an ELF note: owner "weft", type 2,
+ * 32 bytes in the machine's order:
+ *
+ *	0   u32  version: 1
+ *	4   u32  how many lists there are
+ *	8   u32  bytes from one list to the next
+ *	12  u32  of the first leaf's address, within a list
+ *	16  u32  of the next leaf's address, within a leaf; 0 ends the list
+ *	20  u32  of the frame's address, within a leaf
+ *	24  u64  address of the first list, less that of these 8 bytes
+ *
+ * One note an object (program or library) that lists anything; its lists are
+ * its own. A thread uses one of them, by its pthread_self(); threads may share
+ * one. A reader outside takes no lock: it bounds how many leaves it follows,
+ * and reads a list anew that it found changed.
+ */
+#ifndef WEFT_ASYNC_LEAF_H
+#define WEFT_ASYNC_LEAF_H
+
+#ifdef WEFT_REGISTRY
+
+#define WEFT_LEAF_LISTS_ 64
+
+struct weft_leaf_list {
+	struct weft_leaf *first;
+	pthread_mutex_t lock;
+} __attribute__((aligned(64)));
+
+extern struct weft_leaf_list weft_leaf_lists_[WEFT_LEAF_LISTS_];
+extern int weft_leaf_ready_; /* 1: all mutexes are made, and fork() knows them */
+__attribute__((
+	weak,
+	visibility("hidden"))) struct weft_leaf_list weft_leaf_lists_[WEFT_LEAF_LISTS_];
+__attribute__((weak, visibility("hidden"))) int weft_leaf_ready_;
+
+__asm__(".ifndef weft_leaf_note_here_\n"
+	".set weft_leaf_note_here_, 1\n"
+	".pushsection .note.weft.leaf, " WEFT_NOTE_FLAGS_(
+		"weft_leaf_note_") "\n"
+				   ".balign 4\n"
+				   ".4byte 5, 32, 2\n"
+				   ".asciz \"weft\"\n"
+				   ".balign 4\n"
+				   ".4byte 1, 64, 64, 0, 0, 16\n"
+				   ".8byte weft_leaf_lists_ - .\n"
+				   ".popsection\n"
+				   ".endif\n");
+
+typedef char weft_leaf_layout_[sizeof(struct weft_leaf_list) == 64 &&
+					       offsetof(struct weft_leaf, next) == 0 &&
+					       offsetof(struct weft_leaf, frame) == 16
+				       ? 1
+				       : -1];
+
+/* A fork between two stores of another thread would leave its lock to nobody. */
+__attribute__((unused)) static void weft_leaf_lock_all_(void)
+{
+	for (int i = 0; i < WEFT_LEAF_LISTS_; i++)
+		(void)pthread_mutex_lock(&weft_leaf_lists_[i].lock);
+}
+
+__attribute__((unused)) static void weft_leaf_unlock_all_(void)
+{
+	for (int i = WEFT_LEAF_LISTS_; i-- > 0;)
+		(void)pthread_mutex_unlock(&weft_leaf_lists_[i].lock);
+}
+
+__attribute__((noinline, cold, unused)) static void weft_leaf_make_ready_(void)
+{
+	/* zeroes are a made mutex in glibc and in musl */
+	struct weft_leaf_list *first = &weft_leaf_lists_[0];
+
+	(void)pthread_mutex_lock(&first->lock);
+	if (!weft_leaf_ready_) {
+		(void)pthread_atfork(weft_leaf_lock_all_, weft_leaf_unlock_all_,
+				     weft_leaf_unlock_all_);
+		__atomic_store_n(&weft_leaf_ready_, 1, __ATOMIC_RELEASE);
+	}
+	(void)pthread_mutex_unlock(&first->lock);
+}
+
+/*
+ * Lists a frame that waits. leaf is the caller's, lies beside the frame as a
+ * rule, and stays in place until it was removed, on whatever thread. Listed
+ * already: nothing, so it starts as zeroes.
+ */
+static inline void weft_leaf_add(struct weft_leaf *leaf, const struct weft_frame *frame)
+{
+	uintptr_t self = __extension__(uintptr_t) pthread_self();
+	struct weft_leaf_list *list;
+
+	WEFT_CHECK_(!leaf->list, "weft_leaf_add: this leaf is listed already");
+	if (leaf->list)
+		return;
+	if (__builtin_expect(!__atomic_load_n(&weft_leaf_ready_, __ATOMIC_ACQUIRE), 0))
+		weft_leaf_make_ready_();
+	/* threads' descriptors lie whole pages apart */
+	list = &weft_leaf_lists_[((uint64_t)self >> 12) * 0x9e3779b97f4a7c15ULL >> 58];
+	(void)pthread_mutex_lock(&list->lock);
+	leaf->frame = frame;
+	leaf->list = list;
+	leaf->prev = NULL;
+	leaf->next = list->first;
+	if (leaf->next)
+		leaf->next->prev = leaf;
+	WEFT_PUBLISH_(&list->first, leaf);
+	(void)pthread_mutex_unlock(&list->lock);
+}
+
+/* Before the frame runs again, or goes. Not listed: nothing. */
+static inline void weft_leaf_remove(struct weft_leaf *leaf)
+{
+	struct weft_leaf_list *list = leaf->list;
+
+	if (!list)
+		return;
+	(void)pthread_mutex_lock(&list->lock);
+	if (leaf->next)
+		leaf->next->prev = leaf->prev;
+	WEFT_PUBLISH_(leaf->prev ? &leaf->prev->next : &list->first, leaf->next);
+	(void)pthread_mutex_unlock(&list->lock);
+	leaf->list = NULL;
+}
+
+/*
+ * Calls each(arg, frame) for every frame listed by this object's code. A lock
+ * is held meanwhile: each may read the frame and its chain, and list nothing.
+ */
+static inline void weft_leaf_each(void (*each)(void *arg, const struct weft_frame *frame),
+				  void *arg)
+{
+	for (int i = 0; i < WEFT_LEAF_LISTS_; i++) {
+		struct weft_leaf_list *list = &weft_leaf_lists_[i];
+
+		(void)pthread_mutex_lock(&list->lock);
+		for (struct weft_leaf *leaf = list->first; leaf; leaf = leaf->next)
+			each(arg, leaf->frame);
+		(void)pthread_mutex_unlock(&list->lock);
+	}
+}
+
+#else
+
+#define weft_leaf_add(leaf, frame) ((void)(leaf), (void)(frame))
+#define weft_leaf_remove(leaf)	   ((void)(leaf))
+#define weft_leaf_each(each, arg)  ((void)(each), (void)(arg))
+
+#endif
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Part of <weft/async.h>, which includes it with -DWEFT_DISABLED: the same names,
+ * evaluating their arguments and doing no more.
+ */
+#ifndef WEFT_ASYNC_OFF_H
+#define WEFT_ASYNC_OFF_H
+
+#define WEFT_HERE()   ((void *)0)
+#define WEFT_CALLER() ((void *)0)
+
+#define weft_root_current()		 ((struct weft_root *)0)
+#define weft_frame_current()		 ((struct weft_frame *)0)
+#define weft_root_enter(entry, frame)	 ((void)(entry), (void)(frame))
+#define weft_root_leave(entry)		 ((void)(entry))
+#define WEFT_ROOT_SCOPE(frame)		 ((void)(frame))
+#define weft_frame_init(f, parent, ip)	 ((void)(f), (void)(parent), (void)(ip))
+#define weft_frame_mark(frame)		 ((void)(frame))
+#define weft_frame_push(root, f, ip)	 ((void)(root), (void)(f), (void)(ip))
+#define weft_frame_pop(root, frame)	 ((void)(root), (void)(frame))
+#define weft_frame_suspend(root, frame)	 ((void)(root), (void)(frame))
+#define weft_frame_resume(root, frame)	 ((void)(root), (void)(frame))
+#define weft_frame_detach(frame)	 ((void)(frame))
+#define weft_wait_begin(wait)		 ((void)(wait))
+#define weft_wait_end(wait)		 ((void)(wait))
+#define weft_frame_label(f, l, text)	 ((void)(f), (void)(l), (void)(text))
+#define weft_frame_unlabel(f, label)	 ((void)(f), (void)(label))
+#define weft_label_push(root, l, text)	 ((void)(root), (void)(l), (void)(text))
+#define weft_label_pop(root, label)	 ((void)(root), (void)(label))
+#define weft_capture(op)		 ((void)(op))
+#define weft_capture_into(f, callers, n) ((void)(f), (void)(callers), (void)(n))
+#define weft_leaf_add(leaf, frame)	 ((void)(leaf), (void)(frame))
+#define weft_leaf_remove(leaf)		 ((void)(leaf))
+#define weft_leaf_each(each, arg)	 ((void)(each), (void)(arg))
+
+#endif
