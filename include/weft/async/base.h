@@ -6,32 +6,12 @@
 #ifndef WEFT_ASYNC_BASE_H
 #define WEFT_ASYNC_BASE_H
 
+#ifndef WEFT_DISABLED
 /*
  * The address of this very place, for a frame's ip: it lies behind an
  * instruction of this line, so ip - 1 is in this function and on this line.
  */
-#if defined(__x86_64__)
-#define WEFT_HERE()                                                                      \
-	__extension__({                                                                  \
-		void *weft_here_;                                                        \
-		__asm__ volatile("lea 0(%%rip), %0" : "=r"(weft_here_));                 \
-		weft_here_;                                                              \
-	})
-#elif defined(__aarch64__)
-#define WEFT_HERE()                                                                      \
-	__extension__({                                                                  \
-		void *weft_here_;                                                        \
-		__asm__ volatile("adr %0, .+4" : "=r"(weft_here_));                      \
-		weft_here_;                                                              \
-	})
-#else
-#define WEFT_HERE() weft_return_address_()
-static __attribute__((noinline, unused)) void *weft_return_address_(void)
-{
-	__asm__ volatile("");
-	return __builtin_return_address(0);
-}
-#endif
+#define WEFT_HERE() WEFT_PLACE_()
 
 /*
  * The place from which the function that uses this was called. For a library's
@@ -40,6 +20,30 @@ static __attribute__((noinline, unused)) void *weft_return_address_(void)
  * made that a jump, and then its own caller is shown instead.
  */
 #define WEFT_CALLER() __builtin_return_address(0)
+#endif
+
+#if defined(__x86_64__)
+#define WEFT_PLACE_()                                                                    \
+	__extension__({                                                                  \
+		void *weft_here_;                                                        \
+		__asm__ volatile("lea 0(%%rip), %0" : "=r"(weft_here_));                 \
+		weft_here_;                                                              \
+	})
+#elif defined(__aarch64__)
+#define WEFT_PLACE_()                                                                    \
+	__extension__({                                                                  \
+		void *weft_here_;                                                        \
+		__asm__ volatile("adr %0, .+4" : "=r"(weft_here_));                      \
+		weft_here_;                                                              \
+	})
+#else
+#define WEFT_PLACE_() weft_return_address_()
+static __attribute__((noinline, unused)) void *weft_return_address_(void)
+{
+	__asm__ volatile("");
+	return __builtin_return_address(0);
+}
+#endif
 
 #ifdef __cplusplus
 #define WEFT_CAST_(type, p) static_cast<type>(p)
