@@ -161,7 +161,7 @@ static inline enum weft_fiber_state weft_fiber_state(const struct weft_fiber *fi
 static inline __attribute__((always_inline)) void *
 weft_fiber_resume(struct weft_fiber *fiber, void *value)
 {
-	struct weft_fiber_outside_ outside;
+	struct weft_fiber_outside_ outside = { NULL, NULL };
 
 	WEFT_CHECK_(fiber->state != WEFT_FIBER_RUNNING,
 		    "weft_fiber_resume: this fiber runs already");
@@ -225,7 +225,7 @@ void weft_adopted_run(struct weft_adopted *adopted, void (*body)(void *arg), voi
 #define WEFT_ADOPTED_RESUME(adopted, switch_to_it)                                       \
 	do {                                                                             \
 		struct weft_adopted *weft_adopted_ = (adopted);                          \
-		struct weft_fiber_outside_ weft_outside_;                                \
+		struct weft_fiber_outside_ weft_outside_ = { NULL, NULL };               \
 		weft_adopted_begin_(weft_adopted_, &weft_outside_,                       \
 				    __builtin_frame_address(0), WEFT_PLACE_());          \
 		switch_to_it;                                                            \

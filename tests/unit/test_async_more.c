@@ -3,7 +3,9 @@
  * What else weft/async.h has: captured callers, labels, the register of what
  * waits, and what is left of it all after a fork or at a thread's end.
  */
+#ifndef WEFT_REGISTRY
 #define WEFT_REGISTRY
+#endif
 #include "weft/async.h"
 
 #include <link.h>
@@ -17,8 +19,12 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#ifdef __clang__
 #define NOINLINE __attribute__((noinline))
-#define AFTER()	 __asm__ volatile("" ::: "memory")
+#else
+#define NOINLINE __attribute__((noipa))
+#endif
+#define AFTER() __asm__ volatile("" ::: "memory")
 
 static void on_thread(void *(*body)(void *), void *arg)
 {

@@ -17,8 +17,12 @@
 #include <unwind.h>
 #include <cmocka.h>
 
+#ifdef __clang__
 #define NOINLINE __attribute__((noinline))
-#define AFTER()	 __asm__ volatile("" ::: "memory")
+#else
+#define NOINLINE __attribute__((noipa))
+#endif
+#define AFTER() __asm__ volatile("" ::: "memory")
 
 static struct weft_fiber_pool pool = WEFT_FIBER_POOL_INIT(65536, 4);
 
@@ -181,7 +185,8 @@ NOINLINE static void note_callers(struct callers *callers)
 
 	callers->n_fp = callers->n_table = 0;
 	while (fp && fp != last_fp && callers->n_fp < 32) {
-		callers->by_fp[callers->n_fp++] = ((uintptr_t *)fp)[1];
+		callers->by_fp[callers->n_fp++] =
+			(uintptr_t)weft_unsigned_(((void **)fp)[1]);
 		fp = ((uintptr_t *)fp)[0];
 	}
 	_Unwind_Backtrace(note_frame, callers);

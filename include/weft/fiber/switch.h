@@ -25,13 +25,13 @@
 
 #define WEFT_FIBER_SWITCH_(fiber, routine)                                               \
 	do {                                                                             \
-		void *weft_to_ = (fiber);                                                \
+		void *weft_to_ = (fiber), *weft_fp_ = __builtin_frame_address(0);        \
 		/* reading the frame's address makes the function keep one */            \
 		__asm__ volatile("lea 1f(%%rip), %%rax\n\t"                              \
 				 "jmp " routine "@PLT\n"                                 \
 				 "1:\tendbr64"                                           \
-				 : "+D"(weft_to_)                                        \
-				 : "S"(__builtin_frame_address(0))                       \
+				 : "+D"(weft_to_), "+S"(weft_fp_)                        \
+				 :                                                       \
 				 : WEFT_FIBER_WIDE_ "rax", "rbx", "rcx", "rdx", "r8",    \
 				   "r9", "r10", "r11", "r12", "r13", "r14", "r15",       \
 				   "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5",       \
@@ -43,7 +43,7 @@
 
 #elif defined(__aarch64__)
 
-/* x18 is the platform's; 36 is "bti j" */
+/* 36 is "bti j" */
 #define WEFT_FIBER_SWITCH_(fiber, routine)                                               \
 	do {                                                                             \
 		register void *weft_to_ __asm__("x0") = (fiber);                         \
@@ -55,12 +55,12 @@
 			: "+r"(weft_to_), "+r"(weft_fp_)                                 \
 			:                                                                \
 			: "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11",  \
-			  "x12", "x13", "x14", "x15", "x16", "x17", "x19", "x20", "x21", \
-			  "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x30", "v0",  \
-			  "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10",   \
-			  "v11", "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19", \
-			  "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28", \
-			  "v29", "v30", "v31", "memory", "cc");                          \
+			  "x12", "x13", "x14", "x15", "x16", "x17", "x18", "x19", "x20", \
+			  "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x30", \
+			  "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9",    \
+			  "v10", "v11", "v12", "v13", "v14", "v15", "v16", "v17", "v18", \
+			  "v19", "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27", \
+			  "v28", "v29", "v30", "v31", "memory", "cc");                   \
 	} while (0)
 
 #endif
