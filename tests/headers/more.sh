@@ -33,6 +33,20 @@ levels() { # COMPILER
 	done
 }
 
+# Coroutines, by the C++ compiler beside this one.
+coroutines() { # COMPILER
+	local cxx=${1/gcc/g++} option
+
+	[ "$1" != clang ] || cxx=clang++
+	for option in -O0 -O2 '-O3 -DWEFT_CHECKS' '-O2 -DWEFT_DISABLED'; do
+		runs "$cxx $option, coro.cpp" "-std=c++20 $option" "$cxx" tests/headers/coro.cpp
+	done
+	for option in -fsanitize=thread -fsanitize=address,undefined; do
+		! can "$1" "$option" || runs "$cxx $option, coro.cpp" \
+			"-std=c++20 -O1 $option" "$cxx" tests/headers/coro.cpp
+	done
+}
+
 # A compiler may lack its sanitizers' libraries.
 can() { # COMPILER OPTION
 	echo 'int main(void) { return 0; }' >"$build/empty.c"
@@ -159,6 +173,7 @@ more() {
 		fi
 		levels $compiler
 		sanitizers $compiler
+		coroutines $compiler
 		result "$(misuse_words $compiler)" "$compiler, misuse ends with a sentence, or does nothing"
 	done
 	arm64

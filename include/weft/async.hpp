@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Makes a team's own coroutines visible: who awaits what, in the layout of
+ * <weft/async.h>. No task type is given here; yours gets three lines.
+ *
+ *	template <class T> struct task {
+ *		struct promise_type : weft::promise {                      // 1
+ *			...
+ *			struct final_awaiter {
+ *				...
+ *				auto await_suspend(std::coroutine_handle<promise_type> self) noexcept
+ *				{
+ *					return weft::back(self, self.promise().continuation); // 2
+ *				}
+ *			};
+ *		};
+ *		template <class P> auto await_suspend(std::coroutine_handle<P> caller) noexcept
+ *		{
+ *			handle.promise().continuation = caller;
+ *			return weft::call(handle, caller);                 // 3
+ *		}
+ *	};
+ *
+ * and where the event loop said handle.resume() it says weft::resume(handle).
+ *
+ * 1 gives each coroutine a frame, and an await_transform() through which every
+ * co_await in it goes: it notes the place, tells that the coroutine waits, and
+ * tells that it runs again. Whatever can be awaited still can. A promise with an
+ * await_transform() of its own ends that with weft::promise::await_transform().
+ * 2 and 3 say who is called and to whom it goes back; without them the chain
+ * lacks that link, and nothing worse.
+ *
+ * It holds under symmetric transfer, when a coroutine is resumed on another
+ * thread, when an exception leaves an awaiter or a coroutine, and when a
+ * suspended coroutine is destroyed. A coroutine must not outlive the one that
+ * awaits it (it seldom can); what is started and left to itself is marked
+ * (weft::mark) or has no caller.
+ *
+ * Nothing here allocates, throws, or locks. With -DWEFT_DISABLED there is no
+ * frame, and all of it is what was there before.
+ *
+ * C++20, gcc 12 or clang 14 and later.
+ */
+#ifndef WEFT_ASYNC_HPP
+#define WEFT_ASYNC_HPP
+
+#include "async.h"
+
+#include <concepts>
+#include <coroutine>
+#include <type_traits>
+#include <utility>
+
+namespace weft
+{
+
+class promise;
+
+template <class P>
+concept traced = std::derived_from<P, promise>;
+
+namespace detail
+{
+
+/* What runs on this thread from now on; nullptr: the dispatcher itself. */
+inline void run(struct weft_frame *frame) noexcept
+{
+#ifndef WEFT_DISABLED
+	if (struct weft_root *root = weft_root_current())
+		WEFT_PUBLISH_(&root->top, frame);
+#else
+	(void)frame;
+#endif
+}
+
+/* If frame is what runs here, then others do from now on. */
+inline void run_instead(struct weft_frame *frame, struct weft_frame *others) noexcept
+{
+#ifndef WEFT_DISABLED
+	struct weft_root *root = weft_root_current();
+
+	if (root && root->top == frame)
+		WEFT_PUBLISH_(&root->top, others);
+#else
+	(void)frame;
+	(void)others;
+#endif
+}
+
+template <class A>
+concept has_member_co_await = requires(A &&a)
+{
+	std::forward<A>(a).operator co_await();
+};
+template <class A>
+concept has_free_co_await = requires(A &&a)
+{
+	operator co_await(std::forward<A>(a));
+};
+
+/* The awaiter of an awaitable, as co_await itself finds it. */
+template <class A> decltype(auto) awaiter_of(A &&a)
+{
+	if constexpr (has_member_co_await<A>)
+		return std::forward<A>(a).operator co_await();
+	else if constexpr (has_free_co_await<A>)
+		return operator co_await(std::forward<A>(a));
+	else
+		return std::forward<A>(a);
+}
+
+/* Around another awaiter, which is kept by value or by reference as it came. */
+template <class Awaiter> class awaiting
+{
+      public:
+	template <class A>
+	awaiting(struct weft_frame *frame, A &&awaitable)
+	    : frame_(frame), inner_(awaiter_of(std::forward<A>(awaitable)))
+	{
+	}
+
+	decltype(auto)
+	await_ready() noexcept(noexcept(std::declval<Awaiter &>().await_ready()))
+	{
+		return inner_.await_ready();
+	}
+
+	/*
+	 * The coroutine may be resumed on another thread, or be gone, before this
+	 * returns: so it stops running first, and nothing of it is touched later.
+	 */
+	template <class P> auto await_suspend(std::coroutine_handle<P> self)
+	{
+		again on_throw{ frame_ };
+		using result = decltype(inner_.await_suspend(self));
+
+		waited_ = true;
+		run_instead(frame_, nullptr);
+		if constexpr (std::is_void_v<result>) {
+			inner_.await_suspend(self);
+			on_throw.frame = nullptr;
+		} else {
+			result next = inner_.await_suspend(self);
+
+			on_throw.frame = nullptr;
+			return next;
+		}
+	}
+
+	decltype(auto)
+	await_resume() noexcept(noexcept(std::declval<Awaiter &>().await_resume()))
+	{
+		if (waited_)
+			run(frame_);
+		return inner_.await_resume();
+	}
+
+      private:
+	/* An await_suspend() that throws leaves the coroutine running. */
+	struct again {
+		struct weft_frame *frame;
+
+		~again()
+		{
+			if (frame)
+				run(frame);
+		}
+	};
+
+	struct weft_frame *frame_;
+	bool waited_ = false;
+	Awaiter inner_;
+};
+
+} // namespace detail
+
+/* The base of a promise type. */
+class promise
+{
+      public:
+	promise() noexcept
+	{
+		weft_frame_init(&frame_, nullptr, nullptr);
+	}
+
+	promise(const promise &) = delete;
+	promise &operator=(const promise &) = delete;
+
+	~promise()
+	{
+		detail::run_instead(&frame_, frame_.parent);
+	}
+
+	/* Of this coroutine; borrowed, for the functions of weft/async.h. */
+	struct weft_frame *weft_frame_of() noexcept
+	{
+		return &frame_;
+	}
+
+	/* Where this coroutine awaits what it last awaited. */
+	void *weft_place() const noexcept
+	{
+		return place_;
+	}
+
+	/* Out of line, so that its return address is in the co_await's line. */
+	template <class A> __attribute__((noinline)) auto await_transform(A &&awaitable)
+	{
+		using awaiter = decltype(detail::awaiter_of(std::forward<A>(awaitable)));
+
+		place_ = WEFT_CALLER();
+		return detail::awaiting<awaiter>(&frame_, std::forward<A>(awaitable));
+	}
+
+      private:
+	struct weft_frame frame_ = {};
+	void *place_ = nullptr;
+};
+
+/*
+ * In the await_suspend() of a task: caller awaits callee, which runs now, by
+ * symmetric transfer or by a resume that follows. A caller without a frame (a
+ * promise that is not weft's) is passed over. Returns callee.
+ */
+template <traced P, class Caller>
+std::coroutine_handle<P> call(std::coroutine_handle<P> callee,
+			      std::coroutine_handle<Caller> caller) noexcept
+{
+	struct weft_frame *frame = callee.promise().weft_frame_of();
+
+	if constexpr (traced<Caller>)
+		weft_frame_init(frame, caller.promise().weft_frame_of(),
+				caller.promise().weft_place());
+	else
+		weft_frame_init(frame, weft_frame_current(), nullptr);
+	detail::run(frame);
+	return callee;
+}
+
+/*
+ * In the await_suspend() of a final awaiter, or of a co_yield that goes back to
+ * a caller: callee has ended or waits, and who called it runs again. Returns
+ * the continuation, or, without one, what returns to the loop.
+ */
+template <traced P>
+std::coroutine_handle<> back(std::coroutine_handle<P> callee,
+			     std::coroutine_handle<> continuation) noexcept
+{
+	struct weft_frame *frame = callee.promise().weft_frame_of();
+	struct weft_frame *parent = frame->parent;
+
+	/* a thread that waits for it is not run here */
+	if (parent && !parent->parent && parent->root)
+		parent = nullptr;
+	detail::run_instead(frame, parent);
+	return continuation ? continuation : std::noop_coroutine();
+}
+
+/*
+ * In the loop, in place of handle.resume(). With the promise's type the chain
+ * is there from the first instruction; without, from where the coroutine goes on
+ * behind its co_await.
+ */
+template <class P> __attribute__((noinline)) void resume(std::coroutine_handle<P> handle)
+{
+	if constexpr (traced<P>) {
+		WEFT_ROOT_SCOPE(handle.promise().weft_frame_of());
+		handle.resume();
+	} else {
+		WEFT_ROOT_SCOPE(nullptr);
+		handle.resume();
+	}
+}
+
+/*
+ * Runs a generator up to its next value, here and now: shown as called from
+ * where this was.
+ */
+template <traced P>
+__attribute__((noinline)) void step(std::coroutine_handle<P> generator)
+{
+	struct weft_frame *frame = generator.promise().weft_frame_of();
+	struct popped {
+		struct weft_frame *frame, *caller;
+
+		~popped()
+		{
+			detail::run_instead(frame, caller);
+		}
+	} at_end{ frame, weft_frame_current() };
+
+	weft_frame_init(frame, at_end.caller, WEFT_CALLER());
+	detail::run(frame);
+	generator.resume();
+}
+
+/*
+ * The coroutine was asked for on this line, by whatever runs now, and will be
+ * resumed by the loop. Detach it (weft_frame_detach(p.weft_frame_of())) if it
+ * may outlive what runs now.
+ */
+template <traced P>
+__attribute__((noinline)) void mark(std::coroutine_handle<P> handle) noexcept
+{
+	weft_frame_init(handle.promise().weft_frame_of(), weft_frame_current(),
+			WEFT_CALLER());
+}
+
+/* The coroutine is what this thread stands still for, see weft_wait_begin(). */
+template <traced P>
+__attribute__((noinline)) void wait_for(std::coroutine_handle<P> handle,
+					struct weft_wait *wait) noexcept
+{
+	weft_frame_init(handle.promise().weft_frame_of(), &wait->frame, WEFT_CALLER());
+}
+
+} // namespace weft
+
+#endif

@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * weft/async.hpp under a small task type of a team's own: what lies in memory
+ * while coroutines call, wait, end, fail, are destroyed, and change threads.
+ * Exit status 0, or an abort at the first line that is not so.
+ */
+#include <weft/async.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <functional>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#define CHECK(is)                                                                        \
+	((is) ? void()                                                                   \
+	      : (std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #is),           \
+		 std::abort()))
+
+template <class T> struct result {
+	std::optional<T> value;
+	void return_value(T v)
+	{
+		value = std::move(v);
+	}
+	T take()
+	{
+		return std::move(*value);
+	}
+};
+
+template <> struct result<void> {
+	void return_void()
+	{
+	}
+	void take()
+	{
+	}
+};
+
+template <class T> class task
+{
+      public:
+	struct promise_type : weft::promise, result<T> {
+		std::coroutine_handle<> continuation;
+		std::exception_ptr failure;
+
+		struct final_awaiter {
+			bool await_ready() noexcept
+			{
+				return false;
+			}
+			auto
+			await_suspend(std::coroutine_handle<promise_type> self) noexcept
+			{
+				return weft::back(self, self.promise().continuation);
+			}
+			void await_resume() noexcept
+			{
+			}
+		};
+
+		task get_return_object()
+		{
+			return task(
+				std::coroutine_handle<promise_type>::from_promise(*this));
+		}
+		std::suspend_always initial_suspend() noexcept
+		{
+			return {};
+		}
+		final_awaiter final_suspend() noexcept
+		{
+			return {};
+		}
+		void unhandled_exception()
+		{
+			failure = std::current_exception();
+		}
+	};
+
+	task(task &&other) noexcept : handle(std::exchange(other.handle, nullptr))
+	{
+	}
+	~task()
+	{
+		if (handle)
+			handle.destroy();
+	}
+
+	bool await_ready() noexcept
+	{
+		return false;
+	}
+	template <class P> auto await_suspend(std::coroutine_handle<P> caller) noexcept
+	{
+		handle.promise().continuation = caller;
+		return weft::call(handle, caller);
+	}
+	T await_resume()
+	{
+		if (handle.promise().failure)
+			std::rethrow_exception(handle.promise().failure);
+		return handle.promise().take();
+	}
+
+	std::coroutine_handle<promise_type> handle;
+
+      private:
+	explicit task(std::coroutine_handle<promise_type> h) : handle(h)
+	{
+	}
+};
+
+/* The loop: what is queued is a handle without a type. */
+static std::vector<std::coroutine_handle<>> ready;
+
+struct yields {
+	bool now = false;
+
+	bool await_ready() const noexcept
+	{
+		return now;
+	}
+	void await_suspend(std::coroutine_handle<> self)
+	{
+		ready.push_back(self);
+	}
+	void await_resume() const noexcept
+	{
+	}
+};
+
+static void loop()
+{
+	while (!ready.empty()) {
+		auto next = ready.back();
+
+		ready.pop_back();
+		weft::resume(next);
+		CHECK(!weft_frame_current());
+	}
+}
+
+static size_t depth()
+{
+	size_t n = 0;
+
+	for (auto *frame = weft_frame_current(); frame; frame = frame->parent)
+		n++;
+	return n;
+}
+
+static bool in_order(size_t frames)
+{
+#ifdef WEFT_DISABLED
+	return (void)frames, depth() == 0;
+#else
+	for (auto *frame = weft_frame_current(); frame && frame->parent;
+	     frame = frame->parent)
+		if (!frame->ip)
+			return false;
+	return depth() == frames;
+#endif
+}
+
+static task<int> leaf(int value)
+{
+	CHECK(in_order(3));
+	co_await yields{};
+	CHECK(in_order(3));
+	co_await yields{ true };
+	CHECK(in_order(3));
+	co_return value;
+}
+
+static task<std::string> middle(int value)
+{
+	CHECK(in_order(2));
+	int twice = co_await leaf(value);
+
+	CHECK(in_order(2));
+	twice += co_await leaf(value);
+	CHECK(in_order(2));
+	co_return std::to_string(twice);
+}
+
+static task<void> outer(std::string *to)
+{
+	CHECK(in_order(1));
+	*to = co_await middle(21);
+	CHECK(in_order(1));
+}
+
+static void calls_and_waits()
+{
+	std::string got;
+	auto top = outer(&got);
+
+	weft::mark(top.handle);
+	weft::resume(top.handle);
+	CHECK(!weft_frame_current());
+	loop();
+	CHECK(top.handle.done() && got == "42");
+}
+
+static task<int> fails(bool waits)
+{
+	if (waits)
+		co_await yields{};
+	throw std::runtime_error("no");
+}
+
+struct refuses : yields {
+	void await_suspend(std::coroutine_handle<>)
+	{
+		throw std::runtime_error("not now");
+	}
+};
+
+struct changes_its_mind : yields {
+	bool await_suspend(std::coroutine_handle<>)
+	{
+		return false;
+	}
+};
+
+static task<int> catches()
+{
+	int caught = 0;
+
+	for (bool waits : { false, true }) {
+		try {
+			co_await fails(waits);
+		} catch (std::runtime_error &) {
+			caught++;
+			CHECK(in_order(1));
+		}
+	}
+	try {
+		co_await refuses{};
+	} catch (std::runtime_error &) {
+		caught++;
+		CHECK(in_order(1));
+	}
+	co_await changes_its_mind{};
+	CHECK(in_order(1));
+	co_return caught;
+}
+
+static void exceptions()
+{
+	auto top = catches();
+
+	weft::resume(top.handle);
+	loop();
+	CHECK(top.handle.done() && top.await_resume() == 3);
+}
+
+static void destroyed_while_it_waits()
+{
+	std::string got;
+
+	{
+		auto top = outer(&got);
+
+		weft::resume(top.handle);
+		CHECK(ready.size() == 1);
+	}
+	ready.clear();
+	CHECK(!weft_frame_current() && got.empty());
+}
+
+static task<int> one()
+{
+	co_return 1;
+}
+
+static task<long> many(int n)
+{
+	long sum = 0;
+
+	for (int i = 0; i < n; i++) {
+		sum += co_await one();
+		CHECK(in_order(1));
+	}
+	co_return sum;
+}
+
+static void symmetric_transfer()
+{
+	auto top = many(1000);
+
+	weft::resume(top.handle);
+	CHECK(top.await_resume() == 1000);
+}
+
+/* Through an operator co_await, by value, of what cannot be moved. */
+struct immovable : yields {
+	immovable() = default;
+	immovable(immovable &&) = delete;
+};
+
+struct wrapped {
+	immovable operator co_await() const
+	{
+		return {};
+	}
+};
+
+static task<void> awaits_wrapped(yields &named)
+{
+	co_await wrapped{};
+	CHECK(in_order(1));
+	co_await named;
+	CHECK(in_order(1));
+}
+
+static void other_awaitables()
+{
+	yields named;
+	auto top = awaits_wrapped(named);
+
+	weft::resume(top.handle);
+	loop();
+	CHECK(top.handle.done());
+}
+
+struct generator {
+	struct promise_type : weft::promise {
+		int value = 0;
+
+		generator get_return_object()
+		{
+			return { std::coroutine_handle<promise_type>::from_promise(
+				*this) };
+		}
+		std::suspend_always initial_suspend() noexcept
+		{
+			return {};
+		}
+		std::suspend_always final_suspend() noexcept
+		{
+			return {};
+		}
+		std::suspend_always yield_value(int v)
+		{
+			value = v;
+			return {};
+		}
+		void return_void()
+		{
+		}
+		void unhandled_exception()
+		{
+			throw;
+		}
+	};
+
+	bool next()
+	{
+		weft::step(handle);
+		return !handle.done();
+	}
+
+	std::coroutine_handle<promise_type> handle;
+};
+
+static generator counts(int n)
+{
+	for (int i = 0; i < n; i++) {
+		CHECK(in_order(2));
+		co_yield i;
+	}
+	if (n > 2)
+		throw std::runtime_error("too far");
+}
+
+static task<int> consumes(int n)
+{
+	auto numbers = counts(n);
+	int sum = 0;
+
+	try {
+		while (numbers.next()) {
+			CHECK(in_order(1));
+			sum += numbers.handle.promise().value;
+		}
+	} catch (std::runtime_error &) {
+		sum = -sum;
+	}
+	CHECK(in_order(1));
+	numbers.handle.destroy();
+	co_return sum;
+}
+
+static void generators()
+{
+	for (int n : { 2, 3 }) {
+		auto top = consumes(n);
+
+		weft::resume(top.handle);
+		CHECK(top.await_resume() == (n == 2 ? 1 : -3));
+	}
+}
+
+static void on_another_thread()
+{
+	std::string got;
+	auto top = outer(&got);
+
+	weft::resume(top.handle);
+	while (!ready.empty())
+		std::thread(loop).join();
+	CHECK(top.handle.done() && got == "42");
+}
+
+static task<int> waited_for()
+{
+	CHECK(depth() == (weft_root_current() ? 2 : 0));
+	co_return 7;
+}
+
+static void a_thread_waits()
+{
+	auto top = waited_for();
+	struct weft_wait wait;
+
+	weft_wait_begin(&wait);
+	weft::wait_for(top.handle, &wait);
+	std::thread([&] {
+		WEFT_ROOT_SCOPE(nullptr);
+		weft::resume(top.handle);
+	}).join();
+	weft_wait_end(&wait);
+	CHECK(top.await_resume() == 7);
+}
+
+struct detached {
+	struct promise_type : weft::promise {
+		detached get_return_object()
+		{
+			return {};
+		}
+		std::suspend_never initial_suspend() noexcept
+		{
+			return {};
+		}
+		std::suspend_never final_suspend() noexcept
+		{
+			return {};
+		}
+		void return_void()
+		{
+		}
+		void unhandled_exception()
+		{
+			std::terminate();
+		}
+	};
+};
+
+static detached starts_at_once(size_t around)
+{
+	CHECK(in_order(around)); /* a plain call, so far */
+	co_await yields{};
+	CHECK(in_order(1));
+}
+
+static task<void> starts_another()
+{
+	starts_at_once(1);
+	CHECK(in_order(1));
+	co_await yields{};
+	CHECK(in_order(1));
+}
+
+static void left_to_itself()
+{
+	starts_at_once(0);
+	loop();
+	auto top = starts_another();
+
+	weft::resume(top.handle);
+	loop();
+	CHECK(top.handle.done() && !weft_frame_current());
+}
+
+int main()
+{
+	calls_and_waits();
+	exceptions();
+	destroyed_while_it_waits();
+	symmetric_transfer();
+	other_awaitables();
+	generators();
+	on_another_thread();
+	a_thread_waits();
+	left_to_itself();
+	return 0;
+}
