@@ -227,7 +227,7 @@ void weft_adopted_run(struct weft_adopted *adopted, void (*body)(void *arg), voi
 		struct weft_adopted *weft_adopted_ = (adopted);                          \
 		struct weft_fiber_outside_ weft_outside_ = { NULL, NULL };               \
 		weft_adopted_begin_(weft_adopted_, &weft_outside_,                       \
-				    __builtin_frame_address(0), WEFT_PLACE_());          \
+				    __builtin_frame_address(0), WEFT_FIBER_PLACE_());    \
 		switch_to_it;                                                            \
 		weft_adopted_end_(weft_adopted_, &weft_outside_);                        \
 	} while (0)

@@ -8,6 +8,9 @@
  * last call came from, on the other stack, and always be wrong. The compiler
  * keeps what it needs by the list of clobbered registers, in its own frame, so
  * its own unwind tables tell how to get at it.
+ *
+ * Before the place to come back to stands a call that nobody executes: readers of
+ * stacks look there, to see whether an address is one that a call returns to.
  */
 #ifndef WEFT_FIBER_SWITCH_H
 #define WEFT_FIBER_SWITCH_H
@@ -28,7 +31,8 @@
 		void *weft_to_ = (fiber), *weft_fp_ = __builtin_frame_address(0);        \
 		/* reading the frame's address makes the function keep one */            \
 		__asm__ volatile("lea 1f(%%rip), %%rax\n\t"                              \
-				 "jmp " routine "@PLT\n"                                 \
+				 "jmp " routine "@PLT\n\t"                               \
+				 "call " routine "@PLT\n"                                \
 				 "1:\tendbr64"                                           \
 				 : "+D"(weft_to_), "+S"(weft_fp_)                        \
 				 :                                                       \
@@ -41,7 +45,30 @@
 				   "memory", "cc");                                      \
 	} while (0)
 
+/* A place for a record, for whoever switches by other means. */
+#define WEFT_FIBER_PLACE_()                                                              \
+	__extension__({                                                                  \
+		void *weft_place_;                                                       \
+		__asm__ volatile("lea 1f(%%rip), %0\n\t"                                 \
+				 "jmp 1f\n\t"                                            \
+				 "call weft_adopted_run@PLT\n"                           \
+				 "1:"                                                    \
+				 : "=r"(weft_place_));                                   \
+		weft_place_;                                                             \
+	})
+
 #elif defined(__aarch64__)
+
+#define WEFT_FIBER_PLACE_()                                                              \
+	__extension__({                                                                  \
+		void *weft_place_;                                                       \
+		__asm__ volatile("adr %0, 1f\n\t"                                        \
+				 "b 1f\n\t"                                              \
+				 "bl weft_adopted_run\n"                                 \
+				 "1:"                                                    \
+				 : "=r"(weft_place_));                                   \
+		weft_place_;                                                             \
+	})
 
 /* 36 is "bti j" */
 #define WEFT_FIBER_SWITCH_(fiber, routine)                                               \
@@ -50,7 +77,8 @@
 		register void *weft_fp_ __asm__("x1") = __builtin_frame_address(0);      \
 		__asm__ volatile(                                                        \
 			"adr x16, 1f\n\t"                                                \
-			"b " routine "\n"                                                \
+			"b " routine "\n\t"                                              \
+			"bl " routine "\n"                                               \
 			"1:\thint #36"                                                   \
 			: "+r"(weft_to_), "+r"(weft_fp_)                                 \
 			:                                                                \
