@@ -79,7 +79,7 @@ misuse_words() { # COMPILER
 		"$build/misuse" "$name" || echo "$name: status $? without checks"
 		status=0
 		said=$( (ulimit -c 0; exec "$build/misused" "$name") 2>&1) || status=$?
-		[ $status = 134 ] && [ "$said" = "$sentence" ] ||
+		[[ "$status $said" = "134 $sentence" ]] ||
 			echo "$name: status $status, said '$said', not '$sentence'"
 	done <"$build/misuses"
 }
@@ -156,10 +156,11 @@ installed_words() {
 		add_executable(user $PWD/tests/headers/main.c $PWD/tests/headers/use.c)
 		target_link_libraries(user PRIVATE weft::headers)
 	END
-	cmake -S "$build/cmake" -B "$build/cmake/out" -Dweft_ROOT="$root$prefix" \
-		-DCMAKE_PREFIX_PATH="$root$prefix" >"$build/cmake/log" 2>&1 &&
-		cmake --build "$build/cmake/out" >>"$build/cmake/log" 2>&1 ||
+	if ! cmake -S "$build/cmake" -B "$build/cmake/out" \
+		-DCMAKE_PREFIX_PATH="$root$prefix" >"$build/cmake/log" 2>&1 ||
+		! cmake --build "$build/cmake/out" >>"$build/cmake/log" 2>&1; then
 		cat "$build/cmake/log"
+	fi
 	"$build/cmake/out/user" || echo 'no root is seen in what cmake built'
 }
 

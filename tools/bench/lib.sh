@@ -87,6 +87,7 @@ table() {
 	awk -F'|' '
 	function shown(v, unit) {
 		if (v == "-") return v
+		if (unit == "short ns") return sprintf("%.2f ns", v)
 		if (unit == "ns" && v >= 1e9) return sprintf("%.2f s", v / 1e9)
 		if (unit == "ns" && v >= 1e6) return sprintf("%.1f ms", v / 1e6)
 		if (unit == "ns") return sprintf("%.2f us", v / 1e3)

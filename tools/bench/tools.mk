@@ -24,10 +24,24 @@ $(BENCH)/deep: $(BENCH)/deep.o
 $(BENCH)/peer: $(BENCH)/peer.o
 $(BENCH)/meter: $(BENCH)/meter.o $(BENCH)/procs.o $(BENCH)/progs.o
 
-BENCH_BIN := $(patsubst %,$(BENCH)/%,deep peer meter)
+$(BENCH)/headers: $(BENCH)/headers.o
+$(BENCH)/echo: $(BENCH)/echo_main.o $(BENCH)/echo.o $(BENCH)/echo-without.o
+
+# beside boost.context, where it is installed
+BOOST := $(wildcard /usr/lib/*/libboost_context.so /usr/lib/libboost_context.so)
+$(BENCH)/headers.o: CPPFLAGS += $(if $(BOOST),-DBOOST)
+$(BENCH)/headers: BENCH_LIBS := $(if $(BOOST),-lboost_context)
+
+$(BENCH)/echo.o: CPPFLAGS += -DSERVE=serve_with
+$(BENCH)/echo-without.o: tools/bench/echo.c
+	$(call say,CC)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(C_FLAGS) -DWEFT_DISABLED -DSERVE=serve_without -MMD -MP -c $< -o $@
+
+BENCH_BIN := $(patsubst %,$(BENCH)/%,deep peer meter headers echo)
 $(BENCH_BIN):
 	$(call say,LINK)
-	$(Q)$(CC) $(LD_FLAGS) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(LD_FLAGS) -o $@ $^ $(BENCH_LIBS) $(LIBS)
 
 -include $(wildcard $(BENCH)/*.d)
 

@@ -21,10 +21,9 @@ extern uintptr_t folly_async_stack_metadata_frame_cookie
 
 static inline void weft_label_fill_(struct weft_label *label, const char *text)
 {
-	uintptr_t cookie = __atomic_load_n(&folly_async_stack_metadata_frame_cookie,
-					   __ATOMIC_RELAXED);
+	const uintptr_t *cookie = &folly_async_stack_metadata_frame_cookie;
 
-	label->frame.ip = __extension__(void *) cookie;
+	label->frame.ip = __extension__(void *) __atomic_load_n(cookie, __ATOMIC_RELAXED);
 	label->frame.root = NULL;
 	label->text = text;
 	label->tag = WEFT_LABEL_TAG;
@@ -34,8 +33,9 @@ static inline void weft_label_fill_(struct weft_label *label, const char *text)
  * Puts a label between a frame and its parent: what is run as frame is then
  * shown under text, and text under who asked. Call it once the frame is filled
  * (marked, captured, initialised) and before it is run. label must stay as long
- * as the frame; a frame that was pushed is unlabelled before it is popped. text is a string literal, or static const: what is read is the
- * program's file, so words made at run time are not shown.
+ * as the frame; a frame that was pushed is unlabelled before it is popped. text
+ * is a string literal, or static const: what is read is the program's file, so
+ * words made at run time are not shown.
  */
 static inline void weft_frame_label(struct weft_frame *frame, struct weft_label *label,
 				    const char *text)
