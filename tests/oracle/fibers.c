@@ -6,7 +6,7 @@
  */
 #include "program.h"
 
-static struct fiber fibers[SHADOW_STACKS];
+static struct weft_fiber *fibers[SHADOW_STACKS];
 static int round_number;
 static volatile int sink;
 
@@ -59,32 +59,36 @@ NOINLINE static void on_stack(int level)
 	sink = level;
 }
 
-NOINLINE static void fiber_body(int level)
+NOINLINE static void fiber_body(struct weft_fiber *self, int level)
 {
 	for (;;) {
 		on_stack(level);
-		fiber_suspend(&fibers[level]);
+		weft_fiber_yield(self, NULL);
 	}
 }
 
-static void fiber_0(void)
+static void fiber_0(struct weft_fiber *self, void *arg)
 {
-	fiber_body(0);
+	(void)arg;
+	fiber_body(self, 0);
 }
 
-static void fiber_1(void)
+static void fiber_1(struct weft_fiber *self, void *arg)
 {
-	fiber_body(1);
+	(void)arg;
+	fiber_body(self, 1);
 }
 
-static void fiber_2(void)
+static void fiber_2(struct weft_fiber *self, void *arg)
 {
-	fiber_body(2);
+	(void)arg;
+	fiber_body(self, 2);
 }
 
-static void fiber_3(void)
+static void fiber_3(struct weft_fiber *self, void *arg)
 {
-	fiber_body(3);
+	(void)arg;
+	fiber_body(self, 3);
 }
 
 NOINLINE static void go_deeper(int level)
@@ -93,22 +97,22 @@ NOINLINE static void go_deeper(int level)
 		sink = level;
 		return;
 	}
-	fiber_resume(&fibers[level + 1]);
+	weft_fiber_resume(fibers[level + 1], NULL);
 	if (level == 1)
-		fiber_resume(&fibers[level + 1]);
+		weft_fiber_resume(fibers[level + 1], NULL);
 }
 
 /* The n-th order of the four. */
 NOINLINE static void make_all(int n)
 {
-	static void (*const entries[])(void) = { fiber_0, fiber_1, fiber_2, fiber_3 };
+	static weft_fiber_entry *const entries[] = { fiber_0, fiber_1, fiber_2, fiber_3 };
 	int left[SHADOW_STACKS] = { 0, 1, 2, 3 };
 
 	for (int i = 0; i < SHADOW_STACKS; i++) {
 		int many = SHADOW_STACKS - i, at = n % many;
 
 		n /= many;
-		fiber_make(&fibers[i], left[at], entries[i]);
+		fibers[i] = fiber_make(left[at], entries[i]);
 		for (int k = at; k + 1 < many; k++)
 			left[k] = left[k + 1];
 	}
@@ -118,6 +122,6 @@ void run_fibers(void)
 {
 	for (round_number = 0; round_number < 24; round_number++) {
 		make_all(round_number);
-		fiber_resume(&fibers[0]);
+		weft_fiber_resume(fibers[0], NULL);
 	}
 }

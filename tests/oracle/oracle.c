@@ -23,7 +23,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LEAF_MOST    32	  /* instructions of a function without a frame, here */
+#define LEAF_MOST    64	  /* instructions of a function without a frame, here */
 #define WRONG_ENOUGH 5000 /* to say that a control fails as it must */
 #define SWITCH_SKIPS 2	  /* a stack's bottom and its entry, before their first */
 

@@ -8,7 +8,7 @@
 
 #include "shadow.h"
 
-#include "weft/async.h"
+#include "weft/fiber.h"
 
 #define NOINLINE __attribute__((noinline))
 
@@ -17,18 +17,10 @@ struct task {
 	struct shadow_task meant;
 };
 
-struct fiber {
-	uint64_t sp;	     /* while it does not run */
-	uint64_t resumer_sp; /* while it runs */
-	uint64_t top;
-};
-
 extern volatile struct shadow shadow;
 
-/* asm: what lies between their labels is the switch. */
-void fiber_resume(struct fiber *fiber);
-void fiber_suspend(struct fiber *fiber);
-void fiber_make(struct fiber *fiber, int slot, void (*entry)(void));
+/* A fiber on the stack of that slot. */
+struct weft_fiber *fiber_make(int slot, weft_fiber_entry *entry);
 
 /* Between these two the shadow is armed; both inline, no call between. */
 static inline __attribute__((always_inline)) void

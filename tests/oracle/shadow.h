@@ -28,7 +28,6 @@ struct shadow_task {
 
 struct shadow_stack {
 	uint64_t low, top;   /* addresses */
-	uint64_t entry;	     /* the first function on it */
 	uint64_t generation; /* of what runs there; 0: unused */
 };
 
@@ -42,7 +41,6 @@ struct shadow {
 	uint64_t key_addr, slots_addr; /* pthread_key_t; void *[] */
 	uint64_t text, text_end;
 	uint64_t switch_start, switch_end; /* code that changes stacks */
-	uint64_t fiber_bottom, fiber_resumed;
 	struct shadow_stack stacks[SHADOW_STACKS];
 };
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The ground under the stepped program: its start, its pthread, its fibers. */
+#define WEFT_FIBER_IMPLEMENTATION
 #include "program.h"
 
 #define KEYS	    8
+#define PAGE_BYTES  4096
 #define STACK_BYTES (128 << 10) /* so far apart that none passes for another */
 
 extern char __executable_start[], etext[];
-extern char switch_start[], switch_end[], fiber_bottom[], fiber_resumed[];
+extern char weft_fiber_in_[];
 
 static void *slots[KEYS];
 
@@ -17,10 +19,9 @@ volatile struct shadow shadow = {
 	.slots_addr = ADDR(slots),
 	.text = ADDR(__executable_start),
 	.text_end = ADDR(etext),
-	.switch_start = ADDR(switch_start),
-	.switch_end = ADDR(switch_end),
-	.fiber_bottom = ADDR(fiber_bottom),
-	.fiber_resumed = ADDR(fiber_resumed),
+	/* weft_fiber_in_ and weft_fiber_out_ lie before it */
+	.switch_start = ADDR(weft_fiber_in_),
+	.switch_end = ADDR(weft_fiber_start_),
 };
 
 static unsigned int n_keys;
@@ -54,6 +55,39 @@ int pthread_setspecific(pthread_key_t key, const void *value)
 	return 0;
 }
 
+/* The stack that the kernel gave: some of it below its first address. */
+extern uint64_t first_sp;
+uint64_t first_sp;
+
+pthread_t pthread_self(void)
+{
+	return 1;
+}
+
+int pthread_getattr_np(pthread_t thread, pthread_attr_t *attr)
+{
+	(void)thread, (void)attr;
+	return 0;
+}
+
+int pthread_attr_destroy(pthread_attr_t *attr)
+{
+	(void)attr;
+	return 0;
+}
+
+int pthread_attr_getstack(const pthread_attr_t *attr, void **start, size_t *bytes)
+{
+	(void)attr;
+	*start = (void *)(first_sp - (64 << 10));
+	*bytes = 64 << 10;
+	return 0;
+}
+
+/* Thread-local variables lie below this. */
+extern uint64_t thread_area[64];
+uint64_t thread_area[64] = { [32] = ADDR(&thread_area[32]) };
+
 /* One thread, one holder. */
 void *calloc(size_t n, size_t bytes)
 {
@@ -65,71 +99,65 @@ void free(void *memory)
 	(void)memory;
 }
 
-static char stacks[SHADOW_STACKS][STACK_BYTES] __attribute__((aligned(4096)));
-
-/*
- * A stack's top, from above: where the switch goes on, the frame pointer of who
- * resumes (written by each resume), the bottom's address as the entry's return
- * address, and what the first switch pops.
- */
-void fiber_make(struct fiber *fiber, int slot, void (*entry)(void))
+/* Compilers call it for what they fill. */
+void *memset(void *at, int with, size_t bytes)
 {
-	uint64_t *top = (uint64_t *)(stacks[slot] + STACK_BYTES);
+	for (size_t i = 0; i < bytes; i++)
+		((volatile char *)at)[i] = (char)with;
+	return at;
+}
 
-	top[-1] = (uint64_t)fiber_resumed;
-	top[-2] = 0;
-	top[-3] = (uint64_t)fiber_bottom;
-	top[-4] = (uint64_t)entry;
-	top[-5] = (uint64_t)&top[-2];
-	fiber->sp = (uint64_t)&top[-10];
-	fiber->top = (uint64_t)top;
+static char stacks[SHADOW_STACKS][STACK_BYTES] __attribute__((aligned(4096)));
+static int slot_to_map;
+
+void *mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offset)
+{
+	(void)at, (void)protection, (void)flags, (void)fd, (void)offset;
+	return bytes == STACK_BYTES ? stacks[slot_to_map] : MAP_FAILED;
+}
+
+int munmap(void *at, size_t bytes)
+{
+	(void)at, (void)bytes;
+	return 0;
+}
+
+int mprotect(void *at, size_t bytes, int protection)
+{
+	(void)at, (void)bytes, (void)protection;
+	return 0;
+}
+
+long sysconf(int name)
+{
+	(void)name;
+	return PAGE_BYTES;
+}
+
+struct weft_fiber *fiber_make(int slot, weft_fiber_entry *entry)
+{
+	static struct weft_fiber_pool pool =
+		WEFT_FIBER_POOL_INIT(STACK_BYTES - PAGE_BYTES, 0);
+	struct weft_fiber *fiber;
+
+	slot_to_map = slot;
+	if (weft_fiber_new(&fiber, &pool, entry, NULL))
+		__builtin_trap();
 	shadow.stacks[slot].low = (uint64_t)stacks[slot];
-	shadow.stacks[slot].top = (uint64_t)top;
-	shadow.stacks[slot].entry = (uint64_t)entry;
+	shadow.stacks[slot].top = (uint64_t)fiber;
 	shadow.stacks[slot].generation++;
+	return fiber;
 }
 
 __asm__(".pushsection .text\n"
-	".globl fiber_resume, fiber_suspend, switch_start, switch_end\n"
-	".globl fiber_bottom, fiber_resumed\n"
-	"switch_start:\n"
-	"fiber_resume:\n"
-	"	push %rbp\n"
-	"	mov %rsp, %rbp\n"
-	"	push %rbx\n"
-	"	push %r12\n"
-	"	push %r13\n"
-	"	push %r14\n"
-	"	push %r15\n"
-	"	mov 16(%rdi), %rax\n"
-	"	mov %rbp, -16(%rax)\n"
-	"	mov %rsp, 8(%rdi)\n"
-	"	mov (%rdi), %rsp\n"
-	"	jmp 1f\n"
-	"fiber_suspend:\n"
-	"	push %rbp\n"
-	"	mov %rsp, %rbp\n"
-	"	push %rbx\n"
-	"	push %r12\n"
-	"	push %r13\n"
-	"	push %r14\n"
-	"	push %r15\n"
-	"	mov %rsp, (%rdi)\n"
-	"	mov 8(%rdi), %rsp\n"
-	"fiber_resumed:\n"
-	"1:	pop %r15\n"
-	"	pop %r14\n"
-	"	pop %r13\n"
-	"	pop %r12\n"
-	"	pop %rbx\n"
-	"	pop %rbp\n"
-	"	ret\n"
-	"fiber_bottom:\n"
-	"	ud2\n"
-	"switch_end:\n"
 	".globl _start\n"
 	"_start:\n"
 	"	xor %ebp, %ebp\n"
+	"	mov %rsp, first_sp\n"
+	"	mov $158, %eax\n"    /* arch_prctl */
+	"	mov $0x1002, %edi\n" /* ARCH_SET_FS */
+	"	mov $thread_area + 256, %esi\n"
+	"	syscall\n"
 	"	mov $shadow, %edi\n"
 	"	int3\n"
 	"	call program\n"

@@ -4,7 +4,7 @@
 # switch of stacks is x86-64's; elsewhere this is a skip that says so.
 
 ORACLE_DIR   := $(B)/tests/oracle
-ORACLE_KINDS := gcc-O0 gcc-O2 clang-O0 clang-O2
+ORACLE_KINDS := gcc-O0 gcc-O2 gcc-O3 clang-O0 clang-O2 clang-O3
 ORACLE_BIN   := $(ORACLE_KINDS:%=$(ORACLE_DIR)/steps-%)
 ORACLE_SRC   := $(wildcard tests/oracle/*.c)
 STEPS_SRC    := $(addprefix tests/oracle/,start.c threads.c fibers.c)
@@ -28,7 +28,7 @@ $(ORACLE_DIR)/oracle: $(ORACLE_OBJ) $(B)/libweft.a
 	$(Q)$(CC) -o $@ $^ $(LIBS)
 
 $(ORACLE_BIN): $(ORACLE_DIR)/steps-%: $(STEPS_SRC) tests/oracle/program.h \
-		tests/oracle/shadow.h include/weft/async.h
+		tests/oracle/shadow.h $(wildcard include/weft/*.h include/weft/*/*.h)
 	$(call say,TEST)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(if $(filter clang%,$*),$(CLANG),$(CC)) -$(lastword $(subst -, ,$*)) \

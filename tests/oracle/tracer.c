@@ -146,16 +146,13 @@ static int stack_of(const struct tracer *t, uint64_t sp)
 	return MAIN_STACK;
 }
 
-/* As start.c lays it out: bottom, entry, and the switch that leads there. */
-static void begin_stack(struct stack *stack, const struct shadow *shadow, int i)
-{
-	uint64_t top = shadow->stacks[i].top;
+/* A stack's first frame returns to its resumer, behind the jump to the switch and
+ * the call there that nobody executes. */
+#define JUMP_AND_CALL 10
 
-	stack->generation = shadow->stacks[i].generation;
-	stack->acts[0] = (struct activation){ top, shadow->fiber_resumed };
-	stack->acts[1] = (struct activation){ top - 16, shadow->fiber_bottom };
-	stack->acts[2] = (struct activation){ top - 24, shadow->stacks[i].entry };
-	stack->n = 3;
+static bool in_switch(const struct tracer *t)
+{
+	return t->pc >= t->shadow.switch_start && t->pc < t->shadow.switch_end;
 }
 
 /* The stack pointer has been moved to another stack. */
@@ -171,8 +168,12 @@ static void change_stack(struct tracer *t, int to)
 		t->flaw = "a stack that nobody resumed";
 		return;
 	}
-	if (stack->generation != t->shadow.stacks[to].generation)
-		begin_stack(stack, &t->shadow, to);
+	if (stack->generation != t->shadow.stacks[to].generation) {
+		stack->generation = t->shadow.stacks[to].generation;
+		stack->n = 1;
+	}
+	stack->acts[0].cfa = t->shadow.stacks[to].top;
+	stack->acts[0].ra = t->left_at + JUMP_AND_CALL;
 	stack->resumer = t->previous;
 }
 
@@ -203,6 +204,8 @@ bool tracer_step(struct tracer *t)
 	enum effect effect = effect_of(t);
 	int to;
 
+	if (!in_switch(t))
+		t->left_at = t->pc;
 	if (!go(t, PTRACE_SINGLESTEP) || !get_registers(t))
 		return false;
 	if (!tracer_read(t, &t->shadow, sizeof(t->shadow), t->shadow_addr) ||

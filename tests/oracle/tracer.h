@@ -38,6 +38,7 @@ struct tracer {
 	struct stack stacks[SHADOW_STACKS + 1];
 	int stack;	  /* that it runs on */
 	int previous;	  /* that it ran on before */
+	uint64_t left_at; /* the last instruction outside of the switch */
 	const char *flaw; /* what this witness could not follow */
 };
 

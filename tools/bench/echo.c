@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Each request is read by one callback and answered by another, which that one
- * queues. The loop enters its root once and says what runs. Built with -DWEFT_DISABLED, nobody is told.
+ * queues. The loop enters its root once and says what runs. Built with
+ * -DWEFT_DISABLED, nobody is told.
  */
 #include "echo.h"
 
