@@ -9,14 +9,11 @@ int process_begin(__u32 hook)
 {
 	struct scratch *s = scratch(hook);
 	struct published *pub;
-	const union unwind_page *page;
 
 	if (!s)
 		return 0;
 	s->has_keys = 0;
-	s->space = 0;
-	s->by_table = knobs.tables;
-	s->mapping.start = s->mapping.end = 0;
+	take_space(s, NULL);
 	pub = bpf_map_lookup_elem(&processes, &s->rec.tgid);
 	if (!pub)
 		return 0;
@@ -26,12 +23,6 @@ int process_begin(__u32 hook)
 		return 0;
 	}
 	s->has_keys = pub->key_addr[0] != 0;
-	if (!knobs.tables || !pub->space)
-		return 0;
-	page = unwind_page(pub->space);
-	if (!page || (__u32)page->space.generation != pub->generation)
-		return 0;
-	s->space = pub->space;
-	s->n_mappings = pub->n_mappings;
+	take_space(s, pub);
 	return 0;
 }

@@ -263,6 +263,24 @@ static __always_inline void start_cycle_test(struct scratch *s)
 	s->hare_steps = s->hare_limit = 8;
 }
 
+/* What the process has mapped, unless that was given up meanwhile. NULL: of this
+ * life of it nothing is known. */
+static __always_inline void take_space(struct scratch *s, const struct published *pub)
+{
+	const union unwind_page *page;
+
+	s->by_table = knobs.tables;
+	s->space = 0;
+	s->mapping.start = s->mapping.end = 0;
+	if (!knobs.tables || !pub || !pub->space)
+		return;
+	page = unwind_page(pub->space);
+	if (!page || (__u32)page->space.generation != pub->generation)
+		return;
+	s->space = pub->space;
+	s->n_mappings = pub->n_mappings;
+}
+
 /* splice.bpf.c: one bounded piece of work; nonzero while there is more. */
 int splice_advance(__u32 hook);
 

@@ -21,8 +21,8 @@ static const char *stack_flaw(struct reader *r, unsigned int n, bool own)
 
 		switch (FRAME_KIND(word)) {
 		case FRAME_USER:
-			if (i || !own)
-				return "a leaf in the middle";
+			if ((i || !own) && !walker_went_by_table())
+				return "a leaf in the middle without a signal";
 			break;
 		case FRAME_UNPROVEN:
 		case FRAME_CALLER:
@@ -74,6 +74,7 @@ static const char *chain_flaw(struct reader *r, uint64_t head)
 	case END_FP_ZERO:
 	case END_TORN:
 	case END_FOREIGN:
+	case END_AWAITED:
 		return "a chain with the ending of a thread";
 	}
 	if ((int)SEGMENT_ROOT(head) <= r->last_chain)

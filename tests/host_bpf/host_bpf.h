@@ -27,7 +27,7 @@ struct scratch *scratch(__u32 hook);
 struct extents;
 struct extents *extents(__u32 hook);
 
-/* Of the tables' memory; NULL: there is none. */
+/* Of the pages that walker_lend_pages() has lent; NULL: there is none. */
 union unwind_page;
 const union unwind_page *unwind_page(__u32 n);
 

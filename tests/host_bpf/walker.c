@@ -5,6 +5,8 @@
 
 static struct scratch the_scratch;
 static const struct sampled *sampled;
+static const union unwind_page *lent;
+static __u32 n_lent;
 struct knobs knobs;
 
 struct scratch *scratch(__u32 hook)
@@ -19,20 +21,30 @@ struct extents *extents(__u32 hook)
 	return &the_extents;
 }
 
-/* In the place of process.bpf.c: nothing was published but keys. */
+/* In the place of process.bpf.c: this life of the process was published. */
 int process_begin(__u32 hook)
 {
 	struct scratch *s = scratch(hook);
 
 	s->has_keys = 1;
-	s->space = 0;
-	s->by_table = 0;
+	take_space(s, &sampled->published);
 	return 0;
 }
 
 const union unwind_page *unwind_page(__u32 n)
 {
-	return NULL;
+	return n < n_lent ? &lent[n] : NULL;
+}
+
+void walker_lend_pages(const union unwind_page *pages, __u32 n)
+{
+	lent = pages;
+	n_lent = n;
+}
+
+bool walker_went_by_table(void)
+{
+	return the_scratch.by_table;
 }
 
 /* In the place of slot.bpf.c: the slots of the thread were found. */
@@ -74,6 +86,8 @@ const struct sample_rec *walker_sample(const struct sampled *at)
 	s->pc = at->pc & knobs.addr_mask & FRAME_ADDR_MASK;
 	s->sp = at->sp & knobs.addr_mask;
 	s->fp = at->fp & knobs.addr_mask;
+	s->lr = 0;
+	memcpy(s->regs, at->regs, sizeof(s->regs));
 	splice_user_stack(s, HOOK_ONCPU);
 
 	s->rec.n_words = s->n_words;

@@ -14,6 +14,8 @@ struct sampled {
 	__u64 roots[KEYS_MOST]; /* the innermost of each key; 0: none */
 	__u64 metadata_cookie, suspended_cookie;
 	__u32 n_kernel; /* kernel frames before the thread's */
+	__u64 regs[USER_REGS];
+	struct published published; /* of it, what is mapped */
 };
 
 /* Valid until the next call; its words follow it, as in a ring. */
@@ -21,6 +23,12 @@ const struct sample_rec *walker_sample(const struct sampled *at);
 
 /* Did the last one end by itself, not by the bound on its loop? */
 bool walker_ended(void);
+
+/* Spaces and tables from now on, borrowed. */
+void walker_lend_pages(const union unwind_page *pages, __u32 n);
+
+/* Did the last one go by tables at all? */
+bool walker_went_by_table(void);
 
 /* Leaves nothing of earlier samples but this byte. */
 void walker_forget(int byte);

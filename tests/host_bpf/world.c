@@ -4,12 +4,14 @@
 #include "base/cleanup.h"
 #include "core/sample.h"
 #include "flow/translate.h"
+#include "tables.h"
 
 #include <string.h>
 
 int world_setup(void **state)
 {
 	memory_clear();
+	tables_clear();
 	walker_default_knobs();
 	walker_forget(0xa5);
 	return 0;

@@ -68,6 +68,8 @@ int run_root_cases(void);
 int run_chain_cases(void);
 int run_wait_cases(void);
 int run_fiber_cases(void);
+int run_table_cases(void);
+int run_signal_cases(void);
 int run_storm(void);
 
 #endif

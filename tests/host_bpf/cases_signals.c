@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Frames that the kernel made: what a handler returns to is where a frame was
+ * interrupted, with the registers that it had. */
+#include "code.h"
+
+#define RESTORER 1 /* a function of this number */
+#define BEHIND	 0x40
+
+/* Function 0 handles, 1 restores, 2 was interrupted at its n-th byte; it and all
+ * behind it, up to `last`, call each other. */
+static struct sampled put_handled(struct unwind_rule restorer, uint64_t n,
+				  unsigned int last, uint64_t interrupted_sp)
+{
+	uint64_t sp = interrupted_sp;
+	struct sampled at;
+
+	table_begin();
+	table_row(FUNCTION(0), RULE_SP(0x40));
+	table_row(FUNCTION(RESTORER) - 1, restorer);
+	table_row(FUNCTION(2), RULE_SP(0x20));
+	table_row(FUNCTION(last), RULE_OF(END));
+	table_row(FUNCTION(last + 1), RULE_OF(NONE));
+	space_map(CODE, FUNCTION(last + 1), 0, table_end(), 0);
+	at = leaf_in_code(0x10);
+	memory_put(STACK + 0x38, FUNCTION(RESTORER));
+	put_signal(STACK + BEHIND, FUNCTION(2) + n, sp, GARBAGE);
+	for (unsigned int i = 3; i <= last; i++)
+		sp = put_call(sp, 0x20, i);
+	return at;
+}
+
+static void test_by_rule(void **state)
+{
+	struct sampled at = put_handled(RULE_OF(SIGNAL), 0x30, 4, STACK + 0x400);
+
+	ASSERT_WALK(&at, "UUUCC", "10010 10100 10230 10308 10408", START);
+	assert_int_equal(walker_sample(&at)->flags, 0);
+}
+
+/* On a stack of its own, above or below the other. */
+static void test_other_stack(void **state)
+{
+	struct sampled at = put_handled(RULE_OF(SIGNAL), 0x30, 4, OTHER);
+
+	ASSERT_WALK(&at, "UUUCC", "10010 10100 10230 10308 10408", START);
+	world_setup(NULL);
+	at = put_handled(RULE_OF(SIGNAL), 0x30, 4, STACK + 0x70000000);
+	ASSERT_WALK(&at, "UUUCC", "10010 10100 10230 10308 10408", START);
+}
+
+/* At a function's first byte its own row holds, not that of the one before. */
+static void test_first_byte(void **state)
+{
+	struct sampled at = put_handled(RULE_OF(SIGNAL), 0, 4, STACK + 0x400);
+
+	ASSERT_WALK(&at, "UUUCC", "10010 10100 10200 10308 10408", START);
+}
+
+/* Known by its bytes where no row says so. */
+static void test_by_bytes(void **state)
+{
+	struct sampled at = put_handled(RULE_OF(NONE), 0x30, 4, STACK + 0x400);
+
+	at.fp = 0;
+	ASSERT_WALK(&at, "UC", "10010 10100", FP_ZERO);
+	put_restorer(FUNCTION(RESTORER));
+	ASSERT_WALK(&at, "UUUCC", "10010 10100 10230 10308 10408", START);
+	assert_int_equal(walker_sample(&at)->flags, 0);
+	for (int i = 0; i < 9; i++) {
+		uint64_t word;
+
+		memory_get(FUNCTION(RESTORER) + i / 8 * 8, &word);
+		memory_put(FUNCTION(RESTORER) + i / 8 * 8, word ^ 1ULL << i % 8 * 8);
+		ASSERT_WALK(&at, "UC", "10010 10100", FP_ZERO);
+		put_restorer(FUNCTION(RESTORER));
+	}
+}
+
+/* The restorer itself sampled, with sp as the handler left it. */
+static void test_in_restorer(void **state)
+{
+	struct sampled at = put_handled(RULE_OF(SIGNAL), 0x30, 4, STACK + 0x400);
+
+	at.pc = FUNCTION(RESTORER);
+	at.sp = STACK + BEHIND;
+	ASSERT_WALK(&at, "UUCC", "10100 10230 10308 10408", START);
+}
+
+/* Where memory ends, the frame of the restorer is told, and no other. */
+static void test_unreadable(void **state)
+{
+	uint64_t sp = STACK + MEMORY_PAGE - BEHIND;
+
+	for (uint64_t hidden = 0; hidden <= 176; hidden += 8) {
+		struct sampled at;
+
+		world_setup(NULL);
+		at = put_handled(RULE_OF(SIGNAL), 0x30, 4, STACK + 0x8000);
+		at.sp = sp - hidden;
+		memory_put(at.sp + 0x38, FUNCTION(RESTORER));
+		put_signal(at.sp + BEHIND, FUNCTION(2), STACK + 0x8000, GARBAGE);
+		memory_unmap(STACK + MEMORY_PAGE);
+		if (hidden < 176)
+			ASSERT_WALK(&at, "UU", "10010 10100 cut", UNREADABLE);
+		else
+			ASSERT_WALK(&at, "UUUCC", "10010 10100 10200 10308 10408", START);
+	}
+}
+
+/* Where no table is, an interrupted frame pointer is one that nothing proves. */
+static void test_into_unmapped(void **state)
+{
+	struct sampled at;
+
+	space_map(0, 0x1000, 0, 0, UNWIND_BY_FP);
+	at = put_handled(RULE_OF(SIGNAL), 0x30, 4, STACK + 0x400);
+	put_signal(STACK + BEHIND, 0, STACK + 0x400, STACK + 0x500);
+	put_frame(STACK + 0x500, 0, SITE(4));
+	ASSERT_WALK(&at, "UUUP", "10010 10100 0 10408", START);
+	assert_int_equal(walker_sample(&at)->flags, SAMPLE_UNPROVEN);
+	put_signal(STACK + BEHIND, 0, STACK + 0x400, 0);
+	ASSERT_WALK(&at, "UUU", "10010 10100 0 cut", BROKEN);
+}
+
+/* A rule by a register that only the kernel's copy holds. */
+static void test_rule_by_register(void **state)
+{
+	struct sampled at = put_handled(RULE_OF(SIGNAL), 0x30, 4, STACK + 0x400);
+	struct unwind_rule by_register =
+		RULE(.cfa = UNWIND_CFA_REG, .cfa_offset = 0x20, .reg = 10);
+
+	tables_clear();
+	table_begin();
+	table_row(FUNCTION(0), RULE_SP(0x40));
+	table_row(FUNCTION(RESTORER) - 1, RULE_OF(SIGNAL));
+	table_row(FUNCTION(2), by_register);
+	table_row(FUNCTION(4), RULE_OF(END));
+	table_row(FUNCTION(5), RULE_OF(NONE));
+	space_map(CODE, FUNCTION(5), 0, table_end(), 0);
+	at.regs[10] = STACK + 0x400; /* the handler's, of no use */
+	ASSERT_WALK(&at, "UUU", "10010 10100 10230 cut", BROKEN);
+	assert_int_equal(walker_sample(&at)->flags, 0);
+}
+
+int run_signal_cases(void)
+{
+	static const struct CMUnitTest tests[] = {
+		CASE(test_by_rule),	  CASE(test_other_stack),
+		CASE(test_first_byte),	  CASE(test_by_bytes),
+		CASE(test_in_restorer),	  CASE(test_unreadable),
+		CASE(test_into_unmapped), CASE(test_rule_by_register),
+	};
+
+	return cmocka_run_group_tests_name("signals", tests, NULL, NULL);
+}

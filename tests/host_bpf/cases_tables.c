@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Steps by unwind tables: every rule that there is, and when none is used. */
+#include "code.h"
+
+/* Callers without frame pointers: nothing but sp leads to them. */
+static void test_by_sp(void **state)
+{
+	static const unsigned int sizes[] = { 8, 0x40, 0x1000, 0x4000, 24 };
+	struct sampled at = leaf_in_code(0x20);
+	struct unwind_rule rules[6];
+	uint64_t sp = STACK;
+
+	for (int i = 0; i < 5; i++) {
+		rules[i] = RULE_SP(sizes[i]);
+		sp = put_call(sp, sizes[i], i + 1);
+	}
+	rules[5] = RULE_OF(END);
+	put_code(rules, 6, 0);
+	at.published = tables_published();
+	ASSERT_WALK(&at, "UCCCCC", "10020 10108 10208 10308 10408 10508", START);
+	assert_int_equal(walker_sample(&at)->flags, 0);
+	knobs.tables = 0;
+	ASSERT_WALK(&at, "U", "10020 cut", UNREADABLE);
+}
+
+static void test_end_by_return_address(void **state)
+{
+	struct sampled at;
+
+	put_like_code(RULE_SP(16), 4, 0);
+	at = leaf_in_code(0);
+	memory_put(put_call(STACK, 16, 1) + 8, 0);
+	ASSERT_WALK(&at, "UC", "10000 10108", START);
+	memory_put(STACK + 16 + 8, 1ULL << 56 | SITE(2));
+	ASSERT_WALK(&at, "UC", "10000 10108 cut", BROKEN);
+}
+
+/* The leaf was not called by anybody. */
+static void test_end_at_once(void **state)
+{
+	struct unwind_rule rule = RULE_OF(END);
+	struct sampled at;
+
+	put_code(&rule, 1, 0);
+	at = leaf_in_code(0);
+	ASSERT_WALK(&at, "U", "10000", START);
+}
+
+/* Functions with a frame pointer and without, in turns. */
+static void test_by_fp(void **state)
+{
+	struct unwind_rule rules[] = { RULE_SP(0x20), RULE_FP, RULE_SP(0x40), RULE_FP,
+				       RULE_OF(END) };
+	uint64_t sp = STACK, inner, outer;
+	struct sampled at;
+
+	put_code(rules, 5, 0);
+	at = leaf_in_code(0);
+	sp = put_call(sp, 0x20, 1);
+	inner = sp + 0x60;
+	outer = inner + 16 + 0x40 + 0x2000;
+	sp = put_call(inner, 16, 2);
+	put_call(sp, 0x40, 3);
+	put_call(outer, 16, 4);
+	memory_put(inner, outer);
+	memory_put(outer, 0);
+	at.fp = inner;
+	ASSERT_WALK(&at, "UCCCC", "10000 10108 10208 10308 10408", START);
+	/* its frame pointer is saved where the leaf says, not where it was */
+	rules[0] = RULE(.cfa = UNWIND_CFA_SP, .cfa_offset = 0x20, .fp = UNWIND_FP_CFA,
+			.fp_words = -3);
+	tables_clear();
+	put_code(rules, 5, 0);
+	at.fp = GARBAGE;
+	memory_put(STACK + 0x20 - 24, inner);
+	ASSERT_WALK(&at, "UCCCC", "10000 10108 10208 10308 10408", START);
+}
+
+/* A stack whose frame keeps, at `where`, what leads behind it. */
+static struct sampled put_deref(struct unwind_rule rule, uint64_t where)
+{
+	struct unwind_rule rules[] = { rule, RULE_SP(0x20), RULE_OF(END) };
+	struct sampled at;
+
+	put_code(rules, 3, 0);
+	at = leaf_in_code(0);
+	at.fp = STACK + 0x30;
+	memory_put(where, STACK + 0x830);
+	put_call(STACK + 0x800, 0x40, 1);
+	put_call(STACK + 0x840, 0x20, 2);
+	return at;
+}
+
+static void test_deref(void **state)
+{
+	struct unwind_rule by_sp = RULE(.cfa = UNWIND_CFA_DEREF_SP, .cfa_offset = 0x10,
+					.deref_offset = 0x28);
+	struct unwind_rule by_fp =
+		RULE(.cfa = UNWIND_CFA_DEREF_FP, .cfa_offset = 0x10, .deref_offset = -8);
+	struct sampled at = put_deref(by_sp, STACK + 0x28);
+
+	ASSERT_WALK(&at, "UCC", "10000 10108 10208", START);
+	tables_clear();
+	at = put_deref(by_fp, STACK + 0x28);
+	ASSERT_WALK(&at, "UCC", "10000 10108 10208", START);
+	memory_put(STACK + 0x28, 0x831);
+	ASSERT_WALK(&at, "U", "10000 cut", BROKEN);
+}
+
+/* gcc's realigned frames: the caller's fp lies where fp points. */
+static void test_deref_with_saved_fp(void **state)
+{
+	struct unwind_rule rule = RULE(.cfa = UNWIND_CFA_DEREF_FP, .cfa_offset = 0x10,
+				       .deref_offset = -8, .fp = UNWIND_FP_DEREF);
+	struct sampled at = put_deref(rule, STACK + 0x28);
+	struct unwind_rule rules[] = { rule, RULE_FP, RULE_OF(END) };
+
+	tables_clear();
+	put_code(rules, 3, 0);
+	memory_put(STACK + 0x30, STACK + 0x850);
+	ASSERT_WALK(&at, "UCC", "10000 10108 10208", START);
+}
+
+/* Any register leads on from the interrupted frame, none from a caller. */
+static void test_by_register(void **state)
+{
+	for (int reg = 0; reg < USER_REGS + 2; reg++) {
+		struct unwind_rule rule =
+			RULE(.cfa = UNWIND_CFA_REG, .cfa_offset = 0x20, .reg = reg);
+		struct unwind_rule rules[] = { rule, rule, RULE_OF(END) };
+		struct sampled at;
+
+		world_setup(NULL);
+		put_code(rules, 3, 0);
+		at = leaf_in_code(0);
+		for (int i = 0; i < USER_REGS; i++)
+			at.regs[i] = i == reg ? STACK + 0x100 : GARBAGE;
+		put_call(STACK + 0x100, 0x20, 1);
+		put_frame(STACK + 0x200, 0, SITE(2));
+		at.fp = STACK + 0x200;
+		if (reg < USER_REGS)
+			ASSERT_WALK(&at, "UCP", "10000 10108 10208", START);
+		else
+			ASSERT_WALK(&at, "UP", "10000 10208", START);
+	}
+}
+
+/* Its first push is the 11th byte of an entry's 16. */
+static void test_plt(void **state)
+{
+	struct unwind_rule rules[] = {
+		RULE(.cfa = UNWIND_CFA_PLT, .cfa_offset = 8, .reg = 11), RULE_OF(END)
+	};
+	struct sampled at;
+
+	put_code(rules, 2, 0);
+	for (int i = 0; i < 64; i++) {
+		at = leaf_in_code(i);
+		memory_put(STACK, i % 16 >= 11 ? GARBAGE : SITE(1));
+		memory_put(STACK + 8, i % 16 >= 11 ? SITE(1) : GARBAGE);
+		assert_int_equal(walker_sample(&at)->n_thread, 2);
+		assert_int_equal(walker_sample(&at)->ending, END_START);
+		assert_int_equal(FRAME_ADDR(walker_sample(&at)->words[1]), SITE(1));
+	}
+}
+
+/* Without a rule the frame pointer leads on, and the caller is not proven. */
+static void test_no_rule(void **state)
+{
+	static const unsigned char kinds[] = { UNWIND_CFA_NONE, UNWIND_CFA_UNSUPPORTED,
+					       N_UNWIND_CFAS, 255 };
+
+	for (size_t i = 0; i < sizeof(kinds); i++) {
+		struct unwind_rule rules[] = { RULE_SP(0x20), RULE(.cfa = kinds[i]),
+					       RULE_SP(0x20), RULE_OF(END) };
+		struct sampled at;
+
+		world_setup(NULL);
+		put_code(rules, 4, 0);
+		at = leaf_in_code(0);
+		at.fp = STACK + 0x80;
+		put_call(STACK, 0x20, 1);
+		put_frame(STACK + 0x80, GARBAGE, SITE(2));
+		put_call(STACK + 0x90, 0x20, 3);
+		ASSERT_WALK(&at, "UCPC", "10000 10108 10208 10308", START);
+		assert_int_equal(walker_sample(&at)->flags, SAMPLE_UNPROVEN);
+		at.pc = SITE(1);
+		ASSERT_WALK(&at, "UPC", "10108 10208 10308", START);
+	}
+}
+
+/* Code that no table will ever be of: by frame pointer, for what it is worth. */
+static void test_by_fp_for_want_of_tables(void **state)
+{
+	struct sampled at;
+
+	space_map(0x1000, 0x2000, 0, 0, UNWIND_BY_FP);
+	put_like_code(RULE_SP(0x20), 2, 0);
+	at = leaf_in_code(0);
+	at.pc = 0x1000;
+	at.fp = FP(STACK, 0);
+	put_frame(at.fp, GARBAGE, SITE(1));
+	put_call(at.fp + 16, 0x20, 2);
+	ASSERT_WALK(&at, "UPC", "1000 10108 10208", START);
+	assert_int_equal(walker_sample(&at)->flags, SAMPLE_UNPROVEN);
+}
+
+/* Callers go by frame pointer and are proven, the leaf goes by table. */
+static void test_keeps_fp(void **state)
+{
+	struct sampled at;
+
+	put_like_code(RULE_SP(0x18), 4, UNWIND_KEEPS_FP);
+	at = leaf_in_code(0);
+	at.fp = STACK + 0x100;
+	put_call(STACK, 0x18, 1);
+	put_frame(STACK + 0x100, STACK + 0x200, SITE(2));
+	put_frame(STACK + 0x200, 0, SITE(3));
+	ASSERT_WALK(&at, "UCCC", "10000 10108 10208 10308", FP_ZERO);
+	assert_int_equal(walker_sample(&at)->flags, 0);
+	knobs.sabotage = SABOTAGE_FP_LEAF;
+	ASSERT_WALK(&at, "UPC", "10000 10208 10308", FP_ZERO);
+}
+
+/* Where tables are still to come nothing is guessed. */
+static void test_awaited(void **state)
+{
+	struct sampled at;
+
+	put_like_code(RULE_SP(0x20), 2, 0);
+	space_map(0x20000, 0x21000, 0, 0, 0);
+	at = leaf_in_code(0);
+	put_call(STACK, 0x20, 1);
+	memory_put(STACK + 0x38, 0x20008); /* a table that is not there */
+	ASSERT_WALK(&at, "UCC", "10000 10108 20008 cut", AWAITED);
+	assert_int_equal(walker_sample(&at)->flags, SAMPLE_AWAITED);
+	memory_put(STACK + 0x38, 0x30008); /* where nothing is mapped */
+	ASSERT_WALK(&at, "UC", "10000 10108 cut", BROKEN);
+	assert_int_equal(walker_sample(&at)->flags, 0);
+	at.pc = 0x30008; /* but a sampled pc is true */
+	ASSERT_WALK(&at, "U", "30008 cut", AWAITED);
+	assert_int_equal(walker_sample(&at)->flags, SAMPLE_AWAITED);
+	at.pc = 0x20000;
+	at.fp = FP(STACK, 2);
+	ASSERT_WALK(&at, "U", "20000 cut", AWAITED);
+	at.published.n_mappings = 0;
+	ASSERT_WALK(&at, "U", "20000 cut", AWAITED);
+	at.published.space = 0;
+	ASSERT_WALK(&at, "U", "20000 cut", AWAITED);
+}
+
+int run_table_cases(void)
+{
+	static const struct CMUnitTest tests[] = {
+		CASE(test_by_sp),	CASE(test_end_by_return_address),
+		CASE(test_end_at_once), CASE(test_by_fp),
+		CASE(test_deref),	CASE(test_deref_with_saved_fp),
+		CASE(test_by_register), CASE(test_plt),
+		CASE(test_no_rule),	CASE(test_by_fp_for_want_of_tables),
+		CASE(test_keeps_fp),	CASE(test_awaited),
+	};
+
+	return cmocka_run_group_tests_name("tables", tests, NULL, NULL);
+}

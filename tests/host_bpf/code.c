@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "code.h"
+
+#include <string.h>
+
+void put_code(const struct unwind_rule *rules, unsigned int n, uint32_t flags)
+{
+	table_begin();
+	for (unsigned int i = 0; i < n; i++)
+		table_row(FUNCTION(i), rules[i]);
+	table_row(FUNCTION(n), RULE_OF(NONE));
+	space_map(CODE, FUNCTION(n), 0, table_end(), flags);
+}
+
+void put_like_code(struct unwind_rule rule, unsigned int n, uint32_t flags)
+{
+	table_begin();
+	table_row(FUNCTION(0), rule);
+	table_row(FUNCTION(n), RULE_OF(END));
+	table_row(FUNCTION(n + 1), RULE_OF(NONE));
+	space_map(CODE, FUNCTION(n + 1), 0, table_end(), flags);
+}
+
+uint64_t put_call(uint64_t sp, uint64_t bytes, unsigned int caller)
+{
+	memory_put(sp + bytes - 8, SITE(caller));
+	return sp + bytes;
+}
+
+/* struct ucontext of x86-64 <asm/ucontext.h>: the registers behind 40 bytes, in
+ * the order of <asm/sigcontext.h>. */
+void put_signal(uint64_t sp, uint64_t pc, uint64_t caller_sp, uint64_t fp)
+{
+	for (int i = 0; i < 32; i++)
+		memory_put(sp + 8 * i, 0x5151515151515151);
+	memory_put(sp + 40 + 8 * 10, fp);
+	memory_put(sp + 40 + 8 * 15, caller_sp);
+	memory_put(sp + 40 + 8 * 16, pc);
+}
+
+/* mov $15, %rax; syscall: what a debugger knows it by, too */
+void put_restorer(uint64_t pc)
+{
+	memory_put(pc, 0x0f0000000fc0c748);
+	memory_put(pc + 8, 0x05);
+}
+
+struct sampled leaf_in_code(uint64_t n)
+{
+	return (struct sampled){ .pc = FUNCTION(0) + n,
+				 .sp = STACK,
+				 .fp = GARBAGE,
+				 .published = tables_published() };
+}
+
+static void read_kinds(const struct sample_rec *rec, char *text)
+{
+	for (unsigned int i = 0; i < rec->n_thread; i++) {
+		switch (FRAME_KIND(rec->words[rec->n_kernel + i])) {
+		case FRAME_USER:
+			*text++ = 'U';
+			break;
+		case FRAME_CALLER:
+			*text++ = 'C';
+			break;
+		case FRAME_UNPROVEN:
+			*text++ = 'P';
+			break;
+		case FRAME_ROOT:
+			*text++ = 'R';
+			break;
+		default:
+			*text++ = 'G';
+		}
+	}
+	*text = 0;
+}
+
+void assert_walk(const struct sampled *at, const char *kinds, const char *addresses,
+		 enum ending ending, const char *file, int line)
+{
+	char got[RECORD_WORDS_MOST + 1];
+	const struct sample_rec *rec;
+
+	assert_view(at, VIEW_THREAD, addresses, file, line);
+	rec = walker_sample(at);
+	read_kinds(rec, got);
+	if (strcmp(got, kinds) || rec->ending != ending) {
+		print_error("expected: %s, ending %d\n     got: %s, ending %d\n", kinds,
+			    ending, got, rec->ending);
+		_fail(file, line);
+	}
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Made-up code with unwind tables: functions of CODE_BYTES one behind the other,
+ * each with one rule, and stacks of theirs.
+ */
+#ifndef WEFT_TESTS_CODE_H
+#define WEFT_TESTS_CODE_H
+
+#include "tables.h"
+#include "world.h"
+
+#define CODE	    0x10000
+#define CODE_BYTES  0x100
+#define FUNCTION(i) (CODE + CODE_BYTES * (uint64_t)(i))
+#define SITE(i)	    (FUNCTION(i) + 8) /* where the function goes on after a call */
+#define GARBAGE	    0xdeadbeef0	      /* what code without frame pointers has there */
+
+/* A table and a mapping of functions 0 to n - 1. */
+void put_code(const struct unwind_rule *rules, unsigned int n, uint32_t flags);
+
+/* The same rule for functions 0 to n - 1, and END for the one behind them. */
+void put_like_code(struct unwind_rule rule, unsigned int n, uint32_t flags);
+
+/* A frame of so many bytes at sp, that function `caller` called; where it ends. */
+uint64_t put_call(uint64_t sp, uint64_t bytes, unsigned int caller);
+
+/* What the kernel leaves for the restorer, whose sp it is. */
+void put_signal(uint64_t sp, uint64_t pc, uint64_t caller_sp, uint64_t fp);
+void put_restorer(uint64_t pc);
+
+/* Function 0 interrupted at its n-th byte. */
+struct sampled leaf_in_code(uint64_t n);
+
+#define ASSERT_WALK(at, kinds, addresses, ending)                                        \
+	assert_walk(at, kinds, addresses, END_##ending, __FILE__, __LINE__)
+
+/*
+ * The thread's words by kind (U USER, C CALLER, P UNPROVEN, R root, G gap), what
+ * the thread view shows, and the ending.
+ */
+void assert_walk(const struct sampled *at, const char *kinds, const char *addresses,
+		 enum ending ending, const char *file, int line);
+
+#endif

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tables.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SPACE_PAGE  3 /* none of them begins at page 0 */
+#define FIRST_TABLE 16
+#define ROWS	    16384
+#define GENERATION  7
+
+static struct {
+	union unwind_page pages[TABLES_PAGES];
+	uint32_t n_pages, n_mappings;
+	struct made_row {
+		uint64_t addr;
+		struct unwind_rule rule;
+	} rows[ROWS];
+	size_t n_rows;
+} made;
+
+void tables_clear(void)
+{
+	memset(made.pages, 0xa5, made.n_pages * sizeof(*made.pages));
+	made.pages[SPACE_PAGE].space = (struct unwind_space){ .generation = GENERATION };
+	made.n_pages = FIRST_TABLE;
+	made.n_mappings = 0;
+	walker_lend_pages(made.pages, TABLES_PAGES);
+}
+
+union unwind_page *tables_page(uint32_t n)
+{
+	if (n >= TABLES_PAGES)
+		abort(); /* a test that wants more than there is */
+	if (n >= made.n_pages)
+		made.n_pages = n + 1;
+	return &made.pages[n];
+}
+
+void space_map(uint64_t start, uint64_t end, uint64_t bias, uint32_t table,
+	       uint32_t flags)
+{
+	uint32_t n = ++made.n_mappings;
+	struct unwind_mapping *at =
+		tables_page(SPACE_PAGE + n / UNWIND_MAPPINGS_A_PAGE)->mappings;
+
+	at[n % UNWIND_MAPPINGS_A_PAGE] = (struct unwind_mapping){
+		.start = start, .end = end, .bias = bias, .table = table, .flags = flags
+	};
+	knobs.tables = 1;
+}
+
+struct published tables_published(void)
+{
+	return (struct published){ .space = SPACE_PAGE,
+				   .n_mappings = made.n_mappings,
+				   .generation = GENERATION };
+}
+
+void table_begin(void)
+{
+	made.n_rows = 0;
+}
+
+void table_row(uint64_t addr, struct unwind_rule rule)
+{
+	if (made.n_rows == ROWS)
+		abort();
+	made.rows[made.n_rows++] = (struct made_row){ addr, rule };
+}
+
+/* One rule a row, and NONE, number 0. */
+static uint32_t put_rules(uint32_t page)
+{
+	struct unwind_rule rule = { 0 };
+	size_t i;
+
+	for (i = 0; i <= made.n_rows; i++) {
+		if (i)
+			rule = made.rows[i - 1].rule;
+		tables_page(page + i / UNWIND_RULES_A_PAGE)
+			->rules[i % UNWIND_RULES_A_PAGE] = rule;
+	}
+	return page + (i + UNWIND_RULES_A_PAGE - 1) / UNWIND_RULES_A_PAGE;
+}
+
+/* The run of the block at addr, from row `made.rows[*row]` on, behind n others. */
+static struct unwind_block put_run(uint32_t page, uint32_t n, uint64_t addr, size_t *row)
+{
+	struct unwind_row run[UNWIND_BLOCK_BYTES];
+	struct unwind_block block = { .first = n };
+	uint32_t left = UNWIND_ROWS_A_PAGE - n % UNWIND_ROWS_A_PAGE;
+
+	/* what holds at its beginning, perhaps since long before */
+	run[block.count++] = (struct unwind_row){ 0, *row };
+	for (; *row < made.n_rows && made.rows[*row].addr < addr + UNWIND_BLOCK_BYTES;
+	     ++*row) {
+		uint64_t offset = made.rows[*row].addr - addr;
+
+		block.count -= !offset;
+		run[block.count++] = (struct unwind_row){ offset, *row + 1 };
+	}
+	if (block.count > left)
+		block.first += left;
+	memcpy(&tables_page(page + block.first / UNWIND_ROWS_A_PAGE)
+			->rows[block.first % UNWIND_ROWS_A_PAGE],
+	       run, block.count * sizeof(*run));
+	return block;
+}
+
+uint32_t table_end(void)
+{
+	uint32_t table = made.n_pages, n = 0;
+	uint64_t text = made.rows[0].addr & ~(UNWIND_BLOCK_BYTES - 1ULL);
+	uint64_t end = made.rows[made.n_rows - 1].addr;
+	struct unwind_head head = { .text = text, .rules_page = 1 };
+	size_t row = 0;
+
+	head.n_rules = made.n_rows + 1;
+	head.n_blocks = (end - text) / UNWIND_BLOCK_BYTES + 1;
+	head.blocks_page = put_rules(table + 1) - table;
+	head.rows_page = head.blocks_page + (head.n_blocks + UNWIND_BLOCKS_A_PAGE - 1) /
+						    UNWIND_BLOCKS_A_PAGE;
+	for (uint32_t i = 0; i < head.n_blocks; i++) {
+		struct unwind_block block =
+			put_run(table + head.rows_page, n,
+				text + (uint64_t)i * UNWIND_BLOCK_BYTES, &row);
+
+		n = block.first + block.count;
+		tables_page(table + head.blocks_page + i / UNWIND_BLOCKS_A_PAGE)
+			->blocks[i % UNWIND_BLOCKS_A_PAGE] = block;
+	}
+	head.n_pages = made.n_pages - table;
+	tables_page(table)->head = head;
+	return table;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Made-up spaces and unwind tables, laid out as include/shared/unwind.h says,
+ * without a line of those that make the true ones. One space at a time.
+ */
+#ifndef WEFT_TESTS_TABLES_H
+#define WEFT_TESTS_TABLES_H
+
+#include "walker.h"
+
+#include <stdint.h>
+
+#define TABLES_PAGES 1024
+
+/* Rules that compilers make, with the return address below the CFA. */
+#define RULE(...)	((struct unwind_rule){ .ra_words = -1, __VA_ARGS__ })
+#define RULE_SP(offset) RULE(.cfa = UNWIND_CFA_SP, .cfa_offset = (offset))
+#define RULE_OF(kind)	RULE(.cfa = UNWIND_CFA_##kind)
+#define RULE_FP		RULE_FP_AT(16, -2)
+#define RULE_FP_AT(offset, words)                                                        \
+	RULE(.cfa = UNWIND_CFA_FP, .cfa_offset = (offset), .fp = UNWIND_FP_CFA,          \
+	     .fp_words = (words))
+
+/* No space, no table; lends its pages to the walker. */
+void tables_clear(void);
+
+/* A table: rows by address, each up to the next one; the last is its end. */
+void table_begin(void);
+void table_row(uint64_t addr, struct unwind_rule rule);
+uint32_t table_end(void); /* its head page */
+
+/* The next mapping of the space, by address. Walks go by tables from now on. */
+void space_map(uint64_t start, uint64_t end, uint64_t bias, uint32_t table,
+	       uint32_t flags);
+
+/* As user space tells it for the process. */
+struct published tables_published(void);
+
+/* To spoil it. */
+union unwind_page *tables_page(uint32_t n);
+
+#endif
