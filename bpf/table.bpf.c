@@ -41,6 +41,9 @@ static const __u8 restorer[RESTORER_BYTES] = { 0x48, 0xc7, 0xc0, 0x0f, 0x00,
 #define FP_GIVES_SP    1
 #endif
 
+/* Not 0, which would be a thread's start; misaligned, so nothing leads on by it. */
+#define FP_UNKNOWN 1
+
 /* verifier: it follows what is in registers, so that a search in them had two
  * ways to go at each step; what is in a map value it does not know. */
 static __always_inline void narrow(struct scratch *s, __u32 mid, bool up)
@@ -155,10 +158,11 @@ static __always_inline bool is_restorer(__u64 pc)
 	return true;
 }
 
+/* Its memory begins where the handler's ends, so it must not end there too. */
 static __always_inline int by_signal(struct scratch *s)
 {
 	s->how = HOW_SIGNAL;
-	s->cfa = s->sp;
+	s->cfa = s->sp + SIGNAL_PC + 8;
 	return 0;
 }
 
@@ -265,6 +269,8 @@ static __always_inline __u32 signal_step(struct scratch *s, __u32 hook)
 	s->sp = s->word & knobs.addr_mask;
 	if (!walk_read(hook, sp + SIGNAL_PC))
 		return END_UNREADABLE;
+	if (s->word & knobs.addr_mask & ~FRAME_ADDR_MASK)
+		return END_BROKEN;
 	s->pc = s->word & knobs.addr_mask;
 	s->step_bytes = 0;
 	s->exact = 1;
@@ -287,7 +293,7 @@ int table_step(__u32 hook)
 		return signal_step(s, hook);
 	fp = s->fp;
 	if (s->rule.fp == UNWIND_FP_LOST) {
-		fp = 0;
+		fp = FP_UNKNOWN;
 	} else if (s->rule.fp != UNWIND_FP_SAME) {
 		if (!walk_read(hook, (s->rule.fp == UNWIND_FP_CFA ? s->cfa : s->fp) +
 					     8 * (__s64)s->rule.fp_words))

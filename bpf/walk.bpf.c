@@ -104,13 +104,18 @@ static __always_inline bool load_chunk(struct scratch *s, __u64 addr, __u32 leas
 		bytes = FIRST_CHUNK_BYTES;
 	else if (s->step_bytes <= SHORT_STEP_BYTES)
 		bytes = SHORT_CHUNK_BYTES;
-	if (s->step_bytes > LONG_STEP_BYTES || left_in_page < least)
+	if (s->step_bytes > LONG_STEP_BYTES)
+		bytes = FRAME_BYTES;
+	if (left_in_page < least)
 		bytes = FRAME_BYTES;
 	else if (left_in_page < bytes)
 		bytes = left_in_page & (CHUNK_BYTES - 1);
 	s->chunk_base = addr;
 	s->chunk_bytes = bytes;
-	return read_user(s->chunk, bytes, addr);
+	if (read_user(s->chunk, bytes, addr))
+		return true;
+	s->chunk_bytes = 0; /* its zeroes are no stack */
+	return false;
 }
 
 /* Where in the chunk n bytes at addr lie; CHUNK_BYTES: they don't. */
@@ -200,7 +205,8 @@ static __always_inline __u32 why_not_up(struct scratch *s)
 		return END_BROKEN;
 	if (!(s->lane ? s->chain_left : s->frames_left))
 		return END_BUDGET;
-	if (goes_in_circles(s, at))
+	/* not `at`: a frame's end by table may be its caller's frame record */
+	if (goes_in_circles(s, s->cfa))
 		return END_CYCLE;
 	return N_ENDINGS;
 }

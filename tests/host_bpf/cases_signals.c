@@ -86,6 +86,41 @@ static void test_in_restorer(void **state)
 	ASSERT_WALK(&at, "UUCC", "10100 10230 10308 10408", START);
 }
 
+/* However deep the handler is, its frame's end is no circle. */
+static void test_deep_handlers(void **state)
+{
+	for (unsigned int n = 0; n < 40; n++) {
+		struct sampled at;
+		uint64_t sp = STACK;
+
+		world_setup(NULL);
+		at = put_handled(RULE_OF(SIGNAL), 0x30, 4, STACK + 0x8000);
+		for (unsigned int i = 0; i < n; i++)
+			sp = put_call(sp, 0x40, 0);
+		memory_put(sp + 0x38, FUNCTION(RESTORER));
+		put_signal(sp + BEHIND, FUNCTION(2) + 1, STACK + 0x8000, GARBAGE);
+		assert_int_equal(walker_sample(&at)->ending, END_START);
+		assert_int_equal(walker_sample(&at)->n_thread, n + 5);
+	}
+}
+
+/* A signal frame is memory that the program can write: the record is ours. */
+static void test_forged(void **state)
+{
+	static const uint64_t pcs[] = { 0x1200000000000000, ~0ULL, 1ULL << 56,
+					0x1000000000000003, 0xff00000000010230 };
+	struct sampled at = put_handled(RULE_OF(SIGNAL), 0x30, 4, STACK + 0x400);
+
+	for (size_t i = 0; i < sizeof(pcs) / sizeof(*pcs); i++) {
+		put_signal(STACK + BEHIND, pcs[i], STACK + 0x400, GARBAGE);
+		ASSERT_WALK(&at, "UU", "10010 10100 cut", BROKEN);
+	}
+	/* frames that return to each other for ever */
+	put_signal(STACK + BEHIND, FUNCTION(RESTORER), STACK + BEHIND, 0);
+	assert_int_equal(walker_sample(&at)->ending, END_CYCLE);
+	assert_true(walker_ended());
+}
+
 /* Where memory ends, the frame of the restorer is told, and no other. */
 static void test_unreadable(void **state)
 {
@@ -147,7 +182,8 @@ int run_signal_cases(void)
 	static const struct CMUnitTest tests[] = {
 		CASE(test_by_rule),	  CASE(test_other_stack),
 		CASE(test_first_byte),	  CASE(test_by_bytes),
-		CASE(test_in_restorer),	  CASE(test_unreadable),
+		CASE(test_in_restorer),	  CASE(test_deep_handlers),
+		CASE(test_forged),	  CASE(test_unreadable),
 		CASE(test_into_unmapped), CASE(test_rule_by_register),
 	};
 

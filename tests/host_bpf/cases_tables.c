@@ -121,6 +121,17 @@ static void test_deref_with_saved_fp(void **state)
 	ASSERT_WALK(&at, "UCC", "10000 10108 10208", START);
 }
 
+/* What can't be read is not a pointer of 0. */
+static void test_deref_unreadable(void **state)
+{
+	struct unwind_rule rule =
+		RULE(.cfa = UNWIND_CFA_DEREF_FP, .cfa_offset = 0x10, .deref_offset = -8);
+	struct sampled at = put_deref(rule, STACK + 0x28);
+
+	memory_unmap(STACK);
+	ASSERT_WALK(&at, "U", "10000 cut", UNREADABLE);
+}
+
 /* Any register leads on from the interrupted frame, none from a caller. */
 static void test_by_register(void **state)
 {
@@ -249,15 +260,83 @@ static void test_awaited(void **state)
 	ASSERT_WALK(&at, "U", "20000 cut", AWAITED);
 }
 
+/* Nothing is known of the caller's frame pointer: no end, a walk that broke. */
+static void test_fp_lost(void **state)
+{
+	struct unwind_rule rules[] = { RULE(.cfa = UNWIND_CFA_SP, .cfa_offset = 0x20,
+					    .fp = UNWIND_FP_LOST),
+				       RULE_SP(0x20), RULE_FP, RULE_OF(END) };
+	struct sampled at;
+
+	put_code(rules, 4, 0);
+	at = leaf_in_code(0);
+	at.fp = FP(STACK, 5);
+	put_frame(at.fp, 0, SITE(3));
+	put_call(put_call(STACK, 0x20, 1), 0x20, 3);
+	ASSERT_WALK(&at, "UCC", "10000 10108 10308", START);
+	put_call(STACK + 0x20, 0x20, 2);
+	ASSERT_WALK(&at, "UCC", "10000 10108 10208 cut", BROKEN);
+	rules[2] = RULE_OF(NONE);
+	tables_clear();
+	put_code(rules, 4, 0);
+	ASSERT_WALK(&at, "UCC", "10000 10108 10208 cut", BROKEN);
+}
+
+/* A frame by table may end where its caller's frame record begins. */
+static void test_no_circle(void **state)
+{
+	for (unsigned int n = 0; n < 40; n++) {
+		struct sampled at;
+		uint64_t sp = STACK;
+
+		world_setup(NULL);
+		table_begin();
+		table_row(FUNCTION(0), RULE_SP(0x20));
+		table_row(FUNCTION(n + 1), RULE_OF(NONE));
+		table_row(FUNCTION(n + 2), RULE_OF(END));
+		table_row(FUNCTION(n + 3), RULE_OF(NONE));
+		space_map(CODE, FUNCTION(n + 3), 0, table_end(), 0);
+		at = leaf_in_code(0);
+		for (unsigned int i = 0; i <= n; i++)
+			sp = put_call(sp, 0x20, i + 1);
+		at.fp = sp;
+		put_frame(sp, 0, SITE(n + 2));
+		assert_int_equal(walker_sample(&at)->ending, END_START);
+		assert_int_equal(walker_sample(&at)->n_thread, n + 3);
+	}
+}
+
+/* A step that lies behind a long one is read alone: up to the page's end. */
+static void test_last_word_of_a_page(void **state)
+{
+	struct unwind_rule rules[] = { RULE_SP(0xc00), RULE_SP(0x400), RULE_SP(8) };
+	struct sampled at;
+
+	put_code(rules, 3, 0);
+	at = leaf_in_code(0);
+	put_call(put_call(STACK, 0xc00, 1), 0x400, 2);
+	ASSERT_WALK(&at, "UCC", "10000 10108 10208 cut", UNREADABLE);
+}
+
 int run_table_cases(void)
 {
 	static const struct CMUnitTest tests[] = {
-		CASE(test_by_sp),	CASE(test_end_by_return_address),
-		CASE(test_end_at_once), CASE(test_by_fp),
-		CASE(test_deref),	CASE(test_deref_with_saved_fp),
-		CASE(test_by_register), CASE(test_plt),
-		CASE(test_no_rule),	CASE(test_by_fp_for_want_of_tables),
-		CASE(test_keeps_fp),	CASE(test_awaited),
+		CASE(test_by_sp),
+		CASE(test_end_by_return_address),
+		CASE(test_end_at_once),
+		CASE(test_by_fp),
+		CASE(test_deref),
+		CASE(test_deref_with_saved_fp),
+		CASE(test_deref_unreadable),
+		CASE(test_by_register),
+		CASE(test_plt),
+		CASE(test_no_rule),
+		CASE(test_by_fp_for_want_of_tables),
+		CASE(test_keeps_fp),
+		CASE(test_awaited),
+		CASE(test_fp_lost),
+		CASE(test_no_circle),
+		CASE(test_last_word_of_a_page),
 	};
 
 	return cmocka_run_group_tests_name("tables", tests, NULL, NULL);
