@@ -70,6 +70,8 @@ int run_wait_cases(void);
 int run_fiber_cases(void);
 int run_table_cases(void);
 int run_signal_cases(void);
+int run_space_cases(void);
+int run_table_root_cases(void);
 int run_storm(void);
 
 #endif
