@@ -26,19 +26,20 @@
 #define SIGNAL_SP     SIGNAL_REG(31)
 #define SIGNAL_PC     SIGNAL_REG(32)
 /* mov x8, #139; svc #0 */
-#define RESTORER_BYTES 8
-static const __u8 restorer[RESTORER_BYTES] = { 0x68, 0x11, 0x80, 0xd2,
-					       0x01, 0x00, 0x00, 0xd4 };
+#define RESTORER_CODE	0xd4000001d2801168ULL, 0
+#define RESTORER_SECOND 4
+#define RESTORER_BYTES	8
 #else
-/* struct ucontext: its mcontext's r8 to r15, di, si, bp, bx, dx, ax, cx, sp, ip */
-#define SIGNAL_FP      120
-#define SIGNAL_SP      160
-#define SIGNAL_PC      168
+/* struct ucontext: its mcontext's r8 to r15, di, si, bp, bx, dx, ax, cx, sp, ip; a
+ * digit for each of DWARF's numbers, 15 to 0, says its place there */
+#define SIGNAL_REG(n)	(40 + 8 * (0x76543210fa89becdULL >> 4 * (n)&15))
+#define SIGNAL_FP	SIGNAL_REG(6)
+#define SIGNAL_SP	SIGNAL_REG(7)
+#define SIGNAL_PC	168
 /* mov $15, %rax; syscall */
-#define RESTORER_BYTES 9
-static const __u8 restorer[RESTORER_BYTES] = { 0x48, 0xc7, 0xc0, 0x0f, 0x00,
-					       0x00, 0x00, 0x0f, 0x05 };
-#define FP_GIVES_SP    1
+#define RESTORER_CODE	0x0f0000000fc0c748ULL, 0x05
+#define RESTORER_SECOND 7
+#define RESTORER_BYTES	9
 #endif
 
 /* Not 0, which would be a thread's start; misaligned, so nothing leads on by it. */
@@ -144,18 +145,23 @@ __noinline int table_find_rule(__u32 hook, __u64 addr)
 	return s->rule.cfa != UNWIND_CFA_NONE;
 }
 
-/* No table is needed for the code that a signal handler returns to. */
 static __always_inline bool is_restorer(__u64 pc)
 {
-	__u8 code[RESTORER_BYTES];
+	const __u64 restorer[] = { RESTORER_CODE };
+	__u64 code[2] = { 0 };
 
-	if (!read_user(code, sizeof(code), pc))
-		return false;
-	for (int i = 0; i < RESTORER_BYTES; i++) {
-		if (code[i] != restorer[i])
-			return false;
-	}
-	return true;
+	return read_user(code, RESTORER_BYTES, pc) && code[0] == restorer[0] &&
+	       code[1] == restorer[1];
+}
+
+/* No table is needed for the code that a signal handler returns to. It may be
+ * the sampled one: at either instruction, or in the kernel behind the second. */
+static __always_inline bool in_restorer(struct scratch *s)
+{
+	if (is_restorer(s->pc))
+		return true;
+	return s->exact && (is_restorer(s->pc - RESTORER_SECOND) ||
+			    is_restorer(s->pc - RESTORER_BYTES));
 }
 
 /* Its memory begins where the handler's ends, so it must not end there too. */
@@ -189,7 +195,10 @@ static __always_inline int find_cfa(struct scratch *s, __u32 hook)
 	case UNWIND_CFA_REG:
 		if (!s->exact || s->rule.reg >= USER_REGS)
 			return 0;
-		s->cfa = s->regs[s->rule.reg & (USER_REGS - 1)] + offset;
+		s->word = s->regs[s->rule.reg & (USER_REGS - 1)];
+		if (s->regs_at && !walk_read(hook, s->regs_at + SIGNAL_REG(s->rule.reg)))
+			return 0;
+		s->cfa = (s->word & knobs.addr_mask) + offset;
 		return 1;
 	case UNWIND_CFA_PLT:
 		s->cfa = s->sp + offset + ((s->pc & 15) >= s->rule.reg ? 8 : 0);
@@ -238,7 +247,7 @@ int table_look_up(__u32 hook)
 	if (!s->mapping.table && !(s->mapping.flags & UNWIND_BY_FP))
 		return not_known_yet(s);
 	if (!s->mapping.table || !table_find_rule(hook, at))
-		return !s->exact && is_restorer(s->pc) ? by_signal(s) : 0;
+		return in_restorer(s) ? by_signal(s) : 0;
 	if (s->rule.cfa == UNWIND_CFA_SIGNAL)
 		return by_signal(s);
 	if (s->rule.cfa == UNWIND_CFA_END) {
@@ -274,9 +283,7 @@ static __always_inline __u32 signal_step(struct scratch *s, __u32 hook)
 	s->pc = s->word & knobs.addr_mask;
 	s->step_bytes = 0;
 	s->exact = 1;
-	/* its other registers are not at hand: a rule by one of them can't be used */
-	for (int i = 0; i < USER_REGS; i++)
-		s->regs[i] = 0;
+	s->regs_at = sp;
 	return N_ENDINGS;
 }
 

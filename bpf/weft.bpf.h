@@ -153,7 +153,8 @@ struct scratch {
 	__u32 low, high;      /* of a search */
 	struct extent extent; /* of the frame at hand */
 
-	__u64 regs[USER_REGS]; /* of the interrupted frame */
+	__u64 regs[USER_REGS]; /* of the sampled frame */
+	__u64 regs_at; /* of one that a signal interrupted: where its own lie; or 0 */
 
 	__u64 chunk_base;
 	__u32 chunk_bytes; /* 0: nothing read */
@@ -326,6 +327,7 @@ static __always_inline void splice_user_stack(struct scratch *s, __u32 hook)
 	s->frames_left = s->chain_left = knobs.max_frames;
 	s->phase = PHASE_WALK;
 	s->exact = 1;
+	s->regs_at = 0;
 	process_begin(hook);
 	if (s->has_keys)
 		slot_find_roots(hook);

@@ -76,14 +76,28 @@ static void test_by_bytes(void **state)
 	}
 }
 
-/* The restorer itself sampled, with sp as the handler left it. */
+/* The restorer itself sampled, with sp as the handler left it: at its first
+ * instruction, its second, or in the kernel, which would go on behind it. */
 static void test_in_restorer(void **state)
 {
 	struct sampled at = put_handled(RULE_OF(SIGNAL), 0x30, 4, STACK + 0x400);
 
-	at.pc = FUNCTION(RESTORER);
 	at.sp = STACK + BEHIND;
+	at.pc = FUNCTION(RESTORER);
 	ASSERT_WALK(&at, "UUCC", "10100 10230 10308 10408", START);
+	world_setup(NULL);
+	at = put_handled(RULE_OF(NONE), 0x30, 4, STACK + 0x400);
+	put_restorer(FUNCTION(RESTORER));
+	at.sp = STACK + BEHIND;
+	at.fp = 0;
+	at.pc = FUNCTION(RESTORER);
+	ASSERT_WALK(&at, "UUCC", "10100 10230 10308 10408", START);
+	at.pc = FUNCTION(RESTORER) + 7;
+	ASSERT_WALK(&at, "UUCC", "10107 10230 10308 10408", START);
+	at.pc = FUNCTION(RESTORER) + 9;
+	ASSERT_WALK(&at, "UUCC", "10109 10230 10308 10408", START);
+	at.pc = FUNCTION(RESTORER) + 10;
+	ASSERT_WALK(&at, "U", "1010a cut", BROKEN);
 }
 
 /* However deep the handler is, its frame's end is no circle. */
@@ -157,24 +171,34 @@ static void test_into_unmapped(void **state)
 	ASSERT_WALK(&at, "UUU", "10010 10100 0 cut", BROKEN);
 }
 
-/* A rule by a register that only the kernel's copy holds. */
+/* A rule by a register: what the kernel's copy holds, not the handler's. */
 static void test_rule_by_register(void **state)
 {
-	struct sampled at = put_handled(RULE_OF(SIGNAL), 0x30, 4, STACK + 0x400);
-	struct unwind_rule by_register =
-		RULE(.cfa = UNWIND_CFA_REG, .cfa_offset = 0x20, .reg = 10);
+	/* r8 to r15, di, si, bp, bx, dx, ax, cx, sp: by DWARF's numbers */
+	static const int place[USER_REGS] = { 13, 12, 14, 11, 9, 8, 10, 15,
+					      0,  1,  2,  3,  4, 5, 6,	7 };
 
-	tables_clear();
-	table_begin();
-	table_row(FUNCTION(0), RULE_SP(0x40));
-	table_row(FUNCTION(RESTORER) - 1, RULE_OF(SIGNAL));
-	table_row(FUNCTION(2), by_register);
-	table_row(FUNCTION(4), RULE_OF(END));
-	table_row(FUNCTION(5), RULE_OF(NONE));
-	space_map(CODE, FUNCTION(5), 0, table_end(), 0);
-	at.regs[10] = STACK + 0x400; /* the handler's, of no use */
-	ASSERT_WALK(&at, "UUU", "10010 10100 10230 cut", BROKEN);
-	assert_int_equal(walker_sample(&at)->flags, 0);
+	for (int reg = 0; reg < USER_REGS; reg++) {
+		struct sampled at;
+
+		world_setup(NULL);
+		at = put_handled(RULE_OF(SIGNAL), 0x30, 4, STACK + 0x400);
+		tables_clear();
+		table_begin();
+		table_row(FUNCTION(0), RULE_SP(0x40));
+		table_row(FUNCTION(RESTORER) - 1, RULE_OF(SIGNAL));
+		table_row(FUNCTION(2),
+			  RULE(.cfa = UNWIND_CFA_REG, .cfa_offset = 0x20, .reg = reg));
+		table_row(FUNCTION(3), RULE_SP(0x20));
+		table_row(FUNCTION(4), RULE_OF(END));
+		table_row(FUNCTION(5), RULE_OF(NONE));
+		space_map(CODE, FUNCTION(5), 0, table_end(), 0);
+		for (int i = 0; i < USER_REGS; i++)
+			at.regs[i] = STACK + 0x420;
+		memory_put(STACK + BEHIND + 40 + 8 * place[reg], STACK + 0x400);
+		ASSERT_WALK(&at, "UUUCC", "10010 10100 10230 10308 10408", START);
+		assert_int_equal(walker_sample(&at)->flags, 0);
+	}
 }
 
 int run_signal_cases(void)
