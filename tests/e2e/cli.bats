@@ -279,5 +279,8 @@ print(t.native_id, flush=True)' >tid 3>&- &
 		<<<"$output"
 	jq -e '.processes[0].threads | .total == 1 and .with_root == 1 and .unknown == 0' \
 		<<<"$output"
-	jq -e '.processes[0].files[0] | .keep_frame_pointers * 2 > .functions' <<<"$output"
+	jq -e '.processes[0].files[0].table | .keeps_frame_pointers and .rows > 10 and
+		.functions > 5 and .bytes % 4096 == 0 and .unsupported == 0' <<<"$output"
+	jq -e '.processes[0].files | map(select(.file | contains("libc."))) |
+		length == 1 and (.[0].table.keeps_frame_pointers | not)' <<<"$output"
 }

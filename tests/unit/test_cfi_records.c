@@ -237,6 +237,28 @@ static void knows_signal_frames(void **state)
 	}
 }
 
+/* Other factors than the usual 1 and -8. */
+static void multiplies(void **state)
+{
+	static const uint8_t code[] = { 0x42, 0x86, 4 }; /* 2 on; fp at CFA + 4 * -4 */
+
+	begin();
+	put_plain_cie(&made);
+	assert_memory_equal(made.bytes + 12, "\x01\x78\x10\x01\x1b\x0c\x07\x08\x90\x01",
+			    10);
+	made.bytes[12] = 3;
+	made.bytes[13] = 0x7c; /* -4 */
+	made.bytes[21] = 2;    /* ra at CFA + 2 * -4 */
+	put_fde(&made, CODE, 32, code, sizeof(code));
+	rows_read(&rows, &made);
+	assert_int_equal(rows.n, 3);
+	assert_int_equal(rows.items[0].rule.ra_words, -1);
+	assert_int_equal(rows.items[1].pc, CODE + 6);
+	assert_int_equal(rows.items[1].rule.ra_words, -1);
+	assert_int_equal(rows.items[1].rule.fp, UNWIND_FP_CFA);
+	assert_int_equal(rows.items[1].rule.fp_words, -2);
+}
+
 static void refuses_lost_cies(void **state)
 {
 	static const uint32_t pointers[] = { 0, 4, 0x1000, 0x7fffffff, 0xfffffff0, 2 };
@@ -348,6 +370,7 @@ int main(void)
 		cmocka_unit_test(refuses_augmentations),
 		cmocka_unit_test(refuses_versions),
 		cmocka_unit_test(knows_signal_frames),
+		cmocka_unit_test(multiplies),
 		cmocka_unit_test(refuses_lost_cies),
 		cmocka_unit_test(survives_cuts),
 		cmocka_unit_test(drops_what_is_no_code),

@@ -3,6 +3,7 @@
 
 #include "shared/async_abi.h"
 
+#include <errno.h>
 #include <inttypes.h>
 
 static const char *const libc_names[] = {
@@ -11,19 +12,30 @@ static const char *const libc_names[] = {
 	[LIBC_MUSL] = "musl",
 };
 
-/* How many percent of the functions that were looked at keep frame pointers. */
-static unsigned int percent_kept(const struct frame_pointers *frames)
+static bool keeps_fp(const struct doctor_file *file)
 {
-	return frames->looked_at ? 100 * frames->kept / frames->looked_at : 0;
+	return file->head.flags & UNWIND_KEEPS_FP;
 }
 
-static const char *frames_word(const struct frame_pointers *frames)
+static unsigned long table_bytes(const struct doctor_file *file)
 {
-	unsigned int percent = percent_kept(frames);
+	return (unsigned long)file->head.n_pages * UNWIND_PAGE_BYTES;
+}
 
-	if (!frames->looked_at)
-		return "unknown";
-	return percent >= 50 ? "kept" : percent >= 10 ? "partly" : "not kept";
+static void add_file(struct str *out, const struct doctor_file *file)
+{
+	if (!file->table_err)
+		str_addf(out, "    %9u %6lu KB %11u  %-8s", file->stats.n_rows,
+			 table_bytes(file) / 1024,
+			 file->stats.rows[UNWIND_CFA_UNSUPPORTED],
+			 keeps_fp(file) ? "kept" : "not kept");
+	else
+		str_addf(out, "    %-40s",
+			 !file->readable		 ? "can't be read"
+			 : file->table_err == -ENODATA	 ? "none"
+			 : file->table_err == -ETIMEDOUT ? "not ready in time"
+							 : "can't be made");
+	str_addf(out, "  %s\n", file->path);
 }
 
 static void add_key(struct str *out, const struct doctor_key *key)
@@ -62,15 +74,10 @@ void process_text(struct str *out, const struct doctor_process *process)
 	for (unsigned int i = 0; i < process->n_keys; i++)
 		add_key(out, &process->keys[i]);
 	add_threads(out, process);
-	str_add(out, "  frame pointers, guessed from how functions begin\n");
-	for (unsigned int i = 0; i < process->n_files; i++) {
-		const struct doctor_file *file = &process->files[i];
-
-		str_addf(out, "    %-8s %3u %% of %3u  %s%s\n",
-			 frames_word(&file->frames), percent_kept(&file->frames),
-			 file->frames.looked_at, file->path,
-			 file->readable ? "" : " (can't be read)");
-	}
+	str_add(out, "  unwind tables\n"
+		     "         rows      size unsupported  frame pointers\n");
+	for (unsigned int i = 0; i < process->n_files; i++)
+		add_file(out, &process->files[i]);
 }
 
 static void add_json_key(struct str *out, const struct doctor_key *key)
@@ -89,9 +96,16 @@ static void add_json_file(struct str *out, const struct doctor_file *file)
 {
 	str_add(out, "\n{\"file\":");
 	str_add_json(out, file->path);
-	str_addf(out, ",\"readable\":%s,\"functions\":%u,\"keep_frame_pointers\":%u}",
-		 file->readable ? "true" : "false", file->frames.looked_at,
-		 file->frames.kept);
+	str_addf(out, ",\"readable\":%s,\"table\":", file->readable ? "true" : "false");
+	if (file->table_err)
+		str_add(out, "null}");
+	else
+		str_addf(out,
+			 "{\"functions\":%u,\"rows\":%u,\"rules\":%u,\"bytes\":%lu,"
+			 "\"unsupported\":%u,\"keeps_frame_pointers\":%s}}",
+			 file->stats.cfi.n_fdes, file->stats.n_rows, file->stats.n_rules,
+			 table_bytes(file), file->stats.rows[UNWIND_CFA_UNSUPPORTED],
+			 keeps_fp(file) ? "true" : "false");
 }
 
 void process_json(struct str *out, const struct doctor_process *process)

@@ -10,17 +10,19 @@
 #include "sym/files.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
-#define SCANS_MS     5000 /* for all files of the process */
-#define PROLOGUES_MS 2000 /* for one */
+#define SCANS_MS  5000 /* for all files of the process */
+#define TABLES_MS 10000
 
 /* What takes part in one look. */
 struct look {
 	struct worker *worker;
 	struct pipeline *pipeline;
 	struct files *files;
+	struct doctor_process *process;
 	int err; /* of a callback */
 };
 
@@ -40,13 +42,28 @@ static void look_end(struct look *look)
 	worker_free(look->worker);
 }
 
+/* The cookie is the file's place in the list. */
+static void on_table(void *arg, uint64_t cookie, int err, const struct unwind_head *head,
+		     const struct unwind_stats *stats)
+{
+	struct look *look = arg;
+	struct doctor_file *file = &look->process->files[cookie];
+
+	file->table_err = err;
+	file->head = *head;
+	file->stats = *stats;
+}
+
 static int look_begin(struct look *look)
 {
 	const struct pipeline_sink sink = {
 		.process = { .arg = look, .mapped = on_mapped },
 	};
+	const struct table_sink tables = { .arg = look, .done = on_table };
 	int err = worker_new(&look->worker);
 
+	if (!err)
+		worker_set_table_sink(look->worker, &tables);
 	if (!err)
 		err = pipeline_new(&look->pipeline, &sink);
 	return err ? err
@@ -113,8 +130,11 @@ static void add_file(struct doctor_process *process, const struct look *look,
 
 	copy_path(file->path, path);
 	file->readable = files_facts(look->files, map->module) != NULL;
-	if (file->readable &&
-	    worker_prologues(look->worker, fd, PROLOGUES_MS, &file->frames))
+	file->table_err = -ETIMEDOUT; /* until it is there */
+	if (!file->readable)
+		return;
+	fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (fd < 0 || worker_submit_table(look->worker, fd, process->n_files - 1))
 		error_clear(); /* unknown, which is what is shown */
 }
 
@@ -132,6 +152,7 @@ static int describe(struct doctor_process *process, const struct look *look,
 {
 	size_t n;
 	const struct mapping *maps = process_mappings(seen, &n);
+	int err;
 
 	process->files = calloc(DOCTOR_FILES_MOST, sizeof(*process->files));
 	if (!process->files)
@@ -147,7 +168,8 @@ static int describe(struct doctor_process *process, const struct look *look,
 			add_file(process, look, &maps[i], module->path);
 	}
 	doctor_count_threads(process);
-	return 0;
+	err = files_collect(look->files, TABLES_MS);
+	return err < 0 ? err : 0;
 }
 
 static void read_comm(struct doctor_process *process)
@@ -180,6 +202,7 @@ int doctor_look(struct doctor_process **ret, pid_t pid)
 	if (!process)
 		return fail(-ENOMEM, "no memory for a process");
 	process->pid = pid;
+	look.process = process;
 	read_comm(process);
 	err = look_begin(&look);
 	if (!err)

@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "kern/probe.h"
 #include "obj/elf_scan.h"
-#include "obj/frame_pointers.h"
+#include "obj/unwind_table.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,7 +22,9 @@
 struct doctor_file {
 	char path[DOCTOR_PATH_BYTES]; /* as the process mapped it; clean */
 	bool readable;
-	struct frame_pointers frames; /* looked_at 0: unknown */
+	int table_err; /* of making its table; -ENODATA: it has none */
+	struct unwind_head head;
+	struct unwind_stats stats;
 };
 
 struct doctor_key {

@@ -10,7 +10,6 @@
 
 #include "base/cleanup.h"
 #include "obj/elf_scan.h"
-#include "obj/frame_pointers.h"
 #include "obj/names.h"
 #include "obj/unwind_table.h"
 
@@ -83,11 +82,6 @@ enum name_source { NAMES_ELF, NAMES_PERF_MAP, NAMES_KALLSYMS, NAMES_ELF_LINKED }
 int worker_names(struct worker *worker, enum name_source source, int fd,
 		 const uint64_t *addrs, size_t n, int deadline_ms, name_sink sink,
 		 void *arg);
-
-/* As frame_pointers_guess(), in the worker; blocks, at most until the deadline.
- * fd is borrowed. Only while no scan is under way. */
-int worker_prologues(struct worker *worker, int fd, int deadline_ms,
-		     struct frame_pointers *ret);
 
 const struct worker_counts *worker_counts(const struct worker *worker);
 

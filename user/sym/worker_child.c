@@ -3,7 +3,6 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "obj/frame_pointers.h"
 #include "obj/names.h"
 #include "sym/worker.h"
 #include "sym/worker_cage.h"
@@ -117,17 +116,6 @@ static int answer_scan(int sock, int fd)
 			 answer.head.err ? sizeof(answer.head) : sizeof(answer), -1, 0);
 }
 
-static int answer_prologues(int sock, int fd)
-{
-	struct wire_answer done = { .kind = WIRE_DONE };
-	struct frame_pointers found = { 0 };
-
-	done.err = frame_pointers_guess(fd, &found);
-	done.count = found.looked_at;
-	done.kept = found.kept;
-	return wire_send(sock, &done, sizeof(done), -1, 0);
-}
-
 static int send_pages(struct outbox *out, const struct unwind_table *table)
 {
 	struct wire_pages *message = &out->buf.pages;
@@ -180,8 +168,6 @@ static int answer_one(struct outbox *out)
 		return answer_scan(out->sock, fd);
 	if (request.kind == WIRE_NAMES)
 		return answer_names(&request, fd, out);
-	if (request.kind == WIRE_PROLOGUES)
-		return answer_prologues(out->sock, fd);
 	if (request.kind == WIRE_TABLE)
 		return answer_table(out, fd);
 	return -EPROTO;

@@ -8,7 +8,6 @@
  *	NAMES, with a file; then	NAMED: struct wire_name and name, count
  *	addresses in further		times; as often as it takes;
  *	messages, n in all		DONE: err
- *	PROLOGUES, with a file		DONE: err; count looked at, kept
  *	TABLE, with a file		TABLED: err, and the count of pages and
  *					struct unwind_stats if 0; then
  *					PAGES, some in a message, until all came
@@ -34,7 +33,6 @@ enum wire_kind {
 	WIRE_FACTS,
 	WIRE_NAMED,
 	WIRE_DONE,
-	WIRE_PROLOGUES,
 	WIRE_TABLE,
 	WIRE_TABLED,
 	WIRE_PAGES,
@@ -50,7 +48,7 @@ struct wire_answer {
 	uint32_t kind;
 	int32_t err;
 	uint32_t count;
-	uint32_t kept; /* PROLOGUES; else 0 */
+	uint32_t reserved;
 };
 
 struct wire_facts {
