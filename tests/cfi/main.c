@@ -5,14 +5,16 @@
  *
  * The rows are those of the pages that a tick would read, so that the reader of
  * call frame information, the builder and the layout are all checked. Each byte
- * of code for which either has a rule is compared. Where readelf shows an
- * expression it shows no more than that; our rule must then be one of those that
- * expressions become, and is counted.
+ * of code for which either has a rule is compared. Where readelf shows no more
+ * than that there is an expression, it is looked for in the function's.
  */
+#include "bare.h"
+#include "exprs.h"
 #include "image.h"
 #include "readelf.h"
 
 #include "base/error.h"
+#include "sym/vdso.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -21,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define TOLD_MOST 5 /* disagreements that are shown of a file */
 
@@ -62,9 +65,7 @@ static bool cfa_agrees(const struct truth *truth, const struct truth_row *row,
 	const char *fp = truth->is_arm64 ? "x29" : "rbp";
 
 	if (is_expr(row->cfa))
-		return rule->cfa == UNWIND_CFA_PLT || rule->cfa == UNWIND_CFA_DEREF_SP ||
-		       rule->cfa == UNWIND_CFA_DEREF_FP || rule->cfa == UNWIND_CFA_SP ||
-		       rule->cfa == UNWIND_CFA_FP || rule->cfa == UNWIND_CFA_REG;
+		return exprs_allow(&truth->exprs, row->begin, rule);
 	if (rule->cfa_offset != offset_of(row->cfa) || rule->deref_offset)
 		return false;
 	if (is_register(row->cfa, sp))
@@ -102,14 +103,15 @@ static bool ra_agrees(const struct truth *truth, const struct truth_row *row,
 }
 
 /* What no rule can hold, as far as readelf shows it. */
-static bool may_be_unsupported(const struct truth *truth, const struct truth_row *row)
+static bool may_be_unsupported(const struct truth *truth, const struct truth_row *row,
+			       const struct unwind_rule *rule)
 {
-	if (is_expr(row->cfa) || is_expr(row->ra) || !is_unsaid(row->sp) ||
-	    row->ra_is_odd)
+	bool usual = truth->is_arm64 ? is_saved(row->ra) || is_unsaid(row->ra)
+				     : !strcmp(row->ra, "c-8");
+
+	if (!usual || !is_unsaid(row->sp) || row->ra_is_odd)
 		return true;
-	if (truth->is_arm64)
-		return !is_saved(row->ra) && !is_unsaid(row->ra);
-	return strcmp(row->ra, "c-8") != 0;
+	return is_expr(row->cfa) && exprs_allow(&truth->exprs, row->begin, rule);
 }
 
 static bool agrees(const struct truth *truth, const struct truth_row *row,
@@ -125,7 +127,7 @@ static bool agrees(const struct truth *truth, const struct truth_row *row,
 		return row->is_signal && (is_expr(row->cfa) || truth->is_arm64);
 	case UNWIND_CFA_UNSUPPORTED:
 		sums->unsupported++;
-		return may_be_unsupported(truth, row);
+		return may_be_unsupported(truth, row, rule);
 	case UNWIND_CFA_NONE:
 		return false;
 	}
@@ -203,9 +205,19 @@ static bool is_arm64(int fd)
 	       header.e_machine == EM_AARCH64;
 }
 
-static int compare(const char *readelf, const char *path, struct sums *sums)
+/* vdso: the kernel's, which is in no folder. *ret_path: how readelf finds it. */
+static int open_file(const char *path, char *ret_path, size_t room)
 {
-	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = strcmp(path, "vdso") ? open(path, O_RDONLY | O_CLOEXEC) : vdso_open();
+
+	snprintf(ret_path, room, "/proc/%d/fd/%d", getpid(), fd);
+	return fd;
+}
+
+static int compare(const char *readelf, const char *name, struct sums *sums)
+{
+	char path[64];
+	AUTO_CLOSE int fd = open_file(name, path, sizeof(path));
 	AUTO(unwind_table) table = NULL;
 	struct truth truth = { .is_arm64 = is_arm64(fd) };
 	struct image image = { 0 };
@@ -223,6 +235,8 @@ static int compare(const char *readelf, const char *path, struct sums *sums)
 	compare_theirs(&truth, &image, sums);
 	compare_ours(&truth, &image, sums);
 	sums->overlaps = truth.overlaps;
+	if (!unwind_table_stats(table)->cfi.n_debug)
+		sums->wrong += !bare_agrees(fd, &image);
 	truth_free(&truth);
 	image_free(&image);
 	return sums->wrong ? -1 : 0;
@@ -246,6 +260,6 @@ int main(int argc, char **argv)
 		       sums.exprs, sums.unsupported, sums.overlaps);
 	}
 	printf("# %lu comparisons, %lu unsupported\n1..%d\n", rows, unsupported,
-	       argc - 2);
+	       argc - 3);
 	return failed ? 1 : 0;
 }

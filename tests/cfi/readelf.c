@@ -232,12 +232,14 @@ bool truth_read(struct truth *truth, const char *readelf, const char *path)
 	free(line);
 	free(parse.cies);
 	sort_rows(truth);
+	exprs_read(&truth->exprs, readelf, path);
 	return truth->n > 0;
 }
 
 void truth_free(struct truth *truth)
 {
 	free(truth->rows);
+	exprs_free(&truth->exprs);
 	truth->rows = NULL;
 	truth->n = 0;
 }

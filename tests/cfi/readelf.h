@@ -3,6 +3,8 @@
 #ifndef WEFT_TESTS_CFI_READELF_H
 #define WEFT_TESTS_CFI_READELF_H
 
+#include "exprs.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,6 +27,7 @@ struct truth {
 	size_t n;
 	size_t overlaps; /* rows that another's cut short */
 	bool is_arm64;
+	struct exprs exprs;
 };
 
 /* False: readelf says nothing of it. */

@@ -113,7 +113,7 @@ static void write_headers(struct layout *layout, const struct section_shape *sha
 					 .p_offset = 64,
 					 .p_vaddr = 64,
 					 .p_filesz = sizeof(*layout),
-					 .p_memsz = 1u << 28 };
+					 .p_memsz = 1u << 21 };
 	layout->phdrs[1] = (Elf64_Phdr){ .p_type = PT_LOAD,
 					 .p_flags = PF_R,
 					 .p_offset = hdr,
@@ -156,8 +156,10 @@ void section_file_write(struct section_file *file, const struct section_shape *s
 
 	n = packed ? packed : n;
 	write_headers(&layout, shape, n, packed != 0);
-	if (pwrite(file->fd, &layout, at, 0) != (ssize_t)at ||
-	    pwrite(file->fd, bytes, n, (off_t)at) != (ssize_t)n ||
-	    ftruncate(file->fd, (off_t)(at + n)))
+	memcpy(layout.section, bytes, n);
+	if (pwrite(file->fd, &layout, at + n, 0) != (ssize_t)(at + n))
+		abort();
+	/* without headers the section ends where the file does */
+	if (!shape->headers && ftruncate(file->fd, (off_t)(at + n)))
 		abort();
 }

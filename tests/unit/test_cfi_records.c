@@ -259,6 +259,27 @@ static void multiplies(void **state)
 	assert_int_equal(rows.items[1].rule.fp_words, -2);
 }
 
+/* What a CIE says of a register holds until the FDE says otherwise, and again
+ * once it is restored. */
+static void restores_what_the_cie_said(void **state)
+{
+	static const uint8_t cie[] = { 0,  0, 0,    0,	  1, 'z', 'R',	0, 1,	 0x78,
+				       16, 1, 0x1b, 0x0c, 7, 8,	  0x90, 1, 0x86, 2 };
+	static const uint8_t code[] = { 0x41, 0x08, 6, 0x41, 0xc6 };
+
+	begin();
+	begin_record(&made);
+	put(&made, cie, sizeof(cie));
+	end_record(&made);
+	put_fde(&made, CODE, 32, code, sizeof(code));
+	rows_read(&rows, &made);
+	assert_int_equal(rows.n, 4);
+	assert_int_equal(rows.items[0].rule.fp_words, -2);
+	assert_int_equal(rows.items[1].rule.fp, UNWIND_FP_SAME);
+	assert_int_equal(rows.items[2].rule.fp, UNWIND_FP_CFA);
+	assert_int_equal(rows.items[2].rule.fp_words, -2);
+}
+
 static void refuses_lost_cies(void **state)
 {
 	static const uint32_t pointers[] = { 0, 4, 0x1000, 0x7fffffff, 0xfffffff0, 2 };
@@ -371,6 +392,7 @@ int main(void)
 		cmocka_unit_test(refuses_versions),
 		cmocka_unit_test(knows_signal_frames),
 		cmocka_unit_test(multiplies),
+		cmocka_unit_test(restores_what_the_cie_said),
 		cmocka_unit_test(refuses_lost_cies),
 		cmocka_unit_test(survives_cuts),
 		cmocka_unit_test(drops_what_is_no_code),
