@@ -12,8 +12,10 @@
 
 #include <errno.h>
 
-#define STEPS_MOST  (64u << 20) /* instructions; the largest files take some 10 M */
-#define CIES_CACHED 64		/* a file has a handful, or one an object file */
+#define STEPS_MOST   (64u << 20) /* instructions; the largest files take some 10 M */
+#define CIES_CACHED  64		 /* a file has a handful, or one an object file */
+#define SIGNALS_MOST 64		 /* functions that are looked at; files have one */
+#define SIGNAL_BYTES 32		 /* of code, at most, up to the system call's end */
 
 enum { EH_FRAME, DEBUG_FRAME, N_SECTIONS };
 
@@ -36,6 +38,7 @@ struct reading {
 		struct cfi_cie cie;
 	} cies[CIES_CACHED];
 	struct cfi_exec exec;
+	unsigned int n_signals;
 };
 
 static void reading_free(struct reading *reading)
@@ -163,6 +166,32 @@ static void sort_entries(struct reading *reading)
 		qsort(items, n, sizeof(*items), compare_entries);
 }
 
+/*
+ * Is this where a signal's handler returns to? Its entry says where the registers
+ * lie in words that differ from libc to libc, and wrongly in the arm64 vDSO; its
+ * code says that it is so. Other entries are marked as signal frames only so that
+ * their callers' addresses are taken as they are: the starts of coroutines.
+ */
+static bool is_sigreturn(struct reading *reading, const struct cfi_fde *fde)
+{
+	const struct cfi_machine *machine = reading->exec.machine;
+	uint8_t code[SIGNAL_BYTES];
+	uint64_t offset, n;
+
+	if (reading->n_signals++ >= SIGNALS_MOST ||
+	    !elf_file_offset(reading->file, fde->begin, &offset, &n))
+		return false;
+	if (n > fde->end - fde->begin)
+		n = fde->end - fde->begin;
+	if (n > sizeof(code))
+		n = sizeof(code);
+	if (elf_file_read(reading->file, offset, code, n)) {
+		error_clear(); /* then it is what its entry says */
+		return false;
+	}
+	return memmem(code, n, machine->sigreturn, machine->sigreturn_bytes);
+}
+
 /* It could be read before; what it says of [from, end) becomes rows. */
 static int run_entry(struct reading *reading, const struct entry *entry, uint64_t from)
 {
@@ -179,6 +208,7 @@ static int run_entry(struct reading *reading, const struct entry *entry, uint64_
 		reading->sink->fde(reading->sink->arg, from, fde.end);
 	reading->stats.n_fdes++;
 	reading->exec.section = section;
+	reading->exec.is_sigreturn = cie->is_signal && is_sigreturn(reading, &fde);
 	return cfi_exec_run(&reading->exec, cie, &fde, from);
 }
 

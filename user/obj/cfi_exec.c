@@ -110,10 +110,12 @@ static int row_until(struct cfi_exec *exec, uint64_t until)
 {
 	struct cfi_expr expr = { 0 };
 	enum cfi_odd odd;
-	struct unwind_rule rule;
+	struct unwind_rule rule = { .cfa = UNWIND_CFA_SIGNAL };
 
 	if (until <= exec->pc || until <= exec->from)
 		return 0;
+	if (exec->is_sigreturn)
+		return give_row(exec, until, &rule);
 	rule = cfi_rule(exec->machine, exec->cie, &exec->state, &odd, &expr);
 	if (odd < N_CFI_ODDS) {
 		exec->stats->odd[odd]++;

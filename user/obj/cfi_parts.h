@@ -15,6 +15,7 @@ struct cfi_machine {
 	uint8_t ip;	     /* where expressions can name it; x86-64's is ra */
 	bool ra_in_register; /* at a function's start */
 	bool ra_below_cfa;   /* where the call put it */
+	uint8_t sigreturn[9], sigreturn_bytes; /* the code that asks for it */
 };
 
 /* NULL: not one that we know. */
@@ -131,6 +132,7 @@ struct cfi_exec {
 	struct cfi_state saved[CFI_STATES_MOST];
 	size_t n_saved;
 	uint64_t pc, from, end; /* rows are for [from, end) */
+	bool is_sigreturn;	/* its frames are the kernel's, whatever is said */
 };
 
 /* Rows for [from, fde->end). 0, the sink's error, or -EBADMSG: out of steps. */

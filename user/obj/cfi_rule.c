@@ -8,10 +8,25 @@
 #include <limits.h>
 
 static const struct cfi_machine x86_64 = {
-	.fp = 6, .sp = 7, .ra = 16, .ip = 16, .ra_below_cfa = true
+	.fp = 6,
+	.sp = 7,
+	.ra = 16,
+	.ip = 16,
+	.ra_below_cfa = true,
+	/* mov $15, %rax; syscall */
+	.sigreturn = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 },
+	.sigreturn_bytes = 9,
 };
+
 static const struct cfi_machine arm64 = {
-	.fp = 29, .sp = 31, .ra = 30, .ip = UINT8_MAX, .ra_in_register = true
+	.fp = 29,
+	.sp = 31,
+	.ra = 30,
+	.ip = UINT8_MAX,
+	.ra_in_register = true,
+	/* mov x8, #139; svc #0 */
+	.sigreturn = { 0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4 },
+	.sigreturn_bytes = 8,
 };
 
 const struct cfi_machine *cfi_machine(uint16_t e_machine)
@@ -173,27 +188,6 @@ static void take_fp(struct making *making)
 	}
 }
 
-/*
- * A frame that the kernel made for a handler: glibc's __restore_rt, whose
- * expressions lead into the ucontext on the stack, and the arm64 vDSO's, which
- * leads to a frame record beside it.
- */
-static bool is_kernels_frame(const struct making *making)
-{
-	const struct cfi_state *state = making->state;
-	const struct cfi_term *cfa = &making->cfa;
-	struct cfi_term ra = address_of(making, &state->ra);
-
-	if (!in_memory(&state->ra))
-		return false;
-	if (making->machine->ra_below_cfa)
-		return cfa->kind == CFI_TERM_DEREF && cfa->reg == making->machine->sp &&
-		       ra.kind == CFI_TERM_REG && ra.reg == making->machine->sp &&
-		       (uint64_t)ra.offset - (uint64_t)cfa->deref == 8;
-	return cfa->kind == CFI_TERM_REG && cfa->reg == making->machine->fp &&
-	       !cfa->offset && ra.kind == CFI_TERM_CFA && ra.offset == 8;
-}
-
 struct unwind_rule cfi_rule(const struct cfi_machine *machine, const struct cfi_cie *cie,
 			    const struct cfi_state *state, enum cfi_odd *ret_odd,
 			    struct cfi_expr *ret_expr)
@@ -205,8 +199,6 @@ struct unwind_rule cfi_rule(const struct cfi_machine *machine, const struct cfi_
 	if (cie->ra == machine->ra && state->ra.how == CFI_UNDEFINED)
 		return (struct unwind_rule){ .cfa = UNWIND_CFA_END };
 	known = find_cfa(&making);
-	if (known && cie->is_signal && is_kernels_frame(&making))
-		return (struct unwind_rule){ .cfa = UNWIND_CFA_SIGNAL };
 	if (known && cie->ra != machine->ra)
 		known = is_odd(&making, CFI_RA_PLACE, NULL);
 	if (known && take_cfa(&making) && take_ra(&making) && check_sp(&making))
