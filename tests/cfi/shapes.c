@@ -121,6 +121,18 @@ __asm__(".text\n"
 	".size without, . - without\n");
 #endif
 
+#ifdef UNCOVERED
+/* More code without an entry than start files have. */
+__asm__(".text\n"
+	"uncovered:\n"
+	"	.rept 600\n"
+	"	nop\n"
+	"	.endr\n"
+	"	call sink@plt\n"
+	"	ret\n"
+	".size uncovered, . - uncovered\n");
+#endif
+
 __attribute__((noreturn)) void gives_up(const char *why)
 {
 	fputs(why, stderr);
