@@ -27,5 +27,5 @@ UNIT_BIN += $(CROSS_DIR)/test_compare
 -include $(CROSS_OBJ:.o=.d) $(CROSS_DIR)/unit/test_compare.d
 
 .PHONY: check-crosscheck
-check-crosscheck: $(CROSS_DIR)/crosscheck
+check-crosscheck: $(CROSS_DIR)/crosscheck workloads
 	$(Q)tests/crosscheck/run $(B)
