@@ -140,7 +140,7 @@ load_mixed() {
 		done
 	done
 	sleep 0.5
-	check mixed --samples "$((4 * samples))" -p "$(list "${pids[@]}")"
+	check mixed --samples "$((4 * samples))" --least "$samples" -p "$(list "${pids[@]}")"
 }
 
 # Roots, waits and fibers of the ground truth, whose stacks are all its own.
@@ -154,7 +154,7 @@ load_async() {
 			start "$workloads/$kind/"$program
 		done
 		sleep 0.5
-		check "async, $kind" --samples "$((3 * samples))" -p "$(list "${pids[@]}")"
+		check "async, $kind" --samples "$((3 * samples))" --least "$samples" -p "$(list "${pids[@]}")"
 	done
 }
 
