@@ -26,6 +26,9 @@ UNIT_BIN += $(B)/tests/truth/test_judge
 .PHONY: check-truth truth-core
 check-truth: $(B)/weft $(B)/tests/truth/truth workloads
 	$(Q)status=0; $(TRUTH_RUN) || status=1; \
+	$(TRUTH_RUN) --unwind fp --only '*/gcc-O2' || status=1; \
+	$(TRUTH_RUN) --sabotage no-tables --only '*/gcc-O3-omit' || status=1; \
+	$(TRUTH_RUN) --sabotage fp-leaf --only '*/gcc-O2' || status=1; \
 	$(TRUTH_RUN) --sabotage no-key --only '*/gcc-O2' || status=1; \
 	$(TRUTH_RUN) --sabotage no-interval || status=1; \
 	$(TRUTH_RUN) --sabotage no-identity || status=1; \

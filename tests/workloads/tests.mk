@@ -18,15 +18,13 @@ WORK_PLAIN := nest threads storm chain roots wait moves late skip
 WORK_FOLLY := folly-weak folly-unique folly-local folly-global
 WORK_LIBS  := liblate.so liblive.so libdead.so
 WORK_LINKS := nest threads storm chain roots wait moves
-WORK_KINDS := gcc-O0 gcc-O2 clang-O0 clang-O2 gcc-O3-omit clang-O3-omit
+WORK_KINDS := gcc-O2 clang-O0 gcc-O3-omit clang-O2-omit
 WORK_MUSL  := $(if $(filter x86_64,$(ARCH)),$(shell command -v musl-gcc))
 
-gcc-O0_CC        := $(CC) -O0 $(WITH_FP)
 gcc-O2_CC        := $(CC) -O2 $(WITH_FP)
 gcc-O3-omit_CC   := $(CC) -O3 -fomit-frame-pointer
 clang-O0_CC      := $(WORK_CLANG) -O0 $(WITH_FP)
-clang-O2_CC      := $(WORK_CLANG) -O2 $(WITH_FP)
-clang-O3-omit_CC := $(WORK_CLANG) -O3 -fomit-frame-pointer
+clang-O2-omit_CC := $(WORK_CLANG) -O2 -fomit-frame-pointer
 static_CC        := $(CC) -O2 -static $(WITH_FP)
 static-pie_CC    := $(CC) -O2 -static-pie $(WITH_FP)
 musl_CC          := $(WORK_MUSL) -O2 -fomit-frame-pointer
