@@ -12,6 +12,7 @@ static const struct truth_case cases[] = {
 		.args = "plain %m",
 		.kinds = ALL_KINDS,
 		.core = true,
+		.breaks = "no-tables",
 		.thread = { { LEVELS BURNS }, { "main;sys_call" } },
 		.shares = { { "burn_heavy", .75 }, { "burn_light", .25 } },
 	},
@@ -52,6 +53,7 @@ static const struct truth_case cases[] = {
 		.args = "tiny %m",
 		.kinds = BOTH_COMPILERS,
 		.core = true,
+		.breaks = "no-tables|fp-leaf",
 		.thread = { { "main;tiny_loop;leaf_1|leaf_2|leaf_3|leaf_4|leaf_5|"
 			      "leaf_frame_4|leaf_frame_5" },
 			    { "main;sys_call" } },
