@@ -87,11 +87,20 @@ static struct stack stack_of(const struct judge *judge, const char *const *frame
 	return stack;
 }
 
+/* A stripped program's _start has no name: "chain+0x1090". */
+static bool is_nameless_start(const struct judge *judge, const char *frame)
+{
+	size_t n = strlen(judge->of->program);
+
+	return !strncmp(frame, judge->of->program, n) && !strncmp(frame + n, "+0x", 3);
+}
+
 /* Is what comes before the workload's own frames as a walk by tables has it? */
-static bool is_well_started(const struct stack *stack)
+static bool is_well_started(const struct judge *judge, const struct stack *stack)
 {
 	for (size_t i = 0; i < stack->lead; i++)
-		if (!path_is_one_of(STARTERS, stack->frames[i]))
+		if (!path_is_one_of(STARTERS, stack->frames[i]) &&
+		    (i || !is_nameless_start(judge, stack->frames[i])))
 			return false;
 	return true;
 }
@@ -110,7 +119,8 @@ static enum stack_class find_whole(const struct judge *judge, enum view view,
 
 		if (!path_fits(path, stack->frames + skip, stack->n - skip))
 			continue;
-		if (allowed[i].as == CLASS_EXACT && skip && !is_well_started(stack))
+		if (allowed[i].as == CLASS_EXACT && skip &&
+		    !is_well_started(judge, stack))
 			return CLASS_FP_START;
 		return allowed[i].as;
 	}

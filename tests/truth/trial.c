@@ -64,7 +64,6 @@ static int judge_files(const struct setup *setup, struct judge *judge,
 	judge->late = 2 * ledger_late_ns(stats, wrong) * setup->hz / 1e9;
 	judge->more = setup->core ? CORE_MORE : 0;
 	judge->awaited = ledger_awaited(stats, wrong);
-	judge->by_table = !setup->unwind || strcmp(setup->unwind, "fp") != 0;
 	for (int view = 0; view < N_VIEWS && !err; view++)
 		err = judge_file(judge, files, view, &findings[view], wrong);
 	if (!err && !setup->core)
@@ -104,6 +103,14 @@ static int record_enough(const struct setup *setup, const struct truth_case *of,
 	}
 }
 
+/* musl's own code has no call frame information. */
+static bool has_tables(const struct setup *setup, const char *kind)
+{
+	if (setup->unwind && !strcmp(setup->unwind, "fp"))
+		return false;
+	return strcmp(kind, "musl") != 0;
+}
+
 int trial_run(const struct setup *setup, const struct truth_case *of, const char *kind,
 	      struct finding findings[N_VIEWS], struct str *wrong)
 {
@@ -114,7 +121,7 @@ int trial_run(const struct setup *setup, const struct truth_case *of, const char
 	if (err)
 		return err;
 	err = record_enough(setup, of, kind, &files);
-	judge.by_table = true; /* as a sabotaged run is judged */
+	judge.by_table = has_tables(setup, kind);
 	if (!err && setup->sabotage)
 		err = judge_file(&judge, &files, VIEW_ASYNC, &findings[VIEW_ASYNC],
 				 wrong);
