@@ -2,19 +2,34 @@
 #include "flow/output.h"
 
 #include "base/outfile.h"
-#include "out/folded.h"
 
-int output_profile(const struct output *output, const struct profile *profile,
-		   const struct module_table *modules, struct names *names,
-		   struct folded_notes *ret_notes)
+static struct view_sums sum_notes(const struct reading *reading, enum view view)
 {
-	AUTO_STR text = { 0 };
-	int err = names_fill(names, profile, modules);
+	const struct timeline *timeline = &reading->timeline;
+	struct view_sums sums = { 0 };
 
+	for (size_t i = 0; i < timeline->uses.n; i++) {
+		uint32_t notes = reading->stacks.items[timeline->uses.items[i].a].notes;
+
+		if (notes & STACK_WHOLE_ASYNC << view)
+			sums.whole += timeline->counts.items[i];
+		if (notes & STACK_DOUBTED_ASYNC << view)
+			sums.doubted += timeline->counts.items[i];
+	}
+	return sums;
+}
+
+int output_reading(const struct output *output, const struct reading *reading,
+		   struct view_sums *ret_notes)
+{
+	const struct writer_options options = { .view = output->view };
+	AUTO(outfile) file = NULL;
+	int err = outfile_new(&file, output->path);
+
+	*ret_notes = sum_notes(reading, output->view);
 	if (!err)
-		err = folded_write(&text, profile, modules, names, output->view,
-				   ret_notes);
-	return err ? err : outfile_write(output->path, text.s, text.n);
+		err = output->writer->write(file, reading, &options);
+	return err ? err : outfile_finish(file);
 }
 
 static void tell(const struct output *output, const struct stats *stats)

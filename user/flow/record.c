@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "flow/gather.h"
 #include "flow/output.h"
 #include "flow/recording.h"
 #include "proc/scan.h"
@@ -217,10 +218,12 @@ static int finish_tape(struct recording *r, const struct names *names,
 static int finish(struct recording *r)
 {
 	const struct output output = { r->options->output, r->options->stats_json,
-				       r->options->view, r->options->quiet };
+				       &folded_writer, r->options->view,
+				       r->options->quiet };
 	struct profile *profile = pipeline_profile(r->pipeline);
 	struct module_table *modules = pipeline_modules(r->pipeline);
 	AUTO(names) names = NULL;
+	AUTO(gather) gather = NULL;
 	struct stats stats = { 0 };
 	int err = names_new(&names);
 
@@ -233,7 +236,11 @@ static int finish(struct recording *r)
 		err = calls_check(names, profile, modules, r->files);
 	if (err)
 		return err;
-	err = output_profile(&output, profile, modules, names, &stats.notes);
+	err = gather_new(&gather, profile, modules, NULL);
+	if (!err)
+		err = gather_finish(gather, names);
+	if (!err)
+		err = output_reading(&output, gather_reading(gather), &stats.notes);
 	collect_stats(r, &stats);
 	stats.finish_ns = clock_now_ns() - r->stopped_ns;
 	stats_check(&stats);

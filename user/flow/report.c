@@ -2,6 +2,7 @@
 /* The user half over a tape: the same pipeline, with names from the tape. */
 #include "base/error.h"
 #include "base/log.h"
+#include "flow/gather.h"
 #include "flow/output.h"
 #include "flow/pipeline.h"
 #include "flow/record.h"
@@ -72,11 +73,16 @@ static int play(struct player *player, const char *tape)
 static int write_out(struct player *player, const struct report_options *options)
 {
 	const struct output output = { options->output, options->stats_json,
-				       options->view, options->quiet };
-	int err = output_profile(&output, pipeline_profile(player->pipeline),
-				 pipeline_modules(player->pipeline), player->names,
-				 &player->stats.notes);
+				       &folded_writer, options->view, options->quiet };
+	AUTO(gather) gather = NULL;
+	int err = gather_new(&gather, pipeline_profile(player->pipeline),
+			     pipeline_modules(player->pipeline), NULL);
 
+	if (!err)
+		err = gather_finish(gather, player->names);
+	if (!err)
+		err = output_reading(&output, gather_reading(gather),
+				     &player->stats.notes);
 	if (err)
 		return err;
 	player->stats.profile = pipeline_profile(player->pipeline);
