@@ -32,10 +32,15 @@ teardown() {
 	[ -z "$stderr" ]
 }
 
-@test "the default output is weft.folded" {
+@test "the default output is profile.weft, which weft report finds" {
 	start_busy
 	weft record -q -p "$busy_pid" -F 499 -d 1s
-	is_folded weft.folded
+	weft report -o out
+	is_folded out
+	run --separate-stderr weft report
+	[ "$status" -eq 0 ]
+	[ -z "$stderr" ]
+	[[ $output == *"ASYNC VIEW"* ]]
 }
 
 @test "a filter by process leaves only that" {

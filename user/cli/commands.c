@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/nearest.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -101,7 +102,7 @@ static int general_help(void)
 
 static int unknown_command(const char *name)
 {
-	const char *nearest = options_nearest(name, command_name, NULL);
+	const char *nearest = nearest_word(name, command_name, NULL);
 	char shown[64];
 
 	str_clean(shown, sizeof(shown), name, strlen(name));
@@ -139,7 +140,7 @@ static int check_line(const struct command *command, void *line,
 
 static int run_line(const struct command *command, int argc, char **argv, void *line)
 {
-	struct given given;
+	struct given given = { .takes_files = command->takes_files };
 	int err;
 
 	if (command->set_defaults)

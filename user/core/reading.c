@@ -9,15 +9,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#define STRINGS_MOST	  (16u << 20)
-#define STRING_BYTES_MOST 4096
-#define NODES_MOST	  (24u << 20)
-#define RUNS_MOST	  (64u << 10)
-#define LEDGER_MOST	  256
-#define THREADS_MOST	  (8u << 20)
+#define STRINGS_MOST	      (16u << 20)
+#define STRING_BYTES_MOST     4096
+#define NODES_MOST	      (24u << 20)
+#define RUNS_MOST	      (64u << 10)
+#define LEDGER_MOST	      256
+#define STRING_BYTES_SUM_MOST (512u << 20)
 
 /* What is told apart by its bytes: an id is its index in the reading's array. */
-enum { IDS_MODULE, IDS_FRAME, IDS_PROCESS, IDS_THREAD };
+enum { IDS_MODULE, IDS_FRAME, IDS_PROCESS, IDS_THREAD, IDS_STACK };
 
 void reading_free(struct reading *r)
 {
@@ -63,8 +63,9 @@ int reading_new(struct reading **ret)
 	static const size_t most[] = {
 		[IDS_MODULE] = MODULES_MOST,
 		[IDS_FRAME] = FRAMES_DISTINCT_MOST,
-		[IDS_PROCESS] = THREADS_MOST,
-		[IDS_THREAD] = THREADS_MOST,
+		[IDS_PROCESS] = READING_THREADS_MOST,
+		[IDS_THREAD] = READING_THREADS_MOST,
+		[IDS_STACK] = STACKS_MOST,
 	};
 	AUTO(reading) r = calloc(1, sizeof(*r));
 	int err;
@@ -95,9 +96,16 @@ static int full_is_zero(struct reading *r, int err, uint32_t *ret)
 int reading_add_string(struct reading *r, const char *s, size_t n, uint32_t *ret)
 {
 	char clean[STRING_BYTES_MOST];
+	size_t before = intern_count(r->strings);
+	int err;
 
 	str_clean(clean, sizeof(clean), s, n);
-	return full_is_zero(r, intern_id(r->strings, clean, strlen(clean), ret), ret);
+	if (r->string_bytes > STRING_BYTES_SUM_MOST)
+		return full_is_zero(r, INTERN_FULL, ret);
+	err = intern_id(r->strings, clean, strlen(clean), ret);
+	if (!err && *ret == before)
+		r->string_bytes += strlen(clean);
+	return full_is_zero(r, err, ret);
 }
 
 /* Is it new? Then its number is the array's next. */
@@ -145,8 +153,12 @@ int reading_add_node(struct reading *r, uint32_t parent, uint32_t code, uint32_t
 
 int reading_add_stack(struct reading *r, const struct reading_stack *stack, uint32_t *ret)
 {
-	*ret = (uint32_t)r->stacks.n;
-	return vec_push(&r->stacks, *stack);
+	size_t before = r->left_out;
+	int err = ADD(r, IDS_STACK, stacks, stack, ret);
+
+	if (r->left_out != before) /* there is none that stands for all others */
+		*ret = READING_NO_STACK;
+	return err;
 }
 
 int reading_add_run(struct reading *r, const struct reading_run *run)

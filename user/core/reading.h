@@ -17,8 +17,8 @@
  * no frame; a node's parent is nearer to the root of the stack (main, or who
  * asked first) and has a smaller number, so sums are carried towards the root by
  * counting down once. A stack whose views are the same names one node twice. A
- * stack is empty where its node is 0: neither view is ever missing. Two stacks may
- * be equal: what is alike is found by node.
+ * stack is empty where its node is 0: neither view is ever missing. Two stacks, or
+ * two frames, may be equal.
  *
  * Marks are what stands between frames, core/view.h's VIEW_BOUNDARY and so on.
  * Seen from the root, what lies before a boundary asked for what lies after it.
@@ -61,6 +61,10 @@ enum place {
 	PLACE_JIT,
 	PLACE_INLINED, /* its code lies in the next frame towards the root */
 };
+
+#define READING_THREADS_MOST (8u << 20) /* and processes */
+/* A new reading's strings: "", "samples", "count". */
+#define READING_STRINGS_GIVEN 3
 
 struct reading_module {
 	uint32_t path;	   /* string; "[kernel]", "[vdso]", "[jit]" are such, too */
@@ -122,6 +126,7 @@ struct reading_count {
 
 struct reading {
 	struct intern *strings;
+	size_t string_bytes;
 	VEC(struct reading_module) modules;
 	VEC(struct reading_frame) frames;
 	VEC(struct reading_stack) stacks;
@@ -130,7 +135,7 @@ struct reading {
 	VEC(struct reading_run) runs;
 	VEC(struct reading_count) ledger;
 	struct pairs nodes;    /* a = parent, b = code */
-	struct intern *ids[4]; /* of what is told apart by its bytes; for adding */
+	struct intern *ids[5]; /* of what is told apart by its bytes; for adding */
 	struct timeline timeline;
 	/* what a count counts: "samples", "count"; or what pprof said */
 	uint32_t value_type, value_unit; /* strings */
@@ -205,6 +210,8 @@ int reading_add_frame(struct reading *r, const struct reading_frame *frame,
 		      uint32_t *ret);
 /* A full tree gives the parent. */
 int reading_add_node(struct reading *r, uint32_t parent, uint32_t code, uint32_t *ret);
+/* A full table gives READING_NO_STACK. */
+#define READING_NO_STACK UINT32_MAX
 int reading_add_stack(struct reading *r, const struct reading_stack *stack,
 		      uint32_t *ret);
 int reading_add_process(struct reading *r, const struct reading_process *process,

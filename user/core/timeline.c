@@ -10,6 +10,8 @@
 #include "base/varint.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 void timeline_free(struct timeline *timeline)
 {
@@ -70,33 +72,23 @@ int timeline_flush(struct timeline *timeline)
 					 : 0;
 }
 
-static int add_use(struct timeline *timeline, struct pair use, uint64_t count,
-		   uint32_t *ret)
+int timeline_use(struct timeline *timeline, struct pair use, uint32_t *ret)
 {
 	int err = pairs_id(&timeline->uses, use, USES_MOST, ret);
 
-	if (err == PAIRS_FULL) {
-		timeline->refused += count;
-		return err;
-	}
-	if (!err && *ret == timeline->counts.n)
-		err = vec_push(&timeline->counts, 0);
-	if (err)
-		return err;
-	timeline->counts.items[*ret] += count;
-	timeline->total += count;
-	return 0;
+	return err || *ret < timeline->counts.n ? err : vec_push(&timeline->counts, 0);
 }
 
-int timeline_add_undated(struct timeline *timeline, uint32_t stack, uint32_t thread,
-			 uint64_t count)
+static void sum_up(struct timeline *timeline, uint32_t use, uint64_t count)
 {
-	uint32_t use;
-	int err = add_use(timeline, (struct pair){ stack, thread }, count, &use);
+	timeline->counts.items[use] += count;
+	timeline->total += count;
+}
 
-	if (!err)
-		timeline->undated += count;
-	return err < 0 ? err : 0;
+void timeline_add_use_undated(struct timeline *timeline, uint32_t use, uint64_t count)
+{
+	sum_up(timeline, use, count);
+	timeline->undated += count;
 }
 
 static void note_second(struct timeline *timeline, uint32_t second)
@@ -108,25 +100,54 @@ static void note_second(struct timeline *timeline, uint32_t second)
 	timeline->is_dated = true;
 }
 
+int timeline_add_use(struct timeline *timeline, uint32_t second, uint32_t use,
+		     uint64_t count)
+{
+	int err = 0;
+
+	if (!count)
+		return 0;
+	if (count > UINT32_MAX || timeline->log.n >= TIMELINE_BYTES_MOST) {
+		timeline_add_use_undated(timeline, use, count);
+		return 0;
+	}
+	if (second != timeline->second || timeline->pending.n >= TIMELINE_PENDING_MOST)
+		err = timeline_flush(timeline);
+	if (err)
+		return err;
+	sum_up(timeline, use, count);
+	timeline->second = second;
+	note_second(timeline, second);
+	return vec_push(&timeline->pending,
+			(struct timeline_pending){ use, (uint32_t)count });
+}
+
 int timeline_add(struct timeline *timeline, uint32_t second, uint32_t stack,
 		 uint32_t thread, uint64_t count)
 {
-	struct timeline_pending item = { .count = (uint32_t)count };
-	int err = 0;
+	uint32_t use;
+	int err = timeline_use(timeline, (struct pair){ stack, thread }, &use);
 
-	if (count > UINT32_MAX || timeline->log.n >= TIMELINE_BYTES_MOST)
-		return timeline_add_undated(timeline, stack, thread, count);
-	if (!count)
+	if (err == PAIRS_FULL) {
+		timeline->refused += count;
 		return 0;
-	if (second != timeline->second || timeline->pending.n >= TIMELINE_PENDING_MOST)
-		err = timeline_flush(timeline);
+	}
+	return err ? err : timeline_add_use(timeline, second, use, count);
+}
+
+int timeline_add_undated(struct timeline *timeline, uint32_t stack, uint32_t thread,
+			 uint64_t count)
+{
+	uint32_t use;
+	int err = timeline_use(timeline, (struct pair){ stack, thread }, &use);
+
+	if (err == PAIRS_FULL) {
+		timeline->refused += count;
+		return 0;
+	}
 	if (!err)
-		err = add_use(timeline, (struct pair){ stack, thread }, count, &item.use);
-	if (err)
-		return err < 0 ? err : 0;
-	timeline->second = second;
-	note_second(timeline, second);
-	return vec_push(&timeline->pending, item);
+		timeline_add_use_undated(timeline, use, count);
+	return err;
 }
 
 bool timeline_next(const struct timeline *timeline, struct timeline_cursor *cursor,
@@ -158,4 +179,53 @@ bool timeline_next(const struct timeline *timeline, struct timeline_cursor *curs
 		.count = count,
 	};
 	return true;
+}
+
+void timeline_dated(const struct timeline *timeline, uint64_t *dated)
+{
+	struct timeline_cursor at = { 0 };
+	struct timeline_sample sample;
+
+	while (timeline_next(timeline, &at, &sample))
+		dated[sample.use] += sample.count;
+}
+
+/* What of a use no second holds: all of it but what is dated. */
+static void keep_undated(struct timeline *into, const struct timeline *from,
+			 const bool *keep, const uint64_t *dated)
+{
+	for (size_t i = 0; i < from->uses.n; i++)
+		if (keep[i])
+			timeline_add_use_undated(into, (uint32_t)i,
+						 from->counts.items[i] - dated[i]);
+}
+
+int timeline_keep(struct timeline *timeline, const bool *keep, uint32_t from, uint64_t to)
+{
+	struct timeline kept = { .uses = timeline->uses, .refused = timeline->refused };
+	uint64_t *dated = calloc(timeline->uses.n + 1, sizeof(*dated));
+	struct timeline_cursor at = { 0 };
+	struct timeline_sample sample;
+	int err = vec_reserve(&kept.counts, timeline->uses.n);
+
+	if (!dated && !err)
+		err = fail(-ENOMEM, "no memory for %zu uses", timeline->uses.n);
+	if (!err)
+		memset(kept.counts.items, 0, timeline->uses.n * sizeof(uint64_t));
+	kept.counts.n = timeline->uses.n;
+	while (!err && timeline_next(timeline, &at, &sample)) {
+		dated[sample.use] += sample.count;
+		if (keep[sample.use] && sample.second >= from && sample.second < to)
+			err = timeline_add_use(&kept, sample.second, sample.use,
+					       sample.count);
+	}
+	if (!err && timeline->undated && !from && to > UINT32_MAX)
+		keep_undated(&kept, timeline, keep, dated);
+	if (!err)
+		err = timeline_flush(&kept);
+	free(dated);
+	timeline->uses = (struct pairs){ 0 };
+	timeline_free(timeline);
+	*timeline = kept;
+	return err;
 }

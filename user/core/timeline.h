@@ -53,8 +53,22 @@ int timeline_add(struct timeline *timeline, uint32_t second, uint32_t stack,
 int timeline_add_undated(struct timeline *timeline, uint32_t stack, uint32_t thread,
 			 uint64_t count);
 
+/*
+ * In two steps, for who knows uses by number: 0, PAIRS_FULL or -ENOMEM; then
+ * counts of a use that is there, at most UINT32_MAX at once where they are dated.
+ */
+int timeline_use(struct timeline *timeline, struct pair use, uint32_t *ret);
+int timeline_add_use(struct timeline *timeline, uint32_t second, uint32_t use,
+		     uint64_t count);
+void timeline_add_use_undated(struct timeline *timeline, uint32_t use, uint64_t count);
+
 /* What is pending goes into the log; call before it is read. */
 int timeline_flush(struct timeline *timeline);
+
+/* Only the uses with keep[use], and of these what fell from `from` up to but not
+ * in `to`; what is undated stays where all seconds do. Uses keep their numbers. */
+int timeline_keep(struct timeline *timeline, const bool *keep, uint32_t from,
+		  uint64_t to);
 
 /*
  * Reads the log: struct timeline_cursor c = {0}; while (timeline_next(t, &c, &s)) …
@@ -65,6 +79,9 @@ struct timeline_cursor {
 	uint32_t second, use;
 	uint64_t left; /* of this second's entries */
 };
+
+/* Adds what the log has of each use to dated[], which has a place for each. */
+void timeline_dated(const struct timeline *timeline, uint64_t *dated);
 
 bool timeline_next(const struct timeline *timeline, struct timeline_cursor *cursor,
 		   struct timeline_sample *ret);

@@ -134,7 +134,7 @@ static int group_of(struct builder *b, uint32_t thread, uint32_t *ret)
 	int err;
 
 	*ret = 0;
-	if (b->options->group == GROUP_NONE || b->options->invert)
+	if (b->options->group == GROUP_NONE || b->options->invert || b->options->focus)
 		return 0;
 	*ret = b->by_thread[thread];
 	if (*ret != NOT_YET)
@@ -195,14 +195,45 @@ static int read_codes(struct builder *b, uint32_t node)
 	return err;
 }
 
+/* The part of codes that the focus leaves, from *at, leaf first; false: none. */
+static bool find_focus(const struct builder *b, size_t *at, size_t *n)
+{
+	const struct reading *r = b->reading;
+	bool found = false;
+	size_t end = b->codes.n;
+
+	*at = 0;
+	*n = end;
+	if (!b->options->focus)
+		return true;
+	for (size_t i = 0; i < end; i++) {
+		uint32_t code = b->codes.items[i];
+
+		if (!READING_IS_FRAME(code) ||
+		    strcmp(reading_code_name(r, code), b->options->focus))
+			continue;
+		found = true;
+		if (b->options->callers) { /* the one nearest to the leaf */
+			*at = i;
+			*n = end - i;
+			break;
+		}
+		*n = i + 1; /* the one nearest to the root */
+	}
+	return found;
+}
+
 static int add_stack(struct builder *b, struct pair end, uint64_t count)
 {
+	bool leaf_first = b->options->invert || b->options->callers;
 	uint32_t node = end.a, label;
 	int err = read_codes(b, end.b);
-	size_t n = b->codes.n;
+	size_t at, n;
 
+	if (err || !find_focus(b, &at, &n))
+		return err;
 	for (size_t i = 0; !err && i < n; i++) {
-		err = label_of(b, b->codes.items[b->options->invert ? i : n - 1 - i],
+		err = label_of(b, b->codes.items[leaf_first ? at + i : at + n - 1 - i],
 			       &label);
 		if (!err)
 			err = add_node(b, node, label, &node);

@@ -22,8 +22,12 @@ enum tree_group {
 struct tree_options {
 	enum view view;
 	enum tree_group group;
-	bool invert;	/* leaf first, and no group */
+	bool invert;	/* leaf first, and no group; so are callers */
 	bool no_kernel; /* kernel frames are left out, their samples stay */
+	/* Only stacks with a function of this name: from it to the leaf, what it
+	 * calls; or with `callers`, from it to the root, who calls it. */
+	const char *focus;
+	bool callers;
 	/* How a format writes a frame's or mark's text (code of a node), and a
 	 * group's. NULL: the plain one. */
 	void (*frame_text)(struct str *out, const struct reading *r, uint32_t code);

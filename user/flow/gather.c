@@ -15,7 +15,6 @@ struct gather {
 	struct gather_sources sources;
 	const struct names *names; /* once they are known */
 	VEC(uint32_t) comms;	   /* string by comm id */
-	VEC(uint32_t) changed;	   /* stacks */
 	uint32_t *view;		   /* room for one */
 	size_t view_room;
 };
@@ -26,13 +25,12 @@ void gather_free(struct gather *g)
 		return;
 	reading_free(g->reading);
 	vec_free(&g->comms);
-	vec_free(&g->changed);
 	free(g->view);
 	free(g);
 }
 
 int gather_new(struct gather **ret, struct profile *profile,
-	       const struct module_table *modules, const struct gather_sources *sources)
+	       const struct module_table *modules)
 {
 	AUTO(gather) g = calloc(1, sizeof(*g));
 	int err;
@@ -41,8 +39,6 @@ int gather_new(struct gather **ret, struct profile *profile,
 		return fail(-ENOMEM, "no memory for a reading");
 	g->profile = profile;
 	g->modules = modules;
-	if (sources)
-		g->sources = *sources;
 	err = reading_new(&g->reading);
 	if (err)
 		return err;
@@ -50,15 +46,14 @@ int gather_new(struct gather **ret, struct profile *profile,
 	return 0;
 }
 
+void gather_ask(struct gather *g, const struct gather_sources *sources)
+{
+	g->sources = *sources;
+}
+
 struct reading *gather_reading(struct gather *g)
 {
 	return g->reading;
-}
-
-const uint32_t *gather_changed(const struct gather *g, size_t *ret_n)
-{
-	*ret_n = g->changed.n;
-	return g->changed.items;
 }
 
 static int add_text(struct gather *g, const char *text, uint32_t *ret)
@@ -139,7 +134,8 @@ static int add_processes(struct gather *g)
 		size_t bytes;
 		const struct profile_process *from =
 			intern_bytes(g->profile->processes, id, &bytes);
-		struct reading_process process = { .pid = from->tgid,
+		struct reading_process process = { .host = g->sources.host,
+						   .pid = from->tgid,
 						   .life = from->life };
 		const char *cgroup =
 			g->sources.cgroup ? g->sources.cgroup(g->sources.arg, id) : NULL;
@@ -269,13 +265,9 @@ static int read_again(struct gather *g, size_t n_stacks)
 
 	for (uint32_t id = 0; !err && id < n_stacks; id++) {
 		struct reading_stack stack = { 0 };
-		struct reading_stack *old = &g->reading->stacks.items[id];
 
 		err = read_stack(g, id, &stack);
-		if (err || !memcmp(&stack, old, sizeof(stack)))
-			continue;
-		*old = stack;
-		err = vec_push(&g->changed, id);
+		g->reading->stacks.items[id] = stack;
 	}
 	return err;
 }
@@ -326,6 +318,7 @@ int gather_finish(struct gather *g, const struct names *names)
 		err = timeline_flush(&g->profile->timeline);
 	if (err)
 		return err;
+	g->profile->samples.refused += g->profile->timeline.refused;
 	g->reading->timeline = g->profile->timeline;
 	g->profile->timeline = (struct timeline){ 0 };
 	return reading_finish(g->reading);

@@ -21,11 +21,14 @@ struct gather_sources {
 	/* Lower hex into out, or leaves it empty. */
 	void (*build_id)(void *arg, uint32_t module, char *out, size_t room);
 	const char *(*cgroup)(void *arg, uint32_t process);
+	uint32_t host; /* string of the reading; 0: not known */
 };
 
 /* profile, modules are borrowed and outlive the gathering. */
 int gather_new(struct gather **ret, struct profile *profile,
-	       const struct module_table *modules, const struct gather_sources *sources);
+	       const struct module_table *modules);
+/* Before anything is gathered. */
+void gather_ask(struct gather *gather, const struct gather_sources *sources);
 void gather_free(struct gather *gather);
 DEFINE_FREEP(gather)
 
@@ -37,8 +40,5 @@ int gather_finish(struct gather *gather, const struct names *names);
 
 /* Borrowed; good as long as the gathering is. */
 struct reading *gather_reading(struct gather *gather);
-
-/* The stacks whose views gather_finish() has changed, in ascending order. */
-const uint32_t *gather_changed(const struct gather *gather, size_t *ret_n);
 
 #endif

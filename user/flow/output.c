@@ -3,7 +3,7 @@
 
 #include "base/outfile.h"
 
-static struct view_sums sum_notes(const struct reading *reading, enum view view)
+struct view_sums output_notes(const struct output *output, const struct reading *reading)
 {
 	const struct timeline *timeline = &reading->timeline;
 	struct view_sums sums = { 0 };
@@ -11,22 +11,20 @@ static struct view_sums sum_notes(const struct reading *reading, enum view view)
 	for (size_t i = 0; i < timeline->uses.n; i++) {
 		uint32_t notes = reading->stacks.items[timeline->uses.items[i].a].notes;
 
-		if (notes & STACK_WHOLE_ASYNC << view)
+		if (notes & STACK_WHOLE_ASYNC << output->view)
 			sums.whole += timeline->counts.items[i];
-		if (notes & STACK_DOUBTED_ASYNC << view)
+		if (notes & STACK_DOUBTED_ASYNC << output->view)
 			sums.doubted += timeline->counts.items[i];
 	}
 	return sums;
 }
 
-int output_reading(const struct output *output, const struct reading *reading,
-		   struct view_sums *ret_notes)
+int output_reading(const struct output *output, const struct reading *reading)
 {
 	const struct writer_options options = { .view = output->view };
 	AUTO(outfile) file = NULL;
 	int err = outfile_new(&file, output->path);
 
-	*ret_notes = sum_notes(reading, output->view);
 	if (!err)
 		err = output->writer->write(file, reading, &options);
 	return err ? err : outfile_finish(file);

@@ -15,9 +15,10 @@ struct output {
 	bool quiet; /* no summary on stderr */
 };
 
-/* Writes the reading; *ret_notes is about the view that was asked for. */
-int output_reading(const struct output *output, const struct reading *reading,
-		   struct view_sums *ret_notes);
+int output_reading(const struct output *output, const struct reading *reading);
+
+/* How many samples each note of the view that was asked for holds for. */
+struct view_sums output_notes(const struct output *output, const struct reading *reading);
 
 /* Then the ledger, as JSON where asked for and for the person. */
 int output_stats(const struct output *output, const struct stats *stats);

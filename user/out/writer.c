@@ -6,6 +6,7 @@
 #define PASS_BYTES (256u << 10)
 
 const struct writer *const writers[] = {
+	&weft_writer,
 	&folded_writer,
 	NULL,
 };

@@ -38,7 +38,7 @@ const struct writer *writer_named(const char *name);
 const struct writer *writer_for(const char *path);
 
 /* One for each format: */
-extern const struct writer folded_writer;
+extern const struct writer folded_writer, weft_writer;
 
 /*
  * Text on its way to a file: fill text, call _pass() now and then. What is
