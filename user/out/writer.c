@@ -6,9 +6,8 @@
 #define PASS_BYTES (256u << 10)
 
 const struct writer *const writers[] = {
-	&weft_writer,
-	&folded_writer,
-	NULL,
+	&weft_writer,	    &folded_writer, &pprof_writer,
+	&speedscope_writer, &svg_writer,    NULL,
 };
 
 const struct writer *writer_named(const char *name)

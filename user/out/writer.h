@@ -38,7 +38,8 @@ const struct writer *writer_named(const char *name);
 const struct writer *writer_for(const char *path);
 
 /* One for each format: */
-extern const struct writer folded_writer, weft_writer;
+extern const struct writer weft_writer, folded_writer, pprof_writer, speedscope_writer,
+	firefox_writer, svg_writer;
 
 /*
  * Text on its way to a file: fill text, call _pass() now and then. What is
