@@ -111,12 +111,12 @@ teardown() {
 @test "Ctrl-C stops and writes, and so does SIGTERM" {
 	start_busy
 	for signal in INT TERM; do
-		"$WEFT" record -p "$busy_pid" -o out.$signal 2>err 3>&- &
+		"$WEFT" record -p "$busy_pid" -o "$signal" 2>err 3>&- &
 		recorder=$!
 		sleep 1
 		kill -$signal $recorder
 		wait $recorder
-		is_folded out.$signal
+		is_folded "$signal"
 		grep -q samples err
 	done
 }

@@ -5,10 +5,17 @@
 
 #define PASS_BYTES (256u << 10)
 
+/* clang-format off */
 const struct writer *const writers[] = {
-	&weft_writer,	    &folded_writer, &pprof_writer,
-	&speedscope_writer, &svg_writer,    NULL,
+	&weft_writer,
+	&folded_writer,
+	&pprof_writer,
+	&speedscope_writer,
+	&firefox_writer,
+	&svg_writer,
+	NULL,
 };
+/* clang-format on */
 
 const struct writer *writer_named(const char *name)
 {
