@@ -116,7 +116,8 @@ int functions_find(struct functions *functions, const struct reading *reading,
 		if (functions->items.items[i].total)
 			functions->items.items[kept++] = functions->items.items[i];
 	functions->items.n = kept;
-	qsort_r(functions->items.items, kept, sizeof(struct function), by_self,
-		(void *)reading);
+	if (kept)
+		qsort_r(functions->items.items, kept, sizeof(struct function), by_self,
+			(void *)reading);
 	return err;
 }

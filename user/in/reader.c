@@ -7,8 +7,7 @@
 #include <errno.h>
 
 const struct reader *const readers[] = {
-	&weft_reader,
-	NULL,
+	&weft_reader, &perf_reader, &folded_reader, &pprof_reader, NULL,
 };
 
 static int unknown(const struct source *source, size_t n)

@@ -18,7 +18,7 @@ struct reader {
 };
 
 extern const struct reader *const readers[]; /* ends with NULL */
-extern const struct reader weft_reader;
+extern const struct reader weft_reader, perf_reader, folded_reader, pprof_reader;
 
 /* A file, or "-" for stdin. -EBADMSG: nothing that we know. */
 int reader_read(const char *path, struct reading **ret);

@@ -20,7 +20,7 @@ struct source {
 	size_t at, n; /* in buffer */
 	bool ended, was_cut;
 	int err;
-	char buffer[BUFFER_BYTES];
+	char *buffer; /* BUFFER_BYTES */
 };
 
 void source_free(struct source *source)
@@ -29,21 +29,35 @@ void source_free(struct source *source)
 		return;
 	if (source->gz)
 		gzclose(source->gz);
+	free(source->buffer);
 	free(source);
+}
+
+static int make(struct source **ret, const char *name)
+{
+	AUTO(source) source = calloc(1, sizeof(*source));
+
+	if (source)
+		source->buffer = malloc(BUFFER_BYTES);
+	if (!source || !source->buffer)
+		return fail(-ENOMEM, "no memory to read %s", name);
+	source->name = name;
+	*ret = GIVE(source);
+	return 0;
 }
 
 int source_new(struct source **ret, const char *path)
 {
-	AUTO(source) source = calloc(1, sizeof(*source));
 	bool is_stdin = !strcmp(path, "-");
-	AUTO_CLOSE int fd =
-		is_stdin ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+	AUTO_CLOSE int fd = is_stdin ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+	AUTO(source) source = NULL;
+	int err = 0;
 
-	if (!source)
-		return fail(-ENOMEM, "no memory to read");
-	source->name = is_stdin ? "stdin" : path;
 	if (fd < 0)
-		return fail_errno(-errno, "cannot read %s", source->name);
+		return fail_errno(-errno, "cannot read %s", is_stdin ? "stdin" : path);
+	err = make(&source, is_stdin ? "stdin" : path);
+	if (err)
+		return err;
 	source->gz = gzdopen(fd, "rb");
 	if (!source->gz)
 		return fail(-ENOMEM, "no memory to read %s", source->name);
@@ -54,14 +68,12 @@ int source_new(struct source **ret, const char *path)
 
 int source_new_bytes(struct source **ret, const void *bytes, size_t n)
 {
-	struct source *source = calloc(1, sizeof(*source));
+	int err = make(ret, "bytes");
 
-	if (!source)
-		return fail(-ENOMEM, "no memory to read");
-	source->name = "bytes";
-	source->given = bytes;
-	source->given_left = n;
-	*ret = source;
+	if (err)
+		return err;
+	(*ret)->given = bytes;
+	(*ret)->given_left = n;
 	return 0;
 }
 
@@ -75,7 +87,8 @@ static int take(struct source *source, char *into, size_t n)
 	}
 	if (n > source->given_left)
 		n = source->given_left;
-	memcpy(into, source->given, n);
+	if (n)
+		memcpy(into, source->given, n);
 	source->given += n;
 	source->given_left -= n;
 	return (int)n;

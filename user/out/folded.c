@@ -136,7 +136,7 @@ static int open_level(struct folder *f, uint32_t node)
 			err = vec_push(&f->ways, (struct way){ text, child, 0, false });
 	}
 	level.end = f->ways.n;
-	if (err)
+	if (err || level.next == level.end)
 		return err;
 	qsort(f->ways.items + level.next, level.end - level.next, sizeof(*f->ways.items),
 	      by_line);
@@ -164,6 +164,7 @@ static int write_lines(struct folder *f)
 {
 	int err = open_level(f, 0);
 
+	/* a level that has no way on was not opened */
 	while (!err && f->levels.n) {
 		struct level *level = &f->levels.items[f->levels.n - 1];
 
