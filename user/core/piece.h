@@ -7,6 +7,8 @@
 #define WEFT_CORE_PIECE_H
 
 #define RECORDING_MAGIC "weft recording 1\n"
+/* What a file begins with: the first field, whose length is in its second byte. */
+#define RECORDING_START "\x0a\x11" RECORDING_MAGIC
 
 enum recording_field { RECORDING_MAGIC_FIELD = 1, RECORDING_BLOCK = 2 };
 

@@ -49,7 +49,8 @@ static int make(struct source **ret, const char *name)
 int source_new(struct source **ret, const char *path)
 {
 	bool is_stdin = !strcmp(path, "-");
-	AUTO_CLOSE int fd = is_stdin ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+	AUTO_CLOSE int fd =
+		is_stdin ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
 	AUTO(source) source = NULL;
 	int err = 0;
 

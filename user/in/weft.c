@@ -24,11 +24,10 @@ struct loader {
 
 static bool is_recording(const char *head, size_t n)
 {
-	static const char start[] = "\x0a\x11" RECORDING_MAGIC;
-
 	_Static_assert(sizeof(RECORDING_MAGIC) - 1 == 0x11, "its length is its field's");
 	/* any version */
-	return n >= sizeof(start) - 1 && !memcmp(head, start, sizeof(start) - 3);
+	return n >= sizeof(RECORDING_START) - 1 &&
+	       !memcmp(head, RECORDING_START, sizeof(RECORDING_START) - 3);
 }
 
 static bool read_varint(struct source *source, uint64_t *ret)
