@@ -183,9 +183,9 @@ const struct command command_report = {
 	.name = "report",
 	.summary = "show what was recorded, or write it in another format",
 	.synopsis = "[OPTION…] [FILE…]",
-	.about = "Shows a recording (profile.weft, unless files are given), folded "
-		 "stacks, pprof or\nperf script's text, from files or from stdin (-). "
-		 "Several files are added up. Needs\nno privileges.",
+	.about = "Shows a recording (profile.weft, unless files are given), folded\n"
+		 "stacks, pprof or the text of perf script, from files or stdin (-).\n"
+		 "Several files are added up. Needs no privileges.",
 	.examples = "  weft report                              profile.weft, as a table "
 		    "and a tree\n"
 		    "  weft report --view thread x.weft         the thread's own stacks\n"

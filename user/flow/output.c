@@ -3,6 +3,9 @@
 
 #include "base/outfile.h"
 
+#include <string.h>
+#include <sys/stat.h>
+
 struct view_sums output_notes(const struct output *output, const struct reading *reading)
 {
 	const struct timeline *timeline = &reading->timeline;
@@ -30,6 +33,32 @@ int output_reading(const struct output *output, const struct reading *reading)
 	return err ? err : outfile_finish(file);
 }
 
+static void add_size(struct str *out, const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) || !S_ISREG(st.st_mode))
+		str_add_char(out, '\n');
+	else if (st.st_size < 10 << 10)
+		str_addf(out, ", %lld bytes\n", (long long)st.st_size);
+	else
+		str_addf(out, ", %.1f KB\n", (double)st.st_size / 1024);
+}
+
+/* The one command that is worth typing now. */
+static void add_next(struct str *out, const struct output *output)
+{
+	if (output->writer == &weft_writer)
+		str_addf(out, "  next      weft report%s%s\n",
+			 strcmp(output->path, "profile.weft") ? " " : "",
+			 strcmp(output->path, "profile.weft") ? output->path : "");
+	else if (output->writer == &pprof_writer)
+		str_addf(out, "  next      go tool pprof -http=localhost: %s\n",
+			 output->path);
+	else if (output->writer == &folded_writer)
+		str_addf(out, "  next      weft report %s\n", output->path);
+}
+
 static void tell(const struct output *output, const struct stats *stats)
 {
 	AUTO_STR text = { 0 };
@@ -39,8 +68,11 @@ static void tell(const struct output *output, const struct stats *stats)
 		str_add(&text,
 			"  nothing ran on a CPU while weft was looking, or a filter "
 			"left it out: the profile is empty\n");
-	if (output->path[0] != '-' || output->path[1])
-		str_addf(&text, "  written   %s\n", output->path);
+	if (output->path[0] != '-' || output->path[1]) {
+		str_addf(&text, "  written   %s", output->path);
+		add_size(&text, output->path);
+		add_next(&text, output);
+	}
 	if (!str_error(&text))
 		fputs(text.s, stderr);
 }

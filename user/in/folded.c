@@ -93,7 +93,7 @@ static int add_frame(struct stack_builder *b, const char *name, size_t n)
 static int add_line(struct stack_builder *b, const char *line, size_t n, uint64_t count)
 {
 	size_t first = 0;
-	uint32_t thread, stack;
+	uint32_t thread, stack = READING_NO_STACK;
 	int err;
 
 	while (first < n && line[first] != ';')

@@ -194,7 +194,7 @@ static int add_frame(struct perf_parser *p, const char *line, size_t n)
 
 static int end_sample(struct perf_parser *p)
 {
-	uint32_t stack, thread;
+	uint32_t stack = READING_NO_STACK, thread;
 	int err;
 
 	if (!p->in_sample)

@@ -202,7 +202,7 @@ static void take_label(const struct parser *p, const struct proto_field *field,
 
 static int count_sample(struct parser *p, const struct sample *sample)
 {
-	uint32_t stack, thread = 0;
+	uint32_t stack = READING_NO_STACK, thread = 0;
 	int err = stack_finish(&p->b, true, &stack);
 
 	if (!err && (sample->comm_bytes || sample->pid))
