@@ -283,7 +283,7 @@ teardown() {
 	mkdir small
 	mount -t tmpfs -o size=16k none small
 	run --separate-stderr weft record -F 1999 -o small/x.weft \
-		-- sh -c 'for i in $(seq 900); do ls / >/dev/null; done'
+		-- sh -c 'seq 900 | while read -r _; do ls / >/dev/null; done'
 	[ "$status" -eq 1 ]
 	[[ $stderr == *"No space"* ]]
 	run --separate-stderr weft report small/x.weft --json
