@@ -7,6 +7,7 @@
 #   make install DESTDIR= PREFIX=/usr/local
 #   make install-headers  only those, with what pkg-config and CMake ask for
 #   make bench lint clean
+#   make man              the options' part of docs/man, from weft itself
 #
 #   V=1                   show each command
 #   SAN=address,undefined a build of its own, in build-address-undefined/
@@ -84,7 +85,7 @@ compile_commands.json:
 	$(call say,GEN)
 	$(Q)tools/compile-commands '$(CC) $(CPPFLAGS) $(C_FLAGS)' $(USER_SRC) > $@
 
-.PHONY: setup demo bench lint install install-headers clean
+.PHONY: setup demo bench lint man install install-headers clean
 setup:
 	$(Q)tools/setup
 
@@ -95,6 +96,10 @@ demo: setup
 bench: all
 	$(Q)tools/bench/run $(B)
 
+# What the options' data says, into docs/man.
+man: all
+	$(Q)tools/man $(B)/weft
+
 lint:
 	$(Q)tools/lint
 
@@ -103,6 +108,14 @@ install: all install-headers
 	for page in docs/man/*.1; do \
 		install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man1/$${page##*/}; \
 	done
+	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions \
+		$(DESTDIR)$(PREFIX)/share/zsh/site-functions \
+		$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+	$(B)/weft completion bash > \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/weft
+	$(B)/weft completion zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_weft
+	$(B)/weft completion fish > \
+		$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/weft.fish
 
 # They are for every machine, so in share/.
 HEADERS := $(wildcard include/weft/*.h include/weft/*.hpp include/weft/*/*.h)

@@ -199,8 +199,11 @@ static __always_inline __u32 why_not_up(struct scratch *s)
 		return END_AWAITED;
 	if (s->how == HOW_NOWHERE) /* a waiting thread's first */
 		return END_BROKEN;
-	if (by_fp && !at) /* of an interrupted frame it is just a register */
-		return s->exact ? END_BROKEN : END_FP_ZERO;
+	if (by_fp && !at) { /* of an interrupted frame it is just a register */
+		if (s->exact)
+			return END_BROKEN;
+		return s->how == HOW_FP_TRUE ? END_START : END_FP_ZERO;
+	}
 	if (at & 7 || at < 4096 || at & ~FRAME_ADDR_MASK)
 		return END_BROKEN;
 	if (!(s->lane ? s->chain_left : s->frames_left))

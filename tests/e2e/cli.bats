@@ -26,6 +26,106 @@ setup() {
 	done
 }
 
+@test "man pages have the options that weft has" {
+	run "$BATS_TEST_DIRNAME/../../tools/man" --check "$WEFT"
+	[ "$status" -eq 0 ] || { echo "$output"; false; }
+}
+
+@test "completions: every option, for each shell that is here" {
+	for shell in bash zsh fish; do
+		weft completion "$shell" >made
+		for command in record report doctor; do
+			for option in $(weft help $command | grep -oE -- '--[a-z-]+' |
+				grep -v -- '--help' | sort -u); do
+				grep -qE -- "(--|-l )${option#--}([^a-z-]|\$)" made ||
+					{ echo "$shell: no $command $option"; false; }
+			done
+		done
+		if command -v "$shell"; then "$shell" -n made; fi
+	done
+	run --separate-stderr weft completion tcsh
+	[ "$status" -eq 2 ]
+	[[ $stderr == *bash* ]]
+}
+
+@test "completion in bash: commands, options, words" {
+	weft completion bash >words
+	run bash -c '
+		. ./words
+		try() { COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _weft; echo "${COMPREPLY[*]}"; }
+		try weft rec
+		try weft report --vi
+		try weft report --view th
+		try weft record --duration ""'
+	[ "${lines[0]}" = record ]
+	[ "${lines[1]}" = --view ]
+	[ "${lines[2]}" = thread ]
+	[ -z "${lines[3]-}" ]
+}
+
+@test "an output of unknown ending or format names those known" {
+	refused 'no format has that ending' record -o x.pdf
+	[[ $stderr == *.pb.gz* ]]
+	refused 'no such format' record --format pprf
+	[[ $stderr == *"did you mean pprof"* ]]
+	echo 'a;b 1' >x.folded
+	refused 'no format has that ending' report x.folded -o x.pdf
+	refused 'the same file' report x.folded -o x.folded
+	refused 'no KEY=VALUE' report x.folded --filter comm
+	refused 'no such key' report x.folded --filter colour=red
+}
+
+@test "report: what other tools wrote, from files and from stdin" {
+	printf 'sh;main;leaf 3\nsh;main 1\n' >x.folded
+	weft report x.folded -o x.weft
+	weft report x.weft x.folded -o - >sum
+	diff sum - <<<$'sh;main 2\nsh;main;leaf 6'
+	weft report x.weft --format pprof | weft report - -o - >same
+	diff same <(sort x.folded)
+	weft report x.folded --format weft | weft report - --json >json
+	[ "$(jq .total json)" -eq 4 ]
+	[ "$(jq '.functions[] | select(.name == "main") | .total' json)" -eq 4 ]
+	[ "$(jq '.functions[] | select(.name == "main") | .self' json)" -eq 1 ]
+	[ "$(jq '[.stacks[] | .self] | add' json)" -eq 4 ]
+}
+
+@test "report: what is no recording, empty, or is met by no filter" {
+	echo hello >hello
+	run --separate-stderr weft report hello
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"nothing that weft knows"* && $stderr == *"perf script"* ]]
+	: >empty
+	run --separate-stderr weft report empty
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"is empty"* ]]
+	echo 'sh;main;leaf 3' >x.folded
+	run --separate-stderr weft report x.folded --filter comm=shh
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"did you mean 'sh'"* ]]
+	run --separate-stderr weft report x.folded --caller leef
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"did you mean 'leaf'"* ]]
+}
+
+@test "report: colours only on a terminal, and never with NO_COLOR" {
+	echo 'sh;main;leaf_[k] 3' >x.folded
+	weft report x.folded >plain
+	run ! grep -q $'\033' plain
+	script -qec "env -u NO_COLOR TERM=xterm $WEFT report x.folded" /dev/null >coloured
+	grep -q $'\033' coloured
+	script -qec "env NO_COLOR=1 TERM=xterm $WEFT report x.folded" /dev/null >asked
+	run ! grep -q $'\033' asked
+}
+
+@test "report: a reader that goes away, and a disk that is full" {
+	for i in $(seq 20000); do echo "sh;main;leaf_$i 1"; done >x.folded
+	weft report x.folded --top 0 --least 0 2>err | head -1 >/dev/null
+	[ ! -s err ] || [[ $(<err) == weft:* ]]
+	run --separate-stderr weft report x.folded -o /dev/full
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"No space"* ]]
+}
+
 @test "every option is in the help and in the man page" {
 	man=$BATS_TEST_DIRNAME/../../docs/man
 	for command in record report doctor; do

@@ -28,7 +28,7 @@ refused() {
 	[ -z "$output" ] || { echo "on stdout: $output"; return 1; }
 	[ "${#stderr_lines[@]}" -le 2 ] || { echo "too many words: $stderr"; return 1; }
 	[[ ${stderr_lines[0]} =~ ^weft:\ .*$pattern ]] || { echo "said: $stderr"; return 1; }
-	[ ! -e weft.folded ]
+	[ ! -e profile.weft ]
 }
 
 # Burns CPU until it is killed; $busy_pid

@@ -32,10 +32,15 @@ teardown() {
 	[ -z "$stderr" ]
 }
 
-@test "the default output is weft.folded" {
+@test "the default output is profile.weft, which weft report finds" {
 	start_busy
 	weft record -q -p "$busy_pid" -F 499 -d 1s
-	is_folded weft.folded
+	weft report -o out
+	is_folded out
+	run --separate-stderr weft report
+	[ "$status" -eq 0 ]
+	[ -z "$stderr" ]
+	[[ $output == *"ASYNC VIEW"* ]]
 }
 
 @test "a filter by process leaves only that" {
@@ -106,12 +111,12 @@ teardown() {
 @test "Ctrl-C stops and writes, and so does SIGTERM" {
 	start_busy
 	for signal in INT TERM; do
-		"$WEFT" record -p "$busy_pid" -o out.$signal 2>err 3>&- &
+		"$WEFT" record -p "$busy_pid" -o "$signal" 2>err 3>&- &
 		recorder=$!
 		sleep 1
 		kill -$signal $recorder
 		wait $recorder
-		is_folded out.$signal
+		is_folded "$signal"
 		grep -q samples err
 	done
 }
@@ -251,4 +256,54 @@ teardown() {
 	[[ $output == *$'\r'*samples* ]]
 	run script -qec "$WEFT record -q -d 1200ms -o out" /dev/null
 	[[ $output != *samples* ]]
+}
+
+@test "a recording that is killed is there up to its last second, without names" {
+	start_busy
+	weft record -q -p "$busy_pid" -F 499 -o killed.weft 3>&- &
+	recorder=$!
+	sleep 3.5
+	kill -KILL "$(pgrep -P $recorder -x weft | head -1)" 2>/dev/null || kill -KILL $recorder
+	wait $recorder || true
+	pkill -KILL -P $recorder 2>/dev/null || true
+	ls killed.weft.*.part
+	run --separate-stderr weft report killed.weft.*.part --json
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"cut short"* ]]
+	[ "$(jq .total <<<"$output")" -gt 100 ]
+	[ "$(jq .was_cut <<<"$output")" = true ]
+	[ "$(jq -r '.runs[0].rate_hz' <<<"$output")" -eq 499 ]
+	# it ran for 3.5 s: the third second is there
+	late=$(weft report killed.weft.*.part --filter time=2.. --json 2>/dev/null)
+	[ "$(jq .total <<<"$late")" -gt 0 ]
+}
+
+@test "a disk that fills up while recording: what was saved stays" {
+	[ "$(id -u)" -eq 0 ] || skip 'needs root to mount'
+	mkdir small
+	mount -t tmpfs -o size=16k none small
+	run --separate-stderr weft record -F 1999 -o small/x.weft \
+		-- sh -c 'seq 900 | while read -r _; do ls / >/dev/null; done'
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"No space"* ]]
+	run --separate-stderr weft report small/x.weft --json
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"cut short"* ]]
+}
+
+@test "a recording says whose its samples are, when, and what was lost" {
+	start_busy
+	weft record -q -p "$busy_pid" -F 499 -d 2s -o x.weft
+	weft report x.weft --json >json
+	total=$(jq .total json)
+	[ "$total" -gt 100 ]
+	[ "$(jq '.ledger["outcome.kept"]' json)" -eq "$total" ]
+	[ "$(jq -r '.runs[0].host' json)" = "$(uname -n)" ]
+	weft report x.weft --filter "pid=$busy_pid" --json | jq .total | grep -qx "$total"
+	weft report x.weft --filter time=0..60 --json | jq .total | grep -qx "$total"
+	# seconds of the clock: two whole ones and parts of a third
+	first=$(weft report x.weft --filter time=0..1 --json | jq .total)
+	[ "$first" -gt 0 ]
+	[ "$first" -lt "$total" ]
+	! weft report x.weft -o - | grep -q 'ffffffff8'
 }

@@ -4,7 +4,8 @@
 #   make fuzz-cfi RUNS=100000000
 
 FUZZ_DIR   := $(B)/tests/fuzz
-FUZZ_SRC   := $(wildcard tests/fuzz/*.c) tests/cfi/image.c user/base/error.c \
+FUZZ_SRC   := $(filter-out %/fuzz_in.c,$(wildcard tests/fuzz/*.c)) \
+              tests/cfi/image.c user/base/error.c \
               $(wildcard user/obj/cfi*.c user/obj/unwind*.c) \
               user/obj/elf_file.c user/obj/x86_insn.c
 FUZZ_FLAGS := -std=gnu11 -O1 -g -Wall -Wextra -Wno-unused-parameter \
@@ -30,3 +31,22 @@ check-fuzz: fuzz-cfi
 fuzz-cfi: $(FUZZ_DIR)/cfi $(FUZZ_FILES)
 	$(Q)$< $(RUNS) $(SEED) $(FUZZ_FILES) /bin/true \
 		$(wildcard /lib64/ld-linux-x86-64.so.2 /usr/aarch64-linux-gnu/lib/libm.so.6)
+
+# Readers and writers under clang's fuzzer, as long as one likes:
+#   make fuzz-in RUNS=10000000   readers and writers under clang's fuzzer
+FUZZ_IN_SRC := $(wildcard user/base/*.c user/in/*.c user/out/*.c) $(filter-out \
+            user/core/sample.c,$(wildcard user/core/*.c))
+
+$(FUZZ_DIR)/fuzz_in: tests/fuzz/fuzz_in.c $(FUZZ_IN_SRC)
+	$(call say,FUZZ)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) -g -O2 -fsanitize=fuzzer,address,undefined \
+		-fno-sanitize-recover=undefined $(CPPFLAGS) -std=gnu11 -o $@ $^ -lz
+
+.PHONY: fuzz-in
+fuzz-in: $(FUZZ_DIR)/fuzz_in
+	$(Q)mkdir -p $(FUZZ_DIR)/corpus
+	$(Q)tests/fuzz/seeds $(B)/weft $(FUZZ_DIR)/corpus
+	$(Q)ASAN_OPTIONS=quarantine_size_mb=4:detect_leaks=1 \
+		$(FUZZ_DIR)/fuzz_in -runs=$(RUNS) -max_len=4096 -print_final_stats=1 \
+		-artifact_prefix=$(FUZZ_DIR)/ $(FUZZ_DIR)/corpus

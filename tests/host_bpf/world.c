@@ -69,7 +69,7 @@ struct sampled leaf_in_root(uint64_t pc, uint64_t root)
 
 static const char *code_text(const struct profile *profile, uint32_t code, char *room)
 {
-	switch (code) {
+	switch (code & CODE_KIND) {
 	case VIEW_BOUNDARY:
 		return "--";
 	case VIEW_GAP:

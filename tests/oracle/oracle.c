@@ -50,8 +50,10 @@ static void read_view(const struct sample_rec *rec, const uint32_t *codes, size_
 		shown -= out[shown - 1] == VIEW_CUT;
 	ret->n = 0;
 	for (size_t i = 0; i < shown && i < 2 * TRUTH_FRAMES; i++)
-		ret->at[ret->n++] = out[i] & CODE_KIND ? ~0ULL - (out[i] != VIEW_BOUNDARY)
-						       : FRAME_ADDR(rec->words[out[i]]);
+		ret->at[ret->n++] =
+			out[i] & CODE_KIND
+				? ~0ULL - ((out[i] & CODE_KIND) != VIEW_BOUNDARY)
+				: FRAME_ADDR(rec->words[out[i]]);
 }
 
 static __u64 current_root(const struct tracer *t)

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#undef fail /* ours is meant */
 #include <elf.h>
 #include <string.h>
 

@@ -8,7 +8,9 @@
 #include <string.h>
 #include <sys/random.h>
 
-#define BLOCK_BYTES (64u << 10)
+/* Blocks grow up to this, so that a small table is small. */
+#define BLOCK_BYTES_LEAST (2u << 10)
+#define BLOCK_BYTES_MOST  (64u << 10)
 
 struct item {
 	const void *bytes;
@@ -100,7 +102,12 @@ static void *store(struct intern *table, size_t n)
 	void *bytes;
 
 	if (!b || b->size - b->used < need) {
-		size_t size = need > BLOCK_BYTES ? need : BLOCK_BYTES;
+		size_t size = b ? 2 * b->size : BLOCK_BYTES_LEAST;
+
+		if (size > BLOCK_BYTES_MOST)
+			size = BLOCK_BYTES_MOST;
+		if (size < need)
+			size = need;
 
 		b = malloc(sizeof(*b) + size);
 		if (!b)

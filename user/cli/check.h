@@ -35,6 +35,13 @@ struct named_path {
  */
 int check_outputs(const struct named_path *outputs, size_t n);
 
+/*
+ * The format of an output: by its name where format is given, else by how path
+ * ends; folded text where it has no ending, or is stdout or a device.
+ */
+struct writer;
+int check_writer(const char *path, const char *format, const struct writer **ret);
+
 int check_input(const struct named_path *input);
 
 /* The input is none of the outputs. */

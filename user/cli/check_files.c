@@ -4,7 +4,9 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/nearest.h"
 #include "base/str.h"
+#include "flow/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -136,4 +138,63 @@ int check_distinct(const struct named_path *a, const struct named_path *b)
 		return 0;
 	fail(-EINVAL, "--%s and --%s name the same file", a->option, b->option);
 	return fail_hint(-EINVAL, "give them different paths");
+}
+
+static const char *format_name(const void *arg, size_t i)
+{
+	return writers[i] ? writers[i]->name : NULL;
+}
+
+static int unknown_format(const char *format)
+{
+	const char *nearest = nearest_word(format, format_name, NULL);
+	AUTO_STR known = { 0 };
+	char shown[64];
+
+	for (size_t i = 0; writers[i]; i++)
+		str_addf(&known, "%s%s", i ? ", " : "", writers[i]->name);
+	str_clean(shown, sizeof(shown), format, strlen(format));
+	fail(-EINVAL, "--format '%s': no such format", shown);
+	return nearest ? fail_hint(-EINVAL, "did you mean %s?", nearest)
+		       : fail_hint(-EINVAL, "it can be %s", known.s);
+}
+
+static int unknown_ending(const char *path)
+{
+	AUTO_STR known = { 0 };
+	char shown[SHOWN_BYTES];
+
+	for (size_t i = 0; writers[i]; i++)
+		for (size_t k = 0; k < WRITER_ENDINGS_MOST && writers[i]->endings[k]; k++)
+			str_addf(&known, "%s%s", known.n ? ", " : "",
+				 writers[i]->endings[k]);
+	str_clean(shown, sizeof(shown), path, strlen(path));
+	fail(-EINVAL, "--output '%s': no format has that ending", shown);
+	return fail_hint(-EINVAL, "it can end in %s; or give --format", known.s);
+}
+
+/* A device takes what is written to it, whatever it is called. */
+static bool is_device(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && !S_ISREG(st.st_mode);
+}
+
+int check_writer(const char *path, const char *format, const struct writer **ret)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+
+	if (format) {
+		*ret = writer_named(format);
+		return *ret ? 0 : unknown_format(format);
+	}
+	*ret = writer_for(path);
+	if (*ret)
+		return 0;
+	*ret = &folded_writer;
+	if (!strcmp(path, "-") || is_device(path) || !strchr(name, '.'))
+		return 0;
+	return unknown_ending(path);
 }

@@ -12,6 +12,7 @@ struct record_line {
 	bool all;		      /* the default, said aloud */
 	bool verbose;
 	char *cgroup; /* owned: record.cgroup made absolute */
+	const char *format;
 };
 
 #define AT(member) .offset = offsetof(struct record_line, member)
@@ -82,7 +83,11 @@ static const struct option options[] = {
 
 	{ OPTION_HEADING, .help = "What is written" },
 	{ OPTION_STRING, 'o', "output", "FILE",
-	  "folded stacks (weft.folded); - for stdout", AT(record.output) },
+	  "in the format that its ending says (profile.weft);\n- for stdout, folded",
+	  AT(record.output) },
+	{ OPTION_STRING, 0, "format", "FORMAT",
+	  "whatever the ending: weft, folded, pprof,\nspeedscope, firefox, svg, html",
+	  AT(format) },
 	{ OPTION_CHOICE, 0, "view", "VIEW",
 	  "async: with async callers (default)\nthread: the thread's own stack",
 	  AT(record.view), .words = views },
@@ -129,7 +134,7 @@ static void set_defaults(void *arg)
 	line->record.max_frames = FRAMES_DEFAULT;
 	line->record.unwind_mb = UNWIND_MB_DEFAULT;
 	line->record.view = VIEW_ASYNC;
-	line->record.output = "weft.folded";
+	line->record.output = "profile.weft";
 }
 
 static int check_filters(struct record_line *line)
@@ -169,7 +174,11 @@ static int check_record(void *arg, const struct given *given)
 	line->record.command = given->rest;
 	if (!err)
 		err = check_filters(line);
-	return err ? err : check_paths(&line->record);
+	if (!err)
+		err = check_paths(&line->record);
+	return err ? err
+		   : check_writer(line->record.output, line->format,
+				  &line->record.writer);
 }
 
 static int run_record(const void *arg)
@@ -192,16 +201,18 @@ static void free_record(void *arg)
 
 const struct command command_record = {
 	.name = "record",
-	.summary = "sample stacks and write them, folded",
+	.summary = "sample stacks and write them",
 	.synopsis = "[OPTION…] [-- COMMAND [ARGUMENT…]]",
 	.about = "Samples where programs spend CPU time, until Ctrl-C (which stops and "
 		 "writes),\nthe duration's end or the command's. A command's exit status "
 		 "is passed on.",
 	.examples =
-		"  sudo weft record -d 10s                  the whole machine\n"
+		"  sudo weft record -d 10s                  the whole machine; weft "
+		"report\n"
+		"                                           shows it\n"
 		"  sudo weft record -p 1234 -d 30s -o -     one process, to stdout\n"
 		"  sudo weft record -F 999 -- make -j2      a command and its children\n"
-		"  flamegraph.pl weft.folded > weft.svg     a picture\n",
+		"  sudo weft record -d 10s -o x.pb.gz       for go tool pprof\n",
 	.options = options,
 	.takes_command = true,
 	.line_bytes = sizeof(struct record_line),

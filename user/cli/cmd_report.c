@@ -3,10 +3,23 @@
 #include "base/error.h"
 #include "cli/check.h"
 #include "cli/commands.h"
+#include "flow/report.h"
 
 #include <errno.h>
+#include <string.h>
+#include <unistd.h>
 
-#define AT(member) .offset = offsetof(struct report_options, member)
+struct report_line {
+	struct report_options report; /* first: options fill this */
+	struct string_list filters;
+	const char *format;
+};
+
+#define AT(member) .offset = offsetof(struct report_line, member)
+
+/* What weft record writes when it isn't told. */
+static char usual_file[] = "profile.weft";
+static char *const usual_files[] = { usual_file, NULL };
 
 static const struct option_word views[] = {
 	{ "async", VIEW_ASYNC },
@@ -14,67 +27,176 @@ static const struct option_word views[] = {
 	{ 0 },
 };
 
+static const struct option_word groups[] = {
+	{ "comm", GROUP_COMM },
+	{ "none", GROUP_NONE },
+	{ "process", GROUP_PROCESS },
+	{ "thread", GROUP_THREAD },
+	{ "container", GROUP_CONTAINER },
+	{ "host", GROUP_HOST },
+	{ 0 },
+};
+
 static const struct option options[] = {
-	{ OPTION_HEADING, .help = "Options" },
-	{ OPTION_STRING, 0, "tape", "FILE", "what weft record --tape has written",
-	  AT(tape) },
-	{ OPTION_STRING, 'o', "output", "FILE",
-	  "folded stacks (weft.folded); - for stdout", AT(output) },
+	{ OPTION_HEADING, .help = "What is shown" },
 	{ OPTION_CHOICE, 0, "view", "VIEW",
-	  "async: with async callers (default)\nthread: the thread's own stack", AT(view),
-	  .words = views },
-	{ OPTION_STRING, 0, "stats-json", "FILE", "what was counted and lost, as JSON",
-	  AT(stats_json) },
-	{ OPTION_FLAG, 'q', "quiet", NULL, "no summary", AT(quiet) },
+	  "async: with async callers (default)\nthread: the thread's own stack",
+	  AT(report.view), .words = views },
+	{ OPTION_UNSIGNED, 0, "top", "N", "rows of the table (20; 0 for all)",
+	  AT(report.text.top), .least = 0, .most = 100000000 },
+	{ OPTION_UNSIGNED, 0, "least", "N",
+	  "leave out branches of less than N per mille (10)", AT(report.text.least),
+	  .least = 0, .most = 1000 },
+	{ OPTION_STRING, 0, "caller", "NAME", "who calls this function",
+	  AT(report.text.caller) },
+	{ OPTION_STRING, 0, "callee", "NAME", "what this function calls",
+	  AT(report.text.callee) },
+	{ OPTION_STRINGS, 0, "filter", "KEY=VALUE",
+	  "comm, pid, tid, container, host, module,\nfunction (* stands for anything), "
+	  "or\ntime=FROM..TO in seconds; may be repeated",
+	  AT(filters) },
+	{ OPTION_CHOICE, 0, "group-by", "WHAT",
+	  "what stacks begin with: comm (default), process,\nthread, container, host, "
+	  "none",
+	  AT(report.text.group), .words = groups },
+	{ OPTION_FLAG, 0, "invert", NULL, "stacks from the leaf up",
+	  AT(report.text.invert) },
+	{ OPTION_FLAG, 0, "no-kernel", NULL, "leave out the kernel's frames",
+	  AT(report.text.no_kernel) },
+
+	{ OPTION_HEADING, .help = "What is written" },
+	{ OPTION_FLAG, 0, "json", NULL, "the same as JSON", AT(report.json) },
+	{ OPTION_STRING, 'o', "output", "FILE",
+	  "a file instead, in the format that its ending\nsays; - for stdout, folded",
+	  AT(report.output) },
+	{ OPTION_STRING, 0, "format", "FORMAT",
+	  "whatever the ending: weft, folded, pprof,\nspeedscope, firefox, svg, html",
+	  AT(format) },
+
+	{ OPTION_HEADING, .help = "Tapes" },
+	{ OPTION_STRING, 0, "tape", "FILE", "what weft record --tape has written",
+	  AT(report.tape) },
+	{ OPTION_STRING, 0, "stats-json", "FILE",
+	  "what was counted and lost on a tape, as JSON", AT(report.stats_json) },
+	{ OPTION_FLAG, 'q', "quiet", NULL, "no summary of a tape", AT(report.quiet) },
 	{ OPTION_END },
+};
+
+static const struct option_conflict conflicts[] = {
+	{ "caller", "callee", "each is a picture of its own", "drop one of them" },
+	{ "json", "output", "both say what is written", "drop one; > FILE keeps JSON" },
+	{ "tape", "json", "a tape is made into a file first",
+	  "weft report --tape FILE -o x.weft, then weft report --json x.weft" },
+	{ 0 },
 };
 
 static void set_defaults(void *arg)
 {
-	struct report_options *line = arg;
+	struct report_line *line = arg;
 
-	line->view = VIEW_ASYNC;
-	line->output = "weft.folded";
+	line->report.view = VIEW_ASYNC;
+	line->report.text.top = 20;
+	line->report.text.least = 10;
+}
+
+static int check_inputs(struct report_options *report)
+{
+	int err = 0;
+
+	if (report->tape) {
+		const struct named_path tape = { "tape", report->tape };
+
+		if (report->n_files) {
+			fail(-EINVAL, "a tape and files, too");
+			return fail_hint(-EINVAL, "give one or the other");
+		}
+		if (!report->output)
+			report->output = "weft.folded";
+		return check_input(&tape);
+	}
+	if (!report->n_files && !access(usual_files[0], F_OK)) {
+		report->files = (char **)usual_files;
+		report->n_files = 1;
+	}
+	if (!report->n_files) {
+		fail(-EINVAL, "nothing to report on");
+		return fail_hint(-EINVAL, "give a file that weft record has written; "
+					  "sudo weft record -d 10s makes one");
+	}
+	for (unsigned int i = 0; !err && i < report->n_files; i++) {
+		const struct named_path file = { "file", report->files[i] };
+
+		if (strcmp(report->files[i], "-") != 0)
+			err = check_input(&file);
+	}
+	return err;
+}
+
+static int check_paths(const struct report_options *report)
+{
+	const struct named_path outputs[] = {
+		{ "output", report->output },
+		{ "stats-json", report->stats_json },
+	};
+	int err = check_outputs(outputs, 2);
+
+	for (unsigned int i = 0; !err && i < 2 && report->tape; i++)
+		err = check_distinct(&(struct named_path){ "tape", report->tape },
+				     &outputs[i]);
+	for (unsigned int i = 0; !err && i < report->n_files; i++)
+		if (strcmp(report->files[i], "-") != 0)
+			err = check_distinct(
+				&(struct named_path){ "file", report->files[i] },
+				&outputs[0]);
+	return err;
 }
 
 static int check_report(void *arg, const struct given *given)
 {
-	const struct report_options *line = arg;
-	const struct named_path input = { "tape", line->tape };
-	const struct named_path outputs[] = {
-		{ "output", line->output },
-		{ "stats-json", line->stats_json },
-	};
-	int err;
+	struct report_line *line = arg;
+	struct report_options *report = &line->report;
+	int err = options_conflict(given, conflicts);
 
-	if (!line->tape) {
-		fail(-EINVAL, "nothing to report on");
-		return fail_hint(-EINVAL, "give --tape FILE, made by weft record --tape "
-					  "FILE");
-	}
-	err = check_input(&input);
+	report->files = given->files;
+	report->n_files = given->n_files;
+	for (unsigned int i = 0; !err && i < line->filters.n; i++)
+		err = filter_add(&report->filter, line->filters.items[i]);
 	if (!err)
-		err = check_outputs(outputs, 2);
+		err = check_inputs(report);
+	if (!err && line->format && !report->output)
+		report->output = "-";
 	if (!err)
-		err = check_distinct(&input, &outputs[0]);
-	return err ? err : check_distinct(&input, &outputs[1]);
+		err = check_paths(report);
+	if (!err && report->output)
+		err = check_writer(report->output, line->format, &report->writer);
+	return err;
 }
 
 static int run_report(const void *arg)
 {
-	return report_run(arg);
+	const struct report_line *line = arg;
+
+	return report_run(&line->report);
 }
 
 const struct command command_report = {
 	.name = "report",
-	.summary = "make the output again, from a tape of samples",
-	.synopsis = "--tape FILE [OPTION…]",
-	.about = "Needs no privileges, and works on any machine of the same kind: names "
-		 "that were\nknown when the tape was made are on it.",
-	.examples = "  sudo weft record -d 10s --tape weft.tape\n"
-		    "  weft report --tape weft.tape --view thread -o -\n",
+	.summary = "show what was recorded, or write it in another format",
+	.synopsis = "[OPTION…] [FILE…]",
+	.about = "Shows a recording (profile.weft, unless files are given), folded\n"
+		 "stacks, pprof or the text of perf script, from files or stdin (-).\n"
+		 "Several files are added up. Needs no privileges.",
+	.examples = "  weft report                              profile.weft, as a table "
+		    "and a tree\n"
+		    "  weft report --view thread x.weft         the thread's own stacks\n"
+		    "  weft report --caller malloc x.weft       who calls malloc\n"
+		    "  weft report --filter comm=redis* x.weft  only threads of such "
+		    "names\n"
+		    "  weft report x.weft -o x.pb.gz            for go tool pprof\n"
+		    "  weft report --tape weft.tape -o -        the raw samples again\n",
 	.options = options,
-	.line_bytes = sizeof(struct report_options),
+	.takes_files = true,
+	.line_bytes = sizeof(struct report_line),
 	.set_defaults = set_defaults,
 	.check = check_report,
 	.run = run_report,

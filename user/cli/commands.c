@@ -3,6 +3,9 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/nearest.h"
+#include "cli/completion.h"
+#include "cli/mdoc.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -19,7 +22,9 @@ enum { N_COMMANDS = sizeof(commands) / sizeof(*commands) };
 
 static const char *command_name(const void *arg, size_t i)
 {
-	return i < N_COMMANDS ? commands[i]->name : i == N_COMMANDS ? "help" : NULL;
+	static const char *const others[] = { "help", "completion", NULL };
+
+	return i < N_COMMANDS ? commands[i]->name : others[i - N_COMMANDS];
 }
 
 static const struct command *find_command(const char *name)
@@ -86,13 +91,15 @@ static int general_help(void)
 		str_addf(&out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
 	str_add(&out,
 		"  help       how to use a command: weft help COMMAND\n"
+		"  completion words for a shell to complete: weft completion bash\n"
 		"\nOptions:\n"
 		"  -h, --help     this text\n"
 		"  -V, --version  what this is\n"
 		"\nExamples:\n"
 		"  sudo weft doctor\n"
-		"  sudo weft record -d 10s -o weft.folded\n"
-		"  sudo weft record -p 1234 -d 30s\n"
+		"  sudo weft record -d 10s\n"
+		"  weft report\n"
+		"  sudo weft record -p 1234 -d 30s -o x.svg\n"
 		"  weft help record\n"
 		"\nExit status: 0 done, 1 failed, 2 not understood, 3 the kernel or "
 		"privileges lack something\n(weft doctor says what).\n");
@@ -101,7 +108,7 @@ static int general_help(void)
 
 static int unknown_command(const char *name)
 {
-	const char *nearest = options_nearest(name, command_name, NULL);
+	const char *nearest = nearest_word(name, command_name, NULL);
 	char shown[64];
 
 	str_clean(shown, sizeof(shown), name, strlen(name));
@@ -111,6 +118,33 @@ static int unknown_command(const char *name)
 	else
 		fail_hint(-EINVAL, "weft --help lists the commands");
 	return say_error(EXIT_USAGE);
+}
+
+/* weft completion SHELL */
+static int complete_for(const char *shell)
+{
+	AUTO_STR out = { 0 };
+
+	if (shell && completion_write(&out, shell, commands, N_COMMANDS))
+		return print(&out);
+	fail(-EINVAL, "completions for which shell?");
+	fail_hint(-EINVAL, "weft completion bash, zsh or fish");
+	return say_error(EXIT_USAGE);
+}
+
+/* weft help --mdoc COMMAND PART: what tools/man puts into a page. */
+static int mdoc_for(const char *name, const char *part)
+{
+	const struct command *command = name ? find_command(name) : NULL;
+	AUTO_STR out = { 0 };
+
+	if (!command)
+		return unknown_command(name ? name : "");
+	if (part && !strcmp(part, "synopsis"))
+		mdoc_synopsis(&out, command);
+	else
+		mdoc_options(&out, command);
+	return print(&out);
 }
 
 /* weft help [COMMAND] */
@@ -139,7 +173,7 @@ static int check_line(const struct command *command, void *line,
 
 static int run_line(const struct command *command, int argc, char **argv, void *line)
 {
-	struct given given;
+	struct given given = { .takes_files = command->takes_files };
 	int err;
 
 	if (command->set_defaults)
@@ -188,8 +222,12 @@ int commands_main(int argc, char **argv)
 	}
 	if (!strcmp(word, "--help") || !strcmp(word, "-h"))
 		return general_help();
+	if (!strcmp(word, "help") && argc > 3 && !strcmp(argv[2], "--mdoc"))
+		return mdoc_for(argv[3], argv[4]);
 	if (!strcmp(word, "help"))
 		return help_on(argv[2]);
+	if (!strcmp(word, "completion"))
+		return complete_for(argv[2]);
 	command = find_command(word);
 	return command ? run_command(command, argc - 2, argv + 2) : unknown_command(word);
 }

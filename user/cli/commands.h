@@ -24,6 +24,7 @@ struct command {
 	const char *examples; /* lines of --help */
 	const struct option *options;
 	bool takes_command; /* something after "--" */
+	bool takes_files;   /* arguments that are no options */
 	size_t line_bytes;  /* of the struct that options fill */
 
 	void (*set_defaults)(void *line); /* over zeros; NULL: zeros are right */

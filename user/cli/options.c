@@ -2,6 +2,7 @@
 #include "cli/options.h"
 
 #include "base/error.h"
+#include "base/nearest.h"
 #include "cli/values.h"
 
 #include <errno.h>
@@ -28,7 +29,7 @@ static const char *long_name(const void *arg, size_t i)
 
 static int unknown_option(const struct cursor *at, const char *name)
 {
-	const char *nearest = options_nearest(name, long_name, at->options);
+	const char *nearest = nearest_word(name, long_name, at->options);
 
 	fail(-EINVAL, "unknown option --%s", name);
 	return nearest ? fail_hint(-EINVAL, "did you mean --%s?", nearest)
@@ -130,13 +131,23 @@ static int unexpected(const char *arg)
 				  "after --");
 }
 
+static int take_file(struct cursor *at, char *arg)
+{
+	if (!at->given->takes_files)
+		return unexpected(arg);
+	at->argv[at->given->n_files++] = arg; /* never past where we read */
+	return 0;
+}
+
 int options_parse(const struct option *options, int argc, char **argv, void *into,
 		  struct given *ret)
 {
 	struct cursor at = { argv, argc, 0, ret, options, into };
 	int err = 0;
 
-	*ret = (struct given){ .options = options };
+	*ret = (struct given){ .options = options,
+			       .takes_files = ret->takes_files,
+			       .files = argv };
 	for (; at.i < argc && !err && !ret->help; at.i++) {
 		char *arg = argv[at.i];
 
@@ -145,7 +156,7 @@ int options_parse(const struct option *options, int argc, char **argv, void *int
 			return 0;
 		}
 		if (arg[0] != '-' || !arg[1])
-			err = unexpected(arg);
+			err = take_file(&at, arg);
 		else if (arg[1] == '-')
 			err = parse_long(&at, arg + 2);
 		else
@@ -223,52 +234,4 @@ void options_help(const struct option *options, struct str *out)
 		else
 			help_option(options, out);
 	}
-}
-
-/* Letters to change, insert or drop to make b of a; counts no further than most. */
-static size_t distance(const char *a, const char *b, size_t most)
-{
-	enum { LONGEST = 40 };
-	size_t row[LONGEST + 1] = { 0 };
-	size_t n = strlen(b);
-
-	if (n > LONGEST || strlen(a) > LONGEST)
-		return most + 1;
-	for (size_t j = 0; j <= n; j++)
-		row[j] = j;
-	for (size_t i = 0; a[i]; i++) {
-		size_t corner = row[0]++;
-
-		for (size_t j = 0; j < n; j++) {
-			size_t cost = corner + (a[i] != b[j]);
-
-			corner = row[j + 1];
-			if (cost > row[j] + 1)
-				cost = row[j] + 1;
-			if (cost > row[j + 1] + 1)
-				cost = row[j + 1] + 1;
-			row[j + 1] = cost;
-		}
-	}
-	return row[n];
-}
-
-const char *options_nearest(const char *word, word_source next, const void *arg)
-{
-	size_t best_distance = strlen(word) > 4 ? 2 : 1;
-	const char *best = NULL, *prefixed = NULL;
-	const char *known;
-	size_t n = strlen(word);
-
-	for (size_t i = 0; (known = next(arg, i)); i++) {
-		size_t d = distance(word, known, best_distance);
-
-		if (d <= best_distance && (!best || d < best_distance)) {
-			best_distance = d;
-			best = known;
-		}
-		if (n >= 2 && !strncmp(known, word, n))
-			prefixed = known;
-	}
-	return best ? best : prefixed;
 }

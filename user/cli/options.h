@@ -26,6 +26,14 @@ enum option_kind {
 	OPTION_PIDS,	 /* struct pid_list; repeating the option adds to it */
 	OPTION_CHOICE,	 /* unsigned int: the value of one of the words */
 	OPTION_BITS,	 /* unsigned int: words with commas, values or-ed */
+	OPTION_STRINGS,	 /* struct string_list; repeating the option adds to it */
+};
+
+#define STRINGS_LISTED_MOST 32
+
+struct string_list {
+	const char *items[STRINGS_LISTED_MOST]; /* borrowed from argv */
+	unsigned int n;
 };
 
 struct option_word {
@@ -49,14 +57,18 @@ struct option {
 /* What was on the command line besides values. */
 struct given {
 	const struct option *options;
+	bool takes_files; /* set before parsing: arguments without a dash are fine */
+	char **files;	  /* these, or NULL */
+	unsigned int n_files;
 	uint64_t seen; /* bit i: options[i] */
 	char **rest;   /* what follows "--", NULL terminated; NULL: no "--" */
 	bool help;     /* -h or --help; parsing ended there */
 };
 
 /*
- * Reads argv[0 … argc-1] (options only, no program name) into the struct at
- * `into`, which holds the defaults. 0, or -EINVAL with sentence and hint.
+ * Reads argv[0 … argc-1] (no program name) into the struct at `into`, which
+ * holds the defaults; what is no option moves to the front of argv. 0, or
+ * -EINVAL with sentence and hint.
  */
 int options_parse(const struct option *options, int argc, char **argv, void *into,
 		  struct given *ret);
@@ -77,12 +89,5 @@ int options_conflict(const struct given *given, const struct option_conflict *co
 
 /* The options as --help shows them. */
 void options_help(const struct option *options, struct str *out);
-
-/*
- * The one of the words that `word` is probably meant to be, or NULL. next()
- * gives the words, NULL at the end.
- */
-typedef const char *(*word_source)(const void *arg, size_t i);
-const char *options_nearest(const char *word, word_source next, const void *arg);
 
 #endif

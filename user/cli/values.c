@@ -180,6 +180,15 @@ static int read_string(const struct option *option, const char *value, const cha
 	return 0;
 }
 
+static int read_strings(const struct option *option, const char *value,
+			struct string_list *list)
+{
+	if (list->n == STRINGS_LISTED_MOST)
+		return fail(-EINVAL, "--%s: more than %d of them", option->name,
+			    STRINGS_LISTED_MOST);
+	return read_string(option, value, &list->items[list->n++]);
+}
+
 static int read_bits(const struct option *option, const char *value, unsigned int *ret)
 {
 	unsigned int bits = 0;
@@ -219,6 +228,8 @@ int values_read(const struct option *option, const char *value, void *into)
 		return read_choice(option, value, place);
 	case OPTION_BITS:
 		return read_bits(option, value, place);
+	case OPTION_STRINGS:
+		return read_strings(option, value, place);
 	case OPTION_END:
 	case OPTION_HEADING:
 		break;

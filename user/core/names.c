@@ -2,12 +2,9 @@
 #include "core/names.h"
 
 #include "base/error.h"
-#include "base/str.h"
 #include "base/vec.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #define STRINGS_MOST (16u << 20)
@@ -112,38 +109,4 @@ bool names_is_start(const struct names *names, uint32_t frame)
 		if (!strcmp(name, starts[i]))
 			return true;
 	return false;
-}
-
-/* No absolute kernel address leaves the program. */
-static void offset_name(char *out, size_t room, const struct frame *frame,
-			const struct module *module)
-{
-	const char *base = strrchr(module->path, '/');
-	char clean[256];
-
-	base = base && base[1] ? base + 1 : module->path;
-	str_clean(clean, sizeof(clean), base, strlen(base));
-	if (module->kind == MODULE_KERNEL)
-		snprintf(out, room, "[kernel]");
-	else
-		snprintf(out, room, "%s+0x%" PRIx64, clean, frame->offset);
-}
-
-int names_fill(struct names *names, const struct profile *profile,
-	       const struct module_table *modules)
-{
-	size_t n = intern_count(profile->frames);
-	int err = 0;
-
-	for (uint32_t id = 0; !err && id < n; id++) {
-		const struct frame *frame = profile_frame(profile, id);
-		char name[320];
-
-		if (names_get(names, id))
-			continue;
-		offset_name(name, sizeof(name), frame,
-			    module_get(modules, frame->module));
-		err = names_set(names, id, name);
-	}
-	return err;
 }

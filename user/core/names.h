@@ -38,8 +38,4 @@ bool names_is_uncalled(const struct names *names, uint32_t frame);
  */
 bool names_is_start(const struct names *names, uint32_t frame);
 
-/* For every frame of the profile that has none: "module+0x12". */
-int names_fill(struct names *names, const struct profile *profile,
-	       const struct module_table *modules);
-
 #endif

@@ -4,7 +4,6 @@
 #include "base/error.h"
 
 #include <errno.h>
-#include <string.h>
 
 void profile_free(struct profile *profile)
 {
@@ -13,8 +12,21 @@ void profile_free(struct profile *profile)
 	intern_free(profile->frames);
 	intern_free(profile->stacks);
 	intern_free(profile->comms);
-	free(profile->counts);
+	intern_free(profile->processes);
+	intern_free(profile->threads);
+	timeline_free(&profile->timeline);
 	free(profile);
+}
+
+/* Number 0 of each, for whoever comes beyond a limit. */
+static int add_nobody(struct profile *profile)
+{
+	const struct profile_process process = { 0 };
+	const struct profile_thread thread = { 0 };
+	uint32_t id;
+	int err = intern_id(profile->processes, &process, sizeof(process), &id);
+
+	return err ? err : intern_id(profile->threads, &thread, sizeof(thread), &id);
 }
 
 int profile_new(struct profile **ret)
@@ -29,42 +41,55 @@ int profile_new(struct profile **ret)
 		err = intern_new(&profile->stacks, STACKS_MOST);
 	if (!err)
 		err = intern_new(&profile->comms, COMMS_MOST);
+	if (!err)
+		err = intern_new(&profile->processes, OWNERS_MOST);
+	if (!err)
+		err = intern_new(&profile->threads, OWNERS_MOST);
+	if (!err)
+		err = add_nobody(profile);
 	if (err)
 		return err;
 	*ret = GIVE(profile);
 	return 0;
 }
 
-static int make_room(struct profile *profile, uint32_t id)
+static int full_is_nobody(int err, uint32_t *ret)
 {
-	size_t room = profile->room ? profile->room * 2 : 1024;
-	uint64_t *counts;
-
-	if (id < profile->room)
-		return 0;
-	counts = reallocarray(profile->counts, room, sizeof(*counts));
-	if (!counts)
-		return fail(-ENOMEM, "no memory for %zu stacks", room);
-	memset(counts + profile->room, 0, (room - profile->room) * sizeof(*counts));
-	profile->counts = counts;
-	profile->room = room;
-	return 0;
+	if (err == INTERN_FULL)
+		*ret = 0;
+	return err < 0 ? err : 0;
 }
 
-int profile_add(struct profile *profile, const uint32_t *codes, size_t n)
+static int thread_id(struct profile *profile, uint32_t comm,
+		     const struct profile_owner *owner, uint32_t *ret)
 {
-	uint32_t id;
-	int err = intern_id(profile->stacks, codes, n * sizeof(*codes), &id);
+	const struct profile_process process = { owner->tgid, owner->life };
+	struct profile_thread thread = { 0, owner->tid, comm };
+	int err = full_is_nobody(
+		intern_id(profile->processes, &process, sizeof(process), &thread.process),
+		&thread.process);
+
+	return err ? err
+		   : full_is_nobody(
+			     intern_id(profile->threads, &thread, sizeof(thread), ret),
+			     ret);
+}
+
+int profile_add(struct profile *profile, const uint32_t *codes, size_t n,
+		const struct profile_owner *owner)
+{
+	uint64_t second = (owner->time_ns + profile->unix_offset_ns) / 1000000000;
+	uint32_t stack, thread;
+	int err = intern_id(profile->stacks, codes, n * sizeof(*codes), &stack);
 
 	if (err == INTERN_FULL) {
 		profile->samples.refused++;
 		return 0;
 	}
 	if (!err)
-		err = make_room(profile, id);
-	if (!err)
-		profile->counts[id]++;
-	return err;
+		err = thread_id(profile, codes[STACK_COMM], owner, &thread);
+	return err ? err
+		   : timeline_add(&profile->timeline, (uint32_t)second, stack, thread, 1);
 }
 
 int profile_frame_id(struct profile *profile, const struct frame *frame, uint32_t *ret)

@@ -2,7 +2,8 @@
 /*
  * What was measured: how often each distinct stack was seen. A stack is kept
  * as its record was, thread and chains and where they join, with addresses
- * replaced by frame ids; the views are read out of it (core/view.h).
+ * replaced by frame ids; the views are read out of it (core/view.h). Whose it was
+ * and in which second stands in the timeline.
  *
  * Nothing is named here, and nothing is forgotten until _free().
  */
@@ -11,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/intern.h"
+#include "core/timeline.h"
 #include "shared/record.h"
 
 #include <stdbool.h>
@@ -45,13 +47,16 @@ enum stack_head { STACK_COMM, STACK_ENDING, STACK_KERNEL, STACK_THREAD, STACK_HE
 #define FRAMES_DISTINCT_MOST (16u << 20)
 #define STACKS_MOST	     (4u << 20)
 #define COMMS_MOST	     (64u << 10)
+#define OWNERS_MOST	     (4u << 20) /* processes; threads */
 
 struct profile {
 	struct intern *frames; /* of struct frame */
 	struct intern *stacks; /* of codes */
 	struct intern *comms;
-	uint64_t *counts; /* by stack id */
-	size_t room;
+	struct intern *processes; /* of struct profile_process; 0: not known */
+	struct intern *threads;	  /* of struct profile_thread; 0: not known */
+	struct timeline timeline; /* in unix seconds, as unix_offset_ns makes them */
+	uint64_t unix_offset_ns;  /* from a sample's clock; 0: not known */
 	struct {
 		uint64_t total, in_kernel, unproven, async, unmatched, stale, no_slot,
 			awaited;
@@ -60,12 +65,27 @@ struct profile {
 	uint64_t endings[N_ENDINGS];
 };
 
+struct profile_process {
+	uint32_t tgid, life; /* proc/process.h */
+};
+
+struct profile_thread {
+	uint32_t process, tid, comm;
+};
+
 int profile_new(struct profile **ret);
 void profile_free(struct profile *profile);
 DEFINE_FREEP(profile)
 
+/* Whose a sample is, and when it fell. */
+struct profile_owner {
+	uint64_t time_ns;
+	uint32_t tgid, life, tid;
+};
+
 /* Counts a stack of n codes once more. */
-int profile_add(struct profile *profile, const uint32_t *codes, size_t n);
+int profile_add(struct profile *profile, const uint32_t *codes, size_t n,
+		const struct profile_owner *owner);
 
 int profile_frame_id(struct profile *profile, const struct frame *frame, uint32_t *ret);
 const struct frame *profile_frame(const struct profile *profile, uint32_t id);

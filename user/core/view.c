@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "core/view.h"
 
-struct reading {
+struct viewer {
 	const uint32_t *codes;
 	size_t n;
 	size_t thread, thread_end; /* the thread's codes */
@@ -11,7 +11,7 @@ struct reading {
 	bool doubted; /* frames of the lane are left out since one was false */
 	bool ever_doubted;
 	uint32_t chains_used; /* bit by root: each chain is entered once */
-	bool boundary;	      /* to be put before what follows, if anything does */
+	uint32_t boundary;    /* to be put before what follows, if anything does; 0 */
 };
 
 /* A run of codes to read on in; `told`: its first frame stands already. */
@@ -21,20 +21,19 @@ struct lane {
 	bool told;
 };
 
-static void put(struct reading *r, uint32_t code)
+static void put(struct viewer *r, uint32_t code)
 {
-	/* where one chain comes back and another leaves, nothing lies between */
-	if (code == VIEW_BOUNDARY && r->n_out && r->out[r->n_out - 1] == VIEW_BOUNDARY)
-		return;
+	/* where one chain comes back and another leaves, nothing lies between:
+	 * there the later boundary is the one */
 	if (r->boundary && r->n_out < r->room)
-		r->out[r->n_out++] = VIEW_BOUNDARY;
-	r->boundary = false;
+		r->out[r->n_out++] = r->boundary;
+	r->boundary = 0;
 	if (r->n_out < r->room)
 		r->out[r->n_out++] = code;
 }
 
 /* Where the chain of a root is, by its SEGMENT code; 0: it has none. */
-static size_t find_chain(const struct reading *r, uint32_t root)
+static size_t find_chain(const struct viewer *r, uint32_t root)
 {
 	size_t at = r->thread_end;
 
@@ -47,7 +46,7 @@ static size_t find_chain(const struct reading *r, uint32_t root)
 	return 0;
 }
 
-static struct lane segment_lane(const struct reading *r, size_t at)
+static struct lane segment_lane(const struct viewer *r, size_t at)
 {
 	size_t end = at + 2 + CODE_COUNT(r->codes[at + 1]);
 
@@ -59,13 +58,13 @@ static struct lane segment_lane(const struct reading *r, size_t at)
 }
 
 /* Reads a chain; the lane to go on in, or one that is at its end. */
-static struct lane read_chain(struct reading *r, size_t at)
+static struct lane read_chain(struct viewer *r, size_t at)
 {
 	struct lane chain = segment_lane(r, at);
 	size_t target = r->thread + CODE_TARGET(r->codes[at + 1]);
 	struct lane next = { .ending = chain.ending };
 
-	r->boundary = true;
+	r->boundary = VIEW_BOUNDARY | BOUNDARY_ASYNC;
 	for (size_t i = chain.at; i < chain.end; i++)
 		if ((r->codes[i] & CODE_KIND) == CODE_FRAME)
 			put(r, r->codes[i]);
@@ -74,19 +73,20 @@ static struct lane read_chain(struct reading *r, size_t at)
 				      .end = r->thread_end,
 				      .ending = r->codes[STACK_ENDING],
 				      .told = true };
+		r->boundary = VIEW_BOUNDARY | BOUNDARY_WAITS;
 	} else if (chain.ending == END_CROSSED && chain.end + 1 < r->n &&
 		   (r->codes[chain.end] & CODE_KIND) == CODE_SEGMENT) {
 		next = segment_lane(r, chain.end);
 		next.told = next.ending != END_TORN;
-		if (!next.told) /* it may be anybody's */
+		if (next.told)
+			r->boundary = VIEW_BOUNDARY | BOUNDARY_THREAD;
+		else /* it may be anybody's */
 			next.at = next.end;
 	}
-	if (next.told)
-		r->boundary = true;
 	return next;
 }
 
-static bool may_enter(struct reading *r, uint32_t root, enum view view, size_t *ret_at)
+static bool may_enter(struct viewer *r, uint32_t root, enum view view, size_t *ret_at)
 {
 	if (view != VIEW_ASYNC || root >= MAX_ROOTS || r->chains_used >> root & 1)
 		return false;
@@ -99,13 +99,13 @@ static bool may_enter(struct reading *r, uint32_t root, enum view view, size_t *
 
 /* Nobody was called from there; where a runtime makes a stack by hand, its
  * start is no call either. */
-static bool is_false(const struct reading *r, uint32_t code)
+static bool is_false(const struct viewer *r, uint32_t code)
 {
 	return r->names && names_is_uncalled(r->names, code) &&
 	       !names_is_start(r->names, code);
 }
 
-static void read_frame(struct reading *r, struct lane *lane, uint32_t code)
+static void read_frame(struct viewer *r, struct lane *lane, uint32_t code)
 {
 	if (!lane->told && is_false(r, code))
 		r->doubted = r->ever_doubted = true;
@@ -115,14 +115,14 @@ static void read_frame(struct reading *r, struct lane *lane, uint32_t code)
 }
 
 /* A root's place is known whatever the walk did before. */
-static void end_doubt(struct reading *r)
+static void end_doubt(struct viewer *r)
 {
 	if (r->doubted)
 		put(r, VIEW_GAP);
 	r->doubted = false;
 }
 
-static enum ending read_lane(struct reading *r, struct lane lane, enum view view)
+static enum ending read_lane(struct viewer *r, struct lane lane, enum view view)
 {
 	while (lane.at < lane.end) {
 		uint32_t code = r->codes[lane.at++];
@@ -150,7 +150,7 @@ static enum ending read_lane(struct reading *r, struct lane lane, enum view view
 }
 
 /* A frame pointer of 0 may be any register's; a start has a name. */
-static bool is_whole(const struct reading *r, enum ending ending)
+static bool is_whole(const struct viewer *r, enum ending ending)
 {
 	if (ending != END_FP_ZERO)
 		return ending == END_START || ending == END_DETACHED;
@@ -160,7 +160,7 @@ static bool is_whole(const struct reading *r, enum ending ending)
 size_t view_read(const uint32_t *codes, size_t n, enum view view,
 		 const struct names *names, uint32_t *out, struct view_notes *ret_notes)
 {
-	struct reading r = {
+	struct viewer r = {
 		.codes = codes, .n = n, .names = names, .out = out, .room = VIEW_ROOM(n)
 	};
 	struct lane thread;

@@ -14,9 +14,16 @@
 enum view { VIEW_ASYNC, VIEW_THREAD };
 
 /* What stands between frame ids in a view. */
-#define VIEW_BOUNDARY 0x80000000u /* between thread frames and async callers */
+#define VIEW_BOUNDARY 0x80000000u /* | enum boundary */
 #define VIEW_GAP      0x90000000u /* frames are missing here */
 #define VIEW_CUT      0xa0000000u /* rootmost: the stack was not whole */
+
+/* What lies towards the root of a boundary. */
+enum boundary {
+	BOUNDARY_ASYNC,	 /* async callers: they asked for what follows */
+	BOUNDARY_WAITS,	 /* frames of this thread, which waits for what follows */
+	BOUNDARY_THREAD, /* frames of another thread, which waits for what follows */
+};
 
 /* Upper bound of what a view of n codes has. */
 #define VIEW_ROOM(n) (2 * (n) + 2)

@@ -2,19 +2,61 @@
 #include "flow/output.h"
 
 #include "base/outfile.h"
-#include "out/folded.h"
 
-int output_profile(const struct output *output, const struct profile *profile,
-		   const struct module_table *modules, struct names *names,
-		   struct folded_notes *ret_notes)
+#include <string.h>
+#include <sys/stat.h>
+
+struct view_sums output_notes(const struct output *output, const struct reading *reading)
 {
-	AUTO_STR text = { 0 };
-	int err = names_fill(names, profile, modules);
+	const struct timeline *timeline = &reading->timeline;
+	struct view_sums sums = { 0 };
+
+	for (size_t i = 0; i < timeline->uses.n; i++) {
+		uint32_t notes = reading->stacks.items[timeline->uses.items[i].a].notes;
+
+		if (notes & STACK_WHOLE_ASYNC << output->view)
+			sums.whole += timeline->counts.items[i];
+		if (notes & STACK_DOUBTED_ASYNC << output->view)
+			sums.doubted += timeline->counts.items[i];
+	}
+	return sums;
+}
+
+int output_reading(const struct output *output, const struct reading *reading)
+{
+	const struct writer_options options = { .view = output->view };
+	AUTO(outfile) file = NULL;
+	int err = outfile_new(&file, output->path);
 
 	if (!err)
-		err = folded_write(&text, profile, modules, names, output->view,
-				   ret_notes);
-	return err ? err : outfile_write(output->path, text.s, text.n);
+		err = output->writer->write(file, reading, &options);
+	return err ? err : outfile_finish(file);
+}
+
+static void add_size(struct str *out, const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) || !S_ISREG(st.st_mode))
+		str_add_char(out, '\n');
+	else if (st.st_size < 10 << 10)
+		str_addf(out, ", %lld bytes\n", (long long)st.st_size);
+	else
+		str_addf(out, ", %.1f KB\n", (double)st.st_size / 1024);
+}
+
+/* The one command that is worth typing now. */
+static void add_next(struct str *out, const struct output *output)
+{
+	if (output->writer == &weft_writer)
+		str_addf(out, "  next      weft report%s%s\n",
+			 strcmp(output->path, "profile.weft") ? " " : "",
+			 strcmp(output->path, "profile.weft") ? output->path : "");
+	else if (output->writer == &pprof_writer)
+		str_addf(out, "  next      go tool pprof -http=localhost: %s\n",
+			 output->path);
+	else if (output->writer == &folded_writer)
+		str_addf(out, "  next      weft report %s\n", output->path);
 }
 
 static void tell(const struct output *output, const struct stats *stats)
@@ -26,8 +68,11 @@ static void tell(const struct output *output, const struct stats *stats)
 		str_add(&text,
 			"  nothing ran on a CPU while weft was looking, or a filter "
 			"left it out: the profile is empty\n");
-	if (output->path[0] != '-' || output->path[1])
-		str_addf(&text, "  written   %s\n", output->path);
+	if (output->path[0] != '-' || output->path[1]) {
+		str_addf(&text, "  written   %s", output->path);
+		add_size(&text, output->path);
+		add_next(&text, output);
+	}
 	if (!str_error(&text))
 		fputs(text.s, stderr);
 }

@@ -3,22 +3,22 @@
 #ifndef WEFT_FLOW_OUTPUT_H
 #define WEFT_FLOW_OUTPUT_H
 
-#include "core/names.h"
-#include "core/view.h"
 #include "flow/stats.h"
+#include "out/writer.h"
 
 #include <stdbool.h>
 
 struct output {
 	const char *path, *stats_json;
+	const struct writer *writer;
 	enum view view;
 	bool quiet; /* no summary on stderr */
 };
 
-/* Names what has none, writes the profile. *ret_notes: see out/folded.h. */
-int output_profile(const struct output *output, const struct profile *profile,
-		   const struct module_table *modules, struct names *names,
-		   struct folded_notes *ret_notes);
+int output_reading(const struct output *output, const struct reading *reading);
+
+/* How many samples each note of the view that was asked for holds for. */
+struct view_sums output_notes(const struct output *output, const struct reading *reading);
 
 /* Then the ledger, as JSON where asked for and for the person. */
 int output_stats(const struct output *output, const struct stats *stats);

@@ -4,8 +4,12 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "flow/cgroups.h"
+#include "flow/facts.h"
+#include "flow/gather.h"
 #include "flow/output.h"
 #include "flow/recording.h"
+#include "flow/saving.h"
 #include "proc/scan.h"
 #include "sym/calls.h"
 
@@ -28,6 +32,9 @@ struct run {
 	bool stop;
 	bool progress; /* stderr is a terminal */
 	uint64_t next_second_ns;
+	struct cgroups *cgroups;
+	struct gather *gather;
+	struct saving *saving; /* NULL: the output is made at the end */
 };
 
 static int block_signals(void)
@@ -73,23 +80,31 @@ static void show_progress(const struct run *run, uint64_t now)
 {
 	const struct recording *r = run->recording;
 	struct sampler_totals totals;
+	unsigned long long kept;
 
 	if (!run->progress || sampler_totals(r->sampler, &totals))
 		return;
-	fprintf(stderr, "\r%4.0f s  %llu samples  %llu lost ",
-		(double)(now - r->started_ns) / SECOND_NS,
-		totals.ledger.outcomes[OUTCOME_KEPT],
+	kept = totals.ledger.outcomes[OUTCOME_KEPT];
+	fprintf(stderr, "\r%4.0f s  %llu samples  %.0f a second  %llu lost ",
+		(double)(now - r->started_ns) / SECOND_NS, kept,
+		(double)kept * SECOND_NS / (double)(now - r->started_ns),
 		totals.ledger.outcomes[OUTCOME_RING_FULL] +
 			totals.ledger.outcomes[OUTCOME_NO_RING]);
+	if (run->saving)
+		fprintf(stderr, " %.1f KB ", (double)saving_bytes(run->saving) / 1024);
 }
 
 static int every_second(struct run *run, uint64_t now)
 {
+	int err = 0;
+
 	if (now < run->next_second_ns)
 		return 0;
 	run->next_second_ns = now + SECOND_NS;
+	if (run->saving)
+		err = saving_more(run->saving);
 	show_progress(run, now);
-	return sampler_check_cpus(run->recording->sampler);
+	return err ? err : sampler_check_cpus(run->recording->sampler);
 }
 
 /* Is any process of -p, any thread of -t still there? */
@@ -143,6 +158,8 @@ static int loop(struct run *run)
 			return fail_errno(-errno, "poll");
 		read_signals(run);
 		err = recording_pump(r);
+		if (!err)
+			err = cgroups_look(run->cgroups, pipeline_profile(r->pipeline));
 		now = clock_now_ns();
 		if (!err)
 			err = every_second(run, now);
@@ -210,12 +227,37 @@ static int finish_tape(struct recording *r, const struct names *names,
 	return err ? err : tape_err;
 }
 
-static int finish(struct recording *r)
+static int find_names(struct recording *r, struct names *names, struct stats *stats)
 {
-	const struct output output = { r->options->output, r->options->stats_json,
-				       r->options->view, r->options->quiet };
 	struct profile *profile = pipeline_profile(r->pipeline);
 	struct module_table *modules = pipeline_modules(r->pipeline);
+	int err =
+		symbolize(names, profile, modules, r->files, r->worker, &stats->symbols);
+
+	return err ? err : calls_check(names, profile, modules, r->files);
+}
+
+static int write_output(struct run *run, const struct output *output, struct stats *stats)
+{
+	struct recording *r = run->recording;
+	struct reading *reading = gather_reading(run->gather);
+	int err;
+
+	stats->notes = output_notes(output, reading);
+	collect_stats(r, stats);
+	stats_check(stats);
+	err = facts_end(reading, stats);
+	if (err)
+		return err;
+	return run->saving ? saving_finish(run->saving) : output_reading(output, reading);
+}
+
+static int finish(struct run *run)
+{
+	struct recording *r = run->recording;
+	const struct output output = { r->options->output, r->options->stats_json,
+				       r->options->writer, r->options->view,
+				       r->options->quiet };
 	AUTO(names) names = NULL;
 	struct stats stats = { 0 };
 	int err = names_new(&names);
@@ -223,16 +265,13 @@ static int finish(struct recording *r)
 	if (!err)
 		err = sampler_totals(r->sampler, &stats.totals);
 	if (!err)
-		err = symbolize(names, profile, modules, r->files, r->worker,
-				&stats.symbols);
+		err = find_names(r, names, &stats);
 	if (!err)
-		err = calls_check(names, profile, modules, r->files);
+		err = gather_finish(run->gather, names);
 	if (err)
 		return err;
-	err = output_profile(&output, profile, modules, names, &stats.notes);
-	collect_stats(r, &stats);
+	err = write_output(run, &output, &stats);
 	stats.finish_ns = clock_now_ns() - r->stopped_ns;
-	stats_check(&stats);
 	if (!err)
 		err = output_stats(&output, &stats);
 	return r->tape ? finish_tape(r, names, &stats, err) : err;
@@ -254,10 +293,51 @@ static int run_it(struct run *run)
 	if (!err)
 		err = recording_drain(r);
 	if (!err)
-		err = finish(r);
+		err = finish(run);
 	if (err)
 		return err;
 	return r->command.ended ? r->command.exit_status : 0;
+}
+
+static void build_id_text(void *arg, uint32_t module, char *out, size_t room)
+{
+	const struct run *run = arg;
+	const struct elf_facts *facts = files_facts(run->recording->files, module);
+
+	for (uint32_t i = 0; facts && i < facts->build_id_bytes && 2 * i + 2 < room; i++)
+		sprintf(out + 2 * i, "%02x", facts->build_id[i]);
+}
+
+static const char *cgroup_text(void *arg, uint32_t process)
+{
+	const struct run *run = arg;
+
+	return cgroups_of(run->cgroups, process);
+}
+
+/* What the samples are gathered into, and where it is saved meanwhile. */
+static int prepare(struct run *run)
+{
+	struct recording *r = run->recording;
+	struct profile *profile = pipeline_profile(r->pipeline);
+	const struct stats stats = { .hz = run->options->hz, .event = r->event };
+	struct gather_sources sources = { .arg = run,
+					  .build_id = build_id_text,
+					  .cgroup = cgroup_text };
+	int err = cgroups_new(&run->cgroups);
+
+	if (!err)
+		err = gather_new(&run->gather, profile, pipeline_modules(r->pipeline));
+	if (err)
+		return err;
+	profile->unix_offset_ns = facts_unix_offset_ns();
+	err = facts_begin(gather_reading(run->gather), &stats,
+			  profile->unix_offset_ns + clock_now_ns(), &sources.host);
+	gather_ask(run->gather, &sources);
+	if (!err && run->options->writer == &weft_writer)
+		err = saving_new(&run->saving, run->options->output, run->gather,
+				 profile);
+	return err;
 }
 
 int record_run(const struct record_options *options)
@@ -274,5 +354,11 @@ int record_run(const struct record_options *options)
 		return err;
 	run.recording = recording;
 	run.progress = !options->quiet && isatty(STDERR_FILENO);
-	return run_it(&run);
+	err = prepare(&run);
+	if (!err)
+		err = run_it(&run);
+	saving_free(run.saving);
+	gather_free(run.gather);
+	cgroups_free(run.cgroups);
+	return err;
 }

@@ -7,6 +7,7 @@
 #define WEFT_FLOW_RECORD_H
 
 #include "core/view.h"
+#include "out/writer.h"
 #include "shared/knobs.h"
 
 #include <stdbool.h>
@@ -40,12 +41,13 @@ struct record_options {
 	bool kernel_only;      /* --kernel: only samples that fell there */
 	bool user_only;	       /* --user */
 	enum view view;
-	unsigned int max_frames; /* --max-frames */
-	const char *output;	 /* -o: a path, "-" for stdout */
-	const char *tape;	 /* --tape */
-	const char *stats_json;	 /* --stats-json */
-	const char *event;	 /* --event: "cpu-clock", "cycles", NULL = try */
-	bool quiet;		 /* -q: no progress, no summary */
+	unsigned int max_frames;     /* --max-frames */
+	const char *output;	     /* -o: a path, "-" for stdout */
+	const struct writer *writer; /* of output */
+	const char *tape;	     /* --tape */
+	const char *stats_json;	     /* --stats-json */
+	const char *event;	     /* --event: "cpu-clock", "cycles", NULL = try */
+	bool quiet;		     /* -q: no progress, no summary */
 	enum unwind unwind;
 	unsigned int unwind_mb; /* --unwind-memory: for tables, and what is mapped */
 	unsigned int sabotage;	/* hidden, for negative controls */
@@ -57,16 +59,5 @@ struct record_options {
  * -EPERM, -ENOSYS and -EOPNOTSUPP mean privilege or kernel are lacking.
  */
 int record_run(const struct record_options *options);
-
-struct report_options {
-	const char *tape;
-	const char *output;
-	enum view view;
-	const char *stats_json;
-	bool quiet;
-};
-
-/* The user half again, over a tape. 0 or a negative errno. */
-int report_run(const struct report_options *options);
 
 #endif

@@ -1,103 +1,135 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The user half over a tape: the same pipeline, with names from the tape. */
+#include "flow/report.h"
+
 #include "base/error.h"
 #include "base/log.h"
-#include "flow/output.h"
-#include "flow/pipeline.h"
-#include "flow/record.h"
+#include "core/merge.h"
+#include "in/reader.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-struct player {
-	struct pipeline *pipeline;
-	struct names *names;
-	struct stats stats;
-};
-
-static int on_advance(void *arg, uint64_t horizon_ns)
+static int read_one(const char *path, struct reading **ret)
 {
-	struct player *player = arg;
+	int err = reader_read(path, ret);
 
-	return pipeline_advance(player->pipeline, horizon_ns);
-}
-
-static int on_name(void *arg, uint32_t frame, const char *name)
-{
-	struct player *player = arg;
-	char clean[4096];
-
-	if (frame >= intern_count(pipeline_profile(player->pipeline)->frames))
-		return fail(-EBADMSG, "a name for frame %u, which is not there", frame);
-	str_clean(clean, sizeof(clean), name, strlen(name));
-	return names_set(player->names, frame, clean);
-}
-
-static int on_uncalled(void *arg, uint32_t frame)
-{
-	struct player *player = arg;
-
-	if (frame >= intern_count(pipeline_profile(player->pipeline)->frames))
-		return fail(-EBADMSG, "a mark for frame %u, which is not there", frame);
-	return names_set_uncalled(player->names, frame);
-}
-
-static int on_totals(void *arg, const uint64_t *numbers, size_t n)
-{
-	struct player *player = arg;
-
-	return stats_from_tape(&player->stats, numbers, n);
-}
-
-static int play(struct player *player, const char *tape)
-{
-	struct tape_events events = {
-		.arg = player,
-		.sink = pipeline_input(player->pipeline),
-		.advance = on_advance,
-		.name = on_name,
-		.uncalled = on_uncalled,
-		.totals = on_totals,
-	};
-	int err = tape_play(tape, &events);
-
-	if (err == TAPE_CUT) {
-		log_warn("the tape %s was cut short: what is on it is shown", tape);
-		player->stats.totals.ledger.entered = 0; /* unknown */
-		return pipeline_advance(player->pipeline, UINT64_MAX);
-	}
+	if (!err && (*ret)->was_cut)
+		log_warn("%s was cut short or is damaged: what is before that is shown",
+			 strcmp(path, "-") ? path : "stdin");
 	return err;
 }
 
-static int write_out(struct player *player, const struct report_options *options)
+static bool rates_differ(const struct reading *r)
 {
-	const struct output output = { options->output, options->stats_json,
-				       options->view, options->quiet };
-	int err = output_profile(&output, pipeline_profile(player->pipeline),
-				 pipeline_modules(player->pipeline), player->names,
-				 &player->stats.notes);
+	for (size_t i = 1; i < r->runs.n; i++)
+		if (r->runs.items[i].hz != r->runs.items[0].hz)
+			return true;
+	return false;
+}
 
+static int read_many(const struct report_options *options, struct reading **ret)
+{
+	AUTO(reading) sum = NULL;
+	int err = reading_new(&sum);
+
+	for (unsigned int i = 0; !err && i < options->n_files; i++) {
+		AUTO(reading) one = NULL;
+
+		err = read_one(options->files[i], &one);
+		if (!err)
+			err = reading_merge(sum, one);
+	}
+	if (!err)
+		err = reading_finish(sum);
 	if (err)
 		return err;
-	player->stats.profile = pipeline_profile(player->pipeline);
-	player->stats.processes = *process_counts(pipeline_processes(player->pipeline));
-	stats_check(&player->stats);
-	return output_stats(&output, &player->stats);
+	if (rates_differ(sum))
+		log_warn("recordings of different rates: a sample of one weighs more "
+			 "than of another");
+	*ret = GIVE(sum);
+	return 0;
+}
+
+/* A profile may be empty, but never without a word why. */
+static void tell_empty(const struct reading *reading, const struct str *hint,
+		       bool was_empty)
+{
+	if (reading->timeline.total)
+		return;
+	if (was_empty)
+		log_warn("the profile is empty: nothing ran on a CPU while it was "
+			 "recorded, or a filter left it out");
+	else if (hint->n)
+		log_warn("the filters leave nothing: %s", hint->s);
+	else
+		log_warn("the filters leave nothing: no sample meets all of them");
+}
+
+static int check_focus(const struct reading *r, const char *name)
+{
+	const char *near;
+	int err;
+
+	for (size_t i = 0; name && i < r->frames.n; i++)
+		if (!strcmp(reading_string(r, r->frames.items[i].name), name))
+			return 0;
+	if (!name)
+		return 0;
+	near = reading_nearest_function(r, name);
+	err = fail(-EINVAL, "no function is called '%s'", name);
+	return near ? fail_hint(err, "did you mean '%s'?", near) : err;
+}
+
+static bool wants_colours(const struct report_options *options)
+{
+	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return !options->output && isatty(STDOUT_FILENO) && !(no && *no) &&
+	       !(term && !strcmp(term, "dumb"));
+}
+
+static int write_out(const struct report_options *options, const struct reading *reading)
+{
+	const struct writer_options how = { .view = options->view };
+	struct text_options text = options->text;
+	AUTO(outfile) file = NULL;
+	int err = outfile_new(&file, options->output ? options->output : "-");
+
+	text.view = options->view;
+	text.colours = wants_colours(options);
+	if (err)
+		return err;
+	if (options->json)
+		err = text_write_json(file, reading, &text);
+	else if (options->output)
+		err = options->writer->write(file, reading, &how);
+	else
+		err = text_write(file, reading, &text);
+	return err ? err : outfile_finish(file);
 }
 
 int report_run(const struct report_options *options)
 {
-	AUTO(pipeline) pipeline = NULL;
-	AUTO(names) names = NULL;
-	struct player player = { 0 };
-	int err = pipeline_new(&pipeline, NULL);
+	AUTO(reading) reading = NULL;
+	AUTO_STR hint = { 0 };
+	bool was_empty;
+	int err;
 
-	if (!err)
-		err = names_new(&names);
+	if (options->tape)
+		return tape_report_run(options);
+	err = options->n_files == 1 ? read_one(options->files[0], &reading)
+				    : read_many(options, &reading);
 	if (err)
 		return err;
-	player.pipeline = pipeline;
-	player.names = names;
-	err = play(&player, options->tape);
-	return err ? err : write_out(&player, options);
+	was_empty = !reading->timeline.total;
+	err = reading_filter(reading, &options->filter, options->view, &hint);
+	if (!err)
+		tell_empty(reading, &hint, was_empty);
+	if (!err)
+		err = check_focus(reading, options->text.caller);
+	if (!err)
+		err = check_focus(reading, options->text.callee);
+	return err ? err : write_out(options, reading);
 }

@@ -248,10 +248,13 @@ void stats_summary(struct str *out, const struct stats *stats)
 	const struct ledger *ledger = &stats->totals.ledger;
 
 	str_addf(out,
-		 "%" PRIu64 " samples at %u Hz in %.1f s (%s): %zu distinct stacks\n",
+		 "%" PRIu64
+		 " samples at %u Hz in %.1f s (%s): %zu distinct stacks of %zu "
+		 "processes\n",
 		 stats->profile->samples.total, stats->hz,
 		 (double)stats->duration_ns / 1e9, tick_event_name(stats->event),
-		 intern_count(stats->profile->stacks));
+		 intern_count(stats->profile->stacks),
+		 intern_count(stats->profile->processes) - 1);
 	str_addf(out,
 		 "  ticks     %llu = %llu idle + %llu filtered + %llu kept + %" PRIu64
 		 " lost\n",

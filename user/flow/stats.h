@@ -9,10 +9,14 @@
 #include "base/str.h"
 #include "core/profile.h"
 #include "kern/sampler.h"
-#include "out/folded.h"
 #include "publish/publisher.h"
 #include "sym/symbolizer.h"
 #include "tape/tape.h"
+
+/* How many samples each of the view's notes holds for. */
+struct view_sums {
+	uint64_t whole, doubted;
+};
 
 struct stats {
 	unsigned int hz;
@@ -27,8 +31,8 @@ struct stats {
 	struct worker_counts worker;
 	struct symbolizer_counts symbols;
 	struct publisher_counts published;
-	struct folded_notes notes; /* of the view that was written */
-	bool adds_up;		   /* entered = sum of outcomes, kept = samples read */
+	struct view_sums notes; /* of the view that was written */
+	bool adds_up;		/* entered = sum of outcomes, kept = samples read */
 };
 
 /* Checks the sums; call once the totals and the profile are complete. */

@@ -119,6 +119,12 @@ static int put_comm(struct translator *t, const char *comm)
 int translate_sample(struct translator *t, const struct sample_rec *rec,
 		     const struct process *process)
 {
+	const struct profile_owner owner = {
+		.time_ns = rec->ts_ns,
+		.tgid = rec->tgid,
+		.life = process ? process->life : 0,
+		.tid = rec->tid,
+	};
 	int err = put_comm(t, rec->comm);
 
 	t->codes[STACK_ENDING] = rec->ending;
@@ -132,5 +138,5 @@ int translate_sample(struct translator *t, const struct sample_rec *rec,
 	}
 	for (unsigned int i = rec->n_kernel; !err && i < rec->n_words; i++)
 		err = put_word(t, process, rec->words[i]);
-	return err ? err : profile_add(t->profile, t->codes, t->n);
+	return err ? err : profile_add(t->profile, t->codes, t->n, &owner);
 }

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Everything that weft report reads, from hostile bytes: the first byte says
+ * whether the rest is a file or, past its checksum, a piece of a recording. What
+ * was read must be a reading that holds what core/reading.h promises, and be
+ * written by every writer.
+ */
+#include "base/error.h"
+#include "base/outfile.h"
+#include "core/filter.h"
+#include "core/merge.h"
+#include "in/reader.h"
+#include "in/weft_piece.h"
+#include "out/text.h"
+#include "out/writer.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+static void require(bool condition)
+{
+	if (!condition)
+		abort();
+}
+
+static void check_stacks(const struct reading *r)
+{
+	for (size_t i = 1; i < r->nodes.n; i++) {
+		uint32_t code = reading_code(r, (uint32_t)i);
+
+		require(reading_parent(r, (uint32_t)i) < i);
+		require(!READING_IS_FRAME(code) || code < r->frames.n);
+	}
+	for (size_t i = 0; i < r->stacks.n; i++)
+		require(r->stacks.items[i].node[0] < r->nodes.n &&
+			r->stacks.items[i].node[1] < r->nodes.n);
+	for (size_t i = 0; i < r->frames.n; i++)
+		require(r->frames.items[i].name < intern_count(r->strings) &&
+			r->frames.items[i].module < r->modules.n &&
+			r->frames.items[i].file < intern_count(r->strings));
+}
+
+static void check_uses(const struct reading *r)
+{
+	struct timeline_cursor at = { 0 };
+	struct timeline_sample sample;
+	uint64_t total = 0, sum = 0;
+
+	for (size_t i = 0; i < r->timeline.uses.n; i++) {
+		require(r->timeline.uses.items[i].a < r->stacks.n &&
+			r->timeline.uses.items[i].b < r->threads.n);
+		total += r->timeline.counts.items[i];
+	}
+	while (timeline_next(&r->timeline, &at, &sample)) {
+		require(sample.use < r->timeline.uses.n);
+		sum += sample.count;
+	}
+	require(total == r->timeline.total && sum == total - r->timeline.undated);
+	for (size_t i = 0; i < r->threads.n; i++)
+		require(r->threads.items[i].process < r->processes.n);
+}
+
+static void write_all(struct reading *r, uint8_t which)
+{
+	struct writer_options options = { .view = which & 1 };
+	struct text_options text = { .view = which & 1, .top = 5, .invert = which & 2 };
+	AUTO(outfile) out = NULL;
+
+	require(!outfile_new(&out, "/dev/null"));
+	for (size_t i = 0; writers[i]; i++)
+		if ((which >> 2) % 8 == i)
+			writers[i]->write(out, r, &options);
+	if ((which >> 2) % 8 == 7)
+		text_write(out, r, &text);
+}
+
+static int read_piece(const uint8_t *data, size_t n, struct reading **ret)
+{
+	AUTO(reading) r = NULL;
+	struct piece_reader piece = { 0 };
+	int err = reading_new(&r);
+
+	piece.reading = r;
+	if (!err && piece_apply(&piece, data, n) >= 0)
+		piece_apply(&piece, data, n); /* and once more, on what is there */
+	if (!err)
+		err = reading_finish(r);
+	*ret = GIVE(r);
+	return err;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	AUTO(source) source = NULL;
+	AUTO(reading) r = NULL;
+	AUTO(reading) sum = NULL;
+	int err;
+
+	if (n < 2)
+		return 0;
+	if (data[0] & 1)
+		err = read_piece(data + 2, n - 2, &r);
+	else
+		err = source_new_bytes(&source, data + 2, n - 2) ||
+		      reader_read_source(source, &r);
+	error_clear();
+	if (err || !r)
+		return 0;
+	check_stacks(r);
+	check_uses(r);
+	write_all(r, data[1]);
+	if (!(data[0] & 2))
+		return 0;
+	require(!reading_new(&sum));
+	if (!reading_merge(sum, r) && !reading_merge(sum, r) && !reading_finish(sum)) {
+		check_stacks(sum);
+		check_uses(sum);
+	}
+	return 0;
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* fixture FILE: the reading of tests/unit/made.h as a recording. */
+#include "../unit/made.h"
+#include "base/error.h"
+#include "out/writer.h"
+
+int main(int argc, char **argv)
+{
+	const struct writer_options options = { 0 };
+	AUTO(reading) r = NULL;
+	AUTO(outfile) out = NULL;
+
+	if (argc != 2 || made_reading(&r, "alpha") || outfile_new(&out, argv[1]) ||
+	    weft_writer.write(out, r, &options) || outfile_finish(out)) {
+		fprintf(stderr, "fixture: %s\n", error_sentence());
+		return 1;
+	}
+	return 0;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Numbers in as few bytes as they need: seven bits a byte, low ones first, the
+ * top bit set on all but the last. Protobuf's form.
+ */
+#ifndef WEFT_BASE_VARINT_H
+#define WEFT_BASE_VARINT_H
+
+#include "base/str.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define VARINT_BYTES_MOST 10
+
+static inline size_t varint_put(unsigned char out[VARINT_BYTES_MOST], uint64_t value)
+{
+	size_t n = 0;
+
+	for (; value >= 0x80; value >>= 7)
+		out[n++] = (unsigned char)(value | 0x80);
+	out[n++] = (unsigned char)value;
+	return n;
+}
+
+static inline void varint_add(struct str *out, uint64_t value)
+{
+	unsigned char bytes[VARINT_BYTES_MOST];
+
+	str_add_bytes(out, bytes, varint_put(bytes, value));
+}
+
+/* From bytes[*at … n); moves *at. False: it does not end there, or has more
+ * than 64 bits. */
+static inline bool varint_get(const void *bytes, size_t n, size_t *at, uint64_t *ret)
+{
+	const unsigned char *p = bytes;
+	uint64_t value = 0;
+
+	for (unsigned int shift = 0; shift < 64 && *at < n; shift += 7) {
+		unsigned char byte = p[(*at)++];
+
+		if (shift == 63 && byte > 1)
+			return false;
+		value |= (uint64_t)(byte & 0x7f) << shift;
+		if (byte < 0x80) {
+			*ret = value;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Small negative numbers in few bytes. */
+static inline uint64_t zigzag(int64_t value)
+{
+	return ((uint64_t)value << 1) ^ (value < 0 ? ~(uint64_t)0 : 0);
+}
+
+static inline int64_t unzigzag(uint64_t value)
+{
+	return (int64_t)(value >> 1 ^ (value & 1 ? ~(uint64_t)0 : 0));
+}
+
+#endif

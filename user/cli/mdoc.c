@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "cli/mdoc.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* Text that mdoc gives no meaning to. */
+static void add_text(struct str *out, const char *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (s[i] == '\\')
+			str_add(out, "\\e");
+		else
+			str_add_char(out, s[i]);
+	}
+}
+
+/* A sentence a line, as mdoc wants it: the first letter large, a period last. */
+static void add_sentence(struct str *out, const struct option *option)
+{
+	const char *help = option->help;
+	size_t n = strlen(help);
+	size_t start = out->n;
+
+	for (const char *s = help; *s;) {
+		size_t line = strcspn(s, "\n");
+
+		add_text(out, s, line);
+		s += line;
+		if (*s == '\n') {
+			str_add_char(out, '\n');
+			s++;
+		}
+	}
+	if (str_error(out))
+		return;
+	if (!option->words && option->kind != OPTION_STRINGS) /* else a word to type */
+		out->s[start] = (char)toupper((unsigned char)out->s[start]);
+	str_add(out, n && (help[n - 1] == '.' || help[n - 1] == ')') ? "\n" : ".\n");
+}
+
+static void add_argument(struct str *out, const struct option *option)
+{
+	if (option->argument) {
+		str_add(out, " Ar ");
+		add_text(out, option->argument, strlen(option->argument));
+	}
+}
+
+static void add_item(struct str *out, const struct option *option)
+{
+	str_add(out, ".It ");
+	if (option->letter)
+		str_addf(out, "Fl %c , ", option->letter);
+	str_addf(out, "Fl -%s", option->name);
+	add_argument(out, option);
+	str_add_char(out, '\n');
+	add_sentence(out, option);
+}
+
+void mdoc_options(struct str *out, const struct command *command)
+{
+	bool in_list = false;
+
+	str_add(out, ".Sh OPTIONS\n");
+	for (const struct option *o = command->options; o->kind != OPTION_END; o++) {
+		if (!o->help)
+			continue;
+		if (o->kind != OPTION_HEADING) {
+			add_item(out, o);
+			continue;
+		}
+		if (in_list)
+			str_add(out, ".El\n");
+		str_addf(out, ".Ss %s\n.Bl -tag -width Ds\n", o->help);
+		in_list = true;
+	}
+	if (in_list)
+		str_add(out, ".El\n");
+}
+
+void mdoc_synopsis(struct str *out, const struct command *command)
+{
+	str_addf(out, ".Sh NAME\n.Nm weft-%s\n.Nd %s\n.Sh SYNOPSIS\n.Nm weft Cm %s\n",
+		 command->name, command->summary, command->name);
+	for (const struct option *o = command->options; o->kind != OPTION_END; o++) {
+		if (!o->help || o->kind == OPTION_HEADING)
+			continue;
+		if (o->letter)
+			str_addf(out, ".Op Fl %c", o->letter);
+		else
+			str_addf(out, ".Op Fl -%s", o->name);
+		add_argument(out, o);
+		str_add_char(out, '\n');
+	}
+	if (command->takes_command)
+		str_add(out, ".Op Fl - Ar command Op Ar argument ...\n");
+	if (command->takes_files)
+		str_add(out, ".Op Ar FILE ...\n");
+}

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "core/filter.h"
+
+#include "base/error.h"
+#include "base/nearest.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const filter_key_names[FILTER_KEYS] = {
+	[FILTER_BY_COMM] = "comm",	   [FILTER_BY_PID] = "pid",
+	[FILTER_BY_TID] = "tid",	   [FILTER_BY_CONTAINER] = "container",
+	[FILTER_BY_HOST] = "host",	   [FILTER_BY_MODULE] = "module",
+	[FILTER_BY_FUNCTION] = "function", [FILTER_BY_TIME] = "time",
+};
+
+struct sieve {
+	struct reading *r;
+	const struct filter *filter;
+	enum view view;
+	bool *uses; /* by use: is it kept? */
+	bool *met;  /* by thread or by node, for one key */
+};
+
+static int bad_filter(const char *text, const char *why)
+{
+	char shown[64];
+
+	str_clean(shown, sizeof(shown), text, strlen(text));
+	fail(-EINVAL, "--filter '%s': %s", shown, why);
+	return fail_hint(-EINVAL, "write comm=NAME, pid=N, tid=N, container=ID, "
+				  "host=NAME, module=NAME, function=NAME or "
+				  "time=FROM..TO; * stands for anything");
+}
+
+/* "10", "10s", "" = the outermost; false: no seconds. */
+static bool read_seconds(const char *s, const char *end, uint32_t otherwise,
+			 uint32_t *ret)
+{
+	unsigned long value;
+	char *after;
+
+	*ret = otherwise;
+	if (s == end)
+		return true;
+	if (*s < '0' || *s > '9')
+		return false;
+	value = strtoul(s, &after, 10);
+	if (after < end && *after == 's')
+		after++;
+	*ret = (uint32_t)value;
+	return after == end && value < UINT32_MAX;
+}
+
+static int read_time(const char *text, const char *value, struct condition *condition)
+{
+	const char *dots = strstr(value, "..");
+
+	if (!dots || !read_seconds(value, dots, 0, &condition->from_s) ||
+	    !read_seconds(dots + 2, value + strlen(value), UINT32_MAX, &condition->to_s))
+		return bad_filter(text, "not a range of seconds, as in 10..20");
+	if (condition->from_s >= condition->to_s)
+		return bad_filter(text, "it ends before it begins");
+	return 0;
+}
+
+int filter_add(struct filter *filter, const char *text)
+{
+	const char *equals = strchr(text, '=');
+	struct condition *condition = &filter->conditions[filter->n];
+	int key;
+
+	if (!equals || !equals[1])
+		return bad_filter(text, "no KEY=VALUE");
+	for (key = 0; key < FILTER_KEYS; key++)
+		if (strlen(filter_key_names[key]) == (size_t)(equals - text) &&
+		    !memcmp(filter_key_names[key], text, (size_t)(equals - text)))
+			break;
+	if (key == FILTER_KEYS)
+		return bad_filter(text, "no such key");
+	if (filter->n == CONDITIONS_MOST)
+		return bad_filter(text, "too many of them");
+	*condition =
+		(struct condition){ .key = (enum filter_key)key, .pattern = equals + 1 };
+	filter->n++;
+	return key == FILTER_BY_TIME ? read_time(text, equals + 1, condition) : 0;
+}
+
+static bool matches(const char *pattern, const char *name)
+{
+	return !fnmatch(pattern, name, 0);
+}
+
+static bool thread_meets(const struct reading *r, const struct condition *condition,
+			 uint32_t thread)
+{
+	const struct reading_thread *t = &r->threads.items[thread];
+	const struct reading_process *p = &r->processes.items[t->process];
+	char text[256];
+
+	switch (condition->key) {
+	case FILTER_BY_COMM:
+		return matches(condition->pattern, reading_string(r, t->name));
+	case FILTER_BY_PID:
+		snprintf(text, sizeof(text), "%u", p->pid);
+		return matches(condition->pattern, text);
+	case FILTER_BY_TID:
+		snprintf(text, sizeof(text), "%u", t->tid);
+		return matches(condition->pattern, text);
+	case FILTER_BY_CONTAINER:
+		reading_container(text, sizeof(text), reading_string(r, p->cgroup));
+		return matches(condition->pattern, text) ||
+		       matches(condition->pattern, reading_string(r, p->cgroup));
+	case FILTER_BY_HOST:
+		return matches(condition->pattern, reading_string(r, p->host));
+	default:
+		return false;
+	}
+}
+
+static bool frame_meets(const struct reading *r, const struct condition *condition,
+			uint32_t code)
+{
+	const struct reading_frame *frame = &r->frames.items[code];
+	const char *path = reading_string(r, r->modules.items[frame->module].path);
+
+	if (condition->key == FILTER_BY_FUNCTION)
+		return matches(condition->pattern, reading_string(r, frame->name));
+	return matches(condition->pattern, path) ||
+	       matches(condition->pattern, reading_module_name(r, frame->module));
+}
+
+static bool is_of_threads(enum filter_key key)
+{
+	return key <= FILTER_BY_HOST;
+}
+
+/* Does anything of the reading meet it? Notes what, in met[]. */
+static bool note_threads(struct sieve *s, const struct condition *condition)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < s->r->threads.n; i++)
+		if (thread_meets(s->r, condition, i))
+			s->met[i] = any = true;
+	return any;
+}
+
+/* A stack has a frame if its leaf's node or one above it is that. */
+static bool note_nodes(struct sieve *s, const struct condition *condition, bool *frames)
+{
+	const struct reading *r = s->r;
+	bool any = false;
+
+	for (uint32_t i = 0; i < r->frames.n; i++)
+		frames[i] = frame_meets(r, condition, i);
+	for (uint32_t i = 1; i < r->nodes.n; i++) {
+		uint32_t code = reading_code(r, i);
+
+		if (s->met[reading_parent(r, i)] ||
+		    (READING_IS_FRAME(code) && frames[code]))
+			s->met[i] = any = true;
+	}
+	return any;
+}
+
+struct names {
+	const struct reading *r;
+	enum filter_key key;
+};
+
+static const char *name_at(const void *arg, size_t i)
+{
+	const struct names *names = arg;
+	const struct reading *r = names->r;
+
+	switch (names->key) {
+	case FILTER_BY_COMM:
+		return i < r->threads.n ? reading_string(r, r->threads.items[i].name)
+					: NULL;
+	case FILTER_BY_FUNCTION:
+		return i < r->frames.n ? reading_string(r, r->frames.items[i].name)
+				       : NULL;
+	case FILTER_BY_MODULE:
+		return i < r->modules.n ? reading_module_name(r, (uint32_t)i) : NULL;
+	case FILTER_BY_HOST:
+		return i < r->processes.n ? reading_string(r, r->processes.items[i].host)
+					  : NULL;
+	default:
+		return NULL;
+	}
+}
+
+const char *reading_nearest_function(const struct reading *r, const char *name)
+{
+	const struct names names = { r, FILTER_BY_FUNCTION };
+
+	return nearest_word(name, name_at, &names);
+}
+
+static void tell_none(const struct sieve *s, const struct condition *condition,
+		      struct str *hint)
+{
+	const struct names names = { s->r, condition->key };
+	const char *near = nearest_word(condition->pattern, name_at, &names);
+
+	str_addf(hint, "no %s is '%s'", filter_key_names[condition->key],
+		 condition->pattern);
+	if (near)
+		str_addf(hint, "; did you mean '%s'?", near);
+	else
+		str_addf(hint, "; try '*%s*'", condition->pattern);
+}
+
+/* All conditions on one key: what meets none of them is not kept. */
+static void sift(struct sieve *s, enum filter_key key, bool *frames, struct str *hint)
+{
+	const struct timeline *timeline = &s->r->timeline;
+	bool given = false;
+
+	memset(s->met, 0, s->r->nodes.n + s->r->threads.n);
+	for (unsigned int i = 0; i < s->filter->n; i++) {
+		const struct condition *condition = &s->filter->conditions[i];
+
+		if (condition->key != key)
+			continue;
+		given = true;
+		if (!(is_of_threads(key) ? note_threads(s, condition)
+					 : note_nodes(s, condition, frames)) &&
+		    !hint->n)
+			tell_none(s, condition, hint);
+	}
+	for (size_t i = 0; given && i < timeline->uses.n; i++) {
+		struct pair use = timeline->uses.items[i];
+
+		s->uses[i] &= s->met[is_of_threads(key)
+					     ? use.b
+					     : s->r->stacks.items[use.a].node[s->view]];
+	}
+}
+
+/* All ranges of time as one: from the earliest to the latest. */
+static void find_range(const struct sieve *s, uint32_t *ret_from, uint64_t *ret_to)
+{
+	uint64_t from = UINT64_MAX, to = 0, first = s->r->timeline.first;
+
+	for (unsigned int i = 0; i < s->filter->n; i++) {
+		const struct condition *c = &s->filter->conditions[i];
+
+		if (c->key != FILTER_BY_TIME)
+			continue;
+		from = c->from_s + first < from ? c->from_s + first : from;
+		to = c->to_s + first > to ? c->to_s + first : to;
+	}
+	*ret_from = from == UINT64_MAX ? 0 : (uint32_t)from;
+	*ret_to = from == UINT64_MAX ? UINT64_MAX : to;
+}
+
+int reading_filter(struct reading *r, const struct filter *filter, enum view view,
+		   struct str *hint)
+{
+	AUTO_FREE bool *uses = malloc(r->timeline.uses.n + 1);
+	AUTO_FREE bool *met = malloc(r->nodes.n + r->threads.n);
+	AUTO_FREE bool *frames = malloc(r->frames.n + 1);
+	struct sieve s = {
+		.r = r, .filter = filter, .view = view, .uses = uses, .met = met
+	};
+	uint32_t from;
+	uint64_t to;
+
+	if (!filter->n)
+		return 0;
+	if (!uses || !met || !frames)
+		return fail(-ENOMEM, "no memory for a filter");
+	memset(uses, true, r->timeline.uses.n);
+	for (int key = 0; key < FILTER_BY_TIME; key++)
+		sift(&s, (enum filter_key)key, frames, hint);
+	find_range(&s, &from, &to);
+	return timeline_keep(&r->timeline, uses, from, to);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Leaves out of a reading all samples but those asked for. Conditions on
+ * different keys must all hold, of those on one key any. Patterns are whole
+ * names, where * stands for anything and ? for a character.
+ */
+#ifndef WEFT_CORE_FILTER_H
+#define WEFT_CORE_FILTER_H
+
+#include "core/reading.h"
+
+enum filter_key {
+	FILTER_BY_COMM,
+	FILTER_BY_PID,
+	FILTER_BY_TID,
+	FILTER_BY_CONTAINER,
+	FILTER_BY_HOST,
+	FILTER_BY_MODULE,   /* some frame of the view lies in it */
+	FILTER_BY_FUNCTION, /* some frame of the view is it */
+	FILTER_BY_TIME,	    /* "FROM..TO", seconds from the first sample's */
+	FILTER_KEYS
+};
+
+extern const char *const filter_key_names[FILTER_KEYS];
+
+#define CONDITIONS_MOST 32
+
+struct condition {
+	enum filter_key key;
+	const char *pattern;   /* borrowed */
+	uint32_t from_s, to_s; /* FILTER_BY_TIME: to_s is not in it any more */
+};
+
+struct filter {
+	struct condition conditions[CONDITIONS_MOST];
+	unsigned int n;
+};
+
+/* "comm=redis*". 0 or -EINVAL; text is borrowed. */
+int filter_add(struct filter *filter, const char *text);
+
+/* 0 also when nothing is left; then hint, if there is one, says which name is
+ * near the condition that none met. */
+int reading_filter(struct reading *reading, const struct filter *filter, enum view view,
+		   struct str *hint);
+
+/* The nearest name to what no frame is called: for hints. NULL: none is near. */
+const char *reading_nearest_function(const struct reading *reading, const char *name);
+
+#endif

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "core/reading.h"
+
+#include "base/error.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define STRINGS_MOST	      (16u << 20)
+#define STRING_BYTES_MOST     4096
+#define NODES_MOST	      (24u << 20)
+#define RUNS_MOST	      (64u << 10)
+#define LEDGER_MOST	      256
+#define STRING_BYTES_SUM_MOST (512u << 20)
+
+/* What is told apart by its bytes: an id is its index in the reading's array. */
+enum { IDS_MODULE, IDS_FRAME, IDS_PROCESS, IDS_THREAD, IDS_STACK };
+
+void reading_free(struct reading *r)
+{
+	if (!r)
+		return;
+	intern_free(r->strings);
+	for (size_t i = 0; i < sizeof(r->ids) / sizeof(*r->ids); i++)
+		intern_free(r->ids[i]);
+	vec_free(&r->modules);
+	vec_free(&r->frames);
+	vec_free(&r->stacks);
+	vec_free(&r->processes);
+	vec_free(&r->threads);
+	vec_free(&r->runs);
+	vec_free(&r->ledger);
+	pairs_free(&r->nodes);
+	timeline_free(&r->timeline);
+	free(r);
+}
+
+static int add_zeros(struct reading *r)
+{
+	uint32_t id;
+	int err = reading_add_string(r, "", 0, &id);
+
+	if (!err)
+		err = reading_add_module(r, &(struct reading_module){ 0 }, &id);
+	if (!err)
+		err = reading_add_process(r, &(struct reading_process){ 0 }, &id);
+	if (!err)
+		err = reading_add_thread(r, &(struct reading_thread){ 0 }, &id);
+	if (!err) /* the root: no other node is its own parent */
+		err = pairs_id(&r->nodes, (struct pair){ 0, UINT32_MAX }, 1, &id);
+	if (!err)
+		err = reading_add_string(r, "samples", 7, &r->value_type);
+	if (!err)
+		err = reading_add_string(r, "count", 5, &r->value_unit);
+	return err;
+}
+
+int reading_new(struct reading **ret)
+{
+	static const size_t most[] = {
+		[IDS_MODULE] = MODULES_MOST,
+		[IDS_FRAME] = FRAMES_DISTINCT_MOST,
+		[IDS_PROCESS] = READING_THREADS_MOST,
+		[IDS_THREAD] = READING_THREADS_MOST,
+		[IDS_STACK] = STACKS_MOST,
+	};
+	AUTO(reading) r = calloc(1, sizeof(*r));
+	int err;
+
+	if (!r)
+		return fail(-ENOMEM, "no memory for a reading");
+	err = intern_new(&r->strings, STRINGS_MOST);
+	for (size_t i = 0; !err && i < sizeof(most) / sizeof(*most); i++)
+		err = intern_new(&r->ids[i], most[i]);
+	if (!err)
+		err = add_zeros(r);
+	if (err)
+		return err;
+	*ret = GIVE(r);
+	return 0;
+}
+
+/* Full: 0, which means "not known" in each of them. */
+static int full_is_zero(struct reading *r, int err, uint32_t *ret)
+{
+	if (err <= 0)
+		return err;
+	r->left_out++;
+	*ret = 0;
+	return 0;
+}
+
+int reading_add_string(struct reading *r, const char *s, size_t n, uint32_t *ret)
+{
+	char clean[STRING_BYTES_MOST];
+	size_t before = intern_count(r->strings);
+	int err;
+
+	str_clean(clean, sizeof(clean), s, n);
+	if (r->string_bytes > STRING_BYTES_SUM_MOST)
+		return full_is_zero(r, INTERN_FULL, ret);
+	err = intern_id(r->strings, clean, strlen(clean), ret);
+	if (!err && *ret == before)
+		r->string_bytes += strlen(clean);
+	return full_is_zero(r, err, ret);
+}
+
+/* Is it new? Then its number is the array's next. */
+#define ADD(r, which, array, item, ret)                                                  \
+	({                                                                               \
+		int add_ = intern_id((r)->ids[which], item, sizeof(*(item)), ret);       \
+		if (!add_ && *(ret) == (r)->array.n)                                     \
+			add_ = vec_push(&(r)->array, *(item));                           \
+		full_is_zero(r, add_, ret);                                              \
+	})
+
+int reading_add_module(struct reading *r, const struct reading_module *module,
+		       uint32_t *ret)
+{
+	return ADD(r, IDS_MODULE, modules, module, ret);
+}
+
+int reading_add_frame(struct reading *r, const struct reading_frame *frame, uint32_t *ret)
+{
+	return ADD(r, IDS_FRAME, frames, frame, ret);
+}
+
+int reading_add_process(struct reading *r, const struct reading_process *process,
+			uint32_t *ret)
+{
+	return ADD(r, IDS_PROCESS, processes, process, ret);
+}
+
+int reading_add_thread(struct reading *r, const struct reading_thread *thread,
+		       uint32_t *ret)
+{
+	return ADD(r, IDS_THREAD, threads, thread, ret);
+}
+
+int reading_add_node(struct reading *r, uint32_t parent, uint32_t code, uint32_t *ret)
+{
+	int err = pairs_id(&r->nodes, (struct pair){ parent, code }, NODES_MOST, ret);
+
+	if (err != PAIRS_FULL)
+		return err;
+	r->left_out++;
+	*ret = parent;
+	return 0;
+}
+
+int reading_add_stack(struct reading *r, const struct reading_stack *stack, uint32_t *ret)
+{
+	size_t before = r->left_out;
+	int err = ADD(r, IDS_STACK, stacks, stack, ret);
+
+	if (r->left_out != before) /* there is none that stands for all others */
+		*ret = READING_NO_STACK;
+	return err;
+}
+
+int reading_add_run(struct reading *r, const struct reading_run *run)
+{
+	if (r->runs.n < RUNS_MOST)
+		return vec_push(&r->runs, *run);
+	r->left_out++;
+	return 0;
+}
+
+static struct reading_count *find_count(const struct reading *r, const char *key)
+{
+	for (size_t i = 0; i < r->ledger.n; i++)
+		if (!strcmp(reading_string(r, r->ledger.items[i].key), key))
+			return &r->ledger.items[i];
+	return NULL;
+}
+
+int reading_add_count(struct reading *r, const char *key, uint64_t value)
+{
+	struct reading_count *count = find_count(r, key);
+	struct reading_count item = { .value = value };
+	int err;
+
+	if (count) {
+		count->value += value;
+		return 0;
+	}
+	if (r->ledger.n >= LEDGER_MOST) {
+		r->left_out++;
+		return 0;
+	}
+	err = reading_add_string(r, key, strlen(key), &item.key);
+	return err ? err : vec_push(&r->ledger, item);
+}
+
+uint64_t reading_count(const struct reading *r, const char *key)
+{
+	const struct reading_count *count = find_count(r, key);
+
+	return count ? count->value : 0;
+}
+
+const char *reading_module_name(const struct reading *r, uint32_t module)
+{
+	const char *path = reading_string(r, r->modules.items[module].path);
+	const char *base = strrchr(path, '/');
+
+	return base && base[1] ? base + 1 : path;
+}
+
+const char *reading_code_name(const struct reading *r, uint32_t code)
+{
+	switch (READING_MARK(code)) {
+	case VIEW_BOUNDARY:
+		return READING_BOUNDARY_NAME;
+	case VIEW_GAP:
+		return READING_GAP_NAME;
+	case VIEW_CUT:
+		return READING_CUT_NAME;
+	default:
+		return reading_string(r, r->frames.items[code].name);
+	}
+}
+
+/* The address of the kernel's frames is not told; it is 0 already. */
+static int name_frame(struct reading *r, struct reading_frame *frame)
+{
+	const char *module = reading_module_name(r, frame->module);
+	char name[320];
+
+	if (frame->place == PLACE_KERNEL)
+		snprintf(name, sizeof(name), "[kernel]");
+	else
+		snprintf(name, sizeof(name), "%.256s+0x%" PRIx64,
+			 *module ? module : "[unmapped]", frame->offset);
+	return reading_add_string(r, name, strlen(name), &frame->name);
+}
+
+int reading_finish(struct reading *r)
+{
+	int err = timeline_flush(&r->timeline);
+
+	for (size_t i = 0; !err && i < r->frames.n; i++)
+		if (!r->frames.items[i].name)
+			err = name_frame(r, &r->frames.items[i]);
+	return err;
+}

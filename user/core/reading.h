@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What all writers write and all readers fill: an aggregated profile that
+ * depends neither on the machine that it was measured on nor on how it was
+ * stored. It comes from the live profile at the end of a recording, from a
+ * *.weft file, from folded text, from pprof, or from perf script.
+ *
+ *   sample = {second, stack, thread, count}      core/timeline.h; unix seconds,
+ *                                                or some start's where no run of
+ *                                                the reading says when it began
+ *   thread = {process, tid, name}                process = {host, pid, cgroup}
+ *   stack  = two nodes: its async view, its thread view
+ *   node   = {parent node, code}                 code = a frame, or a mark
+ *   frame  = {name, module, offset, kind}        module = {path, build id}
+ *
+ * Both views of all stacks lie in one tree of nodes. Node 0 is the root and has
+ * no frame; a node's parent is nearer to the root of the stack (main, or who
+ * asked first) and has a smaller number, so sums are carried towards the root by
+ * counting down once. A stack whose views are the same names one node twice. A
+ * stack is empty where its node is 0: neither view is ever missing. Two stacks, or
+ * two frames, may be equal.
+ *
+ * Marks are what stands between frames, core/view.h's VIEW_BOUNDARY and so on.
+ * Seen from the root, what lies before a boundary asked for what lies after it.
+ *
+ * Strings are clean: valid UTF-8 without control bytes (but they may hold `<`,
+ * quotes, `;`: each writer guards what its format gives a meaning to). String 0
+ * is "" and means "not known". Module 0 is nowhere, process 0 and thread 0 are
+ * "not known", too. Ids are dense, from 0; all are in range.
+ *
+ * Writers read and never change it. All limits are met without an error: what is
+ * left out is counted in `left_out`.
+ */
+#ifndef WEFT_CORE_READING_H
+#define WEFT_CORE_READING_H
+
+#include "base/cleanup.h"
+#include "base/intern.h"
+#include "base/pairs.h"
+#include "base/vec.h"
+#include "core/timeline.h"
+#include "core/view.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define READING_BOUNDARY_NAME "--"
+#define READING_GAP_NAME      "[missing frames]"
+#define READING_CUT_NAME      "[cut]"
+
+/* Codes of nodes: a frame's number, or what view.h puts between frames, a
+ * VIEW_BOUNDARY with its enum boundary, VIEW_GAP, or VIEW_CUT. */
+#define READING_IS_FRAME(code)	  ((code) < VIEW_BOUNDARY)
+#define READING_MARK(code)	  ((code)&0xf0000000u)
+#define READING_BOUNDARY_OF(code) ((enum boundary)((code)&0xff))
+
+enum place {
+	PLACE_UNKNOWN, /* no mapping was known there */
+	PLACE_NATIVE,
+	PLACE_KERNEL,
+	PLACE_JIT,
+	PLACE_INLINED, /* its code lies in the next frame towards the root */
+};
+
+#define READING_THREADS_MOST (8u << 20) /* and processes */
+/* A new reading's strings: "", "samples", "count". */
+#define READING_STRINGS_GIVEN 3
+
+struct reading_module {
+	uint32_t path;	   /* string; "[kernel]", "[vdso]", "[jit]" are such, too */
+	uint32_t build_id; /* string of lower hex */
+};
+
+struct reading_frame {
+	uint64_t offset; /* in its module; 0 for the kernel: no address leaves */
+	uint32_t module;
+	uint32_t name;	     /* string, never 0 once filled: "libx.so+0x12" at least */
+	uint32_t file, line; /* of the source: string, 0 = not known */
+	uint32_t place;	     /* enum place */
+	uint32_t returned;   /* 1: offset is a return address, the call is before it */
+};
+
+_Static_assert(sizeof(struct reading_frame) == 32, "told apart by its bytes");
+
+struct reading_process {
+	uint32_t host; /* string */
+	uint32_t pid;
+	uint32_t name;	 /* string: of its first thread that was seen */
+	uint32_t cgroup; /* string: path below the hierarchy's mount */
+	uint32_t life;	 /* tells users of one pid apart */
+};
+
+struct reading_thread {
+	uint32_t process;
+	uint32_t tid;
+	uint32_t name; /* string: comm */
+};
+
+struct reading_stack {
+	uint32_t node[2]; /* the leaf's, by enum view (core/view.h) */
+	uint32_t notes;	  /* enum stack_note, or-ed */
+};
+
+enum stack_note {
+	STACK_ASYNC = 1,       /* its async view has a boundary */
+	STACK_WHOLE_ASYNC = 2, /* from a start to the leaf, by view */
+	STACK_WHOLE_THREAD = 4,
+	STACK_DOUBTED_ASYNC = 8, /* frames that no call leads to were left out */
+	STACK_DOUBTED_THREAD = 16,
+};
+
+/* One recording; a merge has as many as went into it. */
+struct reading_run {
+	uint32_t host, kernel, arch; /* strings: uname's */
+	uint32_t command, event;     /* strings: command line; "cpu-clock", "cycles" */
+	uint32_t hz;		     /* 0: not known */
+	uint64_t started_unix_ns;    /* 0: not known */
+	uint64_t duration_ns;
+};
+
+/* A line of the ledger: how often something happened, summed over runs. */
+struct reading_count {
+	uint32_t key; /* string: "ledger.kept", "ending.broken", "samples.unproven" */
+	uint64_t value;
+};
+
+struct reading {
+	struct intern *strings;
+	size_t string_bytes;
+	VEC(struct reading_module) modules;
+	VEC(struct reading_frame) frames;
+	VEC(struct reading_stack) stacks;
+	VEC(struct reading_process) processes;
+	VEC(struct reading_thread) threads;
+	VEC(struct reading_run) runs;
+	VEC(struct reading_count) ledger;
+	struct pairs nodes;    /* a = parent, b = code */
+	struct intern *ids[5]; /* of what is told apart by its bytes; for adding */
+	struct timeline timeline;
+	/* what a count counts: "samples", "count"; or what pprof said */
+	uint32_t value_type, value_unit; /* strings */
+	uint64_t period_ns;		 /* of CPU time a count; 0: not known */
+	bool one_view;			 /* the source had one: both views are that */
+	bool was_cut;			 /* the source ended in its middle */
+	uint64_t left_out;		 /* counts beyond a limit */
+};
+
+/* ---- for writers ---- */
+
+static inline const char *reading_string(const struct reading *r, uint32_t id)
+{
+	return intern_string(r->strings, id);
+}
+
+static inline uint32_t reading_parent(const struct reading *r, uint32_t node)
+{
+	return r->nodes.items[node].a;
+}
+
+static inline uint32_t reading_code(const struct reading *r, uint32_t node)
+{
+	return r->nodes.items[node].b;
+}
+
+/* NULL: a mark, or the root. */
+static inline const struct reading_frame *reading_node_frame(const struct reading *r,
+							     uint32_t node)
+{
+	uint32_t code = reading_code(r, node);
+
+	return node && READING_IS_FRAME(code) ? &r->frames.items[code] : NULL;
+}
+
+/* A frame's name; "--", "[missing frames]", "[cut]" for marks. code: of a node
+ * that is not the root. */
+const char *reading_code_name(const struct reading *r, uint32_t code);
+
+/* The part of a module's path after the last '/'. */
+const char *reading_module_name(const struct reading *r, uint32_t module);
+
+/* The container of a cgroup path: 12 digits of its id, else the last part that
+ * names a service or a scope; "" = none. Writes into out, returns it. */
+char *reading_container(char *out, size_t room, const char *cgroup);
+
+/*
+ * Sums over all time, a use at a time: stack and thread of use i are
+ * r->timeline.uses.items[i].a and .b, its sum r->timeline.counts.items[i].
+ * By the second: timeline_next(&r->timeline, …). Uses may sum up to 0 after a
+ * filter.
+ */
+static inline size_t reading_uses(const struct reading *r)
+{
+	return r->timeline.uses.n;
+}
+
+/* The ledger's count of that key; 0 where there is none. */
+uint64_t reading_count(const struct reading *r, const char *key);
+
+/* ---- for who fills it; all 0 or -ENOMEM ---- */
+
+int reading_new(struct reading **ret);
+void reading_free(struct reading *reading);
+DEFINE_FREEP(reading)
+
+/* Cleans what comes from outside. A full table gives 0. */
+int reading_add_string(struct reading *r, const char *s, size_t n, uint32_t *ret);
+int reading_add_module(struct reading *r, const struct reading_module *module,
+		       uint32_t *ret);
+int reading_add_frame(struct reading *r, const struct reading_frame *frame,
+		      uint32_t *ret);
+/* A full tree gives the parent. */
+int reading_add_node(struct reading *r, uint32_t parent, uint32_t code, uint32_t *ret);
+/* A full table gives READING_NO_STACK. */
+#define READING_NO_STACK UINT32_MAX
+int reading_add_stack(struct reading *r, const struct reading_stack *stack,
+		      uint32_t *ret);
+int reading_add_process(struct reading *r, const struct reading_process *process,
+			uint32_t *ret);
+int reading_add_thread(struct reading *r, const struct reading_thread *thread,
+		       uint32_t *ret);
+int reading_add_run(struct reading *r, const struct reading_run *run);
+int reading_add_count(struct reading *r, const char *key, uint64_t value);
+
+/* Call once all is there: flushes the log, names frames that have no name. */
+int reading_finish(struct reading *r);
+
+#endif

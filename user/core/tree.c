@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "core/tree.h"
+
+#include "base/error.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define TREE_NODES_MOST	 (32u << 20)
+#define TREE_LABELS_MOST (16u << 20)
+#define NOT_YET		 UINT32_MAX
+
+struct builder {
+	const struct reading *reading;
+	const struct tree_options *options;
+	struct tree *tree;
+	uint32_t *by_frame;  /* label, or NOT_YET */
+	uint32_t *by_thread; /* node of its group, or NOT_YET */
+	struct pairs ends;   /* a = group's node, b = reading's node; with sums */
+	VEC(uint64_t) sums;
+	VEC(uint32_t) codes; /* of the stack at hand, leaf first */
+	struct str text;
+};
+
+void tree_free(struct tree *tree)
+{
+	if (!tree)
+		return;
+	intern_free(tree->texts);
+	vec_free(&tree->labels);
+	pairs_free(&tree->nodes);
+	vec_free(&tree->self);
+	vec_free(&tree->total);
+	free(tree->first);
+	free(tree->order);
+	free(tree);
+}
+
+static enum tree_kind kind_of(const struct reading *r, uint32_t code)
+{
+	static const enum tree_kind kinds[] = {
+		[PLACE_UNKNOWN] = TREE_UNKNOWN, [PLACE_NATIVE] = TREE_NATIVE,
+		[PLACE_KERNEL] = TREE_KERNEL,	[PLACE_JIT] = TREE_JIT,
+		[PLACE_INLINED] = TREE_INLINED,
+	};
+
+	return READING_IS_FRAME(code) ? kinds[r->frames.items[code].place] : TREE_MARK;
+}
+
+/* The label with the text at hand. */
+static int add_label(struct builder *b, struct tree_label label, uint32_t *ret)
+{
+	int err = str_error(&b->text);
+
+	if (!err)
+		err = intern_id(b->tree->texts, b->text.s ? b->text.s : "", b->text.n,
+				ret);
+	if (err)
+		return err < 0 ? err : fail(-ENOSPC, "too many distinct names");
+	return *ret == b->tree->labels.n ? vec_push(&b->tree->labels, label) : 0;
+}
+
+static int label_of(struct builder *b, uint32_t code, uint32_t *ret)
+{
+	const struct reading *r = b->reading;
+	bool is_frame = READING_IS_FRAME(code);
+	struct tree_label label = { kind_of(r, code),
+				    is_frame ? r->frames.items[code].module : 0 };
+	int err;
+
+	if (is_frame && b->by_frame[code] != NOT_YET) {
+		*ret = b->by_frame[code];
+		return 0;
+	}
+	str_clear(&b->text);
+	if (b->options->frame_text)
+		b->options->frame_text(&b->text, r, code);
+	else
+		str_add(&b->text, reading_code_name(r, code));
+	err = add_label(b, label, ret);
+	if (!err && is_frame)
+		b->by_frame[code] = *ret;
+	return err;
+}
+
+static int add_node(struct builder *b, uint32_t parent, uint32_t label, uint32_t *ret)
+{
+	struct tree *tree = b->tree;
+	int err = pairs_id(&tree->nodes, (struct pair){ parent, label }, TREE_NODES_MOST,
+			   ret);
+
+	if (err == PAIRS_FULL) { /* charged to the caller */
+		*ret = parent;
+		return 0;
+	}
+	if (!err && *ret == tree->self.n)
+		err = vec_push(&tree->self, 0);
+	return err;
+}
+
+void tree_group_text(struct str *out, const struct reading *r, enum tree_group group,
+		     uint32_t thread)
+{
+	const struct reading_thread *t = &r->threads.items[thread];
+	const struct reading_process *p = &r->processes.items[t->process];
+	char container[256];
+
+	switch (group) {
+	case GROUP_PROCESS:
+		str_addf(out, "%s (%u)", reading_string(r, p->name), p->pid);
+		break;
+	case GROUP_THREAD:
+		str_addf(out, "%s (%u/%u)", reading_string(r, t->name), p->pid, t->tid);
+		break;
+	case GROUP_CONTAINER:
+		reading_container(container, sizeof(container),
+				  reading_string(r, p->cgroup));
+		str_add(out, *container ? container : "[no container]");
+		break;
+	case GROUP_HOST:
+		str_add(out, p->host ? reading_string(r, p->host) : "[unknown host]");
+		break;
+	default:
+		str_add(out, reading_string(r, t->name));
+		break;
+	}
+}
+
+static int group_of(struct builder *b, uint32_t thread, uint32_t *ret)
+{
+	AUTO_STR plain = { 0 };
+	uint32_t label;
+	int err;
+
+	*ret = 0;
+	if (b->options->group == GROUP_NONE || b->options->invert || b->options->focus)
+		return 0;
+	*ret = b->by_thread[thread];
+	if (*ret != NOT_YET)
+		return 0;
+	tree_group_text(&plain, b->reading, b->options->group, thread);
+	str_clear(&b->text);
+	if (b->options->group_text)
+		b->options->group_text(&b->text, b->reading, plain.s ? plain.s : "");
+	else
+		str_add_bytes(&b->text, plain.s, plain.n);
+	err = str_error(&plain);
+	if (!err)
+		err = add_label(b, (struct tree_label){ TREE_GROUP, 0 }, &label);
+	if (!err)
+		err = add_node(b, 0, label, ret);
+	b->by_thread[thread] = *ret;
+	return err;
+}
+
+/* A node and its group are walked once, however many uses have them. */
+static int sum_up(struct builder *b)
+{
+	const struct timeline *timeline = &b->reading->timeline;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < timeline->uses.n; i++) {
+		struct pair use = timeline->uses.items[i];
+		struct pair end = {
+			.b = b->reading->stacks.items[use.a].node[b->options->view]
+		};
+		uint32_t id;
+
+		if (!timeline->counts.items[i])
+			continue;
+		err = group_of(b, use.b, &end.a);
+		if (!err)
+			err = pairs_id(&b->ends, end, USES_MOST, &id);
+		if (!err && id == b->sums.n)
+			err = vec_push(&b->sums, 0);
+		if (!err)
+			b->sums.items[id] += timeline->counts.items[i];
+	}
+	return err;
+}
+
+static int read_codes(struct builder *b, uint32_t node)
+{
+	const struct reading *r = b->reading;
+	int err = 0;
+
+	b->codes.n = 0;
+	for (; !err && node; node = reading_parent(r, node)) {
+		uint32_t code = reading_code(r, node);
+
+		if (!b->options->no_kernel || kind_of(r, code) != TREE_KERNEL)
+			err = vec_push(&b->codes, code);
+	}
+	return err;
+}
+
+/* The part of codes that the focus leaves, from *at, leaf first; false: none. */
+static bool find_focus(const struct builder *b, size_t *at, size_t *n)
+{
+	const struct reading *r = b->reading;
+	bool found = false;
+	size_t end = b->codes.n;
+
+	*at = 0;
+	*n = end;
+	if (!b->options->focus)
+		return true;
+	for (size_t i = 0; i < end; i++) {
+		uint32_t code = b->codes.items[i];
+
+		if (!READING_IS_FRAME(code) ||
+		    strcmp(reading_code_name(r, code), b->options->focus))
+			continue;
+		found = true;
+		if (b->options->callers) { /* the one nearest to the leaf */
+			*at = i;
+			*n = end - i;
+			break;
+		}
+		*n = i + 1; /* the one nearest to the root */
+	}
+	return found;
+}
+
+static int add_stack(struct builder *b, struct pair end, uint64_t count)
+{
+	bool leaf_first = b->options->invert || b->options->callers;
+	uint32_t node = end.a, label;
+	int err = read_codes(b, end.b);
+	size_t at, n;
+
+	if (err || !find_focus(b, &at, &n))
+		return err;
+	for (size_t i = 0; !err && i < n; i++) {
+		err = label_of(b, b->codes.items[leaf_first ? at + i : at + n - 1 - i],
+			       &label);
+		if (!err)
+			err = add_node(b, node, label, &node);
+	}
+	if (!err)
+		b->tree->self.items[node] += count;
+	return err;
+}
+
+static int add_totals(struct tree *tree)
+{
+	size_t n = tree->nodes.n;
+	int err = vec_reserve(&tree->total, n);
+
+	if (err)
+		return err;
+	memcpy(tree->total.items, tree->self.items, n * sizeof(uint64_t));
+	tree->total.n = n;
+	for (size_t i = n; --i;)
+		tree->total.items[tree->nodes.items[i].a] += tree->total.items[i];
+	return 0;
+}
+
+static int by_total(const void *a, const void *b, void *arg)
+{
+	const struct tree *tree = arg;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	uint64_t s = tree->total.items[x], t = tree->total.items[y];
+
+	if (s != t)
+		return s > t ? -1 : 1;
+	return strcmp(tree_text(tree, x), tree_text(tree, y));
+}
+
+static int order(struct tree *tree)
+{
+	size_t n = tree->nodes.n;
+	AUTO_FREE uint32_t *next = calloc(n + 1, sizeof(*next));
+
+	tree->first = calloc(n + 1, sizeof(*tree->first));
+	tree->order = calloc(n, sizeof(*tree->order));
+	if (!next || !tree->first || !tree->order)
+		return fail(-ENOMEM, "no memory for a tree of %zu", n);
+	for (size_t i = 1; i < n; i++)
+		tree->first[tree->nodes.items[i].a + 1]++;
+	for (size_t i = 0; i < n; i++)
+		tree->first[i + 1] += tree->first[i];
+	memcpy(next, tree->first, n * sizeof(*next));
+	for (size_t i = 1; i < n; i++)
+		tree->order[next[tree->nodes.items[i].a]++] = (uint32_t)i;
+	for (size_t i = 0; i < n; i++)
+		qsort_r(tree->order + tree->first[i], tree->first[i + 1] - tree->first[i],
+			sizeof(*tree->order), by_total, tree);
+	return 0;
+}
+
+static int build(struct builder *b)
+{
+	const struct reading *r = b->reading;
+	uint32_t root;
+	int err = add_node(b, 0, UINT32_MAX, &root);
+
+	b->by_frame = calloc(r->frames.n + 1, sizeof(*b->by_frame));
+	b->by_thread = calloc(r->threads.n + 1, sizeof(*b->by_thread));
+	if (!b->by_frame || !b->by_thread)
+		return fail(-ENOMEM, "no memory for a tree");
+	memset(b->by_frame, 0xff, r->frames.n * sizeof(*b->by_frame));
+	memset(b->by_thread, 0xff, r->threads.n * sizeof(*b->by_thread));
+	if (!err)
+		err = sum_up(b);
+	for (size_t i = 0; !err && i < b->ends.n; i++)
+		err = add_stack(b, b->ends.items[i], b->sums.items[i]);
+	if (!err)
+		err = add_totals(b->tree);
+	return err ? err : order(b->tree);
+}
+
+int tree_new(struct tree **ret, const struct reading *reading,
+	     const struct tree_options *options)
+{
+	AUTO(tree) tree = calloc(1, sizeof(*tree));
+	struct builder b = { .reading = reading, .options = options, .tree = tree };
+	int err = tree ? intern_new(&tree->texts, TREE_LABELS_MOST)
+		       : fail(-ENOMEM, "no memory for a tree");
+
+	if (!err)
+		err = build(&b);
+	free(b.by_frame);
+	free(b.by_thread);
+	pairs_free(&b.ends);
+	vec_free(&b.sums);
+	vec_free(&b.codes);
+	str_free(&b.text);
+	if (err)
+		return err;
+	*ret = GIVE(tree);
+	return 0;
+}

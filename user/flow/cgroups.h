@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The cgroup of each process of a profile, asked for once, soon after its first
+ * sample: a process that has ended by then has none. */
+#ifndef WEFT_FLOW_CGROUPS_H
+#define WEFT_FLOW_CGROUPS_H
+
+#include "core/profile.h"
+
+struct cgroups;
+
+int cgroups_new(struct cgroups **ret);
+void cgroups_free(struct cgroups *cgroups);
+DEFINE_FREEP(cgroups)
+
+/* Those that came to the profile since. */
+int cgroups_look(struct cgroups *cgroups, const struct profile *profile);
+
+/* By the profile's number of the process; "" or NULL: not known. */
+const char *cgroups_of(const struct cgroups *cgroups, uint32_t process);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What `weft report` does once its command line is understood: reads recordings
+ * or what other tools wrote, and shows or writes them.
+ */
+#ifndef WEFT_FLOW_REPORT_H
+#define WEFT_FLOW_REPORT_H
+
+#include "core/filter.h"
+#include "out/text.h"
+#include "out/writer.h"
+
+#include <stdbool.h>
+
+struct report_options {
+	const char *tape; /* or files */
+	char **files;	  /* paths, "-" for stdin */
+	unsigned int n_files;
+	const char *output;	     /* NULL: to the terminal, as text */
+	const struct writer *writer; /* of output */
+	enum view view;
+	struct filter filter;
+	struct text_options text; /* view and colours are filled in */
+	bool json;
+	const char *stats_json; /* of a tape */
+	bool quiet;
+};
+
+/* 0 or a negative errno. */
+int report_run(const struct report_options *options);
+
+/* The user half again, over a tape. */
+int tape_report_run(const struct report_options *options);
+
+#endif

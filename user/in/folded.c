@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Folded stacks, ours and other tools': frames with `;` between, a blank, a
+ * count. The first frame is the thread's name. There is one view, no time and no
+ * module; a frame's kind is told by its suffix.
+ */
+#include "in/reader.h"
+#include "in/stack.h"
+
+#include "base/error.h"
+#include "base/str.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+
+#define LINE_BYTES_MOST (1u << 20)
+
+/* Where the count begins, and what it is; false: the line has none. A fraction
+ * is dropped. */
+static bool find_count(const char *line, size_t n, size_t *ret_end, uint64_t *ret_count)
+{
+	size_t at = n, dot;
+
+	while (at && isdigit((unsigned char)line[at - 1]))
+		at--;
+	dot = at;
+	if (at && line[at - 1] == '.')
+		for (at--; at && isdigit((unsigned char)line[at - 1]);)
+			at--;
+	else
+		dot = n;
+	if (at < 2 || at == n || line[at - 1] != ' ' || dot - at > 18)
+		return false;
+	*ret_count = 0;
+	for (size_t i = at; i < (dot == n ? n : dot - 1); i++)
+		*ret_count = *ret_count * 10 + (uint64_t)(line[i] - '0');
+	*ret_end = at - 1;
+	return true;
+}
+
+static bool is_folded(const char *head, size_t n)
+{
+	const char *newline = memchr(head, '\n', n);
+	size_t length = newline ? (size_t)(newline - head) : n, end;
+	uint64_t count;
+
+	for (size_t i = 0; i < length; i++)
+		if ((unsigned char)head[i] < ' ' && head[i] != '\t' && head[i] != '\r')
+			return false;
+	if (length && head[length - 1] == '\r')
+		length--;
+	/* a first line that is longer than what we see is no text of another kind */
+	return length && (!newline || find_count(head, length, &end, &count)) &&
+	       (newline || n < 4096 ? find_count(head, length, &end, &count)
+				    : memchr(head, ';', n) != NULL);
+}
+
+static bool take_suffix(const char *name, size_t *n, const char *suffix)
+{
+	size_t m = strlen(suffix);
+
+	if (*n <= m || memcmp(name + *n - m, suffix, m) != 0)
+		return false;
+	*n -= m;
+	return true;
+}
+
+static bool is(const char *name, size_t n, const char *what)
+{
+	return strlen(what) == n && !memcmp(name, what, n);
+}
+
+static int add_frame(struct stack_builder *b, const char *name, size_t n)
+{
+	struct reading_frame rest = { .place = PLACE_NATIVE };
+
+	if (is(name, n, READING_BOUNDARY_NAME))
+		return stack_add_mark(b, VIEW_BOUNDARY | BOUNDARY_ASYNC);
+	if (is(name, n, READING_GAP_NAME))
+		return stack_add_mark(b, VIEW_GAP);
+	if (is(name, n, READING_CUT_NAME))
+		return stack_add_mark(b, VIEW_CUT);
+	if (take_suffix(name, &n, "_[k]"))
+		rest.place = PLACE_KERNEL;
+	else if (take_suffix(name, &n, "_[j]"))
+		rest.place = PLACE_JIT;
+	else if (take_suffix(name, &n, "_[i]"))
+		rest.place = PLACE_INLINED;
+	return stack_add_frame(b, n ? name : "[unknown]", n ? n : 9, &rest);
+}
+
+static int add_line(struct stack_builder *b, const char *line, size_t n, uint64_t count)
+{
+	size_t first = 0;
+	uint32_t thread, stack = READING_NO_STACK;
+	int err;
+
+	while (first < n && line[first] != ';')
+		first++;
+	err = stack_thread(b->r, line, first, 0, 0, &thread);
+	for (size_t at = first; !err && at < n;) {
+		const char *name = line + at + 1;
+		const char *end = memchr(name, ';', n - at - 1);
+		size_t length = end ? (size_t)(end - name) : n - at - 1;
+
+		err = add_frame(b, name, length);
+		at += 1 + length;
+	}
+	if (!err)
+		err = stack_finish(b, false, &stack);
+	if (err || stack == READING_NO_STACK)
+		return err;
+	return timeline_add_undated(&b->r->timeline, stack, thread, count);
+}
+
+static int folded_read(struct source *source, struct reading *reading)
+{
+	struct stack_builder b = { .r = reading };
+	AUTO_STR line = { 0 };
+	int err = 0;
+
+	reading->one_view = true;
+	while (!err && source_line(source, &line, LINE_BYTES_MOST)) {
+		size_t n = line.n, end;
+		uint64_t count;
+
+		err = str_error(&line);
+		if (n && line.s[n - 1] == '\r')
+			n--;
+		if (err || !n)
+			continue;
+		if (find_count(line.s, n, &end, &count))
+			err = add_line(&b, line.s, end, count);
+		else
+			reading->left_out++;
+	}
+	stack_builder_free(&b);
+	return err;
+}
+
+const struct reader folded_reader = {
+	.name = "folded stacks",
+	.accepts = is_folded,
+	.read = folded_read,
+};
