@@ -57,7 +57,7 @@ enum frame_kind {
 	X(CROSSED, "chain went on in a waiting thread")                                  \
 	X(BUDGET, "cut: more frames than the budget")                                    \
 	X(UNREADABLE, "cut: memory not readable")                                        \
-	X(BROKEN, "cut: what follows is no frame")                                            \
+	X(BROKEN, "cut: what follows is no frame")                                       \
 	X(CYCLE, "cut: frames repeat")                                                   \
 	X(TORN, "cut: changed while it was read")                                        \
 	X(STALE, "cut: the waiting root is of another chain")                            \

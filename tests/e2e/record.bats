@@ -305,5 +305,5 @@ teardown() {
 	first=$(weft report x.weft --filter time=0..1 --json | jq .total)
 	[ "$first" -gt 0 ]
 	[ "$first" -lt "$total" ]
-	! weft report x.weft -o - | grep -q 'ffffffff8'
+	run ! grep -q ffffffff8 <(weft report x.weft -o -)
 }
