@@ -308,7 +308,8 @@ static void free_all(struct html *h)
 	vec_free(&h->sums);
 	vec_free(&h->threads);
 	vec_free(&h->processes);
-	vec_free(&h->samples);
+	vec_free(&h->cell_uses);
+	free(h->in_cell);
 	free(h->function_of);
 	free(h->module_of);
 	free(h->node_of);

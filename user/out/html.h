@@ -28,11 +28,6 @@ enum html_kind {
 	HTML_CUT,
 };
 
-struct html_sample {
-	uint32_t cell, use;
-	uint64_t count;
-};
-
 struct html {
 	const struct reading *reading;
 	struct pen pen;
@@ -49,9 +44,11 @@ struct html {
 	struct intern *containers;	  /* names, counted from 0 */
 	/* the page's number by the reading's, or HTML_UNUSED */
 	uint32_t *function_of, *module_of, *node_of, *use_of, *thread_of, *process_of;
-	VEC(struct html_sample) samples; /* of the cell at hand */
 	uint64_t cell_s;
-	uint64_t left_out; /* counts in stacks that were shortened */
+	uint32_t cell;		 /* the one at hand: */
+	uint64_t *in_cell;	 /* its counts, by use */
+	VEC(uint32_t) cell_uses; /* those that it has */
+	uint64_t left_out;	 /* counts in stacks that were shortened */
 };
 
 /* The page's string of a text. */

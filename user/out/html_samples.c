@@ -36,28 +36,28 @@ static uint64_t seconds_of(const struct html *h)
 	return timeline->is_dated ? (uint64_t)timeline->last - timeline->first + 1 : 0;
 }
 
-/* How many numbers a cell of so many seconds takes; an upper bound where the
- * log is not in order. */
-static int count_samples(const struct html *h, uint64_t cell_s, size_t *ret)
+/* Would cells of so many seconds be more than a page can hold? Where the log is not
+ * in order they are counted more than once. */
+static int are_too_many(const struct html *h, uint64_t cell_s, bool *ret)
 {
 	const struct timeline *timeline = &h->reading->timeline;
 	AUTO_FREE uint32_t *last = calloc(h->uses.n + 1, sizeof(*last));
 	struct timeline_cursor cursor = { 0 };
 	struct timeline_sample sample;
+	size_t n = 0;
 
-	*ret = 0;
 	if (!last)
 		return fail(-ENOMEM, "no memory for a page of %zu uses", h->uses.n);
-	while (timeline_next(timeline, &cursor, &sample)) {
-		uint32_t cell =
-			(uint32_t)((sample.second - timeline->first) / cell_s) + 1;
+	while (n <= SAMPLES_MOST && timeline_next(timeline, &cursor, &sample)) {
+		uint64_t cell = (sample.second - timeline->first) / cell_s + 1;
 		uint32_t use = h->use_of[sample.use];
 
-		if (use == HTML_UNUSED || last[use] == cell)
+		if (use == HTML_UNUSED || last[use] == (uint32_t)cell)
 			continue;
-		last[use] = cell;
-		++*ret;
+		last[use] = (uint32_t)cell;
+		n++;
 	}
+	*ret = n > SAMPLES_MOST;
 	return 0;
 }
 
@@ -77,72 +77,74 @@ static uint64_t longer(uint64_t cell_s)
 static int choose_cell(struct html *h)
 {
 	uint64_t seconds = seconds_of(h);
-	size_t n = 0;
-	int err;
+	bool too_many = true;
+	int err = 0;
 
 	h->cell_s = 1;
 	while (seconds / h->cell_s >= CELLS_MOST)
 		h->cell_s = longer(h->cell_s);
-	err = count_samples(h, h->cell_s, &n);
-	while (!err && n > SAMPLES_MOST && h->cell_s < seconds) {
+	while (!err && h->cell_s < seconds) {
+		err = are_too_many(h, h->cell_s, &too_many);
+		if (err || !too_many)
+			break;
 		h->cell_s = longer(h->cell_s);
-		err = count_samples(h, h->cell_s, &n);
 	}
 	return err;
 }
 
-static int by_use(const void *a, const void *b)
+static int by_number(const void *a, const void *b)
 {
-	const struct html_sample *x = a, *y = b;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
-	return x->use < y->use ? -1 : x->use > y->use;
+	return x < y ? -1 : x > y;
 }
 
-/* Writes the samples at hand, which are of one cell, and forgets them. */
+/* Writes the cell at hand and empties it. */
 static int write_cell(struct html *h, bool *is_first)
 {
-	struct html_sample *samples = h->samples.items;
-	size_t n = h->samples.n;
 	uint32_t last = 0;
 	int err = 0;
 
-	if (!n)
+	if (!h->cell_uses.n)
 		return 0;
-	qsort(samples, n, sizeof(*samples), by_use);
-	str_addf(&h->pen.text, "%s[%" PRIu32, *is_first ? "" : ",\n", samples[0].cell);
-	for (size_t i = 0; !err && i < n; i++) {
-		uint64_t count = samples[i].count;
+	qsort(h->cell_uses.items, h->cell_uses.n, sizeof(uint32_t), by_number);
+	str_addf(&h->pen.text, "%s[%" PRIu32, *is_first ? "" : ",\n", h->cell);
+	for (size_t i = 0; !err && i < h->cell_uses.n; i++) {
+		uint32_t use = h->cell_uses.items[i];
 
-		while (i + 1 < n && samples[i + 1].use == samples[i].use)
-			count += samples[++i].count;
-		str_addf(&h->pen.text, ",%" PRIu32 ",%" PRIu64, samples[i].use - last,
-			 count);
-		last = samples[i].use;
+		str_addf(&h->pen.text, ",%" PRIu32 ",%" PRIu64, use - last,
+			 h->in_cell[use]);
+		h->in_cell[use] = 0;
+		last = use;
 		err = pen_pass(&h->pen);
 	}
 	str_add_char(&h->pen.text, ']');
 	*is_first = false;
-	h->samples.n = 0;
+	h->cell_uses.n = 0;
 	return err;
 }
 
 /* Moves a count from those without a time into a cell. */
-static int take(struct html *h, const struct timeline_sample *from, bool *is_first)
+static int take(struct html *h, const struct timeline_sample *sample, bool *is_first)
 {
-	struct html_sample sample = { .use = h->use_of[from->use] };
+	uint32_t first = h->reading->timeline.first, use = h->use_of[sample->use];
+	uint32_t cell = (uint32_t)((sample->second - first) / h->cell_s);
+	uint64_t count = sample->count;
 	int err = 0;
 
-	if (sample.use == HTML_UNUSED)
-		return 0;
-	sample.cell = (uint32_t)((from->second - h->reading->timeline.first) / h->cell_s);
-	sample.count = from->count;
 	/* a log and its sums agree, unless who made them was wrong */
-	if (sample.count > h->sums.items[sample.use])
-		sample.count = h->sums.items[sample.use];
-	h->sums.items[sample.use] -= sample.count;
-	if (h->samples.n && h->samples.items[0].cell != sample.cell)
+	if (use != HTML_UNUSED && count > h->sums.items[use])
+		count = h->sums.items[use];
+	if (use == HTML_UNUSED || !count)
+		return 0;
+	if (cell != h->cell)
 		err = write_cell(h, is_first);
-	return err ? err : vec_push(&h->samples, sample);
+	if (!err && !h->in_cell[use])
+		err = vec_push(&h->cell_uses, use);
+	h->cell = cell;
+	h->in_cell[use] += count;
+	h->sums.items[use] -= count;
+	return err;
 }
 
 static int write_cells(struct html *h)
@@ -152,6 +154,9 @@ static int write_cells(struct html *h)
 	bool is_first = true;
 	int err = 0;
 
+	h->in_cell = calloc(h->uses.n + 1, sizeof(*h->in_cell));
+	if (!h->in_cell)
+		return fail(-ENOMEM, "no memory for a page of %zu uses", h->uses.n);
 	str_add(&h->pen.text, "\"cells\":[");
 	while (!err && timeline_next(&h->reading->timeline, &cursor, &sample))
 		err = take(h, &sample, &is_first);

@@ -38,12 +38,27 @@ const UNKNOWN = 0,
 const isBoundary = (kind) => kind >= ASKED && kind <= OTHER_THREAD;
 const NO_CELL = -1;
 
+// Letters that can't be seen, break lines or turn what follows around are shown as
+// their numbers.
+const UNSEEN = /[\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+
+function visible(text) {
+	return text.replace(UNSEEN, (letter) => {
+		const number = letter.charCodeAt(0).toString(16);
+
+		return "\\u" + number.padStart(4, "0");
+	});
+}
+
 class Recording {
 	constructor(json) {
 		if (json.format !== 1) throw new Error("a page of format " + json.format);
+		json.strings = json.strings.map(visible);
 		this.meta = json.meta;
+		for (const key of ["title", "host", "kernel", "command", "event"])
+			this.meta[key] = visible(this.meta[key]);
 		this.cell_s = json.cell_s;
-		this.ledger = json.ledger;
+		this.ledger = json.ledger.map(([of, text, n]) => [of, visible(text), n]);
 		this.readFrames(json);
 		this.readNodes(json.nodes);
 		this.stacks = Int32Array.from(json.stacks);

@@ -137,6 +137,7 @@ class Page {
 			}
 		}
 		this.showMatched();
+		document.documentElement.dataset.searched = q;
 	}
 
 	showMatched() {
