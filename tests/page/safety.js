@@ -5,6 +5,13 @@ const fs = require("fs");
 const path = require("path");
 const data = require("./data.js");
 
+// Letters that nobody sees are shown by number.
+const SHOWN = new Map([
+	["\u2028window.evil=1\u2029", "\\u2028window.evil=1\\u2029"],
+	["\u202egnp.exe", "\\u202egnp.exe"],
+]);
+const shown = data.EVIL.map((name) => SHOWN.get(name) || name);
+
 async function shownAsText({ screen, is }) {
 	for (const page of ["hostile", "hostile-gen"]) {
 		await screen.open(page);
@@ -23,15 +30,15 @@ async function shownAsText({ screen, is }) {
 			key.replace(/\|.*/s, "")
 		);
 
-		for (const name of data.EVIL)
+		for (const name of shown)
 			is.true(
 				names.includes(name),
 				`${page}: no ${name} among ${names}`
 			);
-		for (const name of data.EVIL)
+		for (const name of shown)
 			await screen.choose(
 				"process",
-				`${name} (${10 + data.EVIL.indexOf(name)})`
+				`${name} (${10 + shown.indexOf(name)})`
 			);
 		await screen.choose("group", "by thread");
 		await screen.choose("colour", "by package");

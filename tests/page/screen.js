@@ -83,7 +83,7 @@ class Screen {
 		await this.browser.click(x + width / 2, y + height / 2);
 	}
 
-	// As typed: the search waits a little for the next letter.
+	// As typed: the page waits a little for the next letter.
 	async search(text) {
 		await this.get((value) => {
 			const q = document.getElementById("q");
@@ -91,7 +91,9 @@ class Screen {
 			q.value = value;
 			q.dispatchEvent(new Event("input"));
 		}, text);
-		await new Promise((resolve) => setTimeout(resolve, 120));
+		const done = `document.documentElement.dataset.searched === `;
+
+		await this.until(done + JSON.stringify(text), "the search is not done");
 		return this.text("#matched");
 	}
 
