@@ -94,6 +94,18 @@ __noinline int async_meet_roots(__u32 hook)
 	return 0;
 }
 
+int async_mark_gap(__u32 hook)
+{
+	struct scratch *s = scratch(hook);
+
+	if (!s)
+		return 0;
+	emit_mark(s, hook, (__u64)FRAME_GAP << FRAME_KIND_SHIFT);
+	if (s->n_heads)
+		async_meet_roots(hook);
+	return 0;
+}
+
 /*
  * The thread's walk has lost its way below s->sp. The nearest root ahead knows
  * a true frame pointer: a gap, then on from there.
@@ -125,8 +137,7 @@ int async_take_checkpoint(__u32 hook)
 	s->how = HOW_FP_TRUE;
 	s->exact = 0;
 	walk_measure(hook);
-	emit_mark(s, hook, (__u64)FRAME_GAP << FRAME_KIND_SHIFT);
-	async_meet_roots(hook); /* all that this function registered */
+	async_mark_gap(hook); /* and all that this function registered */
 	start_cycle_test(s);
 	return 1;
 }
@@ -162,6 +173,7 @@ int async_open_chain(__u32 hook)
 		if (!s->node) /* the dispatcher runs no operation */
 			continue;
 		s->rec.flags |= SAMPLE_ASYNC;
+		s->frame.ip = 0;
 		start_cycle_test(s);
 		open_segment(s);
 		return 1;
@@ -191,11 +203,41 @@ __noinline int async_find_frame(__u32 hook, __u64 fp)
 	return 0;
 }
 
+/*
+ * To the caller of the function that waits at root q; false: not readable. Where
+ * a frame record lies anywhere in its frame, that function's table says where it
+ * ends, and where the chain goes on says which function that is. It must be one
+ * whose memory holds the root; else the record alone leads on.
+ */
+static __always_inline bool leave_waiting(struct scratch *s, __u32 hook,
+					  struct async_root *q, __u64 q_addr)
+{
+	__u64 record[2];
+
+	s->exact = 0;
+	if (!FP_GIVES_SP && s->by_table) {
+		s->pc = s->asked_at;
+		s->fp = s->sp = q->fp;
+		s->sp_is_least = 1;
+		s->chunk_bytes = 0;
+		table_look_up(hook);
+		if (s->how == HOW_TABLE && s->cfa - q_addr < SAME_STACK_BYTES &&
+		    table_step(hook) == N_ENDINGS)
+			return true;
+	}
+	if (q->fp & 7 || q->fp & ~FRAME_ADDR_MASK ||
+	    !read_user(record, sizeof(record), q->fp))
+		return false;
+	s->fp = record[0] & knobs.addr_mask;
+	s->pc = record[1] & knobs.addr_mask & FRAME_ADDR_MASK;
+	s->sp = q->fp + FRAME_BYTES;
+	return true;
+}
+
 /* On to the stack of the thread that waits at root q for this chain. */
 static __always_inline __u32 cross(struct scratch *s, __u32 hook, struct async_root *q,
 				   __u64 q_addr)
 {
-	__u64 record[2];
 	__u32 target = async_find_frame(hook, q->fp);
 
 	if (target) {
@@ -203,20 +245,13 @@ static __always_inline __u32 cross(struct scratch *s, __u32 hook, struct async_r
 		s->phase = PHASE_ROOT;
 		return 1;
 	}
-	if (q->fp & 7 || q->fp & ~FRAME_ADDR_MASK ||
-	    !read_user(record, sizeof(record), q->fp))
+	if (!leave_waiting(s, hook, q, q_addr))
 		return 0;
 	close_segment(s, SEGMENT_CHAIN, END_CROSSED, 0);
 	open_segment(s);
 	s->waiting_root = q_addr;
 	s->waiting_node = s->node;
 	s->lane = 1;
-	s->fp = record[0] & knobs.addr_mask;
-	s->pc = record[1] & knobs.addr_mask & FRAME_ADDR_MASK;
-	s->sp = q->fp + FRAME_BYTES;
-	s->exact = 0;
-	if (!FP_GIVES_SP)
-		s->by_table = 0;
 	for (int k = 1; k < KEYS_MOST; k++)
 		s->heads[k].addr = 0;
 	load_head(&s->heads[0], q->next);
@@ -257,6 +292,8 @@ static __always_inline __u32 chain_step(struct scratch *s)
 		return END_BUDGET;
 	if (goes_in_circles(s, s->node))
 		return END_CYCLE;
+	if (!FP_GIVES_SP)
+		s->asked_at = s->frame.ip;
 	if (!read_user(&s->frame, sizeof(s->frame), s->node))
 		return END_UNREADABLE;
 	s->chain_left--;

@@ -172,11 +172,28 @@ static __always_inline int by_signal(struct scratch *s)
 	return 0;
 }
 
+/*
+ * Without sp: who saved the caller's frame pointer has one of its own, to where it
+ * did. Whoever did not still has that of some function further up.
+ */
+static __always_inline int find_cfa_by_record(struct scratch *s)
+{
+	if (s->rule.fp != UNWIND_FP_CFA) {
+		s->how = HOW_FP_OLD;
+		return 0;
+	}
+	s->cfa = s->fp - 8 * (__s64)s->rule.fp_words;
+	return 1;
+}
+
 /* s->rule's CFA into s->cfa; 0: it can't be told. */
 static __always_inline int find_cfa(struct scratch *s, __u32 hook)
 {
 	__u64 offset = (__s64)s->rule.cfa_offset;
 
+	if (!FP_GIVES_SP && s->sp_is_least &&
+	    (s->rule.cfa == UNWIND_CFA_SP || s->rule.cfa == UNWIND_CFA_DEREF_SP))
+		return find_cfa_by_record(s);
 	switch (s->rule.cfa) {
 	case UNWIND_CFA_SP:
 		s->cfa = s->sp + offset;
@@ -283,6 +300,8 @@ static __always_inline __u32 signal_step(struct scratch *s, __u32 hook)
 	s->pc = s->word & knobs.addr_mask;
 	s->step_bytes = 0;
 	s->exact = 1;
+	if (!FP_GIVES_SP)
+		s->sp_is_least = 0;
 	s->regs_at = sp;
 	return N_ENDINGS;
 }
@@ -323,5 +342,7 @@ int table_step(__u32 hook)
 	s->sp = s->cfa;
 	s->fp = fp;
 	s->exact = 0;
+	if (!FP_GIVES_SP)
+		s->sp_is_least = 0;
 	return N_ENDINGS;
 }

@@ -39,6 +39,8 @@ __noinline int walk_measure(__u32 hook)
 	low = s->sp;
 	record = s->cfa - FRAME_BYTES;
 	if (s->how == HOW_TABLE && s->rule.cfa < UNWIND_CFA_DEREF_SP) {
+		if (!FP_GIVES_SP && s->sp_is_least && s->fp - low > SAME_STACK_BYTES)
+			low = s->fp;
 		if (s->cfa - low > CHECKPOINT_BYTES)
 			low = record;
 	} else if (record < low || record - low > SAME_STACK_BYTES) {
@@ -170,27 +172,57 @@ static __always_inline __u32 frame_pointer_step(struct scratch *s)
 	s->step_bytes = s->fp - fp;
 	s->exact = 0;
 	if (!FP_GIVES_SP)
-		s->by_table = 0;
+		s->sp_is_least = 1;
+	return N_ENDINGS;
+}
+
+static __always_inline void spend(struct scratch *s)
+{
+	if (s->lane)
+		s->chain_left--;
+	else
+		s->frames_left--;
+}
+
+/* By the record of an older frame, to that one's caller. It may have a root. */
+static __always_inline __u32 step_over_frames(struct scratch *s, __u32 hook)
+{
+	__u64 record = s->fp;
+	__u32 ending = frame_pointer_step(s);
+
+	if (ending != N_ENDINGS)
+		return ending;
+	spend(s);
+	s->kind = FRAME_UNPROVEN;
+	s->extent.low = record;
+	s->extent.bytes = FRAME_BYTES;
+	async_mark_gap(hook);
 	return N_ENDINGS;
 }
 
 static __always_inline __u32 step_up(struct scratch *s, __u32 hook)
 {
+	bool by_record = !FP_GIVES_SP && s->sp_is_least;
 	__u32 ending;
 
 	if (s->how == HOW_FP || s->how == HOW_FP_TRUE) {
 		s->kind = s->how == HOW_FP ? FRAME_UNPROVEN : FRAME_CALLER;
 		return frame_pointer_step(s);
 	}
+	if (!FP_GIVES_SP && s->how == HOW_FP_OLD)
+		return step_over_frames(s, hook);
 	ending = table_step(hook);
-	s->kind = s->exact ? FRAME_USER : FRAME_CALLER;
+	s->kind = by_record ? FRAME_UNPROVEN : FRAME_CALLER;
+	if (s->exact)
+		s->kind = FRAME_USER;
 	return ending;
 }
 
 /* May the frame at hand be left for its caller? N_ENDINGS: yes. */
 static __always_inline __u32 why_not_up(struct scratch *s)
 {
-	bool by_fp = s->how == HOW_FP || s->how == HOW_FP_TRUE;
+	bool over = !FP_GIVES_SP && s->how == HOW_FP_OLD;
+	bool by_fp = s->how == HOW_FP || s->how == HOW_FP_TRUE || over;
 	__u64 at = by_fp ? s->fp : s->cfa;
 
 	if (s->how == HOW_END)
@@ -206,20 +238,12 @@ static __always_inline __u32 why_not_up(struct scratch *s)
 	}
 	if (at & 7 || at < 4096 || at & ~FRAME_ADDR_MASK)
 		return END_BROKEN;
-	if (!(s->lane ? s->chain_left : s->frames_left))
+	if ((s->lane ? s->chain_left : s->frames_left) <= over) /* a gap costs one */
 		return END_BUDGET;
 	/* not `at`: a frame's end by table may be its caller's frame record */
 	if (goes_in_circles(s, s->cfa))
 		return END_CYCLE;
 	return N_ENDINGS;
-}
-
-static __always_inline void spend(struct scratch *s)
-{
-	if (s->lane)
-		s->chain_left--;
-	else
-		s->frames_left--;
 }
 
 /* The walk is over, unless a root lies ahead that it can be taken up from. */

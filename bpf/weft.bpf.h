@@ -60,8 +60,11 @@
 #define ADVANCES (2 * FRAMES_MOST / CHAIN_STEPS + 8 * MAX_ROOTS)
 
 /* Does a frame record say where its frame ends? On arm64 it lies anywhere in it,
- * so behind a step by frame pointer there is no sp, and no table can be used. */
-#if defined(__TARGET_ARCH_arm64)
+ * so behind a step by frame pointer sp is not known, until a table says where the
+ * record lies. */
+#if !defined(__bpf__)
+#define FP_GIVES_SP fp_gives_sp /* a test says */
+#elif defined(__TARGET_ARCH_arm64)
 #define FP_GIVES_SP 0
 #else
 #define FP_GIVES_SP 1
@@ -85,6 +88,7 @@ enum how {
 	HOW_END,     /* it was not called */
 	HOW_AWAITED, /* that is not known yet */
 	HOW_NOWHERE, /* it runs where nothing is known to be mapped */
+	HOW_FP_OLD,  /* by one that an older frame set: those between are missing */
 };
 
 #define USER_REGS 16 /* by DWARF's numbers */
@@ -136,12 +140,13 @@ struct scratch {
 	/* the chain under way */
 	__u64 node;
 	struct async_frame frame;
+	__u64 asked_at;	    /* where the chain's last but one goes on */
 	__u64 waiting_root; /* of the crossing under way */
 	__u64 waiting_node;
 	__u64 metadata_cookie, suspended_cookie;
 
 	__u32 n_heads;
-	__u32 reserved1;
+	__u32 sp_is_least; /* sp is not known: it lies there or above */
 	struct head heads[KEYS_MOST];
 	struct root_met roots[MAX_ROOTS];
 
@@ -299,6 +304,7 @@ int table_step(__u32 hook);    /* to its caller; an ending, or N_ENDINGS: there 
 /* async.bpf.c */
 int async_meet_roots(__u32 hook); /* that the frame at hand registered */
 int async_mark_root(__u32 hook, __u32 k);
+int async_mark_gap(__u32 hook); /* and the roots of s->extent */
 int async_find_frame(__u32 hook, __u64 fp);
 int async_take_checkpoint(__u32 hook); /* nonzero: the walk goes on from a root */
 int async_open_chain(__u32 hook);      /* of the next root; 0: none left */
@@ -327,6 +333,7 @@ static __always_inline void splice_user_stack(struct scratch *s, __u32 hook)
 	s->frames_left = s->chain_left = knobs.max_frames;
 	s->phase = PHASE_WALK;
 	s->exact = 1;
+	s->sp_is_least = 0;
 	s->regs_at = 0;
 	process_begin(hook);
 	if (s->has_keys)

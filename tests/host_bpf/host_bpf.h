@@ -23,6 +23,9 @@ struct scratch;
 /* Constant for the programs, not for who tests them: walker.c. */
 extern struct knobs knobs;
 
+/* Of the machine that is acted: x86-64's true, arm64's false. */
+extern bool fp_gives_sp;
+
 struct scratch *scratch(__u32 hook);
 struct extents;
 struct extents *extents(__u32 hook);

@@ -8,6 +8,7 @@ static const struct sampled *sampled;
 static const union unwind_page *lent;
 static __u32 n_lent;
 struct knobs knobs;
+bool fp_gives_sp;
 
 struct scratch *scratch(__u32 hook)
 {
@@ -86,7 +87,7 @@ const struct sample_rec *walker_sample(const struct sampled *at)
 	s->pc = at->pc & knobs.addr_mask & FRAME_ADDR_MASK;
 	s->sp = at->sp & knobs.addr_mask;
 	s->fp = at->fp & knobs.addr_mask;
-	s->lr = 0;
+	s->lr = at->lr & knobs.addr_mask;
 	memcpy(s->regs, at->regs, sizeof(s->regs));
 	splice_user_stack(s, HOOK_ONCPU);
 
@@ -108,6 +109,7 @@ void walker_forget(int byte)
 
 void walker_default_knobs(void)
 {
+	fp_gives_sp = true;
 	knobs = (struct knobs){
 		.max_frames = FRAMES_DEFAULT,
 		.page_bytes = 4096,

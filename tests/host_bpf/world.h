@@ -72,6 +72,7 @@ int run_table_cases(void);
 int run_signal_cases(void);
 int run_space_cases(void);
 int run_table_root_cases(void);
+int run_record_cases(void);
 int run_storm(void);
 
 #endif

@@ -29,8 +29,7 @@ static_CC        := $(CC) -O2 -static $(WITH_FP)
 static-pie_CC    := $(CC) -O2 -static-pie $(WITH_FP)
 musl_CC          := $(WORK_MUSL) -O2 -fomit-frame-pointer
 stripped_CC      := $(CC) -O2 -Wl,--dynamic-list=tests/workloads/stripped.list -s
-# a waiting thread's frames are found by frame pointer on arm64
-core_CC          := $(CC) -O2 -static $(if $(filter x86_64,$(ARCH)),-fomit-frame-pointer,$(WITH_FP))
+core_CC          := $(CC) -O2 -static -fomit-frame-pointer
 
 # A program's own flags.
 folly-weak_FLAGS   := -DKEY_WEAK
