@@ -196,6 +196,22 @@ static void ends_one_table_with_its_death(void **state)
 	end(worker, &collected);
 }
 
+static void ends_a_table_that_stalls(void **state)
+{
+	static struct collected collected;
+	struct worker *worker = start(&collected);
+
+	worker->scan_deadline_ms = 1000;
+	kill(parser_of(worker), SIGSTOP);
+	for (unsigned int i = 0; i < 3; i++)
+		assert_int_equal(worker_submit_table(worker, open_libc(), i), 0);
+	finish(worker, &collected);
+	assert_int_equal(collected.tables[0].err, -ETIMEDOUT);
+	expect_whole(&collected.tables[1], open_libc());
+	expect_whole(&collected.tables[2], open_libc());
+	end(worker, &collected);
+}
+
 /* Two rules, one block, one page of rows. */
 static const struct unwind_head good = {
 	.n_pages = 4,
@@ -298,6 +314,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(brings_the_same_pages),
 		cmocka_unit_test(ends_one_table_with_its_death),
+		cmocka_unit_test(ends_a_table_that_stalls),
 		cmocka_unit_test(believes_no_sizes),
 		cmocka_unit_test(takes_no_pages_too_many),
 		cmocka_unit_test(bounds_the_number_of_pages),

@@ -258,6 +258,8 @@ static void recv_answers(struct worker *worker)
 			blame_oldest(worker, err);
 		else if (err <= 0)
 			answer_job(worker, job, err);
+		else if (!job->table->n_came) /* it is made: now it is sent */
+			worker->since_ms = worker_now_ms();
 	}
 }
 
