@@ -33,8 +33,11 @@ struct section_shape {
 	uint64_t vaddr;
 };
 
+/* The descriptor of a file that is only memory: the linker leads fstat(2) and
+ * pread(2) to us, since system calls cost more than what is tried here. */
+#define SECTION_FD 1000000
+
 struct section_file {
-	int fd;
 	uint8_t *section; /* SECTION_BYTES_MOST, for the next write */
 	uint8_t *packed;
 };
@@ -42,7 +45,7 @@ struct section_file {
 int section_file_open(struct section_file *file);
 void section_file_close(struct section_file *file);
 
-/* Makes it a file with the first n bytes of its section. */
+/* Makes SECTION_FD a file with the first n bytes of the section. */
 void section_file_write(struct section_file *file, const struct section_shape *shape,
 			size_t n);
 

@@ -19,7 +19,8 @@ SEED       ?= 1
 $(FUZZ_DIR)/cfi: $(FUZZ_SRC) $(wildcard tests/fuzz/*.h tests/cfi/*.h user/obj/*.h)
 	$(call say,TEST)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) $(FUZZ_FLAGS) -o $@ $(FUZZ_SRC) -lz
+	$(Q)$(CC) $(CPPFLAGS) $(FUZZ_FLAGS) -Wl,--wrap=fstat -Wl,--wrap=pread \
+		-o $@ $(FUZZ_SRC) -lz
 
 $(FUZZ_FILES): $(FUZZ_DIR)/shapes%.so: tests/cfi/shapes.c
 	$(call say,TEST)
