@@ -121,14 +121,15 @@ complete_by_perf() {
 		perf_roots "$work/complete.data" >"$work/roots.$1"
 }
 
-# COUNTS PROGRAM: per cent that did not reach it, - for a program not seen
+# PEER PROGRAM: per cent of all rounds that did not reach it, - for one not seen
 missed() {
-	awk -v program="$2" '$1 == program { printf "%.3f\n", 100 * ($2 - $3) / $2; found = 1 }
-	END { if (!found) print "-" }' "$1"
+	awk -v peer="$1" -v program="$2" '
+	$1 == peer && $2 == program { n += $3; reached += $4 }
+	END { print n ? sprintf("%.3f", 100 * (n - reached) / n) : "-" }' "$work/starts"
 }
 
 complete_round() {
-	local program peer
+	local peer
 
 	if ! complete_by_weft; then
 		say "weft failed: $(tail -1 "$work/err")"
@@ -142,27 +143,17 @@ complete_round() {
 	fi
 	entry_points "$work"/roots.{weft,fp,dwarf} | sort -u >"$work/entries"
 	for peer in weft fp dwarf; do
-		count_starts "$work/entries" "$work/roots.$peer" >"$work/starts.$peer"
-		sed "s/^/$peer /" "$work/starts.$peer" >>"$work/starts"
-	done
-	for program in "${complete_programs[@]}"; do
-		for peer in fp dwarf; do
-			round "$program cut, beside perf $peer" \
-				"$(missed "$work/starts.weft" "$program")" \
-				"$(missed "$work/starts.$peer" "$program")"
-		done
+		count_starts "$work/entries" "$work/roots.$peer" |
+			sed "s/^/$peer /" >>"$work/starts"
 	done
 }
 
 run_complete() {
-	local program peer seen
+	local program peer seen name
 
 	for program in node postgres; do
-		if "load_$program" >"$work/load.$program" 2>&1; then
-			load_names+=" $program"
-		else
+		"load_$program" >"$work/load.$program" 2>&1 && load_names+=" $program" ||
 			say "without $program: not installed"
-		fi
 	done
 	: >"$work/starts"
 	for _ in $(seq "$rounds"); do
@@ -173,7 +164,10 @@ run_complete() {
 			seen=$(awk -v program="$program" -v peer="$peer" '
 			$2 == program && ($1 == "weft" || $1 == peer) { n[$1] += $3 }
 			END { print n["weft"] + 0 " samples and " n[peer] + 0 }' "$work/starts")
-			row "$program cut, beside perf $peer" % 0.1 ours "$seen"
+			name="$program cut, beside perf $peer"
+			# one round: a median of shares would hide what is rare
+			round "$name" "$(missed weft "$program")" "$(missed "$peer" "$program")"
+			row "$name" % 0.1 ours "$seen"
 		done
 	done
 	has perf || no_row 'perf' "not installed"
