@@ -26,8 +26,8 @@ static __always_inline void keep_frame(struct scratch *s, __u32 hook)
 
 /*
  * The memory of the frame at hand. Where a frame's end does not follow from its
- * beginning (by frame pointer over the bounds of a stack, or as a table says of
- * a switch), it is that of its frame record.
+ * beginning (by frame pointer over the bounds of a stack, be it a table that says
+ * so, or as a table says of a switch), it is that of its frame record.
  */
 __noinline int walk_measure(__u32 hook)
 {
@@ -38,7 +38,8 @@ __noinline int walk_measure(__u32 hook)
 		return 0;
 	low = s->sp;
 	record = s->cfa - FRAME_BYTES;
-	if (s->how == HOW_TABLE && s->rule.cfa < UNWIND_CFA_DEREF_SP) {
+	if (s->how == HOW_TABLE &&
+	    s->rule.cfa <= (FP_GIVES_SP ? UNWIND_CFA_SP : UNWIND_CFA_FP)) {
 		if (!FP_GIVES_SP && s->sp_is_least && s->fp - low > SAME_STACK_BYTES)
 			low = s->fp;
 		if (s->cfa - low > CHECKPOINT_BYTES)

@@ -191,6 +191,30 @@ static void test_over_a_switch(void **state)
 	}
 }
 
+/* A fiber's first frame leads to its resumer by frame pointer: where that one's
+ * frame begins is not known, and what lies between the stacks is not its. */
+static void test_over_a_fibers_start(void **state)
+{
+	struct unwind_rule rules[] = { RULE_FP, RULE_FP, RULE_SP(SIZE), RULE_OF(END) };
+	uint64_t resumer = STACK + 0x100000, record = resumer + 0x80;
+	struct sampled at;
+
+	put_code(rules, 4, 0);
+	at = leaf_in_code(0);
+	at.fp = STACK + 0x10;
+	put_frame(at.fp, record, SITE(1));
+	put_frame(record, GARBAGE, SITE(2));
+	put_call(record + 16, SIZE, 3);
+	at.roots[0] = ROOT(0);
+	put_task(0, 0x2000, record + 16 + SIZE, 0);
+	ASSERT_ASYNC(&at, "10000 10108 -- 2000 2001");
+	memory_put(ROOT(0) + 16, STACK + 0x8000);
+	ASSERT_WALK(&at, "UCCC", "10000 10108 10208 10308", START);
+	assert_true(walker_sample(&at)->flags & SAMPLE_UNMATCHED);
+	put_task(0, 0x2000, record + 16, 0);
+	ASSERT_ASYNC(&at, "10000 -- 2000 2001");
+}
+
 int run_table_root_cases(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -201,6 +225,7 @@ int run_table_root_cases(void)
 		CASE(test_crosses),
 		CASE(test_around_a_signal),
 		CASE(test_over_a_switch),
+		CASE(test_over_a_fibers_start),
 	};
 
 	return cmocka_run_group_tests_name("roots by table", tests, NULL, NULL);
