@@ -22,6 +22,16 @@ extern volatile struct shadow shadow;
 /* A fiber on the stack of that slot. */
 struct weft_fiber *fiber_make(int slot, weft_fiber_entry *entry);
 
+/* asm: as setjmp(3) and longjmp(3). */
+struct jump {
+	uint64_t registers[8];
+};
+int jump_set(struct jump *jump) __attribute__((returns_twice));
+void jump_back(struct jump *jump) __attribute__((noreturn));
+
+/* Installs what the tracer's signals come to. */
+void signals_begin(void);
+
 /* Between these two the shadow is armed; both inline, no call between. */
 static inline __attribute__((always_inline)) void
 shadow_arm(enum shadow_change change, void *fp, const struct task *task)
@@ -43,5 +53,6 @@ static inline __attribute__((always_inline)) void shadow_disarm(void)
 
 void run_threads(void); /* plain calls, chains, roots, waits */
 void run_fibers(void);
+void run_ways(void); /* whatever else moves a stack pointer */
 
 #endif

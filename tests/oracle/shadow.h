@@ -42,6 +42,12 @@ struct shadow {
 	uint64_t text, text_end;
 	uint64_t switch_start, switch_end; /* code that changes stacks */
 	struct shadow_stack stacks[SHADOW_STACKS];
+
+	uint64_t signals;		/* handlers are installed */
+	uint64_t handler, restorers[2]; /* of SIGUSR1; of SIGUSR2 */
+	uint64_t other_low, other_top;	/* SIGUSR2's stack */
+	uint64_t jump_start, jump_end;	/* code in nobody's frame */
+	uint64_t stubs[2];		/* the linker's, of one instruction */
 };
 
 #endif

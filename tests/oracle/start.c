@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The ground under the stepped program: its start, its pthread, its fibers. */
+/*
+ * The ground under the stepped program: its start, its pthread, its fibers and
+ * jumps. Each line of asm says how its frame is unwound, as a C library would.
+ */
 #define WEFT_FIBER_IMPLEMENTATION
 #include "program.h"
+
+#include <elf.h>
 
 #define KEYS	    8
 #define PAGE_BYTES  4096
 #define STACK_BYTES (128 << 10) /* so far apart that none passes for another */
 
 extern char __executable_start[], etext[];
-extern char weft_fiber_in_[];
+extern char weft_fiber_in_[], jump_start[], jump_end[];
 
 static void *slots[KEYS];
 
@@ -22,6 +27,8 @@ volatile struct shadow shadow = {
 	/* weft_fiber_in_ and weft_fiber_out_ lie before it */
 	.switch_start = ADDR(weft_fiber_in_),
 	.switch_end = ADDR(weft_fiber_start_),
+	.jump_start = ADDR(jump_start),
+	.jump_end = ADDR(jump_end),
 };
 
 static unsigned int n_keys;
@@ -149,9 +156,45 @@ struct weft_fiber *fiber_make(int slot, weft_fiber_entry *entry)
 	return fiber;
 }
 
+/* Between the two labels a jump's frame is neither here nor there, and its unwind
+ * information says nothing. */
 __asm__(".pushsection .text\n"
+	".globl jump_set, jump_back, jump_start, jump_end\n"
+	"jump_set:\n"
+	"	.cfi_startproc\n"
+	"	mov %rbx, (%rdi)\n"
+	"	mov %rbp, 8(%rdi)\n"
+	"	mov %r12, 16(%rdi)\n"
+	"	mov %r13, 24(%rdi)\n"
+	"	mov %r14, 32(%rdi)\n"
+	"	mov %r15, 40(%rdi)\n"
+	"	lea 8(%rsp), %rdx\n"
+	"	mov %rdx, 48(%rdi)\n"
+	"	mov (%rsp), %rdx\n"
+	"	mov %rdx, 56(%rdi)\n"
+	"	xor %eax, %eax\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	"jump_back:\n"
+	"	.cfi_startproc\n"
+	"	mov (%rdi), %rbx\n"
+	"	mov 16(%rdi), %r12\n"
+	"	mov 24(%rdi), %r13\n"
+	"	mov 32(%rdi), %r14\n"
+	"	mov 40(%rdi), %r15\n"
+	"	mov 56(%rdi), %rcx\n"
+	"	mov $1, %eax\n"
+	"	mov 8(%rdi), %rdx\n"
+	"	mov 48(%rdi), %rsp\n"
+	"	.cfi_endproc\n"
+	"jump_start:\n"
+	"	mov %rdx, %rbp\n"
+	"	jmp *%rcx\n"
+	"jump_end:\n"
 	".globl _start\n"
 	"_start:\n"
+	"	.cfi_startproc\n"
+	"	.cfi_undefined %rip\n"
 	"	xor %ebp, %ebp\n"
 	"	mov %rsp, first_sp\n"
 	"	mov $158, %eax\n"    /* arch_prctl */
@@ -164,12 +207,25 @@ __asm__(".pushsection .text\n"
 	"	xor %edi, %edi\n"
 	"	mov $60, %eax\n"
 	"	syscall\n"
+	"	.cfi_endproc\n"
 	".popsection\n");
+
+/* What a C library does for a static program's indirect functions. */
+static inline void relocate(void)
+{
+	extern Elf64_Rela __rela_iplt_start[], __rela_iplt_end[];
+
+	for (Elf64_Rela *rela = __rela_iplt_start; rela < __rela_iplt_end; rela++)
+		*(uint64_t *)rela->r_offset = ((uint64_t(*)(void))rela->r_addend)();
+}
 
 void program(void);
 
 NOINLINE void program(void)
 {
+	relocate();
+	signals_begin();
 	run_threads();
+	run_ways();
 	run_fibers();
 }

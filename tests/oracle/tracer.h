@@ -18,8 +18,9 @@
 
 /* One call under way. Its frame record, if it keeps one, is at cfa - 16. */
 struct activation {
-	uint64_t cfa; /* the stack pointer once it has returned; 0: the first */
-	uint64_t ra;  /* where it returns to */
+	uint64_t cfa;	 /* the stack pointer once it has returned; 0: the first */
+	uint64_t ra;	 /* where it returns to */
+	uint64_t signal; /* the kernel made it: where the code at ra was interrupted */
 };
 
 struct stack {
@@ -34,7 +35,13 @@ struct tracer {
 	uint64_t shadow_addr;
 	struct shadow shadow; /* as of now */
 	uint64_t pc, sp, fp;
+	uint64_t regs[16]; /* by DWARF's numbers */
 	unsigned char *text;
+	uint64_t steps;
+	unsigned int signal_every; /* so many instructions; 0: never */
+	unsigned int handlers;	   /* under way */
+	uint64_t signalled;	   /* how often */
+	bool at_handler;	   /* its first instruction: no stop for a signal */
 	struct stack stacks[SHADOW_STACKS + 1];
 	int stack;	  /* that it runs on */
 	int previous;	  /* that it ran on before */

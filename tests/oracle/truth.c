@@ -12,7 +12,7 @@ size_t truth_frames(const struct tracer *t, int stack, struct truth_frame *frame
 		const struct stack *s = &t->stacks[stack];
 
 		for (size_t i = s->n; i-- > 0 && n < TRUTH_FRAMES; n++) {
-			uint64_t cfa = s->acts[i].cfa;
+			uint64_t cfa = s->acts[i].signal ? 0 : s->acts[i].cfa;
 
 			frames[n] = (struct truth_frame){ pc, cfa ? cfa - 16 : 0 };
 			pc = s->acts[i].ra;

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "judge.h"
+
+#include "walker.h"
+
+#include "codes.h"
+#include "core/sample.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define SWITCH_SKIPS 2 /* a stack's bottom and its entry, before their first */
+
+/* The walker's word on one instruction. */
+struct told {
+	struct addresses thread, async;
+	const char *flaw;
+};
+
+static void read_view(const struct sample_rec *rec, const uint32_t *codes, size_t n,
+		      enum view view, struct addresses *ret)
+{
+	static uint32_t out[VIEW_ROOM(CODES_MOST)];
+	struct view_notes notes;
+	size_t shown = view_read(codes, n, view, NULL, out, &notes);
+
+	if (rec->ending == END_BROKEN && shown) /* told, and no frame */
+		shown -= out[shown - 1] == VIEW_CUT;
+	ret->n = 0;
+	for (size_t i = 0; i < shown && i < 2 * TRUTH_FRAMES; i++)
+		ret->at[ret->n++] =
+			out[i] & CODE_KIND
+				? ~0ULL - ((out[i] & CODE_KIND) != VIEW_BOUNDARY)
+				: FRAME_ADDR(rec->words[out[i]]);
+}
+
+static __u64 current_root(const struct tracer *t)
+{
+	uint32_t key = ~0u;
+	uint64_t holder = 0, root = 0;
+
+	tracer_read(t, &key, sizeof(key), t->shadow.key_addr);
+	if (key >= 8)
+		return 0;
+	tracer_read(t, &holder, sizeof(holder), t->shadow.slots_addr + 8 * key);
+	tracer_read(t, &root, sizeof(root), holder);
+	return root;
+}
+
+/* Does the walk end as one of a whole stack? */
+static bool is_whole(const struct tracer *t, const struct sample_rec *rec,
+		     const struct way *way)
+{
+	if (way->published.space)
+		return rec->ending == END_START;
+	/* where no frame is yet, a register of 0 must not pass for a start */
+	return rec->ending == (t->fp ? END_FP_ZERO : END_BROKEN);
+}
+
+static const struct sample_rec *ask(const struct tracer *t, const struct way *way,
+				    struct told *told)
+{
+	static uint32_t codes[CODES_MOST];
+	struct sampled at = { .pc = t->pc, .sp = t->sp, .fp = t->fp };
+	const struct sample_rec *rec;
+	size_t n;
+
+	at.roots[0] = way->hide_key ? 0 : current_root(t);
+	at.published = way->published;
+	memcpy(at.regs, t->regs, sizeof(at.regs));
+	rec = walker_sample(&at);
+	told->flaw = NULL;
+	if (sample_check(rec, SAMPLE_HEADER_BYTES + 8 * rec->n_words) || !walker_ended())
+		told->flaw = "a record that is none";
+	else if (!is_whole(t, rec, way))
+		told->flaw = "a walk that does not reach the start";
+	n = record_codes(rec, codes);
+	read_view(rec, codes, n, VIEW_THREAD, &told->thread);
+	read_view(rec, codes, n, VIEW_ASYNC, &told->async);
+	return rec;
+}
+
+static bool same(const struct addresses *a, const struct addresses *b)
+{
+	return a->n == b->n && !memcmp(a->at, b->at, a->n * sizeof(*a->at));
+}
+
+/* Is it what these frames and one of these meanings make? */
+static bool is_true(const struct told *told, const struct truth_frame *frames, size_t n,
+		    size_t skipped, const struct meaning *was, const struct meaning *is)
+{
+	static struct addresses want;
+
+	truth_thread(frames, n, skipped, &want);
+	if (!same(&told->thread, &want))
+		return false;
+	truth_async(frames, n, skipped, was, &want);
+	if (same(&told->async, &want))
+		return true;
+	truth_async(frames, n, skipped, is, &want);
+	return same(&told->async, &want);
+}
+
+static bool is_switch(const struct tracer *t, uint64_t pc)
+{
+	return pc >= t->shadow.switch_start && pc < t->shadow.switch_end;
+}
+
+static bool in_switch(const struct tracer *t)
+{
+	return is_switch(t, t->pc);
+}
+
+static bool true_in_switch(const struct tracer *t, const struct told *told,
+			   const struct meaning *meaning)
+{
+	static struct truth_frame frames[TRUTH_FRAMES];
+	const int stacks[] = { t->stack, t->previous };
+
+	for (int i = 0; i < 2; i++) {
+		size_t n = truth_frames(t, stacks[i], frames);
+
+		for (size_t skipped = 0; skipped <= SWITCH_SKIPS; skipped++) {
+			if (is_true(told, frames, n, skipped, meaning, meaning))
+				return true;
+		}
+	}
+	return false;
+}
+
+static void print_list(const char *what, const struct addresses *list)
+{
+	printf("# %s", what);
+	for (size_t i = 0; i < list->n; i++) {
+		if (list->at[i] >= SEAM - 1)
+			printf(" %s", list->at[i] == SEAM ? "--" : "cut");
+		else
+			printf(" %lx", (unsigned long)list->at[i]);
+	}
+	printf("\n");
+}
+
+static void complain(const struct tracer *t, const struct told *told,
+		     const struct truth_frame *frames, size_t n,
+		     const struct meaning *meaning)
+{
+	static struct addresses want;
+
+	printf("# at %lx, armed %lu: %s\n", (unsigned long)t->pc,
+	       (unsigned long)t->shadow.armed, told->flaw ? told->flaw : "not the truth");
+	truth_async(frames, n, 0, meaning, &want);
+	print_list("truth: ", &want);
+	print_list("async: ", &told->async);
+	print_list("thread:", &told->thread);
+}
+
+/* Is there code on the stack that nothing says how to unwind? */
+static bool is_untold(const struct tracer *t, const struct truth_frame *frames, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint64_t pc = frames[i].pc;
+
+		if (i && is_switch(t, pc)) /* and interrupted */
+			return true;
+		if (pc >= t->shadow.jump_start && pc < t->shadow.jump_end)
+			return true;
+		if (pc && (pc == t->shadow.stubs[0] || pc == t->shadow.stubs[1]))
+			return true;
+	}
+	return false;
+}
+
+/* What frame pointers alone must show. */
+static bool judge_fp(const struct tracer *t, const struct told *told,
+		     const struct truth_frame *frames, size_t n,
+		     const struct meanings *meanings, struct tally *tally)
+{
+	static struct activation last;
+	static int prologue;
+	bool good = false;
+
+	if (t->fp == frames[0].fp || memcmp(&last, tracer_top(t), sizeof(last)))
+		prologue = 0;
+	prologue += t->fp != frames[0].fp;
+	last = *tracer_top(t);
+	if (t->fp == frames[0].fp) {
+		good = is_true(told, frames, n, 0, &meanings->was, &meanings->is);
+		tally->exact += good;
+	} else if (n > 1 && t->fp == frames[1].fp) {
+		good = is_true(told, frames, n, 1, &meanings->was, &meanings->is);
+		tally->prologue += good;
+		if (prologue > tally->longest_prologue)
+			tally->longest_prologue = prologue;
+	}
+	return good;
+}
+
+static void count(const struct tracer *t, const struct sample_rec *rec,
+		  struct tally *tally)
+{
+	tally->steps++;
+	tally->armed += t->shadow.armed;
+	tally->in_handler += t->handlers > 0;
+	tally->signals = t->signalled;
+	tally->async += !!(rec->flags & SAMPLE_ASYNC);
+	for (unsigned int i = 0; i < rec->n_words; i++)
+		tally->rejoined += FRAME_KIND(rec->words[i]) == FRAME_SEGMENT &&
+				   SEGMENT_ENDING(rec->words[i]) == END_REJOINED;
+}
+
+void judge(const struct tracer *t, const struct meanings *meanings, const struct way *way,
+	   struct tally *tally)
+{
+	static struct truth_frame frames[TRUTH_FRAMES];
+	static struct told told;
+	const struct sample_rec *rec = ask(t, way, &told);
+	size_t n = truth_frames(t, t->stack, frames);
+	bool good = false;
+
+	count(t, rec, tally);
+	if (is_untold(t, frames, n)) {
+		/* so nobody may say that it is proven */
+		good = told.flaw || rec->flags & SAMPLE_UNPROVEN;
+		tally->untold += good;
+	} else if (told.flaw) {
+		good = false;
+	} else if (in_switch(t)) {
+		good = true_in_switch(t, &told, &meanings->was);
+		tally->in_switch += good;
+	} else if (way->published.space) {
+		good = is_true(&told, frames, n, 0, &meanings->was, &meanings->is) &&
+		       !(rec->flags & SAMPLE_UNPROVEN);
+		tally->exact += good;
+	} else {
+		good = judge_fp(t, &told, frames, n, meanings, tally);
+	}
+	if (rec->flags & SAMPLE_UNMATCHED && !t->shadow.armed &&
+	    (way->published.space || !in_switch(t)))
+		good = false;
+	if (!good && !tally->wrong++ && !way->is_control)
+		complain(t, &told, frames, n, &meanings->was);
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tables.h"
+
+#include "walker.h"
+
+#include "obj/unwind_table.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+enum { SPACE_PAGE = 1, TABLE_PAGE, PAGES_MOST = 64 };
+
+bool tables_publish(const char *path, const struct shadow *shadow, struct published *ret)
+{
+	static union unwind_page pages[PAGES_MOST];
+	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+	AUTO(unwind_table) table = NULL;
+	uint32_t n;
+
+	if (fd < 0 || unwind_table_build(fd, &table))
+		return false;
+	n = unwind_table_head(table)->n_pages;
+	if (TABLE_PAGE + n > PAGES_MOST)
+		return false;
+	for (uint32_t i = 0; i < n; i++)
+		unwind_table_page(table, i, &pages[TABLE_PAGE + i]);
+	pages[SPACE_PAGE].space.generation = 1;
+	pages[SPACE_PAGE].mappings[1] = (struct unwind_mapping){ .start = shadow->text,
+								 .end = shadow->text_end,
+								 .table = TABLE_PAGE };
+	*ret = (struct published){ .space = SPACE_PAGE,
+				   .n_mappings = 1,
+				   .generation = 1 };
+	walker_lend_pages(pages, TABLE_PAGE + n);
+	return true;
+}

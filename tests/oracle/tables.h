@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The stepped program's unwind table, made of its own file as for any. */
+#ifndef WEFT_TESTS_ORACLE_TABLES_H
+#define WEFT_TESTS_ORACLE_TABLES_H
+
+#include "shadow.h"
+
+#include "shared/knobs.h"
+
+#include <stdbool.h>
+
+/* Lends a space and the table to the walker. False: there is none. */
+bool tables_publish(const char *path, const struct shadow *shadow, struct published *ret);
+
+#endif
