@@ -122,6 +122,8 @@ static const char *flags_flaw(const struct sample_rec *rec)
 {
 	if (!(rec->flags & SAMPLE_UNPROVEN) != !count_kind(rec, FRAME_UNPROVEN))
 		return "a false word about what is proven";
+	if (rec->ending == END_AWAITED && !(rec->flags & SAMPLE_AWAITED))
+		return "a false word about what is awaited";
 	if (!(rec->flags & SAMPLE_ASYNC) != !count_kind(rec, FRAME_SEGMENT))
 		return "a false word about chains";
 	return NULL;

@@ -8,12 +8,24 @@
 struct storm_sum {
 	uint64_t endings[N_ENDINGS]; /* of threads and segments */
 	uint64_t roots, gaps, chains;
+	uint64_t by_table, signals; /* callers, and interrupted ones */
 };
 
 uint64_t storm_random(uint64_t *chance);
 
-/* A memory, knobs and the registers of a thread, all of this seed. */
-struct sampled storm_make(uint64_t seed);
+/* A memory, knobs, perhaps a space, and the registers of a thread, all of this
+ * seed. Spoilt: what the space and its table say is anybody's guess. */
+struct sampled storm_make(uint64_t seed, bool *ret_spoilt);
+
+/* A space and a table of the code at text, well built; and spoilt. */
+void storm_publish(uint64_t *chance, uint64_t text);
+void storm_spoil(uint64_t *chance);
+
+/* A stack whose frames the table leads down, from at->sp on; sets at->pc. */
+void storm_fill_by_table(uint64_t *chance, struct sampled *at, uint64_t text);
+
+/* What the thread's words say that is not so by the table, before any gap. */
+const char *storm_table_lie(const struct sampled *at, const struct sample_rec *rec);
 
 /* A code of a stack of n codes, more often than not with a meaning. */
 uint32_t storm_code(uint64_t *chance, size_t n);

@@ -105,7 +105,8 @@ static const char *plain_lie(const struct sampled *at, const struct sample_rec *
 			return "a caller that is another";
 		fp = word_at(fp);
 	}
-	if (rec->ending == END_FP_ZERO && fp && word_at(fp + 8))
+	if (rec->ending == END_FP_ZERO && fp &&
+	    (!memory_get(fp + 8, &word) || word & knobs.addr_mask))
 		return "an end that is none";
 	if (rec->ending == END_UNREADABLE && memory_get(fp, &word) &&
 	    memory_get(fp + 8, &word))
@@ -116,7 +117,7 @@ static const char *plain_lie(const struct sampled *at, const struct sample_rec *
 const char *storm_lie(const struct sampled *at, const struct sample_rec *rec)
 {
 	static struct places places;
-	const char *lie = plain_lie(at, rec);
+	const char *lie = knobs.tables ? storm_table_lie(at, rec) : plain_lie(at, rec);
 
 	if (lie)
 		return lie;
@@ -124,7 +125,8 @@ const char *storm_lie(const struct sampled *at, const struct sample_rec *rec)
 	for (uint32_t i = rec->n_kernel; i < rec->n_words; i++) {
 		uint64_t word = rec->words[i];
 
-		if ((FRAME_KIND(word) == FRAME_UNPROVEN ||
+		if (!knobs.tables &&
+		    (FRAME_KIND(word) == FRAME_UNPROVEN ||
 		     FRAME_KIND(word) == FRAME_CALLER) &&
 		    !is_told(&places, FRAME_AT, FRAME_ADDR(word)))
 			return "a frame that is nowhere";
@@ -138,8 +140,15 @@ const char *storm_lie(const struct sampled *at, const struct sample_rec *rec)
 void storm_count(struct storm_sum *sum, const struct sample_rec *rec)
 {
 	sum->endings[rec->ending]++;
+	sum->signals -= rec->n_thread > 0; /* the leaf is none */
 	for (uint32_t i = rec->n_kernel; i < rec->n_words; i++) {
 		switch (FRAME_KIND(rec->words[i])) {
+		case FRAME_USER:
+			sum->signals++;
+			break;
+		case FRAME_CALLER:
+			sum->by_table++;
+			break;
 		case FRAME_ROOT:
 			sum->roots++;
 			break;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "storm.h"
 
+#include "tables.h"
+
 /* Some words at the beginning and at the end of each of these pages. */
 #define PAGES	   6
 #define PAGE_WORDS 96
@@ -39,9 +41,11 @@ static uint64_t some_addr(struct maker *m, unsigned int first, unsigned int n)
 	return word_addr(m, first + below(m, n), below(m, PAGE_WORDS));
 }
 
+#define TEXT 0x400000
+
 static uint64_t some_code(struct maker *m)
 {
-	return 0x400000 + below(m, 0x10000);
+	return TEXT + below(m, 0x10000);
 }
 
 static uint64_t some_word(struct maker *m, uint64_t at)
@@ -175,7 +179,24 @@ static struct sampled some_thread(struct maker *m)
 	return at;
 }
 
-struct sampled storm_make(uint64_t seed)
+/* Half of them walk by frame pointer alone. */
+static void make_tables(struct maker *m, struct sampled *at, bool *ret_spoilt)
+{
+	*ret_spoilt = false;
+	if (below(m, 2))
+		return;
+	storm_publish(&m->chance, TEXT);
+	at->published = tables_published();
+	for (int i = 0; i < USER_REGS; i++)
+		at->regs[i] = some_word(m, STACK);
+	if (below(m, 4))
+		storm_fill_by_table(&m->chance, at, TEXT);
+	*ret_spoilt = !below(m, 3);
+	if (*ret_spoilt)
+		storm_spoil(&m->chance);
+}
+
+struct sampled storm_make(uint64_t seed, bool *ret_spoilt)
 {
 	static const unsigned int budgets[] = { FRAMES_DEFAULT, FRAMES_LEAST, 100 };
 	struct maker m = { .chance = seed * 0x2545f4914f6cdd1d };
@@ -192,6 +213,7 @@ struct sampled storm_make(uint64_t seed)
 		at.roots[0] = fill_truly(&m, &at);
 		strike(&m);
 	}
+	make_tables(&m, &at, ret_spoilt);
 	if (!below(&m, 4))
 		memory_unmap(m.pages[below(&m, PAGES)]);
 	at.metadata_cookie = m.metadata_cookie;

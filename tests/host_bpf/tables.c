@@ -50,6 +50,24 @@ void space_map(uint64_t start, uint64_t end, uint64_t bias, uint32_t table,
 	knobs.tables = 1;
 }
 
+const struct unwind_mapping *space_mapping_at(uint64_t addr)
+{
+	const struct unwind_mapping *at;
+
+	for (uint32_t n = 1; n <= made.n_mappings; n++) {
+		at = &made.pages[SPACE_PAGE + n / UNWIND_MAPPINGS_A_PAGE]
+			      .mappings[n % UNWIND_MAPPINGS_A_PAGE];
+		if (addr >= at->start && addr < at->end)
+			return at;
+	}
+	return NULL;
+}
+
+uint32_t tables_pages(void)
+{
+	return made.n_pages;
+}
+
 struct published tables_published(void)
 {
 	return (struct published){ .space = SPACE_PAGE,
@@ -67,6 +85,15 @@ void table_row(uint64_t addr, struct unwind_rule rule)
 	if (made.n_rows == ROWS)
 		abort();
 	made.rows[made.n_rows++] = (struct made_row){ addr, rule };
+}
+
+const struct unwind_rule *table_rule_at(uint64_t addr)
+{
+	const struct unwind_rule *rule = NULL;
+
+	for (size_t i = 0; i < made.n_rows && made.rows[i].addr <= addr; i++)
+		rule = &made.rows[i].rule;
+	return rule;
 }
 
 /* One rule a row, and NONE, number 0. */

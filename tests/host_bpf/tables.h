@@ -36,7 +36,13 @@ void space_map(uint64_t start, uint64_t end, uint64_t bias, uint32_t table,
 /* As user space tells it for the process. */
 struct published tables_published(void);
 
-/* To spoil it. */
+/* What was asked for, found without a search: of the last table, NULL before its
+ * first row; of the space, NULL where nothing is mapped. */
+const struct unwind_rule *table_rule_at(uint64_t addr);
+const struct unwind_mapping *space_mapping_at(uint64_t addr);
+
+/* To spoil it; there are so many in use. */
 union unwind_page *tables_page(uint32_t n);
+uint32_t tables_pages(void);
 
 #endif

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Spaces and tables by chance, and the thread walked anew by what was asked of
+ * their builder, without a page of theirs: one plain step after the other, as
+ * include/shared/unwind.h has it.
+ */
+#include "storm.h"
+
+#include "code.h"
+
+#include <string.h>
+
+#define TEXT_BYTES 0x10000 /* of storm_make.c's code */
+
+static unsigned int below(uint64_t *chance, unsigned int n)
+{
+	return storm_random(chance) % n;
+}
+
+static struct unwind_rule some_rule(uint64_t *chance)
+{
+	struct unwind_rule rule = { .ra_words = -1 };
+
+	switch (below(chance, 12)) {
+	case 0 ... 5:
+		rule.cfa = UNWIND_CFA_SP;
+		rule.cfa_offset = 8 + 8 * below(chance, 24);
+		break;
+	case 6 ... 7:
+		return RULE_FP;
+	default:
+		rule.cfa = below(chance, N_UNWIND_CFAS);
+		rule.cfa_offset = 8 * ((int)below(chance, 16) - 3);
+		rule.deref_offset = 8 * ((int)below(chance, 16) - 3);
+		rule.reg = below(chance, 20);
+	}
+	if (!below(chance, 4)) {
+		rule.fp = below(chance, 4);
+		rule.fp_words = (int)below(chance, 12) - 8;
+	}
+	return rule;
+}
+
+void storm_publish(uint64_t *chance, uint64_t text)
+{
+	uint64_t addr = text + below(chance, 0x100);
+	uint32_t table, flags = below(chance, 8) ? 0 : UNWIND_KEEPS_FP;
+
+	tables_clear();
+	table_begin();
+	while (addr < text + TEXT_BYTES) {
+		table_row(addr, some_rule(chance));
+		addr += 1 + below(chance, below(chance, 8) ? 0x400 : 0x3000);
+	}
+	table_row(addr, RULE_OF(NONE));
+	table = table_end();
+	addr = text + below(chance, 0x400);
+	space_map(text - 0x1000, addr, 0, 0, below(chance, 2) ? UNWIND_BY_FP : 0);
+	space_map(addr, text + TEXT_BYTES - 0x800, 0, table, flags);
+	space_map(text + TEXT_BYTES - 0x700, text + TEXT_BYTES, 0, table, 0);
+}
+
+/* A file is foreign, and so is what is made of it. */
+void storm_spoil(uint64_t *chance)
+{
+	uint32_t n = tables_pages(), few = 1 + below(chance, 40);
+	uint32_t page;
+
+	for (uint32_t i = 0; i < few; i++) {
+		/* the space, or a table's */
+		page = below(chance, 3) ? 16 + below(chance, n - 16) : 3;
+		for (uint32_t k = 0; k < 1 + below(chance, 8); k++) {
+			uint32_t at = below(chance, below(chance, 2) ? 128 : 4096);
+			uint64_t word = storm_random(chance);
+
+			if (page == 3 && at < 8)
+				continue; /* or it was given up */
+			memcpy(&tables_page(page)->bytes[at & ~3u], &word,
+			       below(chance, 2) ? 2 : 4);
+		}
+	}
+}
+
+/* Code that is unwound by sp, or is not told of at all; perhaps. */
+static uint64_t some_code(uint64_t *chance, uint64_t text, bool exact, bool told)
+{
+	uint64_t pc;
+
+	for (int tries = 0; tries < 16; tries++) {
+		const struct unwind_mapping *mapping;
+		const struct unwind_rule *rule;
+
+		pc = text + below(chance, TEXT_BYTES);
+		mapping = space_mapping_at(pc - !exact);
+		rule = table_rule_at(pc - !exact);
+		if (!mapping || !rule || !mapping->table)
+			continue;
+		if (rule->cfa == (told ? UNWIND_CFA_SP : UNWIND_CFA_NONE))
+			break;
+	}
+	return pc;
+}
+
+/* Frames that lead on by sp, each where the last one ends; some are signals'. */
+void storm_fill_by_table(uint64_t *chance, struct sampled *at, uint64_t text)
+{
+	uint64_t sp = at->sp, pc = some_code(chance, text, true, true), restorer;
+	bool exact = true;
+
+	at->pc = pc;
+	for (unsigned int n = 2 + below(chance, 30); n; n--) {
+		const struct unwind_rule *rule = table_rule_at(pc - !exact);
+
+		if (!rule || rule->cfa != UNWIND_CFA_SP)
+			return;
+		sp += rule->cfa_offset;
+		exact = !below(chance, 10);
+		pc = some_code(chance, text, exact, true);
+		memory_put(sp - 8, pc);
+		if (!exact)
+			continue;
+		restorer = some_code(chance, text, false, false);
+		put_restorer(restorer);
+		memory_put(sp - 8, restorer);
+		put_signal(sp, pc, sp + 0x100, at->fp);
+		sp += 0x100;
+	}
+	if (below(chance, 4))
+		memory_put(sp - 8, 0);
+}
+
+struct plain {
+	const struct sampled *at;
+	uint64_t pc, sp, fp, cfa;
+	uint64_t signal; /* where the registers lie; 0: in the sample */
+	bool exact;
+	enum how how;
+	const struct unwind_rule *rule;
+	unsigned int kind; /* how the frame is told */
+};
+
+static bool word_at(uint64_t addr, uint64_t *ret)
+{
+	bool there = memory_get(addr, ret);
+
+	*ret &= knobs.addr_mask;
+	return there;
+}
+
+static bool restores(const struct plain *p)
+{
+	static const int before[] = { 0, 7, 9 };
+	uint64_t first, last, at;
+
+	for (int i = 0; i < (p->exact ? 3 : 1); i++) {
+		at = p->pc - before[i];
+		if (memory_get(at, &first) && first == 0x0f0000000fc0c748 &&
+		    memory_get(at + 1, &last) && last >> 56 == 0x05)
+			return true;
+	}
+	return false;
+}
+
+/* Where DWARF's register lies in struct ucontext: <asm/sigcontext.h>. */
+static bool register_of(const struct plain *p, unsigned int reg, uint64_t *ret)
+{
+	static const int place[] = {
+		13, 12, 14, 11, 9, 8, 10, 15, 0, 1, 2, 3, 4, 5, 6, 7
+	};
+
+	if (!p->exact || reg > 15)
+		return false;
+	if (p->signal)
+		return word_at(p->signal + 40 + 8 * place[reg], ret);
+	*ret = p->at->regs[reg] & knobs.addr_mask;
+	return true;
+}
+
+static bool find_cfa(struct plain *p)
+{
+	const struct unwind_rule *rule = p->rule;
+
+	switch (rule->cfa) {
+	case UNWIND_CFA_SP:
+		p->cfa = p->sp;
+		break;
+	case UNWIND_CFA_FP:
+		p->cfa = p->fp;
+		break;
+	case UNWIND_CFA_DEREF_SP:
+		if (!word_at(p->sp + rule->deref_offset, &p->cfa))
+			return false;
+		break;
+	case UNWIND_CFA_DEREF_FP:
+		if (!word_at(p->fp + rule->deref_offset, &p->cfa))
+			return false;
+		break;
+	case UNWIND_CFA_REG:
+		if (!register_of(p, rule->reg, &p->cfa))
+			return false;
+		break;
+	case UNWIND_CFA_PLT:
+		p->cfa = p->sp + (p->pc % 16 >= rule->reg ? 8 : 0);
+		break;
+	default:
+		return false;
+	}
+	p->cfa += rule->cfa_offset;
+	return true;
+}
+
+static enum how look(struct plain *p)
+{
+	uint64_t at = p->pc - !p->exact;
+	const struct unwind_mapping *mapping = space_mapping_at(at);
+
+	if (!mapping)
+		return p->exact ? HOW_AWAITED : HOW_NOWHERE;
+	if (mapping->flags & UNWIND_KEEPS_FP && !p->exact)
+		return HOW_FP_TRUE;
+	p->rule = mapping->table ? table_rule_at(at) : NULL;
+	if (!mapping->table && !(mapping->flags & UNWIND_BY_FP))
+		return HOW_AWAITED;
+	if (!p->rule || p->rule->cfa == UNWIND_CFA_NONE)
+		return restores(p) ? HOW_SIGNAL : HOW_FP;
+	if (p->rule->cfa == UNWIND_CFA_SIGNAL)
+		return HOW_SIGNAL;
+	if (p->rule->cfa == UNWIND_CFA_END)
+		return HOW_END;
+	return find_cfa(p) ? HOW_TABLE : HOW_FP;
+}
+
+static bool is_place(uint64_t addr)
+{
+	return addr % 8 == 0 && addr >= 4096 && addr <= FRAME_ADDR_MASK;
+}
+
+static enum ending step_by_fp(struct plain *p)
+{
+	uint64_t fp, ra;
+
+	if (!p->fp)
+		return p->exact ? END_BROKEN : END_FP_ZERO;
+	if (!is_place(p->fp))
+		return END_BROKEN;
+	if (!word_at(p->fp, &fp) || !word_at(p->fp + 8, &ra))
+		return END_UNREADABLE;
+	if (!ra || ra > FRAME_ADDR_MASK)
+		return ra ? END_BROKEN : END_FP_ZERO;
+	p->kind = p->how == HOW_FP ? FRAME_UNPROVEN : FRAME_CALLER;
+	p->sp = p->fp + 16;
+	p->fp = fp;
+	p->pc = ra;
+	return N_ENDINGS;
+}
+
+static enum ending step_by_signal(struct plain *p)
+{
+	uint64_t fp, sp, pc;
+
+	if (!is_place(p->sp + 176))
+		return END_BROKEN;
+	if (!word_at(p->sp + 120, &fp) || !word_at(p->sp + 160, &sp) ||
+	    !word_at(p->sp + 168, &pc))
+		return END_UNREADABLE;
+	if (pc > FRAME_ADDR_MASK)
+		return END_BROKEN;
+	p->signal = p->sp;
+	p->kind = FRAME_USER;
+	p->fp = fp;
+	p->sp = sp;
+	p->pc = pc;
+	return N_ENDINGS;
+}
+
+static enum ending step_by_table(struct plain *p)
+{
+	uint64_t fp = p->fp, ra;
+
+	if (!is_place(p->cfa))
+		return END_BROKEN;
+	if (p->rule->fp == UNWIND_FP_LOST)
+		fp = 1;
+	else if (p->rule->fp != UNWIND_FP_SAME &&
+		 !word_at((p->rule->fp == UNWIND_FP_CFA ? p->cfa : p->fp) +
+				  8 * (int64_t)p->rule->fp_words,
+			  &fp))
+		return END_UNREADABLE;
+	if (!word_at(p->cfa - 8, &ra))
+		return END_UNREADABLE;
+	if (!ra || ra > FRAME_ADDR_MASK)
+		return ra ? END_BROKEN : END_START;
+	p->kind = FRAME_CALLER;
+	p->fp = fp;
+	p->sp = p->cfa;
+	p->pc = ra;
+	return N_ENDINGS;
+}
+
+/* To the next frame, and how that one leads on; or an ending. */
+static enum ending step(struct plain *p)
+{
+	enum ending ending;
+
+	switch (p->how) {
+	case HOW_END:
+		return END_START;
+	case HOW_AWAITED:
+		return END_AWAITED;
+	case HOW_SIGNAL:
+		ending = step_by_signal(p);
+		break;
+	case HOW_TABLE:
+		ending = step_by_table(p);
+		break;
+	default:
+		ending = step_by_fp(p);
+	}
+	if (ending != N_ENDINGS)
+		return ending;
+	p->exact = p->how == HOW_SIGNAL;
+	p->how = look(p);
+	if (p->how == HOW_NOWHERE)
+		return END_BROKEN;
+	if (p->how == HOW_SIGNAL)
+		p->kind = FRAME_USER;
+	return N_ENDINGS;
+}
+
+/* Where the frame's memory ends. */
+static uint64_t end_of(const struct plain *p)
+{
+	if (p->how == HOW_TABLE)
+		return p->cfa;
+	return p->how == HOW_SIGNAL ? p->sp + 176 : p->fp + 16;
+}
+
+/* No two frames end at one place, unless they come again. */
+static bool came_again(const uint64_t *ends, size_t n)
+{
+	for (size_t i = 0; i + 1 < n; i++) {
+		if (ends[i] == ends[n - 1])
+			return true;
+	}
+	return false;
+}
+
+const char *storm_table_lie(const struct sampled *at, const struct sample_rec *rec)
+{
+	struct plain p = { .at = at,
+			   .pc = at->pc & knobs.addr_mask & FRAME_ADDR_MASK,
+			   .sp = at->sp & knobs.addr_mask,
+			   .fp = at->fp & knobs.addr_mask,
+			   .exact = true };
+	uint64_t ends[FRAMES_MOST + 2];
+	enum ending ending;
+	size_t n = 0;
+
+	p.how = look(&p);
+	ends[n++] = end_of(&p);
+	for (uint32_t i = 1; i < rec->n_thread; i++) {
+		uint64_t word = rec->words[rec->n_kernel + i];
+
+		if (FRAME_KIND(word) == FRAME_ROOT)
+			continue;
+		if (FRAME_KIND(word) == FRAME_GAP)
+			return NULL;
+		if (step(&p) != N_ENDINGS)
+			return "a caller that is none";
+		if (FRAME_ADDR(word) != p.pc)
+			return "a caller that is another";
+		if (FRAME_KIND(word) != p.kind)
+			return "a caller of another kind";
+		ends[n++] = end_of(&p);
+	}
+	if (rec->ending == END_CYCLE)
+		return came_again(ends, n) ? NULL : "a circle that is none";
+	if (rec->ending == END_BUDGET)
+		return n > knobs.max_frames ? NULL : "a budget that is not spent";
+	ending = step(&p);
+	return ending == rec->ending ? NULL : "an ending that is another";
+}
