@@ -67,6 +67,34 @@ static void test_by_interval(void **state)
 	assert_true(walker_sample(&at)->flags & SAMPLE_UNMATCHED);
 }
 
+/* Where sp says where a frame begins, it may be as large as it likes; up to where
+ * a rule can only be garbage. */
+static void test_large_frames(void **state)
+{
+	static const uint64_t sizes[] = { 0x200,     0x10000,	0x20000,  0x1000000,
+					  0x4000000, 0x4000008, 0x5000000 };
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		struct unwind_rule rules[] = { RULE_SP(SIZE), RULE_SP(sizes[i]),
+					       RULE_OF(END) };
+		bool garbage = sizes[i] > CHECKPOINT_BYTES;
+		uint64_t low = END_OF(STACK, 0), end = low + sizes[i];
+		struct sampled at;
+
+		world_setup(NULL);
+		put_code(rules, 3, 0);
+		at = leaf_in_code(0);
+		at.roots[0] = ROOT(0);
+		put_call(put_call(STACK, SIZE, 1), sizes[i], 2);
+		put_task(0, 0x2000, end, 0);
+		ASSERT_ASYNC(&at, "10000 -- 2000 2001");
+		memory_put(ROOT(0) + 16, low);
+		ASSERT_ASYNC(&at, garbage ? "10000 10108 10208" : "10000 -- 2000 2001");
+		memory_put(ROOT(0) + 16, end - FRAME_BYTES - 8);
+		ASSERT_ASYNC(&at, garbage ? "10000 10108 10208" : "10000 -- 2000 2001");
+	}
+}
+
 /* The walk breaks at code without a rule: on from the root, by table again. */
 static void test_checkpoint(void **state)
 {
@@ -219,6 +247,7 @@ int run_table_root_cases(void)
 {
 	static const struct CMUnitTest tests[] = {
 		CASE(test_by_interval),
+		CASE(test_large_frames),
 		CASE(test_checkpoint),
 		CASE(test_root_behind_a_checkpoint),
 		CASE(test_rejoins),
