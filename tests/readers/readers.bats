@@ -113,8 +113,8 @@ pprof() {
 	cli=$GET/node_modules/.bin/profiler-cli
 	# it gives its daemon half a second, which it may not have on a busy machine
 	timeout 60 "$cli" load made.json >loaded 2>&1 || sleep 5
-	timeout 60 "$cli" profile info >info 2>&1 ||
-		{ cat loaded info; skip 'its daemon does not become ready'; }
+	timeout 60 "$cli" profile info >known 2>&1 ||
+		{ cat loaded known; skip 'its daemon does not become ready'; }
 	for thread in 0 1; do
 		timeout 60 "$cli" thread select t-$thread >/dev/null 2>&1 || true
 		timeout 60 "$cli" thread samples >>samples 2>&1
