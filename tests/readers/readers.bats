@@ -117,14 +117,14 @@ pprof() {
 		{ cat loaded known; skip 'its daemon does not become ready'; }
 	for thread in 0 1; do
 		timeout 60 "$cli" thread select t-$thread >/dev/null 2>&1 || true
-		timeout 60 "$cli" thread samples >>samples 2>&1
+		timeout 60 "$cli" thread samples >>shown 2>&1
 	done
 	timeout 60 "$cli" stop --all >/dev/null 2>&1 || true
-	cat samples
-	grep -q '(9 running samples)' samples
-	grep -q '(6 running samples)' samples
-	grep -q 'service!on_read - total: 9 ' samples
-	grep -qE 'Kernel .* 4  ' samples
+	cat shown
+	grep -q '(9 running samples)' shown
+	grep -q '(6 running samples)' shown
+	grep -q 'service!on_read - total: 9 ' shown
+	grep -qE 'Kernel .* 4  ' shown
 }
 
 @test "inferno: a flame graph of as many samples" {
