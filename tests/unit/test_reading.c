@@ -271,6 +271,18 @@ static void filters_keep_what_they_say(void **state)
 	assert_int_equal(filtered("host=beta", NULL, VIEW_ASYNC), 0);
 }
 
+static void kernel_frames_count_for_who_called(void **state)
+{
+	AUTO(reading) r = made("alpha");
+
+	reading_drop_kernel(r);
+	assert_int_equal(r->timeline.total, MADE_TOTAL);
+	is_folded(r, VIEW_THREAD,
+		  "other_one;[cut];jit_code_[j];inlined_[i] 5\n"
+		  "other_one;start;[missing frames];<b>\"quoted\":_7 1\n"
+		  "service;main;run_loop;hash_round 9\n");
+}
+
 static void a_filter_that_keeps_nothing_says_what_is_near(void **state)
 {
 	AUTO(reading) r = made("alpha");
@@ -444,6 +456,7 @@ int main(void)
 		cmocka_unit_test(a_recording_may_be_damaged_anywhere),
 		cmocka_unit_test(merging_is_associative),
 		cmocka_unit_test(filters_keep_what_they_say),
+		cmocka_unit_test(kernel_frames_count_for_who_called),
 		cmocka_unit_test(a_filter_that_keeps_nothing_says_what_is_near),
 		cmocka_unit_test(folded_to_recording_to_folded_is_the_identity),
 		cmocka_unit_test(pprof_is_read_as_it_was_written),

@@ -82,11 +82,23 @@ static const struct option options[] = {
 	{ OPTION_END },
 };
 
+#define FILTER_INSTEAD "--filter function=NAME leaves what has that function"
+#define TAPE_FIRST     "weft report --tape FILE -o x.weft, then weft report x.weft"
+
 static const struct option_conflict conflicts[] = {
 	{ "caller", "callee", "each is a picture of its own", "drop one of them" },
 	{ "json", "output", "both say what is written", "drop one; > FILE keeps JSON" },
-	{ "tape", "json", "a tape is made into a file first",
-	  "weft report --tape FILE -o x.weft, then weft report --json x.weft" },
+	{ "output", "caller", "that is a picture of the terminal's", FILTER_INSTEAD },
+	{ "output", "callee", "that is a picture of the terminal's", FILTER_INSTEAD },
+	{ "output", "invert", "a file holds stacks from the root", "drop one of them" },
+	{ "output", "group-by", "a file has its own order", "drop one of them" },
+	{ "output", "top", "a file holds everything", "drop one of them" },
+	{ "output", "least", "a file holds everything", "drop one of them" },
+	{ "tape", "json", "a tape is made into a file first", TAPE_FIRST },
+	{ "tape", "filter", "a tape is made into a file first", TAPE_FIRST },
+	{ "tape", "caller", "a tape is made into a file first", TAPE_FIRST },
+	{ "tape", "callee", "a tape is made into a file first", TAPE_FIRST },
+	{ "tape", "no-kernel", "a tape is made into a file first", TAPE_FIRST },
 	{ 0 },
 };
 

@@ -281,3 +281,16 @@ int reading_filter(struct reading *r, const struct filter *filter, enum view vie
 	find_range(&s, &from, &to);
 	return timeline_keep(&r->timeline, uses, from, to);
 }
+
+void reading_drop_kernel(struct reading *r)
+{
+	for (size_t i = 0; i < r->stacks.n; i++)
+		for (int view = VIEW_ASYNC; view <= VIEW_THREAD; view++) {
+			uint32_t *node = &r->stacks.items[i].node[view];
+			const struct reading_frame *frame;
+
+			while ((frame = reading_node_frame(r, *node)) &&
+			       frame->place == PLACE_KERNEL)
+				*node = reading_parent(r, *node);
+		}
+}

@@ -44,6 +44,10 @@ int filter_add(struct filter *filter, const char *text);
 int reading_filter(struct reading *reading, const struct filter *filter, enum view view,
 		   struct str *hint);
 
+/* Without the kernel's frames, which lie at the leaf: what fell in them counts
+ * for who called. */
+void reading_drop_kernel(struct reading *reading);
+
 /* The nearest name to what no frame is called: for hints. NULL: none is near. */
 const char *reading_nearest_function(const struct reading *reading, const char *name);
 

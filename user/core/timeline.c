@@ -79,16 +79,22 @@ int timeline_use(struct timeline *timeline, struct pair use, uint32_t *ret)
 	return err || *ret < timeline->counts.n ? err : vec_push(&timeline->counts, 0);
 }
 
-static void sum_up(struct timeline *timeline, uint32_t use, uint64_t count)
+/* Sums are far from where 64 bits end, so nobody has to ask. */
+static bool sum_up(struct timeline *timeline, uint32_t use, uint64_t count)
 {
+	if (count > TIMELINE_COUNT_MOST - timeline->total) {
+		timeline->refused += count;
+		return false;
+	}
 	timeline->counts.items[use] += count;
 	timeline->total += count;
+	return true;
 }
 
 void timeline_add_use_undated(struct timeline *timeline, uint32_t use, uint64_t count)
 {
-	sum_up(timeline, use, count);
-	timeline->undated += count;
+	if (sum_up(timeline, use, count))
+		timeline->undated += count;
 }
 
 static void note_second(struct timeline *timeline, uint32_t second)
@@ -113,9 +119,8 @@ int timeline_add_use(struct timeline *timeline, uint32_t second, uint32_t use,
 	}
 	if (second != timeline->second || timeline->pending.n >= TIMELINE_PENDING_MOST)
 		err = timeline_flush(timeline);
-	if (err)
+	if (err || !sum_up(timeline, use, count))
 		return err;
-	sum_up(timeline, use, count);
 	timeline->second = second;
 	note_second(timeline, second);
 	return vec_push(&timeline->pending,

@@ -20,6 +20,7 @@
 #define USES_MOST	      (32u << 20)
 #define TIMELINE_BYTES_MOST   (256u << 20)
 #define TIMELINE_PENDING_MOST (64u << 10)
+#define TIMELINE_COUNT_MOST   (1ULL << 62) /* of all together */
 
 struct timeline_pending {
 	uint32_t use, count;
@@ -29,7 +30,7 @@ struct timeline {	      /* {0} is an empty one */
 	struct pairs uses;    /* a = stack, b = thread; by use id */
 	VEC(uint64_t) counts; /* by use id, over all seconds */
 	uint64_t total;
-	uint64_t refused; /* counts that no use was left for: not in total */
+	uint64_t refused; /* counts beyond a limit: not in total */
 	uint64_t undated; /* counts that are in no second */
 	bool is_dated;	  /* any second was seen; from first to last */
 	uint32_t first, last;

@@ -125,6 +125,8 @@ int report_run(const struct report_options *options)
 		return err;
 	was_empty = !reading->timeline.total;
 	err = reading_filter(reading, &options->filter, options->view, &hint);
+	if (options->text.no_kernel)
+		reading_drop_kernel(reading);
 	if (!err)
 		tell_empty(reading, &hint, was_empty);
 	if (!err)
