@@ -77,6 +77,16 @@ $(B)/weft.skel.h: $(BPF_OBJ)
 	$(Q)$(BPFTOOL) gen skeleton $(@:.skel.h=.bpf.o) name weft_bpf > $@.new
 	$(Q)mv $@.new $@
 
+# the page's parts as numbers in a C array
+PAGE_SRC := $(wildcard user/out/page/*)
+
+$(B)/page/page.html: tools/page/assemble $(PAGE_SRC)
+	$(call say,PAGE)
+	$(Q)tools/page/assemble $(@D)
+
+$(B)/page/page_head.inc $(B)/page/page_tail.inc: $(B)/page/page.html ;
+$(B)/user/out/html.o: $(B)/page/page.html
+
 -include $(USER_OBJ:.o=.d) $(BPF_OBJ:.o=.d)
 include tests/tests.mk
 

@@ -13,6 +13,7 @@ const struct writer *const writers[] = {
 	&speedscope_writer,
 	&firefox_writer,
 	&svg_writer,
+	&html_writer,
 	NULL,
 };
 /* clang-format on */

@@ -39,7 +39,7 @@ const struct writer *writer_for(const char *path);
 
 /* One for each format: */
 extern const struct writer weft_writer, folded_writer, pprof_writer, speedscope_writer,
-	firefox_writer, svg_writer;
+	firefox_writer, svg_writer, html_writer;
 
 /*
  * Text on its way to a file: fill text, call _pass() now and then. What is

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// The strip of time: a cell a second (or more, where a recording is long), the
+// darker the more was sampled in it. Dragging, or keys, choose a range; host.range
+// is told [first cell, last cell], or null for all of it.
+
+class Strip {
+	constructor(canvas, host) {
+		this.canvas = canvas;
+		this.host = host;
+		this.range = null;
+		canvas.addEventListener("pointerdown", (event) => this.begin(event));
+		canvas.addEventListener("pointermove", (event) => this.drag(event));
+		canvas.addEventListener("pointerup", (event) => this.finish(event));
+		canvas.addEventListener("keydown", (event) => this.key(event));
+	}
+
+	show(cells, range) {
+		this.cells = cells;
+		this.range = range;
+		this.draw();
+	}
+
+	cellAt(event) {
+		const box = this.canvas.getBoundingClientRect();
+		const at = Math.floor(
+			((event.clientX - box.left) / box.width) * this.cells.length
+		);
+
+		return Math.min(Math.max(at, 0), this.cells.length - 1);
+	}
+
+	begin(event) {
+		this.canvas.setPointerCapture(event.pointerId);
+		this.start = this.cellAt(event);
+		this.range = [this.start, this.start];
+		this.draw();
+	}
+
+	drag(event) {
+		if (this.start === undefined) return;
+		const at = this.cellAt(event);
+
+		this.range = [Math.min(at, this.start), Math.max(at, this.start)];
+		this.draw();
+	}
+
+	finish(event) {
+		if (this.start === undefined) return;
+		this.drag(event);
+		this.start = undefined;
+		this.host.range(this.range);
+	}
+
+	key(event) {
+		const last = this.cells.length - 1,
+			step = { ArrowLeft: -1, ArrowRight: 1 };
+		let [from, to] = this.range || [0, last];
+
+		if (event.key === "Escape") {
+			this.host.range(null);
+		} else if (event.key in step) {
+			const by = step[event.key];
+
+			if (!this.range) [from, to] = by > 0 ? [0, 0] : [last, last];
+			else if (event.shiftKey)
+				to = Math.min(Math.max(to + by, from), last);
+			else if (from + by >= 0 && to + by <= last)
+				[from, to] = [from + by, to + by];
+			this.host.range([from, to]);
+		} else {
+			return;
+		}
+		event.preventDefault();
+		event.stopPropagation();
+	}
+
+	draw() {
+		const { canvas, cells, range } = this,
+			dots = window.devicePixelRatio || 1;
+		const width = canvas.clientWidth,
+			height = canvas.clientHeight;
+		const most = Math.max(...maxima(cells, 4096), 1e-9),
+			w = width / cells.length;
+		const ctx = canvas.getContext("2d"),
+			{ ink } = this.host;
+
+		canvas.width = width * dots;
+		canvas.height = height * dots;
+		ctx.scale(dots, dots);
+		for (let i = 0; i < cells.length; i++) {
+			const inside = !range || (i >= range[0] && i <= range[1]);
+			const heat = cells[i] / most;
+
+			ctx.fillStyle = ink.wash;
+			ctx.fillRect(
+				i * w,
+				0,
+				Math.max(w - (w > 4 ? 1 : 0), 0.7),
+				height
+			);
+			ctx.globalAlpha =
+				(cells[i] ? 0.12 + 0.7 * heat * heat : 0) *
+				(inside ? 1 : 0.3);
+			ctx.fillStyle = ink.heat;
+			ctx.fillRect(
+				i * w,
+				0,
+				Math.max(w - (w > 4 ? 1 : 0), 0.7),
+				height
+			);
+			ctx.globalAlpha = 1;
+		}
+		if (range) this.frame(ctx, range[0] * w, (range[1] + 1) * w, height);
+	}
+
+	frame(ctx, from, to, height) {
+		ctx.strokeStyle = this.host.ink.mark;
+		ctx.lineWidth = 2;
+		ctx.strokeRect(from + 1, 1, Math.max(to - from - 2, 2), height - 2);
+	}
+}
+
+// A call with more arguments than that overflows the stack.
+function maxima(cells, most) {
+	const found = [];
+
+	for (let i = 0; i < cells.length; i += most)
+		found.push(Math.max(...cells.slice(i, i + most)));
+	return found;
+}
