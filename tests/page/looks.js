@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Light and dark, large and small, and paper.
+"use strict";
+
+const BRIGHTNESS = `(() => { const [r, g, b] = getComputedStyle(document.body)
+	.backgroundColor.match(/\\d+/g).map(Number); return (r + g + b) / 3; })()`;
+
+// The mean of what is painted on the graph itself.
+const PAINTED = `(() => { const c = document.querySelector("#upper canvas");
+	const copy = new OffscreenCanvas(c.width, c.height).getContext("2d",
+		{ willReadFrequently: true });
+	copy.drawImage(c, 0, 0);
+	const d = copy.getImageData(0, 0, c.width, c.height).data;
+	let sum = 0, n = 0;
+	for (let i = 0; i < d.length; i += 4)
+		if (d[i + 3]) { sum += d[i] + d[i + 1] + d[i + 2]; n += 3; }
+	return sum / n; })()`;
+
+async function dark({ screen, is }) {
+	await screen.open("service");
+	const light = [await screen.get(BRIGHTNESS), await screen.get(PAINTED)];
+
+	await screen.open("service", "", { "prefers-color-scheme": "dark" });
+	const dark = [await screen.get(BRIGHTNESS), await screen.get(PAINTED)];
+
+	is.true(light[0] > 200 && dark[0] < 60, `paper ${light[0]} and ${dark[0]}`);
+	is.true(light[1] > dark[1] + 50, `cells ${light[1]} and ${dark[1]}`);
+	await screen.shot("dark");
+	await screen.press("d");
+	is.true((await screen.get(BRIGHTNESS)) > 200, "d: light on a dark system");
+	await screen.press("d");
+	is.true((await screen.get(BRIGHTNESS)) < 60, "d: dark");
+	await screen.press("d");
+	await screen.browser.media({ "prefers-color-scheme": "light" });
+	await screen.until(`${BRIGHTNESS} > 200`, "the system's change is not followed");
+}
+
+async function colours({ screen, is }) {
+	const seen = new Set();
+
+	await screen.open("big");
+	for (const by of ["by module", "by kind", "by package"]) {
+		await screen.choose("colour", by);
+		seen.add(await screen.text("#legend"));
+	}
+	is.equal(seen.size, 3, "legends");
+	await screen.choose("colour", "by module");
+	const before = await screen.get(PAINTED);
+
+	await screen.get("document.querySelector('#legend button').click()");
+	is.true(
+		(await screen.get(PAINTED)) !== before,
+		"one colour alone looks the same"
+	);
+}
+
+async function paper({ screen, is }) {
+	await screen.open("big", "", { "prefers-color-scheme": "dark" });
+	const seen = await screen.get(
+		"document.querySelector('#upper canvas').clientHeight"
+	);
+
+	await screen.get("dispatchEvent(new Event('beforeprint'))");
+	const printed = await screen.get(
+		"document.querySelector('#upper canvas').clientHeight"
+	);
+
+	is.true(printed > 1.5 * seen, `${printed} of paper for ${seen} of screen`);
+	is.true((await screen.get(PAINTED)) > 150, "dark cells on paper");
+	await screen.get("dispatchEvent(new Event('afterprint'))");
+	is.equal(
+		await screen.get("document.querySelector('#upper canvas').clientHeight"),
+		seen,
+		"after printing"
+	);
+	const { data } = await screen.browser.send("Page.printToPDF", {
+		landscape: true,
+	});
+
+	is.true(Buffer.from(data, "base64").length > 10000, "a PDF of nothing");
+}
+
+async function small({ screen, is }) {
+	await screen.open("service");
+	for (const [width, height] of [
+		[400, 700],
+		[800, 500],
+		[1920, 1200],
+	]) {
+		await screen.browser.size(width, height);
+		await screen.until(
+			`document.querySelector("#upper canvas").clientWidth <= ${width}`,
+			"the graph does not follow"
+		);
+		is.true(
+			(await screen.get("document.documentElement.scrollWidth")) <=
+				width,
+			`wider than ${width}`
+		);
+	}
+	await screen.browser.size(1280, 800);
+	await screen.open("service");
+	await screen.shot("light");
+	await screen.press("t");
+	await screen.shot("functions");
+}
+
+module.exports = [
+	["light and dark, as the system says or as chosen", dark],
+	["colours by module, kind and package; one alone", colours],
+	["on paper all rows are there, and light", paper],
+	["small and large windows", small],
+];
