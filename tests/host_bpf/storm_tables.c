@@ -239,8 +239,10 @@ static enum ending step_by_fp(struct plain *p)
 {
 	uint64_t fp, ra;
 
+	if (!p->fp && p->exact)
+		return END_BROKEN;
 	if (!p->fp)
-		return p->exact ? END_BROKEN : END_FP_ZERO;
+		return p->how == HOW_FP_TRUE ? END_START : END_FP_ZERO;
 	if (!is_place(p->fp))
 		return END_BROKEN;
 	if (!word_at(p->fp, &fp) || !word_at(p->fp + 8, &ra))
