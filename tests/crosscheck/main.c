@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "flow/record.h"
+#include "out/writer.h"
 #include "shared/record.h"
 
 #include <errno.h>
@@ -249,6 +250,7 @@ int main(int argc, char **argv)
 			    .max_frames = FRAMES_MOST,
 			    .unwind_mb = UNWIND_MB_DEFAULT,
 			    .output = "/dev/null",
+			    .writer = &folded_writer,
 			    .event = "cpu-clock",
 			    .quiet = true,
 			    .sabotage = KERNEL_SAMPLES_TOO },
