@@ -4,6 +4,8 @@
 // names, from which a test takes its expectations; encode() turns them into
 // what the page reads, as user/out/page/data.js says.
 "use strict";
+const fs = require("fs");
+const path = require("path");
 
 const KINDS = [
 	"unknown",
@@ -182,15 +184,26 @@ const META = {
 	left_out: 0,
 };
 
+// What a list that both halves share calls one of its names.
+function words(name) {
+	const lists = ["record.h", "losses.h"]
+		.map((file) => path.join(__dirname, "../../include/shared", file))
+		.map((file) => fs.readFileSync(file, "utf8"))
+		.join("\n")
+		.replace(/^#define FRAME_KINDS[^]*?\n\n/m, "");
+
+	return lists.match(new RegExp(`X\\(${name}, (?:\\d, )?"([^"]*)"`))[1];
+}
+
 // As a reading has it, and as the page groups it.
 const LEDGER = [
 	["ledger.entered", "ticks", "ticks of the sampler", 3184],
 	["outcome.idle", "left_out", "idle", 210],
 	["outcome.kept", "kept", "kept", 2950],
-	["outcome.ring_full", "lost", "ring buffer full: reader too slow", 24],
-	["ending.start", "ending", "frame pointer of 0, as at a thread's start", 2700],
-	["ending.broken", "ending", "cut: not a frame pointer", 250],
-	["samples.unproven", "sample", "holds a frame stepped to without proof", 1200],
+	["outcome.ring_full", "lost", words("RING_FULL"), 24],
+	["ending.start", "ending", words("START"), 2700],
+	["ending.broken", "ending", words("BROKEN"), 250],
+	["samples.unproven", "sample", words("UNPROVEN"), 1200],
 	["weather.rain", "other", "weather.rain", 3],
 ];
 
