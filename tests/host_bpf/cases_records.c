@@ -9,7 +9,7 @@
 
 #define BY_FP	0x5000 /* code without a table */
 #define AWAITED 0x7000 /* code whose table is still to come */
-#define ROOT(i)	(HEAP + 0x40 * (uint64_t)(i))
+#define ROOT(i) (HEAP + 0x40 * (uint64_t)(i))
 #define CHAIN	(HEAP + 0x10000)
 #define SIZE	0x60
 /* where frame i of a stack begins, and its record if it has one */
@@ -38,7 +38,8 @@ static void put_functions(const char *which)
 	space_map(BY_FP, BY_FP + 0x1000, 0, 0, UNWIND_BY_FP);
 	space_map(AWAITED, AWAITED + 0x1000, 0, 0, 0);
 	for (n = 0; which[n]; n++)
-		rules[n] = which[n] == '-' ? RULE_SP(SIZE) : rule_record(record_at[n % 4]);
+		rules[n] =
+			which[n] == '-' ? RULE_SP(SIZE) : rule_record(record_at[n % 4]);
 	rules[n] = RULE_OF(END);
 	put_code(rules, n + 1, 0);
 }
@@ -89,8 +90,8 @@ static void test_by_sp(void **state)
 {
 	struct sampled at = put_thread("rr-r--r");
 
-	ASSERT_WALK(&at, "UCCCCCCC",
-		    "10000 10108 10208 10308 10408 10508 10608 10708", START);
+	ASSERT_WALK(&at, "UCCCCCCC", "10000 10108 10208 10308 10408 10508 10608 10708",
+		    START);
 	assert_int_equal(walker_sample(&at)->flags, 0);
 }
 

@@ -147,6 +147,8 @@ static bool is_proven(struct proof *proof, unwind_spans next, void *arg)
 		end = span.end;
 		if (span.rule->cfa == UNWIND_CFA_NONE)
 			look_at_gap(proof, span.begin, end_of_code(proof, &span));
+		else if (span.rule->cfa == UNWIND_CFA_SIGNAL)
+			proven = false; /* it calls nobody and has a callee */
 		else if (proven && !does_no_harm(span.rule))
 			proven = look_at(&proof->window, &span) == QUIET;
 	}
