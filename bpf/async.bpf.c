@@ -281,8 +281,53 @@ static __always_inline int end_chain(struct scratch *s, __u32 hook)
 	return 1;
 }
 
+/* The text's next bytes, up to its end, as they go into a word. */
+static __always_inline bool read_text(__u64 *to, __u64 from)
+{
+	__u64 bytes = 0, zeroes;
+
+	if (!read_user(&bytes, LABEL_WORD_BYTES, from))
+		return false;
+	zeroes = (bytes - 0x01010101010101ULL) & ~bytes & 0x80808080808080ULL;
+	if (zeroes) /* nothing of what lies behind it */
+		bytes &= ((zeroes & -zeroes) >> 7) - 1;
+	*to = bytes;
+	return true;
+}
+
+/* Tells the text of a marker frame of ours; of others nothing is known. */
+__noinline int async_emit_label(__u32 hook)
+{
+	struct scratch *s = scratch(hook);
+	struct async_label label;
+	__u64 bytes;
+
+	if (!s || !read_user(&label, sizeof(label), s->node + sizeof(s->frame)))
+		return 0;
+	label.text &= knobs.addr_mask;
+	if (label.tag != ASYNC_LABEL_TAG || label.text & ~FRAME_ADDR_MASK)
+		return 0;
+	for (int i = 0; i < LABEL_WORDS_MOST; i++) {
+		if (!s->chain_left || !read_text(&bytes, label.text) || (!i && !bytes))
+			return 0;
+		s->chain_left--;
+		emit_word(s, (__u64)FRAME_LABEL << FRAME_KIND_SHIFT | bytes);
+		if (LABEL_ENDS(bytes))
+			return 0;
+		label.text += LABEL_WORD_BYTES;
+	}
+	return 0;
+}
+
+static __always_inline bool is_marker(struct scratch *s, __u64 ip)
+{
+	return ip < ASYNC_CODE_LEAST ||
+	       (s->metadata_cookie &&
+		(s->frame.ip == s->metadata_cookie || ip == s->metadata_cookie));
+}
+
 /* One frame of a chain; N_ENDINGS: there is another. */
-static __always_inline __u32 chain_step(struct scratch *s)
+static __always_inline __u32 chain_step(struct scratch *s, __u32 hook)
 {
 	__u64 ip;
 
@@ -299,8 +344,9 @@ static __always_inline __u32 chain_step(struct scratch *s)
 	s->chain_left--;
 
 	ip = s->frame.ip & knobs.addr_mask;
-	if (ip && !(ip & ~FRAME_ADDR_MASK) &&
-	    !(s->metadata_cookie && ip == s->metadata_cookie))
+	if (is_marker(s, ip))
+		async_emit_label(hook);
+	else if (!(ip & ~FRAME_ADDR_MASK))
 		emit_word(s, (__u64)FRAME_ASYNC << FRAME_KIND_SHIFT | ip);
 	s->frame.parent &= knobs.addr_mask;
 	return N_ENDINGS;
@@ -313,7 +359,7 @@ int async_walk_chain(__u32 hook)
 	if (!s)
 		return 0;
 	for (int i = 0; i < CHAIN_STEPS; i++) {
-		__u32 ending = chain_step(s);
+		__u32 ending = chain_step(s, hook);
 
 		if (ending != N_ENDINGS) {
 			close_segment(s, SEGMENT_CHAIN, ending, 0);

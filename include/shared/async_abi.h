@@ -18,6 +18,14 @@
 #define ASYNC_NOTE_OWNER "weft"
 #define ASYNC_NOTE_TYPE	 1
 
+/*
+ * A marker frame's ip is folly's cookie or, without folly, our headers' own; no
+ * code lies below ASYNC_CODE_LEAST. One of ours is followed by {address of its
+ * text, ASYNC_LABEL_TAG}; folly's is followed by a number.
+ */
+#define ASYNC_CODE_LEAST 4096
+#define ASYNC_LABEL_TAG	 0x6c6562616c746677ULL
+
 struct async_root {
 	unsigned long long top;	 /* async_frame of the running leaf, or 0 */
 	unsigned long long next; /* async_root further down this thread */
@@ -29,6 +37,11 @@ struct async_frame {
 	unsigned long long parent; /* async_frame of the caller, or 0 */
 	unsigned long long ip;	   /* in the caller: where it goes on */
 	unsigned long long root;   /* of the last frame: the waiting root, or 0 */
+};
+
+struct async_label {
+	unsigned long long text; /* right behind the marker frame */
+	unsigned long long tag;
 };
 
 _Static_assert(sizeof(struct async_root) == 32, "folly's AsyncStackRoot");

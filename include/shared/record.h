@@ -32,6 +32,7 @@
 	  "user frame, stepped to by a frame pointer that nothing proves")               \
 	X(ASYNC, 0x02, "async caller")                                                   \
 	X(CALLER, 0x03, "user frame, stepped to by an unwind table")                     \
+	X(LABEL, 0x04, "7 bytes of a label's text, zeroes behind its end")               \
 	X(ROOT, 0x10, "async root registered by the next frame")                         \
 	X(GAP, 0x11, "frames missing here")                                              \
 	X(SEGMENT, 0x12, "head of a segment")                                            \
@@ -71,6 +72,16 @@ enum ending {
 #undef X
 		N_ENDINGS
 };
+
+/*
+ * LABEL words, LABEL_WORDS_MOST at most, stand for one frame of a chain: text that
+ * the program put between its callers, first byte lowest. The last of them holds
+ * a zero byte, or is the last that there may be. What it says is the program's.
+ */
+#define LABEL_WORD_BYTES 7
+#define LABEL_WORDS_MOST 5
+#define LABEL_ENDS(word)                                                                 \
+	(((FRAME_ADDR(word) - 0x01010101010101ULL) & ~(word)&0x80808080808080ULL) != 0)
 
 /* ROOT word: the root's number in this record, 0 for the first one met. */
 #define ROOT_NUMBER(word) ((unsigned int)((word)&0xff))

@@ -131,7 +131,7 @@ struct weft_wait {
  */
 struct weft_label {
 	struct weft_frame frame; /* ip: a cookie, by which a walker knows it */
-	const char *text;	 /* static: it is read when this memory is gone */
+	const char *text;	 /* stays as long as this does */
 	uint64_t tag;		 /* WEFT_LABEL_TAG: this is text, not folly's own */
 };
 

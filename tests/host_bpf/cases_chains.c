@@ -155,6 +155,98 @@ static void test_bottom_frame_in_the_current_root(void **state)
 	assert_int_equal(chain_ending(&at), END_DETACHED);
 }
 
+#define LABEL (HEAP + 0x30000)
+
+/* NODE(1) becomes a marker with what a label has. */
+static struct sampled put_label(uint64_t text, uint64_t tag)
+{
+	struct sampled at = put_world(3);
+
+	memory_put(NODE(0), LABEL);
+	put_node(LABEL, NODE(2), 0x7e1, 0);
+	memory_put(LABEL + 24, text);
+	memory_put(LABEL + 32, tag);
+	return at;
+}
+
+static void put_text(uint64_t addr, const char *text)
+{
+	size_t n = strlen(text) + 1;
+	char padded[64] = "";
+
+	memset(padded, 0x5a, sizeof(padded)); /* of somebody else */
+	memcpy(padded, text, n);
+	for (size_t i = 0; i < n; i += 8) {
+		uint64_t word;
+
+		memcpy(&word, padded + i, 8);
+		memory_put(addr + i, word);
+	}
+}
+
+static void assert_label(const struct sampled *at, const char *text)
+{
+	const struct sample_rec *rec = walker_sample(at);
+	char said[64] = "";
+	size_t n = 0;
+
+	for (unsigned int i = 0; i < rec->n_words; i++)
+		for (int k = 0; k < 7 && FRAME_KIND(rec->words[i]) == FRAME_LABEL; k++)
+			said[n++] = (char)(rec->words[i] >> 8 * k);
+	assert_memory_equal(said, text, strlen(text) + 1);
+	for (; n > strlen(text); n--) /* and nothing of what lies behind it */
+		assert_int_equal(said[n - 1], 0);
+	assert_null(record_flaw(rec));
+	assert_view(at, VIEW_UNLABELLED, "1000 1001 -- 2000 2002", __FILE__, __LINE__);
+	/* a label's own number stands for it: 0, the first */
+	ASSERT_ASYNC(at, *text ? "1000 1001 -- 2000 0 2002" : "1000 1001 -- 2000 2002");
+}
+
+static void test_labels(void **state)
+{
+	static const char *const texts[] = { "G",
+					     "GET /us",
+					     "GET /use",
+					     "GET /users",
+					     "twenty-eight bytes, exactly.",
+					     "thirty-four bytes, one is no more!",
+					     "thirty-five bytes, which is most..." };
+	const uint64_t text = HEAP + 0x40000;
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		struct sampled at = put_label(text, ASYNC_LABEL_TAG);
+
+		put_text(text, texts[i]);
+		assert_label(&at, texts[i]);
+	}
+}
+
+static void test_labels_that_are_none(void **state)
+{
+	const uint64_t text = HEAP + 0x40000, end = HEAP + 0x41000;
+	struct sampled at = put_label(text, 0x1234); /* folly's own */
+
+	put_text(text, "");
+	assert_label(&at, "");
+	at = put_label(text, ASYNC_LABEL_TAG);
+	assert_label(&at, "");
+	at = put_label(0x123456789000, ASYNC_LABEL_TAG);
+	assert_label(&at, "");
+	at = put_label(~0ULL, ASYNC_LABEL_TAG);
+	assert_label(&at, "");
+	/* without an end, up to the end of what is mapped */
+	put_text(end - 24, "0123456789abcdefghijklmn");
+	memory_unmap(end);
+	at = put_label(end - 24, ASYNC_LABEL_TAG);
+	assert_label(&at, "0123456789abcdefghijk");
+	/* and no longer than is left of the budget */
+	put_text(text, "GET /users");
+	for (knobs.max_frames = 1; knobs.max_frames < 10; knobs.max_frames++) {
+		at = put_label(text, ASYNC_LABEL_TAG);
+		assert_null(record_flaw(walker_sample(&at)));
+	}
+}
+
 /* Only the last frame's root says anything. */
 static void test_roots_of_inner_frames(void **state)
 {
@@ -185,6 +277,8 @@ int run_chain_cases(void)
 		CASE(test_cycles),
 		CASE(test_broken_links),
 		CASE(test_metadata_is_looked_through),
+		CASE(test_labels),
+		CASE(test_labels_that_are_none),
 		CASE(test_suspended_cookie),
 		CASE(test_bottom_frame_in_the_current_root),
 		CASE(test_roots_of_inner_frames),

@@ -24,6 +24,9 @@ size_t record_codes(const struct sample_rec *rec, uint32_t *codes)
 				     SEGMENT_ENDING(word) << 8 | SEGMENT_ROOT(word);
 			codes[n++] = SEGMENT_TARGET(word) << 16 | SEGMENT_COUNT(word);
 			break;
+		case FRAME_LABEL:
+			codes[n++] = CODE_LABEL | CODE_LABEL_MORE;
+			break;
 		default:
 			codes[n++] = CODE_FRAME | i;
 		}

@@ -83,7 +83,8 @@ static const char *chain_flaw(struct reader *r, uint64_t head)
 	if (SEGMENT_ROOT(head) >= r->roots_total)
 		return "a chain of no root";
 	for (unsigned int i = 0; i < SEGMENT_COUNT(head); i++) {
-		if (FRAME_KIND(r->rec->words[r->at + i]) != FRAME_ASYNC)
+		if (FRAME_KIND(r->rec->words[r->at + i]) != FRAME_ASYNC &&
+		    FRAME_KIND(r->rec->words[r->at + i]) != FRAME_LABEL)
 			return "a word that is of no chain";
 	}
 	r->at += SEGMENT_COUNT(head);

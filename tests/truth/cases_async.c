@@ -58,6 +58,9 @@
 #define GENERATORS   "^hop_000;consumer;--;"
 #define MIGRANT	     "^hop_000;hop_001;--;"
 
+#define LABELLED   "^hop_000;[GET /users];hop_001;"
+#define LONG_LABEL "[a label of 40 bytes, of which 35 ar]"
+
 static const struct truth_case cases[] = {
 	CHAIN("1", "hop_000", ALL_KINDS, false),
 	CHAIN("10", "hop_{000..009}", ALL_KINDS " stripped", false),
@@ -106,6 +109,26 @@ static const struct truth_case cases[] = {
 		.bounds = { { CLASS_START, .15 },
 			    { CLASS_FP_LIBC, .3 },
 			    { CLASS_CUT, .05 } },
+	},
+	{
+		/* the program's own words; what is pushed in two is seen in two */
+		.name = "labels",
+		.program = "label",
+		.args = "words %m",
+		.kinds = BOTH_COMPILERS,
+		.breaks = "no-key",
+		.thread = { { "main;dispatch;labelled_step;step" }, SET_UP },
+		.async = { { LABELLED "[retry];hop_002;--;labelled_step;step" },
+			   { LABELLED LONG_LABEL ";hop_003;--;labelled_step;step" },
+			   { LABELLED "[retry];hop_002;--;labelled_step" },
+			   { LABELLED LONG_LABEL ";hop_003;--;labelled_step" },
+			   { LABELLED "[retry];--;labelled_step" },
+			   { LABELLED LONG_LABEL ";--;labelled_step" },
+			   { "^hop_000;[GET /users];hop_001;--;labelled_step" },
+			   { "^hop_000;[GET /users];hop_001;--;dispatch" },
+			   { "main;dispatch" },
+			   SET_UP },
+		.shares = { { "hop_002", .5, "hop_002|hop_003" } },
 	},
 	{
 		.name = "short-50ns",

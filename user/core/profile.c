@@ -15,6 +15,7 @@ void profile_free(struct profile *profile)
 	intern_free(profile->processes);
 	intern_free(profile->threads);
 	timeline_free(&profile->timeline);
+	intern_free(profile->labels);
 	free(profile);
 }
 
@@ -41,6 +42,8 @@ int profile_new(struct profile **ret)
 		err = intern_new(&profile->stacks, STACKS_MOST);
 	if (!err)
 		err = intern_new(&profile->comms, COMMS_MOST);
+	if (!err)
+		err = intern_new(&profile->labels, LABELS_MOST);
 	if (!err)
 		err = intern_new(&profile->processes, OWNERS_MOST);
 	if (!err)

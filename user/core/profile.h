@@ -22,9 +22,12 @@
 struct frame {
 	uint64_t offset; /* in its module, as core/module.h says */
 	uint32_t module;
-	uint16_t returned; /* 1: a return address, so the call is before it */
+	uint16_t returned; /* 1: a return address, so the call is before it;
+			    * FRAME_IS_LABEL: no place, offset is a label's id */
 	uint16_t unproven; /* 1: found by a frame pointer that nothing proves */
 };
+
+#define FRAME_IS_LABEL 2
 
 /*
  * A stack in codes: STACK_COMM a string id, STACK_ENDING, STACK_KERNEL and
@@ -38,6 +41,8 @@ enum stack_head { STACK_COMM, STACK_ENDING, STACK_KERNEL, STACK_THREAD, STACK_HE
 #define CODE_ROOT	0x40000000u /* | root's number */
 #define CODE_GAP	0x50000000u
 #define CODE_SEGMENT	0x60000000u /* | kind << 16 | ending << 8 | root */
+#define CODE_LABEL	0x70000000u /* | frame id, or CODE_LABEL_MORE: see the next */
+#define CODE_LABEL_MORE 0x0fffffffu
 #define CODE_TARGET(c)	((c) >> 16)
 #define CODE_COUNT(c)	((c)&0xffff)
 #define CODE_ENDING(c)	((c) >> 8 & 0xff)
@@ -48,11 +53,13 @@ enum stack_head { STACK_COMM, STACK_ENDING, STACK_KERNEL, STACK_THREAD, STACK_HE
 #define STACKS_MOST	     (4u << 20)
 #define COMMS_MOST	     (64u << 10)
 #define OWNERS_MOST	     (4u << 20) /* processes; threads */
+#define LABELS_MOST	     (64u << 10)
 
 struct profile {
 	struct intern *frames; /* of struct frame */
 	struct intern *stacks; /* of codes */
 	struct intern *comms;
+	struct intern *labels;
 	struct intern *processes; /* of struct profile_process; 0: not known */
 	struct intern *threads;	  /* of struct profile_thread; 0: not known */
 	struct timeline timeline; /* in unix seconds, as unix_offset_ns makes them */

@@ -10,6 +10,7 @@ struct viewer {
 	const struct names *names;
 	bool doubted; /* frames of the lane are left out since one was false */
 	bool ever_doubted;
+	bool unlabelled;
 	uint32_t chains_used; /* bit by root: each chain is entered once */
 	uint32_t boundary;    /* to be put before what follows, if anything does; 0 */
 };
@@ -65,9 +66,15 @@ static struct lane read_chain(struct viewer *r, size_t at)
 	struct lane next = { .ending = chain.ending };
 
 	r->boundary = VIEW_BOUNDARY | BOUNDARY_ASYNC;
-	for (size_t i = chain.at; i < chain.end; i++)
-		if ((r->codes[i] & CODE_KIND) == CODE_FRAME)
-			put(r, r->codes[i]);
+	for (size_t i = chain.at; i < chain.end; i++) {
+		uint32_t code = r->codes[i];
+
+		if ((code & CODE_KIND) == CODE_FRAME)
+			put(r, code);
+		else if ((code & CODE_KIND) == CODE_LABEL && !r->unlabelled &&
+			 (code & ~CODE_KIND) != CODE_LABEL_MORE)
+			put(r, CODE_FRAME | (code & ~CODE_KIND));
+	}
 	if (chain.ending == END_REJOINED && target <= r->thread_end) {
 		next = (struct lane){ .at = target,
 				      .end = r->thread_end,
@@ -88,7 +95,7 @@ static struct lane read_chain(struct viewer *r, size_t at)
 
 static bool may_enter(struct viewer *r, uint32_t root, enum view view, size_t *ret_at)
 {
-	if (view != VIEW_ASYNC || root >= MAX_ROOTS || r->chains_used >> root & 1)
+	if (view == VIEW_THREAD || root >= MAX_ROOTS || r->chains_used >> root & 1)
 		return false;
 	*ret_at = find_chain(r, root);
 	if (!*ret_at)
@@ -160,9 +167,12 @@ static bool is_whole(const struct viewer *r, enum ending ending)
 size_t view_read(const uint32_t *codes, size_t n, enum view view,
 		 const struct names *names, uint32_t *out, struct view_notes *ret_notes)
 {
-	struct viewer r = {
-		.codes = codes, .n = n, .names = names, .out = out, .room = VIEW_ROOM(n)
-	};
+	struct viewer r = { .codes = codes,
+			    .n = n,
+			    .names = names,
+			    .out = out,
+			    .room = VIEW_ROOM(n),
+			    .unlabelled = view == VIEW_UNLABELLED };
 	struct lane thread;
 	enum ending ending;
 

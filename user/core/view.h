@@ -3,7 +3,8 @@
  * Two readings of one stack. The thread view is what any profiler shows: the
  * stack of the thread. The async view leaves it where an async root sits, goes
  * on along the chain of callers that asked for the work, and comes back where
- * a thread waits for that chain.
+ * a thread waits for that chain. It has the labels that the program put between
+ * callers; unlabelled is the async view without.
  */
 #ifndef WEFT_CORE_VIEW_H
 #define WEFT_CORE_VIEW_H
@@ -11,7 +12,7 @@
 #include "core/names.h"
 #include "core/profile.h"
 
-enum view { VIEW_ASYNC, VIEW_THREAD };
+enum view { VIEW_ASYNC, VIEW_THREAD, VIEW_UNLABELLED };
 
 /* What stands between frame ids in a view. */
 #define VIEW_BOUNDARY 0x80000000u /* | enum boundary */

@@ -114,10 +114,11 @@ static int add_frames(struct gather *g)
 			.offset = from->offset,
 			.module = from->module,
 			.place = place_of(module_get(g->modules, from->module)),
-			.returned = from->returned,
+			.returned = from->returned == 1,
 		};
 
-		if (frame.place == PLACE_KERNEL) /* no address of it leaves */
+		/* no address of the kernel's leaves; a label has none */
+		if (frame.place == PLACE_KERNEL || from->returned == FRAME_IS_LABEL)
 			frame.offset = 0;
 		err = vec_push(&g->reading->frames, frame);
 	}

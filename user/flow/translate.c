@@ -12,6 +12,8 @@
 struct translator {
 	struct profile *profile;
 	uint32_t n;
+	uint32_t n_text; /* of a label, so far */
+	char text[LABEL_WORDS_MOST * LABEL_WORD_BYTES + 1];
 	uint32_t codes[STACK_HEAD + 2 * RECORD_WORDS_MOST];
 };
 
@@ -72,10 +74,56 @@ static int put_frame(struct translator *t, const struct frame *frame)
 	return err;
 }
 
+/* The label's text is complete: a frame of its own, or too many are. */
+static int put_label(struct translator *t)
+{
+	char clean[4 * sizeof(t->text)];
+	struct frame frame = { 0, MODULE_ID_UNMAPPED, FRAME_IS_LABEL, 0 };
+	uint32_t id;
+	int err;
+
+	str_clean(clean, sizeof(clean), t->text, t->n_text);
+	t->n_text = 0;
+	err = intern_id(t->profile->labels, clean, strlen(clean), &id);
+	frame.offset = err ? UINT64_MAX : id; /* "[label]" */
+	if (err >= 0)
+		err = put_frame(t, &frame);
+	if (!err && (t->codes[t->n - 1] & CODE_KIND) == CODE_FRAME)
+		t->codes[t->n - 1] |= CODE_LABEL;
+	return err;
+}
+
+static int put_text(struct translator *t, uint64_t word)
+{
+	size_t n = 0;
+
+	while (n < LABEL_WORD_BYTES && word >> 8 * n & 0xff)
+		n++;
+	for (size_t i = 0; i < n && t->n_text < sizeof(t->text) - 1; i++)
+		t->text[t->n_text++] = (char)(word >> 8 * i);
+	if (n < LABEL_WORD_BYTES || t->n_text == sizeof(t->text) - 1)
+		return put_label(t);
+	t->codes[t->n++] = CODE_LABEL | CODE_LABEL_MORE;
+	return 0;
+}
+
+/* Of a text that could not be read to its end, what there is. */
+static int end_text(struct translator *t)
+{
+	t->n--; /* which said that there is more */
+	return put_label(t);
+}
+
 static int put_word(struct translator *t, const struct process *process, uint64_t word)
 {
 	struct frame frame;
 
+	if (FRAME_KIND(word) != FRAME_LABEL && t->n_text) {
+		int err = end_text(t);
+
+		if (err)
+			return err;
+	}
 	switch (FRAME_KIND(word)) {
 	case FRAME_USER:
 	case FRAME_UNPROVEN:
@@ -85,6 +133,8 @@ static int put_word(struct translator *t, const struct process *process, uint64_
 				   FRAME_KIND(word) != FRAME_USER);
 		frame.unproven = FRAME_KIND(word) == FRAME_UNPROVEN;
 		return put_frame(t, &frame);
+	case FRAME_LABEL:
+		return put_text(t, word);
 	case FRAME_ROOT:
 		t->codes[t->n++] = CODE_ROOT | ROOT_NUMBER(word);
 		return 0;
@@ -131,6 +181,7 @@ int translate_sample(struct translator *t, const struct sample_rec *rec,
 	t->codes[STACK_KERNEL] = rec->n_kernel;
 	t->codes[STACK_THREAD] = rec->n_thread;
 	t->n = STACK_HEAD;
+	t->n_text = 0;
 	for (unsigned int i = 0; !err && i < rec->n_kernel; i++) {
 		struct frame frame = kernel_frame(rec->words[i], i > 0);
 
@@ -138,5 +189,7 @@ int translate_sample(struct translator *t, const struct sample_rec *rec,
 	}
 	for (unsigned int i = rec->n_kernel; !err && i < rec->n_words; i++)
 		err = put_word(t, process, rec->words[i]);
+	if (!err && t->n_text)
+		err = end_text(t);
 	return err ? err : profile_add(t->profile, t->codes, t->n, &owner);
 }

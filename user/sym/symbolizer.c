@@ -11,9 +11,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define DEADLINE_MS   5000
-#define PERF_MAP_MOST (256ULL << 20)
-#define DEBUG_FOLDER  "/usr/lib/debug/.build-id"
+#define NAME_OF_LABEL_MOST 256
+#define DEADLINE_MS	   5000
+#define PERF_MAP_MOST	   (256ULL << 20)
+#define DEBUG_FOLDER	   "/usr/lib/debug/.build-id"
 
 /* A frame that wants a name: where to look, and for whom. */
 struct want {
@@ -198,6 +199,19 @@ static int name_all(const struct reader *reader, struct names *names,
 	return 0;
 }
 
+/* It is what it says, in brackets. */
+static int name_label(struct names *names, const struct profile *profile, uint32_t id)
+{
+	const struct frame *frame = profile_frame(profile, id);
+	const char *text = "label";
+	char name[NAME_OF_LABEL_MOST];
+
+	if (frame->offset < intern_count(profile->labels))
+		text = intern_string(profile->labels, (uint32_t)frame->offset);
+	snprintf(name, sizeof(name), "[%s]", text);
+	return names_set(names, id, name);
+}
+
 int symbolize(struct names *names, const struct profile *profile,
 	      const struct module_table *modules, struct files *files,
 	      struct worker *worker, struct symbolizer_counts *ret_counts)
@@ -210,9 +224,14 @@ int symbolize(struct names *names, const struct profile *profile,
 		return fail(-ENOMEM, "no memory for %zu frames", n);
 	for (uint32_t id = 0; id < n; id++) {
 		const struct frame *frame = profile_frame(profile, id);
+		int err = frame->returned == FRAME_IS_LABEL
+				  ? name_label(names, profile, id)
+				  : 0;
 
+		if (err)
+			return err;
 		wants[id] = (struct want){ frame->module, id,
-					   frame->offset - frame->returned };
+					   frame->offset - (frame->returned == 1) };
 	}
 	qsort(wants, n, sizeof(*wants), by_module_and_address);
 	return name_all(&reader, names, wants, n, ret_counts);

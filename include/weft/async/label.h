@@ -33,9 +33,9 @@ static inline void weft_label_fill_(struct weft_label *label, const char *text)
  * Puts a label between a frame and its parent: what is run as frame is then
  * shown under text, and text under who asked. Call it once the frame is filled
  * (marked, captured, initialised) and before it is run. label must stay as long
- * as the frame; a frame that was pushed is unlabelled before it is popped. text
- * is a string literal, or static const: what is read is the program's file, so
- * words made at run time are not shown.
+ * as the frame, and text as long as label: a string literal, as a rule. weft
+ * shows the first 35 bytes. A frame that was pushed is unlabelled before it is
+ * popped.
  */
 static inline void weft_frame_label(struct weft_frame *frame, struct weft_label *label,
 				    const char *text)
