@@ -76,7 +76,7 @@ static const struct sample_rec *ask(const struct tracer *t, const struct way *wa
 		told->flaw = "a walk that does not reach the start";
 	n = record_codes(rec, codes);
 	read_view(rec, codes, n, VIEW_THREAD, &told->thread);
-	read_view(rec, codes, n, VIEW_ASYNC, &told->async);
+	read_view(rec, codes, n, VIEW_UNLABELLED, &told->async);
 	return rec;
 }
 

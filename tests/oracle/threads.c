@@ -222,6 +222,77 @@ NOINLINE static void wait_for(struct task *running)
 	weft_wait_end(&wait);
 }
 
+/*
+ * A label is between callers, and no caller: what is meant is the same without.
+ * The oracle reads the view that leaves labels out.
+ */
+NOINLINE static void labelled(struct task *running)
+{
+	struct weft_root *root = weft_root_current();
+	struct weft_label label;
+
+	shadow_arm(SHADOW_RUN, NULL, running);
+	weft_label_push(root, &label, "between");
+	shadow_disarm();
+	await_deeper(running, 2);
+	shadow_arm(SHADOW_RUN, NULL, running);
+	weft_label_pop(root, &label);
+	shadow_disarm();
+}
+
+static struct weft_op queued;
+static struct task queued_as[5];
+
+/* Each caller says where it will go on; the op must say the same. */
+NOINLINE static void submit(struct task *running)
+{
+	void *place;
+
+	weft_capture(&queued);
+	place = queued.frame.ip;
+	queued_as[4].meant.ip = (uint64_t)__builtin_return_address(0);
+	queued_as[4].meant.parent = (uint64_t)&queued_as[3].meant;
+	queued_as[3].meant.parent = (uint64_t)&queued_as[2].meant;
+	queued_as[2].meant.parent = running ? (uint64_t)&running->meant : 0;
+	queued_as[0].meant.ip = (uint64_t)place;
+	queued_as[0].meant.parent = (uint64_t)&queued_as[4].meant;
+	sink = 5;
+}
+
+NOINLINE static void submit_for(struct task *running)
+{
+	queued_as[3].meant.ip = (uint64_t)__builtin_return_address(0);
+	submit(running);
+	sink = 6;
+}
+
+NOINLINE static void submits(struct task *running)
+{
+	queued_as[2].meant.ip = (uint64_t)__builtin_return_address(0);
+	submit_for(running);
+	sink = 7;
+}
+
+/* The dispatcher's callback: who called it asked for something else. */
+NOINLINE static void captured(struct task *running)
+{
+	submits(running);
+	sink = 8;
+}
+
+NOINLINE static void run_captured(void)
+{
+	struct weft_entry entry;
+
+	shadow_arm(SHADOW_ENTER, __builtin_frame_address(0), &queued_as[0]);
+	weft_root_enter(&entry, &queued.frame);
+	shadow_disarm();
+	nothing(NULL);
+	shadow_arm(SHADOW_LEAVE, NULL, NULL);
+	weft_root_leave(&entry);
+	shadow_disarm();
+}
+
 void run_threads(void)
 {
 	struct task alone, child, awaited;
@@ -238,5 +309,8 @@ void run_threads(void)
 	two_roots_in_one(&child, &alone);
 	wait_for(NULL);
 	dispatch(&awaited, wait_for);
+	dispatch(&child, labelled);
+	dispatch(&child, captured);
+	run_captured();
 	dispatch(&child, detach);
 }
