@@ -20,7 +20,7 @@ ORACLE_FLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter \
 STEPS_FLAGS  := -std=gnu11 -g -Wall -Wextra -Iinclude -D_GNU_SOURCE \
                 -ffreestanding -nostdlib -static -fno-pie -fno-pic -fcf-protection=none \
                 -fno-stack-protector
-FP_FLAGS     := -fno-omit-frame-pointer -fno-asynchronous-unwind-tables \
+FP_FLAGS     := -DFRAME_POINTERS -fno-omit-frame-pointer -fno-asynchronous-unwind-tables \
                 -DFRAME_POINTERS_ALONE
 TABLE_FLAGS  := -fomit-frame-pointer -fasynchronous-unwind-tables
 

@@ -240,6 +240,7 @@ NOINLINE static void labelled(struct task *running)
 	shadow_disarm();
 }
 
+#ifdef FRAME_POINTERS /* without, callers are missing, as the header says */
 static struct weft_op queued;
 static struct task queued_as[5];
 
@@ -293,6 +294,8 @@ NOINLINE static void run_captured(void)
 	shadow_disarm();
 }
 
+#endif
+
 void run_threads(void)
 {
 	struct task alone, child, awaited;
@@ -310,7 +313,9 @@ void run_threads(void)
 	wait_for(NULL);
 	dispatch(&awaited, wait_for);
 	dispatch(&child, labelled);
+#ifdef FRAME_POINTERS
 	dispatch(&child, captured);
 	run_captured();
+#endif
 	dispatch(&child, detach);
 }
