@@ -152,8 +152,11 @@ run_complete() {
 	local program peer seen name
 
 	for program in node postgres; do
-		"load_$program" >"$work/load.$program" 2>&1 && load_names+=" $program" ||
+		if "load_$program" >"$work/load.$program" 2>&1; then
+			load_names+=" $program"
+		else
 			say "without $program: not installed"
+		fi
 	done
 	: >"$work/starts"
 	for _ in $(seq "$rounds"); do
