@@ -29,10 +29,11 @@ end_deep() {
 	kill "$deep_pid" && wait "$deep_pid" 2>/dev/null
 }
 
-# HZ FRAMES: ns a sample of weft. Its own ticks, one a second and CPU, are few;
-# all that is the program's, and who reads its rings, is as it always is.
+# HZ FRAMES [HOW]: ns a sample of weft, by --unwind HOW. Its own ticks, one a second
+# and CPU, are few; all that is the program's, and who reads its rings, is as it
+# always is.
 deep_by_weft() {
-	on_deep "$1" "$weft" record -q -a -F 1 --event cpu-clock \
+	on_deep "$1" "$weft" record -q -a -F 1 --event cpu-clock --unwind "${3-auto}" \
 		-o "$work/deep.folded" --stats-json "$work/deep.json" || return
 	[ "$(folded_depth)" -ge "$2" ]
 }
@@ -119,6 +120,24 @@ stack_aim() {
 	else
 		echo 1.1
 	fi
+}
+
+# The same stack by table throughout and by frame pointer throughout.
+run_unwind() {
+	local name hz bytes
+
+	for hz in 997 99; do
+		for bytes in $sizes; do
+			name="by table beside by frame pointer, 100 frames of $bytes B, $hz Hz"
+			start_deep 100 "$bytes"
+			for _ in $(seq "$rounds"); do
+				round "$name" "$(deep_by_weft "$hz" 90 table || echo -)" \
+					"$(deep_by_weft "$hz" 90 fp || echo -)"
+			done
+			end_deep
+			row "$name" ns 2 ratio "the peer is weft itself, --unwind fp"
+		done
+	done
 }
 
 # CHAINS-OR-NOTHING: ns a sample; chains must have been seen when there are some
