@@ -39,7 +39,25 @@ static int cut(int fd, size_t bytes, Elf64_Ehdr header)
 										   : -1;
 }
 
-bool bare_agrees(int fd, const struct image *image)
+/* Of [but, end) a file without section headers says nothing. */
+static bool same_rules(const struct image *of, const struct image *as, uint64_t but,
+		       uint64_t end)
+{
+	struct image_row *rows;
+	size_t n = image_rows(of, &rows);
+	bool same = true;
+
+	for (size_t i = 0; i < n && same; i++) {
+		struct unwind_rule rule = image_rule(as, rows[i].pc);
+
+		if (rows[i].pc - but >= end - but)
+			same = !memcmp(&rule, &rows[i].rule, sizeof(rule));
+	}
+	free(rows);
+	return same;
+}
+
+bool bare_agrees(int fd, const struct image *image, uint64_t but, uint64_t end)
 {
 	AUTO(unwind_table) table = NULL;
 	struct image bare = { 0 };
@@ -58,8 +76,11 @@ bool bare_agrees(int fd, const struct image *image)
 		printf("# without section headers there is no table\n");
 		return false;
 	}
-	same = bare.head.n_pages == image->head.n_pages &&
-	       !memcmp(bare.pages, image->pages, bare.head.n_pages * sizeof(*bare.pages));
+	same = same_rules(image, &bare, but, end) && same_rules(&bare, image, but, end);
+	if (end == but)
+		same = bare.head.n_pages == image->head.n_pages &&
+		       !memcmp(bare.pages, image->pages,
+			       bare.head.n_pages * sizeof(*bare.pages));
 	if (!same)
 		printf("# without section headers the table is another\n");
 	image_free(&bare);

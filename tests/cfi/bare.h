@@ -5,8 +5,8 @@
 
 #include "image.h"
 
-/* Does the table come out the same, but for what only sections tell of? True of a
- * file that is too large to copy, or has no .eh_frame_hdr. */
-bool bare_agrees(int fd, const struct image *image);
+/* Does the table come out the same, but for [but, end), of which only a section
+ * tells? True of a file that is too large to copy, or has no .eh_frame_hdr. */
+bool bare_agrees(int fd, const struct image *image, uint64_t but, uint64_t end);
 
 #endif

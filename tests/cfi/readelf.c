@@ -202,6 +202,26 @@ static void sort_rows(struct truth *truth)
 	truth->n = n;
 }
 
+static void find_plt(struct truth *truth, const char *readelf, const char *path)
+{
+	char command[4096], line[512];
+	unsigned long begin, bytes;
+	FILE *f;
+
+	snprintf(command, sizeof(command), "%s -SW '%s' 2>/dev/null", readelf, path);
+	f = popen(command, "r");
+	while (f && fgets(line, sizeof(line), f)) {
+		const char *at = strstr(line, " .plt ");
+
+		if (!at || sscanf(at, " .plt PROGBITS %lx %*x %lx", &begin, &bytes) != 2)
+			continue;
+		truth->plt = begin;
+		truth->plt_end = begin + bytes;
+	}
+	if (f)
+		pclose(f);
+}
+
 bool truth_read(struct truth *truth, const char *readelf, const char *path)
 {
 	struct parse parse = { .truth = truth };
@@ -232,6 +252,8 @@ bool truth_read(struct truth *truth, const char *readelf, const char *path)
 	free(line);
 	free(parse.cies);
 	sort_rows(truth);
+	if (truth->is_arm64)
+		find_plt(truth, readelf, path);
 	exprs_read(&truth->exprs, readelf, path);
 	return truth->n > 0;
 }

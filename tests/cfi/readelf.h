@@ -27,6 +27,7 @@ struct truth {
 	size_t n;
 	size_t overlaps; /* rows that another's cut short */
 	bool is_arm64;
+	uint64_t plt, plt_end; /* arm64's, of which there is no call frame information */
 	struct exprs exprs;
 };
 

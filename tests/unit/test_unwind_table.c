@@ -5,6 +5,7 @@
  * the section was made of.
  */
 #include "cfi_made.h"
+#include "elf_files.h"
 
 #include "../cfi/image.c"
 
@@ -160,6 +161,68 @@ static void has_nothing_to_say(void **state)
 	close(fd);
 }
 
+/* .plt of a file, as readelf has it. */
+static void find_plt(const char *path, uint64_t *ret_begin, uint64_t *ret_end)
+{
+	unsigned long begin, bytes;
+	FILE *f;
+
+	assert_int_equal(shell("aarch64-linux-gnu-readelf -SW %s | sed -n "
+			       "'s/.* \\.plt *PROGBITS *\\([0-9a-f]*\\) [0-9a-f]* "
+			       "\\([0-9a-f]*\\).*/\\1 \\2/p' >plt",
+			       path),
+			 0);
+	f = fopen("plt", "r");
+	assert_non_null(f);
+	assert_int_equal(fscanf(f, "%lx %lx", &begin, &bytes), 2);
+	fclose(f);
+	*ret_begin = begin;
+	*ret_end = begin + bytes;
+}
+
+static void check_stubs(const char *options, uint64_t push)
+{
+	uint64_t begin, end_;
+	int fd;
+
+	assert_int_equal(shell("aarch64-linux-gnu-gcc -w -fPIC -shared %s plt.c "
+			       "-o plt.so",
+			       options),
+			 0);
+	find_plt("plt.so", &begin, &end_);
+	fd = open_file("plt.so");
+	assert_int_equal(unwind_table_build(fd, &table), 0);
+	assert_true(image_load(&image, table));
+	close(fd);
+	assert_true(end_ >= begin + 32 + 16 * 3);
+	for (uint64_t pc = begin; pc < end_; pc += 4) {
+		struct unwind_rule rule = image_rule(&image, pc);
+		bool pushed = pc >= begin + push && pc < begin + 32;
+
+		assert_int_equal(rule.cfa, UNWIND_CFA_SP);
+		assert_int_equal(rule.cfa_offset, pushed ? 16 : 0);
+		assert_int_equal(rule.ra, UNWIND_RA_LR);
+		assert_int_equal(rule.fp, UNWIND_FP_SAME);
+	}
+	assert_int_equal(image_rule(&image, begin - 4).cfa, UNWIND_CFA_NONE);
+	assert_true(image_rule(&image, end_).ra != UNWIND_RA_LR ||
+		    image_rule(&image, end_).cfa == UNWIND_CFA_NONE);
+	end();
+}
+
+/* Their stubs have no call frame information, and call nobody's frame theirs. */
+static void knows_stubs_of_arm64(void **state)
+{
+	static const char source[] = "int a(void), b(void), c(void);\n"
+				     "int f(void) { return a() + b() + c(); }\n";
+
+	if (!has_tool("aarch64-linux-gnu-gcc"))
+		skip();
+	write_file("plt.c", source, strlen(source));
+	check_stubs("-O1", 4);
+	check_stubs("-O1 -mbranch-protection=standard -Wl,-z,force-bti 2>err", 8);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -169,7 +232,8 @@ int main(void)
 		cmocka_unit_test(merges_neighbours),
 		cmocka_unit_test(runs_out_of_rules),
 		cmocka_unit_test(has_nothing_to_say),
+		cmocka_unit_test(knows_stubs_of_arm64),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, files_setup, files_teardown);
 }

@@ -73,6 +73,22 @@ static bool is_plt(struct elf_file *file, const Elf64_Shdr *sh)
 	return !strcmp(name, ".plt");
 }
 
+bool elf_plt_find(struct elf_file *file, uint64_t *ret_begin, uint64_t *ret_end)
+{
+	for (size_t i = 0; i < file->n_shdrs; i++) {
+		const Elf64_Shdr *sh = &file->shdrs[i];
+
+		if (sh->sh_type != SHT_PROGBITS || !(sh->sh_flags & SHF_EXECINSTR) ||
+		    !is_plt(file, sh) ||
+		    !elf_file_loads(file, sh->sh_addr, sh->sh_size, PF_X))
+			continue;
+		*ret_begin = sh->sh_addr;
+		*ret_end = sh->sh_addr + sh->sh_size;
+		return true;
+	}
+	return false;
+}
+
 static const Elf64_Shdr *section_of(const struct elf_file *file, uint64_t vaddr)
 {
 	for (size_t i = 0; i < file->n_shdrs; i++) {

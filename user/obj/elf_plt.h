@@ -9,6 +9,9 @@
 
 #include "obj/elf_table.h"
 
+/* Where .plt lies in the file's code; false: it has none. */
+bool elf_plt_find(struct elf_file *file, uint64_t *ret_begin, uint64_t *ret_end);
+
 struct elf_stub {
 	uint64_t vaddr; /* an address in it */
 	size_t index;	/* the caller's */

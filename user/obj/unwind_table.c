@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "obj/unwind_fp.h"
+#include "obj/unwind_plt.h"
 #include "obj/unwind_rules.h"
 
 #include <errno.h>
@@ -191,6 +192,8 @@ int unwind_table_build(int fd, struct unwind_table **ret)
 {
 	AUTO(unwind_table) table = calloc(1, sizeof(*table));
 	const struct cfi_sink sink = { .arg = table, .row = take_row };
+	struct unwind_plt plt;
+	const struct cfi_sink with_plt = { .arg = &plt, .row = unwind_plt_row };
 	AUTO_ELF file = { 0 };
 	int err;
 
@@ -199,8 +202,12 @@ int unwind_table_build(int fd, struct unwind_table **ret)
 	err = unwind_rules_init(&table->rules);
 	if (!err)
 		err = elf_file_open(&file, fd);
+	if (!err) {
+		unwind_plt_open(&plt, &file, &sink);
+		err = cfi_read(&file, &with_plt, &table->stats.cfi);
+	}
 	if (!err)
-		err = cfi_read(&file, &sink, &table->stats.cfi);
+		err = unwind_plt_end(&plt);
 	if (!err && !table->n_run)
 		return fail(-ENODATA, "no call frame information");
 	if (!err)
