@@ -21,10 +21,12 @@ static const unsigned int record_at[] = { 0, 0x10, 0x50, 0x28 };
 /* A frame of SIZE bytes with its record `at` bytes from its bottom. */
 static struct unwind_rule rule_record(unsigned int at)
 {
-	int words = ((int)at - SIZE) / 8;
+	struct unwind_rule rule = RULE_SP(SIZE);
 
-	return RULE(.cfa = UNWIND_CFA_SP, .cfa_offset = SIZE, .fp = UNWIND_FP_CFA,
-		    .fp_words = words, .ra_words = words + 1);
+	rule.fp = UNWIND_FP_CFA;
+	rule.fp_words = ((int)at - SIZE) / 8;
+	rule.ra_words = rule.fp_words + 1;
+	return rule;
 }
 
 /* Function i has frame i of any stack; '-' has no record, and its return address

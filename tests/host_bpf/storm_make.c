@@ -185,6 +185,7 @@ static void make_tables(struct maker *m, struct sampled *at, bool *ret_spoilt)
 	*ret_spoilt = false;
 	if (below(m, 2))
 		return;
+	fp_gives_sp = below(m, 2);
 	storm_publish(&m->chance, TEXT);
 	at->published = tables_published();
 	for (int i = 0; i < USER_REGS; i++)

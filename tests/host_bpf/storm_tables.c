@@ -134,6 +134,7 @@ struct plain {
 	uint64_t pc, sp, fp, cfa;
 	uint64_t signal; /* where the registers lie; 0: in the sample */
 	bool exact;
+	bool sp_is_known;
 	enum how how;
 	const struct unwind_rule *rule;
 	unsigned int kind; /* how the frame is told */
@@ -209,6 +210,21 @@ static bool find_cfa(struct plain *p)
 	return true;
 }
 
+/* arm64, behind a frame record: sp is wherever the rule puts it that says where
+ * this frame's record lies. */
+static enum how look_without_sp(struct plain *p)
+{
+	const struct unwind_rule *rule = p->rule;
+
+	if (p->sp_is_known ||
+	    (rule->cfa != UNWIND_CFA_SP && rule->cfa != UNWIND_CFA_DEREF_SP))
+		return find_cfa(p) ? HOW_TABLE : HOW_FP;
+	if (rule->fp != UNWIND_FP_CFA)
+		return HOW_FP_OLD;
+	p->cfa = p->fp - (uint64_t)(8 * (int64_t)rule->fp_words);
+	return HOW_TABLE;
+}
+
 static enum how look(struct plain *p)
 {
 	uint64_t at = p->pc - !p->exact;
@@ -227,7 +243,7 @@ static enum how look(struct plain *p)
 		return HOW_SIGNAL;
 	if (p->rule->cfa == UNWIND_CFA_END)
 		return HOW_END;
-	return find_cfa(p) ? HOW_TABLE : HOW_FP;
+	return look_without_sp(p);
 }
 
 static bool is_place(uint64_t addr)
@@ -251,6 +267,7 @@ static enum ending step_by_fp(struct plain *p)
 		return ra ? END_BROKEN : END_FP_ZERO;
 	p->kind = p->how == HOW_FP ? FRAME_UNPROVEN : FRAME_CALLER;
 	p->sp = p->fp + 16;
+	p->sp_is_known = fp_gives_sp;
 	p->fp = fp;
 	p->pc = ra;
 	return N_ENDINGS;
@@ -269,6 +286,7 @@ static enum ending step_by_signal(struct plain *p)
 		return END_BROKEN;
 	p->signal = p->sp;
 	p->kind = FRAME_USER;
+	p->sp_is_known = true;
 	p->fp = fp;
 	p->sp = sp;
 	p->pc = pc;
@@ -292,7 +310,8 @@ static enum ending step_by_table(struct plain *p)
 		return END_UNREADABLE;
 	if (!ra || ra > FRAME_ADDR_MASK)
 		return ra ? END_BROKEN : END_START;
-	p->kind = FRAME_CALLER;
+	p->kind = p->sp_is_known ? FRAME_CALLER : FRAME_UNPROVEN;
+	p->sp_is_known = true;
 	p->fp = fp;
 	p->sp = p->cfa;
 	p->pc = ra;
@@ -353,7 +372,8 @@ const char *storm_table_lie(const struct sampled *at, const struct sample_rec *r
 			   .pc = at->pc & knobs.addr_mask & FRAME_ADDR_MASK,
 			   .sp = at->sp & knobs.addr_mask,
 			   .fp = at->fp & knobs.addr_mask,
-			   .exact = true };
+			   .exact = true,
+			   .sp_is_known = true };
 	uint64_t ends[FRAMES_MOST + 2];
 	enum ending ending;
 	size_t n = 0;
@@ -377,8 +397,10 @@ const char *storm_table_lie(const struct sampled *at, const struct sample_rec *r
 	}
 	if (rec->ending == END_CYCLE)
 		return came_again(ends, n) ? NULL : "a circle that is none";
-	if (rec->ending == END_BUDGET)
-		return n > knobs.max_frames ? NULL : "a budget that is not spent";
+	if (rec->ending == END_BUDGET) /* a gap is paid for, too */
+		return n + (p.how == HOW_FP_OLD) > knobs.max_frames
+			       ? NULL
+			       : "a budget that is not spent";
 	ending = step(&p);
 	return ending == rec->ending ? NULL : "an ending that is another";
 }
