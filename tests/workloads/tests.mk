@@ -29,7 +29,9 @@ static_CC        := $(CC) -O2 -static $(WITH_FP)
 static-pie_CC    := $(CC) -O2 -static-pie $(WITH_FP)
 musl_CC          := $(WORK_MUSL) -O2 -fomit-frame-pointer
 stripped_CC      := $(CC) -O2 -Wl,--dynamic-list=tests/workloads/stripped.list -s
-core_CC          := $(CC) -O2 -static -fomit-frame-pointer
+# arm64: return addresses are signed, also while they are in the register
+core_aarch64     := -mbranch-protection=pac-ret+leaf+bti
+core_CC          := $(CC) -O2 -static -fomit-frame-pointer $(core_$(ARCH))
 
 # A program's own flags.
 folly-weak_FLAGS   := -DKEY_WEAK
