@@ -86,6 +86,20 @@ apt_root() {
 	echo "$root"
 }
 
+# ROOT DIR PACKAGE...: they and all that they ask for are unpacked into DIR
+apt_unpack_all() {
+	local root=$1 dir=$2 package
+
+	shift 2
+	rm -f "$root"/archives/*.deb
+	apt-get -c "$root/apt.conf" -qy --download-only install "$@" >&2 ||
+		{ rm "$root/updated"; skip "could not download $* for ${root##*/}"; }
+	for package in "$root"/archives/*.deb; do
+		dpkg-deb -x "$package" "$dir"
+	done
+	rm -f "$root"/archives/*.deb
+}
+
 # ROOT REGEX DIR: the package of the highest version is unpacked into DIR
 apt_unpack_newest() {
 	local root=$1 regex=$2 dir=$3 package
