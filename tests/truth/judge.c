@@ -175,6 +175,11 @@ static enum stack_class find_foreign_leaf(const struct judge *judge, enum view v
 	if (!strncmp(leaf, HELPER_PREFIX, strlen(HELPER_PREFIX))) {
 		if (find_whole(judge, view, &own) != N_CLASSES)
 			return CLASS_HELPER;
+		/* called by the dispatcher itself, whose place the chain takes */
+		if (judge->by_table && view == VIEW_ASYNC && own.n &&
+		    !strcmp(own.frames[own.n - 1], SEAM) &&
+		    fits_with_caller(judge, view, &own, own.n))
+			return CLASS_HELPER;
 		if (fits_with_caller(judge, view, &own, own.n))
 			return CLASS_FP_LEAF;
 	}
