@@ -75,6 +75,7 @@ struct truth_case {
 	const char *comms;	 /* a|b; NULL: the program's name */
 	bool core;		 /* also in the virtual machines */
 	bool attached;		 /* by -p to the running program, not started */
+	bool untabled;		 /* some of its code has no call frame information */
 	bool stops_recorder;	 /* the recorder is stopped for half of the time */
 	const char *breaks;	 /* a|b: sabotages that this case must notice */
 	unsigned int ms;	 /* to live; 0: as the run says */

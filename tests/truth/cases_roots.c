@@ -173,6 +173,7 @@ static const struct truth_case cases[] = {
 		.args = "lost %m",
 		.kinds = BOTH_COMPILERS,
 		.core = true,
+		.untabled = true,
 		.breaks = "no-key",
 		.thread = { { "main;dispatch_lost;through_lost;step" }, SET_UP },
 		.async = { { "^hop_000;hop_001;--;through_lost;step" },

@@ -306,7 +306,7 @@ static double most_of(const struct judge *judge, enum stack_class is)
 {
 	double most = class_info[is].most;
 
-	if (judge->by_table && is_fp_class(is))
+	if (judge->by_table && is_fp_class(is) && !judge->of->untabled)
 		return 0;
 	for (int i = 0; i < BOUNDS_MOST; i++)
 		if (judge->of->bounds[i].is == is && is != CLASS_EXACT)
