@@ -51,7 +51,8 @@
 	{                                                                                \
 		.name = "roots-" mode "-" levels, .program = "roots",                    \
 		.args = mode " %m " levels, .kinds = BOTH_COMPILERS, .core = in_core,    \
-		.breaks = "no-key", .thread = { { thread_path ";burn" }, SET_UP },       \
+		.breaks = "no-key|no-interval",                                          \
+		.thread = { { thread_path ";burn" }, SET_UP },                           \
 		.async = { __VA_ARGS__, BARE },                                          \
 	}
 
@@ -154,7 +155,7 @@ static const struct truth_case cases[] = {
 		.args = "outer %m",
 		.kinds = BOTH_COMPILERS,
 		.core = true,
-		.breaks = "no-key|no-interval",
+		.breaks = "no-key",
 		.thread = { { "main;dispatch_outer;through_outer;step" },
 			    { "through_outer;step", CLASS_FP_SKIP },
 			    { "main;dispatch_outer;through_outer" },
