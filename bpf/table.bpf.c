@@ -107,6 +107,42 @@ static __always_inline __u32 search_run(struct scratch *s, const union unwind_pa
 	return page->rows[(run->first + s->low - 1) & (UNWIND_ROWS_A_PAGE - 1)].rule;
 }
 
+#define MEMO_ADDR_BITS 40
+#define MEMO_SPREAD    0x9e3779b97f4a7c15ULL /* 2^64 by the golden ratio */
+
+static __always_inline struct memo *memo_of(struct scratch *s)
+{
+	return &s->memos[s->memo_key * MEMO_SPREAD >> 57 & (MEMOS - 1)];
+}
+
+/* The rule for an address of s->mapping, if it was found before. Of a hot stack most
+ * were, a tick ago, and a search reads five pages. */
+static __always_inline bool recall_rule(struct scratch *s, __u64 addr)
+{
+	__u64 serial = UNWIND_SERIAL(s->mapping.flags);
+	__u64 at = addr - s->mapping.bias;
+	struct memo *memo;
+
+	/* verifier: not on the stack, of which six calls have 512 bytes together */
+	s->memo_key =
+		serial && !(at >> MEMO_ADDR_BITS) ? serial << MEMO_ADDR_BITS | at : 0;
+	memo = memo_of(s);
+	if (!s->memo_key || memo->key != s->memo_key)
+		return false;
+	s->rule = memo->rule;
+	return true;
+}
+
+static __always_inline void remember_rule(struct scratch *s)
+{
+	struct memo *memo = memo_of(s);
+
+	if (!s->memo_key)
+		return;
+	memo->key = s->memo_key;
+	memo->rule = s->rule;
+}
+
 /* The rule for an address of s->mapping into s->rule; 0: no row covers it. */
 __noinline int table_find_rule(__u32 hook, __u64 addr)
 {
@@ -142,7 +178,10 @@ __noinline int table_find_rule(__u32 hook, __u64 addr)
 	if (!page)
 		return 0;
 	s->rule = page->rules[n & (UNWIND_RULES_A_PAGE - 1)];
-	return s->rule.cfa != UNWIND_CFA_NONE;
+	if (s->rule.cfa == UNWIND_CFA_NONE)
+		return 0;
+	remember_rule(s);
+	return 1;
 }
 
 static __always_inline bool is_restorer(__u64 pc)
@@ -263,7 +302,7 @@ int table_look_up(__u32 hook)
 	}
 	if (!s->mapping.table && !(s->mapping.flags & UNWIND_BY_FP))
 		return not_known_yet(s);
-	if (!s->mapping.table || !table_find_rule(hook, at))
+	if (!s->mapping.table || (!recall_rule(s, at) && !table_find_rule(hook, at)))
 		return in_restorer(s) ? by_signal(s) : 0;
 	if (s->rule.cfa == UNWIND_CFA_SIGNAL)
 		return by_signal(s);

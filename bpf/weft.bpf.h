@@ -104,6 +104,14 @@ struct extent {
 	__u64 low, bytes;
 };
 
+/* A rule that was found before, by its table's serial number and its address. */
+#define MEMOS 128
+
+struct memo {
+	__u64 key; /* 0: none */
+	struct unwind_rule rule;
+};
+
 struct root_met {
 	__u64 addr;
 	__u64 top;
@@ -160,6 +168,9 @@ struct scratch {
 
 	__u64 regs[USER_REGS]; /* of the sampled frame */
 	__u64 regs_at; /* of one that a signal interrupted: where its own lie; or 0 */
+
+	struct memo memos[MEMOS];
+	__u64 memo_key; /* of the rule that is looked for */
 
 	__u64 chunk_base;
 	__u32 chunk_bytes; /* 0: nothing read */

@@ -114,8 +114,13 @@ struct unwind_mapping {
 	unsigned long long start, end;
 	unsigned long long bias; /* address - bias = address as linked */
 	unsigned int table;	 /* its head page; 0: none */
-	unsigned int flags;	 /* enum unwind_flags */
+	unsigned int flags;	 /* enum unwind_flags; UNWIND_SERIAL(), 0: no memo */
 };
+
+/* A number of the table's own, in the upper bits: ticks remember rules by it, and
+ * another table may come to lie on the same pages. */
+#define UNWIND_SERIAL_SHIFT  8
+#define UNWIND_SERIAL(flags) ((flags) >> UNWIND_SERIAL_SHIFT)
 
 struct unwind_space {
 	unsigned long long generation; /* 0: given up */

@@ -40,10 +40,12 @@ union unwind_page *tables_page(uint32_t n)
 void space_map(uint64_t start, uint64_t end, uint64_t bias, uint32_t table,
 	       uint32_t flags)
 {
+	static uint32_t serials; /* no two tables of a run have the same */
 	uint32_t n = ++made.n_mappings;
 	struct unwind_mapping *at =
 		tables_page(SPACE_PAGE + n / UNWIND_MAPPINGS_A_PAGE)->mappings;
 
+	flags |= ++serials << UNWIND_SERIAL_SHIFT;
 	at[n % UNWIND_MAPPINGS_A_PAGE] = (struct unwind_mapping){
 		.start = start, .end = end, .bias = bias, .table = table, .flags = flags
 	};

@@ -84,7 +84,9 @@ static void fill_part(const struct spaces *spaces, struct space_part *part)
 	if (table->state != TABLE_READY || !part->has_bias)
 		return;
 	part->mapping.table = table->first;
-	part->mapping.flags = spaces->config.all_by_table ? 0 : table->flags;
+	part->mapping.flags = table->flags;
+	if (spaces->config.all_by_table)
+		part->mapping.flags &= ~(uint32_t)UNWIND_KEEPS_FP;
 	part->uses_table = true;
 	tables_use(spaces->config.tables, part->module);
 }

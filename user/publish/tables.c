@@ -15,7 +15,8 @@ struct tables {
 	struct tables_sink sink;
 	VEC(struct table) tables; /* by module */
 	struct tables_counts counts;
-	int err; /* of a callback, which has no way to return it */
+	uint32_t serial; /* the last that was given */
+	int err;	 /* of a callback, which has no way to return it */
 };
 
 void tables_free(struct tables *tables)
@@ -100,6 +101,13 @@ static void refuse(struct tables *tables, struct table *table, uint32_t n_pages)
 	make_room(tables, n_pages);
 }
 
+/* Never 0, which is none. */
+static uint32_t next_serial(struct tables *tables)
+{
+	tables->serial = (tables->serial + 1) & (UINT32_MAX >> UNWIND_SERIAL_SHIFT);
+	return tables->serial ? tables->serial : ++tables->serial;
+}
+
 /* Into the kernel as they come; no tick looks there until the table is named. */
 static void on_pages(void *arg, uint64_t module, uint32_t first,
 		     const union unwind_page *pages, uint32_t n)
@@ -109,7 +117,8 @@ static void on_pages(void *arg, uint64_t module, uint32_t first,
 
 	if (!first) {
 		table->n_pages = pages->head.n_pages;
-		table->flags = pages->head.flags & UNWIND_KEEPS_FP;
+		table->flags = (pages->head.flags & UNWIND_KEEPS_FP) |
+			       next_serial(tables) << UNWIND_SERIAL_SHIFT;
 		table->first = heap_take(tables->heap, table->n_pages, clock_now_ns());
 		if (!table->first)
 			refuse(tables, table, table->n_pages);

@@ -23,7 +23,7 @@ enum table_state {
 struct table {
 	enum table_state state;
 	uint32_t first, n_pages; /* READY, or while they come in */
-	uint32_t flags;		 /* of its head: enum unwind_flags */
+	uint32_t flags;		 /* as of struct unwind_mapping */
 	uint32_t users;		 /* spaces that name it */
 	uint64_t unused_ns;	 /* READY: since when it has no users; REFUSED: when */
 };
