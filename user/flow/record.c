@@ -23,6 +23,7 @@
 
 /* The reader's own pace; a ring that fills, or a mapping, wakes it sooner. */
 #define PUMP_MS	  50
+#define SOON_MS	  3
 #define SECOND_NS 1000000000ULL
 
 struct run {
@@ -135,9 +136,10 @@ static bool is_over(struct run *run, uint64_t now)
 static int time_left_ms(const struct run *run, uint64_t now)
 {
 	uint64_t end = run->recording->started_ns + run->options->duration_ns;
+	int pace = publisher_is_unsure(run->recording->publisher) ? SOON_MS : PUMP_MS;
 
-	if (!run->options->duration_ns || end - now > PUMP_MS * 1000000ULL)
-		return PUMP_MS;
+	if (!run->options->duration_ns || end - now > (uint64_t)pace * 1000000)
+		return pace;
 	return (int)((end - now) / 1000000) + 1;
 }
 

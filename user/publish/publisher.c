@@ -17,10 +17,12 @@
 
 /* What ticks are told about one process. */
 struct told {
-	uint64_t version; /* of its mappings */
-	uint64_t told_ns; /* 0: nothing yet */
-	struct published what;
-	bool is_known; /* `what` says whose life it is */
+	uint64_t version;      /* of its mappings */
+	uint64_t told_ns;      /* 0: nothing yet */
+	struct published what; /* as it was put */
+	struct published life; /* whose it is: of this, the first two fields */
+	bool is_known;	       /* `life`, for sure */
+	bool is_young;	       /* or will be asked again */
 	struct space *space;
 	bool has_keys;
 	bool dirty;
@@ -43,6 +45,7 @@ struct publisher {
 	struct spaces *spaces;
 	struct hmap told;     /* by tgid */
 	VEC(uint32_t) dirty;  /* tgids */
+	VEC(uint32_t) young;  /* tgids */
 	VEC(uint32_t) keyed;  /* modules that turned out to hold keys */
 	VEC(uint32_t) tabled; /* modules whose tables came */
 	struct delays *delays;
@@ -99,6 +102,7 @@ void publisher_free(struct publisher *p)
 		free(told);
 	hmap_free(&p->told);
 	vec_free(&p->dirty);
+	vec_free(&p->young);
 	vec_free(&p->keyed);
 	vec_free(&p->tabled);
 	delays_free(p->delays);
@@ -298,15 +302,56 @@ static int find_space(struct publisher *p, const struct process *process,
 	return err;
 }
 
+/*
+ * An exec tells of the first mappings before it has settled where the stack
+ * begins, so what is read of a process this young is read once more.
+ */
+#define EXEC_NS 3000000ULL
+
 /* Once a life: what is told of an old one after it ended is no one's. */
 static int identify(struct publisher *p, const struct process *process, struct told *told)
 {
-	int err = 0;
+	uint64_t now = clock_now_ns();
+	int err;
 
-	if (!told->is_known)
-		err = identity_read(process, p->config.modules, p->files, &told->what);
-	told->is_known = !err;
-	return err;
+	if (told->is_known)
+		return 0;
+	err = identity_read(process, p->config.modules, p->files, &told->life);
+	if (err)
+		return err;
+	told->is_known = now > process->born_ns + EXEC_NS;
+	if (!told->is_known && !told->is_young) {
+		told->is_young = true;
+		note_error(p, vec_push(&p->young, process->tgid));
+	}
+	return 0;
+}
+
+static void ask_the_young_again(struct publisher *p)
+{
+	uint64_t now = clock_now_ns();
+	size_t kept = 0;
+
+	for (size_t i = 0; i < p->young.n; i++) {
+		uint32_t tgid = p->young.items[i];
+		const struct process *process = process_get(p->processes, tgid);
+		struct told *told = hmap_get(&p->told, tgid);
+
+		if (!process || !told || !told->is_young)
+			continue;
+		if (now <= process->born_ns + EXEC_NS) {
+			p->young.items[kept++] = tgid;
+			continue;
+		}
+		told->is_young = false;
+		make_dirty(p, process);
+	}
+	p->young.n = kept;
+}
+
+bool publisher_is_unsure(const struct publisher *p)
+{
+	return p->young.n > 0;
 }
 
 static int tell(struct publisher *p, const struct process *process, struct told *told)
@@ -326,8 +371,8 @@ static int tell(struct publisher *p, const struct process *process, struct told 
 		what.generation = told->space->generation;
 	}
 	err = identify(p, process, told);
-	what.start_ticks = told->what.start_ticks;
-	what.start_stack = told->what.start_stack;
+	what.start_ticks = told->life.start_ticks;
+	what.start_stack = told->life.start_stack;
 	if (!err && told->told_ns && !memcmp(&what, &told->what, sizeof(what)))
 		return 0;
 	if (!err)
@@ -409,6 +454,7 @@ static int flush(struct publisher *p)
 {
 	int err = take_news(p);
 
+	ask_the_young_again(p);
 	if (!err)
 		err = tell_all(p);
 	if (!err)

@@ -51,6 +51,9 @@ void publisher_on_stale(struct publisher *publisher, uint32_t tgid);
  * or a negative errno. */
 int publisher_flush(struct publisher *publisher, int wait_ms);
 
+/* Are there processes that want another flush in some milliseconds? */
+bool publisher_is_unsure(const struct publisher *publisher);
+
 /* Mappings born after this are late: their delay is measured. */
 void publisher_started(struct publisher *publisher, uint64_t now_ns);
 
