@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "publish/heard.h"
 #include "publish/identity.h"
 #include "publish/keys.h"
 #include "sym/vdso.h"
@@ -28,17 +29,10 @@ struct told {
 	bool dirty;
 };
 
-/* A record of the sideband that came since the last flush. */
-struct heard {
-	uint64_t time_ns;
-	size_t at, n; /* among the bytes */
-};
-
 struct publisher {
 	struct publisher_config config;
 	struct process_table *processes; /* as they are, not as they were */
-	VEC(struct heard) heard;
-	struct str heard_bytes;
+	struct heard heard;
 	struct files *files;
 	struct heap *heap;
 	struct tables *tables; /* NULL: none are used */
@@ -111,8 +105,7 @@ void publisher_free(struct publisher *p)
 	heap_free(p->heap);
 	files_free(p->files);
 	process_table_free(p->processes);
-	vec_free(&p->heard);
-	str_free(&p->heard_bytes);
+	heard_free(&p->heard);
 	free(p);
 }
 
@@ -268,10 +261,7 @@ int publisher_new(struct publisher **ret, const struct publisher_config *config)
 
 int publisher_hear(struct publisher *p, const void *record, size_t bytes)
 {
-	struct heard heard = { side_event_time(record, bytes), p->heard_bytes.n, bytes };
-
-	str_add_bytes(&p->heard_bytes, record, bytes);
-	return str_error(&p->heard_bytes) ? -ENOMEM : vec_push(&p->heard, heard);
+	return heard_add(&p->heard, record, bytes);
 }
 
 void publisher_on_stale(struct publisher *p, uint32_t tgid)
@@ -464,38 +454,9 @@ static int flush(struct publisher *p)
 	return err || !p->tables ? err : tables_error(p->tables);
 }
 
-static int by_time(const void *a, const void *b)
-{
-	const struct heard *x = a, *y = b;
-
-	if (x->time_ns != y->time_ns)
-		return x->time_ns < y->time_ns ? -1 : 1;
-	return x->at < y->at ? -1 : 1; /* as they came */
-}
-
-/* Of one batch in the order of their times, though it came CPU by CPU. */
-static int apply_heard(struct publisher *p)
-{
-	int err = 0;
-
-	qsort(p->heard.items, p->heard.n, sizeof(*p->heard.items), by_time);
-	for (size_t i = 0; !err && i < p->heard.n; i++) {
-		const struct heard *heard = &p->heard.items[i];
-		struct side_event event;
-
-		err = side_event_read(&event, p->heard_bytes.s + heard->at, heard->n);
-		if (!err)
-			err = process_apply(p->processes, &event);
-	}
-	p->heard.n = 0;
-	str_clear(&p->heard_bytes);
-	process_forget(p->processes, UINT64_MAX);
-	return err;
-}
-
 int publisher_flush(struct publisher *p, int wait_ms)
 {
-	int err = apply_heard(p), left;
+	int err = heard_apply(&p->heard, p->processes), left;
 
 	if (err)
 		return err;
