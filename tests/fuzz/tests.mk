@@ -5,9 +5,7 @@
 
 FUZZ_DIR   := $(B)/tests/fuzz
 FUZZ_SRC   := $(filter-out %/fuzz_in.c,$(wildcard tests/fuzz/*.c)) \
-              tests/cfi/image.c user/base/error.c \
-              $(wildcard user/obj/cfi*.c user/obj/unwind*.c) \
-              user/obj/elf_file.c user/obj/x86_insn.c
+              tests/cfi/image.c $(wildcard user/base/*.c user/obj/*.c)
 FUZZ_FLAGS := -std=gnu11 -O1 -g -Wall -Wextra -Wno-unused-parameter \
               -fno-omit-frame-pointer -fsanitize=address,undefined \
               -fno-sanitize-recover=undefined
@@ -20,7 +18,7 @@ $(FUZZ_DIR)/cfi: $(FUZZ_SRC) $(wildcard tests/fuzz/*.h tests/cfi/*.h user/obj/*.
 	$(call say,TEST)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(FUZZ_FLAGS) -Wl,--wrap=fstat -Wl,--wrap=pread \
-		-o $@ $(FUZZ_SRC) -lz
+		-o $@ $(FUZZ_SRC) -liberty -lz
 
 $(FUZZ_FILES): $(FUZZ_DIR)/shapes%.so: tests/cfi/shapes.c
 	$(call say,TEST)
