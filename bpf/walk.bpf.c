@@ -55,9 +55,9 @@ __noinline int walk_measure(__u32 hook)
 }
 
 /* Where the frame at hand ends, and how it leads on. */
-static __always_inline void look_at_frame(struct scratch *s, __u32 hook)
+static __always_inline void look_at_frame(struct scratch *s, __u32 hook, bool by_table)
 {
-	if (s->by_table) {
+	if (by_table) {
 		table_look_up(hook);
 		if (s->how == HOW_SIGNAL) /* its pc is where the handler returns to */
 			s->kind = FRAME_USER;
@@ -84,7 +84,7 @@ int walk_begin(__u32 hook)
 	s->step_bytes = 0;
 	s->chunk_bytes = 0;
 	s->kind = s->lane ? FRAME_CALLER : FRAME_USER;
-	look_at_frame(s, hook);
+	look_at_frame(s, hook, s->by_table);
 	if (s->lane) {
 		if (s->n_heads)
 			async_meet_roots(hook);
@@ -201,12 +201,13 @@ static __always_inline __u32 step_over_frames(struct scratch *s, __u32 hook)
 	return N_ENDINGS;
 }
 
-static __always_inline __u32 step_up(struct scratch *s, __u32 hook)
+static __always_inline __u32 step_up(struct scratch *s, __u32 hook, bool by_table)
 {
 	bool by_record = !FP_GIVES_SP && s->sp_is_least;
 	__u32 ending;
 
-	if (s->how == HOW_FP || s->how == HOW_FP_TRUE) {
+	/* without tables there is nothing else, but behind a gap a root's own */
+	if (!by_table || s->how == HOW_FP || s->how == HOW_FP_TRUE) {
 		s->kind = s->how == HOW_FP ? FRAME_UNPROVEN : FRAME_CALLER;
 		return frame_pointer_step(s);
 	}
@@ -272,18 +273,18 @@ __noinline int walk_end(__u32 hook, __u32 ending)
 	return 1;
 }
 
-/* One frame on; an ending, or N_ENDINGS: there. */
-static __always_inline __u32 walk_on(struct scratch *s, __u32 hook)
+/* One frame on; an ending, or N_ENDINGS: there. by_table is a constant. */
+static __always_inline __u32 walk_on(struct scratch *s, __u32 hook, bool by_table)
 {
 	__u32 ending = why_not_up(s);
 
 	if (ending == N_ENDINGS)
-		ending = step_up(s, hook);
+		ending = step_up(s, hook, by_table);
 	if (ending != N_ENDINGS)
 		return ending;
 	spend(s);
-	look_at_frame(s, hook);
-	if (s->how == HOW_NOWHERE) /* a number, and no caller */
+	look_at_frame(s, hook, by_table);
+	if (by_table && s->how == HOW_NOWHERE) /* a number, and no caller */
 		return END_BROKEN;
 	if (s->n_heads)
 		async_meet_roots(hook);
@@ -296,28 +297,7 @@ __noinline int walk_on_by_table(__u32 hook)
 {
 	struct scratch *s = scratch(hook);
 
-	return s ? walk_on(s, hook) : END_BROKEN;
-}
-
-static __always_inline __u32 walk_on_by_fp(struct scratch *s, __u32 hook)
-{
-	__u32 ending = why_not_up(s);
-
-	if (ending == N_ENDINGS) {
-		s->kind = s->how == HOW_FP ? FRAME_UNPROVEN : FRAME_CALLER;
-		ending = frame_pointer_step(s);
-	}
-	if (ending != N_ENDINGS)
-		return ending;
-	spend(s);
-	s->how = HOW_FP;
-	s->cfa = s->fp + FRAME_BYTES;
-	if (s->n_heads) {
-		walk_measure(hook);
-		async_meet_roots(hook);
-	}
-	keep_frame(s, hook);
-	return N_ENDINGS;
+	return s ? walk_on(s, hook, true) : END_BROKEN;
 }
 
 int walk_chunk(__u32 hook)
@@ -328,7 +308,7 @@ int walk_chunk(__u32 hook)
 	if (!s)
 		return 0;
 	for (int i = 0; i < WALK_STEPS; i++) {
-		ending = s->by_table ? walk_on_by_table(hook) : walk_on_by_fp(s, hook);
+		ending = s->by_table ? walk_on_by_table(hook) : walk_on(s, hook, false);
 		if (ending != N_ENDINGS)
 			return walk_end(hook, ending);
 	}

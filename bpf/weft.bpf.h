@@ -131,7 +131,7 @@ struct scratch {
 	__u64 word;	  /* of walk_read() */
 	__u64 step_bytes; /* how far the last step went */
 
-	/* Brent's cycle test, over frame pointers or chain nodes */
+	/* Brent's cycle test, over frames' ends or chain nodes */
 	__u64 tortoise;
 	__u32 hare_steps, hare_limit;
 

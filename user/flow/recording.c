@@ -132,7 +132,6 @@ static int on_sideband(void *arg, const void *record, size_t bytes)
 {
 	struct recording *r = arg;
 	struct event_sink next = pipeline_input(r->pipeline);
-
 	int err = publisher_hear(r->publisher, record, bytes);
 
 	if (r->tape)
@@ -142,12 +141,9 @@ static int on_sideband(void *arg, const void *record, size_t bytes)
 
 static int advance(struct recording *r, uint64_t horizon_ns)
 {
-	int err;
-
 	if (r->tape)
 		tape_write(r->tape, TAPE_ADVANCE, &horizon_ns, sizeof(horizon_ns));
-	err = pipeline_advance(r->pipeline, horizon_ns);
-	return err;
+	return pipeline_advance(r->pipeline, horizon_ns);
 }
 
 static int make_scope(struct recording *r)

@@ -37,7 +37,7 @@ static bool is_mapped_so(const struct process *process,
 }
 
 int identity_read(const struct process *process, const struct module_table *modules,
-		  const struct files *files, struct published *what)
+		  const struct files *files, struct identity *ret)
 {
 	pid_t tgid = (pid_t)process->tgid;
 	uint64_t ticks, stack, ticks_after, stack_after;
@@ -51,7 +51,6 @@ int identity_read(const struct process *process, const struct module_table *modu
 		return err;
 	if (ticks != ticks_after || stack != stack_after)
 		return fail(-ESRCH, "pid %d runs another program by now", tgid);
-	what->start_ticks = ticks;
-	what->start_stack = stack;
+	*ret = (struct identity){ ticks, stack };
 	return 0;
 }

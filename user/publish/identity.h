@@ -6,11 +6,16 @@
 #include "proc/process.h"
 #include "sym/files.h"
 
+/* As the first two fields of struct published. */
+struct identity {
+	uint64_t start_ticks, start_stack;
+};
+
 /*
- * Reads the identity of the life that has these mappings into `what`. -ESRCH: it
- * is gone, or runs another program by now, of which we have not heard yet.
+ * Reads the identity of the life that has these mappings. -ESRCH: it is gone, or
+ * runs another program by now, of which we have not heard yet.
  */
 int identity_read(const struct process *process, const struct module_table *modules,
-		  const struct files *files, struct published *what);
+		  const struct files *files, struct identity *ret);
 
 #endif

@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "base/hmap.h"
 #include "base/log.h"
-#include "base/str.h"
 #include "base/vec.h"
 #include "publish/heard.h"
 #include "publish/identity.h"
@@ -21,7 +20,7 @@ struct told {
 	uint64_t version;      /* of its mappings */
 	uint64_t told_ns;      /* 0: nothing yet */
 	struct published what; /* as it was put */
-	struct published life; /* whose it is: of this, the first two fields */
+	struct identity life;  /* whose it is */
 	bool is_known;	       /* `life`, for sure */
 	bool is_young;	       /* or will be asked again */
 	struct space *space;
@@ -163,13 +162,12 @@ static void want_table(struct publisher *p, const struct process *process,
 		       const struct mapping *map)
 {
 	const struct module *module = module_get(p->config.modules, map->module);
-	const struct table *table = tables_get(p->tables, map->module);
 	int vdso = -1;
 
 	if (module->kind == MODULE_FILE) {
 		note_error(p, tables_want(p->tables, map->module,
 					  files_fd(p->files, map->module)));
-	} else if (module->kind == MODULE_VDSO && (!table || table->state == TABLE_NEW)) {
+	} else if (module->kind == MODULE_VDSO && !tables_get(p->tables, map->module)) {
 		vdso = vdso_open();
 		if (vdso < 0)
 			error_clear(); /* its frames go by frame pointer, unproven */
@@ -267,7 +265,6 @@ int publisher_hear(struct publisher *p, const void *record, size_t bytes)
 void publisher_on_stale(struct publisher *p, uint32_t tgid)
 {
 	const struct process *process = process_get(p->processes, tgid);
-
 	struct told *told = hmap_get(&p->told, tgid);
 
 	if (!process || process->ended_ns)
@@ -462,7 +459,6 @@ int publisher_flush(struct publisher *p, int wait_ms)
 		return err;
 	left = files_collect(p->files, wait_ms);
 	err = left < 0 ? left : flush(p);
-
 	return err ? err : left;
 }
 
