@@ -139,27 +139,43 @@ static __always_inline __u64 robust_list(struct task_struct *task)
 	return (__u64)BPF_CORE_READ(task, robust_list);
 }
 
-/*
- * Is the current task in the cgroup of that id, so many steps below the root, or
- * in one below it? 5.10 has no helper for that in a sampling program; until 6.0
- * a cgroup lists the ids of those above it.
- */
-static __always_inline bool in_cgroup(__u64 id, __u32 level)
+/* The current task's cgroup that many steps below the root; 0: it is not so deep.
+ * 5.10 has no helper for that in a sampling program, but cgroups list their own. */
+static __always_inline __u64 cgroup_at(struct cgroup *own, __u32 level)
 {
-	struct task_struct *task = (void *)bpf_get_current_task();
-	struct cgroup *cgroup;
-	__u64 above = 0;
+	__u64 id = 0;
 
 	if (!bpf_core_field_exists(struct cgroup, ancestor_ids))
-		return bpf_get_current_ancestor_cgroup_id(level) == id;
-	cgroup = BPF_CORE_READ(task, cgroups, dfl_cgrp);
-	if ((int)level > BPF_CORE_READ(cgroup, level))
-		return false;
-	bpf_probe_read_kernel(&above, sizeof(above),
-			      (void *)cgroup +
-				      bpf_core_field_offset(struct cgroup, ancestor_ids) +
-				      level * sizeof(above));
-	return above == id;
+		return bpf_get_current_ancestor_cgroup_id(level);
+	if ((int)level <= BPF_CORE_READ(own, level))
+		bpf_probe_read_kernel(
+			&id, sizeof(id),
+			(void *)own + bpf_core_field_offset(struct cgroup, ancestor_ids) +
+				level * sizeof(id));
+	return id;
+}
+
+/*
+ * Is the current task in the cgroup of that id, or in one below it? All levels
+ * are tried: at which one it lies can't be told in a cgroup namespace, where the
+ * root that is seen is somewhere below the true one.
+ */
+static __always_inline bool in_cgroup(__u64 id)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	struct cgroup *own = NULL;
+
+	if (bpf_core_field_exists(struct cgroup, ancestor_ids))
+		own = BPF_CORE_READ(task, cgroups, dfl_cgrp);
+	for (__u32 level = 0; level < CGROUP_LEVELS_MOST; level++) {
+		__u64 at = cgroup_at(own, level);
+
+		if (at == id)
+			return true;
+		if (!at)
+			break;
+	}
+	return false;
 }
 
 #endif

@@ -35,8 +35,7 @@ static __always_inline bool wanted(struct sample_rec *rec, __u64 who, bool in_ke
 		return false;
 	if (knobs.filters & FILTER_USER_ONLY && in_kernel)
 		return false;
-	if (knobs.filters & FILTER_CGROUP &&
-	    !in_cgroup(knobs.cgroup_id, knobs.cgroup_level))
+	if (knobs.filters & FILTER_CGROUP && !in_cgroup(knobs.cgroup_id))
 		return false;
 	bpf_get_current_comm(rec->comm, sizeof(rec->comm));
 	return !(knobs.filters & FILTER_COMM) || comm_wanted(rec);

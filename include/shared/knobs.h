@@ -25,6 +25,8 @@
 #define FAMILY_MOST	 32768 /* processes of a command at one time */
 #define CPUS_MOST	 4096
 
+#define CGROUP_LEVELS_MOST 64 /* how deep one may lie that is filtered by */
+
 enum filter_bits {
 	FILTER_TGID = 1 << 0,
 	FILTER_TID = 1 << 1,
@@ -52,9 +54,8 @@ struct knobs {
 	unsigned int follow_forks;	 /* a child of a wanted process is wanted */
 	unsigned int tables;		 /* walk by unwind tables where there are any */
 	unsigned long long cgroup_id;	 /* FILTER_CGROUP: the v2 cgroup's id */
-	unsigned int cgroup_level;	 /* and its depth below the root, root = 0 */
-	unsigned int page_bytes;	 /* of user memory */
 	unsigned long long addr_mask;	 /* user address without tags and signatures */
+	unsigned int page_bytes;	 /* of user memory */
 	unsigned int clock_tick_ns;	 /* unit of /proc/PID/stat field 22 */
 	unsigned int kernel_stack_bytes; /* THREAD_SIZE, for kernels before 5.15 */
 	char comm[16];			 /* FILTER_COMM, NUL padded */

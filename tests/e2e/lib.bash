@@ -14,7 +14,9 @@ weft() {
 }
 
 needs_recording() {
-	weft record -q -d 10ms -o /dev/null 2>/dev/null || skip "weft can't record here"
+	local words
+
+	words=$(weft record -q -d 10ms -o /dev/null 2>&1) || skip "weft can't record here: $words"
 }
 
 # Exit status 2, nothing on stdout, one sentence and what to do on stderr.

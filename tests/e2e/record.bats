@@ -307,3 +307,57 @@ teardown() {
 	[ "$first" -lt "$total" ]
 	run ! grep -q ffffffff8 <(weft report x.weft -o -)
 }
+
+@test "a cgroup's path means the same in a cgroup namespace" {
+	root=$(awk '/ - cgroup2 / { print $5; exit }' /proc/self/mountinfo)
+	[ -n "$root" ] || skip "no cgroup v2 here"
+	above=$root/weft-test-$$
+	mkdir -p "$above/below" || skip "no cgroup can be made here"
+	start_busy
+	others=$busy_pid
+	start_busy
+	echo "$busy_pid" >"$above/below/cgroup.procs"
+	mkdir seen
+	# shellcheck disable=SC2016 # for the inner shell
+	sh -c 'echo $$ >"$1/cgroup.procs"; shift; exec "$@"' - "$above" \
+		unshare -Cm sh -c 'mount -t cgroup2 none seen && exec "$@"' - \
+		"$WEFT" record -q --cgroup seen/below -F 499 -d 1s -o out
+	kill "$busy_pid" "$others"
+	wait "$busy_pid" || true
+	rmdir "$above/below" "$above"
+	is_folded out
+	awk '{ n += $NF } END { exit n < 100 || n > 600 }' out
+}
+
+@test "a command has its signals as its caller had them" {
+	cat >caller.py <<-'END'
+		import os, signal, sys
+		signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1, signal.SIGCHLD])
+		signal.signal(signal.SIGINT, signal.SIG_IGN)
+		signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+		os.execv(sys.argv[1], sys.argv[1:])
+	END
+	/usr/bin/python3 caller.py /bin/grep ^Sig /proc/self/status >want
+	/usr/bin/python3 caller.py "$WEFT" record -q -o out -- grep ^Sig /proc/self/status >got
+	diff want got
+}
+
+@test "a process whose first thread has ended is seen whole" {
+	cat >led.c <<-'END'
+		#include <pthread.h>
+		static void *spin_on(void *arg) { for (volatile int i = 0;; i++); return arg; }
+		int main(void)
+		{
+			pthread_t thread;
+			pthread_create(&thread, 0, spin_on, 0);
+			pthread_exit(0);
+		}
+	END
+	cc -o led led.c -pthread
+	./led 3>&- &
+	busy_pid=$!
+	sleep 0.3
+	weft record -q -p "$busy_pid" -F 499 -d 1s -o out
+	is_folded out
+	run ! grep -v ';spin_on[; ]' out
+}

@@ -41,6 +41,7 @@ int check_rate(unsigned int hz)
 struct task_facts {
 	char state;
 	unsigned int flags; /* the kernel's PF_… */
+	int threads;
 	pid_t tgid;
 };
 
@@ -72,10 +73,22 @@ static int read_task(pid_t pid, struct task_facts *ret)
 	stat[n] = '\0';
 	/* the name may hold anything, parentheses and spaces too */
 	after_comm = strrchr(stat, ')');
-	if (!after_comm || sscanf(after_comm, ") %c %*d %*d %*d %*d %*d %u", &ret->state,
-				  &ret->flags) != 2)
+	/* fields 3, 9 and 20 */
+	if (!after_comm || sscanf(after_comm,
+				  ") %c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u "
+				  "%*d %*d %*d %*d %d",
+				  &ret->state, &ret->flags, &ret->threads) != 3)
 		return -ESRCH;
 	return read_tgid(pid, &ret->tgid);
+}
+
+/* What has ended and waits for its parent to take notice; a process lives on when
+ * its first thread has ended alone. */
+static bool has_ended(const struct task_facts *task, bool whole)
+{
+	if (task->state != 'Z' && task->state != 'X')
+		return false;
+	return !whole || task->threads < 2;
 }
 
 static int check_task(const char *option, pid_t pid, struct task_facts *ret)
@@ -95,7 +108,7 @@ static int check_task(const char *option, pid_t pid, struct task_facts *ret)
 		return fail_hint(-EINVAL, "sample the whole machine and look for its "
 					  "name, or use --comm");
 	}
-	if (ret->state == 'Z' || ret->state == 'X') {
+	if (has_ended(ret, !strcmp(option, "pid"))) {
 		fail(-ESRCH, "--%s %d: the process has ended", option, pid);
 		return fail_hint(-ESRCH, "its parent has not taken notice yet; give a "
 					 "running one");

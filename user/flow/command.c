@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -14,13 +13,9 @@
 
 static _Noreturn void run_child(char **argv, int go_fd, int failed_fd)
 {
-	sigset_t none;
 	char byte;
 	int err;
 
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	signal(SIGPIPE, SIG_DFL);
 	/* whoever closes the pipe unwritten does not want us to run */
 	if (read(go_fd, &byte, 1) != 1)
 		_exit(127);
@@ -31,7 +26,7 @@ static _Noreturn void run_child(char **argv, int go_fd, int failed_fd)
 	_exit(127);
 }
 
-int command_new(struct command *ret, char **argv, int nice)
+int command_new(struct command *ret, char **argv, const struct command_before *before)
 {
 	int go[2], failed[2];
 	pid_t pid;
@@ -46,7 +41,8 @@ int command_new(struct command *ret, char **argv, int nice)
 	pid = fork();
 	if (!pid) {
 		close(go[1]);
-		priority_restore(nice);
+		priority_restore(before->nice);
+		signals_restore(before->signals);
 		run_child(argv, go[0], failed[1]);
 	}
 	close(go[0]);

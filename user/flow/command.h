@@ -3,6 +3,8 @@
 #ifndef WEFT_FLOW_COMMAND_H
 #define WEFT_FLOW_COMMAND_H
 
+#include "flow/signals.h"
+
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -13,8 +15,14 @@ struct command {
 	bool ended;
 };
 
-/* Forks; the child, of this nice value, waits before its exec. */
-int command_new(struct command *ret, char **argv, int nice);
+/* What we changed of ourselves, as it was and as the command is to have it. */
+struct command_before {
+	int nice;
+	const struct signals *signals;
+};
+
+/* Forks; the child waits before its exec. */
+int command_new(struct command *ret, char **argv, const struct command_before *before);
 
 /* Lets it run. A negative errno if it could not be executed. */
 int command_go(struct command *command, const char *name);

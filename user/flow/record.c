@@ -16,9 +16,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 /* The reader's own pace; a ring that fills, or a mapping, wakes it sooner. */
@@ -29,7 +27,7 @@
 struct run {
 	struct recording *recording;
 	const struct record_options *options;
-	int signal_fd;
+	struct signals signals;
 	bool stop;
 	bool progress; /* stderr is a terminal */
 	uint64_t next_second_ns;
@@ -37,45 +35,6 @@ struct run {
 	struct gather *gather;
 	struct saving *saving; /* NULL: the output is made at the end */
 };
-
-static int block_signals(void)
-{
-	sigset_t set;
-	int fd;
-
-	/* a shell's background job begins with SIGINT ignored, which would drop it */
-	signal(SIGINT, SIG_DFL);
-	signal(SIGTERM, SIG_DFL);
-	signal(SIGCHLD, SIG_DFL);
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGCHLD);
-	if (sigprocmask(SIG_BLOCK, &set, NULL))
-		return fail_errno(-errno, "cannot block signals");
-	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return fd < 0 ? fail_errno(-errno, "cannot read signals") : fd;
-}
-
-/* The first signal stops and writes; from here on one ends us at once. */
-static void unblock_signals(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigprocmask(SIG_UNBLOCK, &set, NULL);
-}
-
-static void read_signals(struct run *run)
-{
-	struct signalfd_siginfo info;
-
-	while (read(run->signal_fd, &info, sizeof(info)) == sizeof(info))
-		if (info.ssi_signo != SIGCHLD)
-			run->stop = true;
-}
 
 static void show_progress(const struct run *run, uint64_t now)
 {
@@ -153,12 +112,12 @@ static int loop(struct run *run)
 		struct pollfd fds[] = {
 			{ .fd = sampler_fd(r->sampler), .events = POLLIN },
 			{ .fd = worker_fd(r->worker), .events = POLLIN },
-			{ .fd = run->signal_fd, .events = POLLIN },
+			{ .fd = run->signals.fd, .events = POLLIN },
 		};
 
 		if (poll(fds, 3, time_left_ms(run, now)) < 0 && errno != EINTR)
 			return fail_errno(-errno, "poll");
-		read_signals(run);
+		run->stop |= signals_say_stop(&run->signals);
 		err = recording_pump(r);
 		if (!err)
 			err = cgroups_look(run->cgroups, pipeline_profile(r->pipeline));
@@ -289,7 +248,7 @@ static int run_it(struct run *run)
 	if (!err)
 		err = sampler_stop(r->sampler);
 	r->stopped_ns = clock_now_ns();
-	unblock_signals();
+	signals_let_go();
 	if (run->progress)
 		fputs("\r\033[K", stderr);
 	if (!err)
@@ -344,14 +303,12 @@ static int prepare(struct run *run)
 
 int record_run(const struct record_options *options)
 {
-	AUTO_CLOSE int signal_fd = block_signals();
 	AUTO(recording) recording = NULL;
-	struct run run = { .options = options, .signal_fd = signal_fd };
-	int err;
+	struct run run = { .options = options };
+	int err = signals_take(&run.signals);
 
-	if (signal_fd < 0)
-		return signal_fd;
-	err = recording_new(&recording, options);
+	if (!err)
+		err = recording_new(&recording, options, &run.signals);
 	if (err)
 		return err;
 	run.recording = recording;
@@ -362,5 +319,6 @@ int record_run(const struct record_options *options)
 	saving_free(run.saving);
 	gather_free(run.gather);
 	cgroups_free(run.cgroups);
+	signals_close(&run.signals);
 	return err;
 }

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 
 /* An event this old is in its ring for sure: it is written with interrupts or
  * preemption off, microseconds after it took its time. */
@@ -22,31 +21,15 @@
 
 #define LOOK_PACE_NS 1000000000ULL
 
-#define CGROUP2_MAGIC 0x63677270 /* linux/magic.h */
-
-/* A cgroup's id is its inode; its level how many folders it is below the mount. */
+/* A cgroup's id is its inode. */
 static int find_cgroup(const char *path, struct knobs *knobs)
 {
-	AUTO_STR up = { 0 };
-	struct statfs fs;
 	struct stat st;
 
 	if (stat(path, &st))
 		return fail_errno(-errno, "cannot read the cgroup %s", path);
 	knobs->cgroup_id = st.st_ino;
-	str_add(&up, path);
-	for (unsigned int level = 0;; level++) {
-		struct stat parent;
-
-		str_add(&up, "/..");
-		if (str_error(&up))
-			return -ENOMEM;
-		if (statfs(up.s, &fs) || fs.f_type != CGROUP2_MAGIC ||
-		    stat(up.s, &parent) || parent.st_dev != st.st_dev) {
-			knobs->cgroup_level = level;
-			return 0;
-		}
-	}
+	return 0;
 }
 
 static int make_knobs(const struct record_options *options, struct knobs *knobs)
@@ -230,19 +213,21 @@ static int look_again(struct recording *r, bool lost)
 	return look_around(r, true);
 }
 
-int recording_new(struct recording **ret, const struct record_options *options)
+int recording_new(struct recording **ret, const struct record_options *options,
+		  const struct signals *signals)
 {
 	AUTO(recording) r = calloc(1, sizeof(*r));
-	int err, nice;
+	struct command_before before = { .signals = signals };
+	int err;
 
 	if (!r)
 		return fail(-ENOMEM, "no memory for the recording");
 	r->options = options;
 	r->begun_ns = clock_now_ns();
-	nice = priority_raise(); /* before the worker is forked */
+	before.nice = priority_raise(); /* before the worker is forked */
 	err = worker_new(&r->worker);
 	if (!err && options->command)
-		err = command_new(&r->command, options->command, nice);
+		err = command_new(&r->command, options->command, &before);
 	if (!err)
 		err = new_sampler(r);
 	if (!err)

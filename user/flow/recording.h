@@ -30,8 +30,10 @@ struct recording {
 	bool must_look;	    /* something about processes was not told since */
 };
 
-/* Everything but the ticks; what runs already is known and its keys published. */
-int recording_new(struct recording **ret, const struct record_options *options);
+/* Everything but the ticks; what runs already is known and its keys published.
+ * signals: as a command is to have them. */
+int recording_new(struct recording **ret, const struct record_options *options,
+		  const struct signals *signals);
 void recording_free(struct recording *recording);
 DEFINE_FREEP(recording)
 

@@ -51,6 +51,55 @@ static bool read_line(const char *line, struct side_event *event)
 	return true;
 }
 
+/* A thread of this process that runs, other than its first; or 0. */
+static pid_t another_thread(pid_t tgid)
+{
+	char path[64];
+	struct dirent *entry;
+	pid_t found = 0;
+	DIR *tasks;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", tgid);
+	tasks = opendir(path);
+	while (tasks && !found && (entry = readdir(tasks))) {
+		pid_t tid = (pid_t)atoi(entry->d_name);
+
+		if (tid > 0 && tid != tgid && scan_is_alive(tid, false))
+			found = tid;
+	}
+	if (tasks)
+		closedir(tasks);
+	return found;
+}
+
+/* NULL: it is gone, or has no memory. */
+static FILE *open_maps(pid_t tid)
+{
+	FILE *f;
+	char path[64];
+	int first;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", tid);
+	f = fopen(path, "re");
+	first = f ? getc(f) : EOF;
+	if (first != EOF) {
+		ungetc(first, f);
+		return f;
+	}
+	if (f)
+		fclose(f);
+	return NULL;
+}
+
+/* Those of a process are its threads', of which the first may have ended. */
+static FILE *open_process_maps(pid_t tgid)
+{
+	FILE *f = open_maps(tgid);
+	pid_t other = f ? 0 : another_thread(tgid);
+
+	return other ? open_maps(other) : f;
+}
+
 static int hand_on(const struct side_event *event, struct str *bytes,
 		   const struct event_sink *sink)
 {
@@ -74,11 +123,9 @@ int scan_process(pid_t tgid, uint64_t time_ns, const struct event_sink *sink)
 	AUTO_FREE char *line = NULL;
 	size_t room = 0;
 	bool first = true;
-	char path[64];
 	int err = 0;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", tgid);
-	f = fopen(path, "re");
+	f = open_process_maps(tgid);
 	if (!f)
 		return 0;
 	while (!err && getline(&line, &room, f) > 0) {
@@ -124,13 +171,13 @@ static char *read_stat(pid_t pid, char *line, size_t room)
 	return end ? end + 1 : NULL;
 }
 
-int scan_identity(pid_t tgid, uint64_t *ret_start_ticks, uint64_t *ret_start_stack)
+static int read_identity(pid_t tid, uint64_t *ret_start_ticks, uint64_t *ret_start_stack)
 {
 	uint64_t fields[29] = { 0 };
-	char line[2048], *at = read_stat(tgid, line, sizeof(line));
+	char line[2048], *at = read_stat(tid, line, sizeof(line));
 
 	if (!at)
-		return fail(-ESRCH, "pid %d is gone", tgid);
+		return fail(-ESRCH, "pid %d is gone", tid);
 	for (int i = 3; i <= 28; i++) {
 		while (*at == ' ')
 			at++;
@@ -138,11 +185,22 @@ int scan_identity(pid_t tgid, uint64_t *ret_start_ticks, uint64_t *ret_start_sta
 		while (*at && *at != ' ') /* the state, field 3, is a letter */
 			at++;
 	}
-	if (fields[28] <= 1)
-		return fail(-EPERM, "/proc/%d/stat hides the start of the stack", tgid);
 	*ret_start_ticks = fields[22];
 	*ret_start_stack = fields[28];
 	return 0;
+}
+
+int scan_identity(pid_t tgid, uint64_t *ret_start_ticks, uint64_t *ret_start_stack)
+{
+	uint64_t own_start;
+	int err = read_identity(tgid, ret_start_ticks, ret_start_stack);
+	pid_t other = !err && !*ret_start_stack ? another_thread(tgid) : 0;
+
+	if (other) /* the memory is its as well */
+		err = read_identity(other, &own_start, ret_start_stack);
+	if (!err && *ret_start_stack <= 1)
+		return fail(-EPERM, "/proc/%d/stat hides the start of the stack", tgid);
+	return err;
 }
 
 bool scan_is_alive(pid_t tid, bool whole)
@@ -166,10 +224,8 @@ bool scan_is_mapped(pid_t tgid, uint64_t addr, uint64_t ino)
 	AUTO_FCLOSE FILE *f = NULL;
 	AUTO_FREE char *line = NULL;
 	size_t room = 0;
-	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", tgid);
-	f = fopen(path, "re");
+	f = open_process_maps(tgid);
 	while (f && getline(&line, &room, f) > 0)
 		if (read_line(line, &event) && addr - event.start < event.bytes)
 			return event.ino == ino;
