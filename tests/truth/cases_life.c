@@ -20,7 +20,7 @@
 #define TRUE_CHAIN "^true_a;true_b;--;"
 #define PLAIN                                                                            \
 	{ "main;plain_loop;plain_step;burn" }, { "main;plain_loop;sys_call" },           \
-		{ "main;become;sys_call" },                                              \
+		{ "main;become;sys_call" }, { "main;sys_call" },                         \
 	{                                                                                \
 		"main;swap_loop"                                                         \
 	}
@@ -111,7 +111,7 @@ static const struct truth_case cases[] = {
 			   { TRUE_CHAIN "swap_loop" },
 			   { "main;swap_loop;sys_call" },
 			   PLAIN },
-		.bounds = { { CLASS_UNSPLICED, .45 } },
+		.bounds = { { CLASS_UNSPLICED, .45 }, { CLASS_START, .15 } },
 	},
 };
 

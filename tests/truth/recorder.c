@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -102,18 +101,8 @@ static void end(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-static bool has_bytes(const char *path)
-{
-	struct stat st;
-
-	return path && !stat(path, &st) && st.st_size > 0;
-}
-
-/*
- * Waits for its end. While at it, and once the file `stops` has its first bytes
- * (NULL: never), stops it for every second STOP_MS.
- */
-static int finish(pid_t pid, const char *what, long patience_ms, const char *stops)
+/* Waits for its end, and while at it (stops) stops it for every second STOP_MS. */
+static int finish(pid_t pid, const char *what, long patience_ms, bool stops)
 {
 	long until = now_ms() + patience_ms;
 	bool stopped = false;
@@ -131,7 +120,7 @@ static int finish(pid_t pid, const char *what, long patience_ms, const char *sto
 			return fail(-ETIMEDOUT, "%s did not end in %ld ms", what,
 				    patience_ms);
 		}
-		if (has_bytes(stops)) {
+		if (stops) {
 			stopped = !stopped;
 			kill(pid, stopped ? SIGSTOP : SIGCONT);
 		}
@@ -173,18 +162,31 @@ static void add_record(struct command *command, const struct setup *setup,
 		add(command, "--unwind=%s", setup->unwind);
 }
 
-/* weft record -- WORKLOAD */
+/* weft record -- WORKLOAD, which must say that it is ready where the recorder is to
+ * be stopped while it runs. */
 static int record_started(const struct setup *setup, const struct truth_case *of,
 			  const char *kind, const struct files *files, int talk)
 {
 	unsigned int ms = of->ms ? of->ms : setup->ms;
 	AUTO_COMMAND command = { .n = 0 };
+	AUTO_CLOSE int heard = -1, said = -1;
+	int pipes[2], err = 0;
+	pid_t pid;
 
+	if (pipe2(pipes, O_CLOEXEC))
+		return fail_errno(-errno, "pipe");
+	heard = pipes[0];
+	said = pipes[1];
 	add_record(&command, setup, files);
 	add(&command, "--");
 	add_workload(&command, setup, of, kind, ms);
-	return finish(start(&command, talk, talk), "weft record", ms + PATIENCE_MS,
-		      of->stops_recorder ? files->tape : NULL);
+	pid = start(&command, of->stops_recorder ? said : talk, talk);
+	if (of->stops_recorder)
+		err = wait_ready(heard);
+	if (err)
+		end(pid);
+	return err ? err
+		   : finish(pid, "weft record", ms + PATIENCE_MS, of->stops_recorder);
 }
 
 /* weft record -p PID */
@@ -209,7 +211,7 @@ static int record_attached(const struct setup *setup, const struct truth_case *o
 	add(&command, "-p%d", pid);
 	if (!err)
 		err = finish(start(&command, talk, talk), "weft record",
-			     setup->ms + PATIENCE_MS, NULL);
+			     setup->ms + PATIENCE_MS, false);
 	end(pid);
 	return err;
 }
@@ -225,7 +227,7 @@ static int report(const struct setup *setup, const struct files *files, enum vie
 	add(&command, "--tape=%s", files->tape);
 	add(&command, "--view=%s", view == VIEW_ASYNC ? "async" : "thread");
 	add(&command, "--output=%s", files->views[view]);
-	return finish(start(&command, talk, talk), "weft report", PATIENCE_MS, NULL);
+	return finish(start(&command, talk, talk), "weft report", PATIENCE_MS, false);
 }
 
 void recorder_name_files(struct files *ret, const char *scratch)

@@ -7,14 +7,14 @@
  * read as a root with a chain through decoy_a and decoy_b, which never existed.
  * A profiler that uses for one program what it knew of the other shows them.
  *
- *	swap MS OTHER    MS are left; each life takes 100 of them
+ *	swap MS OTHER    MS are left; each life takes 70 of them
  *
  * Async:  true_a;true_b;--;step;burn       of the one
  *         main;plain_loop;plain_step;burn  of the other
  */
 #include "folly.h"
 
-#define LIFE_MS 100
+#define LIFE_MS 70 /* in no step with how the recorder is stopped */
 
 #ifdef DECOY
 #define KEY	   program_key
@@ -88,6 +88,7 @@ int main(int argc, char **argv)
 	folly_frame(&frames[1], &frames[0], inside((void *)KIND(b)));
 	pthread_key_create(&KEY, NULL);
 	pthread_setspecific(KEY, &holder);
+	work_ready();
 	LOOP();
 	if (atol(argv[1]) <= LIFE_MS)
 		return 0;
