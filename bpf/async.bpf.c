@@ -24,14 +24,6 @@ static __always_inline void load_head(struct head *head, __u64 addr)
 	head->addr = read_root(&head->root, addr) ? addr : 0;
 }
 
-/* By interval: the root's fp lies in the memory of the frame at hand. */
-static __always_inline bool frame_registered(struct scratch *s, struct head *head)
-{
-	if (knobs.sabotage & SABOTAGE_NO_INTERVAL)
-		return head->root.fp == s->fp;
-	return head->root.fp - s->extent.low < s->extent.bytes;
-}
-
 static __always_inline bool was_met(struct scratch *s, __u64 addr)
 {
 	for (int i = 0; i < MAX_ROOTS; i++) {
@@ -65,6 +57,7 @@ __noinline int async_mark_root(__u32 hook, __u32 k)
 		head->addr = 0;
 		return 0;
 	}
+	root_met(s, n)->mark = s->n_words;
 	emit_mark(s, hook, (__u64)FRAME_ROOT << FRAME_KIND_SHIFT | n);
 	root_met(s, n)->addr = head->addr;
 	root_met(s, n)->top = head->root.top;
@@ -73,7 +66,7 @@ __noinline int async_mark_root(__u32 hook, __u32 k)
 	return 0;
 }
 
-__noinline int async_meet_roots(__u32 hook)
+__noinline int async_mark_roots(__u32 hook)
 {
 	struct scratch *s = scratch(hook);
 
@@ -86,7 +79,7 @@ __noinline int async_meet_roots(__u32 hook)
 
 		if (k >= KEYS_MOST || k >= s->n_heads)
 			break;
-		if (s->heads[k].addr && frame_registered(s, &s->heads[k]))
+		if (frame_registered(s, &s->heads[k]))
 			async_mark_root(hook, k);
 		else
 			s->key_at_hand = k + 1;
@@ -101,8 +94,7 @@ int async_mark_gap(__u32 hook)
 	if (!s)
 		return 0;
 	emit_mark(s, hook, (__u64)FRAME_GAP << FRAME_KIND_SHIFT);
-	if (s->n_heads)
-		async_meet_roots(hook);
+	async_meet_roots(s, hook);
 	return 0;
 }
 
@@ -181,23 +173,33 @@ int async_open_chain(__u32 hook)
 	return 0;
 }
 
-/* The word behind the thread frame in whose memory fp lies; 0: none. */
+static __always_inline bool frame_holds(struct extents *all, __u32 word, __u64 fp)
+{
+	struct extent *extent = &all->of[word & (RECORD_WORDS_MOST / 2 - 1)];
+
+	return fp - extent->low < extent->bytes;
+}
+
+/*
+ * The word behind the thread frame in whose memory fp lies; 0: none. Most often it
+ * is the dispatcher itself that waits: the frame behind its root's mark.
+ */
 __noinline int async_find_frame(__u32 hook, __u64 fp)
 {
 	struct scratch *s = scratch(hook);
 	struct extents *all = extents(hook);
-	__u32 first;
+	__u32 first, dispatcher;
 
 	if (!s || !all || !fp)
 		return 0;
 	first = s->thread_start;
+	dispatcher = root_met(s, s->next_root - 1)->mark + 1;
+	if (dispatcher - first < s->rec.n_thread && frame_holds(all, dispatcher, fp))
+		return dispatcher - first + 1;
 	for (__u32 i = 0; i < FRAMES_MOST + 2 * MAX_ROOTS; i++) {
-		struct extent *extent =
-			&all->of[(first + i) & (RECORD_WORDS_MOST / 2 - 1)];
-
 		if (i >= s->rec.n_thread)
 			break;
-		if (fp - extent->low < extent->bytes)
+		if (frame_holds(all, first + i, fp))
 			return i + 1;
 	}
 	return 0;

@@ -86,14 +86,12 @@ int walk_begin(__u32 hook)
 	s->kind = s->lane ? FRAME_CALLER : FRAME_USER;
 	look_at_frame(s, hook, s->by_table);
 	if (s->lane) {
-		if (s->n_heads)
-			async_meet_roots(hook);
+		async_meet_roots(s, hook);
 		keep_frame(s, hook);
 		return 1;
 	}
 	keep_frame(s, hook);
-	if (s->n_heads)
-		async_meet_roots(hook);
+	async_meet_roots(s, hook);
 	return 1;
 }
 
@@ -286,8 +284,7 @@ static __always_inline __u32 walk_on(struct scratch *s, __u32 hook, bool by_tabl
 	look_at_frame(s, hook, by_table);
 	if (by_table && s->how == HOW_NOWHERE) /* a number, and no caller */
 		return END_BROKEN;
-	if (s->n_heads)
-		async_meet_roots(hook);
+	async_meet_roots(s, hook);
 	keep_frame(s, hook);
 	return N_ENDINGS;
 }

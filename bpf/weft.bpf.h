@@ -115,6 +115,7 @@ struct memo {
 struct root_met {
 	__u64 addr;
 	__u64 top;
+	__u32 mark; /* index of the word that says where */
 };
 
 struct scratch {
@@ -280,6 +281,16 @@ static __always_inline void start_cycle_test(struct scratch *s)
 	s->hare_steps = s->hare_limit = 8;
 }
 
+/* By interval: the root's fp lies in the memory of the frame at hand. */
+static __always_inline bool frame_registered(struct scratch *s, struct head *head)
+{
+	if (!head->addr)
+		return false;
+	if (knobs.sabotage & SABOTAGE_NO_INTERVAL)
+		return head->root.fp == s->fp;
+	return head->root.fp - s->extent.low < s->extent.bytes;
+}
+
 /* What the process has mapped, unless that was given up meanwhile. NULL: of this
  * life of it nothing is known. */
 static __always_inline void take_space(struct scratch *s, const struct published *pub)
@@ -313,7 +324,7 @@ int table_look_up(__u32 hook); /* how the frame at hand ends and leads on */
 int table_step(__u32 hook);    /* to its caller; an ending, or N_ENDINGS: there */
 
 /* async.bpf.c */
-int async_meet_roots(__u32 hook); /* that the frame at hand registered */
+int async_mark_roots(__u32 hook); /* that the frame at hand registered */
 int async_mark_root(__u32 hook, __u32 k);
 int async_mark_gap(__u32 hook); /* and the roots of s->extent */
 int async_find_frame(__u32 hook, __u64 fp);
@@ -327,6 +338,14 @@ int process_begin(__u32 hook);
 
 /* slot.bpf.c: the current thread's roots into s->heads */
 int slot_find_roots(__u32 hook);
+
+/* Most frames have registered none, and most processes have one key. */
+static __always_inline void async_meet_roots(struct scratch *s, __u32 hook)
+{
+	if (!s->n_heads || (s->n_heads == 1 && !frame_registered(s, &s->heads[0])))
+		return;
+	async_mark_roots(hook);
+}
 
 static __always_inline void splice_begin(struct scratch *s)
 {
