@@ -2,21 +2,12 @@
 #include "flow/pipeline.h"
 
 #include "base/error.h"
-#include "base/str.h"
-#include "base/vec.h"
 #include "core/sample.h"
+#include "flow/queue.h"
 #include "flow/translate.h"
 
 #include <errno.h>
 #include <string.h>
-
-/* An event that waits for its time to come. */
-struct waiting {
-	uint64_t time_ns;
-	size_t at; /* in bytes */
-	uint32_t n;
-	bool is_sample;
-};
 
 struct pipeline {
 	struct module_table *modules;
@@ -24,8 +15,7 @@ struct pipeline {
 	struct profile *profile;
 	struct translator *translator;
 	struct pipeline_sink sink;
-	VEC(struct waiting) queue;
-	struct str bytes; /* of the queue, each 8-byte aligned */
+	struct queue queue;
 	uint64_t first_sample_ns;
 };
 
@@ -62,47 +52,29 @@ void pipeline_free(struct pipeline *p)
 	profile_free(p->profile);
 	process_table_free(p->processes);
 	module_table_free(p->modules);
-	vec_free(&p->queue);
-	str_free(&p->bytes);
+	queue_free(&p->queue);
 	free(p);
-}
-
-static int enqueue(struct pipeline *p, const void *bytes, size_t n, uint64_t time_ns,
-		   bool is_sample)
-{
-	static const char zeros[8];
-	struct waiting event = { time_ns, p->bytes.n, (uint32_t)n, is_sample };
-
-	str_add_bytes(&p->bytes, bytes, n);
-	str_add_bytes(&p->bytes, zeros, -n & 7);
-	return str_error(&p->bytes) ? -ENOMEM : vec_push(&p->queue, event);
 }
 
 static int on_sample(void *arg, const void *record, size_t bytes)
 {
 	const struct sample_rec *rec = record;
+	struct pipeline *p = arg;
 	int err = sample_check(rec, bytes);
 
-	return err ? err : enqueue(arg, record, bytes, rec->ts_ns, true);
+	return err ? err : queue_add(&p->queue, record, bytes, rec->ts_ns, true);
 }
 
 static int on_sideband(void *arg, const void *record, size_t bytes)
 {
-	return enqueue(arg, record, bytes, side_event_time(record, bytes), false);
+	struct pipeline *p = arg;
+
+	return queue_add(&p->queue, record, bytes, side_event_time(record, bytes), false);
 }
 
 struct event_sink pipeline_input(struct pipeline *p)
 {
 	return (struct event_sink){ p, on_sample, on_sideband };
-}
-
-static int by_time(const void *a, const void *b)
-{
-	const struct waiting *x = a, *y = b;
-
-	if (x->time_ns != y->time_ns)
-		return x->time_ns < y->time_ns ? -1 : 1;
-	return x->at < y->at ? -1 : 1; /* as they came */
 }
 
 static void count_flags(struct profile *profile, const struct sample_rec *rec)
@@ -137,51 +109,21 @@ static int process_sideband(struct pipeline *p, const void *record, size_t bytes
 	return err ? err : process_apply(p->processes, &event);
 }
 
-/* What is not due yet moves to the front. */
-static int keep_rest(struct pipeline *p, size_t done)
-{
-	struct str old = p->bytes;
-	size_t n = p->queue.n - done;
-	int err = 0;
-
-	p->bytes = (struct str){ 0 };
-	memmove(p->queue.items, p->queue.items + done, n * sizeof(*p->queue.items));
-	p->queue.n = 0;
-	for (size_t i = 0; !err && i < n; i++) {
-		struct waiting event = p->queue.items[i];
-
-		err = enqueue(p, old.s + event.at, event.n, event.time_ns,
-			      event.is_sample);
-	}
-	if (p->bytes.s) {
-		str_free(&old);
-	} else { /* the usual case: keep the memory */
-		str_clear(&old);
-		p->bytes = old;
-	}
-	return err;
-}
-
 int pipeline_advance(struct pipeline *p, uint64_t horizon_ns)
 {
-	size_t i;
+	const struct queued *event;
+	const void *bytes;
 	int err = 0;
 
-	if (!p->queue.n)
-		return 0;
-	qsort(p->queue.items, p->queue.n, sizeof(*p->queue.items), by_time);
-	for (i = 0; !err && i < p->queue.n; i++) {
-		const struct waiting *event = &p->queue.items[i];
-		const void *bytes = p->bytes.s + event->at;
-
-		if (event->time_ns > horizon_ns)
-			break;
+	while (!err && (event = queue_next(&p->queue, horizon_ns, &bytes))) {
 		err = event->is_sample ? process_sample(p, bytes)
 				       : process_sideband(p, bytes, event->n);
+		if (!err)
+			err = queue_drop_next(&p->queue);
 	}
 	if (!err && horizon_ns > FORGET_AFTER_NS && horizon_ns != UINT64_MAX)
 		process_forget(p->processes, horizon_ns - FORGET_AFTER_NS);
-	return err ? err : keep_rest(p, i);
+	return err;
 }
 
 struct profile *pipeline_profile(struct pipeline *p)
