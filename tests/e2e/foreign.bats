@@ -72,6 +72,23 @@ code_bytes() {
 	run ! grep -F beta_ out
 }
 
+@test "a file that is overwritten while it runs does not lend its new names" {
+	cp "$E2E_BIN/libspin.so" own.so
+	sed 's/spin_under_this/SPIN_UNDER_THAT/g' own.so >new.so
+	cmp own.so new.so && false
+	start_target map "$(code_offset)" 0 own.so
+	start_recorder -F 999 -p "$last_pid" -o out --stats-json stats
+	recorder_runs
+	dd if=new.so of=own.so conv=notrunc status=none
+	sleep 0.3
+	kill -INT "$recorder"
+	recorder_ends
+	grep -qE '^target;.*;own\.so\+0x[0-9a-f]+ ' out
+	run ! grep -i spin_under out
+	[ "$(jq .files.overwritten stats)" = 1 ]
+	grep -q 'written to meanwhile' err
+}
+
 # CONTENT…: what stands in a perf map; its process, $last_pid, runs in it
 start_jit() {
 	start_target jit
@@ -87,6 +104,34 @@ start_jit() {
 	weft_in_time record -q -p "$last_pid" -F 999 -d 500ms -o out
 	is_clean out
 	grep -qF ';good:name?[31m? 12_[j] ' out
+}
+
+# PID: starts a process that has it, $last_pid; it must have been given back
+start_as() {
+	for _ in {1..50}; do
+		echo $(($1 - 1)) >/proc/sys/kernel/ns_last_pid
+		start sleep 30
+		[ "$last_pid" != "$1" ] || return 0
+	done
+	skip "another process took the pid"
+}
+
+@test "perf maps: not that of another process with the pid" {
+	[ -w /proc/sys/kernel/ns_last_pid ] || skip "no pid can be chosen here"
+	start_recorder -F 999 -o out
+	recorder_runs
+	start_jit
+	first=$last_pid
+	sleep 0.4
+	kill -9 "$first"
+	wait_for eval "! kill -0 $first"
+	start_as "$first"
+	echo '1000 7fffffffe000 of_another' >"$map"
+	sleep 0.2
+	kill -INT "$recorder"
+	recorder_ends
+	grep -qE '^target;.*\[jit\]\+0x[0-9a-f]+_\[j\] ' out
+	run ! grep of_another out
 }
 
 @test "perf maps: links, FIFOs, 5 GB, another's, folders" {

@@ -192,8 +192,13 @@ static int find_names(struct recording *r, struct names *names, struct stats *st
 {
 	struct profile *profile = pipeline_profile(r->pipeline);
 	struct module_table *modules = pipeline_modules(r->pipeline);
-	int err =
-		symbolize(names, profile, modules, r->files, r->worker, &stats->symbols);
+	const struct symbol_sources sources = {
+		.modules = modules,
+		.processes = pipeline_processes(r->pipeline),
+		.files = r->files,
+		.worker = r->worker,
+	};
+	int err = symbolize(names, profile, &sources, &stats->symbols);
 
 	return err ? err : calls_check(names, profile, modules, r->files);
 }

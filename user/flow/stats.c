@@ -135,9 +135,9 @@ static void json_user_half(struct str *out, const struct stats *stats)
 	json_published(out, &stats->published);
 	str_addf(out,
 		 "\"files\":{\"opened\":%lu,\"unreadable\":%lu,\"unparsable\":%lu,"
-		 "\"over_limit\":%lu},",
+		 "\"over_limit\":%lu,\"overwritten\":%lu},",
 		 stats->files.opened, stats->files.unreadable, stats->files.unparsable,
-		 stats->files.over_limit);
+		 stats->files.over_limit, stats->files.overwritten);
 	str_addf(out,
 		 "\"worker\":{\"requests\":%lu,\"failed\":%lu,\"restarts\":%lu},"
 		 "\"symbols\":{\"modules\":%lu,\"failed\":%lu}",
@@ -238,6 +238,12 @@ static void summary_losses(struct str *out, const struct stats *stats)
 			 " records of what processes map were lost; "
 			 "names may be missing\n",
 			 stats->processes.lost);
+	if (stats->files.overwritten)
+		str_addf(out,
+			 "            %lu files were written to meanwhile: what ran of "
+			 "them "
+			 "has no names\n",
+			 stats->files.overwritten);
 	if (!stats->adds_up && stats->totals.ledger.entered)
 		str_add(out, "            the ledger does not add up: please report this "
 			     "with --stats-json\n");

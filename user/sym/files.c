@@ -8,10 +8,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 struct file {
 	enum file_state state;
 	int fd;
+	struct stat opened; /* as it was then */
 	struct elf_facts *facts;
 };
 
@@ -96,7 +98,8 @@ int files_want(struct files *files, const struct process *process,
 		files->counts.over_limit++;
 		return 0;
 	}
-	if (open_mapped((pid_t)process->tgid, map, module, &file->fd)) {
+	if (open_mapped((pid_t)process->tgid, map, module, &file->fd) ||
+	    fstat(file->fd, &file->opened)) {
 		files->counts.unreadable++;
 		error_clear(); /* counted; its frames keep module and offset */
 		return 0;
@@ -135,6 +138,30 @@ static void on_scanned(void *arg, uint64_t cookie, int err, const struct elf_fac
 int files_collect(struct files *files, int wait_ms)
 {
 	return worker_collect(files->worker, wait_ms, on_scanned, files);
+}
+
+/* Not by ctime: a file that a newer one took the place of is changed in that only. */
+static bool was_overwritten(const struct file *file)
+{
+	const struct stat *then = &file->opened;
+	struct stat now;
+
+	return fstat(file->fd, &now) || now.st_size != then->st_size ||
+	       now.st_mtim.tv_sec != then->st_mtim.tv_sec ||
+	       now.st_mtim.tv_nsec != then->st_mtim.tv_nsec;
+}
+
+void files_drop_overwritten(struct files *files)
+{
+	for (size_t i = 0; i < files->files.n; i++) {
+		struct file *file = &files->files.items[i];
+
+		if (file->fd < 0 || !was_overwritten(file))
+			continue;
+		close(GIVE_FD(file->fd));
+		files->open_now--;
+		files->counts.overwritten++;
+	}
 }
 
 enum file_state files_state(const struct files *files, uint32_t module)

@@ -17,6 +17,7 @@ enum file_state { FILE_NEW, FILE_SCANNING, FILE_KNOWN, FILE_UNREADABLE };
 
 struct file_counts {
 	unsigned long opened, unreadable, unparsable, over_limit;
+	unsigned long overwritten; /* while we had them open */
 };
 
 /* Told when a file's facts are there. */
@@ -36,6 +37,10 @@ int files_want(struct files *files, const struct process *process,
 
 /* Takes in what the worker has found; blocks up to wait_ms for all of it. */
 int files_collect(struct files *files, int wait_ms);
+
+/* Closes those that were written to since they were opened: what is in them now is
+ * not what ran. */
+void files_drop_overwritten(struct files *files);
 
 enum file_state files_state(const struct files *files, uint32_t module);
 const struct elf_facts *files_facts(const struct files *files,

@@ -91,22 +91,16 @@ static int open_debug_file(const struct elf_facts *facts)
 	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 }
 
-struct reader {
-	struct worker *worker;
-	struct files *files;
-	const struct module_table *modules;
-};
-
-static int read_names(const struct reader *reader, enum name_source source, int fd,
-		      struct batch *batch)
+static int read_names(const struct symbol_sources *sources, enum name_source source,
+		      int fd, struct batch *batch)
 {
-	return worker_names(reader->worker, source, fd, batch->addrs, batch->n_addrs,
+	return worker_names(sources->worker, source, fd, batch->addrs, batch->n_addrs,
 			    DEADLINE_MS, on_name, batch);
 }
 
 /* Its segments hold no bytes, so only the addresses as linked mean something. */
-static int name_debug(const struct reader *reader, const struct elf_facts *facts, int fd,
-		      struct batch *batch)
+static int name_debug(const struct symbol_sources *sources, const struct elf_facts *facts,
+		      int fd, struct batch *batch)
 {
 	AUTO_FREE uint64_t *linked = calloc(batch->n_addrs, sizeof(*linked));
 
@@ -115,69 +109,76 @@ static int name_debug(const struct reader *reader, const struct elf_facts *facts
 	for (size_t i = 0; i < batch->n_addrs; i++)
 		if (!elf_vaddr_of_offset(facts, batch->addrs[i], &linked[i]))
 			linked[i] = UINT64_MAX; /* which no symbol covers */
-	return worker_names(reader->worker, NAMES_ELF_LINKED, fd, linked, batch->n_addrs,
+	return worker_names(sources->worker, NAMES_ELF_LINKED, fd, linked, batch->n_addrs,
 			    DEADLINE_MS, on_name, batch);
 }
 
-static int name_file(const struct reader *reader, uint32_t module, struct batch *batch)
+static int name_file(const struct symbol_sources *sources, uint32_t module,
+		     struct batch *batch)
 {
-	const struct elf_facts *facts = files_facts(reader->files, module);
+	const struct elf_facts *facts = files_facts(sources->files, module);
 	AUTO_CLOSE int debug = open_debug_file(facts);
-	int fd = files_fd(reader->files, module), err = 0;
+	int fd = files_fd(sources->files, module), err = 0;
 
 	if (debug >= 0)
-		err = name_debug(reader, facts, debug, batch);
+		err = name_debug(sources, facts, debug, batch);
 	if (!err && fd >= 0)
-		err = read_names(reader, NAMES_ELF, fd, batch);
+		err = read_names(sources, NAMES_ELF, fd, batch);
 	return err;
 }
 
-static int name_jit(const struct reader *reader, uint32_t module, struct batch *batch)
+static int name_jit(const struct symbol_sources *sources, uint32_t module,
+		    struct batch *batch)
 {
-	pid_t pid = (pid_t)module_get(reader->modules, module)->pid;
+	const struct module *jit = module_get(sources->modules, module);
+	const struct process *now = process_get(sources->processes, jit->pid);
 	AUTO_CLOSE int fd = -1;
-	int err = open_perf_map(pid, PERF_MAP_MOST, &fd);
+	int err;
 
+	if (now && now->life != jit->life) /* the map is another's by now */
+		return -ESRCH;
+	err = open_perf_map((pid_t)jit->pid, PERF_MAP_MOST, &fd);
 	if (err) /* most generated code has none, and -ENOENT is no news */
 		return err == -ENOENT ? 0 : err;
-	return read_names(reader, NAMES_PERF_MAP, fd, batch);
+	return read_names(sources, NAMES_PERF_MAP, fd, batch);
 }
 
-static int name_vdso(const struct reader *reader, struct batch *batch)
+static int name_vdso(const struct symbol_sources *sources, struct batch *batch)
 {
 	AUTO_CLOSE int fd = vdso_open();
 
-	return fd < 0 ? fd : read_names(reader, NAMES_ELF, fd, batch);
+	return fd < 0 ? fd : read_names(sources, NAMES_ELF, fd, batch);
 }
 
-static int name_kernel(const struct reader *reader, struct batch *batch)
+static int name_kernel(const struct symbol_sources *sources, struct batch *batch)
 {
 	AUTO_CLOSE int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
 
-	return fd < 0 ? -errno : read_names(reader, NAMES_KALLSYMS, fd, batch);
+	return fd < 0 ? -errno : read_names(sources, NAMES_KALLSYMS, fd, batch);
 }
 
-static int name_module(const struct reader *reader, uint32_t module, struct batch *batch)
+static int name_module(const struct symbol_sources *sources, uint32_t module,
+		       struct batch *batch)
 {
 	int err = begin_batch(batch);
 
 	if (err)
 		return err;
-	switch (module_get(reader->modules, module)->kind) {
+	switch (module_get(sources->modules, module)->kind) {
 	case MODULE_FILE:
-		return name_file(reader, module, batch);
+		return name_file(sources, module, batch);
 	case MODULE_JIT:
-		return name_jit(reader, module, batch);
+		return name_jit(sources, module, batch);
 	case MODULE_VDSO:
-		return name_vdso(reader, batch);
+		return name_vdso(sources, batch);
 	case MODULE_KERNEL:
-		return name_kernel(reader, batch);
+		return name_kernel(sources, batch);
 	default:
 		return 0;
 	}
 }
 
-static int name_all(const struct reader *reader, struct names *names,
+static int name_all(const struct symbol_sources *sources, struct names *names,
 		    const struct want *wants, size_t n, struct symbolizer_counts *counts)
 {
 	for (size_t i = 0, end; i < n; i = end) {
@@ -188,7 +189,7 @@ static int name_all(const struct reader *reader, struct names *names,
 			end++;
 		batch.n = end - i;
 		counts->modules++;
-		err = name_module(reader, wants[i].module, &batch);
+		err = name_module(sources, wants[i].module, &batch);
 		end_batch(&batch);
 		if (err == -ENOMEM)
 			return err;
@@ -213,13 +214,12 @@ static int name_label(struct names *names, const struct profile *profile, uint32
 }
 
 int symbolize(struct names *names, const struct profile *profile,
-	      const struct module_table *modules, struct files *files,
-	      struct worker *worker, struct symbolizer_counts *ret_counts)
+	      const struct symbol_sources *sources, struct symbolizer_counts *ret_counts)
 {
-	struct reader reader = { worker, files, modules };
 	size_t n = intern_count(profile->frames);
 	AUTO_FREE struct want *wants = calloc(n + 1, sizeof(*wants));
 
+	files_drop_overwritten(sources->files);
 	if (!wants)
 		return fail(-ENOMEM, "no memory for %zu frames", n);
 	for (uint32_t id = 0; id < n; id++) {
@@ -234,5 +234,5 @@ int symbolize(struct names *names, const struct profile *profile,
 					   frame->offset - (frame->returned == 1) };
 	}
 	qsort(wants, n, sizeof(*wants), by_module_and_address);
-	return name_all(&reader, names, wants, n, ret_counts);
+	return name_all(sources, names, wants, n, ret_counts);
 }

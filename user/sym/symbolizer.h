@@ -15,9 +15,16 @@ struct symbolizer_counts {
 	unsigned long failed; /* modules whose names could not be read */
 };
 
-/* Everything is borrowed. Modules that can't be read are counted, not an error. */
+/* Where names are looked for. All are borrowed. */
+struct symbol_sources {
+	const struct module_table *modules;
+	const struct process_table *processes; /* whose a perf map is now */
+	struct files *files;
+	struct worker *worker;
+};
+
+/* Modules that can't be read are counted, not an error. */
 int symbolize(struct names *names, const struct profile *profile,
-	      const struct module_table *modules, struct files *files,
-	      struct worker *worker, struct symbolizer_counts *ret_counts);
+	      const struct symbol_sources *sources, struct symbolizer_counts *ret_counts);
 
 #endif
