@@ -168,8 +168,10 @@ bool unwind_fp_is_kept(struct elf_file *file, unwind_spans next, void *arg)
 	if (file->header.e_machine != EM_X86_64 || !could_be(next, arg))
 		return false;
 	proof = malloc(sizeof(*proof));
-	if (!proof)
+	if (!proof) {
+		elf_file_spoil_reads(file);
 		return false;
+	}
 	proof->uncovered = 0;
 	proof->window.file = file;
 	proof->window.vaddr = proof->window.n = 0;

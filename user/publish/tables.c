@@ -133,8 +133,8 @@ static void on_pages(void *arg, uint64_t module, uint32_t first,
 	}
 }
 
-static void on_done(void *arg, uint64_t module, int err, const struct unwind_head *head,
-		    const struct unwind_stats *stats)
+static void on_done(void *arg, uint64_t module, int err,
+		    const struct table_answer *answer)
 {
 	struct tables *tables = arg;
 	struct table *table = &tables->tables.items[module];
@@ -149,7 +149,7 @@ static void on_done(void *arg, uint64_t module, int err, const struct unwind_hea
 		table->state = TABLE_READY;
 		table->unused_ns = clock_now_ns();
 		tables->counts.ready++;
-		tables->counts.rows += stats->n_rows;
+		tables->counts.rows += answer->stats.n_rows;
 	}
 	tables->sink.changed(tables->sink.arg, (uint32_t)module);
 }
@@ -164,7 +164,8 @@ int tables_new(struct tables **ret, struct heap *heap, struct worker *worker,
 	tables->heap = heap;
 	tables->worker = worker;
 	tables->sink = *sink;
-	worker_set_table_sink(worker, &(struct table_sink){ tables, on_pages, on_done });
+	worker_set_table_sink(worker,
+			      &(struct table_sink){ tables, on_pages, on_done, NULL });
 	*ret = tables;
 	return 0;
 }
