@@ -77,6 +77,18 @@ $(B)/weft.skel.h: $(BPF_OBJ)
 	$(Q)$(BPFTOOL) gen skeleton $(@:.skel.h=.bpf.o) name weft_bpf > $@.new
 	$(Q)mv $@.new $@
 
+# What makes unwind tables: those that another weft made may look different.
+BUILDER_SRC := $(sort $(wildcard user/obj/*.[ch])) user/base/blake3.c \
+               include/shared/unwind.h user/cache/entry.h user/cache/pack.c
+
+$(B)/unwind_builder.h: $(BUILDER_SRC)
+	$(call say,GEN)
+	$(Q)mkdir -p $(@D)
+	$(Q)printf '#define UNWIND_BUILDER "%.64s"\n' "$$(cat $^ | sha256sum)" > $@.new
+	$(Q)mv $@.new $@
+
+$(B)/user/cache/cache.o: $(B)/unwind_builder.h
+
 # the page's parts as numbers in a C array
 PAGE_SRC := $(wildcard user/out/page/*)
 

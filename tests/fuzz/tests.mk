@@ -4,7 +4,7 @@
 #   make fuzz-cfi RUNS=100000000
 
 FUZZ_DIR   := $(B)/tests/fuzz
-FUZZ_SRC   := $(filter-out %/fuzz_in.c,$(wildcard tests/fuzz/*.c)) \
+FUZZ_SRC   := tests/fuzz/cfi.c tests/fuzz/sections.c \
               tests/cfi/image.c $(wildcard user/base/*.c user/obj/*.c)
 FUZZ_FLAGS := -std=gnu11 -O1 -g -Wall -Wextra -Wno-unused-parameter \
               -fno-omit-frame-pointer -fsanitize=address,undefined \
@@ -25,8 +25,21 @@ $(FUZZ_FILES): $(FUZZ_DIR)/shapes%.so: tests/cfi/shapes.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -w -shared -fPIC $(subst ~, ,$*) -o $@ $<
 
-.PHONY: check-fuzz fuzz-cfi
-check-fuzz: fuzz-cfi
+# Entries of the cache; for a night: make fuzz-entries RUNS=100000000
+FUZZ_ENTRIES_SRC := tests/fuzz/entries.c \
+              $(wildcard user/base/*.c user/obj/*.c user/cache/*.c)
+
+$(FUZZ_DIR)/entries: $(FUZZ_ENTRIES_SRC) $(wildcard user/cache/*.h user/obj/*.h) \
+		$(B)/unwind_builder.h
+	$(call say,TEST)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(FUZZ_FLAGS) -o $@ $(FUZZ_ENTRIES_SRC) -liberty -lz
+
+.PHONY: check-fuzz fuzz-cfi fuzz-entries
+check-fuzz: fuzz-cfi fuzz-entries
+fuzz-entries: $(FUZZ_DIR)/entries $(FUZZ_FILES)
+	$(Q)$< $(RUNS) $(SEED) $(FUZZ_FILES) /bin/true
+
 fuzz-cfi: $(FUZZ_DIR)/cfi $(FUZZ_FILES)
 	$(Q)$< $(RUNS) $(SEED) $(FUZZ_FILES) /bin/true \
 		$(wildcard /lib64/ld-linux-x86-64.so.2 /usr/aarch64-linux-gnu/lib/libm.so.6)

@@ -15,6 +15,9 @@
 
 #define COOKIES 8
 
+/* The first message of an answer that doesn't say what it was made from. */
+#define TABLED_BYTES (offsetof(struct wire_table, reads) + read_list_bytes(0))
+
 struct taken {
 	size_t n; /* pages */
 	union unwind_page *pages;
@@ -23,6 +26,8 @@ struct taken {
 	unsigned int turn; /* among the answers */
 	struct unwind_head head;
 	struct unwind_stats stats;
+	struct read_list *reads;
+	struct hash hash;
 };
 
 struct collected {
@@ -50,8 +55,8 @@ static void on_pages(void *arg, uint64_t cookie, uint32_t first,
 	collected->kill = 0;
 }
 
-static void on_done(void *arg, uint64_t cookie, int err, const struct unwind_head *head,
-		    const struct unwind_stats *stats)
+static void on_done(void *arg, uint64_t cookie, int err,
+		    const struct table_answer *answer)
 {
 	struct collected *collected = arg;
 	struct taken *taken = &collected->tables[cookie];
@@ -59,20 +64,32 @@ static void on_done(void *arg, uint64_t cookie, int err, const struct unwind_hea
 	assert_false(taken->done);
 	taken->done = true;
 	taken->err = err;
-	taken->head = *head;
-	taken->stats = *stats;
+	taken->head = answer->head;
+	taken->stats = answer->stats;
 	taken->turn = ++collected->turns;
+	taken->hash = answer->hash;
+	if (answer->reads) {
+		taken->reads = malloc(read_list_bytes(answer->reads->n));
+		memcpy(taken->reads, answer->reads, read_list_bytes(answer->reads->n));
+	}
+}
+
+static void on_hashed(void *arg, uint64_t cookie, int err, const struct hash *hash,
+		      int fd)
+{
+	assert_true(fcntl(fd, F_GETFD) >= 0);
+	close(fd);
+	on_done(arg, cookie, err, &(struct table_answer){ .hash = *hash });
 }
 
 static void on_scan(void *arg, uint64_t cookie, int err, const struct elf_facts *facts)
 {
-	on_done(arg, cookie, err, &(struct unwind_head){ 0 },
-		&(struct unwind_stats){ 0 });
+	on_done(arg, cookie, err, &(struct table_answer){ 0 });
 }
 
 static struct worker *start(struct collected *collected)
 {
-	const struct table_sink sink = { collected, on_pages, on_done };
+	const struct table_sink sink = { collected, on_pages, on_done, on_hashed };
 	struct worker *worker;
 
 	assert_int_equal(worker_new(&worker), 0);
@@ -87,8 +104,11 @@ static void finish(struct worker *worker, struct collected *collected)
 
 static void end(struct worker *worker, struct collected *collected)
 {
-	for (int i = 0; i < COOKIES; i++)
+	for (int i = 0; i < COOKIES; i++) {
 		free(collected->tables[i].pages);
+		free(collected->tables[i].reads);
+	}
+	memset(collected, 0, sizeof(*collected));
 	worker_free(worker);
 }
 
@@ -229,7 +249,7 @@ static int take_head(struct worker *worker, struct scan_job *job,
 	struct wire_pages *pages = &worker->buf.pages;
 
 	worker->buf.table.head = (struct wire_answer){ WIRE_TABLED, 0, 4, 0 };
-	assert_int_equal(worker_take_table(worker, job, sizeof(struct wire_table)), 1);
+	assert_int_equal(worker_take_table(worker, job, TABLED_BYTES), 1);
 	pages->head = (struct wire_answer){ WIRE_PAGES, 0, 1, 0 };
 	pages->pages[0].head = *head;
 	return worker_take_table(worker, job,
@@ -301,11 +321,83 @@ static void bounds_the_number_of_pages(void **state)
 
 		worker->buf.table.head =
 			(struct wire_answer){ WIRE_TABLED, 0, bad[i], 0 };
-		assert_int_equal(
-			worker_take_table(worker, &job, sizeof(struct wire_table)),
-			-EPROTO);
+		assert_int_equal(worker_take_table(worker, &job, TABLED_BYTES), -EPROTO);
 		assert_null(job.table);
 	}
+	end(worker, &collected);
+}
+
+static void hashes_what_it_is_told(void **state)
+{
+	static struct collected collected;
+	struct worker *worker = start(&collected);
+	int fd = open_libc();
+	struct read_list list, wrong;
+	struct hash hash;
+	struct stat st;
+
+	assert_int_equal(fstat(fd, &st), 0);
+	reads_of_ends(&list, (uint64_t)st.st_size);
+	wrong = list;
+	wrong.file_bytes++;
+	assert_int_equal(worker_submit_hash(worker, open_libc(), 0, &list), 0);
+	assert_int_equal(worker_submit_noted_table(worker, open_libc(), 1), 0);
+	assert_int_equal(worker_submit_table(worker, open_libc(), 2), 0);
+	assert_int_equal(worker_submit_hash(worker, open_libc(), 3, &wrong), 0);
+	finish(worker, &collected);
+	for (unsigned int i = 0; i < 4; i++)
+		assert_int_equal(collected.tables[i].turn, i + 1);
+	assert_int_equal(collected.tables[0].err, 0);
+	assert_int_equal(reads_hash(fd, &list, &hash), 0);
+	assert_memory_equal(&collected.tables[0].hash, &hash, sizeof(hash));
+	expect_whole(&collected.tables[1], open_libc());
+	assert_non_null(collected.tables[1].reads);
+	assert_true(collected.tables[1].reads->n > 2);
+	assert_int_equal(reads_hash(fd, collected.tables[1].reads, &hash), 0);
+	assert_memory_equal(&collected.tables[1].hash, &hash, sizeof(hash));
+	expect_whole(&collected.tables[2], open_libc());
+	assert_null(collected.tables[2].reads);
+	assert_true(collected.tables[3].err < 0);
+	close(fd);
+	end(worker, &collected);
+}
+
+/* Of what it was made from, as a parser may say it that a file took over. */
+static void believes_no_list(void **state)
+{
+	static struct collected collected;
+	struct worker *worker = start(&collected);
+	const size_t before = offsetof(struct wire_table, reads);
+	struct wire_table *said = &worker->buf.table;
+	struct scan_job job = { .fd = -1, .kind = JOB_NOTED_TABLE };
+	struct wire_hash *hash = &worker->buf.hash;
+
+	for (int i = 0; i < 6; i++) {
+		size_t n = before + read_list_bytes(1) - (i == 1);
+
+		said->head = (struct wire_answer){ WIRE_TABLED, 0, 4, 0 };
+		said->reads = (struct read_list){ .file_bytes = 10, .n = 1 };
+		said->reads.ranges[0] = (struct read_range){ 4, 6 };
+		if (i == 2)
+			said->reads.n = 2;
+		if (i == 3)
+			said->reads.n = UINT32_MAX;
+		if (i == 4)
+			said->reads.ranges[0].bytes = 7;
+		if (i == 5)
+			n = before - 1;
+		assert_int_equal(worker_take_table(worker, &job, n), i ? -EPROTO : 1);
+		worker_free_table(&job);
+	}
+	hash->head = (struct wire_answer){ WIRE_HASHED, 0, 0, 0 };
+	assert_int_equal(worker_take_hash(worker, &job, sizeof(*hash)), 0);
+	assert_int_equal(worker_take_hash(worker, &job, sizeof(*hash) - 1), -EPROTO);
+	assert_int_equal(worker_take_hash(worker, &job, sizeof(*hash) + 1), -EPROTO);
+	assert_int_equal(worker_take_hash(worker, &job, 3), -EPROTO);
+	hash->head.err = 1;
+	assert_int_equal(worker_take_hash(worker, &job, sizeof(hash->head)), -EBADMSG);
+	hash->head = (struct wire_answer){ WIRE_FACTS, 0, 0, 0 };
+	assert_int_equal(worker_take_hash(worker, &job, sizeof(*hash)), -EPROTO);
 	end(worker, &collected);
 }
 
@@ -318,6 +410,8 @@ int main(void)
 		cmocka_unit_test(believes_no_sizes),
 		cmocka_unit_test(takes_no_pages_too_many),
 		cmocka_unit_test(bounds_the_number_of_pages),
+		cmocka_unit_test(hashes_what_it_is_told),
+		cmocka_unit_test(believes_no_list),
 	};
 
 	return cmocka_run_group_tests(tests, setup, files_teardown);

@@ -13,6 +13,7 @@
 
 struct outfile {
 	int fd;
+	int folder;	/* that target and beside are paths in; borrowed */
 	bool is_beside; /* to be moved to target at the end */
 	char target[PATH_MAX], beside[PATH_MAX];
 };
@@ -76,24 +77,31 @@ static int open_in_place(struct outfile *file, const char *path)
 	return file->fd < 0 ? fail_errno(-errno, "cannot write to %s", file->target) : 0;
 }
 
+static int make_beside(struct outfile *file, mode_t mode)
+{
+	if (snprintf(file->beside, sizeof(file->beside), "%s.%d.part", file->target,
+		     (int)getpid()) >= (int)sizeof(file->beside))
+		return fail(-ENAMETOOLONG, "%s: the path is too long", file->target);
+	/* what lies there is an accident's or somebody's trap: never write to it */
+	unlinkat(file->folder, file->beside, 0);
+	file->fd = openat(file->folder, file->beside,
+			  O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+	if (file->fd < 0)
+		return fail_errno(-errno, "cannot create %s", file->beside);
+	file->is_beside = true;
+	return 0;
+}
+
 /* A link keeps pointing: what it points to is replaced. */
 static int open_beside(struct outfile *file, const char *path)
 {
 	struct stat st;
 	int err = find_target(path, file->target, sizeof(file->target));
 
+	if (!err)
+		err = make_beside(file, 0666);
 	if (err)
 		return err;
-	if (snprintf(file->beside, sizeof(file->beside), "%s.%d.part", file->target,
-		     (int)getpid()) >= (int)sizeof(file->beside))
-		return fail(-ENAMETOOLONG, "%s: the path is too long", path);
-	/* what lies there is an accident's or somebody's trap: never write to it */
-	unlink(file->beside);
-	file->fd = open(file->beside,
-			O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
-	if (file->fd < 0)
-		return fail_errno(-errno, "cannot create %s", file->beside);
-	file->is_beside = true;
 	if (!stat(file->target, &st) && fchmod(file->fd, st.st_mode & 0777))
 		return fail_errno(-errno, "cannot keep the mode of %s", path);
 	return 0;
@@ -107,8 +115,26 @@ int outfile_new(struct outfile **ret, const char *path)
 	if (!file)
 		return fail(-ENOMEM, "no memory for an output");
 	file->fd = -1;
+	file->folder = AT_FDCWD;
 	err = !strcmp(path, "-") || is_special(path) ? open_in_place(file, path)
 						     : open_beside(file, path);
+	if (err)
+		return err;
+	*ret = GIVE(file);
+	return 0;
+}
+
+int outfile_new_in(struct outfile **ret, int folder, const char *name)
+{
+	AUTO(outfile) file = calloc(1, sizeof(*file));
+	int err;
+
+	if (!file)
+		return fail(-ENOMEM, "no memory for an output");
+	file->fd = -1;
+	file->folder = folder;
+	snprintf(file->target, sizeof(file->target), "%s", name);
+	err = make_beside(file, 0600);
 	if (err)
 		return err;
 	*ret = GIVE(file);
@@ -122,7 +148,7 @@ void outfile_free(struct outfile *file)
 	if (file->fd >= 0)
 		close(file->fd);
 	if (file->is_beside)
-		unlink(file->beside);
+		unlinkat(file->folder, file->beside, 0);
 	free(file);
 }
 
@@ -137,7 +163,8 @@ int outfile_finish(struct outfile *file)
 {
 	if (close(GIVE_FD(file->fd)))
 		return fail_errno(-errno, "cannot write %s", file->target);
-	if (file->is_beside && rename(file->beside, file->target))
+	if (file->is_beside &&
+	    renameat(file->folder, file->beside, file->folder, file->target))
 		return fail_errno(-errno, "cannot replace %s", file->target);
 	file->is_beside = false;
 	return 0;

@@ -17,6 +17,10 @@ int outfile_write(const char *path, const void *bytes, size_t n);
 struct outfile;
 
 int outfile_new(struct outfile **ret, const char *path);
+/* A private file of this name in a folder, a descriptor that is borrowed; a link of
+ * that name is replaced, not followed. */
+int outfile_new_in(struct outfile **ret, int folder, const char *name);
+
 int outfile_add(struct outfile *file, const void *bytes, size_t n);
 int outfile_finish(struct outfile *file);
 void outfile_free(struct outfile *file); /* NULL is fine */

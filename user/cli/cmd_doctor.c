@@ -4,6 +4,7 @@
 #include "cli/commands.h"
 #include "cli/process_text.h"
 #include "flow/doctor.h"
+#include "flow/doctor_cache.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -106,6 +107,8 @@ static int add_machine(struct str *out, const struct doctor_line *line)
 	struct probe_result probes[PROBES_MOST];
 	size_t n = probe_all(probes);
 
+	if (n < PROBES_MOST)
+		doctor_cache(&probes[n++]);
 	if (line->json)
 		add_json(out, probes, n);
 	else

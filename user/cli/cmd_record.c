@@ -80,6 +80,10 @@ static const struct option options[] = {
 	{ OPTION_UNSIGNED, 0, "unwind-memory", "MB",
 	  "kernel memory for unwind tables (64)", AT(record.unwind_mb), .least = 1,
 	  .most = UNWIND_MB_MOST },
+	{ OPTION_STRING, 0, "unwind-cache", "PATH",
+	  "folder that keeps unwind tables from start to start,\n"
+	  "or none (/var/cache/weft; a user's: ~/.cache/weft)",
+	  AT(record.unwind_cache) },
 
 	{ OPTION_HEADING, .help = "What is written" },
 	{ OPTION_STRING, 'o', "output", "FILE",

@@ -43,15 +43,15 @@ static void look_end(struct look *look)
 }
 
 /* The cookie is the file's place in the list. */
-static void on_table(void *arg, uint64_t cookie, int err, const struct unwind_head *head,
-		     const struct unwind_stats *stats)
+static void on_table(void *arg, uint64_t cookie, int err,
+		     const struct table_answer *answer)
 {
 	struct look *look = arg;
 	struct doctor_file *file = &look->process->files[cookie];
 
 	file->table_err = err;
-	file->head = *head;
-	file->stats = *stats;
+	file->head = answer->head;
+	file->stats = answer->stats;
 }
 
 static int look_begin(struct look *look)

@@ -49,8 +49,9 @@ struct record_options {
 	const char *event;	     /* --event: "cpu-clock", "cycles", NULL = try */
 	bool quiet;		     /* -q: no progress, no summary */
 	enum unwind unwind;
-	unsigned int unwind_mb; /* --unwind-memory: for tables, and what is mapped */
-	unsigned int sabotage;	/* hidden, for negative controls */
+	unsigned int unwind_mb;	  /* --unwind-memory: for tables, and what is mapped */
+	const char *unwind_cache; /* --unwind-cache: a folder, "none", NULL = default */
+	unsigned int sabotage;	  /* hidden, for negative controls */
 };
 
 /*

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "flow/priority.h"
 #include "proc/scan.h"
 
@@ -154,6 +155,7 @@ static int new_parts(struct recording *r)
 	struct publisher_config config = {
 		.maps = sampler_published(r->sampler),
 		.worker = r->worker,
+		.cache = r->cache,
 		.tables = r->options->unwind != UNWIND_FP,
 		.all_by_table = r->options->unwind == UNWIND_TABLE,
 	};
@@ -192,13 +194,26 @@ static int look_around(struct recording *r, bool everyone)
 	return err;
 }
 
+static void tell_of_tables(const struct recording *r)
+{
+	struct publisher_counts counts;
+
+	publisher_count(r->publisher, &counts);
+	log_verbose("unwind tables: %lu made, %lu out of %s", counts.tables.lookup.made,
+		    counts.tables.lookup.cache.hits,
+		    r->cache ? cache_path(r->cache) : "no cache");
+}
+
 static int first_look(struct recording *r)
 {
 	int err = look_around(r, !r->options->command);
 
 	if (!err)
 		err = publisher_flush(r->publisher, FIRST_SCAN_MS);
-	return err < 0 ? err : 0;
+	if (err < 0)
+		return err;
+	tell_of_tables(r);
+	return 0;
 }
 
 /* What was not told is read again; in a storm of losses now and then, or that
@@ -230,6 +245,8 @@ int recording_new(struct recording **ret, const struct record_options *options,
 		err = command_new(&r->command, options->command, &before);
 	if (!err)
 		err = new_sampler(r);
+	if (!err && options->unwind != UNWIND_FP)
+		err = cache_new(&r->cache, options->unwind_cache);
 	if (!err)
 		err = new_parts(r);
 	if (!err)
@@ -247,6 +264,7 @@ void recording_free(struct recording *r)
 	command_close(&r->command);
 	tape_writer_free(r->tape);
 	publisher_free(r->publisher);
+	cache_free(r->cache);
 	pipeline_free(r->pipeline);
 	sampler_free(r->sampler);
 	worker_free(r->worker);

@@ -20,6 +20,7 @@ struct recording {
 	struct command command;
 	enum tick_event event;
 	struct sampler *sampler;
+	struct cache *cache; /* of unwind tables; NULL: none */
 	struct publisher *publisher;
 	struct pipeline *pipeline;
 	struct files *files;	  /* the publisher's */

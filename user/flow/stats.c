@@ -103,6 +103,18 @@ static void json_samples(struct str *out, const struct stats *stats)
 		 intern_count(profile->stacks));
 }
 
+static void json_cache(struct str *out, const struct lookup_counts *counts)
+{
+	const struct cache_counts *cache = &counts->cache;
+
+	str_addf(out,
+		 "\"unwind_cache\":{\"hits\":%lu,\"misses\":%lu,\"others\":%lu,"
+		 "\"spoilt\":%lu,\"kept\":%lu,\"too_large\":%lu,\"failed\":%lu,"
+		 "\"removed\":%lu},",
+		 cache->hits, cache->misses, cache->others, cache->spoilt, cache->kept,
+		 cache->too_large, cache->failed, cache->removed);
+}
+
 static void json_published(struct str *out, const struct publisher_counts *counts)
 {
 	str_addf(out,
@@ -116,13 +128,16 @@ static void json_published(struct str *out, const struct publisher_counts *count
 		 counts->delays.measured, counts->delays.median_ns, counts->delays.p95_ns,
 		 counts->delays.most_ns);
 	str_addf(out,
-		 "\"tables\":{\"ready\":%lu,\"without\":%lu,\"unreadable\":%lu,"
+		 "\"tables\":{\"made\":%lu,\"ready\":%lu,\"without\":%lu,\"unreadable\":%"
+		 "lu,"
 		 "\"refused\":%lu,\"taken_back\":%lu,\"rows\":%lu,\"bytes\":%lu,"
 		 "\"spaces\":%lu,\"spaces_refused\":%lu,\"mappings_left_out\":%lu},",
-		 counts->tables.ready, counts->tables.without, counts->tables.unreadable,
-		 counts->tables.refused, counts->tables.taken_back, counts->tables.rows,
+		 counts->tables.lookup.made, counts->tables.ready, counts->tables.without,
+		 counts->tables.unreadable, counts->tables.refused,
+		 counts->tables.taken_back, counts->tables.rows,
 		 counts->tables.pages * UNWIND_PAGE_BYTES, counts->spaces.made,
 		 counts->spaces.refused, counts->spaces.cut);
+	json_cache(out, &counts->tables.lookup);
 }
 
 static void json_user_half(struct str *out, const struct stats *stats)

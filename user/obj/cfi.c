@@ -248,6 +248,8 @@ static int read_sections(struct reading *reading)
 	if (!err)
 		err = list_entries(reading, DEBUG_FRAME);
 	if (err && reading->n_eh) {
+		if (err == -ENOMEM)
+			elf_file_spoil_reads(reading->file);
 		reading->stats.bad++;
 		error_clear(); /* it was there for debuggers only */
 		reading->entries.n = reading->n_eh;

@@ -12,15 +12,10 @@
 #define PHDRS_MOST 256
 #define SHDRS_MOST (128u << 10)
 
-int elf_file_read(struct elf_file *file, uint64_t offset, void *buf, size_t n)
+static int read_all(struct elf_file *file, uint64_t offset, void *buf, size_t n)
 {
 	size_t done = 0;
 
-	if (offset > file->bytes || n > file->bytes - offset)
-		return fail(-EBADMSG, "ELF file is cut short");
-	if (n > file->budget)
-		return fail(-EBADMSG, "ELF file has too large tables");
-	file->budget -= n;
 	while (done < n) {
 		ssize_t got = pread(file->fd, (char *)buf + done, n - done,
 				    (off_t)(offset + done));
@@ -34,6 +29,30 @@ int elf_file_read(struct elf_file *file, uint64_t offset, void *buf, size_t n)
 		done += (size_t)got;
 	}
 	return 0;
+}
+
+void elf_file_spoil_reads(struct elf_file *file)
+{
+	if (file->reads)
+		file->reads->spoilt = true;
+}
+
+/* What its size or the budget refuses says nothing else of a file. */
+int elf_file_read(struct elf_file *file, uint64_t offset, void *buf, size_t n)
+{
+	int err;
+
+	if (offset > file->bytes || n > file->bytes - offset)
+		return fail(-EBADMSG, "ELF file is cut short");
+	if (n > file->budget)
+		return fail(-EBADMSG, "ELF file has too large tables");
+	file->budget -= n;
+	err = read_all(file, offset, buf, n);
+	if (err)
+		elf_file_spoil_reads(file);
+	else if (file->reads)
+		reads_note(file->reads, offset, buf, n);
+	return err;
 }
 
 static int check_header(const Elf64_Ehdr *header)
@@ -85,15 +104,22 @@ static int read_shdrs(struct elf_file *file)
 
 int elf_file_open(struct elf_file *file, int fd)
 {
+	return elf_file_open_noting(file, fd, NULL);
+}
+
+int elf_file_open_noting(struct elf_file *file, int fd, struct reads *reads)
+{
 	struct stat st;
 	int err;
 
-	*file = (struct elf_file){ .fd = fd, .budget = ELF_READ_MOST };
+	*file = (struct elf_file){ .fd = fd, .budget = ELF_READ_MOST, .reads = reads };
 	if (fstat(fd, &st))
 		return fail_errno(-errno, "cannot look at ELF file");
 	if (!S_ISREG(st.st_mode) || st.st_size < (off_t)sizeof(file->header))
 		return fail(-ENOEXEC, "not an ELF file");
 	file->bytes = (uint64_t)st.st_size;
+	if (reads)
+		reads_begin(reads, file->bytes);
 	err = elf_file_read(file, 0, &file->header, sizeof(file->header));
 	if (!err)
 		err = check_header(&file->header);

@@ -145,14 +145,18 @@ static bool is_proven(struct proof *proof, unwind_spans next, void *arg)
 		if (begin == UINT64_MAX)
 			begin = span.begin;
 		end = span.end;
+		if (!proven)
+			continue;
 		if (span.rule->cfa == UNWIND_CFA_NONE)
 			look_at_gap(proof, span.begin, end_of_code(proof, &span));
 		else if (span.rule->cfa == UNWIND_CFA_SIGNAL)
 			proven = false; /* it calls nobody and has a callee */
-		else if (proven && !does_no_harm(span.rule))
+		else if (!does_no_harm(span.rule))
 			proven = look_at(&proof->window, &span) == QUIET;
+		proven = proven && proof->uncovered <= UNCOVERED_MOST;
 	}
-	look_outside(proof, begin, end);
+	if (proven)
+		look_outside(proof, begin, end);
 	return proven && proof->uncovered <= UNCOVERED_MOST;
 }
 
@@ -164,8 +168,10 @@ bool unwind_fp_is_kept(struct elf_file *file, unwind_spans next, void *arg)
 	if (file->header.e_machine != EM_X86_64 || !could_be(next, arg))
 		return false;
 	proof = malloc(sizeof(*proof));
-	if (!proof)
+	if (!proof) {
+		elf_file_spoil_reads(file);
 		return false;
+	}
 	proof->uncovered = 0;
 	proof->window.file = file;
 	proof->window.vaddr = proof->window.n = 0;

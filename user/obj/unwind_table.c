@@ -190,6 +190,11 @@ static int finish(struct unwind_table *table)
 
 int unwind_table_build(int fd, struct unwind_table **ret)
 {
+	return unwind_table_build_noting(fd, NULL, ret);
+}
+
+int unwind_table_build_noting(int fd, struct reads *reads, struct unwind_table **ret)
+{
 	AUTO(unwind_table) table = calloc(1, sizeof(*table));
 	const struct cfi_sink sink = { .arg = table, .row = take_row };
 	struct unwind_plt plt;
@@ -201,7 +206,7 @@ int unwind_table_build(int fd, struct unwind_table **ret)
 		return fail(-ENOMEM, "no memory for an unwind table");
 	err = unwind_rules_init(&table->rules);
 	if (!err)
-		err = elf_file_open(&file, fd);
+		err = elf_file_open_noting(&file, fd, reads);
 	if (!err) {
 		unwind_plt_open(&plt, &file, &sink);
 		err = cfi_read(&file, &with_plt, &table->stats.cfi);

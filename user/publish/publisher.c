@@ -69,15 +69,20 @@ static void on_facts(void *arg, uint32_t module, const struct elf_facts *facts)
 
 static int new_tables(struct publisher *p)
 {
-	const struct tables_sink sink = { p, on_table };
+	struct tables_config tables = {
+		.worker = p->config.worker,
+		.cache = p->config.cache,
+		.sink = { p, on_table },
+	};
 	struct spaces_config spaces = {
 		.files = p->files,
 		.all_by_table = p->config.all_by_table,
 	};
 	int err = heap_new(&p->heap, &p->config.maps);
 
+	tables.heap = p->heap;
 	if (!err)
-		err = tables_new(&p->tables, p->heap, p->config.worker, &sink);
+		err = tables_new(&p->tables, &tables);
 	if (err)
 		return err;
 	spaces.heap = p->heap;

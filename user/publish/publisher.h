@@ -21,6 +21,7 @@ struct publisher_config {
 	struct published_maps maps;
 	struct worker *worker;
 	struct module_table *modules; /* which others name by, too */
+	struct cache *cache;	      /* of unwind tables; NULL: none */
 	bool tables;		      /* walk by unwind tables */
 	bool all_by_table;	      /* also where code keeps frame pointers */
 };

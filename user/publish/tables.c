@@ -11,7 +11,7 @@
 
 struct tables {
 	struct heap *heap;
-	struct worker *worker;
+	struct lookup *lookup;
 	struct tables_sink sink;
 	VEC(struct table) tables; /* by module */
 	struct tables_counts counts;
@@ -23,6 +23,7 @@ void tables_free(struct tables *tables)
 {
 	if (!tables)
 		return;
+	lookup_free(tables->lookup);
 	vec_free(&tables->tables);
 	free(tables);
 }
@@ -54,7 +55,7 @@ int tables_want(struct tables *tables, uint32_t module, int fd)
 	if (fd < 0)
 		return 0;
 	copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	if (copy < 0 || worker_submit_table(tables->worker, copy, module)) {
+	if (copy < 0 || lookup_begin(tables->lookup, copy, module)) {
 		tables->counts.unreadable++;
 		error_clear(); /* one file without a table is no reason to stop */
 		return 0;
@@ -133,8 +134,8 @@ static void on_pages(void *arg, uint64_t module, uint32_t first,
 	}
 }
 
-static void on_done(void *arg, uint64_t module, int err, const struct unwind_head *head,
-		    const struct unwind_stats *stats)
+static void on_done(void *arg, uint64_t module, int err,
+		    const struct table_answer *answer)
 {
 	struct tables *tables = arg;
 	struct table *table = &tables->tables.items[module];
@@ -149,23 +150,25 @@ static void on_done(void *arg, uint64_t module, int err, const struct unwind_hea
 		table->state = TABLE_READY;
 		table->unused_ns = clock_now_ns();
 		tables->counts.ready++;
-		tables->counts.rows += stats->n_rows;
+		tables->counts.rows += answer->stats.n_rows;
 	}
 	tables->sink.changed(tables->sink.arg, (uint32_t)module);
 }
 
-int tables_new(struct tables **ret, struct heap *heap, struct worker *worker,
-	       const struct tables_sink *sink)
+int tables_new(struct tables **ret, const struct tables_config *config)
 {
-	struct tables *tables = calloc(1, sizeof(*tables));
+	AUTO(tables) tables = calloc(1, sizeof(*tables));
+	const struct table_sink sink = { tables, on_pages, on_done, NULL };
+	int err;
 
 	if (!tables)
 		return fail(-ENOMEM, "no memory for the unwind tables");
-	tables->heap = heap;
-	tables->worker = worker;
-	tables->sink = *sink;
-	worker_set_table_sink(worker, &(struct table_sink){ tables, on_pages, on_done });
-	*ret = tables;
+	tables->heap = config->heap;
+	tables->sink = config->sink;
+	err = lookup_new(&tables->lookup, config->worker, config->cache, &sink);
+	if (err)
+		return err;
+	*ret = GIVE(tables);
 	return 0;
 }
 
@@ -186,6 +189,7 @@ void tables_count(const struct tables *tables, struct tables_counts *ret)
 {
 	*ret = tables->counts;
 	ret->pages = heap_used(tables->heap);
+	lookup_count(tables->lookup, &ret->lookup);
 }
 
 int tables_error(const struct tables *tables)

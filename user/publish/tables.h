@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The unwind tables of files, by module: asked of the parse worker when a file
+ * The unwind tables of files, by module: looked up or made when a file
  * is first mapped, put where the ticks find them, and taken back, least
  * recently used first, when there is no room for another.
  */
@@ -8,7 +8,7 @@
 #define WEFT_PUBLISH_TABLES_H
 
 #include "publish/heap.h"
-#include "sym/worker.h"
+#include "publish/lookup.h"
 
 #include <stdbool.h>
 
@@ -32,6 +32,7 @@ struct tables_counts {
 	unsigned long ready, without, unreadable, refused, taken_back;
 	unsigned long rows;
 	unsigned long pages; /* in use now, those of mappings too */
+	struct lookup_counts lookup;
 };
 
 /* Told whenever a table became READY, WITHOUT or REFUSED. */
@@ -42,9 +43,15 @@ struct tables_sink {
 
 struct tables;
 
-/* heap and worker are borrowed; the worker's tables come here from now on. */
-int tables_new(struct tables **ret, struct heap *heap, struct worker *worker,
-	       const struct tables_sink *sink);
+struct tables_config {
+	struct heap *heap;
+	struct worker *worker; /* whose tables come here from now on */
+	struct cache *cache;   /* NULL: none */
+	struct tables_sink sink;
+};
+
+/* What the config names is borrowed. */
+int tables_new(struct tables **ret, const struct tables_config *config);
 void tables_free(struct tables *tables); /* NULL is fine */
 DEFINE_FREEP(tables)
 

@@ -113,9 +113,8 @@ static void free_job(struct scan_job *job)
 	if (job->fd >= 0)
 		close(GIVE_FD(job->fd));
 	free(job->facts);
-	free(job->table);
 	job->facts = NULL;
-	job->table = NULL;
+	worker_free_table(job);
 }
 
 void worker_free(struct worker *worker)
@@ -154,7 +153,8 @@ static void answer_job(struct worker *worker, struct scan_job *job, int err)
 {
 	job->err = err;
 	job->done = true;
-	close(GIVE_FD(job->fd));
+	if (job->kind != JOB_HASH) /* whose sink gets it back */
+		close(GIVE_FD(job->fd));
 	worker->counts.failed += err != 0;
 	skip_done(worker);
 }
@@ -179,10 +179,10 @@ static void blame_oldest(struct worker *worker, int why)
 
 static int send_job(struct worker *worker, const struct scan_job *job)
 {
-	const struct wire_request request = {
-		.kind = job->wants_table ? WIRE_TABLE : WIRE_SCAN,
-	};
+	const struct wire_request request = { .kind = WIRE_SCAN };
 
+	if (job->kind != JOB_SCAN)
+		return worker_send_table(worker, job);
 	return wire_send(worker->sock, &request, sizeof(request), job->fd, MSG_DONTWAIT);
 }
 
@@ -241,6 +241,18 @@ static int take_facts(struct scan_job *job, const union wire_buffer *buf, size_t
 	return 0;
 }
 
+static int take_answer(struct worker *worker, struct scan_job *job, size_t n)
+{
+	switch (job->kind) {
+	case JOB_SCAN:
+		return take_facts(job, &worker->buf, n);
+	case JOB_HASH:
+		return worker_take_hash(worker, job, n);
+	default:
+		return worker_take_table(worker, job, n);
+	}
+}
+
 static void recv_answers(struct worker *worker)
 {
 	while (worker->answered < worker->sent) {
@@ -251,9 +263,7 @@ static void recv_answers(struct worker *worker)
 
 		if (n == -EAGAIN)
 			return;
-		err = n <= 0		 ? -EPIPE
-		      : job->wants_table ? worker_take_table(worker, job, (size_t)n)
-					 : take_facts(job, &worker->buf, (size_t)n);
+		err = n <= 0 ? -EPIPE : take_answer(worker, job, (size_t)n);
 		if (n <= 0 || err == -EPROTO)
 			blame_oldest(worker, err);
 		else if (err <= 0)
@@ -311,7 +321,7 @@ static void trim_queue(struct worker *worker)
 			worker->jobs.n * sizeof(*worker->jobs.items));
 }
 
-static int submit(struct worker *worker, const struct scan_job *job)
+int worker_queue(struct worker *worker, const struct scan_job *job)
 {
 	int err = 0;
 
@@ -331,28 +341,7 @@ static int submit(struct worker *worker, const struct scan_job *job)
 
 int worker_submit_scan(struct worker *worker, int fd, uint64_t cookie)
 {
-	return submit(worker, &(struct scan_job){ .fd = fd, .cookie = cookie });
-}
-
-int worker_submit_table(struct worker *worker, int fd, uint64_t cookie)
-{
-	return submit(worker, &(struct scan_job){
-				      .fd = fd, .cookie = cookie, .wants_table = true });
-}
-
-void worker_set_table_sink(struct worker *worker, const struct table_sink *sink)
-{
-	worker->table_sink = *sink;
-}
-
-static void deliver_table(struct worker *worker, const struct scan_job *job)
-{
-	const struct table_sink *sink = &worker->table_sink;
-	static const struct table_answer nothing;
-	const struct table_answer *table = job->err ? &nothing : job->table;
-
-	if (sink->done)
-		sink->done(sink->arg, job->cookie, job->err, &table->head, &table->stats);
+	return worker_queue(worker, &(struct scan_job){ .fd = fd, .cookie = cookie });
 }
 
 /* The sink may submit more, which may move the queue. */
@@ -363,8 +352,8 @@ static void deliver(struct worker *worker, scan_sink sink, void *arg)
 	while (worker->first < worker->answered) {
 		struct scan_job job = worker->jobs.items[worker->first++];
 
-		if (job.wants_table)
-			deliver_table(worker, &job);
+		if (job.kind != JOB_SCAN)
+			worker_deliver_table(worker, &job);
 		else
 			sink(arg, job.cookie, job.err, job.facts ? job.facts : &nothing);
 		free_job(&job);

@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "obj/elf_scan.h"
 #include "obj/names.h"
+#include "obj/reads.h"
 #include "obj/unwind_table.h"
 
 struct worker;
@@ -31,12 +32,20 @@ DEFINE_FREEP(worker)
  */
 int worker_submit_scan(struct worker *worker, int fd, uint64_t cookie);
 
+/* What the making of a table came to. */
+struct table_answer {
+	struct unwind_head head;
+	struct unwind_stats stats;
+	struct read_list *reads; /* what it was made from; NULL: not asked, or not told */
+	struct hash hash;	 /* of that */
+};
+
 /*
  * Receives unwind tables. Pages come as they arrive, from within any call that
  * takes a worker; the first message begins with the head page, so that it tells
  * n_pages. done comes from worker_collect(), in order with the scans' answers,
- * also for a table of which some pages came and then an error. Nothing of this
- * may use the worker.
+ * also for a table of which some pages came and then an error. pages may not use
+ * the worker; the others may submit more.
  */
 struct table_sink {
 	void *arg;
@@ -46,9 +55,14 @@ struct table_sink {
 		      const union unwind_page *pages, uint32_t n);
 
 	/* err: as for a scan; -ENODATA: the file has no call frame information.
-	 * head and stats: zero unless err is 0. */
-	void (*done)(void *arg, uint64_t cookie, int err, const struct unwind_head *head,
-		     const struct unwind_stats *stats);
+	 * answer: zero unless err is 0. */
+	void (*done)(void *arg, uint64_t cookie, int err,
+		     const struct table_answer *answer);
+
+	/* The answer to worker_submit_hash(); comes as done does. The file is the
+	 * sink's again. */
+	void (*hashed)(void *arg, uint64_t cookie, int err, const struct hash *hash,
+		       int fd);
 };
 
 /* Before the first worker_submit_table(); sink is copied. */
@@ -56,6 +70,13 @@ void worker_set_table_sink(struct worker *worker, const struct table_sink *sink)
 
 /* Queues the making of an unwind table; otherwise as worker_submit_scan(). */
 int worker_submit_table(struct worker *worker, int fd, uint64_t cookie);
+
+/* The same; the answer says what it was made from. */
+int worker_submit_noted_table(struct worker *worker, int fd, uint64_t cookie);
+
+/* Queues the hashing of these ranges; the list is copied. */
+int worker_submit_hash(struct worker *worker, int fd, uint64_t cookie,
+		       const struct read_list *list);
 
 /* Readable when an answer may be there; -1 while none is due, since a worker
  * that died idle would be readable for ever. Changes when it restarts. */

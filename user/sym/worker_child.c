@@ -24,6 +24,8 @@ struct outbox {
 	int sock;
 	size_t n;
 	union wire_buffer buf;
+	union wire_any_request request; /* that is being answered */
+	struct reads reads;
 };
 
 static void begin_names(struct outbox *out)
@@ -138,37 +140,72 @@ static int send_pages(struct outbox *out, const struct unwind_table *table)
 	return err;
 }
 
+/* How many bytes of the message say it. */
+static size_t tell_reads(struct outbox *out, struct wire_table *answer)
+{
+	const struct read_list *list = &out->reads.list;
+	uint32_t n = reads_end(&out->reads, &answer->hash) ? list->n : 0;
+
+	memcpy(&answer->reads, list, read_list_bytes(n));
+	answer->reads.n = n;
+	return offsetof(struct wire_table, reads) + read_list_bytes(n);
+}
+
 static int answer_table(struct outbox *out, int fd)
 {
-	struct wire_table answer = { .head.kind = WIRE_TABLED };
+	struct wire_table *answer = &out->buf.table;
+	bool notes = out->request.request.n == 1;
 	AUTO(unwind_table) table = NULL;
+	size_t n = sizeof(answer->head);
 	int err;
 
-	answer.head.err = unwind_table_build(fd, &table);
-	if (answer.head.err)
-		return wire_send(out->sock, &answer.head, sizeof(answer.head), -1, 0);
-	answer.head.count = unwind_table_head(table)->n_pages;
-	answer.stats = *unwind_table_stats(table);
-	err = wire_send(out->sock, &answer, sizeof(answer), -1, 0);
-	if (!err)
+	memset(answer, 0, offsetof(struct wire_table, reads) + read_list_bytes(0));
+	answer->head.kind = WIRE_TABLED;
+	answer->head.err =
+		unwind_table_build_noting(fd, notes ? &out->reads : NULL, &table);
+	if (!answer->head.err) {
+		answer->head.count = unwind_table_head(table)->n_pages;
+		answer->stats = *unwind_table_stats(table);
+		n = offsetof(struct wire_table, reads) + read_list_bytes(0);
+		if (notes)
+			n = tell_reads(out, answer);
+	}
+	err = wire_send(out->sock, answer, n, -1, 0);
+	if (!err && table)
 		err = send_pages(out, table);
-	begin_names(out); /* pages lay in their place */
+	begin_names(out); /* this lay in their place */
 	return err;
+}
+
+/* n: bytes of the whole request. */
+static int answer_hash(struct outbox *out, size_t n, int fd)
+{
+	const struct wire_hash_request *request = &out->request.hash;
+	struct wire_hash answer = { .head.kind = WIRE_HASHED };
+	size_t before = offsetof(struct wire_hash_request, list);
+
+	if (n < before || !read_list_holds(&request->list, n - before))
+		return -EPROTO;
+	answer.head.err = reads_hash(fd, &request->list, &answer.hash);
+	return wire_send(out->sock, &answer,
+			 answer.head.err ? sizeof(answer.head) : sizeof(answer), -1, 0);
 }
 
 static int answer_one(struct outbox *out)
 {
-	struct wire_request request;
+	const struct wire_request *request = &out->request.request;
 	AUTO_CLOSE int fd = -1;
-	ssize_t n = wire_recv(out->sock, &request, sizeof(request), &fd, 0);
+	ssize_t n = wire_recv(out->sock, &out->request, sizeof(out->request), &fd, 0);
 
-	if (n != (ssize_t)sizeof(request))
+	if (n >= (ssize_t)sizeof(*request) && request->kind == WIRE_HASH)
+		return answer_hash(out, (size_t)n, fd);
+	if (n != (ssize_t)sizeof(*request))
 		return -EPROTO;
-	if (request.kind == WIRE_SCAN)
+	if (request->kind == WIRE_SCAN)
 		return answer_scan(out->sock, fd);
-	if (request.kind == WIRE_NAMES)
-		return answer_names(&request, fd, out);
-	if (request.kind == WIRE_TABLE)
+	if (request->kind == WIRE_NAMES)
+		return answer_names(request, fd, out);
+	if (request->kind == WIRE_TABLE)
 		return answer_table(out, fd);
 	return -EPROTO;
 }

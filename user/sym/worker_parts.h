@@ -10,20 +10,23 @@
 
 #include <stdbool.h>
 
-struct table_answer {
-	struct unwind_head head;
-	struct unwind_stats stats;
+struct table_job {
+	struct table_answer answer;
 	uint32_t n_pages, n_came;
 };
+
+enum job_kind { JOB_SCAN, JOB_TABLE, JOB_NOTED_TABLE, JOB_HASH };
 
 struct scan_job {
 	int fd;
 	int err;
 	bool done;
-	bool wants_table;
+	enum job_kind kind;
 	uint64_t cookie;
-	struct elf_facts *facts;    /* once it is done, and went well */
-	struct table_answer *table; /* from its first message on */
+	struct elf_facts *facts; /* once it is done, and went well */
+	struct table_job *table; /* from its first message on */
+	struct read_list *reads; /* HASH: of these */
+	struct hash hash;	 /* HASH: once it is done, and went well */
 };
 
 struct worker {
@@ -46,6 +49,14 @@ int worker_restart(struct worker *worker);
 
 /* Takes answers to scans, ends a parser that is overdue, sends if told to. */
 void worker_pump(struct worker *worker, bool send_more);
+
+int worker_queue(struct worker *worker, const struct scan_job *job);
+
+/* Of a table or a hash. */
+int worker_send_table(struct worker *worker, const struct scan_job *job);
+void worker_deliver_table(struct worker *worker, struct scan_job *job);
+void worker_free_table(struct scan_job *job);
+int worker_take_hash(struct worker *worker, struct scan_job *job, size_t n);
 
 /* One message of n bytes in worker->buf, of the answer to a table: 1 when more
  * must come; 0 or the answer's error; -EPROTO: no such answer. */

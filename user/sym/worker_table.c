@@ -1,54 +1,58 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Unwind tables from the parse worker. Only sizes are checked: whatever the
- * pages hold, a tick masks what it reads of them.
+ * Unwind tables from the parse worker, and the hashes by which one that was made
+ * before is known again. Only sizes are checked: whatever the pages hold, a tick
+ * masks what it reads of them.
  */
 #include "sym/worker_parts.h"
 
+#include "obj/unwind_head.h"
+
 #include <errno.h>
+#include <sys/socket.h>
 #include <string.h>
 
-/* A part of the table: does it lie behind the page and within the table? */
-static bool part_holds(uint32_t page, uint32_t n, size_t a_page, uint32_t end)
+/* 1, or a negative errno. */
+static int copy_reads(const struct read_list *list, struct read_list **ret)
 {
-	return page <= end && (n + a_page - 1) / a_page <= end - page;
-}
+	size_t n = read_list_bytes(list->n);
 
-static bool head_holds(const struct unwind_head *head, uint32_t n_pages)
-{
-	return head->n_pages == n_pages && head->rules_page && head->n_rules &&
-	       part_holds(head->rules_page, head->n_rules, UNWIND_RULES_A_PAGE,
-			  head->blocks_page) &&
-	       part_holds(head->blocks_page, head->n_blocks, UNWIND_BLOCKS_A_PAGE,
-			  head->rows_page) &&
-	       head->rows_page <= n_pages && head->text % UNWIND_BLOCK_BYTES == 0;
+	*ret = malloc(n);
+	if (!*ret)
+		return -ENOMEM;
+	memcpy(*ret, list, n);
+	return 1;
 }
 
 /* The first message: how many pages will come, and what they are made of. */
 static int take_stats(struct worker *worker, struct scan_job *job, size_t n)
 {
 	const struct wire_table *message = &worker->buf.table;
+	const size_t before = offsetof(struct wire_table, reads);
 
 	if (n < sizeof(message->head) || message->head.kind != WIRE_TABLED)
 		return -EPROTO;
 	if (message->head.err)
 		return wire_error(message->head.err);
-	if (n != sizeof(*message) || message->head.count < 2 ||
-	    message->head.count > UNWIND_PAGES_MOST)
+	if (n < before || !read_list_holds(&message->reads, n - before) ||
+	    message->head.count < 2 || message->head.count > UNWIND_PAGES_MOST)
 		return -EPROTO;
 	job->table = calloc(1, sizeof(*job->table));
 	if (!job->table)
 		return -ENOMEM;
 	job->table->n_pages = message->head.count;
-	job->table->stats = message->stats;
-	return 1;
+	job->table->answer.stats = message->stats;
+	job->table->answer.hash = message->hash;
+	return job->kind == JOB_NOTED_TABLE && message->reads.n
+		       ? copy_reads(&message->reads, &job->table->answer.reads)
+		       : 1;
 }
 
 static int take_pages(struct worker *worker, struct scan_job *job, size_t n)
 {
 	const struct wire_pages *message = &worker->buf.pages;
 	const struct table_sink *sink = &worker->table_sink;
-	struct table_answer *table = job->table;
+	struct table_job *table = job->table;
 	uint32_t count = message->head.count;
 
 	if (n < sizeof(message->head) || message->head.kind != WIRE_PAGES ||
@@ -57,9 +61,9 @@ static int take_pages(struct worker *worker, struct scan_job *job, size_t n)
 	    n != sizeof(message->head) + count * sizeof(message->pages[0]))
 		return -EPROTO;
 	if (!table->n_came) {
-		if (!head_holds(&message->pages[0].head, table->n_pages))
+		if (!unwind_head_holds(&message->pages[0].head, table->n_pages))
 			return -EPROTO;
-		table->head = message->pages[0].head;
+		table->answer.head = message->pages[0].head;
 	}
 	if (sink->pages)
 		sink->pages(sink->arg, job->cookie, table->n_came, message->pages, count);
@@ -70,4 +74,93 @@ static int take_pages(struct worker *worker, struct scan_job *job, size_t n)
 int worker_take_table(struct worker *worker, struct scan_job *job, size_t n)
 {
 	return job->table ? take_pages(worker, job, n) : take_stats(worker, job, n);
+}
+
+int worker_take_hash(struct worker *worker, struct scan_job *job, size_t n)
+{
+	const struct wire_hash *message = &worker->buf.hash;
+
+	if (n < sizeof(message->head) || message->head.kind != WIRE_HASHED)
+		return -EPROTO;
+	if (message->head.err)
+		return wire_error(message->head.err);
+	if (n != sizeof(*message))
+		return -EPROTO;
+	job->hash = message->hash;
+	return 0;
+}
+
+void worker_free_table(struct scan_job *job)
+{
+	if (job->table)
+		free(job->table->answer.reads);
+	free(job->table);
+	free(job->reads);
+	job->table = NULL;
+	job->reads = NULL;
+}
+
+int worker_submit_table(struct worker *worker, int fd, uint64_t cookie)
+{
+	return worker_queue(
+		worker,
+		&(struct scan_job){ .fd = fd, .cookie = cookie, .kind = JOB_TABLE });
+}
+
+int worker_submit_noted_table(struct worker *worker, int fd, uint64_t cookie)
+{
+	return worker_queue(worker, &(struct scan_job){ .fd = fd,
+							.cookie = cookie,
+							.kind = JOB_NOTED_TABLE });
+}
+
+int worker_submit_hash(struct worker *worker, int fd, uint64_t cookie,
+		       const struct read_list *list)
+{
+	struct scan_job job = { .fd = fd, .cookie = cookie, .kind = JOB_HASH };
+	int err = copy_reads(list, &job.reads);
+
+	if (err < 0) {
+		close(fd);
+		return fail(err, "no memory for %u ranges", list->n);
+	}
+	err = worker_queue(worker, &job);
+	if (err)
+		free(job.reads);
+	return err;
+}
+
+int worker_send_table(struct worker *worker, const struct scan_job *job)
+{
+	struct wire_hash_request *request = &worker->buf.ask_hash;
+	size_t n = sizeof(request->request);
+
+	request->request = (struct wire_request){
+		.kind = job->kind == JOB_HASH ? WIRE_HASH : WIRE_TABLE,
+		.n = job->kind == JOB_NOTED_TABLE,
+	};
+	if (job->kind == JOB_HASH) {
+		n = read_list_bytes(job->reads->n);
+		memcpy(&request->list, job->reads, n);
+		n += offsetof(struct wire_hash_request, list);
+	}
+	return wire_send(worker->sock, request, n, job->fd, MSG_DONTWAIT);
+}
+
+void worker_set_table_sink(struct worker *worker, const struct table_sink *sink)
+{
+	worker->table_sink = *sink;
+}
+
+void worker_deliver_table(struct worker *worker, struct scan_job *job)
+{
+	const struct table_sink *sink = &worker->table_sink;
+	static const struct table_answer nothing;
+
+	if (job->kind == JOB_HASH && sink->hashed)
+		sink->hashed(sink->arg, job->cookie, job->err, &job->hash,
+			     GIVE_FD(job->fd));
+	if (job->kind != JOB_HASH && sink->done)
+		sink->done(sink->arg, job->cookie, job->err,
+			   job->err ? &nothing : &job->table->answer);
 }

@@ -8,9 +8,12 @@
  *	NAMES, with a file; then	NAMED: struct wire_name and name, count
  *	addresses in further		times; as often as it takes;
  *	messages, n in all		DONE: err
- *	TABLE, with a file		TABLED: err, and the count of pages and
- *					struct unwind_stats if 0; then
- *					PAGES, some in a message, until all came
+ *	TABLE, with a file		TABLED: err, and if 0 the count of pages,
+ *					struct unwind_stats, and where n is 1
+ *					what it was made from; then PAGES, some
+ *					in a message, until all came
+ *	HASH, with a file; n ranges	HASHED: err, and the hash if 0
+ *	behind the request
  */
 #ifndef WEFT_SYM_WORKER_WIRE_H
 #define WEFT_SYM_WORKER_WIRE_H
@@ -36,12 +39,25 @@ enum wire_kind {
 	WIRE_TABLE,
 	WIRE_TABLED,
 	WIRE_PAGES,
+	WIRE_HASH,
+	WIRE_HASHED,
 };
 
 struct wire_request {
 	uint32_t kind;
 	uint32_t source; /* enum name_source */
-	uint64_t n;	 /* addresses that follow */
+	uint64_t n;	 /* NAMES: addresses that follow; HASH: ranges; TABLE: 1, if
+			  * it is to be told what the table was made from */
+};
+
+struct wire_hash_request {
+	struct wire_request request;
+	struct read_list list; /* as much of it as is in use */
+};
+
+union wire_any_request {
+	struct wire_request request;
+	struct wire_hash_request hash;
 };
 
 struct wire_answer {
@@ -62,9 +78,16 @@ struct wire_name {
 	uint32_t bytes; /* of the name that follows, padded to 8 */
 };
 
+struct wire_hash {
+	struct wire_answer head;
+	struct hash hash;
+};
+
 struct wire_table {
 	struct wire_answer head;
 	struct unwind_stats stats;
+	struct hash hash;
+	struct read_list reads; /* as much of it as is in use; no ranges: not told */
 };
 
 struct wire_pages {
@@ -77,11 +100,16 @@ union wire_buffer {
 	struct wire_facts facts;
 	struct wire_table table;
 	struct wire_pages pages;
+	struct wire_hash hash;
+	struct wire_hash_request ask_hash;
 	uint64_t words[WIRE_BYTES_MOST / 8];
 	unsigned char bytes[WIRE_BYTES_MOST];
 };
 
 _Static_assert(sizeof(struct wire_pages) <= WIRE_BYTES_MOST, "pages fit a message");
+_Static_assert(sizeof(struct wire_table) <= WIRE_BYTES_MOST, "ranges fit a message");
+_Static_assert(sizeof(struct wire_hash_request) <= WIRE_BYTES_MOST,
+	       "ranges fit a message");
 
 /* Sends one message, with a copy of fd unless it is -1. 0 or a negative errno;
  * flags as of sendmsg(2). No SIGPIPE. */

@@ -1,0 +1,152 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# Unwind tables that are kept from start to start. That each is the right one is
+# for tests/unit/test_lookup.c.
+# shellcheck disable=SC2154 # set by lib.bash and by run
+
+load lib
+
+setup() {
+	in_a_folder
+	needs_recording
+}
+
+teardown() {
+	stop_busy
+	[ ! -d small ] || umount small 2>/dev/null || true
+	[ ! -d asked ] || umount asked 2>/dev/null || true
+}
+
+# ARGUMENT…: records what is busy; out, stats, words
+record() {
+	weft record -q -v -p "$busy_pid" -F 997 -d 500ms -o out --stats-json stats \
+		"$@" 2>words
+}
+
+start_alpha() {
+	"$E2E_BIN/alpha" 3>&- &
+	busy_pid=$!
+}
+
+stat_of() {
+	jq ".$1" stats
+}
+
+# The stacks that make up most of it, without their counts.
+main_stacks() {
+	awk '{ n = $NF; sub(/ [0-9]+$/, ""); of[$0] += n; sum += n }
+		END { for (s in of) if (of[s] > sum / 10) print s }' "$1" | sort
+}
+
+@test "a second start makes no table, and comes to the same" {
+	start_alpha
+	record -d 3s --unwind-cache "$PWD/cache"
+	made=$(stat_of tables.made)
+	[ "$made" -gt 1 ]
+	[ "$(stat_of unwind_cache.kept)" -eq "$made" ]
+	main_stacks out >first
+	grep -q "tables: $made made, 0 out of $PWD/cache" words
+	record -d 3s --unwind-cache "$PWD/cache"
+	[ "$(stat_of tables.made)" -eq 0 ]
+	[ "$(stat_of unwind_cache.hits)" -eq "$made" ]
+	[ "$(stat_of tables.ready)" -eq "$made" ]
+	[ "$(stat_of unwind_cache.kept)" -eq 0 ]
+	main_stacks out >second
+	grep -q ';alpha_work;alpha_burn$' first
+	cmp first second
+	grep -q "tables: 0 made, $made out of $PWD/cache" words
+	record -d 3s --unwind-cache none
+	[ "$(stat_of tables.made)" -eq "$made" ]
+	main_stacks out >third
+	cmp first third
+}
+
+@test "none but its owner can look into it" {
+	start_busy
+	umask 000
+	record --unwind-cache "$PWD/cache"
+	[ "$(stat -c %a cache)" = 700 ]
+	[ "$(find cache -type f | wc -l)" -gt 1 ]
+	[ -z "$(find cache -type f -perm /077)" ]
+}
+
+@test "root's lies in /var/cache, whatever the environment says" {
+	[ "$(id -u)" -eq 0 ] || skip "not root"
+	mkdir asked && mount -t tmpfs none asked || skip "no tmpfs here"
+	umount asked
+	start_busy
+	# a /var/cache of our own, in a mount namespace of our own
+	# shellcheck disable=SC2016 # for the inner shell
+	HOME=$PWD XDG_CACHE_HOME=$PWD/xdg unshare -m sh -c 'mount -t tmpfs none /var/cache &&
+		"$0" record -q -p "$1" -d 100ms -o out --stats-json stats &&
+		"$0" doctor --json >doctor; ls /var/cache/weft >kept' "$WEFT" "$busy_pid"
+	[ "$(wc -l <kept)" -gt 1 ]
+	[ "$(wc -l <kept)" -eq "$(stat_of unwind_cache.kept)" ]
+	[ ! -e xdg ]
+	[ ! -e .cache ]
+	line=$(jq -r '.probes[] | select(.name == "cache of unwind tables") | .state, .what' doctor)
+	[[ $line == "ok"*"/var/cache/weft: $(wc -l <kept) files, "* ]]
+}
+
+@test "a user's lies in their own folder" {
+	[ "$(id -u)" -eq 0 ] || skip "not root"
+	local home=/tmp/weft-e2e.$$
+	mkdir -p "$home/xdg" "$home/home" "$home/home2"
+	cp "$WEFT" "$home/weft"
+	chown -R 65534 "$home"
+	as_nobody ,+bpf,+perfmon env -u XDG_CACHE_HOME HOME="$home/home" \
+		"$home/weft" record -q -v -d 100ms -o "$home/out" -- "$home/weft" --version
+	as_nobody ,+bpf,+perfmon env XDG_CACHE_HOME="$home/xdg" HOME="$home/home2" \
+		"$home/weft" record -q -v -d 100ms -o "$home/out" -- "$home/weft" --version
+	as_nobody ,+bpf,+perfmon env -u HOME -u XDG_CACHE_HOME \
+		"$home/weft" record -q -v -d 100ms -o "$home/out" -- "$home/weft" --version \
+		2>words
+	ls -A "$home/home2" >nothing
+	stat -c '%a %u' "$home/home/.cache/weft" "$home/xdg/weft" >modes
+	rm -rf "$home"
+	[ "$(cat modes)" = "$(printf '700 65534\n700 65534')" ]
+	[ ! -s nothing ]
+	grep -q 'no cache of unwind tables: ' words
+}
+
+@test "a full disk costs a word" {
+	mkdir small
+	mount -t tmpfs -o size=16k,mode=700 none small || skip "no tmpfs here"
+	start_busy
+	record --unwind-cache "$PWD/small"
+	[ "$(stat_of unwind_cache.failed)" -eq 1 ]
+	[ "$(stat_of tables.ready)" -gt 1 ]
+	[ "$(grep -c 'keeps no more unwind tables: .*No space left' words)" -eq 1 ]
+	is_folded out
+	[ "$(find small -name '*.part' | wc -l)" -eq 0 ]
+}
+
+@test "a folder that can't be written costs a word, and is read" {
+	mkdir small
+	mount -t tmpfs -o mode=700 none small || skip "no tmpfs here"
+	start_busy
+	record --unwind-cache "$PWD/small"
+	ls small >before
+	rm "small/$(head -1 before)"
+	mount -o remount,ro small
+	record --unwind-cache "$PWD/small"
+	[ "$(stat_of unwind_cache.failed)" -eq 1 ]
+	[ "$(stat_of tables.made)" -eq 1 ]
+	[ "$(stat_of unwind_cache.hits)" -eq $(($(wc -l <before) - 1)) ]
+	[ "$(grep -c 'keeps no more unwind tables: ' words)" -eq 1 ]
+	is_folded out
+}
+
+@test "what is no cache is none" {
+	start_busy
+	mkdir -m 755 open
+	for where in open /dev/null nowhere/cache; do
+		record --unwind-cache "$where"
+		grep -q 'no cache of unwind tables: ' words
+		[ "$(stat_of tables.ready)" -gt 1 ]
+		[ "$(stat_of unwind_cache.kept)" -eq 0 ]
+	done
+	[ -z "$(ls -A open)" ]
+	record --unwind fp --unwind-cache "$PWD/cache"
+	[ ! -e cache ]
+}

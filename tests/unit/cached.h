@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Tables looked up as a recording does, with a worker and a cache in a folder of
+ * the test's. What comes is compared with what user/obj makes of the file at once.
+ */
+#ifndef WEFT_TESTS_CACHED_H
+#define WEFT_TESTS_CACHED_H
+
+#include "publish/lookup.h"
+
+#include "elf_files.h" /* last: cmocka has a fail() of its own */
+
+#include <dirent.h>
+
+struct looked_up {
+	bool done;
+	int err;
+	uint32_t n;
+	union unwind_page *pages;
+	struct unwind_stats stats;
+	struct lookup_counts counts;
+};
+
+static inline void looked_up_free(struct looked_up *all)
+{
+	free(all->pages);
+	*all = (struct looked_up){ 0 };
+}
+
+static inline void looked_pages(void *arg, uint64_t cookie, uint32_t first,
+				const union unwind_page *pages, uint32_t n)
+{
+	struct looked_up *all = arg;
+
+	assert_int_equal(cookie, 7);
+	if (!first) {
+		free(all->pages);
+		all->pages = calloc(pages[0].head.n_pages, sizeof(*pages));
+		all->n = 0;
+	}
+	assert_int_equal(first, all->n);
+	assert_true(n <= all->pages[0].head.n_pages - all->n || !first);
+	memcpy(all->pages + first, pages, n * sizeof(*pages));
+	all->n += n;
+}
+
+static inline void looked_done(void *arg, uint64_t cookie, int err,
+			       const struct table_answer *answer)
+{
+	struct looked_up *all = arg;
+
+	assert_false(all->done);
+	all->done = true;
+	all->err = err;
+	all->stats = answer->stats;
+	if (!err)
+		assert_memory_equal(&answer->head, &all->pages[0].head,
+				    sizeof(answer->head));
+}
+
+static inline void looked_scan(void *arg, uint64_t cookie, int err,
+			       const struct elf_facts *facts)
+{
+}
+
+/* Another start of weft: a worker and a cache of its own. */
+static inline UNUSED void look_up_fd(const char *folder, int fd, struct looked_up *ret)
+{
+	const struct table_sink sink = { ret, looked_pages, looked_done, NULL };
+	AUTO(worker) worker = NULL;
+	AUTO(cache) cache = NULL;
+	AUTO(lookup) lookup = NULL;
+
+	*ret = (struct looked_up){ 0 };
+	assert_int_equal(worker_new(&worker), 0);
+	assert_int_equal(cache_new(&cache, folder), 0);
+	assert_int_equal(lookup_new(&lookup, worker, cache, &sink), 0);
+	assert_int_equal(lookup_begin(lookup, fd, 7), 0);
+	assert_int_equal(worker_collect(worker, 20000, looked_scan, NULL), 0);
+	assert_true(ret->done);
+	lookup_count(lookup, &ret->counts);
+}
+
+static inline UNUSED void look_up(const char *folder, const char *path,
+				  struct looked_up *ret)
+{
+	look_up_fd(folder, open_file(path), ret);
+}
+
+/* Is it the table that the file has now? */
+static inline UNUSED bool is_table_of(const struct looked_up *all, const char *path)
+{
+	struct unwind_table *table;
+	union unwind_page page;
+	int fd = open_file(path);
+	bool same = !all->err;
+
+	assert_int_equal(unwind_table_build(fd, &table), 0);
+	same = same && all->n == unwind_table_head(table)->n_pages &&
+	       !memcmp(&all->stats, unwind_table_stats(table), sizeof(all->stats));
+	for (uint32_t i = 0; same && i < all->n; i++) {
+		unwind_table_page(table, i, &page);
+		same = !memcmp(&page, &all->pages[i], sizeof(page));
+	}
+	unwind_table_free(table);
+	close(fd);
+	return same;
+}
+
+/* How many files a folder has, and the path of the last. */
+static inline UNUSED unsigned int files_in(const char *folder, char ret_path[512])
+{
+	DIR *dir = opendir(folder);
+	const struct dirent *entry;
+	unsigned int n = 0;
+
+	assert_non_null(dir);
+	while ((entry = readdir(dir)))
+		if (entry->d_name[0] != '.') {
+			snprintf(ret_path, 512, "%s/%s", folder, entry->d_name);
+			n++;
+		}
+	closedir(dir);
+	return n;
+}
+
+#endif

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "obj/reads.h"
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "obj/elf_file.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+#define END_BYTES   4096
+#define PIECE_BYTES (64u << 10)
+
+size_t read_list_bytes(uint32_t n)
+{
+	return offsetof(struct read_list, ranges) + n * sizeof(struct read_range);
+}
+
+bool read_list_holds(const struct read_list *list, size_t bytes)
+{
+	uint64_t sum = 0;
+
+	if (bytes < read_list_bytes(0) || list->n > READS_MOST ||
+	    bytes != read_list_bytes(list->n) || list->reserved)
+		return false;
+	for (uint32_t i = 0; i < list->n; i++) {
+		const struct read_range *range = &list->ranges[i];
+
+		if (range->offset > list->file_bytes ||
+		    range->bytes > list->file_bytes - range->offset ||
+		    range->bytes > ELF_READ_MOST - sum)
+			return false;
+		sum += range->bytes;
+	}
+	return true;
+}
+
+void reads_begin(struct reads *reads, uint64_t file_bytes)
+{
+	reads->list.file_bytes = file_bytes;
+	reads->list.n = reads->list.reserved = 0;
+	reads->spoilt = false;
+	blake3_begin(&reads->blake3);
+}
+
+void reads_note(struct reads *reads, uint64_t offset, const void *bytes, size_t n)
+{
+	struct read_list *list = &reads->list;
+	struct read_range *last = list->n ? &list->ranges[list->n - 1] : NULL;
+
+	if (reads->spoilt)
+		return;
+	if (last && last->offset + last->bytes == offset) {
+		last->bytes += n;
+	} else if (list->n == READS_MOST) {
+		reads->spoilt = true;
+		return;
+	} else {
+		list->ranges[list->n++] = (struct read_range){ offset, n };
+	}
+	blake3_add(&reads->blake3, bytes, n);
+}
+
+/* The list behind its bytes: from its end, which is of one size, both are told
+ * apart in one way. */
+bool reads_end(struct reads *reads, struct hash *ret)
+{
+	const struct read_list *list = &reads->list;
+	const uint64_t end[] = { list->file_bytes, list->n };
+
+	if (reads->spoilt)
+		return false;
+	blake3_add(&reads->blake3, list->ranges, list->n * sizeof(list->ranges[0]));
+	blake3_add(&reads->blake3, end, sizeof(end));
+	blake3_end(&reads->blake3, ret);
+	return true;
+}
+
+static int hash_range(int fd, const struct read_range *range, uint8_t *piece,
+		      struct blake3 *blake3)
+{
+	for (uint64_t at = 0; at < range->bytes;) {
+		size_t some =
+			range->bytes - at < PIECE_BYTES ? range->bytes - at : PIECE_BYTES;
+		ssize_t got = pread(fd, piece, some, (off_t)(range->offset + at));
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return fail(got ? -errno : -EBADMSG, "cannot read a file");
+		blake3_add(blake3, piece, (size_t)got);
+		at += (uint64_t)got;
+	}
+	return 0;
+}
+
+int reads_hash(int fd, const struct read_list *list, struct hash *ret)
+{
+	AUTO_FREE uint8_t *piece = malloc(PIECE_BYTES);
+	const uint64_t end[] = { list->file_bytes, list->n };
+	struct blake3 blake3;
+	struct stat st;
+	int err = 0;
+
+	if (!piece)
+		return fail(-ENOMEM, "no memory to hash a file");
+	if (fstat(fd, &st))
+		return fail_errno(-errno, "cannot look at a file");
+	if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size != list->file_bytes)
+		return fail(-EBADMSG, "not a file of %llu bytes",
+			    (unsigned long long)list->file_bytes);
+	blake3_begin(&blake3);
+	for (uint32_t i = 0; !err && i < list->n; i++)
+		err = hash_range(fd, &list->ranges[i], piece, &blake3);
+	if (err)
+		return err;
+	blake3_add(&blake3, list->ranges, list->n * sizeof(list->ranges[0]));
+	blake3_add(&blake3, end, sizeof(end));
+	blake3_end(&blake3, ret);
+	return 0;
+}
+
+void reads_of_ends(struct read_list *list, uint64_t file_bytes)
+{
+	uint64_t n = file_bytes < END_BYTES ? file_bytes : END_BYTES;
+
+	list->file_bytes = file_bytes;
+	list->n = 2;
+	list->reserved = 0;
+	list->ranges[0] = (struct read_range){ 0, n };
+	list->ranges[1] = (struct read_range){ file_bytes - n, n };
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which bytes of a file something was made from, and their hash.
+ *
+ * What a parser reads first does not depend on the file; what it reads next
+ * depends on nothing but what it has read, and on the file's size. So another
+ * file of that size, with the same bytes in these ranges, makes it read the same
+ * ranges and comes to the same: the hash of both, sizes and bytes, says that it
+ * would. The bytes are hashed as the parser gets them, so whoever changes the
+ * file meanwhile does not come between.
+ */
+#ifndef WEFT_OBJ_READS_H
+#define WEFT_OBJ_READS_H
+
+#include "base/blake3.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define READS_MOST 2000 /* ranges; 128 MB of code in the pieces of obj/unwind_fp.c */
+
+struct read_range {
+	uint64_t offset, bytes;
+};
+
+/* Plain data: it crosses the worker's socket as bytes, as many as there are ranges. */
+struct read_list {
+	uint64_t file_bytes;
+	uint32_t n;
+	uint32_t reserved;
+	struct read_range ranges[READS_MOST];
+};
+
+/* How many of its bytes are in use. */
+size_t read_list_bytes(uint32_t n);
+
+/* Is it one: these bytes long, with all of its ranges in the file, at most
+ * ELF_READ_MOST altogether? */
+bool read_list_holds(const struct read_list *list, size_t bytes);
+
+/* What is read is noted here; {0} with begin. */
+struct reads {
+	struct read_list list;
+	struct blake3 blake3;
+	bool spoilt; /* more ranges than there is room, or a read that failed */
+};
+
+void reads_begin(struct reads *reads, uint64_t file_bytes);
+void reads_note(struct reads *reads, uint64_t offset, const void *bytes, size_t n);
+
+/* False: what was read can't be told. */
+bool reads_end(struct reads *reads, struct hash *ret);
+
+/* The hash of a list's ranges as the file is now; fd is borrowed. -EBADMSG: the
+ * file has another size. */
+int reads_hash(int fd, const struct read_list *list, struct hash *ret);
+
+/* The ranges by which a file of this size is looked up, without parsing it: its
+ * first and its last bytes, headers of either kind and mostly a build id. */
+void reads_of_ends(struct read_list *list, uint64_t file_bytes);
+
+#endif
