@@ -26,7 +26,7 @@
 	X(FP, "fp + offset")                                                             \
 	X(DEREF_SP, "*(sp + deref) + offset")                                            \
 	X(DEREF_FP, "*(fp + deref) + offset")                                            \
-	X(REG, "register `reg` + offset: known in the sampled frame alone")              \
+	X(REG, "register `reg` + offset: rbx, or known in the sampled frame alone")      \
 	X(PLT, "sp + offset, and 8 more from the `reg`th byte of 16 on")                 \
 	X(SIGNAL, "a signal frame: registers lie where the kernel put them")             \
 	X(END, "nobody called this: the thread's start")                                 \
@@ -53,11 +53,19 @@ enum unwind_ra {
 	UNWIND_RA_LR,  /* arm64: in the link register, in the sampled frame alone */
 };
 
+/*
+ * Where x86-64's rbx of the caller is: 0: not saved yet, or restored; else
+ * *(CFA + 8 * bx_words). Dynamic linkers find their CFA by it while they bind a
+ * function, so it is followed from frame to frame; no other register is.
+ */
+#define UNWIND_BX_LOST (-32768)
+
 /* One rule; offsets in bytes. arm64 saves both registers at the bottom of its
  * frame, which may be 100 KB large, hence words. */
 struct unwind_rule {
 	int cfa_offset;
-	int deref_offset;
+	short deref_offset; /* of code that was counted: -40 to 544 */
+	short bx_words;
 	short fp_words;
 	short ra_words;
 	unsigned char cfa; /* enum unwind_cfa */

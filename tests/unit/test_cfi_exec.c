@@ -27,6 +27,11 @@
 	{                                                                                \
 		.cfa = UNWIND_CFA_REG, .reg = (r), .cfa_offset = (n), .ra_words = -1     \
 	}
+#define SP_BX(n, words)                                                                  \
+	{                                                                                \
+		.cfa = UNWIND_CFA_SP, .cfa_offset = (n), .ra_words = -1,                 \
+		.bx_words = (words)                                                      \
+	}
 #define ONLY(kind)                                                                       \
 	{                                                                                \
 		.cfa = UNWIND_CFA_##kind                                                 \
@@ -74,7 +79,14 @@ static const struct shape shapes[] = {
 	{ "def_cfa_sf", CODE_(STEP, 0x12, 6, 0x7e), 4, { SP(8), FP(16) } },
 	{ "def_cfa_offset_sf", CODE_(STEP, 0x13, 0x7d), 4, { SP(8), SP(24) } },
 	{ "offset", CODE_(STEP, 0x0e, 16, 0x86, 2), 4, { SP(8), SP_FP(16) } },
-	{ "offset of no interest", CODE_(STEP, 0x83, 5), .rules = { SP(8) } },
+	{ "offset of no interest", CODE_(STEP, 0x8c, 5), .rules = { SP(8) } },
+	{ "offset of rbx", CODE_(STEP, 0x83, 5), 4, { SP(8), SP_BX(8, -5) } },
+	{ "restore of rbx", CODE_(0x83, 5, STEP, 0xc3), 4, { SP_BX(8, -5), SP(8) } },
+	{ "undefined rbx", CODE_(STEP, 0x07, 3), 4, { SP(8), SP_BX(8, UNWIND_BX_LOST) } },
+	{ "rbx in a register",
+	  CODE_(STEP, 0x09, 3, 12),
+	  4,
+	  { SP(8), SP_BX(8, UNWIND_BX_LOST) } },
 	{ "offset_extended", CODE_(STEP, 0x05, 6, 2), 4, { SP(8), SP_FP(8) } },
 	{ "offset_extended_sf", CODE_(STEP, 0x11, 6, 2), 4, { SP(8), SP_FP(8) } },
 	{ "GNU_negative_offset_extended",
@@ -337,6 +349,14 @@ static const struct shape expressions[] = {
 	  4,
 	  { SP(8), ONLY(UNSUPPORTED) },
 	  CFI_RA_PLACE + 1 },
+	{ "rbx at *(CFA - 24)",
+	  CODE_(STEP, 0x10, 3, 2, 0x48, 0x1c),
+	  4,
+	  { SP(8), SP_BX(8, -3) } },
+	{ "rbx at *(fp)",
+	  CODE_(STEP, 0x10, 3, 2, 0x76, 0),
+	  4,
+	  { SP(8), SP_BX(8, UNWIND_BX_LOST) } },
 	{ "sp by an expression", CODE_(STEP, 0x16, 7, 2, 0x77, 8), .rules = { SP(8) } },
 };
 
