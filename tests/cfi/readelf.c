@@ -12,6 +12,7 @@
 
 #define COLUMNS_MOST 80
 #define LINE_BYTES   4096
+#define ENTRY_MOST   128 /* code that a system enters is short */
 
 struct cie {
 	unsigned long offset;
@@ -28,7 +29,7 @@ struct parse {
 	size_t from; /* of this FDE's rows */
 	unsigned long begin, end;
 	struct cie *cie; /* the FDE's, or the one being read */
-	enum { CFA, FP, RA, SP, OTHER } columns[COLUMNS_MOST];
+	enum { CFA, FP, RA, SP, BX, OTHER } columns[COLUMNS_MOST];
 	size_t n_columns;
 };
 
@@ -38,6 +39,7 @@ static char *cell_of(struct truth_row *row, int column)
 	       : column == FP ? row->fp
 	       : column == RA ? row->ra
 	       : column == SP ? row->sp
+	       : column == BX ? row->bx
 			      : NULL;
 }
 
@@ -45,6 +47,7 @@ static void read_columns(struct parse *parse, char *line)
 {
 	const char *fp = parse->truth->is_arm64 ? "x29" : "rbp";
 	const char *sp = parse->truth->is_arm64 ? "sp" : "rsp";
+	const char *bx = parse->truth->is_arm64 ? "" : "rbx";
 
 	parse->n_columns = 0;
 	strtok(line, " \n"); /* LOC */
@@ -53,6 +56,7 @@ static void read_columns(struct parse *parse, char *line)
 						     : !strcmp(word, fp)   ? FP
 						     : !strcmp(word, "ra") ? RA
 						     : !strcmp(word, sp)   ? SP
+						     : !strcmp(word, bx)   ? BX
 									   : OTHER;
 }
 
@@ -220,6 +224,34 @@ static void find_plt(struct truth *truth, const char *readelf, const char *path)
 	}
 	if (f)
 		pclose(f);
+	for (size_t i = 0; i < truth->n; i++)
+		if (truth->rows[i].begin < truth->plt_end &&
+		    truth->plt < truth->rows[i].end)
+			truth->plt = truth->plt_end = 0;
+}
+
+/* The code at the entry point, up to what readelf tells of again. */
+static void find_entry(struct truth *truth, const char *readelf, const char *path)
+{
+	unsigned long entry = 0;
+	char command[4096], line[512];
+	FILE *f;
+
+	snprintf(command, sizeof(command), "%s -hW '%s' 2>/dev/null", readelf, path);
+	f = popen(command, "r");
+	while (f && fgets(line, sizeof(line), f))
+		if (strstr(line, "Entry point"))
+			entry = strtoul(strchr(line, ':') + 1, NULL, 16);
+	if (f)
+		pclose(f);
+	truth->entry = entry;
+	truth->entry_end = entry ? entry + ENTRY_MOST : 0;
+	for (size_t i = 0; i < truth->n && entry; i++) {
+		if (truth->rows[i].end > entry && truth->rows[i].begin < truth->entry_end)
+			truth->entry_end = truth->rows[i].begin > entry
+						   ? truth->rows[i].begin
+						   : entry;
+	}
 }
 
 bool truth_read(struct truth *truth, const char *readelf, const char *path)
@@ -252,8 +284,8 @@ bool truth_read(struct truth *truth, const char *readelf, const char *path)
 	free(line);
 	free(parse.cies);
 	sort_rows(truth);
-	if (truth->is_arm64)
-		find_plt(truth, readelf, path);
+	find_plt(truth, readelf, path);
+	find_entry(truth, readelf, path);
 	exprs_read(&truth->exprs, readelf, path);
 	return truth->n > 0;
 }

@@ -20,6 +20,7 @@ struct truth_row {
 	char fp[CELL_BYTES]; /* "" when it has no column */
 	char ra[CELL_BYTES];
 	char sp[CELL_BYTES];
+	char bx[CELL_BYTES]; /* x86-64's rbx */
 };
 
 struct truth {
@@ -27,9 +28,21 @@ struct truth {
 	size_t n;
 	size_t overlaps; /* rows that another's cut short */
 	bool is_arm64;
-	uint64_t plt, plt_end; /* arm64's, of which there is no call frame information */
+	/* of which there is no call frame information; or 0 */
+	uint64_t plt, plt_end;
+	uint64_t entry, entry_end;
 	struct exprs exprs;
 };
+
+static inline bool truth_is_stub(const struct truth *truth, uint64_t pc)
+{
+	return pc - truth->plt < truth->plt_end - truth->plt;
+}
+
+static inline bool truth_is_entry(const struct truth *truth, uint64_t pc)
+{
+	return pc - truth->entry < truth->entry_end - truth->entry;
+}
 
 /* False: readelf says nothing of it. */
 bool truth_read(struct truth *truth, const char *readelf, const char *path);

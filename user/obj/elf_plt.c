@@ -59,34 +59,56 @@ static bool decode_arm64(const struct code *code, uint64_t *ret_slot)
 	return true;
 }
 
-static bool is_plt(struct elf_file *file, const Elf64_Shdr *sh)
+/* .plt.sec: with IBT what calls go to; .plt.got: bound at the start; .iplt: of
+ * indirect functions, as lld has it. */
+static const char *const plt_names[] = { ".plt", ".plt.sec", ".plt.got", ".iplt" };
+
+#define N_PLT_NAMES (sizeof(plt_names) / sizeof(*plt_names))
+
+/* Is it called by one of the first n of these names? */
+static bool is_plt(struct elf_file *file, const Elf64_Shdr *sh, size_t n)
 {
 	const Elf64_Shdr *names;
-	char name[5] = "";
+	char name[10] = "";
+	size_t room = sizeof(name) - 1;
 
 	if (file->header.e_shstrndx >= file->n_shdrs)
 		return false;
 	names = &file->shdrs[file->header.e_shstrndx];
-	if (sh->sh_name >= names->sh_size ||
-	    elf_file_read(file, names->sh_offset + sh->sh_name, name, sizeof(name) - 1))
+	if (sh->sh_name >= names->sh_size)
 		return false;
-	return !strcmp(name, ".plt");
+	if (room > names->sh_size - sh->sh_name)
+		room = names->sh_size - sh->sh_name;
+	if (elf_file_read(file, names->sh_offset + sh->sh_name, name, room))
+		return false;
+	while (n-- > 0)
+		if (!strcmp(name, plt_names[n]))
+			return true;
+	return false;
 }
 
-bool elf_plt_find(struct elf_file *file, uint64_t *ret_begin, uint64_t *ret_end)
+static int by_address(const void *a, const void *b)
 {
-	for (size_t i = 0; i < file->n_shdrs; i++) {
+	const struct elf_range *x = a, *y = b;
+
+	return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+size_t elf_plt_find(struct elf_file *file, struct elf_range ret[ELF_PLTS_MOST])
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < file->n_shdrs && n < ELF_PLTS_MOST; i++) {
 		const Elf64_Shdr *sh = &file->shdrs[i];
 
 		if (sh->sh_type != SHT_PROGBITS || !(sh->sh_flags & SHF_EXECINSTR) ||
-		    !is_plt(file, sh) ||
+		    !is_plt(file, sh, N_PLT_NAMES) ||
 		    !elf_file_loads(file, sh->sh_addr, sh->sh_size, PF_X))
 			continue;
-		*ret_begin = sh->sh_addr;
-		*ret_end = sh->sh_addr + sh->sh_size;
-		return true;
+		ret[n++] = (struct elf_range){ sh->sh_addr, sh->sh_addr + sh->sh_size };
 	}
-	return false;
+	qsort(ret, n, sizeof(*ret), by_address);
+	return n;
 }
 
 static const Elf64_Shdr *section_of(const struct elf_file *file, uint64_t vaddr)
@@ -148,7 +170,7 @@ size_t elf_plt_decode(struct elf_file *file, struct elf_stub *stubs, size_t n)
 		if (!sh || stub.vaddr < sh->sh_addr ||
 		    stub.vaddr - sh->sh_addr >= sh->sh_size)
 			sh = section_of(file, stub.vaddr);
-		if (!sh || (sh != plt && !is_plt(file, sh)))
+		if (!sh || (sh != plt && !is_plt(file, sh, 1)))
 			continue;
 		plt = sh;
 		if (find_start(file, sh, &stub))

@@ -9,8 +9,14 @@
 
 #include "obj/elf_table.h"
 
-/* Where .plt lies in the file's code; false: it has none. */
-bool elf_plt_find(struct elf_file *file, uint64_t *ret_begin, uint64_t *ret_end);
+#define ELF_PLTS_MOST 8
+
+struct elf_range {
+	uint64_t begin, end; /* addresses */
+};
+
+/* Where stubs lie in the file's code: .plt and its like, by address. How many. */
+size_t elf_plt_find(struct elf_file *file, struct elf_range ret[ELF_PLTS_MOST]);
 
 struct elf_stub {
 	uint64_t vaddr; /* an address in it */
