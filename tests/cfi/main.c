@@ -109,6 +109,8 @@ static bool ra_agrees(const struct truth *truth, const struct truth_row *row,
 		       8 * rule->ra_words == offset_of(row->ra);
 	if (!strcmp(row->ra, "exp"))
 		return rule->ra == UNWIND_RA_CFA;
+	if (!strcmp(row->ra, "rdi")) /* x86-64's vfork() */
+		return rule->ra == UNWIND_RA_REG && rule->reg == 5;
 	return truth->is_arm64 && is_unsaid(row->ra) && rule->ra == UNWIND_RA_LR;
 }
 
