@@ -50,8 +50,7 @@ static bool same_rules(const struct image *of, const struct image *as,
 	for (size_t i = 0; i < n && same; i++) {
 		struct unwind_rule rule = image_rule(as, rows[i].pc);
 
-		if (!truth_is_stub(truth, rows[i].pc) &&
-		    !truth_is_entry(truth, rows[i].pc))
+		if (!truth_untold(truth, rows[i].pc))
 			same = !memcmp(&rule, &rows[i].rule, sizeof(rule));
 	}
 	free(rows);
@@ -78,7 +77,7 @@ bool bare_agrees(int fd, const struct image *image, const struct truth *truth)
 		return false;
 	}
 	same = same_rules(image, &bare, truth) && same_rules(&bare, image, truth);
-	if (truth->plt == truth->plt_end && truth->entry == truth->entry_end)
+	if (!truth->n_untold)
 		same = bare.head.n_pages == image->head.n_pages &&
 		       !memcmp(bare.pages, image->pages,
 			       bare.head.n_pages * sizeof(*bare.pages));

@@ -109,8 +109,8 @@ static bool ra_agrees(const struct truth *truth, const struct truth_row *row,
 		       8 * rule->ra_words == offset_of(row->ra);
 	if (!strcmp(row->ra, "exp"))
 		return rule->ra == UNWIND_RA_CFA;
-	if (!strcmp(row->ra, "rdi")) /* x86-64's vfork() */
-		return rule->ra == UNWIND_RA_REG && rule->reg == 5;
+	if (!truth->is_arm64 && row->ra[0] == 'r') /* as vfork() keeps it */
+		return rule->ra == UNWIND_RA_REG && rule->reg == atoi(row->ra + 1);
 	return truth->is_arm64 && is_unsaid(row->ra) && rule->ra == UNWIND_RA_LR;
 }
 
@@ -157,15 +157,11 @@ static void tell(uint64_t pc, const struct truth_row *row, const struct unwind_r
 	       rule->ra, 8 * rule->ra_words, 8 * rule->bx_words, rule->reg);
 }
 
-/* Of stubs that readelf is silent about: arm64's; x86-64's as its psABI has them
- * (figure 5.2: a push of 6 bytes, a jump; then each a jump of 6 bytes, a push of 5). */
-static bool is_plt_rule(const struct truth *truth, uint64_t pc,
+/* Of stubs: arm64's; x86-64's as its psABI has them (figure 5.2: a push of 6 bytes,
+ * a jump; then each a jump of 6 bytes, a push of 5). */
+static bool is_plt_rule(const struct truth *truth, uint64_t at,
 			const struct unwind_rule *rule)
 {
-	uint64_t at = pc - truth->plt;
-
-	if (rule->fp != UNWIND_FP_SAME || rule->bx_words)
-		return false;
 	if (truth->is_arm64)
 		return rule->cfa == UNWIND_CFA_SP && rule->ra == UNWIND_RA_LR;
 	if (at < 16)
@@ -174,15 +170,46 @@ static bool is_plt_rule(const struct truth *truth, uint64_t pc,
 	return rule->cfa == UNWIND_CFA_PLT && rule->cfa_offset == 8 && rule->reg == 11;
 }
 
+/* Of a C library's x86-64 start files: a push of 4 bytes, perhaps behind 4 others; a
+ * return is the last byte. */
+static bool is_init_rule(const struct truth_code *code, uint64_t pc,
+			 const struct unwind_rule *rule)
+{
+	uint64_t at = pc - code->begin;
+	bool early = at < 4 || pc == code->end - 1;
+
+	if (rule->cfa != UNWIND_CFA_PLT || rule->reg != 16)
+		return false;
+	if (at >= 4 && at < 8)
+		return rule->cfa_offset == 8 || rule->cfa_offset == 16;
+	return rule->cfa_offset == (early ? 8 : 16);
+}
+
+/* What may be said of code that readelf is silent about. */
+static bool is_untold_rule(const struct truth *truth, uint64_t pc,
+			   const struct unwind_rule *rule)
+{
+	const struct truth_code *code = truth_untold(truth, pc);
+
+	if (!code || rule->fp != UNWIND_FP_SAME || rule->bx_words)
+		return false;
+	if (code->kind == TRUTH_PLT)
+		return is_plt_rule(truth, pc - code->begin, rule);
+	if (code->kind == TRUTH_ENTRY)
+		return rule->cfa == UNWIND_CFA_NONE || rule->cfa == UNWIND_CFA_END;
+	/* glibc's have 9 bytes and more, musl's 3 */
+	if (truth->is_arm64 || code->end - code->begin < 9)
+		return rule->cfa == UNWIND_CFA_NONE;
+	return is_init_rule(code, pc, rule);
+}
+
 static void judge(const struct truth *truth, uint64_t pc, const struct truth_row *row,
 		  const struct unwind_rule *rule, struct sums *sums)
 {
 	bool good = row ? agrees(truth, row, rule, sums) : rule->cfa == UNWIND_CFA_NONE;
 
-	if (!row && truth_is_stub(truth, pc))
-		good = is_plt_rule(truth, pc, rule);
-	if (!row && truth_is_entry(truth, pc))
-		good |= rule->cfa == UNWIND_CFA_END;
+	if (!row && truth_untold(truth, pc))
+		good = is_untold_rule(truth, pc, rule);
 	sums->rows++;
 	if (good)
 		return;

@@ -206,52 +206,64 @@ static void sort_rows(struct truth *truth)
 	truth->n = n;
 }
 
-static void find_plt(struct truth *truth, const char *readelf, const char *path)
+const struct truth_code *truth_untold(const struct truth *truth, uint64_t pc)
 {
-	char command[4096], line[512];
-	unsigned long begin, bytes;
-	FILE *f;
+	for (size_t i = 0; i < truth->n_untold; i++) {
+		const struct truth_code *code = &truth->untold[i];
 
-	snprintf(command, sizeof(command), "%s -SW '%s' 2>/dev/null", readelf, path);
-	f = popen(command, "r");
-	while (f && fgets(line, sizeof(line), f)) {
-		const char *at = strstr(line, " .plt ");
-
-		if (!at || sscanf(at, " .plt PROGBITS %lx %*x %lx", &begin, &bytes) != 2)
-			continue;
-		truth->plt = begin;
-		truth->plt_end = begin + bytes;
+		if (pc - code->begin < code->end - code->begin)
+			return code;
 	}
-	if (f)
-		pclose(f);
-	for (size_t i = 0; i < truth->n; i++)
-		if (truth->rows[i].begin < truth->plt_end &&
-		    truth->plt < truth->rows[i].end)
-			truth->plt = truth->plt_end = 0;
+	return NULL;
 }
 
-/* The code at the entry point, up to what readelf tells of again. */
-static void find_entry(struct truth *truth, const char *readelf, const char *path)
+/* Up to what readelf tells of; nothing, if that is all of it. */
+static void add_untold(struct truth *truth, struct truth_code code)
 {
-	unsigned long entry = 0;
+	for (size_t i = 0; i < truth->n; i++) {
+		const struct truth_row *row = &truth->rows[i];
+
+		if (row->end > code.begin && row->begin < code.end)
+			code.end = row->begin > code.begin ? row->begin : code.begin;
+	}
+	if (code.begin && code.begin < code.end)
+		truth->untold[truth->n_untold++] = code;
+}
+
+/* Sections by name, and the code at the entry point. */
+static void find_untold(struct truth *truth, const char *readelf, const char *path)
+{
+	static const struct {
+		const char *name, *format;
+		int kind;
+	} sections[] = {
+		{ " .plt ", " .plt PROGBITS %lx %*x %lx", TRUTH_PLT },
+		{ " .init ", " .init PROGBITS %lx %*x %lx", TRUTH_INIT },
+		{ " .fini ", " .fini PROGBITS %lx %*x %lx", TRUTH_INIT },
+	};
 	char command[4096], line[512];
+	unsigned long at, bytes;
 	FILE *f;
 
-	snprintf(command, sizeof(command), "%s -hW '%s' 2>/dev/null", readelf, path);
+	snprintf(command, sizeof(command), "%s -hSW '%s' 2>/dev/null", readelf, path);
 	f = popen(command, "r");
-	while (f && fgets(line, sizeof(line), f))
-		if (strstr(line, "Entry point"))
-			entry = strtoul(strchr(line, ':') + 1, NULL, 16);
+	while (f && fgets(line, sizeof(line), f)) {
+		if (strstr(line, "Entry point")) {
+			at = strtoul(strchr(line, ':') + 1, NULL, 16);
+			add_untold(truth, (struct truth_code){ at, at + ENTRY_MOST,
+							       TRUTH_ENTRY });
+		}
+		for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++) {
+			const char *name = strstr(line, sections[i].name);
+
+			if (name && sscanf(name, sections[i].format, &at, &bytes) == 2)
+				add_untold(truth,
+					   (struct truth_code){ at, at + bytes,
+								sections[i].kind });
+		}
+	}
 	if (f)
 		pclose(f);
-	truth->entry = entry;
-	truth->entry_end = entry ? entry + ENTRY_MOST : 0;
-	for (size_t i = 0; i < truth->n && entry; i++) {
-		if (truth->rows[i].end > entry && truth->rows[i].begin < truth->entry_end)
-			truth->entry_end = truth->rows[i].begin > entry
-						   ? truth->rows[i].begin
-						   : entry;
-	}
 }
 
 bool truth_read(struct truth *truth, const char *readelf, const char *path)
@@ -284,8 +296,7 @@ bool truth_read(struct truth *truth, const char *readelf, const char *path)
 	free(line);
 	free(parse.cies);
 	sort_rows(truth);
-	find_plt(truth, readelf, path);
-	find_entry(truth, readelf, path);
+	find_untold(truth, readelf, path);
 	exprs_read(&truth->exprs, readelf, path);
 	return truth->n > 0;
 }

@@ -28,21 +28,17 @@ struct truth {
 	size_t n;
 	size_t overlaps; /* rows that another's cut short */
 	bool is_arm64;
-	/* of which there is no call frame information; or 0 */
-	uint64_t plt, plt_end;
-	uint64_t entry, entry_end;
+	/* of which there is no call frame information */
+	struct truth_code {
+		uint64_t begin, end;
+		enum { TRUTH_PLT, TRUTH_INIT, TRUTH_ENTRY } kind;
+	} untold[4];
+	size_t n_untold;
 	struct exprs exprs;
 };
 
-static inline bool truth_is_stub(const struct truth *truth, uint64_t pc)
-{
-	return pc - truth->plt < truth->plt_end - truth->plt;
-}
-
-static inline bool truth_is_entry(const struct truth *truth, uint64_t pc)
-{
-	return pc - truth->entry < truth->entry_end - truth->entry;
-}
+/* The code that holds pc, of which readelf tells nothing; or NULL. */
+const struct truth_code *truth_untold(const struct truth *truth, uint64_t pc);
 
 /* False: readelf says nothing of it. */
 bool truth_read(struct truth *truth, const char *readelf, const char *path);

@@ -258,8 +258,27 @@ static const struct {
 	  "jmp *8(%rip); .byte 0x68; .long 0; .byte 0xe9; .long -32",
 	  "00000000000"
 	  "11111" },
+	{ "C libraries' start files", ".init",
+	  "sub $8, %rsp; mov 8(%rip), %rax; test %rax, %rax; je 1f; call *%rax; 1:"
+	  "add $8, %rsp; ret",
+	  "0000"
+	  "1111111"
+	  "111"
+	  "11"
+	  "11"
+	  "1111"
+	  "0" },
+	{ "with nothing to do", ".fini", "sub $8, %rsp; add $8, %rsp; ret", "000011110" },
+	{ "with IBT", ".fini", "endbr64; sub $8, %rsp; nop; add $8, %rsp; ret",
+	  "0000"
+	  "0000"
+	  "1"
+	  "1111"
+	  "0" },
+	{ "an initializer of one's own", ".init", "push %rax; call f@plt; pop %rax; ret",
+	  "99999999" },
 	{ "something else", ".plt", "mov %rsp, %rax; push %rax; nop; ud2; nop; nop",
-	  "9999999999" },
+	  "999999999" },
 };
 
 static void check_x86_stubs(const char *section, const char *pushed)
@@ -300,8 +319,7 @@ static void knows_stubs_of_x86(void **state)
 	write_file("f.c", c, strlen(c));
 	for (size_t i = 0; i < sizeof(x86_stubs) / sizeof(*x86_stubs); i++) {
 		snprintf(source, sizeof(source),
-			 ".section .stubs, \"ax\"; .p2align 4; %s\n.p2align 4, 0xcc\n",
-			 x86_stubs[i].code);
+			 ".section .stubs, \"ax\"; .p2align 4; %s\n", x86_stubs[i].code);
 		write_file("stubs.s", source, strlen(source));
 		assert_int_equal(
 			shell("gcc -O1 -fPIC -shared -nostdlib f.c stubs.s 2>err -o "

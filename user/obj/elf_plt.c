@@ -61,53 +61,50 @@ static bool decode_arm64(const struct code *code, uint64_t *ret_slot)
 
 /* .plt.sec: with IBT what calls go to; .plt.got: bound at the start; .iplt: of
  * indirect functions, as lld has it. */
-static const char *const plt_names[] = { ".plt", ".plt.sec", ".plt.got", ".iplt" };
+static const char *const names[] = { ".plt",  ".plt.sec", ".plt.got",
+				     ".iplt", ".init",	  ".fini" };
 
-#define N_PLT_NAMES (sizeof(plt_names) / sizeof(*plt_names))
+#define N_NAMES	   (sizeof(names) / sizeof(*names))
+#define FIRST_INIT 4
 
-/* Is it called by one of the first n of these names? */
-static bool is_plt(struct elf_file *file, const Elf64_Shdr *sh, size_t n)
+/* Which of these a section has; N_NAMES: none. */
+static size_t name_of(struct elf_file *file, const Elf64_Shdr *sh)
 {
-	const Elf64_Shdr *names;
+	const Elf64_Shdr *strings;
 	char name[10] = "";
-	size_t room = sizeof(name) - 1;
+	size_t room = sizeof(name) - 1, i = 0;
 
 	if (file->header.e_shstrndx >= file->n_shdrs)
-		return false;
-	names = &file->shdrs[file->header.e_shstrndx];
-	if (sh->sh_name >= names->sh_size)
-		return false;
-	if (room > names->sh_size - sh->sh_name)
-		room = names->sh_size - sh->sh_name;
-	if (elf_file_read(file, names->sh_offset + sh->sh_name, name, room))
-		return false;
-	while (n-- > 0)
-		if (!strcmp(name, plt_names[n]))
-			return true;
-	return false;
+		return N_NAMES;
+	strings = &file->shdrs[file->header.e_shstrndx];
+	if (sh->sh_name >= strings->sh_size)
+		return N_NAMES;
+	if (room > strings->sh_size - sh->sh_name)
+		room = strings->sh_size - sh->sh_name;
+	if (elf_file_read(file, strings->sh_offset + sh->sh_name, name, room))
+		return N_NAMES;
+	while (i < N_NAMES && strcmp(name, names[i]))
+		i++;
+	return i;
 }
 
-static int by_address(const void *a, const void *b)
-{
-	const struct elf_range *x = a, *y = b;
-
-	return (x->begin > y->begin) - (x->begin < y->begin);
-}
-
-size_t elf_plt_find(struct elf_file *file, struct elf_range ret[ELF_PLTS_MOST])
+size_t elf_plt_find(struct elf_file *file, struct elf_code ret[ELF_CODE_MOST])
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < file->n_shdrs && n < ELF_PLTS_MOST; i++) {
+	for (size_t i = 0; i < file->n_shdrs && n < ELF_CODE_MOST; i++) {
 		const Elf64_Shdr *sh = &file->shdrs[i];
+		size_t name;
 
 		if (sh->sh_type != SHT_PROGBITS || !(sh->sh_flags & SHF_EXECINSTR) ||
-		    !is_plt(file, sh, N_PLT_NAMES) ||
 		    !elf_file_loads(file, sh->sh_addr, sh->sh_size, PF_X))
 			continue;
-		ret[n++] = (struct elf_range){ sh->sh_addr, sh->sh_addr + sh->sh_size };
+		name = name_of(file, sh);
+		if (name < N_NAMES)
+			ret[n++] =
+				(struct elf_code){ sh->sh_addr, sh->sh_addr + sh->sh_size,
+						   name >= FIRST_INIT };
 	}
-	qsort(ret, n, sizeof(*ret), by_address);
 	return n;
 }
 
@@ -170,7 +167,7 @@ size_t elf_plt_decode(struct elf_file *file, struct elf_stub *stubs, size_t n)
 		if (!sh || stub.vaddr < sh->sh_addr ||
 		    stub.vaddr - sh->sh_addr >= sh->sh_size)
 			sh = section_of(file, stub.vaddr);
-		if (!sh || (sh != plt && !is_plt(file, sh, 1)))
+		if (!sh || (sh != plt && name_of(file, sh) != 0))
 			continue;
 		plt = sh;
 		if (find_start(file, sh, &stub))

@@ -9,14 +9,16 @@
 
 #include "obj/elf_table.h"
 
-#define ELF_PLTS_MOST 8
+#define ELF_CODE_MOST 8
 
-struct elf_range {
+struct elf_code {
 	uint64_t begin, end; /* addresses */
+	bool is_init;	     /* or stubs */
 };
 
-/* Where stubs lie in the file's code: .plt and its like, by address. How many. */
-size_t elf_plt_find(struct elf_file *file, struct elf_range ret[ELF_PLTS_MOST]);
+/* Code of linkers and C libraries by its section's name: .plt and its like, .init
+ * and .fini, in no order. How many. */
+size_t elf_plt_find(struct elf_file *file, struct elf_code ret[ELF_CODE_MOST]);
 
 struct elf_stub {
 	uint64_t vaddr; /* an address in it */

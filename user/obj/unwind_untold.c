@@ -93,6 +93,33 @@ static void look_at_x86(struct elf_file *file, uint64_t offset, struct untold_co
 		code->n = 0; /* nothing, rather than half of it */
 }
 
+/* [endbr64]; sub $8, %rsp; …; add $8, %rsp; ret: pieces that a linker joins */
+static void look_at_init(struct elf_file *file, uint64_t offset, struct untold_code *code)
+{
+	static const unsigned char endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	static const unsigned char push[] = { 0x48, 0x83, 0xec, 0x08 };
+	static const unsigned char pop_ret[] = { 0x48, 0x83, 0xc4, 0x08, 0xc3 };
+	unsigned char first[sizeof(endbr64) + sizeof(push)], last[sizeof(pop_ret)];
+	uint64_t n = code->end - code->begin;
+	size_t at = 0;
+
+	if (n < sizeof(push) + sizeof(last) ||
+	    elf_file_read(file, offset, first, sizeof(first)) ||
+	    elf_file_read(file, offset + n - sizeof(last), last, sizeof(last)))
+		return;
+	if (!memcmp(first, endbr64, sizeof(endbr64)))
+		at = sizeof(endbr64);
+	if (memcmp(first + at, push, sizeof(push)) ||
+	    memcmp(last, pop_ret, sizeof(pop_ret)))
+		return;
+	/* by the PLT's rule, since it says nothing of what a file does that keeps
+	 * frame pointers */
+	add(code, code->begin, x86_rule(UNWIND_CFA_PLT, 8, X86_NO_PUSH));
+	add(code, code->begin + at + sizeof(push),
+	    x86_rule(UNWIND_CFA_PLT, 16, X86_NO_PUSH));
+	add(code, code->end - 1, x86_rule(UNWIND_CFA_PLT, 8, X86_NO_PUSH));
+}
+
 #define ENTRY_MOST 128 /* glibc's dynamic linker has 61, for arm64 80 */
 
 /* The instruction: does it never go on behind itself? */
@@ -189,7 +216,7 @@ void unwind_untold_open(struct unwind_untold *untold, struct elf_file *file,
 			const struct cfi_sink *sink)
 {
 	bool arm64 = file->header.e_machine == EM_AARCH64;
-	struct elf_range ranges[ELF_PLTS_MOST];
+	struct elf_code ranges[ELF_CODE_MOST];
 	size_t n = elf_plt_find(file, ranges);
 	struct untold_code code;
 
@@ -201,8 +228,12 @@ void unwind_untold_open(struct unwind_untold *untold, struct elf_file *file,
 
 		code = (struct untold_code){ .begin = ranges[i].begin,
 					     .end = ranges[i].end };
-		if (elf_file_offset(file, code.begin, &offset, &bytes))
+		if (!elf_file_offset(file, code.begin, &offset, &bytes))
+			continue;
+		if (!ranges[i].is_init)
 			(arm64 ? look_at_arm64 : look_at_x86)(file, offset, &code);
+		else if (!arm64)
+			look_at_init(file, offset, &code);
 		put(untold, &code);
 	}
 	look_at_entry(file, &code);

@@ -7,8 +7,8 @@
  * Stubs of the procedure linkage table: arm64's linkers tell nothing of them, GNU
  * ld nothing of a static program's indirect functions, lld nothing at all. They
  * hardly touch a stack; without it, a sample in one would lose the function that
- * calls. And the code at a file's entry point, as the dynamic linker's: nobody
- * called that.
+ * calls. C libraries' _init() and _fini(), which push 8 bytes. And the code at a
+ * file's entry point, as the dynamic linker's: nobody called that.
  */
 #ifndef WEFT_OBJ_UNWIND_UNTOLD_H
 #define WEFT_OBJ_UNWIND_UNTOLD_H
@@ -17,7 +17,7 @@
 #include "obj/elf_plt.h"
 
 #define UNTOLD_ROWS 3
-#define UNTOLD_MOST (ELF_PLTS_MOST + 1)
+#define UNTOLD_MOST (ELF_CODE_MOST + 1)
 
 /* A piece of code, and what is known of it. */
 struct untold_code {
