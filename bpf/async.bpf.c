@@ -128,6 +128,7 @@ int async_take_checkpoint(__u32 hook)
 	s->cfa = s->fp + FRAME_BYTES;
 	s->how = HOW_FP_TRUE;
 	s->exact = 0;
+	s->bx_at = BX_UNKNOWN;
 	walk_measure(hook);
 	async_mark_gap(hook); /* and all that this function registered */
 	start_cycle_test(s);
@@ -217,6 +218,7 @@ static __always_inline bool leave_waiting(struct scratch *s, __u32 hook,
 	__u64 record[2];
 
 	s->exact = 0;
+	s->bx_at = BX_UNKNOWN;
 	if (!FP_GIVES_SP && s->by_table) {
 		s->pc = s->asked_at;
 		s->fp = s->sp = q->fp;

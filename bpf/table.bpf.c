@@ -29,6 +29,7 @@
 #define RESTORER_CODE	0xd4000001d2801168ULL, 0
 #define RESTORER_SECOND 4
 #define RESTORER_BYTES	8
+#define REG_BX		USER_REGS /* none is followed */
 #else
 /* struct ucontext: its mcontext's r8 to r15, di, si, bp, bx, dx, ax, cx, sp, ip; a
  * digit for each of DWARF's numbers, 15 to 0, says its place there */
@@ -36,6 +37,7 @@
 #define SIGNAL_FP	SIGNAL_REG(6)
 #define SIGNAL_SP	SIGNAL_REG(7)
 #define SIGNAL_PC	168
+#define REG_BX		3
 /* mov $15, %rax; syscall */
 #define RESTORER_CODE	0x0f0000000fc0c748ULL, 0x05
 #define RESTORER_SECOND 7
@@ -225,6 +227,25 @@ static __always_inline int find_cfa_by_record(struct scratch *s)
 	return 1;
 }
 
+/* The register that s->rule names into s->word; 0: it is not known any more. */
+static __always_inline int find_register(struct scratch *s, __u32 hook)
+{
+	__u64 at = s->bx_at;
+
+	if (s->rule.reg >= USER_REGS)
+		return 0;
+	if (s->exact)
+		at = s->regs_at ? s->regs_at + SIGNAL_REG(s->rule.reg) : BX_IN_REGS;
+	else if (s->rule.reg != REG_BX)
+		return 0;
+	if (at == BX_UNKNOWN)
+		return 0;
+	if (at != BX_IN_REGS)
+		return walk_read(hook, at);
+	s->word = s->regs[s->rule.reg & (USER_REGS - 1)];
+	return 1;
+}
+
 /* s->rule's CFA into s->cfa; 0: it can't be told. */
 static __always_inline int find_cfa(struct scratch *s, __u32 hook)
 {
@@ -249,10 +270,7 @@ static __always_inline int find_cfa(struct scratch *s, __u32 hook)
 		s->cfa = (s->word & knobs.addr_mask) + offset;
 		return 1;
 	case UNWIND_CFA_REG:
-		if (!s->exact || s->rule.reg >= USER_REGS)
-			return 0;
-		s->word = s->regs[s->rule.reg & (USER_REGS - 1)];
-		if (s->regs_at && !walk_read(hook, s->regs_at + SIGNAL_REG(s->rule.reg)))
+		if (!find_register(s, hook))
 			return 0;
 		s->cfa = (s->word & knobs.addr_mask) + offset;
 		return 1;
@@ -342,6 +360,7 @@ static __always_inline __u32 signal_step(struct scratch *s, __u32 hook)
 	if (!FP_GIVES_SP)
 		s->sp_is_least = 0;
 	s->regs_at = sp;
+	s->bx_at = sp + SIGNAL_REG(REG_BX);
 	return N_ENDINGS;
 }
 
@@ -369,6 +388,10 @@ int table_step(__u32 hook)
 		if (!s->exact)
 			return END_BROKEN;
 		pc = s->lr;
+	} else if (FP_GIVES_SP && s->rule.ra == UNWIND_RA_REG) {
+		if (!find_register(s, hook))
+			return END_BROKEN;
+		pc = s->word & knobs.addr_mask;
 	} else {
 		if (!walk_read(hook, s->cfa + 8 * (__s64)s->rule.ra_words))
 			return END_UNREADABLE;
@@ -376,6 +399,10 @@ int table_step(__u32 hook)
 	}
 	if (!pc || pc & ~FRAME_ADDR_MASK)
 		return pc ? END_BROKEN : END_START;
+	if (s->rule.bx_words)
+		s->bx_at = s->rule.bx_words == UNWIND_BX_LOST
+				   ? BX_UNKNOWN
+				   : s->cfa + 8 * (__s64)s->rule.bx_words;
 	s->pc = pc;
 	s->step_bytes = s->cfa - s->sp;
 	s->sp = s->cfa;

@@ -170,6 +170,7 @@ static __always_inline __u32 frame_pointer_step(struct scratch *s)
 	s->sp = fp + FRAME_BYTES;
 	s->step_bytes = s->fp - fp;
 	s->exact = 0;
+	s->bx_at = BX_UNKNOWN;
 	if (!FP_GIVES_SP)
 		s->sp_is_least = 1;
 	return N_ENDINGS;

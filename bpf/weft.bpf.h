@@ -93,6 +93,10 @@ enum how {
 
 #define USER_REGS 16 /* by DWARF's numbers */
 
+/* Of s->bx_at; misaligned, so no stack leads there. */
+#define BX_IN_REGS 1
+#define BX_UNKNOWN 2
+
 /* The roots of one key that are still ahead: the first of them, as read. */
 struct head {
 	__u64 addr; /* 0: none left */
@@ -169,6 +173,7 @@ struct scratch {
 
 	__u64 regs[USER_REGS]; /* of the sampled frame */
 	__u64 regs_at; /* of one that a signal interrupted: where its own lie; or 0 */
+	__u64 bx_at;   /* where rbx of the frame at hand lies, or BX_… */
 
 	struct memo memos[MEMOS];
 	__u64 memo_key; /* of the rule that is looked for */
@@ -365,6 +370,7 @@ static __always_inline void splice_user_stack(struct scratch *s, __u32 hook)
 	s->exact = 1;
 	s->sp_is_least = 0;
 	s->regs_at = 0;
+	s->bx_at = BX_IN_REGS;
 	process_begin(hook);
 	if (s->has_keys)
 		slot_find_roots(hook);

@@ -26,7 +26,7 @@
 	X(FP, "fp + offset")                                                             \
 	X(DEREF_SP, "*(sp + deref) + offset")                                            \
 	X(DEREF_FP, "*(fp + deref) + offset")                                            \
-	X(REG, "register `reg` + offset: known in the sampled frame alone")              \
+	X(REG, "register `reg` + offset: rbx, or known in the sampled frame alone")      \
 	X(PLT, "sp + offset, and 8 more from the `reg`th byte of 16 on")                 \
 	X(SIGNAL, "a signal frame: registers lie where the kernel put them")             \
 	X(END, "nobody called this: the thread's start")                                 \
@@ -49,21 +49,30 @@ enum unwind_fp {
 
 /* Where the return address is. */
 enum unwind_ra {
-	UNWIND_RA_CFA, /* *(CFA + 8 * ra_words); x86-64: always, and -1 */
+	UNWIND_RA_CFA, /* *(CFA + 8 * ra_words); x86-64: and -1 */
 	UNWIND_RA_LR,  /* arm64: in the link register, in the sampled frame alone */
+	UNWIND_RA_REG, /* x86-64: in register `reg`, as vfork(2) must keep it */
 };
+
+/*
+ * Where x86-64's rbx of the caller is: 0: not saved yet, or restored; else
+ * *(CFA + 8 * bx_words). Dynamic linkers find their CFA by it while they bind a
+ * function, so it is followed from frame to frame; no other register is.
+ */
+#define UNWIND_BX_LOST (-32768)
 
 /* One rule; offsets in bytes. arm64 saves both registers at the bottom of its
  * frame, which may be 100 KB large, hence words. */
 struct unwind_rule {
 	int cfa_offset;
-	int deref_offset;
+	short deref_offset; /* of code that was counted: -40 to 544 */
+	short bx_words;
 	short fp_words;
 	short ra_words;
 	unsigned char cfa; /* enum unwind_cfa */
 	unsigned char fp;  /* enum unwind_fp */
 	unsigned char ra;  /* enum unwind_ra */
-	unsigned char reg; /* REG: DWARF's number; PLT: see there */
+	unsigned char reg; /* REG, RA_REG: DWARF's number; PLT: see there */
 };
 
 /* From `offset` bytes into its block on. */

@@ -39,9 +39,9 @@ static int cut(int fd, size_t bytes, Elf64_Ehdr header)
 										   : -1;
 }
 
-/* Of [but, end) a file without section headers says nothing. */
-static bool same_rules(const struct image *of, const struct image *as, uint64_t but,
-		       uint64_t end)
+/* Of stubs and entry points a file without section headers says nothing. */
+static bool same_rules(const struct image *of, const struct image *as,
+		       const struct truth *truth)
 {
 	struct image_row *rows;
 	size_t n = image_rows(of, &rows);
@@ -50,14 +50,14 @@ static bool same_rules(const struct image *of, const struct image *as, uint64_t 
 	for (size_t i = 0; i < n && same; i++) {
 		struct unwind_rule rule = image_rule(as, rows[i].pc);
 
-		if (rows[i].pc - but >= end - but)
+		if (!truth_untold(truth, rows[i].pc))
 			same = !memcmp(&rule, &rows[i].rule, sizeof(rule));
 	}
 	free(rows);
 	return same;
 }
 
-bool bare_agrees(int fd, const struct image *image, uint64_t but, uint64_t end)
+bool bare_agrees(int fd, const struct image *image, const struct truth *truth)
 {
 	AUTO(unwind_table) table = NULL;
 	struct image bare = { 0 };
@@ -76,8 +76,8 @@ bool bare_agrees(int fd, const struct image *image, uint64_t but, uint64_t end)
 		printf("# without section headers there is no table\n");
 		return false;
 	}
-	same = same_rules(image, &bare, but, end) && same_rules(&bare, image, but, end);
-	if (end == but)
+	same = same_rules(image, &bare, truth) && same_rules(&bare, image, truth);
+	if (!truth->n_untold)
 		same = bare.head.n_pages == image->head.n_pages &&
 		       !memcmp(bare.pages, image->pages,
 			       bare.head.n_pages * sizeof(*bare.pages));

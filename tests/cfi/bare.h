@@ -4,9 +4,11 @@
 #define WEFT_TESTS_CFI_BARE_H
 
 #include "image.h"
+#include "readelf.h"
 
-/* Does the table come out the same, but for [but, end), of which only a section
- * tells? True of a file that is too large to copy, or has no .eh_frame_hdr. */
-bool bare_agrees(int fd, const struct image *image, uint64_t but, uint64_t end);
+/* Does the table come out the same, but for stubs and entry points, of which only
+ * sections tell? True of a file that is too large to copy, or has no
+ * .eh_frame_hdr. */
+bool bare_agrees(int fd, const struct image *image, const struct truth *truth);
 
 #endif

@@ -12,6 +12,7 @@
 
 #define COLUMNS_MOST 80
 #define LINE_BYTES   4096
+#define ENTRY_MOST   128 /* code that a system enters is short */
 
 struct cie {
 	unsigned long offset;
@@ -28,7 +29,7 @@ struct parse {
 	size_t from; /* of this FDE's rows */
 	unsigned long begin, end;
 	struct cie *cie; /* the FDE's, or the one being read */
-	enum { CFA, FP, RA, SP, OTHER } columns[COLUMNS_MOST];
+	enum { CFA, FP, RA, SP, BX, OTHER } columns[COLUMNS_MOST];
 	size_t n_columns;
 };
 
@@ -38,6 +39,7 @@ static char *cell_of(struct truth_row *row, int column)
 	       : column == FP ? row->fp
 	       : column == RA ? row->ra
 	       : column == SP ? row->sp
+	       : column == BX ? row->bx
 			      : NULL;
 }
 
@@ -45,6 +47,7 @@ static void read_columns(struct parse *parse, char *line)
 {
 	const char *fp = parse->truth->is_arm64 ? "x29" : "rbp";
 	const char *sp = parse->truth->is_arm64 ? "sp" : "rsp";
+	const char *bx = parse->truth->is_arm64 ? "" : "rbx";
 
 	parse->n_columns = 0;
 	strtok(line, " \n"); /* LOC */
@@ -53,6 +56,7 @@ static void read_columns(struct parse *parse, char *line)
 						     : !strcmp(word, fp)   ? FP
 						     : !strcmp(word, "ra") ? RA
 						     : !strcmp(word, sp)   ? SP
+						     : !strcmp(word, bx)   ? BX
 									   : OTHER;
 }
 
@@ -202,21 +206,61 @@ static void sort_rows(struct truth *truth)
 	truth->n = n;
 }
 
-static void find_plt(struct truth *truth, const char *readelf, const char *path)
+const struct truth_code *truth_untold(const struct truth *truth, uint64_t pc)
 {
+	for (size_t i = 0; i < truth->n_untold; i++) {
+		const struct truth_code *code = &truth->untold[i];
+
+		if (pc - code->begin < code->end - code->begin)
+			return code;
+	}
+	return NULL;
+}
+
+/* Up to what readelf tells of; nothing, if that is all of it. */
+static void add_untold(struct truth *truth, struct truth_code code)
+{
+	for (size_t i = 0; i < truth->n; i++) {
+		const struct truth_row *row = &truth->rows[i];
+
+		if (row->end > code.begin && row->begin < code.end)
+			code.end = row->begin > code.begin ? row->begin : code.begin;
+	}
+	if (code.begin && code.begin < code.end)
+		truth->untold[truth->n_untold++] = code;
+}
+
+/* Sections by name, and the code at the entry point. */
+static void find_untold(struct truth *truth, const char *readelf, const char *path)
+{
+	static const struct {
+		const char *name, *format;
+		int kind;
+	} sections[] = {
+		{ " .plt ", " .plt PROGBITS %lx %*x %lx", TRUTH_PLT },
+		{ " .init ", " .init PROGBITS %lx %*x %lx", TRUTH_INIT },
+		{ " .fini ", " .fini PROGBITS %lx %*x %lx", TRUTH_INIT },
+	};
 	char command[4096], line[512];
-	unsigned long begin, bytes;
+	unsigned long at, bytes;
 	FILE *f;
 
-	snprintf(command, sizeof(command), "%s -SW '%s' 2>/dev/null", readelf, path);
+	snprintf(command, sizeof(command), "%s -hSW '%s' 2>/dev/null", readelf, path);
 	f = popen(command, "r");
 	while (f && fgets(line, sizeof(line), f)) {
-		const char *at = strstr(line, " .plt ");
+		if (strstr(line, "Entry point")) {
+			at = strtoul(strchr(line, ':') + 1, NULL, 16);
+			add_untold(truth, (struct truth_code){ at, at + ENTRY_MOST,
+							       TRUTH_ENTRY });
+		}
+		for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++) {
+			const char *name = strstr(line, sections[i].name);
 
-		if (!at || sscanf(at, " .plt PROGBITS %lx %*x %lx", &begin, &bytes) != 2)
-			continue;
-		truth->plt = begin;
-		truth->plt_end = begin + bytes;
+			if (name && sscanf(name, sections[i].format, &at, &bytes) == 2)
+				add_untold(truth,
+					   (struct truth_code){ at, at + bytes,
+								sections[i].kind });
+		}
 	}
 	if (f)
 		pclose(f);
@@ -252,8 +296,7 @@ bool truth_read(struct truth *truth, const char *readelf, const char *path)
 	free(line);
 	free(parse.cies);
 	sort_rows(truth);
-	if (truth->is_arm64)
-		find_plt(truth, readelf, path);
+	find_untold(truth, readelf, path);
 	exprs_read(&truth->exprs, readelf, path);
 	return truth->n > 0;
 }

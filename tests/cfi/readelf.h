@@ -20,6 +20,7 @@ struct truth_row {
 	char fp[CELL_BYTES]; /* "" when it has no column */
 	char ra[CELL_BYTES];
 	char sp[CELL_BYTES];
+	char bx[CELL_BYTES]; /* x86-64's rbx */
 };
 
 struct truth {
@@ -27,9 +28,17 @@ struct truth {
 	size_t n;
 	size_t overlaps; /* rows that another's cut short */
 	bool is_arm64;
-	uint64_t plt, plt_end; /* arm64's, of which there is no call frame information */
+	/* of which there is no call frame information */
+	struct truth_code {
+		uint64_t begin, end;
+		enum { TRUTH_PLT, TRUTH_INIT, TRUTH_ENTRY } kind;
+	} untold[4];
+	size_t n_untold;
 	struct exprs exprs;
 };
+
+/* The code that holds pc, of which readelf tells nothing; or NULL. */
+const struct truth_code *truth_untold(const struct truth *truth, uint64_t pc);
 
 /* False: readelf says nothing of it. */
 bool truth_read(struct truth *truth, const char *readelf, const char *path);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define TEXT_BYTES 0x10000 /* of storm_make.c's code */
+#define BX	   3	   /* DWARF's number of rbx */
 
 static unsigned int below(uint64_t *chance, unsigned int n)
 {
@@ -32,12 +33,19 @@ static struct unwind_rule some_rule(uint64_t *chance)
 		rule.cfa = below(chance, N_UNWIND_CFAS);
 		rule.cfa_offset = 8 * ((int)below(chance, 16) - 3);
 		rule.deref_offset = 8 * ((int)below(chance, 16) - 3);
-		rule.reg = below(chance, 20);
+		rule.reg = below(chance, 3) ? BX : below(chance, 20);
 	}
 	if (!below(chance, 4)) {
 		rule.fp = below(chance, 4);
 		rule.fp_words = (int)below(chance, 12) - 8;
 	}
+	if (rule.cfa == UNWIND_CFA_SP && !below(chance, 16)) {
+		rule.ra = UNWIND_RA_REG;
+		rule.reg = below(chance, 20);
+	}
+	if (!below(chance, 4))
+		rule.bx_words =
+			below(chance, 4) ? -2 - (int)below(chance, 8) : UNWIND_BX_LOST;
 	return rule;
 }
 
@@ -133,6 +141,8 @@ struct plain {
 	const struct sampled *at;
 	uint64_t pc, sp, fp, cfa;
 	uint64_t signal; /* where the registers lie; 0: in the sample */
+	uint64_t bx;	 /* if bx_is_known */
+	bool bx_is_known;
 	bool exact;
 	bool sp_is_known;
 	enum how how;
@@ -169,6 +179,10 @@ static bool register_of(const struct plain *p, unsigned int reg, uint64_t *ret)
 		13, 12, 14, 11, 9, 8, 10, 15, 0, 1, 2, 3, 4, 5, 6, 7
 	};
 
+	if (!p->exact && reg == BX && p->bx_is_known) {
+		*ret = p->bx;
+		return true;
+	}
 	if (!p->exact || reg > 15)
 		return false;
 	if (p->signal)
@@ -265,6 +279,7 @@ static enum ending step_by_fp(struct plain *p)
 		return END_UNREADABLE;
 	if (!ra || ra > FRAME_ADDR_MASK)
 		return ra ? END_BROKEN : END_FP_ZERO;
+	p->bx_is_known = false;
 	p->kind = p->how == HOW_FP ? FRAME_UNPROVEN : FRAME_CALLER;
 	p->sp = p->fp + 16;
 	p->sp_is_known = fp_gives_sp;
@@ -285,6 +300,7 @@ static enum ending step_by_signal(struct plain *p)
 	if (pc > FRAME_ADDR_MASK)
 		return END_BROKEN;
 	p->signal = p->sp;
+	p->bx_is_known = word_at(p->sp + 128, &p->bx);
 	p->kind = FRAME_USER;
 	p->sp_is_known = true;
 	p->fp = fp;
@@ -306,10 +322,17 @@ static enum ending step_by_table(struct plain *p)
 				  8 * (int64_t)p->rule->fp_words,
 			  &fp))
 		return END_UNREADABLE;
-	if (!word_at(p->cfa - 8, &ra))
+	if (fp_gives_sp && p->rule->ra == UNWIND_RA_REG) {
+		if (!register_of(p, p->rule->reg, &ra))
+			return END_BROKEN;
+	} else if (!word_at(p->cfa - 8, &ra)) {
 		return END_UNREADABLE;
+	}
 	if (!ra || ra > FRAME_ADDR_MASK)
 		return ra ? END_BROKEN : END_START;
+	if (p->rule->bx_words)
+		p->bx_is_known = p->rule->bx_words != UNWIND_BX_LOST &&
+				 word_at(p->cfa + 8 * (int64_t)p->rule->bx_words, &p->bx);
 	p->kind = p->sp_is_known ? FRAME_CALLER : FRAME_UNPROVEN;
 	p->sp_is_known = true;
 	p->fp = fp;
@@ -372,6 +395,8 @@ const char *storm_table_lie(const struct sampled *at, const struct sample_rec *r
 			   .pc = at->pc & knobs.addr_mask & FRAME_ADDR_MASK,
 			   .sp = at->sp & knobs.addr_mask,
 			   .fp = at->fp & knobs.addr_mask,
+			   .bx = at->regs[BX] & knobs.addr_mask,
+			   .bx_is_known = true,
 			   .exact = true,
 			   .sp_is_known = true };
 	uint64_t ends[FRAMES_MOST + 2];

@@ -164,8 +164,6 @@ static bool is_untold(const struct tracer *t, const struct truth_frame *frames, 
 			return true;
 		if (pc >= t->shadow.jump_start && pc < t->shadow.jump_end)
 			return true;
-		if (pc && (pc == t->shadow.stubs[0] || pc == t->shadow.stubs[1]))
-			return true;
 	}
 	return false;
 }

@@ -54,7 +54,7 @@ static bool report(int number, const char *path, bool by_table, const struct tal
 	bool good = !flaw && !tally->wrong && tally->exact > tally->steps / 2 &&
 		    tally->longest_prologue <= LEAF_MOST && tally->armed > 1000 &&
 		    tally->async > 5000 && tally->rejoined > 500 &&
-		    tally->in_switch > 1000 && tally->untold >= 24 &&
+		    tally->in_switch > 1000 && tally->untold >= 16 &&
 		    20 * tally->untold < tally->steps;
 
 	if (by_table)

@@ -47,7 +47,6 @@ struct shadow {
 	uint64_t handler, restorers[2]; /* of SIGUSR1; of SIGUSR2 */
 	uint64_t other_low, other_top;	/* SIGUSR2's stack */
 	uint64_t jump_start, jump_end;	/* code in nobody's frame */
-	uint64_t stubs[2];		/* the linker's, of one instruction */
 };
 
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * What moves a stack pointer besides plain calls: alloca, realigned frames,
- * jumps out of functions, procedure linkage stubs, signal handlers.
+ * jumps out of functions, procedure linkage stubs, signal handlers. And frames
+ * that end where rbx says, whoever saves that meanwhile.
  */
 #include "program.h"
 
@@ -191,10 +192,57 @@ NOINLINE static void stubs(int n)
 {
 	int (*volatile through)(int) = by_stub;
 
-	shadow.stubs[0] = (uint64_t)by_stub;
-	shadow.stubs[1] = (uint64_t)by_other_stub;
 	sink = by_stub(n) + by_other_stub(n) + through(n);
 }
+
+#ifndef FRAME_POINTERS_ALONE
+/* As a dynamic linker's code that binds a function: any frame pointer, a stack of
+ * its own alignment, and rbx to find back by. */
+int by_rbx(int n);
+__asm__(".pushsection .text\n"
+	"by_rbx:\n"
+	"	.cfi_startproc\n"
+	"	push %rbp\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	.cfi_rel_offset %rbp, 0\n"
+	"	push %rbx\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	.cfi_rel_offset %rbx, 0\n"
+	"	mov %rsp, %rbx\n"
+	"	.cfi_def_cfa_register %rbx\n"
+	"	and $-64, %rsp\n"
+	"	sub $320, %rsp\n"
+	"	mov $-1, %rbp\n"
+	"	call keep_rbx\n"
+	"	mov %rbx, %rsp\n"
+	"	.cfi_def_cfa_register %rsp\n"
+	"	pop %rbx\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	.cfi_restore %rbx\n"
+	"	pop %rbp\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	.cfi_restore %rbp\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	".popsection\n");
+
+/* It has nothing of its own in rbx while it calls; its callees do. */
+__attribute__((used)) NOINLINE int keep_rbx(int n)
+{
+	int sum = 0;
+
+	for (int i = 0; i < n; i++) /* across calls: in registers that are saved */
+		sum += leaf(i) + with_alloca(i);
+	if (n & 1)
+		sum += realigned(n);
+	return n > 2 ? sum + by_rbx(n - 2) : sum;
+}
+#else
+static int by_rbx(int n)
+{
+	return n;
+}
+#endif
 
 void run_ways(void)
 {
@@ -203,5 +251,6 @@ void run_ways(void)
 		       realigned_with_alloca(i, 2, 3, 4, 5, 6, 7);
 		jump_out(i);
 		stubs(i);
+		sink = by_rbx(i);
 	}
 }

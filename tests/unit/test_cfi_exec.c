@@ -27,6 +27,11 @@
 	{                                                                                \
 		.cfa = UNWIND_CFA_REG, .reg = (r), .cfa_offset = (n), .ra_words = -1     \
 	}
+#define SP_BX(n, words)                                                                  \
+	{                                                                                \
+		.cfa = UNWIND_CFA_SP, .cfa_offset = (n), .ra_words = -1,                 \
+		.bx_words = (words)                                                      \
+	}
 #define ONLY(kind)                                                                       \
 	{                                                                                \
 		.cfa = UNWIND_CFA_##kind                                                 \
@@ -74,7 +79,10 @@ static const struct shape shapes[] = {
 	{ "def_cfa_sf", CODE_(STEP, 0x12, 6, 0x7e), 4, { SP(8), FP(16) } },
 	{ "def_cfa_offset_sf", CODE_(STEP, 0x13, 0x7d), 4, { SP(8), SP(24) } },
 	{ "offset", CODE_(STEP, 0x0e, 16, 0x86, 2), 4, { SP(8), SP_FP(16) } },
-	{ "offset of no interest", CODE_(STEP, 0x83, 5), .rules = { SP(8) } },
+	{ "offset of no interest", CODE_(STEP, 0x8c, 5), .rules = { SP(8) } },
+	{ "offset of rbx", CODE_(STEP, 0x83, 5), 4, { SP(8), SP_BX(8, -5) } },
+	{ "restore of rbx", CODE_(0x83, 5, STEP, 0xc3), 4, { SP_BX(8, -5), SP(8) } },
+	{ "undefined rbx", CODE_(STEP, 0x07, 3), 4, { SP(8), SP_BX(8, UNWIND_BX_LOST) } },
 	{ "offset_extended", CODE_(STEP, 0x05, 6, 2), 4, { SP(8), SP_FP(8) } },
 	{ "offset_extended_sf", CODE_(STEP, 0x11, 6, 2), 4, { SP(8), SP_FP(8) } },
 	{ "GNU_negative_offset_extended",
@@ -93,7 +101,16 @@ static const struct shape shapes[] = {
 	{ "same_value", CODE_(0x86, 2, STEP, 0x08, 6), 4, { SP_FP(8), SP(8) } },
 	{ "register", CODE_(STEP, 0x09, 6, 3), 4, { SP(8), LOST(8) }, CFI_FP_PLACE + 1 },
 	{ "register with ra",
-	  CODE_(STEP, 0x09, 16, 3),
+	  CODE_(STEP, 0x0e, 0, 0x09, 16, 5),
+	  4,
+	  { SP(8), MAKE(.cfa = UNWIND_CFA_SP, .ra = UNWIND_RA_REG, .reg = 5) } },
+	{ "register with ra, the CFA by another",
+	  CODE_(STEP, 0x0d, 10, 0x09, 16, 5),
+	  4,
+	  { SP(8), ONLY(UNSUPPORTED) },
+	  CFI_RA_PLACE + 1 },
+	{ "register without number",
+	  CODE_(STEP, 0x09, 16, 16),
 	  4,
 	  { SP(8), ONLY(UNSUPPORTED) },
 	  CFI_RA_PLACE + 1 },
@@ -337,6 +354,14 @@ static const struct shape expressions[] = {
 	  4,
 	  { SP(8), ONLY(UNSUPPORTED) },
 	  CFI_RA_PLACE + 1 },
+	{ "rbx at *(CFA - 24)",
+	  CODE_(STEP, 0x10, 3, 2, 0x48, 0x1c),
+	  4,
+	  { SP(8), SP_BX(8, -3) } },
+	{ "rbx at *(fp)",
+	  CODE_(STEP, 0x10, 3, 2, 0x76, 0),
+	  4,
+	  { SP(8), SP_BX(8, UNWIND_BX_LOST) } },
 	{ "sp by an expression", CODE_(STEP, 0x16, 7, 2, 0x77, 8), .rules = { SP(8) } },
 };
 

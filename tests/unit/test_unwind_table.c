@@ -161,16 +161,17 @@ static void has_nothing_to_say(void **state)
 	close(fd);
 }
 
-/* .plt of a file, as readelf has it. */
-static void find_plt(const char *path, uint64_t *ret_begin, uint64_t *ret_end)
+/* A section of a file, as readelf has it. */
+static void find_plt(const char *path, const char *name, uint64_t *ret_begin,
+		     uint64_t *ret_end)
 {
 	unsigned long begin, bytes;
 	FILE *f;
 
-	assert_int_equal(shell("aarch64-linux-gnu-readelf -SW %s | sed -n "
-			       "'s/.* \\.plt *PROGBITS *\\([0-9a-f]*\\) [0-9a-f]* "
+	assert_int_equal(shell("readelf -SW %s | sed -n "
+			       "'s/.* \\%s *PROGBITS *\\([0-9a-f]*\\) [0-9a-f]* "
 			       "\\([0-9a-f]*\\).*/\\1 \\2/p' >plt",
-			       path),
+			       path, name),
 			 0);
 	f = fopen("plt", "r");
 	assert_non_null(f);
@@ -189,7 +190,7 @@ static void check_stubs(const char *options, uint64_t push)
 			       "-o plt.so",
 			       options),
 			 0);
-	find_plt("plt.so", &begin, &end_);
+	find_plt("plt.so", ".plt", &begin, &end_);
 	fd = open_file("plt.so");
 	assert_int_equal(unwind_table_build(fd, &table), 0);
 	assert_true(image_load(&image, table));
@@ -223,6 +224,173 @@ static void knows_stubs_of_arm64(void **state)
 	check_stubs("-O1 -mbranch-protection=standard -Wl,-z,force-bti 2>err", 8);
 }
 
+/* What linkers write, by hand, with 8 * pushed bytes between sp and the return
+ * address before each byte of it; 9: they say nothing, and nobody may. */
+static const struct {
+	const char *name, *section, *code, *pushed;
+} x86_stubs[] = {
+	{ "lld, bound lazily", ".plt",
+	  "push 8(%rip); jmp *8(%rip); nopl 8(%rax);"
+	  "jmp *8(%rip); .byte 0x68; .long 0; .byte 0xe9; .long -32;"
+	  "jmp *8(%rip); .byte 0x68; .long 1; .byte 0xe9; .long -48",
+	  "111111"
+	  "2222222222"
+	  "00000000000"
+	  "11111"
+	  "00000000000"
+	  "11111" },
+	{ "lld with IBT, bound lazily", ".plt",
+	  "push 8(%rip); bnd jmp *8(%rip); nopl (%rax);"
+	  "endbr64; .byte 0x68; .long 0; .byte 0xe9; .long -32; xchg %ax, %ax",
+	  "111111"
+	  "2222222222"
+	  "000000000"
+	  "1111111" },
+	{ "with IBT, what is called", ".plt.sec",
+	  "endbr64; jmp *8(%rip); nopw 8(%rax,%rax);"
+	  "endbr64; bnd jmp *8(%rip); nopl 8(%rax,%rax)",
+	  "00000000000000000000000000000000" },
+	{ "bound at the start", ".plt.got", "jmp *8(%rip); xchg %ax, %ax", "00000000" },
+	{ "GNU ld's indirect functions", ".plt",
+	  "jmp *8(%rip); xchg %ax, %ax; jmp *8(%rip); xchg %ax, %ax",
+	  "0000000000000000" },
+	{ "lld's indirect functions", ".iplt",
+	  "jmp *8(%rip); .byte 0x68; .long 0; .byte 0xe9; .long -32",
+	  "00000000000"
+	  "11111" },
+	{ "C libraries' start files", ".init",
+	  "sub $8, %rsp; mov 8(%rip), %rax; test %rax, %rax; je 1f; call *%rax; 1:"
+	  "add $8, %rsp; ret",
+	  "0000"
+	  "1111111"
+	  "111"
+	  "11"
+	  "11"
+	  "1111"
+	  "0" },
+	{ "with nothing to do", ".fini", "sub $8, %rsp; add $8, %rsp; ret", "000011110" },
+	{ "with IBT", ".fini", "endbr64; sub $8, %rsp; nop; add $8, %rsp; ret",
+	  "0000"
+	  "0000"
+	  "1"
+	  "1111"
+	  "0" },
+	{ "an initializer of one's own", ".init", "push %rax; call f@plt; pop %rax; ret",
+	  "99999999" },
+	{ "something else", ".plt", "mov %rsp, %rax; push %rax; nop; ud2; nop; nop",
+	  "999999999" },
+};
+
+static void check_x86_stubs(const char *section, const char *pushed)
+{
+	uint64_t begin, end_;
+	int fd;
+
+	find_plt("x86.so", section, &begin, &end_);
+	fd = open_file("x86.so");
+	assert_int_equal(unwind_table_build(fd, &table), 0);
+	assert_true(image_load(&image, table));
+	close(fd);
+	assert_true(end_ >= begin + strlen(pushed));
+	for (uint64_t pc = begin; *pushed; pc++, pushed++) {
+		struct unwind_rule rule = image_rule(&image, pc);
+		int n = rule.cfa_offset / 8 - 1;
+
+		if (rule.cfa == UNWIND_CFA_PLT)
+			n += (pc & 15) >= rule.reg;
+		else if (rule.cfa != UNWIND_CFA_SP)
+			n = rule.cfa == UNWIND_CFA_NONE ? 9 : -1;
+		if (n != *pushed - '0' || rule.fp != UNWIND_FP_SAME || rule.bx_words)
+			fail_msg("byte %d of %s: cfa %u%+d", (int)(pc - begin), section,
+				 rule.cfa, rule.cfa_offset);
+	}
+	assert_int_equal(image_rule(&image, begin - 1).cfa, UNWIND_CFA_NONE);
+	assert_int_equal(image_rule(&image, end_).cfa, UNWIND_CFA_NONE);
+	end();
+}
+
+static void knows_stubs_of_x86(void **state)
+{
+	static const char c[] = "int f(int n) { return n + 1; }\n";
+	char source[512];
+
+	if (shell("gcc -dumpmachine | grep -q x86_64") || !has_tool("objcopy"))
+		skip();
+	write_file("f.c", c, strlen(c));
+	for (size_t i = 0; i < sizeof(x86_stubs) / sizeof(*x86_stubs); i++) {
+		snprintf(source, sizeof(source),
+			 ".section .stubs, \"ax\"; .p2align 4; %s\n", x86_stubs[i].code);
+		write_file("stubs.s", source, strlen(source));
+		assert_int_equal(
+			shell("gcc -O1 -fPIC -shared -nostdlib f.c stubs.s 2>err -o "
+			      "x86.so && objcopy --rename-section .stubs=%s "
+			      "x86.so",
+			      x86_stubs[i].section),
+			0);
+		check_x86_stubs(x86_stubs[i].section, x86_stubs[i].pushed);
+	}
+}
+
+/* Code without call frame information: at the entry point, and behind it. */
+static const char entry_code[] = ".text; .globl _start, behind; .p2align 4\n"
+				 "_start: mov %rsp, %rdi; call f; call f; jmp *%r12\n"
+				 ".p2align 4\nbehind: push %rbx; nop; pop %rbx; ret\n";
+
+static uint64_t symbol_of(const char *path, const char *name)
+{
+	unsigned long at = 0;
+	FILE *f;
+
+	assert_int_equal(shell("nm %s | sed -n 's/ [tT] %s$//p' >symbol", path, name), 0);
+	f = fopen("symbol", "r");
+	assert_non_null(f);
+	assert_int_equal(fscanf(f, "%lx", &at), 1);
+	fclose(f);
+	return at;
+}
+
+/* how: to make entry.o and f.o a file. Is its entry told to be one? */
+static bool ends_at_entry(const char *how)
+{
+	uint64_t entry, behind;
+	bool ends = true;
+	int fd;
+
+	assert_int_equal(shell("gcc %s -nostdlib -o entry.elf 2>err", how), 0);
+	entry = symbol_of("entry.elf", "_start");
+	behind = symbol_of("entry.elf", "behind");
+	fd = open_file("entry.elf");
+	assert_int_equal(unwind_table_build(fd, &table), 0);
+	assert_true(image_load(&image, table));
+	close(fd);
+	for (uint64_t pc = entry; pc < entry + 16; pc++)
+		ends &= image_rule(&image, pc).cfa == UNWIND_CFA_END;
+	assert_int_equal(image_rule(&image, entry + 16).cfa, UNWIND_CFA_NONE);
+	assert_int_equal(image_rule(&image, entry - 1).cfa == UNWIND_CFA_END, 0);
+	for (uint64_t pc = behind; pc < behind + 4; pc++)
+		assert_int_equal(image_rule(&image, pc).cfa, UNWIND_CFA_NONE);
+	end();
+	return ends;
+}
+
+static void ends_at_entries(void **state)
+{
+	static const char c[] = "int f(int n) { return n + 1; }\n";
+
+	if (shell("gcc -dumpmachine | grep -q x86_64"))
+		skip();
+	write_file("f.c", c, strlen(c));
+	write_file("entry.s", entry_code, sizeof(entry_code) - 1);
+	assert_int_equal(shell("gcc -O1 -fPIC -c f.c && gcc -c entry.s"), 0);
+	assert_true(ends_at_entry("-static entry.o f.o"));
+	assert_true(ends_at_entry("-static f.o entry.o"));
+	assert_true(ends_at_entry("-pie entry.o f.o"));
+	/* as a dynamic linker is made; and a library, whose first byte that is */
+	assert_true(ends_at_entry("-shared -Wl,-Bsymbolic,-e,_start f.o entry.o"));
+	assert_false(ends_at_entry("-shared -Wl,-Bsymbolic,-e,_start entry.o f.o"));
+	assert_false(ends_at_entry("-static -Wl,-e,f entry.o f.o"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -233,6 +401,8 @@ int main(void)
 		cmocka_unit_test(runs_out_of_rules),
 		cmocka_unit_test(has_nothing_to_say),
 		cmocka_unit_test(knows_stubs_of_arm64),
+		cmocka_unit_test(knows_stubs_of_x86),
+		cmocka_unit_test(ends_at_entries),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);

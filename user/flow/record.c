@@ -21,7 +21,7 @@
 
 /* The reader's own pace; a ring that fills, or a mapping, wakes it sooner. */
 #define PUMP_MS	  50
-#define SOON_MS	  3
+#define SOON_MS	  1
 #define SECOND_NS 1000000000ULL
 
 struct run {

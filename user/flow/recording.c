@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* An event this old is in its ring for sure: it is written with interrupts or
  * preemption off, microseconds after it took its time. */
@@ -204,10 +205,21 @@ static void tell_of_tables(const struct recording *r)
 		    r->cache ? cache_path(r->cache) : "no cache");
 }
 
+/* A command is not there yet, but our own C library and dynamic linker are most
+ * likely its, too, and the kernel's page for all. */
+static int look_at_us(struct recording *r)
+{
+	struct event_sink input = scope_input(&r->scope);
+
+	return scan_process(getpid(), clock_now_ns(), &input);
+}
+
 static int first_look(struct recording *r)
 {
 	int err = look_around(r, !r->options->command);
 
+	if (!err && r->options->command)
+		err = look_at_us(r);
 	if (!err)
 		err = publisher_flush(r->publisher, FIRST_SCAN_MS);
 	if (err < 0)

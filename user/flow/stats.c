@@ -124,9 +124,10 @@ static void json_published(struct str *out, const struct publisher_counts *count
 		 counts->delays.keyed_most_ns);
 	str_addf(out,
 		 "\"late_mappings\":{\"measured\":%lu,\"median_ns\":%" PRIu64
-		 ",\"p95_ns\":%" PRIu64 ",\"most_ns\":%" PRIu64 "},",
-		 counts->delays.measured, counts->delays.median_ns, counts->delays.p95_ns,
-		 counts->delays.most_ns);
+		 ",\"p90_ns\":%" PRIu64 ",\"p99_ns\":%" PRIu64 ",\"most_ns\":%" PRIu64
+		 "},",
+		 counts->delays.measured, counts->delays.median_ns, counts->delays.p90_ns,
+		 counts->delays.p99_ns, counts->delays.most_ns);
 	str_addf(out,
 		 "\"tables\":{\"made\":%lu,\"ready\":%lu,\"without\":%lu,\"unreadable\":%"
 		 "lu,"

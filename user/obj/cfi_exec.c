@@ -51,6 +51,7 @@ static struct cfi_place *place_of(struct cfi_exec *exec, struct cfi_state *state
 	return reg == exec->machine->fp	  ? &state->fp
 	       : reg == exec->machine->ra ? &state->ra
 	       : reg == exec->machine->sp ? &state->sp
+	       : reg == exec->machine->bx ? &state->bx
 					  : NULL;
 }
 

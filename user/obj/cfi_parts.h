@@ -12,6 +12,7 @@
 
 struct cfi_machine {
 	uint8_t fp, sp, ra;  /* DWARF's numbers */
+	uint8_t bx;	     /* x86-64's rbx */
 	uint8_t ip;	     /* where expressions can name it; x86-64's is ra */
 	bool ra_in_register; /* at a function's start */
 	bool ra_below_cfa;   /* where the call put it */
@@ -85,7 +86,7 @@ struct cfi_state {
 	uint64_t cfa_reg;
 	int64_t cfa_offset;
 	struct cfi_expr cfa_expr;
-	struct cfi_place fp, ra, sp;
+	struct cfi_place fp, ra, sp, bx;
 };
 
 #define CFI_NO_REGISTER UINT64_MAX

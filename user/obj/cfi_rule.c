@@ -12,6 +12,7 @@ static const struct cfi_machine x86_64 = {
 	.sp = 7,
 	.ra = 16,
 	.ip = 16,
+	.bx = 3,
 	.ra_below_cfa = true,
 	/* mov $15, %rax; syscall */
 	.sigreturn = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 },
@@ -23,6 +24,7 @@ static const struct cfi_machine arm64 = {
 	.sp = 31,
 	.ra = 30,
 	.ip = UINT8_MAX,
+	.bx = UINT8_MAX,
 	.ra_in_register = true,
 	/* mov x8, #139; svc #0 */
 	.sigreturn = { 0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4 },
@@ -72,7 +74,7 @@ static bool take_cfa(struct making *making)
 	bool by_sp = cfa->reg == making->machine->sp;
 	bool by_fp = cfa->reg == making->machine->fp;
 
-	if (cfa->offset != (int)cfa->offset || cfa->deref != (int)cfa->deref)
+	if (cfa->offset != (int)cfa->offset || cfa->deref != (short)cfa->deref)
 		return is_odd(making, CFI_CFA_RANGE, NULL);
 	rule->cfa_offset = (int)cfa->offset;
 	if (cfa->kind == CFI_TERM_REG) {
@@ -83,7 +85,7 @@ static bool take_cfa(struct making *making)
 			rule->reg = (unsigned char)cfa->reg;
 	} else if (cfa->kind == CFI_TERM_DEREF && (by_sp || by_fp)) {
 		rule->cfa = by_sp ? UNWIND_CFA_DEREF_SP : UNWIND_CFA_DEREF_FP;
-		rule->deref_offset = (int)cfa->deref;
+		rule->deref_offset = (short)cfa->deref;
 	} else if (cfa->kind == CFI_TERM_PLT) {
 		rule->cfa = UNWIND_CFA_PLT;
 		rule->reg = (unsigned char)cfa->reg;
@@ -144,6 +146,12 @@ static bool take_ra(struct making *making)
 		making->rule.ra = UNWIND_RA_LR;
 		return true;
 	}
+	if (ra->how == CFI_IN && making->machine->ra_below_cfa && ra->n >= 0 &&
+	    ra->n < making->machine->ra && making->rule.cfa <= UNWIND_CFA_DEREF_FP) {
+		making->rule.ra = UNWIND_RA_REG;
+		making->rule.reg = (unsigned char)ra->n;
+		return true;
+	}
 	if (!in_memory(ra) || !from_cfa(making, &at, &offset) ||
 	    !to_words(offset, &making->rule.ra_words) ||
 	    (making->machine->ra_below_cfa && offset != -8))
@@ -188,6 +196,20 @@ static void take_fp(struct making *making)
 	}
 }
 
+static void take_bx(struct making *making)
+{
+	const struct cfi_place *bx = &making->state->bx;
+	struct cfi_term at = address_of(making, bx);
+	struct unwind_rule *rule = &making->rule;
+	int64_t offset;
+
+	if (bx->how == CFI_UNSAID || bx->how == CFI_SAME)
+		return;
+	if (!in_memory(bx) || !from_cfa(making, &at, &offset) ||
+	    !to_words(offset, &rule->bx_words) || !rule->bx_words)
+		rule->bx_words = UNWIND_BX_LOST;
+}
+
 struct unwind_rule cfi_rule(const struct cfi_machine *machine, const struct cfi_cie *cie,
 			    const struct cfi_state *state, enum cfi_odd *ret_odd,
 			    struct cfi_expr *ret_expr)
@@ -201,10 +223,12 @@ struct unwind_rule cfi_rule(const struct cfi_machine *machine, const struct cfi_
 	known = find_cfa(&making);
 	if (known && cie->ra != machine->ra)
 		known = is_odd(&making, CFI_RA_PLACE, NULL);
-	if (known && take_cfa(&making) && take_ra(&making) && check_sp(&making))
+	if (known && take_cfa(&making) && take_ra(&making) && check_sp(&making)) {
 		take_fp(&making);
-	else
+		take_bx(&making);
+	} else {
 		making.rule = (struct unwind_rule){ .cfa = UNWIND_CFA_UNSUPPORTED };
+	}
 	*ret_odd = making.odd;
 	*ret_expr = making.expr;
 	return making.rule;

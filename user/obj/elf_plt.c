@@ -59,34 +59,53 @@ static bool decode_arm64(const struct code *code, uint64_t *ret_slot)
 	return true;
 }
 
-static bool is_plt(struct elf_file *file, const Elf64_Shdr *sh)
+/* .plt.sec: with IBT what calls go to; .plt.got: bound at the start; .iplt: of
+ * indirect functions, as lld has it. */
+static const char *const names[] = { ".plt",  ".plt.sec", ".plt.got",
+				     ".iplt", ".init",	  ".fini" };
+
+#define N_NAMES	   (sizeof(names) / sizeof(*names))
+#define FIRST_INIT 4
+
+/* Which of these a section has; N_NAMES: none. */
+static size_t name_of(struct elf_file *file, const Elf64_Shdr *sh)
 {
-	const Elf64_Shdr *names;
-	char name[5] = "";
+	const Elf64_Shdr *strings;
+	char name[10] = "";
+	size_t room = sizeof(name) - 1, i = 0;
 
 	if (file->header.e_shstrndx >= file->n_shdrs)
-		return false;
-	names = &file->shdrs[file->header.e_shstrndx];
-	if (sh->sh_name >= names->sh_size ||
-	    elf_file_read(file, names->sh_offset + sh->sh_name, name, sizeof(name) - 1))
-		return false;
-	return !strcmp(name, ".plt");
+		return N_NAMES;
+	strings = &file->shdrs[file->header.e_shstrndx];
+	if (sh->sh_name >= strings->sh_size)
+		return N_NAMES;
+	if (room > strings->sh_size - sh->sh_name)
+		room = strings->sh_size - sh->sh_name;
+	if (elf_file_read(file, strings->sh_offset + sh->sh_name, name, room))
+		return N_NAMES;
+	while (i < N_NAMES && strcmp(name, names[i]))
+		i++;
+	return i;
 }
 
-bool elf_plt_find(struct elf_file *file, uint64_t *ret_begin, uint64_t *ret_end)
+size_t elf_plt_find(struct elf_file *file, struct elf_code ret[ELF_CODE_MOST])
 {
-	for (size_t i = 0; i < file->n_shdrs; i++) {
+	size_t n = 0;
+
+	for (size_t i = 0; i < file->n_shdrs && n < ELF_CODE_MOST; i++) {
 		const Elf64_Shdr *sh = &file->shdrs[i];
+		size_t name;
 
 		if (sh->sh_type != SHT_PROGBITS || !(sh->sh_flags & SHF_EXECINSTR) ||
-		    !is_plt(file, sh) ||
 		    !elf_file_loads(file, sh->sh_addr, sh->sh_size, PF_X))
 			continue;
-		*ret_begin = sh->sh_addr;
-		*ret_end = sh->sh_addr + sh->sh_size;
-		return true;
+		name = name_of(file, sh);
+		if (name < N_NAMES)
+			ret[n++] =
+				(struct elf_code){ sh->sh_addr, sh->sh_addr + sh->sh_size,
+						   name >= FIRST_INIT };
 	}
-	return false;
+	return n;
 }
 
 static const Elf64_Shdr *section_of(const struct elf_file *file, uint64_t vaddr)
@@ -148,7 +167,7 @@ size_t elf_plt_decode(struct elf_file *file, struct elf_stub *stubs, size_t n)
 		if (!sh || stub.vaddr < sh->sh_addr ||
 		    stub.vaddr - sh->sh_addr >= sh->sh_size)
 			sh = section_of(file, stub.vaddr);
-		if (!sh || (sh != plt && !is_plt(file, sh)))
+		if (!sh || (sh != plt && name_of(file, sh) != 0))
 			continue;
 		plt = sh;
 		if (find_start(file, sh, &stub))

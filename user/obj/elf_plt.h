@@ -9,8 +9,16 @@
 
 #include "obj/elf_table.h"
 
-/* Where .plt lies in the file's code; false: it has none. */
-bool elf_plt_find(struct elf_file *file, uint64_t *ret_begin, uint64_t *ret_end);
+#define ELF_CODE_MOST 8
+
+struct elf_code {
+	uint64_t begin, end; /* addresses */
+	bool is_init;	     /* or stubs */
+};
+
+/* Code of linkers and C libraries by its section's name: .plt and its like, .init
+ * and .fini, in no order. How many. */
+size_t elf_plt_find(struct elf_file *file, struct elf_code ret[ELF_CODE_MOST]);
 
 struct elf_stub {
 	uint64_t vaddr; /* an address in it */

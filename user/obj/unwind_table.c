@@ -9,8 +9,8 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "obj/unwind_fp.h"
-#include "obj/unwind_plt.h"
 #include "obj/unwind_rules.h"
+#include "obj/unwind_untold.h"
 
 #include <errno.h>
 
@@ -197,8 +197,8 @@ int unwind_table_build_noting(int fd, struct reads *reads, struct unwind_table *
 {
 	AUTO(unwind_table) table = calloc(1, sizeof(*table));
 	const struct cfi_sink sink = { .arg = table, .row = take_row };
-	struct unwind_plt plt;
-	const struct cfi_sink with_plt = { .arg = &plt, .row = unwind_plt_row };
+	struct unwind_untold untold;
+	const struct cfi_sink all = { .arg = &untold, .row = unwind_untold_row };
 	AUTO_ELF file = { 0 };
 	int err;
 
@@ -208,11 +208,11 @@ int unwind_table_build_noting(int fd, struct reads *reads, struct unwind_table *
 	if (!err)
 		err = elf_file_open_noting(&file, fd, reads);
 	if (!err) {
-		unwind_plt_open(&plt, &file, &sink);
-		err = cfi_read(&file, &with_plt, &table->stats.cfi);
+		unwind_untold_open(&untold, &file, &sink);
+		err = cfi_read(&file, &all, &table->stats.cfi);
 	}
 	if (!err)
-		err = unwind_plt_end(&plt);
+		err = unwind_untold_end(&untold);
 	if (!err && !table->n_run)
 		return fail(-ENODATA, "no call frame information");
 	if (!err)

@@ -89,6 +89,7 @@ void delays_summarize(const struct delays *delays, struct delay_summary *ret)
 		return;
 	qsort(all, n, sizeof(*all), by_size);
 	ret->median_ns = all[n / 2];
-	ret->p95_ns = all[n - 1 - n / 20];
+	ret->p90_ns = all[n - 1 - n / 10];
+	ret->p99_ns = all[n - 1 - n / 100];
 	ret->most_ns = all[n - 1];
 }

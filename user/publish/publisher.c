@@ -23,6 +23,7 @@ struct told {
 	struct identity life;  /* whose it is */
 	bool is_known;	       /* `life`, for sure */
 	bool is_young;	       /* or will be asked again */
+	bool is_unclear;       /* at once: perhaps it is in the midst of an exec */
 	struct space *space;
 	bool has_keys;
 	bool dirty;
@@ -312,11 +313,16 @@ static int identify(struct publisher *p, const struct process *process, struct t
 	if (err)
 		return err;
 	told->is_known = now > process->born_ns + EXEC_NS;
-	if (!told->is_known && !told->is_young) {
-		told->is_young = true;
-		note_error(p, vec_push(&p->young, process->tgid));
-	}
 	return 0;
+}
+
+static void ask_again(struct publisher *p, const struct process *process,
+		      struct told *told)
+{
+	if (told->is_young || clock_now_ns() > process->born_ns + EXEC_NS)
+		return;
+	told->is_young = true;
+	note_error(p, vec_push(&p->young, process->tgid));
 }
 
 static void ask_the_young_again(struct publisher *p)
@@ -331,12 +337,11 @@ static void ask_the_young_again(struct publisher *p)
 
 		if (!process || !told || !told->is_young)
 			continue;
-		if (now <= process->born_ns + EXEC_NS) {
+		told->is_young = now <= process->born_ns + EXEC_NS;
+		if (told->is_young)
 			p->young.items[kept++] = tgid;
-			continue;
-		}
-		told->is_young = false;
-		make_dirty(p, process);
+		if (!told->is_young || told->is_unclear)
+			make_dirty(p, process);
 	}
 	p->young.n = kept;
 }
@@ -363,6 +368,9 @@ static int tell(struct publisher *p, const struct process *process, struct told 
 		what.generation = told->space->generation;
 	}
 	err = identify(p, process, told);
+	told->is_unclear = err != 0;
+	if (err || !told->is_known)
+		ask_again(p, process, told);
 	what.start_ticks = told->life.start_ticks;
 	what.start_stack = told->life.start_stack;
 	if (!err && told->told_ns && !memcmp(&what, &told->what, sizeof(what)))
@@ -370,7 +378,7 @@ static int tell(struct publisher *p, const struct process *process, struct told 
 	if (!err)
 		err = published_put(&p->config.maps, (pid_t)process->tgid, &what);
 	if (err) { /* gone meanwhile, hidden, or no room: it goes unseen */
-		p->counts.refused += err != -ESRCH;
+		p->counts.refused += err != -ESRCH && !told->is_young;
 		log_verbose("%s", error_sentence());
 		error_clear();
 		return 0;
