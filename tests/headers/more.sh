@@ -136,6 +136,27 @@ gdb_words() {
 		echo "gdb sees: $frames"
 }
 
+# perf goes by the tables, over a copy of the stack at hand: up to the function that
+# resumed the fiber, whose own stack is not in it.
+perf_words() {
+	local data=$build/perf.data all whole
+
+	awk '/^```$/ { on = 0 } on; /^```c$/ { on = 1 }' docs/fiber.md >"$build/perf.c"
+	gcc -O2 -g -fomit-frame-pointer -Iinclude "$build/perf.c" -o "$build/perf-fiber" -pthread 2>&1
+	perf record -q -e cpu-clock -F 997 --call-graph dwarf,16384 -o "$data" \
+		"$build/perf-fiber" 800 >"$build/perf.said" 2>&1 || {
+		cat "$build/perf.said"
+		return
+	}
+	perf script -i "$data" -F comm,ip,sym 2>/dev/null >"$build/perf.script"
+	read -r all whole < <(awk -v RS= '/ compress/ {
+		all++
+		whole += / compress.* serve.* weft_fiber_main_.* weft_fiber_start_.* main/
+	} END { print all + 0, whole + 0 }' "$build/perf.script")
+	[ "$all" -ge 50 ] || echo "perf has $all samples"
+	[ $((100 * whole)) -ge $((99 * all)) ] || echo "perf sees $whole of $all whole"
+}
+
 installed_words() {
 	local root=$PWD/$build/installed prefix=/opt/weft flags
 
@@ -185,6 +206,12 @@ more() {
 		result "$(gdb_words)" 'gdb walks through fibers'
 	else
 		skip 'gdb walks through fibers' 'no gdb here'
+	fi
+	if command -v perf >/dev/null && perf record -q -e cpu-clock -o "$build/perf.data" true \
+		>/dev/null 2>&1; then
+		result "$(perf_words)" 'perf --call-graph dwarf walks through fibers'
+	else
+		skip 'perf --call-graph dwarf walks through fibers' 'no perf here, or no privilege'
 	fi
 	if command -v pkg-config >/dev/null; then
 		result "$(installed_words)" 'installed, found by pkg-config and cmake'
