@@ -68,6 +68,28 @@ sanitizers() { # COMPILER
 	done
 }
 
+# One list of roots beside a library that follows folly's rules: linked in, as a
+# shared library, opened later; either first, any thread, and threads that end.
+beside_words() { # COMPILER
+	local order how options="-O2 -g -Iinclude -Wall -Wextra -Werror" dso=$build/like_folly.so
+
+	# shellcheck disable=SC2086 # several options
+	{
+		"$1" $options -fPIC -shared tests/headers/like_folly.c -o "$dso" -pthread &&
+			"$1" $options tests/headers/beside.c tests/headers/like_folly.c \
+				-o "$build/beside-static" -pthread &&
+			"$1" $options tests/headers/beside.c "$dso" -o "$build/beside-dso" \
+				-pthread -Wl,-rpath,"$PWD/$build" &&
+			"$1" $options -DLATER -rdynamic tests/headers/beside.c \
+				-o "$build/beside-later" -pthread -ldl
+	} 2>&1 || echo 'does not build'
+	for how in static dso later; do
+		for order in wfwf fwfw wwff ffww; do
+			"$build/beside-$how" $order "$PWD/$dso" 2>&1 || echo "$how $order: status $?"
+		done
+	done
+}
+
 misuse_words() { # COMPILER
 	local name sentence said status
 
@@ -196,6 +218,7 @@ more() {
 		levels $compiler
 		sanitizers $compiler
 		coroutines $compiler
+		result "$(beside_words $compiler)" "$compiler, one list beside folly's rules"
 		result "$(misuse_words $compiler)" "$compiler, misuse ends with a sentence, or does nothing"
 	done
 	arm64
