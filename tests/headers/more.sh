@@ -71,16 +71,16 @@ sanitizers() { # COMPILER
 # One list of roots beside a library that follows folly's rules: linked in, as a
 # shared library, opened later; either first, any thread, and threads that end.
 beside_words() { # COMPILER
-	local order how options="-O2 -g -Iinclude -Wall -Wextra -Werror" dso=$build/like_folly.so
+	local order how flags="-O2 -g -Iinclude -Wall -Wextra -Werror" dso=$build/like_folly.so
 
 	# shellcheck disable=SC2086 # several options
 	{
-		"$1" $options -fPIC -shared tests/headers/like_folly.c -o "$dso" -pthread &&
-			"$1" $options tests/headers/beside.c tests/headers/like_folly.c \
+		"$1" $flags -fPIC -shared tests/headers/like_folly.c -o "$dso" -pthread &&
+			"$1" $flags tests/headers/beside.c tests/headers/like_folly.c \
 				-o "$build/beside-static" -pthread &&
-			"$1" $options tests/headers/beside.c "$dso" -o "$build/beside-dso" \
+			"$1" $flags tests/headers/beside.c "$dso" -o "$build/beside-dso" \
 				-pthread -Wl,-rpath,"$PWD/$build" &&
-			"$1" $options -DLATER -rdynamic tests/headers/beside.c \
+			"$1" $flags -DLATER -rdynamic tests/headers/beside.c \
 				-o "$build/beside-later" -pthread -ldl
 	} 2>&1 || echo 'does not build'
 	for how in static dso later; do
