@@ -27,7 +27,8 @@ static __always_inline void keep_frame(struct scratch *s, __u32 hook)
 /*
  * The memory of the frame at hand. Where a frame's end does not follow from its
  * beginning (by frame pointer over the bounds of a stack, be it a table that says
- * so, or as a table says of a switch), it is that of its frame record.
+ * so, or as a table says of a switch), it is that of its frame record. Behind the
+ * start of a fiber sp is that of another stack, and fp is true.
  */
 __noinline int walk_measure(__u32 hook)
 {
@@ -40,7 +41,8 @@ __noinline int walk_measure(__u32 hook)
 	record = s->cfa - FRAME_BYTES;
 	if (s->how == HOW_TABLE &&
 	    s->rule.cfa <= (FP_GIVES_SP ? UNWIND_CFA_SP : UNWIND_CFA_FP)) {
-		if (!FP_GIVES_SP && s->sp_is_least && s->fp - low > SAME_STACK_BYTES)
+		if (!FP_GIVES_SP && (s->sp_is_least || s->rule.cfa == UNWIND_CFA_FP) &&
+		    s->fp - low > SAME_STACK_BYTES)
 			low = s->fp;
 		if (s->cfa - low > CHECKPOINT_BYTES)
 			low = record;

@@ -68,6 +68,28 @@ sanitizers() { # COMPILER
 	done
 }
 
+# One list of roots beside a library that follows folly's rules: linked in, as a
+# shared library, opened later; either first, any thread, and threads that end.
+beside_words() { # COMPILER
+	local order how flags="-O2 -g -Iinclude -Wall -Wextra -Werror" dso=$build/like_folly.so
+
+	# shellcheck disable=SC2086 # several options
+	{
+		"$1" $flags -fPIC -shared tests/headers/like_folly.c -o "$dso" -pthread &&
+			"$1" $flags tests/headers/beside.c tests/headers/like_folly.c \
+				-o "$build/beside-static" -pthread &&
+			"$1" $flags tests/headers/beside.c "$dso" -o "$build/beside-dso" \
+				-pthread -Wl,-rpath,"$PWD/$build" &&
+			"$1" $flags -DLATER -rdynamic tests/headers/beside.c \
+				-o "$build/beside-later" -pthread -ldl
+	} 2>&1 || echo 'does not build'
+	for how in static dso later; do
+		for order in wfwf fwfw wwff ffww; do
+			"$build/beside-$how" $order "$PWD/$dso" 2>&1 || echo "$how $order: status $?"
+		done
+	done
+}
+
 misuse_words() { # COMPILER
 	local name sentence said status
 
@@ -136,6 +158,27 @@ gdb_words() {
 		echo "gdb sees: $frames"
 }
 
+# perf goes by the tables, over a copy of the stack at hand: up to the function that
+# resumed the fiber, whose own stack is not in it.
+perf_words() {
+	local data=$build/perf.data all whole
+
+	awk '/^```$/ { on = 0 } on; /^```c$/ { on = 1 }' docs/fiber.md >"$build/perf.c"
+	gcc -O2 -g -fomit-frame-pointer -Iinclude "$build/perf.c" -o "$build/perf-fiber" -pthread 2>&1
+	perf record -q -e cpu-clock -F 997 --call-graph dwarf,16384 -o "$data" \
+		"$build/perf-fiber" 800 >"$build/perf.said" 2>&1 || {
+		cat "$build/perf.said"
+		return
+	}
+	perf script -i "$data" -F comm,ip,sym 2>/dev/null >"$build/perf.script"
+	read -r all whole < <(awk -v RS= '/ compress/ {
+		all++
+		whole += / compress.* serve.* weft_fiber_main_.* weft_fiber_start_.* main/
+	} END { print all + 0, whole + 0 }' "$build/perf.script")
+	[ "$all" -ge 50 ] || echo "perf has $all samples"
+	[ $((100 * whole)) -ge $((99 * all)) ] || echo "perf sees $whole of $all whole"
+}
+
 installed_words() {
 	local root=$PWD/$build/installed prefix=/opt/weft flags
 
@@ -175,6 +218,7 @@ more() {
 		levels $compiler
 		sanitizers $compiler
 		coroutines $compiler
+		result "$(beside_words $compiler)" "$compiler, one list beside folly's rules"
 		result "$(misuse_words $compiler)" "$compiler, misuse ends with a sentence, or does nothing"
 	done
 	arm64
@@ -185,6 +229,12 @@ more() {
 		result "$(gdb_words)" 'gdb walks through fibers'
 	else
 		skip 'gdb walks through fibers' 'no gdb here'
+	fi
+	if command -v perf >/dev/null && perf record -q -e cpu-clock -o "$build/perf.data" true \
+		>/dev/null 2>&1; then
+		result "$(perf_words)" 'perf --call-graph dwarf walks through fibers'
+	else
+		skip 'perf --call-graph dwarf walks through fibers' 'no perf here, or no privilege'
 	fi
 	if command -v pkg-config >/dev/null; then
 		result "$(installed_words)" 'installed, found by pkg-config and cmake'

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "judge.h"
 
+#include "machine.h"
 #include "walker.h"
 
 #include "codes.h"
@@ -61,7 +62,7 @@ static const struct sample_rec *ask(const struct tracer *t, const struct way *wa
 				    struct told *told)
 {
 	static uint32_t codes[CODES_MOST];
-	struct sampled at = { .pc = t->pc, .sp = t->sp, .fp = t->fp };
+	struct sampled at = { .pc = t->pc, .sp = t->sp, .fp = t->fp, .lr = t->lr };
 	const struct sample_rec *rec;
 	size_t n;
 
@@ -111,8 +112,56 @@ static bool in_switch(const struct tracer *t)
 	return is_switch(t, t->pc);
 }
 
+/* The frame that is in the code that changes stacks; n: none. */
+static size_t find_switch(const struct tracer *t, const struct truth_frame *frames,
+			  size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && !is_switch(t, frames[i].pc))
+		i++;
+	return i;
+}
+
+/* The switch as a function that was called where that stack goes on, as tables may
+ * have it. */
+static size_t frames_through_switch(const struct tracer *t, int stack,
+				    struct truth_frame *frames)
+{
+	static struct truth_frame more[TRUTH_FRAMES];
+	size_t n = truth_frames(t, t->stack, frames), at = find_switch(t, frames, n);
+	size_t n_more = n - at;
+
+	if (at == n)
+		return n;
+	memcpy(more, &frames[at], n_more * sizeof(*more));
+	if (stack != t->stack)
+		n_more = truth_frames(t, stack, more);
+	more[0].pc = tracer_place(t, stack);
+	frames[at] = (struct truth_frame){ .pc = frames[at].pc };
+	at++;
+	for (size_t i = 0; i < n_more && at < TRUTH_FRAMES; i++)
+		frames[at++] = more[i];
+	return at;
+}
+
+static bool true_through_switch(const struct tracer *t, const struct told *told,
+				const struct meanings *meanings)
+{
+	static struct truth_frame frames[TRUTH_FRAMES];
+	const int stacks[] = { t->stack, t->previous };
+
+	for (int i = 0; i < 2; i++) {
+		size_t n = frames_through_switch(t, stacks[i], frames);
+
+		if (is_true(told, frames, n, 0, &meanings->was, &meanings->is))
+			return true;
+	}
+	return false;
+}
+
 static bool true_in_switch(const struct tracer *t, const struct told *told,
-			   const struct meaning *meaning)
+			   const struct meanings *meanings)
 {
 	static struct truth_frame frames[TRUTH_FRAMES];
 	const int stacks[] = { t->stack, t->previous };
@@ -121,11 +170,12 @@ static bool true_in_switch(const struct tracer *t, const struct told *told,
 		size_t n = truth_frames(t, stacks[i], frames);
 
 		for (size_t skipped = 0; skipped <= SWITCH_SKIPS; skipped++) {
-			if (is_true(told, frames, n, skipped, meaning, meaning))
+			if (is_true(told, frames, n, skipped, &meanings->was,
+				    &meanings->was))
 				return true;
 		}
 	}
-	return false;
+	return machine_tells_switch && true_through_switch(t, told, meanings);
 }
 
 static void print_list(const char *what, const struct addresses *list)
@@ -160,12 +210,21 @@ static bool is_untold(const struct tracer *t, const struct truth_frame *frames, 
 	for (size_t i = 0; i < n; i++) {
 		uint64_t pc = frames[i].pc;
 
-		if (i && is_switch(t, pc)) /* and interrupted */
+		if (i && is_switch(t, pc) && !machine_tells_switch) /* interrupted */
 			return true;
 		if (pc >= t->shadow.jump_start && pc < t->shadow.jump_end)
 			return true;
 	}
 	return false;
+}
+
+static bool judge_by_table(const struct tracer *t, const struct told *told,
+			   const struct truth_frame *frames, size_t n,
+			   const struct meanings *meanings)
+{
+	if (find_switch(t, frames, n) < n) /* and interrupted */
+		return true_through_switch(t, told, meanings);
+	return is_true(told, frames, n, 0, &meanings->was, &meanings->is);
 }
 
 /* What frame pointers alone must show. */
@@ -175,16 +234,16 @@ static bool judge_fp(const struct tracer *t, const struct told *told,
 {
 	static struct activation last;
 	static int prologue;
-	bool good = false;
+	bool has_its_own = machine_is_frame(&frames[0], t->fp), good = false;
 
-	if (t->fp == frames[0].fp || memcmp(&last, tracer_top(t), sizeof(last)))
+	if (has_its_own || memcmp(&last, tracer_top(t), sizeof(last)))
 		prologue = 0;
-	prologue += t->fp != frames[0].fp;
+	prologue += !has_its_own;
 	last = *tracer_top(t);
-	if (t->fp == frames[0].fp) {
+	if (has_its_own) {
 		good = is_true(told, frames, n, 0, &meanings->was, &meanings->is);
 		tally->exact += good;
-	} else if (n > 1 && t->fp == frames[1].fp) {
+	} else if (n > 1 && machine_is_frame(&frames[1], t->fp)) {
 		good = is_true(told, frames, n, 1, &meanings->was, &meanings->is);
 		tally->prologue += good;
 		if (prologue > tally->longest_prologue)
@@ -223,10 +282,10 @@ void judge(const struct tracer *t, const struct meanings *meanings, const struct
 	} else if (told.flaw) {
 		good = false;
 	} else if (in_switch(t)) {
-		good = true_in_switch(t, &told, &meanings->was);
+		good = true_in_switch(t, &told, meanings);
 		tally->in_switch += good;
 	} else if (way->published.space) {
-		good = is_true(&told, frames, n, 0, &meanings->was, &meanings->is) &&
+		good = judge_by_table(t, &told, frames, n, meanings) &&
 		       !(rec->flags & SAMPLE_UNPROVEN);
 		tally->exact += good;
 	} else {

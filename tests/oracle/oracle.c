@@ -7,6 +7,7 @@
  * go well. TAP on stdout.
  */
 #include "judge.h"
+#include "machine.h"
 #include "tables.h"
 #include "walker.h"
 
@@ -54,7 +55,7 @@ static bool report(int number, const char *path, bool by_table, const struct tal
 	bool good = !flaw && !tally->wrong && tally->exact > tally->steps / 2 &&
 		    tally->longest_prologue <= LEAF_MOST && tally->armed > 1000 &&
 		    tally->async > 5000 && tally->rejoined > 500 &&
-		    tally->in_switch > 1000 && tally->untold >= 16 &&
+		    tally->in_switch > 1000 && tally->untold >= machine_untold_least &&
 		    20 * tally->untold < tally->steps;
 
 	if (by_table)
@@ -113,6 +114,7 @@ int main(int argc, char **argv)
 	struct tally tally;
 
 	walker_default_knobs();
+	fp_gives_sp = machine_fp_gives_sp;
 	for (int i = 1; i < argc; i++) {
 		struct way way = { 0 };
 

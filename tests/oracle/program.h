@@ -22,12 +22,18 @@ extern volatile struct shadow shadow;
 /* A fiber on the stack of that slot. */
 struct weft_fiber *fiber_make(int slot, weft_fiber_entry *entry);
 
-/* asm: as setjmp(3) and longjmp(3). */
+/* asm_MACHINE.c: as setjmp(3) and longjmp(3). */
 struct jump {
-	uint64_t registers[8];
+	uint64_t registers[13];
 };
 int jump_set(struct jump *jump) __attribute__((returns_twice));
 void jump_back(struct jump *jump) __attribute__((noreturn));
+
+/* asm_MACHINE.c: what handlers return to, the second without a word on it. */
+extern char restorer_told[], restorer_bare[];
+
+/* Of up to four arguments. */
+long call_kernel(long number, long a, const void *b, long c, long d);
 
 /* Installs what the tracer's signals come to. */
 void signals_begin(void);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The ground under the stepped program: its start, its pthread, its fibers and
- * jumps. Each line of asm says how its frame is unwound, as a C library would.
+ * The ground under the stepped program: its pthread and its fibers. What is in
+ * assembly, its start and its jumps, is in asm_MACHINE.c.
  */
 #define WEFT_FIBER_IMPLEMENTATION
 #include "program.h"
@@ -155,60 +155,6 @@ struct weft_fiber *fiber_make(int slot, weft_fiber_entry *entry)
 	shadow.stacks[slot].generation++;
 	return fiber;
 }
-
-/* Between the two labels a jump's frame is neither here nor there, and its unwind
- * information says nothing. */
-__asm__(".pushsection .text\n"
-	".globl jump_set, jump_back, jump_start, jump_end\n"
-	"jump_set:\n"
-	"	.cfi_startproc\n"
-	"	mov %rbx, (%rdi)\n"
-	"	mov %rbp, 8(%rdi)\n"
-	"	mov %r12, 16(%rdi)\n"
-	"	mov %r13, 24(%rdi)\n"
-	"	mov %r14, 32(%rdi)\n"
-	"	mov %r15, 40(%rdi)\n"
-	"	lea 8(%rsp), %rdx\n"
-	"	mov %rdx, 48(%rdi)\n"
-	"	mov (%rsp), %rdx\n"
-	"	mov %rdx, 56(%rdi)\n"
-	"	xor %eax, %eax\n"
-	"	ret\n"
-	"	.cfi_endproc\n"
-	"jump_back:\n"
-	"	.cfi_startproc\n"
-	"	mov (%rdi), %rbx\n"
-	"	mov 16(%rdi), %r12\n"
-	"	mov 24(%rdi), %r13\n"
-	"	mov 32(%rdi), %r14\n"
-	"	mov 40(%rdi), %r15\n"
-	"	mov 56(%rdi), %rcx\n"
-	"	mov $1, %eax\n"
-	"	mov 8(%rdi), %rdx\n"
-	"	mov 48(%rdi), %rsp\n"
-	"	.cfi_endproc\n"
-	"jump_start:\n"
-	"	mov %rdx, %rbp\n"
-	"	jmp *%rcx\n"
-	"jump_end:\n"
-	".globl _start\n"
-	"_start:\n"
-	"	.cfi_startproc\n"
-	"	.cfi_undefined %rip\n"
-	"	xor %ebp, %ebp\n"
-	"	mov %rsp, first_sp\n"
-	"	mov $158, %eax\n"    /* arch_prctl */
-	"	mov $0x1002, %edi\n" /* ARCH_SET_FS */
-	"	mov $thread_area + 256, %esi\n"
-	"	syscall\n"
-	"	mov $shadow, %edi\n"
-	"	int3\n"
-	"	call program\n"
-	"	xor %edi, %edi\n"
-	"	mov $60, %eax\n"
-	"	syscall\n"
-	"	.cfi_endproc\n"
-	".popsection\n");
 
 /* What a C library does for a static program's indirect functions. */
 static inline void relocate(void)

@@ -1,54 +1,86 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # Programs stepped instruction by instruction, beside the native walker: with
-# frame pointers and nothing else, and without them by their unwind tables. Their
-# switch of stacks is x86-64's; elsewhere this is a skip that says so.
+# frame pointers and nothing else, and without them by their unwind tables. What is
+# x86-64's is stepped natively; arm64's by what emulates it, so on x86-64 too.
 
 ORACLE_DIR   := $(B)/tests/oracle
-ORACLE_FP    := $(addprefix $(ORACLE_DIR)/steps-fp-,gcc-O0 gcc-O2 gcc-O3 clang-O0 \
-                clang-O2 clang-O3)
-ORACLE_TABLE := $(addprefix $(ORACLE_DIR)/steps-,gcc-O0 gcc-O2 gcc-O3 clang-O0 \
-                clang-O2 clang-O3)
-ORACLE_SRC   := $(wildcard tests/oracle/*.c)
+ORACLE_SRC   := $(addprefix tests/oracle/,oracle.c judge.c tables.c tracer.c truth.c)
 STEPS_SRC    := $(addprefix tests/oracle/,start.c threads.c fibers.c ways.c)
-ORACLE_OBJ   := $(patsubst %.c,$(ORACLE_DIR)/%.o,$(filter-out $(STEPS_SRC), \
-                $(ORACLE_SRC)) tests/host_bpf/walker.c tests/host_bpf/codes.c \
-                bpf/walk.bpf.c bpf/table.bpf.c bpf/async.bpf.c bpf/splice.bpf.c \
-                user/core/sample.c user/core/view.c)
+ORACLE_WALK  := tests/host_bpf/walker.c tests/host_bpf/codes.c bpf/walk.bpf.c \
+                bpf/table.bpf.c bpf/async.bpf.c bpf/splice.bpf.c user/core/sample.c \
+                user/core/view.c
 ORACLE_FLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter \
                 -Wno-sign-compare -fno-strict-aliasing -Itests/host_bpf -Ibpf
 STEPS_FLAGS  := -std=gnu11 -g -Wall -Wextra -Iinclude -D_GNU_SOURCE \
-                -ffreestanding -nostdlib -static -fno-pie -fno-pic -fcf-protection=none \
-                -fno-stack-protector
+                -ffreestanding -nostdlib -static -fno-pie -fno-pic -fno-stack-protector
 FP_FLAGS     := -DFRAME_POINTERS -fno-omit-frame-pointer -fno-asynchronous-unwind-tables \
                 -DFRAME_POINTERS_ALONE
 TABLE_FLAGS  := -fomit-frame-pointer -fasynchronous-unwind-tables
 
-$(ORACLE_DIR)/%.o: %.c
-	$(call say,TEST)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) $(ORACLE_FLAGS) -MMD -MP -c $< -o $@
+STEPS_GCC    := gcc-O0 gcc-O2 gcc-O3
+STEPS_CLANG  := clang-O0 clang-O2 clang-O3
 
-$(ORACLE_DIR)/oracle: $(ORACLE_OBJ) $(B)/libweft.a
-	$(call say,LINK)
-	$(Q)$(CC) -o $@ $^ $(LIBS)
+STEPS_x86_64_TABLE := $(STEPS_GCC) $(STEPS_CLANG)
+# to clang 14's tables for arm64 a prologue begins with its end
+STEPS_arm64_TABLE  := $(STEPS_GCC)
+STEPS_x86_64_FLAGS := -fcf-protection=none
+STEPS_x86_64_gcc   := $(CC)
+STEPS_x86_64_clang := $(CLANG)
+# a step ends a load that is to be exclusive, so none are used
+STEPS_arm64_FLAGS  := -march=armv8-a+lse
+STEPS_arm64_gcc    := aarch64-linux-gnu-gcc
+STEPS_arm64_clang  := $(CLANG) --target=aarch64-linux-gnu \
+                      -isystem /usr/aarch64-linux-gnu/include
+EMULATOR           := qemu-aarch64-static
 
-$(ORACLE_FP) $(ORACLE_TABLE): $(ORACLE_DIR)/steps-%: $(STEPS_SRC) tests/oracle/program.h \
-		tests/oracle/shadow.h $(wildcard include/weft/*.h include/weft/*/*.h)
-	$(call say,TEST)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(if $(findstring clang,$*),$(CLANG),$(CC)) -$(lastword $(subst -, ,$*)) \
-		$(STEPS_FLAGS) $(if $(filter fp-%,$*),$(FP_FLAGS),$(TABLE_FLAGS)) \
-		-o $@ $(STEPS_SRC)
+# $(1): the machine that is stepped
+define oracle_rules
+ORACLE_$(1)_OBJ   := $$(patsubst %.c,$$(ORACLE_DIR)/$(1)/%.o,$$(ORACLE_SRC) $$(ORACLE_WALK) \
+                     tests/oracle/machine_$(1).c)
+ORACLE_$(1)_FP    := $$(addprefix $$(ORACLE_DIR)/$(1)/steps-fp-,$$(STEPS_GCC) $$(STEPS_CLANG))
+ORACLE_$(1)_TABLE := $$(addprefix $$(ORACLE_DIR)/$(1)/steps-,$$(STEPS_$(1)_TABLE))
 
--include $(ORACLE_OBJ:.o=.d)
+$$(ORACLE_DIR)/$(1)/%.o: %.c
+	$$(call say,TEST)
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$$(CC) $$(CPPFLAGS) $$(ORACLE_FLAGS) -D__TARGET_ARCH_$$(subst x86_64,x86,$(1)) \
+		-DEMULATOR='"$$(EMULATOR)"' -MMD -MP -c $$< -o $$@
+
+$$(ORACLE_DIR)/$(1)/oracle: $$(ORACLE_$(1)_OBJ) $$(B)/libweft.a
+	$$(call say,LINK)
+	$$(Q)$$(CC) -o $$@ $$^ $$(LIBS)
+
+$$(ORACLE_$(1)_FP) $$(ORACLE_$(1)_TABLE): $$(ORACLE_DIR)/$(1)/steps-%: $$(STEPS_SRC) \
+		tests/oracle/asm_$(1).c tests/oracle/program.h tests/oracle/shadow.h \
+		$$(wildcard include/weft/*.h include/weft/*/*.h)
+	$$(call say,TEST)
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$$(STEPS_$(1)_$$(if $$(findstring clang,$$*),clang,gcc)) \
+		-$$(lastword $$(subst -, ,$$*)) $$(STEPS_FLAGS) $$(STEPS_$(1)_FLAGS) \
+		$$(if $$(filter fp-%,$$*),$$(FP_FLAGS),$$(TABLE_FLAGS)) \
+		-o $$@ $$(filter %.c,$$^)
+
+-include $$(ORACLE_$(1)_OBJ:.o=.d)
+
+.PHONY: oracle-$(1)
+oracle-$(1): $$(ORACLE_DIR)/$(1)/oracle $$(ORACLE_$(1)_FP) $$(ORACLE_$(1)_TABLE)
+	$$(Q)$$< --fp $$(ORACLE_$(1)_FP) --tables $$(ORACLE_$(1)_TABLE)
+endef
+
+$(eval $(call oracle_rules,x86_64))
+$(eval $(call oracle_rules,arm64))
 
 .PHONY: check-oracle
-ifeq ($(ARCH),x86_64)
-check-oracle: $(ORACLE_DIR)/oracle $(ORACLE_FP) $(ORACLE_TABLE)
-	$(Q)$< --fp $(ORACLE_FP) --tables $(ORACLE_TABLE)
-else
 check-oracle:
-	@echo "1..1"
-	@echo "ok 1 - oracle # skip steps x86-64 programs only"
+ifeq ($(ARCH),x86_64)
+	$(Q)$(MAKE) --no-print-directory oracle-x86_64
+	$(Q)if command -v $(STEPS_arm64_gcc) >/dev/null && \
+		command -v $(EMULATOR) >/dev/null; then \
+		$(MAKE) --no-print-directory oracle-arm64; \
+	else \
+		echo "ok 1 - arm64 # skip no $(STEPS_arm64_gcc) or no $(EMULATOR) here"; \
+	fi
+else
+	@echo "ok 1 - oracle # skip steps x86-64 natively, arm64 beside it"
 endif

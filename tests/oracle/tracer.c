@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tracer.h"
+#include "machine.h"
 
 #include "host_bpf.h"
 
-#include <errno.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ptrace.h>
 #include <sys/uio.h>
-#include <sys/user.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #define HANDLERS_MOST 3 /* one interrupts the other */
 
@@ -40,50 +35,6 @@ bool read_user(void *to, __u32 bytes, __u64 from)
 	return false;
 }
 
-static bool get_registers(struct tracer *t)
-{
-	struct user_regs_struct regs;
-
-	if (ptrace(PTRACE_GETREGS, t->pid, NULL, &regs))
-		return false;
-	t->pc = regs.rip;
-	t->sp = regs.rsp;
-	t->fp = regs.rbp;
-	memcpy(t->regs,
-	       (uint64_t[]){ regs.rax, regs.rdx, regs.rcx, regs.rbx, regs.rsi, regs.rdi,
-			     regs.rbp, regs.rsp, regs.r8, regs.r9, regs.r10, regs.r11,
-			     regs.r12, regs.r13, regs.r14, regs.r15 },
-	       sizeof(t->regs));
-	if (!t->shadow_addr)
-		t->shadow_addr = regs.rdi; /* its first word to us */
-	return true;
-}
-
-/* Runs on, with a signal or 0, until it stops by itself or by our step; false: it
- * has ended. */
-static bool go(struct tracer *t, int how, long signal)
-{
-	int status;
-
-	if (ptrace(how, t->pid, NULL, signal))
-		return false;
-	while (waitpid(t->pid, &status, 0) < 0) {
-		if (errno != EINTR)
-			return false;
-	}
-	if (WIFEXITED(status)) {
-		t->pid = 0;
-		if (WEXITSTATUS(status))
-			t->flaw = "the program failed";
-		return false;
-	}
-	if (!WIFSTOPPED(status) || WSTOPSIG(status) != SIGTRAP) {
-		t->flaw = "the program met a signal";
-		return false;
-	}
-	return true;
-}
-
 /* The two take turns: waking another CPU for each would cost most of the time. */
 static void stay_on_this_cpu(void)
 {
@@ -100,51 +51,25 @@ bool tracer_start(struct tracer *t, const char *path)
 
 	memset(t, 0, sizeof(*t));
 	stay_on_this_cpu();
-	t->pid = fork();
-	if (!t->pid) {
-		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
-		execl(path, path, NULL);
-		_exit(127);
-	}
-	t->flaw = "it does not start";
-	if (t->pid < 0 || waitpid(t->pid, NULL, 0) < 0 || !go(t, PTRACE_CONT, 0) ||
-	    !get_registers(t) ||
-	    !tracer_read(t, &t->shadow, sizeof(t->shadow), t->shadow_addr))
+	if (!machine_start(t, path) ||
+	    !tracer_read(t, &t->shadow, sizeof(t->shadow), t->shadow_addr)) {
+		t->flaw = "it does not start";
 		return false;
-	ptrace(PTRACE_SETOPTIONS, t->pid, NULL, PTRACE_O_EXITKILL);
+	}
 	bytes = t->shadow.text_end - t->shadow.text;
 	t->text = calloc(1, bytes + 16);
 	if (!t->text || !tracer_read(t, t->text, bytes, t->shadow.text))
 		return false;
 	t->stack = t->previous = MAIN_STACK;
 	t->stacks[MAIN_STACK].n = 1; /* _start */
-	t->flaw = NULL;
 	return true;
 }
 
 void tracer_stop(struct tracer *t)
 {
-	if (t->pid > 0) {
-		kill(t->pid, SIGKILL);
-		waitpid(t->pid, NULL, 0);
-	}
+	machine_stop(t);
 	free(t->text);
 	t->text = NULL;
-}
-
-enum effect { PLAIN, CALL, RETURN, SYSCALL };
-
-static enum effect effect_of(const struct tracer *t)
-{
-	const unsigned char *at = t->text + (t->pc - t->shadow.text);
-
-	while (*at == 0x66 || *at == 0xf2 || *at == 0xf3 || (*at & 0xf0) == 0x40)
-		at++;
-	if (*at == 0xe8 || (*at == 0xff && (at[1] >> 3 & 7) == 2))
-		return CALL;
-	if (*at == 0x0f && at[1] == 0x05)
-		return SYSCALL;
-	return *at == 0xc3 || *at == 0xc2 ? RETURN : PLAIN;
 }
 
 static int stack_of(const struct tracer *t, uint64_t sp)
@@ -158,20 +83,21 @@ static int stack_of(const struct tracer *t, uint64_t sp)
 	return MAIN_STACK;
 }
 
-/* A stack's first frame returns to its resumer, behind the jump to the switch and
- * the call there that nobody executes. */
-#define JUMP_AND_CALL 10
-
 static bool in_switch(const struct tracer *t)
 {
 	return t->pc >= t->shadow.switch_start && t->pc < t->shadow.switch_end;
 }
 
-/* The stack pointer has been moved to another stack. */
-static void change_stack(struct tracer *t, int to)
+/*
+ * The stack pointer has been moved to another stack. Its first frame returns to its
+ * resumer, behind the jump to the switch and the call there that nobody executes.
+ */
+static void change_stack(struct tracer *t, int to, uint64_t sp)
 {
 	struct stack *stack = &t->stacks[to];
 
+	t->stacks[t->stack].sp = sp;
+	t->stacks[t->stack].place = t->left_at + machine_jump_and_call;
 	t->previous = t->stack;
 	t->stack = to;
 	if (t->previous != MAIN_STACK && t->stacks[t->previous].resumer == to)
@@ -182,11 +108,19 @@ static void change_stack(struct tracer *t, int to)
 	}
 	if (stack->generation != t->shadow.stacks[to].generation) {
 		stack->generation = t->shadow.stacks[to].generation;
+		stack->place = t->shadow.switch_end; /* its start */
 		stack->n = 1;
 	}
 	stack->acts[0].cfa = t->shadow.stacks[to].top;
-	stack->acts[0].ra = t->left_at + JUMP_AND_CALL;
+	stack->acts[0].ra = t->left_at + machine_jump_and_call;
 	stack->resumer = t->previous;
+}
+
+uint64_t tracer_place(const struct tracer *t, int stack)
+{
+	bool left = stack != t->stack || t->left_on != t->stack;
+
+	return left ? t->stacks[stack].place : t->left_at + machine_jump_and_call;
 }
 
 static void push(struct tracer *t, struct activation act)
@@ -224,11 +158,11 @@ static void jump(struct tracer *t)
 
 static void follow(struct tracer *t, enum effect effect)
 {
-	struct activation act = { .cfa = t->sp + 8 };
+	struct activation act;
 
 	switch (effect) {
 	case CALL:
-		if (!tracer_read(t, &act.ra, sizeof(act.ra), t->sp))
+		if (!machine_call(t, &act))
 			t->flaw = "a call that can't be read";
 		push(t, act);
 		break;
@@ -252,14 +186,12 @@ static bool interrupt(struct tracer *t)
 {
 	bool other = t->signalled++ % 2;
 	struct activation interrupted = { t->sp, t->pc, 1 };
-	struct activation handler = { .ra = t->shadow.restorers[other] };
-	uint64_t ra;
+	struct activation handler;
 
-	if (!go(t, PTRACE_SINGLESTEP, other ? SIGUSR2 : SIGUSR1) || !get_registers(t))
+	if (!machine_step(t, other ? SIGUSR2 : SIGUSR1))
 		return false;
-	handler.cfa = t->sp + 8;
-	if (t->pc != t->shadow.handler || !tracer_read(t, &ra, sizeof(ra), t->sp) ||
-	    ra != handler.ra)
+	if (t->pc != t->shadow.handler || !machine_call(t, &handler) ||
+	    handler.ra != t->shadow.restorers[other])
 		t->flaw = "a signal that comes to nothing";
 	t->handlers++;
 	t->at_handler = true;
@@ -276,16 +208,19 @@ static bool is_time_for_signal(const struct tracer *t)
 
 bool tracer_step(struct tracer *t)
 {
-	enum effect effect = effect_of(t);
+	enum effect effect = machine_effect(t);
+	uint64_t sp = t->sp;
 	int to;
 
-	if (!in_switch(t) && !t->handlers)
+	if (!in_switch(t) && !t->handlers) {
 		t->left_at = t->pc;
+		t->left_on = t->stack;
+	}
 	t->steps++;
 	if (is_time_for_signal(t))
 		return interrupt(t);
 	t->at_handler = false;
-	if (!go(t, PTRACE_SINGLESTEP, 0) || !get_registers(t))
+	if (!machine_step(t, 0))
 		return false;
 	if (!tracer_read(t, &t->shadow, sizeof(t->shadow), t->shadow_addr) ||
 	    t->pc < t->shadow.text || t->pc >= t->shadow.text_end) {
@@ -294,7 +229,7 @@ bool tracer_step(struct tracer *t)
 	}
 	to = stack_of(t, t->sp);
 	if (to != t->stack)
-		change_stack(t, to);
+		change_stack(t, to, sp);
 	else
 		follow(t, effect);
 	return !t->flaw;

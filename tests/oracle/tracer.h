@@ -16,7 +16,7 @@
 #define ACTIVATIONS_MOST 256
 #define MAIN_STACK	 SHADOW_STACKS /* the one the kernel gave */
 
-/* One call under way. Its frame record, if it keeps one, is at cfa - 16. */
+/* One call under way. */
 struct activation {
 	uint64_t cfa;	 /* the stack pointer once it has returned; 0: the first */
 	uint64_t ra;	 /* where it returns to */
@@ -27,14 +27,18 @@ struct stack {
 	struct activation acts[ACTIVATIONS_MOST];
 	size_t n;
 	uint64_t generation;
-	int resumer; /* the stack that this one was resumed from */
+	uint64_t sp;	/* as it was left */
+	uint64_t place; /* where it goes on */
+	int resumer;	/* the stack that this one was resumed from */
 };
 
 struct tracer {
 	pid_t pid;
+	int link; /* machine_arm64.c: to the emulator */
 	uint64_t shadow_addr;
 	struct shadow shadow; /* as of now */
 	uint64_t pc, sp, fp;
+	uint64_t lr;	   /* arm64 */
 	uint64_t regs[16]; /* by DWARF's numbers */
 	unsigned char *text;
 	uint64_t steps;
@@ -46,6 +50,7 @@ struct tracer {
 	int stack;	  /* that it runs on */
 	int previous;	  /* that it ran on before */
 	uint64_t left_at; /* the last instruction outside of the switch */
+	int left_on;	  /* and the stack that it ran on */
 	const char *flaw; /* what this witness could not follow */
 };
 
@@ -54,6 +59,9 @@ bool tracer_start(struct tracer *t, const char *path);
 
 /* One instruction; false: the program has ended, or t->flaw says why not. */
 bool tracer_step(struct tracer *t);
+
+/* Where that stack goes on, also while the switch still is on it. */
+uint64_t tracer_place(const struct tracer *t, int stack);
 
 static inline const struct activation *tracer_top(const struct tracer *t)
 {

@@ -1,7 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "truth.h"
 
+#include "machine.h"
+
 #include <string.h>
+
+/* How many of a stack's calls it left behind when another was resumed: a handler
+ * that interrupted the switch is none of them. */
+static size_t left_behind(const struct stack *s, uint64_t *low)
+{
+	size_t n = 0;
+
+	while (n < s->n && !s->acts[n].signal)
+		n++;
+	*low = n < s->n ? s->acts[n].cfa : s->sp;
+	return n;
+}
 
 size_t truth_frames(const struct tracer *t, int stack, struct truth_frame *frames)
 {
@@ -10,12 +24,18 @@ size_t truth_frames(const struct tracer *t, int stack, struct truth_frame *frame
 
 	for (int hops = 0; hops <= SHADOW_STACKS; hops++) {
 		const struct stack *s = &t->stacks[stack];
+		uint64_t low = t->sp;
+		size_t left = s->n;
 
-		for (size_t i = s->n; i-- > 0 && n < TRUTH_FRAMES; n++) {
-			uint64_t cfa = s->acts[i].signal ? 0 : s->acts[i].cfa;
+		if (hops || stack != t->stack)
+			left = left_behind(s, &low);
+		for (size_t i = left; i-- > 0 && n < TRUTH_FRAMES; n++) {
+			const struct activation *act = &s->acts[i];
 
-			frames[n] = (struct truth_frame){ pc, cfa ? cfa - 16 : 0 };
-			pc = s->acts[i].ra;
+			frames[n] = (struct truth_frame){ pc, low,
+							  act->signal ? 0 : act->cfa };
+			low = act->cfa;
+			pc = act->ra;
 		}
 		if (stack == MAIN_STACK)
 			break;
@@ -43,10 +63,12 @@ void truth_thread(const struct truth_frame *frames, size_t n, size_t skipped,
 }
 
 /* The innermost root that a frame registered and that runs something. */
-static const struct truth_root *root_of(const struct meaning *meaning, uint64_t fp)
+static const struct truth_root *root_of(const struct meaning *meaning,
+					const struct truth_frame *frame)
 {
 	for (size_t i = meaning->n; i-- > 0;) {
-		if (meaning->roots[i].fp == fp && meaning->roots[i].n_ips)
+		if (machine_is_frame(frame, meaning->roots[i].fp) &&
+		    meaning->roots[i].n_ips)
 			return &meaning->roots[i];
 	}
 	return NULL;
@@ -60,7 +82,7 @@ static size_t put_chain(const struct truth_frame *frames, size_t n,
 	for (size_t i = 0; i < root->n_ips; i++)
 		put(ret, root->ips[i]);
 	for (size_t i = 0; root->waiter_fp && i < n; i++) {
-		if (frames[i].fp == root->waiter_fp) {
+		if (machine_is_frame(&frames[i], root->waiter_fp)) {
 			put(ret, SEAM);
 			return i;
 		}
@@ -77,7 +99,7 @@ void truth_async(const struct truth_frame *frames, size_t n, size_t skipped,
 	ret->n = 0;
 	put(ret, frames[0].pc);
 	for (size_t i = 0; i < n; i++) {
-		root = root_of(meaning, frames[i].fp);
+		root = root_of(meaning, &frames[i]);
 		if (root) {
 			i = put_chain(frames, n, root, ret);
 			told = true; /* the next one's address, by the chain */

@@ -16,7 +16,7 @@
 
 struct truth_frame {
 	uint64_t pc;
-	uint64_t fp; /* where its frame record is once it has one */
+	uint64_t low, cfa; /* its memory, once it is set up; cfa 0: none of its own */
 };
 
 struct truth_root {

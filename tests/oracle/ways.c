@@ -15,42 +15,6 @@
 static volatile int sink;
 static char other_stack[OTHER_BYTES] __attribute__((aligned(4096)));
 
-extern char restorer_told[], restorer_bare[];
-
-/*
- * One tells how its frame is unwound, as glibc's does; one is known by its bytes
- * alone, as musl's is. An unwinder looks a byte before either.
- */
-__asm__(".pushsection .text\n"
-	".globl restorer_told, restorer_bare\n"
-	"	.cfi_startproc\n"
-	"	.cfi_signal_frame\n"
-	"	.cfi_escape 0x0f, 4, 0x77, 0xa0, 0x01, 0x06\n" /* CFA: rsp there */
-	"	.cfi_escape 0x10, 16, 3, 0x77, 0xa8, 0x01\n"   /* rip */
-	"	.cfi_escape 0x10, 6, 3, 0x77, 0xf8, 0x00\n"    /* rbp */
-	"	nop\n"
-	"restorer_told:\n"
-	"	mov $15, %rax\n"
-	"	syscall\n"
-	"	.cfi_endproc\n"
-	"	nop\n"
-	"restorer_bare:\n"
-	"	mov $15, %rax\n"
-	"	syscall\n"
-	"	ud2\n"
-	".popsection\n");
-
-static long call_kernel(long number, long a, const void *b, long c, long d)
-{
-	register long r10 __asm__("r10") = d;
-
-	__asm__ volatile("syscall"
-			 : "+a"(number)
-			 : "D"(a), "S"(b), "d"(c), "r"(r10)
-			 : "rcx", "r11", "memory");
-	return number;
-}
-
 NOINLINE static int leaf(int n)
 {
 	return sink + n;

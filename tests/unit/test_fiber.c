@@ -194,9 +194,13 @@ NOINLINE static void note_callers(struct callers *callers)
 
 static bool has(const uintptr_t *list, int n, const void *function)
 {
-	for (int i = 0; i < n; i++)
-		if (_Unwind_FindEnclosingFunction((void *)(list[i] - 1)) == function)
+	for (int i = 0; i < n; i++) {
+		const char *start = _Unwind_FindEnclosingFunction((void *)(list[i] - 1));
+
+		/* arm64: the tables of a fiber's start begin an instruction before it */
+		if (start == function || start + 4 == function)
 			return true;
+	}
 	return false;
 }
 

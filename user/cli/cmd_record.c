@@ -95,6 +95,8 @@ static const struct option options[] = {
 	{ OPTION_CHOICE, 0, "view", "VIEW",
 	  "async: with async callers (default)\nthread: the thread's own stack",
 	  AT(record.view), .words = views },
+	{ OPTION_FLAG, 0, "no-labels", NULL,
+	  "leave out the words that programs put between callers", AT(record.no_labels) },
 	{ OPTION_STRING, 0, "stats-json", "FILE", "what was counted and lost, as JSON",
 	  AT(record.stats_json) },
 	{ OPTION_STRING, 0, "tape", "FILE", "the raw samples, for weft report",

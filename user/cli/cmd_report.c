@@ -63,6 +63,8 @@ static const struct option options[] = {
 	  AT(report.text.invert) },
 	{ OPTION_FLAG, 0, "no-kernel", NULL, "leave out the kernel's frames",
 	  AT(report.text.no_kernel) },
+	{ OPTION_FLAG, 0, "no-labels", NULL,
+	  "leave out the words that programs put between callers", AT(report.no_labels) },
 
 	{ OPTION_HEADING, .help = "What is written" },
 	{ OPTION_FLAG, 0, "json", NULL, "the same as JSON", AT(report.json) },

@@ -60,6 +60,7 @@ enum place {
 	PLACE_KERNEL,
 	PLACE_JIT,
 	PLACE_INLINED, /* its code lies in the next frame towards the root */
+	PLACE_LABEL,   /* no code: a word that the program put between callers */
 };
 
 #define READING_THREADS_MOST (8u << 20) /* and processes */

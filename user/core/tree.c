@@ -42,7 +42,7 @@ static enum tree_kind kind_of(const struct reading *r, uint32_t code)
 	static const enum tree_kind kinds[] = {
 		[PLACE_UNKNOWN] = TREE_UNKNOWN, [PLACE_NATIVE] = TREE_NATIVE,
 		[PLACE_KERNEL] = TREE_KERNEL,	[PLACE_JIT] = TREE_JIT,
-		[PLACE_INLINED] = TREE_INLINED,
+		[PLACE_INLINED] = TREE_INLINED, [PLACE_LABEL] = TREE_UNKNOWN,
 	};
 
 	return READING_IS_FRAME(code) ? kinds[r->frames.items[code].place] : TREE_MARK;

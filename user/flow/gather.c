@@ -118,7 +118,9 @@ static int add_frames(struct gather *g)
 		};
 
 		/* no address of the kernel's leaves; a label has none */
-		if (frame.place == PLACE_KERNEL || from->returned == FRAME_IS_LABEL)
+		if (from->returned == FRAME_IS_LABEL)
+			frame.place = PLACE_LABEL;
+		if (frame.place == PLACE_KERNEL || frame.place == PLACE_LABEL)
 			frame.offset = 0;
 		err = vec_push(&g->reading->frames, frame);
 	}
@@ -213,7 +215,9 @@ static int read_view(struct gather *g, uint32_t id, enum view view,
 		g->view = more;
 		g->view_room = 2 * VIEW_ROOM(n);
 	}
-	n = view_read(codes, n, view, g->names, g->view, &notes);
+	n = view_read(codes, n,
+		      view == VIEW_ASYNC && g->sources.no_labels ? VIEW_UNLABELLED : view,
+		      g->names, g->view, &notes);
 	if (notes.whole)
 		stack->notes |= STACK_WHOLE_ASYNC << view;
 	if (notes.doubted)

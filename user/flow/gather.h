@@ -22,6 +22,7 @@ struct gather_sources {
 	void (*build_id)(void *arg, uint32_t module, char *out, size_t room);
 	const char *(*cgroup)(void *arg, uint32_t process);
 	uint32_t host; /* string of the reading; 0: not known */
+	bool no_labels;
 };
 
 /* profile, modules are borrowed and outlive the gathering. */

@@ -289,7 +289,8 @@ static int prepare(struct run *run)
 	const struct stats stats = { .hz = run->options->hz, .event = r->event };
 	struct gather_sources sources = { .arg = run,
 					  .build_id = build_id_text,
-					  .cgroup = cgroup_text };
+					  .cgroup = cgroup_text,
+					  .no_labels = run->options->no_labels };
 	int err = cgroups_new(&run->cgroups);
 
 	if (!err)

@@ -41,6 +41,7 @@ struct record_options {
 	bool kernel_only;      /* --kernel: only samples that fell there */
 	bool user_only;	       /* --user */
 	enum view view;
+	bool no_labels;
 	unsigned int max_frames;     /* --max-frames */
 	const char *output;	     /* -o: a path, "-" for stdout */
 	const struct writer *writer; /* of output */

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "core/labels.h"
 #include "core/merge.h"
 #include "in/reader.h"
 
@@ -127,6 +128,8 @@ int report_run(const struct report_options *options)
 	err = reading_filter(reading, &options->filter, options->view, &hint);
 	if (options->text.no_kernel)
 		reading_drop_kernel(reading);
+	if (!err && options->no_labels)
+		err = reading_drop_labels(reading);
 	if (!err)
 		tell_empty(reading, &hint, was_empty);
 	if (!err)

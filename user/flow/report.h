@@ -19,6 +19,7 @@ struct report_options {
 	const char *output;	     /* NULL: to the terminal, as text */
 	const struct writer *writer; /* of output */
 	enum view view;
+	bool no_labels;
 	struct filter filter;
 	struct text_options text; /* view and colours are filled in */
 	bool json;

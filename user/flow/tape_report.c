@@ -84,12 +84,15 @@ static int write_out(struct player *player, const struct report_options *options
 {
 	const struct output output = { options->output, options->stats_json,
 				       options->writer, options->view, options->quiet };
+	const struct gather_sources sources = { .no_labels = options->no_labels };
 	AUTO(gather) gather = NULL;
 	int err = gather_new(&gather, pipeline_profile(player->pipeline),
 			     pipeline_modules(player->pipeline));
 
-	if (!err)
-		err = gather_finish(gather, player->names);
+	if (err)
+		return err;
+	gather_ask(gather, &sources);
+	err = gather_finish(gather, player->names);
 	if (err)
 		return err;
 	player->stats.profile = pipeline_profile(player->pipeline);

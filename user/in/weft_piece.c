@@ -89,7 +89,7 @@ static int add_frame(struct rows *rows)
 	uint64_t file = next(rows, PIECE_FRAME_FILE);
 	uint64_t line = next(rows, PIECE_FRAME_LINE);
 
-	NEED(module < rows->r->modules.n && place >> 1 <= PLACE_INLINED);
+	NEED(module < rows->r->modules.n && place >> 1 <= PLACE_LABEL);
 	NEED(is_string(rows, name) && is_string(rows, file));
 	NEED(line <= UINT32_MAX && rows->r->frames.n < FRAMES_DISTINCT_MOST);
 	f.module = (uint32_t)module;

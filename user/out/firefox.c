@@ -40,7 +40,7 @@ static uint32_t category_of(const struct reading *r, uint32_t code)
 	static const enum firefox_category categories[] = {
 		[PLACE_UNKNOWN] = CATEGORY_OTHER,   [PLACE_NATIVE] = CATEGORY_PROGRAM,
 		[PLACE_KERNEL] = CATEGORY_KERNEL,   [PLACE_JIT] = CATEGORY_JIT,
-		[PLACE_INLINED] = CATEGORY_INLINED,
+		[PLACE_INLINED] = CATEGORY_INLINED, [PLACE_LABEL] = CATEGORY_ASYNC,
 	};
 
 	if (READING_IS_FRAME(code))

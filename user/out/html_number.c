@@ -47,7 +47,9 @@ static int frame_function(struct html *h, uint32_t code, uint32_t *ret)
 {
 	const struct reading *r = h->reading;
 	const struct reading_frame *frame = &r->frames.items[code];
-	struct html_function function = { .place = frame->place };
+	bool is_label = frame->place == PLACE_LABEL; /* the page knows none */
+	struct html_function function = { .place = is_label ? PLACE_UNKNOWN
+							    : frame->place };
 	uint32_t file;
 	int err;
 

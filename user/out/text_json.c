@@ -11,7 +11,7 @@
 static const char *const place_names[] = {
 	[PLACE_UNKNOWN] = "unknown", [PLACE_NATIVE] = "native",
 	[PLACE_KERNEL] = "kernel",   [PLACE_JIT] = "jit",
-	[PLACE_INLINED] = "inlined",
+	[PLACE_INLINED] = "inlined", [PLACE_LABEL] = "label",
 };
 
 static const char *const kind_names[] = {

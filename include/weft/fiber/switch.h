@@ -76,7 +76,7 @@
 		register void *weft_to_ __asm__("x0") = (fiber);                         \
 		register void *weft_fp_ __asm__("x1") = __builtin_frame_address(0);      \
 		__asm__ volatile(                                                        \
-			"adr x16, 1f\n\t"                                                \
+			"adr x30, 1f\n\t"                                                \
 			"b " routine "\n\t"                                              \
 			"bl " routine "\n"                                               \
 			"1:\thint #36"                                                   \
