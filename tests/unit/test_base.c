@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What everything stands on: intern, hmap, str, vec, errors. */
 #include "base/error.h"
+#include "base/glob.h"
 #include "base/hmap.h"
 #include "base/intern.h"
+#include "base/nearest.h"
 #include "base/str.h"
 #include "base/vec.h"
 
@@ -252,6 +254,59 @@ static void vec_grows(void **state)
 	assert_int_equal(numbers.n, 0);
 }
 
+/* What a pattern means, by trying all ways to spread the stars. */
+static bool means(const char *pattern, const char *name)
+{
+	if (*pattern == '*')
+		return means(pattern + 1, name) || (*name && means(pattern, name + 1));
+	if (!*pattern || !*name)
+		return !*pattern && !*name;
+	return (*pattern == '?' || *pattern == *name) && means(pattern + 1, name + 1);
+}
+
+static void globs_mean_what_they_say(void **state)
+{
+	static const char letters[] = "ab*?";
+	char pattern[8] = "", name[8] = "";
+	size_t met = 0, n = 0;
+
+	srandom(3);
+	for (int i = 0; i < 200000; i++) {
+		size_t long_pattern = (size_t)random() % 7, long_name = random() % 7;
+
+		for (size_t k = 0; k < long_pattern; k++)
+			pattern[k] = letters[random() % 4];
+		for (size_t k = 0; k < long_name; k++)
+			name[k] = letters[random() % 2];
+		pattern[long_pattern] = name[long_name] = '\0';
+		assert_int_equal(glob_matches(pattern, name), means(pattern, name));
+		met += means(pattern, name);
+		n++;
+	}
+	assert_in_range(met, n / 20, n / 2);
+	assert_true(glob_matches("?x", "\xe4\xb8\xadx"));
+	assert_false(glob_matches("??x", "\xe4\xb8\xadx"));
+	assert_true(glob_matches("[a-z]\\", "[a-z]\\"));
+}
+
+static const char *word_of(const void *arg, size_t i)
+{
+	return ((const char *const *)arg)[i];
+}
+
+static void the_nearest_word_is_found(void **state)
+{
+	static const char *const words[] = { "libcap.so.2.66", "libc.so.6", "main",
+					     "domain",	       "",	    NULL };
+
+	assert_string_equal(nearest_word("mein", word_of, words), "main");
+	assert_string_equal(nearest_word("libc", word_of, words), "libc.so.6");
+	assert_string_equal(nearest_word("cap", word_of, words), "libcap.so.2.66");
+	assert_string_equal(nearest_word("omai", word_of, words), "domain");
+	assert_null(nearest_word("x", word_of, words));
+	assert_null(nearest_word("zebra", word_of, words));
+}
+
 /* cmocka has a fail() of its own. */
 #undef fail
 static void errors_keep_the_latest_sentence(void **state)
@@ -284,6 +339,8 @@ int main(void)
 		cmocka_unit_test(str_clean_cuts_between_characters),
 		cmocka_unit_test(str_writes_json),
 		cmocka_unit_test(vec_grows),
+		cmocka_unit_test(globs_mean_what_they_say),
+		cmocka_unit_test(the_nearest_word_is_found),
 		cmocka_unit_test(errors_keep_the_latest_sentence),
 	};
 

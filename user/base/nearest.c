@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define NAME_MOST 4096
+
 /* Letters to change, insert or drop to make b of a; counts no further than most. */
 static size_t distance(const char *a, const char *b, size_t most)
 {
@@ -31,22 +33,36 @@ static size_t distance(const char *a, const char *b, size_t most)
 	return row[n];
 }
 
+/* How well a name that holds the word is what was meant: 0 is not at all. */
+static size_t likeness(const char *known, const char *word)
+{
+	const char *at = strstr(known, word);
+
+	if (!at)
+		return 0;
+	return (at == known ? 2 * NAME_MOST : NAME_MOST) -
+	       (strlen(known) < NAME_MOST ? strlen(known) : NAME_MOST - 1);
+}
+
 const char *nearest_word(const char *word, word_source next, const void *arg)
 {
-	size_t best_distance = strlen(word) > 4 ? 2 : 1;
-	const char *best = NULL, *prefixed = NULL;
+	size_t best_distance = strlen(word) > 4 ? 2 : 1, most = 0;
+	const char *best = NULL, *holds = NULL;
 	const char *known;
 	size_t n = strlen(word);
 
 	for (size_t i = 0; (known = next(arg, i)); i++) {
 		size_t d = distance(word, known, best_distance);
+		size_t like = n >= 2 ? likeness(known, word) : 0;
 
-		if (d <= best_distance && (!best || d < best_distance)) {
+		if (*known && d <= best_distance && (!best || d < best_distance)) {
 			best_distance = d;
 			best = known;
 		}
-		if (n >= 2 && !strncmp(known, word, n))
-			prefixed = known;
+		if (like > most) {
+			most = like;
+			holds = known;
+		}
 	}
-	return best ? best : prefixed;
+	return best ? best : holds;
 }

@@ -24,7 +24,7 @@ int check_comm(const char *comm);
  * hierarchy's root. *ret_path: absolute, the caller frees it. */
 int check_cgroup(const char *path, char **ret_path);
 
-/* A file that an option names; path NULL: not given. */
+/* A file that an option names, or without any; path NULL: not given. */
 struct named_path {
 	const char *option, *path;
 };

@@ -22,7 +22,10 @@ static int bad_path(const struct named_path *what, const char *why, const char *
 	char name[SHOWN_BYTES];
 
 	str_clean(name, sizeof(name), what->path, strlen(what->path));
-	fail(-EINVAL, "--%s '%s': %s", what->option, name, why);
+	if (what->option)
+		fail(-EINVAL, "--%s '%s': %s", what->option, name, why);
+	else
+		fail(-EINVAL, "cannot read '%s': %s", name, why);
 	return fail_hint(-EINVAL, "%s", hint);
 }
 
@@ -100,7 +103,7 @@ int check_input(const struct named_path *input)
 	if (stat(input->path, &st))
 		return bad_path(input, strerror(errno), "give the path of a file");
 	if (S_ISDIR(st.st_mode))
-		return bad_path(input, "is a folder", "give the path of a file");
+		return bad_path(input, "it is a folder", "give the path of a file");
 	if (faccessat(AT_FDCWD, input->path, R_OK, AT_EACCESS))
 		return bad_path(input, "no permission to read it",
 				"ask its owner, or run as another user");
@@ -136,7 +139,10 @@ int check_distinct(const struct named_path *a, const struct named_path *b)
 	if (!a->path || !b->path || is_null_device(a->path) ||
 	    !same_file(a->path, b->path))
 		return 0;
-	fail(-EINVAL, "--%s and --%s name the same file", a->option, b->option);
+	if (a->option)
+		fail(-EINVAL, "--%s and --%s name the same file", a->option, b->option);
+	else
+		fail(-EINVAL, "--%s is the same file as one that is read", b->option);
 	return fail_hint(-EINVAL, "give them different paths");
 }
 

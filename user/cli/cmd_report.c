@@ -47,8 +47,8 @@ static const struct option options[] = {
 	{ OPTION_UNSIGNED, 0, "least", "N",
 	  "leave out branches of less than N per mille (10)", AT(report.text.least),
 	  .least = 0, .most = 1000 },
-	{ OPTION_STRING, 0, "caller", "NAME", "who calls this function",
-	  AT(report.text.caller) },
+	{ OPTION_STRING, 0, "caller", "NAME",
+	  "who calls this function (* stands for anything)", AT(report.text.caller) },
 	{ OPTION_STRING, 0, "callee", "NAME", "what this function calls",
 	  AT(report.text.callee) },
 	{ OPTION_STRINGS, 0, "filter", "KEY=VALUE",
@@ -84,11 +84,17 @@ static const struct option options[] = {
 	{ OPTION_END },
 };
 
+#define EACH_ITS_OWN   "each is a picture of its own"
 #define FILTER_INSTEAD "--filter function=NAME leaves what has that function"
 #define TAPE_FIRST     "weft report --tape FILE -o x.weft, then weft report x.weft"
 
 static const struct option_conflict conflicts[] = {
-	{ "caller", "callee", "each is a picture of its own", "drop one of them" },
+	{ "caller", "callee", EACH_ITS_OWN, "drop one of them" },
+	{ "caller", "invert", "callers are shown from the leaf up", "drop --invert" },
+	{ "callee", "invert", EACH_ITS_OWN, "drop one of them" },
+	{ "caller", "group-by", "it begins with that function", "drop one of them" },
+	{ "callee", "group-by", "it begins with that function", "drop one of them" },
+	{ "invert", "group-by", "it begins with the leaf", "drop one of them" },
 	{ "json", "output", "both say what is written", "drop one; > FILE keeps JSON" },
 	{ "output", "caller", "that is a picture of the terminal's", FILTER_INSTEAD },
 	{ "output", "callee", "that is a picture of the terminal's", FILTER_INSTEAD },
@@ -138,7 +144,7 @@ static int check_inputs(struct report_options *report)
 					  "sudo weft record -d 10s makes one");
 	}
 	for (unsigned int i = 0; !err && i < report->n_files; i++) {
-		const struct named_path file = { "file", report->files[i] };
+		const struct named_path file = { NULL, report->files[i] };
 
 		if (strcmp(report->files[i], "-") != 0)
 			err = check_input(&file);
@@ -160,7 +166,7 @@ static int check_paths(const struct report_options *report)
 	for (unsigned int i = 0; !err && i < report->n_files; i++)
 		if (strcmp(report->files[i], "-") != 0)
 			err = check_distinct(
-				&(struct named_path){ "file", report->files[i] },
+				&(struct named_path){ NULL, report->files[i] },
 				&outputs[0]);
 	return err;
 }

@@ -120,11 +120,33 @@ static int unknown_command(const char *name)
 	return say_error(EXIT_USAGE);
 }
 
+static int completion_help(void)
+{
+	AUTO_STR out = { 0 };
+
+	str_add(&out, "weft completion: words for a shell to complete\n\n"
+		      "Usage: weft completion bash|zsh|fish\n\n"
+		      "Prints a script for that shell. make install puts it where the "
+		      "shell looks.\n\n"
+		      "Examples:\n"
+		      "  . <(weft completion bash)                for this shell\n"
+		      "  weft completion zsh > ~/.zfunc/_weft     in a folder of fpath\n"
+		      "  weft completion fish > ~/.config/fish/completions/weft.fish\n");
+	return print(&out);
+}
+
+static bool is_help(const char *word)
+{
+	return !strcmp(word, "--help") || !strcmp(word, "-h");
+}
+
 /* weft completion SHELL */
 static int complete_for(const char *shell)
 {
 	AUTO_STR out = { 0 };
 
+	if (shell && is_help(shell))
+		return completion_help();
 	if (shell && completion_write(&out, shell, commands, N_COMMANDS))
 		return print(&out);
 	fail(-EINVAL, "completions for which shell?");
@@ -154,6 +176,8 @@ static int help_on(const char *name)
 
 	if (!name || !strcmp(name, "help"))
 		return general_help();
+	if (!strcmp(name, "completion"))
+		return completion_help();
 	return command ? command_help(command) : unknown_command(name);
 }
 
@@ -220,7 +244,7 @@ int commands_main(int argc, char **argv)
 		printf("weft %s\n", WEFT_VERSION);
 		return finish(EXIT_DONE);
 	}
-	if (!strcmp(word, "--help") || !strcmp(word, "-h"))
+	if (is_help(word))
 		return general_help();
 	if (!strcmp(word, "help") && argc > 3 && !strcmp(argv[2], "--mdoc"))
 		return mdoc_for(argv[3], argv[4]);

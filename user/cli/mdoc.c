@@ -15,6 +15,44 @@ static void add_text(struct str *out, const char *s, size_t n)
 	}
 }
 
+/* "async: with async callers" tells a word that can be typed. */
+static bool tells_word(const struct option *option, const char *line)
+{
+	const struct option_word *word = option->words;
+
+	for (; word && word->word; word++) {
+		size_t n = strlen(word->word);
+
+		if (!strncmp(line, word->word, n) && line[n] == ':')
+			return true;
+	}
+	return false;
+}
+
+/* A list of the words, where the help has a line for each. */
+static void add_words(struct str *out, const char *help)
+{
+	str_add(out, ".Bl -tag -width Ds -compact\n");
+	while (*help) {
+		size_t n = strcspn(help, "\n"), word;
+
+		if (*help != ' ') {
+			word = strcspn(help, ":");
+			str_add(out, ".It ");
+			add_text(out, help, word);
+			str_add_char(out, '\n');
+			help += word + 1;
+			n -= word + 1;
+		}
+		for (; *help == ' '; n--)
+			help++;
+		add_text(out, help, n);
+		str_add_char(out, '\n');
+		help += n + (help[n] == '\n');
+	}
+	str_add(out, ".El\n");
+}
+
 /* A sentence a line, as mdoc wants it: the first letter large, a period last. */
 static void add_sentence(struct str *out, const struct option *option)
 {
@@ -36,7 +74,7 @@ static void add_sentence(struct str *out, const struct option *option)
 		return;
 	if (!option->words && option->kind != OPTION_STRINGS) /* else a word to type */
 		out->s[start] = (char)toupper((unsigned char)out->s[start]);
-	str_add(out, n && (help[n - 1] == '.' || help[n - 1] == ')') ? "\n" : ".\n");
+	str_add(out, n && help[n - 1] == '.' ? "\n" : ".\n");
 }
 
 static void add_argument(struct str *out, const struct option *option)
@@ -55,7 +93,10 @@ static void add_item(struct str *out, const struct option *option)
 	str_addf(out, "Fl -%s", option->name);
 	add_argument(out, option);
 	str_add_char(out, '\n');
-	add_sentence(out, option);
+	if (tells_word(option, option->help))
+		add_words(out, option->help);
+	else
+		add_sentence(out, option);
 }
 
 void mdoc_options(struct str *out, const struct command *command)

@@ -2,10 +2,10 @@
 #include "core/filter.h"
 
 #include "base/error.h"
-#include "base/nearest.h"
+#include "base/glob.h"
+#include "core/filter_hint.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,36 +89,17 @@ int filter_add(struct filter *filter, const char *text)
 	return key == FILTER_BY_TIME ? read_time(text, equals + 1, condition) : 0;
 }
 
-static bool matches(const char *pattern, const char *name)
-{
-	return !fnmatch(pattern, name, 0);
-}
-
 static bool thread_meets(const struct reading *r, const struct condition *condition,
 			 uint32_t thread)
 {
-	const struct reading_thread *t = &r->threads.items[thread];
-	const struct reading_process *p = &r->processes.items[t->process];
-	char text[256];
+	const struct reading_process *p =
+		&r->processes.items[r->threads.items[thread].process];
+	AUTO_STR text = { 0 };
 
-	switch (condition->key) {
-	case FILTER_BY_COMM:
-		return matches(condition->pattern, reading_string(r, t->name));
-	case FILTER_BY_PID:
-		snprintf(text, sizeof(text), "%u", p->pid);
-		return matches(condition->pattern, text);
-	case FILTER_BY_TID:
-		snprintf(text, sizeof(text), "%u", t->tid);
-		return matches(condition->pattern, text);
-	case FILTER_BY_CONTAINER:
-		reading_container(text, sizeof(text), reading_string(r, p->cgroup));
-		return matches(condition->pattern, text) ||
-		       matches(condition->pattern, reading_string(r, p->cgroup));
-	case FILTER_BY_HOST:
-		return matches(condition->pattern, reading_string(r, p->host));
-	default:
-		return false;
-	}
+	filter_text(&text, r, condition->key, thread);
+	return glob_matches(condition->pattern, text.s ? text.s : "") ||
+	       (condition->key == FILTER_BY_CONTAINER &&
+		glob_matches(condition->pattern, reading_string(r, p->cgroup)));
 }
 
 static bool frame_meets(const struct reading *r, const struct condition *condition,
@@ -128,9 +109,9 @@ static bool frame_meets(const struct reading *r, const struct condition *conditi
 	const char *path = reading_string(r, r->modules.items[frame->module].path);
 
 	if (condition->key == FILTER_BY_FUNCTION)
-		return matches(condition->pattern, reading_string(r, frame->name));
-	return matches(condition->pattern, path) ||
-	       matches(condition->pattern, reading_module_name(r, frame->module));
+		return glob_matches(condition->pattern, reading_string(r, frame->name));
+	return glob_matches(condition->pattern, path) ||
+	       glob_matches(condition->pattern, reading_module_name(r, frame->module));
 }
 
 static bool is_of_threads(enum filter_key key)
@@ -167,54 +148,6 @@ static bool note_nodes(struct sieve *s, const struct condition *condition, bool 
 	return any;
 }
 
-struct names {
-	const struct reading *r;
-	enum filter_key key;
-};
-
-static const char *name_at(const void *arg, size_t i)
-{
-	const struct names *names = arg;
-	const struct reading *r = names->r;
-
-	switch (names->key) {
-	case FILTER_BY_COMM:
-		return i < r->threads.n ? reading_string(r, r->threads.items[i].name)
-					: NULL;
-	case FILTER_BY_FUNCTION:
-		return i < r->frames.n ? reading_string(r, r->frames.items[i].name)
-				       : NULL;
-	case FILTER_BY_MODULE:
-		return i < r->modules.n ? reading_module_name(r, (uint32_t)i) : NULL;
-	case FILTER_BY_HOST:
-		return i < r->processes.n ? reading_string(r, r->processes.items[i].host)
-					  : NULL;
-	default:
-		return NULL;
-	}
-}
-
-const char *reading_nearest_function(const struct reading *r, const char *name)
-{
-	const struct names names = { r, FILTER_BY_FUNCTION };
-
-	return nearest_word(name, name_at, &names);
-}
-
-static void tell_none(const struct sieve *s, const struct condition *condition,
-		      struct str *hint)
-{
-	const struct names names = { s->r, condition->key };
-	const char *near = nearest_word(condition->pattern, name_at, &names);
-
-	str_addf(hint, "no %s is '%s'", filter_key_names[condition->key],
-		 condition->pattern);
-	if (near)
-		str_addf(hint, "; did you mean '%s'?", near);
-	else
-		str_addf(hint, "; try '*%s*'", condition->pattern);
-}
-
 /* All conditions on one key: what meets none of them is not kept. */
 static void sift(struct sieve *s, enum filter_key key, bool *frames, struct str *hint)
 {
@@ -231,7 +164,7 @@ static void sift(struct sieve *s, enum filter_key key, bool *frames, struct str 
 		if (!(is_of_threads(key) ? note_threads(s, condition)
 					 : note_nodes(s, condition, frames)) &&
 		    !hint->n)
-			tell_none(s, condition, hint);
+			filter_tell_none(hint, s->r, condition);
 	}
 	for (size_t i = 0; given && i < timeline->uses.n; i++) {
 		struct pair use = timeline->uses.items[i];
@@ -279,6 +212,9 @@ int reading_filter(struct reading *r, const struct filter *filter, enum view vie
 	for (int key = 0; key < FILTER_BY_TIME; key++)
 		sift(&s, (enum filter_key)key, frames, hint);
 	find_range(&s, &from, &to);
+	if (!hint->n && r->timeline.is_dated && from > r->timeline.last)
+		str_addf(hint, "the recording has %u seconds",
+			 r->timeline.last - r->timeline.first + 1);
 	return timeline_keep(&r->timeline, uses, from, to);
 }
 

@@ -48,7 +48,4 @@ int reading_filter(struct reading *reading, const struct filter *filter, enum vi
  * for who called. */
 void reading_drop_kernel(struct reading *reading);
 
-/* The nearest name to what no frame is called: for hints. NULL: none is near. */
-const char *reading_nearest_function(const struct reading *reading, const char *name);
-
 #endif

@@ -2,6 +2,7 @@
 #include "core/tree.h"
 
 #include "base/error.h"
+#include "base/glob.h"
 #include "base/str.h"
 
 #include <errno.h>
@@ -17,6 +18,7 @@ struct builder {
 	struct tree *tree;
 	uint32_t *by_frame;  /* label, or NOT_YET */
 	uint32_t *by_thread; /* node of its group, or NOT_YET */
+	bool *in_focus;	     /* by frame: is it what the focus means? */
 	struct pairs ends;   /* a = group's node, b = reading's node; with sums */
 	VEC(uint64_t) sums;
 	VEC(uint32_t) codes; /* of the stack at hand, leaf first */
@@ -198,7 +200,6 @@ static int read_codes(struct builder *b, uint32_t node)
 /* The part of codes that the focus leaves, from *at, leaf first; false: none. */
 static bool find_focus(const struct builder *b, size_t *at, size_t *n)
 {
-	const struct reading *r = b->reading;
 	bool found = false;
 	size_t end = b->codes.n;
 
@@ -209,8 +210,7 @@ static bool find_focus(const struct builder *b, size_t *at, size_t *n)
 	for (size_t i = 0; i < end; i++) {
 		uint32_t code = b->codes.items[i];
 
-		if (!READING_IS_FRAME(code) ||
-		    strcmp(reading_code_name(r, code), b->options->focus))
+		if (!READING_IS_FRAME(code) || !b->in_focus[code])
 			continue;
 		found = true;
 		if (b->options->callers) { /* the one nearest to the leaf */
@@ -290,18 +290,30 @@ static int order(struct tree *tree)
 	return 0;
 }
 
-static int build(struct builder *b)
+static int make_room(struct builder *b)
 {
 	const struct reading *r = b->reading;
-	uint32_t root;
-	int err = add_node(b, 0, UINT32_MAX, &root);
+	const char *focus = b->options->focus;
 
 	b->by_frame = calloc(r->frames.n + 1, sizeof(*b->by_frame));
 	b->by_thread = calloc(r->threads.n + 1, sizeof(*b->by_thread));
-	if (!b->by_frame || !b->by_thread)
+	b->in_focus = calloc(r->frames.n + 1, sizeof(*b->in_focus));
+	if (!b->by_frame || !b->by_thread || !b->in_focus)
 		return fail(-ENOMEM, "no memory for a tree");
 	memset(b->by_frame, 0xff, r->frames.n * sizeof(*b->by_frame));
 	memset(b->by_thread, 0xff, r->threads.n * sizeof(*b->by_thread));
+	for (uint32_t i = 0; focus && i < r->frames.n; i++)
+		b->in_focus[i] = glob_matches(focus, reading_code_name(r, i));
+	return 0;
+}
+
+static int build(struct builder *b)
+{
+	uint32_t root;
+	int err = make_room(b);
+
+	if (!err)
+		err = add_node(b, 0, UINT32_MAX, &root);
 	if (!err)
 		err = sum_up(b);
 	for (size_t i = 0; !err && i < b->ends.n; i++)
@@ -323,6 +335,7 @@ int tree_new(struct tree **ret, const struct reading *reading,
 		err = build(&b);
 	free(b.by_frame);
 	free(b.by_thread);
+	free(b.in_focus);
 	pairs_free(&b.ends);
 	vec_free(&b.sums);
 	vec_free(&b.codes);

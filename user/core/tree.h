@@ -24,8 +24,9 @@ struct tree_options {
 	enum tree_group group;
 	bool invert;	/* leaf first, and no group; so are callers */
 	bool no_kernel; /* kernel frames are left out, their samples stay */
-	/* Only stacks with a function of this name: from it to the leaf, what it
-	 * calls; or with `callers`, from it to the root, who calls it. */
+	/* Only stacks with a function that this pattern (base/glob.h) names: from it
+	 * to the leaf, what it calls; or with `callers`, from it to the root, who
+	 * calls it. */
 	const char *focus;
 	bool callers;
 	/* How a format writes a frame's or mark's text (code of a node), and a

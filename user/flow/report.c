@@ -2,7 +2,9 @@
 #include "flow/report.h"
 
 #include "base/error.h"
+#include "base/glob.h"
 #include "base/log.h"
+#include "core/filter_hint.h"
 #include "core/labels.h"
 #include "core/merge.h"
 #include "in/reader.h"
@@ -59,7 +61,9 @@ static void tell_empty(const struct reading *reading, const struct str *hint,
 {
 	if (reading->timeline.total)
 		return;
-	if (was_empty)
+	if (was_empty && reading->was_cut)
+		log_warn("the profile is empty: its file ends before the first sample");
+	else if (was_empty)
 		log_warn("the profile is empty: nothing ran on a CPU while it was "
 			 "recorded, or a filter left it out");
 	else if (hint->n)
@@ -68,19 +72,23 @@ static void tell_empty(const struct reading *reading, const struct str *hint,
 		log_warn("the filters leave nothing: no sample meets all of them");
 }
 
-static int check_focus(const struct reading *r, const char *name)
+static int check_focus(const struct reading *r, const char *pattern)
 {
+	char shown[128];
 	const char *near;
 	int err;
 
-	for (size_t i = 0; name && i < r->frames.n; i++)
-		if (!strcmp(reading_string(r, r->frames.items[i].name), name))
+	for (size_t i = 0; pattern && i < r->frames.n; i++)
+		if (glob_matches(pattern, reading_string(r, r->frames.items[i].name)))
 			return 0;
-	if (!name)
+	if (!pattern)
 		return 0;
-	near = reading_nearest_function(r, name);
-	err = fail(-EINVAL, "no function is called '%s'", name);
-	return near ? fail_hint(err, "did you mean '%s'?", near) : err;
+	near = reading_nearest_function(r, pattern);
+	str_clean(shown, sizeof(shown), pattern, strlen(pattern));
+	err = fail(-EINVAL, "no function is called '%s'", shown);
+	return near ? fail_hint(err, "did you mean '%s'?", near)
+		    : fail_hint(err, "weft report --top 0 lists all; * stands for "
+				     "anything");
 }
 
 static bool wants_colours(const struct report_options *options)
@@ -91,7 +99,8 @@ static bool wants_colours(const struct report_options *options)
 	       !(term && !strcmp(term, "dumb"));
 }
 
-static int write_out(const struct report_options *options, const struct reading *reading)
+static int write_out(const struct report_options *options, const struct reading *reading,
+		     uint64_t unfiltered)
 {
 	const struct writer_options how = { .view = options->view };
 	struct text_options text = options->text;
@@ -100,6 +109,7 @@ static int write_out(const struct report_options *options, const struct reading 
 
 	text.view = options->view;
 	text.colours = wants_colours(options);
+	text.unfiltered = unfiltered;
 	if (err)
 		return err;
 	if (options->json)
@@ -115,7 +125,7 @@ int report_run(const struct report_options *options)
 {
 	AUTO(reading) reading = NULL;
 	AUTO_STR hint = { 0 };
-	bool was_empty;
+	uint64_t unfiltered;
 	int err;
 
 	if (options->tape)
@@ -124,17 +134,17 @@ int report_run(const struct report_options *options)
 				    : read_many(options, &reading);
 	if (err)
 		return err;
-	was_empty = !reading->timeline.total;
+	unfiltered = reading->timeline.total;
 	err = reading_filter(reading, &options->filter, options->view, &hint);
 	if (options->text.no_kernel)
 		reading_drop_kernel(reading);
 	if (!err && options->no_labels)
 		err = reading_drop_labels(reading);
 	if (!err)
-		tell_empty(reading, &hint, was_empty);
+		tell_empty(reading, &hint, !unfiltered);
 	if (!err)
 		err = check_focus(reading, options->text.caller);
 	if (!err)
 		err = check_focus(reading, options->text.callee);
-	return err ? err : write_out(options, reading);
+	return err ? err : write_out(options, reading, unfiltered);
 }

@@ -16,24 +16,27 @@
 
 #define LINE_BYTES_MOST (1u << 20)
 
+static size_t before_digits(const char *line, size_t at)
+{
+	while (at && isdigit((unsigned char)line[at - 1]))
+		at--;
+	return at;
+}
+
 /* Where the count begins, and what it is; false: the line has none. A fraction
  * is dropped. */
 static bool find_count(const char *line, size_t n, size_t *ret_end, uint64_t *ret_count)
 {
-	size_t at = n, dot;
+	size_t end = n, at = before_digits(line, end);
 
-	while (at && isdigit((unsigned char)line[at - 1]))
-		at--;
-	dot = at;
-	if (at && line[at - 1] == '.')
-		for (at--; at && isdigit((unsigned char)line[at - 1]);)
-			at--;
-	else
-		dot = n;
-	if (at < 2 || at == n || line[at - 1] != ' ' || dot - at > 18)
+	if (at && line[at - 1] == '.') {
+		end = at - 1;
+		at = before_digits(line, end);
+	}
+	if (at < 2 || at == end || line[at - 1] != ' ' || end - at > 18)
 		return false;
 	*ret_count = 0;
-	for (size_t i = at; i < (dot == n ? n : dot - 1); i++)
+	for (size_t i = at; i < end; i++)
 		*ret_count = *ret_count * 10 + (uint64_t)(line[i] - '0');
 	*ret_end = at - 1;
 	return true;

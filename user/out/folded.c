@@ -48,7 +48,9 @@ static void frame_text(struct str *out, const struct reading *r, uint32_t code)
 {
 	const char *name = reading_code_name(r, code);
 
-	if (READING_IS_FRAME(code) && is_marker(name))
+	/* what gets a suffix is told apart by that */
+	if (READING_IS_FRAME(code) && is_marker(name) &&
+	    r->frames.items[code].place <= PLACE_NATIVE)
 		str_add_char(out, '_');
 	for (; *name; name++)
 		str_add_char(out, *name == ';' ? ':' : *name);
@@ -76,7 +78,7 @@ static void comm_text(struct str *out, const struct reading *r, const char *comm
 
 	if (!*comm)
 		comm = "[no_name]";
-	if (is_marker(comm))
+	if (is_marker(comm) && !r->one_view)
 		str_add_char(out, '_');
 	for (; *comm; comm++)
 		str_add_char(out, *comm == ';' ? ':' : *comm == ' ' ? blank : *comm);
@@ -93,11 +95,14 @@ static size_t before_digits(const char *s, size_t at)
  * pair; a blank there belongs to the count. */
 static uint32_t guard(const char *text)
 {
-	size_t at = before_digits(text, strlen(text));
+	size_t end = strlen(text), at = before_digits(text, end);
 
-	if (at && text[at - 1] == '.')
-		at = before_digits(text, at - 1);
-	return at && text[at - 1] == ' ' ? (uint32_t)at : 0;
+	if (at && text[at - 1] == '.') {
+		end = at - 1;
+		at = before_digits(text, end);
+	}
+	/* a blank at the end of all would be one more before the count */
+	return at && text[at - 1] == ' ' && (at < end || !text[at]) ? (uint32_t)at : 0;
 }
 
 static int char_of(const struct way *way, size_t i)

@@ -67,7 +67,10 @@ static void head(struct text *t)
 	colour(t, BOLD);
 	str_addf(out, "%s VIEW", t->options->view == VIEW_ASYNC ? "ASYNC" : "THREAD");
 	colour(t, PLAIN);
-	str_addf(out, "  %" PRIu64 " %s", t->total, reading_string(r, r->value_type));
+	str_addf(out, "  %" PRIu64, t->total);
+	if (t->options->unfiltered > t->total)
+		str_addf(out, " of %" PRIu64, t->options->unfiltered);
+	str_addf(out, " %s", reading_string(r, r->value_type));
 	for (size_t i = 0; i < r->runs.n; i++)
 		all += r->runs.items[i].duration_ns;
 	if (all)
@@ -80,7 +83,7 @@ static void head(struct text *t)
 		str_addf(out, " on %s", reading_string(r, r->runs.items[0].host));
 	if (r->one_view)
 		str_add(out, " (its source has one view)");
-	str_add(out, "\n\n");
+	str_add_char(out, '\n');
 }
 
 static void table_row(struct text *t, const struct function *function)
@@ -111,7 +114,7 @@ static int table(struct text *t)
 
 	if (t->options->top && n > t->options->top)
 		n = t->options->top;
-	str_add(&t->pen.text, "      self     total  function  module\n");
+	str_add(&t->pen.text, "\n      self     total  function  module\n");
 	for (size_t i = 0; !err && i < n; i++) {
 		table_row(t, &functions.items.items[i]);
 		err = pen_pass(&t->pen);
@@ -206,13 +209,13 @@ static int stacks(struct text *t)
 	if (err)
 		return err;
 	if (options->caller)
-		str_addf(&t->pen.text, "\n     total      self  who %s %s\n",
-			 options->view == VIEW_ASYNC ? "asks for" : "calls",
+		str_addf(&t->pen.text, "\n     total      self  who calls%s %s\n",
+			 options->view == VIEW_ASYNC ? " or asks for" : "",
 			 options->caller);
 	else if (options->callee)
-		str_addf(&t->pen.text, "\n     total      self  what %s %s\n",
+		str_addf(&t->pen.text, "\n     total      self  what %s calls%s\n",
 			 options->callee,
-			 options->view == VIEW_ASYNC ? "asks for" : "calls");
+			 options->view == VIEW_ASYNC ? " or asks for" : "");
 	else
 		str_addf(&t->pen.text, "\n     total      self  stacks, from %s\n",
 			 options->invert ? "the leaf" : "the root");
@@ -230,7 +233,7 @@ int text_write(struct outfile *out, const struct reading *reading,
 
 	head(&t);
 	if (!t.total)
-		str_add(&t.pen.text, "no samples\n");
+		str_add(&t.pen.text, "\nno samples\n");
 	else if (!options->caller && !options->callee)
 		err = table(&t);
 	if (!err && t.total)

@@ -12,10 +12,11 @@
 struct text_options {
 	enum view view;
 	enum tree_group group;
-	unsigned int top;   /* rows of the table; 0: all */
-	unsigned int least; /* per mille of all: smaller branches are left out */
-	const char *caller; /* who calls it; or NULL */
-	const char *callee; /* what it calls; or NULL */
+	unsigned int top;    /* rows of the table; 0: all */
+	unsigned int least;  /* per mille of all: smaller branches are left out */
+	const char *caller;  /* who calls it, a pattern; or NULL */
+	const char *callee;  /* what it calls; or NULL */
+	uint64_t unfiltered; /* samples before filters */
 	bool invert, no_kernel;
 	bool colours;
 };

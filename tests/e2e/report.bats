@@ -1,0 +1,131 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# weft report at the prompt, on profiles that are counted by hand.
+# shellcheck disable=SC2154 # set by run
+
+load lib
+
+setup() {
+	in_a_folder
+	printf '%s\n' 'sh;main;alpha_one;leaf 6' 'sh;main;alpha_two 3' 'srv;main;beta 1' \
+		>x.folded
+}
+
+# WHAT…: told on stderr; the report itself is there, and empty
+leaves_nothing() {
+	local filter=$1
+	shift
+
+	run --separate-stderr weft report x.folded --filter "$filter"
+	[ "$status" -eq 0 ]
+	[[ $output == *"0 of 10 samples"* ]]
+	for words; do
+		[[ $stderr == *"$words"* ]] || { echo "$filter: $stderr"; return 1; }
+	done
+}
+
+@test "a filter that leaves nothing says what there is" {
+	leaves_nothing comm=zz "no comm is 'zz'" 'there are: sh, srv'
+	leaves_nothing comm=sx "did you mean 'sh'"
+	leaves_nothing pid=7 "no pid is known"
+	leaves_nothing function=beto "did you mean 'beta'"
+	leaves_nothing function=two "did you mean 'alpha_two'"
+	leaves_nothing function=lea "did you mean 'leaf'"
+	run --separate-stderr weft report x.folded --filter comm=s
+	[[ $stderr != *$'\e'* ]]
+	run --separate-stderr weft report x.folded --filter $'comm=\e[31m'
+	[[ $stderr != *$'\e'* ]]
+}
+
+@test "the head says how many samples the filters left" {
+	[[ $(weft report x.folded --filter comm=sh | head -1) == *" 9 of 10 samples"* ]]
+	[[ $(weft report x.folded | head -1) == *" 10 samples"* ]]
+}
+
+@test "brackets and backslashes are parts of names, * and ? are not" {
+	printf '%s\n' 'sh;[kernel] 2' 'sh;k 3' 'sh;a\b 4' 'sh;äb 5' >odd.folded
+	total() { weft report odd.folded --filter "function=$1" --json 2>/dev/null | jq .total; }
+	[ "$(total '[kernel]')" -eq 2 ]
+	[ "$(total '[k*')" -eq 2 ]
+	[ "$(total 'a\b')" -eq 4 ]
+	[ "$(total 'a\*')" -eq 4 ]
+	[ "$(total '?b')" -eq 5 ]
+	[ "$(total '*')" -eq 14 ]
+	[ "$(total '?')" -eq 3 ]
+	[ "$(total '??')" -eq 5 ]
+}
+
+@test "callers and callees of all that a pattern names" {
+	weft report x.folded --caller 'alpha_*' --json --least 0 >json
+	[ "$(jq '[.stacks[] | select(.parent == 0) | .total] | add' json)" -eq 9 ]
+	weft report x.folded --callee main --json --least 0 >json
+	jq -e '[.stacks[] | select(.name == "leaf")] | length == 1 and .[0].self == 6' json
+	run --separate-stderr weft report x.folded --caller 'gamma*'
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"no function is called 'gamma*'"*'--top 0'* ]]
+}
+
+@test "pictures that exclude each other" {
+	refused 'caller and --callee' report x.folded --caller a --callee b
+	refused 'caller and --invert' report x.folded --caller a --invert
+	refused 'callee and --invert' report x.folded --callee a --invert
+	refused 'invert and --group-by' report x.folded --invert --group-by comm
+}
+
+@test "a file that can't be read is named as it was given" {
+	refused "cannot read 'nowhere': No such file" report nowhere
+	refused "cannot read '.': it is a folder" report .
+}
+
+@test "a recording that ends before its first sample" {
+	weft report x.folded -o x.weft
+	head -c 30 x.weft >cut.weft
+	run --separate-stderr weft report cut.weft
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"cut short"*"ends before the first sample"* ]]
+}
+
+# What folded text is, said once more: its lines' sums, by their bytes.
+@test "folded to recording to folded is the identity, whatever the names" {
+	cat >fuzz.py <<-'END'
+		import random, sys
+		random.seed(int(sys.argv[1]))
+		alphabet = "ab_:<>&\"'\\/[]{}()*?.,+-=~|#@!$%^`0189 \u00e4\u00df\u4e2d\U0001f600"
+		odd = ["--", "_--", "[cut]", "[missing frames]", "_[k]", "x_[k]", "--_[k]",
+		       "y_[j]_[i]", "[cut]_[i]", "12", "1.5", "a 12", "0", "-", "  ", "[no_name]",
+		       "operator()(int, char) const", "f<a, b>", "libx.so+0x12", "[unknown]"]
+		def name(last=False):
+		    while True:
+		        s = random.choice(odd) if random.random() < 0.3 else "".join(
+		            random.choice(alphabet) for _ in range(random.randint(1, 12)))
+		        # a count of two is a differential pair: weft guards such a leaf
+		        head, _, tail = s.rpartition(" ")
+		        if last and tail.replace(".", "").isdigit():
+		            continue
+		        if last and _ and not tail:
+		            continue
+		        return s
+		sums = {}
+		for _ in range(400):
+		    depth = random.randint(1, 8)
+		    stack = ";".join(name(i == depth - 1) for i in range(depth))
+		    count = random.choice([1, 2, 99, 2**31, 2**32, 2**40])
+		    sums[stack] = sums.get(stack, 0) + count
+		lines = [f"{stack} {count}".encode() for stack, count in sums.items()]
+		shuffled = [f"{stack} {count - 1}\n{stack} 1".encode() if count > 1 else
+		            f"{stack} {count}".encode() for stack, count in sums.items()]
+		random.shuffle(shuffled)
+		open("any.folded", "wb").write(b"\n".join(shuffled) + b"\n")
+		key = lambda line: line.rpartition(b" ")[0]
+		open("sorted.folded", "wb").write(b"\n".join(sorted(lines, key=key)) + b"\n")
+	END
+	for seed in {1..25}; do
+		python3 fuzz.py "$seed"
+		weft report any.folded -o any.weft
+		weft report any.weft -o again.folded
+		cmp again.folded sorted.folded ||
+			{ diff again.folded sorted.folded | head; false; }
+		weft report any.weft --view thread -o again.folded
+		cmp again.folded sorted.folded
+	done
+}
