@@ -104,6 +104,47 @@ pprof() {
 	weft report made.weft -o made.speedscope.json
 	node "$BATS_TEST_DIRNAME/speedscope.js" "$GET" made.speedscope.json >sums
 	diff sums - <<<$'async view 150000000\nthread view 150000000'
+	# in order of time: 3 and 5 samples in the first second, 4, then 2 and 1
+	jq -c '.profiles[].weights | map(. / 1e7)' made.speedscope.json >weights
+	diff weights - <<<$'[3,5,4,2,1]\n[3,5,4,2,1]'
+}
+
+@test "speedscope: long recordings stay small, and add up" {
+	needs_npm speedscope
+	needs_npm ajv
+	total=$("$READERS_BIN/generate" long.weft 8 99 600)
+	weft report long.weft -o long.speedscope.json
+	jq -e '[.profiles[] | (.samples | length) == (.weights | length) and
+		(.samples | length) <= 250000] == [true, true]' long.speedscope.json
+	period=$((1000000000 / 99))
+	for profile in 0 1; do
+		[ "$(jq ".profiles[$profile].weights | map(. / $period) | add" \
+			long.speedscope.json)" -eq "$total" ]
+	done
+}
+
+@test "speedscope itself: loads it in a browser, and counts as we do" {
+	needs_npm speedscope
+	for view in async thread; do
+		weft report made.weft --view $view -o made.speedscope.json
+		status=0
+		node "$BATS_TEST_DIRNAME/speedscope_page.js" "$GET" made.speedscope.json >rows ||
+			status=$?
+		[ $status -ne 4 ] || skip 'no Chromium here'
+		cat rows
+		[ $status -eq 0 ]
+		weft report made.weft --view $view --top 0 --json |
+			jq -r '.functions[] | [.total, .self, .name] | @tsv' |
+			awk -F'\t' '{ printf "%s.00ms\t%s\t%s\n", $1 * 10,
+				$2 ? $2 * 10 ".00ms" : "0.00ns", $3 }' | sort >ours
+		grep -qF $'1\tasync view\t150.00ms' rows
+		grep -qF $'2\tthread view\t150.00ms' rows
+		# its shares, which it rounds, and what is no function, are left out
+		sed -E 's/ \(<?[0-9.]+%\)//g' rows | awk -F'\t' '$1 ~ /^[0-9.]+m?s$/ &&
+			$3 !~ /^(--|\[cut\]|\[missing frames\]|service|other one)$/' |
+			sort >theirs
+		diff ours theirs
+	done
 }
 
 @test "Firefox Profiler: its own command line reads it" {
