@@ -361,3 +361,21 @@ teardown() {
 	is_folded out
 	run ! grep -v ';spin_on[; ]' out
 }
+
+@test "processes that end at once are told by their parent's container" {
+	[ "$(id -u)" -eq 0 ] || skip "not root"
+	mount=$(awk '/ - cgroup2 / { print $5; exit }' /proc/self/mountinfo)
+	[ -n "$mount" ] || skip "no cgroup v2 here"
+	cgroup=$mount/weft-e2e-$$.service
+	mkdir "$cgroup" || skip "no cgroup can be made here"
+	# each of them is gone before anybody can look at it
+	cp /bin/true here-and-gone
+	weft record -q -F 1999 -o x.weft -- sh -c "echo \$\$ >'$cgroup/cgroup.procs'
+		i=0; while [ \$i -lt 1500 ]; do ./here-and-gone; i=\$((i + 1)); done"
+	rmdir "$cgroup"
+	total=$(weft report x.weft --filter comm=here-and-gone --json | jq .total)
+	inside=$(weft report x.weft --filter comm=here-and-gone \
+		--filter "container=weft-e2e-$$.service" --json | jq .total)
+	[ "$total" -gt 100 ]
+	[ $((inside * 100)) -ge $((total * 98)) ] || { echo "$inside of $total"; false; }
+}

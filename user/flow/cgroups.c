@@ -2,6 +2,7 @@
 #include "flow/cgroups.h"
 
 #include "base/error.h"
+#include "base/hmap.h"
 #include "base/vec.h"
 
 #include <errno.h>
@@ -11,10 +12,12 @@
 
 #define CGROUP_BYTES_MOST 4096
 #define CGROUPS_MOST	  (1u << 20)
+#define PARENTS_MOST	  32
 
 struct cgroups {
 	struct intern *paths;
 	VEC(uint32_t) by_process;
+	struct hmap by_life; /* to a path's id + 1 */
 };
 
 int cgroups_new(struct cgroups **ret)
@@ -38,6 +41,7 @@ void cgroups_free(struct cgroups *cgroups)
 		return;
 	intern_free(cgroups->paths);
 	vec_free(&cgroups->by_process);
+	hmap_free(&cgroups->by_life);
 	free(cgroups);
 }
 
@@ -61,6 +65,7 @@ static const char *find_path(char *text)
 	return best;
 }
 
+/* NULL: there is no such process any more. */
 static const char *read_cgroup(uint32_t tgid, char *text, size_t room)
 {
 	char path[64];
@@ -71,32 +76,96 @@ static const char *read_cgroup(uint32_t tgid, char *text, size_t room)
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	n = fd < 0 ? 0 : read(fd, text, room - 1);
 	if (n <= 0)
-		return "";
+		return NULL;
 	text[n] = '\0';
 	return find_path(text);
 }
 
-int cgroups_look(struct cgroups *cgroups, const struct profile *profile)
+static int path_id(struct cgroups *cgroups, const char *path, uint32_t *ret)
+{
+	int err = intern_id(cgroups->paths, path, strlen(path), ret);
+
+	if (err == INTERN_FULL)
+		*ret = 0;
+	return err < 0 ? err : 0;
+}
+
+static bool is_known(const struct cgroups *cgroups, uint32_t life, uint32_t *ret)
+{
+	uintptr_t id = (uintptr_t)hmap_get(&cgroups->by_life, life);
+
+	if (id)
+		*ret = (uint32_t)id - 1;
+	return id != 0;
+}
+
+/* Whoever forked it; NULL: not known, or its pid is another's by now. */
+static const struct process *parent_of(const struct process_table *processes,
+				       const struct process *child)
+{
+	const struct process *parent =
+		child->ppid ? process_get(processes, child->ppid) : NULL;
+
+	return parent && parent->born_ns <= child->born_ns ? parent : NULL;
+}
+
+/* Up from a process that is gone, to the first that is there, since what moved
+ * meanwhile says so; or of which it is known where it was. */
+static int inherit(struct cgroups *cgroups, const struct process_table *processes,
+		   const struct process *process, uint32_t *ret)
 {
 	char text[CGROUP_BYTES_MOST];
+
+	*ret = 0;
+	for (int i = 0; process && i < PARENTS_MOST; i++) {
+		const char *path =
+			process->ppid ? read_cgroup(process->ppid, text, sizeof(text))
+				      : NULL;
+
+		if (path)
+			return path_id(cgroups, path, ret);
+		process = parent_of(processes, process);
+		if (process && is_known(cgroups, process->life, ret))
+			return 0;
+	}
+	return 0;
+}
+
+static int look_at(struct cgroups *cgroups, const struct process_table *processes,
+		   const struct profile_process *of, uint32_t *ret)
+{
+	const struct process *process = process_get(processes, of->tgid);
+	char text[CGROUP_BYTES_MOST];
+	const char *path;
+
+	*ret = 0;
+	if (!of->tgid)
+		return 0;
+	path = read_cgroup(of->tgid, text, sizeof(text));
+	if (path)
+		return path_id(cgroups, path, ret);
+	return inherit(cgroups, processes, process, ret);
+}
+
+int cgroups_look(struct cgroups *cgroups, const struct profile *profile,
+		 const struct process_table *processes)
+{
 	int err = 0;
 
-	while (err >= 0 && cgroups->by_process.n < intern_count(profile->processes)) {
+	while (!err && cgroups->by_process.n < intern_count(profile->processes)) {
 		size_t bytes;
 		const struct profile_process *process = intern_bytes(
 			profile->processes, (uint32_t)cgroups->by_process.n, &bytes);
-		const char *path =
-			process->tgid ? read_cgroup(process->tgid, text, sizeof(text))
-				      : "";
 		uint32_t id;
 
-		err = intern_id(cgroups->paths, path, strlen(path), &id);
-		if (err == INTERN_FULL)
-			id = 0;
-		if (err >= 0)
+		err = look_at(cgroups, processes, process, &id);
+		if (!err)
+			err = hmap_put(&cgroups->by_life, process->life,
+				       (void *)((uintptr_t)id + 1));
+		if (!err)
 			err = vec_push(&cgroups->by_process, id);
 	}
-	return err < 0 ? err : 0;
+	return err;
 }
 
 const char *cgroups_of(const struct cgroups *cgroups, uint32_t process)

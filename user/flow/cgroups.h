@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The cgroup of each process of a profile, asked for once, soon after its first
- * sample: a process that has ended by then has none. */
+ * sample. One that has ended by then is taken for its parent's, as it began
+ * there; or its parent's parent's, and so on. */
 #ifndef WEFT_FLOW_CGROUPS_H
 #define WEFT_FLOW_CGROUPS_H
 
 #include "core/profile.h"
+#include "proc/process.h"
 
 struct cgroups;
 
@@ -12,8 +14,9 @@ int cgroups_new(struct cgroups **ret);
 void cgroups_free(struct cgroups *cgroups);
 DEFINE_FREEP(cgroups)
 
-/* Those that came to the profile since. */
-int cgroups_look(struct cgroups *cgroups, const struct profile *profile);
+/* Those that came to the profile since. processes: the same, and their parents. */
+int cgroups_look(struct cgroups *cgroups, const struct profile *profile,
+		 const struct process_table *processes);
 
 /* By the profile's number of the process; "" or NULL: not known. */
 const char *cgroups_of(const struct cgroups *cgroups, uint32_t process);

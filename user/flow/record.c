@@ -120,7 +120,8 @@ static int loop(struct run *run)
 		run->stop |= signals_say_stop(&run->signals);
 		err = recording_pump(r);
 		if (!err)
-			err = cgroups_look(run->cgroups, pipeline_profile(r->pipeline));
+			err = cgroups_look(run->cgroups, pipeline_profile(r->pipeline),
+					   pipeline_processes(r->pipeline));
 		now = clock_now_ns();
 		if (!err)
 			err = every_second(run, now);

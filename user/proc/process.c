@@ -261,9 +261,12 @@ static int apply_mmap(struct process_table *table, const struct side_event *even
 
 static int apply_exec(struct process_table *table, const struct side_event *event)
 {
-	struct process *process;
+	struct process *process = hmap_get(&table->by_tgid, event->pid);
+	uint32_t ppid = process ? process->ppid : 0;
 	int err = process_new(table, event, &process);
 
+	if (!err && process)
+		process->ppid = ppid;
 	if (!err && process && table->sink.exec)
 		table->sink.exec(table->sink.arg, process);
 	return err;
@@ -282,6 +285,7 @@ static int apply_fork(struct process_table *table, const struct side_event *even
 	err = process_new(table, event, &child);
 	if (err || !child)
 		return err;
+	child->ppid = event->ppid;
 	if (parent && parent->maps) {
 		child->maps = parent->maps;
 		child->maps->refs++;

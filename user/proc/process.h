@@ -24,11 +24,11 @@ struct mapping {
 };
 
 struct process {
-	uint32_t tgid;
-	uint32_t life;	   /* distinct for each process and each of its execs */
-	uint64_t born_ns;  /* what is older is another life's */
-	uint64_t ended_ns; /* 0: alive */
-	uint32_t threads;  /* beside the leader, of those that were seen to begin */
+	uint32_t tgid, ppid; /* ppid: who forked it; 0: not known */
+	uint32_t life;	     /* distinct for each process and each of its execs */
+	uint64_t born_ns;    /* what is older is another life's */
+	uint64_t ended_ns;   /* 0: alive */
+	uint32_t threads;    /* beside the leader, of those that were seen to begin */
 	bool leader_ended;
 	struct map_list *maps;
 };
