@@ -28,7 +28,7 @@ record_chain() {
 		[ -s ready ] && break
 		sleep 0.1
 	done
-	weft record -q -F 499 -p $chain_pid -d 2s -o x.weft
+	weft record -q -F 1999 -p $chain_pid -d 3s -o x.weft
 	kill $chain_pid
 }
 
@@ -43,7 +43,7 @@ sum_of() {
 		weft report x.weft --view $view --no-kernel -o $view.folded
 	done
 	total=$(weft report x.weft --json | jq .total)
-	[ "$total" -gt 300 ]
+	[ "$total" -gt 100 ]
 	[ "$(sum_of async.folded)" -eq "$total" ]
 	[ "$(sum_of thread.folded)" -eq "$total" ]
 	# not one stack that cannot be; how the C library starts main is its own

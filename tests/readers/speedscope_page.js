@@ -44,7 +44,7 @@ async function main(port) {
     await browser.open(`http://127.0.0.1:${port}/#profileURL=${profile}`)
     await until(browser, '/view|Unrecognized|Error/.test(document.body.innerText)')
     await browser.key('3')
-    await until(browser, "document.querySelector('table tbody tr td, table tr + tr td')")
+    await until(browser, "/Symbol Name/.test(document.body.innerText)")
     const rows = await browser.evaluate(`[...document.querySelectorAll('table tr')]
       .map((row) => [...row.cells].map((cell) => cell.innerText.trim()).join('\\t'))`)
 
