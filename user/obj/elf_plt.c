@@ -167,7 +167,7 @@ size_t elf_plt_decode(struct elf_file *file, struct elf_stub *stubs, size_t n)
 		if (!sh || stub.vaddr < sh->sh_addr ||
 		    stub.vaddr - sh->sh_addr >= sh->sh_size)
 			sh = section_of(file, stub.vaddr);
-		if (!sh || (sh != plt && name_of(file, sh) != 0))
+		if (!sh || (sh != plt && name_of(file, sh) >= FIRST_INIT))
 			continue;
 		plt = sh;
 		if (find_start(file, sh, &stub))
