@@ -19,7 +19,8 @@ function answer(request, response) {
   if (name !== '/profile.json' && !there.includes(asked))
     return response.writeHead(404).end()
   response.writeHead(200, { 'content-type': types[path.extname(asked)] || 'text/plain' })
-  fs.createReadStream(name === '/profile.json' ? file : path.join(root, asked)).pipe(response)
+  fs.createReadStream(name === '/profile.json' ? file : path.join(root, asked))
+    .pipe(response)
 }
 
 async function until(browser, expression) {
@@ -49,7 +50,8 @@ async function main(port) {
       .map((row) => [...row.cells].map((cell) => cell.innerText.trim()).join('\\t'))`)
 
     console.log(rows.join('\n'))
-    const bad = browser.said.filter((words) => /error|exception|unrecognized/i.test(words))
+    const bad = browser.said.filter((words) =>
+      /error|exception|unrecognized/i.test(words))
 
     bad.forEach((words) => console.error(words))
     return bad.length ? 1 : 0

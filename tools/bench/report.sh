@@ -9,9 +9,12 @@
 
 # ns of CPU a sample, or "-"
 perf_script_cost() {
-	has perf && perf record -q -a -g -F 499 -e cpu-clock -o "$work/perf.data" \
-		-- sleep "$report_perf_s" >/dev/null 2>"$work/err" &&
-		perf_to_folded || { echo -; return; }
+	if ! has perf || ! perf record -q -a -g -F 499 -e cpu-clock \
+		-o "$work/perf.data" -- sleep "$report_perf_s" >/dev/null 2>"$work/err" ||
+		! perf_to_folded; then
+		echo -
+		return
+	fi
 	calc "$(figure "$work/script.meter" cpu_ns) / $(tail -1 "$work/perf.samples")"
 }
 

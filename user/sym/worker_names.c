@@ -192,6 +192,8 @@ int worker_names(struct worker *worker, enum name_source source, int fd,
 		return fail(-ENOMEM, "no memory for %zu addresses", n);
 	worker->counts.requests++;
 	err = ask_all(&ask, addrs, n);
+	if (err == -ENOMEM) /* the parser's own limit, reached by one file; not ours */
+		err = fail(-EFBIG, "a file needs more memory than its parser may have");
 	worker->counts.failed += err != 0;
 	return err ? err : ask.sink_err < 0 ? ask.sink_err : 0;
 }
