@@ -45,20 +45,20 @@ fuzz-cfi: $(FUZZ_DIR)/cfi $(FUZZ_FILES)
 		$(wildcard /lib64/ld-linux-x86-64.so.2 /usr/aarch64-linux-gnu/lib/libm.so.6)
 
 # Readers and writers under clang's fuzzer, as long as one likes:
-#   make fuzz-in RUNS=10000000   readers and writers under clang's fuzzer
+#   make fuzz-in RUNS=10000000
 FUZZ_IN_SRC := $(wildcard user/base/*.c user/in/*.c user/out/*.c) $(filter-out \
             user/core/sample.c,$(wildcard user/core/*.c))
 
-$(FUZZ_DIR)/fuzz_in: tests/fuzz/fuzz_in.c $(FUZZ_IN_SRC)
+$(FUZZ_DIR)/fuzz_in: tests/fuzz/fuzz_in.c $(FUZZ_IN_SRC) | $(B)/page/page_head.inc
 	$(call say,FUZZ)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) -g -O2 -fsanitize=fuzzer,address,undefined \
 		-fno-sanitize-recover=undefined $(CPPFLAGS) -std=gnu11 -o $@ $^ -lz
 
 .PHONY: fuzz-in
-fuzz-in: $(FUZZ_DIR)/fuzz_in
+fuzz-in: $(FUZZ_DIR)/fuzz_in $(B)/weft
 	$(Q)mkdir -p $(FUZZ_DIR)/corpus
 	$(Q)tests/fuzz/seeds $(B)/weft $(FUZZ_DIR)/corpus
 	$(Q)ASAN_OPTIONS=quarantine_size_mb=4:detect_leaks=1 \
-		$(FUZZ_DIR)/fuzz_in -runs=$(RUNS) -max_len=4096 -print_final_stats=1 \
+		$(FUZZ_DIR)/fuzz_in -runs=$(RUNS) -max_len=4096 -entropic=0 -print_final_stats=1 \
 		-artifact_prefix=$(FUZZ_DIR)/ $(FUZZ_DIR)/corpus
