@@ -388,10 +388,6 @@ int table_step(__u32 hook)
 		if (!s->exact)
 			return END_BROKEN;
 		pc = s->lr;
-	} else if (FP_GIVES_SP && s->rule.ra == UNWIND_RA_REG) {
-		if (!find_register(s, hook))
-			return END_BROKEN;
-		pc = s->word & knobs.addr_mask;
 	} else {
 		if (!walk_read(hook, s->cfa + 8 * (__s64)s->rule.ra_words))
 			return END_UNREADABLE;

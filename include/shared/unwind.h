@@ -49,9 +49,8 @@ enum unwind_fp {
 
 /* Where the return address is. */
 enum unwind_ra {
-	UNWIND_RA_CFA, /* *(CFA + 8 * ra_words); x86-64: and -1 */
+	UNWIND_RA_CFA, /* *(CFA + 8 * ra_words); x86-64: always, and -1 */
 	UNWIND_RA_LR,  /* arm64: in the link register, in the sampled frame alone */
-	UNWIND_RA_REG, /* x86-64: in register `reg`, as vfork(2) must keep it */
 };
 
 /*
@@ -72,7 +71,7 @@ struct unwind_rule {
 	unsigned char cfa; /* enum unwind_cfa */
 	unsigned char fp;  /* enum unwind_fp */
 	unsigned char ra;  /* enum unwind_ra */
-	unsigned char reg; /* REG, RA_REG: DWARF's number; PLT: see there */
+	unsigned char reg; /* REG: DWARF's number; PLT: see there */
 };
 
 /* From `offset` bytes into its block on. */

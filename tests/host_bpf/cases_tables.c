@@ -158,37 +158,6 @@ static void test_by_register(void **state)
 	}
 }
 
-/* A return address that its function has popped, as vfork(2)'s does. */
-static void test_ra_in_register(void **state)
-{
-	for (int reg = 0; reg < USER_REGS + 2; reg++) {
-		struct unwind_rule rule = { .cfa = UNWIND_CFA_SP,
-					    .ra = UNWIND_RA_REG,
-					    .reg = reg };
-		struct unwind_rule rules[] = { rule, RULE_SP(0x20), RULE_OF(END) };
-		struct sampled at;
-
-		world_setup(NULL);
-		put_code(rules, 3, 0);
-		at = leaf_in_code(0);
-		for (int i = 0; i < USER_REGS; i++)
-			at.regs[i] = i == reg ? SITE(1) : GARBAGE;
-		put_call(STACK, 0x20, 2);
-		if (reg < USER_REGS)
-			ASSERT_WALK(&at, "UCC", "10000 10108 10208", START);
-		else
-			ASSERT_WALK(&at, "U", "10000 cut", BROKEN);
-		/* a caller's is anybody's */
-		rules[1] = rule;
-		rules[0] = RULE(.cfa = UNWIND_CFA_SP, .cfa_offset = 0x20,
-				.bx_words = UNWIND_BX_LOST);
-		tables_clear();
-		put_code(rules, 3, 0);
-		put_call(STACK, 0x20, 1);
-		ASSERT_WALK(&at, "UC", "10000 10108 cut", BROKEN);
-	}
-}
-
 #define BX 3 /* DWARF's number */
 
 /* A leaf, a function that calls it, and one that finds its frame by rbx. */
@@ -435,7 +404,6 @@ int run_table_cases(void)
 		CASE(test_deref_with_saved_fp),
 		CASE(test_deref_unreadable),
 		CASE(test_by_register),
-		CASE(test_ra_in_register),
 		CASE(test_by_bx),
 		CASE(test_bx_lost),
 		CASE(test_plt),

@@ -39,10 +39,6 @@ static struct unwind_rule some_rule(uint64_t *chance)
 		rule.fp = below(chance, 4);
 		rule.fp_words = (int)below(chance, 12) - 8;
 	}
-	if (rule.cfa == UNWIND_CFA_SP && !below(chance, 16)) {
-		rule.ra = UNWIND_RA_REG;
-		rule.reg = below(chance, 20);
-	}
 	if (!below(chance, 4))
 		rule.bx_words =
 			below(chance, 4) ? -2 - (int)below(chance, 8) : UNWIND_BX_LOST;
@@ -322,12 +318,8 @@ static enum ending step_by_table(struct plain *p)
 				  8 * (int64_t)p->rule->fp_words,
 			  &fp))
 		return END_UNREADABLE;
-	if (fp_gives_sp && p->rule->ra == UNWIND_RA_REG) {
-		if (!register_of(p, p->rule->reg, &ra))
-			return END_BROKEN;
-	} else if (!word_at(p->cfa - 8, &ra)) {
+	if (!word_at(p->cfa - 8, &ra))
 		return END_UNREADABLE;
-	}
 	if (!ra || ra > FRAME_ADDR_MASK)
 		return ra ? END_BROKEN : END_START;
 	if (p->rule->bx_words)

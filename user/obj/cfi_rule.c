@@ -146,12 +146,6 @@ static bool take_ra(struct making *making)
 		making->rule.ra = UNWIND_RA_LR;
 		return true;
 	}
-	if (ra->how == CFI_IN && making->machine->ra_below_cfa && ra->n >= 0 &&
-	    ra->n < making->machine->ra && making->rule.cfa <= UNWIND_CFA_DEREF_FP) {
-		making->rule.ra = UNWIND_RA_REG;
-		making->rule.reg = (unsigned char)ra->n;
-		return true;
-	}
 	if (!in_memory(ra) || !from_cfa(making, &at, &offset) ||
 	    !to_words(offset, &making->rule.ra_words) ||
 	    (making->machine->ra_below_cfa && offset != -8))
