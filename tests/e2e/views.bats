@@ -68,7 +68,7 @@ sum_of() {
 		weft report x.weft --view $view -o $view.folded
 		weft report x.weft --view $view -o $view.pb.gz
 		for file in $view.folded $view.pb.gz; do
-			weft report "$file" --json >json
+			weft report "$file" --top 0 --json >json
 			[ "$(jq .total json)" -eq "$total" ]
 			jq -r '.functions[] | [.name, .self, .total] | @tsv' json |
 				sed 's/_\[k\]//' | sort >theirs
