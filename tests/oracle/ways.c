@@ -159,7 +159,7 @@ NOINLINE static void stubs(int n)
 	sink = by_stub(n) + by_other_stub(n) + through(n);
 }
 
-#ifndef FRAME_POINTERS_ALONE
+#if defined(__x86_64__) && !defined(FRAME_POINTERS_ALONE)
 /* As a dynamic linker's code that binds a function: any frame pointer, a stack of
  * its own alignment, and rbx to find back by. */
 int by_rbx(int n);
@@ -201,7 +201,7 @@ __attribute__((used)) NOINLINE int keep_rbx(int n)
 		sum += realigned(n);
 	return n > 2 ? sum + by_rbx(n - 2) : sum;
 }
-#else
+#else /* no other register is followed on arm64 */
 static int by_rbx(int n)
 {
 	return n;
