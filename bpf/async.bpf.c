@@ -87,14 +87,18 @@ __noinline int async_mark_roots(__u32 hook)
 	return 0;
 }
 
+static __always_inline void mark_gap(struct scratch *s, __u32 hook)
+{
+	emit_mark(s, hook, (__u64)FRAME_GAP << FRAME_KIND_SHIFT);
+	async_meet_roots(s, hook);
+}
+
 int async_mark_gap(__u32 hook)
 {
 	struct scratch *s = scratch(hook);
 
-	if (!s)
-		return 0;
-	emit_mark(s, hook, (__u64)FRAME_GAP << FRAME_KIND_SHIFT);
-	async_meet_roots(s, hook);
+	if (s)
+		mark_gap(s, hook);
 	return 0;
 }
 
@@ -130,7 +134,7 @@ int async_take_checkpoint(__u32 hook)
 	s->exact = 0;
 	s->bx_at = BX_UNKNOWN;
 	walk_measure(hook);
-	async_mark_gap(hook); /* and all that this function registered */
+	mark_gap(s, hook); /* and all that this function registered */
 	start_cycle_test(s);
 	return 1;
 }
