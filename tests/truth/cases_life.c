@@ -98,6 +98,7 @@ static const struct truth_case cases[] = {
 		.program = "swap",
 		.args = "%m %d/swap-decoy",
 		.kinds = "static",
+		.core = true,
 		.comms = "swap|swap-decoy",
 		.ms = 1500,
 		.stops_recorder = true,

@@ -51,7 +51,7 @@ WORKLOADS := $(foreach k,$(WORK_KINDS),\
              $(call work_in,static,swap swap-decoy) \
              $(call work_in,stripped,chain) \
              $(if $(WORK_MUSL),$(call work_in,musl,$(WORK_LINKS)))
-CORE_WORKLOADS := $(call work_in,core,$(WORK_LINKS) skip)
+CORE_WORKLOADS := $(call work_in,core,$(WORK_LINKS) skip swap swap-decoy)
 
 # $(1) kind/program, $(2) source, $(3) flags
 define work_rule
