@@ -199,21 +199,28 @@ static bool has_gap(const struct stack *stack)
 	return false;
 }
 
-/* N_CLASSES: this view's table knows no such stack. */
+static bool is_fp_class(enum stack_class is)
+{
+	return is >= CLASS_FP_LEAF && is <= CLASS_FP_SKIP;
+}
+
+/* N_CLASSES: this view's table knows no such stack. What is missing where a gap is
+ * marked was told. */
 static enum stack_class find_in_view(const struct judge *judge, enum view view,
 				     const struct stack *stack)
 {
 	enum stack_class is = find_whole(judge, view, stack);
 
-	if ((is == CLASS_EXACT || is == CLASS_FP_START) && has_gap(stack))
-		return CLASS_GAP;
-	if (is != N_CLASSES)
-		return is;
-	if (find_cut(judge, view, stack))
-		return CLASS_CUT;
-	if (stack->n && fits_with_caller(judge, view, stack, stack->n - 1))
-		return CLASS_FP_LEAF;
-	return find_foreign_leaf(judge, view, stack);
+	if (is == N_CLASSES && find_cut(judge, view, stack))
+		is = CLASS_CUT;
+	if (is == N_CLASSES && stack->n &&
+	    fits_with_caller(judge, view, stack, stack->n - 1))
+		is = CLASS_FP_LEAF;
+	if (is == N_CLASSES)
+		is = find_foreign_leaf(judge, view, stack);
+	if ((is == CLASS_EXACT || is_fp_class(is)) && has_gap(stack))
+		is = CLASS_GAP;
+	return is;
 }
 
 static bool has_own_frame(const struct judge *judge, const struct folded_stack *line)
@@ -295,11 +302,6 @@ static void check_share(const struct share *share, enum view view, double more,
 		str_addf(wrong, "%s view: share of %s is %llu of %llu = %.4f, not %.4f\n",
 			 view == VIEW_ASYNC ? "async" : "thread", share->frame, k, n,
 			 n ? (double)k / n : 0, p);
-}
-
-static bool is_fp_class(enum stack_class is)
-{
-	return is >= CLASS_FP_LEAF && is <= CLASS_FP_SKIP;
 }
 
 static double most_of(const struct judge *judge, enum stack_class is)

@@ -32,6 +32,7 @@ static const struct truth_case spliced = {
 	.thread = { { "main;loop;step;leaf" } },
 	.async = { { "^hop_{08..10};--;step;leaf" },
 		   { "^hop_{08..10};--;loop" },
+		   { "^hop_07;--;loop" },
 		   { "main;--*0-1;asks;--;step;leaf" } },
 };
 
@@ -164,6 +165,8 @@ static void test_false_async(void **state)
 	expect_wrong(&spliced, VIEW_ASYNC,
 		     CHAIN "prog;hop_08;hop_09;hop_10;--;[missing frames];leaf 1\n",
 		     "gap");
+	expect_wrong(&spliced, VIEW_ASYNC,
+		     CHAIN "prog;hop_07;--;[missing frames];weft_label_x 1\n", "gap");
 }
 
 #define LEDGER(entered, kept, total)                                                     \
