@@ -11,7 +11,7 @@
  * is mapped, or by which table to walk there, the walk ends: a frame pointer
  * that is none would invent callers.
  */
-#include "weft.bpf.h"
+#include "step.bpf.h"
 
 #define MAPPING_STEPS 10 /* UNWIND_MAPPINGS_MOST */
 #define ROW_STEPS     10 /* UNWIND_ROWS_A_PAGE */
@@ -43,9 +43,6 @@
 #define RESTORER_SECOND 7
 #define RESTORER_BYTES	9
 #endif
-
-/* Not 0, which would be a thread's start; misaligned, so nothing leads on by it. */
-#define FP_UNKNOWN 1
 
 /* verifier: it follows what is in registers, so that a search in them had two
  * ways to go at each step; what is in a map value it does not know. */
@@ -107,32 +104,6 @@ static __always_inline __u32 search_run(struct scratch *s, const union unwind_pa
 			       offset);
 	}
 	return page->rows[(run->first + s->low - 1) & (UNWIND_ROWS_A_PAGE - 1)].rule;
-}
-
-#define MEMO_ADDR_BITS 40
-#define MEMO_SPREAD    0x9e3779b97f4a7c15ULL /* 2^64 by the golden ratio */
-
-static __always_inline struct memo *memo_of(struct scratch *s)
-{
-	return &s->memos[s->memo_key * MEMO_SPREAD >> 57 & (MEMOS - 1)];
-}
-
-/* The rule for an address of s->mapping, if it was found before. Of a hot stack most
- * were, a tick ago, and a search reads five pages. */
-static __always_inline bool recall_rule(struct scratch *s, __u64 addr)
-{
-	__u64 serial = UNWIND_SERIAL(s->mapping.flags);
-	__u64 at = addr - s->mapping.bias;
-	struct memo *memo;
-
-	/* verifier: not on the stack, of which six calls have 512 bytes together */
-	s->memo_key =
-		serial && !(at >> MEMO_ADDR_BITS) ? serial << MEMO_ADDR_BITS | at : 0;
-	memo = memo_of(s);
-	if (!s->memo_key || memo->key != s->memo_key)
-		return false;
-	s->rule = memo->rule;
-	return true;
 }
 
 static __always_inline void remember_rule(struct scratch *s)
@@ -205,11 +176,21 @@ static __always_inline bool in_restorer(struct scratch *s)
 			    is_restorer(s->pc - RESTORER_BYTES));
 }
 
-/* Its memory begins where the handler's ends, so it must not end there too. */
-static __always_inline int by_signal(struct scratch *s)
+/* Behind a handler's frame; its memory begins where the handler's ends, so it
+ * must not end there too. */
+static __always_inline __u64 end_of_handler(struct scratch *s)
 {
+	return s->sp + SIGNAL_PC + 8;
+}
+
+__noinline int table_try_handler(__u32 hook)
+{
+	struct scratch *s = scratch(hook);
+
+	if (!s || !in_restorer(s))
+		return 0;
 	s->how = HOW_SIGNAL;
-	s->cfa = s->sp + SIGNAL_PC + 8;
+	s->cfa = end_of_handler(s);
 	return 0;
 }
 
@@ -246,11 +227,14 @@ static __always_inline int find_register(struct scratch *s, __u32 hook)
 	return 1;
 }
 
-/* s->rule's CFA into s->cfa; 0: it can't be told. */
-static __always_inline int find_cfa(struct scratch *s, __u32 hook)
+__noinline int table_find_cfa(__u32 hook)
 {
-	__u64 offset = (__s64)s->rule.cfa_offset;
+	struct scratch *s = scratch(hook);
+	__u64 offset;
 
+	if (!s)
+		return 0;
+	offset = (__s64)s->rule.cfa_offset;
 	if (!FP_GIVES_SP && s->sp_is_least &&
 	    (s->rule.cfa == UNWIND_CFA_SP || s->rule.cfa == UNWIND_CFA_DEREF_SP))
 		return find_cfa_by_record(s);
@@ -274,6 +258,9 @@ static __always_inline int find_cfa(struct scratch *s, __u32 hook)
 			return 0;
 		s->cfa = (s->word & knobs.addr_mask) + offset;
 		return 1;
+	case UNWIND_CFA_SIGNAL:
+		s->cfa = end_of_handler(s);
+		return 1;
 	case UNWIND_CFA_PLT:
 		s->cfa = s->sp + offset + ((s->pc & 15) >= s->rule.reg ? 8 : 0);
 		return 1;
@@ -282,63 +269,23 @@ static __always_inline int find_cfa(struct scratch *s, __u32 hook)
 	}
 }
 
-static __always_inline int not_known_yet(struct scratch *s)
-{
-	s->how = HOW_AWAITED;
-	s->rec.flags |= SAMPLE_AWAITED;
-	return 0;
-}
-
-/* The sampled pc is true wherever it is; a caller is in code, or is none. */
-static __always_inline int nowhere(struct scratch *s)
-{
-	if (s->exact)
-		return not_known_yet(s);
-	s->how = HOW_NOWHERE;
-	return 0;
-}
-
 int table_look_up(__u32 hook)
 {
 	struct scratch *s = scratch(hook);
-	__u64 at;
 
-	if (!s)
-		return 0;
-	/* a call may be its function's last instruction, but is never its first */
-	at = s->pc - !s->exact;
-	s->how = HOW_FP;
-	s->cfa = s->fp + FRAME_BYTES;
-	if (at - s->mapping.start >= s->mapping.end - s->mapping.start &&
-	    !table_find_mapping(hook, at))
-		return nowhere(s);
-	if (knobs.sabotage & SABOTAGE_FP_LEAF && s->exact)
-		return 0;
-	if (s->mapping.flags & UNWIND_KEEPS_FP && !s->exact) {
-		s->how = HOW_FP_TRUE;
-		return 0;
-	}
-	if (!s->mapping.table && !(s->mapping.flags & UNWIND_BY_FP))
-		return not_known_yet(s);
-	if (!s->mapping.table || (!recall_rule(s, at) && !table_find_rule(hook, at)))
-		return in_restorer(s) ? by_signal(s) : 0;
-	if (s->rule.cfa == UNWIND_CFA_SIGNAL)
-		return by_signal(s);
-	if (s->rule.cfa == UNWIND_CFA_END) {
-		s->how = HOW_END;
-		return 0;
-	}
-	if (find_cfa(s, hook))
-		s->how = HOW_TABLE;
-	else
-		s->cfa = s->fp + FRAME_BYTES;
+	if (s)
+		look_up_frame(s, hook);
 	return 0;
 }
 
-static __always_inline __u32 signal_step(struct scratch *s, __u32 hook)
+__noinline int table_leave_handler(__u32 hook)
 {
-	__u64 sp = s->sp;
+	struct scratch *s = scratch(hook);
+	__u64 sp;
 
+	if (!s)
+		return END_BROKEN;
+	sp = s->sp;
 #ifdef SIGNAL_LR
 	if (!walk_read(hook, sp + SIGNAL_LR))
 		return END_UNREADABLE;
@@ -367,44 +314,6 @@ static __always_inline __u32 signal_step(struct scratch *s, __u32 hook)
 int table_step(__u32 hook)
 {
 	struct scratch *s = scratch(hook);
-	__u64 fp, pc;
 
-	if (!s)
-		return END_BROKEN;
-	if (s->how == HOW_END)
-		return END_START;
-	if (s->how == HOW_SIGNAL)
-		return signal_step(s, hook);
-	fp = s->fp;
-	if (s->rule.fp == UNWIND_FP_LOST) {
-		fp = FP_UNKNOWN;
-	} else if (s->rule.fp != UNWIND_FP_SAME) {
-		if (!walk_read(hook, (s->rule.fp == UNWIND_FP_CFA ? s->cfa : s->fp) +
-					     8 * (__s64)s->rule.fp_words))
-			return END_UNREADABLE;
-		fp = s->word & knobs.addr_mask;
-	}
-	if (s->rule.ra == UNWIND_RA_LR) {
-		if (!s->exact)
-			return END_BROKEN;
-		pc = s->lr;
-	} else {
-		if (!walk_read(hook, s->cfa + 8 * (__s64)s->rule.ra_words))
-			return END_UNREADABLE;
-		pc = s->word & knobs.addr_mask;
-	}
-	if (!pc || pc & ~FRAME_ADDR_MASK)
-		return pc ? END_BROKEN : END_START;
-	if (s->rule.bx_words)
-		s->bx_at = s->rule.bx_words == UNWIND_BX_LOST
-				   ? BX_UNKNOWN
-				   : s->cfa + 8 * (__s64)s->rule.bx_words;
-	s->pc = pc;
-	s->step_bytes = s->cfa - s->sp;
-	s->sp = s->cfa;
-	s->fp = fp;
-	s->exact = 0;
-	if (!FP_GIVES_SP)
-		s->sp_is_least = 0;
-	return N_ENDINGS;
+	return s ? step_by_table(s, hook) : END_BROKEN;
 }

@@ -13,7 +13,7 @@
  * without frame pointers may have kept anything in the register. What memory
  * holds is never trusted further than that a read of it may fail.
  */
-#include "weft.bpf.h"
+#include "step.bpf.h"
 
 static __always_inline void keep_frame(struct scratch *s, __u32 hook)
 {
@@ -30,13 +30,10 @@ static __always_inline void keep_frame(struct scratch *s, __u32 hook)
  * so, or as a table says of a switch), it is that of its frame record. Behind the
  * start of a fiber sp is that of another stack, and fp is true.
  */
-__noinline int walk_measure(__u32 hook)
+static __always_inline void measure_frame(struct scratch *s)
 {
-	struct scratch *s = scratch(hook);
 	__u64 low, record;
 
-	if (!s)
-		return 0;
 	low = s->sp;
 	record = s->cfa - FRAME_BYTES;
 	if (s->how == HOW_TABLE &&
@@ -53,6 +50,14 @@ __noinline int walk_measure(__u32 hook)
 	s->extent.bytes = s->cfa - low;
 	if (s->how == HOW_SIGNAL || s->how >= HOW_END)
 		s->extent.bytes = 0;
+}
+
+int walk_measure(__u32 hook)
+{
+	struct scratch *s = scratch(hook);
+
+	if (s)
+		measure_frame(s);
 	return 0;
 }
 
@@ -60,7 +65,7 @@ __noinline int walk_measure(__u32 hook)
 static __always_inline void look_at_frame(struct scratch *s, __u32 hook, bool by_table)
 {
 	if (by_table) {
-		table_look_up(hook);
+		look_up_frame(s, hook);
 		if (s->how == HOW_SIGNAL) /* its pc is where the handler returns to */
 			s->kind = FRAME_USER;
 	} else {
@@ -68,7 +73,7 @@ static __always_inline void look_at_frame(struct scratch *s, __u32 hook, bool by
 		s->cfa = s->fp + FRAME_BYTES;
 	}
 	if (s->n_heads)
-		walk_measure(hook);
+		measure_frame(s);
 }
 
 /*
@@ -119,20 +124,6 @@ static __always_inline bool load_chunk(struct scratch *s, __u64 addr, __u32 leas
 		return true;
 	s->chunk_bytes = 0; /* its zeroes are no stack */
 	return false;
-}
-
-/* Where in the chunk n bytes at addr lie; CHUNK_BYTES: they don't. */
-static __always_inline __u64 in_chunk(struct scratch *s, __u64 addr, __u32 n)
-{
-	__u64 offset = addr - s->chunk_base;
-
-	/* not offset + n: what lies below the chunk would wrap to 0 */
-	if (s->chunk_bytes < n || offset > s->chunk_bytes - n)
-		return CHUNK_BYTES;
-	offset &= CHUNK_BYTES - 1;
-	if (offset > CHUNK_BYTES - n) /* verifier: never */
-		return CHUNK_BYTES;
-	return offset;
 }
 
 __noinline int walk_read(__u32 hook, __u64 addr)
@@ -214,7 +205,7 @@ static __always_inline __u32 step_up(struct scratch *s, __u32 hook, bool by_tabl
 	}
 	if (!FP_GIVES_SP && s->how == HOW_FP_OLD)
 		return step_over_frames(s, hook);
-	ending = table_step(hook);
+	ending = step_by_table(s, hook);
 	s->kind = by_record ? FRAME_UNPROVEN : FRAME_CALLER;
 	if (s->exact)
 		s->kind = FRAME_USER;

@@ -327,6 +327,11 @@ int walk_read(__u32 hook, __u64 addr); /* 8 bytes of stack into s->word; 0: not 
 /* table.bpf.c */
 int table_look_up(__u32 hook); /* how the frame at hand ends and leads on */
 int table_step(__u32 hook);    /* to its caller; an ending, or N_ENDINGS: there */
+int table_find_mapping(__u32 hook, __u64 addr); /* into s->mapping; 0: none holds it */
+int table_find_rule(__u32 hook, __u64 addr);	/* into s->rule; 0: no row covers it */
+int table_find_cfa(__u32 hook);	   /* of any s->rule, into s->cfa; 0: it can't be told */
+int table_try_handler(__u32 hook); /* no table is needed where handlers return to */
+int table_leave_handler(__u32 hook); /* to what was interrupted; an ending as above */
 
 /* async.bpf.c */
 int async_mark_roots(__u32 hook); /* that the frame at hand registered */

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * One frame by table, as nearly all of them go: the same mapping as the last,
+ * a rule that is remembered, words that were read. All of that is inline, since
+ * a call out of one function into another costs some 5 ns where returns are
+ * guarded, as much as all that is done here; what else there is lies behind a
+ * call (table.bpf.c).
+ */
+#ifndef WEFT_STEP_BPF_H
+#define WEFT_STEP_BPF_H
+
+#include "weft.bpf.h"
+
+/* Not 0, which would be a thread's start; misaligned, so nothing leads on by it. */
+#define FP_UNKNOWN 1
+
+#define MEMO_ADDR_BITS 40
+#define MEMO_SPREAD    0x9e3779b97f4a7c15ULL /* 2^64 by the golden ratio */
+
+/* Where in the chunk n bytes at addr lie; CHUNK_BYTES: they don't. */
+static __always_inline __u64 in_chunk(struct scratch *s, __u64 addr, __u32 n)
+{
+	__u64 offset = addr - s->chunk_base;
+
+	/* not offset + n: what lies below the chunk would wrap to 0 */
+	if (s->chunk_bytes < n || offset > s->chunk_bytes - n)
+		return CHUNK_BYTES;
+	offset &= CHUNK_BYTES - 1;
+	if (offset > CHUNK_BYTES - n) /* verifier: never */
+		return CHUNK_BYTES;
+	return offset;
+}
+
+/* 8 bytes of stack into s->word; false: not readable. */
+static __always_inline bool stack_word(struct scratch *s, __u32 hook, __u64 addr)
+{
+	__u64 offset = in_chunk(s, addr, 8);
+
+	if (offset > CHUNK_BYTES - 8)
+		return walk_read(hook, addr);
+	s->word = *(__u64 *)(s->chunk + offset);
+	return true;
+}
+
+static __always_inline struct memo *memo_of(struct scratch *s)
+{
+	return &s->memos[s->memo_key * MEMO_SPREAD >> 57 & (MEMOS - 1)];
+}
+
+/* The rule for an address of s->mapping, if it was found before. Of a hot stack most
+ * were, a tick ago, and a search reads five pages. */
+static __always_inline bool recall_rule(struct scratch *s, __u64 addr)
+{
+	__u64 serial = UNWIND_SERIAL(s->mapping.flags);
+	__u64 at = addr - s->mapping.bias;
+	struct memo *memo;
+
+	/* verifier: not on the stack, of which six calls have 512 bytes together */
+	s->memo_key =
+		serial && !(at >> MEMO_ADDR_BITS) ? serial << MEMO_ADDR_BITS | at : 0;
+	memo = memo_of(s);
+	if (!s->memo_key || memo->key != s->memo_key)
+		return false;
+	s->rule = memo->rule;
+	return true;
+}
+
+static __always_inline void not_known_yet(struct scratch *s)
+{
+	s->how = HOW_AWAITED;
+	s->rec.flags |= SAMPLE_AWAITED;
+}
+
+/* The sampled pc is true wherever it is; a caller is in code, or is none. */
+static __always_inline void nowhere(struct scratch *s)
+{
+	if (s->exact)
+		not_known_yet(s);
+	else
+		s->how = HOW_NOWHERE;
+}
+
+/* s->rule's CFA into s->cfa; false: it can't be told. */
+static __always_inline bool find_cfa(struct scratch *s, __u32 hook)
+{
+	__u64 offset = (__s64)s->rule.cfa_offset;
+
+	if (!FP_GIVES_SP && s->sp_is_least)
+		return table_find_cfa(hook);
+	if (s->rule.cfa == UNWIND_CFA_SP)
+		s->cfa = s->sp + offset;
+	else if (s->rule.cfa == UNWIND_CFA_FP)
+		s->cfa = s->fp + offset;
+	else
+		return table_find_cfa(hook);
+	return true;
+}
+
+/* How the frame at hand ends and leads on: s->how, s->cfa, s->rule. */
+static __always_inline void look_up_frame(struct scratch *s, __u32 hook)
+{
+	__u64 at;
+
+	/* a call may be its function's last instruction, but is never its first */
+	at = s->pc - !s->exact;
+	s->how = HOW_FP;
+	s->cfa = s->fp + FRAME_BYTES;
+	if (at - s->mapping.start >= s->mapping.end - s->mapping.start &&
+	    !table_find_mapping(hook, at)) {
+		nowhere(s);
+		return;
+	}
+	if (knobs.sabotage & SABOTAGE_FP_LEAF && s->exact)
+		return;
+	if (s->mapping.flags & UNWIND_KEEPS_FP && !s->exact) {
+		s->how = HOW_FP_TRUE;
+		return;
+	}
+	if (!s->mapping.table && !(s->mapping.flags & UNWIND_BY_FP)) {
+		not_known_yet(s);
+		return;
+	}
+	if (!s->mapping.table || (!recall_rule(s, at) && !table_find_rule(hook, at))) {
+		table_try_handler(hook);
+		return;
+	}
+	if (s->rule.cfa == UNWIND_CFA_END) {
+		s->how = HOW_END;
+		return;
+	}
+	if (find_cfa(s, hook))
+		s->how = s->rule.cfa == UNWIND_CFA_SIGNAL ? HOW_SIGNAL : HOW_TABLE;
+	else
+		s->cfa = s->fp + FRAME_BYTES;
+}
+
+/* To the caller of the frame at hand; an ending, or N_ENDINGS: there. */
+static __always_inline __u32 step_by_table(struct scratch *s, __u32 hook)
+{
+	__u64 fp, pc;
+
+	if (s->how == HOW_END)
+		return END_START;
+	if (s->how == HOW_SIGNAL)
+		return table_leave_handler(hook);
+	fp = s->fp;
+	if (s->rule.fp == UNWIND_FP_LOST) {
+		fp = FP_UNKNOWN;
+	} else if (s->rule.fp != UNWIND_FP_SAME) {
+		if (!stack_word(s, hook,
+				(s->rule.fp == UNWIND_FP_CFA ? s->cfa : s->fp) +
+					8 * (__s64)s->rule.fp_words))
+			return END_UNREADABLE;
+		fp = s->word & knobs.addr_mask;
+	}
+	if (s->rule.ra == UNWIND_RA_LR) {
+		if (!s->exact)
+			return END_BROKEN;
+		pc = s->lr;
+	} else {
+		if (!stack_word(s, hook, s->cfa + 8 * (__s64)s->rule.ra_words))
+			return END_UNREADABLE;
+		pc = s->word & knobs.addr_mask;
+	}
+	if (!pc || pc & ~FRAME_ADDR_MASK)
+		return pc ? END_BROKEN : END_START;
+	if (s->rule.bx_words)
+		s->bx_at = s->rule.bx_words == UNWIND_BX_LOST
+				   ? BX_UNKNOWN
+				   : s->cfa + 8 * (__s64)s->rule.bx_words;
+	s->pc = pc;
+	s->step_bytes = s->cfa - s->sp;
+	s->sp = s->cfa;
+	s->fp = fp;
+	s->exact = 0;
+	if (!FP_GIVES_SP)
+		s->sp_is_least = 0;
+	return N_ENDINGS;
+}
+
+#endif
