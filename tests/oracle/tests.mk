@@ -74,13 +74,14 @@ $(eval $(call oracle_rules,arm64))
 .PHONY: check-oracle
 check-oracle:
 ifeq ($(ARCH),x86_64)
-	$(Q)$(MAKE) --no-print-directory oracle-x86_64
-	$(Q)if command -v $(STEPS_arm64_gcc) >/dev/null && \
+	$(Q)machines=oracle-x86_64; \
+	if command -v $(STEPS_arm64_gcc) >/dev/null && \
 		command -v $(EMULATOR) >/dev/null; then \
-		$(MAKE) --no-print-directory oracle-arm64; \
+		machines="$$machines oracle-arm64"; \
 	else \
 		echo "ok 1 - arm64 # skip no $(STEPS_arm64_gcc) or no $(EMULATOR) here"; \
-	fi
+	fi; \
+	$(MAKE) --no-print-directory -j2 -Oline $$machines
 else
 	@echo "ok 1 - oracle # skip steps x86-64 natively, arm64 beside it"
 endif
