@@ -36,7 +36,7 @@ CFLAGS   ?= -O2 -g
 C_FLAGS   = -std=gnu11 $(WARN) -fno-omit-frame-pointer $(CFLAGS) \
             $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=undefined)
 LD_FLAGS  = $(LDFLAGS) $(if $(SAN),-fsanitize=$(SAN))
-LIBS     := -lbpf -lelf -lz -liberty
+LIBS     := -lbpf -ldw -lelf -lz -liberty
 
 BPF_FLAGS := -D__TARGET_ARCH_$(BPF_ARCH) -Ivmlinux -Iinclude -Ibpf \
              -Wall -Wno-gnu-variable-sized-type-not-at-end

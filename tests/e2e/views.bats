@@ -58,6 +58,52 @@ sum_of() {
 	[ $((asked * 100)) -lt $((total * 90)) ]
 }
 
+# innermost() is inlined into middle(), that into outer()
+@test "what was inlined, and lines, from debug information" {
+	few=$BATS_TEST_DIRNAME/../inlines/few.c
+	gcc -O2 -g -o few "$few"
+	weft record -q -F 499 --inlines -o x.weft -- ./few
+	total=$(weft report x.weft --json | jq .total)
+	[ "$total" -gt 50 ]
+	weft report x.weft --no-kernel -o - | grep ';main' >with
+	grep -q ';main;outer;middle_\[i\];innermost_\[i\] ' with
+	grep -q ';main;plain ' with
+	grep -vE ';main(;outer(;middle_\[i\](;innermost_\[i\])?)?|;plain)? [0-9]+$' with && false
+	# their weight stays with the function that holds their code
+	weft report x.weft --no-kernel --no-inlines -o - | grep ';main' >without
+	[ "$(sum_of with)" -eq "$(sum_of without)" ]
+	grep -vE ';main(;outer|;plain)? [0-9]+$' without && false
+	# other writers have the chain, too
+	weft report x.weft --view thread -o x.speedscope.json
+	jq -e '.shared.frames as $f | [.profiles[].samples[] | map($f[.].name) | join(";")]
+		| any(endswith("main;outer;middle;innermost"))' x.speedscope.json
+	weft report x.weft -o x.html
+	grep -q '"innermost"' x.html
+	# the loop of innermost() is in its lines, and called from middle()'s only
+	line=$(grep -n 'sink += x' "$few" | head -1 | cut -d: -f1)
+	call=$(grep -n 'innermost(x + 1)' "$few" | cut -d: -f1)
+	weft report x.weft -o x.pb.gz
+	gzip -dc x.pb.gz >x.pb
+	command -v protoc || skip 'lines are looked at with protoc'
+	proto=/usr/share/gocode/src/github.com/google/pprof/proto
+	[ -f $proto/profile.proto ] || skip 'golang-github-google-pprof-dev is not there'
+	protoc --decode=perftools.profiles.Profile -I$proto profile.proto <x.pb >text
+	grep -qE "^    line: ($line|$((line - 1)))\$" text
+	grep -qE "^    line: $call\$" text
+	grep -q 'few.c' text
+}
+
+# packed by a method of which there is no number 9: the program runs all the same
+@test "debug information that can't be read is told, and costs no name" {
+	gcc -O2 -g -gz -o few "$BATS_TEST_DIRNAME/../inlines/few.c"
+	at=$(objdump -h few | awk '$2 == ".debug_info" { print $6 }')
+	printf '\t' | dd of=few bs=1 seek=$((16#$at)) conv=notrunc status=none
+	weft record -v -F 499 --inlines -o x.weft -- ./few 2>said
+	grep -q "1 files' debug information could not be read" said
+	grep -q 'what was inlined in .*/few: ' said
+	weft report x.weft --no-kernel -o - | grep -q ';main;outer '
+}
+
 @test "one recording, both views: in each format that holds both" {
 	record_chain
 	total=$(weft report x.weft --json | jq .total)

@@ -18,7 +18,7 @@ $(FUZZ_DIR)/cfi: $(FUZZ_SRC) $(wildcard tests/fuzz/*.h tests/cfi/*.h user/obj/*.
 	$(call say,TEST)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(FUZZ_FLAGS) -Wl,--wrap=fstat -Wl,--wrap=pread \
-		-o $@ $(FUZZ_SRC) -liberty -lz
+		-o $@ $(FUZZ_SRC) -ldw -lelf -liberty -lz
 
 $(FUZZ_FILES): $(FUZZ_DIR)/shapes%.so: tests/cfi/shapes.c
 	$(call say,TEST)
@@ -33,7 +33,7 @@ $(FUZZ_DIR)/entries: $(FUZZ_ENTRIES_SRC) $(wildcard user/cache/*.h user/obj/*.h)
 		$(B)/unwind_builder.h
 	$(call say,TEST)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) $(FUZZ_FLAGS) -o $@ $(FUZZ_ENTRIES_SRC) -liberty -lz
+	$(Q)$(CC) $(CPPFLAGS) $(FUZZ_FLAGS) -o $@ $(FUZZ_ENTRIES_SRC) -ldw -lelf -liberty -lz
 
 .PHONY: check-fuzz fuzz-cfi fuzz-entries
 check-fuzz: fuzz-cfi fuzz-entries

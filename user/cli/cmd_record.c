@@ -85,6 +85,11 @@ static const struct option options[] = {
 	  "or none (/var/cache/weft; a user's: ~/.cache/weft)",
 	  AT(record.unwind_cache) },
 
+	{ OPTION_FLAG, 0, "inlines", NULL,
+	  "also functions that were inlined, and lines, where\nfiles have debug "
+	  "information",
+	  AT(record.inlines) },
+
 	{ OPTION_HEADING, .help = "What is written" },
 	{ OPTION_STRING, 'o', "output", "FILE",
 	  "in the format that its ending says (profile.weft);\n- for stdout, folded",

@@ -65,6 +65,8 @@ static const struct option options[] = {
 	  AT(report.text.no_kernel) },
 	{ OPTION_FLAG, 0, "no-labels", NULL,
 	  "leave out the words that programs put between callers", AT(report.no_labels) },
+	{ OPTION_FLAG, 0, "no-inlines", NULL, "leave out inlined functions",
+	  AT(report.no_inlines) },
 
 	{ OPTION_HEADING, .help = "What is written" },
 	{ OPTION_FLAG, 0, "json", NULL, "the same as JSON", AT(report.json) },
@@ -107,6 +109,7 @@ static const struct option_conflict conflicts[] = {
 	{ "tape", "caller", "a tape is made into a file first", TAPE_FIRST },
 	{ "tape", "callee", "a tape is made into a file first", TAPE_FIRST },
 	{ "tape", "no-kernel", "a tape is made into a file first", TAPE_FIRST },
+	{ "tape", "no-inlines", "a tape is made into a file first", TAPE_FIRST },
 	{ 0 },
 };
 

@@ -230,3 +230,27 @@ void reading_drop_kernel(struct reading *r)
 				*node = reading_parent(r, *node);
 		}
 }
+
+/* Parents have smaller numbers, so a node's is known before it is asked for. */
+int reading_drop_inlined(struct reading *r)
+{
+	AUTO_FREE uint32_t *kept = calloc(r->nodes.n, sizeof(*kept));
+	size_t n = r->nodes.n;
+	int err = 0;
+
+	if (!kept)
+		return fail(-ENOMEM, "no memory for %zu nodes", n);
+	for (uint32_t i = 1; !err && i < n; i++) {
+		const struct reading_frame *frame = reading_node_frame(r, i);
+		uint32_t parent = kept[reading_parent(r, i)];
+
+		kept[i] = parent;
+		if (!frame || frame->place != PLACE_INLINED)
+			err = reading_add_node(r, parent, reading_code(r, i), &kept[i]);
+	}
+	for (size_t i = 0; !err && i < r->stacks.n; i++)
+		for (int view = VIEW_ASYNC; view <= VIEW_THREAD; view++)
+			r->stacks.items[i].node[view] =
+				kept[r->stacks.items[i].node[view]];
+	return err;
+}

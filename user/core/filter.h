@@ -48,4 +48,8 @@ int reading_filter(struct reading *reading, const struct filter *filter, enum vi
  * for who called. */
 void reading_drop_kernel(struct reading *reading);
 
+/* Without inlined functions: what fell in them counts for the function that holds
+ * their code. 0 or -ENOMEM. */
+int reading_drop_inlined(struct reading *reading);
+
 #endif

@@ -8,15 +8,22 @@
 #include <string.h>
 
 #define STRINGS_MOST (16u << 20)
+#define PLACES_MOST  (16u << 20)
 
 struct entry {
-	uint32_t name; /* string id + 1, 0 = none */
+	uint32_t name;		   /* string id + 1, 0 = none */
+	uint32_t places, n_places; /* in `places` */
 	bool uncalled;
+};
+
+struct place {
+	uint32_t name, file, line; /* strings */
 };
 
 struct names {
 	struct intern *strings;
 	VEC(struct entry) by_frame;
+	VEC(struct place) places;
 };
 
 void names_free(struct names *names)
@@ -25,6 +32,7 @@ void names_free(struct names *names)
 		return;
 	intern_free(names->strings);
 	vec_free(&names->by_frame);
+	vec_free(&names->places);
 	free(names);
 }
 
@@ -54,6 +62,13 @@ static int entry_of(struct names *names, uint32_t frame, struct entry **ret)
 	return 0;
 }
 
+static int add_string(struct names *names, const char *text, uint32_t *ret)
+{
+	int err = intern_id(names->strings, text, strlen(text), ret);
+
+	return err > 0 ? fail(-ENOSPC, "too many distinct names") : err;
+}
+
 int names_set(struct names *names, uint32_t frame, const char *name)
 {
 	struct entry *entry;
@@ -62,11 +77,10 @@ int names_set(struct names *names, uint32_t frame, const char *name)
 
 	if (err || entry->name)
 		return err;
-	err = intern_id(names->strings, name, strlen(name), &id);
-	if (err)
-		return err < 0 ? err : fail(-ENOSPC, "too many distinct names");
-	entry->name = id + 1;
-	return 0;
+	err = add_string(names, name, &id);
+	if (!err)
+		entry->name = id + 1;
+	return err;
 }
 
 const char *names_get(const struct names *names, uint32_t frame)
@@ -74,6 +88,46 @@ const char *names_get(const struct names *names, uint32_t frame)
 	if (frame >= names->by_frame.n || !names->by_frame.items[frame].name)
 		return NULL;
 	return intern_string(names->strings, names->by_frame.items[frame].name - 1);
+}
+
+int names_set_places(struct names *names, uint32_t frame,
+		     const struct names_place *places, size_t n)
+{
+	uint32_t first = (uint32_t)names->places.n;
+	struct entry *entry;
+	int err = entry_of(names, frame, &entry);
+
+	if (err || entry->n_places || names->places.n > PLACES_MOST)
+		return err;
+	for (size_t i = 0; !err && i < n; i++) {
+		struct place place = { .line = places[i].line };
+
+		err = add_string(names, places[i].name, &place.name);
+		if (!err)
+			err = add_string(names, places[i].file, &place.file);
+		if (!err)
+			err = vec_push(&names->places, place);
+	}
+	if (err)
+		return err;
+	entry->places = first;
+	entry->n_places = (uint32_t)n;
+	return 0;
+}
+
+size_t names_places(const struct names *names, uint32_t frame)
+{
+	return frame < names->by_frame.n ? names->by_frame.items[frame].n_places : 0;
+}
+
+struct names_place names_place(const struct names *names, uint32_t frame, size_t i)
+{
+	const struct place *place =
+		&names->places.items[names->by_frame.items[frame].places + i];
+
+	return (struct names_place){ intern_string(names->strings, place->name),
+				     intern_string(names->strings, place->file),
+				     place->line };
 }
 
 int names_set_uncalled(struct names *names, uint32_t frame)

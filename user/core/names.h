@@ -25,6 +25,21 @@ int names_set(struct names *names, uint32_t frame, const char *name);
 /* NULL: none was set. */
 const char *names_get(const struct names *names, uint32_t frame);
 
+/* Where a frame is in the source: a function that was inlined there, or the frame's
+ * own, whose name is "". */
+struct names_place {
+	const char *name, *file; /* "": not known */
+	uint32_t line;
+};
+
+/* Copies places: n of them, the innermost first, the frame's own last. The first
+ * that a frame is given stay. */
+int names_set_places(struct names *names, uint32_t frame,
+		     const struct names_place *places, size_t n);
+/* How many a frame has; 0: none were set. And one of them. */
+size_t names_places(const struct names *names, uint32_t frame);
+struct names_place names_place(const struct names *names, uint32_t frame, size_t i);
+
 /*
  * No call leads to this return address: whoever stepped to it by frame pointer
  * took some other number for one.

@@ -15,6 +15,7 @@ struct gather {
 	struct gather_sources sources;
 	const struct names *names; /* once they are known */
 	VEC(uint32_t) comms;	   /* string by comm id */
+	VEC(uint32_t) inlined;	   /* by frame: its outermost inlined one's number; 0 */
 	uint32_t *view;		   /* room for one */
 	size_t view_room;
 };
@@ -25,6 +26,7 @@ void gather_free(struct gather *g)
 		return;
 	reading_free(g->reading);
 	vec_free(&g->comms);
+	vec_free(&g->inlined);
 	free(g->view);
 	free(g);
 }
@@ -188,13 +190,28 @@ static int add_threads(struct gather *g)
 	return err;
 }
 
+/* What was inlined into a frame lies between it and the leaf. */
+static int add_inlined(struct gather *g, uint32_t code, uint32_t *node)
+{
+	uint32_t first = code < g->inlined.n ? g->inlined.items[code] : 0;
+	size_t n = first ? names_places(g->names, code) - 1 : 0;
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < n; i++)
+		err = reading_add_node(g->reading, *node, first + i, node);
+	return err;
+}
+
 static int add_path(struct gather *g, const uint32_t *codes, size_t n, uint32_t *ret)
 {
 	int err = 0;
 
 	*ret = 0;
-	while (!err && n--)
+	while (!err && n--) {
 		err = reading_add_node(g->reading, *ret, codes[n], ret);
+		if (!err)
+			err = add_inlined(g, codes[n], ret);
+	}
 	return err;
 }
 
@@ -264,11 +281,11 @@ int gather_more(struct gather *g)
 }
 
 /* With names, a walk that had lost its way ends earlier. */
-static int read_again(struct gather *g, size_t n_stacks)
+static int read_again(struct gather *g)
 {
 	int err = 0;
 
-	for (uint32_t id = 0; !err && id < n_stacks; id++) {
+	for (uint32_t id = 0; !err && id < g->reading->stacks.n; id++) {
 		struct reading_stack stack = { 0 };
 
 		err = read_stack(g, id, &stack);
@@ -291,6 +308,56 @@ static int set_names(struct gather *g)
 	return err;
 }
 
+static int set_place(struct gather *g, const struct names_place *place,
+		     struct reading_frame *frame)
+{
+	int err = 0;
+
+	if (*place->name)
+		err = add_text(g, place->name, &frame->name);
+	frame->line = place->line;
+	return err ? err : add_text(g, place->file, &frame->file);
+}
+
+/* A frame's own line, and a frame more for each function that was inlined, from the
+ * outermost on. */
+static int set_places(struct gather *g, uint32_t id)
+{
+	struct reading *r = g->reading;
+	size_t n = names_places(g->names, id);
+	struct names_place place;
+	int err;
+
+	if (!n)
+		return vec_push(&g->inlined, 0);
+	place = names_place(g->names, id, n - 1);
+	err = set_place(g, &place, &r->frames.items[id]);
+	if (!err)
+		err = vec_push(&g->inlined, n > 1 ? (uint32_t)r->frames.n : 0);
+	for (size_t i = n - 1; !err && i--;) {
+		struct reading_frame frame = r->frames.items[id];
+
+		place = names_place(g->names, id, i);
+		frame.name = 0;
+		frame.place = PLACE_INLINED;
+		err = set_place(g, &place, &frame);
+		if (!err)
+			err = vec_push(&r->frames, frame);
+	}
+	return err;
+}
+
+static int set_all_places(struct gather *g)
+{
+	size_t n = g->reading->frames.n;
+	int err = 0;
+
+	for (uint32_t id = 0; !err && id < n; id++)
+		if (g->reading->frames.n < FRAMES_DISTINCT_MOST)
+			err = set_places(g, id);
+	return err;
+}
+
 static int set_build_ids(struct gather *g)
 {
 	struct reading *r = g->reading;
@@ -308,15 +375,15 @@ static int set_build_ids(struct gather *g)
 
 int gather_finish(struct gather *g, const struct names *names)
 {
-	size_t n_before = g->reading->stacks.n;
-	int err;
+	int err = gather_more(g);
 
 	g->names = names;
-	err = gather_more(g);
-	if (!err && names)
-		err = read_again(g, n_before);
 	if (!err && names)
 		err = set_names(g);
+	if (!err && names)
+		err = set_all_places(g);
+	if (!err && names)
+		err = read_again(g);
 	if (!err)
 		err = set_build_ids(g);
 	if (!err)

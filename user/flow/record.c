@@ -198,6 +198,7 @@ static int find_names(struct recording *r, struct names *names, struct stats *st
 		.processes = pipeline_processes(r->pipeline),
 		.files = r->files,
 		.worker = r->worker,
+		.inlines = r->options->inlines,
 	};
 	int err = symbolize(names, profile, &sources, &stats->symbols);
 

@@ -48,6 +48,7 @@ struct record_options {
 	const char *tape;	     /* --tape */
 	const char *stats_json;	     /* --stats-json */
 	const char *event;	     /* --event: "cpu-clock", "cycles", NULL = try */
+	bool inlines;		     /* --inlines */
 	bool quiet;		     /* -q: no progress, no summary */
 	enum unwind unwind;
 	unsigned int unwind_mb;	  /* --unwind-memory: for tables, and what is mapped */

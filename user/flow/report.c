@@ -140,6 +140,8 @@ int report_run(const struct report_options *options)
 		reading_drop_kernel(reading);
 	if (!err && options->no_labels)
 		err = reading_drop_labels(reading);
+	if (!err && options->no_inlines)
+		err = reading_drop_inlined(reading);
 	if (!err)
 		tell_empty(reading, &hint, !unfiltered);
 	if (!err)

@@ -22,6 +22,7 @@ struct report_options {
 	bool no_labels;
 	struct filter filter;
 	struct text_options text; /* view and colours are filled in */
+	bool no_inlines;
 	bool json;
 	const char *stats_json; /* of a tape */
 	bool quiet;

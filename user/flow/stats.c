@@ -156,9 +156,10 @@ static void json_user_half(struct str *out, const struct stats *stats)
 		 stats->files.over_limit, stats->files.overwritten);
 	str_addf(out,
 		 "\"worker\":{\"requests\":%lu,\"failed\":%lu,\"restarts\":%lu},"
-		 "\"symbols\":{\"modules\":%lu,\"failed\":%lu}",
+		 "\"symbols\":{\"modules\":%lu,\"failed\":%lu,\"inlines_failed\":%lu}",
 		 stats->worker.requests, stats->worker.failed, stats->worker.restarts,
-		 stats->symbols.modules, stats->symbols.failed);
+		 stats->symbols.modules, stats->symbols.failed,
+		 stats->symbols.inlines_failed);
 }
 
 void stats_json(struct str *out, const struct stats *stats)
@@ -260,6 +261,14 @@ static void summary_losses(struct str *out, const struct stats *stats)
 			 "them "
 			 "has no names\n",
 			 stats->files.overwritten);
+	if (stats->symbols.inlines_failed)
+		str_addf(out,
+			 "            %lu files' debug information could not be read, or "
+			 "not "
+			 "in time: what was\n            inlined there may be missing "
+			 "(-v says "
+			 "why)\n",
+			 stats->symbols.inlines_failed);
 	if (!stats->adds_up && stats->totals.ledger.entered)
 		str_add(out, "            the ledger does not add up: please report this "
 			     "with --stats-json\n");

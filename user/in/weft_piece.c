@@ -236,9 +236,16 @@ static int name_frame(struct rows *rows)
 {
 	uint64_t frame = next_step(rows, PIECE_NAMED_FRAME_STEP);
 	uint64_t name = next(rows, PIECE_NAMED_NAME);
+	uint64_t file = next(rows, PIECE_NAMED_FILE);
+	uint64_t line = next(rows, PIECE_NAMED_LINE);
+	struct reading_frame *f;
 
 	NEED(frame < rows->r->frames.n && is_string(rows, name));
-	rows->r->frames.items[frame].name = (uint32_t)name;
+	NEED(is_string(rows, file) && line <= UINT32_MAX);
+	f = &rows->r->frames.items[frame];
+	f->name = (uint32_t)name;
+	f->file = (uint32_t)file;
+	f->line = (uint32_t)line;
 	return 0;
 }
 

@@ -9,13 +9,18 @@
 #include <errno.h>
 #include <string.h>
 
+/* What is known of a frame at the end only. */
+struct named {
+	uint32_t name, file, line;
+};
+
 struct weft_stream {
 	struct piece *piece;
 	/* how much of each was written */
 	size_t strings, nodes, processes, threads, uses, log, runs;
 	struct timeline_cursor at;
 	VEC(uint32_t) build_ids;	  /* as written, by module */
-	VEC(uint32_t) names;		  /* as written, by frame */
+	VEC(struct named) names;	  /* as written, by frame */
 	VEC(struct reading_stack) stacks; /* as written */
 };
 
@@ -82,6 +87,11 @@ static int add_modules(struct weft_stream *s, const struct reading *r)
 	return err;
 }
 
+static struct named named(const struct reading_frame *frame)
+{
+	return (struct named){ frame->name, frame->file, frame->line };
+}
+
 static int add_frames(struct weft_stream *s, const struct reading *r)
 {
 	int err = 0;
@@ -95,7 +105,7 @@ static int add_frames(struct weft_stream *s, const struct reading *r)
 		piece_put(s->piece, PIECE_FRAME_NAME, f->name);
 		piece_put(s->piece, PIECE_FRAME_FILE, f->file);
 		piece_put(s->piece, PIECE_FRAME_LINE, f->line);
-		err = vec_push(&s->names, f->name);
+		err = vec_push(&s->names, named(f));
 		if (!err)
 			err = piece_row(s->piece);
 	}
@@ -262,10 +272,14 @@ static int end_frames(struct weft_stream *s, const struct reading *r)
 	int err = 0;
 
 	for (uint32_t i = 0; !err && i < s->names.n; i++) {
-		if (s->names.items[i] == r->frames.items[i].name)
+		struct named now = named(&r->frames.items[i]);
+
+		if (!memcmp(&s->names.items[i], &now, sizeof(now)))
 			continue;
 		piece_put_step(s->piece, PIECE_NAMED_FRAME_STEP, i);
-		piece_put(s->piece, PIECE_NAMED_NAME, r->frames.items[i].name);
+		piece_put(s->piece, PIECE_NAMED_NAME, now.name);
+		piece_put(s->piece, PIECE_NAMED_FILE, now.file);
+		piece_put(s->piece, PIECE_NAMED_LINE, now.line);
 		err = piece_row(s->piece);
 	}
 	return err;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "sym/symbolizer.h"
 
+#include "base/clock.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/vec.h"
 #include "proc/open.h"
 #include "sym/vdso.h"
@@ -13,6 +15,8 @@
 
 #define NAME_OF_LABEL_MOST 256
 #define DEADLINE_MS	   5000
+#define INLINES_MS	   2000 /* a file: what came until then stays */
+#define INLINES_ALL_NS	   10000000000
 #define PERF_MAP_MOST	   (256ULL << 20)
 #define DEBUG_FOLDER	   "/usr/lib/debug/.build-id"
 
@@ -30,6 +34,8 @@ struct batch {
 	uint64_t *addrs; /* the distinct ones */
 	size_t *first;	 /* of each: its first want; one more at the end */
 	size_t n_addrs;
+	bool inlines_failed;
+	int64_t inlines_left_ns; /* for this and all further ones */
 };
 
 static int by_module_and_address(const void *a, const void *b)
@@ -98,17 +104,62 @@ static int read_names(const struct symbol_sources *sources, enum name_source sou
 			    DEADLINE_MS, on_name, batch);
 }
 
+static uint64_t *addresses_as_linked(const struct elf_facts *facts,
+				     const struct batch *batch)
+{
+	uint64_t *linked = calloc(batch->n_addrs, sizeof(*linked));
+
+	if (!linked)
+		fail(-ENOMEM, "no memory for %zu addresses", batch->n_addrs);
+	for (size_t i = 0; linked && i < batch->n_addrs; i++)
+		if (!elf_vaddr_of_offset(facts, batch->addrs[i], &linked[i]))
+			linked[i] = UINT64_MAX; /* which no symbol covers */
+	return linked;
+}
+
+static int on_places(void *arg, size_t index, const struct inline_place *places, size_t n)
+{
+	struct names_place copied[INLINES_MOST + 1];
+	struct batch *batch = arg;
+	int err = 0;
+
+	for (size_t i = 0; i < n; i++)
+		copied[i] = (struct names_place){ places[i].name, places[i].file,
+						  places[i].line };
+	for (size_t i = batch->first[index]; !err && i < batch->first[index + 1]; i++)
+		err = names_set_places(batch->names, batch->wants[i].frame, copied, n);
+	return err;
+}
+
+/* What fails here costs nobody a name. */
+static void find_places(const struct symbol_sources *sources, uint32_t module,
+			const struct elf_facts *facts, int fd, struct batch *batch)
+{
+	AUTO_FREE uint64_t *linked = addresses_as_linked(facts, batch);
+	uint64_t begun_ns = clock_now_ns();
+	int err = linked ? 0 : -ENOMEM;
+
+	if (!err && batch->inlines_left_ns <= 0)
+		err = fail(-ETIMEDOUT, "no time is left");
+	if (!err)
+		err = worker_places(sources->worker, fd, linked, batch->n_addrs,
+				    INLINES_MS, on_places, batch);
+	batch->inlines_left_ns -= (int64_t)(clock_now_ns() - begun_ns);
+	if (!err)
+		return;
+	batch->inlines_failed = true;
+	log_verbose("what was inlined in %s: %s",
+		    module_get(sources->modules, module)->path, error_sentence());
+}
+
 /* Its segments hold no bytes, so only the addresses as linked mean something. */
 static int name_debug(const struct symbol_sources *sources, const struct elf_facts *facts,
 		      int fd, struct batch *batch)
 {
-	AUTO_FREE uint64_t *linked = calloc(batch->n_addrs, sizeof(*linked));
+	AUTO_FREE uint64_t *linked = addresses_as_linked(facts, batch);
 
 	if (!linked)
-		return fail(-ENOMEM, "no memory for %zu addresses", batch->n_addrs);
-	for (size_t i = 0; i < batch->n_addrs; i++)
-		if (!elf_vaddr_of_offset(facts, batch->addrs[i], &linked[i]))
-			linked[i] = UINT64_MAX; /* which no symbol covers */
+		return -ENOMEM;
 	return worker_names(sources->worker, NAMES_ELF_LINKED, fd, linked, batch->n_addrs,
 			    DEADLINE_MS, on_name, batch);
 }
@@ -124,6 +175,8 @@ static int name_file(const struct symbol_sources *sources, uint32_t module,
 		err = name_debug(sources, facts, debug, batch);
 	if (!err && fd >= 0)
 		err = read_names(sources, NAMES_ELF, fd, batch);
+	if (!err && sources->inlines && facts && (debug >= 0 || fd >= 0))
+		find_places(sources, module, facts, debug >= 0 ? debug : fd, batch);
 	return err;
 }
 
@@ -181,8 +234,14 @@ static int name_module(const struct symbol_sources *sources, uint32_t module,
 static int name_all(const struct symbol_sources *sources, struct names *names,
 		    const struct want *wants, size_t n, struct symbolizer_counts *counts)
 {
+	int64_t inlines_left_ns = INLINES_ALL_NS;
+
 	for (size_t i = 0, end; i < n; i = end) {
-		struct batch batch = { .names = names, .wants = wants + i };
+		struct batch batch = {
+			.names = names,
+			.wants = wants + i,
+			.inlines_left_ns = inlines_left_ns,
+		};
 		int err;
 
 		for (end = i; end < n && wants[end].module == wants[i].module;)
@@ -191,6 +250,8 @@ static int name_all(const struct symbol_sources *sources, struct names *names,
 		counts->modules++;
 		err = name_module(sources, wants[i].module, &batch);
 		end_batch(&batch);
+		counts->inlines_failed += batch.inlines_failed;
+		inlines_left_ns = batch.inlines_left_ns;
 		if (err == -ENOMEM)
 			return err;
 		if (err)

@@ -12,7 +12,8 @@
 
 struct symbolizer_counts {
 	unsigned long modules;
-	unsigned long failed; /* modules whose names could not be read */
+	unsigned long failed;	      /* modules whose names could not be read */
+	unsigned long inlines_failed; /* whose debug information, in time */
 };
 
 /* Where names are looked for. All are borrowed. */
@@ -21,6 +22,7 @@ struct symbol_sources {
 	const struct process_table *processes; /* whose a perf map is now */
 	struct files *files;
 	struct worker *worker;
+	bool inlines; /* also what was inlined, and lines, where files tell */
 };
 
 /* Modules that can't be read are counted, not an error. */

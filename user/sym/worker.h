@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "obj/elf_scan.h"
+#include "obj/inlines.h"
 #include "obj/names.h"
 #include "obj/reads.h"
 #include "obj/unwind_table.h"
@@ -93,7 +94,13 @@ typedef void (*scan_sink)(void *arg, uint64_t cookie, int err,
  */
 int worker_collect(struct worker *worker, int wait_ms, scan_sink sink, void *arg);
 
-enum name_source { NAMES_ELF, NAMES_PERF_MAP, NAMES_KALLSYMS, NAMES_ELF_LINKED };
+enum name_source {
+	NAMES_ELF,
+	NAMES_PERF_MAP,
+	NAMES_KALLSYMS,
+	NAMES_ELF_LINKED,
+	NAMES_PLACES, /* for worker_places() */
+};
 
 /*
  * As the functions of obj/names.h, in the worker; blocks, at most until the
@@ -103,6 +110,11 @@ enum name_source { NAMES_ELF, NAMES_PERF_MAP, NAMES_KALLSYMS, NAMES_ELF_LINKED }
 int worker_names(struct worker *worker, enum name_source source, int fd,
 		 const uint64_t *addrs, size_t n, int deadline_ms, name_sink sink,
 		 void *arg);
+
+/* As elf_inlines() of obj/inlines.h, else as worker_names(). What came before a
+ * deadline stays. */
+int worker_places(struct worker *worker, int fd, const uint64_t *addrs, size_t n,
+		  int deadline_ms, inline_sink sink, void *arg);
 
 const struct worker_counts *worker_counts(const struct worker *worker);
 

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "obj/inlines.h"
 #include "obj/names.h"
 #include "sym/worker.h"
 #include "sym/worker_cage.h"
@@ -28,10 +29,15 @@ struct outbox {
 	struct reads reads;
 };
 
+static void begin_kind(struct outbox *out, enum wire_kind kind)
+{
+	out->buf.head = (struct wire_answer){ .kind = kind };
+	out->n = sizeof(out->buf.head);
+}
+
 static void begin_names(struct outbox *out)
 {
-	out->buf.head = (struct wire_answer){ .kind = WIRE_NAMED };
-	out->n = sizeof(out->buf.head);
+	begin_kind(out, WIRE_NAMED);
 }
 
 static int send_names(struct outbox *out)
@@ -40,7 +46,42 @@ static int send_names(struct outbox *out)
 
 	if (out->buf.head.count)
 		err = wire_send(out->sock, &out->buf, out->n, -1, 0);
-	begin_names(out);
+	begin_kind(out, (enum wire_kind)out->buf.head.kind);
+	return err;
+}
+
+/* Room for so many bytes and what pads them to 8, which are zero. */
+static void *room_for(struct outbox *out, size_t n, int *ret_err)
+{
+	size_t padded = (n + 7) & ~(size_t)7;
+	unsigned char *room;
+
+	*ret_err = out->n + padded > sizeof(out->buf) ? send_names(out) : 0;
+	room = out->buf.bytes + out->n;
+	memset(room, 0, padded);
+	out->n += padded;
+	out->buf.head.count++;
+	return room;
+}
+
+/* They leave after each unit, since the next one's may meet the deadline. */
+static int put_places(void *arg, size_t index, const struct inline_place *places,
+		      size_t n)
+{
+	int err = n ? 0 : send_names(arg);
+
+	for (size_t i = 0; !err && i < n; i++) {
+		size_t name = strnlen(places[i].name, NAME_BYTES_MOST - 1);
+		size_t file = strnlen(places[i].file, NAME_BYTES_MOST - 1);
+		const struct wire_place head = { (uint32_t)index, places[i].line,
+						 (uint16_t)i,	  i + 1 == n,
+						 (uint16_t)name,  (uint16_t)file };
+		unsigned char *room = room_for(arg, sizeof(head) + name + file, &err);
+
+		memcpy(room, &head, sizeof(head));
+		memcpy(room + sizeof(head), places[i].name, name);
+		memcpy(room + sizeof(head) + name, places[i].file, file);
+	}
 	return err;
 }
 
@@ -48,17 +89,12 @@ static int put_name(void *arg, size_t index, const char *name, uint64_t start)
 {
 	struct outbox *out = arg;
 	size_t length = strnlen(name, NAME_BYTES_MOST - 1);
-	size_t padded = (length + 7) & ~(size_t)7;
-	struct wire_name head = { start, (uint32_t)index, (uint32_t)length };
-	int err = 0;
+	const struct wire_name head = { start, (uint32_t)index, (uint32_t)length };
+	int err;
+	unsigned char *room = room_for(out, sizeof(head) + length, &err);
 
-	if (out->n + sizeof(head) + padded > sizeof(out->buf))
-		err = send_names(out);
-	memcpy(out->buf.bytes + out->n, &head, sizeof(head));
-	memset(out->buf.bytes + out->n + sizeof(head), 0, padded);
-	memcpy(out->buf.bytes + out->n + sizeof(head), name, length);
-	out->n += sizeof(head) + padded;
-	out->buf.head.count++;
+	memcpy(room, &head, sizeof(head));
+	memcpy(room + sizeof(head), name, length);
 	return err;
 }
 
@@ -87,6 +123,9 @@ static int find_names(const struct wire_request *request, int fd, const uint64_t
 		return perf_map_names(fd, addrs, request->n, put_name, out);
 	case NAMES_KALLSYMS:
 		return kallsyms_names(fd, addrs, request->n, put_name, out);
+	case NAMES_PLACES:
+		begin_kind(out, WIRE_PLACED);
+		return elf_inlines(fd, addrs, request->n, put_places, out);
 	}
 	return -EINVAL;
 }
@@ -106,6 +145,7 @@ static int answer_names(const struct wire_request *request, int fd, struct outbo
 		return -EPROTO;
 	done.err = find_names(request, fd, addrs, out);
 	err = send_names(out);
+	begin_names(out);
 	return err ? err : wire_send(out->sock, &done, sizeof(done), -1, 0);
 }
 

@@ -12,12 +12,23 @@
 
 #define ADDRS_IN_MESSAGE (WIRE_BYTES_MOST / sizeof(uint64_t))
 
+/* The places of one address, as they come. */
+struct placing {
+	inline_sink sink;
+	uint32_t index;
+	size_t n;
+	struct inline_place places[INLINES_MOST + 1];
+	char names[INLINES_MOST + 1][NAME_BYTES_MOST];
+	char files[INLINES_MOST + 1][NAME_BYTES_MOST];
+};
+
 struct asking {
 	struct worker *worker;
 	enum name_source source;
 	int fd;
 	int64_t until_ms;
 	name_sink sink;
+	struct placing *placing; /* for NAMES_PLACES */
 	void *arg;
 	int sink_err;
 	size_t base; /* of this request's addresses among the caller's */
@@ -77,6 +88,51 @@ static size_t take_name(struct asking *ask, const unsigned char *bytes, size_t n
 	return sizeof(head) + padded;
 }
 
+/* Does a record go on with what came before it? */
+static bool fits(const struct asking *ask, const struct wire_place *head)
+{
+	const struct placing *placing = ask->placing;
+
+	if (head->name_bytes >= NAME_BYTES_MOST || head->file_bytes >= NAME_BYTES_MOST ||
+	    head->depth != placing->n || head->depth > INLINES_MOST ||
+	    head->index >= ask->n)
+		return false;
+	return head->depth ? head->index == placing->index : !ask->seen[head->index];
+}
+
+/* As take_name(). */
+static size_t take_place(struct asking *ask, const unsigned char *bytes, size_t n)
+{
+	struct placing *placing = ask->placing;
+	struct wire_place head;
+	const char *text = (const char *)bytes + sizeof(head);
+	size_t padded, i;
+
+	if (n < sizeof(head))
+		return 0;
+	memcpy(&head, bytes, sizeof(head));
+	padded = ((size_t)head.name_bytes + head.file_bytes + sizeof(head) + 7) &
+		 ~(size_t)7;
+	if (padded > n || !fits(ask, &head))
+		return 0;
+	i = placing->n++;
+	placing->index = head.index;
+	ask->seen[head.index] = 1;
+	placing->places[i] = (struct inline_place){
+		.name = str_clean(placing->names[i], NAME_BYTES_MOST, text,
+				  head.name_bytes),
+		.file = str_clean(placing->files[i], NAME_BYTES_MOST,
+				  text + head.name_bytes, head.file_bytes),
+		.line = head.line,
+	};
+	if (head.is_last && ask->sink_err >= 0)
+		ask->sink_err = placing->sink(ask->arg, ask->base + head.index,
+					      placing->places, placing->n);
+	if (head.is_last)
+		placing->n = 0;
+	return padded;
+}
+
 static int take_names(struct asking *ask, const union wire_buffer *buf, size_t n)
 {
 	size_t at = sizeof(buf->head);
@@ -84,7 +140,8 @@ static int take_names(struct asking *ask, const union wire_buffer *buf, size_t n
 	if (!buf->head.count)
 		return -EPROTO;
 	for (uint32_t i = 0; i < buf->head.count; i++) {
-		size_t used = take_name(ask, buf->bytes + at, n - at);
+		size_t used = ask->placing ? take_place(ask, buf->bytes + at, n - at)
+					   : take_name(ask, buf->bytes + at, n - at);
 
 		if (!used)
 			return -EPROTO;
@@ -97,6 +154,7 @@ static int take_names(struct asking *ask, const union wire_buffer *buf, size_t n
 static int recv_names(struct asking *ask, int *ret)
 {
 	union wire_buffer *buf = &ask->worker->buf;
+	uint32_t kind = ask->placing ? WIRE_PLACED : WIRE_NAMED;
 
 	for (;;) {
 		ssize_t n = wire_recv(ask->worker->sock, buf, sizeof(*buf), NULL,
@@ -111,7 +169,7 @@ static int recv_names(struct asking *ask, int *ret)
 		}
 		if (n <= 0)
 			return -EPIPE;
-		if (n >= (ssize_t)sizeof(buf->head) && buf->head.kind == WIRE_NAMED)
+		if (n >= (ssize_t)sizeof(buf->head) && buf->head.kind == kind)
 			err = take_names(ask, buf, (size_t)n);
 		if (n == (ssize_t)sizeof(buf->head) && buf->head.kind == WIRE_DONE) {
 			*ret = buf->head.err ? wire_error(buf->head.err) : 0;
@@ -166,17 +224,35 @@ static int ask_all(struct asking *ask, const uint64_t *addrs, size_t n)
 		ask->base = at;
 		ask->n = n - at < WIRE_ADDRS_MOST ? n - at : WIRE_ADDRS_MOST;
 		memset(ask->seen, 0, ask->n);
+		if (ask->placing)
+			ask->placing->n = 0;
 		err = ask_some(ask, addrs + at);
 	}
 	return err;
+}
+
+/* ask: worker, source, fd, until_ms and sinks are set. */
+static int ask_for(struct asking *ask, const uint64_t *addrs, size_t n)
+{
+	AUTO_FREE unsigned char *seen =
+		malloc(n < WIRE_ADDRS_MOST ? n + 1 : WIRE_ADDRS_MOST);
+	int err;
+
+	if (!seen)
+		return fail(-ENOMEM, "no memory for %zu addresses", n);
+	ask->seen = seen;
+	ask->worker->counts.requests++;
+	err = ask_all(ask, addrs, n);
+	if (err == -ENOMEM) /* the parser's own limit, reached by one file; not ours */
+		err = fail(-EFBIG, "a file needs more memory than its parser may have");
+	ask->worker->counts.failed += err != 0;
+	return err ? err : ask->sink_err < 0 ? ask->sink_err : 0;
 }
 
 int worker_names(struct worker *worker, enum name_source source, int fd,
 		 const uint64_t *addrs, size_t n, int deadline_ms, name_sink sink,
 		 void *arg)
 {
-	AUTO_FREE unsigned char *seen =
-		malloc(n < WIRE_ADDRS_MOST ? n + 1 : WIRE_ADDRS_MOST);
 	struct asking ask = {
 		.worker = worker,
 		.source = source,
@@ -184,16 +260,26 @@ int worker_names(struct worker *worker, enum name_source source, int fd,
 		.until_ms = worker_now_ms() + deadline_ms,
 		.sink = sink,
 		.arg = arg,
-		.seen = seen,
 	};
-	int err;
 
-	if (!seen)
-		return fail(-ENOMEM, "no memory for %zu addresses", n);
-	worker->counts.requests++;
-	err = ask_all(&ask, addrs, n);
-	if (err == -ENOMEM) /* the parser's own limit, reached by one file; not ours */
-		err = fail(-EFBIG, "a file needs more memory than its parser may have");
-	worker->counts.failed += err != 0;
-	return err ? err : ask.sink_err < 0 ? ask.sink_err : 0;
+	return ask_for(&ask, addrs, n);
+}
+
+int worker_places(struct worker *worker, int fd, const uint64_t *addrs, size_t n,
+		  int deadline_ms, inline_sink sink, void *arg)
+{
+	AUTO_FREE struct placing *placing = calloc(1, sizeof(*placing));
+	struct asking ask = {
+		.worker = worker,
+		.source = NAMES_PLACES,
+		.fd = fd,
+		.until_ms = worker_now_ms() + deadline_ms,
+		.placing = placing,
+		.arg = arg,
+	};
+
+	if (!placing)
+		return fail(-ENOMEM, "no memory for places");
+	placing->sink = sink;
+	return ask_for(&ask, addrs, n);
 }

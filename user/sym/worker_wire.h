@@ -8,6 +8,7 @@
  *	NAMES, with a file; then	NAMED: struct wire_name and name, count
  *	addresses in further		times; as often as it takes;
  *	messages, n in all		DONE: err
+ *	NAMES of NAMES_PLACES		PLACED, as NAMED, of struct wire_place
  *	TABLE, with a file		TABLED: err, and if 0 the count of pages,
  *					struct unwind_stats, and where n is 1
  *					what it was made from; then PAGES, some
@@ -41,6 +42,7 @@ enum wire_kind {
 	WIRE_PAGES,
 	WIRE_HASH,
 	WIRE_HASHED,
+	WIRE_PLACED,
 };
 
 struct wire_request {
@@ -81,6 +83,14 @@ struct wire_name {
 struct wire_hash {
 	struct wire_answer head;
 	struct hash hash;
+};
+
+/* An address's places stand one after another, the innermost first. */
+struct wire_place {
+	uint32_t index, line;
+	uint16_t depth; /* from 0 */
+	uint16_t is_last;
+	uint16_t name_bytes, file_bytes; /* that follow, padded to 8 together */
 };
 
 struct wire_table {

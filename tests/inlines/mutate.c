@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * mutate RUNS SEED FILE    damages a file's debug information, RUNS times, and asks
+ * for places in it. Whatever comes of it must end, and say at most once what an
+ * address is. The sanitizers see to the rest; a run is repeated by its seed.
+ */
+#include "base/error.h"
+#include "obj/elf_file.h"
+#include "obj/inlines.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ADDRESSES  64
+#define PARTS_MOST 32
+
+struct part {
+	size_t at, n;
+};
+
+struct mutator {
+	unsigned char *whole, *now;
+	size_t bytes;
+	struct part parts[PARTS_MOST]; /* sections .debug_* */
+	size_t n_parts;
+	uint64_t addrs[ADDRESSES];
+	unsigned char seen[ADDRESSES];
+	uint64_t state;
+	int fd;
+	unsigned long answers, inlined, refused;
+	double longest;
+};
+
+static uint64_t draw(struct mutator *m, uint64_t below)
+{
+	m->state ^= m->state << 13;
+	m->state ^= m->state >> 7;
+	m->state ^= m->state << 17;
+	return below ? m->state % below : 0;
+}
+
+static void find_parts(struct mutator *m)
+{
+	const Elf64_Ehdr *header = (const Elf64_Ehdr *)m->whole;
+	const Elf64_Shdr *sh = (const Elf64_Shdr *)(m->whole + header->e_shoff);
+	const char *names = (const char *)m->whole + sh[header->e_shstrndx].sh_offset;
+
+	for (int i = 0; i < header->e_shnum; i++) {
+		if (!strncmp(names + sh[i].sh_name, ".debug_", 7) &&
+		    m->n_parts < PARTS_MOST && sh[i].sh_size)
+			m->parts[m->n_parts++] =
+				(struct part){ sh[i].sh_offset, sh[i].sh_size };
+		if (!strcmp(names + sh[i].sh_name, ".text"))
+			for (size_t k = 0; k < ADDRESSES; k++)
+				m->addrs[k] =
+					sh[i].sh_addr + k * sh[i].sh_size / ADDRESSES;
+	}
+}
+
+static void mutate(struct mutator *m)
+{
+	static const unsigned char telling[] = { 0x00, 0x01, 0x7f, 0x80, 0xff, 0x1d,
+						 0x2e, 0x31, 0x55, 0x11, 0x13, 0x23 };
+
+	for (uint64_t n = 1 + draw(m, 12); n; n--) {
+		struct part part = m->parts[draw(m, m->n_parts)];
+		/* what comes first is what leads to the rest */
+		size_t at = part.at + draw(m, draw(m, 2)     ? part.n
+					      : part.n < 256 ? part.n
+							     : 256);
+
+		/* libdw 0.188 looks for a string's end beyond .debug_line_str, if the
+		 * section's last byte is none: a read too far, and in the cage */
+		if (at + 1 == part.at + part.n)
+			continue;
+		if (draw(m, 2))
+			m->now[at] ^= (unsigned char)(1u << draw(m, 8));
+		else
+			m->now[at] = telling[draw(m, sizeof(telling))];
+	}
+}
+
+static int on_places(void *arg, size_t index, const struct inline_place *places, size_t n)
+{
+	struct mutator *m = arg;
+
+	if (!n)
+		return 0;
+	if (index >= ADDRESSES || m->seen[index]++ || n > INLINES_MOST + 1 ||
+	    *places[n - 1].name)
+		abort();
+	for (size_t i = 0; i < n; i++)
+		m->answers += strlen(places[i].name) + strlen(places[i].file) < 1u << 20;
+	m->inlined += n > 1;
+	return 0;
+}
+
+static double now(void)
+{
+	struct timespec at;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &at);
+	return (double)at.tv_sec + (double)at.tv_nsec / 1e9;
+}
+
+static void run(struct mutator *m, uint64_t seed)
+{
+	double begun = now(), took;
+	int err;
+
+	m->state = seed * 0x9e3779b97f4a7c15ULL + 1;
+	memcpy(m->now, m->whole, m->bytes);
+	memset(m->seen, 0, sizeof(m->seen));
+	mutate(m);
+	err = elf_inlines(m->fd, m->addrs, ADDRESSES, on_places, m);
+	m->refused += err != 0;
+	if (err && err != -EBADMSG && err != -EFBIG && err != -ENOMEM) {
+		fprintf(stderr, "mutate: seed %lu: %d\n", (unsigned long)seed, err);
+		abort();
+	}
+	error_clear();
+	took = now() - begun;
+	m->longest = took > m->longest ? took : m->longest;
+}
+
+static bool load(struct mutator *m, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st))
+		return false;
+	m->bytes = (size_t)st.st_size;
+	m->whole = mmap(NULL, m->bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+	close(fd);
+	m->fd = memfd_create("mutated", MFD_CLOEXEC);
+	if (m->whole == MAP_FAILED || ftruncate(m->fd, st.st_size))
+		return false;
+	m->now = mmap(NULL, m->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, m->fd, 0);
+	find_parts(m);
+	return m->now != MAP_FAILED && m->n_parts;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long runs = argc > 3 ? strtoul(argv[1], NULL, 10) : 0;
+	uint64_t seed = argc > 3 ? strtoul(argv[2], NULL, 10) : 0;
+	static struct mutator m;
+
+	if (argc < 4 || !load(&m, argv[3])) {
+		fprintf(stderr, "usage: mutate RUNS SEED FILE\n");
+		return 2;
+	}
+	for (unsigned long i = 0; i < runs; i++)
+		run(&m, seed + i);
+	printf("# %lu runs: %lu places, %lu addresses with inlined functions, %lu "
+	       "refused, "
+	       "the longest %.1f ms\n",
+	       runs, m.answers, m.inlined, m.refused, m.longest * 1e3);
+	/* damage that spoils everything would find nothing */
+	return m.answers > runs && m.inlined ? 0 : 1;
+}

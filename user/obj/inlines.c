@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * libdw reads; this asks. Of each unit that holds a wanted address the tree of
+ * functions is gone through once, for all of them: dwarf_getscopes() would go
+ * through it for each, needs .debug_aranges to find the unit (clang writes none)
+ * and does not look into namespaces, where clang's functions are.
+ *
+ * Sections are read, never mapped. What else a file names (split units, another
+ * file's strings) is not opened: the worker may not. Time is the caller's to limit.
+ */
+#include "obj/inlines.h"
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/vec.h"
+#include "obj/demangle.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <errno.h>
+#include <gelf.h>
+#include <string.h>
+
+#define DEPTH_MOST  256		 /* of blocks and functions in a unit's tree */
+#define SCOPES_MOST (1u << 20)	 /* of a unit: inlined functions that matter */
+#define BYTES_MOST  (512u << 20) /* of a file's debug information, as it lies there */
+
+struct wanted {
+	uint64_t addr;
+	size_t index;
+	uint32_t scope; /* the innermost inlined function that holds it; 0: none */
+	bool done;
+};
+
+/* A function that was inlined. */
+struct scope {
+	Dwarf_Die die;
+	uint32_t parent; /* that it was inlined into; 0: no such */
+};
+
+struct pass {
+	struct wanted *wanted; /* by address */
+	size_t n;
+	VEC(struct scope) scopes; /* of this unit, from 1 */
+	VEC(size_t) claimed;	  /* wanted that this unit holds */
+	Dwarf_Die unit;
+	Dwarf_Files *files;
+	struct inline_place places[INLINES_MOST + 1];
+	char names[INLINES_MOST][NAME_BYTES_MOST];
+	inline_sink sink;
+	void *arg;
+};
+
+static void elf_freep(Elf **elf)
+{
+	elf_end(*elf);
+}
+
+static void dwarf_freep(Dwarf **dwarf)
+{
+	dwarf_end(*dwarf);
+}
+
+static void pass_close(struct pass **pass)
+{
+	if (!*pass)
+		return;
+	vec_free(&(*pass)->scopes);
+	vec_free(&(*pass)->claimed);
+	free((*pass)->wanted);
+	free(*pass);
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct wanted *x = a, *y = b;
+
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+/* The first that is wanted at or behind an address. */
+static size_t first_from(const struct pass *pass, uint64_t addr)
+{
+	size_t low = 0, high = pass->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (pass->wanted[middle].addr < addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Does a function's code hold wanted addresses? They are in scope then. At 0 is
+ * what the linker threw away. */
+static bool enter(struct pass *pass, Dwarf_Die *die, uint32_t scope)
+{
+	Dwarf_Addr base, start, end;
+	ptrdiff_t at = 0;
+	bool any = false;
+
+	while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0)
+		for (size_t i = first_from(pass, start);
+		     start && i < pass->n && pass->wanted[i].addr < end; i++) {
+			pass->wanted[i].scope = scope;
+			any = true;
+		}
+	return any;
+}
+
+static int enter_inlined(struct pass *pass, Dwarf_Die *die, uint32_t parent,
+			 uint32_t *ret_scope)
+{
+	uint32_t scope = (uint32_t)pass->scopes.n;
+
+	*ret_scope = 0;
+	if (scope > SCOPES_MOST || !enter(pass, die, scope))
+		return 0;
+	*ret_scope = scope;
+	return vec_push(&pass->scopes, ((struct scope){ *die, parent }));
+}
+
+static int visit_children(struct pass *pass, Dwarf_Die *of, uint32_t scope,
+			  unsigned int depth);
+
+static int visit(struct pass *pass, Dwarf_Die *die, uint32_t scope, unsigned int depth)
+{
+	uint32_t inner;
+	int err;
+
+	switch (dwarf_tag(die)) {
+	case DW_TAG_inlined_subroutine:
+		err = enter_inlined(pass, die, scope, &inner);
+		return err || !inner ? err : visit_children(pass, die, inner, depth);
+	case DW_TAG_subprogram: /* a lambda's lies in one whose code is elsewhere */
+		enter(pass, die, 0);
+		return visit_children(pass, die, 0, depth);
+	case DW_TAG_lexical_block:
+	case DW_TAG_try_block:
+	case DW_TAG_catch_block:
+	case DW_TAG_with_stmt:
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+	case DW_TAG_class_type:
+	case DW_TAG_structure_type:
+		return visit_children(pass, die, scope, depth);
+	default:
+		return 0;
+	}
+}
+
+static int visit_children(struct pass *pass, Dwarf_Die *of, uint32_t scope,
+			  unsigned int depth)
+{
+	Dwarf_Die die;
+	int err = 0;
+
+	if (depth == DEPTH_MOST || dwarf_child(of, &die))
+		return 0;
+	for (;;) {
+		Dwarf_Off before = dwarf_dieoffset(&die);
+
+		err = visit(pass, &die, scope, depth + 1);
+		/* one that is its own sibling would keep us here */
+		if (err || dwarf_siblingof(&die, &die) || dwarf_dieoffset(&die) <= before)
+			return err;
+	}
+}
+
+/* False: it has none. */
+static bool name_of(Dwarf_Die *die, char *out)
+{
+	Dwarf_Attribute attr;
+	const char *name = dwarf_formstring(
+		dwarf_attr_integrate(die, DW_AT_linkage_name, &attr)
+			?: dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attr));
+
+	if (!name)
+		name = dwarf_diename(die);
+	return name && demangle(out, NAME_BYTES_MOST, name, strlen(name));
+}
+
+static uint32_t number_of(Dwarf_Die *die, unsigned int name)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word value;
+
+	if (dwarf_formudata(dwarf_attr(die, name, &attr), &value) || value > UINT32_MAX)
+		return 0;
+	return (uint32_t)value;
+}
+
+static void set_line(struct inline_place *place, const char *file, uint32_t line)
+{
+	place->file = file ? file : "";
+	place->line = file ? line : 0;
+}
+
+static int deliver(struct pass *pass, struct wanted *wanted)
+{
+	Dwarf_Line *row = dwarf_getsrc_die(&pass->unit, wanted->addr);
+	const char *file = row ? dwarf_linesrc(row, NULL, NULL) : NULL;
+	struct inline_place *place = pass->places;
+	size_t n = 0;
+	int line = 0;
+
+	if (row && dwarf_lineno(row, &line))
+		line = 0;
+	set_line(place, file, (uint32_t)line);
+	for (uint32_t i = wanted->scope; i; i = pass->scopes.items[i].parent) {
+		Dwarf_Die *die = &pass->scopes.items[i].die;
+
+		/* one without a name counts for its caller */
+		if (n < INLINES_MOST && name_of(die, pass->names[n])) {
+			place->name = pass->names[n++];
+			place++;
+		}
+		file = pass->files ? dwarf_filesrc(pass->files,
+						   number_of(die, DW_AT_call_file), NULL,
+						   NULL)
+				   : NULL;
+		set_line(place, file, number_of(die, DW_AT_call_line));
+	}
+	place->name = "";
+	wanted->done = true;
+	return n || *place->file
+		       ? pass->sink(pass->arg, wanted->index, pass->places, n + 1)
+		       : 0;
+}
+
+/* The wanted addresses that the unit says to hold, and that no other held. */
+static int claim(struct pass *pass)
+{
+	Dwarf_Addr base, start, end;
+	ptrdiff_t at = 0;
+	int err = 0;
+
+	pass->claimed.n = 0;
+	while (!err && (at = dwarf_ranges(&pass->unit, at, &base, &start, &end)) > 0)
+		for (size_t i = first_from(pass, start);
+		     !err && i < pass->n && pass->wanted[i].addr < end; i++) {
+			pass->wanted[i].scope = 0;
+			if (!pass->wanted[i].done)
+				err = vec_push(&pass->claimed, i);
+		}
+	return err;
+}
+
+static int read_unit(struct pass *pass)
+{
+	size_t n_files;
+	int err = claim(pass);
+
+	if (err || !pass->claimed.n)
+		return err;
+	pass->scopes.n = 0;
+	err = vec_push(&pass->scopes, (struct scope){ 0 });
+	if (!err)
+		err = visit_children(pass, &pass->unit, 0, 0);
+	if (dwarf_getsrcfiles(&pass->unit, &pass->files, &n_files))
+		pass->files = NULL;
+	for (size_t i = 0; err >= 0 && i < pass->claimed.n; i++) {
+		struct wanted *wanted = &pass->wanted[pass->claimed.items[i]];
+
+		if (!wanted->done)
+			err = deliver(pass, wanted);
+	}
+	return err < 0 ? err : pass->sink(pass->arg, 0, NULL, 0);
+}
+
+static int read_units(struct pass *pass, Dwarf *dwarf)
+{
+	Dwarf_CU *unit = NULL;
+	uint8_t type;
+	int more = 0, err = 0;
+
+	while (err >= 0 && !(more = dwarf_get_units(dwarf, unit, &unit, NULL, &type,
+						    &pass->unit, NULL)))
+		if (type == DW_UT_compile || type == DW_UT_skeleton)
+			err = read_unit(pass);
+	if (err >= 0 && more < 0)
+		return fail(-EBADMSG, "debug information: %s", dwarf_errmsg(-1));
+	return err < 0 ? err : 0;
+}
+
+/* Also where it is more than is read. */
+static int has_debug_information(Elf *elf, bool *ret)
+{
+	Elf_Scn *section = NULL;
+	uint64_t bytes = 0;
+	GElf_Shdr sh;
+	size_t names;
+
+	*ret = false;
+	if (elf_getshdrstrndx(elf, &names))
+		return 0;
+	while ((section = elf_nextscn(elf, section))) {
+		const char *name = gelf_getshdr(section, &sh)
+					   ? elf_strptr(elf, names, sh.sh_name)
+					   : NULL;
+
+		if (!name || sh.sh_type == SHT_NOBITS ||
+		    (strncmp(name, ".debug_", 7) && strncmp(name, ".zdebug_", 8)))
+			continue;
+		*ret = *ret || !strcmp(strchr(name, '_'), "_info");
+		if (sh.sh_size > BYTES_MOST - bytes)
+			return fail(-EFBIG, "more debug information than is read");
+		bytes += sh.sh_size;
+	}
+	return 0;
+}
+
+static int read_file(struct pass *pass, int fd)
+{
+	__attribute__((cleanup(elf_freep))) Elf *elf = NULL;
+	__attribute__((cleanup(dwarf_freep))) Dwarf *dwarf = NULL;
+	bool has;
+	int err;
+
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (!elf || elf_kind(elf) != ELF_K_ELF)
+		return fail(-ENOEXEC, "not an ELF file");
+	err = has_debug_information(elf, &has);
+	if (err || !has)
+		return err;
+	dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+	if (!dwarf)
+		return fail(-EBADMSG, "debug information: %s", dwarf_errmsg(-1));
+	return read_units(pass, dwarf);
+}
+
+int elf_inlines(int fd, const uint64_t *addrs, size_t n, inline_sink sink, void *arg)
+{
+	__attribute__((cleanup(pass_close))) struct pass *pass = calloc(1, sizeof(*pass));
+
+	if (!pass || !(pass->wanted = calloc(n + 1, sizeof(*pass->wanted))))
+		return fail(-ENOMEM, "no memory for %zu addresses", n);
+	for (size_t i = 0; i < n; i++)
+		pass->wanted[i] = (struct wanted){ .addr = addrs[i], .index = i };
+	qsort(pass->wanted, n, sizeof(*pass->wanted), by_address);
+	pass->n = n;
+	pass->sink = sink;
+	pass->arg = arg;
+	return read_file(pass, fd);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which functions were inlined at an address, and which lines of source they and
+ * their calls are of, by a file's debug information. Foreign bytes: run in the
+ * parse worker.
+ */
+#ifndef WEFT_OBJ_INLINES_H
+#define WEFT_OBJ_INLINES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define INLINES_MOST 64 /* within each other; what is deeper is left out */
+
+/* A function at an address, and the line that it is at there. */
+struct inline_place {
+	const char *name; /* demangled and clean; "": whatever the symbol names */
+	const char *file; /* as the file says; "": not known */
+	uint32_t line;
+};
+
+/*
+ * places: n of them, the innermost first, borrowed for the call. The last is the
+ * function that is no inlined one. n is 0 now and then, when something came that
+ * is better passed on than held back. A negative return ends the pass.
+ */
+typedef int (*inline_sink)(void *arg, size_t index, const struct inline_place *places,
+			   size_t n);
+
+/* addrs: as linked, in any order, distinct, n of them. 0 or a negative errno:
+ * -EBADMSG of what can't be read, -EFBIG of what is too much. What debug
+ * information does not cover is not called back. */
+int elf_inlines(int fd, const uint64_t *addrs, size_t n, inline_sink sink, void *arg);
+
+#endif
