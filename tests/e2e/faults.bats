@@ -58,6 +58,24 @@ parser_of() {
 	grep -q '^beta;.*;beta_work;beta_burn ' out
 }
 
+@test "processes whose end was lost are not known for ever" {
+	# on one CPU, as the ring that they are told by is
+	for _ in {1..20}; do start taskset -c 0 sleep 30; done
+	sleepers=("${pids[@]}")
+	start_recorder -F 99 -o out --stats-json stats
+	recorder_runs
+	kill -STOP "$recorder"
+	# more than it holds, so that what comes then is lost
+	taskset -c 0 "$E2E_BIN/target" storm 3000 4000 /bin/true
+	kill -9 "${sleepers[@]}"
+	kill -CONT "$recorder"
+	for _ in {1..50}; do sleep 0.05; done
+	kill -INT "$recorder"
+	recorder_ends
+	[ "$(jq .processes.records_lost stats)" -gt 0 ] || skip "nothing was lost"
+	jq -e '.processes.ended_unheard >= 15' stats || { jq -c .processes stats; false; }
+}
+
 @test "a full disk: the folded file" {
 	small_disk
 	start "$E2E_BIN/alpha"

@@ -145,9 +145,10 @@ static void json_user_half(struct str *out, const struct stats *stats)
 {
 	str_addf(out,
 		 "\"processes\":{\"seen\":%" PRIu64 ",\"records\":%" PRIu64
-		 ",\"records_lost\":%" PRIu64 ",\"refused\":%" PRIu64 "},",
+		 ",\"records_lost\":%" PRIu64 ",\"ended_unheard\":%" PRIu64
+		 ",\"refused\":%" PRIu64 "},",
 		 stats->processes.seen, stats->processes.records, stats->processes.lost,
-		 stats->processes.refused);
+		 stats->processes.unheard, stats->processes.refused);
 	json_published(out, &stats->published);
 	str_addf(out,
 		 "\"files\":{\"opened\":%lu,\"unreadable\":%lu,\"unparsable\":%lu,"

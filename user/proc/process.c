@@ -302,7 +302,11 @@ static void apply_exit(struct process_table *table, const struct side_event *eve
 
 	if (!process)
 		return;
-	if (event->pid == event->tid)
+	if (!event->tid) {
+		process->threads = 0;
+		table->counts.unheard += !process->ended_ns;
+	}
+	if (!event->tid || event->pid == event->tid)
 		process->leader_ended = true;
 	else if (process->threads)
 		process->threads--;

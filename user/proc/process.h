@@ -54,6 +54,7 @@ struct process_counts {
 	uint64_t seen;	  /* processes and their execs */
 	uint64_t records; /* side events applied */
 	uint64_t lost;	  /* side events that the kernel lost */
+	uint64_t unheard; /* ends that only /proc told, since records were lost */
 	uint64_t refused; /* processes or mappings beyond the limits */
 };
 

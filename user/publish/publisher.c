@@ -114,6 +114,11 @@ void publisher_free(struct publisher *p)
 	free(p);
 }
 
+const struct process_table *publisher_processes(const struct publisher *p)
+{
+	return p->processes;
+}
+
 struct files *publisher_files(struct publisher *p)
 {
 	return p->files;

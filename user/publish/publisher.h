@@ -58,6 +58,8 @@ bool publisher_is_unsure(const struct publisher *publisher);
 /* Mappings born after this are late: their delay is measured. */
 void publisher_started(struct publisher *publisher, uint64_t now_ns);
 
+/* As they are now, ahead of those that samples are named by. */
+const struct process_table *publisher_processes(const struct publisher *publisher);
 struct files *publisher_files(struct publisher *publisher);
 
 void publisher_count(const struct publisher *publisher, struct publisher_counts *ret);
