@@ -149,6 +149,55 @@ parser_of() {
 	grep -q '^alpha;.*;alpha_work;alpha_burn ' out
 }
 
+# PID: it is killed, and the pid is beta's
+give_to_beta() {
+	kill -9 "$1"
+	wait_for eval "! kill -0 $1 2>/dev/null"
+	start_as "$1" "$E2E_BIN/beta"
+	wait_for grep -qs beta "/proc/$last_pid/comm"
+}
+
+@test "whoever has the pid of one that has ended is not sampled" {
+	for option in -p -t; do
+		start "$E2E_BIN/alpha"
+		first=$last_pid
+		start_target deep 10
+		start_recorder -F 999 $option "$first,$last_pid" -o out --stats-json stats
+		recorder_runs
+		sleep 1 # on a busy machine its first look takes as long
+		give_to_beta "$first"
+		sleep 0.5
+		kill -INT "$recorder"
+		recorder_ends
+		stop_all
+		adds_up out stats
+		grep -q '^alpha;.*;alpha_work;alpha_burn ' out
+		grep -q '^target;' out
+		run ! grep -i beta out
+	done
+}
+
+@test "whoever has the pid of one that has ended does not keep its recording up" {
+	for option in -p -t; do
+		start "$E2E_BIN/alpha"
+		first=$last_pid
+		start_recorder -F 999 $option "$first" -o out --stats-json stats
+		recorder_runs
+		sleep 1 # on a busy machine its first look takes as long
+		# so that it can't see that the pid is nobody's for a moment
+		kill -STOP "$recorder"
+		give_to_beta "$first"
+		sleep 0.3
+		kill -CONT "$recorder"
+		recorder_ends 5
+		stop_all
+		adds_up out stats
+		grep -q "^weft: \(process\|thread\) $first has ended" err
+		grep -q '^alpha;.*;alpha_work;alpha_burn ' out
+		run ! grep -i beta out
+	done
+}
+
 @test "a thread that ends, ends its recording" {
 	start "$E2E_BIN/alpha" 2000
 	start_recorder -t "$last_pid" -o out

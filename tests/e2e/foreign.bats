@@ -106,16 +106,6 @@ start_jit() {
 	grep -qF ';good:name?[31m? 12_[j] ' out
 }
 
-# PID: starts a process that has it, $last_pid; it must have been given back
-start_as() {
-	for _ in {1..50}; do
-		echo $(($1 - 1)) >/proc/sys/kernel/ns_last_pid
-		start sleep 30
-		[ "$last_pid" != "$1" ] || return 0
-	done
-	skip "another process took the pid"
-}
-
 @test "perf maps: not that of another process with the pid" {
 	[ -w /proc/sys/kernel/ns_last_pid ] || skip "no pid can be chosen here"
 	start_recorder -F 999 -o out
@@ -125,7 +115,7 @@ start_as() {
 	sleep 0.4
 	kill -9 "$first"
 	wait_for eval "! kill -0 $first"
-	start_as "$first"
+	start_as "$first" sleep 30
 	echo '1000 7fffffffe000 of_another' >"$map"
 	sleep 0.2
 	kill -INT "$recorder"
