@@ -138,6 +138,26 @@ teardown() {
 	[ "$(find . -name '*.part' | wc -l)" -eq 0 ]
 }
 
+@test "a second Ctrl-C leaves no tape that it does not name" {
+	start_busy
+	mkfifo stats
+	"$WEFT" record -p "$busy_pid" -o out --stats-json stats --tape tape 2>err 3>&- &
+	recorder=$!
+	sleep 1
+	kill -INT $recorder
+	sleep 0.5
+	kill -INT $recorder
+	wait $recorder && false
+	[ ! -e tape ]
+	left=$(find . -name '*.part')
+	[ "$left" = "./tape.$recorder.part" ]
+	grep -qx "weft: tape.$recorder.part holds what was written until now" err
+	# and it can be read
+	run --separate-stderr weft report -q --tape "$left" -o again
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"cut short"* ]]
+}
+
 @test "the end of the process ends the recording" {
 	sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done' 3>&- &
 	timeout 20 "$WEFT" record -q -p $! -o out

@@ -325,6 +325,8 @@ int recording_drain(struct recording *r)
 
 	if (!err)
 		err = advance(r, UINT64_MAX);
+	if (r->tape)
+		tape_flush(r->tape);
 	if (!err)
 		err = publisher_flush(r->publisher, LAST_SCAN_MS);
 	return err < 0 ? err : 0;
