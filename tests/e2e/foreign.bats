@@ -124,6 +124,31 @@ start_jit() {
 	run ! grep of_another out
 }
 
+@test "perf maps: one that has ended still has only its user's" {
+	folder=$(mktemp -d /tmp/weft-e2e.XXXXXX)
+	maps=("$folder/target")
+	cp "$E2E_BIN/target" "$folder"
+	chmod 777 "$folder"
+	for owner in 65534 65533; do
+		start setpriv --reuid=65534 --regid=65534 --clear-groups \
+			"$folder/target" jit "$folder/map" "%s of_$owner"$'\n'
+		wait_for test -s "$folder/map"
+		wait_for grep -qs target "/proc/$last_pid/comm"
+		maps+=("/tmp/perf-$last_pid.map")
+		mv "$folder/map" "/tmp/perf-$last_pid.map"
+		chown $owner "/tmp/perf-$last_pid.map"
+	done
+	start_recorder -F 999 -p "$(of_all)" -o out --stats-json stats
+	recorder_runs
+	kill -9 "${pids[0]}" "${pids[1]}"
+	recorder_ends
+	rm -r "$folder"
+	is_clean out
+	grep -qF ';of_65534_[j] ' out
+	run ! grep -F of_65533 out
+	jq -e '.symbols.foreign_maps == 1' stats
+}
+
 @test "perf maps: links, FIFOs, 5 GB, another's, folders" {
 	maps=()
 	start_target jit link.map $'%s through_link\n'

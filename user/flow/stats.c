@@ -157,9 +157,10 @@ static void json_user_half(struct str *out, const struct stats *stats)
 		 stats->files.over_limit, stats->files.overwritten);
 	str_addf(out,
 		 "\"worker\":{\"requests\":%lu,\"failed\":%lu,\"restarts\":%lu},"
-		 "\"symbols\":{\"modules\":%lu,\"failed\":%lu}",
+		 "\"symbols\":{\"modules\":%lu,\"failed\":%lu,\"foreign_maps\":%lu}",
 		 stats->worker.requests, stats->worker.failed, stats->worker.restarts,
-		 stats->symbols.modules, stats->symbols.failed);
+		 stats->symbols.modules, stats->symbols.failed,
+		 stats->symbols.foreign_maps);
 }
 
 void stats_json(struct str *out, const struct stats *stats)

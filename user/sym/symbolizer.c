@@ -132,12 +132,15 @@ static int name_jit(const struct symbol_sources *sources, uint32_t module,
 {
 	const struct module *jit = module_get(sources->modules, module);
 	const struct process *now = process_get(sources->processes, jit->pid);
+	struct owner owner = files_owner(sources->files, module);
 	AUTO_CLOSE int fd = -1;
 	int err;
 
 	if (now && now->life != jit->life) /* the map is another's by now */
 		return -ESRCH;
-	err = open_perf_map((pid_t)jit->pid, PERF_MAP_MOST, &fd);
+	if (!owner.known)
+		owner.inner_pid = (pid_t)jit->pid;
+	err = open_perf_map((pid_t)jit->pid, &owner, PERF_MAP_MOST, &fd);
 	if (err) /* most generated code has none, and -ENOENT is no news */
 		return err == -ENOENT ? 0 : err;
 	return read_names(sources, NAMES_PERF_MAP, fd, batch);
@@ -195,6 +198,9 @@ static int name_all(const struct symbol_sources *sources, struct names *names,
 			return err;
 		if (err)
 			counts->failed++;
+		if (err == -EPERM &&
+		    module_get(sources->modules, wants[i].module)->kind == MODULE_JIT)
+			counts->foreign_maps++;
 	}
 	error_clear();
 	return 0;

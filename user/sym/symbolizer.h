@@ -12,7 +12,8 @@
 
 struct symbolizer_counts {
 	unsigned long modules;
-	unsigned long failed; /* modules whose names could not be read */
+	unsigned long failed;	    /* modules whose names could not be read */
+	unsigned long foreign_maps; /* perf maps of users who are not the process's */
 };
 
 /* Where names are looked for. All are borrowed. */
