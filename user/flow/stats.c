@@ -118,10 +118,11 @@ static void json_cache(struct str *out, const struct lookup_counts *counts)
 static void json_published(struct str *out, const struct publisher_counts *counts)
 {
 	str_addf(out,
-		 "\"keys\":{\"processes\":%lu,\"refused\":%lu,\"stale\":%lu,"
+		 "\"keys\":{\"processes\":%lu,\"crowded\":%lu,\"overfull\":%lu,"
+		 "\"refused\":%lu,\"stale\":%lu,"
 		 "\"delay_most_ns\":%" PRIu64 "},",
-		 counts->processes, counts->refused, counts->stale,
-		 counts->delays.keyed_most_ns);
+		 counts->processes, counts->crowded, counts->overfull, counts->refused,
+		 counts->stale, counts->delays.keyed_most_ns);
 	str_addf(out,
 		 "\"late_mappings\":{\"measured\":%lu,\"median_ns\":%" PRIu64
 		 ",\"p90_ns\":%" PRIu64 ",\"p99_ns\":%" PRIu64 ",\"most_ns\":%" PRIu64
@@ -223,6 +224,11 @@ static void summary_async(struct str *out, const struct stats *stats)
 	if (profile->samples.unmatched)
 		str_addf(out, "            %5.1f %%  did not meet an async root\n",
 			 percent(profile->samples.unmatched, profile->samples.total));
+	if (stats->published.overfull)
+		str_addf(out,
+			 "            %lu processes use more than %d async keys at once: "
+			 "not all are followed\n",
+			 stats->published.overfull, KEYS_MOST);
 	if (stats->published.delays.measured)
 		str_addf(out,
 			 "            new mappings were ready after %.1f ms (median), "

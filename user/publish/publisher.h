@@ -29,6 +29,8 @@ struct publisher_config {
 struct publisher_counts {
 	unsigned long processes; /* with a key, each life once */
 	unsigned long refused;	 /* map full, identity hidden */
+	unsigned long crowded;	 /* of these, with more keys than ticks look at */
+	unsigned long overfull;	 /* of these, with more keys set than that */
 	unsigned long stale;	 /* published anew because a sample said so */
 	struct delay_summary delays;
 	struct tables_counts tables;
