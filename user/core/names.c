@@ -7,7 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
-#define STRINGS_MOST (16u << 20)
+#define STRINGS_MOST	  (16u << 20)
+#define STRING_BYTES_MOST (256u << 20)
 
 struct entry {
 	uint32_t name; /* string id + 1, 0 = none */
@@ -17,6 +18,7 @@ struct entry {
 struct names {
 	struct intern *strings;
 	VEC(struct entry) by_frame;
+	uint64_t refused;
 };
 
 void names_free(struct names *names)
@@ -36,6 +38,7 @@ int names_new(struct names **ret)
 
 	if (err)
 		return err;
+	intern_limit_bytes(names->strings, STRING_BYTES_MOST);
 	*ret = GIVE(names);
 	return 0;
 }
@@ -63,10 +66,19 @@ int names_set(struct names *names, uint32_t frame, const char *name)
 	if (err || entry->name)
 		return err;
 	err = intern_id(names->strings, name, strlen(name), &id);
+	if (err == INTERN_FULL) {
+		names->refused++;
+		return 0;
+	}
 	if (err)
-		return err < 0 ? err : fail(-ENOSPC, "too many distinct names");
+		return err;
 	entry->name = id + 1;
 	return 0;
+}
+
+uint64_t names_refused(const struct names *names)
+{
+	return names->refused;
 }
 
 const char *names_get(const struct names *names, uint32_t frame)

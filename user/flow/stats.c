@@ -93,14 +93,14 @@ static void json_samples(struct str *out, const struct stats *stats)
 		 "\"samples\":{\"total\":%" PRIu64 ",\"in_kernel\":%" PRIu64
 		 ",\"unproven\":%" PRIu64 ",\"async\":%" PRIu64 ",\"unmatched\":%" PRIu64
 		 ",\"stale\":%" PRIu64 ",\"no_slot\":%" PRIu64 ",\"awaited\":%" PRIu64
-		 ",\"refused\":%" PRIu64 ",\"whole\":%" PRIu64 ",\"doubted\":%" PRIu64
-		 ",\"distinct_stacks\":%zu},",
+		 ",\"refused\":%" PRIu64 ",\"no_place\":%" PRIu64 ",\"whole\":%" PRIu64
+		 ",\"doubted\":%" PRIu64 ",\"distinct_stacks\":%zu},",
 		 profile->samples.total, profile->samples.in_kernel,
 		 profile->samples.unproven, profile->samples.async,
 		 profile->samples.unmatched, profile->samples.stale,
 		 profile->samples.no_slot, profile->samples.awaited,
-		 profile->samples.refused, stats->notes.whole, stats->notes.doubted,
-		 intern_count(profile->stacks));
+		 profile->samples.refused, profile->samples.no_place, stats->notes.whole,
+		 stats->notes.doubted, intern_count(profile->stacks));
 }
 
 static void json_cache(struct str *out, const struct lookup_counts *counts)
@@ -158,9 +158,10 @@ static void json_user_half(struct str *out, const struct stats *stats)
 		 stats->files.over_limit, stats->files.overwritten);
 	str_addf(out,
 		 "\"worker\":{\"requests\":%lu,\"failed\":%lu,\"restarts\":%lu},"
-		 "\"symbols\":{\"modules\":%lu,\"failed\":%lu,\"foreign_maps\":%lu}",
+		 "\"symbols\":{\"modules\":%lu,\"failed\":%lu,\"refused\":%lu,\"foreign_"
+		 "maps\":%lu}",
 		 stats->worker.requests, stats->worker.failed, stats->worker.restarts,
-		 stats->symbols.modules, stats->symbols.failed,
+		 stats->symbols.modules, stats->symbols.failed, stats->symbols.refused,
 		 stats->symbols.foreign_maps);
 }
 
@@ -238,6 +239,26 @@ static void summary_async(struct str *out, const struct stats *stats)
 			 (double)stats->published.delays.most_ns / 1e6);
 }
 
+/* Nobody meets these who does not want to. */
+static void summary_limits(struct str *out, const struct stats *stats)
+{
+	const struct {
+		uint64_t n;
+		const char *what;
+	} limits[] = {
+		{ stats->processes.refused, "processes, mappings or files" },
+		{ stats->profile->samples.no_place, "frames" },
+		{ stats->symbols.refused, "names" },
+	};
+
+	for (size_t i = 0; i < sizeof(limits) / sizeof(*limits); i++)
+		if (limits[i].n)
+			str_addf(out,
+				 "            %" PRIu64
+				 " %s were left out: more than weft keeps\n",
+				 limits[i].n, limits[i].what);
+}
+
 static void summary_losses(struct str *out, const struct stats *stats)
 {
 	const struct ledger *ledger = &stats->totals.ledger;
@@ -294,6 +315,7 @@ void stats_summary(struct str *out, const struct stats *stats)
 	summary_endings(out, stats);
 	summary_async(out, stats);
 	summary_losses(out, stats);
+	summary_limits(out, stats);
 }
 
 size_t stats_to_tape(const struct stats *stats, uint64_t numbers[TAPE_TOTALS_MOST])

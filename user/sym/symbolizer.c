@@ -224,21 +224,23 @@ int symbolize(struct names *names, const struct profile *profile,
 {
 	size_t n = intern_count(profile->frames);
 	AUTO_FREE struct want *wants = calloc(n + 1, sizeof(*wants));
+	int err = 0;
 
 	files_drop_overwritten(sources->files);
 	if (!wants)
 		return fail(-ENOMEM, "no memory for %zu frames", n);
 	for (uint32_t id = 0; id < n; id++) {
 		const struct frame *frame = profile_frame(profile, id);
-		int err = frame->returned == FRAME_IS_LABEL
-				  ? name_label(names, profile, id)
-				  : 0;
 
+		if (frame->returned == FRAME_IS_LABEL)
+			err = name_label(names, profile, id);
 		if (err)
 			return err;
 		wants[id] = (struct want){ frame->module, id,
 					   frame->offset - (frame->returned == 1) };
 	}
 	qsort(wants, n, sizeof(*wants), by_module_and_address);
-	return name_all(sources, names, wants, n, ret_counts);
+	err = name_all(sources, names, wants, n, ret_counts);
+	ret_counts->refused = names_refused(names);
+	return err;
 }

@@ -13,6 +13,7 @@
 struct symbolizer_counts {
 	unsigned long modules;
 	unsigned long failed;	    /* modules whose names could not be read */
+	unsigned long refused;	    /* names, beyond what is kept of them */
 	unsigned long foreign_maps; /* perf maps of users who are not the process's */
 };
 
