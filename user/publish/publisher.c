@@ -46,6 +46,7 @@ struct publisher {
 	VEC(uint32_t) tabled; /* modules whose tables came */
 	struct delays *delays;
 	struct publisher_counts counts;
+	struct log_pace pace; /* any process that execs makes it fail */
 	int err; /* the first one that a callback met; they can't return it */
 };
 
@@ -102,6 +103,7 @@ void publisher_free(struct publisher *p)
 	for (size_t i = 0; (told = hmap_next(&p->told, &i));)
 		free(told);
 	hmap_free(&p->told);
+	log_pace_end(&p->pace);
 	vec_free(&p->dirty);
 	vec_free(&p->young);
 	vec_free(&p->keyed);
@@ -345,7 +347,6 @@ static void note_keys(struct publisher *p, struct told *told,
 		      const struct key_count *keys)
 {
 	bool overfull = keys->set > KEYS_MOST;
-
 	bool crowded = keys->candidates > KEYS_MOST;
 
 	p->counts.overfull += overfull && !told->is_overfull;
@@ -400,7 +401,7 @@ static int tell(struct publisher *p, const struct process *process, struct told 
 		err = published_put(&p->config.maps, (pid_t)process->tgid, &what);
 	if (err) { /* gone meanwhile, hidden, or no room: it goes unseen */
 		p->counts.refused += err != -ESRCH && !told->is_young;
-		log_verbose("%s", error_sentence());
+		log_verbose_paced(&p->pace, "%s", error_sentence());
 		error_clear();
 		return 0;
 	}
