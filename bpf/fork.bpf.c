@@ -33,6 +33,13 @@ static __always_inline void inherit_family(__u32 parent_tgid, __u32 child_tgid)
 		bpf_map_delete_elem(&wanted_pids, &child_tgid);
 }
 
+/* Whoever begins now is not the one that was asked for by this number. */
+static __always_inline void forget_wanted(__u32 pid)
+{
+	if (bpf_map_lookup_elem(&wanted_pids, &pid))
+		bpf_map_delete_elem(&wanted_pids, &pid);
+}
+
 SEC("raw_tp/sched_process_fork")
 int process_fork(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -41,6 +48,8 @@ int process_fork(struct bpf_raw_tracepoint_args *ctx)
 	__u32 parent_tgid = BPF_CORE_READ(parent, tgid);
 	__u32 child_tgid = BPF_CORE_READ(child, tgid);
 
+	if (knobs.filters & (FILTER_TGID | FILTER_TID) && !knobs.follow_forks)
+		forget_wanted(BPF_CORE_READ(child, pid));
 	if (parent_tgid == child_tgid) /* a thread */
 		return 0;
 	inherit_keys(parent, parent_tgid, child, child_tgid);

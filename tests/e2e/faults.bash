@@ -24,6 +24,21 @@ start() {
 	pids+=($!)
 }
 
+# PID COMMAND…: the same, as a process that has this pid, which was given back
+start_as() {
+	local pid=$1
+	shift
+
+	[ -w /proc/sys/kernel/ns_last_pid ] || skip "no pid can be chosen here"
+	for _ in {1..50}; do
+		echo $((pid - 1)) >/proc/sys/kernel/ns_last_pid
+		start "$@"
+		[ "$last_pid" != "$pid" ] || return 0
+		kill -9 "$last_pid"
+	done
+	skip "another process took the pid"
+}
+
 start_target() {
 	start "$E2E_BIN/target" "$@"
 	wait_for grep -qs ready "ready.$((${#pids[@]} - 1))"

@@ -58,6 +58,24 @@ parser_of() {
 	grep -q '^beta;.*;beta_work;beta_burn ' out
 }
 
+@test "processes whose end was lost are not known for ever" {
+	# on one CPU, as the ring that they are told by is
+	for _ in {1..20}; do start taskset -c 0 sleep 30; done
+	sleepers=("${pids[@]}")
+	start_recorder -F 99 -o out --stats-json stats
+	recorder_runs
+	kill -STOP "$recorder"
+	# more than it holds, so that what comes then is lost
+	taskset -c 0 "$E2E_BIN/target" storm 3000 4000 /bin/true
+	kill -9 "${sleepers[@]}"
+	kill -CONT "$recorder"
+	for _ in {1..50}; do sleep 0.05; done
+	kill -INT "$recorder"
+	recorder_ends
+	[ "$(jq .processes.records_lost stats)" -gt 0 ] || skip "nothing was lost"
+	jq -e '.processes.ended_unheard >= 15' stats || { jq -c .processes stats; false; }
+}
+
 @test "a full disk: the folded file" {
 	small_disk
 	start "$E2E_BIN/alpha"
@@ -129,6 +147,55 @@ parser_of() {
 	kill -9 "$(cat zombie)"
 	recorder_ends 5
 	grep -q '^alpha;.*;alpha_work;alpha_burn ' out
+}
+
+# PID: it is killed, and the pid is beta's
+give_to_beta() {
+	kill -9 "$1"
+	wait_for eval "! kill -0 $1 2>/dev/null"
+	start_as "$1" "$E2E_BIN/beta"
+	wait_for grep -qs beta "/proc/$last_pid/comm"
+}
+
+@test "whoever has the pid of one that has ended is not sampled" {
+	for option in -p -t; do
+		start "$E2E_BIN/alpha"
+		first=$last_pid
+		start_target deep 10
+		start_recorder -F 999 $option "$first,$last_pid" -o out --stats-json stats
+		recorder_runs
+		sleep 1 # on a busy machine its first look takes as long
+		give_to_beta "$first"
+		sleep 0.5
+		kill -INT "$recorder"
+		recorder_ends
+		stop_all
+		adds_up out stats
+		grep -q '^alpha;.*;alpha_work;alpha_burn ' out
+		grep -q '^target;' out
+		run ! grep -i beta out
+	done
+}
+
+@test "whoever has the pid of one that has ended does not keep its recording up" {
+	for option in -p -t; do
+		start "$E2E_BIN/alpha"
+		first=$last_pid
+		start_recorder -F 999 $option "$first" -o out --stats-json stats
+		recorder_runs
+		sleep 1 # on a busy machine its first look takes as long
+		# so that it can't see that the pid is nobody's for a moment
+		kill -STOP "$recorder"
+		give_to_beta "$first"
+		sleep 0.3
+		kill -CONT "$recorder"
+		recorder_ends 5
+		stop_all
+		adds_up out stats
+		grep -q "^weft: \(process\|thread\) $first has ended" err
+		grep -q '^alpha;.*;alpha_work;alpha_burn ' out
+		run ! grep -i beta out
+	done
 }
 
 @test "a thread that ends, ends its recording" {

@@ -106,16 +106,6 @@ start_jit() {
 	grep -qF ';good:name?[31m? 12_[j] ' out
 }
 
-# PID: starts a process that has it, $last_pid; it must have been given back
-start_as() {
-	for _ in {1..50}; do
-		echo $(($1 - 1)) >/proc/sys/kernel/ns_last_pid
-		start sleep 30
-		[ "$last_pid" != "$1" ] || return 0
-	done
-	skip "another process took the pid"
-}
-
 @test "perf maps: not that of another process with the pid" {
 	[ -w /proc/sys/kernel/ns_last_pid ] || skip "no pid can be chosen here"
 	start_recorder -F 999 -o out
@@ -125,13 +115,38 @@ start_as() {
 	sleep 0.4
 	kill -9 "$first"
 	wait_for eval "! kill -0 $first"
-	start_as "$first"
+	start_as "$first" sleep 30
 	echo '1000 7fffffffe000 of_another' >"$map"
 	sleep 0.2
 	kill -INT "$recorder"
 	recorder_ends
 	grep -qE '^target;.*\[jit\]\+0x[0-9a-f]+_\[j\] ' out
 	run ! grep of_another out
+}
+
+@test "perf maps: one that has ended still has only its user's" {
+	folder=$(mktemp -d /tmp/weft-e2e.XXXXXX)
+	maps=("$folder/target")
+	cp "$E2E_BIN/target" "$folder"
+	chmod 777 "$folder"
+	for owner in 65534 65533; do
+		start setpriv --reuid=65534 --regid=65534 --clear-groups \
+			"$folder/target" jit "$folder/map" "%s of_$owner"$'\n'
+		wait_for test -s "$folder/map"
+		wait_for grep -qs target "/proc/$last_pid/comm"
+		maps+=("/tmp/perf-$last_pid.map")
+		mv "$folder/map" "/tmp/perf-$last_pid.map"
+		chown $owner "/tmp/perf-$last_pid.map"
+	done
+	start_recorder -F 999 -p "$(of_all)" -o out --stats-json stats
+	recorder_runs
+	kill -9 "${pids[0]}" "${pids[1]}"
+	recorder_ends
+	rm -r "$folder"
+	is_clean out
+	grep -qF ';of_65534_[j] ' out
+	run ! grep -F of_65533 out
+	jq -e '.symbols.foreign_maps == 1' stats
 }
 
 @test "perf maps: links, FIFOs, 5 GB, another's, folders" {

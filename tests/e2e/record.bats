@@ -138,6 +138,26 @@ teardown() {
 	[ "$(find . -name '*.part' | wc -l)" -eq 0 ]
 }
 
+@test "a second Ctrl-C leaves no tape that it does not name" {
+	start_busy
+	mkfifo stats
+	"$WEFT" record -p "$busy_pid" -o out --stats-json stats --tape tape 2>err 3>&- &
+	recorder=$!
+	sleep 1
+	kill -INT $recorder
+	sleep 0.5
+	kill -INT $recorder
+	wait $recorder && false
+	[ ! -e tape ]
+	left=$(find . -name '*.part')
+	[ "$left" = "./tape.$recorder.part" ]
+	grep -qx "weft: tape.$recorder.part holds what was written until now" err
+	# and it can be read
+	run --separate-stderr weft report -q --tape "$left" -o again
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"cut short"* ]]
+}
+
 @test "the end of the process ends the recording" {
 	sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done' 3>&- &
 	timeout 20 "$WEFT" record -q -p $! -o out
@@ -378,4 +398,41 @@ teardown() {
 		--filter "container=weft-e2e-$$.service" --json | jq .total)
 	[ "$total" -gt 100 ]
 	[ $((inside * 100)) -ge $((total * 98)) ] || { echo "$inside of $total"; false; }
+}
+
+# roots with seven more key variables, which come first and are never set
+build_crowd() {
+	local top=$BATS_TEST_DIRNAME/../..
+
+	for i in {1..7}; do
+		cat <<-END
+			static unsigned decoy$i = -1u;
+			asm(".pushsection .note.weft, \"a\", %note\\n.balign 4\\n"
+			    ".4byte 5, 8, 1\\n.asciz \"weft\"\\n.balign 4\\n"
+			    ".8byte decoy$i - .\\n.popsection");
+			unsigned *use$i(void) { return &decoy$i; }
+		END
+	done >decoys.c
+	gcc -O2 -fno-omit-frame-pointer -I"$top/include" -I"$top/tests/workloads" \
+		-o crowd decoys.c "$top/tests/workloads/roots.c" -pthread
+}
+
+@test "of more keys than fit those that are set are followed" {
+	build_crowd
+	./crowd driven 20000 3 >/dev/null 3>&- &
+	busy_pid=$!
+	sleep 0.5
+	weft record -q -p "$busy_pid" -F 999 -d 1s -o out --stats-json stats
+	jq -e '.samples.total > 50 and .samples.async > 0.9 * .samples.total and
+		.keys.crowded == 1 and .keys.overfull == 0' stats
+	run --separate-stderr weft doctor --json -p "$busy_pid"
+	jq -e '.processes[0].keys | length == 8 and
+		(map(select(.value != null)) | length == 1)' <<<"$output"
+	run --separate-stderr weft doctor -p "$busy_pid"
+	[[ $output == *"more than the 4 that are followed at a time"* ]]
+	# also one that is set only once it runs
+	weft record -q -F 999 -o out --stats-json stats -- ./crowd driven 4000 3 ||
+		[ $? -eq 142 ] # which ends by an alarm
+	jq -e '.samples.total > 100 and .samples.async > 0.3 * .samples.total' stats ||
+		{ jq -c '.samples, .keys' stats; false; }
 }

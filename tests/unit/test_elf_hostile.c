@@ -63,7 +63,7 @@ static size_t try_names(int fd, size_t file_bytes)
 static void check_bounds(const struct elf_facts *facts)
 {
 	assert_true(facts->n_segments <= SEGMENTS_MOST);
-	assert_true(facts->n_keys <= KEYS_MOST);
+	assert_true(facts->n_keys <= FILE_KEYS_MOST);
 	assert_true(facts->build_id_bytes <= BUILD_ID_MOST);
 	assert_true(facts->libc <= LIBC_MUSL);
 }

@@ -5,6 +5,7 @@
  */
 #include "elf_files.h"
 
+#include "base/str.h"
 #include "obj/elf_scan.h"
 #include "shared/async_abi.h"
 
@@ -165,31 +166,42 @@ static void ignores_a_key_that_is_only_used(void **state)
 	assert_int_equal(facts.n_keys, 0);
 }
 
-#define NOTE(key)                                                                        \
+#define NOTE_BEFORE                                                                      \
 	"asm(\".pushsection .note.weft, \\\"a\\\", %note\\n.balign 4\\n"                 \
 	".4byte 5, 8, 1\\n.asciz \\\"weft\\\"\\n.balign 4\\n"                            \
-	".8byte " key " - .\\n.popsection\");\n"
+	".8byte "
+#define NOTE_BEHIND " - .\\n.popsection\");\n"
+#define NOTE(key)   NOTE_BEFORE key NOTE_BEHIND
+
+#define NOTES_HERE 20
 
 static void finds_keys_by_note(void **state)
 {
-	const char source[] = "int a = 1, b = 2, c = 3, d = 4, e = 5, f = 6;\n" NOTE("a")
-		NOTE("b") NOTE("a") NOTE("c") NOTE("d") NOTE("e")
-			NOTE("f") "int main(void) { return 0; }\n";
-	static const char *const names[] = { "a", "b", "c", "d" };
 	static const char *const options[] = { "", "-static-pie", "-no-pie" };
+	AUTO_STR source = { 0 };
 	struct elf_facts facts;
 
-	_Static_assert(KEYS_MOST == 4, "the source above has two more");
-	write_file("note.c", source, strlen(source));
+	_Static_assert(FILE_KEYS_MOST < NOTES_HERE, "some are left out");
+	for (int i = 0; i < NOTES_HERE; i++) {
+		str_addf(&source, "int k%d = 1;\n", i);
+		str_add(&source, NOTE("k0") NOTE_BEFORE);
+		str_addf(&source, "k%d", i);
+		str_add(&source, NOTE_BEHIND);
+	}
+	str_add(&source, "int main(void) { return 0; }\n");
+	write_file("note.c", source.s, source.n);
 	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
 		assert_int_equal(shell("gcc %s note.c -o n", options[i]), 0);
 		assert_int_equal(shell("strip -o stripped n"), 0);
 		assert_int_equal(scan_path("stripped", &facts), 0);
-		assert_int_equal(facts.n_keys, KEYS_MOST);
-		assert_int_equal(facts.keys_left_out, 2);
-		for (size_t k = 0; k < KEYS_MOST; k++)
-			assert_int_equal(facts.key_vaddrs[k],
-					 nm_value("", "n", names[k]));
+		assert_int_equal(facts.n_keys, FILE_KEYS_MOST);
+		assert_int_equal(facts.keys_left_out, NOTES_HERE - FILE_KEYS_MOST);
+		for (int k = 0; k < FILE_KEYS_MOST; k++) {
+			char name[8];
+
+			snprintf(name, sizeof(name), "k%d", k);
+			assert_int_equal(facts.key_vaddrs[k], nm_value("", "n", name));
+		}
 	}
 }
 

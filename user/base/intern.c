@@ -27,7 +27,8 @@ struct block {
 struct intern {
 	uint32_t *slots; /* id + 1, 0 = free */
 	size_t mask;
-	size_t max;
+	size_t max, max_bytes;
+	size_t bytes; /* of the copies */
 	VEC(struct item) items;
 	struct block *blocks;
 };
@@ -74,12 +75,18 @@ int intern_new(struct intern **ret, size_t max_items)
 	if (!table)
 		return fail(-ENOMEM, "no memory for a table");
 	table->max = max_items;
+	table->max_bytes = SIZE_MAX;
 	table->mask = 255;
 	table->slots = calloc(table->mask + 1, sizeof(*table->slots));
 	if (!table->slots)
 		return fail(-ENOMEM, "no memory for a table");
 	*ret = GIVE(table);
 	return 0;
+}
+
+void intern_limit_bytes(struct intern *table, size_t max_bytes)
+{
+	table->max_bytes = max_bytes;
 }
 
 void intern_free(struct intern *table)
@@ -153,6 +160,7 @@ static int add(struct intern *table, size_t slot, uint32_t hash, const void *byt
 	if (n)
 		memcpy(copy, bytes, n);
 	copy[n] = 0;
+	table->bytes += n;
 	if (vec_push(&table->items, (struct item){ copy, (uint32_t)n, hash }))
 		return -ENOMEM;
 	table->slots[slot] = (uint32_t)table->items.n;
@@ -179,7 +187,7 @@ int intern_id(struct intern *table, const void *bytes, size_t n, uint32_t *ret_i
 			return 0;
 		}
 	}
-	if (table->items.n >= table->max)
+	if (table->items.n >= table->max || n > table->max_bytes - table->bytes)
 		return INTERN_FULL;
 	err = add(table, i, hash, bytes, n);
 	if (err)

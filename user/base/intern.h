@@ -21,9 +21,13 @@ int intern_new(struct intern **ret, size_t max_items);
 void intern_free(struct intern *table); /* NULL is fine */
 DEFINE_FREEP(intern)
 
+/* Also full when its copies come to so many bytes: what comes from others is as
+ * long as they want. Without this only items are limited. */
+void intern_limit_bytes(struct intern *table, size_t max_bytes);
+
 /*
  * The id of these n bytes, from 0 in order of first sight. 0, -ENOMEM, or
- * INTERN_FULL when max_items are there and these are none of them.
+ * INTERN_FULL when there is no room for them and they are not there yet.
  */
 int intern_id(struct intern *table, const void *bytes, size_t n, uint32_t *ret_id);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "base/log.h"
 
+#include "base/clock.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -44,6 +46,34 @@ void log_verbose(const char *fmt, ...)
 
 	if (log_level < LOG_VERBOSE)
 		return;
+	va_start(ap, fmt);
+	say(fmt, ap);
+	va_end(ap);
+}
+
+void log_pace_end(struct log_pace *pace)
+{
+	if (pace->left_out)
+		log_verbose("(%lu more like these)", pace->left_out);
+	*pace = (struct log_pace){ 0 };
+}
+
+void log_verbose_paced(struct log_pace *pace, const char *fmt, ...)
+{
+	uint64_t now = clock_now_ns();
+	va_list ap;
+
+	if (log_level < LOG_VERBOSE)
+		return;
+	if (now - pace->since_ns > 1000000000) {
+		log_pace_end(pace);
+		pace->since_ns = now;
+	}
+	if (pace->said >= LOG_PACED_MOST) {
+		pace->left_out++;
+		return;
+	}
+	pace->said++;
 	va_start(ap, fmt);
 	say(fmt, ap);
 	va_end(ap);

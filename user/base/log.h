@@ -3,6 +3,8 @@
 #ifndef WEFT_BASE_LOG_H
 #define WEFT_BASE_LOG_H
 
+#include <stdint.h>
+
 enum log_level { LOG_QUIET, LOG_NORMAL, LOG_VERBOSE };
 
 void log_set_level(enum log_level level);
@@ -11,5 +13,18 @@ void log_set_level(enum log_level level);
 void log_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_verbose(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* For what others can provoke as often as they want: LOG_PACED_MOST a second of those
+ * that share one of these ({0} at first), and how many were left out. */
+struct log_pace {
+	uint64_t since_ns;
+	unsigned long said, left_out;
+};
+
+#define LOG_PACED_MOST 10
+
+void log_verbose_paced(struct log_pace *pace, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+void log_pace_end(struct log_pace *pace); /* says what is still to be said */
 
 #endif

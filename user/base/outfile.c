@@ -2,12 +2,14 @@
 #include "base/outfile.h"
 
 #include "base/error.h"
+#include "base/str.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
+#include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -15,8 +17,62 @@ struct outfile {
 	int fd;
 	int folder;	/* that target and beside are paths in; borrowed */
 	bool is_beside; /* to be moved to target at the end */
+	pid_t owner;	/* a child of ours has it, too, and must not remove it */
+	struct outfile *next;
 	char target[PATH_MAX], beside[PATH_MAX];
+	char left[PATH_MAX + 64]; /* to say; "": it is removed */
 };
+
+/* Those that are beside their places: a handler has no other way to know them. It
+ * never runs while this changes. */
+static struct outfile *unfinished;
+
+static void hold_signals(sigset_t *before)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, before);
+}
+
+static void let_signals(const sigset_t *before)
+{
+	sigprocmask(SIG_SETMASK, before, NULL);
+}
+
+static void forget(struct outfile *file)
+{
+	struct outfile **at = &unfinished;
+
+	while (*at && *at != file)
+		at = &(*at)->next;
+	if (*at)
+		*at = file->next;
+	file->is_beside = false;
+}
+
+void outfile_abandon(void)
+{
+	for (struct outfile *file = unfinished; file; file = file->next) {
+		if (file->owner != getpid())
+			continue;
+		if (!file->left[0])
+			unlinkat(file->folder, file->beside, 0);
+		else if (write(2, file->left, strlen(file->left)) < 0)
+			continue; /* nobody listens */
+	}
+}
+
+void outfile_keep_when_cut(struct outfile *file)
+{
+	char name[PATH_MAX];
+
+	if (!file->is_beside)
+		return;
+	str_clean(name, sizeof(name), file->beside, strlen(file->beside));
+	snprintf(file->left, sizeof(file->left),
+		 "weft: %s holds what was written until now\n", name);
+}
 
 static int write_all(int fd, const char *bytes, size_t n)
 {
@@ -79,17 +135,26 @@ static int open_in_place(struct outfile *file, const char *path)
 
 static int make_beside(struct outfile *file, mode_t mode)
 {
+	sigset_t before;
+	int err;
+
 	if (snprintf(file->beside, sizeof(file->beside), "%s.%d.part", file->target,
 		     (int)getpid()) >= (int)sizeof(file->beside))
 		return fail(-ENAMETOOLONG, "%s: the path is too long", file->target);
 	/* what lies there is an accident's or somebody's trap: never write to it */
 	unlinkat(file->folder, file->beside, 0);
+	hold_signals(&before);
 	file->fd = openat(file->folder, file->beside,
 			  O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
-	if (file->fd < 0)
-		return fail_errno(-errno, "cannot create %s", file->beside);
-	file->is_beside = true;
-	return 0;
+	err = file->fd < 0 ? -errno : 0;
+	if (!err) {
+		file->is_beside = true;
+		file->owner = getpid();
+		file->next = unfinished;
+		unfinished = file;
+	}
+	let_signals(&before);
+	return err ? fail_errno(err, "cannot create %s", file->beside) : 0;
 }
 
 /* A link keeps pointing: what it points to is replaced. */
@@ -147,8 +212,14 @@ void outfile_free(struct outfile *file)
 		return;
 	if (file->fd >= 0)
 		close(file->fd);
-	if (file->is_beside)
+	if (file->is_beside) {
+		sigset_t before;
+
+		hold_signals(&before);
 		unlinkat(file->folder, file->beside, 0);
+		forget(file);
+		let_signals(&before);
+	}
 	free(file);
 }
 
@@ -159,15 +230,29 @@ int outfile_add(struct outfile *file, const void *bytes, size_t n)
 	return err ? fail_errno(err, "cannot write %s", file->target) : 0;
 }
 
+static int move_into_place(struct outfile *file)
+{
+	sigset_t before;
+	int err = 0;
+
+	hold_signals(&before);
+	if (renameat(file->folder, file->beside, file->folder, file->target))
+		err = -errno;
+	else
+		forget(file);
+	let_signals(&before);
+	return err;
+}
+
 int outfile_finish(struct outfile *file)
 {
+	int err = 0;
+
 	if (close(GIVE_FD(file->fd)))
 		return fail_errno(-errno, "cannot write %s", file->target);
-	if (file->is_beside &&
-	    renameat(file->folder, file->beside, file->folder, file->target))
-		return fail_errno(-errno, "cannot replace %s", file->target);
-	file->is_beside = false;
-	return 0;
+	if (file->is_beside)
+		err = move_into_place(file);
+	return err ? fail_errno(err, "cannot replace %s", file->target) : 0;
 }
 
 int outfile_write(const char *path, const void *bytes, size_t n)

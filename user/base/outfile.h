@@ -26,4 +26,11 @@ int outfile_finish(struct outfile *file);
 void outfile_free(struct outfile *file); /* NULL is fine */
 DEFINE_FREEP(outfile)
 
+/* What is in it can be read though it ends early: _abandon() leaves it. */
+void outfile_keep_when_cut(struct outfile *file);
+
+/* In a signal's handler that ends us: removes what is not whole; or says on stderr
+ * where it is. */
+void outfile_abandon(void);
+
 #endif

@@ -14,7 +14,8 @@
 struct cache {
 	struct folder folder;
 	struct cache_counts counts;
-	struct entry entry; /* the one at hand */
+	struct log_pace pace; /* of words about spoilt entries */
+	struct entry entry;   /* the one at hand */
 	bool is_counted;
 	bool is_read_only;
 	uint64_t bytes; /* in the folder, as far as we know */
@@ -43,6 +44,7 @@ void cache_free(struct cache *cache)
 {
 	if (!cache)
 		return;
+	log_pace_end(&cache->pace);
 	folder_close(&cache->folder);
 	free(cache);
 }
@@ -67,7 +69,8 @@ static void name_of(const struct hash *ends, struct hash *ret)
 static void tell_spoilt(struct cache *cache, const char *name)
 {
 	cache->counts.spoilt++;
-	log_verbose("%s/%s: %s", cache->folder.path, name, error_sentence());
+	log_verbose_paced(&cache->pace, "%s/%s: %s", cache->folder.path, name,
+			  error_sentence());
 	error_clear();
 }
 

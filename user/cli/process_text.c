@@ -73,6 +73,12 @@ void process_text(struct str *out, const struct doctor_process *process)
 			 ASYNC_KEY_SYMBOL);
 	for (unsigned int i = 0; i < process->n_keys; i++)
 		add_key(out, &process->keys[i]);
+	if (process->n_keys > KEYS_MOST)
+		str_addf(out,
+			 "           that is more than the %d that are followed at a "
+			 "time: "
+			 "those that\n           are set come first\n",
+			 KEYS_MOST);
 	add_threads(out, process);
 	str_add(out, "  unwind tables\n"
 		     "         rows      size unsupported  frame pointers\n");

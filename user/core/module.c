@@ -43,6 +43,7 @@ int module_table_new(struct module_table **ret)
 
 	if (err)
 		return fail(-ENOMEM, "no memory for the modules");
+	intern_limit_bytes(table->identities, MODULE_BYTES_MOST);
 	for (uint32_t i = 0; i < sizeof(always) / sizeof(*always); i++) {
 		uint32_t id;
 

@@ -7,8 +7,9 @@
 #include <errno.h>
 #include <string.h>
 
-#define STRINGS_MOST (16u << 20)
-#define PLACES_MOST  (16u << 20)
+#define STRINGS_MOST	  (16u << 20)
+#define STRING_BYTES_MOST (256u << 20)
+#define PLACES_MOST	  (16u << 20)
 
 struct entry {
 	uint32_t name;		   /* string id + 1, 0 = none */
@@ -24,6 +25,7 @@ struct names {
 	struct intern *strings;
 	VEC(struct entry) by_frame;
 	VEC(struct place) places;
+	uint64_t refused;
 };
 
 void names_free(struct names *names)
@@ -44,6 +46,7 @@ int names_new(struct names **ret)
 
 	if (err)
 		return err;
+	intern_limit_bytes(names->strings, STRING_BYTES_MOST);
 	*ret = GIVE(names);
 	return 0;
 }
@@ -62,11 +65,18 @@ static int entry_of(struct names *names, uint32_t frame, struct entry **ret)
 	return 0;
 }
 
-static int add_string(struct names *names, const char *text, uint32_t *ret)
+static int add_string(struct intern *strings, const char *text, uint32_t *ret)
 {
-	int err = intern_id(names->strings, text, strlen(text), ret);
+	return intern_id(strings, text, strlen(text), ret);
+}
 
-	return err > 0 ? fail(-ENOSPC, "too many distinct names") : err;
+/* A frame whose name there is no room for goes without. */
+static int none_if_full(struct names *names, int err)
+{
+	if (err != INTERN_FULL)
+		return err;
+	names->refused++;
+	return 0;
 }
 
 int names_set(struct names *names, uint32_t frame, const char *name)
@@ -77,10 +87,15 @@ int names_set(struct names *names, uint32_t frame, const char *name)
 
 	if (err || entry->name)
 		return err;
-	err = add_string(names, name, &id);
+	err = add_string(names->strings, name, &id);
 	if (!err)
 		entry->name = id + 1;
-	return err;
+	return none_if_full(names, err);
+}
+
+uint64_t names_refused(const struct names *names)
+{
+	return names->refused;
 }
 
 const char *names_get(const struct names *names, uint32_t frame)
@@ -102,14 +117,16 @@ int names_set_places(struct names *names, uint32_t frame,
 	for (size_t i = 0; !err && i < n; i++) {
 		struct place place = { .line = places[i].line };
 
-		err = add_string(names, places[i].name, &place.name);
+		err = add_string(names->strings, places[i].name, &place.name);
 		if (!err)
-			err = add_string(names, places[i].file, &place.file);
+			err = add_string(names->strings, places[i].file, &place.file);
 		if (!err)
 			err = vec_push(&names->places, place);
 	}
-	if (err)
-		return err;
+	if (err) { /* of what was added nothing is used */
+		names->places.n = first;
+		return none_if_full(names, err);
+	}
 	entry->places = first;
 	entry->n_places = (uint32_t)n;
 	return 0;

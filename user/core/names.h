@@ -19,8 +19,11 @@ int names_new(struct names **ret);
 void names_free(struct names *names);
 DEFINE_FREEP(names)
 
-/* Copies name. The first name that a frame is given stays. */
+/* Copies name. The first name that a frame is given stays. Beyond 256 MB of them a
+ * frame goes without, which is counted. */
 int names_set(struct names *names, uint32_t frame, const char *name);
+
+uint64_t names_refused(const struct names *names);
 
 /* NULL: none was set. */
 const char *names_get(const struct names *names, uint32_t frame);

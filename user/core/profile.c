@@ -52,6 +52,9 @@ int profile_new(struct profile **ret)
 		err = add_nobody(profile);
 	if (err)
 		return err;
+	intern_limit_bytes(profile->frames, FRAME_BYTES_MOST);
+	intern_limit_bytes(profile->stacks, STACK_BYTES_MOST);
+	intern_limit_bytes(profile->labels, LABEL_BYTES_MOST);
 	*ret = GIVE(profile);
 	return 0;
 }

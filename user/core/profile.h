@@ -54,6 +54,9 @@ enum stack_head { STACK_COMM, STACK_ENDING, STACK_KERNEL, STACK_THREAD, STACK_HE
 #define COMMS_MOST	     (64u << 10)
 #define OWNERS_MOST	     (4u << 20) /* processes; threads */
 #define LABELS_MOST	     (64u << 10)
+#define LABEL_BYTES_MOST     (16u << 20)
+#define FRAME_BYTES_MOST     (128u << 20)
+#define STACK_BYTES_MOST     (512u << 20)
 
 struct profile {
 	struct intern *frames; /* of struct frame */
@@ -67,7 +70,8 @@ struct profile {
 	struct {
 		uint64_t total, in_kernel, unproven, async, unmatched, stale, no_slot,
 			awaited;
-		uint64_t refused; /* stacks beyond STACKS_MOST: in total, in no stack */
+		uint64_t refused;  /* stacks beyond the limits: in total, in no stack */
+		uint64_t no_place; /* frames beyond theirs: they say no place */
 	} samples;
 	uint64_t endings[N_ENDINGS];
 };

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/hmap.h"
+#include "base/log.h"
 #include "base/vec.h"
 
 #include <errno.h>
@@ -12,12 +13,14 @@
 
 #define CGROUP_BYTES_MOST 4096
 #define CGROUPS_MOST	  (1u << 20)
+#define PATH_BYTES_MOST	  (16u << 20) /* of all of them */
 #define PARENTS_MOST	  32
 
 struct cgroups {
 	struct intern *paths;
 	VEC(uint32_t) by_process;
 	struct hmap by_life; /* to a path's id + 1 */
+	unsigned long refused;
 };
 
 int cgroups_new(struct cgroups **ret)
@@ -31,6 +34,7 @@ int cgroups_new(struct cgroups **ret)
 		err = intern_id(cgroups->paths, "", 0, &none);
 	if (err)
 		return err;
+	intern_limit_bytes(cgroups->paths, PATH_BYTES_MOST);
 	*ret = GIVE(cgroups);
 	return 0;
 }
@@ -41,6 +45,10 @@ void cgroups_free(struct cgroups *cgroups)
 		return;
 	intern_free(cgroups->paths);
 	vec_free(&cgroups->by_process);
+	if (cgroups->refused)
+		log_warn("the cgroups of %lu processes are not told: they are too many, "
+			 "or their paths too long",
+			 cgroups->refused);
 	hmap_free(&cgroups->by_life);
 	free(cgroups);
 }
@@ -85,8 +93,10 @@ static int path_id(struct cgroups *cgroups, const char *path, uint32_t *ret)
 {
 	int err = intern_id(cgroups->paths, path, strlen(path), ret);
 
-	if (err == INTERN_FULL)
+	if (err == INTERN_FULL) {
+		cgroups->refused++;
 		*ret = 0;
+	}
 	return err < 0 ? err : 0;
 }
 

@@ -105,7 +105,7 @@ static void add_key(struct doctor_process *process, const char *path, uint64_t a
 	for (unsigned int i = 0; i < process->n_keys; i++)
 		if (process->keys[i].addr == addr)
 			return;
-	if (!addr || process->n_keys == KEYS_MOST)
+	if (!addr || process->n_keys == DOCTOR_KEYS_MOST)
 		return;
 	*key = (struct doctor_key){ .addr = addr };
 	copy_path(key->path, path);
@@ -116,7 +116,7 @@ static void add_key(struct doctor_process *process, const char *path, uint64_t a
 static void add_facts(struct doctor_process *process, const struct elf_facts *facts,
 		      const struct mapping *map, const char *path)
 {
-	for (uint32_t i = 0; i < facts->n_keys && i < KEYS_MOST; i++)
+	for (uint32_t i = 0; i < facts->n_keys && i < FILE_KEYS_MOST; i++)
 		add_key(process, path, keys_address(facts, map, facts->key_vaddrs[i]));
 	if (process->libc == LIBC_UNKNOWN)
 		process->libc = (enum elf_libc)facts->libc;

@@ -42,12 +42,13 @@ struct doctor_threads {
 };
 
 #define DOCTOR_FILES_MOST 1024
+#define DOCTOR_KEYS_MOST  64
 
 struct doctor_process {
 	pid_t pid;
 	char comm[16];
 	enum elf_libc libc;
-	struct doctor_key keys[KEYS_MOST];
+	struct doctor_key keys[DOCTOR_KEYS_MOST];
 	unsigned int n_keys;
 	struct doctor_threads threads;
 	struct doctor_file *files; /* in order of address, each once */

@@ -10,7 +10,6 @@
 #include "flow/output.h"
 #include "flow/recording.h"
 #include "flow/saving.h"
-#include "proc/scan.h"
 #include "sym/calls.h"
 
 #include <errno.h>
@@ -29,6 +28,7 @@ struct run {
 	const struct record_options *options;
 	struct signals signals;
 	bool stop;
+	bool outlived; /* all whom it was about */
 	bool progress; /* stderr is a terminal */
 	uint64_t next_second_ns;
 	struct cgroups *cgroups;
@@ -67,20 +67,6 @@ static int every_second(struct run *run, uint64_t now)
 	return err ? err : sampler_check_cpus(run->recording->sampler);
 }
 
-/* Is any process of -p, any thread of -t still there? */
-static bool targets_alive(const struct record_options *options)
-{
-	if (!options->tgids.n && !options->tids.n)
-		return true;
-	for (unsigned int i = 0; i < options->tgids.n; i++)
-		if (scan_is_alive(options->tgids.pids[i], true))
-			return true;
-	for (unsigned int i = 0; i < options->tids.n; i++)
-		if (scan_is_alive(options->tids.pids[i], false))
-			return true;
-	return false;
-}
-
 static bool is_over(struct run *run, uint64_t now)
 {
 	struct recording *r = run->recording;
@@ -89,7 +75,8 @@ static bool is_over(struct run *run, uint64_t now)
 		return true;
 	if (run->options->command && command_poll(&r->command))
 		return true;
-	return run->stop || !targets_alive(run->options);
+	run->outlived = targets_have_ended(&r->targets);
+	return run->stop || run->outlived;
 }
 
 static int time_left_ms(const struct run *run, uint64_t now)
@@ -245,6 +232,17 @@ static int finish(struct run *run)
 	return r->tape ? finish_tape(r, names, &stats, err) : err;
 }
 
+static void say_why_it_ended(const struct run *run)
+{
+	char text[64];
+
+	if (run->progress)
+		fputs("\r\033[K", stderr);
+	if (run->outlived && !run->options->quiet)
+		log_warn("%s: so does the recording",
+			 targets_end_text(&run->recording->targets, text, sizeof(text)));
+}
+
 static int run_it(struct run *run)
 {
 	struct recording *r = run->recording;
@@ -256,8 +254,7 @@ static int run_it(struct run *run)
 		err = sampler_stop(r->sampler);
 	r->stopped_ns = clock_now_ns();
 	signals_let_go();
-	if (run->progress)
-		fputs("\r\033[K", stderr);
+	say_why_it_ended(run);
 	if (!err)
 		err = recording_drain(r);
 	if (!err)

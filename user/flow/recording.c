@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "flow/priority.h"
 #include "proc/scan.h"
+#include "proc/sweep.h"
 
 #include <errno.h>
 #include <string.h>
@@ -228,16 +229,30 @@ static int first_look(struct recording *r)
 	return 0;
 }
 
+/* Ends those of whose end nothing was heard. The publisher hears of processes sooner,
+ * and may know some that the pipeline does not. */
+static int sweep(struct recording *r)
+{
+	struct event_sink input = scope_input(&r->scope);
+	const struct process_table *ours = pipeline_processes(r->pipeline);
+	int err = sweep_ended(ours, NULL, &input);
+
+	return err ? err : sweep_ended(publisher_processes(r->publisher), ours, &input);
+}
+
 /* What was not told is read again; in a storm of losses now and then, or that
  * reading would be all we do and lose more. */
 static int look_again(struct recording *r, bool lost)
 {
+	int err;
+
 	if (lost || sampler_was_unwatched(r->sampler))
 		r->must_look = true;
 	if (!r->must_look || clock_now_ns() - r->looked_ns < LOOK_PACE_NS)
 		return 0;
 	r->must_look = false;
-	return look_around(r, true);
+	err = sweep(r);
+	return err ? err : look_around(r, true);
 }
 
 int recording_new(struct recording **ret, const struct record_options *options,
@@ -251,6 +266,7 @@ int recording_new(struct recording **ret, const struct record_options *options,
 		return fail(-ENOMEM, "no memory for the recording");
 	r->options = options;
 	r->begun_ns = clock_now_ns();
+	targets_note(&r->targets, &options->tgids, &options->tids);
 	before.nice = priority_raise(); /* before the worker is forked */
 	err = worker_new(&r->worker);
 	if (!err && options->command)
@@ -309,6 +325,8 @@ int recording_drain(struct recording *r)
 
 	if (!err)
 		err = advance(r, UINT64_MAX);
+	if (r->tape)
+		tape_flush(r->tape);
 	if (!err)
 		err = publisher_flush(r->publisher, LAST_SCAN_MS);
 	return err < 0 ? err : 0;

@@ -10,6 +10,7 @@
 #include "flow/pipeline.h"
 #include "flow/record.h"
 #include "flow/scope.h"
+#include "flow/targets.h"
 #include "kern/sampler.h"
 #include "publish/publisher.h"
 #include "tape/tape.h"
@@ -26,6 +27,7 @@ struct recording {
 	struct files *files;	  /* the publisher's */
 	struct tape_writer *tape; /* NULL: none asked for */
 	struct scope scope;
+	struct targets targets;
 	uint64_t begun_ns, started_ns, stopped_ns;
 	uint64_t looked_ns; /* when /proc was last read through */
 	bool must_look;	    /* something about processes was not told since */

@@ -35,6 +35,7 @@ int saving_new(struct saving **ret, const char *path, struct gather *gather,
 		err = weft_stream_new(&s->stream, s->file);
 	if (err)
 		return err;
+	outfile_keep_when_cut(s->file);
 	*ret = GIVE(s);
 	return 0;
 }

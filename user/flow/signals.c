@@ -2,6 +2,7 @@
 #include "flow/signals.h"
 
 #include "base/error.h"
+#include "base/outfile.h"
 
 #include <errno.h>
 #include <sys/signalfd.h>
@@ -47,14 +48,25 @@ bool signals_say_stop(const struct signals *signals)
 	return stop;
 }
 
+static void end_at_once(int number)
+{
+	outfile_abandon();
+	raise(number); /* which has its usual effect again, once we return */
+}
+
 void signals_let_go(void)
 {
+	const struct sigaction end = { .sa_handler = end_at_once,
+				       .sa_flags = (int)SA_RESETHAND };
 	sigset_t set;
 
 	sigemptyset(&set);
-	for (int i = 0; i < SIGNALS_TAKEN; i++)
-		if (is_stop(taken[i]))
-			sigaddset(&set, taken[i]);
+	for (int i = 0; i < SIGNALS_TAKEN; i++) {
+		if (!is_stop(taken[i]))
+			continue;
+		sigaction(taken[i], &end, NULL);
+		sigaddset(&set, taken[i]);
+	}
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 

@@ -25,7 +25,7 @@ void signals_close(struct signals *signals);
 /* Reads what came; true: one of them said stop. */
 bool signals_say_stop(const struct signals *signals);
 
-/* From here on one ends us. */
+/* From here on one ends us, and outputs that are not whole with us. */
 void signals_let_go(void);
 
 /* In a child that is about to run another program. */

@@ -93,14 +93,14 @@ static void json_samples(struct str *out, const struct stats *stats)
 		 "\"samples\":{\"total\":%" PRIu64 ",\"in_kernel\":%" PRIu64
 		 ",\"unproven\":%" PRIu64 ",\"async\":%" PRIu64 ",\"unmatched\":%" PRIu64
 		 ",\"stale\":%" PRIu64 ",\"no_slot\":%" PRIu64 ",\"awaited\":%" PRIu64
-		 ",\"refused\":%" PRIu64 ",\"whole\":%" PRIu64 ",\"doubted\":%" PRIu64
-		 ",\"distinct_stacks\":%zu},",
+		 ",\"refused\":%" PRIu64 ",\"no_place\":%" PRIu64 ",\"whole\":%" PRIu64
+		 ",\"doubted\":%" PRIu64 ",\"distinct_stacks\":%zu},",
 		 profile->samples.total, profile->samples.in_kernel,
 		 profile->samples.unproven, profile->samples.async,
 		 profile->samples.unmatched, profile->samples.stale,
 		 profile->samples.no_slot, profile->samples.awaited,
-		 profile->samples.refused, stats->notes.whole, stats->notes.doubted,
-		 intern_count(profile->stacks));
+		 profile->samples.refused, profile->samples.no_place, stats->notes.whole,
+		 stats->notes.doubted, intern_count(profile->stacks));
 }
 
 static void json_cache(struct str *out, const struct lookup_counts *counts)
@@ -118,10 +118,11 @@ static void json_cache(struct str *out, const struct lookup_counts *counts)
 static void json_published(struct str *out, const struct publisher_counts *counts)
 {
 	str_addf(out,
-		 "\"keys\":{\"processes\":%lu,\"refused\":%lu,\"stale\":%lu,"
+		 "\"keys\":{\"processes\":%lu,\"crowded\":%lu,\"overfull\":%lu,"
+		 "\"refused\":%lu,\"stale\":%lu,"
 		 "\"delay_most_ns\":%" PRIu64 "},",
-		 counts->processes, counts->refused, counts->stale,
-		 counts->delays.keyed_most_ns);
+		 counts->processes, counts->crowded, counts->overfull, counts->refused,
+		 counts->stale, counts->delays.keyed_most_ns);
 	str_addf(out,
 		 "\"late_mappings\":{\"measured\":%lu,\"median_ns\":%" PRIu64
 		 ",\"p90_ns\":%" PRIu64 ",\"p99_ns\":%" PRIu64 ",\"most_ns\":%" PRIu64
@@ -145,9 +146,10 @@ static void json_user_half(struct str *out, const struct stats *stats)
 {
 	str_addf(out,
 		 "\"processes\":{\"seen\":%" PRIu64 ",\"records\":%" PRIu64
-		 ",\"records_lost\":%" PRIu64 ",\"refused\":%" PRIu64 "},",
+		 ",\"records_lost\":%" PRIu64 ",\"ended_unheard\":%" PRIu64
+		 ",\"refused\":%" PRIu64 "},",
 		 stats->processes.seen, stats->processes.records, stats->processes.lost,
-		 stats->processes.refused);
+		 stats->processes.unheard, stats->processes.refused);
 	json_published(out, &stats->published);
 	str_addf(out,
 		 "\"files\":{\"opened\":%lu,\"unreadable\":%lu,\"unparsable\":%lu,"
@@ -156,10 +158,12 @@ static void json_user_half(struct str *out, const struct stats *stats)
 		 stats->files.over_limit, stats->files.overwritten);
 	str_addf(out,
 		 "\"worker\":{\"requests\":%lu,\"failed\":%lu,\"restarts\":%lu},"
-		 "\"symbols\":{\"modules\":%lu,\"failed\":%lu,\"inlines_failed\":%lu}",
+		 "\"symbols\":{\"modules\":%lu,\"failed\":%lu,\"inlines_failed\":%lu,"
+		 "\"refused\":%lu,\"foreign_maps\":%lu}",
 		 stats->worker.requests, stats->worker.failed, stats->worker.restarts,
 		 stats->symbols.modules, stats->symbols.failed,
-		 stats->symbols.inlines_failed);
+		 stats->symbols.inlines_failed, stats->symbols.refused,
+		 stats->symbols.foreign_maps);
 }
 
 void stats_json(struct str *out, const struct stats *stats)
@@ -222,6 +226,11 @@ static void summary_async(struct str *out, const struct stats *stats)
 	if (profile->samples.unmatched)
 		str_addf(out, "            %5.1f %%  did not meet an async root\n",
 			 percent(profile->samples.unmatched, profile->samples.total));
+	if (stats->published.overfull)
+		str_addf(out,
+			 "            %lu processes use more than %d async keys at once: "
+			 "not all are followed\n",
+			 stats->published.overfull, KEYS_MOST);
 	if (stats->published.delays.measured)
 		str_addf(out,
 			 "            new mappings were ready after %.1f ms (median), "
@@ -229,6 +238,26 @@ static void summary_async(struct str *out, const struct stats *stats)
 			 "(most)\n",
 			 (double)stats->published.delays.median_ns / 1e6,
 			 (double)stats->published.delays.most_ns / 1e6);
+}
+
+/* Nobody meets these who does not want to. */
+static void summary_limits(struct str *out, const struct stats *stats)
+{
+	const struct {
+		uint64_t n;
+		const char *what;
+	} limits[] = {
+		{ stats->processes.refused, "processes, mappings or files" },
+		{ stats->profile->samples.no_place, "frames" },
+		{ stats->symbols.refused, "names" },
+	};
+
+	for (size_t i = 0; i < sizeof(limits) / sizeof(*limits); i++)
+		if (limits[i].n)
+			str_addf(out,
+				 "            %" PRIu64
+				 " %s were left out: more than weft keeps\n",
+				 limits[i].n, limits[i].what);
 }
 
 static void summary_losses(struct str *out, const struct stats *stats)
@@ -295,6 +324,7 @@ void stats_summary(struct str *out, const struct stats *stats)
 	summary_endings(out, stats);
 	summary_async(out, stats);
 	summary_losses(out, stats);
+	summary_limits(out, stats);
 }
 
 size_t stats_to_tape(const struct stats *stats, uint64_t numbers[TAPE_TOTALS_MOST])

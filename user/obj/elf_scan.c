@@ -52,7 +52,7 @@ static void add_key(struct scan *scan, uint64_t vaddr)
 	for (uint32_t i = 0; i < facts->n_keys; i++)
 		if (facts->key_vaddrs[i] == vaddr)
 			return;
-	if (facts->n_keys < KEYS_MOST)
+	if (facts->n_keys < FILE_KEYS_MOST)
 		facts->key_vaddrs[facts->n_keys++] = vaddr;
 	else
 		facts->keys_left_out++;

@@ -103,12 +103,11 @@ int open_mapped(pid_t pid, const struct mapping *map, const struct module *modul
 	return fail(-ENOENT, "%s of pid %d cannot be opened", module->path, pid);
 }
 
-/* The last number of NSpid: how the process itself knows its pid. */
-static pid_t innermost_pid(pid_t pid, uid_t *ret_uid)
+struct owner open_owner(pid_t pid)
 {
+	struct owner owner = { .inner_pid = pid };
 	AUTO_FCLOSE FILE *f = NULL;
 	char path[64], line[256];
-	pid_t inner = pid;
 
 	snprintf(path, sizeof(path), "/proc/%d/status", pid);
 	f = fopen(path, "re");
@@ -116,30 +115,43 @@ static pid_t innermost_pid(pid_t pid, uid_t *ret_uid)
 		const char *last = strrchr(line, '\t');
 
 		if (!strncmp(line, "NSpid:", 6) && last)
-			inner = (pid_t)atoi(last + 1);
-		if (!strncmp(line, "Uid:", 4))
-			*ret_uid = (uid_t)strtoul(line + 4, NULL, 10);
+			owner.inner_pid = (pid_t)atoi(last + 1);
+		if (!strncmp(line, "Uid:", 4)) {
+			owner.uid = (uid_t)strtoul(line + 4, NULL, 10);
+			owner.known = true;
+		}
 	}
-	return inner;
+	return owner;
 }
 
-int open_perf_map(pid_t pid, uint64_t max_bytes, int *ret_fd)
+/* One that has ended leads to its files no more. Ours are its, too, unless it lived
+ * in a container, where numbers are others. */
+static int find_perf_map(pid_t pid, const struct owner *owner, char *path, size_t room)
 {
-	uid_t uid = (uid_t)-1;
-	char root[32], path[64];
-	struct stat st;
-	AUTO_CLOSE int fd = -1;
+	char root[32];
+	int fd;
 
-	snprintf(path, sizeof(path), "/tmp/perf-%d.map", innermost_pid(pid, &uid));
+	snprintf(path, room, "/tmp/perf-%d.map", owner->inner_pid);
 	snprintf(root, sizeof(root), "/proc/%d/root", pid);
 	fd = open_below(root, path, O_NOFOLLOW);
-	if (fd == -ENOENT && access(root, F_OK)) /* it ended: ours, if it was ours */
+	if (fd == -ENOENT && access(root, F_OK) && owner->inner_pid == pid)
 		fd = open_below("/", path, O_NOFOLLOW);
+	return fd;
+}
+
+int open_perf_map(pid_t pid, const struct owner *kept, uint64_t max_bytes, int *ret_fd)
+{
+	struct owner now = open_owner(pid);
+	const struct owner *owner = now.known ? &now : kept;
+	char path[64];
+	struct stat st;
+	AUTO_CLOSE int fd = find_perf_map(pid, owner, path, sizeof(path));
+
 	if (fd == -EINVAL)
 		return fail(fd, "%s of pid %d is no regular file: left out", path, pid);
 	if (fd < 0 || fstat(fd, &st))
 		return fail_errno(fd < 0 ? fd : -errno, "no %s of pid %d", path, pid);
-	if (uid != (uid_t)-1 && st.st_uid && st.st_uid != uid)
+	if (st.st_uid && !(owner->known && st.st_uid == owner->uid))
 		return fail(-EPERM, "%s belongs to uid %u and not to pid %d: left out",
 			    path, st.st_uid, pid);
 	if ((uint64_t)st.st_size > max_bytes)

@@ -20,10 +20,22 @@
 int open_mapped(pid_t pid, const struct mapping *map, const struct module *module,
 		int *ret_fd);
 
+/* Whose a process is: its user, and how it knows its own pid. */
+struct owner {
+	bool known;
+	uid_t uid;
+	pid_t inner_pid;
+};
+
+/* Of one that lives; else not known. */
+struct owner open_owner(pid_t pid);
+
 /*
- * The perf map that a JIT left for pid, by its innermost pid, in its own /tmp:
- * a regular file owned by the process's user or by root, at most max_bytes.
+ * The perf map that a JIT left for pid, by its innermost pid, in its own /tmp, or in
+ * ours when it has ended: a regular file, at most max_bytes, that root owns or the
+ * process's user; of one that has ended, that is whom it was seen to have (`kept`).
+ * -EPERM: it is another's.
  */
-int open_perf_map(pid_t pid, uint64_t max_bytes, int *ret_fd);
+int open_perf_map(pid_t pid, const struct owner *kept, uint64_t max_bytes, int *ret_fd);
 
 #endif

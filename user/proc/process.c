@@ -23,6 +23,7 @@ struct process_table {
 	struct process_counts counts;
 	uint32_t lives;
 	uint64_t versions;
+	size_t n_mappings; /* of all lists */
 };
 
 int process_table_new(struct process_table **ret, struct module_table *modules,
@@ -39,17 +40,18 @@ int process_table_new(struct process_table **ret, struct module_table *modules,
 	return 0;
 }
 
-static void map_list_put(struct map_list *list)
+static void map_list_put(struct process_table *table, struct map_list *list)
 {
 	if (!list || --list->refs)
 		return;
+	table->n_mappings -= list->maps.n;
 	vec_free(&list->maps);
 	free(list);
 }
 
-static void process_free(struct process *process)
+static void process_free(struct process_table *table, struct process *process)
 {
-	map_list_put(process->maps);
+	map_list_put(table, process->maps);
 	free(process);
 }
 
@@ -60,7 +62,7 @@ void process_table_free(struct process_table *table)
 	if (!table)
 		return;
 	for (size_t i = 0; (process = hmap_next(&table->by_tgid, &i));)
-		process_free(process);
+		process_free(table, process);
 	hmap_free(&table->by_tgid);
 	free(table);
 }
@@ -73,7 +75,7 @@ static int process_new(struct process_table *table, const struct side_event *eve
 	int err;
 
 	if (old)
-		process_free(old);
+		process_free(table, old);
 	*ret = NULL;
 	if (table->by_tgid.n >= PROCESSES_MOST) {
 		table->counts.refused++;
@@ -88,7 +90,7 @@ static int process_new(struct process_table *table, const struct side_event *eve
 	table->counts.seen++;
 	err = hmap_put(&table->by_tgid, tgid, process);
 	if (err) {
-		process_free(process);
+		process_free(table, process);
 		return err;
 	}
 	*ret = process;
@@ -96,7 +98,7 @@ static int process_new(struct process_table *table, const struct side_event *eve
 }
 
 /* Makes sure that a change of the list is seen by this process alone. */
-static int own_list(struct process *process)
+static int own_list(struct process_table *table, struct process *process)
 {
 	struct map_list *old = process->maps, *own;
 
@@ -108,14 +110,15 @@ static int own_list(struct process *process)
 	own->refs = 1;
 	if (old && old->maps.n) {
 		if (vec_reserve(&own->maps, old->maps.n)) {
-			map_list_put(own);
+			map_list_put(table, own);
 			return -ENOMEM;
 		}
 		memcpy(own->maps.items, old->maps.items,
 		       old->maps.n * sizeof(struct mapping));
 		own->maps.n = old->maps.n;
+		table->n_mappings += own->maps.n;
 	}
-	map_list_put(old);
+	map_list_put(table, old);
 	process->maps = own;
 	return 0;
 }
@@ -221,6 +224,16 @@ static int get_or_new(struct process_table *table, const struct side_event *even
 	return *ret ? 0 : process_new(table, event, ret);
 }
 
+/* For one mapping more, which may split another, in a list of the process's own. */
+static bool has_room(const struct process_table *table, const struct process *process)
+{
+	const struct map_list *list = process->maps;
+	size_t n = list ? list->maps.n : 0;
+	size_t more = list && list->refs > 1 ? n + 2 : 2;
+
+	return n < MAPPINGS_MOST && table->n_mappings + more <= MAPPINGS_ALL_MOST;
+}
+
 static bool is_late(const struct process_table *table, const struct side_event *event)
 {
 	const struct process *process = hmap_get(&table->by_tgid, event->pid);
@@ -241,18 +254,20 @@ static int apply_mmap(struct process_table *table, const struct side_event *even
 
 	if (err || !process || map.end <= map.start)
 		return err;
-	err = own_list(process);
-	if (err)
-		return err;
-	if (process->maps->maps.n >= MAPPINGS_MOST) {
+	if (!has_room(table, process)) {
 		table->counts.refused++;
 		return 0;
 	}
+	err = own_list(table, process);
+	if (err)
+		return err;
 	err = module_of(table, process, event, &map.module);
 	if (err)
 		return err;
 	map.is_jit = module_get(table->modules, map.module)->kind == MODULE_JIT;
+	table->n_mappings -= process->maps->maps.n;
 	err = replace(process->maps, &map);
+	table->n_mappings += process->maps->maps.n;
 	process->maps->version = ++table->versions;
 	if (!err && table->sink.mapped)
 		table->sink.mapped(table->sink.arg, process, &map);
@@ -302,7 +317,11 @@ static void apply_exit(struct process_table *table, const struct side_event *eve
 
 	if (!process)
 		return;
-	if (event->pid == event->tid)
+	if (!event->tid) {
+		process->threads = 0;
+		table->counts.unheard += !process->ended_ns;
+	}
+	if (!event->tid || event->pid == event->tid)
 		process->leader_ended = true;
 	else if (process->threads)
 		process->threads--;
@@ -388,7 +407,7 @@ void process_forget(struct process_table *table, uint64_t before_ns)
 		    vec_push(&gone, process->tgid))
 			break;
 	for (size_t i = 0; i < gone.n; i++)
-		process_free(hmap_remove(&table->by_tgid, gone.items[i]));
+		process_free(table, hmap_remove(&table->by_tgid, gone.items[i]));
 	vec_free(&gone);
 }
 

@@ -47,13 +47,15 @@ struct process_sink {
 	void (*ended)(void *arg, const struct process *process);
 };
 
-#define PROCESSES_MOST (256u << 10)
-#define MAPPINGS_MOST  (64u << 10) /* executable ones, a process */
+#define PROCESSES_MOST	  (256u << 10)
+#define MAPPINGS_MOST	  (64u << 10) /* executable ones, a process */
+#define MAPPINGS_ALL_MOST (2u << 20)  /* of all lists: an unmap is never told */
 
 struct process_counts {
 	uint64_t seen;	  /* processes and their execs */
 	uint64_t records; /* side events applied */
 	uint64_t lost;	  /* side events that the kernel lost */
+	uint64_t unheard; /* ends that only /proc told, since records were lost */
 	uint64_t refused; /* processes or mappings beyond the limits */
 };
 

@@ -203,19 +203,30 @@ int scan_identity(pid_t tgid, uint64_t *ret_start_ticks, uint64_t *ret_start_sta
 	return err;
 }
 
-bool scan_is_alive(pid_t tid, bool whole)
+bool scan_is_alive_since(pid_t tid, bool whole, uint64_t *ret_start_ticks)
 {
 	char line[2048], state;
 	const char *at = read_stat(tid, line, sizeof(line));
+	uint64_t start;
 	int threads;
 
-	/* fields 3 and 20 */
+	/* fields 3, 20 and 22 */
 	if (!at || sscanf(at,
 			  " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d "
-			  "%*d %*d %*d %d",
-			  &state, &threads) != 2)
+			  "%*d %*d %*d %d %*d %" SCNu64,
+			  &state, &threads, &start) != 3)
 		return false;
-	return (state != 'Z' && state != 'X') || (whole && threads > 1);
+	if ((state == 'Z' || state == 'X') && !(whole && threads > 1))
+		return false;
+	*ret_start_ticks = start;
+	return true;
+}
+
+bool scan_is_alive(pid_t tid, bool whole)
+{
+	uint64_t start;
+
+	return scan_is_alive_since(tid, whole, &start);
 }
 
 bool scan_is_mapped(pid_t tgid, uint64_t addr, uint64_t ino)

@@ -163,27 +163,50 @@ static void write_mmap(struct str *out, const struct side_event *event, size_t n
 	str_add_bytes(out, zeros, name_bytes - n);
 }
 
+/* What COMM and EXIT hold: pids, and of a COMM a name, which nobody reads. */
+static void write_small(struct str *out, const struct side_event *event)
+{
+	const struct task_body exit = { .pid = event->pid, .tid = event->tid };
+	const struct comm_body comm = { event->pid, event->tid };
+	const uint64_t no_name = 0;
+
+	if (event->kind == SIDE_EXIT) {
+		str_add_bytes(out, &exit, sizeof(exit));
+		return;
+	}
+	str_add_bytes(out, &comm, sizeof(comm));
+	str_add_bytes(out, &no_name, sizeof(no_name));
+}
+
+static size_t body_bytes(const struct side_event *event, size_t name_bytes)
+{
+	switch (event->kind) {
+	case SIDE_MMAP:
+		return sizeof(struct mmap2_body) + name_bytes;
+	case SIDE_EXIT:
+		return sizeof(struct task_body);
+	default:
+		return sizeof(struct comm_body) + NAME_ALIGN;
+	}
+}
+
 void side_event_write(struct str *out, const struct side_event *event)
 {
-	bool mmap = event->kind == SIDE_MMAP;
 	size_t name_bytes = (strlen(event->path) / NAME_ALIGN + 1) * NAME_ALIGN;
-	size_t body_bytes = mmap ? sizeof(struct mmap2_body) + name_bytes
-				 : sizeof(struct comm_body) + NAME_ALIGN;
 	struct perf_event_header header = {
-		.type = mmap ? PERF_RECORD_MMAP2 : PERF_RECORD_COMM,
-		.misc = mmap ? 0 : PERF_RECORD_MISC_COMM_EXEC,
-		.size = (uint16_t)(sizeof(header) + body_bytes + sizeof(struct trailer)),
+		.type = event->kind == SIDE_MMAP   ? PERF_RECORD_MMAP2
+			: event->kind == SIDE_EXIT ? PERF_RECORD_EXIT
+						   : PERF_RECORD_COMM,
+		.misc = event->kind == SIDE_EXEC ? PERF_RECORD_MISC_COMM_EXEC : 0,
+		.size = (uint16_t)(sizeof(header) + body_bytes(event, name_bytes) +
+				   sizeof(struct trailer)),
 	};
 	struct trailer trailer = { event->pid, event->tid, event->time_ns };
-	struct comm_body comm = { event->pid, event->tid };
-	uint64_t no_name = 0;
 
 	str_add_bytes(out, &header, sizeof(header));
-	if (mmap) {
+	if (event->kind == SIDE_MMAP)
 		write_mmap(out, event, name_bytes);
-	} else {
-		str_add_bytes(out, &comm, sizeof(comm));
-		str_add_bytes(out, &no_name, sizeof(no_name));
-	}
+	else
+		write_small(out, event);
 	str_add_bytes(out, &trailer, sizeof(trailer));
 }

@@ -18,8 +18,8 @@ enum side_kind { SIDE_MMAP, SIDE_EXEC, SIDE_FORK, SIDE_EXIT, SIDE_LOST, SIDE_OTH
 
 struct side_event {
 	enum side_kind kind;
-	uint64_t time_ns; /* CLOCK_MONOTONIC */
-	uint32_t pid, tid;
+	uint64_t time_ns;	      /* CLOCK_MONOTONIC */
+	uint32_t pid, tid;	      /* EXIT: tid 0, never perf's, is all of them */
 	uint32_t ppid;		      /* FORK: the parent's pid */
 	uint64_t start, bytes, pgoff; /* MMAP */
 	uint32_t maj, min;
@@ -34,7 +34,7 @@ int side_event_read(struct side_event *ret, const void *record, size_t bytes);
 /* The time alone; 0 when the record is too short to have one. */
 uint64_t side_event_time(const void *record, size_t bytes);
 
-/* Adds the bytes of an MMAP2 or (kind SIDE_EXEC) of a COMM record to out. */
+/* Adds the bytes of an MMAP2, an EXIT or (kind SIDE_EXEC) a COMM record to out. */
 void side_event_write(struct str *out, const struct side_event *event);
 
 #endif

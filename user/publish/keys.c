@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "publish/keys.h"
 
+#include "shared/async_abi.h"
+
+#include <string.h>
+#include <sys/uio.h>
+
 uint64_t keys_address(const struct elf_facts *facts, const struct mapping *map,
 		      uint64_t vaddr)
 {
@@ -11,19 +16,25 @@ uint64_t keys_address(const struct elf_facts *facts, const struct mapping *map,
 	return map->start + vaddr - start_vaddr;
 }
 
-/* One file's part; returns how many keys there are by now. */
-static unsigned int add_file(struct published *what, unsigned int n_keys,
-			     const struct elf_facts *facts, const struct mapping *map)
-{
-	for (uint32_t i = 0; i < facts->n_keys && i < KEYS_MOST; i++) {
-		uint64_t addr = keys_address(facts, map, facts->key_vaddrs[i]);
+struct candidates {
+	uint64_t addrs[CANDIDATES_MOST];
+	unsigned int n;
+};
 
-		for (unsigned int k = 0; k < n_keys; k++)
-			if (what->key_addr[k] == addr)
-				addr = 0;
-		if (addr && n_keys < KEYS_MOST)
-			what->key_addr[n_keys++] = addr;
-	}
+static void add_candidate(struct candidates *all, uint64_t addr)
+{
+	for (unsigned int i = 0; i < all->n; i++)
+		if (all->addrs[i] == addr)
+			return;
+	if (addr && all->n < CANDIDATES_MOST)
+		all->addrs[all->n++] = addr;
+}
+
+static void add_file(struct candidates *all, struct published *what,
+		     const struct elf_facts *facts, const struct mapping *map)
+{
+	for (uint32_t i = 0; i < facts->n_keys && i < FILE_KEYS_MOST; i++)
+		add_candidate(all, keys_address(facts, map, facts->key_vaddrs[i]));
 	if (!what->metadata_cookie_addr)
 		what->metadata_cookie_addr =
 			keys_address(facts, map, facts->metadata_cookie_vaddr);
@@ -32,13 +43,41 @@ static unsigned int add_file(struct published *what, unsigned int n_keys,
 			keys_address(facts, map, facts->suspended_cookie_vaddr);
 	if (facts->specific_offset)
 		what->specific_offset = facts->specific_offset;
-	return n_keys;
 }
 
-unsigned int keys_gather(const struct files *files, const struct process *process,
-			 struct published *what)
+/* Not set, too, where we may not read. */
+static bool is_set(const struct process *process, uint64_t addr)
 {
-	unsigned int n_keys = 0;
+	uint32_t key = ASYNC_KEY_UNSET;
+	struct iovec here = { &key, sizeof(key) };
+	struct iovec there = { (void *)(uintptr_t)addr, sizeof(key) };
+
+	return process_vm_readv((pid_t)process->tgid, &here, 1, &there, 1, 0) ==
+		       sizeof(key) &&
+	       key < ASYNC_KEYS;
+}
+
+/* Those that are set go first; else as they were. How many are. */
+static unsigned int put_set_first(const struct process *process, struct candidates *all)
+{
+	struct candidates unset = { .n = 0 };
+	unsigned int n_set = 0;
+
+	for (unsigned int i = 0; i < all->n; i++) {
+		if (is_set(process, all->addrs[i]))
+			all->addrs[n_set++] = all->addrs[i];
+		else
+			unset.addrs[unset.n++] = all->addrs[i];
+	}
+	memcpy(all->addrs + n_set, unset.addrs, unset.n * sizeof(*unset.addrs));
+	return n_set;
+}
+
+struct key_count keys_gather(const struct files *files, const struct process *process,
+			     struct published *what)
+{
+	struct candidates all = { .n = 0 };
+	struct key_count count = { 0 };
 	size_t n;
 	const struct mapping *maps = process_mappings(process, &n);
 
@@ -46,7 +85,12 @@ unsigned int keys_gather(const struct files *files, const struct process *proces
 		const struct elf_facts *facts = files_facts(files, maps[i].module);
 
 		if (facts)
-			n_keys = add_file(what, n_keys, facts, &maps[i]);
+			add_file(&all, what, facts, &maps[i]);
 	}
-	return n_keys;
+	count.candidates = all.n;
+	if (all.n > KEYS_MOST)
+		count.set = put_set_first(process, &all);
+	for (unsigned int i = 0; i < all.n && i < KEYS_MOST; i++)
+		what->key_addr[i] = all.addrs[i];
+	return count;
 }

@@ -13,9 +13,19 @@
 uint64_t keys_address(const struct elf_facts *facts, const struct mapping *map,
 		      uint64_t vaddr);
 
-/* Of all files whose facts are known: key and cookie addresses, and what libc
- * says of its slots. Returns how many keys there are. */
-unsigned int keys_gather(const struct files *files, const struct process *process,
-			 struct published *what);
+#define CANDIDATES_MOST 64 /* of one process that are looked at */
+
+struct key_count {
+	unsigned int candidates; /* key variables: at most CANDIDATES_MOST */
+	unsigned int set;	 /* of these; known only when they are too many */
+};
+
+/*
+ * Of all files whose facts are known: key and cookie addresses, and what libc says
+ * of its slots. Of more than KEYS_MOST candidates those come first that are set now,
+ * as the process's memory says; so whoever asks asks again.
+ */
+struct key_count keys_gather(const struct files *files, const struct process *process,
+			     struct published *what);
 
 #endif

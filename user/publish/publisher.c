@@ -9,11 +9,10 @@
 #include "publish/heard.h"
 #include "publish/identity.h"
 #include "publish/keys.h"
-#include "sym/vdso.h"
+#include "publish/wanted.h"
 
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 /* What ticks are told about one process. */
 struct told {
@@ -26,6 +25,8 @@ struct told {
 	bool is_unclear;       /* at once: perhaps it is in the midst of an exec */
 	struct space *space;
 	bool has_keys;
+	bool is_crowded;  /* it has more keys than fit: which are set is asked again */
+	bool is_overfull; /* more of them are set than fit */
 	bool dirty;
 };
 
@@ -40,10 +41,12 @@ struct publisher {
 	struct hmap told;     /* by tgid */
 	VEC(uint32_t) dirty;  /* tgids */
 	VEC(uint32_t) young;  /* tgids */
+	uint64_t crowded_ns;  /* when they were last asked */
 	VEC(uint32_t) keyed;  /* modules that turned out to hold keys */
 	VEC(uint32_t) tabled; /* modules whose tables came */
 	struct delays *delays;
 	struct publisher_counts counts;
+	struct log_pace pace; /* any process that execs makes it fail */
 	int err; /* the first one that a callback met; they can't return it */
 };
 
@@ -100,6 +103,7 @@ void publisher_free(struct publisher *p)
 	for (size_t i = 0; (told = hmap_next(&p->told, &i));)
 		free(told);
 	hmap_free(&p->told);
+	log_pace_end(&p->pace);
 	vec_free(&p->dirty);
 	vec_free(&p->young);
 	vec_free(&p->keyed);
@@ -112,6 +116,11 @@ void publisher_free(struct publisher *p)
 	process_table_free(p->processes);
 	heard_free(&p->heard);
 	free(p);
+}
+
+const struct process_table *publisher_processes(const struct publisher *p)
+{
+	return p->processes;
 }
 
 struct files *publisher_files(struct publisher *p)
@@ -131,16 +140,11 @@ static struct told *get_told(struct publisher *p, const struct process *process)
 	if (told)
 		return told;
 	told = calloc(1, sizeof(*told));
-	if (!told) {
-		note_error(p, fail(-ENOMEM, "no memory for a process"));
-		return NULL;
-	}
-	if (hmap_put(&p->told, process->tgid, told)) {
-		note_error(p, -ENOMEM);
-		free(told);
-		return NULL;
-	}
-	return told;
+	if (told && !hmap_put(&p->told, process->tgid, told))
+		return told;
+	free(told);
+	note_error(p, fail(-ENOMEM, "no memory for a process"));
+	return NULL;
 }
 
 static void make_dirty(struct publisher *p, const struct process *process)
@@ -164,32 +168,17 @@ static void forget(struct publisher *p, uint32_t tgid)
 	free(told);
 }
 
-static void want_table(struct publisher *p, const struct process *process,
-		       const struct mapping *map)
+static struct wanted wanted_of(const struct publisher *p)
 {
-	const struct module *module = module_get(p->config.modules, map->module);
-	int vdso = -1;
-
-	if (module->kind == MODULE_FILE) {
-		note_error(p, tables_want(p->tables, map->module,
-					  files_fd(p->files, map->module)));
-	} else if (module->kind == MODULE_VDSO && !tables_get(p->tables, map->module)) {
-		vdso = vdso_open();
-		if (vdso < 0)
-			error_clear(); /* its frames go by frame pointer, unproven */
-		note_error(p, tables_want(p->tables, map->module, vdso));
-		if (vdso >= 0)
-			close(vdso);
-	}
+	return (struct wanted){ p->files, p->tables, p->config.modules };
 }
 
 static void on_mapped(void *arg, const struct process *process, const struct mapping *map)
 {
 	struct publisher *p = arg;
+	const struct wanted wanted = wanted_of(p);
 
-	note_error(p, files_want(p->files, process, map));
-	if (p->tables)
-		want_table(p, process, map);
+	note_error(p, wanted_ask(&wanted, process, map));
 	if (!map->is_jit)
 		note_error(p, delays_add(p->delays, map));
 	make_dirty(p, process);
@@ -206,7 +195,7 @@ static void on_forked(void *arg, const struct process *child,
 	to = get_told(p, child);
 	if (!to)
 		return;
-	if (!from || !from->told_ns || from->told_ns >= time_ns ||
+	if (!from || !from->told_ns || from->told_ns >= time_ns || from->is_crowded ||
 	    from->version != process_version(child)) {
 		make_dirty(p, child);
 		return;
@@ -301,6 +290,8 @@ static int find_space(struct publisher *p, const struct process *process,
  */
 #define EXEC_NS 3000000ULL
 
+#define CROWDED_PACE_NS 1000000000ULL
+
 /* Once a life: what is told of an old one after it ended is no one's. */
 static int identify(struct publisher *p, const struct process *process, struct told *told)
 {
@@ -351,14 +342,45 @@ bool publisher_is_unsure(const struct publisher *p)
 	return p->young.n > 0;
 }
 
+/* Keys are set when the first operation runs: which of too many those are shows. */
+static void note_keys(struct publisher *p, struct told *told,
+		      const struct key_count *keys)
+{
+	bool overfull = keys->set > KEYS_MOST;
+	bool crowded = keys->candidates > KEYS_MOST;
+
+	p->counts.overfull += overfull && !told->is_overfull;
+	told->is_overfull |= overfull;
+	p->counts.crowded += crowded && !told->is_crowded;
+	told->is_crowded = crowded;
+}
+
+static void ask_the_crowded_again(struct publisher *p)
+{
+	uint64_t now = clock_now_ns();
+	const struct process *process;
+
+	if (!p->counts.crowded || now - p->crowded_ns < CROWDED_PACE_NS)
+		return;
+	p->crowded_ns = now;
+	for (size_t i = 0; (process = process_next(p->processes, &i));) {
+		const struct told *told = hmap_get(&p->told, process->tgid);
+
+		if (told && told->is_crowded)
+			make_dirty(p, process);
+	}
+}
+
 static int tell(struct publisher *p, const struct process *process, struct told *told)
 {
 	struct published what = { 0 };
-	unsigned int n_keys = keys_gather(p->files, process, &what);
+	struct key_count keys = keys_gather(p->files, process, &what);
+	unsigned int n_keys = keys.candidates;
 	int err = find_space(p, process, told);
 
 	if (err)
 		return err;
+	note_keys(p, told, &keys);
 	told->version = process_version(process);
 	if (!n_keys && !told->space)
 		return 0;
@@ -379,7 +401,7 @@ static int tell(struct publisher *p, const struct process *process, struct told 
 		err = published_put(&p->config.maps, (pid_t)process->tgid, &what);
 	if (err) { /* gone meanwhile, hidden, or no room: it goes unseen */
 		p->counts.refused += err != -ESRCH && !told->is_young;
-		log_verbose("%s", error_sentence());
+		log_verbose_paced(&p->pace, "%s", error_sentence());
 		error_clear();
 		return 0;
 	}
@@ -438,27 +460,17 @@ static int tell_all(struct publisher *p)
 	return err;
 }
 
-static enum delay_state delay_state(void *arg, uint32_t module)
-{
-	const struct publisher *p = arg;
-	const struct table *table = p->tables ? tables_get(p->tables, module) : NULL;
-	const struct elf_facts *facts = files_facts(p->files, module);
-
-	if (files_state(p->files, module) == FILE_SCANNING ||
-	    (table && table->state == TABLE_AWAITED))
-		return DELAY_WAITS;
-	return facts && facts->n_keys ? DELAY_OVER_KEYED : DELAY_OVER;
-}
-
 static int flush(struct publisher *p)
 {
+	struct wanted wanted = wanted_of(p);
 	int err = take_news(p);
 
 	ask_the_young_again(p);
+	ask_the_crowded_again(p);
 	if (!err)
 		err = tell_all(p);
 	if (!err)
-		delays_settle(p->delays, delay_state, p, clock_now_ns());
+		delays_settle(p->delays, wanted_state, &wanted, clock_now_ns());
 	if (!err)
 		err = p->err;
 	return err || !p->tables ? err : tables_error(p->tables);

@@ -29,6 +29,8 @@ struct publisher_config {
 struct publisher_counts {
 	unsigned long processes; /* with a key, each life once */
 	unsigned long refused;	 /* map full, identity hidden */
+	unsigned long crowded;	 /* of these, with more keys than ticks look at */
+	unsigned long overfull;	 /* of these, with more keys set than that */
 	unsigned long stale;	 /* published anew because a sample said so */
 	struct delay_summary delays;
 	struct tables_counts tables;
@@ -58,6 +60,8 @@ bool publisher_is_unsure(const struct publisher *publisher);
 /* Mappings born after this are late: their delay is measured. */
 void publisher_started(struct publisher *publisher, uint64_t now_ns);
 
+/* As they are now, ahead of those that samples are named by. */
+const struct process_table *publisher_processes(const struct publisher *publisher);
 struct files *publisher_files(struct publisher *publisher);
 
 void publisher_count(const struct publisher *publisher, struct publisher_counts *ret);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "sym/files.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/vec.h"
-#include "proc/open.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,12 @@ struct file {
 	int fd;
 	struct stat opened; /* as it was then */
 	struct elf_facts *facts;
+	struct owner owner; /* of generated code */
+	uint64_t owner_ns;  /* when that was read; 0: never */
 };
+
+/* A JIT maps again and again; whose it is changes rarely. */
+#define OWNER_PACE_NS 1000000000ULL
 
 struct files {
 	struct worker *worker;
@@ -81,6 +86,23 @@ static int file_at(struct files *files, uint32_t module, struct file **ret)
 	return 0;
 }
 
+/* Once it has ended nobody can tell any more, and its perf map may be anybody's. */
+static int note_owner(struct files *files, const struct process *process, uint32_t module)
+{
+	uint64_t now = clock_now_ns();
+	struct owner owner;
+	struct file *file;
+	int err = file_at(files, module, &file);
+
+	if (err || (file->owner_ns && now - file->owner_ns < OWNER_PACE_NS))
+		return err;
+	owner = open_owner((pid_t)process->tgid);
+	file->owner_ns = now;
+	if (owner.known)
+		file->owner = owner;
+	return 0;
+}
+
 int files_want(struct files *files, const struct process *process,
 	       const struct mapping *map)
 {
@@ -88,6 +110,8 @@ int files_want(struct files *files, const struct process *process,
 	struct file *file;
 	int copy, err;
 
+	if (module->kind == MODULE_JIT)
+		return note_owner(files, process, map->module);
 	if (module->kind != MODULE_FILE)
 		return 0;
 	err = file_at(files, map->module, &file);
@@ -177,6 +201,12 @@ const struct elf_facts *files_facts(const struct files *files, uint32_t module)
 int files_fd(const struct files *files, uint32_t module)
 {
 	return module < files->files.n ? files->files.items[module].fd : -1;
+}
+
+struct owner files_owner(const struct files *files, uint32_t module)
+{
+	return module < files->files.n ? files->files.items[module].owner
+				       : (struct owner){ 0 };
 }
 
 const struct file_counts *files_counts(const struct files *files)

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "core/module.h"
 #include "obj/elf_scan.h"
+#include "proc/open.h"
 #include "proc/process.h"
 #include "sym/worker.h"
 
@@ -31,7 +32,8 @@ int files_new(struct files **ret, struct worker *worker,
 void files_free(struct files *files);
 DEFINE_FREEP(files)
 
-/* Opens and begins to scan a module's file, if that was not done yet. */
+/* Opens and begins to scan a module's file, if that was not done yet; of generated
+ * code, whose no file is, notes who its process belongs to. */
 int files_want(struct files *files, const struct process *process,
 	       const struct mapping *map);
 
@@ -46,6 +48,9 @@ enum file_state files_state(const struct files *files, uint32_t module);
 const struct elf_facts *files_facts(const struct files *files,
 				    uint32_t module);	  /* or NULL */
 int files_fd(const struct files *files, uint32_t module); /* borrowed, or -1 */
+
+/* Of generated code: whose it was when it was last mapped. */
+struct owner files_owner(const struct files *files, uint32_t module);
 
 const struct file_counts *files_counts(const struct files *files);
 

@@ -185,12 +185,15 @@ static int name_jit(const struct symbol_sources *sources, uint32_t module,
 {
 	const struct module *jit = module_get(sources->modules, module);
 	const struct process *now = process_get(sources->processes, jit->pid);
+	struct owner owner = files_owner(sources->files, module);
 	AUTO_CLOSE int fd = -1;
 	int err;
 
 	if (now && now->life != jit->life) /* the map is another's by now */
 		return -ESRCH;
-	err = open_perf_map((pid_t)jit->pid, PERF_MAP_MOST, &fd);
+	if (!owner.known)
+		owner.inner_pid = (pid_t)jit->pid;
+	err = open_perf_map((pid_t)jit->pid, &owner, PERF_MAP_MOST, &fd);
 	if (err) /* most generated code has none, and -ENOENT is no news */
 		return err == -ENOENT ? 0 : err;
 	return read_names(sources, NAMES_PERF_MAP, fd, batch);
@@ -256,6 +259,9 @@ static int name_all(const struct symbol_sources *sources, struct names *names,
 			return err;
 		if (err)
 			counts->failed++;
+		if (err == -EPERM &&
+		    module_get(sources->modules, wants[i].module)->kind == MODULE_JIT)
+			counts->foreign_maps++;
 	}
 	error_clear();
 	return 0;
@@ -279,21 +285,23 @@ int symbolize(struct names *names, const struct profile *profile,
 {
 	size_t n = intern_count(profile->frames);
 	AUTO_FREE struct want *wants = calloc(n + 1, sizeof(*wants));
+	int err = 0;
 
 	files_drop_overwritten(sources->files);
 	if (!wants)
 		return fail(-ENOMEM, "no memory for %zu frames", n);
 	for (uint32_t id = 0; id < n; id++) {
 		const struct frame *frame = profile_frame(profile, id);
-		int err = frame->returned == FRAME_IS_LABEL
-				  ? name_label(names, profile, id)
-				  : 0;
 
+		if (frame->returned == FRAME_IS_LABEL)
+			err = name_label(names, profile, id);
 		if (err)
 			return err;
 		wants[id] = (struct want){ frame->module, id,
 					   frame->offset - (frame->returned == 1) };
 	}
 	qsort(wants, n, sizeof(*wants), by_module_and_address);
-	return name_all(sources, names, wants, n, ret_counts);
+	err = name_all(sources, names, wants, n, ret_counts);
+	ret_counts->refused = names_refused(names);
+	return err;
 }

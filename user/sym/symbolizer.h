@@ -14,6 +14,8 @@ struct symbolizer_counts {
 	unsigned long modules;
 	unsigned long failed;	      /* modules whose names could not be read */
 	unsigned long inlines_failed; /* whose debug information, in time */
+	unsigned long refused;	      /* names, beyond what is kept of them */
+	unsigned long foreign_maps;   /* perf maps of users who are not the process's */
 };
 
 /* Where names are looked for. All are borrowed. */

@@ -218,7 +218,7 @@ static void send_jobs(struct worker *worker)
 
 static bool facts_hold(const struct elf_facts *facts)
 {
-	return facts->n_segments <= SEGMENTS_MOST && facts->n_keys <= KEYS_MOST &&
+	return facts->n_segments <= SEGMENTS_MOST && facts->n_keys <= FILE_KEYS_MOST &&
 	       facts->build_id_bytes <= BUILD_ID_MOST && facts->libc <= LIBC_MUSL &&
 	       facts->is_64bit <= 1;
 }

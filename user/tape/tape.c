@@ -66,7 +66,8 @@ int tape_writer_new(struct tape_writer **ret, const char *path)
 	err = outfile_new(&tape->file, path);
 	if (err)
 		return err;
-	put(tape, magic, sizeof(magic));
+	outfile_keep_when_cut(tape->file);
+	add(tape, magic, sizeof(magic)); /* at once: so it is a tape, though cut */
 	*ret = GIVE(tape);
 	return 0;
 }
@@ -89,11 +90,16 @@ void tape_write_name(struct tape_writer *tape, uint32_t frame, const char *name)
 	put(tape, name, strlen(name));
 }
 
+void tape_flush(struct tape_writer *tape)
+{
+	add(tape, tape->buf, tape->n);
+	tape->n = 0;
+}
+
 int tape_writer_finish(struct tape_writer *tape)
 {
 	tape_write(tape, TAPE_END, NULL, 0);
-	add(tape, tape->buf, tape->n);
-	tape->n = 0;
+	tape_flush(tape);
 	if (tape->err)
 		return fail_errno(tape->err, "cannot write the tape %s", tape->path);
 	return outfile_finish(tape->file);

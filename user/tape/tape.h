@@ -35,6 +35,8 @@ DEFINE_FREEP(tape_writer)
 void tape_write(struct tape_writer *tape, enum tape_item item, const void *bytes,
 		size_t n);
 void tape_write_name(struct tape_writer *tape, uint32_t frame, const char *name);
+/* What came so far, to the disk: a tape that is cut there can be read. */
+void tape_flush(struct tape_writer *tape);
 int tape_writer_finish(struct tape_writer *tape);
 
 /* What a player calls; each returns 0 or a negative errno that ends the play. */

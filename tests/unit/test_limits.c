@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What others make long or many on purpose: paths, mappings of processes that forked
+ * from each other, mappings that are gone, of which no record tells.
+ */
+#include "proc/process.h"
+
+#include "base/intern.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#define PAGE	   4096
+#define CHILDREN   64
+#define LONG_BYTES 4000
+
+static void bytes_are_limited(void **state)
+{
+	char text[LONG_BYTES];
+	struct intern *table;
+	uint32_t id, first;
+	size_t n = 0;
+
+	assert_int_equal(intern_new(&table, 1u << 20), 0);
+	intern_limit_bytes(table, 100 * LONG_BYTES);
+	memset(text, 'x', sizeof(text));
+	for (int i = 0; i < 1000; i++) {
+		memcpy(text, &i, sizeof(i));
+		n += intern_id(table, text, sizeof(text), &id) == 0;
+		if (!i)
+			first = id;
+	}
+	assert_int_equal(n, 100);
+	assert_int_equal(intern_count(table), 100);
+	/* what is there is found, and nothing costs nothing */
+	memcpy(text, &(int){ 0 }, sizeof(int));
+	assert_int_equal(intern_id(table, text, sizeof(text), &id), 0);
+	assert_int_equal(id, first);
+	assert_int_equal(intern_id(table, "", 0, &id), 0);
+	assert_int_equal(intern_id(table, "a", 1, &id), INTERN_FULL);
+	intern_free(table);
+}
+
+static void paths_of_files_are_limited(void **state)
+{
+	size_t bytes = 0, refused = 0;
+	struct module_table *modules;
+	char path[LONG_BYTES + 1];
+	uint32_t id;
+
+	assert_int_equal(module_table_new(&modules), 0);
+	memset(path, 'x', LONG_BYTES);
+	path[LONG_BYTES] = '\0';
+	for (uint64_t i = 1; !refused; i++) {
+		const struct module module = { .kind = MODULE_FILE,
+					       .ino = i,
+					       .path = path };
+		int err = module_id(modules, &module, &id);
+
+		assert_true(!err || err == INTERN_FULL);
+		bytes += err ? 0 : LONG_BYTES;
+		refused += err != 0;
+		assert_true(bytes <= MODULE_BYTES_MOST);
+	}
+	assert_true(bytes > MODULE_BYTES_MOST / 2);
+	module_table_free(modules);
+}
+
+static void map(struct process_table *table, uint32_t pid, uint64_t start)
+{
+	const struct side_event event = { .kind = SIDE_MMAP,
+					  .time_ns = 1,
+					  .pid = pid,
+					  .tid = pid,
+					  .start = start,
+					  .bytes = PAGE,
+					  .path = "/lib" };
+
+	assert_int_equal(process_apply(table, &event), 0);
+}
+
+static size_t all_mappings(const struct process_table *table)
+{
+	const struct process *process;
+	size_t sum = 0, n;
+
+	for (size_t i = 0; (process = process_next(table, &i));) {
+		process_mappings(process, &n);
+		sum += n;
+	}
+	return sum;
+}
+
+static void fork_child(struct process_table *table, uint32_t pid)
+{
+	const struct side_event fork = {
+		.kind = SIDE_FORK, .time_ns = 1, .pid = pid, .tid = pid, .ppid = 1
+	};
+
+	assert_int_equal(process_apply(table, &fork), 0);
+}
+
+static void end(struct process_table *table, uint32_t pid)
+{
+	const struct side_event exit = {
+		.kind = SIDE_EXIT, .time_ns = 2, .pid = pid, .tid = pid
+	};
+
+	assert_int_equal(process_apply(table, &exit), 0);
+}
+
+/* One process maps as much as it may, and each child one page of its own more. */
+static void mappings_of_all_are_limited(void **state)
+{
+	struct module_table *modules;
+	struct process_table *table;
+	uint64_t refused;
+
+	assert_int_equal(module_table_new(&modules), 0);
+	assert_int_equal(process_table_new(&table, modules, NULL), 0);
+	for (uint64_t i = 1; i < MAPPINGS_MOST; i++)
+		map(table, 1, 2 * i * PAGE);
+	assert_int_equal(process_counts(table)->refused, 0);
+	for (uint32_t pid = 2; pid < CHILDREN; pid++) {
+		fork_child(table, pid);
+		map(table, pid, PAGE);
+	}
+	refused = process_counts(table)->refused;
+	assert_true(refused > 0 && refused < CHILDREN);
+	/* those who share the first one's have no list */
+	assert_true(all_mappings(table) - refused * (MAPPINGS_MOST - 1) <=
+		    MAPPINGS_ALL_MOST);
+
+	/* what ends gives it back */
+	for (uint32_t pid = 2; pid < CHILDREN; pid++)
+		end(table, pid);
+	process_forget(table, UINT64_MAX);
+	fork_child(table, CHILDREN);
+	map(table, CHILDREN, PAGE);
+	assert_int_equal(process_counts(table)->refused, refused);
+	process_table_free(table);
+	module_table_free(modules);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bytes_are_limited),
+		cmocka_unit_test(paths_of_files_are_limited),
+		cmocka_unit_test(mappings_of_all_are_limited),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

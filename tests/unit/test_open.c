@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Whose perf maps are read: those of the process's user, or of root, also when the
+ * process has ended and nobody can ask it any more. */
+#include "proc/open.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <cmocka.h>
+
+#define SOME_USER 65534
+#define BYTES	  100
+
+static char path[64];
+
+static pid_t new_child(void)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		for (;;)
+			pause();
+	assert_true(pid > 0);
+	return pid;
+}
+
+static void end_child(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+/* Of us, or of a user who is not root. */
+static uid_t make_map(pid_t pid)
+{
+	int fd;
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", pid);
+	unlink(path);
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0644);
+	assert_true(fd >= 0);
+	if (!getuid())
+		assert_int_equal(fchown(fd, SOME_USER, SOME_USER), 0);
+	close(fd);
+	return getuid() ? getuid() : SOME_USER;
+}
+
+static int remove_map(void **state)
+{
+	return unlink(path);
+}
+
+static int try(pid_t pid, bool known, uid_t uid, pid_t inner)
+{
+	const struct owner kept = { known, uid, inner };
+	AUTO_CLOSE int fd = -1;
+
+	return open_perf_map(pid, &kept, BYTES, &fd);
+}
+
+static void of_one_that_has_ended(void **state)
+{
+	pid_t pid = new_child();
+	uid_t uid = make_map(pid);
+
+	end_child(pid);
+	assert_int_equal(try(pid, true, uid, pid), 0);
+	assert_int_equal(try(pid, true, uid - 1, pid), -EPERM);
+	assert_int_equal(try(pid, true, 0, pid), -EPERM);
+	assert_int_equal(try(pid, false, 0, pid), -EPERM); /* never seen */
+	/* it lived in a container: the file here is another's */
+	assert_int_equal(try(pid, true, uid, pid + 1), -ENOENT);
+	if (getuid())
+		return;
+	assert_int_equal(chown(path, 0, 0), 0);
+	assert_int_equal(try(pid, true, uid, pid), 0);
+	assert_int_equal(try(pid, false, 0, pid), 0);
+}
+
+/* What was kept does not matter then. */
+static void of_one_that_lives(void **state)
+{
+	pid_t pid = new_child();
+	uid_t uid = make_map(pid);
+	struct owner now = open_owner(pid);
+
+	assert_true(now.known);
+	assert_int_equal(now.uid, getuid());
+	assert_int_equal(try(pid, true, uid, pid), uid == getuid() ? 0 : -EPERM);
+	end_child(pid);
+	assert_false(open_owner(pid).known);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(of_one_that_has_ended, remove_map),
+		cmocka_unit_test_teardown(of_one_that_lives, remove_map),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Processes of whose end no record came. The truth is this process itself and
+ * children of it: one that lives, one that is gone, one that is a zombie, and one
+ * that has the pid which the table knows as another's.
+ */
+#include "base/clock.h"
+#include "base/vec.h"
+#include "proc/sweep.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+struct world {
+	struct module_table *modules;
+	struct process_table *table;
+	VEC(struct side_event) told; /* by the sweep, not applied yet */
+	unsigned int ends;	     /* that the table told of */
+};
+
+static void on_ended(void *arg, const struct process *process)
+{
+	struct world *w = arg;
+
+	w->ends++;
+}
+
+static int begin(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+	const struct process_sink sink = { .arg = w, .ended = on_ended };
+
+	assert_int_equal(module_table_new(&w->modules), 0);
+	assert_int_equal(process_table_new(&w->table, w->modules, &sink), 0);
+	*state = w;
+	return 0;
+}
+
+static int end(void **state)
+{
+	struct world *w = *state;
+
+	process_table_free(w->table);
+	module_table_free(w->modules);
+	vec_free(&w->told);
+	free(w);
+	return 0;
+}
+
+/* As a fork tells it, at that time. */
+static void know(struct process_table *table, pid_t pid, uint64_t time_ns)
+{
+	const struct side_event fork = { .kind = SIDE_FORK,
+					 .time_ns = time_ns,
+					 .pid = (uint32_t)pid,
+					 .tid = (uint32_t)pid,
+					 .ppid = 1 };
+
+	assert_int_equal(process_apply(table, &fork), 0);
+}
+
+static void begin_thread(struct process_table *table, pid_t pid)
+{
+	const struct side_event thread = { .kind = SIDE_FORK,
+					   .time_ns = clock_now_ns(),
+					   .pid = (uint32_t)pid,
+					   .tid = (uint32_t)pid + 1,
+					   .ppid = (uint32_t)pid };
+
+	assert_int_equal(process_apply(table, &thread), 0);
+}
+
+static int on_told(void *arg, const void *record, size_t bytes)
+{
+	struct world *w = arg;
+	struct side_event event;
+
+	assert_int_equal(side_event_read(&event, record, bytes), 0);
+	assert_int_equal(event.kind, SIDE_EXIT);
+	return vec_push(&w->told, event);
+}
+
+static void sweep(struct world *w, const struct process_table *swept)
+{
+	const struct event_sink sink = { .arg = w, .sideband = on_told };
+
+	w->told.n = 0;
+	assert_int_equal(sweep_ended(w->table, swept, &sink), 0);
+}
+
+static void apply(struct world *w)
+{
+	for (size_t i = 0; i < w->told.n; i++)
+		assert_int_equal(process_apply(w->table, &w->told.items[i]), 0);
+}
+
+static bool has_ended(const struct world *w, pid_t pid)
+{
+	return process_get(w->table, (uint32_t)pid)->ended_ns != 0;
+}
+
+static pid_t new_child(void)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		for (;;)
+			pause();
+	assert_true(pid > 0);
+	return pid;
+}
+
+/* reap: else it stays as a zombie, which has ended all the same */
+static void end_child(pid_t pid, bool reap)
+{
+	siginfo_t info;
+
+	kill(pid, SIGKILL);
+	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+	if (reap)
+		assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+static void those_that_live_stay(void **state)
+{
+	struct world *w = *state;
+	pid_t child = new_child();
+
+	know(w->table, getpid(), clock_now_ns());
+	know(w->table, child, clock_now_ns());
+	sweep(w, NULL);
+	assert_int_equal(w->told.n, 0);
+	end_child(child, true);
+}
+
+static void those_that_are_gone_end(void **state)
+{
+	struct world *w = *state;
+	pid_t gone = new_child(), zombie = new_child();
+
+	know(w->table, getpid(), clock_now_ns());
+	know(w->table, gone, clock_now_ns());
+	know(w->table, zombie, clock_now_ns());
+	begin_thread(w->table, gone); /* of whose end nothing is told either */
+	end_child(gone, true);
+	end_child(zombie, false);
+	sweep(w, NULL);
+	assert_int_equal(w->told.n, 2);
+	apply(w);
+	assert_true(has_ended(w, gone));
+	assert_true(has_ended(w, zombie));
+	assert_false(has_ended(w, getpid()));
+	assert_int_equal(w->ends, 2);
+	assert_int_equal(process_counts(w->table)->unheard, 2);
+
+	sweep(w, NULL);
+	assert_int_equal(w->told.n, 0);
+	process_forget(w->table, UINT64_MAX);
+	assert_null(process_get(w->table, (uint32_t)gone));
+	end_child(zombie, true);
+}
+
+/* The table knows the pid from before its holder began. */
+static void a_pid_of_another_ends_the_old_one_only(void **state)
+{
+	struct world *w = *state;
+	uint64_t long_ago = clock_now_ns() / 2;
+	pid_t child = new_child();
+
+	know(w->table, child, long_ago);
+	sweep(w, NULL);
+	assert_int_equal(w->told.n, 1);
+	apply(w);
+	assert_true(has_ended(w, child));
+
+	/* the record of its fork was on its way and came first */
+	know(w->table, child, long_ago);
+	sweep(w, NULL);
+	know(w->table, child, clock_now_ns());
+	apply(w);
+	assert_false(has_ended(w, child));
+	end_child(child, true);
+}
+
+static void none_is_told_twice_of_two_tables(void **state)
+{
+	struct world *w = *state;
+	struct process_table *other;
+	pid_t both = new_child(), one = new_child();
+
+	assert_int_equal(process_table_new(&other, w->modules, NULL), 0);
+	know(other, both, clock_now_ns());
+	know(w->table, both, clock_now_ns());
+	know(w->table, one, clock_now_ns());
+	end_child(both, true);
+	end_child(one, true);
+	sweep(w, other);
+	assert_int_equal(w->told.n, 1);
+	assert_int_equal(w->told.items[0].pid, one);
+	process_table_free(other);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(those_that_live_stay, begin, end),
+		cmocka_unit_test_setup_teardown(those_that_are_gone_end, begin, end),
+		cmocka_unit_test_setup_teardown(a_pid_of_another_ends_the_old_one_only,
+						begin, end),
+		cmocka_unit_test_setup_teardown(none_is_told_twice_of_two_tables, begin,
+						end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

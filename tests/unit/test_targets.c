@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Who was asked for by number, and when all of them have ended. */
+#include "flow/targets.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#define PID_TRIES 5
+#define ROUNDS	  50
+
+static pid_t new_child(void)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		for (;;)
+			pause();
+	assert_true(pid > 0);
+	return pid;
+}
+
+static void end_child(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+/* A child with this very pid, which is nobody's; 0: somebody was quicker. */
+static pid_t new_child_as(pid_t pid)
+{
+	for (int i = 0; i < PID_TRIES; i++) {
+		FILE *f = fopen("/proc/sys/kernel/ns_last_pid", "w");
+		pid_t child;
+
+		assert_non_null(f);
+		fprintf(f, "%d", pid - 1);
+		assert_int_equal(fclose(f), 0);
+		child = new_child();
+		if (child == pid)
+			return child;
+		end_child(child);
+	}
+	return 0;
+}
+
+static void note(struct targets *targets, pid_t first, pid_t second)
+{
+	const struct pid_list list = { .pids = { first, second }, .n = second ? 2 : 1 };
+	const struct pid_list none = { .n = 0 };
+
+	targets_note(targets, &list, &none);
+}
+
+static void nobody_was_asked_for(void **state)
+{
+	static struct targets targets;
+
+	assert_false(targets_have_ended(&targets));
+}
+
+static void it_is_over_with_the_last(void **state)
+{
+	static struct targets targets;
+	pid_t first = new_child(), second = new_child();
+	char text[64], want[64];
+
+	note(&targets, first, second);
+	assert_false(targets_have_ended(&targets));
+	end_child(first);
+	assert_false(targets_have_ended(&targets));
+	end_child(second);
+	assert_true(targets_have_ended(&targets));
+	assert_string_equal(targets_end_text(&targets, text, sizeof(text)),
+			    "all 2 processes have ended");
+
+	note(&targets, first, 0); /* gone before we came */
+	assert_true(targets_have_ended(&targets));
+	snprintf(want, sizeof(want), "process %d has ended", first);
+	assert_string_equal(targets_end_text(&targets, text, sizeof(text)), want);
+}
+
+/* An end, and a start with the same pid; how often it came to that. */
+static unsigned int try_another(struct targets *targets)
+{
+	pid_t first = new_child(), next;
+
+	note(targets, first, 0);
+	end_child(first);
+	usleep(30000); /* /proc tells starts apart by 10 ms */
+	next = new_child_as(first);
+	if (!next)
+		return 0;
+	assert_true(targets_have_ended(targets));
+	note(targets, next, 0);
+	assert_false(targets_have_ended(targets));
+	end_child(next);
+	return 1;
+}
+
+static void whoever_has_its_pid_next_is_another(void **state)
+{
+	static struct targets targets;
+	unsigned int came = 0;
+
+	if (access("/proc/sys/kernel/ns_last_pid", W_OK)) {
+		print_message("# no pid can be chosen here\n");
+		return;
+	}
+	for (int i = 0; i < ROUNDS && !came; i++)
+		came = try_another(&targets);
+	assert_true(came);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nobody_was_asked_for),
+		cmocka_unit_test(it_is_over_with_the_last),
+		cmocka_unit_test(whoever_has_its_pid_next_is_another),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
