@@ -14,11 +14,16 @@ small_disk() {
 	dd if=/dev/zero of=small/filler bs=4k 2>/dev/null || true
 }
 
-# The parser of $recorder: not that of anybody else.
-parser_of() {
+# The keepers of $recorder, and their parsers: not those of anybody else.
+keepers() {
+	pgrep -P "$recorder" -x weft-keeper
+}
+
+parsers() {
 	local keeper
-	keeper=$(pgrep -P "$recorder" -x weft-keeper) &&
+	for keeper in $(keepers); do
 		pgrep -n -P "$keeper" -x weft-parser
+	done
 }
 
 @test "a reader that is stopped: what the ring can't hold is told" {
@@ -265,10 +270,10 @@ cpu_ticks() {
 	recorder_runs
 	for _ in 1 2 3; do
 		sleep 0.3
-		kill -9 "$(parser_of)"
+		parsers | xargs kill -9
 		"$E2E_BIN/beta" 200
 	done
-	kill -9 "$(pgrep -P "$recorder" -x weft-keeper)"
+	keepers | xargs kill -9
 	sleep 0.3
 	kill -INT "$recorder"
 	recorder_ends
@@ -282,7 +287,7 @@ cpu_ticks() {
 	start "$E2E_BIN/alpha"
 	start_recorder -F 99 -p "$last_pid" -o out --stats-json stats
 	recorder_runs
-	kill -9 "$(parser_of)"
+	parsers | xargs kill -9
 	sleep 0.2
 	before=$(cpu_ticks)
 	sleep 1

@@ -74,7 +74,7 @@ static inline UNUSED void look_up_fd(const char *folder, int fd, struct looked_u
 	*ret = (struct looked_up){ 0 };
 	assert_int_equal(worker_new(&worker), 0);
 	assert_int_equal(cache_new(&cache, folder), 0);
-	assert_int_equal(lookup_new(&lookup, worker, cache, &sink), 0);
+	assert_int_equal(lookup_new(&lookup, worker, NULL, cache, &sink), 0);
 	assert_int_equal(lookup_begin(lookup, fd, 7), 0);
 	assert_int_equal(worker_collect(worker, 20000, looked_scan, NULL), 0);
 	assert_true(ret->done);

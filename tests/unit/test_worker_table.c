@@ -174,6 +174,7 @@ static void brings_the_same_pages(void **state)
 	assert_true(collected.tables[1].n > WIRE_PAGES_MOST);
 	assert_int_equal(collected.tables[2].err, -ENODATA);
 	assert_int_equal(collected.tables[2].n, 0);
+	assert_int_equal(worker_counts(worker)->failed, 0);
 	expect_whole(&collected.tables[4], vdso_open());
 	end(worker, &collected);
 }

@@ -151,13 +151,7 @@ complete_round() {
 run_complete() {
 	local program peer seen name
 
-	for program in node postgres; do
-		if "load_$program" >"$work/load.$program" 2>&1; then
-			load_names+=" $program"
-		else
-			say "without $program: not installed"
-		fi
-	done
+	start_loads node postgres
 	: >"$work/starts"
 	for _ in $(seq "$rounds"); do
 		complete_round || return

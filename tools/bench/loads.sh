@@ -85,14 +85,19 @@ while True:
 	keep_load
 }
 
+# [N]: so many at once
 load_clang() {
+	local i
+
 	has "${CLANG:-clang}" || return
 	awk 'BEGIN { for (i = 0; i < 400; i++) {
 		printf "int f%d(int *a, int n) { int s = %d;", i, i
 		printf " for (int i = 0; i < n; i++) s += a[i] * (i ^ s) %% %d;", i + 3
 		print " return s; }" } }' >"$work/big.c"
-	again "${CLANG:-clang}" -O2 -c "$work/big.c" -o "$work/big.o" &
-	keep_load
+	for i in $(seq "${1-1}"); do
+		again "${CLANG:-clang}" -O2 -c "$work/big.c" -o "$work/big$i.o" &
+		keep_load
+	done
 }
 
 load_node() {
@@ -128,10 +133,12 @@ load_deep() {
 	keep_load
 }
 
+# NAME…: those that do not run yet
 start_loads() {
 	local load
 
-	for load in redis nginx python clang deep; do
+	for load; do
+		[[ " $load_names " != *" $load "* ]] || continue
 		if "load_$load" >"$work/load.$load" 2>&1; then
 			load_names+=" $load"
 		else
@@ -151,4 +158,5 @@ stop_loads() {
 		wait "$pid" 2>/dev/null
 	done
 	load_pids=()
+	load_names=
 }

@@ -46,5 +46,5 @@ $(BENCH_BIN):
 -include $(wildcard $(BENCH)/*.d)
 
 .PHONY: bench-programs
-bench-programs: $(BENCH_BIN) $(B)/tests/readers/generate
+bench-programs: $(BENCH_BIN) $(B)/tests/readers/generate $(B)/tools/unwind-census
 bench: bench-programs

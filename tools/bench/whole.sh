@@ -129,9 +129,45 @@ run_whole() {
 	[ -z "$no_perf" ] || no_row 'perf' "not installed, or it did not run here"
 }
 
-# Lost by reason; ticks that never came are another matter, and in the note.
+# Compilations alone, one a CPU: stacks of some thirty frames without frame pointers,
+# all of which we walk, and of which bpftrace sees the leaf.
+run_clang() {
+	local name='clang alone: BPF a sample, beside bpftrace' peer=
+
+	if ! load_clang "$(nproc)" >"$work/load.clang" 2>&1; then
+		no_row "$name" 'clang is not installed'
+		return
+	fi
+	sleep 1
+	for _ in $(seq "$rounds"); do
+		if ! by_weft; then
+			say "weft failed: $(tail -1 "$work/err")"
+			stop_loads
+			return 1
+		fi
+		peer=-
+		! by_bpftrace || peer=$(ns_a_run "$work/bpftrace.meter")
+		round "$name" "$(ns_a_run "$work/weft.meter")" "$peer"
+	done
+	stop_loads
+	row "$name" ns 1 ratio "99 Hz; all of our frames by table, few of bpftrace's true"
+	[ "$peer" != - ] || no_row 'bpftrace' "not installed, or it did not run here"
+}
+
+# JSON: samples lost by any reason
+lost_by_weft() {
+	local outcome lost
+
+	lost=$(json_figure "$1" refused)
+	for outcome in no_scratch no_ring ring_full; do
+		lost=$((lost + $(json_figure "$1" "$outcome")))
+	done
+	echo "$lost"
+}
+
+# Ticks that never came are another matter than losses, and in the note.
 run_lost() {
-	local hz name outcome lost missed expected json=$work/lost.json
+	local hz name missed expected json=$work/lost.json
 
 	for hz in 999 9999; do
 		name="lost of a CPU's $hz samples a second"
@@ -139,13 +175,9 @@ run_lost() {
 			"$weft" record -q -F "$hz" --event cpu-clock -d "$lost_time" \
 				-o "$work/lost.folded" --stats-json "$json" 2>"$work/err" ||
 				{ say "weft failed: $(tail -1 "$work/err")"; return 1; }
-			lost=$(json_figure "$json" refused)
-			for outcome in no_scratch no_ring ring_full; do
-				lost=$((lost + $(json_figure "$json" "$outcome")))
-			done
 			missed=$(json_figure "$json" missed_ticks_estimate)
 			expected=$(json_figure "$json" expected_ticks)
-			round "$name" "$lost" -
+			round "$name" "$(lost_by_weft "$json")" -
 		done
 		row "$name" samples 0 ours "of $(json_figure "$json" kept); $(calc \
 			"100 * $missed / ($expected + !$expected)") % of ticks never came"

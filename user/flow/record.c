@@ -99,10 +99,11 @@ static int loop(struct run *run)
 		struct pollfd fds[] = {
 			{ .fd = sampler_fd(r->sampler), .events = POLLIN },
 			{ .fd = worker_fd(r->worker), .events = POLLIN },
+			{ .fd = r->heavy ? worker_fd(r->heavy) : -1, .events = POLLIN },
 			{ .fd = run->signals.fd, .events = POLLIN },
 		};
 
-		if (poll(fds, 3, time_left_ms(run, now)) < 0 && errno != EINTR)
+		if (poll(fds, 4, time_left_ms(run, now)) < 0 && errno != EINTR)
 			return fail_errno(-errno, "poll");
 		run->stop |= signals_say_stop(&run->signals);
 		err = recording_pump(r);
@@ -128,6 +129,13 @@ static int start(struct run *run)
 	return err;
 }
 
+static void add_worker(struct worker_counts *sum, const struct worker_counts *more)
+{
+	sum->requests += more->requests;
+	sum->failed += more->failed;
+	sum->restarts += more->restarts;
+}
+
 static void collect_stats(const struct recording *r, struct stats *stats)
 {
 	uint64_t first = pipeline_first_sample_ns(r->pipeline);
@@ -140,6 +148,8 @@ static void collect_stats(const struct recording *r, struct stats *stats)
 	stats->processes = *process_counts(pipeline_processes(r->pipeline));
 	stats->files = *files_counts(r->files);
 	stats->worker = *worker_counts(r->worker);
+	if (r->heavy)
+		add_worker(&stats->worker, worker_counts(r->heavy));
 	publisher_count(r->publisher, &stats->published);
 }
 

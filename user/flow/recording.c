@@ -157,6 +157,7 @@ static int new_parts(struct recording *r)
 	struct publisher_config config = {
 		.maps = sampler_published(r->sampler),
 		.worker = r->worker,
+		.heavy = r->heavy,
 		.cache = r->cache,
 		.tables = r->options->unwind != UNWIND_FP,
 		.all_by_table = r->options->unwind == UNWIND_TABLE,
@@ -269,6 +270,8 @@ int recording_new(struct recording **ret, const struct record_options *options,
 	targets_note(&r->targets, &options->tgids, &options->tids);
 	before.nice = priority_raise(); /* before the worker is forked */
 	err = worker_new(&r->worker);
+	if (!err && options->unwind != UNWIND_FP)
+		err = worker_new(&r->heavy);
 	if (!err && options->command)
 		err = command_new(&r->command, options->command, &before);
 	if (!err)
@@ -296,6 +299,7 @@ void recording_free(struct recording *r)
 	pipeline_free(r->pipeline);
 	sampler_free(r->sampler);
 	worker_free(r->worker);
+	worker_free(r->heavy);
 	scope_free(&r->scope);
 	free(r);
 }

@@ -11,11 +11,13 @@
 #include <unistd.h>
 
 #define PAGES_AT_ONCE 64
+#define HEAVY_BYTES   (8 << 20) /* of a file whose table takes longer than a tick */
 
 /* A table on its way. Its file's ends are hashed; then what the entry that was
  * found by them is of; then it is made. */
 struct request {
 	uint64_t cookie;
+	struct worker *worker;
 	int fd; /* -1 while the worker has it */
 	bool knows_ends;
 	struct hash ends;
@@ -24,7 +26,7 @@ struct request {
 };
 
 struct lookup {
-	struct worker *worker;
+	struct worker *worker, *heavy;
 	struct cache *cache;
 	struct table_sink sink;
 	struct hmap requests; /* by 1 + cookie */
@@ -76,16 +78,15 @@ static void give_up(struct lookup *lookup, struct request *request, int err)
 	finish(lookup, request, err, &nothing);
 }
 
-static int hash_ranges(struct lookup *lookup, struct request *request,
-		       const struct read_list *list)
+static int hash_ranges(struct request *request, const struct read_list *list)
 {
-	return worker_submit_hash(lookup->worker, GIVE_FD(request->fd), request->cookie,
+	return worker_submit_hash(request->worker, GIVE_FD(request->fd), request->cookie,
 				  list);
 }
 
 static void make(struct lookup *lookup, struct request *request)
 {
-	int err = worker_submit_noted_table(lookup->worker, GIVE_FD(request->fd),
+	int err = worker_submit_noted_table(request->worker, GIVE_FD(request->fd),
 					    request->cookie);
 
 	if (err)
@@ -102,7 +103,7 @@ static void prove(struct lookup *lookup, struct request *request)
 		make(lookup, request);
 		return;
 	}
-	err = hash_ranges(lookup, request, list);
+	err = hash_ranges(request, list);
 	if (err)
 		give_up(lookup, request, err);
 }
@@ -206,8 +207,8 @@ static void on_done(void *arg, uint64_t cookie, int err,
 	finish(lookup, request, err, answer);
 }
 
-int lookup_new(struct lookup **ret, struct worker *worker, struct cache *cache,
-	       const struct table_sink *sink)
+int lookup_new(struct lookup **ret, struct worker *worker, struct worker *heavy,
+	       struct cache *cache, const struct table_sink *sink)
 {
 	struct lookup *lookup = calloc(1, sizeof(*lookup));
 	struct table_sink own = { lookup, on_pages, on_done, on_hashed };
@@ -215,9 +216,11 @@ int lookup_new(struct lookup **ret, struct worker *worker, struct cache *cache,
 	if (!lookup)
 		return fail(-ENOMEM, "no memory for the unwind tables");
 	lookup->worker = worker;
+	lookup->heavy = heavy ? heavy : worker;
 	lookup->cache = cache;
 	lookup->sink = *sink;
 	worker_set_table_sink(worker, &own);
+	worker_set_table_sink(lookup->heavy, &own);
 	*ret = lookup;
 	return 0;
 }
@@ -227,13 +230,14 @@ static int submit(struct lookup *lookup, struct request *request)
 	struct read_list ends;
 	struct stat st;
 
-	if (!lookup->cache)
-		return worker_submit_table(lookup->worker, GIVE_FD(request->fd),
-					   request->cookie);
 	if (fstat(request->fd, &st))
 		return fail_errno(-errno, "cannot look at a file");
+	request->worker = st.st_size > HEAVY_BYTES ? lookup->heavy : lookup->worker;
+	if (!lookup->cache)
+		return worker_submit_table(request->worker, GIVE_FD(request->fd),
+					   request->cookie);
 	reads_of_ends(&ends, (uint64_t)st.st_size);
-	return hash_ranges(lookup, request, &ends);
+	return hash_ranges(request, &ends);
 }
 
 int lookup_begin(struct lookup *lookup, int fd, uint64_t cookie)

@@ -18,10 +18,11 @@ struct lookup_counts {
 	struct cache_counts cache;
 };
 
-/* Both are borrowed, cache may be NULL. Of the sink, pages and done are called as
- * of worker.h, also for tables out of the cache. */
-int lookup_new(struct lookup **ret, struct worker *worker, struct cache *cache,
-	       const struct table_sink *sink);
+/* All are borrowed; cache may be NULL, and so may heavy, which large files go to, so
+ * that no small one waits for them. Of the sink, pages and done are called as of
+ * worker.h, also for tables out of the cache. */
+int lookup_new(struct lookup **ret, struct worker *worker, struct worker *heavy,
+	       struct cache *cache, const struct table_sink *sink);
 void lookup_free(struct lookup *lookup); /* NULL is fine */
 DEFINE_FREEP(lookup)
 

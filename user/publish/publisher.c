@@ -6,6 +6,7 @@
 #include "base/hmap.h"
 #include "base/log.h"
 #include "base/vec.h"
+#include "publish/collect.h"
 #include "publish/heard.h"
 #include "publish/identity.h"
 #include "publish/keys.h"
@@ -75,6 +76,7 @@ static int new_tables(struct publisher *p)
 {
 	struct tables_config tables = {
 		.worker = p->config.worker,
+		.heavy = p->config.heavy,
 		.cache = p->config.cache,
 		.sink = { p, on_table },
 	};
@@ -482,7 +484,9 @@ int publisher_flush(struct publisher *p, int wait_ms)
 
 	if (err)
 		return err;
-	left = files_collect(p->files, wait_ms);
+	left = collect_answers(
+		&(struct collect_from){ p->files, p->config.worker, p->config.heavy },
+		wait_ms);
 	err = left < 0 ? left : flush(p);
 	return err ? err : left;
 }

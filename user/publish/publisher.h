@@ -20,6 +20,7 @@ struct publisher;
 struct publisher_config {
 	struct published_maps maps;
 	struct worker *worker;
+	struct worker *heavy;	      /* for the tables of large files; NULL: the same */
 	struct module_table *modules; /* which others name by, too */
 	struct cache *cache;	      /* of unwind tables; NULL: none */
 	bool tables;		      /* walk by unwind tables */

@@ -165,7 +165,8 @@ int tables_new(struct tables **ret, const struct tables_config *config)
 		return fail(-ENOMEM, "no memory for the unwind tables");
 	tables->heap = config->heap;
 	tables->sink = config->sink;
-	err = lookup_new(&tables->lookup, config->worker, config->cache, &sink);
+	err = lookup_new(&tables->lookup, config->worker, config->heavy, config->cache,
+			 &sink);
 	if (err)
 		return err;
 	*ret = GIVE(tables);

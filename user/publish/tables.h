@@ -46,6 +46,7 @@ struct tables;
 struct tables_config {
 	struct heap *heap;
 	struct worker *worker; /* whose tables come here from now on */
+	struct worker *heavy;  /* and of large files this one's; NULL: the same */
 	struct cache *cache;   /* NULL: none */
 	struct tables_sink sink;
 };
