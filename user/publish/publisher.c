@@ -418,17 +418,9 @@ static void tell_of_keys(struct publisher *p, uint32_t module)
 {
 	const struct process *process;
 
-	for (size_t i = 0; (process = process_next(p->processes, &i));) {
-		size_t n;
-		const struct mapping *maps = process_mappings(process, &n);
-
-		for (size_t k = 0; k < n && !process->ended_ns; k++) {
-			if (maps[k].module != module)
-				continue;
+	for (size_t i = 0; (process = process_next(p->processes, &i));)
+		if (!process->ended_ns && process_maps_module(process, module))
 			make_dirty(p, process);
-			break;
-		}
-	}
 }
 
 static int take_news(struct publisher *p)
