@@ -14,27 +14,12 @@
 #include <sys/wait.h>
 #include <cmocka.h>
 
+#include "child.h"
+
 #define SOME_USER 65534
 #define BYTES	  100
 
 static char path[64];
-
-static pid_t new_child(void)
-{
-	pid_t pid = fork();
-
-	if (!pid)
-		for (;;)
-			pause();
-	assert_true(pid > 0);
-	return pid;
-}
-
-static void end_child(pid_t pid)
-{
-	kill(pid, SIGKILL);
-	assert_int_equal(waitpid(pid, NULL, 0), pid);
-}
 
 /* Of us, or of a user who is not root. */
 static uid_t make_map(pid_t pid)

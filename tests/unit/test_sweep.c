@@ -17,6 +17,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "child.h"
+
 struct world {
 	struct module_table *modules;
 	struct process_table *table;
@@ -105,26 +107,13 @@ static bool has_ended(const struct world *w, pid_t pid)
 	return process_get(w->table, (uint32_t)pid)->ended_ns != 0;
 }
 
-static pid_t new_child(void)
-{
-	pid_t pid = fork();
-
-	if (!pid)
-		for (;;)
-			pause();
-	assert_true(pid > 0);
-	return pid;
-}
-
-/* reap: else it stays as a zombie, which has ended all the same */
-static void end_child(pid_t pid, bool reap)
+/* Ended, and not asked how: until it is, its number stays its own. */
+static void make_zombie(pid_t pid)
 {
 	siginfo_t info;
 
 	kill(pid, SIGKILL);
 	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
-	if (reap)
-		assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
 static void those_that_live_stay(void **state)
@@ -136,7 +125,7 @@ static void those_that_live_stay(void **state)
 	know(w->table, child, clock_now_ns());
 	sweep(w, NULL);
 	assert_int_equal(w->told.n, 0);
-	end_child(child, true);
+	end_child(child);
 }
 
 static void those_that_are_gone_end(void **state)
@@ -148,8 +137,8 @@ static void those_that_are_gone_end(void **state)
 	know(w->table, gone, clock_now_ns());
 	know(w->table, zombie, clock_now_ns());
 	begin_thread(w->table, gone); /* of whose end nothing is told either */
-	end_child(gone, true);
-	end_child(zombie, false);
+	end_child(gone);
+	make_zombie(zombie);
 	sweep(w, NULL);
 	assert_int_equal(w->told.n, 2);
 	apply(w);
@@ -163,7 +152,7 @@ static void those_that_are_gone_end(void **state)
 	assert_int_equal(w->told.n, 0);
 	process_forget(w->table, UINT64_MAX);
 	assert_null(process_get(w->table, (uint32_t)gone));
-	end_child(zombie, true);
+	end_child(zombie);
 }
 
 /* The table knows the pid from before its holder began. */
@@ -185,7 +174,7 @@ static void a_pid_of_another_ends_the_old_one_only(void **state)
 	know(w->table, child, clock_now_ns());
 	apply(w);
 	assert_false(has_ended(w, child));
-	end_child(child, true);
+	end_child(child);
 }
 
 static void none_is_told_twice_of_two_tables(void **state)
@@ -198,8 +187,8 @@ static void none_is_told_twice_of_two_tables(void **state)
 	know(other, both, clock_now_ns());
 	know(w->table, both, clock_now_ns());
 	know(w->table, one, clock_now_ns());
-	end_child(both, true);
-	end_child(one, true);
+	end_child(both);
+	end_child(one);
 	sweep(w, other);
 	assert_int_equal(w->told.n, 1);
 	assert_int_equal(w->told.items[0].pid, one);

@@ -12,25 +12,10 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "child.h"
+
 #define PID_TRIES 5
 #define ROUNDS	  50
-
-static pid_t new_child(void)
-{
-	pid_t pid = fork();
-
-	if (!pid)
-		for (;;)
-			pause();
-	assert_true(pid > 0);
-	return pid;
-}
-
-static void end_child(pid_t pid)
-{
-	kill(pid, SIGKILL);
-	assert_int_equal(waitpid(pid, NULL, 0), pid);
-}
 
 /* A child with this very pid, which is nobody's; 0: somebody was quicker. */
 static pid_t new_child_as(pid_t pid)
