@@ -53,6 +53,7 @@ static int usage(void)
 	      "yet,\n"
 	      "                    and count for nothing else (0.1)\n"
 	      "  --examples N      of each match to be shown (1)\n"
+	      "  --stats-json FILE our recording's figures, as weft record writes them\n"
 	      "  --name NAME       in what is printed\n",
 	      stderr);
 	return 2;
@@ -121,6 +122,9 @@ static bool read_option(struct line *line, int option)
 	case 'e':
 		line->examples = (unsigned int)atoi(optarg);
 		return true;
+	case 's':
+		line->record.stats_json = optarg;
+		return true;
 	case 'N':
 		line->name = optarg;
 		return true;
@@ -144,6 +148,7 @@ static bool read_line(struct line *line, int argc, char **argv)
 		{ "awaited", required_argument, NULL, 'w' },
 		{ "gave-up", required_argument, NULL, 'g' },
 		{ "examples", required_argument, NULL, 'e' },
+		{ "stats-json", required_argument, NULL, 's' },
 		{ "name", required_argument, NULL, 'N' },
 		{ 0 },
 	};
