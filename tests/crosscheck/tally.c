@@ -50,7 +50,7 @@ static const struct event *partner(struct tallying *t, const struct event *event
 	if (!other)
 		return NULL;
 	if (other->kind != event->kind &&
-	    event->time_ns - other->time_ns < t->period_ns / 8) {
+	    event->time_ns - other->time_ns < t->period_ns / 2) {
 		t->waiting[event->cpu] = NULL;
 		return other;
 	}
