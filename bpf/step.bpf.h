@@ -44,7 +44,7 @@ static __always_inline bool stack_word(struct scratch *s, __u32 hook, __u64 addr
 
 static __always_inline struct memo *memo_of(struct scratch *s)
 {
-	return &s->memos[s->memo_key * MEMO_SPREAD >> 57 & (MEMOS - 1)];
+	return &s->memos[s->memo_key * MEMO_SPREAD >> (64 - MEMO_BITS)];
 }
 
 /* The rule for an address of s->mapping, if it was found before. Of a hot stack most

@@ -109,7 +109,8 @@ struct extent {
 };
 
 /* A rule that was found before, by its table's serial number and its address. */
-#define MEMOS 128
+#define MEMO_BITS 8
+#define MEMOS	  (1 << MEMO_BITS)
 
 struct memo {
 	__u64 key; /* 0: none */
