@@ -133,8 +133,9 @@ teardown() {
 	sleep 0.5
 	kill -0 $recorder
 	kill -INT $recorder
-	run wait $recorder
-	[ "$status" -ne 0 ]
+	status=0
+	wait $recorder || status=$?
+	[ "$status" -eq 130 ]
 	[ "$(find . -name '*.part' | wc -l)" -eq 0 ]
 }
 

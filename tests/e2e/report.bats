@@ -129,3 +129,21 @@ leaves_nothing() {
 		cmp again.folded sorted.folded
 	done
 }
+
+@test "Ctrl-C leaves nothing half written" {
+	awk 'BEGIN { for (i = 0; i < 300000; i++) print "sh;f" i ";g" i % 977 " 1" }' >large
+	set -m # else a background job ignores it
+	"$WEFT" report large -o out.html 3>&- &
+	reporter=$!
+	for _ in {1..2000}; do
+		[ ! -e "out.html.$reporter.part" ] || break
+		sleep 0.01
+	done
+	[ -e "out.html.$reporter.part" ]
+	kill -INT $reporter
+	status=0
+	wait $reporter || status=$?
+	[ "$status" -eq 130 ]
+	[ ! -e out.html ]
+	[ "$(find . -name '*.part' | wc -l)" -eq 0 ]
+}

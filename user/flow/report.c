@@ -7,6 +7,7 @@
 #include "core/filter_hint.h"
 #include "core/labels.h"
 #include "core/merge.h"
+#include "flow/signals.h"
 #include "in/reader.h"
 
 #include <errno.h>
@@ -128,6 +129,7 @@ int report_run(const struct report_options *options)
 	uint64_t unfiltered;
 	int err;
 
+	signals_let_go();
 	if (options->tape)
 		return tape_report_run(options);
 	err = options->n_files == 1 ? read_one(options->files[0], &reading)

@@ -58,11 +58,15 @@ void signals_let_go(void)
 {
 	const struct sigaction end = { .sa_handler = end_at_once,
 				       .sa_flags = (int)SA_RESETHAND };
+	struct sigaction now;
 	sigset_t set;
 
 	sigemptyset(&set);
 	for (int i = 0; i < SIGNALS_TAKEN; i++) {
 		if (!is_stop(taken[i]))
+			continue;
+		/* a shell's background job, which a report stays */
+		if (!sigaction(taken[i], NULL, &now) && now.sa_handler == SIG_IGN)
 			continue;
 		sigaction(taken[i], &end, NULL);
 		sigaddset(&set, taken[i]);

@@ -25,7 +25,8 @@ void signals_close(struct signals *signals);
 /* Reads what came; true: one of them said stop. */
 bool signals_say_stop(const struct signals *signals);
 
-/* From here on one ends us, and outputs that are not whole with us. */
+/* From here on one ends us, and outputs that are not whole with us; one that we were
+ * told to ignore, and did not take, stays ignored. */
 void signals_let_go(void);
 
 /* In a child that is about to run another program. */
