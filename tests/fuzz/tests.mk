@@ -36,7 +36,7 @@ $(FUZZ_DIR)/entries: $(FUZZ_ENTRIES_SRC) $(wildcard user/cache/*.h user/obj/*.h)
 	$(Q)$(CC) $(CPPFLAGS) $(FUZZ_FLAGS) -o $@ $(FUZZ_ENTRIES_SRC) -ldw -lelf -liberty -lz
 
 .PHONY: check-fuzz fuzz-cfi fuzz-entries
-check-fuzz: fuzz-cfi fuzz-entries
+check-fuzz: fuzz-cfi fuzz-entries fuzz-in-briefly
 fuzz-entries: $(FUZZ_DIR)/entries $(FUZZ_FILES)
 	$(Q)$< $(RUNS) $(SEED) $(FUZZ_FILES) /bin/true
 
@@ -55,10 +55,19 @@ $(FUZZ_DIR)/fuzz_in: tests/fuzz/fuzz_in.c $(FUZZ_IN_SRC) | $(B)/page/page_head.i
 	$(Q)$(CLANG) -g -O2 -fsanitize=fuzzer,address,undefined \
 		-fno-sanitize-recover=undefined $(CPPFLAGS) -std=gnu11 -o $@ $^ -lz
 
-.PHONY: fuzz-in
+FUZZ_IN_RUN := ASAN_OPTIONS=quarantine_size_mb=4:detect_leaks=1 \
+            $(FUZZ_DIR)/fuzz_in -max_len=4096 -entropic=0 -artifact_prefix=$(FUZZ_DIR)/
+
+.PHONY: fuzz-in fuzz-in-briefly
 fuzz-in: $(FUZZ_DIR)/fuzz_in $(B)/weft
 	$(Q)mkdir -p $(FUZZ_DIR)/corpus
 	$(Q)tests/fuzz/seeds $(B)/weft $(FUZZ_DIR)/corpus
-	$(Q)ASAN_OPTIONS=quarantine_size_mb=4:detect_leaks=1 \
-		$(FUZZ_DIR)/fuzz_in -runs=$(RUNS) -max_len=4096 -entropic=0 -print_final_stats=1 \
-		-artifact_prefix=$(FUZZ_DIR)/ $(FUZZ_DIR)/corpus
+	$(Q)$(FUZZ_IN_RUN) -runs=$(RUNS) -print_final_stats=1 $(FUZZ_DIR)/corpus
+
+# the same from the seeds alone, so that a new writer is not the first to know
+fuzz-in-briefly: $(FUZZ_DIR)/fuzz_in $(B)/weft
+	$(Q)rm -rf $(FUZZ_DIR)/seeds && mkdir -p $(FUZZ_DIR)/seeds
+	$(Q)tests/fuzz/seeds $(B)/weft $(FUZZ_DIR)/seeds
+	$(Q)$(FUZZ_IN_RUN) -runs=50000 -seed=$(SEED) $(FUZZ_DIR)/seeds >$(FUZZ_DIR)/in.log 2>&1 && \
+		echo "fuzz-in: 1 passed, 0 failed" || \
+		{ tail -40 $(FUZZ_DIR)/in.log; echo "fuzz-in: 0 passed, 1 failed"; exit 1; }

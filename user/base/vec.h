@@ -34,6 +34,13 @@
 		err_;                                                                    \
 	})
 
+/* By a comparison as qsort(3) takes it, which takes no NULL, not even of nothing. */
+#define vec_sort(v, compare)                                                             \
+	do {                                                                             \
+		if ((v)->n)                                                              \
+			qsort((v)->items, (v)->n, sizeof(*(v)->items), compare);         \
+	} while (0)
+
 #define vec_free(v)                                                                      \
 	do {                                                                             \
 		free((v)->items);                                                        \

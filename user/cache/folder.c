@@ -201,7 +201,7 @@ int folder_trim(const struct folder *folder, uint64_t most, struct folder_sum *r
 		ret->entries++;
 	}
 	if (!err && ret->bytes > most)
-		qsort(seen.items.items, seen.items.n, sizeof(struct seen), by_age);
+		vec_sort(&seen.items, by_age);
 	for (size_t i = 0; !err && i < seen.items.n && ret->bytes > most; i++) {
 		const struct seen *one = &seen.items.items[i];
 

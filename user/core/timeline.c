@@ -52,7 +52,7 @@ int timeline_flush(struct timeline *timeline)
 
 	if (!n)
 		return 0;
-	qsort(timeline->pending.items, n, sizeof(*timeline->pending.items), by_use);
+	vec_sort(&timeline->pending, by_use);
 	n = unite(timeline->pending.items, n);
 	varint_add(&timeline->log,
 		   zigzag((int64_t)timeline->second - timeline->logged_second));

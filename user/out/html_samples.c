@@ -107,7 +107,7 @@ static int write_cell(struct html *h, bool *is_first)
 
 	if (!h->cell_uses.n)
 		return 0;
-	qsort(h->cell_uses.items, h->cell_uses.n, sizeof(uint32_t), by_number);
+	vec_sort(&h->cell_uses, by_number);
 	str_addf(&h->pen.text, "%s[%" PRIu32, *is_first ? "" : ",\n", h->cell);
 	for (size_t i = 0; !err && i < h->cell_uses.n; i++) {
 		uint32_t use = h->cell_uses.items[i];

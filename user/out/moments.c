@@ -108,7 +108,7 @@ static int find(struct finder *f, enum view view)
 		if (f->left[end])
 			err = add(f, NO_TIME, end, f->left[end]);
 	if (!err)
-		qsort(m->items.items, m->items.n, sizeof(*m->items.items), by_time);
+		vec_sort(&m->items, by_time);
 	return err;
 }
 

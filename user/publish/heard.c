@@ -33,8 +33,7 @@ int heard_apply(struct heard *heard, struct process_table *processes)
 {
 	int err = 0;
 
-	qsort(heard->records.items, heard->records.n, sizeof(*heard->records.items),
-	      by_time);
+	vec_sort(&heard->records, by_time);
 	for (size_t i = 0; !err && i < heard->records.n; i++) {
 		const struct heard_record *one = &heard->records.items[i];
 		struct side_event event;
