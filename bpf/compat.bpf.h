@@ -13,6 +13,21 @@
 #define PF_IO_WORKER 0x00000010
 #define PF_KTHREAD   0x00200000
 
+/* From 5.11 on the kernel gives the current task as a pointer whose type it knows. */
+#define HAS_TYPED_TASK                                                                   \
+	bpf_core_enum_value_exists(enum bpf_func_id___weft,                              \
+				   BPF_FUNC_get_current_task_btf___weft)
+
+/*
+ * What lies that way from the current task: CURRENT(mm->start_stack, mm, start_stack).
+ * Plain loads where the pointer has a type, else a helper's call for each arrow, some
+ * 30 ns; behind a null pointer lies 0 either way.
+ */
+#define CURRENT(path, ...) CURRENT_AS(struct task_struct, path, __VA_ARGS__)
+#define CURRENT_AS(type, path, ...)                                                      \
+	(HAS_TYPED_TASK ? ((type *)bpf_get_current_task_btf())->path                     \
+			: BPF_CORE_READ((type *)bpf_get_current_task(), __VA_ARGS__))
+
 enum regs_mode { REGS_KERNEL, REGS_USER, REGS_USER_32BIT };
 
 #if defined(__TARGET_ARCH_x86)
@@ -60,9 +75,9 @@ static __always_inline bool regs_are_users(const bpf_user_pt_regs_t *regs)
 	return regs->ip || regs->sp;
 }
 
-static __always_inline __u64 thread_pointer(struct task_struct *task)
+static __always_inline __u64 thread_pointer(void)
 {
-	return BPF_CORE_READ(task, thread.fsbase);
+	return CURRENT(thread.fsbase, thread.fsbase);
 }
 
 #else /* arm64 */
@@ -92,12 +107,23 @@ static __always_inline bool regs_are_users(const bpf_user_pt_regs_t *regs)
 	return regs->pc || regs->sp;
 }
 
-static __always_inline __u64 thread_pointer(struct task_struct *task)
+static __always_inline __u64 thread_pointer(void)
 {
-	return BPF_CORE_READ(task, thread.uw.tp_value);
+	return CURRENT(thread.uw.tp_value, thread.uw.tp_value);
 }
 
 #endif
+
+/* In an exec a task has the old program's registers and the new one's memory. */
+static __always_inline bool in_exec(void)
+{
+	if (!bpf_core_field_exists(struct task_struct, in_execve))
+		return false;
+	if (HAS_TYPED_TASK)
+		return BPF_CORE_READ_BITFIELD(bpf_get_current_task_btf(), in_execve);
+	return BPF_CORE_READ_BITFIELD_PROBED((struct task_struct *)bpf_get_current_task(),
+					     in_execve);
+}
 
 /*
  * The registers with which the task entered the kernel; false: it never came
@@ -106,23 +132,18 @@ static __always_inline __u64 thread_pointer(struct task_struct *task)
  */
 static __always_inline bool saved_user_regs(bpf_user_pt_regs_t *to)
 {
-	struct task_struct *task = (void *)bpf_get_current_task();
 	const void *at;
 
-	if (BPF_CORE_READ(task, flags) & (PF_KTHREAD | PF_IO_WORKER))
-		return false;
-	/* in an exec the registers are the old program's, the memory the new one's */
-	if (bpf_core_field_exists(task->in_execve) &&
-	    BPF_CORE_READ_BITFIELD_PROBED(task, in_execve))
+	if (CURRENT(flags, flags) & (PF_KTHREAD | PF_IO_WORKER) || in_exec())
 		return false;
 	/* an exiting task that gave its memory back runs on whoever's was last */
-	if (!BPF_CORE_READ(task, mm))
+	if (!CURRENT(mm, mm))
 		return false;
 	if (bpf_core_enum_value_exists(enum bpf_func_id___weft,
 				       BPF_FUNC_task_pt_regs___weft))
 		at = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
 	else
-		at = BPF_CORE_READ(task, stack) + knobs.kernel_stack_bytes -
+		at = CURRENT(stack, stack) + knobs.kernel_stack_bytes -
 		     sizeof(struct pt_regs);
 	if (bpf_probe_read_kernel(to, sizeof(*to), at))
 		return false;
@@ -130,13 +151,12 @@ static __always_inline bool saved_user_regs(bpf_user_pt_regs_t *to)
 }
 
 /* Moved into task->futex in 7.2. */
-static __always_inline __u64 robust_list(struct task_struct *task)
+static __always_inline __u64 robust_list(void)
 {
-	struct task_struct___futex *moved = (void *)task;
-
-	if (bpf_core_field_exists(moved->futex.robust_list))
-		return (__u64)BPF_CORE_READ(moved, futex.robust_list);
-	return (__u64)BPF_CORE_READ(task, robust_list);
+	if (bpf_core_field_exists(struct task_struct___futex, futex.robust_list))
+		return (__u64)CURRENT_AS(struct task_struct___futex, futex.robust_list,
+					 futex.robust_list);
+	return (__u64)CURRENT(robust_list, robust_list);
 }
 
 /* The current task's cgroup that many steps below the root; 0: it is not so deep.

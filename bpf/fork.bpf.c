@@ -9,13 +9,13 @@
  */
 #include "process.bpf.h"
 
-static __always_inline void inherit_keys(struct task_struct *parent, __u32 parent_tgid,
-					 struct task_struct *child, __u32 child_tgid)
+static __always_inline void inherit_keys(__u32 parent_tgid, struct task_struct *child,
+					 __u32 child_tgid)
 {
 	struct published *known = bpf_map_lookup_elem(&processes, &parent_tgid);
 	struct published copy;
 
-	if (!known || !same_life(parent, known))
+	if (!known || !same_life(known))
 		return;
 	copy = *known;
 	copy.start_ticks = BPF_CORE_READ(child, start_boottime) / knobs.clock_tick_ns;
@@ -43,7 +43,7 @@ static __always_inline void forget_wanted(__u32 pid)
 SEC("raw_tp/sched_process_fork")
 int process_fork(struct bpf_raw_tracepoint_args *ctx)
 {
-	struct task_struct *parent = (void *)ctx->args[0];
+	struct task_struct *parent = (void *)ctx->args[0]; /* the current one */
 	struct task_struct *child = (void *)ctx->args[1];
 	__u32 parent_tgid = BPF_CORE_READ(parent, tgid);
 	__u32 child_tgid = BPF_CORE_READ(child, tgid);
@@ -52,7 +52,7 @@ int process_fork(struct bpf_raw_tracepoint_args *ctx)
 		forget_wanted(BPF_CORE_READ(child, pid));
 	if (parent_tgid == child_tgid) /* a thread */
 		return 0;
-	inherit_keys(parent, parent_tgid, child, child_tgid);
+	inherit_keys(parent_tgid, child, child_tgid);
 	if (knobs.follow_forks)
 		inherit_family(parent_tgid, child_tgid);
 	return 0;

@@ -17,8 +17,7 @@ int process_begin(__u32 hook)
 	pub = bpf_map_lookup_elem(&processes, &s->rec.tgid);
 	if (!pub)
 		return 0;
-	if (!(knobs.sabotage & SABOTAGE_NO_IDENTITY) &&
-	    !same_life((void *)bpf_get_current_task(), pub)) {
+	if (!(knobs.sabotage & SABOTAGE_NO_IDENTITY) && !same_life(pub)) {
 		s->rec.flags |= SAMPLE_STALE;
 		return 0;
 	}

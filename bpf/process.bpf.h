@@ -23,14 +23,13 @@ struct {
 	__type(value, __u8);
 } wanted_pids __weak SEC(".maps");
 
-/* Is it still the life of the process that this was published for? */
-static __always_inline bool same_life(struct task_struct *task,
-				      const struct published *pub)
+/* Is the current process still in the life that this was published for? */
+static __always_inline bool same_life(const struct published *pub)
 {
-	__u64 start = BPF_CORE_READ(task, group_leader, start_boottime);
+	__u64 start = CURRENT(group_leader->start_boottime, group_leader, start_boottime);
 
 	return start / knobs.clock_tick_ns == pub->start_ticks &&
-	       BPF_CORE_READ(task, mm, start_stack) == pub->start_stack;
+	       CURRENT(mm->start_stack, mm, start_stack) == pub->start_stack;
 }
 
 #endif

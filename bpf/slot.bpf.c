@@ -26,28 +26,27 @@
 #endif
 
 /* glibc's table of blocks of slots, {sequence, data} each; 0: not there. */
-static __always_inline __u64 glibc_specific(struct task_struct *task,
-					    struct published *pub)
+static __always_inline __u64 glibc_specific(const struct published *pub)
 {
-	__u64 tid = (__u64)BPF_CORE_READ(task, clear_child_tid);
+	__u64 tid = (__u64)CURRENT(clear_child_tid, clear_child_tid);
 	__u64 at = tid + GLIBC_SPECIFIC_FROM_TID, first = 0;
 
-	if (tid && robust_list(task) - tid == GLIBC_ROBUST_FROM_TID &&
+	if (tid && robust_list() - tid == GLIBC_ROBUST_FROM_TID &&
 	    read_user(&first, sizeof(first), at) &&
 	    first == at - GLIBC_BLOCK_FROM_SPECIFIC)
 		return at;
 	if (!pub->specific_offset)
 		return 0;
-	at = thread_pointer(task) + pub->specific_offset;
+	at = thread_pointer() + pub->specific_offset;
 	if (read_user(&first, sizeof(first), at) &&
 	    first == at - GLIBC_BLOCK_FROM_SPECIFIC)
 		return at;
 	return 0;
 }
 
-static __always_inline __u64 musl_slots(struct task_struct *task)
+static __always_inline __u64 musl_slots(void)
 {
-	__u64 tp = thread_pointer(task), self = 0, tsd = 0;
+	__u64 tp = thread_pointer(), self = 0, tsd = 0;
 
 	if (!tp || !read_user(&self, sizeof(self), tp + MUSL_SELF_FROM_TP))
 		return 0;
@@ -125,7 +124,6 @@ static __always_inline void read_cookies(struct scratch *s, struct published *pu
 int slot_find_roots(__u32 hook)
 {
 	struct scratch *s = scratch(hook);
-	struct task_struct *task = (void *)bpf_get_current_task();
 	struct published *pub;
 	struct slots slots = {};
 
@@ -135,9 +133,9 @@ int slot_find_roots(__u32 hook)
 	if (!pub)
 		return 0;
 	s->rec.flags |= SAMPLE_KEY;
-	slots.glibc = glibc_specific(task, pub);
+	slots.glibc = glibc_specific(pub);
 	if (!slots.glibc)
-		slots.musl = musl_slots(task);
+		slots.musl = musl_slots();
 	if (!slots.glibc && !slots.musl) {
 		s->rec.flags |= SAMPLE_NO_SLOT;
 		return 0;
