@@ -96,8 +96,8 @@ setup() {
 	[[ $stderr == *"nothing that weft knows"* && $stderr == *"perf script"* ]]
 	: >empty
 	run --separate-stderr weft report empty
-	[ "$status" -eq 1 ]
-	[[ $stderr == *"is empty"* ]]
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"the profile is empty"* ]]
 	echo 'sh;main;leaf 3' >x.folded
 	run --separate-stderr weft report x.folded --filter comm=shh
 	[ "$status" -eq 0 ]

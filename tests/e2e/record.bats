@@ -84,6 +84,34 @@ teardown() {
 	[ "$status" -eq 143 ]
 }
 
+@test "a command that Ctrl-C ends, too, passes on its exit status" {
+	set -m # a process group of their own
+	"$WEFT" record -q -o out -- sh -c 'trap "exit 5" INT; touch up; while :; do :; done' \
+		3>&- &
+	recorder=$!
+	until [ -e up ]; do sleep 0.1; done
+	kill -INT -- -$recorder
+	status=0
+	wait $recorder || status=$?
+	[ "$status" -eq 5 ]
+}
+
+@test "a command that goes on is told" {
+	run --separate-stderr weft record -d 300ms -o out -- sh -c 'echo $$ >pid; sleep 2'
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"weft: sh goes on as process $(cat pid)" ]]
+	kill "$(cat pid)"
+}
+
+@test "an empty profile is one that can be read" {
+	run --separate-stderr weft record --comm nobody -d 200ms -o out.folded
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"the profile is empty"* && $stderr != *"weft report"* ]]
+	run --separate-stderr weft report out.folded
+	[ "$status" -eq 0 ]
+	[[ $output == *"no samples"* && $stderr == *"the profile is empty"* ]]
+}
+
 @test "a command that can't be run is said, and nothing written" {
 	run --separate-stderr weft record -q -o out -- ./no-such-command
 	[ "$status" -ne 0 ]

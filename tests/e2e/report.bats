@@ -85,6 +85,13 @@ leaves_nothing() {
 	[[ $stderr == *"cut short"*"ends before the first sample"* ]]
 }
 
+@test "what could not be read is told" {
+	printf '%s\n' 'a;b 2' garbage 'c;d 3' >x.folded
+	run --separate-stderr weft report x.folded
+	[ "$status" -eq 0 ]
+	[[ $output == *"5 samples"* && $stderr == *"x.folded: 1 lines, names or stacks"* ]]
+}
+
 # What folded text is, said once more: its lines' sums, by their bytes.
 @test "folded to recording to folded is the identity, whatever the names" {
 	cat >fuzz.py <<-'END'

@@ -71,7 +71,8 @@ static void tell(const struct output *output, const struct stats *stats)
 	if (output->path[0] != '-' || output->path[1]) {
 		str_addf(&text, "  written   %s", output->path);
 		add_size(&text, output->path);
-		add_next(&text, output);
+		if (stats->profile->samples.total)
+			add_next(&text, output);
 	}
 	if (!str_error(&text))
 		fputs(text.s, stderr);

@@ -19,8 +19,10 @@
 #include <unistd.h>
 
 /* The reader's own pace; a ring that fills, or a mapping, wakes it sooner. */
+#define END_MS	  300 /* for a command that was interrupted with us */
 #define PUMP_MS	  50
 #define SOON_MS	  1
+#define END_MS	  300 /* for a command that was interrupted with us */
 #define SECOND_NS 1000000000ULL
 
 struct run {
@@ -253,6 +255,23 @@ static void say_why_it_ended(const struct run *run)
 			 targets_end_text(&run->recording->targets, text, sizeof(text)));
 }
 
+/* What we exit with. A Ctrl-C ends most commands, too, if a moment later. */
+static int commands_status(const struct run *run)
+{
+	struct command *command = &run->recording->command;
+
+	if (command->pid <= 0)
+		return 0;
+	for (int ms = 0; run->stop && !command_poll(command) && ms < END_MS; ms++)
+		usleep(1000);
+	if (command_poll(command))
+		return command->exit_status;
+	if (!run->options->quiet)
+		log_warn("%s goes on as process %d", run->options->command[0],
+			 (int)command->pid);
+	return 0;
+}
+
 static int run_it(struct run *run)
 {
 	struct recording *r = run->recording;
@@ -269,9 +288,7 @@ static int run_it(struct run *run)
 		err = recording_drain(r);
 	if (!err)
 		err = finish(run);
-	if (err)
-		return err;
-	return r->command.ended ? r->command.exit_status : 0;
+	return err ? err : commands_status(run);
 }
 
 static void build_id_text(void *arg, uint32_t module, char *out, size_t room)

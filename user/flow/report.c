@@ -11,18 +11,26 @@
 #include "in/reader.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 static int read_one(const char *path, struct reading **ret)
 {
+	const char *name = strcmp(path, "-") ? path : "stdin";
 	int err = reader_read(path, ret);
 
-	if (!err && (*ret)->was_cut)
+	if (err)
+		return err;
+	if ((*ret)->was_cut)
 		log_warn("%s was cut short or is damaged: what is before that is shown",
-			 strcmp(path, "-") ? path : "stdin");
-	return err;
+			 name);
+	if ((*ret)->left_out)
+		log_warn("%s: %" PRIu64 " lines, names or stacks are left out: not "
+			 "understood, or more than weft keeps",
+			 name, (*ret)->left_out);
+	return 0;
 }
 
 static bool rates_differ(const struct reading *r)
@@ -66,7 +74,7 @@ static void tell_empty(const struct reading *reading, const struct str *hint,
 		log_warn("the profile is empty: its file ends before the first sample");
 	else if (was_empty)
 		log_warn("the profile is empty: nothing ran on a CPU while it was "
-			 "recorded, or a filter left it out");
+			 "recorded, a filter left it out, or whoever wrote it failed");
 	else if (hint->n)
 		log_warn("the filters leave nothing: %s", hint->s);
 	else

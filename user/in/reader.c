@@ -10,16 +10,29 @@ const struct reader *const readers[] = {
 	&weft_reader, &perf_reader, &folded_reader, &pprof_reader, NULL,
 };
 
-static int unknown(const struct source *source, size_t n)
+static int unknown(const struct source *source)
 {
 	AUTO_STR known = { 0 };
 	int err;
 
 	for (size_t i = 0; readers[i]; i++)
 		str_addf(&known, "%s%s", i ? ", " : "", readers[i]->name);
-	err = fail(-EBADMSG, n ? "%s is nothing that weft knows" : "%s is empty",
-		   source_name(source));
+	err = fail(-EBADMSG, "%s is nothing that weft knows", source_name(source));
 	return fail_hint(err, "it can be: %s", known.s ? known.s : "");
+}
+
+/* Folded stacks of nothing are no bytes. */
+static int read_nothing(struct reading **ret)
+{
+	AUTO(reading) reading = NULL;
+	int err = reading_new(&reading);
+
+	if (!err)
+		err = reading_finish(reading);
+	if (err)
+		return err;
+	*ret = GIVE(reading);
+	return 0;
 }
 
 int reader_read_source(struct source *source, struct reading **ret)
@@ -45,7 +58,9 @@ int reader_read_source(struct source *source, struct reading **ret)
 		*ret = GIVE(reading);
 		return 0;
 	}
-	return err ? err : unknown(source, n);
+	if (err)
+		return err;
+	return n ? unknown(source) : read_nothing(ret);
 }
 
 int reader_read(const char *path, struct reading **ret)
