@@ -279,3 +279,33 @@ start_jit() {
 	is_clean all
 	[ $told -gt 0 ] && [ $told -lt 30 ]
 }
+
+# The way to a file in a mount namespace ends with the process that mapped it.
+@test "a process that ends at once costs nobody else the names of its file" {
+	cat >brief.c <<-'END'
+		__attribute__((noinline)) void spin(void)
+		{
+			for (volatile long i = 0; i < 400000000; i++)
+				;
+		}
+		int entry(long *args)
+		{
+			if (args[0] > 1)
+				spin();
+			__asm__ volatile("syscall" ::"a"(60), "D"(0));
+			return 0;
+		}
+		__asm__(".globl _start; _start: mov %rsp, %rdi; call entry");
+	END
+	gcc -O1 -fno-stack-protector -nostdlib -static -o brief brief.c
+	mkdir hidden
+	"$WEFT" record -q --comm brief -d 3s -o out 3>&- &
+	recorder=$!
+	sleep 1
+	# shellcheck disable=SC2016 # the inner shell's
+	RECORDER=$recorder unshare -m sh -c 'mount -t tmpfs none hidden && cp brief hidden &&
+		kill -STOP $RECORDER && hidden/brief; kill -CONT $RECORDER; sleep 0.2;
+		hidden/brief spin' 3>&-
+	wait $recorder
+	[ "$(grep -c '^brief;.*entry;spin ' out)" -ge 1 ]
+}

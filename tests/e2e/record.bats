@@ -136,9 +136,9 @@ teardown() {
 	grep -q '^grandkid[;-]' out
 }
 
-@test "Ctrl-C stops and writes, and so does SIGTERM" {
+@test "Ctrl-C stops and writes, and so do SIGTERM and a terminal that goes" {
 	start_busy
-	for signal in INT TERM; do
+	for signal in INT TERM HUP; do
 		"$WEFT" record -p "$busy_pid" -o "$signal" 2>err 3>&- &
 		recorder=$!
 		sleep 1

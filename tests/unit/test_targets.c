@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -103,12 +104,31 @@ static void whoever_has_its_pid_next_is_another(void **state)
 	assert_true(came);
 }
 
+static void it_lives_though_no_file_can_be_opened(void **state)
+{
+	static struct targets targets;
+	struct rlimit few;
+	struct rlimit before;
+	pid_t child = new_child();
+
+	note(&targets, child, 0);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	few = before;
+	few.rlim_cur = 3;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	assert_false(targets_have_ended(&targets));
+	end_child(child);
+	assert_true(targets_have_ended(&targets));
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nobody_was_asked_for),
 		cmocka_unit_test(it_is_over_with_the_last),
 		cmocka_unit_test(whoever_has_its_pid_next_is_another),
+		cmocka_unit_test(it_lives_though_no_file_can_be_opened),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,7 +8,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-static const int taken[SIGNALS_TAKEN] = { SIGINT, SIGTERM, SIGCHLD };
+static const int taken[SIGNALS_TAKEN] = { SIGINT, SIGTERM, SIGHUP, SIGCHLD };
 
 static bool is_stop(int number)
 {
@@ -23,8 +23,11 @@ int signals_take(struct signals *ret)
 
 	sigemptyset(&set);
 	for (int i = 0; i < SIGNALS_TAKEN; i++) {
-		if (sigaction(taken[i], &usual, &ret->before[i]))
+		if (sigaction(taken[i], NULL, &ret->before[i]))
 			return fail_errno(-errno, "cannot take signal %d", taken[i]);
+		if (taken[i] == SIGHUP && ret->before[i].sa_handler == SIG_IGN)
+			continue; /* nohup */
+		sigaction(taken[i], &usual, NULL);
 		sigaddset(&set, taken[i]);
 	}
 	if (sigprocmask(SIG_BLOCK, &set, &ret->mask_before))

@@ -10,7 +10,7 @@
 #include <signal.h>
 #include <stdbool.h>
 
-#define SIGNALS_TAKEN 3
+#define SIGNALS_TAKEN 4
 
 struct signals {
 	int fd; /* readable when there is one */

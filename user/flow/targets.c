@@ -28,7 +28,7 @@ static bool is_there(const struct target *target)
 	uint64_t start;
 
 	return scan_is_alive_since(target->pid, target->whole, &start) &&
-	       start == target->start_ticks;
+	       (!start || !target->start_ticks || start == target->start_ticks);
 }
 
 bool targets_have_ended(const struct targets *targets)

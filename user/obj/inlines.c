@@ -239,9 +239,10 @@ static int claim(struct pass *pass)
 	int err = 0;
 
 	pass->claimed.n = 0;
+	/* what the linker threw away begins at 0 */
 	while (!err && (at = dwarf_ranges(&pass->unit, at, &base, &start, &end)) > 0)
 		for (size_t i = first_from(pass, start);
-		     !err && i < pass->n && pass->wanted[i].addr < end; i++) {
+		     start && !err && i < pass->n && pass->wanted[i].addr < end; i++) {
 			pass->wanted[i].scope = 0;
 			if (!pass->wanted[i].done)
 				err = vec_push(&pass->claimed, i);

@@ -10,6 +10,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -210,11 +211,18 @@ bool scan_is_alive_since(pid_t tid, bool whole, uint64_t *ret_start_ticks)
 	uint64_t start;
 	int threads;
 
+	/* of files we may have too many open, or see only our own (hidepid) */
+	if (!at) {
+		if (kill(tid, 0) && errno == ESRCH)
+			return false;
+		*ret_start_ticks = 0;
+		return true;
+	}
 	/* fields 3, 20 and 22 */
-	if (!at || sscanf(at,
-			  " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d "
-			  "%*d %*d %*d %d %*d %" SCNu64,
-			  &state, &threads, &start) != 3)
+	if (sscanf(at,
+		   " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d "
+		   "%*d %*d %*d %d %*d %" SCNu64,
+		   &state, &threads, &start) != 3)
 		return false;
 	if ((state == 'Z' || state == 'X') && !(whole && threads > 1))
 		return false;

@@ -27,7 +27,7 @@ int scan_identity(pid_t tgid, uint64_t *ret_start_ticks, uint64_t *ret_start_sta
 bool scan_is_alive(pid_t tid, bool whole);
 
 /* The same; if so, when it began, as field 22 of its stat says: whoever has the
- * pid later began later. */
+ * pid later began later. 0: its stat can't be read. */
 bool scan_is_alive_since(pid_t tid, bool whole, uint64_t *ret_start_ticks);
 
 /* Is the file with this inode mapped, executable, at addr now? */

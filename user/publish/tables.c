@@ -49,9 +49,12 @@ int tables_want(struct tables *tables, uint32_t module, int fd)
 	if (table->state == TABLE_REFUSED &&
 	    clock_now_ns() - table->unused_ns > HEAP_REST_NS)
 		table->state = TABLE_NEW;
+	if (table->was_missed && fd >= 0)
+		table->state = TABLE_NEW;
 	if (table->state != TABLE_NEW)
 		return 0;
 	table->state = TABLE_WITHOUT;
+	table->was_missed = fd < 0;
 	if (fd < 0)
 		return 0;
 	copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);

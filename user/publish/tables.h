@@ -25,6 +25,7 @@ struct table {
 	uint32_t first, n_pages; /* READY, or while they come in */
 	uint32_t flags;		 /* as of struct unwind_mapping */
 	uint32_t users;		 /* spaces that name it */
+	bool was_missed;	 /* WITHOUT: the file could not be opened */
 	uint64_t unused_ns;	 /* READY: since when it has no users; REFUSED: when */
 };
 

@@ -13,6 +13,7 @@
 struct file {
 	enum file_state state;
 	int fd;
+	bool was_missed;    /* it could not be opened when it was first mapped */
 	struct stat opened; /* as it was then */
 	struct elf_facts *facts;
 	struct owner owner; /* of generated code */
@@ -103,6 +104,18 @@ static int note_owner(struct files *files, const struct process *process, uint32
 	return 0;
 }
 
+/* Counted; its frames keep module and offset. Who mapped it may have ended, and with
+ * it the way to the file; whoever maps it next is another try. */
+static void note_missed(struct files *files, struct file *file)
+{
+	if (file->fd >= 0)
+		close(GIVE_FD(file->fd));
+	files->counts.unreadable += !file->was_missed;
+	file->was_missed = true;
+	file->state = FILE_NEW;
+	error_clear();
+}
+
 int files_want(struct files *files, const struct process *process,
 	       const struct mapping *map)
 {
@@ -124,10 +137,10 @@ int files_want(struct files *files, const struct process *process,
 	}
 	if (open_mapped((pid_t)process->tgid, map, module, &file->fd) ||
 	    fstat(file->fd, &file->opened)) {
-		files->counts.unreadable++;
-		error_clear(); /* counted; its frames keep module and offset */
+		note_missed(files, file);
 		return 0;
 	}
+	files->counts.unreadable -= file->was_missed;
 	files->open_now++;
 	files->counts.opened++;
 	copy = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
