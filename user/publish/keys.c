@@ -4,7 +4,6 @@
 #include "shared/async_abi.h"
 
 #include <string.h>
-#include <sys/uio.h>
 
 uint64_t keys_address(const struct elf_facts *facts, const struct mapping *map,
 		      uint64_t vaddr)
@@ -45,26 +44,21 @@ static void add_file(struct candidates *all, struct published *what,
 		what->specific_offset = facts->specific_offset;
 }
 
-/* Not set, too, where we may not read. */
-static bool is_set(const struct process *process, uint64_t addr)
-{
-	uint32_t key = ASYNC_KEY_UNSET;
-	struct iovec here = { &key, sizeof(key) };
-	struct iovec there = { (void *)(uintptr_t)addr, sizeof(key) };
-
-	return process_vm_readv((pid_t)process->tgid, &here, 1, &there, 1, 0) ==
-		       sizeof(key) &&
-	       key < ASYNC_KEYS;
-}
-
-/* Those that are set go first; else as they were. How many are. */
-static unsigned int put_set_first(const struct process *process, struct candidates *all)
+/* Those that are set go first; else as they were. How many are. Not set, too, where
+ * we may not read. */
+static unsigned int put_set_first(struct peek *peek, const struct process *process,
+				  struct candidates *all)
 {
 	struct candidates unset = { .n = 0 };
+	uint32_t keys[CANDIDATES_MOST];
 	unsigned int n_set = 0;
 
+	for (unsigned int i = 0; i < all->n; i++)
+		keys[i] = ASYNC_KEY_UNSET;
+	if (!peek_words(peek, (pid_t)process->tgid, all->addrs, all->n, keys))
+		return 0;
 	for (unsigned int i = 0; i < all->n; i++) {
-		if (is_set(process, all->addrs[i]))
+		if (keys[i] < ASYNC_KEYS)
 			all->addrs[n_set++] = all->addrs[i];
 		else
 			unset.addrs[unset.n++] = all->addrs[i];
@@ -73,8 +67,8 @@ static unsigned int put_set_first(const struct process *process, struct candidat
 	return n_set;
 }
 
-struct key_count keys_gather(const struct files *files, const struct process *process,
-			     struct published *what)
+struct key_count keys_gather(struct peek *peek, const struct files *files,
+			     const struct process *process, struct published *what)
 {
 	struct candidates all = { .n = 0 };
 	struct key_count count = { 0 };
@@ -89,7 +83,7 @@ struct key_count keys_gather(const struct files *files, const struct process *pr
 	}
 	count.candidates = all.n;
 	if (all.n > KEYS_MOST)
-		count.set = put_set_first(process, &all);
+		count.set = put_set_first(peek, process, &all);
 	for (unsigned int i = 0; i < all.n && i < KEYS_MOST; i++)
 		what->key_addr[i] = all.addrs[i];
 	return count;

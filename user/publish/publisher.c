@@ -39,9 +39,10 @@ struct publisher {
 	struct heap *heap;
 	struct tables *tables; /* NULL: none are used */
 	struct spaces *spaces;
-	struct hmap told;     /* by tgid */
-	VEC(uint32_t) dirty;  /* tgids */
-	VEC(uint32_t) young;  /* tgids */
+	struct hmap told;    /* by tgid */
+	VEC(uint32_t) dirty; /* tgids */
+	VEC(uint32_t) young; /* tgids */
+	struct peek peek;
 	uint64_t crowded_ns;  /* when they were last asked */
 	VEC(uint32_t) keyed;  /* modules that turned out to hold keys */
 	VEC(uint32_t) tabled; /* modules whose tables came */
@@ -376,7 +377,7 @@ static void ask_the_crowded_again(struct publisher *p)
 static int tell(struct publisher *p, const struct process *process, struct told *told)
 {
 	struct published what = { 0 };
-	struct key_count keys = keys_gather(p->files, process, &what);
+	struct key_count keys = keys_gather(&p->peek, p->files, process, &what);
 	unsigned int n_keys = keys.candidates;
 	int err = find_space(p, process, told);
 

@@ -1,0 +1,97 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# Processes that have more async keys than are followed at a time.
+# shellcheck disable=SC2154 # set by lib.bash and by run
+
+load lib
+
+setup() {
+	in_a_folder
+	needs_recording
+}
+
+teardown() {
+	stop_busy
+}
+
+# roots with seven more key variables, which come first and are never set
+build_crowd() {
+	local top=$BATS_TEST_DIRNAME/../..
+
+	for i in {1..7}; do
+		cat <<-END
+			static unsigned decoy$i = -1u;
+			asm(".pushsection .note.weft, \"a\", %note\\n.balign 4\\n"
+			    ".4byte 5, 8, 1\\n.asciz \"weft\"\\n.balign 4\\n"
+			    ".8byte decoy$i - .\\n.popsection");
+			unsigned *use$i(void) { return &decoy$i; }
+		END
+	done >decoys.c
+	gcc -O2 -fno-omit-frame-pointer -I"$top/include" -I"$top/tests/workloads" \
+		-o crowd decoys.c "$top/tests/workloads/roots.c" -pthread
+}
+
+@test "of more keys than fit those that are set are followed" {
+	build_crowd
+	./crowd driven 20000 3 >/dev/null 3>&- &
+	busy_pid=$!
+	sleep 0.5
+	weft record -q -p "$busy_pid" -F 999 -d 1s -o out --stats-json stats
+	jq -e '.samples.total > 50 and .samples.async > 0.9 * .samples.total and
+		.keys.crowded == 1 and .keys.overfull == 0' stats
+	run --separate-stderr weft doctor --json -p "$busy_pid"
+	jq -e '.processes[0].keys | length == 8 and
+		(map(select(.value != null)) | length == 1)' <<<"$output"
+	run --separate-stderr weft doctor -p "$busy_pid"
+	[[ $output == *"more than the 4 that are followed at a time"* ]]
+	# also one that is set only once it runs
+	weft record -q -F 999 -o out --stats-json stats -- ./crowd driven 4000 3 ||
+		[ $? -eq 142 ] # which ends by an alarm
+	jq -e '.samples.total > 100 and .samples.async > 0.3 * .samples.total' stats ||
+		{ jq -c '.samples, .keys' stats; false; }
+}
+
+# a process that does not give its keys to whoever reads them
+@test "keys whose page never comes don't stop a recording" {
+	for i in {0..5}; do
+		printf '".long 5, 8, 1; .asciz \\"weft\\"; .balign 4; .quad keys + 4 * %d - .\\n"\n' "$i"
+	done >notes.h
+	cat >keeper.c <<-'END'
+		#include <fcntl.h>
+		#include <linux/userfaultfd.h>
+		#include <sys/ioctl.h>
+		#include <sys/mman.h>
+		#include <sys/syscall.h>
+		#include <unistd.h>
+		__attribute__((aligned(4096))) unsigned keys[2048] = { 1 };
+		__asm__(".section .note.weft, \"a\", @note; .balign 4\n"
+		#include "notes.h"
+			".text");
+		int main(void)
+		{
+			int fd = syscall(SYS_userfaultfd, O_CLOEXEC);
+			struct uffdio_api api = { .api = UFFD_API };
+			struct uffdio_register page = {
+				.range = { (unsigned long)keys, 4096 },
+				.mode = UFFDIO_REGISTER_MODE_MISSING,
+			};
+
+			mmap(keys, 4096, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+			if (fd < 0 || ioctl(fd, UFFDIO_API, &api) ||
+			    ioctl(fd, UFFDIO_REGISTER, &page))
+				return 1;
+			for (;;)
+				;
+		}
+	END
+	gcc -O1 -w -o keeper keeper.c
+	./keeper 3>&- &
+	busy_pid=$!
+	sleep 0.3
+	kill -0 "$busy_pid" || skip "no userfaultfd"
+	run --separate-stderr timeout -s KILL 20 weft record -p "$busy_pid" -d 1s -o out
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"process $busy_pid can't be read in time"* ]]
+	grep -q '^keeper;.*main' out
+}
