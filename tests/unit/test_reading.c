@@ -25,6 +25,7 @@
 #include "in/reader.h"
 #include "made.h"
 #include "out/writer.h"
+#include "read_back.h"
 
 /* The view as it is counted on fingers in made.h, sorted as folded text is. */
 #define MADE_ASYNC                                                                       \
@@ -38,68 +39,12 @@
 	"service;main;run_loop;hash_round 5\n"                                           \
 	"service;main;run_loop;hash_round;sys_read_[k] 4\n"
 
-struct bytes {
-	char *s;
-	size_t n;
-};
-
-static struct bytes slurp(const char *path)
-{
-	struct bytes bytes = { malloc(1 << 20), 0 };
-	FILE *f = fopen(path, "rb");
-
-	assert_non_null(f);
-	assert_non_null(bytes.s);
-	bytes.n = fread(bytes.s, 1, (1 << 20) - 1, f);
-	bytes.s[bytes.n] = '\0';
-	fclose(f);
-	return bytes;
-}
-
-static struct bytes written(const struct writer *writer, const struct reading *r,
-			    enum view view)
-{
-	const struct writer_options options = { .view = view };
-	char path[] = "/tmp/test_reading.XXXXXX";
-	AUTO(outfile) out = NULL;
-	struct bytes bytes;
-	int fd = mkstemp(path);
-
-	assert_true(fd >= 0);
-	close(fd);
-	assert_int_equal(outfile_new(&out, path), 0);
-	assert_int_equal(writer->write(out, r, &options), 0);
-	assert_int_equal(outfile_finish(out), 0);
-	bytes = slurp(path);
-	unlink(path);
-	return bytes;
-}
-
-static struct reading *read_back(const struct bytes *bytes)
-{
-	AUTO(source) source = NULL;
-	struct reading *r = NULL;
-
-	assert_int_equal(source_new_bytes(&source, bytes->s, bytes->n), 0);
-	if (reader_read_source(source, &r))
-		return NULL;
-	return r;
-}
-
 static struct reading *made(const char *host)
 {
 	struct reading *r;
 
 	assert_int_equal(made_reading(&r, host), 0);
 	return r;
-}
-
-static void is_folded(const struct reading *r, enum view view, const char *want)
-{
-	struct bytes bytes = written(&folded_writer, r, view);
-
-	assert_string_equal(bytes.s, want);
-	free(bytes.s);
 }
 
 static void is_the_made_one(const struct reading *r)
@@ -370,29 +315,6 @@ static void pprof_is_read_as_it_was_written(void **state)
 	}
 }
 
-static void perf_script_is_read(void **state)
-{
-	char text[] = "a server 12/13 [001]  100.250000:     250000 cycles:u: \n"
-		      "\t    55aa11 leaf+0x11 (/usr/bin/x)\n"
-		      "\t    55aa12 small (inlined)\n"
-		      "\t    55aa12 main+0x2 (/usr/bin/x)\n"
-		      "\n"
-		      "other    7   101.5:  1 cycles: \n"
-		      "\tffffffff81 do_it+0x1 ([kernel.kallsyms])\n"
-		      "\t         0 [unknown] (/lib/y.so)\n"
-		      "\n";
-	struct bytes bytes = { text, sizeof(text) - 1 };
-	AUTO(reading) r = read_back(&bytes);
-
-	assert_non_null(r);
-	is_folded(r, VIEW_ASYNC,
-		  "a server;main;small_[i];leaf 1\nother;y.so+0x0;do_it_[k] 1\n");
-	assert_int_equal(r->timeline.first, 100);
-	assert_int_equal(r->timeline.last, 101);
-	assert_int_equal(r->processes.items[1].pid, 12);
-	assert_int_equal(r->threads.items[1].tid, 13);
-}
-
 static void what_is_nothing_we_know_is_refused(void **state)
 {
 	static const char *const texts[] = {
@@ -403,6 +325,9 @@ static void what_is_nothing_we_know_is_refused(void **state)
 		"PK\003\004",
 		"\177ELF\002\001\001",
 		"#!/bin/sh\nexit 0\n",
+		"# a comment\n\n# of 3\n",
+		"# a comment\nhello\n",
+		"PERF_RECORD_FINISHED_ROUND\n",
 		"wefttap\001",
 	};
 
@@ -460,7 +385,6 @@ int main(void)
 		cmocka_unit_test(a_filter_that_keeps_nothing_says_what_is_near),
 		cmocka_unit_test(folded_to_recording_to_folded_is_the_identity),
 		cmocka_unit_test(pprof_is_read_as_it_was_written),
-		cmocka_unit_test(perf_script_is_read),
 		cmocka_unit_test(what_is_nothing_we_know_is_refused),
 		cmocka_unit_test(a_newer_recording_is_refused),
 		cmocka_unit_test(containers_are_told_by_their_cgroup),

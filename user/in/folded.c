@@ -2,7 +2,8 @@
 /*
  * Folded stacks, ours and other tools': frames with `;` between, a blank, a
  * count. The first frame is the thread's name. There is one view, no time and no
- * module; a frame's kind is told by its suffix.
+ * module; a frame's kind is told by its suffix. Lines that begin with `#` are
+ * comments, unless they are a stack: of a thread that is named so.
  */
 #include "in/reader.h"
 #include "in/stack.h"
@@ -42,21 +43,52 @@ static bool find_count(const char *line, size_t n, size_t *ret_end, uint64_t *re
 	return true;
 }
 
-static bool is_folded(const char *head, size_t n)
+static bool is_comment(const char *line, size_t n)
 {
-	const char *newline = memchr(head, '\n', n);
-	size_t length = newline ? (size_t)(newline - head) : n, end;
+	size_t end;
 	uint64_t count;
 
-	for (size_t i = 0; i < length; i++)
-		if ((unsigned char)head[i] < ' ' && head[i] != '\t' && head[i] != '\r')
+	if (!n || *line != '#')
+		return false;
+	if (!find_count(line, n, &end, &count))
+		return true;
+	return line[1] == ' ' && !memchr(line, ';', end);
+}
+
+static bool is_text(const char *line, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if ((unsigned char)line[i] < ' ' && line[i] != '\t' && line[i] != '\r')
 			return false;
-	if (length && head[length - 1] == '\r')
-		length--;
-	/* a first line that is longer than what we see is no text of another kind */
-	return length && (!newline || find_count(head, length, &end, &count)) &&
-	       (newline || n < 4096 ? find_count(head, length, &end, &count)
-				    : memchr(head, ';', n) != NULL);
+	return true;
+}
+
+/* The first line that says something decides. */
+static bool is_folded(const char *head, size_t n)
+{
+	bool is_whole = n < SOURCE_HEAD_BYTES;
+
+	if (n > 1 && !memcmp(head, "#!", 2)) /* a script: its lines may end in numbers */
+		return false;
+	while (n) {
+		const char *newline = memchr(head, '\n', n);
+		size_t length = newline ? (size_t)(newline - head) : n, end;
+		size_t taken = length + !!newline;
+		uint64_t count;
+
+		if (!is_text(head, length))
+			return false;
+		if (length && head[length - 1] == '\r')
+			length--;
+		if (length && !is_comment(head, length))
+			/* one longer than what we see is no text of another kind */
+			return newline || is_whole
+				       ? find_count(head, length, &end, &count)
+				       : memchr(head, ';', length) != NULL;
+		head += taken;
+		n -= taken;
+	}
+	return false;
 }
 
 static bool take_suffix(const char *name, size_t *n, const char *suffix)
@@ -131,7 +163,7 @@ static int folded_read(struct source *source, struct reading *reading)
 		err = str_error(&line);
 		if (n && line.s[n - 1] == '\r')
 			n--;
-		if (err || !n)
+		if (err || !n || is_comment(line.s, n))
 			continue;
 		if (find_count(line.s, n, &end, &count))
 			err = add_line(&b, line.s, end, count);

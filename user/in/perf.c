@@ -5,6 +5,8 @@
  *
  *   redis-server  812/815  [001]  1234.567890:     101010 cycles:
  *           55d0c0a41234 dictFind+0x14 (/usr/bin/redis-check-rdb)
+ *
+ * Where no callers were recorded, the one frame stands behind the event.
  */
 #include "in/reader.h"
 #include "in/stack.h"
@@ -23,14 +25,50 @@ struct sample_line {
 	const char *comm;
 	size_t comm_bytes;
 	uint32_t pid, tid, second;
+	const char *rest; /* behind the time */
+	size_t rest_bytes;
 };
 
 struct perf_parser {
 	struct stack_builder b;
 	struct sample_line sample;
 	bool in_sample;
+	bool has_lone; /* the stack at hand is the head line's frame */
 	char comm[256];
 };
+
+static bool begins(const char *s, size_t n, const char *with)
+{
+	return n >= strlen(with) && !memcmp(s, with, strlen(with));
+}
+
+static size_t blanks(const char *s, size_t n)
+{
+	size_t at = 0;
+
+	while (at < n && isspace((unsigned char)s[at]))
+		at++;
+	return at;
+}
+
+static size_t word_bytes(const char *s, size_t n)
+{
+	size_t at = 0;
+
+	while (at < n && !isspace((unsigned char)s[at]))
+		at++;
+	return at;
+}
+
+/* How long the address is that the line begins with; 0: with none. */
+static size_t address_bytes(const char *s, size_t n)
+{
+	size_t word = word_bytes(s, n), at = 0;
+
+	while (at < word && at < 16 && isxdigit((unsigned char)s[at]))
+		at++;
+	return at == word ? at : 0;
+}
 
 /* "1234.567890:" */
 static bool is_time(const char *word, size_t n)
@@ -98,18 +136,24 @@ static bool read_owner(const char *line, size_t end, struct sample_line *ret)
 static bool read_head(const char *line, size_t n, struct sample_line *ret)
 {
 	for (size_t at = 0; at < n;) {
-		size_t start;
+		size_t start = at + blanks(line + at, n - at);
 
-		while (at < n && isspace((unsigned char)line[at]))
-			at++;
-		for (start = at; at < n && !isspace((unsigned char)line[at]);)
-			at++;
+		at = start + word_bytes(line + start, n - start);
 		if (!is_time(line + start, at - start))
 			continue;
 		ret->second = (uint32_t)strtoul(line + start, NULL, 10);
+		ret->rest = line + at;
+		ret->rest_bytes = n - at;
 		return read_owner(line, start, ret);
 	}
 	return false;
+}
+
+/* Between samples: --show-round-events, -F +srccode */
+static bool is_between(const char *line, size_t n)
+{
+	return begins(line, n, "PERF_RECORD_") ||
+	       (n > 1 && line[0] == '|' && isdigit((unsigned char)line[1]));
 }
 
 /* perf puts comments before it all when it is asked for a header. */
@@ -120,19 +164,17 @@ static bool is_perf(const char *head, size_t n)
 		size_t length = newline ? (size_t)(newline - head) : n;
 		struct sample_line sample;
 
-		if (length && head[0] != '#')
-			return read_head(head, length, &sample);
+		if (read_head(head, length, &sample) && head[0] != '#')
+			return true;
+		if (blanks(head, length) < length && head[0] != '#' &&
+		    !is_between(head, length))
+			return false;
 		if (!newline)
 			return false;
 		head += length + 1;
 		n -= length + 1;
 	}
 	return false;
-}
-
-static bool begins(const char *s, size_t n, const char *with)
-{
-	return n >= strlen(with) && !memcmp(s, with, strlen(with));
 }
 
 static enum place place_of(const char *module, size_t n)
@@ -160,36 +202,144 @@ static size_t without_offset(const char *name, size_t n)
 	return n;
 }
 
+/* "+0x14 (": how long it is before the blank; 0: it is none. */
+static size_t offset_bytes(const char *s, size_t n)
+{
+	size_t at = 3;
+
+	if (!begins(s, n, "+0x"))
+		return 0;
+	while (at < n && isxdigit((unsigned char)s[at]))
+		at++;
+	return at > 3 && begins(s + at, n - at, " (") ? at : 0;
+}
+
+/* Where the module's "(" is; n: there is none. Both names may hold blanks and
+ * parentheses. What perf puts between them tells, else what is closed at the end. */
+static size_t find_module(const char *s, size_t n)
+{
+	size_t last = n, depth = 0;
+
+	if (!n || s[n - 1] != ')')
+		return n;
+	if (begins(s, n, "[unknown] ("))
+		return strlen("[unknown] ");
+	for (size_t at = 0; at < n; at++) {
+		size_t offset = offset_bytes(s + at, n - at);
+
+		if (offset)
+			return at + offset + 1;
+	}
+	for (size_t at = n - 1; at; at--) {
+		depth += s[at] == ')';
+		if (s[at] != '(')
+			continue;
+		depth -= depth > 0;
+		if (s[at - 1] == ' ' && !depth)
+			return at;
+		if (s[at - 1] == ' ' && last == n)
+			last = at;
+	}
+	return last;
+}
+
+/* The kernel says so of a file that another one may have replaced. */
+static size_t without_deleted(const char *module, size_t n)
+{
+	size_t m = strlen(" (deleted)");
+
+	return n > m && !memcmp(module + n - m, " (deleted)", m) ? n - m : n;
+}
+
 /* "addr name+0x14 (module)" */
 static int add_frame(struct perf_parser *p, const char *line, size_t n)
 {
 	struct reading_module module = { 0 };
 	struct reading_frame rest = { 0 };
-	const char *end = line + n, *open = NULL;
-	char *name;
-	uint64_t address = strtoull(line, &name, 16);
+	uint64_t address = strtoull(line, NULL, 16);
+	size_t at = address_bytes(line, n), open;
+	const char *name;
 	int err = 0;
 
-	while (name < end && isspace((unsigned char)*name))
-		name++;
-	for (const char *s = name; s + 1 < end; s++)
-		if (s[0] == ' ' && s[1] == '(')
-			open = s + 1;
-	if (open && end[-1] == ')') {
-		rest.place = place_of(open + 1, (size_t)(end - open) - 2);
+	at += blanks(line + at, n - at);
+	name = line + at;
+	n -= at;
+	open = find_module(name, n);
+	if (open < n) {
+		const char *path = name + open + 1;
+		size_t length = without_deleted(path, n - open - 2);
+
+		rest.place = place_of(path, length);
 		if (rest.place != PLACE_INLINED)
-			err = reading_add_string(p->b.r, open + 1,
-						 (size_t)(end - open) - 2, &module.path);
-		end = open - 1;
+			err = reading_add_string(p->b.r, path, length, &module.path);
+		n = open - 1;
 	}
 	if (!err)
 		err = reading_add_module(p->b.r, &module, &rest.module);
-	n = end > name ? without_offset(name, (size_t)(end - name)) : 0;
+	n = without_offset(name, n);
 	if (!n || begins(name, n, "[unknown]")) { /* named by where it lies */
 		rest.offset = rest.place == PLACE_KERNEL ? 0 : address;
 		n = 0;
 	}
 	return err ? err : stack_add_frame(&p->b, name, n, &rest);
+}
+
+/* Behind "5025125 cpu-clock:", of which -F may leave out either. */
+static size_t after_event(const char *s, size_t n)
+{
+	size_t at = 0;
+
+	for (int words = 0; words < 2; words++) {
+		at += blanks(s + at, n - at);
+		at += word_bytes(s + at, n - at);
+		if (at && s[at - 1] == ':')
+			return at;
+	}
+	return 0;
+}
+
+/* -F +addr puts what was accessed before where that was, with or without a name. */
+static size_t skip_accessed(const char *s, size_t n)
+{
+	size_t first = address_bytes(s, n), last = 0;
+
+	first += blanks(s + first, n - first);
+	for (size_t at = 2; at < n; at++) {
+		size_t start = at + blanks(s + at, n - at), name = start;
+
+		if (at != first && memcmp(s + at - 2, ") ", 2) != 0)
+			continue;
+		name += address_bytes(s + start, n - start);
+		if (name == start)
+			continue;
+		name += blanks(s + name, n - name);
+		if (name < n && s[name] != '(') /* or else it is a name like "add" */
+			last = start;
+	}
+	return last;
+}
+
+/* What stands behind the event: a tracepoint's text, or the frame of a sample
+ * without callers, further to the right. */
+static int add_lone(struct perf_parser *p, const char *s, size_t n)
+{
+	size_t at = after_event(s, n), indent = blanks(s + at, n - at), name;
+
+	s += at + indent;
+	n -= at + indent;
+	at = skip_accessed(s, n);
+	s += at;
+	n -= at;
+	name = address_bytes(s, n);
+	if (indent < 2 || !name || name == n)
+		return 0;
+	name += blanks(s + name, n - name);
+	if (s[n - 1] != ')' && word_bytes(s + name, n - name) < n - name) {
+		p->b.r->left_out++; /* branches, registers: where would it end? */
+		return 0;
+	}
+	p->has_lone = true;
+	return add_frame(p, s, n);
 }
 
 static int end_sample(struct perf_parser *p)
@@ -209,30 +359,69 @@ static int end_sample(struct perf_parser *p)
 	return timeline_add(&p->b.r->timeline, p->sample.second, stack, thread, 1);
 }
 
+/* What -F +srcline and +insn put beneath frames: "  x.c:4", "  name+4", "  x.so[4f]" */
+static bool is_beneath(const char *line, size_t n)
+{
+	bool bracket;
+	size_t end, at;
+
+	if (begins(line, n, " insn:") || begins(line, n, " ilen:"))
+		return true;
+	if (n < 4 || memcmp(line, "  ", 2) != 0 || isspace((unsigned char)line[2]))
+		return false;
+	for (at = n; line[n - 1] == ')' && at > 2; at--)
+		if (begins(line + at, n - at, " (discriminator ") ||
+		    begins(line + at, n - at, " (inlined)"))
+			n = at;
+	bracket = line[n - 1] == ']';
+	at = end = n - bracket;
+	while (at > 2 && (bracket ? isxdigit((unsigned char)line[at - 1])
+				  : isdigit((unsigned char)line[at - 1])))
+		at--;
+	if (at == end)
+		return false;
+	return bracket ? line[at - 1] == '[' : line[at - 1] == ':' || line[at - 1] == '+';
+}
+
+static int take_head(struct perf_parser *p, const char *line, size_t n)
+{
+	struct sample_line *sample = &p->sample;
+	size_t at;
+
+	if (!read_head(line, n, sample)) {
+		p->b.r->left_out += !is_between(line, n);
+		return 0;
+	}
+	at = blanks(sample->rest, sample->rest_bytes);
+	if (begins(sample->rest + at, sample->rest_bytes - at, "PERF_RECORD_"))
+		return 0; /* --show-mmap-events and the like: nothing was sampled */
+	str_clean(p->comm, sizeof(p->comm), sample->comm, sample->comm_bytes);
+	p->in_sample = true;
+	p->has_lone = false;
+	return add_lone(p, sample->rest, sample->rest_bytes);
+}
+
 static int take_line(struct perf_parser *p, const char *line, size_t n)
 {
 	bool is_head = n && !isspace((unsigned char)*line) && *line != '#';
 	struct sample_line sample;
-	int err = 0;
+	size_t at = blanks(line, n);
+	int err;
 
 	if (!n || is_head || read_head(line, n, &sample)) {
 		err = end_sample(p);
-		if (!n || err)
-			return err;
-		if (!read_head(line, n, &p->sample)) {
-			p->b.r->left_out++;
-			return 0;
-		}
-		str_clean(p->comm, sizeof(p->comm), p->sample.comm, p->sample.comm_bytes);
-		p->in_sample = true;
+		return !n || err ? err : take_head(p, line, n);
+	}
+	if (!p->in_sample || is_beneath(line, n))
+		return 0;
+	if (!address_bytes(line + at, n - at)) {
+		p->b.r->left_out++;
 		return 0;
 	}
-	while (n && isspace((unsigned char)*line)) {
-		line++;
-		n--;
-	}
-	return p->in_sample && n && isxdigit((unsigned char)*line) ? add_frame(p, line, n)
-								   : 0;
+	if (p->has_lone) /* then it was the text of a tracepoint, or -F +addr's */
+		p->b.codes.n = 0;
+	p->has_lone = false;
+	return add_frame(p, line + at, n - at);
 }
 
 static int perf_read(struct source *source, struct reading *reading)

@@ -52,7 +52,7 @@ static bool is_profile(const char *head, size_t n)
 		seen++;
 	}
 	/* the second may be longer than what we see */
-	return seen == 2 || (seen && (!proto.bad || n >= 4096));
+	return seen == 2 || (seen && (!proto.bad || n >= SOURCE_HEAD_BYTES));
 }
 
 static struct pair read_type(const struct proto_field *field)

@@ -9,8 +9,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#define BUFFER_BYTES (64u << 10)
-#define HEAD_BYTES   4096
+#define BUFFER_BYTES SOURCE_HEAD_BYTES
 
 struct source {
 	gzFile gz; /* NULL: bytes that were given */
@@ -130,9 +129,9 @@ static bool fill(struct source *source)
 
 const char *source_head(struct source *source, size_t *ret_n)
 {
-	while (source->n < HEAD_BYTES && fill(source))
+	while (source->n < SOURCE_HEAD_BYTES && fill(source))
 		;
-	*ret_n = source->n < HEAD_BYTES ? source->n : HEAD_BYTES;
+	*ret_n = source->n < SOURCE_HEAD_BYTES ? source->n : SOURCE_HEAD_BYTES;
 	return source->buffer;
 }
 

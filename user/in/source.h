@@ -13,6 +13,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* perf puts some 7 KiB of comments first, more on a machine of many CPUs. */
+#define SOURCE_HEAD_BYTES (64u << 10)
+
 struct source;
 
 /* "-" is stdin. */
@@ -22,8 +25,8 @@ int source_new_bytes(struct source **ret, const void *bytes, size_t n);
 void source_free(struct source *source);
 DEFINE_FREEP(source)
 
-/* The first bytes of all, without taking them: at most 4096, fewer at the end.
- * Before anything is read. */
+/* The first bytes of all, without taking them: at most SOURCE_HEAD_BYTES, fewer at
+ * the end. Before anything is read. */
 const char *source_head(struct source *source, size_t *ret_n);
 
 /* Up to n bytes; fewer only at the end. */

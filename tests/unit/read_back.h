@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Readings out of bytes and back; within cmocka's tests. */
+#ifndef TESTS_UNIT_READ_BACK_H
+#define TESTS_UNIT_READ_BACK_H
+
+#include "in/reader.h"
+#include "out/writer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct bytes {
+	char *s;
+	size_t n;
+};
+
+static inline struct bytes slurp(const char *path)
+{
+	struct bytes bytes = { malloc(1 << 20), 0 };
+	FILE *f = fopen(path, "rb");
+
+	assert_non_null(f);
+	assert_non_null(bytes.s);
+	bytes.n = fread(bytes.s, 1, (1 << 20) - 1, f);
+	bytes.s[bytes.n] = '\0';
+	fclose(f);
+	return bytes;
+}
+
+static inline struct bytes written(const struct writer *writer, const struct reading *r,
+				   enum view view)
+{
+	const struct writer_options options = { .view = view };
+	char path[] = "/tmp/test_reading.XXXXXX";
+	AUTO(outfile) out = NULL;
+	struct bytes bytes;
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(outfile_new(&out, path), 0);
+	assert_int_equal(writer->write(out, r, &options), 0);
+	assert_int_equal(outfile_finish(out), 0);
+	bytes = slurp(path);
+	unlink(path);
+	return bytes;
+}
+
+static inline struct reading *read_back(const struct bytes *bytes)
+{
+	AUTO(source) source = NULL;
+	struct reading *r = NULL;
+
+	assert_int_equal(source_new_bytes(&source, bytes->s, bytes->n), 0);
+	if (reader_read_source(source, &r))
+		return NULL;
+	return r;
+}
+
+static inline void is_folded(const struct reading *r, enum view view, const char *want)
+{
+	struct bytes bytes = written(&folded_writer, r, view);
+
+	assert_string_equal(bytes.s, want);
+	free(bytes.s);
+}
+
+#endif
