@@ -65,6 +65,20 @@ leaves_nothing() {
 	[[ $stderr == *"no function is called 'gamma*'"*'--top 0'* ]]
 }
 
+@test "--least is exact, however large the sum is" {
+	printf '%s\n' 'sh;main 285' 'sh;odd 2' >x.folded
+	[ "$(weft report x.folded | grep -c 'odd$')" -eq 1 ] # in the table
+	[ "$(weft report x.folded --least 7 | grep -c 'odd$')" -eq 1 ]
+	[ "$(weft report x.folded --least 6 | grep -c 'odd$')" -eq 2 ]
+	[ "$(weft report x.folded --least 7 --json | jq '.stacks | length')" -eq 2 ]
+	[ "$(weft report x.folded --least 6 --json | jq '.stacks | length')" -eq 3 ]
+	printf 'sh;main %s\n' {1..9}00000000000000000 >x.folded
+	echo 'sh;odd 20000000000000000' >>x.folded
+	[ "$(weft report x.folded | grep -c 'odd$')" -eq 1 ]
+	[ "$(weft report x.folded --least 3 | grep -c 'odd$')" -eq 2 ]
+	[ "$(weft report x.folded --least 1000 | grep -c 'main$')" -eq 1 ]
+}
+
 @test "pictures that exclude each other" {
 	refused 'caller and --callee' report x.folded --caller a --callee b
 	refused 'caller and --invert' report x.folded --caller a --invert

@@ -111,7 +111,7 @@ static int add_stacks(struct pen *pen, const struct reading *r,
 	int err = tree_new(&tree, r, &how);
 
 	return err ? err
-		   : add_nodes(pen, tree, r->timeline.total * options->least / 1000);
+		   : add_nodes(pen, tree, text_least(r->timeline.total, options->least));
 }
 
 int text_write_json(struct outfile *out, const struct reading *r,
