@@ -42,11 +42,12 @@ static const struct option options[] = {
 	{ OPTION_CHOICE, 0, "view", "VIEW",
 	  "async: with async callers (default)\nthread: the thread's own stack",
 	  AT(report.view), .words = views },
-	{ OPTION_UNSIGNED, 0, "top", "N", "rows of the table (20; 0 for all)",
-	  AT(report.text.top), .least = 0, .most = 100000000 },
+	{ OPTION_UNSIGNED, 0, "top", "N",
+	  "rows of the table (20, in JSON all; 0 for all)", AT(report.text.top),
+	  .least = 0, .most = 100000000 },
 	{ OPTION_UNSIGNED, 0, "least", "N",
-	  "leave out branches of less than N per mille (10)", AT(report.text.least),
-	  .least = 0, .most = 1000 },
+	  "leave out branches of less than N per mille\n(10, in JSON 0)",
+	  AT(report.text.least), .least = 0, .most = 1000 },
 	{ OPTION_STRING, 0, "caller", "NAME",
 	  "who calls this function (* stands for anything)", AT(report.text.caller) },
 	{ OPTION_STRING, 0, "callee", "NAME", "what this function calls",
@@ -180,6 +181,11 @@ static int check_report(void *arg, const struct given *given)
 	struct report_options *report = &line->report;
 	int err = options_conflict(given, conflicts);
 
+	/* for a program nothing is too small, unless it says so */
+	if (report->json && !options_given(given, "top"))
+		report->text.top = 0;
+	if (report->json && !options_given(given, "least"))
+		report->text.least = 0;
 	report->files = given->files;
 	report->n_files = given->n_files;
 	for (unsigned int i = 0; !err && i < line->filters.n; i++)
