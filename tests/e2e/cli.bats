@@ -89,6 +89,21 @@ setup() {
 	[ "$(jq '[.stacks[] | .self] | add' json)" -eq 4 ]
 }
 
+@test "report: after -- there are files, whatever they begin with" {
+	echo 'sh;main 4' >-dash.folded
+	echo 'sh;main 3' >x.folded
+	weft report -o - -- -dash.folded >sum
+	diff sum - <-dash.folded
+	refused "cannot read '--'" report x.folded -- -dash.folded --
+	weft report -o - x.folded -- -dash.folded - <<<'sh;main 2' >sum
+	diff sum - <<<'sh;main 9'
+	weft report -o - x.folded -- >sum
+	diff sum x.folded
+	refused 'nothing to report on' report --
+	refused "cannot read '--json'" report -- --json
+	refused "cannot read '--help'" report -- --help
+}
+
 @test "report: what is no recording, empty, or is met by no filter" {
 	echo hello >hello
 	run --separate-stderr weft report hello
@@ -260,7 +275,7 @@ print(t.native_id, flush=True)' >tid 3>&- &
 	refused 'kernel and --user' record --kernel --user
 	refused 'no command after' record --
 	refused 'takes nothing after' doctor -- true
-	refused 'takes nothing after' report --tape x -- true
+	refused 'a tape and files' report --tape x -- true
 }
 
 @test "a name longer than the kernel keeps" {

@@ -57,11 +57,13 @@ struct option {
 /* What was on the command line besides values. */
 struct given {
 	const struct option *options;
-	bool takes_files; /* set before parsing: arguments without a dash are fine */
+	bool takes_files; /* set before parsing: arguments without a dash are fine,
+			     and any after "--" */
 	char **files;	  /* these, or NULL */
 	unsigned int n_files;
 	uint64_t seen; /* bit i: options[i] */
-	char **rest;   /* what follows "--", NULL terminated; NULL: no "--" */
+	char **rest;   /* what follows "--", NULL terminated; NULL: no "--", or
+			  files follow */
 	bool help;     /* -h or --help; parsing ended there */
 };
 
