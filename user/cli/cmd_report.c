@@ -55,7 +55,7 @@ static const struct option options[] = {
 	{ OPTION_STRINGS, 0, "filter", "KEY=VALUE",
 	  "comm, pid, tid, container, host, module,\nfunction (* stands for anything), "
 	  "or\ntime=FROM..TO in seconds; may be repeated",
-	  AT(filters) },
+	  AT(filters), .offered = filter_key_name },
 	{ OPTION_CHOICE, 0, "group-by", "WHAT",
 	  "what stacks begin with: comm (default), process,\nthread, container, host, "
 	  "none",
@@ -76,7 +76,7 @@ static const struct option options[] = {
 	  AT(report.output) },
 	{ OPTION_STRING, 0, "format", "FORMAT",
 	  "whatever the ending: weft, folded, pprof,\nspeedscope, firefox, svg, html",
-	  AT(format) },
+	  AT(format), .offered = writer_name },
 
 	{ OPTION_HEADING, .help = "Tapes" },
 	{ OPTION_STRING, 0, "tape", "FILE", "what weft record --tape has written",

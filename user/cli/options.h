@@ -8,6 +8,7 @@
 #ifndef WEFT_CLI_OPTIONS_H
 #define WEFT_CLI_OPTIONS_H
 
+#include "base/nearest.h"
 #include "base/str.h"
 
 #include <stdbool.h>
@@ -50,6 +51,8 @@ struct option {
 	size_t offset;
 	unsigned int least, most;
 	const struct option_word *words;
+	word_source offered; /* to complete, where words are kept elsewhere; keys, where
+				the argument has "=" */
 };
 
 #define OPTIONS_MOST 64
