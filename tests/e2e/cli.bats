@@ -9,6 +9,18 @@ setup() {
 	in_a_folder
 }
 
+# WANTED WORD…: what _weft offers after these words, as bash splits them
+offers() {
+	# shellcheck disable=SC2016 # that bash expands it
+	run bash -c '. ./words
+		compopt() { [ "$*" != "-o nospace" ] || printf "no space:"; }
+		COMP_WORDBREAKS=${breaks-$COMP_WORDBREAKS}
+		COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+		_weft
+		echo "${COMPREPLY[*]}"' weft "${@:2}"
+	[ "$output" = "$1" ] || { echo "${*:2}: '$output', not '$1'"; return 1; }
+}
+
 @test "help goes to stdout, with status 0, by every road" {
 	for words in "--help" "-h" "help" "record --help" "record -h" "help record" \
 		"report --help" "doctor -h" "help doctor"; do
@@ -63,6 +75,54 @@ setup() {
 	[ -z "${lines[3]-}" ]
 }
 
+@test "completion in bash: the words that options and commands take" {
+	formats='weft folded pprof speedscope firefox svg html'
+	keys='comm= pid= tid= container= host= module= function= time='
+	weft completion bash >words
+	offers "$formats" weft record --format ''
+	offers "$formats" weft report --format ''
+	offers "no space:$keys" weft report --filter ''
+	offers 'no space:comm= container=' weft report --filter co
+	offers '' weft report --filter comm =
+	offers '' weft report --filter comm = s
+	offers --view weft report --filter comm = s --vi
+	offers 'record report doctor completion help' weft help ''
+	offers '' weft help record ''
+	offers 'bash zsh fish --help' weft completion ''
+	offers zsh weft completion z
+}
+
+@test "completion in bash: words after an equals sign" {
+	touch this
+	weft completion bash >words
+	offers 'async thread' weft report --view =
+	offers thread weft report --view = t
+	offers 'speedscope svg' weft record --format = s
+	offers this weft report --output = t
+	offers 'no space:pid=' weft report --filter = p
+	offers '' weft report --filter = pid =
+	offers '' weft report --filter = pid = t
+	offers '' weft report --top = t
+	offers '' weft report --json = t
+	offers this weft report --view = thread t
+	export breaks=$' \t\n'
+	offers --view=thread weft report --view=t
+	offers --output=this weft report --output=t
+	offers '' weft report --filter comm=t
+	offers this weft report --view=thread t
+}
+
+@test "completions: the same words for each shell" {
+	for shell in bash zsh fish; do
+		weft completion "$shell" | tr -d '=\n' >made
+		for words in 'weft folded pprof speedscope firefox svg html' \
+			'comm pid tid container host module function time' \
+			'record report doctor completion help' 'bash zsh fish'; do
+			grep -qF "$words" made || { echo "$shell: no $words"; false; }
+		done
+	done
+}
+
 @test "an output of unknown ending or format names those known" {
 	refused 'no format has that ending' record -o x.pdf
 	[[ $stderr == *.pb.gz* ]]
@@ -87,6 +147,21 @@ setup() {
 	[ "$(jq '.functions[] | select(.name == "main") | .total' json)" -eq 4 ]
 	[ "$(jq '.functions[] | select(.name == "main") | .self' json)" -eq 1 ]
 	[ "$(jq '[.stacks[] | .self] | add' json)" -eq 4 ]
+}
+
+@test "report: after -- there are files, whatever they begin with" {
+	echo 'sh;main 4' >-dash.folded
+	echo 'sh;main 3' >x.folded
+	weft report -o - -- -dash.folded >sum
+	diff sum - <-dash.folded
+	refused "cannot read '--'" report x.folded -- -dash.folded --
+	weft report -o - x.folded -- -dash.folded - <<<'sh;main 2' >sum
+	diff sum - <<<'sh;main 9'
+	weft report -o - x.folded -- >sum
+	diff sum x.folded
+	refused 'nothing to report on' report --
+	refused "cannot read '--json'" report -- --json
+	refused "cannot read '--help'" report -- --help
 }
 
 @test "report: what is no recording, empty, or is met by no filter" {
@@ -260,7 +335,7 @@ print(t.native_id, flush=True)' >tid 3>&- &
 	refused 'kernel and --user' record --kernel --user
 	refused 'no command after' record --
 	refused 'takes nothing after' doctor -- true
-	refused 'takes nothing after' report --tape x -- true
+	refused 'a tape and files' report --tape x -- true
 }
 
 @test "a name longer than the kernel keeps" {

@@ -56,13 +56,44 @@ leaves_nothing() {
 }
 
 @test "callers and callees of all that a pattern names" {
-	weft report x.folded --caller 'alpha_*' --json --least 0 >json
+	weft report x.folded --caller 'alpha_*' --json >json
 	[ "$(jq '[.stacks[] | select(.parent == 0) | .total] | add' json)" -eq 9 ]
-	weft report x.folded --callee main --json --least 0 >json
+	weft report x.folded --callee main --json >json
 	jq -e '[.stacks[] | select(.name == "leaf")] | length == 1 and .[0].self == 6' json
 	run --separate-stderr weft report x.folded --caller 'gamma*'
 	[ "$status" -eq 1 ]
 	[[ $stderr == *"no function is called 'gamma*'"*'--top 0'* ]]
+}
+
+@test "--least is exact, however large the sum is" {
+	printf '%s\n' 'sh;main 285' 'sh;odd 2' >x.folded
+	[ "$(weft report x.folded | grep -c 'odd$')" -eq 1 ] # in the table
+	[ "$(weft report x.folded --least 7 | grep -c 'odd$')" -eq 1 ]
+	[ "$(weft report x.folded --least 6 | grep -c 'odd$')" -eq 2 ]
+	[ "$(weft report x.folded --least 7 --json | jq '.stacks | length')" -eq 2 ]
+	[ "$(weft report x.folded --least 6 --json | jq '.stacks | length')" -eq 3 ]
+	printf 'sh;main %s\n' {1..9}00000000000000000 >x.folded
+	echo 'sh;odd 20000000000000000' >>x.folded
+	[ "$(weft report x.folded | grep -c 'odd$')" -eq 1 ]
+	[ "$(weft report x.folded --least 3 | grep -c 'odd$')" -eq 2 ]
+	[ "$(weft report x.folded --least 1000 | grep -c 'main$')" -eq 1 ]
+}
+
+@test "JSON holds everything, or says how much it does not" {
+	for i in {1..30}; do echo "sh;main;leaf_$i 1"; done >x.folded
+	echo 'sh;main 9970' >>x.folded
+	weft report x.folded --json >json
+	jq -e '(.functions | length == 31) and .functions_left_out == 0' json
+	jq -e '(.stacks | length == 32) and .stacks_left_out == 0' json
+	weft report x.folded --json --top 5 >json
+	jq -e '(.functions | length == 5) and .functions_left_out == 26' json
+	jq -e '(.stacks | length == 32) and .stacks_left_out == 0' json
+	weft report x.folded --json --least 10 >json
+	jq -e '(.functions | length == 31) and .functions_left_out == 0' json
+	jq -e '(.stacks | length == 2) and .stacks_left_out == 30' json
+	weft report x.folded --json --callee main --top 20 --least 10 >json
+	jq -e '.functions_left_out == 11 and .stacks_left_out == 30' json
+	[ "$(weft report x.folded | grep -c leaf_)" -eq 19 ] # a table is for the eye
 }
 
 @test "pictures that exclude each other" {

@@ -146,14 +146,9 @@ int check_distinct(const struct named_path *a, const struct named_path *b)
 	return fail_hint(-EINVAL, "give them different paths");
 }
 
-static const char *format_name(const void *arg, size_t i)
-{
-	return writers[i] ? writers[i]->name : NULL;
-}
-
 static int unknown_format(const char *format)
 {
-	const char *nearest = nearest_word(format, format_name, NULL);
+	const char *nearest = nearest_word(format, writer_name, NULL);
 	AUTO_STR known = { 0 };
 	char shown[64];
 

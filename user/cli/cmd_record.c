@@ -96,7 +96,7 @@ static const struct option options[] = {
 	  AT(record.output) },
 	{ OPTION_STRING, 0, "format", "FORMAT",
 	  "whatever the ending: weft, folded, pprof,\nspeedscope, firefox, svg, html",
-	  AT(format) },
+	  AT(format), .offered = writer_name },
 	{ OPTION_CHOICE, 0, "view", "VIEW",
 	  "async: with async callers (default)\nthread: the thread's own stack",
 	  AT(record.view), .words = views },

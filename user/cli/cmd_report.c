@@ -42,11 +42,12 @@ static const struct option options[] = {
 	{ OPTION_CHOICE, 0, "view", "VIEW",
 	  "async: with async callers (default)\nthread: the thread's own stack",
 	  AT(report.view), .words = views },
-	{ OPTION_UNSIGNED, 0, "top", "N", "rows of the table (20; 0 for all)",
-	  AT(report.text.top), .least = 0, .most = 100000000 },
+	{ OPTION_UNSIGNED, 0, "top", "N",
+	  "rows of the table (20, in JSON all; 0 for all)", AT(report.text.top),
+	  .least = 0, .most = 100000000 },
 	{ OPTION_UNSIGNED, 0, "least", "N",
-	  "leave out branches of less than N per mille (10)", AT(report.text.least),
-	  .least = 0, .most = 1000 },
+	  "leave out branches of less than N per mille\n(10, in JSON 0)",
+	  AT(report.text.least), .least = 0, .most = 1000 },
 	{ OPTION_STRING, 0, "caller", "NAME",
 	  "who calls this function (* stands for anything)", AT(report.text.caller) },
 	{ OPTION_STRING, 0, "callee", "NAME", "what this function calls",
@@ -54,7 +55,7 @@ static const struct option options[] = {
 	{ OPTION_STRINGS, 0, "filter", "KEY=VALUE",
 	  "comm, pid, tid, container, host, module,\nfunction (* stands for anything), "
 	  "or\ntime=FROM..TO in seconds; may be repeated",
-	  AT(filters) },
+	  AT(filters), .offered = filter_key_name },
 	{ OPTION_CHOICE, 0, "group-by", "WHAT",
 	  "what stacks begin with: comm (default), process,\nthread, container, host, "
 	  "none",
@@ -75,7 +76,7 @@ static const struct option options[] = {
 	  AT(report.output) },
 	{ OPTION_STRING, 0, "format", "FORMAT",
 	  "whatever the ending: weft, folded, pprof,\nspeedscope, firefox, svg, html",
-	  AT(format) },
+	  AT(format), .offered = writer_name },
 
 	{ OPTION_HEADING, .help = "Tapes" },
 	{ OPTION_STRING, 0, "tape", "FILE", "what weft record --tape has written",
@@ -180,6 +181,11 @@ static int check_report(void *arg, const struct given *given)
 	struct report_options *report = &line->report;
 	int err = options_conflict(given, conflicts);
 
+	/* for a program nothing is too small, unless it says so */
+	if (report->json && !options_given(given, "top"))
+		report->text.top = 0;
+	if (report->json && !options_given(given, "least"))
+		report->text.least = 0;
 	report->files = given->files;
 	report->n_files = given->n_files;
 	for (unsigned int i = 0; !err && i < line->filters.n; i++)

@@ -139,6 +139,19 @@ static int take_file(struct cursor *at, char *arg)
 	return 0;
 }
 
+/* What follows "--": files, whatever they begin with, or a command. */
+static int take_rest(struct cursor *at)
+{
+	int err = 0;
+
+	if (!at->given->takes_files)
+		at->given->rest = at->argv + at->i + 1;
+	else
+		while (!err && ++at->i < at->argc)
+			err = take_file(at, at->argv[at->i]);
+	return err;
+}
+
 int options_parse(const struct option *options, int argc, char **argv, void *into,
 		  struct given *ret)
 {
@@ -151,10 +164,8 @@ int options_parse(const struct option *options, int argc, char **argv, void *int
 	for (; at.i < argc && !err && !ret->help; at.i++) {
 		char *arg = argv[at.i];
 
-		if (!strcmp(arg, "--")) {
-			ret->rest = argv + at.i + 1;
-			return 0;
-		}
+		if (!strcmp(arg, "--"))
+			return take_rest(&at);
 		if (arg[0] != '-' || !arg[1])
 			err = take_file(&at, arg);
 		else if (arg[1] == '-')

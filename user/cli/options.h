@@ -8,6 +8,7 @@
 #ifndef WEFT_CLI_OPTIONS_H
 #define WEFT_CLI_OPTIONS_H
 
+#include "base/nearest.h"
 #include "base/str.h"
 
 #include <stdbool.h>
@@ -50,6 +51,8 @@ struct option {
 	size_t offset;
 	unsigned int least, most;
 	const struct option_word *words;
+	word_source offered; /* to complete, where words are kept elsewhere; keys, where
+				the argument has "=" */
 };
 
 #define OPTIONS_MOST 64
@@ -57,11 +60,13 @@ struct option {
 /* What was on the command line besides values. */
 struct given {
 	const struct option *options;
-	bool takes_files; /* set before parsing: arguments without a dash are fine */
+	bool takes_files; /* set before parsing: arguments without a dash are fine,
+			     and any after "--" */
 	char **files;	  /* these, or NULL */
 	unsigned int n_files;
 	uint64_t seen; /* bit i: options[i] */
-	char **rest;   /* what follows "--", NULL terminated; NULL: no "--" */
+	char **rest;   /* what follows "--", NULL terminated; NULL: no "--", or
+			  files follow */
 	bool help;     /* -h or --help; parsing ended there */
 };
 

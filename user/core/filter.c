@@ -17,6 +17,11 @@ const char *const filter_key_names[FILTER_KEYS] = {
 	[FILTER_BY_FUNCTION] = "function", [FILTER_BY_TIME] = "time",
 };
 
+const char *filter_key_name(const void *none, size_t i)
+{
+	return i < FILTER_KEYS ? filter_key_names[i] : NULL;
+}
+
 struct sieve {
 	struct reading *r;
 	const struct filter *filter;

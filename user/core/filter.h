@@ -23,6 +23,9 @@ enum filter_key {
 
 extern const char *const filter_key_names[FILTER_KEYS];
 
+/* The same as a word_source. */
+const char *filter_key_name(const void *none, size_t i);
+
 #define CONDITIONS_MOST 32
 
 struct condition {

@@ -161,7 +161,7 @@ struct branch {
 static int tree_rows(struct text *t, const struct tree *tree)
 {
 	VEC(struct branch) open = { 0 };
-	uint64_t least = t->total * t->options->least / 1000;
+	uint64_t least = text_least(t->total, t->options->least);
 	int err = vec_push(&open, (struct branch){ tree->first[0], tree->first[1], 0 });
 
 	while (!err && open.n) {
@@ -197,6 +197,11 @@ struct tree_options text_tree_options(const struct text_options *options)
 		.focus = options->caller ? options->caller : options->callee,
 		.callers = options->caller,
 	};
+}
+
+uint64_t text_least(uint64_t total, unsigned int per_mille)
+{
+	return total / 1000 * per_mille + (total % 1000 * per_mille + 999) / 1000;
 }
 
 static int stacks(struct text *t)

@@ -75,7 +75,7 @@ static int add_functions(struct pen *pen, const struct reading *r,
 			 place_names[f->place], f->self, f->total);
 		err = pen_pass(pen);
 	}
-	str_add(&pen->text, "],\n");
+	str_addf(&pen->text, "],\n\"functions_left_out\":%zu,\n", functions.items.n - n);
 	functions_free(&functions);
 	return err;
 }
@@ -84,11 +84,16 @@ static int add_nodes(struct pen *pen, const struct tree *tree, uint64_t least)
 {
 	int err = 0;
 	bool any = false;
+	uint32_t left_out = 0;
 
 	str_add(&pen->text, "\"stacks\":[");
 	for (uint32_t i = 1; !err && i < tree->nodes.n; i++) {
-		if (tree->total.items[i] < least || !tree->total.items[i])
+		if (!tree->total.items[i])
 			continue;
+		if (tree->total.items[i] < least) {
+			left_out++;
+			continue;
+		}
 		str_addf(&pen->text, "%s{\"id\":%u,\"parent\":%u,", any ? ",\n" : "\n", i,
 			 tree->nodes.items[i].a);
 		add_text(&pen->text, "name", tree_text(tree, i));
@@ -99,7 +104,7 @@ static int add_nodes(struct pen *pen, const struct tree *tree, uint64_t least)
 		any = true;
 		err = pen_pass(pen);
 	}
-	str_add(&pen->text, "]}\n");
+	str_addf(&pen->text, "],\n\"stacks_left_out\":%u}\n", left_out);
 	return err;
 }
 
@@ -111,7 +116,7 @@ static int add_stacks(struct pen *pen, const struct reading *r,
 	int err = tree_new(&tree, r, &how);
 
 	return err ? err
-		   : add_nodes(pen, tree, r->timeline.total * options->least / 1000);
+		   : add_nodes(pen, tree, text_least(r->timeline.total, options->least));
 }
 
 int text_write_json(struct outfile *out, const struct reading *r,

@@ -26,6 +26,11 @@ const struct writer *writer_named(const char *name)
 	return NULL;
 }
 
+const char *writer_name(const void *none, size_t i)
+{
+	return writers[i] ? writers[i]->name : NULL;
+}
+
 static bool ends_with(const char *path, const char *ending)
 {
 	size_t n = strlen(path), m = strlen(ending);

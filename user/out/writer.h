@@ -34,6 +34,9 @@ extern const struct writer *const writers[]; /* ends with NULL */
 /* By --format's word; NULL: none. */
 const struct writer *writer_named(const char *name);
 
+/* The names, as a word_source. */
+const char *writer_name(const void *none, size_t i);
+
 /* By how a path ends, the longest ending that fits; NULL: none. */
 const struct writer *writer_for(const char *path);
 
