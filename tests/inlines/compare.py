@@ -20,7 +20,13 @@ def bare(name):
         if less == name:
             break
         name = less
-    return name.split(" ")[-1].rpartition("::")[2]
+    return name.split(" ")[-1]
+
+
+def agrees(ours, theirs):
+    # we also say what a function lies in where g++ gave it no linkage name
+    ours, theirs = bare(ours), bare(theirs)
+    return ours == theirs or ours.endswith("::" + theirs)
 
 
 def read(path):
@@ -45,7 +51,7 @@ def same(our, their):
     # binutils gives an inlined function without a linkage name the symbol's
     by_symbol = len(their) > 1 and their[0][0] == their[-1][0]
     return [(f, l) for _, f, l in our] == [(f, l) for _, f, l in their] and all(
-        len(theirs) > CUT or "lambda" in theirs or bare(ours) == bare(theirs)
+        len(theirs) > CUT or "lambda" in theirs or agrees(ours, theirs)
         or not i and by_symbol
         for i, ((ours, _, _), (theirs, _, _)) in enumerate(zip(our[:-1], their[:-1])))
 

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "obj/demangle.h"
+#include "obj/inline_name.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -45,6 +46,7 @@ struct pass {
 	VEC(size_t) claimed;	  /* wanted that this unit holds */
 	Dwarf_Die unit;
 	Dwarf_Files *files;
+	struct inline_names known;
 	struct inline_place places[INLINES_MOST + 1];
 	char names[INLINES_MOST][NAME_BYTES_MOST];
 	inline_sink sink;
@@ -67,6 +69,7 @@ static void pass_close(struct pass **pass)
 		return;
 	vec_free(&(*pass)->scopes);
 	vec_free(&(*pass)->claimed);
+	inline_names_free(&(*pass)->known);
 	free((*pass)->wanted);
 	free(*pass);
 }
@@ -170,19 +173,6 @@ static int visit_children(struct pass *pass, Dwarf_Die *of, uint32_t scope,
 	}
 }
 
-/* False: it has none. */
-static bool name_of(Dwarf_Die *die, char *out)
-{
-	Dwarf_Attribute attr;
-	const char *name = dwarf_formstring(
-		dwarf_attr_integrate(die, DW_AT_linkage_name, &attr)
-			?: dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attr));
-
-	if (!name)
-		name = dwarf_diename(die);
-	return name && demangle(out, NAME_BYTES_MOST, name, strlen(name));
-}
-
 static uint32_t number_of(Dwarf_Die *die, unsigned int name)
 {
 	Dwarf_Attribute attr;
@@ -205,7 +195,7 @@ static int deliver(struct pass *pass, struct wanted *wanted)
 	const char *file = row ? dwarf_linesrc(row, NULL, NULL) : NULL;
 	struct inline_place *place = pass->places;
 	size_t n = 0;
-	int line = 0;
+	int line = 0, err;
 
 	if (row && dwarf_lineno(row, &line))
 		line = 0;
@@ -213,8 +203,11 @@ static int deliver(struct pass *pass, struct wanted *wanted)
 	for (uint32_t i = wanted->scope; i; i = pass->scopes.items[i].parent) {
 		Dwarf_Die *die = &pass->scopes.items[i].die;
 
-		/* one without a name counts for its caller */
-		if (n < INLINES_MOST && name_of(die, pass->names[n])) {
+		err = n < INLINES_MOST ? inline_name(&pass->known, die, pass->names[n])
+				       : 1;
+		if (err < 0)
+			return err;
+		if (!err) { /* one without a name counts for its caller */
 			place->name = pass->names[n++];
 			place++;
 		}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The name of an inlined function, as debug information has it: the linkage name,
+ * demangled; where a compiler gave none (g++, of many), the name, and in C++ what it
+ * lies in before it. Those are found by going through a unit once, and kept.
+ */
+#ifndef WEFT_OBJ_INLINE_NAME_H
+#define WEFT_OBJ_INLINE_NAME_H
+
+#include "base/vec.h"
+
+#include <elfutils/libdw.h>
+
+/* What lies in what, as offsets. */
+struct inline_home {
+	Dwarf_Off at;
+	Dwarf_Off in; /* a namespace, class or function; 0: none */
+};
+
+struct inline_unit {
+	Dwarf_Off at;
+	size_t first, n; /* homes, as they follow each other in the file */
+};
+
+struct inline_names { /* {0} is an empty one */
+	VEC(struct inline_home) homes;
+	VEC(struct inline_unit) units;
+	size_t last;  /* the unit asked for last */
+	size_t steps; /* taken so far, bounded */
+};
+
+void inline_names_free(struct inline_names *names); /* what it holds */
+
+/* Writes the clean name to out, of NAME_BYTES_MOST. 0; 1 if it has none; or -ENOMEM.
+ * names: of one file. */
+int inline_name(struct inline_names *names, Dwarf_Die *die, char *out);
+
+#endif
