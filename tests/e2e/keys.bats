@@ -90,7 +90,7 @@ build_crowd() {
 	busy_pid=$!
 	sleep 0.3
 	kill -0 "$busy_pid" || skip "no userfaultfd"
-	run --separate-stderr timeout -s KILL 20 weft record -p "$busy_pid" -d 1s -o out
+	run --separate-stderr timeout -s KILL 20 "$WEFT" record -p "$busy_pid" -d 1s -o out
 	[ "$status" -eq 0 ]
 	[[ $stderr == *"process $busy_pid can't be read in time"* ]]
 	grep -q '^keeper;.*main' out

@@ -52,7 +52,8 @@ static bool is_comment(const char *line, size_t n)
 		return false;
 	if (!find_count(line, n, &end, &count))
 		return true;
-	return line[1] == ' ' && !memchr(line, ';', end);
+	/* `# 3` is a thread's that is named so, `# of 3` is not likely to be */
+	return end > 1 && line[1] == ' ' && !memchr(line, ';', end);
 }
 
 static bool is_text(const char *line, size_t n)
