@@ -23,10 +23,10 @@
  * Plain loads where the pointer has a type, else a helper's call for each arrow, some
  * 30 ns; behind a null pointer lies 0 either way.
  */
-#define CURRENT(path, ...) CURRENT_AS(struct task_struct, path, __VA_ARGS__)
-#define CURRENT_AS(type, path, ...)                                                      \
-	(HAS_TYPED_TASK ? ((type *)bpf_get_current_task_btf())->path                     \
-			: BPF_CORE_READ((type *)bpf_get_current_task(), __VA_ARGS__))
+#define CURRENT(path, ...)                                                               \
+	(HAS_TYPED_TASK ? bpf_get_current_task_btf()->path                               \
+			: BPF_CORE_READ((struct task_struct *)bpf_get_current_task(),    \
+					__VA_ARGS__))
 
 enum regs_mode { REGS_KERNEL, REGS_USER, REGS_USER_32BIT };
 
@@ -150,13 +150,16 @@ static __always_inline bool saved_user_regs(bpf_user_pt_regs_t *to)
 	return regs_are_users(to);
 }
 
-/* Moved into task->futex in 7.2. */
+/* Moved into task->futex in 7.2. By helper everywhere: it is a pointer with a type to
+ * kernels up to 6.12, and the verifier lets nobody subtract from one. */
 static __always_inline __u64 robust_list(void)
 {
-	if (bpf_core_field_exists(struct task_struct___futex, futex.robust_list))
-		return (__u64)CURRENT_AS(struct task_struct___futex, futex.robust_list,
-					 futex.robust_list);
-	return (__u64)CURRENT(robust_list, robust_list);
+	struct task_struct *task = (void *)bpf_get_current_task();
+	struct task_struct___futex *moved = (void *)task;
+
+	if (bpf_core_field_exists(moved->futex.robust_list))
+		return (__u64)BPF_CORE_READ(moved, futex.robust_list);
+	return (__u64)BPF_CORE_READ(task, robust_list);
 }
 
 /* The current task's cgroup that many steps below the root; 0: it is not so deep.
