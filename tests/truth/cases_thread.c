@@ -14,7 +14,7 @@ static const struct truth_case cases[] = {
 		.core = true,
 		.breaks = "no-tables",
 		.thread = { { LEVELS BURNS }, { "main;sys_call" } },
-		.shares = { { "burn_heavy", .75 }, { "burn_light", .25 } },
+		.shares = { { "burn_heavy", .75, BURNS }, { "burn_light", .25, BURNS } },
 	},
 	{
 		.name = "nest-attached",
@@ -23,7 +23,7 @@ static const struct truth_case cases[] = {
 		.kinds = "gcc-O2",
 		.attached = true,
 		.thread = { { LEVELS BURNS }, { "main;sys_call" } },
-		.shares = { { "burn_heavy", .75 }, { "burn_light", .25 } },
+		.shares = { { "burn_heavy", .75, BURNS }, { "burn_light", .25, BURNS } },
 		.bounds = { { CLASS_START, 0 } },
 	},
 	{
@@ -32,7 +32,7 @@ static const struct truth_case cases[] = {
 		.args = "deep %m 100",
 		.kinds = BOTH_COMPILERS,
 		.thread = { { "main;deep*100;" BURNS }, { "main;sys_call" } },
-		.shares = { { "burn_heavy", .75 } },
+		.shares = { { "burn_heavy", .75, BURNS } },
 	},
 	{
 		/* deeper than the budget: a true part of it, and marked so */
@@ -43,7 +43,7 @@ static const struct truth_case cases[] = {
 		.core = true,
 		.cut_frames = 127,
 		.thread = { { "main;deep*600;" BURNS }, { "main;sys_call" } },
-		.shares = { { "burn_heavy", .75 } },
+		.shares = { { "burn_heavy", .75, BURNS } },
 		.bounds = { { CLASS_CUT, 1 } },
 	},
 	{

@@ -28,7 +28,8 @@ static const struct {
 	{ "ledger.endings.foreign", 0 },
 };
 
-/* Of all ticks that were due, how many may never have come. */
+/* Of all ticks that were due, how many may never have come, beside those that the
+ * hypervisor kept from the machine. */
 #define MISSED_MOST  .2
 #define MISSED_FIRST 50 /* ticks that make a share */
 
@@ -97,9 +98,12 @@ void ledger_check_missed(const char *stats, struct str *wrong)
 {
 	unsigned long long due = number(stats, "expected_ticks", wrong);
 	unsigned long long missed = number(stats, "missed_ticks_estimate", wrong);
+	unsigned long long stolen = number(stats, "stolen_ticks_estimate", wrong);
 
-	if (due > MISSED_FIRST && missed > MISSED_MOST * due)
-		str_addf(wrong, "ledger: %llu of %llu ticks never came\n", missed, due);
+	if (due > MISSED_FIRST && missed - stolen > MISSED_MOST * due)
+		str_addf(wrong,
+			 "ledger: %llu of %llu ticks never came, and %llu were stolen\n",
+			 missed, due, stolen);
 }
 
 double ledger_late_ns(const char *stats, struct str *wrong)

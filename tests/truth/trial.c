@@ -11,7 +11,8 @@
 /* An emulated machine takes this share of a run more for starting and ending. */
 #define CORE_MORE .35
 
-/* So often a run that had too few samples is tried again, each twice as long. */
+/* So often a run that had too few samples, or missed too many, is tried again, each
+ * twice as long. */
 #define LONGER_TIMES 2
 
 /* Fewer than this, and nothing was shown. */
@@ -79,6 +80,26 @@ static int judge_files(const struct setup *setup, struct judge *judge,
 	return err;
 }
 
+/* Did the machine find the time for what this run should show? */
+static int had_time(const struct setup *setup, const struct truth_case *of,
+		    const struct files *files, bool *ret)
+{
+	AUTO_STR missed = { 0 };
+	AUTO_FREE char *stats = NULL;
+	struct folded folded;
+	int err = folded_read(&folded, files->views[VIEW_THREAD]);
+
+	if (err)
+		return err;
+	*ret = folded.total >= least_samples(setup, of);
+	folded_free(&folded);
+	err = folded_read_text(&stats, files->stats);
+	if (!err && !setup->core)
+		ledger_check_missed(stats, &missed);
+	*ret &= !missed.n;
+	return err;
+}
+
 /* On a crowded machine, a longer run may get what a short one does not. */
 static int record_enough(const struct setup *setup, const struct truth_case *of,
 			 const char *kind, struct files *ret)
@@ -87,18 +108,13 @@ static int record_enough(const struct setup *setup, const struct truth_case *of,
 	int err;
 
 	for (int i = 0;; i++) {
-		unsigned long long total = 0;
-		struct folded folded;
+		bool enough = false;
 
 		err = recorder_run(&longer, of, kind, ret);
 		if (!err)
-			err = folded_read(&folded, ret->views[VIEW_THREAD]);
-		if (err)
+			err = had_time(setup, of, ret, &enough);
+		if (err || enough || of->ms || i == LONGER_TIMES)
 			return err;
-		total = folded.total;
-		folded_free(&folded);
-		if (total >= least_samples(setup, of) || of->ms || i == LONGER_TIMES)
-			return 0;
 		longer.ms *= 2;
 	}
 }

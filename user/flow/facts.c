@@ -114,6 +114,7 @@ static int add_samples(struct reading *r, const struct stats *stats)
 		{ "samples", "refused", p->samples.refused },
 		{ "ticks", "expected", stats->totals.expected_ticks },
 		{ "ticks", "missed_estimate", stats_missed_ticks(stats) },
+		{ "ticks", "stolen_estimate", stats_stolen_ticks(stats) },
 		{ "processes", "seen", stats->processes.seen },
 		{ "processes", "records_lost", stats->processes.lost },
 		{ "processes", "refused", stats->processes.refused },

@@ -47,6 +47,13 @@ uint64_t stats_missed_ticks(const struct stats *stats)
 	return expected > busy ? expected - busy : 0;
 }
 
+uint64_t stats_stolen_ticks(const struct stats *stats)
+{
+	uint64_t missed = stats_missed_ticks(stats);
+
+	return stats->totals.stolen_ticks < missed ? stats->totals.stolen_ticks : missed;
+}
+
 static uint64_t losses(const struct stats *stats)
 {
 	uint64_t sum = stats->profile->samples.refused;
@@ -175,8 +182,10 @@ void stats_json(struct str *out, const struct stats *stats)
 		 stats->first_sample_ns, stats->finish_ns);
 	json_ledger(out, stats);
 	str_addf(out,
-		 "\"expected_ticks\":%" PRIu64 ",\"missed_ticks_estimate\":%" PRIu64 ",",
-		 stats->totals.expected_ticks, stats_missed_ticks(stats));
+		 "\"expected_ticks\":%" PRIu64 ",\"missed_ticks_estimate\":%" PRIu64
+		 ",\"stolen_ticks_estimate\":%" PRIu64 ",",
+		 stats->totals.expected_ticks, stats_missed_ticks(stats),
+		 stats_stolen_ticks(stats));
 	json_samples(out, stats);
 	json_user_half(out, stats);
 	str_add(out, "}\n");
@@ -260,6 +269,21 @@ static void summary_limits(struct str *out, const struct stats *stats)
 				 limits[i].n, limits[i].what);
 }
 
+static void summary_missed(struct str *out, const struct stats *stats)
+{
+	uint64_t missed = stats_missed_ticks(stats), stolen = stats_stolen_ticks(stats);
+
+	if (stats->event != TICK_CPU_CLOCK || !missed)
+		return;
+	str_addf(out, "; about %" PRIu64 " ticks (%.1f %%) never came", missed,
+		 percent(missed, stats->totals.expected_ticks));
+	if (stolen)
+		str_addf(out,
+			 ", up to %" PRIu64
+			 " of them\n            while the hypervisor ran others",
+			 stolen);
+}
+
 static void summary_losses(struct str *out, const struct stats *stats)
 {
 	const struct ledger *ledger = &stats->totals.ledger;
@@ -272,11 +296,7 @@ static void summary_losses(struct str *out, const struct stats *stats)
 	if (stats->profile->samples.refused)
 		str_addf(out, ", %" PRIu64 ": too many distinct stacks",
 			 stats->profile->samples.refused);
-	if (stats->event == TICK_CPU_CLOCK && stats_missed_ticks(stats))
-		str_addf(
-			out, "; about %" PRIu64 " ticks (%.1f %%) never came",
-			stats_missed_ticks(stats),
-			percent(stats_missed_ticks(stats), stats->totals.expected_ticks));
+	summary_missed(out, stats);
 	str_add_char(out, '\n');
 	if (stats->processes.lost)
 		str_addf(out,
@@ -327,12 +347,14 @@ void stats_summary(struct str *out, const struct stats *stats)
 	summary_limits(out, stats);
 }
 
+#define TAPE_TOTALS (9 + N_OUTCOMES + N_ENDINGS)
+
 size_t stats_to_tape(const struct stats *stats, uint64_t numbers[TAPE_TOTALS_MOST])
 {
 	const struct ledger *ledger = &stats->totals.ledger;
 	size_t n = 0;
 
-	_Static_assert(8 + N_OUTCOMES + N_ENDINGS <= TAPE_TOTALS_MOST, "fits");
+	_Static_assert(TAPE_TOTALS <= TAPE_TOTALS_MOST, "fits");
 	numbers[n++] = stats->hz;
 	numbers[n++] = stats->event;
 	numbers[n++] = stats->duration_ns;
@@ -345,6 +367,7 @@ size_t stats_to_tape(const struct stats *stats, uint64_t numbers[TAPE_TOTALS_MOS
 	numbers[n++] = N_ENDINGS;
 	for (int i = 0; i < N_ENDINGS; i++)
 		numbers[n++] = ledger->endings[i];
+	numbers[n++] = stats->totals.stolen_ticks;
 	return n;
 }
 
@@ -352,7 +375,7 @@ int stats_from_tape(struct stats *stats, const uint64_t *numbers, size_t n)
 {
 	struct ledger *ledger = &stats->totals.ledger;
 
-	if (n != 8 + N_OUTCOMES + N_ENDINGS || numbers[6] != N_OUTCOMES ||
+	if (n != TAPE_TOTALS || numbers[6] != N_OUTCOMES ||
 	    numbers[7 + N_OUTCOMES] != N_ENDINGS || !numbers[0])
 		return fail(-EBADMSG, "totals of %zu numbers", n);
 	stats->hz = (unsigned int)numbers[0];
@@ -365,5 +388,6 @@ int stats_from_tape(struct stats *stats, const uint64_t *numbers, size_t n)
 		ledger->outcomes[i] = numbers[7 + i];
 	for (int i = 0; i < N_ENDINGS; i++)
 		ledger->endings[i] = numbers[8 + N_OUTCOMES + i];
+	stats->totals.stolen_ticks = numbers[8 + N_OUTCOMES + N_ENDINGS];
 	return 0;
 }

@@ -41,6 +41,9 @@ void stats_check(struct stats *stats);
 /* Ticks that the kernel never let in; 0 where that can't be estimated. */
 uint64_t stats_missed_ticks(const struct stats *stats);
 
+/* How many of these at most, since a hypervisor ran something else then. */
+uint64_t stats_stolen_ticks(const struct stats *stats);
+
 void stats_json(struct str *out, const struct stats *stats);
 void stats_summary(struct str *out, const struct stats *stats);
 

@@ -132,13 +132,16 @@ int cpus_online(bool *online, int room)
 	return 0;
 }
 
-uint64_t cpus_idle_ns(void)
+struct cpus_away cpus_away(void)
 {
 	AUTO_FCLOSE FILE *f = fopen("/proc/stat", "re");
-	unsigned long long idle, iowait;
+	uint64_t unit = 1000000000 / (uint64_t)sysconf(_SC_CLK_TCK);
+	unsigned long long idle, iowait, steal;
 
-	/* cpu user nice system idle iowait …, in clock ticks */
-	if (!f || fscanf(f, "cpu %*u %*u %*u %llu %llu", &idle, &iowait) != 2)
-		return 0;
-	return (idle + iowait) * (uint64_t)(1000000000 / sysconf(_SC_CLK_TCK));
+	/* cpu user nice system idle iowait irq softirq steal …, in clock ticks */
+	if (!f || fscanf(f, "cpu %*u %*u %*u %llu %llu %*u %*u %llu", &idle, &iowait,
+			 &steal) != 3)
+		return (struct cpus_away){ 0 };
+	return (struct cpus_away){ .idle_ns = (idle + iowait) * unit,
+				   .stolen_ns = steal * unit };
 }

@@ -23,8 +23,13 @@ int tick_open(enum tick_event event, unsigned int hz, int cpu);
 /* The event that reports maps, comms, forks and exits on a CPU; disabled. */
 int sideband_open(int cpu);
 
-/* How long the machine's CPUs have been idle, in all; to 10 ms a CPU. */
-uint64_t cpus_idle_ns(void);
+/* How long the machine's CPUs have not run anything, in all since boot; to 10 ms a CPU.
+ * 0 where /proc/stat doesn't tell. */
+struct cpus_away {
+	uint64_t idle_ns;
+	uint64_t stolen_ns; /* a hypervisor ran something else on them */
+};
+struct cpus_away cpus_away(void);
 
 /* Marks in online[0..room) the CPUs of /sys/devices/system/cpu/online. */
 int cpus_online(bool *online, int room);

@@ -28,8 +28,8 @@ struct sampler {
 	unsigned int hz;
 	enum tick_event event;
 	unsigned int ring_bytes;
-	uint64_t idle_ns;    /* of all CPUs, at the start; then while it ran */
-	uint64_t gone_ticks; /* expected on CPUs that went offline since */
+	struct cpus_away away; /* at the start; then while it ran */
+	uint64_t gone_ticks;   /* expected on CPUs that went offline since */
 	bool running;
 	bool unwatched; /* a CPU's sideband was missed for a while */
 };
@@ -297,14 +297,17 @@ static int each_tick(struct sampler *s, unsigned long request)
 int sampler_start(struct sampler *s)
 {
 	s->running = true;
-	s->idle_ns = cpus_idle_ns();
+	s->away = cpus_away();
 	return each_tick(s, PERF_EVENT_IOC_ENABLE);
 }
 
 int sampler_stop(struct sampler *s)
 {
+	struct cpus_away now = cpus_away();
+
 	s->running = false;
-	s->idle_ns = cpus_idle_ns() - s->idle_ns;
+	s->away.idle_ns = now.idle_ns - s->away.idle_ns;
+	s->away.stolen_ns = now.stolen_ns - s->away.stolen_ns;
 	return each_tick(s, PERF_EVENT_IOC_DISABLE);
 }
 
@@ -406,7 +409,7 @@ int sampler_totals(struct sampler *s, struct sampler_totals *ret)
 {
 	AUTO_FREE struct ledger *all = calloc((size_t)s->n_cpus, sizeof(*all));
 	struct sampler_totals totals = { .expected_ticks = s->gone_ticks };
-	uint64_t idle;
+	uint64_t period_ns = 1000000000ULL / s->hz, idle;
 	uint32_t zero = 0;
 
 	if (!all)
@@ -418,9 +421,10 @@ int sampler_totals(struct sampler *s, struct sampler_totals *ret)
 		totals.expected_ticks += ticks_of(s, s->tick_fds[cpu]);
 	}
 	/* an idle CPU's clock may stop: nobody is missing there */
-	idle = s->running ? 0 : s->idle_ns / (1000000000ULL / s->hz);
+	idle = s->running ? 0 : s->away.idle_ns / period_ns;
 	totals.expected_ticks -=
 		idle < totals.expected_ticks ? idle : totals.expected_ticks;
+	totals.stolen_ticks = s->running ? 0 : s->away.stolen_ns / period_ns;
 	*ret = totals;
 	return 0;
 }

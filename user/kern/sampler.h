@@ -52,6 +52,7 @@ struct sampler_totals {
 	struct ledger ledger;
 	/* of CPUs while not idle: (enabled - idle time) / period; 0: can't be known */
 	uint64_t expected_ticks;
+	uint64_t stolen_ticks; /* due while a hypervisor ran something else: estimate */
 };
 
 int sampler_totals(struct sampler *sampler, struct sampler_totals *ret);

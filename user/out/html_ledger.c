@@ -28,6 +28,7 @@ static const struct html_line flags[] = {
 static const struct html_line ticks[] = {
 	{ "entered", "ticks", "ticks of the sampler" },
 	{ "missed_estimate", "missed", "ticks that never came, an estimate" },
+	{ "stolen_estimate", "missed", "of these, while the hypervisor ran others" },
 	{ "expected", "missed", "ticks that should have come" },
 };
 

@@ -169,13 +169,16 @@ static void test_false_async(void **state)
 		     CHAIN "prog;hop_07;--;[missing frames];weft_label_x 1\n", "gap");
 }
 
-#define LEDGER(entered, kept, total)                                                     \
-	"{\"version\": 1, \"expected_ticks\":100, \"missed_ticks_estimate\":10, "        \
-	"\"ledger\":{\"entered\":" entered                                               \
+#define TICKS(missed, stolen)                                                            \
+	"\"expected_ticks\":100,\"missed_ticks_estimate\":" missed                       \
+	",\"stolen_ticks_estimate\":" stolen
+#define LEDGER_OF(ticks, entered, kept, total)                                           \
+	"{\"version\": 1, " ticks ", \"ledger\":{\"entered\":" entered                   \
 	", \"outcomes\":{\"idle\":1,\"filtered\":2,\"kept\":" kept                       \
 	",\"no_scratch\":0,\"no_ring\":0,\"ring_full\":0}, \"endings\": {\"start\":6,"   \
 	"\"torn\":0,\"cycle\":0,\"foreign\":0,\"broken\":4}, \"words\":\"a}\\\"{\"},"    \
 	"\"samples\":{\"total\":" total ",\"unmatched\":0,\"list\":[1,{\"x\":2}]}}"
+#define LEDGER(entered, kept, total) LEDGER_OF(TICKS("10", "0"), entered, kept, total)
 
 static size_t ledger_length(const char *stats)
 {
@@ -195,6 +198,10 @@ static void test_ledger(void **state)
 	assert_int_not_equal(ledger_length(LEDGER("14", "10", "10")), 0);
 	assert_int_not_equal(ledger_length(LEDGER("14", "11", "11")), 0);
 	assert_int_not_equal(ledger_length(LEDGER("13", "10", "9")), 0);
+	assert_int_not_equal(ledger_length(LEDGER_OF(TICKS("30", "0"), "13", "10", "10")),
+			     0);
+	assert_int_equal(ledger_length(LEDGER_OF(TICKS("30", "20"), "13", "10", "10")),
+			 0);
 	assert_int_not_equal(ledger_length("{\"ledger\":{}}"), 0);
 	assert_int_not_equal(ledger_length("{\"ledger\""), 0);
 	assert_int_not_equal(ledger_length(""), 0);
