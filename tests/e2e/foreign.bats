@@ -35,6 +35,22 @@ code_bytes() {
 	run ! grep -F '[unknown]' out
 }
 
+# each of them would take the whole deadline of a file
+@test "many files that nobody could read to their end" {
+	start "$E2E_BIN/alpha"
+	for i in {1..12}; do
+		"$E2E_BIN/spoil" long "$E2E_BIN/libspin.so" "long_$i.so"
+		start_target map "$(code_offset)" 0 "long_$i.so"
+	done
+	SECONDS=0
+	timeout 100 "$WEFT" record -F 999 -p "$(of_all)" -d 2s -o out --stats-json stats
+	echo "$SECONDS s"
+	[ "$SECONDS" -lt 20 ]
+	adds_up out stats
+	[ "$(grep -coE '^target;.*;long_[0-9]+\.so\+0x[0-9a-f]+( |;)' out)" -ge 12 ]
+	grep -qE '^alpha;.*;alpha_work;alpha_burn ' out
+}
+
 @test "files that are cut after they were mapped" {
 	for bytes in 700 4096; do
 		cp "$E2E_BIN/libspin.so" "cut_$bytes.so"

@@ -6,16 +6,20 @@
  *	spoil elf IN FOLDER KEEP BYTES   one file for each way of being wrong that
  *	                                 is below; BYTES at KEEP stay as they are
  *	spoil flip IN OUT SEED           some bytes of OUT are others
+ *	spoil long IN OUT                both symbol tables of OUT go on for TABLE_BYTES,
+ *	                                 which take no room on disk
  */
 #include <elf.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define SYMBOL	     "spin_under_this_long_name"
 #define FILE_MOST    (64u << 20)
 #define RANDOM_FILES 12
+#define TABLE_BYTES  (256LL << 30)
 
 struct file {
 	unsigned char *bytes;
@@ -248,6 +252,20 @@ static void spoil_name(const char *in, const char *out, const char *name)
 	write_file(out, &file);
 }
 
+static void spoil_long(const char *in, const char *out)
+{
+	struct file file = read_file(in);
+	Elf64_Shdr *tables[] = { section(&file, SHT_SYMTAB), section(&file, SHT_DYNSYM) };
+
+	for (int i = 0; i < 2; i++) {
+		tables[i]->sh_offset = (file.n + 7) & ~(size_t)7;
+		tables[i]->sh_size = TABLE_BYTES;
+	}
+	write_file(out, &file);
+	if (truncate(out, TABLE_BYTES + 2 * FILE_MOST))
+		stop(out);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 5 && !strcmp(argv[1], "name")) {
@@ -260,8 +278,10 @@ int main(int argc, char **argv)
 
 		flip(&file, strtoul(argv[4], NULL, 0), 8);
 		write_file(argv[3], &file);
+	} else if (argc == 4 && !strcmp(argv[1], "long")) {
+		spoil_long(argv[2], argv[3]);
 	} else {
-		fprintf(stderr, "usage: spoil name|elf|flip …\n");
+		fprintf(stderr, "usage: spoil name|elf|flip|long …\n");
 		return 2;
 	}
 	return 0;

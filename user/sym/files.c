@@ -153,6 +153,14 @@ int files_want(struct files *files, const struct process *process,
 	return 0;
 }
 
+static void drop(struct files *files, struct file *file)
+{
+	if (file->fd < 0)
+		return;
+	close(GIVE_FD(file->fd));
+	files->open_now--;
+}
+
 static void on_scanned(void *arg, uint64_t cookie, int err, const struct elf_facts *facts)
 {
 	struct files *files = arg;
@@ -161,6 +169,8 @@ static void on_scanned(void *arg, uint64_t cookie, int err, const struct elf_fac
 	file->state = FILE_UNREADABLE;
 	if (err) {
 		files->counts.unparsable++;
+		if (err == -ETIMEDOUT) /* nor would its names be found in time */
+			drop(files, file);
 		return;
 	}
 	file->facts = malloc(sizeof(*facts));
@@ -195,8 +205,7 @@ void files_drop_overwritten(struct files *files)
 
 		if (file->fd < 0 || !was_overwritten(file))
 			continue;
-		close(GIVE_FD(file->fd));
-		files->open_now--;
+		drop(files, file);
 		files->counts.overwritten++;
 	}
 }

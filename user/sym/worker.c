@@ -22,6 +22,8 @@
 #include <time.h>
 
 #define SCAN_DEADLINE_MS 5000
+#define LATE_MOST_MS	 6000 /* for all late files together; then each has */
+#define HASTE_MS	 200
 #define IN_FLIGHT_MOST	 32
 #define QUEUE_MOST	 (1u << 16) /* every one holds a descriptor */
 #define POLL_SLICE_MS	 100
@@ -32,6 +34,15 @@ int64_t worker_now_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+int worker_patience_ms(const struct worker *worker, int deadline_ms)
+{
+	int64_t left = LATE_MOST_MS - worker->late_ms;
+
+	if (left < HASTE_MS)
+		left = HASTE_MS;
+	return deadline_ms < left ? deadline_ms : (int)left;
 }
 
 static void end_keeper(struct worker *worker)
@@ -282,15 +293,24 @@ static bool speaks_unasked(const struct worker *worker)
 	return worker->answered == worker->sent && poll(&end, 1, 0) > 0;
 }
 
+static void end_late(struct worker *worker)
+{
+	int64_t ms = worker_now_ms() - worker->since_ms;
+
+	if (worker->answered == worker->sent ||
+	    ms <= worker_patience_ms(worker, worker->scan_deadline_ms))
+		return;
+	worker->late_ms += ms;
+	blame_oldest(worker, -ETIMEDOUT);
+}
+
 void worker_pump(struct worker *worker, bool send_more)
 {
 	recv_answers(worker);
 	/* whoever polls our socket would find it readable for ever */
 	if (send_more && speaks_unasked(worker) && worker_restart(worker))
 		error_clear(); /* told once something is asked */
-	if (worker->answered < worker->sent &&
-	    worker_now_ms() - worker->since_ms > worker->scan_deadline_ms)
-		blame_oldest(worker, -ETIMEDOUT);
+	end_late(worker);
 	if (send_more)
 		send_jobs(worker);
 }

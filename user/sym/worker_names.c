@@ -202,23 +202,20 @@ static int ask_some(struct asking *ask, const uint64_t *addrs)
 	return answer ? fail_errno(answer, "a file's symbols cannot be read") : 0;
 }
 
-static int finish_scans(struct asking *ask)
+/* Each has its own deadline, and who is named now is not to pay for it. */
+static void finish_scans(struct worker *worker)
 {
-	struct worker *worker = ask->worker;
-
 	for (;;) {
 		worker_pump(worker, false);
 		if (worker->answered == worker->sent)
-			return 0;
-		if (worker_now_ms() >= ask->until_ms)
-			return fail(-ETIMEDOUT, "scans did not end in time");
-		worker_wait(worker, POLLIN, ask->until_ms);
+			return;
+		worker_wait(worker, POLLIN, INT64_MAX);
 	}
 }
 
 static int ask_all(struct asking *ask, const uint64_t *addrs, size_t n)
 {
-	int err = finish_scans(ask);
+	int err = 0;
 
 	for (size_t at = 0; !err && at < n && ask->sink_err >= 0; at += ask->n) {
 		ask->base = at;
@@ -231,21 +228,27 @@ static int ask_all(struct asking *ask, const uint64_t *addrs, size_t n)
 	return err;
 }
 
-/* ask: worker, source, fd, until_ms and sinks are set. */
-static int ask_for(struct asking *ask, const uint64_t *addrs, size_t n)
+/* ask: worker, source, fd and sinks are set. */
+static int ask_for(struct asking *ask, const uint64_t *addrs, size_t n, int deadline_ms)
 {
+	int64_t begun_ms;
 	AUTO_FREE unsigned char *seen =
 		malloc(n < WIRE_ADDRS_MOST ? n + 1 : WIRE_ADDRS_MOST);
 	int err;
 
 	if (!seen)
 		return fail(-ENOMEM, "no memory for %zu addresses", n);
+	finish_scans(ask->worker);
+	begun_ms = worker_now_ms();
 	ask->seen = seen;
+	ask->until_ms = begun_ms + worker_patience_ms(ask->worker, deadline_ms);
 	ask->worker->counts.requests++;
 	err = ask_all(ask, addrs, n);
 	if (err == -ENOMEM) /* the parser's own limit, reached by one file; not ours */
 		err = fail(-EFBIG, "a file needs more memory than its parser may have");
 	ask->worker->counts.failed += err != 0;
+	if (err == -ETIMEDOUT)
+		ask->worker->late_ms += worker_now_ms() - begun_ms;
 	return err ? err : ask->sink_err < 0 ? ask->sink_err : 0;
 }
 
@@ -257,12 +260,11 @@ int worker_names(struct worker *worker, enum name_source source, int fd,
 		.worker = worker,
 		.source = source,
 		.fd = fd,
-		.until_ms = worker_now_ms() + deadline_ms,
 		.sink = sink,
 		.arg = arg,
 	};
 
-	return ask_for(&ask, addrs, n);
+	return ask_for(&ask, addrs, n, deadline_ms);
 }
 
 int worker_places(struct worker *worker, int fd, const uint64_t *addrs, size_t n,
@@ -273,7 +275,6 @@ int worker_places(struct worker *worker, int fd, const uint64_t *addrs, size_t n
 		.worker = worker,
 		.source = NAMES_PLACES,
 		.fd = fd,
-		.until_ms = worker_now_ms() + deadline_ms,
 		.placing = placing,
 		.arg = arg,
 	};
@@ -281,5 +282,5 @@ int worker_places(struct worker *worker, int fd, const uint64_t *addrs, size_t n
 	if (!placing)
 		return fail(-ENOMEM, "no memory for places");
 	placing->sink = sink;
-	return ask_for(&ask, addrs, n);
+	return ask_for(&ask, addrs, n, deadline_ms);
 }

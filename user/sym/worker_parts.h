@@ -34,6 +34,7 @@ struct worker {
 	int control; /* to the keeper */
 	int sock;    /* to the parser; -1 when none could be started */
 	int scan_deadline_ms;
+	int64_t late_ms;  /* that went to files which were not done in time */
 	int64_t since_ms; /* when the oldest scan became the oldest */
 	struct worker_counts counts;
 	struct table_sink table_sink;
@@ -43,6 +44,10 @@ struct worker {
 };
 
 int64_t worker_now_ms(void);
+
+/* How long a file may take: this, or little once too much time went to late ones,
+ * since whoever wants to hold us up has as many files as he likes. */
+int worker_patience_ms(const struct worker *worker, int deadline_ms);
 
 /* Ends the parser and starts another; 0 or a negative errno. */
 int worker_restart(struct worker *worker);
