@@ -5,13 +5,23 @@
  * garbage; the worst that it can do is to end its own chain with a true word
  * about why.
  */
-#include "weft.bpf.h"
+#include "chunk.bpf.h"
 
-static __always_inline bool read_root(struct async_root *to, __u64 addr)
+/*
+ * How much to read where a chain goes on: of a node that lies elsewhere what a wait
+ * has beside it, its root; behind a short step, since operations that were begun one
+ * after another mostly lie so, a few of its callers, too, on the side where it went.
+ */
+#define NODE_BYTES  64
+#define NEAR_BYTES  1024
+#define NODES_BYTES 2048
+
+static __always_inline bool read_root(struct scratch *s, struct async_root *to,
+				      __u64 addr)
 {
 	if (!addr || addr & 7 || addr & ~FRAME_ADDR_MASK)
 		return false;
-	if (!read_user(to, sizeof(*to), addr))
+	if (!read_near(s, to, sizeof(*to), addr))
 		return false;
 	to->top &= knobs.addr_mask;
 	to->next &= knobs.addr_mask;
@@ -19,9 +29,9 @@ static __always_inline bool read_root(struct async_root *to, __u64 addr)
 	return true;
 }
 
-static __always_inline void load_head(struct head *head, __u64 addr)
+static __always_inline void load_head(struct scratch *s, struct head *head, __u64 addr)
 {
-	head->addr = read_root(&head->root, addr) ? addr : 0;
+	head->addr = read_root(s, &head->root, addr) ? addr : 0;
 }
 
 static __always_inline bool was_met(struct scratch *s, __u64 addr)
@@ -62,7 +72,7 @@ __noinline int async_mark_root(__u32 hook, __u32 k)
 	root_met(s, n)->addr = head->addr;
 	root_met(s, n)->top = head->root.top;
 	s->n_roots = n + 1;
-	load_head(head, head->root.next);
+	load_head(s, head, head->root.next);
 	return 0;
 }
 
@@ -171,6 +181,7 @@ int async_open_chain(__u32 hook)
 			continue;
 		s->rec.flags |= SAMPLE_ASYNC;
 		s->frame.ip = 0;
+		s->node_before = 0;
 		start_cycle_test(s);
 		open_segment(s);
 		return 1;
@@ -262,7 +273,7 @@ static __always_inline __u32 cross(struct scratch *s, __u32 hook, struct async_r
 	s->lane = 1;
 	for (int k = 1; k < KEYS_MOST; k++)
 		s->heads[k].addr = 0;
-	load_head(&s->heads[0], q->next);
+	load_head(s, &s->heads[0], q->next);
 	s->phase = PHASE_WALK;
 	walk_begin(hook);
 	return 1;
@@ -279,7 +290,7 @@ static __always_inline int end_chain(struct scratch *s, __u32 hook)
 	if (!q_addr || q_addr & 7 || q_addr == walked ||
 	    (s->suspended_cookie && q_addr == s->suspended_cookie)) {
 		ending = END_DETACHED;
-	} else if (read_root(&q, q_addr) && q.top == s->node) {
+	} else if (read_root(s, &q, q_addr) && q.top == s->node) {
 		if (cross(s, hook, &q, q_addr))
 			return 1;
 		ending = END_UNREADABLE;
@@ -310,7 +321,7 @@ __noinline int async_emit_label(__u32 hook)
 	struct async_label label;
 	__u64 bytes;
 
-	if (!s || !read_user(&label, sizeof(label), s->node + sizeof(s->frame)))
+	if (!s || !read_near(s, &label, sizeof(label), s->node + sizeof(s->frame)))
 		return 0;
 	label.text &= knobs.addr_mask;
 	if (label.tag != ASYNC_LABEL_TAG || label.text & ~FRAME_ADDR_MASK)
@@ -334,6 +345,54 @@ static __always_inline bool is_marker(struct scratch *s, __u64 ip)
 		(s->frame.ip == s->metadata_cookie || ip == s->metadata_cookie));
 }
 
+/* Reads around the node at hand, not beyond its page; false: not readable. */
+__noinline int async_load_nodes(__u32 hook)
+{
+	struct scratch *s = scratch(hook);
+	__u64 page_bytes = knobs.page_bytes, page, low, high;
+
+	if (!s)
+		return 0;
+	page = s->node & ~(page_bytes - 1);
+	low = s->node;
+	high = s->node + NODE_BYTES;
+	if (s->node_before - s->node <= NEAR_BYTES)
+		low = high - NODES_BYTES;
+	else if (s->node - s->node_before <= NEAR_BYTES)
+		high = low + NODES_BYTES;
+	if (low < page)
+		low = page;
+	if (high > page + page_bytes)
+		high = page + page_bytes;
+	if (high < s->node + sizeof(s->frame)) { /* it lies on two */
+		low = s->node;
+		high = low + sizeof(s->frame);
+	}
+	s->chunk_base = low;
+	s->chunk_bytes = (high - low) & (CHUNK_BYTES - 1);
+	if (read_user(s->chunk, s->chunk_bytes & (CHUNK_BYTES - 1), low))
+		return 1;
+	s->chunk_bytes = 0;
+	return 0;
+}
+
+static __always_inline bool read_node(struct scratch *s, __u32 hook)
+{
+	__u64 offset = s->node - s->chunk_base;
+
+	if (in_chunk(s, s->node, sizeof(s->frame)) == CHUNK_BYTES) {
+		if (!async_load_nodes(hook))
+			return false;
+		offset = s->node - s->chunk_base;
+	}
+	offset &= CHUNK_BYTES - 1;
+	if (offset > CHUNK_BYTES - sizeof(s->frame)) /* verifier: never */
+		return false;
+	copy_words(s, &s->frame, sizeof(s->frame), offset);
+	s->node_before = s->node;
+	return true;
+}
+
 /* One frame of a chain; N_ENDINGS: there is another. */
 static __always_inline __u32 chain_step(struct scratch *s, __u32 hook)
 {
@@ -347,7 +406,7 @@ static __always_inline __u32 chain_step(struct scratch *s, __u32 hook)
 		return END_CYCLE;
 	if (!FP_GIVES_SP)
 		s->asked_at = s->frame.ip;
-	if (!read_user(&s->frame, sizeof(s->frame), s->node))
+	if (!read_node(s, hook))
 		return END_UNREADABLE;
 	s->chain_left--;
 

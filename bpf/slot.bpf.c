@@ -64,12 +64,14 @@ struct slots {
 /* What pthread_getspecific(key) would return; 0 also when it can't be read. */
 static __always_inline __u64 slot_value(struct slots *slots, __u32 key)
 {
-	__u64 block = 0, value = 0;
+	__u64 block = slots->glibc - GLIBC_BLOCK_FROM_SPECIFIC, value = 0;
 
 	if (slots->glibc) {
-		if (!read_user(&block, sizeof(block),
-			       slots->glibc + 8 * (key / GLIBC_KEYS_A_BLOCK)) ||
-		    !block)
+		/* where the first one is was asked already */
+		if (key >= GLIBC_KEYS_A_BLOCK &&
+		    (!read_user(&block, sizeof(block),
+				slots->glibc + 8 * (key / GLIBC_KEYS_A_BLOCK)) ||
+		     !block))
 			return 0;
 		read_user(&value, sizeof(value),
 			  block + 16 * (key % GLIBC_KEYS_A_BLOCK) + 8);

@@ -9,27 +9,13 @@
 #ifndef WEFT_STEP_BPF_H
 #define WEFT_STEP_BPF_H
 
-#include "weft.bpf.h"
+#include "chunk.bpf.h"
 
 /* Not 0, which would be a thread's start; misaligned, so nothing leads on by it. */
 #define FP_UNKNOWN 1
 
 #define MEMO_ADDR_BITS 40
 #define MEMO_SPREAD    0x9e3779b97f4a7c15ULL /* 2^64 by the golden ratio */
-
-/* Where in the chunk n bytes at addr lie; CHUNK_BYTES: they don't. */
-static __always_inline __u64 in_chunk(struct scratch *s, __u64 addr, __u32 n)
-{
-	__u64 offset = addr - s->chunk_base;
-
-	/* not offset + n: what lies below the chunk would wrap to 0 */
-	if (s->chunk_bytes < n || offset > s->chunk_bytes - n)
-		return CHUNK_BYTES;
-	offset &= CHUNK_BYTES - 1;
-	if (offset > CHUNK_BYTES - n) /* verifier: never */
-		return CHUNK_BYTES;
-	return offset;
-}
 
 /* 8 bytes of stack into s->word; false: not readable. */
 static __always_inline bool stack_word(struct scratch *s, __u32 hook, __u64 addr)

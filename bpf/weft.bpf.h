@@ -152,7 +152,7 @@ struct scratch {
 	__u32 key_at_hand;  /* of those whose roots are being met */
 
 	/* the chain under way */
-	__u64 node;
+	__u64 node, node_before;
 	struct async_frame frame;
 	__u64 asked_at;	    /* where the chain's last but one goes on */
 	__u64 waiting_root; /* of the crossing under way */
@@ -342,6 +342,7 @@ int async_find_frame(__u32 hook, __u64 fp);
 int async_take_checkpoint(__u32 hook); /* nonzero: the walk goes on from a root */
 int async_open_chain(__u32 hook);      /* of the next root; 0: none left */
 int async_walk_chain(__u32 hook);
+int async_load_nodes(__u32 hook);
 int async_end_crossing(__u32 hook, __u32 ending);
 
 /* process.bpf.c: what was published about the sampled process */
@@ -365,6 +366,7 @@ static __always_inline void splice_begin(struct scratch *s)
 	s->n_roots = 0;
 	s->next_root = 0;
 	s->lane = 0;
+	s->chunk_bytes = 0; /* what lies there is another sample's */
 }
 
 /* The user stack at s->pc, sp, fp, lr and regs, and all that it leads to. */

@@ -42,6 +42,40 @@ static void test_lengths(void **state)
 	}
 }
 
+/* n nodes, each caller so many bytes behind or before what it called; the reads. */
+static unsigned int reads_of_chain(unsigned int n, int64_t step, uint64_t from)
+{
+	struct sampled at = put_world(1);
+	char text[1024], *p = text;
+
+	p += sprintf(p, "1000 1001 --");
+	memory_put(ROOT, from);
+	for (unsigned int i = 0; i < n; i++) {
+		uint64_t addr = from + (uint64_t)step * i;
+
+		put_node(addr, i + 1 < n ? addr + (uint64_t)step : 0, 0x2000 + i, 0);
+		p += sprintf(p, " %x", 0x2000 + i);
+	}
+	ASSERT_ASYNC(&at, text);
+	walker_sample(&at);
+	return memory_reads();
+}
+
+/* What lies side by side is read together, whichever way it goes; not what is far. */
+static void test_reads_ahead(void **state)
+{
+	unsigned int apart = reads_of_chain(100, 0x2010, CHAIN), side;
+	static const int64_t steps[] = { 24, 272, 1024, -24, -272, -1024 };
+
+	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+		world_setup(NULL);
+		side = reads_of_chain(100, steps[i], CHAIN + 0x20000);
+		assert_in_range(side, 1, apart - (i % 3 == 2 ? 25 : 70));
+	}
+	world_setup(NULL);
+	assert_int_equal(reads_of_chain(100, -0x2010, CHAIN + 0x200000), apart);
+}
+
 static void test_budget(void **state)
 {
 	struct sampled at = put_world(600);
@@ -272,6 +306,7 @@ int run_chain_cases(void)
 {
 	static const struct CMUnitTest tests[] = {
 		CASE(test_lengths),
+		CASE(test_reads_ahead),
 		CASE(test_budget),
 		CASE(test_budget_is_shared_by_chains),
 		CASE(test_cycles),

@@ -106,7 +106,7 @@ static const struct truth_case cases[] = {
 		.args = "fork %m 3",
 		.kinds = ALL_KINDS,
 		FORKED_DISPATCH,
-		.bounds = { { CLASS_START, .15 },
+		.bounds = { { CLASS_START, .35 },
 			    { CLASS_FP_LIBC, .3 },
 			    { CLASS_CUT, .05 } },
 	},

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Memory of the process that was read ahead: of the stack while a thread is walked
+ * (walk.bpf.c says how much), of what lies around a node while a chain is. A read
+ * costs some 80 ns however little it brings, and what is wanted next mostly lies
+ * near. What was read may be microseconds old.
+ */
+#ifndef WEFT_CHUNK_BPF_H
+#define WEFT_CHUNK_BPF_H
+
+#include "weft.bpf.h"
+
+/* Where in the chunk n bytes at addr lie; CHUNK_BYTES: they don't. */
+static __always_inline __u64 in_chunk(struct scratch *s, __u64 addr, __u32 n)
+{
+	__u64 offset = addr - s->chunk_base;
+
+	/* not offset + n: what lies below the chunk would wrap to 0 */
+	if (s->chunk_bytes < n || offset > s->chunk_bytes - n)
+		return CHUNK_BYTES;
+	offset &= CHUNK_BYTES - 1;
+	if (offset > CHUNK_BYTES - n) /* verifier: never */
+		return CHUNK_BYTES;
+	return offset;
+}
+
+/* n bytes of the chunk, a multiple of 8 and a constant, a word at a time: clang takes
+ * the chunk for bytes. */
+static __always_inline void copy_words(struct scratch *s, void *to, __u32 n, __u64 offset)
+{
+	for (__u32 i = 0; i < n / 8; i++)
+		((__u64 *)to)[i] = ((const __u64 *)(s->chunk + offset))[i];
+}
+
+/* n bytes at addr, as above, out of the chunk if they are in it. */
+static __always_inline bool read_near(struct scratch *s, void *to, __u32 n, __u64 addr)
+{
+	__u64 offset = in_chunk(s, addr, n);
+
+	if (offset > CHUNK_BYTES - n)
+		return read_user(to, n, addr);
+	copy_words(s, to, n, offset);
+	return true;
+}
+
+#endif
