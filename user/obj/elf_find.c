@@ -32,15 +32,24 @@ static void add_hit(struct hits *hits, uint64_t offset, int what)
 		hits->items[hits->n++] = (struct hit){ offset, what };
 }
 
+/* All names in one pass: at each string's end, which wanted ones does it end with? */
 static void search_piece(const char *piece, size_t n, uint64_t offset,
-			 const struct elf_wanted *wanted, struct hits *hits)
+			 const struct elf_wanted *wanted, size_t n_wanted,
+			 struct hits *hits)
 {
-	size_t len = strlen(wanted->name) + 1; /* ends where the name ends */
-	const char *at = piece, *end = piece + n;
+	const char *end = piece + n;
 
-	while ((at = memmem(at, (size_t)(end - at), wanted->name, len))) {
-		add_hit(hits, offset + (uint64_t)(at - piece), wanted->what);
-		at++;
+	for (const char *at = piece; (at = memchr(at, 0, (size_t)(end - at))); at++) {
+		for (size_t i = 0; i < n_wanted; i++) {
+			size_t len = wanted[i].length;
+
+			if (len > (size_t)(at - piece) ||
+			    at[-1] != wanted[i].name[len - 1] ||
+			    memcmp(at - len, wanted[i].name, len))
+				continue;
+			add_hit(hits, offset + (uint64_t)(at - len - piece),
+				wanted[i].what);
+		}
 	}
 }
 
@@ -55,8 +64,8 @@ static int search_strings(struct elf_file *file, const struct elf_table *table,
 	if (!piece)
 		return fail(-ENOMEM, "no memory for strings");
 	for (size_t i = 0; i < n_wanted; i++)
-		if (strlen(wanted[i].name) > overlap)
-			overlap = strlen(wanted[i].name);
+		if (wanted[i].length > overlap)
+			overlap = wanted[i].length;
 	for (uint64_t at = 0; at < table->strings_bytes; at += ELF_PIECE_MOST - overlap) {
 		uint64_t left = table->strings_bytes - at;
 		size_t n = left < ELF_PIECE_MOST ? left : ELF_PIECE_MOST;
@@ -64,8 +73,7 @@ static int search_strings(struct elf_file *file, const struct elf_table *table,
 
 		if (err)
 			return err;
-		for (size_t i = 0; i < n_wanted; i++)
-			search_piece(piece, n, at, &wanted[i], hits);
+		search_piece(piece, n, at, wanted, n_wanted, hits);
 		if (n == left)
 			break;
 	}

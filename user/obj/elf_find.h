@@ -11,6 +11,7 @@
 
 struct elf_wanted {
 	const char *name;
+	size_t length; /* of name, not 0 */
 	int what; /* the caller's */
 };
 

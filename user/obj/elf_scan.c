@@ -23,18 +23,23 @@ enum { KEY, METADATA, SUSPENDED, SPECIFIC, OF_GLIBC, OF_STATIC_GLIBC, OF_MUSL };
 
 /* Marks of a libc are names that it alone defines; __libc_start_main is none,
  * musl has it too. */
+#define WANTED(name, what)                                                               \
+	{                                                                                \
+		name, sizeof(name) - 1, what                                             \
+	}
 static const struct elf_wanted wanted[] = {
-	{ ASYNC_KEY_SYMBOL, KEY },
-	{ ASYNC_METADATA_COOKIE, METADATA },
-	{ ASYNC_SUSPENDED_COOKIE, SUSPENDED },
-	{ GLIBC_SPECIFIC, SPECIFIC },
-	{ "_dl_relocate_static_pie", OF_STATIC_GLIBC },
-	{ "gnu_get_libc_version", OF_GLIBC },
-	{ "_rtld_global", OF_GLIBC },
-	{ "__pthread_tsd_size", OF_MUSL },
-	{ "__init_libc", OF_MUSL },
-	{ "__dls3", OF_MUSL },
+	WANTED(ASYNC_KEY_SYMBOL, KEY),
+	WANTED(ASYNC_METADATA_COOKIE, METADATA),
+	WANTED(ASYNC_SUSPENDED_COOKIE, SUSPENDED),
+	WANTED(GLIBC_SPECIFIC, SPECIFIC),
+	WANTED("_dl_relocate_static_pie", OF_STATIC_GLIBC),
+	WANTED("gnu_get_libc_version", OF_GLIBC),
+	WANTED("_rtld_global", OF_GLIBC),
+	WANTED("__pthread_tsd_size", OF_MUSL),
+	WANTED("__init_libc", OF_MUSL),
+	WANTED("__dls3", OF_MUSL),
 };
+#undef WANTED
 
 struct scan {
 	struct elf_file *file;
