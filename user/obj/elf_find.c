@@ -32,14 +32,28 @@ static void add_hit(struct hits *hits, uint64_t offset, int what)
 		hits->items[hits->n++] = (struct hit){ offset, what };
 }
 
+/* Behind the zeroes at `at`: a file of holes has many. */
+static const char *skip_zeroes(const char *at, const char *end)
+{
+	uint64_t word = 0;
+
+	while (end - at >= 8 && !word) {
+		memcpy(&word, at, 8);
+		at += word ? 0 : 8;
+	}
+	while (at < end && !*at)
+		at++;
+	return at;
+}
+
 /* All names in one pass: at each string's end, which wanted ones does it end with? */
 static void search_piece(const char *piece, size_t n, uint64_t offset,
 			 const struct elf_wanted *wanted, size_t n_wanted,
 			 struct hits *hits)
 {
-	const char *end = piece + n;
+	const char *at = piece, *end = piece + n;
 
-	for (const char *at = piece; (at = memchr(at, 0, (size_t)(end - at))); at++) {
+	for (; (at = memchr(at, 0, (size_t)(end - at))); at = skip_zeroes(at, end)) {
 		for (size_t i = 0; i < n_wanted; i++) {
 			size_t len = wanted[i].length;
 

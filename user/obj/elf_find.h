@@ -12,7 +12,7 @@
 struct elf_wanted {
 	const char *name;
 	size_t length; /* of name, not 0 */
-	int what; /* the caller's */
+	int what;      /* the caller's */
 };
 
 /* Called for each symbol that is defined and has a wanted name. */
