@@ -93,6 +93,17 @@ sum_of() {
 	grep -q 'few.c' text
 }
 
+@test "that there is no debug information is told" {
+	gcc -O2 -static -o few "$BATS_TEST_DIRNAME/../inlines/few.c"
+	weft record -F 499 --user --inlines -o x.weft --stats-json stats -- ./few 2>said
+	jq -e '.symbols | .inlines_sought > 0 and .inlines_found == 0' stats
+	grep -q 'no file that ran has debug information' said
+	gcc -O2 -static -g -o few "$BATS_TEST_DIRNAME/../inlines/few.c"
+	weft record -F 499 --user --inlines -o x.weft --stats-json stats -- ./few 2>said
+	jq -e '.symbols.inlines_found == 1' stats
+	run ! grep -q 'debug information' said
+}
+
 # packed by a method of which there is no number 9: the program runs all the same
 @test "debug information that can't be read is told, and costs no name" {
 	gcc -O2 -g -gz -o few "$BATS_TEST_DIRNAME/../inlines/few.c"

@@ -165,10 +165,12 @@ static void json_user_half(struct str *out, const struct stats *stats)
 		 stats->files.over_limit, stats->files.overwritten);
 	str_addf(out,
 		 "\"worker\":{\"requests\":%lu,\"failed\":%lu,\"restarts\":%lu},"
-		 "\"symbols\":{\"modules\":%lu,\"failed\":%lu,\"inlines_failed\":%lu,"
+		 "\"symbols\":{\"modules\":%lu,\"failed\":%lu,\"inlines_sought\":%lu,"
+		 "\"inlines_found\":%lu,\"inlines_failed\":%lu,"
 		 "\"refused\":%lu,\"foreign_maps\":%lu}",
 		 stats->worker.requests, stats->worker.failed, stats->worker.restarts,
 		 stats->symbols.modules, stats->symbols.failed,
+		 stats->symbols.inlines_sought, stats->symbols.inlines_found,
 		 stats->symbols.inlines_failed, stats->symbols.refused,
 		 stats->symbols.foreign_maps);
 }
@@ -318,6 +320,10 @@ static void summary_losses(struct str *out, const struct stats *stats)
 			 "(-v says "
 			 "why)\n",
 			 stats->symbols.inlines_failed);
+	else if (stats->symbols.inlines_sought && !stats->symbols.inlines_found)
+		str_add(out, "            no file that ran has debug information: what "
+			     "was inlined there\n            is not known (build with "
+			     "-g, or install what your distribution splits off)\n");
 	if (!stats->adds_up && stats->totals.ledger.entered)
 		str_add(out, "            the ledger does not add up: please report this "
 			     "with --stats-json\n");

@@ -34,7 +34,7 @@ struct batch {
 	uint64_t *addrs; /* the distinct ones */
 	size_t *first;	 /* of each: its first want; one more at the end */
 	size_t n_addrs;
-	bool inlines_failed;
+	bool inlines_sought, inlines_found, inlines_failed;
 	int64_t inlines_left_ns; /* for this and all further ones */
 };
 
@@ -128,6 +128,7 @@ static int on_places(void *arg, size_t index, const struct inline_place *places,
 						  places[i].line };
 	for (size_t i = batch->first[index]; !err && i < batch->first[index + 1]; i++)
 		err = names_set_places(batch->names, batch->wants[i].frame, copied, n);
+	batch->inlines_found |= n > 0;
 	return err;
 }
 
@@ -139,6 +140,7 @@ static void find_places(const struct symbol_sources *sources, uint32_t module,
 	uint64_t begun_ns = clock_now_ns();
 	int err = linked ? 0 : -ENOMEM;
 
+	batch->inlines_sought = true;
 	if (!err && batch->inlines_left_ns <= 0)
 		err = fail(-ETIMEDOUT, "no time is left");
 	if (!err)
@@ -253,6 +255,8 @@ static int name_all(const struct symbol_sources *sources, struct names *names,
 		counts->modules++;
 		err = name_module(sources, wants[i].module, &batch);
 		end_batch(&batch);
+		counts->inlines_sought += batch.inlines_sought;
+		counts->inlines_found += batch.inlines_found;
 		counts->inlines_failed += batch.inlines_failed;
 		inlines_left_ns = batch.inlines_left_ns;
 		if (err == -ENOMEM)

@@ -13,7 +13,9 @@
 struct symbolizer_counts {
 	unsigned long modules;
 	unsigned long failed;	      /* modules whose names could not be read */
-	unsigned long inlines_failed; /* whose debug information, in time */
+	unsigned long inlines_sought; /* files whose debug information was asked for */
+	unsigned long inlines_found;  /* of these, which have any of what ran */
+	unsigned long inlines_failed; /* whose can't be read, or not in time */
 	unsigned long refused;	      /* names, beyond what is kept of them */
 	unsigned long foreign_maps;   /* perf maps of users who are not the process's */
 };
