@@ -284,14 +284,13 @@ static __always_inline int end_chain(struct scratch *s, __u32 hook)
 {
 	__u64 q_addr = s->frame.root & knobs.addr_mask;
 	__u64 walked = root_met(s, s->next_root - 1)->addr;
-	struct async_root q;
 	__u32 ending = END_STALE;
 
 	if (!q_addr || q_addr & 7 || q_addr == walked ||
 	    (s->suspended_cookie && q_addr == s->suspended_cookie)) {
 		ending = END_DETACHED;
-	} else if (read_root(s, &q, q_addr) && q.top == s->node) {
-		if (cross(s, hook, &q, q_addr))
+	} else if (read_root(s, &s->waiting, q_addr) && s->waiting.top == s->node) {
+		if (cross(s, hook, &s->waiting, q_addr))
 			return 1;
 		ending = END_UNREADABLE;
 	}
