@@ -45,7 +45,7 @@ code_bytes() {
 	SECONDS=0
 	timeout 100 "$WEFT" record -F 999 -p "$(of_all)" -d 2s -o out --stats-json stats
 	echo "$SECONDS s"
-	[ "$SECONDS" -lt 20 ]
+	[ "$SECONDS" -lt 40 ]
 	adds_up out stats
 	[ "$(grep -coE '^target;.*;long_[0-9]+\.so\+0x[0-9a-f]+( |;)' out)" -ge 12 ]
 	grep -qE '^alpha;.*;alpha_work;alpha_burn ' out

@@ -34,6 +34,23 @@ async function until(browser, expression) {
     browser.said.join(' | ') + await browser.evaluate('document.body.innerText'))
 }
 
+const ROWS = `[...document.querySelectorAll('table tr')]
+  .map((row) => [...row.cells].map((cell) => cell.innerText.trim()).join('\\t'))`
+
+const ANY_DRAWN = `${ROWS}.some((row) => /^[0-9.]+(n|µ|m)?s .*\\t.*\\t/.test(row))`
+
+// The list is drawn behind its head: its rows, once a second look finds the same.
+async function settled(browser) {
+  for (let before = ''; ;) {
+    await until(browser, ANY_DRAWN)
+    const rows = await browser.evaluate(ROWS)
+
+    if (rows.join('\n') === before) return rows
+    before = rows.join('\n')
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+}
+
 async function main(port) {
   const program = find()
 
@@ -46,8 +63,7 @@ async function main(port) {
     await until(browser, '/view|Unrecognized|Error/.test(document.body.innerText)')
     await browser.key('3')
     await until(browser, "/Symbol Name/.test(document.body.innerText)")
-    const rows = await browser.evaluate(`[...document.querySelectorAll('table tr')]
-      .map((row) => [...row.cells].map((cell) => cell.innerText.trim()).join('\\t'))`)
+    const rows = await settled(browser)
 
     console.log(rows.join('\n'))
     const bad = browser.said.filter((words) =>
