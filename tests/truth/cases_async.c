@@ -106,7 +106,8 @@ static const struct truth_case cases[] = {
 		.args = "fork %m 3",
 		.kinds = ALL_KINDS,
 		FORKED_DISPATCH,
-		.bounds = { { CLASS_START, .35 },
+		/* by frame pointers a tenth is in libc; twice that on a crowded machine */
+		.bounds = { { CLASS_START, .25 },
 			    { CLASS_FP_LIBC, .3 },
 			    { CLASS_CUT, .05 } },
 	},

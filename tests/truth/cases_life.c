@@ -36,7 +36,7 @@ static const struct truth_case cases[] = {
 		.thread = { FORKS("fork_loop"), { "main;fork_loop;parent_work" } },
 		.shares = { { "child_work", .75, "child_work|parent_work", 4 } },
 		/* a process that ends has no memory any more, but goes on for a while */
-		.bounds = { { CLASS_START, .35 }, { CLASS_CUT, .2 } },
+		.bounds = { { CLASS_START, .2 }, { CLASS_CUT, .2 } },
 	},
 	{
 		/* what a program does before main is most of such a life */
@@ -112,7 +112,7 @@ static const struct truth_case cases[] = {
 			   { TRUE_CHAIN "swap_loop" },
 			   { "main;swap_loop;sys_call" },
 			   PLAIN },
-		.bounds = { { CLASS_UNSPLICED, .45 }, { CLASS_START, .35 } },
+		.bounds = { { CLASS_UNSPLICED, .45 }, { CLASS_START, .15 } },
 	},
 };
 
