@@ -2,13 +2,13 @@
 #include "publish/peek.h"
 
 #include "base/log.h"
+#include "sym/worker_cage.h"
 
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,7 +16,6 @@
 #define ANSWER_MS 100
 #define LATE_MOST 3
 #define REAP_MS	  10
-#define OUT_FD	  0
 
 static _Noreturn void read_words(pid_t pid, const uint64_t *addrs, unsigned int n,
 				 const uint32_t *before, int out)
@@ -25,8 +24,7 @@ static _Noreturn void read_words(pid_t pid, const uint64_t *addrs, unsigned int 
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	/* what it holds open would live as long as it waits: the perf events, too */
-	out = dup3(out, OUT_FD, O_CLOEXEC);
-	syscall(SYS_close_range, OUT_FD + 1, ~0U, 0);
+	out = cage_files(out);
 	memcpy(words, before, n * sizeof(*words));
 	for (unsigned int i = 0; i < n; i++) {
 		struct iovec here = { &words[i], sizeof(words[i]) };
