@@ -106,7 +106,7 @@ static const struct truth_case cases[] = {
 		.args = "fork %m 3",
 		.kinds = ALL_KINDS,
 		FORKED_DISPATCH,
-		/* by frame pointers a tenth is in libc; twice that on a crowded machine */
+		/* by frame pointers a tenth is in libc, under load twice that */
 		.bounds = { { CLASS_START, .25 },
 			    { CLASS_FP_LIBC, .3 },
 			    { CLASS_CUT, .05 } },
