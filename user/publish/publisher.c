@@ -1,58 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "publish/publisher.h"
+#include "publish/publisher_parts.h"
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/hmap.h"
-#include "base/log.h"
-#include "base/vec.h"
 #include "publish/collect.h"
-#include "publish/heard.h"
-#include "publish/identity.h"
-#include "publish/keys.h"
-#include "publish/wanted.h"
 
 #include <errno.h>
-#include <string.h>
 
-/* What ticks are told about one process. */
-struct told {
-	uint64_t version;      /* of its mappings */
-	uint64_t told_ns;      /* 0: nothing yet */
-	struct published what; /* as it was put */
-	struct identity life;  /* whose it is */
-	bool is_known;	       /* `life`, for sure */
-	bool is_young;	       /* or will be asked again */
-	bool is_unclear;       /* at once: perhaps it is in the midst of an exec */
-	struct space *space;
-	bool has_keys;
-	bool is_crowded;  /* it has more keys than fit: which are set is asked again */
-	bool is_overfull; /* more of them are set than fit */
-	bool dirty;
-};
-
-struct publisher {
-	struct publisher_config config;
-	struct process_table *processes; /* as they are, not as they were */
-	struct heard heard;
-	struct files *files;
-	struct heap *heap;
-	struct tables *tables; /* NULL: none are used */
-	struct spaces *spaces;
-	struct hmap told;    /* by tgid */
-	VEC(uint32_t) dirty; /* tgids */
-	VEC(uint32_t) young; /* tgids */
-	struct peek peek;
-	uint64_t crowded_ns;  /* when they were last asked */
-	VEC(uint32_t) keyed;  /* modules that turned out to hold keys */
-	VEC(uint32_t) tabled; /* modules whose tables came */
-	struct delays *delays;
-	struct publisher_counts counts;
-	struct log_pace pace; /* any process that execs makes it fail */
-	int err; /* the first one that a callback met; they can't return it */
-};
-
-static void note_error(struct publisher *p, int err)
+void publisher_note_error(struct publisher *p, int err)
 {
 	if (err < 0 && !p->err)
 		p->err = err;
@@ -62,20 +17,24 @@ static void on_table(void *arg, uint32_t module)
 {
 	struct publisher *p = arg;
 
-	note_error(p, vec_push(&p->tabled, module));
+	publisher_note_error(p, vec_push(&p->tabled, module));
 }
 
 static void on_facts(void *arg, uint32_t module, const struct elf_facts *facts)
 {
 	struct publisher *p = arg;
 
-	if (facts->n_keys || facts->specific_offset)
-		note_error(p, vec_push(&p->keyed, module));
+	if (p->tables)
+		tables_on_metadata(p->tables, module, facts != NULL);
+	if (facts && (facts->n_keys || facts->specific_offset))
+		publisher_note_error(p, vec_push(&p->keyed, module));
 }
 
 static int new_tables(struct publisher *p)
 {
 	struct tables_config tables = {
+		.files = p->files,
+		.modules = p->config.modules,
 		.worker = p->config.worker,
 		.heavy = p->config.heavy,
 		.cache = p->config.cache,
@@ -146,18 +105,18 @@ static struct told *get_told(struct publisher *p, const struct process *process)
 	if (told && !hmap_put(&p->told, process->tgid, told))
 		return told;
 	free(told);
-	note_error(p, fail(-ENOMEM, "no memory for a process"));
+	publisher_note_error(p, fail(-ENOMEM, "no memory for a process"));
 	return NULL;
 }
 
-static void make_dirty(struct publisher *p, const struct process *process)
+void publisher_make_dirty(struct publisher *p, const struct process *process)
 {
 	struct told *told = get_told(p, process);
 
 	if (!told || told->dirty)
 		return;
 	told->dirty = true;
-	note_error(p, vec_push(&p->dirty, process->tgid));
+	publisher_note_error(p, vec_push(&p->dirty, process->tgid));
 }
 
 static void forget(struct publisher *p, uint32_t tgid)
@@ -171,20 +130,15 @@ static void forget(struct publisher *p, uint32_t tgid)
 	free(told);
 }
 
-static struct wanted wanted_of(const struct publisher *p)
-{
-	return (struct wanted){ p->files, p->tables, p->config.modules };
-}
-
 static void on_mapped(void *arg, const struct process *process, const struct mapping *map)
 {
 	struct publisher *p = arg;
-	const struct wanted wanted = wanted_of(p);
 
-	note_error(p, wanted_ask(&wanted, process, map));
+	publisher_note_error(p, p->tables ? tables_want(p->tables, process, map)
+					  : files_want(p->files, process, map));
 	if (!map->is_jit)
-		note_error(p, delays_add(p->delays, map));
-	make_dirty(p, process);
+		publisher_note_error(p, delays_add(p->delays, map));
+	publisher_make_dirty(p, process);
 }
 
 /* Whoever was told about before the fork has passed it on in the kernel. */
@@ -200,7 +154,7 @@ static void on_forked(void *arg, const struct process *child,
 		return;
 	if (!from || !from->told_ns || from->told_ns >= time_ns || from->is_crowded ||
 	    from->version != process_version(child)) {
-		make_dirty(p, child);
+		publisher_make_dirty(p, child);
 		return;
 	}
 	to->version = from->version;
@@ -270,53 +224,7 @@ void publisher_on_stale(struct publisher *p, uint32_t tgid)
 	p->counts.stale++;
 	if (told) /* perhaps it was another life's that was read */
 		told->is_known = false;
-	make_dirty(p, process);
-}
-
-static int find_space(struct publisher *p, const struct process *process,
-		      struct told *told)
-{
-	struct space *old = told->space;
-	int err;
-
-	if (!p->spaces || (old && told->version == process_version(process)))
-		return 0;
-	err = spaces_use(p->spaces, process, &told->space);
-	if (old)
-		spaces_leave(p->spaces, old);
-	return err;
-}
-
-/*
- * An exec tells of the first mappings before it has settled where the stack
- * begins, so what is read of a process this young is read once more.
- */
-#define EXEC_NS 3000000ULL
-
-#define CROWDED_PACE_NS 1000000000ULL
-
-/* Once a life: what is told of an old one after it ended is no one's. */
-static int identify(struct publisher *p, const struct process *process, struct told *told)
-{
-	uint64_t now = clock_now_ns();
-	int err;
-
-	if (told->is_known)
-		return 0;
-	err = identity_read(process, p->config.modules, p->files, &told->life);
-	if (err)
-		return err;
-	told->is_known = now > process->born_ns + EXEC_NS;
-	return 0;
-}
-
-static void ask_again(struct publisher *p, const struct process *process,
-		      struct told *told)
-{
-	if (told->is_young || clock_now_ns() > process->born_ns + EXEC_NS)
-		return;
-	told->is_young = true;
-	note_error(p, vec_push(&p->young, process->tgid));
+	publisher_make_dirty(p, process);
 }
 
 static void ask_the_young_again(struct publisher *p)
@@ -335,7 +243,7 @@ static void ask_the_young_again(struct publisher *p)
 		if (told->is_young)
 			p->young.items[kept++] = tgid;
 		if (!told->is_young || told->is_unclear)
-			make_dirty(p, process);
+			publisher_make_dirty(p, process);
 	}
 	p->young.n = kept;
 }
@@ -345,18 +253,7 @@ bool publisher_is_unsure(const struct publisher *p)
 	return p->young.n > 0;
 }
 
-/* Keys are set when the first operation runs: which of too many those are shows. */
-static void note_keys(struct publisher *p, struct told *told,
-		      const struct key_count *keys)
-{
-	bool overfull = keys->set > KEYS_MOST;
-	bool crowded = keys->candidates > KEYS_MOST;
-
-	p->counts.overfull += overfull && !told->is_overfull;
-	told->is_overfull |= overfull;
-	p->counts.crowded += crowded && !told->is_crowded;
-	told->is_crowded = crowded;
-}
+#define CROWDED_PACE_NS 1000000000ULL
 
 static void ask_the_crowded_again(struct publisher *p)
 {
@@ -370,49 +267,8 @@ static void ask_the_crowded_again(struct publisher *p)
 		const struct told *told = hmap_get(&p->told, process->tgid);
 
 		if (told && told->is_crowded)
-			make_dirty(p, process);
+			publisher_make_dirty(p, process);
 	}
-}
-
-static int tell(struct publisher *p, const struct process *process, struct told *told)
-{
-	struct published what = { 0 };
-	struct key_count keys = keys_gather(&p->peek, p->files, process, &what);
-	unsigned int n_keys = keys.candidates;
-	int err = find_space(p, process, told);
-
-	if (err)
-		return err;
-	note_keys(p, told, &keys);
-	told->version = process_version(process);
-	if (!n_keys && !told->space)
-		return 0;
-	if (told->space) {
-		what.space = told->space->first;
-		what.n_mappings = told->space->n_mappings;
-		what.generation = told->space->generation;
-	}
-	err = identify(p, process, told);
-	told->is_unclear = err != 0;
-	if (err || !told->is_known)
-		ask_again(p, process, told);
-	what.start_ticks = told->life.start_ticks;
-	what.start_stack = told->life.start_stack;
-	if (!err && told->told_ns && !memcmp(&what, &told->what, sizeof(what)))
-		return 0;
-	if (!err)
-		err = published_put(&p->config.maps, (pid_t)process->tgid, &what);
-	if (err) { /* gone meanwhile, hidden, or no room: it goes unseen */
-		p->counts.refused += err != -ESRCH && !told->is_young;
-		log_verbose_paced(&p->pace, "%s", error_sentence());
-		error_clear();
-		return 0;
-	}
-	told->what = what;
-	told->told_ns = clock_now_ns();
-	p->counts.processes += n_keys && !told->has_keys;
-	told->has_keys = n_keys;
-	return 0;
 }
 
 static void tell_of_keys(struct publisher *p, uint32_t module)
@@ -421,7 +277,7 @@ static void tell_of_keys(struct publisher *p, uint32_t module)
 
 	for (size_t i = 0; (process = process_next(p->processes, &i));)
 		if (!process->ended_ns && process_maps_module(process, module))
-			make_dirty(p, process);
+			publisher_make_dirty(p, process);
 }
 
 static int take_news(struct publisher *p)
@@ -449,15 +305,27 @@ static int tell_all(struct publisher *p)
 			continue;
 		told->dirty = false;
 		if (process && !process->ended_ns)
-			err = tell(p, process, told);
+			err = publisher_tell(p, process, told);
 	}
 	p->dirty.n = 0;
 	return err;
 }
 
+/* What is known by now of a module that was mapped. */
+static enum delay_state delay_state(void *arg, uint32_t module)
+{
+	const struct publisher *p = arg;
+	const struct table *table = p->tables ? tables_get(p->tables, module) : NULL;
+	const struct elf_facts *facts = files_facts(p->files, module);
+
+	if (files_state(p->files, module) == FILE_SCANNING ||
+	    (table && table_is_awaited(table)))
+		return DELAY_WAITS;
+	return facts && facts->n_keys ? DELAY_OVER_KEYED : DELAY_OVER;
+}
+
 static int flush(struct publisher *p)
 {
-	struct wanted wanted = wanted_of(p);
 	int err = take_news(p);
 
 	ask_the_young_again(p);
@@ -465,7 +333,7 @@ static int flush(struct publisher *p)
 	if (!err)
 		err = tell_all(p);
 	if (!err)
-		delays_settle(p->delays, wanted_state, &wanted, clock_now_ns());
+		delays_settle(p->delays, delay_state, p, clock_now_ns());
 	if (!err)
 		err = p->err;
 	return err || !p->tables ? err : tables_error(p->tables);

@@ -12,7 +12,7 @@ struct space_part {
 	struct unwind_mapping mapping;
 	uint64_t pgoff;
 	uint32_t module;
-	bool is_jit, has_bias, uses_table;
+	bool is_jit, uses_table;
 };
 
 struct spaces {
@@ -52,37 +52,51 @@ void spaces_free(struct spaces *spaces)
 	free(spaces);
 }
 
-/* Address minus address as linked, once the file's segments are known. */
+/* Address minus address as linked, once the file's segments are known; false: not
+ * known, or the mapping is of none of them. */
 static bool find_bias(const struct spaces *spaces, struct space_part *part)
 {
 	const struct elf_facts *facts = files_facts(spaces->config.files, part->module);
 	uint64_t vaddr = part->pgoff; /* the vDSO's are its offsets */
 
-	if (part->has_bias)
-		return false;
 	if (part->module != MODULE_ID_VDSO &&
 	    (!facts || !elf_vaddr_of_mapping(facts, part->pgoff, &vaddr)))
 		return false;
 	part->mapping.bias = part->mapping.start - vaddr;
-	part->has_bias = true;
 	return true;
 }
 
-/* What a part says while its table is in the state that it is in. One for which
- * there is no room stays awaited: its code may keep anything as frame pointer. */
-static void fill_part(const struct spaces *spaces, struct space_part *part)
+static const struct table *ready_table(const struct spaces *spaces,
+				       const struct space_part *part)
+{
+	const struct table *table =
+		part->is_jit ? NULL : tables_get(spaces->config.tables, part->module);
+
+	return table && table->state == TABLE_READY ? table : NULL;
+}
+
+static bool goes_by_fp(const struct spaces *spaces, const struct space_part *part)
 {
 	const struct table *table = tables_get(spaces->config.tables, part->module);
 
+	return part->is_jit || (table && table->state == TABLE_WITHOUT);
+}
+
+/* What a part says while its module is in the state that it is in. One for whose
+ * table there is no room stays awaited: its code may keep anything as frame pointer. */
+static void fill_part(const struct spaces *spaces, struct space_part *part)
+{
+	const struct table *table = ready_table(spaces, part);
+
 	if (part->uses_table)
 		return;
-	part->mapping.flags = part->is_jit ? UNWIND_BY_FP : 0;
-	if (part->is_jit || !table)
+	part->mapping.flags = goes_by_fp(spaces, part) ? UNWIND_BY_FP : 0;
+	if (!table)
 		return;
-	if (table->state == TABLE_WITHOUT)
+	if (!find_bias(spaces, part)) { /* of its file, but in no segment */
 		part->mapping.flags = UNWIND_BY_FP;
-	if (table->state != TABLE_READY || !part->has_bias)
 		return;
+	}
 	part->mapping.table = table->first;
 	part->mapping.flags = table->flags;
 	if (spaces->config.all_by_table)
@@ -96,11 +110,12 @@ static int make_parts(struct spaces *spaces, const struct process *process,
 {
 	size_t n;
 	const struct mapping *maps = process_mappings(process, &n);
+	int err = 0;
 
 	space->parts = calloc(n ? n : 1, sizeof(*space->parts));
 	if (!space->parts)
 		return fail(-ENOMEM, "no memory for %zu mappings", n);
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; !err && i < n; i++) {
 		struct space_part *part = &space->parts[space->n_mappings];
 
 		if (space->n_mappings == UNWIND_MAPPINGS_MOST) {
@@ -113,11 +128,12 @@ static int make_parts(struct spaces *spaces, const struct process *process,
 			.module = maps[i].module,
 			.is_jit = maps[i].is_jit,
 		};
-		find_bias(spaces, part);
+		/* it may have been taken back since it was mapped */
+		err = tables_want(spaces->config.tables, process, &maps[i]);
 		fill_part(spaces, part);
 		space->n_mappings++;
 	}
-	return 0;
+	return err;
 }
 
 static int write_space(struct spaces *spaces, const struct space *space)
@@ -218,11 +234,15 @@ static int update_space(struct spaces *spaces, struct space *space, uint32_t mod
 	bool mapped = false, biased = false;
 	int err = 0;
 
-	for (uint32_t i = 0; i < space->n_mappings; i++)
-		if (space->parts[i].module == module) {
-			mapped = true;
-			biased |= find_bias(spaces, &space->parts[i]);
-		}
+	for (uint32_t i = 0; i < space->n_mappings; i++) {
+		struct space_part *part = &space->parts[i];
+
+		if (part->module != module)
+			continue;
+		mapped = true;
+		biased |= !part->uses_table && ready_table(spaces, part) &&
+			  find_bias(spaces, part);
+	}
 	if (biased)
 		err = write_space(spaces, space);
 	for (uint32_t i = 0; i < space->n_mappings; i++)

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/vec.h"
+#include "sym/vdso.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +12,8 @@
 
 struct tables {
 	struct heap *heap;
+	struct files *files;
+	const struct module_table *modules;
 	struct lookup *lookup;
 	struct tables_sink sink;
 	VEC(struct table) tables; /* by module */
@@ -34,37 +37,6 @@ const struct table *tables_get(const struct tables *tables, uint32_t module)
 		module < tables->tables.n ? &tables->tables.items[module] : NULL;
 
 	return table && table->state != TABLE_NEW ? table : NULL;
-}
-
-int tables_want(struct tables *tables, uint32_t module, int fd)
-{
-	struct table *table;
-	int copy, err = 0;
-
-	while (!err && tables->tables.n <= module)
-		err = vec_push(&tables->tables, (struct table){ 0 });
-	if (err)
-		return err;
-	table = &tables->tables.items[module];
-	if (table->state == TABLE_REFUSED &&
-	    clock_now_ns() - table->unused_ns > HEAP_REST_NS)
-		table->state = TABLE_NEW;
-	if (table->was_missed && fd >= 0)
-		table->state = TABLE_NEW;
-	if (table->state != TABLE_NEW)
-		return 0;
-	table->state = TABLE_WITHOUT;
-	table->was_missed = fd < 0;
-	if (fd < 0)
-		return 0;
-	copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	if (copy < 0 || lookup_begin(tables->lookup, copy, module)) {
-		tables->counts.unreadable++;
-		error_clear(); /* one file without a table is no reason to stop */
-		return 0;
-	}
-	table->state = TABLE_AWAITED;
-	return 0;
 }
 
 static void give_back(struct tables *tables, struct table *table)
@@ -98,11 +70,37 @@ static void make_room(struct tables *tables, uint32_t n)
 	}
 }
 
-static void refuse(struct tables *tables, struct table *table, uint32_t n_pages)
+/* Out of one of the states that wait. */
+static void settle(struct tables *tables, struct table *table, enum table_state state)
 {
-	*table = (struct table){ .state = TABLE_REFUSED, .unused_ns = clock_now_ns() };
-	tables->counts.refused++;
-	make_room(tables, n_pages);
+	if (state != TABLE_READY)
+		give_back(tables, table);
+	table->state = state;
+	table->settled_ns = table->unused_ns = clock_now_ns();
+	tables->counts.ready += state == TABLE_READY;
+	tables->counts.refused += state == TABLE_REFUSED;
+	tables->sink.changed(tables->sink.arg, (uint32_t)(table - tables->tables.items));
+}
+
+/* Of the two that are awaited one is there (outcome READY), or will not come. Once
+ * nothing is awaited, what else comes is of no use. */
+static void on_piece(struct tables *tables, struct table *table,
+		     enum table_state awaits_it, enum table_state outcome)
+{
+	if (table->state != TABLE_AWAITS_BOTH && table->state != awaits_it)
+		return;
+	if (outcome == TABLE_READY && table->state == TABLE_AWAITS_BOTH)
+		table->state = awaits_it == TABLE_AWAITS_TABLE ? TABLE_AWAITS_METADATA
+							       : TABLE_AWAITS_TABLE;
+	else
+		settle(tables, table, outcome);
+}
+
+void tables_on_metadata(struct tables *tables, uint32_t module, bool are_there)
+{
+	if (module < tables->tables.n)
+		on_piece(tables, &tables->tables.items[module], TABLE_AWAITS_METADATA,
+			 are_there ? TABLE_READY : TABLE_WITHOUT);
 }
 
 /* Never 0, which is none. */
@@ -119,13 +117,16 @@ static void on_pages(void *arg, uint64_t module, uint32_t first,
 	struct tables *tables = arg;
 	struct table *table = &tables->tables.items[module];
 
+	if (table->state != TABLE_AWAITS_BOTH && table->state != TABLE_AWAITS_TABLE)
+		return; /* its metadata said that it cannot be used */
 	if (!first) {
+		give_back(tables, table);
 		table->n_pages = pages->head.n_pages;
 		table->flags = (pages->head.flags & UNWIND_KEEPS_FP) |
 			       next_serial(tables) << UNWIND_SERIAL_SHIFT;
 		table->first = heap_take(tables->heap, table->n_pages, clock_now_ns());
 		if (!table->first)
-			refuse(tables, table, table->n_pages);
+			make_room(tables, table->n_pages);
 	}
 	if (table->first) {
 		int err = heap_write(tables->heap, table->first + first, pages, n);
@@ -142,20 +143,96 @@ static void on_done(void *arg, uint64_t module, int err,
 {
 	struct tables *tables = arg;
 	struct table *table = &tables->tables.items[module];
+	enum table_state state = TABLE_READY;
 
-	if (err || !table->first) {
-		give_back(tables, table);
-		if (table->state == TABLE_AWAITED)
-			table->state = TABLE_WITHOUT;
-		tables->counts.without += err == -ENODATA;
-		tables->counts.unreadable += err && err != -ENODATA;
-	} else {
-		table->state = TABLE_READY;
-		table->unused_ns = clock_now_ns();
-		tables->counts.ready++;
+	tables->counts.without += err == -ENODATA;
+	tables->counts.unreadable += err && err != -ENODATA;
+	if (err)
+		state = TABLE_WITHOUT;
+	else if (!table->first)
+		state = TABLE_REFUSED;
+	else
 		tables->counts.rows += answer->stats.n_rows;
+	on_piece(tables, table, TABLE_AWAITS_TABLE, state);
+}
+
+/* Asks the workers for what is not known; fd: -1: the file cannot be opened. */
+static void ask(struct tables *tables, uint32_t module, int fd, enum table_state awaits)
+{
+	struct table *table = &tables->tables.items[module];
+	int copy;
+
+	*table = (struct table){ .state = TABLE_WITHOUT,
+				 .was_missed = fd < 0,
+				 .settled_ns = clock_now_ns() };
+	if (fd < 0 || awaits == TABLE_WITHOUT)
+		return;
+	copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (copy < 0 || lookup_begin(tables->lookup, copy, module)) {
+		tables->counts.unreadable++;
+		error_clear(); /* one file without a table is no reason to stop */
+		return;
 	}
-	tables->sink.changed(tables->sink.arg, (uint32_t)module);
+	table->state = awaits;
+}
+
+static void ask_vdso(struct tables *tables, uint32_t module)
+{
+	int vdso = vdso_open();
+
+	if (vdso < 0)
+		error_clear(); /* its frames go by frame pointer, unproven */
+	ask(tables, module, vdso, TABLE_AWAITS_TABLE);
+	if (vdso >= 0)
+		close(vdso);
+}
+
+static void ask_file(struct tables *tables, uint32_t module)
+{
+	static const enum table_state awaits[] = {
+		[FILE_NEW] = TABLE_WITHOUT,
+		[FILE_SCANNING] = TABLE_AWAITS_BOTH,
+		[FILE_KNOWN] = TABLE_AWAITS_TABLE,
+		[FILE_UNREADABLE] = TABLE_WITHOUT,
+	};
+
+	ask(tables, module, files_fd(tables->files, module),
+	    awaits[files_state(tables->files, module)]);
+}
+
+static bool may_ask(const struct tables *tables, uint32_t module)
+{
+	const struct table *table = &tables->tables.items[module];
+
+	switch (table->state) {
+	case TABLE_NEW:
+		return true;
+	case TABLE_WITHOUT: /* another process may lead to the file */
+		return table->was_missed && files_fd(tables->files, module) >= 0;
+	case TABLE_REFUSED: /* what was given back for it has rested */
+		return clock_now_ns() - table->settled_ns > HEAP_REST_NS;
+	default:
+		return false;
+	}
+}
+
+int tables_want(struct tables *tables, const struct process *process,
+		const struct mapping *map)
+{
+	enum module_kind kind = module_get(tables->modules, map->module)->kind;
+	int err = files_want(tables->files, process, map);
+
+	if (kind != MODULE_FILE && kind != MODULE_VDSO)
+		return err;
+	while (!err && tables->tables.n <= map->module)
+		err = vec_push(&tables->tables, (struct table){ 0 });
+	if (err || !may_ask(tables, map->module))
+		return err;
+	if (kind == MODULE_VDSO)
+		ask_vdso(tables, map->module);
+	else
+		ask_file(tables, map->module);
+	return 0;
 }
 
 int tables_new(struct tables **ret, const struct tables_config *config)
@@ -167,6 +244,8 @@ int tables_new(struct tables **ret, const struct tables_config *config)
 	if (!tables)
 		return fail(-ENOMEM, "no memory for the unwind tables");
 	tables->heap = config->heap;
+	tables->files = config->files;
+	tables->modules = config->modules;
 	tables->sink = config->sink;
 	err = lookup_new(&tables->lookup, config->worker, config->heavy, config->cache,
 			 &sink);

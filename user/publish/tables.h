@@ -1,22 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The unwind tables of files, by module: looked up or made when a file
- * is first mapped, put where the ticks find them, and taken back, least
- * recently used first, when there is no room for another.
+ * By which unwind table the code of each module is walked. A file is asked for when
+ * it is first mapped; two things must be known of it: its metadata, which relate
+ * addresses to those that the table is of, and the table, looked up or made and put
+ * where the ticks find it. They come in any order, from different workers, and one
+ * state says where both are: nothing uses a table before it is READY, and whoever
+ * waits for a module is told once, when nothing is awaited any more. Tables are
+ * taken back, least recently used first, when there is no room for another.
  */
 #ifndef WEFT_PUBLISH_TABLES_H
 #define WEFT_PUBLISH_TABLES_H
 
 #include "publish/heap.h"
 #include "publish/lookup.h"
+#include "sym/files.h"
 
 #include <stdbool.h>
 
 enum table_state {
-	TABLE_NEW,     /* never asked for, or taken back */
-	TABLE_AWAITED, /* the worker is at it */
+	TABLE_NEW, /* never asked for, or taken back */
+	TABLE_AWAITS_BOTH,
+	TABLE_AWAITS_METADATA, /* its pages are there, but not to be used yet */
+	TABLE_AWAITS_TABLE,
 	TABLE_READY,
-	TABLE_WITHOUT, /* the file has none, or can't be read */
+	TABLE_WITHOUT, /* by frame pointer: it has none, or the file can't be read */
 	TABLE_REFUSED, /* no room */
 };
 
@@ -26,8 +33,14 @@ struct table {
 	uint32_t flags;		 /* as of struct unwind_mapping */
 	uint32_t users;		 /* spaces that name it */
 	bool was_missed;	 /* WITHOUT: the file could not be opened */
-	uint64_t unused_ns;	 /* READY: since when it has no users; REFUSED: when */
+	uint64_t settled_ns;	 /* when it last became READY, WITHOUT or REFUSED */
+	uint64_t unused_ns;	 /* READY: since when it has no users */
 };
+
+static inline bool table_is_awaited(const struct table *table)
+{
+	return table->state >= TABLE_AWAITS_BOTH && table->state <= TABLE_AWAITS_TABLE;
+}
 
 struct tables_counts {
 	unsigned long ready, without, unreadable, refused, taken_back;
@@ -46,6 +59,8 @@ struct tables;
 
 struct tables_config {
 	struct heap *heap;
+	struct files *files;
+	const struct module_table *modules;
 	struct worker *worker; /* whose tables come here from now on */
 	struct worker *heavy;  /* and of large files this one's; NULL: the same */
 	struct cache *cache;   /* NULL: none */
@@ -57,9 +72,12 @@ int tables_new(struct tables **ret, const struct tables_config *config);
 void tables_free(struct tables *tables); /* NULL is fine */
 DEFINE_FREEP(tables)
 
-/* Asks for the table of a module's file, if that was not done yet. fd is
- * borrowed; -1: the file cannot be opened. */
-int tables_want(struct tables *tables, uint32_t module, int fd);
+/* Asks for all that has to be known of a mapping's file, if that was not done yet. */
+int tables_want(struct tables *tables, const struct process *process,
+		const struct mapping *map);
+
+/* The metadata of a module's file are there, or (false) cannot be had. */
+void tables_on_metadata(struct tables *tables, uint32_t module, bool are_there);
 
 /* NULL: never asked for, or taken back. Valid until the next tables_want(). */
 const struct table *tables_get(const struct tables *tables, uint32_t module);

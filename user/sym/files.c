@@ -161,23 +161,25 @@ static void drop(struct files *files, struct file *file)
 	files->open_now--;
 }
 
+static struct elf_facts *copy_facts(const struct elf_facts *facts)
+{
+	struct elf_facts *copy = malloc(sizeof(*copy));
+
+	if (copy)
+		*copy = *facts;
+	return copy;
+}
+
 static void on_scanned(void *arg, uint64_t cookie, int err, const struct elf_facts *facts)
 {
 	struct files *files = arg;
 	struct file *file = &files->files.items[cookie];
 
-	file->state = FILE_UNREADABLE;
-	if (err) {
-		files->counts.unparsable++;
-		if (err == -ETIMEDOUT) /* nor would its names be found in time */
-			drop(files, file);
-		return;
-	}
-	file->facts = malloc(sizeof(*facts));
-	if (!file->facts)
-		return;
-	*file->facts = *facts;
-	file->state = FILE_KNOWN;
+	file->facts = err ? NULL : copy_facts(facts);
+	file->state = file->facts ? FILE_KNOWN : FILE_UNREADABLE;
+	files->counts.unparsable += err != 0;
+	if (err == -ETIMEDOUT) /* nor would its names be found in time */
+		drop(files, file);
 	if (files->sink)
 		files->sink(files->arg, (uint32_t)cookie, file->facts);
 }

@@ -21,7 +21,7 @@ struct file_counts {
 	unsigned long overwritten; /* while we had them open */
 };
 
-/* Told when a file's facts are there. */
+/* Told when a file's facts are there; NULL: they cannot be had. */
 typedef void (*file_sink)(void *arg, uint32_t module, const struct elf_facts *facts);
 
 struct files;

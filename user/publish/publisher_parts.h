@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the publisher's own files share: publisher.c hears and takes in, tell.c tells
+ * of one process, overdue.c looks after who waits too long. */
+#ifndef WEFT_PUBLISH_PUBLISHER_PARTS_H
+#define WEFT_PUBLISH_PUBLISHER_PARTS_H
+
+#include "base/hmap.h"
+#include "base/log.h"
+#include "base/vec.h"
+#include "publish/heard.h"
+#include "publish/identity.h"
+#include "publish/peek.h"
+#include "publish/publisher.h"
+
+/*
+ * An exec tells of the first mappings before it has settled where the stack
+ * begins, so what is read of a process this young is read once more.
+ */
+#define EXEC_NS 3000000ULL
+
+/* What ticks are told about one process. */
+struct told {
+	uint64_t version;      /* of its mappings */
+	uint64_t told_ns;      /* 0: nothing yet */
+	struct published what; /* as it was put */
+	struct identity life;  /* whose it is */
+	bool is_known;	       /* `life`, for sure */
+	bool is_young;	       /* or will be asked again */
+	bool is_unclear;       /* at once: perhaps it is in the midst of an exec */
+	struct space *space;
+	bool has_keys;
+	bool is_crowded;  /* it has more keys than fit: which are set is asked again */
+	bool is_overfull; /* more of them are set than fit */
+	bool dirty;
+};
+
+struct publisher {
+	struct publisher_config config;
+	struct process_table *processes; /* as they are, not as they were */
+	struct heard heard;
+	struct files *files;
+	struct heap *heap;
+	struct tables *tables; /* NULL: none are used */
+	struct spaces *spaces;
+	struct hmap told;    /* by tgid */
+	VEC(uint32_t) dirty; /* tgids */
+	VEC(uint32_t) young; /* tgids */
+	struct peek peek;
+	uint64_t crowded_ns;  /* when they were last asked */
+	VEC(uint32_t) keyed;  /* modules that turned out to hold keys */
+	VEC(uint32_t) tabled; /* modules whose tables came */
+	struct delays *delays;
+	struct publisher_counts counts;
+	struct log_pace pace; /* any process that execs makes it fail */
+	int err; /* the first one that a callback met; they can't return it */
+};
+
+/* Kept for the next flush to return: callbacks can't. */
+void publisher_note_error(struct publisher *p, int err);
+
+/* It is told of with the next flush. */
+void publisher_make_dirty(struct publisher *p, const struct process *process);
+
+/* Puts what is known of a process where its ticks find it, unless that is there. */
+int publisher_tell(struct publisher *p, const struct process *process, struct told *told);
+
+#endif

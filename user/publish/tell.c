@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What ticks are told of one process: put together, and put where they find it. */
+#include "publish/publisher_parts.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "publish/keys.h"
+
+#include <errno.h>
+#include <string.h>
+
+static int find_space(struct publisher *p, const struct process *process,
+		      struct told *told)
+{
+	struct space *old = told->space;
+	int err;
+
+	if (!p->spaces || (old && told->version == process_version(process)))
+		return 0;
+	err = spaces_use(p->spaces, process, &told->space);
+	if (old)
+		spaces_leave(p->spaces, old);
+	return err;
+}
+
+/* Once a life: what is told of an old one after it ended is no one's. */
+static int identify(struct publisher *p, const struct process *process, struct told *told)
+{
+	uint64_t now = clock_now_ns();
+	int err;
+
+	if (told->is_known)
+		return 0;
+	err = identity_read(process, p->config.modules, p->files, &told->life);
+	if (err)
+		return err;
+	told->is_known = now > process->born_ns + EXEC_NS;
+	return 0;
+}
+
+static void ask_again(struct publisher *p, const struct process *process,
+		      struct told *told)
+{
+	if (told->is_young || clock_now_ns() > process->born_ns + EXEC_NS)
+		return;
+	told->is_young = true;
+	publisher_note_error(p, vec_push(&p->young, process->tgid));
+}
+
+/* Keys are set when the first operation runs: which of too many those are shows. */
+static void note_keys(struct publisher *p, struct told *told,
+		      const struct key_count *keys)
+{
+	bool overfull = keys->set > KEYS_MOST;
+	bool crowded = keys->candidates > KEYS_MOST;
+
+	p->counts.overfull += overfull && !told->is_overfull;
+	told->is_overfull |= overfull;
+	p->counts.crowded += crowded && !told->is_crowded;
+	told->is_crowded = crowded;
+}
+
+int publisher_tell(struct publisher *p, const struct process *process, struct told *told)
+{
+	struct published what = { 0 };
+	struct key_count keys = keys_gather(&p->peek, p->files, process, &what);
+	unsigned int n_keys = keys.candidates;
+	int err = find_space(p, process, told);
+
+	if (err)
+		return err;
+	note_keys(p, told, &keys);
+	told->version = process_version(process);
+	if (!n_keys && !told->space)
+		return 0;
+	if (told->space) {
+		what.space = told->space->first;
+		what.n_mappings = told->space->n_mappings;
+		what.generation = told->space->generation;
+	}
+	err = identify(p, process, told);
+	told->is_unclear = err != 0;
+	if (err || !told->is_known)
+		ask_again(p, process, told);
+	what.start_ticks = told->life.start_ticks;
+	what.start_stack = told->life.start_stack;
+	if (!err && told->told_ns && !memcmp(&what, &told->what, sizeof(what)))
+		return 0;
+	if (!err)
+		err = published_put(&p->config.maps, (pid_t)process->tgid, &what);
+	if (err) { /* gone meanwhile, hidden, or no room: it goes unseen */
+		p->counts.refused += err != -ESRCH && !told->is_young;
+		log_verbose_paced(&p->pace, "%s", error_sentence());
+		error_clear();
+		return 0;
+	}
+	told->what = what;
+	told->told_ns = clock_now_ns();
+	p->counts.processes += n_keys && !told->has_keys;
+	told->has_keys = n_keys;
+	return 0;
+}
