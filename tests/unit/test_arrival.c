@@ -19,6 +19,7 @@
 #define TEXT_VADDR 0x401000
 #define TEXT_PGOFF 0x1000
 #define PAGES	   64
+#define BORN_NS	   1000ULL /* of processes and what they map */
 
 /* ---- a worker that answers when it is told to ---- */
 
@@ -199,7 +200,7 @@ static void trial_end(struct trial *t)
 static void map_file(struct trial *t, int who)
 {
 	struct side_event event = { .kind = SIDE_MMAP,
-				    .time_ns = 1000,
+				    .time_ns = BORN_NS,
 				    .pid = (uint32_t)t->pids[who],
 				    .tid = (uint32_t)t->pids[who],
 				    .start = t->at,
@@ -282,6 +283,82 @@ static void nothing_comes(void **state)
 	try_all(-EPIPE, -EPIPE);
 }
 
+/* ---- a tick that waits too long ---- */
+
+#define OVERDUE_NS  2000000000ULL
+#define UNMAPPED_NS 200000000ULL
+
+static bool on_awaited(struct trial *t, uint64_t addr, uint64_t time_ns)
+{
+	bool unmapped =
+		publisher_on_awaited(t->publisher, (uint32_t)t->pids[0], addr, time_ns);
+
+	assert_true(publisher_flush(t->publisher, 0) >= 0);
+	return unmapped;
+}
+
+static struct publisher_counts counts_of(const struct trial *t)
+{
+	struct publisher_counts counts;
+
+	publisher_count(t->publisher, &counts);
+	return counts;
+}
+
+/* As if a write had got lost: what ticks find is put right, and counted. */
+static void what_got_lost_is_told_again(void **state)
+{
+	struct trial t;
+	struct published *what;
+
+	trial_begin(&t);
+	for (const char *step = "ABMT"; *step; step++)
+		happen(&t, *step);
+	what = &kernel_processes.items[t.pids[0]];
+	memset(&kernel_pages[what->space].mappings[1], 0, sizeof(struct unwind_mapping));
+	assert_false(on_awaited(&t, t.at, BORN_NS + OVERDUE_NS - 1));
+	assert_int_equal(mapping_of(t.pids[0]).table, 0);
+	assert_int_equal(counts_of(&t).overdue, 0);
+	assert_false(on_awaited(&t, t.at, BORN_NS + OVERDUE_NS));
+	expect(&t, "ABMT", true);
+	assert_int_equal(counts_of(&t).overdue, 1);
+	assert_int_equal(counts_of(&t).asked_again, 1);
+	/* at once it is not tried again */
+	assert_false(on_awaited(&t, t.at, BORN_NS + OVERDUE_NS));
+	assert_int_equal(counts_of(&t).asked_again, 1);
+	trial_end(&t);
+}
+
+static void a_busy_worker_is_not_asked_twice(void **state)
+{
+	struct trial t;
+
+	trial_begin(&t);
+	for (const char *step = "ABM"; *step; step++)
+		happen(&t, *step);
+	assert_false(on_awaited(&t, t.at, BORN_NS + OVERDUE_NS));
+	assert_int_equal(counts_of(&t).overdue, 1);
+	assert_int_equal(counts_of(&t).asked_again, 0);
+	happen(&t, 'T');
+	expect(&t, "ABMT", true);
+	assert_int_equal(t.worker.n_asked[TABLE], 1);
+	trial_end(&t);
+}
+
+/* Code that was moved there: /proc is to be asked. */
+static void nothing_mapped_there(void **state)
+{
+	struct trial t;
+
+	trial_begin(&t);
+	for (const char *step = "ABMT"; *step; step++)
+		happen(&t, *step);
+	assert_false(on_awaited(&t, t.at + 0x100000, BORN_NS + UNMAPPED_NS - 1));
+	assert_true(on_awaited(&t, t.at + 0x100000, BORN_NS + UNMAPPED_NS));
+	assert_int_equal(counts_of(&t).overdue, 0);
+	trial_end(&t);
+}
+
 static int setup(void **state)
 {
 	char bytes[0x2000] = "any bytes";
@@ -299,6 +376,9 @@ int main(void)
 		cmocka_unit_test(no_table),
 		cmocka_unit_test(no_metadata),
 		cmocka_unit_test(nothing_comes),
+		cmocka_unit_test(what_got_lost_is_told_again),
+		cmocka_unit_test(a_busy_worker_is_not_asked_twice),
+		cmocka_unit_test(nothing_mapped_there),
 	};
 
 	return cmocka_run_group_tests(tests, setup, files_teardown);

@@ -90,6 +90,15 @@ static void count_flags(struct profile *profile, const struct sample_rec *rec)
 	profile->endings[rec->ending]++;
 }
 
+/* A caller's code lies before its return address, which may be the next mapping's. */
+static void tell_awaited(const struct pipeline *p, const struct sample_rec *rec)
+{
+	uint64_t last = rec->words[rec->n_kernel + rec->n_thread - 1];
+
+	p->sink.awaited(p->sink.process.arg, rec->tgid,
+			FRAME_ADDR(last) - (FRAME_KIND(last) != FRAME_USER), rec->ts_ns);
+}
+
 static int process_sample(struct pipeline *p, const struct sample_rec *rec)
 {
 	if (!p->first_sample_ns)
@@ -98,6 +107,8 @@ static int process_sample(struct pipeline *p, const struct sample_rec *rec)
 	process_seen(p->processes, rec->tgid, rec->ts_ns);
 	if (rec->flags & SAMPLE_STALE && p->sink.stale)
 		p->sink.stale(p->sink.process.arg, rec->tgid);
+	if (rec->ending == END_AWAITED && rec->n_thread && p->sink.awaited)
+		tell_awaited(p, rec);
 	return translate_sample(p->translator, rec, process_get(p->processes, rec->tgid));
 }
 

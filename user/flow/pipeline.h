@@ -19,6 +19,8 @@ struct pipeline_sink {
 	struct process_sink process;
 	/* A sample found that what was published for it is another life's. */
 	void (*stale)(void *arg, uint32_t tgid);
+	/* A walk ended at addr, since the table of the code there was not there yet. */
+	void (*awaited)(void *arg, uint32_t tgid, uint64_t addr, uint64_t time_ns);
 };
 
 int pipeline_new(struct pipeline **ret, const struct pipeline_sink *sink);

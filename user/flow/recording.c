@@ -151,9 +151,19 @@ static void on_stale(void *arg, uint32_t tgid)
 	publisher_on_stale(r->publisher, tgid);
 }
 
+static void on_awaited(void *arg, uint32_t tgid, uint64_t addr, uint64_t time_ns)
+{
+	struct recording *r = arg;
+
+	if (publisher_on_awaited(r->publisher, tgid, addr, time_ns))
+		r->unmapped = tgid;
+}
+
 static int new_parts(struct recording *r)
 {
-	struct pipeline_sink sink = { .process.arg = r, .stale = on_stale };
+	struct pipeline_sink sink = { .process.arg = r,
+				      .stale = on_stale,
+				      .awaited = on_awaited };
 	struct publisher_config config = {
 		.maps = sampler_published(r->sampler),
 		.worker = r->worker,
@@ -256,6 +266,16 @@ static int look_again(struct recording *r, bool lost)
 	return err ? err : look_around(r, true);
 }
 
+/* Code that was moved by mremap(2), of which the sideband does not tell. */
+static int look_at_unmapped(struct recording *r)
+{
+	struct event_sink input = scope_input(&r->scope);
+	uint32_t tgid = r->unmapped;
+
+	r->unmapped = 0;
+	return tgid ? scan_mappings((pid_t)tgid, clock_now_ns(), &input) : 0;
+}
+
 int recording_new(struct recording **ret, const struct record_options *options,
 		  const struct signals *signals)
 {
@@ -319,6 +339,8 @@ int recording_pump(struct recording *r)
 		err = advance(r, horizon);
 	if (!err)
 		err = look_again(r, counts->lost > lost);
+	if (!err)
+		err = look_at_unmapped(r);
 	return err < 0 ? err : 0;
 }
 

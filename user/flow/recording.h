@@ -32,6 +32,7 @@ struct recording {
 	uint64_t begun_ns, started_ns, stopped_ns;
 	uint64_t looked_ns; /* when /proc was last read through */
 	bool must_look;	    /* something about processes was not told since */
+	uint32_t unmapped;  /* a process that runs where nothing is known, or 0 */
 };
 
 /* Everything but the ticks; what runs already is known and its keys published.

@@ -139,13 +139,14 @@ static void json_published(struct str *out, const struct publisher_counts *count
 	str_addf(out,
 		 "\"tables\":{\"made\":%lu,\"ready\":%lu,\"without\":%lu,\"unreadable\":%"
 		 "lu,"
-		 "\"refused\":%lu,\"taken_back\":%lu,\"rows\":%lu,\"bytes\":%lu,"
+		 "\"refused\":%lu,\"taken_back\":%lu,\"overdue\":%lu,"
+		 "\"asked_again\":%lu,\"rows\":%lu,\"bytes\":%lu,"
 		 "\"spaces\":%lu,\"spaces_refused\":%lu,\"mappings_left_out\":%lu},",
 		 counts->tables.lookup.made, counts->tables.ready, counts->tables.without,
 		 counts->tables.unreadable, counts->tables.refused,
-		 counts->tables.taken_back, counts->tables.rows,
-		 counts->tables.pages * UNWIND_PAGE_BYTES, counts->spaces.made,
-		 counts->spaces.refused, counts->spaces.cut);
+		 counts->tables.taken_back, counts->overdue, counts->asked_again,
+		 counts->tables.rows, counts->tables.pages * UNWIND_PAGE_BYTES,
+		 counts->spaces.made, counts->spaces.refused, counts->spaces.cut);
 	json_cache(out, &counts->tables.lookup);
 }
 
@@ -221,6 +222,12 @@ static void summary_endings(struct str *out, const struct stats *stats)
 			 "            %5.1f %%  came before the unwind table of their "
 			 "code\n",
 			 percent(profile->samples.awaited, total));
+	if (stats->published.overdue)
+		str_addf(out,
+			 "            %lu processes waited more than 2 s for an unwind "
+			 "table: "
+			 "please report\n            this with --stats-json\n",
+			 stats->published.overdue);
 	if (stats->published.tables.refused || stats->published.spaces.refused)
 		str_add(out, "            there was no room for some unwind tables: "
 			     "raise --unwind-memory\n");

@@ -111,10 +111,12 @@ static int hand_on(const struct side_event *event, struct str *bytes,
 	return sink->sideband(sink->arg, bytes->s, bytes->n);
 }
 
-int scan_process(pid_t tgid, uint64_t time_ns, const struct event_sink *sink)
+/* exec: handed on before the first mapping; NULL: nothing is. */
+static int scan(pid_t tgid, uint64_t time_ns, const struct side_event *exec,
+		const struct event_sink *sink)
 {
 	struct side_event event = {
-		.kind = SIDE_EXEC,
+		.kind = SIDE_MMAP,
 		.time_ns = time_ns,
 		.pid = (uint32_t)tgid,
 		.tid = (uint32_t)tgid,
@@ -123,21 +125,32 @@ int scan_process(pid_t tgid, uint64_t time_ns, const struct event_sink *sink)
 	AUTO_FCLOSE FILE *f = NULL;
 	AUTO_FREE char *line = NULL;
 	size_t room = 0;
-	bool first = true;
 	int err = 0;
 
 	f = open_process_maps(tgid);
-	if (!f)
-		return 0;
-	while (!err && getline(&line, &room, f) > 0) {
-		if (first)
+	if (f && exec)
+		err = hand_on(exec, &bytes, sink);
+	while (f && !err && getline(&line, &room, f) > 0)
+		if (read_line(line, &event))
 			err = hand_on(&event, &bytes, sink);
-		first = false;
-		event.kind = SIDE_MMAP;
-		if (!err && read_line(line, &event))
-			err = hand_on(&event, &bytes, sink);
-	}
 	return err;
+}
+
+int scan_process(pid_t tgid, uint64_t time_ns, const struct event_sink *sink)
+{
+	const struct side_event exec = {
+		.kind = SIDE_EXEC,
+		.time_ns = time_ns,
+		.pid = (uint32_t)tgid,
+		.tid = (uint32_t)tgid,
+	};
+
+	return scan(tgid, time_ns, &exec, sink);
+}
+
+int scan_mappings(pid_t tgid, uint64_t time_ns, const struct event_sink *sink)
+{
+	return scan(tgid, time_ns, NULL, sink);
 }
 
 int scan_all(const struct event_sink *sink)

@@ -15,6 +15,9 @@
  */
 int scan_process(pid_t tgid, uint64_t time_ns, const struct event_sink *sink);
 
+/* The same without the exec: it is the process that was known. */
+int scan_mappings(pid_t tgid, uint64_t time_ns, const struct event_sink *sink);
+
 /* Every process of /proc. Each is stamped with the time at which it was read. */
 int scan_all(const struct event_sink *sink);
 

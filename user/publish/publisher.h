@@ -28,11 +28,13 @@ struct publisher_config {
 };
 
 struct publisher_counts {
-	unsigned long processes; /* with a key, each life once */
-	unsigned long refused;	 /* map full, identity hidden */
-	unsigned long crowded;	 /* of these, with more keys than ticks look at */
-	unsigned long overfull;	 /* of these, with more keys set than that */
-	unsigned long stale;	 /* published anew because a sample said so */
+	unsigned long processes;   /* with a key, each life once */
+	unsigned long refused;	   /* map full, identity hidden */
+	unsigned long crowded;	   /* of these, with more keys than ticks look at */
+	unsigned long overfull;	   /* of these, with more keys set than that */
+	unsigned long stale;	   /* published anew because a sample said so */
+	unsigned long overdue;	   /* that waited too long for a table: our mistake */
+	unsigned long asked_again; /* for these */
 	struct delay_summary delays;
 	struct tables_counts tables;
 	struct spaces_counts spaces;
@@ -49,6 +51,11 @@ int publisher_hear(struct publisher *publisher, const void *record, size_t bytes
 
 /* A sample met what was published for another life of this pid. */
 void publisher_on_stale(struct publisher *publisher, uint32_t tgid);
+
+/* A walk ended at addr, since the table of the code there was not there yet. True: no
+ * mapping is known there although the process is old enough; /proc may know it. */
+bool publisher_on_awaited(struct publisher *publisher, uint32_t tgid, uint64_t addr,
+			  uint64_t time_ns);
 
 /* Takes in what the worker has found, publishes what changed; waits up to
  * wait_ms for files that are being looked through. Returns how many are left,

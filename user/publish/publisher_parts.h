@@ -32,6 +32,9 @@ struct told {
 	bool is_crowded;  /* it has more keys than fit: which are set is asked again */
 	bool is_overfull; /* more of them are set than fit */
 	bool dirty;
+	bool is_overdue;      /* its ticks waited too long for a table */
+	unsigned int n_again; /* how often something was done about that */
+	uint64_t again_ns;    /* and when last */
 };
 
 struct publisher {

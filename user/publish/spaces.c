@@ -228,27 +228,32 @@ void spaces_leave(struct spaces *spaces, struct space *space)
 	space_free(space);
 }
 
-/* In two steps: whoever sees the table must see the bias that goes with it. */
-static int update_space(struct spaces *spaces, struct space *space, uint32_t module)
+/* In two steps: whoever sees a table must see the bias that goes with it. */
+int spaces_renew(struct spaces *spaces, struct space *space)
 {
-	bool mapped = false, biased = false;
+	bool biased = false;
 	int err = 0;
 
 	for (uint32_t i = 0; i < space->n_mappings; i++) {
 		struct space_part *part = &space->parts[i];
 
-		if (part->module != module)
-			continue;
-		mapped = true;
-		biased |= !part->uses_table && ready_table(spaces, part) &&
-			  find_bias(spaces, part);
+		if (!part->uses_table && ready_table(spaces, part))
+			biased |= find_bias(spaces, part);
 	}
 	if (biased)
 		err = write_space(spaces, space);
 	for (uint32_t i = 0; i < space->n_mappings; i++)
-		if (space->parts[i].module == module)
-			fill_part(spaces, &space->parts[i]);
-	return mapped && !err ? write_space(spaces, space) : err;
+		fill_part(spaces, &space->parts[i]);
+	return err ? err : write_space(spaces, space);
+}
+
+/* Does it map the module, and not know the table yet? */
+static bool awaits(const struct space *space, uint32_t module)
+{
+	for (uint32_t i = 0; i < space->n_mappings; i++)
+		if (space->parts[i].module == module && !space->parts[i].uses_table)
+			return true;
+	return false;
 }
 
 int spaces_update(struct spaces *spaces, uint32_t module)
@@ -257,7 +262,8 @@ int spaces_update(struct spaces *spaces, uint32_t module)
 	int err = 0;
 
 	for (size_t i = 0; !err && (space = hmap_next(&spaces->by_version, &i));)
-		err = update_space(spaces, space, module);
+		if (awaits(space, module))
+			err = spaces_renew(spaces, space);
 	return err;
 }
 

@@ -49,6 +49,9 @@ void spaces_leave(struct spaces *spaces, struct space *space); /* NULL is fine *
 /* A module's table came: every space that maps it names it. */
 int spaces_update(struct spaces *spaces, uint32_t module);
 
+/* Writes all of a space once more, as it should be by now. */
+int spaces_renew(struct spaces *spaces, struct space *space);
+
 const struct spaces_counts *spaces_counts(const struct spaces *spaces);
 
 #endif

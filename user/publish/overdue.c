@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Who waits too long. That a walk ends since the table of the code there was not there
+ * yet is true of a mapping's first milliseconds. Later it is a mistake of ours, or a
+ * worker that cannot keep up: the process is counted, and whatever may have gone wrong
+ * is done once more, less and less often.
+ */
+#include "publish/publisher_parts.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+
+#define OVERDUE_NS	 2000000000ULL
+#define UNMAPPED_NS	 200000000ULL /* no worker has to come to it */
+#define AGAIN_NS	 1000000000ULL
+#define AGAIN_SHIFT_MOST 6
+
+static uint64_t overdue_at_ns(const struct process *process, const struct mapping *map)
+{
+	if (!map)
+		return process->born_ns + UNMAPPED_NS;
+	return (map->born_ns > process->born_ns ? map->born_ns : process->born_ns) +
+	       OVERDUE_NS;
+}
+
+/* Has something been tried for it a moment ago? */
+static bool is_too_soon(struct told *told, uint64_t now_ns)
+{
+	if (now_ns - told->again_ns < AGAIN_NS << told->n_again)
+		return true;
+	told->again_ns = now_ns;
+	if (told->n_again < AGAIN_SHIFT_MOST)
+		told->n_again++;
+	return false;
+}
+
+/* All that ticks find of it, as it should stand there by now. */
+static int tell_anew(struct publisher *p, const struct process *process,
+		     struct told *told)
+{
+	told->what = (struct published){ 0 };
+	told->is_known = false;
+	publisher_make_dirty(p, process);
+	return told->space ? spaces_renew(p->spaces, told->space) : 0;
+}
+
+/* Where there is no room it is refused, which is said elsewhere. */
+static bool lacks_room(const struct told *told, const struct table *table)
+{
+	return !told->space || (table && table->state == TABLE_REFUSED);
+}
+
+static int try_again(struct publisher *p, const struct process *process,
+		     struct told *told, const struct mapping *map)
+{
+	const struct table *table = tables_get(p->tables, map->module);
+
+	p->counts.overdue += !told->is_overdue && !lacks_room(told, table);
+	told->is_overdue |= !lacks_room(told, table);
+	if (table && table_is_awaited(table))
+		return 0; /* the worker will come to it */
+	p->counts.asked_again++;
+	if (!table || table->state == TABLE_REFUSED)
+		return tables_want(p->tables, process, map);
+	return tell_anew(p, process, told);
+}
+
+bool publisher_on_awaited(struct publisher *p, uint32_t tgid, uint64_t addr,
+			  uint64_t time_ns)
+{
+	const struct process *process = process_get(p->processes, tgid);
+	struct told *told = hmap_get(&p->told, tgid);
+	const struct mapping *map;
+
+	if (!process || process->ended_ns || !told || !p->tables)
+		return false;
+	map = process_mapping(process, addr);
+	if (time_ns < overdue_at_ns(process, map) || is_too_soon(told, clock_now_ns()))
+		return false;
+	if (map)
+		publisher_note_error(p, try_again(p, process, told, map));
+	return !map;
+}
