@@ -42,7 +42,7 @@ static __always_inline bool was_met(struct scratch *s, __u64 addr)
 		if (root_met(s, i)->addr == addr)
 			return true;
 	}
-	return true; /* no room for another one */
+	return false;
 }
 
 /* A word between frames: no memory is its. */
@@ -63,7 +63,14 @@ __noinline int async_mark_root(__u32 hook, __u32 k)
 		return 0;
 	head = &s->heads[k];
 	n = s->n_roots;
-	if (n >= MAX_ROOTS || was_met(s, head->addr)) {
+	if (was_met(s, head->addr)) {
+		head->addr = 0;
+		return 0;
+	}
+	if (n >= MAX_ROOTS) {
+		emit_mark(s, hook,
+			  (__u64)FRAME_ROOT << FRAME_KIND_SHIFT | ROOT_UNFOLLOWED);
+		s->rec.flags |= SAMPLE_ROOTS_CUT;
 		head->addr = 0;
 		return 0;
 	}
@@ -191,9 +198,28 @@ int async_open_chain(__u32 hook)
 
 static __always_inline bool frame_holds(struct extents *all, __u32 word, __u64 fp)
 {
-	struct extent *extent = &all->of[word & (RECORD_WORDS_MOST / 2 - 1)];
+	struct extent *extent = &all->of[word & (RECORD_WORDS_MOST - 1)];
 
 	return fp - extent->low < extent->bytes;
+}
+
+/* verifier: as splice_advance(), a loop in a loop */
+#define FIND_STEPS 32
+
+__noinline int async_find_among(__u32 hook, __u64 fp, __u32 from)
+{
+	struct scratch *s = scratch(hook);
+	struct extents *all = extents(hook);
+
+	if (!s || !all)
+		return 0;
+	for (int i = 0; i < FIND_STEPS; i++, from++) {
+		if (from >= s->rec.n_thread)
+			return 0;
+		if (frame_holds(all, s->thread_start + from, fp))
+			return from + 1;
+	}
+	return 0;
 }
 
 /*
@@ -212,11 +238,11 @@ __noinline int async_find_frame(__u32 hook, __u64 fp)
 	dispatcher = root_met(s, s->next_root - 1)->mark + 1;
 	if (dispatcher - first < s->rec.n_thread && frame_holds(all, dispatcher, fp))
 		return dispatcher - first + 1;
-	for (__u32 i = 0; i < FRAMES_MOST + 2 * MAX_ROOTS; i++) {
-		if (i >= s->rec.n_thread)
-			break;
-		if (frame_holds(all, first + i, fp))
-			return i + 1;
+	for (__u32 i = 0; i < FRAMES_MOST + 2 * MAX_ROOTS; i += FIND_STEPS) {
+		int found = async_find_among(hook, fp, i);
+
+		if (found)
+			return found;
 	}
 	return 0;
 }

@@ -6,12 +6,8 @@
  */
 #include "weft.bpf.h"
 
-int splice_advance(__u32 hook)
+static __always_inline int do_piece(struct scratch *s, __u32 hook)
 {
-	struct scratch *s = scratch(hook);
-
-	if (!s)
-		return 0;
 	switch (s->phase) {
 	case PHASE_WALK:
 		return walk_chunk(hook);
@@ -27,4 +23,17 @@ int splice_advance(__u32 hook)
 	default:
 		return 0;
 	}
+}
+
+int splice_advance(__u32 hook)
+{
+	struct scratch *s = scratch(hook);
+
+	if (!s)
+		return 0;
+	for (int i = 0; i < ADVANCE_PIECES; i++) {
+		if (!do_piece(s, hook))
+			return 0;
+	}
+	return 1;
 }

@@ -260,6 +260,9 @@ __noinline int walk_end(__u32 hook, __u32 ending)
 	} else {
 		s->rec.ending = ending;
 		s->rec.n_thread = s->n_words - s->thread_start;
+		s->chain_left = RECORD_WORDS_MOST - UNCOUNTED_WORDS - s->n_words;
+		if (s->chain_left > knobs.max_frames)
+			s->chain_left = knobs.max_frames;
 	}
 	s->phase = PHASE_ROOT;
 	return 1;

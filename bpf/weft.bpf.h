@@ -55,9 +55,12 @@
 #define WALK_STEPS  8 /* frames a call of walk_chunk() */
 #define CHAIN_STEPS 8 /* nodes a call of async_walk_chain() */
 
-/* Calls a sample: both budgets in the smaller of the two steps, and a root's
- * begin, ends and gaps, each of which can break off a step. */
-#define ADVANCES (2 * FRAMES_MOST / CHAIN_STEPS + 8 * MAX_ROOTS)
+/* Pieces of work a sample: both budgets in the smaller of the two steps, and a root's
+ * begin, ends and gaps, each of which can break off a step. verifier: one loop over
+ * all of them is 12,000 instructions, two of their square roots 1,000 */
+#define PIECES	       (2 * FRAMES_MOST / CHAIN_STEPS + 8 * MAX_ROOTS)
+#define ADVANCE_PIECES 16
+#define ADVANCES       (PIECES / ADVANCE_PIECES + 1)
 
 /* Does a frame record say where its frame ends? On arm64 it lies anywhere in it,
  * so behind a step by frame pointer sp is not known, until a table says where the
@@ -192,8 +195,12 @@ struct scratch {
 /* Of the thread frame at each word, none of a word between frames. Kept where
  * roots are; beside the scratch value, for which the kernel has 32 KiB. */
 struct extents {
-	struct extent of[RECORD_WORDS_MOST / 2];
+	struct extent of[RECORD_WORDS_MOST];
 };
+
+/* Words of a record that no budget counts: two SEGMENTs, a ROOT and a GAP for each
+ * root, and where a key's roots are cut. */
+#define UNCOUNTED_WORDS (4 * MAX_ROOTS + KEYS_MOST)
 
 #ifdef __bpf__
 extern const volatile struct knobs knobs;
@@ -249,13 +256,13 @@ static __always_inline struct root_met *root_met(struct scratch *s, __u32 n)
 	return &s->roots[n & (MAX_ROOTS - 1)];
 }
 
-/* What the thread's next word covers. A waiting thread's may lie past the half
- * that has room. verifier: the mask, not the budget, bounds the index */
+/* What the thread's next word covers. verifier: the mask, not the budget, bounds the
+ * index */
 static __always_inline void keep_extent(struct scratch *s, __u32 hook, __u64 low,
 					__u64 bytes)
 {
 	struct extents *all = extents(hook);
-	__u32 n = s->n_words & (RECORD_WORDS_MOST / 2 - 1);
+	__u32 n = s->n_words & (RECORD_WORDS_MOST - 1);
 
 	if (!all || s->lane)
 		return;
@@ -316,7 +323,7 @@ static __always_inline void take_space(struct scratch *s, const struct published
 	s->n_mappings = pub->n_mappings;
 }
 
-/* splice.bpf.c: one bounded piece of work; nonzero while there is more. */
+/* splice.bpf.c: some bounded pieces of work; nonzero while there is more. */
 int splice_advance(__u32 hook);
 
 /* walk.bpf.c */
@@ -374,7 +381,7 @@ static __always_inline void splice_begin(struct scratch *s)
 static __always_inline void splice_user_stack(struct scratch *s, __u32 hook)
 {
 	s->thread_start = s->n_words;
-	s->frames_left = s->chain_left = knobs.max_frames;
+	s->frames_left = knobs.max_frames;
 	s->phase = PHASE_WALK;
 	s->exact = 1;
 	s->sp_is_least = 0;

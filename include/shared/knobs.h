@@ -9,13 +9,14 @@
 
 #define FRAMES_DEFAULT 512 /* user frames of a thread, and again of its chains */
 #define FRAMES_LEAST   16
-#define FRAMES_MOST    512
+#define FRAMES_MOST    1024
 
 #define KERNEL_FRAMES_MOST 127 /* the kernel's own limit, perf_event_max_stack */
 
 /*
  * kernel + thread + chains + the ROOT, GAP and SEGMENT words between them, and
- * a power of two, so that an index is bounded by one mask.
+ * a power of two, so that an index is bounded by one mask. What the thread leaves of
+ * it is the chains', 490 frames at least.
  */
 #define RECORD_WORDS_MOST 2048
 

@@ -17,8 +17,8 @@
  * word which carries its number. How it ended says where the view goes on: in
  * the thread (REJOINED, at word `target` of the thread's words), in the next
  * segment, which is another thread's stack (CROSSED), or nowhere (the rest).
- * A ROOT word without a chain is looked through. The thread view is the
- * thread's words without the ROOT words.
+ * A ROOT word without a chain is looked through, but that of an unfollowed root: there
+ * the async view has a gap. The thread view is the thread's words without the ROOT words.
  *
  * All numbers are in the machine's byte order (little endian on both machines).
  */
@@ -83,9 +83,14 @@ enum ending {
 #define LABEL_ENDS(word)                                                                 \
 	(((FRAME_ADDR(word) - 0x01010101010101ULL) & ~(word)&0x80808080808080ULL) != 0)
 
-/* ROOT word: the root's number in this record, 0 for the first one met. */
+/*
+ * ROOT word: the root's number in this record, 0 for the first one met; or
+ * ROOT_UNFOLLOWED: there were MAX_ROOTS already, so this root's chain, and the roots
+ * behind it, are missing.
+ */
 #define ROOT_NUMBER(word) ((unsigned int)((word)&0xff))
-#define MAX_ROOTS	  32
+#define MAX_ROOTS	  64
+#define ROOT_UNFOLLOWED	  0xff
 
 /*
  * SEGMENT word: 0x12 | kind | ending | root | target (16 bits) | count (16 bits)
@@ -114,7 +119,8 @@ enum segment_kind { SEGMENT_CHAIN, SEGMENT_THREAD };
 	X(UNMATCHED, 4, "an async root was not met on the stack")                        \
 	X(ASYNC, 5, "holds at least one chain")                                          \
 	X(NO_SLOT, 6, "the thread's pthread slots were not found")                       \
-	X(AWAITED, 7, "a table, or what is mapped, was not known yet")
+	X(AWAITED, 7, "a table, or what is mapped, was not known yet")                   \
+	X(ROOTS_CUT, 8, "has more async roots than are followed")
 
 enum sample_flag {
 #define X(name, bit, text) SAMPLE_##name = 1 << bit,
@@ -133,9 +139,10 @@ struct sample_rec {
 	unsigned short n_kernel;
 	unsigned short n_thread;
 	unsigned char ending;	    /* of the thread's walk: enum ending */
-	unsigned char flags;	    /* enum sample_flag */
+	unsigned char reserved;	    /* 0 */
 	char comm[TASK_COMM_BYTES]; /* NUL terminated */
-	unsigned int reserved;	    /* 0 */
+	unsigned short flags;	    /* enum sample_flag */
+	unsigned short reserved_too;
 	unsigned long long words[];
 };
 

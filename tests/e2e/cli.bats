@@ -264,7 +264,7 @@ offers() {
 	refused "duration '1.2.3s'" record -d 1.2.3s
 	refused "duration '99999999999999999999s'" record -d 99999999999999999999s
 	refused "max-frames '8'" record --max-frames 8
-	refused "max-frames '513'" record --max-frames 513
+	refused "max-frames '1025'" record --max-frames 1025
 	refused "view 'thraed'" record --view=thraed
 	refused "event 'clock'" record --event clock
 	refused 'quiet takes no value' record --quiet=yes

@@ -15,19 +15,25 @@ teardown() {
 	[ -z "${chain_pid-}" ] || kill "$chain_pid" 2>/dev/null || true
 }
 
-# Three async callers over step(), three quarters of the time.
-record_chain() {
-	local top=$BATS_TEST_DIRNAME/../..
+# PROGRAM ARG…: one of tests/workloads runs as $chain_pid
+start_workload() {
+	local top=$BATS_TEST_DIRNAME/../.. name=$1
 
+	shift
 	gcc -O2 -fno-omit-frame-pointer -fno-optimize-sibling-calls -I"$top/include" \
-		-I"$top/tests/workloads" -Wl,-z,now -o chain "$top/tests/workloads/chain.c" \
+		-I"$top/tests/workloads" -Wl,-z,now -o "$name" "$top/tests/workloads/$name.c" \
 		-pthread
-	./chain plain 20000 3 >ready 3>&- &
+	"./$name" "$@" >ready 3>&- &
 	chain_pid=$!
 	for _ in {1..50}; do
 		[ -s ready ] && break
 		sleep 0.1
 	done
+}
+
+# Three async callers over step(), three quarters of the time.
+record_chain() {
+	start_workload chain plain 20000 3
 	weft record -q -F 1999 -p $chain_pid -d 3s -o x.weft
 	kill $chain_pid
 }
@@ -134,4 +140,40 @@ sum_of() {
 			diff ours theirs
 		done
 	done
+}
+
+# A chain that was cut lacks callers: each output says how many, and why.
+@test "chains that were cut are told, and what raises the limit" {
+	start_workload chain plain 20000 700
+	run --separate-stderr weft record -F 499 -p "$chain_pid" -d 1s -o x.weft \
+		--stats-json stats
+	[[ $stderr == *" chains were cut: more frames than the budget"* ]]
+	[[ $stderr == *"--max-frames raises the budget, up to 1024"* ]]
+	jq -e '.chains.endings.budget > 20 and .ledger.endings.budget == 0 and
+		.views.async.endings.budget == .chains.endings.budget and
+		.views.thread.whole > .views.async.whole and
+		(.views.async.endings | add) == .samples.total' stats || { cat stats; false; }
+	cut=$(jq .chains.endings.budget stats)
+	weft report x.weft --json | jq -e ".ledger[\"chain.budget\"] == $cut"
+	weft report x.weft -o x.pb.gz
+	gunzip -c <x.pb.gz | grep -aq "chain.budget[ =:]*$cut"
+	weft report x.weft -o x.html
+	grep -q '"chain"' x.html
+	grep -q "$cut" x.html
+	# with all of its frames nothing is cut
+	run --separate-stderr weft record -F 499 -p "$chain_pid" -d 1s -o y.weft \
+		--stats-json stats --max-frames 1024
+	[[ $stderr != *" chains were cut"* ]]
+	jq -e '.chains.endings.budget == 0 and .samples.async > 20' stats
+}
+
+@test "roots beyond the last that is followed are counted, and leave a gap" {
+	start_workload levels 20000 70
+	run --separate-stderr weft record -F 499 -p "$chain_pid" -d 1s -o out \
+		--stats-json stats
+	[[ $stderr == *"have more than 64 async roots: a gap for the others"* ]]
+	jq -e '.samples.roots_cut > 20 and .views.async.gaps >= .samples.roots_cut and
+		.views.async.whole == 0 and
+		.views.thread.whole > 0.9 * .samples.total' stats || { cat stats; false; }
+	grep -qF 'drive;loop;[missing frames];' out
 }

@@ -207,16 +207,37 @@ static void test_more_roots_than_room(void **state)
 	const struct sample_rec *rec;
 	unsigned int n_roots = 0;
 
-	put_stack(STACK, 80, 0x1000);
-	for (int i = 0; i < 60; i++)
-		put_task(i, 0x2000, i + 1, ROOT(i + 1));
+	put_stack(STACK, MAX_ROOTS + 8, 0x1000);
+	for (int i = 0; i < MAX_ROOTS + 4; i++)
+		put_task(i, 0x2000, i + 1, i < MAX_ROOTS + 3 ? ROOT(i + 1) : 0);
 	ASSERT_ASYNC(&at, "1000 -- 2000 2001");
 	rec = walker_sample(&at);
-	assert_int_equal(rec->n_thread, 81 + MAX_ROOTS);
+	assert_int_equal(rec->n_thread, MAX_ROOTS + 9 + MAX_ROOTS + 1);
 	for (int i = 0; i < rec->n_thread; i++)
 		n_roots += FRAME_KIND(rec->words[i]) == FRAME_ROOT;
-	assert_int_equal(n_roots, MAX_ROOTS);
+	assert_int_equal(n_roots, MAX_ROOTS + 1);
 	assert_int_equal(rec->ending, END_FP_ZERO);
+	assert_true(rec->flags & SAMPLE_ROOTS_CUT);
+}
+
+/* Where the first that is not followed lies, its callers are missing. */
+static void test_a_root_too_many_is_a_gap(void **state)
+{
+	struct sampled at = leaf_in_root(0x1000, ROOT(0));
+	const char *text;
+
+	put_stack(STACK, MAX_ROOTS + 8, 0x1000);
+	for (int i = 0; i < MAX_ROOTS; i++)
+		put_task(i, 0, i + 1, i + 1 < MAX_ROOTS ? ROOT(i + 1) : 0);
+	assert_null(strstr(view_text(&at, VIEW_ASYNC), ".."));
+	assert_false(walker_sample(&at)->flags & SAMPLE_ROOTS_CUT);
+
+	put_task(MAX_ROOTS - 1, 0, MAX_ROOTS, ROOT(MAX_ROOTS));
+	put_task(MAX_ROOTS, 0, MAX_ROOTS + 1, 0);
+	text = view_text(&at, VIEW_ASYNC);
+	assert_non_null(strstr(text, "1040 .. 1041 1042"));
+	assert_null(strstr(view_text(&at, VIEW_THREAD), ".."));
+	assert_true(walker_sample(&at)->flags & SAMPLE_ROOTS_CUT);
 }
 
 static void test_roots_in_a_ring(void **state)
@@ -259,6 +280,7 @@ int run_root_cases(void)
 		CASE(test_checkpoint_after_cycle),
 		CASE(test_no_checkpoint_behind_or_far),
 		CASE(test_more_roots_than_room),
+		CASE(test_a_root_too_many_is_a_gap),
 		CASE(test_roots_in_a_ring),
 		CASE(test_roots_that_are_none),
 	};

@@ -8,14 +8,27 @@
 struct reader {
 	const struct sample_rec *rec;
 	unsigned int at;
-	unsigned int n_roots;	  /* ROOT words so far: numbered in order */
+	unsigned int n_roots;	  /* followed ones so far: numbered in order */
+	bool roots_cut;		  /* one that is not was met */
 	unsigned int roots_total; /* in the whole record */
 	int last_chain;		  /* root of the chain before; -1: none */
 };
 
+static const char *root_flaw(struct reader *r, unsigned int number)
+{
+	if (number != ROOT_UNFOLLOWED)
+		return number == r->n_roots++ ? NULL : "roots out of order";
+	if (r->n_roots < MAX_ROOTS)
+		return "a root that is not followed although there is room";
+	r->roots_cut = true;
+	return NULL;
+}
+
 /* Words of a thread's stack: frames, ROOT and GAP. */
 static const char *stack_flaw(struct reader *r, unsigned int n, bool own)
 {
+	const char *flaw;
+
 	for (unsigned int i = 0; i < n; i++) {
 		uint64_t word = r->rec->words[r->at + i];
 
@@ -32,10 +45,11 @@ static const char *stack_flaw(struct reader *r, unsigned int n, bool own)
 		case FRAME_GAP:
 			break;
 		case FRAME_ROOT:
-			if (ROOT_NUMBER(word) != r->n_roots++)
-				return "roots out of order";
 			if (!i && own)
 				return "a root before the leaf";
+			flaw = root_flaw(r, ROOT_NUMBER(word));
+			if (flaw)
+				return flaw;
 			break;
 		default:
 			return "a word that is of no stack";
@@ -119,8 +133,10 @@ static unsigned int count_kind(const struct sample_rec *rec, unsigned int kind)
 	return n;
 }
 
-static const char *flags_flaw(const struct sample_rec *rec)
+static const char *flags_flaw(const struct sample_rec *rec, bool roots_cut)
 {
+	if (!(rec->flags & SAMPLE_ROOTS_CUT) != !roots_cut)
+		return "a false word about roots that are cut";
 	if (!(rec->flags & SAMPLE_UNPROVEN) != !count_kind(rec, FRAME_UNPROVEN))
 		return "a false word about what is proven";
 	if (rec->ending == END_AWAITED && !(rec->flags & SAMPLE_AWAITED))
@@ -152,5 +168,5 @@ const char *record_flaw(const struct sample_rec *rec)
 	}
 	if (!flaw && crossing)
 		return "a crossing to nowhere";
-	return flaw ? flaw : flags_flaw(rec);
+	return flaw ? flaw : flags_flaw(rec, r.roots_cut);
 }

@@ -73,6 +73,7 @@ struct truth_case {
 	const char *args;
 	const char *kinds;	 /* folders below the workloads', a space between */
 	const char *comms;	 /* a|b; NULL: the program's name */
+	const char *option;	 /* one more of weft record; NULL: none */
 	bool core;		 /* also in the virtual machines */
 	bool attached;		 /* by -p to the running program, not started */
 	bool untabled;		 /* some of its code has no call frame information */

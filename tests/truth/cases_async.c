@@ -67,6 +67,24 @@ static const struct truth_case cases[] = {
 	CHAIN("60", "hop_{000..059}", BOTH_COMPILERS, true),
 	CHAIN("400", "hop_{000..399}", BOTH_COMPILERS, false),
 	{
+		/* more than a walk takes unless it is told to take more */
+		.name = "chain-700",
+		.program = "chain",
+		.args = "plain %m 700",
+		.kinds = "gcc-O2 clang-O2-omit",
+		.option = "--max-frames=1024",
+		DISPATCH("", "hop_{000..399};hop_{000..299}", "dispatch"),
+	},
+	{
+		.name = "chain-700-cut",
+		.program = "chain",
+		.args = "plain %m 700",
+		.kinds = "gcc-O2 clang-O2-omit",
+		.cut_frames = 512,
+		DISPATCH("", "hop_{000..399};hop_{000..299}", "dispatch"),
+		.bounds = { { CLASS_CUT, 1 } },
+	},
+	{
 		.name = "chain-attached",
 		.program = "chain",
 		.args = "plain %m 10",

@@ -4,6 +4,7 @@
  * for others, and dispatchers that frame pointers alone do not lead to.
  */
 #include "cases.h"
+#include "path.h"
 
 #define SET_UP                                                                           \
 	{                                                                                \
@@ -56,6 +57,22 @@
 		.async = { __VA_ARGS__, BARE },                                          \
 	}
 
+/* So many levels of the program levels, and the thread that lies below the rest. */
+#define X2(x)	 x x
+#define X4(x)	 X2(x) X2(x)
+#define X8(x)	 X4(x) X4(x)
+#define X16(x)	 X8(x) X8(x)
+#define X32(x)	 X16(x) X16(x)
+#define X39(x)	 X32(x) X4(x) X2(x) x
+#define X40(x)	 X32(x) X8(x)
+#define X64(x)	 X32(x) X32(x)
+#define X70(x)	 X64(x) X4(x) X2(x)
+#define STACKED	 ";drive;loop;op"
+#define DRIVEN	 ";--*0-1;op;drive;hop_000;hop_001"
+#define DRIVEN_1 "--*0-1;main;drive;hop_000;hop_001"
+/* of 70 the outermost six are seen as the thread has them, and a gap says so */
+#define BEYOND "main" X4(STACKED) STACKED ";drive;loop;" GAP_FRAME
+
 #define POOL(before)                                                                     \
 	{ before "request;ask;hop_001;hop_002;--;job;burn" },                            \
 	{                                                                                \
@@ -88,6 +105,26 @@ static const struct truth_case cases[] = {
 	      { "^" C(1) ";--;op_1;drive_2;loop_2;op_2;drive_3;loop_3;op_3;drive_4;"
 			 "loop_4;op_4;burn" },
 	      { "^" C(1) ";--;loop_1" }),
+	{
+		.name = "levels-40",
+		.program = "levels",
+		.args = "%m 40",
+		.kinds = BOTH_COMPILERS,
+		.attached = true,
+		.breaks = "no-key|no-interval",
+		.thread = { { "main" X40(STACKED) ";burn" } },
+		.async = { { DRIVEN_1 X39(DRIVEN) ";--;op;burn" } },
+	},
+	{
+		.name = "levels-70",
+		.program = "levels",
+		.args = "%m 70",
+		.kinds = BOTH_COMPILERS,
+		.attached = true,
+		.thread = { { "main" X70(STACKED) ";burn" } },
+		.async = { { BEYOND X64(DRIVEN) ";--;op;burn", CLASS_GAP } },
+		.bounds = { { CLASS_GAP, 1 } },
+	},
 	{
 		.name = "wait-pool",
 		.program = "wait",

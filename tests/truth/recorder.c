@@ -145,7 +145,7 @@ static int wait_ready(int fd)
 }
 
 static void add_record(struct command *command, const struct setup *setup,
-		       const struct files *files)
+		       const struct truth_case *of, const struct files *files)
 {
 	add(command, "%s", setup->weft);
 	add(command, "record");
@@ -160,6 +160,8 @@ static void add_record(struct command *command, const struct setup *setup,
 		add(command, "--sabotage=%s", setup->sabotage);
 	if (setup->unwind)
 		add(command, "--unwind=%s", setup->unwind);
+	if (of->option)
+		add(command, "%s", of->option);
 }
 
 /* weft record -- WORKLOAD, which must say that it is ready where the recorder is to
@@ -177,7 +179,7 @@ static int record_started(const struct setup *setup, const struct truth_case *of
 		return fail_errno(-errno, "pipe");
 	heard = pipes[0];
 	said = pipes[1];
-	add_record(&command, setup, files);
+	add_record(&command, setup, of, files);
 	add(&command, "--");
 	add_workload(&command, setup, of, kind, ms);
 	pid = start(&command, of->stops_recorder ? said : talk, talk);
@@ -206,7 +208,7 @@ static int record_attached(const struct setup *setup, const struct truth_case *o
 	pid = start(&workload, said, talk);
 	err = wait_ready(heard);
 
-	add_record(&command, setup, files);
+	add_record(&command, setup, of, files);
 	add(&command, "-d%ums", setup->ms);
 	add(&command, "-p%d", pid);
 	if (!err)

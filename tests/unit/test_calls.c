@@ -164,9 +164,32 @@ static void believes_no_start_by_a_zero_alone(void **state)
 	assert_false(notes.whole);
 }
 
+/* It reached a start, and yet frames are missing. */
+static void a_gap_is_not_whole(void **state)
+{
+	static const uint32_t gap[] = {
+		0, END_START, 0, 3, FRAME(1), CODE_GAP, FRAME(2)
+	};
+	static const uint32_t cut_roots[] = {
+		0, END_START, 0, 3, FRAME(1), CODE_ROOT | ROOT_UNFOLLOWED, FRAME(2)
+	};
+	uint32_t out[VIEW_ROOM(7)];
+	struct view_notes notes;
+
+	assert_int_equal(view_read(gap, 7, VIEW_THREAD, NULL, out, &notes), 3);
+	assert_true(!notes.whole && notes.has_gap && notes.ending == END_START);
+	assert_int_equal(view_read(cut_roots, 7, VIEW_ASYNC, NULL, out, &notes), 3);
+	assert_int_equal(out[1], VIEW_GAP);
+	assert_true(!notes.whole && notes.has_gap);
+	/* the thread view has all of them */
+	assert_int_equal(view_read(cut_roots, 7, VIEW_THREAD, NULL, out, &notes), 2);
+	assert_true(notes.whole && !notes.has_gap);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_gap_is_not_whole),
 		cmocka_unit_test(knows_x86_calls),
 		cmocka_unit_test(knows_arm64_calls),
 		cmocka_unit_test(knows_its_own_calls),

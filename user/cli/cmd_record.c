@@ -69,7 +69,7 @@ static const struct option options[] = {
 	  "cpu-clock or cycles; else cycles where they work", AT(record.event),
 	  .words = events },
 	{ OPTION_UNSIGNED, 0, "max-frames", "N",
-	  "frames a stack, and again for its async callers\n(16 to 512; 512)",
+	  "frames a stack, and again for its async callers\n(16 to 1024; 512)",
 	  AT(record.max_frames), .least = FRAMES_LEAST, .most = FRAMES_MOST },
 	{ OPTION_CHOICE, 0, "unwind", "HOW",
 	  "auto: by unwind table, or by frame pointer\n"

@@ -69,11 +69,14 @@ struct profile {
 	uint64_t unix_offset_ns;  /* from a sample's clock; 0: not known */
 	struct {
 		uint64_t total, in_kernel, unproven, async, unmatched, stale, no_slot,
-			awaited;
+			awaited, roots_cut;
 		uint64_t refused;  /* stacks beyond the limits: in total, in no stack */
 		uint64_t no_place; /* frames beyond theirs: they say no place */
 	} samples;
-	uint64_t endings[N_ENDINGS];
+	uint64_t endings[N_ENDINGS]; /* of samples: of the thread's own walk */
+	/* of chains, and of the waiting threads' stacks that they led to; a sample may
+	 * have several */
+	uint64_t chain_endings[N_ENDINGS], waiting_endings[N_ENDINGS];
 };
 
 struct profile_process {

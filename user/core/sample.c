@@ -38,7 +38,8 @@ static bool words_fit(const struct sample_rec *rec)
 			plain--;
 			continue;
 		}
-		if (FRAME_KIND(rec->words[i]) != FRAME_SEGMENT)
+		if (FRAME_KIND(rec->words[i]) != FRAME_SEGMENT ||
+		    SEGMENT_ENDING(rec->words[i]) >= N_ENDINGS)
 			return false;
 		plain = SEGMENT_COUNT(rec->words[i]);
 	}

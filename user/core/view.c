@@ -10,8 +10,9 @@ struct viewer {
 	const struct names *names;
 	bool doubted; /* frames of the lane are left out since one was false */
 	bool ever_doubted;
+	bool has_gap;
 	bool unlabelled;
-	uint32_t chains_used; /* bit by root: each chain is entered once */
+	uint64_t chains_used; /* bit by root: each chain is entered once */
 	uint32_t boundary;    /* to be put before what follows, if anything does; 0 */
 };
 
@@ -31,6 +32,12 @@ static void put(struct viewer *r, uint32_t code)
 	r->boundary = 0;
 	if (r->n_out < r->room)
 		r->out[r->n_out++] = code;
+}
+
+static void put_gap(struct viewer *r)
+{
+	put(r, VIEW_GAP);
+	r->has_gap = true;
 }
 
 /* Where the chain of a root is, by its SEGMENT code; 0: it has none. */
@@ -100,7 +107,7 @@ static bool may_enter(struct viewer *r, uint32_t root, enum view view, size_t *r
 	*ret_at = find_chain(r, root);
 	if (!*ret_at)
 		return false;
-	r->chains_used |= 1u << root;
+	r->chains_used |= 1ULL << root;
 	return true;
 }
 
@@ -125,25 +132,34 @@ static void read_frame(struct viewer *r, struct lane *lane, uint32_t code)
 static void end_doubt(struct viewer *r)
 {
 	if (r->doubted)
-		put(r, VIEW_GAP);
+		put_gap(r);
 	r->doubted = false;
+}
+
+/* The lane to go on in: this one, or the chain that leaves here. */
+static struct lane read_root(struct viewer *r, struct lane lane, uint32_t root,
+			     enum view view)
+{
+	size_t chain;
+
+	end_doubt(r);
+	if (root == ROOT_UNFOLLOWED && view != VIEW_THREAD)
+		put_gap(r);
+	return may_enter(r, root, view, &chain) ? read_chain(r, chain) : lane;
 }
 
 static enum ending read_lane(struct viewer *r, struct lane lane, enum view view)
 {
 	while (lane.at < lane.end) {
 		uint32_t code = r->codes[lane.at++];
-		size_t chain;
 
 		switch (code & CODE_KIND) {
 		case CODE_ROOT:
-			end_doubt(r);
-			if (may_enter(r, code & ~CODE_KIND, view, &chain))
-				lane = read_chain(r, chain);
+			lane = read_root(r, lane, code & ~CODE_KIND, view);
 			break;
 		case CODE_GAP:
 			r->doubted = false; /* what follows is from a root */
-			put(r, VIEW_GAP);
+			put_gap(r);
 			lane.told = false; /* the frame that was is the one missing */
 			break;
 		case CODE_FRAME:
@@ -157,7 +173,7 @@ static enum ending read_lane(struct viewer *r, struct lane lane, enum view view)
 }
 
 /* A frame pointer of 0 may be any register's; a start has a name. */
-static bool is_whole(const struct viewer *r, enum ending ending)
+static bool is_at_start(const struct viewer *r, enum ending ending)
 {
 	if (ending != END_FP_ZERO)
 		return ending == END_START || ending == END_DETACHED;
@@ -174,24 +190,30 @@ size_t view_read(const uint32_t *codes, size_t n, enum view view,
 			    .room = VIEW_ROOM(n),
 			    .unlabelled = view == VIEW_UNLABELLED };
 	struct lane thread;
-	enum ending ending;
+	bool at_start;
 
-	*ret_notes = (struct view_notes){ 0 };
+	*ret_notes = (struct view_notes){ .ending = END_NO_USER };
 	if (n < STACK_HEAD)
 		return 0;
 	r.thread = STACK_HEAD + (size_t)codes[STACK_KERNEL];
 	r.thread_end = r.thread + codes[STACK_THREAD];
 	if (r.thread_end > n)
 		return 0;
-	for (size_t i = STACK_HEAD; i < r.thread; i++)
-		put(&r, (codes[i] & CODE_KIND) == CODE_FRAME ? codes[i] : VIEW_GAP);
+	for (size_t i = STACK_HEAD; i < r.thread; i++) {
+		if ((codes[i] & CODE_KIND) == CODE_FRAME)
+			put(&r, codes[i]);
+		else
+			put_gap(&r);
+	}
 	thread = (struct lane){ .at = r.thread,
 				.end = r.thread_end,
 				.ending = codes[STACK_ENDING] };
-	ending = read_lane(&r, thread, view);
-	ret_notes->whole = is_whole(&r, ending);
+	ret_notes->ending = read_lane(&r, thread, view);
+	at_start = is_at_start(&r, ret_notes->ending);
+	ret_notes->whole = at_start && !r.has_gap;
+	ret_notes->has_gap = r.has_gap;
 	ret_notes->doubted = r.ever_doubted;
-	if (!ret_notes->whole && ending != END_NO_USER)
+	if (!at_start && ret_notes->ending != END_NO_USER)
 		put(&r, VIEW_CUT);
 	return r.n_out;
 }

@@ -30,8 +30,11 @@ enum boundary {
 #define VIEW_ROOM(n) (2 * (n) + 2)
 
 struct view_notes {
-	bool whole;   /* from a thread's start, or a detached operation's, to the leaf */
-	bool doubted; /* frames were left out since no call leads to them */
+	/* from a thread's start, or a detached operation's, to the leaf, without a gap */
+	bool whole;
+	bool has_gap;
+	bool doubted;	    /* frames were left out since no call leads to them */
+	enum ending ending; /* of the view's last stretch */
 };
 
 /*

@@ -75,16 +75,46 @@ static int add_count(struct reading *r, const char *group, const char *name,
 	return reading_add_count(r, key, value);
 }
 
+static const char *const endings[] = {
+#define X(name, text) #name,
+	ENDINGS(X)
+#undef X
+};
+
+static int add_endings(struct reading *r, const char *group,
+		       const uint64_t counts[N_ENDINGS])
+{
+	int err = 0;
+
+	for (int i = 0; !err && i < N_ENDINGS; i++)
+		err = add_count(r, group, endings[i], counts[i]);
+	return err;
+}
+
+/* What a reader sees in either view, and how the chains ended. */
+static int add_walks(struct reading *r, const struct stats *stats)
+{
+	static const char *const groups[N_VIEWS] = {
+		[VIEW_ASYNC] = "async_view",
+		[VIEW_THREAD] = "thread_view",
+	};
+	int err = add_endings(r, "chain", stats->profile->chain_endings);
+
+	if (!err)
+		err = add_endings(r, "waiting", stats->profile->waiting_endings);
+	for (int view = 0; !err && view < N_VIEWS; view++) {
+		err = add_count(r, groups[view], "whole", stats->views[view].whole);
+		if (!err)
+			err = add_count(r, groups[view], "gaps", stats->views[view].gaps);
+	}
+	return err;
+}
+
 static int add_ledger(struct reading *r, const struct ledger *ledger)
 {
 	static const char *const outcomes[] = {
 #define X(name, loss, text) #name,
 		OUTCOMES(X)
-#undef X
-	};
-	static const char *const endings[] = {
-#define X(name, text) #name,
-		ENDINGS(X)
 #undef X
 	};
 	int err = add_count(r, "ledger", "entered", ledger->entered);
@@ -111,6 +141,7 @@ static int add_samples(struct reading *r, const struct stats *stats)
 		{ "samples", "stale", p->samples.stale },
 		{ "samples", "no_slot", p->samples.no_slot },
 		{ "samples", "awaited", p->samples.awaited },
+		{ "samples", "roots_cut", p->samples.roots_cut },
 		{ "samples", "refused", p->samples.refused },
 		{ "ticks", "expected", stats->totals.expected_ticks },
 		{ "ticks", "missed_estimate", stats_missed_ticks(stats) },
@@ -132,6 +163,8 @@ int facts_end(struct reading *r, const struct stats *stats)
 {
 	int err = add_ledger(r, &stats->totals.ledger);
 
+	if (!err)
+		err = add_walks(r, stats);
 	if (r->runs.n)
 		r->runs.items[r->runs.n - 1].duration_ns = stats->duration_ns;
 	return err ? err : add_samples(r, stats);

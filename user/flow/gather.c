@@ -239,6 +239,9 @@ static int read_view(struct gather *g, uint32_t id, enum view view,
 		stack->notes |= STACK_WHOLE_ASYNC << view;
 	if (notes.doubted)
 		stack->notes |= STACK_DOUBTED_ASYNC << view;
+	if (notes.has_gap)
+		stack->notes |= STACK_GAP_ASYNC << view;
+	stack->notes |= notes.ending << STACK_ENDING_SHIFT(view);
 	for (size_t i = 0; i < n; i++)
 		if ((g->view[i] & CODE_KIND) == VIEW_BOUNDARY)
 			stack->notes |= STACK_ASYNC;

@@ -6,20 +6,32 @@
 #include <string.h>
 #include <sys/stat.h>
 
-struct view_sums output_notes(const struct output *output, const struct reading *reading)
+static struct view_sums sum_view(const struct reading *reading, enum view view)
 {
 	const struct timeline *timeline = &reading->timeline;
 	struct view_sums sums = { 0 };
 
 	for (size_t i = 0; i < timeline->uses.n; i++) {
 		uint32_t notes = reading->stacks.items[timeline->uses.items[i].a].notes;
+		uint64_t count = timeline->counts.items[i];
 
-		if (notes & STACK_WHOLE_ASYNC << output->view)
-			sums.whole += timeline->counts.items[i];
-		if (notes & STACK_DOUBTED_ASYNC << output->view)
-			sums.doubted += timeline->counts.items[i];
+		if (notes & STACK_WHOLE_ASYNC << view)
+			sums.whole += count;
+		if (notes & STACK_DOUBTED_ASYNC << view)
+			sums.doubted += count;
+		if (notes & STACK_GAP_ASYNC << view)
+			sums.gaps += count;
+		sums.endings[STACK_ENDING(notes, view)] += count;
 	}
 	return sums;
+}
+
+void output_views(const struct output *output, const struct reading *reading,
+		  struct stats *stats)
+{
+	stats->view = output->view;
+	for (int view = 0; view < N_VIEWS; view++)
+		stats->views[view] = sum_view(reading, (enum view)view);
 }
 
 int output_reading(const struct output *output, const struct reading *reading)

@@ -17,8 +17,9 @@ struct output {
 
 int output_reading(const struct output *output, const struct reading *reading);
 
-/* How many samples each note of the view that was asked for holds for. */
-struct view_sums output_notes(const struct output *output, const struct reading *reading);
+/* What the reading's stacks come to in each view, into stats. */
+void output_views(const struct output *output, const struct reading *reading,
+		  struct stats *stats);
 
 /* Then the ledger, as JSON where asked for and for the person. */
 int output_stats(const struct output *output, const struct stats *stats);

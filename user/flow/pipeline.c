@@ -87,7 +87,23 @@ static void count_flags(struct profile *profile, const struct sample_rec *rec)
 	profile->samples.stale += !!(rec->flags & SAMPLE_STALE);
 	profile->samples.no_slot += !!(rec->flags & SAMPLE_NO_SLOT);
 	profile->samples.awaited += !!(rec->flags & SAMPLE_AWAITED);
+	profile->samples.roots_cut += !!(rec->flags & SAMPLE_ROOTS_CUT);
 	profile->endings[rec->ending]++;
+}
+
+static void count_segments(struct profile *profile, const struct sample_rec *rec)
+{
+	unsigned int at = rec->n_kernel + rec->n_thread;
+
+	while (at < rec->n_words) {
+		uint64_t word = rec->words[at];
+
+		if (SEGMENT_KIND(word) == SEGMENT_CHAIN)
+			profile->chain_endings[SEGMENT_ENDING(word)]++;
+		else
+			profile->waiting_endings[SEGMENT_ENDING(word)]++;
+		at += 1 + SEGMENT_COUNT(word);
+	}
 }
 
 /* A caller's code lies before its return address, which may be the next mapping's. */
@@ -104,6 +120,7 @@ static int process_sample(struct pipeline *p, const struct sample_rec *rec)
 	if (!p->first_sample_ns)
 		p->first_sample_ns = rec->ts_ns;
 	count_flags(p->profile, rec);
+	count_segments(p->profile, rec);
 	process_seen(p->processes, rec->tgid, rec->ts_ns);
 	if (rec->flags & SAMPLE_STALE && p->sink.stale)
 		p->sink.stale(p->sink.process.arg, rec->tgid);

@@ -210,7 +210,7 @@ static int write_output(struct run *run, const struct output *output, struct sta
 	struct reading *reading = gather_reading(run->gather);
 	int err;
 
-	stats->notes = output_notes(output, reading);
+	output_views(output, reading, stats);
 	collect_stats(r, stats);
 	stats_check(stats);
 	err = facts_end(reading, stats);

@@ -8,15 +8,19 @@
 
 #include "base/str.h"
 #include "core/profile.h"
+#include "core/view.h"
 #include "kern/sampler.h"
 #include "publish/publisher.h"
 #include "sym/symbolizer.h"
 #include "tape/tape.h"
 
-/* How many samples each of the view's notes holds for. */
+/* How many samples each of a view's notes holds for. */
 struct view_sums {
-	uint64_t whole, doubted;
+	uint64_t whole, doubted, gaps;
+	uint64_t endings[N_ENDINGS];
 };
+
+#define N_VIEWS 2 /* VIEW_ASYNC, VIEW_THREAD */
 
 struct stats {
 	unsigned int hz;
@@ -31,8 +35,9 @@ struct stats {
 	struct worker_counts worker;
 	struct symbolizer_counts symbols;
 	struct publisher_counts published;
-	struct view_sums notes; /* of the view that was written */
-	bool adds_up;		/* entered = sum of outcomes, kept = samples read */
+	struct view_sums views[N_VIEWS];
+	enum view view; /* the one that was written */
+	bool adds_up;	/* entered = sum of outcomes, kept = samples read */
 };
 
 /* Checks the sums; call once the totals and the profile are complete. */
@@ -43,6 +48,9 @@ uint64_t stats_missed_ticks(const struct stats *stats);
 
 /* How many of these at most, since a hypervisor ran something else then. */
 uint64_t stats_stolen_ticks(const struct stats *stats);
+
+/* Samples, by the ledger, that are in no profile. */
+uint64_t stats_losses(const struct stats *stats);
 
 void stats_json(struct str *out, const struct stats *stats);
 void stats_summary(struct str *out, const struct stats *stats);

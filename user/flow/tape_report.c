@@ -97,7 +97,7 @@ static int write_out(struct player *player, const struct report_options *options
 		return err;
 	player->stats.profile = pipeline_profile(player->pipeline);
 	player->stats.processes = *process_counts(pipeline_processes(player->pipeline));
-	player->stats.notes = output_notes(&output, gather_reading(gather));
+	output_views(&output, gather_reading(gather), &player->stats);
 	stats_check(&player->stats);
 	err = add_facts(player, gather_reading(gather));
 	if (!err)

@@ -19,6 +19,28 @@ static const struct html_line endings[] = {
 #undef X
 };
 
+static const struct html_line chains[] = {
+#define X(name, text) { #name, "chain", text },
+	ENDINGS(X)
+#undef X
+};
+
+static const struct html_line waits[] = {
+#define X(name, text) { #name, "waiting", text },
+	ENDINGS(X)
+#undef X
+};
+
+static const struct html_line async_view[] = {
+	{ "whole", "sample", "whole in the async view: to a start, without a gap" },
+	{ "gaps", "sample", "with a gap in the async view" },
+};
+
+static const struct html_line thread_view[] = {
+	{ "whole", "sample", "whole in the thread view: to a start, without a gap" },
+	{ "gaps", "sample", "with a gap in the thread view" },
+};
+
 static const struct html_line flags[] = {
 #define X(name, bit, text) { #name, "sample", text },
 	SAMPLE_FLAGS(X)
@@ -58,9 +80,18 @@ static const struct {
 	{                                                                                \
 		prefix, lines, sizeof(lines) / sizeof(*(lines))                          \
 	}
-	LIST("ledger.", ticks),	    LIST("ticks.", ticks),    LIST("outcome.", kept),
-	LIST("outcome.", outcomes), LIST("ending.", endings), LIST("samples.", samples),
-	LIST("samples.", flags),    LIST("", other),
+	LIST("ledger.", ticks),
+	LIST("ticks.", ticks),
+	LIST("outcome.", kept),
+	LIST("outcome.", outcomes),
+	LIST("ending.", endings),
+	LIST("chain.", chains),
+	LIST("waiting.", waits),
+	LIST("async_view.", async_view),
+	LIST("thread_view.", thread_view),
+	LIST("samples.", samples),
+	LIST("samples.", flags),
+	LIST("", other),
 #undef LIST
 };
 

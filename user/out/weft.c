@@ -134,7 +134,8 @@ static void put_stack(struct piece *piece, const struct reading_stack *stack, bo
 		       async);
 	piece_put(piece, again ? PIECE_AGAIN_THREAD : PIECE_STACK_THREAD,
 		  zigzag((int64_t)async - thread));
-	piece_put(piece, again ? PIECE_AGAIN_NOTES : PIECE_STACK_NOTES, stack->notes);
+	piece_put(piece, again ? PIECE_AGAIN_NOTES : PIECE_STACK_NOTES,
+		  stack->notes & STACK_NOTES_KEPT);
 }
 
 static int add_stacks(struct weft_stream *s, const struct reading *r)

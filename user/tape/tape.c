@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* The last byte is the version of everything inside. */
-static const char magic[8] = { 'w', 'e', 'f', 't', 't', 'a', 'p', 1 };
+static const char magic[8] = { 'w', 'e', 'f', 't', 't', 'a', 'p', 2 };
 
 #define ITEM_MOST (1u << 20)
 

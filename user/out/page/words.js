@@ -118,6 +118,16 @@ const LEDGER_GROUPS = [
 	],
 	["ending", "How stacks ended", "A cut stack keeps its leaf and lacks callers."],
 	[
+		"chain",
+		"How async chains ended",
+		"A stack may have several. One that was cut lacks async callers.",
+	],
+	[
+		"waiting",
+		"How waiting threads' stacks ended",
+		"Where a chain leads to a thread that waits for it.",
+	],
+	[
 		"sample",
 		"What is known of samples",
 		"A step by frame pointer alone is not " +
