@@ -6,7 +6,7 @@
 #   make check-quick      the tests that take seconds
 #   make install DESTDIR= PREFIX=/usr/local
 #   make install-headers  only those, with what pkg-config and CMake ask for
-#   make bench lint clean
+#   make bench lint hardening clean
 #   make man              the options' part of docs/man, from weft itself
 #
 #   V=1                   show each command
@@ -31,9 +31,12 @@ BPF_ARCH := $(if $(filter aarch64,$(ARCH)),arm64,x86)
 
 WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
             -Wpointer-arith -Wwrite-strings -Wvla -Wno-unused-parameter
+# It runs as root and reads what anybody wrote. A sanitizer brings its own.
+HARDEN_C  := $(if $(SAN),,-fstack-protector-strong -fPIE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+HARDEN_LD := $(if $(SAN),,-pie -Wl,-z,relro,-z,now,-z,noexecstack)
 CPPFLAGS += -D_GNU_SOURCE -DWEFT_VERSION='"$(VERSION)"' -Iuser -Iinclude -I$(B)
 CFLAGS   ?= -O2 -g
-C_FLAGS   = -std=gnu11 $(WARN) -fno-omit-frame-pointer $(CFLAGS) \
+C_FLAGS   = -std=gnu11 $(WARN) -fno-omit-frame-pointer $(HARDEN_C) $(CFLAGS) \
             $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=undefined)
 LD_FLAGS  = $(LDFLAGS) $(if $(SAN),-fsanitize=$(SAN))
 LIBS     := -lbpf -ldw -lelf -lz -liberty
@@ -52,7 +55,7 @@ all: $(B)/weft
 
 $(B)/weft: $(USER_OBJ)
 	$(call say,LINK)
-	$(Q)$(CC) $(LD_FLAGS) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(HARDEN_LD) $(LD_FLAGS) -o $@ $^ $(LIBS)
 
 # Everything but main, for the tests.
 $(B)/libweft.a: $(LIB_OBJ)
@@ -107,7 +110,7 @@ compile_commands.json:
 	$(call say,GEN)
 	$(Q)tools/compile-commands '$(CC) $(CPPFLAGS) $(C_FLAGS)' $(USER_SRC) > $@
 
-.PHONY: setup demo bench lint man install install-headers clean
+.PHONY: setup demo bench lint hardening man install install-headers clean
 setup:
 	$(Q)tools/setup
 
@@ -124,6 +127,10 @@ man: all
 
 lint:
 	$(Q)tools/lint
+
+# Does the binary have what the flags above ask for?
+hardening: $(B)/weft
+	$(Q)tools/hardening $(B)/weft
 
 install: all install-headers
 	install -D -m 755 $(B)/weft $(DESTDIR)$(PREFIX)/bin/weft

@@ -459,3 +459,14 @@ print(t.native_id, flush=True)' >tid 3>&- &
 	jq -e '.processes[0].files | map(select(.file | contains("libc."))) |
 		length == 1 and (.[0].table.keeps_frame_pointers | not)' <<<"$output"
 }
+
+@test "the binary is hardened, and what is not is noticed" {
+	[[ ${SAN-} ]] && skip "a sanitizer brings its own"
+	tools=$BATS_TEST_DIRNAME/../../tools
+	"$tools/hardening" "$WEFT"
+	echo 'int main(void) { return 0; }' >soft.c
+	gcc -no-pie -fno-stack-protector -z norelro -z execstack -o soft soft.c
+	run "$tools/hardening" ./soft
+	[ "$status" -eq 1 ]
+	[ "${#lines[@]}" -eq 6 ]
+}
