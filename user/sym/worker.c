@@ -81,11 +81,14 @@ static int start_parser(struct worker *worker)
 	if (worker->sock >= 0)
 		close(GIVE_FD(worker->sock));
 	for (int tries = 0; tries < 2; tries++) {
-		int sock = worker->control >= 0 ? keeper_ask(worker->control) : -EPIPE;
+		pid_t pid = 0;
+		int sock =
+			worker->control >= 0 ? keeper_ask(worker->control, &pid) : -EPIPE;
 		int err;
 
 		if (sock >= 0) {
 			worker->sock = sock;
+			pace_take(&worker->pace, pid);
 			return 0;
 		}
 		err = start_keeper(worker);
@@ -110,6 +113,7 @@ int worker_new(struct worker **ret)
 		return fail(-ENOMEM, "no memory for a worker");
 	worker->sock = worker->control = worker->keeper = -1;
 	worker->scan_deadline_ms = SCAN_DEADLINE_MS;
+	pace_begin(&worker->pace, worker_now_ms());
 	err = start_keeper(worker);
 	if (!err)
 		err = start_parser(worker);
@@ -306,6 +310,7 @@ static void end_late(struct worker *worker)
 
 void worker_pump(struct worker *worker, bool send_more)
 {
+	pace_keep(&worker->pace, worker_now_ms());
 	recv_answers(worker);
 	/* whoever polls our socket would find it readable for ever */
 	if (send_more && speaks_unasked(worker) && worker_restart(worker))

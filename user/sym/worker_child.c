@@ -287,7 +287,7 @@ static pid_t start_parser(int control)
 	pid = fork();
 	if (!pid)
 		parser_run(ends[1], keeper);
-	err = pid < 0 ? -1 : wire_send(control, "", 1, ends[0], 0);
+	err = pid < 0 ? -1 : wire_send(control, &pid, sizeof(pid), ends[0], 0);
 	close(ends[0]);
 	close(ends[1]);
 	if (!err)
@@ -316,21 +316,23 @@ void keeper_run(int control, pid_t parent)
 	_exit(0);
 }
 
-int keeper_ask(int control)
+int keeper_ask(int control, pid_t *ret_parser)
 {
 	struct pollfd answer = { .fd = control, .events = POLLIN };
 	int err = wire_send(control, "", 1, -1, MSG_DONTWAIT);
 	int sock = -1;
 	ssize_t n;
-	char byte;
+	pid_t pid;
 
 	if (err)
 		return err;
 	if (poll(&answer, 1, KEEPER_ANSWERS_MS) <= 0)
 		return -ETIMEDOUT;
-	n = wire_recv(control, &byte, 1, &sock, MSG_DONTWAIT);
-	if (n == 1 && sock >= 0)
+	n = wire_recv(control, &pid, sizeof(pid), &sock, MSG_DONTWAIT);
+	if (n == sizeof(pid) && sock >= 0) {
+		*ret_parser = pid;
 		return sock;
+	}
 	if (sock >= 0)
 		close(sock);
 	return n < 0 ? (int)n : -EPIPE;

@@ -14,8 +14,8 @@
 /* Serves until its end of the control socket is closed. parent: who forked. */
 void keeper_run(int control, pid_t parent) __attribute__((noreturn));
 
-/* Asks the keeper for a new parser, ending the one before: its socket, or a
- * negative errno; -ETIMEDOUT after a second. */
-int keeper_ask(int control);
+/* Asks the keeper for a new parser, ending the one before: its socket and its pid, or
+ * a negative errno; -ETIMEDOUT after a second. */
+int keeper_ask(int control, pid_t *ret_parser);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/vec.h"
 #include "sym/worker.h"
 #include "sym/worker_child.h"
+#include "sym/worker_pace.h"
 #include "sym/worker_wire.h"
 
 #include <stdbool.h>
@@ -36,6 +37,7 @@ struct worker {
 	int scan_deadline_ms;
 	int64_t late_ms;  /* that went to files which were not done in time */
 	int64_t since_ms; /* when the oldest scan became the oldest */
+	struct pace pace;
 	struct worker_counts counts;
 	struct table_sink table_sink;
 	VEC(struct scan_job) jobs;

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A parser that takes more than its share of CPU time goes behind others: its files'
+ * makers, not we, choose what they cost.
+ */
+#include "sym/worker_parts.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#define SLOW_NICE 10
+
+static pid_t new_burner(void)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (volatile unsigned long n = 0;; n++)
+			;
+	}
+	assert_true(pid > 0);
+	return pid;
+}
+
+static void end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+static int nice_of(pid_t pid)
+{
+	return getpriority(PRIO_PROCESS, (id_t)pid);
+}
+
+/* Until the account is empty, into which 1 ms comes for each 20. */
+static void empty(struct pace *pace)
+{
+	for (int i = 0; i < 3000 && !pace->is_slow; i++) {
+		usleep(50000);
+		pace_keep(pace, pace->looked_ms + 20);
+	}
+	assert_true(pace->is_slow);
+}
+
+static void goes_behind_others_and_comes_back(void **state)
+{
+	struct pace pace;
+	pid_t burner = new_burner(), next;
+
+	pace_begin(&pace, 0);
+	pace_take(&pace, burner);
+	assert_int_equal(nice_of(burner), pace.usual);
+	pace.balance_ns = 30000000;
+	empty(&pace);
+	assert_int_equal(nice_of(burner), SLOW_NICE);
+	/* a parser that is started anew is on the same account */
+	next = new_burner();
+	pace_take(&pace, next);
+	assert_int_equal(nice_of(next), SLOW_NICE);
+	kill(next, SIGSTOP);
+	if (!geteuid()) { /* it takes a privilege */
+		pace_keep(&pace, pace.looked_ms + 60000);
+		assert_false(pace.is_slow);
+		assert_int_equal(nice_of(next), pace.usual);
+	}
+	end(next);
+	end(burner);
+}
+
+/* The worker has one that is filled, and hands its parser to it. */
+static void a_worker_keeps_it(void **state)
+{
+	AUTO(worker) worker = NULL;
+	pid_t first;
+
+	assert_int_equal(worker_new(&worker), 0);
+	first = worker->pace.parser;
+	assert_int_equal(kill(first, 0), 0);
+	assert_true(worker->pace.balance_ns > 0);
+	worker->pace.balance_ns = -1000000000;
+	worker->pace.looked_ms -= 20;
+	worker_pump(worker, true);
+	assert_int_equal(nice_of(first), SLOW_NICE);
+	assert_int_equal(worker_restart(worker), 0);
+	assert_int_not_equal(worker->pace.parser, first);
+	assert_int_equal(nice_of(worker->pace.parser), SLOW_NICE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(goes_behind_others_and_comes_back),
+		cmocka_unit_test(a_worker_keeps_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
