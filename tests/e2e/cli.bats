@@ -470,3 +470,20 @@ print(t.native_id, flush=True)' >tid 3>&- &
 	[ "$status" -eq 1 ]
 	[ "${#lines[@]}" -eq 6 ]
 }
+
+# setcap gives them to whoever starts weft, for whatever command
+@test "weft report reads no file that its user may not read" {
+	[ "$(id -u)" -eq 0 ] || skip "only root can make such a weft"
+	folder=$(mktemp -d /tmp/weft-e2e.XXXXXX)
+	chmod 755 "$folder"
+	install -m 755 "$WEFT" "$folder/weft"
+	setcap cap_dac_read_search+ep "$folder/weft" || skip "no file capabilities here"
+	echo 'main;secret 1' >"$folder/theirs"
+	chmod 600 "$folder/theirs"
+	run setpriv --reuid=65534 --regid=65534 --clear-groups "$folder/weft" report \
+		"$folder/theirs"
+	rm -r "$folder"
+	[ "$status" -eq 2 ]
+	[[ $output != *secret* ]]
+	[[ $output == *"no permission to read it"* ]]
+}

@@ -6,6 +6,7 @@
 #include "proc/process.h"
 
 #include "base/intern.h"
+#include "core/profile.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -146,10 +147,34 @@ static void mappings_of_all_are_limited(void **state)
 	module_table_free(modules);
 }
 
+/* Whoever renames threads without end has those beyond a limit called so, and not by
+ * the first name that there was. */
+static void names_of_threads_are_limited(void **state)
+{
+	const struct profile_thread *nobody;
+	struct profile *profile;
+	char name[16];
+	size_t bytes;
+	uint32_t id;
+	int err = 0;
+
+	assert_int_equal(profile_new(&profile), 0);
+	for (unsigned int i = 0; !err && i <= COMMS_MOST; i++) {
+		snprintf(name, sizeof(name), "t%u", i);
+		err = intern_id(profile->comms, name, strlen(name), &id);
+	}
+	assert_int_equal(err, INTERN_FULL);
+	assert_string_equal(intern_string(profile->comms, 0), COMM_OTHER);
+	nobody = intern_bytes(profile->threads, 0, &bytes);
+	assert_int_equal(nobody->comm, 0);
+	profile_free(profile);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bytes_are_limited),
+		cmocka_unit_test(names_of_threads_are_limited),
 		cmocka_unit_test(paths_of_files_are_limited),
 		cmocka_unit_test(mappings_of_all_are_limited),
 	};

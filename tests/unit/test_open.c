@@ -6,11 +6,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <cmocka.h>
 
@@ -66,6 +69,29 @@ static void of_one_that_has_ended(void **state)
 	assert_int_equal(chown(path, 0, 0), 0);
 	assert_int_equal(try(pid, true, uid, pid), 0);
 	assert_int_equal(try(pid, false, 0, pid), 0);
+	/* in a namespace of his own anybody can mount root's files there */
+	assert_int_equal(chmod(path, 0600), 0);
+	assert_int_equal(try(pid, true, uid, pid), -EPERM);
+	assert_int_equal(try(pid, false, 0, pid), -EPERM);
+	assert_int_equal(try(pid, true, 0, pid), 0);
+}
+
+/* To read /proc/kmsg is to empty it; all may read the other. */
+static void not_what_the_kernel_makes_up(void **state)
+{
+	static const char *const files[] = { "/proc/kmsg", "/proc/kallsyms" };
+	pid_t pid = new_child();
+
+	make_map(pid);
+	end_child(pid);
+	for (int i = 0; i < 2; i++) {
+		if (getuid() || unshare(CLONE_NEWNS) ||
+		    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+		    mount(files[i], path, NULL, MS_BIND, NULL))
+			skip();
+		assert_int_equal(try(pid, true, 0, pid), -EPERM);
+		assert_int_equal(umount(path), 0);
+	}
 }
 
 /* What was kept does not matter then. */
@@ -87,6 +113,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(of_one_that_has_ended, remove_map),
 		cmocka_unit_test_teardown(of_one_that_lives, remove_map),
+		cmocka_unit_test_teardown(not_what_the_kernel_makes_up, remove_map),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

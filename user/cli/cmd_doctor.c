@@ -161,6 +161,7 @@ static int check_doctor(void *arg, const struct given *given)
 }
 
 const struct command command_doctor = {
+	.is_privileged = true,
 	.name = "doctor",
 	.summary = "what this kernel, these privileges and this machine allow",
 	.synopsis = "[OPTION…]",

@@ -211,6 +211,7 @@ static void free_record(void *arg)
 }
 
 const struct command command_record = {
+	.is_privileged = true,
 	.name = "record",
 	.summary = "sample stacks and write them",
 	.synopsis = "[OPTION…] [-- COMMAND [ARGUMENT…]]",

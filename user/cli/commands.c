@@ -6,6 +6,7 @@
 #include "base/nearest.h"
 #include "cli/completion.h"
 #include "cli/mdoc.h"
+#include "cli/privileges.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -234,6 +235,9 @@ int commands_main(int argc, char **argv)
 	const char *word = argc > 1 ? argv[1] : NULL;
 	const struct command *command;
 
+	command = word ? find_command(word) : NULL;
+	if (!command || !command->is_privileged)
+		privileges_drop();
 	if (!word) {
 		fail(-EINVAL, "what to do?");
 		fail_hint(-EINVAL, "sudo weft record -d 10s samples the whole machine; "
@@ -252,6 +256,5 @@ int commands_main(int argc, char **argv)
 		return help_on(argv[2]);
 	if (!strcmp(word, "completion"))
 		return complete_for(argv[2]);
-	command = find_command(word);
 	return command ? run_command(command, argc - 2, argv + 2) : unknown_command(word);
 }

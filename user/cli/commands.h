@@ -25,6 +25,7 @@ struct command {
 	const struct option *options;
 	bool takes_command; /* something after "--" */
 	bool takes_files;   /* arguments that are no options */
+	bool is_privileged; /* keeps the capabilities of weft's file */
 	size_t line_bytes;  /* of the struct that options fill */
 
 	void (*set_defaults)(void *line); /* over zeros; NULL: zeros are right */

@@ -4,6 +4,7 @@
 #include "base/error.h"
 
 #include <errno.h>
+#include <string.h>
 
 void profile_free(struct profile *profile)
 {
@@ -27,6 +28,8 @@ static int add_nobody(struct profile *profile)
 	uint32_t id;
 	int err = intern_id(profile->processes, &process, sizeof(process), &id);
 
+	if (!err)
+		err = intern_id(profile->comms, COMM_OTHER, strlen(COMM_OTHER), &id);
 	return err ? err : intern_id(profile->threads, &thread, sizeof(thread), &id);
 }
 

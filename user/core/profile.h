@@ -52,6 +52,7 @@ enum stack_head { STACK_COMM, STACK_ENDING, STACK_KERNEL, STACK_THREAD, STACK_HE
 #define FRAMES_DISTINCT_MOST (16u << 20)
 #define STACKS_MOST	     (4u << 20)
 #define COMMS_MOST	     (64u << 10)
+#define COMM_OTHER	     "[other]"	/* number 0: beyond those, or nobody's */
 #define OWNERS_MOST	     (4u << 20) /* processes; threads */
 #define LABELS_MOST	     (64u << 10)
 #define LABEL_BYTES_MOST     (16u << 20)

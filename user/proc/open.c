@@ -139,6 +139,41 @@ static int find_perf_map(pid_t pid, const struct owner *owner, char *path, size_
 	return fd;
 }
 
+/* linux/magic.h; what a file there holds the kernel makes up, and for whoever asks */
+static bool is_made_up(int fd)
+{
+	static const unsigned int magics[] = {
+		0x9fa0,	    /* proc */
+		0x62656572, /* sysfs */
+		0x64626720, /* debugfs */
+		0x74726163, /* tracefs */
+		0x73636673, /* securityfs */
+		0x6165676c, /* pstore */
+		0x63677270, /* cgroup2 */
+		0x27e0eb,   /* cgroup */
+		0xcafe4a11, /* bpf */
+	};
+	struct statfs fs;
+
+	if (fstatfs(fd, &fs))
+		return true;
+	for (size_t i = 0; i < sizeof(magics) / sizeof(*magics); i++)
+		if ((unsigned int)fs.f_type == magics[i])
+			return true;
+	return false;
+}
+
+/* Whoever can mount in a namespace of his own can have any file lie at that path: what
+ * comes of it shows nobody more than he may read. */
+static bool may_be_read(int fd, const struct stat *st, const struct owner *owner)
+{
+	if (is_made_up(fd))
+		return false;
+	if (owner->known && st->st_uid == owner->uid)
+		return true;
+	return !st->st_uid && st->st_mode & S_IROTH;
+}
+
 int open_perf_map(pid_t pid, const struct owner *kept, uint64_t max_bytes, int *ret_fd)
 {
 	struct owner now = open_owner(pid);
@@ -151,8 +186,8 @@ int open_perf_map(pid_t pid, const struct owner *kept, uint64_t max_bytes, int *
 		return fail(fd, "%s of pid %d is no regular file: left out", path, pid);
 	if (fd < 0 || fstat(fd, &st))
 		return fail_errno(fd < 0 ? fd : -errno, "no %s of pid %d", path, pid);
-	if (st.st_uid && !(owner->known && st.st_uid == owner->uid))
-		return fail(-EPERM, "%s belongs to uid %u and not to pid %d: left out",
+	if (!may_be_read(fd, &st, owner))
+		return fail(-EPERM, "%s of uid %u is not for pid %d to read: left out",
 			    path, st.st_uid, pid);
 	if ((uint64_t)st.st_size > max_bytes)
 		return fail(-EFBIG, "%s has %" PRIu64 " bytes: left out", path,

@@ -32,9 +32,9 @@ struct owner open_owner(pid_t pid);
 
 /*
  * The perf map that a JIT left for pid, by its innermost pid, in its own /tmp, or in
- * ours when it has ended: a regular file, at most max_bytes, that root owns or the
- * process's user; of one that has ended, that is whom it was seen to have (`kept`).
- * -EPERM: it is another's.
+ * ours when it has ended: a regular file, at most max_bytes, that the process's user
+ * owns, or root and all may read it; of one that has ended, that is the user whom it was
+ * seen to have (`kept`). -EPERM: it is another's, or the kernel makes it up.
  */
 int open_perf_map(pid_t pid, const struct owner *kept, uint64_t max_bytes, int *ret_fd);
 
