@@ -99,7 +99,8 @@ enum how {
 
 /* The roots of one key that are still ahead: the first of them, as read. */
 struct head {
-	__u64 addr; /* 0: none left */
+	__u64 addr;  /* 0: none left */
+	__u64 place; /* in the memory of the frame that it is met at */
 	struct async_root root;
 };
 
@@ -288,14 +289,14 @@ static __always_inline void start_cycle_test(struct scratch *s)
 	s->hare_steps = s->hare_limit = 8;
 }
 
-/* By interval: the root's fp lies in the memory of the frame at hand. */
+/* By interval: the root's place lies in the memory of the frame at hand. */
 static __always_inline bool frame_registered(struct scratch *s, struct head *head)
 {
 	if (!head->addr)
 		return false;
 	if (knobs.sabotage & SABOTAGE_NO_INTERVAL)
 		return head->root.fp == s->fp;
-	return head->root.fp - s->extent.low < s->extent.bytes;
+	return head->place - s->extent.low < s->extent.bytes;
 }
 
 /* What the process has mapped, unless that was given up meanwhile. NULL: of this
@@ -336,7 +337,8 @@ int table_try_handler(__u32 hook); /* no table is needed where handlers return t
 int table_leave_handler(__u32 hook); /* to what was interrupted; an ending as above */
 
 /* async.bpf.c */
-int async_mark_roots(__u32 hook); /* that the frame at hand registered */
+int async_place_root(__u32 hook, __u32 k); /* the k-th head's */
+int async_mark_roots(__u32 hook);	   /* that the frame at hand registered */
 int async_mark_root(__u32 hook, __u32 k);
 int async_mark_gap(__u32 hook); /* and the roots of s->extent */
 int async_find_frame(__u32 hook, __u64 fp);
@@ -383,6 +385,8 @@ static __always_inline void splice_user_stack(struct scratch *s, __u32 hook)
 	process_begin(hook);
 	if (s->has_keys)
 		slot_find_roots(hook);
+	for (__u32 k = 0; k < KEYS_MOST && k < s->n_heads; k++)
+		async_place_root(hook, k);
 	walk_begin(hook);
 	for (int i = 0; i < ADVANCES; i++) {
 		if (!splice_advance(hook))
