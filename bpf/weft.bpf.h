@@ -85,7 +85,7 @@ enum how {
 	HOW_FP_TRUE, /* by one that this code is known to keep */
 	HOW_TABLE,   /* by s->rule */
 	HOW_SIGNAL,  /* the kernel interrupted the caller */
-	HOW_END,     /* it was not called */
+	HOW_END,     /* it was not called, or s->rule says that it left its stack */
 	HOW_AWAITED, /* that is not known yet */
 	HOW_NOWHERE, /* it runs where nothing is known to be mapped */
 	HOW_FP_OLD,  /* by one that an older frame set: those between are missing */
