@@ -29,9 +29,45 @@ static __always_inline bool read_root(struct scratch *s, struct async_root *to,
 	return true;
 }
 
+/*
+ * Has the function returned whose frame pointer a root has? Where the frame was
+ * other code runs, below the stack pointer or over another return address. Only
+ * asked of a root that lies above it: one of a function's own lies below.
+ */
+static __always_inline bool registrant_returned(struct scratch *s,
+						const struct async_root *root, __u64 addr)
+{
+	__u64 fp = root->fp, above = addr - fp;
+
+	if (!above || above >= SAME_STACK_BYTES)
+		return false;
+	if (s->sp - fp - 1 < above)
+		return true;
+	return root->ra && (!read_user(&s->word, sizeof(s->word), fp + 8) ||
+			    (s->word ^ root->ra) & knobs.addr_mask);
+}
+
+/* A root whose registrant has returned (libunifex: a constructor) is its holder's. */
+static __always_inline __u64 place_of(struct scratch *s, const struct async_root *root,
+				      __u64 addr)
+{
+	return registrant_returned(s, root, addr) ? addr : root->fp;
+}
+
+__noinline int async_place_root(__u32 hook, __u32 k)
+{
+	struct scratch *s = scratch(hook);
+
+	if (s && k < KEYS_MOST)
+		s->heads[k].place = place_of(s, &s->heads[k].root, s->heads[k].addr);
+	return 0;
+}
+
 static __always_inline void load_head(struct scratch *s, struct head *head, __u64 addr)
 {
 	head->addr = read_root(s, &head->root, addr) ? addr : 0;
+	if (head->addr)
+		head->place = place_of(s, &head->root, addr);
 }
 
 static __always_inline bool was_met(struct scratch *s, __u64 addr)
@@ -136,7 +172,8 @@ int async_take_checkpoint(__u32 hook)
 
 		if (k >= s->n_heads)
 			break;
-		if (!head->addr || head->root.fp & 7 || head->root.fp < s->sp)
+		if (!head->addr || head->root.fp & 7 || head->root.fp < s->sp ||
+		    head->place != head->root.fp)
 			continue;
 		if (head->root.fp - s->sp < distance) {
 			distance = head->root.fp - s->sp;
@@ -283,14 +320,15 @@ static __always_inline bool leave_waiting(struct scratch *s, __u32 hook,
 static __always_inline __u32 cross(struct scratch *s, __u32 hook, struct async_root *q,
 				   __u64 q_addr)
 {
-	__u32 target = async_find_frame(hook, q->fp);
+	__u64 place = place_of(s, q, q_addr);
+	__u32 target = async_find_frame(hook, place);
 
 	if (target) {
 		close_segment(s, SEGMENT_CHAIN, END_REJOINED, target);
 		s->phase = PHASE_ROOT;
 		return 1;
 	}
-	if (!leave_waiting(s, hook, q, q_addr))
+	if (place != q->fp || !leave_waiting(s, hook, q, q_addr))
 		return 0;
 	close_segment(s, SEGMENT_CHAIN, END_CROSSED, 0);
 	open_segment(s);

@@ -220,7 +220,7 @@ static __always_inline __u32 why_not_up(struct scratch *s)
 	__u64 at = by_fp ? s->fp : s->cfa;
 
 	if (s->how == HOW_END)
-		return END_START;
+		return s->rule.cfa == UNWIND_CFA_TORN ? END_TORN : END_START;
 	if (s->how == HOW_AWAITED)
 		return END_AWAITED;
 	if (s->how == HOW_NOWHERE) /* a waiting thread's first */

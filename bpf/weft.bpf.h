@@ -88,7 +88,7 @@ enum how {
 	HOW_FP_TRUE, /* by one that this code is known to keep */
 	HOW_TABLE,   /* by s->rule */
 	HOW_SIGNAL,  /* the kernel interrupted the caller */
-	HOW_END,     /* it was not called */
+	HOW_END,     /* it was not called, or s->rule says that it left its stack */
 	HOW_AWAITED, /* that is not known yet */
 	HOW_NOWHERE, /* it runs where nothing is known to be mapped */
 	HOW_FP_OLD,  /* by one that an older frame set: those between are missing */
@@ -102,7 +102,8 @@ enum how {
 
 /* The roots of one key that are still ahead: the first of them, as read. */
 struct head {
-	__u64 addr; /* 0: none left */
+	__u64 addr;  /* 0: none left */
+	__u64 place; /* in the memory of the frame that it is met at */
 	struct async_root root;
 };
 
@@ -295,14 +296,14 @@ static __always_inline void start_cycle_test(struct scratch *s)
 	s->hare_steps = s->hare_limit = 8;
 }
 
-/* By interval: the root's fp lies in the memory of the frame at hand. */
+/* By interval: the root's place lies in the memory of the frame at hand. */
 static __always_inline bool frame_registered(struct scratch *s, struct head *head)
 {
 	if (!head->addr)
 		return false;
 	if (knobs.sabotage & SABOTAGE_NO_INTERVAL)
 		return head->root.fp == s->fp;
-	return head->root.fp - s->extent.low < s->extent.bytes;
+	return head->place - s->extent.low < s->extent.bytes;
 }
 
 /* What the process has mapped, unless that was given up meanwhile. NULL: of this
@@ -343,7 +344,8 @@ int table_try_handler(__u32 hook); /* no table is needed where handlers return t
 int table_leave_handler(__u32 hook); /* to what was interrupted; an ending as above */
 
 /* async.bpf.c */
-int async_mark_roots(__u32 hook); /* that the frame at hand registered */
+int async_place_root(__u32 hook, __u32 k); /* the k-th head's */
+int async_mark_roots(__u32 hook);	   /* that the frame at hand registered */
 int async_mark_root(__u32 hook, __u32 k);
 int async_mark_gap(__u32 hook); /* and the roots of s->extent */
 int async_find_frame(__u32 hook, __u64 fp);
@@ -390,6 +392,8 @@ static __always_inline void splice_user_stack(struct scratch *s, __u32 hook)
 	process_begin(hook);
 	if (s->has_keys)
 		slot_find_roots(hook);
+	for (__u32 k = 0; k < KEYS_MOST && k < s->n_heads; k++)
+		async_place_root(hook, k);
 	walk_begin(hook);
 	for (int i = 0; i < ADVANCES; i++) {
 		if (!splice_advance(hook))

@@ -60,7 +60,7 @@ enum frame_kind {
 	X(UNREADABLE, "cut: memory not readable")                                        \
 	X(BROKEN, "cut: what follows is no frame")                                       \
 	X(CYCLE, "cut: frames repeat")                                                   \
-	X(TORN, "cut: changed while it was read")                                        \
+	X(TORN, "cut: changed while it was read, or the stack was switched")             \
 	X(STALE, "cut: the waiting root is of another chain")                            \
 	X(FOREIGN, "not walked: 32-bit task")                                            \
 	X(FP_ZERO, "frame pointer of 0, as at a thread's start")                         \

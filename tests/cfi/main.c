@@ -124,6 +124,13 @@ static bool may_be_unsupported(const struct truth *truth, const struct truth_row
 	return is_expr(row->cfa) && exprs_allow(&truth->exprs, row->begin, rule);
 }
 
+/* Its CFA is a register that isn't the stack's: another context's memory. */
+static bool is_switching(const struct truth_row *row)
+{
+	return !is_expr(row->cfa) && strncmp(row->cfa, "rsp", 3) &&
+	       strncmp(row->cfa, "rbp", 3);
+}
+
 static bool agrees(const struct truth *truth, const struct truth_row *row,
 		   const struct unwind_rule *rule, struct sums *sums)
 {
@@ -135,6 +142,8 @@ static bool agrees(const struct truth *truth, const struct truth_row *row,
 		return !strcmp(row->ra, "u");
 	case UNWIND_CFA_SIGNAL:
 		return row->is_signal && (is_expr(row->cfa) || truth->is_arm64);
+	case UNWIND_CFA_TORN:
+		return !truth->is_arm64 && strcmp(row->ra, "c-8") && is_switching(row);
 	case UNWIND_CFA_UNSUPPORTED:
 		sums->unsupported++;
 		return may_be_unsupported(truth, row, rule);
@@ -201,10 +210,21 @@ static bool is_untold_rule(const struct truth *truth, uint64_t pc,
 	return is_init_rule(code, pc, rule);
 }
 
+/* Of code that switches stacks: what it pushed, then that it can't be told. Which
+ * instructions do so is shown in tests/unit/test_unwind_switch.c. */
+static bool is_switch_rule(const struct truth *truth, const struct unwind_rule *rule)
+{
+	return !truth->is_arm64 &&
+	       (rule->cfa == UNWIND_CFA_TORN ||
+		(rule->cfa == UNWIND_CFA_SP && rule->ra_words == -1 &&
+		 rule->fp != UNWIND_FP_DEREF && rule->bx_words == UNWIND_BX_LOST));
+}
+
 static void judge(const struct truth *truth, uint64_t pc, const struct truth_row *row,
 		  const struct unwind_rule *rule, struct sums *sums)
 {
-	bool good = row ? agrees(truth, row, rule, sums) : rule->cfa == UNWIND_CFA_NONE;
+	bool good = row ? agrees(truth, row, rule, sums)
+			: rule->cfa == UNWIND_CFA_NONE || is_switch_rule(truth, rule);
 
 	if (!row && truth_untold(truth, pc))
 		good = is_untold_rule(truth, pc, rule);

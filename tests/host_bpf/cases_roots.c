@@ -139,6 +139,67 @@ static void test_leaf_in_dispatcher(void **state)
 	ASSERT_ASYNC(&at, "1000 1001 1002 1003");
 }
 
+/* In the memory of frame 2, registered where frame 1 is now. */
+#define HELD (FP(STACK, 1) + FRAME_BYTES)
+
+static struct sampled put_held(uint64_t ra)
+{
+	put_stack(STACK, 6, 0x1000);
+	put_root(HELD, CHAIN(0), ROOT(1), FP(STACK, 1));
+	memory_put(HELD + 24, ra);
+	put_chain(CHAIN(0), 2, 0x2000, 0);
+	put_task(1, 0x3000, 4, 0);
+	return leaf_in_root(0x1000, HELD);
+}
+
+/* Another function runs in the place of the one that registered: its caller holds
+ * the root. The same return address: it is that function still. */
+static void test_registrant_returned(void **state)
+{
+	struct sampled at = put_held(0x1777);
+
+	ASSERT_ASYNC(&at, "1000 1001 -- 2000 2001");
+	memory_put(HELD, 0);
+	ASSERT_ASYNC(&at, "1000 1001 1002 1003 -- 3000 3001");
+	at = put_held(0x1002);
+	ASSERT_ASYNC(&at, "1000 -- 2000 2001");
+	at = put_held(0);
+	ASSERT_ASYNC(&at, "1000 -- 2000 2001");
+	knobs.addr_mask = 0xffffffffffff; /* signed in one of both places */
+	at = put_held(0x1234000000001002);
+	ASSERT_ASYNC(&at, "1000 -- 2000 2001");
+}
+
+/* The holder itself was sampled: what it called lies below its stack. */
+static void test_registrant_below_the_stack(void **state)
+{
+	struct sampled at = put_held(0x1002);
+
+	at.pc = 0x1002;
+	at.fp = FP(STACK, 2);
+	at.sp = HELD - 1;
+	ASSERT_ASYNC(&at, "1002 -- 2000 2001");
+	assert_false(walker_sample(&at)->flags & SAMPLE_UNMATCHED);
+	memory_put(HELD, 0);
+	ASSERT_ASYNC(&at, "1002 1003 -- 3000 3001");
+	/* behind another root: a second one that frame 2 holds */
+	put_root(ROOT(2), 0, HELD, FP(STACK, 2));
+	at.roots[0] = ROOT(2);
+	memory_put(HELD, CHAIN(0));
+	ASSERT_ASYNC(&at, "1002 -- 2000 2001");
+	assert_false(walker_sample(&at)->flags & SAMPLE_UNMATCHED);
+}
+
+/* Where its holder's frame lies such a root can't tell: nothing goes on from it. */
+static void test_no_checkpoint_at_a_held_root(void **state)
+{
+	struct sampled at = put_held(0x1777);
+
+	memory_put(FP(STACK, 0), 0);
+	ASSERT_ASYNC(&at, "1000 1001");
+	assert_true(walker_sample(&at)->flags & SAMPLE_UNMATCHED);
+}
+
 static void test_gap_and_checkpoint(void **state)
 {
 	static const uint64_t lost[] = { 0, 7, 0x123456789000, ~0ULL };
@@ -275,6 +336,9 @@ int run_root_cases(void)
 		CASE(test_nested_and_transparent),
 		CASE(test_several_in_one_frame),
 		CASE(test_leaf_in_dispatcher),
+		CASE(test_registrant_returned),
+		CASE(test_registrant_below_the_stack),
+		CASE(test_no_checkpoint_at_a_held_root),
 		CASE(test_gap_and_checkpoint),
 		CASE(test_checkpoint_with_two_roots),
 		CASE(test_checkpoint_after_cycle),

@@ -46,6 +46,25 @@ static void test_end_at_once(void **state)
 	ASSERT_WALK(&at, "U", "10000", START);
 }
 
+/* It is switching stacks: not a frame pointer leads on, nor what lies at sp. */
+static void test_torn(void **state)
+{
+	struct unwind_rule rules[] = { RULE_OF(TORN), RULE_SP(0x20) };
+	struct sampled at;
+
+	put_code(rules, 2, 0);
+	at = leaf_in_code(0);
+	at.fp = STACK + 0x80;
+	put_frame(STACK + 0x80, GARBAGE, SITE(1));
+	put_call(STACK, 0x20, 1);
+	ASSERT_WALK(&at, "U", "10000 cut", TORN);
+	assert_int_equal(walker_sample(&at)->flags, 0);
+	/* a caller that is, was left for good */
+	at.pc = SITE(1);
+	memory_put(STACK + 0x18, SITE(0));
+	ASSERT_WALK(&at, "UC", "10108 10008 cut", TORN);
+}
+
 /* Functions with a frame pointer and without, in turns. */
 static void test_by_fp(void **state)
 {
@@ -399,6 +418,7 @@ int run_table_cases(void)
 		CASE(test_by_sp),
 		CASE(test_end_by_return_address),
 		CASE(test_end_at_once),
+		CASE(test_torn),
 		CASE(test_by_fp),
 		CASE(test_deref),
 		CASE(test_deref_with_saved_fp),

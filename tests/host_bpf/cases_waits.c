@@ -87,6 +87,28 @@ static void test_rejoins_at_a_gap(void **state)
 	ASSERT_ASYNC(&at, "1000 -- 2000 2001 -- .. 1005 1006");
 }
 
+/* Who registered the waiting root has returned; it lies in the waiter's frame. */
+static void test_waits_for_somebody_else(void **state)
+{
+	struct sampled at = put_rejoining();
+	uint64_t held = FP(STACK, 4) + FRAME_BYTES;
+
+	memory_put(LAST(CHAIN(0), 2) + 16, held);
+	put_root(held, LAST(CHAIN(0), 2), 0, FP(STACK, 4));
+	memory_put(held + 24, 0x1777);
+	ASSERT_ASYNC(&at, "1000 1001 -- 2000 2001 -- 1007 1008");
+
+	/* on another stack nothing says where the waiter's frame ends */
+	at = put_crossing();
+	held = FP(OTHER, 1) + FRAME_BYTES;
+	memory_put(LAST(CHAIN(0), 2) + 16, held);
+	put_root(held, LAST(CHAIN(0), 2), 0, FP(OTHER, 1));
+	memory_put(held + 24, 0x4002);
+	ASSERT_ASYNC(&at, "1000 1001 -- 2000 2001 -- 4003 4004 4005 4006");
+	memory_put(held + 24, 0x4777);
+	ASSERT_ASYNC(&at, "1000 1001 -- 2000 2001 cut");
+}
+
 static void test_stale(void **state)
 {
 	static const uint64_t tops[] = { 0, CHAIN(0), 0x999 };
@@ -267,6 +289,7 @@ int run_wait_cases(void)
 		CASE(test_rejoins_its_own_thread),
 		CASE(test_rejoins_below_another_root),
 		CASE(test_rejoins_at_a_gap),
+		CASE(test_waits_for_somebody_else),
 		CASE(test_stale),
 		CASE(test_crosses),
 		CASE(test_crossing_that_breaks),

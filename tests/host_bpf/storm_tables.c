@@ -251,7 +251,7 @@ static enum how look(struct plain *p)
 		return restores(p) ? HOW_SIGNAL : HOW_FP;
 	if (p->rule->cfa == UNWIND_CFA_SIGNAL)
 		return HOW_SIGNAL;
-	if (p->rule->cfa == UNWIND_CFA_END)
+	if (p->rule->cfa == UNWIND_CFA_END || p->rule->cfa == UNWIND_CFA_TORN)
 		return HOW_END;
 	return look_without_sp(p);
 }
@@ -340,7 +340,7 @@ static enum ending step(struct plain *p)
 
 	switch (p->how) {
 	case HOW_END:
-		return END_START;
+		return p->rule->cfa == UNWIND_CFA_TORN ? END_TORN : END_START;
 	case HOW_AWAITED:
 		return END_AWAITED;
 	case HOW_SIGNAL:

@@ -81,6 +81,7 @@ struct truth_case {
 	const char *breaks;	 /* a|b: sabotages that this case must notice */
 	unsigned int ms;	 /* to live; 0: as the run says */
 	double busy;		 /* of one CPU, at least; 0: 0.07 */
+	double torn;		 /* of its samples, how many switch stacks; or 0 */
 	unsigned int cut_frames; /* what is cut has at least so many; 0: any */
 	struct allowed thread[PATHS_MOST];
 	struct allowed async[PATHS_MOST]; /* none: as thread */

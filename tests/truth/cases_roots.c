@@ -72,6 +72,20 @@
 #define DRIVEN_1 "--*0-1;main;drive;hop_000;hop_001"
 /* of 70 the outermost six are seen as the thread has them, and a gap says so */
 #define BEYOND "main" X4(STACKED) STACKED ";drive;loop;" GAP_FRAME
+/* who holds the root is the dispatcher, not who registered it and returned */
+#define HELD_0 "hop_000;hop_001;--;"
+#define HELD_1 "hop_010;hop_011;--;"
+#define HOLDS  "hold_itself|hold_called"
+#define HELD(mode, thread_path, ...)                                                     \
+	{                                                                                \
+		.name = "held-" mode, .program = "held", .args = mode " %m",             \
+		.kinds = BOTH_COMPILERS, .breaks = "no-key",                             \
+		.thread = { { thread_path },                                             \
+			    { "main;hold_outer|" HOLDS ";register_root" },               \
+			    { "main;hold_outer;hold_inner;register_root" },              \
+			    SET_UP },                                                    \
+		.async = { __VA_ARGS__, SET_UP },                                        \
+	}
 
 #define POOL(before)                                                                     \
 	{ before "request;ask;hop_001;hop_002;--;job;burn" },                            \
@@ -221,6 +235,18 @@ static const struct truth_case cases[] = {
 		/* without the root to go on from, it is cut */
 		.bounds = { { CLASS_GAP, 1 }, { CLASS_CUT, .25 } },
 	},
+	HELD("itself", "main;hold_itself", { "^" HELD_0 "hold_itself|register_root" },
+	     { "main;hold_itself", CLASS_UNSPLICED },
+	     { "main;hold_itself;register_root" }),
+	HELD("called", "main;hold_called;op;burn", { "^" HELD_0 "op;burn" },
+	     { "^" HELD_0 "hold_called|register_root" },
+	     { "main;hold_called", CLASS_UNSPLICED },
+	     { "main;hold_called;register_root" }),
+	HELD("nested", "main;hold_outer;hold_inner;op;burn", { "^" HELD_1 "op;burn" },
+	     { "^" HELD_1 "hold_inner|register_root" },
+	     { "^" HELD_0 "hold_inner;register_root" },
+	     { "^" HELD_0 "hold_outer|register_root" },
+	     { "main;hold_outer", CLASS_UNSPLICED }, { "main;hold_outer;register_root" }),
 };
 
 const struct case_list cases_roots = { cases, sizeof(cases) / sizeof(*cases) };

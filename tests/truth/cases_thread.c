@@ -78,6 +78,18 @@ static const struct truth_case cases[] = {
 			    { "do_c", .2, "do_a|do_b|do_c|do_d" },
 			    { "do_d", .1, "do_a|do_b|do_c|do_d" } },
 	},
+	{
+		/* behind the frame pointer's load, or the stack pointer's, it is cut */
+		.name = "jump-back",
+		.program = "jump",
+		.args = "back %m",
+		.kinds = "clang-O0 gcc-O3-omit clang-O2-omit",
+		.torn = .5,
+		.thread = { { "main;turn;deep;deeper;go_back" },
+			    { "main;turn;keep_place" },
+			    { "main;sys_call" } },
+		.bounds = { { CLASS_CUT, .8 } },
+	},
 };
 
 const struct case_list cases_thread = { cases, sizeof(cases) / sizeof(*cases) };

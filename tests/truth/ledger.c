@@ -23,7 +23,6 @@ static const struct {
 	double most;
 } doubts[] = {
 	{ "samples.unmatched", .02 },
-	{ "ledger.endings.torn", .02 },
 	{ "ledger.endings.cycle", .05 },
 	{ "ledger.endings.foreign", 0 },
 };
@@ -59,8 +58,17 @@ static void check_equal(const char *a, unsigned long long x, const char *b,
 		str_addf(wrong, "ledger: %s %llu, but %s %llu\n", a, x, b, y);
 }
 
+static void check_doubt(const char *stats, const char *what, double most,
+			unsigned long long kept, struct str *wrong)
+{
+	unsigned long long n = number(stats, what, wrong);
+
+	if (n > most && n > 2)
+		str_addf(wrong, "ledger: %s is %llu of %llu\n", what, n, kept);
+}
+
 void ledger_check(const char *stats, const unsigned long long *shown, size_t n_shown,
-		  struct str *wrong)
+		  double torn, struct str *wrong)
 {
 	unsigned long long entered = number(stats, "ledger.entered", wrong);
 	unsigned long long kept = number(stats, "ledger.outcomes.kept", wrong);
@@ -80,13 +88,9 @@ void ledger_check(const char *stats, const unsigned long long *shown, size_t n_s
 			str_addf(wrong, "ledger: %s is %llu of %llu\n", losses[i].reason,
 				 n, entered);
 	}
-	for (size_t i = 0; i < sizeof(doubts) / sizeof(*doubts); i++) {
-		unsigned long long n = number(stats, doubts[i].what, wrong);
-
-		if (n > doubts[i].most * kept && n > 2)
-			str_addf(wrong, "ledger: %s is %llu of %llu\n", doubts[i].what, n,
-				 kept);
-	}
+	for (size_t i = 0; i < sizeof(doubts) / sizeof(*doubts); i++)
+		check_doubt(stats, doubts[i].what, doubts[i].most * kept, kept, wrong);
+	check_doubt(stats, "ledger.endings.torn", (torn + .02) * kept, kept, wrong);
 }
 
 double ledger_awaited(const char *stats, struct str *wrong)

@@ -9,11 +9,12 @@
 #include "base/str.h"
 
 /*
- * stats: the text of --stats-json; shown: the samples in each view's file.
+ * stats: the text of --stats-json; shown: the samples in each view's file; torn: of
+ * the samples, how many may be torn beside those that ever are.
  * Adds a sentence to `wrong` for each thing amiss.
  */
 void ledger_check(const char *stats, const unsigned long long *shown, size_t n_shown,
-		  struct str *wrong);
+		  double torn, struct str *wrong);
 
 /*
  * How long the key of a process took, at most, from its mapping to where the

@@ -71,7 +71,7 @@ static int judge_files(const struct setup *setup, struct judge *judge,
 		err = check_tape(files, wrong);
 	for (int view = 0; view < N_VIEWS; view++)
 		shown[view] = findings[view].total;
-	ledger_check(stats, shown, N_VIEWS, wrong);
+	ledger_check(stats, shown, N_VIEWS, judge->of->torn, wrong);
 	if (!setup->core)
 		ledger_check_missed(stats, wrong);
 	if (shown[0] < least_samples(setup, judge->of))

@@ -14,7 +14,8 @@ WORK_CLANG := $(CLANG)$(if $(filter aarch64,$(ARCH)),$(if $(filter aarch64,$(she
 WORK_FLAGS := -std=gnu11 -Wall -Wextra -g -Iinclude -fno-optimize-sibling-calls \
               -pthread -Wl,-z,now -MMD -MP
 WITH_FP    := -fno-omit-frame-pointer
-WORK_PLAIN := nest threads storm chain label levels roots wait moves late skip
+WORK_PLAIN := nest threads storm chain label levels roots wait moves late skip held \
+              $(if $(filter x86_64,$(ARCH)),jump)
 WORK_FOLLY := folly-weak folly-unique folly-local folly-global
 WORK_LIBS  := liblate.so liblive.so libdead.so
 WORK_LINKS := nest threads storm chain roots wait moves

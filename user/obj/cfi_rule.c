@@ -204,6 +204,18 @@ static void take_bx(struct making *making)
 		rule->bx_words = UNWIND_BX_LOST;
 }
 
+/* Registers and return address are those of another stack, which a register points
+ * at: glibc's setcontext and longjmp behind what they load. */
+static bool is_switching(const struct making *making)
+{
+	const struct cfi_machine *machine = making->machine;
+	const struct cfi_term *cfa = &making->cfa;
+
+	return machine->ra_below_cfa && making->odd == CFI_RA_PLACE &&
+	       cfa->kind == CFI_TERM_REG && cfa->reg != machine->sp &&
+	       cfa->reg != machine->fp;
+}
+
 struct unwind_rule cfi_rule(const struct cfi_machine *machine, const struct cfi_cie *cie,
 			    const struct cfi_state *state, enum cfi_odd *ret_odd,
 			    struct cfi_expr *ret_expr)
@@ -221,7 +233,10 @@ struct unwind_rule cfi_rule(const struct cfi_machine *machine, const struct cfi_
 		take_fp(&making);
 		take_bx(&making);
 	} else {
-		making.rule = (struct unwind_rule){ .cfa = UNWIND_CFA_UNSUPPORTED };
+		making.rule =
+			(struct unwind_rule){ .cfa = is_switching(&making)
+							     ? UNWIND_CFA_TORN
+							     : UNWIND_CFA_UNSUPPORTED };
 	}
 	*ret_odd = making.odd;
 	*ret_expr = making.expr;

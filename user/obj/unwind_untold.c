@@ -2,6 +2,7 @@
 #include "obj/unwind_untold.h"
 
 #include "base/error.h"
+#include "obj/unwind_switch.h"
 #include "obj/x86_insn.h"
 
 #include <string.h>
@@ -220,7 +221,7 @@ void unwind_untold_open(struct unwind_untold *untold, struct elf_file *file,
 	size_t n = elf_plt_find(file, ranges);
 	struct untold_code code;
 
-	*untold = (struct unwind_untold){ .sink = sink };
+	*untold = (struct unwind_untold){ .file = file, .sink = sink };
 	if (!arm64 && file->header.e_machine != EM_X86_64)
 		return;
 	for (size_t i = 0; i < n; i++) {
@@ -270,11 +271,27 @@ static int tell_until(struct unwind_untold *untold, uint64_t pc)
 	return err;
 }
 
+/* The code before pc, up to what is told of some of it. */
+static int tell_gap(struct unwind_untold *untold, uint64_t pc)
+{
+	const struct untold_code *next = &untold->code[untold->next];
+
+	if (untold->next < untold->n && pc > next->begin)
+		pc = next->begin;
+	if (untold->covered || !untold->any || pc <= untold->pc ||
+	    untold->n_gaps == GAPS_MOST)
+		return 0;
+	untold->n_gaps += pc - untold->pc >= GAP_LEAST;
+	return unwind_switch_tell(untold->file, untold->pc, pc, untold->sink);
+}
+
 int unwind_untold_row(void *arg, uint64_t pc, const struct unwind_rule *rule)
 {
 	struct unwind_untold *untold = arg;
-	int err = tell_until(untold, pc);
+	int err = tell_gap(untold, pc);
 
+	if (!err)
+		err = tell_until(untold, pc);
 	untold->covered = rule->cfa != UNWIND_CFA_NONE;
 	untold->pc = pc;
 	untold->any = true;
@@ -283,5 +300,9 @@ int unwind_untold_row(void *arg, uint64_t pc, const struct unwind_rule *rule)
 
 int unwind_untold_end(struct unwind_untold *untold)
 {
-	return untold->any ? tell_until(untold, UINT64_MAX) : 0;
+	int err = tell_gap(untold, UINT64_MAX);
+
+	if (err || !untold->any)
+		return err;
+	return tell_until(untold, UINT64_MAX);
 }

@@ -8,7 +8,8 @@
  * ld nothing of a static program's indirect functions, lld nothing at all. They
  * hardly touch a stack; without it, a sample in one would lose the function that
  * calls. C libraries' _init() and _fini(), which push 8 bytes. And the code at a
- * file's entry point, as the dynamic linker's: nobody called that.
+ * file's entry point, as the dynamic linker's: nobody called that. Of the rest
+ * some pieces (obj/unwind_switch.h).
  */
 #ifndef WEFT_OBJ_UNWIND_UNTOLD_H
 #define WEFT_OBJ_UNWIND_UNTOLD_H
@@ -18,6 +19,7 @@
 
 #define UNTOLD_ROWS 3
 #define UNTOLD_MOST (ELF_CODE_MOST + 1)
+#define GAPS_MOST   256 /* each a range that the cache notes */
 
 /* A piece of code, and what is known of it. */
 struct untold_code {
@@ -31,10 +33,12 @@ struct untold_code {
 };
 
 struct unwind_untold {
-	const struct cfi_sink *sink; /* borrowed */
+	struct elf_file *file; /* borrowed, as what follows */
+	const struct cfi_sink *sink;
 	struct untold_code code[UNTOLD_MOST];
-	size_t n, next; /* of which the next one is not passed yet */
-	uint64_t pc;	/* of the last row */
+	size_t n, next;	     /* of which the next one is not passed yet */
+	unsigned int n_gaps; /* looked at */
+	uint64_t pc;	     /* of the last row */
 	bool covered, any;
 };
 

@@ -185,7 +185,7 @@ static size_t ledger_length(const char *stats)
 	unsigned long long shown[] = { 10, 10 };
 	AUTO_STR wrong = { 0 };
 
-	ledger_check(stats, shown, 2, &wrong);
+	ledger_check(stats, shown, 2, 0, &wrong);
 	ledger_check_missed(stats, &wrong);
 	return wrong.n;
 }

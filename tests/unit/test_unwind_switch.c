@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Code that switches stacks, of which no call frame information is written: what is
+ * told of each of its instructions.
+ */
+#include "cfi_made.h"
+#include "elf_files.h"
+
+#include "../cfi/image.c"
+
+static struct image image;
+
+static uint64_t base;
+
+/* Assembles the body between two functions that are told, and makes its table. */
+static void build(const char *body)
+{
+	static const char before[] = ".text; .p2align 6\n.globl before; before: "
+				     ".cfi_startproc; ret; .cfi_endproc\n"
+				     ".globl code; code:\n";
+	static const char after[] =
+		"\n.globl done; done: .skip 64, 0x90\n"
+		".globl behind; behind: .cfi_startproc; ret; .cfi_endproc\n";
+	char source[2048];
+	struct unwind_table *table;
+	int n = snprintf(source, sizeof(source), "%s%s%s", before, body, after), fd;
+
+	write_file("switch.s", source, (size_t)n);
+	assert_int_equal(shell("gcc -shared -nostdlib -o switch.so switch.s"), 0);
+	base = nm_value("-D", "switch.so", "code");
+	fd = open_file("switch.so");
+	assert_int_equal(unwind_table_build(fd, &table), 0);
+	assert_true(image_load(&image, table));
+	unwind_table_free(table);
+	close(fd);
+}
+
+/* A letter for each byte: its CFA's distance from sp in words, t where it can't be
+ * told, or nothing: `.`; a letter from A on: the frame pointer is lost as well, from
+ * a on: it is where it was pushed. */
+static const char *told(void)
+{
+	static char text[256];
+	uint64_t end = nm_value("-D", "switch.so", "done");
+	size_t n = 0;
+
+	for (uint64_t pc = base; pc < end && n < sizeof(text) - 1; pc++) {
+		struct unwind_rule rule = image_rule(&image, pc);
+		char first = rule.fp == UNWIND_FP_SAME	 ? '0'
+			     : rule.fp == UNWIND_FP_LOST ? '@'
+							 : '`';
+
+		if (rule.cfa == UNWIND_CFA_TORN)
+			text[n++] = '!';
+		else if (rule.cfa == UNWIND_CFA_SP)
+			text[n++] = (char)(first + rule.cfa_offset / 8);
+		else
+			text[n++] = rule.cfa == UNWIND_CFA_NONE ? '.' : '?';
+	}
+	text[n] = '\0';
+	image_free(&image);
+	return text;
+}
+
+#define ASSERT_TOLD(body, text)                                                          \
+	do {                                                                             \
+		build(body);                                                             \
+		assert_string_equal(told(), text);                                       \
+	} while (0)
+
+/* 15 bytes that do nothing to the point */
+#define FILL	  "mov %rdi, %rax; mov %rsi, 8(%rdi); ldmxcsr 0x18(%r8); fldenv (%r8);"
+#define FILL_TOLD "111111111111111"
+
+static void test_setcontext(void **state)
+{
+	ASSERT_TOLD(FILL "mov 0x78(%rdi), %rbp; mov 0xa0(%rdi), %rsp;"
+			 "mov 0xa8(%rdi), %rcx; push %rcx; ret",
+		    FILL_TOLD "1111AAAAAAA!!!!!!!!!");
+}
+
+static void test_jumps_of_fibers(void **state)
+{
+	/* pushes, then the other's stack from a register, its return by a jump */
+	ASSERT_TOLD("push %rbp; push %rbx; push %r12; mov %rsp, (%rdi);"
+		    "mov %rsi, %rsp; pop %r12; pop %rbx; pop %rbp; pop %rcx; jmp *%rcx",
+		    "1233444444!!!!!!!");
+}
+
+/* Back to a place of its own. */
+static void test_own_stack(void **state)
+{
+	static const char *const bodies[] = {
+		FILL "mov %rsp, %rax; mov %rsi, %rsp; mov %rax, %rsp; call *%rdi; ret",
+		FILL "push %rbp; mov %rsp, %rbp; and $-32, %rsp; leave; ret",
+		FILL "mov %rsp, %r10; and $-32, %rsp; mov %r10, %rsp; ret",
+		FILL "push %rbp; mov %rsp, %rbp; lea -8(%rbp), %rsp; pop %rbp; ret",
+		FILL "sub $64, %rsp; mov 8(%rsp), %rsp; ret",
+		FILL "push %rax; ret",
+		FILL "pop %rax; jmp *%rax",
+		FILL "call *%rdi; ret",
+		FILL "test %eax, %eax; jz 1f; nop; 1: ret",
+		FILL "mov (%rdi), %rsp", /* and on, into nothing */
+	};
+
+	for (size_t i = 0; i < sizeof(bodies) / sizeof(*bodies); i++) {
+		const char *text;
+
+		build(bodies[i]);
+		text = told();
+		assert_int_equal(strspn(text, "."), strlen(text));
+	}
+}
+
+/* Behind a jump, or what can't be followed, only the switch itself is told. */
+static void test_what_is_not_followed(void **state)
+{
+	static const char *const bodies[] = {
+		FILL "test %rax, %rax; jz 1f; push %rbx; 1: mov (%rdi), %rsp; ret",
+		FILL "and $-16, %rsp; mov (%rdi), %rsp; ret",
+		FILL "sub %rax, %rsp; mov (%rdi), %rsp; ret",
+		FILL "pop %rax; pop %rcx; mov (%rdi), %rsp; ret",
+		FILL "test %rax, %rax; jz 1f; ret; 1: nop; mov (%rdi), %rsp; ret",
+	};
+
+	for (size_t i = 0; i < sizeof(bodies) / sizeof(*bodies); i++) {
+		const char *text;
+		size_t n;
+
+		build(bodies[i]);
+		text = told();
+		n = strlen(text);
+		assert_int_equal(strspn(text, "."), n - 1);
+		assert_string_equal(text + n - 1, "!");
+	}
+}
+
+static void test_several_in_a_gap(void **state)
+{
+	ASSERT_TOLD("nop; nop; mov (%rdi), %rsp; ret; nopl (%rax); push %rbp;"
+		    "mov 8(%rdi), %rbp; xchg %rax, %rsp; jmp *%rdx; int3;"
+		    "mov 8(%rsp), %rax; xor %ecx, %ecx; ret; nop; nop; nop; nop",
+		    "..111!...12222bb!!.11111111....");
+}
+
+/* What returns with the stack that it began with was called so. */
+static void test_straight_code(void **state)
+{
+	ASSERT_TOLD(FILL "mov %rbp, 8(%rdi); ret", FILL_TOLD "11111");
+	ASSERT_TOLD(FILL
+		    "push %rbp; mov %rsp, %rbp; sub $8, %rsp; add $8, %rsp; pop %rbp;"
+		    "ret; nop",
+		    FILL_TOLD "1222bbbbccccba.");
+	ASSERT_TOLD(FILL "lea -24(%rsp), %rsp; xor %ebp, %ebp; lea 24(%rsp), %rsp; ret",
+		    FILL_TOLD "1111144DDDDDA");
+	ASSERT_TOLD(FILL "shr $5, %eax; shr $5, %ebp; ret", FILL_TOLD "111111A");
+	ASSERT_TOLD(FILL "bswap %rbp; ret", FILL_TOLD "111A");
+	ASSERT_TOLD(FILL "rorx $3, %rax, %rbp; ret", FILL_TOLD "111111A");
+	ASSERT_TOLD(FILL "movq %xmm0, %rbp; ret", FILL_TOLD "11111A");
+}
+
+/* Call frame information that is another context's, by a register that points there;
+ * not that of a return address in a register. */
+static void test_what_a_file_tells(void **state)
+{
+	ASSERT_TOLD(".cfi_startproc; nop; .cfi_def_cfa %rdx, 0; .cfi_offset %rip, 168;"
+		    "nop; ret; .cfi_endproc",
+		    "1!!");
+	ASSERT_TOLD(".cfi_startproc; nop; .cfi_def_cfa %rdi, 0; .cfi_register %rip, %rdx;"
+		    "nop; ret; .cfi_endproc",
+		    "1!!");
+	ASSERT_TOLD(".cfi_startproc; pop %rdi; .cfi_def_cfa %rsp, 0;"
+		    ".cfi_register %rip, %rdi; nop; ret; .cfi_endproc",
+		    "1??");
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_setcontext),
+		cmocka_unit_test(test_jumps_of_fibers),
+		cmocka_unit_test(test_own_stack),
+		cmocka_unit_test(test_what_is_not_followed),
+		cmocka_unit_test(test_several_in_a_gap),
+		cmocka_unit_test(test_straight_code),
+		cmocka_unit_test(test_what_a_file_tells),
+	};
+
+	return cmocka_run_group_tests(tests, files_setup, files_teardown);
+}
