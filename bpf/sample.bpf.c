@@ -80,13 +80,22 @@ static __always_inline void take_user_stack(struct scratch *s,
 	splice_user_stack(s, HOOK_ONCPU);
 }
 
+/* verifier: where chunks will lie, since seven calls have 512 bytes of stack together */
+static __always_inline void take_saved_user_stack(struct scratch *s)
+{
+	bpf_user_pt_regs_t *saved = (void *)s->chunk;
+
+	_Static_assert(sizeof(*saved) <= sizeof(s->chunk), "fits");
+	if (saved_user_regs(saved))
+		take_user_stack(s, saved);
+}
+
 SEC("perf_event")
 int oncpu_tick(struct bpf_perf_event_data *ctx)
 {
 	__u64 who = bpf_get_current_pid_tgid();
 	struct scratch *s = scratch(HOOK_ONCPU);
 	bool in_kernel = regs_mode(&ctx->regs) == REGS_KERNEL;
-	bpf_user_pt_regs_t saved;
 	int kept;
 
 	emit_entered();
@@ -102,8 +111,7 @@ int oncpu_tick(struct bpf_perf_event_data *ctx)
 		take_user_stack(s, &ctx->regs);
 	} else {
 		take_kernel_stack(s, ctx);
-		if (saved_user_regs(&saved))
-			take_user_stack(s, &saved);
+		take_saved_user_stack(s);
 	}
 	kept = emit_record(HOOK_ONCPU);
 	/* not 0: the kernel writes a sample of its own, too */
