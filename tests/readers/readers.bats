@@ -46,6 +46,16 @@ pprof() {
 	grep -q 'outcome.ring_full 5' top
 }
 
+@test "pprof: two names of 9,000 bytes that differ in their last are two" {
+	needs go
+	name=$(printf '%8999s' '' | tr ' ' a)
+	printf 'comm;main;%sy 3\ncomm;main;%sz 4\n' "$name" "$name" >long.folded
+	weft report long.folded -o long.pb.gz
+	pprof -raw long.pb.gz >raw || skip 'go tool pprof does not run'
+	grep -qF -f <(echo "${name}y") raw
+	grep -qF -f <(echo "${name}z") raw
+}
+
 @test "pprof -traces, -tags and -raw: each stack, labels, mappings" {
 	needs go
 	weft report made.weft -o made.pb.gz

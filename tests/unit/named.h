@@ -7,12 +7,13 @@
 
 #include "obj/names.h"
 
-#define NAMED_MOST 4096
+#define NAMED_MOST  4096
+#define NAMED_BYTES 4096
 
 struct named {
 	size_t n, called;
 	struct {
-		char name[1024];
+		char name[NAMED_BYTES];
 		uint64_t start;
 	} items[NAMED_MOST]; /* "" where none was called back */
 };
@@ -49,7 +50,7 @@ static inline struct named *named_by(names_reader *reader, int fd, const uint64_
 /* The name of one address, "" for none; good until the next call. */
 static inline UNUSED const char *name_by(names_reader *reader, int fd, uint64_t addr)
 {
-	static char name[1024];
+	static char name[NAMED_BYTES];
 	struct named *named = named_by(reader, fd, &addr, 1);
 
 	strcpy(name, named->items[0].name);

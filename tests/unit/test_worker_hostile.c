@@ -179,6 +179,11 @@ static void names(void **state)
 	begin_lie(&lie);
 	add_name(&lie, 0, "too long", 4000);
 	assert_int_equal(names_against(&lie, 1, &named), -EPROTO);
+	begin_lie(&lie); /* longer than any, and there */
+	add_name(&lie, 0, "", NAME_BYTES_MOST);
+	memset(lie.buf.bytes + lie.n, 'x', NAME_BYTES_MOST);
+	lie.n += NAME_BYTES_MOST;
+	assert_int_equal(names_against(&lie, 1, &named), -EPROTO);
 	begin_lie(&lie);
 	add_name(&lie, 0, "empty", 0);
 	assert_int_equal(names_against(&lie, 1, &named), -EPROTO);

@@ -167,6 +167,28 @@ static int add(struct intern *table, size_t slot, uint32_t hash, const void *byt
 	return 0;
 }
 
+/* Where these bytes are, or the free slot where they would be. */
+static size_t find_slot(const struct intern *table, uint32_t hash, const void *bytes,
+			size_t n)
+{
+	size_t i;
+
+	for (i = hash & table->mask; table->slots[i]; i = (i + 1) & table->mask) {
+		const struct item *item = &table->items.items[table->slots[i] - 1];
+
+		if (item->hash == hash && item->n == n && !memcmp(item->bytes, bytes, n))
+			break;
+	}
+	return i;
+}
+
+bool intern_has(const struct intern *table, const void *bytes, size_t n)
+{
+	uint32_t hash = (uint32_t)hash_bytes(bytes, n);
+
+	return table->slots[find_slot(table, hash, bytes, n)];
+}
+
 int intern_id(struct intern *table, const void *bytes, size_t n, uint32_t *ret_id)
 {
 	uint32_t hash = (uint32_t)hash_bytes(bytes, n);
@@ -178,14 +200,10 @@ int intern_id(struct intern *table, const void *bytes, size_t n, uint32_t *ret_i
 		if (err)
 			return err;
 	}
-	for (i = hash & table->mask; table->slots[i]; i = (i + 1) & table->mask) {
-		const struct item *item = &table->items.items[table->slots[i] - 1];
-
-		if (item->hash == hash && item->n == n &&
-		    !memcmp(item->bytes, bytes, n)) {
-			*ret_id = table->slots[i] - 1;
-			return 0;
-		}
+	i = find_slot(table, hash, bytes, n);
+	if (table->slots[i]) {
+		*ret_id = table->slots[i] - 1;
+		return 0;
 	}
 	if (table->items.n >= table->max || n > table->max_bytes - table->bytes)
 		return INTERN_FULL;

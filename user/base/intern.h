@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,6 +31,8 @@ void intern_limit_bytes(struct intern *table, size_t max_bytes);
  * INTERN_FULL when there is no room for them and they are not there yet.
  */
 int intern_id(struct intern *table, const void *bytes, size_t n, uint32_t *ret_id);
+
+bool intern_has(const struct intern *table, const void *bytes, size_t n);
 
 /* The bytes of an id that was given out, 8-byte aligned, NUL after them. */
 const void *intern_bytes(const struct intern *table, uint32_t id, size_t *ret_n);

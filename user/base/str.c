@@ -131,25 +131,47 @@ void str_add_json(struct str *str, const char *s)
 	str_add_char(str, '"');
 }
 
-char *str_clean(char *out, size_t room, const char *name, size_t n)
+/* What a character or a byte that is none becomes; at most len bytes. */
+static size_t put_clean(char *out, const unsigned char *s, size_t len)
 {
-	const unsigned char *s = (const unsigned char *)name;
+	bool control =
+		s[0] < 0x20 || s[0] == 0x7f || (s[0] == 0xc2 && len == 2 && s[1] < 0xa0);
+
+	if (!len || control)
+		out[0] = '?';
+	else
+		memcpy(out, s, len);
+	return !len || control ? 1 : len;
+}
+
+/* Writes at most room bytes, and no more than n. */
+static size_t clean(char *out, size_t room, const unsigned char *s, size_t n)
+{
 	size_t used = 0;
 
 	for (size_t i = 0; i < n && s[i];) {
 		size_t len = utf8_length(s + i, n - i);
-		bool control = s[i] < 0x20 || s[i] == 0x7f ||
-			       (s[i] == 0xc2 && len == 2 && s[i + 1] < 0xa0);
 
-		if (used + (len ? len : 1) >= room)
+		if (used + (len ? len : 1) > room)
 			break;
-		if (!len || control)
-			out[used++] = '?';
-		else
-			for (size_t k = 0; k < len; k++)
-				out[used++] = (char)s[i + k];
+		used += put_clean(out + used, s + i, len);
 		i += len ? len : 1;
 	}
-	out[used] = '\0';
+	return used;
+}
+
+char *str_clean(char *out, size_t room, const char *name, size_t n)
+{
+	out[clean(out, room - 1, (const unsigned char *)name, n)] = '\0';
 	return out;
+}
+
+void str_add_clean(struct str *str, const char *name, size_t n, size_t most)
+{
+	if (most > n)
+		most = n;
+	if (!make_room(str, most))
+		return;
+	str->n += clean(str->s + str->n, most, (const unsigned char *)name, n);
+	str->s[str->n] = '\0';
 }

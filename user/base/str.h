@@ -38,4 +38,7 @@ void str_add_json(struct str *str, const char *s);
  */
 char *str_clean(char *out, size_t room, const char *name, size_t n);
 
+/* Adds the same, of at most `most` bytes. For names see base/name.h. */
+void str_add_clean(struct str *str, const char *name, size_t n, size_t most);
+
 #endif

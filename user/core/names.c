@@ -2,6 +2,7 @@
 #include "core/names.h"
 
 #include "base/error.h"
+#include "base/name.h"
 #include "base/vec.h"
 
 #include <errno.h>
@@ -9,6 +10,7 @@
 
 #define STRINGS_MOST	  (16u << 20)
 #define STRING_BYTES_MOST (256u << 20)
+#define LONG_BYTES_MOST	  (16u << 20) /* of a file's long names, that stay whole */
 #define PLACES_MOST	  (16u << 20)
 
 struct entry {
@@ -25,7 +27,9 @@ struct names {
 	struct intern *strings;
 	VEC(struct entry) by_frame;
 	VEC(struct place) places;
-	uint64_t refused;
+	uint64_t refused, shortened;
+	size_t long_bytes; /* of this file's long names */
+	struct str text;   /* a shortened one */
 };
 
 void names_free(struct names *names)
@@ -35,6 +39,7 @@ void names_free(struct names *names)
 	intern_free(names->strings);
 	vec_free(&names->by_frame);
 	vec_free(&names->places);
+	str_free(&names->text);
 	free(names);
 }
 
@@ -65,9 +70,35 @@ static int entry_of(struct names *names, uint32_t frame, struct entry **ret)
 	return 0;
 }
 
-static int add_string(struct intern *strings, const char *text, uint32_t *ret)
+void names_begin_file(struct names *names)
 {
-	return intern_id(strings, text, strlen(text), ret);
+	names->long_bytes = 0;
+}
+
+/* One that is there stays whole, so that a function has one name. */
+static int add_long(struct names *names, const char *text, size_t n, uint32_t *ret)
+{
+	if (intern_has(names->strings, text, n))
+		return intern_id(names->strings, text, n, ret);
+	if (n <= LONG_BYTES_MOST - names->long_bytes) {
+		names->long_bytes += n;
+		return intern_id(names->strings, text, n, ret);
+	}
+	str_clear(&names->text);
+	name_add_head(&names->text, text, n, text, n);
+	if (names->text.failed)
+		return str_error(&names->text);
+	names->shortened++;
+	return intern_id(names->strings, names->text.s, names->text.n, ret);
+}
+
+static int add_string(struct names *names, const char *text, uint32_t *ret)
+{
+	size_t n = strlen(text);
+
+	if (n > NAME_HEAD_BYTES + NAME_MARK_BYTES)
+		return add_long(names, text, n, ret);
+	return intern_id(names->strings, text, n, ret);
 }
 
 /* A frame whose name there is no room for goes without. */
@@ -87,7 +118,7 @@ int names_set(struct names *names, uint32_t frame, const char *name)
 
 	if (err || entry->name)
 		return err;
-	err = add_string(names->strings, name, &id);
+	err = add_string(names, name, &id);
 	if (!err)
 		entry->name = id + 1;
 	return none_if_full(names, err);
@@ -96,6 +127,11 @@ int names_set(struct names *names, uint32_t frame, const char *name)
 uint64_t names_refused(const struct names *names)
 {
 	return names->refused;
+}
+
+uint64_t names_shortened(const struct names *names)
+{
+	return names->shortened;
 }
 
 const char *names_get(const struct names *names, uint32_t frame)
@@ -117,9 +153,9 @@ int names_set_places(struct names *names, uint32_t frame,
 	for (size_t i = 0; !err && i < n; i++) {
 		struct place place = { .line = places[i].line };
 
-		err = add_string(names->strings, places[i].name, &place.name);
+		err = add_string(names, places[i].name, &place.name);
 		if (!err)
-			err = add_string(names->strings, places[i].file, &place.file);
+			err = add_string(names, places[i].file, &place.file);
 		if (!err)
 			err = vec_push(&names->places, place);
 	}

@@ -19,11 +19,16 @@ int names_new(struct names **ret);
 void names_free(struct names *names);
 DEFINE_FREEP(names)
 
+/* What is set from now on is of another file. Beyond 16 MB of one file's long names
+ * those that it brings are shortened (base/name.h), so that the others have room. */
+void names_begin_file(struct names *names);
+
 /* Copies name. The first name that a frame is given stays. Beyond 256 MB of them a
  * frame goes without, which is counted. */
 int names_set(struct names *names, uint32_t frame, const char *name);
 
 uint64_t names_refused(const struct names *names);
+uint64_t names_shortened(const struct names *names);
 
 /* NULL: none was set. */
 const char *names_get(const struct names *names, uint32_t frame);

@@ -2,15 +2,13 @@
 #include "core/reading.h"
 
 #include "base/error.h"
-#include "base/str.h"
+#include "base/name.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #define STRINGS_MOST	      (16u << 20)
-#define STRING_BYTES_MOST     4096
 #define NODES_MOST	      (24u << 20)
 #define RUNS_MOST	      (64u << 10)
 #define LEDGER_MOST	      256
@@ -24,6 +22,7 @@ void reading_free(struct reading *r)
 	if (!r)
 		return;
 	intern_free(r->strings);
+	str_free(&r->clean);
 	for (size_t i = 0; i < sizeof(r->ids) / sizeof(*r->ids); i++)
 		intern_free(r->ids[i]);
 	vec_free(&r->modules);
@@ -95,16 +94,18 @@ static int full_is_zero(struct reading *r, int err, uint32_t *ret)
 
 int reading_add_string(struct reading *r, const char *s, size_t n, uint32_t *ret)
 {
-	char clean[STRING_BYTES_MOST];
 	size_t before = intern_count(r->strings);
 	int err;
 
-	str_clean(clean, sizeof(clean), s, n);
-	if (r->string_bytes > STRING_BYTES_SUM_MOST)
-		return full_is_zero(r, INTERN_FULL, ret);
-	err = intern_id(r->strings, clean, strlen(clean), ret);
+	str_clear(&r->clean);
+	name_add(&r->clean, s, n);
+	err = str_error(&r->clean);
+	if (!err && r->string_bytes > STRING_BYTES_SUM_MOST)
+		err = INTERN_FULL;
+	if (!err)
+		err = intern_id(r->strings, r->clean.s, r->clean.n, ret);
 	if (!err && *ret == before)
-		r->string_bytes += strlen(clean);
+		r->string_bytes += r->clean.n;
 	return full_is_zero(r, err, ret);
 }
 
@@ -228,14 +229,16 @@ const char *reading_code_name(const struct reading *r, uint32_t code)
 static int name_frame(struct reading *r, struct reading_frame *frame)
 {
 	const char *module = reading_module_name(r, frame->module);
-	char name[320];
+	AUTO_STR name = { 0 };
+	int err;
 
 	if (frame->place == PLACE_KERNEL)
-		snprintf(name, sizeof(name), "[kernel]");
+		str_add(&name, "[kernel]");
 	else
-		snprintf(name, sizeof(name), "%.256s+0x%" PRIx64,
-			 *module ? module : "[unmapped]", frame->offset);
-	return reading_add_string(r, name, strlen(name), &frame->name);
+		str_addf(&name, "%s+0x%" PRIx64, *module ? module : "[unmapped]",
+			 frame->offset);
+	err = str_error(&name);
+	return err ? err : reading_add_string(r, name.s, name.n, &frame->name);
 }
 
 int reading_finish(struct reading *r)

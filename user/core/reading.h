@@ -37,6 +37,7 @@
 #include "base/cleanup.h"
 #include "base/intern.h"
 #include "base/pairs.h"
+#include "base/str.h"
 #include "base/vec.h"
 #include "core/timeline.h"
 #include "core/view.h"
@@ -135,6 +136,7 @@ struct reading_count {
 struct reading {
 	struct intern *strings;
 	size_t string_bytes;
+	struct str clean; /* the string that is being added */
 	VEC(struct reading_module) modules;
 	VEC(struct reading_frame) frames;
 	VEC(struct reading_stack) stacks;
@@ -210,7 +212,8 @@ int reading_new(struct reading **ret);
 void reading_free(struct reading *reading);
 DEFINE_FREEP(reading)
 
-/* Cleans what comes from outside. A full table gives 0. */
+/* Cleans what comes from outside, and shortens it as a name (base/name.h). A full
+ * table gives 0. */
 int reading_add_string(struct reading *r, const char *s, size_t n, uint32_t *ret);
 int reading_add_module(struct reading *r, const struct reading_module *module,
 		       uint32_t *ret);

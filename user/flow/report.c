@@ -16,6 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define LETTERS_MOST 400 /* of a name at a terminal */
+
 static int read_one(const char *path, struct reading **ret)
 {
 	const char *name = strcmp(path, "-") ? path : "stdin";
@@ -100,11 +102,16 @@ static int check_focus(const struct reading *r, const char *pattern)
 				     "anything");
 }
 
+static bool is_for_a_person(const struct report_options *options)
+{
+	return !options->output && isatty(STDOUT_FILENO);
+}
+
 static bool wants_colours(const struct report_options *options)
 {
 	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
 
-	return !options->output && isatty(STDOUT_FILENO) && !(no && *no) &&
+	return is_for_a_person(options) && !(no && *no) &&
 	       !(term && !strcmp(term, "dumb"));
 }
 
@@ -118,6 +125,7 @@ static int write_out(const struct report_options *options, const struct reading 
 
 	text.view = options->view;
 	text.colours = wants_colours(options);
+	text.letters = is_for_a_person(options) ? LETTERS_MOST : 0;
 	text.unfiltered = unfiltered;
 	if (err)
 		return err;

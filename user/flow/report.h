@@ -21,7 +21,7 @@ struct report_options {
 	enum view view;
 	bool no_labels;
 	struct filter filter;
-	struct text_options text; /* view and colours are filled in */
+	struct text_options text; /* view, colours and letters are filled in */
 	bool no_inlines;
 	bool json;
 	const char *stats_json; /* of a tape */

@@ -2,6 +2,7 @@
 /* The user half over a tape: the same pipeline, with names from the tape. */
 #include "base/error.h"
 #include "base/log.h"
+#include "base/name.h"
 #include "flow/facts.h"
 #include "flow/gather.h"
 #include "flow/output.h"
@@ -27,12 +28,14 @@ static int on_advance(void *arg, uint64_t horizon_ns)
 static int on_name(void *arg, uint32_t frame, const char *name)
 {
 	struct player *player = arg;
-	char clean[4096];
+	AUTO_STR clean = { 0 };
+	int err;
 
 	if (frame >= intern_count(pipeline_profile(player->pipeline)->frames))
 		return fail(-EBADMSG, "a name for frame %u, which is not there", frame);
-	str_clean(clean, sizeof(clean), name, strlen(name));
-	return names_set(player->names, frame, clean);
+	name_add(&clean, name, strlen(name));
+	err = str_error(&clean);
+	return err ? err : names_set(player->names, frame, clean.s);
 }
 
 static int on_uncalled(void *arg, uint32_t frame)

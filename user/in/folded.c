@@ -15,7 +15,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define LINE_BYTES_MOST (1u << 20)
+#define LINE_BYTES_MOST (64u << 20) /* a longer one has lost its count */
 
 static size_t before_digits(const char *line, size_t at)
 {

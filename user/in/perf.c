@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINE_BYTES_MOST (64u << 10)
+#define LINE_BYTES_MOST (2u << 20)
 
 struct sample_line {
 	const char *comm;

@@ -16,6 +16,11 @@ struct bytes {
 	size_t n;
 };
 
+struct text {
+	struct bytes bytes;
+	uint32_t id; /* of the reading's string, once it was asked for; or 0 */
+};
+
 struct function {
 	uint64_t name, file;
 };
@@ -28,7 +33,7 @@ struct mapping {
 
 struct pprof_in {
 	struct reading *r;
-	VEC(struct bytes) strings;
+	VEC(struct text) strings;
 	VEC(struct function) functions;
 	VEC(struct mapping) mappings;
 	VEC(struct bytes) locations; /* as they are in the profile */
@@ -55,8 +60,20 @@ const char *pprof_in_string(const struct pprof_in *t, uint64_t id, size_t *ret_n
 	*ret_n = 0;
 	if (id >= t->strings.n)
 		return "";
-	*ret_n = t->strings.items[id].n;
-	return t->strings.items[id].s;
+	*ret_n = t->strings.items[id].bytes.n;
+	return t->strings.items[id].bytes.s;
+}
+
+/* The reading's string; each is looked at once, however long and often named. */
+static int take_string(struct pprof_in *t, uint64_t id, uint32_t *ret)
+{
+	struct text *text = id < t->strings.n ? &t->strings.items[id] : NULL;
+	int err = 0;
+
+	if (text && !text->id)
+		err = reading_add_string(t->r, text->bytes.s, text->bytes.n, &text->id);
+	*ret = text ? text->id : 0;
+	return err;
 }
 
 static int note_id(struct hmap *ids, uint64_t id, size_t index)
@@ -120,11 +137,10 @@ static int add_mapping(struct pprof_in *t, const struct proto_field *field)
 		else if (f.number == MAPPING_BUILD_ID)
 			build_id = f.value;
 	}
-	s = pprof_in_string(t, build_id, &n);
-	err = reading_add_string(t->r, s, n, &module.build_id);
 	s = pprof_in_string(t, path, &n);
+	err = take_string(t, build_id, &module.build_id);
 	if (!err)
-		err = reading_add_string(t->r, s, n, &module.path);
+		err = take_string(t, path, &module.path);
 	if (!err)
 		err = reading_add_module(t->r, &module, &mapping.module);
 	mapping.place = place_of(s, n);
@@ -151,7 +167,7 @@ static int add_location(struct pprof_in *t, const struct proto_field *field)
 static int add_string(struct pprof_in *t, const struct proto_field *field)
 {
 	return vec_push(&t->strings,
-			(struct bytes){ (const char *)field->bytes, field->n });
+			((struct text){ { (const char *)field->bytes, field->n }, 0 }));
 }
 
 static int each(struct pprof_in *t, const struct str *bytes, unsigned int number,
@@ -237,12 +253,13 @@ static int add_line(struct pprof_in *t, struct stack_builder *b,
 		frame.place = PLACE_INLINED;
 	if (function >= t->functions.n)
 		return stack_add_frame(b, "", 0, &frame);
-	name = pprof_in_string(t, t->functions.items[function].file, &n);
-	err = reading_add_string(t->r, name, n, &frame.file);
 	name = pprof_in_string(t, t->functions.items[function].name, &n);
 	if (mark_of(name, n))
 		return stack_add_mark(b, mark_of(name, n));
-	return err ? err : stack_add_frame(b, name, n, &frame);
+	err = take_string(t, t->functions.items[function].file, &frame.file);
+	if (!err)
+		err = take_string(t, t->functions.items[function].name, &frame.name);
+	return err ? err : stack_add_named(b, &frame);
 }
 
 int pprof_in_location(struct pprof_in *t, uint64_t id, struct stack_builder *b)

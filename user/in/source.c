@@ -2,6 +2,7 @@
 #include "in/source.h"
 
 #include "base/error.h"
+#include "base/name.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -151,8 +152,35 @@ size_t source_read(struct source *source, void *bytes, size_t n)
 	return done;
 }
 
+/* What a line has beyond what is read of it. */
+struct rest {
+	struct blake3 hash;
+	bool any;
+};
+
+static void add_rest(struct rest *rest, const char *bytes, size_t n)
+{
+	if (!n)
+		return;
+	if (!rest->any)
+		blake3_begin(&rest->hash);
+	rest->any = true;
+	blake3_add(&rest->hash, bytes, n);
+}
+
+static void add_mark(struct str *line, struct rest *rest)
+{
+	struct hash hash;
+
+	if (!rest->any)
+		return;
+	blake3_end(&rest->hash, &hash);
+	name_add_mark(line, &hash);
+}
+
 bool source_line(struct source *source, struct str *ret, size_t most)
 {
+	struct rest rest = { .any = false };
 	bool any = false;
 
 	str_clear(ret);
@@ -160,14 +188,16 @@ bool source_line(struct source *source, struct str *ret, size_t most)
 		const char *start = source->buffer + source->at;
 		const char *end = memchr(start, '\n', source->n - source->at);
 		size_t some = end ? (size_t)(end - start) : source->n - source->at;
-		size_t room = most - ret->n;
+		size_t room = most - ret->n, taken = some < room ? some : room;
 
-		str_add_bytes(ret, start, some < room ? some : room);
+		str_add_bytes(ret, start, taken);
+		add_rest(&rest, start + taken, some - taken);
 		source->at += some + !!end;
 		any = true;
 		if (end)
 			break;
 	}
+	add_mark(ret, &rest);
 	return any;
 }
 

@@ -32,8 +32,8 @@ const char *source_head(struct source *source, size_t *ret_n);
 /* Up to n bytes; fewer only at the end. */
 size_t source_read(struct source *source, void *bytes, size_t n);
 
-/* The next line without its newline, of at most `most` bytes: the rest of a
- * longer one is left out. False at the end. */
+/* The next line without its newline, of at most `most` bytes: "…#" and the hash of
+ * the rest stand behind those of a longer one. False at the end. */
 bool source_line(struct source *source, struct str *ret, size_t most);
 
 /* -errno of a read that failed, else 0. */

@@ -15,16 +15,21 @@ int stack_add_mark(struct stack_builder *b, uint32_t code)
 	return 0;
 }
 
+int stack_add_named(struct stack_builder *b, const struct reading_frame *frame)
+{
+	uint32_t id;
+	int err = reading_add_frame(b->r, frame, &id);
+
+	return err ? err : stack_add_mark(b, id);
+}
+
 int stack_add_frame(struct stack_builder *b, const char *name, size_t n,
 		    const struct reading_frame *rest)
 {
 	struct reading_frame frame = *rest;
-	uint32_t id;
 	int err = reading_add_string(b->r, name, n, &frame.name);
 
-	if (!err)
-		err = reading_add_frame(b->r, &frame, &id);
-	return err ? err : stack_add_mark(b, id);
+	return err ? err : stack_add_named(b, &frame);
 }
 
 int stack_finish(struct stack_builder *b, bool leaf_first, uint32_t *ret)

@@ -15,6 +15,8 @@ void stack_builder_free(struct stack_builder *b);
 /* A frame more, by its name; module and offset where they are known. */
 int stack_add_frame(struct stack_builder *b, const char *name, size_t n,
 		    const struct reading_frame *rest);
+/* The same, of which the name is known. */
+int stack_add_named(struct stack_builder *b, const struct reading_frame *frame);
 int stack_add_mark(struct stack_builder *b, uint32_t code);
 
 /* The stack at hand, the same in both views, and begins a new one. */

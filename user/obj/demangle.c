@@ -1,49 +1,96 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "obj/demangle.h"
 
-#include "base/str.h"
+#include "base/cleanup.h"
 
 #include <ctype.h>
 #include <libiberty/demangle.h>
 #include <setjmp.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/resource.h>
 
-/* Template arguments stay, parameters go. The recursion limit stays on. */
+/* Template arguments stay, parameters go. */
 #define CPLUS_OPTIONS DMGL_ANSI
 #define RUST_HASH     20 /* 17h, 16 hexadecimal digits, E */
+
+/*
+ * libiberty keeps a name's tree on the stack and parses by recursion; the worst that
+ * 64 KB could be made of took 14 MB. By itself it refuses names of more than 1,024
+ * bytes; told not to, it has no limit. So longer ones are only given to it where the
+ * stack is large enough, and where what it copies while printing stays within this.
+ */
+#define USUAL_BYTES	  1024
+#define COPIES_BYTES_MOST (16u << 20)
+#define SUFFIX_BYTES_MOST 64 /* that stand behind a name which is shortened */
 
 /* libiberty prints in pieces and cannot be told to stop; a short name made of
  * back references prints gigabytes. So what does not fit is jumped out of. */
 struct bounded {
-	char text[NAME_BYTES_MOST];
-	size_t n;
+	struct str text;
 	jmp_buf full;
 };
+
+enum { WHOLE, CUT, NONE };
 
 static void take(const char *piece, size_t n, void *arg)
 {
 	struct bounded *out = arg;
-	size_t room = sizeof(out->text) - out->n;
+	size_t room = NAME_BYTES_MOST - 1 - out->text.n;
 
-	if (n) /* an empty piece may be NULL */
-		memcpy(out->text + out->n, piece, n < room ? n : room);
-	out->n += n < room ? n : room;
+	str_add_bytes(&out->text, piece, n < room ? n : room);
 	if (n > room)
 		longjmp(out->full, 1);
 }
 
-static bool print(struct bounded *out, const char *mangled)
+/* Printing, it makes a copy of each template that is open for each reference to a
+ * parameter of one: how much that can be, from the letters that may mean these. */
+static size_t copies_bytes(const char *mangled, size_t n)
 {
-	out->n = 0;
+	size_t templates = 0, references = 0;
+
+	for (size_t i = 0; i + 1 < n; i++) {
+		char next = mangled[i + 1], third = i + 2 < n ? mangled[i + 2] : '\0';
+
+		templates += mangled[i] == 'I';
+		if (mangled[i] == 'R' || mangled[i] == 'O')
+			references += next == 'T' || (next == 'S' && !islower(third));
+	}
+	/* each is met twice, and takes 16 bytes */
+	return 2 * templates * 2 * references * 16;
+}
+
+static bool has_stack(size_t bytes)
+{
+	struct rlimit limit;
+
+	return !getrlimit(RLIMIT_STACK, &limit) && limit.rlim_cur >= bytes;
+}
+
+static bool print_cplus(struct bounded *out, const char *mangled, size_t n)
+{
+	int options = CPLUS_OPTIONS;
+
+	if (n > USUAL_BYTES) {
+		if (copies_bytes(mangled, n) > COPIES_BYTES_MOST ||
+		    !has_stack(DEMANGLE_STACK_BYTES))
+			return false;
+		options |= DMGL_NO_RECURSE_LIMIT;
+	}
+	return cplus_demangle_v3_callback(mangled, options, take, out);
+}
+
+static int print(struct bounded *out, const char *mangled, size_t n)
+{
+	str_clear(&out->text);
 	if (setjmp(out->full))
-		return true;
+		return CUT;
 	if (rust_demangle_callback(mangled, 0, take, out))
-		return true;
-	out->n = 0;
+		return out->text.n ? WHOLE : NONE;
+	str_clear(&out->text);
 	if (mangled[1] == 'R')
-		return false;
-	return cplus_demangle_v3_callback(mangled, CPLUS_OPTIONS, take, out);
+		return NONE;
+	return print_cplus(out, mangled, n) && out->text.n ? WHOLE : NONE;
 }
 
 /* Of a legacy Rust name, which may hold dots: up to behind the hash. */
@@ -108,25 +155,42 @@ static bool is_mangled(const char *name, size_t n)
 	return n > 2 && name[0] == '_' && (name[1] == 'Z' || name[1] == 'R');
 }
 
-size_t demangle(char *out, size_t room, const char *symbol, size_t n)
+/* What was appended to a symbol, behind its mangled part. */
+static size_t suffix_at(const char *symbol, size_t n, size_t length)
 {
-	char mangled[MANGLED_BYTES_MOST + 1];
-	struct bounded text;
-	size_t length, length_shown;
+	return length + frame_length(symbol + length, n - length);
+}
+
+static bool add_demangled(struct str *out, struct bounded *text, const char *symbol,
+			  size_t n)
+{
+	size_t length = mangled_length(symbol, n), at = suffix_at(symbol, n, length);
+	AUTO_FREE char *mangled = strndup(symbol, length);
+	int how = mangled ? print(text, mangled, length) : NONE;
+
+	if (how == WHOLE && text->text.n + n - at >= NAME_BYTES_MOST)
+		how = CUT;
+	out->failed |= !mangled || text->text.failed;
+	if (how == NONE || out->failed)
+		return false;
+	if (how == CUT)
+		name_add_head(out, text->text.s, text->text.n, symbol, n);
+	else
+		str_add_clean(out, text->text.s, text->text.n, text->text.n);
+	if (how == WHOLE || n - at <= SUFFIX_BYTES_MOST) /* the hash is of it, too */
+		str_add_clean(out, symbol + at, n - at, n - at);
+	return true;
+}
+
+void demangle(struct str *out, const char *symbol, size_t n)
+{
+	struct bounded text = { .text = { 0 } };
 
 	n = strnlen(symbol, n);
 	n = without_version(symbol, n);
 	n = without_llvm(symbol, n);
-	if (n > MANGLED_BYTES_MOST || !is_mangled(symbol, n))
-		return strlen(str_clean(out, room, symbol, n));
-	length = mangled_length(symbol, n);
-	memcpy(mangled, symbol, length);
-	mangled[length] = '\0';
-	if (!print(&text, mangled) || !text.n)
-		return strlen(str_clean(out, room, symbol, n));
-	str_clean(out, room, text.text, text.n);
-	length_shown = strlen(out);
-	length += frame_length(symbol + length, n - length);
-	str_clean(out + length_shown, room - length_shown, symbol + length, n - length);
-	return strlen(out);
+	if (n > MANGLED_BYTES_MOST || !is_mangled(symbol, n) ||
+	    !add_demangled(out, &text, symbol, n))
+		name_add(out, symbol, n);
+	str_free(&text.text);
 }

@@ -5,18 +5,21 @@
  * versions (@GLIBC_2.2.5) and .llvm.1234 are taken off. What a compiler
  * appended to tell clones apart stays, so that a coroutine's body is still
  * known by .resume or .actor.
+ *
+ * What libiberty gives up on stays mangled. What it would make longer than a name
+ * may be (base/name.h) is shortened, with the hash of the symbol.
  */
 #ifndef WEFT_OBJ_DEMANGLE_H
 #define WEFT_OBJ_DEMANGLE_H
 
-#include <stddef.h>
+#include "base/name.h"
 
-#define NAME_BYTES_MOST	   1024 /* of a shown name, its NUL included; longer are cut */
-#define MANGLED_BYTES_MOST 2048 /* longer ones are left as they are */
+#define MANGLED_BYTES_MOST (64u << 10) /* longer ones are left as they are */
+/* What names of more than 1 KB want of the stack's limit; else they stay mangled. */
+#define DEMANGLE_STACK_BYTES (64u << 20)
 
-/* Writes the clean (str_clean) name of n bytes at symbol; returns its length.
- * room is NAME_BYTES_MOST or less. Does not allocate in proportion to what a
- * hostile name would expand to. */
-size_t demangle(char *out, size_t room, const char *symbol, size_t n);
+/* Adds the clean name of n bytes at symbol, shorter than NAME_BYTES_MOST. Memory
+ * and work are bounded, whatever a hostile name would expand to. */
+void demangle(struct str *out, const char *symbol, size_t n);
 
 #endif

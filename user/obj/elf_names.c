@@ -24,7 +24,8 @@ struct pass {
 	const uint64_t *addrs;
 	name_sink sink;
 	void *arg;
-	bool linked; /* addrs are addresses as linked, not offsets */
+	bool linked;	      /* addrs are addresses as linked, not offsets */
+	struct str raw, name; /* of the symbol at hand */
 };
 
 /* The end of the section, or of the segment, in which a symbol is code; 0: it
@@ -147,16 +148,21 @@ static int add_queries(struct pass *pass, size_t n)
 static int deliver(struct pass *pass, size_t index, uint64_t back, uint64_t symbol,
 		   const char *ending)
 {
-	char name[NAME_BYTES_MOST];
-	size_t n, length;
-	const char *raw = elf_strings_at(&pass->strings, symbol, &n);
+	struct str *name = &pass->name;
+	uint64_t start;
 
-	length = n ? demangle(name, sizeof(name) - strlen(ending), raw, n) : 0;
-	if (!length)
-		return 0;
-	memcpy(name + length, ending, strlen(ending) + 1);
-	n = pass->addrs[index] > back ? pass->addrs[index] - back : 0;
-	return pass->sink(pass->arg, index, name, n);
+	elf_strings_whole(&pass->strings, symbol, &pass->raw);
+	if (pass->raw.failed)
+		return str_error(&pass->raw);
+	str_clear(name);
+	demangle(name, pass->raw.s, pass->raw.n);
+	if (name->n)
+		str_add(name, ending);
+	name_bound(name, 0);
+	if (!name->n || name->failed)
+		return str_error(name);
+	start = pass->addrs[index] > back ? pass->addrs[index] - back : 0;
+	return pass->sink(pass->arg, index, name->s, start);
 }
 
 /* Collects in stubs the queries that no symbol names. */
@@ -243,6 +249,8 @@ static int run(const struct pass *asked, int fd, size_t n)
 		err = deliver_all(&pass, stubs, &n_stubs);
 	if (!err)
 		err = deliver_stubs(&pass, stubs, n_stubs);
+	str_free(&pass.raw);
+	str_free(&pass.name);
 	return err;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "obj/elf_strings.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 void elf_strings_init(struct elf_strings *strings, struct elf_file *file,
@@ -16,7 +17,7 @@ void elf_strings_init(struct elf_strings *strings, struct elf_file *file,
 const char *elf_strings_at(struct elf_strings *strings, uint64_t at, size_t *ret_n)
 {
 	uint64_t left = at < strings->bytes ? strings->bytes - at : 0;
-	size_t need = left < ELF_NAME_MOST ? left : ELF_NAME_MOST;
+	size_t need = left < ELF_HEAD_BYTES ? left : ELF_HEAD_BYTES;
 	uint64_t into = at - strings->window_at;
 	const char *name;
 
@@ -37,4 +38,20 @@ const char *elf_strings_at(struct elf_strings *strings, uint64_t at, size_t *ret
 	name = strings->window + (at - strings->window_at);
 	*ret_n = strnlen(name, need);
 	return name;
+}
+
+void elf_strings_whole(struct elf_strings *strings, uint64_t at, struct str *ret)
+{
+	uint64_t first = at;
+	const char *piece;
+	size_t n;
+
+	str_clear(ret);
+	do {
+		piece = elf_strings_at(strings, at, &n);
+		str_add_bytes(ret, piece, n);
+		at += n;
+	} while (n == ELF_HEAD_BYTES && ret->n < ELF_NAME_BYTES);
+	if (n == ELF_HEAD_BYTES)
+		str_addf(ret, "+0x%" PRIx64, first);
 }

@@ -16,11 +16,11 @@
 #include <dwarf.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
+#include <string.h>
 
 #define DEPTH_MOST  256		/* of a unit's tree */
 #define REFS_MOST   16		/* from a function to where it was declared */
-#define PARTS_MOST  32		/* of a name; outer ones are left out */
+#define PARTS_MOST  DEPTH_MOST	/* of a name: it can't lie deeper */
 #define HOMES_MOST  (1u << 20)	/* of the units that are kept */
 #define UNITS_MOST  1024	/* that are kept */
 #define STEPS_MOST  (16u << 20) /* for all of a file; names are plain from then on */
@@ -236,23 +236,18 @@ static int find_parts(struct inline_names *names, Dwarf_Die *die, struct part *p
 	return 0;
 }
 
-static size_t add(char *out, size_t length, const struct part *part)
+static void add(struct str *out, const struct part *part)
 {
-	char lambda[32];
-	const char *name = part->name;
-
-	if (part->lambda_line) {
-		snprintf(lambda, sizeof(lambda), "<lambda:%u>", part->lambda_line);
-		name = lambda;
-	}
-	return length +
-	       demangle(out + length, NAME_BYTES_MOST - length, name, strlen(name));
+	if (part->lambda_line)
+		str_addf(out, "<lambda:%u>", part->lambda_line);
+	else
+		demangle(out, part->name, strlen(part->name));
 }
 
-int inline_name(struct inline_names *names, Dwarf_Die *die, char *out)
+int inline_name(struct inline_names *names, Dwarf_Die *die, struct str *out)
 {
 	struct part parts[PARTS_MOST] = { { .name = linkage_name(die) } };
-	size_t n = 1, length = 0;
+	size_t n = 1, from = out->n;
 	int err;
 
 	if (!parts[0].name) {
@@ -264,9 +259,10 @@ int inline_name(struct inline_names *names, Dwarf_Die *die, char *out)
 			return err;
 	}
 	while (n--) {
-		length = add(out, length, &parts[n]);
+		add(out, &parts[n]);
 		if (n)
-			length = add(out, length, &(struct part){ .name = "::" });
+			str_add(out, "::");
 	}
-	return !length;
+	name_bound(out, from);
+	return out->failed ? str_error(out) : out->n == from;
 }

@@ -7,6 +7,7 @@
 #ifndef WEFT_OBJ_INLINE_NAME_H
 #define WEFT_OBJ_INLINE_NAME_H
 
+#include "base/str.h"
 #include "base/vec.h"
 
 #include <elfutils/libdw.h>
@@ -31,8 +32,8 @@ struct inline_names { /* {0} is an empty one */
 
 void inline_names_free(struct inline_names *names); /* what it holds */
 
-/* Writes the clean name to out, of NAME_BYTES_MOST. 0; 1 if it has none; or -ENOMEM.
+/* Adds the clean name, shorter than NAME_BYTES_MOST. 0; 1 if it has none; or -ENOMEM.
  * names: of one file. */
-int inline_name(struct inline_names *names, Dwarf_Die *die, char *out);
+int inline_name(struct inline_names *names, Dwarf_Die *die, struct str *out);
 
 #endif

@@ -48,7 +48,8 @@ struct pass {
 	Dwarf_Files *files;
 	struct inline_names known;
 	struct inline_place places[INLINES_MOST + 1];
-	char names[INLINES_MOST][NAME_BYTES_MOST];
+	size_t name_at[INLINES_MOST]; /* of a place, in text */
+	struct str text;
 	inline_sink sink;
 	void *arg;
 };
@@ -70,6 +71,7 @@ static void pass_close(struct pass **pass)
 	vec_free(&(*pass)->scopes);
 	vec_free(&(*pass)->claimed);
 	inline_names_free(&(*pass)->known);
+	str_free(&(*pass)->text);
 	free((*pass)->wanted);
 	free(*pass);
 }
@@ -189,39 +191,59 @@ static void set_line(struct inline_place *place, const char *file, uint32_t line
 	place->line = file ? line : 0;
 }
 
-static int deliver(struct pass *pass, struct wanted *wanted)
+/* The functions that were inlined there, from the innermost to the one at whose place
+ * *place then is. */
+static int add_inlined(struct pass *pass, uint32_t scope, struct inline_place **place)
 {
-	Dwarf_Line *row = dwarf_getsrc_die(&pass->unit, wanted->addr);
-	const char *file = row ? dwarf_linesrc(row, NULL, NULL) : NULL;
-	struct inline_place *place = pass->places;
 	size_t n = 0;
-	int line = 0, err;
 
-	if (row && dwarf_lineno(row, &line))
-		line = 0;
-	set_line(place, file, (uint32_t)line);
-	for (uint32_t i = wanted->scope; i; i = pass->scopes.items[i].parent) {
+	str_clear(&pass->text);
+	for (uint32_t i = scope; i; i = pass->scopes.items[i].parent) {
 		Dwarf_Die *die = &pass->scopes.items[i].die;
+		const char *file;
+		int err = 1;
 
-		err = n < INLINES_MOST ? inline_name(&pass->known, die, pass->names[n])
-				       : 1;
+		if (n < INLINES_MOST) {
+			pass->name_at[n] = pass->text.n;
+			err = inline_name(&pass->known, die, &pass->text);
+		}
 		if (err < 0)
 			return err;
 		if (!err) { /* one without a name counts for its caller */
-			place->name = pass->names[n++];
-			place++;
+			str_add_char(&pass->text, '\0');
+			n++;
+			++*place;
 		}
 		file = pass->files ? dwarf_filesrc(pass->files,
 						   number_of(die, DW_AT_call_file), NULL,
 						   NULL)
 				   : NULL;
-		set_line(place, file, number_of(die, DW_AT_call_line));
+		set_line(*place, file, number_of(die, DW_AT_call_line));
 	}
+	for (size_t i = 0; !pass->text.failed && i < n; i++)
+		pass->places[i].name = pass->text.s + pass->name_at[i];
+	return str_error(&pass->text);
+}
+
+static int deliver(struct pass *pass, struct wanted *wanted)
+{
+	Dwarf_Line *row = dwarf_getsrc_die(&pass->unit, wanted->addr);
+	const char *file = row ? dwarf_linesrc(row, NULL, NULL) : NULL;
+	struct inline_place *place = pass->places;
+	int line = 0, err;
+
+	if (row && dwarf_lineno(row, &line))
+		line = 0;
+	set_line(place, file, (uint32_t)line);
+	err = add_inlined(pass, wanted->scope, &place);
+	if (err)
+		return err;
 	place->name = "";
 	wanted->done = true;
-	return n || *place->file
-		       ? pass->sink(pass->arg, wanted->index, pass->places, n + 1)
-		       : 0;
+	if (place == pass->places && !*place->file)
+		return 0;
+	return pass->sink(pass->arg, wanted->index, pass->places,
+			  (size_t)(place - pass->places) + 1);
 }
 
 /* The wanted addresses that the unit says to hold, and that no other held. */

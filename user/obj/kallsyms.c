@@ -7,7 +7,6 @@
 #include "obj/names.h"
 
 #include "base/error.h"
-#include "base/str.h"
 #include "obj/candidates.h"
 #include "obj/demangle.h"
 #include "obj/lines.h"
@@ -45,7 +44,8 @@ static void take_line(struct pass *pass, struct line *line)
 	char type;
 	size_t n;
 
-	if (!line_take_hex(line, &symbol.start) || line->n < 3 || line->text[1] != ' ')
+	if (line->is_cut || !line_take_hex(line, &symbol.start) || line->n < 3 ||
+	    line->text[1] != ' ')
 		return;
 	type = line->text[0];
 	if (!symbol.start || !strchr("tTwW", type))
@@ -82,18 +82,18 @@ static int read_lines(struct pass *pass, int fd)
 static int deliver(const struct query *query, const struct candidate *best,
 		   const char *text, name_sink sink, void *arg)
 {
-	char name[NAME_BYTES_MOST];
 	size_t n = strcspn(text, "\t");
-	size_t length = demangle(name, sizeof(name), text, n);
+	AUTO_STR name = { 0 };
 
-	if (!length)
-		return 0;
-	if (text[n] && length + 2 < sizeof(name)) {
-		name[length++] = ' ';
-		str_clean(name + length, sizeof(name) - length, text + n + 1,
-			  strlen(text + n + 1));
+	demangle(&name, text, n);
+	if (name.n && text[n]) {
+		str_add_char(&name, ' ');
+		name_add(&name, text + n + 1, strlen(text + n + 1));
+		name_bound(&name, 0);
 	}
-	return sink(arg, query->index, name, best->start);
+	if (!name.n || name.failed)
+		return str_error(&name);
+	return sink(arg, query->index, name.s, best->start);
 }
 
 int kallsyms_names(int fd, const uint64_t *addrs, size_t n, name_sink sink, void *arg)

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BUFFER_BYTES (64u << 10)
+#define BUFFER_BYTES (2 * LINE_BYTES_MOST)
 
 int lines_open(struct lines *lines, int fd, uint64_t offset, uint64_t most_bytes)
 {
@@ -51,20 +51,23 @@ static int refill(struct lines *lines)
 	return got > 0;
 }
 
-/* 1 when the buffer's next line is whole. */
+/* The buffer's next line, if it is whole or longer than may be. */
 static bool take_line(struct lines *lines, struct line *ret)
 {
 	const char *text = lines->buf + lines->at;
-	const char *end = memchr(text, '\n', lines->n - lines->at);
+	size_t n = lines->n - lines->at;
+	const char *end = memchr(text, '\n', n);
+	size_t length = end ? (size_t)(end - text) : n;
 
-	if (!end)
+	if (!end && n <= LINE_BYTES_MOST)
 		return false;
 	*ret = (struct line){
 		.text = text,
-		.n = (size_t)(end - text),
-		.offset = lines->offset - (lines->n - lines->at),
+		.n = length < LINE_BYTES_MOST ? length : LINE_BYTES_MOST,
+		.offset = lines->offset - n,
+		.is_cut = length > LINE_BYTES_MOST,
 	};
-	lines->at += ret->n + 1;
+	lines->at += length + !!end;
 	return true;
 }
 
@@ -74,15 +77,12 @@ int lines_next(struct lines *lines, struct line *ret)
 		int more;
 
 		while (take_line(lines, ret)) {
-			bool skip = lines->skipping || ret->n > LINE_BYTES_MOST;
+			bool skip = lines->skipping;
+			bool is_whole = lines->buf[lines->at - 1] == '\n';
 
-			lines->skipping = false;
+			lines->skipping = !is_whole;
 			if (!skip)
 				return 1;
-		}
-		if (lines->n - lines->at > LINE_BYTES_MOST) {
-			lines->skipping = true;
-			lines->at = lines->n;
 		}
 		more = refill(lines);
 		if (more <= 0)

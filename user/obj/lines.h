@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Reads lines of "HEX …" from a file by pread(2), so that a borrowed
- * descriptor's position stays. A line that is too long is left out. */
+ * descriptor's position stays. */
 #ifndef WEFT_OBJ_LINES_H
 #define WEFT_OBJ_LINES_H
 
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LINE_BYTES_MOST 4096
+#define LINE_BYTES_MOST (64u << 10) /* longer ones come cut */
 
 struct lines {
 	int fd;		 /* borrowed */
@@ -16,7 +16,7 @@ struct lines {
 	uint64_t left;	 /* bytes that may still be read */
 	char *buf;
 	size_t at, n;
-	bool skipping; /* inside a line that is left out */
+	bool skipping; /* what is left of a line */
 };
 
 #define AUTO_LINES __attribute__((cleanup(lines_close))) struct lines
@@ -30,6 +30,7 @@ struct line {
 	const char *text; /* without the newline, not NUL terminated */
 	size_t n;
 	uint64_t offset; /* in the file */
+	bool is_cut;	 /* there is more of it */
 };
 
 /* 1 and a line, good until the next call; 0 at the end; a negative errno. A

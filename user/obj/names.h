@@ -13,7 +13,7 @@
 
 /*
  * Called once for each address that has a name, in any order. name is clean
- * (str_clean), demangled, borrowed for the call. start: of the symbol, in the
+ * (base/name.h), demangled, borrowed for the call. start: of the symbol, in the
  * unit of the addresses. A negative return ends the pass and is passed up.
  */
 typedef int (*name_sink)(void *arg, size_t index, const char *name, uint64_t start);

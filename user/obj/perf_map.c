@@ -12,10 +12,12 @@
 #include "obj/lines.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAP_BYTES_MOST (256u << 20)
+#define MAP_BYTES_MOST	(256u << 20)
+#define NAME_READ_BYTES (1u << 20)
 
 static void take_line(struct candidates *batch, struct line *line, uint64_t number)
 {
@@ -44,18 +46,37 @@ static int read_map(int fd, uint64_t bytes, struct candidates *batch)
 	return more;
 }
 
+/* What is beyond NAME_READ_BYTES is left out, and where the name lies stands in its
+ * place, so that it is still no other's. */
+static void read_name(int fd, uint64_t first, struct str *ret)
+{
+	char piece[1024];
+	size_t n;
+
+	do {
+		ssize_t got = pread(fd, piece, sizeof(piece), (off_t)(first + ret->n));
+
+		n = 0;
+		while (got > 0 && n < (size_t)got && piece[n] != '\n' && piece[n] != '\r')
+			n++;
+		str_add_bytes(ret, piece, n);
+	} while (n == sizeof(piece) && ret->n < NAME_READ_BYTES);
+	if (n == sizeof(piece))
+		str_addf(ret, "+0x%" PRIx64, first);
+}
+
 static int deliver(int fd, const struct query *query, const struct candidate *best,
 		   name_sink sink, void *arg)
 {
-	char raw[NAME_BYTES_MOST], name[NAME_BYTES_MOST];
-	ssize_t got = pread(fd, raw, sizeof(raw), (off_t)best->name);
-	size_t n = 0;
+	AUTO_STR raw = { 0 };
+	AUTO_STR name = { 0 };
 
-	while (got > 0 && n < (size_t)got && raw[n] != '\n' && raw[n] != '\r')
-		n++;
-	if (!n || !demangle(name, sizeof(name), raw, n))
-		return 0;
-	return sink(arg, query->index, name, best->start);
+	read_name(fd, best->name, &raw);
+	if (!raw.failed)
+		demangle(&name, raw.s, raw.n);
+	if (raw.failed || name.failed)
+		return str_error(raw.failed ? &raw : &name);
+	return name.n ? sink(arg, query->index, name.s, best->start) : 0;
 }
 
 int perf_map_names(int fd, const uint64_t *addrs, size_t n, name_sink sink, void *arg)

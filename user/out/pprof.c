@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -45,13 +46,12 @@ static void add_types(struct maker *m)
 {
 	const char *type = reading_string(m->r, m->r->value_type);
 	const char *unit = reading_string(m->r, m->r->value_unit);
-	char clean[128];
+	AUTO_STR clean = { 0 };
 
-	snprintf(clean, sizeof(clean), "%s", type);
-	for (char *c = clean; *c; c++)
-		if (*c == '-')
-			*c = '_';
-	add_value_type(m, PROFILE_SAMPLE_TYPE, clean, unit);
+	for (; *type; type++)
+		str_add_char(&clean, *type == '-' ? '_' : *type);
+	m->text.failed |= clean.failed;
+	add_value_type(m, PROFILE_SAMPLE_TYPE, clean.s ? clean.s : "", unit);
 	if (m->in_samples) {
 		add_value_type(m, PROFILE_SAMPLE_TYPE, "cpu", "nanoseconds");
 		add_value_type(m, PROFILE_PERIOD_TYPE, "cpu", "nanoseconds");
@@ -61,36 +61,40 @@ static void add_types(struct maker *m)
 	}
 }
 
-static void add_comment(struct maker *m, const char *comment)
+static void add_comment(struct maker *m, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+static void add_comment(struct maker *m, const char *fmt, ...)
 {
-	proto_add_uint(&m->text, PROFILE_COMMENT, pprof_string(m->tables, comment));
+	AUTO_FREE char *comment = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	m->text.failed |= vasprintf(&comment, fmt, ap) < 0;
+	va_end(ap);
+	if (!m->text.failed)
+		proto_add_uint(&m->text, PROFILE_COMMENT,
+			       pprof_string(m->tables, comment));
 }
 
 /* Version, rate, and all that the ledger holds. */
 static void add_comments(struct maker *m)
 {
 	const struct reading *r = m->r;
-	char text[512];
 
-	snprintf(text, sizeof(text), "weft %s, the %s view", WEFT_VERSION,
-		 m->view == VIEW_ASYNC ? "async" : "thread");
-	add_comment(m, text);
+	add_comment(m, "weft %s, the %s view", WEFT_VERSION,
+		    m->view == VIEW_ASYNC ? "async" : "thread");
 	for (size_t i = 0; i < r->runs.n; i++) {
 		const struct reading_run *run = &r->runs.items[i];
 
-		snprintf(text, sizeof(text), "%u Hz (%s), host %s, Linux %s, %s", run->hz,
-			 reading_string(r, run->event), reading_string(r, run->host),
-			 reading_string(r, run->kernel), reading_string(r, run->arch));
-		add_comment(m, text);
+		add_comment(m, "%u Hz (%s), host %s, Linux %s, %s", run->hz,
+			    reading_string(r, run->event), reading_string(r, run->host),
+			    reading_string(r, run->kernel), reading_string(r, run->arch));
 	}
-	for (size_t i = 0; i < r->ledger.n; i++) {
-		if (!r->ledger.items[i].value)
-			continue;
-		snprintf(text, sizeof(text), "%.200s %" PRIu64,
-			 reading_string(r, r->ledger.items[i].key),
-			 r->ledger.items[i].value);
-		add_comment(m, text);
-	}
+	for (size_t i = 0; i < r->ledger.n; i++)
+		if (r->ledger.items[i].value)
+			add_comment(m, "%s %" PRIu64,
+				    reading_string(r, r->ledger.items[i].key),
+				    r->ledger.items[i].value);
 	if (r->was_cut)
 		add_comment(m, "the recording was cut short");
 }

@@ -57,6 +57,34 @@ static const char *place_colour(uint32_t place)
 	return place == PLACE_KERNEL ? KERNEL : place == PLACE_JIT ? JIT : NULL;
 }
 
+/* Where the n-th letter from here begins, or the end. */
+static const char *letter(const char *s, size_t n)
+{
+	for (; *s && n; n--)
+		do
+			s++;
+		while (((unsigned char)*s & 0xc0) == 0x80);
+	return s;
+}
+
+/* A template's first letters say what it is, its last ones which. */
+static void add_name(struct text *t, const char *name)
+{
+	size_t most = t->options->letters, head = most * 3 / 4;
+	const char *end = most ? letter(name, most) : "";
+	const char *tail = name;
+
+	if (!*end) {
+		str_add(&t->pen.text, name);
+		return;
+	}
+	for (; *end; end = letter(end, 1))
+		tail = letter(tail, 1);
+	str_add_bytes(&t->pen.text, name, (size_t)(letter(name, head) - name));
+	str_add(&t->pen.text, "…");
+	str_add(&t->pen.text, letter(tail, head + 1));
+}
+
 /* What the picture is of, in a line. */
 static void head(struct text *t)
 {
@@ -95,7 +123,7 @@ static void table_row(struct text *t, const struct function *function)
 	str_addf(out, "  %6.2f %%  %6.2f %%  ", share(t, function->self),
 		 share(t, function->total));
 	colour(t, place_colour(function->place));
-	str_add(out, name);
+	add_name(t, name);
 	colour(t, place_colour(function->place) ? PLAIN : NULL);
 	if (*module && strncmp(name, module, strlen(module)) != 0) {
 		colour(t, GREY);
@@ -141,7 +169,7 @@ static void tree_row(struct text *t, const struct tree *tree, uint32_t node,
 	if (depth > INDENT_MOST)
 		str_addf(out, "(%u) ", depth);
 	colour(t, code);
-	str_add(out, tree_text(tree, node));
+	add_name(t, tree_text(tree, node));
 	colour(t, code ? PLAIN : NULL);
 	str_add_char(out, '\n');
 }

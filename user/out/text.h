@@ -19,6 +19,7 @@ struct text_options {
 	uint64_t unfiltered; /* samples before filters */
 	bool invert, no_kernel;
 	bool colours;
+	unsigned int letters; /* of a name; "…" for the middle of longer ones; 0: all */
 };
 
 int text_write(struct outfile *out, const struct reading *reading,

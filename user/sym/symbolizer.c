@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -222,6 +223,7 @@ static int name_module(const struct symbol_sources *sources, uint32_t module,
 
 	if (err)
 		return err;
+	names_begin_file(batch->names);
 	switch (module_get(sources->modules, module)->kind) {
 	case MODULE_FILE:
 		return name_file(sources, module, batch);
@@ -307,5 +309,9 @@ int symbolize(struct names *names, const struct profile *profile,
 	qsort(wants, n, sizeof(*wants), by_module_and_address);
 	err = name_all(sources, names, wants, n, ret_counts);
 	ret_counts->refused = names_refused(names);
+	if (names_shortened(names))
+		log_verbose("%" PRIu64 " names of files with many long ones are "
+			    "shortened (…#)",
+			    names_shortened(names));
 	return err;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "sym/worker_cage.h"
 
+#include "obj/demangle.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -58,6 +60,18 @@ static void limit(int resource, rlim_t most)
 	setrlimit(resource, &(struct rlimit){ most, most });
 }
 
+/* Of ours, which is the first thread's: the kernel keeps 128 MB free below it. */
+static void grow_stack(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur >= DEMANGLE_STACK_BYTES)
+		return;
+	limit.rlim_cur = limit.rlim_max < DEMANGLE_STACK_BYTES ? limit.rlim_max
+							       : DEMANGLE_STACK_BYTES;
+	setrlimit(RLIMIT_STACK, &limit);
+}
+
 void cage_process(void)
 {
 	static const int ignored[] = { SIGINT,	SIGQUIT, SIGTERM, SIGHUP,
@@ -70,6 +84,7 @@ void cage_process(void)
 	/* after the change of uid, which takes it back */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	limit(RLIMIT_CORE, 0);
+	grow_stack();
 	if (!SANITIZED)
 		limit(RLIMIT_AS, MEMORY_BYTES);
 	if (chdir("/"))
@@ -107,6 +122,8 @@ int cage_files(int keep)
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1),                           \
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 
+#define NEW_LIMIT offsetof(struct seccomp_data, args[2])
+
 void cage_calls(void)
 {
 	struct sock_filter filter[] = {
@@ -130,6 +147,13 @@ void cage_calls(void)
 		ALLOW(rt_sigreturn),
 		ALLOW(restart_syscall),
 		ALLOW(exit_group),
+		/* prlimit64, if it sets nothing */
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prlimit64, 0, 5),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, NEW_LIMIT),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, NEW_LIMIT + sizeof(uint32_t)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
 	};
 	struct sock_fprog program = {

@@ -56,7 +56,7 @@ static void *room_for(struct outbox *out, size_t n, int *ret_err)
 	size_t padded = (n + 7) & ~(size_t)7;
 	unsigned char *room;
 
-	*ret_err = out->n + padded > sizeof(out->buf) ? send_names(out) : 0;
+	*ret_err = out->n + padded > WIRE_BYTES_USUALLY ? send_names(out) : 0;
 	room = out->buf.bytes + out->n;
 	memset(room, 0, padded);
 	out->n += padded;
@@ -72,7 +72,7 @@ static int put_places(void *arg, size_t index, const struct inline_place *places
 
 	for (size_t i = 0; !err && i < n; i++) {
 		size_t name = strnlen(places[i].name, NAME_BYTES_MOST - 1);
-		size_t file = strnlen(places[i].file, NAME_BYTES_MOST - 1);
+		size_t file = strnlen(places[i].file, WIRE_FILE_BYTES - 1);
 		const struct wire_place head = { (uint32_t)index, places[i].line,
 						 (uint16_t)i,	  i + 1 == n,
 						 (uint16_t)name,  (uint16_t)file };

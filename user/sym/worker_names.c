@@ -3,14 +3,14 @@
 #include "sym/worker_parts.h"
 
 #include "base/error.h"
-#include "base/str.h"
+#include "base/name.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 
-#define ADDRS_IN_MESSAGE (WIRE_BYTES_MOST / sizeof(uint64_t))
+#define ADDRS_IN_MESSAGE (WIRE_BYTES_USUALLY / sizeof(uint64_t))
 
 /* The places of one address, as they come. */
 struct placing {
@@ -18,8 +18,7 @@ struct placing {
 	uint32_t index;
 	size_t n;
 	struct inline_place places[INLINES_MOST + 1];
-	char names[INLINES_MOST + 1][NAME_BYTES_MOST];
-	char files[INLINES_MOST + 1][NAME_BYTES_MOST];
+	size_t name_at[INLINES_MOST + 1], file_at[INLINES_MOST + 1]; /* in text */
 };
 
 struct asking {
@@ -34,6 +33,7 @@ struct asking {
 	size_t base; /* of this request's addresses among the caller's */
 	size_t n;
 	unsigned char *seen; /* one for each address */
+	struct str text;     /* clean, of the name or the places at hand */
 };
 
 static int send_until(struct asking *ask, const void *bytes, size_t n, int fd)
@@ -69,7 +69,6 @@ static int send_request(struct asking *ask, const uint64_t *addrs)
 /* One record: how many bytes it takes, or 0 when it is none. */
 static size_t take_name(struct asking *ask, const unsigned char *bytes, size_t n)
 {
-	char clean[NAME_BYTES_MOST];
 	struct wire_name head;
 	size_t padded;
 
@@ -81,10 +80,13 @@ static size_t take_name(struct asking *ask, const unsigned char *bytes, size_t n
 	    head.index >= ask->n || ask->seen[head.index])
 		return 0;
 	ask->seen[head.index] = 1;
-	str_clean(clean, sizeof(clean), (const char *)bytes + sizeof(head), head.bytes);
-	if (*clean && ask->sink_err >= 0)
-		ask->sink_err =
-			ask->sink(ask->arg, ask->base + head.index, clean, head.start);
+	str_clear(&ask->text);
+	name_add(&ask->text, (const char *)bytes + sizeof(head), head.bytes);
+	if (ask->text.failed)
+		ask->sink_err = str_error(&ask->text);
+	else if (ask->text.n && ask->sink_err >= 0)
+		ask->sink_err = ask->sink(ask->arg, ask->base + head.index, ask->text.s,
+					  head.start);
 	return sizeof(head) + padded;
 }
 
@@ -93,11 +95,36 @@ static bool fits(const struct asking *ask, const struct wire_place *head)
 {
 	const struct placing *placing = ask->placing;
 
-	if (head->name_bytes >= NAME_BYTES_MOST || head->file_bytes >= NAME_BYTES_MOST ||
-	    head->depth != placing->n || head->depth > INLINES_MOST ||
-	    head->index >= ask->n)
+	_Static_assert(UINT16_MAX < NAME_BYTES_MOST, "name_bytes needs no look");
+	if (head->file_bytes >= WIRE_FILE_BYTES || head->depth != placing->n ||
+	    head->depth > INLINES_MOST || head->index >= ask->n)
 		return false;
 	return head->depth ? head->index == placing->index : !ask->seen[head->index];
+}
+
+static size_t add_text(struct asking *ask, const char *text, size_t n)
+{
+	size_t at = ask->text.n;
+
+	name_add(&ask->text, text, n);
+	str_add_char(&ask->text, '\0');
+	return at;
+}
+
+/* All places of an address are there. */
+static int pass_places(struct asking *ask)
+{
+	struct placing *placing = ask->placing;
+	size_t n = placing->n;
+
+	placing->n = 0;
+	if (ask->text.failed)
+		return str_error(&ask->text);
+	for (size_t i = 0; i < n; i++) {
+		placing->places[i].name = ask->text.s + placing->name_at[i];
+		placing->places[i].file = ask->text.s + placing->file_at[i];
+	}
+	return placing->sink(ask->arg, ask->base + placing->index, placing->places, n);
 }
 
 /* As take_name(). */
@@ -115,19 +142,16 @@ static size_t take_place(struct asking *ask, const unsigned char *bytes, size_t 
 		 ~(size_t)7;
 	if (padded > n || !fits(ask, &head))
 		return 0;
+	if (!head.depth)
+		str_clear(&ask->text);
 	i = placing->n++;
 	placing->index = head.index;
 	ask->seen[head.index] = 1;
-	placing->places[i] = (struct inline_place){
-		.name = str_clean(placing->names[i], NAME_BYTES_MOST, text,
-				  head.name_bytes),
-		.file = str_clean(placing->files[i], NAME_BYTES_MOST,
-				  text + head.name_bytes, head.file_bytes),
-		.line = head.line,
-	};
+	placing->places[i].line = head.line;
+	placing->name_at[i] = add_text(ask, text, head.name_bytes);
+	placing->file_at[i] = add_text(ask, text + head.name_bytes, head.file_bytes);
 	if (head.is_last && ask->sink_err >= 0)
-		ask->sink_err = placing->sink(ask->arg, ask->base + head.index,
-					      placing->places, placing->n);
+		ask->sink_err = pass_places(ask);
 	if (head.is_last)
 		placing->n = 0;
 	return padded;
@@ -244,6 +268,7 @@ static int ask_for(struct asking *ask, const uint64_t *addrs, size_t n, int dead
 	ask->until_ms = begun_ms + worker_patience_ms(ask->worker, deadline_ms);
 	ask->worker->counts.requests++;
 	err = ask_all(ask, addrs, n);
+	str_free(&ask->text);
 	if (err == -ENOMEM) /* the parser's own limit, reached by one file; not ours */
 		err = fail(-EFBIG, "a file needs more memory than its parser may have");
 	ask->worker->counts.failed += err != 0;

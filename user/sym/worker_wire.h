@@ -27,9 +27,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define WIRE_BYTES_MOST 32768	    /* of one message */
-#define WIRE_ADDRS_MOST (64u << 10) /* of one NAMES request */
-#define WIRE_PAGES_MOST 7	    /* of a table in one message */
+#define WIRE_BYTES_MOST	   (80u << 10) /* of one message: the longest name and more */
+#define WIRE_BYTES_USUALLY 32768       /* of several things in one */
+#define WIRE_ADDRS_MOST	   (64u << 10) /* of one NAMES request */
+#define WIRE_FILE_BYTES	   4096	       /* of a source file's name; longer ones come cut */
+#define WIRE_PAGES_MOST	   7	       /* of a table in one message */
 
 enum wire_kind {
 	WIRE_SCAN = 1,
@@ -116,6 +118,10 @@ union wire_buffer {
 	unsigned char bytes[WIRE_BYTES_MOST];
 };
 
+_Static_assert(sizeof(struct wire_answer) + sizeof(struct wire_place) + NAME_BYTES_MOST +
+			       WIRE_FILE_BYTES <=
+		       WIRE_BYTES_MOST,
+	       "a place fits a message");
 _Static_assert(sizeof(struct wire_pages) <= WIRE_BYTES_MOST, "pages fit a message");
 _Static_assert(sizeof(struct wire_table) <= WIRE_BYTES_MOST, "ranges fit a message");
 _Static_assert(sizeof(struct wire_hash_request) <= WIRE_BYTES_MOST,

@@ -10,12 +10,20 @@
 const ROW_LEAST = 20,
 	ROW_MOST = 26,
 	LEAST = 0.6,
-	PAD = 7;
+	PAD = 7,
+	LETTERS_MOST = 400;
 const BOUNDARY_WORDS = {
 	[ASKED]: ["⇢ asked for", "⇠ asked for by"],
 	[WAITS]: ["⇢ waits for", "⇠ this thread waits for it"],
 	[OTHER_THREAD]: ["⇢ another thread waits for", "⇠ another thread waits for it"],
 };
+
+// The first n letters or one less: half of a surrogate pair is none.
+function beginning(text, n) {
+	const last = text.charCodeAt(n - 1);
+
+	return text.slice(0, last >= 0xd800 && last < 0xdc00 ? n - 1 : n);
+}
 
 class Graph {
 	constructor(section, host) {
@@ -258,24 +266,24 @@ class Graph {
 		if (room < 12) return;
 		ctx.font = ctx.font.replace(/^(600 )?/, weight);
 		ctx.fillStyle = style.ink;
-		const text = this.cut(this.text(frame).slice(0, 400), room);
+		const text = this.cut(this.text(frame), room);
 
 		ctx.fillText(text, left, y + this.row / 2);
 	}
 
 	cut(text, room) {
 		let low = 0;
-		let high = text.length;
+		let high = Math.min(text.length, LETTERS_MOST);
 
-		if (this.measure(text) <= room) return text;
+		if (text.length <= high && this.measure(text) <= room) return text;
 		while (low < high) {
 			const middle = (low + high + 1) >> 1;
-			const shown = text.slice(0, middle) + "…";
+			const shown = beginning(text, middle) + "…";
 
 			if (this.ctx.measureText(shown).width <= room) low = middle;
 			else high = middle - 1;
 		}
-		return low < 4 ? "" : text.slice(0, low) + "…";
+		return low < 4 ? "" : beginning(text, low) + "…";
 	}
 
 	measure(text) {
