@@ -112,6 +112,19 @@ int async_mark_gap(__u32 hook)
 	return 0;
 }
 
+/* Is the k-th head's root the nearest one ahead? */
+static __always_inline void weigh_head(struct scratch *s, __u32 k)
+{
+	struct head *head = &s->heads[k];
+
+	if (!head->addr || head->root.fp & 7 || head->root.fp < s->sp)
+		return;
+	if (head->root.fp - s->sp < s->distance) {
+		s->distance = head->root.fp - s->sp;
+		s->nearest = k;
+	}
+}
+
 /*
  * The thread's walk has lost its way below s->sp. The nearest root ahead knows
  * a true frame pointer: a gap, then on from there.
@@ -119,23 +132,19 @@ int async_mark_gap(__u32 hook)
 int async_take_checkpoint(__u32 hook)
 {
 	struct scratch *s = scratch(hook);
-	__u32 nearest = KEYS_MOST;
-	__u64 distance = CHECKPOINT_BYTES;
+	__u32 nearest;
 
 	if (!s)
 		return 0;
+	/* verifier: it would follow a number in a register through every head */
+	s->nearest = KEYS_MOST;
+	s->distance = CHECKPOINT_BYTES;
 	for (int k = 0; k < KEYS_MOST; k++) {
-		struct head *head = &s->heads[k];
-
 		if (k >= s->n_heads)
 			break;
-		if (!head->addr || head->root.fp & 7 || head->root.fp < s->sp)
-			continue;
-		if (head->root.fp - s->sp < distance) {
-			distance = head->root.fp - s->sp;
-			nearest = k;
-		}
+		weigh_head(s, k);
 	}
+	nearest = s->nearest;
 	if (nearest >= KEYS_MOST)
 		return 0;
 	s->fp = s->sp = s->heads[nearest].root.fp;

@@ -150,6 +150,8 @@ struct scratch {
 	__u32 n_roots;	    /* met so far */
 	__u32 next_root;    /* the first one whose chain was not walked */
 	__u32 key_at_hand;  /* of those whose roots are being met */
+	__u32 nearest;	    /* head of those ahead, and how far that is */
+	__u64 distance;
 
 	/* the chain under way */
 	__u64 node, node_before;
@@ -160,6 +162,7 @@ struct scratch {
 	__u64 waiting_node;
 	__u64 metadata_cookie, suspended_cookie;
 
+	__u64 glibc_slots, musl_slots; /* the thread's pthread slots; one of them is 0 */
 	__u32 n_heads;
 	__u32 sp_is_least; /* sp is not known: it lies there or above */
 	struct head heads[KEYS_MOST];

@@ -14,11 +14,11 @@ teardown() {
 	stop_busy
 }
 
-# roots with seven more key variables, which come first and are never set
+# roots with eleven more key variables, which come first and are never set
 build_crowd() {
 	local top=$BATS_TEST_DIRNAME/../..
 
-	for i in {1..7}; do
+	for i in {1..11}; do
 		cat <<-END
 			static unsigned decoy$i = -1u;
 			asm(".pushsection .note.weft, \"a\", %note\\n.balign 4\\n"
@@ -40,10 +40,10 @@ build_crowd() {
 	jq -e '.samples.total > 50 and .samples.async > 0.9 * .samples.total and
 		.keys.crowded == 1 and .keys.overfull == 0' stats
 	run --separate-stderr weft doctor --json -p "$busy_pid"
-	jq -e '.processes[0].keys | length == 8 and
+	jq -e '.processes[0].keys | length == 12 and
 		(map(select(.value != null)) | length == 1)' <<<"$output"
 	run --separate-stderr weft doctor -p "$busy_pid"
-	[[ $output == *"more than the 4 that are followed at a time"* ]]
+	[[ $output == *"more than the 8 that are followed at a time"* ]]
 	# also one that is set only once it runs
 	weft record -q -F 999 -o out --stats-json stats -- ./crowd driven 4000 3 ||
 		[ $? -eq 142 ] # which ends by an alarm
@@ -51,9 +51,26 @@ build_crowd() {
 		{ jq -c '.samples, .keys' stats; false; }
 }
 
+@test "more keys that are set than fit are counted and told" {
+	local top=$BATS_TEST_DIRNAME/../..
+
+	for i in {0..9}; do
+		gcc -O2 -fno-omit-frame-pointer -I"$top/include" -shared -fPIC -DKEY_LOCAL \
+			-DPLUGIN="$i" -o "libplug$i.so" "$top/tests/workloads/plugin.c"
+	done
+	gcc -O2 -fno-omit-frame-pointer -I"$top/include" -o plugins \
+		"$top/tests/workloads/plugins.c"
+	"$PWD/plugins" 20000 10 0123456789 >ready 3>&- &
+	busy_pid=$!
+	until [ -s ready ]; do sleep 0.1; done
+	run --separate-stderr weft record -p "$busy_pid" -F 999 -d 1s -o out --stats-json stats
+	jq -e '.keys.crowded == 1 and .keys.overfull == 1' stats
+	[[ $stderr == *"1 processes use more than 8 async keys at once: not all are followed"* ]]
+}
+
 # a process that does not give its keys to whoever reads them
 @test "keys whose page never comes don't stop a recording" {
-	for i in {0..5}; do
+	for i in {0..9}; do
 		printf '".long 5, 8, 1; .asciz \\"weft\\"; .balign 4; .quad keys + 4 * %d - .\\n"\n' "$i"
 	done >notes.h
 	cat >keeper.c <<-'END'

@@ -62,7 +62,7 @@ struct bound {
 	double most;
 };
 
-#define PATHS_MOST  16
+#define PATHS_MOST  24
 #define SHARES_MOST 4
 #define BOUNDS_MOST 6
 

@@ -14,9 +14,10 @@ WORK_CLANG := $(CLANG)$(if $(filter aarch64,$(ARCH)),$(if $(filter aarch64,$(she
 WORK_FLAGS := -std=gnu11 -Wall -Wextra -g -Iinclude -fno-optimize-sibling-calls \
               -pthread -Wl,-z,now -MMD -MP
 WITH_FP    := -fno-omit-frame-pointer
-WORK_PLAIN := nest threads storm chain label roots wait moves late skip
+WORK_PLAIN := nest threads storm chain label roots wait moves late skip plugins
 WORK_FOLLY := folly-weak folly-unique folly-local folly-global
-WORK_LIBS  := liblate.so liblive.so libdead.so
+WORK_PLUGS := $(foreach n,0 1 2 3 4 5 6 7 8 9,libplug$(n).so)
+WORK_LIBS  := liblate.so liblive.so libdead.so $(WORK_PLUGS)
 WORK_LINKS := nest threads storm chain roots wait moves
 WORK_KINDS := gcc-O2 clang-O0 gcc-O3-omit clang-O2-omit
 WORK_MUSL  := $(if $(filter x86_64,$(ARCH)),$(shell command -v musl-gcc))
@@ -40,6 +41,9 @@ folly-local_FLAGS  := -DKEY_LOCAL
 folly-global_FLAGS := -DKEY_GLOBAL -rdynamic
 libdead.so_FLAGS   := -DKEY_GLOBAL
 liblive.so_FLAGS   := -DKEY_LOCAL
+# half of the plugins' keys are hidden ones, the others static
+$(foreach n,0 2 4 6 8,$(eval libplug$(n).so_FLAGS := -DKEY_GLOBAL -fvisibility=hidden))
+$(foreach n,1 3 5 7 9,$(eval libplug$(n).so_FLAGS := -DKEY_LOCAL))
 swap-decoy_FLAGS   := -DDECOY
 swap_LINK          := -static -no-pie -Wl,--section-start=.swapkey=0x10000000
 
@@ -67,6 +71,8 @@ $(foreach k,$(WORK_KINDS) static static-pie musl stripped core,\
   $(call work_rules,$(k),$(WORK_FOLLY),folly.c) \
   $(call work_rules,$(k),liblate.so,liblate.c,-shared -fPIC) \
   $(call work_rules,$(k),liblive.so libdead.so,follylib.c,-shared -fPIC) \
+  $(foreach n,0 1 2 3 4 5 6 7 8 9,\
+    $(call work_rules,$(k),libplug$(n).so,plugin.c,-shared -fPIC -DPLUGIN=$(n))) \
   $(call work_rules,$(k),swap swap-decoy,swap.c,$(swap_LINK)))
 
 -include $(addsuffix .d,$(basename $(WORKLOADS) $(CORE_WORKLOADS)))
