@@ -43,10 +43,10 @@
 	}
 
 #define FOLLY_CHAIN "^detached_task;task_a;task_b;--;"
-#define FOLLY(linkage)                                                                   \
+#define FOLLY(linkage, in_kinds)                                                         \
 	{                                                                                \
 		.name = "folly-" linkage, .program = "folly-" linkage,                   \
-		.args = "plain %m", .kinds = BOTH_COMPILERS, .breaks = "no-key",         \
+		.args = "plain %m", .kinds = in_kinds, .breaks = "no-key",               \
 		.thread = { { "main;resume_loop;resume" }, SET_UP },                     \
 		.async = { { FOLLY_CHAIN "resume" },                                     \
 			   { FOLLY_CHAIN "resume_loop" },                                \
@@ -257,10 +257,33 @@ static const struct truth_case cases[] = {
 			   SET_UP },
 		.shares = { { "first_half", .5, "first_half|second_half" } },
 	},
-	FOLLY("weak"),
-	FOLLY("unique"),
-	FOLLY("local"),
-	FOLLY("global"),
+	FOLLY("weak", ALL_KINDS),
+	FOLLY("unique", BOTH_COMPILERS),
+	FOLLY("local", ALL_KINDS),
+	FOLLY("global", BOTH_COMPILERS),
+	{
+		/* the first process of a container, which has no file of the outside */
+		.name = "contained",
+		.program = "contain",
+		.args = "%m %d/chain plain %m 10",
+		.kinds = ALL_KINDS,
+		.comms = "contain|chain",
+		.breaks = "no-key",
+		DISPATCH("", "hop_{000..009}", "dispatch"),
+	},
+	{
+		.name = "folly-contained",
+		.program = "contain",
+		.args = "%m %d/folly-weak plain %m",
+		.kinds = ALL_KINDS,
+		.comms = "contain|folly-weak",
+		.breaks = "no-key",
+		.thread = { { "main;resume_loop;resume" }, SET_UP },
+		.async = { { FOLLY_CHAIN "resume" },
+			   { FOLLY_CHAIN "resume_loop" },
+			   { "main;resume_loop" },
+			   SET_UP },
+	},
 	{
 		.name = "six-plugins",
 		.program = "plugins",

@@ -3,7 +3,8 @@
 #   make workloads         all of the ground truth's programs, in build/tests/workloads:
 #                          <compiler>-<optimization>[-omit]/<program>, without frame
 #                          pointers where it says omit; and static, static-pie,
-#                          musl, stripped, where the machine can build them
+#                          musl, musl-static, stripped, where the machine can build
+#                          them
 #   make workloads-core    those that the core needs: core/<program>, all static
 #
 # Tail calls would take true callers off the stack, so there are none.
@@ -14,11 +15,12 @@ WORK_CLANG := $(CLANG)$(if $(filter aarch64,$(ARCH)),$(if $(filter aarch64,$(she
 WORK_FLAGS := -std=gnu11 -Wall -Wextra -g -Iinclude -fno-optimize-sibling-calls \
               -pthread -Wl,-z,now -MMD -MP
 WITH_FP    := -fno-omit-frame-pointer
-WORK_PLAIN := nest threads storm chain label roots wait moves late skip plugins
+WORK_PLAIN := nest threads storm chain label roots wait moves late skip contain plugins \
+              reopen
 WORK_FOLLY := folly-weak folly-unique folly-local folly-global
 WORK_PLUGS := $(foreach n,0 1 2 3 4 5 6 7 8 9,libplug$(n).so)
 WORK_LIBS  := liblate.so liblive.so libdead.so $(WORK_PLUGS)
-WORK_LINKS := nest threads storm chain roots wait moves
+WORK_LINKS := nest threads storm chain roots wait moves contain folly-weak folly-local
 WORK_KINDS := gcc-O2 clang-O0 gcc-O3-omit clang-O2-omit
 WORK_MUSL  := $(if $(filter x86_64,$(ARCH)),$(shell command -v musl-gcc))
 
@@ -29,6 +31,7 @@ clang-O2-omit_CC := $(WORK_CLANG) -O2 -fomit-frame-pointer
 static_CC        := $(CC) -O2 -static $(WITH_FP)
 static-pie_CC    := $(CC) -O2 -static-pie $(WITH_FP)
 musl_CC          := $(WORK_MUSL) -O2 -fomit-frame-pointer
+musl-static_CC   := $(WORK_MUSL) -O2 -static $(WITH_FP)
 stripped_CC      := $(CC) -O2 -Wl,--dynamic-list=tests/workloads/stripped.list -s
 # arm64: return addresses are signed, also while they are in the register
 core_aarch64     := -mbranch-protection=pac-ret+leaf+bti
@@ -54,8 +57,10 @@ WORKLOADS := $(foreach k,$(WORK_KINDS),\
              $(foreach k,static static-pie,$(call work_in,$(k),$(WORK_LINKS))) \
              $(call work_in,static,swap swap-decoy) \
              $(call work_in,stripped,chain) \
-             $(if $(WORK_MUSL),$(call work_in,musl,$(WORK_LINKS)))
-CORE_WORKLOADS := $(call work_in,core,$(WORK_LINKS) skip swap swap-decoy)
+             $(if $(WORK_MUSL),$(foreach k,musl musl-static,\
+                 $(call work_in,$(k),$(WORK_LINKS))))
+CORE_WORKLOADS := $(call work_in,core,nest threads storm chain roots wait moves skip \
+                      swap swap-decoy)
 
 # $(1) kind/program, $(2) source, $(3) flags
 define work_rule
@@ -66,7 +71,7 @@ $(WORK_DIR)/$(1): tests/workloads/$(2)
 endef
 work_rules = $(foreach p,$(2),$(eval $(call work_rule,$(1)/$(p),$(3),$($(p)_FLAGS) $(4))))
 
-$(foreach k,$(WORK_KINDS) static static-pie musl stripped core,\
+$(foreach k,$(WORK_KINDS) static static-pie musl musl-static stripped core,\
   $(foreach p,$(WORK_PLAIN),$(call work_rules,$(k),$(p),$(p).c)) \
   $(call work_rules,$(k),$(WORK_FOLLY),folly.c) \
   $(call work_rules,$(k),liblate.so,liblate.c,-shared -fPIC) \
