@@ -28,8 +28,8 @@ gcc-O2_CC        := $(CC) -O2 $(WITH_FP)
 gcc-O3-omit_CC   := $(CC) -O3 -fomit-frame-pointer
 clang-O0_CC      := $(WORK_CLANG) -O0 $(WITH_FP)
 clang-O2-omit_CC := $(WORK_CLANG) -O2 -fomit-frame-pointer
-static_CC        := $(CC) -O2 -static $(WITH_FP)
-static-pie_CC    := $(CC) -O2 -static-pie $(WITH_FP)
+static_CC        := $(CC) -O2 -static -DNO_LIBRARIES $(WITH_FP)
+static-pie_CC    := $(CC) -O2 -static-pie -DNO_LIBRARIES $(WITH_FP)
 musl_CC          := $(WORK_MUSL) -O2 -fomit-frame-pointer
 musl-static_CC   := $(WORK_MUSL) -O2 -static $(WITH_FP)
 stripped_CC      := $(CC) -O2 -Wl,--dynamic-list=tests/workloads/stripped.list -s

@@ -158,6 +158,7 @@ static void json_user_half(struct str *out, const struct stats *stats)
 		 stats->processes.seen, stats->processes.records, stats->processes.lost,
 		 stats->processes.unheard, stats->processes.refused);
 	json_published(out, &stats->published);
+	keyless_json(out, &stats->keyless);
 	str_addf(out,
 		 "\"files\":{\"opened\":%lu,\"unreadable\":%lu,\"unparsable\":%lu,"
 		 "\"over_limit\":%lu,\"overwritten\":%lu},",
@@ -349,6 +350,7 @@ void stats_summary(struct str *out, const struct stats *stats)
 		 losses(stats) - stats->profile->samples.refused);
 	summary_endings(out, stats);
 	summary_async(out, stats);
+	keyless_summary(out, &stats->keyless);
 	summary_losses(out, stats);
 	summary_limits(out, stats);
 }

@@ -8,6 +8,7 @@
 
 #include "base/str.h"
 #include "core/profile.h"
+#include "flow/keyless.h"
 #include "kern/sampler.h"
 #include "publish/publisher.h"
 #include "sym/symbolizer.h"
@@ -31,6 +32,7 @@ struct stats {
 	struct worker_counts worker;
 	struct symbolizer_counts symbols;
 	struct publisher_counts published;
+	struct keyless keyless;
 	struct view_sums notes; /* of the view that was written */
 	bool adds_up;		/* entered = sum of outcomes, kept = samples read */
 };
