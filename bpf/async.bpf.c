@@ -63,6 +63,20 @@ __noinline int async_place_root(__u32 hook, __u32 k)
 	return 0;
 }
 
+int async_place_roots(__u32 hook)
+{
+	struct scratch *s = scratch(hook);
+
+	if (!s)
+		return 0;
+	for (__u32 k = 0; k < KEYS_MOST; k++) {
+		if (k >= s->n_heads)
+			break;
+		async_place_root(hook, k);
+	}
+	return 0;
+}
+
 static __always_inline void load_head(struct scratch *s, struct head *head, __u64 addr)
 {
 	head->addr = read_root(s, &head->root, addr) ? addr : 0;
@@ -155,6 +169,26 @@ int async_mark_gap(__u32 hook)
 	return 0;
 }
 
+/* Is the k-th head's root the nearest one ahead? verifier: a function, since each of its
+ * ways out would double those through the heads behind it */
+__noinline int async_weigh_head(__u32 hook, __u32 k)
+{
+	struct scratch *s = scratch(hook);
+	struct head *head;
+
+	if (!s || k >= KEYS_MOST)
+		return 0;
+	head = &s->heads[k];
+	if (!head->addr || head->root.fp & 7 || head->root.fp < s->sp ||
+	    head->place != head->root.fp)
+		return 0;
+	if (head->root.fp - s->sp < s->distance) {
+		s->distance = head->root.fp - s->sp;
+		s->nearest = k;
+	}
+	return 0;
+}
+
 /*
  * The thread's walk has lost its way below s->sp. The nearest root ahead knows
  * a true frame pointer: a gap, then on from there.
@@ -162,24 +196,19 @@ int async_mark_gap(__u32 hook)
 int async_take_checkpoint(__u32 hook)
 {
 	struct scratch *s = scratch(hook);
-	__u32 nearest = KEYS_MOST;
-	__u64 distance = CHECKPOINT_BYTES;
+	__u32 nearest;
 
 	if (!s)
 		return 0;
+	/* verifier: it would follow a number in a register through every head */
+	s->nearest = KEYS_MOST;
+	s->distance = CHECKPOINT_BYTES;
 	for (int k = 0; k < KEYS_MOST; k++) {
-		struct head *head = &s->heads[k];
-
 		if (k >= s->n_heads)
 			break;
-		if (!head->addr || head->root.fp & 7 || head->root.fp < s->sp ||
-		    head->place != head->root.fp)
-			continue;
-		if (head->root.fp - s->sp < distance) {
-			distance = head->root.fp - s->sp;
-			nearest = k;
-		}
+		async_weigh_head(hook, k);
 	}
+	nearest = s->nearest;
 	if (nearest >= KEYS_MOST)
 		return 0;
 	s->fp = s->sp = s->heads[nearest].root.fp;

@@ -26,7 +26,7 @@
 #endif
 
 /* glibc's table of blocks of slots, {sequence, data} each; 0: not there. */
-static __always_inline __u64 glibc_specific(const struct published *pub)
+static __always_inline __u64 find_glibc_slots(const struct published *pub)
 {
 	__u64 tid = (__u64)CURRENT(clear_child_tid, clear_child_tid);
 	__u64 at = tid + GLIBC_SPECIFIC_FROM_TID, first = 0;
@@ -44,7 +44,7 @@ static __always_inline __u64 glibc_specific(const struct published *pub)
 	return 0;
 }
 
-static __always_inline __u64 musl_slots(void)
+static __always_inline __u64 find_musl_slots(void)
 {
 	__u64 tp = thread_pointer(), self = 0, tsd = 0;
 
@@ -57,61 +57,58 @@ static __always_inline __u64 musl_slots(void)
 	return tsd;
 }
 
-struct slots {
-	__u64 glibc, musl;
-};
-
 /* What pthread_getspecific(key) would return; 0 also when it can't be read. */
-static __always_inline __u64 slot_value(struct slots *slots, __u32 key)
+static __always_inline __u64 slot_value(struct scratch *s, __u32 key)
 {
-	__u64 block = slots->glibc - GLIBC_BLOCK_FROM_SPECIFIC, value = 0;
+	__u64 block = s->glibc_slots - GLIBC_BLOCK_FROM_SPECIFIC, value = 0;
 
-	if (slots->glibc) {
+	if (s->glibc_slots) {
 		/* where the first one is was asked already */
 		if (key >= GLIBC_KEYS_A_BLOCK &&
 		    (!read_user(&block, sizeof(block),
-				slots->glibc + 8 * (key / GLIBC_KEYS_A_BLOCK)) ||
+				s->glibc_slots + 8 * (key / GLIBC_KEYS_A_BLOCK)) ||
 		     !block))
 			return 0;
 		read_user(&value, sizeof(value),
 			  block + 16 * (key % GLIBC_KEYS_A_BLOCK) + 8);
 	} else {
-		read_user(&value, sizeof(value), slots->musl + 8 * (__u64)key);
+		read_user(&value, sizeof(value), s->musl_slots + 8 * (__u64)key);
 	}
 	return value;
 }
 
-static __always_inline void add_head(struct scratch *s, struct slots *slots,
-				     __u64 key_addr)
+/* verifier: a function of its own, or each key would be followed into the next */
+__noinline int slot_add_head(__u32 hook, __u64 key_addr)
 {
-	__u32 key = ASYNC_KEY_UNSET, n = s->n_heads;
+	struct scratch *s = scratch(hook);
+	__u32 key = ASYNC_KEY_UNSET, n;
 	__u64 holder, root = 0;
 	struct head *head;
 
-	if (!key_addr || !read_user(&key, sizeof(key), key_addr) || key >= ASYNC_KEYS)
-		return;
-	holder = slot_value(slots, key) & knobs.addr_mask;
+	if (!s || !read_user(&key, sizeof(key), key_addr) || key >= ASYNC_KEYS)
+		return 0;
+	holder = slot_value(s, key) & knobs.addr_mask;
 	if (!holder || holder & 7 || !read_user(&root, sizeof(root), holder))
-		return;
+		return 0;
 	root &= knobs.addr_mask;
-	if (!root)
-		return;
+	n = s->n_heads;
+	if (!root || root & 7 || n >= KEYS_MOST)
+		return 0;
 	for (int k = 0; k < KEYS_MOST; k++) {
 		if (k < n && s->heads[k].addr == root)
-			return; /* another copy of the same key */
+			return 0; /* another copy of the same key */
 	}
-	if (n >= KEYS_MOST || root & 7)
-		return;
 	/* verifier: before 6.3 a compared copy of n does not bound n itself */
 	KEEP(n);
 	head = &s->heads[n & (KEYS_MOST - 1)];
 	if (!read_user(&head->root, sizeof(head->root), root))
-		return;
+		return 0;
 	head->root.top &= knobs.addr_mask;
 	head->root.next &= knobs.addr_mask;
 	head->root.fp &= knobs.addr_mask;
 	head->addr = root;
 	s->n_heads = n + 1;
+	return 1;
 }
 
 static __always_inline void read_cookies(struct scratch *s, struct published *pub)
@@ -127,7 +124,6 @@ int slot_find_roots(__u32 hook)
 {
 	struct scratch *s = scratch(hook);
 	struct published *pub;
-	struct slots slots = {};
 
 	if (!s || knobs.sabotage & SABOTAGE_NO_KEY)
 		return 0;
@@ -135,15 +131,14 @@ int slot_find_roots(__u32 hook)
 	if (!pub)
 		return 0;
 	s->rec.flags |= SAMPLE_KEY;
-	slots.glibc = glibc_specific(pub);
-	if (!slots.glibc)
-		slots.musl = musl_slots();
-	if (!slots.glibc && !slots.musl) {
+	s->glibc_slots = find_glibc_slots(pub);
+	s->musl_slots = s->glibc_slots ? 0 : find_musl_slots();
+	if (!s->glibc_slots && !s->musl_slots) {
 		s->rec.flags |= SAMPLE_NO_SLOT;
 		return 0;
 	}
-	for (int k = 0; k < KEYS_MOST; k++)
-		add_head(s, &slots, pub->key_addr[k]);
+	for (int k = 0; k < KEYS_MOST && pub->key_addr[k]; k++)
+		slot_add_head(hook, pub->key_addr[k]);
 	if (s->n_heads)
 		read_cookies(s, pub);
 	return 0;

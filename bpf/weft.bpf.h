@@ -154,6 +154,8 @@ struct scratch {
 	__u32 n_roots;	    /* met so far */
 	__u32 next_root;    /* the first one whose chain was not walked */
 	__u32 key_at_hand;  /* of those whose roots are being met */
+	__u32 nearest;	    /* head of those ahead, and how far that is */
+	__u64 distance;
 
 	/* the chain under way */
 	__u64 node, node_before;
@@ -164,6 +166,7 @@ struct scratch {
 	__u64 waiting_node;
 	__u64 metadata_cookie, suspended_cookie;
 
+	__u64 glibc_slots, musl_slots; /* the thread's pthread slots; one of them is 0 */
 	__u32 n_heads;
 	__u32 sp_is_least; /* sp is not known: it lies there or above */
 	struct head heads[KEYS_MOST];
@@ -344,6 +347,7 @@ int table_try_handler(__u32 hook); /* no table is needed where handlers return t
 int table_leave_handler(__u32 hook); /* to what was interrupted; an ending as above */
 
 /* async.bpf.c */
+int async_place_roots(__u32 hook);	   /* of the heads that were found */
 int async_place_root(__u32 hook, __u32 k); /* the k-th head's */
 int async_mark_roots(__u32 hook);	   /* that the frame at hand registered */
 int async_mark_root(__u32 hook, __u32 k);
@@ -390,10 +394,10 @@ static __always_inline void splice_user_stack(struct scratch *s, __u32 hook)
 	s->regs_at = 0;
 	s->bx_at = BX_IN_REGS;
 	process_begin(hook);
-	if (s->has_keys)
+	if (s->has_keys) {
 		slot_find_roots(hook);
-	for (__u32 k = 0; k < KEYS_MOST && k < s->n_heads; k++)
-		async_place_root(hook, k);
+		async_place_roots(hook);
+	}
 	walk_begin(hook);
 	for (int i = 0; i < ADVANCES; i++) {
 		if (!splice_advance(hook))

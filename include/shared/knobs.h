@@ -20,7 +20,7 @@
  */
 #define RECORD_WORDS_MOST 2048
 
-#define KEYS_MOST	 4     /* candidate key variables of one process */
+#define KEYS_MOST	 8     /* candidate key variables of one process */
 #define PUBLISHED_MOST	 32768 /* processes at one time */
 #define FILTER_PIDS_MOST 1024
 #define FAMILY_MOST	 32768 /* processes of a command at one time */

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause
-# Processes that have more async keys than are followed at a time.
-# shellcheck disable=SC2154 # set by lib.bash and by run
+# Processes with more async keys than are followed at a time, and with none to be found.
+# shellcheck disable=SC2030,SC2031,SC2154 # a shell each; set by lib.bash and by run
 
 load lib
 
@@ -14,11 +14,11 @@ teardown() {
 	stop_busy
 }
 
-# roots with seven more key variables, which come first and are never set
+# roots with eleven more key variables, which come first and are never set
 build_crowd() {
 	local top=$BATS_TEST_DIRNAME/../..
 
-	for i in {1..7}; do
+	for i in {1..11}; do
 		cat <<-END
 			static unsigned decoy$i = -1u;
 			asm(".pushsection .note.weft, \"a\", %note\\n.balign 4\\n"
@@ -40,10 +40,10 @@ build_crowd() {
 	jq -e '.samples.total > 50 and .samples.async > 0.9 * .samples.total and
 		.keys.crowded == 1 and .keys.overfull == 0' stats
 	run --separate-stderr weft doctor --json -p "$busy_pid"
-	jq -e '.processes[0].keys | length == 8 and
+	jq -e '.processes[0].keys | length == 12 and
 		(map(select(.value != null)) | length == 1)' <<<"$output"
 	run --separate-stderr weft doctor -p "$busy_pid"
-	[[ $output == *"more than the 4 that are followed at a time"* ]]
+	[[ $output == *"more than the 8 that are followed at a time"* ]]
 	# also one that is set only once it runs
 	weft record -q -F 999 -o out --stats-json stats -- ./crowd driven 4000 3 ||
 		[ $? -eq 142 ] # which ends by an alarm
@@ -51,9 +51,86 @@ build_crowd() {
 		{ jq -c '.samples, .keys' stats; false; }
 }
 
+# NAME FLAG...: a program with a folly of its own
+build_folly() {
+	local top=$BATS_TEST_DIRNAME/../.. name=$1
+	shift
+
+	gcc -O2 -fno-omit-frame-pointer -I"$top/include" -o "$name" "$@" \
+		"$top/tests/workloads/folly.c" -ldl
+}
+
+# NAME: runs and records it; $stderr is the summary, stats the numbers
+record_folly() {
+	"./$1" plain 20000 >ready 3>&- &
+	busy_pid=$!
+	until [ -s ready ]; do sleep 0.1; done
+	run --separate-stderr weft record -p "$busy_pid" -F 499 -d 500ms -o out --stats-json stats
+	[ "$status" -eq 0 ]
+	weft doctor --json -p "$busy_pid" >looked
+	run weft doctor -p "$busy_pid"
+	kill "$busy_pid"
+	wait "$busy_pid" || true
+	rm ready
+}
+
+@test "a stripped program whose key can't be found is told of" {
+	for kind in '' '-static -DNO_LIBRARIES' '-static-pie -DNO_LIBRARIES'; do
+		# shellcheck disable=SC2086
+		build_folly lost -DKEY_LOCAL -s $kind
+		record_folly lost
+		jq -e '.samples.total > 0 and .samples.async == 0 and .keys.processes == 0 and
+			.keyless.processes == 1 and (.keyless.file | endswith("/lost"))' stats
+		[[ $stderr == *"1 processes hold folly's or libunifex' code, but its async key can't be"*"/lost:"*"-rdynamic"* ]]
+		jq -e '.processes[0].keyless_file | endswith("/lost")' looked
+		[[ $output == *"key      none"*"/lost holds folly's"*"-rdynamic"* ]]
+	done
+}
+
+@test "who has a key, or no folly, is not told that it has none" {
+	local top=$BATS_TEST_DIRNAME/../..
+
+	build_folly table -DKEY_LOCAL
+	build_folly dynamic -DKEY_WEAK -s -Wl,--export-dynamic-symbol=folly_async_stack_root_tls_key
+	build_folly rdynamic -DKEY_GLOBAL -s -rdynamic
+	for name in table dynamic rdynamic; do
+		record_folly "$name"
+		jq -e '.samples.async > 0 and .keys.processes == 1 and
+			.keyless == {"processes": 0, "file": null}' stats
+		[[ $stderr != *"its async key"* ]]
+		jq -e '.processes[0].keyless_file == null' looked
+		[[ $output != *" holds folly's"* ]]
+	done
+	# with a note of its own, and without all of it
+	gcc -O2 -s -I"$top/include" -o noted "$top/tests/workloads/chain.c" -pthread
+	weft record -q -F 499 -o out --stats-json stats -- ./noted plain 300 3 || [ $? -eq 142 ]
+	jq -e '.samples.async > 0 and .keyless.processes == 0' stats
+	# shellcheck disable=SC2016 # for the inner shell
+	weft record -q -F 499 -o out --stats-json stats -- sh -c 'i=0
+		while [ $i -lt 200000 ]; do i=$((i + 1)); done'
+	jq -e '.samples.total > 0 and .keyless.processes == 0' stats
+}
+
+@test "more keys that are set than fit are counted and told" {
+	local top=$BATS_TEST_DIRNAME/../..
+
+	for i in {0..9}; do
+		gcc -O2 -fno-omit-frame-pointer -I"$top/include" -shared -fPIC -DKEY_LOCAL \
+			-DPLUGIN="$i" -o "libplug$i.so" "$top/tests/workloads/plugin.c"
+	done
+	gcc -O2 -fno-omit-frame-pointer -I"$top/include" -o plugins \
+		"$top/tests/workloads/plugins.c"
+	"$PWD/plugins" 20000 10 0123456789 >ready 3>&- &
+	busy_pid=$!
+	until [ -s ready ]; do sleep 0.1; done
+	run --separate-stderr weft record -p "$busy_pid" -F 999 -d 1s -o out --stats-json stats
+	jq -e '.keys.crowded == 1 and .keys.overfull == 1' stats
+	[[ $stderr == *"1 processes use more than 8 async keys at once: not all are followed"* ]]
+}
+
 # a process that does not give its keys to whoever reads them
 @test "keys whose page never comes don't stop a recording" {
-	for i in {0..5}; do
+	for i in {0..9}; do
 		printf '".long 5, 8, 1; .asciz \\"weft\\"; .balign 4; .quad keys + 4 * %d - .\\n"\n' "$i"
 	done >notes.h
 	cat >keeper.c <<-'END'

@@ -128,7 +128,7 @@ static void test_two_keys(void **state)
 	ASSERT_ASYNC(&at, "1000 1001 .. -- 2001");
 }
 
-static void test_four_keys_in_one_frame(void **state)
+static void test_as_many_keys_in_one_frame(void **state)
 {
 	struct sampled at = leaf_at(0x1000);
 
@@ -148,7 +148,7 @@ int run_fiber_cases(void)
 		CASE(test_every_order_of_stacks),
 		CASE(test_fibers_in_a_ring),
 		CASE(test_two_keys),
-		CASE(test_four_keys_in_one_frame),
+		CASE(test_as_many_keys_in_one_frame),
 	};
 
 	return cmocka_run_group_tests_name("fibers", tests, NULL, NULL);

@@ -62,7 +62,7 @@ struct bound {
 	double most;
 };
 
-#define PATHS_MOST  16
+#define PATHS_MOST  24
 #define SHARES_MOST 4
 #define BOUNDS_MOST 6
 
@@ -97,7 +97,7 @@ struct case_list {
 extern const struct case_list cases_thread, cases_life, cases_async, cases_roots;
 
 #define BOTH_COMPILERS "gcc-O2 clang-O0 gcc-O3-omit clang-O2-omit"
-#define ALL_LINKS      "static static-pie musl"
+#define ALL_LINKS      "static static-pie musl musl-static"
 #define ALL_KINDS      BOTH_COMPILERS " " ALL_LINKS
 
 #endif

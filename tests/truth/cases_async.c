@@ -43,16 +43,72 @@
 	}
 
 #define FOLLY_CHAIN "^detached_task;task_a;task_b;--;"
-#define FOLLY(linkage)                                                                   \
+#define FOLLY(linkage, in_kinds)                                                         \
 	{                                                                                \
 		.name = "folly-" linkage, .program = "folly-" linkage,                   \
-		.args = "plain %m", .kinds = BOTH_COMPILERS, .breaks = "no-key",         \
+		.args = "plain %m", .kinds = in_kinds, .breaks = "no-key",               \
 		.thread = { { "main;resume_loop;resume" }, SET_UP },                     \
 		.async = { { FOLLY_CHAIN "resume" },                                     \
 			   { FOLLY_CHAIN "resume_loop" },                                \
 			   { "main;resume_loop" },                                       \
 			   SET_UP },                                                     \
 	}
+
+/* Plugins a to f, each with a key; down to n on the thread, and what is seen in n. */
+#define P_IN(n)	 "loop_" #n ";op_" #n ";"
+#define P_END(n) "loop_" #n ";op_" #n ";burn_" #n
+#define P_CHAIN(n)                                                                       \
+	{                                                                                \
+		"^task_" #n ";--;loop_" #n                                               \
+	}
+#define P_ASYNC(n, next)                                                                 \
+	P_CHAIN(n),                                                                      \
+	{                                                                                \
+		"^task_" #n ";--;op_" #n ";burn_" #n "|loop_" #next                      \
+	}
+/* The same below a chain whose dispatcher is an outer one, where the key of an inner
+ * one is not known yet. */
+#define P_MORE(n) "op_" #n ";burn_" #n "*0-1;loop_"
+#define P_UNKNOWN(n, rest)                                                               \
+	{                                                                                \
+		"^task_" #n ";--;" rest, CLASS_UNSPLICED                                 \
+	}
+#define P_REST(n, next, rest)	   P_MORE(n) #next ";" rest
+#define P_LAST(n)		   "op_" #n ";burn_" #n
+#define P_FROM_E(e, f)		   P_REST(e, f, P_LAST(f))
+#define P_FROM_D(d, e, f)	   P_REST(d, e, P_FROM_E(e, f))
+#define P_FROM_C(c, d, e, f)	   P_REST(c, d, P_FROM_D(d, e, f))
+#define P_FROM_B(b, c, d, e, f)	   P_REST(b, c, P_FROM_C(c, d, e, f))
+#define P_FROM_A(a, b, c, d, e, f) P_REST(a, b, P_FROM_B(b, c, d, e, f))
+#define P_BURNS(a, b, c, d, e, f)                                                        \
+	"burn_" #a "|burn_" #b "|burn_" #c "|burn_" #d "|burn_" #e "|burn_" #f
+#define P_TASKS(a, b, c, d, e, f)                                                        \
+	"task_" #a "|task_" #b "|task_" #c "|task_" #d "|task_" #e "|task_" #f
+#define PLUGINS(a, b, c, d, e, f)                                                        \
+	.thread = { { "main;" P_END(a) },                                                \
+		    { "main;" P_IN(a) P_END(b) },                                        \
+		    { "main;" P_IN(a) P_IN(b) P_END(c) },                                \
+		    { "main;" P_IN(a) P_IN(b) P_IN(c) P_END(d) },                        \
+		    { "main;" P_IN(a) P_IN(b) P_IN(c) P_IN(d) P_END(e) },                \
+		    { "main;" P_IN(a) P_IN(b) P_IN(c) P_IN(d) P_IN(e) P_END(f) },        \
+		    SET_UP },                                                            \
+	.async = { P_ASYNC(a, b),                                                        \
+		   P_ASYNC(b, c),                                                        \
+		   P_ASYNC(c, d),                                                        \
+		   P_ASYNC(d, e),                                                        \
+		   P_ASYNC(e, f),                                                        \
+		   P_ASYNC(f, f),                                                        \
+		   P_UNKNOWN(a, P_FROM_A(a, b, c, d, e, f)),                             \
+		   P_UNKNOWN(b, P_FROM_B(b, c, d, e, f)),                                \
+		   P_UNKNOWN(c, P_FROM_C(c, d, e, f)),                                   \
+		   P_UNKNOWN(d, P_FROM_D(d, e, f)),                                      \
+		   P_UNKNOWN(e, P_FROM_E(e, f)),                                         \
+		   { "main;loop_" #a },                                                  \
+		   SET_UP },                                                             \
+	.shares = { { "burn_" #a, .1667, P_BURNS(a, b, c, d, e, f) },                    \
+		    { "burn_" #f, .1667, P_BURNS(a, b, c, d, e, f) },                    \
+		    { "task_" #e, .1667, P_TASKS(a, b, c, d, e, f) },                    \
+		    { "task_" #f, .1667, P_TASKS(a, b, c, d, e, f) } }
 
 #define INTO_LIBRARY "resume_into_library;library_run;lib_loop"
 #define GENERATORS   "^hop_000;consumer;--;"
@@ -219,10 +275,52 @@ static const struct truth_case cases[] = {
 			   SET_UP },
 		.shares = { { "first_half", .5, "first_half|second_half" } },
 	},
-	FOLLY("weak"),
-	FOLLY("unique"),
-	FOLLY("local"),
-	FOLLY("global"),
+	FOLLY("weak", ALL_KINDS),
+	FOLLY("unique", BOTH_COMPILERS),
+	FOLLY("local", ALL_KINDS),
+	FOLLY("global", BOTH_COMPILERS),
+	{
+		/* the first process of a container, which has no file of the outside */
+		.name = "contained",
+		.program = "contain",
+		.args = "%m %d/chain plain %m 10",
+		.kinds = ALL_KINDS,
+		.comms = "contain|chain",
+		.breaks = "no-key",
+		DISPATCH("", "hop_{000..009}", "dispatch"),
+	},
+	{
+		.name = "folly-contained",
+		.program = "contain",
+		.args = "%m %d/folly-weak plain %m",
+		.kinds = ALL_KINDS,
+		.comms = "contain|folly-weak",
+		.breaks = "no-key",
+		.thread = { { "main;resume_loop;resume" }, SET_UP },
+		.async = { { FOLLY_CHAIN "resume" },
+			   { FOLLY_CHAIN "resume_loop" },
+			   { "main;resume_loop" },
+			   SET_UP },
+	},
+	{
+		.name = "six-plugins",
+		.program = "plugins",
+		.args = "%m 6 012345",
+		.kinds = BOTH_COMPILERS,
+		.breaks = "no-key",
+		PLUGINS(0, 1, 2, 3, 4, 5),
+	},
+	{
+		/* more keys than fit, of which six are set: those of the last ones */
+		.name = "six-of-ten-plugins",
+		.program = "plugins",
+		.args = "%m 10 918273",
+		.kinds = BOTH_COMPILERS,
+		.attached = true,
+		.breaks = "no-key",
+		PLUGINS(9, 1, 8, 2, 7, 3),
+		.bounds = { { CLASS_UNSPLICED, 0 } },
+	},
 	{
 		.name = "folly-dead-copy",
 		.program = "folly-weak",

@@ -77,6 +77,7 @@ static const struct truth_case cases[] = {
 			    { CLASS_FP_LIBC, .3 } },
 	},
 	{
+		/* at minute one of three: --ms 180000 */
 		.name = "dlopen-late",
 		.program = "late",
 		.args = "%m",
@@ -92,6 +93,24 @@ static const struct truth_case cases[] = {
 			   { "main;late_run;late_loop;late_idle|late_idle@plt" } },
 		.shares = { { "late_step", .75, DISPATCHED } },
 		.bounds = { { CLASS_FP_LIBC, .05 }, { CLASS_CUT, .03 } },
+	},
+	{
+		/* where the key was is nothing, or something else, from then on */
+		.name = "dlopen-again",
+		.program = "reopen",
+		.args = "%m 3",
+		.kinds = BOTH_COMPILERS,
+		.breaks = "no-key",
+		.thread = { { "main;library_run;lib_loop;lib_resume" },
+			    { "main;sys_call" } },
+		.async = { { "^lib_task;--;lib_resume" },
+			   { "^lib_task;--;lib_loop" },
+			   { "main;library_run;lib_loop" },
+			   /* until it is known where the key is now */
+			   { "main;library_run;lib_loop;lib_resume", CLASS_UNSPLICED },
+			   { "main;sys_call" } },
+		/* each time it is opened */
+		.bounds = { { CLASS_UNSPLICED, .1 }, { CLASS_CUT, .05 } },
 	},
 	{
 		/* the slot of the decoy's key, read with what was published before */

@@ -124,7 +124,7 @@ static bool has_tables(const struct setup *setup, const char *kind)
 {
 	if (setup->unwind && !strcmp(setup->unwind, "fp"))
 		return false;
-	return strcmp(kind, "musl") != 0;
+	return strncmp(kind, "musl", strlen("musl")) != 0;
 }
 
 int trial_run(const struct setup *setup, const struct truth_case *of, const char *kind,

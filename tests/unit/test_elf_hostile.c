@@ -66,6 +66,7 @@ static void check_bounds(const struct elf_facts *facts)
 	assert_true(facts->n_keys <= FILE_KEYS_MOST);
 	assert_true(facts->build_id_bytes <= BUILD_ID_MOST);
 	assert_true(facts->libc <= LIBC_MUSL);
+	assert_true(facts->hides_key <= 1);
 }
 
 static void survives_truncation(void **state)

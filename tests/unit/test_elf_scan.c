@@ -166,6 +166,60 @@ static void ignores_a_key_that_is_only_used(void **state)
 	assert_int_equal(facts.n_keys, 0);
 }
 
+static void tells_what_is_stripped_of_its_key(void **state)
+{
+	static const struct {
+		const char *options;
+		bool hides;
+	} builds[] = {
+		{ "-s", true },
+		{ "-s -static", true },
+		{ "-s -static-pie", true },
+		{ "-s -shared -fPIC -DSHARED", true },
+		{ "-s -DASSERTS", true },
+		{ "", false },		   /* its key is found */
+		{ "-s -rdynamic", false }, /* so it is */
+		{ "-s -DNO_TEXT", false }, /* of others than folly */
+		{ "-s -DNO_SLOT", false }, /* nobody sets a key */
+	};
+	const char source[] =
+		"#include <pthread.h>\n"
+		"#include <stdio.h>\n"
+		"pthread_key_t __attribute__((visibility(SEEN)))\n"
+		"folly_async_stack_root_tls_key = -1;\n"
+		"int use(void)\n"
+		"{\n"
+		"#ifndef NO_TEXT\n"
+		"#ifdef ASSERTS\n"
+		"puts(\"currentThreadAsyncStackRoot.get() == &root_\");\n"
+		"#else\n"
+		"puts(\"Failed to initialise folly_async_stack_root_tls_key: %d\");\n"
+		"#endif\n"
+		"#endif\n"
+		"#ifdef NO_SLOT\n"
+		"return 0;\n"
+		"#else\n"
+		"return pthread_setspecific(folly_async_stack_root_tls_key, &use);\n"
+		"#endif\n"
+		"}\n"
+		"#ifndef SHARED\n"
+		"int main(void) { return use(); }\n"
+		"#endif\n";
+	struct elf_facts facts;
+
+	write_file("folly.c", source, strlen(source));
+	for (size_t i = 0; i < sizeof(builds) / sizeof(*builds); i++) {
+		const char *seen =
+			strstr(builds[i].options, "-rdynamic") ? "default" : "hidden";
+
+		assert_int_equal(shell("gcc -w '-DSEEN=\"%s\"' %s folly.c -o f", seen,
+				       builds[i].options),
+				 0);
+		assert_int_equal(scan_path("f", &facts), 0);
+		assert_int_equal(facts.hides_key, builds[i].hides);
+	}
+}
+
 #define NOTE_BEFORE                                                                      \
 	"asm(\".pushsection .note.weft, \\\"a\\\", %note\\n.balign 4\\n"                 \
 	".4byte 5, 8, 1\\n.asciz \\\"weft\\\"\\n.balign 4\\n"                            \
@@ -357,6 +411,7 @@ int main(void)
 		cmocka_unit_test(finds_the_key_in_every_kind_of_file),
 		cmocka_unit_test(finds_a_unique_key),
 		cmocka_unit_test(ignores_a_key_that_is_only_used),
+		cmocka_unit_test(tells_what_is_stripped_of_its_key),
 		cmocka_unit_test(finds_keys_by_note),
 		cmocka_unit_test(ignores_notes_that_point_nowhere),
 		cmocka_unit_test(reads_what_this_libc_says_of_itself),

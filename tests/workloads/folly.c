@@ -8,6 +8,8 @@
  *	folly live MS LIB     LIB has a key and holders of its own, both in use: the
  *	                      program's operation calls LIB's dispatcher, 1 : 1
  *
+ * With NO_LIBRARIES, for static programs, it is always plain.
+ *
  * Async:  detached_task;task_a;task_b;--;resume    (and LIB's; see follylib.c)
  */
 #include "folly.h"
@@ -90,12 +92,13 @@ FN void resume_loop(struct AsyncStackFrame *leaf)
 int main(int argc, char **argv)
 {
 	struct AsyncStackFrame frames[6];
-	void *library = NULL;
+	UNUSED void *library = NULL;
 
 	if (argc < 3)
 		return work_usage(argv[0], "plain MS | dead MS LIB | live MS LIB");
 	work_lifetime(argv[2]);
 	make_cookies();
+#ifndef NO_LIBRARIES
 	if (argc > 3) {
 		library = dlopen(argv[3], RTLD_NOW | RTLD_LOCAL);
 		if (!library)
@@ -103,6 +106,7 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(argv[1], "live"))
 		library_run = (void (*)(void))dlsym(library, "library_run");
+#endif
 	work_ready();
 	resume_loop(make_chain(frames));
 	return 2;

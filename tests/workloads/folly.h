@@ -63,9 +63,18 @@ pthread_key_t folly_async_stack_root_tls_key = 0xffffffff;
 static pthread_once_t initialiseTlsKeyFlag = PTHREAD_ONCE_INIT;
 static __thread struct AsyncStackRootHolder currentThreadAsyncStackRoot;
 
+/* folly's own words: all that a stripped program has of the key's name. */
 static void initialiseTlsKey(void)
 {
-	pthread_key_create(&folly_async_stack_root_tls_key, NULL);
+	int result = pthread_key_create(&folly_async_stack_root_tls_key, NULL);
+
+	if (result) {
+		fprintf(stderr,
+			"Failed to initialise folly_async_stack_root_tls_key: (error: "
+			"%d)\n",
+			result);
+		abort();
+	}
 }
 
 /* What the compiler calls before each use of a thread-local with a constructor. */

@@ -3,7 +3,8 @@
 #   make workloads         all of the ground truth's programs, in build/tests/workloads:
 #                          <compiler>-<optimization>[-omit]/<program>, without frame
 #                          pointers where it says omit; and static, static-pie,
-#                          musl, stripped, where the machine can build them
+#                          musl, musl-static, stripped, where the machine can build
+#                          them
 #   make workloads-core    those that the core needs: core/<program>, all static
 #
 # Tail calls would take true callers off the stack, so there are none.
@@ -15,10 +16,11 @@ WORK_FLAGS := -std=gnu11 -Wall -Wextra -g -Iinclude -fno-optimize-sibling-calls 
               -pthread -Wl,-z,now -MMD -MP
 WITH_FP    := -fno-omit-frame-pointer
 WORK_PLAIN := nest threads storm chain label levels roots wait moves late skip held \
-              $(if $(filter x86_64,$(ARCH)),jump)
+              contain plugins reopen $(if $(filter x86_64,$(ARCH)),jump)
 WORK_FOLLY := folly-weak folly-unique folly-local folly-global
-WORK_LIBS  := liblate.so liblive.so libdead.so
-WORK_LINKS := nest threads storm chain roots wait moves
+WORK_PLUGS := $(foreach n,0 1 2 3 4 5 6 7 8 9,libplug$(n).so)
+WORK_LIBS  := liblate.so liblive.so libdead.so $(WORK_PLUGS)
+WORK_LINKS := nest threads storm chain roots wait moves contain folly-weak folly-local
 WORK_KINDS := gcc-O2 clang-O0 gcc-O3-omit clang-O2-omit
 WORK_MUSL  := $(if $(filter x86_64,$(ARCH)),$(shell command -v musl-gcc))
 
@@ -26,9 +28,10 @@ gcc-O2_CC        := $(CC) -O2 $(WITH_FP)
 gcc-O3-omit_CC   := $(CC) -O3 -fomit-frame-pointer
 clang-O0_CC      := $(WORK_CLANG) -O0 $(WITH_FP)
 clang-O2-omit_CC := $(WORK_CLANG) -O2 -fomit-frame-pointer
-static_CC        := $(CC) -O2 -static $(WITH_FP)
-static-pie_CC    := $(CC) -O2 -static-pie $(WITH_FP)
+static_CC        := $(CC) -O2 -static -DNO_LIBRARIES $(WITH_FP)
+static-pie_CC    := $(CC) -O2 -static-pie -DNO_LIBRARIES $(WITH_FP)
 musl_CC          := $(WORK_MUSL) -O2 -fomit-frame-pointer
+musl-static_CC   := $(WORK_MUSL) -O2 -static $(WITH_FP)
 stripped_CC      := $(CC) -O2 -Wl,--dynamic-list=tests/workloads/stripped.list -s
 # arm64: return addresses are signed, also while they are in the register
 core_aarch64     := -mbranch-protection=pac-ret+leaf+bti
@@ -41,6 +44,9 @@ folly-local_FLAGS  := -DKEY_LOCAL
 folly-global_FLAGS := -DKEY_GLOBAL -rdynamic
 libdead.so_FLAGS   := -DKEY_GLOBAL
 liblive.so_FLAGS   := -DKEY_LOCAL
+# half of the plugins' keys are hidden ones, the others static
+$(foreach n,0 2 4 6 8,$(eval libplug$(n).so_FLAGS := -DKEY_GLOBAL -fvisibility=hidden))
+$(foreach n,1 3 5 7 9,$(eval libplug$(n).so_FLAGS := -DKEY_LOCAL))
 swap-decoy_FLAGS   := -DDECOY
 swap_LINK          := -static -no-pie -Wl,--section-start=.swapkey=0x10000000
 
@@ -51,8 +57,10 @@ WORKLOADS := $(foreach k,$(WORK_KINDS),\
              $(foreach k,static static-pie,$(call work_in,$(k),$(WORK_LINKS))) \
              $(call work_in,static,swap swap-decoy) \
              $(call work_in,stripped,chain) \
-             $(if $(WORK_MUSL),$(call work_in,musl,$(WORK_LINKS)))
-CORE_WORKLOADS := $(call work_in,core,$(WORK_LINKS) skip swap swap-decoy)
+             $(if $(WORK_MUSL),$(foreach k,musl musl-static,\
+                 $(call work_in,$(k),$(WORK_LINKS))))
+CORE_WORKLOADS := $(call work_in,core,nest threads storm chain roots wait moves skip \
+                      swap swap-decoy)
 
 # $(1) kind/program, $(2) source, $(3) flags
 define work_rule
@@ -63,11 +71,13 @@ $(WORK_DIR)/$(1): tests/workloads/$(2)
 endef
 work_rules = $(foreach p,$(2),$(eval $(call work_rule,$(1)/$(p),$(3),$($(p)_FLAGS) $(4))))
 
-$(foreach k,$(WORK_KINDS) static static-pie musl stripped core,\
+$(foreach k,$(WORK_KINDS) static static-pie musl musl-static stripped core,\
   $(foreach p,$(WORK_PLAIN),$(call work_rules,$(k),$(p),$(p).c)) \
   $(call work_rules,$(k),$(WORK_FOLLY),folly.c) \
   $(call work_rules,$(k),liblate.so,liblate.c,-shared -fPIC) \
   $(call work_rules,$(k),liblive.so libdead.so,follylib.c,-shared -fPIC) \
+  $(foreach n,0 1 2 3 4 5 6 7 8 9,\
+    $(call work_rules,$(k),libplug$(n).so,plugin.c,-shared -fPIC -DPLUGIN=$(n))) \
   $(call work_rules,$(k),swap swap-decoy,swap.c,$(swap_LINK)))
 
 -include $(addsuffix .d,$(basename $(WORKLOADS) $(CORE_WORKLOADS)))

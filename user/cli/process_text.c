@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "cli/process_text.h"
 
+#include "flow/keyless.h"
 #include "shared/async_abi.h"
 
 #include <errno.h>
@@ -49,6 +50,15 @@ static void add_key(struct str *out, const struct doctor_key *key)
 		str_addf(out, "set, pthread key %" PRIu32 "\n", key->value);
 }
 
+static void add_keyless(struct str *out, const struct doctor_process *process)
+{
+	str_addf(out,
+		 "           %s holds folly's or libunifex' code, but its\n"
+		 "           async key can't be found: link with -rdynamic or\n"
+		 "           " KEYLESS_OPTION ",\n           or leave .symtab in\n",
+		 process->keyless);
+}
+
 static void add_threads(struct str *out, const struct doctor_process *process)
 {
 	const struct doctor_threads *threads = &process->threads;
@@ -73,6 +83,8 @@ void process_text(struct str *out, const struct doctor_process *process)
 			 ASYNC_KEY_SYMBOL);
 	for (unsigned int i = 0; i < process->n_keys; i++)
 		add_key(out, &process->keys[i]);
+	if (*process->keyless)
+		add_keyless(out, process);
 	if (process->n_keys > KEYS_MOST)
 		str_addf(out,
 			 "           that is more than the %d that are followed at a "
@@ -125,8 +137,13 @@ void process_json(struct str *out, const struct doctor_process *process)
 		str_add(out, i ? "," : "");
 		add_json_key(out, &process->keys[i]);
 	}
+	str_add(out, "],\"keyless_file\":");
+	if (*process->keyless)
+		str_add_json(out, process->keyless);
+	else
+		str_add(out, "null");
 	str_addf(out,
-		 "],\"threads\":{\"total\":%u,\"unknown\":%u,\"with_root\":%u,"
+		 ",\"threads\":{\"total\":%u,\"unknown\":%u,\"with_root\":%u,"
 		 "\"running\":%u},\"files\":[",
 		 threads->total, threads->unknown, threads->with_root, threads->running);
 	for (unsigned int i = 0; i < process->n_files; i++) {

@@ -118,6 +118,8 @@ static void add_facts(struct doctor_process *process, const struct elf_facts *fa
 {
 	for (uint32_t i = 0; i < facts->n_keys && i < FILE_KEYS_MOST; i++)
 		add_key(process, path, keys_address(facts, map, facts->key_vaddrs[i]));
+	if (facts->hides_key && !*process->keyless)
+		copy_path(process->keyless, path);
 	if (process->libc == LIBC_UNKNOWN)
 		process->libc = (enum elf_libc)facts->libc;
 }

@@ -50,6 +50,8 @@ struct doctor_process {
 	enum elf_libc libc;
 	struct doctor_key keys[DOCTOR_KEYS_MOST];
 	unsigned int n_keys;
+	char keyless[DOCTOR_PATH_BYTES]; /* a file that must have a key, and shows none;
+					    "": there is none */
 	struct doctor_threads threads;
 	struct doctor_file *files; /* in order of address, each once */
 	unsigned int n_files;

@@ -201,6 +201,8 @@ static int find_names(struct recording *r, struct names *names, struct stats *st
 	};
 	int err = symbolize(names, profile, &sources, &stats->symbols);
 
+	if (!err)
+		err = keyless_count(&stats->keyless, profile, modules, r->files);
 	return err ? err : calls_check(names, profile, modules, r->files);
 }
 

@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "core/profile.h"
 #include "core/view.h"
+#include "flow/keyless.h"
 #include "kern/sampler.h"
 #include "publish/publisher.h"
 #include "sym/symbolizer.h"
@@ -35,6 +36,7 @@ struct stats {
 	struct worker_counts worker;
 	struct symbolizer_counts symbols;
 	struct publisher_counts published;
+	struct keyless keyless;
 	struct view_sums views[N_VIEWS];
 	enum view view; /* the one that was written */
 	bool adds_up;	/* entered = sum of outcomes, kept = samples read */

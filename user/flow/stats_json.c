@@ -151,6 +151,7 @@ static void json_user_half(struct str *out, const struct stats *stats)
 		 stats->processes.seen, stats->processes.records, stats->processes.lost,
 		 stats->processes.unheard, stats->processes.refused);
 	json_published(out, &stats->published);
+	keyless_json(out, &stats->keyless);
 	str_addf(out,
 		 "\"files\":{\"opened\":%lu,\"unreadable\":%lu,\"unparsable\":%lu,"
 		 "\"over_limit\":%lu,\"overwritten\":%lu},",

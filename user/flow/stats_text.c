@@ -230,6 +230,7 @@ void stats_summary(struct str *out, const struct stats *stats)
 		 stats_losses(stats) - stats->profile->samples.refused);
 	summary_stacks(out, stats);
 	summary_async(out, stats);
+	keyless_summary(out, &stats->keyless);
 	summary_losses(out, stats);
 	summary_limits(out, stats);
 }

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "obj/elf_find.h"
+#include "obj/elf_marks.h"
 #include "obj/elf_note.h"
 #include "shared/async_abi.h"
 
@@ -159,6 +160,8 @@ static int scan_symbols(struct scan *scan)
 	err = 0;
 	if (elf_table_static(file, &table))
 		err = elf_find(file, &table, wanted, n_wanted, take_symbol, scan);
+	else if (!scan->facts->n_keys)
+		scan->facts->hides_key = elf_marks_async(file, &dynamic);
 	return err == -EBADMSG ? 0 : err;
 }
 

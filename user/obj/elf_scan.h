@@ -43,7 +43,7 @@ struct elf_facts {
 	uint8_t build_id[BUILD_ID_MOST];
 	uint16_t machine; /* EM_X86_64, EM_AARCH64, … */
 	uint8_t is_64bit;
-	uint8_t reserved;
+	uint8_t hides_key; /* it holds folly's async stacks (or libunifex's), no key */
 	struct elf_segment segments[SEGMENTS_MOST];
 };
 

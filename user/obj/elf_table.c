@@ -31,6 +31,9 @@ static void take_tag(struct tags *tags, struct elf_dynamic *dynamic, const Elf64
 	case DT_GNU_HASH:
 		tags->gnu_hash = d->d_un.d_ptr;
 		break;
+	case DT_NEEDED:
+		dynamic->needs_libraries = true;
+		break;
 	case DT_SONAME:
 		dynamic->soname = d->d_un.d_val;
 		break;

@@ -236,7 +236,7 @@ static bool facts_hold(const struct elf_facts *facts)
 {
 	return facts->n_segments <= SEGMENTS_MOST && facts->n_keys <= FILE_KEYS_MOST &&
 	       facts->build_id_bytes <= BUILD_ID_MOST && facts->libc <= LIBC_MUSL &&
-	       facts->is_64bit <= 1;
+	       facts->is_64bit <= 1 && facts->hides_key <= 1;
 }
 
 /* 0 or the answer's error; -EPROTO: no answer to a scan. */
