@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Memory of the process that was read ahead: of the stack while a thread is walked
- * (walk.bpf.c says how much), of what lies around a node while a chain is. A read
+ * (as much as the last step suggests), of what lies around a node while a chain is. A read
  * costs some 100 ns however little it brings, and what is wanted next mostly lies
  * near. What was read may be microseconds old.
  */
 #ifndef WEFT_CHUNK_BPF_H
 #define WEFT_CHUNK_BPF_H
 
-#include "weft.bpf.h"
+#include "maps.bpf.h"
 
 /* Where in the chunk n bytes at addr lie; CHUNK_BYTES: they don't. */
 static __always_inline __u64 in_chunk(struct scratch *s, __u64 addr, __u32 n)
@@ -42,5 +42,32 @@ static __always_inline bool read_near(struct scratch *s, void *to, __u32 n, __u6
 	copy_words(s, to, n, offset);
 	return true;
 }
+
+/* Reads the stack from addr on, `least` bytes or more; false: not readable. */
+static __always_inline bool load_chunk(struct scratch *s, __u64 addr, __u32 least)
+{
+	__u64 left_in_page = knobs.page_bytes - (addr & (knobs.page_bytes - 1));
+	__u32 bytes = CHUNK_BYTES;
+
+	if (!s->step_bytes)
+		bytes = FIRST_CHUNK_BYTES;
+	else if (s->step_bytes <= SHORT_STEP_BYTES)
+		bytes = SHORT_CHUNK_BYTES;
+	if (s->step_bytes > LONG_STEP_BYTES)
+		bytes = FRAME_BYTES;
+	if (left_in_page < least)
+		bytes = FRAME_BYTES;
+	else if (left_in_page < bytes)
+		bytes = left_in_page & (CHUNK_BYTES - 1);
+	s->chunk_base = addr;
+	s->chunk_bytes = bytes;
+	if (read_user(s->chunk, bytes, addr))
+		return true;
+	s->chunk_bytes = 0; /* its zeroes are no stack */
+	return false;
+}
+
+/* chunk.bpf.c: 8 bytes of stack into s->word; 0: not readable */
+int chunk_read(__u32 hook, __u64 addr);
 
 #endif

@@ -7,7 +7,7 @@
 #ifndef WEFT_COMPAT_BPF_H
 #define WEFT_COMPAT_BPF_H
 
-#include "weft.bpf.h"
+#include "maps.bpf.h"
 
 /* include/linux/sched.h */
 #define PF_IO_WORKER 0x00000010

@@ -4,25 +4,7 @@
  * the ledger. The reader sleeps until a ring is a quarter full; otherwise it
  * comes by on its own time.
  */
-#include "weft.bpf.h"
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__uint(max_entries, 1); /* set to the number of possible CPUs */
-	__type(key, __u32);
-	__array(
-		values, struct {
-			__uint(type, BPF_MAP_TYPE_RINGBUF);
-			__uint(max_entries, 4096);
-		});
-} rings SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct ledger);
-} ledgers SEC(".maps");
+#include "emit.bpf.h"
 
 static __always_inline struct ledger *ledger(void)
 {

@@ -7,7 +7,8 @@
  * ahead and forgets it at the child's end, so who lives shorter than a period
  * is never sampled.)
  */
-#include "process.bpf.h"
+#include "life.bpf.h"
+#include "maps.bpf.h"
 
 static __always_inline void inherit_keys(__u32 parent_tgid, struct task_struct *child,
 					 __u32 child_tgid)

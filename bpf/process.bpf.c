@@ -3,7 +3,9 @@
  * What was published about the process that a tick fell on, if it is still that
  * process: whether it has async keys, and what it has mapped.
  */
+#include "life.bpf.h"
 #include "process.bpf.h"
+#include "table.bpf.h"
 
 int process_begin(__u32 hook)
 {

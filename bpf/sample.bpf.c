@@ -3,7 +3,9 @@
  * The on-CPU tick. It says who ran and where, and gives it no meaning: names,
  * views and weights belong to user space.
  */
-#include "process.bpf.h"
+#include "emit.bpf.h"
+#include "compat.bpf.h"
+#include "splice.bpf.h"
 
 const volatile struct knobs knobs = {};
 
@@ -77,7 +79,7 @@ static __always_inline void take_user_stack(struct scratch *s,
 	s->sp &= knobs.addr_mask;
 	s->fp &= knobs.addr_mask;
 	s->lr &= knobs.addr_mask;
-	splice_user_stack(s, HOOK_ONCPU);
+	splice_user_stack(HOOK_ONCPU);
 }
 
 /* verifier: where chunks will lie, since seven calls have 512 bytes of stack together */

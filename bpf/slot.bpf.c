@@ -10,7 +10,9 @@
  * pointer of the table to its own first block) tells a thread for which that
  * does not hold. See docs/ARCHITECTURE.md, "Finding the roots".
  */
-#include "process.bpf.h"
+#include "compat.bpf.h"
+#include "slot.bpf.h"
+#include "words.bpf.h"
 
 #define GLIBC_SPECIFIC_FROM_TID	  576 /* pthread.specific - pthread.tid */
 #define GLIBC_ROBUST_FROM_TID	  16  /* pthread.robust_head - pthread.tid */

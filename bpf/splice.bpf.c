@@ -4,27 +4,59 @@
  * each root that was met, each of which may lead to another thread's stack
  * with roots of its own.
  */
-#include "weft.bpf.h"
+#include "chain.bpf.h"
+#include "cross.bpf.h"
+#include "process.bpf.h"
+#include "roots.bpf.h"
+#include "slot.bpf.h"
+#include "splice.bpf.h"
+#include "walk.bpf.h"
 
-static __always_inline int do_piece(struct scratch *s, __u32 hook)
+/* What the record does not need for the thread the chains may have. */
+static __always_inline void end_thread(struct scratch *s)
+{
+	s->rec.ending = s->ending;
+	s->rec.n_thread = s->n_words - s->thread_start;
+	s->chain_left = RECORD_WORDS_MOST - UNCOUNTED_WORDS - s->n_words;
+	if (s->chain_left > knobs.max_frames)
+		s->chain_left = knobs.max_frames;
+}
+
+static __always_inline void end_stack(struct scratch *s, __u32 hook)
+{
+	for (int k = 0; k < KEYS_MOST; k++) {
+		if (k < s->n_heads && s->heads[k].addr)
+			s->rec.flags |= SAMPLE_UNMATCHED;
+	}
+	if (s->lane)
+		cross_end_stack(hook);
+	else
+		end_thread(s);
+	s->phase = PHASE_ROOT;
+}
+
+/* A piece of work; false: there is no more. */
+static __always_inline bool do_piece(struct scratch *s, __u32 hook)
 {
 	switch (s->phase) {
 	case PHASE_WALK:
 		return walk_chunk(hook);
+	case PHASE_WALKED:
+		end_stack(s, hook);
+		return true;
 	case PHASE_ROOT:
-		if (!async_open_chain(hook)) {
-			s->phase = PHASE_DONE;
-			return 0;
-		}
-		s->phase = PHASE_CHAIN;
-		return 1;
+		s->phase = chain_open(hook) ? PHASE_CHAIN : PHASE_DONE;
+		return true;
 	case PHASE_CHAIN:
-		return async_walk_chain(hook);
+		return chain_walk(hook);
+	case PHASE_CHAIN_END:
+		return cross_end_chain(hook);
 	default:
-		return 0;
+		return false;
 	}
 }
 
+/* Some pieces; nonzero while there is more. */
 int splice_advance(__u32 hook)
 {
 	struct scratch *s = scratch(hook);
@@ -36,4 +68,35 @@ int splice_advance(__u32 hook)
 			return 0;
 	}
 	return 1;
+}
+
+static __always_inline void begin_thread(struct scratch *s)
+{
+	s->thread_start = s->n_words;
+	s->frames_left = knobs.max_frames;
+	s->phase = PHASE_WALK;
+	s->exact = 1;
+	s->sp_is_least = 0;
+	s->regs_at = 0;
+	s->bx_at = BX_IN_REGS;
+}
+
+int splice_user_stack(__u32 hook)
+{
+	struct scratch *s = scratch(hook);
+
+	if (!s)
+		return 0;
+	begin_thread(s);
+	process_begin(hook);
+	if (s->has_keys) {
+		slot_find_roots(hook);
+		roots_place(hook);
+	}
+	walk_begin(hook);
+	for (int i = 0; i < ADVANCES; i++) {
+		if (!splice_advance(hook))
+			break;
+	}
+	return 0;
 }

@@ -9,13 +9,10 @@
 #ifndef WEFT_STEP_BPF_H
 #define WEFT_STEP_BPF_H
 
-#include "chunk.bpf.h"
+#include "table.bpf.h"
 
 /* Not 0, which would be a thread's start; misaligned, so nothing leads on by it. */
 #define FP_UNKNOWN 1
-
-#define MEMO_ADDR_BITS 40
-#define MEMO_SPREAD    0x9e3779b97f4a7c15ULL /* 2^64 by the golden ratio */
 
 /* 8 bytes of stack into s->word; false: not readable. */
 static __always_inline bool stack_word(struct scratch *s, __u32 hook, __u64 addr)
@@ -23,31 +20,8 @@ static __always_inline bool stack_word(struct scratch *s, __u32 hook, __u64 addr
 	__u64 offset = in_chunk(s, addr, 8);
 
 	if (offset > CHUNK_BYTES - 8)
-		return walk_read(hook, addr);
+		return chunk_read(hook, addr);
 	s->word = *(__u64 *)(s->chunk + offset);
-	return true;
-}
-
-static __always_inline struct memo *memo_of(struct scratch *s)
-{
-	return &s->memos[s->memo_key * MEMO_SPREAD >> (64 - MEMO_BITS)];
-}
-
-/* The rule for an address of s->mapping, if it was found before. Of a hot stack most
- * were, a tick ago, and a search reads five pages. */
-static __always_inline bool recall_rule(struct scratch *s, __u64 addr)
-{
-	__u64 serial = UNWIND_SERIAL(s->mapping.flags);
-	__u64 at = addr - s->mapping.bias;
-	struct memo *memo;
-
-	/* verifier: not on the stack, of which six calls have 512 bytes together */
-	s->memo_key =
-		serial && !(at >> MEMO_ADDR_BITS) ? serial << MEMO_ADDR_BITS | at : 0;
-	memo = memo_of(s);
-	if (!s->memo_key || memo->key != s->memo_key)
-		return false;
-	s->rule = memo->rule;
 	return true;
 }
 
@@ -120,7 +94,7 @@ static __always_inline void look_up_frame(struct scratch *s, __u32 hook)
 		s->cfa = s->fp + FRAME_BYTES;
 }
 
-/* To the caller of the frame at hand; an ending, or N_ENDINGS: there. */
+/* To the caller of the frame at hand; an ending, or STEP_OK: there. */
 static __always_inline __u32 step_by_table(struct scratch *s, __u32 hook)
 {
 	__u64 fp, pc;
@@ -161,7 +135,7 @@ static __always_inline __u32 step_by_table(struct scratch *s, __u32 hook)
 	s->exact = 0;
 	if (!FP_GIVES_SP)
 		s->sp_is_least = 0;
-	return N_ENDINGS;
+	return STEP_OK;
 }
 
 #endif

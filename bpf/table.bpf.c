@@ -11,7 +11,7 @@
  * is mapped, or by which table to walk there, the walk ends: a frame pointer
  * that is none would invent callers.
  */
-#include "step.bpf.h"
+#include "table.bpf.h"
 
 #define MAPPING_STEPS 10 /* UNWIND_MAPPINGS_MOST */
 #define ROW_STEPS     10 /* UNWIND_ROWS_A_PAGE */
@@ -222,7 +222,7 @@ static __always_inline int find_register(struct scratch *s, __u32 hook)
 	if (at == BX_UNKNOWN)
 		return 0;
 	if (at != BX_IN_REGS)
-		return walk_read(hook, at);
+		return chunk_read(hook, at);
 	s->word = s->regs[s->rule.reg & (USER_REGS - 1)];
 	return 1;
 }
@@ -247,9 +247,9 @@ __noinline int table_find_cfa(__u32 hook)
 		return 1;
 	case UNWIND_CFA_DEREF_SP:
 	case UNWIND_CFA_DEREF_FP:
-		if (!walk_read(hook,
-			       (s->rule.cfa == UNWIND_CFA_DEREF_SP ? s->sp : s->fp) +
-				       (__s64)s->rule.deref_offset))
+		if (!chunk_read(hook,
+				(s->rule.cfa == UNWIND_CFA_DEREF_SP ? s->sp : s->fp) +
+					(__s64)s->rule.deref_offset))
 			return 0;
 		s->cfa = (s->word & knobs.addr_mask) + offset;
 		return 1;
@@ -269,15 +269,6 @@ __noinline int table_find_cfa(__u32 hook)
 	}
 }
 
-int table_look_up(__u32 hook)
-{
-	struct scratch *s = scratch(hook);
-
-	if (s)
-		look_up_frame(s, hook);
-	return 0;
-}
-
 __noinline int table_leave_handler(__u32 hook)
 {
 	struct scratch *s = scratch(hook);
@@ -287,17 +278,17 @@ __noinline int table_leave_handler(__u32 hook)
 		return END_BROKEN;
 	sp = s->sp;
 #ifdef SIGNAL_LR
-	if (!walk_read(hook, sp + SIGNAL_LR))
+	if (!chunk_read(hook, sp + SIGNAL_LR))
 		return END_UNREADABLE;
 	s->lr = s->word & knobs.addr_mask;
 #endif
-	if (!walk_read(hook, sp + SIGNAL_FP))
+	if (!chunk_read(hook, sp + SIGNAL_FP))
 		return END_UNREADABLE;
 	s->fp = s->word & knobs.addr_mask;
-	if (!walk_read(hook, sp + SIGNAL_SP))
+	if (!chunk_read(hook, sp + SIGNAL_SP))
 		return END_UNREADABLE;
 	s->sp = s->word & knobs.addr_mask;
-	if (!walk_read(hook, sp + SIGNAL_PC))
+	if (!chunk_read(hook, sp + SIGNAL_PC))
 		return END_UNREADABLE;
 	if (s->word & knobs.addr_mask & ~FRAME_ADDR_MASK)
 		return END_BROKEN;
@@ -308,12 +299,5 @@ __noinline int table_leave_handler(__u32 hook)
 		s->sp_is_least = 0;
 	s->regs_at = sp;
 	s->bx_at = sp + SIGNAL_REG(REG_BX);
-	return N_ENDINGS;
-}
-
-int table_step(__u32 hook)
-{
-	struct scratch *s = scratch(hook);
-
-	return s ? step_by_table(s, hook) : END_BROKEN;
+	return STEP_OK;
 }

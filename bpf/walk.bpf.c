@@ -13,7 +13,9 @@
  * without frame pointers may have kept anything in the register. What memory
  * holds is never trusted further than that a read of it may fail.
  */
+#include "roots.bpf.h"
 #include "step.bpf.h"
+#include "walk.bpf.h"
 
 static __always_inline void keep_frame(struct scratch *s, __u32 hook)
 {
@@ -52,15 +54,6 @@ static __always_inline void measure_frame(struct scratch *s)
 		s->extent.bytes = 0;
 }
 
-int walk_measure(__u32 hook)
-{
-	struct scratch *s = scratch(hook);
-
-	if (s)
-		measure_frame(s);
-	return 0;
-}
-
 /* Where the frame at hand ends, and how it leads on. */
 static __always_inline void look_at_frame(struct scratch *s, __u32 hook, bool by_table)
 {
@@ -93,58 +86,17 @@ int walk_begin(__u32 hook)
 	s->kind = s->lane ? FRAME_CALLER : FRAME_USER;
 	look_at_frame(s, hook, s->by_table);
 	if (s->lane) {
-		async_meet_roots(s, hook);
+		roots_meet(s, hook);
 		keep_frame(s, hook);
 		return 1;
 	}
 	keep_frame(s, hook);
-	async_meet_roots(s, hook);
-	return 1;
-}
-
-/* Reads the stack from addr on, `least` bytes or more; false: not readable. */
-static __always_inline bool load_chunk(struct scratch *s, __u64 addr, __u32 least)
-{
-	__u64 left_in_page = knobs.page_bytes - (addr & (knobs.page_bytes - 1));
-	__u32 bytes = CHUNK_BYTES;
-
-	if (!s->step_bytes)
-		bytes = FIRST_CHUNK_BYTES;
-	else if (s->step_bytes <= SHORT_STEP_BYTES)
-		bytes = SHORT_CHUNK_BYTES;
-	if (s->step_bytes > LONG_STEP_BYTES)
-		bytes = FRAME_BYTES;
-	if (left_in_page < least)
-		bytes = FRAME_BYTES;
-	else if (left_in_page < bytes)
-		bytes = left_in_page & (CHUNK_BYTES - 1);
-	s->chunk_base = addr;
-	s->chunk_bytes = bytes;
-	if (read_user(s->chunk, bytes, addr))
-		return true;
-	s->chunk_bytes = 0; /* its zeroes are no stack */
-	return false;
-}
-
-__noinline int walk_read(__u32 hook, __u64 addr)
-{
-	struct scratch *s = scratch(hook);
-	__u64 offset;
-
-	if (!s)
-		return 0;
-	offset = in_chunk(s, addr, 8);
-	if (offset > CHUNK_BYTES - 8) {
-		if (!load_chunk(s, addr, 8))
-			return 0;
-		offset = 0;
-	}
-	s->word = *(__u64 *)(s->chunk + offset);
+	roots_meet(s, hook);
 	return 1;
 }
 
 /* To the caller of the frame at hand by its frame record; an ending, or
- * N_ENDINGS: there. */
+ * STEP_OK: there. */
 static __always_inline __u32 frame_pointer_step(struct scratch *s)
 {
 	__u64 fp = s->fp, offset = in_chunk(s, fp, FRAME_BYTES);
@@ -166,7 +118,7 @@ static __always_inline __u32 frame_pointer_step(struct scratch *s)
 	s->bx_at = BX_UNKNOWN;
 	if (!FP_GIVES_SP)
 		s->sp_is_least = 1;
-	return N_ENDINGS;
+	return STEP_OK;
 }
 
 static __always_inline void spend(struct scratch *s)
@@ -183,14 +135,14 @@ static __always_inline __u32 step_over_frames(struct scratch *s, __u32 hook)
 	__u64 record = s->fp;
 	__u32 ending = frame_pointer_step(s);
 
-	if (ending != N_ENDINGS)
+	if (ending != STEP_OK)
 		return ending;
 	spend(s);
 	s->kind = FRAME_UNPROVEN;
 	s->extent.low = record;
 	s->extent.bytes = FRAME_BYTES;
-	async_mark_gap(hook);
-	return N_ENDINGS;
+	roots_mark_gap(hook);
+	return STEP_OK;
 }
 
 static __always_inline __u32 step_up(struct scratch *s, __u32 hook, bool by_table)
@@ -212,7 +164,7 @@ static __always_inline __u32 step_up(struct scratch *s, __u32 hook, bool by_tabl
 	return ending;
 }
 
-/* May the frame at hand be left for its caller? N_ENDINGS: yes. */
+/* May the frame at hand be left for its caller? STEP_OK: yes. */
 static __always_inline __u32 why_not_up(struct scratch *s)
 {
 	bool over = !FP_GIVES_SP && s->how == HOW_FP_OLD;
@@ -237,53 +189,58 @@ static __always_inline __u32 why_not_up(struct scratch *s)
 	/* not `at`: a frame's end by table may be its caller's frame record */
 	if (goes_in_circles(s, s->cfa))
 		return END_CYCLE;
-	return N_ENDINGS;
+	return STEP_OK;
 }
 
-/* The walk is over, unless a root lies ahead that it can be taken up from. */
+/* Lost, or at an end above a root that must still come: a gap, then on from the nearest
+ * root ahead. */
+static __always_inline bool take_checkpoint(struct scratch *s, __u32 hook)
+{
+	__u32 nearest = roots_find_nearest(hook);
+
+	if (nearest >= KEYS_MOST)
+		return false;
+	s->fp = s->sp = s->heads[nearest].root.fp;
+	s->cfa = s->fp + FRAME_BYTES;
+	s->how = HOW_FP_TRUE;
+	s->exact = 0;
+	s->bx_at = BX_UNKNOWN;
+	measure_frame(s);
+	roots_mark_gap(hook); /* and all that this function registered */
+	start_cycle_test(s);
+	s->chunk_bytes = 0;
+	return true;
+}
+
 __noinline int walk_end(__u32 hook, __u32 ending)
 {
 	struct scratch *s = scratch(hook);
 
 	if (!s)
 		return 0;
-	if (s->n_heads && ending != END_BUDGET && async_take_checkpoint(hook)) {
-		s->chunk_bytes = 0;
+	if (s->n_heads && ending != END_BUDGET && take_checkpoint(s, hook))
 		return 1;
-	}
-	for (int k = 0; k < KEYS_MOST; k++) {
-		if (k < s->n_heads && s->heads[k].addr)
-			s->rec.flags |= SAMPLE_UNMATCHED;
-	}
-	if (s->lane) {
-		async_end_crossing(hook, ending);
-	} else {
-		s->rec.ending = ending;
-		s->rec.n_thread = s->n_words - s->thread_start;
-		s->chain_left = RECORD_WORDS_MOST - UNCOUNTED_WORDS - s->n_words;
-		if (s->chain_left > knobs.max_frames)
-			s->chain_left = knobs.max_frames;
-	}
-	s->phase = PHASE_ROOT;
+	s->ending = ending;
+	s->phase = PHASE_WALKED;
 	return 1;
 }
 
-/* One frame on; an ending, or N_ENDINGS: there. by_table is a constant. */
+/* One frame on; an ending, or STEP_OK: there. by_table is a constant. */
 static __always_inline __u32 walk_on(struct scratch *s, __u32 hook, bool by_table)
 {
 	__u32 ending = why_not_up(s);
 
-	if (ending == N_ENDINGS)
+	if (ending == STEP_OK)
 		ending = step_up(s, hook, by_table);
-	if (ending != N_ENDINGS)
+	if (ending != STEP_OK)
 		return ending;
 	spend(s);
 	look_at_frame(s, hook, by_table);
 	if (by_table && s->how == HOW_NOWHERE) /* a number, and no caller */
 		return END_BROKEN;
-	async_meet_roots(s, hook);
+	roots_meet(s, hook);
 	keep_frame(s, hook);
-	return N_ENDINGS;
+	return STEP_OK;
 }
 
 /* verifier: tables have many ways to go, which a loop would multiply */
@@ -303,7 +260,7 @@ int walk_chunk(__u32 hook)
 		return 0;
 	for (int i = 0; i < WALK_STEPS; i++) {
 		ending = s->by_table ? walk_on_by_table(hook) : walk_on(s, hook, false);
-		if (ending != N_ENDINGS)
+		if (ending != STEP_OK)
 			return walk_end(hook, ending);
 	}
 	return 1;

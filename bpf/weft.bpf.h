@@ -1,20 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the BPF sources share. A sample's way: sample.bpf.c (whose tick, whose
- * registers) -> process.bpf.c (what is known of the process) -> walk.bpf.c (down
- * the thread's stack, with table.bpf.c) and async.bpf.c (its roots and chains)
- * -> emit.bpf.c (the ring).
+ * The types that the BPF sources share. A source calls those below it alone
+ * (tools/lint-layers):
+ *
+ *	sample   whose tick, whose registers              fork  what a child inherits
+ *	splice   the order of a sample's walks
+ *	cross    where a chain ends                       chain    along async frames
+ *	walk     down a stack                             slot     a thread's roots
+ *	step     a frame on (inline)                      process  what is known of it
+ *	table    rules of frames                          emit     the ring, the ledger
+ *	roots    where async roots lie
+ *	chunk    memory that was read ahead
  *
  * All state of a sample lives in one per-CPU scratch value, not in registers:
  * the verifier does not follow map values, so a walk of 512 steps costs it no
  * more than one of 16. For the same reason the functions that a loop calls are
  * global, of default visibility, and take one number, the key of their scratch
- * value (one a hook, since a tick can interrupt a switch). __noinline where the
+ * value (one a hook, since a tick can interrupt a switch). They return int, for
+ * kernels before 6.8 take no global function without a value. __noinline where the
  * caller is in the same file, or clang takes it in all the same.
  *
- * walk.bpf.c, table.bpf.c, async.bpf.c and splice.bpf.c also compile natively,
- * over memory that a test makes up: tests/host_bpf gives what this takes from
- * the kernel.
+ * All from splice down but slot and process also compile natively, over memory that a
+ * test makes up: tests/host_bpf gives what maps.bpf.h takes from the kernel.
  */
 #ifndef WEFT_BPF_H
 #define WEFT_BPF_H
@@ -76,11 +83,16 @@
 enum hook { HOOK_ONCPU, N_HOOKS };
 
 enum phase {
-	PHASE_WALK,  /* down a thread's stack */
-	PHASE_ROOT,  /* take the next root met, open its chain */
-	PHASE_CHAIN, /* along a chain */
+	PHASE_WALK,	 /* down a thread's stack */
+	PHASE_WALKED,	 /* s->ending says how that ended */
+	PHASE_ROOT,	 /* take the next root met, open its chain */
+	PHASE_CHAIN,	 /* along a chain */
+	PHASE_CHAIN_END, /* s->frame is its last: where that leads */
 	PHASE_DONE,
 };
+
+/* Beside the endings of walks: none, the step was made. */
+#define STEP_OK N_ENDINGS
 
 /* How the frame at hand leads to its caller. */
 enum how {
@@ -146,6 +158,7 @@ struct scratch {
 	__u32 hare_steps, hare_limit;
 
 	__u32 phase;
+	__u32 ending; /* of the stack that was walked last */
 	__u32 n_words;
 	__u32 thread_start; /* index of the thread's first word */
 	__u32 segment;	    /* index of the open segment's head */
@@ -205,209 +218,5 @@ struct extents {
 /* Words of a record that no budget counts: two SEGMENTs, a ROOT and a GAP for each
  * root, and where a key's roots are cut. */
 #define UNCOUNTED_WORDS (4 * MAX_ROOTS + KEYS_MOST)
-
-#ifdef __bpf__
-extern const volatile struct knobs knobs;
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, N_HOOKS);
-	__type(key, __u32);
-	__type(value, struct scratch);
-} scratches __weak SEC(".maps");
-
-static __always_inline struct scratch *scratch(__u32 hook)
-{
-	return bpf_map_lookup_elem(&scratches, &hook);
-}
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, N_HOOKS);
-	__type(key, __u32);
-	__type(value, struct extents);
-} frame_extents __weak SEC(".maps");
-
-static __always_inline struct extents *extents(__u32 hook)
-{
-	return bpf_map_lookup_elem(&frame_extents, &hook);
-}
-
-static __always_inline bool read_user(void *to, __u32 bytes, __u64 from)
-{
-	return !bpf_probe_read_user(to, bytes, (const void *)from);
-}
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1); /* set to what memory they may have */
-	__type(key, __u32);
-	__type(value, union unwind_page);
-} unwind_pages __weak SEC(".maps");
-
-static __always_inline const union unwind_page *unwind_page(__u32 n)
-{
-	return bpf_map_lookup_elem(&unwind_pages, &n);
-}
-#endif
-
-/* verifier: the mask must stay in the code although a check makes it idle */
-#define KEEP(x) asm volatile("" : "+r"(x))
-
-static __always_inline struct root_met *root_met(struct scratch *s, __u32 n)
-{
-	KEEP(n);
-	return &s->roots[n & (MAX_ROOTS - 1)];
-}
-
-/* What the thread's next word covers. verifier: the mask, not the budget, bounds the
- * index */
-static __always_inline void keep_extent(struct scratch *s, __u32 hook, __u64 low,
-					__u64 bytes)
-{
-	struct extents *all = extents(hook);
-	__u32 n = s->n_words & (RECORD_WORDS_MOST - 1);
-
-	if (!all || s->lane)
-		return;
-	all->of[n].low = low;
-	all->of[n].bytes = bytes;
-}
-
-static __always_inline void emit_word(struct scratch *s, __u64 word)
-{
-	s->words[s->n_words & (RECORD_WORDS_MOST - 1)] = word;
-	s->n_words++;
-}
-
-/* True once the walk has come back to where it was. */
-static __always_inline bool goes_in_circles(struct scratch *s, __u64 at)
-{
-	if (at == s->tortoise)
-		return true;
-	if (--s->hare_steps)
-		return false;
-	s->tortoise = at;
-	s->hare_limit *= 2;
-	s->hare_steps = s->hare_limit;
-	return false;
-}
-
-static __always_inline void start_cycle_test(struct scratch *s)
-{
-	s->tortoise = 0;
-	s->hare_steps = s->hare_limit = 8;
-}
-
-/* By interval: the root's place lies in the memory of the frame at hand. */
-static __always_inline bool frame_registered(struct scratch *s, struct head *head)
-{
-	if (!head->addr)
-		return false;
-	if (knobs.sabotage & SABOTAGE_NO_INTERVAL)
-		return head->root.fp == s->fp;
-	return head->place - s->extent.low < s->extent.bytes;
-}
-
-/* What the process has mapped, unless that was given up meanwhile. NULL: of this
- * life of it nothing is known. */
-static __always_inline void take_space(struct scratch *s, const struct published *pub)
-{
-	const union unwind_page *page;
-
-	s->by_table = knobs.tables;
-	s->space = 0;
-	s->mapping.start = s->mapping.end = 0;
-	if (!knobs.tables || !pub || !pub->space)
-		return;
-	page = unwind_page(pub->space);
-	if (!page || (__u32)page->space.generation != pub->generation)
-		return;
-	s->space = pub->space;
-	s->n_mappings = pub->n_mappings;
-}
-
-/* splice.bpf.c: some bounded pieces of work; nonzero while there is more. */
-int splice_advance(__u32 hook);
-
-/* walk.bpf.c */
-int walk_begin(__u32 hook); /* from s->pc, sp, fp */
-int walk_chunk(__u32 hook);
-int walk_end(__u32 hook, __u32 ending);
-int walk_measure(__u32 hook);	       /* s->extent of the frame at hand */
-int walk_read(__u32 hook, __u64 addr); /* 8 bytes of stack into s->word; 0: not */
-
-/* table.bpf.c */
-int table_look_up(__u32 hook); /* how the frame at hand ends and leads on */
-int table_step(__u32 hook);    /* to its caller; an ending, or N_ENDINGS: there */
-int table_find_mapping(__u32 hook, __u64 addr); /* into s->mapping; 0: none holds it */
-int table_find_rule(__u32 hook, __u64 addr);	/* into s->rule; 0: no row covers it */
-int table_find_cfa(__u32 hook);	   /* of any s->rule, into s->cfa; 0: it can't be told */
-int table_try_handler(__u32 hook); /* no table is needed where handlers return to */
-int table_leave_handler(__u32 hook); /* to what was interrupted; an ending as above */
-
-/* async.bpf.c */
-int async_place_roots(__u32 hook);	   /* of the heads that were found */
-int async_place_root(__u32 hook, __u32 k); /* the k-th head's */
-int async_mark_roots(__u32 hook);	   /* that the frame at hand registered */
-int async_mark_root(__u32 hook, __u32 k);
-int async_mark_gap(__u32 hook); /* and the roots of s->extent */
-int async_find_frame(__u32 hook, __u64 fp);
-int async_take_checkpoint(__u32 hook); /* nonzero: the walk goes on from a root */
-int async_open_chain(__u32 hook);      /* of the next root; 0: none left */
-int async_walk_chain(__u32 hook);
-int async_load_nodes(__u32 hook);
-int async_end_crossing(__u32 hook, __u32 ending);
-
-/* process.bpf.c: what was published about the sampled process */
-int process_begin(__u32 hook);
-
-/* slot.bpf.c: the current thread's roots into s->heads */
-int slot_find_roots(__u32 hook);
-
-/* Most frames have registered none, and most processes have one key. */
-static __always_inline void async_meet_roots(struct scratch *s, __u32 hook)
-{
-	if (!s->n_heads || (s->n_heads == 1 && !frame_registered(s, &s->heads[0])))
-		return;
-	async_mark_roots(hook);
-}
-
-static __always_inline void splice_begin(struct scratch *s)
-{
-	s->n_words = 0;
-	s->n_heads = 0;
-	s->n_roots = 0;
-	s->next_root = 0;
-	s->lane = 0;
-	s->chunk_bytes = 0; /* what lies there is another sample's */
-}
-
-/* The user stack at s->pc, sp, fp, lr and regs, and all that it leads to. */
-static __always_inline void splice_user_stack(struct scratch *s, __u32 hook)
-{
-	s->thread_start = s->n_words;
-	s->frames_left = knobs.max_frames;
-	s->phase = PHASE_WALK;
-	s->exact = 1;
-	s->sp_is_least = 0;
-	s->regs_at = 0;
-	s->bx_at = BX_IN_REGS;
-	process_begin(hook);
-	if (s->has_keys) {
-		slot_find_roots(hook);
-		async_place_roots(hook);
-	}
-	walk_begin(hook);
-	for (int i = 0; i < ADVANCES; i++) {
-		if (!splice_advance(hook))
-			break;
-	}
-}
-
-/* emit.bpf.c: the ledger, and the record into the ring (1: it was kept) */
-int emit_entered(void);
-int emit_record(__u32 hook);
-int emit_outcome(__u32 outcome);
 
 #endif

@@ -11,6 +11,9 @@ $(B)/tests/unit/%: tests/unit/%.c $(B)/libweft.a
 	$(Q)$(CC) $(CPPFLAGS) $(C_FLAGS) $(LD_FLAGS) -MMD -MP -o $@ $< \
 		$(B)/libweft.a -lcmocka $(LIBS)
 
+# What of bpf/ walks and splices, which tests also build natively.
+WALK_BPF := $(addprefix bpf/,$(addsuffix .bpf.c,splice cross chain walk table roots chunk))
+
 -include $(UNIT_BIN:=.d)
 -include $(wildcard tests/*/tests.mk) $(wildcard tools/*/tools.mk)
 

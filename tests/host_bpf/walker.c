@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "walker.h"
 
+#include "process.bpf.h"
+#include "slot.bpf.h"
+#include "splice.bpf.h"
+#include "table.bpf.h"
+#include "words.bpf.h"
+
 #include <string.h>
 
 static struct scratch the_scratch;
@@ -89,7 +95,7 @@ const struct sample_rec *walker_sample(const struct sampled *at)
 	s->fp = at->fp & knobs.addr_mask;
 	s->lr = at->lr & knobs.addr_mask;
 	memcpy(s->regs, at->regs, sizeof(s->regs));
-	splice_user_stack(s, HOOK_ONCPU);
+	splice_user_stack(HOOK_ONCPU);
 
 	s->rec.n_words = s->n_words;
 	out.rec = s->rec;

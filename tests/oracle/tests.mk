@@ -7,9 +7,8 @@
 ORACLE_DIR   := $(B)/tests/oracle
 ORACLE_SRC   := $(addprefix tests/oracle/,oracle.c judge.c tables.c tracer.c truth.c)
 STEPS_SRC    := $(addprefix tests/oracle/,start.c threads.c fibers.c ways.c)
-ORACLE_WALK  := tests/host_bpf/walker.c tests/host_bpf/codes.c bpf/walk.bpf.c \
-                bpf/table.bpf.c bpf/async.bpf.c bpf/splice.bpf.c user/core/sample.c \
-                user/core/view.c
+ORACLE_WALK  := tests/host_bpf/walker.c tests/host_bpf/codes.c $(WALK_BPF) \
+                user/core/sample.c user/core/view.c
 ORACLE_FLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter \
                 -Wno-sign-compare -fno-strict-aliasing -Itests/host_bpf -Ibpf
 STEPS_FLAGS  := -std=gnu11 -g -Wall -Wextra -Iinclude -D_GNU_SOURCE \

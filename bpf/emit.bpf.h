@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The ledger, and the record into the ring. Each outcome is told once a tick. */
+#ifndef WEFT_EMIT_BPF_H
+#define WEFT_EMIT_BPF_H
+
+#include "maps.bpf.h"
+
+int emit_entered(void);
+int emit_outcome(__u32 outcome);
+int emit_record(__u32 hook); /* 1: it was kept */
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The maps: what is in each, who writes it, who reads it, how it is sized. A map's
+ * update in the sampling path costs other programs their ticks (one hash updated in a
+ * loop by another process cost it a tenth of them), so ticks only look up.
+ */
+#ifndef WEFT_MAPS_BPF_H
+#define WEFT_MAPS_BPF_H
+
+#include "weft.bpf.h"
+
+#ifdef __bpf__
+/* Set by user space before the load; read-only from then on. */
+extern const volatile struct knobs knobs;
+
+/* The state of a sample. A hook's own, so a tick may interrupt another hook; the kernel
+ * lets a value of a map of this kind have 32 KiB. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, N_HOOKS);
+	__type(key, __u32);
+	__type(value, struct scratch);
+} scratches __weak SEC(".maps");
+
+static __always_inline struct scratch *scratch(__u32 hook)
+{
+	return bpf_map_lookup_elem(&scratches, &hook);
+}
+
+/* Beside it, for which there is no room in it; only where there are roots. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, N_HOOKS);
+	__type(key, __u32);
+	__type(value, struct extents);
+} frame_extents __weak SEC(".maps");
+
+static __always_inline struct extents *extents(__u32 hook)
+{
+	return bpf_map_lookup_elem(&frame_extents, &hook);
+}
+
+/* Unwind tables and what processes map (shared/unwind.h). User space writes pages that
+ * nobody names yet, then what names them; ticks read. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* set to what --unwind-memory allows */
+	__type(key, __u32);
+	__type(value, union unwind_page);
+} unwind_pages __weak SEC(".maps");
+
+static __always_inline const union unwind_page *unwind_page(__u32 n)
+{
+	return bpf_map_lookup_elem(&unwind_pages, &n);
+}
+
+/* What is known of a process. User space writes it; a fork copies it to the child, an
+ * end removes it (fork.bpf.c); ticks read. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, PUBLISHED_MOST);
+	__type(key, __u32); /* tgid */
+	__type(value, struct published);
+} processes __weak SEC(".maps");
+
+/* Who is to be sampled, where not everybody is. Written and read as the last. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, FILTER_PIDS_MOST); /* FAMILY_MOST for a command */
+	__type(key, __u32);		       /* tgid or tid, as the filter says */
+	__type(value, __u8);
+} wanted_pids __weak SEC(".maps");
+
+/* Records, a ring a CPU, written by that CPU's ticks alone; user space reads. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1); /* set to the number of possible CPUs */
+	__type(key, __u32);
+	__array(
+		values, struct {
+			__uint(type, BPF_MAP_TYPE_RINGBUF);
+			__uint(max_entries, 4096);
+		});
+} rings __weak SEC(".maps");
+
+/* What became of each tick. Ticks count, user space adds up over the CPUs. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct ledger);
+} ledgers __weak SEC(".maps");
+
+static __always_inline bool read_user(void *to, __u32 bytes, __u64 from)
+{
+	return !bpf_probe_read_user(to, bytes, (const void *)from);
+}
+#endif
+
+#endif

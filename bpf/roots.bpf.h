@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Async roots: where each lies on the thread's stack, which frame it is met at. All of
+ * it is the process's own memory and may be garbage.
+ */
+#ifndef WEFT_ROOTS_BPF_H
+#define WEFT_ROOTS_BPF_H
+
+#include "chunk.bpf.h"
+#include "words.bpf.h"
+
+static __always_inline bool read_root(struct scratch *s, struct async_root *to,
+				      __u64 addr)
+{
+	if (!addr || addr & 7 || addr & ~FRAME_ADDR_MASK)
+		return false;
+	if (!read_near(s, to, sizeof(*to), addr))
+		return false;
+	to->top &= knobs.addr_mask;
+	to->next &= knobs.addr_mask;
+	to->fp &= knobs.addr_mask;
+	return true;
+}
+
+/*
+ * Has the function returned whose frame pointer a root has? Where the frame was
+ * other code runs, below the stack pointer or over another return address. Only
+ * asked of a root that lies above it: one of a function's own lies below.
+ */
+static __always_inline bool registrant_returned(struct scratch *s,
+						const struct async_root *root, __u64 addr)
+{
+	__u64 fp = root->fp, above = addr - fp;
+
+	if (!above || above >= SAME_STACK_BYTES)
+		return false;
+	if (s->sp - fp - 1 < above)
+		return true;
+	return root->ra && (!read_user(&s->word, sizeof(s->word), fp + 8) ||
+			    (s->word ^ root->ra) & knobs.addr_mask);
+}
+
+/* A root whose registrant has returned (libunifex: a constructor) is its holder's. */
+static __always_inline __u64 place_of(struct scratch *s, const struct async_root *root,
+				      __u64 addr)
+{
+	return registrant_returned(s, root, addr) ? addr : root->fp;
+}
+
+static __always_inline void load_head(struct scratch *s, struct head *head, __u64 addr)
+{
+	head->addr = read_root(s, &head->root, addr) ? addr : 0;
+	if (head->addr)
+		head->place = place_of(s, &head->root, addr);
+}
+
+/* By interval: the root's place lies in the memory of the frame at hand. */
+static __always_inline bool frame_registered(struct scratch *s, struct head *head)
+{
+	if (!head->addr)
+		return false;
+	if (knobs.sabotage & SABOTAGE_NO_INTERVAL)
+		return head->root.fp == s->fp;
+	return head->place - s->extent.low < s->extent.bytes;
+}
+
+int roots_place(__u32 hook);		   /* those of the heads that were found */
+int roots_place_head(__u32 hook, __u32 k); /* the k-th head's */
+int roots_mark(__u32 hook);		   /* that the frame at hand registered */
+int roots_mark_head(__u32 hook, __u32 k);
+int roots_mark_gap(__u32 hook); /* and the roots of s->extent */
+int roots_weigh_head(__u32 hook, __u32 k);
+int roots_find_nearest(__u32 hook); /* the head of the nearest ahead; KEYS_MOST: none */
+
+/* Most frames have registered none, and most processes have one key. */
+static __always_inline void roots_meet(struct scratch *s, __u32 hook)
+{
+	if (!s->n_heads || (s->n_heads == 1 && !frame_registered(s, &s->heads[0])))
+		return;
+	roots_mark(hook);
+}
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The look-ups in what is published: mappings, rules, and the few rules that need more
+ * than registers. A rule that was found is remembered.
+ */
+#ifndef WEFT_TABLE_BPF_H
+#define WEFT_TABLE_BPF_H
+
+#include "chunk.bpf.h"
+
+#define MEMO_ADDR_BITS 40
+#define MEMO_SPREAD    0x9e3779b97f4a7c15ULL /* 2^64 by the golden ratio */
+
+static __always_inline struct memo *memo_of(struct scratch *s)
+{
+	return &s->memos[s->memo_key * MEMO_SPREAD >> (64 - MEMO_BITS)];
+}
+
+/* The rule for an address of s->mapping, if it was found before. Of a hot stack most
+ * were, a tick ago, and a search reads five pages. */
+static __always_inline bool recall_rule(struct scratch *s, __u64 addr)
+{
+	__u64 serial = UNWIND_SERIAL(s->mapping.flags);
+	__u64 at = addr - s->mapping.bias;
+	struct memo *memo;
+
+	/* verifier: not on the stack, of which six calls have 512 bytes together */
+	s->memo_key =
+		serial && !(at >> MEMO_ADDR_BITS) ? serial << MEMO_ADDR_BITS | at : 0;
+	memo = memo_of(s);
+	if (!s->memo_key || memo->key != s->memo_key)
+		return false;
+	s->rule = memo->rule;
+	return true;
+}
+
+/* What the process has mapped, unless that was given up meanwhile. NULL: of this
+ * life of it nothing is known. */
+static __always_inline void take_space(struct scratch *s, const struct published *pub)
+{
+	const union unwind_page *page;
+
+	s->by_table = knobs.tables;
+	s->space = 0;
+	s->mapping.start = s->mapping.end = 0;
+	if (!knobs.tables || !pub || !pub->space)
+		return;
+	page = unwind_page(pub->space);
+	if (!page || (__u32)page->space.generation != pub->generation)
+		return;
+	s->space = pub->space;
+	s->n_mappings = pub->n_mappings;
+}
+
+int table_find_mapping(__u32 hook, __u64 addr); /* into s->mapping; 0: none holds it */
+int table_find_rule(__u32 hook, __u64 addr);	/* into s->rule; 0: no row covers it */
+int table_find_cfa(__u32 hook);	   /* of any s->rule, into s->cfa; 0: it can't be told */
+int table_try_handler(__u32 hook); /* no table is needed where handlers return to */
+int table_leave_handler(__u32 hook); /* to what was interrupted; an ending or STEP_OK */
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The words of the record that is being made, what memory each frame of them covers,
+ * and the test for cycles, which both kinds of walk need.
+ */
+#ifndef WEFT_WORDS_BPF_H
+#define WEFT_WORDS_BPF_H
+
+#include "maps.bpf.h"
+
+/* verifier: the mask must stay in the code although a check makes it idle */
+#define KEEP(x) asm volatile("" : "+r"(x))
+
+static __always_inline struct root_met *root_met(struct scratch *s, __u32 n)
+{
+	KEEP(n);
+	return &s->roots[n & (MAX_ROOTS - 1)];
+}
+
+/* What the thread's next word covers. verifier: the mask, not the budget, bounds the
+ * index */
+static __always_inline void keep_extent(struct scratch *s, __u32 hook, __u64 low,
+					__u64 bytes)
+{
+	struct extents *all = extents(hook);
+	__u32 n = s->n_words & (RECORD_WORDS_MOST - 1);
+
+	if (!all || s->lane)
+		return;
+	all->of[n].low = low;
+	all->of[n].bytes = bytes;
+}
+
+static __always_inline void emit_word(struct scratch *s, __u64 word)
+{
+	s->words[s->n_words & (RECORD_WORDS_MOST - 1)] = word;
+	s->n_words++;
+}
+
+/* True once the walk has come back to where it was. */
+static __always_inline bool goes_in_circles(struct scratch *s, __u64 at)
+{
+	if (at == s->tortoise)
+		return true;
+	if (--s->hare_steps)
+		return false;
+	s->tortoise = at;
+	s->hare_limit *= 2;
+	s->hare_steps = s->hare_limit;
+	return false;
+}
+
+static __always_inline void start_cycle_test(struct scratch *s)
+{
+	s->tortoise = 0;
+	s->hare_steps = s->hare_limit = 8;
+}
+
+/* A word between frames: no memory is its. */
+static __always_inline void emit_mark(struct scratch *s, __u32 hook, __u64 word)
+{
+	keep_extent(s, hook, 0, 0);
+	emit_word(s, word);
+}
+
+#endif
