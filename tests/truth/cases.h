@@ -66,6 +66,8 @@ struct bound {
 #define SHARES_MOST 4
 #define BOUNDS_MOST 6
 
+struct judge;
+
 struct truth_case {
 	const char *name;
 	const char *program;
@@ -75,6 +77,7 @@ struct truth_case {
 	const char *comms;	 /* a|b; NULL: the program's name */
 	bool core;		 /* also in the virtual machines */
 	bool attached;		 /* by -p to the running program, not started */
+	bool tabled;		 /* by frame pointers alone nothing is known of it */
 	bool untabled;		 /* some of its code has no call frame information */
 	bool stops_recorder;	 /* the recorder is stopped for half of the time */
 	const char *breaks;	 /* a|b: sabotages that this case must notice */
@@ -83,6 +86,10 @@ struct truth_case {
 	unsigned int cut_frames; /* what is cut has at least so many; 0: any */
 	struct allowed thread[PATHS_MOST];
 	struct allowed async[PATHS_MOST]; /* none: as thread */
+	/* Tells of what is too much for a table: calls allow(judge, …) for each. */
+	int (*more)(int (*allow)(struct judge *judge, enum view view, const char *path,
+				 enum stack_class as),
+		    struct judge *judge);
 	struct share shares[SHARES_MOST];
 	struct bound bounds[BOUNDS_MOST];
 };
@@ -92,7 +99,8 @@ struct case_list {
 	size_t n;
 };
 
-extern const struct case_list cases_thread, cases_life, cases_async, cases_roots;
+extern const struct case_list cases_thread, cases_life, cases_async, cases_roots,
+	cases_app;
 
 #define BOTH_COMPILERS "gcc-O2 clang-O0 gcc-O3-omit clang-O2-omit"
 #define ALL_LINKS      "static static-pie musl"
