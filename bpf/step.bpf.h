@@ -116,6 +116,8 @@ static __always_inline void look_up_frame(struct scratch *s, __u32 hook)
 	}
 	if (find_cfa(s, hook))
 		s->how = s->rule.cfa == UNWIND_CFA_SIGNAL ? HOW_SIGNAL : HOW_TABLE;
+	else if (s->rule.cfa == UNWIND_CFA_OVERWRITTEN)
+		s->how = HOW_LOST;
 	else
 		s->cfa = s->fp + FRAME_BYTES;
 }

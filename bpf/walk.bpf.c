@@ -223,7 +223,8 @@ static __always_inline __u32 why_not_up(struct scratch *s)
 		return END_START;
 	if (s->how == HOW_AWAITED)
 		return END_AWAITED;
-	if (s->how == HOW_NOWHERE) /* a waiting thread's first */
+	if (s->how == HOW_NOWHERE || s->how == HOW_LOST) /* nowhere: a waiting
+							    thread's first */
 		return END_BROKEN;
 	if (by_fp && !at) { /* of an interrupted frame it is just a register */
 		if (s->exact)

@@ -88,6 +88,7 @@ enum how {
 	HOW_END,     /* it was not called */
 	HOW_AWAITED, /* that is not known yet */
 	HOW_NOWHERE, /* it runs where nothing is known to be mapped */
+	HOW_LOST,    /* nobody can tell: its frame is another's already */
 	HOW_FP_OLD,  /* by one that an older frame set: those between are missing */
 };
 

@@ -30,7 +30,8 @@
 	X(PLT, "sp + offset, and 8 more from the `reg`th byte of 16 on")                 \
 	X(SIGNAL, "a signal frame: registers lie where the kernel put them")             \
 	X(END, "nobody called this: the thread's start")                                 \
-	X(UNSUPPORTED, "an expression that no table holds")
+	X(UNSUPPORTED, "an expression that no table holds")                              \
+	X(OVERWRITTEN, "its frame is being written over: nobody can tell the caller")
 
 enum unwind_cfa {
 #define X(name, text) UNWIND_CFA_##name,

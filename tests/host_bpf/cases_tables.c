@@ -275,6 +275,24 @@ static void test_no_rule(void **state)
 	}
 }
 
+/* A frame that is being written over has a caller that nobody knows; what calls
+ * there is true, and a frame pointer would lead on. */
+static void test_overwritten(void **state)
+{
+	struct unwind_rule rules[] = { RULE_SP(0x20), RULE_OF(OVERWRITTEN),
+				       RULE_OF(END) };
+	struct sampled at;
+
+	put_code(rules, 3, 0);
+	at = leaf_in_code(0);
+	at.fp = STACK + 0x80;
+	put_call(STACK, 0x20, 1);
+	put_frame(STACK + 0x80, GARBAGE, SITE(2));
+	ASSERT_WALK(&at, "UC", "10000 10108 cut", BROKEN);
+	at.pc = SITE(1);
+	ASSERT_WALK(&at, "U", "10108 cut", BROKEN);
+}
+
 /* Code that no table will ever be of: by frame pointer, for what it is worth. */
 static void test_by_fp_for_want_of_tables(void **state)
 {
@@ -408,6 +426,7 @@ int run_table_cases(void)
 		CASE(test_bx_lost),
 		CASE(test_plt),
 		CASE(test_no_rule),
+		CASE(test_overwritten),
 		CASE(test_by_fp_for_want_of_tables),
 		CASE(test_keeps_fp),
 		CASE(test_awaited),

@@ -253,6 +253,8 @@ static enum how look(struct plain *p)
 		return HOW_SIGNAL;
 	if (p->rule->cfa == UNWIND_CFA_END)
 		return HOW_END;
+	if (p->rule->cfa == UNWIND_CFA_OVERWRITTEN)
+		return HOW_LOST;
 	return look_without_sp(p);
 }
 
@@ -343,6 +345,8 @@ static enum ending step(struct plain *p)
 		return END_START;
 	case HOW_AWAITED:
 		return END_AWAITED;
+	case HOW_LOST:
+		return END_BROKEN;
 	case HOW_SIGNAL:
 		ending = step_by_signal(p);
 		break;
