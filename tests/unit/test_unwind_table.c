@@ -397,7 +397,10 @@ static void ends_at_entries(void **state)
 	"push %rbp; .cfi_adjust_cfa_offset 8; .cfi_offset %rbp, -16; mov %rsp, "         \
 	"%rbp\n" before "call f; nop; writes: call f; mov 8(%rbp), %rdx; call f\n"       \
 	"mov %rsi, 8(%rbp,%rdx); lea 8(%rbp,%rdx), %rcx; mov (%rbp), %rbp\n"             \
-	"jumps: .cfi_def_cfa " register ", 8; mov %rcx, %rsp; ret; .cfi_endproc\n"
+	"jumps: .cfi_def_cfa " register ", 8; mov %rcx, %rsp; .cfi_def_cfa %rsp, 8\n"    \
+					"pop %rcx; .cfi_def_cfa_offset 0; "              \
+					".cfi_register %rip, %rcx; jmp "                 \
+					"*%rcx\n.cfi_endproc\n"
 
 static void build_throws(const char *source)
 {
@@ -435,6 +438,8 @@ static void knows_who_throws(void **state)
 	assert_int_equal(cfa_at(writes + 4), UNWIND_CFA_OVERWRITTEN); /* its return */
 	assert_int_equal(cfa_at(jumps - 1), UNWIND_CFA_OVERWRITTEN);
 	assert_int_equal(cfa_at(jumps), UNWIND_CFA_REG);
+	assert_int_equal(cfa_at(jumps + 3), UNWIND_CFA_SP);
+	assert_int_equal(cfa_at(jumps + 4), UNWIND_CFA_OVERWRITTEN);
 	end();
 
 	build_throws(THROWS("%r10", ".cfi_def_cfa_register %rbp\n"));

@@ -59,7 +59,13 @@ int unwind_throw_row(void *arg, uint64_t pc, const struct unwind_rule *rule)
 	uint64_t from = 0;
 	int err = 0;
 
+	/* the jump itself: its return address is in a register, and the frame
+	 * pointer is the other's already */
+	if (thrower->leaves && rule->cfa == UNWIND_CFA_UNSUPPORTED)
+		rule = &overwritten;
+	thrower->leaves = thrower->leaves && rule->cfa == UNWIND_CFA_SP;
 	if (leaves_by_another(thrower, rule)) {
+		thrower->leaves = true;
 		from = find_call(thrower->file, thrower->pc, pc);
 		error_clear(); /* what can't be read stays as the file has it */
 	}

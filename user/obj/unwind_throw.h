@@ -16,6 +16,7 @@ struct unwind_throw {
 	const struct cfi_sink *sink; /* borrowed, as the file */
 	struct elf_file *file;
 	bool any;
+	bool leaves; /* the last rows were those of a jump into another's frame */
 	uint64_t pc; /* of the last row, which waits for the next one */
 	struct unwind_rule rule;
 };
