@@ -78,6 +78,7 @@ struct truth_case {
 	bool core;		 /* also in the virtual machines */
 	bool attached;		 /* by -p to the running program, not started */
 	bool tabled;		 /* by frame pointers alone nothing is known of it */
+	bool untimed;		 /* how late a key and how rare ticks are is its load's */
 	bool untabled;		 /* some of its code has no call frame information */
 	bool stops_recorder;	 /* the recorder is stopped for half of the time */
 	const char *breaks;	 /* a|b: sabotages that this case must notice */

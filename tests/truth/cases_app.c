@@ -239,6 +239,7 @@ static const struct truth_case cases[] = {
 		.kinds = "gcc-O2 clang-O2 gcc-O3-omit clang-O2-omit",
 		.breaks = "no-key|no-interval|wrong-truth",
 		.tabled = true,
+		.untimed = true,
 		.ms = 3000,
 		.more = tell_app,
 		/* libgcc writes over its own frame as an exception is caught */

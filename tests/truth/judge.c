@@ -136,11 +136,23 @@ static enum stack_class find_whole(const struct judge *judge, enum view view,
 	return N_CLASSES;
 }
 
+static bool has_gap(const struct stack *stack)
+{
+	for (size_t i = 0; i < stack->n; i++)
+		if (!strcmp(stack->frames[i], GAP_FRAME))
+			return true;
+	return false;
+}
+
 static bool find_cut(const struct judge *judge, enum view view, const struct stack *stack)
 {
 	if (!stack->cut || (stack->n - 1 < judge->of->cut_frames && !stack->in_kernel &&
 			    judge->awaited < 1))
 		return false;
+	/* broken off twice for want of tables: the second root is not entered again
+	 * from a waiting thread's stack, so the view goes on in the thread's */
+	if (judge->awaited >= 1 && view == VIEW_ASYNC && has_gap(stack))
+		return true;
 	for (size_t i = 0; i < judge->rules[view].n; i++)
 		if (path_fits_cut(&judge->rules[view].items[i].path, stack->frames + 1,
 				  stack->n - 1))
@@ -200,14 +212,6 @@ static enum stack_class find_foreign_leaf(const struct judge *judge, enum view v
 	return N_CLASSES;
 }
 
-static bool has_gap(const struct stack *stack)
-{
-	for (size_t i = 0; i < stack->n; i++)
-		if (!strcmp(stack->frames[i], GAP_FRAME))
-			return true;
-	return false;
-}
-
 static bool is_fp_class(enum stack_class is)
 {
 	return is >= CLASS_FP_LEAF && is <= CLASS_FP_SKIP;
@@ -264,10 +268,11 @@ static enum stack_class classify(const struct judge *judge, enum view view,
 	return CLASS_FALSE;
 }
 
-static void tell_false(enum view view, const struct folded_stack *line, struct str *wrong)
+static void tell_stack(enum view view, const char *what, const struct folded_stack *line,
+		       struct str *wrong)
 {
-	str_addf(wrong, "%s stack that never existed, %llu samples: %s",
-		 view == VIEW_ASYNC ? "async" : "thread", line->count, line->comm);
+	str_addf(wrong, "%s stack that %s, %llu samples: %s",
+		 view == VIEW_ASYNC ? "async" : "thread", what, line->count, line->comm);
 	for (size_t i = 0; i < line->frames.n; i++) {
 		if (line->frames.n > 60 && i == 30) {
 			str_addf(wrong, ";... %zu more ...", line->frames.n - 60);
@@ -370,13 +375,14 @@ void judge_view(const struct judge *judge, enum view view, const struct folded *
 		if (judge->by_table && is_fp_class(is) && line->frames.n &&
 		    !strcmp(line->frames.items[0], CUT_FRAME))
 			is = CLASS_CUT;
-		if (is != CLASS_FALSE) {
+		if (is != CLASS_FALSE)
 			ret->classes[is] += line->count;
-			continue;
-		}
-		ret->n_false += line->count;
-		if (shown++ < SHOWN_MOST)
-			tell_false(view, line, wrong);
+		else
+			ret->n_false += line->count;
+		if (is == CLASS_FALSE && shown++ < SHOWN_MOST)
+			tell_stack(view, "never existed", line, wrong);
+		else if (is_fp_class(is) && !most_of(judge, is) && shown++ < SHOWN_MOST)
+			tell_stack(view, "lacks a caller", line, wrong);
 	}
 	if (shown > SHOWN_MOST)
 		str_addf(wrong, "and %d more such stacks\n", shown - SHOWN_MOST);

@@ -176,6 +176,13 @@ struct at {
 	unsigned int used; /* frames that the item has taken */
 };
 
+/* Behind a gap a path goes on where its next frame is, and only there: to try all
+ * places of a long one, again at each gap, takes minutes. */
+static bool may_go_on(const struct path_item *item, const char *const *frames, size_t n)
+{
+	return !n || !strcmp(*frames, GAP_FRAME) || item_matches(item, *frames);
+}
+
 static bool fits(const struct path *path, struct at at, const char *const *frames,
 		 size_t n)
 {
@@ -188,7 +195,8 @@ static bool fits(const struct path *path, struct at at, const char *const *frame
 		return true;
 	if (!strcmp(*frames, GAP_FRAME))
 		for (size_t i = at.item; i < path->n; i++)
-			if (fits(path, (struct at){ i, 0 }, frames + 1, n - 1))
+			if (may_go_on(&path->items[i], frames + 1, n - 1) &&
+			    fits(path, (struct at){ i, 0 }, frames + 1, n - 1))
 				return true;
 	if (!at.used && item->skip_to && item->skip_to < path->n &&
 	    fits(path, (struct at){ item->skip_to, 0 }, frames, n))

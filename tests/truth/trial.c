@@ -56,13 +56,15 @@ static int judge_files(const struct setup *setup, struct judge *judge,
 		       struct str *wrong)
 {
 	AUTO_FREE char *stats = NULL;
+	AUTO_STR unheeded = { 0 };
+	struct str *late = judge->of->untimed ? &unheeded : wrong;
 	unsigned long long shown[N_VIEWS];
 	int err = folded_read_text(&stats, files->stats);
 
 	if (err)
 		return err;
 	/* to and fro: the profiler measures from the mapping's record to its reading */
-	judge->late = 2 * ledger_late_ns(stats, wrong) * setup->hz / 1e9;
+	judge->late = 2 * ledger_late_ns(stats, late) * setup->hz / 1e9;
 	judge->more = setup->core ? CORE_MORE : 0;
 	judge->awaited = ledger_awaited(stats, wrong);
 	for (int view = 0; view < N_VIEWS && !err; view++)
@@ -73,7 +75,7 @@ static int judge_files(const struct setup *setup, struct judge *judge,
 		shown[view] = findings[view].total;
 	ledger_check(stats, shown, N_VIEWS, wrong);
 	if (!setup->core)
-		ledger_check_missed(stats, wrong);
+		ledger_check_missed(stats, late);
 	if (shown[0] < least_samples(setup, judge->of))
 		str_addf(wrong, "%llu samples, and %llu are the least\n", shown[0],
 			 least_samples(setup, judge->of));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * An application of coroutines, two of whose threads ask three executors for all
- * kinds of things at the same time; see scenes.hpp.
+ * kinds of things at the same time; see scenes.hpp and scenes_many.hpp.
  *
  *	app all MS      every scene, again and again
  *	app SCENE MS    one of them
  */
-#include "scenes.hpp"
+#include "scenes_many.hpp"
 
 static const struct {
 	const char *name;
