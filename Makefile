@@ -4,6 +4,7 @@
 #   sudo make demo        installs what is missing, builds, profiles, shows it
 #   sudo make check       installs what tests need and runs all of them
 #   make check-quick      the tests that take seconds
+#   sudo make truth-long  a million samples of an application, each judged whole
 #   make install DESTDIR= PREFIX=/usr/local
 #   make install-headers  only those, with what pkg-config and CMake ask for
 #   make bench lint hardening clean

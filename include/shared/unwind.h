@@ -30,7 +30,7 @@
 	X(PLT, "sp + offset, and 8 more from the `reg`th byte of 16 on")                 \
 	X(SIGNAL, "a signal frame: registers lie where the kernel put them")             \
 	X(END, "nobody called this: the thread's start")                                 \
-	X(TORN, "no telling: the stack is another's already")                            \
+	X(TORN, "no telling: the stack, or its frame, is another's already")             \
 	X(UNSUPPORTED, "an expression that no table holds")
 
 enum unwind_cfa {

@@ -112,6 +112,14 @@ static bool ra_agrees(const struct truth *truth, const struct truth_row *row,
 	return truth->is_arm64 && is_unsaid(row->ra) && rule->ra == UNWIND_RA_LR;
 }
 
+/* Ends by a jump into another's frame: gcc's __builtin_eh_return. */
+static bool leaves_by_another(const struct truth *truth, const struct truth_row *row)
+{
+	return !truth->is_arm64 && row + 1 < truth->rows + truth->n &&
+	       row[1].begin == row->end && !strcmp(row->cfa, "rbp+16") &&
+	       !strncmp(row[1].cfa, "rcx+", 4);
+}
+
 /* What no rule can hold, as far as readelf shows it. */
 static bool may_be_unsupported(const struct truth *truth, const struct truth_row *row,
 			       const struct unwind_rule *rule)
@@ -143,7 +151,8 @@ static bool agrees(const struct truth *truth, const struct truth_row *row,
 	case UNWIND_CFA_SIGNAL:
 		return row->is_signal && (is_expr(row->cfa) || truth->is_arm64);
 	case UNWIND_CFA_TORN:
-		return !truth->is_arm64 && strcmp(row->ra, "c-8") && is_switching(row);
+		return leaves_by_another(truth, row) || strncmp(row->ra, "c-", 2) ||
+		       (!truth->is_arm64 && strcmp(row->ra, "c-8") && is_switching(row));
 	case UNWIND_CFA_UNSUPPORTED:
 		sums->unsupported++;
 		return may_be_unsupported(truth, row, rule);

@@ -66,6 +66,8 @@ struct bound {
 #define SHARES_MOST 4
 #define BOUNDS_MOST 6
 
+struct judge;
+
 struct truth_case {
 	const char *name;
 	const char *program;
@@ -76,6 +78,8 @@ struct truth_case {
 	const char *option;	 /* one more of weft record; NULL: none */
 	bool core;		 /* also in the virtual machines */
 	bool attached;		 /* by -p to the running program, not started */
+	bool tabled;		 /* by frame pointers alone nothing is known of it */
+	bool untimed;		 /* how late a key and how rare ticks are is its load's */
 	bool untabled;		 /* some of its code has no call frame information */
 	bool stops_recorder;	 /* the recorder is stopped for half of the time */
 	const char *breaks;	 /* a|b: sabotages that this case must notice */
@@ -85,6 +89,10 @@ struct truth_case {
 	unsigned int cut_frames; /* what is cut has at least so many; 0: any */
 	struct allowed thread[PATHS_MOST];
 	struct allowed async[PATHS_MOST]; /* none: as thread */
+	/* Tells of what is too much for a table: calls allow(judge, …) for each. */
+	int (*more)(int (*allow)(struct judge *judge, enum view view, const char *path,
+				 enum stack_class as),
+		    struct judge *judge);
 	struct share shares[SHARES_MOST];
 	struct bound bounds[BOUNDS_MOST];
 };
@@ -94,7 +102,8 @@ struct case_list {
 	size_t n;
 };
 
-extern const struct case_list cases_thread, cases_life, cases_async, cases_roots;
+extern const struct case_list cases_thread, cases_life, cases_async, cases_roots,
+	cases_app;
 
 #define BOTH_COMPILERS "gcc-O2 clang-O0 gcc-O3-omit clang-O2-omit"
 #define ALL_LINKS      "static static-pie musl musl-static"

@@ -24,38 +24,52 @@ static const struct {
 #undef X
 };
 
+static int add_rule(struct judge *judge, enum view view, const char *text,
+		    enum stack_class as)
+{
+	struct rule rule = { .as = as };
+	int err = path_parse(&rule.path, text);
+
+	if (!err)
+		err = vec_push(&judge->rules[view], rule);
+	if (err)
+		path_free(&rule.path);
+	return err;
+}
+
 int judge_open(struct judge *ret, const struct truth_case *of)
 {
+	int err = 0;
+
 	*ret = (struct judge){ .of = of };
-	for (int view = 0; view < N_VIEWS; view++) {
+	for (int view = 0; view < N_VIEWS && !err; view++) {
 		const struct allowed *allowed =
 			view == VIEW_ASYNC && of->async[0].path ? of->async : of->thread;
 
-		for (size_t i = 0; i < PATHS_MOST && allowed[i].path; i++) {
-			int err = path_parse(&ret->paths[view][i], allowed[i].path);
-
-			if (err) {
-				judge_close(ret);
-				return err;
-			}
-			ret->n_paths[view] = i + 1;
-		}
+		for (size_t i = 0; i < PATHS_MOST && allowed[i].path && !err; i++)
+			err = add_rule(ret, view, allowed[i].path, allowed[i].as);
 	}
-	return 0;
+	if (!err && of->more)
+		err = of->more(add_rule, ret);
+	if (err)
+		judge_close(ret);
+	return err;
 }
 
 void judge_close(struct judge *judge)
 {
-	for (int view = 0; view < N_VIEWS; view++)
-		for (size_t i = 0; i < judge->n_paths[view]; i++)
-			path_free(&judge->paths[view][i]);
+	for (int view = 0; view < N_VIEWS; view++) {
+		for (size_t i = 0; i < judge->rules[view].n; i++)
+			path_free(&judge->rules[view].items[i].path);
+		vec_free(&judge->rules[view]);
+	}
 }
 
 static bool is_declared(const struct judge *judge, const char *frame)
 {
 	for (int view = 0; view < N_VIEWS; view++)
-		for (size_t i = 0; i < judge->n_paths[view]; i++)
-			if (path_names(&judge->paths[view][i], frame))
+		for (size_t i = 0; i < judge->rules[view].n; i++)
+			if (path_names(&judge->rules[view].items[i].path, frame))
 				return true;
 	return false;
 }
@@ -109,22 +123,25 @@ static bool is_well_started(const struct judge *judge, const struct stack *stack
 static enum stack_class find_whole(const struct judge *judge, enum view view,
 				   const struct stack *stack)
 {
-	const struct allowed *allowed = view == VIEW_ASYNC && judge->of->async[0].path
-						? judge->of->async
-						: judge->of->thread;
+	for (size_t i = 0; i < judge->rules[view].n; i++) {
+		const struct rule *rule = &judge->rules[view].items[i];
+		size_t skip = rule->path.rooted ? 0 : stack->lead;
 
-	for (size_t i = 0; i < judge->n_paths[view]; i++) {
-		const struct path *path = &judge->paths[view][i];
-		size_t skip = path->rooted ? 0 : stack->lead;
-
-		if (!path_fits(path, stack->frames + skip, stack->n - skip))
+		if (!path_fits(&rule->path, stack->frames + skip, stack->n - skip))
 			continue;
-		if (allowed[i].as == CLASS_EXACT && skip &&
-		    !is_well_started(judge, stack))
+		if (rule->as == CLASS_EXACT && skip && !is_well_started(judge, stack))
 			return CLASS_FP_START;
-		return allowed[i].as;
+		return rule->as;
 	}
 	return N_CLASSES;
+}
+
+static bool has_gap(const struct stack *stack)
+{
+	for (size_t i = 0; i < stack->n; i++)
+		if (!strcmp(stack->frames[i], GAP_FRAME))
+			return true;
+	return false;
 }
 
 static bool find_cut(const struct judge *judge, enum view view, const struct stack *stack)
@@ -132,8 +149,12 @@ static bool find_cut(const struct judge *judge, enum view view, const struct sta
 	if (!stack->cut || (stack->n - 1 < judge->of->cut_frames && !stack->in_kernel &&
 			    judge->awaited < 1))
 		return false;
-	for (size_t i = 0; i < judge->n_paths[view]; i++)
-		if (path_fits_cut(&judge->paths[view][i], stack->frames + 1,
+	/* broken off twice for want of tables: the second root is not entered again
+	 * from a waiting thread's stack, so the view goes on in the thread's */
+	if (judge->awaited >= 1 && view == VIEW_ASYNC && has_gap(stack))
+		return true;
+	for (size_t i = 0; i < judge->rules[view].n; i++)
+		if (path_fits_cut(&judge->rules[view].items[i].path, stack->frames + 1,
 				  stack->n - 1))
 			return true;
 	return false;
@@ -191,14 +212,6 @@ static enum stack_class find_foreign_leaf(const struct judge *judge, enum view v
 	return N_CLASSES;
 }
 
-static bool has_gap(const struct stack *stack)
-{
-	for (size_t i = 0; i < stack->n; i++)
-		if (!strcmp(stack->frames[i], GAP_FRAME))
-			return true;
-	return false;
-}
-
 static bool is_fp_class(enum stack_class is)
 {
 	return is >= CLASS_FP_LEAF && is <= CLASS_FP_SKIP;
@@ -218,7 +231,8 @@ static enum stack_class find_in_view(const struct judge *judge, enum view view,
 		is = CLASS_FP_LEAF;
 	if (is == N_CLASSES)
 		is = find_foreign_leaf(judge, view, stack);
-	if ((is == CLASS_EXACT || is_fp_class(is)) && has_gap(stack))
+	if ((is == CLASS_EXACT || is == CLASS_LIBRARY || is_fp_class(is)) &&
+	    has_gap(stack))
 		is = CLASS_GAP;
 	return is;
 }
@@ -254,10 +268,11 @@ static enum stack_class classify(const struct judge *judge, enum view view,
 	return CLASS_FALSE;
 }
 
-static void tell_false(enum view view, const struct folded_stack *line, struct str *wrong)
+static void tell_stack(enum view view, const char *what, const struct folded_stack *line,
+		       struct str *wrong)
 {
-	str_addf(wrong, "%s stack that never existed, %llu samples: %s",
-		 view == VIEW_ASYNC ? "async" : "thread", line->count, line->comm);
+	str_addf(wrong, "%s stack that %s, %llu samples: %s",
+		 view == VIEW_ASYNC ? "async" : "thread", what, line->count, line->comm);
 	for (size_t i = 0; i < line->frames.n; i++) {
 		if (line->frames.n > 60 && i == 30) {
 			str_addf(wrong, ";... %zu more ...", line->frames.n - 60);
@@ -341,8 +356,8 @@ static void check_bounds(const struct judge *judge, enum view view,
 /* Those of a chain show in the async view only. */
 static bool is_visible(const struct judge *judge, enum view view, const char *frame)
 {
-	for (size_t i = 0; i < judge->n_paths[view]; i++)
-		if (path_names(&judge->paths[view][i], frame))
+	for (size_t i = 0; i < judge->rules[view].n; i++)
+		if (path_names(&judge->rules[view].items[i].path, frame))
 			return true;
 	return false;
 }
@@ -362,8 +377,12 @@ void judge_view(const struct judge *judge, enum view view, const struct folded *
 			is = CLASS_CUT;
 		if (is != CLASS_FALSE)
 			ret->classes[is] += line->count;
-		else if (shown++ < SHOWN_MOST)
-			tell_false(view, line, wrong);
+		else
+			ret->n_false += line->count;
+		if (is == CLASS_FALSE && shown++ < SHOWN_MOST)
+			tell_stack(view, "never existed", line, wrong);
+		else if (is_fp_class(is) && !most_of(judge, is) && shown++ < SHOWN_MOST)
+			tell_stack(view, "lacks a caller", line, wrong);
 	}
 	if (shown > SHOWN_MOST)
 		str_addf(wrong, "and %d more such stacks\n", shown - SHOWN_MOST);

@@ -7,9 +7,16 @@
 #define TRUTH_JUDGE_H
 
 #include "base/str.h"
+#include "base/vec.h"
 #include "cases.h"
 #include "folded.h"
 #include "path.h"
+
+/* A stack that may be. */
+struct rule {
+	struct path path;
+	enum stack_class as;
+};
 
 /* A case whose paths were read. */
 struct judge {
@@ -19,13 +26,13 @@ struct judge {
 	bool by_table; /* callers were found by unwind tables */
 	double awaited; /* samples that may be cut or have a gap besides: the tables
 			   were on their way, as the profiler itself says */
-	struct path paths[N_VIEWS][PATHS_MOST];
-	size_t n_paths[N_VIEWS];
+	VEC(struct rule) rules[N_VIEWS];
 };
 
 /* What was found, in one view. */
 struct finding {
 	unsigned long long classes[N_CLASSES];
+	unsigned long long n_false; /* none of them */
 	unsigned long long total;
 };
 

@@ -32,7 +32,7 @@ static int add_item(struct path *path, const char *names, size_t n, unsigned int
 
 	if (!copy)
 		return fail(-ENOMEM, "no memory for a path");
-	err = vec_push(path, (struct path_item){ copy, min, max });
+	err = vec_push(path, (struct path_item){ copy, min, max, 0 });
 	if (err)
 		free(copy);
 	return err;
@@ -61,23 +61,76 @@ static int add_range(struct path *path, const char *text, size_t n)
 	return err;
 }
 
+/* *3 or *1-3 */
+static int read_count(const char *star, unsigned int *ret_min, unsigned int *ret_max)
+{
+	int fields = sscanf(star, "*%u-%u", ret_min, ret_max);
+
+	if (fields < 1)
+		return fail(-EINVAL, "no count: %s", star);
+	if (fields == 1)
+		*ret_max = *ret_min;
+	return 0;
+}
+
 static int add_text(struct path *path, const char *text, size_t n)
 {
 	const char *star = memchr(text, '*', n);
 	unsigned int min = 1, max = 1;
-	int fields;
 
 	if (memchr(text, '{', n))
 		return add_range(path, text, n);
 	if (star) {
-		fields = sscanf(star, "*%u-%u", &min, &max);
-		if (fields < 1)
-			return fail(-EINVAL, "no count: %.*s", (int)n, text);
-		if (fields == 1)
-			max = min;
+		int err = read_count(star, &min, &max);
+
+		if (err)
+			return err;
 		n = star - text;
 	}
 	return add_item(path, text, n, min, max);
+}
+
+/* a;b;c */
+static int add_list(struct path *path, const char *text, size_t n)
+{
+	int err = 0;
+
+	while (n && !err) {
+		size_t len = strcspn(text, ";");
+
+		if (len > n)
+			len = n;
+		err = add_text(path, text, len);
+		text += len + (len < n);
+		n -= len + (len < n);
+	}
+	return err;
+}
+
+/* (a;b;c)*2-5, which ends at *ret_end: as often as it may be, and from the least
+ * number on each time may be the one that does not come */
+static int add_group(struct path *path, const char *text, const char **ret_end)
+{
+	const char *close = strchr(text, ')');
+	unsigned int min, max;
+	size_t first = path->n;
+	int err;
+
+	if (!close)
+		return fail(-EINVAL, "no end: %s", text);
+	err = read_count(close + 1, &min, &max);
+	for (unsigned int i = 0; i < max && !err; i++) {
+		size_t at = path->n;
+
+		err = add_list(path, text + 1, close - text - 1);
+		if (!err && i >= min)
+			path->items[at].skip_to = 1;
+	}
+	for (size_t i = first; i < path->n; i++)
+		if (path->items[i].skip_to)
+			path->items[i].skip_to = path->n;
+	*ret_end = close + strcspn(close, ";");
+	return err;
 }
 
 int path_parse(struct path *ret, const char *text)
@@ -87,12 +140,13 @@ int path_parse(struct path *ret, const char *text)
 	*ret = (struct path){ .rooted = *text == '^' };
 	text += ret->rooted;
 	while (!err) {
-		size_t n = strcspn(text, ";");
+		const char *end = text + strcspn(text, ";");
 
-		err = add_text(ret, text, n);
-		if (!text[n])
+		err = *text == '(' ? add_group(ret, text, &end)
+				   : add_text(ret, text, end - text);
+		if (!*end)
 			break;
-		text += n + 1;
+		text = end + 1;
 	}
 	for (size_t i = 0; i < ret->n; i++)
 		if (!strcmp(ret->items[i].names, SEAM))
@@ -122,6 +176,13 @@ struct at {
 	unsigned int used; /* frames that the item has taken */
 };
 
+/* Behind a gap a path goes on where its next frame is, and only there: to try all
+ * places of a long one, again at each gap, takes minutes. */
+static bool may_go_on(const struct path_item *item, const char *const *frames, size_t n)
+{
+	return !n || !strcmp(*frames, GAP_FRAME) || item_matches(item, *frames);
+}
+
 static bool fits(const struct path *path, struct at at, const char *const *frames,
 		 size_t n)
 {
@@ -134,8 +195,12 @@ static bool fits(const struct path *path, struct at at, const char *const *frame
 		return true;
 	if (!strcmp(*frames, GAP_FRAME))
 		for (size_t i = at.item; i < path->n; i++)
-			if (fits(path, (struct at){ i, 0 }, frames + 1, n - 1))
+			if (may_go_on(&path->items[i], frames + 1, n - 1) &&
+			    fits(path, (struct at){ i, 0 }, frames + 1, n - 1))
 				return true;
+	if (!at.used && item->skip_to && item->skip_to < path->n &&
+	    fits(path, (struct at){ item->skip_to, 0 }, frames, n))
+		return true;
 	if (at.used < item->min || at.item + 1 >= path->n)
 		return false;
 	return fits(path, (struct at){ at.item + 1, 0 }, frames, n);

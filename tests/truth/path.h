@@ -10,6 +10,8 @@
  *	main;deep*600        so many times; as the last one also fewer
  *	main;x*0-1;c         so many to so many times
  *	hop_{000..399};--;c  400 functions
+ *	(a;b)*2;c            a;b;a;b;c; not one in the other
+ *	(a;b)*0-9;c          so many to so many times
  *	^a;--;b              nothing before a: no start of the thread
  *
  * In a stack, ANY_FRAME stands for any one function and GAP_FRAME for one or
@@ -29,6 +31,7 @@
 struct path_item {
 	char *names; /* "a|b" */
 	unsigned int min, max;
+	size_t skip_to; /* index of the item that may come in its place; 0: none */
 };
 
 struct path {

@@ -156,7 +156,7 @@ static void add_record(struct command *command, const struct setup *setup,
 	add(command, "--output=%s", files->recorded);
 	if (setup->sabotage && !strcmp(setup->sabotage, "no-tables"))
 		add(command, "--unwind=fp");
-	else if (setup->sabotage)
+	else if (setup->sabotage && strcmp(setup->sabotage, "wrong-truth"))
 		add(command, "--sabotage=%s", setup->sabotage);
 	if (setup->unwind)
 		add(command, "--unwind=%s", setup->unwind);
@@ -164,12 +164,19 @@ static void add_record(struct command *command, const struct setup *setup,
 		add(command, "%s", of->option);
 }
 
+unsigned int recorder_ms(const struct setup *setup, const struct truth_case *of)
+{
+	if (setup->all_ms)
+		return setup->all_ms;
+	return of->ms ? of->ms : setup->ms;
+}
+
 /* weft record -- WORKLOAD, which must say that it is ready where the recorder is to
  * be stopped while it runs. */
 static int record_started(const struct setup *setup, const struct truth_case *of,
 			  const char *kind, const struct files *files, int talk)
 {
-	unsigned int ms = of->ms ? of->ms : setup->ms;
+	unsigned int ms = recorder_ms(setup, of);
 	AUTO_COMMAND command = { .n = 0 };
 	AUTO_CLOSE int heard = -1, said = -1;
 	int pipes[2], err = 0;

@@ -12,9 +12,11 @@ struct setup {
 	const char *weft;      /* the profiler */
 	const char *workloads; /* the folder of the kinds */
 	const char *scratch;   /* for files */
-	const char *sabotage;  /* or NULL; "no-tables" is --unwind fp */
+	const char *sabotage;  /* or NULL; "no-tables" is --unwind fp, and of
+				  "wrong-truth" the profiler knows nothing */
 	const char *unwind;    /* or NULL: as weft does by itself */
 	unsigned int hz, ms;
+	unsigned int all_ms; /* each case's time, whatever it says; 0: not so */
 	bool core;
 	bool core_is_flat; /* the core's programs lie in `workloads` itself */
 };
@@ -30,6 +32,9 @@ enum { RECORDER_LACKS = 1 }; /* the workload was not built: sentence kept */
 /* 0, RECORDER_LACKS, or a negative errno with the sentence kept. */
 int recorder_run(const struct setup *setup, const struct truth_case *of, const char *kind,
 		 struct files *ret);
+
+/* How long a case runs. */
+unsigned int recorder_ms(const struct setup *setup, const struct truth_case *of);
 
 void recorder_name_files(struct files *ret, const char *scratch);
 void recorder_remove(const struct files *files);

@@ -2,6 +2,8 @@
 #
 #   make check-truth      every workload, by both compilers, and the negative controls
 #                         (the same suite must fail with a part of the splice gone)
+#   make truth-long       an application of coroutines (tests/workloads/app), recorded
+#                         until SAMPLES=1000000 stacks are judged whole, in both views
 #   make truth-core       what `truth --core` needs, in a virtual machine for one:
 #                         tests/truth/truth and tests/workloads/core
 
@@ -23,7 +25,7 @@ $(B)/tests/truth/test_judge: tests/truth/unit/test_judge.c $(TRUTH_SRC) $(TRUTH_
 
 UNIT_BIN += $(B)/tests/truth/test_judge
 
-.PHONY: check-truth truth-core
+.PHONY: check-truth truth-long truth-core
 check-truth: $(B)/weft $(B)/tests/truth/truth workloads
 	$(Q)status=0; $(TRUTH_RUN) || status=1; \
 	$(TRUTH_RUN) --unwind fp --only '*/gcc-O2' || status=1; \
@@ -32,6 +34,13 @@ check-truth: $(B)/weft $(B)/tests/truth/truth workloads
 	$(TRUTH_RUN) --sabotage no-key --only '*/gcc-O2' || status=1; \
 	$(TRUTH_RUN) --sabotage no-interval --only '*-omit' || status=1; \
 	$(TRUTH_RUN) --sabotage no-identity || status=1; \
+	$(TRUTH_RUN) --sabotage wrong-truth --only '*/gcc-O2' || status=1; \
 	exit $$status
+
+SAMPLES ?= 1000000
+LONG_HZ ?= 9999
+
+truth-long: $(B)/weft $(B)/tests/truth/truth $(WORK_APP)
+	$(Q)$(TRUTH_RUN) --only 'app/*' --hz $(LONG_HZ) --all-ms 10000 --samples $(SAMPLES)
 
 truth-core: $(B)/tests/truth/truth workloads-core

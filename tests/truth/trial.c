@@ -6,6 +6,8 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* An emulated machine takes this share of a run more for starting and ending. */
@@ -20,9 +22,7 @@ static unsigned long long least_samples(const struct setup *setup,
 					const struct truth_case *of)
 {
 	double busy = of->busy > 0 ? of->busy : .07;
-	unsigned int ms = of->ms ? of->ms : setup->ms;
-
-	return (unsigned long long)(busy * setup->hz * ms / 1000);
+	return (unsigned long long)(busy * setup->hz * recorder_ms(setup, of) / 1000);
 }
 
 static int judge_file(const struct judge *judge, const struct files *files,
@@ -56,13 +56,15 @@ static int judge_files(const struct setup *setup, struct judge *judge,
 		       struct str *wrong)
 {
 	AUTO_FREE char *stats = NULL;
+	AUTO_STR unheeded = { 0 };
+	struct str *late = judge->of->untimed ? &unheeded : wrong;
 	unsigned long long shown[N_VIEWS];
 	int err = folded_read_text(&stats, files->stats);
 
 	if (err)
 		return err;
 	/* to and fro: the profiler measures from the mapping's record to its reading */
-	judge->late = 2 * ledger_late_ns(stats, wrong) * setup->hz / 1e9;
+	judge->late = 2 * ledger_late_ns(stats, late) * setup->hz / 1e9;
 	judge->more = setup->core ? CORE_MORE : 0;
 	judge->awaited = ledger_awaited(stats, wrong);
 	for (int view = 0; view < N_VIEWS && !err; view++)
@@ -73,7 +75,7 @@ static int judge_files(const struct setup *setup, struct judge *judge,
 		shown[view] = findings[view].total;
 	ledger_check(stats, shown, N_VIEWS, judge->of->torn, wrong);
 	if (!setup->core)
-		ledger_check_missed(stats, wrong);
+		ledger_check_missed(stats, late);
 	if (shown[0] < least_samples(setup, judge->of))
 		str_addf(wrong, "%llu samples, and %llu are the least\n", shown[0],
 			 least_samples(setup, judge->of));
@@ -127,6 +129,23 @@ static bool has_tables(const struct setup *setup, const char *kind)
 	return strncmp(kind, "musl", strlen("musl")) != 0;
 }
 
+/* A wrong belief: in the first stack of the async view, the last caller before who
+ * runs is another. */
+static int believe_wrongly(struct judge *judge)
+{
+	struct path *path = &judge->rules[VIEW_ASYNC].items[0].path;
+	char *nobody = strdup("nobody");
+	size_t at = path->after_seam - 2;
+
+	if (!nobody || path->after_seam < 2) {
+		free(nobody);
+		return fail(-EINVAL, "no caller to be wrong about");
+	}
+	free(path->items[at].names);
+	path->items[at].names = nobody;
+	return 0;
+}
+
 int trial_run(const struct setup *setup, const struct truth_case *of, const char *kind,
 	      struct finding findings[N_VIEWS], struct str *wrong)
 {
@@ -136,7 +155,10 @@ int trial_run(const struct setup *setup, const struct truth_case *of, const char
 
 	if (err)
 		return err;
-	err = record_enough(setup, of, kind, &files);
+	if (setup->sabotage && !strcmp(setup->sabotage, "wrong-truth"))
+		err = believe_wrongly(&judge);
+	if (!err)
+		err = record_enough(setup, of, kind, &files);
 	judge.by_table = has_tables(setup, kind);
 	if (!err && setup->sabotage)
 		err = judge_file(&judge, &files, VIEW_ASYNC, &findings[VIEW_ASYNC],

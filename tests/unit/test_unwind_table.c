@@ -391,6 +391,65 @@ static void ends_at_entries(void **state)
 	assert_false(ends_at_entry("-static -Wl,-e,f entry.o f.o"));
 }
 
+/* As libgcc's functions end that throw; how: the register, the frame before it. */
+#define THROWS(register, before)                                                         \
+	".text; .globl throws, writes, jumps; .p2align 4; throws: .cfi_startproc\n"      \
+	"push %rbp; .cfi_adjust_cfa_offset 8; .cfi_offset %rbp, -16; mov %rsp, "         \
+	"%rbp\n" before "call f; nop; writes: call f; mov 8(%rbp), %rdx; call f\n"       \
+	"mov %rsi, 8(%rbp,%rdx); lea 8(%rbp,%rdx), %rcx; mov (%rbp), %rbp\n"             \
+	"jumps: .cfi_def_cfa " register ", 8; mov %rcx, %rsp; .cfi_def_cfa %rsp, 8\n"    \
+					"pop %rcx; .cfi_def_cfa_offset 0; "              \
+					".cfi_register %rip, %rcx; jmp "                 \
+					"*%rcx\n.cfi_endproc\n"
+
+static void build_throws(const char *source)
+{
+	static const char c[] = "int f(int n) { return n + 1; }\n";
+	int fd;
+
+	write_file("f.c", c, strlen(c));
+	write_file("throws.s", source, strlen(source));
+	assert_int_equal(shell("gcc -O1 -fPIC -shared -nostdlib f.c throws.s -o "
+			       "throws.so 2>err"),
+			 0);
+	fd = open_file("throws.so");
+	assert_int_equal(unwind_table_build(fd, &table), 0);
+	assert_true(image_load(&image, table));
+	close(fd);
+}
+
+static enum unwind_cfa cfa_at(uint64_t pc)
+{
+	return image_rule(&image, pc).cfa;
+}
+
+/* Between the call that writes over its frame and the jump, nothing is known. */
+static void knows_who_throws(void **state)
+{
+	uint64_t writes, jumps;
+
+	if (shell("gcc -dumpmachine | grep -q x86_64"))
+		skip();
+	build_throws(THROWS("%rcx", ".cfi_def_cfa_register %rbp\n"));
+	writes = symbol_of("throws.so", "writes");
+	jumps = symbol_of("throws.so", "jumps");
+	assert_int_equal(cfa_at(writes - 1), UNWIND_CFA_FP);
+	assert_int_equal(cfa_at(writes), UNWIND_CFA_TORN);
+	assert_int_equal(cfa_at(writes + 4), UNWIND_CFA_TORN); /* its return */
+	assert_int_equal(cfa_at(jumps - 1), UNWIND_CFA_TORN);
+	assert_int_equal(cfa_at(jumps), UNWIND_CFA_REG);
+	assert_int_equal(cfa_at(jumps + 3), UNWIND_CFA_SP);
+	assert_int_equal(cfa_at(jumps + 4), UNWIND_CFA_TORN);
+	end();
+
+	build_throws(THROWS("%r10", ".cfi_def_cfa_register %rbp\n"));
+	assert_int_equal(cfa_at(symbol_of("throws.so", "jumps") - 1), UNWIND_CFA_FP);
+	end();
+	build_throws(THROWS("%rcx", ""));
+	assert_int_equal(cfa_at(symbol_of("throws.so", "jumps") - 1), UNWIND_CFA_SP);
+	end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -403,6 +462,7 @@ int main(void)
 		cmocka_unit_test(knows_stubs_of_arm64),
 		cmocka_unit_test(knows_stubs_of_x86),
 		cmocka_unit_test(ends_at_entries),
+		cmocka_unit_test(knows_who_throws),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);

@@ -61,7 +61,7 @@ pthread_key_t folly_async_stack_root_tls_key = 0xffffffff;
 
 #ifdef KEY_IS_HERE
 static pthread_once_t initialiseTlsKeyFlag = PTHREAD_ONCE_INIT;
-static __thread struct AsyncStackRootHolder currentThreadAsyncStackRoot;
+static __thread struct AsyncStackRootHolder currentThreadAsyncStackRoot = { NULL, false };
 
 /* folly's own words: all that a stripped program has of the key's name. */
 static void initialiseTlsKey(void)
@@ -116,6 +116,32 @@ INLINE void folly_activate(struct AsyncStackRoot *root, struct AsyncStackFrame *
 {
 	frame->stackRoot = root;
 	atomic_store_explicit(&root->topFrame, frame, memory_order_release);
+	AFTER();
+}
+
+/* The caller's operation begins another, and is what runs no longer. */
+INLINE void folly_push(struct AsyncStackFrame *caller, struct AsyncStackFrame *callee,
+		       void *ip)
+{
+	struct AsyncStackRoot *root = caller->stackRoot;
+
+	callee->parentFrame = caller;
+	callee->instructionPointer = ip;
+	callee->stackRoot = root;
+	caller->stackRoot = NULL;
+	atomic_store_explicit(&root->topFrame, callee, memory_order_release);
+	AFTER();
+}
+
+INLINE void folly_pop(struct AsyncStackFrame *callee)
+{
+	struct AsyncStackRoot *root = callee->stackRoot;
+	struct AsyncStackFrame *caller = callee->parentFrame;
+
+	AFTER();
+	caller->stackRoot = root;
+	callee->stackRoot = NULL;
+	atomic_store_explicit(&root->topFrame, caller, memory_order_release);
 	AFTER();
 }
 

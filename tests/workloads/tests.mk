@@ -22,12 +22,14 @@ WORK_PLUGS := $(foreach n,0 1 2 3 4 5 6 7 8 9,libplug$(n).so)
 WORK_LIBS  := liblate.so liblive.so libdead.so $(WORK_PLUGS)
 WORK_LINKS := nest threads storm chain roots wait moves contain folly-weak folly-local
 WORK_KINDS := gcc-O2 clang-O0 gcc-O3-omit clang-O2-omit
+APP_KINDS  := gcc-O2 clang-O2 gcc-O3-omit clang-O2-omit
 WORK_MUSL  := $(if $(filter x86_64,$(ARCH)),$(shell command -v musl-gcc))
 
 gcc-O2_CC        := $(CC) -O2 $(WITH_FP)
 gcc-O3-omit_CC   := $(CC) -O3 -fomit-frame-pointer
 clang-O0_CC      := $(WORK_CLANG) -O0 $(WITH_FP)
 clang-O2-omit_CC := $(WORK_CLANG) -O2 -fomit-frame-pointer
+clang-O2_CC      := $(WORK_CLANG) -O2 $(WITH_FP)
 static_CC        := $(CC) -O2 -static -DNO_LIBRARIES $(WITH_FP)
 static-pie_CC    := $(CC) -O2 -static-pie -DNO_LIBRARIES $(WITH_FP)
 musl_CC          := $(WORK_MUSL) -O2 -fomit-frame-pointer
@@ -80,8 +82,18 @@ $(foreach k,$(WORK_KINDS) static static-pie musl musl-static stripped core,\
     $(call work_rules,$(k),libplug$(n).so,plugin.c,-shared -fPIC -DPLUGIN=$(n))) \
   $(call work_rules,$(k),swap swap-decoy,swap.c,$(swap_LINK)))
 
--include $(addsuffix .d,$(basename $(WORKLOADS) $(CORE_WORKLOADS)))
+# The application of coroutines. gcc leaves a coroutine for another by a tail call,
+# so here these are wanted; what else could be one has something to do behind it.
+WORK_APP  := $(foreach k,$(APP_KINDS),$(call work_in,$(k),app))
+APP_FLAGS := $(subst -std=gnu11,-std=gnu++20,$(filter-out -fno-optimize-%,$(WORK_FLAGS)))
+
+$(WORK_APP): $(WORK_DIR)/%/app: tests/workloads/app/main.cpp
+	$(call say,WORK)
+	$(Q)mkdir -p $(@D)
+	$(Q)$($*_CC) $(APP_FLAGS) -o $@ $< -lstdc++
+
+-include $(addsuffix .d,$(basename $(WORKLOADS) $(CORE_WORKLOADS)) $(WORK_APP))
 
 .PHONY: workloads workloads-core
-workloads: $(WORKLOADS)
+workloads: $(WORKLOADS) $(WORK_APP)
 workloads-core: $(CORE_WORKLOADS)

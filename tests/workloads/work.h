@@ -16,7 +16,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +25,19 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#ifdef __cplusplus /* as C++23's own <stdatomic.h> has it */
+#include <atomic>
+#define _Atomic(type) std::atomic<type>
+using std::atomic_init;
+using std::atomic_load;
+using std::atomic_load_explicit;
+using std::atomic_store;
+using std::atomic_store_explicit;
+using std::memory_order_relaxed;
+using std::memory_order_release;
+#else
+#include <stdatomic.h>
+#endif
 
 #ifdef __clang__
 #define FN __attribute__((noinline, used))
@@ -126,7 +138,7 @@ static FN long sys_call(long nr, long a, long b, long c, long d, long e)
 INLINE void work_lifetime(const char *ms)
 {
 	long n = ms ? atol(ms) : 0;
-	struct itimerval timer = { .it_value = { n / 1000, n % 1000 * 1000 } };
+	struct itimerval timer = { { 0, 0 }, { n / 1000, n % 1000 * 1000 } };
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	sys_call(SYS_setitimer, ITIMER_REAL, (long)&timer, 0, 0, 0);
@@ -154,7 +166,7 @@ INLINE void work_ready(void)
 
 INLINE unsigned long long work_now_ns(void)
 {
-	struct timespec t = { 0 };
+	struct timespec t = { 0, 0 };
 
 	sys_call(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&t, 0, 0, 0);
 	return t.tv_sec * 1000000000ULL + t.tv_nsec;
@@ -167,7 +179,7 @@ INLINE long work_exit(int status)
 
 /* A turn that goes round: threads wait for their number. */
 struct turn {
-	_Atomic int now;
+	_Atomic(int) now;
 };
 
 static UNUSED FN void turn_wait(struct turn *turn, int me)

@@ -10,6 +10,7 @@
 #include "base/vec.h"
 #include "obj/unwind_fp.h"
 #include "obj/unwind_rules.h"
+#include "obj/unwind_throw.h"
 #include "obj/unwind_untold.h"
 
 #include <errno.h>
@@ -198,8 +199,10 @@ int unwind_table_build_noting(int fd, struct reads *reads, struct unwind_table *
 	AUTO(unwind_table) table = calloc(1, sizeof(*table));
 	const struct cfi_sink sink = { .arg = table, .row = take_row };
 	struct unwind_untold untold;
-	const struct cfi_sink all = { .arg = &untold, .row = unwind_untold_row };
+	const struct cfi_sink told = { .arg = &untold, .row = unwind_untold_row };
 	AUTO_ELF file = { 0 };
+	struct unwind_throw thrower = { .sink = &told, .file = &file };
+	const struct cfi_sink all = { .arg = &thrower, .row = unwind_throw_row };
 	int err;
 
 	if (!table)
@@ -211,6 +214,8 @@ int unwind_table_build_noting(int fd, struct reads *reads, struct unwind_table *
 		unwind_untold_open(&untold, &file, &sink);
 		err = cfi_read(&file, &all, &table->stats.cfi);
 	}
+	if (!err)
+		err = unwind_throw_end(&thrower);
 	if (!err)
 		err = unwind_untold_end(&untold);
 	if (!err && !table->n_run)

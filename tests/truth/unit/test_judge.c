@@ -53,6 +53,7 @@ static size_t judge_text(const struct truth_case *of, enum view view, const char
 	assert_int_equal(folded_read(&folded, path), 0);
 	unlink(path);
 	assert_int_equal(judge_open(&judge, of), 0);
+	judge.by_table = of->tabled;
 	judge_view(&judge, view, &folded, &finding, &wrong);
 	judge_close(&judge);
 	folded_free(&folded);
@@ -114,6 +115,94 @@ static void test_false_thread(void **state)
 		snprintf(text, sizeof(text), "%s%s", GOOD, stacks[i]);
 		expect_wrong(&threaded, VIEW_THREAD, text, "never existed");
 	}
+}
+
+/* The application's own rules, as the suite uses them. */
+#define APP_START "app;_start;__libc_start_main;__libc_start_call_main;main;play;--;"
+#define SECOND	  "app;clone3;start_thread;second_thread;play;--;"
+
+static const struct truth_case *app(void)
+{
+	return &cases_app.cases[0];
+}
+
+/* n of the recursion's callers, in their order, before the rest. */
+static const char *recursion(char text[16384], int n, const char *rest)
+{
+	static const char *const names[] = { "deep_a", "deep_b", "deep_c" };
+	size_t at = sprintf(text, APP_START "scene_deep;wait_on");
+
+	for (int i = 0; i < n; i++)
+		at += sprintf(text + at, ";%s.actor", names[i % 3]);
+	sprintf(text + at, ";--;%s 1\n", rest);
+	return text;
+}
+
+static void test_app(void **state)
+{
+	static const char *const stacks[] = {
+		APP_START
+		"scene_calls;wait_here;serve.actor;--;read_body.actor;body_work 1\n",
+		SECOND "scene_threads;wait_on;--;level_1.resume;wait_on;--;"
+		       "level_2.resume;wait_on;--;level_3.resume;third_work 1\n",
+		/* the next is begun, and who begins it is still there */
+		APP_START
+		"scene_calls;wait_here;serve.actor;--;serve.actor;call_task 1\n",
+		APP_START
+		"scene_calls;wait_here;serve.actor;--;read_body.actor;memcpy 1\n",
+	};
+	char text[16384];
+
+	for (size_t i = 0; i < sizeof(stacks) / sizeof(*stacks); i++) {
+		/* beside enough of what is exact */
+		snprintf(text, sizeof(text),
+			 "%s" APP_START
+			 "scene_nested;wait_here;--;nest_01.actor;nest_work 1000\n",
+			 stacks[i]);
+		expect_true(app(), VIEW_ASYNC, text);
+	}
+	expect_true(app(), VIEW_ASYNC, recursion(text, 300, "deep_a.actor;deep_end"));
+	expect_true(app(), VIEW_ASYNC, recursion(text, 100, "deep_b.actor;deep_c"));
+}
+
+static void test_false_app(void **state)
+{
+	static const char *const stacks[] = {
+		/* a caller too few, another's, one too many, none at all */
+		APP_START "scene_calls;wait_here;--;read_body.actor;body_work 1\n",
+		APP_START
+		"scene_calls;wait_here;serve.actor;--;read_byte.actor;byte_work 1\n",
+		APP_START "scene_calls;wait_here;serve.actor;serve.actor;--;"
+			  "read_body.actor;body_work 1\n",
+		"app;--;read_body.actor;body_work 1\n",
+		/* of another scene, another thread, another executor */
+		APP_START
+		"scene_deep;wait_here;serve.actor;--;read_body.actor;body_work 1\n",
+		SECOND "scene_threads;wait_on;--;level_2.actor;second_work 1\n",
+		APP_START "scene_any;wait_on;race.actor;collect_all.actor;--;"
+			  "swift.actor;swift_work 1\n",
+		"app;clone3;start_thread;pool_b_thread;pool_loop;run_double;double_work "
+		"1\n",
+		/* it burns while nobody runs */
+		"app;clone3;start_thread;pool_a_thread;pool_loop;run_resume;"
+		"resume_with_root;fetch.actor;fetch_after 5\n",
+		/* a call that the exception's thrower does not make */
+		APP_START
+		"scene_calls;wait_here;serve.actor;read_body.actor;decode.actor;"
+		"--;inflate.actor;inflate.actor;_Unwind_RaiseException 1\n",
+	};
+	char text[16384];
+
+	for (size_t i = 0; i < sizeof(stacks) / sizeof(*stacks); i++)
+		expect_wrong(app(), VIEW_ASYNC, stacks[i],
+			     i == 8 ? "unspliced" : "never existed");
+	for (int n = 297; n < 304; n++)
+		if (n != 300)
+			expect_wrong(app(), VIEW_ASYNC,
+				     recursion(text, n, "deep_a.actor;deep_end"),
+				     "never existed");
+	expect_wrong(app(), VIEW_ASYNC, recursion(text, 101, "deep_b.actor;deep_c"),
+		     "never existed");
 }
 
 static void test_numbers(void **state)
@@ -211,7 +300,8 @@ static void test_ledger(void **state)
 
 static void test_paths(void **state)
 {
-	static const char *const bad[] = { "a*x", "a{1..", "a{3..1}", "a{1-3}" };
+	static const char *const bad[] = { "a*x",    "a{1..", "a{3..1}",
+					   "a{1-3}", "(a;b",  "(a;b)" };
 	struct path path;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
@@ -222,6 +312,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_thread),	    cmocka_unit_test(test_false_thread),
+		cmocka_unit_test(test_app),	    cmocka_unit_test(test_false_app),
 		cmocka_unit_test(test_numbers),	    cmocka_unit_test(test_async),
 		cmocka_unit_test(test_false_async), cmocka_unit_test(test_ledger),
 		cmocka_unit_test(test_paths),
