@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Memory of the process that was read ahead: of the stack while a thread is walked
- * (as much as the last step suggests), of what lies around a node while a chain is. A read
+ * Memory of the process that was read ahead: of the stack while a thread is walked (as
+ * much as the last step suggests), of what lies around a node while a chain is. A read
  * costs some 100 ns however little it brings, and what is wanted next mostly lies
  * near. What was read may be microseconds old.
  */
