@@ -47,7 +47,7 @@ BPF_FLAGS := -D__TARGET_ARCH_$(BPF_ARCH) -Ivmlinux -Iinclude -Ibpf \
 
 BPF_SRC  := $(wildcard bpf/*.bpf.c)
 BPF_OBJ  := $(BPF_SRC:%.bpf.c=$(B)/%.bpf.o)
-USER_SRC := $(wildcard user/*/*.c)
+USER_SRC := $(wildcard user/*/*.c user/format/*/*.c)
 USER_OBJ := $(USER_SRC:%.c=$(B)/%.o)
 LIB_OBJ  := $(filter-out $(B)/user/cli/main.o,$(USER_OBJ))
 
@@ -82,8 +82,8 @@ $(B)/weft.skel.h: $(BPF_OBJ)
 	$(Q)mv $@.new $@
 
 # What makes unwind tables: those that another weft made may look different.
-BUILDER_SRC := $(sort $(wildcard user/obj/*.[ch])) user/base/blake3.c \
-               include/shared/unwind.h user/cache/entry.h user/cache/pack.c
+BUILDER_SRC := $(sort $(wildcard user/obj/*.[ch] user/unwind/*.[ch])) \
+               user/base/blake3.c include/shared/unwind.h
 
 $(B)/unwind_builder.h: $(BUILDER_SRC)
 	$(call say,GEN)
@@ -91,17 +91,17 @@ $(B)/unwind_builder.h: $(BUILDER_SRC)
 	$(Q)printf '#define UNWIND_BUILDER "%.64s"\n' "$$(cat $^ | sha256sum)" > $@.new
 	$(Q)mv $@.new $@
 
-$(B)/user/cache/cache.o: $(B)/unwind_builder.h
+$(B)/user/unwind/cache.o: $(B)/unwind_builder.h
 
 # the page's parts as numbers in a C array
-PAGE_SRC := $(wildcard user/out/page/*)
+PAGE_SRC := $(wildcard page/*)
 
 $(B)/page/page.html: tools/page/assemble $(PAGE_SRC)
 	$(call say,PAGE)
 	$(Q)tools/page/assemble $(@D)
 
 $(B)/page/page_head.inc $(B)/page/page_tail.inc: $(B)/page/page.html ;
-$(B)/user/out/html.o: $(B)/page/page.html
+$(B)/user/format/html/html_write.o: $(B)/page/page.html
 
 -include $(USER_OBJ:.o=.d) $(BPF_OBJ:.o=.d)
 include tests/tests.mk

@@ -6,7 +6,7 @@
 #ifndef WEFT_TESTS_CFI_IMAGE_H
 #define WEFT_TESTS_CFI_IMAGE_H
 
-#include "obj/unwind_table.h"
+#include "unwind/unwind_table.h"
 
 #include <stdbool.h>
 #include <stddef.h>

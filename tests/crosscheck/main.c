@@ -9,8 +9,8 @@
 #include "tally.h"
 
 #include "base/error.h"
-#include "flow/record.h"
-#include "out/writer.h"
+#include "record/record.h"
+#include "format/writer.h"
 #include "shared/record.h"
 
 #include <errno.h>

@@ -11,7 +11,7 @@
 
 #include "../cfi/image.h"
 #include "base/error.h"
-#include "obj/unwind_table.h"
+#include "unwind/unwind_table.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -8,10 +8,10 @@
  * pages and ranges that lie in its file. The sanitizers see to the rest.
  */
 #include "base/error.h"
-#include "cache/entry.h"
-#include "cache/pack.h"
+#include "unwind/entry.h"
+#include "unwind/pack.h"
 #include "obj/elf_file.h"
-#include "obj/unwind_head.h"
+#include "unwind/unwind_head.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -9,10 +9,10 @@
 #include "base/outfile.h"
 #include "core/filter.h"
 #include "core/merge.h"
-#include "in/reader.h"
-#include "in/weft_piece.h"
-#include "out/text.h"
-#include "out/writer.h"
+#include "format/reader.h"
+#include "format/weft/weft_read_piece.h"
+#include "format/text/text.h"
+#include "format/writer.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,9 @@
 
 FUZZ_DIR   := $(B)/tests/fuzz
 FUZZ_SRC   := tests/fuzz/cfi.c tests/fuzz/sections.c \
-              tests/cfi/image.c $(wildcard user/base/*.c user/obj/*.c)
+              tests/cfi/image.c \
+              $(wildcard user/base/*.c user/obj/*.c) \
+              $(filter-out %/cache.c,$(wildcard user/unwind/*.c))
 FUZZ_FLAGS := -std=gnu11 -O1 -g -Wall -Wextra -Wno-unused-parameter \
               -fno-omit-frame-pointer -fsanitize=address,undefined \
               -fno-sanitize-recover=undefined
@@ -14,7 +16,8 @@ FUZZ_FILES := $(foreach flags,-O0 -O2 -O2~-fno-omit-frame-pointer \
 RUNS       ?= 300000
 SEED       ?= 1
 
-$(FUZZ_DIR)/cfi: $(FUZZ_SRC) $(wildcard tests/fuzz/*.h tests/cfi/*.h user/obj/*.h)
+$(FUZZ_DIR)/cfi: $(FUZZ_SRC) $(wildcard tests/fuzz/*.h tests/cfi/*.h user/obj/*.h \
+                     user/unwind/*.h)
 	$(call say,TEST)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(FUZZ_FLAGS) -Wl,--wrap=fstat -Wl,--wrap=pread \
@@ -27,9 +30,9 @@ $(FUZZ_FILES): $(FUZZ_DIR)/shapes%.so: tests/cfi/shapes.c
 
 # Entries of the cache; for a night: make fuzz-entries RUNS=100000000
 FUZZ_ENTRIES_SRC := tests/fuzz/entries.c \
-              $(wildcard user/base/*.c user/obj/*.c user/cache/*.c)
+              $(wildcard user/base/*.c user/obj/*.c user/unwind/*.c)
 
-$(FUZZ_DIR)/entries: $(FUZZ_ENTRIES_SRC) $(wildcard user/cache/*.h user/obj/*.h) \
+$(FUZZ_DIR)/entries: $(FUZZ_ENTRIES_SRC) $(wildcard user/unwind/*.h user/obj/*.h) \
 		$(B)/unwind_builder.h
 	$(call say,TEST)
 	$(Q)mkdir -p $(@D)
@@ -46,7 +49,7 @@ fuzz-cfi: $(FUZZ_DIR)/cfi $(FUZZ_FILES)
 
 # Readers and writers under clang's fuzzer, as long as one likes:
 #   make fuzz-in RUNS=10000000
-FUZZ_IN_SRC := $(wildcard user/base/*.c user/in/*.c user/out/*.c) $(filter-out \
+FUZZ_IN_SRC := $(wildcard user/base/*.c user/format/*.c user/format/*/*.c) $(filter-out \
             user/core/sample.c,$(wildcard user/core/*.c))
 
 $(FUZZ_DIR)/fuzz_in: tests/fuzz/fuzz_in.c $(FUZZ_IN_SRC) | $(B)/page/page_head.inc

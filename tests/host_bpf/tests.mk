@@ -5,7 +5,7 @@
 
 HOST_DIR   := $(B)/tests/host_bpf
 HOST_SRC   := $(wildcard tests/host_bpf/*.c) $(WALK_BPF) user/core/sample.c \
-              user/core/view.c user/flow/translate.c
+              user/core/view.c user/pipeline/translate.c
 HOST_OBJ   := $(HOST_SRC:%.c=$(HOST_DIR)/%.o)
 HOST_SAN   := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 # the programs put bytes into structs, as BPF may; their chunk is such a place

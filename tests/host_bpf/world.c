@@ -3,7 +3,7 @@
 
 #include "base/cleanup.h"
 #include "core/sample.h"
-#include "flow/translate.h"
+#include "pipeline/translate.h"
 #include "tables.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
 
 #include "walker.h"
 
-#include "obj/unwind_table.h"
+#include "unwind/unwind_table.h"
 
 #include <fcntl.h>
 #include <string.h>

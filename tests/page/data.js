@@ -2,7 +2,7 @@
 //
 // Made-up recordings for the page. The samples are the truth: plain lists of
 // names, from which a test takes its expectations; encode() turns them into
-// what the page reads, as user/out/page/data.js says.
+// what the page reads, as page/data.js says.
 "use strict";
 const fs = require("fs");
 const path = require("path");

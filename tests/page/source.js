@@ -4,7 +4,7 @@
 const fs = require("fs");
 const path = require("path");
 
-const FROM = path.join(__dirname, "../../user/out/page");
+const FROM = path.join(__dirname, "../../page");
 const MARKUP = new RegExp(
 	"innerHTML|outerHTML|insertAdjacentHTML|document\\.write|\\.html\\(|\\beval\\b|" +
 		"new Function|DOMParser|setHTML|createContextualFragment|srcdoc"

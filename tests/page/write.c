@@ -11,7 +11,7 @@
  * functions lie at many.
  */
 #include "base/error.h"
-#include "out/writer.h"
+#include "format/writer.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* fixture FILE: the reading of tests/unit/made.h as a recording. */
 #include "../unit/made.h"
 #include "base/error.h"
-#include "out/writer.h"
+#include "format/writer.h"
 
 int main(int argc, char **argv)
 {

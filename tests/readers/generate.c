@@ -8,7 +8,7 @@
  * a live recording is, a second at a time, and is the same each time.
  */
 #include "base/error.h"
-#include "out/weft.h"
+#include "format/weft/weft_write.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 
 #include "elf_files.h"
 
-#include "obj/cfi.h"
+#include "unwind/cfi.h"
 
 #define CODE	   0x100000u
 #define CODE_BYTES (64u << 20)

@@ -3,8 +3,8 @@
 #ifndef TESTS_UNIT_READ_BACK_H
 #define TESTS_UNIT_READ_BACK_H
 
-#include "in/reader.h"
-#include "out/writer.h"
+#include "format/reader.h"
+#include "format/writer.h"
 
 #include <stdio.h>
 #include <stdlib.h>

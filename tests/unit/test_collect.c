@@ -4,7 +4,7 @@
  */
 #include "publish/collect.h"
 #include "publish/lookup.h"
-#include "sym/worker_parts.h"
+#include "worker/worker_parts.h"
 
 #include "elf_files.h" /* last: cmocka has a fail() of its own */
 

@@ -5,7 +5,7 @@
  */
 #include "obj/demangle.h"
 #include "obj/names.h"
-#include "sym/worker.h"
+#include "worker/worker.h"
 
 #include "long_names.h"
 

@@ -9,7 +9,7 @@
 #include "core/names.h"
 #include "obj/inlines.h"
 #include "obj/names.h"
-#include "sym/worker.h"
+#include "worker/worker.h"
 
 #include "long_names.h"
 

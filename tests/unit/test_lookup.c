@@ -5,7 +5,7 @@
  */
 #include "cached.h"
 
-#include "cache/entry.h"
+#include "unwind/entry.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Events come out by time, each once, whole, whatever order they went in. */
-#include "flow/queue.h"
+#include "pipeline/queue.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

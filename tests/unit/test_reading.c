@@ -21,10 +21,10 @@
 #include "base/error.h"
 #include "core/filter.h"
 #include "core/merge.h"
-#include "core/piece.h"
-#include "in/reader.h"
+#include "format/weft/weft_fields.h"
+#include "format/reader.h"
 #include "made.h"
-#include "out/writer.h"
+#include "format/writer.h"
 #include "read_back.h"
 
 /* The view as it is counted on fingers in made.h, sorted as folded text is. */

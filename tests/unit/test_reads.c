@@ -5,7 +5,7 @@
  * another file than the next reader will find.
  */
 #include "obj/reads.h"
-#include "obj/unwind_table.h"
+#include "unwind/unwind_table.h"
 
 #include "elf_files.h" /* last: cmocka has a fail() of its own */
 

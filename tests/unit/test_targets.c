@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Who was asked for by number, and when all of them have ended. */
-#include "flow/targets.h"
+#include "record/targets.h"
 
 #include <setjmp.h>
 #include <signal.h>

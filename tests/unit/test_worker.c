@@ -4,7 +4,7 @@
  * no file and no death of it costs more than that file.
  */
 #include "base/error.h"
-#include "sym/worker_parts.h"
+#include "worker/worker_parts.h"
 
 #include "named.h" /* last: cmocka has a fail() of its own */
 

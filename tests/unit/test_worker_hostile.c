@@ -5,7 +5,7 @@
  * fresh parser serves the next.
  */
 #include "base/error.h"
-#include "sym/worker_parts.h"
+#include "worker/worker_parts.h"
 
 #include "named.h" /* last: cmocka has a fail() of its own */
 

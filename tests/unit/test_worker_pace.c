@@ -3,7 +3,7 @@
  * A parser that takes more than its share of CPU time goes behind others: its files'
  * makers, not we, choose what they cost.
  */
-#include "sym/worker_parts.h"
+#include "worker/worker_parts.h"
 
 #include <setjmp.h>
 #include <signal.h>

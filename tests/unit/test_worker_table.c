@@ -5,7 +5,7 @@
  */
 #include "base/error.h"
 #include "sym/vdso.h"
-#include "sym/worker_parts.h"
+#include "worker/worker_parts.h"
 
 #include "elf_files.h" /* last: cmocka has a fail() of its own */
 

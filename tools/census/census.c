@@ -10,7 +10,7 @@
 #include "forms.h"
 
 #include "base/error.h"
-#include "obj/unwind_table.h"
+#include "unwind/unwind_table.h"
 
 #include <elf.h>
 #include <errno.h>

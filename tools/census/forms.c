@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "forms.h"
 
-#include "obj/cfi_cursor.h"
+#include "unwind/cfi_cursor.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #ifndef WEFT_CLI_CHECK_H
 #define WEFT_CLI_CHECK_H
 
-#include "flow/record.h"
+#include "record/record.h"
 
 #include <stddef.h>
 

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "base/str.h"
-#include "flow/output.h"
+#include "record/output.h"
 
 #include <errno.h>
 #include <fcntl.h>

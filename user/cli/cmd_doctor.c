@@ -3,8 +3,8 @@
 #include "cli/check.h"
 #include "cli/commands.h"
 #include "cli/process_text.h"
-#include "flow/doctor.h"
-#include "flow/doctor_cache.h"
+#include "doctor/doctor.h"
+#include "doctor/doctor_cache.h"
 
 #include <stdlib.h>
 #include <string.h>

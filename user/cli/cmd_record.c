@@ -3,7 +3,7 @@
 #include "base/log.h"
 #include "cli/check.h"
 #include "cli/commands.h"
-#include "flow/doctor.h"
+#include "doctor/doctor.h"
 
 #include <stdlib.h>
 

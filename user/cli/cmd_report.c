@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "cli/check.h"
 #include "cli/commands.h"
-#include "flow/report.h"
+#include "report/report.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "cli/process_text.h"
 
-#include "flow/keyless.h"
+#include "record/keyless.h"
 #include "shared/async_abi.h"
 
 #include <errno.h>

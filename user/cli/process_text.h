@@ -4,7 +4,7 @@
 #define WEFT_CLI_PROCESS_TEXT_H
 
 #include "base/str.h"
-#include "flow/doctor.h"
+#include "doctor/doctor.h"
 
 void process_text(struct str *out, const struct doctor_process *process);
 void process_json(struct str *out, const struct doctor_process *process);

@@ -2,7 +2,7 @@
 #include "cli/values.h"
 
 #include "base/error.h"
-#include "flow/record.h"
+#include "record/record.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define READS_MOST 2000 /* ranges; 128 MB of code in the pieces of obj/unwind_fp.c */
+#define READS_MOST 2000 /* ranges; 128 MB of code in the pieces of unwind/unwind_fp.c */
 
 struct read_range {
 	uint64_t offset, bytes;

@@ -7,7 +7,7 @@
 #define WEFT_PUBLISH_COLLECT_H
 
 #include "sym/files.h"
-#include "sym/worker.h"
+#include "worker/worker.h"
 
 struct collect_from {
 	struct files *files;

@@ -7,7 +7,7 @@
 #define WEFT_PUBLISH_KEYS_H
 
 #include "proc/process.h"
-#include "publish/peek.h"
+#include "worker/peek.h"
 #include "sym/files.h"
 
 /* Where an address as linked lies in a process that maps the file so; 0: not. */

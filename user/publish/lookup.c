@@ -3,8 +3,8 @@
 
 #include "base/error.h"
 #include "base/hmap.h"
-#include "cache/entry.h"
-#include "cache/pack.h"
+#include "unwind/entry.h"
+#include "unwind/pack.h"
 
 #include <errno.h>
 #include <sys/stat.h>

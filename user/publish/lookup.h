@@ -8,8 +8,8 @@
 #ifndef WEFT_PUBLISH_LOOKUP_H
 #define WEFT_PUBLISH_LOOKUP_H
 
-#include "cache/cache.h"
-#include "sym/worker.h"
+#include "unwind/cache.h"
+#include "worker/worker.h"
 
 struct lookup;
 

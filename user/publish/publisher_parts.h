@@ -9,7 +9,7 @@
 #include "base/vec.h"
 #include "publish/heard.h"
 #include "publish/identity.h"
-#include "publish/peek.h"
+#include "worker/peek.h"
 #include "publish/publisher.h"
 
 /*

@@ -12,7 +12,7 @@
 #include "obj/elf_scan.h"
 #include "proc/open.h"
 #include "proc/process.h"
-#include "sym/worker.h"
+#include "worker/worker.h"
 
 enum file_state { FILE_NEW, FILE_SCANNING, FILE_KNOWN, FILE_UNREADABLE };
 

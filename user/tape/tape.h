@@ -19,7 +19,7 @@ enum tape_item {
 	TAPE_SIDEBAND = 2, /* struct perf_event_header and what follows */
 	TAPE_ADVANCE = 3,  /* u64: all that is older was processed here */
 	TAPE_NAME = 4,	   /* u32 frame id, then the name */
-	TAPE_TOTALS = 5,   /* u64s, see flow/stats.c */
+	TAPE_TOTALS = 5,   /* u64s, see record/stats.c */
 	TAPE_END = 6,	   /* nothing; a tape without it was cut short */
 	TAPE_UNCALLED = 7, /* u32 frame id: no call leads to it */
 };

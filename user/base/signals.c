@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "base/signals.h"
+
+#include "base/error.h"
+#include "base/outfile.h"
+
+#include <errno.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+static const int taken[SIGNALS_TAKEN] = { SIGINT, SIGTERM, SIGHUP, SIGCHLD };
+
+static bool is_stop(int number)
+{
+	return number != SIGCHLD; /* that one says that the command has ended */
+}
+
+int signals_take(struct signals *ret)
+{
+	/* a shell's background job begins with SIGINT ignored, which would drop it */
+	const struct sigaction usual = { .sa_handler = SIG_DFL };
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (int i = 0; i < SIGNALS_TAKEN; i++) {
+		if (sigaction(taken[i], NULL, &ret->before[i]))
+			return fail_errno(-errno, "cannot take signal %d", taken[i]);
+		if (taken[i] == SIGHUP && ret->before[i].sa_handler == SIG_IGN)
+			continue; /* nohup */
+		sigaction(taken[i], &usual, NULL);
+		sigaddset(&set, taken[i]);
+	}
+	if (sigprocmask(SIG_BLOCK, &set, &ret->mask_before))
+		return fail_errno(-errno, "cannot block signals");
+	ret->fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return ret->fd < 0 ? fail_errno(-errno, "cannot read signals") : 0;
+}
+
+void signals_close(struct signals *signals)
+{
+	close(signals->fd);
+}
+
+bool signals_say_stop(const struct signals *signals)
+{
+	struct signalfd_siginfo info;
+	bool stop = false;
+
+	while (read(signals->fd, &info, sizeof(info)) == sizeof(info))
+		stop |= is_stop((int)info.ssi_signo);
+	return stop;
+}
+
+static void end_at_once(int number)
+{
+	outfile_abandon();
+	raise(number); /* which has its usual effect again, once we return */
+}
+
+void signals_let_go(void)
+{
+	const struct sigaction end = { .sa_handler = end_at_once,
+				       .sa_flags = (int)SA_RESETHAND };
+	struct sigaction now;
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (int i = 0; i < SIGNALS_TAKEN; i++) {
+		if (!is_stop(taken[i]))
+			continue;
+		/* a shell's background job, which a report stays */
+		if (!sigaction(taken[i], NULL, &now) && now.sa_handler == SIG_IGN)
+			continue;
+		sigaction(taken[i], &end, NULL);
+		sigaddset(&set, taken[i]);
+	}
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+void signals_restore(const struct signals *signals)
+{
+	for (int i = 0; i < SIGNALS_TAKEN; i++)
+		sigaction(taken[i], &signals->before[i], NULL);
+	sigprocmask(SIG_SETMASK, &signals->mask_before, NULL);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The signals that end a recording: the first one stops it and what was sampled
+ * is written, a second one ends us at once. A command that we start finds all as
+ * we found it.
+ */
+#ifndef WEFT_BASE_SIGNALS_H
+#define WEFT_BASE_SIGNALS_H
+
+#include <signal.h>
+#include <stdbool.h>
+
+#define SIGNALS_TAKEN 4
+
+struct signals {
+	int fd; /* readable when there is one */
+	sigset_t mask_before;
+	struct sigaction before[SIGNALS_TAKEN];
+};
+
+/* From here on they wait to be read. */
+int signals_take(struct signals *ret);
+void signals_close(struct signals *signals);
+
+/* Reads what came; true: one of them said stop. */
+bool signals_say_stop(const struct signals *signals);
+
+/* From here on one ends us, and outputs that are not whole with us; one that we were
+ * told to ignore, and did not take, stays ignored. */
+void signals_let_go(void);
+
+/* In a child that is about to run another program. */
+void signals_restore(const struct signals *signals);
+
+#endif

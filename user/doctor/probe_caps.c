@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Capabilities, and what each is for. What the kernel asks for was tried with
+ * an ordinary user and ambient capabilities.
+ */
+#include "doctor/probe_parts.h"
+
+#include <linux/capability.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Older headers lack them; the numbers are the kernel's ABI. */
+#ifndef CAP_PERFMON
+#define CAP_PERFMON 38
+#define CAP_BPF	    39
+#endif
+#ifndef CAP_CHECKPOINT_RESTORE
+#define CAP_CHECKPOINT_RESTORE 40
+#endif
+
+bool probe_has_capability(int capability)
+{
+	struct __user_cap_header_struct header = { _LINUX_CAPABILITY_VERSION_3, 0 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
+
+	if (syscall(SYS_capget, &header, data))
+		return false;
+	return data[capability / 32].effective & 1U << capability % 32;
+}
+
+void probe_todo_capabilities(struct probe_result *result, const char *extra)
+{
+	char path[160] = "";
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	probe_todo(result,
+		   "run weft as root, or: setcap cap_bpf,cap_perfmon,cap_sys_ptrace,"
+		   "cap_syslog,cap_dac_read_search,cap_checkpoint_restore+ep %s%s",
+		   n > 0 ? path : "the file of weft", extra);
+}
+
+void probe_cap_load(struct probe_result *result)
+{
+	bool bpf = probe_has_capability(CAP_BPF);
+	bool perfmon = probe_has_capability(CAP_PERFMON);
+
+	if (probe_has_capability(CAP_SYS_ADMIN)) {
+		probe_say(result, PROBE_OK, "CAP_SYS_ADMIN");
+		return;
+	}
+	if (bpf && perfmon) {
+		probe_say(result, PROBE_OK, "CAP_BPF and CAP_PERFMON");
+		return;
+	}
+	probe_say(result, PROBE_MISSING, "%s: no program can be loaded, nothing sampled",
+		  bpf	    ? "CAP_PERFMON is missing"
+		  : perfmon ? "CAP_BPF is missing"
+			    : "CAP_BPF and CAP_PERFMON are missing");
+	probe_todo_capabilities(result, "");
+}
+
+static void probe_one(struct probe_result *result, int capability, const char *cost)
+{
+	if (probe_has_capability(capability)) {
+		probe_say(result, PROBE_OK, "held");
+		return;
+	}
+	probe_say(result, PROBE_LIMITED, "not held: %s", cost);
+	probe_todo_capabilities(result, "");
+}
+
+void probe_cap_ptrace(struct probe_result *result)
+{
+	probe_one(result, CAP_SYS_PTRACE,
+		  "other users' processes show addresses instead of names, and no "
+		  "async callers");
+}
+
+void probe_cap_syslog(struct probe_result *result)
+{
+	probe_one(result, CAP_SYSLOG, "kernel functions may have no names");
+}
+
+void probe_cap_read_search(struct probe_result *result)
+{
+	probe_one(result, CAP_DAC_READ_SEARCH,
+		  "files that others may not read give no names and no async keys");
+}
+
+/* CAP_SYS_ADMIN opens map_files as well. */
+void probe_cap_checkpoint(struct probe_result *result)
+{
+	if (probe_has_capability(CAP_SYS_ADMIN))
+		probe_say(result, PROBE_OK, "held, as CAP_SYS_ADMIN");
+	else
+		probe_one(result, CAP_CHECKPOINT_RESTORE,
+			  "files that were deleted or replaced while they run give no "
+			  "names");
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Probes that read what the kernel says of itself and of our limits. */
+#include "base/cleanup.h"
+#include "doctor/probe_parts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+static bool kernel_is_since(unsigned int major, unsigned int minor)
+{
+	struct utsname name;
+	unsigned int have_major, have_minor;
+
+	if (uname(&name) || sscanf(name.release, "%u.%u", &have_major, &have_minor) != 2)
+		return false;
+	return have_major > major || (have_major == major && have_minor >= minor);
+}
+
+void probe_kernel(struct probe_result *result)
+{
+	struct utsname name = { 0 };
+
+	uname(&name);
+	if (strcmp(name.machine, "x86_64") && strcmp(name.machine, "aarch64")) {
+		probe_say(result, PROBE_MISSING, "%.32s: weft knows x86-64 and arm64",
+			  name.machine);
+		probe_todo(result, "use a machine of one of these kinds");
+	} else if (!kernel_is_since(5, 10)) {
+		probe_say(result, PROBE_MISSING,
+			  "%.64s: older than 5.10, which has no "
+			  "BPF ring buffer for us",
+			  name.release);
+		probe_todo(result, "boot a kernel from 5.10 on");
+	} else {
+		probe_say(result, PROBE_OK, "%.64s %.32s", name.release, name.machine);
+	}
+}
+
+void probe_btf(struct probe_result *result)
+{
+	if (!access("/sys/kernel/btf/vmlinux", R_OK)) {
+		probe_say(result, PROBE_OK, "/sys/kernel/btf/vmlinux");
+		return;
+	}
+	probe_say(result, PROBE_MISSING,
+		  "/sys/kernel/btf/vmlinux: %s; the sampling program can't be fitted to "
+		  "this kernel",
+		  strerror(errno));
+	probe_todo(result, access("/sys/kernel", F_OK)
+				   ? "mount -t sysfs sysfs /sys"
+				   : "boot a kernel built with CONFIG_DEBUG_INFO_BTF=y");
+}
+
+void probe_pid_namespace(struct probe_result *result)
+{
+	const ino_t initial = 0xeffffffc; /* PROC_PID_INIT_INO of linux/proc_ns.h */
+	struct stat st;
+
+	if (stat("/proc/self/ns/pid", &st)) {
+		probe_say(result, PROBE_MISSING,
+			  "/proc/self/ns/pid: %s; processes "
+			  "can't be told",
+			  strerror(errno));
+		probe_todo(result, "mount -t proc proc /proc");
+	} else if (st.st_ino != initial) {
+		probe_say(result, PROBE_MISSING,
+			  "not the host's: process numbers would fit nothing");
+		probe_todo(result, "run weft on the host, or its container with "
+				   "hostPID: true (Kubernetes), --pid=host (Docker)");
+	} else {
+		probe_say(result, PROBE_OK, "the host's");
+	}
+}
+
+void probe_lockdown(struct probe_result *result)
+{
+	AUTO_FCLOSE FILE *f = fopen("/sys/kernel/security/lockdown", "re");
+	char modes[128] = "[none]";
+
+	if (f && !fgets(modes, sizeof(modes), f))
+		modes[0] = '\0';
+	if (!strstr(modes, "[confidentiality]")) {
+		probe_say(result, PROBE_OK, "%s",
+			  strstr(modes, "[integrity]")
+				  ? "integrity, which is no hindrance"
+				  : "none");
+		return;
+	}
+	probe_say(result, PROBE_MISSING,
+		  "confidentiality: BPF programs may not read memory");
+	probe_todo(result, "boot with lockdown=integrity on the kernel's command line");
+}
+
+/* Whether the kernel shows us one address that is not 0. */
+static bool kallsyms_tells(void)
+{
+	AUTO_FCLOSE FILE *f = fopen("/proc/kallsyms", "re");
+	unsigned long long address = 0;
+
+	/* x86 begins with offsets into per-CPU memory, the first of them true zeros */
+	for (int i = 0; f && i < 64 && !address; i++)
+		if (fscanf(f, "%llx%*[^\n]", &address) != 1)
+			break;
+	return address;
+}
+
+void probe_kernel_names(struct probe_result *result)
+{
+	long restricted = 0;
+
+	probe_read_number("/proc/sys/kernel/kptr_restrict", &restricted);
+	if (kallsyms_tells()) {
+		probe_say(result, PROBE_OK, "/proc/kallsyms, kptr_restrict %ld",
+			  restricted);
+		return;
+	}
+	probe_say(result, PROBE_LIMITED,
+		  "/proc/kallsyms hides addresses (kptr_restrict %ld): kernel functions "
+		  "have no names",
+		  restricted);
+	if (restricted > 1)
+		probe_todo(result, "sysctl kernel.kptr_restrict=1");
+	else
+		probe_todo_capabilities(result, "");
+}
+
+void probe_open_files(struct probe_result *result)
+{
+	/* a CPU: its event, its sideband, its ring; and the files that are read */
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	rlim_t need = (rlim_t)(cpus > 0 ? cpus : 1) * 4 + 128;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_max >= need) {
+		probe_say(result, PROBE_OK, "%llu are needed at most, and allowed",
+			  (unsigned long long)need);
+		return;
+	}
+	probe_say(result, PROBE_MISSING, "%llu allowed, %llu needed for %ld CPUs",
+		  (unsigned long long)limit.rlim_max, (unsigned long long)need, cpus);
+	probe_todo(result, "as root: ulimit -n %llu", (unsigned long long)need);
+}
+
+/* Before 5.11 the memory of BPF maps counted against this limit. */
+void probe_locked_memory(struct probe_result *result)
+{
+	const rlim_t need_bytes = 64 << 20;
+	struct rlimit limit;
+
+	if (kernel_is_since(5, 11)) {
+		probe_say(result, PROBE_OK, "not limited for BPF by this kernel");
+		return;
+	}
+	if (getrlimit(RLIMIT_MEMLOCK, &limit) || limit.rlim_max >= need_bytes ||
+	    probe_has_capability(CAP_SYS_RESOURCE)) {
+		probe_say(result, PROBE_OK, "enough, or can be raised");
+		return;
+	}
+	probe_say(result, PROBE_MISSING, "%llu KB allowed, BPF maps need %llu",
+		  (unsigned long long)limit.rlim_max >> 10,
+		  (unsigned long long)need_bytes >> 10);
+	probe_todo(result, "as root: ulimit -l %llu",
+		   (unsigned long long)need_bytes >> 10);
+}
+
+void probe_cgroup(struct probe_result *result)
+{
+	AUTO_FCLOSE FILE *f = fopen("/proc/self/mountinfo", "re");
+	AUTO_FREE char *line = NULL;
+	size_t room = 0;
+	char path[128];
+
+	while (f && getline(&line, &room, f) > 0)
+		if (strstr(line, " - cgroup2 ") &&
+		    sscanf(line, "%*d %*d %*s %*s %127s", path) == 1) {
+			probe_say(result, PROBE_OK, "%s", path);
+			return;
+		}
+	probe_say(result, PROBE_LIMITED, "not mounted: --cgroup can't be used");
+	probe_todo(result, "mount -t cgroup2 none /sys/fs/cgroup");
+}

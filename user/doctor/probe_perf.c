@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Probes that open perf events. */
+#include "base/cleanup.h"
+#include "kern/events.h"
+#include "doctor/probe_parts.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <linux/perf_event.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef CAP_PERFMON
+#define CAP_PERFMON 38
+#endif
+
+/* A file descriptor, or a negative errno. */
+static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu)
+{
+	long fd;
+
+	attr->size = sizeof(*attr);
+	attr->disabled = 1;
+	attr->exclude_guest = 1;
+	fd = syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	return fd >= 0 ? (int)fd : -errno;
+}
+
+static int open_clock(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = 10000000,
+	};
+
+	return open_event(&attr, -1, sched_getcpu());
+}
+
+void probe_perf_clock(struct probe_result *result)
+{
+	AUTO_CLOSE int fd = open_clock();
+
+	if (fd >= 0) {
+		probe_say(result, PROBE_OK, "cpu-clock on every process");
+		return;
+	}
+	probe_say(result, PROBE_MISSING,
+		  "perf_event_open() of the whole machine: %s; nothing can be sampled",
+		  strerror(-fd));
+	if (fd == -ENOSYS || fd == -ENOENT)
+		probe_todo(result, "boot a kernel built with CONFIG_PERF_EVENTS=y");
+	else
+		probe_todo_capabilities(result,
+					"; in a container also allow "
+					"perf_event_open() by its seccomp profile");
+}
+
+void probe_perf_cycles(struct probe_result *result)
+{
+	if (cycles_work()) {
+		probe_say(result, PROBE_OK, "counted");
+		return;
+	}
+	probe_say(result, PROBE_LIMITED,
+		  "not counted: cpu-clock is used, which can't fall "
+		  "where interrupts are off");
+	if (!probe_has_capability(CAP_PERFMON) && !probe_has_capability(CAP_SYS_ADMIN))
+		probe_todo_capabilities(result, "");
+	else
+		probe_todo(result, "on a virtual machine: have its host pass on a "
+				   "performance counter (PMU)");
+}
+
+void probe_perf_paranoid(struct probe_result *result)
+{
+	AUTO_CLOSE int fd = open_clock();
+	long level;
+
+	if (!probe_read_number("/proc/sys/kernel/perf_event_paranoid", &level)) {
+		probe_say(result, PROBE_MISSING,
+			  "not there: a kernel without perf events");
+		probe_todo(result, "boot a kernel built with CONFIG_PERF_EVENTS=y");
+	} else if (fd >= 0) {
+		probe_say(result, PROBE_OK, "%ld, no hindrance with these privileges",
+			  level);
+	} else {
+		probe_say(result, PROBE_LIMITED,
+			  "%ld: without CAP_PERFMON no event of the "
+			  "whole machine",
+			  level);
+		probe_todo(result, "give CAP_PERFMON rather than: sysctl "
+				   "kernel.perf_event_paranoid=-1");
+	}
+}
+
+void probe_perf_rate(struct probe_result *result)
+{
+	enum { COMFORTABLE_HZ = 1000 };
+	long most;
+
+	if (!probe_read_number("/proc/sys/kernel/perf_event_max_sample_rate", &most)) {
+		probe_say(result, PROBE_OK, "no limit is told");
+	} else if (most >= COMFORTABLE_HZ) {
+		probe_say(result, PROBE_OK, "up to %ld a second", most);
+	} else {
+		probe_say(result, PROBE_LIMITED,
+			  "the kernel allows %ld samples a second, "
+			  "and --freq no more",
+			  most);
+		probe_todo(result, "sysctl kernel.perf_event_max_sample_rate=100000");
+	}
+}
+
+void probe_perf_build_ids(struct probe_result *result)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.mmap2 = 1,
+		.build_id = 1,
+	};
+	AUTO_CLOSE int fd = open_event(&attr, 0, -1);
+
+	if (fd >= 0) {
+		probe_say(result, PROBE_OK, "told by the kernel with each mapping");
+	} else if (fd == -EPERM || fd == -EACCES) {
+		probe_say(result, PROBE_LIMITED, "unknown: %s", strerror(-fd));
+		probe_todo(result, "see clock event");
+	} else {
+		probe_say(result, PROBE_LIMITED,
+			  "not told by this kernel: files are told "
+			  "apart by device and inode");
+		probe_todo(result, "nothing needed; a kernel from 5.12 on tells them");
+	}
+}

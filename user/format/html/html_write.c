@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "format/html/html_write.h"
+
+#include "base/error.h"
+#include "format/html/html_write_ledger.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#define TEXTS_MOST	(8u << 20)
+#define FUNCTIONS_MOST	(8u << 20)
+#define CONTAINERS_MOST (1u << 20)
+
+/* The page around the data, from tools/page/assemble. */
+static const unsigned char page_head[] = {
+#include "page/page_head.inc"
+};
+static const unsigned char page_tail[] = {
+#include "page/page_tail.inc"
+};
+
+int html_text(struct html *h, const char *text, uint32_t *ret)
+{
+	int err = intern_id(h->texts, text, strlen(text), ret);
+
+	return err > 0 ? fail(-ENOSPC, "too many distinct names for a page") : err;
+}
+
+/* Line separators are good JSON; scripts of old take them for an end of line. */
+static bool is_separator(const char *s)
+{
+	return !memcmp(s, "\xe2\x80\xa8", 3) || !memcmp(s, "\xe2\x80\xa9", 3);
+}
+
+void html_add_text(struct html *h, const char *text)
+{
+	struct str *out = &h->pen.text;
+	const char *s, *end;
+
+	str_clear(&h->scratch);
+	str_add_json(&h->scratch, text);
+	if (str_error(&h->scratch)) {
+		out->failed = true;
+		return;
+	}
+	end = h->scratch.s + h->scratch.n;
+	for (s = h->scratch.s; s < end; s++) {
+		if (*s == '<') {
+			str_add(out, "\\u003c");
+		} else if (end - s >= 3 && is_separator(s)) {
+			str_add(out, s[2] == '\xa8' ? "\\u2028" : "\\u2029");
+			s += 2;
+		} else {
+			str_add_char(out, *s);
+		}
+	}
+}
+
+static void add_member(struct html *h, const char *key, const char *text)
+{
+	str_addf(&h->pen.text, "\"%s\":", key);
+	html_add_text(h, text);
+	str_add_char(&h->pen.text, ',');
+}
+
+static void add_title(struct html *h, const char *title)
+{
+	const struct reading *r = h->reading;
+	const struct reading_process *process;
+	char text[64];
+
+	if (!title && h->processes.n == 1) {
+		process = &r->processes.items[h->processes.items[0]];
+		title = reading_string(r, process->name);
+	}
+	if (!title || !*title) {
+		snprintf(text, sizeof(text), "%zu processes", h->processes.n);
+		title = h->processes.n > 1 ? text : "profile";
+	}
+	add_member(h, "title", title);
+}
+
+/* Of several recordings only what they have in common is said. */
+static void add_run(struct html *h)
+{
+	static const struct reading_run none;
+	const struct reading *r = h->reading;
+	const struct reading_run *run = r->runs.n ? &r->runs.items[0] : &none;
+	uint64_t longest = 0;
+	char hosts[48];
+
+	for (size_t i = 0; i < r->runs.n; i++)
+		if (r->runs.items[i].duration_ns > longest)
+			longest = r->runs.items[i].duration_ns;
+	snprintf(hosts, sizeof(hosts), "%zu recordings", r->runs.n);
+	add_member(h, "host", r->runs.n > 1 ? hosts : reading_string(r, run->host));
+	if (r->runs.n > 1)
+		run = &none;
+	add_member(h, "kernel", reading_string(r, run->kernel));
+	add_member(h, "command", reading_string(r, run->command));
+	add_member(h, "event", reading_string(r, run->event));
+	str_addf(&h->pen.text,
+		 "\"start_s\":%" PRIu64 ",\"seconds\":%.1f,\"rate_hz\":%" PRIu32 ",",
+		 run->started_unix_ns / 1000000000, (double)longest / 1e9, run->hz);
+}
+
+static void write_meta(struct html *h, const struct writer_options *options)
+{
+	const struct reading *r = h->reading;
+
+	str_add(&h->pen.text, "{\"format\":1,\n\"meta\":{");
+	add_title(h, options->title);
+	add_run(h);
+	add_member(h, "version", WEFT_VERSION);
+	add_member(h, "value", reading_string(r, r->value_type));
+	add_member(h, "unit", reading_string(r, r->value_unit));
+	str_addf(&h->pen.text,
+		 "\"period_ns\":%" PRIu64 ",\"view\":\"%s\",\"one_view\":%s,"
+		 "\"was_cut\":%s,\"left_out\":%" PRIu64 "},\n",
+		 r->period_ns, options->view == VIEW_THREAD ? "thread" : "async",
+		 r->one_view ? "true" : "false", r->was_cut ? "true" : "false",
+		 r->left_out + h->left_out);
+}
+
+static void write_ledger(struct html *h)
+{
+	const struct reading *r = h->reading;
+
+	str_add(&h->pen.text, "\"ledger\":[");
+	for (size_t i = 0; i < r->ledger.n; i++) {
+		const struct reading_count *count = &r->ledger.items[i];
+		struct html_line line = html_ledger_line(reading_string(r, count->key));
+
+		str_addf(&h->pen.text, "%s[\"%s\",", i ? "," : "", line.group);
+		html_add_text(h, line.text);
+		str_addf(&h->pen.text, ",%" PRIu64 "]", count->value);
+	}
+	str_add(&h->pen.text, "],\n");
+}
+
+static int write_nodes(struct html *h)
+{
+	int err = 0;
+
+	str_add(&h->pen.text, "\"nodes\":[");
+	for (size_t i = 1; !err && i < h->nodes.n; i++) {
+		str_addf(&h->pen.text, "%s%zu,%" PRIu32, i > 1 ? "," : "",
+			 i - h->nodes.items[i].a, h->nodes.items[i].b);
+		err = pen_pass(&h->pen);
+	}
+	str_add(&h->pen.text, "],\n\"stacks\":[");
+	for (size_t i = 0; !err && i < h->stacks.n; i++) {
+		str_addf(&h->pen.text, "%s%" PRIu32 ",%" PRIu32, i ? "," : "",
+			 h->stacks.items[i].a, h->stacks.items[i].b);
+		err = pen_pass(&h->pen);
+	}
+	str_add(&h->pen.text, "],\n");
+	return err;
+}
+
+static int write_functions(struct html *h)
+{
+	const struct reading *r = h->reading;
+	uint32_t path, build_id;
+	int err = 0;
+	size_t n;
+
+	str_add(&h->pen.text, "\"frames\":[");
+	for (uint32_t i = 0; !err && i < h->files.n; i++) {
+		const struct html_function *f = intern_bytes(h->functions, i, &n);
+
+		str_addf(&h->pen.text, "%s%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32,
+			 i ? "," : "", f->name, f->module, f->place, h->files.items[i]);
+		err = pen_pass(&h->pen);
+	}
+	str_add(&h->pen.text, "],\n\"modules\":[");
+	for (size_t i = 0; !err && i < h->modules.n; i++) {
+		const struct reading_module *module =
+			&r->modules.items[h->modules.items[i]];
+
+		err = html_text(h, reading_string(r, module->path), &path);
+		if (!err)
+			err = html_text(h, reading_string(r, module->build_id),
+					&build_id);
+		str_addf(&h->pen.text, "%s%" PRIu32 ",%" PRIu32, i ? "," : "", path,
+			 build_id);
+	}
+	str_add(&h->pen.text, "],\n");
+	return err;
+}
+
+/* 0: in none; else counted from 1. */
+static int container_of(struct html *h, uint32_t cgroup, uint32_t *ret)
+{
+	char name[256];
+	int err;
+
+	*ret = 0;
+	reading_container(name, sizeof(name), reading_string(h->reading, cgroup));
+	if (!*name)
+		return 0;
+	err = intern_id(h->containers, name, strlen(name), ret);
+	*ret = err ? 0 : *ret + 1;
+	return err < 0 ? err : 0;
+}
+
+static int write_processes(struct html *h)
+{
+	const struct reading *r = h->reading;
+	uint32_t name, host = 0, container;
+	int err = 0;
+
+	str_add(&h->pen.text, "\"processes\":[");
+	for (size_t i = 0; !err && i < h->processes.n; i++) {
+		const struct reading_process *process =
+			&r->processes.items[h->processes.items[i]];
+
+		err = html_text(h, reading_string(r, process->name), &name);
+		if (!err && r->runs.n > 1)
+			err = html_text(h, reading_string(r, process->host), &host);
+		if (!err)
+			err = container_of(h, process->cgroup, &container);
+		if (!err)
+			str_addf(&h->pen.text,
+				 "%s%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32,
+				 i ? "," : "", process->pid, name, container, host);
+		if (!err)
+			err = pen_pass(&h->pen);
+	}
+	str_add(&h->pen.text, "],\n\"containers\":[");
+	for (uint32_t i = 0; !err && i < intern_count(h->containers); i++) {
+		err = html_text(h, intern_string(h->containers, i), &name);
+		str_addf(&h->pen.text, "%s%" PRIu32, i ? "," : "", name);
+	}
+	str_add(&h->pen.text, "],\n");
+	return err;
+}
+
+static int write_threads(struct html *h)
+{
+	const struct reading *r = h->reading;
+	uint32_t name;
+	int err = 0;
+
+	str_add(&h->pen.text, "\"threads\":[");
+	for (size_t i = 0; !err && i < h->threads.n; i++) {
+		const struct reading_thread *thread =
+			&r->threads.items[h->threads.items[i]];
+
+		err = html_text(h, reading_string(r, thread->name), &name);
+		str_addf(&h->pen.text, "%s%" PRIu32 ",%" PRIu32 ",%" PRIu32, i ? "," : "",
+			 thread->tid, name, h->process_of[thread->process]);
+		if (!err)
+			err = pen_pass(&h->pen);
+	}
+	str_add(&h->pen.text, "],\n");
+	return err;
+}
+
+/* Last, when all that they are needed for is written. */
+static int write_texts(struct html *h)
+{
+	int err = 0;
+
+	str_add(&h->pen.text, "\"strings\":[");
+	for (uint32_t i = 0; !err && i < intern_count(h->texts); i++) {
+		str_add(&h->pen.text, i ? ",\n" : "");
+		html_add_text(h, intern_string(h->texts, i));
+		err = pen_pass(&h->pen);
+	}
+	str_add(&h->pen.text, "]}");
+	return err;
+}
+
+static int write_page(struct html *h, const struct writer_options *options)
+{
+	int err;
+
+	str_add_bytes(&h->pen.text, page_head, sizeof(page_head));
+	write_meta(h, options);
+	write_ledger(h);
+	err = write_nodes(h);
+	if (!err)
+		err = write_functions(h);
+	if (!err)
+		err = write_processes(h);
+	if (!err)
+		err = write_threads(h);
+	if (!err)
+		err = html_write_samples(h);
+	if (!err)
+		err = write_texts(h);
+	str_add_bytes(&h->pen.text, page_tail, sizeof(page_tail));
+	return err ? err : pen_close(&h->pen);
+}
+
+static void free_all(struct html *h)
+{
+	intern_free(h->texts);
+	intern_free(h->functions);
+	intern_free(h->containers);
+	pairs_free(&h->nodes);
+	pairs_free(&h->stacks);
+	pairs_free(&h->uses);
+	vec_free(&h->files);
+	vec_free(&h->modules);
+	vec_free(&h->sums);
+	vec_free(&h->threads);
+	vec_free(&h->processes);
+	vec_free(&h->cell_uses);
+	free(h->in_cell);
+	free(h->function_of);
+	free(h->module_of);
+	free(h->node_of);
+	free(h->use_of);
+	free(h->thread_of);
+	free(h->process_of);
+	str_free(&h->scratch);
+	pen_free(&h->pen);
+}
+
+static int html_write(struct outfile *out, const struct reading *reading,
+		      const struct writer_options *options)
+{
+	struct html h = { .reading = reading, .pen.out = out };
+	uint32_t empty;
+	int err = intern_new(&h.texts, TEXTS_MOST);
+
+	if (!err)
+		err = intern_new(&h.functions, FUNCTIONS_MOST);
+	if (!err)
+		err = intern_new(&h.containers, CONTAINERS_MOST);
+	if (!err)
+		err = html_text(&h, "", &empty);
+	if (!err)
+		err = html_number(&h);
+	if (!err)
+		err = write_page(&h, options);
+	free_all(&h);
+	return err;
+}
+
+const struct writer html_writer = {
+	.name = "html",
+	.endings = { ".html", ".htm" },
+	.text = "an interactive page, one file that asks nothing of any network",
+	.write = html_write,
+};

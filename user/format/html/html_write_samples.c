@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Who ran which stack and when. A cell is a second, or more where the recording
+ * is so long or so busy that a browser could not hold it: what is in one is
+ * added up, and how long it is stands in the page.
+ */
+#include "format/html/html_write.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#define CELLS_MOST   1200
+#define SAMPLES_MOST (3u << 20)
+
+static int write_uses(struct html *h)
+{
+	int err = 0;
+
+	str_add(&h->pen.text, "\"uses\":[");
+	for (size_t i = 0; !err && i < h->uses.n; i++) {
+		str_addf(&h->pen.text, "%s%" PRIu32 ",%" PRIu32, i ? "," : "",
+			 h->uses.items[i].a, h->uses.items[i].b);
+		err = pen_pass(&h->pen);
+	}
+	str_add(&h->pen.text, "],\n");
+	return err;
+}
+
+static uint64_t seconds_of(const struct html *h)
+{
+	const struct timeline *timeline = &h->reading->timeline;
+
+	return timeline->is_dated ? (uint64_t)timeline->last - timeline->first + 1 : 0;
+}
+
+/* Would cells of so many seconds be more than a page can hold? Where the log is not
+ * in order they are counted more than once. */
+static int are_too_many(const struct html *h, uint64_t cell_s, bool *ret)
+{
+	const struct timeline *timeline = &h->reading->timeline;
+	AUTO_FREE uint32_t *last = calloc(h->uses.n + 1, sizeof(*last));
+	struct timeline_cursor cursor = { 0 };
+	struct timeline_sample sample;
+	size_t n = 0;
+
+	if (!last)
+		return fail(-ENOMEM, "no memory for a page of %zu uses", h->uses.n);
+	while (n <= SAMPLES_MOST && timeline_next(timeline, &cursor, &sample)) {
+		uint64_t cell = (sample.second - timeline->first) / cell_s + 1;
+		uint32_t use = h->use_of[sample.use];
+
+		if (use == HTML_UNUSED || last[use] == (uint32_t)cell)
+			continue;
+		last[use] = (uint32_t)cell;
+		n++;
+	}
+	*ret = n > SAMPLES_MOST;
+	return 0;
+}
+
+/* 1, 2, 5, 10, 30, 60 … seconds, then twice as many each time. */
+static uint64_t longer(uint64_t cell_s)
+{
+	static const uint32_t steps[] = {
+		1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600
+	};
+
+	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++)
+		if (steps[i] > cell_s)
+			return steps[i];
+	return cell_s * 2;
+}
+
+static int choose_cell(struct html *h)
+{
+	uint64_t seconds = seconds_of(h);
+	bool too_many = true;
+	int err = 0;
+
+	h->cell_s = 1;
+	while (seconds / h->cell_s >= CELLS_MOST)
+		h->cell_s = longer(h->cell_s);
+	while (!err && h->cell_s < seconds) {
+		err = are_too_many(h, h->cell_s, &too_many);
+		if (err || !too_many)
+			break;
+		h->cell_s = longer(h->cell_s);
+	}
+	return err;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Writes the cell at hand and empties it. */
+static int write_cell(struct html *h, bool *is_first)
+{
+	uint32_t last = 0;
+	int err = 0;
+
+	if (!h->cell_uses.n)
+		return 0;
+	vec_sort(&h->cell_uses, by_number);
+	str_addf(&h->pen.text, "%s[%" PRIu32, *is_first ? "" : ",\n", h->cell);
+	for (size_t i = 0; !err && i < h->cell_uses.n; i++) {
+		uint32_t use = h->cell_uses.items[i];
+
+		str_addf(&h->pen.text, ",%" PRIu32 ",%" PRIu64, use - last,
+			 h->in_cell[use]);
+		h->in_cell[use] = 0;
+		last = use;
+		err = pen_pass(&h->pen);
+	}
+	str_add_char(&h->pen.text, ']');
+	*is_first = false;
+	h->cell_uses.n = 0;
+	return err;
+}
+
+/* Moves a count from those without a time into a cell. */
+static int take(struct html *h, const struct timeline_sample *sample, bool *is_first)
+{
+	uint32_t first = h->reading->timeline.first, use = h->use_of[sample->use];
+	uint32_t cell = (uint32_t)((sample->second - first) / h->cell_s);
+	uint64_t count = sample->count;
+	int err = 0;
+
+	/* a log and its sums agree, unless who made them was wrong */
+	if (use != HTML_UNUSED && count > h->sums.items[use])
+		count = h->sums.items[use];
+	if (use == HTML_UNUSED || !count)
+		return 0;
+	if (cell != h->cell)
+		err = write_cell(h, is_first);
+	if (!err && !h->in_cell[use])
+		err = vec_push(&h->cell_uses, use);
+	h->cell = cell;
+	h->in_cell[use] += count;
+	h->sums.items[use] -= count;
+	return err;
+}
+
+static int write_cells(struct html *h)
+{
+	struct timeline_cursor cursor = { 0 };
+	struct timeline_sample sample;
+	bool is_first = true;
+	int err = 0;
+
+	h->in_cell = calloc(h->uses.n + 1, sizeof(*h->in_cell));
+	if (!h->in_cell)
+		return fail(-ENOMEM, "no memory for a page of %zu uses", h->uses.n);
+	str_add(&h->pen.text, "\"cells\":[");
+	while (!err && timeline_next(&h->reading->timeline, &cursor, &sample))
+		err = take(h, &sample, &is_first);
+	if (!err)
+		err = write_cell(h, &is_first);
+	str_add(&h->pen.text, "],\n");
+	return err;
+}
+
+static int write_undated(struct html *h)
+{
+	const char *comma = "";
+	int err = 0;
+
+	str_add(&h->pen.text, "\"undated\":[");
+	for (size_t i = 0; !err && i < h->sums.n; i++) {
+		if (!h->sums.items[i])
+			continue;
+		str_addf(&h->pen.text, "%s%zu,%" PRIu64, comma, i, h->sums.items[i]);
+		comma = ",";
+		err = pen_pass(&h->pen);
+	}
+	str_add(&h->pen.text, "],\n");
+	return err;
+}
+
+int html_write_samples(struct html *h)
+{
+	int err = choose_cell(h);
+
+	str_addf(&h->pen.text, "\"cell_s\":%" PRIu64 ",\n", h->cell_s);
+	if (!err)
+		err = write_uses(h);
+	if (!err)
+		err = write_cells(h);
+	return err ? err : write_undated(h);
+}

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * A profile of pprof, unpacked already: all its bytes are kept, since strings and
+ * locations may stand after the samples. There is one view and no time within
+ * the profile; of its values the samples' count is read, or what it names as its
+ * default.
+ */
+#include "format/reader.h"
+#include "format/pprof/pprof_read_tables.h"
+#include "format/stack.h"
+
+#include "base/error.h"
+#include "base/proto.h"
+#include "format/pprof/pprof_fields.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define PROFILE_BYTES_MOST (1u << 30)
+
+struct parser {
+	struct reading *r;
+	struct stack_builder b;
+	struct pprof_in *tables;
+	VEC(struct pair) types; /* a = type, b = unit: strings of the profile */
+	uint64_t default_type;
+	struct pair period_type;
+	uint64_t period;
+	struct reading_run run;
+	size_t value; /* which of a sample's we take */
+};
+
+/* Two fields at its start that a profile may have, of the wire that they have. */
+static bool is_profile(const char *head, size_t n)
+{
+	struct proto proto = proto_of(head, n);
+	struct proto_field field;
+	int seen = 0;
+
+	while (seen < 2 && proto_next(&proto, &field)) {
+		bool is_number = field.number == PROFILE_TIME_NANOS ||
+				 field.number == PROFILE_DURATION_NANOS ||
+				 field.number == PROFILE_PERIOD ||
+				 field.number == PROFILE_DEFAULT_TYPE ||
+				 field.number == PROFILE_DROP_FRAMES ||
+				 field.number == PROFILE_KEEP_FRAMES;
+
+		if (field.number > PROFILE_DEFAULT_TYPE + 1 ||
+		    (field.wire != (is_number ? PROTO_VARINT : PROTO_BYTES) &&
+		     field.number != PROFILE_COMMENT))
+			return false;
+		seen++;
+	}
+	/* the second may be longer than what we see */
+	return seen == 2 || (seen && (!proto.bad || n >= SOURCE_HEAD_BYTES));
+}
+
+static struct pair read_type(const struct proto_field *field)
+{
+	struct proto proto = proto_of(field->bytes, field->n);
+	struct proto_field f;
+	struct pair type = { 0, 0 };
+
+	while (proto_next(&proto, &f)) {
+		if (f.number == VALUE_TYPE)
+			type.a = (uint32_t)f.value;
+		else if (f.number == VALUE_UNIT)
+			type.b = (uint32_t)f.value;
+	}
+	return type;
+}
+
+static bool is_text(const struct parser *p, uint32_t id, const char *text)
+{
+	size_t n;
+	const char *s = pprof_in_string(p->tables, id, &n);
+
+	return n == strlen(text) && !memcmp(s, text, n);
+}
+
+static int take_string(struct parser *p, uint64_t id, uint32_t *ret)
+{
+	size_t n;
+	const char *s = pprof_in_string(p->tables, id, &n);
+
+	return reading_add_string(p->r, s, n, ret);
+}
+
+/* "outcome.kept 123" of a profile that we have written. */
+static int take_comment(struct parser *p, uint64_t id)
+{
+	size_t n, at;
+	const char *s = pprof_in_string(p->tables, id, &n);
+	char key[128];
+	uint64_t value = 0;
+
+	for (at = 0;
+	     at < n && ((s[at] >= 'a' && s[at] <= 'z') || s[at] == '_' || s[at] == '.');)
+		at++;
+	if (!at || at >= sizeof(key) || at + 1 >= n || n > at + 20 || s[at] != ' ' ||
+	    !memchr(s, '.', at))
+		return 0;
+	memcpy(key, s, at);
+	key[at] = '\0';
+	for (at++; at < n; at++) {
+		if (s[at] < '0' || s[at] > '9')
+			return 0;
+		value = value * 10 + (uint64_t)(s[at] - '0');
+	}
+	return reading_add_count(p->r, key, value);
+}
+
+static int take_field(struct parser *p, const struct proto_field *field)
+{
+	uint64_t id;
+
+	switch (field->number) {
+	case PROFILE_SAMPLE_TYPE:
+		return p->types.n < 64 ? vec_push(&p->types, read_type(field)) : 0;
+	case PROFILE_PERIOD_TYPE:
+		p->period_type = read_type(field);
+		return 0;
+	case PROFILE_PERIOD:
+		p->period = field->value;
+		return 0;
+	case PROFILE_DEFAULT_TYPE:
+		p->default_type = field->value;
+		return 0;
+	case PROFILE_TIME_NANOS:
+		p->run.started_unix_ns = field->value;
+		return 0;
+	case PROFILE_DURATION_NANOS:
+		p->run.duration_ns = field->value;
+		return 0;
+	case PROFILE_COMMENT:
+		for (size_t at = 0; proto_number(field, &at, &id);) {
+			int err = take_comment(p, id);
+
+			if (err)
+				return err;
+		}
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+/* Samples where they are counted, else the default, else the last: as pprof. */
+static int choose_value(struct parser *p)
+{
+	size_t chosen = p->types.n;
+	int err;
+
+	for (size_t i = 0; i < p->types.n; i++)
+		if (is_text(p, p->types.items[i].a, "samples") &&
+		    is_text(p, p->types.items[i].b, "count"))
+			chosen = i;
+	for (size_t i = 0; chosen == p->types.n && i < p->types.n; i++)
+		if (p->default_type && p->types.items[i].a == p->default_type)
+			chosen = i;
+	if (!p->types.n)
+		return 0;
+	p->value = chosen < p->types.n ? chosen : p->types.n - 1;
+	err = take_string(p, p->types.items[p->value].a, &p->r->value_type);
+	if (!err)
+		err = take_string(p, p->types.items[p->value].b, &p->r->value_unit);
+	if (is_text(p, p->period_type.b, "nanoseconds"))
+		p->r->period_ns = p->period;
+	return err;
+}
+
+struct sample {
+	const char *comm;
+	size_t comm_bytes;
+	uint32_t pid, tid;
+	int64_t value;
+};
+
+static void take_label(const struct parser *p, const struct proto_field *field,
+		       struct sample *sample)
+{
+	struct proto proto = proto_of(field->bytes, field->n);
+	struct proto_field f;
+	uint64_t key = 0, text = 0, number = 0;
+
+	while (proto_next(&proto, &f)) {
+		if (f.number == LABEL_KEY)
+			key = f.value;
+		else if (f.number == LABEL_STRING)
+			text = f.value;
+		else if (f.number == LABEL_NUMBER)
+			number = f.value;
+	}
+	if (text &&
+	    (is_text(p, (uint32_t)key, "comm") || is_text(p, (uint32_t)key, "thread")))
+		sample->comm = pprof_in_string(p->tables, text, &sample->comm_bytes);
+	else if (is_text(p, (uint32_t)key, "pid"))
+		sample->pid = (uint32_t)number;
+	else if (is_text(p, (uint32_t)key, "tid"))
+		sample->tid = (uint32_t)number;
+}
+
+static int count_sample(struct parser *p, const struct sample *sample)
+{
+	uint32_t stack = READING_NO_STACK, thread = 0;
+	int err = stack_finish(&p->b, true, &stack);
+
+	if (!err && (sample->comm_bytes || sample->pid))
+		err = stack_thread(p->r, sample->comm, sample->comm_bytes, sample->pid,
+				   sample->tid, &thread);
+	if (err || stack == READING_NO_STACK)
+		return err;
+	if (sample->value < 0) { /* of a difference; there is no such count */
+		p->r->left_out++;
+		return 0;
+	}
+	return timeline_add_undated(&p->r->timeline, stack, thread,
+				    (uint64_t)sample->value);
+}
+
+static int take_sample(struct parser *p, const struct proto_field *field)
+{
+	struct proto proto = proto_of(field->bytes, field->n);
+	struct proto_field f;
+	struct sample sample = { .comm = "" };
+	size_t n_values = 0;
+	uint64_t number;
+	int err = 0;
+
+	while (!err && proto_next(&proto, &f)) {
+		size_t at = 0;
+
+		if (f.number == SAMPLE_LOCATIONS)
+			while (!err && proto_number(&f, &at, &number))
+				err = pprof_in_location(p->tables, number, &p->b);
+		else if (f.number == SAMPLE_VALUES)
+			while (proto_number(&f, &at, &number))
+				sample.value = n_values++ == p->value ? (int64_t)number
+								      : sample.value;
+		else if (f.number == SAMPLE_LABEL)
+			take_label(p, &f, &sample);
+	}
+	return err ? err : count_sample(p, &sample);
+}
+
+/* Which of the fields, one after another; what is damaged ends it. */
+static int each_field(struct parser *p, const struct str *bytes,
+		      int (*take)(struct parser *p, const struct proto_field *field))
+{
+	struct proto proto = proto_of(bytes->s, bytes->n);
+	struct proto_field field;
+	int err = 0;
+
+	while (!err && proto_next(&proto, &field))
+		if ((field.number == PROFILE_SAMPLE) == (take == take_sample) &&
+		    (take != take_sample || field.wire == PROTO_BYTES))
+			err = take(p, &field);
+	p->r->was_cut |= proto.bad;
+	return err;
+}
+
+static int parse(struct parser *p, const struct str *bytes)
+{
+	int err = pprof_in_new(&p->tables, p->r, bytes);
+
+	if (!err)
+		err = each_field(p, bytes, take_field);
+	if (!err)
+		err = choose_value(p);
+	if (!err && p->run.started_unix_ns)
+		err = reading_add_run(p->r, &p->run);
+	return err ? err : each_field(p, bytes, take_sample);
+}
+
+static int read_bytes(struct source *source, struct str *bytes)
+{
+	char chunk[16384];
+	size_t n;
+
+	do {
+		n = source_read(source, chunk, sizeof(chunk));
+		str_add_bytes(bytes, chunk, n);
+		if (bytes->n > PROFILE_BYTES_MOST)
+			return fail(-EFBIG, "%s is larger than a profile may be",
+				    source_name(source));
+	} while (n);
+	return str_error(bytes) ? fail(-ENOMEM, "no memory for %s", source_name(source))
+				: 0;
+}
+
+static int pprof_read(struct source *source, struct reading *reading)
+{
+	struct parser p = { .r = reading, .b.r = reading };
+	AUTO_STR bytes = { 0 };
+	int err = read_bytes(source, &bytes);
+
+	reading->one_view = true;
+	if (!err)
+		err = parse(&p, &bytes);
+	pprof_in_free(p.tables);
+	stack_builder_free(&p.b);
+	vec_free(&p.types);
+	return err;
+}
+
+const struct reader pprof_reader = {
+	.name = "a profile of pprof",
+	.accepts = is_profile,
+	.read = pprof_read,
+};

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The form that go tool pprof and many servers read: profile.proto, in gzip. One
+ * view of the stacks. A boundary is a function in a mapping called `async`; the
+ * sample says how many it has in labels. Ids are dense from 1 and string 0 is
+ * empty, which some readers ask for.
+ */
+#include "format/writer.h"
+
+#include "base/error.h"
+#include "base/proto.h"
+#include "format/pprof/pprof_fields.h"
+#include "format/gzip.h"
+#include "format/pprof/pprof_write_tables.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+struct maker {
+	const struct reading *r;
+	enum view view;
+	struct gzip *gzip;
+	struct str text; /* of the profile */
+	struct pprof_tables *tables;
+	struct pairs owners; /* a = process, b = comm */
+	struct pairs stacks; /* a = node, b = owner */
+	VEC(uint64_t) sums;  /* by stack */
+	bool in_samples;     /* counts are samples of a known period, too */
+};
+
+static void add_value_type(struct maker *m, unsigned int field, const char *type,
+			   const char *unit)
+{
+	AUTO_STR text = { 0 };
+
+	proto_add_uint(&text, VALUE_TYPE, pprof_string(m->tables, type));
+	proto_add_uint(&text, VALUE_UNIT, pprof_string(m->tables, unit));
+	proto_add_item(&m->text, field, text.s, text.n);
+}
+
+/* A type may not hold a dash: receivers take it for their separator. */
+static void add_types(struct maker *m)
+{
+	const char *type = reading_string(m->r, m->r->value_type);
+	const char *unit = reading_string(m->r, m->r->value_unit);
+	AUTO_STR clean = { 0 };
+
+	for (; *type; type++)
+		str_add_char(&clean, *type == '-' ? '_' : *type);
+	m->text.failed |= clean.failed;
+	add_value_type(m, PROFILE_SAMPLE_TYPE, clean.s ? clean.s : "", unit);
+	if (m->in_samples) {
+		add_value_type(m, PROFILE_SAMPLE_TYPE, "cpu", "nanoseconds");
+		add_value_type(m, PROFILE_PERIOD_TYPE, "cpu", "nanoseconds");
+		proto_add_uint(&m->text, PROFILE_PERIOD, m->r->period_ns);
+		proto_add_uint(&m->text, PROFILE_DEFAULT_TYPE,
+			       pprof_string(m->tables, "cpu"));
+	}
+}
+
+static void add_comment(struct maker *m, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+static void add_comment(struct maker *m, const char *fmt, ...)
+{
+	AUTO_FREE char *comment = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	m->text.failed |= vasprintf(&comment, fmt, ap) < 0;
+	va_end(ap);
+	if (!m->text.failed)
+		proto_add_uint(&m->text, PROFILE_COMMENT,
+			       pprof_string(m->tables, comment));
+}
+
+/* Version, rate, and all that the ledger holds. */
+static void add_comments(struct maker *m)
+{
+	const struct reading *r = m->r;
+
+	add_comment(m, "weft %s, the %s view", WEFT_VERSION,
+		    m->view == VIEW_ASYNC ? "async" : "thread");
+	for (size_t i = 0; i < r->runs.n; i++) {
+		const struct reading_run *run = &r->runs.items[i];
+
+		add_comment(m, "%u Hz (%s), host %s, Linux %s, %s", run->hz,
+			    reading_string(r, run->event), reading_string(r, run->host),
+			    reading_string(r, run->kernel), reading_string(r, run->arch));
+	}
+	for (size_t i = 0; i < r->ledger.n; i++)
+		if (r->ledger.items[i].value)
+			add_comment(m, "%s %" PRIu64,
+				    reading_string(r, r->ledger.items[i].key),
+				    r->ledger.items[i].value);
+	if (r->was_cut)
+		add_comment(m, "the recording was cut short");
+}
+
+static void add_times(struct maker *m)
+{
+	uint64_t first = UINT64_MAX, last = 0;
+
+	for (size_t i = 0; i < m->r->runs.n; i++) {
+		const struct reading_run *run = &m->r->runs.items[i];
+		uint64_t end = run->started_unix_ns + run->duration_ns;
+
+		first = run->started_unix_ns < first ? run->started_unix_ns : first;
+		last = end > last ? end : last;
+	}
+	if (first == UINT64_MAX)
+		return;
+	proto_add_uint(&m->text, PROFILE_TIME_NANOS, first);
+	proto_add_uint(&m->text, PROFILE_DURATION_NANOS, last - first);
+}
+
+static void add_label(struct maker *m, struct str *sample, const char *key,
+		      const char *text, uint64_t number)
+{
+	AUTO_STR label = { 0 };
+
+	proto_add_uint(&label, LABEL_KEY, pprof_string(m->tables, key));
+	if (text)
+		proto_add_uint(&label, LABEL_STRING, pprof_string(m->tables, text));
+	else
+		proto_add_uint(&label, LABEL_NUMBER, number);
+	proto_add_item(sample, SAMPLE_LABEL, label.s, label.n);
+}
+
+static void add_owner(struct maker *m, struct str *sample, struct pair owner)
+{
+	const struct reading_process *process = &m->r->processes.items[owner.a];
+	const char *comm = reading_string(m->r, owner.b);
+	char container[256];
+
+	if (*comm)
+		add_label(m, sample, "comm", comm, 0);
+	if (process->pid)
+		add_label(m, sample, "pid", NULL, process->pid);
+	reading_container(container, sizeof(container),
+			  reading_string(m->r, process->cgroup));
+	if (*container)
+		add_label(m, sample, "container", container, 0);
+	if (m->r->runs.n > 1 && process->host)
+		add_label(m, sample, "host", reading_string(m->r, process->host), 0);
+}
+
+static int add_sample(struct maker *m, struct pair stack, uint64_t count)
+{
+	AUTO_STR sample = { 0 };
+	AUTO_STR numbers = { 0 };
+	unsigned int hops;
+	int err = pprof_locations(m->tables, stack.a, &numbers, &hops);
+
+	proto_add_bytes(&sample, SAMPLE_LOCATIONS, numbers.s, numbers.n);
+	str_clear(&numbers);
+	varint_add(&numbers, count);
+	if (m->in_samples)
+		varint_add(&numbers, count * m->r->period_ns);
+	proto_add_bytes(&sample, SAMPLE_VALUES, numbers.s, numbers.n);
+	add_owner(m, &sample, m->owners.items[stack.b]);
+	if (hops) {
+		add_label(m, &sample, "async.kind", "chain", 0);
+		add_label(m, &sample, "async.hops", NULL, hops);
+	}
+	if (!err)
+		err = str_error(&sample);
+	proto_add_item(&m->text, PROFILE_SAMPLE, sample.s, sample.n);
+	return err ? err : gzip_pass(m->gzip, &m->text);
+}
+
+static int sum_up(struct maker *m)
+{
+	const struct timeline *timeline = &m->r->timeline;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < timeline->uses.n; i++) {
+		struct pair use = timeline->uses.items[i];
+		const struct reading_thread *thread = &m->r->threads.items[use.b];
+		struct pair owner = { thread->process, thread->name };
+		struct pair stack = { m->r->stacks.items[use.a].node[m->view], 0 };
+		uint32_t id;
+
+		if (!timeline->counts.items[i])
+			continue;
+		err = pairs_id(&m->owners, owner, USES_MOST, &stack.b);
+		if (!err)
+			err = pairs_id(&m->stacks, stack, USES_MOST, &id);
+		if (!err && id == m->sums.n)
+			err = vec_push(&m->sums, 0);
+		if (!err)
+			m->sums.items[id] += timeline->counts.items[i];
+	}
+	return err;
+}
+
+static int make(struct maker *m)
+{
+	int err = sum_up(m);
+
+	if (!err)
+		err = pprof_tables_new(&m->tables, m->r);
+	if (err)
+		return err;
+	add_types(m);
+	add_comments(m);
+	add_times(m);
+	for (size_t i = 0; !err && i < m->stacks.n; i++)
+		err = add_sample(m, m->stacks.items[i], m->sums.items[i]);
+	if (!err)
+		err = pprof_tables_write(m->tables, &m->text, m->gzip);
+	return err ? err : gzip_finish(m->gzip, &m->text);
+}
+
+static int pprof_write(struct outfile *out, const struct reading *reading,
+		       const struct writer_options *options)
+{
+	struct maker m = { .r = reading, .view = options->view };
+	int err = gzip_new(&m.gzip, out);
+
+	m.in_samples = reading->period_ns &&
+		       !strcmp(reading_string(reading, reading->value_unit), "count");
+	if (!err)
+		err = make(&m);
+	gzip_free(m.gzip);
+	pprof_tables_free(m.tables);
+	str_free(&m.text);
+	pairs_free(&m.owners);
+	pairs_free(&m.stacks);
+	vec_free(&m.sums);
+	return err;
+}
+
+const struct writer pprof_writer = {
+	.name = "pprof",
+	.endings = { ".pb.gz", ".pprof" },
+	.text = "pprof, for go tool pprof and what reads the same",
+	.write = pprof_write,
+};

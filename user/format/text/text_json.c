@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The same for a program. Nodes of the tree stand after their parents, by number,
+ * since many parsers take no deep nesting. */
+#include "format/text/text.h"
+
+#include "core/functions.h"
+#include "format/writer.h"
+
+#include <inttypes.h>
+
+static const char *const place_names[] = {
+	[PLACE_UNKNOWN] = "unknown", [PLACE_NATIVE] = "native",
+	[PLACE_KERNEL] = "kernel",   [PLACE_JIT] = "jit",
+	[PLACE_INLINED] = "inlined", [PLACE_LABEL] = "label",
+};
+
+static const char *const kind_names[] = {
+	[TREE_GROUP] = "group",	    [TREE_MARK] = "mark",     [TREE_UNKNOWN] = "unknown",
+	[TREE_NATIVE] = "native",   [TREE_KERNEL] = "kernel", [TREE_JIT] = "jit",
+	[TREE_INLINED] = "inlined",
+};
+
+static void add_text(struct str *out, const char *key, const char *value)
+{
+	str_addf(out, "\"%s\":", key);
+	str_add_json(out, value);
+	str_add_char(out, ',');
+}
+
+static void add_runs(struct str *out, const struct reading *r)
+{
+	str_add(out, "\"runs\":[");
+	for (size_t i = 0; i < r->runs.n; i++) {
+		const struct reading_run *run = &r->runs.items[i];
+
+		str_add(out, i ? ",{" : "{");
+		add_text(out, "host", reading_string(r, run->host));
+		add_text(out, "kernel", reading_string(r, run->kernel));
+		add_text(out, "arch", reading_string(r, run->arch));
+		add_text(out, "command", reading_string(r, run->command));
+		add_text(out, "event", reading_string(r, run->event));
+		str_addf(out,
+			 "\"rate_hz\":%u,\"started_unix_ns\":%" PRIu64
+			 ",\"duration_ns\":%" PRIu64 "}",
+			 run->hz, run->started_unix_ns, run->duration_ns);
+	}
+	str_add(out, "],\n\"ledger\":{");
+	for (size_t i = 0; i < r->ledger.n; i++) {
+		str_add(out, i ? "," : "");
+		str_add_json(out, reading_string(r, r->ledger.items[i].key));
+		str_addf(out, ":%" PRIu64, r->ledger.items[i].value);
+	}
+	str_add(out, "},\n");
+}
+
+static int add_functions(struct pen *pen, const struct reading *r,
+			 const struct text_options *options)
+{
+	struct functions functions;
+	int err = functions_find(&functions, r, options->view, options->no_kernel);
+	size_t n = functions.items.n;
+
+	if (options->top && n > options->top)
+		n = options->top;
+	str_add(&pen->text, "\"functions\":[");
+	for (size_t i = 0; !err && i < n; i++) {
+		const struct function *f = &functions.items.items[i];
+
+		str_add(&pen->text, i ? ",\n{" : "\n{");
+		add_text(&pen->text, "name", reading_string(r, f->name));
+		add_text(&pen->text, "module",
+			 reading_string(r, r->modules.items[f->module].path));
+		str_addf(&pen->text,
+			 "\"kind\":\"%s\",\"self\":%" PRIu64 ",\"total\":%" PRIu64 "}",
+			 place_names[f->place], f->self, f->total);
+		err = pen_pass(pen);
+	}
+	str_addf(&pen->text, "],\n\"functions_left_out\":%zu,\n", functions.items.n - n);
+	functions_free(&functions);
+	return err;
+}
+
+static int add_nodes(struct pen *pen, const struct tree *tree, uint64_t least)
+{
+	int err = 0;
+	bool any = false;
+	uint32_t left_out = 0;
+
+	str_add(&pen->text, "\"stacks\":[");
+	for (uint32_t i = 1; !err && i < tree->nodes.n; i++) {
+		if (!tree->total.items[i])
+			continue;
+		if (tree->total.items[i] < least) {
+			left_out++;
+			continue;
+		}
+		str_addf(&pen->text, "%s{\"id\":%u,\"parent\":%u,", any ? ",\n" : "\n", i,
+			 tree->nodes.items[i].a);
+		add_text(&pen->text, "name", tree_text(tree, i));
+		str_addf(&pen->text,
+			 "\"kind\":\"%s\",\"self\":%" PRIu64 ",\"total\":%" PRIu64 "}",
+			 kind_names[tree_label(tree, i)->kind], tree->self.items[i],
+			 tree->total.items[i]);
+		any = true;
+		err = pen_pass(pen);
+	}
+	str_addf(&pen->text, "],\n\"stacks_left_out\":%u}\n", left_out);
+	return err;
+}
+
+static int add_stacks(struct pen *pen, const struct reading *r,
+		      const struct text_options *options)
+{
+	const struct tree_options how = text_tree_options(options);
+	AUTO(tree) tree = NULL;
+	int err = tree_new(&tree, r, &how);
+
+	return err ? err
+		   : add_nodes(pen, tree, text_least(r->timeline.total, options->least));
+}
+
+int text_write_json(struct outfile *out, const struct reading *r,
+		    const struct text_options *options)
+{
+	struct pen pen = { .out = out };
+	int err;
+
+	str_addf(&pen.text, "{\"version\":1,\"view\":\"%s\",\"one_view\":%s,",
+		 options->view == VIEW_ASYNC ? "async" : "thread",
+		 r->one_view ? "true" : "false");
+	str_addf(&pen.text, "\"was_cut\":%s,", r->was_cut ? "true" : "false");
+	add_text(&pen.text, "value_type", reading_string(r, r->value_type));
+	add_text(&pen.text, "value_unit", reading_string(r, r->value_unit));
+	str_addf(&pen.text, "\"total\":%" PRIu64 ",\n", r->timeline.total);
+	add_runs(&pen.text, r);
+	err = add_functions(&pen, r, options);
+	if (!err)
+		err = add_stacks(&pen, r, options);
+	if (!err)
+		err = pen_close(&pen);
+	pen_free(&pen);
+	return err;
+}

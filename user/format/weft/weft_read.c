@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Reads a recording, docs/format.md: blocks up to the first that is not whole or
+ * not right, and of each piece the rows up to the first that refers to what is
+ * not there.
+ */
+#include "format/reader.h"
+#include "format/weft/weft_read_piece.h"
+
+#include "base/error.h"
+#include "base/proto.h"
+#include "format/weft/weft_fields.h"
+
+#include <errno.h>
+#include <string.h>
+#include <zlib.h>
+
+struct loader {
+	struct source *source;
+	struct piece_reader piece;
+	z_stream z;
+	struct str block, raw;
+};
+
+static bool is_recording(const char *head, size_t n)
+{
+	_Static_assert(sizeof(RECORDING_MAGIC) - 1 == 0x11, "its length is its field's");
+	/* any version */
+	return n >= sizeof(RECORDING_START) - 1 &&
+	       !memcmp(head, RECORDING_START, sizeof(RECORDING_START) - 3);
+}
+
+static bool read_varint(struct source *source, uint64_t *ret)
+{
+	unsigned char bytes[VARINT_BYTES_MOST];
+	size_t n = 0, at = 0;
+
+	do {
+		if (n == sizeof(bytes) || !source_read(source, bytes + n, 1))
+			return false;
+	} while (bytes[n++] & 0x80);
+	return varint_get(bytes, n, &at, ret);
+}
+
+/* The next field of the file, which is one of bytes; false: the end, or cut. */
+static bool read_field(struct loader *l, uint64_t *ret_number)
+{
+	uint64_t key, n;
+	char chunk[4096];
+
+	if (!read_varint(l->source, &key))
+		return false;
+	l->piece.was_cut = true; /* until the field is there */
+	if ((key & 7) != PROTO_BYTES || !read_varint(l->source, &n) || n > BLOCK_RAW_MOST)
+		return false;
+	str_clear(&l->block);
+	while (n) {
+		size_t some = n < sizeof(chunk) ? (size_t)n : sizeof(chunk);
+
+		if (source_read(l->source, chunk, some) != some)
+			return false;
+		str_add_bytes(&l->block, chunk, some);
+		n -= some;
+	}
+	l->piece.was_cut = false;
+	*ret_number = key >> 3;
+	return !str_error(&l->block);
+}
+
+static bool unpack(struct loader *l, const struct proto_field *deflated, size_t n_raw)
+{
+	unsigned char chunk[16384];
+
+	str_clear(&l->raw);
+	l->z.next_in = (unsigned char *)deflated->bytes;
+	l->z.avail_in = (unsigned int)deflated->n;
+	do {
+		int code;
+
+		l->z.next_out = chunk;
+		l->z.avail_out = sizeof(chunk);
+		code = inflate(&l->z, Z_SYNC_FLUSH);
+		if (code != Z_OK && code != Z_BUF_ERROR)
+			return false;
+		str_add_bytes(&l->raw, chunk, sizeof(chunk) - l->z.avail_out);
+		if (l->raw.n > n_raw)
+			return false;
+	} while (!l->z.avail_out);
+	return !l->z.avail_in && l->raw.n == n_raw && !str_error(&l->raw);
+}
+
+static bool read_block(struct loader *l)
+{
+	struct proto proto = proto_of(l->block.s, l->block.n);
+	struct proto_field field, deflated = { 0 };
+	uint64_t crc = 0, n_raw = 0;
+
+	while (proto_next(&proto, &field)) {
+		if (field.number == BLOCK_CRC32 && field.wire == PROTO_32)
+			crc = field.value;
+		else if (field.number == BLOCK_RAW_BYTES && field.wire == PROTO_VARINT)
+			n_raw = field.value;
+		else if (field.number == BLOCK_DEFLATED && field.wire == PROTO_BYTES)
+			deflated = field;
+	}
+	return !proto.bad && deflated.bytes && n_raw <= BLOCK_RAW_MOST &&
+	       crc == crc32(0, deflated.bytes, (unsigned int)deflated.n) &&
+	       unpack(l, &deflated, (size_t)n_raw);
+}
+
+static int check_magic(const struct loader *l)
+{
+	int err;
+
+	if (l->block.n == strlen(RECORDING_MAGIC) &&
+	    !memcmp(l->block.s, RECORDING_MAGIC, l->block.n))
+		return 0;
+	err = fail(-EPROTO, "%s is of a newer version of weft", source_name(l->source));
+	return fail_hint(err, "update weft, or write it as .pb.gz there");
+}
+
+static int read_all(struct loader *l)
+{
+	uint64_t number;
+	int err = 0;
+
+	while (!err && read_field(l, &number)) {
+		if (number == RECORDING_MAGIC_FIELD) {
+			err = check_magic(l);
+		} else if (number == RECORDING_BLOCK) {
+			if (!read_block(l)) {
+				l->piece.was_cut = true;
+				break;
+			}
+			err = piece_apply(&l->piece, l->raw.s, l->raw.n);
+			if (err == PIECE_DAMAGED) {
+				l->piece.was_cut = true;
+				return 0;
+			}
+		}
+	}
+	return err;
+}
+
+static int weft_read(struct source *source, struct reading *reading)
+{
+	struct loader l = { .source = source, .piece.reading = reading };
+	int err;
+
+	if (inflateInit(&l.z) != Z_OK)
+		return fail(-ENOMEM, "no memory for unpacking");
+	err = read_all(&l);
+	inflateEnd(&l.z);
+	str_free(&l.block);
+	str_free(&l.raw);
+	reading->was_cut = l.piece.was_cut || !l.piece.is_complete;
+	return err;
+}
+
+const struct reader weft_reader = {
+	.name = "a recording of weft",
+	.accepts = is_recording,
+	.read = weft_read,
+};

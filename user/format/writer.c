@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "format/writer.h"
+
+#include <string.h>
+
+#define PASS_BYTES (256u << 10)
+
+/* clang-format off */
+const struct writer *const writers[] = {
+	&weft_writer,
+	&folded_writer,
+	&pprof_writer,
+	&speedscope_writer,
+	&firefox_writer,
+	&svg_writer,
+	&html_writer,
+	NULL,
+};
+/* clang-format on */
+
+const struct writer *writer_named(const char *name)
+{
+	for (size_t i = 0; writers[i]; i++)
+		if (!strcmp(writers[i]->name, name))
+			return writers[i];
+	return NULL;
+}
+
+const char *writer_name(const void *none, size_t i)
+{
+	return writers[i] ? writers[i]->name : NULL;
+}
+
+static bool ends_with(const char *path, const char *ending)
+{
+	size_t n = strlen(path), m = strlen(ending);
+
+	return n > m && !strcmp(path + n - m, ending);
+}
+
+const struct writer *writer_for(const char *path)
+{
+	const struct writer *best = NULL;
+	size_t longest = 0;
+
+	for (size_t i = 0; writers[i]; i++)
+		for (size_t k = 0; k < WRITER_ENDINGS_MOST && writers[i]->endings[k];
+		     k++) {
+			const char *ending = writers[i]->endings[k];
+
+			if (ends_with(path, ending) && strlen(ending) > longest) {
+				longest = strlen(ending);
+				best = writers[i];
+			}
+		}
+	return best;
+}
+
+int pen_pass(struct pen *pen)
+{
+	int err = str_error(&pen->text);
+
+	if (err || pen->text.n < PASS_BYTES)
+		return err;
+	err = outfile_add(pen->out, pen->text.s, pen->text.n);
+	str_clear(&pen->text);
+	return err;
+}
+
+int pen_close(struct pen *pen)
+{
+	int err = str_error(&pen->text);
+
+	if (!err && pen->text.n)
+		err = outfile_add(pen->out, pen->text.s, pen->text.n);
+	pen_free(pen);
+	return err;
+}
+
+void pen_free(struct pen *pen)
+{
+	str_free(&pen->text);
+}

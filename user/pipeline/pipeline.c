@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "pipeline/pipeline.h"
+
+#include "base/error.h"
+#include "core/sample.h"
+#include "pipeline/queue.h"
+#include "pipeline/translate.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct pipeline {
+	struct module_table *modules;
+	struct process_table *processes;
+	struct profile *profile;
+	struct translator *translator;
+	struct pipeline_sink sink;
+	struct queue queue;
+	uint64_t first_sample_ns;
+};
+
+/* What ended is remembered this long: its samples may be a batch behind. */
+#define FORGET_AFTER_NS 2000000000ULL
+
+int pipeline_new(struct pipeline **ret, const struct pipeline_sink *sink)
+{
+	AUTO(pipeline) p = calloc(1, sizeof(*p));
+	int err;
+
+	if (!p)
+		return fail(-ENOMEM, "no memory for the pipeline");
+	if (sink)
+		p->sink = *sink;
+	err = module_table_new(&p->modules);
+	if (!err)
+		err = process_table_new(&p->processes, p->modules, &p->sink.process);
+	if (!err)
+		err = profile_new(&p->profile);
+	if (!err)
+		err = translator_new(&p->translator, p->profile);
+	if (err)
+		return err;
+	*ret = GIVE(p);
+	return 0;
+}
+
+void pipeline_free(struct pipeline *p)
+{
+	if (!p)
+		return;
+	translator_free(p->translator);
+	profile_free(p->profile);
+	process_table_free(p->processes);
+	module_table_free(p->modules);
+	queue_free(&p->queue);
+	free(p);
+}
+
+static int on_sample(void *arg, const void *record, size_t bytes)
+{
+	const struct sample_rec *rec = record;
+	struct pipeline *p = arg;
+	int err = sample_check(rec, bytes);
+
+	return err ? err : queue_add(&p->queue, record, bytes, rec->ts_ns, true);
+}
+
+static int on_sideband(void *arg, const void *record, size_t bytes)
+{
+	struct pipeline *p = arg;
+
+	return queue_add(&p->queue, record, bytes, side_event_time(record, bytes), false);
+}
+
+struct event_sink pipeline_input(struct pipeline *p)
+{
+	return (struct event_sink){ p, on_sample, on_sideband };
+}
+
+static void count_flags(struct profile *profile, const struct sample_rec *rec)
+{
+	profile->samples.total++;
+	profile->samples.in_kernel += !!(rec->flags & SAMPLE_IN_KERNEL);
+	profile->samples.unproven += !!(rec->flags & SAMPLE_UNPROVEN);
+	profile->samples.async += !!(rec->flags & SAMPLE_ASYNC);
+	profile->samples.unmatched += !!(rec->flags & SAMPLE_UNMATCHED);
+	profile->samples.stale += !!(rec->flags & SAMPLE_STALE);
+	profile->samples.no_slot += !!(rec->flags & SAMPLE_NO_SLOT);
+	profile->samples.awaited += !!(rec->flags & SAMPLE_AWAITED);
+	profile->samples.roots_cut += !!(rec->flags & SAMPLE_ROOTS_CUT);
+	profile->endings[rec->ending]++;
+}
+
+static void count_segments(struct profile *profile, const struct sample_rec *rec)
+{
+	unsigned int at = rec->n_kernel + rec->n_thread;
+
+	while (at < rec->n_words) {
+		uint64_t word = rec->words[at];
+
+		if (SEGMENT_KIND(word) == SEGMENT_CHAIN)
+			profile->chain_endings[SEGMENT_ENDING(word)]++;
+		else
+			profile->waiting_endings[SEGMENT_ENDING(word)]++;
+		at += 1 + SEGMENT_COUNT(word);
+	}
+}
+
+/* A caller's code lies before its return address, which may be the next mapping's. */
+static void tell_awaited(const struct pipeline *p, const struct sample_rec *rec)
+{
+	uint64_t last = rec->words[rec->n_kernel + rec->n_thread - 1];
+
+	p->sink.awaited(p->sink.process.arg, rec->tgid,
+			FRAME_ADDR(last) - (FRAME_KIND(last) != FRAME_USER), rec->ts_ns);
+}
+
+static int process_sample(struct pipeline *p, const struct sample_rec *rec)
+{
+	if (!p->first_sample_ns)
+		p->first_sample_ns = rec->ts_ns;
+	count_flags(p->profile, rec);
+	count_segments(p->profile, rec);
+	process_seen(p->processes, rec->tgid, rec->ts_ns);
+	if (rec->flags & SAMPLE_STALE && p->sink.stale)
+		p->sink.stale(p->sink.process.arg, rec->tgid);
+	if (rec->ending == END_AWAITED && rec->n_thread && p->sink.awaited)
+		tell_awaited(p, rec);
+	return translate_sample(p->translator, rec, process_get(p->processes, rec->tgid));
+}
+
+static int process_sideband(struct pipeline *p, const void *record, size_t bytes)
+{
+	struct side_event event;
+	int err = side_event_read(&event, record, bytes);
+
+	return err ? err : process_apply(p->processes, &event);
+}
+
+int pipeline_advance(struct pipeline *p, uint64_t horizon_ns)
+{
+	const struct queued *event;
+	const void *bytes;
+	int err = 0;
+
+	while (!err && (event = queue_next(&p->queue, horizon_ns, &bytes))) {
+		err = event->is_sample ? process_sample(p, bytes)
+				       : process_sideband(p, bytes, event->n);
+		if (!err)
+			err = queue_drop_next(&p->queue);
+	}
+	if (!err && horizon_ns > FORGET_AFTER_NS && horizon_ns != UINT64_MAX)
+		process_forget(p->processes, horizon_ns - FORGET_AFTER_NS);
+	return err;
+}
+
+struct profile *pipeline_profile(struct pipeline *p)
+{
+	return p->profile;
+}
+
+struct module_table *pipeline_modules(struct pipeline *p)
+{
+	return p->modules;
+}
+
+struct process_table *pipeline_processes(struct pipeline *p)
+{
+	return p->processes;
+}
+
+uint64_t pipeline_first_sample_ns(const struct pipeline *p)
+{
+	return p->first_sample_ns;
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "pipeline/translate.h"
+
+#include "base/error.h"
+#include "base/str.h"
+#include "core/module.h"
+#include "shared/knobs.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct translator {
+	struct profile *profile;
+	uint32_t n;
+	uint32_t n_text; /* of a label, so far */
+	char text[LABEL_WORDS_MOST * LABEL_WORD_BYTES + 1];
+	uint32_t codes[STACK_HEAD + 2 * RECORD_WORDS_MOST];
+};
+
+int translator_new(struct translator **ret, struct profile *profile)
+{
+	struct translator *translator = calloc(1, sizeof(*translator));
+
+	if (!translator)
+		return fail(-ENOMEM, "no memory for a stack");
+	translator->profile = profile;
+	*ret = translator;
+	return 0;
+}
+
+void translator_free(struct translator *translator)
+{
+	free(translator);
+}
+
+static struct frame kernel_frame(uint64_t addr, bool returned)
+{
+	return (struct frame){ addr, MODULE_ID_KERNEL, returned, 0 };
+}
+
+static struct frame user_frame(const struct process *process, uint64_t addr,
+			       bool returned)
+{
+	const struct mapping *map =
+		process ? process_mapping(process, addr - returned) : NULL;
+	struct frame frame = { addr, MODULE_ID_UNMAPPED, returned, 0 };
+
+	if (!map)
+		return frame;
+	frame.module = map->module;
+	if (map->module == MODULE_ID_VDSO)
+		frame.offset = addr - map->start;
+	else if (!map->is_jit)
+		frame.offset = addr - map->start + map->pgoff;
+	return frame;
+}
+
+static int put_frame(struct translator *t, const struct frame *frame)
+{
+	uint32_t id;
+	int err = profile_frame_id(t->profile, frame, &id);
+
+	if (err == INTERN_FULL) {
+		struct frame none = { 0, MODULE_ID_UNMAPPED, 0, 0 };
+
+		t->profile->samples.no_place++;
+		err = profile_frame_id(t->profile, &none, &id);
+		if (err == INTERN_FULL) { /* not even that: a gap is true */
+			t->codes[t->n++] = CODE_GAP;
+			return 0;
+		}
+	}
+	if (!err)
+		t->codes[t->n++] = CODE_FRAME | id;
+	return err;
+}
+
+/* The label's text is complete: a frame of its own, or too many are. */
+static int put_label(struct translator *t)
+{
+	char clean[4 * sizeof(t->text)];
+	struct frame frame = { 0, MODULE_ID_UNMAPPED, FRAME_IS_LABEL, 0 };
+	uint32_t id;
+	int err;
+
+	str_clean(clean, sizeof(clean), t->text, t->n_text);
+	t->n_text = 0;
+	err = intern_id(t->profile->labels, clean, strlen(clean), &id);
+	frame.offset = err ? UINT64_MAX : id; /* "[label]" */
+	if (err >= 0)
+		err = put_frame(t, &frame);
+	if (!err && (t->codes[t->n - 1] & CODE_KIND) == CODE_FRAME)
+		t->codes[t->n - 1] |= CODE_LABEL;
+	return err;
+}
+
+static int put_text(struct translator *t, uint64_t word)
+{
+	size_t n = 0;
+
+	while (n < LABEL_WORD_BYTES && word >> 8 * n & 0xff)
+		n++;
+	for (size_t i = 0; i < n && t->n_text < sizeof(t->text) - 1; i++)
+		t->text[t->n_text++] = (char)(word >> 8 * i);
+	if (n < LABEL_WORD_BYTES || t->n_text == sizeof(t->text) - 1)
+		return put_label(t);
+	t->codes[t->n++] = CODE_LABEL | CODE_LABEL_MORE;
+	return 0;
+}
+
+/* Of a text that could not be read to its end, what there is. */
+static int end_text(struct translator *t)
+{
+	t->n--; /* which said that there is more */
+	return put_label(t);
+}
+
+static int put_word(struct translator *t, const struct process *process, uint64_t word)
+{
+	struct frame frame;
+
+	if (FRAME_KIND(word) != FRAME_LABEL && t->n_text) {
+		int err = end_text(t);
+
+		if (err)
+			return err;
+	}
+	switch (FRAME_KIND(word)) {
+	case FRAME_USER:
+	case FRAME_UNPROVEN:
+	case FRAME_CALLER:
+	case FRAME_ASYNC:
+		frame = user_frame(process, FRAME_ADDR(word),
+				   FRAME_KIND(word) != FRAME_USER);
+		frame.unproven = FRAME_KIND(word) == FRAME_UNPROVEN;
+		return put_frame(t, &frame);
+	case FRAME_LABEL:
+		return put_text(t, word);
+	case FRAME_ROOT:
+		t->codes[t->n++] = CODE_ROOT | ROOT_NUMBER(word);
+		return 0;
+	case FRAME_GAP:
+		t->codes[t->n++] = CODE_GAP;
+		return 0;
+	case FRAME_SEGMENT:
+		t->codes[t->n++] = CODE_SEGMENT | (SEGMENT_KIND(word) & 0xff) << 16 |
+				   SEGMENT_ENDING(word) << 8 | SEGMENT_ROOT(word);
+		t->codes[t->n++] = SEGMENT_TARGET(word) << 16 | SEGMENT_COUNT(word);
+		return 0;
+	default:
+		return fail(-EBADMSG, "a sample with a word of kind %u",
+			    FRAME_KIND(word));
+	}
+}
+
+static int put_comm(struct translator *t, const char *comm)
+{
+	char clean[TASK_COMM_BYTES];
+	uint32_t id;
+	int err;
+
+	str_clean(clean, sizeof(clean), comm, TASK_COMM_BYTES);
+	err = intern_id(t->profile->comms, clean, strlen(clean), &id);
+	if (err == INTERN_FULL) /* whoever renames threads without end */
+		id = 0;
+	t->codes[STACK_COMM] = id;
+	return err < 0 ? err : 0;
+}
+
+int translate_sample(struct translator *t, const struct sample_rec *rec,
+		     const struct process *process)
+{
+	const struct profile_owner owner = {
+		.time_ns = rec->ts_ns,
+		.tgid = rec->tgid,
+		.life = process ? process->life : 0,
+		.tid = rec->tid,
+	};
+	int err = put_comm(t, rec->comm);
+
+	t->codes[STACK_ENDING] = rec->ending;
+	t->codes[STACK_KERNEL] = rec->n_kernel;
+	t->codes[STACK_THREAD] = rec->n_thread;
+	t->n = STACK_HEAD;
+	t->n_text = 0;
+	for (unsigned int i = 0; !err && i < rec->n_kernel; i++) {
+		struct frame frame = kernel_frame(rec->words[i], i > 0);
+
+		err = put_frame(t, &frame);
+	}
+	for (unsigned int i = rec->n_kernel; !err && i < rec->n_words; i++)
+		err = put_word(t, process, rec->words[i]);
+	if (!err && t->n_text)
+		err = end_text(t);
+	return err ? err : profile_add(t->profile, t->codes, t->n, &owner);
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "record/cgroups.h"
+
+#include "base/error.h"
+#include "base/hmap.h"
+#include "base/log.h"
+#include "base/vec.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#define CGROUP_BYTES_MOST 4096
+#define CGROUPS_MOST	  (1u << 20)
+#define PATH_BYTES_MOST	  (16u << 20) /* of all of them */
+#define PARENTS_MOST	  32
+
+struct cgroups {
+	struct intern *paths;
+	VEC(uint32_t) by_process;
+	struct hmap by_life; /* to a path's id + 1 */
+	unsigned long refused;
+};
+
+int cgroups_new(struct cgroups **ret)
+{
+	AUTO(cgroups) cgroups = calloc(1, sizeof(*cgroups));
+	uint32_t none;
+	int err = cgroups ? intern_new(&cgroups->paths, CGROUPS_MOST)
+			  : fail(-ENOMEM, "no memory for cgroups");
+
+	if (!err)
+		err = intern_id(cgroups->paths, "", 0, &none);
+	if (err)
+		return err;
+	intern_limit_bytes(cgroups->paths, PATH_BYTES_MOST);
+	*ret = GIVE(cgroups);
+	return 0;
+}
+
+void cgroups_free(struct cgroups *cgroups)
+{
+	if (!cgroups)
+		return;
+	intern_free(cgroups->paths);
+	vec_free(&cgroups->by_process);
+	if (cgroups->refused)
+		log_warn("the cgroups of %lu processes are not told: they are too many, "
+			 "or their paths too long",
+			 cgroups->refused);
+	hmap_free(&cgroups->by_life);
+	free(cgroups);
+}
+
+/* "0::/path" of version 2, else that of the first hierarchy with a long one. */
+static const char *find_path(char *text)
+{
+	const char *best = "";
+	char *line, *rest = text;
+
+	while ((line = strsep(&rest, "\n"))) {
+		const char *colon = strchr(line, ':');
+		const char *path = colon ? strchr(colon + 1, ':') : NULL;
+
+		if (!path)
+			continue;
+		if (!strncmp(line, "0::", 3) && strcmp(path + 1, "/") != 0)
+			return path + 1;
+		if (strlen(path + 1) > strlen(best))
+			best = path + 1;
+	}
+	return best;
+}
+
+/* NULL: there is no such process any more. */
+static const char *read_cgroup(uint32_t tgid, char *text, size_t room)
+{
+	char path[64];
+	AUTO_CLOSE int fd = -1;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%u/cgroup", tgid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? 0 : read(fd, text, room - 1);
+	if (n <= 0)
+		return NULL;
+	text[n] = '\0';
+	return find_path(text);
+}
+
+static int path_id(struct cgroups *cgroups, const char *path, uint32_t *ret)
+{
+	int err = intern_id(cgroups->paths, path, strlen(path), ret);
+
+	if (err == INTERN_FULL) {
+		cgroups->refused++;
+		*ret = 0;
+	}
+	return err < 0 ? err : 0;
+}
+
+static bool is_known(const struct cgroups *cgroups, uint32_t life, uint32_t *ret)
+{
+	uintptr_t id = (uintptr_t)hmap_get(&cgroups->by_life, life);
+
+	if (id)
+		*ret = (uint32_t)id - 1;
+	return id != 0;
+}
+
+/* Whoever forked it; NULL: not known, or its pid is another's by now. */
+static const struct process *parent_of(const struct process_table *processes,
+				       const struct process *child)
+{
+	const struct process *parent =
+		child->ppid ? process_get(processes, child->ppid) : NULL;
+
+	return parent && parent->born_ns <= child->born_ns ? parent : NULL;
+}
+
+/* Up from a process that is gone, to the first that is there, since what moved
+ * meanwhile says so; or of which it is known where it was. */
+static int inherit(struct cgroups *cgroups, const struct process_table *processes,
+		   const struct process *process, uint32_t *ret)
+{
+	char text[CGROUP_BYTES_MOST];
+
+	*ret = 0;
+	for (int i = 0; process && i < PARENTS_MOST; i++) {
+		const char *path =
+			process->ppid ? read_cgroup(process->ppid, text, sizeof(text))
+				      : NULL;
+
+		if (path)
+			return path_id(cgroups, path, ret);
+		process = parent_of(processes, process);
+		if (process && is_known(cgroups, process->life, ret))
+			return 0;
+	}
+	return 0;
+}
+
+static int look_at(struct cgroups *cgroups, const struct process_table *processes,
+		   const struct profile_process *of, uint32_t *ret)
+{
+	const struct process *process = process_get(processes, of->tgid);
+	char text[CGROUP_BYTES_MOST];
+	const char *path;
+
+	*ret = 0;
+	if (!of->tgid)
+		return 0;
+	path = read_cgroup(of->tgid, text, sizeof(text));
+	if (path)
+		return path_id(cgroups, path, ret);
+	return inherit(cgroups, processes, process, ret);
+}
+
+int cgroups_look(struct cgroups *cgroups, const struct profile *profile,
+		 const struct process_table *processes)
+{
+	int err = 0;
+
+	while (!err && cgroups->by_process.n < intern_count(profile->processes)) {
+		size_t bytes;
+		const struct profile_process *process = intern_bytes(
+			profile->processes, (uint32_t)cgroups->by_process.n, &bytes);
+		uint32_t id;
+
+		err = look_at(cgroups, processes, process, &id);
+		if (!err)
+			err = hmap_put(&cgroups->by_life, process->life,
+				       (void *)((uintptr_t)id + 1));
+		if (!err)
+			err = vec_push(&cgroups->by_process, id);
+	}
+	return err;
+}
+
+const char *cgroups_of(const struct cgroups *cgroups, uint32_t process)
+{
+	return process < cgroups->by_process.n
+		       ? intern_string(cgroups->paths, cgroups->by_process.items[process])
+		       : NULL;
+}

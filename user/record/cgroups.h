@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The cgroup of each process of a profile, asked for once, soon after its first
+ * sample. One that has ended by then is taken for its parent's, as it began
+ * there; or its parent's parent's, and so on. */
+#ifndef WEFT_RECORD_CGROUPS_H
+#define WEFT_RECORD_CGROUPS_H
+
+#include "core/profile.h"
+#include "proc/process.h"
+
+struct cgroups;
+
+int cgroups_new(struct cgroups **ret);
+void cgroups_free(struct cgroups *cgroups);
+DEFINE_FREEP(cgroups)
+
+/* Those that came to the profile since. processes: the same, and their parents. */
+int cgroups_look(struct cgroups *cgroups, const struct profile *profile,
+		 const struct process_table *processes);
+
+/* By the profile's number of the process; "" or NULL: not known. */
+const char *cgroups_of(const struct cgroups *cgroups, uint32_t process);
+
+#endif

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "record/output.h"
+
+#include "base/outfile.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+static struct view_sums sum_view(const struct reading *reading, enum view view)
+{
+	const struct timeline *timeline = &reading->timeline;
+	struct view_sums sums = { 0 };
+
+	for (size_t i = 0; i < timeline->uses.n; i++) {
+		uint32_t notes = reading->stacks.items[timeline->uses.items[i].a].notes;
+		uint64_t count = timeline->counts.items[i];
+
+		if (notes & STACK_WHOLE_ASYNC << view)
+			sums.whole += count;
+		if (notes & STACK_DOUBTED_ASYNC << view)
+			sums.doubted += count;
+		if (notes & STACK_GAP_ASYNC << view)
+			sums.gaps += count;
+		sums.endings[STACK_ENDING(notes, view)] += count;
+	}
+	return sums;
+}
+
+void output_views(const struct output *output, const struct reading *reading,
+		  struct stats *stats)
+{
+	stats->view = output->view;
+	for (int view = 0; view < N_VIEWS; view++)
+		stats->views[view] = sum_view(reading, (enum view)view);
+}
+
+int output_reading(const struct output *output, const struct reading *reading)
+{
+	const struct writer_options options = { .view = output->view };
+	AUTO(outfile) file = NULL;
+	int err = outfile_new(&file, output->path);
+
+	if (!err)
+		err = output->writer->write(file, reading, &options);
+	return err ? err : outfile_finish(file);
+}
+
+static void add_size(struct str *out, const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) || !S_ISREG(st.st_mode))
+		str_add_char(out, '\n');
+	else if (st.st_size < 10 << 10)
+		str_addf(out, ", %lld bytes\n", (long long)st.st_size);
+	else
+		str_addf(out, ", %.1f KB\n", (double)st.st_size / 1024);
+}
+
+/* The one command that is worth typing now. */
+static void add_next(struct str *out, const struct output *output)
+{
+	if (output->writer == &weft_writer)
+		str_addf(out, "  next      weft report%s%s\n",
+			 strcmp(output->path, "profile.weft") ? " " : "",
+			 strcmp(output->path, "profile.weft") ? output->path : "");
+	else if (output->writer == &pprof_writer)
+		str_addf(out, "  next      go tool pprof -http=localhost: %s\n",
+			 output->path);
+	else if (output->writer == &folded_writer)
+		str_addf(out, "  next      weft report %s\n", output->path);
+}
+
+static void tell(const struct output *output, const struct stats *stats)
+{
+	AUTO_STR text = { 0 };
+
+	stats_summary(&text, stats);
+	if (!stats->profile->samples.total)
+		str_add(&text,
+			"  nothing ran on a CPU while weft was looking, or a filter "
+			"left it out: the profile is empty\n");
+	if (output->path[0] != '-' || output->path[1]) {
+		str_addf(&text, "  written   %s", output->path);
+		add_size(&text, output->path);
+		if (stats->profile->samples.total)
+			add_next(&text, output);
+	}
+	if (!str_error(&text))
+		fputs(text.s, stderr);
+}
+
+int output_stats(const struct output *output, const struct stats *stats)
+{
+	AUTO_STR json = { 0 };
+	int err;
+
+	if (!output->quiet)
+		tell(output, stats);
+	if (!output->stats_json)
+		return 0;
+	stats_json(&json, stats);
+	err = str_error(&json);
+	return err ? err : outfile_write(output->stats_json, json.s, json.n);
+}

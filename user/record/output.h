@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The end of every run, live or off a tape: the files that were asked for. */
+#ifndef WEFT_RECORD_OUTPUT_H
+#define WEFT_RECORD_OUTPUT_H
+
+#include "record/stats.h"
+#include "format/writer.h"
+
+#include <stdbool.h>
+
+struct output {
+	const char *path, *stats_json;
+	const struct writer *writer;
+	enum view view;
+	bool quiet; /* no summary on stderr */
+};
+
+int output_reading(const struct output *output, const struct reading *reading);
+
+/* What the reading's stacks come to in each view, into stats. */
+void output_views(const struct output *output, const struct reading *reading,
+		  struct stats *stats);
+
+/* Then the ledger, as JSON where asked for and for the person. */
+int output_stats(const struct output *output, const struct stats *stats);
+
+#endif

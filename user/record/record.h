@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A whole recording, from options to a written file: what `weft record` does
+ * once its command line is understood.
+ */
+#ifndef WEFT_RECORD_RECORD_H
+#define WEFT_RECORD_RECORD_H
+
+#include "core/view.h"
+#include "format/writer.h"
+#include "shared/knobs.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct pid_list {
+	pid_t pids[FILTER_PIDS_MOST];
+	unsigned int n;
+};
+
+/* How callers are found: --unwind. */
+enum unwind {
+	UNWIND_AUTO,  /* by frame pointer in code that keeps them, else by table */
+	UNWIND_TABLE, /* by table wherever there is one */
+	UNWIND_FP,    /* by frame pointer alone */
+};
+
+#define UNWIND_MB_DEFAULT 64
+#define UNWIND_MB_MOST	  4096
+
+/* Borrowed by record_run() for its whole run; NULL strings are "not given". */
+struct record_options {
+	unsigned int hz;       /* samples a second and CPU, 1 to the sysctl */
+	uint64_t duration_ns;  /* 0: until a signal or the command's end */
+	struct pid_list tgids; /* -p */
+	struct pid_list tids;  /* -t */
+	const char *cgroup;    /* --cgroup: a folder below the v2 mount */
+	const char *comm;      /* --comm: exact, at most 15 bytes */
+	char **command;	       /* -- CMD ARG…: NULL terminated, or NULL */
+	bool kernel_only;      /* --kernel: only samples that fell there */
+	bool user_only;	       /* --user */
+	enum view view;
+	bool no_labels;
+	unsigned int max_frames;     /* --max-frames */
+	const char *output;	     /* -o: a path, "-" for stdout */
+	const struct writer *writer; /* of output */
+	const char *tape;	     /* --tape */
+	const char *stats_json;	     /* --stats-json */
+	const char *event;	     /* --event: "cpu-clock", "cycles", NULL = try */
+	bool inlines;		     /* --inlines */
+	bool quiet;		     /* -q: no progress, no summary */
+	enum unwind unwind;
+	unsigned int unwind_mb;	  /* --unwind-memory: for tables, and what is mapped */
+	const char *unwind_cache; /* --unwind-cache: a folder, "none", NULL = default */
+	unsigned int sabotage;	  /* hidden, for negative controls */
+};
+
+/*
+ * Returns the exit status that is due: the command's own when there was one
+ * and all went well, else 0; or a negative errno with the sentence kept.
+ * -EPERM, -ENOSYS and -EOPNOTSUPP mean privilege or kernel are lacking.
+ */
+int record_run(const struct record_options *options);
+
+#endif

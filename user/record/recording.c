@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "record/recording.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "record/priority.h"
+#include "proc/scan.h"
+#include "proc/sweep.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* An event this old is in its ring for sure: it is written with interrupts or
+ * preemption off, microseconds after it took its time. */
+#define SETTLED_NS 2000000ULL
+
+/* How long the worker may take for the files of all who run already, so that the
+ * first tick finds their tables; and at the end for what came late. */
+#define FIRST_SCAN_MS 4000
+#define LAST_SCAN_MS  250
+
+#define LOOK_PACE_NS 1000000000ULL
+
+/* A cgroup's id is its inode. */
+static int find_cgroup(const char *path, struct knobs *knobs)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return fail_errno(-errno, "cannot read the cgroup %s", path);
+	knobs->cgroup_id = st.st_ino;
+	return 0;
+}
+
+static int make_knobs(const struct record_options *options, struct knobs *knobs)
+{
+	*knobs = (struct knobs){
+		.max_frames = options->max_frames,
+		.sabotage = options->sabotage,
+	};
+	if (options->tgids.n || options->command)
+		knobs->filters |= FILTER_TGID;
+	if (options->tids.n)
+		knobs->filters |= FILTER_TID;
+	if (options->kernel_only)
+		knobs->filters |= FILTER_KERNEL_ONLY;
+	if (options->user_only)
+		knobs->filters |= FILTER_USER_ONLY;
+	if (options->comm) {
+		knobs->filters |= FILTER_COMM;
+		strncpy(knobs->comm, options->comm, sizeof(knobs->comm) - 1);
+	}
+	if (!options->cgroup)
+		return 0;
+	knobs->filters |= FILTER_CGROUP;
+	return find_cgroup(options->cgroup, knobs);
+}
+
+static int choose_event(const char *wanted, enum tick_event *ret)
+{
+	*ret = TICK_CPU_CLOCK;
+	if (wanted && !strcmp(wanted, "cpu-clock"))
+		return 0;
+	if (cycles_work()) {
+		*ret = TICK_CYCLES;
+		return 0;
+	}
+	if (!wanted)
+		return 0;
+	fail(-EOPNOTSUPP, "this machine counts no cycles");
+	return fail_hint(-EOPNOTSUPP, "use --event cpu-clock");
+}
+
+static uint32_t table_pages(const struct record_options *options)
+{
+	return options->unwind_mb * ((1u << 20) / UNWIND_PAGE_BYTES);
+}
+
+static int new_sampler(struct recording *r)
+{
+	const struct record_options *options = r->options;
+	pid_t pids[2 * FILTER_PIDS_MOST + 1];
+	struct sampler_config config = {
+		.hz = options->hz,
+		.pids = pids,
+		.n_pids = options->tgids.n + options->tids.n,
+		.follow_forks = options->command,
+		.table_pages = options->unwind == UNWIND_FP ? 0 : table_pages(options),
+	};
+	int err = make_knobs(options, &config.knobs);
+
+	memcpy(pids, options->tgids.pids, options->tgids.n * sizeof(*pids));
+	memcpy(pids + options->tgids.n, options->tids.pids,
+	       options->tids.n * sizeof(*pids));
+	if (options->command)
+		pids[config.n_pids++] = r->command.pid;
+	if (!err)
+		err = choose_event(options->event, &config.event);
+	r->event = config.event;
+	return err ? err : sampler_new(&r->sampler, &config);
+}
+
+/* To the tape as it came, and on. */
+static int on_sample(void *arg, const void *record, size_t bytes)
+{
+	struct recording *r = arg;
+	struct event_sink next = pipeline_input(r->pipeline);
+
+	if (r->tape)
+		tape_write(r->tape, TAPE_SAMPLE, record, bytes);
+	return next.sample(next.arg, record, bytes);
+}
+
+static int on_sideband(void *arg, const void *record, size_t bytes)
+{
+	struct recording *r = arg;
+	struct event_sink next = pipeline_input(r->pipeline);
+	int err = publisher_hear(r->publisher, record, bytes);
+
+	if (r->tape)
+		tape_write(r->tape, TAPE_SIDEBAND, record, bytes);
+	return err ? err : next.sideband(next.arg, record, bytes);
+}
+
+static int advance(struct recording *r, uint64_t horizon_ns)
+{
+	if (r->tape)
+		tape_write(r->tape, TAPE_ADVANCE, &horizon_ns, sizeof(horizon_ns));
+	return pipeline_advance(r->pipeline, horizon_ns);
+}
+
+static int make_scope(struct recording *r)
+{
+	const struct pid_list *tgids = &r->options->tgids;
+	int err = 0;
+
+	r->scope.everyone = !tgids->n || r->options->tids.n;
+	r->scope.next = (struct event_sink){ r, on_sample, on_sideband };
+	for (unsigned int i = 0; !err && i < tgids->n; i++)
+		err = scope_add(&r->scope, tgids->pids[i]);
+	return err;
+}
+
+static void on_stale(void *arg, uint32_t tgid)
+{
+	struct recording *r = arg;
+
+	publisher_on_stale(r->publisher, tgid);
+}
+
+static void on_awaited(void *arg, uint32_t tgid, uint64_t addr, uint64_t time_ns)
+{
+	struct recording *r = arg;
+
+	if (publisher_on_awaited(r->publisher, tgid, addr, time_ns))
+		r->unmapped = tgid;
+}
+
+static int new_parts(struct recording *r)
+{
+	struct pipeline_sink sink = { .process.arg = r,
+				      .stale = on_stale,
+				      .awaited = on_awaited };
+	struct publisher_config config = {
+		.maps = sampler_published(r->sampler),
+		.worker = r->worker,
+		.heavy = r->heavy,
+		.cache = r->cache,
+		.tables = r->options->unwind != UNWIND_FP,
+		.all_by_table = r->options->unwind == UNWIND_TABLE,
+	};
+	int err = pipeline_new(&r->pipeline, &sink);
+
+	if (err)
+		return err;
+	config.modules = pipeline_modules(r->pipeline);
+	err = publisher_new(&r->publisher, &config);
+	if (err)
+		return err;
+	r->files = publisher_files(r->publisher);
+	if (r->options->tape)
+		err = tape_writer_new(&r->tape, r->options->tape);
+	return err ? err : make_scope(r);
+}
+
+/*
+ * Who is there already. The sideband runs since before, so nothing falls
+ * between; a command begins with nothing but what it will map.
+ */
+static int look_around(struct recording *r, bool everyone)
+{
+	struct event_sink input = scope_input(&r->scope);
+	const struct pid_list *tgids = &r->options->tgids;
+	int err = 0;
+
+	if (!r->scope.everyone)
+		for (unsigned int i = 0; !err && i < tgids->n; i++)
+			err = scan_process(tgids->pids[i], clock_now_ns(), &input);
+	else if (everyone)
+		err = scan_all(&input);
+	if (!err)
+		err = advance(r, clock_now_ns());
+	r->looked_ns = clock_now_ns();
+	return err;
+}
+
+static void tell_of_tables(const struct recording *r)
+{
+	struct publisher_counts counts;
+
+	publisher_count(r->publisher, &counts);
+	log_verbose("unwind tables: %lu made, %lu out of %s", counts.tables.lookup.made,
+		    counts.tables.lookup.cache.hits,
+		    r->cache ? cache_path(r->cache) : "no cache");
+}
+
+/* A command is not there yet, but our own C library and dynamic linker are most
+ * likely its, too, and the kernel's page for all. */
+static int look_at_us(struct recording *r)
+{
+	struct event_sink input = scope_input(&r->scope);
+
+	return scan_process(getpid(), clock_now_ns(), &input);
+}
+
+static int first_look(struct recording *r)
+{
+	int err = look_around(r, !r->options->command);
+
+	if (!err && r->options->command)
+		err = look_at_us(r);
+	if (!err)
+		err = publisher_flush(r->publisher, FIRST_SCAN_MS);
+	if (err < 0)
+		return err;
+	tell_of_tables(r);
+	return 0;
+}
+
+/* Ends those of whose end nothing was heard. The publisher hears of processes sooner,
+ * and may know some that the pipeline does not. */
+static int sweep(struct recording *r)
+{
+	struct event_sink input = scope_input(&r->scope);
+	const struct process_table *ours = pipeline_processes(r->pipeline);
+	int err = sweep_ended(ours, NULL, &input);
+
+	return err ? err : sweep_ended(publisher_processes(r->publisher), ours, &input);
+}
+
+/* What was not told is read again; in a storm of losses now and then, or that
+ * reading would be all we do and lose more. */
+static int look_again(struct recording *r, bool lost)
+{
+	int err;
+
+	if (lost || sampler_was_unwatched(r->sampler))
+		r->must_look = true;
+	if (!r->must_look || clock_now_ns() - r->looked_ns < LOOK_PACE_NS)
+		return 0;
+	r->must_look = false;
+	err = sweep(r);
+	return err ? err : look_around(r, true);
+}
+
+/* Code that was moved by mremap(2), of which the sideband does not tell. */
+static int look_at_unmapped(struct recording *r)
+{
+	struct event_sink input = scope_input(&r->scope);
+	uint32_t tgid = r->unmapped;
+
+	r->unmapped = 0;
+	return tgid ? scan_mappings((pid_t)tgid, clock_now_ns(), &input) : 0;
+}
+
+int recording_new(struct recording **ret, const struct record_options *options,
+		  const struct signals *signals)
+{
+	AUTO(recording) r = calloc(1, sizeof(*r));
+	struct command_before before = { .signals = signals };
+	int err;
+
+	if (!r)
+		return fail(-ENOMEM, "no memory for the recording");
+	r->options = options;
+	r->begun_ns = clock_now_ns();
+	targets_note(&r->targets, &options->tgids, &options->tids);
+	before.nice = priority_raise(); /* before the worker is forked */
+	err = worker_new(&r->worker);
+	if (!err && options->unwind != UNWIND_FP)
+		err = worker_new(&r->heavy);
+	if (!err && options->command)
+		err = command_new(&r->command, options->command, &before);
+	if (!err)
+		err = new_sampler(r);
+	if (!err && options->unwind != UNWIND_FP)
+		err = cache_new(&r->cache, options->unwind_cache);
+	if (!err)
+		err = new_parts(r);
+	if (!err)
+		err = first_look(r);
+	if (err)
+		return err;
+	*ret = GIVE(r);
+	return 0;
+}
+
+void recording_free(struct recording *r)
+{
+	if (!r)
+		return;
+	command_close(&r->command);
+	tape_writer_free(r->tape);
+	publisher_free(r->publisher);
+	cache_free(r->cache);
+	pipeline_free(r->pipeline);
+	sampler_free(r->sampler);
+	worker_free(r->worker);
+	worker_free(r->heavy);
+	scope_free(&r->scope);
+	free(r);
+}
+
+int recording_pump(struct recording *r)
+{
+	struct event_sink input = scope_input(&r->scope);
+	uint64_t horizon = clock_now_ns() - SETTLED_NS;
+	const struct process_counts *counts =
+		process_counts(pipeline_processes(r->pipeline));
+	uint64_t lost = counts->lost;
+	int err = sampler_read(r->sampler, &input);
+
+	if (!err) /* at once: the ticks wait for it */
+		err = publisher_flush(r->publisher, 0);
+	if (err >= 0)
+		err = advance(r, horizon);
+	if (!err)
+		err = look_again(r, counts->lost > lost);
+	if (!err)
+		err = look_at_unmapped(r);
+	return err < 0 ? err : 0;
+}
+
+int recording_drain(struct recording *r)
+{
+	struct event_sink input = scope_input(&r->scope);
+	int err = sampler_read(r->sampler, &input);
+
+	if (!err)
+		err = advance(r, UINT64_MAX);
+	if (r->tape)
+		tape_flush(r->tape);
+	if (!err)
+		err = publisher_flush(r->publisher, LAST_SCAN_MS);
+	return err < 0 ? err : 0;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * All parts of a live recording, put together and taken apart; the only place
+ * that wires them. record/record.c runs it.
+ */
+#ifndef WEFT_RECORD_RECORDING_H
+#define WEFT_RECORD_RECORDING_H
+
+#include "record/command.h"
+#include "pipeline/pipeline.h"
+#include "record/record.h"
+#include "record/scope.h"
+#include "record/targets.h"
+#include "kern/sampler.h"
+#include "publish/publisher.h"
+#include "tape/tape.h"
+
+struct recording {
+	const struct record_options *options;
+	struct worker *worker;
+	struct worker *heavy; /* for the tables of large files; NULL: no tables */
+	struct command command;
+	enum tick_event event;
+	struct sampler *sampler;
+	struct cache *cache; /* of unwind tables; NULL: none */
+	struct publisher *publisher;
+	struct pipeline *pipeline;
+	struct files *files;	  /* the publisher's */
+	struct tape_writer *tape; /* NULL: none asked for */
+	struct scope scope;
+	struct targets targets;
+	uint64_t begun_ns, started_ns, stopped_ns;
+	uint64_t looked_ns; /* when /proc was last read through */
+	bool must_look;	    /* something about processes was not told since */
+	uint32_t unmapped;  /* a process that runs where nothing is known, or 0 */
+};
+
+/* Everything but the ticks; what runs already is known and its keys published.
+ * signals: as a command is to have them. */
+int recording_new(struct recording **ret, const struct record_options *options,
+		  const struct signals *signals);
+void recording_free(struct recording *recording);
+DEFINE_FREEP(recording)
+
+/* Reads what is there and processes what is due. */
+int recording_pump(struct recording *recording);
+
+/* The same once more after the last tick, to the end. */
+int recording_drain(struct recording *recording);
+
+#endif

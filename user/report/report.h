@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What `weft report` does once its command line is understood: reads recordings
+ * or what other tools wrote, and shows or writes them.
+ */
+#ifndef WEFT_REPORT_REPORT_H
+#define WEFT_REPORT_REPORT_H
+
+#include "core/filter.h"
+#include "format/text/text.h"
+#include "format/writer.h"
+
+#include <stdbool.h>
+
+struct report_options {
+	const char *tape; /* or files */
+	char **files;	  /* paths, "-" for stdin */
+	unsigned int n_files;
+	const char *output;	     /* NULL: to the terminal, as text */
+	const struct writer *writer; /* of output */
+	enum view view;
+	bool no_labels;
+	struct filter filter;
+	struct text_options text; /* view, colours and letters are filled in */
+	bool no_inlines;
+	bool json;
+	const char *stats_json; /* of a tape */
+	bool quiet;
+};
+
+/* 0 or a negative errno. */
+int report_run(const struct report_options *options);
+
+/* The user half again, over a tape. */
+int tape_report_run(const struct report_options *options);
+
+#endif

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "unwind/cache.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "unwind/entry.h"
+#include "unwind_builder.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define ROOM_FOR_MORE (CACHE_BYTES_MOST / 8) /* that is made at once */
+
+struct cache {
+	struct folder folder;
+	struct cache_counts counts;
+	struct log_pace pace; /* of words about spoilt entries */
+	struct entry entry;   /* the one at hand */
+	bool is_counted;
+	bool is_read_only;
+	uint64_t bytes; /* in the folder, as far as we know */
+};
+
+int cache_new(struct cache **ret, const char *where)
+{
+	AUTO(cache) cache = NULL;
+
+	*ret = NULL;
+	if (where && !strcmp(where, CACHE_NONE))
+		return 0;
+	cache = calloc(1, sizeof(*cache));
+	if (!cache)
+		return fail(-ENOMEM, "no memory for the cache of unwind tables");
+	if (folder_open(&cache->folder, where, true)) {
+		log_verbose("no cache of unwind tables: %s", error_sentence());
+		error_clear();
+		return 0;
+	}
+	*ret = GIVE(cache);
+	return 0;
+}
+
+void cache_free(struct cache *cache)
+{
+	if (!cache)
+		return;
+	log_pace_end(&cache->pace);
+	folder_close(&cache->folder);
+	free(cache);
+}
+
+const char *cache_path(const struct cache *cache)
+{
+	return cache->folder.path;
+}
+
+/* What a table looks like depends on the file and on who makes it. */
+static void name_of(const struct hash *ends, struct hash *ret)
+{
+	static const char builder[] = UNWIND_BUILDER;
+	struct blake3 blake3;
+
+	blake3_begin(&blake3);
+	blake3_add(&blake3, builder, sizeof(builder));
+	blake3_add(&blake3, ends, sizeof(*ends));
+	blake3_end(&blake3, ret);
+}
+
+static void tell_spoilt(struct cache *cache, const char *name)
+{
+	cache->counts.spoilt++;
+	log_verbose_paced(&cache->pace, "%s/%s: %s", cache->folder.path, name,
+			  error_sentence());
+	error_clear();
+}
+
+/* The descriptor of the entry whose first part is in cache->entry now; -1: none. */
+static int open_entry(struct cache *cache, const struct hash *ends)
+{
+	char name[FOLDER_NAME_BYTES];
+	AUTO_CLOSE int fd = -1;
+	struct hash hash;
+	uint64_t bytes;
+	int err;
+
+	name_of(ends, &hash);
+	folder_name(&hash, name);
+	fd = folder_read(&cache->folder, name, ENTRY_BYTES_MOST, &bytes);
+	if (fd == -ENOENT) {
+		cache->counts.misses++;
+		return -1;
+	}
+	err = fd < 0 ? fd : entry_read_head(fd, bytes, &hash, &cache->entry);
+	if (!err)
+		return GIVE_FD(fd);
+	tell_spoilt(cache, name);
+	return -1;
+}
+
+struct read_list *cache_find(struct cache *cache, const struct hash *ends)
+{
+	AUTO_CLOSE int fd = open_entry(cache, ends);
+	size_t n = read_list_bytes(cache->entry.reads.n);
+	struct read_list *list = fd < 0 ? NULL : malloc(n);
+
+	if (list)
+		memcpy(list, &cache->entry.reads, n);
+	return list;
+}
+
+bool cache_load(struct cache *cache, const struct hash *ends, const struct hash *hash,
+		struct cached_table *ret)
+{
+	AUTO_CLOSE int fd = open_entry(cache, ends);
+
+	if (fd < 0)
+		return false;
+	if (memcmp(&cache->entry.head.hash, hash, sizeof(*hash))) {
+		cache->counts.others++;
+		return false;
+	}
+	if (entry_read_pages(fd, &cache->entry, &ret->pages)) {
+		tell_spoilt(cache, "an entry");
+		return false;
+	}
+	ret->stats = cache->entry.head.stats;
+	ret->n_pages = cache->entry.head.n_pages;
+	cache->counts.hits++;
+	return true;
+}
+
+/* Others may write here, too: what we know of the folder's size is looked at anew
+ * whenever it matters. */
+static int make_room(struct cache *cache, uint64_t more)
+{
+	struct folder_sum sum;
+	unsigned long removed;
+	int err = 0;
+
+	if (!cache->is_counted)
+		err = folder_trim(&cache->folder, UINT64_MAX, &sum, &removed);
+	if (err)
+		return err;
+	if (!cache->is_counted)
+		cache->bytes = sum.bytes;
+	cache->is_counted = true;
+	if (cache->bytes + more > CACHE_BYTES_MOST) {
+		err = folder_trim(&cache->folder, CACHE_BYTES_MOST - ROOM_FOR_MORE - more,
+				  &sum, &removed);
+		cache->bytes = sum.bytes;
+		cache->counts.removed += removed;
+	}
+	cache->bytes += err ? 0 : more;
+	return err;
+}
+
+static int write_entry(struct cache *cache, const struct str *packed)
+{
+	AUTO(outfile) out = NULL;
+	char name[FOLDER_NAME_BYTES];
+	int err = make_room(cache, packed->n + sizeof(cache->entry));
+
+	folder_name(&cache->entry.head.name, name);
+	if (!err)
+		err = outfile_new_in(&out, cache->folder.fd, name);
+	if (!err)
+		err = entry_write(out, &cache->entry, packed);
+	return err ? err : outfile_finish(out);
+}
+
+void cache_keep(struct cache *cache, const struct cache_new_table *table)
+{
+	struct entry *entry = &cache->entry;
+
+	if (cache->is_read_only)
+		return;
+	if (!table->reads || str_error(table->packed) ||
+	    table->packed->n > ENTRY_BYTES_MOST - sizeof(*entry)) {
+		cache->counts.too_large++;
+		return;
+	}
+	memset(&entry->head, 0, sizeof(entry->head));
+	entry->head.hash = *table->hash;
+	entry->head.stats = *table->stats;
+	entry->head.n_pages = table->n_pages;
+	name_of(table->ends, &entry->head.name);
+	memcpy(&entry->reads, table->reads, read_list_bytes(table->reads->n));
+	if (!write_entry(cache, table->packed)) {
+		cache->counts.kept++;
+		return;
+	}
+	cache->counts.failed++;
+	cache->is_read_only = true;
+	log_verbose("%s keeps no more unwind tables: %s", cache->folder.path,
+		    error_sentence());
+	error_clear();
+}
+
+void cache_count(const struct cache *cache, struct cache_counts *ret)
+{
+	*ret = cache->counts;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Unwind tables on disk, so that a later start need not make them again.
+ *
+ * A file's ends find an entry, and prove nothing: two files may have the same. An
+ * entry says which bytes of its file the table was made from (obj/reads.h), and
+ * is right for a file in which these have the same hash. Entries of another weft,
+ * whose tables may look different, are found by no one and go as they age.
+ *
+ * Nothing that goes wrong here costs more than an entry: it is counted, and told
+ * where we are to tell. Any number of processes may use one folder.
+ */
+#ifndef WEFT_UNWIND_CACHE_H
+#define WEFT_UNWIND_CACHE_H
+
+#include "base/cleanup.h"
+#include "base/str.h"
+#include "unwind/folder.h"
+#include "obj/reads.h"
+#include "unwind/unwind_table.h"
+
+#define CACHE_NONE	 "none" /* a folder's name that means no cache */
+#define CACHE_BYTES_MOST (256ULL << 20)
+
+struct cache;
+
+struct cache_counts {
+	unsigned long hits;
+	unsigned long misses; /* no entry */
+	unsigned long others; /* an entry, of a file with other bytes */
+	unsigned long spoilt; /* an entry that isn't one, or none of ours */
+	unsigned long kept;   /* new ones */
+	unsigned long too_large;
+	unsigned long failed;  /* could not be written; the first is the last */
+	unsigned long removed; /* to make room */
+};
+
+/* where: a folder, NULL for the default, CACHE_NONE. *ret is NULL where there is
+ * none to be had, which is told. 0 or -ENOMEM. */
+int cache_new(struct cache **ret, const char *where);
+void cache_free(struct cache *cache); /* NULL is fine */
+DEFINE_FREEP(cache)
+
+const char *cache_path(const struct cache *cache);
+
+/* What the entry for a file with these ends was made from; the caller frees it.
+ * NULL: there is none. */
+struct read_list *cache_find(struct cache *cache, const struct hash *ends);
+
+struct cached_table {
+	struct unwind_stats stats;
+	uint32_t n_pages;
+	union unwind_page *pages; /* the caller frees them */
+};
+
+/* The table for a file with these ends of which those bytes have this hash; false:
+ * there is none. */
+bool cache_load(struct cache *cache, const struct hash *ends, const struct hash *hash,
+		struct cached_table *ret);
+
+/* A table that was made. */
+struct cache_new_table {
+	const struct hash *ends;
+	const struct unwind_stats *stats;
+	const struct read_list *reads; /* NULL: nobody could tell */
+	const struct hash *hash;       /* of these */
+	uint32_t n_pages;
+	const struct str *packed;
+};
+
+void cache_keep(struct cache *cache, const struct cache_new_table *table);
+
+void cache_count(const struct cache *cache, struct cache_counts *ret);
+
+#endif

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Which entries there are, in the order of the code that they are for. Linkers
+ * write them so already; what overlaps all the same is told once, by the entry
+ * that begins first. .debug_frame adds what .eh_frame says nothing of: Go has
+ * nothing else, and a program of Go and C has both.
+ */
+#include "unwind/cfi_parts.h"
+
+#include "base/cleanup.h"
+#include "base/vec.h"
+
+#include <errno.h>
+
+#define STEPS_MOST   (64u << 20) /* instructions; the largest files take some 10 M */
+#define CIES_CACHED  64		 /* a file has a handful, or one an object file */
+#define SIGNALS_MOST 64		 /* functions that are looked at; files have one */
+#define SIGNAL_BYTES 32		 /* of code, at most, up to the system call's end */
+
+enum { EH_FRAME, DEBUG_FRAME, N_SECTIONS };
+
+struct entry {
+	uint64_t begin, end;
+	uint32_t offset; /* of the record in its section */
+	uint32_t section;
+};
+
+struct reading {
+	struct elf_file *file;
+	const struct cfi_sink *sink;
+	struct cfi_section sections[N_SECTIONS];
+	struct cfi_stats stats;
+	VEC(struct entry) entries;
+	size_t n_eh; /* of these */
+	struct {
+		bool tried, good;
+		uint32_t section;
+		struct cfi_cie cie;
+	} cies[CIES_CACHED];
+	struct cfi_exec exec;
+	unsigned int n_signals;
+};
+
+static void reading_free(struct reading *reading)
+{
+	if (!reading)
+		return;
+	for (int i = 0; i < N_SECTIONS; i++)
+		cfi_section_close(&reading->sections[i]);
+	vec_free(&reading->entries);
+	free(reading);
+}
+DEFINE_FREEP(reading)
+
+/* NULL: can't be read. */
+static const struct cfi_cie *get_cie(struct reading *reading, uint32_t section,
+				     uint64_t offset)
+{
+	__auto_type slot = &reading->cies[(offset / 8 + section) % CIES_CACHED];
+
+	if (!slot->tried || slot->cie.offset != offset || slot->section != section) {
+		slot->tried = true;
+		slot->good =
+			cfi_cie_read(&reading->sections[section], offset, &slot->cie);
+		slot->cie.offset = offset;
+		slot->section = section;
+	}
+	return slot->good ? &slot->cie : NULL;
+}
+
+static bool is_in_headers(const struct elf_file *file, uint64_t vaddr)
+{
+	uint64_t offset, bytes;
+
+	return elf_file_offset(file, vaddr, &offset, &bytes) &&
+	       offset < sizeof(file->header);
+}
+
+/* Does .eh_frame say something of these addresses? Its entries are sorted. */
+static bool is_told(const struct reading *reading, uint64_t begin, uint64_t end)
+{
+	size_t low = 0, high = reading->n_eh;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (reading->entries.items[mid].begin < end)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low && reading->entries.items[low - 1].end > begin;
+}
+
+static int add_entry(struct reading *reading, const struct cfi_record *record,
+		     uint32_t section, uint64_t offset)
+{
+	const struct cfi_cie *cie = get_cie(reading, section, record->cie);
+	struct cfi_fde fde;
+
+	if (!cie || !cfi_fde_read(&reading->sections[section], record, cie, &fde)) {
+		reading->stats.bad++;
+		return 0;
+	}
+	/* a linker that drops a function leaves address 0 behind */
+	if (fde.end == fde.begin || is_in_headers(reading->file, fde.begin) ||
+	    !elf_file_loads(reading->file, fde.begin, fde.end - fde.begin, PF_X)) {
+		reading->stats.outside++;
+		return 0;
+	}
+	if (section == DEBUG_FRAME && is_told(reading, fde.begin, fde.end))
+		return 0;
+	reading->stats.n_debug += section == DEBUG_FRAME;
+	if (reading->entries.n == CFI_FDES_MOST)
+		return fail(-E2BIG, "more than %u functions", CFI_FDES_MOST);
+	return vec_push(&reading->entries, (struct entry){ .begin = fde.begin,
+							   .end = fde.end,
+							   .offset = (uint32_t)offset,
+							   .section = section });
+}
+
+static int list_entries(struct reading *reading, uint32_t which)
+{
+	const struct cfi_section *section = &reading->sections[which];
+	struct cfi_cursor in = { .at = section->bytes,
+				 .end = section->bytes + section->n };
+	uint64_t seen = 0;
+	int err = 0;
+
+	while (!err && in.at < in.end) {
+		uint64_t offset = (uint64_t)(in.at - section->bytes);
+		struct cfi_record record = cfi_record_next(section, &in);
+
+		if (record.kind == CFI_PADDING && section->ends_at_zero &&
+		    seen >= section->fdes_at_least)
+			break;
+		if (record.kind == CFI_BAD)
+			reading->stats.bad++;
+		if (record.kind != CFI_FDE)
+			continue;
+		seen++;
+		err = add_entry(reading, &record, which, offset);
+	}
+	return err;
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	if (x->begin != y->begin)
+		return x->begin < y->begin ? -1 : 1;
+	if (x->section != y->section)
+		return x->section < y->section ? -1 : 1;
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+static void sort_entries(struct reading *reading)
+{
+	struct entry *items = reading->entries.items;
+	size_t n = reading->entries.n, i = 1;
+
+	while (i < n && compare_entries(&items[i - 1], &items[i]) < 0)
+		i++;
+	if (i < n)
+		qsort(items, n, sizeof(*items), compare_entries);
+}
+
+/*
+ * Is this where a signal's handler returns to? Its entry says where the registers
+ * lie in words that differ from libc to libc, and wrongly in the arm64 vDSO; its
+ * code says that it is so. Other entries are marked as signal frames only so that
+ * their callers' addresses are taken as they are: the starts of coroutines.
+ */
+static bool is_sigreturn(struct reading *reading, const struct cfi_fde *fde)
+{
+	const struct cfi_machine *machine = reading->exec.machine;
+	uint8_t code[SIGNAL_BYTES];
+	uint64_t offset, n;
+
+	if (reading->n_signals++ >= SIGNALS_MOST ||
+	    !elf_file_offset(reading->file, fde->begin, &offset, &n))
+		return false;
+	if (n > fde->end - fde->begin)
+		n = fde->end - fde->begin;
+	if (n > sizeof(code))
+		n = sizeof(code);
+	if (elf_file_read(reading->file, offset, code, n)) {
+		error_clear(); /* then it is what its entry says */
+		return false;
+	}
+	return memmem(code, n, machine->sigreturn, machine->sigreturn_bytes);
+}
+
+/* It could be read before; what it says of [from, end) becomes rows. */
+static int run_entry(struct reading *reading, const struct entry *entry, uint64_t from)
+{
+	const struct cfi_section *section = &reading->sections[entry->section];
+	struct cfi_cursor in = { .at = section->bytes + entry->offset,
+				 .end = section->bytes + section->n };
+	struct cfi_record record = cfi_record_next(section, &in);
+	const struct cfi_cie *cie = get_cie(reading, entry->section, record.cie);
+	struct cfi_fde fde;
+
+	if (!cie || !cfi_fde_read(section, &record, cie, &fde))
+		return 0;
+	if (reading->sink->fde)
+		reading->sink->fde(reading->sink->arg, from, fde.end);
+	reading->stats.n_fdes++;
+	reading->exec.section = section;
+	reading->exec.is_sigreturn = cie->is_signal && is_sigreturn(reading, &fde);
+	return cfi_exec_run(&reading->exec, cie, &fde, from);
+}
+
+static int run_entries(struct reading *reading)
+{
+	static const struct unwind_rule none;
+	const struct cfi_sink *sink = reading->sink;
+	uint64_t end = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < reading->entries.n && !err; i++) {
+		const struct entry *entry = &reading->entries.items[i];
+		uint64_t from = entry->begin > end ? entry->begin : end;
+
+		reading->stats.overlaps += entry->begin < end;
+		if (end && entry->begin > end)
+			err = sink->row(sink->arg, end, &none);
+		if (err || entry->end <= end)
+			continue;
+		err = run_entry(reading, entry, from);
+		end = entry->end;
+	}
+	return err || !end ? err : sink->row(sink->arg, end, &none);
+}
+
+static int read_sections(struct reading *reading)
+{
+	int err = cfi_section_eh(reading->file, &reading->sections[EH_FRAME]);
+
+	if (!err)
+		err = list_entries(reading, EH_FRAME);
+	if (err)
+		return err;
+	sort_entries(reading);
+	reading->n_eh = reading->entries.n;
+	err = cfi_section_debug(reading->file, &reading->sections[DEBUG_FRAME]);
+	if (!err)
+		err = list_entries(reading, DEBUG_FRAME);
+	if (err && reading->n_eh) {
+		if (err == -ENOMEM)
+			elf_file_spoil_reads(reading->file);
+		reading->stats.bad++;
+		error_clear(); /* it was there for debuggers only */
+		reading->entries.n = reading->n_eh;
+		return 0;
+	}
+	sort_entries(reading);
+	return err;
+}
+
+int cfi_read(struct elf_file *file, const struct cfi_sink *sink, struct cfi_stats *ret)
+{
+	AUTO(reading) reading = calloc(1, sizeof(*reading));
+	int err;
+
+	if (!reading)
+		return fail(-ENOMEM, "no memory for call frame information");
+	reading->file = file;
+	reading->sink = sink;
+	reading->exec = (struct cfi_exec){
+		.machine = cfi_machine(file->header.e_machine),
+		.sink = sink,
+		.stats = &reading->stats,
+		.steps_left = STEPS_MOST,
+	};
+	if (!reading->exec.machine)
+		return fail(-ENOEXEC, "not a machine whose call frames we know");
+	err = read_sections(reading);
+	if (!err)
+		err = run_entries(reading);
+	if (!err)
+		*ret = reading->stats;
+	return err;
+}

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * From DWARF's state of a row to the rule of a table. A rule is written one way
+ * only, with zero in what it does not use, so that equal rules are equal bytes.
+ */
+#include "unwind/cfi_parts.h"
+
+#include <limits.h>
+
+static const struct cfi_machine x86_64 = {
+	.fp = 6,
+	.sp = 7,
+	.ra = 16,
+	.ip = 16,
+	.bx = 3,
+	.ra_below_cfa = true,
+	/* mov $15, %rax; syscall */
+	.sigreturn = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 },
+	.sigreturn_bytes = 9,
+};
+
+static const struct cfi_machine arm64 = {
+	.fp = 29,
+	.sp = 31,
+	.ra = 30,
+	.ip = UINT8_MAX,
+	.bx = UINT8_MAX,
+	.ra_in_register = true,
+	/* mov x8, #139; svc #0 */
+	.sigreturn = { 0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4 },
+	.sigreturn_bytes = 8,
+};
+
+const struct cfi_machine *cfi_machine(uint16_t e_machine)
+{
+	return e_machine == EM_X86_64 ? &x86_64 : e_machine == EM_AARCH64 ? &arm64 : NULL;
+}
+
+struct making {
+	const struct cfi_machine *machine;
+	const struct cfi_state *state;
+	struct cfi_term cfa;
+	struct unwind_rule rule;
+	enum cfi_odd odd;
+	struct cfi_expr expr;
+};
+
+static bool is_odd(struct making *making, enum cfi_odd odd, const struct cfi_expr *expr)
+{
+	making->odd = odd;
+	making->expr = expr ? *expr : (struct cfi_expr){ 0 };
+	return false;
+}
+
+static bool find_cfa(struct making *making)
+{
+	const struct cfi_state *state = making->state;
+
+	if (!state->by_expr) {
+		making->cfa = (struct cfi_term){ .kind = CFI_TERM_REG,
+						 .reg = state->cfa_reg,
+						 .offset = state->cfa_offset };
+		return state->cfa_reg <= UINT8_MAX || is_odd(making, CFI_CFA_RANGE, NULL);
+	}
+	making->cfa = cfi_expr_eval(making->machine, &state->cfa_expr, false);
+	return making->cfa.kind != CFI_TERM_NONE ||
+	       is_odd(making, CFI_CFA_EXPR, &state->cfa_expr);
+}
+
+static bool take_cfa(struct making *making)
+{
+	const struct cfi_term *cfa = &making->cfa;
+	struct unwind_rule *rule = &making->rule;
+	bool by_sp = cfa->reg == making->machine->sp;
+	bool by_fp = cfa->reg == making->machine->fp;
+
+	if (cfa->offset != (int)cfa->offset || cfa->deref != (short)cfa->deref)
+		return is_odd(making, CFI_CFA_RANGE, NULL);
+	rule->cfa_offset = (int)cfa->offset;
+	if (cfa->kind == CFI_TERM_REG) {
+		rule->cfa = by_sp   ? UNWIND_CFA_SP
+			    : by_fp ? UNWIND_CFA_FP
+				    : UNWIND_CFA_REG;
+		if (rule->cfa == UNWIND_CFA_REG)
+			rule->reg = (unsigned char)cfa->reg;
+	} else if (cfa->kind == CFI_TERM_DEREF && (by_sp || by_fp)) {
+		rule->cfa = by_sp ? UNWIND_CFA_DEREF_SP : UNWIND_CFA_DEREF_FP;
+		rule->deref_offset = (short)cfa->deref;
+	} else if (cfa->kind == CFI_TERM_PLT) {
+		rule->cfa = UNWIND_CFA_PLT;
+		rule->reg = (unsigned char)cfa->reg;
+	} else {
+		return is_odd(making, CFI_CFA_EXPR, &making->state->cfa_expr);
+	}
+	return true;
+}
+
+/* Where the memory is that a place names: as CFA + *ret, if it can be said so. */
+static bool from_cfa(const struct making *making, const struct cfi_term *at, int64_t *ret)
+{
+	const struct cfi_term *cfa = &making->cfa;
+
+	if (at->kind == CFI_TERM_CFA) {
+		*ret = at->offset;
+		return true;
+	}
+	*ret = (int64_t)((uint64_t)at->offset - (uint64_t)cfa->offset);
+	return at->kind == CFI_TERM_REG && cfa->kind == CFI_TERM_REG &&
+	       at->reg == cfa->reg;
+}
+
+static struct cfi_term address_of(const struct making *making,
+				  const struct cfi_place *place)
+{
+	if (place->how == CFI_AT || place->how == CFI_IS)
+		return (struct cfi_term){ .kind = CFI_TERM_CFA, .offset = place->n };
+	if (place->how == CFI_AT_EXPR || place->how == CFI_IS_EXPR)
+		return cfi_expr_eval(making->machine, &place->expr, true);
+	return (struct cfi_term){ .kind = CFI_TERM_NONE };
+}
+
+/* Of an offset in bytes; false: a rule has no room for it. */
+static bool to_words(int64_t offset, short *ret)
+{
+	int64_t words = offset / 8;
+
+	if (offset % 8 || words != (short)words)
+		return false;
+	*ret = (short)words;
+	return true;
+}
+
+static bool in_memory(const struct cfi_place *place)
+{
+	return place->how == CFI_AT || place->how == CFI_AT_EXPR;
+}
+
+static bool take_ra(struct making *making)
+{
+	const struct cfi_place *ra = &making->state->ra;
+	struct cfi_term at = address_of(making, ra);
+	int64_t offset;
+
+	if ((ra->how == CFI_UNSAID || ra->how == CFI_SAME) &&
+	    making->machine->ra_in_register) {
+		making->rule.ra = UNWIND_RA_LR;
+		return true;
+	}
+	if (!in_memory(ra) || !from_cfa(making, &at, &offset) ||
+	    !to_words(offset, &making->rule.ra_words) ||
+	    (making->machine->ra_below_cfa && offset != -8))
+		return is_odd(making, CFI_RA_PLACE, &ra->expr);
+	return true;
+}
+
+/* The caller's sp is the CFA, unless it is said to be elsewhere. */
+static bool check_sp(struct making *making)
+{
+	const struct cfi_place *sp = &making->state->sp;
+	struct cfi_term is = address_of(making, sp);
+	int64_t offset;
+
+	if (sp->how == CFI_UNSAID || sp->how == CFI_SAME)
+		return true;
+	if ((sp->how == CFI_IS || sp->how == CFI_IS_EXPR) &&
+	    from_cfa(making, &is, &offset) && !offset)
+		return true;
+	return is_odd(making, CFI_SP_PLACE, &sp->expr);
+}
+
+static void take_fp(struct making *making)
+{
+	const struct cfi_place *fp = &making->state->fp;
+	struct cfi_term at = address_of(making, fp);
+	struct unwind_rule *rule = &making->rule;
+	int64_t offset;
+
+	if (fp->how == CFI_UNSAID || fp->how == CFI_SAME)
+		return;
+	rule->fp = UNWIND_FP_LOST;
+	if (in_memory(fp) && from_cfa(making, &at, &offset) &&
+	    to_words(offset, &rule->fp_words)) {
+		rule->fp = UNWIND_FP_CFA;
+	} else if (in_memory(fp) && at.kind == CFI_TERM_REG &&
+		   at.reg == making->machine->fp &&
+		   to_words(at.offset, &rule->fp_words)) {
+		rule->fp = UNWIND_FP_DEREF;
+	} else if (fp->how != CFI_UNDEFINED) {
+		is_odd(making, CFI_FP_PLACE, &fp->expr);
+	}
+}
+
+static void take_bx(struct making *making)
+{
+	const struct cfi_place *bx = &making->state->bx;
+	struct cfi_term at = address_of(making, bx);
+	struct unwind_rule *rule = &making->rule;
+	int64_t offset;
+
+	if (bx->how == CFI_UNSAID || bx->how == CFI_SAME)
+		return;
+	if (!in_memory(bx) || !from_cfa(making, &at, &offset) ||
+	    !to_words(offset, &rule->bx_words) || !rule->bx_words)
+		rule->bx_words = UNWIND_BX_LOST;
+}
+
+/* Registers and return address are those of another stack, which a register points
+ * at: glibc's setcontext and longjmp behind what they load. */
+static bool is_switching(const struct making *making)
+{
+	const struct cfi_machine *machine = making->machine;
+	const struct cfi_term *cfa = &making->cfa;
+
+	return machine->ra_below_cfa && making->odd == CFI_RA_PLACE &&
+	       cfa->kind == CFI_TERM_REG && cfa->reg != machine->sp &&
+	       cfa->reg != machine->fp;
+}
+
+struct unwind_rule cfi_rule(const struct cfi_machine *machine, const struct cfi_cie *cie,
+			    const struct cfi_state *state, enum cfi_odd *ret_odd,
+			    struct cfi_expr *ret_expr)
+{
+	struct making making = { .machine = machine, .state = state, .odd = N_CFI_ODDS };
+	bool known;
+
+	*ret_odd = N_CFI_ODDS;
+	if (cie->ra == machine->ra && state->ra.how == CFI_UNDEFINED)
+		return (struct unwind_rule){ .cfa = UNWIND_CFA_END };
+	known = find_cfa(&making);
+	if (known && cie->ra != machine->ra)
+		known = is_odd(&making, CFI_RA_PLACE, NULL);
+	if (known && take_cfa(&making) && take_ra(&making) && check_sp(&making)) {
+		take_fp(&making);
+		take_bx(&making);
+	} else {
+		making.rule =
+			(struct unwind_rule){ .cfa = is_switching(&making)
+							     ? UNWIND_CFA_TORN
+							     : UNWIND_CFA_UNSUPPORTED };
+	}
+	*ret_odd = making.odd;
+	*ret_expr = making.expr;
+	return making.rule;
+}

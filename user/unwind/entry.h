@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * An entry of the cache, a file: what a table was made from, and the table. Its
+ * bytes are this machine's; each of its two parts is followed by its hash. What
+ * is read is checked as if a stranger had written it.
+ */
+#ifndef WEFT_UNWIND_ENTRY_H
+#define WEFT_UNWIND_ENTRY_H
+
+#include "base/outfile.h"
+#include "base/str.h"
+#include "obj/reads.h"
+#include "unwind/unwind_table.h"
+
+#define ENTRY_BYTES_MOST (32u << 20) /* of a file; larger tables are made each time */
+
+/* The first part: by it the second is found, and known to be right. */
+struct entry_head {
+	uint8_t magic[8];
+	struct hash name; /* what it is looked up by */
+	struct hash hash; /* of what it was made from: */
+	struct unwind_stats stats;
+	uint32_t n_pages;
+	uint64_t packed_bytes; /* of the second part */
+};
+
+struct entry {
+	struct entry_head head;
+	struct read_list reads; /* as much of it as is in use */
+};
+
+/* Both 0, or -EBADMSG: it is spoilt; or -errno of a read. bytes: the file's size. */
+int entry_read_head(int fd, uint64_t bytes, const struct hash *name, struct entry *ret);
+
+/* The whole table, head->n_pages of pages; the caller frees it. */
+int entry_read_pages(int fd, const struct entry *entry, union unwind_page **ret);
+
+/* packed: all pages, as of unwind/pack.h. */
+int entry_write(struct outfile *out, struct entry *entry, const struct str *packed);
+
+#endif

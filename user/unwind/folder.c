@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "unwind/folder.h"
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/vec.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ROOTS_FOLDER "/var/cache/weft"
+#define ENTRIES_MOST 65536 /* that are counted */
+#define USED_PACE_S  3600  /* how exactly it is known when an entry was used */
+#define PART_S	     3600  /* what was begun so long ago is nobody's any more */
+
+struct seen {
+	char name[FOLDER_NAME_BYTES];
+	uint64_t bytes;
+	int64_t used_s;
+};
+
+static int put_path(char path[PATH_MAX], const char *folder, const char *rest)
+{
+	int n = snprintf(path, PATH_MAX, "%s%s", folder, rest);
+
+	return n < PATH_MAX ? 0 : fail(-ENAMETOOLONG, "%s: the path is too long", folder);
+}
+
+/* Who runs as somebody else than who started it believes no environment. */
+static bool is_lent(void)
+{
+	return getuid() != geteuid() || getgid() != getegid();
+}
+
+int folder_default(char path[PATH_MAX])
+{
+	const char *caches = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	int err;
+
+	if (!geteuid())
+		return put_path(path, ROOTS_FOLDER, "");
+	if (is_lent())
+		return fail(-ENOENT, "the user's own folder isn't known to this program");
+	if (caches && caches[0] == '/')
+		return put_path(path, caches, "/weft");
+	if (!home || home[0] != '/')
+		return fail(-ENOENT, "neither XDG_CACHE_HOME nor HOME is a path");
+	err = put_path(path, home, "/.cache");
+	if (!err && mkdir(path, 0700) && errno != EEXIST)
+		return fail_errno(-errno, "cannot make %s", path);
+	return err ? err : put_path(path, home, "/.cache/weft");
+}
+
+static int check_folder(const struct folder *folder)
+{
+	struct stat st;
+
+	if (fstat(folder->fd, &st))
+		return fail_errno(-errno, "cannot look at %s", folder->path);
+	if (st.st_uid != geteuid())
+		return fail(-EPERM, "%s is another user's", folder->path);
+	if (st.st_mode & 077) {
+		fail(-EPERM, "%s is open to other users", folder->path);
+		return fail_hint(-EPERM, "chmod 700 %s", folder->path);
+	}
+	return 0;
+}
+
+int folder_open(struct folder *folder, const char *where, bool may_make)
+{
+	int err = 0;
+
+	folder->fd = -1;
+	if (where && is_lent())
+		return fail(-EPERM, "a program with another user's rights writes to no "
+				    "folder of the caller's choice");
+	err = where ? put_path(folder->path, where, "") : folder_default(folder->path);
+	if (err)
+		return err;
+	if (may_make && mkdir(folder->path, 0700) && errno != EEXIST)
+		return fail_errno(-errno, "cannot make %s", folder->path);
+	folder->fd = open(folder->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (folder->fd < 0)
+		return fail_errno(-errno, "cannot open %s", folder->path);
+	return check_folder(folder);
+}
+
+void folder_close(struct folder *folder)
+{
+	if (folder->fd >= 0)
+		close(GIVE_FD(folder->fd));
+}
+
+void folder_name(const struct hash *hash, char ret[FOLDER_NAME_BYTES])
+{
+	for (size_t i = 0; i < sizeof(hash->bytes); i++)
+		snprintf(ret + 2 * i, 3, "%02x", hash->bytes[i]);
+}
+
+int folder_read(const struct folder *folder, const char *name, uint64_t most,
+		uint64_t *ret_bytes)
+{
+	AUTO_CLOSE int fd =
+		openat(folder->fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 && errno == ENOENT)
+		return -ENOENT; /* which is no news */
+	if (fd < 0 || fstat(fd, &st))
+		return fail_errno(-errno, "cannot open %s", name);
+	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 022))
+		return fail(-EPERM, "%s is none of ours", name);
+	if (st.st_size < 0 || (uint64_t)st.st_size > most)
+		return fail(-E2BIG, "%s is too large", name);
+	*ret_bytes = (uint64_t)st.st_size;
+	if (time(NULL) - st.st_mtime > USED_PACE_S && futimens(fd, NULL))
+		errno = 0; /* it will be thought older than it is */
+	return GIVE_FD(fd);
+}
+
+/* Entry, entry.PID.part, or something of another's. */
+static bool is_entry(const char *name, bool *ret_is_part)
+{
+	size_t n = strspn(name, "0123456789abcdef");
+	size_t length = strlen(name);
+
+	*ret_is_part = n < length && length > 5 && !strcmp(name + length - 5, ".part");
+	return n == FOLDER_NAME_BYTES - 1 && (n == length || *ret_is_part);
+}
+
+static int look_at(const struct folder *folder, const char *name, struct seen *ret)
+{
+	struct stat st;
+	bool is_part;
+
+	if (!is_entry(name, &is_part) ||
+	    fstatat(folder->fd, name, &st, AT_SYMLINK_NOFOLLOW) || S_ISDIR(st.st_mode))
+		return -ENOENT;
+	if (is_part) {
+		if (time(NULL) - st.st_mtime > PART_S)
+			unlinkat(folder->fd, name, 0);
+		return -ENOENT;
+	}
+	memcpy(ret->name, name, sizeof(ret->name));
+	ret->bytes = (uint64_t)st.st_size;
+	ret->used_s = st.st_mtime;
+	return 0;
+}
+
+static int by_age(const void *a, const void *b)
+{
+	const struct seen *x = a, *y = b;
+
+	if (x->used_s != y->used_s)
+		return x->used_s < y->used_s ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+struct seen_list {
+	VEC(struct seen) items;
+};
+
+static int list(const struct folder *folder, struct seen_list *seen)
+{
+	int fd = openat(folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry;
+
+	if (!dir) {
+		err = fail_errno(-errno, "cannot list %s", folder->path);
+		if (fd >= 0)
+			close(fd);
+		return err;
+	}
+	while (!err && seen->items.n < ENTRIES_MOST && (entry = readdir(dir))) {
+		struct seen one;
+
+		if (!look_at(folder, entry->d_name, &one))
+			err = vec_push(&seen->items, one);
+	}
+	closedir(dir);
+	return err;
+}
+
+int folder_trim(const struct folder *folder, uint64_t most, struct folder_sum *ret,
+		unsigned long *ret_removed)
+{
+	struct seen_list seen = { 0 };
+	int err = list(folder, &seen);
+
+	*ret = (struct folder_sum){ 0 };
+	*ret_removed = 0;
+	for (size_t i = 0; i < seen.items.n; i++) {
+		ret->bytes += seen.items.items[i].bytes;
+		ret->entries++;
+	}
+	if (!err && ret->bytes > most)
+		vec_sort(&seen.items, by_age);
+	for (size_t i = 0; !err && i < seen.items.n && ret->bytes > most; i++) {
+		const struct seen *one = &seen.items.items[i];
+
+		if (unlinkat(folder->fd, one->name, 0) && errno != ENOENT)
+			err = fail_errno(-errno, "cannot remove %s", one->name);
+		ret->bytes -= one->bytes;
+		ret->entries--;
+		*ret_removed += !err;
+	}
+	vec_free(&seen.items);
+	return err;
+}

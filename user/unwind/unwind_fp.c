@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "unwind/unwind_fp.h"
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "unwind/x86_insn.h"
+
+#include <string.h>
+
+#define WINDOW_BYTES   (64u << 10)
+#define UNCOVERED_MOST 512 /* of start files: _init, and what calls destructors */
+#define PADDING_MOST   16  /* bytes between functions; not looked at */
+
+/* A piece of the file's code, that moves up through it. */
+struct window {
+	struct elf_file *file;
+	uint64_t vaddr;
+	size_t n;
+	uint8_t bytes[WINDOW_BYTES];
+};
+
+struct proof {
+	struct window window;
+	uint64_t uncovered; /* bytes of gaps that call */
+};
+
+enum verdict { QUIET, CALLS, UNREADABLE };
+
+/* At least an instruction's bytes, if the file has so many. */
+static const uint8_t *code_at(struct window *window, uint64_t vaddr, size_t *ret_n)
+{
+	uint64_t into = vaddr - window->vaddr, offset, n;
+
+	if (vaddr < window->vaddr || into + X86_INSN_MOST > window->n) {
+		*ret_n = 0;
+		window->n = 0;
+		if (!elf_file_offset(window->file, vaddr, &offset, &n))
+			return NULL;
+		n = n < WINDOW_BYTES ? n : WINDOW_BYTES;
+		if (elf_file_read(window->file, offset, window->bytes, n))
+			return NULL;
+		window->vaddr = vaddr;
+		window->n = n;
+		into = 0;
+	}
+	*ret_n = window->n - into;
+	return window->bytes + into;
+}
+
+/* Reads instructions until one calls. */
+static enum verdict look_at(struct window *window, const struct unwind_span *span)
+{
+	uint64_t at = span->begin;
+
+	while (at < span->end) {
+		const uint8_t *code;
+		size_t n;
+		bool calls;
+
+		code = code_at(window, at, &n);
+		if (n > span->end - at)
+			n = span->end - at;
+		n = code ? x86_insn_bytes(code, n, &calls) : 0;
+		if (!n)
+			return UNREADABLE;
+		if (calls)
+			return CALLS;
+		at += n;
+	}
+	return QUIET;
+}
+
+static bool keeps(const struct unwind_rule *rule)
+{
+	return rule->cfa == UNWIND_CFA_FP && rule->cfa_offset == 16 &&
+	       rule->fp == UNWIND_FP_CFA && rule->fp_words == -2;
+}
+
+static bool does_no_harm(const struct unwind_rule *rule)
+{
+	return keeps(rule) || rule->cfa == UNWIND_CFA_PLT || rule->cfa == UNWIND_CFA_END;
+}
+
+/* Most files of a distribution keep none: they are told by the table alone. */
+static bool could_be(unwind_spans next, void *arg)
+{
+	uint64_t kept = 0, others = 0;
+	struct unwind_span span;
+
+	while (next(arg, &span)) {
+		if (span.rule->cfa == UNWIND_CFA_NONE)
+			continue;
+		if (keeps(span.rule))
+			kept += span.end - span.begin;
+		else
+			others += span.end - span.begin;
+	}
+	return kept > others;
+}
+
+/* Of code that no entry covers, which the loader may not even map to its end. */
+static void look_at_gap(struct proof *proof, uint64_t begin, uint64_t end)
+{
+	const struct unwind_span gap = { .begin = begin, .end = end };
+
+	if (begin < end && end - begin >= PADDING_MOST &&
+	    look_at(&proof->window, &gap) != QUIET)
+		proof->uncovered += end - begin;
+}
+
+/* The code before the first span and behind the last one. */
+static void look_outside(struct proof *proof, uint64_t begin, uint64_t end)
+{
+	const struct elf_file *file = proof->window.file;
+
+	for (size_t i = 0; i < file->n_phdrs; i++) {
+		const Elf64_Phdr *ph = &file->phdrs[i];
+		uint64_t last = ph->p_vaddr + ph->p_filesz;
+
+		if (ph->p_type != PT_LOAD || !(ph->p_flags & PF_X))
+			continue;
+		look_at_gap(proof, ph->p_vaddr, last < begin ? last : begin);
+		look_at_gap(proof, ph->p_vaddr > end ? ph->p_vaddr : end, last);
+	}
+}
+
+/* What lies behind a segment's last byte isn't there. */
+static uint64_t end_of_code(struct proof *proof, const struct unwind_span *span)
+{
+	uint64_t offset, n;
+
+	if (!elf_file_offset(proof->window.file, span->begin, &offset, &n))
+		return span->begin;
+	return n < span->end - span->begin ? span->begin + n : span->end;
+}
+
+static bool is_proven(struct proof *proof, unwind_spans next, void *arg)
+{
+	uint64_t begin = UINT64_MAX, end = 0;
+	struct unwind_span span;
+	bool proven = true;
+
+	/* to the end, so that the spans begin anew */
+	while (next(arg, &span)) {
+		if (begin == UINT64_MAX)
+			begin = span.begin;
+		end = span.end;
+		if (!proven)
+			continue;
+		if (span.rule->cfa == UNWIND_CFA_NONE)
+			look_at_gap(proof, span.begin, end_of_code(proof, &span));
+		else if (span.rule->cfa == UNWIND_CFA_SIGNAL)
+			proven = false; /* it calls nobody and has a callee */
+		else if (!does_no_harm(span.rule))
+			proven = look_at(&proof->window, &span) == QUIET;
+		proven = proven && proof->uncovered <= UNCOVERED_MOST;
+	}
+	if (proven)
+		look_outside(proof, begin, end);
+	return proven && proof->uncovered <= UNCOVERED_MOST;
+}
+
+bool unwind_fp_is_kept(struct elf_file *file, unwind_spans next, void *arg)
+{
+	AUTO_FREE struct proof *proof = NULL;
+	bool kept;
+
+	if (file->header.e_machine != EM_X86_64 || !could_be(next, arg))
+		return false;
+	proof = malloc(sizeof(*proof));
+	if (!proof) {
+		elf_file_spoil_reads(file);
+		return false;
+	}
+	proof->uncovered = 0;
+	proof->window.file = file;
+	proof->window.vaddr = proof->window.n = 0;
+	kept = is_proven(proof, next, arg);
+	error_clear(); /* what can't be read is no proof */
+	return kept;
+}

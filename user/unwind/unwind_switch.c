@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "unwind/unwind_switch.h"
+
+#include "base/error.h"
+#include "unwind/x86_insn.h"
+#include "unwind/x86_stack.h"
+
+#define GAP_MOST  4096
+#define ROWS_MOST 32
+#define PUSH_MOST 4096 /* bytes, that a switch keeps on the stack */
+
+struct gap {
+	const uint8_t *code;
+	size_t n;
+	bool jumps; /* so what lies behind a function's end may be its own */
+};
+
+/* From a function's first instruction to one that leaves it. */
+struct run {
+	size_t begin, end; /* end 0: it has none */
+	size_t torn_at;	   /* 0: it switches no stacks */
+	bool calls;	   /* then it comes back from where it switched to */
+	bool returns;	   /* with as much on the stack as it began with */
+	bool known;	   /* the rows hold */
+	unsigned int own;  /* registers that hold this stack's pointer */
+	int fp_words;	   /* where the frame pointer was pushed, or 0 */
+	struct unwind_rule rule;
+	size_t n;
+	struct {
+		size_t at;
+		struct unwind_rule rule;
+	} rows[ROWS_MOST];
+};
+
+/* nop, of any size, or int3 */
+static bool is_padding(const uint8_t *code, size_t n)
+{
+	while (n > 1 && (*code == 0x66 || *code == 0x2e)) {
+		code++;
+		n--;
+	}
+	return *code == 0x90 || *code == 0xcc ||
+	       (n > 1 && code[0] == 0x0f && code[1] == 0x1f);
+}
+
+static void add(struct run *run, size_t at)
+{
+	if (run->n == ROWS_MOST) {
+		run->known = false;
+		return;
+	}
+	run->rows[run->n].at = at;
+	run->rows[run->n++].rule = run->rule;
+}
+
+static bool is_switch(const struct run *run, const struct x86_effect *is)
+{
+	return is->sp == X86_SP_TAKEN &&
+	       (is->from == X86_NO_REG || !(run->own >> is->from & 1));
+}
+
+/* Before the stack is switched: the rule behind this instruction. */
+static void apply(struct run *run, const struct x86_effect *is, size_t at)
+{
+	int offset = run->rule.cfa_offset + is->pushed;
+	bool fp_was = run->rule.fp != UNWIND_FP_SAME;
+
+	if (is->sp != X86_SP_MOVED || offset < 8 || offset > PUSH_MOST || offset % 8)
+		run->known = false;
+	if (!run->known)
+		return;
+	run->rule.cfa_offset = offset;
+	if (is->pushes_fp && !fp_was)
+		run->fp_words = -offset / 8;
+	if (is->writes_fp && !fp_was) {
+		run->rule.fp = run->fp_words ? UNWIND_FP_CFA : UNWIND_FP_LOST;
+		run->rule.fp_words = (short)run->fp_words;
+	}
+	if (is->pushed || (is->writes_fp && !fp_was))
+		add(run, at);
+}
+
+static void follow(struct run *run, struct gap *gap, const struct x86_effect *is,
+		   size_t at)
+{
+	gap->jumps |= is->jumps;
+	run->known &= !is->jumps;
+	if (run->torn_at)
+		return;
+	if (is_switch(run, is)) {
+		run->torn_at = at;
+		return;
+	}
+	if (is->sets != X86_NO_REG)
+		run->own &= ~(1u << is->sets);
+	if (is->keeps != X86_NO_REG)
+		run->own |= 1u << is->keeps;
+	apply(run, is, at);
+}
+
+/* The function at `at`, or behind padding there. */
+static void read_run(struct gap *gap, size_t at, struct run *run)
+{
+	bool begun = false;
+
+	*run = (struct run){
+		.known = !gap->jumps,
+		.rule = { .cfa = UNWIND_CFA_SP,
+			  .cfa_offset = 8,
+			  .bx_words = UNWIND_BX_LOST, /* not followed */
+			  .ra_words = -1 },
+	};
+	while (at < gap->n) {
+		const uint8_t *code = gap->code + at;
+		struct x86_effect is;
+		bool calls;
+		size_t n = x86_insn_bytes(code, gap->n - at, &calls);
+
+		if (!n)
+			return;
+		at += n;
+		if (!begun && is_padding(code, n))
+			continue;
+		if (!begun) {
+			begun = true;
+			run->begin = at - n;
+			add(run, run->begin);
+		}
+		run->calls |= calls;
+		is = x86_effect(code, n);
+		follow(run, gap, &is, at);
+		if (is.leaves) {
+			run->end = at;
+			run->returns = is.returns && run->rule.cfa_offset == 8;
+			return;
+		}
+	}
+}
+
+/* Straight code that returns is as good as its own proof. */
+static bool is_told(const struct run *run)
+{
+	return run->end && !run->calls && (run->torn_at || (run->known && run->returns));
+}
+
+static int tell(const struct run *run, uint64_t vaddr, const struct cfi_sink *sink)
+{
+	static const struct unwind_rule torn = { .cfa = UNWIND_CFA_TORN }, none;
+	int err = 0;
+
+	for (size_t i = 0; run->known && !err && i < run->n; i++)
+		err = sink->row(sink->arg, vaddr + run->rows[i].at, &run->rows[i].rule);
+	if (!err && run->torn_at)
+		err = sink->row(sink->arg, vaddr + run->torn_at, &torn);
+	return err ? err : sink->row(sink->arg, vaddr + run->end, &none);
+}
+
+int unwind_switch_tell(struct elf_file *file, uint64_t begin, uint64_t end,
+		       const struct cfi_sink *sink)
+{
+	uint8_t bytes[GAP_MOST];
+	struct gap gap = { .code = bytes, .n = end - begin };
+	struct run run = { 0 };
+	uint64_t offset, n;
+	int err = 0;
+
+	if (file->header.e_machine != EM_X86_64 || end - begin < GAP_LEAST ||
+	    !elf_file_loads(file, begin, 1, PF_X) ||
+	    !elf_file_offset(file, begin, &offset, &n))
+		return 0;
+	if (gap.n > n)
+		gap.n = n;
+	if (gap.n < GAP_LEAST || gap.n > GAP_MOST)
+		return 0;
+	if (elf_file_read(file, offset, bytes, gap.n)) {
+		error_clear();
+		return 0;
+	}
+	do {
+		read_run(&gap, run.end, &run);
+		if (is_told(&run))
+			err = tell(&run, begin, sink);
+	} while (!err && run.end);
+	return err;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Pieces of x86-64 code that no call frame information covers, read instruction by
+ * instruction: those that switch stacks (libunwind's setcontext, boost.context's
+ * jumps, longjmp of small C libraries), and straight ones that return.
+ *
+ * Behind the instruction that takes the stack pointer from somewhere else the pc is
+ * still the old function's, and the stack is another's: nothing there leads to a
+ * caller. Before it, from the function's first instruction on, it is known what was
+ * pushed. Of straight code that is proven where it returns with as much on the stack
+ * as it began with. What calls, jumps or can't be followed is told nothing of.
+ */
+#ifndef WEFT_UNWIND_UNWIND_SWITCH_H
+#define WEFT_UNWIND_UNWIND_SWITCH_H
+
+#include "unwind/cfi.h"
+
+#define GAP_LEAST 32 /* bytes; padding is less */
+
+/* Of [begin, end), which no row covers, those rows that are known, and behind each
+ * function that has some a row of no rule. What can't be read has none. */
+int unwind_switch_tell(struct elf_file *file, uint64_t begin, uint64_t end,
+		       const struct cfi_sink *sink);
+
+#endif

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Rows come in order of address. The block that the last one lies in is kept
+ * aside until the next block begins, since only then it is known whether its run
+ * fits into what is left of a page.
+ */
+#include "unwind/unwind_table.h"
+
+#include "base/error.h"
+#include "base/vec.h"
+#include "unwind/unwind_fp.h"
+#include "unwind/unwind_rules.h"
+#include "unwind/unwind_throw.h"
+#include "unwind/unwind_untold.h"
+
+#include <errno.h>
+
+#define BLOCKS_MOST (1ULL << 32) / UNWIND_BLOCK_BYTES
+
+struct unwind_table {
+	struct unwind_head head;
+	struct unwind_stats stats;
+	struct unwind_rules rules;
+	VEC(struct unwind_block) blocks;
+	VEC(struct unwind_row) rows;
+	uint16_t rule; /* in force at the end */
+	size_t n_run;
+	struct unwind_row run[UNWIND_BLOCK_BYTES]; /* of the last block */
+};
+
+_Static_assert(UNWIND_BLOCK_BYTES <= UNWIND_ROWS_A_PAGE, "a run fits into a page");
+
+void unwind_table_free(struct unwind_table *table)
+{
+	if (!table)
+		return;
+	unwind_rules_close(&table->rules);
+	vec_free(&table->blocks);
+	vec_free(&table->rows);
+	free(table);
+}
+
+static const struct unwind_rule *rule_at(const struct unwind_table *table, size_t i)
+{
+	return &table->rules.items[i];
+}
+
+static int add_rows(struct unwind_table *table, const struct unwind_row *rows, size_t n)
+{
+	size_t left = UNWIND_ROWS_A_PAGE - table->rows.n % UNWIND_ROWS_A_PAGE;
+	size_t skip = n > left ? left : 0;
+	int err;
+
+	if (table->rows.n + skip + n > UNWIND_ROWS_MOST)
+		return fail(-E2BIG, "more than %u rows of call frame information",
+			    UNWIND_ROWS_MOST);
+	err = vec_reserve(&table->rows, skip + n);
+	if (err)
+		return err;
+	memset(table->rows.items + table->rows.n, 0, skip * sizeof(*rows));
+	memcpy(table->rows.items + table->rows.n + skip, rows, n * sizeof(*rows));
+	table->rows.n += skip + n;
+	return 0;
+}
+
+/* The run kept aside becomes a block. */
+static int end_block(struct unwind_table *table)
+{
+	const struct unwind_row *run = table->run;
+	struct unwind_block block = { 0 };
+	int err;
+
+	if (table->n_run > 1 || rule_at(table, run->rule)->cfa != UNWIND_CFA_NONE) {
+		err = add_rows(table, run, table->n_run);
+		if (err)
+			return err;
+		block.first = (unsigned int)(table->rows.n - table->n_run);
+		block.count = (unsigned short)table->n_run;
+	}
+	return vec_push(&table->blocks, block);
+}
+
+static int begin_block(struct unwind_table *table)
+{
+	int err = end_block(table);
+
+	table->run[0] = (struct unwind_row){ .rule = table->rule };
+	table->n_run = 1;
+	return err;
+}
+
+static int take_row(void *arg, uint64_t pc, const struct unwind_rule *rule)
+{
+	struct unwind_table *table = arg;
+	uint16_t number = unwind_rules_number(&table->rules, rule);
+	unsigned short offset = pc % UNWIND_BLOCK_BYTES;
+	int err = 0;
+
+	if (!table->n_run) {
+		table->head.text = pc - offset;
+		table->run[table->n_run++] = (struct unwind_row){ 0 };
+	} else if (number == table->rule) {
+		return 0;
+	}
+	if ((pc - table->head.text) / UNWIND_BLOCK_BYTES >= BLOCKS_MOST) {
+		table->stats.n_left_out++;
+		return 0;
+	}
+	while (!err && table->blocks.n < (pc - table->head.text) / UNWIND_BLOCK_BYTES)
+		err = begin_block(table);
+	if (err)
+		return err;
+	table->n_run -= table->run[table->n_run - 1].offset == offset;
+	table->run[table->n_run++] = (struct unwind_row){ offset, number };
+	table->rule = number;
+	table->stats.n_rows++;
+	table->stats.rows[rule_at(table, number)->cfa]++;
+	return 0;
+}
+
+/* Where the last span ended. */
+struct span_cursor {
+	const struct unwind_table *table;
+	size_t block, row; /* of its run */
+};
+
+/* The block's row-th row, or {0}: nothing holds there. */
+static struct unwind_row row_of(const struct unwind_table *table, size_t block,
+				size_t row)
+{
+	const struct unwind_block *at = &table->blocks.items[block];
+
+	return at->count ? table->rows.items[at->first + row] : (struct unwind_row){ 0 };
+}
+
+/* As unwind_spans: rows that differ by their block alone are one span. The last
+ * block ends the text: what follows its last row is nothing's. */
+static bool next_span(void *arg, struct unwind_span *ret)
+{
+	struct span_cursor *cursor = arg;
+	const struct unwind_table *table = cursor->table;
+	struct unwind_row first, row;
+
+	if (cursor->block == table->blocks.n) {
+		cursor->block = cursor->row = 0;
+		return false;
+	}
+	first = row = row_of(table, cursor->block, cursor->row);
+	ret->begin = table->head.text + cursor->block * UNWIND_BLOCK_BYTES + row.offset;
+	ret->rule = rule_at(table, first.rule);
+	while (cursor->block < table->blocks.n && row.rule == first.rule) {
+		if (++cursor->row >= table->blocks.items[cursor->block].count) {
+			cursor->block++;
+			cursor->row = row.offset = 0;
+		}
+		if (cursor->block < table->blocks.n)
+			row = row_of(table, cursor->block, cursor->row);
+	}
+	ret->end = table->head.text + cursor->block * UNWIND_BLOCK_BYTES + row.offset;
+	return true;
+}
+
+static bool keeps_fp(const struct unwind_table *table, struct elf_file *file)
+{
+	struct span_cursor cursor = { .table = table };
+
+	return unwind_fp_is_kept(file, next_span, &cursor);
+}
+
+static uint32_t pages_for(size_t n, size_t a_page)
+{
+	return (uint32_t)((n + a_page - 1) / a_page);
+}
+
+static int finish(struct unwind_table *table)
+{
+	struct unwind_head *head = &table->head;
+	int err = end_block(table);
+
+	head->n_blocks = (unsigned int)table->blocks.n;
+	head->n_rules = (unsigned int)table->rules.n;
+	head->rules_page = 1;
+	head->blocks_page =
+		head->rules_page + pages_for(head->n_rules, UNWIND_RULES_A_PAGE);
+	head->rows_page =
+		head->blocks_page + pages_for(head->n_blocks, UNWIND_BLOCKS_A_PAGE);
+	head->n_pages = head->rows_page + pages_for(table->rows.n, UNWIND_ROWS_A_PAGE);
+	table->stats.n_rules = head->n_rules;
+	return err;
+}
+
+int unwind_table_build(int fd, struct unwind_table **ret)
+{
+	return unwind_table_build_noting(fd, NULL, ret);
+}
+
+int unwind_table_build_noting(int fd, struct reads *reads, struct unwind_table **ret)
+{
+	AUTO(unwind_table) table = calloc(1, sizeof(*table));
+	const struct cfi_sink sink = { .arg = table, .row = take_row };
+	struct unwind_untold untold;
+	const struct cfi_sink told = { .arg = &untold, .row = unwind_untold_row };
+	AUTO_ELF file = { 0 };
+	struct unwind_throw thrower = { .sink = &told, .file = &file };
+	const struct cfi_sink all = { .arg = &thrower, .row = unwind_throw_row };
+	int err;
+
+	if (!table)
+		return fail(-ENOMEM, "no memory for an unwind table");
+	err = unwind_rules_init(&table->rules);
+	if (!err)
+		err = elf_file_open_noting(&file, fd, reads);
+	if (!err) {
+		unwind_untold_open(&untold, &file, &sink);
+		err = cfi_read(&file, &all, &table->stats.cfi);
+	}
+	if (!err)
+		err = unwind_throw_end(&thrower);
+	if (!err)
+		err = unwind_untold_end(&untold);
+	if (!err && !table->n_run)
+		return fail(-ENODATA, "no call frame information");
+	if (!err)
+		err = finish(table);
+	if (!err && keeps_fp(table, &file))
+		table->head.flags |= UNWIND_KEEPS_FP;
+	if (!err)
+		*ret = GIVE(table);
+	return err;
+}
+
+const struct unwind_head *unwind_table_head(const struct unwind_table *table)
+{
+	return &table->head;
+}
+
+const struct unwind_stats *unwind_table_stats(const struct unwind_table *table)
+{
+	return &table->stats;
+}
+
+/* The number-th page of an array of items, as many bytes as it has there. */
+static void copy_page(union unwind_page *page, const void *items, size_t bytes,
+		      uint32_t number)
+{
+	size_t at = (size_t)number * sizeof(*page);
+
+	if (at < bytes)
+		memcpy(page, (const char *)items + at,
+		       bytes - at < sizeof(*page) ? bytes - at : sizeof(*page));
+}
+
+void unwind_table_page(const struct unwind_table *table, uint32_t page,
+		       union unwind_page *ret)
+{
+	const struct unwind_head *head = &table->head;
+
+	memset(ret, 0, sizeof(*ret));
+	if (page >= head->rows_page)
+		copy_page(ret, table->rows.items,
+			  table->rows.n * sizeof(*table->rows.items),
+			  page - head->rows_page);
+	else if (page >= head->blocks_page)
+		copy_page(ret, table->blocks.items,
+			  table->blocks.n * sizeof(*table->blocks.items),
+			  page - head->blocks_page);
+	else if (page >= head->rules_page)
+		copy_page(ret, table->rules.items,
+			  table->rules.n * sizeof(*table->rules.items),
+			  page - head->rules_page);
+	else
+		ret->head = *head;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Makes the table of shared/unwind.h of an ELF file's call frame information:
+ * pages that are ready to be copied to where the ticks read them. Runs in the
+ * parse worker.
+ */
+#ifndef WEFT_UNWIND_UNWIND_TABLE_H
+#define WEFT_UNWIND_UNWIND_TABLE_H
+
+#include "base/cleanup.h"
+#include "unwind/cfi.h"
+#include "shared/unwind.h"
+
+#define UNWIND_ROWS_MOST (16u << 20) /* 64 MB */
+/* what UNWIND_ROWS_MOST, as many rules and 4 GiB of text can come to */
+#define UNWIND_PAGES_MOST (32u << 10)
+
+/* Plain data: it crosses the worker's socket as bytes. */
+struct unwind_stats {
+	struct cfi_stats cfi;
+	uint32_t n_rows; /* neighbours with one rule are one row */
+	uint32_t n_rules;
+	uint32_t n_left_out;	      /* rows of code more than 4 GiB behind the first */
+	uint32_t rows[N_UNWIND_CFAS]; /* of n_rows, by their rule */
+};
+
+struct unwind_table;
+
+/* 0; -ENODATA: the file has no call frame information; or another negative
+ * errno. fd is borrowed and read with pread(2). */
+int unwind_table_build(int fd, struct unwind_table **ret);
+
+/* The same, with what it was made from; reads may be NULL. */
+int unwind_table_build_noting(int fd, struct reads *reads, struct unwind_table **ret);
+void unwind_table_free(struct unwind_table *table); /* NULL is fine */
+DEFINE_FREEP(unwind_table)
+
+const struct unwind_head *unwind_table_head(const struct unwind_table *table);
+const struct unwind_stats *unwind_table_stats(const struct unwind_table *table);
+
+/* One of the n_pages pages; generation stays 0. */
+void unwind_table_page(const struct unwind_table *table, uint32_t page,
+		       union unwind_page *ret);
+
+#endif

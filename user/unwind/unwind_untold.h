@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Code of which no call frame information is written, though all that an unwinder
+ * needs is known of it. Stands between the reader of the file's own information
+ * and what takes its rows.
+ *
+ * Stubs of the procedure linkage table: arm64's linkers tell nothing of them, GNU
+ * ld nothing of a static program's indirect functions, lld nothing at all. They
+ * hardly touch a stack; without it, a sample in one would lose the function that
+ * calls. C libraries' _init() and _fini(), which push 8 bytes. And the code at a
+ * file's entry point, as the dynamic linker's: nobody called that. Of the rest
+ * some pieces (unwind/unwind_switch.h).
+ */
+#ifndef WEFT_UNWIND_UNWIND_UNTOLD_H
+#define WEFT_UNWIND_UNWIND_UNTOLD_H
+
+#include "unwind/cfi.h"
+#include "obj/elf_plt.h"
+
+#define UNTOLD_ROWS 3
+#define UNTOLD_MOST (ELF_CODE_MOST + 1)
+#define GAPS_MOST   256 /* each a range that the cache notes */
+
+/* A piece of code, and what is known of it. */
+struct untold_code {
+	uint64_t begin, end;
+	bool may_be_cut; /* what is told of code before its end ends it */
+	size_t n;
+	struct {
+		uint64_t pc;
+		struct unwind_rule rule;
+	} rows[UNTOLD_ROWS];
+};
+
+struct unwind_untold {
+	struct elf_file *file; /* borrowed, as what follows */
+	const struct cfi_sink *sink;
+	struct untold_code code[UNTOLD_MOST];
+	size_t n, next;	     /* of which the next one is not passed yet */
+	unsigned int n_gaps; /* looked at */
+	uint64_t pc;	     /* of the last row */
+	bool covered, any;
+};
+
+void unwind_untold_open(struct unwind_untold *untold, struct elf_file *file,
+			const struct cfi_sink *sink);
+
+/* As cfi_sink's row; arg: the struct unwind_untold. What the file says goes first. */
+int unwind_untold_row(void *arg, uint64_t pc, const struct unwind_rule *rule);
+
+/* After the last row. */
+int unwind_untold_end(struct unwind_untold *untold);
+
+#endif

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * After Intel's manual, volume 2, appendix A: prefixes, an opcode of one of four
+ * maps, ModRM with its SIB and displacement, an immediate. A letter for each
+ * opcode says what follows it:
+ *
+ *	.  nothing		m  ModRM		- no such instruction
+ *	b  1 byte		B  ModRM and 1 byte
+ *	z  2 or 4 bytes		Z  ModRM and 2 or 4 bytes
+ *	others: see operands()
+ */
+#include "unwind/x86_insn.h"
+
+#include <string.h>
+
+static const char one_byte[] = "mmmmbz--mmmmbz-x" /* 00: x is the 0f map */
+			       "mmmmbz--mmmmbz--"
+			       "mmmmbz--mmmmbz--"
+			       "mmmmbz--mmmmbz--"
+			       "----------------" /* 40: REX, taken before */
+			       "................"
+			       "--ve----zZbB...." /* 62, 63: EVEX, movsxd */
+			       "bbbbbbbbbbbbbbbb"
+			       "BZ-Bmmmmmmmmmmmm" /* 80 */
+			       "..........-....."
+			       "oooo....bz......" /* a0: a full address */
+			       "bbbbbbbbvvvvvvvv" /* b8: mov of 2, 4 or 8 bytes */
+			       "BBw.VVBZi.w..b-." /* c0: w 2 bytes, V VEX, i enter */
+			       "mmmm---.mmmmmmmm"
+			       "bbbbbbbbdd-b...."  /* e0: d 4 bytes */
+			       "-.--..tT......mm"; /* f0: t, T: test has one more */
+
+static const char two_byte[] = "mmmm-.......-m.B" /* 00: 0f 0f is 3DNow!'s */
+			       "mmmmmmmmmmmmmmmm"
+			       "mmmm----mmmmmmmm"
+			       "......-.x-x-----" /* 30: x are maps of three bytes */
+			       "mmmmmmmmmmmmmmmm"
+			       "mmmmmmmmmmmmmmmm"
+			       "mmmmmmmmmmmmmmmm"
+			       "BBBBmmm.mm--mmmm"
+			       "dddddddddddddddd" /* 80 */
+			       "mmmmmmmmmmmmmmmm"
+			       "...mBm--...mBmmm"
+			       "mmmmmmmmmmBmmmmm"
+			       "mmBmBBBm........"
+			       "mmmmmmmmmmmmmmmm"
+			       "mmmmmmmmmmmmmmmm"
+			       "mmmmmmmmmmmmmmmm";
+
+struct insn {
+	const uint8_t *code;
+	size_t n, at;
+	bool wide;  /* REX.W */
+	bool small; /* operands of 2 bytes */
+	bool calls;
+	bool bad;
+};
+
+/* The next byte, if there is one. */
+static uint8_t peek(const struct insn *insn)
+{
+	return insn->at < insn->n ? insn->code[insn->at] : 0;
+}
+
+static uint8_t take(struct insn *insn)
+{
+	uint8_t byte = peek(insn);
+
+	insn->bad |= insn->at++ >= insn->n;
+	return byte;
+}
+
+/* ModRM, SIB and displacement; returns ModRM. */
+static uint8_t take_modrm(struct insn *insn)
+{
+	uint8_t modrm = take(insn), sib = 0;
+	unsigned int mod = modrm >> 6, rm = modrm & 7;
+
+	if (mod == 3)
+		return modrm;
+	if (rm == 4)
+		sib = take(insn);
+	if (mod == 1)
+		insn->at += 1;
+	else if (mod == 2 || rm == 5 || (rm == 4 && (sib & 7) == 5))
+		insn->at += 4;
+	return modrm;
+}
+
+static void operands(struct insn *insn, char letter)
+{
+	size_t size = insn->small && !insn->wide ? 2 : 4;
+	uint8_t modrm = 0;
+
+	if (strchr("mBZXtT", letter))
+		modrm = take_modrm(insn);
+	switch (letter) {
+	case '.':
+	case 'm':
+		break;
+	case 'b':
+	case 'B':
+		insn->at += 1;
+		break;
+	case 'w':
+		insn->at += 2;
+		break;
+	case 'i':
+		insn->at += 3;
+		break;
+	case 'd':
+	case 'X':
+		insn->at += 4;
+		break;
+	case 'z':
+	case 'Z':
+		insn->at += size;
+		break;
+	case 'v':
+		insn->at += insn->wide ? 8 : size;
+		break;
+	case 'o':
+		insn->at += 8;
+		break;
+	case 't': /* test, and not, neg, mul, … without an immediate */
+		insn->at += (modrm >> 3 & 7) < 2 ? 1 : 0;
+		break;
+	case 'T':
+		insn->at += (modrm >> 3 & 7) < 2 ? size : 0;
+		break;
+	default:
+		insn->bad = true;
+	}
+}
+
+/* Maps 1 to 3 are those of 0f, 0f 38 and 0f 3a. */
+static void take_mapped(struct insn *insn, unsigned int map)
+{
+	uint8_t opcode = take(insn);
+
+	if (map == 1 && opcode == 0x38)
+		take_mapped(insn, 2);
+	else if (map == 1 && opcode == 0x3a)
+		take_mapped(insn, 3);
+	else if (map == 1)
+		operands(insn, two_byte[opcode]);
+	else
+		operands(insn, map == 3 ? 'B' : 'm');
+}
+
+/* Vector instructions: the map is in the prefix, ModRM always follows, but for
+ * vzeroupper. */
+static void take_vector(struct insn *insn, unsigned int map)
+{
+	uint8_t opcode = take(insn);
+	char letter = map == 3 ? 'B' : 'm';
+
+	if (map == 1 && (two_byte[opcode] == 'B' || opcode == 0x77))
+		letter = two_byte[opcode];
+	if (!map || map > 6 || map == 4) /* 5 and 6: half precision */
+		insn->bad = true;
+	operands(insn, letter);
+}
+
+static void take_one_byte(struct insn *insn)
+{
+	uint8_t opcode = take(insn), next = peek(insn);
+
+	if (opcode == 0x0f) {
+		take_mapped(insn, 1);
+	} else if (opcode == 0xc5) {
+		insn->at += 1;
+		take_vector(insn, 1);
+	} else if (opcode == 0xc4) {
+		insn->at += 2;
+		take_vector(insn, next & 0x1f);
+	} else if (opcode == 0x62) {
+		insn->at += 3;
+		take_vector(insn, next & 7);
+	} else if (opcode == 0x8f && (next & 0x1f) >= 8) { /* AMD's XOP, else pop */
+		insn->at += 3;
+		operands(insn, (next & 0x1f) == 8 ? 'B' : (next & 0x1f) == 9 ? 'm' : 'X');
+	} else if (opcode == 0x63) {
+		operands(insn, 'm');
+	} else {
+		insn->calls = opcode == 0xe8 || (opcode == 0xff && (next >> 3 & 6) == 2);
+		operands(insn, one_byte[opcode]);
+	}
+}
+
+static void take_prefixes(struct insn *insn)
+{
+	for (;; insn->at++) {
+		switch (peek(insn)) {
+		case 0x66:
+			insn->small = true;
+			continue;
+		case 0x26:
+		case 0x2e:
+		case 0x36:
+		case 0x3e:
+		case 0x64:
+		case 0x65:
+		case 0x67:
+		case 0xf0:
+		case 0xf2:
+		case 0xf3:
+			continue;
+		}
+		break;
+	}
+	if ((peek(insn) & 0xf0) == 0x40)
+		insn->wide = take(insn) & 8;
+}
+
+size_t x86_insn_bytes(const uint8_t *code, size_t n, bool *ret_calls)
+{
+	struct insn insn = { .code = code, .n = n < X86_INSN_MOST ? n : X86_INSN_MOST };
+
+	take_prefixes(&insn);
+	take_one_byte(&insn);
+	*ret_calls = insn.calls;
+	return insn.bad || insn.at > insn.n ? 0 : insn.at;
+}

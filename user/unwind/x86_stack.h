@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What an x86-64 instruction does to the stack and frame pointers. In doubt it is
+ * the worst: that nothing is known of one behind it.
+ */
+#ifndef WEFT_UNWIND_X86_STACK_H
+#define WEFT_UNWIND_X86_STACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define X86_NO_REG (-1)
+#define X86_SP	   4
+#define X86_FP	   5
+
+enum x86_sp {
+	X86_SP_MOVED, /* by a constant, which may be 0 */
+	X86_SP_BACK,  /* to somewhere in its own frame */
+	X86_SP_TAKEN, /* from a register, or from memory that is not the stack's */
+	X86_SP_LOST,
+};
+
+struct x86_effect {
+	enum x86_sp sp;
+	int pushed;	/* MOVED: bytes */
+	int from;	/* TAKEN: the register, or X86_NO_REG */
+	int keeps;	/* the register that now holds the stack pointer */
+	int sets;	/* a register that now holds something else, as far as told */
+	bool pushes_fp; /* MOVED: the frame pointer */
+	bool writes_fp; /* or may */
+	bool leaves;	/* never goes on behind itself */
+	bool returns;	/* and so to its caller */
+	bool jumps;	/* may go on elsewhere */
+};
+
+/* code: one whole instruction, of n bytes (x86_insn_bytes()). */
+struct x86_effect x86_effect(const uint8_t *code, size_t n);
+
+#endif

@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Our side of the worker. Nothing here waits without a deadline, and what the
+ * parser answers is checked like any foreign bytes: a file may have taken it
+ * over.
+ *
+ * Scans form one queue: jobs[first … answered) are done and wait for their
+ * sink, [answered … sent) are with the parser, the rest waits. The descriptors
+ * stay with us until the answer, since a parser that dies of one file must be
+ * asked again about those behind it.
+ */
+#include "worker/worker_parts.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#define SCAN_DEADLINE_MS 5000
+#define LATE_MOST_MS	 6000 /* for all late files together; then each has */
+#define HASTE_MS	 200
+#define IN_FLIGHT_MOST	 32
+#define QUEUE_MOST	 (1u << 16) /* every one holds a descriptor */
+#define POLL_SLICE_MS	 100
+
+int64_t worker_now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+int worker_patience_ms(const struct worker *worker, int deadline_ms)
+{
+	int64_t left = LATE_MOST_MS - worker->late_ms;
+
+	if (left < HASTE_MS)
+		left = HASTE_MS;
+	return deadline_ms < left ? deadline_ms : (int)left;
+}
+
+static void end_keeper(struct worker *worker)
+{
+	if (worker->control >= 0)
+		close(GIVE_FD(worker->control));
+	if (worker->keeper <= 0)
+		return;
+	kill(worker->keeper, SIGKILL);
+	/* it touches no files, so it dies at once; others may reap it */
+	for (int i = 0; i < 1000 && !waitpid(worker->keeper, NULL, WNOHANG); i++)
+		usleep(1000);
+	worker->keeper = -1;
+}
+
+static int start_keeper(struct worker *worker)
+{
+	pid_t us = getpid(), pid;
+	int ends[2];
+
+	end_keeper(worker);
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+		return fail_errno(-errno, "cannot talk to a worker");
+	pid = fork();
+	if (!pid)
+		keeper_run(ends[1], us);
+	close(ends[1]);
+	worker->control = ends[0];
+	worker->keeper = pid;
+	return pid < 0 ? fail_errno(-errno, "cannot start a worker") : 0;
+}
+
+/* A second keeper is forked only when somebody ended the first. */
+static int start_parser(struct worker *worker)
+{
+	if (worker->sock >= 0)
+		close(GIVE_FD(worker->sock));
+	for (int tries = 0; tries < 2; tries++) {
+		pid_t pid = 0;
+		int sock =
+			worker->control >= 0 ? keeper_ask(worker->control, &pid) : -EPIPE;
+		int err;
+
+		if (sock >= 0) {
+			worker->sock = sock;
+			pace_take(&worker->pace, pid);
+			return 0;
+		}
+		err = start_keeper(worker);
+		if (err)
+			return err;
+	}
+	return fail(-EPIPE, "the worker does not start");
+}
+
+int worker_restart(struct worker *worker)
+{
+	worker->counts.restarts++;
+	return start_parser(worker);
+}
+
+int worker_new(struct worker **ret)
+{
+	AUTO(worker) worker = calloc(1, sizeof(*worker));
+	int err;
+
+	if (!worker)
+		return fail(-ENOMEM, "no memory for a worker");
+	worker->sock = worker->control = worker->keeper = -1;
+	worker->scan_deadline_ms = SCAN_DEADLINE_MS;
+	pace_begin(&worker->pace, worker_now_ms());
+	err = start_keeper(worker);
+	if (!err)
+		err = start_parser(worker);
+	if (err)
+		return err;
+	*ret = GIVE(worker);
+	return 0;
+}
+
+static void free_job(struct scan_job *job)
+{
+	if (job->fd >= 0)
+		close(GIVE_FD(job->fd));
+	free(job->facts);
+	job->facts = NULL;
+	worker_free_table(job);
+}
+
+void worker_free(struct worker *worker)
+{
+	if (!worker)
+		return;
+	if (worker->sock >= 0)
+		close(worker->sock);
+	end_keeper(worker);
+	for (size_t i = worker->first; i < worker->jobs.n; i++)
+		free_job(&worker->jobs.items[i]);
+	vec_free(&worker->jobs);
+	free(worker);
+}
+
+int worker_fd(const struct worker *worker)
+{
+	return worker->answered < worker->sent ? worker->sock : -1;
+}
+
+const struct worker_counts *worker_counts(const struct worker *worker)
+{
+	return &worker->counts;
+}
+
+/* Some are done before their turn: those that could not even be sent. */
+static void skip_done(struct worker *worker)
+{
+	while (worker->answered < worker->sent &&
+	       worker->jobs.items[worker->answered].done)
+		worker->answered++;
+	worker->since_ms = worker_now_ms();
+}
+
+static void answer_job(struct worker *worker, struct scan_job *job, int err)
+{
+	job->err = err;
+	job->done = true;
+	if (job->kind != JOB_HASH) /* whose sink gets it back */
+		close(GIVE_FD(job->fd));
+	/* a file may have nothing that a table could be made of */
+	worker->counts.failed += err && err != -ENODATA;
+	skip_done(worker);
+}
+
+/* The parser died or is ended: the oldest did it, the others go again. When
+ * none was with it, the next in line is named all the same if fresh parsers
+ * die of nothing, so that this ends. */
+static void blame_oldest(struct worker *worker, int why)
+{
+	int err;
+
+	if (worker->answered < worker->sent) {
+		answer_job(worker, &worker->jobs.items[worker->answered], why);
+		worker->sent = worker->answered;
+	}
+	err = worker_restart(worker);
+	if (!err)
+		return;
+	for (worker->sent = worker->jobs.n; worker->answered < worker->sent;)
+		answer_job(worker, &worker->jobs.items[worker->answered], err);
+}
+
+static int send_job(struct worker *worker, const struct scan_job *job)
+{
+	const struct wire_request request = { .kind = WIRE_SCAN };
+
+	if (job->kind != JOB_SCAN)
+		return worker_send_table(worker, job);
+	return wire_send(worker->sock, &request, sizeof(request), job->fd, MSG_DONTWAIT);
+}
+
+static void send_jobs(struct worker *worker)
+{
+	int deaths = 0;
+
+	while (worker->sent < worker->jobs.n &&
+	       worker->sent - worker->answered < IN_FLIGHT_MOST) {
+		struct scan_job *job = &worker->jobs.items[worker->sent];
+		int err;
+
+		if (job->done) {
+			worker->sent++;
+			skip_done(worker);
+			continue;
+		}
+		err = send_job(worker, job);
+		if (err == -EAGAIN || err == -ETOOMANYREFS || err == -ENOBUFS)
+			return;
+		if (err == -EPIPE || err == -ECONNRESET || worker->sock < 0) {
+			if (worker->sent == worker->answered && deaths++)
+				worker->sent++;
+			blame_oldest(worker, -EPIPE);
+			continue;
+		}
+		if (worker->sent++ == worker->answered)
+			worker->since_ms = worker_now_ms();
+		if (err)
+			answer_job(worker, job, err);
+	}
+}
+
+static bool facts_hold(const struct elf_facts *facts)
+{
+	return facts->n_segments <= SEGMENTS_MOST && facts->n_keys <= FILE_KEYS_MOST &&
+	       facts->build_id_bytes <= BUILD_ID_MOST && facts->libc <= LIBC_MUSL &&
+	       facts->is_64bit <= 1 && facts->hides_key <= 1;
+}
+
+/* 0 or the answer's error; -EPROTO: no answer to a scan. */
+static int take_facts(struct scan_job *job, const union wire_buffer *buf, size_t n)
+{
+	const struct wire_answer *head = &buf->head;
+
+	if (n < sizeof(*head) || head->kind != WIRE_FACTS)
+		return -EPROTO;
+	if (head->err)
+		return wire_error(head->err);
+	if (n != sizeof(buf->facts) || !facts_hold(&buf->facts.facts))
+		return -EPROTO;
+	job->facts = malloc(sizeof(*job->facts));
+	if (!job->facts)
+		return -ENOMEM;
+	memcpy(job->facts, &buf->facts.facts, sizeof(*job->facts));
+	return 0;
+}
+
+static int take_answer(struct worker *worker, struct scan_job *job, size_t n)
+{
+	switch (job->kind) {
+	case JOB_SCAN:
+		return take_facts(job, &worker->buf, n);
+	case JOB_HASH:
+		return worker_take_hash(worker, job, n);
+	default:
+		return worker_take_table(worker, job, n);
+	}
+}
+
+static void recv_answers(struct worker *worker)
+{
+	while (worker->answered < worker->sent) {
+		struct scan_job *job = &worker->jobs.items[worker->answered];
+		ssize_t n = wire_recv(worker->sock, &worker->buf, sizeof(worker->buf),
+				      NULL, MSG_DONTWAIT);
+		int err;
+
+		if (n == -EAGAIN)
+			return;
+		err = n <= 0 ? -EPIPE : take_answer(worker, job, (size_t)n);
+		if (n <= 0 || err == -EPROTO)
+			blame_oldest(worker, err);
+		else if (err <= 0)
+			answer_job(worker, job, err);
+		else if (!job->table->n_came) /* it is made: now it is sent */
+			worker->since_ms = worker_now_ms();
+	}
+}
+
+/* Nothing was asked, so it can only be the end of it, or a lie. */
+static bool speaks_unasked(const struct worker *worker)
+{
+	struct pollfd end = { .fd = worker->sock, .events = POLLIN };
+
+	return worker->answered == worker->sent && poll(&end, 1, 0) > 0;
+}
+
+static void end_late(struct worker *worker)
+{
+	int64_t ms = worker_now_ms() - worker->since_ms;
+
+	if (worker->answered == worker->sent ||
+	    ms <= worker_patience_ms(worker, worker->scan_deadline_ms))
+		return;
+	worker->late_ms += ms;
+	blame_oldest(worker, -ETIMEDOUT);
+}
+
+void worker_pump(struct worker *worker, bool send_more)
+{
+	pace_keep(&worker->pace, worker_now_ms());
+	recv_answers(worker);
+	/* whoever polls our socket would find it readable for ever */
+	if (send_more && speaks_unasked(worker) && worker_restart(worker))
+		error_clear(); /* told once something is asked */
+	end_late(worker);
+	if (send_more)
+		send_jobs(worker);
+}
+
+void worker_wait(struct worker *worker, short events, int64_t until_ms)
+{
+	struct pollfd end = { .fd = worker->sock, .events = events };
+	int64_t left = until_ms - worker_now_ms();
+
+	if (left > POLL_SLICE_MS)
+		left = POLL_SLICE_MS;
+	if (left > 0)
+		poll(&end, 1, (int)left);
+}
+
+/* Forgets what was delivered, now and then. */
+static void trim_queue(struct worker *worker)
+{
+	size_t gone = worker->first;
+
+	if (gone < worker->jobs.n && (gone < 1024 || gone < worker->jobs.n / 2))
+		return;
+	worker->jobs.n -= gone;
+	worker->answered -= gone;
+	worker->sent -= gone;
+	worker->first = 0;
+	if (worker->jobs.n)
+		memmove(worker->jobs.items, worker->jobs.items + gone,
+			worker->jobs.n * sizeof(*worker->jobs.items));
+}
+
+int worker_queue(struct worker *worker, const struct scan_job *job)
+{
+	int err = 0;
+
+	trim_queue(worker);
+	if (worker->jobs.n - worker->first >= QUEUE_MOST)
+		err = fail(-ENOBUFS, "too many files wait to be scanned");
+	if (!err)
+		err = vec_push(&worker->jobs, *job);
+	if (err) {
+		close(job->fd);
+		return err;
+	}
+	worker->counts.requests++;
+	worker_pump(worker, true);
+	return 0;
+}
+
+int worker_submit_scan(struct worker *worker, int fd, uint64_t cookie)
+{
+	return worker_queue(worker, &(struct scan_job){ .fd = fd, .cookie = cookie });
+}
+
+/* The sink may submit more, which may move the queue. */
+static void deliver(struct worker *worker, scan_sink sink, void *arg)
+{
+	static const struct elf_facts nothing;
+
+	while (worker->first < worker->answered) {
+		struct scan_job job = worker->jobs.items[worker->first++];
+
+		if (job.kind != JOB_SCAN)
+			worker_deliver_table(worker, &job);
+		else
+			sink(arg, job.cookie, job.err, job.facts ? job.facts : &nothing);
+		free_job(&job);
+	}
+}
+
+int worker_collect(struct worker *worker, int wait_ms, scan_sink sink, void *arg)
+{
+	int64_t until = worker_now_ms() + wait_ms;
+
+	for (;;) {
+		size_t left;
+
+		worker_pump(worker, true);
+		deliver(worker, sink, arg);
+		left = worker->jobs.n - worker->first;
+		if (!left || worker_now_ms() >= until)
+			return (int)left;
+		if (worker->answered == worker->first)
+			worker_wait(worker, POLLIN, until);
+	}
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The parse worker: a process of our own, forked before anything privileged is
+ * open, without capabilities, bounded in memory, that is handed open files and
+ * reads them. A file that crashes or stalls it costs that file its names and a
+ * count; the worker is started anew.
+ */
+#ifndef WEFT_WORKER_WORKER_H
+#define WEFT_WORKER_WORKER_H
+
+#include "base/cleanup.h"
+#include "obj/elf_scan.h"
+#include "obj/inlines.h"
+#include "obj/names.h"
+#include "obj/reads.h"
+#include "unwind/unwind_table.h"
+
+struct worker;
+
+struct worker_counts {
+	unsigned long requests;
+	unsigned long failed;	/* files that could not be parsed */
+	unsigned long restarts; /* crashes and missed deadlines */
+};
+
+int worker_new(struct worker **ret);
+void worker_free(struct worker *worker); /* ends the process; NULL is fine */
+DEFINE_FREEP(worker)
+
+/*
+ * Queues a scan; fd is taken over (closed when done). Answers come through
+ * worker_collect() with the cookie, in order.
+ */
+int worker_submit_scan(struct worker *worker, int fd, uint64_t cookie);
+
+/* What the making of a table came to. */
+struct table_answer {
+	struct unwind_head head;
+	struct unwind_stats stats;
+	struct read_list *reads; /* what it was made from; NULL: not asked, or not told */
+	struct hash hash;	 /* of that */
+};
+
+/*
+ * Receives unwind tables. Pages come as they arrive, from within any call that
+ * takes a worker; the first message begins with the head page, so that it tells
+ * n_pages. done comes from worker_collect(), in order with the scans' answers,
+ * also for a table of which some pages came and then an error. pages may not use
+ * the worker; the others may submit more.
+ */
+struct table_sink {
+	void *arg;
+
+	/* Pages [first, first + n). */
+	void (*pages)(void *arg, uint64_t cookie, uint32_t first,
+		      const union unwind_page *pages, uint32_t n);
+
+	/* err: as for a scan; -ENODATA: the file has no call frame information.
+	 * answer: zero unless err is 0. */
+	void (*done)(void *arg, uint64_t cookie, int err,
+		     const struct table_answer *answer);
+
+	/* The answer to worker_submit_hash(); comes as done does. The file is the
+	 * sink's again. */
+	void (*hashed)(void *arg, uint64_t cookie, int err, const struct hash *hash,
+		       int fd);
+};
+
+/* Before the first worker_submit_table(); sink is copied. */
+void worker_set_table_sink(struct worker *worker, const struct table_sink *sink);
+
+/* Queues the making of an unwind table; otherwise as worker_submit_scan(). */
+int worker_submit_table(struct worker *worker, int fd, uint64_t cookie);
+
+/* The same; the answer says what it was made from. */
+int worker_submit_noted_table(struct worker *worker, int fd, uint64_t cookie);
+
+/* Queues the hashing of these ranges; the list is copied. */
+int worker_submit_hash(struct worker *worker, int fd, uint64_t cookie,
+		       const struct read_list *list);
+
+/* Readable when an answer may be there; -1 while none is due, since a worker
+ * that died idle would be readable for ever. Changes when it restarts. */
+int worker_fd(const struct worker *worker);
+
+/* err: 0, or the scan's negative errno (-ETIMEDOUT, -EPIPE: it died of it). */
+typedef void (*scan_sink)(void *arg, uint64_t cookie, int err,
+			  const struct elf_facts *facts);
+
+/*
+ * Delivers what is there and sends what waits; returns how many scans and tables
+ * are still under way, or a negative errno. wait_ms: how long to wait for all of
+ * them; 0 does not block.
+ */
+int worker_collect(struct worker *worker, int wait_ms, scan_sink sink, void *arg);
+
+enum name_source {
+	NAMES_ELF,
+	NAMES_PERF_MAP,
+	NAMES_KALLSYMS,
+	NAMES_ELF_LINKED,
+	NAMES_PLACES, /* for worker_places() */
+};
+
+/*
+ * As the functions of obj/names.h, in the worker; blocks, at most until the
+ * deadline. fd is borrowed. Scans that are under way are finished first. The
+ * sink must not use the worker.
+ */
+int worker_names(struct worker *worker, enum name_source source, int fd,
+		 const uint64_t *addrs, size_t n, int deadline_ms, name_sink sink,
+		 void *arg);
+
+/* As elf_inlines() of obj/inlines.h, else as worker_names(). What came before a
+ * deadline stays. */
+int worker_places(struct worker *worker, int fd, const uint64_t *addrs, size_t n,
+		  int deadline_ms, inline_sink sink, void *arg);
+
+const struct worker_counts *worker_counts(const struct worker *worker);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How much CPU time of others parsing may take. weft raises its own priority, and the
+ * parser inherits that, so that a new program's tables are there in time on a busy
+ * machine. But what parsing costs the files' makers choose. So a parser has an account:
+ * filled by a little a second, emptied by the CPU time that it takes. Once it is empty
+ * the parser goes behind everybody else, until there is something in it again.
+ */
+#ifndef WEFT_WORKER_WORKER_PACE_H
+#define WEFT_WORKER_WORKER_PACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct pace {
+	pid_t parser; /* 0: none yet */
+	int usual;    /* our own nice value */
+	bool is_slow;
+	int64_t balance_ns;
+	uint64_t taken_ns; /* CPU time of this parser, when it was last looked at */
+	int64_t looked_ms; /* when that was */
+};
+
+void pace_begin(struct pace *pace, int64_t now_ms);
+
+/* Another parser, on the same account. */
+void pace_take(struct pace *pace, pid_t parser);
+
+/* Looks at most every few milliseconds. */
+void pace_keep(struct pace *pace, int64_t now_ms);
+
+#endif

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the parse worker and we say to each other: SOCK_SEQPACKET, so that the
+ * kernel keeps the frames and none can run into the next. Requests and their
+ * answers come in one order.
+ *
+ *	SCAN, with a file		FACTS: err, and struct elf_facts if 0
+ *	NAMES, with a file; then	NAMED: struct wire_name and name, count
+ *	addresses in further		times; as often as it takes;
+ *	messages, n in all		DONE: err
+ *	NAMES of NAMES_PLACES		PLACED, as NAMED, of struct wire_place
+ *	TABLE, with a file		TABLED: err, and if 0 the count of pages,
+ *					struct unwind_stats, and where n is 1
+ *					what it was made from; then PAGES, some
+ *					in a message, until all came
+ *	HASH, with a file; n ranges	HASHED: err, and the hash if 0
+ *	behind the request
+ */
+#ifndef WEFT_WORKER_WORKER_WIRE_H
+#define WEFT_WORKER_WORKER_WIRE_H
+
+#include "obj/demangle.h"
+#include "obj/elf_scan.h"
+#include "unwind/unwind_table.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define WIRE_BYTES_MOST	   (80u << 10) /* of one message: the longest name and more */
+#define WIRE_BYTES_USUALLY 32768       /* of several things in one */
+#define WIRE_ADDRS_MOST	   (64u << 10) /* of one NAMES request */
+#define WIRE_FILE_BYTES	   4096	       /* of a source file's name; longer ones come cut */
+#define WIRE_PAGES_MOST	   7	       /* of a table in one message */
+
+enum wire_kind {
+	WIRE_SCAN = 1,
+	WIRE_NAMES,
+	WIRE_FACTS,
+	WIRE_NAMED,
+	WIRE_DONE,
+	WIRE_TABLE,
+	WIRE_TABLED,
+	WIRE_PAGES,
+	WIRE_HASH,
+	WIRE_HASHED,
+	WIRE_PLACED,
+};
+
+struct wire_request {
+	uint32_t kind;
+	uint32_t source; /* enum name_source */
+	uint64_t n;	 /* NAMES: addresses that follow; HASH: ranges; TABLE: 1, if
+			  * it is to be told what the table was made from */
+};
+
+struct wire_hash_request {
+	struct wire_request request;
+	struct read_list list; /* as much of it as is in use */
+};
+
+union wire_any_request {
+	struct wire_request request;
+	struct wire_hash_request hash;
+};
+
+struct wire_answer {
+	uint32_t kind;
+	int32_t err;
+	uint32_t count;
+	uint32_t reserved;
+};
+
+struct wire_facts {
+	struct wire_answer head;
+	struct elf_facts facts;
+};
+
+struct wire_name {
+	uint64_t start;
+	uint32_t index;
+	uint32_t bytes; /* of the name that follows, padded to 8 */
+};
+
+struct wire_hash {
+	struct wire_answer head;
+	struct hash hash;
+};
+
+/* An address's places stand one after another, the innermost first. */
+struct wire_place {
+	uint32_t index, line;
+	uint16_t depth; /* from 0 */
+	uint16_t is_last;
+	uint16_t name_bytes, file_bytes; /* that follow, padded to 8 together */
+};
+
+struct wire_table {
+	struct wire_answer head;
+	struct unwind_stats stats;
+	struct hash hash;
+	struct read_list reads; /* as much of it as is in use; no ranges: not told */
+};
+
+struct wire_pages {
+	struct wire_answer head;
+	union unwind_page pages[WIRE_PAGES_MOST];
+};
+
+union wire_buffer {
+	struct wire_answer head;
+	struct wire_facts facts;
+	struct wire_table table;
+	struct wire_pages pages;
+	struct wire_hash hash;
+	struct wire_hash_request ask_hash;
+	uint64_t words[WIRE_BYTES_MOST / 8];
+	unsigned char bytes[WIRE_BYTES_MOST];
+};
+
+_Static_assert(sizeof(struct wire_answer) + sizeof(struct wire_place) + NAME_BYTES_MOST +
+			       WIRE_FILE_BYTES <=
+		       WIRE_BYTES_MOST,
+	       "a place fits a message");
+_Static_assert(sizeof(struct wire_pages) <= WIRE_BYTES_MOST, "pages fit a message");
+_Static_assert(sizeof(struct wire_table) <= WIRE_BYTES_MOST, "ranges fit a message");
+_Static_assert(sizeof(struct wire_hash_request) <= WIRE_BYTES_MOST,
+	       "ranges fit a message");
+
+/* Sends one message, with a copy of fd unless it is -1. 0 or a negative errno;
+ * flags as of sendmsg(2). No SIGPIPE. */
+int wire_send(int sock, const void *bytes, size_t n, int fd, int flags);
+
+/* Receives one message: its size, 0 when the other end is closed, or a
+ * negative errno; -EPROTO when it is larger than room. *ret_fd: a descriptor
+ * that came along, or -1; NULL: none is taken. */
+ssize_t wire_recv(int sock, void *bytes, size_t room, int *ret_fd, int flags);
+
+#endif
