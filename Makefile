@@ -94,7 +94,7 @@ $(B)/unwind_builder.h: $(BUILDER_SRC)
 $(B)/user/unwind/cache.o: $(B)/unwind_builder.h
 
 # the page's parts as numbers in a C array
-PAGE_SRC := $(wildcard page/*)
+PAGE_SRC := $(filter-out %.md,$(wildcard page/*))
 
 $(B)/page/page.html: tools/page/assemble $(PAGE_SRC)
 	$(call say,PAGE)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What the recording holds, as user/format/html/html_write.c writes it into the page. Flat
-// lists of numbers: a string is an index into strings, and so on.
+// What the recording holds, as user/format/html/html_write.c writes it into the page.
+// Flat lists of numbers: a string is an index into strings, and so on.
 //
 //   format     1
 //   meta       title, host, kernel, command, version, event, start_s, seconds,

@@ -23,7 +23,7 @@ check-unit: $(UNIT_BIN)
 		CMOCKA_MESSAGE_OUTPUT=TAP $$t || status=1; done; exit $$status
 
 check-lint:
-	$(Q)tools/lint
+	$(Q)B=$(B) tools/lint
 
 # What must be installed is installed first, so make itself starts anew.
 check:

@@ -8,6 +8,18 @@
 #include <errno.h>
 #include <string.h>
 
+const char *const filter_key_names[FILTER_KEYS] = {
+	[FILTER_BY_COMM] = "comm",	   [FILTER_BY_PID] = "pid",
+	[FILTER_BY_TID] = "tid",	   [FILTER_BY_CONTAINER] = "container",
+	[FILTER_BY_HOST] = "host",	   [FILTER_BY_MODULE] = "module",
+	[FILTER_BY_FUNCTION] = "function", [FILTER_BY_TIME] = "time",
+};
+
+const char *filter_key_name(const void *none, size_t i)
+{
+	return i < FILTER_KEYS ? filter_key_names[i] : NULL;
+}
+
 #define TEXTS_MOST (1u << 20)
 #define TOLD_MOST  4
 #define WORD_BYTES 128

@@ -41,32 +41,6 @@ static const struct {
 #define N_PROBES (sizeof(probes) / sizeof(*probes))
 _Static_assert(N_PROBES <= PROBES_MOST, "the caller's array holds them all");
 
-void probe_say(struct probe_result *result, enum probe_state state, const char *fmt, ...)
-{
-	va_list ap;
-
-	result->state = state;
-	va_start(ap, fmt);
-	vsnprintf(result->what, sizeof(result->what), fmt, ap);
-	va_end(ap);
-}
-
-void probe_todo(struct probe_result *result, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(result->todo, sizeof(result->todo), fmt, ap);
-	va_end(ap);
-}
-
-bool probe_read_number(const char *path, long *ret)
-{
-	AUTO_FCLOSE FILE *f = fopen(path, "re");
-
-	return f && fscanf(f, "%ld", ret) == 1;
-}
-
 int probe_require(void)
 {
 	for (size_t i = 0; i < N_PROBES; i++) {

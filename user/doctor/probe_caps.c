@@ -19,27 +19,6 @@
 #define CAP_CHECKPOINT_RESTORE 40
 #endif
 
-bool probe_has_capability(int capability)
-{
-	struct __user_cap_header_struct header = { _LINUX_CAPABILITY_VERSION_3, 0 };
-	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
-
-	if (syscall(SYS_capget, &header, data))
-		return false;
-	return data[capability / 32].effective & 1U << capability % 32;
-}
-
-void probe_todo_capabilities(struct probe_result *result, const char *extra)
-{
-	char path[160] = "";
-	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
-
-	probe_todo(result,
-		   "run weft as root, or: setcap cap_bpf,cap_perfmon,cap_sys_ptrace,"
-		   "cap_syslog,cap_dac_read_search,cap_checkpoint_restore+ep %s%s",
-		   n > 0 ? path : "the file of weft", extra);
-}
-
 void probe_cap_load(struct probe_result *result)
 {
 	bool bpf = probe_has_capability(CAP_BPF);

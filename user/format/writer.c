@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#define PASS_BYTES (256u << 10)
-
 /* clang-format off */
 const struct writer *const writers[] = {
 	&weft_writer,
@@ -54,30 +52,4 @@ const struct writer *writer_for(const char *path)
 			}
 		}
 	return best;
-}
-
-int pen_pass(struct pen *pen)
-{
-	int err = str_error(&pen->text);
-
-	if (err || pen->text.n < PASS_BYTES)
-		return err;
-	err = outfile_add(pen->out, pen->text.s, pen->text.n);
-	str_clear(&pen->text);
-	return err;
-}
-
-int pen_close(struct pen *pen)
-{
-	int err = str_error(&pen->text);
-
-	if (!err && pen->text.n)
-		err = outfile_add(pen->out, pen->text.s, pen->text.n);
-	pen_free(pen);
-	return err;
-}
-
-void pen_free(struct pen *pen)
-{
-	str_free(&pen->text);
 }

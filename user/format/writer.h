@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The formats that a reading can be written in, as a list. A writer is one file
- * out/NAME.c with one entry here (writer.c); what it writes, it adds to the
+ * format/NAME/NAME_write.c with one entry here (writer.c); what it writes, it adds to the
  * outfile piece by piece, so that no output has to fit into memory.
  */
 #ifndef WEFT_FORMAT_WRITER_H
 #define WEFT_FORMAT_WRITER_H
 
 #include "base/outfile.h"
-#include "base/str.h"
 #include "core/reading.h"
 
 #include <stdbool.h>
@@ -43,18 +42,5 @@ const struct writer *writer_for(const char *path);
 /* One for each format: */
 extern const struct writer weft_writer, folded_writer, pprof_writer, speedscope_writer,
 	firefox_writer, svg_writer, html_writer;
-
-/*
- * Text on its way to a file: fill text, call _pass() now and then. What is
- * gathered goes to the file in large pieces.
- */
-struct pen {
-	struct outfile *out;
-	struct str text;
-};
-
-int pen_pass(struct pen *pen);	/* writes if there is much */
-int pen_close(struct pen *pen); /* writes the rest, frees */
-void pen_free(struct pen *pen); /* after an error */
 
 #endif

@@ -7,12 +7,6 @@
 
 #include <errno.h>
 
-void publisher_note_error(struct publisher *p, int err)
-{
-	if (err < 0 && !p->err)
-		p->err = err;
-}
-
 static void on_table(void *arg, uint32_t module)
 {
 	struct publisher *p = arg;
@@ -95,30 +89,6 @@ void publisher_started(struct publisher *p, uint64_t now_ns)
 	delays_begin(p->delays, now_ns);
 }
 
-static struct told *get_told(struct publisher *p, const struct process *process)
-{
-	struct told *told = hmap_get(&p->told, process->tgid);
-
-	if (told)
-		return told;
-	told = calloc(1, sizeof(*told));
-	if (told && !hmap_put(&p->told, process->tgid, told))
-		return told;
-	free(told);
-	publisher_note_error(p, fail(-ENOMEM, "no memory for a process"));
-	return NULL;
-}
-
-void publisher_make_dirty(struct publisher *p, const struct process *process)
-{
-	struct told *told = get_told(p, process);
-
-	if (!told || told->dirty)
-		return;
-	told->dirty = true;
-	publisher_note_error(p, vec_push(&p->dirty, process->tgid));
-}
-
 static void forget(struct publisher *p, uint32_t tgid)
 {
 	struct told *told = hmap_remove(&p->told, tgid);
@@ -149,7 +119,7 @@ static void on_forked(void *arg, const struct process *child,
 	struct told *from = parent ? hmap_get(&p->told, parent->tgid) : NULL, *to;
 
 	forget(p, child->tgid);
-	to = get_told(p, child);
+	to = publisher_told(p, child);
 	if (!to)
 		return;
 	if (!from || !from->told_ns || from->told_ns >= time_ns || from->is_crowded ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the publisher's own files share: publisher.c hears and takes in, tell.c tells
- * of one process, overdue.c looks after who waits too long. */
+/* What the publisher's own files share: publisher.c hears and takes in, tell.c knows
+ * and tells what is told of one process, overdue.c looks after who waits too long. */
 #ifndef WEFT_PUBLISH_PUBLISHER_PARTS_H
 #define WEFT_PUBLISH_PUBLISHER_PARTS_H
 
@@ -60,6 +60,9 @@ struct publisher {
 
 /* Kept for the next flush to return: callbacks can't. */
 void publisher_note_error(struct publisher *p, int err);
+
+/* What is told of it; NULL: no memory, which is noted. */
+struct told *publisher_told(struct publisher *p, const struct process *process);
 
 /* It is told of with the next flush. */
 void publisher_make_dirty(struct publisher *p, const struct process *process);

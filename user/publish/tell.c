@@ -9,6 +9,36 @@
 #include <errno.h>
 #include <string.h>
 
+void publisher_note_error(struct publisher *p, int err)
+{
+	if (err < 0 && !p->err)
+		p->err = err;
+}
+
+struct told *publisher_told(struct publisher *p, const struct process *process)
+{
+	struct told *told = hmap_get(&p->told, process->tgid);
+
+	if (told)
+		return told;
+	told = calloc(1, sizeof(*told));
+	if (told && !hmap_put(&p->told, process->tgid, told))
+		return told;
+	free(told);
+	publisher_note_error(p, fail(-ENOMEM, "no memory for a process"));
+	return NULL;
+}
+
+void publisher_make_dirty(struct publisher *p, const struct process *process)
+{
+	struct told *told = publisher_told(p, process);
+
+	if (!told || told->dirty)
+		return;
+	told->dirty = true;
+	publisher_note_error(p, vec_push(&p->dirty, process->tgid));
+}
+
 static int find_space(struct publisher *p, const struct process *process,
 		      struct told *told)
 {

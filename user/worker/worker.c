@@ -370,6 +370,36 @@ int worker_submit_scan(struct worker *worker, int fd, uint64_t cookie)
 	return worker_queue(worker, &(struct scan_job){ .fd = fd, .cookie = cookie });
 }
 
+int worker_submit_table(struct worker *worker, int fd, uint64_t cookie)
+{
+	return worker_queue(
+		worker,
+		&(struct scan_job){ .fd = fd, .cookie = cookie, .kind = JOB_TABLE });
+}
+
+int worker_submit_noted_table(struct worker *worker, int fd, uint64_t cookie)
+{
+	return worker_queue(worker, &(struct scan_job){ .fd = fd,
+							.cookie = cookie,
+							.kind = JOB_NOTED_TABLE });
+}
+
+int worker_submit_hash(struct worker *worker, int fd, uint64_t cookie,
+		       const struct read_list *list)
+{
+	struct scan_job job = { .fd = fd, .cookie = cookie, .kind = JOB_HASH };
+	int err = worker_copy_reads(list, &job.reads);
+
+	if (err < 0) {
+		close(fd);
+		return fail(err, "no memory for %u ranges", list->n);
+	}
+	err = worker_queue(worker, &job);
+	if (err)
+		free(job.reads);
+	return err;
+}
+
 /* The sink may submit more, which may move the queue. */
 static void deliver(struct worker *worker, scan_sink sink, void *arg)
 {

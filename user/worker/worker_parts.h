@@ -63,6 +63,7 @@ int worker_queue(struct worker *worker, const struct scan_job *job);
 int worker_send_table(struct worker *worker, const struct scan_job *job);
 void worker_deliver_table(struct worker *worker, struct scan_job *job);
 void worker_free_table(struct scan_job *job);
+int worker_copy_reads(const struct read_list *list, struct read_list **ret);
 int worker_take_hash(struct worker *worker, struct scan_job *job, size_t n);
 
 /* One message of n bytes in worker->buf, of the answer to a table: 1 when more

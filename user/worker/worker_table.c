@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* 1, or a negative errno. */
-static int copy_reads(const struct read_list *list, struct read_list **ret)
+int worker_copy_reads(const struct read_list *list, struct read_list **ret)
 {
 	size_t n = read_list_bytes(list->n);
 
@@ -44,7 +44,7 @@ static int take_stats(struct worker *worker, struct scan_job *job, size_t n)
 	job->table->answer.stats = message->stats;
 	job->table->answer.hash = message->hash;
 	return job->kind == JOB_NOTED_TABLE && message->reads.n
-		       ? copy_reads(&message->reads, &job->table->answer.reads)
+		       ? worker_copy_reads(&message->reads, &job->table->answer.reads)
 		       : 1;
 }
 
@@ -98,36 +98,6 @@ void worker_free_table(struct scan_job *job)
 	free(job->reads);
 	job->table = NULL;
 	job->reads = NULL;
-}
-
-int worker_submit_table(struct worker *worker, int fd, uint64_t cookie)
-{
-	return worker_queue(
-		worker,
-		&(struct scan_job){ .fd = fd, .cookie = cookie, .kind = JOB_TABLE });
-}
-
-int worker_submit_noted_table(struct worker *worker, int fd, uint64_t cookie)
-{
-	return worker_queue(worker, &(struct scan_job){ .fd = fd,
-							.cookie = cookie,
-							.kind = JOB_NOTED_TABLE });
-}
-
-int worker_submit_hash(struct worker *worker, int fd, uint64_t cookie,
-		       const struct read_list *list)
-{
-	struct scan_job job = { .fd = fd, .cookie = cookie, .kind = JOB_HASH };
-	int err = copy_reads(list, &job.reads);
-
-	if (err < 0) {
-		close(fd);
-		return fail(err, "no memory for %u ranges", list->n);
-	}
-	err = worker_queue(worker, &job);
-	if (err)
-		free(job.reads);
-	return err;
 }
 
 int worker_send_table(struct worker *worker, const struct scan_job *job)

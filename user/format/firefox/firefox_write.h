@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The two halves of the Firefox Profiler's format: format/firefox/firefox_write.c sorts samples by
- * thread, format/firefox/firefox_write_thread.c writes one thread's tables. */
+/* The two halves of the Firefox Profiler's format: firefox_write.c sorts samples by
+ * thread, firefox_write_thread.c writes one thread's tables. */
 #ifndef WEFT_FORMAT_FIREFOX_FIREFOX_WRITE_H
 #define WEFT_FORMAT_FIREFOX_FIREFOX_WRITE_H
 
 #include "core/reading.h"
+#include "format/pen.h"
 #include "format/writer.h"
 
 struct firefox_sample {

@@ -21,6 +21,44 @@ struct thread_writer {
 	struct pairs modules;
 };
 
+static uint32_t category_of(const struct reading *r, uint32_t code)
+{
+	static const enum firefox_category categories[] = {
+		[PLACE_UNKNOWN] = CATEGORY_OTHER,   [PLACE_NATIVE] = CATEGORY_PROGRAM,
+		[PLACE_KERNEL] = CATEGORY_KERNEL,   [PLACE_JIT] = CATEGORY_JIT,
+		[PLACE_INLINED] = CATEGORY_INLINED, [PLACE_LABEL] = CATEGORY_ASYNC,
+	};
+
+	if (READING_IS_FRAME(code))
+		return categories[r->frames.items[code].place];
+	return READING_MARK(code) == VIEW_BOUNDARY ? CATEGORY_ASYNC : CATEGORY_OTHER;
+}
+
+int firefox_function(struct firefox *f, uint32_t code, uint32_t *ret)
+{
+	bool is_frame = READING_IS_FRAME(code);
+	struct firefox_function function = { .code = code };
+	struct pair key = { 0, code };
+	int err;
+
+	if (is_frame && f->by_frame[code]) {
+		*ret = f->by_frame[code] - 1;
+		return 0;
+	}
+	if (is_frame) {
+		function.name = f->r->frames.items[code].name;
+		function.module = f->r->frames.items[code].module;
+		key = (struct pair){ function.name, function.module };
+	}
+	function.category = category_of(f->r, code);
+	err = pairs_id(&f->keys, key, FRAMES_DISTINCT_MOST + 16, ret);
+	if (!err && *ret == f->functions.n)
+		err = vec_push(&f->functions, function);
+	if (!err && is_frame)
+		f->by_frame[code] = *ret + 1;
+	return err;
+}
+
 static uint32_t string_of(struct thread_writer *t, const char *s)
 {
 	uint32_t id = 0;

@@ -7,6 +7,7 @@
  * The text is never held whole: siblings are sorted as the lines would be, a
  * stack that ends at a node before those that go on through it with a `;`.
  */
+#include "format/pen.h"
 #include "format/writer.h"
 
 #include "base/error.h"

@@ -20,13 +20,6 @@ static const unsigned char page_tail[] = {
 #include "page/page_tail.inc"
 };
 
-int html_text(struct html *h, const char *text, uint32_t *ret)
-{
-	int err = intern_id(h->texts, text, strlen(text), ret);
-
-	return err > 0 ? fail(-ENOSPC, "too many distinct names for a page") : err;
-}
-
 /* Line separators are good JSON; scripts of old take them for an end of line. */
 static bool is_separator(const char *s)
 {

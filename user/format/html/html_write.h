@@ -10,6 +10,7 @@
 #ifndef WEFT_FORMAT_HTML_HTML_WRITE_H
 #define WEFT_FORMAT_HTML_HTML_WRITE_H
 
+#include "format/pen.h"
 #include "format/writer.h"
 
 #define HTML_NODES_MOST (8u << 20)

@@ -6,6 +6,13 @@
 #include <errno.h>
 #include <string.h>
 
+int html_text(struct html *h, const char *text, uint32_t *ret)
+{
+	int err = intern_id(h->texts, text, strlen(text), ret);
+
+	return err > 0 ? fail(-ENOSPC, "too many distinct names for a page") : err;
+}
+
 static const uint8_t marks[] = {
 	[BOUNDARY_ASYNC] = HTML_ASKED,
 	[BOUNDARY_WAITS] = HTML_WAITS,

@@ -5,6 +5,7 @@
  * shows first; stacks that look alike are one in a step. It has no place for
  * kinds of frames, threads' numbers or losses.
  */
+#include "format/pen.h"
 #include "format/writer.h"
 
 #include "base/error.h"

@@ -4,6 +4,7 @@
  * are told apart without red and green, and a legend. One view; what is narrower
  * than a third of a pixel is left out.
  */
+#include "format/pen.h"
 #include "format/writer.h"
 
 #include "base/error.h"

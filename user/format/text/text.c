@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "core/functions.h"
+#include "format/pen.h"
 #include "format/writer.h"
 
 #include <errno.h>

@@ -4,6 +4,7 @@
 #include "format/text/text.h"
 
 #include "core/functions.h"
+#include "format/pen.h"
 #include "format/writer.h"
 
 #include <inttypes.h>
