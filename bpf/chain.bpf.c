@@ -67,7 +67,7 @@ __noinline int chain_emit_label(__u32 hook)
 	label.text &= knobs.addr_mask;
 	if (label.tag != ASYNC_LABEL_TAG || label.text & ~FRAME_ADDR_MASK)
 		return 0;
-	for (int i = 0; i < LABEL_WORDS_MOST; i++) {
+	for (int i = 0; i < LABEL_WORDS_MAX; i++) {
 		if (!s->chain_left || !read_text(&bytes, label.text) || (!i && !bytes))
 			return 0;
 		s->chain_left--;
@@ -81,7 +81,7 @@ __noinline int chain_emit_label(__u32 hook)
 
 static __always_inline bool is_marker(struct scratch *s, __u64 ip)
 {
-	return ip < ASYNC_CODE_LEAST ||
+	return ip < ASYNC_CODE_MIN ||
 	       (s->metadata_cookie &&
 		(s->frame.ip == s->metadata_cookie || ip == s->metadata_cookie));
 }

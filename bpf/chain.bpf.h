@@ -20,7 +20,7 @@ static __always_inline void close_segment(struct scratch *s, __u32 kind, __u32 e
 {
 	__u32 count = s->n_words - s->segment - 1;
 
-	s->words[s->segment & (RECORD_WORDS_MOST - 1)] =
+	s->words[s->segment & (RECORD_WORDS_MAX - 1)] =
 		SEGMENT_WORD(kind, ending, s->next_root - 1, target, count);
 }
 

@@ -190,7 +190,7 @@ static __always_inline bool in_cgroup(__u64 id)
 
 	if (bpf_core_field_exists(struct cgroup, ancestor_ids))
 		own = BPF_CORE_READ(task, cgroups, dfl_cgrp);
-	for (__u32 level = 0; level < CGROUP_LEVELS_MOST; level++) {
+	for (__u32 level = 0; level < CGROUP_LEVELS_MAX; level++) {
 		__u64 at = cgroup_at(own, level);
 
 		if (at == id)

@@ -8,7 +8,7 @@
 
 static __always_inline bool frame_holds(struct extents *all, __u32 word, __u64 fp)
 {
-	struct extent *extent = &all->of[word & (RECORD_WORDS_MOST - 1)];
+	struct extent *extent = &all->of[word & (RECORD_WORDS_MAX - 1)];
 
 	return fp - extent->low < extent->bytes;
 }
@@ -48,7 +48,7 @@ __noinline int cross_find_frame(__u32 hook, __u64 fp)
 	dispatcher = root_met(s, s->next_root - 1)->mark + 1;
 	if (dispatcher - first < s->rec.n_thread && frame_holds(all, dispatcher, fp))
 		return dispatcher - first + 1;
-	for (__u32 i = 0; i < FRAMES_MOST + 2 * MAX_ROOTS; i += FIND_STEPS) {
+	for (__u32 i = 0; i < FRAMES_MAX + 2 * MAX_ROOTS; i += FIND_STEPS) {
 		int found = cross_find_among(hook, fp, i);
 
 		if (found)
@@ -108,7 +108,7 @@ static __always_inline bool cross(struct scratch *s, __u32 hook, struct async_ro
 	s->waiting_root = q_addr;
 	s->waiting_node = s->node;
 	s->lane = 1;
-	for (int k = 1; k < KEYS_MOST; k++)
+	for (int k = 1; k < KEYS_MAX; k++)
 		s->heads[k].addr = 0;
 	load_head(s, &s->heads[0], q->next);
 	s->phase = PHASE_WALK;

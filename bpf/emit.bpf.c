@@ -57,8 +57,8 @@ int emit_record(__u32 hook)
 		return emit_outcome(OUTCOME_NO_RING);
 
 	n = s->n_words;
-	if (n > RECORD_WORDS_MOST) /* verifier: the budgets add up to less */
-		n = RECORD_WORDS_MOST;
+	if (n > RECORD_WORDS_MAX) /* verifier: the budgets add up to less */
+		n = RECORD_WORDS_MAX;
 	s->rec.n_words = n;
 	if (bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) > knobs.wakeup_bytes)
 		flags = BPF_RB_FORCE_WAKEUP;

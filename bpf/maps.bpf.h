@@ -58,7 +58,7 @@ static __always_inline const union unwind_page *unwind_page(__u32 n)
  * end removes it (fork.bpf.c); ticks read. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, PUBLISHED_MOST);
+	__uint(max_entries, PUBLISHED_MAX);
 	__type(key, __u32); /* tgid */
 	__type(value, struct published);
 } processes __weak SEC(".maps");
@@ -66,8 +66,8 @@ struct {
 /* Who is to be sampled, where not everybody is. Written and read as the last. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, FILTER_PIDS_MOST); /* FAMILY_MOST for a command */
-	__type(key, __u32);		       /* tgid or tid, as the filter says */
+	__uint(max_entries, FILTER_PIDS_MAX); /* FAMILY_MAX for a command */
+	__type(key, __u32);		      /* tgid or tid, as the filter says */
 	__type(value, __u8);
 } wanted_pids __weak SEC(".maps");
 

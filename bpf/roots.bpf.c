@@ -9,7 +9,7 @@ __noinline int roots_place_head(__u32 hook, __u32 k)
 {
 	struct scratch *s = scratch(hook);
 
-	if (s && k < KEYS_MOST)
+	if (s && k < KEYS_MAX)
 		s->heads[k].place = place_of(s, &s->heads[k].root, s->heads[k].addr);
 	return 0;
 }
@@ -20,7 +20,7 @@ int roots_place(__u32 hook)
 
 	if (!s)
 		return 0;
-	for (__u32 k = 0; k < KEYS_MOST; k++) {
+	for (__u32 k = 0; k < KEYS_MAX; k++) {
 		if (k >= s->n_heads)
 			break;
 		roots_place_head(hook, k);
@@ -46,7 +46,7 @@ __noinline int roots_mark_head(__u32 hook, __u32 k)
 	struct head *head;
 	__u32 n;
 
-	if (!s || k >= KEYS_MOST)
+	if (!s || k >= KEYS_MAX)
 		return 0;
 	head = &s->heads[k];
 	n = s->n_roots;
@@ -78,10 +78,10 @@ __noinline int roots_mark(__u32 hook)
 		return 0;
 	s->key_at_hand = 0;
 	/* one function may have registered several, one in another */
-	for (int i = 0; i < MAX_ROOTS + KEYS_MOST; i++) {
+	for (int i = 0; i < MAX_ROOTS + KEYS_MAX; i++) {
 		__u32 k = s->key_at_hand;
 
-		if (k >= KEYS_MOST || k >= s->n_heads)
+		if (k >= KEYS_MAX || k >= s->n_heads)
 			break;
 		if (frame_registered(s, &s->heads[k]))
 			roots_mark_head(hook, k);
@@ -109,7 +109,7 @@ __noinline int roots_weigh_head(__u32 hook, __u32 k)
 	struct scratch *s = scratch(hook);
 	struct head *head;
 
-	if (!s || k >= KEYS_MOST)
+	if (!s || k >= KEYS_MAX)
 		return 0;
 	head = &s->heads[k];
 	if (!head->addr || head->root.fp & 7 || head->root.fp < s->sp ||
@@ -129,11 +129,11 @@ int roots_find_nearest(__u32 hook)
 	struct scratch *s = scratch(hook);
 
 	if (!s)
-		return KEYS_MOST;
+		return KEYS_MAX;
 	/* verifier: it would follow a number in a register through every head */
-	s->nearest = KEYS_MOST;
+	s->nearest = KEYS_MAX;
 	s->distance = CHECKPOINT_BYTES;
-	for (int k = 0; k < KEYS_MOST; k++) {
+	for (int k = 0; k < KEYS_MAX; k++) {
 		if (k >= s->n_heads)
 			break;
 		roots_weigh_head(hook, k);

@@ -58,7 +58,7 @@ static __always_inline void begin_record(struct scratch *s, __u64 who)
 
 static __always_inline void take_kernel_stack(struct scratch *s, void *ctx)
 {
-	long bytes = bpf_get_stack(ctx, s->words, KERNEL_FRAMES_MOST * 8, 0);
+	long bytes = bpf_get_stack(ctx, s->words, KERNEL_FRAMES_MAX * 8, 0);
 
 	if (bytes > 0)
 		s->n_words = s->rec.n_kernel = bytes / 8;

@@ -94,15 +94,15 @@ __noinline int slot_add_head(__u32 hook, __u64 key_addr)
 		return 0;
 	root &= knobs.addr_mask;
 	n = s->n_heads;
-	if (!root || root & 7 || n >= KEYS_MOST)
+	if (!root || root & 7 || n >= KEYS_MAX)
 		return 0;
-	for (int k = 0; k < KEYS_MOST; k++) {
+	for (int k = 0; k < KEYS_MAX; k++) {
 		if (k < n && s->heads[k].addr == root)
 			return 0; /* another copy of the same key */
 	}
 	/* verifier: before 6.3 a compared copy of n does not bound n itself */
 	KEEP(n);
-	head = &s->heads[n & (KEYS_MOST - 1)];
+	head = &s->heads[n & (KEYS_MAX - 1)];
 	if (!read_user(&head->root, sizeof(head->root), root))
 		return 0;
 	head->root.top &= knobs.addr_mask;
@@ -139,7 +139,7 @@ int slot_find_roots(__u32 hook)
 		s->rec.flags |= SAMPLE_NO_SLOT;
 		return 0;
 	}
-	for (int k = 0; k < KEYS_MOST && pub->key_addr[k]; k++)
+	for (int k = 0; k < KEYS_MAX && pub->key_addr[k]; k++)
 		slot_add_head(hook, pub->key_addr[k]);
 	if (s->n_heads)
 		read_cookies(s, pub);

@@ -17,14 +17,14 @@ static __always_inline void end_thread(struct scratch *s)
 {
 	s->rec.ending = s->ending;
 	s->rec.n_thread = s->n_words - s->thread_start;
-	s->chain_left = RECORD_WORDS_MOST - UNCOUNTED_WORDS - s->n_words;
+	s->chain_left = RECORD_WORDS_MAX - UNCOUNTED_WORDS - s->n_words;
 	if (s->chain_left > knobs.max_frames)
 		s->chain_left = knobs.max_frames;
 }
 
 static __always_inline void end_stack(struct scratch *s, __u32 hook)
 {
-	for (int k = 0; k < KEYS_MOST; k++) {
+	for (int k = 0; k < KEYS_MAX; k++) {
 		if (k < s->n_heads && s->heads[k].addr)
 			s->rec.flags |= SAMPLE_UNMATCHED;
 	}

@@ -13,7 +13,7 @@
  */
 #include "table.bpf.h"
 
-#define MAPPING_STEPS 10 /* UNWIND_MAPPINGS_MOST */
+#define MAPPING_STEPS 10 /* UNWIND_MAPPINGS_MAX */
 #define ROW_STEPS     10 /* UNWIND_ROWS_A_PAGE */
 
 /* Where the kernel puts registers on a stack that it delivers a signal on, from

@@ -198,7 +198,7 @@ static __always_inline bool take_checkpoint(struct scratch *s, __u32 hook)
 {
 	__u32 nearest = roots_find_nearest(hook);
 
-	if (nearest >= KEYS_MOST)
+	if (nearest >= KEYS_MAX)
 		return false;
 	s->fp = s->sp = s->heads[nearest].root.fp;
 	s->cfa = s->fp + FRAME_BYTES;

@@ -65,7 +65,7 @@
 /* Pieces of work a sample: both budgets in the smaller of the two steps, and a root's
  * begin, ends and gaps, each of which can break off a step. verifier: one loop over
  * all of them is 12,000 instructions, two of their square roots 1,000 */
-#define PIECES	       (2 * FRAMES_MOST / CHAIN_STEPS + 8 * MAX_ROOTS)
+#define PIECES	       (2 * FRAMES_MAX / CHAIN_STEPS + 8 * MAX_ROOTS)
 #define ADVANCE_PIECES 16
 #define ADVANCES       (PIECES / ADVANCE_PIECES + 1)
 
@@ -182,7 +182,7 @@ struct scratch {
 	__u64 glibc_slots, musl_slots; /* the thread's pthread slots; one of them is 0 */
 	__u32 n_heads;
 	__u32 sp_is_least; /* sp is not known: it lies there or above */
-	struct head heads[KEYS_MOST];
+	struct head heads[KEYS_MAX];
 	struct root_met roots[MAX_ROOTS];
 
 	/* what is mapped, as published; and the mapping that was found last */
@@ -206,17 +206,17 @@ struct scratch {
 	__u8 chunk[CHUNK_BYTES];
 
 	struct sample_rec rec;
-	__u64 words[RECORD_WORDS_MOST]; /* rec.words: they lie right behind it */
+	__u64 words[RECORD_WORDS_MAX]; /* rec.words: they lie right behind it */
 };
 
 /* Of the thread frame at each word, none of a word between frames. Kept where
  * roots are; beside the scratch value, for which the kernel has 32 KiB. */
 struct extents {
-	struct extent of[RECORD_WORDS_MOST];
+	struct extent of[RECORD_WORDS_MAX];
 };
 
 /* Words of a record that no budget counts: two SEGMENTs, a ROOT and a GAP for each
  * root, and where a key's roots are cut. */
-#define UNCOUNTED_WORDS (4 * MAX_ROOTS + KEYS_MOST)
+#define UNCOUNTED_WORDS (4 * MAX_ROOTS + KEYS_MAX)
 
 #endif

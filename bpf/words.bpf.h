@@ -23,7 +23,7 @@ static __always_inline void keep_extent(struct scratch *s, __u32 hook, __u64 low
 					__u64 bytes)
 {
 	struct extents *all = extents(hook);
-	__u32 n = s->n_words & (RECORD_WORDS_MOST - 1);
+	__u32 n = s->n_words & (RECORD_WORDS_MAX - 1);
 
 	if (!all || s->lane)
 		return;
@@ -33,7 +33,7 @@ static __always_inline void keep_extent(struct scratch *s, __u32 hook, __u64 low
 
 static __always_inline void emit_word(struct scratch *s, __u64 word)
 {
-	s->words[s->n_words & (RECORD_WORDS_MOST - 1)] = word;
+	s->words[s->n_words & (RECORD_WORDS_MAX - 1)] = word;
 	s->n_words++;
 }
 

@@ -228,7 +228,7 @@ function listenToControls(page) {
 	$("q").addEventListener("input", () => {
 		clearTimeout(waiting);
 		waiting = setTimeout(
-			() => page.go({ q: $("q").value.slice(0, SEARCH_MOST) }, false),
+			() => page.go({ q: $("q").value.slice(0, SEARCH_MAX) }, false),
 			60
 		);
 	});

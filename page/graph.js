@@ -7,11 +7,11 @@
 //   host.zoom(node, graph), host.pick(frame), host.point(node | -1, event, graph)
 //   host.say(node, graph)
 
-const ROW_LEAST = 20,
-	ROW_MOST = 26,
+const ROW_MIN = 20,
+	ROW_MAX = 26,
 	LEAST = 0.6,
 	PAD = 7,
-	LETTERS_MOST = 400;
+	LETTERS_MAX = 400;
 const BOUNDARY_WORDS = {
 	[ASKED]: ["⇢ asked for", "⇠ asked for by"],
 	[WAITS]: ["⇢ waits for", "⇠ this thread waits for it"],
@@ -95,8 +95,8 @@ class Graph {
 		const room = this.scroller.clientHeight;
 
 		this.row = Math.max(
-			ROW_LEAST,
-			Math.min(ROW_MOST, Math.floor(room / this.rows))
+			ROW_MIN,
+			Math.min(ROW_MAX, Math.floor(room / this.rows))
 		);
 		this.height = this.rows * this.row;
 		this.width = this.scroller.clientWidth;
@@ -273,7 +273,7 @@ class Graph {
 
 	cut(text, room) {
 		let low = 0;
-		let high = Math.min(text.length, LETTERS_MOST);
+		let high = Math.min(text.length, LETTERS_MAX);
 
 		if (text.length <= high && this.measure(text) <= room) return text;
 		while (low < high) {

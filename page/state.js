@@ -9,8 +9,8 @@ const CHOICES = {
 	colour: ["module", "kind", "package"],
 	group: ["process", "thread", "container", "none"],
 };
-const PATH_MOST = 2048,
-	SEARCH_MOST = 1000;
+const PATH_MAX = 2048,
+	SEARCH_MAX = 1000;
 
 function firstState(recording) {
 	const { processes, threads, meta } = recording;
@@ -98,7 +98,7 @@ function stateFromHash(hash, first, recording) {
 			state[key] = number(value, 0, limits[key] - 1, -1);
 		else if (key === "kernel" || key === "inline")
 			state[key] = value !== "off";
-		else if (key === "q") state.q = value.slice(0, SEARCH_MOST);
+		else if (key === "q") state.q = value.slice(0, SEARCH_MAX);
 		else if (key === "sort")
 			state.sort = value === "total" ? "total" : "self";
 		else if (key === "time")
@@ -106,7 +106,7 @@ function stateFromHash(hash, first, recording) {
 		else if (key === "zoom")
 			state.zoom = value
 				.split(".")
-				.slice(0, PATH_MOST)
+				.slice(0, PATH_MAX)
 				.map((part) => parseInt(part, 36))
 				.filter(Number.isFinite);
 	}

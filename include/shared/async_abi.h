@@ -20,11 +20,11 @@
 
 /*
  * A marker frame's ip is folly's cookie or, without folly, our headers' own; no
- * code lies below ASYNC_CODE_LEAST. One of ours is followed by {address of its
+ * code lies below ASYNC_CODE_MIN. One of ours is followed by {address of its
  * text, ASYNC_LABEL_TAG}; folly's is followed by a number.
  */
-#define ASYNC_CODE_LEAST 4096
-#define ASYNC_LABEL_TAG	 0x6c6562616c746677ULL
+#define ASYNC_CODE_MIN	4096
+#define ASYNC_LABEL_TAG 0x6c6562616c746677ULL
 
 struct async_root {
 	unsigned long long top;	 /* async_frame of the running leaf, or 0 */

@@ -8,25 +8,25 @@
 #define WEFT_SHARED_KNOBS_H
 
 #define FRAMES_DEFAULT 512 /* user frames of a thread, and again of its chains */
-#define FRAMES_LEAST   16
-#define FRAMES_MOST    1024
+#define FRAMES_MIN     16
+#define FRAMES_MAX     1024
 
-#define KERNEL_FRAMES_MOST 127 /* the kernel's own limit, perf_event_max_stack */
+#define KERNEL_FRAMES_MAX 127 /* the kernel's own limit, perf_event_max_stack */
 
 /*
  * kernel + thread + chains + the ROOT, GAP and SEGMENT words between them, and
  * a power of two, so that an index is bounded by one mask. What the thread leaves of
  * it is the chains', 490 frames at least.
  */
-#define RECORD_WORDS_MOST 2048
+#define RECORD_WORDS_MAX 2048
 
-#define KEYS_MOST	 8     /* candidate key variables of one process */
-#define PUBLISHED_MOST	 32768 /* processes at one time */
-#define FILTER_PIDS_MOST 1024
-#define FAMILY_MOST	 32768 /* processes of a command at one time */
-#define CPUS_MOST	 4096
+#define KEYS_MAX	8     /* candidate key variables of one process */
+#define PUBLISHED_MAX	32768 /* processes at one time */
+#define FILTER_PIDS_MAX 1024
+#define FAMILY_MAX	32768 /* processes of a command at one time */
+#define CPUS_MAX	4096
 
-#define CGROUP_LEVELS_MOST 64 /* how deep one may lie that is filtered by */
+#define CGROUP_LEVELS_MAX 64 /* how deep one may lie that is filtered by */
 
 enum filter_bits {
 	FILTER_TGID = 1 << 0,
@@ -49,7 +49,7 @@ enum sabotage_bits {
 
 struct knobs {
 	unsigned int filters;		 /* enum filter_bits */
-	unsigned int max_frames;	 /* FRAMES_LEAST to FRAMES_MOST */
+	unsigned int max_frames;	 /* FRAMES_MIN to FRAMES_MAX */
 	unsigned int wakeup_bytes;	 /* of a ring in use: wake the reader */
 	unsigned int sabotage;		 /* enum sabotage_bits; 0 outside of tests */
 	unsigned int follow_forks;	 /* a child of a wanted process is wanted */
@@ -70,13 +70,13 @@ struct knobs {
 struct published {
 	unsigned long long start_ticks; /* since boot, in clock ticks */
 	unsigned long long start_stack;
-	unsigned long long key_addr[KEYS_MOST];	 /* of the pthread_key_t; 0 = none */
+	unsigned long long key_addr[KEYS_MAX];	 /* of the pthread_key_t; 0 = none */
 	unsigned long long metadata_cookie_addr; /* 0 = none */
 	unsigned long long suspended_cookie_addr;
 	unsigned int specific_offset; /* in glibc's struct pthread, from libc's own
 					 _thread_db_pthread_specific; 0 = unknown */
 	unsigned int space;	      /* first page of its mappings; 0 = none */
-	unsigned int n_mappings;      /* 1 to UNWIND_MAPPINGS_MOST */
+	unsigned int n_mappings;      /* 1 to UNWIND_MAPPINGS_MAX */
 	unsigned int generation;      /* of the space; differs: it was given up */
 };
 

@@ -74,12 +74,12 @@ enum ending {
 };
 
 /*
- * LABEL words, LABEL_WORDS_MOST at most, stand for one frame of a chain: text that
+ * LABEL words, LABEL_WORDS_MAX at most, stand for one frame of a chain: text that
  * the program put between its callers, first byte lowest. The last of them holds
  * a zero byte, or is the last that there may be. What it says is the program's.
  */
 #define LABEL_WORD_BYTES 7
-#define LABEL_WORDS_MOST 5
+#define LABEL_WORDS_MAX	 5
 #define LABEL_ENDS(word)                                                                 \
 	(((FRAME_ADDR(word) - 0x01010101010101ULL) & ~(word)&0x80808080808080ULL) != 0)
 

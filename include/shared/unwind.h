@@ -137,7 +137,7 @@ struct unwind_space {
 };
 
 #define UNWIND_MAPPINGS_A_PAGE (UNWIND_PAGE_BYTES / sizeof(struct unwind_mapping))
-#define UNWIND_MAPPINGS_MOST   1023 /* of a process: a search has 10 steps */
+#define UNWIND_MAPPINGS_MAX    1023 /* of a process: a search has 10 steps */
 
 union unwind_page {
 	struct unwind_head head;

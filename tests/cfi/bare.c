@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define COPIED_MOST (64 << 20)
+#define COPIED_MAX (64 << 20)
 
 static bool has_header(int fd, const Elf64_Ehdr *header)
 {
@@ -66,7 +66,7 @@ bool bare_agrees(int fd, const struct image *image, const struct truth *truth)
 	struct stat st;
 	bool same;
 
-	if (fstat(fd, &st) || st.st_size > COPIED_MOST ||
+	if (fstat(fd, &st) || st.st_size > COPIED_MAX ||
 	    pread(fd, &header, sizeof(header), 0) != (ssize_t)sizeof(header))
 		return true;
 	if (!has_header(fd, &header))

@@ -57,7 +57,7 @@ static bool check(const struct image *image)
 {
 	const struct unwind_head *head = &image->head;
 
-	MUST(head->n_pages <= UNWIND_PAGES_MOST);
+	MUST(head->n_pages <= UNWIND_PAGES_MAX);
 	MUST(head->text % UNWIND_BLOCK_BYTES == 0);
 	MUST(head->rules_page == 1 && head->blocks_page > head->rules_page);
 	MUST(head->rows_page > head->blocks_page && head->n_pages >= head->rows_page);

@@ -25,7 +25,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TOLD_MOST 5 /* disagreements that are shown of a file */
+#define TOLD_MAX 5 /* disagreements that are shown of a file */
 
 struct sums {
 	unsigned long rows, wrong, exprs, unsupported, overlaps;
@@ -240,7 +240,7 @@ static void judge(const struct truth *truth, uint64_t pc, const struct truth_row
 	sums->rows++;
 	if (good)
 		return;
-	if (sums->wrong++ < TOLD_MOST)
+	if (sums->wrong++ < TOLD_MAX)
 		tell(pc, row, rule);
 }
 

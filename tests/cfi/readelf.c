@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COLUMNS_MOST 80
-#define LINE_BYTES   4096
-#define ENTRY_MOST   128 /* code that a system enters is short */
+#define COLUMNS_MAX 80
+#define LINE_BYTES  4096
+#define ENTRY_MAX   128 /* code that a system enters is short */
 
 struct cie {
 	unsigned long offset;
@@ -29,7 +29,7 @@ struct parse {
 	size_t from; /* of this FDE's rows */
 	unsigned long begin, end;
 	struct cie *cie; /* the FDE's, or the one being read */
-	enum { CFA, FP, RA, SP, BX, OTHER } columns[COLUMNS_MOST];
+	enum { CFA, FP, RA, SP, BX, OTHER } columns[COLUMNS_MAX];
 	size_t n_columns;
 };
 
@@ -51,7 +51,7 @@ static void read_columns(struct parse *parse, char *line)
 
 	parse->n_columns = 0;
 	strtok(line, " \n"); /* LOC */
-	for (char *word; (word = strtok(NULL, " \n")) && parse->n_columns < COLUMNS_MOST;)
+	for (char *word; (word = strtok(NULL, " \n")) && parse->n_columns < COLUMNS_MAX;)
 		parse->columns[parse->n_columns++] = !strcmp(word, "CFA")  ? CFA
 						     : !strcmp(word, fp)   ? FP
 						     : !strcmp(word, "ra") ? RA
@@ -250,7 +250,7 @@ static void find_untold(struct truth *truth, const char *readelf, const char *pa
 	while (f && fgets(line, sizeof(line), f)) {
 		if (strstr(line, "Entry point")) {
 			at = strtoul(strchr(line, ':') + 1, NULL, 16);
-			add_untold(truth, (struct truth_code){ at, at + ENTRY_MOST,
+			add_untold(truth, (struct truth_code){ at, at + ENTRY_MAX,
 							       TRUTH_ENTRY });
 		}
 		for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++) {

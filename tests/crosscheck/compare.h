@@ -31,7 +31,7 @@ enum match {
 };
 
 struct our_stack {
-	uint64_t at[RECORD_WORDS_MOST]; /* leaf first; no marks */
+	uint64_t at[RECORD_WORDS_MAX]; /* leaf first; no marks */
 	size_t n;
 	size_t gaps, unproven;
 };

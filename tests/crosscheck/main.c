@@ -61,7 +61,7 @@ static int usage(void)
 
 static bool read_pids(struct pid_list *to, char *text)
 {
-	for (char *word; (word = strsep(&text, ",")) && to->n < FILTER_PIDS_MOST;) {
+	for (char *word; (word = strsep(&text, ",")) && to->n < FILTER_PIDS_MAX;) {
 		if (atoi(word) <= 0)
 			return false;
 		to->pids[to->n++] = atoi(word);
@@ -252,7 +252,7 @@ int main(int argc, char **argv)
 	struct line line = {
 		.record = { .hz = 997,
 			    .duration_ns = 30000000000ULL,
-			    .max_frames = FRAMES_MOST,
+			    .max_frames = FRAMES_MAX,
 			    .unwind_mb = UNWIND_MB_DEFAULT,
 			    .output = "/dev/null",
 			    .writer = &folded_writer,

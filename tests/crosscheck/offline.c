@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define ENTRY_BYTES 64
-#define STACK_MOST  (64u << 20) /* farther up than that is no stack */
+#define STACK_MAX   (64u << 20) /* farther up than that is no stack */
 
 struct offline {
 	struct modules *modules;
@@ -60,12 +60,12 @@ static bool read_memory(Dwfl *dwfl, Dwarf_Addr addr, Dwarf_Word *ret, void *arg)
 		memcpy(ret, sample->stack + at, sizeof(*ret));
 		return true;
 	}
-	if (o->stack->n == 1 && -at < STACK_MOST &&
+	if (o->stack->n == 1 && -at < STACK_MAX &&
 	    popped_read(o->dwfl, o->stack->at[0], o->regs, addr, ret))
 		return true;
-	if (addr > sample->regs[REG_SP] && at < STACK_MOST)
+	if (addr > sample->regs[REG_SP] && at < STACK_MAX)
 		o->above = true;
-	else if (-at < STACK_MOST)
+	else if (-at < STACK_MAX)
 		o->below = true;
 	else
 		o->outside = true;

@@ -52,7 +52,7 @@ int perf_ring_open(struct perf_ring *ret, enum tick_event event, unsigned int hz
 	struct perf_event_attr attr = sample_attr(event, hz);
 	AUTO_CLOSE int fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1,
 					 PERF_FLAG_FD_CLOEXEC);
-	AUTO_FREE unsigned char *wrapped = malloc(RECORD_BYTES_MOST);
+	AUTO_FREE unsigned char *wrapped = malloc(RECORD_BYTES_MAX);
 	void *page;
 
 	if (fd < 0)

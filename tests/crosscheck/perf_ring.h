@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#define RECORD_BYTES_MOST (64u << 10) /* perf_event_header.size is 16 bits */
+#define RECORD_BYTES_MAX (64u << 10) /* perf_event_header.size is 16 bits */
 
 struct perf_ring {
 	int fd; /* not owned: the sampler closes it */

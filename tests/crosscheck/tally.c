@@ -14,7 +14,7 @@
 struct tallying {
 	struct tally *tally;
 	struct capture *capture;
-	const struct event *waiting[CPUS_MOST]; /* by CPU: for its other half */
+	const struct event *waiting[CPUS_MAX]; /* by CPU: for its other half */
 	uint64_t period_ns;
 	unsigned int examples;
 	FILE *out;
@@ -68,12 +68,11 @@ static void count_reason(struct tallying *t, const struct kernel_sample *sample)
 	show_place(where, t->modules, sample->pid,
 		   t->theirs.n ? t->theirs.at[t->theirs.n - 1] : 0);
 	snprintf(words, sizeof(words), "%s, behind %s", t->theirs.why, where);
-	for (int i = 0; i < REASONS_MOST - 1 && reason->n; i++, reason++)
+	for (int i = 0; i < REASONS_MAX - 1 && reason->n; i++, reason++)
 		if (!strcmp(reason->words, words))
 			break;
 	snprintf(reason->words, sizeof(reason->words), "%s",
-		 reason == &t->tally->reasons[REASONS_MOST - 1] ? "other reasons"
-								: words);
+		 reason == &t->tally->reasons[REASONS_MAX - 1] ? "other reasons" : words);
 	reason->n++;
 }
 
@@ -190,7 +189,7 @@ void tally_print(const struct tally *t, const char *name, FILE *out)
 				t->matches[match], percent(t->matches[match], t->samples),
 				match_agrees(match) ? "+" : "-", match_words(match));
 	}
-	for (int i = 0; i < REASONS_MOST && t->reasons[i].n; i++)
+	for (int i = 0; i < REASONS_MAX && t->reasons[i].n; i++)
 		fprintf(out, "  %8" PRIu64 "  libdwfl: %s\n", t->reasons[i].n,
 			t->reasons[i].words);
 	fprintf(out, "  in the kernel %.1f %%, ours with an unproven frame %.1f %%\n",

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#define REASONS_MOST 16
+#define REASONS_MAX 16
 
 /* Why libdwfl gave up, and behind what; the last one collects the rest. */
 struct reason {
@@ -28,7 +28,7 @@ struct tally {
 	uint64_t in_kernel; /* samples that fell in the kernel */
 	uint64_t unproven;  /* samples of ours that hold a frame without proof */
 	uint64_t matches[N_MATCHES];
-	struct reason reasons[REASONS_MOST];
+	struct reason reasons[REASONS_MAX];
 	uint64_t refused; /* files that libdwfl did not take */
 };
 

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define SYMBOL	     "spin_under_this_long_name"
-#define FILE_MOST    (64u << 20)
+#define FILE_MAX     (64u << 20)
 #define RANDOM_FILES 12
 #define TABLE_BYTES  (256LL << 30)
 
@@ -40,12 +40,12 @@ static void stop(const char *what)
 
 static struct file read_file(const char *path)
 {
-	struct file file = { malloc(FILE_MOST), 0 };
+	struct file file = { malloc(FILE_MAX), 0 };
 	FILE *f = fopen(path, "rb");
 
 	if (!f || !file.bytes)
 		stop(path);
-	file.n = fread(file.bytes, 1, FILE_MOST, f);
+	file.n = fread(file.bytes, 1, FILE_MAX, f);
 	fclose(f);
 	return file;
 }
@@ -262,7 +262,7 @@ static void spoil_long(const char *in, const char *out)
 		tables[i]->sh_size = TABLE_BYTES;
 	}
 	write_file(out, &file);
-	if (truncate(out, TABLE_BYTES + 2 * FILE_MOST))
+	if (truncate(out, TABLE_BYTES + 2 * FILE_MAX))
 		stop(out);
 }
 

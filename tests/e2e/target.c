@@ -29,8 +29,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define JIT_BYTES  4096
-#define FILES_MOST 64
+#define JIT_BYTES 4096
+#define FILES_MAX 64
 
 #ifdef __aarch64__
 static const unsigned char endless[] = { 0x00, 0x00, 0x00, 0x14 }; /* b . */
@@ -77,10 +77,10 @@ static char *map_file(const char *path, uint64_t offset, off_t cut)
 
 static int target_map(char **args)
 {
-	char *codes[FILES_MOST];
+	char *codes[FILES_MAX];
 	int n = 0;
 
-	for (; args[0] && args[1] && args[2 + n] && n < FILES_MOST; n++)
+	for (; args[0] && args[1] && args[2 + n] && n < FILES_MAX; n++)
 		codes[n] =
 			map_file(args[2 + n], strtoull(args[0], NULL, 0), atol(args[1]));
 	if (!n)

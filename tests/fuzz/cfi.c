@@ -89,7 +89,7 @@ static void mutate_once(struct fuzz *fuzz, uint8_t *bytes, size_t *n)
 		memmove(bytes + at, bytes + from, some);
 		break;
 	case 5: /* pushes the rest */
-		if (*n + some <= SECTION_BYTES_MOST) {
+		if (*n + some <= SECTION_BYTES_MAX) {
 			memmove(bytes + at + some, bytes + at, *n - at);
 			*n += some;
 		}

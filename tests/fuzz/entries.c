@@ -21,9 +21,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define SEEDS_MOST 16
-#define BYTES_MOST (256u << 10)
-#define GROWN_MOST 64
+#define SEEDS_MAX 16
+#define BYTES_MAX (256u << 10)
+#define GROWN_MAX 64
 
 struct seed {
 	uint8_t *bytes;
@@ -31,13 +31,13 @@ struct seed {
 };
 
 struct fuzz {
-	struct seed seeds[SEEDS_MOST];
+	struct seed seeds[SEEDS_MAX];
 	size_t n_seeds;
 	int fd;
 	uint64_t seed, state;
 	struct hash name;
 	struct entry entry;
-	uint8_t bytes[BYTES_MOST + GROWN_MOST];
+	uint8_t bytes[BYTES_MAX + GROWN_MAX];
 	unsigned long refused, half, whole;
 };
 
@@ -60,7 +60,7 @@ static void must(const struct fuzz *fuzz, bool holds, const char *what)
 static int pack_table(const struct unwind_table *table, struct str *packed)
 {
 	const struct unwind_head *head = unwind_table_head(table);
-	uint8_t out[PACKED_BYTES_MOST];
+	uint8_t out[PACKED_BYTES_MAX];
 	union unwind_page page;
 
 	for (uint32_t i = 0; i < head->n_pages; i++) {
@@ -107,15 +107,15 @@ static void add_seed(struct fuzz *fuzz, const char *file)
 	char path[64];
 	FILE *f;
 
-	if (fd < 0 || fuzz->n_seeds == SEEDS_MOST ||
+	if (fd < 0 || fuzz->n_seeds == SEEDS_MAX ||
 	    unwind_table_build_noting(fd, &reads, &table) ||
 	    write_seed(fuzz, table, &reads))
 		return;
 	snprintf(path, sizeof(path), "/tmp/weft-fuzz-entry.%d", (int)getpid());
 	f = fopen(path, "re");
-	seed->bytes = malloc(BYTES_MOST);
-	seed->n = f && seed->bytes ? fread(seed->bytes, 1, BYTES_MOST, f) : 0;
-	fuzz->n_seeds += seed->n && seed->n < BYTES_MOST;
+	seed->bytes = malloc(BYTES_MAX);
+	seed->n = f && seed->bytes ? fread(seed->bytes, 1, BYTES_MAX, f) : 0;
+	fuzz->n_seeds += seed->n && seed->n < BYTES_MAX;
 	if (f)
 		fclose(f);
 	unlink(path);
@@ -149,8 +149,8 @@ static void mutate_once(struct fuzz *fuzz, size_t *n)
 			*n = at + 1;
 		break;
 	case 5:
-		if (!draw(fuzz, 8) && *n <= BYTES_MOST)
-			*n += draw(fuzz, GROWN_MOST);
+		if (!draw(fuzz, 8) && *n <= BYTES_MAX)
+			*n += draw(fuzz, GROWN_MAX);
 		break;
 	}
 }
@@ -163,7 +163,7 @@ static void seal(struct fuzz *fuzz, size_t n)
 	struct hash hash;
 
 	if (n < offsetof(struct entry, reads) + read_list_bytes(0) ||
-	    entry->reads.n > READS_MOST)
+	    entry->reads.n > READS_MAX)
 		return;
 	first = offsetof(struct entry, reads) + read_list_bytes(entry->reads.n);
 	if (n < first + 2 * sizeof(hash))
@@ -213,7 +213,7 @@ static void run(struct fuzz *fuzz, uint64_t seed)
 	from = &fuzz->seeds[draw(fuzz, fuzz->n_seeds)];
 	n = from->n;
 	memcpy(fuzz->bytes, from->bytes, n);
-	memset(fuzz->bytes + n, 0, GROWN_MOST);
+	memset(fuzz->bytes + n, 0, GROWN_MAX);
 	times = draw(fuzz, 5);
 	for (size_t i = 0; i < times; i++)
 		mutate_once(fuzz, &n);

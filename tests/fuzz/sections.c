@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#define PACKED_MOST (2 * SECTION_BYTES_MOST)
+#define PACKED_MAX (2 * SECTION_BYTES_MAX)
 
 struct layout {
 	Elf64_Ehdr header;
@@ -19,7 +19,7 @@ struct layout {
 	Elf64_Shdr shdrs[3]; /* null, names, the section */
 	char names[32];
 	uint8_t eh_frame_hdr[8];
-	uint8_t section[PACKED_MOST];
+	uint8_t section[PACKED_MAX];
 };
 
 static void add(struct sections *sections, const uint8_t *file, const Elf64_Shdr *sh,
@@ -28,10 +28,10 @@ static void add(struct sections *sections, const uint8_t *file, const Elf64_Shdr
 	const Elf64_Ehdr *header = (const Elf64_Ehdr *)file;
 	struct section *section = &sections->items[sections->n];
 
-	if (sections->n == SECTIONS_MOST || sh->sh_type == SHT_NOBITS || !sh->sh_size ||
+	if (sections->n == SECTIONS_MAX || sh->sh_type == SHT_NOBITS || !sh->sh_size ||
 	    (sh->sh_flags & SHF_COMPRESSED))
 		return;
-	section->n = sh->sh_size < SECTION_BYTES_MOST ? sh->sh_size : SECTION_BYTES_MOST;
+	section->n = sh->sh_size < SECTION_BYTES_MAX ? sh->sh_size : SECTION_BYTES_MAX;
 	section->bytes = malloc(section->n);
 	memcpy(section->bytes, file + sh->sh_offset, section->n);
 	section->vaddr = debug ? 0 : sh->sh_addr;
@@ -76,8 +76,8 @@ void sections_free(struct sections *sections)
 
 int section_file_open(struct section_file *file)
 {
-	file->section = malloc(SECTION_BYTES_MOST);
-	file->packed = malloc(PACKED_MOST);
+	file->section = malloc(SECTION_BYTES_MAX);
+	file->packed = malloc(PACKED_MAX);
 	return !file->section || !file->packed ? -1 : 0;
 }
 
@@ -136,7 +136,7 @@ static void write_headers(struct layout *layout, const struct section_shape *sha
 static size_t pack(struct section_file *file, size_t n)
 {
 	Elf64_Chdr head = { .ch_type = ELFCOMPRESS_ZLIB, .ch_size = n };
-	uLongf room = PACKED_MOST - sizeof(head);
+	uLongf room = PACKED_MAX - sizeof(head);
 
 	memcpy(file->packed, &head, sizeof(head));
 	if (compress2(file->packed + sizeof(head), &room, file->section, n, 1) != Z_OK)

@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SECTION_BYTES_MOST 8192 /* longer ones are cut */
-#define SECTIONS_MOST	   256
+#define SECTION_BYTES_MAX 8192 /* longer ones are cut */
+#define SECTIONS_MAX	  256
 
 struct section {
 	uint8_t *bytes;
@@ -18,7 +18,7 @@ struct section {
 };
 
 struct sections {
-	struct section items[SECTIONS_MOST];
+	struct section items[SECTIONS_MAX];
 	size_t n;
 };
 
@@ -38,7 +38,7 @@ struct section_shape {
 #define SECTION_FD 1000000
 
 struct section_file {
-	uint8_t *section; /* SECTION_BYTES_MOST, for the next write */
+	uint8_t *section; /* SECTION_BYTES_MAX, for the next write */
 	uint8_t *packed;
 };
 

@@ -13,9 +13,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define DEPTH_MOST 8
-#define THREADS	   6
-#define ROUNDS	   200
+#define DEPTH_MAX 8
+#define THREADS	  6
+#define ROUNDS	  200
 
 #ifdef LATER
 static void (*folly_enter)(struct weft_root *root),
@@ -29,7 +29,7 @@ static const char *order;
 static int wrong;
 
 struct entered {
-	const struct weft_root *roots[DEPTH_MOST];
+	const struct weft_root *roots[DEPTH_MAX];
 	int n;
 };
 

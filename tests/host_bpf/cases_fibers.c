@@ -133,12 +133,12 @@ static void test_as_many_keys_in_one_frame(void **state)
 	struct sampled at = leaf_at(0x1000);
 
 	put_stack(STACK, 4, 0x1000);
-	for (int i = 0; i < KEYS_MOST; i++) {
+	for (int i = 0; i < KEYS_MAX; i++) {
 		put_root(ROOT(i), 0, 0, FP(STACK, 2));
 		at.roots[i] = ROOT(i);
 	}
 	put_chain(CHAIN(0), 1, 0x2000, 0);
-	memory_put(ROOT(KEYS_MOST - 1), CHAIN(0));
+	memory_put(ROOT(KEYS_MAX - 1), CHAIN(0));
 	ASSERT_ASYNC(&at, "1000 1001 -- 2000");
 }
 

@@ -173,14 +173,14 @@ static void test_budget(void **state)
 	at.fp = STACK;
 	for (unsigned int i = 0; i < 600; i++)
 		put_frame(STACK + SIZE * i, STACK + SIZE * (i + 1), SITE(0));
-	for (unsigned int left = FRAMES_LEAST; left < FRAMES_LEAST + 4; left++) {
+	for (unsigned int left = FRAMES_MIN; left < FRAMES_MIN + 4; left++) {
 		knobs.max_frames = left;
 		assert_int_equal(walker_sample(&at)->ending, END_BUDGET);
 		assert_in_range(walker_sample(&at)->n_thread, left, left + 1);
 	}
-	knobs.max_frames = FRAMES_MOST;
+	knobs.max_frames = FRAMES_MAX;
 	assert_int_equal(walker_sample(&at)->ending, END_BUDGET);
-	assert_in_range(walker_sample(&at)->n_thread, FRAMES_MOST, FRAMES_MOST + 1);
+	assert_in_range(walker_sample(&at)->n_thread, FRAMES_MAX, FRAMES_MAX + 1);
 }
 
 /* On from a root while tables are still to come: no caller by guess. */

@@ -255,7 +255,7 @@ static void test_rejoins_behind_a_long_record(void **state)
 	memory_put(ROOT(0) + 8, ROOT(1));
 	put_waited(1, 0x3000, FP(STACK, 6), FP(STACK, 1), 0);
 	segment = segment_of(walker_sample(&at), SEGMENT_CHAIN, 1);
-	assert_true(walker_sample(&at)->n_words > RECORD_WORDS_MOST / 2);
+	assert_true(walker_sample(&at)->n_words > RECORD_WORDS_MAX / 2);
 	assert_int_equal(SEGMENT_ENDING(segment), END_REJOINED);
 	assert_int_equal(SEGMENT_TARGET(segment), 2);
 }

@@ -44,12 +44,12 @@ static void test_behind_kernel_frames(void **state)
 	struct sampled at = leaf_at(0x1000);
 	const struct sample_rec *rec;
 
-	at.n_kernel = KERNEL_FRAMES_MOST;
+	at.n_kernel = KERNEL_FRAMES_MAX;
 	put_stack(STACK, 300, 0x1000);
 	rec = walker_sample(&at);
-	assert_int_equal(rec->n_kernel, KERNEL_FRAMES_MOST);
+	assert_int_equal(rec->n_kernel, KERNEL_FRAMES_MAX);
 	assert_int_equal(rec->n_thread, 301);
-	assert_int_equal(rec->n_words, KERNEL_FRAMES_MOST + 301);
+	assert_int_equal(rec->n_words, KERNEL_FRAMES_MAX + 301);
 	assert_int_equal(FRAME_ADDR(rec->words[rec->n_words - 1]), 0x1000 + 300);
 }
 

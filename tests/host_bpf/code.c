@@ -79,7 +79,7 @@ static void read_kinds(const struct sample_rec *rec, char *text)
 void assert_walk(const struct sampled *at, const char *kinds, const char *addresses,
 		 enum ending ending, const char *file, int line)
 {
-	char got[RECORD_WORDS_MOST + 1];
+	char got[RECORD_WORDS_MAX + 1];
 	const struct sample_rec *rec;
 
 	assert_view(at, VIEW_THREAD, addresses, file, line);

@@ -157,7 +157,7 @@ const char *record_flaw(const struct sample_rec *rec)
 	bool crossing = false;
 	const char *flaw;
 
-	if (rec->n_words >= RECORD_WORDS_MOST)
+	if (rec->n_words >= RECORD_WORDS_MAX)
 		return "too many words";
 	flaw = stack_flaw(&r, rec->n_thread, true);
 	while (!flaw && r.at < rec->n_words) {

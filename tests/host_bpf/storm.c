@@ -49,8 +49,8 @@ static bool is_thread_view(const struct sample_rec *rec, const uint32_t *out, si
 
 static void require_views(const struct sample_rec *rec, uint64_t seed)
 {
-	static uint32_t codes[CODES_MOST];
-	static uint32_t out[VIEW_ROOM(CODES_MOST)];
+	static uint32_t codes[CODES_MAX];
+	static uint32_t out[VIEW_ROOM(CODES_MAX)];
 	size_t n = record_codes(rec, codes);
 	struct view_notes notes;
 	size_t shown = view_read(codes, n, VIEW_THREAD, NULL, out, &notes);
@@ -69,14 +69,12 @@ static void one_memory(uint64_t seed, struct storm_sum *sum)
 	bool spoilt;
 	struct sampled at = storm_make(seed, &spoilt);
 	const struct sample_rec *rec = walker_sample(&at);
-	static struct sample_rec
-		first[1 +
-		      sizeof(uint64_t) * RECORD_WORDS_MOST / sizeof(struct sample_rec) +
-		      1];
+	static struct sample_rec first
+		[1 + sizeof(uint64_t) * RECORD_WORDS_MAX / sizeof(struct sample_rec) + 1];
 	size_t bytes = SAMPLE_HEADER_BYTES + 8 * (size_t)rec->n_words;
 
 	REQUIRE(walker_ended(), seed);
-	REQUIRE(rec->n_words < RECORD_WORDS_MOST, seed);
+	REQUIRE(rec->n_words < RECORD_WORDS_MAX, seed);
 	REQUIRE(!sample_check(rec, bytes), seed);
 	if (record_flaw(rec))
 		fail_msg("STORM_SEED=%#lx STORM_MEMORIES=1: a record with %s",

@@ -74,7 +74,7 @@ static void find_places(struct places *p, const struct sampled *at)
 	p->n = 0;
 	p->round++;
 	add(p, FRAME_AT, at->fp & knobs.addr_mask);
-	for (int k = 0; k < KEYS_MOST; k++)
+	for (int k = 0; k < KEYS_MAX; k++)
 		add(p, ROOT_AT, at->roots[k]);
 	for (uint32_t i = 0; i < p->n; i++)
 		follow(p, p->slots[p->list[i]].sort, p->slots[p->list[i]].addr);

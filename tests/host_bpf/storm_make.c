@@ -174,7 +174,7 @@ static struct sampled some_thread(struct maker *m)
 				  : some_word(m, STACK),
 	};
 
-	for (unsigned int k = below(m, KEYS_MOST + 1); k; k--)
+	for (unsigned int k = below(m, KEYS_MAX + 1); k; k--)
 		at.roots[k - 1] = some_addr(m, 0, PAGES);
 	return at;
 }
@@ -199,7 +199,7 @@ static void make_tables(struct maker *m, struct sampled *at, bool *ret_spoilt)
 
 struct sampled storm_make(uint64_t seed, bool *ret_spoilt)
 {
-	static const unsigned int budgets[] = { FRAMES_DEFAULT, FRAMES_LEAST, 100 };
+	static const unsigned int budgets[] = { FRAMES_DEFAULT, FRAMES_MIN, 100 };
 	struct maker m = { .chance = seed * 0x2545f4914f6cdd1d };
 	struct sampled at;
 
@@ -219,7 +219,7 @@ struct sampled storm_make(uint64_t seed, bool *ret_spoilt)
 		memory_unmap(m.pages[below(&m, PAGES)]);
 	at.metadata_cookie = m.metadata_cookie;
 	at.suspended_cookie = m.suspended_cookie;
-	at.n_kernel = below(&m, 4) ? 0 : below(&m, KERNEL_FRAMES_MOST + 1);
+	at.n_kernel = below(&m, 4) ? 0 : below(&m, KERNEL_FRAMES_MAX + 1);
 	knobs.max_frames = budgets[below(&m, 3)];
 	if (!below(&m, 4))
 		knobs.addr_mask = (1ULL << 48) - 1;

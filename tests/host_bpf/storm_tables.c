@@ -391,7 +391,7 @@ const char *storm_table_lie(const struct sampled *at, const struct sample_rec *r
 			   .bx_is_known = true,
 			   .exact = true,
 			   .sp_is_known = true };
-	uint64_t ends[FRAMES_MOST + 2];
+	uint64_t ends[FRAMES_MAX + 2];
 	enum ending ending;
 	size_t n = 0;
 

@@ -59,7 +59,7 @@ int slot_find_roots(__u32 hook)
 {
 	struct scratch *s = scratch(hook);
 
-	for (int k = 0; k < KEYS_MOST; k++) {
+	for (int k = 0; k < KEYS_MAX; k++) {
 		struct head *head = &s->heads[s->n_heads];
 		__u64 at = sampled->roots[k];
 
@@ -80,7 +80,7 @@ const struct sample_rec *walker_sample(const struct sampled *at)
 {
 	static struct {
 		struct sample_rec rec;
-		__u64 words[RECORD_WORDS_MOST];
+		__u64 words[RECORD_WORDS_MAX];
 	} out;
 	struct scratch *s = &the_scratch;
 

@@ -84,8 +84,8 @@ static const char *code_text(const struct profile *profile, uint32_t code, char 
 /* Through the user half as it is, without a process that maps anything. */
 const char *view_text(const struct sampled *at, enum view view)
 {
-	static char text[20 * VIEW_ROOM(2 * RECORD_WORDS_MOST)];
-	static uint32_t out[VIEW_ROOM(2 * RECORD_WORDS_MOST)];
+	static char text[20 * VIEW_ROOM(2 * RECORD_WORDS_MAX)];
+	static uint32_t out[VIEW_ROOM(2 * RECORD_WORDS_MAX)];
 	const struct sample_rec *rec = walker_sample(at);
 	AUTO(profile) profile = NULL;
 	AUTO(translator) translator = NULL;

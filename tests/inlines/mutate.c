@@ -18,8 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ADDRESSES  64
-#define PARTS_MOST 32
+#define ADDRESSES 64
+#define PARTS_MAX 32
 
 struct part {
 	size_t at, n;
@@ -28,7 +28,7 @@ struct part {
 struct mutator {
 	unsigned char *whole, *now;
 	size_t bytes;
-	struct part parts[PARTS_MOST]; /* sections .debug_* */
+	struct part parts[PARTS_MAX]; /* sections .debug_* */
 	size_t n_parts;
 	uint64_t addrs[ADDRESSES];
 	unsigned char seen[ADDRESSES];
@@ -54,7 +54,7 @@ static void find_parts(struct mutator *m)
 
 	for (int i = 0; i < header->e_shnum; i++) {
 		if (!strncmp(names + sh[i].sh_name, ".debug_", 7) &&
-		    m->n_parts < PARTS_MOST && sh[i].sh_size)
+		    m->n_parts < PARTS_MAX && sh[i].sh_size)
 			m->parts[m->n_parts++] =
 				(struct part){ sh[i].sh_offset, sh[i].sh_size };
 		if (!strcmp(names + sh[i].sh_name, ".text"))
@@ -93,7 +93,7 @@ static int on_places(void *arg, size_t index, const struct inline_place *places,
 
 	if (!n)
 		return 0;
-	if (index >= ADDRESSES || m->seen[index]++ || n > INLINES_MOST + 1 ||
+	if (index >= ADDRESSES || m->seen[index]++ || n > INLINES_MAX + 1 ||
 	    *places[n - 1].name)
 		abort();
 	for (size_t i = 0; i < n; i++)

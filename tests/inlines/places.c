@@ -14,10 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ADDRESSES_MOST (1u << 20)
+#define ADDRESSES_MAX (1u << 20)
 
-static uint64_t addresses[ADDRESSES_MOST];
-static char *said[ADDRESSES_MOST];
+static uint64_t addresses[ADDRESSES_MAX];
+static char *said[ADDRESSES_MAX];
 
 static int on_places(void *arg, size_t index, const struct inline_place *places, size_t n)
 {
@@ -43,7 +43,7 @@ int main(int argc, char **argv)
 	int fd = argc > 1 ? open(argv[1], O_RDONLY | O_CLOEXEC) : -1;
 	size_t n = 0;
 
-	while (n < ADDRESSES_MOST && scanf("%" SCNx64, &addresses[n]) == 1)
+	while (n < ADDRESSES_MAX && scanf("%" SCNx64, &addresses[n]) == 1)
 		n++;
 	if (fd < 0 || elf_inlines(fd, addresses, n, on_places, NULL)) {
 		fprintf(stderr, "places: %s\n", error_sentence());

@@ -21,7 +21,7 @@ struct told {
 static void read_view(const struct sample_rec *rec, const uint32_t *codes, size_t n,
 		      enum view view, struct addresses *ret)
 {
-	static uint32_t out[VIEW_ROOM(CODES_MOST)];
+	static uint32_t out[VIEW_ROOM(CODES_MAX)];
 	struct view_notes notes;
 	size_t shown = view_read(codes, n, view, NULL, out, &notes);
 
@@ -61,7 +61,7 @@ static bool is_whole(const struct tracer *t, const struct sample_rec *rec,
 static const struct sample_rec *ask(const struct tracer *t, const struct way *way,
 				    struct told *told)
 {
-	static uint32_t codes[CODES_MOST];
+	static uint32_t codes[CODES_MAX];
 	struct sampled at = { .pc = t->pc, .sp = t->sp, .fp = t->fp, .lr = t->lr };
 	const struct sample_rec *rec;
 	size_t n;

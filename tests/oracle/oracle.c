@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LEAF_MOST    64	  /* instructions of a function without a frame, here */
+#define LEAF_MAX     64	  /* instructions of a function without a frame, here */
 #define WRONG_ENOUGH 2000 /* to say that a control fails as it must */
 #define SIGNAL_EVERY 89	  /* instructions; no multiple of any loop's here */
 
@@ -53,7 +53,7 @@ static bool report(int number, const char *path, bool by_table, const struct tal
 {
 	/* few enough that the rest is not told by chance, and much was tried */
 	bool good = !flaw && !tally->wrong && tally->exact > tally->steps / 2 &&
-		    tally->longest_prologue <= LEAF_MOST && tally->armed > 1000 &&
+		    tally->longest_prologue <= LEAF_MAX && tally->armed > 1000 &&
 		    tally->async > 5000 && tally->rejoined > 500 &&
 		    tally->in_switch > 1000 && tally->untold >= machine_untold_least &&
 		    20 * tally->untold < tally->steps;

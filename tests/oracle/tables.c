@@ -8,11 +8,11 @@
 #include <fcntl.h>
 #include <string.h>
 
-enum { SPACE_PAGE = 1, TABLE_PAGE, PAGES_MOST = 64 };
+enum { SPACE_PAGE = 1, TABLE_PAGE, PAGES_MAX = 64 };
 
 bool tables_publish(const char *path, const struct shadow *shadow, struct published *ret)
 {
-	static union unwind_page pages[PAGES_MOST];
+	static union unwind_page pages[PAGES_MAX];
 	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
 	AUTO(unwind_table) table = NULL;
 	uint32_t n;
@@ -20,7 +20,7 @@ bool tables_publish(const char *path, const struct shadow *shadow, struct publis
 	if (fd < 0 || unwind_table_build(fd, &table))
 		return false;
 	n = unwind_table_head(table)->n_pages;
-	if (TABLE_PAGE + n > PAGES_MOST)
+	if (TABLE_PAGE + n > PAGES_MAX)
 		return false;
 	for (uint32_t i = 0; i < n; i++)
 		unwind_table_page(table, i, &pages[TABLE_PAGE + i]);

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
-#define HANDLERS_MOST 3 /* one interrupts the other */
+#define HANDLERS_MAX 3 /* one interrupts the other */
 
 static pid_t lent;
 
@@ -127,7 +127,7 @@ static void push(struct tracer *t, struct activation act)
 {
 	struct stack *stack = &t->stacks[t->stack];
 
-	if (stack->n == ACTIVATIONS_MOST)
+	if (stack->n == ACTIVATIONS_MAX)
 		t->flaw = "a call that leads too far";
 	else
 		stack->acts[stack->n++] = act;
@@ -202,7 +202,7 @@ static bool interrupt(struct tracer *t)
 
 static bool is_time_for_signal(const struct tracer *t)
 {
-	return t->signal_every && t->shadow.signals && t->handlers < HANDLERS_MOST &&
+	return t->signal_every && t->shadow.signals && t->handlers < HANDLERS_MAX &&
 	       !t->at_handler && t->steps % t->signal_every == 0;
 }
 

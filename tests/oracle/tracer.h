@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#define ACTIVATIONS_MOST 256
-#define MAIN_STACK	 SHADOW_STACKS /* the one the kernel gave */
+#define ACTIVATIONS_MAX 256
+#define MAIN_STACK	SHADOW_STACKS /* the one the kernel gave */
 
 /* One call under way. */
 struct activation {
@@ -24,7 +24,7 @@ struct activation {
 };
 
 struct stack {
-	struct activation acts[ACTIVATIONS_MOST];
+	struct activation acts[ACTIVATIONS_MAX];
 	size_t n;
 	uint64_t generation;
 	uint64_t sp;	/* as it was left */

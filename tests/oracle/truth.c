@@ -121,7 +121,7 @@ static bool read_chain(const struct tracer *t, struct truth_root *root, uint64_t
 	root->n_ips = 0;
 	root->waiter_fp = 0;
 	while (at) {
-		if (root->n_ips == CHAIN_MOST || !tracer_read(t, &task, sizeof(task), at))
+		if (root->n_ips == CHAIN_MAX || !tracer_read(t, &task, sizeof(task), at))
 			return false;
 		root->ips[root->n_ips++] = task.ip;
 		root->waiter_fp = task.waiter_fp;
@@ -134,7 +134,7 @@ bool meaning_change(struct meaning *meaning, const struct tracer *t)
 {
 	switch (t->shadow.change) {
 	case SHADOW_ENTER:
-		if (meaning->n == ROOTS_MOST)
+		if (meaning->n == ROOTS_MAX)
 			return false;
 		meaning->roots[meaning->n++].fp = t->shadow.fp;
 		break;

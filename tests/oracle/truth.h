@@ -9,8 +9,8 @@
 #include "tracer.h"
 
 #define TRUTH_FRAMES 1024
-#define CHAIN_MOST   64
-#define ROOTS_MOST   16
+#define CHAIN_MAX    64
+#define ROOTS_MAX    16
 
 #define SEAM ~0ULL /* stands between the thread's addresses and async ones */
 
@@ -21,14 +21,14 @@ struct truth_frame {
 
 struct truth_root {
 	uint64_t fp; /* of the frame that registered it */
-	uint64_t ips[CHAIN_MOST];
+	uint64_t ips[CHAIN_MAX];
 	size_t n_ips;
 	uint64_t waiter_fp; /* where the chain goes on; 0: nowhere */
 };
 
 /* The roots of the thread, outermost first. */
 struct meaning {
-	struct truth_root roots[ROOTS_MOST];
+	struct truth_root roots[ROOTS_MAX];
 	size_t n;
 };
 

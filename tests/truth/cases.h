@@ -62,9 +62,9 @@ struct bound {
 	double most;
 };
 
-#define PATHS_MOST  24
-#define SHARES_MOST 4
-#define BOUNDS_MOST 6
+#define PATHS_MAX  24
+#define SHARES_MAX 4
+#define BOUNDS_MAX 6
 
 struct judge;
 
@@ -87,14 +87,14 @@ struct truth_case {
 	double busy;		 /* of one CPU, at least; 0: 0.07 */
 	double torn;		 /* of its samples, how many switch stacks; or 0 */
 	unsigned int cut_frames; /* what is cut has at least so many; 0: any */
-	struct allowed thread[PATHS_MOST];
-	struct allowed async[PATHS_MOST]; /* none: as thread */
+	struct allowed thread[PATHS_MAX];
+	struct allowed async[PATHS_MAX]; /* none: as thread */
 	/* Tells of what is too much for a table: calls allow(judge, …) for each. */
 	int (*more)(int (*allow)(struct judge *judge, enum view view, const char *path,
 				 enum stack_class as),
 		    struct judge *judge);
-	struct share shares[SHARES_MOST];
-	struct bound bounds[BOUNDS_MOST];
+	struct share shares[SHARES_MAX];
+	struct bound bounds[BOUNDS_MAX];
 };
 
 struct case_list {

@@ -6,14 +6,14 @@
 #include <math.h>
 #include <string.h>
 
-#define LEAD_MOST 8 /* frames of libc that start a thread, and what they leave */
+#define LEAD_MAX 8 /* frames of libc that start a thread, and what they leave */
 #define STARTERS                                                                         \
 	"_start|_start_c|__libc_start_main|__libc_start_main_impl|"                      \
 	"__libc_start_call_main|libc_start_main_stage2|start|start_thread|clone|clone3|" \
 	"__clone|__clone3|thread_start"
 #define HELPER_PREFIX "weft_"
 #define RECORDER      "weft" /* a child before its exec */
-#define SHOWN_MOST    3	     /* stacks that a view tells of */
+#define SHOWN_MAX     3	     /* stacks that a view tells of */
 
 static const struct {
 	double most;
@@ -46,7 +46,7 @@ int judge_open(struct judge *ret, const struct truth_case *of)
 		const struct allowed *allowed =
 			view == VIEW_ASYNC && of->async[0].path ? of->async : of->thread;
 
-		for (size_t i = 0; i < PATHS_MOST && allowed[i].path && !err; i++)
+		for (size_t i = 0; i < PATHS_MAX && allowed[i].path && !err; i++)
 			err = add_rule(ret, view, allowed[i].path, allowed[i].as);
 	}
 	if (!err && of->more)
@@ -94,7 +94,7 @@ static struct stack stack_of(const struct judge *judge, const char *const *frame
 	struct stack stack = { frames, n, 0, n && !strcmp(frames[0], CUT_FRAME), false };
 	size_t i = stack.cut;
 
-	while (i < n && i < LEAD_MOST && !is_word(frames[i]) &&
+	while (i < n && i < LEAD_MAX && !is_word(frames[i]) &&
 	       !is_declared(judge, frames[i]))
 		i++;
 	stack.lead = i;
@@ -160,16 +160,16 @@ static bool find_cut(const struct judge *judge, enum view view, const struct sta
 	return false;
 }
 
-#define FRAMES_MOST 2048
+#define FRAMES_MAX 2048
 
 /* The same with a caller of the leaf, which is missing. */
 static bool fits_with_caller(const struct judge *judge, enum view view,
 			     const struct stack *stack, size_t at)
 {
-	const char *frames[FRAMES_MOST];
+	const char *frames[FRAMES_MAX];
 	struct stack more = *stack;
 
-	if (stack->n + 1 > FRAMES_MOST || at < stack->lead || !stack->n)
+	if (stack->n + 1 > FRAMES_MAX || at < stack->lead || !stack->n)
 		return false;
 	memcpy(frames, stack->frames, at * sizeof(*frames));
 	frames[at] = ANY_FRAME;
@@ -325,7 +325,7 @@ static double most_of(const struct judge *judge, enum stack_class is)
 
 	if (judge->by_table && is_fp_class(is) && !judge->of->untabled)
 		return 0;
-	for (int i = 0; i < BOUNDS_MOST; i++)
+	for (int i = 0; i < BOUNDS_MAX; i++)
 		if (judge->of->bounds[i].is == is && is != CLASS_EXACT)
 			most = judge->of->bounds[i].most;
 	return most > 0 ? most + judge->more : 0;
@@ -379,15 +379,15 @@ void judge_view(const struct judge *judge, enum view view, const struct folded *
 			ret->classes[is] += line->count;
 		else
 			ret->n_false += line->count;
-		if (is == CLASS_FALSE && shown++ < SHOWN_MOST)
+		if (is == CLASS_FALSE && shown++ < SHOWN_MAX)
 			tell_stack(view, "never existed", line, wrong);
-		else if (is_fp_class(is) && !most_of(judge, is) && shown++ < SHOWN_MOST)
+		else if (is_fp_class(is) && !most_of(judge, is) && shown++ < SHOWN_MAX)
 			tell_stack(view, "lacks a caller", line, wrong);
 	}
-	if (shown > SHOWN_MOST)
-		str_addf(wrong, "and %d more such stacks\n", shown - SHOWN_MOST);
+	if (shown > SHOWN_MAX)
+		str_addf(wrong, "and %d more such stacks\n", shown - SHOWN_MAX);
 	check_bounds(judge, view, ret, wrong);
-	for (int i = 0; i < SHARES_MOST && judge->of->shares[i].frame; i++)
+	for (int i = 0; i < SHARES_MAX && judge->of->shares[i].frame; i++)
 		if (is_visible(judge, view, judge->of->shares[i].frame))
 			check_share(&judge->of->shares[i], view,
 				    judge->more > 0 ? SHARE_MORE : 0, folded, wrong);

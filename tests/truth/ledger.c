@@ -29,7 +29,7 @@ static const struct {
 
 /* Of all ticks that were due, how many may never have come, beside those that the
  * hypervisor kept from the machine. */
-#define MISSED_MOST  .2
+#define MISSED_MAX   .2
 #define MISSED_FIRST 50 /* ticks that make a share */
 
 /* A number that must be there. */
@@ -104,7 +104,7 @@ void ledger_check_missed(const char *stats, struct str *wrong)
 	unsigned long long missed = number(stats, "missed_ticks_estimate", wrong);
 	unsigned long long stolen = number(stats, "stolen_ticks_estimate", wrong);
 
-	if (due > MISSED_FIRST && missed - stolen > MISSED_MOST * due)
+	if (due > MISSED_FIRST && missed - stolen > MISSED_MAX * due)
 		str_addf(wrong,
 			 "ledger: %llu of %llu ticks never came, and %llu were stolen\n",
 			 missed, due, stolen);

@@ -16,14 +16,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ARGS_MOST    32
+#define ARGS_MAX     32
 #define STOP_MS	     50
 #define PATIENCE_MS  40000 /* beyond the workload's life; emulators are slow */
 #define READY_MS     20000
 #define ENDS_BY_TIME (128 + SIGALRM)
 
 struct command {
-	char *args[ARGS_MOST + 1];
+	char *args[ARGS_MAX + 1];
 	int n;
 };
 
@@ -41,7 +41,7 @@ static void add(struct command *command, const char *fmt, ...)
 {
 	va_list ap;
 
-	if (command->n >= ARGS_MOST)
+	if (command->n >= ARGS_MAX)
 		return;
 	va_start(ap, fmt);
 	if (vasprintf(&command->args[command->n], fmt, ap) >= 0)

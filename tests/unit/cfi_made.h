@@ -177,14 +177,14 @@ static inline int made_fd(const struct made *made)
 	return fd;
 }
 
-#define ROWS_MOST 4096
+#define ROWS_MAX 4096
 
 struct rows {
 	size_t n;
 	struct row {
 		uint64_t pc;
 		struct unwind_rule rule;
-	} items[ROWS_MOST];
+	} items[ROWS_MAX];
 	struct cfi_stats stats;
 	int err;
 };
@@ -194,7 +194,7 @@ static inline int rows_take(void *arg, uint64_t pc, const struct unwind_rule *ru
 	struct rows *rows = arg;
 
 	assert_true(!rows->n || pc > rows->items[rows->n - 1].pc);
-	assert_true(rows->n < ROWS_MOST);
+	assert_true(rows->n < ROWS_MAX);
 	rows->items[rows->n++] = (struct row){ pc, *rule };
 	return 0;
 }

@@ -7,7 +7,7 @@
 
 #include "obj/names.h"
 
-#define NAMED_MOST  4096
+#define NAMED_MAX   4096
 #define NAMED_BYTES 4096
 
 struct named {
@@ -15,7 +15,7 @@ struct named {
 	struct {
 		char name[NAMED_BYTES];
 		uint64_t start;
-	} items[NAMED_MOST]; /* "" where none was called back */
+	} items[NAMED_MAX]; /* "" where none was called back */
 };
 
 static inline int named_sink(void *arg, size_t index, const char *name, uint64_t start)
@@ -41,7 +41,7 @@ static inline struct named *named_by(names_reader *reader, int fd, const uint64_
 	struct named *named = calloc(1, sizeof(*named));
 
 	assert_non_null(named);
-	assert_true(n <= NAMED_MOST);
+	assert_true(n <= NAMED_MAX);
 	named->n = n;
 	assert_int_equal(reader(fd, addrs, n, named_sink, named), 0);
 	return named;

@@ -7,9 +7,9 @@
 
 #include "elf_files.h"
 
-#define BYTES_MOST 300000
+#define BYTES_MAX 300000
 
-static uint8_t bytes[BYTES_MOST];
+static uint8_t bytes[BYTES_MAX];
 
 static void put_hex(const struct hash *hash, char ret[65])
 {
@@ -61,14 +61,14 @@ static void is_what_its_authors_say(void **state)
 
 	if (!has_tool("b3sum"))
 		skip();
-	for (size_t i = 0; i < BYTES_MOST; i++)
+	for (size_t i = 0; i < BYTES_MAX; i++)
 		bytes[i] = (uint8_t)(i * 2654435761u >> 13);
 	for (size_t i = 0; i < sizeof(edges) / sizeof(*edges); i++)
 		for (size_t n = edges[i] ? edges[i] - 1 : 0; n <= edges[i] + 1; n++)
 			check(n);
 	check(31744);
 	check(102400);
-	check(BYTES_MOST);
+	check(BYTES_MAX);
 }
 
 /* Where there is no b3sum: two of which everybody knows the hash. */

@@ -70,7 +70,7 @@ static const char *demangled(const char *symbol, size_t n)
 	demangle(&out, symbol, n);
 	assert_false(out.failed);
 	assert_int_equal(strlen(out.s), out.n);
-	assert_true(out.n < NAME_BYTES_MOST);
+	assert_true(out.n < NAME_BYTES_MAX);
 	return out.s;
 }
 

@@ -62,9 +62,9 @@ static size_t try_names(int fd, size_t file_bytes)
 
 static void check_bounds(const struct elf_facts *facts)
 {
-	assert_true(facts->n_segments <= SEGMENTS_MOST);
-	assert_true(facts->n_keys <= FILE_KEYS_MOST);
-	assert_true(facts->build_id_bytes <= BUILD_ID_MOST);
+	assert_true(facts->n_segments <= SEGMENTS_MAX);
+	assert_true(facts->n_keys <= FILE_KEYS_MAX);
+	assert_true(facts->build_id_bytes <= BUILD_ID_MAX);
 	assert_true(facts->libc <= LIBC_MUSL);
 	assert_true(facts->hides_key <= 1);
 }

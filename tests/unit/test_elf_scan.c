@@ -235,7 +235,7 @@ static void finds_keys_by_note(void **state)
 	AUTO_STR source = { 0 };
 	struct elf_facts facts;
 
-	_Static_assert(FILE_KEYS_MOST < NOTES_HERE, "some are left out");
+	_Static_assert(FILE_KEYS_MAX < NOTES_HERE, "some are left out");
 	for (int i = 0; i < NOTES_HERE; i++) {
 		str_addf(&source, "int k%d = 1;\n", i);
 		str_add(&source, NOTE("k0") NOTE_BEFORE);
@@ -248,9 +248,9 @@ static void finds_keys_by_note(void **state)
 		assert_int_equal(shell("gcc %s note.c -o n", options[i]), 0);
 		assert_int_equal(shell("strip -o stripped n"), 0);
 		assert_int_equal(scan_path("stripped", &facts), 0);
-		assert_int_equal(facts.n_keys, FILE_KEYS_MOST);
-		assert_int_equal(facts.keys_left_out, NOTES_HERE - FILE_KEYS_MOST);
-		for (int k = 0; k < FILE_KEYS_MOST; k++) {
+		assert_int_equal(facts.n_keys, FILE_KEYS_MAX);
+		assert_int_equal(facts.keys_left_out, NOTES_HERE - FILE_KEYS_MAX);
+		for (int k = 0; k < FILE_KEYS_MAX; k++) {
 			char name[8];
 
 			snprintf(name, sizeof(name), "k%d", k);
@@ -310,7 +310,7 @@ static void reads_the_build_id(void **state)
 	/* 24 bytes, of which 20 are kept */
 	assert_int_equal(shell("gcc -Wl,--build-id=0xdeadbeef01%038d key.c -o id", 0), 0);
 	assert_int_equal(scan_path("id", &facts), 0);
-	assert_int_equal(facts.build_id_bytes, BUILD_ID_MOST);
+	assert_int_equal(facts.build_id_bytes, BUILD_ID_MAX);
 	assert_memory_equal(facts.build_id, id, sizeof(id));
 	assert_int_equal(shell("gcc -Wl,--build-id=none key.c -o id"), 0);
 	assert_int_equal(scan_path("id", &facts), 0);

@@ -65,9 +65,9 @@ static void paths_of_files_are_limited(void **state)
 		assert_true(!err || err == INTERN_FULL);
 		bytes += err ? 0 : LONG_BYTES;
 		refused += err != 0;
-		assert_true(bytes <= MODULE_BYTES_MOST);
+		assert_true(bytes <= MODULE_BYTES_MAX);
 	}
-	assert_true(bytes > MODULE_BYTES_MOST / 2);
+	assert_true(bytes > MODULE_BYTES_MAX / 2);
 	module_table_free(modules);
 }
 
@@ -123,7 +123,7 @@ static void mappings_of_all_are_limited(void **state)
 
 	assert_int_equal(module_table_new(&modules), 0);
 	assert_int_equal(process_table_new(&table, modules, NULL), 0);
-	for (uint64_t i = 1; i < MAPPINGS_MOST; i++)
+	for (uint64_t i = 1; i < MAPPINGS_MAX; i++)
 		map(table, 1, 2 * i * PAGE);
 	assert_int_equal(process_counts(table)->refused, 0);
 	for (uint32_t pid = 2; pid < CHILDREN; pid++) {
@@ -133,8 +133,8 @@ static void mappings_of_all_are_limited(void **state)
 	refused = process_counts(table)->refused;
 	assert_true(refused > 0 && refused < CHILDREN);
 	/* those who share the first one's have no list */
-	assert_true(all_mappings(table) - refused * (MAPPINGS_MOST - 1) <=
-		    MAPPINGS_ALL_MOST);
+	assert_true(all_mappings(table) - refused * (MAPPINGS_MAX - 1) <=
+		    MAPPINGS_ALL_MAX);
 
 	/* what ends gives it back */
 	for (uint32_t pid = 2; pid < CHILDREN; pid++)
@@ -159,7 +159,7 @@ static void names_of_threads_are_limited(void **state)
 	int err = 0;
 
 	assert_int_equal(profile_new(&profile), 0);
-	for (unsigned int i = 0; !err && i <= COMMS_MOST; i++) {
+	for (unsigned int i = 0; !err && i <= COMMS_MAX; i++) {
 		snprintf(name, sizeof(name), "t%u", i);
 		err = intern_id(profile->comms, name, strlen(name), &id);
 	}

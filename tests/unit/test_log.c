@@ -46,7 +46,7 @@ static void provoke_again(void)
 {
 	struct log_pace pace = { 0 };
 
-	for (int i = 0; i < 2 * LOG_PACED_MOST; i++)
+	for (int i = 0; i < 2 * LOG_PACED_MAX; i++)
 		log_verbose_paced(&pace, "%d", i);
 	pace.since_ns -= 2000000000;
 	log_verbose_paced(&pace, "later");
@@ -60,10 +60,10 @@ static void a_storm_is_ten_lines_and_a_sum(void **state)
 
 	log_set_level(LOG_VERBOSE);
 	n = lines_of(provoke, last, sizeof(last));
-	assert_in_range(n, LOG_PACED_MOST + 1, 3 * LOG_PACED_MOST);
+	assert_in_range(n, LOG_PACED_MAX + 1, 3 * LOG_PACED_MAX);
 	assert_non_null(strstr(last, "more like these"));
 	n = lines_of(provoke_again, last, sizeof(last));
-	assert_int_equal(n, LOG_PACED_MOST + 2);
+	assert_int_equal(n, LOG_PACED_MAX + 2);
 	assert_string_equal(last, "weft: later\n");
 }
 

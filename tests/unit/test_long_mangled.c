@@ -150,7 +150,7 @@ static void survives_mutations(void **state)
 			mutated.s[2 + next_random(&seed) % (symbol.n - 2)] =
 				letters[next_random(&seed) % (sizeof(letters) - 1)];
 		demangle(&name, mutated.s, mutated.n);
-		assert_true(name.n && name.n < NAME_BYTES_MOST);
+		assert_true(name.n && name.n < NAME_BYTES_MAX);
 	}
 	str_free(&symbol);
 	str_free(&mutated);

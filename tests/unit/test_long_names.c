@@ -23,7 +23,7 @@ static void expect(const char *name, size_t n, char last)
 	char *wanted = long_name(n, last);
 
 	assert_non_null(name);
-	if (n < NAME_BYTES_MOST) {
+	if (n < NAME_BYTES_MAX) {
 		assert_string_equal(name, wanted);
 	} else {
 		assert_memory_equal(name, wanted, NAME_HEAD_BYTES);
@@ -35,14 +35,14 @@ static void expect(const char *name, size_t n, char last)
 
 static void shortens_between_characters(void **state)
 {
-	char *name = malloc(2 * NAME_BYTES_MOST);
+	char *name = malloc(2 * NAME_BYTES_MAX);
 
 	for (size_t before = 0; before < 4; before++) {
 		struct str out = { 0 };
 		const char *mark;
 
 		memset(name, 'x', before);
-		for (size_t i = before; i + 4 < 2 * NAME_BYTES_MOST; i += 4)
+		for (size_t i = before; i + 4 < 2 * NAME_BYTES_MAX; i += 4)
 			memcpy(name + i, "\xf0\x9f\x8e\x89", 5);
 		name_add(&out, name, strlen(name));
 		mark = strstr(out.s, "…");

@@ -77,7 +77,7 @@ static void expect_two_everywhere(const struct reading *r, size_t n)
 {
 	const struct writer *const ways[] = { &weft_writer, &folded_writer,
 					      &pprof_writer };
-	bool is_whole = n < NAME_BYTES_MOST;
+	bool is_whole = n < NAME_BYTES_MAX;
 
 	expect_two(r, n, is_whole);
 	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {

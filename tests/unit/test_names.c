@@ -138,7 +138,7 @@ static void reads_a_debug_file(void **state)
 /* The loader's own answer for every 16th byte of this libc's code. */
 static void agrees_with_the_loader(void **state)
 {
-	static uint64_t addrs[NAMED_MOST];
+	static uint64_t addrs[NAMED_MAX];
 	const uint64_t step = 16 * 29;
 	const struct elf_segment *code = NULL;
 	struct elf_facts facts;
@@ -158,7 +158,7 @@ static void agrees_with_the_loader(void **state)
 		if (facts.segments[i].flags & PF_X)
 			code = &facts.segments[i];
 	assert_non_null(code);
-	for (; n < NAMED_MOST && n * step < code->file_bytes; n++)
+	for (; n < NAMED_MAX && n * step < code->file_bytes; n++)
 		addrs[n] = code->offset + n * step;
 	named = named_by(elf_names, fd, addrs, n);
 	for (size_t i = 0; i < n; i++) {

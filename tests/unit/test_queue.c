@@ -8,10 +8,10 @@
 #include <string.h>
 #include <cmocka.h>
 
-#define ROUNDS	  400
-#define A_ROUND	  50
-#define ALL	  (ROUNDS * A_ROUND)
-#define ITEM_MOST 300
+#define ROUNDS	 400
+#define A_ROUND	 50
+#define ALL	 (ROUNDS * A_ROUND)
+#define ITEM_MAX 300
 
 struct item {
 	uint64_t time_ns;
@@ -29,10 +29,10 @@ static uint32_t make(unsigned char *bytes, const struct item *item)
 
 static void add(struct queue *queue, uint64_t time_ns, uint32_t number)
 {
-	unsigned char bytes[ITEM_MOST];
+	unsigned char bytes[ITEM_MAX];
 	struct item item = { time_ns, number,
 			     (uint32_t)(sizeof(item) +
-					(uint32_t)rand() % (ITEM_MOST - sizeof(item))) };
+					(uint32_t)rand() % (ITEM_MAX - sizeof(item))) };
 
 	assert_int_equal(
 		queue_add(queue, bytes, make(bytes, &item), time_ns, number % 3 == 0), 0);
@@ -46,7 +46,7 @@ static uint32_t take(struct queue *queue, uint64_t horizon_ns, struct item *last
 	uint32_t n = 0;
 
 	for (; (event = queue_next(queue, horizon_ns, &bytes)); n++) {
-		unsigned char want[ITEM_MOST];
+		unsigned char want[ITEM_MAX];
 		struct item item;
 
 		memcpy(&item, bytes, sizeof(item));
@@ -103,7 +103,7 @@ static void the_far_future_is_not_moved_each_time(void **state)
 			most = queue.bytes.n;
 	}
 	/* and its room, and as much again, is all that there is */
-	assert_true(most < 2 * 2000 * ITEM_MOST + (128 << 10));
+	assert_true(most < 2 * 2000 * ITEM_MAX + (128 << 10));
 	last = (struct item){ 0 };
 	assert_int_equal(take(&queue, UINT64_MAX, &last), 2000);
 	queue_free(&queue);

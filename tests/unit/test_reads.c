@@ -11,12 +11,12 @@
 
 #include <sys/syscall.h>
 
-#define SEEN_MOST 100000
+#define SEEN_MAX 100000
 
 static struct {
 	int fd;
 	size_t n;
-	struct read_range ranges[SEEN_MOST];
+	struct read_range ranges[SEEN_MAX];
 	unsigned int turn;	    /* of the next read */
 	unsigned int lie_from_turn; /* 0: never */
 	uint64_t lie_at;	    /* that byte is told inverted from then on */
@@ -31,7 +31,7 @@ ssize_t pread(int fd, void *buf, size_t n, off_t offset)
 	if (fd != seen.fd || got < 0)
 		return got;
 	seen.turn++;
-	if (seen.n < SEEN_MOST)
+	if (seen.n < SEEN_MAX)
 		seen.ranges[seen.n++] = (struct read_range){ (uint64_t)offset, n };
 	if (seen.lie_from_turn && seen.turn >= seen.lie_from_turn && at < (size_t)got)
 		((uint8_t *)buf)[at] ^= 0xff;
@@ -235,8 +235,8 @@ static void bounds_its_lists(void **state)
 	assert_false(read_list_holds(&list, read_list_bytes(1)));
 	list.ranges[0] = (struct read_range){ UINT64_MAX, 2 };
 	assert_false(read_list_holds(&list, read_list_bytes(1)));
-	list.n = READS_MOST + 1;
-	assert_false(read_list_holds(&list, read_list_bytes(READS_MOST + 1)));
+	list.n = READS_MAX + 1;
+	assert_false(read_list_holds(&list, read_list_bytes(READS_MAX + 1)));
 	/* each fits the file, all together are more than we would read */
 	list = (struct read_list){ .file_bytes = 1ULL << 30, .n = 2 };
 	list.ranges[0] = list.ranges[1] = (struct read_range){ 0, 300ULL << 20 };
@@ -245,11 +245,11 @@ static void bounds_its_lists(void **state)
 	assert_true(read_list_holds(&list, read_list_bytes(1)));
 
 	reads_begin(&many, 1 << 20);
-	for (uint64_t i = 0; i < READS_MOST; i++)
+	for (uint64_t i = 0; i < READS_MAX; i++)
 		reads_note(&many, 2 * i, "x", 1);
 	assert_true(reads_end(&many, &hash));
 	reads_begin(&many, 1 << 20);
-	for (uint64_t i = 0; i <= READS_MOST; i++)
+	for (uint64_t i = 0; i <= READS_MAX; i++)
 		reads_note(&many, 2 * i, "x", 1);
 	assert_false(reads_end(&many, &hash));
 }

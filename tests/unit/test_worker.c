@@ -13,7 +13,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#define SCANS_MOST 512
+#define SCANS_MAX 512
 
 #if defined(__SANITIZE_ADDRESS__)
 #define SANITIZED 1
@@ -23,16 +23,16 @@
 
 struct scanned {
 	size_t n;
-	uint64_t cookies[SCANS_MOST];
-	int errs[SCANS_MOST];
-	uint32_t keys[SCANS_MOST];
+	uint64_t cookies[SCANS_MAX];
+	int errs[SCANS_MAX];
+	uint32_t keys[SCANS_MAX];
 };
 
 static void scan_done(void *arg, uint64_t cookie, int err, const struct elf_facts *facts)
 {
 	struct scanned *scanned = arg;
 
-	assert_true(scanned->n < SCANS_MOST);
+	assert_true(scanned->n < SCANS_MAX);
 	scanned->cookies[scanned->n] = cookie;
 	scanned->errs[scanned->n] = err;
 	scanned->keys[scanned->n++] = facts->n_keys;
@@ -161,7 +161,7 @@ static int count_name(void *arg, size_t index, const char *name, uint64_t start)
 /* More than one message each way, and than one request. */
 static void names_many(void **state)
 {
-	const size_t n = 3 * WIRE_ADDRS_MOST / 2;
+	const size_t n = 3 * WIRE_ADDRS_MAX / 2;
 	uint64_t *addrs = calloc(n, sizeof(*addrs));
 	struct counted counted = { .addrs = addrs };
 	struct worker *worker = start();

@@ -99,7 +99,7 @@ static void scans(void **state)
 	lie.head.err = INT32_MIN;
 	assert_true(scan_against(&lie.head, sizeof(lie.head)) < 0);
 	lie = facts;
-	lie.facts.n_segments = SEGMENTS_MOST + 1;
+	lie.facts.n_segments = SEGMENTS_MAX + 1;
 	assert_int_equal(scan_against(&lie, sizeof(lie)), -EPROTO);
 	lie = facts;
 	lie.facts.n_keys = UINT32_MAX;
@@ -180,9 +180,9 @@ static void names(void **state)
 	add_name(&lie, 0, "too long", 4000);
 	assert_int_equal(names_against(&lie, 1, &named), -EPROTO);
 	begin_lie(&lie); /* longer than any, and there */
-	add_name(&lie, 0, "", NAME_BYTES_MOST);
-	memset(lie.buf.bytes + lie.n, 'x', NAME_BYTES_MOST);
-	lie.n += NAME_BYTES_MOST;
+	add_name(&lie, 0, "", NAME_BYTES_MAX);
+	memset(lie.buf.bytes + lie.n, 'x', NAME_BYTES_MAX);
+	lie.n += NAME_BYTES_MAX;
 	assert_int_equal(names_against(&lie, 1, &named), -EPROTO);
 	begin_lie(&lie);
 	add_name(&lie, 0, "empty", 0);

@@ -171,7 +171,7 @@ static void brings_the_same_pages(void **state)
 	for (unsigned int i = 0; i < 5; i++)
 		assert_int_equal(collected.tables[i].turn, i + 1);
 	expect_whole(&collected.tables[1], open_libc());
-	assert_true(collected.tables[1].n > WIRE_PAGES_MOST);
+	assert_true(collected.tables[1].n > WIRE_PAGES_MAX);
 	assert_int_equal(collected.tables[2].err, -ENODATA);
 	assert_int_equal(collected.tables[2].n, 0);
 	assert_int_equal(worker_counts(worker)->failed, 0);
@@ -315,7 +315,7 @@ static void bounds_the_number_of_pages(void **state)
 {
 	static struct collected collected;
 	struct worker *worker = start(&collected);
-	const uint32_t bad[] = { 0, 1, UNWIND_PAGES_MOST + 1, UINT32_MAX };
+	const uint32_t bad[] = { 0, 1, UNWIND_PAGES_MAX + 1, UINT32_MAX };
 
 	for (size_t i = 0; i < 4; i++) {
 		struct scan_job job = { .fd = -1 };

@@ -41,7 +41,7 @@ static struct weft_bpf *open_programs(unsigned int filters)
 		return NULL;
 	knobs = (struct knobs *)&skel->rodata->knobs;
 	knobs->filters = filters;
-	knobs->max_frames = FRAMES_MOST;
+	knobs->max_frames = FRAMES_MAX;
 	knobs->page_bytes = (unsigned int)sysconf(_SC_PAGESIZE);
 	knobs->tables = 1;
 	knobs->clock_tick_ns = (unsigned int)(1000000000 / sysconf(_SC_CLK_TCK));

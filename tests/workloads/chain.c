@@ -16,9 +16,9 @@
  */
 #include "hops.h"
 
-#define CHAIN_MOST 1000 /* behind the last hop it goes on in the first */
+#define CHAIN_MAX 1000 /* behind the last hop it goes on in the first */
 
-static struct weft_frame frames[CHAIN_MOST];
+static struct weft_frame frames[CHAIN_MAX];
 static struct weft_frame *leaf;
 
 FN void step(void)
@@ -142,7 +142,7 @@ int main(int argc, char **argv)
 	pthread_key_t others[40];
 	int n = argc > 3 ? atoi(argv[3]) : 0;
 
-	if (n < 1 || n > CHAIN_MOST)
+	if (n < 1 || n > CHAIN_MAX)
 		return work_usage(argv[0], "MODE MS FRAMES");
 	work_lifetime(argv[2]);
 	if (!strcmp(argv[1], "keys"))

@@ -10,7 +10,7 @@
  */
 #include "hops.h"
 
-#define LEVELS_MOST 100
+#define LEVELS_MAX 100
 
 static int levels;
 
@@ -58,7 +58,7 @@ FN void drive(int level)
 int main(int argc, char **argv)
 {
 	levels = argc > 2 ? atoi(argv[2]) : 0;
-	if (levels < 1 || levels > LEVELS_MOST)
+	if (levels < 1 || levels > LEVELS_MAX)
 		return work_usage(argv[0], "MS LEVELS");
 	work_lifetime(argv[1]);
 	drive(1);

@@ -31,8 +31,8 @@
 #endif
 #define AFTER() __asm__ volatile("" ::: "memory")
 
-#define FRAMES_MOST	 4000
-#define BYTES_MOST	 1500 /* of a frame; so all of it fits 8 MB */
+#define FRAMES_MAX	 4000
+#define BYTES_MAX	 1500 /* of a frame; so all of it fits 8 MB */
 #define EVERY		 20
 #define CHAIN_OPERATIONS 9 /* and the wait */
 
@@ -148,8 +148,8 @@ int main(int argc, char **argv)
 	struct itimerval timer = { .it_value = { ms / 1000, ms % 1000 * 1000 } };
 	struct plan plan = { .chains = argc > 4 };
 
-	if (ms <= 0 || frames < 0 || frames > FRAMES_MOST || bytes < 0 ||
-	    bytes > BYTES_MOST) {
+	if (ms <= 0 || frames < 0 || frames > FRAMES_MAX || bytes < 0 ||
+	    bytes > BYTES_MAX) {
 		fputs("usage: deep MS FRAMES BYTES [chains]\n", stderr);
 		return 2;
 	}

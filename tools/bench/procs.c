@@ -8,7 +8,7 @@ static int slot_of(struct procs *procs, pid_t pid)
 	for (int i = 0; i < procs->n; i++)
 		if (procs->items[i].pid == pid)
 			return i;
-	if (procs->n >= PROCS_MOST)
+	if (procs->n >= PROCS_MAX)
 		return -1;
 	procs->items[procs->n].pid = pid;
 	return procs->n++;

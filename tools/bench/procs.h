@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define PROCS_MOST 64
+#define PROCS_MAX 64
 
 struct procs {
 	int n;
@@ -17,7 +17,7 @@ struct procs {
 		pid_t pid;
 		uint64_t cpu_ns;
 		uint64_t rss_kb; /* high-water mark */
-	} items[PROCS_MOST];
+	} items[PROCS_MAX];
 };
 
 void procs_look(struct procs *procs, pid_t root);

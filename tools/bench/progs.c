@@ -26,7 +26,7 @@ static void add(struct progs *progs, unsigned int id)
 	for (int i = 0; i < progs->n; i++)
 		if (progs->ids[i] == id)
 			return;
-	if (progs->n >= PROGS_MOST)
+	if (progs->n >= PROGS_MAX)
 		return;
 	fd = bpf_prog_get_fd_by_id(id);
 	if (fd >= 0 && (!info_of(fd, &info) || info.type != BPF_PROG_TYPE_PERF_EVENT)) {

@@ -10,12 +10,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define PROGS_MOST 16
+#define PROGS_MAX 16
 
 struct progs {
 	int n;
-	unsigned int ids[PROGS_MOST];
-	int fds[PROGS_MOST]; /* -1: of another type */
+	unsigned int ids[PROGS_MAX];
+	int fds[PROGS_MAX]; /* -1: of another type */
 };
 
 struct run_time {

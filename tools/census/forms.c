@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define TOLD_MOST 40
+#define TOLD_MAX 40
 
 /* Operations without operands; the others are in add_op(). */
 static const char *const plain[0x100] = {
@@ -58,7 +58,7 @@ void forms_count(struct forms *forms, const char *why, const uint8_t *expr, size
 			forms->items[i].n++;
 			return;
 		}
-	if (forms->n == FORMS_MOST) {
+	if (forms->n == FORMS_MAX) {
 		forms->others++;
 		return;
 	}
@@ -75,12 +75,12 @@ static int by_count(const void *a, const void *b)
 
 void forms_tell(const struct forms *forms)
 {
-	const struct form *order[FORMS_MOST];
+	const struct form *order[FORMS_MAX];
 
 	for (size_t i = 0; i < forms->n; i++)
 		order[i] = &forms->items[i];
 	qsort(order, forms->n, sizeof(*order), by_count);
-	for (size_t i = 0; i < forms->n && i < TOLD_MOST; i++)
+	for (size_t i = 0; i < forms->n && i < TOLD_MAX; i++)
 		printf("%8lu  %s\n", order[i]->n, order[i]->text);
 	if (forms->others)
 		printf("%8lu  of still other forms\n", forms->others);

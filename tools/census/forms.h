@@ -7,15 +7,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FORMS_MOST 4096
+#define FORMS_MAX 4096
 
 struct forms {
 	struct form {
 		char text[160];
 		unsigned long n;
-	} items[FORMS_MOST];
+	} items[FORMS_MAX];
 	size_t n;
-	unsigned long others; /* beyond FORMS_MOST */
+	unsigned long others; /* beyond FORMS_MAX */
 };
 
 void forms_count(struct forms *forms, const char *why, const uint8_t *expr, size_t n);

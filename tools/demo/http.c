@@ -29,7 +29,7 @@ struct task *request_step(struct request *request, void (*run)(struct task *task
 {
 	struct task *step;
 
-	if (request->n_steps == STEPS_MOST)
+	if (request->n_steps == STEPS_MAX)
 		abort();
 	step = &request->steps[request->n_steps++];
 	step->run = run;
@@ -302,7 +302,7 @@ int server_listen(struct server *server, uint16_t port)
 	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	if (fd < 0)
 		return -errno;
-	for (size_t i = CONNECTIONS_MOST; i-- > 0;) {
+	for (size_t i = CONNECTIONS_MAX; i-- > 0;) {
 		struct connection *connection = &server->connections[i];
 
 		connection->server = server;

@@ -16,20 +16,20 @@
 #include "sha256.h"
 #include "store.h"
 
-#define CONNECTIONS_MOST 64
-#define STEPS_MOST	 8
-#define IN_BYTES	 4096
-#define TEXT_BYTES	 24576
-#define OUT_BYTES	 28672 /* head, and TEXT_BYTES that compression made worse */
-#define PATH_BYTES	 128
+#define CONNECTIONS_MAX 64
+#define STEPS_MAX	8
+#define IN_BYTES	4096
+#define TEXT_BYTES	24576
+#define OUT_BYTES	28672 /* head, and TEXT_BYTES that compression made worse */
+#define PATH_BYTES	128
 
-_Static_assert(2 * CONNECTIONS_MOST + 1 <= TIMERS_MOST, "loop_arm() never fails");
+_Static_assert(2 * CONNECTIONS_MAX + 1 <= TIMERS_MAX, "loop_arm() never fails");
 
 struct request {
 	char path[PATH_BYTES];
 	int status; /* 0, or what is wrong with the request */
 	bool keep_alive;
-	struct task steps[STEPS_MOST];
+	struct task steps[STEPS_MAX];
 	unsigned int n_steps;
 	struct timer pace;
 
@@ -64,7 +64,7 @@ struct server {
 	struct task ranking;
 	unsigned long long answered;
 	struct connection *free;
-	struct connection connections[CONNECTIONS_MOST];
+	struct connection connections[CONNECTIONS_MAX];
 };
 
 /* Listens on 127.0.0.1; port 0: any. Returns the port or a negative errno. */
@@ -75,7 +75,7 @@ struct server *request_server(struct request *request);
 
 /*
  * The request's next step, to be marked and deferred; its owner is the request.
- * No handler takes more than STEPS_MOST; one that did would abort.
+ * No handler takes more than STEPS_MAX; one that did would abort.
  */
 struct task *request_step(struct request *request, void (*run)(struct task *task));
 

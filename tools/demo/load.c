@@ -18,9 +18,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CONNECTIONS_MOST 64
-#define ANSWER_BYTES	 65536
-#define EVENTS_AT_ONCE	 64
+#define CONNECTIONS_MAX 64
+#define ANSWER_BYTES	65536
+#define EVENTS_AT_ONCE	64
 
 enum kind { USERS, REPORT, DIGEST, N_KINDS };
 
@@ -35,7 +35,7 @@ struct load {
 	int epoll_fd;
 	uint32_t random;
 	unsigned long long answers[N_KINDS];
-	struct client clients[CONNECTIONS_MOST];
+	struct client clients[CONNECTIONS_MAX];
 };
 
 static uint32_t next_random(struct load *load)
@@ -163,9 +163,9 @@ int main(int argc, char **argv)
 	int err = 0;
 
 	if (!port || port > UINT16_MAX || !(seconds > 0 && seconds < 1e6) || !n ||
-	    n > CONNECTIONS_MOST || argc > 4) {
+	    n > CONNECTIONS_MAX || argc > 4) {
 		fprintf(stderr, "usage: load PORT SECONDS [CONNECTIONS, at most %d]\n",
-			CONNECTIONS_MOST);
+			CONNECTIONS_MAX);
 		return 2;
 	}
 	load = calloc(1, sizeof(*load));

@@ -87,7 +87,7 @@ static void timer_sink(struct loop *loop, struct timer *timer, size_t slot)
 int loop_arm(struct loop *loop, struct timer *timer, uint64_t delay_ns)
 {
 	loop_disarm(loop, timer);
-	if (loop->n_timers == TIMERS_MOST)
+	if (loop->n_timers == TIMERS_MAX)
 		return -ENOSPC;
 	timer->due_ns = now_ns() + delay_ns;
 	timer_rise(loop, timer, ++loop->n_timers);

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TIMERS_MOST 1024
+#define TIMERS_MAX 1024
 
 #define container_of(p, type, member) ((type *)((char *)(p)-offsetof(type, member)))
 
@@ -48,7 +48,7 @@ struct loop {
 	int epoll_fd;
 	bool stopping;
 	struct task *first, **last;
-	struct timer *timers[TIMERS_MOST + 1]; /* a heap, from 1, soonest first */
+	struct timer *timers[TIMERS_MAX + 1]; /* a heap, from 1, soonest first */
 	size_t n_timers;
 };
 

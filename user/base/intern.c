@@ -9,8 +9,8 @@
 #include <sys/random.h>
 
 /* Blocks grow up to this, so that a small table is small. */
-#define BLOCK_BYTES_LEAST (2u << 10)
-#define BLOCK_BYTES_MOST  (64u << 10)
+#define BLOCK_BYTES_MIN (2u << 10)
+#define BLOCK_BYTES_MAX (64u << 10)
 
 struct item {
 	const void *bytes;
@@ -109,10 +109,10 @@ static void *store(struct intern *table, size_t n)
 	void *bytes;
 
 	if (!b || b->size - b->used < need) {
-		size_t size = b ? 2 * b->size : BLOCK_BYTES_LEAST;
+		size_t size = b ? 2 * b->size : BLOCK_BYTES_MIN;
 
-		if (size > BLOCK_BYTES_MOST)
-			size = BLOCK_BYTES_MOST;
+		if (size > BLOCK_BYTES_MAX)
+			size = BLOCK_BYTES_MAX;
 		if (size < need)
 			size = need;
 

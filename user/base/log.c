@@ -69,7 +69,7 @@ void log_verbose_paced(struct log_pace *pace, const char *fmt, ...)
 		log_pace_end(pace);
 		pace->since_ns = now;
 	}
-	if (pace->said >= LOG_PACED_MOST) {
+	if (pace->said >= LOG_PACED_MAX) {
 		pace->left_out++;
 		return;
 	}

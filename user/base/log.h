@@ -14,14 +14,14 @@ void log_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_verbose(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* For what others can provoke as often as they want: LOG_PACED_MOST a second of those
+/* For what others can provoke as often as they want: LOG_PACED_MAX a second of those
  * that share one of these ({0} at first), and how many were left out. */
 struct log_pace {
 	uint64_t since_ns;
 	unsigned long said, left_out;
 };
 
-#define LOG_PACED_MOST 10
+#define LOG_PACED_MAX 10
 
 void log_verbose_paced(struct log_pace *pace, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -24,7 +24,7 @@ void name_add_head(struct str *out, const char *text, size_t n, const char *whol
 void name_add(struct str *out, const char *name, size_t n)
 {
 	n = strnlen(name, n);
-	if (n < NAME_BYTES_MOST)
+	if (n < NAME_BYTES_MAX)
 		str_add_clean(out, name, n, n);
 	else
 		name_add_head(out, name, n, name, n);
@@ -35,7 +35,7 @@ void name_bound(struct str *out, size_t from)
 	struct str head = { 0 };
 	size_t n = out->n - from;
 
-	if (out->failed || n < NAME_BYTES_MOST)
+	if (out->failed || n < NAME_BYTES_MAX)
 		return;
 	name_add_head(&head, out->s + from, n, out->s + from, n);
 	out->failed = head.failed;

@@ -15,7 +15,7 @@
 #include "base/blake3.h"
 #include "base/str.h"
 
-#define NAME_BYTES_MOST (64u << 10) /* of a whole one, its NUL included */
+#define NAME_BYTES_MAX	(64u << 10) /* of a whole one, its NUL included */
 #define NAME_HEAD_BYTES 2000	    /* that are kept of a longer one */
 #define NAME_MARK_BYTES 20	    /* of the "…#" and the hash */
 

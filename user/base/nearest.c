@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define NAME_MOST 4096
+#define NAME_MAX 4096
 
 /* Letters to change, insert or drop to make b of a; counts no further than most. */
 static size_t distance(const char *a, const char *b, size_t most)
@@ -40,8 +40,8 @@ static size_t likeness(const char *known, const char *word)
 
 	if (!at)
 		return 0;
-	return (at == known ? 2 * NAME_MOST : NAME_MOST) -
-	       (strlen(known) < NAME_MOST ? strlen(known) : NAME_MOST - 1);
+	return (at == known ? 2 * NAME_MAX : NAME_MAX) -
+	       (strlen(known) < NAME_MAX ? strlen(known) : NAME_MAX - 1);
 }
 
 const char *nearest_word(const char *word, word_source next, const void *arg)

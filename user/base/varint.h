@@ -12,9 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define VARINT_BYTES_MOST 10
+#define VARINT_BYTES_MAX 10
 
-static inline size_t varint_put(unsigned char out[VARINT_BYTES_MOST], uint64_t value)
+static inline size_t varint_put(unsigned char out[VARINT_BYTES_MAX], uint64_t value)
 {
 	size_t n = 0;
 
@@ -26,7 +26,7 @@ static inline size_t varint_put(unsigned char out[VARINT_BYTES_MOST], uint64_t v
 
 static inline void varint_add(struct str *out, uint64_t value)
 {
-	unsigned char bytes[VARINT_BYTES_MOST];
+	unsigned char bytes[VARINT_BYTES_MAX];
 
 	str_add_bytes(out, bytes, varint_put(bytes, value));
 }

@@ -166,7 +166,7 @@ static int unknown_ending(const char *path)
 	char shown[SHOWN_BYTES];
 
 	for (size_t i = 0; writers[i]; i++)
-		for (size_t k = 0; k < WRITER_ENDINGS_MOST && writers[i]->endings[k]; k++)
+		for (size_t k = 0; k < WRITER_ENDINGS_MAX && writers[i]->endings[k]; k++)
 			str_addf(&known, "%s%s", known.n ? ", " : "",
 				 writers[i]->endings[k]);
 	str_clean(shown, sizeof(shown), path, strlen(path));

@@ -104,10 +104,10 @@ static void add_json(struct str *out, const struct probe_result *probes, size_t 
 
 static int add_machine(struct str *out, const struct doctor_line *line)
 {
-	struct probe_result probes[PROBES_MOST];
+	struct probe_result probes[PROBES_MAX];
 	size_t n = probe_all(probes);
 
-	if (n < PROBES_MOST)
+	if (n < PROBES_MAX)
 		doctor_cache(&probes[n++]);
 	if (line->json)
 		add_json(out, probes, n);

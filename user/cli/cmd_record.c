@@ -70,7 +70,7 @@ static const struct option options[] = {
 	  .words = events },
 	{ OPTION_UNSIGNED, 0, "max-frames", "N",
 	  "frames a stack, and again for its async callers\n(16 to 1024; 512)",
-	  AT(record.max_frames), .least = FRAMES_LEAST, .most = FRAMES_MOST },
+	  AT(record.max_frames), .least = FRAMES_MIN, .most = FRAMES_MAX },
 	{ OPTION_CHOICE, 0, "unwind", "HOW",
 	  "auto: by unwind table, or by frame pointer\n"
 	  "      where code is known to keep it (default)\n"
@@ -79,7 +79,7 @@ static const struct option options[] = {
 	  AT(record.unwind), .words = unwinds },
 	{ OPTION_UNSIGNED, 0, "unwind-memory", "MB",
 	  "kernel memory for unwind tables (64)", AT(record.unwind_mb), .least = 1,
-	  .most = UNWIND_MB_MOST },
+	  .most = UNWIND_MB_MAX },
 	{ OPTION_STRING, 0, "unwind-cache", "PATH",
 	  "folder that keeps unwind tables from start to start,\n"
 	  "or none (/var/cache/weft; a user's: ~/.cache/weft)",
@@ -115,7 +115,7 @@ static const struct option options[] = {
 	{ OPTION_END },
 };
 
-_Static_assert(sizeof(options) / sizeof(*options) <= OPTIONS_MOST,
+_Static_assert(sizeof(options) / sizeof(*options) <= OPTIONS_MAX,
 	       "a bit for each in struct given");
 
 static const struct option_conflict conflicts[] = {

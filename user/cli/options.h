@@ -30,10 +30,10 @@ enum option_kind {
 	OPTION_STRINGS,	 /* struct string_list; repeating the option adds to it */
 };
 
-#define STRINGS_LISTED_MOST 32
+#define STRINGS_LISTED_MAX 32
 
 struct string_list {
-	const char *items[STRINGS_LISTED_MOST]; /* borrowed from argv */
+	const char *items[STRINGS_LISTED_MAX]; /* borrowed from argv */
 	unsigned int n;
 };
 
@@ -55,7 +55,7 @@ struct option {
 				the argument has "=" */
 };
 
-#define OPTIONS_MOST 64
+#define OPTIONS_MAX 64
 
 /* What was on the command line besides values. */
 struct given {

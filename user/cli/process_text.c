@@ -85,12 +85,12 @@ void process_text(struct str *out, const struct doctor_process *process)
 		add_key(out, &process->keys[i]);
 	if (*process->keyless)
 		add_keyless(out, process);
-	if (process->n_keys > KEYS_MOST)
+	if (process->n_keys > KEYS_MAX)
 		str_addf(out,
 			 "           that is more than the %d that are followed at a "
 			 "time: "
 			 "those that\n           are set come first\n",
-			 KEYS_MOST);
+			 KEYS_MAX);
 	add_threads(out, process);
 	str_add(out, "  unwind tables\n"
 		     "         rows      size unsupported  frame pointers\n");

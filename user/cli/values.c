@@ -133,9 +133,9 @@ static int read_pids(const struct option *option, const char *value,
 		}
 		if (pids_contain(list, (pid_t)pid))
 			continue;
-		if (list->n == FILTER_PIDS_MOST)
+		if (list->n == FILTER_PIDS_MAX)
 			return fail(-EINVAL, "--%s: more than %d of them", option->name,
-				    FILTER_PIDS_MOST);
+				    FILTER_PIDS_MAX);
 		list->pids[list->n++] = (pid_t)pid;
 	} while (*s++ == ',');
 	return 0;
@@ -183,9 +183,9 @@ static int read_string(const struct option *option, const char *value, const cha
 static int read_strings(const struct option *option, const char *value,
 			struct string_list *list)
 {
-	if (list->n == STRINGS_LISTED_MOST)
+	if (list->n == STRINGS_LISTED_MAX)
 		return fail(-EINVAL, "--%s: more than %d of them", option->name,
-			    STRINGS_LISTED_MOST);
+			    STRINGS_LISTED_MAX);
 	return read_string(option, value, &list->items[list->n++]);
 }
 

@@ -74,7 +74,7 @@ int filter_add(struct filter *filter, const char *text)
 			break;
 	if (key == FILTER_KEYS)
 		return bad_filter(text, "no such key");
-	if (filter->n == CONDITIONS_MOST)
+	if (filter->n == CONDITIONS_MAX)
 		return bad_filter(text, "too many of them");
 	*condition =
 		(struct condition){ .key = (enum filter_key)key, .pattern = equals + 1 };

@@ -26,7 +26,7 @@ extern const char *const filter_key_names[FILTER_KEYS];
 /* The same as a word_source. */
 const char *filter_key_name(const void *none, size_t i);
 
-#define CONDITIONS_MOST 32
+#define CONDITIONS_MAX 32
 
 struct condition {
 	enum filter_key key;
@@ -35,7 +35,7 @@ struct condition {
 };
 
 struct filter {
-	struct condition conditions[CONDITIONS_MOST];
+	struct condition conditions[CONDITIONS_MAX];
 	unsigned int n;
 };
 

@@ -20,8 +20,8 @@ const char *filter_key_name(const void *none, size_t i)
 	return i < FILTER_KEYS ? filter_key_names[i] : NULL;
 }
 
-#define TEXTS_MOST (1u << 20)
-#define TOLD_MOST  4
+#define TEXTS_MAX  (1u << 20)
+#define TOLD_MAX   4
 #define WORD_BYTES 128
 
 /* What there is of a key, and how many samples. */
@@ -80,7 +80,7 @@ static int note_all(struct known *known, const struct reading *r, enum filter_ke
 {
 	const struct timeline *timeline = &r->timeline;
 	AUTO_FREE uint64_t *sums = calloc(r->threads.n + 1, sizeof(*sums));
-	int err = sums ? intern_new(&known->texts, TEXTS_MOST) : -ENOMEM;
+	int err = sums ? intern_new(&known->texts, TEXTS_MAX) : -ENOMEM;
 
 	for (size_t i = 0; !err && i < timeline->uses.n; i++)
 		sums[timeline->uses.items[i].b] += timeline->counts.items[i];
@@ -117,7 +117,7 @@ static void tell_known(struct str *hint, struct known *known, const char *key)
 		str_addf(hint, "; no %s is known at all", key);
 		return;
 	}
-	for (; text && n < TOLD_MOST; n++, text = take_largest(known))
+	for (; text && n < TOLD_MAX; n++, text = take_largest(known))
 		str_addf(hint, "%s%s", n ? ", " : "; there are: ", text);
 	if (text)
 		str_addf(hint, " and %zu more", known->counts.n - n);

@@ -29,7 +29,7 @@ static int find_function(struct finder *f, uint32_t id, uint32_t *ret)
 				     .module = frame->module,
 				     .place = frame->place };
 	int err = pairs_id(&f->keys, (struct pair){ frame->name, frame->module },
-			   FRAMES_DISTINCT_MOST, ret);
+			   FRAMES_DISTINCT_MAX, ret);
 
 	if (!err && *ret == f->functions->items.n)
 		err = vec_push(&f->functions->items, function);

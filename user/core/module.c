@@ -39,11 +39,11 @@ int module_table_new(struct module_table **ret)
 		[MODULE_ID_VDSO] = { .kind = MODULE_VDSO, .path = "[vdso]" },
 	};
 	AUTO(module_table) table = calloc(1, sizeof(*table));
-	int err = table ? intern_new(&table->identities, MODULES_MOST) : -ENOMEM;
+	int err = table ? intern_new(&table->identities, MODULES_MAX) : -ENOMEM;
 
 	if (err)
 		return fail(-ENOMEM, "no memory for the modules");
-	intern_limit_bytes(table->identities, MODULE_BYTES_MOST);
+	intern_limit_bytes(table->identities, MODULE_BYTES_MAX);
 	for (uint32_t i = 0; i < sizeof(always) / sizeof(*always); i++) {
 		uint32_t id;
 

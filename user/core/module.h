@@ -28,8 +28,8 @@ struct module {
 	const char *path; /* as mapped, in the process's own root; never NULL */
 };
 
-#define MODULES_MOST	  (1u << 20)
-#define MODULE_BYTES_MOST (64u << 20) /* of their paths */
+#define MODULES_MAX	 (1u << 20)
+#define MODULE_BYTES_MAX (64u << 20) /* of their paths */
 
 struct module_table;
 

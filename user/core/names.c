@@ -8,10 +8,10 @@
 #include <errno.h>
 #include <string.h>
 
-#define STRINGS_MOST	  (16u << 20)
-#define STRING_BYTES_MOST (256u << 20)
-#define LONG_BYTES_MOST	  (16u << 20) /* of a file's long names, that stay whole */
-#define PLACES_MOST	  (16u << 20)
+#define STRINGS_MAX	 (16u << 20)
+#define STRING_BYTES_MAX (256u << 20)
+#define LONG_BYTES_MAX	 (16u << 20) /* of a file's long names, that stay whole */
+#define PLACES_MAX	 (16u << 20)
 
 struct entry {
 	uint32_t name;		   /* string id + 1, 0 = none */
@@ -46,19 +46,19 @@ void names_free(struct names *names)
 int names_new(struct names **ret)
 {
 	AUTO(names) names = calloc(1, sizeof(*names));
-	int err = names ? intern_new(&names->strings, STRINGS_MOST)
+	int err = names ? intern_new(&names->strings, STRINGS_MAX)
 			: fail(-ENOMEM, "no memory for names");
 
 	if (err)
 		return err;
-	intern_limit_bytes(names->strings, STRING_BYTES_MOST);
+	intern_limit_bytes(names->strings, STRING_BYTES_MAX);
 	*ret = GIVE(names);
 	return 0;
 }
 
 static int entry_of(struct names *names, uint32_t frame, struct entry **ret)
 {
-	if (frame >= FRAMES_DISTINCT_MOST)
+	if (frame >= FRAMES_DISTINCT_MAX)
 		return fail(-EBADMSG, "something about frame %u", frame);
 	while (names->by_frame.n <= frame) {
 		int err = vec_push(&names->by_frame, (struct entry){ 0 });
@@ -80,7 +80,7 @@ static int add_long(struct names *names, const char *text, size_t n, uint32_t *r
 {
 	if (intern_has(names->strings, text, n))
 		return intern_id(names->strings, text, n, ret);
-	if (n <= LONG_BYTES_MOST - names->long_bytes) {
+	if (n <= LONG_BYTES_MAX - names->long_bytes) {
 		names->long_bytes += n;
 		return intern_id(names->strings, text, n, ret);
 	}
@@ -148,7 +148,7 @@ int names_set_places(struct names *names, uint32_t frame,
 	struct entry *entry;
 	int err = entry_of(names, frame, &entry);
 
-	if (err || entry->n_places || names->places.n > PLACES_MOST)
+	if (err || entry->n_places || names->places.n > PLACES_MAX)
 		return err;
 	for (size_t i = 0; !err && i < n; i++) {
 		struct place place = { .line = places[i].line };

@@ -40,24 +40,24 @@ int profile_new(struct profile **ret)
 
 	if (!profile)
 		return fail(-ENOMEM, "no memory for the profile");
-	err = intern_new(&profile->frames, FRAMES_DISTINCT_MOST);
+	err = intern_new(&profile->frames, FRAMES_DISTINCT_MAX);
 	if (!err)
-		err = intern_new(&profile->stacks, STACKS_MOST);
+		err = intern_new(&profile->stacks, STACKS_MAX);
 	if (!err)
-		err = intern_new(&profile->comms, COMMS_MOST);
+		err = intern_new(&profile->comms, COMMS_MAX);
 	if (!err)
-		err = intern_new(&profile->labels, LABELS_MOST);
+		err = intern_new(&profile->labels, LABELS_MAX);
 	if (!err)
-		err = intern_new(&profile->processes, OWNERS_MOST);
+		err = intern_new(&profile->processes, OWNERS_MAX);
 	if (!err)
-		err = intern_new(&profile->threads, OWNERS_MOST);
+		err = intern_new(&profile->threads, OWNERS_MAX);
 	if (!err)
 		err = add_nobody(profile);
 	if (err)
 		return err;
-	intern_limit_bytes(profile->frames, FRAME_BYTES_MOST);
-	intern_limit_bytes(profile->stacks, STACK_BYTES_MOST);
-	intern_limit_bytes(profile->labels, LABEL_BYTES_MOST);
+	intern_limit_bytes(profile->frames, FRAME_BYTES_MAX);
+	intern_limit_bytes(profile->stacks, STACK_BYTES_MAX);
+	intern_limit_bytes(profile->labels, LABEL_BYTES_MAX);
 	*ret = GIVE(profile);
 	return 0;
 }

@@ -49,15 +49,15 @@ enum stack_head { STACK_COMM, STACK_ENDING, STACK_KERNEL, STACK_THREAD, STACK_HE
 #define CODE_SEGKIND(c) ((c) >> 16 & 0xff)
 #define CODE_SEGROOT(c) ((c)&0xff)
 
-#define FRAMES_DISTINCT_MOST (16u << 20)
-#define STACKS_MOST	     (4u << 20)
-#define COMMS_MOST	     (64u << 10)
-#define COMM_OTHER	     "[other]"	/* number 0: beyond those, or nobody's */
-#define OWNERS_MOST	     (4u << 20) /* processes; threads */
-#define LABELS_MOST	     (64u << 10)
-#define LABEL_BYTES_MOST     (16u << 20)
-#define FRAME_BYTES_MOST     (128u << 20)
-#define STACK_BYTES_MOST     (512u << 20)
+#define FRAMES_DISTINCT_MAX (16u << 20)
+#define STACKS_MAX	    (4u << 20)
+#define COMMS_MAX	    (64u << 10)
+#define COMM_OTHER	    "[other]"  /* number 0: beyond those, or nobody's */
+#define OWNERS_MAX	    (4u << 20) /* processes; threads */
+#define LABELS_MAX	    (64u << 10)
+#define LABEL_BYTES_MAX	    (16u << 20)
+#define FRAME_BYTES_MAX	    (128u << 20)
+#define STACK_BYTES_MAX	    (512u << 20)
 
 struct profile {
 	struct intern *frames; /* of struct frame */

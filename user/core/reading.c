@@ -8,11 +8,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define STRINGS_MOST	      (16u << 20)
-#define NODES_MOST	      (24u << 20)
-#define RUNS_MOST	      (64u << 10)
-#define LEDGER_MOST	      256
-#define STRING_BYTES_SUM_MOST (512u << 20)
+#define STRINGS_MAX	     (16u << 20)
+#define NODES_MAX	     (24u << 20)
+#define RUNS_MAX	     (64u << 10)
+#define LEDGER_MAX	     256
+#define STRING_BYTES_SUM_MAX (512u << 20)
 
 /* What is told apart by its bytes: an id is its index in the reading's array. */
 enum { IDS_MODULE, IDS_FRAME, IDS_PROCESS, IDS_THREAD, IDS_STACK };
@@ -60,18 +60,18 @@ static int add_zeros(struct reading *r)
 int reading_new(struct reading **ret)
 {
 	static const size_t most[] = {
-		[IDS_MODULE] = MODULES_MOST,
-		[IDS_FRAME] = FRAMES_DISTINCT_MOST,
-		[IDS_PROCESS] = READING_THREADS_MOST,
-		[IDS_THREAD] = READING_THREADS_MOST,
-		[IDS_STACK] = STACKS_MOST,
+		[IDS_MODULE] = MODULES_MAX,
+		[IDS_FRAME] = FRAMES_DISTINCT_MAX,
+		[IDS_PROCESS] = READING_THREADS_MAX,
+		[IDS_THREAD] = READING_THREADS_MAX,
+		[IDS_STACK] = STACKS_MAX,
 	};
 	AUTO(reading) r = calloc(1, sizeof(*r));
 	int err;
 
 	if (!r)
 		return fail(-ENOMEM, "no memory for a reading");
-	err = intern_new(&r->strings, STRINGS_MOST);
+	err = intern_new(&r->strings, STRINGS_MAX);
 	for (size_t i = 0; !err && i < sizeof(most) / sizeof(*most); i++)
 		err = intern_new(&r->ids[i], most[i]);
 	if (!err)
@@ -100,7 +100,7 @@ int reading_add_string(struct reading *r, const char *s, size_t n, uint32_t *ret
 	str_clear(&r->clean);
 	name_add(&r->clean, s, n);
 	err = str_error(&r->clean);
-	if (!err && r->string_bytes > STRING_BYTES_SUM_MOST)
+	if (!err && r->string_bytes > STRING_BYTES_SUM_MAX)
 		err = INTERN_FULL;
 	if (!err)
 		err = intern_id(r->strings, r->clean.s, r->clean.n, ret);
@@ -143,7 +143,7 @@ int reading_add_thread(struct reading *r, const struct reading_thread *thread,
 
 int reading_add_node(struct reading *r, uint32_t parent, uint32_t code, uint32_t *ret)
 {
-	int err = pairs_id(&r->nodes, (struct pair){ parent, code }, NODES_MOST, ret);
+	int err = pairs_id(&r->nodes, (struct pair){ parent, code }, NODES_MAX, ret);
 
 	if (err != PAIRS_FULL)
 		return err;
@@ -164,7 +164,7 @@ int reading_add_stack(struct reading *r, const struct reading_stack *stack, uint
 
 int reading_add_run(struct reading *r, const struct reading_run *run)
 {
-	if (r->runs.n < RUNS_MOST)
+	if (r->runs.n < RUNS_MAX)
 		return vec_push(&r->runs, *run);
 	r->left_out++;
 	return 0;
@@ -188,7 +188,7 @@ int reading_add_count(struct reading *r, const char *key, uint64_t value)
 		count->value += value;
 		return 0;
 	}
-	if (r->ledger.n >= LEDGER_MOST) {
+	if (r->ledger.n >= LEDGER_MAX) {
 		r->left_out++;
 		return 0;
 	}

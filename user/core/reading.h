@@ -64,7 +64,7 @@ enum place {
 	PLACE_LABEL,   /* no code: a word that the program put between callers */
 };
 
-#define READING_THREADS_MOST (8u << 20) /* and processes */
+#define READING_THREADS_MAX (8u << 20) /* and processes */
 /* A new reading's strings: "", "samples", "count". */
 #define READING_STRINGS_GIVEN 3
 

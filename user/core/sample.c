@@ -51,7 +51,7 @@ int sample_check(const struct sample_rec *rec, size_t bytes)
 	if (bytes < SAMPLE_HEADER_BYTES)
 		return fail(-EBADMSG, "a sample of %zu bytes", bytes);
 	/* the ring rounds a record up to 8 bytes, never more */
-	if (rec->n_words > RECORD_WORDS_MOST ||
+	if (rec->n_words > RECORD_WORDS_MAX ||
 	    bytes < SAMPLE_HEADER_BYTES + 8 * (size_t)rec->n_words)
 		return fail(-EBADMSG, "a sample of %zu bytes for %u words", bytes,
 			    rec->n_words);

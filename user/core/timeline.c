@@ -74,7 +74,7 @@ int timeline_flush(struct timeline *timeline)
 
 int timeline_use(struct timeline *timeline, struct pair use, uint32_t *ret)
 {
-	int err = pairs_id(&timeline->uses, use, USES_MOST, ret);
+	int err = pairs_id(&timeline->uses, use, USES_MAX, ret);
 
 	return err || *ret < timeline->counts.n ? err : vec_push(&timeline->counts, 0);
 }
@@ -82,7 +82,7 @@ int timeline_use(struct timeline *timeline, struct pair use, uint32_t *ret)
 /* Sums are far from where 64 bits end, so nobody has to ask. */
 static bool sum_up(struct timeline *timeline, uint32_t use, uint64_t count)
 {
-	if (count > TIMELINE_COUNT_MOST - timeline->total) {
+	if (count > TIMELINE_COUNT_MAX - timeline->total) {
 		timeline->refused += count;
 		return false;
 	}
@@ -113,11 +113,11 @@ int timeline_add_use(struct timeline *timeline, uint32_t second, uint32_t use,
 
 	if (!count)
 		return 0;
-	if (count > UINT32_MAX || timeline->log.n >= TIMELINE_BYTES_MOST) {
+	if (count > UINT32_MAX || timeline->log.n >= TIMELINE_BYTES_MAX) {
 		timeline_add_use_undated(timeline, use, count);
 		return 0;
 	}
-	if (second != timeline->second || timeline->pending.n >= TIMELINE_PENDING_MOST)
+	if (second != timeline->second || timeline->pending.n >= TIMELINE_PENDING_MAX)
 		err = timeline_flush(timeline);
 	if (err || !sum_up(timeline, use, count))
 		return err;

@@ -17,10 +17,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define USES_MOST	      (32u << 20)
-#define TIMELINE_BYTES_MOST   (256u << 20)
-#define TIMELINE_PENDING_MOST (64u << 10)
-#define TIMELINE_COUNT_MOST   (1ULL << 62) /* of all together */
+#define USES_MAX	     (32u << 20)
+#define TIMELINE_BYTES_MAX   (256u << 20)
+#define TIMELINE_PENDING_MAX (64u << 10)
+#define TIMELINE_COUNT_MAX   (1ULL << 62) /* of all together */
 
 struct timeline_pending {
 	uint32_t use, count;

@@ -8,9 +8,9 @@
 #include <errno.h>
 #include <string.h>
 
-#define TREE_NODES_MOST	 (32u << 20)
-#define TREE_LABELS_MOST (16u << 20)
-#define NOT_YET		 UINT32_MAX
+#define TREE_NODES_MAX	(32u << 20)
+#define TREE_LABELS_MAX (16u << 20)
+#define NOT_YET		UINT32_MAX
 
 struct builder {
 	const struct reading *reading;
@@ -89,7 +89,7 @@ static int label_of(struct builder *b, uint32_t code, uint32_t *ret)
 static int add_node(struct builder *b, uint32_t parent, uint32_t label, uint32_t *ret)
 {
 	struct tree *tree = b->tree;
-	int err = pairs_id(&tree->nodes, (struct pair){ parent, label }, TREE_NODES_MOST,
+	int err = pairs_id(&tree->nodes, (struct pair){ parent, label }, TREE_NODES_MAX,
 			   ret);
 
 	if (err == PAIRS_FULL) { /* charged to the caller */
@@ -173,7 +173,7 @@ static int sum_up(struct builder *b)
 			continue;
 		err = group_of(b, use.b, &end.a);
 		if (!err)
-			err = pairs_id(&b->ends, end, USES_MOST, &id);
+			err = pairs_id(&b->ends, end, USES_MAX, &id);
 		if (!err && id == b->sums.n)
 			err = vec_push(&b->sums, 0);
 		if (!err)
@@ -328,7 +328,7 @@ int tree_new(struct tree **ret, const struct reading *reading,
 {
 	AUTO(tree) tree = calloc(1, sizeof(*tree));
 	struct builder b = { .reading = reading, .options = options, .tree = tree };
-	int err = tree ? intern_new(&tree->texts, TREE_LABELS_MOST)
+	int err = tree ? intern_new(&tree->texts, TREE_LABELS_MAX)
 		       : fail(-ENOMEM, "no memory for a tree");
 
 	if (!err)

@@ -105,7 +105,7 @@ static void add_key(struct doctor_process *process, const char *path, uint64_t a
 	for (unsigned int i = 0; i < process->n_keys; i++)
 		if (process->keys[i].addr == addr)
 			return;
-	if (!addr || process->n_keys == DOCTOR_KEYS_MOST)
+	if (!addr || process->n_keys == DOCTOR_KEYS_MAX)
 		return;
 	*key = (struct doctor_key){ .addr = addr };
 	copy_path(key->path, path);
@@ -116,7 +116,7 @@ static void add_key(struct doctor_process *process, const char *path, uint64_t a
 static void add_facts(struct doctor_process *process, const struct elf_facts *facts,
 		      const struct mapping *map, const char *path)
 {
-	for (uint32_t i = 0; i < facts->n_keys && i < FILE_KEYS_MOST; i++)
+	for (uint32_t i = 0; i < facts->n_keys && i < FILE_KEYS_MAX; i++)
 		add_key(process, path, keys_address(facts, map, facts->key_vaddrs[i]));
 	if (facts->hides_key && !*process->keyless)
 		copy_path(process->keyless, path);
@@ -156,10 +156,10 @@ static int describe(struct doctor_process *process, const struct look *look,
 	const struct mapping *maps = process_mappings(seen, &n);
 	int err;
 
-	process->files = calloc(DOCTOR_FILES_MOST, sizeof(*process->files));
+	process->files = calloc(DOCTOR_FILES_MAX, sizeof(*process->files));
 	if (!process->files)
 		return fail(-ENOMEM, "no memory for the files of a process");
-	for (size_t i = 0; i < n && process->n_files < DOCTOR_FILES_MOST; i++) {
+	for (size_t i = 0; i < n && process->n_files < DOCTOR_FILES_MAX; i++) {
 		const struct module *module =
 			module_get(pipeline_modules(look->pipeline), maps[i].module);
 		const struct elf_facts *facts = files_facts(look->files, maps[i].module);

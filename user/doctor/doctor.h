@@ -41,14 +41,14 @@ struct doctor_threads {
 	unsigned int running;	/* of these, with an operation at work */
 };
 
-#define DOCTOR_FILES_MOST 1024
-#define DOCTOR_KEYS_MOST  64
+#define DOCTOR_FILES_MAX 1024
+#define DOCTOR_KEYS_MAX	 64
 
 struct doctor_process {
 	pid_t pid;
 	char comm[16];
 	enum elf_libc libc;
-	struct doctor_key keys[DOCTOR_KEYS_MOST];
+	struct doctor_key keys[DOCTOR_KEYS_MAX];
 	unsigned int n_keys;
 	char keyless[DOCTOR_PATH_BYTES]; /* a file that must have a key, and shows none;
 					    "": there is none */

@@ -37,7 +37,7 @@ void doctor_cache(struct probe_result *result)
 	if (!err)
 		snprintf(result->what, sizeof(result->what),
 			 "%.100s: %lu files, %.1f of %llu MB", folder.path, sum.entries,
-			 (double)sum.bytes / (1 << 20), CACHE_BYTES_MOST >> 20);
+			 (double)sum.bytes / (1 << 20), CACHE_BYTES_MAX >> 20);
 	else if (err == -ENOENT && *folder.path)
 		snprintf(result->what, sizeof(result->what), "%.100s: empty",
 			 folder.path);

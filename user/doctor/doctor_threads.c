@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
-#define THREADS_MOST 16384
+#define THREADS_MAX 16384
 
 /*
  * glibc's struct pthread, from the address that a thread gave to the kernel by
@@ -90,7 +90,7 @@ void doctor_count_threads(struct doctor_process *process)
 	dir = opendir(path);
 	if (!dir)
 		return;
-	while ((entry = readdir(dir)) && process->threads.total < THREADS_MOST) {
+	while ((entry = readdir(dir)) && process->threads.total < THREADS_MAX) {
 		pid_t tid = atoi(entry->d_name);
 
 		if (tid > 0)

@@ -39,7 +39,7 @@ static const struct {
 };
 
 #define N_PROBES (sizeof(probes) / sizeof(*probes))
-_Static_assert(N_PROBES <= PROBES_MOST, "the caller's array holds them all");
+_Static_assert(N_PROBES <= PROBES_MAX, "the caller's array holds them all");
 
 int probe_require(void)
 {

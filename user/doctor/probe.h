@@ -23,7 +23,7 @@ struct probe_result {
 	char todo[400]; /* when not ok */
 };
 
-enum { PROBES_MOST = 32 };
+enum { PROBES_MAX = 32 };
 
 /*
  * What recording can't do without and what can be seen at no cost: kernel, pid
@@ -32,7 +32,7 @@ enum { PROBES_MOST = 32 };
  */
 int probe_require(void);
 
-/* Fills ret[0 … PROBES_MOST-1] and returns how many there are. */
+/* Fills ret[0 … PROBES_MAX-1] and returns how many there are. */
 size_t probe_all(struct probe_result *ret);
 
 #endif

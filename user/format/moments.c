@@ -73,7 +73,7 @@ static int collect(struct finder *f, uint64_t seconds)
 	while (!err && timeline_next(timeline, &at, &sample)) {
 		err = add(f, (uint32_t)((sample.second - timeline->first) / seconds),
 			  f->end_of[sample.use], sample.count);
-		if (!err && f->moments->items.n > MOMENTS_MOST &&
+		if (!err && f->moments->items.n > MOMENTS_MAX &&
 		    f->moments->items.n > f->moments->ends.n)
 			err = TOO_MANY;
 	}

@@ -9,7 +9,7 @@
 
 #include "core/reading.h"
 
-#define MOMENTS_MOST (200u << 10) /* unless there are more distinct stacks */
+#define MOMENTS_MAX (200u << 10) /* unless there are more distinct stacks */
 
 struct moment {
 	uint32_t step, end;

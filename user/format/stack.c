@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "format/stack.h"
 
-#define STACK_FRAMES_MOST 8192
+#define STACK_FRAMES_MAX 8192
 
 void stack_builder_free(struct stack_builder *b)
 {
@@ -10,7 +10,7 @@ void stack_builder_free(struct stack_builder *b)
 
 int stack_add_mark(struct stack_builder *b, uint32_t code)
 {
-	if (b->codes.n < STACK_FRAMES_MOST)
+	if (b->codes.n < STACK_FRAMES_MAX)
 		return vec_push(&b->codes, code);
 	return 0;
 }

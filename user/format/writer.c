@@ -42,7 +42,7 @@ const struct writer *writer_for(const char *path)
 	size_t longest = 0;
 
 	for (size_t i = 0; writers[i]; i++)
-		for (size_t k = 0; k < WRITER_ENDINGS_MOST && writers[i]->endings[k];
+		for (size_t k = 0; k < WRITER_ENDINGS_MAX && writers[i]->endings[k];
 		     k++) {
 			const char *ending = writers[i]->endings[k];
 

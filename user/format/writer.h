@@ -18,12 +18,12 @@ struct writer_options {
 	const char *title; /* of a page; NULL: its own words */
 };
 
-#define WRITER_ENDINGS_MOST 4
+#define WRITER_ENDINGS_MAX 4
 
 struct writer {
-	const char *name;			  /* for --format: "html" */
-	const char *endings[WRITER_ENDINGS_MOST]; /* ".html"; NULL ends the list */
-	const char *text;			  /* for --help */
+	const char *name;			 /* for --format: "html" */
+	const char *endings[WRITER_ENDINGS_MAX]; /* ".html"; NULL ends the list */
+	const char *text;			 /* for --help */
 	int (*write)(struct outfile *out, const struct reading *reading,
 		     const struct writer_options *options);
 };

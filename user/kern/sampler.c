@@ -98,7 +98,7 @@ static int load_once(struct sampler *s, const struct sampler_config *config)
 		err = bpf_map__set_max_entries(s->skel->maps.unwind_pages,
 					       config->table_pages);
 	if (!err && config->follow_forks)
-		err = bpf_map__set_max_entries(s->skel->maps.wanted_pids, FAMILY_MOST);
+		err = bpf_map__set_max_entries(s->skel->maps.wanted_pids, FAMILY_MAX);
 	return err ? err : weft_bpf__load(s->skel);
 }
 
@@ -240,7 +240,7 @@ int sampler_new(struct sampler **ret, const struct sampler_config *config)
 	s->event = config->event;
 	s->ring_bytes = ring_size(config->hz);
 	s->n_cpus = libbpf_num_possible_cpus();
-	if (s->n_cpus <= 0 || s->n_cpus > CPUS_MOST)
+	if (s->n_cpus <= 0 || s->n_cpus > CPUS_MAX)
 		return fail(-ENOSYS, "cannot tell how many CPUs there are");
 	s->ring_fds = new_fds(s->n_cpus);
 	s->tick_fds = new_fds(s->n_cpus);

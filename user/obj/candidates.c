@@ -9,7 +9,7 @@
 
 /* A made-up table can cover every query with every symbol; a real one covers
  * each a few times. */
-#define WORK_MOST (1u << 26)
+#define WORK_MAX (1u << 26)
 
 int candidates_new(struct candidates *batch, size_t room)
 {
@@ -89,7 +89,7 @@ void candidates_cover(struct candidates *batch, const struct candidate *symbol)
 	for (size_t i = lower_bound(batch, symbol->start); i < batch->n; i++) {
 		struct query *query = &batch->items[i];
 
-		if (query->addr >= symbol->end || batch->work++ > WORK_MOST)
+		if (query->addr >= symbol->end || batch->work++ > WORK_MAX)
 			return;
 		if (beats(symbol, &query->covering))
 			query->covering = *symbol;

@@ -20,9 +20,9 @@
  * bytes; told not to, it has no limit. So longer ones are only given to it where the
  * stack is large enough, and where what it copies while printing stays within this.
  */
-#define USUAL_BYTES	  1024
-#define COPIES_BYTES_MOST (16u << 20)
-#define SUFFIX_BYTES_MOST 64 /* that stand behind a name which is shortened */
+#define USUAL_BYTES	 1024
+#define COPIES_BYTES_MAX (16u << 20)
+#define SUFFIX_BYTES_MAX 64 /* that stand behind a name which is shortened */
 
 /* libiberty prints in pieces and cannot be told to stop; a short name made of
  * back references prints gigabytes. So what does not fit is jumped out of. */
@@ -36,7 +36,7 @@ enum { WHOLE, CUT, NONE };
 static void take(const char *piece, size_t n, void *arg)
 {
 	struct bounded *out = arg;
-	size_t room = NAME_BYTES_MOST - 1 - out->text.n;
+	size_t room = NAME_BYTES_MAX - 1 - out->text.n;
 
 	str_add_bytes(&out->text, piece, n < room ? n : room);
 	if (n > room)
@@ -72,7 +72,7 @@ static bool print_cplus(struct bounded *out, const char *mangled, size_t n)
 	int options = CPLUS_OPTIONS;
 
 	if (n > USUAL_BYTES) {
-		if (copies_bytes(mangled, n) > COPIES_BYTES_MOST ||
+		if (copies_bytes(mangled, n) > COPIES_BYTES_MAX ||
 		    !has_stack(DEMANGLE_STACK_BYTES))
 			return false;
 		options |= DMGL_NO_RECURSE_LIMIT;
@@ -168,7 +168,7 @@ static bool add_demangled(struct str *out, struct bounded *text, const char *sym
 	AUTO_FREE char *mangled = strndup(symbol, length);
 	int how = mangled ? print(text, mangled, length) : NONE;
 
-	if (how == WHOLE && text->text.n + n - at >= NAME_BYTES_MOST)
+	if (how == WHOLE && text->text.n + n - at >= NAME_BYTES_MAX)
 		how = CUT;
 	out->failed |= !mangled || text->text.failed;
 	if (how == NONE || out->failed)
@@ -177,7 +177,7 @@ static bool add_demangled(struct str *out, struct bounded *text, const char *sym
 		name_add_head(out, text->text.s, text->text.n, symbol, n);
 	else
 		str_add_clean(out, text->text.s, text->text.n, text->text.n);
-	if (how == WHOLE || n - at <= SUFFIX_BYTES_MOST) /* the hash is of it, too */
+	if (how == WHOLE || n - at <= SUFFIX_BYTES_MAX) /* the hash is of it, too */
 		str_add_clean(out, symbol + at, n - at, n - at);
 	return true;
 }
@@ -189,7 +189,7 @@ void demangle(struct str *out, const char *symbol, size_t n)
 	n = strnlen(symbol, n);
 	n = without_version(symbol, n);
 	n = without_llvm(symbol, n);
-	if (n > MANGLED_BYTES_MOST || !is_mangled(symbol, n) ||
+	if (n > MANGLED_BYTES_MAX || !is_mangled(symbol, n) ||
 	    !add_demangled(out, &text, symbol, n))
 		name_add(out, symbol, n);
 	str_free(&text.text);

@@ -14,11 +14,11 @@
 
 #include "base/name.h"
 
-#define MANGLED_BYTES_MOST (64u << 10) /* longer ones are left as they are */
+#define MANGLED_BYTES_MAX (64u << 10) /* longer ones are left as they are */
 /* What names of more than 1 KB want of the stack's limit; else they stay mangled. */
 #define DEMANGLE_STACK_BYTES (64u << 20)
 
-/* Adds the clean name of n bytes at symbol, shorter than NAME_BYTES_MOST. Memory
+/* Adds the clean name of n bytes at symbol, shorter than NAME_BYTES_MAX. Memory
  * and work are bounded, whatever a hostile name would expand to. */
 void demangle(struct str *out, const char *symbol, size_t n);
 

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PHDRS_MOST 256
-#define SHDRS_MOST (128u << 10)
+#define PHDRS_MAX 256
+#define SHDRS_MAX (128u << 10)
 
 static int read_all(struct elf_file *file, uint64_t offset, void *buf, size_t n)
 {
@@ -76,8 +76,8 @@ static int read_phdrs(struct elf_file *file)
 		return 0;
 	if (file->header.e_phentsize != sizeof(Elf64_Phdr))
 		return fail(-EBADMSG, "program headers of an unknown size");
-	if (n > PHDRS_MOST)
-		n = PHDRS_MOST;
+	if (n > PHDRS_MAX)
+		n = PHDRS_MAX;
 	file->phdrs = calloc(n, sizeof(*file->phdrs));
 	if (!file->phdrs)
 		return fail(-ENOMEM, "no memory for program headers");
@@ -91,7 +91,7 @@ static int read_shdrs(struct elf_file *file)
 {
 	size_t n = file->header.e_shnum;
 
-	if (!n || n > SHDRS_MOST || file->header.e_shentsize != sizeof(Elf64_Shdr))
+	if (!n || n > SHDRS_MAX || file->header.e_shentsize != sizeof(Elf64_Shdr))
 		return 0;
 	file->shdrs = calloc(n, sizeof(*file->shdrs));
 	if (!file->shdrs)
@@ -112,7 +112,7 @@ int elf_file_open_noting(struct elf_file *file, int fd, struct reads *reads)
 	struct stat st;
 	int err;
 
-	*file = (struct elf_file){ .fd = fd, .budget = ELF_READ_MOST, .reads = reads };
+	*file = (struct elf_file){ .fd = fd, .budget = ELF_READ_MAX, .reads = reads };
 	if (fstat(fd, &st))
 		return fail_errno(-errno, "cannot look at ELF file");
 	if (!S_ISREG(st.st_mode) || st.st_size < (off_t)sizeof(file->header))

@@ -16,8 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ELF_READ_MOST  (512u << 20) /* bytes of one file, over all passes */
-#define ELF_PIECE_MOST (128u << 10) /* bytes of a table that are held at once */
+#define ELF_READ_MAX  (512u << 20) /* bytes of one file, over all passes */
+#define ELF_PIECE_MAX (128u << 10) /* bytes of a table that are held at once */
 
 struct elf_file {
 	int fd; /* borrowed */

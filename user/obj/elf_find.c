@@ -9,7 +9,7 @@
 
 /* Linkers merge strings, so that a name is there once, or few times as the
  * tail of others. */
-#define HITS_MOST 64
+#define HITS_MAX 64
 
 struct hit {
 	uint64_t offset; /* of the name among the strings */
@@ -18,7 +18,7 @@ struct hit {
 
 struct hits {
 	size_t n;
-	struct hit items[HITS_MOST];
+	struct hit items[HITS_MAX];
 	elf_find_sink sink;
 	void *arg;
 };
@@ -28,7 +28,7 @@ static void add_hit(struct hits *hits, uint64_t offset, int what)
 	for (size_t i = 0; i < hits->n; i++)
 		if (hits->items[i].offset == offset)
 			return;
-	if (hits->n < HITS_MOST)
+	if (hits->n < HITS_MAX)
 		hits->items[hits->n++] = (struct hit){ offset, what };
 }
 
@@ -72,7 +72,7 @@ static int search_strings(struct elf_file *file, const struct elf_table *table,
 			  const struct elf_wanted *wanted, size_t n_wanted,
 			  struct hits *hits)
 {
-	AUTO_FREE char *piece = malloc(ELF_PIECE_MOST);
+	AUTO_FREE char *piece = malloc(ELF_PIECE_MAX);
 	size_t overlap = 0;
 
 	if (!piece)
@@ -80,9 +80,9 @@ static int search_strings(struct elf_file *file, const struct elf_table *table,
 	for (size_t i = 0; i < n_wanted; i++)
 		if (wanted[i].length > overlap)
 			overlap = wanted[i].length;
-	for (uint64_t at = 0; at < table->strings_bytes; at += ELF_PIECE_MOST - overlap) {
+	for (uint64_t at = 0; at < table->strings_bytes; at += ELF_PIECE_MAX - overlap) {
 		uint64_t left = table->strings_bytes - at;
-		size_t n = left < ELF_PIECE_MOST ? left : ELF_PIECE_MOST;
+		size_t n = left < ELF_PIECE_MAX ? left : ELF_PIECE_MAX;
 		int err = elf_file_read(file, table->strings_offset + at, piece, n);
 
 		if (err)

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#define MARK_BYTES_MOST 64
-#define READ_ONLY	".rodata"
+#define MARK_BYTES_MAX 64
+#define READ_ONLY      ".rodata"
 
 /* In two, so that no program that has this table has the text. */
 struct mark {
@@ -44,12 +44,11 @@ static bool piece_holds(const char *piece, size_t n, const struct mark *mark)
 static bool range_holds(struct elf_file *file, uint64_t offset, uint64_t bytes,
 			const struct mark *of, size_t n_marks)
 {
-	AUTO_FREE char *piece = malloc(ELF_PIECE_MOST);
+	AUTO_FREE char *piece = malloc(ELF_PIECE_MAX);
 
-	for (uint64_t at = 0; piece && at < bytes;
-	     at += ELF_PIECE_MOST - MARK_BYTES_MOST) {
+	for (uint64_t at = 0; piece && at < bytes; at += ELF_PIECE_MAX - MARK_BYTES_MAX) {
 		uint64_t left = bytes - at;
-		size_t n = left < ELF_PIECE_MOST ? left : ELF_PIECE_MOST;
+		size_t n = left < ELF_PIECE_MAX ? left : ELF_PIECE_MAX;
 
 		if (elf_file_read(file, offset + at, piece, n)) {
 			error_clear();

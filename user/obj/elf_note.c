@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* One of ours is 32 bytes for each object that was linked in. */
-#define NOTES_BYTES_MOST (1u << 20)
+#define NOTES_BYTES_MAX (1u << 20)
 
 static uint64_t align_up(uint64_t n, uint64_t align)
 {
@@ -53,8 +53,8 @@ int elf_note_each(struct elf_file *file, elf_note_sink sink, void *arg)
 
 		if (ph->p_type != PT_NOTE || !n)
 			continue;
-		if (n > NOTES_BYTES_MOST)
-			n = NOTES_BYTES_MOST;
+		if (n > NOTES_BYTES_MAX)
+			n = NOTES_BYTES_MAX;
 		bytes = malloc(n);
 		if (!bytes)
 			return fail(-ENOMEM, "no memory for notes");

@@ -88,11 +88,11 @@ static size_t name_of(struct elf_file *file, const Elf64_Shdr *sh)
 	return i;
 }
 
-size_t elf_plt_find(struct elf_file *file, struct elf_code ret[ELF_CODE_MOST])
+size_t elf_plt_find(struct elf_file *file, struct elf_code ret[ELF_CODE_MAX])
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < file->n_shdrs && n < ELF_CODE_MOST; i++) {
+	for (size_t i = 0; i < file->n_shdrs && n < ELF_CODE_MAX; i++) {
 		const Elf64_Shdr *sh = &file->shdrs[i];
 		size_t name;
 
@@ -219,7 +219,7 @@ static int take_rela(struct elf_file *file, const struct elf_table *table,
 static int read_relas(struct elf_file *file, const struct elf_table *table,
 		      uint64_t vaddr, uint64_t bytes, struct elf_stub *stubs, size_t n)
 {
-	const size_t most = ELF_PIECE_MOST / sizeof(Elf64_Rela);
+	const size_t most = ELF_PIECE_MAX / sizeof(Elf64_Rela);
 	AUTO_FREE Elf64_Rela *relas = malloc(most * sizeof(*relas));
 	uint64_t offset, room, left;
 	int err = 0;

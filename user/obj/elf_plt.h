@@ -9,7 +9,7 @@
 
 #include "obj/elf_table.h"
 
-#define ELF_CODE_MOST 8
+#define ELF_CODE_MAX 8
 
 struct elf_code {
 	uint64_t begin, end; /* addresses */
@@ -18,7 +18,7 @@ struct elf_code {
 
 /* Code of linkers and C libraries by its section's name: .plt and its like, .init
  * and .fini, in no order. How many. */
-size_t elf_plt_find(struct elf_file *file, struct elf_code ret[ELF_CODE_MOST]);
+size_t elf_plt_find(struct elf_file *file, struct elf_code ret[ELF_CODE_MAX]);
 
 struct elf_stub {
 	uint64_t vaddr; /* an address in it */

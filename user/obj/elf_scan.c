@@ -58,7 +58,7 @@ static void add_key(struct scan *scan, uint64_t vaddr)
 	for (uint32_t i = 0; i < facts->n_keys; i++)
 		if (facts->key_vaddrs[i] == vaddr)
 			return;
-	if (facts->n_keys < FILE_KEYS_MOST)
+	if (facts->n_keys < FILE_KEYS_MAX)
 		facts->key_vaddrs[facts->n_keys++] = vaddr;
 	else
 		facts->keys_left_out++;
@@ -78,9 +78,8 @@ static void take_note(void *arg, const struct elf_note *note)
 	} else if (elf_note_is(note, "GNU", NT_GNU_BUILD_ID)) {
 		if (facts->build_id_bytes)
 			return;
-		facts->build_id_bytes = note->desc_bytes < BUILD_ID_MOST
-						? note->desc_bytes
-						: BUILD_ID_MOST;
+		facts->build_id_bytes =
+			note->desc_bytes < BUILD_ID_MAX ? note->desc_bytes : BUILD_ID_MAX;
 		memcpy(facts->build_id, note->desc, facts->build_id_bytes);
 	} else if (elf_note_is(note, "GNU", NT_GNU_ABI_TAG)) {
 		scan->has_start_files = true;
@@ -167,7 +166,7 @@ static int scan_symbols(struct scan *scan)
 
 static void take_segment(struct elf_facts *facts, const Elf64_Phdr *ph)
 {
-	if (facts->n_segments < SEGMENTS_MOST)
+	if (facts->n_segments < SEGMENTS_MAX)
 		facts->segments[facts->n_segments++] = (struct elf_segment){
 			.offset = ph->p_offset,
 			.vaddr = ph->p_vaddr,
@@ -184,7 +183,7 @@ static void scan_headers(struct scan *scan)
 
 	for (size_t i = 0; i < scan->file->n_phdrs; i++)
 		loads += scan->file->phdrs[i].p_type == PT_LOAD;
-	if (loads > SEGMENTS_MOST)
+	if (loads > SEGMENTS_MAX)
 		keep_if = PF_X | PF_W;
 	for (size_t i = 0; i < scan->file->n_phdrs; i++) {
 		const Elf64_Phdr *ph = &scan->file->phdrs[i];

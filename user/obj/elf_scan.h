@@ -13,9 +13,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define BUILD_ID_MOST  20 /* bytes; longer ones are cut, as pprof and perf do */
-#define FILE_KEYS_MOST 16 /* candidates; a process's ticks look at KEYS_MOST */
-#define SEGMENTS_MOST  16 /* executable and data PT_LOADs that are kept */
+#define BUILD_ID_MAX  20 /* bytes; longer ones are cut, as pprof and perf do */
+#define FILE_KEYS_MAX 16 /* candidates; a process's ticks look at KEYS_MAX */
+#define SEGMENTS_MAX  16 /* executable and data PT_LOADs that are kept */
 
 struct elf_segment {
 	uint64_t offset; /* in the file */
@@ -32,19 +32,19 @@ enum elf_libc { LIBC_UNKNOWN, LIBC_GLIBC, LIBC_MUSL };
 struct elf_facts {
 	uint32_t n_segments;
 	uint32_t n_keys;
-	uint64_t key_vaddrs[FILE_KEYS_MOST]; /* from symbols and from our ELF note,
+	uint64_t key_vaddrs[FILE_KEYS_MAX]; /* from symbols and from our ELF note,
 					   without duplicates */
-	uint64_t metadata_cookie_vaddr;	     /* 0 = none */
+	uint64_t metadata_cookie_vaddr;	    /* 0 = none */
 	uint64_t suspended_cookie_vaddr;
 	uint32_t specific_offset; /* third u32 of _thread_db_pthread_specific */
 	uint32_t libc;		  /* enum elf_libc: is, or links statically */
-	uint32_t keys_left_out;	  /* candidates beyond FILE_KEYS_MOST */
+	uint32_t keys_left_out;	  /* candidates beyond FILE_KEYS_MAX */
 	uint32_t build_id_bytes;
-	uint8_t build_id[BUILD_ID_MOST];
+	uint8_t build_id[BUILD_ID_MAX];
 	uint16_t machine; /* EM_X86_64, EM_AARCH64, … */
 	uint8_t is_64bit;
 	uint8_t hides_key; /* it holds folly's async stacks (or libunifex's), no key */
-	struct elf_segment segments[SEGMENTS_MOST];
+	struct elf_segment segments[SEGMENTS_MAX];
 };
 
 /* 0; -ENOEXEC: not an ELF file of this machine's class; -EBADMSG: garbage;

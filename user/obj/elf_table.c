@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-#define DYNAMIC_ENTRIES_MOST 1024
+#define DYNAMIC_ENTRIES_MAX 1024
 
 /* Addresses, as linked; 0 = absent. */
 struct tags {
@@ -59,8 +59,8 @@ static int read_tags(struct elf_file *file, const Elf64_Phdr *ph, struct tags *t
 	size_t n = ph->p_filesz / sizeof(*entries);
 	int err;
 
-	if (n > DYNAMIC_ENTRIES_MOST)
-		n = DYNAMIC_ENTRIES_MOST;
+	if (n > DYNAMIC_ENTRIES_MAX)
+		n = DYNAMIC_ENTRIES_MAX;
 	entries = calloc(n ? n : 1, sizeof(*entries));
 	if (!entries)
 		return fail(-ENOMEM, "no memory for the dynamic section");
@@ -239,7 +239,7 @@ bool elf_table_static(const struct elf_file *file, struct elf_table *ret)
 int elf_table_symbols(struct elf_file *file, const struct elf_table *table,
 		      elf_symbol_sink sink, void *arg)
 {
-	const size_t most = ELF_PIECE_MOST / sizeof(Elf64_Sym);
+	const size_t most = ELF_PIECE_MAX / sizeof(Elf64_Sym);
 	AUTO_FREE Elf64_Sym *syms = malloc(most * sizeof(*syms));
 	int err = 0;
 

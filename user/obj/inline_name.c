@@ -18,12 +18,12 @@
 #include <stdint.h>
 #include <string.h>
 
-#define DEPTH_MOST  256		/* of a unit's tree */
-#define REFS_MOST   16		/* from a function to where it was declared */
-#define PARTS_MOST  DEPTH_MOST	/* of a name: it can't lie deeper */
-#define HOMES_MOST  (1u << 20)	/* of the units that are kept */
-#define UNITS_MOST  1024	/* that are kept */
-#define STEPS_MOST  (16u << 20) /* for all of a file; names are plain from then on */
+#define DEPTH_MAX   256		/* of a unit's tree */
+#define REFS_MAX    16		/* from a function to where it was declared */
+#define PARTS_MAX   DEPTH_MAX	/* of a name: it can't lie deeper */
+#define HOMES_MAX   (1u << 20)	/* of the units that are kept */
+#define UNITS_MAX   1024	/* that are kept */
+#define STEPS_MAX   (16u << 20) /* for all of a file; names are plain from then on */
 #define LANG_CPP_17 0x2b	/* libdw 0.188 lacks their names */
 #define LANG_CPP_20 0x2c
 
@@ -103,9 +103,9 @@ static int note_children(struct inline_names *names, Dwarf_Die *of, Dwarf_Off ho
 	Dwarf_Die die;
 	int err = 0;
 
-	if (depth == DEPTH_MOST || dwarf_child(of, &die))
+	if (depth == DEPTH_MAX || dwarf_child(of, &die))
 		return 0;
-	while (names->steps < STEPS_MOST && names->homes.n < HOMES_MOST) {
+	while (names->steps < STEPS_MAX && names->homes.n < HOMES_MAX) {
 		Dwarf_Off before = dwarf_dieoffset(&die);
 
 		names->steps++;
@@ -128,7 +128,7 @@ static int find_unit(struct inline_names *names, Dwarf_Die *unit)
 	for (names->last = 0; names->last < names->units.n; names->last++)
 		if (names->units.items[names->last].at == at)
 			return 0;
-	if (names->units.n == UNITS_MOST || names->homes.n >= HOMES_MOST / 2)
+	if (names->units.n == UNITS_MAX || names->homes.n >= HOMES_MAX / 2)
 		names->units.n = names->homes.n = 0;
 	names->last = names->units.n;
 	err = vec_push(&names->units, ((struct inline_unit){ at, names->homes.n, 0 }));
@@ -180,7 +180,7 @@ static Dwarf_Die declaration(Dwarf_Die die)
 	Dwarf_Attribute attr;
 	Dwarf_Die next;
 
-	for (int i = 0; i < REFS_MOST; i++) {
+	for (int i = 0; i < REFS_MAX; i++) {
 		if (!dwarf_formref_die(
 			    dwarf_attr(&die, DW_AT_specification, &attr)
 				    ?: dwarf_attr(&die, DW_AT_abstract_origin, &attr),
@@ -223,7 +223,7 @@ static int find_parts(struct inline_names *names, Dwarf_Die *die, struct part *p
 	Dwarf_Die home, at = declaration(*die);
 	int err;
 
-	while (*n < PARTS_MOST) {
+	while (*n < PARTS_MAX) {
 		err = find_home(names, &at, &home);
 		if (err)
 			return err < 0 ? err : 0;
@@ -246,7 +246,7 @@ static void add(struct str *out, const struct part *part)
 
 int inline_name(struct inline_names *names, Dwarf_Die *die, struct str *out)
 {
-	struct part parts[PARTS_MOST] = { { .name = linkage_name(die) } };
+	struct part parts[PARTS_MAX] = { { .name = linkage_name(die) } };
 	size_t n = 1, from = out->n;
 	int err;
 

@@ -32,7 +32,7 @@ struct inline_names { /* {0} is an empty one */
 
 void inline_names_free(struct inline_names *names); /* what it holds */
 
-/* Adds the clean name, shorter than NAME_BYTES_MOST. 0; 1 if it has none; or -ENOMEM.
+/* Adds the clean name, shorter than NAME_BYTES_MAX. 0; 1 if it has none; or -ENOMEM.
  * names: of one file. */
 int inline_name(struct inline_names *names, Dwarf_Die *die, struct str *out);
 

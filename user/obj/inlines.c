@@ -22,9 +22,9 @@
 #include <gelf.h>
 #include <string.h>
 
-#define DEPTH_MOST  256		 /* of blocks and functions in a unit's tree */
-#define SCOPES_MOST (1u << 20)	 /* of a unit: inlined functions that matter */
-#define BYTES_MOST  (512u << 20) /* of a file's debug information, as it lies there */
+#define DEPTH_MAX  256		/* of blocks and functions in a unit's tree */
+#define SCOPES_MAX (1u << 20)	/* of a unit: inlined functions that matter */
+#define BYTES_MAX  (512u << 20) /* of a file's debug information, as it lies there */
 
 struct wanted {
 	uint64_t addr;
@@ -47,8 +47,8 @@ struct pass {
 	Dwarf_Die unit;
 	Dwarf_Files *files;
 	struct inline_names known;
-	struct inline_place places[INLINES_MOST + 1];
-	size_t name_at[INLINES_MOST]; /* of a place, in text */
+	struct inline_place places[INLINES_MAX + 1];
+	size_t name_at[INLINES_MAX]; /* of a place, in text */
 	struct str text;
 	inline_sink sink;
 	void *arg;
@@ -122,7 +122,7 @@ static int enter_inlined(struct pass *pass, Dwarf_Die *die, uint32_t parent,
 	uint32_t scope = (uint32_t)pass->scopes.n;
 
 	*ret_scope = 0;
-	if (scope > SCOPES_MOST || !enter(pass, die, scope))
+	if (scope > SCOPES_MAX || !enter(pass, die, scope))
 		return 0;
 	*ret_scope = scope;
 	return vec_push(&pass->scopes, ((struct scope){ *die, parent }));
@@ -163,7 +163,7 @@ static int visit_children(struct pass *pass, Dwarf_Die *of, uint32_t scope,
 	Dwarf_Die die;
 	int err = 0;
 
-	if (depth == DEPTH_MOST || dwarf_child(of, &die))
+	if (depth == DEPTH_MAX || dwarf_child(of, &die))
 		return 0;
 	for (;;) {
 		Dwarf_Off before = dwarf_dieoffset(&die);
@@ -203,7 +203,7 @@ static int add_inlined(struct pass *pass, uint32_t scope, struct inline_place **
 		const char *file;
 		int err = 1;
 
-		if (n < INLINES_MOST) {
+		if (n < INLINES_MAX) {
 			pass->name_at[n] = pass->text.n;
 			err = inline_name(&pass->known, die, &pass->text);
 		}
@@ -322,7 +322,7 @@ static int has_debug_information(Elf *elf, bool *ret)
 		    (strncmp(name, ".debug_", 7) && strncmp(name, ".zdebug_", 8)))
 			continue;
 		*ret = *ret || !strcmp(strchr(name, '_'), "_info");
-		if (sh.sh_size > BYTES_MOST - bytes)
+		if (sh.sh_size > BYTES_MAX - bytes)
 			return fail(-EFBIG, "more debug information than is read");
 		bytes += sh.sh_size;
 	}

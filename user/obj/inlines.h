@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define INLINES_MOST 64 /* within each other; what is deeper is left out */
+#define INLINES_MAX 64 /* within each other; what is deeper is left out */
 
 /* A function at an address, and the line that it is at there. */
 struct inline_place {

@@ -14,8 +14,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define KALLSYMS_BYTES_MOST (256u << 20)
-#define FUNCTION_BYTES_MOST (1u << 20) /* farther than this it is another thing */
+#define KALLSYMS_BYTES_MAX (256u << 20)
+#define FUNCTION_BYTES_MAX (1u << 20) /* farther than this it is another thing */
 
 struct pass {
 	struct candidates *batch;
@@ -51,7 +51,7 @@ static void take_line(struct pass *pass, struct line *line)
 	if (!symbol.start || !strchr("tTwW", type))
 		return;
 	symbol.order = symbol.start;
-	symbol.end = symbol.start + FUNCTION_BYTES_MOST;
+	symbol.end = symbol.start + FUNCTION_BYTES_MAX;
 	if (symbol.end < symbol.start)
 		symbol.end = UINT64_MAX;
 	if (!candidates_near(pass->batch, symbol.start))
@@ -72,7 +72,7 @@ static int read_lines(struct pass *pass, int fd)
 {
 	AUTO_LINES lines = { 0 };
 	struct line line;
-	int more = lines_open(&lines, fd, 0, KALLSYMS_BYTES_MOST);
+	int more = lines_open(&lines, fd, 0, KALLSYMS_BYTES_MAX);
 
 	while (more >= 0 && (more = lines_next(&lines, &line)) > 0)
 		take_line(pass, &line);

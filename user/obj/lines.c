@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BUFFER_BYTES (2 * LINE_BYTES_MOST)
+#define BUFFER_BYTES (2 * LINE_BYTES_MAX)
 
 int lines_open(struct lines *lines, int fd, uint64_t offset, uint64_t most_bytes)
 {
@@ -59,13 +59,13 @@ static bool take_line(struct lines *lines, struct line *ret)
 	const char *end = memchr(text, '\n', n);
 	size_t length = end ? (size_t)(end - text) : n;
 
-	if (!end && n <= LINE_BYTES_MOST)
+	if (!end && n <= LINE_BYTES_MAX)
 		return false;
 	*ret = (struct line){
 		.text = text,
-		.n = length < LINE_BYTES_MOST ? length : LINE_BYTES_MOST,
+		.n = length < LINE_BYTES_MAX ? length : LINE_BYTES_MAX,
 		.offset = lines->offset - n,
-		.is_cut = length > LINE_BYTES_MOST,
+		.is_cut = length > LINE_BYTES_MAX,
 	};
 	lines->at += length + !!end;
 	return true;

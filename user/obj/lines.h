@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LINE_BYTES_MOST (64u << 10) /* longer ones come cut */
+#define LINE_BYTES_MAX (64u << 10) /* longer ones come cut */
 
 struct lines {
 	int fd;		 /* borrowed */

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAP_BYTES_MOST	(256u << 20)
+#define MAP_BYTES_MAX	(256u << 20)
 #define NAME_READ_BYTES (1u << 20)
 
 static void take_line(struct candidates *batch, struct line *line, uint64_t number)
@@ -34,10 +34,10 @@ static void take_line(struct candidates *batch, struct line *line, uint64_t numb
 
 static int read_map(int fd, uint64_t bytes, struct candidates *batch)
 {
-	uint64_t skip = bytes > MAP_BYTES_MOST ? bytes - MAP_BYTES_MOST : 0;
+	uint64_t skip = bytes > MAP_BYTES_MAX ? bytes - MAP_BYTES_MAX : 0;
 	AUTO_LINES lines = { 0 };
 	struct line line;
-	int more = lines_open(&lines, fd, skip, MAP_BYTES_MOST);
+	int more = lines_open(&lines, fd, skip, MAP_BYTES_MAX);
 
 	if (more < 0)
 		return more;

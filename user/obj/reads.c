@@ -20,7 +20,7 @@ bool read_list_holds(const struct read_list *list, size_t bytes)
 {
 	uint64_t sum = 0;
 
-	if (bytes < read_list_bytes(0) || list->n > READS_MOST ||
+	if (bytes < read_list_bytes(0) || list->n > READS_MAX ||
 	    bytes != read_list_bytes(list->n) || list->reserved)
 		return false;
 	for (uint32_t i = 0; i < list->n; i++) {
@@ -28,7 +28,7 @@ bool read_list_holds(const struct read_list *list, size_t bytes)
 
 		if (range->offset > list->file_bytes ||
 		    range->bytes > list->file_bytes - range->offset ||
-		    range->bytes > ELF_READ_MOST - sum)
+		    range->bytes > ELF_READ_MAX - sum)
 			return false;
 		sum += range->bytes;
 	}
@@ -52,7 +52,7 @@ void reads_note(struct reads *reads, uint64_t offset, const void *bytes, size_t 
 		return;
 	if (last && last->offset + last->bytes == offset) {
 		last->bytes += n;
-	} else if (list->n == READS_MOST) {
+	} else if (list->n == READS_MAX) {
 		reads->spoilt = true;
 		return;
 	} else {

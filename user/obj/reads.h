@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define READS_MOST 2000 /* ranges; 128 MB of code in the pieces of unwind/unwind_fp.c */
+#define READS_MAX 2000 /* ranges; 128 MB of code in the pieces of unwind/unwind_fp.c */
 
 struct read_range {
 	uint64_t offset, bytes;
@@ -29,14 +29,14 @@ struct read_list {
 	uint64_t file_bytes;
 	uint32_t n;
 	uint32_t reserved;
-	struct read_range ranges[READS_MOST];
+	struct read_range ranges[READS_MAX];
 };
 
 /* How many of its bytes are in use. */
 size_t read_list_bytes(uint32_t n);
 
 /* Is it one: these bytes long, with all of its ranges in the file, at most
- * ELF_READ_MOST altogether? */
+ * ELF_READ_MAX altogether? */
 bool read_list_holds(const struct read_list *list, size_t bytes);
 
 /* What is read is noted here; {0} with begin. */

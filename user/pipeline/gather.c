@@ -356,7 +356,7 @@ static int set_all_places(struct gather *g)
 	int err = 0;
 
 	for (uint32_t id = 0; !err && id < n; id++)
-		if (g->reading->frames.n < FRAMES_DISTINCT_MOST)
+		if (g->reading->frames.n < FRAMES_DISTINCT_MAX)
 			err = set_places(g, id);
 	return err;
 }

@@ -13,8 +13,8 @@ struct translator {
 	struct profile *profile;
 	uint32_t n;
 	uint32_t n_text; /* of a label, so far */
-	char text[LABEL_WORDS_MOST * LABEL_WORD_BYTES + 1];
-	uint32_t codes[STACK_HEAD + 2 * RECORD_WORDS_MOST];
+	char text[LABEL_WORDS_MAX * LABEL_WORD_BYTES + 1];
+	uint32_t codes[STACK_HEAD + 2 * RECORD_WORDS_MAX];
 };
 
 int translator_new(struct translator **ret, struct profile *profile)

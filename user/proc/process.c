@@ -77,7 +77,7 @@ static int process_new(struct process_table *table, const struct side_event *eve
 	if (old)
 		process_free(table, old);
 	*ret = NULL;
-	if (table->by_tgid.n >= PROCESSES_MOST) {
+	if (table->by_tgid.n >= PROCESSES_MAX) {
 		table->counts.refused++;
 		return 0;
 	}
@@ -231,7 +231,7 @@ static bool has_room(const struct process_table *table, const struct process *pr
 	size_t n = list ? list->maps.n : 0;
 	size_t more = list && list->refs > 1 ? n + 2 : 2;
 
-	return n < MAPPINGS_MOST && table->n_mappings + more <= MAPPINGS_ALL_MOST;
+	return n < MAPPINGS_MAX && table->n_mappings + more <= MAPPINGS_ALL_MAX;
 }
 
 static bool is_late(const struct process_table *table, const struct side_event *event)

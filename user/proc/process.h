@@ -47,9 +47,9 @@ struct process_sink {
 	void (*ended)(void *arg, const struct process *process);
 };
 
-#define PROCESSES_MOST	  (256u << 10)
-#define MAPPINGS_MOST	  (64u << 10) /* executable ones, a process */
-#define MAPPINGS_ALL_MOST (2u << 20)  /* of all lists: an unmap is never told */
+#define PROCESSES_MAX	 (256u << 10)
+#define MAPPINGS_MAX	 (64u << 10) /* executable ones, a process */
+#define MAPPINGS_ALL_MAX (2u << 20)  /* of all lists: an unmap is never told */
 
 struct process_counts {
 	uint64_t seen;	  /* processes and their execs */

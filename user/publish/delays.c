@@ -43,7 +43,7 @@ int delays_add(struct delays *delays, const struct mapping *map)
 	const struct waiting one = { map->born_ns, map->module };
 
 	if (!delays->begun_ns || map->born_ns <= delays->begun_ns ||
-	    delays->waiting.n + delays->measured_ns.n >= DELAYS_MOST)
+	    delays->waiting.n + delays->measured_ns.n >= DELAYS_MAX)
 		return 0;
 	return vec_push(&delays->waiting, one);
 }

@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-#define DELAYS_MOST 65536 /* measured; those beyond are not */
+#define DELAYS_MAX 65536 /* measured; those beyond are not */
 
 struct delay_summary {
 	unsigned long measured;

@@ -16,7 +16,7 @@ uint64_t keys_address(const struct elf_facts *facts, const struct mapping *map,
 }
 
 struct candidates {
-	uint64_t addrs[CANDIDATES_MOST];
+	uint64_t addrs[CANDIDATES_MAX];
 	unsigned int n;
 };
 
@@ -25,14 +25,14 @@ static void add_candidate(struct candidates *all, uint64_t addr)
 	for (unsigned int i = 0; i < all->n; i++)
 		if (all->addrs[i] == addr)
 			return;
-	if (addr && all->n < CANDIDATES_MOST)
+	if (addr && all->n < CANDIDATES_MAX)
 		all->addrs[all->n++] = addr;
 }
 
 static void add_file(struct candidates *all, struct published *what,
 		     const struct elf_facts *facts, const struct mapping *map)
 {
-	for (uint32_t i = 0; i < facts->n_keys && i < FILE_KEYS_MOST; i++)
+	for (uint32_t i = 0; i < facts->n_keys && i < FILE_KEYS_MAX; i++)
 		add_candidate(all, keys_address(facts, map, facts->key_vaddrs[i]));
 	if (!what->metadata_cookie_addr)
 		what->metadata_cookie_addr =
@@ -50,7 +50,7 @@ static unsigned int put_set_first(struct peek *peek, const struct process *proce
 				  struct candidates *all)
 {
 	struct candidates unset = { .n = 0 };
-	uint32_t keys[CANDIDATES_MOST];
+	uint32_t keys[CANDIDATES_MAX];
 	unsigned int n_set = 0;
 
 	for (unsigned int i = 0; i < all->n; i++)
@@ -82,9 +82,9 @@ struct key_count keys_gather(struct peek *peek, const struct files *files,
 			add_file(&all, what, facts, &maps[i]);
 	}
 	count.candidates = all.n;
-	if (all.n > KEYS_MOST)
+	if (all.n > KEYS_MAX)
 		count.set = put_set_first(peek, process, &all);
-	for (unsigned int i = 0; i < all.n && i < KEYS_MOST; i++)
+	for (unsigned int i = 0; i < all.n && i < KEYS_MAX; i++)
 		what->key_addr[i] = all.addrs[i];
 	return count;
 }

@@ -14,16 +14,16 @@
 uint64_t keys_address(const struct elf_facts *facts, const struct mapping *map,
 		      uint64_t vaddr);
 
-#define CANDIDATES_MOST PEEK_WORDS_MOST /* of one process that are looked at */
+#define CANDIDATES_MAX PEEK_WORDS_MAX /* of one process that are looked at */
 
 struct key_count {
-	unsigned int candidates; /* key variables: at most CANDIDATES_MOST */
+	unsigned int candidates; /* key variables: at most CANDIDATES_MAX */
 	unsigned int set;	 /* of these; known only when they are too many */
 };
 
 /*
  * Of all files whose facts are known: key and cookie addresses, and what libc says
- * of its slots. Of more than KEYS_MOST candidates those come first that are set now,
+ * of its slots. Of more than KEYS_MAX candidates those come first that are set now,
  * as the process's memory says; so whoever asks asks again.
  */
 struct key_count keys_gather(struct peek *peek, const struct files *files,

@@ -156,14 +156,14 @@ static void on_hashed(void *arg, uint64_t cookie, int err, const struct hash *ha
 static void pack(struct request *request, uint32_t first, const union unwind_page *pages,
 		 uint32_t n)
 {
-	uint8_t packed[PACKED_BYTES_MOST];
+	uint8_t packed[PACKED_BYTES_MAX];
 
 	if (!first) {
 		request->head = pages[0].head;
 		str_clear(&request->packed);
 	}
 	/* beyond that it won't be kept, so no more of it is */
-	for (uint32_t i = 0; i < n && request->packed.n <= ENTRY_BYTES_MOST; i++) {
+	for (uint32_t i = 0; i < n && request->packed.n <= ENTRY_BYTES_MAX; i++) {
 		uint32_t page = first + i;
 		size_t item = page ? pack_item_bytes(&request->head, page)
 				   : sizeof(struct unwind_rule);

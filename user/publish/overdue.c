@@ -10,10 +10,10 @@
 #include "base/clock.h"
 #include "base/error.h"
 
-#define OVERDUE_NS	 2000000000ULL
-#define UNMAPPED_NS	 200000000ULL /* no worker has to come to it */
-#define AGAIN_NS	 1000000000ULL
-#define AGAIN_SHIFT_MOST 6
+#define OVERDUE_NS	2000000000ULL
+#define UNMAPPED_NS	200000000ULL /* no worker has to come to it */
+#define AGAIN_NS	1000000000ULL
+#define AGAIN_SHIFT_MAX 6
 
 static uint64_t overdue_at_ns(const struct process *process, const struct mapping *map)
 {
@@ -29,7 +29,7 @@ static bool is_too_soon(struct told *told, uint64_t now_ns)
 	if (now_ns - told->again_ns < AGAIN_NS << told->n_again)
 		return true;
 	told->again_ns = now_ns;
-	if (told->n_again < AGAIN_SHIFT_MOST)
+	if (told->n_again < AGAIN_SHIFT_MAX)
 		told->n_again++;
 	return false;
 }

@@ -118,7 +118,7 @@ static int make_parts(struct spaces *spaces, const struct process *process,
 	for (size_t i = 0; !err && i < n; i++) {
 		struct space_part *part = &space->parts[space->n_mappings];
 
-		if (space->n_mappings == UNWIND_MAPPINGS_MOST) {
+		if (space->n_mappings == UNWIND_MAPPINGS_MAX) {
 			spaces->counts.cut++;
 			continue;
 		}

@@ -29,7 +29,7 @@ struct spaces_config {
 
 struct spaces_counts {
 	unsigned long made, refused; /* no room */
-	unsigned long cut;	     /* mappings beyond UNWIND_MAPPINGS_MOST */
+	unsigned long cut;	     /* mappings beyond UNWIND_MAPPINGS_MAX */
 };
 
 struct spaces;

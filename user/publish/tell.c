@@ -81,8 +81,8 @@ static void ask_again(struct publisher *p, const struct process *process,
 static void note_keys(struct publisher *p, struct told *told,
 		      const struct key_count *keys)
 {
-	bool overfull = keys->set > KEYS_MOST;
-	bool crowded = keys->candidates > KEYS_MOST;
+	bool overfull = keys->set > KEYS_MAX;
+	bool crowded = keys->candidates > KEYS_MAX;
 
 	p->counts.overfull += overfull && !told->is_overfull;
 	told->is_overfull |= overfull;

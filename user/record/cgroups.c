@@ -11,10 +11,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define CGROUP_BYTES_MOST 4096
-#define CGROUPS_MOST	  (1u << 20)
-#define PATH_BYTES_MOST	  (16u << 20) /* of all of them */
-#define PARENTS_MOST	  32
+#define CGROUP_BYTES_MAX 4096
+#define CGROUPS_MAX	 (1u << 20)
+#define PATH_BYTES_MAX	 (16u << 20) /* of all of them */
+#define PARENTS_MAX	 32
 
 struct cgroups {
 	struct intern *paths;
@@ -27,14 +27,14 @@ int cgroups_new(struct cgroups **ret)
 {
 	AUTO(cgroups) cgroups = calloc(1, sizeof(*cgroups));
 	uint32_t none;
-	int err = cgroups ? intern_new(&cgroups->paths, CGROUPS_MOST)
+	int err = cgroups ? intern_new(&cgroups->paths, CGROUPS_MAX)
 			  : fail(-ENOMEM, "no memory for cgroups");
 
 	if (!err)
 		err = intern_id(cgroups->paths, "", 0, &none);
 	if (err)
 		return err;
-	intern_limit_bytes(cgroups->paths, PATH_BYTES_MOST);
+	intern_limit_bytes(cgroups->paths, PATH_BYTES_MAX);
 	*ret = GIVE(cgroups);
 	return 0;
 }
@@ -124,10 +124,10 @@ static const struct process *parent_of(const struct process_table *processes,
 static int inherit(struct cgroups *cgroups, const struct process_table *processes,
 		   const struct process *process, uint32_t *ret)
 {
-	char text[CGROUP_BYTES_MOST];
+	char text[CGROUP_BYTES_MAX];
 
 	*ret = 0;
-	for (int i = 0; process && i < PARENTS_MOST; i++) {
+	for (int i = 0; process && i < PARENTS_MAX; i++) {
 		const char *path =
 			process->ppid ? read_cgroup(process->ppid, text, sizeof(text))
 				      : NULL;
@@ -145,7 +145,7 @@ static int look_at(struct cgroups *cgroups, const struct process_table *processe
 		   const struct profile_process *of, uint32_t *ret)
 {
 	const struct process *process = process_get(processes, of->tgid);
-	char text[CGROUP_BYTES_MOST];
+	char text[CGROUP_BYTES_MAX];
 	const char *path;
 
 	*ret = 0;

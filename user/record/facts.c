@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#define COMMAND_BYTES_MOST 4096
+#define COMMAND_BYTES_MAX 4096
 
 uint64_t facts_unix_offset_ns(void)
 {
@@ -29,7 +29,7 @@ static int add_text(struct reading *r, const char *text, uint32_t *ret)
 static int add_command(struct reading *r, uint32_t *ret)
 {
 	AUTO_CLOSE int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-	char text[COMMAND_BYTES_MOST];
+	char text[COMMAND_BYTES_MAX];
 	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text));
 
 	*ret = 0;

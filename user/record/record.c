@@ -158,7 +158,7 @@ static void collect_stats(const struct recording *r, struct stats *stats)
 static int write_tape(struct recording *r, const struct names *names,
 		      const struct stats *stats)
 {
-	uint64_t totals[TAPE_TOTALS_MOST];
+	uint64_t totals[TAPE_TOTALS_MAX];
 	size_t n = stats_to_tape(stats, totals);
 	size_t frames = intern_count(pipeline_profile(r->pipeline)->frames);
 

@@ -15,7 +15,7 @@
 #include <sys/types.h>
 
 struct pid_list {
-	pid_t pids[FILTER_PIDS_MOST];
+	pid_t pids[FILTER_PIDS_MAX];
 	unsigned int n;
 };
 
@@ -27,7 +27,7 @@ enum unwind {
 };
 
 #define UNWIND_MB_DEFAULT 64
-#define UNWIND_MB_MOST	  4096
+#define UNWIND_MB_MAX	  4096
 
 /* Borrowed by record_run() for its whole run; NULL strings are "not given". */
 struct record_options {

@@ -82,7 +82,7 @@ static uint32_t table_pages(const struct record_options *options)
 static int new_sampler(struct recording *r)
 {
 	const struct record_options *options = r->options;
-	pid_t pids[2 * FILTER_PIDS_MOST + 1];
+	pid_t pids[2 * FILTER_PIDS_MAX + 1];
 	struct sampler_config config = {
 		.hz = options->hz,
 		.pids = pids,

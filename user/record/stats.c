@@ -52,12 +52,12 @@ uint64_t stats_losses(const struct stats *stats)
 
 #define TAPE_TOTALS (9 + N_OUTCOMES + N_ENDINGS)
 
-size_t stats_to_tape(const struct stats *stats, uint64_t numbers[TAPE_TOTALS_MOST])
+size_t stats_to_tape(const struct stats *stats, uint64_t numbers[TAPE_TOTALS_MAX])
 {
 	const struct ledger *ledger = &stats->totals.ledger;
 	size_t n = 0;
 
-	_Static_assert(TAPE_TOTALS <= TAPE_TOTALS_MOST, "fits");
+	_Static_assert(TAPE_TOTALS <= TAPE_TOTALS_MAX, "fits");
 	numbers[n++] = stats->hz;
 	numbers[n++] = stats->event;
 	numbers[n++] = stats->duration_ns;

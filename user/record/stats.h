@@ -58,7 +58,7 @@ void stats_json(struct str *out, const struct stats *stats);
 void stats_summary(struct str *out, const struct stats *stats);
 
 /* As the numbers of a TAPE_TOTALS item, and back. */
-size_t stats_to_tape(const struct stats *stats, uint64_t numbers[TAPE_TOTALS_MOST]);
+size_t stats_to_tape(const struct stats *stats, uint64_t numbers[TAPE_TOTALS_MAX]);
 int stats_from_tape(struct stats *stats, const uint64_t *numbers, size_t n);
 
 #endif

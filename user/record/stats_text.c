@@ -66,7 +66,7 @@ static void summary_room(struct str *out, const struct stats *stats)
 	    stats->profile->chain_endings[END_BUDGET] ||
 	    stats->profile->waiting_endings[END_BUDGET])
 		str_addf(out, "            --max-frames raises the budget, up to %d\n",
-			 FRAMES_MOST);
+			 FRAMES_MAX);
 }
 
 /* The view that was written: why a stack of it is not whole. */
@@ -123,7 +123,7 @@ static void summary_async(struct str *out, const struct stats *stats)
 		str_addf(out,
 			 "            %lu processes use more than %d async keys at once: "
 			 "not all are followed\n",
-			 stats->published.overfull, KEYS_MOST);
+			 stats->published.overfull, KEYS_MAX);
 	if (stats->published.delays.measured)
 		str_addf(out,
 			 "            new mappings were ready after %.1f ms (median), "

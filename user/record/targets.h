@@ -16,7 +16,7 @@ struct target {
 };
 
 struct targets { /* all zero: none was asked for */
-	struct target items[2 * FILTER_PIDS_MOST];
+	struct target items[2 * FILTER_PIDS_MAX];
 	unsigned int n;
 };
 

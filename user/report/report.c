@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LETTERS_MOST 400 /* of a name at a terminal */
+#define LETTERS_MAX 400 /* of a name at a terminal */
 
 static int read_one(const char *path, struct reading **ret)
 {
@@ -125,7 +125,7 @@ static int write_out(const struct report_options *options, const struct reading 
 
 	text.view = options->view;
 	text.colours = wants_colours(options);
-	text.letters = is_for_a_person(options) ? LETTERS_MOST : 0;
+	text.letters = is_for_a_person(options) ? LETTERS_MAX : 0;
 	text.unfiltered = unfiltered;
 	if (err)
 		return err;

@@ -14,12 +14,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NAME_OF_LABEL_MOST 256
-#define DEADLINE_MS	   5000
-#define INLINES_MS	   2000 /* a file: what came until then stays */
-#define INLINES_ALL_NS	   10000000000
-#define PERF_MAP_MOST	   (256ULL << 20)
-#define DEBUG_FOLDER	   "/usr/lib/debug/.build-id"
+#define NAME_OF_LABEL_MAX 256
+#define DEADLINE_MS	  5000
+#define INLINES_MS	  2000 /* a file: what came until then stays */
+#define INLINES_ALL_NS	  10000000000
+#define PERF_MAP_MAX	  (256ULL << 20)
+#define DEBUG_FOLDER	  "/usr/lib/debug/.build-id"
 
 /* A frame that wants a name: where to look, and for whom. */
 struct want {
@@ -84,10 +84,10 @@ static void end_batch(struct batch *batch)
 
 static int open_debug_file(const struct elf_facts *facts)
 {
-	char path[sizeof(DEBUG_FOLDER) + 2 * BUILD_ID_MOST + 16];
+	char path[sizeof(DEBUG_FOLDER) + 2 * BUILD_ID_MAX + 16];
 	size_t n;
 
-	if (!facts || facts->build_id_bytes < 2 || facts->build_id_bytes > BUILD_ID_MOST)
+	if (!facts || facts->build_id_bytes < 2 || facts->build_id_bytes > BUILD_ID_MAX)
 		return -1;
 	n = (size_t)snprintf(path, sizeof(path), DEBUG_FOLDER "/%02x/",
 			     facts->build_id[0]);
@@ -120,7 +120,7 @@ static uint64_t *addresses_as_linked(const struct elf_facts *facts,
 
 static int on_places(void *arg, size_t index, const struct inline_place *places, size_t n)
 {
-	struct names_place copied[INLINES_MOST + 1];
+	struct names_place copied[INLINES_MAX + 1];
 	struct batch *batch = arg;
 	int err = 0;
 
@@ -196,7 +196,7 @@ static int name_jit(const struct symbol_sources *sources, uint32_t module,
 		return -ESRCH;
 	if (!owner.known)
 		owner.inner_pid = (pid_t)jit->pid;
-	err = open_perf_map((pid_t)jit->pid, &owner, PERF_MAP_MOST, &fd);
+	err = open_perf_map((pid_t)jit->pid, &owner, PERF_MAP_MAX, &fd);
 	if (err) /* most generated code has none, and -ENOENT is no news */
 		return err == -ENOENT ? 0 : err;
 	return read_names(sources, NAMES_PERF_MAP, fd, batch);
@@ -278,7 +278,7 @@ static int name_label(struct names *names, const struct profile *profile, uint32
 {
 	const struct frame *frame = profile_frame(profile, id);
 	const char *text = "label";
-	char name[NAME_OF_LABEL_MOST];
+	char name[NAME_OF_LABEL_MAX];
 
 	if (frame->offset < intern_count(profile->labels))
 		text = intern_string(profile->labels, (uint32_t)frame->offset);

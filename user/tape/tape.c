@@ -10,7 +10,7 @@
 /* The last byte is the version of everything inside. */
 static const char magic[8] = { 'w', 'e', 'f', 't', 't', 'a', 'p', 2 };
 
-#define ITEM_MOST (1u << 20)
+#define ITEM_MAX (1u << 20)
 
 struct item_head {
 	uint32_t item, bytes;
@@ -128,7 +128,7 @@ static int play_uncalled(const struct tape_events *events, const char *bytes, si
 static int play_numbers(const struct tape_events *events, uint32_t item,
 			const void *bytes, size_t n)
 {
-	uint64_t numbers[TAPE_TOTALS_MOST] = { 0 };
+	uint64_t numbers[TAPE_TOTALS_MAX] = { 0 };
 
 	if (n < sizeof(*numbers) || n > sizeof(numbers) || n % sizeof(*numbers))
 		return fail(-EBADMSG, "numbers of %zu bytes", n);
@@ -169,7 +169,7 @@ static int play_all(FILE *f, const struct tape_events *events, char *bytes)
 			return TAPE_CUT;
 		if (head.item == TAPE_END)
 			return 0;
-		if (head.bytes > ITEM_MOST)
+		if (head.bytes > ITEM_MAX)
 			return fail(-EBADMSG, "an item of %u bytes", head.bytes);
 		if (head.bytes && fread(bytes, head.bytes, 1, f) != 1)
 			return TAPE_CUT;
@@ -182,7 +182,7 @@ static int play_all(FILE *f, const struct tape_events *events, char *bytes)
 int tape_play(const char *path, const struct tape_events *events)
 {
 	AUTO_FCLOSE FILE *f = fopen(path, "re");
-	AUTO_FREE char *bytes = malloc(ITEM_MOST + 1);
+	AUTO_FREE char *bytes = malloc(ITEM_MAX + 1);
 	char head[sizeof(magic)] = { 0 };
 	char why[512];
 	int err;

@@ -12,7 +12,7 @@
 #include "base/cleanup.h"
 #include "core/event.h"
 
-#define TAPE_TOTALS_MOST 64
+#define TAPE_TOTALS_MAX 64
 
 enum tape_item {
 	TAPE_SAMPLE = 1,   /* struct sample_rec and its words */

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define ROOM_FOR_MORE (CACHE_BYTES_MOST / 8) /* that is made at once */
+#define ROOM_FOR_MORE (CACHE_BYTES_MAX / 8) /* that is made at once */
 
 struct cache {
 	struct folder folder;
@@ -85,7 +85,7 @@ static int open_entry(struct cache *cache, const struct hash *ends)
 
 	name_of(ends, &hash);
 	folder_name(&hash, name);
-	fd = folder_read(&cache->folder, name, ENTRY_BYTES_MOST, &bytes);
+	fd = folder_read(&cache->folder, name, ENTRY_BYTES_MAX, &bytes);
 	if (fd == -ENOENT) {
 		cache->counts.misses++;
 		return -1;
@@ -144,8 +144,8 @@ static int make_room(struct cache *cache, uint64_t more)
 	if (!cache->is_counted)
 		cache->bytes = sum.bytes;
 	cache->is_counted = true;
-	if (cache->bytes + more > CACHE_BYTES_MOST) {
-		err = folder_trim(&cache->folder, CACHE_BYTES_MOST - ROOM_FOR_MORE - more,
+	if (cache->bytes + more > CACHE_BYTES_MAX) {
+		err = folder_trim(&cache->folder, CACHE_BYTES_MAX - ROOM_FOR_MORE - more,
 				  &sum, &removed);
 		cache->bytes = sum.bytes;
 		cache->counts.removed += removed;
@@ -175,7 +175,7 @@ void cache_keep(struct cache *cache, const struct cache_new_table *table)
 	if (cache->is_read_only)
 		return;
 	if (!table->reads || str_error(table->packed) ||
-	    table->packed->n > ENTRY_BYTES_MOST - sizeof(*entry)) {
+	    table->packed->n > ENTRY_BYTES_MAX - sizeof(*entry)) {
 		cache->counts.too_large++;
 		return;
 	}

@@ -19,8 +19,8 @@
 #include "obj/reads.h"
 #include "unwind/unwind_table.h"
 
-#define CACHE_NONE	 "none" /* a folder's name that means no cache */
-#define CACHE_BYTES_MOST (256ULL << 20)
+#define CACHE_NONE	"none" /* a folder's name that means no cache */
+#define CACHE_BYTES_MAX (256ULL << 20)
 
 struct cache;
 

@@ -12,9 +12,9 @@
 
 #include <errno.h>
 
-#define STEPS_MOST   (64u << 20) /* instructions; the largest files take some 10 M */
+#define STEPS_MAX    (64u << 20) /* instructions; the largest files take some 10 M */
 #define CIES_CACHED  64		 /* a file has a handful, or one an object file */
-#define SIGNALS_MOST 64		 /* functions that are looked at; files have one */
+#define SIGNALS_MAX  64		 /* functions that are looked at; files have one */
 #define SIGNAL_BYTES 32		 /* of code, at most, up to the system call's end */
 
 enum { EH_FRAME, DEBUG_FRAME, N_SECTIONS };
@@ -111,8 +111,8 @@ static int add_entry(struct reading *reading, const struct cfi_record *record,
 	if (section == DEBUG_FRAME && is_told(reading, fde.begin, fde.end))
 		return 0;
 	reading->stats.n_debug += section == DEBUG_FRAME;
-	if (reading->entries.n == CFI_FDES_MOST)
-		return fail(-E2BIG, "more than %u functions", CFI_FDES_MOST);
+	if (reading->entries.n == CFI_FDES_MAX)
+		return fail(-E2BIG, "more than %u functions", CFI_FDES_MAX);
 	return vec_push(&reading->entries, (struct entry){ .begin = fde.begin,
 							   .end = fde.end,
 							   .offset = (uint32_t)offset,
@@ -178,7 +178,7 @@ static bool is_sigreturn(struct reading *reading, const struct cfi_fde *fde)
 	uint8_t code[SIGNAL_BYTES];
 	uint64_t offset, n;
 
-	if (reading->n_signals++ >= SIGNALS_MOST ||
+	if (reading->n_signals++ >= SIGNALS_MAX ||
 	    !elf_file_offset(reading->file, fde->begin, &offset, &n))
 		return false;
 	if (n > fde->end - fde->begin)
@@ -272,7 +272,7 @@ int cfi_read(struct elf_file *file, const struct cfi_sink *sink, struct cfi_stat
 		.machine = cfi_machine(file->header.e_machine),
 		.sink = sink,
 		.stats = &reading->stats,
-		.steps_left = STEPS_MOST,
+		.steps_left = STEPS_MAX,
 	};
 	if (!reading->exec.machine)
 		return fail(-ENOEXEC, "not a machine whose call frames we know");

@@ -11,7 +11,7 @@
 #include "obj/elf_file.h"
 #include "shared/unwind.h"
 
-#define CFI_FDES_MOST (4u << 20)
+#define CFI_FDES_MAX (4u << 20)
 
 /* Why a row is UNSUPPORTED, or knows less than the file says. */
 #define CFI_ODDS(X)                                                                      \

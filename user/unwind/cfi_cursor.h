@@ -55,7 +55,7 @@ static inline uint8_t cfi_u8(struct cfi_cursor *in)
 	return (uint8_t)cfi_fixed(in, 1);
 }
 
-#define CFI_LEB_MOST 20 /* bytes; some assemblers pad, and this bounds work */
+#define CFI_LEB_MAX 20 /* bytes; some assemblers pad, and this bounds work */
 
 /* Bits beyond the 64th are dropped. */
 static inline uint64_t cfi_leb(struct cfi_cursor *in, bool is_signed)
@@ -65,7 +65,7 @@ static inline uint64_t cfi_leb(struct cfi_cursor *in, bool is_signed)
 	uint8_t byte;
 
 	do {
-		if (in->at == in->end || n++ == CFI_LEB_MOST)
+		if (in->at == in->end || n++ == CFI_LEB_MAX)
 			return cfi_spoil(in);
 		byte = *in->at++;
 		if (shift < 64)

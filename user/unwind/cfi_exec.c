@@ -233,7 +233,7 @@ static bool place_code(struct cfi_exec *exec, uint8_t op, struct cfi_cursor *in)
 
 static void state_code(struct cfi_exec *exec, uint8_t op, struct cfi_cursor *in)
 {
-	if (op == REMEMBER_STATE && exec->n_saved < CFI_STATES_MOST)
+	if (op == REMEMBER_STATE && exec->n_saved < CFI_STATES_MAX)
 		exec->saved[exec->n_saved++] = exec->state;
 	else if (op == RESTORE_STATE && exec->n_saved)
 		exec->state = exec->saved[--exec->n_saved];

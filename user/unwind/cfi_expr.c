@@ -6,8 +6,8 @@
  */
 #include "unwind/cfi_parts.h"
 
-#define STACK_MOST 8
-#define BYTES_MOST 64 /* the longest that says something has 14 */
+#define STACK_MAX 8
+#define BYTES_MAX 64 /* the longest that says something has 14 */
 
 enum {
 	OP_DEREF = 0x06,
@@ -29,7 +29,7 @@ enum {
 
 struct stack {
 	const struct cfi_machine *machine;
-	struct cfi_term terms[STACK_MOST];
+	struct cfi_term terms[STACK_MAX];
 	size_t n;
 };
 
@@ -42,7 +42,7 @@ static int64_t sum(int64_t a, int64_t b)
 
 static bool push(struct stack *stack, struct cfi_term term)
 {
-	if (stack->n == STACK_MOST)
+	if (stack->n == STACK_MAX)
 		return false;
 	stack->terms[stack->n++] = term;
 	return true;
@@ -189,7 +189,7 @@ struct cfi_term cfi_expr_eval(const struct cfi_machine *machine,
 
 	if (on_cfa)
 		push(&stack, (struct cfi_term){ .kind = CFI_TERM_CFA });
-	if (expr->n > BYTES_MOST)
+	if (expr->n > BYTES_MAX)
 		return nothing;
 	while (in.at < in.end)
 		if (!step(&stack, &in) || in.bad)

@@ -119,7 +119,7 @@ struct unwind_rule cfi_rule(const struct cfi_machine *machine, const struct cfi_
 			    const struct cfi_state *state, enum cfi_odd *ret_odd,
 			    struct cfi_expr *ret_expr);
 
-#define CFI_STATES_MOST 64 /* remembered at once; compilers use 1 or 2 */
+#define CFI_STATES_MAX 64 /* remembered at once; compilers use 1 or 2 */
 
 /* Runs FDEs, one after the other; large, so it is kept. */
 struct cfi_exec {
@@ -130,7 +130,7 @@ struct cfi_exec {
 	uint64_t steps_left; /* instructions, of all FDEs together */
 	const struct cfi_cie *cie;
 	struct cfi_state state, initial;
-	struct cfi_state saved[CFI_STATES_MOST];
+	struct cfi_state saved[CFI_STATES_MAX];
 	size_t n_saved;
 	uint64_t pc, from, end; /* rows are for [from, end) */
 	bool is_sigreturn;	/* its frames are the kernel's, whatever is said */

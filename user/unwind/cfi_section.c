@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <zlib.h>
 
-#define NAMES_MOST   (64u << 10) /* of section names that are looked at */
+#define NAMES_MAX    (64u << 10) /* of section names that are looked at */
 #define HEADER_BYTES 32		 /* of .eh_frame_hdr, before its table */
 
 void cfi_section_close(struct cfi_section *section)
@@ -37,7 +37,7 @@ static int find_by_name(struct elf_file *file, const char *name, const Elf64_Shd
 	strings = &file->shdrs[file->header.e_shstrndx];
 	if (!in_file(file, strings))
 		return 0;
-	n = strings->sh_size < NAMES_MOST ? (size_t)strings->sh_size : NAMES_MOST;
+	n = strings->sh_size < NAMES_MAX ? (size_t)strings->sh_size : NAMES_MAX;
 	names = malloc(n + 1);
 	if (!names)
 		return fail(-ENOMEM, "no memory for section names");
@@ -56,9 +56,9 @@ static int find_by_name(struct elf_file *file, const char *name, const Elf64_Shd
 static int load(struct elf_file *file, uint64_t offset, uint64_t n,
 		struct cfi_section *section)
 {
-	if (n > CFI_SECTION_MOST)
+	if (n > CFI_SECTION_MAX)
 		return fail(-E2BIG, "more than %u bytes of call frame information",
-			    CFI_SECTION_MOST);
+			    CFI_SECTION_MAX);
 	section->bytes = malloc(n ? n : 1);
 	if (!section->bytes)
 		return fail(-ENOMEM, "no memory for call frame information");
@@ -165,7 +165,7 @@ int cfi_section_eh(struct elf_file *file, struct cfi_section *ret)
 		return 0;
 	ret->vaddr = vaddr;
 	ret->ends_at_zero = true;
-	return load(file, offset, n < CFI_SECTION_MOST ? n : CFI_SECTION_MOST, ret);
+	return load(file, offset, n < CFI_SECTION_MAX ? n : CFI_SECTION_MAX, ret);
 }
 
 static int inflate_section(struct cfi_section *section)
@@ -179,7 +179,7 @@ static int inflate_section(struct cfi_section *section)
 	if (n < sizeof(head))
 		return fail(-EBADMSG, ".debug_frame is cut short");
 	memcpy(&head, packed, sizeof(head));
-	if (head.ch_type != ELFCOMPRESS_ZLIB || head.ch_size > CFI_SECTION_MOST)
+	if (head.ch_type != ELFCOMPRESS_ZLIB || head.ch_size > CFI_SECTION_MAX)
 		return fail(-EBADMSG, ".debug_frame is packed in a way we don't read");
 	section->bytes = malloc(head.ch_size ? head.ch_size : 1);
 	if (!section->bytes)

@@ -2,7 +2,7 @@
 /*
  * The bytes of an ELF file's call frame information, in memory: .eh_frame by
  * its section header or as the unwinder finds it, by PT_GNU_EH_FRAME; or
- * .debug_frame. They are a copy, at most CFI_SECTION_MOST of them.
+ * .debug_frame. They are a copy, at most CFI_SECTION_MAX of them.
  */
 #ifndef WEFT_UNWIND_CFI_SECTION_H
 #define WEFT_UNWIND_CFI_SECTION_H
@@ -10,7 +10,7 @@
 #include "unwind/cfi_cursor.h"
 #include "obj/elf_file.h"
 
-#define CFI_SECTION_MOST (128u << 20)
+#define CFI_SECTION_MAX (128u << 20)
 
 /* Where an encoded pointer counts from, and what it is (DW_EH_PE_…). */
 enum {

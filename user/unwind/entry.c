@@ -59,7 +59,7 @@ static bool head_holds(const struct entry *entry, uint64_t bytes, const struct h
 
 	return !memcmp(head->magic, magic, sizeof(magic)) &&
 	       !memcmp(&head->name, name, sizeof(*name)) && head->n_pages >= 2 &&
-	       head->n_pages <= UNWIND_PAGES_MOST && bytes >= before &&
+	       head->n_pages <= UNWIND_PAGES_MAX && bytes >= before &&
 	       head->packed_bytes == bytes - before && entry->reads.n > 0 &&
 	       read_list_holds(&entry->reads, read_list_bytes(entry->reads.n));
 }
@@ -69,10 +69,10 @@ int entry_read_head(int fd, uint64_t bytes, const struct hash *name, struct entr
 	struct hash hash;
 	int err;
 
-	if (bytes < first_bytes(0) || bytes > ENTRY_BYTES_MOST)
+	if (bytes < first_bytes(0) || bytes > ENTRY_BYTES_MAX)
 		return spoilt("it is cut short");
 	err = read_all(fd, 0, ret, first_bytes(0));
-	if (!err && (ret->reads.n > READS_MOST || bytes < second_offset(ret)))
+	if (!err && (ret->reads.n > READS_MAX || bytes < second_offset(ret)))
 		err = spoilt("it is cut short");
 	if (!err)
 		err = read_all(fd, first_bytes(0), ret->reads.ranges,

@@ -12,7 +12,7 @@
 #include "obj/reads.h"
 #include "unwind/unwind_table.h"
 
-#define ENTRY_BYTES_MOST (32u << 20) /* of a file; larger tables are made each time */
+#define ENTRY_BYTES_MAX (32u << 20) /* of a file; larger tables are made each time */
 
 /* The first part: by it the second is found, and known to be right. */
 struct entry_head {

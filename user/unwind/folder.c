@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define ROOTS_FOLDER "/var/cache/weft"
-#define ENTRIES_MOST 65536 /* that are counted */
+#define ENTRIES_MAX  65536 /* that are counted */
 #define USED_PACE_S  3600  /* how exactly it is known when an entry was used */
 #define PART_S	     3600  /* what was begun so long ago is nobody's any more */
 
@@ -178,7 +178,7 @@ static int list(const struct folder *folder, struct seen_list *seen)
 			close(fd);
 		return err;
 	}
-	while (!err && seen->items.n < ENTRIES_MOST && (entry = readdir(dir))) {
+	while (!err && seen->items.n < ENTRIES_MAX && (entry = readdir(dir))) {
 		struct seen one;
 
 		if (!look_at(folder, entry->d_name, &one))

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#define HALVES		 (UNWIND_PAGE_BYTES / sizeof(uint16_t))
-#define ITEM_HALVES_MOST (sizeof(struct unwind_rule) / sizeof(uint16_t))
+#define HALVES		(UNWIND_PAGE_BYTES / sizeof(uint16_t))
+#define ITEM_HALVES_MAX (sizeof(struct unwind_rule) / sizeof(uint16_t))
 
 /* In front of a page's halfwords lie as many zeros as an item has, from which the
  * first one differs. */
@@ -65,7 +65,7 @@ static uint16_t unfold(uint16_t folded)
 size_t pack_page(const union unwind_page *page, size_t item_bytes, uint8_t *out)
 {
 	size_t apart = item_bytes / sizeof(uint16_t), n = 0, zeros = 0;
-	uint16_t halves[ITEM_HALVES_MOST + HALVES] = { 0 }, *at = halves + apart;
+	uint16_t halves[ITEM_HALVES_MAX + HALVES] = { 0 }, *at = halves + apart;
 
 	memcpy(at, page, sizeof(*page));
 	for (size_t i = 0; i <= HALVES; i++) {
@@ -97,7 +97,7 @@ size_t unpack_page(const uint8_t *bytes, size_t n, size_t item_bytes,
 		   union unwind_page *ret)
 {
 	size_t apart = item_bytes / sizeof(uint16_t), at = 0;
-	uint16_t halves[ITEM_HALVES_MOST + HALVES] = { 0 };
+	uint16_t halves[ITEM_HALVES_MAX + HALVES] = { 0 };
 
 	for (size_t i = 0; i < HALVES;) {
 		uint16_t number, zeros;

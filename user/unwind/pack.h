@@ -13,12 +13,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PACKED_BYTES_MOST (UNWIND_PAGE_BYTES / 2 * 3) /* of one page */
+#define PACKED_BYTES_MAX (UNWIND_PAGE_BYTES / 2 * 3) /* of one page */
 
 /* The bytes of an item of this page. */
 size_t pack_item_bytes(const struct unwind_head *head, uint32_t page);
 
-/* How many of out, PACKED_BYTES_MOST of them, it takes. */
+/* How many of out, PACKED_BYTES_MAX of them, it takes. */
 size_t pack_page(const union unwind_page *page, size_t item_bytes, uint8_t *out);
 
 /* How many of the n bytes it took; 0: they are no page. */

@@ -7,9 +7,9 @@
 
 #include <string.h>
 
-#define WINDOW_BYTES   (64u << 10)
-#define UNCOVERED_MOST 512 /* of start files: _init, and what calls destructors */
-#define PADDING_MOST   16  /* bytes between functions; not looked at */
+#define WINDOW_BYTES  (64u << 10)
+#define UNCOVERED_MAX 512 /* of start files: _init, and what calls destructors */
+#define PADDING_MAX   16  /* bytes between functions; not looked at */
 
 /* A piece of the file's code, that moves up through it. */
 struct window {
@@ -31,7 +31,7 @@ static const uint8_t *code_at(struct window *window, uint64_t vaddr, size_t *ret
 {
 	uint64_t into = vaddr - window->vaddr, offset, n;
 
-	if (vaddr < window->vaddr || into + X86_INSN_MOST > window->n) {
+	if (vaddr < window->vaddr || into + X86_INSN_MAX > window->n) {
 		*ret_n = 0;
 		window->n = 0;
 		if (!elf_file_offset(window->file, vaddr, &offset, &n))
@@ -103,7 +103,7 @@ static void look_at_gap(struct proof *proof, uint64_t begin, uint64_t end)
 {
 	const struct unwind_span gap = { .begin = begin, .end = end };
 
-	if (begin < end && end - begin >= PADDING_MOST &&
+	if (begin < end && end - begin >= PADDING_MAX &&
 	    look_at(&proof->window, &gap) != QUIET)
 		proof->uncovered += end - begin;
 }
@@ -153,11 +153,11 @@ static bool is_proven(struct proof *proof, unwind_spans next, void *arg)
 			proven = false; /* it calls nobody and has a callee */
 		else if (!does_no_harm(span.rule))
 			proven = look_at(&proof->window, &span) == QUIET;
-		proven = proven && proof->uncovered <= UNCOVERED_MOST;
+		proven = proven && proof->uncovered <= UNCOVERED_MAX;
 	}
 	if (proven)
 		look_outside(proof, begin, end);
-	return proven && proof->uncovered <= UNCOVERED_MOST;
+	return proven && proof->uncovered <= UNCOVERED_MAX;
 }
 
 bool unwind_fp_is_kept(struct elf_file *file, unwind_spans next, void *arg)

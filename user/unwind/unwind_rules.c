@@ -14,7 +14,7 @@ int unwind_rules_init(struct unwind_rules *rules)
 	const struct unwind_rule none = { 0 };
 	const struct unwind_rule unsupported = { .cfa = UNWIND_CFA_UNSUPPORTED };
 
-	rules->items = malloc(UNWIND_RULES_MOST * sizeof(*rules->items));
+	rules->items = malloc(UNWIND_RULES_MAX * sizeof(*rules->items));
 	rules->slots = calloc(UNWIND_RULE_SLOTS, sizeof(*rules->slots));
 	if (!rules->items || !rules->slots)
 		return fail(-ENOMEM, "no memory for unwind rules");
@@ -51,7 +51,7 @@ uint16_t unwind_rules_number(struct unwind_rules *rules, const struct unwind_rul
 		if (!memcmp(&rules->items[rules->last], rule, sizeof(*rule)))
 			return rules->last;
 	}
-	if (rules->n == UNWIND_RULES_MOST)
+	if (rules->n == UNWIND_RULES_MAX)
 		return rules->last = NUMBER_UNSUPPORTED;
 	rules->items[rules->n++] = *rule;
 	rules->slots[at] = (uint16_t)rules->n;

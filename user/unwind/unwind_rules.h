@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define UNWIND_RULES_MOST 65535
+#define UNWIND_RULES_MAX  65535
 #define UNWIND_RULE_SLOTS (128u << 10)
 
 struct unwind_rules {

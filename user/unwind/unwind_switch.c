@@ -5,9 +5,9 @@
 #include "unwind/x86_insn.h"
 #include "unwind/x86_stack.h"
 
-#define GAP_MOST  4096
-#define ROWS_MOST 32
-#define PUSH_MOST 4096 /* bytes, that a switch keeps on the stack */
+#define GAP_MAX	 4096
+#define ROWS_MAX 32
+#define PUSH_MAX 4096 /* bytes, that a switch keeps on the stack */
 
 struct gap {
 	const uint8_t *code;
@@ -29,7 +29,7 @@ struct run {
 	struct {
 		size_t at;
 		struct unwind_rule rule;
-	} rows[ROWS_MOST];
+	} rows[ROWS_MAX];
 };
 
 /* nop, of any size, or int3 */
@@ -45,7 +45,7 @@ static bool is_padding(const uint8_t *code, size_t n)
 
 static void add(struct run *run, size_t at)
 {
-	if (run->n == ROWS_MOST) {
+	if (run->n == ROWS_MAX) {
 		run->known = false;
 		return;
 	}
@@ -65,7 +65,7 @@ static void apply(struct run *run, const struct x86_effect *is, size_t at)
 	int offset = run->rule.cfa_offset + is->pushed;
 	bool fp_was = run->rule.fp != UNWIND_FP_SAME;
 
-	if (is->sp != X86_SP_MOVED || offset < 8 || offset > PUSH_MOST || offset % 8)
+	if (is->sp != X86_SP_MOVED || offset < 8 || offset > PUSH_MAX || offset % 8)
 		run->known = false;
 	if (!run->known)
 		return;
@@ -158,19 +158,19 @@ static int tell(const struct run *run, uint64_t vaddr, const struct cfi_sink *si
 int unwind_switch_tell(struct elf_file *file, uint64_t begin, uint64_t end,
 		       const struct cfi_sink *sink)
 {
-	uint8_t bytes[GAP_MOST];
+	uint8_t bytes[GAP_MAX];
 	struct gap gap = { .code = bytes, .n = end - begin };
 	struct run run = { 0 };
 	uint64_t offset, n;
 	int err = 0;
 
-	if (file->header.e_machine != EM_X86_64 || end - begin < GAP_LEAST ||
+	if (file->header.e_machine != EM_X86_64 || end - begin < GAP_MIN ||
 	    !elf_file_loads(file, begin, 1, PF_X) ||
 	    !elf_file_offset(file, begin, &offset, &n))
 		return 0;
 	if (gap.n > n)
 		gap.n = n;
-	if (gap.n < GAP_LEAST || gap.n > GAP_MOST)
+	if (gap.n < GAP_MIN || gap.n > GAP_MAX)
 		return 0;
 	if (elf_file_read(file, offset, bytes, gap.n)) {
 		error_clear();

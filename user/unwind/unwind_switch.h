@@ -15,7 +15,7 @@
 
 #include "unwind/cfi.h"
 
-#define GAP_LEAST 32 /* bytes; padding is less */
+#define GAP_MIN 32 /* bytes; padding is less */
 
 /* Of [begin, end), which no row covers, those rows that are known, and behind each
  * function that has some a row of no rule. What can't be read has none. */

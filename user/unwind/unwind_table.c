@@ -15,7 +15,7 @@
 
 #include <errno.h>
 
-#define BLOCKS_MOST (1ULL << 32) / UNWIND_BLOCK_BYTES
+#define BLOCKS_MAX (1ULL << 32) / UNWIND_BLOCK_BYTES
 
 struct unwind_table {
 	struct unwind_head head;
@@ -51,9 +51,9 @@ static int add_rows(struct unwind_table *table, const struct unwind_row *rows, s
 	size_t skip = n > left ? left : 0;
 	int err;
 
-	if (table->rows.n + skip + n > UNWIND_ROWS_MOST)
+	if (table->rows.n + skip + n > UNWIND_ROWS_MAX)
 		return fail(-E2BIG, "more than %u rows of call frame information",
-			    UNWIND_ROWS_MOST);
+			    UNWIND_ROWS_MAX);
 	err = vec_reserve(&table->rows, skip + n);
 	if (err)
 		return err;
@@ -102,7 +102,7 @@ static int take_row(void *arg, uint64_t pc, const struct unwind_rule *rule)
 	} else if (number == table->rule) {
 		return 0;
 	}
-	if ((pc - table->head.text) / UNWIND_BLOCK_BYTES >= BLOCKS_MOST) {
+	if ((pc - table->head.text) / UNWIND_BLOCK_BYTES >= BLOCKS_MAX) {
 		table->stats.n_left_out++;
 		return 0;
 	}

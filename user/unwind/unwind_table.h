@@ -11,9 +11,9 @@
 #include "unwind/cfi.h"
 #include "shared/unwind.h"
 
-#define UNWIND_ROWS_MOST (16u << 20) /* 64 MB */
-/* what UNWIND_ROWS_MOST, as many rules and 4 GiB of text can come to */
-#define UNWIND_PAGES_MOST (32u << 10)
+#define UNWIND_ROWS_MAX (16u << 20) /* 64 MB */
+/* what UNWIND_ROWS_MAX, as many rules and 4 GiB of text can come to */
+#define UNWIND_PAGES_MAX (32u << 10)
 
 /* Plain data: it crosses the worker's socket as bytes. */
 struct unwind_stats {

@@ -14,7 +14,7 @@
 #define LAST_CALLS 2
 
 /* What precedes the jump, by one rule: libgcc's have 422 bytes at most. */
-#define CODE_MOST 4096
+#define CODE_MAX 4096
 
 /* The frame is another's from here on, and it was an ordinary one so far. */
 static bool leaves_by_another(const struct unwind_throw *thrower,
@@ -31,7 +31,7 @@ static bool leaves_by_another(const struct unwind_throw *thrower,
 static uint64_t find_call(struct elf_file *file, uint64_t begin, uint64_t end)
 {
 	uint64_t calls[LAST_CALLS] = { 0 }, offset, left;
-	uint8_t code[CODE_MOST];
+	uint8_t code[CODE_MAX];
 	size_t n = end - begin;
 
 	if (n > sizeof(code) || !elf_file_offset(file, begin, &offset, &left) ||

@@ -121,7 +121,7 @@ static void look_at_init(struct elf_file *file, uint64_t offset, struct untold_c
 	add(code, code->end - 1, x86_rule(UNWIND_CFA_PLT, 8, X86_NO_PUSH));
 }
 
-#define ENTRY_MOST 128 /* glibc's dynamic linker has 61, for arm64 80 */
+#define ENTRY_MAX 128 /* glibc's dynamic linker has 61, for arm64 80 */
 
 /* The instruction: does it never go on behind itself? */
 static bool x86_leaves(const unsigned char *at, size_t n)
@@ -184,7 +184,7 @@ static bool has_entry(const struct elf_file *file)
 
 static void look_at_entry(struct elf_file *file, struct untold_code *code)
 {
-	unsigned char bytes[ENTRY_MOST];
+	unsigned char bytes[ENTRY_MAX];
 	uint64_t offset, n;
 
 	*code = (struct untold_code){ .begin = file->header.e_entry, .may_be_cut = true };
@@ -217,7 +217,7 @@ void unwind_untold_open(struct unwind_untold *untold, struct elf_file *file,
 			const struct cfi_sink *sink)
 {
 	bool arm64 = file->header.e_machine == EM_AARCH64;
-	struct elf_code ranges[ELF_CODE_MOST];
+	struct elf_code ranges[ELF_CODE_MAX];
 	size_t n = elf_plt_find(file, ranges);
 	struct untold_code code;
 
@@ -279,9 +279,9 @@ static int tell_gap(struct unwind_untold *untold, uint64_t pc)
 	if (untold->next < untold->n && pc > next->begin)
 		pc = next->begin;
 	if (untold->covered || !untold->any || pc <= untold->pc ||
-	    untold->n_gaps == GAPS_MOST)
+	    untold->n_gaps == GAPS_MAX)
 		return 0;
-	untold->n_gaps += pc - untold->pc >= GAP_LEAST;
+	untold->n_gaps += pc - untold->pc >= GAP_MIN;
 	return unwind_switch_tell(untold->file, untold->pc, pc, untold->sink);
 }
 

@@ -18,8 +18,8 @@
 #include "obj/elf_plt.h"
 
 #define UNTOLD_ROWS 3
-#define UNTOLD_MOST (ELF_CODE_MOST + 1)
-#define GAPS_MOST   256 /* each a range that the cache notes */
+#define UNTOLD_MAX  (ELF_CODE_MAX + 1)
+#define GAPS_MAX    256 /* each a range that the cache notes */
 
 /* A piece of code, and what is known of it. */
 struct untold_code {
@@ -35,7 +35,7 @@ struct untold_code {
 struct unwind_untold {
 	struct elf_file *file; /* borrowed, as what follows */
 	const struct cfi_sink *sink;
-	struct untold_code code[UNTOLD_MOST];
+	struct untold_code code[UNTOLD_MAX];
 	size_t n, next;	     /* of which the next one is not passed yet */
 	unsigned int n_gaps; /* looked at */
 	uint64_t pc;	     /* of the last row */

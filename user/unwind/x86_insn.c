@@ -215,7 +215,7 @@ static void take_prefixes(struct insn *insn)
 
 size_t x86_insn_bytes(const uint8_t *code, size_t n, bool *ret_calls)
 {
-	struct insn insn = { .code = code, .n = n < X86_INSN_MOST ? n : X86_INSN_MOST };
+	struct insn insn = { .code = code, .n = n < X86_INSN_MAX ? n : X86_INSN_MAX };
 
 	take_prefixes(&insn);
 	take_one_byte(&insn);

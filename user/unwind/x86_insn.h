@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define X86_INSN_MOST 15 /* bytes */
+#define X86_INSN_MAX 15 /* bytes */
 
 /* Its bytes, or 0: none that 64-bit user code has, or more than the n there are.
  * *ret_calls: it leaves a return address. */

@@ -14,13 +14,13 @@
 #include <unistd.h>
 
 #define ANSWER_MS 100
-#define LATE_MOST 3
+#define LATE_MAX  3
 #define REAP_MS	  10
 
 static _Noreturn void read_words(pid_t pid, const uint64_t *addrs, unsigned int n,
 				 const uint32_t *before, int out)
 {
-	uint32_t words[PEEK_WORDS_MOST];
+	uint32_t words[PEEK_WORDS_MAX];
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	/* what it holds open would live as long as it waits: the perf events, too */
@@ -50,8 +50,8 @@ static void note_late(struct peek *peek, pid_t pid)
 	log_warn("the memory of process %d can't be read in time: which of its async "
 		 "keys are set is not known%s",
 		 (int)pid,
-		 peek->late == LATE_MOST ? ", and no other process is asked any more"
-					 : "");
+		 peek->late == LATE_MAX ? ", and no other process is asked any more"
+					: "");
 }
 
 bool peek_words(struct peek *peek, pid_t pid, const uint64_t *addrs, unsigned int n,
@@ -63,7 +63,7 @@ bool peek_words(struct peek *peek, pid_t pid, const uint64_t *addrs, unsigned in
 	pid_t child;
 	bool came;
 
-	if (n > PEEK_WORDS_MOST || peek->late >= LATE_MOST || pipe2(ends, O_CLOEXEC))
+	if (n > PEEK_WORDS_MAX || peek->late >= LATE_MAX || pipe2(ends, O_CLOEXEC))
 		return false;
 	child = fork();
 	if (!child)

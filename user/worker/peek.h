@@ -12,14 +12,14 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define PEEK_WORDS_MOST 64
+#define PEEK_WORDS_MAX 64
 
 /* Zeroes to begin with. */
 struct peek {
 	unsigned int late; /* how often the answer did not come in time */
 };
 
-/* n words, PEEK_WORDS_MOST at most; a word that can't be read stays as it is in ret.
+/* n words, PEEK_WORDS_MAX at most; a word that can't be read stays as it is in ret.
  * false: not read at all. After the third late answer nobody is asked any more. */
 bool peek_words(struct peek *peek, pid_t pid, const uint64_t *addrs, unsigned int n,
 		uint32_t *ret);

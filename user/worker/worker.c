@@ -24,8 +24,8 @@
 #define SCAN_DEADLINE_MS 5000
 #define LATE_MOST_MS	 6000 /* for all late files together; then each has */
 #define HASTE_MS	 200
-#define IN_FLIGHT_MOST	 32
-#define QUEUE_MOST	 (1u << 16) /* every one holds a descriptor */
+#define IN_FLIGHT_MAX	 32
+#define QUEUE_MAX	 (1u << 16) /* every one holds a descriptor */
 #define POLL_SLICE_MS	 100
 
 int64_t worker_now_ms(void)
@@ -207,7 +207,7 @@ static void send_jobs(struct worker *worker)
 	int deaths = 0;
 
 	while (worker->sent < worker->jobs.n &&
-	       worker->sent - worker->answered < IN_FLIGHT_MOST) {
+	       worker->sent - worker->answered < IN_FLIGHT_MAX) {
 		struct scan_job *job = &worker->jobs.items[worker->sent];
 		int err;
 
@@ -234,8 +234,8 @@ static void send_jobs(struct worker *worker)
 
 static bool facts_hold(const struct elf_facts *facts)
 {
-	return facts->n_segments <= SEGMENTS_MOST && facts->n_keys <= FILE_KEYS_MOST &&
-	       facts->build_id_bytes <= BUILD_ID_MOST && facts->libc <= LIBC_MUSL &&
+	return facts->n_segments <= SEGMENTS_MAX && facts->n_keys <= FILE_KEYS_MAX &&
+	       facts->build_id_bytes <= BUILD_ID_MAX && facts->libc <= LIBC_MUSL &&
 	       facts->is_64bit <= 1 && facts->hides_key <= 1;
 }
 
@@ -352,7 +352,7 @@ int worker_queue(struct worker *worker, const struct scan_job *job)
 	int err = 0;
 
 	trim_queue(worker);
-	if (worker->jobs.n - worker->first >= QUEUE_MOST)
+	if (worker->jobs.n - worker->first >= QUEUE_MAX)
 		err = fail(-ENOBUFS, "too many files wait to be scanned");
 	if (!err)
 		err = vec_push(&worker->jobs, *job);

@@ -19,7 +19,7 @@
 
 #define NOBODY	     65534
 #define MEMORY_BYTES (1ULL << 30)
-#define FILES_MOST   32
+#define FILES_MAX    32
 
 /* The sanitizers' run-time needs more memory and system calls than we grant. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -114,7 +114,7 @@ int cage_files(int keep)
 	if (keep != 3)
 		dup2(keep, 3);
 	close_from(4);
-	limit(RLIMIT_NOFILE, FILES_MOST);
+	limit(RLIMIT_NOFILE, FILES_MAX);
 	return 3;
 }
 

@@ -71,7 +71,7 @@ static int put_places(void *arg, size_t index, const struct inline_place *places
 	int err = n ? 0 : send_names(arg);
 
 	for (size_t i = 0; !err && i < n; i++) {
-		size_t name = strnlen(places[i].name, NAME_BYTES_MOST - 1);
+		size_t name = strnlen(places[i].name, NAME_BYTES_MAX - 1);
 		size_t file = strnlen(places[i].file, WIRE_FILE_BYTES - 1);
 		const struct wire_place head = { (uint32_t)index, places[i].line,
 						 (uint16_t)i,	  i + 1 == n,
@@ -88,7 +88,7 @@ static int put_places(void *arg, size_t index, const struct inline_place *places
 static int put_name(void *arg, size_t index, const char *name, uint64_t start)
 {
 	struct outbox *out = arg;
-	size_t length = strnlen(name, NAME_BYTES_MOST - 1);
+	size_t length = strnlen(name, NAME_BYTES_MAX - 1);
 	const struct wire_name head = { start, (uint32_t)index, (uint32_t)length };
 	int err;
 	unsigned char *room = room_for(out, sizeof(head) + length, &err);
@@ -136,7 +136,7 @@ static int answer_names(const struct wire_request *request, int fd, struct outbo
 	AUTO_FREE uint64_t *addrs = NULL;
 	int err;
 
-	if (request->n > WIRE_ADDRS_MOST)
+	if (request->n > WIRE_ADDRS_MAX)
 		return -EPROTO;
 	addrs = calloc(request->n ? request->n : 1, sizeof(*addrs));
 	if (!addrs)
@@ -166,7 +166,7 @@ static int send_pages(struct outbox *out, const struct unwind_table *table)
 
 	for (uint32_t at = 0; at < n_pages && !err; at += message->head.count) {
 		message->head = (struct wire_answer){ .kind = WIRE_PAGES };
-		while (message->head.count < WIRE_PAGES_MOST &&
+		while (message->head.count < WIRE_PAGES_MAX &&
 		       at + message->head.count < n_pages) {
 			unwind_table_page(table, at + message->head.count,
 					  &message->pages[message->head.count]);

@@ -17,8 +17,8 @@ struct placing {
 	inline_sink sink;
 	uint32_t index;
 	size_t n;
-	struct inline_place places[INLINES_MOST + 1];
-	size_t name_at[INLINES_MOST + 1], file_at[INLINES_MOST + 1]; /* in text */
+	struct inline_place places[INLINES_MAX + 1];
+	size_t name_at[INLINES_MAX + 1], file_at[INLINES_MAX + 1]; /* in text */
 };
 
 struct asking {
@@ -76,7 +76,7 @@ static size_t take_name(struct asking *ask, const unsigned char *bytes, size_t n
 		return 0;
 	memcpy(&head, bytes, sizeof(head));
 	padded = ((size_t)head.bytes + 7) & ~(size_t)7;
-	if (!head.bytes || head.bytes >= NAME_BYTES_MOST || padded > n - sizeof(head) ||
+	if (!head.bytes || head.bytes >= NAME_BYTES_MAX || padded > n - sizeof(head) ||
 	    head.index >= ask->n || ask->seen[head.index])
 		return 0;
 	ask->seen[head.index] = 1;
@@ -95,9 +95,9 @@ static bool fits(const struct asking *ask, const struct wire_place *head)
 {
 	const struct placing *placing = ask->placing;
 
-	_Static_assert(UINT16_MAX < NAME_BYTES_MOST, "name_bytes needs no look");
+	_Static_assert(UINT16_MAX < NAME_BYTES_MAX, "name_bytes needs no look");
 	if (head->file_bytes >= WIRE_FILE_BYTES || head->depth != placing->n ||
-	    head->depth > INLINES_MOST || head->index >= ask->n)
+	    head->depth > INLINES_MAX || head->index >= ask->n)
 		return false;
 	return head->depth ? head->index == placing->index : !ask->seen[head->index];
 }
@@ -243,7 +243,7 @@ static int ask_all(struct asking *ask, const uint64_t *addrs, size_t n)
 
 	for (size_t at = 0; !err && at < n && ask->sink_err >= 0; at += ask->n) {
 		ask->base = at;
-		ask->n = n - at < WIRE_ADDRS_MOST ? n - at : WIRE_ADDRS_MOST;
+		ask->n = n - at < WIRE_ADDRS_MAX ? n - at : WIRE_ADDRS_MAX;
 		memset(ask->seen, 0, ask->n);
 		if (ask->placing)
 			ask->placing->n = 0;
@@ -257,7 +257,7 @@ static int ask_for(struct asking *ask, const uint64_t *addrs, size_t n, int dead
 {
 	int64_t begun_ms;
 	AUTO_FREE unsigned char *seen =
-		malloc(n < WIRE_ADDRS_MOST ? n + 1 : WIRE_ADDRS_MOST);
+		malloc(n < WIRE_ADDRS_MAX ? n + 1 : WIRE_ADDRS_MAX);
 	int err;
 
 	if (!seen)

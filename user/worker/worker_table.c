@@ -35,7 +35,7 @@ static int take_stats(struct worker *worker, struct scan_job *job, size_t n)
 	if (message->head.err)
 		return wire_error(message->head.err);
 	if (n < before || !read_list_holds(&message->reads, n - before) ||
-	    message->head.count < 2 || message->head.count > UNWIND_PAGES_MOST)
+	    message->head.count < 2 || message->head.count > UNWIND_PAGES_MAX)
 		return -EPROTO;
 	job->table = calloc(1, sizeof(*job->table));
 	if (!job->table)
@@ -56,7 +56,7 @@ static int take_pages(struct worker *worker, struct scan_job *job, size_t n)
 	uint32_t count = message->head.count;
 
 	if (n < sizeof(message->head) || message->head.kind != WIRE_PAGES ||
-	    message->head.err || !count || count > WIRE_PAGES_MOST ||
+	    message->head.err || !count || count > WIRE_PAGES_MAX ||
 	    count > table->n_pages - table->n_came ||
 	    n != sizeof(message->head) + count * sizeof(message->pages[0]))
 		return -EPROTO;

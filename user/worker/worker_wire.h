@@ -27,11 +27,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define WIRE_BYTES_MOST	   (80u << 10) /* of one message: the longest name and more */
+#define WIRE_BYTES_MAX	   (80u << 10) /* of one message: the longest name and more */
 #define WIRE_BYTES_USUALLY 32768       /* of several things in one */
-#define WIRE_ADDRS_MOST	   (64u << 10) /* of one NAMES request */
+#define WIRE_ADDRS_MAX	   (64u << 10) /* of one NAMES request */
 #define WIRE_FILE_BYTES	   4096	       /* of a source file's name; longer ones come cut */
-#define WIRE_PAGES_MOST	   7	       /* of a table in one message */
+#define WIRE_PAGES_MAX	   7	       /* of a table in one message */
 
 enum wire_kind {
 	WIRE_SCAN = 1,
@@ -104,7 +104,7 @@ struct wire_table {
 
 struct wire_pages {
 	struct wire_answer head;
-	union unwind_page pages[WIRE_PAGES_MOST];
+	union unwind_page pages[WIRE_PAGES_MAX];
 };
 
 union wire_buffer {
@@ -114,17 +114,17 @@ union wire_buffer {
 	struct wire_pages pages;
 	struct wire_hash hash;
 	struct wire_hash_request ask_hash;
-	uint64_t words[WIRE_BYTES_MOST / 8];
-	unsigned char bytes[WIRE_BYTES_MOST];
+	uint64_t words[WIRE_BYTES_MAX / 8];
+	unsigned char bytes[WIRE_BYTES_MAX];
 };
 
-_Static_assert(sizeof(struct wire_answer) + sizeof(struct wire_place) + NAME_BYTES_MOST +
+_Static_assert(sizeof(struct wire_answer) + sizeof(struct wire_place) + NAME_BYTES_MAX +
 			       WIRE_FILE_BYTES <=
-		       WIRE_BYTES_MOST,
+		       WIRE_BYTES_MAX,
 	       "a place fits a message");
-_Static_assert(sizeof(struct wire_pages) <= WIRE_BYTES_MOST, "pages fit a message");
-_Static_assert(sizeof(struct wire_table) <= WIRE_BYTES_MOST, "ranges fit a message");
-_Static_assert(sizeof(struct wire_hash_request) <= WIRE_BYTES_MOST,
+_Static_assert(sizeof(struct wire_pages) <= WIRE_BYTES_MAX, "pages fit a message");
+_Static_assert(sizeof(struct wire_table) <= WIRE_BYTES_MAX, "ranges fit a message");
+_Static_assert(sizeof(struct wire_hash_request) <= WIRE_BYTES_MAX,
 	       "ranges fit a message");
 
 /* Sends one message, with a copy of fd unless it is -1. 0 or a negative errno;

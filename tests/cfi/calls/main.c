@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TOLD_MOST 5
+#define TOLD_MAX 5
 
 struct line {
 	uint64_t pc;
@@ -87,7 +87,7 @@ static void check(const struct image *image, const struct line *line, struct sum
 	sums->outside += call && is_outside(image, line);
 	if (n == line->n && calls == call)
 		return;
-	if (sums->wrong++ < TOLD_MOST)
+	if (sums->wrong++ < TOLD_MAX)
 		printf("# %lx: %zu bytes%s, not %s", line->pc, n, calls ? ", calls" : "",
 		       line->text);
 }

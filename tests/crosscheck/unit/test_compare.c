@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#define WORDS_MOST 16
+#define WORDS_MAX 16
 
 #define USER(addr)     (addr)
 #define UNPROVEN(addr) ((unsigned long long)FRAME_UNPROVEN << FRAME_KIND_SHIFT | (addr))
@@ -26,7 +26,7 @@ static int setup(void **state)
 {
 	struct pair *pair = calloc(1, sizeof(*pair));
 
-	pair->rec = calloc(1, sizeof(*pair->rec) + WORDS_MOST * 8);
+	pair->rec = calloc(1, sizeof(*pair->rec) + WORDS_MAX * 8);
 	pair->ours = calloc(1, sizeof(*pair->ours));
 	pair->theirs = calloc(1, sizeof(*pair->theirs));
 	*state = pair;

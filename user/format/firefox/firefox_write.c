@@ -15,7 +15,7 @@
 #include <string.h>
 
 #define THREADS_SHOWN 300
-#define SORTED_MOST   (8u << 20)
+#define SORTED_MAX    (8u << 20)
 
 /* Of the format; a reader of a later one brings ours up to it. */
 #define GECKO_VERSION	  27
@@ -119,9 +119,9 @@ static bool fits(const struct timeline *timeline)
 
 	if (timeline->undated)
 		return false;
-	while (n <= SORTED_MOST && timeline_next(timeline, &at, &sample))
+	while (n <= SORTED_MAX && timeline_next(timeline, &at, &sample))
 		n++;
-	return n <= SORTED_MOST;
+	return n <= SORTED_MAX;
 }
 
 static int sort(struct sorter *s)

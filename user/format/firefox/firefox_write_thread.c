@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define THREAD_NODES_MOST (32u << 20)
+#define THREAD_NODES_MAX (32u << 20)
 
 struct thread_writer {
 	struct firefox *f;
@@ -51,7 +51,7 @@ int firefox_function(struct firefox *f, uint32_t code, uint32_t *ret)
 		key = (struct pair){ function.name, function.module };
 	}
 	function.category = category_of(f->r, code);
-	err = pairs_id(&f->keys, key, FRAMES_DISTINCT_MOST + 16, ret);
+	err = pairs_id(&f->keys, key, FRAMES_DISTINCT_MAX + 16, ret);
 	if (!err && *ret == f->functions.n)
 		err = vec_push(&f->functions, function);
 	if (!err && is_frame)
@@ -77,7 +77,7 @@ static int find_known(struct thread_writer *t, uint32_t node, uint32_t *ret_pref
 	for (; !err && node; node = reading_parent(t->f->r, node)) {
 		uint32_t id;
 
-		err = pairs_id(&t->nodes, (struct pair){ node, 0 }, THREAD_NODES_MOST,
+		err = pairs_id(&t->nodes, (struct pair){ node, 0 }, THREAD_NODES_MAX,
 			       &id);
 		if (!err && id < t->by_node.n) {
 			*ret_prefix = t->by_node.items[id];
@@ -103,10 +103,10 @@ static int stack_of(struct thread_writer *t, uint32_t node, uint32_t *ret)
 		err = firefox_function(t->f, code, &function);
 		if (!err)
 			err = pairs_id(&t->local, (struct pair){ function, 0 },
-				       THREAD_NODES_MOST, &local);
+				       THREAD_NODES_MAX, &local);
 		if (!err)
 			err = pairs_id(&t->stacks, (struct pair){ *ret, local },
-				       THREAD_NODES_MOST, ret);
+				       THREAD_NODES_MAX, ret);
 		++*ret;
 		t->by_node.items[id] = *ret;
 	}
@@ -268,7 +268,7 @@ static int resource_of(struct thread_writer *t, uint32_t module, int64_t *ret)
 	*ret = -1;
 	if (!module)
 		return 0;
-	err = pairs_id(&t->modules, (struct pair){ module, 0 }, MODULES_MOST, &id);
+	err = pairs_id(&t->modules, (struct pair){ module, 0 }, MODULES_MAX, &id);
 	if (!err && id == t->resources.n)
 		err = vec_push(&t->resources, module);
 	*ret = id;
@@ -387,7 +387,7 @@ int firefox_add_thread(struct firefox *f, uint32_t thread,
 		       const struct firefox_sample *samples, size_t n)
 {
 	struct thread_writer t = { .f = f };
-	int err = intern_new(&t.strings, FRAMES_DISTINCT_MOST + 16);
+	int err = intern_new(&t.strings, FRAMES_DISTINCT_MAX + 16);
 
 	if (!err) {
 		add_names(&t, thread);

@@ -8,9 +8,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define TEXTS_MOST	(8u << 20)
-#define FUNCTIONS_MOST	(8u << 20)
-#define CONTAINERS_MOST (1u << 20)
+#define TEXTS_MAX      (8u << 20)
+#define FUNCTIONS_MAX  (8u << 20)
+#define CONTAINERS_MAX (1u << 20)
 
 /* The page around the data, from tools/page/assemble. */
 static const unsigned char page_head[] = {
@@ -318,12 +318,12 @@ static int html_write(struct outfile *out, const struct reading *reading,
 {
 	struct html h = { .reading = reading, .pen.out = out };
 	uint32_t empty;
-	int err = intern_new(&h.texts, TEXTS_MOST);
+	int err = intern_new(&h.texts, TEXTS_MAX);
 
 	if (!err)
-		err = intern_new(&h.functions, FUNCTIONS_MOST);
+		err = intern_new(&h.functions, FUNCTIONS_MAX);
 	if (!err)
-		err = intern_new(&h.containers, CONTAINERS_MOST);
+		err = intern_new(&h.containers, CONTAINERS_MAX);
 	if (!err)
 		err = html_text(&h, "", &empty);
 	if (!err)

@@ -13,8 +13,8 @@
 #include "format/pen.h"
 #include "format/writer.h"
 
-#define HTML_NODES_MOST (8u << 20)
-#define HTML_UNUSED	UINT32_MAX
+#define HTML_NODES_MAX (8u << 20)
+#define HTML_UNUSED    UINT32_MAX
 
 struct html_function {
 	uint32_t name, module, place; /* strings and modules of the page */

@@ -126,7 +126,7 @@ static int number_nodes(struct html *h)
 		err = function_of(h, reading_code(r, node), &function);
 		pair = (struct pair){ h->node_of[reading_parent(r, node)], function };
 		if (!err)
-			err = pairs_id(&h->nodes, pair, HTML_NODES_MOST, &id);
+			err = pairs_id(&h->nodes, pair, HTML_NODES_MAX, &id);
 		if (err == PAIRS_FULL) { /* charged to the caller */
 			id = pair.a;
 			h->left_out++;

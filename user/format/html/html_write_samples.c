@@ -12,8 +12,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define CELLS_MOST   1200
-#define SAMPLES_MOST (3u << 20)
+#define CELLS_MAX   1200
+#define SAMPLES_MAX (3u << 20)
 
 static int write_uses(struct html *h)
 {
@@ -48,7 +48,7 @@ static int are_too_many(const struct html *h, uint64_t cell_s, bool *ret)
 
 	if (!last)
 		return fail(-ENOMEM, "no memory for a page of %zu uses", h->uses.n);
-	while (n <= SAMPLES_MOST && timeline_next(timeline, &cursor, &sample)) {
+	while (n <= SAMPLES_MAX && timeline_next(timeline, &cursor, &sample)) {
 		uint64_t cell = (sample.second - timeline->first) / cell_s + 1;
 		uint32_t use = h->use_of[sample.use];
 
@@ -57,7 +57,7 @@ static int are_too_many(const struct html *h, uint64_t cell_s, bool *ret)
 		last[use] = (uint32_t)cell;
 		n++;
 	}
-	*ret = n > SAMPLES_MOST;
+	*ret = n > SAMPLES_MAX;
 	return 0;
 }
 
@@ -81,7 +81,7 @@ static int choose_cell(struct html *h)
 	int err = 0;
 
 	h->cell_s = 1;
-	while (seconds / h->cell_s >= CELLS_MOST)
+	while (seconds / h->cell_s >= CELLS_MAX)
 		h->cell_s = longer(h->cell_s);
 	while (!err && h->cell_s < seconds) {
 		err = are_too_many(h, h->cell_s, &too_many);

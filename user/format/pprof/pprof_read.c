@@ -16,7 +16,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define PROFILE_BYTES_MOST (1u << 30)
+#define PROFILE_BYTES_MAX (1u << 30)
 
 struct parser {
 	struct reading *r;
@@ -280,7 +280,7 @@ static int read_bytes(struct source *source, struct str *bytes)
 	do {
 		n = source_read(source, chunk, sizeof(chunk));
 		str_add_bytes(bytes, chunk, n);
-		if (bytes->n > PROFILE_BYTES_MOST)
+		if (bytes->n > PROFILE_BYTES_MAX)
 			return fail(-EFBIG, "%s is larger than a profile may be",
 				    source_name(source));
 	} while (n);

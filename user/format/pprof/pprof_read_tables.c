@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define ITEMS_MOST (32u << 20)
+#define ITEMS_MAX (32u << 20)
 
 struct bytes {
 	const char *s;
@@ -178,7 +178,7 @@ static int each(struct pprof_in *t, const struct str *bytes, unsigned int number
 	size_t n = 0;
 	int err = 0;
 
-	while (!err && n < ITEMS_MOST && proto_next(&proto, &field))
+	while (!err && n < ITEMS_MAX && proto_next(&proto, &field))
 		if (field.number == number && field.wire == PROTO_BYTES) {
 			err = add(t, &field);
 			n++;

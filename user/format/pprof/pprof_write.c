@@ -185,9 +185,9 @@ static int sum_up(struct maker *m)
 
 		if (!timeline->counts.items[i])
 			continue;
-		err = pairs_id(&m->owners, owner, USES_MOST, &stack.b);
+		err = pairs_id(&m->owners, owner, USES_MAX, &stack.b);
 		if (!err)
-			err = pairs_id(&m->stacks, stack, USES_MOST, &id);
+			err = pairs_id(&m->stacks, stack, USES_MAX, &id);
 		if (!err && id == m->sums.n)
 			err = vec_push(&m->sums, 0);
 		if (!err)

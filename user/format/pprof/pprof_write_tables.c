@@ -8,8 +8,8 @@
 #include <errno.h>
 #include <string.h>
 
-#define PPROF_STRINGS_MOST (16u << 20)
-#define PAGE		   4096
+#define PPROF_STRINGS_MAX (16u << 20)
+#define PAGE		  4096
 
 /* A function is told apart by name and file, or is a mark. */
 struct function_key {
@@ -139,11 +139,11 @@ int pprof_tables_new(struct pprof_tables **ret, const struct reading *reading)
 	if (!t)
 		return fail(-ENOMEM, "no memory for a profile");
 	t->r = reading;
-	err = intern_new(&t->strings, PPROF_STRINGS_MOST);
+	err = intern_new(&t->strings, PPROF_STRINGS_MAX);
 	if (!err)
-		err = intern_new(&t->functions, PPROF_STRINGS_MOST);
+		err = intern_new(&t->functions, PPROF_STRINGS_MAX);
 	if (!err)
-		err = intern_new(&t->locations, PPROF_STRINGS_MOST);
+		err = intern_new(&t->locations, PPROF_STRINGS_MAX);
 	if (!err)
 		pprof_string(t, "");
 	if (!err)

@@ -17,7 +17,7 @@
 #define ASYNC  "\033[36m"
 #define PLAIN  "\033[0m"
 
-#define INDENT_MOST 48
+#define INDENT_MAX 48
 
 struct text {
 	struct pen pen;
@@ -165,9 +165,9 @@ static void tree_row(struct text *t, const struct tree *tree, uint32_t node,
 		str_addf(out, "%6.2f %%  ", share(t, tree->self.items[node]));
 	else
 		str_add(out, "          ");
-	for (unsigned int i = 0; i < depth && i < INDENT_MOST; i++)
+	for (unsigned int i = 0; i < depth && i < INDENT_MAX; i++)
 		str_add(out, "| ");
-	if (depth > INDENT_MOST)
+	if (depth > INDENT_MAX)
 		str_addf(out, "(%u) ", depth);
 	colour(t, code);
 	add_name(t, tree_text(tree, node));

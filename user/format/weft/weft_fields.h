@@ -14,7 +14,7 @@ enum recording_field { RECORDING_MAGIC_FIELD = 1, RECORDING_BLOCK = 2 };
 
 enum block_field { BLOCK_CRC32 = 1, BLOCK_RAW_BYTES = 2, BLOCK_DEFLATED = 3 };
 
-#define BLOCK_RAW_MOST	  (64u << 20)
+#define BLOCK_RAW_MAX	  (64u << 20)
 #define PIECE_RAW_USUALLY (4u << 20) /* a larger one is split, where it can be */
 
 /* Columns: packed numbers. What ends in _STEP is the distance to the one before

@@ -32,7 +32,7 @@ static bool is_recording(const char *head, size_t n)
 
 static bool read_varint(struct source *source, uint64_t *ret)
 {
-	unsigned char bytes[VARINT_BYTES_MOST];
+	unsigned char bytes[VARINT_BYTES_MAX];
 	size_t n = 0, at = 0;
 
 	do {
@@ -51,7 +51,7 @@ static bool read_field(struct loader *l, uint64_t *ret_number)
 	if (!read_varint(l->source, &key))
 		return false;
 	l->piece.was_cut = true; /* until the field is there */
-	if ((key & 7) != PROTO_BYTES || !read_varint(l->source, &n) || n > BLOCK_RAW_MOST)
+	if ((key & 7) != PROTO_BYTES || !read_varint(l->source, &n) || n > BLOCK_RAW_MAX)
 		return false;
 	str_clear(&l->block);
 	while (n) {
@@ -103,7 +103,7 @@ static bool read_block(struct loader *l)
 		else if (field.number == BLOCK_DEFLATED && field.wire == PROTO_BYTES)
 			deflated = field;
 	}
-	return !proto.bad && deflated.bytes && n_raw <= BLOCK_RAW_MOST &&
+	return !proto.bad && deflated.bytes && n_raw <= BLOCK_RAW_MAX &&
 	       crc == crc32(0, deflated.bytes, (unsigned int)deflated.n) &&
 	       unpack(l, &deflated, (size_t)n_raw);
 }

@@ -75,7 +75,7 @@ static int add_module(struct rows *rows)
 	uint64_t build_id = next(rows, PIECE_MODULE_BUILD_ID);
 
 	NEED(is_string(rows, path) && is_string(rows, build_id));
-	NEED(rows->r->modules.n < MODULES_MOST);
+	NEED(rows->r->modules.n < MODULES_MAX);
 	m = (struct reading_module){ (uint32_t)path, (uint32_t)build_id };
 	return vec_push(&rows->r->modules, m);
 }
@@ -91,7 +91,7 @@ static int add_frame(struct rows *rows)
 
 	NEED(module < rows->r->modules.n && place >> 1 <= PLACE_LABEL);
 	NEED(is_string(rows, name) && is_string(rows, file));
-	NEED(line <= UINT32_MAX && rows->r->frames.n < FRAMES_DISTINCT_MOST);
+	NEED(line <= UINT32_MAX && rows->r->frames.n < FRAMES_DISTINCT_MAX);
 	f.module = (uint32_t)module;
 	f.place = (uint32_t)place >> 1;
 	f.returned = place & 1;
@@ -152,7 +152,7 @@ static int add_stack(struct rows *rows)
 {
 	struct reading_stack stack;
 
-	NEED(read_stack(rows, false, &stack) && rows->r->stacks.n < STACKS_MOST);
+	NEED(read_stack(rows, false, &stack) && rows->r->stacks.n < STACKS_MAX);
 	return vec_push(&rows->r->stacks, stack);
 }
 
@@ -167,7 +167,7 @@ static int add_process(struct rows *rows)
 				     (uint32_t)cgroup, (uint32_t)life };
 
 	NEED(is_string(rows, host) && is_string(rows, name) && is_string(rows, cgroup));
-	NEED(pid <= UINT32_MAX && rows->r->processes.n < READING_THREADS_MOST);
+	NEED(pid <= UINT32_MAX && rows->r->processes.n < READING_THREADS_MAX);
 	return vec_push(&rows->r->processes, p);
 }
 
@@ -179,7 +179,7 @@ static int add_thread(struct rows *rows)
 	struct reading_thread t = { (uint32_t)process, (uint32_t)tid, (uint32_t)name };
 
 	NEED(process < rows->r->processes.n && is_string(rows, name));
-	NEED(tid <= UINT32_MAX && rows->r->threads.n < READING_THREADS_MOST);
+	NEED(tid <= UINT32_MAX && rows->r->threads.n < READING_THREADS_MAX);
 	return vec_push(&rows->r->threads, t);
 }
 
