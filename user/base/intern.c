@@ -18,8 +18,8 @@ struct item {
 	uint32_t hash;
 };
 
-struct block {
-	struct block *next;
+struct intern_block {
+	struct intern_block *next;
 	size_t used, size;
 	_Alignas(8) unsigned char bytes[];
 };
@@ -30,7 +30,7 @@ struct intern {
 	size_t max, max_bytes;
 	size_t bytes; /* of the copies */
 	VEC(struct item) items;
-	struct block *blocks;
+	struct intern_block *blocks;
 };
 
 static uint64_t mix(uint64_t a, uint64_t b)
@@ -93,7 +93,7 @@ void intern_free(struct intern *table)
 {
 	if (!table)
 		return;
-	for (struct block *b = table->blocks, *next; b; b = next) {
+	for (struct intern_block *b = table->blocks, *next; b; b = next) {
 		next = b->next;
 		free(b);
 	}
@@ -105,7 +105,7 @@ void intern_free(struct intern *table)
 static void *store(struct intern *table, size_t n)
 {
 	size_t need = (n + 1 + 7) & ~(size_t)7;
-	struct block *b = table->blocks;
+	struct intern_block *b = table->blocks;
 	void *bytes;
 
 	if (!b || b->size - b->used < need) {

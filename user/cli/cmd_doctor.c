@@ -160,7 +160,7 @@ static int check_doctor(void *arg, const struct given *given)
 	return check_processes(&line->tgids);
 }
 
-const struct command command_doctor = {
+const struct cli_command command_doctor = {
 	.is_privileged = true,
 	.name = "doctor",
 	.summary = "what this kernel, these privileges and this machine allow",

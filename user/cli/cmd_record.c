@@ -210,7 +210,7 @@ static void free_record(void *arg)
 	free(line->cgroup);
 }
 
-const struct command command_record = {
+const struct cli_command command_record = {
 	.is_privileged = true,
 	.name = "record",
 	.summary = "sample stacks and write them",

@@ -208,7 +208,7 @@ static int run_report(const void *arg)
 	return report_run(&line->report);
 }
 
-const struct command command_report = {
+const struct cli_command command_report = {
 	.name = "report",
 	.summary = "show what was recorded, or write it in another format",
 	.synopsis = "[OPTION…] [FILE…]",

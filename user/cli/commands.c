@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct command *const commands[] = {
+static const struct cli_command *const commands[] = {
 	&command_record,
 	&command_report,
 	&command_doctor,
@@ -28,7 +28,7 @@ static const char *command_name(const void *arg, size_t i)
 	return i < N_COMMANDS ? commands[i]->name : others[i - N_COMMANDS];
 }
 
-static const struct command *find_command(const char *name)
+static const struct cli_command *find_command(const char *name)
 {
 	for (size_t i = 0; i < N_COMMANDS; i++)
 		if (!strcmp(commands[i]->name, name))
@@ -69,7 +69,7 @@ static int print(const struct str *text)
 	return finish(EXIT_DONE);
 }
 
-static int command_help(const struct command *command)
+static int command_help(const struct cli_command *command)
 {
 	AUTO_STR out = { 0 };
 
@@ -158,7 +158,7 @@ static int complete_for(const char *shell)
 /* weft help --mdoc COMMAND PART: what tools/man puts into a page. */
 static int mdoc_for(const char *name, const char *part)
 {
-	const struct command *command = name ? find_command(name) : NULL;
+	const struct cli_command *command = name ? find_command(name) : NULL;
 	AUTO_STR out = { 0 };
 
 	if (!command)
@@ -173,7 +173,7 @@ static int mdoc_for(const char *name, const char *part)
 /* weft help [COMMAND] */
 static int help_on(const char *name)
 {
-	const struct command *command = name ? find_command(name) : NULL;
+	const struct cli_command *command = name ? find_command(name) : NULL;
 
 	if (!name || !strcmp(name, "help"))
 		return general_help();
@@ -182,7 +182,7 @@ static int help_on(const char *name)
 	return command ? command_help(command) : unknown_command(name);
 }
 
-static int check_line(const struct command *command, void *line,
+static int check_line(const struct cli_command *command, void *line,
 		      const struct given *given)
 {
 	if (given->rest && !command->takes_command) {
@@ -196,7 +196,7 @@ static int check_line(const struct command *command, void *line,
 	return command->check ? command->check(line, given) : 0;
 }
 
-static int run_line(const struct command *command, int argc, char **argv, void *line)
+static int run_line(const struct cli_command *command, int argc, char **argv, void *line)
 {
 	struct given given = { .takes_files = command->takes_files };
 	int err;
@@ -214,7 +214,7 @@ static int run_line(const struct command *command, int argc, char **argv, void *
 	return err < 0 ? say_error(status_of(err)) : finish(err);
 }
 
-static int run_command(const struct command *command, int argc, char **argv)
+static int run_command(const struct cli_command *command, int argc, char **argv)
 {
 	void *line = calloc(1, command->line_bytes);
 	int status;
@@ -233,7 +233,7 @@ static int run_command(const struct command *command, int argc, char **argv)
 int commands_main(int argc, char **argv)
 {
 	const char *word = argc > 1 ? argv[1] : NULL;
-	const struct command *command;
+	const struct cli_command *command;
 
 	command = word ? find_command(word) : NULL;
 	if (!command || !command->is_privileged)

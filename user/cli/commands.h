@@ -16,7 +16,7 @@ enum exit_status {
 	EXIT_LACKING = 3, /* kernel or privilege */
 };
 
-struct command {
+struct cli_command {
 	const char *name;
 	const char *summary;  /* one line, no capital, no period */
 	const char *synopsis; /* what follows the name on the usage line */
@@ -37,7 +37,7 @@ struct command {
 	void (*free)(void *line); /* what check() owns; NULL: nothing */
 };
 
-extern const struct command command_record, command_report, command_doctor;
+extern const struct cli_command command_record, command_report, command_doctor;
 
 /* weft, from its command line to its exit status. */
 int commands_main(int argc, char **argv);

@@ -4,13 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
-static void bash(struct str *out, const struct command *const *commands, size_t n);
-static void zsh(struct str *out, const struct command *const *commands, size_t n);
-static void fish(struct str *out, const struct command *const *commands, size_t n);
+static void bash(struct str *out, const struct cli_command *const *commands, size_t n);
+static void zsh(struct str *out, const struct cli_command *const *commands, size_t n);
+static void fish(struct str *out, const struct cli_command *const *commands, size_t n);
 
 static const struct {
 	const char *name;
-	void (*write)(struct str *out, const struct command *const *commands, size_t n);
+	void (*write)(struct str *out, const struct cli_command *const *commands,
+		      size_t n);
 } shells[] = {
 	{ "bash", bash },
 	{ "zsh", zsh },
@@ -80,7 +81,8 @@ static void add_shells(struct str *out)
 		str_addf(out, "%s%s", i ? " " : "", shells[i].name);
 }
 
-static void add_commands(struct str *out, const struct command *const *commands, size_t n)
+static void add_commands(struct str *out, const struct cli_command *const *commands,
+			 size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		str_addf(out, "%s ", commands[i]->name);
@@ -114,7 +116,7 @@ static void bash_values(struct str *out, const struct option *options)
 	str_add(out, "\t\t*)\n\t\t\t[ -z \"$equals\" ] || return\n\t\t\t;;\n");
 }
 
-static void bash_command(struct str *out, const struct command *command)
+static void bash_command(struct str *out, const struct cli_command *command)
 {
 	str_addf(out, "\t%s)\n\t\twords='--help", command->name);
 	for (const struct option *o = command->options; o->kind != OPTION_END; o++)
@@ -157,7 +159,7 @@ static const char bash_tail[] =
 	"}\n"
 	"complete -F _weft weft\n";
 
-static void bash(struct str *out, const struct command *const *commands, size_t n)
+static void bash(struct str *out, const struct cli_command *const *commands, size_t n)
 {
 	str_add(out, bash_head);
 	str_add(out, "\t1:*)\n\t\twords='");
@@ -198,7 +200,7 @@ static void zsh_option(struct str *out, const struct option *o, const char *name
 	str_add_char(out, '\'');
 }
 
-static void zsh_command(struct str *out, const struct command *command)
+static void zsh_command(struct str *out, const struct cli_command *command)
 {
 	char name[64];
 
@@ -219,7 +221,7 @@ static void zsh_command(struct str *out, const struct command *command)
 	str_add(out, "\n\t\t;;\n");
 }
 
-static void zsh(struct str *out, const struct command *const *commands, size_t n)
+static void zsh(struct str *out, const struct cli_command *const *commands, size_t n)
 {
 	str_add(out, "#compdef weft\n# zsh completion; made by: weft completion zsh\n"
 		     "_weft() {\n\tif ((CURRENT == 2)); then\n\t\tcompadd -- ");
@@ -235,7 +237,7 @@ static void zsh(struct str *out, const struct command *const *commands, size_t n
 	str_add(out, "\n\t\t;;\n\tesac\n}\ncompdef _weft weft\n");
 }
 
-static void fish_option(struct str *out, const struct command *command,
+static void fish_option(struct str *out, const struct cli_command *command,
 			const struct option *o)
 {
 	str_addf(out, "complete -c weft -n '__fish_seen_subcommand_from %s' -l %s",
@@ -254,7 +256,7 @@ static void fish_option(struct str *out, const struct command *command,
 	str_add(out, "'\n");
 }
 
-static void fish_command(struct str *out, const struct command *command)
+static void fish_command(struct str *out, const struct cli_command *command)
 {
 	str_addf(out, "complete -c weft -f -n __fish_use_subcommand -a %s -d '%s'\n",
 		 command->name, command->summary);
@@ -266,7 +268,7 @@ static void fish_command(struct str *out, const struct command *command)
 			fish_option(out, command, o);
 }
 
-static void fish(struct str *out, const struct command *const *commands, size_t n)
+static void fish(struct str *out, const struct cli_command *const *commands, size_t n)
 {
 	str_add(out, "# fish completion of weft; made by: weft completion fish\n"
 		     "complete -c weft -f -n __fish_use_subcommand -a 'completion help'\n"
@@ -281,7 +283,7 @@ static void fish(struct str *out, const struct command *const *commands, size_t 
 }
 
 bool completion_write(struct str *out, const char *shell,
-		      const struct command *const *commands, size_t n)
+		      const struct cli_command *const *commands, size_t n)
 {
 	for (size_t i = 0; i < N_SHELLS; i++)
 		if (!strcmp(shells[i].name, shell)) {

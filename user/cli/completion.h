@@ -7,6 +7,6 @@
 
 /* commands: n of them. False: no such shell. */
 bool completion_write(struct str *out, const char *shell,
-		      const struct command *const *commands, size_t n);
+		      const struct cli_command *const *commands, size_t n);
 
 #endif

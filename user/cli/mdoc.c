@@ -99,7 +99,7 @@ static void add_item(struct str *out, const struct option *option)
 		add_sentence(out, option);
 }
 
-void mdoc_options(struct str *out, const struct command *command)
+void mdoc_options(struct str *out, const struct cli_command *command)
 {
 	bool in_list = false;
 
@@ -120,7 +120,7 @@ void mdoc_options(struct str *out, const struct command *command)
 		str_add(out, ".El\n");
 }
 
-void mdoc_synopsis(struct str *out, const struct command *command)
+void mdoc_synopsis(struct str *out, const struct cli_command *command)
 {
 	str_addf(out, ".Sh NAME\n.Nm weft-%s\n.Nd %s\n.Sh SYNOPSIS\n.Nm weft Cm %s\n",
 		 command->name, command->summary, command->name);

@@ -6,7 +6,7 @@
 #include "cli/commands.h"
 
 /* From .Sh SYNOPSIS to the end of the options. tools/man puts it into the page. */
-void mdoc_synopsis(struct str *out, const struct command *command);
-void mdoc_options(struct str *out, const struct command *command);
+void mdoc_synopsis(struct str *out, const struct cli_command *command);
+void mdoc_options(struct str *out, const struct cli_command *command);
 
 #endif

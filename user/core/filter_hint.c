@@ -123,7 +123,7 @@ static void tell_known(struct str *hint, struct known *known, const char *key)
 		str_addf(hint, " and %zu more", known->counts.n - n);
 }
 
-struct names {
+struct hint_names {
 	const struct reading *r;
 	enum filter_key key;
 	const struct known *known;
@@ -131,7 +131,7 @@ struct names {
 
 static const char *name_at(const void *arg, size_t i)
 {
-	const struct names *names = arg;
+	const struct hint_names *names = arg;
 	const struct reading *r = names->r;
 
 	switch (names->key) {
@@ -149,7 +149,7 @@ static const char *name_at(const void *arg, size_t i)
 
 const char *reading_nearest_function(const struct reading *r, const char *name)
 {
-	const struct names names = { .r = r, .key = FILTER_BY_FUNCTION };
+	const struct hint_names names = { .r = r, .key = FILTER_BY_FUNCTION };
 
 	return nearest_word(name, name_at, &names);
 }
@@ -170,7 +170,7 @@ void filter_tell_none(struct str *hint, const struct reading *r,
 	enum filter_key key = condition->key;
 	bool of_threads = key < FILTER_BY_MODULE;
 	struct known known = { 0 };
-	const struct names names = { r, key, &known };
+	const struct hint_names names = { r, key, &known };
 	char word[WORD_BYTES];
 	const char *near = NULL;
 

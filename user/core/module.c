@@ -10,7 +10,7 @@
 
 /* What tells modules apart; the path follows. pid and life only where the
  * code is the process's own. */
-struct identity {
+struct module_identity {
 	uint64_t ino;
 	uint32_t kind, maj, min, pid, life, reserved;
 };
@@ -57,8 +57,8 @@ int module_table_new(struct module_table **ret)
 
 int module_id(struct module_table *table, const struct module *module, uint32_t *ret)
 {
-	unsigned char key[sizeof(struct identity) + PATH_BYTES];
-	struct identity identity = {
+	unsigned char key[sizeof(struct module_identity) + PATH_BYTES];
+	struct module_identity identity = {
 		.kind = module->kind,
 		.maj = module->maj,
 		.min = module->min,

@@ -13,7 +13,7 @@
 #define LONG_BYTES_MAX	 (16u << 20) /* of a file's long names, that stay whole */
 #define PLACES_MAX	 (16u << 20)
 
-struct entry {
+struct name_entry {
 	uint32_t name;		   /* string id + 1, 0 = none */
 	uint32_t places, n_places; /* in `places` */
 	bool uncalled;
@@ -25,7 +25,7 @@ struct place {
 
 struct names {
 	struct intern *strings;
-	VEC(struct entry) by_frame;
+	VEC(struct name_entry) by_frame;
 	VEC(struct place) places;
 	uint64_t refused, shortened;
 	size_t long_bytes; /* of this file's long names */
@@ -56,12 +56,12 @@ int names_new(struct names **ret)
 	return 0;
 }
 
-static int entry_of(struct names *names, uint32_t frame, struct entry **ret)
+static int entry_of(struct names *names, uint32_t frame, struct name_entry **ret)
 {
 	if (frame >= FRAMES_DISTINCT_MAX)
 		return fail(-EBADMSG, "something about frame %u", frame);
 	while (names->by_frame.n <= frame) {
-		int err = vec_push(&names->by_frame, (struct entry){ 0 });
+		int err = vec_push(&names->by_frame, (struct name_entry){ 0 });
 
 		if (err)
 			return err;
@@ -112,7 +112,7 @@ static int none_if_full(struct names *names, int err)
 
 int names_set(struct names *names, uint32_t frame, const char *name)
 {
-	struct entry *entry;
+	struct name_entry *entry;
 	uint32_t id;
 	int err = entry_of(names, frame, &entry);
 
@@ -145,7 +145,7 @@ int names_set_places(struct names *names, uint32_t frame,
 		     const struct names_place *places, size_t n)
 {
 	uint32_t first = (uint32_t)names->places.n;
-	struct entry *entry;
+	struct name_entry *entry;
 	int err = entry_of(names, frame, &entry);
 
 	if (err || entry->n_places || names->places.n > PLACES_MAX)
@@ -185,7 +185,7 @@ struct names_place names_place(const struct names *names, uint32_t frame, size_t
 
 int names_set_uncalled(struct names *names, uint32_t frame)
 {
-	struct entry *entry;
+	struct name_entry *entry;
 	int err = entry_of(names, frame, &entry);
 
 	if (!err)

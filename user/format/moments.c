@@ -10,7 +10,7 @@
 
 enum { TOO_MANY = 1 };
 
-struct finder {
+struct moment_finder {
 	struct moments *moments;
 	const struct reading *r;
 	uint32_t *end_of; /* by use */
@@ -25,7 +25,7 @@ void moments_free(struct moments *moments)
 	vec_free(&moments->items);
 }
 
-static int find_ends(struct finder *f, enum view view)
+static int find_ends(struct moment_finder *f, enum view view)
 {
 	const struct timeline *timeline = &f->r->timeline;
 	struct moments *m = f->moments;
@@ -45,7 +45,7 @@ static int find_ends(struct finder *f, enum view view)
 	return err;
 }
 
-static int add(struct finder *f, uint32_t step, uint32_t end, uint64_t count)
+static int add(struct moment_finder *f, uint32_t step, uint32_t end, uint64_t count)
 {
 	struct moments *m = f->moments;
 	size_t last = f->last[end];
@@ -60,7 +60,7 @@ static int add(struct finder *f, uint32_t step, uint32_t end, uint64_t count)
 }
 
 /* In steps of so many seconds; TOO_MANY: they are. */
-static int collect(struct finder *f, uint64_t seconds)
+static int collect(struct moment_finder *f, uint64_t seconds)
 {
 	const struct timeline *timeline = &f->r->timeline;
 	struct timeline_cursor at = { 0 };
@@ -89,7 +89,7 @@ static int by_time(const void *a, const void *b)
 	return x->end < y->end ? -1 : x->end > y->end;
 }
 
-static int find(struct finder *f, enum view view)
+static int find(struct moment_finder *f, enum view view)
 {
 	struct moments *m = f->moments;
 	uint64_t seconds = 1;
@@ -114,7 +114,7 @@ static int find(struct finder *f, enum view view)
 
 int moments_find(struct moments *moments, const struct reading *r, enum view view)
 {
-	struct finder f = { .moments = moments, .r = r };
+	struct moment_finder f = { .moments = moments, .r = r };
 	int err;
 
 	f.end_of = calloc(r->timeline.uses.n + 1, sizeof(*f.end_of));

@@ -17,7 +17,7 @@
 #include <errno.h>
 #include <string.h>
 
-struct pass {
+struct elf_pass {
 	struct elf_file *file;
 	struct candidates *batch;
 	struct elf_strings strings;
@@ -76,7 +76,8 @@ static bool may_be_code(const Elf64_Sym *sym)
 	       sym->st_shndx != SHN_COMMON;
 }
 
-static void take_sized(struct pass *pass, const Elf64_Sym *sym, struct candidate *symbol)
+static void take_sized(struct elf_pass *pass, const Elf64_Sym *sym,
+		       struct candidate *symbol)
 {
 	const char *name;
 	size_t n;
@@ -93,7 +94,8 @@ static void take_sized(struct pass *pass, const Elf64_Sym *sym, struct candidate
 	candidates_cover(pass->batch, symbol);
 }
 
-static void take_bare(struct pass *pass, const Elf64_Sym *sym, struct candidate *symbol)
+static void take_bare(struct elf_pass *pass, const Elf64_Sym *sym,
+		      struct candidate *symbol)
 {
 	const char *name;
 	size_t n;
@@ -129,7 +131,7 @@ static int take_symbol(void *arg, const Elf64_Sym *sym)
 	return 0;
 }
 
-static int add_queries(struct pass *pass, size_t n)
+static int add_queries(struct elf_pass *pass, size_t n)
 {
 	int err = candidates_new(pass->batch, n);
 
@@ -145,7 +147,7 @@ static int add_queries(struct pass *pass, size_t n)
 
 /* For a symbol, by its offset among the strings, that begins back bytes before
  * the query. */
-static int deliver(struct pass *pass, size_t index, uint64_t back, uint64_t symbol,
+static int deliver(struct elf_pass *pass, size_t index, uint64_t back, uint64_t symbol,
 		   const char *ending)
 {
 	struct str *name = &pass->name;
@@ -166,7 +168,7 @@ static int deliver(struct pass *pass, size_t index, uint64_t back, uint64_t symb
 }
 
 /* Collects in stubs the queries that no symbol names. */
-static int deliver_all(struct pass *pass, struct elf_stub *stubs, size_t *ret_n_stubs)
+static int deliver_all(struct elf_pass *pass, struct elf_stub *stubs, size_t *ret_n_stubs)
 {
 	size_t n_stubs = 0;
 	int err = 0;
@@ -189,7 +191,7 @@ static int deliver_all(struct pass *pass, struct elf_stub *stubs, size_t *ret_n_
 }
 
 /* Only they need .dynsym when there is a .symtab. */
-static int deliver_stubs(struct pass *pass, struct elf_stub *stubs, size_t n)
+static int deliver_stubs(struct elf_pass *pass, struct elf_stub *stubs, size_t n)
 {
 	struct elf_dynamic dynamic;
 	int err;
@@ -211,7 +213,7 @@ static int deliver_stubs(struct pass *pass, struct elf_stub *stubs, size_t n)
 	return err < 0 ? err : 0;
 }
 
-static int find_symbols(struct pass *pass)
+static int find_symbols(struct elf_pass *pass)
 {
 	struct elf_dynamic dynamic;
 	struct elf_table table;
@@ -227,12 +229,12 @@ static int find_symbols(struct pass *pass)
 	return elf_table_symbols(pass->file, &table, take_symbol, pass);
 }
 
-static int run(const struct pass *asked, int fd, size_t n)
+static int run(const struct elf_pass *asked, int fd, size_t n)
 {
 	AUTO_ELF file = { 0 };
 	AUTO_CANDIDATES batch = { 0 };
 	AUTO_FREE struct elf_stub *stubs = calloc(n + 1, sizeof(*stubs));
-	struct pass pass = *asked;
+	struct elf_pass pass = *asked;
 	size_t n_stubs = 0;
 	int err;
 
@@ -256,13 +258,13 @@ static int run(const struct pass *asked, int fd, size_t n)
 
 int elf_names(int fd, const uint64_t *addrs, size_t n, name_sink sink, void *arg)
 {
-	return run(&(struct pass){ .addrs = addrs, .sink = sink, .arg = arg }, fd, n);
+	return run(&(struct elf_pass){ .addrs = addrs, .sink = sink, .arg = arg }, fd, n);
 }
 
 int elf_names_linked(int fd, const uint64_t *addrs, size_t n, name_sink sink, void *arg)
 {
 	return run(
-		&(struct pass){
+		&(struct elf_pass){
 			.addrs = addrs, .sink = sink, .arg = arg, .linked = true },
 		fd, n);
 }

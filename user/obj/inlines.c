@@ -34,16 +34,16 @@ struct wanted {
 };
 
 /* A function that was inlined. */
-struct scope {
+struct inline_scope {
 	Dwarf_Die die;
 	uint32_t parent; /* that it was inlined into; 0: no such */
 };
 
-struct pass {
+struct inline_pass {
 	struct wanted *wanted; /* by address */
 	size_t n;
-	VEC(struct scope) scopes; /* of this unit, from 1 */
-	VEC(size_t) claimed;	  /* wanted that this unit holds */
+	VEC(struct inline_scope) scopes; /* of this unit, from 1 */
+	VEC(size_t) claimed;		 /* wanted that this unit holds */
 	Dwarf_Die unit;
 	Dwarf_Files *files;
 	struct inline_names known;
@@ -64,7 +64,7 @@ static void dwarf_freep(Dwarf **dwarf)
 	dwarf_end(*dwarf);
 }
 
-static void pass_close(struct pass **pass)
+static void pass_close(struct inline_pass **pass)
 {
 	if (!*pass)
 		return;
@@ -84,7 +84,7 @@ static int by_address(const void *a, const void *b)
 }
 
 /* The first that is wanted at or behind an address. */
-static size_t first_from(const struct pass *pass, uint64_t addr)
+static size_t first_from(const struct inline_pass *pass, uint64_t addr)
 {
 	size_t low = 0, high = pass->n;
 
@@ -101,7 +101,7 @@ static size_t first_from(const struct pass *pass, uint64_t addr)
 
 /* Does a function's code hold wanted addresses? They are in scope then. At 0 is
  * what the linker threw away. */
-static bool enter(struct pass *pass, Dwarf_Die *die, uint32_t scope)
+static bool enter(struct inline_pass *pass, Dwarf_Die *die, uint32_t scope)
 {
 	Dwarf_Addr base, start, end;
 	ptrdiff_t at = 0;
@@ -116,7 +116,7 @@ static bool enter(struct pass *pass, Dwarf_Die *die, uint32_t scope)
 	return any;
 }
 
-static int enter_inlined(struct pass *pass, Dwarf_Die *die, uint32_t parent,
+static int enter_inlined(struct inline_pass *pass, Dwarf_Die *die, uint32_t parent,
 			 uint32_t *ret_scope)
 {
 	uint32_t scope = (uint32_t)pass->scopes.n;
@@ -125,13 +125,14 @@ static int enter_inlined(struct pass *pass, Dwarf_Die *die, uint32_t parent,
 	if (scope > SCOPES_MAX || !enter(pass, die, scope))
 		return 0;
 	*ret_scope = scope;
-	return vec_push(&pass->scopes, ((struct scope){ *die, parent }));
+	return vec_push(&pass->scopes, ((struct inline_scope){ *die, parent }));
 }
 
-static int visit_children(struct pass *pass, Dwarf_Die *of, uint32_t scope,
+static int visit_children(struct inline_pass *pass, Dwarf_Die *of, uint32_t scope,
 			  unsigned int depth);
 
-static int visit(struct pass *pass, Dwarf_Die *die, uint32_t scope, unsigned int depth)
+static int visit(struct inline_pass *pass, Dwarf_Die *die, uint32_t scope,
+		 unsigned int depth)
 {
 	uint32_t inner;
 	int err;
@@ -157,7 +158,7 @@ static int visit(struct pass *pass, Dwarf_Die *die, uint32_t scope, unsigned int
 	}
 }
 
-static int visit_children(struct pass *pass, Dwarf_Die *of, uint32_t scope,
+static int visit_children(struct inline_pass *pass, Dwarf_Die *of, uint32_t scope,
 			  unsigned int depth)
 {
 	Dwarf_Die die;
@@ -193,7 +194,8 @@ static void set_line(struct inline_place *place, const char *file, uint32_t line
 
 /* The functions that were inlined there, from the innermost to the one at whose place
  * *place then is. */
-static int add_inlined(struct pass *pass, uint32_t scope, struct inline_place **place)
+static int add_inlined(struct inline_pass *pass, uint32_t scope,
+		       struct inline_place **place)
 {
 	size_t n = 0;
 
@@ -225,7 +227,7 @@ static int add_inlined(struct pass *pass, uint32_t scope, struct inline_place **
 	return str_error(&pass->text);
 }
 
-static int deliver(struct pass *pass, struct wanted *wanted)
+static int deliver(struct inline_pass *pass, struct wanted *wanted)
 {
 	Dwarf_Line *row = dwarf_getsrc_die(&pass->unit, wanted->addr);
 	const char *file = row ? dwarf_linesrc(row, NULL, NULL) : NULL;
@@ -247,7 +249,7 @@ static int deliver(struct pass *pass, struct wanted *wanted)
 }
 
 /* The wanted addresses that the unit says to hold, and that no other held. */
-static int claim(struct pass *pass)
+static int claim(struct inline_pass *pass)
 {
 	Dwarf_Addr base, start, end;
 	ptrdiff_t at = 0;
@@ -265,7 +267,7 @@ static int claim(struct pass *pass)
 	return err;
 }
 
-static int read_unit(struct pass *pass)
+static int read_unit(struct inline_pass *pass)
 {
 	size_t n_files;
 	int err = claim(pass);
@@ -273,7 +275,7 @@ static int read_unit(struct pass *pass)
 	if (err || !pass->claimed.n)
 		return err;
 	pass->scopes.n = 0;
-	err = vec_push(&pass->scopes, (struct scope){ 0 });
+	err = vec_push(&pass->scopes, (struct inline_scope){ 0 });
 	if (!err)
 		err = visit_children(pass, &pass->unit, 0, 0);
 	if (dwarf_getsrcfiles(&pass->unit, &pass->files, &n_files))
@@ -287,7 +289,7 @@ static int read_unit(struct pass *pass)
 	return err < 0 ? err : pass->sink(pass->arg, 0, NULL, 0);
 }
 
-static int read_units(struct pass *pass, Dwarf *dwarf)
+static int read_units(struct inline_pass *pass, Dwarf *dwarf)
 {
 	Dwarf_CU *unit = NULL;
 	uint8_t type;
@@ -329,7 +331,7 @@ static int has_debug_information(Elf *elf, bool *ret)
 	return 0;
 }
 
-static int read_file(struct pass *pass, int fd)
+static int read_file(struct inline_pass *pass, int fd)
 {
 	__attribute__((cleanup(elf_freep))) Elf *elf = NULL;
 	__attribute__((cleanup(dwarf_freep))) Dwarf *dwarf = NULL;
@@ -351,7 +353,8 @@ static int read_file(struct pass *pass, int fd)
 
 int elf_inlines(int fd, const uint64_t *addrs, size_t n, inline_sink sink, void *arg)
 {
-	__attribute__((cleanup(pass_close))) struct pass *pass = calloc(1, sizeof(*pass));
+	__attribute__((cleanup(pass_close))) struct inline_pass *pass =
+		calloc(1, sizeof(*pass));
 
 	if (!pass || !(pass->wanted = calloc(n + 1, sizeof(*pass->wanted))))
 		return fail(-ENOMEM, "no memory for %zu addresses", n);

@@ -17,7 +17,7 @@
 #define KALLSYMS_BYTES_MAX (256u << 20)
 #define FUNCTION_BYTES_MAX (1u << 20) /* farther than this it is another thing */
 
-struct pass {
+struct kallsyms_pass {
 	struct candidates *batch;
 	struct str texts; /* of candidates: "name\t[module]", NUL */
 };
@@ -37,7 +37,7 @@ static bool is_mark(const char *name, size_t n)
 	       ends_in(name, n, "_etext");
 }
 
-static void take_line(struct pass *pass, struct line *line)
+static void take_line(struct kallsyms_pass *pass, struct line *line)
 {
 	struct candidate symbol = { .sized = false };
 	const char *tab;
@@ -68,7 +68,7 @@ static void take_line(struct pass *pass, struct line *line)
 	candidates_below(pass->batch, &symbol);
 }
 
-static int read_lines(struct pass *pass, int fd)
+static int read_lines(struct kallsyms_pass *pass, int fd)
 {
 	AUTO_LINES lines = { 0 };
 	struct line line;
@@ -100,7 +100,7 @@ int kallsyms_names(int fd, const uint64_t *addrs, size_t n, name_sink sink, void
 {
 	AUTO_CANDIDATES batch = { 0 };
 	AUTO_STR texts = { 0 };
-	struct pass pass = { .batch = &batch };
+	struct kallsyms_pass pass = { .batch = &batch };
 	int err = candidates_new(&batch, n);
 
 	if (err)

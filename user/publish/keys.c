@@ -15,12 +15,12 @@ uint64_t keys_address(const struct elf_facts *facts, const struct mapping *map,
 	return map->start + vaddr - start_vaddr;
 }
 
-struct candidates {
+struct key_candidates {
 	uint64_t addrs[CANDIDATES_MAX];
 	unsigned int n;
 };
 
-static void add_candidate(struct candidates *all, uint64_t addr)
+static void add_candidate(struct key_candidates *all, uint64_t addr)
 {
 	for (unsigned int i = 0; i < all->n; i++)
 		if (all->addrs[i] == addr)
@@ -29,7 +29,7 @@ static void add_candidate(struct candidates *all, uint64_t addr)
 		all->addrs[all->n++] = addr;
 }
 
-static void add_file(struct candidates *all, struct published *what,
+static void add_file(struct key_candidates *all, struct published *what,
 		     const struct elf_facts *facts, const struct mapping *map)
 {
 	for (uint32_t i = 0; i < facts->n_keys && i < FILE_KEYS_MAX; i++)
@@ -47,9 +47,9 @@ static void add_file(struct candidates *all, struct published *what,
 /* Those that are set go first; else as they were. How many are. Not set, too, where
  * we may not read. */
 static unsigned int put_set_first(struct peek *peek, const struct process *process,
-				  struct candidates *all)
+				  struct key_candidates *all)
 {
-	struct candidates unset = { .n = 0 };
+	struct key_candidates unset = { .n = 0 };
 	uint32_t keys[CANDIDATES_MAX];
 	unsigned int n_set = 0;
 
@@ -70,7 +70,7 @@ static unsigned int put_set_first(struct peek *peek, const struct process *proce
 struct key_count keys_gather(struct peek *peek, const struct files *files,
 			     const struct process *process, struct published *what)
 {
-	struct candidates all = { .n = 0 };
+	struct key_candidates all = { .n = 0 };
 	struct key_count count = { 0 };
 	size_t n;
 	const struct mapping *maps = process_mappings(process, &n);

@@ -19,18 +19,18 @@
 
 enum { EH_FRAME, DEBUG_FRAME, N_SECTIONS };
 
-struct entry {
+struct cfi_entry {
 	uint64_t begin, end;
 	uint32_t offset; /* of the record in its section */
 	uint32_t section;
 };
 
-struct reading {
+struct cfi_reading {
 	struct elf_file *file;
 	const struct cfi_sink *sink;
 	struct cfi_section sections[N_SECTIONS];
 	struct cfi_stats stats;
-	VEC(struct entry) entries;
+	VEC(struct cfi_entry) entries;
 	size_t n_eh; /* of these */
 	struct {
 		bool tried, good;
@@ -41,7 +41,7 @@ struct reading {
 	unsigned int n_signals;
 };
 
-static void reading_free(struct reading *reading)
+static void cfi_reading_free(struct cfi_reading *reading)
 {
 	if (!reading)
 		return;
@@ -50,10 +50,10 @@ static void reading_free(struct reading *reading)
 	vec_free(&reading->entries);
 	free(reading);
 }
-DEFINE_FREEP(reading)
+DEFINE_FREEP(cfi_reading)
 
 /* NULL: can't be read. */
-static const struct cfi_cie *get_cie(struct reading *reading, uint32_t section,
+static const struct cfi_cie *get_cie(struct cfi_reading *reading, uint32_t section,
 				     uint64_t offset)
 {
 	__auto_type slot = &reading->cies[(offset / 8 + section) % CIES_CACHED];
@@ -77,7 +77,7 @@ static bool is_in_headers(const struct elf_file *file, uint64_t vaddr)
 }
 
 /* Does .eh_frame say something of these addresses? Its entries are sorted. */
-static bool is_told(const struct reading *reading, uint64_t begin, uint64_t end)
+static bool is_told(const struct cfi_reading *reading, uint64_t begin, uint64_t end)
 {
 	size_t low = 0, high = reading->n_eh;
 
@@ -92,7 +92,7 @@ static bool is_told(const struct reading *reading, uint64_t begin, uint64_t end)
 	return low && reading->entries.items[low - 1].end > begin;
 }
 
-static int add_entry(struct reading *reading, const struct cfi_record *record,
+static int add_entry(struct cfi_reading *reading, const struct cfi_record *record,
 		     uint32_t section, uint64_t offset)
 {
 	const struct cfi_cie *cie = get_cie(reading, section, record->cie);
@@ -113,13 +113,13 @@ static int add_entry(struct reading *reading, const struct cfi_record *record,
 	reading->stats.n_debug += section == DEBUG_FRAME;
 	if (reading->entries.n == CFI_FDES_MAX)
 		return fail(-E2BIG, "more than %u functions", CFI_FDES_MAX);
-	return vec_push(&reading->entries, (struct entry){ .begin = fde.begin,
-							   .end = fde.end,
-							   .offset = (uint32_t)offset,
-							   .section = section });
+	return vec_push(&reading->entries, (struct cfi_entry){ .begin = fde.begin,
+							       .end = fde.end,
+							       .offset = (uint32_t)offset,
+							       .section = section });
 }
 
-static int list_entries(struct reading *reading, uint32_t which)
+static int list_entries(struct cfi_reading *reading, uint32_t which)
 {
 	const struct cfi_section *section = &reading->sections[which];
 	struct cfi_cursor in = { .at = section->bytes,
@@ -146,7 +146,7 @@ static int list_entries(struct reading *reading, uint32_t which)
 
 static int compare_entries(const void *a, const void *b)
 {
-	const struct entry *x = a, *y = b;
+	const struct cfi_entry *x = a, *y = b;
 
 	if (x->begin != y->begin)
 		return x->begin < y->begin ? -1 : 1;
@@ -155,9 +155,9 @@ static int compare_entries(const void *a, const void *b)
 	return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-static void sort_entries(struct reading *reading)
+static void sort_entries(struct cfi_reading *reading)
 {
-	struct entry *items = reading->entries.items;
+	struct cfi_entry *items = reading->entries.items;
 	size_t n = reading->entries.n, i = 1;
 
 	while (i < n && compare_entries(&items[i - 1], &items[i]) < 0)
@@ -172,7 +172,7 @@ static void sort_entries(struct reading *reading)
  * code says that it is so. Other entries are marked as signal frames only so that
  * their callers' addresses are taken as they are: the starts of coroutines.
  */
-static bool is_sigreturn(struct reading *reading, const struct cfi_fde *fde)
+static bool is_sigreturn(struct cfi_reading *reading, const struct cfi_fde *fde)
 {
 	const struct cfi_machine *machine = reading->exec.machine;
 	uint8_t code[SIGNAL_BYTES];
@@ -193,7 +193,8 @@ static bool is_sigreturn(struct reading *reading, const struct cfi_fde *fde)
 }
 
 /* It could be read before; what it says of [from, end) becomes rows. */
-static int run_entry(struct reading *reading, const struct entry *entry, uint64_t from)
+static int run_entry(struct cfi_reading *reading, const struct cfi_entry *entry,
+		     uint64_t from)
 {
 	const struct cfi_section *section = &reading->sections[entry->section];
 	struct cfi_cursor in = { .at = section->bytes + entry->offset,
@@ -212,7 +213,7 @@ static int run_entry(struct reading *reading, const struct entry *entry, uint64_
 	return cfi_exec_run(&reading->exec, cie, &fde, from);
 }
 
-static int run_entries(struct reading *reading)
+static int run_entries(struct cfi_reading *reading)
 {
 	static const struct unwind_rule none;
 	const struct cfi_sink *sink = reading->sink;
@@ -220,7 +221,7 @@ static int run_entries(struct reading *reading)
 	int err = 0;
 
 	for (size_t i = 0; i < reading->entries.n && !err; i++) {
-		const struct entry *entry = &reading->entries.items[i];
+		const struct cfi_entry *entry = &reading->entries.items[i];
 		uint64_t from = entry->begin > end ? entry->begin : end;
 
 		reading->stats.overlaps += entry->begin < end;
@@ -234,7 +235,7 @@ static int run_entries(struct reading *reading)
 	return err || !end ? err : sink->row(sink->arg, end, &none);
 }
 
-static int read_sections(struct reading *reading)
+static int read_sections(struct cfi_reading *reading)
 {
 	int err = cfi_section_eh(reading->file, &reading->sections[EH_FRAME]);
 
@@ -261,7 +262,7 @@ static int read_sections(struct reading *reading)
 
 int cfi_read(struct elf_file *file, const struct cfi_sink *sink, struct cfi_stats *ret)
 {
-	AUTO(reading) reading = calloc(1, sizeof(*reading));
+	AUTO(cfi_reading) reading = calloc(1, sizeof(*reading));
 	int err;
 
 	if (!reading)

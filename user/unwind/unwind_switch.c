@@ -16,7 +16,7 @@ struct gap {
 };
 
 /* From a function's first instruction to one that leaves it. */
-struct run {
+struct code_run {
 	size_t begin, end; /* end 0: it has none */
 	size_t torn_at;	   /* 0: it switches no stacks */
 	bool calls;	   /* then it comes back from where it switched to */
@@ -43,7 +43,7 @@ static bool is_padding(const uint8_t *code, size_t n)
 	       (n > 1 && code[0] == 0x0f && code[1] == 0x1f);
 }
 
-static void add(struct run *run, size_t at)
+static void add(struct code_run *run, size_t at)
 {
 	if (run->n == ROWS_MAX) {
 		run->known = false;
@@ -53,14 +53,14 @@ static void add(struct run *run, size_t at)
 	run->rows[run->n++].rule = run->rule;
 }
 
-static bool is_switch(const struct run *run, const struct x86_effect *is)
+static bool is_switch(const struct code_run *run, const struct x86_effect *is)
 {
 	return is->sp == X86_SP_TAKEN &&
 	       (is->from == X86_NO_REG || !(run->own >> is->from & 1));
 }
 
 /* Before the stack is switched: the rule behind this instruction. */
-static void apply(struct run *run, const struct x86_effect *is, size_t at)
+static void apply(struct code_run *run, const struct x86_effect *is, size_t at)
 {
 	int offset = run->rule.cfa_offset + is->pushed;
 	bool fp_was = run->rule.fp != UNWIND_FP_SAME;
@@ -80,7 +80,7 @@ static void apply(struct run *run, const struct x86_effect *is, size_t at)
 		add(run, at);
 }
 
-static void follow(struct run *run, struct gap *gap, const struct x86_effect *is,
+static void follow(struct code_run *run, struct gap *gap, const struct x86_effect *is,
 		   size_t at)
 {
 	gap->jumps |= is->jumps;
@@ -99,11 +99,11 @@ static void follow(struct run *run, struct gap *gap, const struct x86_effect *is
 }
 
 /* The function at `at`, or behind padding there. */
-static void read_run(struct gap *gap, size_t at, struct run *run)
+static void read_run(struct gap *gap, size_t at, struct code_run *run)
 {
 	bool begun = false;
 
-	*run = (struct run){
+	*run = (struct code_run){
 		.known = !gap->jumps,
 		.rule = { .cfa = UNWIND_CFA_SP,
 			  .cfa_offset = 8,
@@ -138,12 +138,12 @@ static void read_run(struct gap *gap, size_t at, struct run *run)
 }
 
 /* Straight code that returns is as good as its own proof. */
-static bool is_told(const struct run *run)
+static bool is_told(const struct code_run *run)
 {
 	return run->end && !run->calls && (run->torn_at || (run->known && run->returns));
 }
 
-static int tell(const struct run *run, uint64_t vaddr, const struct cfi_sink *sink)
+static int tell(const struct code_run *run, uint64_t vaddr, const struct cfi_sink *sink)
 {
 	static const struct unwind_rule torn = { .cfa = UNWIND_CFA_TORN }, none;
 	int err = 0;
@@ -160,7 +160,7 @@ int unwind_switch_tell(struct elf_file *file, uint64_t begin, uint64_t end,
 {
 	uint8_t bytes[GAP_MAX];
 	struct gap gap = { .code = bytes, .n = end - begin };
-	struct run run = { 0 };
+	struct code_run run = { 0 };
 	uint64_t offset, n;
 	int err = 0;
 

@@ -30,7 +30,7 @@ struct level {
 	size_t line;	  /* how long the line is above */
 };
 
-struct folder {
+struct folded_writer_state {
 	const struct tree *tree;
 	struct pen pen;
 	struct str line;
@@ -125,7 +125,7 @@ static int by_line(const void *a, const void *b)
 	}
 }
 
-static int open_level(struct folder *f, uint32_t node)
+static int open_level(struct folded_writer_state *f, uint32_t node)
 {
 	const struct tree *tree = f->tree;
 	struct level level = { f->ways.n, 0, f->line.n };
@@ -150,7 +150,7 @@ static int open_level(struct folder *f, uint32_t node)
 }
 
 /* Ends that look alike are one line. */
-static int write_end(struct folder *f, struct level *level)
+static int write_end(struct folded_writer_state *f, struct level *level)
 {
 	const struct way *way = &f->ways.items[level->next++];
 	uint64_t count = f->tree->self.items[way->node];
@@ -166,7 +166,7 @@ static int write_end(struct folder *f, struct level *level)
 	return pen_pass(&f->pen);
 }
 
-static int write_lines(struct folder *f)
+static int write_lines(struct folded_writer_state *f)
 {
 	int err = open_level(f, 0);
 
@@ -203,7 +203,7 @@ static int folded_write(struct outfile *out, const struct reading *reading,
 		.frame_text = frame_text,
 		.group_text = comm_text,
 	};
-	struct folder f = { .pen.out = out };
+	struct folded_writer_state f = { .pen.out = out };
 	AUTO(tree) tree = NULL;
 	int err = tree_new(&tree, reading, &how);
 

@@ -16,16 +16,16 @@ struct bytes {
 	size_t n;
 };
 
-struct text {
+struct read_text {
 	struct bytes bytes;
 	uint32_t id; /* of the reading's string, once it was asked for; or 0 */
 };
 
-struct function {
+struct read_function {
 	uint64_t name, file;
 };
 
-struct mapping {
+struct read_mapping {
 	uint64_t start, offset;
 	uint32_t module;
 	enum place place;
@@ -33,9 +33,9 @@ struct mapping {
 
 struct pprof_in {
 	struct reading *r;
-	VEC(struct text) strings;
-	VEC(struct function) functions;
-	VEC(struct mapping) mappings;
+	VEC(struct read_text) strings;
+	VEC(struct read_function) functions;
+	VEC(struct read_mapping) mappings;
 	VEC(struct bytes) locations; /* as they are in the profile */
 	/* ids are any numbers: to an index + 1 */
 	struct hmap function_ids, mapping_ids, location_ids;
@@ -67,7 +67,7 @@ const char *pprof_in_string(const struct pprof_in *t, uint64_t id, size_t *ret_n
 /* The reading's string; each is looked at once, however long and often named. */
 static int take_string(struct pprof_in *t, uint64_t id, uint32_t *ret)
 {
-	struct text *text = id < t->strings.n ? &t->strings.items[id] : NULL;
+	struct read_text *text = id < t->strings.n ? &t->strings.items[id] : NULL;
 	int err = 0;
 
 	if (text && !text->id)
@@ -89,7 +89,7 @@ static size_t index_of(const struct hmap *ids, uint64_t id)
 static int add_function(struct pprof_in *t, const struct proto_field *field)
 {
 	struct proto proto = proto_of(field->bytes, field->n);
-	struct function function = { 0 };
+	struct read_function function = { 0 };
 	struct proto_field f;
 	uint64_t id = 0;
 	int err;
@@ -118,7 +118,7 @@ static int add_mapping(struct pprof_in *t, const struct proto_field *field)
 {
 	struct proto proto = proto_of(field->bytes, field->n);
 	struct reading_module module = { 0 };
-	struct mapping mapping = { 0 };
+	struct read_mapping mapping = { 0 };
 	struct proto_field f;
 	uint64_t id = 0, path = 0, build_id = 0;
 	const char *s;
@@ -166,8 +166,9 @@ static int add_location(struct pprof_in *t, const struct proto_field *field)
 
 static int add_string(struct pprof_in *t, const struct proto_field *field)
 {
-	return vec_push(&t->strings,
-			((struct text){ { (const char *)field->bytes, field->n }, 0 }));
+	return vec_push(
+		&t->strings,
+		((struct read_text){ { (const char *)field->bytes, field->n }, 0 }));
 }
 
 static int each(struct pprof_in *t, const struct str *bytes, unsigned int number,
@@ -266,7 +267,7 @@ int pprof_in_location(struct pprof_in *t, uint64_t id, struct stack_builder *b)
 {
 	size_t index = index_of(&t->location_ids, id);
 	struct location location = { .frame.place = PLACE_NATIVE };
-	struct mapping none = { .place = PLACE_NATIVE }, *mapping = &none;
+	struct read_mapping none = { .place = PLACE_NATIVE }, *mapping = &none;
 	uint64_t address = 0;
 	struct proto proto;
 	struct proto_field f;
