@@ -8,7 +8,7 @@
  * list's head; the slots' first block lies at a fixed distance from the former
  * in every glibc since 2.23 on both machines, and a witness in memory (a
  * pointer of the table to its own first block) tells a thread for which that
- * does not hold. See docs/ARCHITECTURE.md, "Finding the roots".
+ * does not hold. See docs/decisions/finding-the-roots.md.
  */
 #include "compat.bpf.h"
 #include "slot.bpf.h"
