@@ -32,8 +32,7 @@ enum regs_mode { REGS_KERNEL, REGS_USER, REGS_USER_32BIT };
 
 #if defined(__TARGET_ARCH_x86)
 
-#define USER_CS	  0x33 /* arch/x86/include/asm/segment.h */
-#define USER32_CS 0x23
+#define USER32_CS 0x23 /* arch/x86/include/asm/segment.h */
 
 static __always_inline enum regs_mode regs_mode(const bpf_user_pt_regs_t *regs)
 {

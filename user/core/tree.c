@@ -101,8 +101,9 @@ static int add_node(struct builder *b, uint32_t parent, uint32_t label, uint32_t
 	return err;
 }
 
-void tree_group_text(struct str *out, const struct reading *r, enum tree_group group,
-		     uint32_t thread)
+/* The plain text of a thread in a group. */
+static void tree_group_text(struct str *out, const struct reading *r,
+			    enum tree_group group, uint32_t thread)
 {
 	const struct reading_thread *t = &r->threads.items[thread];
 	const struct reading_process *p = &r->processes.items[t->process];

@@ -77,8 +77,4 @@ static inline const struct tree_label *tree_label(const struct tree *tree, uint3
 	return &tree->labels.items[tree->nodes.items[node].b];
 }
 
-/* The plain text of a thread in a group. */
-void tree_group_text(struct str *out, const struct reading *r, enum tree_group group,
-		     uint32_t thread);
-
 #endif

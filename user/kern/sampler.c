@@ -428,14 +428,3 @@ int sampler_totals(struct sampler *s, struct sampler_totals *ret)
 	*ret = totals;
 	return 0;
 }
-
-unsigned int sampler_verified_insns(const struct sampler *s)
-{
-	struct bpf_prog_info info = { 0 };
-	unsigned int bytes = sizeof(info);
-
-	if (bpf_obj_get_info_by_fd(bpf_program__fd(s->skel->progs.oncpu_tick), &info,
-				   &bytes))
-		return 0;
-	return info.verified_insns;
-}

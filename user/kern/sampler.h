@@ -57,7 +57,4 @@ struct sampler_totals {
 
 int sampler_totals(struct sampler *sampler, struct sampler_totals *ret);
 
-/* Verified instructions of the tick program, where the kernel tells (5.16). */
-unsigned int sampler_verified_insns(const struct sampler *sampler);
-
 #endif

@@ -19,7 +19,6 @@
 #include <unistd.h>
 
 /* The reader's own pace; a ring that fills, or a mapping, wakes it sooner. */
-#define END_MS	  300 /* for a command that was interrupted with us */
 #define PUMP_MS	  50
 #define SOON_MS	  1
 #define END_MS	  300 /* for a command that was interrupted with us */

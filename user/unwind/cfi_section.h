@@ -41,7 +41,6 @@ struct cfi_section {
 };
 
 void cfi_section_close(struct cfi_section *section); /* {0} is fine */
-#define AUTO_CFI_SECTION __attribute__((cleanup(cfi_section_close))) struct cfi_section
 
 /* 0, also when there is none (n = 0), or a negative errno. */
 int cfi_section_eh(struct elf_file *file, struct cfi_section *ret);

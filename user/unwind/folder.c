@@ -38,7 +38,9 @@ static bool is_lent(void)
 	return getuid() != geteuid() || getgid() != getegid();
 }
 
-int folder_default(char path[PATH_MAX])
+/* Where it is unless somebody says: for root /var/cache/weft, else weft in
+ * $XDG_CACHE_HOME or ~/.cache. -ENOENT: nobody can tell. */
+static int folder_default(char path[PATH_MAX])
 {
 	const char *caches = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 	int err;

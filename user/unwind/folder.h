@@ -21,10 +21,6 @@ struct folder {
 	char path[PATH_MAX];
 };
 
-/* Where it is unless somebody says: for root /var/cache/weft, else weft in
- * $XDG_CACHE_HOME or ~/.cache. -ENOENT: nobody can tell. */
-int folder_default(char path[PATH_MAX]);
-
 /* Opens what where says, or the default (NULL); makes it if may_make. 0, or a
  * negative errno that folder_close() follows as well. */
 int folder_open(struct folder *folder, const char *where, bool may_make);

@@ -347,7 +347,7 @@ static void trim_queue(struct worker *worker)
 			worker->jobs.n * sizeof(*worker->jobs.items));
 }
 
-int worker_queue(struct worker *worker, const struct scan_job *job)
+static int worker_queue(struct worker *worker, const struct scan_job *job)
 {
 	int err = 0;
 

@@ -57,8 +57,6 @@ int worker_restart(struct worker *worker);
 /* Takes answers to scans, ends a parser that is overdue, sends if told to. */
 void worker_pump(struct worker *worker, bool send_more);
 
-int worker_queue(struct worker *worker, const struct scan_job *job);
-
 /* Of a table or a hash. */
 int worker_send_table(struct worker *worker, const struct scan_job *job);
 void worker_deliver_table(struct worker *worker, struct scan_job *job);

@@ -37,9 +37,6 @@ enum firefox_category {
 	CATEGORY_INLINED,
 };
 
-/* The number of a node's function; -ENOMEM. */
-int firefox_function(struct firefox *f, uint32_t code, uint32_t *ret);
-
 /* thread: 0 for those that are not shown alone. */
 int firefox_add_thread(struct firefox *f, uint32_t thread,
 		       const struct firefox_sample *samples, size_t n);

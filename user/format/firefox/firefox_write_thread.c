@@ -34,7 +34,8 @@ static uint32_t category_of(const struct reading *r, uint32_t code)
 	return READING_MARK(code) == VIEW_BOUNDARY ? CATEGORY_ASYNC : CATEGORY_OTHER;
 }
 
-int firefox_function(struct firefox *f, uint32_t code, uint32_t *ret)
+/* The number of a node's function; -ENOMEM. */
+static int firefox_function(struct firefox *f, uint32_t code, uint32_t *ret)
 {
 	bool is_frame = READING_IS_FRAME(code);
 	struct firefox_function function = { .code = code };

@@ -26,7 +26,8 @@ static bool is_separator(const char *s)
 	return !memcmp(s, "\xe2\x80\xa8", 3) || !memcmp(s, "\xe2\x80\xa9", 3);
 }
 
-void html_add_text(struct html *h, const char *text)
+/* A text as JSON that may stand inside a script element. */
+static void html_add_text(struct html *h, const char *text)
 {
 	struct str *out = &h->pen.text;
 	const char *s, *end;

@@ -55,9 +55,6 @@ struct html {
 /* The page's string of a text. */
 int html_text(struct html *h, const char *text, uint32_t *ret);
 
-/* A text as JSON that may stand inside a script element. */
-void html_add_text(struct html *h, const char *text);
-
 /* Numbers everything anew: functions, nodes, stacks, uses. */
 int html_number(struct html *h);
 
