@@ -161,6 +161,32 @@ static void test_straight_code(void **state)
 
 /* Call frame information that is another context's, by a register that points there;
  * not that of a return address in a register. */
+/* As Rust's main without unwinding: calls come back, and its ret proves it. */
+static void test_straight_code_that_calls(void **state)
+{
+	ASSERT_TOLD(FILL "push %rax; mov %rdi, (%rsp); call *8(%rdi); pop %rcx; ret",
+		    FILL_TOLD "122222222"
+			      "1");
+	/* one that never comes back, and another function behind it */
+	ASSERT_TOLD(FILL "sub $8, %rsp; call *8(%rdi); nopl (%rax);"
+			 "push %rax; call *8(%rdi); pop %rcx; ret",
+		    "...............................");
+}
+
+/* A stack that was made by hand may have the return address anywhere. */
+static void test_return_address_elsewhere(void **state)
+{
+	struct unwind_rule rule;
+
+	build(".cfi_startproc; .cfi_def_cfa %rsp, 24; .cfi_offset %rip, -16; nop;"
+	      ".cfi_endproc");
+	rule = image_rule(&image, base);
+	assert_int_equal(rule.cfa, UNWIND_CFA_SP);
+	assert_int_equal(rule.cfa_offset, 24);
+	assert_int_equal(rule.ra_words, -2);
+	image_free(&image);
+}
+
 static void test_what_a_file_tells(void **state)
 {
 	ASSERT_TOLD(".cfi_startproc; nop; .cfi_def_cfa %rdx, 0; .cfi_offset %rip, 168;"
@@ -183,6 +209,8 @@ int main(void)
 		cmocka_unit_test(test_what_is_not_followed),
 		cmocka_unit_test(test_several_in_a_gap),
 		cmocka_unit_test(test_straight_code),
+		cmocka_unit_test(test_straight_code_that_calls),
+		cmocka_unit_test(test_return_address_elsewhere),
 		cmocka_unit_test(test_what_a_file_tells),
 	};
 

@@ -135,6 +135,17 @@ static bool in_memory(const struct cfi_place *place)
 	return place->how == CFI_AT || place->how == CFI_AT_EXPR;
 }
 
+/* Is the CFA found by a register that points into another context's memory? */
+static bool is_of_another_context(const struct making *making)
+{
+	const struct cfi_term *cfa = &making->cfa;
+
+	return making->machine->ra_below_cfa && cfa->kind == CFI_TERM_REG &&
+	       cfa->reg != making->machine->sp && cfa->reg != making->machine->fp;
+}
+
+/* Mostly a call put it below the CFA; a stack that was made by hand may have it
+ * elsewhere. */
 static bool take_ra(struct making *making)
 {
 	const struct cfi_place *ra = &making->state->ra;
@@ -148,7 +159,7 @@ static bool take_ra(struct making *making)
 	}
 	if (!in_memory(ra) || !from_cfa(making, &at, &offset) ||
 	    !to_words(offset, &making->rule.ra_words) ||
-	    (making->machine->ra_below_cfa && offset != -8))
+	    (offset != -8 && is_of_another_context(making)))
 		return is_odd(making, CFI_RA_PLACE, &ra->expr);
 	return true;
 }
@@ -208,12 +219,7 @@ static void take_bx(struct making *making)
  * at: glibc's setcontext and longjmp behind what they load. */
 static bool is_switching(const struct making *making)
 {
-	const struct cfi_machine *machine = making->machine;
-	const struct cfi_term *cfa = &making->cfa;
-
-	return machine->ra_below_cfa && making->odd == CFI_RA_PLACE &&
-	       cfa->kind == CFI_TERM_REG && cfa->reg != machine->sp &&
-	       cfa->reg != machine->fp;
+	return making->odd == CFI_RA_PLACE && is_of_another_context(making);
 }
 
 struct unwind_rule cfi_rule(const struct cfi_machine *machine, const struct cfi_cie *cie,

@@ -5,9 +5,10 @@
 #include "unwind/x86_insn.h"
 #include "unwind/x86_stack.h"
 
-#define GAP_MAX	 4096
-#define ROWS_MAX 32
-#define PUSH_MAX 4096 /* bytes, that a switch keeps on the stack */
+#define GAP_MAX	   4096
+#define ROWS_MAX   32
+#define CALL_ALIGN 16
+#define PUSH_MAX   4096 /* bytes, that a switch keeps on the stack */
 
 struct gap {
 	const uint8_t *code;
@@ -127,6 +128,8 @@ static void read_run(struct gap *gap, size_t at, struct code_run *run)
 			add(run, run->begin);
 		}
 		run->calls |= calls;
+		/* the ABI's: else this is not a function from its beginning */
+		run->known &= !calls || run->rule.cfa_offset % CALL_ALIGN == 0;
 		is = x86_effect(code, n);
 		follow(run, gap, &is, at);
 		if (is.leaves) {
@@ -137,10 +140,13 @@ static void read_run(struct gap *gap, size_t at, struct code_run *run)
 	}
 }
 
-/* Straight code that returns is as good as its own proof. */
+/* Straight code that returns with the stack it began with is as good as its own proof,
+ * calls and all: they come back, and were made with the stack as the ABI has it. */
 static bool is_told(const struct code_run *run)
 {
-	return run->end && !run->calls && (run->torn_at || (run->known && run->returns));
+	if (run->torn_at)
+		return run->end && !run->calls;
+	return run->end && run->known && run->returns;
 }
 
 static int tell(const struct code_run *run, uint64_t vaddr, const struct cfi_sink *sink)
