@@ -48,7 +48,8 @@ __noinline int cross_find_frame(__u32 hook, __u64 fp)
 	dispatcher = root_met(s, s->next_root - 1)->mark + 1;
 	if (dispatcher - first < s->rec.n_thread && frame_holds(all, dispatcher, fp))
 		return dispatcher - first + 1;
-	for (__u32 i = 0; i < FRAMES_MAX + 2 * MAX_ROOTS; i += FIND_STEPS) {
+	for (__u32 i = 0; i < FRAMES_MAX + 1 + 2 * (MAX_ROOTS + KEYS_MAX);
+	     i += FIND_STEPS) {
 		int found = cross_find_among(hook, fp, i);
 
 		if (found)

@@ -91,13 +91,13 @@ __noinline int roots_mark(__u32 hook)
 	return 0;
 }
 
-int roots_mark_gap(__u32 hook)
+int roots_mark_gap(__u32 hook, __u32 ending)
 {
 	struct scratch *s = scratch(hook);
 
 	if (!s)
 		return 0;
-	emit_mark(s, hook, (__u64)FRAME_GAP << FRAME_KIND_SHIFT);
+	emit_mark(s, hook, (__u64)FRAME_GAP << FRAME_KIND_SHIFT | (ending & 0xff));
 	roots_meet(s, hook);
 	return 0;
 }

@@ -68,7 +68,7 @@ int roots_place(__u32 hook);		   /* those of the heads that were found */
 int roots_place_head(__u32 hook, __u32 k); /* the k-th head's */
 int roots_mark(__u32 hook);		   /* that the frame at hand registered */
 int roots_mark_head(__u32 hook, __u32 k);
-int roots_mark_gap(__u32 hook); /* and the roots of s->extent */
+int roots_mark_gap(__u32 hook, __u32 ending); /* and the roots of s->extent */
 int roots_weigh_head(__u32 hook, __u32 k);
 int roots_find_nearest(__u32 hook); /* the head of the nearest ahead; KEYS_MAX: none */
 

@@ -141,7 +141,7 @@ static __always_inline __u32 step_over_frames(struct scratch *s, __u32 hook)
 	s->kind = FRAME_UNPROVEN;
 	s->extent.low = record;
 	s->extent.bytes = FRAME_BYTES;
-	roots_mark_gap(hook);
+	roots_mark_gap(hook, END_NO_USER);
 	return STEP_OK;
 }
 
@@ -194,7 +194,7 @@ static __always_inline __u32 why_not_up(struct scratch *s)
 
 /* Lost, or at an end above a root that must still come: a gap, then on from the nearest
  * root ahead. */
-static __always_inline bool take_checkpoint(struct scratch *s, __u32 hook)
+static __always_inline bool take_checkpoint(struct scratch *s, __u32 hook, __u32 ending)
 {
 	__u32 nearest = roots_find_nearest(hook);
 
@@ -206,7 +206,7 @@ static __always_inline bool take_checkpoint(struct scratch *s, __u32 hook)
 	s->exact = 0;
 	s->bx_at = BX_UNKNOWN;
 	measure_frame(s);
-	roots_mark_gap(hook); /* and all that this function registered */
+	roots_mark_gap(hook, ending); /* and all that this function registered */
 	start_cycle_test(s);
 	s->chunk_bytes = 0;
 	return true;
@@ -218,7 +218,7 @@ __noinline int walk_end(__u32 hook, __u32 ending)
 
 	if (!s)
 		return 0;
-	if (s->n_heads && ending != END_BUDGET && take_checkpoint(s, hook))
+	if (s->n_heads && ending != END_BUDGET && take_checkpoint(s, hook, ending))
 		return 1;
 	s->ending = ending;
 	s->phase = PHASE_WALKED;

@@ -215,8 +215,12 @@ struct extents {
 	struct extent of[RECORD_WORDS_MAX];
 };
 
-/* Words of a record that no budget counts: two SEGMENTs, a ROOT and a GAP for each
- * root, and where a key's roots are cut. */
-#define UNCOUNTED_WORDS (4 * MAX_ROOTS + KEYS_MAX)
+/*
+ * Words of a record that no budget counts behind the thread's: for each root that is
+ * followed a chain may cross (two SEGMENTs, the first frame of the stack that it leads
+ * to), it may be met there behind a gap (ROOT, GAP), and on that stack another may be
+ * one too many, behind a gap (ROOT, GAP).
+ */
+#define UNCOUNTED_WORDS (7 * MAX_ROOTS + KEYS_MAX)
 
 #endif

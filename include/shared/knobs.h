@@ -16,7 +16,7 @@
 /*
  * kernel + thread + chains + the ROOT, GAP and SEGMENT words between them, and
  * a power of two, so that an index is bounded by one mask. What the thread leaves of
- * it is the chains', 490 frames at least.
+ * it is the chains', 300 frames at least.
  */
 #define RECORD_WORDS_MAX 2048
 

@@ -92,6 +92,10 @@ enum ending {
 #define MAX_ROOTS	  64
 #define ROOT_UNFOLLOWED	  0xff
 
+/* GAP word: how the walk ended there, enum ending, before it was taken up again;
+ * NO_USER: it did not, but what lies between two frames is not known. */
+#define GAP_ENDING(word) ((unsigned int)((word)&0xff))
+
 /*
  * SEGMENT word: 0x12 | kind | ending | root | target (16 bits) | count (16 bits)
  * root: of a chain, the number of the ROOT word it leaves from.

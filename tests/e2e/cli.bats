@@ -9,6 +9,11 @@ setup() {
 	in_a_folder
 }
 
+# A folder that others must be able to enter, which they can't the test's own.
+teardown() {
+	[ -z "${folder-}" ] || rm -rf "$folder"
+}
+
 # WANTED WORD…: what _weft offers after these words, as bash splits them
 offers() {
 	# shellcheck disable=SC2016 # that bash expands it
@@ -474,15 +479,15 @@ print(t.native_id, flush=True)' >tid 3>&- &
 # setcap gives them to whoever starts weft, for whatever command
 @test "weft report reads no file that its user may not read" {
 	[ "$(id -u)" -eq 0 ] || skip "only root can make such a weft"
-	folder=$(mktemp -d /tmp/weft-e2e.XXXXXX)
-	chmod 755 "$folder"
-	install -m 755 "$WEFT" "$folder/weft"
+	folder=$(mktemp -d /tmp/weft-e2e.XXXXXX) # removed by teardown
+	# nobody else is to start it
+	install -m 700 -o 65534 "$WEFT" "$folder/weft"
+	chown 65534 "$folder"
 	setcap cap_dac_read_search+ep "$folder/weft" || skip "no file capabilities here"
 	echo 'main;secret 1' >"$folder/theirs"
 	chmod 600 "$folder/theirs"
 	run setpriv --reuid=65534 --regid=65534 --clear-groups "$folder/weft" report \
 		"$folder/theirs"
-	rm -r "$folder"
 	[ "$status" -eq 2 ]
 	[[ $output != *secret* ]]
 	[[ $output == *"no permission to read it"* ]]

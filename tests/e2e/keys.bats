@@ -64,13 +64,14 @@ build_folly() {
 record_folly() {
 	"./$1" plain 20000 >ready 3>&- &
 	busy_pid=$!
-	until [ -s ready ]; do sleep 0.1; done
+	wait_ready "$busy_pid" ready
 	run --separate-stderr weft record -p "$busy_pid" -F 499 -d 500ms -o out --stats-json stats
 	[ "$status" -eq 0 ]
 	weft doctor --json -p "$busy_pid" >looked
 	run weft doctor -p "$busy_pid"
 	kill "$busy_pid"
 	wait "$busy_pid" || true
+	busy_pid=
 	rm ready
 }
 
@@ -122,7 +123,7 @@ record_folly() {
 		"$top/tests/workloads/plugins.c"
 	"$PWD/plugins" 20000 10 0123456789 >ready 3>&- &
 	busy_pid=$!
-	until [ -s ready ]; do sleep 0.1; done
+	wait_ready "$busy_pid" ready
 	run --separate-stderr weft record -p "$busy_pid" -F 999 -d 1s -o out --stats-json stats
 	jq -e '.keys.crowded == 1 and .keys.overfull == 1' stats
 	[[ $stderr == *"1 processes use more than 8 async keys at once: not all are followed"* ]]

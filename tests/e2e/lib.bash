@@ -33,6 +33,19 @@ refused() {
 	[ ! -e profile.weft ]
 }
 
+# PID FILE: until it has said something there; fails if it ended before
+wait_ready() {
+	local i
+
+	for ((i = 0; i < 600; i++)); do
+		[ ! -s "$2" ] || return 0
+		kill -0 "$1" 2>/dev/null || break
+		sleep 0.1
+	done
+	echo "process $1 did not become ready"
+	return 1
+}
+
 # Burns CPU until it is killed; $busy_pid
 start_busy() {
 	sh -c 'while :; do :; done' 3>&- &

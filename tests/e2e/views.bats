@@ -25,10 +25,7 @@ start_workload() {
 		-pthread
 	"./$name" "$@" >ready 3>&- &
 	chain_pid=$!
-	for _ in {1..50}; do
-		[ -s ready ] && break
-		sleep 0.1
-	done
+	wait_ready "$chain_pid" ready
 }
 
 # Three async callers over step(), three quarters of the time.

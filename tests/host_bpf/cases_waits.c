@@ -283,9 +283,70 @@ static void test_proof_of_a_crossing(void **state)
 	assert_false(walker_sample(&at)->flags & SAMPLE_UNPROVEN);
 }
 
+#define LONG_ROOT(i)  (HEAP + 0x40 * (uint64_t)(i))
+#define LONG_WAIT(i)  (HEAP + 0x4000 + 0x40 * (uint64_t)(i))
+#define LONG_MORE(i)  (HEAP + 0x8000 + 0x40 * (uint64_t)(i))
+#define LONG_NODE(i)  (HEAP + 0x10000 + 0x40 * (uint64_t)(i))
+#define LONG_CHAIN(i) (HEAP + 0x20000 + 0x40 * (uint64_t)(i))
+
+/* The i-th waiter: its stack holds a root that lies behind a gap. */
+static void put_long_wait(int i, uint64_t last)
+{
+	uint64_t fp = i ? OTHER + 0x100 * (uint64_t)i : THIRD;
+
+	put_frame(fp, 0, 0x9000 + (uint64_t)i);
+	put_root(LONG_WAIT(i), last, i ? LONG_MORE(i) : LONG_ROOT(1), fp);
+	if (!i)
+		return;
+	put_root(LONG_MORE(i), 0, 0, fp + 0x80);
+	put_frame(fp + 0x80, 0, 0);
+	put_root(LONG_ROOT(i), LONG_NODE(i), i < MAX_ROOTS - 1 ? LONG_ROOT(i + 1) : 0,
+		 THIRD + 0x40 * (uint64_t)i);
+	put_frame(THIRD + 0x40 * (uint64_t)i, 0, 0);
+}
+
+/*
+ * All that no budget counts at once: a full kernel stack, a thread of as many frames as
+ * there may be, and behind its only root 64 chains that each cross to a stack with one
+ * root too many; the last has all frames that are left. It fits, and holds together.
+ */
+static void test_the_longest_record(void **state)
+{
+	struct sampled at = { .pc = 0x1000, .sp = STACK, .n_kernel = KERNEL_FRAMES_MAX };
+	const struct sample_rec *rec;
+	uint64_t last = LONG_CHAIN(RECORD_WORDS_MAX);
+
+	knobs.max_frames = FRAMES_MAX;
+	at.roots[0] = LONG_ROOT(0);
+	put_root(LONG_ROOT(0), LONG_NODE(0), 0, STACK + 0x40);
+	put_frame(STACK + 0x40, STACK + 0x10000, 0x5000);
+	for (uint64_t i = 0; i < FRAMES_MAX - 1; i++)
+		put_frame(STACK + 0x10000 + 0x20 * i,
+			  i + 2 < FRAMES_MAX ? STACK + 0x10000 + 0x20 * (i + 1) : 0,
+			  0x5001 + i);
+	for (int i = 0; i < MAX_ROOTS; i++) {
+		bool longest = i == MAX_ROOTS - 1;
+
+		put_node(LONG_NODE(i), longest ? LONG_CHAIN(0) : 0, 0x6000,
+			 longest ? 0 : LONG_WAIT(i));
+		put_long_wait(i, longest ? last : LONG_NODE(i));
+	}
+	for (uint64_t i = 0; i <= RECORD_WORDS_MAX; i++)
+		put_node(LONG_CHAIN(i), i < RECORD_WORDS_MAX ? LONG_CHAIN(i + 1) : 0,
+			 0x7000 + i, i < RECORD_WORDS_MAX ? 0 : LONG_WAIT(MAX_ROOTS - 1));
+	rec = walker_sample(&at);
+	assert_true(walker_ended());
+	assert_true(rec->flags & SAMPLE_ROOTS_CUT);
+	assert_in_range(rec->n_words, RECORD_WORDS_MAX - 3 * MAX_ROOTS,
+			RECORD_WORDS_MAX - 1);
+	assert_null(record_flaw(rec));
+	assert_int_equal(rec->words[0] >> FRAME_KIND_SHIFT, FRAME_KERNEL);
+}
+
 int run_wait_cases(void)
 {
 	static const struct CMUnitTest tests[] = {
+		CASE(test_the_longest_record),
 		CASE(test_rejoins_its_own_thread),
 		CASE(test_rejoins_below_another_root),
 		CASE(test_rejoins_at_a_gap),

@@ -247,6 +247,31 @@ static void a_files_long_names_are_limited(void **state)
 	free(name);
 }
 
+/* Nor may many files: what usual names need is kept. */
+static void all_long_names_are_limited(void **state)
+{
+	char *name = long_name(60000, 'y'), usual[32];
+	struct names *names;
+	uint32_t frame = 0;
+
+	assert_int_equal(names_new(&names), 0);
+	for (unsigned int file = 0; file < 40; file++) {
+		names_begin_file(names);
+		for (int i = 0; i < 250; i++, frame++) {
+			snprintf(name + 59990, 11, "%010u", frame);
+			assert_int_equal(names_set(names, frame, name), 0);
+		}
+	}
+	for (int i = 0; i < 100000; i++, frame++) {
+		snprintf(usual, sizeof(usual), "function_%d", i);
+		assert_int_equal(names_set(names, frame, usual), 0);
+		assert_string_equal(names_get(names, frame), usual);
+	}
+	assert_int_equal(names_refused(names), 0);
+	names_free(names);
+	free(name);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -256,6 +281,7 @@ int main(void)
 		cmocka_unit_test(lines_of_kallsyms),
 		cmocka_unit_test(inlined_functions),
 		cmocka_unit_test(a_files_long_names_are_limited),
+		cmocka_unit_test(all_long_names_are_limited),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);

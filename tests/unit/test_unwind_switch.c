@@ -173,6 +173,38 @@ static void test_straight_code_that_calls(void **state)
 		    "...............................");
 }
 
+/* What lies behind a jump is no function of its own, nor is what ends in the kernel. */
+static void test_no_functions(void **state)
+{
+	static const char *const bodies[] = {
+		FILL "push %rbp; push %rbx; jmp 1f; nop; nop; 1: push %rax; pop %rax;"
+		     "pop %rbx; pop %rbp; ret",
+		FILL "mov $15, %rax; syscall; nopl (%rax); push %rax; pop %rax; ret",
+		FILL "push %fs; pop %rax; pushw %ax; ret",
+		FILL "lret; push %rax; ret",
+	};
+
+	for (size_t i = 0; i < sizeof(bodies) / sizeof(*bodies); i++) {
+		const char *text;
+
+		build(bodies[i]);
+		text = told();
+		if (strspn(text, ".") != strlen(text))
+			fail_msg("body %zu: %s", i, text);
+	}
+}
+
+/* Registers that are written by less usual instructions, and a place on the stack that
+ * is used again. */
+static void test_frame_pointer_is_lost(void **state)
+{
+	ASSERT_TOLD(FILL "mov $1, %rbp; ret", FILL_TOLD "1111111A");
+	ASSERT_TOLD(FILL "rdfsbase %rbp; ret", FILL_TOLD "11111A");
+	ASSERT_TOLD(FILL "push %rbp; pop %rbp; ret", FILL_TOLD "12a");
+	ASSERT_TOLD(FILL "push %rbp; pop %rbp; push %rax; pop %rax; ret",
+		    FILL_TOLD "12aBA");
+}
+
 /* A stack that was made by hand may have the return address anywhere. */
 static void test_return_address_elsewhere(void **state)
 {
@@ -210,6 +242,8 @@ int main(void)
 		cmocka_unit_test(test_several_in_a_gap),
 		cmocka_unit_test(test_straight_code),
 		cmocka_unit_test(test_straight_code_that_calls),
+		cmocka_unit_test(test_no_functions),
+		cmocka_unit_test(test_frame_pointer_is_lost),
 		cmocka_unit_test(test_return_address_elsewhere),
 		cmocka_unit_test(test_what_a_file_tells),
 	};

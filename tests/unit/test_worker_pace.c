@@ -16,8 +16,6 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#define SLOW_NICE 10
-
 static pid_t new_burner(void)
 {
 	pid_t pid = fork();
@@ -62,11 +60,12 @@ static void goes_behind_others_and_comes_back(void **state)
 	assert_int_equal(nice_of(burner), pace.usual);
 	pace.balance_ns = 30000000;
 	empty(&pace);
-	assert_int_equal(nice_of(burner), SLOW_NICE);
+	assert_int_equal(nice_of(burner), pace.slow);
+	assert_true(pace.slow >= pace.usual);
 	/* a parser that is started anew is on the same account */
 	next = new_burner();
 	pace_take(&pace, next);
-	assert_int_equal(nice_of(next), SLOW_NICE);
+	assert_int_equal(nice_of(next), pace.slow);
 	kill(next, SIGSTOP);
 	if (!geteuid()) { /* it takes a privilege */
 		pace_keep(&pace, pace.looked_ms + 60000);
@@ -74,6 +73,28 @@ static void goes_behind_others_and_comes_back(void **state)
 		assert_int_equal(nice_of(next), pace.usual);
 	}
 	end(next);
+	end(burner);
+}
+
+/* What it took until it was ended counts, and then its number is nobody's. */
+static void a_parser_that_goes_is_charged(void **state)
+{
+	struct pace pace;
+	pid_t burner = new_burner();
+	int64_t before;
+
+	pace_begin(&pace, 0);
+	pace_take(&pace, burner);
+	usleep(100000);
+	pace_keep(&pace, 20);
+	before = pace.balance_ns;
+	usleep(300000);
+	pace_leave(&pace, 21);
+	assert_true(pace.balance_ns < before);
+	assert_int_equal(pace.parser, 0);
+	before = pace.balance_ns;
+	pace_keep(&pace, 10000);
+	assert_int_equal(pace.balance_ns, before);
 	end(burner);
 }
 
@@ -90,16 +111,17 @@ static void a_worker_keeps_it(void **state)
 	worker->pace.balance_ns = -1000000000;
 	worker->pace.looked_ms -= 20;
 	worker_pump(worker, true);
-	assert_int_equal(nice_of(first), SLOW_NICE);
+	assert_int_equal(nice_of(first), worker->pace.slow);
 	assert_int_equal(worker_restart(worker), 0);
 	assert_int_not_equal(worker->pace.parser, first);
-	assert_int_equal(nice_of(worker->pace.parser), SLOW_NICE);
+	assert_int_equal(nice_of(worker->pace.parser), worker->pace.slow);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(goes_behind_others_and_comes_back),
+		cmocka_unit_test(a_parser_that_goes_is_charged),
 		cmocka_unit_test(a_worker_keeps_it),
 	};
 

@@ -11,6 +11,7 @@
 #define STRINGS_MAX	 (16u << 20)
 #define STRING_BYTES_MAX (256u << 20)
 #define LONG_BYTES_MAX	 (16u << 20) /* of a file's long names, that stay whole */
+#define ALL_LONG_MAX	 (64u << 20) /* of all files': the rest is for usual names */
 #define PLACES_MAX	 (16u << 20)
 
 struct name_entry {
@@ -29,7 +30,8 @@ struct names {
 	VEC(struct place) places;
 	uint64_t refused, shortened;
 	size_t long_bytes; /* of this file's long names */
-	struct str text;   /* a shortened one */
+	size_t all_long_bytes;
+	struct str text; /* a shortened one */
 };
 
 void names_free(struct names *names)
@@ -80,8 +82,10 @@ static int add_long(struct names *names, const char *text, size_t n, uint32_t *r
 {
 	if (intern_has(names->strings, text, n))
 		return intern_id(names->strings, text, n, ret);
-	if (n <= LONG_BYTES_MAX - names->long_bytes) {
+	if (n <= LONG_BYTES_MAX - names->long_bytes &&
+	    n <= ALL_LONG_MAX - names->all_long_bytes) {
 		names->long_bytes += n;
+		names->all_long_bytes += n;
 		return intern_id(names->strings, text, n, ret);
 	}
 	str_clear(&names->text);

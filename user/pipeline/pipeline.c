@@ -107,12 +107,44 @@ static void count_segments(struct profile *profile, const struct sample_rec *rec
 }
 
 /* A caller's code lies before its return address, which may be the next mapping's. */
-static void tell_awaited(const struct pipeline *p, const struct sample_rec *rec)
+static void tell_awaited(const struct pipeline *p, const struct sample_rec *rec,
+			 uint64_t last)
 {
-	uint64_t last = rec->words[rec->n_kernel + rec->n_thread - 1];
+	if (last)
+		p->sink.awaited(p->sink.process.arg, rec->tgid,
+				FRAME_ADDR(last) - (FRAME_KIND(last) != FRAME_USER),
+				rec->ts_ns);
+}
 
-	p->sink.awaited(p->sink.process.arg, rec->tgid,
-			FRAME_ADDR(last) - (FRAME_KIND(last) != FRAME_USER), rec->ts_ns);
+static bool is_stack_frame(uint64_t word)
+{
+	return FRAME_KIND(word) == FRAME_USER || FRAME_KIND(word) == FRAME_CALLER ||
+	       FRAME_KIND(word) == FRAME_UNPROVEN;
+}
+
+/* Wherever a stack's walk ended for want of a table, at last or to be taken up again
+ * from a root: the frame there. */
+static void find_awaited(const struct pipeline *p, const struct sample_rec *rec)
+{
+	unsigned int end = rec->n_kernel + rec->n_thread, ending = rec->ending;
+	uint64_t last = 0;
+
+	for (unsigned int i = rec->n_kernel; i <= rec->n_words; i++) {
+		if (i == end) { /* of the thread's words, or a segment's */
+			if (ending == END_AWAITED)
+				tell_awaited(p, rec, last);
+			if (i == rec->n_words)
+				return;
+			ending = SEGMENT_ENDING(rec->words[i]);
+			end = i + 1 + SEGMENT_COUNT(rec->words[i]);
+			last = 0;
+		} else if (is_stack_frame(rec->words[i])) {
+			last = rec->words[i];
+		} else if (FRAME_KIND(rec->words[i]) == FRAME_GAP &&
+			   GAP_ENDING(rec->words[i]) == END_AWAITED) {
+			tell_awaited(p, rec, last);
+		}
+	}
 }
 
 static int process_sample(struct pipeline *p, const struct sample_rec *rec)
@@ -124,8 +156,8 @@ static int process_sample(struct pipeline *p, const struct sample_rec *rec)
 	process_seen(p->processes, rec->tgid, rec->ts_ns);
 	if (rec->flags & SAMPLE_STALE && p->sink.stale)
 		p->sink.stale(p->sink.process.arg, rec->tgid);
-	if (rec->ending == END_AWAITED && rec->n_thread && p->sink.awaited)
-		tell_awaited(p, rec);
+	if (rec->flags & SAMPLE_AWAITED && p->sink.awaited)
+		find_awaited(p, rec);
 	return translate_sample(p->translator, rec, process_get(p->processes, rec->tgid));
 }
 

@@ -241,6 +241,17 @@ static bool is_late(const struct process_table *table, const struct side_event *
 	return process && event->time_ns < process->born_ns;
 }
 
+/* As /proc says again, where something was not told. Code that is generated anew at the
+ * same place is another. */
+static bool is_there(const struct process *process, const struct mapping *map)
+{
+	const struct mapping *known = process_mapping(process, map->start);
+
+	return known && !map->is_jit && known->start == map->start &&
+	       known->end == map->end && known->pgoff == map->pgoff &&
+	       known->module == map->module;
+}
+
 static int apply_mmap(struct process_table *table, const struct side_event *event)
 {
 	struct mapping map = {
@@ -265,6 +276,8 @@ static int apply_mmap(struct process_table *table, const struct side_event *even
 	if (err)
 		return err;
 	map.is_jit = module_get(table->modules, map.module)->kind == MODULE_JIT;
+	if (is_there(process, &map))
+		return 0;
 	table->n_mappings -= process->maps->maps.n;
 	err = replace(process->maps, &map);
 	table->n_mappings += process->maps->maps.n;

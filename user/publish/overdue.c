@@ -44,10 +44,13 @@ static int tell_anew(struct publisher *p, const struct process *process,
 	return told->space ? spaces_renew(p->spaces, told->space) : 0;
 }
 
-/* Where there is no room it is refused, which is said elsewhere. */
-static bool lacks_room(const struct told *told, const struct table *table)
+/* Where there is no room for tables or mappings it is refused, which is said elsewhere;
+ * generated code has no table. */
+static bool lacks_room(const struct told *told, const struct mapping *map,
+		       const struct table *table)
 {
-	return !told->space || (table && table->state == TABLE_REFUSED);
+	return !told->space || map->is_jit || !spaces_holds(told->space, map->start) ||
+	       (table && table->was_refused);
 }
 
 static int try_again(struct publisher *p, const struct process *process,
@@ -55,8 +58,12 @@ static int try_again(struct publisher *p, const struct process *process,
 {
 	const struct table *table = tables_get(p->tables, map->module);
 
-	p->counts.overdue += !told->is_overdue && !lacks_room(told, table);
-	told->is_overdue |= !lacks_room(told, table);
+	if (!lacks_room(told, map, table)) {
+		p->counts.overdue += !told->is_overdue;
+		told->is_overdue = true;
+	} else if (!table || table->state != TABLE_REFUSED) {
+		return 0;
+	}
 	if (table && table_is_awaited(table))
 		return 0; /* the worker will come to it */
 	p->counts.asked_again++;

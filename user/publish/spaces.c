@@ -228,6 +228,14 @@ void spaces_leave(struct spaces *spaces, struct space *space)
 	space_free(space);
 }
 
+bool spaces_holds(const struct space *space, uint64_t start)
+{
+	for (uint32_t i = 0; i < space->n_mappings; i++)
+		if (space->parts[i].mapping.start == start)
+			return true;
+	return false;
+}
+
 /* In two steps: whoever sees a table must see the bias that goes with it. */
 int spaces_renew(struct spaces *spaces, struct space *space)
 {

@@ -49,6 +49,9 @@ void spaces_leave(struct spaces *spaces, struct space *space); /* NULL is fine *
 /* A module's table came: every space that maps it names it. */
 int spaces_update(struct spaces *spaces, uint32_t module);
 
+/* Has it room for a mapping that begins there? One has only so many. */
+bool spaces_holds(const struct space *space, uint64_t start);
+
 /* Writes all of a space once more, as it should be by now. */
 int spaces_renew(struct spaces *spaces, struct space *space);
 

@@ -10,6 +10,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#define IDLE_NS 5000000000ULL /* longer than the first look may take */
+
 struct tables {
 	struct heap *heap;
 	struct files *files;
@@ -46,6 +48,12 @@ static void give_back(struct tables *tables, struct table *table)
 	table->first = table->n_pages = 0;
 }
 
+/* Nobody has come for it: who asked for it is gone. */
+static bool is_idle(const struct table *table)
+{
+	return clock_now_ns() - table->unused_ns > IDLE_NS;
+}
+
 /* What no space names, the longest unused first, until n pages were given
  * back; they rest before they can be taken. */
 static void make_room(struct tables *tables, uint32_t n)
@@ -57,6 +65,7 @@ static void make_room(struct tables *tables, uint32_t n)
 			struct table *table = &tables->tables.items[i];
 
 			if (table->state == TABLE_READY && !table->users &&
+			    (table->was_named || is_idle(table)) &&
 			    (!oldest || table->unused_ns < oldest->unused_ns))
 				oldest = table;
 		}
@@ -76,6 +85,7 @@ static void settle(struct tables *tables, struct table *table, enum table_state 
 	if (state != TABLE_READY)
 		give_back(tables, table);
 	table->state = state;
+	table->was_refused = state == TABLE_REFUSED;
 	table->settled_ns = table->unused_ns = clock_now_ns();
 	tables->counts.ready += state == TABLE_READY;
 	tables->counts.refused += state == TABLE_REFUSED;
@@ -160,20 +170,21 @@ static void on_done(void *arg, uint64_t module, int err,
 static void ask(struct tables *tables, uint32_t module, int fd, enum table_state awaits)
 {
 	struct table *table = &tables->tables.items[module];
-	int copy;
+	bool is_known = table->state != TABLE_NEW, can = fd >= 0;
+	int copy = -1;
 
-	*table = (struct table){ .state = TABLE_WITHOUT,
-				 .was_missed = fd < 0,
-				 .settled_ns = clock_now_ns() };
-	if (fd < 0 || awaits == TABLE_WITHOUT)
+	*table = (struct table){ .state = awaits, .was_refused = table->was_refused };
+	if (can && awaits != TABLE_WITHOUT)
+		copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (copy >= 0 && !lookup_begin(tables->lookup, copy, module))
 		return;
-	copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	if (copy < 0 || lookup_begin(tables->lookup, copy, module)) {
-		tables->counts.unreadable++;
-		error_clear(); /* one file without a table is no reason to stop */
-		return;
-	}
-	table->state = awaits;
+	tables->counts.unreadable += can && awaits != TABLE_WITHOUT;
+	error_clear(); /* one file without a table is no reason to stop */
+	table->state = TABLE_WITHOUT;
+	table->was_missed = !can;
+	table->settled_ns = clock_now_ns();
+	if (is_known) /* there are spaces that wait for it */
+		tables->sink.changed(tables->sink.arg, module);
 }
 
 static void ask_vdso(struct tables *tables, uint32_t module)
@@ -258,6 +269,7 @@ int tables_new(struct tables **ret, const struct tables_config *config)
 void tables_use(struct tables *tables, uint32_t module)
 {
 	tables->tables.items[module].users++;
+	tables->tables.items[module].was_named = true;
 }
 
 void tables_leave(struct tables *tables, uint32_t module, uint64_t now_ns)

@@ -33,6 +33,8 @@ struct table {
 	uint32_t flags;		 /* as of struct unwind_mapping */
 	uint32_t users;		 /* spaces that name it */
 	bool was_missed;	 /* WITHOUT: the file could not be opened */
+	bool was_refused;	 /* it has had no room yet */
+	bool was_named;		 /* READY: by some space */
 	uint64_t settled_ns;	 /* when it last became READY, WITHOUT or REFUSED */
 	uint64_t unused_ns;	 /* READY: since when it has no users */
 };

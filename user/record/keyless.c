@@ -10,7 +10,8 @@
 struct search {
 	const struct profile *profile;
 	const struct files *files;
-	bool *met; /* of processes */
+	bool *met;	/* of processes */
+	uint32_t first; /* module that was met first */
 };
 
 static bool hides_key(const struct files *files, uint32_t module)
@@ -20,7 +21,8 @@ static bool hides_key(const struct files *files, uint32_t module)
 	return facts && facts->hides_key;
 }
 
-static bool stack_is_keyless(const struct search *search, uint32_t stack)
+static bool stack_is_keyless(const struct search *search, uint32_t stack,
+			     uint32_t *ret_module)
 {
 	size_t bytes;
 	const uint32_t *codes = intern_bytes(search->profile->stacks, stack, &bytes);
@@ -31,17 +33,19 @@ static bool stack_is_keyless(const struct search *search, uint32_t stack)
 		if (kind == CODE_SEGMENT ||
 		    (kind == CODE_LABEL && rest == CODE_LABEL_MORE))
 			i++; /* the next is a part of this one */
-		else if (kind == CODE_FRAME &&
-			 hides_key(search->files,
-				   profile_frame(search->profile, rest)->module))
+		if (kind != CODE_FRAME)
+			continue;
+		*ret_module = profile_frame(search->profile, rest)->module;
+		if (hides_key(search->files, *ret_module))
 			return true;
 	}
 	return false;
 }
 
-static uint64_t count_processes(const struct search *search)
+static uint64_t count_processes(struct search *search)
 {
 	const struct pairs *uses = &search->profile->timeline.uses;
+	uint32_t module;
 	uint64_t n = 0;
 	size_t bytes;
 
@@ -50,10 +54,11 @@ static uint64_t count_processes(const struct search *search)
 			intern_bytes(search->profile->threads, uses->items[i].b, &bytes);
 
 		if (search->met[thread->process] ||
-		    !stack_is_keyless(search, uses->items[i].a))
+		    !stack_is_keyless(search, uses->items[i].a, &module))
 			continue;
 		search->met[thread->process] = true;
-		n++;
+		if (!n++)
+			search->first = module;
 	}
 	return n;
 }
@@ -61,13 +66,13 @@ static uint64_t count_processes(const struct search *search)
 int keyless_count(struct keyless *ret, const struct profile *profile,
 		  const struct module_table *modules, const struct files *files)
 {
-	struct search search = { profile, files, NULL };
-	uint32_t n = module_count(modules), first = 0;
+	struct search search = { .profile = profile, .files = files };
+	uint32_t n = module_count(modules), any = 0;
 
 	*ret = (struct keyless){ 0 };
-	while (first < n && !hides_key(files, first))
-		first++;
-	if (first == n)
+	while (any < n && !hides_key(files, any))
+		any++;
+	if (any == n)
 		return 0;
 	search.met = calloc(intern_count(profile->processes), sizeof(*search.met));
 	if (!search.met)
@@ -75,7 +80,7 @@ int keyless_count(struct keyless *ret, const struct profile *profile,
 	ret->processes = count_processes(&search);
 	free(search.met);
 	if (ret->processes) {
-		const char *path = module_get(modules, first)->path;
+		const char *path = module_get(modules, search.first)->path;
 
 		str_clean(ret->path, sizeof(ret->path), path, strlen(path));
 	}

@@ -108,10 +108,17 @@ static int on_sample(void *arg, const void *record, size_t bytes)
 {
 	struct recording *r = arg;
 	struct event_sink next = pipeline_input(r->pipeline);
+	int err;
 
 	if (r->tape)
 		tape_write(r->tape, TAPE_SAMPLE, record, bytes);
-	return next.sample(next.arg, record, bytes);
+	err = next.sample(next.arg, record, bytes);
+	if (err != -EBADMSG)
+		return err;
+	/* of ours: the ledger, which it is missing in, says so */
+	log_verbose("%s", error_sentence());
+	error_clear();
+	return 0;
 }
 
 static int on_sideband(void *arg, const void *record, size_t bytes)
@@ -155,8 +162,9 @@ static void on_awaited(void *arg, uint32_t tgid, uint64_t addr, uint64_t time_ns
 {
 	struct recording *r = arg;
 
-	if (publisher_on_awaited(r->publisher, tgid, addr, time_ns))
-		r->unmapped = tgid;
+	if (publisher_on_awaited(r->publisher, tgid, addr, time_ns) &&
+	    vec_push(&r->unmapped, tgid))
+		error_clear(); /* it comes again */
 }
 
 static int new_parts(struct recording *r)
@@ -270,10 +278,12 @@ static int look_again(struct recording *r, bool lost)
 static int look_at_unmapped(struct recording *r)
 {
 	struct event_sink input = scope_input(&r->scope);
-	uint32_t tgid = r->unmapped;
+	int err = 0;
 
-	r->unmapped = 0;
-	return tgid ? scan_mappings((pid_t)tgid, clock_now_ns(), &input) : 0;
+	for (size_t i = 0; !err && i < r->unmapped.n; i++)
+		err = scan_mappings((pid_t)r->unmapped.items[i], clock_now_ns(), &input);
+	r->unmapped.n = 0;
+	return err;
 }
 
 int recording_new(struct recording **ret, const struct record_options *options,
@@ -321,6 +331,7 @@ void recording_free(struct recording *r)
 	worker_free(r->worker);
 	worker_free(r->heavy);
 	scope_free(&r->scope);
+	vec_free(&r->unmapped);
 	free(r);
 }
 

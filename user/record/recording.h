@@ -11,6 +11,7 @@
 #include "record/record.h"
 #include "record/scope.h"
 #include "record/targets.h"
+#include "base/vec.h"
 #include "kern/sampler.h"
 #include "publish/publisher.h"
 #include "tape/tape.h"
@@ -30,9 +31,9 @@ struct recording {
 	struct scope scope;
 	struct targets targets;
 	uint64_t begun_ns, started_ns, stopped_ns;
-	uint64_t looked_ns; /* when /proc was last read through */
-	bool must_look;	    /* something about processes was not told since */
-	uint32_t unmapped;  /* a process that runs where nothing is known, or 0 */
+	uint64_t looked_ns;	/* when /proc was last read through */
+	bool must_look;		/* something about processes was not told since */
+	VEC(uint32_t) unmapped; /* processes that run where nothing is known */
 };
 
 /* Everything but the ticks; what runs already is known and its keys published.

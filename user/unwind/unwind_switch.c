@@ -25,6 +25,8 @@ struct code_run {
 	bool known;	   /* the rows hold */
 	unsigned int own;  /* registers that hold this stack's pointer */
 	int fp_words;	   /* where the frame pointer was pushed, or 0 */
+	bool fp_is_out;	   /* and that was popped: it may be written over */
+	bool goes;	   /* it ends by a jump */
 	struct unwind_rule rule;
 	size_t n;
 	struct {
@@ -71,13 +73,18 @@ static void apply(struct code_run *run, const struct x86_effect *is, size_t at)
 	if (!run->known)
 		return;
 	run->rule.cfa_offset = offset;
-	if (is->pushes_fp && !fp_was)
+	if (run->fp_is_out && !is->leaves) {
+		run->rule.fp = UNWIND_FP_LOST;
+		run->fp_words = 0;
+	}
+	if (is->pushes_fp && !fp_was && !run->fp_is_out)
 		run->fp_words = -offset / 8;
+	run->fp_is_out |= offset < -8 * run->fp_words;
 	if (is->writes_fp && !fp_was) {
 		run->rule.fp = run->fp_words ? UNWIND_FP_CFA : UNWIND_FP_LOST;
 		run->rule.fp_words = (short)run->fp_words;
 	}
-	if (is->pushed || (is->writes_fp && !fp_was))
+	if (is->pushed || (is->writes_fp && !fp_was) || run->fp_is_out)
 		add(run, at);
 }
 
@@ -134,6 +141,7 @@ static void read_run(struct gap *gap, size_t at, struct code_run *run)
 		follow(run, gap, &is, at);
 		if (is.leaves) {
 			run->end = at;
+			run->goes = is.goes;
 			run->returns = is.returns && run->rule.cfa_offset == 8;
 			return;
 		}
@@ -186,6 +194,8 @@ int unwind_switch_tell(struct elf_file *file, uint64_t begin, uint64_t end,
 		read_run(&gap, run.end, &run);
 		if (is_told(&run))
 			err = tell(&run, begin, sink);
+		/* what lies behind may be reached by it, with more on the stack */
+		gap.jumps |= run.goes && !run.torn_at;
 	} while (!err && run.end);
 	return err;
 }

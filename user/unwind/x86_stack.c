@@ -141,28 +141,47 @@ static bool is_group(uint8_t code)
 {
 	return code == 0x80 || code == 0xc0 || code == 0xc1 ||
 	       (code >= 0xd0 && code <= 0xd3) || code == 0xf6 || code == 0xf7 ||
-	       code == 0xfe;
+	       code == 0xfe || code == 0xc6 || code == 0xc7;
 }
 
 static void look_at_group(struct x86_effect *is, const struct operands *op)
 {
 	int what = op->reg & 7;
 
-	is->leaves = what == 4 || what == 5;
+	is->leaves = is->goes = what == 4 || what == 5;
 	if (what == 6)
 		is->pushed = 8;
 	else if (what < 2) /* inc, dec */
 		doubt_place(is, op);
 }
 
-/* cmov, setcc, imul, xadd, and what takes a general register out of vectors */
+/* cmov, setcc, imul, xadd, shld, bts, rdfsbase, rdrand, and what takes a general register
+ * out of vectors */
 static bool may_write(uint8_t code)
 {
-	static const uint8_t others[] = { 0x2c, 0x2d, 0x38, 0x3a, 0x50, 0x7e,
-					  0xaf, 0xc0, 0xc1, 0xc5, 0xd7 };
+	static const uint8_t others[] = { 0x2c, 0x2d, 0x38, 0x3a, 0x50, 0x7e, 0xa3,
+					  0xa4, 0xa5, 0xab, 0xac, 0xad, 0xae, 0xaf,
+					  0xc0, 0xc1, 0xc5, 0xc7, 0xd7 };
 
 	return (code & 0xf0) == 0x40 || (code & 0xf0) == 0xb0 ||
 	       memchr(others, code, sizeof(others));
+}
+
+/* nops, prefetches, endbr, vectors among themselves and memory, cpuid, rdtsc */
+static bool is_harmless(uint8_t code)
+{
+	return (code >= 0x10 && code <= 0x1f) || (code >= 0x28 && code <= 0x2f) ||
+	       (code >= 0x51 && code <= 0x7f) || code >= 0xd0 || code == 0xc2 ||
+	       code == 0xc4 || code == 0xc6 || code == 0x0d || code == 0x31 ||
+	       code == 0xa2;
+}
+
+/* Of those left one enters the kernel, which may have made the frame at hand: the code
+ * that signal handlers return to ends so. */
+static void fear_worst(struct x86_effect *is)
+{
+	is->sp = X86_SP_LOST;
+	is->writes_fp = true;
 }
 
 static void look_at_two_bytes(struct x86_effect *is, struct operands *op)
@@ -173,12 +192,18 @@ static void look_at_two_bytes(struct x86_effect *is, struct operands *op)
 	decode(op);
 	if (code == 0x0b)
 		is->leaves = true;
+	else if (code == 0xa0 || code == 0xa8) /* push, pop of fs, gs */
+		is->pushed = 8;
+	else if (code == 0xa1 || code == 0xa9)
+		is->pushed = -8;
 	else if ((code & 0xf0) == 0x80)
 		is->jumps = true;
 	else if (code >= 0xc8 && code <= 0xcf) /* bswap */
 		is->writes_fp = (code & 7) + 8 * op->b == X86_FP;
 	else if (may_write(code))
 		doubt(is, op);
+	else if (!is_harmless(code))
+		fear_worst(is);
 }
 
 static void look_at_no_modrm(struct x86_effect *is, uint8_t code, bool b)
@@ -199,21 +224,25 @@ static void look_at_no_modrm(struct x86_effect *is, uint8_t code, bool b)
 		move(is, X86_SP, X86_FP, false);
 	else if (code == 0xc8)
 		is->sp = X86_SP_LOST;
+	else if (code == 0xcd) /* int */
+		fear_worst(is);
 	/* and what vectors' prefixes say is not read */
 	is->writes_fp |= code == 0xc9 || code == 0xc8 || code == 0xc4 || code == 0xc5 ||
 			 code == 0x62;
 	is->jumps = (code & 0xf0) == 0x70 || (code & 0xfc) == 0xe0;
 	is->returns = code == 0xc3;
-	is->leaves = code == 0xe9 || code == 0xeb || code == 0xc3 || code == 0xc2 ||
-		     code == 0xf4 || code == 0xcf;
+	is->goes = code == 0xe9 || code == 0xeb;
+	is->leaves = is->goes || code == 0xc3 || code == 0xc2 || code == 0xf4 ||
+		     code == 0xcf || code == 0xcb || code == 0xca;
 }
 
 static bool has_modrm(uint8_t code)
 {
 	return (code < 0x40 && (code & 7) < 4) || code == 0x63 || code == 0x69 ||
 	       code == 0x6b || (code >= 0x80 && code <= 0x8f) || code == 0xc0 ||
-	       code == 0xc1 || (code >= 0xd0 && code <= 0xd3) || code == 0xf6 ||
-	       code == 0xf7 || code == 0xfe || code == 0xff;
+	       code == 0xc1 || code == 0xc6 || code == 0xc7 ||
+	       (code >= 0xd0 && code <= 0xd3) || code == 0xf6 || code == 0xf7 ||
+	       code == 0xfe || code == 0xff;
 }
 
 static void look_at_modrm(struct x86_effect *is, uint8_t code, const struct operands *op)
@@ -233,7 +262,7 @@ static void look_at_modrm(struct x86_effect *is, uint8_t code, const struct oper
 	else if (code == 0xff)
 		look_at_group(is, op);
 	else if (code == 0x8f)
-		is->pushed = -8;
+		push_or_pop(is, memory ? X86_NO_REG : op->rm, true);
 	else if (is_group(code))
 		doubt_place(is, op);
 	else if (code != 0x88 && code != 0x89 && code != 0x84 && code != 0x85 &&
@@ -254,10 +283,11 @@ struct x86_effect x86_effect(const uint8_t *code, size_t n)
 				 .keeps = X86_NO_REG,
 				 .sets = X86_NO_REG };
 	struct operands op = { .at = padded };
+	bool short_words = false;
 
 	memcpy(padded, code, n < sizeof(padded) / 2 ? n : sizeof(padded) / 2);
 	while (op.at < padded + n && is_prefix(*op.at))
-		op.at++;
+		short_words |= *op.at++ == 0x66;
 	if ((*op.at & 0xf0) == 0x40) {
 		op.r = *op.at & 4;
 		op.b = *op.at++ & 1;
@@ -272,5 +302,7 @@ struct x86_effect x86_effect(const uint8_t *code, size_t n)
 	} else {
 		look_at_no_modrm(&is, *op.at, op.b);
 	}
+	if (short_words && is.pushed) /* by 2, as pushw */
+		is.sp = X86_SP_LOST;
 	return is;
 }

@@ -32,6 +32,7 @@ struct x86_effect {
 	bool leaves;	/* never goes on behind itself */
 	bool returns;	/* and so to its caller */
 	bool jumps;	/* may go on elsewhere */
+	bool goes;	/* LEAVES: by a jump, perhaps to what lies right behind */
 };
 
 /* code: one whole instruction, of n bytes (x86_insn_bytes()). */

@@ -78,6 +78,7 @@ static int start_keeper(struct worker *worker)
 /* A second keeper is forked only when somebody ended the first. */
 static int start_parser(struct worker *worker)
 {
+	pace_leave(&worker->pace, worker_now_ms());
 	if (worker->sock >= 0)
 		close(GIVE_FD(worker->sock));
 	for (int tries = 0; tries < 2; tries++) {
@@ -308,9 +309,19 @@ static void end_late(struct worker *worker)
 	blame_oldest(worker, -ETIMEDOUT);
 }
 
+/* One that ended on its own may have lent its number to somebody else. */
+void worker_keep_pace(struct worker *worker)
+{
+	struct pollfd end = { .fd = worker->sock };
+
+	if (worker->sock < 0 || (poll(&end, 1, 0) > 0 && end.revents & POLLHUP))
+		return;
+	pace_keep(&worker->pace, worker_now_ms());
+}
+
 void worker_pump(struct worker *worker, bool send_more)
 {
-	pace_keep(&worker->pace, worker_now_ms());
+	worker_keep_pace(worker);
 	recv_answers(worker);
 	/* whoever polls our socket would find it readable for ever */
 	if (send_more && speaks_unasked(worker) && worker_restart(worker))

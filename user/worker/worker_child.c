@@ -276,6 +276,15 @@ static void end_parser(pid_t pid)
 		;
 }
 
+/* A message is refused if it is larger than what may wait to be sent. What the system
+ * does not grant is no error: names that long are then its file's loss. */
+static void make_room(int sock)
+{
+	const int bytes = 2 * WIRE_BYTES_MAX;
+
+	setsockopt(sock, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
+}
+
 /* Its pid, or -1. The socket of the other end goes to whoever asked. */
 static pid_t start_parser(int control)
 {
@@ -284,6 +293,8 @@ static pid_t start_parser(int control)
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
 		return -1;
+	make_room(ends[0]);
+	make_room(ends[1]);
 	pid = fork();
 	if (!pid)
 		parser_run(ends[1], keeper);

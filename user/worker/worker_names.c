@@ -174,6 +174,11 @@ static int take_names(struct asking *ask, const union wire_buffer *buf, size_t n
 	return at == n ? 0 : -EPROTO;
 }
 
+static bool is_done(const union wire_buffer *buf, ssize_t n)
+{
+	return n == (ssize_t)sizeof(buf->head) && buf->head.kind == WIRE_DONE;
+}
+
 /* Until DONE: its error is *ret. Anything negative returned is ours. */
 static int recv_names(struct asking *ask, int *ret)
 {
@@ -185,7 +190,8 @@ static int recv_names(struct asking *ask, int *ret)
 				      MSG_DONTWAIT);
 		int err = -EPROTO;
 
-		if (n == -EAGAIN && worker_now_ms() >= ask->until_ms)
+		worker_keep_pace(ask->worker);
+		if (worker_now_ms() >= ask->until_ms && !is_done(buf, n))
 			return -ETIMEDOUT;
 		if (n == -EAGAIN) {
 			worker_wait(ask->worker, POLLIN, ask->until_ms);
@@ -195,7 +201,7 @@ static int recv_names(struct asking *ask, int *ret)
 			return -EPIPE;
 		if (n >= (ssize_t)sizeof(buf->head) && buf->head.kind == kind)
 			err = take_names(ask, buf, (size_t)n);
-		if (n == (ssize_t)sizeof(buf->head) && buf->head.kind == WIRE_DONE) {
+		if (is_done(buf, n)) {
 			*ret = buf->head.err ? wire_error(buf->head.err) : 0;
 			return 0;
 		}

@@ -28,15 +28,18 @@ static bool cpu_time(pid_t pid, uint64_t *ret_ns)
 static void set_slow(struct pace *pace, bool slow)
 {
 	if (!setpriority(PRIO_PROCESS, (id_t)pace->parser,
-			 slow ? SLOW_NICE : pace->usual))
+			 slow ? pace->slow : pace->usual))
 		pace->is_slow = slow;
 	errno = 0;
 }
 
 void pace_begin(struct pace *pace, int64_t now_ms)
 {
+	int usual = getpriority(PRIO_PROCESS, 0);
+
 	*pace = (struct pace){
-		.usual = getpriority(PRIO_PROCESS, 0),
+		.usual = usual,
+		.slow = usual > SLOW_NICE ? usual : SLOW_NICE,
 		.balance_ns = FULL_NS,
 		.looked_ms = now_ms,
 	};
@@ -53,12 +56,11 @@ void pace_take(struct pace *pace, pid_t parser)
 		set_slow(pace, true);
 }
 
-void pace_keep(struct pace *pace, int64_t now_ms)
+static void charge(struct pace *pace, int64_t now_ms)
 {
 	uint64_t taken_ns;
 
-	if (!pace->parser || now_ms - pace->looked_ms < LOOK_MS ||
-	    !cpu_time(pace->parser, &taken_ns))
+	if (!pace->parser || !cpu_time(pace->parser, &taken_ns))
 		return;
 	pace->balance_ns += (now_ms - pace->looked_ms) * 1000000 / REFILL;
 	pace->balance_ns -= (int64_t)(taken_ns - pace->taken_ns);
@@ -72,4 +74,16 @@ void pace_keep(struct pace *pace, int64_t now_ms)
 		set_slow(pace, true);
 	else if (pace->is_slow && pace->balance_ns > ENOUGH_NS)
 		set_slow(pace, false);
+}
+
+void pace_keep(struct pace *pace, int64_t now_ms)
+{
+	if (now_ms - pace->looked_ms >= LOOK_MS)
+		charge(pace, now_ms);
+}
+
+void pace_leave(struct pace *pace, int64_t now_ms)
+{
+	charge(pace, now_ms);
+	pace->parser = 0;
 }

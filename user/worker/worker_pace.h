@@ -16,6 +16,7 @@
 struct pace {
 	pid_t parser; /* 0: none yet */
 	int usual;    /* our own nice value */
+	int slow;     /* and what is behind it and most others */
 	bool is_slow;
 	int64_t balance_ns;
 	uint64_t taken_ns; /* CPU time of this parser, when it was last looked at */
@@ -23,6 +24,10 @@ struct pace {
 };
 
 void pace_begin(struct pace *pace, int64_t now_ms);
+
+/* The parser is about to be ended: what it took is taken off, and its number, which may
+ * be anybody's then, is not looked at any more. */
+void pace_leave(struct pace *pace, int64_t now_ms);
 
 /* Another parser, on the same account. */
 void pace_take(struct pace *pace, pid_t parser);

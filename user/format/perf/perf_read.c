@@ -305,10 +305,11 @@ static size_t skip_accessed(const char *s, size_t n)
 
 	first += blanks(s + first, n - first);
 	for (size_t at = 2; at < n; at++) {
-		size_t start = at + blanks(s + at, n - at), name = start;
+		size_t start, name;
 
 		if (at != first && memcmp(s + at - 2, ") ", 2) != 0)
 			continue;
+		start = name = at + blanks(s + at, n - at);
 		name += address_bytes(s + start, n - start);
 		if (name == start)
 			continue;
