@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "cli/check.h"
 #include "cli/commands.h"
+#include "record/tape_report.h"
 #include "report/report.h"
 
 #include <errno.h>
@@ -205,7 +206,8 @@ static int run_report(const void *arg)
 {
 	const struct report_line *line = arg;
 
-	return report_run(&line->report);
+	return line->report.tape ? tape_report_run(&line->report)
+				 : report_run(&line->report);
 }
 
 const struct cli_command command_report = {

@@ -2,12 +2,13 @@
 /* The user half over a tape: the same pipeline, with names from the tape. */
 #include "base/error.h"
 #include "base/log.h"
+#include "base/signals.h"
 #include "base/name.h"
 #include "record/facts.h"
 #include "pipeline/gather.h"
 #include "record/output.h"
 #include "pipeline/pipeline.h"
-#include "report/report.h"
+#include "record/tape_report.h"
 
 #include <errno.h>
 #include <string.h>
@@ -115,6 +116,7 @@ int tape_report_run(const struct report_options *options)
 	struct player player = { 0 };
 	int err = pipeline_new(&pipeline, NULL);
 
+	signals_let_go();
 	if (!err)
 		err = names_new(&names);
 	if (err)

@@ -146,8 +146,6 @@ int report_run(const struct report_options *options)
 	int err;
 
 	signals_let_go();
-	if (options->tape)
-		return tape_report_run(options);
 	err = options->n_files == 1 ? read_one(options->files[0], &reading)
 				    : read_many(options, &reading);
 	if (err)

@@ -31,7 +31,4 @@ struct report_options {
 /* 0 or a negative errno. */
 int report_run(const struct report_options *options);
 
-/* The user half again, over a tape. */
-int tape_report_run(const struct report_options *options);
-
 #endif

@@ -5,7 +5,7 @@
  * spread over it; the threads with most samples stand alone, the rest are one.
  * Where a recording has too many samples to sort, each stack stands once.
  */
-#include "format/firefox/firefox_write.h"
+#include "format/firefox/firefox_parts.h"
 
 #include "base/error.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "format/firefox/firefox_write.h"
+#include "format/firefox/firefox_parts.h"
 
 #include "base/error.h"
 

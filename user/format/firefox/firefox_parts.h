@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The two halves of the Firefox Profiler's format: firefox_write.c sorts samples by
  * thread, firefox_write_thread.c writes one thread's tables. */
-#ifndef WEFT_FORMAT_FIREFOX_FIREFOX_WRITE_H
-#define WEFT_FORMAT_FIREFOX_FIREFOX_WRITE_H
+#ifndef WEFT_FORMAT_FIREFOX_FIREFOX_PARTS_H
+#define WEFT_FORMAT_FIREFOX_FIREFOX_PARTS_H
 
 #include "core/reading.h"
 #include "format/pen.h"

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash disable=SC2034 # for who reads it in
+#
+# The folders of user/, from the ground up, and what each sees besides itself and base;
+# as docs/ARCHITECTURE.md has it.
+declare -A sees=(
+	[base]=''
+	[obj]=''
+	[unwind]='obj'
+	[core]=''
+	[proc]='core'
+	[worker]='obj unwind'
+	[sym]='obj proc core worker'
+	[kern]='core'
+	[publish]='obj unwind proc core worker sym kern'
+	[tape]='core'
+	[format]='core'
+	[pipeline]='core proc format'
+	[report]='core format'
+	[record]='core proc worker unwind sym kern publish tape format pipeline report'
+	[doctor]='obj unwind proc core worker sym kern publish pipeline'
+	[cli]='core format report record doctor'
+)
