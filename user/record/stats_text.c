@@ -152,6 +152,30 @@ static void summary_limits(struct str *out, const struct stats *stats)
 				 limits[i].n, limits[i].what);
 }
 
+#define INDENT "            "
+
+/* What the ticks have no room to know. */
+static void summary_unknown(struct str *out, const struct stats *stats)
+{
+	if (stats->files.over_limit)
+		str_addf(out,
+			 INDENT
+			 "%lu files were not opened, so what ran of them is cut:\n" INDENT
+			 "raise ulimit -Hn, of which weft takes half\n",
+			 stats->files.over_limit);
+	if (stats->published.spaces.cut)
+		str_addf(out,
+			 INDENT
+			 "some process has more than %d executable mappings:\n" INDENT
+			 "what runs in the others is cut\n",
+			 UNWIND_MAPPINGS_MAX);
+	if (stats->published.refused)
+		str_addf(out,
+			 INDENT "of %lu processes the ticks could not be told:\n" INDENT
+				"their stacks are cut (-v says why)\n",
+			 stats->published.refused);
+}
+
 static void summary_missed(struct str *out, const struct stats *stats)
 {
 	uint64_t missed = stats_missed_ticks(stats), stolen = stats_stolen_ticks(stats);
@@ -233,4 +257,5 @@ void stats_summary(struct str *out, const struct stats *stats)
 	keyless_summary(out, &stats->keyless);
 	summary_losses(out, stats);
 	summary_limits(out, stats);
+	summary_unknown(out, stats);
 }

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the summary says of what was lost, cut or left out: nothing where nothing was. */
+#include "record/stats.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <cmocka.h>
+
+static struct str said;
+
+static const char *summary(const struct stats *stats)
+{
+	str_clear(&said);
+	stats_summary(&said, stats);
+	assert_int_equal(str_error(&said), 0);
+	return said.s;
+}
+
+#define SAYS(stats, text)	  assert_non_null(strstr(summary(stats), text))
+#define DOES_NOT_SAY(stats, text) assert_null(strstr(summary(stats), text))
+
+static struct stats stats_of(struct profile *profile, uint64_t samples)
+{
+	struct stats stats = { .hz = 99, .profile = profile, .adds_up = true };
+
+	profile->samples.total = samples;
+	profile->endings[END_START] = samples;
+	for (int view = 0; view < N_VIEWS; view++) {
+		stats.views[view].whole = samples;
+		stats.views[view].endings[END_START] = samples;
+	}
+	return stats;
+}
+
+static void nothing_is_said_of_nothing(void **state)
+{
+	static const char *const words[] = { "cut",    "gap: frames",	 "left out",
+					     "raise",  "not opened",	 "chains",
+					     "waited", "does not add up" };
+	AUTO(profile) profile = NULL;
+	struct stats stats;
+
+	assert_int_equal(profile_new(&profile), 0);
+	stats = stats_of(profile, 1000);
+	SAYS(&stats, "100.0 %  are whole: from the leaf to a start, without a gap");
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		DOES_NOT_SAY(&stats, words[i]);
+}
+
+static void why_stacks_are_not_whole(void **state)
+{
+	AUTO(profile) profile = NULL;
+	struct stats stats;
+
+	assert_int_equal(profile_new(&profile), 0);
+	stats = stats_of(profile, 100000);
+	profile->samples.async = 50000;
+	profile->samples.roots_cut = 7;
+	profile->chain_endings[END_DETACHED] = 40000;
+	profile->chain_endings[END_BUDGET] = 348;
+	profile->waiting_endings[END_TORN] = 2;
+	profile->waiting_endings[END_START] = 8;
+	stats.views[VIEW_ASYNC].whole = 93900;
+	stats.views[VIEW_ASYNC].gaps = 30;
+	stats.views[VIEW_ASYNC].endings[END_BUDGET] = 348;
+	SAYS(&stats, " 93.9 %  are whole");
+	SAYS(&stats, " <0.1 %  have a gap: frames are missing in between");
+	SAYS(&stats, "  0.3 %  cut: more frames than the budget");
+	SAYS(&stats, "348 of 40348 chains were cut: more frames than the budget");
+	SAYS(&stats, "2 of 10 waiting threads' stacks were cut: changed while");
+	SAYS(&stats, "--max-frames raises the budget, up to 1024");
+	SAYS(&stats, "<0.1 %  have more than 64 async roots: a gap for the others");
+	/* of the view that was written */
+	stats.view = VIEW_THREAD;
+	SAYS(&stats, "100.0 %  are whole");
+}
+
+static void what_was_left_out(void **state)
+{
+	AUTO(profile) profile = NULL;
+	struct stats stats;
+
+	assert_int_equal(profile_new(&profile), 0);
+	stats = stats_of(profile, 10);
+	stats.files.over_limit = 3;
+	stats.published.spaces.cut = 28000000;
+	stats.published.refused = 2;
+	stats.published.overdue = 1;
+	SAYS(&stats, "3 files were not opened");
+	SAYS(&stats, "more than 1023 executable mappings");
+	SAYS(&stats, "of 2 processes the ticks could not be told");
+	SAYS(&stats, "1 processes waited more than 2 s for an unwind table");
+}
+
+static int end(void **state)
+{
+	str_free(&said);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_is_said_of_nothing),
+		cmocka_unit_test(why_stacks_are_not_whole),
+		cmocka_unit_test(what_was_left_out),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, end);
+}
