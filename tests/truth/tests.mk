@@ -40,7 +40,7 @@ check-truth: $(B)/weft $(B)/tests/truth/truth workloads
 SAMPLES ?= 1000000
 LONG_HZ ?= 9999
 
-truth-long: $(B)/weft $(B)/tests/truth/truth $(WORK_APP)
+truth-long: $(B)/weft $(B)/tests/truth/truth workloads-app
 	$(Q)$(TRUTH_RUN) --only 'app/*' --hz $(LONG_HZ) --all-ms 10000 --samples $(SAMPLES)
 
 truth-core: $(B)/tests/truth/truth workloads-core

@@ -94,6 +94,7 @@ $(WORK_APP): $(WORK_DIR)/%/app: tests/workloads/app/main.cpp
 
 -include $(addsuffix .d,$(basename $(WORKLOADS) $(CORE_WORKLOADS)) $(WORK_APP))
 
-.PHONY: workloads workloads-core
+.PHONY: workloads workloads-core workloads-app
 workloads: $(WORKLOADS) $(WORK_APP)
 workloads-core: $(CORE_WORKLOADS)
+workloads-app: $(WORK_APP)
