@@ -190,7 +190,6 @@ static int recv_names(struct asking *ask, int *ret)
 				      MSG_DONTWAIT);
 		int err = -EPROTO;
 
-		worker_keep_pace(ask->worker);
 		if (worker_now_ms() >= ask->until_ms && !is_done(buf, n))
 			return -ETIMEDOUT;
 		if (n == -EAGAIN) {
@@ -273,7 +272,9 @@ static int ask_for(struct asking *ask, const uint64_t *addrs, size_t n, int dead
 	ask->seen = seen;
 	ask->until_ms = begun_ms + worker_patience_ms(ask->worker, deadline_ms);
 	ask->worker->counts.requests++;
+	pace_hurry(&ask->worker->pace, true);
 	err = ask_all(ask, addrs, n);
+	pace_hurry(&ask->worker->pace, false);
 	str_free(&ask->text);
 	if (err == -ENOMEM) /* the parser's own limit, reached by one file; not ours */
 		err = fail(-EFBIG, "a file needs more memory than its parser may have");

@@ -18,12 +18,17 @@ struct pace {
 	int usual;    /* our own nice value */
 	int slow;     /* and what is behind it and most others */
 	bool is_slow;
+	bool hurries;
 	int64_t balance_ns;
 	uint64_t taken_ns; /* CPU time of this parser, when it was last looked at */
 	int64_t looked_ms; /* when that was */
 };
 
 void pace_begin(struct pace *pace, int64_t now_ms);
+
+/* Somebody waits for names, at a recording's end, and all late files together have a
+ * deadline: what that takes is taken off the account, but not slowed down. */
+void pace_hurry(struct pace *pace, bool hurries);
 
 /* The parser is about to be ended: what it took is taken off, and its number, which may
  * be anybody's then, is not looked at any more. */
