@@ -8,6 +8,7 @@
  * Thread:  main;early_work    main;late_run;late_loop;late_step
  * Async:   late_caller;late_callee;--;late_step    main;late_run;late_loop;late_idle
  */
+#include "beside.h"
 #include "work.h"
 
 #include <dlfcn.h>
@@ -15,17 +16,6 @@
 FN void early_work(void)
 {
 	spin(3600);
-}
-
-/* Beside the program, wherever that is. */
-static void *open_beside(const char *program, const char *name)
-{
-	const char *slash = strrchr(program, '/');
-	char path[4096];
-
-	snprintf(path, sizeof(path), "%.*s%s", slash ? (int)(slash + 1 - program) : 0,
-		 program, name);
-	return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
 int main(int argc, char **argv)

@@ -8,22 +8,13 @@
  * Thread:  main;library_run;lib_loop;lib_resume
  * Async:   lib_task;--;lib_resume
  */
+#include "beside.h"
 #include "work.h"
 
 #include <dlfcn.h>
 #include <sys/mman.h>
 
 #define PAGE_BYTES 4096
-
-static void *open_beside(const char *program, const char *name)
-{
-	const char *slash = strrchr(program, '/');
-	char path[4096];
-
-	snprintf(path, sizeof(path), "%.*s%s", slash ? (int)(slash + 1 - program) : 0,
-		 program, name);
-	return dlopen(path, RTLD_NOW | RTLD_LOCAL);
-}
 
 int main(int argc, char **argv)
 {

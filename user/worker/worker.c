@@ -310,7 +310,7 @@ static void end_late(struct worker *worker)
 }
 
 /* One that ended on its own may have lent its number to somebody else. */
-void worker_keep_pace(struct worker *worker)
+static void keep_pace(struct worker *worker)
 {
 	struct pollfd end = { .fd = worker->sock };
 
@@ -321,7 +321,7 @@ void worker_keep_pace(struct worker *worker)
 
 void worker_pump(struct worker *worker, bool send_more)
 {
-	worker_keep_pace(worker);
+	keep_pace(worker);
 	recv_answers(worker);
 	/* whoever polls our socket would find it readable for ever */
 	if (send_more && speaks_unasked(worker) && worker_restart(worker))

@@ -54,9 +54,6 @@ int worker_patience_ms(const struct worker *worker, int deadline_ms);
 /* Ends the parser and starts another; 0 or a negative errno. */
 int worker_restart(struct worker *worker);
 
-/* Looks after what the parser takes of the CPU; often, while it is waited for. */
-void worker_keep_pace(struct worker *worker);
-
 /* Takes answers to scans, ends a parser that is overdue, sends if told to. */
 void worker_pump(struct worker *worker, bool send_more);
 
