@@ -19,7 +19,7 @@ int process_begin(__u32 hook)
 	pub = bpf_map_lookup_elem(&processes, &s->rec.tgid);
 	if (!pub)
 		return 0;
-	if (!(knobs.sabotage & SABOTAGE_NO_IDENTITY) && !same_life(pub)) {
+	if (!(knobs.faults & FAULT_NO_IDENTITY) && !same_life(pub)) {
 		s->rec.flags |= SAMPLE_STALE;
 		return 0;
 	}

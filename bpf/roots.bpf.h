@@ -59,7 +59,7 @@ static __always_inline bool frame_registered(struct scratch *s, struct head *hea
 {
 	if (!head->addr)
 		return false;
-	if (knobs.sabotage & SABOTAGE_NO_INTERVAL)
+	if (knobs.faults & FAULT_NO_INTERVAL)
 		return head->root.fp == s->fp;
 	return head->place - s->extent.low < s->extent.bytes;
 }

@@ -117,7 +117,7 @@ int oncpu_tick(struct bpf_perf_event_data *ctx)
 	}
 	kept = emit_record(HOOK_ONCPU);
 	/* not 0: the kernel writes a sample of its own, too */
-	return knobs.sabotage & KERNEL_SAMPLES_TOO ? kept : 0;
+	return knobs.faults & KERNEL_SAMPLES_TOO ? kept : 0;
 }
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

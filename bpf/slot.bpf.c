@@ -127,7 +127,7 @@ int slot_find_roots(__u32 hook)
 	struct scratch *s = scratch(hook);
 	struct published *pub;
 
-	if (!s || knobs.sabotage & SABOTAGE_NO_KEY)
+	if (!s || knobs.faults & FAULT_NO_KEY)
 		return 0;
 	pub = bpf_map_lookup_elem(&processes, &s->rec.tgid);
 	if (!pub)

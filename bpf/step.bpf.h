@@ -70,7 +70,7 @@ static __always_inline void look_up_frame(struct scratch *s, __u32 hook)
 		nowhere(s);
 		return;
 	}
-	if (knobs.sabotage & SABOTAGE_FP_LEAF && s->exact)
+	if (knobs.faults & FAULT_FP_LEAF && s->exact)
 		return;
 	if (s->mapping.flags & UNWIND_KEEPS_FP && !s->exact) {
 		s->how = HOW_FP_TRUE;

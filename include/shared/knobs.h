@@ -37,21 +37,21 @@ enum filter_bits {
 	FILTER_USER_ONLY = 1 << 5,
 };
 
-/* Parts of the splice that a test may take away, to see the suite fail; and what
- * the cross-check needs. */
-enum sabotage_bits {
-	SABOTAGE_NO_INTERVAL = 1 << 0, /* roots match by equality of fp only */
-	SABOTAGE_NO_KEY = 1 << 1,      /* act as if no key were published */
-	SABOTAGE_NO_IDENTITY = 1 << 2, /* trust what was published for the pid */
-	SABOTAGE_FP_LEAF = 1 << 3,     /* step from the sampled frame by frame pointer */
-	KERNEL_SAMPLES_TOO = 1 << 16,  /* of every tick that is kept */
+/* Faults that a test may inject into the splice, to see the suite fail; and what the
+ * cross-check needs. */
+enum fault_bits {
+	FAULT_NO_INTERVAL = 1 << 0,   /* roots match by equality of fp only */
+	FAULT_NO_KEY = 1 << 1,	      /* act as if no key were published */
+	FAULT_NO_IDENTITY = 1 << 2,   /* trust what was published for the pid */
+	FAULT_FP_LEAF = 1 << 3,	      /* step from the sampled frame by frame pointer */
+	KERNEL_SAMPLES_TOO = 1 << 16, /* of every tick that is kept */
 };
 
 struct knobs {
 	unsigned int filters;		 /* enum filter_bits */
 	unsigned int max_frames;	 /* FRAMES_MIN to FRAMES_MAX */
 	unsigned int wakeup_bytes;	 /* of a ring in use: wake the reader */
-	unsigned int sabotage;		 /* enum sabotage_bits; 0 outside of tests */
+	unsigned int faults;		 /* enum fault_bits; 0 outside of tests */
 	unsigned int follow_forks;	 /* a child of a wanted process is wanted */
 	unsigned int tables;		 /* walk by unwind tables where there are any */
 	unsigned long long cgroup_id;	 /* FILTER_CGROUP: the v2 cgroup's id */

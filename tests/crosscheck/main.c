@@ -46,7 +46,7 @@ static int usage(void)
 	      "  -F, --hz N        samples a second and CPU (997)\n"
 	      "  -d, --seconds N   end after so long (30)\n"
 	      "  --unwind HOW      auto (the default), table or fp\n"
-	      "  --fp-leaf         sabotage: the sampled frame by frame pointer\n"
+	      "  --fp-leaf         a fault: the sampled frame by frame pointer\n"
 	      "  --agree PERCENT   of samples that must (99.9)\n"
 	      "  --gave-up PERCENT of samples that libdwfl may leave open (1)\n"
 	      "  --awaited PERCENT of samples that may say that a table was not there "
@@ -108,7 +108,7 @@ static bool read_option(struct line *line, int option)
 	case 'u':
 		return read_unwind(&line->record.unwind, optarg);
 	case 'L':
-		line->record.sabotage |= SABOTAGE_FP_LEAF;
+		line->record.faults |= FAULT_FP_LEAF;
 		return true;
 	case 'a':
 		line->agree = atof(optarg);
@@ -258,7 +258,7 @@ int main(int argc, char **argv)
 			    .writer = &folded_writer,
 			    .event = "cpu-clock",
 			    .quiet = true,
-			    .sabotage = KERNEL_SAMPLES_TOO },
+			    .faults = KERNEL_SAMPLES_TOO },
 		.name = "crosscheck",
 		.samples = 1500,
 		.examples = 1,

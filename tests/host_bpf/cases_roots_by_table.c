@@ -62,7 +62,7 @@ static void test_by_interval(void **state)
 	}
 	memory_put(ROOT(0) + 16, STACK - 8);
 	assert_true(walker_sample(&at)->flags & SAMPLE_UNMATCHED);
-	knobs.sabotage = SABOTAGE_NO_INTERVAL;
+	knobs.faults = FAULT_NO_INTERVAL;
 	memory_put(ROOT(0) + 16, END_OF(STACK, 2) - FRAME_BYTES);
 	assert_true(walker_sample(&at)->flags & SAMPLE_UNMATCHED);
 }

@@ -323,7 +323,7 @@ static void test_keeps_fp(void **state)
 	put_frame(STACK + 0x200, 0, SITE(3));
 	ASSERT_WALK(&at, "UCCC", "10000 10108 10208 10308", START);
 	assert_int_equal(walker_sample(&at)->flags, 0);
-	knobs.sabotage = SABOTAGE_FP_LEAF;
+	knobs.faults = FAULT_FP_LEAF;
 	ASSERT_WALK(&at, "UPC", "10000 10208 10308", START);
 }
 

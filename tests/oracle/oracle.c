@@ -101,7 +101,7 @@ static bool run_controls(int number, const char *path)
 	knobs.tables = 0;
 	good &= control(number + 1, path, false, "tables");
 	knobs.tables = 1;
-	knobs.sabotage = SABOTAGE_FP_LEAF;
+	knobs.faults = FAULT_FP_LEAF;
 	good &= control(number + 2, path, false, "a table for the leaf");
 	return good;
 }

@@ -18,7 +18,7 @@ struct sampler;
 struct sampler_config {
 	unsigned int hz;
 	enum tick_event event;
-	struct knobs knobs; /* filters, budget, sabotage; the rest is filled in */
+	struct knobs knobs; /* filters, budget, faults; the rest is filled in */
 	const pid_t *pids;  /* FILTER_TGID, FILTER_TID: which */
 	unsigned int n_pids;
 	bool follow_forks;    /* children of these are wanted, too */

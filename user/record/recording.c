@@ -39,7 +39,7 @@ static int make_knobs(const struct record_options *options, struct knobs *knobs)
 {
 	*knobs = (struct knobs){
 		.max_frames = options->max_frames,
-		.sabotage = options->sabotage,
+		.faults = options->faults,
 	};
 	if (options->tgids.n || options->command)
 		knobs->filters |= FILTER_TGID;
