@@ -69,7 +69,7 @@ static __always_inline bool leave_waiting(struct scratch *s, __u32 hook,
 {
 	__u64 record[2];
 
-	s->exact = 0;
+	s->is_leaf = 0;
 	s->bx_at = BX_UNKNOWN;
 	if (!FP_GIVES_SP && s->by_table) {
 		s->pc = s->asked_at;

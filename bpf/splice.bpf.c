@@ -75,7 +75,7 @@ static __always_inline void begin_thread(struct scratch *s)
 	s->thread_start = s->n_words;
 	s->frames_left = knobs.max_frames;
 	s->phase = PHASE_WALK;
-	s->exact = 1;
+	s->is_leaf = 1;
 	s->sp_is_least = 0;
 	s->regs_at = 0;
 	s->bx_at = BX_IN_REGS;

@@ -34,7 +34,7 @@ static __always_inline void not_known_yet(struct scratch *s)
 /* The sampled pc is true wherever it is; a caller is in code, or is none. */
 static __always_inline void nowhere(struct scratch *s)
 {
-	if (s->exact)
+	if (s->is_leaf)
 		not_known_yet(s);
 	else
 		s->how = HOW_NOWHERE;
@@ -62,7 +62,7 @@ static __always_inline void look_up_frame(struct scratch *s, __u32 hook)
 	__u64 at;
 
 	/* a call may be its function's last instruction, but is never its first */
-	at = s->pc - !s->exact;
+	at = s->pc - !s->is_leaf;
 	s->how = HOW_FP;
 	s->cfa = s->fp + FRAME_BYTES;
 	if (at - s->mapping.start >= s->mapping.end - s->mapping.start &&
@@ -70,9 +70,9 @@ static __always_inline void look_up_frame(struct scratch *s, __u32 hook)
 		nowhere(s);
 		return;
 	}
-	if (knobs.faults & FAULT_FP_LEAF && s->exact)
+	if (knobs.faults & FAULT_FP_LEAF && s->is_leaf)
 		return;
-	if (s->mapping.flags & UNWIND_KEEPS_FP && !s->exact) {
+	if (s->mapping.flags & UNWIND_KEEPS_FP && !s->is_leaf) {
 		s->how = HOW_FP_TRUE;
 		return;
 	}
@@ -114,7 +114,7 @@ static __always_inline __u32 step_by_table(struct scratch *s, __u32 hook)
 		fp = s->word & knobs.addr_mask;
 	}
 	if (s->rule.ra == UNWIND_RA_LR) {
-		if (!s->exact)
+		if (!s->is_leaf)
 			return END_BROKEN;
 		pc = s->lr;
 	} else {
@@ -132,7 +132,7 @@ static __always_inline __u32 step_by_table(struct scratch *s, __u32 hook)
 	s->step_bytes = s->cfa - s->sp;
 	s->sp = s->cfa;
 	s->fp = fp;
-	s->exact = 0;
+	s->is_leaf = 0;
 	if (!FP_GIVES_SP)
 		s->sp_is_least = 0;
 	return STEP_OK;

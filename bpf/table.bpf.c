@@ -172,8 +172,8 @@ static __always_inline bool in_restorer(struct scratch *s)
 {
 	if (is_restorer(s->pc))
 		return true;
-	return s->exact && (is_restorer(s->pc - RESTORER_SECOND) ||
-			    is_restorer(s->pc - RESTORER_BYTES));
+	return s->is_leaf && (is_restorer(s->pc - RESTORER_SECOND) ||
+			      is_restorer(s->pc - RESTORER_BYTES));
 }
 
 /* Behind a handler's frame; its memory begins where the handler's ends, so it
@@ -215,7 +215,7 @@ static __always_inline int find_register(struct scratch *s, __u32 hook)
 
 	if (s->rule.reg >= USER_REGS)
 		return 0;
-	if (s->exact)
+	if (s->is_leaf)
 		at = s->regs_at ? s->regs_at + SIGNAL_REG(s->rule.reg) : BX_IN_REGS;
 	else if (s->rule.reg != REG_BX)
 		return 0;
@@ -294,7 +294,7 @@ __noinline int table_leave_handler(__u32 hook)
 		return END_BROKEN;
 	s->pc = s->word & knobs.addr_mask;
 	s->step_bytes = 0;
-	s->exact = 1;
+	s->is_leaf = 1;
 	if (!FP_GIVES_SP)
 		s->sp_is_least = 0;
 	s->regs_at = sp;

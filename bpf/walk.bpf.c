@@ -114,7 +114,7 @@ static __always_inline __u32 frame_pointer_step(struct scratch *s)
 	s->pc = ra;
 	s->sp = fp + FRAME_BYTES;
 	s->step_bytes = s->fp - fp;
-	s->exact = 0;
+	s->is_leaf = 0;
 	s->bx_at = BX_UNKNOWN;
 	if (!FP_GIVES_SP)
 		s->sp_is_least = 1;
@@ -159,7 +159,7 @@ static __always_inline __u32 step_up(struct scratch *s, __u32 hook, bool by_tabl
 		return step_over_frames(s, hook);
 	ending = step_by_table(s, hook);
 	s->kind = by_record ? FRAME_UNPROVEN : FRAME_CALLER;
-	if (s->exact)
+	if (s->is_leaf)
 		s->kind = FRAME_USER;
 	return ending;
 }
@@ -178,7 +178,7 @@ static __always_inline __u32 why_not_up(struct scratch *s)
 	if (s->how == HOW_NOWHERE) /* a waiting thread's first */
 		return END_BROKEN;
 	if (by_fp && !at) { /* of an interrupted frame it is just a register */
-		if (s->exact)
+		if (s->is_leaf)
 			return END_BROKEN;
 		return s->how == HOW_FP_TRUE ? END_START : END_FP_ZERO;
 	}
@@ -203,7 +203,7 @@ static __always_inline bool take_checkpoint(struct scratch *s, __u32 hook, __u32
 	s->fp = s->sp = s->heads[nearest].root.fp;
 	s->cfa = s->fp + FRAME_BYTES;
 	s->how = HOW_FP_TRUE;
-	s->exact = 0;
+	s->is_leaf = 0;
 	s->bx_at = BX_UNKNOWN;
 	measure_frame(s);
 	roots_mark_gap(hook, ending); /* and all that this function registered */

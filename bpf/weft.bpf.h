@@ -144,12 +144,12 @@ struct scratch {
 	 * the frame pointer that its code sees */
 	__u64 pc, sp, fp;
 	__u64 cfa;
-	__u32 exact; /* it was interrupted at pc, so its registers are there */
-	__u32 how;   /* enum how */
-	__u32 kind;  /* enum frame_kind: how sure it is */
-	__u32 lane;  /* 0: own thread; 1: a waiting thread's stack */
+	__u32 is_leaf; /* it was interrupted at pc, so its registers are there */
+	__u32 how;     /* enum how */
+	__u32 kind;    /* enum frame_kind: how sure it is */
+	__u32 lane;    /* 0: own thread; 1: a waiting thread's stack */
 	struct unwind_rule rule;
-	__u64 lr;	  /* arm64, while exact */
+	__u64 lr;	  /* arm64, while is_leaf */
 	__u64 word;	  /* of walk_read() */
 	__u64 step_bytes; /* how far the last step went */
 

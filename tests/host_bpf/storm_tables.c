@@ -86,7 +86,7 @@ void storm_spoil(uint64_t *chance)
 }
 
 /* Code that is unwound by sp, or is not told of at all; perhaps. */
-static uint64_t some_code(uint64_t *chance, uint64_t text, bool exact, bool told)
+static uint64_t some_code(uint64_t *chance, uint64_t text, bool is_leaf, bool told)
 {
 	uint64_t pc;
 
@@ -95,8 +95,8 @@ static uint64_t some_code(uint64_t *chance, uint64_t text, bool exact, bool told
 		const struct unwind_rule *rule;
 
 		pc = text + below(chance, TEXT_BYTES);
-		mapping = space_mapping_at(pc - !exact);
-		rule = table_rule_at(pc - !exact);
+		mapping = space_mapping_at(pc - !is_leaf);
+		rule = table_rule_at(pc - !is_leaf);
 		if (!mapping || !rule || !mapping->table)
 			continue;
 		if (rule->cfa == (told ? UNWIND_CFA_SP : UNWIND_CFA_NONE))
@@ -109,19 +109,19 @@ static uint64_t some_code(uint64_t *chance, uint64_t text, bool exact, bool told
 void storm_fill_by_table(uint64_t *chance, struct sampled *at, uint64_t text)
 {
 	uint64_t sp = at->sp, pc = some_code(chance, text, true, true), restorer;
-	bool exact = true;
+	bool is_leaf = true;
 
 	at->pc = pc;
 	for (unsigned int n = 2 + below(chance, 30); n; n--) {
-		const struct unwind_rule *rule = table_rule_at(pc - !exact);
+		const struct unwind_rule *rule = table_rule_at(pc - !is_leaf);
 
 		if (!rule || rule->cfa != UNWIND_CFA_SP)
 			return;
 		sp += rule->cfa_offset;
-		exact = !below(chance, 10);
-		pc = some_code(chance, text, exact, true);
+		is_leaf = !below(chance, 10);
+		pc = some_code(chance, text, is_leaf, true);
 		memory_put(sp - 8, pc);
-		if (!exact)
+		if (!is_leaf)
 			continue;
 		restorer = some_code(chance, text, false, false);
 		put_restorer(restorer);
@@ -139,7 +139,7 @@ struct plain {
 	uint64_t signal; /* where the registers lie; 0: in the sample */
 	uint64_t bx;	 /* if bx_is_known */
 	bool bx_is_known;
-	bool exact;
+	bool is_leaf;
 	bool sp_is_known;
 	enum how how;
 	const struct unwind_rule *rule;
@@ -159,7 +159,7 @@ static bool restores(const struct plain *p)
 	static const int before[] = { 0, 7, 9 };
 	uint64_t first, last, at;
 
-	for (int i = 0; i < (p->exact ? 3 : 1); i++) {
+	for (int i = 0; i < (p->is_leaf ? 3 : 1); i++) {
 		at = p->pc - before[i];
 		if (memory_get(at, &first) && first == 0x0f0000000fc0c748 &&
 		    memory_get(at + 1, &last) && last >> 56 == 0x05)
@@ -175,11 +175,11 @@ static bool register_of(const struct plain *p, unsigned int reg, uint64_t *ret)
 		13, 12, 14, 11, 9, 8, 10, 15, 0, 1, 2, 3, 4, 5, 6, 7
 	};
 
-	if (!p->exact && reg == BX && p->bx_is_known) {
+	if (!p->is_leaf && reg == BX && p->bx_is_known) {
 		*ret = p->bx;
 		return true;
 	}
-	if (!p->exact || reg > 15)
+	if (!p->is_leaf || reg > 15)
 		return false;
 	if (p->signal)
 		return word_at(p->signal + 40 + 8 * place[reg], ret);
@@ -237,12 +237,12 @@ static enum how look_without_sp(struct plain *p)
 
 static enum how look(struct plain *p)
 {
-	uint64_t at = p->pc - !p->exact;
+	uint64_t at = p->pc - !p->is_leaf;
 	const struct unwind_mapping *mapping = space_mapping_at(at);
 
 	if (!mapping)
-		return p->exact ? HOW_AWAITED : HOW_NOWHERE;
-	if (mapping->flags & UNWIND_KEEPS_FP && !p->exact)
+		return p->is_leaf ? HOW_AWAITED : HOW_NOWHERE;
+	if (mapping->flags & UNWIND_KEEPS_FP && !p->is_leaf)
 		return HOW_FP_TRUE;
 	p->rule = mapping->table ? table_rule_at(at) : NULL;
 	if (!mapping->table && !(mapping->flags & UNWIND_BY_FP))
@@ -265,7 +265,7 @@ static enum ending step_by_fp(struct plain *p)
 {
 	uint64_t fp, ra;
 
-	if (!p->fp && p->exact)
+	if (!p->fp && p->is_leaf)
 		return END_BROKEN;
 	if (!p->fp)
 		return p->how == HOW_FP_TRUE ? END_START : END_FP_ZERO;
@@ -354,7 +354,7 @@ static enum ending step(struct plain *p)
 	}
 	if (ending != N_ENDINGS)
 		return ending;
-	p->exact = p->how == HOW_SIGNAL;
+	p->is_leaf = p->how == HOW_SIGNAL;
 	p->how = look(p);
 	if (p->how == HOW_NOWHERE)
 		return END_BROKEN;
@@ -389,7 +389,7 @@ const char *storm_table_lie(const struct sampled *at, const struct sample_rec *r
 			   .fp = at->fp & knobs.addr_mask,
 			   .bx = at->regs[BX] & knobs.addr_mask,
 			   .bx_is_known = true,
-			   .exact = true,
+			   .is_leaf = true,
 			   .sp_is_known = true };
 	uint64_t ends[FRAMES_MAX + 2];
 	enum ending ending;
