@@ -77,7 +77,8 @@ static __always_inline bool leave_waiting(struct scratch *s, __u32 hook,
 		s->sp_is_least = 1;
 		s->chunk_bytes = 0;
 		look_up_frame(s, hook);
-		if (s->how == HOW_TABLE && s->cfa - q_addr < SAME_STACK_BYTES &&
+		if (s->step_kind == STEP_KIND_TABLE &&
+		    s->cfa - q_addr < SAME_STACK_BYTES &&
 		    step_by_table(s, hook) == STEP_OK)
 			return true;
 	}

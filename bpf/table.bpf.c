@@ -189,7 +189,7 @@ __noinline int table_try_handler(__u32 hook)
 
 	if (!s || !in_restorer(s))
 		return 0;
-	s->how = HOW_SIGNAL;
+	s->step_kind = STEP_KIND_SIGNAL;
 	s->cfa = end_of_handler(s);
 	return 0;
 }
@@ -201,7 +201,7 @@ __noinline int table_try_handler(__u32 hook)
 static __always_inline int find_cfa_by_record(struct scratch *s)
 {
 	if (s->rule.fp != UNWIND_FP_CFA) {
-		s->how = HOW_FP_OLD;
+		s->step_kind = STEP_KIND_OLDER_FP;
 		return 0;
 	}
 	s->cfa = s->fp - 8 * (__s64)s->rule.fp_words;

@@ -38,7 +38,7 @@ static __always_inline void measure_frame(struct scratch *s)
 
 	low = s->sp;
 	record = s->cfa - FRAME_BYTES;
-	if (s->how == HOW_TABLE &&
+	if (s->step_kind == STEP_KIND_TABLE &&
 	    s->rule.cfa <= (FP_GIVES_SP ? UNWIND_CFA_SP : UNWIND_CFA_FP)) {
 		if (!FP_GIVES_SP && (s->sp_is_least || s->rule.cfa == UNWIND_CFA_FP) &&
 		    s->fp - low > SAME_STACK_BYTES)
@@ -50,7 +50,7 @@ static __always_inline void measure_frame(struct scratch *s)
 	}
 	s->extent.low = low;
 	s->extent.bytes = s->cfa - low;
-	if (s->how == HOW_SIGNAL || s->how >= HOW_END)
+	if (s->step_kind == STEP_KIND_SIGNAL || s->step_kind >= STEP_KIND_END)
 		s->extent.bytes = 0;
 }
 
@@ -59,10 +59,10 @@ static __always_inline void look_at_frame(struct scratch *s, __u32 hook, bool by
 {
 	if (by_table) {
 		look_up_frame(s, hook);
-		if (s->how == HOW_SIGNAL) /* its pc is where the handler returns to */
+		if (s->step_kind == STEP_KIND_SIGNAL) /* the handler returns to it */
 			s->kind = FRAME_USER;
 	} else {
-		s->how = HOW_FP;
+		s->step_kind = STEP_KIND_FP;
 		s->cfa = s->fp + FRAME_BYTES;
 	}
 	if (s->n_heads)
@@ -151,11 +151,12 @@ static __always_inline __u32 step_up(struct scratch *s, __u32 hook, bool by_tabl
 	__u32 ending;
 
 	/* without tables there is nothing else, but behind a gap a root's own */
-	if (!by_table || s->how == HOW_FP || s->how == HOW_FP_TRUE) {
-		s->kind = s->how == HOW_FP ? FRAME_UNPROVEN : FRAME_CALLER;
+	if (!by_table || s->step_kind == STEP_KIND_FP ||
+	    s->step_kind == STEP_KIND_PROVEN_FP) {
+		s->kind = s->step_kind == STEP_KIND_FP ? FRAME_UNPROVEN : FRAME_CALLER;
 		return frame_pointer_step(s);
 	}
-	if (!FP_GIVES_SP && s->how == HOW_FP_OLD)
+	if (!FP_GIVES_SP && s->step_kind == STEP_KIND_OLDER_FP)
 		return step_over_frames(s, hook);
 	ending = step_by_table(s, hook);
 	s->kind = by_record ? FRAME_UNPROVEN : FRAME_CALLER;
@@ -167,20 +168,21 @@ static __always_inline __u32 step_up(struct scratch *s, __u32 hook, bool by_tabl
 /* May the frame at hand be left for its caller? STEP_OK: yes. */
 static __always_inline __u32 why_not_up(struct scratch *s)
 {
-	bool over = !FP_GIVES_SP && s->how == HOW_FP_OLD;
-	bool by_fp = s->how == HOW_FP || s->how == HOW_FP_TRUE || over;
+	bool over = !FP_GIVES_SP && s->step_kind == STEP_KIND_OLDER_FP;
+	bool by_fp = s->step_kind == STEP_KIND_FP ||
+		     s->step_kind == STEP_KIND_PROVEN_FP || over;
 	__u64 at = by_fp ? s->fp : s->cfa;
 
-	if (s->how == HOW_END)
+	if (s->step_kind == STEP_KIND_END)
 		return s->rule.cfa == UNWIND_CFA_TORN ? END_TORN : END_START;
-	if (s->how == HOW_AWAITED)
+	if (s->step_kind == STEP_KIND_PENDING)
 		return END_AWAITED;
-	if (s->how == HOW_NOWHERE) /* a waiting thread's first */
+	if (s->step_kind == STEP_KIND_UNMAPPED) /* a waiting thread's first */
 		return END_BROKEN;
 	if (by_fp && !at) { /* of an interrupted frame it is just a register */
 		if (s->is_leaf)
 			return END_BROKEN;
-		return s->how == HOW_FP_TRUE ? END_START : END_FP_ZERO;
+		return s->step_kind == STEP_KIND_PROVEN_FP ? END_START : END_FP_ZERO;
 	}
 	if (at & 7 || at < 4096 || at & ~FRAME_ADDR_MASK)
 		return END_BROKEN;
@@ -202,7 +204,7 @@ static __always_inline bool take_checkpoint(struct scratch *s, __u32 hook, __u32
 		return false;
 	s->fp = s->sp = s->heads[nearest].root.fp;
 	s->cfa = s->fp + FRAME_BYTES;
-	s->how = HOW_FP_TRUE;
+	s->step_kind = STEP_KIND_PROVEN_FP;
 	s->is_leaf = 0;
 	s->bx_at = BX_UNKNOWN;
 	measure_frame(s);
@@ -236,7 +238,7 @@ static __always_inline __u32 walk_on(struct scratch *s, __u32 hook, bool by_tabl
 		return ending;
 	spend(s);
 	look_at_frame(s, hook, by_table);
-	if (by_table && s->how == HOW_NOWHERE) /* a number, and no caller */
+	if (by_table && s->step_kind == STEP_KIND_UNMAPPED) /* no caller */
 		return END_BROKEN;
 	roots_meet(s, hook);
 	keep_frame(s, hook);

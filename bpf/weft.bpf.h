@@ -95,15 +95,15 @@ enum phase {
 #define STEP_OK N_ENDINGS
 
 /* How the frame at hand leads to its caller. */
-enum how {
-	HOW_FP,	     /* by a frame pointer that nothing proves */
-	HOW_FP_TRUE, /* by one that this code is known to keep */
-	HOW_TABLE,   /* by s->rule */
-	HOW_SIGNAL,  /* the kernel interrupted the caller */
-	HOW_END,     /* it was not called, or s->rule says that it left its stack */
-	HOW_AWAITED, /* that is not known yet */
-	HOW_NOWHERE, /* it runs where nothing is known to be mapped */
-	HOW_FP_OLD,  /* by one that an older frame set: those between are missing */
+enum step_kind {
+	STEP_KIND_FP,	     /* by a frame pointer that nothing proves */
+	STEP_KIND_PROVEN_FP, /* by one that this code is known to keep */
+	STEP_KIND_TABLE,     /* by s->rule */
+	STEP_KIND_SIGNAL,    /* the kernel interrupted the caller */
+	STEP_KIND_END,	   /* it was not called, or s->rule says that it left its stack */
+	STEP_KIND_PENDING, /* that is not known yet */
+	STEP_KIND_UNMAPPED, /* it runs where nothing is known to be mapped */
+	STEP_KIND_OLDER_FP, /* by that of an older frame: those between are missing */
 };
 
 #define USER_REGS 16 /* by DWARF's numbers */
@@ -144,10 +144,10 @@ struct scratch {
 	 * the frame pointer that its code sees */
 	__u64 pc, sp, fp;
 	__u64 cfa;
-	__u32 is_leaf; /* it was interrupted at pc, so its registers are there */
-	__u32 how;     /* enum how */
-	__u32 kind;    /* enum frame_kind: how sure it is */
-	__u32 lane;    /* 0: own thread; 1: a waiting thread's stack */
+	__u32 is_leaf;	 /* it was interrupted at pc, so its registers are there */
+	__u32 step_kind; /* enum step_kind */
+	__u32 kind;	 /* enum frame_kind: how sure it is */
+	__u32 lane;	 /* 0: own thread; 1: a waiting thread's stack */
 	struct unwind_rule rule;
 	__u64 lr;	  /* arm64, while is_leaf */
 	__u64 word;	  /* of walk_read() */

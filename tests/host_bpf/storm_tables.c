@@ -141,7 +141,7 @@ struct plain {
 	bool bx_is_known;
 	bool is_leaf;
 	bool sp_is_known;
-	enum how how;
+	enum step_kind step_kind;
 	const struct unwind_rule *rule;
 	unsigned int kind; /* how the frame is told */
 };
@@ -222,37 +222,37 @@ static bool find_cfa(struct plain *p)
 
 /* arm64, behind a frame record: sp is wherever the rule puts it that says where
  * this frame's record lies. */
-static enum how look_without_sp(struct plain *p)
+static enum step_kind look_without_sp(struct plain *p)
 {
 	const struct unwind_rule *rule = p->rule;
 
 	if (p->sp_is_known ||
 	    (rule->cfa != UNWIND_CFA_SP && rule->cfa != UNWIND_CFA_DEREF_SP))
-		return find_cfa(p) ? HOW_TABLE : HOW_FP;
+		return find_cfa(p) ? STEP_KIND_TABLE : STEP_KIND_FP;
 	if (rule->fp != UNWIND_FP_CFA)
-		return HOW_FP_OLD;
+		return STEP_KIND_OLDER_FP;
 	p->cfa = p->fp - (uint64_t)(8 * (int64_t)rule->fp_words);
-	return HOW_TABLE;
+	return STEP_KIND_TABLE;
 }
 
-static enum how look(struct plain *p)
+static enum step_kind look(struct plain *p)
 {
 	uint64_t at = p->pc - !p->is_leaf;
 	const struct unwind_mapping *mapping = space_mapping_at(at);
 
 	if (!mapping)
-		return p->is_leaf ? HOW_AWAITED : HOW_NOWHERE;
+		return p->is_leaf ? STEP_KIND_PENDING : STEP_KIND_UNMAPPED;
 	if (mapping->flags & UNWIND_KEEPS_FP && !p->is_leaf)
-		return HOW_FP_TRUE;
+		return STEP_KIND_PROVEN_FP;
 	p->rule = mapping->table ? table_rule_at(at) : NULL;
 	if (!mapping->table && !(mapping->flags & UNWIND_BY_FP))
-		return HOW_AWAITED;
+		return STEP_KIND_PENDING;
 	if (!p->rule || p->rule->cfa == UNWIND_CFA_NONE)
-		return restores(p) ? HOW_SIGNAL : HOW_FP;
+		return restores(p) ? STEP_KIND_SIGNAL : STEP_KIND_FP;
 	if (p->rule->cfa == UNWIND_CFA_SIGNAL)
-		return HOW_SIGNAL;
+		return STEP_KIND_SIGNAL;
 	if (p->rule->cfa == UNWIND_CFA_END || p->rule->cfa == UNWIND_CFA_TORN)
-		return HOW_END;
+		return STEP_KIND_END;
 	return look_without_sp(p);
 }
 
@@ -268,7 +268,7 @@ static enum ending step_by_fp(struct plain *p)
 	if (!p->fp && p->is_leaf)
 		return END_BROKEN;
 	if (!p->fp)
-		return p->how == HOW_FP_TRUE ? END_START : END_FP_ZERO;
+		return p->step_kind == STEP_KIND_PROVEN_FP ? END_START : END_FP_ZERO;
 	if (!is_place(p->fp))
 		return END_BROKEN;
 	if (!word_at(p->fp, &fp) || !word_at(p->fp + 8, &ra))
@@ -276,7 +276,7 @@ static enum ending step_by_fp(struct plain *p)
 	if (!ra || ra > FRAME_ADDR_MASK)
 		return ra ? END_BROKEN : END_FP_ZERO;
 	p->bx_is_known = false;
-	p->kind = p->how == HOW_FP ? FRAME_UNPROVEN : FRAME_CALLER;
+	p->kind = p->step_kind == STEP_KIND_FP ? FRAME_UNPROVEN : FRAME_CALLER;
 	p->sp = p->fp + 16;
 	p->sp_is_known = fp_gives_sp;
 	p->fp = fp;
@@ -338,15 +338,15 @@ static enum ending step(struct plain *p)
 {
 	enum ending ending;
 
-	switch (p->how) {
-	case HOW_END:
+	switch (p->step_kind) {
+	case STEP_KIND_END:
 		return p->rule->cfa == UNWIND_CFA_TORN ? END_TORN : END_START;
-	case HOW_AWAITED:
+	case STEP_KIND_PENDING:
 		return END_AWAITED;
-	case HOW_SIGNAL:
+	case STEP_KIND_SIGNAL:
 		ending = step_by_signal(p);
 		break;
-	case HOW_TABLE:
+	case STEP_KIND_TABLE:
 		ending = step_by_table(p);
 		break;
 	default:
@@ -354,11 +354,11 @@ static enum ending step(struct plain *p)
 	}
 	if (ending != N_ENDINGS)
 		return ending;
-	p->is_leaf = p->how == HOW_SIGNAL;
-	p->how = look(p);
-	if (p->how == HOW_NOWHERE)
+	p->is_leaf = p->step_kind == STEP_KIND_SIGNAL;
+	p->step_kind = look(p);
+	if (p->step_kind == STEP_KIND_UNMAPPED)
 		return END_BROKEN;
-	if (p->how == HOW_SIGNAL)
+	if (p->step_kind == STEP_KIND_SIGNAL)
 		p->kind = FRAME_USER;
 	return N_ENDINGS;
 }
@@ -366,9 +366,9 @@ static enum ending step(struct plain *p)
 /* Where the frame's memory ends. */
 static uint64_t end_of(const struct plain *p)
 {
-	if (p->how == HOW_TABLE)
+	if (p->step_kind == STEP_KIND_TABLE)
 		return p->cfa;
-	return p->how == HOW_SIGNAL ? p->sp + 176 : p->fp + 16;
+	return p->step_kind == STEP_KIND_SIGNAL ? p->sp + 176 : p->fp + 16;
 }
 
 /* No two frames end at one place, unless they come again. */
@@ -395,7 +395,7 @@ const char *storm_table_lie(const struct sampled *at, const struct sample_rec *r
 	enum ending ending;
 	size_t n = 0;
 
-	p.how = look(&p);
+	p.step_kind = look(&p);
 	ends[n++] = end_of(&p);
 	for (uint32_t i = 1; i < rec->n_thread; i++) {
 		uint64_t word = rec->words[rec->n_kernel + i];
@@ -415,7 +415,7 @@ const char *storm_table_lie(const struct sampled *at, const struct sample_rec *r
 	if (rec->ending == END_CYCLE)
 		return came_again(ends, n) ? NULL : "a circle that is none";
 	if (rec->ending == END_BUDGET) /* a gap is paid for, too */
-		return n + (p.how == HOW_FP_OLD) > knobs.max_frames
+		return n + (p.step_kind == STEP_KIND_OLDER_FP) > knobs.max_frames
 			       ? NULL
 			       : "a budget that is not spent";
 	ending = step(&p);
