@@ -109,7 +109,7 @@ static __always_inline bool cross(struct scratch *s, __u32 hook, struct async_ro
 	open_segment(s);
 	s->waiting_root = q_addr;
 	s->waiting_node = s->node;
-	s->lane = 1;
+	s->on_waiting_thread = 1;
 	for (int k = 1; k < KEYS_MAX; k++)
 		s->heads[k].addr = 0;
 	load_head(s, &s->heads[0], q->next);

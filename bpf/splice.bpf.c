@@ -28,7 +28,7 @@ static __always_inline void end_stack(struct scratch *s, __u32 hook)
 		if (k < s->n_heads && s->heads[k].addr)
 			s->rec.flags |= SAMPLE_UNMATCHED;
 	}
-	if (s->lane)
+	if (s->on_waiting_thread)
 		cross_end_stack(hook);
 	else
 		end_thread(s);

@@ -83,9 +83,9 @@ int walk_begin(__u32 hook)
 	start_cycle_test(s);
 	s->step_bytes = 0;
 	s->chunk_bytes = 0;
-	s->kind = s->lane ? FRAME_CALLER : FRAME_USER;
+	s->kind = s->on_waiting_thread ? FRAME_CALLER : FRAME_USER;
 	look_at_frame(s, hook, s->by_table);
-	if (s->lane) {
+	if (s->on_waiting_thread) {
 		roots_meet(s, hook);
 		keep_frame(s, hook);
 		return 1;
@@ -123,7 +123,7 @@ static __always_inline __u32 frame_pointer_step(struct scratch *s)
 
 static __always_inline void spend(struct scratch *s)
 {
-	if (s->lane)
+	if (s->on_waiting_thread)
 		s->chain_left--;
 	else
 		s->frames_left--;
@@ -186,7 +186,8 @@ static __always_inline __u32 why_not_up(struct scratch *s)
 	}
 	if (at & 7 || at < 4096 || at & ~FRAME_ADDR_MASK)
 		return END_BROKEN;
-	if ((s->lane ? s->chain_left : s->frames_left) <= over) /* a gap costs one */
+	/* a gap costs one */
+	if ((s->on_waiting_thread ? s->chain_left : s->frames_left) <= over)
 		return END_BUDGET;
 	/* not `at`: a frame's end by table may be its caller's frame record */
 	if (goes_in_circles(s, s->cfa))

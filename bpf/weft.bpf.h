@@ -147,7 +147,7 @@ struct scratch {
 	__u32 is_leaf;	 /* it was interrupted at pc, so its registers are there */
 	__u32 step_kind; /* enum step_kind */
 	__u32 kind;	 /* enum frame_kind: how sure it is */
-	__u32 lane;	 /* 0: own thread; 1: a waiting thread's stack */
+	__u32 on_waiting_thread; /* 0: on its own */
 	struct unwind_rule rule;
 	__u64 lr;	  /* arm64, while is_leaf */
 	__u64 word;	  /* of walk_read() */

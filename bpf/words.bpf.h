@@ -25,7 +25,7 @@ static __always_inline void keep_extent(struct scratch *s, __u32 hook, __u64 low
 	struct extents *all = extents(hook);
 	__u32 n = s->n_words & (RECORD_WORDS_MAX - 1);
 
-	if (!all || s->lane)
+	if (!all || s->on_waiting_thread)
 		return;
 	all->of[n].low = low;
 	all->of[n].bytes = bytes;
