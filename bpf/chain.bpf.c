@@ -28,7 +28,7 @@ int chain_open(__u32 hook)
 		if (k >= s->n_roots || k >= MAX_ROOTS)
 			return 0;
 		s->next_root = k + 1;
-		s->node = root_met(s, k)->top;
+		s->node = found_root(s, k)->top;
 		if (!s->node) /* the dispatcher runs no operation */
 			continue;
 		s->rec.flags |= SAMPLE_ASYNC;

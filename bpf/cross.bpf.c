@@ -45,7 +45,7 @@ __noinline int cross_find_frame(__u32 hook, __u64 fp)
 	if (!s || !all || !fp)
 		return 0;
 	first = s->thread_start;
-	dispatcher = root_met(s, s->next_root - 1)->mark + 1;
+	dispatcher = found_root(s, s->next_root - 1)->mark + 1;
 	if (dispatcher - first < s->rec.n_thread && frame_holds(all, dispatcher, fp))
 		return dispatcher - first + 1;
 	for (__u32 i = 0; i < FRAMES_MAX + 1 + 2 * (MAX_ROOTS + KEYS_MAX);
@@ -111,8 +111,8 @@ static __always_inline bool cross(struct scratch *s, __u32 hook, struct async_ro
 	s->waiting_node = s->node;
 	s->on_waiting_thread = 1;
 	for (int k = 1; k < KEYS_MAX; k++)
-		s->heads[k].addr = 0;
-	load_head(s, &s->heads[0], q->next);
+		s->root_cursors[k].addr = 0;
+	load_root_cursor(s, &s->root_cursors[0], q->next);
 	s->phase = PHASE_WALK;
 	walk_begin(hook);
 	return true;
@@ -127,7 +127,7 @@ int cross_end_chain(__u32 hook)
 	if (!s)
 		return 0;
 	q_addr = s->frame.root & knobs.addr_mask;
-	walked = root_met(s, s->next_root - 1)->addr;
+	walked = found_root(s, s->next_root - 1)->addr;
 
 	if (!q_addr || q_addr & 7 || q_addr == walked ||
 	    (s->suspended_cookie && q_addr == s->suspended_cookie)) {

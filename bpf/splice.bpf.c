@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * The order of a sample's walks: the thread once and whole, then the chain of
- * each root that was met, each of which may lead to another thread's stack
+ * each root that was found, each of which may lead to another thread's stack
  * with roots of its own.
  */
 #include "chain.bpf.h"
@@ -25,7 +25,7 @@ static __always_inline void end_thread(struct scratch *s)
 static __always_inline void end_stack(struct scratch *s, __u32 hook)
 {
 	for (int k = 0; k < KEYS_MAX; k++) {
-		if (k < s->n_heads && s->heads[k].addr)
+		if (k < s->n_root_cursors && s->root_cursors[k].addr)
 			s->rec.flags |= SAMPLE_UNMATCHED;
 	}
 	if (s->on_waiting_thread)

@@ -8,7 +8,7 @@
 static __always_inline void splice_begin(struct scratch *s)
 {
 	s->n_words = 0;
-	s->n_heads = 0;
+	s->n_root_cursors = 0;
 	s->n_roots = 0;
 	s->next_root = 0;
 	s->on_waiting_thread = 0;

@@ -19,7 +19,7 @@
 
 static __always_inline void keep_frame(struct scratch *s, __u32 hook)
 {
-	if (s->n_heads)
+	if (s->n_root_cursors)
 		keep_extent(s, hook, s->extent.low, s->extent.bytes);
 	if (s->kind == FRAME_UNPROVEN)
 		s->rec.flags |= SAMPLE_UNPROVEN;
@@ -65,7 +65,7 @@ static __always_inline void look_at_frame(struct scratch *s, __u32 hook, bool by
 		s->step_kind = STEP_KIND_FP;
 		s->cfa = s->fp + FRAME_BYTES;
 	}
-	if (s->n_heads)
+	if (s->n_root_cursors)
 		measure_frame(s);
 }
 
@@ -86,12 +86,12 @@ int walk_begin(__u32 hook)
 	s->kind = s->on_waiting_thread ? FRAME_CALLER : FRAME_USER;
 	look_at_frame(s, hook, s->by_table);
 	if (s->on_waiting_thread) {
-		roots_meet(s, hook);
+		roots_check_frame(s, hook);
 		keep_frame(s, hook);
 		return 1;
 	}
 	keep_frame(s, hook);
-	roots_meet(s, hook);
+	roots_check_frame(s, hook);
 	return 1;
 }
 
@@ -203,7 +203,7 @@ static __always_inline bool take_checkpoint(struct scratch *s, __u32 hook, __u32
 
 	if (nearest >= KEYS_MAX)
 		return false;
-	s->fp = s->sp = s->heads[nearest].root.fp;
+	s->fp = s->sp = s->root_cursors[nearest].root.fp;
 	s->cfa = s->fp + FRAME_BYTES;
 	s->step_kind = STEP_KIND_PROVEN_FP;
 	s->is_leaf = 0;
@@ -221,7 +221,7 @@ __noinline int walk_end(__u32 hook, __u32 ending)
 
 	if (!s)
 		return 0;
-	if (s->n_heads && ending != END_BUDGET && take_checkpoint(s, hook, ending))
+	if (s->n_root_cursors && ending != END_BUDGET && take_checkpoint(s, hook, ending))
 		return 1;
 	s->ending = ending;
 	s->phase = PHASE_WALKED;
@@ -241,7 +241,7 @@ static __always_inline __u32 walk_on(struct scratch *s, __u32 hook, bool by_tabl
 	look_at_frame(s, hook, by_table);
 	if (by_table && s->step_kind == STEP_KIND_UNMAPPED) /* no caller */
 		return END_BROKEN;
-	roots_meet(s, hook);
+	roots_check_frame(s, hook);
 	keep_frame(s, hook);
 	return STEP_OK;
 }

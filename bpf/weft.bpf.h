@@ -85,7 +85,7 @@ enum hook { HOOK_ONCPU, N_HOOKS };
 enum phase {
 	PHASE_WALK,	 /* down a thread's stack */
 	PHASE_WALKED,	 /* s->ending says how that ended */
-	PHASE_ROOT,	 /* take the next root met, open its chain */
+	PHASE_ROOT,	 /* take the next root found, open its chain */
 	PHASE_CHAIN,	 /* along a chain */
 	PHASE_CHAIN_END, /* s->frame is its last: where that leads */
 	PHASE_DONE,
@@ -113,9 +113,9 @@ enum step_kind {
 #define BX_UNKNOWN 2
 
 /* The roots of one key that are still ahead: the first of them, as read. */
-struct head {
+struct root_cursor {
 	__u64 addr;  /* 0: none left */
-	__u64 place; /* in the memory of the frame that it is met at */
+	__u64 place; /* in the memory of the frame that it is found at */
 	struct async_root root;
 };
 
@@ -133,7 +133,7 @@ struct memo {
 	struct unwind_rule rule;
 };
 
-struct root_met {
+struct found_root {
 	__u64 addr;
 	__u64 top;
 	__u32 mark; /* index of the word that says where */
@@ -164,10 +164,10 @@ struct scratch {
 	__u32 segment;	    /* index of the open segment's head */
 	__u32 frames_left;  /* of the thread's budget */
 	__u32 chain_left;   /* of the budget of everything beside the thread */
-	__u32 n_roots;	    /* met so far */
+	__u32 n_roots;	    /* found so far */
 	__u32 next_root;    /* the first one whose chain was not walked */
-	__u32 key_at_hand;  /* of those whose roots are being met */
-	__u32 nearest;	    /* head of those ahead, and how far that is */
+	__u32 key_at_hand;  /* of those whose roots are being looked for */
+	__u32 nearest;	    /* cursor of those ahead, and how far that is */
 	__u64 distance;
 
 	/* the chain under way */
@@ -180,10 +180,10 @@ struct scratch {
 	__u64 metadata_cookie, suspended_cookie;
 
 	__u64 glibc_slots, musl_slots; /* the thread's pthread slots; one of them is 0 */
-	__u32 n_heads;
+	__u32 n_root_cursors;
 	__u32 sp_is_least; /* sp is not known: it lies there or above */
-	struct head heads[KEYS_MAX];
-	struct root_met roots[MAX_ROOTS];
+	struct root_cursor root_cursors[KEYS_MAX];
+	struct found_root roots[MAX_ROOTS];
 
 	/* what is mapped, as published; and the mapping that was found last */
 	__u32 by_table; /* walk by tables; else by frame pointer alone */
@@ -218,7 +218,7 @@ struct extents {
 /*
  * Words of a record that no budget counts behind the thread's: for each root that is
  * followed a chain may cross (two SEGMENTs, the first frame of the stack that it leads
- * to), it may be met there behind a gap (ROOT, GAP), and on that stack another may be
+ * to), it may be found there behind a gap (ROOT, GAP), and on that stack another may be
  * one too many, behind a gap (ROOT, GAP).
  */
 #define UNCOUNTED_WORDS (7 * MAX_ROOTS + KEYS_MAX)

@@ -11,7 +11,7 @@
 /* verifier: the mask must stay in the code although a check makes it idle */
 #define KEEP(x) asm volatile("" : "+r"(x))
 
-static __always_inline struct root_met *root_met(struct scratch *s, __u32 n)
+static __always_inline struct found_root *found_root(struct scratch *s, __u32 n)
 {
 	KEEP(n);
 	return &s->roots[n & (MAX_ROOTS - 1)];
