@@ -6,11 +6,11 @@
 #include "step.bpf.h"
 #include "walk.bpf.h"
 
-static __always_inline bool frame_holds(struct extents *all, __u32 word, __u64 fp)
+static __always_inline bool frame_holds(struct bounds_table *all, __u32 word, __u64 fp)
 {
-	struct extent *extent = &all->of[word & (RECORD_WORDS_MAX - 1)];
+	struct frame_bounds *frame_bounds = &all->of[word & (RECORD_WORDS_MAX - 1)];
 
-	return fp - extent->low < extent->bytes;
+	return fp - frame_bounds->low < frame_bounds->bytes;
 }
 
 /* verifier: as splice_advance() is, a loop in a loop */
@@ -19,7 +19,7 @@ static __always_inline bool frame_holds(struct extents *all, __u32 word, __u64 f
 __noinline int cross_find_among(__u32 hook, __u64 fp, __u32 from)
 {
 	struct scratch *s = scratch(hook);
-	struct extents *all = extents(hook);
+	struct bounds_table *all = bounds_table(hook);
 
 	if (!s || !all)
 		return 0;
@@ -39,7 +39,7 @@ __noinline int cross_find_among(__u32 hook, __u64 fp, __u32 from)
 __noinline int cross_find_frame(__u32 hook, __u64 fp)
 {
 	struct scratch *s = scratch(hook);
-	struct extents *all = extents(hook);
+	struct bounds_table *all = bounds_table(hook);
 	__u32 first, dispatcher;
 
 	if (!s || !all || !fp)

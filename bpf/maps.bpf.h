@@ -32,12 +32,12 @@ struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, N_HOOKS);
 	__type(key, __u32);
-	__type(value, struct extents);
-} frame_extents __weak SEC(".maps");
+	__type(value, struct bounds_table);
+} bounds_tables __weak SEC(".maps");
 
-static __always_inline struct extents *extents(__u32 hook)
+static __always_inline struct bounds_table *bounds_table(__u32 hook)
 {
-	return bpf_map_lookup_elem(&frame_extents, &hook);
+	return bpf_map_lookup_elem(&bounds_tables, &hook);
 }
 
 /* Unwind tables and what processes map (shared/unwind.h). User space writes pages that

@@ -63,14 +63,14 @@ static __always_inline bool frame_registered(struct scratch *s,
 		return false;
 	if (knobs.faults & FAULT_NO_INTERVAL)
 		return cursor->root.fp == s->fp;
-	return cursor->place - s->extent.low < s->extent.bytes;
+	return cursor->place - s->frame_bounds.low < s->frame_bounds.bytes;
 }
 
 int roots_place(__u32 hook);		     /* those of the cursors there are */
 int roots_place_cursor(__u32 hook, __u32 k); /* the k-th cursor's */
 int roots_mark(__u32 hook);		     /* that the frame at hand registered */
 int roots_mark_cursor(__u32 hook, __u32 k);
-int roots_mark_gap(__u32 hook, __u32 ending); /* and the roots of s->extent */
+int roots_mark_gap(__u32 hook, __u32 ending); /* and the roots of s->frame_bounds */
 int roots_weigh_cursor(__u32 hook, __u32 k);
 int roots_find_nearest(__u32 hook); /* the cursor of the nearest ahead; KEYS_MAX: none */
 

@@ -80,7 +80,7 @@ static __always_inline void look_up_frame(struct scratch *s, __u32 hook)
 		set_pending(s);
 		return;
 	}
-	if (!s->mapping.table || (!recall_rule(s, at) && !table_find_rule(hook, at))) {
+	if (!s->mapping.table || (!rule_cache_get(s, at) && !table_find_rule(hook, at))) {
 		table_try_handler(hook);
 		return;
 	}

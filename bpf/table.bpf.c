@@ -106,14 +106,14 @@ static __always_inline __u32 search_run(struct scratch *s, const union unwind_pa
 	return page->rows[(run->first + s->low - 1) & (UNWIND_ROWS_A_PAGE - 1)].rule;
 }
 
-static __always_inline void remember_rule(struct scratch *s)
+static __always_inline void rule_cache_put(struct scratch *s)
 {
-	struct memo *memo = memo_of(s);
+	struct cached_rule *slot = rule_cache_slot(s);
 
-	if (!s->memo_key)
+	if (!s->rule_key)
 		return;
-	memo->key = s->memo_key;
-	memo->rule = s->rule;
+	slot->key = s->rule_key;
+	slot->rule = s->rule;
 }
 
 /* The rule for an address of s->mapping into s->rule; 0: no row covers it. */
@@ -153,7 +153,7 @@ __noinline int table_find_rule(__u32 hook, __u64 addr)
 	s->rule = page->rules[n & (UNWIND_RULES_A_PAGE - 1)];
 	if (s->rule.cfa == UNWIND_CFA_NONE)
 		return 0;
-	remember_rule(s);
+	rule_cache_put(s);
 	return 1;
 }
 

@@ -20,7 +20,7 @@
 static __always_inline void keep_frame(struct scratch *s, __u32 hook)
 {
 	if (s->n_root_cursors)
-		keep_extent(s, hook, s->extent.low, s->extent.bytes);
+		keep_bounds(s, hook, s->frame_bounds.low, s->frame_bounds.bytes);
 	if (s->kind == FRAME_UNPROVEN)
 		s->rec.flags |= SAMPLE_UNPROVEN;
 	emit_word(s, (__u64)s->kind << FRAME_KIND_SHIFT | s->pc);
@@ -48,10 +48,10 @@ static __always_inline void measure_frame(struct scratch *s)
 	} else if (record < low || record - low > SAME_STACK_BYTES) {
 		low = record;
 	}
-	s->extent.low = low;
-	s->extent.bytes = s->cfa - low;
+	s->frame_bounds.low = low;
+	s->frame_bounds.bytes = s->cfa - low;
 	if (s->step_kind == STEP_KIND_SIGNAL || s->step_kind >= STEP_KIND_END)
-		s->extent.bytes = 0;
+		s->frame_bounds.bytes = 0;
 }
 
 /* Where the frame at hand ends, and how it leads on. */
@@ -139,8 +139,8 @@ static __always_inline __u32 step_over_frames(struct scratch *s, __u32 hook)
 		return ending;
 	spend(s);
 	s->kind = FRAME_UNPROVEN;
-	s->extent.low = record;
-	s->extent.bytes = FRAME_BYTES;
+	s->frame_bounds.low = record;
+	s->frame_bounds.bytes = FRAME_BYTES;
 	roots_mark_gap(hook, END_NO_USER);
 	return STEP_OK;
 }

@@ -120,15 +120,15 @@ struct root_cursor {
 };
 
 /* Memory in which a frame may have registered a root: [low, low + bytes). */
-struct extent {
+struct frame_bounds {
 	__u64 low, bytes;
 };
 
 /* A rule that was found before, by its table's serial number and its address. */
-#define MEMO_BITS 8
-#define MEMOS	  (1 << MEMO_BITS)
+#define RULE_CACHE_BITS	 8
+#define RULE_CACHE_SLOTS (1 << RULE_CACHE_BITS)
 
-struct memo {
+struct cached_rule {
 	__u64 key; /* 0: none */
 	struct unwind_rule rule;
 };
@@ -190,15 +190,15 @@ struct scratch {
 	__u32 space;	/* 0: not known */
 	__u32 n_mappings;
 	struct unwind_mapping mapping;
-	__u32 low, high;      /* of a search */
-	struct extent extent; /* of the frame at hand */
+	__u32 low, high;		  /* of a search */
+	struct frame_bounds frame_bounds; /* of the frame at hand */
 
 	__u64 regs[USER_REGS]; /* of the sampled frame */
 	__u64 regs_at; /* of one that a signal interrupted: where its own lie; or 0 */
 	__u64 bx_at;   /* where rbx of the frame at hand lies, or BX_… */
 
-	struct memo memos[MEMOS];
-	__u64 memo_key; /* of the rule that is looked for */
+	struct cached_rule rule_cache[RULE_CACHE_SLOTS];
+	__u64 rule_key; /* of the rule that is looked for */
 
 	__u64 chunk_base;
 	__u32 chunk_bytes; /* 0: nothing read */
@@ -211,8 +211,8 @@ struct scratch {
 
 /* Of the thread frame at each word, none of a word between frames. Kept where
  * roots are; beside the scratch value, for which the kernel has 32 KiB. */
-struct extents {
-	struct extent of[RECORD_WORDS_MAX];
+struct bounds_table {
+	struct frame_bounds of[RECORD_WORDS_MAX];
 };
 
 /*

@@ -19,10 +19,10 @@ static __always_inline struct found_root *found_root(struct scratch *s, __u32 n)
 
 /* What the thread's next word covers. verifier: the mask, not the budget, bounds the
  * index */
-static __always_inline void keep_extent(struct scratch *s, __u32 hook, __u64 low,
+static __always_inline void keep_bounds(struct scratch *s, __u32 hook, __u64 low,
 					__u64 bytes)
 {
-	struct extents *all = extents(hook);
+	struct bounds_table *all = bounds_table(hook);
 	__u32 n = s->n_words & (RECORD_WORDS_MAX - 1);
 
 	if (!all || s->on_waiting_thread)
@@ -59,7 +59,7 @@ static __always_inline void start_cycle_test(struct scratch *s)
 /* A word between frames: no memory is its. */
 static __always_inline void emit_mark(struct scratch *s, __u32 hook, __u64 word)
 {
-	keep_extent(s, hook, 0, 0);
+	keep_bounds(s, hook, 0, 0);
 	emit_word(s, word);
 }
 

@@ -123,7 +123,7 @@ struct unwind_mapping {
 	unsigned long long start, end;
 	unsigned long long bias; /* address - bias = address as linked */
 	unsigned int table;	 /* its head page; 0: none */
-	unsigned int flags;	 /* enum unwind_flags; UNWIND_SERIAL(), 0: no memo */
+	unsigned int flags;	 /* enum unwind_flags; UNWIND_SERIAL(), 0: not cached */
 };
 
 /* A number of the table's own, in the upper bits: ticks remember rules by it, and

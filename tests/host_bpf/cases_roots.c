@@ -66,7 +66,7 @@ static void test_large_frames(void **state)
 	assert_string_not_equal(view_text(&at, VIEW_ASYNC), "1000 -- 2000 2001");
 }
 
-/* Beyond 64 KB it is another stack: only a frame's own record is its extent. */
+/* Beyond 64 KB it is another stack: only a frame's own record bounds it. */
 static void test_far_step_is_no_interval(void **state)
 {
 	struct sampled at = leaf_in_root(0x1000, ROOT(0));

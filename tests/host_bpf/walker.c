@@ -21,11 +21,11 @@ struct scratch *scratch(__u32 hook)
 	return hook == HOOK_ONCPU ? &the_scratch : NULL;
 }
 
-struct extents *extents(__u32 hook)
+struct bounds_table *bounds_table(__u32 hook)
 {
-	static struct extents the_extents;
+	static struct bounds_table the_bounds;
 
-	return &the_extents;
+	return &the_bounds;
 }
 
 /* In the place of process.bpf.c: this life of the process was published. */
