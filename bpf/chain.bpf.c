@@ -143,10 +143,10 @@ static __always_inline __u32 chain_step(struct scratch *s, __u32 hook)
 		return END_BROKEN;
 	if (!s->chain_left)
 		return END_BUDGET;
-	if (goes_in_circles(s, s->node))
+	if (cycle_found(s, s->node))
 		return END_CYCLE;
 	if (!FP_GIVES_SP)
-		s->asked_at = s->frame.ip;
+		s->resume_ip = s->frame.ip;
 	if (!read_node(s, hook))
 		return END_UNREADABLE;
 	s->chain_left--;

@@ -46,7 +46,7 @@
 
 /* verifier: it follows what is in registers, so that a search in them had two
  * ways to go at each step; what is in a map value it does not know. */
-static __always_inline void narrow(struct scratch *s, __u32 mid, bool up)
+static __always_inline void bsearch_step(struct scratch *s, __u32 mid, bool up)
 {
 	if (up)
 		s->low = mid + 1;
@@ -73,8 +73,9 @@ __noinline int table_find_mapping(__u32 hook, __u64 addr)
 		page = unwind_page(s->space + n / UNWIND_MAPPINGS_A_PAGE);
 		if (!page)
 			return 0;
-		narrow(s, n,
-		       page->mappings[n & (UNWIND_MAPPINGS_A_PAGE - 1)].end <= addr);
+		bsearch_step(s, n,
+			     page->mappings[n & (UNWIND_MAPPINGS_A_PAGE - 1)].end <=
+				     addr);
 	}
 	n = s->low;
 	if (n > s->n_mappings)
@@ -99,9 +100,10 @@ static __always_inline __u32 search_run(struct scratch *s, const union unwind_pa
 		if (s->low >= s->high)
 			break;
 		n = (s->low + s->high) / 2;
-		narrow(s, n,
-		       page->rows[(run->first + n) & (UNWIND_ROWS_A_PAGE - 1)].offset <=
-			       offset);
+		bsearch_step(
+			s, n,
+			page->rows[(run->first + n) & (UNWIND_ROWS_A_PAGE - 1)].offset <=
+				offset);
 	}
 	return page->rows[(run->first + s->low - 1) & (UNWIND_ROWS_A_PAGE - 1)].rule;
 }

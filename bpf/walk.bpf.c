@@ -121,7 +121,7 @@ static __always_inline __u32 frame_pointer_step(struct scratch *s)
 	return STEP_OK;
 }
 
-static __always_inline void spend(struct scratch *s)
+static __always_inline void charge(struct scratch *s)
 {
 	if (s->on_waiting_thread)
 		s->chain_left--;
@@ -137,7 +137,7 @@ static __always_inline __u32 step_over_frames(struct scratch *s, __u32 hook)
 
 	if (ending != STEP_OK)
 		return ending;
-	spend(s);
+	charge(s);
 	s->kind = FRAME_UNPROVEN;
 	s->frame_bounds.low = record;
 	s->frame_bounds.bytes = FRAME_BYTES;
@@ -166,7 +166,7 @@ static __always_inline __u32 step_up(struct scratch *s, __u32 hook, bool by_tabl
 }
 
 /* May the frame at hand be left for its caller? STEP_OK: yes. */
-static __always_inline __u32 why_not_up(struct scratch *s)
+static __always_inline __u32 check_step(struct scratch *s)
 {
 	bool over = !FP_GIVES_SP && s->step_kind == STEP_KIND_OLDER_FP;
 	bool by_fp = s->step_kind == STEP_KIND_FP ||
@@ -190,7 +190,7 @@ static __always_inline __u32 why_not_up(struct scratch *s)
 	if ((s->on_waiting_thread ? s->chain_left : s->frames_left) <= over)
 		return END_BUDGET;
 	/* not `at`: a frame's end by table may be its caller's frame record */
-	if (goes_in_circles(s, s->cfa))
+	if (cycle_found(s, s->cfa))
 		return END_CYCLE;
 	return STEP_OK;
 }
@@ -231,13 +231,13 @@ __noinline int walk_end(__u32 hook, __u32 ending)
 /* One frame on; an ending, or STEP_OK: there. by_table is a constant. */
 static __always_inline __u32 walk_on(struct scratch *s, __u32 hook, bool by_table)
 {
-	__u32 ending = why_not_up(s);
+	__u32 ending = check_step(s);
 
 	if (ending == STEP_OK)
 		ending = step_up(s, hook, by_table);
 	if (ending != STEP_OK)
 		return ending;
-	spend(s);
+	charge(s);
 	look_at_frame(s, hook, by_table);
 	if (by_table && s->step_kind == STEP_KIND_UNMAPPED) /* no caller */
 		return END_BROKEN;

@@ -173,7 +173,7 @@ struct scratch {
 	/* the chain under way */
 	__u64 node, node_before;
 	struct async_frame frame;
-	__u64 asked_at;		   /* where the chain's last but one goes on */
+	__u64 resume_ip;	   /* where the chain's last but one goes on */
 	struct async_root waiting; /* whose chain it is, as read */
 	__u64 waiting_root;	   /* of the crossing under way */
 	__u64 waiting_node;

@@ -38,7 +38,7 @@ static __always_inline void emit_word(struct scratch *s, __u64 word)
 }
 
 /* True once the walk has come back to where it was. */
-static __always_inline bool goes_in_circles(struct scratch *s, __u64 at)
+static __always_inline bool cycle_found(struct scratch *s, __u64 at)
 {
 	if (at == s->tortoise)
 		return true;

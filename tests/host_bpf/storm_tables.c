@@ -281,7 +281,7 @@ static enum ending step_by_fp(struct plain *p)
 	p->sp_is_known = fp_gives_sp;
 	p->fp = fp;
 	p->pc = ra;
-	return N_ENDINGS;
+	return STEP_OK;
 }
 
 static enum ending step_by_signal(struct plain *p)
@@ -302,7 +302,7 @@ static enum ending step_by_signal(struct plain *p)
 	p->fp = fp;
 	p->sp = sp;
 	p->pc = pc;
-	return N_ENDINGS;
+	return STEP_OK;
 }
 
 static enum ending step_by_table(struct plain *p)
@@ -330,7 +330,7 @@ static enum ending step_by_table(struct plain *p)
 	p->fp = fp;
 	p->sp = p->cfa;
 	p->pc = ra;
-	return N_ENDINGS;
+	return STEP_OK;
 }
 
 /* To the next frame, and how that one leads on; or an ending. */
@@ -352,7 +352,7 @@ static enum ending step(struct plain *p)
 	default:
 		ending = step_by_fp(p);
 	}
-	if (ending != N_ENDINGS)
+	if (ending != STEP_OK)
 		return ending;
 	p->is_leaf = p->step_kind == STEP_KIND_SIGNAL;
 	p->step_kind = look(p);
@@ -360,7 +360,7 @@ static enum ending step(struct plain *p)
 		return END_BROKEN;
 	if (p->step_kind == STEP_KIND_SIGNAL)
 		p->kind = FRAME_USER;
-	return N_ENDINGS;
+	return STEP_OK;
 }
 
 /* Where the frame's memory ends. */
@@ -404,7 +404,7 @@ const char *storm_table_lie(const struct sampled *at, const struct sample_rec *r
 			continue;
 		if (FRAME_KIND(word) == FRAME_GAP)
 			return NULL;
-		if (step(&p) != N_ENDINGS)
+		if (step(&p) != STEP_OK)
 			return "a caller that is none";
 		if (FRAME_ADDR(word) != p.pc)
 			return "a caller that is another";
