@@ -69,7 +69,7 @@ struct {
 	__uint(max_entries, FILTER_PIDS_MAX); /* FAMILY_MAX for a command */
 	__type(key, __u32);		      /* tgid or tid, as the filter says */
 	__type(value, __u8);
-} wanted_pids __weak SEC(".maps");
+} filter_pids __weak SEC(".maps");
 
 /* Records, a ring a CPU, written by that CPU's ticks alone; user space reads. */
 struct {

@@ -9,16 +9,16 @@
 
 const volatile struct knobs knobs = {};
 
-static __always_inline bool pid_wanted(__u64 who)
+static __always_inline bool pid_matches(__u64 who)
 {
 	__u32 tgid = who >> 32, tid = who;
 
-	if (knobs.filters & FILTER_TGID && bpf_map_lookup_elem(&wanted_pids, &tgid))
+	if (knobs.filters & FILTER_TGID && bpf_map_lookup_elem(&filter_pids, &tgid))
 		return true;
-	return knobs.filters & FILTER_TID && bpf_map_lookup_elem(&wanted_pids, &tid);
+	return knobs.filters & FILTER_TID && bpf_map_lookup_elem(&filter_pids, &tid);
 }
 
-static __always_inline bool comm_wanted(const struct sample_rec *rec)
+static __always_inline bool comm_matches(const struct sample_rec *rec)
 {
 	for (int i = 0; i < TASK_COMM_BYTES; i++) {
 		if (rec->comm[i] != knobs.comm[i])
@@ -29,9 +29,10 @@ static __always_inline bool comm_wanted(const struct sample_rec *rec)
 	return true;
 }
 
-static __always_inline bool wanted(struct sample_rec *rec, __u64 who, bool in_kernel)
+static __always_inline bool filter_matches(struct sample_rec *rec, __u64 who,
+					   bool in_kernel)
 {
-	if (knobs.filters & (FILTER_TGID | FILTER_TID) && !pid_wanted(who))
+	if (knobs.filters & (FILTER_TGID | FILTER_TID) && !pid_matches(who))
 		return false;
 	if (knobs.filters & FILTER_KERNEL_ONLY && !in_kernel)
 		return false;
@@ -40,7 +41,7 @@ static __always_inline bool wanted(struct sample_rec *rec, __u64 who, bool in_ke
 	if (knobs.filters & FILTER_CGROUP && !in_cgroup(knobs.cgroup_id))
 		return false;
 	bpf_get_current_comm(rec->comm, sizeof(rec->comm));
-	return !(knobs.filters & FILTER_COMM) || comm_wanted(rec);
+	return !(knobs.filters & FILTER_COMM) || comm_matches(rec);
 }
 
 static __always_inline void begin_record(struct scratch *s, __u64 who)
@@ -105,7 +106,7 @@ int oncpu_tick(struct bpf_perf_event_data *ctx)
 		return emit_outcome(OUTCOME_IDLE);
 	if (!s)
 		return emit_outcome(OUTCOME_NO_SCRATCH);
-	if (!wanted(&s->rec, who, in_kernel))
+	if (!filter_matches(&s->rec, who, in_kernel))
 		return emit_outcome(OUTCOME_FILTERED);
 
 	begin_record(s, who);

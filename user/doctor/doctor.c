@@ -29,7 +29,7 @@ struct look {
 static void on_mapped(void *arg, const struct process *process, const struct mapping *map)
 {
 	struct look *look = arg;
-	int err = files_want(look->files, process, map);
+	int err = files_request(look->files, process, map);
 
 	if (err && !look->err)
 		look->err = err;

@@ -98,7 +98,7 @@ static int load_once(struct sampler *s, const struct sampler_config *config)
 		err = bpf_map__set_max_entries(s->skel->maps.unwind_pages,
 					       config->table_pages);
 	if (!err && config->follow_forks)
-		err = bpf_map__set_max_entries(s->skel->maps.wanted_pids, FAMILY_MAX);
+		err = bpf_map__set_max_entries(s->skel->maps.filter_pids, FAMILY_MAX);
 	return err ? err : weft_bpf__load(s->skel);
 }
 
@@ -121,7 +121,7 @@ static int filter_pids(struct sampler *s, const struct sampler_config *config)
 		uint32_t pid = (uint32_t)config->pids[i];
 		uint8_t yes = 1;
 
-		if (bpf_map_update_elem(bpf_map__fd(s->skel->maps.wanted_pids), &pid,
+		if (bpf_map_update_elem(bpf_map__fd(s->skel->maps.filter_pids), &pid,
 					&yes, BPF_ANY))
 			return fail_errno(-errno, "cannot filter by pid %u", pid);
 	}
@@ -209,7 +209,7 @@ static int open_all(struct sampler *s, const struct sampler_config *config)
 	return 0;
 }
 
-/* Forks and ends are watched from before anything is published or wanted. */
+/* Forks and ends are watched from before anything is published or filtered for. */
 static int watch_forks(struct sampler *s)
 {
 	s->fork_link = bpf_program__attach(s->skel->progs.process_fork);

@@ -21,7 +21,7 @@ struct sampler_config {
 	struct knobs knobs; /* filters, budget, faults; the rest is filled in */
 	const pid_t *pids;  /* FILTER_TGID, FILTER_TID: which */
 	unsigned int n_pids;
-	bool follow_forks;    /* children of these are wanted, too */
+	bool follow_forks;    /* children of these are sampled, too */
 	uint32_t table_pages; /* for unwind tables, and what processes map; 0: none */
 };
 

@@ -68,7 +68,7 @@ static int try_again(struct publisher *p, const struct process *process,
 		return 0; /* the worker will come to it */
 	p->counts.asked_again++;
 	if (!table || table->state == TABLE_REFUSED)
-		return tables_want(p->tables, process, map);
+		return tables_request(p->tables, process, map);
 	return tell_anew(p, process, told);
 }
 

@@ -104,8 +104,8 @@ static void on_mapped(void *arg, const struct process *process, const struct map
 {
 	struct publisher *p = arg;
 
-	publisher_note_error(p, p->tables ? tables_want(p->tables, process, map)
-					  : files_want(p->files, process, map));
+	publisher_note_error(p, p->tables ? tables_request(p->tables, process, map)
+					  : files_request(p->files, process, map));
 	if (!map->is_jit)
 		publisher_note_error(p, delays_add(p->delays, map));
 	publisher_make_dirty(p, process);

@@ -129,7 +129,7 @@ static int make_parts(struct spaces *spaces, const struct process *process,
 			.is_jit = maps[i].is_jit,
 		};
 		/* it may have been taken back since it was mapped */
-		err = tables_want(spaces->config.tables, process, &maps[i]);
+		err = tables_request(spaces->config.tables, process, &maps[i]);
 		fill_part(spaces, part);
 		space->n_mappings++;
 	}

@@ -227,11 +227,11 @@ static bool may_ask(const struct tables *tables, uint32_t module)
 	}
 }
 
-int tables_want(struct tables *tables, const struct process *process,
-		const struct mapping *map)
+int tables_request(struct tables *tables, const struct process *process,
+		   const struct mapping *map)
 {
 	enum module_kind kind = module_get(tables->modules, map->module)->kind;
-	int err = files_want(tables->files, process, map);
+	int err = files_request(tables->files, process, map);
 
 	if (kind != MODULE_FILE && kind != MODULE_VDSO)
 		return err;

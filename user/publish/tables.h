@@ -75,13 +75,13 @@ void tables_free(struct tables *tables); /* NULL is fine */
 DEFINE_FREEP(tables)
 
 /* Asks for all that has to be known of a mapping's file, if that was not done yet. */
-int tables_want(struct tables *tables, const struct process *process,
-		const struct mapping *map);
+int tables_request(struct tables *tables, const struct process *process,
+		   const struct mapping *map);
 
 /* The metadata of a module's file are there, or (false) cannot be had. */
 void tables_on_metadata(struct tables *tables, uint32_t module, bool are_there);
 
-/* NULL: never asked for, or taken back. Valid until the next tables_want(). */
+/* NULL: never asked for, or taken back. Valid until the next tables_request(). */
 const struct table *tables_get(const struct tables *tables, uint32_t module);
 
 /* A READY table that a space names stays; one that none does may go. */

@@ -59,16 +59,16 @@ static int make_knobs(const struct record_options *options, struct knobs *knobs)
 	return find_cgroup(options->cgroup, knobs);
 }
 
-static int choose_event(const char *wanted, enum tick_event *ret)
+static int choose_event(const char *name, enum tick_event *ret)
 {
 	*ret = TICK_CPU_CLOCK;
-	if (wanted && !strcmp(wanted, "cpu-clock"))
+	if (name && !strcmp(name, "cpu-clock"))
 		return 0;
 	if (cycles_work()) {
 		*ret = TICK_CYCLES;
 		return 0;
 	}
-	if (!wanted)
+	if (!name)
 		return 0;
 	fail(-EOPNOTSUPP, "this machine counts no cycles");
 	return fail_hint(-EOPNOTSUPP, "use --event cpu-clock");

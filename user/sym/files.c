@@ -116,8 +116,8 @@ static void note_missed(struct files *files, struct file *file)
 	error_clear();
 }
 
-int files_want(struct files *files, const struct process *process,
-	       const struct mapping *map)
+int files_request(struct files *files, const struct process *process,
+		  const struct mapping *map)
 {
 	const struct module *module = module_get(files->modules, map->module);
 	struct file *file;

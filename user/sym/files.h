@@ -34,8 +34,8 @@ DEFINE_FREEP(files)
 
 /* Opens and begins to scan a module's file, if that was not done yet; of generated
  * code, whose no file is, notes who its process belongs to. */
-int files_want(struct files *files, const struct process *process,
-	       const struct mapping *map);
+int files_request(struct files *files, const struct process *process,
+		  const struct mapping *map);
 
 /* Takes in what the worker has found; blocks up to wait_ms for all of it. */
 int files_collect(struct files *files, int wait_ms);
