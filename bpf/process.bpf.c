@@ -15,7 +15,7 @@ int process_begin(__u32 hook)
 	if (!s)
 		return 0;
 	s->has_keys = 0;
-	take_space(s, NULL);
+	take_mapping_table(s, NULL);
 	pub = bpf_map_lookup_elem(&processes, &s->rec.tgid);
 	if (!pub)
 		return 0;
@@ -24,6 +24,6 @@ int process_begin(__u32 hook)
 		return 0;
 	}
 	s->has_keys = pub->key_addr[0] != 0;
-	take_space(s, pub);
+	take_mapping_table(s, pub);
 	return 0;
 }

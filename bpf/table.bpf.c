@@ -61,7 +61,7 @@ __noinline int table_find_mapping(__u32 hook, __u64 addr)
 	const union unwind_page *page;
 	__u32 n;
 
-	if (!s || !s->space)
+	if (!s || !s->mapping_table)
 		return 0;
 	/* the first one that ends above addr */
 	s->low = 1;
@@ -70,7 +70,7 @@ __noinline int table_find_mapping(__u32 hook, __u64 addr)
 		if (s->low >= s->high)
 			break;
 		n = (s->low + s->high) / 2;
-		page = unwind_page(s->space + n / UNWIND_MAPPINGS_A_PAGE);
+		page = unwind_page(s->mapping_table + n / UNWIND_MAPPINGS_A_PAGE);
 		if (!page)
 			return 0;
 		bsearch_step(s, n,
@@ -80,7 +80,7 @@ __noinline int table_find_mapping(__u32 hook, __u64 addr)
 	n = s->low;
 	if (n > s->n_mappings)
 		return 0;
-	page = unwind_page(s->space + n / UNWIND_MAPPINGS_A_PAGE);
+	page = unwind_page(s->mapping_table + n / UNWIND_MAPPINGS_A_PAGE);
 	if (!page)
 		return 0;
 	s->mapping = page->mappings[n & (UNWIND_MAPPINGS_A_PAGE - 1)];

@@ -37,19 +37,20 @@ static __always_inline bool rule_cache_get(struct scratch *s, __u64 addr)
 
 /* What the process has mapped, unless that was given up meanwhile. NULL: of this
  * life of it nothing is known. */
-static __always_inline void take_space(struct scratch *s, const struct published *pub)
+static __always_inline void take_mapping_table(struct scratch *s,
+					       const struct published *pub)
 {
 	const union unwind_page *page;
 
 	s->by_table = knobs.tables;
-	s->space = 0;
+	s->mapping_table = 0;
 	s->mapping.start = s->mapping.end = 0;
-	if (!knobs.tables || !pub || !pub->space)
+	if (!knobs.tables || !pub || !pub->mapping_table)
 		return;
-	page = unwind_page(pub->space);
-	if (!page || (__u32)page->space.generation != pub->generation)
+	page = unwind_page(pub->mapping_table);
+	if (!page || (__u32)page->mapping_head.generation != pub->generation)
 		return;
-	s->space = pub->space;
+	s->mapping_table = pub->mapping_table;
 	s->n_mappings = pub->n_mappings;
 }
 

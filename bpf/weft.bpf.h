@@ -186,8 +186,8 @@ struct scratch {
 	struct found_root roots[MAX_ROOTS];
 
 	/* what is mapped, as published; and the mapping that was found last */
-	__u32 by_table; /* walk by tables; else by frame pointer alone */
-	__u32 space;	/* 0: not known */
+	__u32 by_table;	     /* walk by tables; else by frame pointer alone */
+	__u32 mapping_table; /* 0: not known */
 	__u32 n_mappings;
 	struct unwind_mapping mapping;
 	__u32 low, high;		  /* of a search */

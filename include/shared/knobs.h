@@ -75,9 +75,9 @@ struct published {
 	unsigned long long suspended_cookie_addr;
 	unsigned int specific_offset; /* in glibc's struct pthread, from libc's own
 					 _thread_db_pthread_specific; 0 = unknown */
-	unsigned int space;	      /* first page of its mappings; 0 = none */
+	unsigned int mapping_table;   /* first page of its mappings; 0 = none */
 	unsigned int n_mappings;      /* 1 to UNWIND_MAPPINGS_MAX */
-	unsigned int generation;      /* of the space; differs: it was given up */
+	unsigned int generation;      /* of the mapping table; differs: it was given up */
 };
 
 #endif

@@ -299,7 +299,7 @@ static void test_by_fp_for_want_of_tables(void **state)
 {
 	struct sampled at;
 
-	space_map(0x1000, 0x2000, 0, 0, UNWIND_BY_FP);
+	mapping_table_add(0x1000, 0x2000, 0, 0, UNWIND_BY_FP);
 	put_like_code(RULE_SP(0x20), 2, 0);
 	at = leaf_in_code(0);
 	at.pc = 0x1000;
@@ -333,7 +333,7 @@ static void test_awaited(void **state)
 	struct sampled at;
 
 	put_like_code(RULE_SP(0x20), 2, 0);
-	space_map(0x20000, 0x21000, 0, 0, 0);
+	mapping_table_add(0x20000, 0x21000, 0, 0, 0);
 	at = leaf_in_code(0);
 	put_call(STACK, 0x20, 1);
 	memory_put(STACK + 0x38, 0x20008); /* a table that is not there */
@@ -350,7 +350,7 @@ static void test_awaited(void **state)
 	ASSERT_WALK(&at, "U", "20000 cut", AWAITED);
 	at.published.n_mappings = 0;
 	ASSERT_WALK(&at, "U", "20000 cut", AWAITED);
-	at.published.space = 0;
+	at.published.mapping_table = 0;
 	ASSERT_WALK(&at, "U", "20000 cut", AWAITED);
 }
 
@@ -389,7 +389,7 @@ static void test_no_circle(void **state)
 		table_row(FUNCTION(n + 1), RULE_OF(NONE));
 		table_row(FUNCTION(n + 2), RULE_OF(END));
 		table_row(FUNCTION(n + 3), RULE_OF(NONE));
-		space_map(CODE, FUNCTION(n + 3), 0, table_end(), 0);
+		mapping_table_add(CODE, FUNCTION(n + 3), 0, table_end(), 0);
 		at = leaf_in_code(0);
 		for (unsigned int i = 0; i <= n; i++)
 			sp = put_call(sp, 0x20, i + 1);

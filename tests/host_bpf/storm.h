@@ -13,11 +13,11 @@ struct storm_sum {
 
 uint64_t storm_random(uint64_t *chance);
 
-/* A memory, knobs, perhaps a space, and the registers of a thread, all of this
- * seed. Spoilt: what the space and its table say is anybody's guess. */
+/* A memory, knobs, perhaps a mapping table, and the registers of a thread, all of this
+ * seed. Spoilt: what the mapping table and its unwind table say is anybody's guess. */
 struct sampled storm_make(uint64_t seed, bool *ret_spoilt);
 
-/* A space and a table of the code at text, well built; and spoilt. */
+/* A mapping table and an unwind table of the code at text, well built; and spoilt. */
 void storm_publish(uint64_t *chance, uint64_t text);
 void storm_spoil(uint64_t *chance);
 

@@ -59,9 +59,9 @@ void storm_publish(uint64_t *chance, uint64_t text)
 	table_row(addr, RULE_OF(NONE));
 	table = table_end();
 	addr = text + below(chance, 0x400);
-	space_map(text - 0x1000, addr, 0, 0, below(chance, 2) ? UNWIND_BY_FP : 0);
-	space_map(addr, text + TEXT_BYTES - 0x800, 0, table, flags);
-	space_map(text + TEXT_BYTES - 0x700, text + TEXT_BYTES, 0, table, 0);
+	mapping_table_add(text - 0x1000, addr, 0, 0, below(chance, 2) ? UNWIND_BY_FP : 0);
+	mapping_table_add(addr, text + TEXT_BYTES - 0x800, 0, table, flags);
+	mapping_table_add(text + TEXT_BYTES - 0x700, text + TEXT_BYTES, 0, table, 0);
 }
 
 /* A file is foreign, and so is what is made of it. */
@@ -71,7 +71,7 @@ void storm_spoil(uint64_t *chance)
 	uint32_t page;
 
 	for (uint32_t i = 0; i < few; i++) {
-		/* the space, or a table's */
+		/* the mapping table, or an unwind table's */
 		page = below(chance, 3) ? 16 + below(chance, n - 16) : 3;
 		for (uint32_t k = 0; k < 1 + below(chance, 8); k++) {
 			uint32_t at = below(chance, below(chance, 2) ? 128 : 4096);
@@ -95,7 +95,7 @@ static uint64_t some_code(uint64_t *chance, uint64_t text, bool is_leaf, bool to
 		const struct unwind_rule *rule;
 
 		pc = text + below(chance, TEXT_BYTES);
-		mapping = space_mapping_at(pc - !is_leaf);
+		mapping = mapping_table_find(pc - !is_leaf);
 		rule = table_rule_at(pc - !is_leaf);
 		if (!mapping || !rule || !mapping->table)
 			continue;
@@ -238,7 +238,7 @@ static enum step_kind look_without_sp(struct plain *p)
 static enum step_kind look(struct plain *p)
 {
 	uint64_t at = p->pc - !p->is_leaf;
-	const struct unwind_mapping *mapping = space_mapping_at(at);
+	const struct unwind_mapping *mapping = mapping_table_find(at);
 
 	if (!mapping)
 		return p->is_leaf ? STEP_KIND_PENDING : STEP_KIND_UNMAPPED;

@@ -32,7 +32,7 @@
 
 /* How to sample. */
 struct way {
-	struct published published; /* without a space: by frame pointers */
+	struct published published; /* without mappings: by frame pointer */
 	bool hide_key;
 	bool is_control; /* expected to go wrong, so without words */
 };

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-/* Lends a space and the table to the walker. False: there is none. */
+/* Lends a mapping table and the unwind table to the walker. False: there is none. */
 bool tables_publish(const char *path, const struct shadow *shadow, struct published *ret);
 
 #endif

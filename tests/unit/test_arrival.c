@@ -149,9 +149,10 @@ static struct unwind_mapping mapping_of(pid_t pid)
 {
 	const struct published *what = &kernel_processes.items[pid];
 
-	assert_true((size_t)pid < kernel_processes.n && what->space);
-	assert_int_equal(kernel_pages[what->space].space.generation, what->generation);
-	return kernel_pages[what->space].mappings[1];
+	assert_true((size_t)pid < kernel_processes.n && what->mapping_table);
+	assert_int_equal(kernel_pages[what->mapping_table].mapping_head.generation,
+			 what->generation);
+	return kernel_pages[what->mapping_table].mappings[1];
 }
 
 /* ---- processes that map the file ---- */
@@ -315,7 +316,8 @@ static void what_got_lost_is_told_again(void **state)
 	for (const char *step = "ABMT"; *step; step++)
 		happen(&t, *step);
 	what = &kernel_processes.items[t.pids[0]];
-	memset(&kernel_pages[what->space].mappings[1], 0, sizeof(struct unwind_mapping));
+	memset(&kernel_pages[what->mapping_table].mappings[1], 0,
+	       sizeof(struct unwind_mapping));
 	assert_false(on_awaited(&t, t.at, BORN_NS + OVERDUE_NS - 1));
 	assert_int_equal(mapping_of(t.pids[0]).table, 0);
 	assert_int_equal(counts_of(&t).overdue, 0);

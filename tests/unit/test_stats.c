@@ -85,7 +85,7 @@ static void what_was_left_out(void **state)
 	assert_int_equal(profile_new(&profile), 0);
 	stats = stats_of(profile, 10);
 	stats.files.over_limit = 3;
-	stats.published.spaces.cut = 28000000;
+	stats.published.mapping_tables.cut = 28000000;
 	stats.published.refused = 2;
 	stats.published.overdue = 1;
 	SAYS(&stats, "3 files were not opened");

@@ -41,7 +41,9 @@ static int tell_anew(struct publisher *p, const struct process *process,
 	told->what = (struct published){ 0 };
 	told->is_known = false;
 	publisher_make_dirty(p, process);
-	return told->space ? spaces_renew(p->spaces, told->space) : 0;
+	return told->mapping_table
+		       ? mapping_tables_renew(p->mapping_tables, told->mapping_table)
+		       : 0;
 }
 
 /* Where there is no room for tables or mappings it is refused, which is said elsewhere;
@@ -49,7 +51,8 @@ static int tell_anew(struct publisher *p, const struct process *process,
 static bool lacks_room(const struct told *told, const struct mapping *map,
 		       const struct table *table)
 {
-	return !told->space || map->is_jit || !spaces_holds(told->space, map->start) ||
+	return !told->mapping_table || map->is_jit ||
+	       !mapping_tables_holds(told->mapping_table, map->start) ||
 	       (table && table->was_refused);
 }
 

@@ -34,7 +34,7 @@ static int new_tables(struct publisher *p)
 		.cache = p->config.cache,
 		.sink = { p, on_table },
 	};
-	struct spaces_config spaces = {
+	struct mapping_tables_config mapping_tables = {
 		.files = p->files,
 		.all_by_table = p->config.all_by_table,
 	};
@@ -45,9 +45,9 @@ static int new_tables(struct publisher *p)
 		err = tables_new(&p->tables, &tables);
 	if (err)
 		return err;
-	spaces.heap = p->heap;
-	spaces.tables = p->tables;
-	return spaces_new(&p->spaces, &spaces);
+	mapping_tables.heap = p->heap;
+	mapping_tables.tables = p->tables;
+	return mapping_tables_new(&p->mapping_tables, &mapping_tables);
 }
 
 void publisher_free(struct publisher *p)
@@ -65,7 +65,7 @@ void publisher_free(struct publisher *p)
 	vec_free(&p->keyed);
 	vec_free(&p->tabled);
 	delays_free(p->delays);
-	spaces_free(p->spaces);
+	mapping_tables_free(p->mapping_tables);
 	tables_free(p->tables);
 	heap_free(p->heap);
 	files_free(p->files);
@@ -95,8 +95,8 @@ static void forget(struct publisher *p, uint32_t tgid)
 
 	if (!told)
 		return;
-	if (told->space)
-		spaces_leave(p->spaces, told->space);
+	if (told->mapping_table)
+		mapping_tables_leave(p->mapping_tables, told->mapping_table);
 	free(told);
 }
 
@@ -130,9 +130,9 @@ static void on_forked(void *arg, const struct process *child,
 	to->version = from->version;
 	to->told_ns = time_ns;
 	to->has_keys = from->has_keys;
-	to->space = from->space;
-	if (to->space)
-		spaces_share(to->space);
+	to->mapping_table = from->mapping_table;
+	if (to->mapping_table)
+		mapping_tables_share(to->mapping_table);
 	p->counts.processes += to->has_keys;
 }
 
@@ -255,7 +255,7 @@ static int take_news(struct publisher *p)
 	int err = 0;
 
 	for (size_t i = 0; !err && i < p->tabled.n; i++)
-		err = spaces_update(p->spaces, p->tabled.items[i]);
+		err = mapping_tables_update(p->mapping_tables, p->tabled.items[i]);
 	for (size_t i = 0; i < p->keyed.n; i++)
 		tell_of_keys(p, p->keyed.items[i]);
 	p->tabled.n = p->keyed.n = 0;
@@ -327,7 +327,7 @@ void publisher_count(const struct publisher *p, struct publisher_counts *ret)
 	*ret = p->counts;
 	if (p->tables)
 		tables_count(p->tables, &ret->tables);
-	if (p->spaces)
-		ret->spaces = *spaces_counts(p->spaces);
+	if (p->mapping_tables)
+		ret->mapping_tables = *mapping_tables_counts(p->mapping_tables);
 	delays_summarize(p->delays, &ret->delays);
 }

@@ -12,7 +12,7 @@
 
 #include "kern/published.h"
 #include "publish/delays.h"
-#include "publish/spaces.h"
+#include "publish/mapping_tables.h"
 #include "publish/tables.h"
 
 struct publisher;
@@ -37,7 +37,7 @@ struct publisher_counts {
 	unsigned long asked_again; /* for these */
 	struct delay_summary delays;
 	struct tables_counts tables;
-	struct spaces_counts spaces;
+	struct mapping_tables_counts mapping_tables;
 };
 
 int publisher_new(struct publisher **ret, const struct publisher_config *config);

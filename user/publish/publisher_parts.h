@@ -27,7 +27,7 @@ struct told {
 	bool is_known;	       /* `life`, for sure */
 	bool is_young;	       /* or will be asked again */
 	bool is_unclear;       /* at once: perhaps it is in the midst of an exec */
-	struct space *space;
+	struct mapping_table *mapping_table;
 	bool has_keys;
 	bool is_crowded;  /* it has more keys than fit: which are set is asked again */
 	bool is_overfull; /* more of them are set than fit */
@@ -44,7 +44,7 @@ struct publisher {
 	struct files *files;
 	struct heap *heap;
 	struct tables *tables; /* NULL: none are used */
-	struct spaces *spaces;
+	struct mapping_tables *mapping_tables;
 	struct hmap told;    /* by tgid */
 	VEC(uint32_t) dirty; /* tgids */
 	VEC(uint32_t) young; /* tgids */

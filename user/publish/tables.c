@@ -54,7 +54,7 @@ static bool is_idle(const struct table *table)
 	return clock_now_ns() - table->unused_ns > IDLE_NS;
 }
 
-/* What no space names, the longest unused first, until n pages were given
+/* What no mapping table names, the longest unused first, until n pages were given
  * back; they rest before they can be taken. */
 static void make_room(struct tables *tables, uint32_t n)
 {
@@ -183,7 +183,7 @@ static void ask(struct tables *tables, uint32_t module, int fd, enum table_state
 	table->state = TABLE_WITHOUT;
 	table->was_missed = !can;
 	table->settled_ns = clock_now_ns();
-	if (is_known) /* there are spaces that wait for it */
+	if (is_known) /* there are mapping tables that wait for it */
 		tables->sink.changed(tables->sink.arg, module);
 }
 

@@ -31,10 +31,10 @@ struct table {
 	enum table_state state;
 	uint32_t first, n_pages; /* READY, or while they come in */
 	uint32_t flags;		 /* as of struct unwind_mapping */
-	uint32_t users;		 /* spaces that name it */
+	uint32_t users;		 /* mapping tables that name it */
 	bool was_missed;	 /* WITHOUT: the file could not be opened */
 	bool was_refused;	 /* it has had no room yet */
-	bool was_named;		 /* READY: by some space */
+	bool was_named;		 /* READY: by some mapping table */
 	uint64_t settled_ns;	 /* when it last became READY, WITHOUT or REFUSED */
 	uint64_t unused_ns;	 /* READY: since when it has no users */
 };
@@ -84,7 +84,7 @@ void tables_on_metadata(struct tables *tables, uint32_t module, bool are_there);
 /* NULL: never asked for, or taken back. Valid until the next tables_request(). */
 const struct table *tables_get(const struct tables *tables, uint32_t module);
 
-/* A READY table that a space names stays; one that none does may go. */
+/* A READY table that a mapping table names stays; one that none does may go. */
 void tables_use(struct tables *tables, uint32_t module);
 void tables_leave(struct tables *tables, uint32_t module, uint64_t now_ns);
 

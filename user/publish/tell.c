@@ -39,17 +39,17 @@ void publisher_make_dirty(struct publisher *p, const struct process *process)
 	publisher_note_error(p, vec_push(&p->dirty, process->tgid));
 }
 
-static int find_space(struct publisher *p, const struct process *process,
-		      struct told *told)
+static int find_mapping_table(struct publisher *p, const struct process *process,
+			      struct told *told)
 {
-	struct space *old = told->space;
+	struct mapping_table *old = told->mapping_table;
 	int err;
 
-	if (!p->spaces || (old && told->version == process_version(process)))
+	if (!p->mapping_tables || (old && told->version == process_version(process)))
 		return 0;
-	err = spaces_use(p->spaces, process, &told->space);
+	err = mapping_tables_use(p->mapping_tables, process, &told->mapping_table);
 	if (old)
-		spaces_leave(p->spaces, old);
+		mapping_tables_leave(p->mapping_tables, old);
 	return err;
 }
 
@@ -95,18 +95,18 @@ int publisher_tell(struct publisher *p, const struct process *process, struct to
 	struct published what = { 0 };
 	struct key_count keys = keys_gather(&p->peek, p->files, process, &what);
 	unsigned int n_keys = keys.candidates;
-	int err = find_space(p, process, told);
+	int err = find_mapping_table(p, process, told);
 
 	if (err)
 		return err;
 	note_keys(p, told, &keys);
 	told->version = process_version(process);
-	if (!n_keys && !told->space)
+	if (!n_keys && !told->mapping_table)
 		return 0;
-	if (told->space) {
-		what.space = told->space->first;
-		what.n_mappings = told->space->n_mappings;
-		what.generation = told->space->generation;
+	if (told->mapping_table) {
+		what.mapping_table = told->mapping_table->first;
+		what.n_mappings = told->mapping_table->n_mappings;
+		what.generation = told->mapping_table->generation;
 	}
 	err = identify(p, process, told);
 	told->is_unclear = err != 0;

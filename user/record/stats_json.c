@@ -138,7 +138,8 @@ static void json_published(struct str *out, const struct publisher_counts *count
 		 counts->tables.unreadable, counts->tables.refused,
 		 counts->tables.taken_back, counts->overdue, counts->asked_again,
 		 counts->tables.rows, counts->tables.pages * UNWIND_PAGE_BYTES,
-		 counts->spaces.made, counts->spaces.refused, counts->spaces.cut);
+		 counts->mapping_tables.made, counts->mapping_tables.refused,
+		 counts->mapping_tables.cut);
 	json_cache(out, &counts->tables.lookup);
 }
 

@@ -59,7 +59,7 @@ static void summary_room(struct str *out, const struct stats *stats)
 			 "            %lu processes waited more than 2 s for an unwind "
 			 "table: please report\n            this with --stats-json\n",
 			 stats->published.overdue);
-	if (stats->published.tables.refused || stats->published.spaces.refused)
+	if (stats->published.tables.refused || stats->published.mapping_tables.refused)
 		str_add(out, "            there was no room for some unwind tables: "
 			     "raise --unwind-memory\n");
 	if (stats->profile->endings[END_BUDGET] ||
@@ -163,7 +163,7 @@ static void summary_unknown(struct str *out, const struct stats *stats)
 			 "%lu files were not opened, so what ran of them is cut:\n" INDENT
 			 "raise ulimit -Hn, of which weft takes half\n",
 			 stats->files.over_limit);
-	if (stats->published.spaces.cut)
+	if (stats->published.mapping_tables.cut)
 		str_addf(out,
 			 INDENT
 			 "some process has more than %d executable mappings:\n" INDENT

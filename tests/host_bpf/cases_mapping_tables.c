@@ -19,7 +19,7 @@
 
 static void put_words(void)
 {
-	space_map(PLAIN, PLAIN_END, 0, 0, UNWIND_BY_FP);
+	mapping_table_add(PLAIN, PLAIN_END, 0, 0, UNWIND_BY_FP);
 	for (int k = 0; k < WORDS; k++)
 		memory_put(STACK + 8 * k, PLAIN_SITE(k));
 }
@@ -74,8 +74,9 @@ static void put_mappings(unsigned int n)
 	table_row(0x2000 * MAPPING_RULES, RULE_OF(NONE));
 	table = table_end();
 	for (unsigned int i = 0; i < n; i++)
-		space_map(MAPPING_START(i), mapping_end(i),
-			  MAPPING_START(i) - 0x2000 * (i % MAPPING_RULES), table, 0);
+		mapping_table_add(MAPPING_START(i), mapping_end(i),
+				  MAPPING_START(i) - 0x2000 * (i % MAPPING_RULES), table,
+				  0);
 }
 
 static void check_mapping(unsigned int i, unsigned int n)
@@ -124,7 +125,7 @@ static void put_rows(unsigned int n)
 		table_row(CODE + UNWIND_BLOCK_BYTES + row_offset(i, n), RULE_NUMBER(i));
 	table_row(CODE + 2 * UNWIND_BLOCK_BYTES, RULE_NUMBER(n + 1));
 	table_row(CODE + 3 * UNWIND_BLOCK_BYTES, RULE_OF(NONE));
-	space_map(CODE, CODE + 0x10000, 0, table_end(), 0);
+	mapping_table_add(CODE, CODE + 0x10000, 0, table_end(), 0);
 }
 
 static void test_rows(void **state)
@@ -162,7 +163,7 @@ static void test_blocks(void **state)
 	table_row(behind, RULE_NUMBER(2));
 	table_row(last, RULE_NUMBER(3));
 	table_row(end, RULE_OF(NONE));
-	space_map(CODE - 0x8000, end + 0x10000, 0, table_end(), 0);
+	mapping_table_add(CODE - 0x8000, end + 0x10000, 0, table_end(), 0);
 	for (uint64_t pc = CODE - 0x2000; pc < end + 0x2000; pc++) {
 		int rule = pc < long_one ? -1 : pc < hole ? 1 : pc < behind ? -1 : 2;
 
@@ -188,7 +189,7 @@ static void test_bias(void **state)
 		table_row(linked[i], RULE_NUMBER(1));
 		table_row(linked[i] + 0x100, RULE_NUMBER(2));
 		table_row(linked[i] + 0x200, RULE_OF(NONE));
-		space_map(BASE, BASE + 0x1000, BASE - linked[i], table_end(), 0);
+		mapping_table_add(BASE, BASE + 0x1000, BASE - linked[i], table_end(), 0);
 		assert_int_equal(rule_at(BASE), 1);
 		assert_int_equal(rule_at(BASE + 0xff), 1);
 		assert_int_equal(rule_at(BASE + 0x100), 2);
@@ -197,7 +198,7 @@ static void test_bias(void **state)
 	}
 }
 
-/* A space that was given up, or another's by now, is none. */
+/* A mapping table that was given up, or another's by now, is none. */
 static void test_generation(void **state)
 {
 	struct sampled at;
@@ -207,13 +208,13 @@ static void test_generation(void **state)
 	at = leaf_in_code(0);
 	at.fp = 0;
 	ASSERT_WALK(&at, "UCC", "10000 10108 10208", START);
-	tables_page(at.published.space)->space.generation++;
+	tables_page(at.published.mapping_table)->mapping_head.generation++;
 	ASSERT_WALK(&at, "U", "10000 cut", AWAITED);
-	tables_page(at.published.space)->space.generation = 0;
+	tables_page(at.published.mapping_table)->mapping_head.generation = 0;
 	ASSERT_WALK(&at, "U", "10000 cut", AWAITED);
-	at.published.space = 0;
+	at.published.mapping_table = 0;
 	ASSERT_WALK(&at, "U", "10000 cut", AWAITED);
-	at.published.space = TABLES_PAGES;
+	at.published.mapping_table = TABLES_PAGES;
 	ASSERT_WALK(&at, "U", "10000 cut", AWAITED);
 }
 
@@ -228,7 +229,7 @@ static void test_pages_that_are_not_there(void **state)
 	put_call(put_call(STACK, 16, 1), 16, 2);
 	at = leaf_in_code(0);
 	at.fp = 0;
-	table = tables_page(at.published.space)->mappings[1].table;
+	table = tables_page(at.published.mapping_table)->mappings[1].table;
 	head = tables_page(table)->head;
 	for (int i = 0; i < 4; i++) {
 		struct unwind_head *spoilt = &tables_page(table)->head;
@@ -242,13 +243,13 @@ static void test_pages_that_are_not_there(void **state)
 		if (i == 2)
 			spoilt->rows_page = 1u << 31;
 		if (i == 3)
-			tables_page(at.published.space)->mappings[1].table = ~0u;
+			tables_page(at.published.mapping_table)->mappings[1].table = ~0u;
 		walker_forget(0); /* it would remember the rules */
 		ASSERT_WALK(&at, "U", "10000 cut", BROKEN);
 	}
 }
 
-int run_space_cases(void)
+int run_mapping_table_cases(void)
 {
 	static const struct CMUnitTest tests[] = {
 		CASE(test_mappings),   CASE(test_rows),
@@ -256,5 +257,5 @@ int run_space_cases(void)
 		CASE(test_generation), CASE(test_pages_that_are_not_there),
 	};
 
-	return cmocka_run_group_tests_name("spaces", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("mapping_tables", tests, NULL, NULL);
 }
