@@ -13,8 +13,8 @@
 static __always_inline void inherit_keys(__u32 parent_tgid, struct task_struct *child,
 					 __u32 child_tgid)
 {
-	struct published *known = bpf_map_lookup_elem(&processes, &parent_tgid);
-	struct published copy;
+	struct process_info *known = bpf_map_lookup_elem(&processes, &parent_tgid);
+	struct process_info copy;
 
 	if (!known || !same_life(known))
 		return;

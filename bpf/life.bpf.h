@@ -6,7 +6,7 @@
 #include "compat.bpf.h"
 
 /* Is the current process still in the life that this was published for? */
-static __always_inline bool same_life(const struct published *pub)
+static __always_inline bool same_life(const struct process_info *pub)
 {
 	__u64 start = CURRENT(group_leader->start_boottime, group_leader, start_boottime);
 

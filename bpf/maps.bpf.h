@@ -58,9 +58,9 @@ static __always_inline const union unwind_page *unwind_page(__u32 n)
  * end removes it (fork.bpf.c); ticks read. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, PUBLISHED_MAX);
+	__uint(max_entries, PROCESS_INFOS_MAX);
 	__type(key, __u32); /* tgid */
-	__type(value, struct published);
+	__type(value, struct process_info);
 } processes __weak SEC(".maps");
 
 /* Who is to be sampled, where not everybody is. Written and read as the last. */

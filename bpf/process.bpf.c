@@ -10,7 +10,7 @@
 int process_begin(__u32 hook)
 {
 	struct scratch *s = scratch(hook);
-	struct published *pub;
+	struct process_info *pub;
 
 	if (!s)
 		return 0;

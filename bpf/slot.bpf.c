@@ -28,7 +28,7 @@
 #endif
 
 /* glibc's table of blocks of slots, {sequence, data} each; 0: not there. */
-static __always_inline __u64 find_glibc_slots(const struct published *pub)
+static __always_inline __u64 find_glibc_slots(const struct process_info *pub)
 {
 	__u64 tid = (__u64)CURRENT(clear_child_tid, clear_child_tid);
 	__u64 at = tid + GLIBC_SPECIFIC_FROM_TID, first = 0;
@@ -113,7 +113,7 @@ __noinline int slot_add_cursor(__u32 hook, __u64 key_addr)
 	return 1;
 }
 
-static __always_inline void read_cookies(struct scratch *s, struct published *pub)
+static __always_inline void read_cookies(struct scratch *s, struct process_info *pub)
 {
 	s->metadata_cookie = s->suspended_cookie = 0;
 	if (pub->metadata_cookie_addr)
@@ -125,7 +125,7 @@ static __always_inline void read_cookies(struct scratch *s, struct published *pu
 int slot_find_roots(__u32 hook)
 {
 	struct scratch *s = scratch(hook);
-	struct published *pub;
+	struct process_info *pub;
 
 	if (!s || knobs.faults & FAULT_NO_KEY)
 		return 0;

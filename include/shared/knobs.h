@@ -20,11 +20,11 @@
  */
 #define RECORD_WORDS_MAX 2048
 
-#define KEYS_MAX	8     /* candidate key variables of one process */
-#define PUBLISHED_MAX	32768 /* processes at one time */
-#define FILTER_PIDS_MAX 1024
-#define FAMILY_MAX	32768 /* processes of a command at one time */
-#define CPUS_MAX	4096
+#define KEYS_MAX	  8	/* candidate key variables of one process */
+#define PROCESS_INFOS_MAX 32768 /* processes at one time */
+#define FILTER_PIDS_MAX	  1024
+#define FAMILY_MAX	  32768 /* processes of a command at one time */
+#define CPUS_MAX	  4096
 
 #define CGROUP_LEVELS_MAX 64 /* how deep one may lie that is filtered by */
 
@@ -67,7 +67,7 @@ struct knobs {
  * first two fields are fields 22 and 28 of /proc/PID/stat; a tick on which
  * they differ from the task's own uses none of the rest.
  */
-struct published {
+struct process_info {
 	unsigned long long start_ticks; /* since boot, in clock ticks */
 	unsigned long long start_stack;
 	unsigned long long key_addr[KEYS_MAX];	 /* of the pthread_key_t; 0 = none */

@@ -208,13 +208,13 @@ static void test_generation(void **state)
 	at = leaf_in_code(0);
 	at.fp = 0;
 	ASSERT_WALK(&at, "UCC", "10000 10108 10208", START);
-	tables_page(at.published.mapping_table)->mapping_head.generation++;
+	tables_page(at.process_info.mapping_table)->mapping_head.generation++;
 	ASSERT_WALK(&at, "U", "10000 cut", AWAITED);
-	tables_page(at.published.mapping_table)->mapping_head.generation = 0;
+	tables_page(at.process_info.mapping_table)->mapping_head.generation = 0;
 	ASSERT_WALK(&at, "U", "10000 cut", AWAITED);
-	at.published.mapping_table = 0;
+	at.process_info.mapping_table = 0;
 	ASSERT_WALK(&at, "U", "10000 cut", AWAITED);
-	at.published.mapping_table = TABLES_PAGES;
+	at.process_info.mapping_table = TABLES_PAGES;
 	ASSERT_WALK(&at, "U", "10000 cut", AWAITED);
 }
 
@@ -229,7 +229,7 @@ static void test_pages_that_are_not_there(void **state)
 	put_call(put_call(STACK, 16, 1), 16, 2);
 	at = leaf_in_code(0);
 	at.fp = 0;
-	table = tables_page(at.published.mapping_table)->mappings[1].table;
+	table = tables_page(at.process_info.mapping_table)->mappings[1].table;
 	head = tables_page(table)->head;
 	for (int i = 0; i < 4; i++) {
 		struct unwind_head *spoilt = &tables_page(table)->head;
@@ -243,7 +243,8 @@ static void test_pages_that_are_not_there(void **state)
 		if (i == 2)
 			spoilt->rows_page = 1u << 31;
 		if (i == 3)
-			tables_page(at.published.mapping_table)->mappings[1].table = ~0u;
+			tables_page(at.process_info.mapping_table)->mappings[1].table =
+				~0u;
 		walker_forget(0); /* it would remember the rules */
 		ASSERT_WALK(&at, "U", "10000 cut", BROKEN);
 	}

@@ -16,7 +16,7 @@ static void test_by_sp(void **state)
 	}
 	rules[5] = RULE_OF(END);
 	put_code(rules, 6, 0);
-	at.published = tables_published();
+	at.process_info = tables_process_info();
 	ASSERT_WALK(&at, "UCCCCC", "10020 10108 10208 10308 10408 10508", START);
 	assert_int_equal(walker_sample(&at)->flags, 0);
 	knobs.tables = 0;
@@ -348,9 +348,9 @@ static void test_awaited(void **state)
 	at.pc = 0x20000;
 	at.fp = FP(STACK, 2);
 	ASSERT_WALK(&at, "U", "20000 cut", AWAITED);
-	at.published.n_mappings = 0;
+	at.process_info.n_mappings = 0;
 	ASSERT_WALK(&at, "U", "20000 cut", AWAITED);
-	at.published.mapping_table = 0;
+	at.process_info.mapping_table = 0;
 	ASSERT_WALK(&at, "U", "20000 cut", AWAITED);
 }
 

@@ -50,7 +50,7 @@ struct sampled leaf_in_code(uint64_t n)
 	return (struct sampled){ .pc = FUNCTION(0) + n,
 				 .sp = STACK,
 				 .fp = GARBAGE,
-				 .published = tables_published() };
+				 .process_info = tables_process_info() };
 }
 
 static void read_kinds(const struct sample_rec *rec, char *text)

@@ -187,7 +187,7 @@ static void make_tables(struct maker *m, struct sampled *at, bool *ret_spoilt)
 		return;
 	fp_gives_sp = below(m, 2);
 	storm_publish(&m->chance, TEXT);
-	at->published = tables_published();
+	at->process_info = tables_process_info();
 	for (int i = 0; i < USER_REGS; i++)
 		at->regs[i] = some_word(m, STACK);
 	if (below(m, 4))

@@ -71,11 +71,11 @@ uint32_t tables_pages(void)
 	return made.n_pages;
 }
 
-struct published tables_published(void)
+struct process_info tables_process_info(void)
 {
-	return (struct published){ .mapping_table = MAPPING_TABLE_PAGE,
-				   .n_mappings = made.n_mappings,
-				   .generation = GENERATION };
+	return (struct process_info){ .mapping_table = MAPPING_TABLE_PAGE,
+				      .n_mappings = made.n_mappings,
+				      .generation = GENERATION };
 }
 
 void table_begin(void)

@@ -33,8 +33,8 @@ uint32_t table_end(void); /* its head page */
 void mapping_table_add(uint64_t start, uint64_t end, uint64_t bias, uint32_t table,
 		       uint32_t flags);
 
-/* As user space tells it for the process. */
-struct published tables_published(void);
+/* As user space publishes it for the process. */
+struct process_info tables_process_info(void);
 
 /* What was asked for, found without a search: of the last table, NULL before its
  * first row; of the mapping, NULL where nothing is mapped. */

@@ -34,7 +34,7 @@ int process_begin(__u32 hook)
 	struct scratch *s = scratch(hook);
 
 	s->has_keys = 1;
-	take_mapping_table(s, &sampled->published);
+	take_mapping_table(s, &sampled->process_info);
 	return 0;
 }
 

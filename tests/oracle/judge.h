@@ -32,7 +32,7 @@
 
 /* How to sample. */
 struct way {
-	struct published published; /* without mappings: by frame pointer */
+	struct process_info process_info; /* without mappings: by frame pointer */
 	bool hide_key;
 	bool is_control; /* expected to go wrong, so without words */
 };

@@ -30,7 +30,7 @@ static const char *step_program(const char *path, bool by_table, struct way *way
 	meanings.was.n = meanings.is.n = 0;
 	if (tracer_start(&t, path)) {
 		tracer_lend_memory(&t);
-		if (by_table && !tables_publish(path, &t.shadow, &way->published))
+		if (by_table && !tables_publish(path, &t.shadow, &way->process_info))
 			t.flaw = "no unwind table";
 		t.signal_every = by_table ? SIGNAL_EVERY : 0;
 		while (!t.flaw && tracer_step(&t)) {

@@ -10,7 +10,8 @@
 
 enum { MAPPING_TABLE_PAGE = 1, TABLE_PAGE, PAGES_MAX = 64 };
 
-bool tables_publish(const char *path, const struct shadow *shadow, struct published *ret)
+bool tables_publish(const char *path, const struct shadow *shadow,
+		    struct process_info *ret)
 {
 	static union unwind_page pages[PAGES_MAX];
 	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -28,9 +29,9 @@ bool tables_publish(const char *path, const struct shadow *shadow, struct publis
 	pages[MAPPING_TABLE_PAGE].mappings[1] = (struct unwind_mapping){
 		.start = shadow->text, .end = shadow->text_end, .table = TABLE_PAGE
 	};
-	*ret = (struct published){ .mapping_table = MAPPING_TABLE_PAGE,
-				   .n_mappings = 1,
-				   .generation = 1 };
+	*ret = (struct process_info){ .mapping_table = MAPPING_TABLE_PAGE,
+				      .n_mappings = 1,
+				      .generation = 1 };
 	walker_lend_pages(pages, TABLE_PAGE + n);
 	return true;
 }

@@ -119,25 +119,26 @@ int worker_collect(struct worker *worker, int wait_ms, scan_sink sink, void *arg
 /* ---- the kernel's maps ---- */
 
 static union unwind_page kernel_pages[PAGES];
-static VEC(struct published) kernel_processes; /* by pid */
+static VEC(struct process_info) kernel_processes; /* by pid */
 
-int published_put(const struct published_maps *maps, pid_t tgid,
-		  const struct published *what)
+int publish_maps_put_process(const struct publish_maps *maps, pid_t tgid,
+			     const struct process_info *what)
 {
 	while (kernel_processes.n <= (size_t)tgid)
-		assert_int_equal(vec_push(&kernel_processes, (struct published){ 0 }), 0);
+		assert_int_equal(vec_push(&kernel_processes, (struct process_info){ 0 }),
+				 0);
 	kernel_processes.items[tgid] = *what;
 	return 0;
 }
 
-void published_remove(const struct published_maps *maps, pid_t tgid)
+void publish_maps_remove_process(const struct publish_maps *maps, pid_t tgid)
 {
 	if ((size_t)tgid < kernel_processes.n)
-		kernel_processes.items[tgid] = (struct published){ 0 };
+		kernel_processes.items[tgid] = (struct process_info){ 0 };
 }
 
-int published_write(const struct published_maps *maps, uint32_t first,
-		    const union unwind_page *pages, uint32_t n)
+int publish_maps_write_pages(const struct publish_maps *maps, uint32_t first,
+			     const union unwind_page *pages, uint32_t n)
 {
 	assert_in_range(first, 1, PAGES - n);
 	memcpy(&kernel_pages[first], pages, n * sizeof(*pages));
@@ -147,7 +148,7 @@ int published_write(const struct published_maps *maps, uint32_t first,
 /* What a tick finds of a process's only file. */
 static struct unwind_mapping mapping_of(pid_t pid)
 {
-	const struct published *what = &kernel_processes.items[pid];
+	const struct process_info *what = &kernel_processes.items[pid];
 
 	assert_true((size_t)pid < kernel_processes.n && what->mapping_table);
 	assert_int_equal(kernel_pages[what->mapping_table].mapping_head.generation,
@@ -310,7 +311,7 @@ static struct publisher_counts counts_of(const struct trial *t)
 static void what_got_lost_is_told_again(void **state)
 {
 	struct trial t;
-	struct published *what;
+	struct process_info *what;
 
 	trial_begin(&t);
 	for (const char *step = "ABMT"; *step; step++)

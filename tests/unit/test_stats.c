@@ -85,9 +85,9 @@ static void what_was_left_out(void **state)
 	assert_int_equal(profile_new(&profile), 0);
 	stats = stats_of(profile, 10);
 	stats.files.over_limit = 3;
-	stats.published.mapping_tables.cut = 28000000;
-	stats.published.refused = 2;
-	stats.published.overdue = 1;
+	stats.publisher.mapping_tables.cut = 28000000;
+	stats.publisher.refused = 2;
+	stats.publisher.overdue = 1;
 	SAYS(&stats, "3 files were not opened");
 	SAYS(&stats, "more than 1023 executable mappings");
 	SAYS(&stats, "of 2 processes the ticks could not be told");

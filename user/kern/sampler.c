@@ -387,9 +387,9 @@ bool sampler_was_unwatched(struct sampler *s)
 	return was;
 }
 
-struct published_maps sampler_published(const struct sampler *s)
+struct publish_maps sampler_publish_maps(const struct sampler *s)
 {
-	return (struct published_maps){
+	return (struct publish_maps){
 		.processes = bpf_map__fd(s->skel->maps.processes),
 		.pages = bpf_map__fd(s->skel->maps.unwind_pages),
 		.n_pages = bpf_map__max_entries(s->skel->maps.unwind_pages),

@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "core/event.h"
 #include "kern/events.h"
-#include "kern/published.h"
+#include "kern/publish_maps.h"
 #include "shared/knobs.h"
 #include "shared/losses.h"
 
@@ -46,7 +46,7 @@ int sampler_check_cpus(struct sampler *sampler);
 bool sampler_was_unwatched(struct sampler *sampler);
 
 /* Where what ticks look up is written. */
-struct published_maps sampler_published(const struct sampler *sampler);
+struct publish_maps sampler_publish_maps(const struct sampler *sampler);
 
 struct sampler_totals {
 	struct ledger ledger;

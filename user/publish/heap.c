@@ -8,13 +8,13 @@
 #define TAKEN UINT64_MAX
 
 struct heap {
-	struct published_maps maps;
+	struct publish_maps maps;
 	uint32_t next; /* where to look first: behind what was taken last */
 	uint32_t used;
 	uint64_t free_from_ns[]; /* by page, or TAKEN */
 };
 
-int heap_new(struct heap **ret, const struct published_maps *maps)
+int heap_new(struct heap **ret, const struct publish_maps *maps)
 {
 	struct heap *heap =
 		calloc(1, sizeof(*heap) + maps->n_pages * sizeof(*heap->free_from_ns));
@@ -76,7 +76,7 @@ void heap_give(struct heap *heap, uint32_t first, uint32_t n, uint64_t now_ns)
 int heap_write(struct heap *heap, uint32_t first, const union unwind_page *pages,
 	       uint32_t n)
 {
-	return published_write(&heap->maps, first, pages, n);
+	return publish_maps_write_pages(&heap->maps, first, pages, n);
 }
 
 uint32_t heap_used(const struct heap *heap)

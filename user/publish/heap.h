@@ -8,7 +8,7 @@
 #define WEFT_PUBLISH_HEAP_H
 
 #include "base/cleanup.h"
-#include "kern/published.h"
+#include "kern/publish_maps.h"
 
 #include <stddef.h>
 
@@ -16,7 +16,7 @@
 
 struct heap;
 
-int heap_new(struct heap **ret, const struct published_maps *maps);
+int heap_new(struct heap **ret, const struct publish_maps *maps);
 void heap_free(struct heap *heap); /* NULL is fine */
 DEFINE_FREEP(heap)
 

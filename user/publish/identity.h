@@ -6,7 +6,7 @@
 #include "proc/process.h"
 #include "sym/files.h"
 
-/* As the first two fields of struct published. */
+/* As the first two fields of struct process_info. */
 struct identity {
 	uint64_t start_ticks, start_stack;
 };

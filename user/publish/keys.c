@@ -29,19 +29,19 @@ static void add_candidate(struct key_candidates *all, uint64_t addr)
 		all->addrs[all->n++] = addr;
 }
 
-static void add_file(struct key_candidates *all, struct published *what,
+static void add_file(struct key_candidates *all, struct process_info *process_info,
 		     const struct elf_facts *facts, const struct mapping *map)
 {
 	for (uint32_t i = 0; i < facts->n_keys && i < FILE_KEYS_MAX; i++)
 		add_candidate(all, keys_address(facts, map, facts->key_vaddrs[i]));
-	if (!what->metadata_cookie_addr)
-		what->metadata_cookie_addr =
+	if (!process_info->metadata_cookie_addr)
+		process_info->metadata_cookie_addr =
 			keys_address(facts, map, facts->metadata_cookie_vaddr);
-	if (!what->suspended_cookie_addr)
-		what->suspended_cookie_addr =
+	if (!process_info->suspended_cookie_addr)
+		process_info->suspended_cookie_addr =
 			keys_address(facts, map, facts->suspended_cookie_vaddr);
 	if (facts->specific_offset)
-		what->specific_offset = facts->specific_offset;
+		process_info->specific_offset = facts->specific_offset;
 }
 
 /* Those that are set go first; else as they were. How many are. Not set, too, where
@@ -68,7 +68,8 @@ static unsigned int put_set_first(struct peek *peek, const struct process *proce
 }
 
 struct key_count keys_gather(struct peek *peek, const struct files *files,
-			     const struct process *process, struct published *what)
+			     const struct process *process,
+			     struct process_info *process_info)
 {
 	struct key_candidates all = { .n = 0 };
 	struct key_count count = { 0 };
@@ -79,12 +80,12 @@ struct key_count keys_gather(struct peek *peek, const struct files *files,
 		const struct elf_facts *facts = files_facts(files, maps[i].module);
 
 		if (facts)
-			add_file(&all, what, facts, &maps[i]);
+			add_file(&all, process_info, facts, &maps[i]);
 	}
 	count.candidates = all.n;
 	if (all.n > KEYS_MAX)
 		count.set = put_set_first(peek, process, &all);
 	for (unsigned int i = 0; i < all.n && i < KEYS_MAX; i++)
-		what->key_addr[i] = all.addrs[i];
+		process_info->key_addr[i] = all.addrs[i];
 	return count;
 }

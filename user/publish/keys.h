@@ -27,6 +27,7 @@ struct key_count {
  * as the process's memory says; so whoever asks asks again.
  */
 struct key_count keys_gather(struct peek *peek, const struct files *files,
-			     const struct process *process, struct published *what);
+			     const struct process *process,
+			     struct process_info *process_info);
 
 #endif

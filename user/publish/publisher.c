@@ -52,13 +52,13 @@ static int new_tables(struct publisher *p)
 
 void publisher_free(struct publisher *p)
 {
-	struct told *told;
+	struct process_entry *entry;
 
 	if (!p)
 		return;
-	for (size_t i = 0; (told = hmap_next(&p->told, &i));)
-		free(told);
-	hmap_free(&p->told);
+	for (size_t i = 0; (entry = hmap_next(&p->entries, &i));)
+		free(entry);
+	hmap_free(&p->entries);
 	log_pace_end(&p->pace);
 	vec_free(&p->dirty);
 	vec_free(&p->young);
@@ -91,13 +91,13 @@ void publisher_started(struct publisher *p, uint64_t now_ns)
 
 static void forget(struct publisher *p, uint32_t tgid)
 {
-	struct told *told = hmap_remove(&p->told, tgid);
+	struct process_entry *entry = hmap_remove(&p->entries, tgid);
 
-	if (!told)
+	if (!entry)
 		return;
-	if (told->mapping_table)
-		mapping_tables_leave(p->mapping_tables, told->mapping_table);
-	free(told);
+	if (entry->mapping_table)
+		mapping_tables_leave(p->mapping_tables, entry->mapping_table);
+	free(entry);
 }
 
 static void on_mapped(void *arg, const struct process *process, const struct mapping *map)
@@ -111,24 +111,25 @@ static void on_mapped(void *arg, const struct process *process, const struct map
 	publisher_make_dirty(p, process);
 }
 
-/* Whoever was told about before the fork has passed it on in the kernel. */
+/* What was published of a parent before the fork, fork.bpf.c has copied. */
 static void on_forked(void *arg, const struct process *child,
 		      const struct process *parent, uint64_t time_ns)
 {
 	struct publisher *p = arg;
-	struct told *from = parent ? hmap_get(&p->told, parent->tgid) : NULL, *to;
+	struct process_entry *from = parent ? hmap_get(&p->entries, parent->tgid) : NULL,
+			     *to;
 
 	forget(p, child->tgid);
-	to = publisher_told(p, child);
+	to = publisher_entry(p, child);
 	if (!to)
 		return;
-	if (!from || !from->told_ns || from->told_ns >= time_ns || from->is_crowded ||
-	    from->version != process_version(child)) {
+	if (!from || !from->published_ns || from->published_ns >= time_ns ||
+	    from->is_crowded || from->version != process_version(child)) {
 		publisher_make_dirty(p, child);
 		return;
 	}
 	to->version = from->version;
-	to->told_ns = time_ns;
+	to->published_ns = time_ns;
 	to->has_keys = from->has_keys;
 	to->mapping_table = from->mapping_table;
 	if (to->mapping_table)
@@ -142,7 +143,7 @@ static void on_exec(void *arg, const struct process *process)
 	struct publisher *p = arg;
 
 	forget(p, process->tgid);
-	published_remove(&p->config.maps, (pid_t)process->tgid);
+	publish_maps_remove_process(&p->config.maps, (pid_t)process->tgid);
 }
 
 /* Of processes that end the kernel's half forgets by itself. */
@@ -187,13 +188,13 @@ int publisher_hear(struct publisher *p, const void *record, size_t bytes)
 void publisher_on_stale(struct publisher *p, uint32_t tgid)
 {
 	const struct process *process = process_get(p->processes, tgid);
-	struct told *told = hmap_get(&p->told, tgid);
+	struct process_entry *entry = hmap_get(&p->entries, tgid);
 
 	if (!process || process->ended_ns)
 		return;
 	p->counts.stale++;
-	if (told) /* perhaps it was another life's that was read */
-		told->is_known = false;
+	if (entry) /* perhaps it was another life's that was read */
+		entry->is_known = false;
 	publisher_make_dirty(p, process);
 }
 
@@ -205,14 +206,14 @@ static void ask_the_young_again(struct publisher *p)
 	for (size_t i = 0; i < p->young.n; i++) {
 		uint32_t tgid = p->young.items[i];
 		const struct process *process = process_get(p->processes, tgid);
-		struct told *told = hmap_get(&p->told, tgid);
+		struct process_entry *entry = hmap_get(&p->entries, tgid);
 
-		if (!process || !told || !told->is_young)
+		if (!process || !entry || !entry->is_young)
 			continue;
-		told->is_young = now <= process->born_ns + EXEC_NS;
-		if (told->is_young)
+		entry->is_young = now <= process->born_ns + EXEC_NS;
+		if (entry->is_young)
 			p->young.items[kept++] = tgid;
-		if (!told->is_young || told->is_unclear)
+		if (!entry->is_young || entry->is_unclear)
 			publisher_make_dirty(p, process);
 	}
 	p->young.n = kept;
@@ -234,14 +235,14 @@ static void ask_the_crowded_again(struct publisher *p)
 		return;
 	p->crowded_ns = now;
 	for (size_t i = 0; (process = process_next(p->processes, &i));) {
-		const struct told *told = hmap_get(&p->told, process->tgid);
+		const struct process_entry *entry = hmap_get(&p->entries, process->tgid);
 
-		if (told && told->is_crowded)
+		if (entry && entry->is_crowded)
 			publisher_make_dirty(p, process);
 	}
 }
 
-static void tell_of_keys(struct publisher *p, uint32_t module)
+static void mark_keyed_dirty(struct publisher *p, uint32_t module)
 {
 	const struct process *process;
 
@@ -257,25 +258,25 @@ static int take_news(struct publisher *p)
 	for (size_t i = 0; !err && i < p->tabled.n; i++)
 		err = mapping_tables_update(p->mapping_tables, p->tabled.items[i]);
 	for (size_t i = 0; i < p->keyed.n; i++)
-		tell_of_keys(p, p->keyed.items[i]);
+		mark_keyed_dirty(p, p->keyed.items[i]);
 	p->tabled.n = p->keyed.n = 0;
 	return err;
 }
 
-static int tell_all(struct publisher *p)
+static int publish_all(struct publisher *p)
 {
 	int err = 0;
 
 	for (size_t i = 0; !err && i < p->dirty.n; i++) {
 		const struct process *process =
 			process_get(p->processes, p->dirty.items[i]);
-		struct told *told = hmap_get(&p->told, p->dirty.items[i]);
+		struct process_entry *entry = hmap_get(&p->entries, p->dirty.items[i]);
 
-		if (!told)
+		if (!entry)
 			continue;
-		told->dirty = false;
+		entry->dirty = false;
 		if (process && !process->ended_ns)
-			err = publisher_tell(p, process, told);
+			err = publisher_publish(p, process, entry);
 	}
 	p->dirty.n = 0;
 	return err;
@@ -301,7 +302,7 @@ static int flush(struct publisher *p)
 	ask_the_young_again(p);
 	ask_the_crowded_again(p);
 	if (!err)
-		err = tell_all(p);
+		err = publish_all(p);
 	if (!err)
 		delays_settle(p->delays, delay_state, p, clock_now_ns());
 	if (!err)

@@ -10,7 +10,7 @@
 #ifndef WEFT_PUBLISH_PUBLISHER_H
 #define WEFT_PUBLISH_PUBLISHER_H
 
-#include "kern/published.h"
+#include "kern/publish_maps.h"
 #include "publish/delays.h"
 #include "publish/mapping_tables.h"
 #include "publish/tables.h"
@@ -18,7 +18,7 @@
 struct publisher;
 
 struct publisher_config {
-	struct published_maps maps;
+	struct publish_maps maps;
 	struct worker *worker;
 	struct worker *heavy;	      /* for the tables of large files; NULL: the same */
 	struct module_table *modules; /* which others name by, too */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the publisher's own files share: publisher.c hears and takes in, tell.c knows
- * and tells what is told of one process, overdue.c looks after who waits too long. */
+/* What the publisher's own files share: publisher.c takes in, process_entry.c
+ * publishes what is known of one process, overdue.c looks after who waits too long. */
 #ifndef WEFT_PUBLISH_PUBLISHER_PARTS_H
 #define WEFT_PUBLISH_PUBLISHER_PARTS_H
 
@@ -18,15 +18,15 @@
  */
 #define EXEC_NS 3000000ULL
 
-/* What ticks are told about one process. */
-struct told {
-	uint64_t version;      /* of its mappings */
-	uint64_t told_ns;      /* 0: nothing yet */
-	struct published what; /* as it was put */
-	struct identity life;  /* whose it is */
-	bool is_known;	       /* `life`, for sure */
-	bool is_young;	       /* or will be asked again */
-	bool is_unclear;       /* at once: perhaps it is in the midst of an exec */
+/* What is published about one process. */
+struct process_entry {
+	uint64_t version;		  /* of its mappings */
+	uint64_t published_ns;		  /* 0: nothing yet */
+	struct process_info process_info; /* as it was put */
+	struct identity life;		  /* whose it is */
+	bool is_known;			  /* `life`, for sure */
+	bool is_young;			  /* or will be asked again */
+	bool is_unclear; /* at once: perhaps it is in the midst of an exec */
 	struct mapping_table *mapping_table;
 	bool has_keys;
 	bool is_crowded;  /* it has more keys than fit: which are set is asked again */
@@ -45,7 +45,7 @@ struct publisher {
 	struct heap *heap;
 	struct tables *tables; /* NULL: none are used */
 	struct mapping_tables *mapping_tables;
-	struct hmap told;    /* by tgid */
+	struct hmap entries; /* by tgid */
 	VEC(uint32_t) dirty; /* tgids */
 	VEC(uint32_t) young; /* tgids */
 	struct peek peek;
@@ -61,13 +61,14 @@ struct publisher {
 /* Kept for the next flush to return: callbacks can't. */
 void publisher_note_error(struct publisher *p, int err);
 
-/* What is told of it; NULL: no memory, which is noted. */
-struct told *publisher_told(struct publisher *p, const struct process *process);
+/* Its entry; NULL: no memory, which is noted. */
+struct process_entry *publisher_entry(struct publisher *p, const struct process *process);
 
-/* It is told of with the next flush. */
+/* It is published with the next flush. */
 void publisher_make_dirty(struct publisher *p, const struct process *process);
 
 /* Puts what is known of a process where its ticks find it, unless that is there. */
-int publisher_tell(struct publisher *p, const struct process *process, struct told *told);
+int publisher_publish(struct publisher *p, const struct process *process,
+		      struct process_entry *entry);
 
 #endif

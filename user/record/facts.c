@@ -149,8 +149,8 @@ static int add_samples(struct reading *r, const struct stats *stats)
 		{ "processes", "seen", stats->processes.seen },
 		{ "processes", "records_lost", stats->processes.lost },
 		{ "processes", "refused", stats->processes.refused },
-		{ "keys", "processes", stats->published.processes },
-		{ "tables", "refused", stats->published.tables.refused },
+		{ "keys", "processes", stats->publisher.processes },
+		{ "tables", "refused", stats->publisher.tables.refused },
 	};
 	int err = 0;
 

@@ -151,7 +151,7 @@ static void collect_stats(const struct recording *r, struct stats *stats)
 	stats->worker = *worker_counts(r->worker);
 	if (r->heavy)
 		add_worker(&stats->worker, worker_counts(r->heavy));
-	publisher_count(r->publisher, &stats->published);
+	publisher_count(r->publisher, &stats->publisher);
 }
 
 static int write_tape(struct recording *r, const struct names *names,

@@ -173,7 +173,7 @@ static int new_parts(struct recording *r)
 				      .stale = on_stale,
 				      .awaited = on_awaited };
 	struct publisher_config config = {
-		.maps = sampler_published(r->sampler),
+		.maps = sampler_publish_maps(r->sampler),
 		.worker = r->worker,
 		.heavy = r->heavy,
 		.cache = r->cache,

@@ -63,7 +63,7 @@ size_t stats_to_tape(const struct stats *stats, uint64_t numbers[TAPE_TOTALS_MAX
 	numbers[n++] = stats->duration_ns;
 	numbers[n++] = stats->totals.expected_ticks;
 	numbers[n++] = ledger->entered;
-	numbers[n++] = stats->published.processes;
+	numbers[n++] = stats->publisher.processes;
 	numbers[n++] = N_OUTCOMES;
 	for (int i = 0; i < N_OUTCOMES; i++)
 		numbers[n++] = ledger->outcomes[i];
@@ -86,7 +86,7 @@ int stats_from_tape(struct stats *stats, const uint64_t *numbers, size_t n)
 	stats->duration_ns = numbers[2];
 	stats->totals.expected_ticks = numbers[3];
 	ledger->entered = numbers[4];
-	stats->published.processes = numbers[5];
+	stats->publisher.processes = numbers[5];
 	for (int i = 0; i < N_OUTCOMES; i++)
 		ledger->outcomes[i] = numbers[7 + i];
 	for (int i = 0; i < N_ENDINGS; i++)

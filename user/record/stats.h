@@ -35,7 +35,7 @@ struct stats {
 	struct file_counts files;
 	struct worker_counts worker;
 	struct symbolizer_counts symbols;
-	struct publisher_counts published;
+	struct publisher_counts publisher;
 	struct keyless keyless;
 	struct view_sums views[N_VIEWS];
 	enum view view; /* the one that was written */

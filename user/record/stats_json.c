@@ -114,7 +114,7 @@ static void json_cache(struct str *out, const struct lookup_counts *counts)
 		 cache->too_large, cache->failed, cache->removed);
 }
 
-static void json_published(struct str *out, const struct publisher_counts *counts)
+static void json_publisher(struct str *out, const struct publisher_counts *counts)
 {
 	str_addf(out,
 		 "\"keys\":{\"processes\":%lu,\"crowded\":%lu,\"overfull\":%lu,"
@@ -151,7 +151,7 @@ static void json_user_half(struct str *out, const struct stats *stats)
 		 ",\"refused\":%" PRIu64 "},",
 		 stats->processes.seen, stats->processes.records, stats->processes.lost,
 		 stats->processes.unheard, stats->processes.refused);
-	json_published(out, &stats->published);
+	json_publisher(out, &stats->publisher);
 	keyless_json(out, &stats->keyless);
 	str_addf(out,
 		 "\"files\":{\"opened\":%lu,\"unreadable\":%lu,\"unparsable\":%lu,"

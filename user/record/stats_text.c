@@ -54,12 +54,12 @@ static bool is_complete(int ending)
 
 static void summary_room(struct str *out, const struct stats *stats)
 {
-	if (stats->published.overdue)
+	if (stats->publisher.overdue)
 		str_addf(out,
 			 "            %lu processes waited more than 2 s for an unwind "
 			 "table: please report\n            this with --stats-json\n",
-			 stats->published.overdue);
-	if (stats->published.tables.refused || stats->published.mapping_tables.refused)
+			 stats->publisher.overdue);
+	if (stats->publisher.tables.refused || stats->publisher.mapping_tables.refused)
 		str_add(out, "            there was no room for some unwind tables: "
 			     "raise --unwind-memory\n");
 	if (stats->profile->endings[END_BUDGET] ||
@@ -110,7 +110,7 @@ static void summary_async(struct str *out, const struct stats *stats)
 	const struct profile *profile = stats->profile;
 	uint64_t total = profile->samples.total;
 
-	if (!stats->published.processes && !profile->samples.async)
+	if (!stats->publisher.processes && !profile->samples.async)
 		return;
 	add_share(out, "async", profile->samples.async, total, "have async callers");
 	add_some(out, profile->samples.unmatched, total, "did not meet an async root");
@@ -119,17 +119,17 @@ static void summary_async(struct str *out, const struct stats *stats)
 		"have more than " STRING(MAX_ROOTS) " async roots: a gap for the others");
 	summary_chains(out, profile->chain_endings, "chains were");
 	summary_chains(out, profile->waiting_endings, "waiting threads' stacks were");
-	if (stats->published.overfull)
+	if (stats->publisher.overfull)
 		str_addf(out,
 			 "            %lu processes use more than %d async keys at once: "
 			 "not all are followed\n",
-			 stats->published.overfull, KEYS_MAX);
-	if (stats->published.delays.measured)
+			 stats->publisher.overfull, KEYS_MAX);
+	if (stats->publisher.delays.measured)
 		str_addf(out,
 			 "            new mappings were ready after %.1f ms (median), "
 			 "%.1f ms (most)\n",
-			 (double)stats->published.delays.median_ns / 1e6,
-			 (double)stats->published.delays.most_ns / 1e6);
+			 (double)stats->publisher.delays.median_ns / 1e6,
+			 (double)stats->publisher.delays.most_ns / 1e6);
 }
 
 /* Nobody meets these who does not want to. */
@@ -163,17 +163,17 @@ static void summary_unknown(struct str *out, const struct stats *stats)
 			 "%lu files were not opened, so what ran of them is cut:\n" INDENT
 			 "raise ulimit -Hn, of which weft takes half\n",
 			 stats->files.over_limit);
-	if (stats->published.mapping_tables.cut)
+	if (stats->publisher.mapping_tables.cut)
 		str_addf(out,
 			 INDENT
 			 "some process has more than %d executable mappings:\n" INDENT
 			 "what runs in the others is cut\n",
 			 UNWIND_MAPPINGS_MAX);
-	if (stats->published.refused)
+	if (stats->publisher.refused)
 		str_addf(out,
 			 INDENT "of %lu processes the ticks could not be told:\n" INDENT
 				"their stacks are cut (-v says why)\n",
-			 stats->published.refused);
+			 stats->publisher.refused);
 }
 
 static void summary_missed(struct str *out, const struct stats *stats)
