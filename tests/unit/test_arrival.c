@@ -217,7 +217,7 @@ static void map_file(struct trial *t, int who)
 	event.ino = st.st_ino;
 	snprintf(event.path, sizeof(event.path), "%s/file", files_dir);
 	side_event_write(&record, &event);
-	assert_int_equal(publisher_hear(t->publisher, record.s, record.n), 0);
+	assert_int_equal(publisher_enqueue(t->publisher, record.s, record.n), 0);
 	str_free(&record);
 }
 

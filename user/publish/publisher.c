@@ -70,7 +70,7 @@ void publisher_free(struct publisher *p)
 	heap_free(p->heap);
 	files_free(p->files);
 	process_table_free(p->processes);
-	heard_free(&p->heard);
+	sideband_queue_free(&p->queue);
 	free(p);
 }
 
@@ -180,9 +180,9 @@ int publisher_new(struct publisher **ret, const struct publisher_config *config)
 	return 0;
 }
 
-int publisher_hear(struct publisher *p, const void *record, size_t bytes)
+int publisher_enqueue(struct publisher *p, const void *record, size_t bytes)
 {
-	return heard_add(&p->heard, record, bytes);
+	return sideband_queue_add(&p->queue, record, bytes);
 }
 
 void publisher_on_stale(struct publisher *p, uint32_t tgid)
@@ -312,7 +312,7 @@ static int flush(struct publisher *p)
 
 int publisher_flush(struct publisher *p, int wait_ms)
 {
-	int err = heard_apply(&p->heard, p->processes), left;
+	int err = sideband_queue_apply(&p->queue, p->processes), left;
 
 	if (err)
 		return err;

@@ -47,7 +47,7 @@ DEFINE_FREEP(publisher)
 /* A record of the sideband, as it came. What it says is published with the next
  * flush, in time or not: ticks ask what is mapped now, and not what was mapped
  * when some sample fell. */
-int publisher_hear(struct publisher *publisher, const void *record, size_t bytes);
+int publisher_enqueue(struct publisher *publisher, const void *record, size_t bytes);
 
 /* A sample met what was published for another life of this pid. */
 void publisher_on_stale(struct publisher *publisher, uint32_t tgid);

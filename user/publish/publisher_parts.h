@@ -7,7 +7,7 @@
 #include "base/hmap.h"
 #include "base/log.h"
 #include "base/vec.h"
-#include "publish/heard.h"
+#include "publish/sideband_queue.h"
 #include "publish/identity.h"
 #include "worker/peek.h"
 #include "publish/publisher.h"
@@ -40,7 +40,7 @@ struct process_entry {
 struct publisher {
 	struct publisher_config config;
 	struct process_table *processes; /* as they are, not as they were */
-	struct heard heard;
+	struct sideband_queue queue;
 	struct files *files;
 	struct heap *heap;
 	struct tables *tables; /* NULL: none are used */

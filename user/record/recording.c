@@ -125,7 +125,7 @@ static int on_sideband(void *arg, const void *record, size_t bytes)
 {
 	struct recording *r = arg;
 	struct event_sink next = pipeline_input(r->pipeline);
-	int err = publisher_hear(r->publisher, record, bytes);
+	int err = publisher_enqueue(r->publisher, record, bytes);
 
 	if (r->tape)
 		tape_write(r->tape, TAPE_SIDEBAND, record, bytes);
