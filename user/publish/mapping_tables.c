@@ -152,8 +152,8 @@ static int write_mapping_table(struct mapping_tables *all,
 		pages[(i + 1) / UNWIND_MAPPINGS_A_PAGE]
 			.mappings[(i + 1) % UNWIND_MAPPINGS_A_PAGE] =
 			mapping_table->entries[i].mapping;
-	return heap_write(all->config.heap, mapping_table->first, pages,
-			  mapping_table->n_pages);
+	return page_allocator_write(all->config.allocator, mapping_table->first, pages,
+				    mapping_table->n_pages);
 }
 
 static void leave_tables(struct mapping_tables *all,
@@ -182,8 +182,8 @@ static int make_mapping_table(struct mapping_tables *all, const struct process *
 	mapping_table->version = process_version(process);
 	mapping_table->generation = ++all->generations;
 	mapping_table->n_pages = mapping_table->n_mappings / UNWIND_MAPPINGS_A_PAGE + 1;
-	mapping_table->first =
-		heap_take(all->config.heap, mapping_table->n_pages, clock_now_ns());
+	mapping_table->first = page_allocator_alloc(
+		all->config.allocator, mapping_table->n_pages, clock_now_ns());
 	if (!mapping_table->first)
 		all->counts.refused++;
 	else
@@ -197,8 +197,8 @@ static int make_mapping_table(struct mapping_tables *all, const struct process *
 	}
 	leave_tables(all, mapping_table);
 	if (mapping_table->first)
-		heap_give(all->config.heap, mapping_table->first, mapping_table->n_pages,
-			  clock_now_ns());
+		page_allocator_release(all->config.allocator, mapping_table->first,
+				       mapping_table->n_pages, clock_now_ns());
 	mapping_table_free(mapping_table);
 	return err;
 }
@@ -230,10 +230,11 @@ void mapping_tables_leave(struct mapping_tables *all, struct mapping_table *mapp
 	if (!mapping_table || --mapping_table->users)
 		return;
 	hmap_remove(&all->by_version, mapping_table->version);
-	if (heap_write(all->config.heap, mapping_table->first, &given_up, 1))
-		error_clear(); /* the pages rest, which is as good */
-	heap_give(all->config.heap, mapping_table->first, mapping_table->n_pages,
-		  clock_now_ns());
+	if (page_allocator_write(all->config.allocator, mapping_table->first, &given_up,
+				 1))
+		error_clear(); /* the pages are in quarantine, which is as good */
+	page_allocator_release(all->config.allocator, mapping_table->first,
+			       mapping_table->n_pages, clock_now_ns());
 	leave_tables(all, mapping_table);
 	mapping_table_free(mapping_table);
 }

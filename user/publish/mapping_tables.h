@@ -21,7 +21,7 @@ struct mapping_table {
 };
 
 struct mapping_tables_config {
-	struct heap *heap;
+	struct page_allocator *allocator;
 	struct tables *tables;
 	const struct files *files;
 	bool all_by_table; /* act as if no code kept frame pointers */

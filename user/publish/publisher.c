@@ -38,14 +38,14 @@ static int new_tables(struct publisher *p)
 		.files = p->files,
 		.all_by_table = p->config.all_by_table,
 	};
-	int err = heap_new(&p->heap, &p->config.maps);
+	int err = page_allocator_new(&p->allocator, &p->config.maps);
 
-	tables.heap = p->heap;
+	tables.allocator = p->allocator;
 	if (!err)
 		err = tables_new(&p->tables, &tables);
 	if (err)
 		return err;
-	mapping_tables.heap = p->heap;
+	mapping_tables.allocator = p->allocator;
 	mapping_tables.tables = p->tables;
 	return mapping_tables_new(&p->mapping_tables, &mapping_tables);
 }
@@ -67,7 +67,7 @@ void publisher_free(struct publisher *p)
 	delays_free(p->delays);
 	mapping_tables_free(p->mapping_tables);
 	tables_free(p->tables);
-	heap_free(p->heap);
+	page_allocator_free(p->allocator);
 	files_free(p->files);
 	process_table_free(p->processes);
 	sideband_queue_free(&p->queue);

@@ -42,7 +42,7 @@ struct publisher {
 	struct process_table *processes; /* as they are, not as they were */
 	struct sideband_queue queue;
 	struct files *files;
-	struct heap *heap;
+	struct page_allocator *allocator;
 	struct tables *tables; /* NULL: none are used */
 	struct mapping_tables *mapping_tables;
 	struct hmap entries; /* by tgid */

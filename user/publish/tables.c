@@ -13,7 +13,7 @@
 #define IDLE_NS 5000000000ULL /* longer than the first look may take */
 
 struct tables {
-	struct heap *heap;
+	struct page_allocator *allocator;
 	struct files *files;
 	const struct module_table *modules;
 	struct lookup *lookup;
@@ -44,7 +44,8 @@ const struct table *tables_get(const struct tables *tables, uint32_t module)
 static void give_back(struct tables *tables, struct table *table)
 {
 	if (table->first)
-		heap_give(tables->heap, table->first, table->n_pages, clock_now_ns());
+		page_allocator_release(tables->allocator, table->first, table->n_pages,
+				       clock_now_ns());
 	table->first = table->n_pages = 0;
 }
 
@@ -134,12 +135,14 @@ static void on_pages(void *arg, uint64_t module, uint32_t first,
 		table->n_pages = pages->head.n_pages;
 		table->flags = (pages->head.flags & UNWIND_KEEPS_FP) |
 			       next_serial(tables) << UNWIND_SERIAL_SHIFT;
-		table->first = heap_take(tables->heap, table->n_pages, clock_now_ns());
+		table->first = page_allocator_alloc(tables->allocator, table->n_pages,
+						    clock_now_ns());
 		if (!table->first)
 			make_room(tables, table->n_pages);
 	}
 	if (table->first) {
-		int err = heap_write(tables->heap, table->first + first, pages, n);
+		int err = page_allocator_write(tables->allocator, table->first + first,
+					       pages, n);
 
 		if (err) {
 			tables->err = err;
@@ -221,7 +224,7 @@ static bool may_ask(const struct tables *tables, uint32_t module)
 	case TABLE_WITHOUT: /* another process may lead to the file */
 		return table->was_missed && files_fd(tables->files, module) >= 0;
 	case TABLE_REFUSED: /* what was given back for it has rested */
-		return clock_now_ns() - table->settled_ns > HEAP_REST_NS;
+		return clock_now_ns() - table->settled_ns > PAGE_QUARANTINE_NS;
 	default:
 		return false;
 	}
@@ -254,7 +257,7 @@ int tables_new(struct tables **ret, const struct tables_config *config)
 
 	if (!tables)
 		return fail(-ENOMEM, "no memory for the unwind tables");
-	tables->heap = config->heap;
+	tables->allocator = config->allocator;
 	tables->files = config->files;
 	tables->modules = config->modules;
 	tables->sink = config->sink;
@@ -283,7 +286,7 @@ void tables_leave(struct tables *tables, uint32_t module, uint64_t now_ns)
 void tables_count(const struct tables *tables, struct tables_counts *ret)
 {
 	*ret = tables->counts;
-	ret->pages = heap_used(tables->heap);
+	ret->pages = page_allocator_used(tables->allocator);
 	lookup_count(tables->lookup, &ret->lookup);
 }
 

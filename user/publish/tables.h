@@ -11,7 +11,7 @@
 #ifndef WEFT_PUBLISH_TABLES_H
 #define WEFT_PUBLISH_TABLES_H
 
-#include "publish/heap.h"
+#include "publish/page_allocator.h"
 #include "publish/lookup.h"
 #include "sym/files.h"
 
@@ -60,7 +60,7 @@ struct tables_sink {
 struct tables;
 
 struct tables_config {
-	struct heap *heap;
+	struct page_allocator *allocator;
 	struct files *files;
 	const struct module_table *modules;
 	struct worker *worker; /* whose tables come here from now on */
