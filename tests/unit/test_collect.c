@@ -3,7 +3,7 @@
  * Two workers: what a large file takes, no small one waits for.
  */
 #include "publish/collect.h"
-#include "publish/lookup.h"
+#include "publish/table_loader.h"
 #include "worker/worker_parts.h"
 
 #include "elf_files.h" /* last: cmocka has a fail() of its own */
@@ -16,7 +16,7 @@ struct parts {
 	struct worker *worker, *heavy;
 	struct module_table *modules;
 	struct files *files;
-	struct lookup *lookup;
+	struct table_loader *loader;
 	bool done[N_FILES];
 	int err[N_FILES];
 };
@@ -59,13 +59,14 @@ static void parts_begin(struct parts *parts)
 	assert_int_equal(module_table_new(&parts->modules), 0);
 	assert_int_equal(
 		files_new(&parts->files, parts->worker, parts->modules, NULL, NULL), 0);
-	assert_int_equal(
-		lookup_new(&parts->lookup, parts->worker, parts->heavy, NULL, &sink), 0);
+	assert_int_equal(table_loader_new(&parts->loader, parts->worker, parts->heavy,
+					  NULL, &sink),
+			 0);
 }
 
 static void parts_end(struct parts *parts)
 {
-	lookup_free(parts->lookup);
+	table_loader_free(parts->loader);
 	files_free(parts->files);
 	module_table_free(parts->modules);
 	worker_free(parts->heavy);
@@ -74,8 +75,10 @@ static void parts_end(struct parts *parts)
 
 static void begin_both(struct parts *parts)
 {
-	assert_int_equal(lookup_begin(parts->lookup, open_file("large.so"), LARGE), 0);
-	assert_int_equal(lookup_begin(parts->lookup, open_file("small.so"), SMALL), 0);
+	assert_int_equal(table_loader_begin(parts->loader, open_file("large.so"), LARGE),
+			 0);
+	assert_int_equal(table_loader_begin(parts->loader, open_file("small.so"), SMALL),
+			 0);
 }
 
 static int collect(const struct parts *parts, int wait_ms)

@@ -16,7 +16,7 @@ struct tables {
 	struct page_allocator *allocator;
 	struct files *files;
 	const struct module_table *modules;
-	struct lookup *lookup;
+	struct table_loader *loader;
 	struct tables_sink sink;
 	VEC(struct table) tables; /* by module */
 	struct tables_counts counts;
@@ -28,7 +28,7 @@ void tables_free(struct tables *tables)
 {
 	if (!tables)
 		return;
-	lookup_free(tables->lookup);
+	table_loader_free(tables->loader);
 	vec_free(&tables->tables);
 	free(tables);
 }
@@ -179,7 +179,7 @@ static void ask(struct tables *tables, uint32_t module, int fd, enum table_state
 	*table = (struct table){ .state = awaits, .was_refused = table->was_refused };
 	if (can && awaits != TABLE_WITHOUT)
 		copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	if (copy >= 0 && !lookup_begin(tables->lookup, copy, module))
+	if (copy >= 0 && !table_loader_begin(tables->loader, copy, module))
 		return;
 	tables->counts.unreadable += can && awaits != TABLE_WITHOUT;
 	error_clear(); /* one file without a table is no reason to stop */
@@ -261,8 +261,8 @@ int tables_new(struct tables **ret, const struct tables_config *config)
 	tables->files = config->files;
 	tables->modules = config->modules;
 	tables->sink = config->sink;
-	err = lookup_new(&tables->lookup, config->worker, config->heavy, config->cache,
-			 &sink);
+	err = table_loader_new(&tables->loader, config->worker, config->heavy,
+			       config->cache, &sink);
 	if (err)
 		return err;
 	*ret = GIVE(tables);
@@ -287,7 +287,7 @@ void tables_count(const struct tables *tables, struct tables_counts *ret)
 {
 	*ret = tables->counts;
 	ret->pages = page_allocator_used(tables->allocator);
-	lookup_count(tables->lookup, &ret->lookup);
+	table_loader_count(tables->loader, &ret->loader);
 }
 
 int tables_error(const struct tables *tables)

@@ -12,7 +12,7 @@
 #define WEFT_PUBLISH_TABLES_H
 
 #include "publish/page_allocator.h"
-#include "publish/lookup.h"
+#include "publish/table_loader.h"
 #include "sym/files.h"
 
 #include <stdbool.h>
@@ -48,7 +48,7 @@ struct tables_counts {
 	unsigned long ready, without, unreadable, refused, taken_back;
 	unsigned long rows;
 	unsigned long pages; /* in use now, those of mappings too */
-	struct lookup_counts lookup;
+	struct table_loader_counts loader;
 };
 
 /* Told whenever a table became READY, WITHOUT or REFUSED. */

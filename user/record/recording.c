@@ -220,8 +220,8 @@ static void tell_of_tables(const struct recording *r)
 	struct publisher_counts counts;
 
 	publisher_count(r->publisher, &counts);
-	log_verbose("unwind tables: %lu made, %lu out of %s", counts.tables.lookup.made,
-		    counts.tables.lookup.cache.hits,
+	log_verbose("unwind tables: %lu made, %lu out of %s", counts.tables.loader.made,
+		    counts.tables.loader.cache.hits,
 		    r->cache ? cache_path(r->cache) : "no cache");
 }
 

@@ -102,7 +102,7 @@ static void json_samples(struct str *out, const struct stats *stats)
 		 stats->views[stats->view].doubted, intern_count(profile->stacks));
 }
 
-static void json_cache(struct str *out, const struct lookup_counts *counts)
+static void json_cache(struct str *out, const struct table_loader_counts *counts)
 {
 	const struct cache_counts *cache = &counts->cache;
 
@@ -134,13 +134,13 @@ static void json_publisher(struct str *out, const struct publisher_counts *count
 		 "\"refused\":%lu,\"taken_back\":%lu,\"overdue\":%lu,"
 		 "\"asked_again\":%lu,\"rows\":%lu,\"bytes\":%lu,"
 		 "\"spaces\":%lu,\"spaces_refused\":%lu,\"mappings_left_out\":%lu},",
-		 counts->tables.lookup.made, counts->tables.ready, counts->tables.without,
+		 counts->tables.loader.made, counts->tables.ready, counts->tables.without,
 		 counts->tables.unreadable, counts->tables.refused,
 		 counts->tables.taken_back, counts->overdue, counts->asked_again,
 		 counts->tables.rows, counts->tables.pages * UNWIND_PAGE_BYTES,
 		 counts->mapping_tables.made, counts->mapping_tables.refused,
 		 counts->mapping_tables.cut);
-	json_cache(out, &counts->tables.lookup);
+	json_cache(out, &counts->tables.loader);
 }
 
 static void json_user_half(struct str *out, const struct stats *stats)

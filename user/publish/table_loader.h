@@ -5,15 +5,15 @@
  * worker alone, to be hashed as well as to be parsed; what lies in the cache is
  * read here.
  */
-#ifndef WEFT_PUBLISH_LOOKUP_H
-#define WEFT_PUBLISH_LOOKUP_H
+#ifndef WEFT_PUBLISH_TABLE_LOADER_H
+#define WEFT_PUBLISH_TABLE_LOADER_H
 
 #include "unwind/cache.h"
 #include "worker/worker.h"
 
-struct lookup;
+struct table_loader;
 
-struct lookup_counts {
+struct table_loader_counts {
 	unsigned long made; /* by the worker */
 	struct cache_counts cache;
 };
@@ -21,14 +21,16 @@ struct lookup_counts {
 /* All are borrowed; cache may be NULL, and so may heavy, which large files go to, so
  * that no small one waits for them. Of the sink, pages and done are called as of
  * worker.h, also for tables out of the cache. */
-int lookup_new(struct lookup **ret, struct worker *worker, struct worker *heavy,
-	       struct cache *cache, const struct table_sink *sink);
-void lookup_free(struct lookup *lookup); /* NULL is fine */
-DEFINE_FREEP(lookup)
+int table_loader_new(struct table_loader **ret, struct worker *worker,
+		     struct worker *heavy, struct cache *cache,
+		     const struct table_sink *sink);
+void table_loader_free(struct table_loader *loader); /* NULL is fine */
+DEFINE_FREEP(table_loader)
 
 /* Takes fd over. A cookie may be asked for again once it is done. */
-int lookup_begin(struct lookup *lookup, int fd, uint64_t cookie);
+int table_loader_begin(struct table_loader *loader, int fd, uint64_t cookie);
 
-void lookup_count(const struct lookup *lookup, struct lookup_counts *ret);
+void table_loader_count(const struct table_loader *loader,
+			struct table_loader_counts *ret);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "publish/lookup.h"
+#include "publish/table_loader.h"
 
 #include "base/error.h"
 #include "base/hmap.h"
@@ -25,7 +25,7 @@ struct request {
 	struct str packed;
 };
 
-struct lookup {
+struct table_loader {
 	struct worker *worker, *heavy;
 	struct cache *cache;
 	struct table_sink sink;
@@ -44,38 +44,38 @@ static void request_free(struct request *request)
 }
 DEFINE_FREEP(request)
 
-static struct request *get_request(const struct lookup *lookup, uint64_t cookie)
+static struct request *get_request(const struct table_loader *loader, uint64_t cookie)
 {
-	return hmap_get(&lookup->requests, cookie + 1);
+	return hmap_get(&loader->requests, cookie + 1);
 }
 
-void lookup_free(struct lookup *lookup)
+void table_loader_free(struct table_loader *loader)
 {
 	struct request *request;
 
-	if (!lookup)
+	if (!loader)
 		return;
-	for (size_t i = 0; (request = hmap_next(&lookup->requests, &i));)
+	for (size_t i = 0; (request = hmap_next(&loader->requests, &i));)
 		request_free(request);
-	hmap_free(&lookup->requests);
-	free(lookup);
+	hmap_free(&loader->requests);
+	free(loader);
 }
 
-static void finish(struct lookup *lookup, struct request *request, int err,
+static void finish(struct table_loader *loader, struct request *request, int err,
 		   const struct table_answer *answer)
 {
 	uint64_t cookie = request->cookie;
 
-	request_free(hmap_remove(&lookup->requests, cookie + 1));
-	lookup->sink.done(lookup->sink.arg, cookie, err, answer);
+	request_free(hmap_remove(&loader->requests, cookie + 1));
+	loader->sink.done(loader->sink.arg, cookie, err, answer);
 }
 
-static void give_up(struct lookup *lookup, struct request *request, int err)
+static void give_up(struct table_loader *loader, struct request *request, int err)
 {
 	static const struct table_answer nothing;
 
 	error_clear();
-	finish(lookup, request, err, &nothing);
+	finish(loader, request, err, &nothing);
 }
 
 static int hash_ranges(struct request *request, const struct read_list *list)
@@ -84,34 +84,34 @@ static int hash_ranges(struct request *request, const struct read_list *list)
 				  list);
 }
 
-static void make(struct lookup *lookup, struct request *request)
+static void make(struct table_loader *loader, struct request *request)
 {
 	int err = worker_submit_noted_table(request->worker, GIVE_FD(request->fd),
 					    request->cookie);
 
 	if (err)
-		give_up(lookup, request, err);
+		give_up(loader, request, err);
 }
 
 /* The ends are known: is there an entry that would fit? */
-static void prove(struct lookup *lookup, struct request *request)
+static void prove(struct table_loader *loader, struct request *request)
 {
-	AUTO_FREE struct read_list *list = cache_find(lookup->cache, &request->ends);
+	AUTO_FREE struct read_list *list = cache_find(loader->cache, &request->ends);
 	int err;
 
 	if (!list) {
-		make(lookup, request);
+		make(loader, request);
 		return;
 	}
 	err = hash_ranges(request, list);
 	if (err)
-		give_up(lookup, request, err);
+		give_up(loader, request, err);
 }
 
-static void deliver(struct lookup *lookup, struct request *request,
+static void deliver(struct table_loader *loader, struct request *request,
 		    const struct cached_table *table)
 {
-	const struct table_sink *sink = &lookup->sink;
+	const struct table_sink *sink = &loader->sink;
 	struct table_answer answer = {
 		.head = table->pages[0].head,
 		.stats = table->stats,
@@ -124,14 +124,14 @@ static void deliver(struct lookup *lookup, struct request *request,
 			n = PAGES_AT_ONCE;
 		sink->pages(sink->arg, request->cookie, at, table->pages + at, n);
 	}
-	finish(lookup, request, 0, &answer);
+	finish(loader, request, 0, &answer);
 }
 
 static void on_hashed(void *arg, uint64_t cookie, int err, const struct hash *hash,
 		      int fd)
 {
-	struct lookup *lookup = arg;
-	struct request *request = get_request(lookup, cookie);
+	struct table_loader *loader = arg;
+	struct request *request = get_request(loader, cookie);
 	struct cached_table table;
 
 	if (!request) {
@@ -140,16 +140,16 @@ static void on_hashed(void *arg, uint64_t cookie, int err, const struct hash *ha
 	}
 	request->fd = fd;
 	if (err) {
-		make(lookup, request);
+		make(loader, request);
 	} else if (!request->knows_ends) {
 		request->knows_ends = true;
 		request->ends = *hash;
-		prove(lookup, request);
-	} else if (cache_load(lookup->cache, &request->ends, hash, &table)) {
-		deliver(lookup, request, &table);
+		prove(loader, request);
+	} else if (cache_load(loader->cache, &request->ends, hash, &table)) {
+		deliver(loader, request, &table);
 		free(table.pages);
 	} else {
-		make(lookup, request);
+		make(loader, request);
 	}
 }
 
@@ -176,27 +176,27 @@ static void pack(struct request *request, uint32_t first, const union unwind_pag
 static void on_pages(void *arg, uint64_t cookie, uint32_t first,
 		     const union unwind_page *pages, uint32_t n)
 {
-	struct lookup *lookup = arg;
-	struct request *request = get_request(lookup, cookie);
+	struct table_loader *loader = arg;
+	struct request *request = get_request(loader, cookie);
 
 	if (!request)
 		return;
-	if (lookup->cache && request->knows_ends)
+	if (loader->cache && request->knows_ends)
 		pack(request, first, pages, n);
-	lookup->sink.pages(lookup->sink.arg, cookie, first, pages, n);
+	loader->sink.pages(loader->sink.arg, cookie, first, pages, n);
 }
 
 static void on_done(void *arg, uint64_t cookie, int err,
 		    const struct table_answer *answer)
 {
-	struct lookup *lookup = arg;
-	struct request *request = get_request(lookup, cookie);
+	struct table_loader *loader = arg;
+	struct request *request = get_request(loader, cookie);
 
 	if (!request)
 		return;
-	lookup->made += !err;
-	if (!err && lookup->cache && request->knows_ends)
-		cache_keep(lookup->cache, &(struct cache_new_table){
+	loader->made += !err;
+	if (!err && loader->cache && request->knows_ends)
+		cache_keep(loader->cache, &(struct cache_new_table){
 						  .ends = &request->ends,
 						  .stats = &answer->stats,
 						  .reads = answer->reads,
@@ -204,43 +204,44 @@ static void on_done(void *arg, uint64_t cookie, int err,
 						  .n_pages = answer->head.n_pages,
 						  .packed = &request->packed,
 					  });
-	finish(lookup, request, err, answer);
+	finish(loader, request, err, answer);
 }
 
-int lookup_new(struct lookup **ret, struct worker *worker, struct worker *heavy,
-	       struct cache *cache, const struct table_sink *sink)
+int table_loader_new(struct table_loader **ret, struct worker *worker,
+		     struct worker *heavy, struct cache *cache,
+		     const struct table_sink *sink)
 {
-	struct lookup *lookup = calloc(1, sizeof(*lookup));
-	struct table_sink own = { lookup, on_pages, on_done, on_hashed };
+	struct table_loader *loader = calloc(1, sizeof(*loader));
+	struct table_sink own = { loader, on_pages, on_done, on_hashed };
 
-	if (!lookup)
+	if (!loader)
 		return fail(-ENOMEM, "no memory for the unwind tables");
-	lookup->worker = worker;
-	lookup->heavy = heavy ? heavy : worker;
-	lookup->cache = cache;
-	lookup->sink = *sink;
+	loader->worker = worker;
+	loader->heavy = heavy ? heavy : worker;
+	loader->cache = cache;
+	loader->sink = *sink;
 	worker_set_table_sink(worker, &own);
-	worker_set_table_sink(lookup->heavy, &own);
-	*ret = lookup;
+	worker_set_table_sink(loader->heavy, &own);
+	*ret = loader;
 	return 0;
 }
 
-static int submit(struct lookup *lookup, struct request *request)
+static int submit(struct table_loader *loader, struct request *request)
 {
 	struct read_list ends;
 	struct stat st;
 
 	if (fstat(request->fd, &st))
 		return fail_errno(-errno, "cannot look at a file");
-	request->worker = st.st_size > HEAVY_BYTES ? lookup->heavy : lookup->worker;
-	if (!lookup->cache)
+	request->worker = st.st_size > HEAVY_BYTES ? loader->heavy : loader->worker;
+	if (!loader->cache)
 		return worker_submit_table(request->worker, GIVE_FD(request->fd),
 					   request->cookie);
 	reads_of_ends(&ends, (uint64_t)st.st_size);
 	return hash_ranges(request, &ends);
 }
 
-int lookup_begin(struct lookup *lookup, int fd, uint64_t cookie)
+int table_loader_begin(struct table_loader *loader, int fd, uint64_t cookie)
 {
 	AUTO(request) request = calloc(1, sizeof(*request));
 	int err;
@@ -251,20 +252,21 @@ int lookup_begin(struct lookup *lookup, int fd, uint64_t cookie)
 	}
 	request->fd = fd;
 	request->cookie = cookie;
-	err = hmap_put(&lookup->requests, cookie + 1, request);
+	err = hmap_put(&loader->requests, cookie + 1, request);
 	if (!err)
-		err = submit(lookup, request);
+		err = submit(loader, request);
 	if (err) {
-		hmap_remove(&lookup->requests, cookie + 1);
+		hmap_remove(&loader->requests, cookie + 1);
 		return err;
 	}
 	GIVE(request);
 	return 0;
 }
 
-void lookup_count(const struct lookup *lookup, struct lookup_counts *ret)
+void table_loader_count(const struct table_loader *loader,
+			struct table_loader_counts *ret)
 {
-	*ret = (struct lookup_counts){ .made = lookup->made };
-	if (lookup->cache)
-		cache_count(lookup->cache, &ret->cache);
+	*ret = (struct table_loader_counts){ .made = loader->made };
+	if (loader->cache)
+		cache_count(loader->cache, &ret->cache);
 }
