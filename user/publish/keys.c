@@ -46,7 +46,8 @@ static void add_file(struct key_candidates *all, struct process_info *process_in
 
 /* Those that are set go first; else as they were. How many are. Not set, too, where
  * we may not read. */
-static unsigned int put_set_first(struct peek *peek, const struct process *process,
+static unsigned int put_set_first(struct remote_reader *reader,
+				  const struct process *process,
 				  struct key_candidates *all)
 {
 	struct key_candidates unset = { .n = 0 };
@@ -55,7 +56,7 @@ static unsigned int put_set_first(struct peek *peek, const struct process *proce
 
 	for (unsigned int i = 0; i < all->n; i++)
 		keys[i] = ASYNC_KEY_UNSET;
-	if (!peek_words(peek, (pid_t)process->tgid, all->addrs, all->n, keys))
+	if (!remote_reader_read(reader, (pid_t)process->tgid, all->addrs, all->n, keys))
 		return 0;
 	for (unsigned int i = 0; i < all->n; i++) {
 		if (keys[i] < ASYNC_KEYS)
@@ -67,7 +68,7 @@ static unsigned int put_set_first(struct peek *peek, const struct process *proce
 	return n_set;
 }
 
-struct key_count keys_gather(struct peek *peek, const struct files *files,
+struct key_count keys_gather(struct remote_reader *reader, const struct files *files,
 			     const struct process *process,
 			     struct process_info *process_info)
 {
@@ -84,7 +85,7 @@ struct key_count keys_gather(struct peek *peek, const struct files *files,
 	}
 	count.candidates = all.n;
 	if (all.n > KEYS_MAX)
-		count.set = put_set_first(peek, process, &all);
+		count.set = put_set_first(reader, process, &all);
 	for (unsigned int i = 0; i < all.n && i < KEYS_MAX; i++)
 		process_info->key_addr[i] = all.addrs[i];
 	return count;

@@ -95,7 +95,7 @@ int publisher_publish(struct publisher *p, const struct process *process,
 		      struct process_entry *entry)
 {
 	struct process_info process_info = { 0 };
-	struct key_count keys = keys_gather(&p->peek, p->files, process, &process_info);
+	struct key_count keys = keys_gather(&p->reader, p->files, process, &process_info);
 	unsigned int n_keys = keys.candidates;
 	int err = find_mapping_table(p, process, entry);
 

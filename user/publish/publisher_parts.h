@@ -9,7 +9,7 @@
 #include "base/vec.h"
 #include "publish/sideband_queue.h"
 #include "publish/identity.h"
-#include "worker/peek.h"
+#include "worker/remote_reader.h"
 #include "publish/publisher.h"
 
 /*
@@ -48,7 +48,7 @@ struct publisher {
 	struct hmap entries; /* by tgid */
 	VEC(uint32_t) dirty; /* tgids */
 	VEC(uint32_t) young; /* tgids */
-	struct peek peek;
+	struct remote_reader reader;
 	uint64_t crowded_ns;  /* when they were last asked */
 	VEC(uint32_t) keyed;  /* modules that turned out to hold keys */
 	VEC(uint32_t) tabled; /* modules whose tables came */

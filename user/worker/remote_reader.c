@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "worker/peek.h"
+#include "worker/remote_reader.h"
 
 #include "base/log.h"
 #include "worker/worker_cage.h"
@@ -20,7 +20,7 @@
 static _Noreturn void read_words(pid_t pid, const uint64_t *addrs, unsigned int n,
 				 const uint32_t *before, int out)
 {
-	uint32_t words[PEEK_WORDS_MAX];
+	uint32_t words[REMOTE_READER_WORDS_MAX];
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	/* what it holds open would live as long as it waits: the perf events, too */
@@ -44,18 +44,18 @@ static void end_child(pid_t child)
 		usleep(1000);
 }
 
-static void note_late(struct peek *peek, pid_t pid)
+static void note_late(struct remote_reader *reader, pid_t pid)
 {
-	peek->late++;
+	reader->late++;
 	log_warn("the memory of process %d can't be read in time: which of its async "
 		 "keys are set is not known%s",
 		 (int)pid,
-		 peek->late == LATE_MAX ? ", and no other process is asked any more"
-					: "");
+		 reader->late == LATE_MAX ? ", and no other process is asked any more"
+					  : "");
 }
 
-bool peek_words(struct peek *peek, pid_t pid, const uint64_t *addrs, unsigned int n,
-		uint32_t *ret)
+bool remote_reader_read(struct remote_reader *reader, pid_t pid, const uint64_t *addrs,
+			unsigned int n, uint32_t *ret)
 {
 	const size_t bytes = n * sizeof(*ret);
 	struct pollfd answer = { .fd = -1, .events = POLLIN };
@@ -63,7 +63,8 @@ bool peek_words(struct peek *peek, pid_t pid, const uint64_t *addrs, unsigned in
 	pid_t child;
 	bool came;
 
-	if (n > PEEK_WORDS_MAX || peek->late >= LATE_MAX || pipe2(ends, O_CLOEXEC))
+	if (n > REMOTE_READER_WORDS_MAX || reader->late >= LATE_MAX ||
+	    pipe2(ends, O_CLOEXEC))
 		return false;
 	child = fork();
 	if (!child)
@@ -77,6 +78,6 @@ bool peek_words(struct peek *peek, pid_t pid, const uint64_t *addrs, unsigned in
 	if (child > 0)
 		end_child(child);
 	if (!ready)
-		note_late(peek, pid);
+		note_late(reader, pid);
 	return came;
 }

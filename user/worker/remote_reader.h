@@ -5,23 +5,23 @@
  * a file of his own file system, or his to provide (userfaultfd). So a child of ours
  * reads, and is killed when it takes long.
  */
-#ifndef WEFT_WORKER_PEEK_H
-#define WEFT_WORKER_PEEK_H
+#ifndef WEFT_WORKER_REMOTE_READER_H
+#define WEFT_WORKER_REMOTE_READER_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#define PEEK_WORDS_MAX 64
+#define REMOTE_READER_WORDS_MAX 64
 
 /* Zeroes to begin with. */
-struct peek {
+struct remote_reader {
 	unsigned int late; /* how often the answer did not come in time */
 };
 
-/* n words, PEEK_WORDS_MAX at most; a word that can't be read stays as it is in ret.
+/* n words, REMOTE_READER_WORDS_MAX at most; one that can't be read stays as it is in ret.
  * false: not read at all. After the third late answer nobody is asked any more. */
-bool peek_words(struct peek *peek, pid_t pid, const uint64_t *addrs, unsigned int n,
-		uint32_t *ret);
+bool remote_reader_read(struct remote_reader *reader, pid_t pid, const uint64_t *addrs,
+			unsigned int n, uint32_t *ret);
 
 #endif
