@@ -7,7 +7,7 @@
  * ahead and forgets it at the child's end, so who lives shorter than a period
  * is never sampled.)
  */
-#include "life.bpf.h"
+#include "incarnation.bpf.h"
 #include "maps.bpf.h"
 
 static __always_inline void inherit_keys(__u32 parent_tgid, struct task_struct *child,
@@ -16,7 +16,7 @@ static __always_inline void inherit_keys(__u32 parent_tgid, struct task_struct *
 	struct process_info *known = bpf_map_lookup_elem(&processes, &parent_tgid);
 	struct process_info copy;
 
-	if (!known || !same_life(known))
+	if (!known || !same_incarnation(known))
 		return;
 	copy = *known;
 	copy.start_ticks = BPF_CORE_READ(child, start_boottime) / knobs.clock_tick_ns;

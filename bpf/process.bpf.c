@@ -3,7 +3,7 @@
  * What was published about the process that a tick fell on, if it is still that
  * process: whether it has async keys, and what it has mapped.
  */
-#include "life.bpf.h"
+#include "incarnation.bpf.h"
 #include "process.bpf.h"
 #include "table.bpf.h"
 
@@ -19,7 +19,7 @@ int process_begin(__u32 hook)
 	pub = bpf_map_lookup_elem(&processes, &s->rec.tgid);
 	if (!pub)
 		return 0;
-	if (!(knobs.faults & FAULT_NO_IDENTITY) && !same_life(pub)) {
+	if (!(knobs.faults & FAULT_NO_IDENTITY) && !same_incarnation(pub)) {
 		s->rec.flags |= SAMPLE_STALE;
 		return 0;
 	}

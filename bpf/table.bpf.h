@@ -36,7 +36,7 @@ static __always_inline bool rule_cache_get(struct scratch *s, __u64 addr)
 }
 
 /* What the process has mapped, unless that was given up meanwhile. NULL: of this
- * life of it nothing is known. */
+ * incarnation of it nothing is known. */
 static __always_inline void take_mapping_table(struct scratch *s,
 					       const struct process_info *pub)
 {

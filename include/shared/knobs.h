@@ -63,7 +63,7 @@ struct knobs {
 };
 
 /*
- * What user space publishes about one life of a process, found by tgid. The
+ * What user space publishes about one incarnation of a process, found by tgid. The
  * first two fields are fields 22 and 28 of /proc/PID/stat; a tick on which
  * they differ from the task's own uses none of the rest.
  */

@@ -28,7 +28,7 @@ struct bounds_table *bounds_table(__u32 hook)
 	return &the_bounds;
 }
 
-/* In the place of process.bpf.c: this life of the process was published. */
+/* In the place of process.bpf.c: this incarnation of the process was published. */
 int process_begin(__u32 hook)
 {
 	struct scratch *s = scratch(hook);

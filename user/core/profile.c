@@ -72,7 +72,7 @@ static int full_is_nobody(int err, uint32_t *ret)
 static int thread_id(struct profile *profile, uint32_t comm,
 		     const struct profile_owner *owner, uint32_t *ret)
 {
-	const struct profile_process process = { owner->tgid, owner->life };
+	const struct profile_process process = { owner->tgid, owner->incarnation };
 	struct profile_thread thread = { 0, owner->tid, comm };
 	int err = full_is_nobody(
 		intern_id(profile->processes, &process, sizeof(process), &thread.process),

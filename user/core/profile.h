@@ -81,7 +81,7 @@ struct profile {
 };
 
 struct profile_process {
-	uint32_t tgid, life; /* proc/process.h */
+	uint32_t tgid, incarnation; /* proc/process.h */
 };
 
 struct profile_thread {
@@ -95,7 +95,7 @@ DEFINE_FREEP(profile)
 /* Whose a sample is, and when it fell. */
 struct profile_owner {
 	uint64_t time_ns;
-	uint32_t tgid, life, tid;
+	uint32_t tgid, incarnation, tid;
 };
 
 /* Counts a stack of n codes once more. */

@@ -87,9 +87,9 @@ _Static_assert(sizeof(struct reading_frame) == 32, "told apart by its bytes");
 struct reading_process {
 	uint32_t host; /* string */
 	uint32_t pid;
-	uint32_t name;	 /* string: of its first thread that was seen */
-	uint32_t cgroup; /* string: path below the hierarchy's mount */
-	uint32_t life;	 /* tells users of one pid apart */
+	uint32_t name;	      /* string: of its first thread that was seen */
+	uint32_t cgroup;      /* string: path below the hierarchy's mount */
+	uint32_t incarnation; /* tells users of one pid apart */
 };
 
 struct reading_thread {

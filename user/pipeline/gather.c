@@ -141,7 +141,7 @@ static int add_processes(struct gather *g)
 			intern_bytes(g->profile->processes, id, &bytes);
 		struct reading_process process = { .host = g->sources.host,
 						   .pid = from->tgid,
-						   .life = from->life };
+						   .incarnation = from->incarnation };
 		const char *cgroup =
 			g->sources.cgroup ? g->sources.cgroup(g->sources.arg, id) : NULL;
 

@@ -17,7 +17,7 @@ struct pipeline;
 /* For a live source; all may be left out. */
 struct pipeline_sink {
 	struct process_sink process;
-	/* A sample found that what was published for it is another life's. */
+	/* A sample found that what was published for it is another incarnation's. */
 	void (*stale)(void *arg, uint32_t tgid);
 	/* A walk ended at addr, since the table of the code there was not there yet. */
 	void (*awaited)(void *arg, uint32_t tgid, uint64_t addr, uint64_t time_ns);

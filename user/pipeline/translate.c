@@ -173,7 +173,7 @@ int translate_sample(struct translator *t, const struct sample_rec *rec,
 	const struct profile_owner owner = {
 		.time_ns = rec->ts_ns,
 		.tgid = rec->tgid,
-		.life = process ? process->life : 0,
+		.incarnation = process ? process->incarnation : 0,
 		.tid = rec->tid,
 	};
 	int err = put_comm(t, rec->comm);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which life of a process something is published for. */
+/* Which incarnation of a process something is published for. */
 #ifndef WEFT_PUBLISH_IDENTITY_H
 #define WEFT_PUBLISH_IDENTITY_H
 
@@ -12,7 +12,7 @@ struct identity {
 };
 
 /*
- * Reads the identity of the life that has these mappings. -ESRCH: it is gone, or
+ * Reads the identity of the incarnation that has these mappings. -ESRCH: it is gone, or
  * runs another program by now, of which we have not heard yet.
  */
 int identity_read(const struct process *process, const struct module_table *modules,

@@ -53,7 +53,7 @@ static int find_mapping_table(struct publisher *p, const struct process *process
 	return err;
 }
 
-/* Once a life: what is published of an old one after it ended is no one's. */
+/* Once an incarnation: what is published of an old one after it ended is no one's. */
 static int identify(struct publisher *p, const struct process *process,
 		    struct process_entry *entry)
 {
@@ -62,7 +62,7 @@ static int identify(struct publisher *p, const struct process *process,
 
 	if (entry->is_known)
 		return 0;
-	err = identity_read(process, p->config.modules, p->files, &entry->life);
+	err = identity_read(process, p->config.modules, p->files, &entry->identity);
 	if (err)
 		return err;
 	entry->is_known = now > process->born_ns + EXEC_NS;
@@ -114,8 +114,8 @@ int publisher_publish(struct publisher *p, const struct process *process,
 	entry->is_unclear = err != 0;
 	if (err || !entry->is_known)
 		ask_again(p, process, entry);
-	process_info.start_ticks = entry->life.start_ticks;
-	process_info.start_stack = entry->life.start_stack;
+	process_info.start_ticks = entry->identity.start_ticks;
+	process_info.start_stack = entry->identity.start_stack;
 	if (!err && entry->published_ns &&
 	    !memcmp(&process_info, &entry->process_info, sizeof(process_info)))
 		return 0;

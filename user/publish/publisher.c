@@ -193,7 +193,7 @@ void publisher_on_stale(struct publisher *p, uint32_t tgid)
 	if (!process || process->ended_ns)
 		return;
 	p->counts.stale++;
-	if (entry) /* perhaps it was another life's that was read */
+	if (entry) /* perhaps it was another incarnation's that was read */
 		entry->is_known = false;
 	publisher_make_dirty(p, process);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Makes known to the ticks what is known of processes: watches what they map,
- * has each file looked through once, and publishes for each life of a process
+ * has each file looked through once, and publishes for each incarnation of a process
  * where its async keys are and by which unwind tables its stack is walked.
  *
  * Changes are gathered and published together, by publisher_flush(): a program
@@ -28,7 +28,7 @@ struct publisher_config {
 };
 
 struct publisher_counts {
-	unsigned long processes;   /* with a key, each life once */
+	unsigned long processes;   /* with a key, each incarnation once */
 	unsigned long refused;	   /* map full, identity hidden */
 	unsigned long crowded;	   /* of these, with more keys than ticks look at */
 	unsigned long overfull;	   /* of these, with more keys set than that */
@@ -49,7 +49,7 @@ DEFINE_FREEP(publisher)
  * when some sample fell. */
 int publisher_enqueue(struct publisher *publisher, const void *record, size_t bytes);
 
-/* A sample met what was published for another life of this pid. */
+/* A sample met what was published for another incarnation of this pid. */
 void publisher_on_stale(struct publisher *publisher, uint32_t tgid);
 
 /* A walk ended at addr, since the table of the code there was not there yet. True: no

@@ -23,8 +23,8 @@ struct process_entry {
 	uint64_t version;		  /* of its mappings */
 	uint64_t published_ns;		  /* 0: nothing yet */
 	struct process_info process_info; /* as it was put */
-	struct identity life;		  /* whose it is */
-	bool is_known;			  /* `life`, for sure */
+	struct identity identity;	  /* whose it is */
+	bool is_known;			  /* `identity`, for sure */
 	bool is_young;			  /* or will be asked again */
 	bool is_unclear; /* at once: perhaps it is in the midst of an exec */
 	struct mapping_table *mapping_table;

@@ -17,7 +17,7 @@
 #define KEYLESS_OPTION "-Wl,--export-dynamic-symbol=" ASYNC_KEY_SYMBOL
 
 struct keyless {
-	uint64_t processes;	       /* with a sample in such a file, each life once */
+	uint64_t processes; /* with a sample in such a file, each incarnation once */
 	char path[KEYLESS_PATH_BYTES]; /* of the first such file; clean; "": none */
 };
 

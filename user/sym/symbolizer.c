@@ -192,7 +192,7 @@ static int name_jit(const struct symbol_sources *sources, uint32_t module,
 	AUTO_CLOSE int fd = -1;
 	int err;
 
-	if (now && now->life != jit->life) /* the map is another's by now */
+	if (now && now->incarnation != jit->incarnation) /* the map is another's by now */
 		return -ESRCH;
 	if (!owner.known)
 		owner.inner_pid = (pid_t)jit->pid;

@@ -162,9 +162,9 @@ static int add_process(struct rows *rows)
 	uint64_t pid = next(rows, PIECE_PROCESS_PID);
 	uint64_t name = next(rows, PIECE_PROCESS_NAME);
 	uint64_t cgroup = next(rows, PIECE_PROCESS_CGROUP);
-	uint64_t life = next(rows, PIECE_PROCESS_LIFE);
+	uint64_t incarnation = next(rows, PIECE_PROCESS_LIFE);
 	struct reading_process p = { (uint32_t)host, (uint32_t)pid, (uint32_t)name,
-				     (uint32_t)cgroup, (uint32_t)life };
+				     (uint32_t)cgroup, (uint32_t)incarnation };
 
 	NEED(is_string(rows, host) && is_string(rows, name) && is_string(rows, cgroup));
 	NEED(pid <= UINT32_MAX && rows->r->processes.n < READING_THREADS_MAX);

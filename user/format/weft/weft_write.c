@@ -164,7 +164,7 @@ static int add_owners(struct weft_stream *s, const struct reading *r)
 		piece_put(s->piece, PIECE_PROCESS_PID, p->pid);
 		piece_put(s->piece, PIECE_PROCESS_NAME, p->name);
 		piece_put(s->piece, PIECE_PROCESS_CGROUP, p->cgroup);
-		piece_put(s->piece, PIECE_PROCESS_LIFE, p->life);
+		piece_put(s->piece, PIECE_PROCESS_LIFE, p->incarnation);
 		err = piece_row(s->piece);
 	}
 	for (; !err && s->threads < r->threads.n; s->threads++) {

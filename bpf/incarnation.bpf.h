@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Which life of a process something is published for. */
-#ifndef WEFT_LIFE_BPF_H
-#define WEFT_LIFE_BPF_H
+/* Which incarnation of a process something is published for. */
+#ifndef WEFT_INCARNATION_BPF_H
+#define WEFT_INCARNATION_BPF_H
 
 #include "compat.bpf.h"
 
-/* Is the current process still in the life that this was published for? */
-static __always_inline bool same_life(const struct process_info *pub)
+/* Is the current process still the incarnation that this was published for? */
+static __always_inline bool same_incarnation(const struct process_info *pub)
 {
 	__u64 start = CURRENT(group_leader->start_boottime, group_leader, start_boottime);
 
