@@ -72,23 +72,23 @@ static int identify(struct publisher *p, const struct process *process,
 static void ask_again(struct publisher *p, const struct process *process,
 		      struct process_entry *entry)
 {
-	if (entry->is_young || clock_now_ns() > process->born_ns + EXEC_NS)
+	if (entry->is_provisional || clock_now_ns() > process->born_ns + EXEC_NS)
 		return;
-	entry->is_young = true;
-	publisher_note_error(p, vec_push(&p->young, process->tgid));
+	entry->is_provisional = true;
+	publisher_note_error(p, vec_push(&p->provisional, process->tgid));
 }
 
 /* Keys are set when the first operation runs: which of too many those are shows. */
 static void note_keys(struct publisher *p, struct process_entry *entry,
 		      const struct key_count *keys)
 {
-	bool overfull = keys->set > KEYS_MAX;
-	bool crowded = keys->candidates > KEYS_MAX;
+	bool too_many_set_keys = keys->set > KEYS_MAX;
+	bool too_many_keys = keys->candidates > KEYS_MAX;
 
-	p->counts.overfull += overfull && !entry->is_overfull;
-	entry->is_overfull |= overfull;
-	p->counts.crowded += crowded && !entry->is_crowded;
-	entry->is_crowded = crowded;
+	p->counts.too_many_set_keys += too_many_set_keys && !entry->has_too_many_set_keys;
+	entry->has_too_many_set_keys |= too_many_set_keys;
+	p->counts.too_many_keys += too_many_keys && !entry->has_too_many_keys;
+	entry->has_too_many_keys = too_many_keys;
 }
 
 int publisher_publish(struct publisher *p, const struct process *process,
@@ -111,7 +111,7 @@ int publisher_publish(struct publisher *p, const struct process *process,
 		process_info.generation = entry->mapping_table->generation;
 	}
 	err = identify(p, process, entry);
-	entry->is_unclear = err != 0;
+	entry->is_unidentified = err != 0;
 	if (err || !entry->is_known)
 		ask_again(p, process, entry);
 	process_info.start_ticks = entry->identity.start_ticks;
@@ -123,7 +123,7 @@ int publisher_publish(struct publisher *p, const struct process *process,
 		err = publish_maps_put_process(&p->config.maps, (pid_t)process->tgid,
 					       &process_info);
 	if (err) { /* gone meanwhile, hidden, or no room: it goes unseen */
-		p->counts.refused += err != -ESRCH && !entry->is_young;
+		p->counts.refused += err != -ESRCH && !entry->is_provisional;
 		log_verbose_paced(&p->pace, "%s", error_sentence());
 		error_clear();
 		return 0;

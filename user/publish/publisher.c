@@ -61,7 +61,7 @@ void publisher_free(struct publisher *p)
 	hmap_free(&p->entries);
 	log_pace_end(&p->pace);
 	vec_free(&p->dirty);
-	vec_free(&p->young);
+	vec_free(&p->provisional);
 	vec_free(&p->keyed);
 	vec_free(&p->tabled);
 	delays_free(p->delays);
@@ -124,7 +124,7 @@ static void on_forked(void *arg, const struct process *child,
 	if (!to)
 		return;
 	if (!from || !from->published_ns || from->published_ns >= time_ns ||
-	    from->is_crowded || from->version != process_version(child)) {
+	    from->has_too_many_keys || from->version != process_version(child)) {
 		publisher_make_dirty(p, child);
 		return;
 	}
@@ -198,46 +198,46 @@ void publisher_on_stale(struct publisher *p, uint32_t tgid)
 	publisher_make_dirty(p, process);
 }
 
-static void ask_the_young_again(struct publisher *p)
+static void recheck_provisional(struct publisher *p)
 {
 	uint64_t now = clock_now_ns();
 	size_t kept = 0;
 
-	for (size_t i = 0; i < p->young.n; i++) {
-		uint32_t tgid = p->young.items[i];
+	for (size_t i = 0; i < p->provisional.n; i++) {
+		uint32_t tgid = p->provisional.items[i];
 		const struct process *process = process_get(p->processes, tgid);
 		struct process_entry *entry = hmap_get(&p->entries, tgid);
 
-		if (!process || !entry || !entry->is_young)
+		if (!process || !entry || !entry->is_provisional)
 			continue;
-		entry->is_young = now <= process->born_ns + EXEC_NS;
-		if (entry->is_young)
-			p->young.items[kept++] = tgid;
-		if (!entry->is_young || entry->is_unclear)
+		entry->is_provisional = now <= process->born_ns + EXEC_NS;
+		if (entry->is_provisional)
+			p->provisional.items[kept++] = tgid;
+		if (!entry->is_provisional || entry->is_unidentified)
 			publisher_make_dirty(p, process);
 	}
-	p->young.n = kept;
+	p->provisional.n = kept;
 }
 
 bool publisher_is_unsure(const struct publisher *p)
 {
-	return p->young.n > 0;
+	return p->provisional.n > 0;
 }
 
-#define CROWDED_PACE_NS 1000000000ULL
+#define KEYS_REREAD_NS 1000000000ULL
 
-static void ask_the_crowded_again(struct publisher *p)
+static void recheck_keys(struct publisher *p)
 {
 	uint64_t now = clock_now_ns();
 	const struct process *process;
 
-	if (!p->counts.crowded || now - p->crowded_ns < CROWDED_PACE_NS)
+	if (!p->counts.too_many_keys || now - p->keys_read_ns < KEYS_REREAD_NS)
 		return;
-	p->crowded_ns = now;
+	p->keys_read_ns = now;
 	for (size_t i = 0; (process = process_next(p->processes, &i));) {
 		const struct process_entry *entry = hmap_get(&p->entries, process->tgid);
 
-		if (entry && entry->is_crowded)
+		if (entry && entry->has_too_many_keys)
 			publisher_make_dirty(p, process);
 	}
 }
@@ -299,8 +299,8 @@ static int flush(struct publisher *p)
 {
 	int err = take_news(p);
 
-	ask_the_young_again(p);
-	ask_the_crowded_again(p);
+	recheck_provisional(p);
+	recheck_keys(p);
 	if (!err)
 		err = publish_all(p);
 	if (!err)

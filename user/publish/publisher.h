@@ -28,11 +28,11 @@ struct publisher_config {
 };
 
 struct publisher_counts {
-	unsigned long processes;   /* with a key, each incarnation once */
-	unsigned long refused;	   /* map full, identity hidden */
-	unsigned long crowded;	   /* of these, with more keys than ticks look at */
-	unsigned long overfull;	   /* of these, with more keys set than that */
-	unsigned long stale;	   /* published anew because a sample said so */
+	unsigned long processes;	 /* with a key, each incarnation once */
+	unsigned long refused;		 /* map full, identity hidden */
+	unsigned long too_many_keys;	 /* of these, with more keys than ticks look at */
+	unsigned long too_many_set_keys; /* of these, with more keys set than that */
+	unsigned long stale;		 /* published anew because a sample said so */
 	unsigned long overdue;	   /* that waited too long for a table: our mistake */
 	unsigned long asked_again; /* for these */
 	struct delay_summary delays;

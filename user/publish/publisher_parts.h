@@ -14,7 +14,7 @@
 
 /*
  * An exec tells of the first mappings before it has settled where the stack
- * begins, so what is read of a process this young is read once more.
+ * begins, so what is read of a process this young is provisional.
  */
 #define EXEC_NS 3000000ULL
 
@@ -25,12 +25,12 @@ struct process_entry {
 	struct process_info process_info; /* as it was put */
 	struct identity identity;	  /* whose it is */
 	bool is_known;			  /* `identity`, for sure */
-	bool is_young;			  /* or will be asked again */
-	bool is_unclear; /* at once: perhaps it is in the midst of an exec */
+	bool is_provisional;		  /* or will be asked again */
+	bool is_unidentified; /* at once: perhaps it is in the midst of an exec */
 	struct mapping_table *mapping_table;
 	bool has_keys;
-	bool is_crowded;  /* it has more keys than fit: which are set is asked again */
-	bool is_overfull; /* more of them are set than fit */
+	bool has_too_many_keys;	    /* more than fit: which are set is asked again */
+	bool has_too_many_set_keys; /* more of them are set than fit */
 	bool dirty;
 	bool is_overdue;      /* its ticks waited too long for a table */
 	unsigned int n_again; /* how often something was done about that */
@@ -45,13 +45,13 @@ struct publisher {
 	struct page_allocator *allocator;
 	struct tables *tables; /* NULL: none are used */
 	struct mapping_tables *mapping_tables;
-	struct hmap entries; /* by tgid */
-	VEC(uint32_t) dirty; /* tgids */
-	VEC(uint32_t) young; /* tgids */
+	struct hmap entries;	   /* by tgid */
+	VEC(uint32_t) dirty;	   /* tgids */
+	VEC(uint32_t) provisional; /* tgids */
 	struct remote_reader reader;
-	uint64_t crowded_ns;  /* when they were last asked */
-	VEC(uint32_t) keyed;  /* modules that turned out to hold keys */
-	VEC(uint32_t) tabled; /* modules whose tables came */
+	uint64_t keys_read_ns; /* when those of too many were last read */
+	VEC(uint32_t) keyed;   /* modules that turned out to hold keys */
+	VEC(uint32_t) tabled;  /* modules whose tables came */
 	struct delays *delays;
 	struct publisher_counts counts;
 	struct log_pace pace; /* any process that execs makes it fail */

@@ -120,8 +120,8 @@ static void json_publisher(struct str *out, const struct publisher_counts *count
 		 "\"keys\":{\"processes\":%lu,\"crowded\":%lu,\"overfull\":%lu,"
 		 "\"refused\":%lu,\"stale\":%lu,"
 		 "\"delay_most_ns\":%" PRIu64 "},",
-		 counts->processes, counts->crowded, counts->overfull, counts->refused,
-		 counts->stale, counts->delays.keyed_most_ns);
+		 counts->processes, counts->too_many_keys, counts->too_many_set_keys,
+		 counts->refused, counts->stale, counts->delays.keyed_most_ns);
 	str_addf(out,
 		 "\"late_mappings\":{\"measured\":%lu,\"median_ns\":%" PRIu64
 		 ",\"p90_ns\":%" PRIu64 ",\"p99_ns\":%" PRIu64 ",\"most_ns\":%" PRIu64

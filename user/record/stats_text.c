@@ -119,11 +119,11 @@ static void summary_async(struct str *out, const struct stats *stats)
 		"have more than " STRING(MAX_ROOTS) " async roots: a gap for the others");
 	summary_chains(out, profile->chain_endings, "chains were");
 	summary_chains(out, profile->waiting_endings, "waiting threads' stacks were");
-	if (stats->publisher.overfull)
+	if (stats->publisher.too_many_set_keys)
 		str_addf(out,
 			 "            %lu processes use more than %d async keys at once: "
 			 "not all are followed\n",
-			 stats->publisher.overfull, KEYS_MAX);
+			 stats->publisher.too_many_set_keys, KEYS_MAX);
 	if (stats->publisher.delays.measured)
 		str_addf(out,
 			 "            new mappings were ready after %.1f ms (median), "
