@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "record/priority.h"
 #include "proc/scan.h"
-#include "proc/sweep.h"
+#include "proc/reap.h"
 
 #include <errno.h>
 #include <string.h>
@@ -250,13 +250,14 @@ static int first_look(struct recording *r)
 
 /* Ends those of whose end nothing was heard. The publisher hears of processes sooner,
  * and may know some that the pipeline does not. */
-static int sweep(struct recording *r)
+static int reap(struct recording *r)
 {
 	struct event_sink input = scope_input(&r->scope);
 	const struct process_table *ours = pipeline_processes(r->pipeline);
-	int err = sweep_ended(ours, NULL, &input);
+	int err = reap_lost_exits(ours, NULL, &input);
 
-	return err ? err : sweep_ended(publisher_processes(r->publisher), ours, &input);
+	return err ? err
+		   : reap_lost_exits(publisher_processes(r->publisher), ours, &input);
 }
 
 /* What was not told is read again; in a storm of losses now and then, or that
@@ -270,7 +271,7 @@ static int look_again(struct recording *r, bool lost)
 	if (!r->must_look || clock_now_ns() - r->looked_ns < LOOK_PACE_NS)
 		return 0;
 	r->must_look = false;
-	err = sweep(r);
+	err = reap(r);
 	return err ? err : look_around(r, true);
 }
 

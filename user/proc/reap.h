@@ -4,8 +4,8 @@
  * /proc, and ended by the record that perf would have written. Without this they
  * would be known for ever, and whoever has their pid next, by mappings not its own.
  */
-#ifndef WEFT_PROC_SWEEP_H
-#define WEFT_PROC_SWEEP_H
+#ifndef WEFT_PROC_REAP_H
+#define WEFT_PROC_REAP_H
 
 #include "core/event.h"
 #include "proc/process.h"
@@ -13,9 +13,9 @@
 /*
  * An EXIT record for each process of the table that has ended, or whose pid is
  * another's. It is stamped so that it can't end whoever has the pid by now. Those
- * that `swept` (or NULL) has as well are left out. The sink does not change a table.
+ * that `reaped` (or NULL) has as well are left out. The sink does not change a table.
  */
-int sweep_ended(const struct process_table *table, const struct process_table *swept,
-		const struct event_sink *sink);
+int reap_lost_exits(const struct process_table *table, const struct process_table *reaped,
+		    const struct event_sink *sink);
 
 #endif

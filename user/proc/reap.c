@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "proc/sweep.h"
+#include "proc/reap.h"
 
 #include "base/clock.h"
 #include "proc/scan.h"
@@ -37,8 +37,8 @@ static uint64_t end_of(const struct process *process, uint64_t suspended)
 	return start > process->born_ns ? start : 0;
 }
 
-static int tell(const struct process *process, uint64_t end_ns,
-		const struct event_sink *sink)
+static int emit_exit(const struct process *process, uint64_t end_ns,
+		     const struct event_sink *sink)
 {
 	const struct side_event event = {
 		.kind = SIDE_EXIT,
@@ -58,20 +58,20 @@ static bool is_in(const struct process_table *table, const struct process *proce
 	return same && !same->ended_ns;
 }
 
-int sweep_ended(const struct process_table *table, const struct process_table *swept,
-		const struct event_sink *sink)
+int reap_lost_exits(const struct process_table *table, const struct process_table *reaped,
+		    const struct event_sink *sink)
 {
 	uint64_t suspended = suspended_ns();
 	const struct process *process;
 	int err = 0;
 
 	for (size_t i = 0; !err && (process = process_next(table, &i));) {
-		uint64_t end = process->ended_ns || is_in(swept, process)
+		uint64_t end = process->ended_ns || is_in(reaped, process)
 				       ? 0
 				       : end_of(process, suspended);
 
 		if (end)
-			err = tell(process, end, sink);
+			err = emit_exit(process, end, sink);
 	}
 	return err;
 }

@@ -6,7 +6,7 @@
  */
 #include "base/clock.h"
 #include "base/vec.h"
-#include "proc/sweep.h"
+#include "proc/reap.h"
 
 #include <setjmp.h>
 #include <signal.h>
@@ -22,8 +22,8 @@
 struct world {
 	struct module_table *modules;
 	struct process_table *table;
-	VEC(struct side_event) told; /* by the sweep, not applied yet */
-	unsigned int ends;	     /* that the table told of */
+	VEC(struct side_event) exits; /* by the reaping, not applied yet */
+	unsigned int ends;	      /* that the table told of */
 };
 
 static void on_ended(void *arg, const struct process *process)
@@ -50,7 +50,7 @@ static int end(void **state)
 
 	process_table_free(w->table);
 	module_table_free(w->modules);
-	vec_free(&w->told);
+	vec_free(&w->exits);
 	free(w);
 	return 0;
 }
@@ -85,21 +85,21 @@ static int on_told(void *arg, const void *record, size_t bytes)
 
 	assert_int_equal(side_event_read(&event, record, bytes), 0);
 	assert_int_equal(event.kind, SIDE_EXIT);
-	return vec_push(&w->told, event);
+	return vec_push(&w->exits, event);
 }
 
-static void sweep(struct world *w, const struct process_table *swept)
+static void reap(struct world *w, const struct process_table *reaped)
 {
 	const struct event_sink sink = { .arg = w, .sideband = on_told };
 
-	w->told.n = 0;
-	assert_int_equal(sweep_ended(w->table, swept, &sink), 0);
+	w->exits.n = 0;
+	assert_int_equal(reap_lost_exits(w->table, reaped, &sink), 0);
 }
 
 static void apply(struct world *w)
 {
-	for (size_t i = 0; i < w->told.n; i++)
-		assert_int_equal(process_apply(w->table, &w->told.items[i]), 0);
+	for (size_t i = 0; i < w->exits.n; i++)
+		assert_int_equal(process_apply(w->table, &w->exits.items[i]), 0);
 }
 
 static bool has_ended(const struct world *w, pid_t pid)
@@ -123,8 +123,8 @@ static void those_that_live_stay(void **state)
 
 	know(w->table, getpid(), clock_now_ns());
 	know(w->table, child, clock_now_ns());
-	sweep(w, NULL);
-	assert_int_equal(w->told.n, 0);
+	reap(w, NULL);
+	assert_int_equal(w->exits.n, 0);
 	end_child(child);
 }
 
@@ -139,8 +139,8 @@ static void those_that_are_gone_end(void **state)
 	begin_thread(w->table, gone); /* of whose end nothing is told either */
 	end_child(gone);
 	make_zombie(zombie);
-	sweep(w, NULL);
-	assert_int_equal(w->told.n, 2);
+	reap(w, NULL);
+	assert_int_equal(w->exits.n, 2);
 	apply(w);
 	assert_true(has_ended(w, gone));
 	assert_true(has_ended(w, zombie));
@@ -148,8 +148,8 @@ static void those_that_are_gone_end(void **state)
 	assert_int_equal(w->ends, 2);
 	assert_int_equal(process_counts(w->table)->unheard, 2);
 
-	sweep(w, NULL);
-	assert_int_equal(w->told.n, 0);
+	reap(w, NULL);
+	assert_int_equal(w->exits.n, 0);
 	process_forget(w->table, UINT64_MAX);
 	assert_null(process_get(w->table, (uint32_t)gone));
 	end_child(zombie);
@@ -163,14 +163,14 @@ static void a_pid_of_another_ends_the_old_one_only(void **state)
 	pid_t child = new_child();
 
 	know(w->table, child, long_ago);
-	sweep(w, NULL);
-	assert_int_equal(w->told.n, 1);
+	reap(w, NULL);
+	assert_int_equal(w->exits.n, 1);
 	apply(w);
 	assert_true(has_ended(w, child));
 
 	/* the record of its fork was on its way and came first */
 	know(w->table, child, long_ago);
-	sweep(w, NULL);
+	reap(w, NULL);
 	know(w->table, child, clock_now_ns());
 	apply(w);
 	assert_false(has_ended(w, child));
@@ -189,9 +189,9 @@ static void none_is_told_twice_of_two_tables(void **state)
 	know(w->table, one, clock_now_ns());
 	end_child(both);
 	end_child(one);
-	sweep(w, other);
-	assert_int_equal(w->told.n, 1);
-	assert_int_equal(w->told.items[0].pid, one);
+	reap(w, other);
+	assert_int_equal(w->exits.n, 1);
+	assert_int_equal(w->exits.items[0].pid, one);
 	process_table_free(other);
 }
 
