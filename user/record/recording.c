@@ -144,10 +144,10 @@ static int make_scope(struct recording *r)
 	const struct pid_list *tgids = &r->options->tgids;
 	int err = 0;
 
-	r->scope.everyone = !tgids->n || r->options->tids.n;
-	r->scope.next = (struct event_sink){ r, on_sample, on_sideband };
+	r->filter.everyone = !tgids->n || r->options->tids.n;
+	r->filter.next = (struct event_sink){ r, on_sample, on_sideband };
 	for (unsigned int i = 0; !err && i < tgids->n; i++)
-		err = scope_add(&r->scope, tgids->pids[i]);
+		err = sideband_filter_add(&r->filter, tgids->pids[i]);
 	return err;
 }
 
@@ -200,11 +200,11 @@ static int new_parts(struct recording *r)
  */
 static int look_around(struct recording *r, bool everyone)
 {
-	struct event_sink input = scope_input(&r->scope);
+	struct event_sink input = sideband_filter_input(&r->filter);
 	const struct pid_list *tgids = &r->options->tgids;
 	int err = 0;
 
-	if (!r->scope.everyone)
+	if (!r->filter.everyone)
 		for (unsigned int i = 0; !err && i < tgids->n; i++)
 			err = scan_process(tgids->pids[i], clock_now_ns(), &input);
 	else if (everyone)
@@ -229,7 +229,7 @@ static void tell_of_tables(const struct recording *r)
  * likely its, too, and the kernel's page for all. */
 static int look_at_us(struct recording *r)
 {
-	struct event_sink input = scope_input(&r->scope);
+	struct event_sink input = sideband_filter_input(&r->filter);
 
 	return scan_process(getpid(), clock_now_ns(), &input);
 }
@@ -252,7 +252,7 @@ static int first_look(struct recording *r)
  * and may know some that the pipeline does not. */
 static int reap(struct recording *r)
 {
-	struct event_sink input = scope_input(&r->scope);
+	struct event_sink input = sideband_filter_input(&r->filter);
 	const struct process_table *ours = pipeline_processes(r->pipeline);
 	int err = reap_lost_exits(ours, NULL, &input);
 
@@ -278,7 +278,7 @@ static int look_again(struct recording *r, bool lost)
 /* Code that was moved by mremap(2), of which the sideband does not tell. */
 static int look_at_unmapped(struct recording *r)
 {
-	struct event_sink input = scope_input(&r->scope);
+	struct event_sink input = sideband_filter_input(&r->filter);
 	int err = 0;
 
 	for (size_t i = 0; !err && i < r->unmapped.n; i++)
@@ -331,14 +331,14 @@ void recording_free(struct recording *r)
 	sampler_free(r->sampler);
 	worker_free(r->worker);
 	worker_free(r->heavy);
-	scope_free(&r->scope);
+	sideband_filter_free(&r->filter);
 	vec_free(&r->unmapped);
 	free(r);
 }
 
 int recording_pump(struct recording *r)
 {
-	struct event_sink input = scope_input(&r->scope);
+	struct event_sink input = sideband_filter_input(&r->filter);
 	uint64_t horizon = clock_now_ns() - SETTLED_NS;
 	const struct process_counts *counts =
 		process_counts(pipeline_processes(r->pipeline));
@@ -358,7 +358,7 @@ int recording_pump(struct recording *r)
 
 int recording_drain(struct recording *r)
 {
-	struct event_sink input = scope_input(&r->scope);
+	struct event_sink input = sideband_filter_input(&r->filter);
 	int err = sampler_read(r->sampler, &input);
 
 	if (!err)

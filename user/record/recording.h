@@ -9,7 +9,7 @@
 #include "record/command.h"
 #include "pipeline/pipeline.h"
 #include "record/record.h"
-#include "record/scope.h"
+#include "record/sideband_filter.h"
 #include "record/targets.h"
 #include "base/vec.h"
 #include "kern/sampler.h"
@@ -28,7 +28,7 @@ struct recording {
 	struct pipeline *pipeline;
 	struct files *files;	  /* the publisher's */
 	struct tape_writer *tape; /* NULL: none asked for */
-	struct scope scope;
+	struct sideband_filter filter;
 	struct targets targets;
 	uint64_t begun_ns, started_ns, stopped_ns;
 	uint64_t looked_ns;	/* when /proc was last read through */

@@ -4,8 +4,8 @@
  * reports all of them; what the samples can't be about is dropped at the door,
  * and its files are never opened.
  */
-#ifndef WEFT_RECORD_SCOPE_H
-#define WEFT_RECORD_SCOPE_H
+#ifndef WEFT_RECORD_SIDEBAND_FILTER_H
+#define WEFT_RECORD_SIDEBAND_FILTER_H
 
 #include "base/hmap.h"
 #include "core/event.h"
@@ -13,16 +13,16 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-struct scope {
+struct sideband_filter {
 	bool everyone;
-	struct hmap inside;
+	struct hmap tgids;
 	struct event_sink next;
 };
 
-int scope_add(struct scope *scope, pid_t tgid);
-void scope_free(struct scope *scope);
+int sideband_filter_add(struct sideband_filter *filter, pid_t tgid);
+void sideband_filter_free(struct sideband_filter *filter);
 
-/* Hands on to scope->next what is inside. */
-struct event_sink scope_input(struct scope *scope);
+/* Hands on to filter->next what is of these. */
+struct event_sink sideband_filter_input(struct sideband_filter *filter);
 
 #endif
