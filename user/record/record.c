@@ -76,7 +76,7 @@ static bool is_over(struct run *run, uint64_t now)
 		return true;
 	if (run->options->command && command_poll(&r->command))
 		return true;
-	run->outlived = targets_have_ended(&r->targets);
+	run->outlived = watched_pids_have_ended(&r->watched);
 	return run->stop || run->outlived;
 }
 
@@ -253,7 +253,8 @@ static void say_why_it_ended(const struct run *run)
 		fputs("\r\033[K", stderr);
 	if (run->outlived && !run->options->quiet)
 		log_warn("%s: so does the recording",
-			 targets_end_text(&run->recording->targets, text, sizeof(text)));
+			 watched_pids_end_text(&run->recording->watched, text,
+					       sizeof(text)));
 }
 
 /* What we exit with. A Ctrl-C ends most commands, too, if a moment later. */

@@ -298,7 +298,7 @@ int recording_new(struct recording **ret, const struct record_options *options,
 		return fail(-ENOMEM, "no memory for the recording");
 	r->options = options;
 	r->begun_ns = clock_now_ns();
-	targets_note(&r->targets, &options->tgids, &options->tids);
+	watched_pids_begin(&r->watched, &options->tgids, &options->tids);
 	before.nice = priority_raise(); /* before the worker is forked */
 	err = worker_new(&r->worker);
 	if (!err && options->unwind != UNWIND_FP)

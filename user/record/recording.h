@@ -10,7 +10,7 @@
 #include "pipeline/pipeline.h"
 #include "record/record.h"
 #include "record/sideband_filter.h"
-#include "record/targets.h"
+#include "record/watched_pids.h"
 #include "base/vec.h"
 #include "kern/sampler.h"
 #include "publish/publisher.h"
@@ -29,7 +29,7 @@ struct recording {
 	struct files *files;	  /* the publisher's */
 	struct tape_writer *tape; /* NULL: none asked for */
 	struct sideband_filter filter;
-	struct targets targets;
+	struct watched_pids watched;
 	uint64_t begun_ns, started_ns, stopped_ns;
 	uint64_t looked_ns;	/* when /proc was last read through */
 	bool must_look;		/* something about processes was not told since */

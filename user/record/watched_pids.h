@@ -4,30 +4,31 @@
  * began: whoever has its number later is another. The kernel's half stops to
  * sample them by itself (bpf/fork.bpf.c).
  */
-#ifndef WEFT_RECORD_TARGETS_H
-#define WEFT_RECORD_TARGETS_H
+#ifndef WEFT_RECORD_WATCHED_PIDS_H
+#define WEFT_RECORD_WATCHED_PIDS_H
 
 #include "record/record.h"
 
-struct target {
+struct watched_pid {
 	pid_t pid;
-	bool whole;	      /* a process, and not a thread */
+	bool is_process;      /* a process, and not a thread */
 	uint64_t start_ticks; /* UINT64_MAX: it was gone already */
 };
 
-struct targets { /* all zero: none was asked for */
-	struct target items[2 * FILTER_PIDS_MAX];
+struct watched_pids { /* all zero: none was asked for */
+	struct watched_pid items[2 * FILTER_PIDS_MAX];
 	unsigned int n;
 };
 
 /* As they are now. */
-void targets_note(struct targets *ret, const struct pid_list *tgids,
-		  const struct pid_list *tids);
+void watched_pids_begin(struct watched_pids *ret, const struct pid_list *tgids,
+			const struct pid_list *tids);
 
 /* Some were asked for, and none of them is there any more. */
-bool targets_have_ended(const struct targets *targets);
+bool watched_pids_have_ended(const struct watched_pids *watched);
 
 /* "process 12 has ended", "all 3 processes have ended" */
-const char *targets_end_text(const struct targets *targets, char *out, size_t room);
+const char *watched_pids_end_text(const struct watched_pids *watched, char *out,
+				  size_t room);
 
 #endif
