@@ -30,7 +30,7 @@ static int new_tables(struct publisher *p)
 		.files = p->files,
 		.modules = p->config.modules,
 		.worker = p->config.worker,
-		.heavy = p->config.heavy,
+		.large_file_worker = p->config.large_file_worker,
 		.cache = p->config.cache,
 		.sink = { p, on_table },
 	};
@@ -316,9 +316,9 @@ int publisher_flush(struct publisher *p, int wait_ms)
 
 	if (err)
 		return err;
-	left = collect_answers(
-		&(struct collect_from){ p->files, p->config.worker, p->config.heavy },
-		wait_ms);
+	left = collect_answers(&(struct collect_from){ p->files, p->config.worker,
+						       p->config.large_file_worker },
+			       wait_ms);
 	err = left < 0 ? left : flush(p);
 	return err ? err : left;
 }

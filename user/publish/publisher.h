@@ -20,11 +20,11 @@ struct publisher;
 struct publisher_config {
 	struct publish_maps maps;
 	struct worker *worker;
-	struct worker *heavy;	      /* for the tables of large files; NULL: the same */
-	struct module_table *modules; /* which others name by, too */
-	struct cache *cache;	      /* of unwind tables; NULL: none */
-	bool tables;		      /* walk by unwind tables */
-	bool all_by_table;	      /* also where code keeps frame pointers */
+	struct worker *large_file_worker; /* NULL: the same */
+	struct module_table *modules;	  /* which others name by, too */
+	struct cache *cache;		  /* of unwind tables; NULL: none */
+	bool tables;			  /* walk by unwind tables */
+	bool all_by_table;		  /* also where code keeps frame pointers */
 };
 
 struct publisher_counts {

@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PAGES_AT_ONCE 64
-#define HEAVY_BYTES   (8 << 20) /* of a file whose table takes longer than a tick */
+#define PAGES_AT_ONCE	 64
+#define LARGE_FILE_BYTES (8 << 20) /* of a file whose table takes longer than a tick */
 
 /* A table on its way. Its file's ends are hashed; then what the entry that was
  * found by them is of; then it is made. */
@@ -26,7 +26,7 @@ struct request {
 };
 
 struct table_loader {
-	struct worker *worker, *heavy;
+	struct worker *worker, *large_file_worker;
 	struct cache *cache;
 	struct table_sink sink;
 	struct hmap requests; /* by 1 + cookie */
@@ -208,7 +208,7 @@ static void on_done(void *arg, uint64_t cookie, int err,
 }
 
 int table_loader_new(struct table_loader **ret, struct worker *worker,
-		     struct worker *heavy, struct cache *cache,
+		     struct worker *large_file_worker, struct cache *cache,
 		     const struct table_sink *sink)
 {
 	struct table_loader *loader = calloc(1, sizeof(*loader));
@@ -217,11 +217,11 @@ int table_loader_new(struct table_loader **ret, struct worker *worker,
 	if (!loader)
 		return fail(-ENOMEM, "no memory for the unwind tables");
 	loader->worker = worker;
-	loader->heavy = heavy ? heavy : worker;
+	loader->large_file_worker = large_file_worker ? large_file_worker : worker;
 	loader->cache = cache;
 	loader->sink = *sink;
 	worker_set_table_sink(worker, &own);
-	worker_set_table_sink(loader->heavy, &own);
+	worker_set_table_sink(loader->large_file_worker, &own);
 	*ret = loader;
 	return 0;
 }
@@ -233,7 +233,8 @@ static int submit(struct table_loader *loader, struct request *request)
 
 	if (fstat(request->fd, &st))
 		return fail_errno(-errno, "cannot look at a file");
-	request->worker = st.st_size > HEAVY_BYTES ? loader->heavy : loader->worker;
+	request->worker = st.st_size > LARGE_FILE_BYTES ? loader->large_file_worker
+							: loader->worker;
 	if (!loader->cache)
 		return worker_submit_table(request->worker, GIVE_FD(request->fd),
 					   request->cookie);

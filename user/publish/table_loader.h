@@ -18,11 +18,11 @@ struct table_loader_counts {
 	struct cache_counts cache;
 };
 
-/* All are borrowed; cache may be NULL, and so may heavy, which large files go to, so
- * that no small one waits for them. Of the sink, pages and done are called as of
- * worker.h, also for tables out of the cache. */
+/* All are borrowed; cache may be NULL, and so may large_file_worker, to which large
+ * files go, so that no small one waits for them. Of the sink, pages and done are called
+ * as of worker.h, also for tables out of the cache. */
 int table_loader_new(struct table_loader **ret, struct worker *worker,
-		     struct worker *heavy, struct cache *cache,
+		     struct worker *large_file_worker, struct cache *cache,
 		     const struct table_sink *sink);
 void table_loader_free(struct table_loader *loader); /* NULL is fine */
 DEFINE_FREEP(table_loader)

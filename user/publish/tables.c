@@ -261,7 +261,7 @@ int tables_new(struct tables **ret, const struct tables_config *config)
 	tables->files = config->files;
 	tables->modules = config->modules;
 	tables->sink = config->sink;
-	err = table_loader_new(&tables->loader, config->worker, config->heavy,
+	err = table_loader_new(&tables->loader, config->worker, config->large_file_worker,
 			       config->cache, &sink);
 	if (err)
 		return err;

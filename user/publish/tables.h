@@ -63,9 +63,9 @@ struct tables_config {
 	struct page_allocator *allocator;
 	struct files *files;
 	const struct module_table *modules;
-	struct worker *worker; /* whose tables come here from now on */
-	struct worker *heavy;  /* and of large files this one's; NULL: the same */
-	struct cache *cache;   /* NULL: none */
+	struct worker *worker;		  /* whose tables come here from now on */
+	struct worker *large_file_worker; /* NULL: the same */
+	struct cache *cache;		  /* NULL: none */
 	struct tables_sink sink;
 };
 

@@ -100,7 +100,9 @@ static int loop(struct run *run)
 		struct pollfd fds[] = {
 			{ .fd = sampler_fd(r->sampler), .events = POLLIN },
 			{ .fd = worker_fd(r->worker), .events = POLLIN },
-			{ .fd = r->heavy ? worker_fd(r->heavy) : -1, .events = POLLIN },
+			{ .fd = r->large_file_worker ? worker_fd(r->large_file_worker)
+						     : -1,
+			  .events = POLLIN },
 			{ .fd = run->signals.fd, .events = POLLIN },
 		};
 
@@ -149,8 +151,8 @@ static void collect_stats(const struct recording *r, struct stats *stats)
 	stats->processes = *process_counts(pipeline_processes(r->pipeline));
 	stats->files = *files_counts(r->files);
 	stats->worker = *worker_counts(r->worker);
-	if (r->heavy)
-		add_worker(&stats->worker, worker_counts(r->heavy));
+	if (r->large_file_worker)
+		add_worker(&stats->worker, worker_counts(r->large_file_worker));
 	publisher_count(r->publisher, &stats->publisher);
 }
 

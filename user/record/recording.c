@@ -175,7 +175,7 @@ static int new_parts(struct recording *r)
 	struct publisher_config config = {
 		.maps = sampler_publish_maps(r->sampler),
 		.worker = r->worker,
-		.heavy = r->heavy,
+		.large_file_worker = r->large_file_worker,
 		.cache = r->cache,
 		.tables = r->options->unwind != UNWIND_FP,
 		.all_by_table = r->options->unwind == UNWIND_TABLE,
@@ -302,7 +302,7 @@ int recording_new(struct recording **ret, const struct record_options *options,
 	before.nice = priority_raise(); /* before the worker is forked */
 	err = worker_new(&r->worker);
 	if (!err && options->unwind != UNWIND_FP)
-		err = worker_new(&r->heavy);
+		err = worker_new(&r->large_file_worker);
 	if (!err && options->command)
 		err = command_new(&r->command, options->command, &before);
 	if (!err)
@@ -330,7 +330,7 @@ void recording_free(struct recording *r)
 	pipeline_free(r->pipeline);
 	sampler_free(r->sampler);
 	worker_free(r->worker);
-	worker_free(r->heavy);
+	worker_free(r->large_file_worker);
 	sideband_filter_free(&r->filter);
 	vec_free(&r->unmapped);
 	free(r);

@@ -19,7 +19,7 @@
 struct recording {
 	const struct record_options *options;
 	struct worker *worker;
-	struct worker *heavy; /* for the tables of large files; NULL: no tables */
+	struct worker *large_file_worker; /* NULL: no tables */
 	struct command command;
 	enum tick_event event;
 	struct sampler *sampler;
