@@ -77,7 +77,7 @@ static void mutate(struct mutator *m)
 							     : 256);
 
 		/* libdw 0.188 looks for a string's end beyond .debug_line_str, if the
-		 * section's last byte is none: a read too far, and in the cage */
+		 * section's last byte is none: a read too far, and in the sandbox */
 		if (at + 1 == part.at + part.n)
 			continue;
 		if (draw(m, 2))

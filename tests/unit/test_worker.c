@@ -243,7 +243,7 @@ static void holds_nothing(void **state)
 	struct worker *worker = start();
 	pid_t pids[] = { worker->keeper, parser_of(worker) };
 
-	expect_name(worker); /* by then it has caged itself */
+	expect_name(worker); /* by then it has sandboxed itself */
 	for (size_t i = 0; i < 2; i++) {
 		expect_status(pids[i], "CapPrm:\t", "0000000000000000");
 		expect_status(pids[i], "CapEff:\t", "0000000000000000");

@@ -2,7 +2,7 @@
 #include "worker/remote_reader.h"
 
 #include "base/log.h"
-#include "worker/worker_cage.h"
+#include "worker/worker_sandbox.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -24,7 +24,7 @@ static _Noreturn void read_words(pid_t pid, const uint64_t *addrs, unsigned int 
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	/* what it holds open would live as long as it waits: the perf events, too */
-	out = cage_files(out);
+	out = sandbox_files(out);
 	memcpy(words, before, n * sizeof(*words));
 	for (unsigned int i = 0; i < n; i++) {
 		struct iovec here = { &words[i], sizeof(words[i]) };

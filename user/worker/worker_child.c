@@ -6,7 +6,7 @@
 #include "obj/inlines.h"
 #include "obj/names.h"
 #include "worker/worker.h"
-#include "worker/worker_cage.h"
+#include "worker/worker_sandbox.h"
 #include "worker/worker_wire.h"
 
 #include <errno.h>
@@ -259,9 +259,9 @@ static void parser_run(int sock, pid_t keeper)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (!out || getppid() != keeper)
 		_exit(1);
-	out->sock = cage_files(sock);
+	out->sock = sandbox_files(sock);
 	begin_names(out);
-	cage_calls();
+	sandbox_syscalls();
 	while (!answer_one(out))
 		;
 	_exit(0);
@@ -313,10 +313,10 @@ void keeper_run(int control, pid_t parent)
 	char byte;
 
 	prctl(PR_SET_NAME, "weft-keeper");
-	cage_process();
+	sandbox_process();
 	if (getppid() != parent)
 		_exit(1);
-	control = cage_files(control);
+	control = sandbox_files(control);
 	while (wire_recv(control, &byte, 1, NULL, 0) == 1) {
 		end_parser(parser);
 		parser = start_parser(control);

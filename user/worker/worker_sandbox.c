@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "worker/worker_cage.h"
+#include "worker/worker_sandbox.h"
 
 #include "obj/demangle.h"
 
@@ -72,7 +72,7 @@ static void grow_stack(void)
 	setrlimit(RLIMIT_STACK, &limit);
 }
 
-void cage_process(void)
+void sandbox_process(void)
 {
 	static const int ignored[] = { SIGINT,	SIGQUIT, SIGTERM, SIGHUP,
 				       SIGPIPE, SIGUSR1, SIGUSR2 };
@@ -99,7 +99,7 @@ static void close_from(unsigned int first)
 		close((int)fd);
 }
 
-int cage_files(int keep)
+int sandbox_files(int keep)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
@@ -124,7 +124,7 @@ int cage_files(int keep)
 
 #define NEW_LIMIT offsetof(struct seccomp_data, args[2])
 
-void cage_calls(void)
+void sandbox_syscalls(void)
 {
 	struct sock_filter filter[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),

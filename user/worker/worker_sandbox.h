@@ -4,20 +4,20 @@
  * step is tried and none is relied on alone: kernels and containers differ in
  * what they grant.
  */
-#ifndef WEFT_WORKER_WORKER_CAGE_H
-#define WEFT_WORKER_WORKER_CAGE_H
+#ifndef WEFT_WORKER_WORKER_SANDBOX_H
+#define WEFT_WORKER_WORKER_SANDBOX_H
 
 /*
  * Capabilities, privileges by exec, root's uid, core files, memory beyond
  * 1 GiB, the terminal; ends with whoever forked it. Signals that a terminal or
  * a service manager sends to all of us are ours to answer.
  */
-void cage_process(void);
+void sandbox_process(void);
 
 /* Every descriptor but keep, which moves to 3. Returns 3. */
-int cage_files(int keep);
+int sandbox_files(int keep);
 
 /* Every system call but those that read files and answer. Never undone. */
-void cage_calls(void);
+void sandbox_syscalls(void);
 
 #endif
