@@ -94,8 +94,8 @@ static pid_t parser_of(const struct worker *worker)
 	FILE *file;
 	int pid = 0;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", worker->keeper,
-		 worker->keeper);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", worker->supervisor,
+		 worker->supervisor);
 	file = fopen(path, "re");
 	assert_non_null(file);
 	assert_int_equal(fscanf(file, "%d", &pid), 1);

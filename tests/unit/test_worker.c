@@ -57,7 +57,7 @@ static struct worker *start(void)
 	return worker;
 }
 
-/* The parser: the one child of the keeper that is no zombie. */
+/* The parser: the one child of the supervisor that is no zombie. */
 static pid_t parser_of(const struct worker *worker)
 {
 	DIR *proc = opendir("/proc");
@@ -74,7 +74,7 @@ static pid_t parser_of(const struct worker *worker)
 		if (!f)
 			continue;
 		if (fscanf(f, "%d (%31[^)]) %c %d", &pid, name, &kind, &parent) == 4 &&
-		    parent == worker->keeper && kind != 'Z')
+		    parent == worker->supervisor && kind != 'Z')
 			found = pid;
 		fclose(f);
 	}
@@ -241,7 +241,7 @@ static void expect_status(pid_t pid, const char *field, const char *want)
 static void holds_nothing(void **state)
 {
 	struct worker *worker = start();
-	pid_t pids[] = { worker->keeper, parser_of(worker) };
+	pid_t pids[] = { worker->supervisor, parser_of(worker) };
 
 	expect_name(worker); /* by then it has sandboxed itself */
 	for (size_t i = 0; i < 2; i++) {
@@ -273,7 +273,7 @@ static void outlives_signals(void **state)
 
 	expect_name(worker);
 	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
-		kill(worker->keeper, signals[i]);
+		kill(worker->supervisor, signals[i]);
 		kill(parser_of(worker), signals[i]);
 	}
 	expect_name(worker);
@@ -296,8 +296,8 @@ static void restarts_after_death_at_rest(void **state)
 	assert_int_equal(worker_collect(worker, 5000, scan_done, &scanned), 0);
 	assert_int_equal(scanned.n, 1);
 	assert_int_equal(worker_counts(worker)->restarts, 2);
-	/* the keeper, too: there is another way then */
-	kill(worker->keeper, SIGKILL);
+	/* the supervisor, too: there is another way then */
+	kill(worker->supervisor, SIGKILL);
 	usleep(20000);
 	expect_name(worker);
 	worker_free(worker);

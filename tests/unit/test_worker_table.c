@@ -186,8 +186,8 @@ static pid_t parser_of(const struct worker *worker)
 	FILE *f;
 	pid_t pid = -1;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", worker->keeper,
-		 worker->keeper);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", worker->supervisor,
+		 worker->supervisor);
 	f = fopen(path, "r");
 	assert_non_null(f);
 	assert_int_equal(fscanf(f, "%d", &pid), 1);

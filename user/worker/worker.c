@@ -45,37 +45,37 @@ int worker_patience_ms(const struct worker *worker, int deadline_ms)
 	return deadline_ms < left ? deadline_ms : (int)left;
 }
 
-static void end_keeper(struct worker *worker)
+static void end_supervisor(struct worker *worker)
 {
 	if (worker->control >= 0)
 		close(GIVE_FD(worker->control));
-	if (worker->keeper <= 0)
+	if (worker->supervisor <= 0)
 		return;
-	kill(worker->keeper, SIGKILL);
+	kill(worker->supervisor, SIGKILL);
 	/* it touches no files, so it dies at once; others may reap it */
-	for (int i = 0; i < 1000 && !waitpid(worker->keeper, NULL, WNOHANG); i++)
+	for (int i = 0; i < 1000 && !waitpid(worker->supervisor, NULL, WNOHANG); i++)
 		usleep(1000);
-	worker->keeper = -1;
+	worker->supervisor = -1;
 }
 
-static int start_keeper(struct worker *worker)
+static int start_supervisor(struct worker *worker)
 {
 	pid_t us = getpid(), pid;
 	int ends[2];
 
-	end_keeper(worker);
+	end_supervisor(worker);
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
 		return fail_errno(-errno, "cannot talk to a worker");
 	pid = fork();
 	if (!pid)
-		keeper_run(ends[1], us);
+		supervisor_run(ends[1], us);
 	close(ends[1]);
 	worker->control = ends[0];
-	worker->keeper = pid;
+	worker->supervisor = pid;
 	return pid < 0 ? fail_errno(-errno, "cannot start a worker") : 0;
 }
 
-/* A second keeper is forked only when somebody ended the first. */
+/* A second supervisor is forked only when somebody ended the first. */
 static int start_parser(struct worker *worker)
 {
 	pace_leave(&worker->pace, worker_now_ms());
@@ -83,8 +83,8 @@ static int start_parser(struct worker *worker)
 		close(GIVE_FD(worker->sock));
 	for (int tries = 0; tries < 2; tries++) {
 		pid_t pid = 0;
-		int sock =
-			worker->control >= 0 ? keeper_ask(worker->control, &pid) : -EPIPE;
+		int sock = worker->control >= 0 ? supervisor_ask(worker->control, &pid)
+						: -EPIPE;
 		int err;
 
 		if (sock >= 0) {
@@ -92,7 +92,7 @@ static int start_parser(struct worker *worker)
 			pace_take(&worker->pace, pid);
 			return 0;
 		}
-		err = start_keeper(worker);
+		err = start_supervisor(worker);
 		if (err)
 			return err;
 	}
@@ -112,10 +112,10 @@ int worker_new(struct worker **ret)
 
 	if (!worker)
 		return fail(-ENOMEM, "no memory for a worker");
-	worker->sock = worker->control = worker->keeper = -1;
+	worker->sock = worker->control = worker->supervisor = -1;
 	worker->scan_deadline_ms = SCAN_DEADLINE_MS;
 	pace_begin(&worker->pace, worker_now_ms());
-	err = start_keeper(worker);
+	err = start_supervisor(worker);
 	if (!err)
 		err = start_parser(worker);
 	if (err)
@@ -139,7 +139,7 @@ void worker_free(struct worker *worker)
 		return;
 	if (worker->sock >= 0)
 		close(worker->sock);
-	end_keeper(worker);
+	end_supervisor(worker);
 	for (size_t i = worker->first; i < worker->jobs.n; i++)
 		free_job(&worker->jobs.items[i]);
 	vec_free(&worker->jobs);

@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define KEEPER_ANSWERS_MS 1000
+#define SUPERVISOR_ANSWERS_MS 1000
 
 /* Names on their way out, as many in a message as fit. */
 struct outbox {
@@ -250,14 +250,14 @@ static int answer_one(struct outbox *out)
 	return -EPROTO;
 }
 
-static void parser_run(int sock, pid_t keeper) __attribute__((noreturn));
-static void parser_run(int sock, pid_t keeper)
+static void parser_run(int sock, pid_t supervisor) __attribute__((noreturn));
+static void parser_run(int sock, pid_t supervisor)
 {
 	struct outbox *out = calloc(1, sizeof(*out));
 
 	prctl(PR_SET_NAME, "weft-parser");
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (!out || getppid() != keeper)
+	if (!out || getppid() != supervisor)
 		_exit(1);
 	out->sock = sandbox_files(sock);
 	begin_names(out);
@@ -288,7 +288,7 @@ static void make_room(int sock)
 /* Its pid, or -1. The socket of the other end goes to whoever asked. */
 static pid_t start_parser(int control)
 {
-	pid_t keeper = getpid(), pid;
+	pid_t supervisor = getpid(), pid;
 	int ends[2], err;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
@@ -297,7 +297,7 @@ static pid_t start_parser(int control)
 	make_room(ends[1]);
 	pid = fork();
 	if (!pid)
-		parser_run(ends[1], keeper);
+		parser_run(ends[1], supervisor);
 	err = pid < 0 ? -1 : wire_send(control, &pid, sizeof(pid), ends[0], 0);
 	close(ends[0]);
 	close(ends[1]);
@@ -307,12 +307,12 @@ static pid_t start_parser(int control)
 	return -1;
 }
 
-void keeper_run(int control, pid_t parent)
+void supervisor_run(int control, pid_t parent)
 {
 	pid_t parser = -1;
 	char byte;
 
-	prctl(PR_SET_NAME, "weft-keeper");
+	prctl(PR_SET_NAME, "weft-supervisor");
 	sandbox_process();
 	if (getppid() != parent)
 		_exit(1);
@@ -327,7 +327,7 @@ void keeper_run(int control, pid_t parent)
 	_exit(0);
 }
 
-int keeper_ask(int control, pid_t *ret_parser)
+int supervisor_ask(int control, pid_t *ret_parser)
 {
 	struct pollfd answer = { .fd = control, .events = POLLIN };
 	int err = wire_send(control, "", 1, -1, MSG_DONTWAIT);
@@ -337,7 +337,7 @@ int keeper_ask(int control, pid_t *ret_parser)
 
 	if (err)
 		return err;
-	if (poll(&answer, 1, KEEPER_ANSWERS_MS) <= 0)
+	if (poll(&answer, 1, SUPERVISOR_ANSWERS_MS) <= 0)
 		return -ETIMEDOUT;
 	n = wire_recv(control, &pid, sizeof(pid), &sock, MSG_DONTWAIT);
 	if (n == sizeof(pid) && sock >= 0) {

@@ -31,8 +31,8 @@ struct scan_job {
 };
 
 struct worker {
-	pid_t keeper;
-	int control; /* to the keeper */
+	pid_t supervisor;
+	int control; /* to the supervisor */
 	int sock;    /* to the parser; -1 when none could be started */
 	int scan_deadline_ms;
 	int64_t late_ms;  /* that went to files which were not done in time */
