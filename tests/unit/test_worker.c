@@ -161,7 +161,7 @@ static int count_name(void *arg, size_t index, const char *name, uint64_t start)
 /* More than one message each way, and than one request. */
 static void names_many(void **state)
 {
-	const size_t n = 3 * WIRE_ADDRS_MAX / 2;
+	const size_t n = 3 * PROTOCOL_ADDRS_MAX / 2;
 	uint64_t *addrs = calloc(n, sizeof(*addrs));
 	struct counted counted = { .addrs = addrs };
 	struct worker *worker = start();

@@ -83,15 +83,15 @@ static int scan_against(const void *lie, size_t n)
 
 static void scans(void **state)
 {
-	struct wire_facts facts = { .head.kind = WIRE_FACTS };
-	struct wire_facts lie;
-	static union wire_buffer large;
+	struct protocol_facts facts = { .head.kind = PROTOCOL_FACTS };
+	struct protocol_facts lie;
+	static union protocol_buffer large;
 
 	assert_int_equal(scan_against(&facts, 3), -EPROTO);
 	assert_int_equal(scan_against(&facts, sizeof(facts) - 1), -EPROTO);
 	assert_int_equal(scan_against(&large, sizeof(large)), -EPROTO);
 	lie = facts;
-	lie.head.kind = WIRE_DONE;
+	lie.head.kind = PROTOCOL_DONE;
 	assert_int_equal(scan_against(&lie, sizeof(lie)), -EPROTO);
 	lie = facts;
 	lie.head.err = 5;
@@ -114,20 +114,20 @@ static void scans(void **state)
 
 /* A message of names, made up. */
 struct lie {
-	union wire_buffer buf;
+	union protocol_buffer buf;
 	size_t n;
 };
 
 static void begin_lie(struct lie *lie)
 {
 	memset(lie, 0, sizeof(*lie));
-	lie->buf.head.kind = WIRE_NAMED;
+	lie->buf.head.kind = PROTOCOL_NAMED;
 	lie->n = sizeof(lie->buf.head);
 }
 
 static void add_name(struct lie *lie, uint32_t index, const char *name, uint32_t bytes)
 {
-	struct wire_name head = { 0x1000, index, bytes };
+	struct protocol_name head = { 0x1000, index, bytes };
 
 	memcpy(lie->buf.bytes + lie->n, &head, sizeof(head));
 	strcpy((char *)lie->buf.bytes + lie->n + sizeof(head), name);
@@ -137,7 +137,7 @@ static void add_name(struct lie *lie, uint32_t index, const char *name, uint32_t
 
 static int names_against(const struct lie *lie, size_t n, struct named *named)
 {
-	const struct wire_answer done = { .kind = WIRE_DONE };
+	const struct protocol_answer done = { .kind = PROTOCOL_DONE };
 	const uint64_t addrs[] = { 1, 2, 3 };
 	int end, err, fd = open_file("good.so");
 	struct worker *worker = taken_over(&end);
@@ -211,7 +211,7 @@ static void frames_of_names(void **state)
 	lie.n = 5;
 	assert_int_equal(names_against(&lie, 1, &named), -EPROTO);
 	begin_lie(&lie);
-	lie.buf.head.kind = WIRE_FACTS;
+	lie.buf.head.kind = PROTOCOL_FACTS;
 	assert_int_equal(names_against(&lie, 1, &named), -EPROTO);
 }
 

@@ -16,7 +16,7 @@
 #define COOKIES 8
 
 /* The first message of an answer that doesn't say what it was made from. */
-#define TABLED_BYTES (offsetof(struct wire_table, reads) + read_list_bytes(0))
+#define TABLED_BYTES (offsetof(struct protocol_table, reads) + read_list_bytes(0))
 
 struct taken {
 	size_t n; /* pages */
@@ -171,7 +171,7 @@ static void brings_the_same_pages(void **state)
 	for (unsigned int i = 0; i < 5; i++)
 		assert_int_equal(collected.tables[i].turn, i + 1);
 	expect_whole(&collected.tables[1], open_libc());
-	assert_true(collected.tables[1].n > WIRE_PAGES_MAX);
+	assert_true(collected.tables[1].n > PROTOCOL_PAGES_MAX);
 	assert_int_equal(collected.tables[2].err, -ENODATA);
 	assert_int_equal(collected.tables[2].n, 0);
 	assert_int_equal(worker_counts(worker)->failed, 0);
@@ -247,11 +247,11 @@ static const struct unwind_head good = {
 static int take_head(struct worker *worker, struct scan_job *job,
 		     const struct unwind_head *head)
 {
-	struct wire_pages *pages = &worker->buf.pages;
+	struct protocol_pages *pages = &worker->buf.pages;
 
-	worker->buf.table.head = (struct wire_answer){ WIRE_TABLED, 0, 4, 0 };
+	worker->buf.table.head = (struct protocol_answer){ PROTOCOL_TABLED, 0, 4, 0 };
 	assert_int_equal(worker_take_table(worker, job, TABLED_BYTES), 1);
-	pages->head = (struct wire_answer){ WIRE_PAGES, 0, 1, 0 };
+	pages->head = (struct protocol_answer){ PROTOCOL_PAGES, 0, 1, 0 };
 	pages->pages[0].head = *head;
 	return worker_take_table(worker, job,
 				 sizeof(pages->head) + sizeof(pages->pages[0]));
@@ -292,7 +292,7 @@ static void takes_no_pages_too_many(void **state)
 {
 	static struct collected collected;
 	struct worker *worker = start(&collected);
-	struct wire_pages *pages = &worker->buf.pages;
+	struct protocol_pages *pages = &worker->buf.pages;
 	size_t one = sizeof(pages->head) + sizeof(pages->pages[0]);
 	struct scan_job job = { .fd = -1 };
 
@@ -321,7 +321,7 @@ static void bounds_the_number_of_pages(void **state)
 		struct scan_job job = { .fd = -1 };
 
 		worker->buf.table.head =
-			(struct wire_answer){ WIRE_TABLED, 0, bad[i], 0 };
+			(struct protocol_answer){ PROTOCOL_TABLED, 0, bad[i], 0 };
 		assert_int_equal(worker_take_table(worker, &job, TABLED_BYTES), -EPROTO);
 		assert_null(job.table);
 	}
@@ -368,15 +368,15 @@ static void believes_no_list(void **state)
 {
 	static struct collected collected;
 	struct worker *worker = start(&collected);
-	const size_t before = offsetof(struct wire_table, reads);
-	struct wire_table *said = &worker->buf.table;
+	const size_t before = offsetof(struct protocol_table, reads);
+	struct protocol_table *said = &worker->buf.table;
 	struct scan_job job = { .fd = -1, .kind = JOB_NOTED_TABLE };
-	struct wire_hash *hash = &worker->buf.hash;
+	struct protocol_hash *hash = &worker->buf.hash;
 
 	for (int i = 0; i < 6; i++) {
 		size_t n = before + read_list_bytes(1) - (i == 1);
 
-		said->head = (struct wire_answer){ WIRE_TABLED, 0, 4, 0 };
+		said->head = (struct protocol_answer){ PROTOCOL_TABLED, 0, 4, 0 };
 		said->reads = (struct read_list){ .file_bytes = 10, .n = 1 };
 		said->reads.ranges[0] = (struct read_range){ 4, 6 };
 		if (i == 2)
@@ -390,14 +390,14 @@ static void believes_no_list(void **state)
 		assert_int_equal(worker_take_table(worker, &job, n), i ? -EPROTO : 1);
 		worker_free_table(&job);
 	}
-	hash->head = (struct wire_answer){ WIRE_HASHED, 0, 0, 0 };
+	hash->head = (struct protocol_answer){ PROTOCOL_HASHED, 0, 0, 0 };
 	assert_int_equal(worker_take_hash(worker, &job, sizeof(*hash)), 0);
 	assert_int_equal(worker_take_hash(worker, &job, sizeof(*hash) - 1), -EPROTO);
 	assert_int_equal(worker_take_hash(worker, &job, sizeof(*hash) + 1), -EPROTO);
 	assert_int_equal(worker_take_hash(worker, &job, 3), -EPROTO);
 	hash->head.err = 1;
 	assert_int_equal(worker_take_hash(worker, &job, sizeof(hash->head)), -EBADMSG);
-	hash->head = (struct wire_answer){ WIRE_FACTS, 0, 0, 0 };
+	hash->head = (struct protocol_answer){ PROTOCOL_FACTS, 0, 0, 0 };
 	assert_int_equal(worker_take_hash(worker, &job, sizeof(*hash)), -EPROTO);
 	end(worker, &collected);
 }

@@ -196,11 +196,12 @@ static void blame_oldest(struct worker *worker, int why)
 
 static int send_job(struct worker *worker, const struct scan_job *job)
 {
-	const struct wire_request request = { .kind = WIRE_SCAN };
+	const struct protocol_request request = { .kind = PROTOCOL_SCAN };
 
 	if (job->kind != JOB_SCAN)
 		return worker_send_table(worker, job);
-	return wire_send(worker->sock, &request, sizeof(request), job->fd, MSG_DONTWAIT);
+	return protocol_send(worker->sock, &request, sizeof(request), job->fd,
+			     MSG_DONTWAIT);
 }
 
 static void send_jobs(struct worker *worker)
@@ -241,14 +242,14 @@ static bool facts_hold(const struct elf_facts *facts)
 }
 
 /* 0 or the answer's error; -EPROTO: no answer to a scan. */
-static int take_facts(struct scan_job *job, const union wire_buffer *buf, size_t n)
+static int take_facts(struct scan_job *job, const union protocol_buffer *buf, size_t n)
 {
-	const struct wire_answer *head = &buf->head;
+	const struct protocol_answer *head = &buf->head;
 
-	if (n < sizeof(*head) || head->kind != WIRE_FACTS)
+	if (n < sizeof(*head) || head->kind != PROTOCOL_FACTS)
 		return -EPROTO;
 	if (head->err)
-		return wire_error(head->err);
+		return protocol_error(head->err);
 	if (n != sizeof(buf->facts) || !facts_hold(&buf->facts.facts))
 		return -EPROTO;
 	job->facts = malloc(sizeof(*job->facts));
@@ -274,8 +275,8 @@ static void recv_answers(struct worker *worker)
 {
 	while (worker->answered < worker->sent) {
 		struct scan_job *job = &worker->jobs.items[worker->answered];
-		ssize_t n = wire_recv(worker->sock, &worker->buf, sizeof(worker->buf),
-				      NULL, MSG_DONTWAIT);
+		ssize_t n = protocol_recv(worker->sock, &worker->buf, sizeof(worker->buf),
+					  NULL, MSG_DONTWAIT);
 		int err;
 
 		if (n == -EAGAIN)

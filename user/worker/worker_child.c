@@ -7,7 +7,7 @@
 #include "obj/names.h"
 #include "worker/worker.h"
 #include "worker/worker_sandbox.h"
-#include "worker/worker_wire.h"
+#include "worker/worker_protocol.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -24,20 +24,20 @@
 struct outbox {
 	int sock;
 	size_t n;
-	union wire_buffer buf;
-	union wire_any_request request; /* that is being answered */
+	union protocol_buffer buf;
+	union protocol_any_request request; /* that is being answered */
 	struct reads reads;
 };
 
-static void begin_kind(struct outbox *out, enum wire_kind kind)
+static void begin_kind(struct outbox *out, enum protocol_kind kind)
 {
-	out->buf.head = (struct wire_answer){ .kind = kind };
+	out->buf.head = (struct protocol_answer){ .kind = kind };
 	out->n = sizeof(out->buf.head);
 }
 
 static void begin_names(struct outbox *out)
 {
-	begin_kind(out, WIRE_NAMED);
+	begin_kind(out, PROTOCOL_NAMED);
 }
 
 static int send_names(struct outbox *out)
@@ -45,8 +45,8 @@ static int send_names(struct outbox *out)
 	int err = 0;
 
 	if (out->buf.head.count)
-		err = wire_send(out->sock, &out->buf, out->n, -1, 0);
-	begin_kind(out, (enum wire_kind)out->buf.head.kind);
+		err = protocol_send(out->sock, &out->buf, out->n, -1, 0);
+	begin_kind(out, (enum protocol_kind)out->buf.head.kind);
 	return err;
 }
 
@@ -56,7 +56,7 @@ static void *room_for(struct outbox *out, size_t n, int *ret_err)
 	size_t padded = (n + 7) & ~(size_t)7;
 	unsigned char *room;
 
-	*ret_err = out->n + padded > WIRE_BYTES_USUALLY ? send_names(out) : 0;
+	*ret_err = out->n + padded > PROTOCOL_BYTES_USUALLY ? send_names(out) : 0;
 	room = out->buf.bytes + out->n;
 	memset(room, 0, padded);
 	out->n += padded;
@@ -72,10 +72,10 @@ static int put_places(void *arg, size_t index, const struct inline_place *places
 
 	for (size_t i = 0; !err && i < n; i++) {
 		size_t name = strnlen(places[i].name, NAME_BYTES_MAX - 1);
-		size_t file = strnlen(places[i].file, WIRE_FILE_BYTES - 1);
-		const struct wire_place head = { (uint32_t)index, places[i].line,
-						 (uint16_t)i,	  i + 1 == n,
-						 (uint16_t)name,  (uint16_t)file };
+		size_t file = strnlen(places[i].file, PROTOCOL_FILE_BYTES - 1);
+		const struct protocol_place head = { (uint32_t)index, places[i].line,
+						     (uint16_t)i,     i + 1 == n,
+						     (uint16_t)name,  (uint16_t)file };
 		unsigned char *room = room_for(arg, sizeof(head) + name + file, &err);
 
 		memcpy(room, &head, sizeof(head));
@@ -89,7 +89,7 @@ static int put_name(void *arg, size_t index, const char *name, uint64_t start)
 {
 	struct outbox *out = arg;
 	size_t length = strnlen(name, NAME_BYTES_MAX - 1);
-	const struct wire_name head = { start, (uint32_t)index, (uint32_t)length };
+	const struct protocol_name head = { start, (uint32_t)index, (uint32_t)length };
 	int err;
 	unsigned char *room = room_for(out, sizeof(head) + length, &err);
 
@@ -101,7 +101,7 @@ static int put_name(void *arg, size_t index, const char *name, uint64_t start)
 static int recv_addrs(int sock, uint64_t *addrs, size_t n)
 {
 	while (n) {
-		ssize_t got = wire_recv(sock, addrs, n * sizeof(*addrs), NULL, 0);
+		ssize_t got = protocol_recv(sock, addrs, n * sizeof(*addrs), NULL, 0);
 
 		if (got <= 0 || got % (ssize_t)sizeof(*addrs))
 			return -EPROTO;
@@ -111,8 +111,8 @@ static int recv_addrs(int sock, uint64_t *addrs, size_t n)
 	return 0;
 }
 
-static int find_names(const struct wire_request *request, int fd, const uint64_t *addrs,
-		      struct outbox *out)
+static int find_names(const struct protocol_request *request, int fd,
+		      const uint64_t *addrs, struct outbox *out)
 {
 	switch (request->source) {
 	case NAMES_ELF:
@@ -124,19 +124,20 @@ static int find_names(const struct wire_request *request, int fd, const uint64_t
 	case NAMES_KALLSYMS:
 		return kallsyms_names(fd, addrs, request->n, put_name, out);
 	case NAMES_PLACES:
-		begin_kind(out, WIRE_PLACED);
+		begin_kind(out, PROTOCOL_PLACED);
 		return elf_inlines(fd, addrs, request->n, put_places, out);
 	}
 	return -EINVAL;
 }
 
-static int answer_names(const struct wire_request *request, int fd, struct outbox *out)
+static int answer_names(const struct protocol_request *request, int fd,
+			struct outbox *out)
 {
-	struct wire_answer done = { .kind = WIRE_DONE };
+	struct protocol_answer done = { .kind = PROTOCOL_DONE };
 	AUTO_FREE uint64_t *addrs = NULL;
 	int err;
 
-	if (request->n > WIRE_ADDRS_MAX)
+	if (request->n > PROTOCOL_ADDRS_MAX)
 		return -EPROTO;
 	addrs = calloc(request->n ? request->n : 1, sizeof(*addrs));
 	if (!addrs)
@@ -146,71 +147,73 @@ static int answer_names(const struct wire_request *request, int fd, struct outbo
 	done.err = find_names(request, fd, addrs, out);
 	err = send_names(out);
 	begin_names(out);
-	return err ? err : wire_send(out->sock, &done, sizeof(done), -1, 0);
+	return err ? err : protocol_send(out->sock, &done, sizeof(done), -1, 0);
 }
 
 static int answer_scan(int sock, int fd)
 {
-	struct wire_facts answer = { .head.kind = WIRE_FACTS };
+	struct protocol_facts answer = { .head.kind = PROTOCOL_FACTS };
 
 	answer.head.err = elf_scan(fd, &answer.facts);
-	return wire_send(sock, &answer,
-			 answer.head.err ? sizeof(answer.head) : sizeof(answer), -1, 0);
+	return protocol_send(sock, &answer,
+			     answer.head.err ? sizeof(answer.head) : sizeof(answer), -1,
+			     0);
 }
 
 static int send_pages(struct outbox *out, const struct unwind_table *table)
 {
-	struct wire_pages *message = &out->buf.pages;
+	struct protocol_pages *message = &out->buf.pages;
 	uint32_t n_pages = unwind_table_head(table)->n_pages;
 	int err = 0;
 
 	for (uint32_t at = 0; at < n_pages && !err; at += message->head.count) {
-		message->head = (struct wire_answer){ .kind = WIRE_PAGES };
-		while (message->head.count < WIRE_PAGES_MAX &&
+		message->head = (struct protocol_answer){ .kind = PROTOCOL_PAGES };
+		while (message->head.count < PROTOCOL_PAGES_MAX &&
 		       at + message->head.count < n_pages) {
 			unwind_table_page(table, at + message->head.count,
 					  &message->pages[message->head.count]);
 			message->head.count++;
 		}
-		err = wire_send(out->sock, message,
-				sizeof(message->head) +
-					message->head.count * sizeof(message->pages[0]),
-				-1, 0);
+		err = protocol_send(out->sock, message,
+				    sizeof(message->head) +
+					    message->head.count *
+						    sizeof(message->pages[0]),
+				    -1, 0);
 	}
 	return err;
 }
 
 /* How many bytes of the message say it. */
-static size_t tell_reads(struct outbox *out, struct wire_table *answer)
+static size_t tell_reads(struct outbox *out, struct protocol_table *answer)
 {
 	const struct read_list *list = &out->reads.list;
 	uint32_t n = reads_end(&out->reads, &answer->hash) ? list->n : 0;
 
 	memcpy(&answer->reads, list, read_list_bytes(n));
 	answer->reads.n = n;
-	return offsetof(struct wire_table, reads) + read_list_bytes(n);
+	return offsetof(struct protocol_table, reads) + read_list_bytes(n);
 }
 
 static int answer_table(struct outbox *out, int fd)
 {
-	struct wire_table *answer = &out->buf.table;
+	struct protocol_table *answer = &out->buf.table;
 	bool notes = out->request.request.n == 1;
 	AUTO(unwind_table) table = NULL;
 	size_t n = sizeof(answer->head);
 	int err;
 
-	memset(answer, 0, offsetof(struct wire_table, reads) + read_list_bytes(0));
-	answer->head.kind = WIRE_TABLED;
+	memset(answer, 0, offsetof(struct protocol_table, reads) + read_list_bytes(0));
+	answer->head.kind = PROTOCOL_TABLED;
 	answer->head.err =
 		unwind_table_build_noting(fd, notes ? &out->reads : NULL, &table);
 	if (!answer->head.err) {
 		answer->head.count = unwind_table_head(table)->n_pages;
 		answer->stats = *unwind_table_stats(table);
-		n = offsetof(struct wire_table, reads) + read_list_bytes(0);
+		n = offsetof(struct protocol_table, reads) + read_list_bytes(0);
 		if (notes)
 			n = tell_reads(out, answer);
 	}
-	err = wire_send(out->sock, answer, n, -1, 0);
+	err = protocol_send(out->sock, answer, n, -1, 0);
 	if (!err && table)
 		err = send_pages(out, table);
 	begin_names(out); /* this lay in their place */
@@ -220,32 +223,33 @@ static int answer_table(struct outbox *out, int fd)
 /* n: bytes of the whole request. */
 static int answer_hash(struct outbox *out, size_t n, int fd)
 {
-	const struct wire_hash_request *request = &out->request.hash;
-	struct wire_hash answer = { .head.kind = WIRE_HASHED };
-	size_t before = offsetof(struct wire_hash_request, list);
+	const struct protocol_hash_request *request = &out->request.hash;
+	struct protocol_hash answer = { .head.kind = PROTOCOL_HASHED };
+	size_t before = offsetof(struct protocol_hash_request, list);
 
 	if (n < before || !read_list_holds(&request->list, n - before))
 		return -EPROTO;
 	answer.head.err = reads_hash(fd, &request->list, &answer.hash);
-	return wire_send(out->sock, &answer,
-			 answer.head.err ? sizeof(answer.head) : sizeof(answer), -1, 0);
+	return protocol_send(out->sock, &answer,
+			     answer.head.err ? sizeof(answer.head) : sizeof(answer), -1,
+			     0);
 }
 
 static int answer_one(struct outbox *out)
 {
-	const struct wire_request *request = &out->request.request;
+	const struct protocol_request *request = &out->request.request;
 	AUTO_CLOSE int fd = -1;
-	ssize_t n = wire_recv(out->sock, &out->request, sizeof(out->request), &fd, 0);
+	ssize_t n = protocol_recv(out->sock, &out->request, sizeof(out->request), &fd, 0);
 
-	if (n >= (ssize_t)sizeof(*request) && request->kind == WIRE_HASH)
+	if (n >= (ssize_t)sizeof(*request) && request->kind == PROTOCOL_HASH)
 		return answer_hash(out, (size_t)n, fd);
 	if (n != (ssize_t)sizeof(*request))
 		return -EPROTO;
-	if (request->kind == WIRE_SCAN)
+	if (request->kind == PROTOCOL_SCAN)
 		return answer_scan(out->sock, fd);
-	if (request->kind == WIRE_NAMES)
+	if (request->kind == PROTOCOL_NAMES)
 		return answer_names(request, fd, out);
-	if (request->kind == WIRE_TABLE)
+	if (request->kind == PROTOCOL_TABLE)
 		return answer_table(out, fd);
 	return -EPROTO;
 }
@@ -280,7 +284,7 @@ static void end_parser(pid_t pid)
  * does not grant is no error: names that long are then its file's loss. */
 static void make_room(int sock)
 {
-	const int bytes = 2 * WIRE_BYTES_MAX;
+	const int bytes = 2 * PROTOCOL_BYTES_MAX;
 
 	setsockopt(sock, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
 }
@@ -298,7 +302,7 @@ static pid_t start_parser(int control)
 	pid = fork();
 	if (!pid)
 		parser_run(ends[1], supervisor);
-	err = pid < 0 ? -1 : wire_send(control, &pid, sizeof(pid), ends[0], 0);
+	err = pid < 0 ? -1 : protocol_send(control, &pid, sizeof(pid), ends[0], 0);
 	close(ends[0]);
 	close(ends[1]);
 	if (!err)
@@ -317,7 +321,7 @@ void supervisor_run(int control, pid_t parent)
 	if (getppid() != parent)
 		_exit(1);
 	control = sandbox_files(control);
-	while (wire_recv(control, &byte, 1, NULL, 0) == 1) {
+	while (protocol_recv(control, &byte, 1, NULL, 0) == 1) {
 		end_parser(parser);
 		parser = start_parser(control);
 		if (parser < 0)
@@ -330,7 +334,7 @@ void supervisor_run(int control, pid_t parent)
 int supervisor_ask(int control, pid_t *ret_parser)
 {
 	struct pollfd answer = { .fd = control, .events = POLLIN };
-	int err = wire_send(control, "", 1, -1, MSG_DONTWAIT);
+	int err = protocol_send(control, "", 1, -1, MSG_DONTWAIT);
 	int sock = -1;
 	ssize_t n;
 	pid_t pid;
@@ -339,7 +343,7 @@ int supervisor_ask(int control, pid_t *ret_parser)
 		return err;
 	if (poll(&answer, 1, SUPERVISOR_ANSWERS_MS) <= 0)
 		return -ETIMEDOUT;
-	n = wire_recv(control, &pid, sizeof(pid), &sock, MSG_DONTWAIT);
+	n = protocol_recv(control, &pid, sizeof(pid), &sock, MSG_DONTWAIT);
 	if (n == sizeof(pid) && sock >= 0) {
 		*ret_parser = pid;
 		return sock;

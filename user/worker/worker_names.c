@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define ADDRS_IN_MESSAGE (WIRE_BYTES_USUALLY / sizeof(uint64_t))
+#define ADDRS_IN_MESSAGE (PROTOCOL_BYTES_USUALLY / sizeof(uint64_t))
 
 /* The places of one address, as they come. */
 struct placing {
@@ -41,7 +41,7 @@ static int send_until(struct asking *ask, const void *bytes, size_t n, int fd)
 	struct worker *worker = ask->worker;
 
 	for (;;) {
-		int err = wire_send(worker->sock, bytes, n, fd, MSG_DONTWAIT);
+		int err = protocol_send(worker->sock, bytes, n, fd, MSG_DONTWAIT);
 
 		if (err != -EAGAIN && err != -ETOOMANYREFS && err != -ENOBUFS)
 			return err;
@@ -53,7 +53,7 @@ static int send_until(struct asking *ask, const void *bytes, size_t n, int fd)
 
 static int send_request(struct asking *ask, const uint64_t *addrs)
 {
-	const struct wire_request request = { WIRE_NAMES, ask->source, ask->n };
+	const struct protocol_request request = { PROTOCOL_NAMES, ask->source, ask->n };
 	int err = send_until(ask, &request, sizeof(request), ask->fd);
 
 	for (size_t at = 0; !err && at < ask->n; at += ADDRS_IN_MESSAGE) {
@@ -69,7 +69,7 @@ static int send_request(struct asking *ask, const uint64_t *addrs)
 /* One record: how many bytes it takes, or 0 when it is none. */
 static size_t take_name(struct asking *ask, const unsigned char *bytes, size_t n)
 {
-	struct wire_name head;
+	struct protocol_name head;
 	size_t padded;
 
 	if (n < sizeof(head))
@@ -91,12 +91,12 @@ static size_t take_name(struct asking *ask, const unsigned char *bytes, size_t n
 }
 
 /* Does a record go on with what came before it? */
-static bool fits(const struct asking *ask, const struct wire_place *head)
+static bool fits(const struct asking *ask, const struct protocol_place *head)
 {
 	const struct placing *placing = ask->placing;
 
 	_Static_assert(UINT16_MAX < NAME_BYTES_MAX, "name_bytes needs no look");
-	if (head->file_bytes >= WIRE_FILE_BYTES || head->depth != placing->n ||
+	if (head->file_bytes >= PROTOCOL_FILE_BYTES || head->depth != placing->n ||
 	    head->depth > INLINES_MAX || head->index >= ask->n)
 		return false;
 	return head->depth ? head->index == placing->index : !ask->seen[head->index];
@@ -131,7 +131,7 @@ static int pass_places(struct asking *ask)
 static size_t take_place(struct asking *ask, const unsigned char *bytes, size_t n)
 {
 	struct placing *placing = ask->placing;
-	struct wire_place head;
+	struct protocol_place head;
 	const char *text = (const char *)bytes + sizeof(head);
 	size_t padded, i;
 
@@ -157,7 +157,7 @@ static size_t take_place(struct asking *ask, const unsigned char *bytes, size_t 
 	return padded;
 }
 
-static int take_names(struct asking *ask, const union wire_buffer *buf, size_t n)
+static int take_names(struct asking *ask, const union protocol_buffer *buf, size_t n)
 {
 	size_t at = sizeof(buf->head);
 
@@ -174,20 +174,20 @@ static int take_names(struct asking *ask, const union wire_buffer *buf, size_t n
 	return at == n ? 0 : -EPROTO;
 }
 
-static bool is_done(const union wire_buffer *buf, ssize_t n)
+static bool is_done(const union protocol_buffer *buf, ssize_t n)
 {
-	return n == (ssize_t)sizeof(buf->head) && buf->head.kind == WIRE_DONE;
+	return n == (ssize_t)sizeof(buf->head) && buf->head.kind == PROTOCOL_DONE;
 }
 
 /* Until DONE: its error is *ret. Anything negative returned is ours. */
 static int recv_names(struct asking *ask, int *ret)
 {
-	union wire_buffer *buf = &ask->worker->buf;
-	uint32_t kind = ask->placing ? WIRE_PLACED : WIRE_NAMED;
+	union protocol_buffer *buf = &ask->worker->buf;
+	uint32_t kind = ask->placing ? PROTOCOL_PLACED : PROTOCOL_NAMED;
 
 	for (;;) {
-		ssize_t n = wire_recv(ask->worker->sock, buf, sizeof(*buf), NULL,
-				      MSG_DONTWAIT);
+		ssize_t n = protocol_recv(ask->worker->sock, buf, sizeof(*buf), NULL,
+					  MSG_DONTWAIT);
 		int err = -EPROTO;
 
 		if (worker_now_ms() >= ask->until_ms && !is_done(buf, n))
@@ -201,7 +201,7 @@ static int recv_names(struct asking *ask, int *ret)
 		if (n >= (ssize_t)sizeof(buf->head) && buf->head.kind == kind)
 			err = take_names(ask, buf, (size_t)n);
 		if (is_done(buf, n)) {
-			*ret = buf->head.err ? wire_error(buf->head.err) : 0;
+			*ret = buf->head.err ? protocol_error(buf->head.err) : 0;
 			return 0;
 		}
 		if (err)
@@ -248,7 +248,7 @@ static int ask_all(struct asking *ask, const uint64_t *addrs, size_t n)
 
 	for (size_t at = 0; !err && at < n && ask->sink_err >= 0; at += ask->n) {
 		ask->base = at;
-		ask->n = n - at < WIRE_ADDRS_MAX ? n - at : WIRE_ADDRS_MAX;
+		ask->n = n - at < PROTOCOL_ADDRS_MAX ? n - at : PROTOCOL_ADDRS_MAX;
 		memset(ask->seen, 0, ask->n);
 		if (ask->placing)
 			ask->placing->n = 0;
@@ -262,7 +262,7 @@ static int ask_for(struct asking *ask, const uint64_t *addrs, size_t n, int dead
 {
 	int64_t begun_ms;
 	AUTO_FREE unsigned char *seen =
-		malloc(n < WIRE_ADDRS_MAX ? n + 1 : WIRE_ADDRS_MAX);
+		malloc(n < PROTOCOL_ADDRS_MAX ? n + 1 : PROTOCOL_ADDRS_MAX);
 	int err;
 
 	if (!seen)

@@ -7,7 +7,7 @@
 #include "worker/worker.h"
 #include "worker/worker_child.h"
 #include "worker/worker_pace.h"
-#include "worker/worker_wire.h"
+#include "worker/worker_protocol.h"
 
 #include <stdbool.h>
 
@@ -42,7 +42,7 @@ struct worker {
 	struct table_sink table_sink;
 	VEC(struct scan_job) jobs;
 	size_t first, answered, sent;
-	union wire_buffer buf;
+	union protocol_buffer buf;
 };
 
 int64_t worker_now_ms(void);
@@ -73,7 +73,7 @@ int worker_take_table(struct worker *worker, struct scan_job *job, size_t n);
 void worker_wait(struct worker *worker, short events, int64_t until_ms);
 
 /* An error that the parser claims, as one that can be one. */
-static inline int wire_error(int err)
+static inline int protocol_error(int err)
 {
 	return err < 0 && err > -4096 && err != -EPROTO ? err : -EBADMSG;
 }

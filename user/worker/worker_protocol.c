@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "worker/worker_wire.h"
+#include "worker/worker_protocol.h"
 
 #include <errno.h>
 #include <string.h>
@@ -10,7 +10,7 @@ union one_fd {
 	char room[CMSG_SPACE(sizeof(int))];
 };
 
-int wire_send(int sock, const void *bytes, size_t n, int fd, int flags)
+int protocol_send(int sock, const void *bytes, size_t n, int fd, int flags)
 {
 	struct iovec iov = { (void *)bytes, n };
 	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
@@ -45,7 +45,7 @@ static int passed_fd(struct msghdr *msg)
 	return fd;
 }
 
-ssize_t wire_recv(int sock, void *bytes, size_t room, int *ret_fd, int flags)
+ssize_t protocol_recv(int sock, void *bytes, size_t room, int *ret_fd, int flags)
 {
 	struct iovec iov = { bytes, room };
 	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
