@@ -8,8 +8,8 @@
 #define WEFT_CORE_NAMES_H
 
 #include "base/cleanup.h"
+#include "core/aggregator.h"
 #include "core/module.h"
-#include "core/profile.h"
 
 #include <stdbool.h>
 

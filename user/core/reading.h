@@ -2,7 +2,7 @@
 /*
  * What all writers write and all readers fill: an aggregated profile that
  * depends neither on the machine that it was measured on nor on how it was
- * stored. It comes from the live profile at the end of a recording, from a
+ * stored. It comes from the aggregator at the end of a recording, from a
  * *.weft file, from folded text, from pprof, or from perf script.
  *
  *   sample = {second, stack, thread, count}      core/timeline.h; unix seconds,

@@ -10,7 +10,7 @@
 
 struct gather {
 	struct reading *reading;
-	struct profile *profile;
+	struct aggregator *aggregator;
 	const struct module_table *modules;
 	struct gather_sources sources;
 	const struct names *names; /* once they are known */
@@ -31,7 +31,7 @@ void gather_free(struct gather *g)
 	free(g);
 }
 
-int gather_new(struct gather **ret, struct profile *profile,
+int gather_new(struct gather **ret, struct aggregator *aggregator,
 	       const struct module_table *modules)
 {
 	AUTO(gather) g = calloc(1, sizeof(*g));
@@ -39,7 +39,7 @@ int gather_new(struct gather **ret, struct profile *profile,
 
 	if (!g)
 		return fail(-ENOMEM, "no memory for a reading");
-	g->profile = profile;
+	g->aggregator = aggregator;
 	g->modules = modules;
 	err = reading_new(&g->reading);
 	if (err)
@@ -110,8 +110,8 @@ static int add_frames(struct gather *g)
 	int err = 0;
 
 	for (uint32_t id = (uint32_t)g->reading->frames.n;
-	     !err && id < intern_count(g->profile->frames); id++) {
-		const struct frame *from = profile_frame(g->profile, id);
+	     !err && id < intern_count(g->aggregator->frames); id++) {
+		const struct frame *from = aggregator_frame(g->aggregator, id);
 		struct reading_frame frame = {
 			.offset = from->offset,
 			.module = from->module,
@@ -135,10 +135,10 @@ static int add_processes(struct gather *g)
 	int err = 0;
 
 	for (uint32_t id = (uint32_t)r->processes.n;
-	     !err && id < intern_count(g->profile->processes); id++) {
+	     !err && id < intern_count(g->aggregator->processes); id++) {
 		size_t bytes;
-		const struct profile_process *from =
-			intern_bytes(g->profile->processes, id, &bytes);
+		const struct aggregator_process *from =
+			intern_bytes(g->aggregator->processes, id, &bytes);
 		struct reading_process process = { .host = g->sources.host,
 						   .pid = from->tgid,
 						   .incarnation = from->incarnation };
@@ -157,10 +157,11 @@ static int add_comms(struct gather *g)
 {
 	int err = 0;
 
-	while (!err && g->comms.n < intern_count(g->profile->comms)) {
+	while (!err && g->comms.n < intern_count(g->aggregator->comms)) {
 		uint32_t name;
 
-		err = add_text(g, intern_string(g->profile->comms, (uint32_t)g->comms.n),
+		err = add_text(g,
+			       intern_string(g->aggregator->comms, (uint32_t)g->comms.n),
 			       &name);
 		if (!err)
 			err = vec_push(&g->comms, name);
@@ -174,10 +175,10 @@ static int add_threads(struct gather *g)
 	int err = add_comms(g);
 
 	for (uint32_t id = (uint32_t)r->threads.n;
-	     !err && id < intern_count(g->profile->threads); id++) {
+	     !err && id < intern_count(g->aggregator->threads); id++) {
 		size_t bytes;
-		const struct profile_thread *from =
-			intern_bytes(g->profile->threads, id, &bytes);
+		const struct aggregator_thread *from =
+			intern_bytes(g->aggregator->threads, id, &bytes);
 		struct reading_thread thread = { .process = from->process,
 						 .tid = from->tid,
 						 .name = g->comms.items[from->comm] };
@@ -220,7 +221,7 @@ static int read_view(struct gather *g, uint32_t id, enum view view,
 {
 	struct view_notes notes;
 	size_t bytes, n;
-	const uint32_t *codes = intern_bytes(g->profile->stacks, id, &bytes);
+	const uint32_t *codes = intern_bytes(g->aggregator->stacks, id, &bytes);
 
 	n = bytes / sizeof(*codes);
 	if (VIEW_ROOM(n) > g->view_room) {
@@ -260,7 +261,7 @@ static int add_stacks(struct gather *g)
 	int err = 0;
 
 	for (uint32_t id = (uint32_t)g->reading->stacks.n;
-	     !err && id < intern_count(g->profile->stacks); id++) {
+	     !err && id < intern_count(g->aggregator->stacks); id++) {
 		struct reading_stack stack = { 0 };
 
 		err = read_stack(g, id, &stack);
@@ -390,11 +391,11 @@ int gather_finish(struct gather *g, const struct names *names)
 	if (!err)
 		err = set_build_ids(g);
 	if (!err)
-		err = timeline_flush(&g->profile->timeline);
+		err = timeline_flush(&g->aggregator->timeline);
 	if (err)
 		return err;
-	g->profile->samples.refused += g->profile->timeline.refused;
-	g->reading->timeline = g->profile->timeline;
-	g->profile->timeline = (struct timeline){ 0 };
+	g->aggregator->samples.refused += g->aggregator->timeline.refused;
+	g->reading->timeline = g->aggregator->timeline;
+	g->aggregator->timeline = (struct timeline){ 0 };
 	return reading_finish(g->reading);
 }

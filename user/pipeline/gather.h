@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A live profile as a reading (core/reading.h). It can be asked for more and
- * more while the profile grows: what was gathered keeps its numbers, which are
- * the profile's own for frames, stacks, processes and threads. Names come last,
+ * An aggregator as a reading (core/reading.h). It can be asked for more and
+ * more while the aggregator grows: what was gathered keeps its numbers, which are
+ * the aggregator's own for frames, stacks, processes and threads. Names come last,
  * and with them the views are read once more, since names say where a walk had
  * lost its way.
  */
@@ -25,18 +25,18 @@ struct gather_sources {
 	bool no_labels;
 };
 
-/* profile, modules are borrowed and outlive the gathering. */
-int gather_new(struct gather **ret, struct profile *profile,
+/* aggregator, modules are borrowed and outlive the gathering. */
+int gather_new(struct gather **ret, struct aggregator *aggregator,
 	       const struct module_table *modules);
 /* Before anything is gathered. */
 void gather_ask(struct gather *gather, const struct gather_sources *sources);
 void gather_free(struct gather *gather);
 DEFINE_FREEP(gather)
 
-/* What came to the profile since; frames have no names yet. */
+/* What came to the aggregator since; frames have no names yet. */
 int gather_more(struct gather *gather);
 
-/* Everything that is left, the names, and the timeline, which the profile loses. */
+/* Everything that is left, the names, and the timeline, which the aggregator loses. */
 int gather_finish(struct gather *gather, const struct names *names);
 
 /* Borrowed; good as long as the gathering is. */

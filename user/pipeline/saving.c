@@ -13,14 +13,14 @@ struct saving {
 	struct outfile *file;
 	struct weft_stream *stream;
 	struct gather *gather;
-	struct profile *profile;
+	struct aggregator *aggregator;
 	const char *path;
 	int err; /* the first that writing met */
 	char sentence[512];
 };
 
 int saving_new(struct saving **ret, const char *path, struct gather *gather,
-	       struct profile *profile)
+	       struct aggregator *aggregator)
 {
 	AUTO(saving) s = calloc(1, sizeof(*s));
 	int err;
@@ -28,7 +28,7 @@ int saving_new(struct saving **ret, const char *path, struct gather *gather,
 	if (!s)
 		return fail(-ENOMEM, "no memory to save");
 	s->gather = gather;
-	s->profile = profile;
+	s->aggregator = aggregator;
 	s->path = path;
 	err = outfile_new(&s->file, path);
 	if (!err)
@@ -65,11 +65,11 @@ int saving_more(struct saving *s)
 	int err = gather_more(s->gather);
 
 	if (!err)
-		err = timeline_flush(&s->profile->timeline);
+		err = timeline_flush(&s->aggregator->timeline);
 	if (err || s->err)
 		return err;
 	return note(s, weft_stream_add(s->stream, gather_reading(s->gather),
-				       &s->profile->timeline));
+				       &s->aggregator->timeline));
 }
 
 int saving_finish(struct saving *s)

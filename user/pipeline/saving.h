@@ -14,9 +14,9 @@
 
 struct saving;
 
-/* gather, profile: borrowed, and outlive it. */
+/* gather, aggregator: borrowed, and outlive it. */
 int saving_new(struct saving **ret, const char *path, struct gather *gather,
-	       struct profile *profile);
+	       struct aggregator *aggregator);
 void saving_free(struct saving *saving);
 DEFINE_FREEP(saving)
 

@@ -142,7 +142,7 @@ static int inherit(struct cgroups *cgroups, const struct process_table *processe
 }
 
 static int look_at(struct cgroups *cgroups, const struct process_table *processes,
-		   const struct profile_process *of, uint32_t *ret)
+		   const struct aggregator_process *of, uint32_t *ret)
 {
 	const struct process *process = process_get(processes, of->tgid);
 	char text[CGROUP_BYTES_MAX];
@@ -157,15 +157,15 @@ static int look_at(struct cgroups *cgroups, const struct process_table *processe
 	return inherit(cgroups, processes, process, ret);
 }
 
-int cgroups_look(struct cgroups *cgroups, const struct profile *profile,
+int cgroups_look(struct cgroups *cgroups, const struct aggregator *aggregator,
 		 const struct process_table *processes)
 {
 	int err = 0;
 
-	while (!err && cgroups->by_process.n < intern_count(profile->processes)) {
+	while (!err && cgroups->by_process.n < intern_count(aggregator->processes)) {
 		size_t bytes;
-		const struct profile_process *process = intern_bytes(
-			profile->processes, (uint32_t)cgroups->by_process.n, &bytes);
+		const struct aggregator_process *process = intern_bytes(
+			aggregator->processes, (uint32_t)cgroups->by_process.n, &bytes);
 		uint32_t id;
 
 		err = look_at(cgroups, processes, process, &id);

@@ -98,10 +98,10 @@ static int add_walks(struct reading *r, const struct stats *stats)
 		[VIEW_ASYNC] = "async_view",
 		[VIEW_THREAD] = "thread_view",
 	};
-	int err = add_endings(r, "chain", stats->profile->chain_endings);
+	int err = add_endings(r, "chain", stats->aggregator->chain_endings);
 
 	if (!err)
-		err = add_endings(r, "waiting", stats->profile->waiting_endings);
+		err = add_endings(r, "waiting", stats->aggregator->waiting_endings);
 	for (int view = 0; !err && view < N_VIEWS; view++) {
 		err = add_count(r, groups[view], "whole", stats->views[view].whole);
 		if (!err)
@@ -128,7 +128,7 @@ static int add_ledger(struct reading *r, const struct ledger *ledger)
 
 static int add_samples(struct reading *r, const struct stats *stats)
 {
-	const struct profile *p = stats->profile;
+	const struct aggregator *p = stats->aggregator;
 	const struct {
 		const char *group, *name;
 		uint64_t value;

@@ -76,14 +76,14 @@ static void tell(const struct output *output, const struct stats *stats)
 	AUTO_STR text = { 0 };
 
 	stats_summary(&text, stats);
-	if (!stats->profile->samples.total)
+	if (!stats->aggregator->samples.total)
 		str_add(&text,
 			"  nothing ran on a CPU while weft was looking, or a filter "
 			"left it out: the profile is empty\n");
 	if (output->path[0] != '-' || output->path[1]) {
 		str_addf(&text, "  written   %s", output->path);
 		add_size(&text, output->path);
-		if (stats->profile->samples.total)
+		if (stats->aggregator->samples.total)
 			add_next(&text, output);
 	}
 	if (!str_error(&text))

@@ -111,7 +111,7 @@ static int loop(struct run *run)
 		run->stop |= signals_say_stop(&run->signals);
 		err = recording_pump(r);
 		if (!err)
-			err = cgroups_look(run->cgroups, pipeline_profile(r->pipeline),
+			err = cgroups_look(run->cgroups, pipeline_aggregator(r->pipeline),
 					   pipeline_processes(r->pipeline));
 		now = clock_now_ns();
 		if (!err)
@@ -147,7 +147,7 @@ static void collect_stats(const struct recording *r, struct stats *stats)
 	stats->event = r->event;
 	stats->duration_ns = r->stopped_ns - r->started_ns;
 	stats->first_sample_ns = first ? first - r->begun_ns : 0;
-	stats->profile = pipeline_profile(r->pipeline);
+	stats->aggregator = pipeline_aggregator(r->pipeline);
 	stats->processes = *process_counts(pipeline_processes(r->pipeline));
 	stats->files = *files_counts(r->files);
 	stats->worker = *worker_counts(r->worker);
@@ -161,7 +161,7 @@ static int write_tape(struct recording *r, const struct names *names,
 {
 	uint64_t totals[TAPE_TOTALS_MAX];
 	size_t n = stats_to_tape(stats, totals);
-	size_t frames = intern_count(pipeline_profile(r->pipeline)->frames);
+	size_t frames = intern_count(pipeline_aggregator(r->pipeline)->frames);
 
 	for (uint32_t id = 0; id < frames; id++) {
 		const char *name = names_get(names, id);
@@ -191,7 +191,7 @@ static int finish_tape(struct recording *r, const struct names *names,
 
 static int find_names(struct recording *r, struct names *names, struct stats *stats)
 {
-	struct profile *profile = pipeline_profile(r->pipeline);
+	struct aggregator *aggregator = pipeline_aggregator(r->pipeline);
 	struct module_table *modules = pipeline_modules(r->pipeline);
 	const struct symbol_sources sources = {
 		.modules = modules,
@@ -200,11 +200,11 @@ static int find_names(struct recording *r, struct names *names, struct stats *st
 		.worker = r->worker,
 		.inlines = r->options->inlines,
 	};
-	int err = symbolize(names, profile, &sources, &stats->symbols);
+	int err = symbolize(names, aggregator, &sources, &stats->symbols);
 
 	if (!err)
-		err = keyless_count(&stats->keyless, profile, modules, r->files);
-	return err ? err : calls_check(names, profile, modules, r->files);
+		err = keyless_count(&stats->keyless, aggregator, modules, r->files);
+	return err ? err : calls_check(names, aggregator, modules, r->files);
 }
 
 static int write_output(struct run *run, const struct output *output, struct stats *stats)
@@ -315,7 +315,7 @@ static const char *cgroup_text(void *arg, uint32_t process)
 static int prepare(struct run *run)
 {
 	struct recording *r = run->recording;
-	struct profile *profile = pipeline_profile(r->pipeline);
+	struct aggregator *aggregator = pipeline_aggregator(r->pipeline);
 	const struct stats stats = { .hz = run->options->hz, .event = r->event };
 	struct gather_sources sources = { .arg = run,
 					  .build_id = build_id_text,
@@ -324,16 +324,16 @@ static int prepare(struct run *run)
 	int err = cgroups_new(&run->cgroups);
 
 	if (!err)
-		err = gather_new(&run->gather, profile, pipeline_modules(r->pipeline));
+		err = gather_new(&run->gather, aggregator, pipeline_modules(r->pipeline));
 	if (err)
 		return err;
-	profile->unix_offset_ns = facts_unix_offset_ns();
+	aggregator->unix_offset_ns = facts_unix_offset_ns();
 	err = facts_begin(gather_reading(run->gather), &stats,
-			  profile->unix_offset_ns + clock_now_ns(), &sources.host);
+			  aggregator->unix_offset_ns + clock_now_ns(), &sources.host);
 	gather_ask(run->gather, &sources);
 	if (!err && run->options->writer == &weft_writer)
 		err = saving_new(&run->saving, run->options->output, run->gather,
-				 profile);
+				 aggregator);
 	return err;
 }
 

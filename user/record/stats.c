@@ -14,9 +14,9 @@ void stats_check(struct stats *stats)
 		sum += ledger->outcomes[i];
 	for (int i = 0; i < N_ENDINGS; i++)
 		ended += ledger->endings[i];
-	stats->adds_up = sum == ledger->entered &&
-			 ended == ledger->outcomes[OUTCOME_KEPT] &&
-			 stats->profile->samples.total == ledger->outcomes[OUTCOME_KEPT];
+	stats->adds_up =
+		sum == ledger->entered && ended == ledger->outcomes[OUTCOME_KEPT] &&
+		stats->aggregator->samples.total == ledger->outcomes[OUTCOME_KEPT];
 }
 
 uint64_t stats_missed_ticks(const struct stats *stats)
@@ -42,7 +42,7 @@ uint64_t stats_losses(const struct stats *stats)
 		OUTCOMES(X)
 #undef X
 	};
-	uint64_t sum = stats->profile->samples.refused;
+	uint64_t sum = stats->aggregator->samples.refused;
 
 	for (int i = 0; i < N_OUTCOMES; i++)
 		if (is_loss[i])

@@ -53,9 +53,9 @@ static void json_view(struct str *out, const char *name, const struct view_sums 
 static void json_walks(struct str *out, const struct stats *stats)
 {
 	str_add(out, "\"chains\":{");
-	json_endings(out, "endings", stats->profile->chain_endings);
+	json_endings(out, "endings", stats->aggregator->chain_endings);
 	str_add_char(out, ',');
-	json_endings(out, "waiting_endings", stats->profile->waiting_endings);
+	json_endings(out, "waiting_endings", stats->aggregator->waiting_endings);
 	str_add(out, "},\"views\":{");
 	json_view(out, "async", &stats->views[VIEW_ASYNC]);
 	str_add_char(out, ',');
@@ -84,7 +84,7 @@ static void json_ledger(struct str *out, const struct stats *stats)
 
 static void json_samples(struct str *out, const struct stats *stats)
 {
-	const struct profile *profile = stats->profile;
+	const struct aggregator *aggregator = stats->aggregator;
 
 	str_addf(out,
 		 "\"samples\":{\"total\":%" PRIu64 ",\"in_kernel\":%" PRIu64
@@ -93,13 +93,13 @@ static void json_samples(struct str *out, const struct stats *stats)
 		 ",\"roots_cut\":%" PRIu64 ",\"refused\":%" PRIu64
 		 ",\"no_place\":%" PRIu64 ",\"whole\":%" PRIu64 ",\"doubted\":%" PRIu64
 		 ",\"distinct_stacks\":%zu},",
-		 profile->samples.total, profile->samples.in_kernel,
-		 profile->samples.unproven, profile->samples.async,
-		 profile->samples.unmatched, profile->samples.stale,
-		 profile->samples.no_slot, profile->samples.awaited,
-		 profile->samples.roots_cut, profile->samples.refused,
-		 profile->samples.no_place, stats->views[stats->view].whole,
-		 stats->views[stats->view].doubted, intern_count(profile->stacks));
+		 aggregator->samples.total, aggregator->samples.in_kernel,
+		 aggregator->samples.unproven, aggregator->samples.async,
+		 aggregator->samples.unmatched, aggregator->samples.stale,
+		 aggregator->samples.no_slot, aggregator->samples.awaited,
+		 aggregator->samples.roots_cut, aggregator->samples.refused,
+		 aggregator->samples.no_place, stats->views[stats->view].whole,
+		 stats->views[stats->view].doubted, intern_count(aggregator->stacks));
 }
 
 static void json_cache(struct str *out, const struct table_loader_counts *counts)

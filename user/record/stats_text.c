@@ -62,9 +62,9 @@ static void summary_room(struct str *out, const struct stats *stats)
 	if (stats->publisher.tables.refused || stats->publisher.mapping_tables.refused)
 		str_add(out, "            there was no room for some unwind tables: "
 			     "raise --unwind-memory\n");
-	if (stats->profile->endings[END_BUDGET] ||
-	    stats->profile->chain_endings[END_BUDGET] ||
-	    stats->profile->waiting_endings[END_BUDGET])
+	if (stats->aggregator->endings[END_BUDGET] ||
+	    stats->aggregator->chain_endings[END_BUDGET] ||
+	    stats->aggregator->waiting_endings[END_BUDGET])
 		str_addf(out, "            --max-frames raises the budget, up to %d\n",
 			 FRAMES_MAX);
 }
@@ -72,10 +72,10 @@ static void summary_room(struct str *out, const struct stats *stats)
 /* The view that was written: why a stack of it is not whole. */
 static void summary_stacks(struct str *out, const struct stats *stats)
 {
-	const struct profile *profile = stats->profile;
+	const struct aggregator *aggregator = stats->aggregator;
 	const struct view_sums *sums = &stats->views[stats->view];
-	uint64_t total = profile->samples.total;
-	uint64_t with_user = total - profile->endings[END_NO_USER];
+	uint64_t total = aggregator->samples.total;
+	uint64_t with_user = total - aggregator->endings[END_NO_USER];
 
 	if (!with_user)
 		return;
@@ -84,9 +84,9 @@ static void summary_stacks(struct str *out, const struct stats *stats)
 	add_some(out, sums->gaps, with_user, "have a gap: frames are missing in between");
 	for (int i = END_START; i < N_ENDINGS; i++)
 		add_some(out, sums->endings[i], with_user, endings[i]);
-	add_share(out, "", profile->samples.unproven, total,
+	add_share(out, "", aggregator->samples.unproven, total,
 		  "hold a step by frame pointer alone: unproven");
-	add_some(out, profile->samples.awaited, total,
+	add_some(out, aggregator->samples.awaited, total,
 		 "came before the unwind table of their code");
 	summary_room(out, stats);
 }
@@ -107,18 +107,18 @@ static void summary_chains(struct str *out, const uint64_t counts[N_ENDINGS],
 
 static void summary_async(struct str *out, const struct stats *stats)
 {
-	const struct profile *profile = stats->profile;
-	uint64_t total = profile->samples.total;
+	const struct aggregator *aggregator = stats->aggregator;
+	uint64_t total = aggregator->samples.total;
 
-	if (!stats->publisher.processes && !profile->samples.async)
+	if (!stats->publisher.processes && !aggregator->samples.async)
 		return;
-	add_share(out, "async", profile->samples.async, total, "have async callers");
-	add_some(out, profile->samples.unmatched, total, "did not meet an async root");
+	add_share(out, "async", aggregator->samples.async, total, "have async callers");
+	add_some(out, aggregator->samples.unmatched, total, "did not meet an async root");
 	add_some(
-		out, profile->samples.roots_cut, total,
+		out, aggregator->samples.roots_cut, total,
 		"have more than " STRING(MAX_ROOTS) " async roots: a gap for the others");
-	summary_chains(out, profile->chain_endings, "chains were");
-	summary_chains(out, profile->waiting_endings, "waiting threads' stacks were");
+	summary_chains(out, aggregator->chain_endings, "chains were");
+	summary_chains(out, aggregator->waiting_endings, "waiting threads' stacks were");
 	if (stats->publisher.too_many_set_keys)
 		str_addf(out,
 			 "            %lu processes use more than %d async keys at once: "
@@ -140,7 +140,7 @@ static void summary_limits(struct str *out, const struct stats *stats)
 		const char *what;
 	} limits[] = {
 		{ stats->processes.refused, "processes, mappings or files" },
-		{ stats->profile->samples.no_place, "frames" },
+		{ stats->aggregator->samples.no_place, "frames" },
 		{ stats->symbols.refused, "names" },
 	};
 
@@ -200,9 +200,9 @@ static void summary_losses(struct str *out, const struct stats *stats)
 		if (outcomes[i].loss && ledger->outcomes[i])
 			str_addf(out, ", %llu: %s", ledger->outcomes[i],
 				 outcomes[i].text);
-	if (stats->profile->samples.refused)
+	if (stats->aggregator->samples.refused)
 		str_addf(out, ", %" PRIu64 ": too many distinct stacks",
-			 stats->profile->samples.refused);
+			 stats->aggregator->samples.refused);
 	summary_missed(out, stats);
 	str_add_char(out, '\n');
 	if (stats->processes.lost)
@@ -242,16 +242,16 @@ void stats_summary(struct str *out, const struct stats *stats)
 		 "%" PRIu64
 		 " samples at %u Hz in %.1f s (%s): %zu distinct stacks of %zu "
 		 "processes\n",
-		 stats->profile->samples.total, stats->hz,
+		 stats->aggregator->samples.total, stats->hz,
 		 (double)stats->duration_ns / 1e9, tick_event_name(stats->event),
-		 intern_count(stats->profile->stacks),
-		 intern_count(stats->profile->processes) - 1);
+		 intern_count(stats->aggregator->stacks),
+		 intern_count(stats->aggregator->processes) - 1);
 	str_addf(out,
 		 "  ticks     %llu = %llu idle + %llu filtered + %llu kept + %" PRIu64
 		 " lost\n",
 		 ledger->entered, ledger->outcomes[OUTCOME_IDLE],
 		 ledger->outcomes[OUTCOME_FILTERED], ledger->outcomes[OUTCOME_KEPT],
-		 stats_losses(stats) - stats->profile->samples.refused);
+		 stats_losses(stats) - stats->aggregator->samples.refused);
 	summary_stacks(out, stats);
 	summary_async(out, stats);
 	keyless_summary(out, &stats->keyless);

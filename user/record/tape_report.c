@@ -32,7 +32,7 @@ static int on_name(void *arg, uint32_t frame, const char *name)
 	AUTO_STR clean = { 0 };
 	int err;
 
-	if (frame >= intern_count(pipeline_profile(player->pipeline)->frames))
+	if (frame >= intern_count(pipeline_aggregator(player->pipeline)->frames))
 		return fail(-EBADMSG, "a name for frame %u, which is not there", frame);
 	name_add(&clean, name, strlen(name));
 	err = str_error(&clean);
@@ -43,7 +43,7 @@ static int on_uncalled(void *arg, uint32_t frame)
 {
 	struct player *player = arg;
 
-	if (frame >= intern_count(pipeline_profile(player->pipeline)->frames))
+	if (frame >= intern_count(pipeline_aggregator(player->pipeline)->frames))
 		return fail(-EBADMSG, "a mark for frame %u, which is not there", frame);
 	return names_set_uncalled(player->names, frame);
 }
@@ -90,7 +90,7 @@ static int write_out(struct player *player, const struct report_options *options
 				       options->writer, options->view, options->quiet };
 	const struct gather_sources sources = { .no_labels = options->no_labels };
 	AUTO(gather) gather = NULL;
-	int err = gather_new(&gather, pipeline_profile(player->pipeline),
+	int err = gather_new(&gather, pipeline_aggregator(player->pipeline),
 			     pipeline_modules(player->pipeline));
 
 	if (err)
@@ -99,7 +99,7 @@ static int write_out(struct player *player, const struct report_options *options
 	err = gather_finish(gather, player->names);
 	if (err)
 		return err;
-	player->stats.profile = pipeline_profile(player->pipeline);
+	player->stats.aggregator = pipeline_aggregator(player->pipeline);
 	player->stats.processes = *process_counts(pipeline_processes(player->pipeline));
 	output_views(&output, gather_reading(gather), &player->stats);
 	stats_check(&player->stats);

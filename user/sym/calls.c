@@ -83,14 +83,14 @@ static bool is_uncalled(const struct frame *frame, const struct module_table *mo
 	return !call_leads_to(facts->machine, bytes, bytes + CALL_BYTES_BEFORE);
 }
 
-int calls_check(struct names *names, const struct profile *profile,
+int calls_check(struct names *names, const struct aggregator *aggregator,
 		const struct module_table *modules, const struct files *files)
 {
-	size_t n = intern_count(profile->frames);
+	size_t n = intern_count(aggregator->frames);
 	int err = 0;
 
 	for (uint32_t id = 0; !err && id < n; id++)
-		if (is_uncalled(profile_frame(profile, id), modules, files))
+		if (is_uncalled(aggregator_frame(aggregator, id), modules, files))
 			err = names_set_uncalled(names, id);
 	return err;
 }

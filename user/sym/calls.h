@@ -21,7 +21,7 @@ bool call_leads_to(uint16_t machine, const uint8_t before[CALL_BYTES_BEFORE],
 		   const uint8_t after[CALL_BYTES_AFTER]);
 
 /* Marks in names the frames that no call leads to; what can't be read, isn't. */
-int calls_check(struct names *names, const struct profile *profile,
+int calls_check(struct names *names, const struct aggregator *aggregator,
 		const struct module_table *modules, const struct files *files);
 
 #endif

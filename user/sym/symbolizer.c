@@ -274,22 +274,23 @@ static int name_all(const struct symbol_sources *sources, struct names *names,
 }
 
 /* It is what it says, in brackets. */
-static int name_label(struct names *names, const struct profile *profile, uint32_t id)
+static int name_label(struct names *names, const struct aggregator *aggregator,
+		      uint32_t id)
 {
-	const struct frame *frame = profile_frame(profile, id);
+	const struct frame *frame = aggregator_frame(aggregator, id);
 	const char *text = "label";
 	char name[NAME_OF_LABEL_MAX];
 
-	if (frame->offset < intern_count(profile->labels))
-		text = intern_string(profile->labels, (uint32_t)frame->offset);
+	if (frame->offset < intern_count(aggregator->labels))
+		text = intern_string(aggregator->labels, (uint32_t)frame->offset);
 	snprintf(name, sizeof(name), "[%s]", text);
 	return names_set(names, id, name);
 }
 
-int symbolize(struct names *names, const struct profile *profile,
+int symbolize(struct names *names, const struct aggregator *aggregator,
 	      const struct symbol_sources *sources, struct symbolizer_counts *ret_counts)
 {
-	size_t n = intern_count(profile->frames);
+	size_t n = intern_count(aggregator->frames);
 	AUTO_FREE struct want *wants = calloc(n + 1, sizeof(*wants));
 	int err = 0;
 
@@ -297,10 +298,10 @@ int symbolize(struct names *names, const struct profile *profile,
 	if (!wants)
 		return fail(-ENOMEM, "no memory for %zu frames", n);
 	for (uint32_t id = 0; id < n; id++) {
-		const struct frame *frame = profile_frame(profile, id);
+		const struct frame *frame = aggregator_frame(aggregator, id);
 
 		if (frame->returned == FRAME_IS_LABEL)
-			err = name_label(names, profile, id);
+			err = name_label(names, aggregator, id);
 		if (err)
 			return err;
 		wants[id] = (struct want){ frame->module, id,

@@ -7,8 +7,8 @@
  *
  * Nothing is named here, and nothing is forgotten until _free().
  */
-#ifndef WEFT_CORE_PROFILE_H
-#define WEFT_CORE_PROFILE_H
+#ifndef WEFT_CORE_AGGREGATOR_H
+#define WEFT_CORE_AGGREGATOR_H
 
 #include "base/cleanup.h"
 #include "base/intern.h"
@@ -59,13 +59,13 @@ enum stack_head { STACK_COMM, STACK_ENDING, STACK_KERNEL, STACK_THREAD, STACK_HE
 #define FRAME_BYTES_MAX	    (128u << 20)
 #define STACK_BYTES_MAX	    (512u << 20)
 
-struct profile {
+struct aggregator {
 	struct intern *frames; /* of struct frame */
 	struct intern *stacks; /* of codes */
 	struct intern *comms;
 	struct intern *labels;
-	struct intern *processes; /* of struct profile_process; 0: not known */
-	struct intern *threads;	  /* of struct profile_thread; 0: not known */
+	struct intern *processes; /* of struct aggregator_process; 0: not known */
+	struct intern *threads;	  /* of struct aggregator_thread; 0: not known */
 	struct timeline timeline; /* in unix seconds, as unix_offset_ns makes them */
 	uint64_t unix_offset_ns;  /* from a sample's clock; 0: not known */
 	struct {
@@ -80,29 +80,30 @@ struct profile {
 	uint64_t chain_endings[N_ENDINGS], waiting_endings[N_ENDINGS];
 };
 
-struct profile_process {
+struct aggregator_process {
 	uint32_t tgid, incarnation; /* proc/process.h */
 };
 
-struct profile_thread {
+struct aggregator_thread {
 	uint32_t process, tid, comm;
 };
 
-int profile_new(struct profile **ret);
-void profile_free(struct profile *profile);
-DEFINE_FREEP(profile)
+int aggregator_new(struct aggregator **ret);
+void aggregator_free(struct aggregator *aggregator);
+DEFINE_FREEP(aggregator)
 
 /* Whose a sample is, and when it fell. */
-struct profile_owner {
+struct sample_owner {
 	uint64_t time_ns;
 	uint32_t tgid, incarnation, tid;
 };
 
 /* Counts a stack of n codes once more. */
-int profile_add(struct profile *profile, const uint32_t *codes, size_t n,
-		const struct profile_owner *owner);
+int aggregator_add(struct aggregator *aggregator, const uint32_t *codes, size_t n,
+		   const struct sample_owner *owner);
 
-int profile_frame_id(struct profile *profile, const struct frame *frame, uint32_t *ret);
-const struct frame *profile_frame(const struct profile *profile, uint32_t id);
+int aggregator_frame_id(struct aggregator *aggregator, const struct frame *frame,
+			uint32_t *ret);
+const struct frame *aggregator_frame(const struct aggregator *aggregator, uint32_t id);
 
 #endif
