@@ -2,7 +2,7 @@
 /*
  * Everything that weft report reads, from hostile bytes: the first byte says
  * whether the rest is a file or, past its checksum, a piece of a recording. What
- * was read must be a reading that holds what core/reading.h promises, and be
+ * was read must be a profile that holds what core/profile.h promises, and be
  * written by every writer.
  */
 #include "base/error.h"
@@ -24,13 +24,13 @@ static void require(bool condition)
 		abort();
 }
 
-static void check_stacks(const struct reading *r)
+static void check_stacks(const struct profile *r)
 {
 	for (size_t i = 1; i < r->nodes.n; i++) {
-		uint32_t code = reading_code(r, (uint32_t)i);
+		uint32_t code = profile_code(r, (uint32_t)i);
 
-		require(reading_parent(r, (uint32_t)i) < i);
-		require(!READING_IS_FRAME(code) || code < r->frames.n);
+		require(profile_parent(r, (uint32_t)i) < i);
+		require(!PROFILE_IS_FRAME(code) || code < r->frames.n);
 	}
 	for (size_t i = 0; i < r->stacks.n; i++)
 		require(r->stacks.items[i].node[0] < r->nodes.n &&
@@ -41,7 +41,7 @@ static void check_stacks(const struct reading *r)
 			r->frames.items[i].file < intern_count(r->strings));
 }
 
-static void check_uses(const struct reading *r)
+static void check_uses(const struct profile *r)
 {
 	struct timeline_cursor at = { 0 };
 	struct timeline_sample sample;
@@ -61,7 +61,7 @@ static void check_uses(const struct reading *r)
 		require(r->threads.items[i].process < r->processes.n);
 }
 
-static void write_all(struct reading *r, uint8_t which)
+static void write_all(struct profile *r, uint8_t which)
 {
 	struct writer_options options = { .view = which & 1 };
 	struct text_options text = { .view = which & 1, .top = 5, .invert = which & 2 };
@@ -75,17 +75,17 @@ static void write_all(struct reading *r, uint8_t which)
 		text_write(out, r, &text);
 }
 
-static int read_piece(const uint8_t *data, size_t n, struct reading **ret)
+static int read_piece(const uint8_t *data, size_t n, struct profile **ret)
 {
-	AUTO(reading) r = NULL;
+	AUTO(profile) r = NULL;
 	struct piece_reader piece = { 0 };
-	int err = reading_new(&r);
+	int err = profile_new(&r);
 
-	piece.reading = r;
+	piece.profile = r;
 	if (!err && piece_apply(&piece, data, n) >= 0)
 		piece_apply(&piece, data, n); /* and once more, on what is there */
 	if (!err)
-		err = reading_finish(r);
+		err = profile_finish(r);
 	*ret = GIVE(r);
 	return err;
 }
@@ -93,8 +93,8 @@ static int read_piece(const uint8_t *data, size_t n, struct reading **ret)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	AUTO(source) source = NULL;
-	AUTO(reading) r = NULL;
-	AUTO(reading) sum = NULL;
+	AUTO(profile) r = NULL;
+	AUTO(profile) sum = NULL;
 	int err;
 
 	if (n < 2)
@@ -112,8 +112,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	write_all(r, data[1]);
 	if (!(data[0] & 2))
 		return 0;
-	require(!reading_new(&sum));
-	if (!reading_merge(sum, r) && !reading_merge(sum, r) && !reading_finish(sum)) {
+	require(!profile_new(&sum));
+	if (!profile_merge(sum, r) && !profile_merge(sum, r) && !profile_finish(sum)) {
 		check_stacks(sum);
 		check_uses(sum);
 	}

@@ -11,7 +11,7 @@
 #include <string.h>
 
 struct sieve {
-	struct reading *r;
+	struct profile *r;
 	const struct filter *filter;
 	enum view view;
 	bool *uses; /* by use: is it kept? */
@@ -82,29 +82,29 @@ int filter_add(struct filter *filter, const char *text)
 	return key == FILTER_BY_TIME ? read_time(text, equals + 1, condition) : 0;
 }
 
-static bool thread_meets(const struct reading *r, const struct condition *condition,
+static bool thread_meets(const struct profile *r, const struct condition *condition,
 			 uint32_t thread)
 {
-	const struct reading_process *p =
+	const struct profile_process *p =
 		&r->processes.items[r->threads.items[thread].process];
 	AUTO_STR text = { 0 };
 
 	filter_text(&text, r, condition->key, thread);
 	return glob_matches(condition->pattern, text.s ? text.s : "") ||
 	       (condition->key == FILTER_BY_CONTAINER &&
-		glob_matches(condition->pattern, reading_string(r, p->cgroup)));
+		glob_matches(condition->pattern, profile_string(r, p->cgroup)));
 }
 
-static bool frame_meets(const struct reading *r, const struct condition *condition,
+static bool frame_meets(const struct profile *r, const struct condition *condition,
 			uint32_t code)
 {
-	const struct reading_frame *frame = &r->frames.items[code];
-	const char *path = reading_string(r, r->modules.items[frame->module].path);
+	const struct profile_frame *frame = &r->frames.items[code];
+	const char *path = profile_string(r, r->modules.items[frame->module].path);
 
 	if (condition->key == FILTER_BY_FUNCTION)
-		return glob_matches(condition->pattern, reading_string(r, frame->name));
+		return glob_matches(condition->pattern, profile_string(r, frame->name));
 	return glob_matches(condition->pattern, path) ||
-	       glob_matches(condition->pattern, reading_module_name(r, frame->module));
+	       glob_matches(condition->pattern, profile_module_name(r, frame->module));
 }
 
 static bool is_of_threads(enum filter_key key)
@@ -112,7 +112,7 @@ static bool is_of_threads(enum filter_key key)
 	return key <= FILTER_BY_HOST;
 }
 
-/* Does anything of the reading meet it? Notes what, in met[]. */
+/* Does anything of the profile meet it? Notes what, in met[]. */
 static bool note_threads(struct sieve *s, const struct condition *condition)
 {
 	bool any = false;
@@ -126,16 +126,16 @@ static bool note_threads(struct sieve *s, const struct condition *condition)
 /* A stack has a frame if its leaf's node or one above it is that. */
 static bool note_nodes(struct sieve *s, const struct condition *condition, bool *frames)
 {
-	const struct reading *r = s->r;
+	const struct profile *r = s->r;
 	bool any = false;
 
 	for (uint32_t i = 0; i < r->frames.n; i++)
 		frames[i] = frame_meets(r, condition, i);
 	for (uint32_t i = 1; i < r->nodes.n; i++) {
-		uint32_t code = reading_code(r, i);
+		uint32_t code = profile_code(r, i);
 
-		if (s->met[reading_parent(r, i)] ||
-		    (READING_IS_FRAME(code) && frames[code]))
+		if (s->met[profile_parent(r, i)] ||
+		    (PROFILE_IS_FRAME(code) && frames[code]))
 			s->met[i] = any = true;
 	}
 	return any;
@@ -185,7 +185,7 @@ static void find_range(const struct sieve *s, uint32_t *ret_from, uint64_t *ret_
 	*ret_to = from == UINT64_MAX ? UINT64_MAX : to;
 }
 
-int reading_filter(struct reading *r, const struct filter *filter, enum view view,
+int profile_filter(struct profile *r, const struct filter *filter, enum view view,
 		   struct str *hint)
 {
 	AUTO_FREE bool *uses = malloc(r->timeline.uses.n + 1);
@@ -211,21 +211,21 @@ int reading_filter(struct reading *r, const struct filter *filter, enum view vie
 	return timeline_keep(&r->timeline, uses, from, to);
 }
 
-void reading_drop_kernel(struct reading *r)
+void profile_drop_kernel(struct profile *r)
 {
 	for (size_t i = 0; i < r->stacks.n; i++)
 		for (int view = VIEW_ASYNC; view <= VIEW_THREAD; view++) {
 			uint32_t *node = &r->stacks.items[i].node[view];
-			const struct reading_frame *frame;
+			const struct profile_frame *frame;
 
-			while ((frame = reading_node_frame(r, *node)) &&
+			while ((frame = profile_node_frame(r, *node)) &&
 			       frame->place == PLACE_KERNEL)
-				*node = reading_parent(r, *node);
+				*node = profile_parent(r, *node);
 		}
 }
 
 /* Parents have smaller numbers, so a node's is known before it is asked for. */
-int reading_drop_inlined(struct reading *r)
+int profile_drop_inlined(struct profile *r)
 {
 	AUTO_FREE uint32_t *kept = calloc(r->nodes.n, sizeof(*kept));
 	size_t n = r->nodes.n;
@@ -234,12 +234,12 @@ int reading_drop_inlined(struct reading *r)
 	if (!kept)
 		return fail(-ENOMEM, "no memory for %zu nodes", n);
 	for (uint32_t i = 1; !err && i < n; i++) {
-		const struct reading_frame *frame = reading_node_frame(r, i);
-		uint32_t parent = kept[reading_parent(r, i)];
+		const struct profile_frame *frame = profile_node_frame(r, i);
+		uint32_t parent = kept[profile_parent(r, i)];
 
 		kept[i] = parent;
 		if (!frame || frame->place != PLACE_INLINED)
-			err = reading_add_node(r, parent, reading_code(r, i), &kept[i]);
+			err = profile_add_node(r, parent, profile_code(r, i), &kept[i]);
 	}
 	for (size_t i = 0; !err && i < r->stacks.n; i++)
 		for (int view = VIEW_ASYNC; view <= VIEW_THREAD; view++)

@@ -10,7 +10,7 @@
 #define NONE UINT32_MAX
 
 struct finder {
-	const struct reading *r;
+	const struct profile *r;
 	struct functions *functions;
 	struct pairs keys;	 /* a = name, b = module; by function */
 	uint32_t *by_frame;	 /* function, or NONE: left out */
@@ -24,7 +24,7 @@ void functions_free(struct functions *functions)
 
 static int find_function(struct finder *f, uint32_t id, uint32_t *ret)
 {
-	const struct reading_frame *frame = &f->r->frames.items[id];
+	const struct profile_frame *frame = &f->r->frames.items[id];
 	struct function function = { .name = frame->name,
 				     .module = frame->module,
 				     .place = frame->place };
@@ -54,9 +54,9 @@ static void count_stack(struct finder *f, uint32_t leaf, uint64_t count)
 {
 	bool is_leaf = true;
 
-	for (uint32_t node = leaf; node; node = reading_parent(f->r, node)) {
-		uint32_t code = reading_code(f->r, node);
-		uint32_t id = READING_IS_FRAME(code) ? f->by_frame[code] : NONE;
+	for (uint32_t node = leaf; node; node = profile_parent(f->r, node)) {
+		uint32_t code = profile_code(f->r, node);
+		uint32_t id = PROFILE_IS_FRAME(code) ? f->by_frame[code] : NONE;
 
 		if (id == NONE)
 			continue;
@@ -78,7 +78,7 @@ static int by_self(const void *a, const void *b, void *arg)
 		return x->self > y->self ? -1 : 1;
 	if (x->total != y->total)
 		return x->total > y->total ? -1 : 1;
-	return strcmp(reading_string(arg, x->name), reading_string(arg, y->name));
+	return strcmp(profile_string(arg, x->name), profile_string(arg, y->name));
 }
 
 static int find(struct finder *f, enum view view, bool no_kernel)
@@ -100,14 +100,14 @@ static int find(struct finder *f, enum view view, bool no_kernel)
 	return err;
 }
 
-int functions_find(struct functions *functions, const struct reading *reading,
+int functions_find(struct functions *functions, const struct profile *profile,
 		   enum view view, bool no_kernel)
 {
-	struct finder f = { .r = reading, .functions = functions };
+	struct finder f = { .r = profile, .functions = functions };
 	size_t kept = 0;
 	int err;
 
-	*functions = (struct functions){ .total = reading->timeline.total };
+	*functions = (struct functions){ .total = profile->timeline.total };
 	err = find(&f, view, no_kernel);
 	free(f.by_frame);
 	pairs_free(&f.keys);
@@ -118,6 +118,6 @@ int functions_find(struct functions *functions, const struct reading *reading,
 	functions->items.n = kept;
 	if (kept)
 		qsort_r(functions->items.items, kept, sizeof(struct function), by_self,
-			(void *)reading);
+			(void *)profile);
 	return err;
 }

@@ -8,8 +8,8 @@
 
 /* Numbers of `from`, as they are in `into`. */
 struct merger {
-	struct reading *into;
-	const struct reading *from;
+	struct profile *into;
+	const struct profile *from;
 	uint32_t *strings, *modules, *frames, *nodes, *stacks, *processes, *threads,
 		*uses;
 };
@@ -22,7 +22,7 @@ static int merge_strings(struct merger *m)
 		size_t n;
 		const char *s = intern_bytes(m->from->strings, i, &n);
 
-		err = reading_add_string(m->into, s, n, &m->strings[i]);
+		err = profile_add_string(m->into, s, n, &m->strings[i]);
 	}
 	return err;
 }
@@ -32,19 +32,19 @@ static int merge_frames(struct merger *m)
 	int err = 0;
 
 	for (size_t i = 0; !err && i < m->from->modules.n; i++) {
-		struct reading_module module = m->from->modules.items[i];
+		struct profile_module module = m->from->modules.items[i];
 
 		module.path = m->strings[module.path];
 		module.build_id = m->strings[module.build_id];
-		err = reading_add_module(m->into, &module, &m->modules[i]);
+		err = profile_add_module(m->into, &module, &m->modules[i]);
 	}
 	for (size_t i = 0; !err && i < m->from->frames.n; i++) {
-		struct reading_frame frame = m->from->frames.items[i];
+		struct profile_frame frame = m->from->frames.items[i];
 
 		frame.module = m->modules[frame.module];
 		frame.name = m->strings[frame.name];
 		frame.file = m->strings[frame.file];
-		err = reading_add_frame(m->into, &frame, &m->frames[i]);
+		err = profile_add_frame(m->into, &frame, &m->frames[i]);
 	}
 	return err;
 }
@@ -57,16 +57,16 @@ static int merge_stacks(struct merger *m)
 	for (size_t i = 1; !err && i < m->from->nodes.n; i++) {
 		struct pair node = m->from->nodes.items[i];
 
-		if (READING_IS_FRAME(node.b))
+		if (PROFILE_IS_FRAME(node.b))
 			node.b = m->frames[node.b];
-		err = reading_add_node(m->into, m->nodes[node.a], node.b, &m->nodes[i]);
+		err = profile_add_node(m->into, m->nodes[node.a], node.b, &m->nodes[i]);
 	}
 	for (size_t i = 0; !err && i < m->from->stacks.n; i++) {
-		struct reading_stack stack = m->from->stacks.items[i];
+		struct profile_stack stack = m->from->stacks.items[i];
 
 		for (int view = VIEW_ASYNC; view <= VIEW_THREAD; view++)
 			stack.node[view] = m->nodes[stack.node[view]];
-		err = reading_add_stack(m->into, &stack, &m->stacks[i]);
+		err = profile_add_stack(m->into, &stack, &m->stacks[i]);
 	}
 	return err;
 }
@@ -76,19 +76,19 @@ static int merge_owners(struct merger *m)
 	int err = 0;
 
 	for (size_t i = 0; !err && i < m->from->processes.n; i++) {
-		struct reading_process process = m->from->processes.items[i];
+		struct profile_process process = m->from->processes.items[i];
 
 		process.host = m->strings[process.host];
 		process.name = m->strings[process.name];
 		process.cgroup = m->strings[process.cgroup];
-		err = reading_add_process(m->into, &process, &m->processes[i]);
+		err = profile_add_process(m->into, &process, &m->processes[i]);
 	}
 	for (size_t i = 0; !err && i < m->from->threads.n; i++) {
-		struct reading_thread thread = m->from->threads.items[i];
+		struct profile_thread thread = m->from->threads.items[i];
 
 		thread.process = m->processes[thread.process];
 		thread.name = m->strings[thread.name];
-		err = reading_add_thread(m->into, &thread, &m->threads[i]);
+		err = profile_add_thread(m->into, &thread, &m->threads[i]);
 	}
 	return err;
 }
@@ -122,7 +122,7 @@ static int merge_uses(struct merger *m)
 		struct pair use = { m->stacks[from->uses.items[i].a],
 				    m->threads[from->uses.items[i].b] };
 
-		err = use.a == READING_NO_STACK ? PAIRS_FULL
+		err = use.a == PROFILE_NO_STACK ? PAIRS_FULL
 						: timeline_use(into, use, &m->uses[i]);
 		if (err == PAIRS_FULL) {
 			m->uses[i] = UINT32_MAX;
@@ -138,22 +138,22 @@ static int merge_uses(struct merger *m)
 
 static int merge_info(struct merger *m)
 {
-	const struct reading *from = m->from;
+	const struct profile *from = m->from;
 	int err = 0;
 
 	for (size_t i = 0; !err && i < from->runs.n; i++) {
-		struct reading_run run = from->runs.items[i];
+		struct profile_run run = from->runs.items[i];
 
 		run.host = m->strings[run.host];
 		run.kernel = m->strings[run.kernel];
 		run.arch = m->strings[run.arch];
 		run.command = m->strings[run.command];
 		run.event = m->strings[run.event];
-		err = reading_add_run(m->into, &run);
+		err = profile_add_run(m->into, &run);
 	}
 	for (size_t i = 0; !err && i < from->ledger.n; i++)
-		err = reading_add_count(m->into,
-					reading_string(from, from->ledger.items[i].key),
+		err = profile_add_count(m->into,
+					profile_string(from, from->ledger.items[i].key),
 					from->ledger.items[i].value);
 	m->into->was_cut |= from->was_cut;
 	m->into->left_out += from->left_out;
@@ -163,8 +163,8 @@ static int merge_info(struct merger *m)
 /* The first one says what a count is, and whether a count has one weight. */
 static int merge_values(struct merger *m)
 {
-	struct reading *into = m->into;
-	const struct reading *from = m->from;
+	struct profile *into = m->into;
+	const struct profile *from = m->from;
 	bool first = !into->stacks.n && !into->runs.n;
 
 	if (first) {
@@ -176,8 +176,8 @@ static int merge_values(struct merger *m)
 	if (into->value_type != m->strings[from->value_type] ||
 	    into->value_unit != m->strings[from->value_unit])
 		return fail(-EINVAL, "one counts %s, another %s: they don't add up",
-			    reading_string(into, into->value_type),
-			    reading_string(from, from->value_type));
+			    profile_string(into, into->value_type),
+			    profile_string(from, from->value_type));
 	into->one_view &= from->one_view;
 	if (into->period_ns != from->period_ns)
 		into->period_ns = 0;
@@ -204,7 +204,7 @@ static int merge(struct merger *m)
 /* One allocation for all of them. */
 static size_t lay_out(struct merger *m, uint32_t *at)
 {
-	const struct reading *from = m->from;
+	const struct profile *from = m->from;
 	const struct {
 		uint32_t **place;
 		size_t n;
@@ -228,7 +228,7 @@ static size_t lay_out(struct merger *m, uint32_t *at)
 	return sum;
 }
 
-int reading_merge(struct reading *into, const struct reading *from)
+int profile_merge(struct profile *into, const struct profile *from)
 {
 	struct merger m = { .into = into, .from = from };
 	AUTO_FREE uint32_t *room = calloc(lay_out(&m, NULL), sizeof(*room));

@@ -12,7 +12,7 @@ enum { TOO_MANY = 1 };
 
 struct moment_finder {
 	struct moments *moments;
-	const struct reading *r;
+	const struct profile *r;
 	uint32_t *end_of; /* by use */
 	uint64_t *left;	  /* by end: what is in no moment yet */
 	size_t *last;	  /* by end: its latest moment's index + 1 */
@@ -112,7 +112,7 @@ static int find(struct moment_finder *f, enum view view)
 	return err;
 }
 
-int moments_find(struct moments *moments, const struct reading *r, enum view view)
+int moments_find(struct moments *moments, const struct profile *r, enum view view)
 {
 	struct moment_finder f = { .moments = moments, .r = r };
 	int err;

@@ -9,7 +9,7 @@
 #define BUILD_ID_TEXT 128
 
 struct gather {
-	struct reading *reading;
+	struct profile *profile;
 	struct aggregator *aggregator;
 	const struct module_table *modules;
 	struct gather_sources sources;
@@ -24,7 +24,7 @@ void gather_free(struct gather *g)
 {
 	if (!g)
 		return;
-	reading_free(g->reading);
+	profile_free(g->profile);
 	vec_free(&g->comms);
 	vec_free(&g->inlined);
 	free(g->view);
@@ -38,10 +38,10 @@ int gather_new(struct gather **ret, struct aggregator *aggregator,
 	int err;
 
 	if (!g)
-		return fail(-ENOMEM, "no memory for a reading");
+		return fail(-ENOMEM, "no memory for a profile");
 	g->aggregator = aggregator;
 	g->modules = modules;
-	err = reading_new(&g->reading);
+	err = profile_new(&g->profile);
 	if (err)
 		return err;
 	*ret = GIVE(g);
@@ -53,14 +53,14 @@ void gather_ask(struct gather *g, const struct gather_sources *sources)
 	g->sources = *sources;
 }
 
-struct reading *gather_reading(struct gather *g)
+struct profile *gather_profile(struct gather *g)
 {
-	return g->reading;
+	return g->profile;
 }
 
 static int add_text(struct gather *g, const char *text, uint32_t *ret)
 {
-	return reading_add_string(g->reading, text, strlen(text), ret);
+	return profile_add_string(g->profile, text, strlen(text), ret);
 }
 
 static const char *module_text(const struct module *module)
@@ -83,13 +83,13 @@ static int add_modules(struct gather *g)
 {
 	int err = 0;
 
-	for (uint32_t id = (uint32_t)g->reading->modules.n;
+	for (uint32_t id = (uint32_t)g->profile->modules.n;
 	     !err && id < module_count(g->modules); id++) {
-		struct reading_module module = { 0 };
+		struct profile_module module = { 0 };
 
 		err = add_text(g, module_text(module_get(g->modules, id)), &module.path);
 		if (!err)
-			err = vec_push(&g->reading->modules, module);
+			err = vec_push(&g->profile->modules, module);
 	}
 	return err;
 }
@@ -109,10 +109,10 @@ static int add_frames(struct gather *g)
 {
 	int err = 0;
 
-	for (uint32_t id = (uint32_t)g->reading->frames.n;
+	for (uint32_t id = (uint32_t)g->profile->frames.n;
 	     !err && id < intern_count(g->aggregator->frames); id++) {
 		const struct frame *from = aggregator_frame(g->aggregator, id);
-		struct reading_frame frame = {
+		struct profile_frame frame = {
 			.offset = from->offset,
 			.module = from->module,
 			.place = place_of(module_get(g->modules, from->module)),
@@ -124,14 +124,14 @@ static int add_frames(struct gather *g)
 			frame.place = PLACE_LABEL;
 		if (frame.place == PLACE_KERNEL || frame.place == PLACE_LABEL)
 			frame.offset = 0;
-		err = vec_push(&g->reading->frames, frame);
+		err = vec_push(&g->profile->frames, frame);
 	}
 	return err;
 }
 
 static int add_processes(struct gather *g)
 {
-	struct reading *r = g->reading;
+	struct profile *r = g->profile;
 	int err = 0;
 
 	for (uint32_t id = (uint32_t)r->processes.n;
@@ -139,7 +139,7 @@ static int add_processes(struct gather *g)
 		size_t bytes;
 		const struct aggregator_process *from =
 			intern_bytes(g->aggregator->processes, id, &bytes);
-		struct reading_process process = { .host = g->sources.host,
+		struct profile_process process = { .host = g->sources.host,
 						   .pid = from->tgid,
 						   .incarnation = from->incarnation };
 		const char *cgroup =
@@ -171,7 +171,7 @@ static int add_comms(struct gather *g)
 
 static int add_threads(struct gather *g)
 {
-	struct reading *r = g->reading;
+	struct profile *r = g->profile;
 	int err = add_comms(g);
 
 	for (uint32_t id = (uint32_t)r->threads.n;
@@ -179,10 +179,10 @@ static int add_threads(struct gather *g)
 		size_t bytes;
 		const struct aggregator_thread *from =
 			intern_bytes(g->aggregator->threads, id, &bytes);
-		struct reading_thread thread = { .process = from->process,
+		struct profile_thread thread = { .process = from->process,
 						 .tid = from->tid,
 						 .name = g->comms.items[from->comm] };
-		struct reading_process *process = &r->processes.items[from->process];
+		struct profile_process *process = &r->processes.items[from->process];
 
 		if (from->process && !process->name)
 			process->name = thread.name;
@@ -199,7 +199,7 @@ static int add_inlined(struct gather *g, uint32_t code, uint32_t *node)
 	int err = 0;
 
 	for (uint32_t i = 0; !err && i < n; i++)
-		err = reading_add_node(g->reading, *node, first + i, node);
+		err = profile_add_node(g->profile, *node, first + i, node);
 	return err;
 }
 
@@ -209,7 +209,7 @@ static int add_path(struct gather *g, const uint32_t *codes, size_t n, uint32_t 
 
 	*ret = 0;
 	while (!err && n--) {
-		err = reading_add_node(g->reading, *ret, codes[n], ret);
+		err = profile_add_node(g->profile, *ret, codes[n], ret);
 		if (!err)
 			err = add_inlined(g, codes[n], ret);
 	}
@@ -217,7 +217,7 @@ static int add_path(struct gather *g, const uint32_t *codes, size_t n, uint32_t 
 }
 
 static int read_view(struct gather *g, uint32_t id, enum view view,
-		     struct reading_stack *stack)
+		     struct profile_stack *stack)
 {
 	struct view_notes notes;
 	size_t bytes, n;
@@ -249,7 +249,7 @@ static int read_view(struct gather *g, uint32_t id, enum view view,
 	return add_path(g, g->view, n, &stack->node[view]);
 }
 
-static int read_stack(struct gather *g, uint32_t id, struct reading_stack *ret)
+static int read_stack(struct gather *g, uint32_t id, struct profile_stack *ret)
 {
 	int err = read_view(g, id, VIEW_ASYNC, ret);
 
@@ -260,13 +260,13 @@ static int add_stacks(struct gather *g)
 {
 	int err = 0;
 
-	for (uint32_t id = (uint32_t)g->reading->stacks.n;
+	for (uint32_t id = (uint32_t)g->profile->stacks.n;
 	     !err && id < intern_count(g->aggregator->stacks); id++) {
-		struct reading_stack stack = { 0 };
+		struct profile_stack stack = { 0 };
 
 		err = read_stack(g, id, &stack);
 		if (!err)
-			err = vec_push(&g->reading->stacks, stack);
+			err = vec_push(&g->profile->stacks, stack);
 	}
 	return err;
 }
@@ -289,18 +289,18 @@ static int read_again(struct gather *g)
 {
 	int err = 0;
 
-	for (uint32_t id = 0; !err && id < g->reading->stacks.n; id++) {
-		struct reading_stack stack = { 0 };
+	for (uint32_t id = 0; !err && id < g->profile->stacks.n; id++) {
+		struct profile_stack stack = { 0 };
 
 		err = read_stack(g, id, &stack);
-		g->reading->stacks.items[id] = stack;
+		g->profile->stacks.items[id] = stack;
 	}
 	return err;
 }
 
 static int set_names(struct gather *g)
 {
-	struct reading *r = g->reading;
+	struct profile *r = g->profile;
 	int err = 0;
 
 	for (uint32_t id = 0; !err && id < r->frames.n; id++) {
@@ -313,7 +313,7 @@ static int set_names(struct gather *g)
 }
 
 static int set_place(struct gather *g, const struct names_place *place,
-		     struct reading_frame *frame)
+		     struct profile_frame *frame)
 {
 	int err = 0;
 
@@ -327,7 +327,7 @@ static int set_place(struct gather *g, const struct names_place *place,
  * outermost on. */
 static int set_places(struct gather *g, uint32_t id)
 {
-	struct reading *r = g->reading;
+	struct profile *r = g->profile;
 	size_t n = names_places(g->names, id);
 	struct names_place place;
 	int err;
@@ -339,7 +339,7 @@ static int set_places(struct gather *g, uint32_t id)
 	if (!err)
 		err = vec_push(&g->inlined, n > 1 ? (uint32_t)r->frames.n : 0);
 	for (size_t i = n - 1; !err && i--;) {
-		struct reading_frame frame = r->frames.items[id];
+		struct profile_frame frame = r->frames.items[id];
 
 		place = names_place(g->names, id, i);
 		frame.name = 0;
@@ -353,18 +353,18 @@ static int set_places(struct gather *g, uint32_t id)
 
 static int set_all_places(struct gather *g)
 {
-	size_t n = g->reading->frames.n;
+	size_t n = g->profile->frames.n;
 	int err = 0;
 
 	for (uint32_t id = 0; !err && id < n; id++)
-		if (g->reading->frames.n < FRAMES_DISTINCT_MAX)
+		if (g->profile->frames.n < FRAMES_DISTINCT_MAX)
 			err = set_places(g, id);
 	return err;
 }
 
 static int set_build_ids(struct gather *g)
 {
-	struct reading *r = g->reading;
+	struct profile *r = g->profile;
 	int err = 0;
 
 	for (uint32_t id = 0; !err && g->sources.build_id && id < r->modules.n; id++) {
@@ -395,7 +395,7 @@ int gather_finish(struct gather *g, const struct names *names)
 	if (err)
 		return err;
 	g->aggregator->samples.refused += g->aggregator->timeline.refused;
-	g->reading->timeline = g->aggregator->timeline;
+	g->profile->timeline = g->aggregator->timeline;
 	g->aggregator->timeline = (struct timeline){ 0 };
-	return reading_finish(g->reading);
+	return profile_finish(g->profile);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An aggregator as a reading (core/reading.h). It can be asked for more and
+ * An aggregator as a profile (core/profile.h). It can be asked for more and
  * more while the aggregator grows: what was gathered keeps its numbers, which are
  * the aggregator's own for frames, stacks, processes and threads. Names come last,
  * and with them the views are read once more, since names say where a walk had
@@ -11,7 +11,7 @@
 
 #include "core/module.h"
 #include "core/names.h"
-#include "core/reading.h"
+#include "core/profile.h"
 
 struct gather;
 
@@ -21,7 +21,7 @@ struct gather_sources {
 	/* Lower hex into out, or leaves it empty. */
 	void (*build_id)(void *arg, uint32_t module, char *out, size_t room);
 	const char *(*cgroup)(void *arg, uint32_t process);
-	uint32_t host; /* string of the reading; 0: not known */
+	uint32_t host; /* string of the profile; 0: not known */
 	bool no_labels;
 };
 
@@ -40,6 +40,6 @@ int gather_more(struct gather *gather);
 int gather_finish(struct gather *gather, const struct names *names);
 
 /* Borrowed; good as long as the gathering is. */
-struct reading *gather_reading(struct gather *gather);
+struct profile *gather_profile(struct gather *gather);
 
 #endif

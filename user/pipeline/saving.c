@@ -68,7 +68,7 @@ int saving_more(struct saving *s)
 		err = timeline_flush(&s->aggregator->timeline);
 	if (err || s->err)
 		return err;
-	return note(s, weft_stream_add(s->stream, gather_reading(s->gather),
+	return note(s, weft_stream_add(s->stream, gather_profile(s->gather),
 				       &s->aggregator->timeline));
 }
 
@@ -77,7 +77,7 @@ int saving_finish(struct saving *s)
 	int err;
 
 	if (!s->err) {
-		err = weft_stream_end(s->stream, gather_reading(s->gather));
+		err = weft_stream_end(s->stream, gather_profile(s->gather));
 		if (err == -ENOMEM)
 			return err;
 		note(s, err);

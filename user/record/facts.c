@@ -20,13 +20,13 @@ uint64_t facts_unix_offset_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec - clock_now_ns();
 }
 
-static int add_text(struct reading *r, const char *text, uint32_t *ret)
+static int add_text(struct profile *r, const char *text, uint32_t *ret)
 {
-	return reading_add_string(r, text, strlen(text), ret);
+	return profile_add_string(r, text, strlen(text), ret);
 }
 
 /* Our own command line, with blanks between. */
-static int add_command(struct reading *r, uint32_t *ret)
+static int add_command(struct profile *r, uint32_t *ret)
 {
 	AUTO_CLOSE int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
 	char text[COMMAND_BYTES_MAX];
@@ -38,13 +38,13 @@ static int add_command(struct reading *r, uint32_t *ret)
 	for (ssize_t i = 0; i + 1 < n; i++)
 		if (!text[i])
 			text[i] = ' ';
-	return reading_add_string(r, text, (size_t)n - !text[n - 1], ret);
+	return profile_add_string(r, text, (size_t)n - !text[n - 1], ret);
 }
 
-int facts_begin(struct reading *r, const struct stats *stats, uint64_t started_unix_ns,
+int facts_begin(struct profile *r, const struct stats *stats, uint64_t started_unix_ns,
 		uint32_t *ret_host)
 {
-	struct reading_run run = { .hz = stats->hz, .started_unix_ns = started_unix_ns };
+	struct profile_run run = { .hz = stats->hz, .started_unix_ns = started_unix_ns };
 	struct utsname name;
 	int err;
 
@@ -61,10 +61,10 @@ int facts_begin(struct reading *r, const struct stats *stats, uint64_t started_u
 		err = add_command(r, &run.command);
 	*ret_host = run.host;
 	r->period_ns = stats->hz ? 1000000000 / stats->hz : 0;
-	return err ? err : reading_add_run(r, &run);
+	return err ? err : profile_add_run(r, &run);
 }
 
-static int add_count(struct reading *r, const char *group, const char *name,
+static int add_count(struct profile *r, const char *group, const char *name,
 		     uint64_t value)
 {
 	char key[64];
@@ -72,7 +72,7 @@ static int add_count(struct reading *r, const char *group, const char *name,
 	snprintf(key, sizeof(key), "%s.%s", group, name);
 	for (char *c = key; *c; c++)
 		*c = (char)tolower((unsigned char)*c);
-	return reading_add_count(r, key, value);
+	return profile_add_count(r, key, value);
 }
 
 static const char *const endings[] = {
@@ -81,7 +81,7 @@ static const char *const endings[] = {
 #undef X
 };
 
-static int add_endings(struct reading *r, const char *group,
+static int add_endings(struct profile *r, const char *group,
 		       const uint64_t counts[N_ENDINGS])
 {
 	int err = 0;
@@ -92,7 +92,7 @@ static int add_endings(struct reading *r, const char *group,
 }
 
 /* What a reader sees in either view, and how the chains ended. */
-static int add_walks(struct reading *r, const struct stats *stats)
+static int add_walks(struct profile *r, const struct stats *stats)
 {
 	static const char *const groups[N_VIEWS] = {
 		[VIEW_ASYNC] = "async_view",
@@ -110,7 +110,7 @@ static int add_walks(struct reading *r, const struct stats *stats)
 	return err;
 }
 
-static int add_ledger(struct reading *r, const struct ledger *ledger)
+static int add_ledger(struct profile *r, const struct ledger *ledger)
 {
 	static const char *const outcomes[] = {
 #define X(name, loss, text) #name,
@@ -126,7 +126,7 @@ static int add_ledger(struct reading *r, const struct ledger *ledger)
 	return err;
 }
 
-static int add_samples(struct reading *r, const struct stats *stats)
+static int add_samples(struct profile *r, const struct stats *stats)
 {
 	const struct aggregator *p = stats->aggregator;
 	const struct {
@@ -159,7 +159,7 @@ static int add_samples(struct reading *r, const struct stats *stats)
 	return err;
 }
 
-int facts_end(struct reading *r, const struct stats *stats)
+int facts_end(struct profile *r, const struct stats *stats)
 {
 	int err = add_ledger(r, &stats->totals.ledger);
 

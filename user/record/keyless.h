@@ -21,7 +21,7 @@ struct keyless {
 	char path[KEYLESS_PATH_BYTES]; /* of the first such file; clean; "": none */
 };
 
-/* 0 or -ENOMEM. Before the aggregator's timeline goes to the reading. */
+/* 0 or -ENOMEM. Before the aggregator's timeline goes to the profile. */
 int keyless_count(struct keyless *ret, const struct aggregator *aggregator,
 		  const struct module_table *modules, const struct files *files);
 

@@ -6,13 +6,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static struct view_sums sum_view(const struct reading *reading, enum view view)
+static struct view_sums sum_view(const struct profile *profile, enum view view)
 {
-	const struct timeline *timeline = &reading->timeline;
+	const struct timeline *timeline = &profile->timeline;
 	struct view_sums sums = { 0 };
 
 	for (size_t i = 0; i < timeline->uses.n; i++) {
-		uint32_t notes = reading->stacks.items[timeline->uses.items[i].a].notes;
+		uint32_t notes = profile->stacks.items[timeline->uses.items[i].a].notes;
 		uint64_t count = timeline->counts.items[i];
 
 		if (notes & STACK_WHOLE_ASYNC << view)
@@ -26,22 +26,22 @@ static struct view_sums sum_view(const struct reading *reading, enum view view)
 	return sums;
 }
 
-void output_views(const struct output *output, const struct reading *reading,
+void output_views(const struct output *output, const struct profile *profile,
 		  struct stats *stats)
 {
 	stats->view = output->view;
 	for (int view = 0; view < N_VIEWS; view++)
-		stats->views[view] = sum_view(reading, (enum view)view);
+		stats->views[view] = sum_view(profile, (enum view)view);
 }
 
-int output_reading(const struct output *output, const struct reading *reading)
+int output_profile(const struct output *output, const struct profile *profile)
 {
 	const struct writer_options options = { .view = output->view };
 	AUTO(outfile) file = NULL;
 	int err = outfile_new(&file, output->path);
 
 	if (!err)
-		err = output->writer->write(file, reading, &options);
+		err = output->writer->write(file, profile, &options);
 	return err ? err : outfile_finish(file);
 }
 

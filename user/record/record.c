@@ -210,16 +210,16 @@ static int find_names(struct recording *r, struct names *names, struct stats *st
 static int write_output(struct run *run, const struct output *output, struct stats *stats)
 {
 	struct recording *r = run->recording;
-	struct reading *reading = gather_reading(run->gather);
+	struct profile *profile = gather_profile(run->gather);
 	int err;
 
-	output_views(output, reading, stats);
+	output_views(output, profile, stats);
 	collect_stats(r, stats);
 	stats_check(stats);
-	err = facts_end(reading, stats);
+	err = facts_end(profile, stats);
 	if (err)
 		return err;
-	return run->saving ? saving_finish(run->saving) : output_reading(output, reading);
+	return run->saving ? saving_finish(run->saving) : output_profile(output, profile);
 }
 
 static int finish(struct run *run)
@@ -328,7 +328,7 @@ static int prepare(struct run *run)
 	if (err)
 		return err;
 	aggregator->unix_offset_ns = facts_unix_offset_ns();
-	err = facts_begin(gather_reading(run->gather), &stats,
+	err = facts_begin(gather_profile(run->gather), &stats,
 			  aggregator->unix_offset_ns + clock_now_ns(), &sources.host);
 	gather_ask(run->gather, &sources);
 	if (!err && run->options->writer == &weft_writer)

@@ -76,12 +76,12 @@ static int play(struct player *player, const char *tape)
 }
 
 /* What it says of the run as a whole; when and where is not on a tape. */
-static int add_facts(struct player *player, struct reading *reading)
+static int add_facts(struct player *player, struct profile *profile)
 {
-	const struct reading_run run = { .hz = player->stats.hz };
-	int err = player->stats.hz ? reading_add_run(reading, &run) : 0;
+	const struct profile_run run = { .hz = player->stats.hz };
+	int err = player->stats.hz ? profile_add_run(profile, &run) : 0;
 
-	return err ? err : facts_end(reading, &player->stats);
+	return err ? err : facts_end(profile, &player->stats);
 }
 
 static int write_out(struct player *player, const struct report_options *options)
@@ -101,11 +101,11 @@ static int write_out(struct player *player, const struct report_options *options
 		return err;
 	player->stats.aggregator = pipeline_aggregator(player->pipeline);
 	player->stats.processes = *process_counts(pipeline_processes(player->pipeline));
-	output_views(&output, gather_reading(gather), &player->stats);
+	output_views(&output, gather_profile(gather), &player->stats);
 	stats_check(&player->stats);
-	err = add_facts(player, gather_reading(gather));
+	err = add_facts(player, gather_profile(gather));
 	if (!err)
-		err = output_reading(&output, gather_reading(gather));
+		err = output_profile(&output, gather_profile(gather));
 	return err ? err : output_stats(&output, &player->stats);
 }
 

@@ -28,7 +28,7 @@ struct ranked {
 
 struct sorter {
 	struct firefox *f;
-	uint32_t *group;       /* by thread of the reading */
+	uint32_t *group;       /* by thread of the profile */
 	struct ranked *ranked; /* the largest first */
 	size_t n_groups;       /* group n_groups - 1 may be the rest */
 	size_t *first;	       /* by group, in samples */
@@ -46,7 +46,7 @@ static int by_sum(const void *a, const void *b)
 
 static int rank(struct sorter *s)
 {
-	const struct reading *r = s->f->r;
+	const struct profile *r = s->f->r;
 	size_t n = r->threads.n;
 
 	s->ranked = calloc(n + 1, sizeof(*s->ranked));
@@ -101,7 +101,7 @@ static void count_sample(struct sorter *s, const struct timeline_sample *sample)
 /* first[] moves on to where the next one goes, and is the following one's after. */
 static void place_sample(struct sorter *s, const struct timeline_sample *sample)
 {
-	const struct reading *r = s->f->r;
+	const struct profile *r = s->f->r;
 
 	s->samples[s->first[s->group[sample->thread]]++] = (struct firefox_sample){
 		.second = sample->second,
@@ -142,8 +142,8 @@ static int sort(struct sorter *s)
 
 static void add_meta(struct firefox *f)
 {
-	const struct reading *r = f->r;
-	const struct reading_run *run = r->runs.n ? &r->runs.items[0] : NULL;
+	const struct profile *r = f->r;
+	const struct profile_run *run = r->runs.n ? &r->runs.items[0] : NULL;
 	struct str *out = &f->pen.text;
 
 	str_addf(
@@ -156,9 +156,9 @@ static void add_meta(struct firefox *f)
 		run ? (double)run->started_unix_ns / 1e6 : 0.0,
 		f->view == VIEW_ASYNC ? "async" : "thread");
 	str_add(out, "\"oscpu\":");
-	str_add_json(out, run ? reading_string(r, run->kernel) : "");
+	str_add_json(out, run ? profile_string(r, run->kernel) : "");
 	str_add(out, ",\"abi\":");
-	str_add_json(out, run ? reading_string(r, run->arch) : "");
+	str_add_json(out, run ? profile_string(r, run->arch) : "");
 	str_add(out,
 		",\"platform\":\"Linux\",\"toolkit\":\"\",\"extensions\":{\"length\":0,"
 		"\"baseURL\":[],\"id\":[],\"name\":[]},\"markerSchema\":[],"
@@ -201,14 +201,14 @@ static int write_all(struct sorter *s)
 	return err ? err : pen_close(&f->pen);
 }
 
-static int firefox_write(struct outfile *out, const struct reading *reading,
+static int firefox_write(struct outfile *out, const struct profile *profile,
 			 const struct writer_options *options)
 {
-	struct firefox f = { .r = reading, .view = options->view, .pen.out = out };
+	struct firefox f = { .r = profile, .view = options->view, .pen.out = out };
 	struct sorter s = { .f = &f };
 	int err;
 
-	f.by_frame = calloc(reading->frames.n + 1, sizeof(*f.by_frame));
+	f.by_frame = calloc(profile->frames.n + 1, sizeof(*f.by_frame));
 	err = f.by_frame ? rank(&s) : fail(-ENOMEM, "no memory for frames");
 	if (!err)
 		err = sort(&s);

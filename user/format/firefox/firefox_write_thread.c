@@ -21,7 +21,7 @@ struct thread_writer {
 	struct pairs modules;
 };
 
-static uint32_t category_of(const struct reading *r, uint32_t code)
+static uint32_t category_of(const struct profile *r, uint32_t code)
 {
 	static const enum firefox_category categories[] = {
 		[PLACE_UNKNOWN] = CATEGORY_OTHER,   [PLACE_NATIVE] = CATEGORY_PROGRAM,
@@ -29,15 +29,15 @@ static uint32_t category_of(const struct reading *r, uint32_t code)
 		[PLACE_INLINED] = CATEGORY_INLINED, [PLACE_LABEL] = CATEGORY_ASYNC,
 	};
 
-	if (READING_IS_FRAME(code))
+	if (PROFILE_IS_FRAME(code))
 		return categories[r->frames.items[code].place];
-	return READING_MARK(code) == VIEW_BOUNDARY ? CATEGORY_ASYNC : CATEGORY_OTHER;
+	return PROFILE_MARK(code) == VIEW_BOUNDARY ? CATEGORY_ASYNC : CATEGORY_OTHER;
 }
 
 /* The number of a node's function; -ENOMEM. */
 static int firefox_function(struct firefox *f, uint32_t code, uint32_t *ret)
 {
-	bool is_frame = READING_IS_FRAME(code);
+	bool is_frame = PROFILE_IS_FRAME(code);
 	struct firefox_function function = { .code = code };
 	struct pair key = { 0, code };
 	int err;
@@ -75,7 +75,7 @@ static int find_known(struct thread_writer *t, uint32_t node, uint32_t *ret_pref
 
 	t->path.n = 0;
 	*ret_prefix = 0;
-	for (; !err && node; node = reading_parent(t->f->r, node)) {
+	for (; !err && node; node = profile_parent(t->f->r, node)) {
 		uint32_t id;
 
 		err = pairs_id(&t->nodes, (struct pair){ node, 0 }, THREAD_NODES_MAX,
@@ -99,7 +99,7 @@ static int stack_of(struct thread_writer *t, uint32_t node, uint32_t *ret)
 
 	while (!err && t->path.n) {
 		uint32_t id = t->path.items[--t->path.n], function, local;
-		uint32_t code = reading_code(t->f->r, t->nodes.items[id].a);
+		uint32_t code = profile_code(t->f->r, t->nodes.items[id].a);
 
 		err = firefox_function(t->f, code, &function);
 		if (!err)
@@ -288,7 +288,7 @@ static int add_functions(struct thread_writer *t)
 		uint32_t code = t->f->functions.items[t->local.items[i].a].code;
 
 		str_addf(out, "%s%u", i ? "," : "",
-			 string_of(t, reading_code_name(t->f->r, code)));
+			 string_of(t, profile_code_name(t->f->r, code)));
 	}
 	str_add_char(out, ']');
 	column(t, "resource");
@@ -325,7 +325,7 @@ static int add_resources(struct thread_writer *t)
 	for (size_t i = 0; i < n; i++)
 		str_addf(out, "%s%u", i ? "," : "",
 			 string_of(t,
-				   reading_module_name(t->f->r, t->resources.items[i])));
+				   profile_module_name(t->f->r, t->resources.items[i])));
 	str_add_char(out, ']');
 	err = constant(t, "lib", "null", n);
 	if (!err)
@@ -347,10 +347,10 @@ static int add_resources(struct thread_writer *t)
 
 static void add_names(struct thread_writer *t, uint32_t thread)
 {
-	const struct reading *r = t->f->r;
-	const struct reading_thread *th = &r->threads.items[thread];
-	const struct reading_process *process = &r->processes.items[th->process];
-	const char *name = reading_string(r, th->name);
+	const struct profile *r = t->f->r;
+	const struct profile_thread *th = &r->threads.items[thread];
+	const struct profile_process *process = &r->processes.items[th->process];
+	const char *name = profile_string(r, th->name);
 	const struct timeline *timeline = &r->timeline;
 	double end = timeline->is_dated ? timeline->last - timeline->first + 1.0 : 1.0;
 	struct str *out = &t->f->pen.text;
@@ -358,7 +358,7 @@ static void add_names(struct thread_writer *t, uint32_t thread)
 	str_add(out, "\n{\"name\":");
 	str_add_json(out, thread ? *name ? name : "[no name]" : "other threads");
 	str_add(out, ",\"processName\":");
-	str_add_json(out, reading_string(r, process->name));
+	str_add_json(out, profile_string(r, process->name));
 	str_addf(out,
 		 ",\"pid\":\"%u\",\"tid\":%u,\"isMainThread\":%s,"
 		 "\"processType\":\"default\",\"processStartupTime\":0,"

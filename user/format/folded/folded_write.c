@@ -2,7 +2,7 @@
 /*
  * Folded stacks: a line a distinct stack, root to leaf, `;` between frames, a
  * space and how often it was seen. What every flame graph tool reads. Lines are
- * sorted by their bytes and distinct; their counts add up to the reading's.
+ * sorted by their bytes and distinct; their counts add up to the profile's.
  *
  * The text is never held whole: siblings are sorted as the lines would be, a
  * stack that ends at a node before those that go on through it with a `;`.
@@ -40,22 +40,22 @@ struct folded_writer_state {
 
 static bool is_marker(const char *name)
 {
-	return !strcmp(name, READING_BOUNDARY_NAME) || !strcmp(name, READING_GAP_NAME) ||
-	       !strcmp(name, READING_CUT_NAME);
+	return !strcmp(name, PROFILE_BOUNDARY_NAME) || !strcmp(name, PROFILE_GAP_NAME) ||
+	       !strcmp(name, PROFILE_CUT_NAME);
 }
 
 /* Names may hold what the format gives a meaning to. */
-static void frame_text(struct str *out, const struct reading *r, uint32_t code)
+static void frame_text(struct str *out, const struct profile *r, uint32_t code)
 {
-	const char *name = reading_code_name(r, code);
+	const char *name = profile_code_name(r, code);
 
 	/* what gets a suffix is told apart by that */
-	if (READING_IS_FRAME(code) && is_marker(name) &&
+	if (PROFILE_IS_FRAME(code) && is_marker(name) &&
 	    r->frames.items[code].place <= PLACE_NATIVE)
 		str_add_char(out, '_');
 	for (; *name; name++)
 		str_add_char(out, *name == ';' ? ':' : *name);
-	if (!READING_IS_FRAME(code))
+	if (!PROFILE_IS_FRAME(code))
 		return;
 	switch (r->frames.items[code].place) {
 	case PLACE_KERNEL:
@@ -73,7 +73,7 @@ static void frame_text(struct str *out, const struct reading *r, uint32_t code)
 }
 
 /* A thread may call itself anything, also nothing. What was folded text stays. */
-static void comm_text(struct str *out, const struct reading *r, const char *comm)
+static void comm_text(struct str *out, const struct profile *r, const char *comm)
 {
 	char blank = r->one_view ? ' ' : '_';
 
@@ -194,7 +194,7 @@ static int write_lines(struct folded_writer_state *f)
 	return err;
 }
 
-static int folded_write(struct outfile *out, const struct reading *reading,
+static int folded_write(struct outfile *out, const struct profile *profile,
 			const struct writer_options *options)
 {
 	const struct tree_options how = {
@@ -205,7 +205,7 @@ static int folded_write(struct outfile *out, const struct reading *reading,
 	};
 	struct folded_writer_state f = { .pen.out = out };
 	AUTO(tree) tree = NULL;
-	int err = tree_new(&tree, reading, &how);
+	int err = tree_new(&tree, profile, &how);
 
 	f.tree = tree;
 	if (!err)

@@ -60,13 +60,13 @@ static void add_member(struct html *h, const char *key, const char *text)
 
 static void add_title(struct html *h, const char *title)
 {
-	const struct reading *r = h->reading;
-	const struct reading_process *process;
+	const struct profile *r = h->profile;
+	const struct profile_process *process;
 	char text[64];
 
 	if (!title && h->processes.n == 1) {
 		process = &r->processes.items[h->processes.items[0]];
-		title = reading_string(r, process->name);
+		title = profile_string(r, process->name);
 	}
 	if (!title || !*title) {
 		snprintf(text, sizeof(text), "%zu processes", h->processes.n);
@@ -78,9 +78,9 @@ static void add_title(struct html *h, const char *title)
 /* Of several recordings only what they have in common is said. */
 static void add_run(struct html *h)
 {
-	static const struct reading_run none;
-	const struct reading *r = h->reading;
-	const struct reading_run *run = r->runs.n ? &r->runs.items[0] : &none;
+	static const struct profile_run none;
+	const struct profile *r = h->profile;
+	const struct profile_run *run = r->runs.n ? &r->runs.items[0] : &none;
 	uint64_t longest = 0;
 	char hosts[48];
 
@@ -88,12 +88,12 @@ static void add_run(struct html *h)
 		if (r->runs.items[i].duration_ns > longest)
 			longest = r->runs.items[i].duration_ns;
 	snprintf(hosts, sizeof(hosts), "%zu recordings", r->runs.n);
-	add_member(h, "host", r->runs.n > 1 ? hosts : reading_string(r, run->host));
+	add_member(h, "host", r->runs.n > 1 ? hosts : profile_string(r, run->host));
 	if (r->runs.n > 1)
 		run = &none;
-	add_member(h, "kernel", reading_string(r, run->kernel));
-	add_member(h, "command", reading_string(r, run->command));
-	add_member(h, "event", reading_string(r, run->event));
+	add_member(h, "kernel", profile_string(r, run->kernel));
+	add_member(h, "command", profile_string(r, run->command));
+	add_member(h, "event", profile_string(r, run->event));
 	str_addf(&h->pen.text,
 		 "\"start_s\":%" PRIu64 ",\"seconds\":%.1f,\"rate_hz\":%" PRIu32 ",",
 		 run->started_unix_ns / 1000000000, (double)longest / 1e9, run->hz);
@@ -101,14 +101,14 @@ static void add_run(struct html *h)
 
 static void write_meta(struct html *h, const struct writer_options *options)
 {
-	const struct reading *r = h->reading;
+	const struct profile *r = h->profile;
 
 	str_add(&h->pen.text, "{\"format\":1,\n\"meta\":{");
 	add_title(h, options->title);
 	add_run(h);
 	add_member(h, "version", WEFT_VERSION);
-	add_member(h, "value", reading_string(r, r->value_type));
-	add_member(h, "unit", reading_string(r, r->value_unit));
+	add_member(h, "value", profile_string(r, r->value_type));
+	add_member(h, "unit", profile_string(r, r->value_unit));
 	str_addf(&h->pen.text,
 		 "\"period_ns\":%" PRIu64 ",\"view\":\"%s\",\"one_view\":%s,"
 		 "\"was_cut\":%s,\"left_out\":%" PRIu64 "},\n",
@@ -119,12 +119,12 @@ static void write_meta(struct html *h, const struct writer_options *options)
 
 static void write_ledger(struct html *h)
 {
-	const struct reading *r = h->reading;
+	const struct profile *r = h->profile;
 
 	str_add(&h->pen.text, "\"ledger\":[");
 	for (size_t i = 0; i < r->ledger.n; i++) {
-		const struct reading_count *count = &r->ledger.items[i];
-		struct html_line line = html_ledger_line(reading_string(r, count->key));
+		const struct profile_count *count = &r->ledger.items[i];
+		struct html_line line = html_ledger_line(profile_string(r, count->key));
 
 		str_addf(&h->pen.text, "%s[\"%s\",", i ? "," : "", line.group);
 		html_add_text(h, line.text);
@@ -155,7 +155,7 @@ static int write_nodes(struct html *h)
 
 static int write_functions(struct html *h)
 {
-	const struct reading *r = h->reading;
+	const struct profile *r = h->profile;
 	uint32_t path, build_id;
 	int err = 0;
 	size_t n;
@@ -170,12 +170,12 @@ static int write_functions(struct html *h)
 	}
 	str_add(&h->pen.text, "],\n\"modules\":[");
 	for (size_t i = 0; !err && i < h->modules.n; i++) {
-		const struct reading_module *module =
+		const struct profile_module *module =
 			&r->modules.items[h->modules.items[i]];
 
-		err = html_text(h, reading_string(r, module->path), &path);
+		err = html_text(h, profile_string(r, module->path), &path);
 		if (!err)
-			err = html_text(h, reading_string(r, module->build_id),
+			err = html_text(h, profile_string(r, module->build_id),
 					&build_id);
 		str_addf(&h->pen.text, "%s%" PRIu32 ",%" PRIu32, i ? "," : "", path,
 			 build_id);
@@ -191,7 +191,7 @@ static int container_of(struct html *h, uint32_t cgroup, uint32_t *ret)
 	int err;
 
 	*ret = 0;
-	reading_container(name, sizeof(name), reading_string(h->reading, cgroup));
+	profile_container(name, sizeof(name), profile_string(h->profile, cgroup));
 	if (!*name)
 		return 0;
 	err = intern_id(h->containers, name, strlen(name), ret);
@@ -201,18 +201,18 @@ static int container_of(struct html *h, uint32_t cgroup, uint32_t *ret)
 
 static int write_processes(struct html *h)
 {
-	const struct reading *r = h->reading;
+	const struct profile *r = h->profile;
 	uint32_t name, host = 0, container;
 	int err = 0;
 
 	str_add(&h->pen.text, "\"processes\":[");
 	for (size_t i = 0; !err && i < h->processes.n; i++) {
-		const struct reading_process *process =
+		const struct profile_process *process =
 			&r->processes.items[h->processes.items[i]];
 
-		err = html_text(h, reading_string(r, process->name), &name);
+		err = html_text(h, profile_string(r, process->name), &name);
 		if (!err && r->runs.n > 1)
-			err = html_text(h, reading_string(r, process->host), &host);
+			err = html_text(h, profile_string(r, process->host), &host);
 		if (!err)
 			err = container_of(h, process->cgroup, &container);
 		if (!err)
@@ -233,16 +233,16 @@ static int write_processes(struct html *h)
 
 static int write_threads(struct html *h)
 {
-	const struct reading *r = h->reading;
+	const struct profile *r = h->profile;
 	uint32_t name;
 	int err = 0;
 
 	str_add(&h->pen.text, "\"threads\":[");
 	for (size_t i = 0; !err && i < h->threads.n; i++) {
-		const struct reading_thread *thread =
+		const struct profile_thread *thread =
 			&r->threads.items[h->threads.items[i]];
 
-		err = html_text(h, reading_string(r, thread->name), &name);
+		err = html_text(h, profile_string(r, thread->name), &name);
 		str_addf(&h->pen.text, "%s%" PRIu32 ",%" PRIu32 ",%" PRIu32, i ? "," : "",
 			 thread->tid, name, h->process_of[thread->process]);
 		if (!err)
@@ -314,10 +314,10 @@ static void free_all(struct html *h)
 	pen_free(&h->pen);
 }
 
-static int html_write(struct outfile *out, const struct reading *reading,
+static int html_write(struct outfile *out, const struct profile *profile,
 		      const struct writer_options *options)
 {
-	struct html h = { .reading = reading, .pen.out = out };
+	struct html h = { .profile = profile, .pen.out = out };
 	uint32_t empty;
 	int err = intern_new(&h.texts, TEXTS_MAX);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the parts of the page's writer share. The page (out/page/) is one HTML
- * file with the reading in it as JSON; out/page/data.js says what that holds.
+ * file with the profile in it as JSON; out/page/data.js says what that holds.
  *
- * A reading tells addresses apart, the page functions: {name, module, place}. So
+ * A profile tells addresses apart, the page functions: {name, module, place}. So
  * its nodes, stacks and uses are numbered anew, those that nothing was counted
  * for are left out, and the page gets what it can draw.
  */
@@ -30,20 +30,20 @@ enum html_kind {
 };
 
 struct html {
-	const struct reading *reading;
+	const struct profile *profile;
 	struct pen pen;
 	struct str scratch;
 	struct intern *texts;	  /* the page's strings; 0 is "" */
 	struct intern *functions; /* of struct html_function; marks are such, too */
 	VEC(uint32_t) files;	  /* by function: string */
-	VEC(uint32_t) modules;	  /* of the page: the reading's */
+	VEC(uint32_t) modules;	  /* of the page: the profile's */
 	struct pairs nodes;	  /* a = parent, b = function; 0 is the root */
 	struct pairs stacks;	  /* a = async leaf, b = thread's leaf */
 	struct pairs uses;	  /* a = stack, b = thread */
 	VEC(uint64_t) sums;	  /* by use: what is not in a cell yet */
-	VEC(uint32_t) threads, processes; /* of the page: the reading's */
+	VEC(uint32_t) threads, processes; /* of the page: the profile's */
 	struct intern *containers;	  /* names, counted from 0 */
-	/* the page's number by the reading's, or HTML_UNUSED */
+	/* the page's number by the profile's, or HTML_UNUSED */
 	uint32_t *function_of, *module_of, *node_of, *use_of, *thread_of, *process_of;
 	uint64_t cell_s;
 	uint32_t cell;		 /* the one at hand: */

@@ -31,7 +31,7 @@ static int write_uses(struct html *h)
 
 static uint64_t seconds_of(const struct html *h)
 {
-	const struct timeline *timeline = &h->reading->timeline;
+	const struct timeline *timeline = &h->profile->timeline;
 
 	return timeline->is_dated ? (uint64_t)timeline->last - timeline->first + 1 : 0;
 }
@@ -40,7 +40,7 @@ static uint64_t seconds_of(const struct html *h)
  * in order they are counted more than once. */
 static int are_too_many(const struct html *h, uint64_t cell_s, bool *ret)
 {
-	const struct timeline *timeline = &h->reading->timeline;
+	const struct timeline *timeline = &h->profile->timeline;
 	AUTO_FREE uint32_t *last = calloc(h->uses.n + 1, sizeof(*last));
 	struct timeline_cursor cursor = { 0 };
 	struct timeline_sample sample;
@@ -127,7 +127,7 @@ static int write_cell(struct html *h, bool *is_first)
 /* Moves a count from those without a time into a cell. */
 static int take(struct html *h, const struct timeline_sample *sample, bool *is_first)
 {
-	uint32_t first = h->reading->timeline.first, use = h->use_of[sample->use];
+	uint32_t first = h->profile->timeline.first, use = h->use_of[sample->use];
 	uint32_t cell = (uint32_t)((sample->second - first) / h->cell_s);
 	uint64_t count = sample->count;
 	int err = 0;
@@ -158,7 +158,7 @@ static int write_cells(struct html *h)
 	if (!h->in_cell)
 		return fail(-ENOMEM, "no memory for a page of %zu uses", h->uses.n);
 	str_add(&h->pen.text, "\"cells\":[");
-	while (!err && timeline_next(&h->reading->timeline, &cursor, &sample))
+	while (!err && timeline_next(&h->profile->timeline, &cursor, &sample))
 		err = take(h, &sample, &is_first);
 	if (!err)
 		err = write_cell(h, &is_first);

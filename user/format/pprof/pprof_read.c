@@ -19,14 +19,14 @@
 #define PROFILE_BYTES_MAX (1u << 30)
 
 struct parser {
-	struct reading *r;
+	struct profile *r;
 	struct stack_builder b;
 	struct pprof_in *tables;
 	VEC(struct pair) types; /* a = type, b = unit: strings of the profile */
 	uint64_t default_type;
 	struct pair period_type;
 	uint64_t period;
-	struct reading_run run;
+	struct profile_run run;
 	size_t value; /* which of a sample's we take */
 };
 
@@ -83,7 +83,7 @@ static int take_string(struct parser *p, uint64_t id, uint32_t *ret)
 	size_t n;
 	const char *s = pprof_in_string(p->tables, id, &n);
 
-	return reading_add_string(p->r, s, n, ret);
+	return profile_add_string(p->r, s, n, ret);
 }
 
 /* "outcome.kept 123" of a profile that we have written. */
@@ -107,7 +107,7 @@ static int take_comment(struct parser *p, uint64_t id)
 			return 0;
 		value = value * 10 + (uint64_t)(s[at] - '0');
 	}
-	return reading_add_count(p->r, key, value);
+	return profile_add_count(p->r, key, value);
 }
 
 static int take_field(struct parser *p, const struct proto_field *field)
@@ -202,13 +202,13 @@ static void take_label(const struct parser *p, const struct proto_field *field,
 
 static int count_sample(struct parser *p, const struct sample *sample)
 {
-	uint32_t stack = READING_NO_STACK, thread = 0;
+	uint32_t stack = PROFILE_NO_STACK, thread = 0;
 	int err = stack_finish(&p->b, true, &stack);
 
 	if (!err && (sample->comm_bytes || sample->pid))
 		err = stack_thread(p->r, sample->comm, sample->comm_bytes, sample->pid,
 				   sample->tid, &thread);
-	if (err || stack == READING_NO_STACK)
+	if (err || stack == PROFILE_NO_STACK)
 		return err;
 	if (sample->value < 0) { /* of a difference; there is no such count */
 		p->r->left_out++;
@@ -268,7 +268,7 @@ static int parse(struct parser *p, const struct str *bytes)
 	if (!err)
 		err = choose_value(p);
 	if (!err && p->run.started_unix_ns)
-		err = reading_add_run(p->r, &p->run);
+		err = profile_add_run(p->r, &p->run);
 	return err ? err : each_field(p, bytes, take_sample);
 }
 
@@ -288,13 +288,13 @@ static int read_bytes(struct source *source, struct str *bytes)
 				: 0;
 }
 
-static int pprof_read(struct source *source, struct reading *reading)
+static int pprof_read(struct source *source, struct profile *profile)
 {
-	struct parser p = { .r = reading, .b.r = reading };
+	struct parser p = { .r = profile, .b.r = profile };
 	AUTO_STR bytes = { 0 };
 	int err = read_bytes(source, &bytes);
 
-	reading->one_view = true;
+	profile->one_view = true;
 	if (!err)
 		err = parse(&p, &bytes);
 	pprof_in_free(p.tables);

@@ -18,9 +18,9 @@
 #define SCHEMA "https://www.speedscope.app/file-format-schema.json"
 
 struct speedscope {
-	const struct reading *r;
+	const struct profile *r;
 	const struct writer_options *options;
-	struct pairs frames; /* a = string of the reading, b = module */
+	struct pairs frames; /* a = string of the profile, b = module */
 	uint32_t *by_node;   /* frame's number, by node */
 	uint32_t *by_comm;   /* by string */
 	VEC(uint32_t) path;  /* of the stack at hand, leaf first */
@@ -34,19 +34,19 @@ static bool shows(const struct speedscope *s, enum view view)
 	return !s->r->one_view || view == s->options->view;
 }
 
-/* Marks have no string of the reading: they count down from its largest. */
-static struct pair frame_key(const struct reading *r, uint32_t code)
+/* Marks have no string of the profile: they count down from its largest. */
+static struct pair frame_key(const struct profile *r, uint32_t code)
 {
-	if (!READING_IS_FRAME(code))
-		return (struct pair){ UINT32_MAX - (READING_MARK(code) >> 28), 0 };
+	if (!PROFILE_IS_FRAME(code))
+		return (struct pair){ UINT32_MAX - (PROFILE_MARK(code) >> 28), 0 };
 	return (struct pair){ r->frames.items[code].name, r->frames.items[code].module };
 }
 
-static const char *frame_name(const struct reading *r, struct pair key)
+static const char *frame_name(const struct profile *r, struct pair key)
 {
 	if (key.a >= UINT32_MAX - 15)
-		return reading_code_name(r, (UINT32_MAX - key.a) << 28);
-	return key.a ? reading_string(r, key.a) : "[no name]";
+		return profile_code_name(r, (UINT32_MAX - key.a) << 28);
+	return key.a ? profile_string(r, key.a) : "[no name]";
 }
 
 static int number_path(struct speedscope *s, uint32_t node)
@@ -54,8 +54,8 @@ static int number_path(struct speedscope *s, uint32_t node)
 	int err = 0;
 
 	for (; !err && node && s->by_node[node] == UINT32_MAX;
-	     node = reading_parent(s->r, node))
-		err = pairs_id(&s->frames, frame_key(s->r, reading_code(s->r, node)),
+	     node = profile_parent(s->r, node))
+		err = pairs_id(&s->frames, frame_key(s->r, profile_code(s->r, node)),
 			       UINT32_MAX, &s->by_node[node]);
 	return err;
 }
@@ -90,7 +90,7 @@ static int add_frames(struct speedscope *s)
 		str_add_json(&s->pen.text, frame_name(s->r, key));
 		if (path) {
 			str_add(&s->pen.text, ",\"file\":");
-			str_add_json(&s->pen.text, reading_string(s->r, path));
+			str_add_json(&s->pen.text, profile_string(s->r, path));
 		}
 		str_add_char(&s->pen.text, '}');
 		err = pen_pass(&s->pen);
@@ -104,7 +104,7 @@ static int add_stack(struct speedscope *s, struct pair end)
 	int err = 0;
 
 	s->path.n = 0;
-	for (uint32_t node = end.a; !err && node; node = reading_parent(s->r, node))
+	for (uint32_t node = end.a; !err && node; node = profile_parent(s->r, node))
 		err = vec_push(&s->path, s->by_node[node]);
 	str_addf(out, "[%u", s->by_comm[end.b]);
 	while (!err && s->path.n)
@@ -183,10 +183,10 @@ static int prepare(struct speedscope *s)
 	return err;
 }
 
-static int speedscope_write(struct outfile *out, const struct reading *reading,
+static int speedscope_write(struct outfile *out, const struct profile *profile,
 			    const struct writer_options *options)
 {
-	struct speedscope s = { .r = reading, .options = options, .pen.out = out };
+	struct speedscope s = { .r = profile, .options = options, .pen.out = out };
 	int err = prepare(&s);
 
 	if (!err)

@@ -30,7 +30,7 @@ struct box {
 };
 
 struct picture {
-	const struct reading *r;
+	const struct profile *r;
 	const struct writer_options *options;
 	const struct tree *tree;
 	struct pen pen;
@@ -113,7 +113,7 @@ static void add_box(struct picture *p, const struct box *box)
 	str_add(out, "<g><title>");
 	add_xml(out, text, SIZE_MAX);
 	str_addf(out, " (%" PRIu64 " %s, %.2f%%)</title>", total,
-		 reading_string(p->r, p->r->value_type),
+		 profile_string(p->r, p->r->value_type),
 		 100.0 * (double)total / (double)p->tree->total.items[0]);
 	str_addf(out,
 		 "<rect x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" height=\"%d\" "
@@ -184,7 +184,7 @@ static void add_head(struct picture *p)
 	add_xml(out, p->options->title ? p->options->title : "weft", SIZE_MAX);
 	str_addf(out, ": %s view, %" PRIu64 " %s</text>\n",
 		 p->options->view == VIEW_ASYNC ? "async" : "thread",
-		 p->r->timeline.total, reading_string(p->r, p->r->value_type));
+		 p->r->timeline.total, profile_string(p->r, p->r->value_type));
 }
 
 static void add_legend(struct picture *p)
@@ -218,13 +218,13 @@ static int draw_all(struct picture *p)
 	return err ? err : pen_close(&p->pen);
 }
 
-static int svg_write(struct outfile *out, const struct reading *reading,
+static int svg_write(struct outfile *out, const struct profile *profile,
 		     const struct writer_options *options)
 {
 	const struct tree_options how = { .view = options->view };
-	struct picture p = { .r = reading, .options = options, .pen.out = out };
+	struct picture p = { .r = profile, .options = options, .pen.out = out };
 	AUTO(tree) tree = NULL;
-	int err = tree_new(&tree, reading, &how);
+	int err = tree_new(&tree, profile, &how);
 
 	p.tree = tree;
 	if (!err)

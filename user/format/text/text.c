@@ -21,7 +21,7 @@
 
 struct text {
 	struct pen pen;
-	const struct reading *r;
+	const struct profile *r;
 	const struct text_options *options;
 	uint64_t total;
 };
@@ -89,7 +89,7 @@ static void add_name(struct text *t, const char *name)
 /* What the picture is of, in a line. */
 static void head(struct text *t)
 {
-	const struct reading *r = t->r;
+	const struct profile *r = t->r;
 	struct str *out = &t->pen.text;
 	uint64_t all = 0;
 
@@ -99,7 +99,7 @@ static void head(struct text *t)
 	str_addf(out, "  %" PRIu64, t->total);
 	if (t->options->unfiltered > t->total)
 		str_addf(out, " of %" PRIu64, t->options->unfiltered);
-	str_addf(out, " %s", reading_string(r, r->value_type));
+	str_addf(out, " %s", profile_string(r, r->value_type));
 	for (size_t i = 0; i < r->runs.n; i++)
 		all += r->runs.items[i].duration_ns;
 	if (all)
@@ -109,7 +109,7 @@ static void head(struct text *t)
 	else if (r->runs.n && r->runs.items[0].hz)
 		str_addf(out, " at %u Hz", r->runs.items[0].hz);
 	if (r->runs.n == 1 && r->runs.items[0].host)
-		str_addf(out, " on %s", reading_string(r, r->runs.items[0].host));
+		str_addf(out, " on %s", profile_string(r, r->runs.items[0].host));
 	if (r->one_view)
 		str_add(out, " (its source has one view)");
 	str_add_char(out, '\n');
@@ -118,8 +118,8 @@ static void head(struct text *t)
 static void table_row(struct text *t, const struct function *function)
 {
 	struct str *out = &t->pen.text;
-	const char *module = reading_module_name(t->r, function->module);
-	const char *name = reading_string(t->r, function->name);
+	const char *module = profile_module_name(t->r, function->module);
+	const char *name = profile_string(t->r, function->name);
 
 	str_addf(out, "  %6.2f %%  %6.2f %%  ", share(t, function->self),
 		 share(t, function->total));
@@ -256,13 +256,13 @@ static int stacks(struct text *t)
 	return tree_rows(t, tree);
 }
 
-int text_write(struct outfile *out, const struct reading *reading,
+int text_write(struct outfile *out, const struct profile *profile,
 	       const struct text_options *options)
 {
 	struct text t = { .pen.out = out,
-			  .r = reading,
+			  .r = profile,
 			  .options = options,
-			  .total = reading->timeline.total };
+			  .total = profile->timeline.total };
 	int err = 0;
 
 	head(&t);

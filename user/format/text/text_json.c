@@ -28,18 +28,18 @@ static void add_text(struct str *out, const char *key, const char *value)
 	str_add_char(out, ',');
 }
 
-static void add_runs(struct str *out, const struct reading *r)
+static void add_runs(struct str *out, const struct profile *r)
 {
 	str_add(out, "\"runs\":[");
 	for (size_t i = 0; i < r->runs.n; i++) {
-		const struct reading_run *run = &r->runs.items[i];
+		const struct profile_run *run = &r->runs.items[i];
 
 		str_add(out, i ? ",{" : "{");
-		add_text(out, "host", reading_string(r, run->host));
-		add_text(out, "kernel", reading_string(r, run->kernel));
-		add_text(out, "arch", reading_string(r, run->arch));
-		add_text(out, "command", reading_string(r, run->command));
-		add_text(out, "event", reading_string(r, run->event));
+		add_text(out, "host", profile_string(r, run->host));
+		add_text(out, "kernel", profile_string(r, run->kernel));
+		add_text(out, "arch", profile_string(r, run->arch));
+		add_text(out, "command", profile_string(r, run->command));
+		add_text(out, "event", profile_string(r, run->event));
 		str_addf(out,
 			 "\"rate_hz\":%u,\"started_unix_ns\":%" PRIu64
 			 ",\"duration_ns\":%" PRIu64 "}",
@@ -48,13 +48,13 @@ static void add_runs(struct str *out, const struct reading *r)
 	str_add(out, "],\n\"ledger\":{");
 	for (size_t i = 0; i < r->ledger.n; i++) {
 		str_add(out, i ? "," : "");
-		str_add_json(out, reading_string(r, r->ledger.items[i].key));
+		str_add_json(out, profile_string(r, r->ledger.items[i].key));
 		str_addf(out, ":%" PRIu64, r->ledger.items[i].value);
 	}
 	str_add(out, "},\n");
 }
 
-static int add_functions(struct pen *pen, const struct reading *r,
+static int add_functions(struct pen *pen, const struct profile *r,
 			 const struct text_options *options)
 {
 	struct functions functions;
@@ -68,9 +68,9 @@ static int add_functions(struct pen *pen, const struct reading *r,
 		const struct function *f = &functions.items.items[i];
 
 		str_add(&pen->text, i ? ",\n{" : "\n{");
-		add_text(&pen->text, "name", reading_string(r, f->name));
+		add_text(&pen->text, "name", profile_string(r, f->name));
 		add_text(&pen->text, "module",
-			 reading_string(r, r->modules.items[f->module].path));
+			 profile_string(r, r->modules.items[f->module].path));
 		str_addf(&pen->text,
 			 "\"kind\":\"%s\",\"self\":%" PRIu64 ",\"total\":%" PRIu64 "}",
 			 place_names[f->place], f->self, f->total);
@@ -109,7 +109,7 @@ static int add_nodes(struct pen *pen, const struct tree *tree, uint64_t least)
 	return err;
 }
 
-static int add_stacks(struct pen *pen, const struct reading *r,
+static int add_stacks(struct pen *pen, const struct profile *r,
 		      const struct text_options *options)
 {
 	const struct tree_options how = text_tree_options(options);
@@ -120,7 +120,7 @@ static int add_stacks(struct pen *pen, const struct reading *r,
 		   : add_nodes(pen, tree, text_least(r->timeline.total, options->least));
 }
 
-int text_write_json(struct outfile *out, const struct reading *r,
+int text_write_json(struct outfile *out, const struct profile *r,
 		    const struct text_options *options)
 {
 	struct pen pen = { .out = out };
@@ -130,8 +130,8 @@ int text_write_json(struct outfile *out, const struct reading *r,
 		 options->view == VIEW_ASYNC ? "async" : "thread",
 		 r->one_view ? "true" : "false");
 	str_addf(&pen.text, "\"was_cut\":%s,", r->was_cut ? "true" : "false");
-	add_text(&pen.text, "value_type", reading_string(r, r->value_type));
-	add_text(&pen.text, "value_unit", reading_string(r, r->value_unit));
+	add_text(&pen.text, "value_type", profile_string(r, r->value_type));
+	add_text(&pen.text, "value_unit", profile_string(r, r->value_unit));
 	str_addf(&pen.text, "\"total\":%" PRIu64 ",\n", r->timeline.total);
 	add_runs(&pen.text, r);
 	err = add_functions(&pen, r, options);

@@ -142,9 +142,9 @@ static int read_all(struct loader *l)
 	return err;
 }
 
-static int weft_read(struct source *source, struct reading *reading)
+static int weft_read(struct source *source, struct profile *profile)
 {
-	struct loader l = { .source = source, .piece.reading = reading };
+	struct loader l = { .source = source, .piece.profile = profile };
 	int err;
 
 	if (inflateInit(&l.z) != Z_OK)
@@ -153,7 +153,7 @@ static int weft_read(struct source *source, struct reading *reading)
 	inflateEnd(&l.z);
 	str_free(&l.block);
 	str_free(&l.raw);
-	reading->was_cut = l.piece.was_cut || !l.piece.is_complete;
+	profile->was_cut = l.piece.was_cut || !l.piece.is_complete;
 	return err;
 }
 

@@ -21,7 +21,7 @@ struct column {
 };
 
 struct rows {
-	struct reading *r;
+	struct profile *r;
 	struct piece_reader *piece;
 	struct column columns[PIECE_FIELDS];
 	bool again; /* PIECE_RUN was seen: these runs replace the ones before */
@@ -62,7 +62,7 @@ static int add_string(struct rows *rows, const struct proto_field *field)
 {
 	size_t before = intern_count(rows->r->strings);
 	uint32_t id;
-	int err = reading_add_string(rows->r, (const char *)field->bytes, field->n, &id);
+	int err = profile_add_string(rows->r, (const char *)field->bytes, field->n, &id);
 
 	NEED(err || id == before);
 	return err;
@@ -70,19 +70,19 @@ static int add_string(struct rows *rows, const struct proto_field *field)
 
 static int add_module(struct rows *rows)
 {
-	struct reading_module m;
+	struct profile_module m;
 	uint64_t path = next(rows, PIECE_MODULE_PATH);
 	uint64_t build_id = next(rows, PIECE_MODULE_BUILD_ID);
 
 	NEED(is_string(rows, path) && is_string(rows, build_id));
 	NEED(rows->r->modules.n < MODULES_MAX);
-	m = (struct reading_module){ (uint32_t)path, (uint32_t)build_id };
+	m = (struct profile_module){ (uint32_t)path, (uint32_t)build_id };
 	return vec_push(&rows->r->modules, m);
 }
 
 static int add_frame(struct rows *rows)
 {
-	struct reading_frame f = { .offset = next(rows, PIECE_FRAME_OFFSET) };
+	struct profile_frame f = { .offset = next(rows, PIECE_FRAME_OFFSET) };
 	uint64_t module = next(rows, PIECE_FRAME_MODULE);
 	uint64_t place = next(rows, PIECE_FRAME_PLACE);
 	uint64_t name = next(rows, PIECE_FRAME_NAME);
@@ -127,12 +127,12 @@ static int add_node(struct rows *rows)
 	int err;
 
 	NEED(read_code(rows, &code) && up < number);
-	err = reading_add_node(rows->r, (uint32_t)(number - 1 - up), code, &id);
+	err = profile_add_node(rows->r, (uint32_t)(number - 1 - up), code, &id);
 	NEED(err || id == number);
 	return err;
 }
 
-static bool read_stack(struct rows *rows, bool again, struct reading_stack *ret)
+static bool read_stack(struct rows *rows, bool again, struct profile_stack *ret)
 {
 	uint64_t async =
 		next_step(rows, again ? PIECE_AGAIN_ASYNC_STEP : PIECE_STACK_ASYNC_STEP);
@@ -141,7 +141,7 @@ static bool read_stack(struct rows *rows, bool again, struct reading_stack *ret)
 							    : PIECE_STACK_THREAD));
 	uint64_t notes = next(rows, again ? PIECE_AGAIN_NOTES : PIECE_STACK_NOTES);
 
-	*ret = (struct reading_stack){
+	*ret = (struct profile_stack){
 		.node = { (uint32_t)async, (uint32_t)thread },
 		.notes = (uint32_t)notes,
 	};
@@ -150,7 +150,7 @@ static bool read_stack(struct rows *rows, bool again, struct reading_stack *ret)
 
 static int add_stack(struct rows *rows)
 {
-	struct reading_stack stack;
+	struct profile_stack stack;
 
 	NEED(read_stack(rows, false, &stack) && rows->r->stacks.n < STACKS_MAX);
 	return vec_push(&rows->r->stacks, stack);
@@ -163,11 +163,11 @@ static int add_process(struct rows *rows)
 	uint64_t name = next(rows, PIECE_PROCESS_NAME);
 	uint64_t cgroup = next(rows, PIECE_PROCESS_CGROUP);
 	uint64_t incarnation = next(rows, PIECE_PROCESS_LIFE);
-	struct reading_process p = { (uint32_t)host, (uint32_t)pid, (uint32_t)name,
+	struct profile_process p = { (uint32_t)host, (uint32_t)pid, (uint32_t)name,
 				     (uint32_t)cgroup, (uint32_t)incarnation };
 
 	NEED(is_string(rows, host) && is_string(rows, name) && is_string(rows, cgroup));
-	NEED(pid <= UINT32_MAX && rows->r->processes.n < READING_THREADS_MAX);
+	NEED(pid <= UINT32_MAX && rows->r->processes.n < PROFILE_THREADS_MAX);
 	return vec_push(&rows->r->processes, p);
 }
 
@@ -176,10 +176,10 @@ static int add_thread(struct rows *rows)
 	uint64_t process = next(rows, PIECE_THREAD_PROCESS);
 	uint64_t tid = next(rows, PIECE_THREAD_TID);
 	uint64_t name = next(rows, PIECE_THREAD_NAME);
-	struct reading_thread t = { (uint32_t)process, (uint32_t)tid, (uint32_t)name };
+	struct profile_thread t = { (uint32_t)process, (uint32_t)tid, (uint32_t)name };
 
 	NEED(process < rows->r->processes.n && is_string(rows, name));
-	NEED(tid <= UINT32_MAX && rows->r->threads.n < READING_THREADS_MAX);
+	NEED(tid <= UINT32_MAX && rows->r->threads.n < PROFILE_THREADS_MAX);
 	return vec_push(&rows->r->threads, t);
 }
 
@@ -238,7 +238,7 @@ static int name_frame(struct rows *rows)
 	uint64_t name = next(rows, PIECE_NAMED_NAME);
 	uint64_t file = next(rows, PIECE_NAMED_FILE);
 	uint64_t line = next(rows, PIECE_NAMED_LINE);
-	struct reading_frame *f;
+	struct profile_frame *f;
 
 	NEED(frame < rows->r->frames.n && is_string(rows, name));
 	NEED(is_string(rows, file) && line <= UINT32_MAX);
@@ -252,7 +252,7 @@ static int name_frame(struct rows *rows)
 static int change_stack(struct rows *rows)
 {
 	uint64_t id = next_step(rows, PIECE_AGAIN_STACK_STEP);
-	struct reading_stack stack;
+	struct profile_stack stack;
 
 	NEED(read_stack(rows, true, &stack) && id < rows->r->stacks.n);
 	rows->r->stacks.items[id] = stack;
@@ -272,7 +272,7 @@ static int know_module(struct rows *rows)
 static int add_run(struct rows *rows, const struct proto_field *field)
 {
 	struct proto proto = proto_of(field->bytes, field->n);
-	struct reading_run run = { 0 };
+	struct profile_run run = { 0 };
 	uint32_t *const texts[] = {
 		[RUN_HOST] = &run.host,	  [RUN_KERNEL] = &run.kernel,
 		[RUN_ARCH] = &run.arch,	  [RUN_COMMAND] = &run.command,
@@ -297,7 +297,7 @@ static int add_run(struct rows *rows, const struct proto_field *field)
 	if (!rows->again)
 		rows->r->runs.n = 0;
 	rows->again = true;
-	return reading_add_run(rows->r, &run);
+	return profile_add_run(rows->r, &run);
 }
 
 static int add_count(struct rows *rows, const struct proto_field *field)
@@ -313,12 +313,12 @@ static int add_count(struct rows *rows, const struct proto_field *field)
 			value = f.value;
 	}
 	NEED(!proto.bad && is_string(rows, key));
-	return reading_add_count(rows->r, reading_string(rows->r, (uint32_t)key), value);
+	return profile_add_count(rows->r, profile_string(rows->r, (uint32_t)key), value);
 }
 
 static int take_item(struct rows *rows, const struct proto_field *field)
 {
-	struct reading *r = rows->r;
+	struct profile *r = rows->r;
 
 	switch (field->number) {
 	case PIECE_VALUE_TYPE:
@@ -383,7 +383,7 @@ static int take_field(struct rows *rows, const struct proto_field *field)
 
 int piece_apply(struct piece_reader *piece, const void *bytes, size_t n)
 {
-	struct rows rows = { .r = piece->reading, .piece = piece };
+	struct rows rows = { .r = piece->profile, .piece = piece };
 	struct proto proto = proto_of(bytes, n);
 	struct proto_field field;
 	int err = 0;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A piece of a recording, unpacked, into a reading. */
+/* A piece of a recording, unpacked, into a profile. */
 #ifndef WEFT_FORMAT_WEFT_WEFT_READ_PIECE_H
 #define WEFT_FORMAT_WEFT_WEFT_READ_PIECE_H
 
-#include "core/reading.h"
+#include "core/profile.h"
 
 enum { PIECE_DAMAGED = 1 };
 
 struct piece_reader {
-	struct reading *reading;
+	struct profile *profile;
 	int64_t second; /* that the log is at */
 	bool was_cut, is_complete;
 };

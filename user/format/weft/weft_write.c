@@ -21,10 +21,10 @@ struct weft_stream {
 	struct timeline_cursor at;
 	VEC(uint32_t) build_ids;	  /* as written, by module */
 	VEC(struct named) names;	  /* as written, by frame */
-	VEC(struct reading_stack) stacks; /* as written */
+	VEC(struct profile_stack) stacks; /* as written */
 };
 
-/* What each new reading has is understood: its first strings, the root of the
+/* What each new profile has is understood: its first strings, the root of the
  * tree, and number 0 of modules, processes and threads. */
 int weft_stream_new(struct weft_stream **ret, struct outfile *out)
 {
@@ -35,7 +35,7 @@ int weft_stream_new(struct weft_stream **ret, struct outfile *out)
 		err = vec_push(&s->build_ids, 0);
 	if (err)
 		return err;
-	s->strings = READING_STRINGS_GIVEN;
+	s->strings = PROFILE_STRINGS_GIVEN;
 	s->nodes = s->processes = s->threads = 1;
 	*ret = GIVE(s);
 	return 0;
@@ -57,7 +57,7 @@ uint64_t weft_stream_bytes(const struct weft_stream *s)
 	return piece_bytes_written(s->piece);
 }
 
-static int add_strings(struct weft_stream *s, const struct reading *r)
+static int add_strings(struct weft_stream *s, const struct profile *r)
 {
 	int err = 0;
 
@@ -71,12 +71,12 @@ static int add_strings(struct weft_stream *s, const struct reading *r)
 	return err;
 }
 
-static int add_modules(struct weft_stream *s, const struct reading *r)
+static int add_modules(struct weft_stream *s, const struct profile *r)
 {
 	int err = 0;
 
 	while (!err && s->build_ids.n < r->modules.n) {
-		const struct reading_module *m = &r->modules.items[s->build_ids.n];
+		const struct profile_module *m = &r->modules.items[s->build_ids.n];
 
 		piece_put(s->piece, PIECE_MODULE_PATH, m->path);
 		piece_put(s->piece, PIECE_MODULE_BUILD_ID, m->build_id);
@@ -87,17 +87,17 @@ static int add_modules(struct weft_stream *s, const struct reading *r)
 	return err;
 }
 
-static struct named named(const struct reading_frame *frame)
+static struct named named(const struct profile_frame *frame)
 {
 	return (struct named){ frame->name, frame->file, frame->line };
 }
 
-static int add_frames(struct weft_stream *s, const struct reading *r)
+static int add_frames(struct weft_stream *s, const struct profile *r)
 {
 	int err = 0;
 
 	while (!err && s->names.n < r->frames.n) {
-		const struct reading_frame *f = &r->frames.items[s->names.n];
+		const struct profile_frame *f = &r->frames.items[s->names.n];
 
 		piece_put(s->piece, PIECE_FRAME_OFFSET, f->offset);
 		piece_put(s->piece, PIECE_FRAME_MODULE, f->module);
@@ -112,7 +112,7 @@ static int add_frames(struct weft_stream *s, const struct reading *r)
 	return err;
 }
 
-static int add_nodes(struct weft_stream *s, const struct reading *r)
+static int add_nodes(struct weft_stream *s, const struct profile *r)
 {
 	int err = 0;
 
@@ -126,7 +126,7 @@ static int add_nodes(struct weft_stream *s, const struct reading *r)
 	return err;
 }
 
-static void put_stack(struct piece *piece, const struct reading_stack *stack, bool again)
+static void put_stack(struct piece *piece, const struct profile_stack *stack, bool again)
 {
 	uint32_t async = stack->node[VIEW_ASYNC], thread = stack->node[VIEW_THREAD];
 
@@ -138,12 +138,12 @@ static void put_stack(struct piece *piece, const struct reading_stack *stack, bo
 		  stack->notes & STACK_NOTES_KEPT);
 }
 
-static int add_stacks(struct weft_stream *s, const struct reading *r)
+static int add_stacks(struct weft_stream *s, const struct profile *r)
 {
 	int err = 0;
 
 	while (!err && s->stacks.n < r->stacks.n) {
-		const struct reading_stack *stack = &r->stacks.items[s->stacks.n];
+		const struct profile_stack *stack = &r->stacks.items[s->stacks.n];
 
 		put_stack(s->piece, stack, false);
 		err = vec_push(&s->stacks, *stack);
@@ -153,12 +153,12 @@ static int add_stacks(struct weft_stream *s, const struct reading *r)
 	return err;
 }
 
-static int add_owners(struct weft_stream *s, const struct reading *r)
+static int add_owners(struct weft_stream *s, const struct profile *r)
 {
 	int err = 0;
 
 	for (; !err && s->processes < r->processes.n; s->processes++) {
-		const struct reading_process *p = &r->processes.items[s->processes];
+		const struct profile_process *p = &r->processes.items[s->processes];
 
 		piece_put(s->piece, PIECE_PROCESS_HOST, p->host);
 		piece_put(s->piece, PIECE_PROCESS_PID, p->pid);
@@ -168,7 +168,7 @@ static int add_owners(struct weft_stream *s, const struct reading *r)
 		err = piece_row(s->piece);
 	}
 	for (; !err && s->threads < r->threads.n; s->threads++) {
-		const struct reading_thread *t = &r->threads.items[s->threads];
+		const struct profile_thread *t = &r->threads.items[s->threads];
 
 		piece_put(s->piece, PIECE_THREAD_PROCESS, t->process);
 		piece_put(s->piece, PIECE_THREAD_TID, t->tid);
@@ -217,7 +217,7 @@ static int add_uses(struct weft_stream *s, const struct timeline *timeline)
 	return err ? err : add_log(s, timeline);
 }
 
-static int add_run(struct weft_stream *s, const struct reading_run *run)
+static int add_run(struct weft_stream *s, const struct profile_run *run)
 {
 	AUTO_STR text = { 0 };
 	int err;
@@ -236,7 +236,7 @@ static int add_run(struct weft_stream *s, const struct reading_run *run)
 	return err;
 }
 
-static int add_runs(struct weft_stream *s, const struct reading *r)
+static int add_runs(struct weft_stream *s, const struct profile *r)
 {
 	int err = 0;
 
@@ -246,7 +246,7 @@ static int add_runs(struct weft_stream *s, const struct reading *r)
 	return err;
 }
 
-int weft_stream_add(struct weft_stream *s, const struct reading *r,
+int weft_stream_add(struct weft_stream *s, const struct profile *r,
 		    const struct timeline *timeline)
 {
 	int err = add_strings(s, r);
@@ -268,7 +268,7 @@ int weft_stream_add(struct weft_stream *s, const struct reading *r,
 	return err ? err : piece_write(s->piece);
 }
 
-static int end_frames(struct weft_stream *s, const struct reading *r)
+static int end_frames(struct weft_stream *s, const struct profile *r)
 {
 	int err = 0;
 
@@ -286,13 +286,13 @@ static int end_frames(struct weft_stream *s, const struct reading *r)
 	return err;
 }
 
-static int end_stacks(struct weft_stream *s, const struct reading *r)
+static int end_stacks(struct weft_stream *s, const struct profile *r)
 {
 	int err = 0;
 
 	for (uint32_t i = 0; !err && i < s->stacks.n; i++) {
 		if (!memcmp(&s->stacks.items[i], &r->stacks.items[i],
-			    sizeof(struct reading_stack)))
+			    sizeof(struct profile_stack)))
 			continue;
 		piece_put_step(s->piece, PIECE_AGAIN_STACK_STEP, i);
 		put_stack(s->piece, &r->stacks.items[i], true);
@@ -301,7 +301,7 @@ static int end_stacks(struct weft_stream *s, const struct reading *r)
 	return err;
 }
 
-static int end_modules(struct weft_stream *s, const struct reading *r)
+static int end_modules(struct weft_stream *s, const struct profile *r)
 {
 	int err = 0;
 
@@ -316,7 +316,7 @@ static int end_modules(struct weft_stream *s, const struct reading *r)
 }
 
 /* What the seconds do not hold. */
-static int end_undated(struct weft_stream *s, const struct reading *r)
+static int end_undated(struct weft_stream *s, const struct profile *r)
 {
 	const struct timeline *timeline = &r->timeline;
 	AUTO_FREE uint64_t *dated = calloc(timeline->uses.n + 1, sizeof(*dated));
@@ -338,7 +338,7 @@ static int end_undated(struct weft_stream *s, const struct reading *r)
 	return err;
 }
 
-static int end_counts(struct weft_stream *s, const struct reading *r)
+static int end_counts(struct weft_stream *s, const struct profile *r)
 {
 	int err = 0;
 
@@ -360,7 +360,7 @@ static int end_counts(struct weft_stream *s, const struct reading *r)
 	return err;
 }
 
-int weft_stream_end(struct weft_stream *s, const struct reading *r)
+int weft_stream_end(struct weft_stream *s, const struct profile *r)
 {
 	int err = weft_stream_add(s, r, &r->timeline);
 
@@ -381,13 +381,13 @@ int weft_stream_end(struct weft_stream *s, const struct reading *r)
 	return err ? err : piece_write(s->piece);
 }
 
-static int weft_write(struct outfile *out, const struct reading *reading,
+static int weft_write(struct outfile *out, const struct profile *profile,
 		      const struct writer_options *options)
 {
 	AUTO(weft_stream) s = NULL;
 	int err = weft_stream_new(&s, out);
 
-	return err ? err : weft_stream_end(s, reading);
+	return err ? err : weft_stream_end(s, profile);
 }
 
 const struct writer weft_writer = {

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/proto.h"
-#include "core/reading.h"
+#include "core/profile.h"
 
 #include <errno.h>
 #include <zlib.h>
@@ -88,7 +88,7 @@ void piece_put_code(struct piece *piece, uint32_t code)
 {
 	uint64_t *before = &piece->before[PIECE_NODE_CODE];
 
-	if (READING_IS_FRAME(code)) {
+	if (PROFILE_IS_FRAME(code)) {
 		piece_put(piece, PIECE_NODE_CODE, zigzag((int64_t)(code - *before)) << 1);
 		*before = code;
 	} else {

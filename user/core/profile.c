@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "core/reading.h"
+#include "core/profile.h"
 
 #include "base/error.h"
 #include "base/name.h"
@@ -14,10 +14,10 @@
 #define LEDGER_MAX	     256
 #define STRING_BYTES_SUM_MAX (512u << 20)
 
-/* What is told apart by its bytes: an id is its index in the reading's array. */
+/* What is told apart by its bytes: an id is its index in the profile's array. */
 enum { IDS_MODULE, IDS_FRAME, IDS_PROCESS, IDS_THREAD, IDS_STACK };
 
-void reading_free(struct reading *r)
+void profile_free(struct profile *r)
 {
 	if (!r)
 		return;
@@ -37,40 +37,40 @@ void reading_free(struct reading *r)
 	free(r);
 }
 
-static int add_zeros(struct reading *r)
+static int add_zeros(struct profile *r)
 {
 	uint32_t id;
-	int err = reading_add_string(r, "", 0, &id);
+	int err = profile_add_string(r, "", 0, &id);
 
 	if (!err)
-		err = reading_add_module(r, &(struct reading_module){ 0 }, &id);
+		err = profile_add_module(r, &(struct profile_module){ 0 }, &id);
 	if (!err)
-		err = reading_add_process(r, &(struct reading_process){ 0 }, &id);
+		err = profile_add_process(r, &(struct profile_process){ 0 }, &id);
 	if (!err)
-		err = reading_add_thread(r, &(struct reading_thread){ 0 }, &id);
+		err = profile_add_thread(r, &(struct profile_thread){ 0 }, &id);
 	if (!err) /* the root: no other node is its own parent */
 		err = pairs_id(&r->nodes, (struct pair){ 0, UINT32_MAX }, 1, &id);
 	if (!err)
-		err = reading_add_string(r, "samples", 7, &r->value_type);
+		err = profile_add_string(r, "samples", 7, &r->value_type);
 	if (!err)
-		err = reading_add_string(r, "count", 5, &r->value_unit);
+		err = profile_add_string(r, "count", 5, &r->value_unit);
 	return err;
 }
 
-int reading_new(struct reading **ret)
+int profile_new(struct profile **ret)
 {
 	static const size_t most[] = {
 		[IDS_MODULE] = MODULES_MAX,
 		[IDS_FRAME] = FRAMES_DISTINCT_MAX,
-		[IDS_PROCESS] = READING_THREADS_MAX,
-		[IDS_THREAD] = READING_THREADS_MAX,
+		[IDS_PROCESS] = PROFILE_THREADS_MAX,
+		[IDS_THREAD] = PROFILE_THREADS_MAX,
 		[IDS_STACK] = STACKS_MAX,
 	};
-	AUTO(reading) r = calloc(1, sizeof(*r));
+	AUTO(profile) r = calloc(1, sizeof(*r));
 	int err;
 
 	if (!r)
-		return fail(-ENOMEM, "no memory for a reading");
+		return fail(-ENOMEM, "no memory for a profile");
 	err = intern_new(&r->strings, STRINGS_MAX);
 	for (size_t i = 0; !err && i < sizeof(most) / sizeof(*most); i++)
 		err = intern_new(&r->ids[i], most[i]);
@@ -83,7 +83,7 @@ int reading_new(struct reading **ret)
 }
 
 /* Full: 0, which means "not known" in each of them. */
-static int full_is_zero(struct reading *r, int err, uint32_t *ret)
+static int full_is_zero(struct profile *r, int err, uint32_t *ret)
 {
 	if (err <= 0)
 		return err;
@@ -92,7 +92,7 @@ static int full_is_zero(struct reading *r, int err, uint32_t *ret)
 	return 0;
 }
 
-int reading_add_string(struct reading *r, const char *s, size_t n, uint32_t *ret)
+int profile_add_string(struct profile *r, const char *s, size_t n, uint32_t *ret)
 {
 	size_t before = intern_count(r->strings);
 	int err;
@@ -118,30 +118,30 @@ int reading_add_string(struct reading *r, const char *s, size_t n, uint32_t *ret
 		full_is_zero(r, add_, ret);                                              \
 	})
 
-int reading_add_module(struct reading *r, const struct reading_module *module,
+int profile_add_module(struct profile *r, const struct profile_module *module,
 		       uint32_t *ret)
 {
 	return ADD(r, IDS_MODULE, modules, module, ret);
 }
 
-int reading_add_frame(struct reading *r, const struct reading_frame *frame, uint32_t *ret)
+int profile_add_frame(struct profile *r, const struct profile_frame *frame, uint32_t *ret)
 {
 	return ADD(r, IDS_FRAME, frames, frame, ret);
 }
 
-int reading_add_process(struct reading *r, const struct reading_process *process,
+int profile_add_process(struct profile *r, const struct profile_process *process,
 			uint32_t *ret)
 {
 	return ADD(r, IDS_PROCESS, processes, process, ret);
 }
 
-int reading_add_thread(struct reading *r, const struct reading_thread *thread,
+int profile_add_thread(struct profile *r, const struct profile_thread *thread,
 		       uint32_t *ret)
 {
 	return ADD(r, IDS_THREAD, threads, thread, ret);
 }
 
-int reading_add_node(struct reading *r, uint32_t parent, uint32_t code, uint32_t *ret)
+int profile_add_node(struct profile *r, uint32_t parent, uint32_t code, uint32_t *ret)
 {
 	int err = pairs_id(&r->nodes, (struct pair){ parent, code }, NODES_MAX, ret);
 
@@ -152,17 +152,17 @@ int reading_add_node(struct reading *r, uint32_t parent, uint32_t code, uint32_t
 	return 0;
 }
 
-int reading_add_stack(struct reading *r, const struct reading_stack *stack, uint32_t *ret)
+int profile_add_stack(struct profile *r, const struct profile_stack *stack, uint32_t *ret)
 {
 	size_t before = r->left_out;
 	int err = ADD(r, IDS_STACK, stacks, stack, ret);
 
 	if (r->left_out != before) /* there is none that stands for all others */
-		*ret = READING_NO_STACK;
+		*ret = PROFILE_NO_STACK;
 	return err;
 }
 
-int reading_add_run(struct reading *r, const struct reading_run *run)
+int profile_add_run(struct profile *r, const struct profile_run *run)
 {
 	if (r->runs.n < RUNS_MAX)
 		return vec_push(&r->runs, *run);
@@ -170,18 +170,18 @@ int reading_add_run(struct reading *r, const struct reading_run *run)
 	return 0;
 }
 
-static struct reading_count *find_count(const struct reading *r, const char *key)
+static struct profile_count *find_count(const struct profile *r, const char *key)
 {
 	for (size_t i = 0; i < r->ledger.n; i++)
-		if (!strcmp(reading_string(r, r->ledger.items[i].key), key))
+		if (!strcmp(profile_string(r, r->ledger.items[i].key), key))
 			return &r->ledger.items[i];
 	return NULL;
 }
 
-int reading_add_count(struct reading *r, const char *key, uint64_t value)
+int profile_add_count(struct profile *r, const char *key, uint64_t value)
 {
-	struct reading_count *count = find_count(r, key);
-	struct reading_count item = { .value = value };
+	struct profile_count *count = find_count(r, key);
+	struct profile_count item = { .value = value };
 	int err;
 
 	if (count) {
@@ -192,43 +192,43 @@ int reading_add_count(struct reading *r, const char *key, uint64_t value)
 		r->left_out++;
 		return 0;
 	}
-	err = reading_add_string(r, key, strlen(key), &item.key);
+	err = profile_add_string(r, key, strlen(key), &item.key);
 	return err ? err : vec_push(&r->ledger, item);
 }
 
-uint64_t reading_count(const struct reading *r, const char *key)
+uint64_t profile_count(const struct profile *r, const char *key)
 {
-	const struct reading_count *count = find_count(r, key);
+	const struct profile_count *count = find_count(r, key);
 
 	return count ? count->value : 0;
 }
 
-const char *reading_module_name(const struct reading *r, uint32_t module)
+const char *profile_module_name(const struct profile *r, uint32_t module)
 {
-	const char *path = reading_string(r, r->modules.items[module].path);
+	const char *path = profile_string(r, r->modules.items[module].path);
 	const char *base = strrchr(path, '/');
 
 	return base && base[1] ? base + 1 : path;
 }
 
-const char *reading_code_name(const struct reading *r, uint32_t code)
+const char *profile_code_name(const struct profile *r, uint32_t code)
 {
-	switch (READING_MARK(code)) {
+	switch (PROFILE_MARK(code)) {
 	case VIEW_BOUNDARY:
-		return READING_BOUNDARY_NAME;
+		return PROFILE_BOUNDARY_NAME;
 	case VIEW_GAP:
-		return READING_GAP_NAME;
+		return PROFILE_GAP_NAME;
 	case VIEW_CUT:
-		return READING_CUT_NAME;
+		return PROFILE_CUT_NAME;
 	default:
-		return reading_string(r, r->frames.items[code].name);
+		return profile_string(r, r->frames.items[code].name);
 	}
 }
 
 /* The address of the kernel's frames is not told; it is 0 already. */
-static int name_frame(struct reading *r, struct reading_frame *frame)
+static int name_frame(struct profile *r, struct profile_frame *frame)
 {
-	const char *module = reading_module_name(r, frame->module);
+	const char *module = profile_module_name(r, frame->module);
 	AUTO_STR name = { 0 };
 	int err;
 
@@ -238,10 +238,10 @@ static int name_frame(struct reading *r, struct reading_frame *frame)
 		str_addf(&name, "%s+0x%" PRIx64, *module ? module : "[unmapped]",
 			 frame->offset);
 	err = str_error(&name);
-	return err ? err : reading_add_string(r, name.s, name.n, &frame->name);
+	return err ? err : profile_add_string(r, name.s, name.n, &frame->name);
 }
 
-int reading_finish(struct reading *r)
+int profile_finish(struct profile *r)
 {
 	int err = timeline_flush(&r->timeline);
 

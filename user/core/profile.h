@@ -7,7 +7,7 @@
  *
  *   sample = {second, stack, thread, count}      core/timeline.h; unix seconds,
  *                                                or some start's where no run of
- *                                                the reading says when it began
+ *                                                the profile says when it began
  *   thread = {process, tid, name}                process = {host, pid, cgroup}
  *   stack  = two nodes: its async view, its thread view
  *   node   = {parent node, code}                 code = a frame, or a mark
@@ -31,8 +31,8 @@
  * Writers read and never change it. All limits are met without an error: what is
  * left out is counted in `left_out`.
  */
-#ifndef WEFT_CORE_READING_H
-#define WEFT_CORE_READING_H
+#ifndef WEFT_CORE_PROFILE_H
+#define WEFT_CORE_PROFILE_H
 
 #include "base/cleanup.h"
 #include "base/intern.h"
@@ -45,15 +45,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define READING_BOUNDARY_NAME "--"
-#define READING_GAP_NAME      "[missing frames]"
-#define READING_CUT_NAME      "[cut]"
+#define PROFILE_BOUNDARY_NAME "--"
+#define PROFILE_GAP_NAME      "[missing frames]"
+#define PROFILE_CUT_NAME      "[cut]"
 
 /* Codes of nodes: a frame's number, or what view.h puts between frames, a
  * VIEW_BOUNDARY with its enum boundary, VIEW_GAP, or VIEW_CUT. */
-#define READING_IS_FRAME(code)	  ((code) < VIEW_BOUNDARY)
-#define READING_MARK(code)	  ((code)&0xf0000000u)
-#define READING_BOUNDARY_OF(code) ((enum boundary)((code)&0xff))
+#define PROFILE_IS_FRAME(code)	  ((code) < VIEW_BOUNDARY)
+#define PROFILE_MARK(code)	  ((code)&0xf0000000u)
+#define PROFILE_BOUNDARY_OF(code) ((enum boundary)((code)&0xff))
 
 enum place {
 	PLACE_UNKNOWN, /* no mapping was known there */
@@ -64,16 +64,16 @@ enum place {
 	PLACE_LABEL,   /* no code: a word that the program put between callers */
 };
 
-#define READING_THREADS_MAX (8u << 20) /* and processes */
-/* A new reading's strings: "", "samples", "count". */
-#define READING_STRINGS_GIVEN 3
+#define PROFILE_THREADS_MAX (8u << 20) /* and processes */
+/* A new profile's strings: "", "samples", "count". */
+#define PROFILE_STRINGS_GIVEN 3
 
-struct reading_module {
+struct profile_module {
 	uint32_t path;	   /* string; "[kernel]", "[vdso]", "[jit]" are such, too */
 	uint32_t build_id; /* string of lower hex */
 };
 
-struct reading_frame {
+struct profile_frame {
 	uint64_t offset; /* in its module; 0 for the kernel: no address leaves */
 	uint32_t module;
 	uint32_t name;	     /* string, never 0 once filled: "libx.so+0x12" at least */
@@ -82,9 +82,9 @@ struct reading_frame {
 	uint32_t returned;   /* 1: offset is a return address, the call is before it */
 };
 
-_Static_assert(sizeof(struct reading_frame) == 32, "told apart by its bytes");
+_Static_assert(sizeof(struct profile_frame) == 32, "told apart by its bytes");
 
-struct reading_process {
+struct profile_process {
 	uint32_t host; /* string */
 	uint32_t pid;
 	uint32_t name;	      /* string: of its first thread that was seen */
@@ -92,13 +92,13 @@ struct reading_process {
 	uint32_t incarnation; /* tells users of one pid apart */
 };
 
-struct reading_thread {
+struct profile_thread {
 	uint32_t process;
 	uint32_t tid;
 	uint32_t name; /* string: comm */
 };
 
-struct reading_stack {
+struct profile_stack {
 	uint32_t node[2]; /* the leaf's, by enum view (core/view.h) */
 	uint32_t notes;	  /* enum stack_note, or-ed */
 };
@@ -119,7 +119,7 @@ enum stack_note {
 #define STACK_ENDING(notes, view) ((notes) >> STACK_ENDING_SHIFT(view) & 0xff)
 
 /* One recording; a merge has as many as went into it. */
-struct reading_run {
+struct profile_run {
 	uint32_t host, kernel, arch; /* strings: uname's */
 	uint32_t command, event;     /* strings: command line; "cpu-clock", "cycles" */
 	uint32_t hz;		     /* 0: not known */
@@ -128,22 +128,22 @@ struct reading_run {
 };
 
 /* A line of the ledger: how often something happened, summed over runs. */
-struct reading_count {
+struct profile_count {
 	uint32_t key; /* string: "ledger.kept", "ending.broken", "samples.unproven" */
 	uint64_t value;
 };
 
-struct reading {
+struct profile {
 	struct intern *strings;
 	size_t string_bytes;
 	struct str clean; /* the string that is being added */
-	VEC(struct reading_module) modules;
-	VEC(struct reading_frame) frames;
-	VEC(struct reading_stack) stacks;
-	VEC(struct reading_process) processes;
-	VEC(struct reading_thread) threads;
-	VEC(struct reading_run) runs;
-	VEC(struct reading_count) ledger;
+	VEC(struct profile_module) modules;
+	VEC(struct profile_frame) frames;
+	VEC(struct profile_stack) stacks;
+	VEC(struct profile_process) processes;
+	VEC(struct profile_thread) threads;
+	VEC(struct profile_run) runs;
+	VEC(struct profile_count) ledger;
 	struct pairs nodes;    /* a = parent, b = code */
 	struct intern *ids[5]; /* of what is told apart by its bytes; for adding */
 	struct timeline timeline;
@@ -157,40 +157,40 @@ struct reading {
 
 /* ---- for writers ---- */
 
-static inline const char *reading_string(const struct reading *r, uint32_t id)
+static inline const char *profile_string(const struct profile *r, uint32_t id)
 {
 	return intern_string(r->strings, id);
 }
 
-static inline uint32_t reading_parent(const struct reading *r, uint32_t node)
+static inline uint32_t profile_parent(const struct profile *r, uint32_t node)
 {
 	return r->nodes.items[node].a;
 }
 
-static inline uint32_t reading_code(const struct reading *r, uint32_t node)
+static inline uint32_t profile_code(const struct profile *r, uint32_t node)
 {
 	return r->nodes.items[node].b;
 }
 
 /* NULL: a mark, or the root. */
-static inline const struct reading_frame *reading_node_frame(const struct reading *r,
+static inline const struct profile_frame *profile_node_frame(const struct profile *r,
 							     uint32_t node)
 {
-	uint32_t code = reading_code(r, node);
+	uint32_t code = profile_code(r, node);
 
-	return node && READING_IS_FRAME(code) ? &r->frames.items[code] : NULL;
+	return node && PROFILE_IS_FRAME(code) ? &r->frames.items[code] : NULL;
 }
 
 /* A frame's name; "--", "[missing frames]", "[cut]" for marks. code: of a node
  * that is not the root. */
-const char *reading_code_name(const struct reading *r, uint32_t code);
+const char *profile_code_name(const struct profile *r, uint32_t code);
 
 /* The part of a module's path after the last '/'. */
-const char *reading_module_name(const struct reading *r, uint32_t module);
+const char *profile_module_name(const struct profile *r, uint32_t module);
 
 /* The container of a cgroup path: 12 digits of its id, else the last part that
  * names a service or a scope; "" = none. Writes into out, returns it. */
-char *reading_container(char *out, size_t room, const char *cgroup);
+char *profile_container(char *out, size_t room, const char *cgroup);
 
 /*
  * Sums over all time, a use at a time: stack and thread of use i are
@@ -198,41 +198,41 @@ char *reading_container(char *out, size_t room, const char *cgroup);
  * By the second: timeline_next(&r->timeline, …). Uses may sum up to 0 after a
  * filter.
  */
-static inline size_t reading_uses(const struct reading *r)
+static inline size_t profile_uses(const struct profile *r)
 {
 	return r->timeline.uses.n;
 }
 
 /* The ledger's count of that key; 0 where there is none. */
-uint64_t reading_count(const struct reading *r, const char *key);
+uint64_t profile_count(const struct profile *r, const char *key);
 
 /* ---- for who fills it; all 0 or -ENOMEM ---- */
 
-int reading_new(struct reading **ret);
-void reading_free(struct reading *reading);
-DEFINE_FREEP(reading)
+int profile_new(struct profile **ret);
+void profile_free(struct profile *profile);
+DEFINE_FREEP(profile)
 
 /* Cleans what comes from outside, and shortens it as a name (base/name.h). A full
  * table gives 0. */
-int reading_add_string(struct reading *r, const char *s, size_t n, uint32_t *ret);
-int reading_add_module(struct reading *r, const struct reading_module *module,
+int profile_add_string(struct profile *r, const char *s, size_t n, uint32_t *ret);
+int profile_add_module(struct profile *r, const struct profile_module *module,
 		       uint32_t *ret);
-int reading_add_frame(struct reading *r, const struct reading_frame *frame,
+int profile_add_frame(struct profile *r, const struct profile_frame *frame,
 		      uint32_t *ret);
 /* A full tree gives the parent. */
-int reading_add_node(struct reading *r, uint32_t parent, uint32_t code, uint32_t *ret);
-/* A full table gives READING_NO_STACK. */
-#define READING_NO_STACK UINT32_MAX
-int reading_add_stack(struct reading *r, const struct reading_stack *stack,
+int profile_add_node(struct profile *r, uint32_t parent, uint32_t code, uint32_t *ret);
+/* A full table gives PROFILE_NO_STACK. */
+#define PROFILE_NO_STACK UINT32_MAX
+int profile_add_stack(struct profile *r, const struct profile_stack *stack,
 		      uint32_t *ret);
-int reading_add_process(struct reading *r, const struct reading_process *process,
+int profile_add_process(struct profile *r, const struct profile_process *process,
 			uint32_t *ret);
-int reading_add_thread(struct reading *r, const struct reading_thread *thread,
+int profile_add_thread(struct profile *r, const struct profile_thread *thread,
 		       uint32_t *ret);
-int reading_add_run(struct reading *r, const struct reading_run *run);
-int reading_add_count(struct reading *r, const char *key, uint64_t value);
+int profile_add_run(struct profile *r, const struct profile_run *run);
+int profile_add_count(struct profile *r, const char *key, uint64_t value);
 
 /* Call once all is there: flushes the log, names frames that have no name. */
-int reading_finish(struct reading *r);
+int profile_finish(struct profile *r);
 
 #endif

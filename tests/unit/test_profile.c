@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A reading that was made by hand (made.h), through files and back: what is in
+ * A profile that was made by hand (made.h), through files and back: what is in
  * the recording, a recording that ends at any byte, sums of many, filters, and
  * folded text of any kind.
  */
@@ -39,15 +39,15 @@
 	"service;main;run_loop;hash_round 5\n"                                           \
 	"service;main;run_loop;hash_round;sys_read_[k] 4\n"
 
-static struct reading *made(const char *host)
+static struct profile *made(const char *host)
 {
-	struct reading *r;
+	struct profile *r;
 
-	assert_int_equal(made_reading(&r, host), 0);
+	assert_int_equal(made_profile(&r, host), 0);
 	return r;
 }
 
-static void is_the_made_one(const struct reading *r)
+static void is_the_made_one(const struct profile *r)
 {
 	is_folded(r, VIEW_ASYNC, MADE_ASYNC);
 	is_folded(r, VIEW_THREAD, MADE_THREAD);
@@ -57,14 +57,14 @@ static void is_the_made_one(const struct reading *r)
 	assert_int_equal(r->timeline.last, MADE_SECOND + 2);
 }
 
-static void a_reading_is_written_in_both_views(void **state)
+static void a_profile_is_written_in_both_views(void **state)
 {
-	AUTO(reading) r = made("alpha");
+	AUTO(profile) r = made("alpha");
 
 	is_the_made_one(r);
 }
 
-static uint64_t sum_of_second(const struct reading *r, uint32_t second)
+static uint64_t sum_of_second(const struct profile *r, uint32_t second)
 {
 	struct timeline_cursor at = { 0 };
 	struct timeline_sample sample;
@@ -77,10 +77,10 @@ static uint64_t sum_of_second(const struct reading *r, uint32_t second)
 
 static void a_recording_keeps_everything(void **state)
 {
-	AUTO(reading) r = made("alpha");
+	AUTO(profile) r = made("alpha");
 	struct bytes bytes = written(&weft_writer, r, VIEW_ASYNC);
-	AUTO(reading) back = read_back(&bytes);
-	const struct reading_run *run;
+	AUTO(profile) back = read_back(&bytes);
+	const struct profile_run *run;
 
 	free(bytes.s);
 	assert_non_null(back);
@@ -91,13 +91,13 @@ static void a_recording_keeps_everything(void **state)
 	assert_int_equal(sum_of_second(back, MADE_SECOND + 2), 3);
 	assert_int_equal(back->runs.n, 1);
 	run = &back->runs.items[0];
-	assert_string_equal(reading_string(back, run->host), "alpha");
-	assert_string_equal(reading_string(back, run->kernel), "6.1.0");
+	assert_string_equal(profile_string(back, run->host), "alpha");
+	assert_string_equal(profile_string(back, run->kernel), "6.1.0");
 	assert_int_equal(run->hz, 100);
 	assert_int_equal(run->duration_ns, 3000000000);
-	assert_int_equal(reading_count(back, "outcome.ring_full"), 5);
+	assert_int_equal(profile_count(back, "outcome.ring_full"), 5);
 	assert_int_equal(back->period_ns, 10000000);
-	assert_string_equal(reading_string(back, back->modules.items[1].build_id),
+	assert_string_equal(profile_string(back, back->modules.items[1].build_id),
 			    "0123456789abcdef");
 	assert_int_equal(back->processes.items[1].pid, 100);
 	assert_int_equal(back->threads.items[2].tid, 201);
@@ -106,13 +106,13 @@ static void a_recording_keeps_everything(void **state)
 /* Whatever is missing at the end: what comes before is read, and says so. */
 static void a_recording_may_end_at_any_byte(void **state)
 {
-	AUTO(reading) r = made("alpha");
+	AUTO(profile) r = made("alpha");
 	struct bytes bytes = written(&weft_writer, r, VIEW_ASYNC);
 	uint64_t before = 0, most = 0;
 
 	for (size_t n = 1; n < bytes.n; n++) {
 		struct bytes cut = { malloc(n), n };
-		AUTO(reading) back = NULL;
+		AUTO(profile) back = NULL;
 
 		memcpy(cut.s, bytes.s, n); /* so that a byte too far is seen */
 		back = read_back(&cut);
@@ -132,14 +132,14 @@ static void a_recording_may_end_at_any_byte(void **state)
 	free(bytes.s);
 }
 
-/* Any byte may be another: no reading that breaks its promises, no crash. */
+/* Any byte may be another: no profile that breaks its promises, no crash. */
 static void a_recording_may_be_damaged_anywhere(void **state)
 {
-	AUTO(reading) r = made("alpha");
+	AUTO(profile) r = made("alpha");
 	struct bytes bytes = written(&weft_writer, r, VIEW_ASYNC);
 
 	for (size_t i = sizeof(RECORDING_START); i < bytes.n; i++) {
-		AUTO(reading) back = NULL;
+		AUTO(profile) back = NULL;
 
 		bytes.s[i] ^= 0x11;
 		back = read_back(&bytes);
@@ -153,26 +153,26 @@ static void a_recording_may_be_damaged_anywhere(void **state)
 	free(bytes.s);
 }
 
-static struct reading *sum(const struct reading *a, const struct reading *b)
+static struct profile *sum(const struct profile *a, const struct profile *b)
 {
-	struct reading *into;
+	struct profile *into;
 
-	assert_int_equal(reading_new(&into), 0);
-	assert_int_equal(reading_merge(into, a), 0);
-	assert_int_equal(reading_merge(into, b), 0);
-	assert_int_equal(reading_finish(into), 0);
+	assert_int_equal(profile_new(&into), 0);
+	assert_int_equal(profile_merge(into, a), 0);
+	assert_int_equal(profile_merge(into, b), 0);
+	assert_int_equal(profile_finish(into), 0);
 	return into;
 }
 
 static void merging_is_associative(void **state)
 {
-	AUTO(reading) a = made("alpha");
-	AUTO(reading) b = made("beta");
-	AUTO(reading) c = made("gamma");
-	AUTO(reading) ab = sum(a, b);
-	AUTO(reading) bc = sum(b, c);
-	AUTO(reading) left = sum(ab, c);
-	AUTO(reading) right = sum(a, bc);
+	AUTO(profile) a = made("alpha");
+	AUTO(profile) b = made("beta");
+	AUTO(profile) c = made("gamma");
+	AUTO(profile) ab = sum(a, b);
+	AUTO(profile) bc = sum(b, c);
+	AUTO(profile) left = sum(ab, c);
+	AUTO(profile) right = sum(a, bc);
 	struct bytes x = written(&weft_writer, left, VIEW_ASYNC);
 	struct bytes y = written(&weft_writer, right, VIEW_ASYNC);
 
@@ -180,7 +180,7 @@ static void merging_is_associative(void **state)
 	assert_int_equal(right->timeline.total, 3 * MADE_TOTAL);
 	assert_int_equal(left->runs.n, 3);
 	assert_int_equal(left->processes.n, 1 + 3 * 2);
-	assert_int_equal(reading_count(right, "ledger.entered"), 60);
+	assert_int_equal(profile_count(right, "ledger.entered"), 60);
 	assert_int_equal(x.n, y.n);
 	assert_memory_equal(x.s, y.s, x.n);
 	free(x.s);
@@ -189,14 +189,14 @@ static void merging_is_associative(void **state)
 
 static uint64_t filtered(const char *one, const char *other, enum view view)
 {
-	AUTO(reading) r = made("alpha");
+	AUTO(profile) r = made("alpha");
 	struct filter filter = { 0 };
 	AUTO_STR hint = { 0 };
 
 	assert_int_equal(filter_add(&filter, one), 0);
 	if (other)
 		assert_int_equal(filter_add(&filter, other), 0);
-	assert_int_equal(reading_filter(r, &filter, view, &hint), 0);
+	assert_int_equal(profile_filter(r, &filter, view, &hint), 0);
 	return r->timeline.total;
 }
 
@@ -218,9 +218,9 @@ static void filters_keep_what_they_say(void **state)
 
 static void kernel_frames_count_for_who_called(void **state)
 {
-	AUTO(reading) r = made("alpha");
+	AUTO(profile) r = made("alpha");
 
-	reading_drop_kernel(r);
+	profile_drop_kernel(r);
 	assert_int_equal(r->timeline.total, MADE_TOTAL);
 	is_folded(r, VIEW_THREAD,
 		  "other_one;[cut];jit_code_[j];inlined_[i] 5\n"
@@ -230,12 +230,12 @@ static void kernel_frames_count_for_who_called(void **state)
 
 static void a_filter_that_keeps_nothing_says_what_is_near(void **state)
 {
-	AUTO(reading) r = made("alpha");
+	AUTO(profile) r = made("alpha");
 	struct filter filter = { 0 };
 	AUTO_STR hint = { 0 };
 
 	assert_int_equal(filter_add(&filter, "function=hash_ruond"), 0);
-	assert_int_equal(reading_filter(r, &filter, VIEW_ASYNC, &hint), 0);
+	assert_int_equal(profile_filter(r, &filter, VIEW_ASYNC, &hint), 0);
 	assert_int_equal(r->timeline.total, 0);
 	assert_non_null(strstr(hint.s, "hash_round"));
 	assert_int_equal(filter_add(&filter, "colour=red"), -EINVAL);
@@ -270,10 +270,10 @@ static void folded_to_recording_to_folded_is_the_identity(void **state)
 	for (unsigned int seed = 1; seed <= 200; seed++) {
 		static char text[1 << 16];
 		struct bytes any = { text, random_lines(text, sizeof(text), seed) };
-		AUTO(reading) first = read_back(&any);
+		AUTO(profile) first = read_back(&any);
 		struct bytes folded, recording, again;
-		AUTO(reading) second = NULL;
-		AUTO(reading) third = NULL;
+		AUTO(profile) second = NULL;
+		AUTO(profile) third = NULL;
 
 		assert_non_null(first);
 		folded = written(&folded_writer, first, VIEW_ASYNC);
@@ -293,12 +293,12 @@ static void folded_to_recording_to_folded_is_the_identity(void **state)
 
 static void pprof_is_read_as_it_was_written(void **state)
 {
-	AUTO(reading) r = made("alpha");
+	AUTO(profile) r = made("alpha");
 
 	for (int view = VIEW_ASYNC; view <= VIEW_THREAD; view++) {
 		struct bytes bytes = written(&pprof_writer, r, (enum view)view);
-		char path[] = "/tmp/test_reading.XXXXXX";
-		AUTO(reading) back = NULL;
+		char path[] = "/tmp/test_profile.XXXXXX";
+		AUTO(profile) back = NULL;
 		int fd = mkstemp(path);
 
 		assert_int_equal(write(fd, bytes.s, bytes.n), (ssize_t)bytes.n);
@@ -308,7 +308,7 @@ static void pprof_is_read_as_it_was_written(void **state)
 		unlink(path);
 		assert_int_equal(back->timeline.total, MADE_TOTAL);
 		assert_int_equal(back->period_ns, 10000000);
-		assert_int_equal(reading_count(back, "outcome.ring_full"), 5);
+		assert_int_equal(profile_count(back, "outcome.ring_full"), 5);
 		back->one_view = false; /* threads' names are comms here */
 		is_folded(back, VIEW_ASYNC,
 			  view == VIEW_ASYNC ? MADE_ASYNC : MADE_THREAD);
@@ -332,7 +332,7 @@ static void what_is_nothing_we_know_is_refused(void **state)
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
 		struct bytes bytes = { (char *)texts[i], strlen(texts[i]) };
-		AUTO(reading) r = read_back(&bytes);
+		AUTO(profile) r = read_back(&bytes);
 
 		assert_null(r);
 		assert_true(*error_sentence());
@@ -367,7 +367,7 @@ static void containers_are_told_by_their_cgroup(void **state)
 	char out[64];
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
-		assert_string_equal(reading_container(out, sizeof(out), cases[i][0]),
+		assert_string_equal(profile_container(out, sizeof(out), cases[i][0]),
 				    cases[i][1]);
 }
 
@@ -375,7 +375,7 @@ static void containers_are_told_by_their_cgroup(void **state)
 static void no_bytes_are_an_empty_profile(void **state)
 {
 	struct bytes none = { (char *)"", 0 };
-	AUTO(reading) r = read_back(&none);
+	AUTO(profile) r = read_back(&none);
 
 	assert_non_null(r);
 	assert_int_equal(r->timeline.total, 0);
@@ -385,7 +385,7 @@ static void no_bytes_are_an_empty_profile(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_reading_is_written_in_both_views),
+		cmocka_unit_test(a_profile_is_written_in_both_views),
 		cmocka_unit_test(a_recording_keeps_everything),
 		cmocka_unit_test(a_recording_may_end_at_any_byte),
 		cmocka_unit_test(a_recording_may_be_damaged_anywhere),
