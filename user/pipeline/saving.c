@@ -12,14 +12,14 @@
 struct saving {
 	struct outfile *file;
 	struct weft_stream *stream;
-	struct gather *gather;
+	struct profile_builder *builder;
 	struct aggregator *aggregator;
 	const char *path;
 	int err; /* the first that writing met */
 	char sentence[512];
 };
 
-int saving_new(struct saving **ret, const char *path, struct gather *gather,
+int saving_new(struct saving **ret, const char *path, struct profile_builder *builder,
 	       struct aggregator *aggregator)
 {
 	AUTO(saving) s = calloc(1, sizeof(*s));
@@ -27,7 +27,7 @@ int saving_new(struct saving **ret, const char *path, struct gather *gather,
 
 	if (!s)
 		return fail(-ENOMEM, "no memory to save");
-	s->gather = gather;
+	s->builder = builder;
 	s->aggregator = aggregator;
 	s->path = path;
 	err = outfile_new(&s->file, path);
@@ -62,13 +62,13 @@ static int note(struct saving *s, int err)
 
 int saving_more(struct saving *s)
 {
-	int err = gather_more(s->gather);
+	int err = profile_builder_update(s->builder);
 
 	if (!err)
 		err = timeline_flush(&s->aggregator->timeline);
 	if (err || s->err)
 		return err;
-	return note(s, weft_stream_add(s->stream, gather_profile(s->gather),
+	return note(s, weft_stream_add(s->stream, profile_builder_profile(s->builder),
 				       &s->aggregator->timeline));
 }
 
@@ -77,7 +77,7 @@ int saving_finish(struct saving *s)
 	int err;
 
 	if (!s->err) {
-		err = weft_stream_end(s->stream, gather_profile(s->gather));
+		err = weft_stream_end(s->stream, profile_builder_profile(s->builder));
 		if (err == -ENOMEM)
 			return err;
 		note(s, err);

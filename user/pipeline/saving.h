@@ -8,14 +8,14 @@
 #define WEFT_PIPELINE_SAVING_H
 
 #include "base/cleanup.h"
-#include "pipeline/gather.h"
+#include "pipeline/profile_builder.h"
 
 #include <stdint.h>
 
 struct saving;
 
-/* gather, aggregator: borrowed, and outlive it. */
-int saving_new(struct saving **ret, const char *path, struct gather *gather,
+/* builder, aggregator: borrowed, and outlive it. */
+int saving_new(struct saving **ret, const char *path, struct profile_builder *builder,
 	       struct aggregator *aggregator);
 void saving_free(struct saving *saving);
 DEFINE_FREEP(saving)
@@ -23,7 +23,7 @@ DEFINE_FREEP(saving)
 /* Call about once a second. Only lack of memory is an error. */
 int saving_more(struct saving *saving);
 
-/* The rest, after gather_finish(). What could not be written is told here. */
+/* The rest, after profile_builder_finish(). What could not be written is told here. */
 int saving_finish(struct saving *saving);
 
 uint64_t saving_bytes(const struct saving *saving);

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "record/cgroups.h"
 #include "record/facts.h"
-#include "pipeline/gather.h"
+#include "pipeline/profile_builder.h"
 #include "record/output.h"
 #include "record/recording.h"
 #include "pipeline/saving.h"
@@ -33,7 +33,7 @@ struct run {
 	bool progress; /* stderr is a terminal */
 	uint64_t next_second_ns;
 	struct cgroups *cgroups;
-	struct gather *gather;
+	struct profile_builder *builder;
 	struct saving *saving; /* NULL: the output is made at the end */
 };
 
@@ -210,7 +210,7 @@ static int find_names(struct recording *r, struct names *names, struct stats *st
 static int write_output(struct run *run, const struct output *output, struct stats *stats)
 {
 	struct recording *r = run->recording;
-	struct profile *profile = gather_profile(run->gather);
+	struct profile *profile = profile_builder_profile(run->builder);
 	int err;
 
 	output_views(output, profile, stats);
@@ -237,7 +237,7 @@ static int finish(struct run *run)
 	if (!err)
 		err = find_names(r, names, &stats);
 	if (!err)
-		err = gather_finish(run->gather, names);
+		err = profile_builder_finish(run->builder, names);
 	if (err)
 		return err;
 	err = write_output(run, &output, &stats);
@@ -317,22 +317,23 @@ static int prepare(struct run *run)
 	struct recording *r = run->recording;
 	struct aggregator *aggregator = pipeline_aggregator(r->pipeline);
 	const struct stats stats = { .hz = run->options->hz, .event = r->event };
-	struct gather_sources sources = { .arg = run,
-					  .build_id = build_id_text,
-					  .cgroup = cgroup_text,
-					  .no_labels = run->options->no_labels };
+	struct profile_sources sources = { .arg = run,
+					   .build_id = build_id_text,
+					   .cgroup = cgroup_text,
+					   .no_labels = run->options->no_labels };
 	int err = cgroups_new(&run->cgroups);
 
 	if (!err)
-		err = gather_new(&run->gather, aggregator, pipeline_modules(r->pipeline));
+		err = profile_builder_new(&run->builder, aggregator,
+					  pipeline_modules(r->pipeline));
 	if (err)
 		return err;
 	aggregator->unix_offset_ns = facts_unix_offset_ns();
-	err = facts_begin(gather_profile(run->gather), &stats,
+	err = facts_begin(profile_builder_profile(run->builder), &stats,
 			  aggregator->unix_offset_ns + clock_now_ns(), &sources.host);
-	gather_ask(run->gather, &sources);
+	profile_builder_set_sources(run->builder, &sources);
 	if (!err && run->options->writer == &weft_writer)
-		err = saving_new(&run->saving, run->options->output, run->gather,
+		err = saving_new(&run->saving, run->options->output, run->builder,
 				 aggregator);
 	return err;
 }
@@ -353,7 +354,7 @@ int record_run(const struct record_options *options)
 	if (!err)
 		err = run_it(&run);
 	saving_free(run.saving);
-	gather_free(run.gather);
+	profile_builder_free(run.builder);
 	cgroups_free(run.cgroups);
 	signals_close(&run.signals);
 	return err;

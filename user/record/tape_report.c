@@ -5,7 +5,7 @@
 #include "base/signals.h"
 #include "base/name.h"
 #include "record/facts.h"
-#include "pipeline/gather.h"
+#include "pipeline/profile_builder.h"
 #include "record/output.h"
 #include "pipeline/pipeline.h"
 #include "record/tape_report.h"
@@ -88,24 +88,24 @@ static int write_out(struct player *player, const struct report_options *options
 {
 	const struct output output = { options->output, options->stats_json,
 				       options->writer, options->view, options->quiet };
-	const struct gather_sources sources = { .no_labels = options->no_labels };
-	AUTO(gather) gather = NULL;
-	int err = gather_new(&gather, pipeline_aggregator(player->pipeline),
-			     pipeline_modules(player->pipeline));
+	const struct profile_sources sources = { .no_labels = options->no_labels };
+	AUTO(profile_builder) builder = NULL;
+	int err = profile_builder_new(&builder, pipeline_aggregator(player->pipeline),
+				      pipeline_modules(player->pipeline));
 
 	if (err)
 		return err;
-	gather_ask(gather, &sources);
-	err = gather_finish(gather, player->names);
+	profile_builder_set_sources(builder, &sources);
+	err = profile_builder_finish(builder, player->names);
 	if (err)
 		return err;
 	player->stats.aggregator = pipeline_aggregator(player->pipeline);
 	player->stats.processes = *process_counts(pipeline_processes(player->pipeline));
-	output_views(&output, gather_profile(gather), &player->stats);
+	output_views(&output, profile_builder_profile(builder), &player->stats);
 	stats_check(&player->stats);
-	err = add_facts(player, gather_profile(gather));
+	err = add_facts(player, profile_builder_profile(builder));
 	if (!err)
-		err = output_profile(&output, gather_profile(gather));
+		err = output_profile(&output, profile_builder_profile(builder));
 	return err ? err : output_stats(&output, &player->stats);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "pipeline/gather.h"
+#include "pipeline/profile_builder.h"
 
 #include "base/error.h"
 
@@ -8,11 +8,11 @@
 
 #define BUILD_ID_TEXT 128
 
-struct gather {
+struct profile_builder {
 	struct profile *profile;
 	struct aggregator *aggregator;
 	const struct module_table *modules;
-	struct gather_sources sources;
+	struct profile_sources sources;
 	const struct names *names; /* once they are known */
 	VEC(uint32_t) comms;	   /* string by comm id */
 	VEC(uint32_t) inlined;	   /* by frame: its outermost inlined one's number; 0 */
@@ -20,7 +20,7 @@ struct gather {
 	size_t view_room;
 };
 
-void gather_free(struct gather *g)
+void profile_builder_free(struct profile_builder *g)
 {
 	if (!g)
 		return;
@@ -31,10 +31,10 @@ void gather_free(struct gather *g)
 	free(g);
 }
 
-int gather_new(struct gather **ret, struct aggregator *aggregator,
-	       const struct module_table *modules)
+int profile_builder_new(struct profile_builder **ret, struct aggregator *aggregator,
+			const struct module_table *modules)
 {
-	AUTO(gather) g = calloc(1, sizeof(*g));
+	AUTO(profile_builder) g = calloc(1, sizeof(*g));
 	int err;
 
 	if (!g)
@@ -48,17 +48,18 @@ int gather_new(struct gather **ret, struct aggregator *aggregator,
 	return 0;
 }
 
-void gather_ask(struct gather *g, const struct gather_sources *sources)
+void profile_builder_set_sources(struct profile_builder *g,
+				 const struct profile_sources *sources)
 {
 	g->sources = *sources;
 }
 
-struct profile *gather_profile(struct gather *g)
+struct profile *profile_builder_profile(struct profile_builder *g)
 {
 	return g->profile;
 }
 
-static int add_text(struct gather *g, const char *text, uint32_t *ret)
+static int add_text(struct profile_builder *g, const char *text, uint32_t *ret)
 {
 	return profile_add_string(g->profile, text, strlen(text), ret);
 }
@@ -79,7 +80,7 @@ static const char *module_text(const struct module *module)
 }
 
 /* Module ids are the table's: its 0 is nowhere, too. */
-static int add_modules(struct gather *g)
+static int add_modules(struct profile_builder *g)
 {
 	int err = 0;
 
@@ -105,7 +106,7 @@ static enum place place_of(const struct module *module)
 	return places[module->kind];
 }
 
-static int add_frames(struct gather *g)
+static int add_frames(struct profile_builder *g)
 {
 	int err = 0;
 
@@ -129,7 +130,7 @@ static int add_frames(struct gather *g)
 	return err;
 }
 
-static int add_processes(struct gather *g)
+static int add_processes(struct profile_builder *g)
 {
 	struct profile *r = g->profile;
 	int err = 0;
@@ -153,7 +154,7 @@ static int add_processes(struct gather *g)
 	return err;
 }
 
-static int add_comms(struct gather *g)
+static int add_comms(struct profile_builder *g)
 {
 	int err = 0;
 
@@ -169,7 +170,7 @@ static int add_comms(struct gather *g)
 	return err;
 }
 
-static int add_threads(struct gather *g)
+static int add_threads(struct profile_builder *g)
 {
 	struct profile *r = g->profile;
 	int err = add_comms(g);
@@ -192,7 +193,7 @@ static int add_threads(struct gather *g)
 }
 
 /* What was inlined into a frame lies between it and the leaf. */
-static int add_inlined(struct gather *g, uint32_t code, uint32_t *node)
+static int add_inlined(struct profile_builder *g, uint32_t code, uint32_t *node)
 {
 	uint32_t first = code < g->inlined.n ? g->inlined.items[code] : 0;
 	size_t n = first ? names_places(g->names, code) - 1 : 0;
@@ -203,7 +204,8 @@ static int add_inlined(struct gather *g, uint32_t code, uint32_t *node)
 	return err;
 }
 
-static int add_path(struct gather *g, const uint32_t *codes, size_t n, uint32_t *ret)
+static int add_path(struct profile_builder *g, const uint32_t *codes, size_t n,
+		    uint32_t *ret)
 {
 	int err = 0;
 
@@ -216,7 +218,7 @@ static int add_path(struct gather *g, const uint32_t *codes, size_t n, uint32_t 
 	return err;
 }
 
-static int read_view(struct gather *g, uint32_t id, enum view view,
+static int read_view(struct profile_builder *g, uint32_t id, enum view view,
 		     struct profile_stack *stack)
 {
 	struct view_notes notes;
@@ -249,14 +251,14 @@ static int read_view(struct gather *g, uint32_t id, enum view view,
 	return add_path(g, g->view, n, &stack->node[view]);
 }
 
-static int read_stack(struct gather *g, uint32_t id, struct profile_stack *ret)
+static int read_stack(struct profile_builder *g, uint32_t id, struct profile_stack *ret)
 {
 	int err = read_view(g, id, VIEW_ASYNC, ret);
 
 	return err ? err : read_view(g, id, VIEW_THREAD, ret);
 }
 
-static int add_stacks(struct gather *g)
+static int add_stacks(struct profile_builder *g)
 {
 	int err = 0;
 
@@ -271,7 +273,7 @@ static int add_stacks(struct gather *g)
 	return err;
 }
 
-int gather_more(struct gather *g)
+int profile_builder_update(struct profile_builder *g)
 {
 	int err = add_modules(g);
 
@@ -285,7 +287,7 @@ int gather_more(struct gather *g)
 }
 
 /* With names, a walk that had lost its way ends earlier. */
-static int read_again(struct gather *g)
+static int read_again(struct profile_builder *g)
 {
 	int err = 0;
 
@@ -298,7 +300,7 @@ static int read_again(struct gather *g)
 	return err;
 }
 
-static int set_names(struct gather *g)
+static int set_names(struct profile_builder *g)
 {
 	struct profile *r = g->profile;
 	int err = 0;
@@ -312,7 +314,7 @@ static int set_names(struct gather *g)
 	return err;
 }
 
-static int set_place(struct gather *g, const struct names_place *place,
+static int set_place(struct profile_builder *g, const struct names_place *place,
 		     struct profile_frame *frame)
 {
 	int err = 0;
@@ -325,7 +327,7 @@ static int set_place(struct gather *g, const struct names_place *place,
 
 /* A frame's own line, and a frame more for each function that was inlined, from the
  * outermost on. */
-static int set_places(struct gather *g, uint32_t id)
+static int set_places(struct profile_builder *g, uint32_t id)
 {
 	struct profile *r = g->profile;
 	size_t n = names_places(g->names, id);
@@ -351,7 +353,7 @@ static int set_places(struct gather *g, uint32_t id)
 	return err;
 }
 
-static int set_all_places(struct gather *g)
+static int set_all_places(struct profile_builder *g)
 {
 	size_t n = g->profile->frames.n;
 	int err = 0;
@@ -362,7 +364,7 @@ static int set_all_places(struct gather *g)
 	return err;
 }
 
-static int set_build_ids(struct gather *g)
+static int set_build_ids(struct profile_builder *g)
 {
 	struct profile *r = g->profile;
 	int err = 0;
@@ -377,9 +379,9 @@ static int set_build_ids(struct gather *g)
 	return err;
 }
 
-int gather_finish(struct gather *g, const struct names *names)
+int profile_builder_finish(struct profile_builder *g, const struct names *names)
 {
-	int err = gather_more(g);
+	int err = profile_builder_update(g);
 
 	g->names = names;
 	if (!err && names)
