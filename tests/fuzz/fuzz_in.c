@@ -47,13 +47,13 @@ static void check_uses(const struct profile *r)
 	struct timeline_sample sample;
 	uint64_t total = 0, sum = 0;
 
-	for (size_t i = 0; i < r->timeline.uses.n; i++) {
-		require(r->timeline.uses.items[i].a < r->stacks.n &&
-			r->timeline.uses.items[i].b < r->threads.n);
+	for (size_t i = 0; i < r->timeline.sample_keys.n; i++) {
+		require(r->timeline.sample_keys.items[i].a < r->stacks.n &&
+			r->timeline.sample_keys.items[i].b < r->threads.n);
 		total += r->timeline.counts.items[i];
 	}
 	while (timeline_next(&r->timeline, &at, &sample)) {
-		require(sample.use < r->timeline.uses.n);
+		require(sample.sample_key < r->timeline.sample_keys.n);
 		sum += sample.count;
 	}
 	require(total == r->timeline.total && sum == total - r->timeline.undated);

@@ -14,8 +14,8 @@ struct sieve {
 	struct profile *r;
 	const struct filter *filter;
 	enum view view;
-	bool *uses; /* by use: is it kept? */
-	bool *met;  /* by thread or by node, for one key */
+	bool *sample_keys; /* by sample key: is it kept? */
+	bool *met;	   /* by thread or by node, for one key */
 };
 
 static int bad_filter(const char *text, const char *why)
@@ -159,12 +159,13 @@ static void sift(struct sieve *s, enum filter_key key, bool *frames, struct str 
 		    !hint->n)
 			filter_tell_none(hint, s->r, condition);
 	}
-	for (size_t i = 0; given && i < timeline->uses.n; i++) {
-		struct pair use = timeline->uses.items[i];
+	for (size_t i = 0; given && i < timeline->sample_keys.n; i++) {
+		struct pair sample_key = timeline->sample_keys.items[i];
 
-		s->uses[i] &= s->met[is_of_threads(key)
-					     ? use.b
-					     : s->r->stacks.items[use.a].node[s->view]];
+		s->sample_keys[i] &=
+			s->met[is_of_threads(key)
+				       ? sample_key.b
+				       : s->r->stacks.items[sample_key.a].node[s->view]];
 	}
 }
 
@@ -188,27 +189,29 @@ static void find_range(const struct sieve *s, uint32_t *ret_from, uint64_t *ret_
 int profile_filter(struct profile *r, const struct filter *filter, enum view view,
 		   struct str *hint)
 {
-	AUTO_FREE bool *uses = malloc(r->timeline.uses.n + 1);
+	AUTO_FREE bool *sample_keys = malloc(r->timeline.sample_keys.n + 1);
 	AUTO_FREE bool *met = malloc(r->nodes.n + r->threads.n);
 	AUTO_FREE bool *frames = malloc(r->frames.n + 1);
-	struct sieve s = {
-		.r = r, .filter = filter, .view = view, .uses = uses, .met = met
-	};
+	struct sieve s = { .r = r,
+			   .filter = filter,
+			   .view = view,
+			   .sample_keys = sample_keys,
+			   .met = met };
 	uint32_t from;
 	uint64_t to;
 
 	if (!filter->n)
 		return 0;
-	if (!uses || !met || !frames)
+	if (!sample_keys || !met || !frames)
 		return fail(-ENOMEM, "no memory for a filter");
-	memset(uses, true, r->timeline.uses.n);
+	memset(sample_keys, true, r->timeline.sample_keys.n);
 	for (int key = 0; key < FILTER_BY_TIME; key++)
 		sift(&s, (enum filter_key)key, frames, hint);
 	find_range(&s, &from, &to);
 	if (!hint->n && r->timeline.is_dated && from > r->timeline.last)
 		str_addf(hint, "the recording has %u seconds",
 			 r->timeline.last - r->timeline.first + 1);
-	return timeline_keep(&r->timeline, uses, from, to);
+	return timeline_keep(&r->timeline, sample_keys, from, to);
 }
 
 void profile_drop_kernel(struct profile *r)

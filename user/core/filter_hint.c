@@ -82,8 +82,8 @@ static int note_all(struct known *known, const struct profile *r, enum filter_ke
 	AUTO_FREE uint64_t *sums = calloc(r->threads.n + 1, sizeof(*sums));
 	int err = sums ? intern_new(&known->texts, TEXTS_MAX) : -ENOMEM;
 
-	for (size_t i = 0; !err && i < timeline->uses.n; i++)
-		sums[timeline->uses.items[i].b] += timeline->counts.items[i];
+	for (size_t i = 0; !err && i < timeline->sample_keys.n; i++)
+		sums[timeline->sample_keys.items[i].b] += timeline->counts.items[i];
 	for (uint32_t i = 0; !err && i < r->threads.n; i++) {
 		AUTO_STR text = { 0 };
 

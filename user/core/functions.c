@@ -91,8 +91,8 @@ static int find(struct finder *f, enum view view, bool no_kernel)
 	if (!sums || !f->by_frame)
 		return fail(-ENOMEM, "no memory for %zu frames", f->r->frames.n);
 	err = find_all(f, no_kernel);
-	for (size_t i = 0; i < timeline->uses.n; i++)
-		sums[f->r->stacks.items[timeline->uses.items[i].a].node[view]] +=
+	for (size_t i = 0; i < timeline->sample_keys.n; i++)
+		sums[f->r->stacks.items[timeline->sample_keys.items[i].a].node[view]] +=
 			timeline->counts.items[i];
 	for (uint32_t i = 1; !err && i < f->r->nodes.n; i++)
 		if (sums[i])

@@ -11,7 +11,7 @@ struct merger {
 	struct profile *into;
 	const struct profile *from;
 	uint32_t *strings, *modules, *frames, *nodes, *stacks, *processes, *threads,
-		*uses;
+		*sample_keys;
 };
 
 static int merge_strings(struct merger *m)
@@ -96,17 +96,18 @@ static int merge_owners(struct merger *m)
 static int merge_undated(struct merger *m)
 {
 	const struct timeline *from = &m->from->timeline;
-	AUTO_FREE uint64_t *dated = calloc(from->uses.n + 1, sizeof(*dated));
+	AUTO_FREE uint64_t *dated = calloc(from->sample_keys.n + 1, sizeof(*dated));
 
 	if (!from->undated)
 		return 0;
 	if (!dated)
-		return fail(-ENOMEM, "no memory for %zu uses", from->uses.n);
+		return fail(-ENOMEM, "no memory for %zu sample keys",
+			    from->sample_keys.n);
 	timeline_dated(from, dated);
-	for (size_t i = 0; i < from->uses.n; i++)
-		if (m->uses[i] != UINT32_MAX)
-			timeline_add_use_undated(&m->into->timeline, m->uses[i],
-						 from->counts.items[i] - dated[i]);
+	for (size_t i = 0; i < from->sample_keys.n; i++)
+		if (m->sample_keys[i] != UINT32_MAX)
+			timeline_add_undated_by_key(&m->into->timeline, m->sample_keys[i],
+						    from->counts.items[i] - dated[i]);
 	return 0;
 }
 
@@ -118,21 +119,23 @@ static int merge_uses(struct merger *m)
 	struct timeline_sample sample;
 	int err = 0;
 
-	for (size_t i = 0; err >= 0 && i < from->uses.n; i++) {
-		struct pair use = { m->stacks[from->uses.items[i].a],
-				    m->threads[from->uses.items[i].b] };
+	for (size_t i = 0; err >= 0 && i < from->sample_keys.n; i++) {
+		struct pair sample_key = { m->stacks[from->sample_keys.items[i].a],
+					   m->threads[from->sample_keys.items[i].b] };
 
-		err = use.a == PROFILE_NO_STACK ? PAIRS_FULL
-						: timeline_use(into, use, &m->uses[i]);
+		err = sample_key.a == PROFILE_NO_STACK
+			      ? PAIRS_FULL
+			      : timeline_sample_key(into, sample_key, &m->sample_keys[i]);
 		if (err == PAIRS_FULL) {
-			m->uses[i] = UINT32_MAX;
+			m->sample_keys[i] = UINT32_MAX;
 			into->refused += from->counts.items[i];
 		}
 	}
 	while (err >= 0 && timeline_next(from, &at, &sample))
-		if (m->uses[sample.use] != UINT32_MAX)
-			err = timeline_add_use(into, sample.second, m->uses[sample.use],
-					       sample.count);
+		if (m->sample_keys[sample.sample_key] != UINT32_MAX)
+			err = timeline_add_by_key(into, sample.second,
+						  m->sample_keys[sample.sample_key],
+						  sample.count);
 	return err < 0 ? err : merge_undated(m);
 }
 
@@ -216,7 +219,7 @@ static size_t lay_out(struct merger *m, uint32_t *at)
 		{ &m->stacks, from->stacks.n },
 		{ &m->processes, from->processes.n },
 		{ &m->threads, from->threads.n },
-		{ &m->uses, from->timeline.uses.n },
+		{ &m->sample_keys, from->timeline.sample_keys.n },
 	};
 	size_t sum = 0;
 

@@ -193,14 +193,14 @@ const char *profile_module_name(const struct profile *r, uint32_t module);
 char *profile_container(char *out, size_t room, const char *cgroup);
 
 /*
- * Sums over all time, a use at a time: stack and thread of use i are
- * r->timeline.uses.items[i].a and .b, its sum r->timeline.counts.items[i].
- * By the second: timeline_next(&r->timeline, …). Uses may sum up to 0 after a
+ * Sums over all time, a sample key at a time: stack and thread of key i are
+ * r->timeline.sample_keys.items[i].a and .b, its sum r->timeline.counts.items[i].
+ * By the second: timeline_next(&r->timeline, …). Sample keys may sum up to 0 after a
  * filter.
  */
-static inline size_t profile_uses(const struct profile *r)
+static inline size_t profile_sample_keys(const struct profile *r)
 {
-	return r->timeline.uses.n;
+	return r->timeline.sample_keys.n;
 }
 
 /* The ledger's count of that key; 0 where there is none. */

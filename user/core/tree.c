@@ -157,24 +157,24 @@ static int group_of(struct builder *b, uint32_t thread, uint32_t *ret)
 	return err;
 }
 
-/* A node and its group are walked once, however many uses have them. */
+/* A node and its group are walked once, however many sample keys have them. */
 static int sum_up(struct builder *b)
 {
 	const struct timeline *timeline = &b->profile->timeline;
 	int err = 0;
 
-	for (size_t i = 0; !err && i < timeline->uses.n; i++) {
-		struct pair use = timeline->uses.items[i];
+	for (size_t i = 0; !err && i < timeline->sample_keys.n; i++) {
+		struct pair sample_key = timeline->sample_keys.items[i];
 		struct pair end = {
-			.b = b->profile->stacks.items[use.a].node[b->options->view]
+			.b = b->profile->stacks.items[sample_key.a].node[b->options->view]
 		};
 		uint32_t id;
 
 		if (!timeline->counts.items[i])
 			continue;
-		err = group_of(b, use.b, &end.a);
+		err = group_of(b, sample_key.b, &end.a);
 		if (!err)
-			err = pairs_id(&b->ends, end, USES_MAX, &id);
+			err = pairs_id(&b->ends, end, SAMPLE_KEYS_MAX, &id);
 		if (!err && id == b->sums.n)
 			err = vec_push(&b->sums, 0);
 		if (!err)

@@ -13,7 +13,7 @@ enum { TOO_MANY = 1 };
 struct moment_finder {
 	struct moments *moments;
 	const struct profile *r;
-	uint32_t *end_of; /* by use */
+	uint32_t *end_of; /* by sample key */
 	uint64_t *left;	  /* by end: what is in no moment yet */
 	size_t *last;	  /* by end: its latest moment's index + 1 */
 };
@@ -31,10 +31,10 @@ static int find_ends(struct moment_finder *f, enum view view)
 	struct moments *m = f->moments;
 	int err = 0;
 
-	for (size_t i = 0; !err && i < timeline->uses.n; i++) {
-		struct pair use = timeline->uses.items[i];
-		struct pair end = { f->r->stacks.items[use.a].node[view],
-				    f->r->threads.items[use.b].name };
+	for (size_t i = 0; !err && i < timeline->sample_keys.n; i++) {
+		struct pair sample_key = timeline->sample_keys.items[i];
+		struct pair end = { f->r->stacks.items[sample_key.a].node[view],
+				    f->r->threads.items[sample_key.b].name };
 
 		err = pairs_id(&m->ends, end, UINT32_MAX, &f->end_of[i]);
 		if (!err && f->end_of[i] == m->sums.n)
@@ -72,7 +72,7 @@ static int collect(struct moment_finder *f, uint64_t seconds)
 	memcpy(f->left, f->moments->sums.items, f->moments->ends.n * sizeof(*f->left));
 	while (!err && timeline_next(timeline, &at, &sample)) {
 		err = add(f, (uint32_t)((sample.second - timeline->first) / seconds),
-			  f->end_of[sample.use], sample.count);
+			  f->end_of[sample.sample_key], sample.count);
 		if (!err && f->moments->items.n > MOMENTS_MAX &&
 		    f->moments->items.n > f->moments->ends.n)
 			err = TOO_MANY;
@@ -117,7 +117,7 @@ int moments_find(struct moments *moments, const struct profile *r, enum view vie
 	struct moment_finder f = { .moments = moments, .r = r };
 	int err;
 
-	f.end_of = calloc(r->timeline.uses.n + 1, sizeof(*f.end_of));
+	f.end_of = calloc(r->timeline.sample_keys.n + 1, sizeof(*f.end_of));
 	err = f.end_of ? find(&f, view) : fail(-ENOMEM, "no memory for a timeline");
 	free(f.end_of);
 	free(f.left);

@@ -44,17 +44,17 @@ static bool stack_is_keyless(const struct search *search, uint32_t stack,
 
 static uint64_t count_processes(struct search *search)
 {
-	const struct pairs *uses = &search->aggregator->timeline.uses;
+	const struct pairs *sample_keys = &search->aggregator->timeline.sample_keys;
 	uint32_t module;
 	uint64_t n = 0;
 	size_t bytes;
 
-	for (size_t i = 0; i < uses->n; i++) {
+	for (size_t i = 0; i < sample_keys->n; i++) {
 		const struct aggregator_thread *thread = intern_bytes(
-			search->aggregator->threads, uses->items[i].b, &bytes);
+			search->aggregator->threads, sample_keys->items[i].b, &bytes);
 
 		if (search->met[thread->process] ||
-		    !stack_is_keyless(search, uses->items[i].a, &module))
+		    !stack_is_keyless(search, sample_keys->items[i].a, &module))
 			continue;
 		search->met[thread->process] = true;
 		if (!n++)

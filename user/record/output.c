@@ -11,8 +11,9 @@ static struct view_sums sum_view(const struct profile *profile, enum view view)
 	const struct timeline *timeline = &profile->timeline;
 	struct view_sums sums = { 0 };
 
-	for (size_t i = 0; i < timeline->uses.n; i++) {
-		uint32_t notes = profile->stacks.items[timeline->uses.items[i].a].notes;
+	for (size_t i = 0; i < timeline->sample_keys.n; i++) {
+		uint32_t notes =
+			profile->stacks.items[timeline->sample_keys.items[i].a].notes;
 		uint64_t count = timeline->counts.items[i];
 
 		if (notes & STACK_WHOLE_ASYNC << view)

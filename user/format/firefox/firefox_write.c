@@ -55,8 +55,9 @@ static int rank(struct sorter *s)
 		return fail(-ENOMEM, "no memory for %zu threads", n);
 	for (uint32_t i = 0; i < n; i++)
 		s->ranked[i].thread = i;
-	for (size_t i = 0; i < r->timeline.uses.n; i++)
-		s->ranked[r->timeline.uses.items[i].b].sum += r->timeline.counts.items[i];
+	for (size_t i = 0; i < r->timeline.sample_keys.n; i++)
+		s->ranked[r->timeline.sample_keys.items[i].b].sum +=
+			r->timeline.counts.items[i];
 	qsort(s->ranked, n, sizeof(*s->ranked), by_sum);
 	while (s->n_groups < n && s->ranked[s->n_groups].sum &&
 	       s->n_groups < THREADS_SHOWN)
@@ -69,7 +70,7 @@ static int rank(struct sorter *s)
 	return 0;
 }
 
-/* Every sample of the log, or every use where they are too many or undated. */
+/* Every sample of the log, or every sample key where they are too many or undated. */
 static int each_sample(struct sorter *s, bool by_second,
 		       void (*take)(struct sorter *s, const struct timeline_sample *t))
 {
@@ -81,11 +82,11 @@ static int each_sample(struct sorter *s, bool by_second,
 		sample.second -= timeline->first;
 		take(s, &sample);
 	}
-	for (size_t i = 0; !by_second && i < timeline->uses.n; i++) {
-		struct pair use = timeline->uses.items[i];
+	for (size_t i = 0; !by_second && i < timeline->sample_keys.n; i++) {
+		struct pair sample_key = timeline->sample_keys.items[i];
 
-		sample = (struct timeline_sample){ .stack = use.a,
-						   .thread = use.b,
+		sample = (struct timeline_sample){ .stack = sample_key.a,
+						   .thread = sample_key.b,
 						   .count = timeline->counts.items[i] };
 		if (sample.count)
 			take(s, &sample);

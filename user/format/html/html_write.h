@@ -4,7 +4,7 @@
  * file with the profile in it as JSON; out/page/data.js says what that holds.
  *
  * A profile tells addresses apart, the page functions: {name, module, place}. So
- * its nodes, stacks and uses are numbered anew, those that nothing was counted
+ * its nodes, stacks and sample keys are numbered anew, those that nothing was counted
  * for are left out, and the page gets what it can draw.
  */
 #ifndef WEFT_FORMAT_HTML_HTML_WRITE_H
@@ -39,23 +39,24 @@ struct html {
 	VEC(uint32_t) modules;	  /* of the page: the profile's */
 	struct pairs nodes;	  /* a = parent, b = function; 0 is the root */
 	struct pairs stacks;	  /* a = async leaf, b = thread's leaf */
-	struct pairs uses;	  /* a = stack, b = thread */
-	VEC(uint64_t) sums;	  /* by use: what is not in a cell yet */
+	struct pairs sample_keys; /* a = stack, b = thread */
+	VEC(uint64_t) sums;	  /* by sample key: what is not in a cell yet */
 	VEC(uint32_t) threads, processes; /* of the page: the profile's */
 	struct intern *containers;	  /* names, counted from 0 */
 	/* the page's number by the profile's, or HTML_UNUSED */
-	uint32_t *function_of, *module_of, *node_of, *use_of, *thread_of, *process_of;
+	uint32_t *function_of, *module_of, *node_of, *sample_key_of, *thread_of,
+		*process_of;
 	uint64_t cell_s;
-	uint32_t cell;		 /* the one at hand: */
-	uint64_t *in_cell;	 /* its counts, by use */
-	VEC(uint32_t) cell_uses; /* those that it has */
-	uint64_t left_out;	 /* counts in stacks that were shortened */
+	uint32_t cell;			/* the one at hand: */
+	uint64_t *in_cell;		/* its counts, by sample key */
+	VEC(uint32_t) cell_sample_keys; /* those that it has */
+	uint64_t left_out;		/* counts in stacks that were shortened */
 };
 
 /* The page's string of a text. */
 int html_text(struct html *h, const char *text, uint32_t *ret);
 
-/* Numbers everything anew: functions, nodes, stacks, uses. */
+/* Numbers everything anew: functions, nodes, stacks, sample keys. */
 int html_number(struct html *h);
 
 /* "uses", "cells" and "undated". */

@@ -154,10 +154,10 @@ static int thread_of(struct html *h, uint32_t thread, uint32_t *ret)
 	return err;
 }
 
-static int number_use(struct html *h, size_t use)
+static int number_sample_key(struct html *h, size_t sample_key)
 {
 	const struct profile *r = h->profile;
-	struct pair pair = r->timeline.uses.items[use];
+	struct pair pair = r->timeline.sample_keys.items[sample_key];
 	const struct profile_stack *stack = &r->stacks.items[pair.a];
 	const struct pair leaves = { h->node_of[stack->node[VIEW_ASYNC]],
 				     h->node_of[stack->node[VIEW_THREAD]] };
@@ -167,13 +167,13 @@ static int number_use(struct html *h, size_t use)
 	if (!err)
 		err = thread_of(h, pair.b, &pair.b);
 	if (!err)
-		err = pairs_id(&h->uses, pair, UINT32_MAX, &id);
+		err = pairs_id(&h->sample_keys, pair, UINT32_MAX, &id);
 	if (!err && id == h->sums.n)
 		err = vec_push(&h->sums, 0);
 	if (err)
 		return err;
-	h->sums.items[id] += r->timeline.counts.items[use];
-	h->use_of[use] = id;
+	h->sums.items[id] += r->timeline.counts.items[sample_key];
+	h->sample_key_of[sample_key] = id;
 	return 0;
 }
 
@@ -182,9 +182,9 @@ static int number_uses(struct html *h)
 	const struct timeline *timeline = &h->profile->timeline;
 	int err = 0;
 
-	for (size_t i = 0; !err && i < timeline->uses.n; i++)
+	for (size_t i = 0; !err && i < timeline->sample_keys.n; i++)
 		if (timeline->counts.items[i])
-			err = number_use(h, i);
+			err = number_sample_key(h, i);
 	return err;
 }
 
@@ -199,15 +199,15 @@ int html_number(struct html *h)
 	if (!err)
 		err = new_numbers(&h->node_of, r->nodes.n);
 	if (!err)
-		err = new_numbers(&h->use_of, timeline->uses.n);
+		err = new_numbers(&h->sample_key_of, timeline->sample_keys.n);
 	if (!err)
 		err = new_numbers(&h->thread_of, r->threads.n);
 	if (!err)
 		err = new_numbers(&h->process_of, r->processes.n);
 	if (err)
 		return err;
-	for (size_t i = 0; i < timeline->uses.n; i++) {
-		uint32_t stack = timeline->uses.items[i].a;
+	for (size_t i = 0; i < timeline->sample_keys.n; i++) {
+		uint32_t stack = timeline->sample_keys.items[i].a;
 
 		if (!timeline->counts.items[i])
 			continue;

@@ -176,18 +176,18 @@ static int sum_up(struct maker *m)
 	const struct timeline *timeline = &m->r->timeline;
 	int err = 0;
 
-	for (size_t i = 0; !err && i < timeline->uses.n; i++) {
-		struct pair use = timeline->uses.items[i];
-		const struct profile_thread *thread = &m->r->threads.items[use.b];
+	for (size_t i = 0; !err && i < timeline->sample_keys.n; i++) {
+		struct pair sample_key = timeline->sample_keys.items[i];
+		const struct profile_thread *thread = &m->r->threads.items[sample_key.b];
 		struct pair owner = { thread->process, thread->name };
-		struct pair stack = { m->r->stacks.items[use.a].node[m->view], 0 };
+		struct pair stack = { m->r->stacks.items[sample_key.a].node[m->view], 0 };
 		uint32_t id;
 
 		if (!timeline->counts.items[i])
 			continue;
-		err = pairs_id(&m->owners, owner, USES_MAX, &stack.b);
+		err = pairs_id(&m->owners, owner, SAMPLE_KEYS_MAX, &stack.b);
 		if (!err)
-			err = pairs_id(&m->stacks, stack, USES_MAX, &id);
+			err = pairs_id(&m->stacks, stack, SAMPLE_KEYS_MAX, &id);
 		if (!err && id == m->sums.n)
 			err = vec_push(&m->sums, 0);
 		if (!err)

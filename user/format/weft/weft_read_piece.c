@@ -183,17 +183,18 @@ static int add_thread(struct rows *rows)
 	return vec_push(&rows->r->threads, t);
 }
 
-static int add_use(struct rows *rows)
+static int add_sample_key(struct rows *rows)
 {
-	uint64_t stack = next_step(rows, PIECE_USE_STACK_STEP);
-	uint64_t thread = next_step(rows, PIECE_USE_THREAD_STEP);
-	size_t number = rows->r->timeline.uses.n;
+	uint64_t stack = next_step(rows, PIECE_SAMPLE_KEY_STACK_STEP);
+	uint64_t thread = next_step(rows, PIECE_SAMPLE_KEY_THREAD_STEP);
+	size_t number = rows->r->timeline.sample_keys.n;
 	uint32_t id;
 	int err;
 
 	NEED(stack < rows->r->stacks.n && thread < rows->r->threads.n);
-	err = timeline_use(&rows->r->timeline,
-			   (struct pair){ (uint32_t)stack, (uint32_t)thread }, &id);
+	err = timeline_sample_key(&rows->r->timeline,
+				  (struct pair){ (uint32_t)stack, (uint32_t)thread },
+				  &id);
 	NEED(err || id == number);
 	return err;
 }
@@ -202,7 +203,7 @@ static int add_use(struct rows *rows)
 static int add_second(struct rows *rows)
 {
 	int64_t second = rows->piece->second + unzigzag(next(rows, PIECE_LOG));
-	uint64_t left = next(rows, PIECE_LOG), use = 0;
+	uint64_t left = next(rows, PIECE_LOG), sample_key = 0;
 	int err = 0;
 
 	NEED(second >= 0 && second <= UINT32_MAX);
@@ -214,21 +215,22 @@ static int add_second(struct rows *rows)
 		step = next(rows, PIECE_LOG);
 		if (step & 1)
 			count = next(rows, PIECE_LOG);
-		use += step >> 1;
-		NEED(use < rows->r->timeline.uses.n && count && count <= UINT32_MAX);
-		err = timeline_add_use(&rows->r->timeline, (uint32_t)second,
-				       (uint32_t)use, count);
+		sample_key += step >> 1;
+		NEED(sample_key < rows->r->timeline.sample_keys.n && count &&
+		     count <= UINT32_MAX);
+		err = timeline_add_by_key(&rows->r->timeline, (uint32_t)second,
+					  (uint32_t)sample_key, count);
 	}
 	return err;
 }
 
 static int add_undated(struct rows *rows)
 {
-	uint64_t use = next(rows, PIECE_UNDATED_USE);
+	uint64_t sample_key = next(rows, PIECE_UNDATED_SAMPLE_KEY);
 	uint64_t count = next(rows, PIECE_UNDATED_COUNT);
 
-	NEED(use < rows->r->timeline.uses.n && count <= UINT64_MAX >> 16);
-	timeline_add_use_undated(&rows->r->timeline, (uint32_t)use, count);
+	NEED(sample_key < rows->r->timeline.sample_keys.n && count <= UINT64_MAX >> 16);
+	timeline_add_undated_by_key(&rows->r->timeline, (uint32_t)sample_key, count);
 	return 0;
 }
 
@@ -356,9 +358,9 @@ static const struct table {
 	{ PIECE_STACK_ASYNC_STEP, add_stack },
 	{ PIECE_PROCESS_HOST, add_process },
 	{ PIECE_THREAD_PROCESS, add_thread },
-	{ PIECE_USE_STACK_STEP, add_use },
+	{ PIECE_SAMPLE_KEY_STACK_STEP, add_sample_key },
 	{ PIECE_LOG, add_second },
-	{ PIECE_UNDATED_USE, add_undated },
+	{ PIECE_UNDATED_SAMPLE_KEY, add_undated },
 	{ PIECE_NAMED_FRAME_STEP, name_frame },
 	{ PIECE_AGAIN_STACK_STEP, change_stack },
 	{ PIECE_KNOWN_MODULE_STEP, know_module },

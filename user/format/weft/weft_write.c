@@ -17,7 +17,7 @@ struct named {
 struct weft_stream {
 	struct piece *piece;
 	/* how much of each was written */
-	size_t strings, nodes, processes, threads, uses, log, runs;
+	size_t strings, nodes, processes, threads, sample_keys, log, runs;
 	struct timeline_cursor at;
 	VEC(uint32_t) build_ids;	  /* as written, by module */
 	VEC(struct named) names;	  /* as written, by frame */
@@ -207,11 +207,11 @@ static int add_uses(struct weft_stream *s, const struct timeline *timeline)
 {
 	int err = 0;
 
-	for (; !err && s->uses < timeline->uses.n; s->uses++) {
-		struct pair use = timeline->uses.items[s->uses];
+	for (; !err && s->sample_keys < timeline->sample_keys.n; s->sample_keys++) {
+		struct pair sample_key = timeline->sample_keys.items[s->sample_keys];
 
-		piece_put_step(s->piece, PIECE_USE_STACK_STEP, use.a);
-		piece_put_step(s->piece, PIECE_USE_THREAD_STEP, use.b);
+		piece_put_step(s->piece, PIECE_SAMPLE_KEY_STACK_STEP, sample_key.a);
+		piece_put_step(s->piece, PIECE_SAMPLE_KEY_THREAD_STEP, sample_key.b);
 		err = piece_row(s->piece);
 	}
 	return err ? err : add_log(s, timeline);
@@ -319,18 +319,19 @@ static int end_modules(struct weft_stream *s, const struct profile *r)
 static int end_undated(struct weft_stream *s, const struct profile *r)
 {
 	const struct timeline *timeline = &r->timeline;
-	AUTO_FREE uint64_t *dated = calloc(timeline->uses.n + 1, sizeof(*dated));
+	AUTO_FREE uint64_t *dated = calloc(timeline->sample_keys.n + 1, sizeof(*dated));
 	int err = 0;
 
 	if (!timeline->undated)
 		return 0;
 	if (!dated)
-		return fail(-ENOMEM, "no memory for %zu uses", timeline->uses.n);
+		return fail(-ENOMEM, "no memory for %zu sample keys",
+			    timeline->sample_keys.n);
 	timeline_dated(timeline, dated);
-	for (size_t i = 0; !err && i < timeline->uses.n; i++) {
+	for (size_t i = 0; !err && i < timeline->sample_keys.n; i++) {
 		if (timeline->counts.items[i] == dated[i])
 			continue;
-		piece_put(s->piece, PIECE_UNDATED_USE, i);
+		piece_put(s->piece, PIECE_UNDATED_SAMPLE_KEY, i);
 		piece_put(s->piece, PIECE_UNDATED_COUNT,
 			  timeline->counts.items[i] - dated[i]);
 		err = piece_row(s->piece);

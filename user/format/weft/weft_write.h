@@ -18,7 +18,7 @@ void weft_stream_free(struct weft_stream *stream);
 DEFINE_FREEP(weft_stream)
 
 /* What came to the profile since; the same profile each time. timeline: where
- * its uses and seconds are, flushed. */
+ * its sample keys and seconds are, flushed. */
 int weft_stream_add(struct weft_stream *stream, const struct profile *profile,
 		    const struct timeline *timeline);
 
