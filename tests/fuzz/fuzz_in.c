@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Everything that weft report reads, from hostile bytes: the first byte says
- * whether the rest is a file or, past its checksum, a piece of a recording. What
+ * whether the rest is a file or, past its checksum, a batch of a recording. What
  * was read must be a profile that holds what core/profile.h promises, and be
  * written by every writer.
  */
@@ -10,7 +10,7 @@
 #include "core/filter.h"
 #include "core/merge.h"
 #include "format/reader.h"
-#include "format/weft/weft_read_piece.h"
+#include "format/weft/weft_read_batch.h"
 #include "format/text/text.h"
 #include "format/writer.h"
 
@@ -75,15 +75,15 @@ static void write_all(struct profile *r, uint8_t which)
 		text_write(out, r, &text);
 }
 
-static int read_piece(const uint8_t *data, size_t n, struct profile **ret)
+static int read_batch(const uint8_t *data, size_t n, struct profile **ret)
 {
 	AUTO(profile) r = NULL;
-	struct piece_reader piece = { 0 };
+	struct batch_reader batch = { 0 };
 	int err = profile_new(&r);
 
-	piece.profile = r;
-	if (!err && piece_apply(&piece, data, n) >= 0)
-		piece_apply(&piece, data, n); /* and once more, on what is there */
+	batch.profile = r;
+	if (!err && batch_apply(&batch, data, n) >= 0)
+		batch_apply(&batch, data, n); /* and once more, on what is there */
 	if (!err)
 		err = profile_finish(r);
 	*ret = GIVE(r);
@@ -100,7 +100,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	if (n < 2)
 		return 0;
 	if (data[0] & 1)
-		err = read_piece(data + 2, n - 2, &r);
+		err = read_batch(data + 2, n - 2, &r);
 	else
 		err = source_new_bytes(&source, data + 2, n - 2) ||
 		      reader_read_source(source, &r);

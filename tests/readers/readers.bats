@@ -101,8 +101,8 @@ pprof() {
 	protoc --decode=weft.Recording -I"$docs" weft.proto <made.weft >outer
 	grep -q 'magic: "weft recording 1' outer
 	run ! grep -qE '^ *[0-9]+[: ]' outer
-	python3 "$BATS_TEST_DIRNAME/pieces.py" made.weft >pieces
-	protoc --decode=weft.Piece -I"$docs" weft.proto <pieces >inner
+	python3 "$BATS_TEST_DIRNAME/batches.py" made.weft >batches
+	protoc --decode=weft.Batch -I"$docs" weft.proto <batches >inner
 	run ! grep -qE '^ *[0-9]+[: ]' inner
 	grep -q 'complete: true' inner
 	grep -q 'strings: "hash_round"' inner

@@ -28,7 +28,7 @@ struct want {
 	uint64_t at; /* in the module; of a return address, the byte before */
 };
 
-struct batch {
+struct symbol_batch {
 	struct names *names;
 	const struct want *wants; /* of one module, by address */
 	size_t n;
@@ -52,7 +52,7 @@ static int by_module_and_address(const void *a, const void *b)
 
 static int on_name(void *arg, size_t index, const char *name, uint64_t start)
 {
-	struct batch *batch = arg;
+	struct symbol_batch *batch = arg;
 	int err = 0;
 
 	for (size_t i = batch->first[index]; !err && i < batch->first[index + 1]; i++)
@@ -60,7 +60,7 @@ static int on_name(void *arg, size_t index, const char *name, uint64_t start)
 	return err;
 }
 
-static int begin_batch(struct batch *batch)
+static int begin_batch(struct symbol_batch *batch)
 {
 	batch->addrs = malloc(batch->n * sizeof(*batch->addrs));
 	batch->first = malloc((batch->n + 1) * sizeof(*batch->first));
@@ -76,7 +76,7 @@ static int begin_batch(struct batch *batch)
 	return 0;
 }
 
-static void end_batch(struct batch *batch)
+static void end_batch(struct symbol_batch *batch)
 {
 	free(batch->addrs);
 	free(batch->first);
@@ -99,14 +99,14 @@ static int open_debug_file(const struct elf_facts *facts)
 }
 
 static int read_names(const struct symbol_sources *sources, enum name_source source,
-		      int fd, struct batch *batch)
+		      int fd, struct symbol_batch *batch)
 {
 	return worker_names(sources->worker, source, fd, batch->addrs, batch->n_addrs,
 			    DEADLINE_MS, on_name, batch);
 }
 
 static uint64_t *addresses_as_linked(const struct elf_facts *facts,
-				     const struct batch *batch)
+				     const struct symbol_batch *batch)
 {
 	uint64_t *linked = calloc(batch->n_addrs, sizeof(*linked));
 
@@ -121,7 +121,7 @@ static uint64_t *addresses_as_linked(const struct elf_facts *facts,
 static int on_places(void *arg, size_t index, const struct inline_place *places, size_t n)
 {
 	struct names_place copied[INLINES_MAX + 1];
-	struct batch *batch = arg;
+	struct symbol_batch *batch = arg;
 	int err = 0;
 
 	for (size_t i = 0; i < n; i++)
@@ -135,7 +135,7 @@ static int on_places(void *arg, size_t index, const struct inline_place *places,
 
 /* What fails here costs nobody a name. */
 static void find_places(const struct symbol_sources *sources, uint32_t module,
-			const struct elf_facts *facts, int fd, struct batch *batch)
+			const struct elf_facts *facts, int fd, struct symbol_batch *batch)
 {
 	AUTO_FREE uint64_t *linked = addresses_as_linked(facts, batch);
 	uint64_t begun_ns = clock_now_ns();
@@ -157,7 +157,7 @@ static void find_places(const struct symbol_sources *sources, uint32_t module,
 
 /* Its segments hold no bytes, so only the addresses as linked mean something. */
 static int name_debug(const struct symbol_sources *sources, const struct elf_facts *facts,
-		      int fd, struct batch *batch)
+		      int fd, struct symbol_batch *batch)
 {
 	AUTO_FREE uint64_t *linked = addresses_as_linked(facts, batch);
 
@@ -168,7 +168,7 @@ static int name_debug(const struct symbol_sources *sources, const struct elf_fac
 }
 
 static int name_file(const struct symbol_sources *sources, uint32_t module,
-		     struct batch *batch)
+		     struct symbol_batch *batch)
 {
 	const struct elf_facts *facts = files_facts(sources->files, module);
 	AUTO_CLOSE int debug = open_debug_file(facts);
@@ -184,7 +184,7 @@ static int name_file(const struct symbol_sources *sources, uint32_t module,
 }
 
 static int name_jit(const struct symbol_sources *sources, uint32_t module,
-		    struct batch *batch)
+		    struct symbol_batch *batch)
 {
 	const struct module *jit = module_get(sources->modules, module);
 	const struct process *now = process_get(sources->processes, jit->pid);
@@ -202,14 +202,14 @@ static int name_jit(const struct symbol_sources *sources, uint32_t module,
 	return read_names(sources, NAMES_PERF_MAP, fd, batch);
 }
 
-static int name_vdso(const struct symbol_sources *sources, struct batch *batch)
+static int name_vdso(const struct symbol_sources *sources, struct symbol_batch *batch)
 {
 	AUTO_CLOSE int fd = vdso_open();
 
 	return fd < 0 ? fd : read_names(sources, NAMES_ELF, fd, batch);
 }
 
-static int name_kernel(const struct symbol_sources *sources, struct batch *batch)
+static int name_kernel(const struct symbol_sources *sources, struct symbol_batch *batch)
 {
 	AUTO_CLOSE int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
 
@@ -217,7 +217,7 @@ static int name_kernel(const struct symbol_sources *sources, struct batch *batch
 }
 
 static int name_module(const struct symbol_sources *sources, uint32_t module,
-		       struct batch *batch)
+		       struct symbol_batch *batch)
 {
 	int err = begin_batch(batch);
 
@@ -244,7 +244,7 @@ static int name_all(const struct symbol_sources *sources, struct names *names,
 	int64_t inlines_left_ns = INLINES_ALL_NS;
 
 	for (size_t i = 0, end; i < n; i = end) {
-		struct batch batch = {
+		struct symbol_batch batch = {
 			.names = names,
 			.wants = wants + i,
 			.inlines_left_ns = inlines_left_ns,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A recording on its way into a file, docs/format.md. It is added to while the
- * recording runs, a piece a second, and what was added can be read whatever
+ * recording runs, a batch a second, and what was added can be read whatever
  * happens next. Names, which come last, are added by _end().
  */
 #ifndef WEFT_FORMAT_WEFT_WEFT_WRITE_H

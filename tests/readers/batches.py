@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""pieces.py FILE.weft: its pieces, unpacked, one after another, on stdout.
+"""batches.py FILE.weft: its batches, unpacked, one after another, on stdout.
 
 Written from docs/format.md alone. Messages that follow each other are one."""
 import sys
@@ -37,6 +37,6 @@ for number, value in fields(open(sys.argv[1], "rb").read()):
     if number == 2:
         block = dict(fields(value))
         assert zlib.crc32(block[3]) == block[1]
-        piece = inflate.decompress(block[3])
-        assert len(piece) == block[2]
-        sys.stdout.buffer.write(piece)
+        batch = inflate.decompress(block[3])
+        assert len(batch) == block[2]
+        sys.stdout.buffer.write(batch)

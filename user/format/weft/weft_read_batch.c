@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "format/weft/weft_read_piece.h"
+#include "format/weft/weft_read_batch.h"
 
 #include "base/error.h"
 #include "base/proto.h"
@@ -11,7 +11,7 @@
 #define NEED(condition)                                                                  \
 	do {                                                                             \
 		if (!(condition))                                                        \
-			return PIECE_DAMAGED;                                            \
+			return BATCH_DAMAGED;                                            \
 	} while (0)
 
 struct column {
@@ -22,18 +22,18 @@ struct column {
 
 struct rows {
 	struct profile *r;
-	struct piece_reader *piece;
-	struct column columns[PIECE_FIELDS];
-	bool again; /* PIECE_RUN was seen: these runs replace the ones before */
+	struct batch_reader *batch;
+	struct column columns[BATCH_FIELDS];
+	bool again; /* BATCH_RUN was seen: these runs replace the ones before */
 };
 
-static bool has(const struct rows *rows, enum piece_field column)
+static bool has(const struct rows *rows, enum batch_field column)
 {
 	return rows->columns[column].at < rows->columns[column].n;
 }
 
 /* What a column that has ended gives is 0. */
-static uint64_t next(struct rows *rows, enum piece_field column)
+static uint64_t next(struct rows *rows, enum batch_field column)
 {
 	struct column *c = &rows->columns[column];
 	uint64_t value = 0;
@@ -45,7 +45,7 @@ static uint64_t next(struct rows *rows, enum piece_field column)
 	return value;
 }
 
-static uint64_t next_step(struct rows *rows, enum piece_field column)
+static uint64_t next_step(struct rows *rows, enum batch_field column)
 {
 	struct column *c = &rows->columns[column];
 
@@ -71,8 +71,8 @@ static int add_string(struct rows *rows, const struct proto_field *field)
 static int add_module(struct rows *rows)
 {
 	struct profile_module m;
-	uint64_t path = next(rows, PIECE_MODULE_PATH);
-	uint64_t build_id = next(rows, PIECE_MODULE_BUILD_ID);
+	uint64_t path = next(rows, BATCH_MODULE_PATH);
+	uint64_t build_id = next(rows, BATCH_MODULE_BUILD_ID);
 
 	NEED(is_string(rows, path) && is_string(rows, build_id));
 	NEED(rows->r->modules.n < MODULES_MAX);
@@ -82,12 +82,12 @@ static int add_module(struct rows *rows)
 
 static int add_frame(struct rows *rows)
 {
-	struct profile_frame f = { .offset = next(rows, PIECE_FRAME_OFFSET) };
-	uint64_t module = next(rows, PIECE_FRAME_MODULE);
-	uint64_t place = next(rows, PIECE_FRAME_PLACE);
-	uint64_t name = next(rows, PIECE_FRAME_NAME);
-	uint64_t file = next(rows, PIECE_FRAME_FILE);
-	uint64_t line = next(rows, PIECE_FRAME_LINE);
+	struct profile_frame f = { .offset = next(rows, BATCH_FRAME_OFFSET) };
+	uint64_t module = next(rows, BATCH_FRAME_MODULE);
+	uint64_t place = next(rows, BATCH_FRAME_PLACE);
+	uint64_t name = next(rows, BATCH_FRAME_NAME);
+	uint64_t file = next(rows, BATCH_FRAME_FILE);
+	uint64_t line = next(rows, BATCH_FRAME_LINE);
 
 	NEED(module < rows->r->modules.n && place >> 1 <= PLACE_LABEL);
 	NEED(is_string(rows, name) && is_string(rows, file));
@@ -103,8 +103,8 @@ static int add_frame(struct rows *rows)
 
 static bool read_code(struct rows *rows, uint32_t *ret)
 {
-	struct column *c = &rows->columns[PIECE_NODE_CODE];
-	uint64_t value = next(rows, PIECE_NODE_CODE);
+	struct column *c = &rows->columns[BATCH_NODE_CODE];
+	uint64_t value = next(rows, BATCH_NODE_CODE);
 
 	if (value & 1) {
 		uint64_t mark = value >> 9, rest = value >> 1 & 0xff;
@@ -121,7 +121,7 @@ static bool read_code(struct rows *rows, uint32_t *ret)
 
 static int add_node(struct rows *rows)
 {
-	uint64_t up = next(rows, PIECE_NODE_UP);
+	uint64_t up = next(rows, BATCH_NODE_UP);
 	size_t number = rows->r->nodes.n;
 	uint32_t code, id;
 	int err;
@@ -135,11 +135,11 @@ static int add_node(struct rows *rows)
 static bool read_stack(struct rows *rows, bool again, struct profile_stack *ret)
 {
 	uint64_t async =
-		next_step(rows, again ? PIECE_AGAIN_ASYNC_STEP : PIECE_STACK_ASYNC_STEP);
+		next_step(rows, again ? BATCH_AGAIN_ASYNC_STEP : BATCH_STACK_ASYNC_STEP);
 	uint64_t thread =
-		async - (uint64_t)unzigzag(next(rows, again ? PIECE_AGAIN_THREAD
-							    : PIECE_STACK_THREAD));
-	uint64_t notes = next(rows, again ? PIECE_AGAIN_NOTES : PIECE_STACK_NOTES);
+		async - (uint64_t)unzigzag(next(rows, again ? BATCH_AGAIN_THREAD
+							    : BATCH_STACK_THREAD));
+	uint64_t notes = next(rows, again ? BATCH_AGAIN_NOTES : BATCH_STACK_NOTES);
 
 	*ret = (struct profile_stack){
 		.node = { (uint32_t)async, (uint32_t)thread },
@@ -158,11 +158,11 @@ static int add_stack(struct rows *rows)
 
 static int add_process(struct rows *rows)
 {
-	uint64_t host = next(rows, PIECE_PROCESS_HOST);
-	uint64_t pid = next(rows, PIECE_PROCESS_PID);
-	uint64_t name = next(rows, PIECE_PROCESS_NAME);
-	uint64_t cgroup = next(rows, PIECE_PROCESS_CGROUP);
-	uint64_t incarnation = next(rows, PIECE_PROCESS_LIFE);
+	uint64_t host = next(rows, BATCH_PROCESS_HOST);
+	uint64_t pid = next(rows, BATCH_PROCESS_PID);
+	uint64_t name = next(rows, BATCH_PROCESS_NAME);
+	uint64_t cgroup = next(rows, BATCH_PROCESS_CGROUP);
+	uint64_t incarnation = next(rows, BATCH_PROCESS_LIFE);
 	struct profile_process p = { (uint32_t)host, (uint32_t)pid, (uint32_t)name,
 				     (uint32_t)cgroup, (uint32_t)incarnation };
 
@@ -173,9 +173,9 @@ static int add_process(struct rows *rows)
 
 static int add_thread(struct rows *rows)
 {
-	uint64_t process = next(rows, PIECE_THREAD_PROCESS);
-	uint64_t tid = next(rows, PIECE_THREAD_TID);
-	uint64_t name = next(rows, PIECE_THREAD_NAME);
+	uint64_t process = next(rows, BATCH_THREAD_PROCESS);
+	uint64_t tid = next(rows, BATCH_THREAD_TID);
+	uint64_t name = next(rows, BATCH_THREAD_NAME);
 	struct profile_thread t = { (uint32_t)process, (uint32_t)tid, (uint32_t)name };
 
 	NEED(process < rows->r->processes.n && is_string(rows, name));
@@ -185,8 +185,8 @@ static int add_thread(struct rows *rows)
 
 static int add_sample_key(struct rows *rows)
 {
-	uint64_t stack = next_step(rows, PIECE_SAMPLE_KEY_STACK_STEP);
-	uint64_t thread = next_step(rows, PIECE_SAMPLE_KEY_THREAD_STEP);
+	uint64_t stack = next_step(rows, BATCH_SAMPLE_KEY_STACK_STEP);
+	uint64_t thread = next_step(rows, BATCH_SAMPLE_KEY_THREAD_STEP);
 	size_t number = rows->r->timeline.sample_keys.n;
 	uint32_t id;
 	int err;
@@ -202,19 +202,19 @@ static int add_sample_key(struct rows *rows)
 /* One second's entries, as core/timeline.c has written them. */
 static int add_second(struct rows *rows)
 {
-	int64_t second = rows->piece->second + unzigzag(next(rows, PIECE_LOG));
-	uint64_t left = next(rows, PIECE_LOG), sample_key = 0;
+	int64_t second = rows->batch->second + unzigzag(next(rows, BATCH_LOG));
+	uint64_t left = next(rows, BATCH_LOG), sample_key = 0;
 	int err = 0;
 
 	NEED(second >= 0 && second <= UINT32_MAX);
-	rows->piece->second = second;
+	rows->batch->second = second;
 	while (!err && left--) {
 		uint64_t step, count = 1;
 
-		NEED(has(rows, PIECE_LOG));
-		step = next(rows, PIECE_LOG);
+		NEED(has(rows, BATCH_LOG));
+		step = next(rows, BATCH_LOG);
 		if (step & 1)
-			count = next(rows, PIECE_LOG);
+			count = next(rows, BATCH_LOG);
 		sample_key += step >> 1;
 		NEED(sample_key < rows->r->timeline.sample_keys.n && count &&
 		     count <= UINT32_MAX);
@@ -226,8 +226,8 @@ static int add_second(struct rows *rows)
 
 static int add_undated(struct rows *rows)
 {
-	uint64_t sample_key = next(rows, PIECE_UNDATED_SAMPLE_KEY);
-	uint64_t count = next(rows, PIECE_UNDATED_COUNT);
+	uint64_t sample_key = next(rows, BATCH_UNDATED_SAMPLE_KEY);
+	uint64_t count = next(rows, BATCH_UNDATED_COUNT);
 
 	NEED(sample_key < rows->r->timeline.sample_keys.n && count <= UINT64_MAX >> 16);
 	timeline_add_undated_by_key(&rows->r->timeline, (uint32_t)sample_key, count);
@@ -236,10 +236,10 @@ static int add_undated(struct rows *rows)
 
 static int name_frame(struct rows *rows)
 {
-	uint64_t frame = next_step(rows, PIECE_NAMED_FRAME_STEP);
-	uint64_t name = next(rows, PIECE_NAMED_NAME);
-	uint64_t file = next(rows, PIECE_NAMED_FILE);
-	uint64_t line = next(rows, PIECE_NAMED_LINE);
+	uint64_t frame = next_step(rows, BATCH_NAMED_FRAME_STEP);
+	uint64_t name = next(rows, BATCH_NAMED_NAME);
+	uint64_t file = next(rows, BATCH_NAMED_FILE);
+	uint64_t line = next(rows, BATCH_NAMED_LINE);
 	struct profile_frame *f;
 
 	NEED(frame < rows->r->frames.n && is_string(rows, name));
@@ -253,7 +253,7 @@ static int name_frame(struct rows *rows)
 
 static int change_stack(struct rows *rows)
 {
-	uint64_t id = next_step(rows, PIECE_AGAIN_STACK_STEP);
+	uint64_t id = next_step(rows, BATCH_AGAIN_STACK_STEP);
 	struct profile_stack stack;
 
 	NEED(read_stack(rows, true, &stack) && id < rows->r->stacks.n);
@@ -263,8 +263,8 @@ static int change_stack(struct rows *rows)
 
 static int know_module(struct rows *rows)
 {
-	uint64_t id = next_step(rows, PIECE_KNOWN_MODULE_STEP);
-	uint64_t build_id = next(rows, PIECE_KNOWN_BUILD_ID);
+	uint64_t id = next_step(rows, BATCH_KNOWN_MODULE_STEP);
+	uint64_t build_id = next(rows, BATCH_KNOWN_BUILD_ID);
 
 	NEED(id < rows->r->modules.n && is_string(rows, build_id));
 	rows->r->modules.items[id].build_id = (uint32_t)build_id;
@@ -323,25 +323,25 @@ static int take_item(struct rows *rows, const struct proto_field *field)
 	struct profile *r = rows->r;
 
 	switch (field->number) {
-	case PIECE_VALUE_TYPE:
+	case BATCH_VALUE_TYPE:
 		NEED(is_string(rows, field->value));
 		r->value_type = (uint32_t)field->value;
 		return 0;
-	case PIECE_VALUE_UNIT:
+	case BATCH_VALUE_UNIT:
 		NEED(is_string(rows, field->value));
 		r->value_unit = (uint32_t)field->value;
 		return 0;
-	case PIECE_PERIOD_NS:
+	case BATCH_PERIOD_NS:
 		r->period_ns = field->value;
 		return 0;
-	case PIECE_ONE_VIEW:
+	case BATCH_ONE_VIEW:
 		r->one_view = field->value;
 		return 0;
-	case PIECE_LEFT_OUT:
+	case BATCH_LEFT_OUT:
 		r->left_out += field->value;
 		return 0;
-	case PIECE_COMPLETE:
-		rows->piece->is_complete = field->value;
+	case BATCH_COMPLETE:
+		rows->batch->is_complete = field->value;
 		return 0;
 	default: /* of a later version */
 		return 0;
@@ -349,21 +349,21 @@ static int take_item(struct rows *rows, const struct proto_field *field)
 }
 
 static const struct table {
-	enum piece_field column;
+	enum batch_field column;
 	int (*add)(struct rows *rows);
 } tables[] = {
-	{ PIECE_MODULE_PATH, add_module },
-	{ PIECE_FRAME_OFFSET, add_frame },
-	{ PIECE_NODE_UP, add_node },
-	{ PIECE_STACK_ASYNC_STEP, add_stack },
-	{ PIECE_PROCESS_HOST, add_process },
-	{ PIECE_THREAD_PROCESS, add_thread },
-	{ PIECE_SAMPLE_KEY_STACK_STEP, add_sample_key },
-	{ PIECE_LOG, add_second },
-	{ PIECE_UNDATED_SAMPLE_KEY, add_undated },
-	{ PIECE_NAMED_FRAME_STEP, name_frame },
-	{ PIECE_AGAIN_STACK_STEP, change_stack },
-	{ PIECE_KNOWN_MODULE_STEP, know_module },
+	{ BATCH_MODULE_PATH, add_module },
+	{ BATCH_FRAME_OFFSET, add_frame },
+	{ BATCH_NODE_UP, add_node },
+	{ BATCH_STACK_ASYNC_STEP, add_stack },
+	{ BATCH_PROCESS_HOST, add_process },
+	{ BATCH_THREAD_PROCESS, add_thread },
+	{ BATCH_SAMPLE_KEY_STACK_STEP, add_sample_key },
+	{ BATCH_LOG, add_second },
+	{ BATCH_UNDATED_SAMPLE_KEY, add_undated },
+	{ BATCH_NAMED_FRAME_STEP, name_frame },
+	{ BATCH_AGAIN_STACK_STEP, change_stack },
+	{ BATCH_KNOWN_MODULE_STEP, know_module },
 };
 
 /* Strings first, as they stand first; then the columns are noted. */
@@ -371,21 +371,21 @@ static int take_field(struct rows *rows, const struct proto_field *field)
 {
 	if (field->wire != PROTO_BYTES)
 		return take_item(rows, field);
-	if (field->number == PIECE_STRING)
+	if (field->number == BATCH_STRING)
 		return add_string(rows, field);
-	if (field->number == PIECE_RUN)
+	if (field->number == BATCH_RUN)
 		return add_run(rows, field);
-	if (field->number == PIECE_COUNT)
+	if (field->number == BATCH_COUNT)
 		return add_count(rows, field);
-	if (field->number < PIECE_FIELDS)
+	if (field->number < BATCH_FIELDS)
 		rows->columns[field->number] =
 			(struct column){ .bytes = field->bytes, .n = field->n };
 	return 0;
 }
 
-int piece_apply(struct piece_reader *piece, const void *bytes, size_t n)
+int batch_apply(struct batch_reader *batch, const void *bytes, size_t n)
 {
-	struct rows rows = { .r = piece->profile, .piece = piece };
+	struct rows rows = { .r = batch->profile, .batch = batch };
 	struct proto proto = proto_of(bytes, n);
 	struct proto_field field;
 	int err = 0;
