@@ -9,7 +9,7 @@
 #include "pipeline/profile_builder.h"
 #include "record/output.h"
 #include "record/recording.h"
-#include "pipeline/saving.h"
+#include "pipeline/recording_writer.h"
 #include "sym/calls.h"
 
 #include <errno.h>
@@ -34,7 +34,8 @@ struct run {
 	uint64_t next_second_ns;
 	struct cgroups *cgroups;
 	struct profile_builder *builder;
-	struct saving *saving; /* NULL: the output is made at the end */
+	struct recording_writer
+		*recording_writer; /* NULL: the output is made at the end */
 };
 
 static void show_progress(const struct run *run, uint64_t now)
@@ -51,8 +52,9 @@ static void show_progress(const struct run *run, uint64_t now)
 		(double)kept * SECOND_NS / (double)(now - r->started_ns),
 		totals.ledger.outcomes[OUTCOME_RING_FULL] +
 			totals.ledger.outcomes[OUTCOME_NO_RING]);
-	if (run->saving)
-		fprintf(stderr, " %.1f KB ", (double)saving_bytes(run->saving) / 1024);
+	if (run->recording_writer)
+		fprintf(stderr, " %.1f KB ",
+			(double)recording_writer_bytes(run->recording_writer) / 1024);
 }
 
 static int every_second(struct run *run, uint64_t now)
@@ -62,8 +64,8 @@ static int every_second(struct run *run, uint64_t now)
 	if (now < run->next_second_ns)
 		return 0;
 	run->next_second_ns = now + SECOND_NS;
-	if (run->saving)
-		err = saving_more(run->saving);
+	if (run->recording_writer)
+		err = recording_writer_update(run->recording_writer);
 	show_progress(run, now);
 	return err ? err : sampler_check_cpus(run->recording->sampler);
 }
@@ -219,7 +221,8 @@ static int write_output(struct run *run, const struct output *output, struct sta
 	err = facts_end(profile, stats);
 	if (err)
 		return err;
-	return run->saving ? saving_finish(run->saving) : output_profile(output, profile);
+	return run->recording_writer ? recording_writer_finish(run->recording_writer)
+				     : output_profile(output, profile);
 }
 
 static int finish(struct run *run)
@@ -333,8 +336,8 @@ static int prepare(struct run *run)
 			  aggregator->unix_offset_ns + clock_now_ns(), &sources.host);
 	profile_builder_set_sources(run->builder, &sources);
 	if (!err && run->options->writer == &weft_writer)
-		err = saving_new(&run->saving, run->options->output, run->builder,
-				 aggregator);
+		err = recording_writer_new(&run->recording_writer, run->options->output,
+					   run->builder, aggregator);
 	return err;
 }
 
@@ -353,7 +356,7 @@ int record_run(const struct record_options *options)
 	err = prepare(&run);
 	if (!err)
 		err = run_it(&run);
-	saving_free(run.saving);
+	recording_writer_free(run.recording_writer);
 	profile_builder_free(run.builder);
 	cgroups_free(run.cgroups);
 	signals_close(&run.signals);

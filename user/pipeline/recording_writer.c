@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "pipeline/saving.h"
+#include "pipeline/recording_writer.h"
 
 #include "base/error.h"
 #include "base/log.h"
@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-struct saving {
+struct recording_writer {
 	struct outfile *file;
 	struct weft_stream *stream;
 	struct profile_builder *builder;
@@ -19,10 +19,10 @@ struct saving {
 	char sentence[512];
 };
 
-int saving_new(struct saving **ret, const char *path, struct profile_builder *builder,
-	       struct aggregator *aggregator)
+int recording_writer_new(struct recording_writer **ret, const char *path,
+			 struct profile_builder *builder, struct aggregator *aggregator)
 {
-	AUTO(saving) s = calloc(1, sizeof(*s));
+	AUTO(recording_writer) s = calloc(1, sizeof(*s));
 	int err;
 
 	if (!s)
@@ -40,7 +40,7 @@ int saving_new(struct saving **ret, const char *path, struct profile_builder *bu
 	return 0;
 }
 
-void saving_free(struct saving *s)
+void recording_writer_free(struct recording_writer *s)
 {
 	if (!s)
 		return;
@@ -49,7 +49,7 @@ void saving_free(struct saving *s)
 	free(s);
 }
 
-static int note(struct saving *s, int err)
+static int note(struct recording_writer *s, int err)
 {
 	if (!err || err == -ENOMEM)
 		return err;
@@ -60,7 +60,7 @@ static int note(struct saving *s, int err)
 	return 0;
 }
 
-int saving_more(struct saving *s)
+int recording_writer_update(struct recording_writer *s)
 {
 	int err = profile_builder_update(s->builder);
 
@@ -72,7 +72,7 @@ int saving_more(struct saving *s)
 				       &s->aggregator->timeline));
 }
 
-int saving_finish(struct saving *s)
+int recording_writer_finish(struct recording_writer *s)
 {
 	int err;
 
@@ -89,7 +89,7 @@ int saving_finish(struct saving *s)
 	return fail_hint(s->err, "%s holds what was measured until then", s->path);
 }
 
-uint64_t saving_bytes(const struct saving *s)
+uint64_t recording_writer_bytes(const struct recording_writer *s)
 {
 	return weft_stream_bytes(s->stream);
 }
