@@ -9,7 +9,7 @@
 #include "format/writer.h"
 
 #include "base/error.h"
-#include "format/moments.h"
+#include "format/time_buckets.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -24,7 +24,7 @@ struct speedscope {
 	uint32_t *by_node;   /* frame's number, by node */
 	uint32_t *by_comm;   /* by string */
 	VEC(uint32_t) path;  /* of the stack at hand, leaf first */
-	struct moments views[2];
+	struct time_buckets views[2];
 	struct pen pen;
 	bool any;
 };
@@ -61,14 +61,14 @@ static int number_path(struct speedscope *s, uint32_t node)
 }
 
 /* Only what some sample holds. */
-static int number_frames(struct speedscope *s, const struct moments *moments)
+static int number_frames(struct speedscope *s, const struct time_buckets *time_buckets)
 {
 	int err = 0;
 
-	for (size_t i = 0; !err && i < moments->ends.n; i++) {
-		struct pair end = moments->ends.items[i];
+	for (size_t i = 0; !err && i < time_buckets->ends.n; i++) {
+		struct pair end = time_buckets->ends.items[i];
 
-		if (!moments->sums.items[i])
+		if (!time_buckets->sums.items[i])
 			continue;
 		err = pairs_id(&s->frames, (struct pair){ end.b, 0 }, UINT32_MAX,
 			       &s->by_comm[end.b]);
@@ -120,7 +120,7 @@ static uint64_t weight(const struct speedscope *s)
 
 static int add_view(struct speedscope *s, enum view view)
 {
-	const struct moments *moments = &s->views[view];
+	const struct time_buckets *time_buckets = &s->views[view];
 	struct str *out = &s->pen.text;
 	int err = 0;
 
@@ -130,14 +130,15 @@ static int add_view(struct speedscope *s, enum view view)
 	str_addf(out, "\"startValue\":0,\"endValue\":%" PRIu64 ",\"samples\":[",
 		 s->r->timeline.total * weight(s));
 	s->any = true;
-	for (size_t i = 0; !err && i < moments->items.n; i++) {
+	for (size_t i = 0; !err && i < time_buckets->items.n; i++) {
 		str_add(out, i ? ",\n" : "\n");
-		err = add_stack(s, moments->ends.items[moments->items.items[i].end]);
+		err = add_stack(
+			s, time_buckets->ends.items[time_buckets->items.items[i].end]);
 	}
 	str_add(out, "],\n\"weights\":[");
-	for (size_t i = 0; !err && i < moments->items.n; i++) {
+	for (size_t i = 0; !err && i < time_buckets->items.n; i++) {
 		str_addf(out, "%s%" PRIu64, i ? "," : "",
-			 moments->items.items[i].count * weight(s));
+			 time_buckets->items.items[i].count * weight(s));
 		err = pen_pass(&s->pen);
 	}
 	str_add(out, "]}");
@@ -176,7 +177,7 @@ static int prepare(struct speedscope *s)
 	for (int view = VIEW_ASYNC; !err && view <= VIEW_THREAD; view++) {
 		if (!shows(s, (enum view)view))
 			continue;
-		err = moments_find(&s->views[view], s->r, (enum view)view);
+		err = time_buckets_fill(&s->views[view], s->r, (enum view)view);
 		if (!err)
 			err = number_frames(s, &s->views[view]);
 	}
@@ -192,8 +193,8 @@ static int speedscope_write(struct outfile *out, const struct profile *profile,
 	if (!err)
 		err = add_all(&s);
 	pen_free(&s.pen);
-	moments_free(&s.views[VIEW_ASYNC]);
-	moments_free(&s.views[VIEW_THREAD]);
+	time_buckets_free(&s.views[VIEW_ASYNC]);
+	time_buckets_free(&s.views[VIEW_THREAD]);
 	pairs_free(&s.frames);
 	vec_free(&s.path);
 	free(s.by_node);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "format/moments.h"
+#include "format/time_buckets.h"
 
 #include "base/error.h"
 
@@ -10,25 +10,25 @@
 
 enum { TOO_MANY = 1 };
 
-struct moment_finder {
-	struct moments *moments;
+struct time_bucket_filler {
+	struct time_buckets *time_buckets;
 	const struct profile *r;
 	uint32_t *end_of; /* by sample key */
-	uint64_t *left;	  /* by end: what is in no moment yet */
-	size_t *last;	  /* by end: its latest moment's index + 1 */
+	uint64_t *left;	  /* by end: what is in no time bucket yet */
+	size_t *last;	  /* by end: its latest time bucket's index + 1 */
 };
 
-void moments_free(struct moments *moments)
+void time_buckets_free(struct time_buckets *time_buckets)
 {
-	pairs_free(&moments->ends);
-	vec_free(&moments->sums);
-	vec_free(&moments->items);
+	pairs_free(&time_buckets->ends);
+	vec_free(&time_buckets->sums);
+	vec_free(&time_buckets->items);
 }
 
-static int find_ends(struct moment_finder *f, enum view view)
+static int find_ends(struct time_bucket_filler *f, enum view view)
 {
 	const struct timeline *timeline = &f->r->timeline;
-	struct moments *m = f->moments;
+	struct time_buckets *m = f->time_buckets;
 	int err = 0;
 
 	for (size_t i = 0; !err && i < timeline->sample_keys.n; i++) {
@@ -45,9 +45,9 @@ static int find_ends(struct moment_finder *f, enum view view)
 	return err;
 }
 
-static int add(struct moment_finder *f, uint32_t step, uint32_t end, uint64_t count)
+static int add(struct time_bucket_filler *f, uint32_t step, uint32_t end, uint64_t count)
 {
-	struct moments *m = f->moments;
+	struct time_buckets *m = f->time_buckets;
 	size_t last = f->last[end];
 
 	f->left[end] -= count;
@@ -56,25 +56,26 @@ static int add(struct moment_finder *f, uint32_t step, uint32_t end, uint64_t co
 		return 0;
 	}
 	f->last[end] = m->items.n + 1;
-	return vec_push(&m->items, (struct moment){ step, end, count });
+	return vec_push(&m->items, (struct time_bucket){ step, end, count });
 }
 
 /* In steps of so many seconds; TOO_MANY: they are. */
-static int collect(struct moment_finder *f, uint64_t seconds)
+static int collect(struct time_bucket_filler *f, uint64_t seconds)
 {
 	const struct timeline *timeline = &f->r->timeline;
 	struct timeline_cursor at = { 0 };
 	struct timeline_sample sample;
 	int err = 0;
 
-	f->moments->items.n = 0;
-	memset(f->last, 0, f->moments->ends.n * sizeof(*f->last));
-	memcpy(f->left, f->moments->sums.items, f->moments->ends.n * sizeof(*f->left));
+	f->time_buckets->items.n = 0;
+	memset(f->last, 0, f->time_buckets->ends.n * sizeof(*f->last));
+	memcpy(f->left, f->time_buckets->sums.items,
+	       f->time_buckets->ends.n * sizeof(*f->left));
 	while (!err && timeline_next(timeline, &at, &sample)) {
 		err = add(f, (uint32_t)((sample.second - timeline->first) / seconds),
 			  f->end_of[sample.sample_key], sample.count);
-		if (!err && f->moments->items.n > MOMENTS_MAX &&
-		    f->moments->items.n > f->moments->ends.n)
+		if (!err && f->time_buckets->items.n > TIME_BUCKETS_MAX &&
+		    f->time_buckets->items.n > f->time_buckets->ends.n)
 			err = TOO_MANY;
 	}
 	return err;
@@ -82,16 +83,16 @@ static int collect(struct moment_finder *f, uint64_t seconds)
 
 static int by_time(const void *a, const void *b)
 {
-	const struct moment *x = a, *y = b;
+	const struct time_bucket *x = a, *y = b;
 
 	if (x->step != y->step)
 		return x->step < y->step ? -1 : 1;
 	return x->end < y->end ? -1 : x->end > y->end;
 }
 
-static int find(struct moment_finder *f, enum view view)
+static int find(struct time_bucket_filler *f, enum view view)
 {
-	struct moments *m = f->moments;
+	struct time_buckets *m = f->time_buckets;
 	uint64_t seconds = 1;
 	int err = find_ends(f, view);
 
@@ -112,9 +113,10 @@ static int find(struct moment_finder *f, enum view view)
 	return err;
 }
 
-int moments_find(struct moments *moments, const struct profile *r, enum view view)
+int time_buckets_fill(struct time_buckets *time_buckets, const struct profile *r,
+		      enum view view)
 {
-	struct moment_finder f = { .moments = moments, .r = r };
+	struct time_bucket_filler f = { .time_buckets = time_buckets, .r = r };
 	int err;
 
 	f.end_of = calloc(r->timeline.sample_keys.n + 1, sizeof(*f.end_of));
