@@ -36,7 +36,7 @@ static unsigned int kind_of(const char *kind)
 	for (unsigned int i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 		if (!strcmp(kinds[i], kind))
 			return i;
-	return PLACE_NATIVE;
+	return FRAME_TYPE_NATIVE;
 }
 
 static int add_string(struct profile *r, const char *s, uint32_t *ret)
@@ -48,13 +48,13 @@ static int add_string(struct profile *r, const char *s, uint32_t *ret)
 static int add_code(struct profile *r, char *text, uint64_t address, uint32_t *ret)
 {
 	char *name = strsep(&text, "|"), *module = strsep(&text, "|");
-	unsigned int kind = text ? kind_of(text) : PLACE_NATIVE;
+	unsigned int kind = text ? kind_of(text) : FRAME_TYPE_NATIVE;
 	struct profile_module m = { 0 };
-	struct profile_frame frame = { .place = kind, .offset = address };
+	struct profile_frame frame = { .type = kind, .offset = address };
 	int err;
 
-	if (kind > PLACE_INLINED) {
-		*ret = marks[kind - PLACE_INLINED - 1];
+	if (kind > FRAME_TYPE_INLINED) {
+		*ret = marks[kind - FRAME_TYPE_INLINED - 1];
 		return 0;
 	}
 	err = add_string(r, module ? module : "", &m.path);

@@ -65,7 +65,7 @@ static void make_frames(struct profile *r)
 			.module = kernel ? 1 : 2 + (uint32_t)(i % 39),
 			.name = string(r, "service::part::function_%lu(int, char const*)",
 				       i),
-			.place = kernel ? PLACE_KERNEL : PLACE_NATIVE,
+			.type = kernel ? FRAME_TYPE_KERNEL : FRAME_TYPE_NATIVE,
 		};
 
 		profile_add_frame(r, &frame, &id);

@@ -28,13 +28,13 @@ static inline uint32_t made_string(struct profile *r, const char *s)
 	return profile_add_string(r, s, strlen(s), &id) ? 0 : id;
 }
 
-static inline uint32_t made_frame(struct profile *r, const char *name, enum place place,
-				  uint32_t module, uint64_t offset)
+static inline uint32_t made_frame(struct profile *r, const char *name,
+				  enum frame_type type, uint32_t module, uint64_t offset)
 {
 	const struct profile_frame frame = { .offset = offset,
 					     .module = module,
 					     .name = made_string(r, name),
-					     .place = place };
+					     .type = type };
 	uint32_t id;
 
 	return profile_add_frame(r, &frame, &id) ? 0 : id;
@@ -120,15 +120,15 @@ static inline int made_profile(struct profile **ret, const char *host)
 	profile_add_module(r, &module, &kernel);
 	module = (struct profile_module){ .path = made_string(r, "[jit]") };
 	profile_add_module(r, &module, &jitted);
-	main_ = made_frame(r, "main", PLACE_NATIVE, mod, 0x1000);
-	loop = made_frame(r, "run_loop", PLACE_NATIVE, mod, 0x1100);
-	hash = made_frame(r, "hash_round", PLACE_NATIVE, mod, 0x1200);
-	on_read = made_frame(r, "on_read", PLACE_NATIVE, mod, 0x1300);
-	sys_read = made_frame(r, "sys_read", PLACE_KERNEL, kernel, 0);
-	jit = made_frame(r, "jit_code", PLACE_JIT, jitted, 0x7000);
-	inlined = made_frame(r, "inlined", PLACE_INLINED, jitted, 0x7000);
-	start = made_frame(r, "start", PLACE_NATIVE, mod, 0x1400);
-	odd = made_frame(r, MADE_ODD_NAME, PLACE_NATIVE, mod, 0x1500);
+	main_ = made_frame(r, "main", FRAME_TYPE_NATIVE, mod, 0x1000);
+	loop = made_frame(r, "run_loop", FRAME_TYPE_NATIVE, mod, 0x1100);
+	hash = made_frame(r, "hash_round", FRAME_TYPE_NATIVE, mod, 0x1200);
+	on_read = made_frame(r, "on_read", FRAME_TYPE_NATIVE, mod, 0x1300);
+	sys_read = made_frame(r, "sys_read", FRAME_TYPE_KERNEL, kernel, 0);
+	jit = made_frame(r, "jit_code", FRAME_TYPE_JIT, jitted, 0x7000);
+	inlined = made_frame(r, "inlined", FRAME_TYPE_INLINED, jitted, 0x7000);
+	start = made_frame(r, "start", FRAME_TYPE_NATIVE, mod, 0x1400);
+	odd = made_frame(r, MADE_ODD_NAME, FRAME_TYPE_NATIVE, mod, 0x1500);
 	stack[0] = made_stack(r, MADE_PATH(r, on_read, VIEW_BOUNDARY, hash),
 			      MADE_PATH(r, main_, loop, hash));
 	stack[1] = made_stack(r, MADE_PATH(r, on_read, VIEW_BOUNDARY, hash, sys_read),

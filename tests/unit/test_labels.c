@@ -12,9 +12,9 @@
 #include "core/labels.h"
 
 static uint32_t add(struct profile *r, uint32_t parent, const char *name,
-		    enum place place)
+		    enum frame_type type)
 {
-	struct profile_frame frame = { .place = place };
+	struct profile_frame frame = { .type = type };
 	uint32_t code, node;
 
 	assert_int_equal(profile_add_string(r, name, strlen(name), &frame.name), 0);
@@ -52,15 +52,15 @@ static void labels_are_left_out(void **state)
 	uint32_t asks, one, two, step, mark, thread;
 
 	assert_int_equal(profile_new(&r), 0);
-	asks = add(r, 0, "asks", PLACE_NATIVE);
-	one = add(r, asks, "[one]", PLACE_LABEL);
-	two = add(r, one, "[two]", PLACE_LABEL);
+	asks = add(r, 0, "asks", FRAME_TYPE_NATIVE);
+	one = add(r, asks, "[one]", FRAME_TYPE_LABEL);
+	two = add(r, one, "[two]", FRAME_TYPE_LABEL);
 	assert_int_equal(profile_add_node(r, two, VIEW_BOUNDARY | BOUNDARY_ASYNC, &mark),
 			 0);
-	step = add(r, mark, "step", PLACE_NATIVE);
-	thread = add(r, 0, "main", PLACE_NATIVE);
+	step = add(r, mark, "step", FRAME_TYPE_NATIVE);
+	thread = add(r, 0, "main", FRAME_TYPE_NATIVE);
 	add_stack(r, step, thread);
-	add_stack(r, add(r, asks, "[no label]", PLACE_UNKNOWN), thread);
+	add_stack(r, add(r, asks, "[no label]", FRAME_TYPE_UNKNOWN), thread);
 	add_stack(r, one, thread);
 	add_stack(r, 0, thread);
 	is_path(r, 0, VIEW_ASYNC, "step;--;[two];[one];asks;");

@@ -222,7 +222,7 @@ void profile_drop_kernel(struct profile *r)
 			const struct profile_frame *frame;
 
 			while ((frame = profile_node_frame(r, *node)) &&
-			       frame->place == PLACE_KERNEL)
+			       frame->type == FRAME_TYPE_KERNEL)
 				*node = profile_parent(r, *node);
 		}
 }
@@ -241,7 +241,7 @@ int profile_drop_inlined(struct profile *r)
 		uint32_t parent = kept[profile_parent(r, i)];
 
 		kept[i] = parent;
-		if (!frame || frame->place != PLACE_INLINED)
+		if (!frame || frame->type != FRAME_TYPE_INLINED)
 			err = profile_add_node(r, parent, profile_code(r, i), &kept[i]);
 	}
 	for (size_t i = 0; !err && i < r->stacks.n; i++)

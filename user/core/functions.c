@@ -27,7 +27,7 @@ static int find_function(struct finder *f, uint32_t id, uint32_t *ret)
 	const struct profile_frame *frame = &f->r->frames.items[id];
 	struct function function = { .name = frame->name,
 				     .module = frame->module,
-				     .place = frame->place };
+				     .type = frame->type };
 	int err = pairs_id(&f->keys, (struct pair){ frame->name, frame->module },
 			   FRAMES_DISTINCT_MAX, ret);
 
@@ -44,7 +44,7 @@ static int find_all(struct finder *f, bool no_kernel)
 
 	for (uint32_t i = 0; !err && i < f->r->frames.n; i++) {
 		f->by_frame[i] = NONE;
-		if (!no_kernel || f->r->frames.items[i].place != PLACE_KERNEL)
+		if (!no_kernel || f->r->frames.items[i].type != FRAME_TYPE_KERNEL)
 			err = find_function(f, i, &f->by_frame[i]);
 	}
 	return err;

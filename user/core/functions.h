@@ -11,7 +11,7 @@
 
 struct function {
 	uint32_t name, module; /* string; the profile's module */
-	uint32_t place;	       /* enum place of its first frame */
+	uint32_t type;	       /* enum frame_type of its first frame */
 	uint32_t reserved;
 	uint64_t self, total;
 };

@@ -13,7 +13,7 @@ static int find_like(struct profile *r, uint32_t node, const uint32_t *likes,
 	uint32_t parent = profile_parent(r, node), like = likes[parent];
 
 	*ret = like;
-	if (frame && frame->place == PLACE_LABEL)
+	if (frame && frame->type == FRAME_TYPE_LABEL)
 		return 0;
 	if (like != parent)
 		return profile_add_node(r, like, profile_code(r, node), ret);

@@ -232,7 +232,7 @@ static int name_frame(struct profile *r, struct profile_frame *frame)
 	AUTO_STR name = { 0 };
 	int err;
 
-	if (frame->place == PLACE_KERNEL)
+	if (frame->type == FRAME_TYPE_KERNEL)
 		str_add(&name, "[kernel]");
 	else
 		str_addf(&name, "%s+0x%" PRIx64, *module ? module : "[unmapped]",

@@ -55,13 +55,13 @@
 #define PROFILE_MARK(code)	  ((code)&0xf0000000u)
 #define PROFILE_BOUNDARY_OF(code) ((enum boundary)((code)&0xff))
 
-enum place {
-	PLACE_UNKNOWN, /* no mapping was known there */
-	PLACE_NATIVE,
-	PLACE_KERNEL,
-	PLACE_JIT,
-	PLACE_INLINED, /* its code lies in the next frame towards the root */
-	PLACE_LABEL,   /* no code: a word that the program put between callers */
+enum frame_type {
+	FRAME_TYPE_UNKNOWN, /* no mapping was known there */
+	FRAME_TYPE_NATIVE,
+	FRAME_TYPE_KERNEL,
+	FRAME_TYPE_JIT,
+	FRAME_TYPE_INLINED, /* its code lies in the next frame towards the root */
+	FRAME_TYPE_LABEL,   /* no code: a word that the program put between callers */
 };
 
 #define PROFILE_THREADS_MAX (8u << 20) /* and processes */
@@ -78,7 +78,7 @@ struct profile_frame {
 	uint32_t module;
 	uint32_t name;	     /* string, never 0 once filled: "libx.so+0x12" at least */
 	uint32_t file, line; /* of the source: string, 0 = not known */
-	uint32_t place;	     /* enum place */
+	uint32_t type;	     /* enum frame_type */
 	uint32_t returned;   /* 1: offset is a return address, the call is before it */
 };
 

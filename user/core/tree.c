@@ -42,12 +42,12 @@ void tree_free(struct tree *tree)
 static enum tree_kind kind_of(const struct profile *r, uint32_t code)
 {
 	static const enum tree_kind kinds[] = {
-		[PLACE_UNKNOWN] = TREE_UNKNOWN, [PLACE_NATIVE] = TREE_NATIVE,
-		[PLACE_KERNEL] = TREE_KERNEL,	[PLACE_JIT] = TREE_JIT,
-		[PLACE_INLINED] = TREE_INLINED, [PLACE_LABEL] = TREE_UNKNOWN,
+		[FRAME_TYPE_UNKNOWN] = TREE_UNKNOWN, [FRAME_TYPE_NATIVE] = TREE_NATIVE,
+		[FRAME_TYPE_KERNEL] = TREE_KERNEL,   [FRAME_TYPE_JIT] = TREE_JIT,
+		[FRAME_TYPE_INLINED] = TREE_INLINED, [FRAME_TYPE_LABEL] = TREE_UNKNOWN,
 	};
 
-	return PROFILE_IS_FRAME(code) ? kinds[r->frames.items[code].place] : TREE_MARK;
+	return PROFILE_IS_FRAME(code) ? kinds[r->frames.items[code].type] : TREE_MARK;
 }
 
 /* The label with the text at hand. */

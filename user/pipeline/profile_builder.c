@@ -95,15 +95,17 @@ static int add_modules(struct profile_builder *g)
 	return err;
 }
 
-static enum place place_of(const struct module *module)
+static enum frame_type frame_type_of(const struct module *module)
 {
-	static const enum place places[] = {
-		[MODULE_UNMAPPED] = PLACE_UNKNOWN, [MODULE_KERNEL] = PLACE_KERNEL,
-		[MODULE_FILE] = PLACE_NATIVE,	   [MODULE_VDSO] = PLACE_NATIVE,
-		[MODULE_JIT] = PLACE_JIT,
+	static const enum frame_type types[] = {
+		[MODULE_UNMAPPED] = FRAME_TYPE_UNKNOWN,
+		[MODULE_KERNEL] = FRAME_TYPE_KERNEL,
+		[MODULE_FILE] = FRAME_TYPE_NATIVE,
+		[MODULE_VDSO] = FRAME_TYPE_NATIVE,
+		[MODULE_JIT] = FRAME_TYPE_JIT,
 	};
 
-	return places[module->kind];
+	return types[module->kind];
 }
 
 static int add_frames(struct profile_builder *g)
@@ -116,14 +118,14 @@ static int add_frames(struct profile_builder *g)
 		struct profile_frame frame = {
 			.offset = from->offset,
 			.module = from->module,
-			.place = place_of(module_get(g->modules, from->module)),
+			.type = frame_type_of(module_get(g->modules, from->module)),
 			.returned = from->returned == 1,
 		};
 
 		/* no address of the kernel's leaves; a label has none */
 		if (from->returned == FRAME_IS_LABEL)
-			frame.place = PLACE_LABEL;
-		if (frame.place == PLACE_KERNEL || frame.place == PLACE_LABEL)
+			frame.type = FRAME_TYPE_LABEL;
+		if (frame.type == FRAME_TYPE_KERNEL || frame.type == FRAME_TYPE_LABEL)
 			frame.offset = 0;
 		err = vec_push(&g->profile->frames, frame);
 	}
@@ -345,7 +347,7 @@ static int set_places(struct profile_builder *g, uint32_t id)
 
 		place = names_place(g->names, id, i);
 		frame.name = 0;
-		frame.place = PLACE_INLINED;
+		frame.type = FRAME_TYPE_INLINED;
 		err = set_place(g, &place, &frame);
 		if (!err)
 			err = vec_push(&r->frames, frame);

@@ -24,13 +24,16 @@ struct thread_writer {
 static uint32_t category_of(const struct profile *r, uint32_t code)
 {
 	static const enum firefox_category categories[] = {
-		[PLACE_UNKNOWN] = CATEGORY_OTHER,   [PLACE_NATIVE] = CATEGORY_PROGRAM,
-		[PLACE_KERNEL] = CATEGORY_KERNEL,   [PLACE_JIT] = CATEGORY_JIT,
-		[PLACE_INLINED] = CATEGORY_INLINED, [PLACE_LABEL] = CATEGORY_ASYNC,
+		[FRAME_TYPE_UNKNOWN] = CATEGORY_OTHER,
+		[FRAME_TYPE_NATIVE] = CATEGORY_PROGRAM,
+		[FRAME_TYPE_KERNEL] = CATEGORY_KERNEL,
+		[FRAME_TYPE_JIT] = CATEGORY_JIT,
+		[FRAME_TYPE_INLINED] = CATEGORY_INLINED,
+		[FRAME_TYPE_LABEL] = CATEGORY_ASYNC,
 	};
 
 	if (PROFILE_IS_FRAME(code))
-		return categories[r->frames.items[code].place];
+		return categories[r->frames.items[code].type];
 	return PROFILE_MARK(code) == VIEW_BOUNDARY ? CATEGORY_ASYNC : CATEGORY_OTHER;
 }
 

@@ -109,7 +109,7 @@ static bool is(const char *name, size_t n, const char *what)
 
 static int add_frame(struct stack_builder *b, const char *name, size_t n)
 {
-	struct profile_frame rest = { .place = PLACE_NATIVE };
+	struct profile_frame rest = { .type = FRAME_TYPE_NATIVE };
 
 	if (is(name, n, PROFILE_BOUNDARY_NAME))
 		return stack_add_mark(b, VIEW_BOUNDARY | BOUNDARY_ASYNC);
@@ -118,11 +118,11 @@ static int add_frame(struct stack_builder *b, const char *name, size_t n)
 	if (is(name, n, PROFILE_CUT_NAME))
 		return stack_add_mark(b, VIEW_CUT);
 	if (take_suffix(name, &n, "_[k]"))
-		rest.place = PLACE_KERNEL;
+		rest.type = FRAME_TYPE_KERNEL;
 	else if (take_suffix(name, &n, "_[j]"))
-		rest.place = PLACE_JIT;
+		rest.type = FRAME_TYPE_JIT;
 	else if (take_suffix(name, &n, "_[i]"))
-		rest.place = PLACE_INLINED;
+		rest.type = FRAME_TYPE_INLINED;
 	return stack_add_frame(b, n ? name : "[unknown]", n ? n : 9, &rest);
 }
 

@@ -51,20 +51,20 @@ static void frame_text(struct str *out, const struct profile *r, uint32_t code)
 
 	/* what gets a suffix is told apart by that */
 	if (PROFILE_IS_FRAME(code) && is_marker(name) &&
-	    r->frames.items[code].place <= PLACE_NATIVE)
+	    r->frames.items[code].type <= FRAME_TYPE_NATIVE)
 		str_add_char(out, '_');
 	for (; *name; name++)
 		str_add_char(out, *name == ';' ? ':' : *name);
 	if (!PROFILE_IS_FRAME(code))
 		return;
-	switch (r->frames.items[code].place) {
-	case PLACE_KERNEL:
+	switch (r->frames.items[code].type) {
+	case FRAME_TYPE_KERNEL:
 		str_add(out, "_[k]");
 		break;
-	case PLACE_JIT:
+	case FRAME_TYPE_JIT:
 		str_add(out, "_[j]");
 		break;
-	case PLACE_INLINED:
+	case FRAME_TYPE_INLINED:
 		str_add(out, "_[i]");
 		break;
 	default:

@@ -165,7 +165,7 @@ static int write_functions(struct html *h)
 		const struct html_function *f = intern_bytes(h->functions, i, &n);
 
 		str_addf(&h->pen.text, "%s%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32,
-			 i ? "," : "", f->name, f->module, f->place, h->files.items[i]);
+			 i ? "," : "", f->name, f->module, f->type, h->files.items[i]);
 		err = pen_pass(&h->pen);
 	}
 	str_add(&h->pen.text, "],\n\"modules\":[");

@@ -3,7 +3,7 @@
  * What the parts of the page's writer share. The page (out/page/) is one HTML
  * file with the profile in it as JSON; out/page/data.js says what that holds.
  *
- * A profile tells addresses apart, the page functions: {name, module, place}. So
+ * A profile tells addresses apart, the page functions: {name, module, type}. So
  * its nodes, stacks and sample keys are numbered anew, those that nothing was counted
  * for are left out, and the page gets what it can draw.
  */
@@ -17,12 +17,12 @@
 #define HTML_UNUSED    UINT32_MAX
 
 struct html_function {
-	uint32_t name, module, place; /* strings and modules of the page */
+	uint32_t name, module, type; /* strings and modules of the page */
 };
 
-/* What frames and marks are; the first five are enum place. Known to data.js. */
+/* What frames and marks are; the first five are enum frame_type. Known to data.js. */
 enum html_kind {
-	HTML_ASKED = PLACE_INLINED + 1,
+	HTML_ASKED = FRAME_TYPE_INLINED + 1,
 	HTML_WAITS,
 	HTML_OTHER_THREAD,
 	HTML_GAP,

@@ -54,9 +54,9 @@ static int frame_function(struct html *h, uint32_t code, uint32_t *ret)
 {
 	const struct profile *r = h->profile;
 	const struct profile_frame *frame = &r->frames.items[code];
-	bool is_label = frame->place == PLACE_LABEL; /* the page knows none */
-	struct html_function function = { .place = is_label ? PLACE_UNKNOWN
-							    : frame->place };
+	bool is_label = frame->type == FRAME_TYPE_LABEL; /* the page knows none */
+	struct html_function function = { .type = is_label ? FRAME_TYPE_UNKNOWN
+							   : frame->type };
 	uint32_t file;
 	int err;
 
@@ -87,13 +87,13 @@ static int function_of(struct html *h, uint32_t code, uint32_t *ret)
 		return frame_function(h, code, ret);
 	switch (PROFILE_MARK(code)) {
 	case VIEW_BOUNDARY:
-		function.place = boundary < sizeof(marks) ? marks[boundary] : HTML_ASKED;
+		function.type = boundary < sizeof(marks) ? marks[boundary] : HTML_ASKED;
 		break;
 	case VIEW_GAP:
-		function.place = HTML_GAP;
+		function.type = HTML_GAP;
 		break;
 	default:
-		function.place = HTML_CUT;
+		function.type = HTML_CUT;
 		break;
 	}
 	err = html_text(h, profile_code_name(h->profile, code), &function.name);

@@ -177,21 +177,21 @@ static bool is_perf(const char *head, size_t n)
 	return false;
 }
 
-static enum place place_of(const char *module, size_t n)
+static enum frame_type frame_type_of(const char *module, size_t n)
 {
 	if (begins(module, n, "[kernel") || begins(module, n, "[guest.kernel") ||
 	    (n > 3 && !memcmp(module + n - 3, ".ko", 3)))
-		return PLACE_KERNEL;
+		return FRAME_TYPE_KERNEL;
 	if (begins(module, n, "/tmp/perf-"))
-		return PLACE_JIT;
+		return FRAME_TYPE_JIT;
 	if (begins(module, n, "inlined") && n == 7)
-		return PLACE_INLINED;
+		return FRAME_TYPE_INLINED;
 	/* modules of the kernel stand in brackets, but so does what is no file */
 	if (n && *module == '[' && !begins(module, n, "[unknown") &&
 	    !begins(module, n, "[vdso") && !begins(module, n, "[vsyscall") &&
 	    !begins(module, n, "[heap") && !begins(module, n, "[stack"))
-		return PLACE_KERNEL;
-	return PLACE_NATIVE;
+		return FRAME_TYPE_KERNEL;
+	return FRAME_TYPE_NATIVE;
 }
 
 static size_t without_offset(const char *name, size_t n)
@@ -269,8 +269,8 @@ static int add_frame(struct perf_parser *p, const char *line, size_t n)
 		const char *path = name + open + 1;
 		size_t length = without_deleted(path, n - open - 2);
 
-		rest.place = place_of(path, length);
-		if (rest.place != PLACE_INLINED)
+		rest.type = frame_type_of(path, length);
+		if (rest.type != FRAME_TYPE_INLINED)
 			err = profile_add_string(p->b.r, path, length, &module.path);
 		n = open - 1;
 	}
@@ -278,7 +278,7 @@ static int add_frame(struct perf_parser *p, const char *line, size_t n)
 		err = profile_add_module(p->b.r, &module, &rest.module);
 	n = without_offset(name, n);
 	if (!n || begins(name, n, "[unknown]")) { /* named by where it lies */
-		rest.offset = rest.place == PLACE_KERNEL ? 0 : address;
+		rest.offset = rest.type == FRAME_TYPE_KERNEL ? 0 : address;
 		n = 0;
 	}
 	return err ? err : stack_add_frame(&p->b, name, n, &rest);

@@ -28,7 +28,7 @@ struct read_function {
 struct read_mapping {
 	uint64_t start, offset;
 	uint32_t module;
-	enum place place;
+	enum frame_type type;
 };
 
 struct pprof_in {
@@ -106,12 +106,12 @@ static int add_function(struct pprof_in *t, const struct proto_field *field)
 	return err ? err : vec_push(&t->functions, function);
 }
 
-static enum place place_of(const char *path, size_t n)
+static enum frame_type frame_type_of(const char *path, size_t n)
 {
-	return n >= 7 && !memcmp(path, "[kernel", 7)	    ? PLACE_KERNEL
-	       : n >= 10 && !memcmp(path, "/tmp/perf-", 10) ? PLACE_JIT
-	       : n == 5 && !memcmp(path, "[jit]", 5)	    ? PLACE_JIT
-							    : PLACE_NATIVE;
+	return n >= 7 && !memcmp(path, "[kernel", 7)	    ? FRAME_TYPE_KERNEL
+	       : n >= 10 && !memcmp(path, "/tmp/perf-", 10) ? FRAME_TYPE_JIT
+	       : n == 5 && !memcmp(path, "[jit]", 5)	    ? FRAME_TYPE_JIT
+							    : FRAME_TYPE_NATIVE;
 }
 
 static int add_mapping(struct pprof_in *t, const struct proto_field *field)
@@ -143,7 +143,7 @@ static int add_mapping(struct pprof_in *t, const struct proto_field *field)
 		err = take_string(t, path, &module.path);
 	if (!err)
 		err = profile_add_module(t->r, &module, &mapping.module);
-	mapping.place = place_of(s, n);
+	mapping.type = frame_type_of(s, n);
 	if (!err)
 		err = note_id(&t->mapping_ids, id, t->mappings.n);
 	return err ? err : vec_push(&t->mappings, mapping);
@@ -251,7 +251,7 @@ static int add_line(struct pprof_in *t, struct stack_builder *b,
 			frame.line = (uint32_t)f.value;
 	}
 	if (!is_last)
-		frame.place = PLACE_INLINED;
+		frame.type = FRAME_TYPE_INLINED;
 	if (function >= t->functions.n)
 		return stack_add_frame(b, "", 0, &frame);
 	name = pprof_in_string(t, t->functions.items[function].name, &n);
@@ -266,8 +266,8 @@ static int add_line(struct pprof_in *t, struct stack_builder *b,
 int pprof_in_location(struct pprof_in *t, uint64_t id, struct stack_builder *b)
 {
 	size_t index = index_of(&t->location_ids, id);
-	struct location location = { .frame.place = PLACE_NATIVE };
-	struct read_mapping none = { .place = PLACE_NATIVE }, *mapping = &none;
+	struct location location = { .frame.type = FRAME_TYPE_NATIVE };
+	struct read_mapping none = { .type = FRAME_TYPE_NATIVE }, *mapping = &none;
 	uint64_t address = 0;
 	struct proto proto;
 	struct proto_field f;
@@ -284,8 +284,8 @@ int pprof_in_location(struct pprof_in *t, uint64_t id, struct stack_builder *b)
 			mapping = &t->mappings.items[index_of(&t->mapping_ids, f.value)];
 	}
 	location.frame.module = mapping->module;
-	location.frame.place = mapping->place;
-	if (mapping->place != PLACE_KERNEL)
+	location.frame.type = mapping->type;
+	if (mapping->type != FRAME_TYPE_KERNEL)
 		location.frame.offset = address - mapping->start + mapping->offset;
 	proto.at = 0;
 	proto.bad = false;

@@ -167,7 +167,7 @@ static uint32_t read_location(struct pprof_tables *t, uint32_t node)
 			t->err = -ENOMEM;
 		frame = profile_node_frame(t->r, node);
 		node = profile_parent(t->r, node);
-	} while (node && frame && frame->place == PLACE_INLINED &&
+	} while (node && frame && frame->type == FRAME_TYPE_INLINED &&
 		 profile_node_frame(t->r, node));
 	return node;
 }
@@ -239,7 +239,7 @@ static uint64_t async_mapping(const struct pprof_tables *t)
 	return t->modules.n + 1;
 }
 
-static void add_place(struct pprof_tables *t, struct str *location, uint32_t code)
+static void add_address(struct pprof_tables *t, struct str *location, uint32_t code)
 {
 	const struct profile_frame *frame;
 	uint64_t address;
@@ -269,7 +269,7 @@ static int write_locations(struct pprof_tables *t, struct str *text, struct gzip
 		size_t n = bytes / sizeof(*codes);
 
 		proto_add_uint(&location, LOCATION_ID, i + 1);
-		add_place(t, &location, codes[n - 1]);
+		add_address(t, &location, codes[n - 1]);
 		for (size_t k = 0; k < n; k++)
 			add_line(t, &location, codes[k]);
 		proto_add_item(text, PROFILE_LOCATION, location.s, location.n);

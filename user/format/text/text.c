@@ -53,9 +53,9 @@ static const char *kind_colour(enum tree_kind kind)
 	}
 }
 
-static const char *place_colour(uint32_t place)
+static const char *frame_type_colour(uint32_t type)
 {
-	return place == PLACE_KERNEL ? KERNEL : place == PLACE_JIT ? JIT : NULL;
+	return type == FRAME_TYPE_KERNEL ? KERNEL : type == FRAME_TYPE_JIT ? JIT : NULL;
 }
 
 /* Where the n-th letter from here begins, or the end. */
@@ -123,9 +123,9 @@ static void table_row(struct text *t, const struct function *function)
 
 	str_addf(out, "  %6.2f %%  %6.2f %%  ", share(t, function->self),
 		 share(t, function->total));
-	colour(t, place_colour(function->place));
+	colour(t, frame_type_colour(function->type));
 	add_name(t, name);
-	colour(t, place_colour(function->place) ? PLAIN : NULL);
+	colour(t, frame_type_colour(function->type) ? PLAIN : NULL);
 	if (*module && strncmp(name, module, strlen(module)) != 0) {
 		colour(t, GREY);
 		str_addf(out, "  %s", module);

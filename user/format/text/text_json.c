@@ -9,10 +9,10 @@
 
 #include <inttypes.h>
 
-static const char *const place_names[] = {
-	[PLACE_UNKNOWN] = "unknown", [PLACE_NATIVE] = "native",
-	[PLACE_KERNEL] = "kernel",   [PLACE_JIT] = "jit",
-	[PLACE_INLINED] = "inlined", [PLACE_LABEL] = "label",
+static const char *const frame_type_names[] = {
+	[FRAME_TYPE_UNKNOWN] = "unknown", [FRAME_TYPE_NATIVE] = "native",
+	[FRAME_TYPE_KERNEL] = "kernel",	  [FRAME_TYPE_JIT] = "jit",
+	[FRAME_TYPE_INLINED] = "inlined", [FRAME_TYPE_LABEL] = "label",
 };
 
 static const char *const kind_names[] = {
@@ -73,7 +73,7 @@ static int add_functions(struct pen *pen, const struct profile *r,
 			 profile_string(r, r->modules.items[f->module].path));
 		str_addf(&pen->text,
 			 "\"kind\":\"%s\",\"self\":%" PRIu64 ",\"total\":%" PRIu64 "}",
-			 place_names[f->place], f->self, f->total);
+			 frame_type_names[f->type], f->self, f->total);
 		err = pen_pass(pen);
 	}
 	str_addf(&pen->text, "],\n\"functions_left_out\":%zu,\n", functions.items.n - n);

@@ -25,7 +25,7 @@ enum batch_field {
 	BATCH_MODULE_BUILD_ID = 3,
 	BATCH_FRAME_OFFSET = 4,
 	BATCH_FRAME_MODULE = 5,
-	BATCH_FRAME_PLACE = 6, /* doubled, plus 1 if it is a return address */
+	BATCH_FRAME_TYPE = 6, /* doubled, plus 1 if it is a return address */
 	BATCH_FRAME_NAME = 7,
 	BATCH_FRAME_FILE = 8,
 	BATCH_FRAME_LINE = 9,

@@ -84,17 +84,17 @@ static int add_frame(struct rows *rows)
 {
 	struct profile_frame f = { .offset = next(rows, BATCH_FRAME_OFFSET) };
 	uint64_t module = next(rows, BATCH_FRAME_MODULE);
-	uint64_t place = next(rows, BATCH_FRAME_PLACE);
+	uint64_t type = next(rows, BATCH_FRAME_TYPE);
 	uint64_t name = next(rows, BATCH_FRAME_NAME);
 	uint64_t file = next(rows, BATCH_FRAME_FILE);
 	uint64_t line = next(rows, BATCH_FRAME_LINE);
 
-	NEED(module < rows->r->modules.n && place >> 1 <= PLACE_LABEL);
+	NEED(module < rows->r->modules.n && type >> 1 <= FRAME_TYPE_LABEL);
 	NEED(is_string(rows, name) && is_string(rows, file));
 	NEED(line <= UINT32_MAX && rows->r->frames.n < FRAMES_DISTINCT_MAX);
 	f.module = (uint32_t)module;
-	f.place = (uint32_t)place >> 1;
-	f.returned = place & 1;
+	f.type = (uint32_t)type >> 1;
+	f.returned = type & 1;
 	f.name = (uint32_t)name;
 	f.file = (uint32_t)file;
 	f.line = (uint32_t)line;

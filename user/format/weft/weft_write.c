@@ -101,7 +101,7 @@ static int add_frames(struct weft_stream *s, const struct profile *r)
 
 		batch_put(s->batch, BATCH_FRAME_OFFSET, f->offset);
 		batch_put(s->batch, BATCH_FRAME_MODULE, f->module);
-		batch_put(s->batch, BATCH_FRAME_PLACE, f->place << 1 | f->returned);
+		batch_put(s->batch, BATCH_FRAME_TYPE, f->type << 1 | f->returned);
 		batch_put(s->batch, BATCH_FRAME_NAME, f->name);
 		batch_put(s->batch, BATCH_FRAME_FILE, f->file);
 		batch_put(s->batch, BATCH_FRAME_LINE, f->line);
