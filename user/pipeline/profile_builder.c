@@ -198,7 +198,7 @@ static int add_threads(struct profile_builder *g)
 static int add_inlined(struct profile_builder *g, uint32_t code, uint32_t *node)
 {
 	uint32_t first = code < g->inlined.n ? g->inlined.items[code] : 0;
-	size_t n = first ? names_places(g->names, code) - 1 : 0;
+	size_t n = first ? names_n_locations(g->names, code) - 1 : 0;
 	int err = 0;
 
 	for (uint32_t i = 0; !err && i < n; i++)
@@ -316,53 +316,53 @@ static int set_names(struct profile_builder *g)
 	return err;
 }
 
-static int set_place(struct profile_builder *g, const struct names_place *place,
-		     struct profile_frame *frame)
+static int set_location(struct profile_builder *g, const struct names_location *location,
+			struct profile_frame *frame)
 {
 	int err = 0;
 
-	if (*place->name)
-		err = add_text(g, place->name, &frame->name);
-	frame->line = place->line;
-	return err ? err : add_text(g, place->file, &frame->file);
+	if (*location->name)
+		err = add_text(g, location->name, &frame->name);
+	frame->line = location->line;
+	return err ? err : add_text(g, location->file, &frame->file);
 }
 
 /* A frame's own line, and a frame more for each function that was inlined, from the
  * outermost on. */
-static int set_places(struct profile_builder *g, uint32_t id)
+static int set_locations(struct profile_builder *g, uint32_t id)
 {
 	struct profile *r = g->profile;
-	size_t n = names_places(g->names, id);
-	struct names_place place;
+	size_t n = names_n_locations(g->names, id);
+	struct names_location location;
 	int err;
 
 	if (!n)
 		return vec_push(&g->inlined, 0);
-	place = names_place(g->names, id, n - 1);
-	err = set_place(g, &place, &r->frames.items[id]);
+	location = names_location(g->names, id, n - 1);
+	err = set_location(g, &location, &r->frames.items[id]);
 	if (!err)
 		err = vec_push(&g->inlined, n > 1 ? (uint32_t)r->frames.n : 0);
 	for (size_t i = n - 1; !err && i--;) {
 		struct profile_frame frame = r->frames.items[id];
 
-		place = names_place(g->names, id, i);
+		location = names_location(g->names, id, i);
 		frame.name = 0;
 		frame.type = FRAME_TYPE_INLINED;
-		err = set_place(g, &place, &frame);
+		err = set_location(g, &location, &frame);
 		if (!err)
 			err = vec_push(&r->frames, frame);
 	}
 	return err;
 }
 
-static int set_all_places(struct profile_builder *g)
+static int set_all_locations(struct profile_builder *g)
 {
 	size_t n = g->profile->frames.n;
 	int err = 0;
 
 	for (uint32_t id = 0; !err && id < n; id++)
 		if (g->profile->frames.n < FRAMES_DISTINCT_MAX)
-			err = set_places(g, id);
+			err = set_locations(g, id);
 	return err;
 }
 
@@ -389,7 +389,7 @@ int profile_builder_finish(struct profile_builder *g, const struct names *names)
 	if (!err && names)
 		err = set_names(g);
 	if (!err && names)
-		err = set_all_places(g);
+		err = set_all_locations(g);
 	if (!err && names)
 		err = read_again(g);
 	if (!err)

@@ -118,24 +118,26 @@ static uint64_t *addresses_as_linked(const struct elf_facts *facts,
 	return linked;
 }
 
-static int on_places(void *arg, size_t index, const struct inline_place *places, size_t n)
+static int on_locations(void *arg, size_t index, const struct source_location *locations,
+			size_t n)
 {
-	struct names_place copied[INLINES_MAX + 1];
+	struct names_location copied[INLINES_MAX + 1];
 	struct symbol_batch *batch = arg;
 	int err = 0;
 
 	for (size_t i = 0; i < n; i++)
-		copied[i] = (struct names_place){ places[i].name, places[i].file,
-						  places[i].line };
+		copied[i] = (struct names_location){ locations[i].name, locations[i].file,
+						     locations[i].line };
 	for (size_t i = batch->first[index]; !err && i < batch->first[index + 1]; i++)
-		err = names_set_places(batch->names, batch->wants[i].frame, copied, n);
+		err = names_set_locations(batch->names, batch->wants[i].frame, copied, n);
 	batch->inlines_found |= n > 0;
 	return err;
 }
 
 /* What fails here costs nobody a name. */
-static void find_places(const struct symbol_sources *sources, uint32_t module,
-			const struct elf_facts *facts, int fd, struct symbol_batch *batch)
+static void find_locations(const struct symbol_sources *sources, uint32_t module,
+			   const struct elf_facts *facts, int fd,
+			   struct symbol_batch *batch)
 {
 	AUTO_FREE uint64_t *linked = addresses_as_linked(facts, batch);
 	uint64_t begun_ns = clock_now_ns();
@@ -145,8 +147,8 @@ static void find_places(const struct symbol_sources *sources, uint32_t module,
 	if (!err && batch->inlines_left_ns <= 0)
 		err = fail(-ETIMEDOUT, "no time is left");
 	if (!err)
-		err = worker_places(sources->worker, fd, linked, batch->n_addrs,
-				    INLINES_MS, on_places, batch);
+		err = worker_locations(sources->worker, fd, linked, batch->n_addrs,
+				       INLINES_MS, on_locations, batch);
 	batch->inlines_left_ns -= (int64_t)(clock_now_ns() - begun_ns);
 	if (!err)
 		return;
@@ -179,7 +181,7 @@ static int name_file(const struct symbol_sources *sources, uint32_t module,
 	if (!err && fd >= 0)
 		err = read_names(sources, NAMES_ELF, fd, batch);
 	if (!err && sources->inlines && facts && (debug >= 0 || fd >= 0))
-		find_places(sources, module, facts, debug >= 0 ? debug : fd, batch);
+		find_locations(sources, module, facts, debug >= 0 ? debug : fd, batch);
 	return err;
 }
 

@@ -99,7 +99,7 @@ enum name_source {
 	NAMES_PERF_MAP,
 	NAMES_KALLSYMS,
 	NAMES_ELF_LINKED,
-	NAMES_PLACES, /* for worker_places() */
+	NAMES_LOCATIONS, /* for worker_locations() */
 };
 
 /*
@@ -113,8 +113,8 @@ int worker_names(struct worker *worker, enum name_source source, int fd,
 
 /* As elf_inlines() of obj/inlines.h, else as worker_names(). What came before a
  * deadline stays. */
-int worker_places(struct worker *worker, int fd, const uint64_t *addrs, size_t n,
-		  int deadline_ms, inline_sink sink, void *arg);
+int worker_locations(struct worker *worker, int fd, const uint64_t *addrs, size_t n,
+		     int deadline_ms, inline_sink sink, void *arg);
 
 const struct worker_counts *worker_counts(const struct worker *worker);
 

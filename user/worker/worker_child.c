@@ -65,22 +65,23 @@ static void *room_for(struct outbox *out, size_t n, int *ret_err)
 }
 
 /* They leave after each unit, since the next one's may meet the deadline. */
-static int put_places(void *arg, size_t index, const struct inline_place *places,
-		      size_t n)
+static int put_locations(void *arg, size_t index, const struct source_location *locations,
+			 size_t n)
 {
 	int err = n ? 0 : send_names(arg);
 
 	for (size_t i = 0; !err && i < n; i++) {
-		size_t name = strnlen(places[i].name, NAME_BYTES_MAX - 1);
-		size_t file = strnlen(places[i].file, PROTOCOL_FILE_BYTES - 1);
-		const struct protocol_place head = { (uint32_t)index, places[i].line,
-						     (uint16_t)i,     i + 1 == n,
-						     (uint16_t)name,  (uint16_t)file };
+		size_t name = strnlen(locations[i].name, NAME_BYTES_MAX - 1);
+		size_t file = strnlen(locations[i].file, PROTOCOL_FILE_BYTES - 1);
+		const struct protocol_location head = {
+			(uint32_t)index, locations[i].line, (uint16_t)i,
+			i + 1 == n,	 (uint16_t)name,    (uint16_t)file
+		};
 		unsigned char *room = room_for(arg, sizeof(head) + name + file, &err);
 
 		memcpy(room, &head, sizeof(head));
-		memcpy(room + sizeof(head), places[i].name, name);
-		memcpy(room + sizeof(head) + name, places[i].file, file);
+		memcpy(room + sizeof(head), locations[i].name, name);
+		memcpy(room + sizeof(head) + name, locations[i].file, file);
 	}
 	return err;
 }
@@ -123,9 +124,9 @@ static int find_names(const struct protocol_request *request, int fd,
 		return perf_map_names(fd, addrs, request->n, put_name, out);
 	case NAMES_KALLSYMS:
 		return kallsyms_names(fd, addrs, request->n, put_name, out);
-	case NAMES_PLACES:
-		begin_kind(out, PROTOCOL_PLACED);
-		return elf_inlines(fd, addrs, request->n, put_places, out);
+	case NAMES_LOCATIONS:
+		begin_kind(out, PROTOCOL_LOCATED);
+		return elf_inlines(fd, addrs, request->n, put_locations, out);
 	}
 	return -EINVAL;
 }

@@ -8,8 +8,9 @@
  *	NAMES, with a file; then	NAMED: struct protocol_name and name, count
  *	addresses in further		times; as often as it takes;
  *	messages, n in all		DONE: err
- *	NAMES of NAMES_PLACES		PLACED, as NAMED, of struct protocol_place
- *	TABLE, with a file		TABLED: err, and if 0 the count of pages,
+ *	NAMES of NAMES_LOCATIONS		LOCATED, as NAMED, of struct
+ *	protocol_location TABLE, with a file		TABLED: err, and if 0 the count of
+ *	pages,
  *					struct unwind_stats, and where n is 1
  *					what it was made from; then PAGES, some
  *					in a message, until all came
@@ -44,7 +45,7 @@ enum protocol_kind {
 	PROTOCOL_PAGES,
 	PROTOCOL_HASH,
 	PROTOCOL_HASHED,
-	PROTOCOL_PLACED,
+	PROTOCOL_LOCATED,
 };
 
 struct protocol_request {
@@ -87,8 +88,8 @@ struct protocol_hash {
 	struct hash hash;
 };
 
-/* An address's places stand one after another, the innermost first. */
-struct protocol_place {
+/* An address's locations stand one after another, the innermost first. */
+struct protocol_location {
 	uint32_t index, line;
 	uint16_t depth; /* from 0 */
 	uint16_t is_last;
@@ -118,10 +119,10 @@ union protocol_buffer {
 	unsigned char bytes[PROTOCOL_BYTES_MAX];
 };
 
-_Static_assert(sizeof(struct protocol_answer) + sizeof(struct protocol_place) +
+_Static_assert(sizeof(struct protocol_answer) + sizeof(struct protocol_location) +
 			       NAME_BYTES_MAX + PROTOCOL_FILE_BYTES <=
 		       PROTOCOL_BYTES_MAX,
-	       "a place fits a message");
+	       "a location fits a message");
 _Static_assert(sizeof(struct protocol_pages) <= PROTOCOL_BYTES_MAX,
 	       "pages fit a message");
 _Static_assert(sizeof(struct protocol_table) <= PROTOCOL_BYTES_MAX,

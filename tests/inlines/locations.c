@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * places FILE    reads addresses as linked, in hex, a line each, from stdin; prints
+ * locations FILE    reads addresses as linked, in hex, a line each, from stdin; prints
  * for each what elf_inlines() says of it, as addr2line -a -i -f does: the address,
  * then pairs of lines, the innermost function first, and FILE:LINE. The name of the
  * last, which is the symbol's, is "-".
@@ -19,7 +19,8 @@
 static uint64_t addresses[ADDRESSES_MAX];
 static char *said[ADDRESSES_MAX];
 
-static int on_places(void *arg, size_t index, const struct inline_place *places, size_t n)
+static int on_locations(void *arg, size_t index, const struct source_location *locations,
+			size_t n)
 {
 	FILE *f;
 	size_t bytes;
@@ -27,13 +28,13 @@ static int on_places(void *arg, size_t index, const struct inline_place *places,
 	if (!n)
 		return 0;
 	if (said[index]) {
-		fprintf(stderr, "places: two answers of one address\n");
+		fprintf(stderr, "locations: two answers of one address\n");
 		exit(1);
 	}
 	f = open_memstream(&said[index], &bytes);
 	for (size_t i = 0; i < n; i++)
-		fprintf(f, "%s\n%s:%u\n", *places[i].name ? places[i].name : "-",
-			*places[i].file ? places[i].file : "??", places[i].line);
+		fprintf(f, "%s\n%s:%u\n", *locations[i].name ? locations[i].name : "-",
+			*locations[i].file ? locations[i].file : "??", locations[i].line);
 	fclose(f);
 	return 0;
 }
@@ -45,8 +46,8 @@ int main(int argc, char **argv)
 
 	while (n < ADDRESSES_MAX && scanf("%" SCNx64, &addresses[n]) == 1)
 		n++;
-	if (fd < 0 || elf_inlines(fd, addresses, n, on_places, NULL)) {
-		fprintf(stderr, "places: %s\n", error_sentence());
+	if (fd < 0 || elf_inlines(fd, addresses, n, on_locations, NULL)) {
+		fprintf(stderr, "locations: %s\n", error_sentence());
 		return 1;
 	}
 	for (size_t i = 0; i < n; i++)
