@@ -158,7 +158,7 @@ static void run_second(struct profile *r, uint32_t second, uint32_t cpus, uint32
 	timeline_flush(&r->timeline);
 }
 
-static void make_facts(struct profile *r, uint32_t hz, uint32_t seconds)
+static void make_run_info(struct profile *r, uint32_t hz, uint32_t seconds)
 {
 	const struct profile_run run = {
 		.host = string(r, "made-up", 0),
@@ -185,7 +185,7 @@ static int generate(const char *path, uint32_t cpus, uint32_t hz, uint32_t secon
 		err = weft_stream_new(&stream, out);
 	if (err)
 		return err;
-	make_facts(r, hz, seconds);
+	make_run_info(r, hz, seconds);
 	make_frames(r);
 	make_stacks(r);
 	make_threads(r);

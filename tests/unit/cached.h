@@ -59,7 +59,7 @@ static inline void looked_done(void *arg, uint64_t cookie, int err,
 }
 
 static inline void looked_scan(void *arg, uint64_t cookie, int err,
-			       const struct elf_facts *facts)
+			       const struct elf_info *info)
 {
 }
 

@@ -83,7 +83,7 @@ static inline uint32_t made_thread(struct profile *r, const char *host, uint32_t
 		       : id;
 }
 
-static inline void made_facts(struct profile *r, const char *host)
+static inline void made_run_info(struct profile *r, const char *host)
 {
 	const struct profile_run run = {
 		.host = made_string(r, host),
@@ -144,7 +144,7 @@ static inline int made_profile(struct profile **ret, const char *host)
 	timeline_add(&r->timeline, MADE_SECOND + 1, stack[1], service, 4);
 	timeline_add(&r->timeline, MADE_SECOND + 2, stack[0], service, 2);
 	timeline_add(&r->timeline, MADE_SECOND + 2, stack[3], other, 1);
-	made_facts(r, host);
+	made_run_info(r, host);
 	*ret = r;
 	return profile_finish(r);
 }

@@ -78,7 +78,7 @@ int worker_fd(const struct worker *worker)
 
 static void answer_scan(struct worker *worker, scan_sink sink, void *arg)
 {
-	struct elf_facts facts = {
+	struct elf_info info = {
 		.n_segments = 1,
 		.segments = { { .offset = TEXT_PGOFF,
 				.vaddr = TEXT_VADDR,
@@ -89,7 +89,7 @@ static void answer_scan(struct worker *worker, scan_sink sink, void *arg)
 
 	worker->asked[METADATA] = worker->answers[METADATA] = false;
 	sink(arg, worker->cookie, worker->err[METADATA],
-	     worker->err[METADATA] ? NULL : &facts);
+	     worker->err[METADATA] ? NULL : &info);
 }
 
 static void answer_table(struct worker *worker)

@@ -28,14 +28,14 @@ struct scanned {
 	uint32_t keys[SCANS_MAX];
 };
 
-static void scan_done(void *arg, uint64_t cookie, int err, const struct elf_facts *facts)
+static void scan_done(void *arg, uint64_t cookie, int err, const struct elf_info *info)
 {
 	struct scanned *scanned = arg;
 
 	assert_true(scanned->n < SCANS_MAX);
 	scanned->cookies[scanned->n] = cookie;
 	scanned->errs[scanned->n] = err;
-	scanned->keys[scanned->n++] = facts->n_keys;
+	scanned->keys[scanned->n++] = info->n_keys;
 }
 
 static const char source_c[] = "unsigned folly_async_stack_root_tls_key = -1;\n"

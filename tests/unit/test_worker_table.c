@@ -82,7 +82,7 @@ static void on_hashed(void *arg, uint64_t cookie, int err, const struct hash *ha
 	on_done(arg, cookie, err, &(struct table_answer){ .hash = *hash });
 }
 
-static void on_scan(void *arg, uint64_t cookie, int err, const struct elf_facts *facts)
+static void on_scan(void *arg, uint64_t cookie, int err, const struct elf_info *info)
 {
 	on_done(arg, cookie, err, &(struct table_answer){ 0 });
 }
@@ -397,7 +397,7 @@ static void believes_no_list(void **state)
 	assert_int_equal(worker_take_hash(worker, &job, 3), -EPROTO);
 	hash->head.err = 1;
 	assert_int_equal(worker_take_hash(worker, &job, sizeof(hash->head)), -EBADMSG);
-	hash->head = (struct protocol_answer){ PROTOCOL_FACTS, 0, 0, 0 };
+	hash->head = (struct protocol_answer){ PROTOCOL_ELF_INFO, 0, 0, 0 };
 	assert_int_equal(worker_take_hash(worker, &job, sizeof(*hash)), -EPROTO);
 	end(worker, &collected);
 }

@@ -5,12 +5,12 @@
 
 #include <string.h>
 
-uint64_t keys_address(const struct elf_facts *facts, const struct mapping *map,
+uint64_t keys_address(const struct elf_info *info, const struct mapping *map,
 		      uint64_t vaddr)
 {
 	uint64_t start_vaddr;
 
-	if (!vaddr || !elf_vaddr_of_mapping(facts, map->pgoff, &start_vaddr))
+	if (!vaddr || !elf_vaddr_of_mapping(info, map->pgoff, &start_vaddr))
 		return 0;
 	return map->start + vaddr - start_vaddr;
 }
@@ -30,18 +30,18 @@ static void add_candidate(struct key_candidates *all, uint64_t addr)
 }
 
 static void add_file(struct key_candidates *all, struct process_info *process_info,
-		     const struct elf_facts *facts, const struct mapping *map)
+		     const struct elf_info *info, const struct mapping *map)
 {
-	for (uint32_t i = 0; i < facts->n_keys && i < FILE_KEYS_MAX; i++)
-		add_candidate(all, keys_address(facts, map, facts->key_vaddrs[i]));
+	for (uint32_t i = 0; i < info->n_keys && i < FILE_KEYS_MAX; i++)
+		add_candidate(all, keys_address(info, map, info->key_vaddrs[i]));
 	if (!process_info->metadata_cookie_addr)
 		process_info->metadata_cookie_addr =
-			keys_address(facts, map, facts->metadata_cookie_vaddr);
+			keys_address(info, map, info->metadata_cookie_vaddr);
 	if (!process_info->suspended_cookie_addr)
 		process_info->suspended_cookie_addr =
-			keys_address(facts, map, facts->suspended_cookie_vaddr);
-	if (facts->specific_offset)
-		process_info->specific_offset = facts->specific_offset;
+			keys_address(info, map, info->suspended_cookie_vaddr);
+	if (info->specific_offset)
+		process_info->specific_offset = info->specific_offset;
 }
 
 /* Those that are set go first; else as they were. How many are. Not set, too, where
@@ -78,10 +78,10 @@ struct key_count keys_gather(struct remote_reader *reader, const struct files *f
 	const struct mapping *maps = process_mappings(process, &n);
 
 	for (size_t i = 0; i < n; i++) {
-		const struct elf_facts *facts = files_facts(files, maps[i].module);
+		const struct elf_info *info = files_elf_info(files, maps[i].module);
 
-		if (facts)
-			add_file(&all, process_info, facts, &maps[i]);
+		if (info)
+			add_file(&all, process_info, info, &maps[i]);
 	}
 	count.candidates = all.n;
 	if (all.n > KEYS_MAX)

@@ -11,7 +11,7 @@
 #include "sym/files.h"
 
 /* Where an address as linked lies in a process that maps the file so; 0: not. */
-uint64_t keys_address(const struct elf_facts *facts, const struct mapping *map,
+uint64_t keys_address(const struct elf_info *info, const struct mapping *map,
 		      uint64_t vaddr);
 
 #define CANDIDATES_MAX REMOTE_READER_WORDS_MAX /* of one process that are looked at */
@@ -22,7 +22,7 @@ struct key_count {
 };
 
 /*
- * Of all files whose facts are known: key and cookie addresses, and what libc says
+ * Of all files whose ELF info is known: key and cookie addresses, and what libc says
  * of its slots. Of more than KEYS_MAX candidates those come first that are set now,
  * as the process's memory says; so whoever asks asks again.
  */

@@ -57,11 +57,11 @@ void mapping_tables_free(struct mapping_tables *all)
  * known, or the mapping is of none of them. */
 static bool find_bias(const struct mapping_tables *all, struct mapping_entry *entry)
 {
-	const struct elf_facts *facts = files_facts(all->config.files, entry->module);
+	const struct elf_info *info = files_elf_info(all->config.files, entry->module);
 	uint64_t vaddr = entry->pgoff; /* the vDSO's are its offsets */
 
 	if (entry->module != MODULE_ID_VDSO &&
-	    (!facts || !elf_vaddr_of_mapping(facts, entry->pgoff, &vaddr)))
+	    (!info || !elf_vaddr_of_mapping(info, entry->pgoff, &vaddr)))
 		return false;
 	entry->mapping.bias = entry->mapping.start - vaddr;
 	return true;

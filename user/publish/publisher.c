@@ -14,13 +14,13 @@ static void on_table(void *arg, uint32_t module)
 	publisher_note_error(p, vec_push(&p->tabled, module));
 }
 
-static void on_facts(void *arg, uint32_t module, const struct elf_facts *facts)
+static void on_elf_info(void *arg, uint32_t module, const struct elf_info *info)
 {
 	struct publisher *p = arg;
 
 	if (p->tables)
-		tables_on_metadata(p->tables, module, facts != NULL);
-	if (facts && (facts->n_keys || facts->specific_offset))
+		tables_on_metadata(p->tables, module, info != NULL);
+	if (info && (info->n_keys || info->specific_offset))
 		publisher_note_error(p, vec_push(&p->keyed, module));
 }
 
@@ -169,7 +169,8 @@ int publisher_new(struct publisher **ret, const struct publisher_config *config)
 	p->config = *config;
 	err = process_table_new(&p->processes, config->modules, &sink);
 	if (!err)
-		err = files_new(&p->files, config->worker, config->modules, on_facts, p);
+		err = files_new(&p->files, config->worker, config->modules, on_elf_info,
+				p);
 	if (!err)
 		err = delays_new(&p->delays);
 	if (!err && config->tables)
@@ -287,12 +288,12 @@ static enum delay_state delay_state(void *arg, uint32_t module)
 {
 	const struct publisher *p = arg;
 	const struct table *table = p->tables ? tables_get(p->tables, module) : NULL;
-	const struct elf_facts *facts = files_facts(p->files, module);
+	const struct elf_info *info = files_elf_info(p->files, module);
 
 	if (files_state(p->files, module) == FILE_SCANNING ||
 	    (table && table_is_awaited(table)))
 		return DELAY_WAITS;
-	return facts && facts->n_keys ? DELAY_OVER_KEYED : DELAY_OVER;
+	return info && info->n_keys ? DELAY_OVER_KEYED : DELAY_OVER;
 }
 
 static int flush(struct publisher *p)

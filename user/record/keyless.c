@@ -16,9 +16,9 @@ struct search {
 
 static bool hides_key(const struct files *files, uint32_t module)
 {
-	const struct elf_facts *facts = files_facts(files, module);
+	const struct elf_info *info = files_elf_info(files, module);
 
-	return facts && facts->hides_key;
+	return info && info->hides_key;
 }
 
 static bool stack_is_keyless(const struct search *search, uint32_t stack,

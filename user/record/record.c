@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "record/cgroups.h"
-#include "record/facts.h"
+#include "record/run_info.h"
 #include "pipeline/profile_builder.h"
 #include "record/output.h"
 #include "record/recording.h"
@@ -218,7 +218,7 @@ static int write_output(struct run *run, const struct output *output, struct sta
 	output_views(output, profile, stats);
 	collect_stats(r, stats);
 	stats_check(stats);
-	err = facts_end(profile, stats);
+	err = run_info_end(profile, stats);
 	if (err)
 		return err;
 	return run->recording_writer ? recording_writer_finish(run->recording_writer)
@@ -301,10 +301,10 @@ static int run_it(struct run *run)
 static void build_id_text(void *arg, uint32_t module, char *out, size_t room)
 {
 	const struct run *run = arg;
-	const struct elf_facts *facts = files_facts(run->recording->files, module);
+	const struct elf_info *info = files_elf_info(run->recording->files, module);
 
-	for (uint32_t i = 0; facts && i < facts->build_id_bytes && 2 * i + 2 < room; i++)
-		sprintf(out + 2 * i, "%02x", facts->build_id[i]);
+	for (uint32_t i = 0; info && i < info->build_id_bytes && 2 * i + 2 < room; i++)
+		sprintf(out + 2 * i, "%02x", info->build_id[i]);
 }
 
 static const char *cgroup_text(void *arg, uint32_t process)
@@ -331,9 +331,9 @@ static int prepare(struct run *run)
 					  pipeline_modules(r->pipeline));
 	if (err)
 		return err;
-	aggregator->unix_offset_ns = facts_unix_offset_ns();
-	err = facts_begin(profile_builder_profile(run->builder), &stats,
-			  aggregator->unix_offset_ns + clock_now_ns(), &sources.host);
+	aggregator->unix_offset_ns = run_info_unix_offset_ns();
+	err = run_info_begin(profile_builder_profile(run->builder), &stats,
+			     aggregator->unix_offset_ns + clock_now_ns(), &sources.host);
 	profile_builder_set_sources(run->builder, &sources);
 	if (!err && run->options->writer == &weft_writer)
 		err = recording_writer_new(&run->recording_writer, run->options->output,

@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "base/signals.h"
 #include "base/name.h"
-#include "record/facts.h"
+#include "record/run_info.h"
 #include "pipeline/profile_builder.h"
 #include "record/output.h"
 #include "pipeline/pipeline.h"
@@ -76,12 +76,12 @@ static int play(struct player *player, const char *tape)
 }
 
 /* What it says of the run as a whole; when and where is not on a tape. */
-static int add_facts(struct player *player, struct profile *profile)
+static int add_run_info(struct player *player, struct profile *profile)
 {
 	const struct profile_run run = { .hz = player->stats.hz };
 	int err = player->stats.hz ? profile_add_run(profile, &run) : 0;
 
-	return err ? err : facts_end(profile, &player->stats);
+	return err ? err : run_info_end(profile, &player->stats);
 }
 
 static int write_out(struct player *player, const struct report_options *options)
@@ -103,7 +103,7 @@ static int write_out(struct player *player, const struct report_options *options
 	player->stats.processes = *process_counts(pipeline_processes(player->pipeline));
 	output_views(&output, profile_builder_profile(builder), &player->stats);
 	stats_check(&player->stats);
-	err = add_facts(player, profile_builder_profile(builder));
+	err = add_run_info(player, profile_builder_profile(builder));
 	if (!err)
 		err = output_profile(&output, profile_builder_profile(builder));
 	return err ? err : output_stats(&output, &player->stats);

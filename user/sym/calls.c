@@ -68,19 +68,19 @@ static bool is_uncalled(const struct frame *frame, const struct module_table *mo
 			const struct files *files)
 {
 	uint8_t bytes[CALL_BYTES_BEFORE + CALL_BYTES_AFTER] = { 0 };
-	const struct elf_facts *facts = files_facts(files, frame->module);
+	const struct elf_info *info = files_elf_info(files, frame->module);
 	int fd = files_fd(files, frame->module);
 
 	if (!frame->unproven)
 		return false;
 	if (module_get(modules, frame->module)->kind == MODULE_UNMAPPED)
 		return true; /* no code that we know of */
-	if (!facts || fd < 0 || frame->offset < CALL_BYTES_BEFORE)
+	if (!info || fd < 0 || frame->offset < CALL_BYTES_BEFORE)
 		return false;
 	if (pread(fd, bytes, sizeof(bytes), (off_t)(frame->offset - CALL_BYTES_BEFORE)) <
 	    CALL_BYTES_BEFORE)
 		return false;
-	return !call_leads_to(facts->machine, bytes, bytes + CALL_BYTES_BEFORE);
+	return !call_leads_to(info->machine, bytes, bytes + CALL_BYTES_BEFORE);
 }
 
 int calls_check(struct names *names, const struct aggregator *aggregator,

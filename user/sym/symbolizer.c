@@ -82,18 +82,18 @@ static void end_batch(struct symbol_batch *batch)
 	free(batch->first);
 }
 
-static int open_debug_file(const struct elf_facts *facts)
+static int open_debug_file(const struct elf_info *info)
 {
 	char path[sizeof(DEBUG_FOLDER) + 2 * BUILD_ID_MAX + 16];
 	size_t n;
 
-	if (!facts || facts->build_id_bytes < 2 || facts->build_id_bytes > BUILD_ID_MAX)
+	if (!info || info->build_id_bytes < 2 || info->build_id_bytes > BUILD_ID_MAX)
 		return -1;
 	n = (size_t)snprintf(path, sizeof(path), DEBUG_FOLDER "/%02x/",
-			     facts->build_id[0]);
-	for (uint32_t i = 1; i < facts->build_id_bytes; i++)
+			     info->build_id[0]);
+	for (uint32_t i = 1; i < info->build_id_bytes; i++)
 		n += (size_t)snprintf(path + n, sizeof(path) - n, "%02x",
-				      facts->build_id[i]);
+				      info->build_id[i]);
 	snprintf(path + n, sizeof(path) - n, ".debug");
 	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 }
@@ -105,7 +105,7 @@ static int read_names(const struct symbol_sources *sources, enum name_source sou
 			    DEADLINE_MS, on_name, batch);
 }
 
-static uint64_t *addresses_as_linked(const struct elf_facts *facts,
+static uint64_t *addresses_as_linked(const struct elf_info *info,
 				     const struct symbol_batch *batch)
 {
 	uint64_t *linked = calloc(batch->n_addrs, sizeof(*linked));
@@ -113,7 +113,7 @@ static uint64_t *addresses_as_linked(const struct elf_facts *facts,
 	if (!linked)
 		fail(-ENOMEM, "no memory for %zu addresses", batch->n_addrs);
 	for (size_t i = 0; linked && i < batch->n_addrs; i++)
-		if (!elf_vaddr_of_offset(facts, batch->addrs[i], &linked[i]))
+		if (!elf_vaddr_of_offset(info, batch->addrs[i], &linked[i]))
 			linked[i] = UINT64_MAX; /* which no symbol covers */
 	return linked;
 }
@@ -136,10 +136,10 @@ static int on_locations(void *arg, size_t index, const struct source_location *l
 
 /* What fails here costs nobody a name. */
 static void find_locations(const struct symbol_sources *sources, uint32_t module,
-			   const struct elf_facts *facts, int fd,
+			   const struct elf_info *info, int fd,
 			   struct symbol_batch *batch)
 {
-	AUTO_FREE uint64_t *linked = addresses_as_linked(facts, batch);
+	AUTO_FREE uint64_t *linked = addresses_as_linked(info, batch);
 	uint64_t begun_ns = clock_now_ns();
 	int err = linked ? 0 : -ENOMEM;
 
@@ -158,10 +158,10 @@ static void find_locations(const struct symbol_sources *sources, uint32_t module
 }
 
 /* Its segments hold no bytes, so only the addresses as linked mean something. */
-static int name_debug(const struct symbol_sources *sources, const struct elf_facts *facts,
+static int name_debug(const struct symbol_sources *sources, const struct elf_info *info,
 		      int fd, struct symbol_batch *batch)
 {
-	AUTO_FREE uint64_t *linked = addresses_as_linked(facts, batch);
+	AUTO_FREE uint64_t *linked = addresses_as_linked(info, batch);
 
 	if (!linked)
 		return -ENOMEM;
@@ -172,16 +172,16 @@ static int name_debug(const struct symbol_sources *sources, const struct elf_fac
 static int name_file(const struct symbol_sources *sources, uint32_t module,
 		     struct symbol_batch *batch)
 {
-	const struct elf_facts *facts = files_facts(sources->files, module);
-	AUTO_CLOSE int debug = open_debug_file(facts);
+	const struct elf_info *info = files_elf_info(sources->files, module);
+	AUTO_CLOSE int debug = open_debug_file(info);
 	int fd = files_fd(sources->files, module), err = 0;
 
 	if (debug >= 0)
-		err = name_debug(sources, facts, debug, batch);
+		err = name_debug(sources, info, debug, batch);
 	if (!err && fd >= 0)
 		err = read_names(sources, NAMES_ELF, fd, batch);
-	if (!err && sources->inlines && facts && (debug >= 0 || fd >= 0))
-		find_locations(sources, module, facts, debug >= 0 ? debug : fd, batch);
+	if (!err && sources->inlines && info && (debug >= 0 || fd >= 0))
+		find_locations(sources, module, info, debug >= 0 ? debug : fd, batch);
 	return err;
 }
 

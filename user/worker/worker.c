@@ -128,8 +128,8 @@ static void free_job(struct scan_job *job)
 {
 	if (job->fd >= 0)
 		close(GIVE_FD(job->fd));
-	free(job->facts);
-	job->facts = NULL;
+	free(job->info);
+	job->info = NULL;
 	worker_free_table(job);
 }
 
@@ -234,28 +234,28 @@ static void send_jobs(struct worker *worker)
 	}
 }
 
-static bool facts_hold(const struct elf_facts *facts)
+static bool elf_info_holds(const struct elf_info *info)
 {
-	return facts->n_segments <= SEGMENTS_MAX && facts->n_keys <= FILE_KEYS_MAX &&
-	       facts->build_id_bytes <= BUILD_ID_MAX && facts->libc <= LIBC_MUSL &&
-	       facts->is_64bit <= 1 && facts->hides_key <= 1;
+	return info->n_segments <= SEGMENTS_MAX && info->n_keys <= FILE_KEYS_MAX &&
+	       info->build_id_bytes <= BUILD_ID_MAX && info->libc <= LIBC_MUSL &&
+	       info->is_64bit <= 1 && info->hides_key <= 1;
 }
 
 /* 0 or the answer's error; -EPROTO: no answer to a scan. */
-static int take_facts(struct scan_job *job, const union protocol_buffer *buf, size_t n)
+static int take_elf_info(struct scan_job *job, const union protocol_buffer *buf, size_t n)
 {
 	const struct protocol_answer *head = &buf->head;
 
-	if (n < sizeof(*head) || head->kind != PROTOCOL_FACTS)
+	if (n < sizeof(*head) || head->kind != PROTOCOL_ELF_INFO)
 		return -EPROTO;
 	if (head->err)
 		return protocol_error(head->err);
-	if (n != sizeof(buf->facts) || !facts_hold(&buf->facts.facts))
+	if (n != sizeof(buf->info) || !elf_info_holds(&buf->info.info))
 		return -EPROTO;
-	job->facts = malloc(sizeof(*job->facts));
-	if (!job->facts)
+	job->info = malloc(sizeof(*job->info));
+	if (!job->info)
 		return -ENOMEM;
-	memcpy(job->facts, &buf->facts.facts, sizeof(*job->facts));
+	memcpy(job->info, &buf->info.info, sizeof(*job->info));
 	return 0;
 }
 
@@ -263,7 +263,7 @@ static int take_answer(struct worker *worker, struct scan_job *job, size_t n)
 {
 	switch (job->kind) {
 	case JOB_SCAN:
-		return take_facts(job, &worker->buf, n);
+		return take_elf_info(job, &worker->buf, n);
 	case JOB_HASH:
 		return worker_take_hash(worker, job, n);
 	default:
@@ -415,7 +415,7 @@ int worker_submit_hash(struct worker *worker, int fd, uint64_t cookie,
 /* The sink may submit more, which may move the queue. */
 static void deliver(struct worker *worker, scan_sink sink, void *arg)
 {
-	static const struct elf_facts nothing;
+	static const struct elf_info nothing;
 
 	while (worker->first < worker->answered) {
 		struct scan_job job = worker->jobs.items[worker->first++];
@@ -423,7 +423,7 @@ static void deliver(struct worker *worker, scan_sink sink, void *arg)
 		if (job.kind != JOB_SCAN)
 			worker_deliver_table(worker, &job);
 		else
-			sink(arg, job.cookie, job.err, job.facts ? job.facts : &nothing);
+			sink(arg, job.cookie, job.err, job.info ? job.info : &nothing);
 		free_job(&job);
 	}
 }

@@ -85,7 +85,7 @@ int worker_fd(const struct worker *worker);
 
 /* err: 0, or the scan's negative errno (-ETIMEDOUT, -EPIPE: it died of it). */
 typedef void (*scan_sink)(void *arg, uint64_t cookie, int err,
-			  const struct elf_facts *facts);
+			  const struct elf_info *info);
 
 /*
  * Delivers what is there and sends what waits; returns how many scans and tables

@@ -153,9 +153,9 @@ static int answer_names(const struct protocol_request *request, int fd,
 
 static int answer_scan(int sock, int fd)
 {
-	struct protocol_facts answer = { .head.kind = PROTOCOL_FACTS };
+	struct protocol_elf_info answer = { .head.kind = PROTOCOL_ELF_INFO };
 
-	answer.head.err = elf_scan(fd, &answer.facts);
+	answer.head.err = elf_scan(fd, &answer.info);
 	return protocol_send(sock, &answer,
 			     answer.head.err ? sizeof(answer.head) : sizeof(answer), -1,
 			     0);

@@ -24,7 +24,7 @@ struct scan_job {
 	bool done;
 	enum job_kind kind;
 	uint64_t cookie;
-	struct elf_facts *facts; /* once it is done, and went well */
+	struct elf_info *info;	 /* once it is done, and went well */
 	struct table_job *table; /* from its first message on */
 	struct read_list *reads; /* HASH: of these */
 	struct hash hash;	 /* HASH: once it is done, and went well */

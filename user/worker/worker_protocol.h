@@ -4,7 +4,7 @@
  * kernel keeps the frames and none can run into the next. Requests and their
  * answers come in one order.
  *
- *	SCAN, with a file		FACTS: err, and struct elf_facts if 0
+ *	SCAN, with a file		ELF_INFO: err, and struct elf_info if 0
  *	NAMES, with a file; then	NAMED: struct protocol_name and name, count
  *	addresses in further		times; as often as it takes;
  *	messages, n in all		DONE: err
@@ -37,7 +37,7 @@
 enum protocol_kind {
 	PROTOCOL_SCAN = 1,
 	PROTOCOL_NAMES,
-	PROTOCOL_FACTS,
+	PROTOCOL_ELF_INFO,
 	PROTOCOL_NAMED,
 	PROTOCOL_DONE,
 	PROTOCOL_TABLE,
@@ -72,9 +72,9 @@ struct protocol_answer {
 	uint32_t reserved;
 };
 
-struct protocol_facts {
+struct protocol_elf_info {
 	struct protocol_answer head;
-	struct elf_facts facts;
+	struct elf_info info;
 };
 
 struct protocol_name {
@@ -110,7 +110,7 @@ struct protocol_pages {
 
 union protocol_buffer {
 	struct protocol_answer head;
-	struct protocol_facts facts;
+	struct protocol_elf_info info;
 	struct protocol_table table;
 	struct protocol_pages pages;
 	struct protocol_hash hash;

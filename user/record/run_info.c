@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "record/facts.h"
+#include "record/run_info.h"
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -12,7 +12,7 @@
 
 #define COMMAND_BYTES_MAX 4096
 
-uint64_t facts_unix_offset_ns(void)
+uint64_t run_info_unix_offset_ns(void)
 {
 	struct timespec now;
 
@@ -41,8 +41,8 @@ static int add_command(struct profile *r, uint32_t *ret)
 	return profile_add_string(r, text, (size_t)n - !text[n - 1], ret);
 }
 
-int facts_begin(struct profile *r, const struct stats *stats, uint64_t started_unix_ns,
-		uint32_t *ret_host)
+int run_info_begin(struct profile *r, const struct stats *stats, uint64_t started_unix_ns,
+		   uint32_t *ret_host)
 {
 	struct profile_run run = { .hz = stats->hz, .started_unix_ns = started_unix_ns };
 	struct utsname name;
@@ -159,7 +159,7 @@ static int add_samples(struct profile *r, const struct stats *stats)
 	return err;
 }
 
-int facts_end(struct profile *r, const struct stats *stats)
+int run_info_end(struct profile *r, const struct stats *stats)
 {
 	int err = add_ledger(r, &stats->totals.ledger);
 
