@@ -202,10 +202,10 @@ static bool is_init_rule(const struct truth_code *code, uint64_t pc,
 }
 
 /* What may be said of code that readelf is silent about. */
-static bool is_untold_rule(const struct truth *truth, uint64_t pc,
-			   const struct unwind_rule *rule)
+static bool is_synthesized_rule(const struct truth *truth, uint64_t pc,
+				const struct unwind_rule *rule)
 {
-	const struct truth_code *code = truth_untold(truth, pc);
+	const struct truth_code *code = truth_no_cfi(truth, pc);
 
 	if (!code || rule->fp != UNWIND_FP_SAME || rule->bx_words)
 		return false;
@@ -235,8 +235,8 @@ static void judge(const struct truth *truth, uint64_t pc, const struct truth_row
 	bool good = row ? agrees(truth, row, rule, sums)
 			: rule->cfa == UNWIND_CFA_NONE || is_switch_rule(truth, rule);
 
-	if (!row && truth_untold(truth, pc))
-		good = is_untold_rule(truth, pc, rule);
+	if (!row && truth_no_cfi(truth, pc))
+		good = is_synthesized_rule(truth, pc, rule);
 	sums->rows++;
 	if (good)
 		return;

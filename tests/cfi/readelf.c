@@ -206,10 +206,10 @@ static void sort_rows(struct truth *truth)
 	truth->n = n;
 }
 
-const struct truth_code *truth_untold(const struct truth *truth, uint64_t pc)
+const struct truth_code *truth_no_cfi(const struct truth *truth, uint64_t pc)
 {
-	for (size_t i = 0; i < truth->n_untold; i++) {
-		const struct truth_code *code = &truth->untold[i];
+	for (size_t i = 0; i < truth->n_no_cfi; i++) {
+		const struct truth_code *code = &truth->no_cfi[i];
 
 		if (pc - code->begin < code->end - code->begin)
 			return code;
@@ -218,7 +218,7 @@ const struct truth_code *truth_untold(const struct truth *truth, uint64_t pc)
 }
 
 /* Up to what readelf tells of; nothing, if that is all of it. */
-static void add_untold(struct truth *truth, struct truth_code code)
+static void add_no_cfi(struct truth *truth, struct truth_code code)
 {
 	for (size_t i = 0; i < truth->n; i++) {
 		const struct truth_row *row = &truth->rows[i];
@@ -227,11 +227,11 @@ static void add_untold(struct truth *truth, struct truth_code code)
 			code.end = row->begin > code.begin ? row->begin : code.begin;
 	}
 	if (code.begin && code.begin < code.end)
-		truth->untold[truth->n_untold++] = code;
+		truth->no_cfi[truth->n_no_cfi++] = code;
 }
 
 /* Sections by name, and the code at the entry point. */
-static void find_untold(struct truth *truth, const char *readelf, const char *path)
+static void find_no_cfi(struct truth *truth, const char *readelf, const char *path)
 {
 	static const struct {
 		const char *name, *format;
@@ -250,14 +250,14 @@ static void find_untold(struct truth *truth, const char *readelf, const char *pa
 	while (f && fgets(line, sizeof(line), f)) {
 		if (strstr(line, "Entry point")) {
 			at = strtoul(strchr(line, ':') + 1, NULL, 16);
-			add_untold(truth, (struct truth_code){ at, at + ENTRY_MAX,
+			add_no_cfi(truth, (struct truth_code){ at, at + ENTRY_MAX,
 							       TRUTH_ENTRY });
 		}
 		for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++) {
 			const char *name = strstr(line, sections[i].name);
 
 			if (name && sscanf(name, sections[i].format, &at, &bytes) == 2)
-				add_untold(truth,
+				add_no_cfi(truth,
 					   (struct truth_code){ at, at + bytes,
 								sections[i].kind });
 		}
@@ -296,7 +296,7 @@ bool truth_read(struct truth *truth, const char *readelf, const char *path)
 	free(line);
 	free(parse.cies);
 	sort_rows(truth);
-	find_untold(truth, readelf, path);
+	find_no_cfi(truth, readelf, path);
 	exprs_read(&truth->exprs, readelf, path);
 	return truth->n > 0;
 }

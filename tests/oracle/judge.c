@@ -205,7 +205,7 @@ static void complain(const struct tracer *t, const struct told *told,
 }
 
 /* Is there code on the stack that nothing says how to unwind? */
-static bool is_untold(const struct tracer *t, const struct truth_frame *frames, size_t n)
+static bool is_no_cfi(const struct tracer *t, const struct truth_frame *frames, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		uint64_t pc = frames[i].pc;
@@ -275,10 +275,10 @@ void judge(const struct tracer *t, const struct meanings *meanings, const struct
 	bool good = false;
 
 	count(t, rec, tally);
-	if (is_untold(t, frames, n)) {
+	if (is_no_cfi(t, frames, n)) {
 		/* so nobody may say that it is proven */
 		good = told.flaw || rec->flags & SAMPLE_UNPROVEN;
-		tally->untold += good;
+		tally->no_cfi += good;
 	} else if (told.flaw) {
 		good = false;
 	} else if (in_switch(t)) {

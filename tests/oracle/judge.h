@@ -42,7 +42,7 @@ struct meanings {
 };
 
 struct tally {
-	uint64_t steps, exact, prologue, in_switch, untold, wrong;
+	uint64_t steps, exact, prologue, in_switch, no_cfi, wrong;
 	uint64_t armed, async, rejoined, signals, in_handler;
 	int longest_prologue;
 };

@@ -55,20 +55,20 @@ static bool report(int number, const char *path, bool by_table, const struct tal
 	bool good = !flaw && !tally->wrong && tally->exact > tally->steps / 2 &&
 		    tally->longest_prologue <= LEAF_MAX && tally->armed > 1000 &&
 		    tally->async > 5000 && tally->rejoined > 500 &&
-		    tally->in_switch > 1000 && tally->untold >= machine_untold_least &&
-		    20 * tally->untold < tally->steps;
+		    tally->in_switch > 1000 && tally->no_cfi >= machine_no_cfi_min &&
+		    20 * tally->no_cfi < tally->steps;
 
 	if (by_table)
 		good &= !tally->prologue && tally->signals > 200 &&
 			tally->in_handler > 2000;
 	printf("%sok %d - %s at every instruction\n", good ? "" : "not ", number, path);
 	printf("# %lu instructions: %lu exact, %lu fp-prologue (%.1f %%, at most %d in a "
-	       "row), %lu switch, %lu untold, %lu wrong\n",
+	       "row), %lu switch, %lu without CFI, %lu wrong\n",
 	       (unsigned long)tally->steps, (unsigned long)tally->exact,
 	       (unsigned long)tally->prologue,
 	       100.0 * tally->prologue / (tally->steps ? tally->steps : 1),
 	       tally->longest_prologue, (unsigned long)tally->in_switch,
-	       (unsigned long)tally->untold, (unsigned long)tally->wrong);
+	       (unsigned long)tally->no_cfi, (unsigned long)tally->wrong);
 	printf("# %lu armed, %lu with chains, %lu rejoined, %lu signals, %lu in "
 	       "handlers\n",
 	       (unsigned long)tally->armed, (unsigned long)tally->async,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "unwind/unwind_untold.h"
+#include "unwind/unwind_synthesized.h"
 
 #include "base/error.h"
 #include "unwind/unwind_switch.h"
@@ -15,7 +15,7 @@
 #define X86_BYTES    32 /* the first two entries */
 #define X86_PUSH_GOT 6	/* push GOT+8(%rip) */
 
-static void add(struct untold_code *code, uint64_t pc, struct unwind_rule rule)
+static void add(struct synthesized_code *code, uint64_t pc, struct unwind_rule rule)
 {
 	if (pc < code->end) {
 		code->rows[code->n].pc = pc;
@@ -31,7 +31,7 @@ static struct unwind_rule arm64_rule(int offset)
 }
 
 static void look_at_arm64(struct elf_file *file, uint64_t offset,
-			  struct untold_code *code)
+			  struct synthesized_code *code)
 {
 	uint32_t words[2]; /* the push may follow a bti */
 
@@ -73,7 +73,8 @@ static size_t x86_pushed(const unsigned char *stub)
 	return stub[at] == 0x68 ? at + 5 : 0;
 }
 
-static void look_at_x86(struct elf_file *file, uint64_t offset, struct untold_code *code)
+static void look_at_x86(struct elf_file *file, uint64_t offset,
+			struct synthesized_code *code)
 {
 	unsigned char bytes[X86_BYTES] = { 0 };
 	uint64_t n = code->end - code->begin, first = 0;
@@ -95,7 +96,8 @@ static void look_at_x86(struct elf_file *file, uint64_t offset, struct untold_co
 }
 
 /* [endbr64]; sub $8, %rsp; …; add $8, %rsp; ret: pieces that a linker joins */
-static void look_at_init(struct elf_file *file, uint64_t offset, struct untold_code *code)
+static void look_at_init(struct elf_file *file, uint64_t offset,
+			 struct synthesized_code *code)
 {
 	static const unsigned char endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
 	static const unsigned char push[] = { 0x48, 0x83, 0xec, 0x08 };
@@ -182,12 +184,13 @@ static bool has_entry(const struct elf_file *file)
 	return file->n_shdrs > 0;
 }
 
-static void look_at_entry(struct elf_file *file, struct untold_code *code)
+static void look_at_entry(struct elf_file *file, struct synthesized_code *code)
 {
 	unsigned char bytes[ENTRY_MAX];
 	uint64_t offset, n;
 
-	*code = (struct untold_code){ .begin = file->header.e_entry, .may_be_cut = true };
+	*code = (struct synthesized_code){ .begin = file->header.e_entry,
+					   .may_be_cut = true };
 	if (!has_entry(file) || !elf_file_loads(file, code->begin, 1, PF_X) ||
 	    !elf_file_offset(file, code->begin, &offset, &n))
 		return;
@@ -200,52 +203,54 @@ static void look_at_entry(struct elf_file *file, struct untold_code *code)
 
 /* Puts code in its place by address; what overlaps it stays out, so that rows rise
  * whatever the headers say. */
-static void put(struct unwind_untold *untold, const struct untold_code *code)
+static void put(struct unwind_synthesized *synthesized,
+		const struct synthesized_code *code)
 {
-	size_t at = untold->n;
+	size_t at = synthesized->n;
 
-	while (at > 0 && untold->code[at - 1].begin >= code->end)
+	while (at > 0 && synthesized->code[at - 1].begin >= code->end)
 		at--;
-	if (!code->n || (at > 0 && untold->code[at - 1].end > code->begin))
+	if (!code->n || (at > 0 && synthesized->code[at - 1].end > code->begin))
 		return;
-	memmove(untold->code + at + 1, untold->code + at,
-		(untold->n++ - at) * sizeof(*code));
-	untold->code[at] = *code;
+	memmove(synthesized->code + at + 1, synthesized->code + at,
+		(synthesized->n++ - at) * sizeof(*code));
+	synthesized->code[at] = *code;
 }
 
-void unwind_untold_open(struct unwind_untold *untold, struct elf_file *file,
-			const struct cfi_sink *sink)
+void unwind_synthesized_open(struct unwind_synthesized *synthesized,
+			     struct elf_file *file, const struct cfi_sink *sink)
 {
 	bool arm64 = file->header.e_machine == EM_AARCH64;
 	struct elf_code ranges[ELF_CODE_MAX];
 	size_t n = elf_plt_find(file, ranges);
-	struct untold_code code;
+	struct synthesized_code code;
 
-	*untold = (struct unwind_untold){ .file = file, .sink = sink };
+	*synthesized = (struct unwind_synthesized){ .file = file, .sink = sink };
 	if (!arm64 && file->header.e_machine != EM_X86_64)
 		return;
 	for (size_t i = 0; i < n; i++) {
 		uint64_t offset, bytes;
 
-		code = (struct untold_code){ .begin = ranges[i].begin,
-					     .end = ranges[i].end };
+		code = (struct synthesized_code){ .begin = ranges[i].begin,
+						  .end = ranges[i].end };
 		if (!elf_file_offset(file, code.begin, &offset, &bytes))
 			continue;
 		if (!ranges[i].is_init)
 			(arm64 ? look_at_arm64 : look_at_x86)(file, offset, &code);
 		else if (!arm64)
 			look_at_init(file, offset, &code);
-		put(untold, &code);
+		put(synthesized, &code);
 	}
 	look_at_entry(file, &code);
-	put(untold, &code);
+	put(synthesized, &code);
 	error_clear(); /* what can't be read stays unknown */
 }
 
-static int tell(const struct unwind_untold *untold, const struct untold_code *code)
+static int tell(const struct unwind_synthesized *synthesized,
+		const struct synthesized_code *code)
 {
 	static const struct unwind_rule none;
-	const struct cfi_sink *sink = untold->sink;
+	const struct cfi_sink *sink = synthesized->sink;
 	int err = 0;
 
 	for (size_t i = 0; !err && i < code->n; i++)
@@ -254,55 +259,57 @@ static int tell(const struct unwind_untold *untold, const struct untold_code *co
 }
 
 /* The code before pc of which no row before this one says anything. */
-static int tell_until(struct unwind_untold *untold, uint64_t pc)
+static int tell_until(struct unwind_synthesized *synthesized, uint64_t pc)
 {
 	int err = 0;
 
-	for (; !err && untold->next < untold->n; untold->next++) {
-		struct untold_code *code = &untold->code[untold->next];
+	for (; !err && synthesized->next < synthesized->n; synthesized->next++) {
+		struct synthesized_code *code = &synthesized->code[synthesized->next];
 
 		if (code->may_be_cut && pc > code->begin && pc < code->end)
 			code->end = pc;
 		if (code->end > pc)
 			break;
-		if (!untold->covered && (!untold->any || untold->pc <= code->begin))
-			err = tell(untold, code);
+		if (!synthesized->covered &&
+		    (!synthesized->any || synthesized->pc <= code->begin))
+			err = tell(synthesized, code);
 	}
 	return err;
 }
 
 /* The code before pc, up to what is told of some of it. */
-static int tell_gap(struct unwind_untold *untold, uint64_t pc)
+static int tell_gap(struct unwind_synthesized *synthesized, uint64_t pc)
 {
-	const struct untold_code *next = &untold->code[untold->next];
+	const struct synthesized_code *next = &synthesized->code[synthesized->next];
 
-	if (untold->next < untold->n && pc > next->begin)
+	if (synthesized->next < synthesized->n && pc > next->begin)
 		pc = next->begin;
-	if (untold->covered || !untold->any || pc <= untold->pc ||
-	    untold->n_gaps == GAPS_MAX)
+	if (synthesized->covered || !synthesized->any || pc <= synthesized->pc ||
+	    synthesized->n_gaps == GAPS_MAX)
 		return 0;
-	untold->n_gaps += pc - untold->pc >= GAP_MIN;
-	return unwind_switch_tell(untold->file, untold->pc, pc, untold->sink);
+	synthesized->n_gaps += pc - synthesized->pc >= GAP_MIN;
+	return unwind_switch_tell(synthesized->file, synthesized->pc, pc,
+				  synthesized->sink);
 }
 
-int unwind_untold_row(void *arg, uint64_t pc, const struct unwind_rule *rule)
+int unwind_synthesized_row(void *arg, uint64_t pc, const struct unwind_rule *rule)
 {
-	struct unwind_untold *untold = arg;
-	int err = tell_gap(untold, pc);
+	struct unwind_synthesized *synthesized = arg;
+	int err = tell_gap(synthesized, pc);
 
 	if (!err)
-		err = tell_until(untold, pc);
-	untold->covered = rule->cfa != UNWIND_CFA_NONE;
-	untold->pc = pc;
-	untold->any = true;
-	return err ? err : untold->sink->row(untold->sink->arg, pc, rule);
+		err = tell_until(synthesized, pc);
+	synthesized->covered = rule->cfa != UNWIND_CFA_NONE;
+	synthesized->pc = pc;
+	synthesized->any = true;
+	return err ? err : synthesized->sink->row(synthesized->sink->arg, pc, rule);
 }
 
-int unwind_untold_end(struct unwind_untold *untold)
+int unwind_synthesized_end(struct unwind_synthesized *synthesized)
 {
-	int err = tell_gap(untold, UINT64_MAX);
+	int err = tell_gap(synthesized, UINT64_MAX);
 
-	if (err || !untold->any)
+	if (err || !synthesized->any)
 		return err;
-	return tell_until(untold, UINT64_MAX);
+	return tell_until(synthesized, UINT64_MAX);
 }

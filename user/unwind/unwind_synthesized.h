@@ -11,44 +11,45 @@
  * file's entry point, as the dynamic linker's: nobody called that. Of the rest
  * some pieces (unwind/unwind_switch.h).
  */
-#ifndef WEFT_UNWIND_UNWIND_UNTOLD_H
-#define WEFT_UNWIND_UNWIND_UNTOLD_H
+#ifndef WEFT_UNWIND_UNWIND_SYNTHESIZED_H
+#define WEFT_UNWIND_UNWIND_SYNTHESIZED_H
 
 #include "unwind/cfi.h"
 #include "obj/elf_plt.h"
 
-#define UNTOLD_ROWS 3
-#define UNTOLD_MAX  (ELF_CODE_MAX + 1)
-#define GAPS_MAX    256 /* each a range that the cache notes */
+#define SYNTHESIZED_ROWS 3
+#define SYNTHESIZED_MAX	 (ELF_CODE_MAX + 1)
+#define GAPS_MAX	 256 /* each a range that the cache notes */
 
 /* A piece of code, and what is known of it. */
-struct untold_code {
+struct synthesized_code {
 	uint64_t begin, end;
 	bool may_be_cut; /* what is told of code before its end ends it */
 	size_t n;
 	struct {
 		uint64_t pc;
 		struct unwind_rule rule;
-	} rows[UNTOLD_ROWS];
+	} rows[SYNTHESIZED_ROWS];
 };
 
-struct unwind_untold {
+struct unwind_synthesized {
 	struct elf_file *file; /* borrowed, as what follows */
 	const struct cfi_sink *sink;
-	struct untold_code code[UNTOLD_MAX];
+	struct synthesized_code code[SYNTHESIZED_MAX];
 	size_t n, next;	     /* of which the next one is not passed yet */
 	unsigned int n_gaps; /* looked at */
 	uint64_t pc;	     /* of the last row */
 	bool covered, any;
 };
 
-void unwind_untold_open(struct unwind_untold *untold, struct elf_file *file,
-			const struct cfi_sink *sink);
+void unwind_synthesized_open(struct unwind_synthesized *synthesized,
+			     struct elf_file *file, const struct cfi_sink *sink);
 
-/* As cfi_sink's row; arg: the struct unwind_untold. What the file says goes first. */
-int unwind_untold_row(void *arg, uint64_t pc, const struct unwind_rule *rule);
+/* As cfi_sink's row; arg: the struct unwind_synthesized. What the file says goes
+ * first. */
+int unwind_synthesized_row(void *arg, uint64_t pc, const struct unwind_rule *rule);
 
 /* After the last row. */
-int unwind_untold_end(struct unwind_untold *untold);
+int unwind_synthesized_end(struct unwind_synthesized *synthesized);
 
 #endif
