@@ -127,7 +127,7 @@ static bool may_be_unsupported(const struct truth *truth, const struct truth_row
 	bool usual = truth->is_arm64 ? is_saved(row->ra) || is_unsaid(row->ra)
 				     : !strcmp(row->ra, "c-8");
 
-	if (!usual || !is_unsaid(row->sp) || row->ra_is_odd)
+	if (!usual || !is_unsaid(row->sp) || row->ra_is_unusual)
 		return true;
 	return is_expr(row->cfa) && exprs_allow(&truth->exprs, row->begin, rule);
 }
@@ -142,7 +142,7 @@ static bool is_switching(const struct truth_row *row)
 static bool agrees(const struct truth *truth, const struct truth_row *row,
 		   const struct unwind_rule *rule, struct sums *sums)
 {
-	if (row->ra_is_odd && rule->cfa != UNWIND_CFA_UNSUPPORTED)
+	if (row->ra_is_unusual && rule->cfa != UNWIND_CFA_UNSUPPORTED)
 		return false;
 	sums->exprs += is_expr(row->cfa) || is_expr(row->fp) || is_expr(row->ra);
 	switch (rule->cfa) {

@@ -16,7 +16,7 @@
 
 struct cie {
 	unsigned long offset;
-	bool is_signal, ra_is_odd;
+	bool is_signal, ra_is_unusual;
 	struct truth_row row;
 };
 
@@ -74,7 +74,7 @@ static void add_row(struct parse *parse, const struct truth_row *row)
 static void mark_row(const struct parse *parse, struct truth_row *row)
 {
 	row->is_signal = parse->cie && parse->cie->is_signal;
-	row->ra_is_odd = parse->cie && parse->cie->ra_is_odd;
+	row->ra_is_unusual = parse->cie && parse->cie->ra_is_unusual;
 }
 
 static void read_row(struct parse *parse, char *line)
@@ -144,7 +144,7 @@ static void begin_cie(struct parse *parse, const char *line)
 	*cie = (struct cie){ .offset = strtoul(line, NULL, 16) };
 	for (letters++; *letters && *letters != '"'; letters++)
 		cie->is_signal |= *letters == 'S';
-	cie->ra_is_odd = !ra || atoi(ra + 3) != usual;
+	cie->ra_is_unusual = !ra || atoi(ra + 3) != usual;
 	parse->cie = cie;
 	parse->in_cie = true;
 }

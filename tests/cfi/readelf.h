@@ -14,8 +14,8 @@
 /* [begin, end), in readelf's words: "rsp+8", "c-16", "u", "exp", … */
 struct truth_row {
 	uint64_t begin, end;
-	bool is_signal; /* augmentation S */
-	bool ra_is_odd; /* the return address has another register's column */
+	bool is_signal;	    /* augmentation S */
+	bool ra_is_unusual; /* the return address has another register's column */
 	char cfa[CELL_BYTES];
 	char fp[CELL_BYTES]; /* "" when it has no column */
 	char ra[CELL_BYTES];

@@ -110,18 +110,19 @@ static int give_row(struct cfi_exec *exec, uint64_t until, const struct unwind_r
 static int row_until(struct cfi_exec *exec, uint64_t until)
 {
 	struct cfi_expr expr = { 0 };
-	enum cfi_odd odd;
+	enum cfi_unsupported unsupported;
 	struct unwind_rule rule = { .cfa = UNWIND_CFA_SIGNAL };
 
 	if (until <= exec->pc || until <= exec->from)
 		return 0;
 	if (exec->is_sigreturn)
 		return give_row(exec, until, &rule);
-	rule = cfi_rule(exec->machine, exec->cie, &exec->state, &odd, &expr);
-	if (odd < N_CFI_ODDS) {
-		exec->stats->odd[odd]++;
-		if (exec->sink->odd)
-			exec->sink->odd(exec->sink->arg, odd, expr.bytes, expr.n);
+	rule = cfi_rule(exec->machine, exec->cie, &exec->state, &unsupported, &expr);
+	if (unsupported < N_CFI_UNSUPPORTED) {
+		exec->stats->unsupported[unsupported]++;
+		if (exec->sink->unsupported)
+			exec->sink->unsupported(exec->sink->arg, unsupported, expr.bytes,
+						expr.n);
 	}
 	return give_row(exec, until, &rule);
 }
@@ -303,9 +304,9 @@ static int give_up(struct cfi_exec *exec)
 {
 	const struct unwind_rule unsupported = { .cfa = UNWIND_CFA_UNSUPPORTED };
 
-	exec->stats->odd[CFI_BAD_CODE]++;
-	if (exec->sink->odd)
-		exec->sink->odd(exec->sink->arg, CFI_BAD_CODE, NULL, 0);
+	exec->stats->unsupported[CFI_BAD_CODE]++;
+	if (exec->sink->unsupported)
+		exec->sink->unsupported(exec->sink->arg, CFI_BAD_CODE, NULL, 0);
 	return give_row(exec, exec->end, &unsupported);
 }
 
