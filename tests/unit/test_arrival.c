@@ -54,13 +54,13 @@ int worker_submit_table(struct worker *worker, int fd, uint64_t cookie)
 	return ask(worker, TABLE, fd, cookie);
 }
 
-int worker_submit_noted_table(struct worker *worker, int fd, uint64_t cookie)
+int worker_submit_recorded_table(struct worker *worker, int fd, uint64_t cookie)
 {
 	return ask(worker, TABLE, fd, cookie);
 }
 
 int worker_submit_hash(struct worker *worker, int fd, uint64_t cookie,
-		       const struct read_list *list)
+		       const struct byte_ranges *list)
 {
 	fail_msg("there is no cache");
 	return -1;

@@ -78,7 +78,7 @@ static void give_up(struct table_loader *loader, struct request *request, int er
 	finish(loader, request, err, &nothing);
 }
 
-static int hash_ranges(struct request *request, const struct read_list *list)
+static int hash_ranges(struct request *request, const struct byte_ranges *list)
 {
 	return worker_submit_hash(request->worker, GIVE_FD(request->fd), request->cookie,
 				  list);
@@ -86,8 +86,8 @@ static int hash_ranges(struct request *request, const struct read_list *list)
 
 static void make(struct table_loader *loader, struct request *request)
 {
-	int err = worker_submit_noted_table(request->worker, GIVE_FD(request->fd),
-					    request->cookie);
+	int err = worker_submit_recorded_table(request->worker, GIVE_FD(request->fd),
+					       request->cookie);
 
 	if (err)
 		give_up(loader, request, err);
@@ -96,7 +96,7 @@ static void make(struct table_loader *loader, struct request *request)
 /* The ends are known: is there an entry that would fit? */
 static void prove(struct table_loader *loader, struct request *request)
 {
-	AUTO_FREE struct read_list *list = cache_find(loader->cache, &request->ends);
+	AUTO_FREE struct byte_ranges *list = cache_find(loader->cache, &request->ends);
 	int err;
 
 	if (!list) {
@@ -199,7 +199,7 @@ static void on_done(void *arg, uint64_t cookie, int err,
 		cache_keep(loader->cache, &(struct cache_new_table){
 						  .ends = &request->ends,
 						  .stats = &answer->stats,
-						  .reads = answer->reads,
+						  .byte_ranges = answer->byte_ranges,
 						  .hash = &answer->hash,
 						  .n_pages = answer->head.n_pages,
 						  .packed = &request->packed,
@@ -228,7 +228,7 @@ int table_loader_new(struct table_loader **ret, struct worker *worker,
 
 static int submit(struct table_loader *loader, struct request *request)
 {
-	struct read_list ends;
+	struct byte_ranges ends;
 	struct stat st;
 
 	if (fstat(request->fd, &st))
@@ -238,7 +238,7 @@ static int submit(struct table_loader *loader, struct request *request)
 	if (!loader->cache)
 		return worker_submit_table(request->worker, GIVE_FD(request->fd),
 					   request->cookie);
-	reads_of_ends(&ends, (uint64_t)st.st_size);
+	byte_ranges_of_ends(&ends, (uint64_t)st.st_size);
 	return hash_ranges(request, &ends);
 }
 

@@ -97,14 +97,14 @@ static int open_entry(struct cache *cache, const struct hash *ends)
 	return -1;
 }
 
-struct read_list *cache_find(struct cache *cache, const struct hash *ends)
+struct byte_ranges *cache_find(struct cache *cache, const struct hash *ends)
 {
 	AUTO_CLOSE int fd = open_entry(cache, ends);
-	size_t n = read_list_bytes(cache->entry.reads.n);
-	struct read_list *list = fd < 0 ? NULL : malloc(n);
+	size_t n = byte_ranges_size(cache->entry.byte_ranges.n);
+	struct byte_ranges *list = fd < 0 ? NULL : malloc(n);
 
 	if (list)
-		memcpy(list, &cache->entry.reads, n);
+		memcpy(list, &cache->entry.byte_ranges, n);
 	return list;
 }
 
@@ -174,7 +174,7 @@ void cache_keep(struct cache *cache, const struct cache_new_table *table)
 
 	if (cache->is_read_only)
 		return;
-	if (!table->reads || str_error(table->packed) ||
+	if (!table->byte_ranges || str_error(table->packed) ||
 	    table->packed->n > ENTRY_BYTES_MAX - sizeof(*entry)) {
 		cache->counts.too_large++;
 		return;
@@ -184,7 +184,8 @@ void cache_keep(struct cache *cache, const struct cache_new_table *table)
 	entry->head.stats = *table->stats;
 	entry->head.n_pages = table->n_pages;
 	name_of(table->ends, &entry->head.name);
-	memcpy(&entry->reads, table->reads, read_list_bytes(table->reads->n));
+	memcpy(&entry->byte_ranges, table->byte_ranges,
+	       byte_ranges_size(table->byte_ranges->n));
 	if (!write_entry(cache, table->packed)) {
 		cache->counts.kept++;
 		return;

@@ -44,12 +44,12 @@ static bool has_hash(const void *bytes, size_t n, const struct hash *expected)
 /* The first part: head, list, hash. */
 static size_t first_bytes(uint32_t n_ranges)
 {
-	return offsetof(struct entry, reads) + read_list_bytes(n_ranges);
+	return offsetof(struct entry, byte_ranges) + byte_ranges_size(n_ranges);
 }
 
 static uint64_t second_offset(const struct entry *entry)
 {
-	return first_bytes(entry->reads.n) + sizeof(struct hash);
+	return first_bytes(entry->byte_ranges.n) + sizeof(struct hash);
 }
 
 static bool head_holds(const struct entry *entry, uint64_t bytes, const struct hash *name)
@@ -60,8 +60,9 @@ static bool head_holds(const struct entry *entry, uint64_t bytes, const struct h
 	return !memcmp(head->magic, magic, sizeof(magic)) &&
 	       !memcmp(&head->name, name, sizeof(*name)) && head->n_pages >= 2 &&
 	       head->n_pages <= UNWIND_PAGES_MAX && bytes >= before &&
-	       head->packed_bytes == bytes - before && entry->reads.n > 0 &&
-	       read_list_holds(&entry->reads, read_list_bytes(entry->reads.n));
+	       head->packed_bytes == bytes - before && entry->byte_ranges.n > 0 &&
+	       byte_ranges_valid(&entry->byte_ranges,
+				 byte_ranges_size(entry->byte_ranges.n));
 }
 
 int entry_read_head(int fd, uint64_t bytes, const struct hash *name, struct entry *ret)
@@ -72,16 +73,16 @@ int entry_read_head(int fd, uint64_t bytes, const struct hash *name, struct entr
 	if (bytes < first_bytes(0) || bytes > ENTRY_BYTES_MAX)
 		return spoilt("it is cut short");
 	err = read_all(fd, 0, ret, first_bytes(0));
-	if (!err && (ret->reads.n > READS_MAX || bytes < second_offset(ret)))
+	if (!err && (ret->byte_ranges.n > BYTE_RANGES_MAX || bytes < second_offset(ret)))
 		err = spoilt("it is cut short");
 	if (!err)
-		err = read_all(fd, first_bytes(0), ret->reads.ranges,
-			       first_bytes(ret->reads.n) - first_bytes(0));
+		err = read_all(fd, first_bytes(0), ret->byte_ranges.ranges,
+			       first_bytes(ret->byte_ranges.n) - first_bytes(0));
 	if (!err)
-		err = read_all(fd, first_bytes(ret->reads.n), &hash, sizeof(hash));
+		err = read_all(fd, first_bytes(ret->byte_ranges.n), &hash, sizeof(hash));
 	if (err)
 		return err;
-	if (!has_hash(ret, first_bytes(ret->reads.n), &hash))
+	if (!has_hash(ret, first_bytes(ret->byte_ranges.n), &hash))
 		return spoilt("its first part has another hash");
 	return head_holds(ret, bytes, name) ? 0 : spoilt("its first part is none");
 }
@@ -135,8 +136,8 @@ int entry_write(struct outfile *out, struct entry *entry, const struct str *pack
 
 	memcpy(entry->head.magic, magic, sizeof(magic));
 	entry->head.packed_bytes = packed->n;
-	blake3_of(entry, first_bytes(entry->reads.n), &hash);
-	err = outfile_add(out, entry, first_bytes(entry->reads.n));
+	blake3_of(entry, first_bytes(entry->byte_ranges.n), &hash);
+	err = outfile_add(out, entry, first_bytes(entry->byte_ranges.n));
 	if (!err)
 		err = outfile_add(out, &hash, sizeof(hash));
 	if (!err)

@@ -19,7 +19,7 @@
 
 #define SYNTHESIZED_ROWS 3
 #define SYNTHESIZED_MAX	 (ELF_CODE_MAX + 1)
-#define GAPS_MAX	 256 /* each a range that the cache notes */
+#define GAPS_MAX	 256 /* each a range that the cache records */
 
 /* A piece of code, and what is known of it. */
 struct synthesized_code {

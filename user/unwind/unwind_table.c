@@ -191,10 +191,11 @@ static int finish(struct unwind_table *table)
 
 int unwind_table_build(int fd, struct unwind_table **ret)
 {
-	return unwind_table_build_noting(fd, NULL, ret);
+	return unwind_table_build_recorded(fd, NULL, ret);
 }
 
-int unwind_table_build_noting(int fd, struct reads *reads, struct unwind_table **ret)
+int unwind_table_build_recorded(int fd, struct range_recorder *recorder,
+				struct unwind_table **ret)
 {
 	AUTO(unwind_table) table = calloc(1, sizeof(*table));
 	const struct cfi_sink sink = { .arg = table, .row = take_row };
@@ -210,7 +211,7 @@ int unwind_table_build_noting(int fd, struct reads *reads, struct unwind_table *
 		return fail(-ENOMEM, "no memory for an unwind table");
 	err = unwind_rules_init(&table->rules);
 	if (!err)
-		err = elf_file_open_noting(&file, fd, reads);
+		err = elf_file_open_recorded(&file, fd, recorder);
 	if (!err) {
 		unwind_synthesized_open(&synthesized, &file, &sink);
 		err = cfi_read(&file, &all, &table->stats.cfi);

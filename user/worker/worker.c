@@ -389,18 +389,18 @@ int worker_submit_table(struct worker *worker, int fd, uint64_t cookie)
 		&(struct scan_job){ .fd = fd, .cookie = cookie, .kind = JOB_TABLE });
 }
 
-int worker_submit_noted_table(struct worker *worker, int fd, uint64_t cookie)
+int worker_submit_recorded_table(struct worker *worker, int fd, uint64_t cookie)
 {
 	return worker_queue(worker, &(struct scan_job){ .fd = fd,
 							.cookie = cookie,
-							.kind = JOB_NOTED_TABLE });
+							.kind = JOB_RECORDED_TABLE });
 }
 
 int worker_submit_hash(struct worker *worker, int fd, uint64_t cookie,
-		       const struct read_list *list)
+		       const struct byte_ranges *list)
 {
 	struct scan_job job = { .fd = fd, .cookie = cookie, .kind = JOB_HASH };
-	int err = worker_copy_reads(list, &job.reads);
+	int err = worker_copy_ranges(list, &job.byte_ranges);
 
 	if (err < 0) {
 		close(fd);
@@ -408,7 +408,7 @@ int worker_submit_hash(struct worker *worker, int fd, uint64_t cookie,
 	}
 	err = worker_queue(worker, &job);
 	if (err)
-		free(job.reads);
+		free(job.byte_ranges);
 	return err;
 }
 

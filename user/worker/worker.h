@@ -9,10 +9,10 @@
 #define WEFT_WORKER_WORKER_H
 
 #include "base/cleanup.h"
+#include "obj/byte_ranges.h"
 #include "obj/elf_scan.h"
 #include "obj/inlines.h"
 #include "obj/names.h"
-#include "obj/reads.h"
 #include "unwind/unwind_table.h"
 
 struct worker;
@@ -37,8 +37,9 @@ int worker_submit_scan(struct worker *worker, int fd, uint64_t cookie);
 struct table_answer {
 	struct unwind_head head;
 	struct unwind_stats stats;
-	struct read_list *reads; /* what it was made from; NULL: not asked, or not told */
-	struct hash hash;	 /* of that */
+	struct byte_ranges
+		*byte_ranges; /* what it was made from; NULL: not asked, or not told */
+	struct hash hash;     /* of that */
 };
 
 /*
@@ -73,11 +74,11 @@ void worker_set_table_sink(struct worker *worker, const struct table_sink *sink)
 int worker_submit_table(struct worker *worker, int fd, uint64_t cookie);
 
 /* The same; the answer says what it was made from. */
-int worker_submit_noted_table(struct worker *worker, int fd, uint64_t cookie);
+int worker_submit_recorded_table(struct worker *worker, int fd, uint64_t cookie);
 
 /* Queues the hashing of these ranges; the list is copied. */
 int worker_submit_hash(struct worker *worker, int fd, uint64_t cookie,
-		       const struct read_list *list);
+		       const struct byte_ranges *list);
 
 /* Readable when an answer may be there; -1 while none is due, since a worker
  * that died idle would be readable for ever. Changes when it restarts. */

@@ -26,7 +26,7 @@ struct outbox {
 	size_t n;
 	union protocol_buffer buf;
 	union protocol_any_request request; /* that is being answered */
-	struct reads reads;
+	struct range_recorder recorder;
 };
 
 static void begin_kind(struct outbox *out, enum protocol_kind kind)
@@ -185,34 +185,35 @@ static int send_pages(struct outbox *out, const struct unwind_table *table)
 }
 
 /* How many bytes of the message say it. */
-static size_t tell_reads(struct outbox *out, struct protocol_table *answer)
+static size_t put_ranges(struct outbox *out, struct protocol_table *answer)
 {
-	const struct read_list *list = &out->reads.list;
-	uint32_t n = reads_end(&out->reads, &answer->hash) ? list->n : 0;
+	const struct byte_ranges *list = &out->recorder.list;
+	uint32_t n = range_recorder_end(&out->recorder, &answer->hash) ? list->n : 0;
 
-	memcpy(&answer->reads, list, read_list_bytes(n));
-	answer->reads.n = n;
-	return offsetof(struct protocol_table, reads) + read_list_bytes(n);
+	memcpy(&answer->byte_ranges, list, byte_ranges_size(n));
+	answer->byte_ranges.n = n;
+	return offsetof(struct protocol_table, byte_ranges) + byte_ranges_size(n);
 }
 
 static int answer_table(struct outbox *out, int fd)
 {
 	struct protocol_table *answer = &out->buf.table;
-	bool notes = out->request.request.n == 1;
+	bool recorded = out->request.request.n == 1;
 	AUTO(unwind_table) table = NULL;
 	size_t n = sizeof(answer->head);
 	int err;
 
-	memset(answer, 0, offsetof(struct protocol_table, reads) + read_list_bytes(0));
+	memset(answer, 0,
+	       offsetof(struct protocol_table, byte_ranges) + byte_ranges_size(0));
 	answer->head.kind = PROTOCOL_TABLED;
 	answer->head.err =
-		unwind_table_build_noting(fd, notes ? &out->reads : NULL, &table);
+		unwind_table_build_recorded(fd, recorded ? &out->recorder : NULL, &table);
 	if (!answer->head.err) {
 		answer->head.count = unwind_table_head(table)->n_pages;
 		answer->stats = *unwind_table_stats(table);
-		n = offsetof(struct protocol_table, reads) + read_list_bytes(0);
-		if (notes)
-			n = tell_reads(out, answer);
+		n = offsetof(struct protocol_table, byte_ranges) + byte_ranges_size(0);
+		if (recorded)
+			n = put_ranges(out, answer);
 	}
 	err = protocol_send(out->sock, answer, n, -1, 0);
 	if (!err && table)
@@ -228,9 +229,9 @@ static int answer_hash(struct outbox *out, size_t n, int fd)
 	struct protocol_hash answer = { .head.kind = PROTOCOL_HASHED };
 	size_t before = offsetof(struct protocol_hash_request, list);
 
-	if (n < before || !read_list_holds(&request->list, n - before))
+	if (n < before || !byte_ranges_valid(&request->list, n - before))
 		return -EPROTO;
-	answer.head.err = reads_hash(fd, &request->list, &answer.hash);
+	answer.head.err = byte_ranges_hash(fd, &request->list, &answer.hash);
 	return protocol_send(out->sock, &answer,
 			     answer.head.err ? sizeof(answer.head) : sizeof(answer), -1,
 			     0);

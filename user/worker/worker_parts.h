@@ -16,7 +16,7 @@ struct table_job {
 	uint32_t n_pages, n_came;
 };
 
-enum job_kind { JOB_SCAN, JOB_TABLE, JOB_NOTED_TABLE, JOB_HASH };
+enum job_kind { JOB_SCAN, JOB_TABLE, JOB_RECORDED_TABLE, JOB_HASH };
 
 struct scan_job {
 	int fd;
@@ -24,10 +24,10 @@ struct scan_job {
 	bool done;
 	enum job_kind kind;
 	uint64_t cookie;
-	struct elf_info *info;	 /* once it is done, and went well */
-	struct table_job *table; /* from its first message on */
-	struct read_list *reads; /* HASH: of these */
-	struct hash hash;	 /* HASH: once it is done, and went well */
+	struct elf_info *info;		 /* once it is done, and went well */
+	struct table_job *table;	 /* from its first message on */
+	struct byte_ranges *byte_ranges; /* HASH: of these */
+	struct hash hash;		 /* HASH: once it is done, and went well */
 };
 
 struct worker {
@@ -61,7 +61,7 @@ void worker_pump(struct worker *worker, bool send_more);
 int worker_send_table(struct worker *worker, const struct scan_job *job);
 void worker_deliver_table(struct worker *worker, struct scan_job *job);
 void worker_free_table(struct scan_job *job);
-int worker_copy_reads(const struct read_list *list, struct read_list **ret);
+int worker_copy_ranges(const struct byte_ranges *list, struct byte_ranges **ret);
 int worker_take_hash(struct worker *worker, struct scan_job *job, size_t n);
 
 /* One message of n bytes in worker->buf, of the answer to a table: 1 when more

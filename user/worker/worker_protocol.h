@@ -57,7 +57,7 @@ struct protocol_request {
 
 struct protocol_hash_request {
 	struct protocol_request request;
-	struct read_list list; /* as much of it as is in use */
+	struct byte_ranges list; /* as much of it as is in use */
 };
 
 union protocol_any_request {
@@ -100,7 +100,8 @@ struct protocol_table {
 	struct protocol_answer head;
 	struct unwind_stats stats;
 	struct hash hash;
-	struct read_list reads; /* as much of it as is in use; no ranges: not told */
+	struct byte_ranges
+		byte_ranges; /* as much of it as is in use; no ranges: not told */
 };
 
 struct protocol_pages {

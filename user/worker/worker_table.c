@@ -13,9 +13,9 @@
 #include <string.h>
 
 /* 1, or a negative errno. */
-int worker_copy_reads(const struct read_list *list, struct read_list **ret)
+int worker_copy_ranges(const struct byte_ranges *list, struct byte_ranges **ret)
 {
-	size_t n = read_list_bytes(list->n);
+	size_t n = byte_ranges_size(list->n);
 
 	*ret = malloc(n);
 	if (!*ret)
@@ -28,13 +28,13 @@ int worker_copy_reads(const struct read_list *list, struct read_list **ret)
 static int take_stats(struct worker *worker, struct scan_job *job, size_t n)
 {
 	const struct protocol_table *message = &worker->buf.table;
-	const size_t before = offsetof(struct protocol_table, reads);
+	const size_t before = offsetof(struct protocol_table, byte_ranges);
 
 	if (n < sizeof(message->head) || message->head.kind != PROTOCOL_TABLED)
 		return -EPROTO;
 	if (message->head.err)
 		return protocol_error(message->head.err);
-	if (n < before || !read_list_holds(&message->reads, n - before) ||
+	if (n < before || !byte_ranges_valid(&message->byte_ranges, n - before) ||
 	    message->head.count < 2 || message->head.count > UNWIND_PAGES_MAX)
 		return -EPROTO;
 	job->table = calloc(1, sizeof(*job->table));
@@ -43,8 +43,9 @@ static int take_stats(struct worker *worker, struct scan_job *job, size_t n)
 	job->table->n_pages = message->head.count;
 	job->table->answer.stats = message->stats;
 	job->table->answer.hash = message->hash;
-	return job->kind == JOB_NOTED_TABLE && message->reads.n
-		       ? worker_copy_reads(&message->reads, &job->table->answer.reads)
+	return job->kind == JOB_RECORDED_TABLE && message->byte_ranges.n
+		       ? worker_copy_ranges(&message->byte_ranges,
+					    &job->table->answer.byte_ranges)
 		       : 1;
 }
 
@@ -93,11 +94,11 @@ int worker_take_hash(struct worker *worker, struct scan_job *job, size_t n)
 void worker_free_table(struct scan_job *job)
 {
 	if (job->table)
-		free(job->table->answer.reads);
+		free(job->table->answer.byte_ranges);
 	free(job->table);
-	free(job->reads);
+	free(job->byte_ranges);
 	job->table = NULL;
-	job->reads = NULL;
+	job->byte_ranges = NULL;
 }
 
 int worker_send_table(struct worker *worker, const struct scan_job *job)
@@ -107,11 +108,11 @@ int worker_send_table(struct worker *worker, const struct scan_job *job)
 
 	request->request = (struct protocol_request){
 		.kind = job->kind == JOB_HASH ? PROTOCOL_HASH : PROTOCOL_TABLE,
-		.n = job->kind == JOB_NOTED_TABLE,
+		.n = job->kind == JOB_RECORDED_TABLE,
 	};
 	if (job->kind == JOB_HASH) {
-		n = read_list_bytes(job->reads->n);
-		memcpy(&request->list, job->reads, n);
+		n = byte_ranges_size(job->byte_ranges->n);
+		memcpy(&request->list, job->byte_ranges, n);
 		n += offsetof(struct protocol_hash_request, list);
 	}
 	return protocol_send(worker->sock, request, n, job->fd, MSG_DONTWAIT);

@@ -4,7 +4,7 @@
  * has a pread(2) of its own, which sees whatever is read, and can show the parser
  * another file than the next reader will find.
  */
-#include "obj/reads.h"
+#include "obj/byte_ranges.h"
 #include "unwind/unwind_table.h"
 
 #include "elf_files.h" /* last: cmocka has a fail() of its own */
@@ -16,7 +16,7 @@
 static struct {
 	int fd;
 	size_t n;
-	struct read_range ranges[SEEN_MAX];
+	struct byte_range ranges[SEEN_MAX];
 	unsigned int turn;	    /* of the next read */
 	unsigned int lie_from_turn; /* 0: never */
 	uint64_t lie_at;	    /* that byte is told inverted from then on */
@@ -32,13 +32,13 @@ ssize_t pread(int fd, void *buf, size_t n, off_t offset)
 		return got;
 	seen.turn++;
 	if (seen.n < SEEN_MAX)
-		seen.ranges[seen.n++] = (struct read_range){ (uint64_t)offset, n };
+		seen.ranges[seen.n++] = (struct byte_range){ (uint64_t)offset, n };
 	if (seen.lie_from_turn && seen.turn >= seen.lie_from_turn && at < (size_t)got)
 		((uint8_t *)buf)[at] ^= 0xff;
 	return got;
 }
 
-static struct reads reads;
+static struct range_recorder recorder;
 
 static struct unwind_table *build(int fd)
 {
@@ -46,15 +46,15 @@ static struct unwind_table *build(int fd)
 
 	seen.fd = fd;
 	seen.n = seen.turn = 0;
-	assert_int_equal(unwind_table_build_noting(fd, &reads, &table), 0);
+	assert_int_equal(unwind_table_build_recorded(fd, &recorder, &table), 0);
 	seen.fd = -1;
 	return table;
 }
 
-static bool is_noted(uint64_t at)
+static bool is_recorded(uint64_t at)
 {
-	for (uint32_t i = 0; i < reads.list.n; i++)
-		if (at - reads.list.ranges[i].offset < reads.list.ranges[i].bytes)
+	for (uint32_t i = 0; i < recorder.list.n; i++)
+		if (at - recorder.list.ranges[i].offset < recorder.list.ranges[i].bytes)
 			return true;
 	return false;
 }
@@ -102,7 +102,7 @@ static bool make(size_t i)
 	return has_tool(tool) && !shell("%s s.c -o made.so", made[i]);
 }
 
-static void notes_all_that_is_read(void **state)
+static void records_all_that_is_read(void **state)
 {
 	for (size_t i = 0; i < N_MADE; i++) {
 		struct unwind_table *table;
@@ -115,13 +115,13 @@ static void notes_all_that_is_read(void **state)
 		assert_true(seen.n > 2);
 		for (size_t k = 0; k < seen.n; k++)
 			for (uint64_t at = 0; at < seen.ranges[k].bytes; at++)
-				assert_true(is_noted(seen.ranges[k].offset + at));
+				assert_true(is_recorded(seen.ranges[k].offset + at));
 		unwind_table_free(table);
 		close(fd);
 	}
 }
 
-/* Byte after byte of the file: noted ones change the hash, others neither the hash
+/* Byte after byte of the file: recorded ones change the hash, others neither the hash
  * nor the table. */
 static void says_what_matters(void **state)
 {
@@ -139,13 +139,13 @@ static void says_what_matters(void **state)
 		bytes = read_file("made.so", &n);
 		fd = bytes_fd(bytes, n);
 		table = build(fd);
-		assert_true(reads_end(&reads, &hash));
-		for (size_t at = 0; at < n; at += is_noted(at) ? 1 : 5) {
+		assert_true(range_recorder_end(&recorder, &hash));
+		for (size_t at = 0; at < n; at += is_recorded(at) ? 1 : 5) {
 			uint8_t byte = (uint8_t)(bytes[at] ^ (1 << at % 8));
 
 			assert_int_equal(pwrite(fd, &byte, 1, (off_t)at), 1);
-			assert_int_equal(reads_hash(fd, &reads.list, &now), 0);
-			if (is_noted(at)) {
+			assert_int_equal(byte_ranges_hash(fd, &recorder.list, &now), 0);
+			if (is_recorded(at)) {
 				assert_memory_not_equal(&now, &hash, sizeof(now));
 				inside++;
 			} else {
@@ -157,13 +157,13 @@ static void says_what_matters(void **state)
 				unwind_table_free(other);
 				outside++;
 			}
-			if (is_noted(at) && !unwind_table_build(fd, &changed)) {
+			if (is_recorded(at) && !unwind_table_build(fd, &changed)) {
 				other_tables += !is_same_table(table, changed);
 				unwind_table_free(changed);
 			}
 			assert_int_equal(pwrite(fd, &bytes[at], 1, (off_t)at), 1);
 		}
-		assert_int_equal(reads_hash(fd, &reads.list, &now), 0);
+		assert_int_equal(byte_ranges_hash(fd, &recorder.list, &now), 0);
 		assert_memory_equal(&now, &hash, sizeof(now));
 		unwind_table_free(table);
 		close(fd);
@@ -179,30 +179,30 @@ static void says_what_matters(void **state)
 static void is_not_come_between(void **state)
 {
 	struct unwind_table *table, *other;
-	struct hash noted, hash;
+	struct hash recorded, hash;
 	unsigned int turns, differ = 0;
 	int fd;
 
 	assert_true(make(1));
 	fd = open_file("made.so");
 	table = build(fd);
-	assert_int_equal(reads_hash(fd, &reads.list, &hash), 0);
-	assert_true(reads_end(&reads, &noted));
-	assert_memory_equal(&noted, &hash, sizeof(hash));
+	assert_int_equal(byte_ranges_hash(fd, &recorder.list, &hash), 0);
+	assert_true(range_recorder_end(&recorder, &recorded));
+	assert_memory_equal(&recorded, &hash, sizeof(hash));
 	turns = seen.turn;
 	for (size_t k = 0; k < turns; k++) {
 		/* the last byte of what the k-th read brings, from that read on */
-		const struct read_range range = seen.ranges[k];
+		const struct byte_range range = seen.ranges[k];
 
 		seen.lie_at = range.offset + range.bytes - 1;
 		seen.lie_from_turn = (unsigned int)k + 1;
 		seen.fd = fd;
 		seen.turn = 0;
-		if (!unwind_table_build_noting(fd, &reads, &other)) {
+		if (!unwind_table_build_recorded(fd, &recorder, &other)) {
 			seen.fd = -1;
-			assert_true(reads_end(&reads, &noted));
-			assert_int_equal(reads_hash(fd, &reads.list, &hash), 0);
-			assert_memory_not_equal(&noted, &hash, sizeof(hash));
+			assert_true(range_recorder_end(&recorder, &recorded));
+			assert_int_equal(byte_ranges_hash(fd, &recorder.list, &hash), 0);
+			assert_memory_not_equal(&recorded, &hash, sizeof(hash));
 			unwind_table_free(other);
 			differ++;
 		}
@@ -220,59 +220,59 @@ static void is_not_come_between(void **state)
 
 static void bounds_its_lists(void **state)
 {
-	struct read_list list = { .file_bytes = 100, .n = 1 };
-	static struct reads many;
+	struct byte_ranges list = { .file_bytes = 100, .n = 1 };
+	static struct range_recorder many;
 	struct hash hash;
 
-	list.ranges[0] = (struct read_range){ 90, 10 };
-	assert_true(read_list_holds(&list, read_list_bytes(1)));
-	assert_false(read_list_holds(&list, read_list_bytes(1) - 1));
-	assert_false(read_list_holds(&list, read_list_bytes(2)));
-	assert_false(read_list_holds(&list, 0));
+	list.ranges[0] = (struct byte_range){ 90, 10 };
+	assert_true(byte_ranges_valid(&list, byte_ranges_size(1)));
+	assert_false(byte_ranges_valid(&list, byte_ranges_size(1) - 1));
+	assert_false(byte_ranges_valid(&list, byte_ranges_size(2)));
+	assert_false(byte_ranges_valid(&list, 0));
 	list.ranges[0].bytes = 11;
-	assert_false(read_list_holds(&list, read_list_bytes(1)));
-	list.ranges[0] = (struct read_range){ 101, 0 };
-	assert_false(read_list_holds(&list, read_list_bytes(1)));
-	list.ranges[0] = (struct read_range){ UINT64_MAX, 2 };
-	assert_false(read_list_holds(&list, read_list_bytes(1)));
-	list.n = READS_MAX + 1;
-	assert_false(read_list_holds(&list, read_list_bytes(READS_MAX + 1)));
+	assert_false(byte_ranges_valid(&list, byte_ranges_size(1)));
+	list.ranges[0] = (struct byte_range){ 101, 0 };
+	assert_false(byte_ranges_valid(&list, byte_ranges_size(1)));
+	list.ranges[0] = (struct byte_range){ UINT64_MAX, 2 };
+	assert_false(byte_ranges_valid(&list, byte_ranges_size(1)));
+	list.n = BYTE_RANGES_MAX + 1;
+	assert_false(byte_ranges_valid(&list, byte_ranges_size(BYTE_RANGES_MAX + 1)));
 	/* each fits the file, all together are more than we would read */
-	list = (struct read_list){ .file_bytes = 1ULL << 30, .n = 2 };
-	list.ranges[0] = list.ranges[1] = (struct read_range){ 0, 300ULL << 20 };
-	assert_false(read_list_holds(&list, read_list_bytes(2)));
+	list = (struct byte_ranges){ .file_bytes = 1ULL << 30, .n = 2 };
+	list.ranges[0] = list.ranges[1] = (struct byte_range){ 0, 300ULL << 20 };
+	assert_false(byte_ranges_valid(&list, byte_ranges_size(2)));
 	list.n = 1;
-	assert_true(read_list_holds(&list, read_list_bytes(1)));
+	assert_true(byte_ranges_valid(&list, byte_ranges_size(1)));
 
-	reads_begin(&many, 1 << 20);
-	for (uint64_t i = 0; i < READS_MAX; i++)
-		reads_note(&many, 2 * i, "x", 1);
-	assert_true(reads_end(&many, &hash));
-	reads_begin(&many, 1 << 20);
-	for (uint64_t i = 0; i <= READS_MAX; i++)
-		reads_note(&many, 2 * i, "x", 1);
-	assert_false(reads_end(&many, &hash));
+	range_recorder_begin(&many, 1 << 20);
+	for (uint64_t i = 0; i < BYTE_RANGES_MAX; i++)
+		range_recorder_add(&many, 2 * i, "x", 1);
+	assert_true(range_recorder_end(&many, &hash));
+	range_recorder_begin(&many, 1 << 20);
+	for (uint64_t i = 0; i <= BYTE_RANGES_MAX; i++)
+		range_recorder_add(&many, 2 * i, "x", 1);
+	assert_false(range_recorder_end(&many, &hash));
 }
 
 static void hashes_no_other_size(void **state)
 {
 	int fd = bytes_fd("0123456789", 10);
-	struct read_list list;
+	struct byte_ranges list;
 	struct hash hash;
 
-	reads_of_ends(&list, 10);
-	assert_int_equal(reads_hash(fd, &list, &hash), 0);
+	byte_ranges_of_ends(&list, 10);
+	assert_int_equal(byte_ranges_hash(fd, &list, &hash), 0);
 	assert_int_equal(ftruncate(fd, 9), 0);
-	assert_true(reads_hash(fd, &list, &hash) < 0);
+	assert_true(byte_ranges_hash(fd, &list, &hash) < 0);
 	assert_int_equal(ftruncate(fd, 11), 0);
-	assert_true(reads_hash(fd, &list, &hash) < 0);
+	assert_true(byte_ranges_hash(fd, &list, &hash) < 0);
 	close(fd);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(notes_all_that_is_read),
+		cmocka_unit_test(records_all_that_is_read),
 		cmocka_unit_test(says_what_matters),
 		cmocka_unit_test(is_not_come_between),
 		cmocka_unit_test(bounds_its_lists),

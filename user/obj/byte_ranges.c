@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "obj/reads.h"
+#include "obj/byte_ranges.h"
 
 #include "base/cleanup.h"
 #include "base/error.h"
@@ -11,20 +11,20 @@
 #define END_BYTES   4096
 #define PIECE_BYTES (64u << 10)
 
-size_t read_list_bytes(uint32_t n)
+size_t byte_ranges_size(uint32_t n)
 {
-	return offsetof(struct read_list, ranges) + n * sizeof(struct read_range);
+	return offsetof(struct byte_ranges, ranges) + n * sizeof(struct byte_range);
 }
 
-bool read_list_holds(const struct read_list *list, size_t bytes)
+bool byte_ranges_valid(const struct byte_ranges *list, size_t bytes)
 {
 	uint64_t sum = 0;
 
-	if (bytes < read_list_bytes(0) || list->n > READS_MAX ||
-	    bytes != read_list_bytes(list->n) || list->reserved)
+	if (bytes < byte_ranges_size(0) || list->n > BYTE_RANGES_MAX ||
+	    bytes != byte_ranges_size(list->n) || list->reserved)
 		return false;
 	for (uint32_t i = 0; i < list->n; i++) {
-		const struct read_range *range = &list->ranges[i];
+		const struct byte_range *range = &list->ranges[i];
 
 		if (range->offset > list->file_bytes ||
 		    range->bytes > list->file_bytes - range->offset ||
@@ -35,48 +35,49 @@ bool read_list_holds(const struct read_list *list, size_t bytes)
 	return true;
 }
 
-void reads_begin(struct reads *reads, uint64_t file_bytes)
+void range_recorder_begin(struct range_recorder *recorder, uint64_t file_bytes)
 {
-	reads->list.file_bytes = file_bytes;
-	reads->list.n = reads->list.reserved = 0;
-	reads->spoilt = false;
-	blake3_begin(&reads->blake3);
+	recorder->list.file_bytes = file_bytes;
+	recorder->list.n = recorder->list.reserved = 0;
+	recorder->incomplete = false;
+	blake3_begin(&recorder->blake3);
 }
 
-void reads_note(struct reads *reads, uint64_t offset, const void *bytes, size_t n)
+void range_recorder_add(struct range_recorder *recorder, uint64_t offset,
+			const void *bytes, size_t n)
 {
-	struct read_list *list = &reads->list;
-	struct read_range *last = list->n ? &list->ranges[list->n - 1] : NULL;
+	struct byte_ranges *list = &recorder->list;
+	struct byte_range *last = list->n ? &list->ranges[list->n - 1] : NULL;
 
-	if (reads->spoilt)
+	if (recorder->incomplete)
 		return;
 	if (last && last->offset + last->bytes == offset) {
 		last->bytes += n;
-	} else if (list->n == READS_MAX) {
-		reads->spoilt = true;
+	} else if (list->n == BYTE_RANGES_MAX) {
+		recorder->incomplete = true;
 		return;
 	} else {
-		list->ranges[list->n++] = (struct read_range){ offset, n };
+		list->ranges[list->n++] = (struct byte_range){ offset, n };
 	}
-	blake3_add(&reads->blake3, bytes, n);
+	blake3_add(&recorder->blake3, bytes, n);
 }
 
 /* The list behind its bytes: from its end, which is of one size, both are told
  * apart in one way. */
-bool reads_end(struct reads *reads, struct hash *ret)
+bool range_recorder_end(struct range_recorder *recorder, struct hash *ret)
 {
-	const struct read_list *list = &reads->list;
+	const struct byte_ranges *list = &recorder->list;
 	const uint64_t end[] = { list->file_bytes, list->n };
 
-	if (reads->spoilt)
+	if (recorder->incomplete)
 		return false;
-	blake3_add(&reads->blake3, list->ranges, list->n * sizeof(list->ranges[0]));
-	blake3_add(&reads->blake3, end, sizeof(end));
-	blake3_end(&reads->blake3, ret);
+	blake3_add(&recorder->blake3, list->ranges, list->n * sizeof(list->ranges[0]));
+	blake3_add(&recorder->blake3, end, sizeof(end));
+	blake3_end(&recorder->blake3, ret);
 	return true;
 }
 
-static int hash_range(int fd, const struct read_range *range, uint8_t *piece,
+static int hash_range(int fd, const struct byte_range *range, uint8_t *piece,
 		      struct blake3 *blake3)
 {
 	for (uint64_t at = 0; at < range->bytes;) {
@@ -94,7 +95,7 @@ static int hash_range(int fd, const struct read_range *range, uint8_t *piece,
 	return 0;
 }
 
-int reads_hash(int fd, const struct read_list *list, struct hash *ret)
+int byte_ranges_hash(int fd, const struct byte_ranges *list, struct hash *ret)
 {
 	AUTO_FREE uint8_t *piece = malloc(PIECE_BYTES);
 	const uint64_t end[] = { list->file_bytes, list->n };
@@ -120,13 +121,13 @@ int reads_hash(int fd, const struct read_list *list, struct hash *ret)
 	return 0;
 }
 
-void reads_of_ends(struct read_list *list, uint64_t file_bytes)
+void byte_ranges_of_ends(struct byte_ranges *list, uint64_t file_bytes)
 {
 	uint64_t n = file_bytes < END_BYTES ? file_bytes : END_BYTES;
 
 	list->file_bytes = file_bytes;
 	list->n = 2;
 	list->reserved = 0;
-	list->ranges[0] = (struct read_range){ 0, n };
-	list->ranges[1] = (struct read_range){ file_bytes - n, n };
+	list->ranges[0] = (struct byte_range){ 0, n };
+	list->ranges[1] = (struct byte_range){ file_bytes - n, n };
 }
