@@ -245,7 +245,7 @@ int main(int argc, char **argv)
 		run(&fuzz, seed + i);
 	printf("# %lu runs over %zu entries: %lu refused, %lu at their pages, %lu read\n",
 	       runs, fuzz.n_seeds, fuzz.refused, fuzz.half, fuzz.whole);
-	/* a mutation that spoils everything, or nothing, would find nothing */
+	/* a mutation that corrupts everything, or nothing, would find nothing */
 	good = fuzz.whole > runs / 10 && fuzz.half > runs / 100 &&
 	       fuzz.refused > runs / 10;
 	printf("%sok 1 - reads mutated entries of the cache\n1..1\n", good ? "" : "not ");

@@ -232,16 +232,16 @@ static void test_pages_that_are_not_there(void **state)
 	table = tables_page(at.process_info.mapping_table)->mappings[1].table;
 	head = tables_page(table)->head;
 	for (int i = 0; i < 4; i++) {
-		struct unwind_head *spoilt = &tables_page(table)->head;
+		struct unwind_head *corrupt = &tables_page(table)->head;
 
-		*spoilt = head;
+		*corrupt = head;
 		ASSERT_WALK(&at, "UCC", "10000 10108 10208", START);
 		if (i == 0)
-			spoilt->rules_page = TABLES_PAGES;
+			corrupt->rules_page = TABLES_PAGES;
 		if (i == 1)
-			spoilt->blocks_page = ~0u - table;
+			corrupt->blocks_page = ~0u - table;
 		if (i == 2)
-			spoilt->rows_page = 1u << 31;
+			corrupt->rows_page = 1u << 31;
 		if (i == 3)
 			tables_page(at.process_info.mapping_table)->mappings[1].table =
 				~0u;

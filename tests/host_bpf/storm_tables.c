@@ -65,7 +65,7 @@ void storm_publish(uint64_t *chance, uint64_t text)
 }
 
 /* A file is foreign, and so is what is made of it. */
-void storm_spoil(uint64_t *chance)
+void storm_corrupt(uint64_t *chance)
 {
 	uint32_t n = tables_pages(), few = 1 + below(chance, 40);
 	uint32_t page;

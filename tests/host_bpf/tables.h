@@ -41,7 +41,7 @@ struct process_info tables_process_info(void);
 const struct unwind_rule *table_rule_at(uint64_t addr);
 const struct unwind_mapping *mapping_table_find(uint64_t addr);
 
-/* To spoil it; there are so many in use. */
+/* To corrupt it; there are so many in use. */
 union unwind_page *tables_page(uint32_t n);
 uint32_t tables_pages(void);
 

@@ -166,6 +166,6 @@ int main(int argc, char **argv)
 	       "refused, "
 	       "the longest %.1f ms\n",
 	       runs, m.answers, m.inlined, m.refused, m.longest * 1e3);
-	/* damage that spoils everything would find nothing */
+	/* damage that corrupts everything would find nothing */
 	return m.answers > runs && m.inlined ? 0 : 1;
 }

@@ -171,7 +171,7 @@ static void is_not_poisoned_by_a_double(void **state)
 /* The entry's bytes, one after the other. */
 static void survives_each_byte(void **state)
 {
-	unsigned long spoilt = 0;
+	unsigned long corrupt = 0;
 	struct looked_up all;
 	char path[512];
 	uint8_t *bytes;
@@ -190,7 +190,7 @@ static void survives_each_byte(void **state)
 		write_file(path, bytes, n);
 		look_up("cache", "one.so", &all);
 		assert_true(is_table_of(&all, "one.so"));
-		spoilt += all.counts.cache.spoilt + all.counts.cache.others;
+		corrupt += all.counts.cache.corrupt + all.counts.cache.others;
 		EXPECT(&all, 1, 0, 1); /* and it is whole again */
 		looked_up_free(&all);
 		bytes[at] = byte;
@@ -198,7 +198,7 @@ static void survives_each_byte(void **state)
 	look_up("cache", "one.so", &all);
 	EXPECT(&all, 0, 1, 0);
 	looked_up_free(&all);
-	assert_true(spoilt > 400);
+	assert_true(corrupt > 400);
 	free(bytes);
 }
 
@@ -226,7 +226,7 @@ static void survives_each_length(void **state)
 }
 
 /* What is not ours is left, and costs a table. */
-static void spoil_and_look(const char *command)
+static void corrupt_and_look(const char *command)
 {
 	struct looked_up all;
 	char path[512] = "";
@@ -239,7 +239,7 @@ static void spoil_and_look(const char *command)
 	look_up("cache", "one.so", &all);
 	assert_true(is_table_of(&all, "one.so"));
 	EXPECT(&all, 1, 0, 1);
-	assert_int_equal(all.counts.cache.spoilt, 1);
+	assert_int_equal(all.counts.cache.corrupt, 1);
 	looked_up_free(&all);
 	look_up("cache", "one.so", &all);
 	EXPECT(&all, 0, 1, 0);
@@ -248,12 +248,12 @@ static void spoil_and_look(const char *command)
 
 static void believes_nobody_else(void **state)
 {
-	spoil_and_look("chmod 666 %s");
-	spoil_and_look("rm %s && mkfifo %s");
-	spoil_and_look("mv %s /tmp/weft-test-moved && ln -s /tmp/weft-test-moved %s");
-	spoil_and_look("truncate -s 100M %s");
+	corrupt_and_look("chmod 666 %s");
+	corrupt_and_look("rm %s && mkfifo %s");
+	corrupt_and_look("mv %s /tmp/weft-test-moved && ln -s /tmp/weft-test-moved %s");
+	corrupt_and_look("truncate -s 100M %s");
 	if (!geteuid())
-		spoil_and_look("chown 65534 %s");
+		corrupt_and_look("chown 65534 %s");
 	unlink("/tmp/weft-test-moved");
 }
 
@@ -385,7 +385,7 @@ static void shares_its_folder(void **state)
 				look_up("cache", path, &all);
 				if (!all.err && !is_table_of(&all, path))
 					_exit(1);
-				if (all.counts.cache.spoilt + all.counts.cache.failed)
+				if (all.counts.cache.corrupt + all.counts.cache.failed)
 					_exit(2);
 				looked_up_free(&all);
 			}

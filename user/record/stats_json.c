@@ -110,7 +110,7 @@ static void json_cache(struct str *out, const struct table_loader_counts *counts
 		 "\"unwind_cache\":{\"hits\":%lu,\"misses\":%lu,\"others\":%lu,"
 		 "\"spoilt\":%lu,\"kept\":%lu,\"too_large\":%lu,\"failed\":%lu,"
 		 "\"removed\":%lu},",
-		 cache->hits, cache->misses, cache->others, cache->spoilt, cache->kept,
+		 cache->hits, cache->misses, cache->others, cache->corrupt, cache->kept,
 		 cache->too_large, cache->failed, cache->removed);
 }
 

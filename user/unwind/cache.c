@@ -14,7 +14,7 @@
 struct cache {
 	struct folder folder;
 	struct cache_counts counts;
-	struct log_pace pace; /* of words about spoilt entries */
+	struct log_pace pace; /* of words about corrupt entries */
 	struct entry entry;   /* the one at hand */
 	bool is_counted;
 	bool is_read_only;
@@ -66,9 +66,9 @@ static void name_of(const struct hash *ends, struct hash *ret)
 	blake3_end(&blake3, ret);
 }
 
-static void tell_spoilt(struct cache *cache, const char *name)
+static void report_corrupt(struct cache *cache, const char *name)
 {
-	cache->counts.spoilt++;
+	cache->counts.corrupt++;
 	log_verbose_paced(&cache->pace, "%s/%s: %s", cache->folder.path, name,
 			  error_sentence());
 	error_clear();
@@ -93,7 +93,7 @@ static int open_entry(struct cache *cache, const struct hash *ends)
 	err = fd < 0 ? fd : entry_read_head(fd, bytes, &hash, &cache->entry);
 	if (!err)
 		return GIVE_FD(fd);
-	tell_spoilt(cache, name);
+	report_corrupt(cache, name);
 	return -1;
 }
 
@@ -120,7 +120,7 @@ bool cache_load(struct cache *cache, const struct hash *ends, const struct hash 
 		return false;
 	}
 	if (entry_read_pages(fd, &cache->entry, &ret->pages)) {
-		tell_spoilt(cache, "an entry");
+		report_corrupt(cache, "an entry");
 		return false;
 	}
 	ret->stats = cache->entry.head.stats;

@@ -26,10 +26,10 @@ struct cache;
 
 struct cache_counts {
 	unsigned long hits;
-	unsigned long misses; /* no entry */
-	unsigned long others; /* an entry, of a file with other bytes */
-	unsigned long spoilt; /* an entry that isn't one, or none of ours */
-	unsigned long kept;   /* new ones */
+	unsigned long misses;  /* no entry */
+	unsigned long others;  /* an entry, of a file with other bytes */
+	unsigned long corrupt; /* an entry that isn't one, or none of ours */
+	unsigned long kept;    /* new ones */
 	unsigned long too_large;
 	unsigned long failed;  /* could not be written; the first is the last */
 	unsigned long removed; /* to make room */

@@ -132,7 +132,7 @@ static int move_to(struct cfi_exec *exec, struct cfi_cursor *in, uint64_t pc)
 	int err = 0;
 
 	if (in->bad || pc < exec->pc) {
-		cfi_spoil(in);
+		cfi_mark_bad(in);
 		return 0;
 	}
 	err = row_until(exec, pc);
@@ -239,7 +239,7 @@ static void state_code(struct cfi_exec *exec, uint8_t op, struct cfi_cursor *in)
 	else if (op == RESTORE_STATE && exec->n_saved)
 		exec->state = exec->saved[--exec->n_saved];
 	else
-		cfi_spoil(in);
+		cfi_mark_bad(in);
 }
 
 static int extended_code(struct cfi_exec *exec, uint8_t op, struct cfi_cursor *in)
@@ -250,7 +250,7 @@ static int extended_code(struct cfi_exec *exec, uint8_t op, struct cfi_cursor *i
 		return 0;
 	case NEGATE_RA_STATE_WITH_PC:
 		if (!exec->machine->ra_in_register)
-			cfi_spoil(in);
+			cfi_mark_bad(in);
 		return 0;
 	case SET_LOC:
 		return move_to(exec, in,
@@ -268,7 +268,7 @@ static int extended_code(struct cfi_exec *exec, uint8_t op, struct cfi_cursor *i
 		return 0;
 	}
 	if (!cfa_code(exec, op, in) && !place_code(exec, op, in))
-		cfi_spoil(in);
+		cfi_mark_bad(in);
 	return 0;
 }
 

@@ -11,9 +11,9 @@
 
 static const uint8_t magic[8] = "weftcfi";
 
-static int spoilt(const char *what)
+static int corrupt(const char *what)
 {
-	return fail(-EBADMSG, "an entry of the cache is spoilt: %s", what);
+	return fail(-EBADMSG, "an entry of the cache is corrupt: %s", what);
 }
 
 static int read_all(int fd, uint64_t offset, void *buf, size_t n)
@@ -27,7 +27,7 @@ static int read_all(int fd, uint64_t offset, void *buf, size_t n)
 		if (got < 0)
 			return fail_errno(-errno, "cannot read an entry of the cache");
 		if (!got)
-			return spoilt("it is cut short");
+			return corrupt("it is cut short");
 		done += (size_t)got;
 	}
 	return 0;
@@ -71,10 +71,10 @@ int entry_read_head(int fd, uint64_t bytes, const struct hash *name, struct entr
 	int err;
 
 	if (bytes < first_bytes(0) || bytes > ENTRY_BYTES_MAX)
-		return spoilt("it is cut short");
+		return corrupt("it is cut short");
 	err = read_all(fd, 0, ret, first_bytes(0));
 	if (!err && (ret->byte_ranges.n > BYTE_RANGES_MAX || bytes < second_offset(ret)))
-		err = spoilt("it is cut short");
+		err = corrupt("it is cut short");
 	if (!err)
 		err = read_all(fd, first_bytes(0), ret->byte_ranges.ranges,
 			       first_bytes(ret->byte_ranges.n) - first_bytes(0));
@@ -83,8 +83,8 @@ int entry_read_head(int fd, uint64_t bytes, const struct hash *name, struct entr
 	if (err)
 		return err;
 	if (!has_hash(ret, first_bytes(ret->byte_ranges.n), &hash))
-		return spoilt("its first part has another hash");
-	return head_holds(ret, bytes, name) ? 0 : spoilt("its first part is none");
+		return corrupt("its first part has another hash");
+	return head_holds(ret, bytes, name) ? 0 : corrupt("its first part is none");
 }
 
 static int unpack(const uint8_t *bytes, size_t n, union unwind_page *pages,
@@ -99,12 +99,12 @@ static int unpack(const uint8_t *bytes, size_t n, union unwind_page *pages,
 		size_t used = unpack_page(bytes + at, n - at, item, &pages[i]);
 
 		if (!used)
-			return spoilt("its pages can't be unpacked");
+			return corrupt("its pages can't be unpacked");
 		at += used;
 		if (!i && !unwind_head_holds(&pages[0].head, n_pages))
-			return spoilt("its head page is none");
+			return corrupt("its head page is none");
 	}
-	return at == n ? 0 : spoilt("it has more than its pages");
+	return at == n ? 0 : corrupt("it has more than its pages");
 }
 
 int entry_read_pages(int fd, const struct entry *entry, union unwind_page **ret)
@@ -121,7 +121,7 @@ int entry_read_pages(int fd, const struct entry *entry, union unwind_page **ret)
 	if (!err)
 		err = read_all(fd, second_offset(entry) + n, &hash, sizeof(hash));
 	if (!err && !has_hash(packed, n, &hash))
-		err = spoilt("its second part has another hash");
+		err = corrupt("its second part has another hash");
 	if (!err)
 		err = unpack(packed, n, pages, entry->head.n_pages);
 	if (!err)

@@ -29,7 +29,7 @@ struct entry {
 	struct byte_ranges byte_ranges; /* as much of it as is in use */
 };
 
-/* Both 0, or -EBADMSG: it is spoilt; or -errno of a read. bytes: the file's size. */
+/* Both 0, or -EBADMSG: it is corrupt; or -errno of a read. bytes: the file's size. */
 int entry_read_head(int fd, uint64_t bytes, const struct hash *name, struct entry *ret);
 
 /* The whole table, head->n_pages of pages; the caller frees it. */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Spoils files, the same way in every run.
+ * Corrupts files, the same way in every run.
  *
- *	spoil name IN OUT NAME           the symbol of libspin.c is called NAME
- *	spoil elf IN FOLDER KEEP BYTES   one file for each way of being wrong that
+ *	corrupt name IN OUT NAME         the symbol of libspin.c is called NAME
+ *	corrupt elf IN FOLDER KEEP BYTES one file for each way of being wrong that
  *	                                 is below; BYTES at KEEP stay as they are
- *	spoil flip IN OUT SEED           some bytes of OUT are others
- *	spoil long IN OUT                both symbol tables of OUT go on for TABLE_BYTES,
+ *	corrupt flip IN OUT SEED         some bytes of OUT are others
+ *	corrupt long IN OUT              both symbol tables of OUT go on for TABLE_BYTES,
  *	                                 which take no room on disk
  */
 #include <elf.h>
@@ -184,7 +184,7 @@ static void no_elf(struct file *file)
 
 static const struct {
 	const char *name;
-	void (*spoil)(struct file *file);
+	void (*corrupt)(struct file *file);
 } ways[] = {
 #define WAY(name)                                                                        \
 	{                                                                                \
@@ -216,7 +216,7 @@ static void write_variant(const char *folder, const char *name, const struct fil
 	write_file(path, file);
 }
 
-static void spoil_elf(const char *in, const char *folder, size_t keep, size_t bytes)
+static void corrupt_elf(const char *in, const char *folder, size_t keep, size_t bytes)
 {
 	struct file good = read_file(in);
 	struct file bad = { malloc(good.n), good.n };
@@ -229,7 +229,7 @@ static void spoil_elf(const char *in, const char *folder, size_t keep, size_t by
 		if (i < RANDOM_FILES)
 			flip(&bad, i, 4u << i);
 		else
-			ways[i - RANDOM_FILES].spoil(&bad);
+			ways[i - RANDOM_FILES].corrupt(&bad);
 		memcpy(bad.bytes + keep, good.bytes + keep, bytes);
 		snprintf(name, sizeof(name), "random_%zu", i);
 		write_variant(folder,
@@ -239,7 +239,7 @@ static void spoil_elf(const char *in, const char *folder, size_t keep, size_t by
 }
 
 /* Wherever it stands: in .strtab and in .dynstr. */
-static void spoil_name(const char *in, const char *out, const char *name)
+static void corrupt_name(const char *in, const char *out, const char *name)
 {
 	struct file file = read_file(in);
 	char padded[sizeof(SYMBOL)] = "";
@@ -252,7 +252,7 @@ static void spoil_name(const char *in, const char *out, const char *name)
 	write_file(out, &file);
 }
 
-static void spoil_long(const char *in, const char *out)
+static void corrupt_long(const char *in, const char *out)
 {
 	struct file file = read_file(in);
 	Elf64_Shdr *tables[] = { section(&file, SHT_SYMTAB), section(&file, SHT_DYNSYM) };
@@ -269,19 +269,19 @@ static void spoil_long(const char *in, const char *out)
 int main(int argc, char **argv)
 {
 	if (argc == 5 && !strcmp(argv[1], "name")) {
-		spoil_name(argv[2], argv[3], argv[4]);
+		corrupt_name(argv[2], argv[3], argv[4]);
 	} else if (argc == 6 && !strcmp(argv[1], "elf")) {
-		spoil_elf(argv[2], argv[3], strtoul(argv[4], NULL, 0),
-			  strtoul(argv[5], NULL, 0));
+		corrupt_elf(argv[2], argv[3], strtoul(argv[4], NULL, 0),
+			    strtoul(argv[5], NULL, 0));
 	} else if (argc == 5 && !strcmp(argv[1], "flip")) {
 		struct file file = read_file(argv[2]);
 
 		flip(&file, strtoul(argv[4], NULL, 0), 8);
 		write_file(argv[3], &file);
 	} else if (argc == 4 && !strcmp(argv[1], "long")) {
-		spoil_long(argv[2], argv[3]);
+		corrupt_long(argv[2], argv[3]);
 	} else {
-		fprintf(stderr, "usage: spoil name|elf|flip|long …\n");
+		fprintf(stderr, "usage: corrupt name|elf|flip|long …\n");
 		return 2;
 	}
 	return 0;
