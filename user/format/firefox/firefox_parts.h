@@ -5,7 +5,7 @@
 #define WEFT_FORMAT_FIREFOX_FIREFOX_PARTS_H
 
 #include "core/profile.h"
-#include "format/pen.h"
+#include "format/output_buffer.h"
 #include "format/writer.h"
 
 struct firefox_sample {
@@ -22,7 +22,7 @@ struct firefox_function {
 struct firefox {
 	const struct profile *r;
 	enum view view;
-	struct pen pen;
+	struct output_buffer buffer;
 	struct pairs keys; /* of functions, by number */
 	VEC(struct firefox_function) functions;
 	uint32_t *by_frame; /* function, by frame of the profile */

@@ -145,7 +145,7 @@ static void add_meta(struct firefox *f)
 {
 	const struct profile *r = f->r;
 	const struct profile_run *run = r->runs.n ? &r->runs.items[0] : NULL;
-	struct str *out = &f->pen.text;
+	struct str *out = &f->buffer.text;
 
 	str_addf(
 		out,
@@ -193,19 +193,19 @@ static int write_all(struct sorter *s)
 		size_t n = s->first[i] - from;
 
 		if (i)
-			str_add(&f->pen.text, ",\n");
+			str_add(&f->buffer.text, ",\n");
 		err = firefox_add_thread(f, i < THREADS_SHOWN ? s->ranked[i].thread : 0,
 					 s->samples + from, n);
 		from += n;
 	}
-	str_add(&f->pen.text, "]}\n");
-	return err ? err : pen_close(&f->pen);
+	str_add(&f->buffer.text, "]}\n");
+	return err ? err : output_buffer_close(&f->buffer);
 }
 
 static int firefox_write(struct outfile *out, const struct profile *profile,
 			 const struct writer_options *options)
 {
-	struct firefox f = { .r = profile, .view = options->view, .pen.out = out };
+	struct firefox f = { .r = profile, .view = options->view, .buffer.out = out };
 	struct sorter s = { .f = &f };
 	int err;
 
@@ -215,7 +215,7 @@ static int firefox_write(struct outfile *out, const struct profile *profile,
 		err = sort(&s);
 	if (!err)
 		err = write_all(&s);
-	pen_free(&f.pen);
+	output_buffer_free(&f.buffer);
 	pairs_free(&f.keys);
 	vec_free(&f.functions);
 	free(f.by_frame);

@@ -119,7 +119,7 @@ static int stack_of(struct thread_writer *t, uint32_t node, uint32_t *ret)
 
 static void column(struct thread_writer *t, const char *name)
 {
-	str_addf(&t->f->pen.text, ",\"%s\":[", name);
+	str_addf(&t->f->buffer.text, ",\"%s\":[", name);
 }
 
 /* n times the same. */
@@ -130,17 +130,17 @@ static int constant(struct thread_writer *t, const char *name, const char *value
 
 	column(t, name);
 	for (size_t i = 0; !err && i < n; i++) {
-		str_addf(&t->f->pen.text, "%s%s", i ? "," : "", value);
-		err = pen_pass(&t->f->pen);
+		str_addf(&t->f->buffer.text, "%s%s", i ? "," : "", value);
+		err = output_buffer_drain(&t->f->buffer);
 	}
-	str_add_char(&t->f->pen.text, ']');
+	str_add_char(&t->f->buffer.text, ']');
 	return err;
 }
 
 static int add_samples(struct thread_writer *t, const struct firefox_sample *samples,
 		       size_t n)
 {
-	struct str *out = &t->f->pen.text;
+	struct str *out = &t->f->buffer.text;
 	int err = 0;
 
 	str_addf(out, "\"samples\":{\"length\":%zu,\"weightType\":\"samples\"", n);
@@ -155,13 +155,13 @@ static int add_samples(struct thread_writer *t, const struct firefox_sample *sam
 		else
 			str_add(out, "null");
 		if (!err)
-			err = pen_pass(&t->f->pen);
+			err = output_buffer_drain(&t->f->buffer);
 	}
 	str_add_char(out, ']');
 	column(t, "weight");
 	for (size_t i = 0; !err && i < n; i++) {
 		str_addf(out, "%s%u", i ? "," : "", samples[i].count);
-		err = pen_pass(&t->f->pen);
+		err = output_buffer_drain(&t->f->buffer);
 	}
 	str_add_char(out, ']');
 	return err;
@@ -171,7 +171,7 @@ static int add_samples(struct thread_writer *t, const struct firefox_sample *sam
 static int add_times(struct thread_writer *t, const struct firefox_sample *samples,
 		     size_t n)
 {
-	struct str *out = &t->f->pen.text;
+	struct str *out = &t->f->buffer.text;
 	size_t start = 0, end = 0;
 	int err = 0;
 
@@ -185,7 +185,7 @@ static int add_times(struct thread_writer *t, const struct firefox_sample *sampl
 		str_addf(out, "%s%.3f", i ? "," : "",
 			 samples[i].second * 1e3 +
 				 1e3 * (double)(i - start) / (double)(end - start));
-		err = pen_pass(&t->f->pen);
+		err = output_buffer_drain(&t->f->buffer);
 	}
 	str_add(out, "]},\n");
 	return err;
@@ -193,7 +193,7 @@ static int add_times(struct thread_writer *t, const struct firefox_sample *sampl
 
 static int add_stacks(struct thread_writer *t)
 {
-	struct str *out = &t->f->pen.text;
+	struct str *out = &t->f->buffer.text;
 	size_t n = t->stacks.n;
 	int err = 0;
 
@@ -201,7 +201,7 @@ static int add_stacks(struct thread_writer *t)
 	column(t, "frame");
 	for (size_t i = 0; !err && i < n; i++) {
 		str_addf(out, "%s%u", i ? "," : "", t->stacks.items[i].b);
-		err = pen_pass(&t->f->pen);
+		err = output_buffer_drain(&t->f->buffer);
 	}
 	str_add_char(out, ']');
 	column(t, "prefix");
@@ -211,7 +211,7 @@ static int add_stacks(struct thread_writer *t)
 			str_addf(out, "%u", t->stacks.items[i].a - 1);
 		else
 			str_add(out, "null");
-		err = pen_pass(&t->f->pen);
+		err = output_buffer_drain(&t->f->buffer);
 	}
 	str_add_char(out, ']');
 	column(t, "category");
@@ -220,7 +220,7 @@ static int add_stacks(struct thread_writer *t)
 
 		str_addf(out, "%s%u", i ? "," : "",
 			 t->f->functions.items[function].category);
-		err = pen_pass(&t->f->pen);
+		err = output_buffer_drain(&t->f->buffer);
 	}
 	str_add_char(out, ']');
 	if (!err)
@@ -231,7 +231,7 @@ static int add_stacks(struct thread_writer *t)
 
 static int add_frames(struct thread_writer *t)
 {
-	struct str *out = &t->f->pen.text;
+	struct str *out = &t->f->buffer.text;
 	size_t n = t->local.n;
 	int err = 0;
 
@@ -281,7 +281,7 @@ static int resource_of(struct thread_writer *t, uint32_t module, int64_t *ret)
 
 static int add_functions(struct thread_writer *t)
 {
-	struct str *out = &t->f->pen.text;
+	struct str *out = &t->f->buffer.text;
 	size_t n = t->local.n;
 	int err = 0;
 
@@ -319,7 +319,7 @@ static int add_functions(struct thread_writer *t)
 
 static int add_resources(struct thread_writer *t)
 {
-	struct str *out = &t->f->pen.text;
+	struct str *out = &t->f->buffer.text;
 	size_t n = t->resources.n;
 	int err;
 
@@ -342,7 +342,7 @@ static int add_resources(struct thread_writer *t)
 	for (uint32_t i = 0; !err && i < intern_count(t->strings); i++) {
 		str_add(out, i ? "," : "");
 		str_add_json(out, intern_string(t->strings, i));
-		err = pen_pass(&t->f->pen);
+		err = output_buffer_drain(&t->f->buffer);
 	}
 	str_add(out, "]}");
 	return err;
@@ -356,7 +356,7 @@ static void add_names(struct thread_writer *t, uint32_t thread)
 	const char *name = profile_string(r, th->name);
 	const struct timeline *timeline = &r->timeline;
 	double end = timeline->is_dated ? timeline->last - timeline->first + 1.0 : 1.0;
-	struct str *out = &t->f->pen.text;
+	struct str *out = &t->f->buffer.text;
 
 	str_add(out, "\n{\"name\":");
 	str_add_json(out, thread ? *name ? name : "[no name]" : "other threads");

@@ -7,7 +7,7 @@
  * The text is never held whole: siblings are sorted as the lines would be, a
  * stack that ends at a node before those that go on through it with a `;`.
  */
-#include "format/pen.h"
+#include "format/output_buffer.h"
 #include "format/writer.h"
 
 #include "base/error.h"
@@ -32,7 +32,7 @@ struct level {
 
 struct folded_writer_state {
 	const struct tree *tree;
-	struct pen pen;
+	struct output_buffer buffer;
 	struct str line;
 	VEC(struct way) ways; /* of all open levels */
 	VEC(struct level) levels;
@@ -158,12 +158,13 @@ static int write_end(struct folded_writer_state *f, struct level *level)
 	while (level->next < level->end && f->ways.items[level->next].is_end &&
 	       !by_line(way, &f->ways.items[level->next]))
 		count += f->tree->self.items[f->ways.items[level->next++].node];
-	str_add_bytes(&f->pen.text, f->line.s, f->line.n);
-	str_add(&f->pen.text, way->text);
+	str_add_bytes(&f->buffer.text, f->line.s, f->line.n);
+	str_add(&f->buffer.text, way->text);
 	if (way->guarded)
-		f->pen.text.s[f->pen.text.n - strlen(way->text) + way->guarded - 1] = '_';
-	str_addf(&f->pen.text, " %" PRIu64 "\n", count);
-	return pen_pass(&f->pen);
+		f->buffer.text
+			.s[f->buffer.text.n - strlen(way->text) + way->guarded - 1] = '_';
+	str_addf(&f->buffer.text, " %" PRIu64 "\n", count);
+	return output_buffer_drain(&f->buffer);
 }
 
 static int write_lines(struct folded_writer_state *f)
@@ -203,7 +204,7 @@ static int folded_write(struct outfile *out, const struct profile *profile,
 		.frame_text = frame_text,
 		.group_text = comm_text,
 	};
-	struct folded_writer_state f = { .pen.out = out };
+	struct folded_writer_state f = { .buffer.out = out };
 	AUTO(tree) tree = NULL;
 	int err = tree_new(&tree, profile, &how);
 
@@ -211,8 +212,8 @@ static int folded_write(struct outfile *out, const struct profile *profile,
 	if (!err)
 		err = write_lines(&f);
 	if (!err)
-		err = pen_close(&f.pen);
-	pen_free(&f.pen);
+		err = output_buffer_close(&f.buffer);
+	output_buffer_free(&f.buffer);
 	str_free(&f.line);
 	vec_free(&f.ways);
 	vec_free(&f.levels);

@@ -10,7 +10,7 @@
 #ifndef WEFT_FORMAT_HTML_HTML_WRITE_H
 #define WEFT_FORMAT_HTML_HTML_WRITE_H
 
-#include "format/pen.h"
+#include "format/output_buffer.h"
 #include "format/writer.h"
 
 #define HTML_NODES_MAX (8u << 20)
@@ -31,7 +31,7 @@ enum html_kind {
 
 struct html {
 	const struct profile *profile;
-	struct pen pen;
+	struct output_buffer buffer;
 	struct str scratch;
 	struct intern *texts;	  /* the page's strings; 0 is "" */
 	struct intern *functions; /* of struct html_function; marks are such, too */

@@ -19,13 +19,13 @@ static int write_uses(struct html *h)
 {
 	int err = 0;
 
-	str_add(&h->pen.text, "\"uses\":[");
+	str_add(&h->buffer.text, "\"uses\":[");
 	for (size_t i = 0; !err && i < h->sample_keys.n; i++) {
-		str_addf(&h->pen.text, "%s%" PRIu32 ",%" PRIu32, i ? "," : "",
+		str_addf(&h->buffer.text, "%s%" PRIu32 ",%" PRIu32, i ? "," : "",
 			 h->sample_keys.items[i].a, h->sample_keys.items[i].b);
-		err = pen_pass(&h->pen);
+		err = output_buffer_drain(&h->buffer);
 	}
-	str_add(&h->pen.text, "],\n");
+	str_add(&h->buffer.text, "],\n");
 	return err;
 }
 
@@ -109,17 +109,17 @@ static int write_cell(struct html *h, bool *is_first)
 	if (!h->cell_sample_keys.n)
 		return 0;
 	vec_sort(&h->cell_sample_keys, by_number);
-	str_addf(&h->pen.text, "%s[%" PRIu32, *is_first ? "" : ",\n", h->cell);
+	str_addf(&h->buffer.text, "%s[%" PRIu32, *is_first ? "" : ",\n", h->cell);
 	for (size_t i = 0; !err && i < h->cell_sample_keys.n; i++) {
 		uint32_t sample_key = h->cell_sample_keys.items[i];
 
-		str_addf(&h->pen.text, ",%" PRIu32 ",%" PRIu64, sample_key - last,
+		str_addf(&h->buffer.text, ",%" PRIu32 ",%" PRIu64, sample_key - last,
 			 h->in_cell[sample_key]);
 		h->in_cell[sample_key] = 0;
 		last = sample_key;
-		err = pen_pass(&h->pen);
+		err = output_buffer_drain(&h->buffer);
 	}
-	str_add_char(&h->pen.text, ']');
+	str_add_char(&h->buffer.text, ']');
 	*is_first = false;
 	h->cell_sample_keys.n = 0;
 	return err;
@@ -160,12 +160,12 @@ static int write_cells(struct html *h)
 	if (!h->in_cell)
 		return fail(-ENOMEM, "no memory for a page of %zu sample keys",
 			    h->sample_keys.n);
-	str_add(&h->pen.text, "\"cells\":[");
+	str_add(&h->buffer.text, "\"cells\":[");
 	while (!err && timeline_next(&h->profile->timeline, &cursor, &sample))
 		err = take(h, &sample, &is_first);
 	if (!err)
 		err = write_cell(h, &is_first);
-	str_add(&h->pen.text, "],\n");
+	str_add(&h->buffer.text, "],\n");
 	return err;
 }
 
@@ -174,15 +174,15 @@ static int write_undated(struct html *h)
 	const char *comma = "";
 	int err = 0;
 
-	str_add(&h->pen.text, "\"undated\":[");
+	str_add(&h->buffer.text, "\"undated\":[");
 	for (size_t i = 0; !err && i < h->sums.n; i++) {
 		if (!h->sums.items[i])
 			continue;
-		str_addf(&h->pen.text, "%s%zu,%" PRIu64, comma, i, h->sums.items[i]);
+		str_addf(&h->buffer.text, "%s%zu,%" PRIu64, comma, i, h->sums.items[i]);
 		comma = ",";
-		err = pen_pass(&h->pen);
+		err = output_buffer_drain(&h->buffer);
 	}
-	str_add(&h->pen.text, "],\n");
+	str_add(&h->buffer.text, "],\n");
 	return err;
 }
 
@@ -190,7 +190,7 @@ int html_write_samples(struct html *h)
 {
 	int err = choose_cell(h);
 
-	str_addf(&h->pen.text, "\"cell_s\":%" PRIu64 ",\n", h->cell_s);
+	str_addf(&h->buffer.text, "\"cell_s\":%" PRIu64 ",\n", h->cell_s);
 	if (!err)
 		err = write_uses(h);
 	if (!err)

@@ -5,7 +5,7 @@
  * shows first; stacks that look alike are one in a step. It has no place for
  * kinds of frames, threads' numbers or losses.
  */
-#include "format/pen.h"
+#include "format/output_buffer.h"
 #include "format/writer.h"
 
 #include "base/error.h"
@@ -25,7 +25,7 @@ struct speedscope {
 	uint32_t *by_comm;   /* by string */
 	VEC(uint32_t) path;  /* of the stack at hand, leaf first */
 	struct time_buckets views[2];
-	struct pen pen;
+	struct output_buffer buffer;
 	bool any;
 };
 
@@ -86,21 +86,21 @@ static int add_frames(struct speedscope *s)
 		struct pair key = s->frames.items[i];
 		uint32_t path = s->r->modules.items[key.b].path;
 
-		str_add(&s->pen.text, i ? ",\n{\"name\":" : "\n{\"name\":");
-		str_add_json(&s->pen.text, frame_name(s->r, key));
+		str_add(&s->buffer.text, i ? ",\n{\"name\":" : "\n{\"name\":");
+		str_add_json(&s->buffer.text, frame_name(s->r, key));
 		if (path) {
-			str_add(&s->pen.text, ",\"file\":");
-			str_add_json(&s->pen.text, profile_string(s->r, path));
+			str_add(&s->buffer.text, ",\"file\":");
+			str_add_json(&s->buffer.text, profile_string(s->r, path));
 		}
-		str_add_char(&s->pen.text, '}');
-		err = pen_pass(&s->pen);
+		str_add_char(&s->buffer.text, '}');
+		err = output_buffer_drain(&s->buffer);
 	}
 	return err;
 }
 
 static int add_stack(struct speedscope *s, struct pair end)
 {
-	struct str *out = &s->pen.text;
+	struct str *out = &s->buffer.text;
 	int err = 0;
 
 	s->path.n = 0;
@@ -110,7 +110,7 @@ static int add_stack(struct speedscope *s, struct pair end)
 	while (!err && s->path.n)
 		str_addf(out, ",%u", s->path.items[--s->path.n]);
 	str_add_char(out, ']');
-	return err ? err : pen_pass(&s->pen);
+	return err ? err : output_buffer_drain(&s->buffer);
 }
 
 static uint64_t weight(const struct speedscope *s)
@@ -121,7 +121,7 @@ static uint64_t weight(const struct speedscope *s)
 static int add_view(struct speedscope *s, enum view view)
 {
 	const struct time_buckets *time_buckets = &s->views[view];
-	struct str *out = &s->pen.text;
+	struct str *out = &s->buffer.text;
 	int err = 0;
 
 	str_addf(out, "%s{\"type\":\"sampled\",\"name\":\"%s view\",\"unit\":\"%s\",",
@@ -139,7 +139,7 @@ static int add_view(struct speedscope *s, enum view view)
 	for (size_t i = 0; !err && i < time_buckets->items.n; i++) {
 		str_addf(out, "%s%" PRIu64, i ? "," : "",
 			 time_buckets->items.items[i].count * weight(s));
-		err = pen_pass(&s->pen);
+		err = output_buffer_drain(&s->buffer);
 	}
 	str_add(out, "]}");
 	return err;
@@ -147,7 +147,7 @@ static int add_view(struct speedscope *s, enum view view)
 
 static int add_all(struct speedscope *s)
 {
-	struct str *out = &s->pen.text;
+	struct str *out = &s->buffer.text;
 	int err;
 
 	str_add(out, "{\"$schema\":\"" SCHEMA "\",\n\"exporter\":\"weft " WEFT_VERSION
@@ -161,7 +161,7 @@ static int add_all(struct speedscope *s)
 		if (shows(s, (enum view)view))
 			err = add_view(s, (enum view)view);
 	str_add(out, "]}\n");
-	return err ? err : pen_close(&s->pen);
+	return err ? err : output_buffer_close(&s->buffer);
 }
 
 static int prepare(struct speedscope *s)
@@ -187,12 +187,12 @@ static int prepare(struct speedscope *s)
 static int speedscope_write(struct outfile *out, const struct profile *profile,
 			    const struct writer_options *options)
 {
-	struct speedscope s = { .r = profile, .options = options, .pen.out = out };
+	struct speedscope s = { .r = profile, .options = options, .buffer.out = out };
 	int err = prepare(&s);
 
 	if (!err)
 		err = add_all(&s);
-	pen_free(&s.pen);
+	output_buffer_free(&s.buffer);
 	time_buckets_free(&s.views[VIEW_ASYNC]);
 	time_buckets_free(&s.views[VIEW_THREAD]);
 	pairs_free(&s.frames);

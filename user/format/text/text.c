@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "core/functions.h"
-#include "format/pen.h"
+#include "format/output_buffer.h"
 #include "format/writer.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@
 #define INDENT_MAX 48
 
 struct text {
-	struct pen pen;
+	struct output_buffer buffer;
 	const struct profile *r;
 	const struct text_options *options;
 	uint64_t total;
@@ -29,7 +29,7 @@ struct text {
 static void colour(struct text *t, const char *code)
 {
 	if (t->options->colours && code)
-		str_add(&t->pen.text, code);
+		str_add(&t->buffer.text, code);
 }
 
 static double share(const struct text *t, uint64_t count)
@@ -76,21 +76,21 @@ static void add_name(struct text *t, const char *name)
 	const char *tail = name;
 
 	if (!*end) {
-		str_add(&t->pen.text, name);
+		str_add(&t->buffer.text, name);
 		return;
 	}
 	for (; *end; end = letter(end, 1))
 		tail = letter(tail, 1);
-	str_add_bytes(&t->pen.text, name, (size_t)(letter(name, head) - name));
-	str_add(&t->pen.text, "…");
-	str_add(&t->pen.text, letter(tail, head + 1));
+	str_add_bytes(&t->buffer.text, name, (size_t)(letter(name, head) - name));
+	str_add(&t->buffer.text, "…");
+	str_add(&t->buffer.text, letter(tail, head + 1));
 }
 
 /* What the picture is of, in a line. */
 static void head(struct text *t)
 {
 	const struct profile *r = t->r;
-	struct str *out = &t->pen.text;
+	struct str *out = &t->buffer.text;
 	uint64_t all = 0;
 
 	colour(t, BOLD);
@@ -117,7 +117,7 @@ static void head(struct text *t)
 
 static void table_row(struct text *t, const struct function *function)
 {
-	struct str *out = &t->pen.text;
+	struct str *out = &t->buffer.text;
 	const char *module = profile_module_name(t->r, function->module);
 	const char *name = profile_string(t->r, function->name);
 
@@ -143,13 +143,13 @@ static int table(struct text *t)
 
 	if (t->options->top && n > t->options->top)
 		n = t->options->top;
-	str_add(&t->pen.text, "\n      self     total  function  module\n");
+	str_add(&t->buffer.text, "\n      self     total  function  module\n");
 	for (size_t i = 0; !err && i < n; i++) {
 		table_row(t, &functions.items.items[i]);
-		err = pen_pass(&t->pen);
+		err = output_buffer_drain(&t->buffer);
 	}
 	if (!err && n < functions.items.n)
-		str_addf(&t->pen.text, "  … and %zu more\n", functions.items.n - n);
+		str_addf(&t->buffer.text, "  … and %zu more\n", functions.items.n - n);
 	functions_free(&functions);
 	return err;
 }
@@ -157,7 +157,7 @@ static int table(struct text *t)
 static void tree_row(struct text *t, const struct tree *tree, uint32_t node,
 		     unsigned int depth)
 {
-	struct str *out = &t->pen.text;
+	struct str *out = &t->buffer.text;
 	const char *code = kind_colour((enum tree_kind)tree_label(tree, node)->kind);
 
 	str_addf(out, "  %6.2f %%  ", share(t, tree->total.items[node]));
@@ -205,7 +205,7 @@ static int tree_rows(struct text *t, const struct tree *tree)
 		}
 		node = tree->order[branch->next++];
 		tree_row(t, tree, node, depth);
-		err = pen_pass(&t->pen);
+		err = output_buffer_drain(&t->buffer);
 		if (!err)
 			err = vec_push(
 				&open,
@@ -243,15 +243,15 @@ static int stacks(struct text *t)
 	if (err)
 		return err;
 	if (options->caller)
-		str_addf(&t->pen.text, "\n     total      self  who calls%s %s\n",
+		str_addf(&t->buffer.text, "\n     total      self  who calls%s %s\n",
 			 options->view == VIEW_ASYNC ? " or asks for" : "",
 			 options->caller);
 	else if (options->callee)
-		str_addf(&t->pen.text, "\n     total      self  what %s calls%s\n",
+		str_addf(&t->buffer.text, "\n     total      self  what %s calls%s\n",
 			 options->callee,
 			 options->view == VIEW_ASYNC ? " or asks for" : "");
 	else
-		str_addf(&t->pen.text, "\n     total      self  stacks, from %s\n",
+		str_addf(&t->buffer.text, "\n     total      self  stacks, from %s\n",
 			 options->invert ? "the leaf" : "the root");
 	return tree_rows(t, tree);
 }
@@ -259,7 +259,7 @@ static int stacks(struct text *t)
 int text_write(struct outfile *out, const struct profile *profile,
 	       const struct text_options *options)
 {
-	struct text t = { .pen.out = out,
+	struct text t = { .buffer.out = out,
 			  .r = profile,
 			  .options = options,
 			  .total = profile->timeline.total };
@@ -267,13 +267,13 @@ int text_write(struct outfile *out, const struct profile *profile,
 
 	head(&t);
 	if (!t.total)
-		str_add(&t.pen.text, "\nno samples\n");
+		str_add(&t.buffer.text, "\nno samples\n");
 	else if (!options->caller && !options->callee)
 		err = table(&t);
 	if (!err && t.total)
 		err = stacks(&t);
 	if (!err)
-		err = pen_close(&t.pen);
-	pen_free(&t.pen);
+		err = output_buffer_close(&t.buffer);
+	output_buffer_free(&t.buffer);
 	return err;
 }
