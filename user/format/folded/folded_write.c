@@ -18,15 +18,15 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* One way on from a node: an end at a child, or through it. */
-struct way {
+/* A branch from a node: an end at a child, or through it. */
+struct folded_branch {
 	const char *text;
 	uint32_t node, guarded; /* guarded: index of '_' in place of a blank, + 1 */
 	bool is_end;
 };
 
 struct level {
-	size_t next, end; /* in ways */
+	size_t next, end; /* in branches */
 	size_t line;	  /* how long the line is above */
 };
 
@@ -34,7 +34,7 @@ struct folded_writer_state {
 	const struct tree *tree;
 	struct output_buffer buffer;
 	struct str line;
-	VEC(struct way) ways; /* of all open levels */
+	VEC(struct folded_branch) branches; /* of all open levels */
 	VEC(struct level) levels;
 };
 
@@ -106,16 +106,16 @@ static uint32_t guard(const char *text)
 	return at && text[at - 1] == ' ' && (at < end || !text[at]) ? (uint32_t)at : 0;
 }
 
-static int char_of(const struct way *way, size_t i)
+static int char_of(const struct folded_branch *branch, size_t i)
 {
-	if (!way->text[i])
-		return way->is_end ? 0 : ';';
-	return i + 1 == way->guarded ? '_' : (unsigned char)way->text[i];
+	if (!branch->text[i])
+		return branch->is_end ? 0 : ';';
+	return i + 1 == branch->guarded ? '_' : (unsigned char)branch->text[i];
 }
 
 static int by_line(const void *a, const void *b)
 {
-	const struct way *x = a, *y = b;
+	const struct folded_branch *x = a, *y = b;
 
 	for (size_t i = 0;; i++) {
 		int difference = char_of(x, i) - char_of(y, i);
@@ -128,7 +128,7 @@ static int by_line(const void *a, const void *b)
 static int open_level(struct folded_writer_state *f, uint32_t node)
 {
 	const struct tree *tree = f->tree;
-	struct level level = { f->ways.n, 0, f->line.n };
+	struct level level = { f->branches.n, 0, f->line.n };
 	int err = 0;
 
 	for (uint32_t i = tree->first[node]; !err && i < tree->first[node + 1]; i++) {
@@ -136,33 +136,35 @@ static int open_level(struct folded_writer_state *f, uint32_t node)
 		const char *text = tree_text(tree, child);
 
 		if (tree->self.items[child])
-			err = vec_push(&f->ways,
-				       (struct way){ text, child, guard(text), true });
+			err = vec_push(
+				&f->branches,
+				(struct folded_branch){ text, child, guard(text), true });
 		if (!err && tree->first[child] != tree->first[child + 1])
-			err = vec_push(&f->ways, (struct way){ text, child, 0, false });
+			err = vec_push(&f->branches,
+				       (struct folded_branch){ text, child, 0, false });
 	}
-	level.end = f->ways.n;
+	level.end = f->branches.n;
 	if (err || level.next == level.end)
 		return err;
-	qsort(f->ways.items + level.next, level.end - level.next, sizeof(*f->ways.items),
-	      by_line);
+	qsort(f->branches.items + level.next, level.end - level.next,
+	      sizeof(*f->branches.items), by_line);
 	return vec_push(&f->levels, level);
 }
 
 /* Ends that look alike are one line. */
 static int write_end(struct folded_writer_state *f, struct level *level)
 {
-	const struct way *way = &f->ways.items[level->next++];
-	uint64_t count = f->tree->self.items[way->node];
+	const struct folded_branch *branch = &f->branches.items[level->next++];
+	uint64_t count = f->tree->self.items[branch->node];
 
-	while (level->next < level->end && f->ways.items[level->next].is_end &&
-	       !by_line(way, &f->ways.items[level->next]))
-		count += f->tree->self.items[f->ways.items[level->next++].node];
+	while (level->next < level->end && f->branches.items[level->next].is_end &&
+	       !by_line(branch, &f->branches.items[level->next]))
+		count += f->tree->self.items[f->branches.items[level->next++].node];
 	str_add_bytes(&f->buffer.text, f->line.s, f->line.n);
-	str_add(&f->buffer.text, way->text);
-	if (way->guarded)
-		f->buffer.text
-			.s[f->buffer.text.n - strlen(way->text) + way->guarded - 1] = '_';
+	str_add(&f->buffer.text, branch->text);
+	if (branch->guarded)
+		f->buffer.text.s[f->buffer.text.n - strlen(branch->text) +
+				 branch->guarded - 1] = '_';
 	str_addf(&f->buffer.text, " %" PRIu64 "\n", count);
 	return output_buffer_drain(&f->buffer);
 }
@@ -171,25 +173,26 @@ static int write_lines(struct folded_writer_state *f)
 {
 	int err = open_level(f, 0);
 
-	/* a level that has no way on was not opened */
+	/* a level that has no branch was not opened */
 	while (!err && f->levels.n) {
 		struct level *level = &f->levels.items[f->levels.n - 1];
 
 		f->line.n = level->line;
 		if (level->next == level->end) {
 			f->levels.n--;
-			f->ways.n =
+			f->branches.n =
 				f->levels.n ? f->levels.items[f->levels.n - 1].end : 0;
-		} else if (f->ways.items[level->next].is_end) {
+		} else if (f->branches.items[level->next].is_end) {
 			err = write_end(f, level);
 		} else {
-			const struct way *way = &f->ways.items[level->next++];
+			const struct folded_branch *branch =
+				&f->branches.items[level->next++];
 
-			str_add(&f->line, way->text);
+			str_add(&f->line, branch->text);
 			str_add_char(&f->line, ';');
 			err = str_error(&f->line);
 			if (!err)
-				err = open_level(f, way->node);
+				err = open_level(f, branch->node);
 		}
 	}
 	return err;
@@ -215,7 +218,7 @@ static int folded_write(struct outfile *out, const struct profile *profile,
 		err = output_buffer_close(&f.buffer);
 	output_buffer_free(&f.buffer);
 	str_free(&f.line);
-	vec_free(&f.ways);
+	vec_free(&f.branches);
 	vec_free(&f.levels);
 	return err;
 }
