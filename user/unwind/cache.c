@@ -12,7 +12,7 @@
 #define ROOM_FOR_MORE (CACHE_BYTES_MAX / 8) /* that is made at once */
 
 struct cache {
-	struct folder folder;
+	struct cache_dir dir;
 	struct cache_counts counts;
 	struct log_pace pace; /* of words about corrupt entries */
 	struct entry entry;   /* the one at hand */
@@ -31,7 +31,7 @@ int cache_new(struct cache **ret, const char *where)
 	cache = calloc(1, sizeof(*cache));
 	if (!cache)
 		return fail(-ENOMEM, "no memory for the cache of unwind tables");
-	if (folder_open(&cache->folder, where, true)) {
+	if (cache_dir_open(&cache->dir, where, true)) {
 		log_verbose("no cache of unwind tables: %s", error_sentence());
 		error_clear();
 		return 0;
@@ -45,13 +45,13 @@ void cache_free(struct cache *cache)
 	if (!cache)
 		return;
 	log_pace_end(&cache->pace);
-	folder_close(&cache->folder);
+	cache_dir_close(&cache->dir);
 	free(cache);
 }
 
 const char *cache_path(const struct cache *cache)
 {
-	return cache->folder.path;
+	return cache->dir.path;
 }
 
 /* What a table looks like depends on the file and on who makes it. */
@@ -69,7 +69,7 @@ static void name_of(const struct hash *ends, struct hash *ret)
 static void report_corrupt(struct cache *cache, const char *name)
 {
 	cache->counts.corrupt++;
-	log_verbose_paced(&cache->pace, "%s/%s: %s", cache->folder.path, name,
+	log_verbose_paced(&cache->pace, "%s/%s: %s", cache->dir.path, name,
 			  error_sentence());
 	error_clear();
 }
@@ -77,15 +77,15 @@ static void report_corrupt(struct cache *cache, const char *name)
 /* The descriptor of the entry whose first part is in cache->entry now; -1: none. */
 static int open_entry(struct cache *cache, const struct hash *ends)
 {
-	char name[FOLDER_NAME_BYTES];
+	char name[CACHE_DIR_NAME_BYTES];
 	AUTO_CLOSE int fd = -1;
 	struct hash hash;
 	uint64_t bytes;
 	int err;
 
 	name_of(ends, &hash);
-	folder_name(&hash, name);
-	fd = folder_read(&cache->folder, name, ENTRY_BYTES_MAX, &bytes);
+	cache_dir_name(&hash, name);
+	fd = cache_dir_read(&cache->dir, name, ENTRY_BYTES_MAX, &bytes);
 	if (fd == -ENOENT) {
 		cache->counts.misses++;
 		return -1;
@@ -133,20 +133,20 @@ bool cache_load(struct cache *cache, const struct hash *ends, const struct hash 
  * whenever it matters. */
 static int make_room(struct cache *cache, uint64_t more)
 {
-	struct folder_sum sum;
+	struct cache_dir_sum sum;
 	unsigned long removed;
 	int err = 0;
 
 	if (!cache->is_counted)
-		err = folder_trim(&cache->folder, UINT64_MAX, &sum, &removed);
+		err = cache_dir_trim(&cache->dir, UINT64_MAX, &sum, &removed);
 	if (err)
 		return err;
 	if (!cache->is_counted)
 		cache->bytes = sum.bytes;
 	cache->is_counted = true;
 	if (cache->bytes + more > CACHE_BYTES_MAX) {
-		err = folder_trim(&cache->folder, CACHE_BYTES_MAX - ROOM_FOR_MORE - more,
-				  &sum, &removed);
+		err = cache_dir_trim(&cache->dir, CACHE_BYTES_MAX - ROOM_FOR_MORE - more,
+				     &sum, &removed);
 		cache->bytes = sum.bytes;
 		cache->counts.removed += removed;
 	}
@@ -157,12 +157,12 @@ static int make_room(struct cache *cache, uint64_t more)
 static int write_entry(struct cache *cache, const struct str *packed)
 {
 	AUTO(outfile) out = NULL;
-	char name[FOLDER_NAME_BYTES];
+	char name[CACHE_DIR_NAME_BYTES];
 	int err = make_room(cache, packed->n + sizeof(cache->entry));
 
-	folder_name(&cache->entry.head.name, name);
+	cache_dir_name(&cache->entry.head.name, name);
 	if (!err)
-		err = outfile_new_in(&out, cache->folder.fd, name);
+		err = outfile_new_in(&out, cache->dir.fd, name);
 	if (!err)
 		err = entry_write(out, &cache->entry, packed);
 	return err ? err : outfile_finish(out);
@@ -192,7 +192,7 @@ void cache_keep(struct cache *cache, const struct cache_new_table *table)
 	}
 	cache->counts.failed++;
 	cache->is_read_only = true;
-	log_verbose("%s keeps no more unwind tables: %s", cache->folder.path,
+	log_verbose("%s keeps no more unwind tables: %s", cache->dir.path,
 		    error_sentence());
 	error_clear();
 }

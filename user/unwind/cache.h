@@ -15,7 +15,7 @@
 
 #include "base/cleanup.h"
 #include "base/str.h"
-#include "unwind/folder.h"
+#include "unwind/cache_dir.h"
 #include "obj/byte_ranges.h"
 #include "unwind/unwind_table.h"
 

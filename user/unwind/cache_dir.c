@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "unwind/folder.h"
+#include "unwind/cache_dir.h"
 
 #include "base/cleanup.h"
 #include "base/error.h"
@@ -20,16 +20,16 @@
 #define PART_S	     3600  /* what was begun so long ago is nobody's any more */
 
 struct seen {
-	char name[FOLDER_NAME_BYTES];
+	char name[CACHE_DIR_NAME_BYTES];
 	uint64_t bytes;
 	int64_t used_s;
 };
 
-static int put_path(char path[PATH_MAX], const char *folder, const char *rest)
+static int put_path(char path[PATH_MAX], const char *dir, const char *rest)
 {
-	int n = snprintf(path, PATH_MAX, "%s%s", folder, rest);
+	int n = snprintf(path, PATH_MAX, "%s%s", dir, rest);
 
-	return n < PATH_MAX ? 0 : fail(-ENAMETOOLONG, "%s: the path is too long", folder);
+	return n < PATH_MAX ? 0 : fail(-ENAMETOOLONG, "%s: the path is too long", dir);
 }
 
 /* Who runs as somebody else than who started it believes no environment. */
@@ -40,7 +40,7 @@ static bool is_lent(void)
 
 /* Where it is unless somebody says: for root /var/cache/weft, else weft in
  * $XDG_CACHE_HOME or ~/.cache. -ENOENT: nobody can tell. */
-static int folder_default(char path[PATH_MAX])
+static int default_path(char path[PATH_MAX])
 {
 	const char *caches = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 	int err;
@@ -59,57 +59,59 @@ static int folder_default(char path[PATH_MAX])
 	return err ? err : put_path(path, home, "/.cache/weft");
 }
 
-static int check_folder(const struct folder *folder)
+static int check_dir(const struct cache_dir *cache_dir)
 {
 	struct stat st;
 
-	if (fstat(folder->fd, &st))
-		return fail_errno(-errno, "cannot look at %s", folder->path);
+	if (fstat(cache_dir->fd, &st))
+		return fail_errno(-errno, "cannot look at %s", cache_dir->path);
 	if (st.st_uid != geteuid())
-		return fail(-EPERM, "%s is another user's", folder->path);
+		return fail(-EPERM, "%s is another user's", cache_dir->path);
 	if (st.st_mode & 077) {
-		fail(-EPERM, "%s is open to other users", folder->path);
-		return fail_hint(-EPERM, "chmod 700 %s", folder->path);
+		fail(-EPERM, "%s is open to other users", cache_dir->path);
+		return fail_hint(-EPERM, "chmod 700 %s", cache_dir->path);
 	}
 	return 0;
 }
 
-int folder_open(struct folder *folder, const char *where, bool may_make)
+int cache_dir_open(struct cache_dir *cache_dir, const char *where, bool may_make)
 {
 	int err = 0;
 
-	folder->fd = -1;
+	cache_dir->fd = -1;
 	if (where && is_lent())
 		return fail(-EPERM, "a program with another user's rights writes to no "
 				    "folder of the caller's choice");
-	err = where ? put_path(folder->path, where, "") : folder_default(folder->path);
+	err = where ? put_path(cache_dir->path, where, "")
+		    : default_path(cache_dir->path);
 	if (err)
 		return err;
-	if (may_make && mkdir(folder->path, 0700) && errno != EEXIST)
-		return fail_errno(-errno, "cannot make %s", folder->path);
-	folder->fd = open(folder->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (folder->fd < 0)
-		return fail_errno(-errno, "cannot open %s", folder->path);
-	return check_folder(folder);
+	if (may_make && mkdir(cache_dir->path, 0700) && errno != EEXIST)
+		return fail_errno(-errno, "cannot make %s", cache_dir->path);
+	cache_dir->fd =
+		open(cache_dir->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (cache_dir->fd < 0)
+		return fail_errno(-errno, "cannot open %s", cache_dir->path);
+	return check_dir(cache_dir);
 }
 
-void folder_close(struct folder *folder)
+void cache_dir_close(struct cache_dir *cache_dir)
 {
-	if (folder->fd >= 0)
-		close(GIVE_FD(folder->fd));
+	if (cache_dir->fd >= 0)
+		close(GIVE_FD(cache_dir->fd));
 }
 
-void folder_name(const struct hash *hash, char ret[FOLDER_NAME_BYTES])
+void cache_dir_name(const struct hash *hash, char ret[CACHE_DIR_NAME_BYTES])
 {
 	for (size_t i = 0; i < sizeof(hash->bytes); i++)
 		snprintf(ret + 2 * i, 3, "%02x", hash->bytes[i]);
 }
 
-int folder_read(const struct folder *folder, const char *name, uint64_t most,
-		uint64_t *ret_bytes)
+int cache_dir_read(const struct cache_dir *cache_dir, const char *name, uint64_t most,
+		   uint64_t *ret_bytes)
 {
-	AUTO_CLOSE int fd =
-		openat(folder->fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	AUTO_CLOSE int fd = openat(cache_dir->fd, name,
+				   O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct stat st;
 
 	if (fd < 0 && errno == ENOENT)
@@ -133,20 +135,20 @@ static bool is_entry(const char *name, bool *ret_is_part)
 	size_t length = strlen(name);
 
 	*ret_is_part = n < length && length > 5 && !strcmp(name + length - 5, ".part");
-	return n == FOLDER_NAME_BYTES - 1 && (n == length || *ret_is_part);
+	return n == CACHE_DIR_NAME_BYTES - 1 && (n == length || *ret_is_part);
 }
 
-static int look_at(const struct folder *folder, const char *name, struct seen *ret)
+static int look_at(const struct cache_dir *cache_dir, const char *name, struct seen *ret)
 {
 	struct stat st;
 	bool is_part;
 
 	if (!is_entry(name, &is_part) ||
-	    fstatat(folder->fd, name, &st, AT_SYMLINK_NOFOLLOW) || S_ISDIR(st.st_mode))
+	    fstatat(cache_dir->fd, name, &st, AT_SYMLINK_NOFOLLOW) || S_ISDIR(st.st_mode))
 		return -ENOENT;
 	if (is_part) {
 		if (time(NULL) - st.st_mtime > PART_S)
-			unlinkat(folder->fd, name, 0);
+			unlinkat(cache_dir->fd, name, 0);
 		return -ENOENT;
 	}
 	memcpy(ret->name, name, sizeof(ret->name));
@@ -168,14 +170,14 @@ struct seen_list {
 	VEC(struct seen) items;
 };
 
-static int list(const struct folder *folder, struct seen_list *seen)
+static int list(const struct cache_dir *cache_dir, struct seen_list *seen)
 {
-	int fd = openat(folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
+	int fd = openat(cache_dir->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *entry;
 
 	if (!dir) {
-		err = fail_errno(-errno, "cannot list %s", folder->path);
+		err = fail_errno(-errno, "cannot list %s", cache_dir->path);
 		if (fd >= 0)
 			close(fd);
 		return err;
@@ -183,20 +185,20 @@ static int list(const struct folder *folder, struct seen_list *seen)
 	while (!err && seen->items.n < ENTRIES_MAX && (entry = readdir(dir))) {
 		struct seen one;
 
-		if (!look_at(folder, entry->d_name, &one))
+		if (!look_at(cache_dir, entry->d_name, &one))
 			err = vec_push(&seen->items, one);
 	}
 	closedir(dir);
 	return err;
 }
 
-int folder_trim(const struct folder *folder, uint64_t most, struct folder_sum *ret,
-		unsigned long *ret_removed)
+int cache_dir_trim(const struct cache_dir *cache_dir, uint64_t most,
+		   struct cache_dir_sum *ret, unsigned long *ret_removed)
 {
 	struct seen_list seen = { 0 };
-	int err = list(folder, &seen);
+	int err = list(cache_dir, &seen);
 
-	*ret = (struct folder_sum){ 0 };
+	*ret = (struct cache_dir_sum){ 0 };
 	*ret_removed = 0;
 	for (size_t i = 0; i < seen.items.n; i++) {
 		ret->bytes += seen.items.items[i].bytes;
@@ -207,7 +209,7 @@ int folder_trim(const struct folder *folder, uint64_t most, struct folder_sum *r
 	for (size_t i = 0; !err && i < seen.items.n && ret->bytes > most; i++) {
 		const struct seen *one = &seen.items.items[i];
 
-		if (unlinkat(folder->fd, one->name, 0) && errno != ENOENT)
+		if (unlinkat(cache_dir->fd, one->name, 0) && errno != ENOENT)
 			err = fail_errno(-errno, "cannot remove %s", one->name);
 		ret->bytes -= one->bytes;
 		ret->entries--;
