@@ -17,7 +17,7 @@
 struct name_entry {
 	uint32_t name;			 /* string id + 1, 0 = none */
 	uint32_t locations, n_locations; /* in `locations` */
-	bool uncalled;
+	bool bad_return;
 };
 
 struct stored_location {
@@ -187,19 +187,19 @@ struct names_location names_location(const struct names *names, uint32_t frame, 
 					location->line };
 }
 
-int names_set_uncalled(struct names *names, uint32_t frame)
+int names_set_bad_return(struct names *names, uint32_t frame)
 {
 	struct name_entry *entry;
 	int err = entry_of(names, frame, &entry);
 
 	if (!err)
-		entry->uncalled = true;
+		entry->bad_return = true;
 	return err;
 }
 
-bool names_is_uncalled(const struct names *names, uint32_t frame)
+bool names_is_bad_return(const struct names *names, uint32_t frame)
 {
-	return frame < names->by_frame.n && names->by_frame.items[frame].uncalled;
+	return frame < names->by_frame.n && names->by_frame.items[frame].bad_return;
 }
 
 bool names_is_start(const struct names *names, uint32_t frame)

@@ -52,8 +52,8 @@ struct names_location names_location(const struct names *names, uint32_t frame, 
  * No call leads to this return address: whoever stepped to it by frame pointer
  * took some other number for one.
  */
-int names_set_uncalled(struct names *names, uint32_t frame);
-bool names_is_uncalled(const struct names *names, uint32_t frame);
+int names_set_bad_return(struct names *names, uint32_t frame);
+bool names_is_bad_return(const struct names *names, uint32_t frame);
 
 /*
  * Is this a function that nobody calls, at which a thread (or a goroutine)

@@ -115,7 +115,7 @@ static bool may_enter(struct viewer *r, uint32_t root, enum view view, size_t *r
  * start is no call either. */
 static bool is_false(const struct viewer *r, uint32_t code)
 {
-	return r->names && names_is_uncalled(r->names, code) &&
+	return r->names && names_is_bad_return(r->names, code) &&
 	       !names_is_start(r->names, code);
 }
 

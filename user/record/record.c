@@ -10,7 +10,7 @@
 #include "record/output.h"
 #include "record/recording.h"
 #include "pipeline/recording_writer.h"
-#include "sym/calls.h"
+#include "sym/return_check.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -170,7 +170,7 @@ static int write_tape(struct recording *r, const struct names *names,
 
 		if (name)
 			tape_write_name(r->tape, id, name);
-		if (names_is_uncalled(names, id))
+		if (names_is_bad_return(names, id))
 			tape_write(r->tape, TAPE_UNCALLED, &id, sizeof(id));
 	}
 	tape_write(r->tape, TAPE_TOTALS, totals, n * sizeof(*totals));
@@ -206,7 +206,7 @@ static int find_names(struct recording *r, struct names *names, struct stats *st
 
 	if (!err)
 		err = keyless_count(&stats->keyless, aggregator, modules, r->files);
-	return err ? err : calls_check(names, aggregator, modules, r->files);
+	return err ? err : return_check(names, aggregator, modules, r->files);
 }
 
 static int write_output(struct run *run, const struct output *output, struct stats *stats)

@@ -39,13 +39,13 @@ static int on_name(void *arg, uint32_t frame, const char *name)
 	return err ? err : names_set(player->names, frame, clean.s);
 }
 
-static int on_uncalled(void *arg, uint32_t frame)
+static int on_bad_return(void *arg, uint32_t frame)
 {
 	struct player *player = arg;
 
 	if (frame >= intern_count(pipeline_aggregator(player->pipeline)->frames))
 		return fail(-EBADMSG, "a mark for frame %u, which is not there", frame);
-	return names_set_uncalled(player->names, frame);
+	return names_set_bad_return(player->names, frame);
 }
 
 static int on_totals(void *arg, const uint64_t *numbers, size_t n)
@@ -62,7 +62,7 @@ static int play(struct player *player, const char *tape)
 		.sink = pipeline_input(player->pipeline),
 		.advance = on_advance,
 		.name = on_name,
-		.uncalled = on_uncalled,
+		.bad_return = on_bad_return,
 		.totals = on_totals,
 	};
 	int err = tape_play(tape, &events);

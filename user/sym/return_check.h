@@ -4,8 +4,8 @@
  * behind a saved frame pointer for one; but a true one follows a call, and that
  * can be read from the file that it lies in.
  */
-#ifndef WEFT_SYM_CALLS_H
-#define WEFT_SYM_CALLS_H
+#ifndef WEFT_SYM_RETURN_CHECK_H
+#define WEFT_SYM_RETURN_CHECK_H
 
 #include "core/names.h"
 #include "sym/files.h"
@@ -13,15 +13,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CALL_BYTES_BEFORE 8
-#define CALL_BYTES_AFTER  9 /* of a signal handler's return, which no call leads to */
+#define RETURN_BYTES_BEFORE 8
+#define RETURN_BYTES_AFTER  9 /* of a signal handler's return, which no call leads to */
 
 /* Could these bytes around a return address be right? machine: EM_X86_64, … */
-bool call_leads_to(uint16_t machine, const uint8_t before[CALL_BYTES_BEFORE],
-		   const uint8_t after[CALL_BYTES_AFTER]);
+bool return_check_code(uint16_t machine, const uint8_t before[RETURN_BYTES_BEFORE],
+		       const uint8_t after[RETURN_BYTES_AFTER]);
 
 /* Marks in names the frames that no call leads to; what can't be read, isn't. */
-int calls_check(struct names *names, const struct aggregator *aggregator,
-		const struct module_table *modules, const struct files *files);
+int return_check(struct names *names, const struct aggregator *aggregator,
+		 const struct module_table *modules, const struct files *files);
 
 #endif

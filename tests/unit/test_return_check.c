@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "core/view.h"
-#include "sym/calls.h"
+#include "sym/return_check.h"
 
 #ifdef __aarch64__
 #define MACHINE EM_AARCH64
@@ -22,19 +22,19 @@
 #define MACHINE EM_X86_64
 #endif
 
-static const uint8_t nothing[CALL_BYTES_AFTER];
+static const uint8_t nothing[RETURN_BYTES_AFTER];
 
 static bool x86(const char *hex)
 {
-	uint8_t before[CALL_BYTES_BEFORE];
+	uint8_t before[RETURN_BYTES_BEFORE];
 
-	for (int i = 0; i < CALL_BYTES_BEFORE; i++) {
+	for (int i = 0; i < RETURN_BYTES_BEFORE; i++) {
 		unsigned int byte;
 
 		assert_int_equal(sscanf(hex + 3 * i, "%2x", &byte), 1);
 		before[i] = (uint8_t)byte;
 	}
-	return call_leads_to(EM_X86_64, before, nothing);
+	return return_check_code(EM_X86_64, before, nothing);
 }
 
 static void knows_x86_calls(void **state)
@@ -72,10 +72,10 @@ static void knows_arm64_calls(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		uint8_t before[CALL_BYTES_BEFORE] = { 0 };
+		uint8_t before[RETURN_BYTES_BEFORE] = { 0 };
 
 		memcpy(before + 4, &cases[i].insn, 4);
-		assert_int_equal(call_leads_to(EM_AARCH64, before, nothing),
+		assert_int_equal(return_check_code(EM_AARCH64, before, nothing),
 				 cases[i].call);
 	}
 }
@@ -84,7 +84,7 @@ static __attribute__((noinline)) void check_caller(void)
 {
 	const uint8_t *ra = __builtin_return_address(0);
 
-	assert_true(call_leads_to(MACHINE, ra - CALL_BYTES_BEFORE, ra));
+	assert_true(return_check_code(MACHINE, ra - RETURN_BYTES_BEFORE, ra));
 }
 
 static void knows_its_own_calls(void **state)
@@ -129,7 +129,7 @@ static void leaves_out_what_no_call_leads_to(void **state)
 	AUTO(names) names = NULL;
 
 	assert_int_equal(names_new(&names), 0);
-	assert_int_equal(names_set_uncalled(names, 7), 0);
+	assert_int_equal(names_set_bad_return(names, 7), 0);
 	assert_int_equal(names_set(names, 3, "_start"), 0);
 	EXPECT(plain, VIEW_THREAD, names, 1, 2, VIEW_CUT);
 	EXPECT(rooted, VIEW_THREAD, names, 1, VIEW_GAP, 2, 3);
@@ -144,7 +144,7 @@ static void keeps_a_start_made_by_hand(void **state)
 	struct view_notes notes;
 
 	assert_int_equal(names_new(&names), 0);
-	assert_int_equal(names_set_uncalled(names, 7), 0);
+	assert_int_equal(names_set_bad_return(names, 7), 0);
 	assert_int_equal(names_set(names, 7, "runtime.goexit.abi0"), 0);
 	assert_int_equal(view_read(go, 6, VIEW_THREAD, names, out, &notes), 2);
 	assert_true(notes.whole && !notes.doubted);
