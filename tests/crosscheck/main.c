@@ -24,8 +24,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LOST_MOST_PERCENT  1.0
-#define ALONE_MOST_PERCENT 0.1
+#define LOST_PERCENT_MAX  1.0
+#define ALONE_PERCENT_MAX 0.1
 
 struct line {
 	struct record_options record;
@@ -189,9 +189,9 @@ static int verdict(const struct line *line, const struct tally *tally, FILE *out
 		status = fprintf(out, "# too many before the table of their code\n");
 	if (percent(open, tally->samples) > line->gave_up)
 		status = fprintf(out, "# libdwfl left too many open\n");
-	if (percent(tally->lost, tally->ours) > LOST_MOST_PERCENT)
+	if (percent(tally->lost, tally->ours) > LOST_PERCENT_MAX)
 		status = fprintf(out, "# too many samples lost by the kernel\n");
-	if (percent(tally->alone, tally->ours) > ALONE_MOST_PERCENT)
+	if (percent(tally->alone, tally->ours) > ALONE_PERCENT_MAX)
 		status = fprintf(out, "# too many samples without a partner\n");
 	return status ? 1 : 0;
 }

@@ -34,17 +34,17 @@ struct sampler {
 	bool unwatched; /* a CPU's sideband was missed for a while */
 };
 
-#define RING_LEAST_BYTES (64u << 10)
-#define RING_MOST_BYTES	 (16u << 20)
-#define SAMPLE_BYTES	 4096 /* of a deep stack */
-#define LOAD_TRIES	 10
+#define RING_BYTES_MIN (64u << 10)
+#define RING_BYTES_MAX (16u << 20)
+#define SAMPLE_BYTES   4096 /* of a deep stack */
+#define LOAD_TRIES     10
 
 /* Room for a quarter of a second: the reader comes by every 50 ms. */
 static unsigned int ring_size(unsigned int hz)
 {
-	unsigned int bytes = RING_LEAST_BYTES;
+	unsigned int bytes = RING_BYTES_MIN;
 
-	while (bytes < RING_MOST_BYTES && bytes < hz / 4 * SAMPLE_BYTES)
+	while (bytes < RING_BYTES_MAX && bytes < hz / 4 * SAMPLE_BYTES)
 		bytes *= 2;
 	return bytes;
 }

@@ -22,7 +22,7 @@
 #include <time.h>
 
 #define SCAN_DEADLINE_MS 5000
-#define LATE_MOST_MS	 6000 /* for all late files together; then each has */
+#define LATE_MS_MAX	 6000 /* for all late files together; then each has */
 #define HASTE_MS	 200
 #define IN_FLIGHT_MAX	 32
 #define QUEUE_MAX	 (1u << 16) /* every one holds a descriptor */
@@ -38,7 +38,7 @@ int64_t worker_now_ms(void)
 
 int worker_patience_ms(const struct worker *worker, int deadline_ms)
 {
-	int64_t left = LATE_MOST_MS - worker->late_ms;
+	int64_t left = LATE_MS_MAX - worker->late_ms;
 
 	if (left < HASTE_MS)
 		left = HASTE_MS;
