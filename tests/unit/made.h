@@ -98,9 +98,9 @@ static inline void made_facts(struct reading *r, const char *host)
 
 	r->period_ns = 10000000;
 	reading_add_run(r, &run);
-	reading_add_count(r, "ledger.entered", 20);
-	reading_add_count(r, "outcome.kept", MADE_TOTAL);
-	reading_add_count(r, "outcome.ring_full", 5);
+	reading_add_count(r, "oncpu.entered", 20);
+	reading_add_count(r, "oncpu.outcome.kept", MADE_TOTAL);
+	reading_add_count(r, "oncpu.outcome.ring_full", 5);
 }
 
 static inline int made_reading(struct reading **ret, const char *host)

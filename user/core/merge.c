@@ -93,21 +93,25 @@ static int merge_owners(struct merger *m)
 	return err;
 }
 
-static int merge_undated(struct merger *m)
+/* What is usual there is said here, where something else is. */
+static struct timeline_amount weighed(const struct merger *m,
+				      struct timeline_amount amount)
 {
-	const struct timeline *from = &m->from->timeline;
-	AUTO_FREE uint64_t *dated = calloc(from->uses.n + 1, sizeof(*dated));
+	if (!m->into->period_ns)
+		amount.weight_ns = 0;
+	else if (!amount.weight_ns && m->from->period_ns != m->into->period_ns)
+		amount.weight_ns = amount.count * m->from->period_ns;
+	return amount;
+}
 
-	if (!from->undated)
+static int merge_undated(void *arg, uint32_t use, struct timeline_amount amount)
+{
+	const struct merger *m = arg;
+
+	if (m->uses[use] == UINT32_MAX)
 		return 0;
-	if (!dated)
-		return fail(-ENOMEM, "no memory for %zu uses", from->uses.n);
-	timeline_dated(from, dated);
-	for (size_t i = 0; i < from->uses.n; i++)
-		if (m->uses[i] != UINT32_MAX)
-			timeline_add_use_undated(&m->into->timeline, m->uses[i],
-						 from->counts.items[i] - dated[i]);
-	return 0;
+	return timeline_add_use_undated(&m->into->timeline, m->uses[use],
+					weighed(m, amount));
 }
 
 static int merge_uses(struct merger *m)
@@ -131,9 +135,11 @@ static int merge_uses(struct merger *m)
 	}
 	while (err >= 0 && timeline_next(from, &at, &sample))
 		if (m->uses[sample.use] != UINT32_MAX)
-			err = timeline_add_use(into, sample.second, m->uses[sample.use],
-					       sample.count);
-	return err < 0 ? err : merge_undated(m);
+			err = timeline_add_use(
+				into, sample.second, m->uses[sample.use],
+				weighed(m, (struct timeline_amount){ sample.count,
+								     sample.weight_ns }));
+	return err < 0 ? err : timeline_each_undated(from, merge_undated, m);
 }
 
 static int merge_info(struct merger *m)
@@ -160,7 +166,7 @@ static int merge_info(struct merger *m)
 	return err;
 }
 
-/* The first one says what a count is, and whether a count has one weight. */
+/* The first one says what a count is, and what it usually weighs. */
 static int merge_values(struct merger *m)
 {
 	struct reading *into = m->into;
@@ -179,7 +185,7 @@ static int merge_values(struct merger *m)
 			    reading_string(into, into->value_type),
 			    reading_string(from, from->value_type));
 	into->one_view &= from->one_view;
-	if (into->period_ns != from->period_ns)
+	if (!from->period_ns)
 		into->period_ns = 0;
 	return 0;
 }

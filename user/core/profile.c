@@ -84,11 +84,24 @@ static int thread_id(struct profile *profile, uint32_t comm,
 			     ret);
 }
 
+/* The first sample's weight is the usual one. */
+static struct timeline_amount amount_of(struct profile *profile,
+					const struct profile_owner *owner)
+{
+	struct timeline_amount one = { 1, owner->weight_ns };
+
+	if (!profile->period_ns)
+		profile->period_ns = owner->weight_ns;
+	if (owner->weight_ns == profile->period_ns)
+		one.weight_ns = 0;
+	return one;
+}
+
 int profile_add(struct profile *profile, const uint32_t *codes, size_t n,
 		const struct profile_owner *owner)
 {
 	uint64_t second = (owner->time_ns + profile->unix_offset_ns) / 1000000000;
-	uint32_t stack, thread;
+	uint32_t stack, thread, use;
 	int err = intern_id(profile->stacks, codes, n * sizeof(*codes), &stack);
 
 	if (err == INTERN_FULL) {
@@ -97,8 +110,16 @@ int profile_add(struct profile *profile, const uint32_t *codes, size_t n,
 	}
 	if (!err)
 		err = thread_id(profile, codes[STACK_COMM], owner, &thread);
+	if (!err)
+		err = timeline_use(&profile->timeline, (struct pair){ stack, thread },
+				   &use);
+	if (err == PAIRS_FULL) {
+		profile->timeline.refused++;
+		return 0;
+	}
 	return err ? err
-		   : timeline_add(&profile->timeline, (uint32_t)second, stack, thread, 1);
+		   : timeline_add_use(&profile->timeline, (uint32_t)second, use,
+				      amount_of(profile, owner));
 }
 
 int profile_frame_id(struct profile *profile, const struct frame *frame, uint32_t *ret)

@@ -250,8 +250,11 @@ static int read_view(struct gather *g, uint32_t id, enum view view,
 
 static int read_stack(struct gather *g, uint32_t id, struct reading_stack *ret)
 {
+	size_t bytes;
+	const uint32_t *codes = intern_bytes(g->profile->stacks, id, &bytes);
 	int err = read_view(g, id, VIEW_ASYNC, ret);
 
+	ret->hook = codes[STACK_HOOK];
 	return err ? err : read_view(g, id, VIEW_THREAD, ret);
 }
 

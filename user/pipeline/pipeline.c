@@ -80,6 +80,7 @@ struct event_sink pipeline_input(struct pipeline *p)
 static void count_flags(struct profile *profile, const struct sample_rec *rec)
 {
 	profile->samples.total++;
+	profile->samples.by_hook[rec->hook]++;
 	profile->samples.in_kernel += !!(rec->flags & SAMPLE_IN_KERNEL);
 	profile->samples.unproven += !!(rec->flags & SAMPLE_UNPROVEN);
 	profile->samples.async += !!(rec->flags & SAMPLE_ASYNC);

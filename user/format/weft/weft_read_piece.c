@@ -140,12 +140,15 @@ static bool read_stack(struct rows *rows, bool again, struct reading_stack *ret)
 		async - (uint64_t)unzigzag(next(rows, again ? PIECE_AGAIN_THREAD
 							    : PIECE_STACK_THREAD));
 	uint64_t notes = next(rows, again ? PIECE_AGAIN_NOTES : PIECE_STACK_NOTES);
+	uint64_t hook = next(rows, again ? PIECE_AGAIN_HOOK : PIECE_STACK_HOOK);
 
 	*ret = (struct reading_stack){
 		.node = { (uint32_t)async, (uint32_t)thread },
 		.notes = (uint32_t)notes,
+		.hook = (uint32_t)hook,
 	};
-	return async < rows->r->nodes.n && thread < rows->r->nodes.n && notes < 256;
+	return async < rows->r->nodes.n && thread < rows->r->nodes.n && notes < 256 &&
+	       hook < N_HOOKS;
 }
 
 static int add_stack(struct rows *rows)
@@ -208,16 +211,20 @@ static int add_second(struct rows *rows)
 	NEED(second >= 0 && second <= UINT32_MAX);
 	rows->piece->second = second;
 	while (!err && left--) {
-		uint64_t step, count = 1;
+		struct timeline_amount amount = { 1, 0 };
+		uint64_t step;
 
 		NEED(has(rows, PIECE_LOG));
 		step = next(rows, PIECE_LOG);
 		if (step & 1)
-			count = next(rows, PIECE_LOG);
-		use += step >> 1;
-		NEED(use < rows->r->timeline.uses.n && count && count <= UINT32_MAX);
+			amount.count = next(rows, PIECE_LOG);
+		if (step & 2)
+			amount.weight_ns = next(rows, PIECE_LOG);
+		use += step >> 2;
+		NEED(use < rows->r->timeline.uses.n && amount.count &&
+		     amount.count <= UINT32_MAX);
 		err = timeline_add_use(&rows->r->timeline, (uint32_t)second,
-				       (uint32_t)use, count);
+				       (uint32_t)use, amount);
 	}
 	return err;
 }
@@ -226,10 +233,11 @@ static int add_undated(struct rows *rows)
 {
 	uint64_t use = next(rows, PIECE_UNDATED_USE);
 	uint64_t count = next(rows, PIECE_UNDATED_COUNT);
+	uint64_t weight_ns = next(rows, PIECE_UNDATED_WEIGHT_NS);
 
 	NEED(use < rows->r->timeline.uses.n && count <= UINT64_MAX >> 16);
-	timeline_add_use_undated(&rows->r->timeline, (uint32_t)use, count);
-	return 0;
+	return timeline_add_use_undated(&rows->r->timeline, (uint32_t)use,
+					(struct timeline_amount){ count, weight_ns });
 }
 
 static int name_frame(struct rows *rows)

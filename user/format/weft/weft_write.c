@@ -136,6 +136,7 @@ static void put_stack(struct piece *piece, const struct reading_stack *stack, bo
 		  zigzag((int64_t)async - thread));
 	piece_put(piece, again ? PIECE_AGAIN_NOTES : PIECE_STACK_NOTES,
 		  stack->notes & STACK_NOTES_KEPT);
+	piece_put(piece, again ? PIECE_AGAIN_HOOK : PIECE_STACK_HOOK, stack->hook);
 }
 
 static int add_stacks(struct weft_stream *s, const struct reading *r)
@@ -315,27 +316,14 @@ static int end_modules(struct weft_stream *s, const struct reading *r)
 	return err;
 }
 
-/* What the seconds do not hold. */
-static int end_undated(struct weft_stream *s, const struct reading *r)
+static int add_undated(void *arg, uint32_t use, struct timeline_amount amount)
 {
-	const struct timeline *timeline = &r->timeline;
-	AUTO_FREE uint64_t *dated = calloc(timeline->uses.n + 1, sizeof(*dated));
-	int err = 0;
+	const struct weft_stream *s = arg;
 
-	if (!timeline->undated)
-		return 0;
-	if (!dated)
-		return fail(-ENOMEM, "no memory for %zu uses", timeline->uses.n);
-	timeline_dated(timeline, dated);
-	for (size_t i = 0; !err && i < timeline->uses.n; i++) {
-		if (timeline->counts.items[i] == dated[i])
-			continue;
-		piece_put(s->piece, PIECE_UNDATED_USE, i);
-		piece_put(s->piece, PIECE_UNDATED_COUNT,
-			  timeline->counts.items[i] - dated[i]);
-		err = piece_row(s->piece);
-	}
-	return err;
+	piece_put(s->piece, PIECE_UNDATED_USE, use);
+	piece_put(s->piece, PIECE_UNDATED_COUNT, amount.count);
+	piece_put(s->piece, PIECE_UNDATED_WEIGHT_NS, amount.weight_ns);
+	return piece_row(s->piece);
 }
 
 static int end_counts(struct weft_stream *s, const struct reading *r)
@@ -371,7 +359,7 @@ int weft_stream_end(struct weft_stream *s, const struct reading *r)
 	if (!err)
 		err = end_modules(s, r);
 	if (!err)
-		err = end_undated(s, r);
+		err = timeline_each_undated(&r->timeline, add_undated, s);
 	if (!err)
 		err = piece_write(s->piece);
 	if (!err)
