@@ -83,10 +83,10 @@ struct {
 		});
 } rings __weak SEC(".maps");
 
-/* What became of each tick. Ticks count, user space adds up over the CPUs. */
+/* What became of each tick, by hook. Ticks count, user space adds up over the CPUs. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, N_HOOKS);
 	__type(key, __u32);
 	__type(value, struct ledger);
 } ledgers __weak SEC(".maps");

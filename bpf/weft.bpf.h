@@ -80,8 +80,6 @@
 #define FP_GIVES_SP 1
 #endif
 
-enum hook { HOOK_ONCPU, N_HOOKS };
-
 enum phase {
 	PHASE_WALK,	 /* down a thread's stack */
 	PHASE_WALKED,	 /* s->ending says how that ended */

@@ -38,7 +38,7 @@ parsers() {
 	kill -INT "$recorder"
 	recorder_ends
 	adds_up out stats
-	jq -e '.ledger.outcomes.ring_full > 0' stats
+	jq -e '.ledger.oncpu.outcomes.ring_full > 0' stats
 	grep -q 'ring buffer full' err
 	# and it went on afterwards
 	jq -e '.duration_ns > 2.3e9' stats

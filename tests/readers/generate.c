@@ -193,7 +193,7 @@ static int generate(const char *path, uint32_t cpus, uint32_t hz, uint32_t secon
 		run_second(r, i, cpus, hz);
 		err = weft_stream_add(stream, r, &r->timeline);
 	}
-	profile_add_count(r, "outcome.kept", r->timeline.total);
+	profile_add_count(r, "oncpu.outcome.kept", r->timeline.total);
 	if (!err)
 		err = profile_finish(r);
 	if (!err)

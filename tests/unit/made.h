@@ -98,9 +98,9 @@ static inline void made_run_info(struct profile *r, const char *host)
 
 	r->period_ns = 10000000;
 	profile_add_run(r, &run);
-	profile_add_count(r, "ledger.entered", 20);
-	profile_add_count(r, "outcome.kept", MADE_TOTAL);
-	profile_add_count(r, "outcome.ring_full", 5);
+	profile_add_count(r, "oncpu.entered", 20);
+	profile_add_count(r, "oncpu.outcome.kept", MADE_TOTAL);
+	profile_add_count(r, "oncpu.outcome.ring_full", 5);
 }
 
 static inline int made_profile(struct profile **ret, const char *host)

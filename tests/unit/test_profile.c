@@ -95,7 +95,7 @@ static void a_recording_keeps_everything(void **state)
 	assert_string_equal(profile_string(back, run->kernel), "6.1.0");
 	assert_int_equal(run->hz, 100);
 	assert_int_equal(run->duration_ns, 3000000000);
-	assert_int_equal(profile_count(back, "outcome.ring_full"), 5);
+	assert_int_equal(profile_count(back, "oncpu.outcome.ring_full"), 5);
 	assert_int_equal(back->period_ns, 10000000);
 	assert_string_equal(profile_string(back, back->modules.items[1].build_id),
 			    "0123456789abcdef");
@@ -180,7 +180,7 @@ static void merging_is_associative(void **state)
 	assert_int_equal(right->timeline.total, 3 * MADE_TOTAL);
 	assert_int_equal(left->runs.n, 3);
 	assert_int_equal(left->processes.n, 1 + 3 * 2);
-	assert_int_equal(profile_count(right, "ledger.entered"), 60);
+	assert_int_equal(profile_count(right, "oncpu.entered"), 60);
 	assert_int_equal(x.n, y.n);
 	assert_memory_equal(x.s, y.s, x.n);
 	free(x.s);
@@ -308,7 +308,7 @@ static void pprof_is_read_as_it_was_written(void **state)
 		unlink(path);
 		assert_int_equal(back->timeline.total, MADE_TOTAL);
 		assert_int_equal(back->period_ns, 10000000);
-		assert_int_equal(profile_count(back, "outcome.ring_full"), 5);
+		assert_int_equal(profile_count(back, "oncpu.outcome.ring_full"), 5);
 		back->one_view = false; /* threads' names are comms here */
 		is_folded(back, VIEW_ASYNC,
 			  view == VIEW_ASYNC ? MADE_ASYNC : MADE_THREAD);
@@ -340,14 +340,20 @@ static void what_is_nothing_we_know_is_refused(void **state)
 	}
 }
 
-static void a_newer_recording_is_refused(void **state)
+static void a_recording_of_another_version_is_refused(void **state)
 {
-	char text[] = "\x0a\x11weft recording 2\n";
-	struct bytes bytes = { text, sizeof(text) - 1 };
+	static const struct {
+		const char *text, *word;
+	} cases[] = { { "\x0a\x11weft recording 3\n", "newer" },
+		      { "\x0a\x11weft recording 1\n", "older" } };
 
-	assert_null(read_back(&bytes));
-	assert_non_null(strstr(error_sentence(), "newer"));
-	error_clear();
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct bytes bytes = { (char *)cases[i].text, strlen(cases[i].text) };
+
+		assert_null(read_back(&bytes));
+		assert_non_null(strstr(error_sentence(), cases[i].word));
+		error_clear();
+	}
 }
 
 static void containers_are_told_by_their_cgroup(void **state)
@@ -397,7 +403,7 @@ int main(void)
 		cmocka_unit_test(pprof_is_read_as_it_was_written),
 		cmocka_unit_test(what_is_nothing_we_know_is_refused),
 		cmocka_unit_test(no_bytes_are_an_empty_profile),
-		cmocka_unit_test(a_newer_recording_is_refused),
+		cmocka_unit_test(a_recording_of_another_version_is_refused),
 		cmocka_unit_test(containers_are_told_by_their_cgroup),
 	};
 

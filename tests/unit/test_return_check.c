@@ -101,7 +101,7 @@ static void knows_its_own_calls(void **state)
 }
 
 #define FRAME(n)   (CODE_FRAME | (n))
-#define THREAD(n)  0, END_FP_ZERO, 0, n
+#define THREAD(n)  0, HOOK_ONCPU, END_FP_ZERO, 0, n
 #define CHAIN_HEAD (CODE_SEGMENT | SEGMENT_CHAIN << 16 | END_DETACHED << 8)
 
 static void expect(const uint32_t *codes, size_t n, enum view view,
@@ -139,27 +139,29 @@ static void leaves_out_what_no_call_leads_to(void **state)
 static void keeps_a_start_made_by_hand(void **state)
 {
 	static const uint32_t go[] = { THREAD(2), FRAME(1), FRAME(7) };
-	uint32_t out[VIEW_ROOM(6)];
+	uint32_t out[VIEW_ROOM(STACK_HEAD + 2)];
 	AUTO(names) names = NULL;
 	struct view_notes notes;
 
 	assert_int_equal(names_new(&names), 0);
 	assert_int_equal(names_set_bad_return(names, 7), 0);
 	assert_int_equal(names_set(names, 7, "runtime.goexit.abi0"), 0);
-	assert_int_equal(view_read(go, 6, VIEW_THREAD, names, out, &notes), 2);
+	assert_int_equal(view_read(go, STACK_HEAD + 2, VIEW_THREAD, names, out, &notes),
+			 2);
 	assert_true(notes.whole && !notes.doubted);
 }
 
 static void believes_no_start_by_a_zero_alone(void **state)
 {
 	static const uint32_t zero[] = { THREAD(2), FRAME(1), FRAME(2) };
-	uint32_t out[VIEW_ROOM(6)];
+	uint32_t out[VIEW_ROOM(STACK_HEAD + 2)];
 	struct view_notes notes;
 	AUTO(names) names = NULL;
 
 	assert_int_equal(names_new(&names), 0);
 	assert_int_equal(names_set(names, 2, "malloc"), 0);
-	assert_int_equal(view_read(zero, 6, VIEW_THREAD, names, out, &notes), 3);
+	assert_int_equal(view_read(zero, STACK_HEAD + 2, VIEW_THREAD, names, out, &notes),
+			 3);
 	assert_int_equal(out[2], VIEW_CUT);
 	assert_false(notes.whole);
 }
@@ -167,22 +169,29 @@ static void believes_no_start_by_a_zero_alone(void **state)
 /* It reached a start, and yet frames are missing. */
 static void a_gap_is_not_whole(void **state)
 {
-	static const uint32_t gap[] = {
-		0, END_START, 0, 3, FRAME(1), CODE_GAP, FRAME(2)
-	};
-	static const uint32_t cut_roots[] = {
-		0, END_START, 0, 3, FRAME(1), CODE_ROOT | ROOT_UNFOLLOWED, FRAME(2)
-	};
-	uint32_t out[VIEW_ROOM(7)];
+	static const uint32_t gap[] = { 0, HOOK_ONCPU, END_START, 0,
+					3, FRAME(1),   CODE_GAP,  FRAME(2) };
+	static const uint32_t cut_roots[] = { 0,
+					      HOOK_ONCPU,
+					      END_START,
+					      0,
+					      3,
+					      FRAME(1),
+					      CODE_ROOT | ROOT_UNFOLLOWED,
+					      FRAME(2) };
+	uint32_t out[VIEW_ROOM(STACK_HEAD + 3)];
 	struct view_notes notes;
 
-	assert_int_equal(view_read(gap, 7, VIEW_THREAD, NULL, out, &notes), 3);
+	assert_int_equal(view_read(gap, STACK_HEAD + 3, VIEW_THREAD, NULL, out, &notes),
+			 3);
 	assert_true(!notes.whole && notes.has_gap && notes.ending == END_START);
-	assert_int_equal(view_read(cut_roots, 7, VIEW_ASYNC, NULL, out, &notes), 3);
+	assert_int_equal(
+		view_read(cut_roots, STACK_HEAD + 3, VIEW_ASYNC, NULL, out, &notes), 3);
 	assert_int_equal(out[1], VIEW_GAP);
 	assert_true(!notes.whole && notes.has_gap);
 	/* the thread view has all of them */
-	assert_int_equal(view_read(cut_roots, 7, VIEW_THREAD, NULL, out, &notes), 2);
+	assert_int_equal(
+		view_read(cut_roots, STACK_HEAD + 3, VIEW_THREAD, NULL, out, &notes), 2);
 	assert_true(notes.whole && !notes.has_gap);
 }
 

@@ -84,11 +84,24 @@ static int thread_id(struct aggregator *aggregator, uint32_t comm,
 			     ret);
 }
 
+/* The first sample's weight is the usual one. */
+static struct timeline_amount amount_of(struct aggregator *aggregator,
+					const struct sample_owner *owner)
+{
+	struct timeline_amount one = { 1, owner->weight_ns };
+
+	if (!aggregator->period_ns)
+		aggregator->period_ns = owner->weight_ns;
+	if (owner->weight_ns == aggregator->period_ns)
+		one.weight_ns = 0;
+	return one;
+}
+
 int aggregator_add(struct aggregator *aggregator, const uint32_t *codes, size_t n,
 		   const struct sample_owner *owner)
 {
 	uint64_t second = (owner->time_ns + aggregator->unix_offset_ns) / 1000000000;
-	uint32_t stack, thread;
+	uint32_t stack, thread, sample_key;
 	int err = intern_id(aggregator->stacks, codes, n * sizeof(*codes), &stack);
 
 	if (err == INTERN_FULL) {
@@ -97,9 +110,16 @@ int aggregator_add(struct aggregator *aggregator, const uint32_t *codes, size_t 
 	}
 	if (!err)
 		err = thread_id(aggregator, codes[STACK_COMM], owner, &thread);
+	if (!err)
+		err = timeline_sample_key(&aggregator->timeline,
+					  (struct pair){ stack, thread }, &sample_key);
+	if (err == PAIRS_FULL) {
+		aggregator->timeline.refused++;
+		return 0;
+	}
 	return err ? err
-		   : timeline_add(&aggregator->timeline, (uint32_t)second, stack, thread,
-				  1);
+		   : timeline_add_by_key(&aggregator->timeline, (uint32_t)second,
+					 sample_key, amount_of(aggregator, owner));
 }
 
 int aggregator_frame_id(struct aggregator *aggregator, const struct frame *frame,

@@ -30,11 +30,18 @@ struct frame {
 #define FRAME_IS_LABEL 2
 
 /*
- * A stack in codes: STACK_COMM a string id, STACK_ENDING, STACK_KERNEL and
+ * A stack in codes: STACK_COMM a string id, STACK_HOOK, STACK_ENDING, STACK_KERNEL and
  * STACK_THREAD counts of codes, then the record's words, each as one code; of a
  * SEGMENT word two, the second with target and count.
  */
-enum stack_head { STACK_COMM, STACK_ENDING, STACK_KERNEL, STACK_THREAD, STACK_HEAD };
+enum stack_head {
+	STACK_COMM,
+	STACK_HOOK,
+	STACK_ENDING,
+	STACK_KERNEL,
+	STACK_THREAD,
+	STACK_HEAD
+};
 
 #define CODE_KIND	0xf0000000u
 #define CODE_FRAME	0x00000000u /* | frame id */
@@ -68,16 +75,18 @@ struct aggregator {
 	struct intern *threads;	  /* of struct aggregator_thread; 0: not known */
 	struct timeline timeline; /* in unix seconds, as unix_offset_ns makes them */
 	uint64_t unix_offset_ns;  /* from a sample's clock; 0: not known */
+	uint64_t period_ns;	  /* the weight of the first sample; 0: none yet */
 	struct {
+		uint64_t by_hook[N_HOOKS];
 		uint64_t total, in_kernel, unproven, async, unmatched, stale, no_slot,
 			awaited, roots_cut;
 		uint64_t refused;  /* stacks beyond the limits: in total, in no stack */
 		uint64_t no_place; /* frames beyond theirs: they say no place */
 	} samples;
-	uint64_t endings[N_ENDINGS]; /* of samples: of the thread's own walk */
+	unsigned long long endings[N_ENDINGS]; /* of samples: of the thread's own walk */
 	/* of chains, and of the waiting threads' stacks that they led to; a sample may
 	 * have several */
-	uint64_t chain_endings[N_ENDINGS], waiting_endings[N_ENDINGS];
+	unsigned long long chain_endings[N_ENDINGS], waiting_endings[N_ENDINGS];
 };
 
 struct aggregator_process {
@@ -92,9 +101,9 @@ int aggregator_new(struct aggregator **ret);
 void aggregator_free(struct aggregator *aggregator);
 DEFINE_FREEP(aggregator)
 
-/* Whose a sample is, and when it fell. */
+/* Whose a sample is, when it fell, and what it stands for. */
 struct sample_owner {
-	uint64_t time_ns;
+	uint64_t time_ns, weight_ns;
 	uint32_t tgid, incarnation, tid;
 };
 

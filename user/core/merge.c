@@ -93,22 +93,25 @@ static int merge_owners(struct merger *m)
 	return err;
 }
 
-static int merge_undated(struct merger *m)
+/* What is usual there is said here, where something else is. */
+static struct timeline_amount weighed(const struct merger *m,
+				      struct timeline_amount amount)
 {
-	const struct timeline *from = &m->from->timeline;
-	AUTO_FREE uint64_t *dated = calloc(from->sample_keys.n + 1, sizeof(*dated));
+	if (!m->into->period_ns)
+		amount.weight_ns = 0;
+	else if (!amount.weight_ns && m->from->period_ns != m->into->period_ns)
+		amount.weight_ns = amount.count * m->from->period_ns;
+	return amount;
+}
 
-	if (!from->undated)
+static int merge_undated(void *arg, uint32_t sample_key, struct timeline_amount amount)
+{
+	const struct merger *m = arg;
+
+	if (m->sample_keys[sample_key] == UINT32_MAX)
 		return 0;
-	if (!dated)
-		return fail(-ENOMEM, "no memory for %zu sample keys",
-			    from->sample_keys.n);
-	timeline_dated(from, dated);
-	for (size_t i = 0; i < from->sample_keys.n; i++)
-		if (m->sample_keys[i] != UINT32_MAX)
-			timeline_add_undated_by_key(&m->into->timeline, m->sample_keys[i],
-						    from->counts.items[i] - dated[i]);
-	return 0;
+	return timeline_add_undated_by_key(&m->into->timeline, m->sample_keys[sample_key],
+					   weighed(m, amount));
 }
 
 static int merge_uses(struct merger *m)
@@ -133,10 +136,11 @@ static int merge_uses(struct merger *m)
 	}
 	while (err >= 0 && timeline_next(from, &at, &sample))
 		if (m->sample_keys[sample.sample_key] != UINT32_MAX)
-			err = timeline_add_by_key(into, sample.second,
-						  m->sample_keys[sample.sample_key],
-						  sample.count);
-	return err < 0 ? err : merge_undated(m);
+			err = timeline_add_by_key(
+				into, sample.second, m->sample_keys[sample.sample_key],
+				weighed(m, (struct timeline_amount){ sample.count,
+								     sample.weight_ns }));
+	return err < 0 ? err : timeline_each_undated(from, merge_undated, m);
 }
 
 static int merge_info(struct merger *m)
@@ -163,7 +167,7 @@ static int merge_info(struct merger *m)
 	return err;
 }
 
-/* The first one says what a count is, and whether a count has one weight. */
+/* The first one says what a count is, and what it usually weighs. */
 static int merge_values(struct merger *m)
 {
 	struct profile *into = m->into;
@@ -182,7 +186,7 @@ static int merge_values(struct merger *m)
 			    profile_string(into, into->value_type),
 			    profile_string(from, from->value_type));
 	into->one_view &= from->one_view;
-	if (into->period_ns != from->period_ns)
+	if (!from->period_ns)
 		into->period_ns = 0;
 	return 0;
 }

@@ -101,6 +101,7 @@ struct profile_thread {
 struct profile_stack {
 	uint32_t node[2]; /* the leaf's, by enum view (core/view.h) */
 	uint32_t notes;	  /* enum stack_note, or-ed */
+	uint32_t hook;	  /* enum hook (shared/record.h): what took its samples */
 };
 
 enum stack_note {
@@ -149,10 +150,12 @@ struct profile {
 	struct timeline timeline;
 	/* what a count counts: "samples", "count"; or what pprof said */
 	uint32_t value_type, value_unit; /* strings */
-	uint64_t period_ns;		 /* of CPU time a count; 0: not known */
-	bool one_view;			 /* the source had one: both views are that */
-	bool was_cut;			 /* the source ended in its middle */
-	uint64_t left_out;		 /* counts beyond a limit */
+	/* what a count weighs whose weight is not said, in CPU time; 0: not known, and
+	 * then no weight is */
+	uint64_t period_ns;
+	bool one_view;	   /* the source had one: both views are that */
+	bool was_cut;	   /* the source ended in its middle */
+	uint64_t left_out; /* counts beyond a limit */
 };
 
 /* ---- for writers ---- */
@@ -201,6 +204,19 @@ char *profile_container(char *out, size_t room, const char *cgroup);
 static inline size_t profile_sample_keys(const struct profile *r)
 {
 	return r->timeline.sample_keys.n;
+}
+
+/* What a sample key weighs; 0: not known. */
+static inline uint64_t profile_weight_ns(const struct profile *r, uint32_t sample_key)
+{
+	return r->period_ns ? timeline_weight_ns(&r->timeline, sample_key, r->period_ns)
+			    : 0;
+}
+
+/* What each count weighs; 0: not known, or they differ. */
+static inline uint64_t profile_period_ns(const struct profile *r)
+{
+	return r->timeline.weighed_ns ? 0 : r->period_ns;
 }
 
 /* The ledger's count of that key; 0 where there is none. */

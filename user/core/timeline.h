@@ -4,6 +4,9 @@
  * {stack, thread}; each has a small number and a sum, and the seconds are a log
  * of sample keys in a few bytes a sample, so that an hour of a large machine fits.
  *
+ * What a count weighs is said only where it is not the usual: the period of the
+ * sampling, which whoever keeps the timeline knows.
+ *
  * Seconds come in any order, also twice; who reads the log adds them up. The log
  * has a limit: what comes after it is in the sums alone, and counted.
  */
@@ -22,14 +25,27 @@
 #define TIMELINE_PENDING_MAX (64u << 10)
 #define TIMELINE_COUNT_MAX   (1ULL << 62) /* of all together */
 
-struct timeline_pending {
-	uint32_t sample_key, count;
+struct timeline_amount {
+	uint64_t count;
+	uint64_t weight_ns; /* of all of them together; 0: as much as is usual */
 };
 
-struct timeline {		  /* {0} is an empty one */
-	struct pairs sample_keys; /* a = stack, b = thread; by sample key */
-	VEC(uint64_t) counts;	  /* by sample key, over all seconds */
-	uint64_t total;
+struct timeline_pending {
+	uint32_t sample_key, count;
+	uint64_t weight_ns;
+};
+
+/* Of a sample key's counts, those whose weight is said. */
+struct timeline_weighed {
+	uint64_t count, weight_ns;
+};
+
+struct timeline {			      /* {0} is an empty one */
+	struct pairs sample_keys;	      /* a = stack, b = thread; by sample
+						       * key */
+	VEC(uint64_t) counts;		      /* by sample key, over all seconds */
+	VEC(struct timeline_weighed) weighed; /* by sample key, as far as there are any */
+	uint64_t total, weighed_ns;
 	uint64_t refused; /* counts beyond a limit: not in total */
 	uint64_t undated; /* counts that are in no second */
 	bool is_dated;	  /* any second was seen; from first to last */
@@ -41,7 +57,7 @@ struct timeline {		  /* {0} is an empty one */
 
 struct timeline_sample {
 	uint32_t second, sample_key, stack, thread;
-	uint64_t count;
+	uint64_t count, weight_ns; /* as in an amount */
 };
 
 void timeline_free(struct timeline *timeline); /* what it holds, not itself */
@@ -60,9 +76,13 @@ int timeline_add_undated(struct timeline *timeline, uint32_t stack, uint32_t thr
  */
 int timeline_sample_key(struct timeline *timeline, struct pair sample_key, uint32_t *ret);
 int timeline_add_by_key(struct timeline *timeline, uint32_t second, uint32_t sample_key,
-			uint64_t count);
-void timeline_add_undated_by_key(struct timeline *timeline, uint32_t sample_key,
-				 uint64_t count);
+			struct timeline_amount amount);
+int timeline_add_undated_by_key(struct timeline *timeline, uint32_t sample_key,
+				struct timeline_amount amount);
+
+/* All that a sample key weighs, where a count usually weighs so much. */
+uint64_t timeline_weight_ns(const struct timeline *timeline, uint32_t sample_key,
+			    uint64_t usual_ns);
 
 /* What is pending goes into the log; call before it is read. */
 int timeline_flush(struct timeline *timeline);
@@ -83,8 +103,14 @@ struct timeline_cursor {
 	uint64_t left; /* of this second's entries */
 };
 
-/* Adds what the log has of each sample key to dated[], which has a place for each. */
-void timeline_dated(const struct timeline *timeline, uint64_t *dated);
+/*
+ * What no second holds: calls add() with each sample key's counts of the usual weight,
+ * and with those whose weight is said. 0, -ENOMEM or what add() returns.
+ */
+int timeline_each_undated(const struct timeline *timeline,
+			  int (*add)(void *arg, uint32_t sample_key,
+				     struct timeline_amount amount),
+			  void *arg);
 
 bool timeline_next(const struct timeline *timeline, struct timeline_cursor *cursor,
 		   struct timeline_sample *ret);

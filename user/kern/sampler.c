@@ -85,6 +85,7 @@ static int load_once(struct sampler *s, const struct sampler_config *config)
 	knobs = (struct knobs *)&s->skel->rodata->knobs;
 	*knobs = config->knobs;
 	knobs->wakeup_bytes = s->ring_bytes / 4;
+	knobs->tick_ns = 1000000000 / s->hz;
 	knobs->page_bytes = (unsigned int)sysconf(_SC_PAGESIZE);
 	knobs->clock_tick_ns = (unsigned int)(1000000000 / sysconf(_SC_CLK_TCK));
 	knobs->kernel_stack_bytes = arch_kernel_stack_bytes();
@@ -410,16 +411,17 @@ int sampler_totals(struct sampler *s, struct sampler_totals *ret)
 	AUTO_FREE struct ledger *all = calloc((size_t)s->n_cpus, sizeof(*all));
 	struct sampler_totals totals = { .expected_ticks = s->gone_ticks };
 	uint64_t period_ns = 1000000000ULL / s->hz, idle;
-	uint32_t zero = 0;
 
 	if (!all)
 		return fail(-ENOMEM, "no memory for the ledger");
-	if (bpf_map_lookup_elem(bpf_map__fd(s->skel->maps.ledgers), &zero, all))
-		return fail_errno(-errno, "cannot read the ledger");
-	for (int cpu = 0; cpu < s->n_cpus; cpu++) {
-		ledger_add(&totals.ledger, &all[cpu]);
-		totals.expected_ticks += ticks_of(s, s->tick_fds[cpu]);
+	for (uint32_t hook = 0; hook < N_HOOKS; hook++) {
+		if (bpf_map_lookup_elem(bpf_map__fd(s->skel->maps.ledgers), &hook, all))
+			return fail_errno(-errno, "cannot read the ledger");
+		for (int cpu = 0; cpu < s->n_cpus; cpu++)
+			ledger_add(&totals.ledgers[hook], &all[cpu]);
 	}
+	for (int cpu = 0; cpu < s->n_cpus; cpu++)
+		totals.expected_ticks += ticks_of(s, s->tick_fds[cpu]);
 	/* an idle CPU's clock may stop: nobody is missing there */
 	idle = s->running ? 0 : s->away.idle_ns / period_ns;
 	totals.expected_ticks -=

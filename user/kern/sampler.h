@@ -49,7 +49,7 @@ bool sampler_was_unwatched(struct sampler *sampler);
 struct publish_maps sampler_publish_maps(const struct sampler *sampler);
 
 struct sampler_totals {
-	struct ledger ledger;
+	struct ledger ledgers[N_HOOKS];
 	/* of CPUs while not idle: (enabled - idle time) / period; 0: can't be known */
 	uint64_t expected_ticks;
 	uint64_t stolen_ticks; /* due while a hypervisor ran something else: estimate */

@@ -80,6 +80,7 @@ struct event_sink pipeline_input(struct pipeline *p)
 static void count_flags(struct aggregator *aggregator, const struct sample_rec *rec)
 {
 	aggregator->samples.total++;
+	aggregator->samples.by_hook[rec->hook]++;
 	aggregator->samples.in_kernel += !!(rec->flags & SAMPLE_IN_KERNEL);
 	aggregator->samples.unproven += !!(rec->flags & SAMPLE_UNPROVEN);
 	aggregator->samples.async += !!(rec->flags & SAMPLE_ASYNC);

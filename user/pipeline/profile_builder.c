@@ -255,8 +255,11 @@ static int read_view(struct profile_builder *g, uint32_t id, enum view view,
 
 static int read_stack(struct profile_builder *g, uint32_t id, struct profile_stack *ret)
 {
+	size_t bytes;
+	const uint32_t *codes = intern_bytes(g->aggregator->stacks, id, &bytes);
 	int err = read_view(g, id, VIEW_ASYNC, ret);
 
+	ret->hook = codes[STACK_HOOK];
 	return err ? err : read_view(g, id, VIEW_THREAD, ret);
 }
 

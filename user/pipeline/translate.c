@@ -172,12 +172,14 @@ int translate_sample(struct translator *t, const struct sample_rec *rec,
 {
 	const struct sample_owner owner = {
 		.time_ns = rec->ts_ns,
+		.weight_ns = rec->weight_ns,
 		.tgid = rec->tgid,
 		.incarnation = process ? process->incarnation : 0,
 		.tid = rec->tid,
 	};
 	int err = put_comm(t, rec->comm);
 
+	t->codes[STACK_HOOK] = rec->hook;
 	t->codes[STACK_ENDING] = rec->ending;
 	t->codes[STACK_KERNEL] = rec->n_kernel;
 	t->codes[STACK_THREAD] = rec->n_thread;

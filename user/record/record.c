@@ -42,16 +42,17 @@ static void show_progress(const struct run *run, uint64_t now)
 {
 	const struct recording *r = run->recording;
 	struct sampler_totals totals;
+	const struct ledger *oncpu;
 	unsigned long long kept;
 
 	if (!run->progress || sampler_totals(r->sampler, &totals))
 		return;
-	kept = totals.ledger.outcomes[OUTCOME_KEPT];
+	oncpu = &totals.ledgers[HOOK_ONCPU];
+	kept = oncpu->outcomes[OUTCOME_KEPT];
 	fprintf(stderr, "\r%4.0f s  %llu samples  %.0f a second  %llu lost ",
 		(double)(now - r->started_ns) / SECOND_NS, kept,
 		(double)kept * SECOND_NS / (double)(now - r->started_ns),
-		totals.ledger.outcomes[OUTCOME_RING_FULL] +
-			totals.ledger.outcomes[OUTCOME_NO_RING]);
+		oncpu->outcomes[OUTCOME_RING_FULL] + oncpu->outcomes[OUTCOME_NO_RING]);
 	if (run->recording_writer)
 		fprintf(stderr, " %.1f KB ",
 			(double)recording_writer_bytes(run->recording_writer) / 1024);

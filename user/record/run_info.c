@@ -60,7 +60,6 @@ int run_info_begin(struct profile *r, const struct stats *stats, uint64_t starte
 	if (!err)
 		err = add_command(r, &run.command);
 	*ret_host = run.host;
-	r->period_ns = stats->hz ? 1000000000 / stats->hz : 0;
 	return err ? err : profile_add_run(r, &run);
 }
 
@@ -82,7 +81,7 @@ static const char *const endings[] = {
 };
 
 static int add_endings(struct profile *r, const char *group,
-		       const uint64_t counts[N_ENDINGS])
+		       const unsigned long long counts[N_ENDINGS])
 {
 	int err = 0;
 
@@ -110,20 +109,21 @@ static int add_walks(struct profile *r, const struct stats *stats)
 	return err;
 }
 
-static int add_ledger(struct profile *r, const struct ledger *ledger)
+static int add_ledger(struct profile *r, const char *hook, const struct ledger *ledger)
 {
 	static const char *const outcomes[] = {
 #define X(name, loss, text) #name,
 		OUTCOMES(X)
 #undef X
 	};
-	int err = add_count(r, "ledger", "entered", ledger->entered);
+	char group[32];
+	int err = add_count(r, hook, "entered", ledger->entered);
 
+	snprintf(group, sizeof(group), "%s.outcome", hook);
 	for (int i = 0; !err && i < N_OUTCOMES; i++)
-		err = add_count(r, "outcome", outcomes[i], ledger->outcomes[i]);
-	for (int i = 0; !err && i < N_ENDINGS; i++)
-		err = add_count(r, "ending", endings[i], ledger->endings[i]);
-	return err;
+		err = add_count(r, group, outcomes[i], ledger->outcomes[i]);
+	snprintf(group, sizeof(group), "%s.ending", hook);
+	return err ? err : add_endings(r, group, ledger->endings);
 }
 
 static int add_samples(struct profile *r, const struct stats *stats)
@@ -161,8 +161,18 @@ static int add_samples(struct profile *r, const struct stats *stats)
 
 int run_info_end(struct profile *r, const struct stats *stats)
 {
-	int err = add_ledger(r, &stats->totals.ledger);
+	static const char *const hooks[N_HOOKS] = {
+#define X(name, key, text) [HOOK_##name] = key,
+		HOOKS(X)
+#undef X
+	};
+	int err = 0;
 
+	r->period_ns = stats->aggregator->period_ns;
+	if (!r->period_ns && stats->hz)
+		r->period_ns = 1000000000 / stats->hz;
+	for (int hook = 0; !err && hook < N_HOOKS; hook++)
+		err = add_ledger(r, hooks[hook], &stats->totals.ledgers[hook]);
 	if (!err)
 		err = add_walks(r, stats);
 	if (r->runs.n)

@@ -18,7 +18,7 @@
 /* How many samples each of a view's notes holds for. */
 struct view_sums {
 	uint64_t whole, doubted, gaps;
-	uint64_t endings[N_ENDINGS];
+	unsigned long long endings[N_ENDINGS];
 };
 
 #define N_VIEWS 2 /* VIEW_ASYNC, VIEW_THREAD */

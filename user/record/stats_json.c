@@ -27,13 +27,13 @@ static void add_lower(struct str *out, const char *name)
 
 /* "name":{"start":1,…} */
 static void json_endings(struct str *out, const char *name,
-			 const uint64_t counts[N_ENDINGS])
+			 const unsigned long long counts[N_ENDINGS])
 {
 	str_addf(out, "\"%s\":{", name);
 	for (int i = 0; i < N_ENDINGS; i++) {
 		str_add(out, i ? "," : "");
 		add_lower(out, endings[i]);
-		str_addf(out, "%" PRIu64, counts[i]);
+		str_addf(out, "%llu", counts[i]);
 	}
 	str_add_char(out, '}');
 }
@@ -63,23 +63,31 @@ static void json_walks(struct str *out, const struct stats *stats)
 	str_add(out, "},");
 }
 
-static void json_ledger(struct str *out, const struct stats *stats)
+/* "oncpu":{"entered":1,…},"adds_up":true */
+static void json_ledgers(struct str *out, const struct stats *stats)
 {
-	const struct ledger *ledger = &stats->totals.ledger;
+	static const char *const hooks[N_HOOKS] = {
+#define X(name, key, text) [HOOK_##name] = key,
+		HOOKS(X)
+#undef X
+	};
 
-	str_addf(out, "\"ledger\":{\"entered\":%llu,\"outcomes\":{", ledger->entered);
-	for (int i = 0; i < N_OUTCOMES; i++) {
-		str_add(out, i ? "," : "");
-		add_lower(out, outcomes[i]);
-		str_addf(out, "%llu", ledger->outcomes[i]);
+	str_add(out, "\"ledger\":{");
+	for (int hook = 0; hook < N_HOOKS; hook++) {
+		const struct ledger *ledger = &stats->totals.ledgers[hook];
+
+		str_addf(out, "\"%s\":{\"entered\":%llu,\"outcomes\":{", hooks[hook],
+			 ledger->entered);
+		for (int i = 0; i < N_OUTCOMES; i++) {
+			str_add(out, i ? "," : "");
+			add_lower(out, outcomes[i]);
+			str_addf(out, "%llu", ledger->outcomes[i]);
+		}
+		str_add(out, "},");
+		json_endings(out, "endings", ledger->endings);
+		str_add(out, "},");
 	}
-	str_add(out, "},\"endings\":{");
-	for (int i = 0; i < N_ENDINGS; i++) {
-		str_add(out, i ? "," : "");
-		add_lower(out, endings[i]);
-		str_addf(out, "%llu", ledger->endings[i]);
-	}
-	str_addf(out, "},\"adds_up\":%s},", stats->adds_up ? "true" : "false");
+	str_addf(out, "\"adds_up\":%s},", stats->adds_up ? "true" : "false");
 }
 
 static void json_samples(struct str *out, const struct stats *stats)
@@ -173,11 +181,11 @@ static void json_user_half(struct str *out, const struct stats *stats)
 void stats_json(struct str *out, const struct stats *stats)
 {
 	str_addf(out,
-		 "{\"version\":1,\"rate_hz\":%u,\"event\":\"%s\",\"duration_ns\":%" PRIu64
+		 "{\"version\":2,\"rate_hz\":%u,\"event\":\"%s\",\"duration_ns\":%" PRIu64
 		 ",\"first_sample_ns\":%" PRIu64 ",\"finish_ns\":%" PRIu64 ",",
 		 stats->hz, tick_event_name(stats->event), stats->duration_ns,
 		 stats->first_sample_ns, stats->finish_ns);
-	json_ledger(out, stats);
+	json_ledgers(out, stats);
 	str_addf(out,
 		 "\"expected_ticks\":%" PRIu64 ",\"missed_ticks_estimate\":%" PRIu64
 		 ",\"stolen_ticks_estimate\":%" PRIu64 ",",

@@ -92,7 +92,7 @@ static void summary_stacks(struct str *out, const struct stats *stats)
 }
 
 /* How much of what chains lead to is missing, and why. */
-static void summary_chains(struct str *out, const uint64_t counts[N_ENDINGS],
+static void summary_chains(struct str *out, const unsigned long long counts[N_ENDINGS],
 			   const char *what)
 {
 	uint64_t total = 0;
@@ -101,7 +101,7 @@ static void summary_chains(struct str *out, const uint64_t counts[N_ENDINGS],
 		total += counts[i];
 	for (int i = 0; i < N_ENDINGS; i++)
 		if (counts[i] && !is_complete(i))
-			str_addf(out, "            %" PRIu64 " of %" PRIu64 " %s %s\n",
+			str_addf(out, "            %llu of %" PRIu64 " %s %s\n",
 				 counts[i], total, what, endings[i]);
 }
 
@@ -193,7 +193,7 @@ static void summary_missed(struct str *out, const struct stats *stats)
 
 static void summary_losses(struct str *out, const struct stats *stats)
 {
-	const struct ledger *ledger = &stats->totals.ledger;
+	const struct ledger *ledger = &stats->totals.ledgers[HOOK_ONCPU];
 
 	str_addf(out, "  lost      %" PRIu64, stats_losses(stats));
 	for (int i = 0; i < N_OUTCOMES; i++)
@@ -229,14 +229,14 @@ static void summary_losses(struct str *out, const struct stats *stats)
 		str_add(out, "            no file that ran has debug information: what "
 			     "was inlined there\n            is not known (build with "
 			     "-g, or install what your distribution splits off)\n");
-	if (!stats->adds_up && stats->totals.ledger.entered)
+	if (!stats->adds_up && stats->totals.ledgers[HOOK_ONCPU].entered)
 		str_add(out, "            the ledger does not add up: please report this "
 			     "with --stats-json\n");
 }
 
 void stats_summary(struct str *out, const struct stats *stats)
 {
-	const struct ledger *ledger = &stats->totals.ledger;
+	const struct ledger *ledger = &stats->totals.ledgers[HOOK_ONCPU];
 
 	str_addf(out,
 		 "%" PRIu64

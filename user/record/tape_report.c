@@ -69,7 +69,8 @@ static int play(struct player *player, const char *tape)
 
 	if (err == TAPE_CUT) {
 		log_warn("the tape %s was cut short: what is on it is shown", tape);
-		player->stats.totals.ledger.entered = 0; /* unknown */
+		memset(player->stats.totals.ledgers, 0, /* unknown */
+		       sizeof(player->stats.totals.ledgers));
 		return pipeline_advance(player->pipeline, UINT64_MAX);
 	}
 	return err;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* The last byte is the version of everything inside. */
-static const char magic[8] = { 'w', 'e', 'f', 't', 't', 'a', 'p', 2 };
+static const char magic[8] = { 'w', 'e', 'f', 't', 't', 'a', 'p', 3 };
 
 #define ITEM_MAX (1u << 20)
 

@@ -153,7 +153,7 @@ static void add_meta(struct firefox *f)
 		"\"processType\":0,\"stackwalk\":1,\"debug\":false,\"symbolicated\":true,"
 		"\"interval\":%.6f,\"startTime\":%.3f,\"product\":\"weft, the %s view\",",
 		GECKO_VERSION, PROCESSED_VERSION,
-		r->period_ns ? (double)r->period_ns / 1e6 : 1.0,
+		profile_period_ns(r) ? (double)profile_period_ns(r) / 1e6 : 1.0,
 		run ? (double)run->started_unix_ns / 1e6 : 0.0,
 		f->view == VIEW_ASYNC ? "async" : "thread");
 	str_add(out, "\"oscpu\":");

@@ -112,7 +112,7 @@ static void write_meta(struct html *h, const struct writer_options *options)
 	str_addf(&h->buffer.text,
 		 "\"period_ns\":%" PRIu64 ",\"view\":\"%s\",\"one_view\":%s,"
 		 "\"was_cut\":%s,\"left_out\":%" PRIu64 "},\n",
-		 r->period_ns, options->view == VIEW_THREAD ? "thread" : "async",
+		 profile_period_ns(r), options->view == VIEW_THREAD ? "thread" : "async",
 		 r->one_view ? "true" : "false", r->was_cut ? "true" : "false",
 		 r->left_out + h->left_out);
 }

@@ -25,10 +25,10 @@ struct maker {
 	struct gzip *gzip;
 	struct str text; /* of the profile */
 	struct pprof_tables *tables;
-	struct pairs owners; /* a = process, b = comm */
-	struct pairs stacks; /* a = node, b = owner */
-	VEC(uint64_t) sums;  /* by stack */
-	bool in_samples;     /* counts are samples of a known period, too */
+	struct pairs owners;		   /* a = process, b = comm */
+	struct pairs stacks;		   /* a = node, b = owner */
+	VEC(struct timeline_weighed) sums; /* by stack */
+	bool in_samples;		   /* counts are samples of a known period, too */
 };
 
 static void add_value_type(struct maker *m, unsigned int field, const char *type,
@@ -147,7 +147,7 @@ static void add_owner(struct maker *m, struct str *sample, struct pair owner)
 		add_label(m, sample, "host", profile_string(m->r, process->host), 0);
 }
 
-static int add_sample(struct maker *m, struct pair stack, uint64_t count)
+static int add_sample(struct maker *m, struct pair stack, struct timeline_weighed sum)
 {
 	AUTO_STR sample = { 0 };
 	AUTO_STR numbers = { 0 };
@@ -156,9 +156,9 @@ static int add_sample(struct maker *m, struct pair stack, uint64_t count)
 
 	proto_add_bytes(&sample, SAMPLE_LOCATIONS, numbers.s, numbers.n);
 	str_clear(&numbers);
-	varint_add(&numbers, count);
+	varint_add(&numbers, sum.count);
 	if (m->in_samples)
-		varint_add(&numbers, count * m->r->period_ns);
+		varint_add(&numbers, sum.weight_ns);
 	proto_add_bytes(&sample, SAMPLE_VALUES, numbers.s, numbers.n);
 	add_owner(m, &sample, m->owners.items[stack.b]);
 	if (hops) {
@@ -176,7 +176,7 @@ static int sum_up(struct maker *m)
 	const struct timeline *timeline = &m->r->timeline;
 	int err = 0;
 
-	for (size_t i = 0; !err && i < timeline->sample_keys.n; i++) {
+	for (uint32_t i = 0; !err && i < timeline->sample_keys.n; i++) {
 		struct pair sample_key = timeline->sample_keys.items[i];
 		const struct profile_thread *thread = &m->r->threads.items[sample_key.b];
 		struct pair owner = { thread->process, thread->name };
@@ -189,9 +189,11 @@ static int sum_up(struct maker *m)
 		if (!err)
 			err = pairs_id(&m->stacks, stack, SAMPLE_KEYS_MAX, &id);
 		if (!err && id == m->sums.n)
-			err = vec_push(&m->sums, 0);
-		if (!err)
-			m->sums.items[id] += timeline->counts.items[i];
+			err = vec_push(&m->sums, (struct timeline_weighed){ 0 });
+		if (err)
+			break;
+		m->sums.items[id].count += timeline->counts.items[i];
+		m->sums.items[id].weight_ns += profile_weight_ns(m->r, i);
 	}
 	return err;
 }

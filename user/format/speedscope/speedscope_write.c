@@ -115,7 +115,7 @@ static int add_stack(struct speedscope *s, struct pair end)
 
 static uint64_t weight(const struct speedscope *s)
 {
-	return s->r->period_ns ? s->r->period_ns : 1;
+	return profile_period_ns(s->r) ? profile_period_ns(s->r) : 1;
 }
 
 static int add_view(struct speedscope *s, enum view view)
@@ -126,7 +126,7 @@ static int add_view(struct speedscope *s, enum view view)
 
 	str_addf(out, "%s{\"type\":\"sampled\",\"name\":\"%s view\",\"unit\":\"%s\",",
 		 s->any ? ",\n" : "", view == VIEW_ASYNC ? "async" : "thread",
-		 s->r->period_ns ? "nanoseconds" : "none");
+		 profile_period_ns(s->r) ? "nanoseconds" : "none");
 	str_addf(out, "\"startValue\":0,\"endValue\":%" PRIu64 ",\"samples\":[",
 		 s->r->timeline.total * weight(s));
 	s->any = true;

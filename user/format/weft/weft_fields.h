@@ -6,7 +6,7 @@
 #ifndef WEFT_FORMAT_WEFT_WEFT_FIELDS_H
 #define WEFT_FORMAT_WEFT_WEFT_FIELDS_H
 
-#define RECORDING_MAGIC "weft recording 1\n"
+#define RECORDING_MAGIC "weft recording 2\n"
 /* What a file begins with: the first field, whose length is in its second byte. */
 #define RECORDING_START "\x0a\x11" RECORDING_MAGIC
 
@@ -65,6 +65,9 @@ enum batch_field {
 	BATCH_COMPLETE = 43,
 	BATCH_NAMED_FILE = 44,
 	BATCH_NAMED_LINE = 45,
+	BATCH_STACK_HOOK = 46,
+	BATCH_AGAIN_HOOK = 47,
+	BATCH_UNDATED_WEIGHT_NS = 48,
 	BATCH_FIELDS
 };
 

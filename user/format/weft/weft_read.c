@@ -110,13 +110,18 @@ static bool read_block(struct loader *l)
 
 static int check_magic(const struct loader *l)
 {
+	size_t digit = strlen(RECORDING_MAGIC) - 2;
+	bool older;
 	int err;
 
 	if (l->block.n == strlen(RECORDING_MAGIC) &&
 	    !memcmp(l->block.s, RECORDING_MAGIC, l->block.n))
 		return 0;
-	err = fail(-EPROTO, "%s is of a newer version of weft", source_name(l->source));
-	return fail_hint(err, "update weft, or write it as .pb.gz there");
+	older = l->block.n > digit && l->block.s[digit] < RECORDING_MAGIC[digit];
+	err = fail(-EPROTO, "%s is of %s version of weft", source_name(l->source),
+		   older ? "an older" : "a newer");
+	return fail_hint(err, older ? "write it as .pb.gz with that version"
+				    : "update weft, or write it as .pb.gz there");
 }
 
 static int read_all(struct loader *l)

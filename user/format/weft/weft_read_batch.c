@@ -140,12 +140,15 @@ static bool read_stack(struct rows *rows, bool again, struct profile_stack *ret)
 		async - (uint64_t)unzigzag(next(rows, again ? BATCH_AGAIN_THREAD
 							    : BATCH_STACK_THREAD));
 	uint64_t notes = next(rows, again ? BATCH_AGAIN_NOTES : BATCH_STACK_NOTES);
+	uint64_t hook = next(rows, again ? BATCH_AGAIN_HOOK : BATCH_STACK_HOOK);
 
 	*ret = (struct profile_stack){
 		.node = { (uint32_t)async, (uint32_t)thread },
 		.notes = (uint32_t)notes,
+		.hook = (uint32_t)hook,
 	};
-	return async < rows->r->nodes.n && thread < rows->r->nodes.n && notes < 256;
+	return async < rows->r->nodes.n && thread < rows->r->nodes.n && notes < 256 &&
+	       hook < N_HOOKS;
 }
 
 static int add_stack(struct rows *rows)
@@ -209,17 +212,20 @@ static int add_second(struct rows *rows)
 	NEED(second >= 0 && second <= UINT32_MAX);
 	rows->batch->second = second;
 	while (!err && left--) {
-		uint64_t step, count = 1;
+		struct timeline_amount amount = { 1, 0 };
+		uint64_t step;
 
 		NEED(has(rows, BATCH_LOG));
 		step = next(rows, BATCH_LOG);
 		if (step & 1)
-			count = next(rows, BATCH_LOG);
-		sample_key += step >> 1;
-		NEED(sample_key < rows->r->timeline.sample_keys.n && count &&
-		     count <= UINT32_MAX);
+			amount.count = next(rows, BATCH_LOG);
+		if (step & 2)
+			amount.weight_ns = next(rows, BATCH_LOG);
+		sample_key += step >> 2;
+		NEED(sample_key < rows->r->timeline.sample_keys.n && amount.count &&
+		     amount.count <= UINT32_MAX);
 		err = timeline_add_by_key(&rows->r->timeline, (uint32_t)second,
-					  (uint32_t)sample_key, count);
+					  (uint32_t)sample_key, amount);
 	}
 	return err;
 }
@@ -228,10 +234,11 @@ static int add_undated(struct rows *rows)
 {
 	uint64_t sample_key = next(rows, BATCH_UNDATED_SAMPLE_KEY);
 	uint64_t count = next(rows, BATCH_UNDATED_COUNT);
+	uint64_t weight_ns = next(rows, BATCH_UNDATED_WEIGHT_NS);
 
 	NEED(sample_key < rows->r->timeline.sample_keys.n && count <= UINT64_MAX >> 16);
-	timeline_add_undated_by_key(&rows->r->timeline, (uint32_t)sample_key, count);
-	return 0;
+	return timeline_add_undated_by_key(&rows->r->timeline, (uint32_t)sample_key,
+					   (struct timeline_amount){ count, weight_ns });
 }
 
 static int name_frame(struct rows *rows)

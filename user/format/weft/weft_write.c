@@ -136,6 +136,7 @@ static void put_stack(struct batch *batch, const struct profile_stack *stack, bo
 		  zigzag((int64_t)async - thread));
 	batch_put(batch, again ? BATCH_AGAIN_NOTES : BATCH_STACK_NOTES,
 		  stack->notes & STACK_NOTES_KEPT);
+	batch_put(batch, again ? BATCH_AGAIN_HOOK : BATCH_STACK_HOOK, stack->hook);
 }
 
 static int add_stacks(struct weft_stream *s, const struct profile *r)
@@ -315,28 +316,14 @@ static int end_modules(struct weft_stream *s, const struct profile *r)
 	return err;
 }
 
-/* What the seconds do not hold. */
-static int end_undated(struct weft_stream *s, const struct profile *r)
+static int add_undated(void *arg, uint32_t sample_key, struct timeline_amount amount)
 {
-	const struct timeline *timeline = &r->timeline;
-	AUTO_FREE uint64_t *dated = calloc(timeline->sample_keys.n + 1, sizeof(*dated));
-	int err = 0;
+	const struct weft_stream *s = arg;
 
-	if (!timeline->undated)
-		return 0;
-	if (!dated)
-		return fail(-ENOMEM, "no memory for %zu sample keys",
-			    timeline->sample_keys.n);
-	timeline_dated(timeline, dated);
-	for (size_t i = 0; !err && i < timeline->sample_keys.n; i++) {
-		if (timeline->counts.items[i] == dated[i])
-			continue;
-		batch_put(s->batch, BATCH_UNDATED_SAMPLE_KEY, i);
-		batch_put(s->batch, BATCH_UNDATED_COUNT,
-			  timeline->counts.items[i] - dated[i]);
-		err = batch_row(s->batch);
-	}
-	return err;
+	batch_put(s->batch, BATCH_UNDATED_SAMPLE_KEY, sample_key);
+	batch_put(s->batch, BATCH_UNDATED_COUNT, amount.count);
+	batch_put(s->batch, BATCH_UNDATED_WEIGHT_NS, amount.weight_ns);
+	return batch_row(s->batch);
 }
 
 static int end_counts(struct weft_stream *s, const struct profile *r)
@@ -372,7 +359,7 @@ int weft_stream_end(struct weft_stream *s, const struct profile *r)
 	if (!err)
 		err = end_modules(s, r);
 	if (!err)
-		err = end_undated(s, r);
+		err = timeline_each_undated(&r->timeline, add_undated, s);
 	if (!err)
 		err = batch_write(s->batch);
 	if (!err)
