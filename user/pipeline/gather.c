@@ -8,15 +8,23 @@
 
 #define BUILD_ID_TEXT 128
 
+/* A module of the reading; its number may be another's by now. */
+struct gathered {
+	uint32_t id;
+	uint64_t serial;
+};
+
 struct gather {
 	struct reading *reading;
 	struct profile *profile;
 	const struct module_table *modules;
 	struct gather_sources sources;
-	const struct names *names; /* once they are known */
-	VEC(uint32_t) comms;	   /* string by comm id */
-	VEC(uint32_t) inlined;	   /* by frame: its outermost inlined one's number; 0 */
-	uint32_t *view;		   /* room for one */
+	const struct names *names;     /* once they are known */
+	VEC(struct gathered) gathered; /* by the reading's number of the module */
+	VEC(uint32_t) numbers; /* the reading's, by module id; checked by serial */
+	VEC(uint32_t) comms;   /* string by comm id */
+	VEC(uint32_t) inlined; /* by frame: its outermost inlined one's number; 0 */
+	uint32_t *view;	       /* room for one */
 	size_t view_room;
 };
 
@@ -25,6 +33,8 @@ void gather_free(struct gather *g)
 	if (!g)
 		return;
 	reading_free(g->reading);
+	vec_free(&g->gathered);
+	vec_free(&g->numbers);
 	vec_free(&g->comms);
 	vec_free(&g->inlined);
 	free(g->view);
@@ -42,6 +52,12 @@ int gather_new(struct gather **ret, struct profile *profile,
 	g->profile = profile;
 	g->modules = modules;
 	err = reading_new(&g->reading);
+	if (!err) /* nowhere is number 0 in both */
+		err = vec_push(&g->gathered,
+			       (struct gathered){ MODULE_ID_UNMAPPED,
+						  module_serial(modules, 0) });
+	if (!err)
+		err = vec_push(&g->numbers, 0);
 	if (err)
 		return err;
 	*ret = GIVE(g);
@@ -78,19 +94,39 @@ static const char *module_text(const struct module *module)
 	}
 }
 
-/* Module ids are the table's: its 0 is nowhere, too. */
+static bool is_gathered(const struct gather *g, uint32_t id)
+{
+	return id < g->numbers.n && g->gathered.items[g->numbers.items[id]].serial ==
+					    module_serial(g->modules, id);
+}
+
+static int add_module(struct gather *g, uint32_t id)
+{
+	const struct gathered gathered = { id, module_serial(g->modules, id) };
+	struct reading_module module = { 0 };
+	int err = 0;
+
+	if (is_gathered(g, id))
+		return 0;
+	while (!err && g->numbers.n <= id)
+		err = vec_push(&g->numbers, 0);
+	if (!err)
+		err = add_text(g, module_text(module_get(g->modules, id)), &module.path);
+	if (!err)
+		err = vec_push(&g->gathered, gathered);
+	if (err)
+		return err;
+	g->numbers.items[id] = (uint32_t)g->reading->modules.n;
+	return vec_push(&g->reading->modules, module);
+}
+
 static int add_modules(struct gather *g)
 {
 	int err = 0;
 
-	for (uint32_t id = (uint32_t)g->reading->modules.n;
-	     !err && id < module_count(g->modules); id++) {
-		struct reading_module module = { 0 };
-
-		err = add_text(g, module_text(module_get(g->modules, id)), &module.path);
-		if (!err)
-			err = vec_push(&g->reading->modules, module);
-	}
+	for (uint32_t id = 0; !err && id < module_count(g->modules); id++)
+		if (module_serial(g->modules, id))
+			err = add_module(g, id);
 	return err;
 }
 
@@ -114,7 +150,6 @@ static int add_frames(struct gather *g)
 		const struct frame *from = profile_frame(g->profile, id);
 		struct reading_frame frame = {
 			.offset = from->offset,
-			.module = from->module,
 			.place = place_of(module_get(g->modules, from->module)),
 			.returned = from->returned == 1,
 		};
@@ -124,7 +159,10 @@ static int add_frames(struct gather *g)
 			frame.place = PLACE_LABEL;
 		if (frame.place == PLACE_KERNEL || frame.place == PLACE_LABEL)
 			frame.offset = 0;
-		err = vec_push(&g->reading->frames, frame);
+		err = add_module(g, from->module);
+		frame.module = g->numbers.items[from->module];
+		if (!err)
+			err = vec_push(&g->reading->frames, frame);
 	}
 	return err;
 }
@@ -272,7 +310,7 @@ static int add_stacks(struct gather *g)
 
 int gather_more(struct gather *g)
 {
-	int err = add_modules(g);
+	int err = g->sources.all_modules ? add_modules(g) : 0;
 
 	if (!err)
 		err = add_frames(g);
@@ -366,12 +404,15 @@ static int set_build_ids(struct gather *g)
 	struct reading *r = g->reading;
 	int err = 0;
 
-	for (uint32_t id = 0; !err && g->sources.build_id && id < r->modules.n; id++) {
+	for (uint32_t i = 0; !err && g->sources.build_id && i < r->modules.n; i++) {
+		const struct gathered *module = &g->gathered.items[i];
 		char text[BUILD_ID_TEXT] = "";
 
-		g->sources.build_id(g->sources.arg, id, text, sizeof(text));
+		if (module_serial(g->modules, module->id) == module->serial)
+			g->sources.build_id(g->sources.arg, module->id, text,
+					    sizeof(text));
 		if (*text)
-			err = add_text(g, text, &r->modules.items[id].build_id);
+			err = add_text(g, text, &r->modules.items[i].build_id);
 	}
 	return err;
 }

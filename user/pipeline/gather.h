@@ -2,9 +2,9 @@
 /*
  * A live profile as a reading (core/reading.h). It can be asked for more and
  * more while the profile grows: what was gathered keeps its numbers, which are
- * the profile's own for frames, stacks, processes and threads. Names come last,
- * and with them the views are read once more, since names say where a walk had
- * lost its way.
+ * the profile's own for frames, stacks, processes and threads; modules, whose
+ * numbers may be given again, have their own. Names come last, and with them the
+ * views are read once more, since names say where a walk had lost its way.
  */
 #ifndef WEFT_PIPELINE_GATHER_H
 #define WEFT_PIPELINE_GATHER_H
@@ -23,6 +23,7 @@ struct gather_sources {
 	const char *(*cgroup)(void *arg, uint32_t process);
 	uint32_t host; /* string of the reading; 0: not known */
 	bool no_labels;
+	bool all_modules; /* also those that no frame lies in */
 };
 
 /* profile, modules are borrowed and outlive the gathering. */

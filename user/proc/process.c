@@ -85,7 +85,9 @@ static int process_new(struct process_table *table, const struct side_event *eve
 	if (!process)
 		return fail(-ENOMEM, "no memory for process %u", tgid);
 	process->tgid = tgid;
-	process->life = ++table->lives;
+	if (!++table->lives) /* 0 says that nothing is known */
+		table->lives++;
+	process->life = table->lives;
 	process->born_ns = event->time_ns;
 	table->counts.seen++;
 	err = hmap_put(&table->by_tgid, tgid, process);
@@ -409,6 +411,19 @@ bool process_maps_module(const struct process *process, uint32_t module)
 		if (maps[i].module == module)
 			return true;
 	return false;
+}
+
+void process_mark_modules(const struct process_table *table)
+{
+	const struct process *process;
+
+	for (size_t i = 0; (process = process_next(table, &i));) {
+		size_t n;
+		const struct mapping *maps = process_mappings(process, &n);
+
+		for (size_t k = 0; k < n; k++)
+			module_mark(table->modules, maps[k].module);
+	}
 }
 
 uint64_t process_version(const struct process *process)

@@ -275,6 +275,15 @@ int spaces_update(struct spaces *spaces, uint32_t module)
 	return err;
 }
 
+void spaces_mark_modules(const struct spaces *spaces, struct module_table *modules)
+{
+	const struct space *space;
+
+	for (size_t i = 0; (space = hmap_next(&spaces->by_version, &i));)
+		for (uint32_t k = 0; k < space->n_mappings; k++)
+			module_mark(modules, space->parts[k].module);
+}
+
 const struct spaces_counts *spaces_counts(const struct spaces *spaces)
 {
 	return &spaces->counts;

@@ -55,6 +55,9 @@ bool spaces_holds(const struct space *space, uint64_t start);
 /* Writes all of a space once more, as it should be by now. */
 int spaces_renew(struct spaces *spaces, struct space *space);
 
+/* For module_trim(): what a space names is needed. */
+void spaces_mark_modules(const struct spaces *spaces, struct module_table *modules);
+
 const struct spaces_counts *spaces_counts(const struct spaces *spaces);
 
 #endif

@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "record/cgroups.h"
 #include "record/facts.h"
 #include "pipeline/gather.h"
 #include "record/output.h"
@@ -32,7 +31,8 @@ struct run {
 	bool outlived; /* all whom it was about */
 	bool progress; /* stderr is a terminal */
 	uint64_t next_second_ns;
-	struct cgroups *cgroups;
+	const struct recorded_window *window; /* the one that all of it is */
+	struct recorded_window *closed;	      /* the same, once it is ours */
 	struct gather *gather;
 	struct saving *saving; /* NULL: the output is made at the end */
 };
@@ -108,9 +108,6 @@ static int loop(struct run *run)
 			return fail_errno(-errno, "poll");
 		run->stop |= signals_say_stop(&run->signals);
 		err = recording_pump(r);
-		if (!err)
-			err = cgroups_look(run->cgroups, pipeline_profile(r->pipeline),
-					   pipeline_processes(r->pipeline));
 		now = clock_now_ns();
 		if (!err)
 			err = every_second(run, now);
@@ -137,16 +134,22 @@ static void add_worker(struct worker_counts *sum, const struct worker_counts *mo
 	sum->restarts += more->restarts;
 }
 
-static void collect_stats(const struct recording *r, struct stats *stats)
+static struct profile *profile_of(const struct run *run)
 {
+	return window_profile(run->window->window);
+}
+
+static void collect_stats(const struct run *run, struct stats *stats)
+{
+	const struct recording *r = run->recording;
 	uint64_t first = pipeline_first_sample_ns(r->pipeline);
 
 	stats->hz = r->options->hz;
 	stats->event = r->event;
 	stats->duration_ns = r->stopped_ns - r->started_ns;
 	stats->first_sample_ns = first ? first - r->begun_ns : 0;
-	stats->profile = pipeline_profile(r->pipeline);
-	stats->processes = *process_counts(pipeline_processes(r->pipeline));
+	stats->profile = profile_of(run);
+	stats->processes = run->window->processes;
 	stats->files = *files_counts(r->files);
 	stats->worker = *worker_counts(r->worker);
 	if (r->heavy)
@@ -154,42 +157,44 @@ static void collect_stats(const struct recording *r, struct stats *stats)
 	publisher_count(r->publisher, &stats->published);
 }
 
-static int write_tape(struct recording *r, const struct names *names,
+static int write_tape(const struct run *run, const struct names *names,
 		      const struct stats *stats)
 {
+	struct tape_writer *tape = run->recording->tape;
 	uint64_t totals[TAPE_TOTALS_MAX];
 	size_t n = stats_to_tape(stats, totals);
-	size_t frames = intern_count(pipeline_profile(r->pipeline)->frames);
+	size_t frames = intern_count(profile_of(run)->frames);
 
 	for (uint32_t id = 0; id < frames; id++) {
 		const char *name = names_get(names, id);
 
 		if (name)
-			tape_write_name(r->tape, id, name);
+			tape_write_name(tape, id, name);
 		if (names_is_uncalled(names, id))
-			tape_write(r->tape, TAPE_UNCALLED, &id, sizeof(id));
+			tape_write(tape, TAPE_UNCALLED, &id, sizeof(id));
 	}
-	tape_write(r->tape, TAPE_TOTALS, totals, n * sizeof(*totals));
-	return tape_writer_finish(r->tape);
+	tape_write(tape, TAPE_TOTALS, totals, n * sizeof(*totals));
+	return tape_writer_finish(tape);
 }
 
 /* A tape is written whatever became of the rest, which can be made from it. */
-static int finish_tape(struct recording *r, const struct names *names,
+static int finish_tape(const struct run *run, const struct names *names,
 		       const struct stats *stats, int err)
 {
 	char why[512];
 	int tape_err;
 
 	snprintf(why, sizeof(why), "%s", error_sentence());
-	tape_err = write_tape(r, names, stats);
+	tape_err = write_tape(run, names, stats);
 	if (err && tape_err)
 		return fail(err, "%s; nor was the tape written", why);
 	return err ? err : tape_err;
 }
 
-static int find_names(struct recording *r, struct names *names, struct stats *stats)
+static int find_names(const struct run *run, struct names *names, struct stats *stats)
 {
-	struct profile *profile = pipeline_profile(r->pipeline);
+	const struct recording *r = run->recording;
+	const struct profile *profile = profile_of(run);
 	struct module_table *modules = pipeline_modules(r->pipeline);
 	const struct symbol_sources sources = {
 		.modules = modules,
@@ -207,12 +212,11 @@ static int find_names(struct recording *r, struct names *names, struct stats *st
 
 static int write_output(struct run *run, const struct output *output, struct stats *stats)
 {
-	struct recording *r = run->recording;
 	struct reading *reading = gather_reading(run->gather);
 	int err;
 
 	output_views(output, reading, stats);
-	collect_stats(r, stats);
+	collect_stats(run, stats);
 	stats_check(stats);
 	err = facts_end(reading, stats);
 	if (err)
@@ -231,9 +235,11 @@ static int finish(struct run *run)
 	int err = names_new(&names);
 
 	if (!err)
-		err = sampler_totals(r->sampler, &stats.totals);
-	if (!err)
-		err = find_names(r, names, &stats);
+		err = recording_close_window(r, true, &run->closed);
+	if (err)
+		return err;
+	stats.totals = run->closed->totals;
+	err = find_names(run, names, &stats);
 	if (!err)
 		err = gather_finish(run->gather, names);
 	if (err)
@@ -242,7 +248,7 @@ static int finish(struct run *run)
 	stats.finish_ns = clock_now_ns() - r->stopped_ns;
 	if (!err)
 		err = output_stats(&output, &stats);
-	return r->tape ? finish_tape(r, names, &stats, err) : err;
+	return r->tape ? finish_tape(run, names, &stats, err) : err;
 }
 
 static void say_why_it_ended(const struct run *run)
@@ -305,26 +311,24 @@ static const char *cgroup_text(void *arg, uint32_t process)
 {
 	const struct run *run = arg;
 
-	return cgroups_of(run->cgroups, process);
+	return cgroups_of(run->window->cgroups, process);
 }
 
 /* What the samples are gathered into, and where it is saved meanwhile. */
 static int prepare(struct run *run)
 {
 	struct recording *r = run->recording;
-	struct profile *profile = pipeline_profile(r->pipeline);
+	struct profile *profile = profile_of(run);
 	const struct stats stats = { .hz = run->options->hz, .event = r->event };
 	struct gather_sources sources = { .arg = run,
 					  .build_id = build_id_text,
 					  .cgroup = cgroup_text,
-					  .no_labels = run->options->no_labels };
-	int err = cgroups_new(&run->cgroups);
+					  .no_labels = run->options->no_labels,
+					  .all_modules = true };
+	int err = gather_new(&run->gather, profile, pipeline_modules(r->pipeline));
 
-	if (!err)
-		err = gather_new(&run->gather, profile, pipeline_modules(r->pipeline));
 	if (err)
 		return err;
-	profile->unix_offset_ns = facts_unix_offset_ns();
 	err = facts_begin(gather_reading(run->gather), &stats,
 			  profile->unix_offset_ns + clock_now_ns(), &sources.host);
 	gather_ask(run->gather, &sources);
@@ -345,13 +349,14 @@ int record_run(const struct record_options *options)
 	if (err)
 		return err;
 	run.recording = recording;
+	run.window = recording->windows.open;
 	run.progress = !options->quiet && isatty(STDERR_FILENO);
 	err = prepare(&run);
 	if (!err)
 		err = run_it(&run);
 	saving_free(run.saving);
 	gather_free(run.gather);
-	cgroups_free(run.cgroups);
+	recorded_window_free(run.closed);
 	signals_close(&run.signals);
 	return err;
 }

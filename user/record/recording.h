@@ -11,6 +11,7 @@
 #include "record/record.h"
 #include "record/scope.h"
 #include "record/targets.h"
+#include "record/windows.h"
 #include "base/vec.h"
 #include "kern/sampler.h"
 #include "publish/publisher.h"
@@ -26,6 +27,7 @@ struct recording {
 	struct cache *cache; /* of unwind tables; NULL: none */
 	struct publisher *publisher;
 	struct pipeline *pipeline;
+	struct windows windows;	  /* of what the pipeline hands on */
 	struct files *files;	  /* the publisher's */
 	struct tape_writer *tape; /* NULL: none asked for */
 	struct scope scope;
@@ -48,5 +50,12 @@ int recording_pump(struct recording *recording);
 
 /* The same once more after the last tick, to the end. */
 int recording_drain(struct recording *recording);
+
+/*
+ * All samples that were processed since the last time, as a window of their own; the
+ * next ones go to another. is_last: after recording_drain(); nothing may follow.
+ */
+int recording_close_window(struct recording *recording, bool is_last,
+			   struct recorded_window **ret);
 
 #endif

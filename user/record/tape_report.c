@@ -8,6 +8,7 @@
 #include "pipeline/gather.h"
 #include "record/output.h"
 #include "pipeline/pipeline.h"
+#include "pipeline/window.h"
 #include "record/tape_report.h"
 
 #include <errno.h>
@@ -15,9 +16,18 @@
 
 struct player {
 	struct pipeline *pipeline;
+	struct window *window;
 	struct names *names;
 	struct stats stats;
 };
+
+static int on_counted(void *arg, const struct sample_rec *rec,
+		      const struct process *process)
+{
+	struct player *player = arg;
+
+	return window_add(player->window, rec, process);
+}
 
 static int on_advance(void *arg, uint64_t horizon_ns)
 {
@@ -26,13 +36,18 @@ static int on_advance(void *arg, uint64_t horizon_ns)
 	return pipeline_advance(player->pipeline, horizon_ns);
 }
 
+static size_t n_frames(const struct player *player)
+{
+	return intern_count(window_profile(player->window)->frames);
+}
+
 static int on_name(void *arg, uint32_t frame, const char *name)
 {
 	struct player *player = arg;
 	AUTO_STR clean = { 0 };
 	int err;
 
-	if (frame >= intern_count(pipeline_profile(player->pipeline)->frames))
+	if (frame >= n_frames(player))
 		return fail(-EBADMSG, "a name for frame %u, which is not there", frame);
 	name_add(&clean, name, strlen(name));
 	err = str_error(&clean);
@@ -43,7 +58,7 @@ static int on_uncalled(void *arg, uint32_t frame)
 {
 	struct player *player = arg;
 
-	if (frame >= intern_count(pipeline_profile(player->pipeline)->frames))
+	if (frame >= n_frames(player))
 		return fail(-EBADMSG, "a mark for frame %u, which is not there", frame);
 	return names_set_uncalled(player->names, frame);
 }
@@ -88,10 +103,11 @@ static int write_out(struct player *player, const struct report_options *options
 {
 	const struct output output = { options->output, options->stats_json,
 				       options->writer, options->view, options->quiet };
-	const struct gather_sources sources = { .no_labels = options->no_labels };
+	const struct gather_sources sources = { .no_labels = options->no_labels,
+						.all_modules = true };
+	struct profile *profile = window_profile(player->window);
 	AUTO(gather) gather = NULL;
-	int err = gather_new(&gather, pipeline_profile(player->pipeline),
-			     pipeline_modules(player->pipeline));
+	int err = gather_new(&gather, profile, pipeline_modules(player->pipeline));
 
 	if (err)
 		return err;
@@ -99,7 +115,7 @@ static int write_out(struct player *player, const struct report_options *options
 	err = gather_finish(gather, player->names);
 	if (err)
 		return err;
-	player->stats.profile = pipeline_profile(player->pipeline);
+	player->stats.profile = profile;
 	player->stats.processes = *process_counts(pipeline_processes(player->pipeline));
 	output_views(&output, gather_reading(gather), &player->stats);
 	stats_check(&player->stats);
@@ -112,16 +128,22 @@ static int write_out(struct player *player, const struct report_options *options
 int tape_report_run(const struct report_options *options)
 {
 	AUTO(pipeline) pipeline = NULL;
+	AUTO(window) window = NULL; /* freed before what it borrows */
 	AUTO(names) names = NULL;
 	struct player player = { 0 };
-	int err = pipeline_new(&pipeline, NULL);
+	const struct pipeline_sink sink = { .process.arg = &player,
+					    .sample = on_counted };
+	int err = pipeline_new(&pipeline, &sink);
 
 	signals_let_go();
+	if (!err)
+		err = window_new(&window, pipeline_modules(pipeline));
 	if (!err)
 		err = names_new(&names);
 	if (err)
 		return err;
 	player.pipeline = pipeline;
+	player.window = window;
 	player.names = names;
 	err = play(&player, options->tape);
 	return err ? err : write_out(&player, options);
