@@ -115,18 +115,6 @@ static int loop(struct run *run)
 	return err;
 }
 
-static int start(struct run *run)
-{
-	struct recording *r = run->recording;
-	int err = sampler_start(r->sampler);
-
-	r->started_ns = clock_now_ns();
-	publisher_started(r->publisher, r->started_ns);
-	if (!err && run->options->command)
-		err = command_go(&r->command, run->options->command[0]);
-	return err;
-}
-
 static void add_worker(struct worker_counts *sum, const struct worker_counts *more)
 {
 	sum->requests += more->requests;
@@ -282,13 +270,12 @@ static int commands_status(const struct run *run)
 static int run_it(struct run *run)
 {
 	struct recording *r = run->recording;
-	int err = start(run);
+	int err = recording_start(r);
 
 	if (!err)
 		err = loop(run);
 	if (!err)
-		err = sampler_stop(r->sampler);
-	r->stopped_ns = clock_now_ns();
+		err = recording_stop(r);
 	signals_let_go();
 	say_why_it_ended(run);
 	if (!err)

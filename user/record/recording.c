@@ -9,6 +9,7 @@
 #include "proc/sweep.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -348,6 +349,25 @@ void recording_free(struct recording *r)
 	free(r);
 }
 
+int recording_start(struct recording *r)
+{
+	int err = sampler_start(r->sampler);
+
+	r->started_ns = clock_now_ns();
+	publisher_started(r->publisher, r->started_ns);
+	if (!err && r->options->command)
+		err = command_go(&r->command, r->options->command[0]);
+	return err;
+}
+
+int recording_stop(struct recording *r)
+{
+	int err = sampler_stop(r->sampler);
+
+	r->stopped_ns = clock_now_ns();
+	return err;
+}
+
 static void on_let_go(void *arg, uint32_t module)
 {
 	struct recording *r = arg;
@@ -359,12 +379,19 @@ static void on_let_go(void *arg, uint32_t module)
 static int trim_modules(struct recording *r)
 {
 	struct module_table *modules = pipeline_modules(r->pipeline);
+	struct module_counts counts;
+	int err;
 
 	if (!module_table_is_crowded(modules))
 		return 0;
 	process_mark_modules(pipeline_processes(r->pipeline));
 	publisher_mark_modules(r->publisher);
-	return module_trim(modules, on_let_go, r);
+	err = module_trim(modules, on_let_go, r);
+	counts = module_counts(modules);
+	log_verbose("%" PRIu64 " modules are needed, or were a moment ago; %" PRIu64
+		    " were let go since the start",
+		    counts.now, counts.let_go);
+	return err;
 }
 
 static int look_at_cgroups(struct recording *r)

@@ -45,6 +45,10 @@ int recording_new(struct recording **ret, const struct record_options *options,
 void recording_free(struct recording *recording);
 DEFINE_FREEP(recording)
 
+/* The ticks, and the command if there is one; until the last tick. */
+int recording_start(struct recording *recording);
+int recording_stop(struct recording *recording);
+
 /* Reads what is there and processes what is due. */
 int recording_pump(struct recording *recording);
 
