@@ -5,7 +5,7 @@
 E2E_DIR   := $(B)/tests/e2e
 E2E_FLAGS := -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -O1 -g -fno-omit-frame-pointer \
              -fno-optimize-sibling-calls -MMD -MP
-E2E_BIN   := $(addprefix $(E2E_DIR)/,target moved corrupt alpha beta libspin.so)
+E2E_BIN   := $(addprefix $(E2E_DIR)/,target moved corrupt alpha beta libspin.so windows storms brief turns)
 
 # Two programs at the same addresses.
 $(E2E_DIR)/alpha $(E2E_DIR)/beta: tests/e2e/image.c
@@ -19,6 +19,25 @@ $(E2E_DIR)/libspin.so: tests/e2e/libspin.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(E2E_FLAGS) -shared -fPIC -nostdlib -Wl,-z,noseparate-code \
 		-Wl,--build-id -Wl,--hash-style=gnu -o $@ $<
+
+# Nothing but code, so that a copy is cheap.
+$(E2E_DIR)/brief: tests/e2e/brief.c
+	$(call say,TEST)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(E2E_FLAGS) -nostdlib -static -o $@ $<
+
+# A program whose profile is known.
+$(E2E_DIR)/turns: tests/workloads/threads.c
+	$(call say,TEST)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(E2E_FLAGS) -Iinclude -pthread -o $@ $<
+
+# weft's own parts, put together in another way.
+$(E2E_DIR)/windows: tests/e2e/windows.c $(B)/libweft.a
+	$(call say,TEST)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(C_FLAGS) $(LD_FLAGS) -MMD -MP -o $@ $< \
+		$(B)/libweft.a $(LIBS)
 
 $(E2E_DIR)/%: tests/e2e/%.c
 	$(call say,TEST)

@@ -26,7 +26,8 @@ static struct stats stats_of(struct aggregator *aggregator, uint64_t samples)
 	struct stats stats = { .hz = 99, .aggregator = aggregator, .adds_up = true };
 
 	aggregator->samples.total = samples;
-	aggregator->endings[END_START] = samples;
+	aggregator->by_hook[HOOK_ONCPU].samples = samples;
+	aggregator->by_hook[HOOK_ONCPU].endings[END_START] = samples;
 	for (int view = 0; view < N_VIEWS; view++) {
 		stats.views[view].whole = samples;
 		stats.views[view].endings[END_START] = samples;

@@ -77,13 +77,15 @@ struct aggregator {
 	uint64_t unix_offset_ns;  /* from a sample's clock; 0: not known */
 	uint64_t period_ns;	  /* the weight of the first sample; 0: none yet */
 	struct {
-		uint64_t by_hook[N_HOOKS];
 		uint64_t total, in_kernel, unproven, async, unmatched, stale, no_slot,
 			awaited, roots_cut;
 		uint64_t refused;  /* stacks beyond the limits: in total, in no stack */
 		uint64_t no_place; /* frames beyond theirs: they say no place */
 	} samples;
-	unsigned long long endings[N_ENDINGS]; /* of samples: of the thread's own walk */
+	struct {
+		uint64_t samples;
+		unsigned long long endings[N_ENDINGS]; /* of the thread's own walk */
+	} by_hook[N_HOOKS];
 	/* of chains, and of the waiting threads' stacks that they led to; a sample may
 	 * have several */
 	unsigned long long chain_endings[N_ENDINGS], waiting_endings[N_ENDINGS];

@@ -2,6 +2,7 @@
 #include "core/module.h"
 
 #include "base/error.h"
+#include "base/hmap.h"
 #include "base/intern.h"
 #include "base/vec.h"
 
@@ -17,17 +18,39 @@ struct module_identity {
 
 #define PATH_BYTES 4096
 
+/* So many new ones, and the table is gone through. */
+#define MODULES_MANY 1024
+
+struct module_entry {
+	struct module module; /* its path is that of the key */
+	uint64_t serial, hash;
+	struct module_entry *next; /* of the same hash */
+	uint32_t id;
+	uint32_t holders;
+	uint32_t round; /* in which it was last used */
+	size_t n_key;
+	unsigned char key[]; /* the identity, then the path, then NUL */
+};
+
 struct module_table {
-	struct intern *identities;
-	VEC(struct module) modules;
+	struct hmap by_hash;
+	VEC(struct module_entry *) entries; /* by id; NULL: nobody's now */
+	VEC(uint32_t) unused;		    /* ids to be given out again */
+	uint64_t serial;		    /* the last that was given */
+	uint32_t round;
+	size_t n, many, key_bytes;
+	struct module_counts counts;
 };
 
 void module_table_free(struct module_table *table)
 {
 	if (!table)
 		return;
-	intern_free(table->identities);
-	vec_free(&table->modules);
+	for (size_t i = 0; i < table->entries.n; i++)
+		free(table->entries.items[i]);
+	hmap_free(&table->by_hash);
+	vec_free(&table->entries);
+	vec_free(&table->unused);
 	free(table);
 }
 
@@ -39,26 +62,25 @@ int module_table_new(struct module_table **ret)
 		[MODULE_ID_VDSO] = { .kind = MODULE_VDSO, .path = "[vdso]" },
 	};
 	AUTO(module_table) table = calloc(1, sizeof(*table));
-	int err = table ? intern_new(&table->identities, MODULES_MAX) : -ENOMEM;
 
-	if (err)
+	if (!table)
 		return fail(-ENOMEM, "no memory for the modules");
-	intern_limit_bytes(table->identities, MODULE_BYTES_MAX);
+	table->many = MODULES_MANY;
 	for (uint32_t i = 0; i < sizeof(always) / sizeof(*always); i++) {
 		uint32_t id;
+		int err = module_id(table, &always[i], &id);
 
-		err = module_id(table, &always[i], &id);
 		if (err)
 			return err;
+		module_hold(table, id);
 	}
 	*ret = GIVE(table);
 	return 0;
 }
 
-int module_id(struct module_table *table, const struct module *module, uint32_t *ret)
+static size_t make_key(const struct module *module, unsigned char *key)
 {
-	unsigned char key[sizeof(struct module_identity) + PATH_BYTES];
-	struct module_identity identity = {
+	const struct module_identity identity = {
 		.kind = module->kind,
 		.maj = module->maj,
 		.min = module->min,
@@ -66,33 +88,184 @@ int module_id(struct module_table *table, const struct module *module, uint32_t 
 		.pid = module->kind == MODULE_JIT ? module->pid : 0,
 		.incarnation = module->kind == MODULE_JIT ? module->incarnation : 0,
 	};
-	size_t n = strnlen(module->path, PATH_BYTES - 1), bytes;
-	struct module kept = *module;
-	uint32_t id;
-	int err;
+	size_t n = strnlen(module->path, PATH_BYTES - 1);
 
 	memcpy(key, &identity, sizeof(identity));
 	memcpy(key + sizeof(identity), module->path, n);
-	err = intern_id(table->identities, key, sizeof(identity) + n, &id);
+	return sizeof(identity) + n;
+}
+
+static struct module_entry *find(const struct module_table *table, uint64_t hash,
+				 const unsigned char *key, size_t n)
+{
+	struct module_entry *entry = hmap_get(&table->by_hash, hash);
+
+	while (entry && (entry->n_key != n || memcmp(entry->key, key, n) != 0))
+		entry = entry->next;
+	return entry;
+}
+
+/* An id that was given up, or the next. */
+static int take_id(struct module_table *table, uint32_t *ret)
+{
+	if (table->unused.n) {
+		*ret = table->unused.items[--table->unused.n];
+		return 0;
+	}
+	*ret = (uint32_t)table->entries.n;
+	return vec_push(&table->entries, NULL);
+}
+
+static int insert(struct module_table *table, struct module_entry *entry)
+{
+	int err;
+
+	entry->next = hmap_get(&table->by_hash, entry->hash);
+	err = hmap_put(&table->by_hash, entry->hash, entry);
+	if (!err && take_id(table, &entry->id)) {
+		err = -ENOMEM;
+		if (entry->next)
+			hmap_put(&table->by_hash, entry->hash, entry->next);
+		else
+			hmap_remove(&table->by_hash, entry->hash);
+	}
 	if (err)
 		return err;
-	if (id == table->modules.n) {
-		kept.path = (const char *)intern_bytes(table->identities, id, &bytes) +
-			    sizeof(identity);
-		err = vec_push(&table->modules, kept);
-		if (err)
-			return err;
+	table->entries.items[entry->id] = entry;
+	entry->serial = ++table->serial;
+	table->key_bytes += entry->n_key;
+	table->n++;
+	return 0;
+}
+
+static int add(struct module_table *table, const struct module *module,
+	       const unsigned char *key, size_t n, struct module_entry **ret)
+{
+	struct module_entry *entry;
+	int err;
+
+	if (table->n >= MODULES_MAX || n > MODULE_BYTES_MAX - table->key_bytes)
+		return INTERN_FULL;
+	entry = calloc(1, sizeof(*entry) + n + 1);
+	if (!entry)
+		return fail(-ENOMEM, "no memory for a module");
+	memcpy(entry->key, key, n);
+	entry->n_key = n;
+	entry->hash = hash_bytes(key, n);
+	entry->module = *module;
+	entry->module.path = (const char *)entry->key + sizeof(struct module_identity);
+	err = insert(table, entry);
+	if (err) {
+		free(entry);
+		return err;
 	}
-	*ret = id;
+	*ret = entry;
+	return 0;
+}
+
+int module_id(struct module_table *table, const struct module *module, uint32_t *ret)
+{
+	unsigned char key[sizeof(struct module_identity) + PATH_BYTES];
+	size_t n = make_key(module, key);
+	struct module_entry *entry = find(table, hash_bytes(key, n), key, n);
+	int err = entry ? 0 : add(table, module, key, n, &entry);
+
+	if (err)
+		return err;
+	entry->round = table->round;
+	*ret = entry->id;
 	return 0;
 }
 
 const struct module *module_get(const struct module_table *table, uint32_t id)
 {
-	return &table->modules.items[id];
+	return &table->entries.items[id]->module;
 }
 
 uint32_t module_count(const struct module_table *table)
 {
-	return (uint32_t)table->modules.n;
+	return (uint32_t)table->entries.n;
+}
+
+uint64_t module_serial(const struct module_table *table, uint32_t id)
+{
+	const struct module_entry *entry =
+		id < table->entries.n ? table->entries.items[id] : NULL;
+
+	return entry ? entry->serial : 0;
+}
+
+void module_hold(struct module_table *table, uint32_t id)
+{
+	table->entries.items[id]->holders++;
+}
+
+void module_release(struct module_table *table, uint32_t id)
+{
+	table->entries.items[id]->holders--;
+	table->entries.items[id]->round = table->round;
+}
+
+bool module_table_is_crowded(const struct module_table *table)
+{
+	return table->n >= table->many;
+}
+
+void module_mark(struct module_table *table, uint32_t id)
+{
+	table->entries.items[id]->round = table->round;
+}
+
+static void unlink_entry(struct module_table *table, const struct module_entry *entry)
+{
+	struct module_entry *first = hmap_get(&table->by_hash, entry->hash);
+
+	if (first != entry) {
+		while (first->next != entry)
+			first = first->next;
+		first->next = entry->next;
+	} else if (entry->next) { /* put in its place: there is room */
+		hmap_put(&table->by_hash, entry->hash, entry->next);
+	} else {
+		hmap_remove(&table->by_hash, entry->hash);
+	}
+}
+
+static void let_go(struct module_table *table, struct module_entry *entry)
+{
+	unlink_entry(table, entry);
+	table->entries.items[entry->id] = NULL;
+	table->key_bytes -= entry->n_key;
+	table->n--;
+	table->counts.let_go++;
+	free(entry);
+}
+
+int module_trim(struct module_table *table, void (*gone)(void *arg, uint32_t id),
+		void *arg)
+{
+	int err = vec_reserve(&table->unused, table->n);
+
+	if (err)
+		return err;
+	for (uint32_t id = 0; id < table->entries.n; id++) {
+		struct module_entry *entry = table->entries.items[id];
+
+		if (!entry || entry->holders || entry->round == table->round)
+			continue;
+		gone(arg, id);
+		let_go(table, entry);
+		table->unused.items[table->unused.n++] = id;
+	}
+	table->round++;
+	table->many = table->n + MODULES_MANY;
+	return 0;
+}
+
+struct module_counts module_counts(const struct module_table *table)
+{
+	struct module_counts counts = table->counts;
+
+	counts.now = table->n;
+	return counts;
 }

@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What code lies in: a file, the vDSO, a process's own generated code, the
- * kernel. Each distinct one has a small number for the whole run, so that a
- * frame is {module, offset} and outlives the process that it was seen in.
+ * kernel. Each distinct one has a small number, so that a frame is {module,
+ * offset} and outlives the process that it was seen in.
+ *
+ * A number is good as long as somebody needs it: a window holds those of its
+ * frames; who maps or reads a module says so when the table is gone through. What
+ * nobody needed from one such time to the next is let go, and its number given to
+ * another; a serial tells the two apart.
  */
 #ifndef WEFT_CORE_MODULE_H
 #define WEFT_CORE_MODULE_H
 
 #include "base/cleanup.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum module_kind {
@@ -42,6 +48,32 @@ enum { MODULE_ID_UNMAPPED, MODULE_ID_KERNEL, MODULE_ID_VDSO }; /* always there *
 /* path is borrowed. 0, -ENOMEM, INTERN_FULL. */
 int module_id(struct module_table *table, const struct module *module, uint32_t *ret);
 const struct module *module_get(const struct module_table *table, uint32_t id);
+
+/* All ids are below this; not all of them need be some module's. */
 uint32_t module_count(const struct module_table *table);
+
+/* Distinct for each module that there ever was; 0: the id is nobody's. */
+uint64_t module_serial(const struct module_table *table, uint32_t id);
+
+/* It stays until each that held it has released it. */
+void module_hold(struct module_table *table, uint32_t id);
+void module_release(struct module_table *table, uint32_t id);
+
+/*
+ * Time to go through the table: 1,024 more are there than were left the last time.
+ * Then: module_mark() all that are needed and not held, and module_trim(), which lets
+ * go those that nobody marked, held, or asked for by module_id() since the trim
+ * before. gone() is told of each while it is there.
+ */
+bool module_table_is_crowded(const struct module_table *table);
+void module_mark(struct module_table *table, uint32_t id);
+int module_trim(struct module_table *table, void (*gone)(void *arg, uint32_t id),
+		void *arg);
+
+struct module_counts {
+	uint64_t now, let_go;
+};
+
+struct module_counts module_counts(const struct module_table *table);
 
 #endif

@@ -302,13 +302,23 @@ int sampler_start(struct sampler *s)
 	return each_tick(s, PERF_EVENT_IOC_ENABLE);
 }
 
+/* Since the start, until it was stopped. */
+static struct cpus_away away_so_far(const struct sampler *s)
+{
+	struct cpus_away now;
+
+	if (!s->running)
+		return s->away;
+	now = cpus_away();
+	now.idle_ns -= s->away.idle_ns;
+	now.stolen_ns -= s->away.stolen_ns;
+	return now;
+}
+
 int sampler_stop(struct sampler *s)
 {
-	struct cpus_away now = cpus_away();
-
+	s->away = away_so_far(s);
 	s->running = false;
-	s->away.idle_ns = now.idle_ns - s->away.idle_ns;
-	s->away.stolen_ns = now.stolen_ns - s->away.stolen_ns;
 	return each_tick(s, PERF_EVENT_IOC_DISABLE);
 }
 
@@ -397,7 +407,7 @@ struct publish_maps sampler_publish_maps(const struct sampler *s)
 	};
 }
 
-static void ledger_add(struct ledger *sum, const struct ledger *one)
+void ledger_add(struct ledger *sum, const struct ledger *one)
 {
 	sum->entered += one->entered;
 	for (int i = 0; i < N_OUTCOMES; i++)
@@ -411,6 +421,7 @@ int sampler_totals(struct sampler *s, struct sampler_totals *ret)
 	AUTO_FREE struct ledger *all = calloc((size_t)s->n_cpus, sizeof(*all));
 	struct sampler_totals totals = { .expected_ticks = s->gone_ticks };
 	uint64_t period_ns = 1000000000ULL / s->hz, idle;
+	struct cpus_away away = away_so_far(s);
 
 	if (!all)
 		return fail(-ENOMEM, "no memory for the ledger");
@@ -423,10 +434,10 @@ int sampler_totals(struct sampler *s, struct sampler_totals *ret)
 	for (int cpu = 0; cpu < s->n_cpus; cpu++)
 		totals.expected_ticks += ticks_of(s, s->tick_fds[cpu]);
 	/* an idle CPU's clock may stop: nobody is missing there */
-	idle = s->running ? 0 : s->away.idle_ns / period_ns;
+	idle = away.idle_ns / period_ns;
 	totals.expected_ticks -=
 		idle < totals.expected_ticks ? idle : totals.expected_ticks;
-	totals.stolen_ticks = s->running ? 0 : s->away.stolen_ns / period_ns;
+	totals.stolen_ticks = away.stolen_ns / period_ns;
 	*ret = totals;
 	return 0;
 }

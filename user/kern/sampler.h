@@ -57,4 +57,6 @@ struct sampler_totals {
 
 int sampler_totals(struct sampler *sampler, struct sampler_totals *ret);
 
+void ledger_add(struct ledger *sum, const struct ledger *one);
+
 #endif

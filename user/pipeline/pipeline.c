@@ -4,7 +4,6 @@
 #include "base/error.h"
 #include "core/sample.h"
 #include "pipeline/queue.h"
-#include "pipeline/translate.h"
 
 #include <errno.h>
 #include <string.h>
@@ -12,8 +11,6 @@
 struct pipeline {
 	struct module_table *modules;
 	struct process_table *processes;
-	struct aggregator *aggregator;
-	struct translator *translator;
 	struct pipeline_sink sink;
 	struct queue queue;
 	uint64_t first_sample_ns;
@@ -34,10 +31,6 @@ int pipeline_new(struct pipeline **ret, const struct pipeline_sink *sink)
 	err = module_table_new(&p->modules);
 	if (!err)
 		err = process_table_new(&p->processes, p->modules, &p->sink.process);
-	if (!err)
-		err = aggregator_new(&p->aggregator);
-	if (!err)
-		err = translator_new(&p->translator, p->aggregator);
 	if (err)
 		return err;
 	*ret = GIVE(p);
@@ -48,8 +41,6 @@ void pipeline_free(struct pipeline *p)
 {
 	if (!p)
 		return;
-	translator_free(p->translator);
-	aggregator_free(p->aggregator);
 	process_table_free(p->processes);
 	module_table_free(p->modules);
 	queue_free(&p->queue);
@@ -75,36 +66,6 @@ static int on_sideband(void *arg, const void *record, size_t bytes)
 struct event_sink pipeline_input(struct pipeline *p)
 {
 	return (struct event_sink){ p, on_sample, on_sideband };
-}
-
-static void count_flags(struct aggregator *aggregator, const struct sample_rec *rec)
-{
-	aggregator->samples.total++;
-	aggregator->samples.by_hook[rec->hook]++;
-	aggregator->samples.in_kernel += !!(rec->flags & SAMPLE_IN_KERNEL);
-	aggregator->samples.unproven += !!(rec->flags & SAMPLE_UNPROVEN);
-	aggregator->samples.async += !!(rec->flags & SAMPLE_ASYNC);
-	aggregator->samples.unmatched += !!(rec->flags & SAMPLE_UNMATCHED);
-	aggregator->samples.stale += !!(rec->flags & SAMPLE_STALE);
-	aggregator->samples.no_slot += !!(rec->flags & SAMPLE_NO_SLOT);
-	aggregator->samples.awaited += !!(rec->flags & SAMPLE_AWAITED);
-	aggregator->samples.roots_cut += !!(rec->flags & SAMPLE_ROOTS_CUT);
-	aggregator->endings[rec->ending]++;
-}
-
-static void count_segments(struct aggregator *aggregator, const struct sample_rec *rec)
-{
-	unsigned int at = rec->n_kernel + rec->n_thread;
-
-	while (at < rec->n_words) {
-		uint64_t word = rec->words[at];
-
-		if (SEGMENT_KIND(word) == SEGMENT_CHAIN)
-			aggregator->chain_endings[SEGMENT_ENDING(word)]++;
-		else
-			aggregator->waiting_endings[SEGMENT_ENDING(word)]++;
-		at += 1 + SEGMENT_COUNT(word);
-	}
 }
 
 /* A caller's code lies before its return address, which may be the next mapping's. */
@@ -152,14 +113,15 @@ static int process_sample(struct pipeline *p, const struct sample_rec *rec)
 {
 	if (!p->first_sample_ns)
 		p->first_sample_ns = rec->ts_ns;
-	count_flags(p->aggregator, rec);
-	count_segments(p->aggregator, rec);
 	process_seen(p->processes, rec->tgid, rec->ts_ns);
 	if (rec->flags & SAMPLE_STALE && p->sink.stale)
 		p->sink.stale(p->sink.process.arg, rec->tgid);
 	if (rec->flags & SAMPLE_AWAITED && p->sink.awaited)
 		find_awaited(p, rec);
-	return translate_sample(p->translator, rec, process_get(p->processes, rec->tgid));
+	if (!p->sink.sample)
+		return 0;
+	return p->sink.sample(p->sink.process.arg, rec,
+			      process_get(p->processes, rec->tgid));
 }
 
 static int process_sideband(struct pipeline *p, const void *record, size_t bytes)
@@ -185,11 +147,6 @@ int pipeline_advance(struct pipeline *p, uint64_t horizon_ns)
 	if (!err && horizon_ns > FORGET_AFTER_NS && horizon_ns != UINT64_MAX)
 		process_forget(p->processes, horizon_ns - FORGET_AFTER_NS);
 	return err;
-}
-
-struct aggregator *pipeline_aggregator(struct pipeline *p)
-{
-	return p->aggregator;
 }
 
 struct module_table *pipeline_modules(struct pipeline *p)

@@ -1,22 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From raw events to an aggregator: puts samples and sideband records in the order
- * of their times, keeps the process table by the latter, and counts the former,
- * each named by the mapping that was there when it fell. The same for a live
- * source and for a tape: nothing here looks at the machine.
+ * From raw events to a window: puts samples and sideband records in the order of
+ * their times, keeps the process table by the latter, and hands on the former, each
+ * with its process as it was when it fell. The same for a live source and for a
+ * tape: nothing here looks at the machine.
+ *
+ * Where samples go is the sink's: it may take another window for each of them, at
+ * any time (pipeline/window.h). What outlives windows lives here: processes and
+ * modules.
  */
 #ifndef WEFT_PIPELINE_PIPELINE_H
 #define WEFT_PIPELINE_PIPELINE_H
 
-#include "core/aggregator.h"
 #include "core/event.h"
 #include "proc/process.h"
+#include "shared/record.h"
 
 struct pipeline;
 
-/* For a live source; all may be left out. */
+/* All may be left out; process.arg goes to all of them. */
 struct pipeline_sink {
 	struct process_sink process;
+	/* A sample's turn; process: NULL when nothing is known of it. */
+	int (*sample)(void *arg, const struct sample_rec *rec,
+		      const struct process *process);
 	/* A sample found that what was published for it is another incarnation's. */
 	void (*stale)(void *arg, uint32_t tgid);
 	/* A walk ended at addr, since the table of the code there was not there yet. */
@@ -36,7 +43,6 @@ struct event_sink pipeline_input(struct pipeline *pipeline);
  */
 int pipeline_advance(struct pipeline *pipeline, uint64_t horizon_ns);
 
-struct aggregator *pipeline_aggregator(struct pipeline *pipeline);
 struct module_table *pipeline_modules(struct pipeline *pipeline);
 struct process_table *pipeline_processes(struct pipeline *pipeline);
 uint64_t pipeline_first_sample_ns(const struct pipeline *pipeline); /* 0: none yet */

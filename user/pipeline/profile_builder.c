@@ -8,15 +8,23 @@
 
 #define BUILD_ID_TEXT 128
 
+/* A module of the profile; its number may be another's by now. */
+struct gathered {
+	uint32_t id;
+	uint64_t serial;
+};
+
 struct profile_builder {
 	struct profile *profile;
 	struct aggregator *aggregator;
 	const struct module_table *modules;
 	struct profile_sources sources;
-	const struct names *names; /* once they are known */
-	VEC(uint32_t) comms;	   /* string by comm id */
-	VEC(uint32_t) inlined;	   /* by frame: its outermost inlined one's number; 0 */
-	uint32_t *view;		   /* room for one */
+	const struct names *names;     /* once they are known */
+	VEC(struct gathered) gathered; /* by the profile's number of the module */
+	VEC(uint32_t) numbers; /* the profile's, by module id; checked by serial */
+	VEC(uint32_t) comms;   /* string by comm id */
+	VEC(uint32_t) inlined; /* by frame: its outermost inlined one's number; 0 */
+	uint32_t *view;	       /* room for one */
 	size_t view_room;
 };
 
@@ -25,6 +33,8 @@ void profile_builder_free(struct profile_builder *g)
 	if (!g)
 		return;
 	profile_free(g->profile);
+	vec_free(&g->gathered);
+	vec_free(&g->numbers);
 	vec_free(&g->comms);
 	vec_free(&g->inlined);
 	free(g->view);
@@ -42,6 +52,12 @@ int profile_builder_new(struct profile_builder **ret, struct aggregator *aggrega
 	g->aggregator = aggregator;
 	g->modules = modules;
 	err = profile_new(&g->profile);
+	if (!err) /* nowhere is number 0 in both */
+		err = vec_push(&g->gathered,
+			       (struct gathered){ MODULE_ID_UNMAPPED,
+						  module_serial(modules, 0) });
+	if (!err)
+		err = vec_push(&g->numbers, 0);
 	if (err)
 		return err;
 	*ret = GIVE(g);
@@ -79,19 +95,39 @@ static const char *module_text(const struct module *module)
 	}
 }
 
-/* Module ids are the table's: its 0 is nowhere, too. */
+static bool is_gathered(const struct profile_builder *g, uint32_t id)
+{
+	return id < g->numbers.n && g->gathered.items[g->numbers.items[id]].serial ==
+					    module_serial(g->modules, id);
+}
+
+static int add_module(struct profile_builder *g, uint32_t id)
+{
+	const struct gathered gathered = { id, module_serial(g->modules, id) };
+	struct profile_module module = { 0 };
+	int err = 0;
+
+	if (is_gathered(g, id))
+		return 0;
+	while (!err && g->numbers.n <= id)
+		err = vec_push(&g->numbers, 0);
+	if (!err)
+		err = add_text(g, module_text(module_get(g->modules, id)), &module.path);
+	if (!err)
+		err = vec_push(&g->gathered, gathered);
+	if (err)
+		return err;
+	g->numbers.items[id] = (uint32_t)g->profile->modules.n;
+	return vec_push(&g->profile->modules, module);
+}
+
 static int add_modules(struct profile_builder *g)
 {
 	int err = 0;
 
-	for (uint32_t id = (uint32_t)g->profile->modules.n;
-	     !err && id < module_count(g->modules); id++) {
-		struct profile_module module = { 0 };
-
-		err = add_text(g, module_text(module_get(g->modules, id)), &module.path);
-		if (!err)
-			err = vec_push(&g->profile->modules, module);
-	}
+	for (uint32_t id = 0; !err && id < module_count(g->modules); id++)
+		if (module_serial(g->modules, id))
+			err = add_module(g, id);
 	return err;
 }
 
@@ -117,7 +153,6 @@ static int add_frames(struct profile_builder *g)
 		const struct frame *from = aggregator_frame(g->aggregator, id);
 		struct profile_frame frame = {
 			.offset = from->offset,
-			.module = from->module,
 			.type = frame_type_of(module_get(g->modules, from->module)),
 			.returned = from->returned == 1,
 		};
@@ -127,7 +162,10 @@ static int add_frames(struct profile_builder *g)
 			frame.type = FRAME_TYPE_LABEL;
 		if (frame.type == FRAME_TYPE_KERNEL || frame.type == FRAME_TYPE_LABEL)
 			frame.offset = 0;
-		err = vec_push(&g->profile->frames, frame);
+		err = add_module(g, from->module);
+		frame.module = g->numbers.items[from->module];
+		if (!err)
+			err = vec_push(&g->profile->frames, frame);
 	}
 	return err;
 }
@@ -280,7 +318,7 @@ static int add_stacks(struct profile_builder *g)
 
 int profile_builder_update(struct profile_builder *g)
 {
-	int err = add_modules(g);
+	int err = g->sources.all_modules ? add_modules(g) : 0;
 
 	if (!err)
 		err = add_frames(g);
@@ -374,12 +412,15 @@ static int set_build_ids(struct profile_builder *g)
 	struct profile *r = g->profile;
 	int err = 0;
 
-	for (uint32_t id = 0; !err && g->sources.build_id && id < r->modules.n; id++) {
+	for (uint32_t i = 0; !err && g->sources.build_id && i < r->modules.n; i++) {
+		const struct gathered *module = &g->gathered.items[i];
 		char text[BUILD_ID_TEXT] = "";
 
-		g->sources.build_id(g->sources.arg, id, text, sizeof(text));
+		if (module_serial(g->modules, module->id) == module->serial)
+			g->sources.build_id(g->sources.arg, module->id, text,
+					    sizeof(text));
 		if (*text)
-			err = add_text(g, text, &r->modules.items[id].build_id);
+			err = add_text(g, text, &r->modules.items[i].build_id);
 	}
 	return err;
 }

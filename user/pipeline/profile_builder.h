@@ -2,9 +2,9 @@
 /*
  * Makes a profile out of an aggregator (core/profile.h). It can be asked for more and
  * more while the aggregator grows: what was taken over keeps its numbers, which are
- * the aggregator's own for frames, stacks, processes and threads. Names come last,
- * and with them the views are read once more, since names say where a walk had
- * lost its way.
+ * the aggregator's own for frames, stacks, processes and threads; modules, whose
+ * numbers may be given again, have their own. Names come last, and with them the
+ * views are read once more, since names say where a walk had lost its way.
  */
 #ifndef WEFT_PIPELINE_PROFILE_BUILDER_H
 #define WEFT_PIPELINE_PROFILE_BUILDER_H
@@ -23,6 +23,7 @@ struct profile_sources {
 	const char *(*cgroup)(void *arg, uint32_t process);
 	uint32_t host; /* string of the profile; 0: not known */
 	bool no_labels;
+	bool all_modules; /* also those that no frame lies in */
 };
 
 /* aggregator, modules are borrowed and outlive the builder. */

@@ -5,6 +5,7 @@
 #include "base/hmap.h"
 #include "base/intern.h"
 #include "base/vec.h"
+#include "proc/ended.h"
 
 #include <errno.h>
 #include <string.h>
@@ -21,6 +22,7 @@ struct process_table {
 	struct module_table *modules;
 	struct process_sink sink;
 	struct process_counts counts;
+	struct ended_queue ended; /* not forgotten yet */
 	uint32_t incarnations;
 	uint64_t versions;
 	size_t n_mappings; /* of all lists */
@@ -64,6 +66,7 @@ void process_table_free(struct process_table *table)
 	for (size_t i = 0; (process = hmap_next(&table->by_tgid, &i));)
 		process_free(table, process);
 	hmap_free(&table->by_tgid);
+	ended_free(&table->ended);
 	free(table);
 }
 
@@ -85,7 +88,9 @@ static int process_new(struct process_table *table, const struct side_event *eve
 	if (!process)
 		return fail(-ENOMEM, "no memory for process %u", tgid);
 	process->tgid = tgid;
-	process->incarnation = ++table->incarnations;
+	if (!++table->incarnations) /* 0 says that nothing is known */
+		table->incarnations++;
+	process->incarnation = table->incarnations;
 	process->born_ns = event->time_ns;
 	table->counts.seen++;
 	err = hmap_put(&table->by_tgid, tgid, process);
@@ -324,12 +329,13 @@ static int apply_fork(struct process_table *table, const struct side_event *even
 }
 
 /* A process ends with its last thread, which need not be its leader. */
-static void apply_exit(struct process_table *table, const struct side_event *event)
+static int apply_exit(struct process_table *table, const struct side_event *event)
 {
 	struct process *process = hmap_get(&table->by_tgid, event->pid);
+	int err = 0;
 
 	if (!process)
-		return;
+		return 0;
 	if (!event->tid) {
 		process->threads = 0;
 		table->counts.unheard += !process->ended_ns;
@@ -339,10 +345,17 @@ static void apply_exit(struct process_table *table, const struct side_event *eve
 	else if (process->threads)
 		process->threads--;
 	if (!process->leader_ended || process->threads)
-		return;
+		return 0;
+	if (!process->ended_ns && event->time_ns)
+		err = ended_add(&table->ended,
+				&(struct ended){ event->time_ns, process->tgid,
+						 process->incarnation });
+	if (err)
+		return err;
 	process->ended_ns = event->time_ns;
 	if (table->sink.ended)
 		table->sink.ended(table->sink.arg, process);
+	return 0;
 }
 
 int process_apply(struct process_table *table, const struct side_event *event)
@@ -358,8 +371,7 @@ int process_apply(struct process_table *table, const struct side_event *event)
 	case SIDE_FORK:
 		return apply_fork(table, event);
 	case SIDE_EXIT:
-		apply_exit(table, event);
-		return 0;
+		return apply_exit(table, event);
 	case SIDE_LOST:
 		table->counts.lost += event->lost;
 		return 0;
@@ -411,6 +423,19 @@ bool process_maps_module(const struct process *process, uint32_t module)
 	return false;
 }
 
+void process_mark_modules(const struct process_table *table)
+{
+	const struct process *process;
+
+	for (size_t i = 0; (process = process_next(table, &i));) {
+		size_t n;
+		const struct mapping *maps = process_mappings(process, &n);
+
+		for (size_t k = 0; k < n; k++)
+			module_mark(table->modules, maps[k].module);
+	}
+}
+
 uint64_t process_version(const struct process *process)
 {
 	return process->maps ? process->maps->version : 0;
@@ -423,16 +448,20 @@ const struct process *process_next(const struct process_table *table, size_t *i)
 
 void process_forget(struct process_table *table, uint64_t before_ns)
 {
-	VEC(uint32_t) gone = { 0 };
-	const struct process *process;
+	const struct ended *next;
 
-	for (size_t i = 0; (process = process_next(table, &i));)
-		if (process->ended_ns && process->ended_ns < before_ns &&
-		    vec_push(&gone, process->tgid))
-			break;
-	for (size_t i = 0; i < gone.n; i++)
-		process_free(table, hmap_remove(&table->by_tgid, gone.items[i]));
-	vec_free(&gone);
+	while ((next = ended_next(&table->ended, before_ns))) {
+		struct process *process = hmap_get(&table->by_tgid, next->tgid);
+
+		if (!process || process->incarnation != next->incarnation) {
+			ended_drop(&table->ended); /* its pid was used again */
+		} else if (process->ended_ns >= before_ns) {
+			ended_put_off(&table->ended, process->ended_ns);
+		} else {
+			ended_drop(&table->ended);
+			process_free(table, hmap_remove(&table->by_tgid, process->tgid));
+		}
+	}
 }
 
 const struct process_counts *process_counts(const struct process_table *table)

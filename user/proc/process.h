@@ -79,6 +79,9 @@ const struct mapping *process_mapping(const struct process *process, uint64_t ad
 
 /* All mappings, by address. */
 const struct mapping *process_mappings(const struct process *process, size_t *ret_n);
+/* For module_trim(): what any of them maps is needed. */
+void process_mark_modules(const struct process_table *table);
+
 bool process_maps_module(const struct process *process, uint32_t module);
 
 /* Changes whenever they do; processes of one version have the same. 0: none. */

@@ -71,6 +71,12 @@ void delays_settle(struct delays *delays,
 	delays->waiting.n = kept;
 }
 
+void delays_mark_modules(const struct delays *delays, struct module_table *modules)
+{
+	for (size_t i = 0; i < delays->waiting.n; i++)
+		module_mark(modules, delays->waiting.items[i].module);
+}
+
 static int by_size(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;

@@ -39,6 +39,9 @@ void delays_settle(struct delays *delays,
 		   enum delay_state (*state)(void *arg, uint32_t module), void *arg,
 		   uint64_t now_ns);
 
+/* For module_trim(): what is waited for is needed. */
+void delays_mark_modules(const struct delays *delays, struct module_table *modules);
+
 void delays_summarize(const struct delays *delays, struct delay_summary *ret);
 
 #endif

@@ -287,6 +287,15 @@ int mapping_tables_update(struct mapping_tables *all, uint32_t module)
 	return err;
 }
 
+void spaces_mark_modules(const struct mapping_tables *all, struct module_table *modules)
+{
+	const struct mapping_table *mapping_table;
+
+	for (size_t i = 0; (mapping_table = hmap_next(&all->by_version, &i));)
+		for (uint32_t k = 0; k < mapping_table->n_mappings; k++)
+			module_mark(modules, mapping_table->entries[k].module);
+}
+
 const struct mapping_tables_counts *
 mapping_tables_counts(const struct mapping_tables *all)
 {

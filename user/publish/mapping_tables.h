@@ -58,6 +58,9 @@ bool mapping_tables_holds(const struct mapping_table *mapping_table, uint64_t st
 /* Writes all of a mapping table once more, as it should be by now. */
 int mapping_tables_renew(struct mapping_tables *all, struct mapping_table *mapping_table);
 
+/* For module_trim(): what a space names is needed. */
+void spaces_mark_modules(const struct mapping_tables *all, struct module_table *modules);
+
 const struct mapping_tables_counts *
 mapping_tables_counts(const struct mapping_tables *all);
 

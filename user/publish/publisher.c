@@ -324,6 +324,30 @@ int publisher_flush(struct publisher *p, int wait_ms)
 	return err ? err : left;
 }
 
+void publisher_mark_modules(const struct publisher *p)
+{
+	struct module_table *modules = p->config.modules;
+
+	process_mark_modules(p->processes);
+	files_mark_modules(p->files, modules);
+	delays_mark_modules(p->delays, modules);
+	if (p->tables)
+		tables_mark_modules(p->tables, modules);
+	if (p->mapping_tables)
+		spaces_mark_modules(p->mapping_tables, modules);
+	for (size_t i = 0; i < p->tabled.n; i++)
+		module_mark(modules, p->tabled.items[i]);
+	for (size_t i = 0; i < p->keyed.n; i++)
+		module_mark(modules, p->keyed.items[i]);
+}
+
+void publisher_let_go(struct publisher *p, uint32_t module)
+{
+	if (p->tables)
+		tables_let_go(p->tables, module);
+	files_let_go(p->files, module);
+}
+
 void publisher_count(const struct publisher *p, struct publisher_counts *ret)
 {
 	*ret = p->counts;

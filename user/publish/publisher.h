@@ -72,6 +72,13 @@ void publisher_started(struct publisher *publisher, uint64_t now_ns);
 const struct process_table *publisher_processes(const struct publisher *publisher);
 struct files *publisher_files(struct publisher *publisher);
 
+/*
+ * For module_trim(), after a flush: all modules that the publisher needs; and what it
+ * keeps of one that is let go.
+ */
+void publisher_mark_modules(const struct publisher *publisher);
+void publisher_let_go(struct publisher *publisher, uint32_t module);
+
 void publisher_count(const struct publisher *publisher, struct publisher_counts *ret);
 
 #endif

@@ -158,6 +158,7 @@ static void on_done(void *arg, uint64_t module, int err,
 	struct table *table = &tables->tables.items[module];
 	enum table_state state = TABLE_READY;
 
+	table->is_asked_for = false;
 	tables->counts.without += err == -ENODATA;
 	tables->counts.unreadable += err && err != -ENODATA;
 	if (err)
@@ -179,8 +180,10 @@ static void ask(struct tables *tables, uint32_t module, int fd, enum table_state
 	*table = (struct table){ .state = awaits, .was_refused = table->was_refused };
 	if (can && awaits != TABLE_WITHOUT)
 		copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	table->is_asked_for = copy >= 0;
 	if (copy >= 0 && !table_loader_begin(tables->loader, copy, module))
 		return;
+	table->is_asked_for = false;
 	tables->counts.unreadable += can && awaits != TABLE_WITHOUT;
 	error_clear(); /* one file without a table is no reason to stop */
 	table->state = TABLE_WITHOUT;
@@ -281,6 +284,26 @@ void tables_leave(struct tables *tables, uint32_t module, uint64_t now_ns)
 
 	if (!--table->users)
 		table->unused_ns = now_ns;
+}
+
+void tables_mark_modules(const struct tables *tables, struct module_table *modules)
+{
+	for (uint32_t id = 0; id < tables->tables.n; id++)
+		if (tables->tables.items[id].users ||
+		    tables->tables.items[id].is_asked_for)
+			module_mark(modules, id);
+}
+
+void tables_let_go(struct tables *tables, uint32_t module)
+{
+	struct table *table;
+
+	if (module >= tables->tables.n)
+		return;
+	table = &tables->tables.items[module];
+	tables->counts.ready -= table->state == TABLE_READY;
+	give_back(tables, table);
+	*table = (struct table){ .state = TABLE_NEW };
 }
 
 void tables_count(const struct tables *tables, struct tables_counts *ret)

@@ -32,6 +32,7 @@ struct table {
 	uint32_t first, n_pages; /* READY, or while they come in */
 	uint32_t flags;		 /* as of struct unwind_mapping */
 	uint32_t users;		 /* mapping tables that name it */
+	bool is_asked_for;	 /* of the workers, and they have not answered yet */
 	bool was_missed;	 /* WITHOUT: the file could not be opened */
 	bool was_refused;	 /* it has had no room yet */
 	bool was_named;		 /* READY: by some mapping table */
@@ -87,6 +88,11 @@ const struct table *tables_get(const struct tables *tables, uint32_t module);
 /* A READY table that a mapping table names stays; one that none does may go. */
 void tables_use(struct tables *tables, uint32_t module);
 void tables_leave(struct tables *tables, uint32_t module, uint64_t now_ns);
+
+/* For module_trim(): modules whose table is named or under way are needed; of what is
+ * let go the pages are given back. */
+void tables_mark_modules(const struct tables *tables, struct module_table *modules);
+void tables_let_go(struct tables *tables, uint32_t module);
 
 /* The kernel would not take what it was given; 0: nothing went wrong. */
 int tables_error(const struct tables *tables);

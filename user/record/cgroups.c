@@ -23,7 +23,52 @@ struct cgroups {
 	unsigned long refused;
 };
 
-int cgroups_new(struct cgroups **ret)
+static bool is_known(const struct cgroups *cgroups, uint32_t incarnation, uint32_t *ret)
+{
+	uintptr_t id = (uintptr_t)hmap_get(&cgroups->by_incarnation, incarnation);
+
+	if (id)
+		*ret = (uint32_t)id - 1;
+	return id != 0;
+}
+
+static int note(struct cgroups *cgroups, uint32_t incarnation, uint32_t id)
+{
+	return hmap_put(&cgroups->by_incarnation, incarnation,
+			(void *)((uintptr_t)id + 1));
+}
+
+static int path_id(struct cgroups *cgroups, const char *path, uint32_t *ret)
+{
+	int err = intern_id(cgroups->paths, path, strlen(path), ret);
+
+	if (err == INTERN_FULL) {
+		cgroups->refused++;
+		*ret = 0;
+	}
+	return err < 0 ? err : 0;
+}
+
+static int take_over(struct cgroups *cgroups, const struct cgroups *before,
+		     const struct process_table *processes)
+{
+	const struct process *process;
+	int err = 0;
+
+	for (size_t i = 0; !err && (process = process_next(processes, &i));) {
+		uint32_t id;
+
+		if (!is_known(before, process->incarnation, &id))
+			continue;
+		err = path_id(cgroups, intern_string(before->paths, id), &id);
+		if (!err)
+			err = note(cgroups, process->incarnation, id);
+	}
+	return err;
+}
+
+int cgroups_new(struct cgroups **ret, const struct cgroups *before,
+		const struct process_table *processes)
 {
 	AUTO(cgroups) cgroups = calloc(1, sizeof(*cgroups));
 	uint32_t none;
@@ -35,6 +80,10 @@ int cgroups_new(struct cgroups **ret)
 	if (err)
 		return err;
 	intern_limit_bytes(cgroups->paths, PATH_BYTES_MAX);
+	if (before)
+		err = take_over(cgroups, before, processes);
+	if (err)
+		return err;
 	*ret = GIVE(cgroups);
 	return 0;
 }
@@ -87,26 +136,6 @@ static const char *read_cgroup(uint32_t tgid, char *text, size_t room)
 		return NULL;
 	text[n] = '\0';
 	return find_path(text);
-}
-
-static int path_id(struct cgroups *cgroups, const char *path, uint32_t *ret)
-{
-	int err = intern_id(cgroups->paths, path, strlen(path), ret);
-
-	if (err == INTERN_FULL) {
-		cgroups->refused++;
-		*ret = 0;
-	}
-	return err < 0 ? err : 0;
-}
-
-static bool is_known(const struct cgroups *cgroups, uint32_t incarnation, uint32_t *ret)
-{
-	uintptr_t id = (uintptr_t)hmap_get(&cgroups->by_incarnation, incarnation);
-
-	if (id)
-		*ret = (uint32_t)id - 1;
-	return id != 0;
 }
 
 /* Whoever forked it; NULL: not known, or its pid is another's by now. */
@@ -170,8 +199,7 @@ int cgroups_look(struct cgroups *cgroups, const struct aggregator *aggregator,
 
 		err = look_at(cgroups, processes, process, &id);
 		if (!err)
-			err = hmap_put(&cgroups->by_incarnation, process->incarnation,
-				       (void *)((uintptr_t)id + 1));
+			err = note(cgroups, process->incarnation, id);
 		if (!err)
 			err = vec_push(&cgroups->by_process, id);
 	}

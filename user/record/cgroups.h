@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The cgroup of each process of an aggregator, asked for once, soon after its first
- * sample. One that has ended by then is taken for its parent's, as it began
+/* The cgroup of each process of a window's profile, asked for once, soon after its
+ * first sample there. One that has ended by then is taken for its parent's, as it began
  * there; or its parent's parent's, and so on. */
 #ifndef WEFT_RECORD_CGROUPS_H
 #define WEFT_RECORD_CGROUPS_H
@@ -10,7 +10,10 @@
 
 struct cgroups;
 
-int cgroups_new(struct cgroups **ret);
+/* before: of the window before; what it knows of processes that are still remembered
+ * is taken over. NULL: there is none. */
+int cgroups_new(struct cgroups **ret, const struct cgroups *before,
+		const struct process_table *processes);
 void cgroups_free(struct cgroups *cgroups);
 DEFINE_FREEP(cgroups)
 

@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "record/cgroups.h"
 #include "record/run_info.h"
 #include "pipeline/profile_builder.h"
 #include "record/output.h"
@@ -32,7 +31,8 @@ struct run {
 	bool outlived; /* all whom it was about */
 	bool progress; /* stderr is a terminal */
 	uint64_t next_second_ns;
-	struct cgroups *cgroups;
+	const struct recorded_window *window; /* the one that all of it is */
+	struct recorded_window *closed;	      /* the same, once it is ours */
 	struct profile_builder *builder;
 	struct recording_writer
 		*recording_writer; /* NULL: the output is made at the end */
@@ -113,25 +113,10 @@ static int loop(struct run *run)
 			return fail_errno(-errno, "poll");
 		run->stop |= signals_say_stop(&run->signals);
 		err = recording_pump(r);
-		if (!err)
-			err = cgroups_look(run->cgroups, pipeline_aggregator(r->pipeline),
-					   pipeline_processes(r->pipeline));
 		now = clock_now_ns();
 		if (!err)
 			err = every_second(run, now);
 	}
-	return err;
-}
-
-static int start(struct run *run)
-{
-	struct recording *r = run->recording;
-	int err = sampler_start(r->sampler);
-
-	r->started_ns = clock_now_ns();
-	publisher_started(r->publisher, r->started_ns);
-	if (!err && run->options->command)
-		err = command_go(&r->command, run->options->command[0]);
 	return err;
 }
 
@@ -142,16 +127,22 @@ static void add_worker(struct worker_counts *sum, const struct worker_counts *mo
 	sum->restarts += more->restarts;
 }
 
-static void collect_stats(const struct recording *r, struct stats *stats)
+static struct aggregator *aggregator_of(const struct run *run)
 {
+	return window_aggregator(run->window->window);
+}
+
+static void collect_stats(const struct run *run, struct stats *stats)
+{
+	const struct recording *r = run->recording;
 	uint64_t first = pipeline_first_sample_ns(r->pipeline);
 
 	stats->hz = r->options->hz;
 	stats->event = r->event;
 	stats->duration_ns = r->stopped_ns - r->started_ns;
 	stats->first_sample_ns = first ? first - r->begun_ns : 0;
-	stats->aggregator = pipeline_aggregator(r->pipeline);
-	stats->processes = *process_counts(pipeline_processes(r->pipeline));
+	stats->aggregator = aggregator_of(run);
+	stats->processes = run->window->processes;
 	stats->files = *files_counts(r->files);
 	stats->worker = *worker_counts(r->worker);
 	if (r->large_file_worker)
@@ -159,42 +150,44 @@ static void collect_stats(const struct recording *r, struct stats *stats)
 	publisher_count(r->publisher, &stats->publisher);
 }
 
-static int write_tape(struct recording *r, const struct names *names,
+static int write_tape(const struct run *run, const struct names *names,
 		      const struct stats *stats)
 {
+	struct tape_writer *tape = run->recording->tape;
 	uint64_t totals[TAPE_TOTALS_MAX];
 	size_t n = stats_to_tape(stats, totals);
-	size_t frames = intern_count(pipeline_aggregator(r->pipeline)->frames);
+	size_t frames = intern_count(aggregator_of(run)->frames);
 
 	for (uint32_t id = 0; id < frames; id++) {
 		const char *name = names_get(names, id);
 
 		if (name)
-			tape_write_name(r->tape, id, name);
+			tape_write_name(tape, id, name);
 		if (names_is_bad_return(names, id))
-			tape_write(r->tape, TAPE_UNCALLED, &id, sizeof(id));
+			tape_write(tape, TAPE_UNCALLED, &id, sizeof(id));
 	}
-	tape_write(r->tape, TAPE_TOTALS, totals, n * sizeof(*totals));
-	return tape_writer_finish(r->tape);
+	tape_write(tape, TAPE_TOTALS, totals, n * sizeof(*totals));
+	return tape_writer_finish(tape);
 }
 
 /* A tape is written whatever became of the rest, which can be made from it. */
-static int finish_tape(struct recording *r, const struct names *names,
+static int finish_tape(const struct run *run, const struct names *names,
 		       const struct stats *stats, int err)
 {
 	char why[512];
 	int tape_err;
 
 	snprintf(why, sizeof(why), "%s", error_sentence());
-	tape_err = write_tape(r, names, stats);
+	tape_err = write_tape(run, names, stats);
 	if (err && tape_err)
 		return fail(err, "%s; nor was the tape written", why);
 	return err ? err : tape_err;
 }
 
-static int find_names(struct recording *r, struct names *names, struct stats *stats)
+static int find_names(const struct run *run, struct names *names, struct stats *stats)
 {
-	struct aggregator *aggregator = pipeline_aggregator(r->pipeline);
+	const struct recording *r = run->recording;
+	const struct aggregator *aggregator = aggregator_of(run);
 	struct module_table *modules = pipeline_modules(r->pipeline);
 	const struct symbol_sources sources = {
 		.modules = modules,
@@ -212,12 +205,11 @@ static int find_names(struct recording *r, struct names *names, struct stats *st
 
 static int write_output(struct run *run, const struct output *output, struct stats *stats)
 {
-	struct recording *r = run->recording;
 	struct profile *profile = profile_builder_profile(run->builder);
 	int err;
 
 	output_views(output, profile, stats);
-	collect_stats(r, stats);
+	collect_stats(run, stats);
 	stats_check(stats);
 	err = run_info_end(profile, stats);
 	if (err)
@@ -237,9 +229,11 @@ static int finish(struct run *run)
 	int err = names_new(&names);
 
 	if (!err)
-		err = sampler_totals(r->sampler, &stats.totals);
-	if (!err)
-		err = find_names(r, names, &stats);
+		err = recording_close_window(r, true, &run->closed);
+	if (err)
+		return err;
+	stats.totals = run->closed->totals;
+	err = find_names(run, names, &stats);
 	if (!err)
 		err = profile_builder_finish(run->builder, names);
 	if (err)
@@ -248,7 +242,7 @@ static int finish(struct run *run)
 	stats.finish_ns = clock_now_ns() - r->stopped_ns;
 	if (!err)
 		err = output_stats(&output, &stats);
-	return r->tape ? finish_tape(r, names, &stats, err) : err;
+	return r->tape ? finish_tape(run, names, &stats, err) : err;
 }
 
 static void say_why_it_ended(const struct run *run)
@@ -283,13 +277,12 @@ static int commands_status(const struct run *run)
 static int run_it(struct run *run)
 {
 	struct recording *r = run->recording;
-	int err = start(run);
+	int err = recording_start(r);
 
 	if (!err)
 		err = loop(run);
 	if (!err)
-		err = sampler_stop(r->sampler);
-	r->stopped_ns = clock_now_ns();
+		err = recording_stop(r);
 	signals_let_go();
 	say_why_it_ended(run);
 	if (!err)
@@ -312,27 +305,25 @@ static const char *cgroup_text(void *arg, uint32_t process)
 {
 	const struct run *run = arg;
 
-	return cgroups_of(run->cgroups, process);
+	return cgroups_of(run->window->cgroups, process);
 }
 
 /* What the samples are gathered into, and where it is saved meanwhile. */
 static int prepare(struct run *run)
 {
 	struct recording *r = run->recording;
-	struct aggregator *aggregator = pipeline_aggregator(r->pipeline);
+	struct aggregator *aggregator = aggregator_of(run);
 	const struct stats stats = { .hz = run->options->hz, .event = r->event };
 	struct profile_sources sources = { .arg = run,
 					   .build_id = build_id_text,
 					   .cgroup = cgroup_text,
-					   .no_labels = run->options->no_labels };
-	int err = cgroups_new(&run->cgroups);
+					   .no_labels = run->options->no_labels,
+					   .all_modules = true };
+	int err = profile_builder_new(&run->builder, aggregator,
+				      pipeline_modules(r->pipeline));
 
-	if (!err)
-		err = profile_builder_new(&run->builder, aggregator,
-					  pipeline_modules(r->pipeline));
 	if (err)
 		return err;
-	aggregator->unix_offset_ns = run_info_unix_offset_ns();
 	err = run_info_begin(profile_builder_profile(run->builder), &stats,
 			     aggregator->unix_offset_ns + clock_now_ns(), &sources.host);
 	profile_builder_set_sources(run->builder, &sources);
@@ -353,13 +344,14 @@ int record_run(const struct record_options *options)
 	if (err)
 		return err;
 	run.recording = recording;
+	run.window = recording->windows.open;
 	run.progress = !options->quiet && isatty(STDERR_FILENO);
 	err = prepare(&run);
 	if (!err)
 		err = run_it(&run);
 	recording_writer_free(run.recording_writer);
 	profile_builder_free(run.builder);
-	cgroups_free(run.cgroups);
+	recorded_window_free(run.closed);
 	signals_close(&run.signals);
 	return err;
 }

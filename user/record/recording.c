@@ -9,6 +9,7 @@
 #include "proc/reap.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -167,9 +168,18 @@ static void on_awaited(void *arg, uint32_t tgid, uint64_t addr, uint64_t time_ns
 		error_clear(); /* it comes again */
 }
 
+static int on_counted(void *arg, const struct sample_rec *rec,
+		      const struct process *process)
+{
+	struct recording *r = arg;
+
+	return window_add(r->windows.open->window, rec, process);
+}
+
 static int new_parts(struct recording *r)
 {
 	struct pipeline_sink sink = { .process.arg = r,
+				      .sample = on_counted,
 				      .stale = on_stale,
 				      .awaited = on_awaited };
 	struct publisher_config config = {
@@ -185,6 +195,9 @@ static int new_parts(struct recording *r)
 	if (err)
 		return err;
 	config.modules = pipeline_modules(r->pipeline);
+	err = windows_begin(&r->windows, config.modules, pipeline_processes(r->pipeline));
+	if (err)
+		return err;
 	err = publisher_new(&r->publisher, &config);
 	if (err)
 		return err;
@@ -327,6 +340,7 @@ void recording_free(struct recording *r)
 	tape_writer_free(r->tape);
 	publisher_free(r->publisher);
 	cache_free(r->cache);
+	windows_end(&r->windows);
 	pipeline_free(r->pipeline);
 	sampler_free(r->sampler);
 	worker_free(r->worker);
@@ -334,6 +348,59 @@ void recording_free(struct recording *r)
 	sideband_filter_free(&r->filter);
 	vec_free(&r->unmapped);
 	free(r);
+}
+
+int recording_start(struct recording *r)
+{
+	int err = sampler_start(r->sampler);
+
+	r->started_ns = clock_now_ns();
+	publisher_started(r->publisher, r->started_ns);
+	if (!err && r->options->command)
+		err = command_go(&r->command, r->options->command[0]);
+	return err;
+}
+
+int recording_stop(struct recording *r)
+{
+	int err = sampler_stop(r->sampler);
+
+	r->stopped_ns = clock_now_ns();
+	return err;
+}
+
+static void on_let_go(void *arg, uint32_t module)
+{
+	struct recording *r = arg;
+
+	publisher_let_go(r->publisher, module);
+}
+
+/* What no process maps and no window has met is let go before it becomes much. */
+static int trim_modules(struct recording *r)
+{
+	struct module_table *modules = pipeline_modules(r->pipeline);
+	struct module_counts counts;
+	int err;
+
+	if (!module_table_is_crowded(modules))
+		return 0;
+	process_mark_modules(pipeline_processes(r->pipeline));
+	publisher_mark_modules(r->publisher);
+	err = module_trim(modules, on_let_go, r);
+	counts = module_counts(modules);
+	log_verbose("%" PRIu64 " modules are needed, or were a moment ago; %" PRIu64
+		    " were let go since the start",
+		    counts.now, counts.let_go);
+	return err;
+}
+
+static int look_at_cgroups(struct recording *r)
+{
+	const struct recorded_window *open = r->windows.open;
+
+	return cgroups_look(open->cgroups, window_aggregator(open->window),
+			    pipeline_processes(r->pipeline));
 }
 
 int recording_pump(struct recording *r)
@@ -353,6 +420,10 @@ int recording_pump(struct recording *r)
 		err = look_again(r, counts->lost > lost);
 	if (!err)
 		err = look_at_unmapped(r);
+	if (!err)
+		err = look_at_cgroups(r);
+	if (!err)
+		err = trim_modules(r);
 	return err < 0 ? err : 0;
 }
 
@@ -368,4 +439,13 @@ int recording_drain(struct recording *r)
 	if (!err)
 		err = publisher_flush(r->publisher, LAST_SCAN_MS);
 	return err < 0 ? err : 0;
+}
+
+int recording_close_window(struct recording *r, bool is_last,
+			   struct recorded_window **ret)
+{
+	struct sampler_totals totals;
+	int err = sampler_totals(r->sampler, &totals);
+
+	return err ? err : windows_close(&r->windows, &totals, is_last, ret);
 }

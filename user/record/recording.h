@@ -11,6 +11,7 @@
 #include "record/record.h"
 #include "record/sideband_filter.h"
 #include "record/watched_pids.h"
+#include "record/windows.h"
 #include "base/vec.h"
 #include "kern/sampler.h"
 #include "publish/publisher.h"
@@ -26,6 +27,7 @@ struct recording {
 	struct cache *cache; /* of unwind tables; NULL: none */
 	struct publisher *publisher;
 	struct pipeline *pipeline;
+	struct windows windows;	  /* of what the pipeline hands on */
 	struct files *files;	  /* the publisher's */
 	struct tape_writer *tape; /* NULL: none asked for */
 	struct sideband_filter filter;
@@ -43,10 +45,21 @@ int recording_new(struct recording **ret, const struct record_options *options,
 void recording_free(struct recording *recording);
 DEFINE_FREEP(recording)
 
+/* The ticks, and the command if there is one; until the last tick. */
+int recording_start(struct recording *recording);
+int recording_stop(struct recording *recording);
+
 /* Reads what is there and processes what is due. */
 int recording_pump(struct recording *recording);
 
 /* The same once more after the last tick, to the end. */
 int recording_drain(struct recording *recording);
+
+/*
+ * All samples that were processed since the last time, as a window of their own; the
+ * next ones go to another. is_last: after recording_drain(); nothing may follow.
+ */
+int recording_close_window(struct recording *recording, bool is_last,
+			   struct recorded_window **ret);
 
 #endif

@@ -23,7 +23,7 @@ void stats_check(struct stats *stats)
 	stats->adds_up = true;
 	for (int hook = 0; hook < N_HOOKS; hook++)
 		stats->adds_up &= adds_up(&stats->totals.ledgers[hook],
-					  stats->aggregator->samples.by_hook[hook]);
+					  stats->aggregator->by_hook[hook].samples);
 }
 
 uint64_t stats_missed_ticks(const struct stats *stats)

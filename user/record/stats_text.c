@@ -62,7 +62,7 @@ static void summary_room(struct str *out, const struct stats *stats)
 	if (stats->publisher.tables.refused || stats->publisher.mapping_tables.refused)
 		str_add(out, "            there was no room for some unwind tables: "
 			     "raise --unwind-memory\n");
-	if (stats->aggregator->endings[END_BUDGET] ||
+	if (stats->aggregator->by_hook[HOOK_ONCPU].endings[END_BUDGET] ||
 	    stats->aggregator->chain_endings[END_BUDGET] ||
 	    stats->aggregator->waiting_endings[END_BUDGET])
 		str_addf(out, "            --max-frames raises the budget, up to %d\n",
@@ -75,7 +75,7 @@ static void summary_stacks(struct str *out, const struct stats *stats)
 	const struct aggregator *aggregator = stats->aggregator;
 	const struct view_sums *sums = &stats->views[stats->view];
 	uint64_t total = aggregator->samples.total;
-	uint64_t with_user = total - aggregator->endings[END_NO_USER];
+	uint64_t with_user = total - aggregator->by_hook[HOOK_ONCPU].endings[END_NO_USER];
 
 	if (!with_user)
 		return;

@@ -8,6 +8,7 @@
 #include "pipeline/profile_builder.h"
 #include "record/output.h"
 #include "pipeline/pipeline.h"
+#include "pipeline/window.h"
 #include "record/tape_report.h"
 
 #include <errno.h>
@@ -15,9 +16,18 @@
 
 struct player {
 	struct pipeline *pipeline;
+	struct window *window;
 	struct names *names;
 	struct stats stats;
 };
+
+static int on_counted(void *arg, const struct sample_rec *rec,
+		      const struct process *process)
+{
+	struct player *player = arg;
+
+	return window_add(player->window, rec, process);
+}
 
 static int on_advance(void *arg, uint64_t horizon_ns)
 {
@@ -26,13 +36,18 @@ static int on_advance(void *arg, uint64_t horizon_ns)
 	return pipeline_advance(player->pipeline, horizon_ns);
 }
 
+static size_t n_frames(const struct player *player)
+{
+	return intern_count(window_aggregator(player->window)->frames);
+}
+
 static int on_name(void *arg, uint32_t frame, const char *name)
 {
 	struct player *player = arg;
 	AUTO_STR clean = { 0 };
 	int err;
 
-	if (frame >= intern_count(pipeline_aggregator(player->pipeline)->frames))
+	if (frame >= n_frames(player))
 		return fail(-EBADMSG, "a name for frame %u, which is not there", frame);
 	name_add(&clean, name, strlen(name));
 	err = str_error(&clean);
@@ -43,7 +58,7 @@ static int on_bad_return(void *arg, uint32_t frame)
 {
 	struct player *player = arg;
 
-	if (frame >= intern_count(pipeline_aggregator(player->pipeline)->frames))
+	if (frame >= n_frames(player))
 		return fail(-EBADMSG, "a mark for frame %u, which is not there", frame);
 	return names_set_bad_return(player->names, frame);
 }
@@ -89,9 +104,11 @@ static int write_out(struct player *player, const struct report_options *options
 {
 	const struct output output = { options->output, options->stats_json,
 				       options->writer, options->view, options->quiet };
-	const struct profile_sources sources = { .no_labels = options->no_labels };
+	const struct profile_sources sources = { .no_labels = options->no_labels,
+						 .all_modules = true };
+	struct aggregator *aggregator = window_aggregator(player->window);
 	AUTO(profile_builder) builder = NULL;
-	int err = profile_builder_new(&builder, pipeline_aggregator(player->pipeline),
+	int err = profile_builder_new(&builder, aggregator,
 				      pipeline_modules(player->pipeline));
 
 	if (err)
@@ -100,7 +117,7 @@ static int write_out(struct player *player, const struct report_options *options
 	err = profile_builder_finish(builder, player->names);
 	if (err)
 		return err;
-	player->stats.aggregator = pipeline_aggregator(player->pipeline);
+	player->stats.aggregator = aggregator;
 	player->stats.processes = *process_counts(pipeline_processes(player->pipeline));
 	output_views(&output, profile_builder_profile(builder), &player->stats);
 	stats_check(&player->stats);
@@ -113,16 +130,22 @@ static int write_out(struct player *player, const struct report_options *options
 int tape_report_run(const struct report_options *options)
 {
 	AUTO(pipeline) pipeline = NULL;
+	AUTO(window) window = NULL; /* freed before what it borrows */
 	AUTO(names) names = NULL;
 	struct player player = { 0 };
-	int err = pipeline_new(&pipeline, NULL);
+	const struct pipeline_sink sink = { .process.arg = &player,
+					    .sample = on_counted };
+	int err = pipeline_new(&pipeline, &sink);
 
 	signals_let_go();
+	if (!err)
+		err = window_new(&window, pipeline_modules(pipeline));
 	if (!err)
 		err = names_new(&names);
 	if (err)
 		return err;
 	player.pipeline = pipeline;
+	player.window = window;
 	player.names = names;
 	err = play(&player, options->tape);
 	return err ? err : write_out(&player, options);

@@ -212,6 +212,25 @@ void files_drop_overwritten(struct files *files)
 	}
 }
 
+void files_mark_modules(const struct files *files, struct module_table *modules)
+{
+	for (uint32_t id = 0; id < files->files.n; id++)
+		if (files->files.items[id].state == FILE_SCANNING)
+			module_mark(modules, id);
+}
+
+void files_let_go(struct files *files, uint32_t module)
+{
+	struct file *file;
+
+	if (module >= files->files.n)
+		return;
+	file = &files->files.items[module];
+	drop(files, file);
+	free(file->info);
+	*file = (struct file){ .fd = -1 };
+}
+
 enum file_state files_state(const struct files *files, uint32_t module)
 {
 	return module < files->files.n ? files->files.items[module].state : FILE_NEW;

@@ -44,6 +44,10 @@ int files_collect(struct files *files, int wait_ms);
  * not what ran. */
 void files_drop_overwritten(struct files *files);
 
+/* For module_trim(): what is being read is needed; and what is let go is closed. */
+void files_mark_modules(const struct files *files, struct module_table *modules);
+void files_let_go(struct files *files, uint32_t module);
+
 enum file_state files_state(const struct files *files, uint32_t module);
 const struct elf_info *files_elf_info(const struct files *files,
 				      uint32_t module);	  /* or NULL */

@@ -28,6 +28,16 @@ struct want {
 	uint64_t at; /* in the module; of a return address, the byte before */
 };
 
+struct symbolizer {
+	struct names *names;
+	const struct aggregator *aggregator;
+	struct symbol_sources sources;
+	struct want *wants; /* by module and address */
+	size_t n, next;
+	int64_t inlines_left_ns;
+	struct symbolizer_counts counts;
+};
+
 struct symbol_batch {
 	struct names *names;
 	const struct want *wants; /* of one module, by address */
@@ -240,41 +250,6 @@ static int name_module(const struct symbol_sources *sources, uint32_t module,
 	}
 }
 
-static int name_all(const struct symbol_sources *sources, struct names *names,
-		    const struct want *wants, size_t n, struct symbolizer_counts *counts)
-{
-	int64_t inlines_left_ns = INLINES_ALL_NS;
-
-	for (size_t i = 0, end; i < n; i = end) {
-		struct symbol_batch batch = {
-			.names = names,
-			.wants = wants + i,
-			.inlines_left_ns = inlines_left_ns,
-		};
-		int err;
-
-		for (end = i; end < n && wants[end].module == wants[i].module;)
-			end++;
-		batch.n = end - i;
-		counts->modules++;
-		err = name_module(sources, wants[i].module, &batch);
-		end_batch(&batch);
-		counts->inlines_sought += batch.inlines_sought;
-		counts->inlines_found += batch.inlines_found;
-		counts->inlines_failed += batch.inlines_failed;
-		inlines_left_ns = batch.inlines_left_ns;
-		if (err == -ENOMEM)
-			return err;
-		if (err)
-			counts->failed++;
-		if (err == -EPERM &&
-		    module_get(sources->modules, wants[i].module)->kind == MODULE_JIT)
-			counts->foreign_maps++;
-	}
-	error_clear();
-	return 0;
-}
-
 /* It is what it says, in brackets. */
 static int name_label(struct names *names, const struct aggregator *aggregator,
 		      uint32_t id)
@@ -289,29 +264,180 @@ static int name_label(struct names *names, const struct aggregator *aggregator,
 	return names_set(names, id, name);
 }
 
+void symbolizer_free(struct symbolizer *s)
+{
+	if (!s)
+		return;
+	free(s->wants);
+	free(s);
+}
+
+static int make_wants(struct symbolizer *s)
+{
+	int err = 0;
+
+	for (uint32_t id = 0; !err && id < s->n; id++) {
+		const struct frame *frame = aggregator_frame(s->aggregator, id);
+
+		if (frame->returned == FRAME_IS_LABEL)
+			err = name_label(s->names, s->aggregator, id);
+		s->wants[id] = (struct want){ frame->module, id,
+					      frame->offset - (frame->returned == 1) };
+	}
+	qsort(s->wants, s->n, sizeof(*s->wants), by_module_and_address);
+	return err;
+}
+
+int symbolizer_new(struct symbolizer **ret, struct names *names,
+		   const struct aggregator *aggregator,
+		   const struct symbol_sources *sources)
+{
+	AUTO(symbolizer) s = calloc(1, sizeof(*s));
+	int err;
+
+	if (!s)
+		return fail(-ENOMEM, "no memory for names");
+	s->names = names;
+	s->aggregator = aggregator;
+	s->sources = *sources;
+	s->inlines_left_ns = INLINES_ALL_NS;
+	s->n = intern_count(aggregator->frames);
+	s->wants = calloc(s->n + 1, sizeof(*s->wants));
+	if (!s->wants)
+		return fail(-ENOMEM, "no memory for %zu frames", s->n);
+	files_drop_overwritten(sources->files);
+	err = make_wants(s);
+	if (err)
+		return err;
+	*ret = GIVE(s);
+	return 0;
+}
+
+/* What is there once stays what it is: not what a process makes as it runs, nor a
+ * file that was written to. */
+static bool may_cache(const struct symbol_sources *sources, uint32_t module)
+{
+	enum module_kind kind = module_get(sources->modules, module)->kind;
+
+	return sources->cache &&
+	       (kind == MODULE_KERNEL || kind == MODULE_VDSO ||
+		(kind == MODULE_FILE && files_fd(sources->files, module) >= 0));
+}
+
+static struct name_place place_of(const struct symbolizer *s, const struct want *want)
+{
+	return (struct name_place){ module_serial(s->sources.modules, want->module),
+				    want->at };
+}
+
+/* Those that were known are named, the others moved to the front; *n: how many. */
+static int recall(struct symbolizer *s, struct want *wants, size_t *n)
+{
+	size_t left = 0;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < *n; i++) {
+		const struct want want = wants[i];
+		const struct name_place location = place_of(s, &want);
+		bool is_known;
+
+		err = name_cache_recall(s->sources.cache, &location, s->names, want.frame,
+					&is_known);
+		if (!is_known)
+			wants[left++] = want;
+	}
+	*n = left;
+	return err;
+}
+
+static int keep(struct symbolizer *s, const struct want *wants, size_t n)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < n; i++) {
+		const struct name_place location = place_of(s, &wants[i]);
+
+		err = name_cache_keep(s->sources.cache, &location, s->names,
+				      wants[i].frame);
+	}
+	return err;
+}
+
+static void count_batch(struct symbolizer *s, const struct symbol_batch *batch, int err)
+{
+	const struct module *module =
+		module_get(s->sources.modules, batch->wants->module);
+
+	s->counts.inlines_sought += batch->inlines_sought;
+	s->counts.inlines_found += batch->inlines_found;
+	s->counts.inlines_failed += batch->inlines_failed;
+	s->inlines_left_ns = batch->inlines_left_ns;
+	s->counts.failed += err != 0;
+	s->counts.foreign_maps += err == -EPERM && module->kind == MODULE_JIT;
+}
+
+static int name_wants(struct symbolizer *s, const struct want *wants, size_t n)
+{
+	struct symbol_batch batch = {
+		.names = s->names,
+		.wants = wants,
+		.n = n,
+		.inlines_left_ns = s->inlines_left_ns,
+	};
+	int err = name_module(&s->sources, wants->module, &batch);
+
+	s->counts.modules++;
+	end_batch(&batch);
+	count_batch(s, &batch, err);
+	return err;
+}
+
+int symbolizer_step(struct symbolizer *s)
+{
+	struct want *wants = s->wants + s->next;
+	size_t n = 0;
+	bool cached;
+	int err = 0;
+
+	if (s->next == s->n)
+		return 0;
+	while (s->next + n < s->n && wants[n].module == wants->module)
+		n++;
+	s->next += n;
+	cached = may_cache(&s->sources, wants->module);
+	names_begin_file(s->names);
+	if (cached)
+		err = recall(s, wants, &n);
+	if (!err && n)
+		err = name_wants(s, wants, n);
+	if (!err && cached)
+		err = keep(s, wants, n);
+	if (err == -ENOMEM)
+		return err;
+	error_clear();
+	return s->next < s->n ? SYMBOLIZER_MORE : 0;
+}
+
+struct symbolizer_counts symbolizer_counts(const struct symbolizer *s)
+{
+	struct symbolizer_counts counts = s->counts;
+
+	counts.refused = names_refused(s->names);
+	return counts;
+}
+
 int symbolize(struct names *names, const struct aggregator *aggregator,
 	      const struct symbol_sources *sources, struct symbolizer_counts *ret_counts)
 {
-	size_t n = intern_count(aggregator->frames);
-	AUTO_FREE struct want *wants = calloc(n + 1, sizeof(*wants));
-	int err = 0;
+	AUTO(symbolizer) s = NULL;
+	int err = symbolizer_new(&s, names, aggregator, sources);
 
-	files_drop_overwritten(sources->files);
-	if (!wants)
-		return fail(-ENOMEM, "no memory for %zu frames", n);
-	for (uint32_t id = 0; id < n; id++) {
-		const struct frame *frame = aggregator_frame(aggregator, id);
-
-		if (frame->returned == FRAME_IS_LABEL)
-			err = name_label(names, aggregator, id);
-		if (err)
-			return err;
-		wants[id] = (struct want){ frame->module, id,
-					   frame->offset - (frame->returned == 1) };
-	}
-	qsort(wants, n, sizeof(*wants), by_module_and_address);
-	err = name_all(sources, names, wants, n, ret_counts);
-	ret_counts->refused = names_refused(names);
+	if (err)
+		return err;
+	do
+		err = symbolizer_step(s);
+	while (err == SYMBOLIZER_MORE);
+	*ret_counts = symbolizer_counts(s);
 	if (names_shortened(names))
 		log_verbose("%" PRIu64 " names of files with many long ones are "
 			    "shortened (…#)",

@@ -2,12 +2,14 @@
 /*
  * Names for all frames of an aggregator: a batch a module, each read once by the
  * parse worker, from the file's symbols, its debug file, a perf map, the vDSO
- * or the kernel's own list.
+ * or the kernel's own list. Of a window that was closed a module at a time, so that
+ * samples are read in between.
  */
 #ifndef WEFT_SYM_SYMBOLIZER_H
 #define WEFT_SYM_SYMBOLIZER_H
 
 #include "core/names.h"
+#include "sym/name_cache.h"
 #include "sym/files.h"
 
 struct symbolizer_counts {
@@ -26,10 +28,27 @@ struct symbol_sources {
 	const struct process_table *processes; /* whose a perf map is now */
 	struct files *files;
 	struct worker *worker;
-	bool inlines; /* also what was inlined, and lines, where files tell */
+	struct name_cache *cache; /* what earlier windows found; NULL: nothing */
+	bool inlines;		  /* also what was inlined, and lines, where files tell */
 };
 
-/* Modules that can't be read are counted, not an error. */
+struct symbolizer;
+
+/* names, profile and the sources are borrowed and outlive it. */
+int symbolizer_new(struct symbolizer **ret, struct names *names,
+		   const struct aggregator *aggregator,
+		   const struct symbol_sources *sources);
+void symbolizer_free(struct symbolizer *symbolizer);
+DEFINE_FREEP(symbolizer)
+
+enum { SYMBOLIZER_MORE = 1 };
+
+/* One module more: SYMBOLIZER_MORE, 0 once all are done, or -ENOMEM. Modules that
+ * can't be read are counted, not an error. */
+int symbolizer_step(struct symbolizer *symbolizer);
+struct symbolizer_counts symbolizer_counts(const struct symbolizer *symbolizer);
+
+/* All of it at once. */
 int symbolize(struct names *names, const struct aggregator *aggregator,
 	      const struct symbol_sources *sources, struct symbolizer_counts *ret_counts);
 

@@ -12,7 +12,7 @@
 #define PADDING_MAX   16  /* bytes between functions; not looked at */
 
 /* A piece of the file's code, that moves up through it. */
-struct window {
+struct code_window {
 	struct elf_file *file;
 	uint64_t vaddr;
 	size_t n;
@@ -20,14 +20,14 @@ struct window {
 };
 
 struct proof {
-	struct window window;
+	struct code_window window;
 	uint64_t uncovered; /* bytes of gaps that call */
 };
 
 enum verdict { QUIET, CALLS, UNREADABLE };
 
 /* At least an instruction's bytes, if the file has so many. */
-static const uint8_t *code_at(struct window *window, uint64_t vaddr, size_t *ret_n)
+static const uint8_t *code_at(struct code_window *window, uint64_t vaddr, size_t *ret_n)
 {
 	uint64_t into = vaddr - window->vaddr, offset, n;
 
@@ -48,7 +48,7 @@ static const uint8_t *code_at(struct window *window, uint64_t vaddr, size_t *ret
 }
 
 /* Reads instructions until one calls. */
-static enum verdict look_at(struct window *window, const struct unwind_span *span)
+static enum verdict look_at(struct code_window *window, const struct unwind_span *span)
 {
 	uint64_t at = span->begin;
 

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The table of modules lets go what nobody needs, and gives its numbers again. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+#undef fail /* ours is meant */
+
+#include "pipeline/profile_builder.h"
+#include "pipeline/window.h"
+
+static uint32_t add_file(struct module_table *modules, const char *path)
+{
+	const struct module module = { .kind = MODULE_FILE, .ino = 1, .path = path };
+	uint32_t id;
+
+	assert_int_equal(module_id(modules, &module, &id), 0);
+	return id;
+}
+
+static void no_one(void *arg, uint32_t module)
+{
+}
+
+static void a_number_that_is_given_again_is_another_module(void **state)
+{
+	const struct profile_sources sources = { .all_modules = true };
+	AUTO(module_table) modules = NULL;
+	AUTO(window) window = NULL;
+	AUTO(profile_builder) builder = NULL;
+	const struct profile *r;
+	uint32_t held, id;
+
+	assert_int_equal(module_table_new(&modules), 0);
+	assert_int_equal(window_new(&window, modules), 0);
+	assert_int_equal(
+		profile_builder_new(&builder, window_aggregator(window), modules), 0);
+	profile_builder_set_sources(builder, &sources);
+	held = add_file(modules, "/held");
+	module_hold(modules, held);
+	id = add_file(modules, "/gone");
+	assert_int_equal(profile_builder_update(builder), 0);
+	/* looked up since the last time: it stays once */
+	assert_int_equal(module_trim(modules, no_one, NULL), 0);
+	assert_int_equal(add_file(modules, "/gone"), id);
+	assert_int_equal(module_trim(modules, no_one, NULL), 0);
+	assert_int_equal(module_trim(modules, no_one, NULL), 0);
+	assert_int_equal(module_serial(modules, id), 0);
+	assert_int_equal(module_counts(modules).let_go, 1);
+	assert_int_equal(add_file(modules, "/new"), id);
+	assert_int_equal(add_file(modules, "/held"), held);
+	assert_int_equal(profile_builder_update(builder), 0);
+	r = profile_builder_profile(builder);
+	assert_int_equal(r->modules.n, MODULE_ID_VDSO + 1 + 3);
+	assert_string_equal(profile_module_name(r, MODULE_ID_VDSO + 1), "held");
+	assert_string_equal(profile_module_name(r, MODULE_ID_VDSO + 2), "gone");
+	assert_string_equal(profile_module_name(r, MODULE_ID_VDSO + 3), "new");
+	module_release(modules, held);
+}
+
+static void what_is_let_go_is_not_found_and_what_stays_is(void **state)
+{
+	AUTO(module_table) modules = NULL;
+	uint32_t ids[3000];
+	char path[32];
+
+	assert_int_equal(module_table_new(&modules), 0);
+	for (int i = 0; i < 3000; i++) {
+		snprintf(path, sizeof(path), "/file%d", i);
+		ids[i] = add_file(modules, path);
+	}
+	assert_true(module_table_is_crowded(modules));
+	assert_int_equal(module_trim(modules, no_one, NULL), 0);
+	assert_false(module_table_is_crowded(modules));
+	for (int i = 0; i < 3000; i += 3)
+		module_mark(modules, ids[i]);
+	assert_int_equal(module_trim(modules, no_one, NULL), 0);
+	assert_int_equal(module_counts(modules).let_go, 2000);
+	assert_int_equal(module_counts(modules).now, 1000 + MODULE_ID_VDSO + 1);
+	for (int i = 0; i < 3000; i++) {
+		snprintf(path, sizeof(path), "/file%d", i);
+		if (i % 3)
+			assert_int_equal(module_serial(modules, ids[i]), 0);
+		else
+			assert_int_equal(add_file(modules, path), ids[i]);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_number_that_is_given_again_is_another_module),
+		cmocka_unit_test(what_is_let_go_is_not_found_and_what_stays_is),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
