@@ -38,8 +38,8 @@ static __always_inline void measure_frame(struct scratch *s)
 
 	low = s->sp;
 	record = s->cfa - FRAME_BYTES;
-	if (s->how == HOW_TABLE &&
-	    s->rule.cfa <= (FP_GIVES_SP ? UNWIND_CFA_SP : UNWIND_CFA_FP)) {
+	if (s->how == HOW_TABLE && (s->rule.cfa == UNWIND_CFA_SP ||
+				    (!FP_GIVES_SP && s->rule.cfa == UNWIND_CFA_FP))) {
 		if (!FP_GIVES_SP && (s->sp_is_least || s->rule.cfa == UNWIND_CFA_FP) &&
 		    s->fp - low > SAME_STACK_BYTES)
 			low = s->fp;
@@ -50,7 +50,7 @@ static __always_inline void measure_frame(struct scratch *s)
 	}
 	s->extent.low = low;
 	s->extent.bytes = s->cfa - low;
-	if (s->how == HOW_SIGNAL || s->how >= HOW_END)
+	if (s->how != HOW_FP && s->how != HOW_FP_TRUE && s->how != HOW_TABLE)
 		s->extent.bytes = 0;
 }
 
