@@ -57,8 +57,10 @@ static void parts_begin(struct parts *parts)
 	assert_int_equal(worker_new(&parts->worker), 0);
 	assert_int_equal(worker_new(&parts->heavy), 0);
 	assert_int_equal(module_table_new(&parts->modules), 0);
-	assert_int_equal(
-		files_new(&parts->files, parts->worker, parts->modules, NULL, NULL), 0);
+	assert_int_equal(files_new(&parts->files,
+				   &(struct files_config){ .worker = parts->worker,
+							   .modules = parts->modules }),
+			 0);
 	assert_int_equal(
 		lookup_new(&parts->lookup, parts->worker, parts->heavy, NULL, &sink), 0);
 }

@@ -9,12 +9,14 @@
 
 struct heap {
 	struct published_maps maps;
+	const struct outside *outside;
 	uint32_t next; /* where to look first: behind what was taken last */
 	uint32_t used;
 	uint64_t free_from_ns[]; /* by page, or TAKEN */
 };
 
-int heap_new(struct heap **ret, const struct published_maps *maps)
+int heap_new(struct heap **ret, const struct published_maps *maps,
+	     const struct outside *outside)
 {
 	struct heap *heap =
 		calloc(1, sizeof(*heap) + maps->n_pages * sizeof(*heap->free_from_ns));
@@ -22,6 +24,7 @@ int heap_new(struct heap **ret, const struct published_maps *maps)
 	if (!heap)
 		return fail(-ENOMEM, "no memory for %u pages of tables", maps->n_pages);
 	heap->maps = *maps;
+	heap->outside = outside;
 	heap->next = 1;
 	if (maps->n_pages) /* number 0 says "none" */
 		heap->free_from_ns[0] = TAKEN;
@@ -76,7 +79,7 @@ void heap_give(struct heap *heap, uint32_t first, uint32_t n, uint64_t now_ns)
 int heap_write(struct heap *heap, uint32_t first, const union unwind_page *pages,
 	       uint32_t n)
 {
-	return published_write(&heap->maps, first, pages, n);
+	return heap->outside->write(&heap->maps, first, pages, n);
 }
 
 uint32_t heap_used(const struct heap *heap)

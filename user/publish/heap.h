@@ -8,7 +8,7 @@
 #define WEFT_PUBLISH_HEAP_H
 
 #include "base/cleanup.h"
-#include "kern/published.h"
+#include "publish/outside.h"
 
 #include <stddef.h>
 
@@ -16,7 +16,8 @@
 
 struct heap;
 
-int heap_new(struct heap **ret, const struct published_maps *maps);
+int heap_new(struct heap **ret, const struct published_maps *maps,
+	     const struct outside *outside);
 void heap_free(struct heap *heap); /* NULL is fine */
 DEFINE_FREEP(heap)
 

@@ -7,7 +7,6 @@
  */
 #include "publish/publisher_parts.h"
 
-#include "base/clock.h"
 #include "base/error.h"
 
 #define OVERDUE_NS	2000000000ULL
@@ -39,7 +38,8 @@ static int tell_anew(struct publisher *p, const struct process *process,
 		     struct told *told)
 {
 	told->what = (struct published){ 0 };
-	told->is_known = false;
+	if (told->incarnation == INCARNATION_SETTLED)
+		told->incarnation = INCARNATION_UNREAD;
 	publisher_make_dirty(p, process);
 	return told->space ? spaces_renew(p->spaces, told->space) : 0;
 }
@@ -59,8 +59,8 @@ static int try_again(struct publisher *p, const struct process *process,
 	const struct table *table = tables_get(p->tables, map->module);
 
 	if (!lacks_room(told, map, table)) {
-		p->counts.overdue += !told->is_overdue;
-		told->is_overdue = true;
+		p->counts.overdue += told->patience == IN_TIME;
+		told->patience = OVERDUE;
 	} else if (!table || table->state != TABLE_REFUSED) {
 		return 0;
 	}
@@ -82,7 +82,8 @@ bool publisher_on_awaited(struct publisher *p, uint32_t tgid, uint64_t addr,
 	if (!process || process->ended_ns || !told || !p->tables)
 		return false;
 	map = process_mapping(process, addr);
-	if (time_ns < overdue_at_ns(process, map) || is_too_soon(told, clock_now_ns()))
+	if (time_ns < overdue_at_ns(process, map) ||
+	    is_too_soon(told, p->config.outside->now_ns()))
 		return false;
 	if (map)
 		publisher_note_error(p, try_again(p, process, told, map));

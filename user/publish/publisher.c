@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "publish/publisher_parts.h"
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "publish/collect.h"
 
@@ -27,6 +26,7 @@ static void on_facts(void *arg, uint32_t module, const struct elf_facts *facts)
 static int new_tables(struct publisher *p)
 {
 	struct tables_config tables = {
+		.outside = p->config.outside,
 		.files = p->files,
 		.modules = p->config.modules,
 		.worker = p->config.worker,
@@ -35,10 +35,11 @@ static int new_tables(struct publisher *p)
 		.sink = { p, on_table },
 	};
 	struct spaces_config spaces = {
+		.outside = p->config.outside,
 		.files = p->files,
 		.all_by_table = p->config.all_by_table,
 	};
-	int err = heap_new(&p->heap, &p->config.maps);
+	int err = heap_new(&p->heap, &p->config.maps, p->config.outside);
 
 	tables.heap = p->heap;
 	if (!err)
@@ -122,18 +123,18 @@ static void on_forked(void *arg, const struct process *child,
 	to = publisher_told(p, child);
 	if (!to)
 		return;
-	if (!from || !from->told_ns || from->told_ns >= time_ns || from->is_crowded ||
+	if (!from || !from->publication || from->told_ns >= time_ns || from->keys ||
 	    from->version != process_version(child)) {
 		publisher_make_dirty(p, child);
 		return;
 	}
 	to->version = from->version;
 	to->told_ns = time_ns;
-	to->has_keys = from->has_keys;
+	to->publication = from->publication;
 	to->space = from->space;
 	if (to->space)
 		spaces_share(to->space);
-	p->counts.processes += to->has_keys;
+	p->counts.processes += to->publication == PUBLISHED_KEYS;
 }
 
 /* The old image's keys are nobody's now; the identity check guards meanwhile. */
@@ -142,7 +143,7 @@ static void on_exec(void *arg, const struct process *process)
 	struct publisher *p = arg;
 
 	forget(p, process->tgid);
-	published_remove(&p->config.maps, (pid_t)process->tgid);
+	p->config.outside->remove(&p->config.maps, (pid_t)process->tgid);
 }
 
 /* Of processes that end the kernel's half forgets by itself. */
@@ -161,14 +162,23 @@ int publisher_new(struct publisher **ret, const struct publisher_config *config)
 		.exec = on_exec,
 		.ended = on_ended,
 	};
+	struct files_config files = {
+		.worker = config->worker,
+		.modules = config->modules,
+		.sink = on_facts,
+		.arg = p,
+	};
 	int err;
 
 	if (!p)
 		return fail(-ENOMEM, "no memory for what is published");
 	p->config = *config;
+	if (!p->config.outside)
+		p->config.outside = &outside_real;
+	files.source = &p->config.outside->files;
 	err = process_table_new(&p->processes, config->modules, &sink);
 	if (!err)
-		err = files_new(&p->files, config->worker, config->modules, on_facts, p);
+		err = files_new(&p->files, &files);
 	if (!err)
 		err = delays_new(&p->delays);
 	if (!err && config->tables)
@@ -192,28 +202,31 @@ void publisher_on_stale(struct publisher *p, uint32_t tgid)
 	if (!process || process->ended_ns)
 		return;
 	p->counts.stale++;
-	if (told) /* perhaps it was another life's that was read */
-		told->is_known = false;
+	/* perhaps it was another's that was read; of a young one it is asked anyway */
+	if (told && told->incarnation == INCARNATION_SETTLED)
+		told->incarnation = INCARNATION_UNREAD;
 	publisher_make_dirty(p, process);
 }
 
 static void ask_the_young_again(struct publisher *p)
 {
-	uint64_t now = clock_now_ns();
+	uint64_t now = p->config.outside->now_ns();
 	size_t kept = 0;
 
 	for (size_t i = 0; i < p->young.n; i++) {
 		uint32_t tgid = p->young.items[i];
 		const struct process *process = process_get(p->processes, tgid);
 		struct told *told = hmap_get(&p->told, tgid);
+		bool is_young = process && now <= process->born_ns + EXEC_NS;
 
-		if (!process || !told || !told->is_young)
+		if (!process || !told || !told_is_young(told))
 			continue;
-		told->is_young = now <= process->born_ns + EXEC_NS;
-		if (told->is_young)
+		if (is_young)
 			p->young.items[kept++] = tgid;
-		if (!told->is_young || told->is_unclear)
+		if (!is_young || told->incarnation == INCARNATION_UNCLEAR)
 			publisher_make_dirty(p, process);
+		if (!is_young)
+			told->incarnation = INCARNATION_UNREAD;
 	}
 	p->young.n = kept;
 }
@@ -227,7 +240,7 @@ bool publisher_is_unsure(const struct publisher *p)
 
 static void ask_the_crowded_again(struct publisher *p)
 {
-	uint64_t now = clock_now_ns();
+	uint64_t now = p->config.outside->now_ns();
 	const struct process *process;
 
 	if (!p->counts.crowded || now - p->crowded_ns < CROWDED_PACE_NS)
@@ -236,7 +249,7 @@ static void ask_the_crowded_again(struct publisher *p)
 	for (size_t i = 0; (process = process_next(p->processes, &i));) {
 		const struct told *told = hmap_get(&p->told, process->tgid);
 
-		if (told && told->is_crowded)
+		if (told && told->keys != KEYS_FIT)
 			publisher_make_dirty(p, process);
 	}
 }
@@ -273,7 +286,7 @@ static int tell_all(struct publisher *p)
 
 		if (!told)
 			continue;
-		told->dirty = false;
+		told->is_queued = false;
 		if (process && !process->ended_ns)
 			err = publisher_tell(p, process, told);
 	}
@@ -303,7 +316,7 @@ static int flush(struct publisher *p)
 	if (!err)
 		err = tell_all(p);
 	if (!err)
-		delays_settle(p->delays, delay_state, p, clock_now_ns());
+		delays_settle(p->delays, delay_state, p, p->config.outside->now_ns());
 	if (!err)
 		err = p->err;
 	return err || !p->tables ? err : tables_error(p->tables);

@@ -18,6 +18,7 @@
 struct publisher;
 
 struct publisher_config {
+	const struct outside *outside; /* NULL: the real one */
 	struct published_maps maps;
 	struct worker *worker;
 	struct worker *heavy;	      /* for the tables of large files; NULL: the same */

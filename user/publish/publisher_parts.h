@@ -18,24 +18,53 @@
  */
 #define EXEC_NS 3000000ULL
 
+/* What is known of the incarnation of a process that something is published for. */
+enum incarnation {
+	INCARNATION_UNREAD,	 /* or not believed any more: read before it is used */
+	INCARNATION_UNCLEAR,	 /* young, and not read: perhaps it is in an exec */
+	INCARNATION_PROVISIONAL, /* read while it was young: once more when it is not */
+	INCARNATION_SETTLED,
+};
+
+/* What ticks find of it. */
+enum publication {
+	PUBLISHED_NOTHING,
+	PUBLISHED_MAPPINGS,
+	PUBLISHED_KEYS, /* and what it maps */
+};
+
+/* How its keys fit into what ticks look at. */
+enum key_room {
+	KEYS_FIT,
+	TOO_MANY_KEYS,	   /* those that are set go first: which are is asked again */
+	TOO_MANY_KEYS_SET, /* some of these are left out, too */
+};
+
+/* Did its ticks wait too long for a table? */
+enum patience { IN_TIME, OVERDUE };
+
 /* What ticks are told about one process. */
 struct told {
 	uint64_t version;      /* of its mappings */
-	uint64_t told_ns;      /* 0: nothing yet */
+	uint64_t told_ns;      /* when something was published */
 	struct published what; /* as it was put */
 	struct identity life;  /* whose it is */
-	bool is_known;	       /* `life`, for sure */
-	bool is_young;	       /* or will be asked again */
-	bool is_unclear;       /* at once: perhaps it is in the midst of an exec */
+	enum incarnation incarnation;
+	enum publication publication;
+	enum key_room keys;
+	enum patience patience;
 	struct space *space;
-	bool has_keys;
-	bool is_crowded;  /* it has more keys than fit: which are set is asked again */
-	bool is_overfull; /* more of them are set than fit */
-	bool dirty;
-	bool is_overdue;      /* its ticks waited too long for a table */
-	unsigned int n_again; /* how often something was done about that */
+	bool is_queued;	      /* to be published with the next flush */
+	unsigned int n_again; /* how often something was done about being overdue */
 	uint64_t again_ns;    /* and when last */
 };
+
+/* Will it be asked again who it is? */
+static inline bool told_is_young(const struct told *told)
+{
+	return told->incarnation == INCARNATION_UNCLEAR ||
+	       told->incarnation == INCARNATION_PROVISIONAL;
+}
 
 struct publisher {
 	struct publisher_config config;
@@ -46,8 +75,8 @@ struct publisher {
 	struct tables *tables; /* NULL: none are used */
 	struct spaces *spaces;
 	struct hmap told;    /* by tgid */
-	VEC(uint32_t) dirty; /* tgids */
-	VEC(uint32_t) young; /* tgids */
+	VEC(uint32_t) dirty; /* tgids that are queued */
+	VEC(uint32_t) young; /* tgids of UNCLEAR and PROVISIONAL incarnations */
 	struct peek peek;
 	uint64_t crowded_ns;  /* when they were last asked */
 	VEC(uint32_t) keyed;  /* modules that turned out to hold keys */

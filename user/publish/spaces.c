@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "publish/spaces.h"
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/hmap.h"
 
@@ -155,7 +154,7 @@ static void leave_tables(struct spaces *spaces, const struct space *space)
 	for (uint32_t i = 0; i < space->n_mappings; i++)
 		if (space->parts[i].uses_table)
 			tables_leave(spaces->config.tables, space->parts[i].module,
-				     clock_now_ns());
+				     spaces->config.outside->now_ns());
 }
 
 /* 0 with *ret NULL: nothing to tell, or no room. */
@@ -175,7 +174,8 @@ static int make_space(struct spaces *spaces, const struct process *process,
 	space->version = process_version(process);
 	space->generation = ++spaces->generations;
 	space->n_pages = space->n_mappings / UNWIND_MAPPINGS_A_PAGE + 1;
-	space->first = heap_take(spaces->config.heap, space->n_pages, clock_now_ns());
+	space->first = heap_take(spaces->config.heap, space->n_pages,
+				 spaces->config.outside->now_ns());
 	if (!space->first)
 		spaces->counts.refused++;
 	else
@@ -190,7 +190,7 @@ static int make_space(struct spaces *spaces, const struct process *process,
 	leave_tables(spaces, space);
 	if (space->first)
 		heap_give(spaces->config.heap, space->first, space->n_pages,
-			  clock_now_ns());
+			  spaces->config.outside->now_ns());
 	space_free(space);
 	return err;
 }
@@ -223,7 +223,8 @@ void spaces_leave(struct spaces *spaces, struct space *space)
 	hmap_remove(&spaces->by_version, space->version);
 	if (heap_write(spaces->config.heap, space->first, &given_up, 1))
 		error_clear(); /* the pages rest, which is as good */
-	heap_give(spaces->config.heap, space->first, space->n_pages, clock_now_ns());
+	heap_give(spaces->config.heap, space->first, space->n_pages,
+		  spaces->config.outside->now_ns());
 	leave_tables(spaces, space);
 	space_free(space);
 }

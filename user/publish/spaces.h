@@ -21,6 +21,7 @@ struct space {
 };
 
 struct spaces_config {
+	const struct outside *outside;
 	struct heap *heap;
 	struct tables *tables;
 	const struct files *files;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "publish/tables.h"
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/vec.h"
 #include "sym/vdso.h"
@@ -13,6 +12,7 @@
 #define IDLE_NS 5000000000ULL /* longer than the first look may take */
 
 struct tables {
+	const struct outside *outside;
 	struct heap *heap;
 	struct files *files;
 	const struct module_table *modules;
@@ -44,14 +44,15 @@ const struct table *tables_get(const struct tables *tables, uint32_t module)
 static void give_back(struct tables *tables, struct table *table)
 {
 	if (table->first)
-		heap_give(tables->heap, table->first, table->n_pages, clock_now_ns());
+		heap_give(tables->heap, table->first, table->n_pages,
+			  tables->outside->now_ns());
 	table->first = table->n_pages = 0;
 }
 
 /* Nobody has come for it: who asked for it is gone. */
-static bool is_idle(const struct table *table)
+static bool is_idle(const struct tables *tables, const struct table *table)
 {
-	return clock_now_ns() - table->unused_ns > IDLE_NS;
+	return tables->outside->now_ns() - table->unused_ns > IDLE_NS;
 }
 
 /* What no space names, the longest unused first, until n pages were given
@@ -65,7 +66,7 @@ static void make_room(struct tables *tables, uint32_t n)
 			struct table *table = &tables->tables.items[i];
 
 			if (table->state == TABLE_READY && !table->users &&
-			    (table->was_named || is_idle(table)) &&
+			    (table->was_named || is_idle(tables, table)) &&
 			    (!oldest || table->unused_ns < oldest->unused_ns))
 				oldest = table;
 		}
@@ -86,7 +87,7 @@ static void settle(struct tables *tables, struct table *table, enum table_state 
 		give_back(tables, table);
 	table->state = state;
 	table->was_refused = state == TABLE_REFUSED;
-	table->settled_ns = table->unused_ns = clock_now_ns();
+	table->settled_ns = table->unused_ns = tables->outside->now_ns();
 	tables->counts.ready += state == TABLE_READY;
 	tables->counts.refused += state == TABLE_REFUSED;
 	tables->sink.changed(tables->sink.arg, (uint32_t)(table - tables->tables.items));
@@ -134,7 +135,8 @@ static void on_pages(void *arg, uint64_t module, uint32_t first,
 		table->n_pages = pages->head.n_pages;
 		table->flags = (pages->head.flags & UNWIND_KEEPS_FP) |
 			       next_serial(tables) << UNWIND_SERIAL_SHIFT;
-		table->first = heap_take(tables->heap, table->n_pages, clock_now_ns());
+		table->first = heap_take(tables->heap, table->n_pages,
+					 tables->outside->now_ns());
 		if (!table->first)
 			make_room(tables, table->n_pages);
 	}
@@ -182,7 +184,7 @@ static void ask(struct tables *tables, uint32_t module, int fd, enum table_state
 	error_clear(); /* one file without a table is no reason to stop */
 	table->state = TABLE_WITHOUT;
 	table->was_missed = !can;
-	table->settled_ns = clock_now_ns();
+	table->settled_ns = tables->outside->now_ns();
 	if (is_known) /* there are spaces that wait for it */
 		tables->sink.changed(tables->sink.arg, module);
 }
@@ -221,7 +223,7 @@ static bool may_ask(const struct tables *tables, uint32_t module)
 	case TABLE_WITHOUT: /* another process may lead to the file */
 		return table->was_missed && files_fd(tables->files, module) >= 0;
 	case TABLE_REFUSED: /* what was given back for it has rested */
-		return clock_now_ns() - table->settled_ns > HEAP_REST_NS;
+		return tables->outside->now_ns() - table->settled_ns > HEAP_REST_NS;
 	default:
 		return false;
 	}
@@ -254,6 +256,7 @@ int tables_new(struct tables **ret, const struct tables_config *config)
 
 	if (!tables)
 		return fail(-ENOMEM, "no memory for the unwind tables");
+	tables->outside = config->outside;
 	tables->heap = config->heap;
 	tables->files = config->files;
 	tables->modules = config->modules;

@@ -60,6 +60,7 @@ struct tables_sink {
 struct tables;
 
 struct tables_config {
+	const struct outside *outside;
 	struct heap *heap;
 	struct files *files;
 	const struct module_table *modules;

@@ -2,7 +2,6 @@
 /* What ticks are told of one process: put together, and put where they find it. */
 #include "publish/publisher_parts.h"
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "publish/keys.h"
 
@@ -33,9 +32,9 @@ void publisher_make_dirty(struct publisher *p, const struct process *process)
 {
 	struct told *told = publisher_told(p, process);
 
-	if (!told || told->dirty)
+	if (!told || told->is_queued)
 		return;
-	told->dirty = true;
+	told->is_queued = true;
 	publisher_note_error(p, vec_push(&p->dirty, process->tgid));
 }
 
@@ -53,47 +52,51 @@ static int find_space(struct publisher *p, const struct process *process,
 	return err;
 }
 
-/* Once a life: what is told of an old one after it ended is no one's. */
+/*
+ * Once an incarnation: what is told of an old one after it ended is no one's. One that
+ * was young stays so until its turn has come to be asked again, whatever is read of it
+ * meanwhile.
+ */
 static int identify(struct publisher *p, const struct process *process, struct told *told)
 {
-	uint64_t now = clock_now_ns();
+	bool was_young = told_is_young(told), is_young;
 	int err;
 
-	if (told->is_known)
+	if (told->incarnation == INCARNATION_SETTLED)
 		return 0;
-	err = identity_read(process, p->config.modules, p->files, &told->life);
-	if (err)
-		return err;
-	told->is_known = now > process->born_ns + EXEC_NS;
-	return 0;
+	is_young = p->config.outside->now_ns() <= process->born_ns + EXEC_NS;
+	err = identity_read(p->config.outside, process, p->config.modules, p->files,
+			    &told->life);
+	if (is_young || (err && was_young))
+		told->incarnation = err ? INCARNATION_UNCLEAR : INCARNATION_PROVISIONAL;
+	else
+		told->incarnation = err ? INCARNATION_UNREAD : INCARNATION_SETTLED;
+	if (is_young && !was_young)
+		publisher_note_error(p, vec_push(&p->young, process->tgid));
+	return err;
 }
 
-static void ask_again(struct publisher *p, const struct process *process,
-		      struct told *told)
-{
-	if (told->is_young || clock_now_ns() > process->born_ns + EXEC_NS)
-		return;
-	told->is_young = true;
-	publisher_note_error(p, vec_push(&p->young, process->tgid));
-}
-
-/* Keys are set when the first operation runs: which of too many those are shows. */
+/* Keys are set when the first operation runs: which of too many those are shows. What
+ * is set stays so, and an answer may fail to come, so once too many is too many. */
 static void note_keys(struct publisher *p, struct told *told,
 		      const struct key_count *keys)
 {
-	bool overfull = keys->set > KEYS_MAX;
-	bool crowded = keys->candidates > KEYS_MAX;
+	enum key_room room = KEYS_FIT;
 
-	p->counts.overfull += overfull && !told->is_overfull;
-	told->is_overfull |= overfull;
-	p->counts.crowded += crowded && !told->is_crowded;
-	told->is_crowded = crowded;
+	if (keys->candidates > KEYS_MAX)
+		room = keys->set > KEYS_MAX || told->keys == TOO_MANY_KEYS_SET
+			       ? TOO_MANY_KEYS_SET
+			       : TOO_MANY_KEYS;
+	p->counts.crowded += room != KEYS_FIT && told->keys == KEYS_FIT;
+	p->counts.overfull += room == TOO_MANY_KEYS_SET && told->keys != room;
+	told->keys = room;
 }
 
 int publisher_tell(struct publisher *p, const struct process *process, struct told *told)
 {
 	struct published what = { 0 };
-	struct key_count keys = keys_gather(&p->peek, p->files, process, &what);
+	const struct key_reader reader = { p->config.outside, p->files, &p->peek };
+	struct key_count keys = keys_gather(&reader, process, &what);
 	unsigned int n_keys = keys.candidates;
 	int err = find_space(p, process, told);
 
@@ -109,24 +112,22 @@ int publisher_tell(struct publisher *p, const struct process *process, struct to
 		what.generation = told->space->generation;
 	}
 	err = identify(p, process, told);
-	told->is_unclear = err != 0;
-	if (err || !told->is_known)
-		ask_again(p, process, told);
 	what.start_ticks = told->life.start_ticks;
 	what.start_stack = told->life.start_stack;
-	if (!err && told->told_ns && !memcmp(&what, &told->what, sizeof(what)))
+	if (!err && told->publication && !memcmp(&what, &told->what, sizeof(what)))
 		return 0;
 	if (!err)
-		err = published_put(&p->config.maps, (pid_t)process->tgid, &what);
+		err = p->config.outside->put(&p->config.maps, (pid_t)process->tgid,
+					     &what);
 	if (err) { /* gone meanwhile, hidden, or no room: it goes unseen */
-		p->counts.refused += err != -ESRCH && !told->is_young;
+		p->counts.refused += err != -ESRCH && !told_is_young(told);
 		log_verbose_paced(&p->pace, "%s", error_sentence());
 		error_clear();
 		return 0;
 	}
 	told->what = what;
-	told->told_ns = clock_now_ns();
-	p->counts.processes += n_keys && !told->has_keys;
-	told->has_keys = n_keys;
+	told->told_ns = p->config.outside->now_ns();
+	p->counts.processes += n_keys && told->publication != PUBLISHED_KEYS;
+	told->publication = n_keys ? PUBLISHED_KEYS : PUBLISHED_MAPPINGS;
 	return 0;
 }

@@ -24,10 +24,7 @@ struct file {
 #define OWNER_PACE_NS 1000000000ULL
 
 struct files {
-	struct worker *worker;
-	const struct module_table *modules;
-	file_sink sink;
-	void *arg;
+	struct files_config config;
 	VEC(struct file) files; /* by module id */
 	unsigned long open_now, open_most;
 	struct file_counts counts;
@@ -46,17 +43,16 @@ static unsigned long descriptor_limit(void)
 	return limit.rlim_cur / 2;
 }
 
-int files_new(struct files **ret, struct worker *worker,
-	      const struct module_table *modules, file_sink sink, void *arg)
+int files_new(struct files **ret, const struct files_config *config)
 {
+	static const struct file_source proc = { clock_now_ns, open_mapped, open_owner };
 	AUTO(files) files = calloc(1, sizeof(*files));
 
 	if (!files)
 		return fail(-ENOMEM, "no memory for the files");
-	files->worker = worker;
-	files->modules = modules;
-	files->sink = sink;
-	files->arg = arg;
+	files->config = *config;
+	if (!config->source)
+		files->config.source = &proc;
 	files->open_most = descriptor_limit();
 	*ret = GIVE(files);
 	return 0;
@@ -90,14 +86,14 @@ static int file_at(struct files *files, uint32_t module, struct file **ret)
 /* Once it has ended nobody can tell any more, and its perf map may be anybody's. */
 static int note_owner(struct files *files, const struct process *process, uint32_t module)
 {
-	uint64_t now = clock_now_ns();
+	uint64_t now = files->config.source->now_ns();
 	struct owner owner;
 	struct file *file;
 	int err = file_at(files, module, &file);
 
 	if (err || (file->owner_ns && now - file->owner_ns < OWNER_PACE_NS))
 		return err;
-	owner = open_owner((pid_t)process->tgid);
+	owner = files->config.source->owner((pid_t)process->tgid);
 	file->owner_ns = now;
 	if (owner.known)
 		file->owner = owner;
@@ -119,7 +115,7 @@ static void note_missed(struct files *files, struct file *file)
 int files_want(struct files *files, const struct process *process,
 	       const struct mapping *map)
 {
-	const struct module *module = module_get(files->modules, map->module);
+	const struct module *module = module_get(files->config.modules, map->module);
 	struct file *file;
 	int copy, err;
 
@@ -135,7 +131,7 @@ int files_want(struct files *files, const struct process *process,
 		files->counts.over_limit++;
 		return 0;
 	}
-	if (open_mapped((pid_t)process->tgid, map, module, &file->fd) ||
+	if (files->config.source->open((pid_t)process->tgid, map, module, &file->fd) ||
 	    fstat(file->fd, &file->opened)) {
 		note_missed(files, file);
 		return 0;
@@ -144,7 +140,7 @@ int files_want(struct files *files, const struct process *process,
 	files->open_now++;
 	files->counts.opened++;
 	copy = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
-	if (copy < 0 || worker_submit_scan(files->worker, copy, map->module)) {
+	if (copy < 0 || worker_submit_scan(files->config.worker, copy, map->module)) {
 		files->counts.over_limit++;
 		error_clear(); /* one file without keys is no reason to stop */
 		return 0;
@@ -180,13 +176,13 @@ static void on_scanned(void *arg, uint64_t cookie, int err, const struct elf_fac
 	files->counts.unparsable += err != 0;
 	if (err == -ETIMEDOUT) /* nor would its names be found in time */
 		drop(files, file);
-	if (files->sink)
-		files->sink(files->arg, (uint32_t)cookie, file->facts);
+	if (files->config.sink)
+		files->config.sink(files->config.arg, (uint32_t)cookie, file->facts);
 }
 
 int files_collect(struct files *files, int wait_ms)
 {
-	return worker_collect(files->worker, wait_ms, on_scanned, files);
+	return worker_collect(files->config.worker, wait_ms, on_scanned, files);
 }
 
 /* Not by ctime: a file that a newer one took the place of is changed in that only. */

@@ -26,9 +26,25 @@ typedef void (*file_sink)(void *arg, uint32_t module, const struct elf_facts *fa
 
 struct files;
 
-/* worker and modules are borrowed and outlive the files. */
-int files_new(struct files **ret, struct worker *worker,
-	      const struct module_table *modules, file_sink sink, void *arg);
+/* Where files come from; a test may be that. */
+struct file_source {
+	uint64_t (*now_ns)(void);
+	/* proc/open.h */
+	int (*open)(pid_t pid, const struct mapping *map, const struct module *module,
+		    int *ret_fd);
+	struct owner (*owner)(pid_t pid);
+};
+
+/* All are borrowed and outlive the files. */
+struct files_config {
+	struct worker *worker;
+	const struct module_table *modules;
+	const struct file_source *source; /* NULL: /proc */
+	file_sink sink;
+	void *arg;
+};
+
+int files_new(struct files **ret, const struct files_config *config);
 void files_free(struct files *files);
 DEFINE_FREEP(files)
 
