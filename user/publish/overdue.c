@@ -79,7 +79,7 @@ bool publisher_on_awaited(struct publisher *p, uint32_t tgid, uint64_t addr,
 	struct told *told = hmap_get(&p->told, tgid);
 	const struct mapping *map;
 
-	if (!process || process->ended_ns || !told || !p->tables)
+	if (!process || process->ended_ns || !told || !p->spaces)
 		return false;
 	map = process_mapping(process, addr);
 	if (time_ns < overdue_at_ns(process, map) ||

@@ -6,49 +6,39 @@
 
 #include <errno.h>
 
-static void on_table(void *arg, uint32_t module)
+static int new_spaces(struct publisher *p)
 {
-	struct publisher *p = arg;
+	const struct spaces_config config = {
+		.outside = p->config.outside,
+		.heap = p->heap,
+		.tables = p->tables,
+		.files = p->files,
+		.all_by_table = p->config.all_by_table,
+	};
 
-	publisher_note_error(p, vec_push(&p->tabled, module));
-}
-
-static void on_facts(void *arg, uint32_t module, const struct elf_facts *facts)
-{
-	struct publisher *p = arg;
-
-	if (p->tables)
-		tables_on_metadata(p->tables, module, facts != NULL);
-	if (facts && (facts->n_keys || facts->specific_offset))
-		publisher_note_error(p, vec_push(&p->keyed, module));
+	return spaces_new(&p->spaces, &config);
 }
 
 static int new_tables(struct publisher *p)
 {
-	struct tables_config tables = {
+	struct tables_config config = {
 		.outside = p->config.outside,
-		.files = p->files,
 		.modules = p->config.modules,
 		.worker = p->config.worker,
 		.heavy = p->config.heavy,
 		.cache = p->config.cache,
-		.sink = { p, on_table },
 	};
-	struct spaces_config spaces = {
-		.outside = p->config.outside,
-		.files = p->files,
-		.all_by_table = p->config.all_by_table,
-	};
-	int err = heap_new(&p->heap, &p->config.maps, p->config.outside);
+	int err = 0;
 
-	tables.heap = p->heap;
+	if (p->config.tables)
+		err = heap_new(&p->heap, &p->config.maps, p->config.outside);
+	config.heap = p->heap;
 	if (!err)
-		err = tables_new(&p->tables, &tables);
+		err = tables_new(&p->tables, &config);
 	if (err)
 		return err;
-	spaces.heap = p->heap;
-	spaces.tables = p->tables;
-	return spaces_new(&p->spaces, &spaces);
+	p->files = tables_files(p->tables);
+	return p->heap ? new_spaces(p) : 0;
 }
 
 void publisher_free(struct publisher *p)
@@ -63,13 +53,10 @@ void publisher_free(struct publisher *p)
 	log_pace_end(&p->pace);
 	vec_free(&p->dirty);
 	vec_free(&p->young);
-	vec_free(&p->keyed);
-	vec_free(&p->tabled);
 	delays_free(p->delays);
 	spaces_free(p->spaces);
 	tables_free(p->tables);
 	heap_free(p->heap);
-	files_free(p->files);
 	process_table_free(p->processes);
 	heard_free(&p->heard);
 	free(p);
@@ -105,8 +92,7 @@ static void on_mapped(void *arg, const struct process *process, const struct map
 {
 	struct publisher *p = arg;
 
-	publisher_note_error(p, p->tables ? tables_want(p->tables, process, map)
-					  : files_want(p->files, process, map));
+	publisher_note_error(p, tables_want(p->tables, process, map));
 	if (!map->is_jit)
 		publisher_note_error(p, delays_add(p->delays, map));
 	publisher_make_dirty(p, process);
@@ -162,12 +148,6 @@ int publisher_new(struct publisher **ret, const struct publisher_config *config)
 		.exec = on_exec,
 		.ended = on_ended,
 	};
-	struct files_config files = {
-		.worker = config->worker,
-		.modules = config->modules,
-		.sink = on_facts,
-		.arg = p,
-	};
 	int err;
 
 	if (!p)
@@ -175,13 +155,10 @@ int publisher_new(struct publisher **ret, const struct publisher_config *config)
 	p->config = *config;
 	if (!p->config.outside)
 		p->config.outside = &outside_real;
-	files.source = &p->config.outside->files;
 	err = process_table_new(&p->processes, config->modules, &sink);
 	if (!err)
-		err = files_new(&p->files, &files);
-	if (!err)
 		err = delays_new(&p->delays);
-	if (!err && config->tables)
+	if (!err)
 		err = new_tables(p);
 	if (err)
 		return err;
@@ -265,13 +242,15 @@ static void tell_of_keys(struct publisher *p, uint32_t module)
 
 static int take_news(struct publisher *p)
 {
+	struct module_news news;
 	int err = 0;
 
-	for (size_t i = 0; !err && i < p->tabled.n; i++)
-		err = spaces_update(p->spaces, p->tabled.items[i]);
-	for (size_t i = 0; i < p->keyed.n; i++)
-		tell_of_keys(p, p->keyed.items[i]);
-	p->tabled.n = p->keyed.n = 0;
+	while (!err && tables_next_news(p->tables, &news)) {
+		if (news.what == NEWS_KEYS)
+			tell_of_keys(p, news.module);
+		else if (p->spaces)
+			err = spaces_update(p->spaces, news.module);
+	}
 	return err;
 }
 
@@ -298,7 +277,7 @@ static int tell_all(struct publisher *p)
 static enum delay_state delay_state(void *arg, uint32_t module)
 {
 	const struct publisher *p = arg;
-	const struct table *table = p->tables ? tables_get(p->tables, module) : NULL;
+	const struct table *table = tables_get(p->tables, module);
 	const struct elf_facts *facts = files_facts(p->files, module);
 
 	if (files_state(p->files, module) == FILE_SCANNING ||
@@ -319,7 +298,7 @@ static int flush(struct publisher *p)
 		delays_settle(p->delays, delay_state, p, p->config.outside->now_ns());
 	if (!err)
 		err = p->err;
-	return err || !p->tables ? err : tables_error(p->tables);
+	return err ? err : tables_error(p->tables);
 }
 
 int publisher_flush(struct publisher *p, int wait_ms)
@@ -338,8 +317,7 @@ int publisher_flush(struct publisher *p, int wait_ms)
 void publisher_count(const struct publisher *p, struct publisher_counts *ret)
 {
 	*ret = p->counts;
-	if (p->tables)
-		tables_count(p->tables, &ret->tables);
+	tables_count(p->tables, &ret->tables);
 	if (p->spaces)
 		ret->spaces = *spaces_counts(p->spaces);
 	delays_summarize(p->delays, &ret->delays);

@@ -70,17 +70,15 @@ struct publisher {
 	struct publisher_config config;
 	struct process_table *processes; /* as they are, not as they were */
 	struct heard heard;
-	struct files *files;
-	struct heap *heap;
-	struct tables *tables; /* NULL: none are used */
-	struct spaces *spaces;
-	struct hmap told;    /* by tgid */
-	VEC(uint32_t) dirty; /* tgids that are queued */
-	VEC(uint32_t) young; /* tgids of UNCLEAR and PROVISIONAL incarnations */
+	struct heap *heap;     /* NULL: no tables are used */
+	struct tables *tables; /* all files, with tables or without */
+	struct files *files;   /* the tables' own */
+	struct spaces *spaces; /* NULL: no tables are used */
+	struct hmap told;      /* by tgid */
+	VEC(uint32_t) dirty;   /* tgids that are queued */
+	VEC(uint32_t) young;   /* tgids of UNCLEAR and PROVISIONAL incarnations */
 	struct peek peek;
-	uint64_t crowded_ns;  /* when they were last asked */
-	VEC(uint32_t) keyed;  /* modules that turned out to hold keys */
-	VEC(uint32_t) tabled; /* modules whose tables came */
+	uint64_t crowded_ns; /* when they were last asked */
 	struct delays *delays;
 	struct publisher_counts counts;
 	struct log_pace pace; /* any process that execs makes it fail */

@@ -109,12 +109,11 @@ static int make_parts(struct spaces *spaces, const struct process *process,
 {
 	size_t n;
 	const struct mapping *maps = process_mappings(process, &n);
-	int err = 0;
 
 	space->parts = calloc(n ? n : 1, sizeof(*space->parts));
 	if (!space->parts)
 		return fail(-ENOMEM, "no memory for %zu mappings", n);
-	for (size_t i = 0; !err && i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		struct space_part *part = &space->parts[space->n_mappings];
 
 		if (space->n_mappings == UNWIND_MAPPINGS_MAX) {
@@ -127,12 +126,10 @@ static int make_parts(struct spaces *spaces, const struct process *process,
 			.module = maps[i].module,
 			.is_jit = maps[i].is_jit,
 		};
-		/* it may have been taken back since it was mapped */
-		err = tables_want(spaces->config.tables, process, &maps[i]);
 		fill_part(spaces, part);
 		space->n_mappings++;
 	}
-	return err;
+	return 0;
 }
 
 static int write_space(struct spaces *spaces, const struct space *space)

@@ -16,8 +16,9 @@ struct tables {
 	struct heap *heap;
 	struct files *files;
 	const struct module_table *modules;
-	struct lookup *lookup;
-	struct tables_sink sink;
+	struct lookup *lookup; /* NULL: no tables are used */
+	VEC(struct module_news) news;
+	size_t n_taken;		  /* of these */
 	VEC(struct table) tables; /* by module */
 	struct tables_counts counts;
 	uint32_t serial; /* the last that was given */
@@ -29,6 +30,8 @@ void tables_free(struct tables *tables)
 	if (!tables)
 		return;
 	lookup_free(tables->lookup);
+	files_free(tables->files);
+	vec_free(&tables->news);
 	vec_free(&tables->tables);
 	free(tables);
 }
@@ -39,6 +42,34 @@ const struct table *tables_get(const struct tables *tables, uint32_t module)
 		module < tables->tables.n ? &tables->tables.items[module] : NULL;
 
 	return table && table->state != TABLE_NEW ? table : NULL;
+}
+
+struct files *tables_files(const struct tables *tables)
+{
+	return tables->files;
+}
+
+static void note_error(struct tables *tables, int err)
+{
+	if (err < 0 && !tables->err)
+		tables->err = err;
+}
+
+static void add_news(struct tables *tables, uint32_t module, enum news what)
+{
+	const struct module_news news = { module, what };
+
+	note_error(tables, vec_push(&tables->news, news));
+}
+
+bool tables_next_news(struct tables *tables, struct module_news *ret)
+{
+	if (tables->n_taken == tables->news.n) {
+		tables->n_taken = tables->news.n = 0;
+		return false;
+	}
+	*ret = tables->news.items[tables->n_taken++];
+	return true;
 }
 
 static void give_back(struct tables *tables, struct table *table)
@@ -90,7 +121,7 @@ static void settle(struct tables *tables, struct table *table, enum table_state 
 	table->settled_ns = table->unused_ns = tables->outside->now_ns();
 	tables->counts.ready += state == TABLE_READY;
 	tables->counts.refused += state == TABLE_REFUSED;
-	tables->sink.changed(tables->sink.arg, (uint32_t)(table - tables->tables.items));
+	add_news(tables, (uint32_t)(table - tables->tables.items), NEWS_TABLE);
 }
 
 /* Of the two that are awaited one is there (outcome READY), or will not come. Once
@@ -107,11 +138,15 @@ static void on_piece(struct tables *tables, struct table *table,
 		settle(tables, table, outcome);
 }
 
-void tables_on_metadata(struct tables *tables, uint32_t module, bool are_there)
+static void on_metadata(void *arg, uint32_t module, const struct elf_facts *facts)
 {
+	struct tables *tables = arg;
+
 	if (module < tables->tables.n)
 		on_piece(tables, &tables->tables.items[module], TABLE_AWAITS_METADATA,
-			 are_there ? TABLE_READY : TABLE_WITHOUT);
+			 facts ? TABLE_READY : TABLE_WITHOUT);
+	if (facts && (facts->n_keys || facts->specific_offset))
+		add_news(tables, module, NEWS_KEYS);
 }
 
 /* Never 0, which is none. */
@@ -144,7 +179,7 @@ static void on_pages(void *arg, uint64_t module, uint32_t first,
 		int err = heap_write(tables->heap, table->first + first, pages, n);
 
 		if (err) {
-			tables->err = err;
+			note_error(tables, err);
 			give_back(tables, table);
 		}
 	}
@@ -186,7 +221,7 @@ static void ask(struct tables *tables, uint32_t module, int fd, enum table_state
 	table->was_missed = !can;
 	table->settled_ns = tables->outside->now_ns();
 	if (is_known) /* there are spaces that wait for it */
-		tables->sink.changed(tables->sink.arg, module);
+		add_news(tables, module, NEWS_TABLE);
 }
 
 static void ask_vdso(struct tables *tables, uint32_t module)
@@ -235,7 +270,7 @@ int tables_want(struct tables *tables, const struct process *process,
 	enum module_kind kind = module_get(tables->modules, map->module)->kind;
 	int err = files_want(tables->files, process, map);
 
-	if (kind != MODULE_FILE && kind != MODULE_VDSO)
+	if (!tables->lookup || (kind != MODULE_FILE && kind != MODULE_VDSO))
 		return err;
 	while (!err && tables->tables.n <= map->module)
 		err = vec_push(&tables->tables, (struct table){ 0 });
@@ -252,17 +287,24 @@ int tables_new(struct tables **ret, const struct tables_config *config)
 {
 	AUTO(tables) tables = calloc(1, sizeof(*tables));
 	const struct table_sink sink = { tables, on_pages, on_done, NULL };
+	const struct files_config files = {
+		.worker = config->worker,
+		.modules = config->modules,
+		.source = &config->outside->files,
+		.sink = on_metadata,
+		.arg = tables,
+	};
 	int err;
 
 	if (!tables)
 		return fail(-ENOMEM, "no memory for the unwind tables");
 	tables->outside = config->outside;
 	tables->heap = config->heap;
-	tables->files = config->files;
 	tables->modules = config->modules;
-	tables->sink = config->sink;
-	err = lookup_new(&tables->lookup, config->worker, config->heavy, config->cache,
-			 &sink);
+	err = files_new(&tables->files, &files);
+	if (!err && tables->heap)
+		err = lookup_new(&tables->lookup, config->worker, config->heavy,
+				 config->cache, &sink);
 	if (err)
 		return err;
 	*ret = GIVE(tables);
@@ -286,6 +328,8 @@ void tables_leave(struct tables *tables, uint32_t module, uint64_t now_ns)
 void tables_count(const struct tables *tables, struct tables_counts *ret)
 {
 	*ret = tables->counts;
+	if (!tables->lookup)
+		return;
 	ret->pages = heap_used(tables->heap);
 	lookup_count(tables->lookup, &ret->lookup);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * By which unwind table the code of each module is walked. A file is asked for when
- * it is first mapped; two things must be known of it: its metadata, which relate
- * addresses to those that the table is of, and the table, looked up or made and put
- * where the ticks find it. They come in any order, from different workers, and one
- * state says where both are: nothing uses a table before it is READY, and whoever
- * waits for a module is told once, when nothing is awaited any more. Tables are
- * taken back, least recently used first, when there is no room for another.
+ * The one register of modules' files, and by which unwind table the code of each is
+ * walked. A file is asked for when it is first mapped; two things must be known of it:
+ * its metadata, which relate addresses to those that the table is of, and the table,
+ * looked up or made and put where the ticks find it. They come in any order, from
+ * different workers, and one state says where both are: nothing uses a table before it
+ * is READY. What came lies here as news until it is taken; nobody is called. Tables
+ * are taken back, least recently used first, when there is no room for another.
  */
 #ifndef WEFT_PUBLISH_TABLES_H
 #define WEFT_PUBLISH_TABLES_H
@@ -51,23 +51,25 @@ struct tables_counts {
 	struct lookup_counts lookup;
 };
 
-/* Told whenever a table became READY, WITHOUT or REFUSED. */
-struct tables_sink {
-	void *arg;
-	void (*changed)(void *arg, uint32_t module);
+enum news {
+	NEWS_TABLE, /* it became READY, WITHOUT or REFUSED */
+	NEWS_KEYS,  /* the file's metadata came, and say where async keys are */
+};
+
+struct module_news {
+	uint32_t module;
+	enum news what;
 };
 
 struct tables;
 
 struct tables_config {
 	const struct outside *outside;
-	struct heap *heap;
-	struct files *files;
+	struct heap *heap; /* NULL: no tables are used; metadata alone are asked for */
 	const struct module_table *modules;
 	struct worker *worker; /* whose tables come here from now on */
 	struct worker *heavy;  /* and of large files this one's; NULL: the same */
 	struct cache *cache;   /* NULL: none */
-	struct tables_sink sink;
 };
 
 /* What the config names is borrowed. */
@@ -79,9 +81,6 @@ DEFINE_FREEP(tables)
 int tables_want(struct tables *tables, const struct process *process,
 		const struct mapping *map);
 
-/* The metadata of a module's file are there, or (false) cannot be had. */
-void tables_on_metadata(struct tables *tables, uint32_t module, bool are_there);
-
 /* NULL: never asked for, or taken back. Valid until the next tables_want(). */
 const struct table *tables_get(const struct tables *tables, uint32_t module);
 
@@ -89,7 +88,14 @@ const struct table *tables_get(const struct tables *tables, uint32_t module);
 void tables_use(struct tables *tables, uint32_t module);
 void tables_leave(struct tables *tables, uint32_t module, uint64_t now_ns);
 
-/* The kernel would not take what it was given; 0: nothing went wrong. */
+/* What came since, one after the other; false: no more. */
+bool tables_next_news(struct tables *tables, struct module_news *ret);
+
+/* The metadata, and the files themselves; borrowed. */
+struct files *tables_files(const struct tables *tables);
+
+/* The first thing that went wrong where it could not be returned: the kernel would not
+ * take what it was given. 0: nothing. */
 int tables_error(const struct tables *tables);
 
 void tables_count(const struct tables *tables, struct tables_counts *ret);

@@ -38,6 +38,18 @@ void publisher_make_dirty(struct publisher *p, const struct process *process)
 	publisher_note_error(p, vec_push(&p->dirty, process->tgid));
 }
 
+/* A table may have been taken back since its file was mapped. */
+static int want_all(struct publisher *p, const struct process *process)
+{
+	size_t n;
+	const struct mapping *maps = process_mappings(process, &n);
+	int err = 0;
+
+	for (size_t i = 0; !err && i < n; i++)
+		err = tables_want(p->tables, process, &maps[i]);
+	return err;
+}
+
 static int find_space(struct publisher *p, const struct process *process,
 		      struct told *told)
 {
@@ -46,6 +58,9 @@ static int find_space(struct publisher *p, const struct process *process,
 
 	if (!p->spaces || (old && told->version == process_version(process)))
 		return 0;
+	err = want_all(p, process);
+	if (err)
+		return err;
 	err = spaces_use(p->spaces, process, &told->space);
 	if (old)
 		spaces_leave(p->spaces, old);
