@@ -301,4 +301,34 @@ static const struct outside world_outside = {
 	.peek = world_peek,
 };
 
+/* The files stay the same, from one world to the next. */
+static inline int world_fd(int ino)
+{
+	static int fds[WORLD_FILES];
+
+	if (!fds[ino])
+		fds[ino] = memfd_create("world", MFD_CLOEXEC);
+	assert_true(fds[ino] > 0);
+	return fds[ino];
+}
+
+/* Nothing has happened yet. */
+static inline void world_reset(void)
+{
+	world = (struct world){ .now_ns = 1000 * MS };
+	world_worker = (struct worker){ 0 };
+	for (int i = 0; i < WORLD_PIDS; i++)
+		world.procs[i] = (struct world_process){ .start_ticks = 100 + (uint64_t)i,
+							 .start_stack = 0x7ff000000000 };
+	for (int i = 0; i < WORLD_FILES; i++)
+		world.files[i] = (struct world_file){ .fd = world_fd(i), .n_pages = 2 };
+	assert_int_equal(module_table_new(&world.modules), 0);
+}
+
+static inline void world_close(void)
+{
+	module_table_free(world.modules);
+	vec_free(&world_worker.jobs);
+}
+
 #endif

@@ -103,27 +103,9 @@ static inline struct publisher_counts world_counts(void)
 	return counts;
 }
 
-/* The files stay the same, from one world to the next. */
-static inline int world_fd(int ino)
-{
-	static int fds[WORLD_FILES];
-
-	if (!fds[ino])
-		fds[ino] = memfd_create("world", MFD_CLOEXEC);
-	assert_true(fds[ino] > 0);
-	return fds[ino];
-}
-
 static inline void world_begin_with(struct publisher_config config)
 {
-	world = (struct world){ .now_ns = 1000 * MS };
-	world_worker = (struct worker){ 0 };
-	for (int i = 0; i < WORLD_PIDS; i++)
-		world.procs[i] = (struct world_process){ .start_ticks = 100 + (uint64_t)i,
-							 .start_stack = 0x7ff000000000 };
-	for (int i = 0; i < WORLD_FILES; i++)
-		world.files[i] = (struct world_file){ .fd = world_fd(i), .n_pages = 2 };
-	assert_int_equal(module_table_new(&world.modules), 0);
+	world_reset();
 	config.outside = &world_outside;
 	config.worker = &world_worker;
 	config.modules = world.modules;
@@ -140,8 +122,7 @@ static inline void world_begin(void)
 static inline void world_end(void)
 {
 	publisher_free(world.publisher);
-	module_table_free(world.modules);
-	vec_free(&world_worker.jobs);
+	world_close();
 }
 
 /* ---- what ticks find in it ---- */
