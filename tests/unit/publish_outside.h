@@ -19,9 +19,9 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 
-#define WORLD_PAGES 64
-#define WORLD_PIDS  40 /* 1 to 39 */
-#define WORLD_FILES 40 /* by inode */
+#define WORLD_PAGES 256
+#define WORLD_PIDS  40	/* 1 to 39 */
+#define WORLD_FILES 120 /* by inode */
 #define WORLD_WORDS 64
 
 #define TEXT_VADDR 0x401000ULL
@@ -50,7 +50,8 @@ struct world_file {
 static struct world {
 	uint64_t now_ns;
 
-	union unwind_page pages[WORLD_PAGES];
+	union unwind_page *pages; /* WORLD_PAGES */
+	uint32_t page_max;	  /* that was written */
 	struct published processes[WORLD_PIDS];
 	bool is_published[WORLD_PIDS];
 	unsigned int n_puts, n_removed, n_written;
@@ -241,6 +242,8 @@ static inline int world_write(const struct published_maps *maps, uint32_t first,
 	if (world.write_err)
 		return (fail)(world.write_err, "no write");
 	world.n_written += n;
+	if (first + n > world.page_max)
+		world.page_max = first + n;
 	memcpy(&world.pages[first], pages, n * sizeof(*pages));
 	return 0;
 }
@@ -315,7 +318,10 @@ static inline int world_fd(int ino)
 /* Nothing has happened yet. */
 static inline void world_reset(void)
 {
-	world = (struct world){ .now_ns = 1000 * MS };
+	static union unwind_page pages[WORLD_PAGES];
+
+	memset(pages, 0, world.page_max * sizeof(*pages));
+	world = (struct world){ .now_ns = 1000 * MS, .pages = pages };
 	world_worker = (struct worker){ 0 };
 	for (int i = 0; i < WORLD_PIDS; i++)
 		world.procs[i] = (struct world_process){ .start_ticks = 100 + (uint64_t)i,

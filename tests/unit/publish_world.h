@@ -24,18 +24,18 @@ static inline struct side_event world_event(enum side_kind kind, int pid)
 				    .tid = (uint32_t)pid };
 }
 
-/* Inode 0: generated code. */
-static inline void world_map_bytes(int pid, uint64_t ino, uint64_t at, uint64_t bytes)
+/* Inode 0: generated code. link: which of its names. */
+static inline void world_map_link(int pid, uint64_t ino, int link, uint64_t at)
 {
 	struct side_event event = world_event(SIDE_MMAP, pid);
 
 	event.start = at;
-	event.bytes = bytes;
+	event.bytes = TEXT_BYTES;
 	if (ino) {
 		event.pgoff = TEXT_PGOFF;
 		event.maj = 8;
 		event.ino = ino;
-		snprintf(event.path, sizeof(event.path), "/file-%d", (int)ino);
+		snprintf(event.path, sizeof(event.path), "/file-%d-%d", (int)ino, link);
 	} else {
 		strcpy(event.path, "//anon");
 	}
@@ -44,7 +44,7 @@ static inline void world_map_bytes(int pid, uint64_t ino, uint64_t at, uint64_t 
 
 static inline void world_map(int pid, uint64_t ino, uint64_t at)
 {
-	world_map_bytes(pid, ino, at, TEXT_BYTES);
+	world_map_link(pid, ino, 0, at);
 }
 
 /* The kernel's half passes on what was published. */

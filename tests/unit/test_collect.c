@@ -83,7 +83,7 @@ static void begin_both(struct parts *parts)
 static int collect(const struct parts *parts, int wait_ms)
 {
 	return collect_answers(
-		&(struct collect_from){ parts->files, parts->worker, parts->heavy },
+		&(struct collect_from){ NULL, parts->files, parts->worker, parts->heavy },
 		wait_ms);
 }
 

@@ -71,12 +71,13 @@ static void writes_reach_the_kernel(void **state)
 	const union unwind_page pages[2] = { { .bytes = "one" }, { .bytes = "two" } };
 	struct heap *heap = new_heap(SMALL);
 
-	world = (struct world){ 0 };
+	world_reset();
 	assert_int_equal(heap_write(heap, 3, pages, 2), 0);
 	assert_string_equal(world.pages[3].bytes, "one");
 	assert_string_equal(world.pages[4].bytes, "two");
 	world.write_err = -EIO;
 	assert_int_equal(heap_write(heap, 3, pages, 2), -EIO);
+	world_close();
 	heap_free(heap);
 }
 

@@ -79,7 +79,6 @@ const struct mapping *process_mapping(const struct process *process, uint64_t ad
 
 /* All mappings, by address. */
 const struct mapping *process_mappings(const struct process *process, size_t *ret_n);
-bool process_maps_module(const struct process *process, uint32_t module);
 
 /* Changes whenever they do; processes of one version have the same. 0: none. */
 uint64_t process_version(const struct process *process);

@@ -225,6 +225,13 @@ int lookup_new(struct lookup **ret, struct worker *worker, struct worker *heavy,
 	return 0;
 }
 
+bool lookup_is_large(int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && st.st_size > HEAVY_BYTES;
+}
+
 static int submit(struct lookup *lookup, struct request *request)
 {
 	struct read_list ends;

@@ -26,6 +26,9 @@ int lookup_new(struct lookup **ret, struct worker *worker, struct worker *heavy,
 void lookup_free(struct lookup *lookup); /* NULL is fine */
 DEFINE_FREEP(lookup)
 
+/* Does its file go to heavy? */
+bool lookup_is_large(int fd);
+
 /* Takes fd over. A cookie may be asked for again once it is done. */
 int lookup_begin(struct lookup *lookup, int fd, uint64_t cookie);
 

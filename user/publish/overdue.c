@@ -82,6 +82,8 @@ bool publisher_on_awaited(struct publisher *p, uint32_t tgid, uint64_t addr,
 	if (!process || process->ended_ns || !told || !p->spaces)
 		return false;
 	map = process_mapping(process, addr);
+	if (map)
+		publisher_note_error(p, tables_urge(p->tables, process, map->module));
 	if (time_ns < overdue_at_ns(process, map) ||
 	    is_too_soon(told, p->config.outside->now_ns()))
 		return false;

@@ -231,12 +231,25 @@ static void ask_the_crowded_again(struct publisher *p)
 	}
 }
 
+/* Under whichever of its names. */
+static bool maps_file(const struct publisher *p, const struct process *process,
+		      uint32_t module)
+{
+	size_t n;
+	const struct mapping *maps = process_mappings(process, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (files_same(p->files, maps[i].module) == module)
+			return true;
+	return false;
+}
+
 static void tell_of_keys(struct publisher *p, uint32_t module)
 {
 	const struct process *process;
 
 	for (size_t i = 0; (process = process_next(p->processes, &i));)
-		if (!process->ended_ns && process_maps_module(process, module))
+		if (!process->ended_ns && maps_file(p, process, module))
 			publisher_make_dirty(p, process);
 }
 
@@ -307,9 +320,10 @@ int publisher_flush(struct publisher *p, int wait_ms)
 
 	if (err)
 		return err;
-	left = collect_answers(
-		&(struct collect_from){ p->files, p->config.worker, p->config.heavy },
-		wait_ms);
+	left = collect_answers(&(struct collect_from){ p->tables, p->files,
+						       p->config.worker,
+						       p->config.heavy },
+			       wait_ms);
 	err = left < 0 ? left : flush(p);
 	return err ? err : left;
 }

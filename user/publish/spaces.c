@@ -253,11 +253,15 @@ int spaces_renew(struct spaces *spaces, struct space *space)
 	return err ? err : write_space(spaces, space);
 }
 
-/* Does it map the module, and not know the table yet? */
-static bool awaits(const struct space *space, uint32_t module)
+/* Does it map the file, under whichever name, and not know the table yet? */
+static bool awaits(const struct spaces *spaces, const struct space *space,
+		   uint32_t module)
 {
+	const struct files *files = spaces->config.files;
+
 	for (uint32_t i = 0; i < space->n_mappings; i++)
-		if (space->parts[i].module == module && !space->parts[i].uses_table)
+		if (files_same(files, space->parts[i].module) == module &&
+		    !space->parts[i].uses_table)
 			return true;
 	return false;
 }
@@ -268,7 +272,7 @@ int spaces_update(struct spaces *spaces, uint32_t module)
 	int err = 0;
 
 	for (size_t i = 0; !err && (space = hmap_next(&spaces->by_version, &i));)
-		if (awaits(space, module))
+		if (awaits(spaces, space, module))
 			err = spaces_renew(spaces, space);
 	return err;
 }

@@ -1,45 +1,36 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "publish/tables.h"
+#include "publish/tables_parts.h"
 
 #include "base/error.h"
-#include "base/vec.h"
-#include "sym/vdso.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <unistd.h>
+#include <stdlib.h>
 
 #define IDLE_NS 5000000000ULL /* longer than the first look may take */
-
-struct tables {
-	const struct outside *outside;
-	struct heap *heap;
-	struct files *files;
-	const struct module_table *modules;
-	struct lookup *lookup; /* NULL: no tables are used */
-	VEC(struct module_news) news;
-	size_t n_taken;		  /* of these */
-	VEC(struct table) tables; /* by module */
-	struct tables_counts counts;
-	uint32_t serial; /* the last that was given */
-	int err;	 /* of a callback, which has no way to return it */
-};
 
 void tables_free(struct tables *tables)
 {
 	if (!tables)
 		return;
 	lookup_free(tables->lookup);
+	for (int i = 0; i < N_SIZES; i++)
+		turns_free(tables->turns[i]);
 	files_free(tables->files);
 	vec_free(&tables->news);
 	vec_free(&tables->tables);
 	free(tables);
 }
 
+struct table *tables_of(const struct tables *tables, uint32_t module)
+{
+	uint32_t same = files_same(tables->files, module);
+
+	return same < tables->tables.n ? &tables->tables.items[same] : NULL;
+}
+
 const struct table *tables_get(const struct tables *tables, uint32_t module)
 {
-	const struct table *table =
-		module < tables->tables.n ? &tables->tables.items[module] : NULL;
+	const struct table *table = tables_of(tables, module);
 
 	return table && table->state != TABLE_NEW ? table : NULL;
 }
@@ -55,7 +46,7 @@ static void note_error(struct tables *tables, int err)
 		tables->err = err;
 }
 
-static void add_news(struct tables *tables, uint32_t module, enum news what)
+void tables_add_news(struct tables *tables, uint32_t module, enum news what)
 {
 	const struct module_news news = { module, what };
 
@@ -121,7 +112,7 @@ static void settle(struct tables *tables, struct table *table, enum table_state 
 	table->settled_ns = table->unused_ns = tables->outside->now_ns();
 	tables->counts.ready += state == TABLE_READY;
 	tables->counts.refused += state == TABLE_REFUSED;
-	add_news(tables, (uint32_t)(table - tables->tables.items), NEWS_TABLE);
+	tables_add_news(tables, (uint32_t)(table - tables->tables.items), NEWS_TABLE);
 }
 
 /* Of the two that are awaited one is there (outcome READY), or will not come. Once
@@ -141,12 +132,17 @@ static void on_piece(struct tables *tables, struct table *table,
 static void on_metadata(void *arg, uint32_t module, const struct elf_facts *facts)
 {
 	struct tables *tables = arg;
+	struct table *table = tables_of(tables, module);
+	enum table_state state = TABLE_READY;
 
-	if (module < tables->tables.n)
-		on_piece(tables, &tables->tables.items[module], TABLE_AWAITS_METADATA,
-			 facts ? TABLE_READY : TABLE_WITHOUT);
+	if (!facts || !tables->lookup)
+		state = TABLE_WITHOUT;
+	if (table) {
+		tables->n_jobs[table->size]--;
+		on_piece(tables, table, TABLE_AWAITS_METADATA, state);
+	}
 	if (facts && (facts->n_keys || facts->specific_offset))
-		add_news(tables, module, NEWS_KEYS);
+		tables_add_news(tables, module, NEWS_KEYS);
 }
 
 /* Never 0, which is none. */
@@ -192,6 +188,7 @@ static void on_done(void *arg, uint64_t module, int err,
 	struct table *table = &tables->tables.items[module];
 	enum table_state state = TABLE_READY;
 
+	tables->n_jobs[table->size]--;
 	tables->counts.without += err == -ENODATA;
 	tables->counts.unreadable += err && err != -ENODATA;
 	if (err)
@@ -201,86 +198,6 @@ static void on_done(void *arg, uint64_t module, int err,
 	else
 		tables->counts.rows += answer->stats.n_rows;
 	on_piece(tables, table, TABLE_AWAITS_TABLE, state);
-}
-
-/* Asks the workers for what is not known; fd: -1: the file cannot be opened. */
-static void ask(struct tables *tables, uint32_t module, int fd, enum table_state awaits)
-{
-	struct table *table = &tables->tables.items[module];
-	bool is_known = table->state != TABLE_NEW, can = fd >= 0;
-	int copy = -1;
-
-	*table = (struct table){ .state = awaits, .was_refused = table->was_refused };
-	if (can && awaits != TABLE_WITHOUT)
-		copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	if (copy >= 0 && !lookup_begin(tables->lookup, copy, module))
-		return;
-	tables->counts.unreadable += can && awaits != TABLE_WITHOUT;
-	error_clear(); /* one file without a table is no reason to stop */
-	table->state = TABLE_WITHOUT;
-	table->was_missed = !can;
-	table->settled_ns = tables->outside->now_ns();
-	if (is_known) /* there are spaces that wait for it */
-		add_news(tables, module, NEWS_TABLE);
-}
-
-static void ask_vdso(struct tables *tables, uint32_t module)
-{
-	int vdso = vdso_open();
-
-	if (vdso < 0)
-		error_clear(); /* its frames go by frame pointer, unproven */
-	ask(tables, module, vdso, TABLE_AWAITS_TABLE);
-	if (vdso >= 0)
-		close(vdso);
-}
-
-static void ask_file(struct tables *tables, uint32_t module)
-{
-	static const enum table_state awaits[] = {
-		[FILE_NEW] = TABLE_WITHOUT,
-		[FILE_SCANNING] = TABLE_AWAITS_BOTH,
-		[FILE_KNOWN] = TABLE_AWAITS_TABLE,
-		[FILE_UNREADABLE] = TABLE_WITHOUT,
-	};
-
-	ask(tables, module, files_fd(tables->files, module),
-	    awaits[files_state(tables->files, module)]);
-}
-
-static bool may_ask(const struct tables *tables, uint32_t module)
-{
-	const struct table *table = &tables->tables.items[module];
-
-	switch (table->state) {
-	case TABLE_NEW:
-		return true;
-	case TABLE_WITHOUT: /* another process may lead to the file */
-		return table->was_missed && files_fd(tables->files, module) >= 0;
-	case TABLE_REFUSED: /* what was given back for it has rested */
-		return tables->outside->now_ns() - table->settled_ns > HEAP_REST_NS;
-	default:
-		return false;
-	}
-}
-
-int tables_want(struct tables *tables, const struct process *process,
-		const struct mapping *map)
-{
-	enum module_kind kind = module_get(tables->modules, map->module)->kind;
-	int err = files_want(tables->files, process, map);
-
-	if (!tables->lookup || (kind != MODULE_FILE && kind != MODULE_VDSO))
-		return err;
-	while (!err && tables->tables.n <= map->module)
-		err = vec_push(&tables->tables, (struct table){ 0 });
-	if (err || !may_ask(tables, map->module))
-		return err;
-	if (kind == MODULE_VDSO)
-		ask_vdso(tables, map->module);
-	else
-		ask_file(tables, map->module);
-	return 0;
 }
 
 int tables_new(struct tables **ret, const struct tables_config *config)
@@ -302,6 +219,8 @@ int tables_new(struct tables **ret, const struct tables_config *config)
 	tables->heap = config->heap;
 	tables->modules = config->modules;
 	err = files_new(&tables->files, &files);
+	for (int i = 0; !err && i < N_SIZES; i++)
+		err = turns_new(&tables->turns[i]);
 	if (!err && tables->heap)
 		err = lookup_new(&tables->lookup, config->worker, config->heavy,
 				 config->cache, &sink);
@@ -313,13 +232,15 @@ int tables_new(struct tables **ret, const struct tables_config *config)
 
 void tables_use(struct tables *tables, uint32_t module)
 {
-	tables->tables.items[module].users++;
-	tables->tables.items[module].was_named = true;
+	struct table *table = tables_of(tables, module);
+
+	table->users++;
+	table->was_named = true;
 }
 
 void tables_leave(struct tables *tables, uint32_t module, uint64_t now_ns)
 {
-	struct table *table = &tables->tables.items[module];
+	struct table *table = tables_of(tables, module);
 
 	if (!--table->users)
 		table->unused_ns = now_ns;

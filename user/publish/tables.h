@@ -18,7 +18,8 @@
 #include <stdbool.h>
 
 enum table_state {
-	TABLE_NEW, /* never asked for, or taken back */
+	TABLE_NEW,    /* never asked for, or taken back */
+	TABLE_QUEUED, /* its file is open, and waits for its turn */
 	TABLE_AWAITS_BOTH,
 	TABLE_AWAITS_METADATA, /* its pages are there, but not to be used yet */
 	TABLE_AWAITS_TABLE,
@@ -32,6 +33,8 @@ struct table {
 	uint32_t first, n_pages; /* READY, or while they come in */
 	uint32_t flags;		 /* as of struct unwind_mapping */
 	uint32_t users;		 /* spaces that name it */
+	unsigned int size;	 /* enum size_class */
+	bool was_urged;		 /* QUEUED: samples met it */
 	bool was_missed;	 /* WITHOUT: the file could not be opened */
 	bool was_refused;	 /* it has had no room yet */
 	bool was_named;		 /* READY: by some space */
@@ -41,7 +44,15 @@ struct table {
 
 static inline bool table_is_awaited(const struct table *table)
 {
-	return table->state >= TABLE_AWAITS_BOTH && table->state <= TABLE_AWAITS_TABLE;
+	switch (table->state) {
+	case TABLE_QUEUED:
+	case TABLE_AWAITS_BOTH:
+	case TABLE_AWAITS_METADATA:
+	case TABLE_AWAITS_TABLE:
+		return true;
+	default:
+		return false;
+	}
 }
 
 struct tables_counts {
@@ -77,11 +88,21 @@ int tables_new(struct tables **ret, const struct tables_config *config);
 void tables_free(struct tables *tables); /* NULL is fine */
 DEFINE_FREEP(tables)
 
-/* Asks for all that has to be known of a mapping's file, if that was not done yet. */
+/* Opens a mapping's file, and queues it for all that has to be known of it, if that was
+ * not done yet; it waits for the process's owner, too (publish/turns.h). */
 int tables_want(struct tables *tables, const struct process *process,
 		const struct mapping *map);
 
-/* NULL: never asked for, or taken back. Valid until the next tables_want(). */
+/* Samples wait for it: it goes before what its owner merely has mapped. */
+int tables_urge(struct tables *tables, const struct process *process, uint32_t module);
+
+/* Asks the workers for those whose turn it is, if they have little to do; false: for
+ * none. How many still wait. */
+bool tables_pump(struct tables *tables);
+unsigned int tables_queued(const struct tables *tables);
+
+/* NULL: never asked for, or taken back. Valid until the next tables_want(). What is of
+ * a file is the same for all modules that are that file (files_same()). */
 const struct table *tables_get(const struct tables *tables, uint32_t module);
 
 /* A READY table that a space names stays; one that none does may go. */

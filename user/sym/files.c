@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/hmap.h"
 #include "base/vec.h"
 
 #include <errno.h>
@@ -12,6 +13,7 @@
 
 struct file {
 	enum file_state state;
+	uint32_t same; /* 1 + the module that this file was opened for; 0: for this one */
 	int fd;
 	bool was_missed;    /* it could not be opened when it was first mapped */
 	struct stat opened; /* as it was then */
@@ -26,6 +28,7 @@ struct file {
 struct files {
 	struct files_config config;
 	VEC(struct file) files; /* by module id */
+	struct hmap by_inode;	/* 1 + module, of those that are open */
 	unsigned long open_now, open_most;
 	struct file_counts counts;
 };
@@ -68,6 +71,7 @@ void files_free(struct files *files)
 		free(files->files.items[i].facts);
 	}
 	vec_free(&files->files);
+	hmap_free(&files->by_inode);
 	free(files);
 }
 
@@ -112,41 +116,100 @@ static void note_missed(struct files *files, struct file *file)
 	error_clear();
 }
 
-int files_want(struct files *files, const struct process *process,
+uint32_t files_same(const struct files *files, uint32_t module)
+{
+	return module < files->files.n && files->files.items[module].same
+		       ? files->files.items[module].same - 1
+		       : module;
+}
+
+static uint64_t inode_key(const struct stat *st)
+{
+	return (uint64_t)st->st_ino ^ (uint64_t)st->st_dev << 40;
+}
+
+/* Is this file open already, by another name? While it is, its inode is no other's. */
+static bool find_same(struct files *files, struct file *file)
+{
+	uintptr_t first = (uintptr_t)hmap_get(&files->by_inode, inode_key(&file->opened));
+	const struct file *same = first ? &files->files.items[first - 1] : NULL;
+
+	if (!same || same->fd < 0 || same->opened.st_ino != file->opened.st_ino ||
+	    same->opened.st_dev != file->opened.st_dev)
+		return false;
+	file->same = (uint32_t)first;
+	close(GIVE_FD(file->fd));
+	return true;
+}
+
+static int keep_open(struct files *files, struct file *file, uint32_t module)
+{
+	void *first = (void *)(uintptr_t)(module + 1);
+
+	if (files->open_now >= files->open_most) {
+		files->counts.over_limit++;
+		close(GIVE_FD(file->fd));
+		return 0;
+	}
+	files->open_now++;
+	files->counts.opened++;
+	file->state = FILE_OPEN;
+	return hmap_put(&files->by_inode, inode_key(&file->opened), first);
+}
+
+int files_open(struct files *files, const struct process *process,
 	       const struct mapping *map)
 {
 	const struct module *module = module_get(files->config.modules, map->module);
 	struct file *file;
-	int copy, err;
+	int err;
 
 	if (module->kind == MODULE_JIT)
 		return note_owner(files, process, map->module);
 	if (module->kind != MODULE_FILE)
 		return 0;
 	err = file_at(files, map->module, &file);
-	if (err || file->state != FILE_NEW)
+	if (err || file->state != FILE_NEW || file->same)
 		return err;
 	file->state = FILE_UNREADABLE;
-	if (files->open_now >= files->open_most) {
-		files->counts.over_limit++;
-		return 0;
-	}
 	if (files->config.source->open((pid_t)process->tgid, map, module, &file->fd) ||
 	    fstat(file->fd, &file->opened)) {
 		note_missed(files, file);
 		return 0;
 	}
 	files->counts.unreadable -= file->was_missed;
-	files->open_now++;
-	files->counts.opened++;
+	if (find_same(files, file))
+		return 0;
+	return keep_open(files, file, map->module);
+}
+
+bool files_scan(struct files *files, uint32_t module)
+{
+	uint32_t same = files_same(files, module);
+	struct file *file = same < files->files.n ? &files->files.items[same] : NULL;
+	int copy;
+
+	if (!file || file->state != FILE_OPEN)
+		return false;
+	file->state = FILE_UNREADABLE;
 	copy = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
-	if (copy < 0 || worker_submit_scan(files->config.worker, copy, map->module)) {
+	if (copy < 0 || worker_submit_scan(files->config.worker, copy, same)) {
 		files->counts.over_limit++;
 		error_clear(); /* one file without keys is no reason to stop */
-		return 0;
+		return false;
 	}
 	file->state = FILE_SCANNING;
-	return 0;
+	return true;
+}
+
+int files_want(struct files *files, const struct process *process,
+	       const struct mapping *map)
+{
+	int err = files_open(files, process, map);
+
+	if (!err)
+		files_scan(files, map->module);
+	return err;
 }
 
 static void drop(struct files *files, struct file *file)
@@ -208,19 +271,32 @@ void files_drop_overwritten(struct files *files)
 	}
 }
 
+static const struct file *file_of(const struct files *files, uint32_t module)
+{
+	uint32_t same = files_same(files, module);
+
+	return same < files->files.n ? &files->files.items[same] : NULL;
+}
+
 enum file_state files_state(const struct files *files, uint32_t module)
 {
-	return module < files->files.n ? files->files.items[module].state : FILE_NEW;
+	const struct file *file = file_of(files, module);
+
+	return file ? file->state : FILE_NEW;
 }
 
 const struct elf_facts *files_facts(const struct files *files, uint32_t module)
 {
-	return module < files->files.n ? files->files.items[module].facts : NULL;
+	const struct file *file = file_of(files, module);
+
+	return file ? file->facts : NULL;
 }
 
 int files_fd(const struct files *files, uint32_t module)
 {
-	return module < files->files.n ? files->files.items[module].fd : -1;
+	const struct file *file = file_of(files, module);
+
+	return file ? file->fd : -1;
 }
 
 struct owner files_owner(const struct files *files, uint32_t module)

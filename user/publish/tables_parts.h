@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the register's own files share: tables.c has the states and takes answers,
+ * tables_ask.c asks for what is not known. */
+#ifndef WEFT_PUBLISH_TABLES_PARTS_H
+#define WEFT_PUBLISH_TABLES_PARTS_H
+
+#include "base/vec.h"
+#include "publish/tables.h"
+#include "publish/turns.h"
+
+/* Which worker makes its table: a large file shall hold up none but such. */
+enum size_class { SIZE_USUAL, SIZE_LARGE, N_SIZES }; /* lookup_is_large() */
+
+struct tables {
+	const struct outside *outside;
+	struct heap *heap;
+	struct files *files;
+	const struct module_table *modules;
+	struct lookup *lookup; /* NULL: no tables are used */
+	VEC(struct module_news) news;
+	size_t n_taken;		  /* of these */
+	VEC(struct table) tables; /* by module, of those of one file the first */
+	struct turns *turns[N_SIZES];
+	unsigned int n_queued;	      /* that wait for their turn */
+	unsigned int n_jobs[N_SIZES]; /* that the workers have */
+	struct tables_counts counts;
+	uint32_t serial; /* the last that was given */
+	int err;	 /* of a callback, which has no way to return it */
+};
+
+/* Of a module's file; NULL: it was never heard of. */
+struct table *tables_of(const struct tables *tables, uint32_t module);
+
+void tables_add_news(struct tables *tables, uint32_t module, enum news what);
+
+#endif
