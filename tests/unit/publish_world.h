@@ -25,12 +25,13 @@ static inline struct side_event world_event(enum side_kind kind, int pid)
 }
 
 /* Inode 0: generated code. link: which of its names. */
-static inline void world_map_link(int pid, uint64_t ino, int link, uint64_t at)
+static inline void world_map_bytes(int pid, uint64_t ino, int link, uint64_t at,
+				   uint64_t bytes)
 {
 	struct side_event event = world_event(SIDE_MMAP, pid);
 
 	event.start = at;
-	event.bytes = TEXT_BYTES;
+	event.bytes = bytes;
 	if (ino) {
 		event.pgoff = TEXT_PGOFF;
 		event.maj = 8;
@@ -40,6 +41,11 @@ static inline void world_map_link(int pid, uint64_t ino, int link, uint64_t at)
 		strcpy(event.path, "//anon");
 	}
 	world_hear(&event);
+}
+
+static inline void world_map_link(int pid, uint64_t ino, int link, uint64_t at)
+{
+	world_map_bytes(pid, ino, link, at, TEXT_BYTES);
 }
 
 static inline void world_map(int pid, uint64_t ino, uint64_t at)
@@ -103,15 +109,21 @@ static inline struct publisher_counts world_counts(void)
 	return counts;
 }
 
-static inline void world_begin_with(struct publisher_config config)
+static inline void world_begin_in(const struct outside *outside,
+				  struct publisher_config config)
 {
 	world_reset();
-	config.outside = &world_outside;
+	config.outside = outside;
 	config.worker = &world_worker;
 	config.modules = world.modules;
 	if (!config.maps.n_pages)
 		config.maps.n_pages = WORLD_PAGES;
 	assert_int_equal(publisher_new(&world.publisher, &config), 0);
+}
+
+static inline void world_begin_with(struct publisher_config config)
+{
+	world_begin_in(&world_outside, config);
 }
 
 static inline void world_begin(void)

@@ -244,6 +244,25 @@ static bool maps_file(const struct publisher *p, const struct process *process,
 	return false;
 }
 
+/* Pages that were given back have rested by now, perhaps. */
+static void ask_for_room_again(struct publisher *p)
+{
+	uint64_t now = p->config.outside->now_ns();
+	unsigned long n_refused = p->spaces ? spaces_counts(p->spaces)->refused : 0;
+	const struct process *process;
+
+	if (n_refused == p->n_refused || now - p->refused_ns < HEAP_REST_NS)
+		return;
+	p->n_refused = n_refused;
+	p->refused_ns = now;
+	for (size_t i = 0; (process = process_next(p->processes, &i));) {
+		const struct told *told = hmap_get(&p->told, process->tgid);
+
+		if (told && !told->space && process_version(process))
+			publisher_make_dirty(p, process);
+	}
+}
+
 static void tell_of_keys(struct publisher *p, uint32_t module)
 {
 	const struct process *process;
@@ -305,6 +324,7 @@ static int flush(struct publisher *p)
 
 	ask_the_young_again(p);
 	ask_the_crowded_again(p);
+	ask_for_room_again(p);
 	if (!err)
 		err = tell_all(p);
 	if (!err)

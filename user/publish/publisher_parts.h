@@ -78,7 +78,9 @@ struct publisher {
 	VEC(uint32_t) dirty;   /* tgids that are queued */
 	VEC(uint32_t) young;   /* tgids of UNCLEAR and PROVISIONAL incarnations */
 	struct peek peek;
-	uint64_t crowded_ns; /* when they were last asked */
+	uint64_t crowded_ns;	 /* when they were last asked */
+	unsigned long n_refused; /* spaces, when room was last looked for again */
+	uint64_t refused_ns;	 /* and when that was */
 	struct delays *delays;
 	struct publisher_counts counts;
 	struct log_pace pace; /* any process that execs makes it fail */

@@ -104,6 +104,58 @@ static void fill_part(const struct spaces *spaces, struct space_part *part)
 	tables_use(spaces->config.tables, part->module);
 }
 
+/* Of generated code nothing else is known than that it is there, so neighbours are as
+ * good as one: a JIT maps page after page. */
+static void add_part(struct space *space, const struct mapping *map)
+{
+	struct space_part *last = space->parts + space->n_mappings - 1;
+
+	if (map->is_jit && space->n_mappings && last->is_jit &&
+	    last->mapping.end == map->start) {
+		last->mapping.end = map->end;
+		return;
+	}
+	space->parts[space->n_mappings++] = (struct space_part){
+		.mapping = { .start = map->start, .end = map->end },
+		.pgoff = map->pgoff,
+		.module = map->module,
+		.is_jit = map->is_jit,
+	};
+}
+
+static unsigned int log2_bytes(const struct space_part *part)
+{
+	return 63 -
+	       (unsigned int)__builtin_clzll(part->mapping.end - part->mapping.start);
+}
+
+/* Of more than ticks look at: libraries lie behind every stack, a page of a JIT's behind
+ * few. So of generated code the small ones go, then the last files. */
+static void drop_some(struct spaces *spaces, struct space *space)
+{
+	uint32_t n = space->n_mappings, left = n - UNWIND_MAPPINGS_MAX, kept = 0;
+	uint32_t to_drop[64] = { 0 };
+
+	spaces->counts.cut += left;
+	for (uint32_t i = 0; i < n; i++)
+		if (space->parts[i].is_jit)
+			to_drop[log2_bytes(&space->parts[i])]++;
+	for (int i = 0; i < 64; i++) {
+		if (to_drop[i] > left)
+			to_drop[i] = left;
+		left -= to_drop[i];
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		const struct space_part *part = &space->parts[i];
+
+		if (part->is_jit && to_drop[log2_bytes(part)])
+			to_drop[log2_bytes(part)]--;
+		else
+			space->parts[kept++] = *part;
+	}
+	space->n_mappings = kept - left;
+}
+
 static int make_parts(struct spaces *spaces, const struct process *process,
 		      struct space *space)
 {
@@ -113,22 +165,12 @@ static int make_parts(struct spaces *spaces, const struct process *process,
 	space->parts = calloc(n ? n : 1, sizeof(*space->parts));
 	if (!space->parts)
 		return fail(-ENOMEM, "no memory for %zu mappings", n);
-	for (size_t i = 0; i < n; i++) {
-		struct space_part *part = &space->parts[space->n_mappings];
-
-		if (space->n_mappings == UNWIND_MAPPINGS_MAX) {
-			spaces->counts.cut++;
-			continue;
-		}
-		*part = (struct space_part){
-			.mapping = { .start = maps[i].start, .end = maps[i].end },
-			.pgoff = maps[i].pgoff,
-			.module = maps[i].module,
-			.is_jit = maps[i].is_jit,
-		};
-		fill_part(spaces, part);
-		space->n_mappings++;
-	}
+	for (size_t i = 0; i < n; i++)
+		add_part(space, &maps[i]);
+	if (space->n_mappings > UNWIND_MAPPINGS_MAX)
+		drop_some(spaces, space);
+	for (uint32_t i = 0; i < space->n_mappings; i++)
+		fill_part(spaces, &space->parts[i]);
 	return 0;
 }
 
