@@ -189,6 +189,15 @@ static inline bool world_awaits(int pid, uint64_t at)
 	return mapping && !mapping->table && !(mapping->flags & UNWIND_BY_FP);
 }
 
+/* With all of its pages? */
+static inline bool is_table_of(uint32_t first, uint64_t ino)
+{
+	for (uint32_t i = 0; i < world.files[ino].n_pages; i++)
+		if (world.pages[first + i].head.text != ino)
+			return false;
+	return true;
+}
+
 /* Never true of anything that ticks would use: another file's table, or mappings that
  * a search would not find its way through. */
 static inline void world_check(const char *when)
@@ -210,7 +219,7 @@ static inline void world_check(const char *when)
 
 			if (mapping && mapping->table &&
 			    mapping->start == maps[i].start &&
-			    world.pages[mapping->table].head.text != ino)
+			    !is_table_of(mapping->table, ino))
 				fail_msg("%s: process %d walks file %d by the table of "
 					 "file %d",
 					 when, pid, (int)ino,

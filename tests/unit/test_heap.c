@@ -93,6 +93,21 @@ static void give_one(struct heap *heap, struct run *runs, size_t *n, uint64_t no
 	runs[at] = runs[--*n];
 }
 
+/* No table takes the last room for what processes map; that may lie anywhere. */
+static void some_are_reserved(void **state)
+{
+	struct heap *heap = new_heap(128);
+
+	assert_int_equal(heap_take(heap, 120, 0), 0);
+	assert_int_equal(heap_take(heap, 119, 0), 1);
+	assert_int_equal(heap_take(heap, 1, 0), 0);
+	assert_int_equal(heap_take_reserved(heap, 8, 0), 120);
+	assert_int_equal(heap_take_reserved(heap, 1, 0), 0);
+	heap_give(heap, 5, 2, 0);
+	assert_int_equal(heap_take_reserved(heap, 1, HEAP_REST_NS), 5);
+	heap_free(heap);
+}
+
 /* Against a list of what everybody has. */
 static void nobody_shares(void **state)
 {
@@ -139,6 +154,7 @@ int main(void)
 		cmocka_unit_test(what_is_given_back_rests),
 		cmocka_unit_test(the_last_one_given_is_the_last_taken),
 		cmocka_unit_test(writes_reach_the_kernel),
+		cmocka_unit_test(some_are_reserved),
 		cmocka_unit_test(nobody_shares),
 	};
 

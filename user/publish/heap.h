@@ -23,11 +23,16 @@ DEFINE_FREEP(heap)
 
 /* The first of n pages in a row; 0: no room now. */
 uint32_t heap_take(struct heap *heap, uint32_t n, uint64_t now_ns);
+
+/* The same for what processes map, of which nothing is known without: some pages are
+ * for that alone, and no table lies between. */
+uint32_t heap_take_reserved(struct heap *heap, uint32_t n, uint64_t now_ns);
 void heap_give(struct heap *heap, uint32_t first, uint32_t n, uint64_t now_ns);
 
 int heap_write(struct heap *heap, uint32_t first, const union unwind_page *pages,
 	       uint32_t n);
 
-uint32_t heap_used(const struct heap *heap); /* pages, now */
+uint32_t heap_used(const struct heap *heap);  /* pages, now */
+uint32_t heap_pages(const struct heap *heap); /* that there are */
 
 #endif

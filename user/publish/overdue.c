@@ -72,6 +72,19 @@ static int try_again(struct publisher *p, const struct process *process,
 	return tell_anew(p, process, told);
 }
 
+/* At once what was taken back while nobody ran it, or what others have gone for
+ * meanwhile; and what waits for its turn goes first. */
+static int ask_for(struct publisher *p, const struct process *process,
+		   const struct mapping *map)
+{
+	const struct table *table = tables_get(p->tables, map->module);
+	bool may_come =
+		!table || (table->state == TABLE_REFUSED && table->is_worth_a_try);
+	int err = may_come ? tables_want(p->tables, process, map) : 0;
+
+	return err ? err : tables_urge(p->tables, process, map->module);
+}
+
 bool publisher_on_awaited(struct publisher *p, uint32_t tgid, uint64_t addr,
 			  uint64_t time_ns)
 {
@@ -83,7 +96,7 @@ bool publisher_on_awaited(struct publisher *p, uint32_t tgid, uint64_t addr,
 		return false;
 	map = process_mapping(process, addr);
 	if (map)
-		publisher_note_error(p, tables_urge(p->tables, process, map->module));
+		publisher_note_error(p, ask_for(p, process, map));
 	if (time_ns < overdue_at_ns(process, map) ||
 	    is_too_soon(told, p->config.outside->now_ns()))
 		return false;

@@ -185,6 +185,37 @@ void publisher_on_stale(struct publisher *p, uint32_t tgid)
 	publisher_make_dirty(p, process);
 }
 
+static bool is_address(uint64_t word)
+{
+	switch (FRAME_KIND(word)) {
+	case FRAME_USER:
+	case FRAME_UNPROVEN:
+	case FRAME_CALLER:
+	case FRAME_ASYNC:
+		return true;
+	default:
+		return false;
+	}
+}
+
+void publisher_on_sample(struct publisher *p, const struct sample_rec *rec)
+{
+	const struct process *process;
+
+	if (!tables_are_short(p->tables))
+		return;
+	process = process_get(p->processes, rec->tgid);
+	for (unsigned int i = rec->n_kernel; process && i < rec->n_words; i++) {
+		uint64_t word = rec->words[i];
+		const struct mapping *map =
+			is_address(word) ? process_mapping(process, FRAME_ADDR(word))
+					 : NULL;
+
+		if (map)
+			tables_hit(p->tables, map->module, rec->ts_ns);
+	}
+}
+
 static void ask_the_young_again(struct publisher *p)
 {
 	uint64_t now = p->config.outside->now_ns();

@@ -11,6 +11,7 @@
 #define WEFT_PUBLISH_PUBLISHER_H
 
 #include "kern/published.h"
+#include "shared/record.h"
 #include "publish/delays.h"
 #include "publish/spaces.h"
 #include "publish/tables.h"
@@ -52,6 +53,9 @@ int publisher_hear(struct publisher *publisher, const void *record, size_t bytes
 
 /* A sample met what was published for another life of this pid. */
 void publisher_on_stale(struct publisher *publisher, uint32_t tgid);
+
+/* A sample, checked (core/sample.h): what it led through is of use. */
+void publisher_on_sample(struct publisher *publisher, const struct sample_rec *rec);
 
 /* A walk ended at addr, since the table of the code there was not there yet. True: no
  * mapping is known there although the process is old enough; /proc may know it. */

@@ -213,8 +213,8 @@ static int make_space(struct spaces *spaces, const struct process *process,
 	space->version = process_version(process);
 	space->generation = ++spaces->generations;
 	space->n_pages = space->n_mappings / UNWIND_MAPPINGS_A_PAGE + 1;
-	space->first = heap_take(spaces->config.heap, space->n_pages,
-				 spaces->config.outside->now_ns());
+	space->first = heap_take_reserved(spaces->config.heap, space->n_pages,
+					  spaces->config.outside->now_ns());
 	if (!space->first)
 		spaces->counts.refused++;
 	else
@@ -276,6 +276,15 @@ bool spaces_holds(const struct space *space, uint64_t start)
 	return false;
 }
 
+/* It is taken back: awaited, until somebody asks for it again. */
+static void drop_table(struct spaces *spaces, struct space_part *part)
+{
+	part->mapping.table = part->mapping.flags = 0;
+	part->uses_table = false;
+	tables_leave(spaces->config.tables, part->module,
+		     spaces->config.outside->now_ns());
+}
+
 /* In two steps: whoever sees a table must see the bias that goes with it. */
 int spaces_renew(struct spaces *spaces, struct space *space)
 {
@@ -287,6 +296,8 @@ int spaces_renew(struct spaces *spaces, struct space *space)
 
 		if (!part->uses_table && ready_table(spaces, part))
 			biased |= find_bias(spaces, part);
+		else if (part->uses_table && !ready_table(spaces, part))
+			drop_table(spaces, part);
 	}
 	if (biased)
 		err = write_space(spaces, space);
@@ -295,15 +306,16 @@ int spaces_renew(struct spaces *spaces, struct space *space)
 	return err ? err : write_space(spaces, space);
 }
 
-/* Does it map the file, under whichever name, and not know the table yet? */
-static bool awaits(const struct spaces *spaces, const struct space *space,
-		   uint32_t module)
+/* Does it map the file, under whichever name, and not say of its table what is so? */
+static bool is_outdated(const struct spaces *spaces, const struct space *space,
+			uint32_t module)
 {
 	const struct files *files = spaces->config.files;
 
 	for (uint32_t i = 0; i < space->n_mappings; i++)
 		if (files_same(files, space->parts[i].module) == module &&
-		    !space->parts[i].uses_table)
+		    (!space->parts[i].uses_table ||
+		     !ready_table(spaces, &space->parts[i])))
 			return true;
 	return false;
 }
@@ -314,7 +326,7 @@ int spaces_update(struct spaces *spaces, uint32_t module)
 	int err = 0;
 
 	for (size_t i = 0; !err && (space = hmap_next(&spaces->by_version, &i));)
-		if (awaits(spaces, space, module))
+		if (is_outdated(spaces, space, module))
 			err = spaces_renew(spaces, space);
 	return err;
 }

@@ -47,7 +47,8 @@ int spaces_use(struct spaces *spaces, const struct process *process, struct spac
 void spaces_share(struct space *space);
 void spaces_leave(struct spaces *spaces, struct space *space); /* NULL is fine */
 
-/* A module's table came: every space that maps it names it. */
+/* A module's table came, and every space that maps it names it; or it leaves, and none
+ * does. */
 int spaces_update(struct spaces *spaces, uint32_t module);
 
 /* Has it room for a mapping that begins there? One has only so many. */

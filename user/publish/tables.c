@@ -6,8 +6,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define IDLE_NS 5000000000ULL /* longer than the first look may take */
-
 void tables_free(struct tables *tables)
 {
 	if (!tables)
@@ -19,13 +17,6 @@ void tables_free(struct tables *tables)
 	vec_free(&tables->news);
 	vec_free(&tables->tables);
 	free(tables);
-}
-
-struct table *tables_of(const struct tables *tables, uint32_t module)
-{
-	uint32_t same = files_same(tables->files, module);
-
-	return same < tables->tables.n ? &tables->tables.items[same] : NULL;
 }
 
 const struct table *tables_get(const struct tables *tables, uint32_t module)
@@ -40,19 +31,6 @@ struct files *tables_files(const struct tables *tables)
 	return tables->files;
 }
 
-static void note_error(struct tables *tables, int err)
-{
-	if (err < 0 && !tables->err)
-		tables->err = err;
-}
-
-void tables_add_news(struct tables *tables, uint32_t module, enum news what)
-{
-	const struct module_news news = { module, what };
-
-	note_error(tables, vec_push(&tables->news, news));
-}
-
 bool tables_next_news(struct tables *tables, struct module_news *ret)
 {
 	if (tables->n_taken == tables->news.n) {
@@ -63,50 +41,11 @@ bool tables_next_news(struct tables *tables, struct module_news *ret)
 	return true;
 }
 
-static void give_back(struct tables *tables, struct table *table)
-{
-	if (table->first)
-		heap_give(tables->heap, table->first, table->n_pages,
-			  tables->outside->now_ns());
-	table->first = table->n_pages = 0;
-}
-
-/* Nobody has come for it: who asked for it is gone. */
-static bool is_idle(const struct tables *tables, const struct table *table)
-{
-	return tables->outside->now_ns() - table->unused_ns > IDLE_NS;
-}
-
-/* What no space names, the longest unused first, until n pages were given
- * back; they rest before they can be taken. */
-static void make_room(struct tables *tables, uint32_t n)
-{
-	while (n) {
-		struct table *oldest = NULL;
-
-		for (size_t i = 0; i < tables->tables.n; i++) {
-			struct table *table = &tables->tables.items[i];
-
-			if (table->state == TABLE_READY && !table->users &&
-			    (table->was_named || is_idle(tables, table)) &&
-			    (!oldest || table->unused_ns < oldest->unused_ns))
-				oldest = table;
-		}
-		if (!oldest)
-			return;
-		n -= n < oldest->n_pages ? n : oldest->n_pages;
-		give_back(tables, oldest);
-		oldest->state = TABLE_NEW;
-		tables->counts.taken_back++;
-		tables->counts.ready--;
-	}
-}
-
 /* Out of one of the states that wait. */
 static void settle(struct tables *tables, struct table *table, enum table_state state)
 {
 	if (state != TABLE_READY)
-		give_back(tables, table);
+		tables_give_back(tables, table);
 	table->state = state;
 	table->was_refused = state == TABLE_REFUSED;
 	table->settled_ns = table->unused_ns = tables->outside->now_ns();
@@ -162,21 +101,18 @@ static void on_pages(void *arg, uint64_t module, uint32_t first,
 	if (table->state != TABLE_AWAITS_BOTH && table->state != TABLE_AWAITS_TABLE)
 		return; /* its metadata said that it cannot be used */
 	if (!first) {
-		give_back(tables, table);
+		tables_give_back(tables, table);
 		table->n_pages = pages->head.n_pages;
 		table->flags = (pages->head.flags & UNWIND_KEEPS_FP) |
 			       next_serial(tables) << UNWIND_SERIAL_SHIFT;
-		table->first = heap_take(tables->heap, table->n_pages,
-					 tables->outside->now_ns());
-		if (!table->first)
-			make_room(tables, table->n_pages);
+		table->first = tables_take(tables, table);
 	}
 	if (table->first) {
 		int err = heap_write(tables->heap, table->first + first, pages, n);
 
 		if (err) {
-			note_error(tables, err);
-			give_back(tables, table);
+			tables_note_error(tables, err);
+			tables_give_back(tables, table);
 		}
 	}
 }
@@ -242,8 +178,26 @@ void tables_leave(struct tables *tables, uint32_t module, uint64_t now_ns)
 {
 	struct table *table = tables_of(tables, module);
 
-	if (!--table->users)
-		table->unused_ns = now_ns;
+	if (--table->users)
+		return;
+	table->unused_ns = now_ns;
+	if (table->state != TABLE_LEAVING)
+		return;
+	tables_give_back(tables, table);
+	table->state = TABLE_NEW;
+}
+
+void tables_hit(struct tables *tables, uint32_t module, uint64_t now_ns)
+{
+	struct table *table = tables_of(tables, module);
+
+	if (table && table->hit_ns < now_ns)
+		table->hit_ns = now_ns;
+}
+
+bool tables_are_short(const struct tables *tables)
+{
+	return tables->heap && heap_used(tables->heap) > heap_pages(tables->heap) / 2;
 }
 
 void tables_count(const struct tables *tables, struct tables_counts *ret)

@@ -5,8 +5,9 @@
  * its metadata, which relate addresses to those that the table is of, and the table,
  * looked up or made and put where the ticks find it. They come in any order, from
  * different workers, and one state says where both are: nothing uses a table before it
- * is READY. What came lies here as news until it is taken; nobody is called. Tables
- * are taken back, least recently used first, when there is no room for another.
+ * is READY. What came lies here as news until it is taken; nobody is called. When there
+ * is no room for another, tables are taken back: those that nothing maps, that no sample
+ * met, and of who has more than his share (tables_room.c).
  */
 #ifndef WEFT_PUBLISH_TABLES_H
 #define WEFT_PUBLISH_TABLES_H
@@ -26,6 +27,7 @@ enum table_state {
 	TABLE_READY,
 	TABLE_WITHOUT, /* by frame pointer: it has none, or the file can't be read */
 	TABLE_REFUSED, /* no room */
+	TABLE_LEAVING, /* taken back: its pages are as soon as no space names them */
 };
 
 struct table {
@@ -36,10 +38,13 @@ struct table {
 	unsigned int size;	 /* enum size_class */
 	bool was_urged;		 /* QUEUED: samples met it */
 	bool was_missed;	 /* WITHOUT: the file could not be opened */
-	bool was_refused;	 /* it has had no room yet */
+	bool was_refused;	 /* it has had no room yet, or has none any more */
 	bool was_named;		 /* READY: by some space */
 	uint64_t settled_ns;	 /* when it last became READY, WITHOUT or REFUSED */
 	uint64_t unused_ns;	 /* READY: since when it has no users */
+	uint64_t hit_ns;	 /* when a sample last led through its file */
+	uid_t owner;		 /* of whom it was asked for */
+	bool is_worth_a_try;	 /* REFUSED: others went for it */
 };
 
 static inline bool table_is_awaited(const struct table *table)
@@ -63,7 +68,7 @@ struct tables_counts {
 };
 
 enum news {
-	NEWS_TABLE, /* it became READY, WITHOUT or REFUSED */
+	NEWS_TABLE, /* it became READY, WITHOUT, REFUSED or LEAVING */
 	NEWS_KEYS,  /* the file's metadata came, and say where async keys are */
 };
 
@@ -118,6 +123,10 @@ struct files *tables_files(const struct tables *tables);
 /* The first thing that went wrong where it could not be returned: the kernel would not
  * take what it was given. 0: nothing. */
 int tables_error(const struct tables *tables);
+
+/* Samples led through a module's file; of use only while room is short. */
+bool tables_are_short(const struct tables *tables);
+void tables_hit(struct tables *tables, uint32_t module, uint64_t now_ns);
 
 void tables_count(const struct tables *tables, struct tables_counts *ret);
 

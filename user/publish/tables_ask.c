@@ -95,16 +95,18 @@ unsigned int tables_queued(const struct tables *tables)
 	return tables->n_queued;
 }
 
-static int add_turn(struct tables *tables, const struct process *process, uint32_t module,
-		    enum turn turn)
+static uid_t owner_of(const struct tables *tables, const struct process *process)
 {
-	struct owner owner = tables->outside->files.owner((pid_t)process->tgid);
-
-	return turns_add(tables->turns[tables->tables.items[module].size], owner.uid,
-			 module, turn);
+	return tables->outside->files.owner((pid_t)process->tgid).uid;
 }
 
-static int enqueue(struct tables *tables, const struct process *process, uint32_t module)
+static int add_turn(struct tables *tables, uid_t owner, uint32_t module, enum turn turn)
+{
+	return turns_add(tables->turns[tables->tables.items[module].size], owner, module,
+			 turn);
+}
+
+static int enqueue(struct tables *tables, uid_t owner, uint32_t module)
 {
 	struct table *table = &tables->tables.items[module];
 	int fd = files_fd(tables->files, module);
@@ -113,12 +115,14 @@ static int enqueue(struct tables *tables, const struct process *process, uint32_
 	bool is_counted = table->state == TABLE_REFUSED;
 	unsigned int size = table->size;
 
-	*table = (struct table){ .was_refused = table->was_refused };
+	*table = (struct table){ .was_refused = table->was_refused,
+				 .hit_ns = table->hit_ns,
+				 .owner = owner };
 	if (fd >= 0) {
 		table->state = TABLE_QUEUED;
 		table->size = is_counted ? size : lookup_is_large(fd);
 		tables->n_queued++;
-		return add_turn(tables, process, module, TURN_MAPPED);
+		return add_turn(tables, owner, module, TURN_MAPPED);
 	}
 	/* nobody waits for what nobody has heard of */
 	table->state = TABLE_WITHOUT;
@@ -173,11 +177,11 @@ int tables_want(struct tables *tables, const struct process *process,
 	if (module != map->module)
 		become_same(tables, map->module, module);
 	if (tables->tables.items[module].state == TABLE_QUEUED)
-		return add_turn(tables, process, module, TURN_MAPPED);
+		return add_turn(tables, owner_of(tables, process), module, TURN_MAPPED);
 	if (!may_ask(tables, module))
 		return 0;
 	if (kind == MODULE_FILE)
-		return enqueue(tables, process, module);
+		return enqueue(tables, owner_of(tables, process), module);
 	ask_vdso(tables);
 	return 0;
 }
@@ -189,5 +193,6 @@ int tables_urge(struct tables *tables, const struct process *process, uint32_t m
 	if (!table || table->state != TABLE_QUEUED || table->was_urged)
 		return 0;
 	table->was_urged = true;
-	return add_turn(tables, process, files_same(tables->files, module), TURN_SAMPLED);
+	return add_turn(tables, owner_of(tables, process),
+			files_same(tables->files, module), TURN_SAMPLED);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What the register's own files share: tables.c has the states and takes answers,
- * tables_ask.c asks for what is not known. */
+ * tables_ask.c asks for what is not known, tables_room.c has their pages. */
 #ifndef WEFT_PUBLISH_TABLES_PARTS_H
 #define WEFT_PUBLISH_TABLES_PARTS_H
 
@@ -29,8 +29,28 @@ struct tables {
 };
 
 /* Of a module's file; NULL: it was never heard of. */
-struct table *tables_of(const struct tables *tables, uint32_t module);
+static inline struct table *tables_of(const struct tables *tables, uint32_t module)
+{
+	uint32_t same = files_same(tables->files, module);
 
-void tables_add_news(struct tables *tables, uint32_t module, enum news what);
+	return same < tables->tables.n ? &tables->tables.items[same] : NULL;
+}
+
+static inline void tables_note_error(struct tables *tables, int err)
+{
+	if (err < 0 && !tables->err)
+		tables->err = err;
+}
+
+static inline void tables_add_news(struct tables *tables, uint32_t module, enum news what)
+{
+	const struct module_news news = { module, what };
+
+	tables_note_error(tables, vec_push(&tables->news, news));
+}
+
+/* Room for all of a table's pages, or 0: none now; others may have to go for it. */
+uint32_t tables_take(struct tables *tables, struct table *table);
+void tables_give_back(struct tables *tables, struct table *table);
 
 #endif
