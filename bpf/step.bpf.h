@@ -84,7 +84,7 @@ static __always_inline void look_up_frame(struct scratch *s, __u32 hook)
 		table_try_handler(hook);
 		return;
 	}
-	if ((__u8)(s->rule.cfa - UNWIND_CFA_END) <= UNWIND_CFA_TORN - UNWIND_CFA_END) {
+	if (s->rule.cfa == UNWIND_CFA_END || s->rule.cfa == UNWIND_CFA_TORN) {
 		s->step_kind = STEP_KIND_END;
 		return;
 	}

@@ -39,7 +39,8 @@ static __always_inline void measure_frame(struct scratch *s)
 	low = s->sp;
 	record = s->cfa - FRAME_BYTES;
 	if (s->step_kind == STEP_KIND_TABLE &&
-	    s->rule.cfa <= (FP_GIVES_SP ? UNWIND_CFA_SP : UNWIND_CFA_FP)) {
+	    (s->rule.cfa == UNWIND_CFA_SP ||
+	     (!FP_GIVES_SP && s->rule.cfa == UNWIND_CFA_FP))) {
 		if (!FP_GIVES_SP && (s->sp_is_least || s->rule.cfa == UNWIND_CFA_FP) &&
 		    s->fp - low > SAME_STACK_BYTES)
 			low = s->fp;
@@ -50,7 +51,8 @@ static __always_inline void measure_frame(struct scratch *s)
 	}
 	s->frame_bounds.low = low;
 	s->frame_bounds.bytes = s->cfa - low;
-	if (s->step_kind == STEP_KIND_SIGNAL || s->step_kind >= STEP_KIND_END)
+	if (s->step_kind != STEP_KIND_FP && s->step_kind != STEP_KIND_PROVEN_FP &&
+	    s->step_kind != STEP_KIND_TABLE)
 		s->frame_bounds.bytes = 0;
 }
 

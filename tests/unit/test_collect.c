@@ -57,8 +57,10 @@ static void parts_begin(struct parts *parts)
 	assert_int_equal(worker_new(&parts->worker), 0);
 	assert_int_equal(worker_new(&parts->large_file_worker), 0);
 	assert_int_equal(module_table_new(&parts->modules), 0);
-	assert_int_equal(
-		files_new(&parts->files, parts->worker, parts->modules, NULL, NULL), 0);
+	assert_int_equal(files_new(&parts->files,
+				   &(struct files_config){ .worker = parts->worker,
+							   .modules = parts->modules }),
+			 0);
 	assert_int_equal(table_loader_new(&parts->loader, parts->worker,
 					  parts->large_file_worker, NULL, &sink),
 			 0);
@@ -83,7 +85,7 @@ static void begin_both(struct parts *parts)
 
 static int collect(const struct parts *parts, int wait_ms)
 {
-	return collect_answers(&(struct collect_from){ parts->files, parts->worker,
+	return collect_answers(&(struct collect_from){ NULL, parts->files, parts->worker,
 						       parts->large_file_worker },
 			       wait_ms);
 }

@@ -67,8 +67,11 @@ static int look_begin(struct look *look)
 	if (!err)
 		err = pipeline_new(&look->pipeline, &sink);
 	return err ? err
-		   : files_new(&look->files, look->worker,
-			       pipeline_modules(look->pipeline), NULL, NULL);
+		   : files_new(&look->files,
+			       &(struct files_config){
+				       .worker = look->worker,
+				       .modules = pipeline_modules(look->pipeline),
+			       });
 }
 
 /* Everything that it maps, opened and scanned. */

@@ -412,17 +412,6 @@ const struct mapping *process_mappings(const struct process *process, size_t *re
 	return process->maps ? process->maps->maps.items : NULL;
 }
 
-bool process_maps_module(const struct process *process, uint32_t module)
-{
-	size_t n;
-	const struct mapping *maps = process_mappings(process, &n);
-
-	for (size_t i = 0; i < n; i++)
-		if (maps[i].module == module)
-			return true;
-	return false;
-}
-
 void process_mark_modules(const struct process_table *table)
 {
 	const struct process *process;

@@ -82,8 +82,6 @@ const struct mapping *process_mappings(const struct process *process, size_t *re
 /* For module_trim(): what any of them maps is needed. */
 void process_mark_modules(const struct process_table *table);
 
-bool process_maps_module(const struct process *process, uint32_t module);
-
 /* Changes whenever they do; processes of one version have the same. 0: none. */
 uint64_t process_version(const struct process *process);
 

@@ -17,12 +17,26 @@ static int take(const struct collect_from *from)
 	return large < 0 ? large : left + large;
 }
 
+/* Each answer makes room for another question. */
+static int take_all(const struct collect_from *from)
+{
+	int left;
+
+	if (!from->tables)
+		return take(from);
+	tables_pump(from->tables);
+	do
+		left = take(from);
+	while (left >= 0 && tables_pump(from->tables));
+	return left < 0 ? left : left + (int)tables_queued(from->tables);
+}
+
 int collect_answers(const struct collect_from *from, int wait_ms)
 {
 	uint64_t until = clock_now_ns() + (uint64_t)wait_ms * 1000000;
 
 	for (;;) {
-		int left = take(from);
+		int left = take_all(from);
 		uint64_t now = clock_now_ns();
 		struct pollfd fds[] = {
 			{ .fd = worker_fd(from->worker), .events = POLLIN },

@@ -6,16 +6,16 @@
 #ifndef WEFT_PUBLISH_COLLECT_H
 #define WEFT_PUBLISH_COLLECT_H
 
-#include "sym/files.h"
-#include "worker/worker.h"
+#include "publish/tables.h"
 
 struct collect_from {
+	struct tables *tables; /* what waits for its turn; NULL: nothing does */
 	struct files *files;
 	struct worker *worker;		  /* the files' own */
 	struct worker *large_file_worker; /* NULL: none; only tables are asked of it */
 };
 
-/* As worker_collect(), of both. */
+/* As worker_collect(), of both, and of what waits to be asked of them. */
 int collect_answers(const struct collect_from *from, int wait_ms);
 
 #endif

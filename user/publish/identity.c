@@ -2,7 +2,6 @@
 #include "publish/identity.h"
 
 #include "base/error.h"
-#include "proc/scan.h"
 
 #include <errno.h>
 
@@ -13,7 +12,7 @@ static bool is_file(const struct module_table *modules, const struct mapping *ma
 
 /* The files with keys, and those at both ends of what is mapped, must be where
  * we think: an exec of the very same file would move the others. */
-static bool is_mapped_so(const struct process *process,
+static bool is_mapped_so(const struct outside *outside, const struct process *process,
 			 const struct module_table *modules, const struct files *files)
 {
 	size_t n, first = 0, last;
@@ -29,24 +28,25 @@ static bool is_mapped_so(const struct process *process,
 
 		if (!is_file(modules, &maps[i]) || (i > first && i + 1 < last && !keyed))
 			continue;
-		if (!scan_is_mapped((pid_t)process->tgid, maps[i].start,
-				    module_get(modules, maps[i].module)->ino))
+		if (!outside->is_mapped((pid_t)process->tgid, maps[i].start,
+					module_get(modules, maps[i].module)->ino))
 			return false;
 	}
 	return true;
 }
 
-int identity_read(const struct process *process, const struct module_table *modules,
-		  const struct files *files, struct identity *ret)
+int identity_read(const struct outside *outside, const struct process *process,
+		  const struct module_table *modules, const struct files *files,
+		  struct identity *ret)
 {
 	pid_t tgid = (pid_t)process->tgid;
 	uint64_t ticks, stack, ticks_after, stack_after;
-	int err = scan_identity(tgid, &ticks, &stack);
+	int err = outside->identity(tgid, &ticks, &stack);
 
-	if (!err && !is_mapped_so(process, modules, files))
+	if (!err && !is_mapped_so(outside, process, modules, files))
 		return fail(-ESRCH, "pid %d runs another program by now", tgid);
 	if (!err)
-		err = scan_identity(tgid, &ticks_after, &stack_after);
+		err = outside->identity(tgid, &ticks_after, &stack_after);
 	if (err)
 		return err;
 	if (ticks != ticks_after || stack != stack_after)

@@ -4,7 +4,7 @@
 #define WEFT_PUBLISH_IDENTITY_H
 
 #include "proc/process.h"
-#include "sym/files.h"
+#include "publish/outside.h"
 
 /* As the first two fields of struct process_info. */
 struct identity {
@@ -15,7 +15,8 @@ struct identity {
  * Reads the identity of the incarnation that has these mappings. -ESRCH: it is gone, or
  * runs another program by now, of which we have not heard yet.
  */
-int identity_read(const struct process *process, const struct module_table *modules,
-		  const struct files *files, struct identity *ret);
+int identity_read(const struct outside *outside, const struct process *process,
+		  const struct module_table *modules, const struct files *files,
+		  struct identity *ret);
 
 #endif

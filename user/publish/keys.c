@@ -46,7 +46,7 @@ static void add_file(struct key_candidates *all, struct process_info *process_in
 
 /* Those that are set go first; else as they were. How many are. Not set, too, where
  * we may not read. */
-static unsigned int put_set_first(struct remote_reader *reader,
+static unsigned int put_set_first(const struct key_reader *reader,
 				  const struct process *process,
 				  struct key_candidates *all)
 {
@@ -56,7 +56,8 @@ static unsigned int put_set_first(struct remote_reader *reader,
 
 	for (unsigned int i = 0; i < all->n; i++)
 		keys[i] = ASYNC_KEY_UNSET;
-	if (!remote_reader_read(reader, (pid_t)process->tgid, all->addrs, all->n, keys))
+	if (!reader->outside->remote_read(reader->reader, (pid_t)process->tgid,
+					  all->addrs, all->n, keys))
 		return 0;
 	for (unsigned int i = 0; i < all->n; i++) {
 		if (keys[i] < ASYNC_KEYS)
@@ -68,7 +69,7 @@ static unsigned int put_set_first(struct remote_reader *reader,
 	return n_set;
 }
 
-struct key_count keys_gather(struct remote_reader *reader, const struct files *files,
+struct key_count keys_gather(const struct key_reader *reader,
 			     const struct process *process,
 			     struct process_info *process_info)
 {
@@ -78,7 +79,8 @@ struct key_count keys_gather(struct remote_reader *reader, const struct files *f
 	const struct mapping *maps = process_mappings(process, &n);
 
 	for (size_t i = 0; i < n; i++) {
-		const struct elf_info *info = files_elf_info(files, maps[i].module);
+		const struct elf_info *info =
+			files_elf_info(reader->files, maps[i].module);
 
 		if (info)
 			add_file(&all, process_info, info, &maps[i]);

@@ -7,8 +7,7 @@
 #define WEFT_PUBLISH_KEYS_H
 
 #include "proc/process.h"
-#include "worker/remote_reader.h"
-#include "sym/files.h"
+#include "publish/outside.h"
 
 /* Where an address as linked lies in a process that maps the file so; 0: not. */
 uint64_t keys_address(const struct elf_info *info, const struct mapping *map,
@@ -21,12 +20,18 @@ struct key_count {
 	unsigned int set;	 /* of these; known only when they are too many */
 };
 
+struct key_reader {
+	const struct outside *outside;
+	const struct files *files;
+	struct remote_reader *reader;
+};
+
 /*
  * Of all files whose ELF info is known: key and cookie addresses, and what libc says
  * of its slots. Of more than KEYS_MAX candidates those come first that are set now,
  * as the process's memory says; so whoever asks asks again.
  */
-struct key_count keys_gather(struct remote_reader *reader, const struct files *files,
+struct key_count keys_gather(const struct key_reader *reader,
 			     const struct process *process,
 			     struct process_info *process_info);
 

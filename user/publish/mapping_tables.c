@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "publish/mapping_tables.h"
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/hmap.h"
 
@@ -107,36 +106,75 @@ static void fill_entry(const struct mapping_tables *all, struct mapping_entry *e
 	tables_use(all->config.tables, entry->module);
 }
 
+/* Of generated code nothing else is known than that it is there, so neighbours are as
+ * good as one: a JIT maps page after page. */
+static void add_part(struct mapping_table *mapping_table, const struct mapping *map)
+{
+	struct mapping_entry *last =
+		mapping_table->entries + mapping_table->n_mappings - 1;
+
+	if (map->is_jit && mapping_table->n_mappings && last->is_jit &&
+	    last->mapping.end == map->start) {
+		last->mapping.end = map->end;
+		return;
+	}
+	mapping_table->entries[mapping_table->n_mappings++] = (struct mapping_entry){
+		.mapping = { .start = map->start, .end = map->end },
+		.pgoff = map->pgoff,
+		.module = map->module,
+		.is_jit = map->is_jit,
+	};
+}
+
+static unsigned int log2_bytes(const struct mapping_entry *entry)
+{
+	return 63 -
+	       (unsigned int)__builtin_clzll(entry->mapping.end - entry->mapping.start);
+}
+
+/* Of more than ticks look at: libraries lie behind every stack, a page of a JIT's behind
+ * few. So of generated code the small ones go, then the last files. */
+static void drop_some(struct mapping_tables *all, struct mapping_table *mapping_table)
+{
+	uint32_t n = mapping_table->n_mappings, left = n - UNWIND_MAPPINGS_MAX, kept = 0;
+	uint32_t to_drop[64] = { 0 };
+
+	all->counts.cut += left;
+	for (uint32_t i = 0; i < n; i++)
+		if (mapping_table->entries[i].is_jit)
+			to_drop[log2_bytes(&mapping_table->entries[i])]++;
+	for (int i = 0; i < 64; i++) {
+		if (to_drop[i] > left)
+			to_drop[i] = left;
+		left -= to_drop[i];
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		const struct mapping_entry *entry = &mapping_table->entries[i];
+
+		if (entry->is_jit && to_drop[log2_bytes(entry)])
+			to_drop[log2_bytes(entry)]--;
+		else
+			mapping_table->entries[kept++] = *entry;
+	}
+	mapping_table->n_mappings = kept - left;
+}
+
 static int make_entries(struct mapping_tables *all, const struct process *process,
 			struct mapping_table *mapping_table)
 {
 	size_t n;
 	const struct mapping *maps = process_mappings(process, &n);
-	int err = 0;
 
 	mapping_table->entries = calloc(n ? n : 1, sizeof(*mapping_table->entries));
 	if (!mapping_table->entries)
 		return fail(-ENOMEM, "no memory for %zu mappings", n);
-	for (size_t i = 0; !err && i < n; i++) {
-		struct mapping_entry *entry =
-			&mapping_table->entries[mapping_table->n_mappings];
-
-		if (mapping_table->n_mappings == UNWIND_MAPPINGS_MAX) {
-			all->counts.cut++;
-			continue;
-		}
-		*entry = (struct mapping_entry){
-			.mapping = { .start = maps[i].start, .end = maps[i].end },
-			.pgoff = maps[i].pgoff,
-			.module = maps[i].module,
-			.is_jit = maps[i].is_jit,
-		};
-		/* it may have been taken back since it was mapped */
-		err = tables_request(all->config.tables, process, &maps[i]);
-		fill_entry(all, entry);
-		mapping_table->n_mappings++;
-	}
-	return err;
+	for (size_t i = 0; i < n; i++)
+		add_part(mapping_table, &maps[i]);
+	if (mapping_table->n_mappings > UNWIND_MAPPINGS_MAX)
+		drop_some(all, mapping_table);
+	for (uint32_t i = 0; i < mapping_table->n_mappings; i++)
+		fill_entry(all, &mapping_table->entries[i]);
+	return 0;
 }
 
 static int write_mapping_table(struct mapping_tables *all,
@@ -162,7 +200,7 @@ static void leave_tables(struct mapping_tables *all,
 	for (uint32_t i = 0; i < mapping_table->n_mappings; i++)
 		if (mapping_table->entries[i].uses_table)
 			tables_leave(all->config.tables, mapping_table->entries[i].module,
-				     clock_now_ns());
+				     all->config.outside->now_ns());
 }
 
 /* 0 with *ret NULL: nothing to tell, or no room. */
@@ -182,8 +220,9 @@ static int make_mapping_table(struct mapping_tables *all, const struct process *
 	mapping_table->version = process_version(process);
 	mapping_table->generation = ++all->generations;
 	mapping_table->n_pages = mapping_table->n_mappings / UNWIND_MAPPINGS_A_PAGE + 1;
-	mapping_table->first = page_allocator_alloc(
-		all->config.allocator, mapping_table->n_pages, clock_now_ns());
+	mapping_table->first =
+		heap_take_reserved(all->config.allocator, mapping_table->n_pages,
+				   all->config.outside->now_ns());
 	if (!mapping_table->first)
 		all->counts.refused++;
 	else
@@ -198,7 +237,8 @@ static int make_mapping_table(struct mapping_tables *all, const struct process *
 	leave_tables(all, mapping_table);
 	if (mapping_table->first)
 		page_allocator_release(all->config.allocator, mapping_table->first,
-				       mapping_table->n_pages, clock_now_ns());
+				       mapping_table->n_pages,
+				       all->config.outside->now_ns());
 	mapping_table_free(mapping_table);
 	return err;
 }
@@ -234,7 +274,7 @@ void mapping_tables_leave(struct mapping_tables *all, struct mapping_table *mapp
 				 1))
 		error_clear(); /* the pages are in quarantine, which is as good */
 	page_allocator_release(all->config.allocator, mapping_table->first,
-			       mapping_table->n_pages, clock_now_ns());
+			       mapping_table->n_pages, all->config.outside->now_ns());
 	leave_tables(all, mapping_table);
 	mapping_table_free(mapping_table);
 }
@@ -245,6 +285,14 @@ bool mapping_tables_holds(const struct mapping_table *mapping_table, uint64_t st
 		if (mapping_table->entries[i].mapping.start == start)
 			return true;
 	return false;
+}
+
+/* It is taken back: awaited, until somebody asks for it again. */
+static void drop_table(struct mapping_tables *all, struct mapping_entry *entry)
+{
+	entry->mapping.table = entry->mapping.flags = 0;
+	entry->uses_table = false;
+	tables_leave(all->config.tables, entry->module, all->config.outside->now_ns());
 }
 
 /* In two steps: whoever sees a table must see the bias that goes with it. */
@@ -258,6 +306,8 @@ int mapping_tables_renew(struct mapping_tables *all, struct mapping_table *mappi
 
 		if (!entry->uses_table && ready_table(all, entry))
 			biased |= find_bias(all, entry);
+		else if (entry->uses_table && !ready_table(all, entry))
+			drop_table(all, entry);
 	}
 	if (biased)
 		err = write_mapping_table(all, mapping_table);
@@ -266,12 +316,16 @@ int mapping_tables_renew(struct mapping_tables *all, struct mapping_table *mappi
 	return err ? err : write_mapping_table(all, mapping_table);
 }
 
-/* Does it map the module, and not know the table yet? */
-static bool awaits(const struct mapping_table *mapping_table, uint32_t module)
+/* Does it map the file, under whichever name, and not say of its table what is so? */
+static bool is_outdated(const struct mapping_tables *all,
+			const struct mapping_table *mapping_table, uint32_t module)
 {
+	const struct files *files = all->config.files;
+
 	for (uint32_t i = 0; i < mapping_table->n_mappings; i++)
-		if (mapping_table->entries[i].module == module &&
-		    !mapping_table->entries[i].uses_table)
+		if (files_same(files, mapping_table->entries[i].module) == module &&
+		    (!mapping_table->entries[i].uses_table ||
+		     !ready_table(all, &mapping_table->entries[i])))
 			return true;
 	return false;
 }
@@ -282,7 +336,7 @@ int mapping_tables_update(struct mapping_tables *all, uint32_t module)
 	int err = 0;
 
 	for (size_t i = 0; !err && (mapping_table = hmap_next(&all->by_version, &i));)
-		if (awaits(mapping_table, module))
+		if (is_outdated(all, mapping_table, module))
 			err = mapping_tables_renew(all, mapping_table);
 	return err;
 }

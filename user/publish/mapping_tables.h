@@ -21,6 +21,7 @@ struct mapping_table {
 };
 
 struct mapping_tables_config {
+	const struct outside *outside;
 	struct page_allocator *allocator;
 	struct tables *tables;
 	const struct files *files;
@@ -49,7 +50,8 @@ void mapping_tables_share(struct mapping_table *mapping_table);
 void mapping_tables_leave(struct mapping_tables *all,
 			  struct mapping_table *mapping_table); /* NULL is fine */
 
-/* A module's table came: every mapping table that has it names it. */
+/* A module's table came, and every space that maps it names it; or it leaves, and none
+ * does. */
 int mapping_tables_update(struct mapping_tables *all, uint32_t module);
 
 /* Has it room for a mapping that begins there? One has only so many. */

@@ -7,7 +7,6 @@
  */
 #include "publish/publisher_parts.h"
 
-#include "base/clock.h"
 #include "base/error.h"
 
 #define OVERDUE_NS	2000000000ULL
@@ -39,7 +38,8 @@ static int publish_anew(struct publisher *p, const struct process *process,
 			struct process_entry *entry)
 {
 	entry->process_info = (struct process_info){ 0 };
-	entry->is_known = false;
+	if (entry->incarnation == INCARNATION_SETTLED)
+		entry->incarnation = INCARNATION_UNREAD;
 	publisher_make_dirty(p, process);
 	return entry->mapping_table
 		       ? mapping_tables_renew(p->mapping_tables, entry->mapping_table)
@@ -62,8 +62,8 @@ static int try_again(struct publisher *p, const struct process *process,
 	const struct table *table = tables_get(p->tables, map->module);
 
 	if (!lacks_room(entry, map, table)) {
-		p->counts.overdue += !entry->is_overdue;
-		entry->is_overdue = true;
+		p->counts.overdue += entry->patience == IN_TIME;
+		entry->patience = OVERDUE;
 	} else if (!table || table->state != TABLE_REFUSED) {
 		return 0;
 	}
@@ -75,6 +75,19 @@ static int try_again(struct publisher *p, const struct process *process,
 	return publish_anew(p, process, entry);
 }
 
+/* At once what was taken back while nobody ran it, or what others have gone for
+ * meanwhile; and what waits for its turn goes first. */
+static int ask_for(struct publisher *p, const struct process *process,
+		   const struct mapping *map)
+{
+	const struct table *table = tables_get(p->tables, map->module);
+	bool may_come =
+		!table || (table->state == TABLE_REFUSED && table->is_worth_a_try);
+	int err = may_come ? tables_request(p->tables, process, map) : 0;
+
+	return err ? err : tables_urge(p->tables, process, map->module);
+}
+
 bool publisher_on_awaited(struct publisher *p, uint32_t tgid, uint64_t addr,
 			  uint64_t time_ns)
 {
@@ -82,10 +95,13 @@ bool publisher_on_awaited(struct publisher *p, uint32_t tgid, uint64_t addr,
 	struct process_entry *entry = hmap_get(&p->entries, tgid);
 	const struct mapping *map;
 
-	if (!process || process->ended_ns || !entry || !p->tables)
+	if (!process || process->ended_ns || !entry || !p->mapping_tables)
 		return false;
 	map = process_mapping(process, addr);
-	if (time_ns < overdue_at_ns(process, map) || is_too_soon(entry, clock_now_ns()))
+	if (map)
+		publisher_note_error(p, ask_for(p, process, map));
+	if (time_ns < overdue_at_ns(process, map) ||
+	    is_too_soon(entry, p->config.outside->now_ns()))
 		return false;
 	if (map)
 		publisher_note_error(p, try_again(p, process, entry, map));

@@ -5,16 +5,21 @@
 
 #include <errno.h>
 
-#define TAKEN UINT64_MAX
+#define TAKEN	      UINT64_MAX
+#define LARGE_HEAP    64 /* of that many pages */
+#define HEAP_RESERVED 4	 /* so many are reserved */
 
 struct page_allocator {
 	struct publish_maps maps;
+	const struct outside *outside;
 	uint32_t next; /* where to look first: behind what was taken last */
 	uint32_t used;
+	uint32_t reserved;	 /* the first of those for what processes map */
 	uint64_t free_from_ns[]; /* by page, or TAKEN */
 };
 
-int page_allocator_new(struct page_allocator **ret, const struct publish_maps *maps)
+int page_allocator_new(struct page_allocator **ret, const struct publish_maps *maps,
+		       const struct outside *outside)
 {
 	struct page_allocator *allocator = calloc(
 		1, sizeof(*allocator) + maps->n_pages * sizeof(*allocator->free_from_ns));
@@ -22,7 +27,9 @@ int page_allocator_new(struct page_allocator **ret, const struct publish_maps *m
 	if (!allocator)
 		return fail(-ENOMEM, "no memory for %u pages of tables", maps->n_pages);
 	allocator->maps = *maps;
+	allocator->outside = outside;
 	allocator->next = 1;
+	allocator->reserved = maps->n_pages - maps->n_pages / LARGE_HEAP * HEAP_RESERVED;
 	if (maps->n_pages) /* number 0 says "none" */
 		allocator->free_from_ns[0] = TAKEN;
 	*ret = allocator;
@@ -48,23 +55,38 @@ static uint32_t find(const struct page_allocator *allocator, uint32_t from, uint
 	return 0;
 }
 
+static uint32_t take(struct page_allocator *allocator, uint32_t first, uint32_t n)
+{
+	for (uint32_t i = 0; first && i < n; i++)
+		allocator->free_from_ns[first + i] = TAKEN;
+	allocator->used += first ? n : 0;
+	return first;
+}
+
 uint32_t page_allocator_alloc(struct page_allocator *allocator, uint32_t n,
 			      uint64_t now_ns)
 {
 	uint32_t first = 0;
 
+	if (!n || n >= allocator->reserved)
+		return 0;
+	first = find(allocator, allocator->next, allocator->reserved, n, now_ns);
+	if (!first)
+		first = find(allocator, 1, allocator->reserved, n, now_ns);
+	if (first)
+		allocator->next = first + n;
+	return take(allocator, first, n);
+}
+
+uint32_t heap_take_reserved(struct page_allocator *allocator, uint32_t n, uint64_t now_ns)
+{
+	uint32_t first = 0;
+
 	if (!n || n >= allocator->maps.n_pages)
 		return 0;
-	first = find(allocator, allocator->next, allocator->maps.n_pages, n, now_ns);
-	if (!first)
-		first = find(allocator, 1, allocator->maps.n_pages, n, now_ns);
-	if (!first)
-		return 0;
-	for (uint32_t i = 0; i < n; i++)
-		allocator->free_from_ns[first + i] = TAKEN;
-	allocator->next = first + n;
-	allocator->used += n;
-	return first;
+	first = find(allocator, allocator->reserved, allocator->maps.n_pages, n, now_ns);
+	return first ? take(allocator, first, n)
+		     : page_allocator_alloc(allocator, n, now_ns);
 }
 
 void page_allocator_release(struct page_allocator *allocator, uint32_t first, uint32_t n,
@@ -78,10 +100,15 @@ void page_allocator_release(struct page_allocator *allocator, uint32_t first, ui
 int page_allocator_write(struct page_allocator *allocator, uint32_t first,
 			 const union unwind_page *pages, uint32_t n)
 {
-	return publish_maps_write_pages(&allocator->maps, first, pages, n);
+	return allocator->outside->write(&allocator->maps, first, pages, n);
 }
 
 uint32_t page_allocator_used(const struct page_allocator *allocator)
 {
 	return allocator->used;
+}
+
+uint32_t heap_pages(const struct page_allocator *allocator)
+{
+	return allocator->maps.n_pages;
 }

@@ -8,7 +8,7 @@
 #define WEFT_PUBLISH_PAGE_ALLOCATOR_H
 
 #include "base/cleanup.h"
-#include "kern/publish_maps.h"
+#include "publish/outside.h"
 
 #include <stddef.h>
 
@@ -16,13 +16,19 @@
 
 struct page_allocator;
 
-int page_allocator_new(struct page_allocator **ret, const struct publish_maps *maps);
+int page_allocator_new(struct page_allocator **ret, const struct publish_maps *maps,
+		       const struct outside *outside);
 void page_allocator_free(struct page_allocator *allocator); /* NULL is fine */
 DEFINE_FREEP(page_allocator)
 
 /* The first of n pages in a row; 0: no room now. */
 uint32_t page_allocator_alloc(struct page_allocator *allocator, uint32_t n,
 			      uint64_t now_ns);
+
+/* The same for what processes map, of which nothing is known without: some pages are
+ * for that alone, and no table lies between. */
+uint32_t heap_take_reserved(struct page_allocator *allocator, uint32_t n,
+			    uint64_t now_ns);
 void page_allocator_release(struct page_allocator *allocator, uint32_t first, uint32_t n,
 			    uint64_t now_ns);
 
@@ -30,5 +36,6 @@ int page_allocator_write(struct page_allocator *allocator, uint32_t first,
 			 const union unwind_page *pages, uint32_t n);
 
 uint32_t page_allocator_used(const struct page_allocator *allocator); /* pages, now */
+uint32_t heap_pages(const struct page_allocator *allocator);	      /* that there are */
 
 #endif

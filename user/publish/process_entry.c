@@ -2,7 +2,6 @@
 /* What is published of one process: put together, and put where they find it. */
 #include "publish/publisher_parts.h"
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "publish/keys.h"
 
@@ -33,10 +32,22 @@ void publisher_make_dirty(struct publisher *p, const struct process *process)
 {
 	struct process_entry *entry = publisher_entry(p, process);
 
-	if (!entry || entry->dirty)
+	if (!entry || entry->is_queued)
 		return;
-	entry->dirty = true;
+	entry->is_queued = true;
 	publisher_note_error(p, vec_push(&p->dirty, process->tgid));
+}
+
+/* A table may have been taken back since its file was mapped. */
+static int want_all(struct publisher *p, const struct process *process)
+{
+	size_t n;
+	const struct mapping *maps = process_mappings(process, &n);
+	int err = 0;
+
+	for (size_t i = 0; !err && i < n; i++)
+		err = tables_request(p->tables, process, &maps[i]);
+	return err;
 }
 
 static int find_mapping_table(struct publisher *p, const struct process *process,
@@ -47,55 +58,63 @@ static int find_mapping_table(struct publisher *p, const struct process *process
 
 	if (!p->mapping_tables || (old && entry->version == process_version(process)))
 		return 0;
+	err = want_all(p, process);
+	if (err)
+		return err;
 	err = mapping_tables_use(p->mapping_tables, process, &entry->mapping_table);
 	if (old)
 		mapping_tables_leave(p->mapping_tables, old);
 	return err;
 }
 
-/* Once an incarnation: what is published of an old one after it ended is no one's. */
+/*
+ * Once an incarnation: what is published of an old one after it ended is no one's. One
+ * that was provisional stays so until its turn has come to be asked again, whatever is
+ * read of it meanwhile.
+ */
 static int identify(struct publisher *p, const struct process *process,
 		    struct process_entry *entry)
 {
-	uint64_t now = clock_now_ns();
+	bool was_provisional = process_entry_is_provisional(entry), is_provisional;
 	int err;
 
-	if (entry->is_known)
+	if (entry->incarnation == INCARNATION_SETTLED)
 		return 0;
-	err = identity_read(process, p->config.modules, p->files, &entry->identity);
-	if (err)
-		return err;
-	entry->is_known = now > process->born_ns + EXEC_NS;
-	return 0;
+	is_provisional = p->config.outside->now_ns() <= process->born_ns + EXEC_NS;
+	err = identity_read(p->config.outside, process, p->config.modules, p->files,
+			    &entry->identity);
+	if (is_provisional || (err && was_provisional))
+		entry->incarnation =
+			err ? INCARNATION_UNIDENTIFIED : INCARNATION_PROVISIONAL;
+	else
+		entry->incarnation = err ? INCARNATION_UNREAD : INCARNATION_SETTLED;
+	if (is_provisional && !was_provisional)
+		publisher_note_error(p, vec_push(&p->provisional, process->tgid));
+	return err;
 }
 
-static void ask_again(struct publisher *p, const struct process *process,
-		      struct process_entry *entry)
-{
-	if (entry->is_provisional || clock_now_ns() > process->born_ns + EXEC_NS)
-		return;
-	entry->is_provisional = true;
-	publisher_note_error(p, vec_push(&p->provisional, process->tgid));
-}
-
-/* Keys are set when the first operation runs: which of too many those are shows. */
+/* Keys are set when the first operation runs: which of too many those are shows. What
+ * is set stays so, and an answer may fail to come, so once too many is too many. */
 static void note_keys(struct publisher *p, struct process_entry *entry,
 		      const struct key_count *keys)
 {
-	bool too_many_set_keys = keys->set > KEYS_MAX;
-	bool too_many_keys = keys->candidates > KEYS_MAX;
+	enum key_room room = KEYS_FIT;
 
-	p->counts.too_many_set_keys += too_many_set_keys && !entry->has_too_many_set_keys;
-	entry->has_too_many_set_keys |= too_many_set_keys;
-	p->counts.too_many_keys += too_many_keys && !entry->has_too_many_keys;
-	entry->has_too_many_keys = too_many_keys;
+	if (keys->candidates > KEYS_MAX)
+		room = keys->set > KEYS_MAX || entry->keys == TOO_MANY_KEYS_SET
+			       ? TOO_MANY_KEYS_SET
+			       : TOO_MANY_KEYS;
+	p->counts.too_many_keys += room != KEYS_FIT && entry->keys == KEYS_FIT;
+	p->counts.too_many_set_keys += room == TOO_MANY_KEYS_SET && entry->keys != room;
+	entry->keys = room;
 }
 
 int publisher_publish(struct publisher *p, const struct process *process,
 		      struct process_entry *entry)
 {
 	struct process_info process_info = { 0 };
-	struct key_count keys = keys_gather(&p->reader, p->files, process, &process_info);
+	const struct key_reader reader = { p->config.outside, p->files, &p->reader };
+	struct key_count keys = keys_gather(&reader, process, &process_info);
 	unsigned int n_keys = keys.candidates;
 	int err = find_mapping_table(p, process, entry);
 
@@ -111,26 +130,24 @@ int publisher_publish(struct publisher *p, const struct process *process,
 		process_info.generation = entry->mapping_table->generation;
 	}
 	err = identify(p, process, entry);
-	entry->is_unidentified = err != 0;
-	if (err || !entry->is_known)
-		ask_again(p, process, entry);
 	process_info.start_ticks = entry->identity.start_ticks;
 	process_info.start_stack = entry->identity.start_stack;
-	if (!err && entry->published_ns &&
+	if (!err && entry->publication &&
 	    !memcmp(&process_info, &entry->process_info, sizeof(process_info)))
 		return 0;
 	if (!err)
-		err = publish_maps_put_process(&p->config.maps, (pid_t)process->tgid,
-					       &process_info);
+		err = p->config.outside->put(&p->config.maps, (pid_t)process->tgid,
+					     &process_info);
 	if (err) { /* gone meanwhile, hidden, or no room: it goes unseen */
-		p->counts.refused += err != -ESRCH && !entry->is_provisional;
+		p->counts.refused +=
+			err != -ESRCH && !process_entry_is_provisional(entry);
 		log_verbose_paced(&p->pace, "%s", error_sentence());
 		error_clear();
 		return 0;
 	}
 	entry->process_info = process_info;
-	entry->published_ns = clock_now_ns();
-	p->counts.processes += n_keys && !entry->has_keys;
-	entry->has_keys = n_keys;
+	entry->published_ns = p->config.outside->now_ns();
+	p->counts.processes += n_keys && entry->publication != PUBLISHED_KEYS;
+	entry->publication = n_keys ? PUBLISHED_KEYS : PUBLISHED_MAPPINGS;
 	return 0;
 }

@@ -1,53 +1,45 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "publish/publisher_parts.h"
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "publish/collect.h"
 
 #include <errno.h>
 
-static void on_table(void *arg, uint32_t module)
+static int new_spaces(struct publisher *p)
 {
-	struct publisher *p = arg;
+	const struct mapping_tables_config config = {
+		.outside = p->config.outside,
+		.allocator = p->allocator,
+		.tables = p->tables,
+		.files = p->files,
+		.all_by_table = p->config.all_by_table,
+	};
 
-	publisher_note_error(p, vec_push(&p->tabled, module));
-}
-
-static void on_elf_info(void *arg, uint32_t module, const struct elf_info *info)
-{
-	struct publisher *p = arg;
-
-	if (p->tables)
-		tables_on_metadata(p->tables, module, info != NULL);
-	if (info && (info->n_keys || info->specific_offset))
-		publisher_note_error(p, vec_push(&p->keyed, module));
+	return mapping_tables_new(&p->mapping_tables, &config);
 }
 
 static int new_tables(struct publisher *p)
 {
-	struct tables_config tables = {
-		.files = p->files,
+	struct tables_config config = {
+		.outside = p->config.outside,
 		.modules = p->config.modules,
 		.worker = p->config.worker,
 		.large_file_worker = p->config.large_file_worker,
 		.cache = p->config.cache,
-		.sink = { p, on_table },
 	};
-	struct mapping_tables_config mapping_tables = {
-		.files = p->files,
-		.all_by_table = p->config.all_by_table,
-	};
-	int err = page_allocator_new(&p->allocator, &p->config.maps);
+	int err = 0;
 
-	tables.allocator = p->allocator;
+	if (p->config.tables)
+		err = page_allocator_new(&p->allocator, &p->config.maps,
+					 p->config.outside);
+	config.allocator = p->allocator;
 	if (!err)
-		err = tables_new(&p->tables, &tables);
+		err = tables_new(&p->tables, &config);
 	if (err)
 		return err;
-	mapping_tables.allocator = p->allocator;
-	mapping_tables.tables = p->tables;
-	return mapping_tables_new(&p->mapping_tables, &mapping_tables);
+	p->files = tables_files(p->tables);
+	return p->allocator ? new_spaces(p) : 0;
 }
 
 void publisher_free(struct publisher *p)
@@ -62,13 +54,10 @@ void publisher_free(struct publisher *p)
 	log_pace_end(&p->pace);
 	vec_free(&p->dirty);
 	vec_free(&p->provisional);
-	vec_free(&p->keyed);
-	vec_free(&p->tabled);
 	delays_free(p->delays);
 	mapping_tables_free(p->mapping_tables);
 	tables_free(p->tables);
 	page_allocator_free(p->allocator);
-	files_free(p->files);
 	process_table_free(p->processes);
 	sideband_queue_free(&p->queue);
 	free(p);
@@ -104,8 +93,7 @@ static void on_mapped(void *arg, const struct process *process, const struct map
 {
 	struct publisher *p = arg;
 
-	publisher_note_error(p, p->tables ? tables_request(p->tables, process, map)
-					  : files_request(p->files, process, map));
+	publisher_note_error(p, tables_request(p->tables, process, map));
 	if (!map->is_jit)
 		publisher_note_error(p, delays_add(p->delays, map));
 	publisher_make_dirty(p, process);
@@ -123,18 +111,18 @@ static void on_forked(void *arg, const struct process *child,
 	to = publisher_entry(p, child);
 	if (!to)
 		return;
-	if (!from || !from->published_ns || from->published_ns >= time_ns ||
-	    from->has_too_many_keys || from->version != process_version(child)) {
+	if (!from || !from->publication || from->published_ns >= time_ns || from->keys ||
+	    from->version != process_version(child)) {
 		publisher_make_dirty(p, child);
 		return;
 	}
 	to->version = from->version;
 	to->published_ns = time_ns;
-	to->has_keys = from->has_keys;
+	to->publication = from->publication;
 	to->mapping_table = from->mapping_table;
 	if (to->mapping_table)
 		mapping_tables_share(to->mapping_table);
-	p->counts.processes += to->has_keys;
+	p->counts.processes += to->publication == PUBLISHED_KEYS;
 }
 
 /* The old image's keys are nobody's now; the identity check guards meanwhile. */
@@ -143,7 +131,7 @@ static void on_exec(void *arg, const struct process *process)
 	struct publisher *p = arg;
 
 	forget(p, process->tgid);
-	publish_maps_remove_process(&p->config.maps, (pid_t)process->tgid);
+	p->config.outside->remove(&p->config.maps, (pid_t)process->tgid);
 }
 
 /* Of processes that end the kernel's half forgets by itself. */
@@ -167,13 +155,12 @@ int publisher_new(struct publisher **ret, const struct publisher_config *config)
 	if (!p)
 		return fail(-ENOMEM, "no memory for what is published");
 	p->config = *config;
+	if (!p->config.outside)
+		p->config.outside = &outside_real;
 	err = process_table_new(&p->processes, config->modules, &sink);
 	if (!err)
-		err = files_new(&p->files, config->worker, config->modules, on_elf_info,
-				p);
-	if (!err)
 		err = delays_new(&p->delays);
-	if (!err && config->tables)
+	if (!err)
 		err = new_tables(p);
 	if (err)
 		return err;
@@ -194,28 +181,62 @@ void publisher_on_stale(struct publisher *p, uint32_t tgid)
 	if (!process || process->ended_ns)
 		return;
 	p->counts.stale++;
-	if (entry) /* perhaps it was another incarnation's that was read */
-		entry->is_known = false;
+	/* perhaps it was another's that was read; of a young one it is asked anyway */
+	if (entry && entry->incarnation == INCARNATION_SETTLED)
+		entry->incarnation = INCARNATION_UNREAD;
 	publisher_make_dirty(p, process);
+}
+
+static bool is_address(uint64_t word)
+{
+	switch (FRAME_KIND(word)) {
+	case FRAME_USER:
+	case FRAME_UNPROVEN:
+	case FRAME_CALLER:
+	case FRAME_ASYNC:
+		return true;
+	default:
+		return false;
+	}
+}
+
+void publisher_on_sample(struct publisher *p, const struct sample_rec *rec)
+{
+	const struct process *process;
+
+	if (!tables_are_short(p->tables))
+		return;
+	process = process_get(p->processes, rec->tgid);
+	for (unsigned int i = rec->n_kernel; process && i < rec->n_words; i++) {
+		uint64_t word = rec->words[i];
+		const struct mapping *map =
+			is_address(word) ? process_mapping(process, FRAME_ADDR(word))
+					 : NULL;
+
+		if (map)
+			tables_hit(p->tables, map->module, rec->ts_ns);
+	}
 }
 
 static void recheck_provisional(struct publisher *p)
 {
-	uint64_t now = clock_now_ns();
+	uint64_t now = p->config.outside->now_ns();
 	size_t kept = 0;
 
 	for (size_t i = 0; i < p->provisional.n; i++) {
 		uint32_t tgid = p->provisional.items[i];
 		const struct process *process = process_get(p->processes, tgid);
 		struct process_entry *entry = hmap_get(&p->entries, tgid);
+		bool is_provisional = process && now <= process->born_ns + EXEC_NS;
 
-		if (!process || !entry || !entry->is_provisional)
+		if (!process || !entry || !process_entry_is_provisional(entry))
 			continue;
-		entry->is_provisional = now <= process->born_ns + EXEC_NS;
-		if (entry->is_provisional)
+		if (is_provisional)
 			p->provisional.items[kept++] = tgid;
-		if (!entry->is_provisional || entry->is_unidentified)
+		if (!is_provisional || entry->incarnation == INCARNATION_UNIDENTIFIED)
 			publisher_make_dirty(p, process);
+		if (!is_provisional)
+			entry->incarnation = INCARNATION_UNREAD;
 	}
 	p->provisional.n = kept;
 }
@@ -229,7 +250,7 @@ bool publisher_is_unsure(const struct publisher *p)
 
 static void recheck_keys(struct publisher *p)
 {
-	uint64_t now = clock_now_ns();
+	uint64_t now = p->config.outside->now_ns();
 	const struct process *process;
 
 	if (!p->counts.too_many_keys || now - p->keys_read_ns < KEYS_REREAD_NS)
@@ -238,7 +259,40 @@ static void recheck_keys(struct publisher *p)
 	for (size_t i = 0; (process = process_next(p->processes, &i));) {
 		const struct process_entry *entry = hmap_get(&p->entries, process->tgid);
 
-		if (entry && entry->has_too_many_keys)
+		if (entry && entry->keys != KEYS_FIT)
+			publisher_make_dirty(p, process);
+	}
+}
+
+/* Under whichever of its names. */
+static bool maps_file(const struct publisher *p, const struct process *process,
+		      uint32_t module)
+{
+	size_t n;
+	const struct mapping *maps = process_mappings(process, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (files_same(p->files, maps[i].module) == module)
+			return true;
+	return false;
+}
+
+/* Pages that were given back have rested by now, perhaps. */
+static void ask_for_room_again(struct publisher *p)
+{
+	uint64_t now = p->config.outside->now_ns();
+	unsigned long n_refused =
+		p->mapping_tables ? mapping_tables_counts(p->mapping_tables)->refused : 0;
+	const struct process *process;
+
+	if (n_refused == p->n_refused || now - p->refused_ns < PAGE_QUARANTINE_NS)
+		return;
+	p->n_refused = n_refused;
+	p->refused_ns = now;
+	for (size_t i = 0; (process = process_next(p->processes, &i));) {
+		const struct process_entry *entry = hmap_get(&p->entries, process->tgid);
+
+		if (entry && !entry->mapping_table && process_version(process))
 			publisher_make_dirty(p, process);
 	}
 }
@@ -248,19 +302,21 @@ static void mark_keyed_dirty(struct publisher *p, uint32_t module)
 	const struct process *process;
 
 	for (size_t i = 0; (process = process_next(p->processes, &i));)
-		if (!process->ended_ns && process_maps_module(process, module))
+		if (!process->ended_ns && maps_file(p, process, module))
 			publisher_make_dirty(p, process);
 }
 
 static int take_news(struct publisher *p)
 {
+	struct module_news news;
 	int err = 0;
 
-	for (size_t i = 0; !err && i < p->tabled.n; i++)
-		err = mapping_tables_update(p->mapping_tables, p->tabled.items[i]);
-	for (size_t i = 0; i < p->keyed.n; i++)
-		mark_keyed_dirty(p, p->keyed.items[i]);
-	p->tabled.n = p->keyed.n = 0;
+	while (!err && tables_next_news(p->tables, &news)) {
+		if (news.process_info == NEWS_KEYS)
+			mark_keyed_dirty(p, news.module);
+		else if (p->mapping_tables)
+			err = mapping_tables_update(p->mapping_tables, news.module);
+	}
 	return err;
 }
 
@@ -275,7 +331,7 @@ static int publish_all(struct publisher *p)
 
 		if (!entry)
 			continue;
-		entry->dirty = false;
+		entry->is_queued = false;
 		if (process && !process->ended_ns)
 			err = publisher_publish(p, process, entry);
 	}
@@ -287,7 +343,7 @@ static int publish_all(struct publisher *p)
 static enum delay_state delay_state(void *arg, uint32_t module)
 {
 	const struct publisher *p = arg;
-	const struct table *table = p->tables ? tables_get(p->tables, module) : NULL;
+	const struct table *table = tables_get(p->tables, module);
 	const struct elf_info *info = files_elf_info(p->files, module);
 
 	if (files_state(p->files, module) == FILE_SCANNING ||
@@ -302,13 +358,14 @@ static int flush(struct publisher *p)
 
 	recheck_provisional(p);
 	recheck_keys(p);
+	ask_for_room_again(p);
 	if (!err)
 		err = publish_all(p);
 	if (!err)
-		delays_settle(p->delays, delay_state, p, clock_now_ns());
+		delays_settle(p->delays, delay_state, p, p->config.outside->now_ns());
 	if (!err)
 		err = p->err;
-	return err || !p->tables ? err : tables_error(p->tables);
+	return err ? err : tables_error(p->tables);
 }
 
 int publisher_flush(struct publisher *p, int wait_ms)
@@ -317,7 +374,8 @@ int publisher_flush(struct publisher *p, int wait_ms)
 
 	if (err)
 		return err;
-	left = collect_answers(&(struct collect_from){ p->files, p->config.worker,
+	left = collect_answers(&(struct collect_from){ p->tables, p->files,
+						       p->config.worker,
 						       p->config.large_file_worker },
 			       wait_ms);
 	err = left < 0 ? left : flush(p);
@@ -331,28 +389,21 @@ void publisher_mark_modules(const struct publisher *p)
 	process_mark_modules(p->processes);
 	files_mark_modules(p->files, modules);
 	delays_mark_modules(p->delays, modules);
-	if (p->tables)
-		tables_mark_modules(p->tables, modules);
+	tables_mark_modules(p->tables, modules);
 	if (p->mapping_tables)
 		spaces_mark_modules(p->mapping_tables, modules);
-	for (size_t i = 0; i < p->tabled.n; i++)
-		module_mark(modules, p->tabled.items[i]);
-	for (size_t i = 0; i < p->keyed.n; i++)
-		module_mark(modules, p->keyed.items[i]);
 }
 
 void publisher_let_go(struct publisher *p, uint32_t module)
 {
-	if (p->tables)
-		tables_let_go(p->tables, module);
+	tables_let_go(p->tables, module);
 	files_let_go(p->files, module);
 }
 
 void publisher_count(const struct publisher *p, struct publisher_counts *ret)
 {
 	*ret = p->counts;
-	if (p->tables)
-		tables_count(p->tables, &ret->tables);
+	tables_count(p->tables, &ret->tables);
 	if (p->mapping_tables)
 		ret->mapping_tables = *mapping_tables_counts(p->mapping_tables);
 	delays_summarize(p->delays, &ret->delays);

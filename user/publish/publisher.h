@@ -11,6 +11,7 @@
 #define WEFT_PUBLISH_PUBLISHER_H
 
 #include "kern/publish_maps.h"
+#include "shared/record.h"
 #include "publish/delays.h"
 #include "publish/mapping_tables.h"
 #include "publish/tables.h"
@@ -18,6 +19,7 @@
 struct publisher;
 
 struct publisher_config {
+	const struct outside *outside; /* NULL: the real one */
 	struct publish_maps maps;
 	struct worker *worker;
 	struct worker *large_file_worker; /* NULL: the same */
@@ -51,6 +53,9 @@ int publisher_enqueue(struct publisher *publisher, const void *record, size_t by
 
 /* A sample met what was published for another incarnation of this pid. */
 void publisher_on_stale(struct publisher *publisher, uint32_t tgid);
+
+/* A sample, checked (core/sample.h): what it led through is of use. */
+void publisher_on_sample(struct publisher *publisher, const struct sample_rec *rec);
 
 /* A walk ended at addr, since the table of the code there was not there yet. True: no
  * mapping is known there although the process is old enough; /proc may know it. */

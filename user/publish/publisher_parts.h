@@ -18,40 +18,69 @@
  */
 #define EXEC_NS 3000000ULL
 
+/* What is known of the incarnation of a process that something is published for. */
+enum incarnation {
+	INCARNATION_UNREAD,	  /* or not believed any more: read before it is used */
+	INCARNATION_UNIDENTIFIED, /* young, and not read: perhaps it is in an exec */
+	INCARNATION_PROVISIONAL,  /* read while it was young: once more when it is not */
+	INCARNATION_SETTLED,
+};
+
+/* What ticks find of it. */
+enum publication {
+	PUBLISHED_NOTHING,
+	PUBLISHED_MAPPINGS,
+	PUBLISHED_KEYS, /* and what it maps */
+};
+
+/* How its keys fit into what ticks look at. */
+enum key_room {
+	KEYS_FIT,
+	TOO_MANY_KEYS,	   /* those that are set go first: which are is asked again */
+	TOO_MANY_KEYS_SET, /* some of these are left out, too */
+};
+
+/* Did its ticks wait too long for a table? */
+enum patience { IN_TIME, OVERDUE };
+
 /* What is published about one process. */
 struct process_entry {
 	uint64_t version;		  /* of its mappings */
-	uint64_t published_ns;		  /* 0: nothing yet */
+	uint64_t published_ns;		  /* when something was published */
 	struct process_info process_info; /* as it was put */
 	struct identity identity;	  /* whose it is */
-	bool is_known;			  /* `identity`, for sure */
-	bool is_provisional;		  /* or will be asked again */
-	bool is_unidentified; /* at once: perhaps it is in the midst of an exec */
+	enum incarnation incarnation;
+	enum publication publication;
+	enum key_room keys;
+	enum patience patience;
 	struct mapping_table *mapping_table;
-	bool has_keys;
-	bool has_too_many_keys;	    /* more than fit: which are set is asked again */
-	bool has_too_many_set_keys; /* more of them are set than fit */
-	bool dirty;
-	bool is_overdue;      /* its ticks waited too long for a table */
-	unsigned int n_again; /* how often something was done about that */
+	bool is_queued;	      /* to be published with the next flush */
+	unsigned int n_again; /* how often something was done about being overdue */
 	uint64_t again_ns;    /* and when last */
 };
+
+/* Will it be asked again who it is? */
+static inline bool process_entry_is_provisional(const struct process_entry *entry)
+{
+	return entry->incarnation == INCARNATION_UNIDENTIFIED ||
+	       entry->incarnation == INCARNATION_PROVISIONAL;
+}
 
 struct publisher {
 	struct publisher_config config;
 	struct process_table *processes; /* as they are, not as they were */
 	struct sideband_queue queue;
-	struct files *files;
-	struct page_allocator *allocator;
-	struct tables *tables; /* NULL: none are used */
-	struct mapping_tables *mapping_tables;
-	struct hmap entries;	   /* by tgid */
-	VEC(uint32_t) dirty;	   /* tgids */
-	VEC(uint32_t) provisional; /* tgids */
+	struct page_allocator *allocator;      /* NULL: no tables are used */
+	struct tables *tables;		       /* all files, with tables or without */
+	struct files *files;		       /* the tables' own */
+	struct mapping_tables *mapping_tables; /* NULL: no tables are used */
+	struct hmap entries;		       /* by tgid */
+	VEC(uint32_t) dirty;		       /* tgids that are queued */
+	VEC(uint32_t) provisional;	       /* tgids of such incarnations */
 	struct remote_reader reader;
-	uint64_t keys_read_ns; /* when those of too many were last read */
-	VEC(uint32_t) keyed;   /* modules that turned out to hold keys */
-	VEC(uint32_t) tabled;  /* modules whose tables came */
+	uint64_t keys_read_ns;	 /* when those of too many were last read */
+	unsigned long n_refused; /* spaces, when room was last looked for again */
+	uint64_t refused_ns;	 /* and when that was */
 	struct delays *delays;
 	struct publisher_counts counts;
 	struct log_pace pace; /* any process that execs makes it fail */

@@ -226,6 +226,13 @@ int table_loader_new(struct table_loader **ret, struct worker *worker,
 	return 0;
 }
 
+bool lookup_is_large(int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && st.st_size > LARGE_FILE_BYTES;
+}
+
 static int submit(struct table_loader *loader, struct request *request)
 {
 	struct byte_ranges ends;

@@ -27,6 +27,9 @@ int table_loader_new(struct table_loader **ret, struct worker *worker,
 void table_loader_free(struct table_loader *loader); /* NULL is fine */
 DEFINE_FREEP(table_loader)
 
+/* Does its file go to heavy? */
+bool lookup_is_large(int fd);
+
 /* Takes fd over. A cookie may be asked for again once it is done. */
 int table_loader_begin(struct table_loader *loader, int fd, uint64_t cookie);
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * By which unwind table the code of each module is walked. A file is asked for when
- * it is first mapped; two things must be known of it: its metadata, which relate
- * addresses to those that the table is of, and the table, looked up or made and put
- * where the ticks find it. They come in any order, from different workers, and one
- * state says where both are: nothing uses a table before it is READY, and whoever
- * waits for a module is told once, when nothing is awaited any more. Tables are
- * taken back, least recently used first, when there is no room for another.
+ * The one register of modules' files, and by which unwind table the code of each is
+ * walked. A file is asked for when it is first mapped; two things must be known of it:
+ * its metadata, which relate addresses to those that the table is of, and the table,
+ * looked up or made and put where the ticks find it. They come in any order, from
+ * different workers, and one state says where both are: nothing uses a table before it
+ * is READY. What came lies here as news until it is taken; nobody is called. When there
+ * is no room for another, tables are taken back: those that nothing maps, that no sample
+ * met, and of who has more than his share (tables_room.c).
  */
 #ifndef WEFT_PUBLISH_TABLES_H
 #define WEFT_PUBLISH_TABLES_H
@@ -18,13 +19,15 @@
 #include <stdbool.h>
 
 enum table_state {
-	TABLE_NEW, /* never asked for, or taken back */
+	TABLE_NEW,    /* never asked for, or taken back */
+	TABLE_QUEUED, /* its file is open, and waits for its turn */
 	TABLE_AWAITS_BOTH,
 	TABLE_AWAITS_METADATA, /* its pages are there, but not to be used yet */
 	TABLE_AWAITS_TABLE,
 	TABLE_READY,
 	TABLE_WITHOUT, /* by frame pointer: it has none, or the file can't be read */
 	TABLE_REFUSED, /* no room */
+	TABLE_LEAVING, /* taken back: its pages are as soon as no space names them */
 };
 
 struct table {
@@ -32,17 +35,30 @@ struct table {
 	uint32_t first, n_pages; /* READY, or while they come in */
 	uint32_t flags;		 /* as of struct unwind_mapping */
 	uint32_t users;		 /* mapping tables that name it */
+	unsigned int size;	 /* enum size_class */
+	bool was_urged;		 /* QUEUED: samples met it */
 	bool is_asked_for;	 /* of the workers, and they have not answered yet */
 	bool was_missed;	 /* WITHOUT: the file could not be opened */
-	bool was_refused;	 /* it has had no room yet */
+	bool was_refused;	 /* it has had no room yet, or has none any more */
 	bool was_named;		 /* READY: by some mapping table */
 	uint64_t settled_ns;	 /* when it last became READY, WITHOUT or REFUSED */
 	uint64_t unused_ns;	 /* READY: since when it has no users */
+	uint64_t hit_ns;	 /* when a sample last led through its file */
+	uid_t owner;		 /* of whom it was asked for */
+	bool is_worth_a_try;	 /* REFUSED: others went for it */
 };
 
 static inline bool table_is_awaited(const struct table *table)
 {
-	return table->state >= TABLE_AWAITS_BOTH && table->state <= TABLE_AWAITS_TABLE;
+	switch (table->state) {
+	case TABLE_QUEUED:
+	case TABLE_AWAITS_BOTH:
+	case TABLE_AWAITS_METADATA:
+	case TABLE_AWAITS_TABLE:
+		return true;
+	default:
+		return false;
+	}
 }
 
 struct tables_counts {
@@ -52,22 +68,26 @@ struct tables_counts {
 	struct table_loader_counts loader;
 };
 
-/* Told whenever a table became READY, WITHOUT or REFUSED. */
-struct tables_sink {
-	void *arg;
-	void (*changed)(void *arg, uint32_t module);
+enum news {
+	NEWS_TABLE, /* it became READY, WITHOUT, REFUSED or LEAVING */
+	NEWS_KEYS,  /* the file's metadata came, and say where async keys are */
+};
+
+struct module_news {
+	uint32_t module;
+	enum news process_info;
 };
 
 struct tables;
 
 struct tables_config {
-	struct page_allocator *allocator;
-	struct files *files;
+	const struct outside *outside;
+	struct page_allocator
+		*allocator; /* NULL: no tables are used; metadata alone are asked for */
 	const struct module_table *modules;
 	struct worker *worker;		  /* whose tables come here from now on */
 	struct worker *large_file_worker; /* NULL: the same */
 	struct cache *cache;		  /* NULL: none */
-	struct tables_sink sink;
 };
 
 /* What the config names is borrowed. */
@@ -75,14 +95,21 @@ int tables_new(struct tables **ret, const struct tables_config *config);
 void tables_free(struct tables *tables); /* NULL is fine */
 DEFINE_FREEP(tables)
 
-/* Asks for all that has to be known of a mapping's file, if that was not done yet. */
+/* Opens a mapping's file, and queues it for all that has to be known of it, if that was
+ * not done yet; it waits for the process's owner, too (publish/turns.h). */
 int tables_request(struct tables *tables, const struct process *process,
 		   const struct mapping *map);
 
-/* The metadata of a module's file are there, or (false) cannot be had. */
-void tables_on_metadata(struct tables *tables, uint32_t module, bool are_there);
+/* Samples wait for it: it goes before what its owner merely has mapped. */
+int tables_urge(struct tables *tables, const struct process *process, uint32_t module);
 
-/* NULL: never asked for, or taken back. Valid until the next tables_request(). */
+/* Asks the workers for those whose turn it is, if they have little to do; false: for
+ * none. How many still wait. */
+bool tables_pump(struct tables *tables);
+unsigned int tables_queued(const struct tables *tables);
+
+/* NULL: never asked for, or taken back. Valid until the next tables_request(). What is of
+ * a file is the same for all modules that are that file (files_same()). */
 const struct table *tables_get(const struct tables *tables, uint32_t module);
 
 /* A READY table that a mapping table names stays; one that none does may go. */
@@ -94,8 +121,19 @@ void tables_leave(struct tables *tables, uint32_t module, uint64_t now_ns);
 void tables_mark_modules(const struct tables *tables, struct module_table *modules);
 void tables_let_go(struct tables *tables, uint32_t module);
 
-/* The kernel would not take what it was given; 0: nothing went wrong. */
+/* What came since, one after the other; false: no more. */
+bool tables_next_news(struct tables *tables, struct module_news *ret);
+
+/* The metadata, and the files themselves; borrowed. */
+struct files *tables_files(const struct tables *tables);
+
+/* The first thing that went wrong where it could not be returned: the kernel would not
+ * take what it was given. 0: nothing. */
 int tables_error(const struct tables *tables);
+
+/* Samples led through a module's file; of use only while room is short. */
+bool tables_are_short(const struct tables *tables);
+void tables_hit(struct tables *tables, uint32_t module, uint64_t now_ns);
 
 void tables_count(const struct tables *tables, struct tables_counts *ret);
 

@@ -114,6 +114,8 @@ static int on_sample(void *arg, const void *record, size_t bytes)
 	if (r->tape)
 		tape_write(r->tape, TAPE_SAMPLE, record, bytes);
 	err = next.sample(next.arg, record, bytes);
+	if (!err)
+		publisher_on_sample(r->publisher, record);
 	if (err != -EBADMSG)
 		return err;
 	/* of ours: the ledger, which it is missing in, says so */

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/hmap.h"
 #include "base/vec.h"
 
 #include <errno.h>
@@ -12,6 +13,7 @@
 
 struct file {
 	enum file_state state;
+	uint32_t same; /* 1 + the module that this file was opened for; 0: for this one */
 	int fd;
 	bool was_missed;    /* it could not be opened when it was first mapped */
 	struct stat opened; /* as it was then */
@@ -24,11 +26,9 @@ struct file {
 #define OWNER_PACE_NS 1000000000ULL
 
 struct files {
-	struct worker *worker;
-	const struct module_table *modules;
-	file_sink sink;
-	void *arg;
+	struct files_config config;
 	VEC(struct file) files; /* by module id */
+	struct hmap by_inode;	/* 1 + module, of those that are open */
 	unsigned long open_now, open_most;
 	struct file_counts counts;
 };
@@ -46,17 +46,16 @@ static unsigned long descriptor_limit(void)
 	return limit.rlim_cur / 2;
 }
 
-int files_new(struct files **ret, struct worker *worker,
-	      const struct module_table *modules, file_sink sink, void *arg)
+int files_new(struct files **ret, const struct files_config *config)
 {
+	static const struct file_source proc = { clock_now_ns, open_mapped, open_owner };
 	AUTO(files) files = calloc(1, sizeof(*files));
 
 	if (!files)
 		return fail(-ENOMEM, "no memory for the files");
-	files->worker = worker;
-	files->modules = modules;
-	files->sink = sink;
-	files->arg = arg;
+	files->config = *config;
+	if (!config->source)
+		files->config.source = &proc;
 	files->open_most = descriptor_limit();
 	*ret = GIVE(files);
 	return 0;
@@ -72,6 +71,7 @@ void files_free(struct files *files)
 		free(files->files.items[i].info);
 	}
 	vec_free(&files->files);
+	hmap_free(&files->by_inode);
 	free(files);
 }
 
@@ -90,14 +90,14 @@ static int file_at(struct files *files, uint32_t module, struct file **ret)
 /* Once it has ended nobody can tell any more, and its perf map may be anybody's. */
 static int note_owner(struct files *files, const struct process *process, uint32_t module)
 {
-	uint64_t now = clock_now_ns();
+	uint64_t now = files->config.source->now_ns();
 	struct owner owner;
 	struct file *file;
 	int err = file_at(files, module, &file);
 
 	if (err || (file->owner_ns && now - file->owner_ns < OWNER_PACE_NS))
 		return err;
-	owner = open_owner((pid_t)process->tgid);
+	owner = files->config.source->owner((pid_t)process->tgid);
 	file->owner_ns = now;
 	if (owner.known)
 		file->owner = owner;
@@ -116,41 +116,100 @@ static void note_missed(struct files *files, struct file *file)
 	error_clear();
 }
 
-int files_request(struct files *files, const struct process *process,
-		  const struct mapping *map)
+uint32_t files_same(const struct files *files, uint32_t module)
 {
-	const struct module *module = module_get(files->modules, map->module);
+	return module < files->files.n && files->files.items[module].same
+		       ? files->files.items[module].same - 1
+		       : module;
+}
+
+static uint64_t inode_key(const struct stat *st)
+{
+	return (uint64_t)st->st_ino ^ (uint64_t)st->st_dev << 40;
+}
+
+/* Is this file open already, by another name? While it is, its inode is no other's. */
+static bool find_same(struct files *files, struct file *file)
+{
+	uintptr_t first = (uintptr_t)hmap_get(&files->by_inode, inode_key(&file->opened));
+	const struct file *same = first ? &files->files.items[first - 1] : NULL;
+
+	if (!same || same->fd < 0 || same->opened.st_ino != file->opened.st_ino ||
+	    same->opened.st_dev != file->opened.st_dev)
+		return false;
+	file->same = (uint32_t)first;
+	close(GIVE_FD(file->fd));
+	return true;
+}
+
+static int keep_open(struct files *files, struct file *file, uint32_t module)
+{
+	void *first = (void *)(uintptr_t)(module + 1);
+
+	if (files->open_now >= files->open_most) {
+		files->counts.over_limit++;
+		close(GIVE_FD(file->fd));
+		return 0;
+	}
+	files->open_now++;
+	files->counts.opened++;
+	file->state = FILE_OPEN;
+	return hmap_put(&files->by_inode, inode_key(&file->opened), first);
+}
+
+int files_open(struct files *files, const struct process *process,
+	       const struct mapping *map)
+{
+	const struct module *module = module_get(files->config.modules, map->module);
 	struct file *file;
-	int copy, err;
+	int err;
 
 	if (module->kind == MODULE_JIT)
 		return note_owner(files, process, map->module);
 	if (module->kind != MODULE_FILE)
 		return 0;
 	err = file_at(files, map->module, &file);
-	if (err || file->state != FILE_NEW)
+	if (err || file->state != FILE_NEW || file->same)
 		return err;
 	file->state = FILE_UNREADABLE;
-	if (files->open_now >= files->open_most) {
-		files->counts.over_limit++;
-		return 0;
-	}
-	if (open_mapped((pid_t)process->tgid, map, module, &file->fd) ||
+	if (files->config.source->open((pid_t)process->tgid, map, module, &file->fd) ||
 	    fstat(file->fd, &file->opened)) {
 		note_missed(files, file);
 		return 0;
 	}
 	files->counts.unreadable -= file->was_missed;
-	files->open_now++;
-	files->counts.opened++;
+	if (find_same(files, file))
+		return 0;
+	return keep_open(files, file, map->module);
+}
+
+bool files_scan(struct files *files, uint32_t module)
+{
+	uint32_t same = files_same(files, module);
+	struct file *file = same < files->files.n ? &files->files.items[same] : NULL;
+	int copy;
+
+	if (!file || file->state != FILE_OPEN)
+		return false;
+	file->state = FILE_UNREADABLE;
 	copy = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
-	if (copy < 0 || worker_submit_scan(files->worker, copy, map->module)) {
+	if (copy < 0 || worker_submit_scan(files->config.worker, copy, same)) {
 		files->counts.over_limit++;
 		error_clear(); /* one file without keys is no reason to stop */
-		return 0;
+		return false;
 	}
 	file->state = FILE_SCANNING;
-	return 0;
+	return true;
+}
+
+int files_request(struct files *files, const struct process *process,
+		  const struct mapping *map)
+{
+	int err = files_open(files, process, map);
+
+	if (!err)
+		files_scan(files, map->module);
+	return err;
 }
 
 static void drop(struct files *files, struct file *file)
@@ -180,13 +239,13 @@ static void on_scanned(void *arg, uint64_t cookie, int err, const struct elf_inf
 	files->counts.unparsable += err != 0;
 	if (err == -ETIMEDOUT) /* nor would its names be found in time */
 		drop(files, file);
-	if (files->sink)
-		files->sink(files->arg, (uint32_t)cookie, file->info);
+	if (files->config.sink)
+		files->config.sink(files->config.arg, (uint32_t)cookie, file->info);
 }
 
 int files_collect(struct files *files, int wait_ms)
 {
-	return worker_collect(files->worker, wait_ms, on_scanned, files);
+	return worker_collect(files->config.worker, wait_ms, on_scanned, files);
 }
 
 /* Not by ctime: a file that a newer one took the place of is changed in that only. */
@@ -212,38 +271,60 @@ void files_drop_overwritten(struct files *files)
 	}
 }
 
+/* What a file is known by as long as any name of it is. */
 void files_mark_modules(const struct files *files, struct module_table *modules)
 {
-	for (uint32_t id = 0; id < files->files.n; id++)
-		if (files->files.items[id].state == FILE_SCANNING)
+	for (uint32_t id = 0; id < files->files.n; id++) {
+		const struct file *file = &files->files.items[id];
+
+		if (file->state == FILE_SCANNING)
 			module_mark(modules, id);
+		if (file->same)
+			module_mark(modules, file->same - 1);
+	}
 }
 
 void files_let_go(struct files *files, uint32_t module)
 {
 	struct file *file;
+	void *first = (void *)(uintptr_t)(module + 1);
 
 	if (module >= files->files.n)
 		return;
 	file = &files->files.items[module];
+	if (hmap_get(&files->by_inode, inode_key(&file->opened)) == first)
+		hmap_remove(&files->by_inode, inode_key(&file->opened));
 	drop(files, file);
 	free(file->info);
 	*file = (struct file){ .fd = -1 };
 }
 
+static const struct file *file_of(const struct files *files, uint32_t module)
+{
+	uint32_t same = files_same(files, module);
+
+	return same < files->files.n ? &files->files.items[same] : NULL;
+}
+
 enum file_state files_state(const struct files *files, uint32_t module)
 {
-	return module < files->files.n ? files->files.items[module].state : FILE_NEW;
+	const struct file *file = file_of(files, module);
+
+	return file ? file->state : FILE_NEW;
 }
 
 const struct elf_info *files_elf_info(const struct files *files, uint32_t module)
 {
-	return module < files->files.n ? files->files.items[module].info : NULL;
+	const struct file *file = file_of(files, module);
+
+	return file ? file->info : NULL;
 }
 
 int files_fd(const struct files *files, uint32_t module)
 {
-	return module < files->files.n ? files->files.items[module].fd : -1;
+	const struct file *file = file_of(files, module);
+
+	return file ? file->fd : -1;
 }
 
 struct owner files_owner(const struct files *files, uint32_t module)

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Whose life it is that mappings belong to. A process may exec at any moment between
+ * two questions: what is read then is nobody's.
+ */
+#include "base/error.h"
+#include "base/vec.h"
+#include "publish/identity.h"
+
+#include "publish_world.h"
+
+#define AT 0x7f0000001000ULL
+#define P  1
+
+static struct {
+	unsigned int n_identities, n_looks;
+	unsigned int exec_after; /* that many questions of either kind; 0: never */
+	uint64_t moved;		 /* the file at this address is not there any more */
+	uint64_t looked[16];
+} asked;
+
+static void maybe_exec(void)
+{
+	if (asked.exec_after && asked.n_identities + asked.n_looks == asked.exec_after)
+		world.procs[P].start_stack += 0x10000;
+}
+
+static int identity(pid_t tgid, uint64_t *ret_ticks, uint64_t *ret_stack)
+{
+	int err = world_identity(tgid, ret_ticks, ret_stack);
+
+	asked.n_identities++;
+	maybe_exec();
+	return err;
+}
+
+static bool is_mapped(pid_t tgid, uint64_t addr, uint64_t ino)
+{
+	asked.looked[asked.n_looks++] = addr;
+	maybe_exec();
+	return addr != asked.moved;
+}
+
+static int read_identity(struct identity *ret)
+{
+	struct outside outside = world_outside;
+
+	outside.identity = identity;
+	outside.is_mapped = is_mapped;
+	return identity_read(&outside,
+			     process_get(publisher_processes(world.publisher), P),
+			     world.modules, publisher_files(world.publisher), ret);
+}
+
+/* Five files and generated code at both ends and between; the third has a key. */
+static void begin(void)
+{
+	world_begin();
+	memset(&asked, 0, sizeof(asked));
+	world_map(P, 0, AT);
+	for (uint64_t ino = 1; ino <= 5; ino++)
+		world_map(P, ino, AT + ino * 0x10000);
+	world_map(P, 0, AT + 0x28000);
+	world_map(P, 0, AT + 0x90000);
+	world.files[3].n_keys = 1;
+	world_pass(0);
+	for (uint64_t ino = 1; ino <= 5; ino++)
+		world_answer(METADATA, ino, 0);
+	world_pass(0);
+}
+
+static void both_ends_and_keys_are_looked_at(void **state)
+{
+	struct identity identity;
+
+	begin();
+	assert_int_equal(read_identity(&identity), 0);
+	assert_int_equal(identity.start_ticks, world.procs[P].start_ticks);
+	assert_int_equal(identity.start_stack, world.procs[P].start_stack);
+	assert_int_equal(asked.n_looks, 3);
+	assert_int_equal(asked.looked[0], AT + 0x10000);
+	assert_int_equal(asked.looked[1], AT + 0x30000);
+	assert_int_equal(asked.looked[2], AT + 0x50000);
+	assert_int_equal(asked.n_identities, 2);
+	world_end();
+}
+
+static void what_is_not_there_is_of_another(void **state)
+{
+	static const uint64_t moved[] = { 0x10000, 0x30000, 0x50000 };
+	struct identity identity;
+
+	for (size_t i = 0; i < 3; i++) {
+		begin();
+		asked.moved = AT + moved[i];
+		assert_int_equal(read_identity(&identity), -ESRCH);
+		error_clear();
+		world_end();
+	}
+}
+
+/* At whatever moment: never the old one's, and the new one's only from the start. */
+static void an_exec_meanwhile(void **state)
+{
+	struct identity identity;
+
+	for (unsigned int after = 1; after <= 4; after++) {
+		begin();
+		asked.exec_after = after;
+		assert_int_equal(read_identity(&identity), -ESRCH);
+		error_clear();
+		world_end();
+	}
+}
+
+static void errors_are_passed_on(void **state)
+{
+	struct identity identity;
+
+	begin();
+	world.procs[P].err = -EPERM;
+	assert_int_equal(read_identity(&identity), -EPERM);
+	error_clear();
+	world_end();
+}
+
+/* Generated code alone: there is no file to look for. */
+static void without_files(void **state)
+{
+	struct identity identity;
+
+	world_begin();
+	memset(&asked, 0, sizeof(asked));
+	world_map(P, 0, AT);
+	world_pass(0);
+	assert_int_equal(read_identity(&identity), 0);
+	assert_int_equal(asked.n_looks, 0);
+	world_end();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(both_ends_and_keys_are_looked_at),
+		cmocka_unit_test(what_is_not_there_is_of_another),
+		cmocka_unit_test(an_exec_meanwhile),
+		cmocka_unit_test(errors_are_passed_on),
+		cmocka_unit_test(without_files),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What of a process's mappings ticks look at: all of them, if they fit; and when there
+ * are too many, files before generated code.
+ */
+#include "base/vec.h"
+
+#include "publish_world.h"
+
+#define P    1
+#define LOW  0x10000000ULL
+#define HIGH 0x7f0000001000ULL
+#define GAP  0x10000ULL
+
+static uint32_t n_mappings(void)
+{
+	return world.processes[P].n_mappings;
+}
+
+static void map_code(uint64_t at, uint64_t bytes)
+{
+	world_map_bytes(P, 0, 0, at, bytes);
+}
+
+/* As a search expects them. */
+static void expect_sorted(void)
+{
+	const struct unwind_mapping *all =
+		world.pages[world.processes[P].mapping_table].mappings;
+
+	assert_in_range(n_mappings(), 1, UNWIND_MAPPINGS_MAX);
+	for (uint32_t i = 1; i <= n_mappings(); i++) {
+		assert_true(all[i].start < all[i].end);
+		assert_true(i == 1 || all[i - 1].end <= all[i].start);
+	}
+}
+
+static void neighbours_are_one(void **state)
+{
+	world_begin();
+	for (int i = 0; i < 5; i++)
+		map_code(LOW + (uint64_t)i * 0x1000, 0x1000);
+	map_code(LOW + 6 * 0x1000, 0x1000); /* behind a gap */
+	world_map(P, 1, LOW + 7 * 0x1000);
+	map_code(LOW + 8 * 0x1000, 0x1000);
+	world_pass(10 * MS);
+	assert_int_equal(n_mappings(), 4);
+	expect_sorted();
+	assert_true(world_walks_by_fp(P, LOW));
+	assert_true(world_walks_by_fp(P, LOW + 5 * 0x1000 - 1));
+	assert_null(world_mapping(P, LOW + 5 * 0x1000));
+	assert_true(world_walks_by_fp(P, LOW + 6 * 0x1000));
+	assert_true(world_awaits(P, LOW + 7 * 0x1000));
+	assert_true(world_walks_by_fp(P, LOW + 8 * 0x1000));
+	assert_int_equal(world_counts().mapping_tables.cut, 0);
+	world_end();
+}
+
+/* A JIT's, with libraries highest: these are behind every stack. */
+static void files_come_first(void **state)
+{
+	world_begin();
+	for (uint64_t i = 0; i < UNWIND_MAPPINGS_MAX + 100; i++)
+		map_code(LOW + i * GAP, 0x1000);
+	for (uint64_t ino = 1; ino <= 20; ino++)
+		world_map(P, ino, HIGH + ino * GAP);
+	world_pass(10 * MS);
+	for (int i = 0; i < 100 && world_worker.jobs.n; i++) {
+		world_worker.jobs.items[0].is_answered = true;
+		world_pass(MS);
+	}
+	assert_int_equal(n_mappings(), UNWIND_MAPPINGS_MAX);
+	expect_sorted();
+	for (uint64_t ino = 1; ino <= 20; ino++)
+		assert_true(world_walks_by_table(P, ino, HIGH + ino * GAP));
+	assert_int_equal(world_counts().mapping_tables.cut, 120);
+	world_end();
+}
+
+static void of_generated_code_the_largest(void **state)
+{
+	world_begin();
+	for (uint64_t i = 0; i < UNWIND_MAPPINGS_MAX + 100; i++)
+		map_code(LOW + i * GAP, i % 10 ? 0x2000 : 0x1000);
+	world_pass(10 * MS);
+	assert_int_equal(n_mappings(), UNWIND_MAPPINGS_MAX);
+	expect_sorted();
+	for (uint64_t i = 0; i < UNWIND_MAPPINGS_MAX + 100; i++)
+		if (i % 10)
+			assert_true(world_walks_by_fp(P, LOW + i * GAP));
+	world_end();
+}
+
+static void more_files_than_fit(void **state)
+{
+	world_begin();
+	map_code(LOW, 0x1000);
+	for (uint64_t i = 0; i < UNWIND_MAPPINGS_MAX + 7; i++)
+		world_map(P, 1 + i % 100, HIGH + i * GAP);
+	world_pass(10 * MS);
+	assert_int_equal(n_mappings(), UNWIND_MAPPINGS_MAX);
+	expect_sorted();
+	assert_null(world_mapping(P, LOW));
+	assert_true(world_awaits(P, HIGH));
+	assert_int_equal(world_counts().mapping_tables.cut, 8);
+	world_end();
+}
+
+/* For whom there was no room is not forgotten: nothing that it does would ask again. */
+static void room_that_comes_later(void **state)
+{
+	world_begin_with((struct publisher_config){ .tables = true, .maps.n_pages = 3 });
+	for (int pid = 1; pid <= 3; pid++)
+		world_map(pid, 1, HIGH);
+	world_pass(10 * MS);
+	assert_true(world_awaits(2, HIGH));
+	assert_null(world_mapping(3, HIGH));
+	world_exit(1);
+	world_pass(10 * MS);
+	world_pass(1000 * MS); /* what ticks may look at rests */
+	world_pass(1000 * MS);
+	assert_true(world_awaits(3, HIGH));
+	world_end();
+}
+
+/* ---- who shares one ---- */
+
+static void who_forked_shares_until_one_maps_more(void **state)
+{
+	uint32_t mapping_table;
+
+	world_begin();
+	world_map(P, 1, HIGH);
+	world_pass(10 * MS);
+	mapping_table = world.processes[P].mapping_table;
+	world_fork(P, 2);
+	world_pass(10 * MS);
+	assert_int_equal(world_counts().mapping_tables.made, 1);
+	assert_int_equal(world.processes[2].mapping_table, mapping_table);
+	world_map(2, 2, HIGH + GAP);
+	world_pass(10 * MS);
+	assert_int_equal(world_counts().mapping_tables.made, 2);
+	assert_int_not_equal(world.processes[2].mapping_table, mapping_table);
+	assert_true(world_awaits(P, HIGH));
+	/* given up when nobody has it any more: whoever inherited it sees that */
+	world_exit(P);
+	world_pass(10 * MS);
+	assert_int_equal(world.pages[mapping_table].mapping_head.generation, 0);
+	assert_true(world_awaits(2, HIGH));
+	world_end();
+}
+
+/* A mapping beyond its file's segments has no bias, so no table either. */
+static void outside_of_all_segments(void **state)
+{
+	struct side_event event;
+
+	world_begin();
+	event = world_event(SIDE_MMAP, P);
+	event.start = HIGH;
+	event.bytes = 0x1000;
+	event.pgoff = 0x900000;
+	event.maj = 8;
+	event.ino = 1;
+	strcpy(event.path, "/file-1-0");
+	world_hear(&event);
+	world_pass(0);
+	assert_true(world_answer(METADATA, 1, 0));
+	assert_true(world_answer(TABLE, 1, 0));
+	world_pass(10 * MS);
+	assert_true(world_walks_by_fp(P, HIGH));
+	world_end();
+}
+
+/* A tick may read between any two writes: a table is never there without its bias. */
+static int (*plain_write)(const struct publish_maps *maps, uint32_t first,
+			  const union unwind_page *pages, uint32_t n);
+
+static int check_write(const struct publish_maps *maps, uint32_t first,
+		       const union unwind_page *pages, uint32_t n)
+{
+	int err = plain_write(maps, first, pages, n);
+	const struct unwind_mapping *mapping = world_mapping(P, HIGH);
+
+	if (mapping && mapping->table)
+		assert_int_equal(mapping->bias, HIGH - TEXT_VADDR);
+	return err;
+}
+
+static void the_bias_comes_first(void **state)
+{
+	struct outside outside = world_outside;
+
+	plain_write = world_outside.write;
+	outside.write = check_write;
+	world_begin_in(&outside, (struct publisher_config){ .tables = true });
+	world_map(P, 1, HIGH);
+	world_pass(10 * MS);
+	assert_true(world_answer(METADATA, 1, 0));
+	world_pass(MS);
+	assert_true(world_answer(TABLE, 1, 0));
+	world_pass(MS);
+	assert_true(world_walks_by_table(P, 1, HIGH));
+	world_end();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(neighbours_are_one),
+		cmocka_unit_test(files_come_first),
+		cmocka_unit_test(of_generated_code_the_largest),
+		cmocka_unit_test(more_files_than_fit),
+		cmocka_unit_test(room_that_comes_later),
+		cmocka_unit_test(who_forked_shares_until_one_maps_more),
+		cmocka_unit_test(outside_of_all_segments),
+		cmocka_unit_test(the_bias_comes_first),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "publish/outside.h"
+
+#include "base/clock.h"
+#include "proc/scan.h"
+
+const struct outside outside_real = {
+	.now_ns = clock_now_ns,
+	.put = publish_maps_put_process,
+	.remove = publish_maps_remove_process,
+	.write = publish_maps_write_pages,
+	.files = { clock_now_ns, open_mapped, open_owner },
+	.identity = scan_identity,
+	.is_mapped = scan_is_mapped,
+	.remote_read = remote_reader_read,
+};

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * All that the publisher asks of the world, and tells it: the clock, the kernel's maps,
+ * /proc and what lies behind it. It is given when the publisher is made, so a test can
+ * be the world, in any order and with any answer.
+ */
+#ifndef WEFT_PUBLISH_OUTSIDE_H
+#define WEFT_PUBLISH_OUTSIDE_H
+
+#include "kern/publish_maps.h"
+#include "sym/files.h"
+#include "worker/remote_reader.h"
+
+struct outside {
+	uint64_t (*now_ns)(void);
+
+	/* kern/publish_maps.h */
+	int (*put)(const struct publish_maps *maps, pid_t tgid,
+		   const struct process_info *process_info);
+	void (*remove)(const struct publish_maps *maps, pid_t tgid);
+	int (*write)(const struct publish_maps *maps, uint32_t first,
+		     const union unwind_page *pages, uint32_t n);
+
+	struct file_source files;
+	/* proc/scan.h */
+	int (*identity)(pid_t tgid, uint64_t *ret_start_ticks, uint64_t *ret_start_stack);
+	bool (*is_mapped)(pid_t tgid, uint64_t addr, uint64_t ino);
+	/* worker/remote_reader.h */
+	bool (*remote_read)(struct remote_reader *reader, pid_t pid,
+			    const uint64_t *addrs, unsigned int n, uint32_t *ret);
+};
+
+extern const struct outside outside_real;
+
+#endif

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "publish/tables_parts.h"
+
+#include "base/error.h"
+#include "sym/vdso.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+/* What the workers have at one time: enough that they never wait for us, and no more,
+ * since what is with them is nobody else's turn. */
+static const unsigned int jobs_max[N_SIZES] = { 16, 4 };
+
+/* Nothing is to be had, or that cannot be asked: by frame pointer. */
+static void go_without(struct tables *tables, uint32_t module, bool was_missed)
+{
+	struct table *table = &tables->tables.items[module];
+
+	table->state = TABLE_WITHOUT;
+	table->was_missed = was_missed;
+	table->settled_ns = tables->outside->now_ns();
+	tables_add_news(tables, module, NEWS_TABLE);
+}
+
+/* The table; fd is borrowed. */
+static void ask_table(struct tables *tables, uint32_t module, int fd)
+{
+	struct table *table = &tables->tables.items[module];
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+
+	if (copy >= 0 && !table_loader_begin(tables->loader, copy, module)) {
+		tables->n_jobs[table->size]++;
+		table->is_asked_for = true;
+		return;
+	}
+	tables->counts.unreadable++;
+	error_clear(); /* one file without a table is no reason to stop */
+	go_without(tables, module, false);
+}
+
+static void ask_vdso(struct tables *tables)
+{
+	int vdso = vdso_open();
+
+	if (vdso >= 0) {
+		tables->tables.items[MODULE_ID_VDSO].state = TABLE_AWAITS_TABLE;
+		ask_table(tables, MODULE_ID_VDSO, vdso);
+		close(vdso);
+	} else {
+		error_clear(); /* its frames go by frame pointer, unproven */
+		go_without(tables, MODULE_ID_VDSO, true);
+	}
+}
+
+/* Its turn has come. */
+static void ask_file(struct tables *tables, uint32_t module)
+{
+	static const enum table_state awaits[] = {
+		[FILE_NEW] = TABLE_WITHOUT,	     [FILE_OPEN] = TABLE_WITHOUT,
+		[FILE_SCANNING] = TABLE_AWAITS_BOTH, [FILE_KNOWN] = TABLE_AWAITS_TABLE,
+		[FILE_UNREADABLE] = TABLE_WITHOUT,
+	};
+	struct table *table = &tables->tables.items[module];
+
+	tables->n_jobs[table->size] += files_scan(tables->files, module);
+	table->state = awaits[files_state(tables->files, module)];
+	if (table->state == TABLE_WITHOUT)
+		go_without(tables, module, false);
+	else if (tables->loader)
+		ask_table(tables, module, files_fd(tables->files, module));
+	else if (table->state == TABLE_AWAITS_TABLE)
+		go_without(tables, module, false);
+}
+
+bool tables_pump(struct tables *tables)
+{
+	bool has_asked = false;
+	uint32_t module;
+
+	for (int i = 0; i < N_SIZES; i++) {
+		while (tables->n_jobs[i] < jobs_max[i] &&
+		       turns_next(tables->turns[i], &module)) {
+			/* it may have waited for two owners */
+			if (tables->tables.items[module].state != TABLE_QUEUED)
+				continue;
+			tables->n_queued--;
+			ask_file(tables, module);
+			has_asked = true;
+		}
+	}
+	return has_asked;
+}
+
+unsigned int tables_queued(const struct tables *tables)
+{
+	return tables->n_queued;
+}
+
+static uid_t owner_of(const struct tables *tables, const struct process *process)
+{
+	return tables->outside->files.owner((pid_t)process->tgid).uid;
+}
+
+static int add_turn(struct tables *tables, uid_t owner, uint32_t module, enum turn turn)
+{
+	return turns_add(tables->turns[tables->tables.items[module].size], owner, module,
+			 turn);
+}
+
+static int enqueue(struct tables *tables, uid_t owner, uint32_t module)
+{
+	struct table *table = &tables->tables.items[module];
+	int fd = files_fd(tables->files, module);
+	bool is_known = table->state != TABLE_NEW;
+	/* what was asked before is given back to where it was counted */
+	bool is_counted = table->state == TABLE_REFUSED;
+	unsigned int size = table->size;
+
+	*table = (struct table){ .was_refused = table->was_refused,
+				 .is_asked_for = table->is_asked_for,
+				 .hit_ns = table->hit_ns,
+				 .owner = owner };
+	if (fd >= 0) {
+		table->state = TABLE_QUEUED;
+		table->size = is_counted ? size : lookup_is_large(fd);
+		tables->n_queued++;
+		return add_turn(tables, owner, module, TURN_MAPPED);
+	}
+	/* nobody waits for what nobody has heard of */
+	table->state = TABLE_WITHOUT;
+	table->was_missed = true;
+	if (is_known)
+		go_without(tables, module, true);
+	return 0;
+}
+
+static bool may_ask(const struct tables *tables, uint32_t module)
+{
+	const struct table *table = &tables->tables.items[module];
+
+	switch (table->state) {
+	case TABLE_NEW:
+		return true;
+	case TABLE_WITHOUT: /* another process may lead to the file */
+		return table->was_missed && files_fd(tables->files, module) >= 0;
+	case TABLE_REFUSED: /* what was given back for it has rested */
+		return tables->outside->now_ns() - table->settled_ns > PAGE_QUARANTINE_NS;
+	default:
+		return false;
+	}
+}
+
+/* It was missed, and has turned out to be another name of a file that is known. */
+static void become_same(struct tables *tables, uint32_t module, uint32_t same)
+{
+	struct table *own = &tables->tables.items[module];
+
+	if (own->state == TABLE_NEW)
+		return;
+	*own = (struct table){ 0 };
+	tables_add_news(tables, same, NEWS_TABLE);
+	tables_add_news(tables, same, NEWS_KEYS);
+}
+
+int tables_request(struct tables *tables, const struct process *process,
+		   const struct mapping *map)
+{
+	enum module_kind kind = module_get(tables->modules, map->module)->kind;
+	int err = files_open(tables->files, process, map);
+	uint32_t module = files_same(tables->files, map->module);
+
+	if ((kind != MODULE_FILE && kind != MODULE_VDSO) ||
+	    (kind == MODULE_VDSO && !tables->loader))
+		return err;
+	while (!err && tables->tables.n <= map->module)
+		err = vec_push(&tables->tables, (struct table){ 0 });
+	if (err)
+		return err;
+	if (module != map->module)
+		become_same(tables, map->module, module);
+	if (tables->tables.items[module].state == TABLE_QUEUED)
+		return add_turn(tables, owner_of(tables, process), module, TURN_MAPPED);
+	if (!may_ask(tables, module))
+		return 0;
+	if (kind == MODULE_FILE)
+		return enqueue(tables, owner_of(tables, process), module);
+	ask_vdso(tables);
+	return 0;
+}
+
+int tables_urge(struct tables *tables, const struct process *process, uint32_t module)
+{
+	struct table *table = tables_of(tables, module);
+
+	if (!table || table->state != TABLE_QUEUED || table->was_urged)
+		return 0;
+	table->was_urged = true;
+	return add_turn(tables, owner_of(tables, process),
+			files_same(tables->files, module), TURN_SAMPLED);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the register's own files share: tables.c has the states and takes answers,
+ * tables_ask.c asks for what is not known, tables_room.c has their pages. */
+#ifndef WEFT_PUBLISH_TABLES_PARTS_H
+#define WEFT_PUBLISH_TABLES_PARTS_H
+
+#include "base/vec.h"
+#include "publish/tables.h"
+#include "publish/turns.h"
+
+/* Which worker makes its table: a large file shall hold up none but such. */
+enum size_class { SIZE_USUAL, SIZE_LARGE, N_SIZES }; /* lookup_is_large() */
+
+struct tables {
+	const struct outside *outside;
+	struct page_allocator *allocator;
+	struct files *files;
+	const struct module_table *modules;
+	struct table_loader *loader; /* NULL: no tables are used */
+	VEC(struct module_news) news;
+	size_t n_taken;		  /* of these */
+	VEC(struct table) tables; /* by module, of those of one file the first */
+	struct turns *turns[N_SIZES];
+	unsigned int n_queued;	      /* that wait for their turn */
+	unsigned int n_jobs[N_SIZES]; /* that the workers have */
+	struct tables_counts counts;
+	uint32_t serial; /* the last that was given */
+	int err;	 /* of a callback, which has no way to return it */
+};
+
+/* Of a module's file; NULL: it was never heard of. */
+static inline struct table *tables_of(const struct tables *tables, uint32_t module)
+{
+	uint32_t same = files_same(tables->files, module);
+
+	return same < tables->tables.n ? &tables->tables.items[same] : NULL;
+}
+
+static inline void tables_note_error(struct tables *tables, int err)
+{
+	if (err < 0 && !tables->err)
+		tables->err = err;
+}
+
+static inline void tables_add_news(struct tables *tables, uint32_t module,
+				   enum news process_info)
+{
+	const struct module_news news = { module, process_info };
+
+	tables_note_error(tables, vec_push(&tables->news, news));
+}
+
+/* Room for all of a table's pages, or 0: none now; others may have to go for it. */
+uint32_t tables_take(struct tables *tables, struct table *table);
+void tables_give_back(struct tables *tables, struct table *table);
+
+#endif

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "publish/turns.h"
+
+#include "base/error.h"
+#include "base/hmap.h"
+#include "base/vec.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct turn_line {
+	VEC(uint32_t) modules;
+	size_t first; /* what lies before has had its turn */
+};
+
+struct owner_turns {
+	uid_t uid;
+	struct turn_line lines[N_TURNS];
+};
+
+struct turns {
+	struct hmap by_owner;
+	VEC(struct owner_turns *) owners; /* who has something that waits */
+	size_t next;			  /* whose turn it is */
+	struct hmap waiting;		  /* by owner, module and line */
+};
+
+int turns_new(struct turns **ret)
+{
+	*ret = calloc(1, sizeof(**ret));
+	return *ret ? 0 : fail(-ENOMEM, "no memory for files that wait");
+}
+
+static void owner_free(struct owner_turns *owner)
+{
+	for (int i = 0; i < N_TURNS; i++)
+		vec_free(&owner->lines[i].modules);
+	free(owner);
+}
+
+void turns_free(struct turns *turns)
+{
+	if (!turns)
+		return;
+	for (size_t i = 0; i < turns->owners.n; i++)
+		owner_free(turns->owners.items[i]);
+	vec_free(&turns->owners);
+	hmap_free(&turns->by_owner);
+	hmap_free(&turns->waiting);
+	free(turns);
+}
+
+static uint64_t key_of(uid_t owner, uint32_t module, enum turn turn)
+{
+	return (uint64_t)owner << 32 | (uint64_t)module << 1 | (turn == TURN_SAMPLED);
+}
+
+static struct owner_turns *owner_of(struct turns *turns, uid_t uid)
+{
+	uint64_t key = (uint64_t)uid + 1;
+	struct owner_turns *owner = hmap_get(&turns->by_owner, key);
+
+	if (owner)
+		return owner;
+	owner = calloc(1, sizeof(*owner));
+	if (!owner || vec_push(&turns->owners, owner)) {
+		free(owner);
+		return NULL;
+	}
+	owner->uid = uid;
+	if (!hmap_put(&turns->by_owner, key, owner))
+		return owner;
+	turns->owners.n--;
+	free(owner);
+	return NULL;
+}
+
+int turns_add(struct turns *turns, uid_t uid, uint32_t module, enum turn turn)
+{
+	uint64_t key = key_of(uid, module, turn);
+	struct owner_turns *owner;
+
+	if (hmap_get(&turns->waiting, key))
+		return 0;
+	owner = owner_of(turns, uid);
+	if (!owner || hmap_put(&turns->waiting, key, owner))
+		return fail(-ENOMEM, "no memory for a file that waits");
+	return vec_push(&owner->lines[turn].modules, module);
+}
+
+static void compact(struct turn_line *line)
+{
+	size_t left = line->modules.n - line->first;
+
+	if (line->first < left)
+		return;
+	memmove(line->modules.items, line->modules.items + line->first,
+		left * sizeof(*line->modules.items));
+	line->modules.n = left;
+	line->first = 0;
+}
+
+/* False: it has none. */
+static bool take_first(struct turns *turns, struct owner_turns *owner, uint32_t *ret)
+{
+	for (int i = 0; i < N_TURNS; i++) {
+		struct turn_line *line = &owner->lines[i];
+
+		if (line->first == line->modules.n)
+			continue;
+		*ret = line->modules.items[line->first++];
+		hmap_remove(&turns->waiting, key_of(owner->uid, *ret, (enum turn)i));
+		compact(line);
+		return true;
+	}
+	return false;
+}
+
+static void drop_owner(struct turns *turns, size_t i)
+{
+	struct owner_turns *owner = turns->owners.items[i];
+
+	hmap_remove(&turns->by_owner, (uint64_t)owner->uid + 1);
+	turns->owners.items[i] = turns->owners.items[--turns->owners.n];
+	owner_free(owner);
+}
+
+bool turns_next(struct turns *turns, uint32_t *ret_module)
+{
+	while (turns->owners.n) {
+		if (turns->next >= turns->owners.n)
+			turns->next = 0;
+		if (take_first(turns, turns->owners.items[turns->next], ret_module)) {
+			turns->next++;
+			return true;
+		}
+		drop_owner(turns, turns->next);
+	}
+	return false;
+}
