@@ -173,7 +173,7 @@ offers() {
 	echo hello >hello
 	run --separate-stderr weft report hello
 	[ "$status" -eq 1 ]
-	[[ $stderr == *"nothing that weft knows"* && $stderr == *"perf script"* ]]
+	[[ $stderr == *"in no format that weft reads"* && $stderr == *"perf script"* ]]
 	: >empty
 	run --separate-stderr weft report empty
 	[ "$status" -eq 0 ]

@@ -231,7 +231,7 @@ static int submit(struct lookup *lookup, struct request *request)
 	struct stat st;
 
 	if (fstat(request->fd, &st))
-		return fail_errno(-errno, "cannot look at a file");
+		return fail_errno(-errno, "cannot stat a file");
 	request->worker = st.st_size > HEAVY_BYTES ? lookup->heavy : lookup->worker;
 	if (!lookup->cache)
 		return worker_submit_table(request->worker, GIVE_FD(request->fd),

@@ -49,7 +49,7 @@ int facts_begin(struct reading *r, const struct stats *stats, uint64_t started_u
 	int err;
 
 	if (uname(&name))
-		return fail_errno(-errno, "cannot ask for this machine's name");
+		return fail_errno(-errno, "cannot read this machine's name");
 	err = add_text(r, name.nodename, &run.host);
 	if (!err)
 		err = add_text(r, name.release, &run.kernel);

@@ -70,7 +70,7 @@ static int choose_event(const char *wanted, enum tick_event *ret)
 	}
 	if (!wanted)
 		return 0;
-	fail(-EOPNOTSUPP, "this machine counts no cycles");
+	fail(-EOPNOTSUPP, "this machine can't count cycles");
 	return fail_hint(-EOPNOTSUPP, "use --event cpu-clock");
 }
 
@@ -220,8 +220,8 @@ static void tell_of_tables(const struct recording *r)
 	struct publisher_counts counts;
 
 	publisher_count(r->publisher, &counts);
-	log_verbose("unwind tables: %lu made, %lu out of %s", counts.tables.lookup.made,
-		    counts.tables.lookup.cache.hits,
+	log_verbose("unwind tables: %lu built, %lu read from %s",
+		    counts.tables.lookup.made, counts.tables.lookup.cache.hits,
 		    r->cache ? cache_path(r->cache) : "no cache");
 }
 

@@ -13,7 +13,7 @@ static const uint8_t magic[8] = "weftcfi";
 
 static int spoilt(const char *what)
 {
-	return fail(-EBADMSG, "an entry of the cache is spoilt: %s", what);
+	return fail(-EBADMSG, "a cache entry is corrupt: %s", what);
 }
 
 static int read_all(int fd, uint64_t offset, void *buf, size_t n)
@@ -25,7 +25,7 @@ static int read_all(int fd, uint64_t offset, void *buf, size_t n)
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)
-			return fail_errno(-errno, "cannot read an entry of the cache");
+			return fail_errno(-errno, "cannot read a cache entry");
 		if (!got)
 			return spoilt("it is cut short");
 		done += (size_t)got;
@@ -82,8 +82,8 @@ int entry_read_head(int fd, uint64_t bytes, const struct hash *name, struct entr
 	if (err)
 		return err;
 	if (!has_hash(ret, first_bytes(ret->reads.n), &hash))
-		return spoilt("its first part has another hash");
-	return head_holds(ret, bytes, name) ? 0 : spoilt("its first part is none");
+		return spoilt("the hash of its first part is wrong");
+	return head_holds(ret, bytes, name) ? 0 : spoilt("its first part is invalid");
 }
 
 static int unpack(const uint8_t *bytes, size_t n, union unwind_page *pages,
@@ -98,12 +98,12 @@ static int unpack(const uint8_t *bytes, size_t n, union unwind_page *pages,
 		size_t used = unpack_page(bytes + at, n - at, item, &pages[i]);
 
 		if (!used)
-			return spoilt("its pages can't be unpacked");
+			return spoilt("its pages can't be decompressed");
 		at += used;
 		if (!i && !unwind_head_holds(&pages[0].head, n_pages))
-			return spoilt("its head page is none");
+			return spoilt("its head page is invalid");
 	}
-	return at == n ? 0 : spoilt("it has more than its pages");
+	return at == n ? 0 : spoilt("it has data after its pages");
 }
 
 int entry_read_pages(int fd, const struct entry *entry, union unwind_page **ret)
@@ -120,7 +120,7 @@ int entry_read_pages(int fd, const struct entry *entry, union unwind_page **ret)
 	if (!err)
 		err = read_all(fd, second_offset(entry) + n, &hash, sizeof(hash));
 	if (!err && !has_hash(packed, n, &hash))
-		err = spoilt("its second part has another hash");
+		err = spoilt("the hash of its second part is wrong");
 	if (!err)
 		err = unpack(packed, n, pages, entry->head.n_pages);
 	if (!err)

@@ -48,7 +48,8 @@ static int folder_default(char path[PATH_MAX])
 	if (!geteuid())
 		return put_path(path, ROOTS_FOLDER, "");
 	if (is_lent())
-		return fail(-ENOENT, "the user's own folder isn't known to this program");
+		return fail(-ENOENT, "weft runs with another user's rights and does not "
+				     "know that user's folder");
 	if (caches && caches[0] == '/')
 		return put_path(path, caches, "/weft");
 	if (!home || home[0] != '/')
@@ -64,9 +65,9 @@ static int check_folder(const struct folder *folder)
 	struct stat st;
 
 	if (fstat(folder->fd, &st))
-		return fail_errno(-errno, "cannot look at %s", folder->path);
+		return fail_errno(-errno, "cannot stat %s", folder->path);
 	if (st.st_uid != geteuid())
-		return fail(-EPERM, "%s is another user's", folder->path);
+		return fail(-EPERM, "%s belongs to another user", folder->path);
 	if (st.st_mode & 077) {
 		fail(-EPERM, "%s is open to other users", folder->path);
 		return fail_hint(-EPERM, "chmod 700 %s", folder->path);
@@ -80,8 +81,9 @@ int folder_open(struct folder *folder, const char *where, bool may_make)
 
 	folder->fd = -1;
 	if (where && is_lent())
-		return fail(-EPERM, "a program with another user's rights writes to no "
-				    "folder of the caller's choice");
+		return fail(-EPERM,
+			    "weft runs with another user's rights, so it does not "
+			    "write to a folder that its caller chose");
 	err = where ? put_path(folder->path, where, "") : folder_default(folder->path);
 	if (err)
 		return err;
@@ -117,7 +119,9 @@ int folder_read(const struct folder *folder, const char *name, uint64_t most,
 	if (fd < 0 || fstat(fd, &st))
 		return fail_errno(-errno, "cannot open %s", name);
 	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 022))
-		return fail(-EPERM, "%s is none of ours", name);
+		return fail(-EPERM,
+			    "%s belongs to another user, or others may write to it",
+			    name);
 	if (st.st_size < 0 || (uint64_t)st.st_size > most)
 		return fail(-E2BIG, "%s is too large", name);
 	*ret_bytes = (uint64_t)st.st_size;

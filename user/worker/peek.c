@@ -47,11 +47,10 @@ static void end_child(pid_t child)
 static void note_late(struct peek *peek, pid_t pid)
 {
 	peek->late++;
-	log_warn("the memory of process %d can't be read in time: which of its async "
-		 "keys are set is not known%s",
+	log_warn("process %d can't be read in time: weft does not know which of its "
+		 "async keys are set%s",
 		 (int)pid,
-		 peek->late == LATE_MAX ? ", and no other process is asked any more"
-					: "");
+		 peek->late == LATE_MAX ? ", and reads no other process any more" : "");
 }
 
 bool peek_words(struct peek *peek, pid_t pid, const uint64_t *addrs, unsigned int n,

@@ -222,6 +222,6 @@ static int folded_write(struct outfile *out, const struct reading *reading,
 const struct writer folded_writer = {
 	.name = "folded",
 	.endings = { ".folded", ".txt" },
-	.text = "folded stacks, a line a stack",
+	.text = "folded stacks, one line per stack",
 	.write = folded_write,
 };

@@ -338,6 +338,6 @@ static int html_write(struct outfile *out, const struct reading *reading,
 const struct writer html_writer = {
 	.name = "html",
 	.endings = { ".html", ".htm" },
-	.text = "an interactive page, one file that asks nothing of any network",
+	.text = "an interactive page in one file, which uses no network",
 	.write = html_write,
 };

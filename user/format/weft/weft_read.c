@@ -115,8 +115,10 @@ static int check_magic(const struct loader *l)
 	if (l->block.n == strlen(RECORDING_MAGIC) &&
 	    !memcmp(l->block.s, RECORDING_MAGIC, l->block.n))
 		return 0;
-	err = fail(-EPROTO, "%s is of a newer version of weft", source_name(l->source));
-	return fail_hint(err, "update weft, or write it as .pb.gz there");
+	err = fail(-EPROTO, "%s was written by a newer version of weft",
+		   source_name(l->source));
+	return fail_hint(err,
+			 "update weft, or convert the file to .pb.gz with the newer one");
 }
 
 static int read_all(struct loader *l)
@@ -158,7 +160,7 @@ static int weft_read(struct source *source, struct reading *reading)
 }
 
 const struct reader weft_reader = {
-	.name = "a recording of weft",
+	.name = "recordings of weft",
 	.accepts = is_recording,
 	.read = weft_read,
 };
