@@ -83,8 +83,8 @@ const MARK_MEANINGS = {
 		"An async boundary. Towards the root is another thread, which waits " +
 		"for the work. Towards the leaf is what it waits for.",
 	[GAP]:
-		"Code without frame pointers or unwind tables hid some frames here. The " +
-		"frames on both sides are correct.",
+		"Code without frame pointers or unwind tables hid some frames here. " +
+		"The frames on both sides are correct.",
 	[CUT]: "weft could not walk the stack to its start; the ledger says why.",
 };
 
@@ -158,9 +158,10 @@ const HELP = [
 	[
 		"Two views of the same samples",
 		"The thread view shows who is on the thread's stack, as any profiler " +
-			"does. In a program of coroutines or callbacks, that stack ends " +
-			"at the loop that runs them. The async view continues with the " +
-			"functions that asked for the work. Switching changes no total.",
+			"does. In a program of coroutines or callbacks, that stack " +
+			"ends at the loop that runs them. The async view continues " +
+			"with the functions that asked for the work. Switching " +
+			"changes no total.",
 	],
 	[
 		"Async boundaries",
@@ -170,8 +171,8 @@ const HELP = [
 	],
 	[
 		"Width",
-		"The width of a cell says how often its function was sampled, not when: " +
-			"cells are sorted by name. The strip above says when.",
+		"The width of a cell says how often its function was sampled, not " +
+			"when: cells are sorted by name. The strip above says when.",
 	],
 	[
 		"A link",
