@@ -28,7 +28,7 @@ int chain_open(__u32 hook)
 		if (k >= s->n_roots || k >= MAX_ROOTS)
 			return 0;
 		s->next_root = k + 1;
-		s->node = root_met(s, k)->top;
+		s->node = found_root(s, k)->top;
 		if (!s->node) /* the dispatcher runs no operation */
 			continue;
 		s->rec.flags |= SAMPLE_ASYNC;
@@ -143,10 +143,10 @@ static __always_inline __u32 chain_step(struct scratch *s, __u32 hook)
 		return END_BROKEN;
 	if (!s->chain_left)
 		return END_BUDGET;
-	if (goes_in_circles(s, s->node))
+	if (cycle_found(s, s->node))
 		return END_CYCLE;
 	if (!FP_GIVES_SP)
-		s->asked_at = s->frame.ip;
+		s->resume_ip = s->frame.ip;
 	if (!read_node(s, hook))
 		return END_UNREADABLE;
 	s->chain_left--;

@@ -2,7 +2,7 @@
 /*
  * Memory of the process that was read ahead: of the stack while a thread is walked (as
  * much as the last step suggests), of what lies around a node while a chain is. A read
- * costs some 100 ns however little it brings, and what is wanted next mostly lies
+ * costs some 100 ns however little it brings, and what is read next mostly lies
  * near. What was read may be microseconds old.
  */
 #ifndef WEFT_CHUNK_BPF_H

@@ -6,11 +6,11 @@
 #include "step.bpf.h"
 #include "walk.bpf.h"
 
-static __always_inline bool frame_holds(struct extents *all, __u32 word, __u64 fp)
+static __always_inline bool frame_holds(struct bounds_table *all, __u32 word, __u64 fp)
 {
-	struct extent *extent = &all->of[word & (RECORD_WORDS_MAX - 1)];
+	struct frame_bounds *frame_bounds = &all->of[word & (RECORD_WORDS_MAX - 1)];
 
-	return fp - extent->low < extent->bytes;
+	return fp - frame_bounds->low < frame_bounds->bytes;
 }
 
 /* verifier: as splice_advance() is, a loop in a loop */
@@ -19,7 +19,7 @@ static __always_inline bool frame_holds(struct extents *all, __u32 word, __u64 f
 __noinline int cross_find_among(__u32 hook, __u64 fp, __u32 from)
 {
 	struct scratch *s = scratch(hook);
-	struct extents *all = extents(hook);
+	struct bounds_table *all = bounds_table(hook);
 
 	if (!s || !all)
 		return 0;
@@ -39,13 +39,13 @@ __noinline int cross_find_among(__u32 hook, __u64 fp, __u32 from)
 __noinline int cross_find_frame(__u32 hook, __u64 fp)
 {
 	struct scratch *s = scratch(hook);
-	struct extents *all = extents(hook);
+	struct bounds_table *all = bounds_table(hook);
 	__u32 first, dispatcher;
 
 	if (!s || !all || !fp)
 		return 0;
 	first = s->thread_start;
-	dispatcher = root_met(s, s->next_root - 1)->mark + 1;
+	dispatcher = found_root(s, s->next_root - 1)->mark + 1;
 	if (dispatcher - first < s->rec.n_thread && frame_holds(all, dispatcher, fp))
 		return dispatcher - first + 1;
 	for (__u32 i = 0; i < FRAMES_MAX + 1 + 2 * (MAX_ROOTS + KEYS_MAX);
@@ -69,15 +69,16 @@ static __always_inline bool leave_waiting(struct scratch *s, __u32 hook,
 {
 	__u64 record[2];
 
-	s->exact = 0;
+	s->is_leaf = 0;
 	s->bx_at = BX_UNKNOWN;
 	if (!FP_GIVES_SP && s->by_table) {
-		s->pc = s->asked_at;
+		s->pc = s->resume_ip;
 		s->fp = s->sp = q->fp;
 		s->sp_is_least = 1;
 		s->chunk_bytes = 0;
 		look_up_frame(s, hook);
-		if (s->how == HOW_TABLE && s->cfa - q_addr < SAME_STACK_BYTES &&
+		if (s->step_kind == STEP_KIND_TABLE &&
+		    s->cfa - q_addr < SAME_STACK_BYTES &&
 		    step_by_table(s, hook) == STEP_OK)
 			return true;
 	}
@@ -108,10 +109,10 @@ static __always_inline bool cross(struct scratch *s, __u32 hook, struct async_ro
 	open_segment(s);
 	s->waiting_root = q_addr;
 	s->waiting_node = s->node;
-	s->lane = 1;
+	s->on_waiting_thread = 1;
 	for (int k = 1; k < KEYS_MAX; k++)
-		s->heads[k].addr = 0;
-	load_head(s, &s->heads[0], q->next);
+		s->root_cursors[k].addr = 0;
+	load_root_cursor(s, &s->root_cursors[0], q->next);
 	s->phase = PHASE_WALK;
 	walk_begin(hook);
 	return true;
@@ -126,7 +127,7 @@ int cross_end_chain(__u32 hook)
 	if (!s)
 		return 0;
 	q_addr = s->frame.root & knobs.addr_mask;
-	walked = root_met(s, s->next_root - 1)->addr;
+	walked = found_root(s, s->next_root - 1)->addr;
 
 	if (!q_addr || q_addr & 7 || q_addr == walked ||
 	    (s->suspended_cookie && q_addr == s->suspended_cookie)) {

@@ -6,34 +6,32 @@
  */
 #include "emit.bpf.h"
 
-static __always_inline struct ledger *ledger(void)
+static __always_inline struct ledger *ledger(__u32 hook)
 {
-	__u32 zero = 0;
-
-	return bpf_map_lookup_elem(&ledgers, &zero);
+	return bpf_map_lookup_elem(&ledgers, &hook);
 }
 
-int emit_entered(void)
+int emit_entered(__u32 hook)
 {
-	struct ledger *l = ledger();
+	struct ledger *l = ledger(hook);
 
 	if (l)
 		l->entered++;
 	return 0;
 }
 
-int emit_outcome(__u32 outcome)
+int emit_outcome(__u32 hook, __u32 outcome)
 {
-	struct ledger *l = ledger();
+	struct ledger *l = ledger(hook);
 
 	if (l && outcome < N_OUTCOMES)
 		l->outcomes[outcome]++;
 	return 0;
 }
 
-static __always_inline void tally_kept(__u32 ending)
+static __always_inline void tally_kept(__u32 hook, __u32 ending)
 {
-	struct ledger *l = ledger();
+	struct ledger *l = ledger(hook);
 
 	if (!l)
 		return;
@@ -54,7 +52,7 @@ int emit_record(__u32 hook)
 		return 0;
 	ring = bpf_map_lookup_elem(&rings, &cpu);
 	if (!ring)
-		return emit_outcome(OUTCOME_NO_RING);
+		return emit_outcome(hook, OUTCOME_NO_RING);
 
 	n = s->n_words;
 	if (n > RECORD_WORDS_MAX) /* verifier: the budgets add up to less */
@@ -63,7 +61,7 @@ int emit_record(__u32 hook)
 	if (bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) > knobs.wakeup_bytes)
 		flags = BPF_RB_FORCE_WAKEUP;
 	if (bpf_ringbuf_output(ring, &s->rec, SAMPLE_HEADER_BYTES + n * 8, flags))
-		return emit_outcome(OUTCOME_RING_FULL);
-	tally_kept(s->rec.ending);
+		return emit_outcome(hook, OUTCOME_RING_FULL);
+	tally_kept(hook, s->rec.ending);
 	return 1;
 }

@@ -5,8 +5,8 @@
 
 #include "maps.bpf.h"
 
-int emit_entered(void);
-int emit_outcome(__u32 outcome);
+int emit_entered(__u32 hook);
+int emit_outcome(__u32 hook, __u32 outcome);
 int emit_record(__u32 hook); /* 1: it was kept */
 
 #endif

@@ -7,38 +7,38 @@
  * ahead and forgets it at the child's end, so who lives shorter than a period
  * is never sampled.)
  */
-#include "life.bpf.h"
+#include "incarnation.bpf.h"
 #include "maps.bpf.h"
 
 static __always_inline void inherit_keys(__u32 parent_tgid, struct task_struct *child,
 					 __u32 child_tgid)
 {
-	struct published *known = bpf_map_lookup_elem(&processes, &parent_tgid);
-	struct published copy;
+	struct process_info *known = bpf_map_lookup_elem(&processes, &parent_tgid);
+	struct process_info copy;
 
-	if (!known || !same_life(known))
+	if (!known || !same_incarnation(known))
 		return;
 	copy = *known;
 	copy.start_ticks = BPF_CORE_READ(child, start_boottime) / knobs.clock_tick_ns;
 	bpf_map_update_elem(&processes, &child_tgid, &copy, BPF_ANY);
 }
 
-/* A pid that is used again must not be wanted for who had it before. */
+/* A pid that is used again must not match the filter for who had it before. */
 static __always_inline void inherit_family(__u32 parent_tgid, __u32 child_tgid)
 {
 	__u8 yes = 1;
 
-	if (bpf_map_lookup_elem(&wanted_pids, &parent_tgid))
-		bpf_map_update_elem(&wanted_pids, &child_tgid, &yes, BPF_ANY);
-	else if (bpf_map_lookup_elem(&wanted_pids, &child_tgid))
-		bpf_map_delete_elem(&wanted_pids, &child_tgid);
+	if (bpf_map_lookup_elem(&filter_pids, &parent_tgid))
+		bpf_map_update_elem(&filter_pids, &child_tgid, &yes, BPF_ANY);
+	else if (bpf_map_lookup_elem(&filter_pids, &child_tgid))
+		bpf_map_delete_elem(&filter_pids, &child_tgid);
 }
 
 /* Whoever begins now is not the one that was asked for by this number. */
-static __always_inline void forget_wanted(__u32 pid)
+static __always_inline void forget_filter_pid(__u32 pid)
 {
-	if (bpf_map_lookup_elem(&wanted_pids, &pid))
-		bpf_map_delete_elem(&wanted_pids, &pid);
+	if (bpf_map_lookup_elem(&filter_pids, &pid))
+		bpf_map_delete_elem(&filter_pids, &pid);
 }
 
 SEC("raw_tp/sched_process_fork")
@@ -50,7 +50,7 @@ int process_fork(struct bpf_raw_tracepoint_args *ctx)
 	__u32 child_tgid = BPF_CORE_READ(child, tgid);
 
 	if (knobs.filters & (FILTER_TGID | FILTER_TID) && !knobs.follow_forks)
-		forget_wanted(BPF_CORE_READ(child, pid));
+		forget_filter_pid(BPF_CORE_READ(child, pid));
 	if (parent_tgid == child_tgid) /* a thread */
 		return 0;
 	inherit_keys(parent_tgid, child, child_tgid);
@@ -69,7 +69,7 @@ int process_free(struct bpf_raw_tracepoint_args *ctx)
 		return 0;
 	if (bpf_map_lookup_elem(&processes, &tgid))
 		bpf_map_delete_elem(&processes, &tgid);
-	if (knobs.follow_forks && bpf_map_lookup_elem(&wanted_pids, &tgid))
-		bpf_map_delete_elem(&wanted_pids, &tgid);
+	if (knobs.follow_forks && bpf_map_lookup_elem(&filter_pids, &tgid))
+		bpf_map_delete_elem(&filter_pids, &tgid);
 	return 0;
 }

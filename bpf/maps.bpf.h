@@ -32,12 +32,12 @@ struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, N_HOOKS);
 	__type(key, __u32);
-	__type(value, struct extents);
-} frame_extents __weak SEC(".maps");
+	__type(value, struct bounds_table);
+} bounds_tables __weak SEC(".maps");
 
-static __always_inline struct extents *extents(__u32 hook)
+static __always_inline struct bounds_table *bounds_table(__u32 hook)
 {
-	return bpf_map_lookup_elem(&frame_extents, &hook);
+	return bpf_map_lookup_elem(&bounds_tables, &hook);
 }
 
 /* Unwind tables and what processes map (shared/unwind.h). User space writes pages that
@@ -58,9 +58,9 @@ static __always_inline const union unwind_page *unwind_page(__u32 n)
  * end removes it (fork.bpf.c); ticks read. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, PUBLISHED_MAX);
+	__uint(max_entries, PROCESS_INFOS_MAX);
 	__type(key, __u32); /* tgid */
-	__type(value, struct published);
+	__type(value, struct process_info);
 } processes __weak SEC(".maps");
 
 /* Who is to be sampled, where not everybody is. Written and read as the last. */
@@ -69,7 +69,7 @@ struct {
 	__uint(max_entries, FILTER_PIDS_MAX); /* FAMILY_MAX for a command */
 	__type(key, __u32);		      /* tgid or tid, as the filter says */
 	__type(value, __u8);
-} wanted_pids __weak SEC(".maps");
+} filter_pids __weak SEC(".maps");
 
 /* Records, a ring a CPU, written by that CPU's ticks alone; user space reads. */
 struct {
@@ -83,10 +83,10 @@ struct {
 		});
 } rings __weak SEC(".maps");
 
-/* What became of each tick. Ticks count, user space adds up over the CPUs. */
+/* What became of each tick, by hook. Ticks count, user space adds up over the CPUs. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, N_HOOKS);
 	__type(key, __u32);
 	__type(value, struct ledger);
 } ledgers __weak SEC(".maps");

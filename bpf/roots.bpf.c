@@ -5,12 +5,13 @@
  */
 #include "roots.bpf.h"
 
-__noinline int roots_place_head(__u32 hook, __u32 k)
+__noinline int roots_place_cursor(__u32 hook, __u32 k)
 {
 	struct scratch *s = scratch(hook);
 
 	if (s && k < KEYS_MAX)
-		s->heads[k].place = place_of(s, &s->heads[k].root, s->heads[k].addr);
+		s->root_cursors[k].place =
+			place_of(s, &s->root_cursors[k].root, s->root_cursors[k].addr);
 	return 0;
 }
 
@@ -21,52 +22,52 @@ int roots_place(__u32 hook)
 	if (!s)
 		return 0;
 	for (__u32 k = 0; k < KEYS_MAX; k++) {
-		if (k >= s->n_heads)
+		if (k >= s->n_root_cursors)
 			break;
-		roots_place_head(hook, k);
+		roots_place_cursor(hook, k);
 	}
 	return 0;
 }
 
-static __always_inline bool was_met(struct scratch *s, __u64 addr)
+static __always_inline bool was_found(struct scratch *s, __u64 addr)
 {
 	for (int i = 0; i < MAX_ROOTS; i++) {
 		if (i >= s->n_roots)
 			return false;
-		if (root_met(s, i)->addr == addr)
+		if (found_root(s, i)->addr == addr)
 			return true;
 	}
 	return false;
 }
 
-/* Marks the place of the k-th head's root and goes to the root behind it. */
-__noinline int roots_mark_head(__u32 hook, __u32 k)
+/* Marks the place of the k-th cursor's root and goes to the root behind it. */
+__noinline int roots_mark_cursor(__u32 hook, __u32 k)
 {
 	struct scratch *s = scratch(hook);
-	struct head *head;
+	struct root_cursor *cursor;
 	__u32 n;
 
 	if (!s || k >= KEYS_MAX)
 		return 0;
-	head = &s->heads[k];
+	cursor = &s->root_cursors[k];
 	n = s->n_roots;
-	if (was_met(s, head->addr)) {
-		head->addr = 0;
+	if (was_found(s, cursor->addr)) {
+		cursor->addr = 0;
 		return 0;
 	}
 	if (n >= MAX_ROOTS) {
 		emit_mark(s, hook,
 			  (__u64)FRAME_ROOT << FRAME_KIND_SHIFT | ROOT_UNFOLLOWED);
 		s->rec.flags |= SAMPLE_ROOTS_CUT;
-		head->addr = 0;
+		cursor->addr = 0;
 		return 0;
 	}
-	root_met(s, n)->mark = s->n_words;
+	found_root(s, n)->mark = s->n_words;
 	emit_mark(s, hook, (__u64)FRAME_ROOT << FRAME_KIND_SHIFT | n);
-	root_met(s, n)->addr = head->addr;
-	root_met(s, n)->top = head->root.top;
+	found_root(s, n)->addr = cursor->addr;
+	found_root(s, n)->top = cursor->root.top;
 	s->n_roots = n + 1;
-	load_head(s, head, head->root.next);
+	load_root_cursor(s, cursor, cursor->root.next);
 	return 0;
 }
 
@@ -81,10 +82,10 @@ __noinline int roots_mark(__u32 hook)
 	for (int i = 0; i < MAX_ROOTS + KEYS_MAX; i++) {
 		__u32 k = s->key_at_hand;
 
-		if (k >= KEYS_MAX || k >= s->n_heads)
+		if (k >= KEYS_MAX || k >= s->n_root_cursors)
 			break;
-		if (frame_registered(s, &s->heads[k]))
-			roots_mark_head(hook, k);
+		if (frame_registered(s, &s->root_cursors[k]))
+			roots_mark_cursor(hook, k);
 		else
 			s->key_at_hand = k + 1;
 	}
@@ -98,25 +99,25 @@ int roots_mark_gap(__u32 hook, __u32 ending)
 	if (!s)
 		return 0;
 	emit_mark(s, hook, (__u64)FRAME_GAP << FRAME_KIND_SHIFT | (ending & 0xff));
-	roots_meet(s, hook);
+	roots_check_frame(s, hook);
 	return 0;
 }
 
-/* Is the k-th head's root the nearest one ahead? verifier: a function, since each of its
- * ways out would double those through the heads behind it */
-__noinline int roots_weigh_head(__u32 hook, __u32 k)
+/* Is the k-th cursor's root the nearest ahead? verifier: a function, since each of its
+ * ways out would double those through the cursors behind it */
+__noinline int roots_weigh_cursor(__u32 hook, __u32 k)
 {
 	struct scratch *s = scratch(hook);
-	struct head *head;
+	struct root_cursor *cursor;
 
 	if (!s || k >= KEYS_MAX)
 		return 0;
-	head = &s->heads[k];
-	if (!head->addr || head->root.fp & 7 || head->root.fp < s->sp ||
-	    head->place != head->root.fp)
+	cursor = &s->root_cursors[k];
+	if (!cursor->addr || cursor->root.fp & 7 || cursor->root.fp < s->sp ||
+	    cursor->place != cursor->root.fp)
 		return 0;
-	if (head->root.fp - s->sp < s->distance) {
-		s->distance = head->root.fp - s->sp;
+	if (cursor->root.fp - s->sp < s->distance) {
+		s->distance = cursor->root.fp - s->sp;
 		s->nearest = k;
 	}
 	return 0;
@@ -130,13 +131,13 @@ int roots_find_nearest(__u32 hook)
 
 	if (!s)
 		return KEYS_MAX;
-	/* verifier: it would follow a number in a register through every head */
+	/* verifier: it would follow a number in a register through every cursor */
 	s->nearest = KEYS_MAX;
 	s->distance = CHECKPOINT_BYTES;
 	for (int k = 0; k < KEYS_MAX; k++) {
-		if (k >= s->n_heads)
+		if (k >= s->n_root_cursors)
 			break;
-		roots_weigh_head(hook, k);
+		roots_weigh_cursor(hook, k);
 	}
 	return s->nearest;
 }

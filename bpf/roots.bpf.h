@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Async roots: where each lies on the thread's stack, which frame it is met at. All of
+ * Async roots: where each lies on the thread's stack, at which frame it is found. All of
  * it is the process's own memory and may be garbage.
  */
 #ifndef WEFT_ROOTS_BPF_H
@@ -47,35 +47,38 @@ static __always_inline __u64 place_of(struct scratch *s, const struct async_root
 	return registrant_returned(s, root, addr) ? addr : root->fp;
 }
 
-static __always_inline void load_head(struct scratch *s, struct head *head, __u64 addr)
+static __always_inline void load_root_cursor(struct scratch *s,
+					     struct root_cursor *cursor, __u64 addr)
 {
-	head->addr = read_root(s, &head->root, addr) ? addr : 0;
-	if (head->addr)
-		head->place = place_of(s, &head->root, addr);
+	cursor->addr = read_root(s, &cursor->root, addr) ? addr : 0;
+	if (cursor->addr)
+		cursor->place = place_of(s, &cursor->root, addr);
 }
 
 /* By interval: the root's place lies in the memory of the frame at hand. */
-static __always_inline bool frame_registered(struct scratch *s, struct head *head)
+static __always_inline bool frame_registered(struct scratch *s,
+					     struct root_cursor *cursor)
 {
-	if (!head->addr)
+	if (!cursor->addr)
 		return false;
-	if (knobs.sabotage & SABOTAGE_NO_INTERVAL)
-		return head->root.fp == s->fp;
-	return head->place - s->extent.low < s->extent.bytes;
+	if (knobs.faults & FAULT_NO_INTERVAL)
+		return cursor->root.fp == s->fp;
+	return cursor->place - s->frame_bounds.low < s->frame_bounds.bytes;
 }
 
-int roots_place(__u32 hook);		   /* those of the heads that were found */
-int roots_place_head(__u32 hook, __u32 k); /* the k-th head's */
-int roots_mark(__u32 hook);		   /* that the frame at hand registered */
-int roots_mark_head(__u32 hook, __u32 k);
-int roots_mark_gap(__u32 hook, __u32 ending); /* and the roots of s->extent */
-int roots_weigh_head(__u32 hook, __u32 k);
-int roots_find_nearest(__u32 hook); /* the head of the nearest ahead; KEYS_MAX: none */
+int roots_place(__u32 hook);		     /* those of the cursors there are */
+int roots_place_cursor(__u32 hook, __u32 k); /* the k-th cursor's */
+int roots_mark(__u32 hook);		     /* that the frame at hand registered */
+int roots_mark_cursor(__u32 hook, __u32 k);
+int roots_mark_gap(__u32 hook, __u32 ending); /* and the roots of s->frame_bounds */
+int roots_weigh_cursor(__u32 hook, __u32 k);
+int roots_find_nearest(__u32 hook); /* the cursor of the nearest ahead; KEYS_MAX: none */
 
 /* Most frames have registered none, and most processes have one key. */
-static __always_inline void roots_meet(struct scratch *s, __u32 hook)
+static __always_inline void roots_check_frame(struct scratch *s, __u32 hook)
 {
-	if (!s->n_heads || (s->n_heads == 1 && !frame_registered(s, &s->heads[0])))
+	if (!s->n_root_cursors ||
+	    (s->n_root_cursors == 1 && !frame_registered(s, &s->root_cursors[0])))
 		return;
 	roots_mark(hook);
 }

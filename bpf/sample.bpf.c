@@ -9,16 +9,16 @@
 
 const volatile struct knobs knobs = {};
 
-static __always_inline bool pid_wanted(__u64 who)
+static __always_inline bool pid_matches(__u64 who)
 {
 	__u32 tgid = who >> 32, tid = who;
 
-	if (knobs.filters & FILTER_TGID && bpf_map_lookup_elem(&wanted_pids, &tgid))
+	if (knobs.filters & FILTER_TGID && bpf_map_lookup_elem(&filter_pids, &tgid))
 		return true;
-	return knobs.filters & FILTER_TID && bpf_map_lookup_elem(&wanted_pids, &tid);
+	return knobs.filters & FILTER_TID && bpf_map_lookup_elem(&filter_pids, &tid);
 }
 
-static __always_inline bool comm_wanted(const struct sample_rec *rec)
+static __always_inline bool comm_matches(const struct sample_rec *rec)
 {
 	for (int i = 0; i < TASK_COMM_BYTES; i++) {
 		if (rec->comm[i] != knobs.comm[i])
@@ -29,9 +29,10 @@ static __always_inline bool comm_wanted(const struct sample_rec *rec)
 	return true;
 }
 
-static __always_inline bool wanted(struct sample_rec *rec, __u64 who, bool in_kernel)
+static __always_inline bool filter_matches(struct sample_rec *rec, __u64 who,
+					   bool in_kernel)
 {
-	if (knobs.filters & (FILTER_TGID | FILTER_TID) && !pid_wanted(who))
+	if (knobs.filters & (FILTER_TGID | FILTER_TID) && !pid_matches(who))
 		return false;
 	if (knobs.filters & FILTER_KERNEL_ONLY && !in_kernel)
 		return false;
@@ -40,12 +41,13 @@ static __always_inline bool wanted(struct sample_rec *rec, __u64 who, bool in_ke
 	if (knobs.filters & FILTER_CGROUP && !in_cgroup(knobs.cgroup_id))
 		return false;
 	bpf_get_current_comm(rec->comm, sizeof(rec->comm));
-	return !(knobs.filters & FILTER_COMM) || comm_wanted(rec);
+	return !(knobs.filters & FILTER_COMM) || comm_matches(rec);
 }
 
-static __always_inline void begin_record(struct scratch *s, __u64 who)
+static __always_inline void begin_record(struct scratch *s, __u32 hook, __u64 who)
 {
 	s->rec.ts_ns = bpf_ktime_get_ns();
+	s->rec.hook = hook;
 	s->rec.tgid = who >> 32;
 	s->rec.tid = who;
 	s->rec.cpu = bpf_get_smp_processor_id();
@@ -65,7 +67,7 @@ static __always_inline void take_kernel_stack(struct scratch *s, void *ctx)
 	s->rec.flags |= SAMPLE_IN_KERNEL;
 }
 
-static __always_inline void take_user_stack(struct scratch *s,
+static __always_inline void take_user_stack(struct scratch *s, __u32 hook,
 					    const bpf_user_pt_regs_t *regs)
 {
 	if (regs_mode(regs) == REGS_KERNEL)
@@ -79,17 +81,17 @@ static __always_inline void take_user_stack(struct scratch *s,
 	s->sp &= knobs.addr_mask;
 	s->fp &= knobs.addr_mask;
 	s->lr &= knobs.addr_mask;
-	splice_user_stack(HOOK_ONCPU);
+	splice_user_stack(hook);
 }
 
 /* verifier: where chunks will lie, since seven calls have 512 bytes of stack together */
-static __always_inline void take_saved_user_stack(struct scratch *s)
+static __always_inline void take_saved_user_stack(struct scratch *s, __u32 hook)
 {
 	bpf_user_pt_regs_t *saved = (void *)s->chunk;
 
 	_Static_assert(sizeof(*saved) <= sizeof(s->chunk), "fits");
 	if (saved_user_regs(saved))
-		take_user_stack(s, saved);
+		take_user_stack(s, hook, saved);
 }
 
 SEC("perf_event")
@@ -100,24 +102,25 @@ int oncpu_tick(struct bpf_perf_event_data *ctx)
 	bool in_kernel = regs_mode(&ctx->regs) == REGS_KERNEL;
 	int kept;
 
-	emit_entered();
+	emit_entered(HOOK_ONCPU);
 	if (!(__u32)who) /* nobody to charge */
-		return emit_outcome(OUTCOME_IDLE);
+		return emit_outcome(HOOK_ONCPU, OUTCOME_IDLE);
 	if (!s)
-		return emit_outcome(OUTCOME_NO_SCRATCH);
-	if (!wanted(&s->rec, who, in_kernel))
-		return emit_outcome(OUTCOME_FILTERED);
+		return emit_outcome(HOOK_ONCPU, OUTCOME_NO_SCRATCH);
+	if (!filter_matches(&s->rec, who, in_kernel))
+		return emit_outcome(HOOK_ONCPU, OUTCOME_FILTERED);
 
-	begin_record(s, who);
+	begin_record(s, HOOK_ONCPU, who);
+	s->rec.weight_ns = knobs.tick_ns;
 	if (!in_kernel) {
-		take_user_stack(s, &ctx->regs);
+		take_user_stack(s, HOOK_ONCPU, &ctx->regs);
 	} else {
 		take_kernel_stack(s, ctx);
-		take_saved_user_stack(s);
+		take_saved_user_stack(s, HOOK_ONCPU);
 	}
 	kept = emit_record(HOOK_ONCPU);
 	/* not 0: the kernel writes a sample of its own, too */
-	return knobs.sabotage & KERNEL_SAMPLES_TOO ? kept : 0;
+	return knobs.faults & KERNEL_SAMPLES_TOO ? kept : 0;
 }
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

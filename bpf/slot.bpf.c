@@ -28,7 +28,7 @@
 #endif
 
 /* glibc's table of blocks of slots, {sequence, data} each; 0: not there. */
-static __always_inline __u64 find_glibc_slots(const struct published *pub)
+static __always_inline __u64 find_glibc_slots(const struct process_info *pub)
 {
 	__u64 tid = (__u64)CURRENT(clear_child_tid, clear_child_tid);
 	__u64 at = tid + GLIBC_SPECIFIC_FROM_TID, first = 0;
@@ -80,12 +80,12 @@ static __always_inline __u64 slot_value(struct scratch *s, __u32 key)
 }
 
 /* verifier: a function of its own, or each key would be followed into the next */
-__noinline int slot_add_head(__u32 hook, __u64 key_addr)
+__noinline int slot_add_cursor(__u32 hook, __u64 key_addr)
 {
 	struct scratch *s = scratch(hook);
 	__u32 key = ASYNC_KEY_UNSET, n;
 	__u64 holder, root = 0;
-	struct head *head;
+	struct root_cursor *cursor;
 
 	if (!s || !read_user(&key, sizeof(key), key_addr) || key >= ASYNC_KEYS)
 		return 0;
@@ -93,27 +93,27 @@ __noinline int slot_add_head(__u32 hook, __u64 key_addr)
 	if (!holder || holder & 7 || !read_user(&root, sizeof(root), holder))
 		return 0;
 	root &= knobs.addr_mask;
-	n = s->n_heads;
+	n = s->n_root_cursors;
 	if (!root || root & 7 || n >= KEYS_MAX)
 		return 0;
 	for (int k = 0; k < KEYS_MAX; k++) {
-		if (k < n && s->heads[k].addr == root)
+		if (k < n && s->root_cursors[k].addr == root)
 			return 0; /* another copy of the same key */
 	}
 	/* verifier: before 6.3 a compared copy of n does not bound n itself */
 	KEEP(n);
-	head = &s->heads[n & (KEYS_MAX - 1)];
-	if (!read_user(&head->root, sizeof(head->root), root))
+	cursor = &s->root_cursors[n & (KEYS_MAX - 1)];
+	if (!read_user(&cursor->root, sizeof(cursor->root), root))
 		return 0;
-	head->root.top &= knobs.addr_mask;
-	head->root.next &= knobs.addr_mask;
-	head->root.fp &= knobs.addr_mask;
-	head->addr = root;
-	s->n_heads = n + 1;
+	cursor->root.top &= knobs.addr_mask;
+	cursor->root.next &= knobs.addr_mask;
+	cursor->root.fp &= knobs.addr_mask;
+	cursor->addr = root;
+	s->n_root_cursors = n + 1;
 	return 1;
 }
 
-static __always_inline void read_cookies(struct scratch *s, struct published *pub)
+static __always_inline void read_cookies(struct scratch *s, struct process_info *pub)
 {
 	s->metadata_cookie = s->suspended_cookie = 0;
 	if (pub->metadata_cookie_addr)
@@ -125,9 +125,9 @@ static __always_inline void read_cookies(struct scratch *s, struct published *pu
 int slot_find_roots(__u32 hook)
 {
 	struct scratch *s = scratch(hook);
-	struct published *pub;
+	struct process_info *pub;
 
-	if (!s || knobs.sabotage & SABOTAGE_NO_KEY)
+	if (!s || knobs.faults & FAULT_NO_KEY)
 		return 0;
 	pub = bpf_map_lookup_elem(&processes, &s->rec.tgid);
 	if (!pub)
@@ -140,8 +140,8 @@ int slot_find_roots(__u32 hook)
 		return 0;
 	}
 	for (int k = 0; k < KEYS_MAX && pub->key_addr[k]; k++)
-		slot_add_head(hook, pub->key_addr[k]);
-	if (s->n_heads)
+		slot_add_cursor(hook, pub->key_addr[k]);
+	if (s->n_root_cursors)
 		read_cookies(s, pub);
 	return 0;
 }

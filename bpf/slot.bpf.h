@@ -5,7 +5,7 @@
 
 #include "maps.bpf.h"
 
-/* The current thread's, of a process with keys, into s->heads. */
+/* The current thread's, of a process with keys, into s->root_cursors. */
 int slot_find_roots(__u32 hook);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * The order of a sample's walks: the thread once and whole, then the chain of
- * each root that was met, each of which may lead to another thread's stack
+ * each root that was found, each of which may lead to another thread's stack
  * with roots of its own.
  */
 #include "chain.bpf.h"
@@ -25,10 +25,10 @@ static __always_inline void end_thread(struct scratch *s)
 static __always_inline void end_stack(struct scratch *s, __u32 hook)
 {
 	for (int k = 0; k < KEYS_MAX; k++) {
-		if (k < s->n_heads && s->heads[k].addr)
+		if (k < s->n_root_cursors && s->root_cursors[k].addr)
 			s->rec.flags |= SAMPLE_UNMATCHED;
 	}
-	if (s->lane)
+	if (s->on_waiting_thread)
 		cross_end_stack(hook);
 	else
 		end_thread(s);
@@ -75,7 +75,7 @@ static __always_inline void begin_thread(struct scratch *s)
 	s->thread_start = s->n_words;
 	s->frames_left = knobs.max_frames;
 	s->phase = PHASE_WALK;
-	s->exact = 1;
+	s->is_leaf = 1;
 	s->sp_is_least = 0;
 	s->regs_at = 0;
 	s->bx_at = BX_IN_REGS;

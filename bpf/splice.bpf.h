@@ -8,10 +8,10 @@
 static __always_inline void splice_begin(struct scratch *s)
 {
 	s->n_words = 0;
-	s->n_heads = 0;
+	s->n_root_cursors = 0;
 	s->n_roots = 0;
 	s->next_root = 0;
-	s->lane = 0;
+	s->on_waiting_thread = 0;
 	s->chunk_bytes = 0; /* what lies there is another sample's */
 }
 

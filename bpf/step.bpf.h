@@ -25,19 +25,19 @@ static __always_inline bool stack_word(struct scratch *s, __u32 hook, __u64 addr
 	return true;
 }
 
-static __always_inline void not_known_yet(struct scratch *s)
+static __always_inline void set_pending(struct scratch *s)
 {
-	s->how = HOW_AWAITED;
+	s->step_kind = STEP_KIND_PENDING;
 	s->rec.flags |= SAMPLE_AWAITED;
 }
 
 /* The sampled pc is true wherever it is; a caller is in code, or is none. */
-static __always_inline void nowhere(struct scratch *s)
+static __always_inline void set_unmapped(struct scratch *s)
 {
-	if (s->exact)
-		not_known_yet(s);
+	if (s->is_leaf)
+		set_pending(s);
 	else
-		s->how = HOW_NOWHERE;
+		s->step_kind = STEP_KIND_UNMAPPED;
 }
 
 /* s->rule's CFA into s->cfa; false: it can't be told. */
@@ -56,40 +56,41 @@ static __always_inline bool find_cfa(struct scratch *s, __u32 hook)
 	return true;
 }
 
-/* How the frame at hand ends and leads on: s->how, s->cfa, s->rule. */
+/* How the frame at hand ends and leads on: s->step_kind, s->cfa, s->rule. */
 static __always_inline void look_up_frame(struct scratch *s, __u32 hook)
 {
 	__u64 at;
 
 	/* a call may be its function's last instruction, but is never its first */
-	at = s->pc - !s->exact;
-	s->how = HOW_FP;
+	at = s->pc - !s->is_leaf;
+	s->step_kind = STEP_KIND_FP;
 	s->cfa = s->fp + FRAME_BYTES;
 	if (at - s->mapping.start >= s->mapping.end - s->mapping.start &&
 	    !table_find_mapping(hook, at)) {
-		nowhere(s);
+		set_unmapped(s);
 		return;
 	}
-	if (knobs.sabotage & SABOTAGE_FP_LEAF && s->exact)
+	if (knobs.faults & FAULT_FP_LEAF && s->is_leaf)
 		return;
-	if (s->mapping.flags & UNWIND_KEEPS_FP && !s->exact) {
-		s->how = HOW_FP_TRUE;
+	if (s->mapping.flags & UNWIND_KEEPS_FP && !s->is_leaf) {
+		s->step_kind = STEP_KIND_PROVEN_FP;
 		return;
 	}
 	if (!s->mapping.table && !(s->mapping.flags & UNWIND_BY_FP)) {
-		not_known_yet(s);
+		set_pending(s);
 		return;
 	}
-	if (!s->mapping.table || (!recall_rule(s, at) && !table_find_rule(hook, at))) {
+	if (!s->mapping.table || (!rule_cache_get(s, at) && !table_find_rule(hook, at))) {
 		table_try_handler(hook);
 		return;
 	}
 	if ((__u8)(s->rule.cfa - UNWIND_CFA_END) <= UNWIND_CFA_TORN - UNWIND_CFA_END) {
-		s->how = HOW_END;
+		s->step_kind = STEP_KIND_END;
 		return;
 	}
 	if (find_cfa(s, hook))
-		s->how = s->rule.cfa == UNWIND_CFA_SIGNAL ? HOW_SIGNAL : HOW_TABLE;
+		s->step_kind = s->rule.cfa == UNWIND_CFA_SIGNAL ? STEP_KIND_SIGNAL
+								: STEP_KIND_TABLE;
 	else
 		s->cfa = s->fp + FRAME_BYTES;
 }
@@ -99,9 +100,9 @@ static __always_inline __u32 step_by_table(struct scratch *s, __u32 hook)
 {
 	__u64 fp, pc;
 
-	if (s->how == HOW_END)
+	if (s->step_kind == STEP_KIND_END)
 		return END_START;
-	if (s->how == HOW_SIGNAL)
+	if (s->step_kind == STEP_KIND_SIGNAL)
 		return table_leave_handler(hook);
 	fp = s->fp;
 	if (s->rule.fp == UNWIND_FP_LOST) {
@@ -114,7 +115,7 @@ static __always_inline __u32 step_by_table(struct scratch *s, __u32 hook)
 		fp = s->word & knobs.addr_mask;
 	}
 	if (s->rule.ra == UNWIND_RA_LR) {
-		if (!s->exact)
+		if (!s->is_leaf)
 			return END_BROKEN;
 		pc = s->lr;
 	} else {
@@ -132,7 +133,7 @@ static __always_inline __u32 step_by_table(struct scratch *s, __u32 hook)
 	s->step_bytes = s->cfa - s->sp;
 	s->sp = s->cfa;
 	s->fp = fp;
-	s->exact = 0;
+	s->is_leaf = 0;
 	if (!FP_GIVES_SP)
 		s->sp_is_least = 0;
 	return STEP_OK;

@@ -46,7 +46,7 @@
 
 /* verifier: it follows what is in registers, so that a search in them had two
  * ways to go at each step; what is in a map value it does not know. */
-static __always_inline void narrow(struct scratch *s, __u32 mid, bool up)
+static __always_inline void bsearch_step(struct scratch *s, __u32 mid, bool up)
 {
 	if (up)
 		s->low = mid + 1;
@@ -61,7 +61,7 @@ __noinline int table_find_mapping(__u32 hook, __u64 addr)
 	const union unwind_page *page;
 	__u32 n;
 
-	if (!s || !s->space)
+	if (!s || !s->mapping_table)
 		return 0;
 	/* the first one that ends above addr */
 	s->low = 1;
@@ -70,16 +70,17 @@ __noinline int table_find_mapping(__u32 hook, __u64 addr)
 		if (s->low >= s->high)
 			break;
 		n = (s->low + s->high) / 2;
-		page = unwind_page(s->space + n / UNWIND_MAPPINGS_A_PAGE);
+		page = unwind_page(s->mapping_table + n / UNWIND_MAPPINGS_A_PAGE);
 		if (!page)
 			return 0;
-		narrow(s, n,
-		       page->mappings[n & (UNWIND_MAPPINGS_A_PAGE - 1)].end <= addr);
+		bsearch_step(s, n,
+			     page->mappings[n & (UNWIND_MAPPINGS_A_PAGE - 1)].end <=
+				     addr);
 	}
 	n = s->low;
 	if (n > s->n_mappings)
 		return 0;
-	page = unwind_page(s->space + n / UNWIND_MAPPINGS_A_PAGE);
+	page = unwind_page(s->mapping_table + n / UNWIND_MAPPINGS_A_PAGE);
 	if (!page)
 		return 0;
 	s->mapping = page->mappings[n & (UNWIND_MAPPINGS_A_PAGE - 1)];
@@ -99,21 +100,22 @@ static __always_inline __u32 search_run(struct scratch *s, const union unwind_pa
 		if (s->low >= s->high)
 			break;
 		n = (s->low + s->high) / 2;
-		narrow(s, n,
-		       page->rows[(run->first + n) & (UNWIND_ROWS_A_PAGE - 1)].offset <=
-			       offset);
+		bsearch_step(
+			s, n,
+			page->rows[(run->first + n) & (UNWIND_ROWS_A_PAGE - 1)].offset <=
+				offset);
 	}
 	return page->rows[(run->first + s->low - 1) & (UNWIND_ROWS_A_PAGE - 1)].rule;
 }
 
-static __always_inline void remember_rule(struct scratch *s)
+static __always_inline void rule_cache_put(struct scratch *s)
 {
-	struct memo *memo = memo_of(s);
+	struct cached_rule *slot = rule_cache_slot(s);
 
-	if (!s->memo_key)
+	if (!s->rule_key)
 		return;
-	memo->key = s->memo_key;
-	memo->rule = s->rule;
+	slot->key = s->rule_key;
+	slot->rule = s->rule;
 }
 
 /* The rule for an address of s->mapping into s->rule; 0: no row covers it. */
@@ -153,7 +155,7 @@ __noinline int table_find_rule(__u32 hook, __u64 addr)
 	s->rule = page->rules[n & (UNWIND_RULES_A_PAGE - 1)];
 	if (s->rule.cfa == UNWIND_CFA_NONE)
 		return 0;
-	remember_rule(s);
+	rule_cache_put(s);
 	return 1;
 }
 
@@ -172,8 +174,8 @@ static __always_inline bool in_restorer(struct scratch *s)
 {
 	if (is_restorer(s->pc))
 		return true;
-	return s->exact && (is_restorer(s->pc - RESTORER_SECOND) ||
-			    is_restorer(s->pc - RESTORER_BYTES));
+	return s->is_leaf && (is_restorer(s->pc - RESTORER_SECOND) ||
+			      is_restorer(s->pc - RESTORER_BYTES));
 }
 
 /* Behind a handler's frame; its memory begins where the handler's ends, so it
@@ -189,7 +191,7 @@ __noinline int table_try_handler(__u32 hook)
 
 	if (!s || !in_restorer(s))
 		return 0;
-	s->how = HOW_SIGNAL;
+	s->step_kind = STEP_KIND_SIGNAL;
 	s->cfa = end_of_handler(s);
 	return 0;
 }
@@ -201,7 +203,7 @@ __noinline int table_try_handler(__u32 hook)
 static __always_inline int find_cfa_by_record(struct scratch *s)
 {
 	if (s->rule.fp != UNWIND_FP_CFA) {
-		s->how = HOW_FP_OLD;
+		s->step_kind = STEP_KIND_OLDER_FP;
 		return 0;
 	}
 	s->cfa = s->fp - 8 * (__s64)s->rule.fp_words;
@@ -215,7 +217,7 @@ static __always_inline int find_register(struct scratch *s, __u32 hook)
 
 	if (s->rule.reg >= USER_REGS)
 		return 0;
-	if (s->exact)
+	if (s->is_leaf)
 		at = s->regs_at ? s->regs_at + SIGNAL_REG(s->rule.reg) : BX_IN_REGS;
 	else if (s->rule.reg != REG_BX)
 		return 0;
@@ -294,7 +296,7 @@ __noinline int table_leave_handler(__u32 hook)
 		return END_BROKEN;
 	s->pc = s->word & knobs.addr_mask;
 	s->step_bytes = 0;
-	s->exact = 1;
+	s->is_leaf = 1;
 	if (!FP_GIVES_SP)
 		s->sp_is_least = 0;
 	s->regs_at = sp;

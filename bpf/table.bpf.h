@@ -8,47 +8,49 @@
 
 #include "chunk.bpf.h"
 
-#define MEMO_ADDR_BITS 40
-#define MEMO_SPREAD    0x9e3779b97f4a7c15ULL /* 2^64 by the golden ratio */
+#define RULE_KEY_ADDR_BITS 40
+#define RULE_KEY_SPREAD	   0x9e3779b97f4a7c15ULL /* 2^64 by the golden ratio */
 
-static __always_inline struct memo *memo_of(struct scratch *s)
+static __always_inline struct cached_rule *rule_cache_slot(struct scratch *s)
 {
-	return &s->memos[s->memo_key * MEMO_SPREAD >> (64 - MEMO_BITS)];
+	return &s->rule_cache[s->rule_key * RULE_KEY_SPREAD >> (64 - RULE_CACHE_BITS)];
 }
 
 /* The rule for an address of s->mapping, if it was found before. Of a hot stack most
  * were, a tick ago, and a search reads five pages. */
-static __always_inline bool recall_rule(struct scratch *s, __u64 addr)
+static __always_inline bool rule_cache_get(struct scratch *s, __u64 addr)
 {
 	__u64 serial = UNWIND_SERIAL(s->mapping.flags);
 	__u64 at = addr - s->mapping.bias;
-	struct memo *memo;
+	struct cached_rule *slot;
 
 	/* verifier: not on the stack, of which six calls have 512 bytes together */
-	s->memo_key =
-		serial && !(at >> MEMO_ADDR_BITS) ? serial << MEMO_ADDR_BITS | at : 0;
-	memo = memo_of(s);
-	if (!s->memo_key || memo->key != s->memo_key)
+	s->rule_key = serial && !(at >> RULE_KEY_ADDR_BITS)
+			      ? serial << RULE_KEY_ADDR_BITS | at
+			      : 0;
+	slot = rule_cache_slot(s);
+	if (!s->rule_key || slot->key != s->rule_key)
 		return false;
-	s->rule = memo->rule;
+	s->rule = slot->rule;
 	return true;
 }
 
 /* What the process has mapped, unless that was given up meanwhile. NULL: of this
- * life of it nothing is known. */
-static __always_inline void take_space(struct scratch *s, const struct published *pub)
+ * incarnation of it nothing is known. */
+static __always_inline void take_mapping_table(struct scratch *s,
+					       const struct process_info *pub)
 {
 	const union unwind_page *page;
 
 	s->by_table = knobs.tables;
-	s->space = 0;
+	s->mapping_table = 0;
 	s->mapping.start = s->mapping.end = 0;
-	if (!knobs.tables || !pub || !pub->space)
+	if (!knobs.tables || !pub || !pub->mapping_table)
 		return;
-	page = unwind_page(pub->space);
-	if (!page || (__u32)page->space.generation != pub->generation)
+	page = unwind_page(pub->mapping_table);
+	if (!page || (__u32)page->mapping_head.generation != pub->generation)
 		return;
-	s->space = pub->space;
+	s->mapping_table = pub->mapping_table;
 	s->n_mappings = pub->n_mappings;
 }
 

@@ -19,8 +19,8 @@
 
 static __always_inline void keep_frame(struct scratch *s, __u32 hook)
 {
-	if (s->n_heads)
-		keep_extent(s, hook, s->extent.low, s->extent.bytes);
+	if (s->n_root_cursors)
+		keep_bounds(s, hook, s->frame_bounds.low, s->frame_bounds.bytes);
 	if (s->kind == FRAME_UNPROVEN)
 		s->rec.flags |= SAMPLE_UNPROVEN;
 	emit_word(s, (__u64)s->kind << FRAME_KIND_SHIFT | s->pc);
@@ -38,7 +38,7 @@ static __always_inline void measure_frame(struct scratch *s)
 
 	low = s->sp;
 	record = s->cfa - FRAME_BYTES;
-	if (s->how == HOW_TABLE &&
+	if (s->step_kind == STEP_KIND_TABLE &&
 	    s->rule.cfa <= (FP_GIVES_SP ? UNWIND_CFA_SP : UNWIND_CFA_FP)) {
 		if (!FP_GIVES_SP && (s->sp_is_least || s->rule.cfa == UNWIND_CFA_FP) &&
 		    s->fp - low > SAME_STACK_BYTES)
@@ -48,10 +48,10 @@ static __always_inline void measure_frame(struct scratch *s)
 	} else if (record < low || record - low > SAME_STACK_BYTES) {
 		low = record;
 	}
-	s->extent.low = low;
-	s->extent.bytes = s->cfa - low;
-	if (s->how == HOW_SIGNAL || s->how >= HOW_END)
-		s->extent.bytes = 0;
+	s->frame_bounds.low = low;
+	s->frame_bounds.bytes = s->cfa - low;
+	if (s->step_kind == STEP_KIND_SIGNAL || s->step_kind >= STEP_KIND_END)
+		s->frame_bounds.bytes = 0;
 }
 
 /* Where the frame at hand ends, and how it leads on. */
@@ -59,13 +59,13 @@ static __always_inline void look_at_frame(struct scratch *s, __u32 hook, bool by
 {
 	if (by_table) {
 		look_up_frame(s, hook);
-		if (s->how == HOW_SIGNAL) /* its pc is where the handler returns to */
+		if (s->step_kind == STEP_KIND_SIGNAL) /* the handler returns to it */
 			s->kind = FRAME_USER;
 	} else {
-		s->how = HOW_FP;
+		s->step_kind = STEP_KIND_FP;
 		s->cfa = s->fp + FRAME_BYTES;
 	}
-	if (s->n_heads)
+	if (s->n_root_cursors)
 		measure_frame(s);
 }
 
@@ -83,15 +83,15 @@ int walk_begin(__u32 hook)
 	start_cycle_test(s);
 	s->step_bytes = 0;
 	s->chunk_bytes = 0;
-	s->kind = s->lane ? FRAME_CALLER : FRAME_USER;
+	s->kind = s->on_waiting_thread ? FRAME_CALLER : FRAME_USER;
 	look_at_frame(s, hook, s->by_table);
-	if (s->lane) {
-		roots_meet(s, hook);
+	if (s->on_waiting_thread) {
+		roots_check_frame(s, hook);
 		keep_frame(s, hook);
 		return 1;
 	}
 	keep_frame(s, hook);
-	roots_meet(s, hook);
+	roots_check_frame(s, hook);
 	return 1;
 }
 
@@ -114,16 +114,16 @@ static __always_inline __u32 frame_pointer_step(struct scratch *s)
 	s->pc = ra;
 	s->sp = fp + FRAME_BYTES;
 	s->step_bytes = s->fp - fp;
-	s->exact = 0;
+	s->is_leaf = 0;
 	s->bx_at = BX_UNKNOWN;
 	if (!FP_GIVES_SP)
 		s->sp_is_least = 1;
 	return STEP_OK;
 }
 
-static __always_inline void spend(struct scratch *s)
+static __always_inline void charge(struct scratch *s)
 {
-	if (s->lane)
+	if (s->on_waiting_thread)
 		s->chain_left--;
 	else
 		s->frames_left--;
@@ -137,10 +137,10 @@ static __always_inline __u32 step_over_frames(struct scratch *s, __u32 hook)
 
 	if (ending != STEP_OK)
 		return ending;
-	spend(s);
+	charge(s);
 	s->kind = FRAME_UNPROVEN;
-	s->extent.low = record;
-	s->extent.bytes = FRAME_BYTES;
+	s->frame_bounds.low = record;
+	s->frame_bounds.bytes = FRAME_BYTES;
 	roots_mark_gap(hook, END_NO_USER);
 	return STEP_OK;
 }
@@ -151,43 +151,46 @@ static __always_inline __u32 step_up(struct scratch *s, __u32 hook, bool by_tabl
 	__u32 ending;
 
 	/* without tables there is nothing else, but behind a gap a root's own */
-	if (!by_table || s->how == HOW_FP || s->how == HOW_FP_TRUE) {
-		s->kind = s->how == HOW_FP ? FRAME_UNPROVEN : FRAME_CALLER;
+	if (!by_table || s->step_kind == STEP_KIND_FP ||
+	    s->step_kind == STEP_KIND_PROVEN_FP) {
+		s->kind = s->step_kind == STEP_KIND_FP ? FRAME_UNPROVEN : FRAME_CALLER;
 		return frame_pointer_step(s);
 	}
-	if (!FP_GIVES_SP && s->how == HOW_FP_OLD)
+	if (!FP_GIVES_SP && s->step_kind == STEP_KIND_OLDER_FP)
 		return step_over_frames(s, hook);
 	ending = step_by_table(s, hook);
 	s->kind = by_record ? FRAME_UNPROVEN : FRAME_CALLER;
-	if (s->exact)
+	if (s->is_leaf)
 		s->kind = FRAME_USER;
 	return ending;
 }
 
 /* May the frame at hand be left for its caller? STEP_OK: yes. */
-static __always_inline __u32 why_not_up(struct scratch *s)
+static __always_inline __u32 check_step(struct scratch *s)
 {
-	bool over = !FP_GIVES_SP && s->how == HOW_FP_OLD;
-	bool by_fp = s->how == HOW_FP || s->how == HOW_FP_TRUE || over;
+	bool over = !FP_GIVES_SP && s->step_kind == STEP_KIND_OLDER_FP;
+	bool by_fp = s->step_kind == STEP_KIND_FP ||
+		     s->step_kind == STEP_KIND_PROVEN_FP || over;
 	__u64 at = by_fp ? s->fp : s->cfa;
 
-	if (s->how == HOW_END)
+	if (s->step_kind == STEP_KIND_END)
 		return s->rule.cfa == UNWIND_CFA_TORN ? END_TORN : END_START;
-	if (s->how == HOW_AWAITED)
+	if (s->step_kind == STEP_KIND_PENDING)
 		return END_AWAITED;
-	if (s->how == HOW_NOWHERE) /* a waiting thread's first */
+	if (s->step_kind == STEP_KIND_UNMAPPED) /* a waiting thread's first */
 		return END_BROKEN;
 	if (by_fp && !at) { /* of an interrupted frame it is just a register */
-		if (s->exact)
+		if (s->is_leaf)
 			return END_BROKEN;
-		return s->how == HOW_FP_TRUE ? END_START : END_FP_ZERO;
+		return s->step_kind == STEP_KIND_PROVEN_FP ? END_START : END_FP_ZERO;
 	}
 	if (at & 7 || at < 4096 || at & ~FRAME_ADDR_MASK)
 		return END_BROKEN;
-	if ((s->lane ? s->chain_left : s->frames_left) <= over) /* a gap costs one */
+	/* a gap costs one */
+	if ((s->on_waiting_thread ? s->chain_left : s->frames_left) <= over)
 		return END_BUDGET;
 	/* not `at`: a frame's end by table may be its caller's frame record */
-	if (goes_in_circles(s, s->cfa))
+	if (cycle_found(s, s->cfa))
 		return END_CYCLE;
 	return STEP_OK;
 }
@@ -200,10 +203,10 @@ static __always_inline bool take_checkpoint(struct scratch *s, __u32 hook, __u32
 
 	if (nearest >= KEYS_MAX)
 		return false;
-	s->fp = s->sp = s->heads[nearest].root.fp;
+	s->fp = s->sp = s->root_cursors[nearest].root.fp;
 	s->cfa = s->fp + FRAME_BYTES;
-	s->how = HOW_FP_TRUE;
-	s->exact = 0;
+	s->step_kind = STEP_KIND_PROVEN_FP;
+	s->is_leaf = 0;
 	s->bx_at = BX_UNKNOWN;
 	measure_frame(s);
 	roots_mark_gap(hook, ending); /* and all that this function registered */
@@ -218,7 +221,7 @@ __noinline int walk_end(__u32 hook, __u32 ending)
 
 	if (!s)
 		return 0;
-	if (s->n_heads && ending != END_BUDGET && take_checkpoint(s, hook, ending))
+	if (s->n_root_cursors && ending != END_BUDGET && take_checkpoint(s, hook, ending))
 		return 1;
 	s->ending = ending;
 	s->phase = PHASE_WALKED;
@@ -228,17 +231,17 @@ __noinline int walk_end(__u32 hook, __u32 ending)
 /* One frame on; an ending, or STEP_OK: there. by_table is a constant. */
 static __always_inline __u32 walk_on(struct scratch *s, __u32 hook, bool by_table)
 {
-	__u32 ending = why_not_up(s);
+	__u32 ending = check_step(s);
 
 	if (ending == STEP_OK)
 		ending = step_up(s, hook, by_table);
 	if (ending != STEP_OK)
 		return ending;
-	spend(s);
+	charge(s);
 	look_at_frame(s, hook, by_table);
-	if (by_table && s->how == HOW_NOWHERE) /* a number, and no caller */
+	if (by_table && s->step_kind == STEP_KIND_UNMAPPED) /* no caller */
 		return END_BROKEN;
-	roots_meet(s, hook);
+	roots_check_frame(s, hook);
 	keep_frame(s, hook);
 	return STEP_OK;
 }

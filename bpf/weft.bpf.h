@@ -80,12 +80,10 @@
 #define FP_GIVES_SP 1
 #endif
 
-enum hook { HOOK_ONCPU, N_HOOKS };
-
 enum phase {
 	PHASE_WALK,	 /* down a thread's stack */
 	PHASE_WALKED,	 /* s->ending says how that ended */
-	PHASE_ROOT,	 /* take the next root met, open its chain */
+	PHASE_ROOT,	 /* take the next root found, open its chain */
 	PHASE_CHAIN,	 /* along a chain */
 	PHASE_CHAIN_END, /* s->frame is its last: where that leads */
 	PHASE_DONE,
@@ -95,15 +93,15 @@ enum phase {
 #define STEP_OK N_ENDINGS
 
 /* How the frame at hand leads to its caller. */
-enum how {
-	HOW_FP,	     /* by a frame pointer that nothing proves */
-	HOW_FP_TRUE, /* by one that this code is known to keep */
-	HOW_TABLE,   /* by s->rule */
-	HOW_SIGNAL,  /* the kernel interrupted the caller */
-	HOW_END,     /* it was not called, or s->rule says that it left its stack */
-	HOW_AWAITED, /* that is not known yet */
-	HOW_NOWHERE, /* it runs where nothing is known to be mapped */
-	HOW_FP_OLD,  /* by one that an older frame set: those between are missing */
+enum step_kind {
+	STEP_KIND_FP,	     /* by a frame pointer that nothing proves */
+	STEP_KIND_PROVEN_FP, /* by one that this code is known to keep */
+	STEP_KIND_TABLE,     /* by s->rule */
+	STEP_KIND_SIGNAL,    /* the kernel interrupted the caller */
+	STEP_KIND_END,	   /* it was not called, or s->rule says that it left its stack */
+	STEP_KIND_PENDING, /* that is not known yet */
+	STEP_KIND_UNMAPPED, /* it runs where nothing is known to be mapped */
+	STEP_KIND_OLDER_FP, /* by that of an older frame: those between are missing */
 };
 
 #define USER_REGS 16 /* by DWARF's numbers */
@@ -113,27 +111,27 @@ enum how {
 #define BX_UNKNOWN 2
 
 /* The roots of one key that are still ahead: the first of them, as read. */
-struct head {
+struct root_cursor {
 	__u64 addr;  /* 0: none left */
-	__u64 place; /* in the memory of the frame that it is met at */
+	__u64 place; /* in the memory of the frame that it is found at */
 	struct async_root root;
 };
 
 /* Memory in which a frame may have registered a root: [low, low + bytes). */
-struct extent {
+struct frame_bounds {
 	__u64 low, bytes;
 };
 
 /* A rule that was found before, by its table's serial number and its address. */
-#define MEMO_BITS 8
-#define MEMOS	  (1 << MEMO_BITS)
+#define RULE_CACHE_BITS	 8
+#define RULE_CACHE_SLOTS (1 << RULE_CACHE_BITS)
 
-struct memo {
+struct cached_rule {
 	__u64 key; /* 0: none */
 	struct unwind_rule rule;
 };
 
-struct root_met {
+struct found_root {
 	__u64 addr;
 	__u64 top;
 	__u32 mark; /* index of the word that says where */
@@ -144,12 +142,12 @@ struct scratch {
 	 * the frame pointer that its code sees */
 	__u64 pc, sp, fp;
 	__u64 cfa;
-	__u32 exact; /* it was interrupted at pc, so its registers are there */
-	__u32 how;   /* enum how */
-	__u32 kind;  /* enum frame_kind: how sure it is */
-	__u32 lane;  /* 0: own thread; 1: a waiting thread's stack */
+	__u32 is_leaf;	 /* it was interrupted at pc, so its registers are there */
+	__u32 step_kind; /* enum step_kind */
+	__u32 kind;	 /* enum frame_kind: how sure it is */
+	__u32 on_waiting_thread; /* 0: on its own */
 	struct unwind_rule rule;
-	__u64 lr;	  /* arm64, while exact */
+	__u64 lr;	  /* arm64, while is_leaf */
 	__u64 word;	  /* of walk_read() */
 	__u64 step_bytes; /* how far the last step went */
 
@@ -164,41 +162,41 @@ struct scratch {
 	__u32 segment;	    /* index of the open segment's head */
 	__u32 frames_left;  /* of the thread's budget */
 	__u32 chain_left;   /* of the budget of everything beside the thread */
-	__u32 n_roots;	    /* met so far */
+	__u32 n_roots;	    /* found so far */
 	__u32 next_root;    /* the first one whose chain was not walked */
-	__u32 key_at_hand;  /* of those whose roots are being met */
-	__u32 nearest;	    /* head of those ahead, and how far that is */
+	__u32 key_at_hand;  /* of those whose roots are being looked for */
+	__u32 nearest;	    /* cursor of those ahead, and how far that is */
 	__u64 distance;
 
 	/* the chain under way */
 	__u64 node, node_before;
 	struct async_frame frame;
-	__u64 asked_at;		   /* where the chain's last but one goes on */
+	__u64 resume_ip;	   /* where the chain's last but one goes on */
 	struct async_root waiting; /* whose chain it is, as read */
 	__u64 waiting_root;	   /* of the crossing under way */
 	__u64 waiting_node;
 	__u64 metadata_cookie, suspended_cookie;
 
 	__u64 glibc_slots, musl_slots; /* the thread's pthread slots; one of them is 0 */
-	__u32 n_heads;
+	__u32 n_root_cursors;
 	__u32 sp_is_least; /* sp is not known: it lies there or above */
-	struct head heads[KEYS_MAX];
-	struct root_met roots[MAX_ROOTS];
+	struct root_cursor root_cursors[KEYS_MAX];
+	struct found_root roots[MAX_ROOTS];
 
 	/* what is mapped, as published; and the mapping that was found last */
-	__u32 by_table; /* walk by tables; else by frame pointer alone */
-	__u32 space;	/* 0: not known */
+	__u32 by_table;	     /* walk by tables; else by frame pointer alone */
+	__u32 mapping_table; /* 0: not known */
 	__u32 n_mappings;
 	struct unwind_mapping mapping;
-	__u32 low, high;      /* of a search */
-	struct extent extent; /* of the frame at hand */
+	__u32 low, high;		  /* of a search */
+	struct frame_bounds frame_bounds; /* of the frame at hand */
 
 	__u64 regs[USER_REGS]; /* of the sampled frame */
 	__u64 regs_at; /* of one that a signal interrupted: where its own lie; or 0 */
 	__u64 bx_at;   /* where rbx of the frame at hand lies, or BX_… */
 
-	struct memo memos[MEMOS];
-	__u64 memo_key; /* of the rule that is looked for */
+	struct cached_rule rule_cache[RULE_CACHE_SLOTS];
+	__u64 rule_key; /* of the rule that is looked for */
 
 	__u64 chunk_base;
 	__u32 chunk_bytes; /* 0: nothing read */
@@ -211,14 +209,14 @@ struct scratch {
 
 /* Of the thread frame at each word, none of a word between frames. Kept where
  * roots are; beside the scratch value, for which the kernel has 32 KiB. */
-struct extents {
-	struct extent of[RECORD_WORDS_MAX];
+struct bounds_table {
+	struct frame_bounds of[RECORD_WORDS_MAX];
 };
 
 /*
  * Words of a record that no budget counts behind the thread's: for each root that is
  * followed a chain may cross (two SEGMENTs, the first frame of the stack that it leads
- * to), it may be met there behind a gap (ROOT, GAP), and on that stack another may be
+ * to), it may be found there behind a gap (ROOT, GAP), and on that stack another may be
  * one too many, behind a gap (ROOT, GAP).
  */
 #define UNCOUNTED_WORDS (7 * MAX_ROOTS + KEYS_MAX)

@@ -11,7 +11,7 @@
 /* verifier: the mask must stay in the code although a check makes it idle */
 #define KEEP(x) asm volatile("" : "+r"(x))
 
-static __always_inline struct root_met *root_met(struct scratch *s, __u32 n)
+static __always_inline struct found_root *found_root(struct scratch *s, __u32 n)
 {
 	KEEP(n);
 	return &s->roots[n & (MAX_ROOTS - 1)];
@@ -19,13 +19,13 @@ static __always_inline struct root_met *root_met(struct scratch *s, __u32 n)
 
 /* What the thread's next word covers. verifier: the mask, not the budget, bounds the
  * index */
-static __always_inline void keep_extent(struct scratch *s, __u32 hook, __u64 low,
+static __always_inline void keep_bounds(struct scratch *s, __u32 hook, __u64 low,
 					__u64 bytes)
 {
-	struct extents *all = extents(hook);
+	struct bounds_table *all = bounds_table(hook);
 	__u32 n = s->n_words & (RECORD_WORDS_MAX - 1);
 
-	if (!all || s->lane)
+	if (!all || s->on_waiting_thread)
 		return;
 	all->of[n].low = low;
 	all->of[n].bytes = bytes;
@@ -38,7 +38,7 @@ static __always_inline void emit_word(struct scratch *s, __u64 word)
 }
 
 /* True once the walk has come back to where it was. */
-static __always_inline bool goes_in_circles(struct scratch *s, __u64 at)
+static __always_inline bool cycle_found(struct scratch *s, __u64 at)
 {
 	if (at == s->tortoise)
 		return true;
@@ -59,7 +59,7 @@ static __always_inline void start_cycle_test(struct scratch *s)
 /* A word between frames: no memory is its. */
 static __always_inline void emit_mark(struct scratch *s, __u32 hook, __u64 word)
 {
-	keep_extent(s, hook, 0, 0);
+	keep_bounds(s, hook, 0, 0);
 	emit_word(s, word);
 }
 

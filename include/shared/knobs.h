@@ -20,11 +20,11 @@
  */
 #define RECORD_WORDS_MAX 2048
 
-#define KEYS_MAX	8     /* candidate key variables of one process */
-#define PUBLISHED_MAX	32768 /* processes at one time */
-#define FILTER_PIDS_MAX 1024
-#define FAMILY_MAX	32768 /* processes of a command at one time */
-#define CPUS_MAX	4096
+#define KEYS_MAX	  8	/* candidate key variables of one process */
+#define PROCESS_INFOS_MAX 32768 /* processes at one time */
+#define FILTER_PIDS_MAX	  1024
+#define FAMILY_MAX	  32768 /* processes of a command at one time */
+#define CPUS_MAX	  4096
 
 #define CGROUP_LEVELS_MAX 64 /* how deep one may lie that is filtered by */
 
@@ -37,37 +37,38 @@ enum filter_bits {
 	FILTER_USER_ONLY = 1 << 5,
 };
 
-/* Parts of the splice that a test may take away, to see the suite fail; and what
- * the cross-check needs. */
-enum sabotage_bits {
-	SABOTAGE_NO_INTERVAL = 1 << 0, /* roots match by equality of fp only */
-	SABOTAGE_NO_KEY = 1 << 1,      /* act as if no key were published */
-	SABOTAGE_NO_IDENTITY = 1 << 2, /* trust what was published for the pid */
-	SABOTAGE_FP_LEAF = 1 << 3,     /* step from the sampled frame by frame pointer */
-	KERNEL_SAMPLES_TOO = 1 << 16,  /* of every tick that is kept */
+/* Faults that a test may inject into the splice, to see the suite fail; and what the
+ * cross-check needs. */
+enum fault_bits {
+	FAULT_NO_INTERVAL = 1 << 0,   /* roots match by equality of fp only */
+	FAULT_NO_KEY = 1 << 1,	      /* act as if no key were published */
+	FAULT_NO_IDENTITY = 1 << 2,   /* trust what was published for the pid */
+	FAULT_FP_LEAF = 1 << 3,	      /* step from the sampled frame by frame pointer */
+	KERNEL_SAMPLES_TOO = 1 << 16, /* of every tick that is kept */
 };
 
 struct knobs {
-	unsigned int filters;		 /* enum filter_bits */
-	unsigned int max_frames;	 /* FRAMES_MIN to FRAMES_MAX */
-	unsigned int wakeup_bytes;	 /* of a ring in use: wake the reader */
-	unsigned int sabotage;		 /* enum sabotage_bits; 0 outside of tests */
-	unsigned int follow_forks;	 /* a child of a wanted process is wanted */
-	unsigned int tables;		 /* walk by unwind tables where there are any */
+	unsigned int filters;	   /* enum filter_bits */
+	unsigned int max_frames;   /* FRAMES_MIN to FRAMES_MAX */
+	unsigned int wakeup_bytes; /* of a ring in use: wake the reader */
+	unsigned int faults;	   /* enum fault_bits; 0 outside of tests */
+	unsigned int follow_forks; /* a child of one that the filter lets through, too */
+	unsigned int tables;	   /* walk by unwind tables where there are any */
 	unsigned long long cgroup_id;	 /* FILTER_CGROUP: the v2 cgroup's id */
 	unsigned long long addr_mask;	 /* user address without tags and signatures */
 	unsigned int page_bytes;	 /* of user memory */
+	unsigned int tick_ns;		 /* what an on-CPU tick stands for */
 	unsigned int clock_tick_ns;	 /* unit of /proc/PID/stat field 22 */
 	unsigned int kernel_stack_bytes; /* THREAD_SIZE, for kernels before 5.15 */
 	char comm[16];			 /* FILTER_COMM, NUL padded */
 };
 
 /*
- * What user space publishes about one life of a process, found by tgid. The
+ * What user space publishes about one incarnation of a process, found by tgid. The
  * first two fields are fields 22 and 28 of /proc/PID/stat; a tick on which
  * they differ from the task's own uses none of the rest.
  */
-struct published {
+struct process_info {
 	unsigned long long start_ticks; /* since boot, in clock ticks */
 	unsigned long long start_stack;
 	unsigned long long key_addr[KEYS_MAX];	 /* of the pthread_key_t; 0 = none */
@@ -75,9 +76,9 @@ struct published {
 	unsigned long long suspended_cookie_addr;
 	unsigned int specific_offset; /* in glibc's struct pthread, from libc's own
 					 _thread_db_pthread_specific; 0 = unknown */
-	unsigned int space;	      /* first page of its mappings; 0 = none */
+	unsigned int mapping_table;   /* first page of its mappings; 0 = none */
 	unsigned int n_mappings;      /* 1 to UNWIND_MAPPINGS_MAX */
-	unsigned int generation;      /* of the space; differs: it was given up */
+	unsigned int generation;      /* of the mapping table; differs: it was given up */
 };
 
 #endif

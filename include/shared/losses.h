@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The ledger of the sampling program. Every entry of the program ends in
+ * The ledger of a hook (enum hook). Every entry of its program ends in
  * exactly one of the outcomes, so that
  *
  *	ENTERED = sum of all outcomes

@@ -132,25 +132,36 @@ enum sample_flag {
 #undef X
 };
 
+/* What takes samples. The names are of the ledger's counts. */
+#define HOOKS(X) X(ONCPU, "oncpu", "runs on a CPU, at the sampling rate")
+
+enum hook {
+#define X(name, key, text) HOOK_##name,
+	HOOKS(X)
+#undef X
+		N_HOOKS
+};
+
 #define TASK_COMM_BYTES 16
 
 struct sample_rec {
-	unsigned long long ts_ns; /* CLOCK_MONOTONIC */
-	unsigned int tgid;	  /* of the initial pid namespace */
+	unsigned long long ts_ns;     /* CLOCK_MONOTONIC */
+	unsigned long long weight_ns; /* the time that it stands for */
+	unsigned int tgid;	      /* of the initial pid namespace */
 	unsigned int tid;
 	unsigned int cpu;
 	unsigned short n_words; /* all that follow the header */
 	unsigned short n_kernel;
 	unsigned short n_thread;
 	unsigned char ending;	    /* of the thread's walk: enum ending */
-	unsigned char reserved;	    /* 0 */
+	unsigned char hook;	    /* enum hook */
 	char comm[TASK_COMM_BYTES]; /* NUL terminated */
 	unsigned short flags;	    /* enum sample_flag */
-	unsigned short reserved_too;
+	unsigned short reserved;    /* 0 */
 	unsigned long long words[];
 };
 
-#define SAMPLE_HEADER_BYTES 48
+#define SAMPLE_HEADER_BYTES 56
 
 _Static_assert(sizeof(struct sample_rec) == SAMPLE_HEADER_BYTES,
 	       "the two halves agree on the header");

@@ -115,15 +115,15 @@ struct unwind_head {
 };
 
 /*
- * What of a file a process has mapped as code. A process's mappings, its space,
- * are a sequence of entries over as many pages as it takes, by address; entry 0
- * is a struct unwind_space instead.
+ * What of a file a process has mapped as code. A process's mappings, its mapping
+ * table, are a sequence of entries over as many pages as it takes, by address; entry 0
+ * is a struct unwind_mapping_head instead.
  */
 struct unwind_mapping {
 	unsigned long long start, end;
 	unsigned long long bias; /* address - bias = address as linked */
 	unsigned int table;	 /* its head page; 0: none */
-	unsigned int flags;	 /* enum unwind_flags; UNWIND_SERIAL(), 0: no memo */
+	unsigned int flags;	 /* enum unwind_flags; UNWIND_SERIAL(), 0: not cached */
 };
 
 /* A number of the table's own, in the upper bits: ticks remember rules by it, and
@@ -131,7 +131,7 @@ struct unwind_mapping {
 #define UNWIND_SERIAL_SHIFT  8
 #define UNWIND_SERIAL(flags) ((flags) >> UNWIND_SERIAL_SHIFT)
 
-struct unwind_space {
+struct unwind_mapping_head {
 	unsigned long long generation; /* 0: given up */
 	unsigned long long reserved[3];
 };
@@ -141,7 +141,7 @@ struct unwind_space {
 
 union unwind_page {
 	struct unwind_head head;
-	struct unwind_space space;
+	struct unwind_mapping_head mapping_head;
 	struct unwind_mapping mappings[UNWIND_MAPPINGS_A_PAGE];
 	struct unwind_rule rules[UNWIND_RULES_A_PAGE];
 	struct unwind_block blocks[UNWIND_BLOCKS_A_PAGE];
@@ -153,8 +153,8 @@ _Static_assert(sizeof(struct unwind_rule) == 16, "rules fill a page");
 _Static_assert(sizeof(struct unwind_block) == 8, "blocks fill a page");
 _Static_assert(sizeof(struct unwind_row) == 4, "rows fill a page");
 _Static_assert(sizeof(struct unwind_mapping) == 32, "mappings fill a page");
-_Static_assert(sizeof(struct unwind_space) == sizeof(struct unwind_mapping),
-	       "a space takes an entry's place");
+_Static_assert(sizeof(struct unwind_mapping_head) == sizeof(struct unwind_mapping),
+	       "it takes an entry's place");
 _Static_assert(sizeof(union unwind_page) == UNWIND_PAGE_BYTES, "pages are pages");
 
 #endif

@@ -50,7 +50,7 @@ static bool same_rules(const struct image *of, const struct image *as,
 	for (size_t i = 0; i < n && same; i++) {
 		struct unwind_rule rule = image_rule(as, rows[i].pc);
 
-		if (!truth_untold(truth, rows[i].pc))
+		if (!truth_no_cfi(truth, rows[i].pc))
 			same = !memcmp(&rule, &rows[i].rule, sizeof(rule));
 	}
 	free(rows);
@@ -77,7 +77,7 @@ bool bare_agrees(int fd, const struct image *image, const struct truth *truth)
 		return false;
 	}
 	same = same_rules(image, &bare, truth) && same_rules(&bare, image, truth);
-	if (!truth->n_untold)
+	if (!truth->n_no_cfi)
 		same = bare.head.n_pages == image->head.n_pages &&
 		       !memcmp(bare.pages, image->pages,
 			       bare.head.n_pages * sizeof(*bare.pages));

@@ -127,7 +127,7 @@ static bool may_be_unsupported(const struct truth *truth, const struct truth_row
 	bool usual = truth->is_arm64 ? is_saved(row->ra) || is_unsaid(row->ra)
 				     : !strcmp(row->ra, "c-8");
 
-	if (!usual || !is_unsaid(row->sp) || row->ra_is_odd)
+	if (!usual || !is_unsaid(row->sp) || row->ra_is_unusual)
 		return true;
 	return is_expr(row->cfa) && exprs_allow(&truth->exprs, row->begin, rule);
 }
@@ -142,7 +142,7 @@ static bool is_switching(const struct truth_row *row)
 static bool agrees(const struct truth *truth, const struct truth_row *row,
 		   const struct unwind_rule *rule, struct sums *sums)
 {
-	if (row->ra_is_odd && rule->cfa != UNWIND_CFA_UNSUPPORTED)
+	if (row->ra_is_unusual && rule->cfa != UNWIND_CFA_UNSUPPORTED)
 		return false;
 	sums->exprs += is_expr(row->cfa) || is_expr(row->fp) || is_expr(row->ra);
 	switch (rule->cfa) {
@@ -202,10 +202,10 @@ static bool is_init_rule(const struct truth_code *code, uint64_t pc,
 }
 
 /* What may be said of code that readelf is silent about. */
-static bool is_untold_rule(const struct truth *truth, uint64_t pc,
-			   const struct unwind_rule *rule)
+static bool is_synthesized_rule(const struct truth *truth, uint64_t pc,
+				const struct unwind_rule *rule)
 {
-	const struct truth_code *code = truth_untold(truth, pc);
+	const struct truth_code *code = truth_no_cfi(truth, pc);
 
 	if (!code || rule->fp != UNWIND_FP_SAME || rule->bx_words)
 		return false;
@@ -235,8 +235,8 @@ static void judge(const struct truth *truth, uint64_t pc, const struct truth_row
 	bool good = row ? agrees(truth, row, rule, sums)
 			: rule->cfa == UNWIND_CFA_NONE || is_switch_rule(truth, rule);
 
-	if (!row && truth_untold(truth, pc))
-		good = is_untold_rule(truth, pc, rule);
+	if (!row && truth_no_cfi(truth, pc))
+		good = is_synthesized_rule(truth, pc, rule);
 	sums->rows++;
 	if (good)
 		return;

@@ -16,7 +16,7 @@
 
 struct cie {
 	unsigned long offset;
-	bool is_signal, ra_is_odd;
+	bool is_signal, ra_is_unusual;
 	struct truth_row row;
 };
 
@@ -74,7 +74,7 @@ static void add_row(struct parse *parse, const struct truth_row *row)
 static void mark_row(const struct parse *parse, struct truth_row *row)
 {
 	row->is_signal = parse->cie && parse->cie->is_signal;
-	row->ra_is_odd = parse->cie && parse->cie->ra_is_odd;
+	row->ra_is_unusual = parse->cie && parse->cie->ra_is_unusual;
 }
 
 static void read_row(struct parse *parse, char *line)
@@ -144,7 +144,7 @@ static void begin_cie(struct parse *parse, const char *line)
 	*cie = (struct cie){ .offset = strtoul(line, NULL, 16) };
 	for (letters++; *letters && *letters != '"'; letters++)
 		cie->is_signal |= *letters == 'S';
-	cie->ra_is_odd = !ra || atoi(ra + 3) != usual;
+	cie->ra_is_unusual = !ra || atoi(ra + 3) != usual;
 	parse->cie = cie;
 	parse->in_cie = true;
 }
@@ -206,10 +206,10 @@ static void sort_rows(struct truth *truth)
 	truth->n = n;
 }
 
-const struct truth_code *truth_untold(const struct truth *truth, uint64_t pc)
+const struct truth_code *truth_no_cfi(const struct truth *truth, uint64_t pc)
 {
-	for (size_t i = 0; i < truth->n_untold; i++) {
-		const struct truth_code *code = &truth->untold[i];
+	for (size_t i = 0; i < truth->n_no_cfi; i++) {
+		const struct truth_code *code = &truth->no_cfi[i];
 
 		if (pc - code->begin < code->end - code->begin)
 			return code;
@@ -218,7 +218,7 @@ const struct truth_code *truth_untold(const struct truth *truth, uint64_t pc)
 }
 
 /* Up to what readelf tells of; nothing, if that is all of it. */
-static void add_untold(struct truth *truth, struct truth_code code)
+static void add_no_cfi(struct truth *truth, struct truth_code code)
 {
 	for (size_t i = 0; i < truth->n; i++) {
 		const struct truth_row *row = &truth->rows[i];
@@ -227,11 +227,11 @@ static void add_untold(struct truth *truth, struct truth_code code)
 			code.end = row->begin > code.begin ? row->begin : code.begin;
 	}
 	if (code.begin && code.begin < code.end)
-		truth->untold[truth->n_untold++] = code;
+		truth->no_cfi[truth->n_no_cfi++] = code;
 }
 
 /* Sections by name, and the code at the entry point. */
-static void find_untold(struct truth *truth, const char *readelf, const char *path)
+static void find_no_cfi(struct truth *truth, const char *readelf, const char *path)
 {
 	static const struct {
 		const char *name, *format;
@@ -250,14 +250,14 @@ static void find_untold(struct truth *truth, const char *readelf, const char *pa
 	while (f && fgets(line, sizeof(line), f)) {
 		if (strstr(line, "Entry point")) {
 			at = strtoul(strchr(line, ':') + 1, NULL, 16);
-			add_untold(truth, (struct truth_code){ at, at + ENTRY_MAX,
+			add_no_cfi(truth, (struct truth_code){ at, at + ENTRY_MAX,
 							       TRUTH_ENTRY });
 		}
 		for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++) {
 			const char *name = strstr(line, sections[i].name);
 
 			if (name && sscanf(name, sections[i].format, &at, &bytes) == 2)
-				add_untold(truth,
+				add_no_cfi(truth,
 					   (struct truth_code){ at, at + bytes,
 								sections[i].kind });
 		}
@@ -296,7 +296,7 @@ bool truth_read(struct truth *truth, const char *readelf, const char *path)
 	free(line);
 	free(parse.cies);
 	sort_rows(truth);
-	find_untold(truth, readelf, path);
+	find_no_cfi(truth, readelf, path);
 	exprs_read(&truth->exprs, readelf, path);
 	return truth->n > 0;
 }

@@ -14,8 +14,8 @@
 /* [begin, end), in readelf's words: "rsp+8", "c-16", "u", "exp", … */
 struct truth_row {
 	uint64_t begin, end;
-	bool is_signal; /* augmentation S */
-	bool ra_is_odd; /* the return address has another register's column */
+	bool is_signal;	    /* augmentation S */
+	bool ra_is_unusual; /* the return address has another register's column */
 	char cfa[CELL_BYTES];
 	char fp[CELL_BYTES]; /* "" when it has no column */
 	char ra[CELL_BYTES];
@@ -32,13 +32,13 @@ struct truth {
 	struct truth_code {
 		uint64_t begin, end;
 		enum { TRUTH_PLT, TRUTH_INIT, TRUTH_ENTRY } kind;
-	} untold[4];
-	size_t n_untold;
+	} no_cfi[4];
+	size_t n_no_cfi;
 	struct exprs exprs;
 };
 
 /* The code that holds pc, of which readelf tells nothing; or NULL. */
-const struct truth_code *truth_untold(const struct truth *truth, uint64_t pc);
+const struct truth_code *truth_no_cfi(const struct truth *truth, uint64_t pc);
 
 /* False: readelf says nothing of it. */
 bool truth_read(struct truth *truth, const char *readelf, const char *path);

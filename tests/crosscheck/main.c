@@ -24,8 +24,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LOST_MOST_PERCENT  1.0
-#define ALONE_MOST_PERCENT 0.1
+#define LOST_PERCENT_MAX  1.0
+#define ALONE_PERCENT_MAX 0.1
 
 struct line {
 	struct record_options record;
@@ -46,7 +46,7 @@ static int usage(void)
 	      "  -F, --hz N        samples a second and CPU (997)\n"
 	      "  -d, --seconds N   end after so long (30)\n"
 	      "  --unwind HOW      auto (the default), table or fp\n"
-	      "  --fp-leaf         sabotage: the sampled frame by frame pointer\n"
+	      "  --fp-leaf         a fault: the sampled frame by frame pointer\n"
 	      "  --agree PERCENT   of samples that must (99.9)\n"
 	      "  --gave-up PERCENT of samples that libdwfl may leave open (1)\n"
 	      "  --awaited PERCENT of samples that may say that a table was not there "
@@ -108,7 +108,7 @@ static bool read_option(struct line *line, int option)
 	case 'u':
 		return read_unwind(&line->record.unwind, optarg);
 	case 'L':
-		line->record.sabotage |= SABOTAGE_FP_LEAF;
+		line->record.faults |= FAULT_FP_LEAF;
 		return true;
 	case 'a':
 		line->agree = atof(optarg);
@@ -189,9 +189,9 @@ static int verdict(const struct line *line, const struct tally *tally, FILE *out
 		status = fprintf(out, "# too many before the table of their code\n");
 	if (percent(open, tally->samples) > line->gave_up)
 		status = fprintf(out, "# libdwfl left too many open\n");
-	if (percent(tally->lost, tally->ours) > LOST_MOST_PERCENT)
+	if (percent(tally->lost, tally->ours) > LOST_PERCENT_MAX)
 		status = fprintf(out, "# too many samples lost by the kernel\n");
-	if (percent(tally->alone, tally->ours) > ALONE_MOST_PERCENT)
+	if (percent(tally->alone, tally->ours) > ALONE_PERCENT_MAX)
 		status = fprintf(out, "# too many samples without a partner\n");
 	return status ? 1 : 0;
 }
@@ -258,7 +258,7 @@ int main(int argc, char **argv)
 			    .writer = &folded_writer,
 			    .event = "cpu-clock",
 			    .quiet = true,
-			    .sabotage = KERNEL_SAMPLES_TOO },
+			    .faults = KERNEL_SAMPLES_TOO },
 		.name = "crosscheck",
 		.samples = 1500,
 		.examples = 1,

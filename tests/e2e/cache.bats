@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause
 # Unwind tables that are kept from start to start. That each is the right one is
-# for tests/unit/test_lookup.c.
+# for tests/unit/test_table_loader.c.
 # shellcheck disable=SC2154 # set by lib.bash and by run
 
 load lib

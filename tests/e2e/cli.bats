@@ -252,9 +252,9 @@ offers() {
 
 @test "a hidden option is not offered" {
 	run weft help record
-	[[ $output != *sabotage* ]]
-	refused 'unknown option --sabotag' record --sabotag no-key
-	[[ $stderr != *sabotage\?* ]]
+	[[ $output != *inject-fault* ]]
+	refused 'unknown option --inject-faul' record --inject-faul no-key
+	[[ $stderr != *inject-fault\?* ]]
 }
 
 @test "values that are none" {

@@ -108,6 +108,6 @@ is_clean() {
 adds_up() {
 	local total
 	total=$(awk '{ n += $NF } END { print n + 0 }' "$1")
-	jq -e ".ledger.adds_up and .ledger.outcomes.kept == $total" "$2" ||
+	jq -e ".ledger.adds_up and .ledger.oncpu.outcomes.kept == $total" "$2" ||
 		{ echo "folded $total; $(jq -c .ledger "$2")"; return 1; }
 }

@@ -14,15 +14,15 @@ small_disk() {
 	dd if=/dev/zero of=small/filler bs=4k 2>/dev/null || true
 }
 
-# The keepers of $recorder, and their parsers: not those of anybody else.
-keepers() {
-	pgrep -P "$recorder" -x weft-keeper
+# The supervisors of $recorder, and their parsers: not those of anybody else.
+supervisors() {
+	pgrep -P "$recorder" -x weft-supervisor
 }
 
 parsers() {
-	local keeper
-	for keeper in $(keepers); do
-		pgrep -n -P "$keeper" -x weft-parser
+	local supervisor
+	for supervisor in $(supervisors); do
+		pgrep -n -P "$supervisor" -x weft-parser
 	done
 }
 
@@ -38,7 +38,7 @@ parsers() {
 	kill -INT "$recorder"
 	recorder_ends
 	adds_up out stats
-	jq -e '.ledger.outcomes.ring_full > 0' stats
+	jq -e '.ledger.oncpu.outcomes.ring_full > 0' stats
 	grep -q 'ring buffer full' err
 	# and it went on afterwards
 	jq -e '.duration_ns > 2.3e9' stats
@@ -276,7 +276,7 @@ cpu_ticks() {
 		parsers | xargs kill -9
 		"$E2E_BIN/beta" 200
 	done
-	keepers | xargs kill -9
+	supervisors | xargs kill -9
 	sleep 0.3
 	kill -INT "$recorder"
 	recorder_ends

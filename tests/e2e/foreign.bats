@@ -18,7 +18,7 @@ code_bytes() {
 
 @test "files whose insides are garbage" {
 	mkdir bad
-	"$E2E_BIN/spoil" elf "$E2E_BIN/libspin.so" bad "$(code_offset)" "$(code_bytes)"
+	"$E2E_BIN/corrupt" elf "$E2E_BIN/libspin.so" bad "$(code_offset)" "$(code_bytes)"
 	start_target map "$(code_offset)" 0 bad/*.so
 	weft_in_time record -q -F 1999 -p "$last_pid" -d 2s -o out --stats-json stats
 	adds_up out stats
@@ -39,7 +39,7 @@ code_bytes() {
 @test "many files that nobody could read to their end" {
 	start "$E2E_BIN/alpha"
 	for i in {1..12}; do
-		"$E2E_BIN/spoil" long "$E2E_BIN/libspin.so" "long_$i.so"
+		"$E2E_BIN/corrupt" long "$E2E_BIN/libspin.so" "long_$i.so"
 	done
 	# of one session: with one each they would leave us a fourteenth of the machine
 	# shellcheck disable=SC2016 # for the inner shell
@@ -224,7 +224,7 @@ start_jit() {
 		'[missing frames]' 'ends in 12' 'ends in 1.5' 'blank ' ' ')
 	files=()
 	for name in "${names[@]}"; do
-		"$E2E_BIN/spoil" name "$E2E_BIN/libspin.so" "named ${#files[@]}" "$name"
+		"$E2E_BIN/corrupt" name "$E2E_BIN/libspin.so" "named ${#files[@]}" "$name"
 		files+=("named ${#files[@]}")
 		# the same code in a file that is none to read
 		{ printf '\0' && tail -c +2 "$E2E_BIN/libspin.so"; } >"$name.so"
@@ -290,9 +290,9 @@ start_jit() {
 	weft record -q -F 199 -d 300ms -o out --tape tape
 	told=0
 	for seed in {1..30}; do
-		"$E2E_BIN/spoil" flip tape spoilt "$seed"
+		"$E2E_BIN/corrupt" flip tape corrupt "$seed"
 		status=0
-		weft_in_time report --tape spoilt -o again --stats-json stats 2>err ||
+		weft_in_time report --tape corrupt -o again --stats-json stats 2>err ||
 			status=$?
 		[ "$status" -le 1 ] || { echo "$seed: status $status: $(cat err)"; false; }
 		if [ "$status" -eq 0 ]; then

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Code to be mapped, not loaded, and names to be spoilt: see target.c. */
+/* Code to be mapped, not loaded, and names to be corrupted: see target.c. */
 
 void spin_under_this_long_name(void);
 void spin_under_this_long_name(void)

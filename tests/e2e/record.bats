@@ -350,7 +350,7 @@ teardown() {
 	weft report x.weft --json >json
 	total=$(jq .total json)
 	[ "$total" -gt 100 ]
-	[ "$(jq '.ledger["outcome.kept"]' json)" -eq "$total" ]
+	[ "$(jq '.ledger["oncpu.outcome.kept"]' json)" -eq "$total" ]
 	[ "$(jq -r '.runs[0].host' json)" = "$(uname -n)" ]
 	weft report x.weft --filter "pid=$busy_pid" --json | jq .total | grep -qx "$total"
 	weft report x.weft --filter time=0..60 --json | jq .total | grep -qx "$total"

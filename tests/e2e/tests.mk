@@ -5,7 +5,7 @@
 E2E_DIR   := $(B)/tests/e2e
 E2E_FLAGS := -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -O1 -g -fno-omit-frame-pointer \
              -fno-optimize-sibling-calls -MMD -MP
-E2E_BIN   := $(addprefix $(E2E_DIR)/,target moved spoil alpha beta libspin.so)
+E2E_BIN   := $(addprefix $(E2E_DIR)/,target moved corrupt alpha beta libspin.so)
 
 # Two programs at the same addresses.
 $(E2E_DIR)/alpha $(E2E_DIR)/beta: tests/e2e/image.c

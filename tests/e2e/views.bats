@@ -146,7 +146,7 @@ sum_of() {
 		--stats-json stats
 	[[ $stderr == *" chains were cut: more frames than the budget"* ]]
 	[[ $stderr == *"--max-frames raises the budget, up to 1024"* ]]
-	jq -e '.chains.endings.budget > 20 and .ledger.endings.budget == 0 and
+	jq -e '.chains.endings.budget > 20 and .ledger.oncpu.endings.budget == 0 and
 		.views.async.endings.budget == .chains.endings.budget and
 		.views.thread.whole > .views.async.whole and
 		(.views.async.endings | add) == .samples.total' stats || { cat stats; false; }

@@ -232,7 +232,7 @@ int main(int argc, char **argv)
 	       fuzz.longest * 1e3);
 	sections_free(&sections);
 	section_file_close(&fuzz.file);
-	/* a mutation that spoils everything would find nothing */
+	/* a mutation that corrupts everything would find nothing */
 	printf("%sok 1 - reads mutated call frame information\n1..1\n",
 	       fuzz.rows > runs && fuzz.tables ? "" : "not ");
 	return fuzz.rows > runs && fuzz.tables ? 0 : 1;

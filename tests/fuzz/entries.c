@@ -75,7 +75,7 @@ static int pack_table(const struct unwind_table *table, struct str *packed)
 }
 
 static int write_seed(struct fuzz *fuzz, const struct unwind_table *table,
-		      const struct reads *reads)
+		      const struct range_recorder *recorder)
 {
 	AUTO_STR packed = { 0 };
 	AUTO(outfile) out = NULL;
@@ -86,7 +86,7 @@ static int write_seed(struct fuzz *fuzz, const struct unwind_table *table,
 	fuzz->entry.head.name = fuzz->name;
 	fuzz->entry.head.n_pages = unwind_table_head(table)->n_pages;
 	fuzz->entry.head.stats = *unwind_table_stats(table);
-	fuzz->entry.reads = reads->list;
+	fuzz->entry.byte_ranges = recorder->list;
 	snprintf(path, sizeof(path), "/tmp/weft-fuzz-entry.%d", (int)getpid());
 	if (!err)
 		err = outfile_new(&out, path);
@@ -100,7 +100,7 @@ static int write_seed(struct fuzz *fuzz, const struct unwind_table *table,
 /* The bytes of an entry for this file's table. */
 static void add_seed(struct fuzz *fuzz, const char *file)
 {
-	static struct reads reads;
+	static struct range_recorder recorder;
 	AUTO(unwind_table) table = NULL;
 	AUTO_CLOSE int fd = open(file, O_RDONLY | O_CLOEXEC);
 	struct seed *seed = &fuzz->seeds[fuzz->n_seeds];
@@ -108,8 +108,8 @@ static void add_seed(struct fuzz *fuzz, const char *file)
 	FILE *f;
 
 	if (fd < 0 || fuzz->n_seeds == SEEDS_MAX ||
-	    unwind_table_build_noting(fd, &reads, &table) ||
-	    write_seed(fuzz, table, &reads))
+	    unwind_table_build_recorded(fd, &recorder, &table) ||
+	    write_seed(fuzz, table, &recorder))
 		return;
 	snprintf(path, sizeof(path), "/tmp/weft-fuzz-entry.%d", (int)getpid());
 	f = fopen(path, "re");
@@ -162,10 +162,11 @@ static void seal(struct fuzz *fuzz, size_t n)
 	size_t first, second;
 	struct hash hash;
 
-	if (n < offsetof(struct entry, reads) + read_list_bytes(0) ||
-	    entry->reads.n > READS_MAX)
+	if (n < offsetof(struct entry, byte_ranges) + byte_ranges_size(0) ||
+	    entry->byte_ranges.n > BYTE_RANGES_MAX)
 		return;
-	first = offsetof(struct entry, reads) + read_list_bytes(entry->reads.n);
+	first = offsetof(struct entry, byte_ranges) +
+		byte_ranges_size(entry->byte_ranges.n);
 	if (n < first + 2 * sizeof(hash))
 		return;
 	second = n - first - 2 * sizeof(hash);
@@ -187,10 +188,11 @@ static void read_entry(struct fuzz *fuzz, size_t n)
 	fuzz->refused += err != 0;
 	if (err)
 		return;
-	for (uint32_t i = 0; i < entry->reads.n; i++)
+	for (uint32_t i = 0; i < entry->byte_ranges.n; i++)
 		must(fuzz,
-		     entry->reads.ranges[i].offset + entry->reads.ranges[i].bytes <=
-			     entry->reads.file_bytes,
+		     entry->byte_ranges.ranges[i].offset +
+				     entry->byte_ranges.ranges[i].bytes <=
+			     entry->byte_ranges.file_bytes,
 		     "a range of the file");
 	err = entry_read_pages(fuzz->fd, entry, &pages);
 	must(fuzz, !err || err == -EBADMSG, "an expected error");
@@ -243,7 +245,7 @@ int main(int argc, char **argv)
 		run(&fuzz, seed + i);
 	printf("# %lu runs over %zu entries: %lu refused, %lu at their pages, %lu read\n",
 	       runs, fuzz.n_seeds, fuzz.refused, fuzz.half, fuzz.whole);
-	/* a mutation that spoils everything, or nothing, would find nothing */
+	/* a mutation that corrupts everything, or nothing, would find nothing */
 	good = fuzz.whole > runs / 10 && fuzz.half > runs / 100 &&
 	       fuzz.refused > runs / 10;
 	printf("%sok 1 - reads mutated entries of the cache\n1..1\n", good ? "" : "not ");

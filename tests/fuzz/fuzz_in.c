@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Everything that weft report reads, from hostile bytes: the first byte says
- * whether the rest is a file or, past its checksum, a piece of a recording. What
- * was read must be a reading that holds what core/reading.h promises, and be
+ * whether the rest is a file or, past its checksum, a batch of a recording. What
+ * was read must be a profile that holds what core/profile.h promises, and be
  * written by every writer.
  */
 #include "base/error.h"
@@ -10,7 +10,7 @@
 #include "core/filter.h"
 #include "core/merge.h"
 #include "format/reader.h"
-#include "format/weft/weft_read_piece.h"
+#include "format/weft/weft_read_batch.h"
 #include "format/text/text.h"
 #include "format/writer.h"
 
@@ -24,13 +24,13 @@ static void require(bool condition)
 		abort();
 }
 
-static void check_stacks(const struct reading *r)
+static void check_stacks(const struct profile *r)
 {
 	for (size_t i = 1; i < r->nodes.n; i++) {
-		uint32_t code = reading_code(r, (uint32_t)i);
+		uint32_t code = profile_code(r, (uint32_t)i);
 
-		require(reading_parent(r, (uint32_t)i) < i);
-		require(!READING_IS_FRAME(code) || code < r->frames.n);
+		require(profile_parent(r, (uint32_t)i) < i);
+		require(!PROFILE_IS_FRAME(code) || code < r->frames.n);
 	}
 	for (size_t i = 0; i < r->stacks.n; i++)
 		require(r->stacks.items[i].node[0] < r->nodes.n &&
@@ -41,19 +41,19 @@ static void check_stacks(const struct reading *r)
 			r->frames.items[i].file < intern_count(r->strings));
 }
 
-static void check_uses(const struct reading *r)
+static void check_uses(const struct profile *r)
 {
 	struct timeline_cursor at = { 0 };
 	struct timeline_sample sample;
 	uint64_t total = 0, sum = 0;
 
-	for (size_t i = 0; i < r->timeline.uses.n; i++) {
-		require(r->timeline.uses.items[i].a < r->stacks.n &&
-			r->timeline.uses.items[i].b < r->threads.n);
+	for (size_t i = 0; i < r->timeline.sample_keys.n; i++) {
+		require(r->timeline.sample_keys.items[i].a < r->stacks.n &&
+			r->timeline.sample_keys.items[i].b < r->threads.n);
 		total += r->timeline.counts.items[i];
 	}
 	while (timeline_next(&r->timeline, &at, &sample)) {
-		require(sample.use < r->timeline.uses.n);
+		require(sample.sample_key < r->timeline.sample_keys.n);
 		sum += sample.count;
 	}
 	require(total == r->timeline.total && sum == total - r->timeline.undated);
@@ -61,7 +61,7 @@ static void check_uses(const struct reading *r)
 		require(r->threads.items[i].process < r->processes.n);
 }
 
-static void write_all(struct reading *r, uint8_t which)
+static void write_all(struct profile *r, uint8_t which)
 {
 	struct writer_options options = { .view = which & 1 };
 	struct text_options text = { .view = which & 1, .top = 5, .invert = which & 2 };
@@ -75,17 +75,17 @@ static void write_all(struct reading *r, uint8_t which)
 		text_write(out, r, &text);
 }
 
-static int read_piece(const uint8_t *data, size_t n, struct reading **ret)
+static int read_batch(const uint8_t *data, size_t n, struct profile **ret)
 {
-	AUTO(reading) r = NULL;
-	struct piece_reader piece = { 0 };
-	int err = reading_new(&r);
+	AUTO(profile) r = NULL;
+	struct batch_reader batch = { 0 };
+	int err = profile_new(&r);
 
-	piece.reading = r;
-	if (!err && piece_apply(&piece, data, n) >= 0)
-		piece_apply(&piece, data, n); /* and once more, on what is there */
+	batch.profile = r;
+	if (!err && batch_apply(&batch, data, n) >= 0)
+		batch_apply(&batch, data, n); /* and once more, on what is there */
 	if (!err)
-		err = reading_finish(r);
+		err = profile_finish(r);
 	*ret = GIVE(r);
 	return err;
 }
@@ -93,14 +93,14 @@ static int read_piece(const uint8_t *data, size_t n, struct reading **ret)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	AUTO(source) source = NULL;
-	AUTO(reading) r = NULL;
-	AUTO(reading) sum = NULL;
+	AUTO(profile) r = NULL;
+	AUTO(profile) sum = NULL;
 	int err;
 
 	if (n < 2)
 		return 0;
 	if (data[0] & 1)
-		err = read_piece(data + 2, n - 2, &r);
+		err = read_batch(data + 2, n - 2, &r);
 	else
 		err = source_new_bytes(&source, data + 2, n - 2) ||
 		      reader_read_source(source, &r);
@@ -112,8 +112,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	write_all(r, data[1]);
 	if (!(data[0] & 2))
 		return 0;
-	require(!reading_new(&sum));
-	if (!reading_merge(sum, r) && !reading_merge(sum, r) && !reading_finish(sum)) {
+	require(!profile_new(&sum));
+	if (!profile_merge(sum, r) && !profile_merge(sum, r) && !profile_finish(sum)) {
 		check_stacks(sum);
 		check_uses(sum);
 	}

@@ -37,8 +37,8 @@ static void put_functions(const char *which)
 	unsigned int n;
 
 	fp_gives_sp = false;
-	space_map(BY_FP, BY_FP + 0x1000, 0, 0, UNWIND_BY_FP);
-	space_map(AWAITED, AWAITED + 0x1000, 0, 0, 0);
+	mapping_table_add(BY_FP, BY_FP + 0x1000, 0, 0, UNWIND_BY_FP);
+	mapping_table_add(AWAITED, AWAITED + 0x1000, 0, 0, 0);
 	for (n = 0; which[n]; n++)
 		rules[n] =
 			which[n] == '-' ? RULE_SP(SIZE) : rule_record(record_at[n % 4]);
@@ -166,7 +166,7 @@ static void test_budget(void **state)
 	struct sampled at;
 
 	fp_gives_sp = false;
-	space_map(BY_FP, BY_FP + 0x1000, 0, 0, UNWIND_BY_FP);
+	mapping_table_add(BY_FP, BY_FP + 0x1000, 0, 0, UNWIND_BY_FP);
 	put_code(rules, 2, 0);
 	at = leaf_in_code(0);
 	at.pc = BY_FP;

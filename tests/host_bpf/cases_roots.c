@@ -43,7 +43,7 @@ static void test_by_interval(void **state)
 	memory_put(ROOT(0) + 16, FP(STACK, 1) + 8);
 	ASSERT_ASYNC(&at, "1000 -- 2000 2001");
 
-	knobs.sabotage = SABOTAGE_NO_INTERVAL;
+	knobs.faults = FAULT_NO_INTERVAL;
 	for (uint64_t fp = FP(STACK, 1) + 16; fp < FP(STACK, 2); fp += 8) {
 		memory_put(ROOT(0) + 16, fp);
 		assert_string_not_equal(view_text(&at, VIEW_ASYNC),
@@ -62,11 +62,11 @@ static void test_large_frames(void **state)
 	put_task(0, 0x2000, 0, 0);
 	memory_put(ROOT(0) + 16, STACK + 0x8000);
 	ASSERT_ASYNC(&at, "1000 -- 2000 2001");
-	knobs.sabotage = SABOTAGE_NO_INTERVAL;
+	knobs.faults = FAULT_NO_INTERVAL;
 	assert_string_not_equal(view_text(&at, VIEW_ASYNC), "1000 -- 2000 2001");
 }
 
-/* Beyond 64 KB it is another stack: only a frame's own record is its extent. */
+/* Beyond 64 KB it is another stack: only a frame's own record bounds it. */
 static void test_far_step_is_no_interval(void **state)
 {
 	struct sampled at = leaf_in_root(0x1000, ROOT(0));

@@ -25,7 +25,7 @@ static struct sampled put_frames(uint64_t stack, unsigned int first, unsigned in
 
 static struct sampled put_thread(unsigned int n)
 {
-	space_map(BY_FP, BY_FP + 0x1000, 0, 0, UNWIND_BY_FP);
+	mapping_table_add(BY_FP, BY_FP + 0x1000, 0, 0, UNWIND_BY_FP);
 	put_like_code(RULE_SP(SIZE), n, 0);
 	return put_frames(STACK, 0, n);
 }
@@ -62,7 +62,7 @@ static void test_by_interval(void **state)
 	}
 	memory_put(ROOT(0) + 16, STACK - 8);
 	assert_true(walker_sample(&at)->flags & SAMPLE_UNMATCHED);
-	knobs.sabotage = SABOTAGE_NO_INTERVAL;
+	knobs.faults = FAULT_NO_INTERVAL;
 	memory_put(ROOT(0) + 16, END_OF(STACK, 2) - FRAME_BYTES);
 	assert_true(walker_sample(&at)->flags & SAMPLE_UNMATCHED);
 }
@@ -173,7 +173,7 @@ static void test_around_a_signal(void **state)
 	table_row(FUNCTION(2), RULE_SP(SIZE));
 	table_row(FUNCTION(4), RULE_OF(END));
 	table_row(FUNCTION(5), RULE_OF(NONE));
-	space_map(CODE, FUNCTION(5), 0, table_end(), 0);
+	mapping_table_add(CODE, FUNCTION(5), 0, table_end(), 0);
 	at = leaf_in_code(0);
 	memory_put(END_OF(STACK, 0) - 8, FUNCTION(1));
 	put_signal(END_OF(STACK, 0), FUNCTION(2) + 1, sp, GARBAGE);

@@ -20,7 +20,7 @@ static struct sampled put_handled(struct unwind_rule restorer, uint64_t n,
 	table_row(FUNCTION(2), RULE_SP(0x20));
 	table_row(FUNCTION(last), RULE_OF(END));
 	table_row(FUNCTION(last + 1), RULE_OF(NONE));
-	space_map(CODE, FUNCTION(last + 1), 0, table_end(), 0);
+	mapping_table_add(CODE, FUNCTION(last + 1), 0, table_end(), 0);
 	at = leaf_in_code(0x10);
 	memory_put(STACK + 0x38, FUNCTION(RESTORER));
 	put_signal(STACK + BEHIND, FUNCTION(2) + n, sp, GARBAGE);
@@ -161,7 +161,7 @@ static void test_into_unmapped(void **state)
 {
 	struct sampled at;
 
-	space_map(0, 0x1000, 0, 0, UNWIND_BY_FP);
+	mapping_table_add(0, 0x1000, 0, 0, UNWIND_BY_FP);
 	at = put_handled(RULE_OF(SIGNAL), 0x30, 4, STACK + 0x400);
 	put_signal(STACK + BEHIND, 0, STACK + 0x400, STACK + 0x500);
 	put_frame(STACK + 0x500, 0, SITE(4));
@@ -192,7 +192,7 @@ static void test_rule_by_register(void **state)
 		table_row(FUNCTION(3), RULE_SP(0x20));
 		table_row(FUNCTION(4), RULE_OF(END));
 		table_row(FUNCTION(5), RULE_OF(NONE));
-		space_map(CODE, FUNCTION(5), 0, table_end(), 0);
+		mapping_table_add(CODE, FUNCTION(5), 0, table_end(), 0);
 		for (int i = 0; i < USER_REGS; i++)
 			at.regs[i] = STACK + 0x420;
 		memory_put(STACK + BEHIND + 40 + 8 * place[reg], STACK + 0x400);

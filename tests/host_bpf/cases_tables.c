@@ -16,7 +16,7 @@ static void test_by_sp(void **state)
 	}
 	rules[5] = RULE_OF(END);
 	put_code(rules, 6, 0);
-	at.published = tables_published();
+	at.process_info = tables_process_info();
 	ASSERT_WALK(&at, "UCCCCC", "10020 10108 10208 10308 10408 10508", START);
 	assert_int_equal(walker_sample(&at)->flags, 0);
 	knobs.tables = 0;
@@ -299,7 +299,7 @@ static void test_by_fp_for_want_of_tables(void **state)
 {
 	struct sampled at;
 
-	space_map(0x1000, 0x2000, 0, 0, UNWIND_BY_FP);
+	mapping_table_add(0x1000, 0x2000, 0, 0, UNWIND_BY_FP);
 	put_like_code(RULE_SP(0x20), 2, 0);
 	at = leaf_in_code(0);
 	at.pc = 0x1000;
@@ -323,7 +323,7 @@ static void test_keeps_fp(void **state)
 	put_frame(STACK + 0x200, 0, SITE(3));
 	ASSERT_WALK(&at, "UCCC", "10000 10108 10208 10308", START);
 	assert_int_equal(walker_sample(&at)->flags, 0);
-	knobs.sabotage = SABOTAGE_FP_LEAF;
+	knobs.faults = FAULT_FP_LEAF;
 	ASSERT_WALK(&at, "UPC", "10000 10208 10308", START);
 }
 
@@ -333,7 +333,7 @@ static void test_awaited(void **state)
 	struct sampled at;
 
 	put_like_code(RULE_SP(0x20), 2, 0);
-	space_map(0x20000, 0x21000, 0, 0, 0);
+	mapping_table_add(0x20000, 0x21000, 0, 0, 0);
 	at = leaf_in_code(0);
 	put_call(STACK, 0x20, 1);
 	memory_put(STACK + 0x38, 0x20008); /* a table that is not there */
@@ -348,9 +348,9 @@ static void test_awaited(void **state)
 	at.pc = 0x20000;
 	at.fp = FP(STACK, 2);
 	ASSERT_WALK(&at, "U", "20000 cut", AWAITED);
-	at.published.n_mappings = 0;
+	at.process_info.n_mappings = 0;
 	ASSERT_WALK(&at, "U", "20000 cut", AWAITED);
-	at.published.space = 0;
+	at.process_info.mapping_table = 0;
 	ASSERT_WALK(&at, "U", "20000 cut", AWAITED);
 }
 
@@ -389,7 +389,7 @@ static void test_no_circle(void **state)
 		table_row(FUNCTION(n + 1), RULE_OF(NONE));
 		table_row(FUNCTION(n + 2), RULE_OF(END));
 		table_row(FUNCTION(n + 3), RULE_OF(NONE));
-		space_map(CODE, FUNCTION(n + 3), 0, table_end(), 0);
+		mapping_table_add(CODE, FUNCTION(n + 3), 0, table_end(), 0);
 		at = leaf_in_code(0);
 		for (unsigned int i = 0; i <= n; i++)
 			sp = put_call(sp, 0x20, i + 1);

@@ -9,7 +9,7 @@ void put_code(const struct unwind_rule *rules, unsigned int n, uint32_t flags)
 	for (unsigned int i = 0; i < n; i++)
 		table_row(FUNCTION(i), rules[i]);
 	table_row(FUNCTION(n), RULE_OF(NONE));
-	space_map(CODE, FUNCTION(n), 0, table_end(), flags);
+	mapping_table_add(CODE, FUNCTION(n), 0, table_end(), flags);
 }
 
 void put_like_code(struct unwind_rule rule, unsigned int n, uint32_t flags)
@@ -18,7 +18,7 @@ void put_like_code(struct unwind_rule rule, unsigned int n, uint32_t flags)
 	table_row(FUNCTION(0), rule);
 	table_row(FUNCTION(n), RULE_OF(END));
 	table_row(FUNCTION(n + 1), RULE_OF(NONE));
-	space_map(CODE, FUNCTION(n + 1), 0, table_end(), flags);
+	mapping_table_add(CODE, FUNCTION(n + 1), 0, table_end(), flags);
 }
 
 uint64_t put_call(uint64_t sp, uint64_t bytes, unsigned int caller)
@@ -50,7 +50,7 @@ struct sampled leaf_in_code(uint64_t n)
 	return (struct sampled){ .pc = FUNCTION(0) + n,
 				 .sp = STACK,
 				 .fp = GARBAGE,
-				 .published = tables_published() };
+				 .process_info = tables_process_info() };
 }
 
 static void read_kinds(const struct sample_rec *rec, char *text)

@@ -6,6 +6,7 @@ size_t record_codes(const struct sample_rec *rec, uint32_t *codes)
 	size_t n = STACK_HEAD;
 
 	codes[STACK_COMM] = 0;
+	codes[STACK_HOOK] = rec->hook;
 	codes[STACK_ENDING] = rec->ending;
 	codes[STACK_KERNEL] = rec->n_kernel;
 	codes[STACK_THREAD] = rec->n_thread;

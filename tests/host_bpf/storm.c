@@ -4,7 +4,7 @@
  * or a true stack with some of its words struck. Whatever lies there, the walk
  * ends by itself, its record is well built, the same however often it is taken,
  * and says nothing that memory does not. Half of them have unwind tables by
- * chance, of which some are spoilt: those may say anything, and the walk must be
+ * chance, of which some are corrupt: those may say anything, and the walk must be
  * bounded and its record well built all the same. STORM_SEED and STORM_MEMORIES repeat
  * and change a run.
  */
@@ -66,8 +66,8 @@ static void require_views(const struct sample_rec *rec, uint64_t seed)
 
 static void one_memory(uint64_t seed, struct storm_sum *sum)
 {
-	bool spoilt;
-	struct sampled at = storm_make(seed, &spoilt);
+	bool corrupt;
+	struct sampled at = storm_make(seed, &corrupt);
 	const struct sample_rec *rec = walker_sample(&at);
 	static struct sample_rec first
 		[1 + sizeof(uint64_t) * RECORD_WORDS_MAX / sizeof(struct sample_rec) + 1];
@@ -79,7 +79,7 @@ static void one_memory(uint64_t seed, struct storm_sum *sum)
 	if (record_flaw(rec))
 		fail_msg("STORM_SEED=%#lx STORM_MEMORIES=1: a record with %s",
 			 (unsigned long)seed, record_flaw(rec));
-	if (!spoilt && storm_lie(&at, rec))
+	if (!corrupt && storm_lie(&at, rec))
 		fail_msg("STORM_SEED=%#lx STORM_MEMORIES=1: %s", (unsigned long)seed,
 			 storm_lie(&at, rec));
 	require_views(rec, seed);
@@ -132,11 +132,11 @@ static void test_memories_that_change(void **state)
 		uint64_t chance = seed + i;
 		const struct sample_rec *rec;
 		struct sampled at;
-		bool spoilt;
+		bool corrupt;
 
 		memory_clear();
 		walker_default_knobs();
-		at = storm_make(seed + i, &spoilt);
+		at = storm_make(seed + i, &corrupt);
 		vanishing = storm_random(&chance) % 4 ? HEAP : STACK;
 		memory_before_read(storm_random(&chance) % 40, vanish);
 		rec = walker_sample(&at);

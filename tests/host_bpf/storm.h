@@ -13,13 +13,13 @@ struct storm_sum {
 
 uint64_t storm_random(uint64_t *chance);
 
-/* A memory, knobs, perhaps a space, and the registers of a thread, all of this
- * seed. Spoilt: what the space and its table say is anybody's guess. */
-struct sampled storm_make(uint64_t seed, bool *ret_spoilt);
+/* A memory, knobs, perhaps a mapping table, and the registers of a thread, all of this
+ * seed. Spoilt: what the mapping table and its unwind table say is anybody's guess. */
+struct sampled storm_make(uint64_t seed, bool *ret_corrupt);
 
-/* A space and a table of the code at text, well built; and spoilt. */
+/* A mapping table and an unwind table of the code at text, well built; and corrupt. */
 void storm_publish(uint64_t *chance, uint64_t text);
-void storm_spoil(uint64_t *chance);
+void storm_corrupt(uint64_t *chance);
 
 /* A stack whose frames the table leads down, from at->sp on; sets at->pc. */
 void storm_fill_by_table(uint64_t *chance, struct sampled *at, uint64_t text);

@@ -180,24 +180,24 @@ static struct sampled some_thread(struct maker *m)
 }
 
 /* Half of them walk by frame pointer alone. */
-static void make_tables(struct maker *m, struct sampled *at, bool *ret_spoilt)
+static void make_tables(struct maker *m, struct sampled *at, bool *ret_corrupt)
 {
-	*ret_spoilt = false;
+	*ret_corrupt = false;
 	if (below(m, 2))
 		return;
 	fp_gives_sp = below(m, 2);
 	storm_publish(&m->chance, TEXT);
-	at->published = tables_published();
+	at->process_info = tables_process_info();
 	for (int i = 0; i < USER_REGS; i++)
 		at->regs[i] = some_word(m, STACK);
 	if (below(m, 4))
 		storm_fill_by_table(&m->chance, at, TEXT);
-	*ret_spoilt = !below(m, 3);
-	if (*ret_spoilt)
-		storm_spoil(&m->chance);
+	*ret_corrupt = !below(m, 3);
+	if (*ret_corrupt)
+		storm_corrupt(&m->chance);
 }
 
-struct sampled storm_make(uint64_t seed, bool *ret_spoilt)
+struct sampled storm_make(uint64_t seed, bool *ret_corrupt)
 {
 	static const unsigned int budgets[] = { FRAMES_DEFAULT, FRAMES_MIN, 100 };
 	struct maker m = { .chance = seed * 0x2545f4914f6cdd1d };
@@ -214,7 +214,7 @@ struct sampled storm_make(uint64_t seed, bool *ret_spoilt)
 		at.roots[0] = fill_truly(&m, &at);
 		strike(&m);
 	}
-	make_tables(&m, &at, ret_spoilt);
+	make_tables(&m, &at, ret_corrupt);
 	if (!below(&m, 4))
 		memory_unmap(m.pages[below(&m, PAGES)]);
 	at.metadata_cookie = m.metadata_cookie;

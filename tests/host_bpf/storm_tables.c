@@ -59,19 +59,19 @@ void storm_publish(uint64_t *chance, uint64_t text)
 	table_row(addr, RULE_OF(NONE));
 	table = table_end();
 	addr = text + below(chance, 0x400);
-	space_map(text - 0x1000, addr, 0, 0, below(chance, 2) ? UNWIND_BY_FP : 0);
-	space_map(addr, text + TEXT_BYTES - 0x800, 0, table, flags);
-	space_map(text + TEXT_BYTES - 0x700, text + TEXT_BYTES, 0, table, 0);
+	mapping_table_add(text - 0x1000, addr, 0, 0, below(chance, 2) ? UNWIND_BY_FP : 0);
+	mapping_table_add(addr, text + TEXT_BYTES - 0x800, 0, table, flags);
+	mapping_table_add(text + TEXT_BYTES - 0x700, text + TEXT_BYTES, 0, table, 0);
 }
 
 /* A file is foreign, and so is what is made of it. */
-void storm_spoil(uint64_t *chance)
+void storm_corrupt(uint64_t *chance)
 {
 	uint32_t n = tables_pages(), few = 1 + below(chance, 40);
 	uint32_t page;
 
 	for (uint32_t i = 0; i < few; i++) {
-		/* the space, or a table's */
+		/* the mapping table, or an unwind table's */
 		page = below(chance, 3) ? 16 + below(chance, n - 16) : 3;
 		for (uint32_t k = 0; k < 1 + below(chance, 8); k++) {
 			uint32_t at = below(chance, below(chance, 2) ? 128 : 4096);
@@ -86,7 +86,7 @@ void storm_spoil(uint64_t *chance)
 }
 
 /* Code that is unwound by sp, or is not told of at all; perhaps. */
-static uint64_t some_code(uint64_t *chance, uint64_t text, bool exact, bool told)
+static uint64_t some_code(uint64_t *chance, uint64_t text, bool is_leaf, bool told)
 {
 	uint64_t pc;
 
@@ -95,8 +95,8 @@ static uint64_t some_code(uint64_t *chance, uint64_t text, bool exact, bool told
 		const struct unwind_rule *rule;
 
 		pc = text + below(chance, TEXT_BYTES);
-		mapping = space_mapping_at(pc - !exact);
-		rule = table_rule_at(pc - !exact);
+		mapping = mapping_table_find(pc - !is_leaf);
+		rule = table_rule_at(pc - !is_leaf);
 		if (!mapping || !rule || !mapping->table)
 			continue;
 		if (rule->cfa == (told ? UNWIND_CFA_SP : UNWIND_CFA_NONE))
@@ -109,19 +109,19 @@ static uint64_t some_code(uint64_t *chance, uint64_t text, bool exact, bool told
 void storm_fill_by_table(uint64_t *chance, struct sampled *at, uint64_t text)
 {
 	uint64_t sp = at->sp, pc = some_code(chance, text, true, true), restorer;
-	bool exact = true;
+	bool is_leaf = true;
 
 	at->pc = pc;
 	for (unsigned int n = 2 + below(chance, 30); n; n--) {
-		const struct unwind_rule *rule = table_rule_at(pc - !exact);
+		const struct unwind_rule *rule = table_rule_at(pc - !is_leaf);
 
 		if (!rule || rule->cfa != UNWIND_CFA_SP)
 			return;
 		sp += rule->cfa_offset;
-		exact = !below(chance, 10);
-		pc = some_code(chance, text, exact, true);
+		is_leaf = !below(chance, 10);
+		pc = some_code(chance, text, is_leaf, true);
 		memory_put(sp - 8, pc);
-		if (!exact)
+		if (!is_leaf)
 			continue;
 		restorer = some_code(chance, text, false, false);
 		put_restorer(restorer);
@@ -139,9 +139,9 @@ struct plain {
 	uint64_t signal; /* where the registers lie; 0: in the sample */
 	uint64_t bx;	 /* if bx_is_known */
 	bool bx_is_known;
-	bool exact;
+	bool is_leaf;
 	bool sp_is_known;
-	enum how how;
+	enum step_kind step_kind;
 	const struct unwind_rule *rule;
 	unsigned int kind; /* how the frame is told */
 };
@@ -159,7 +159,7 @@ static bool restores(const struct plain *p)
 	static const int before[] = { 0, 7, 9 };
 	uint64_t first, last, at;
 
-	for (int i = 0; i < (p->exact ? 3 : 1); i++) {
+	for (int i = 0; i < (p->is_leaf ? 3 : 1); i++) {
 		at = p->pc - before[i];
 		if (memory_get(at, &first) && first == 0x0f0000000fc0c748 &&
 		    memory_get(at + 1, &last) && last >> 56 == 0x05)
@@ -175,11 +175,11 @@ static bool register_of(const struct plain *p, unsigned int reg, uint64_t *ret)
 		13, 12, 14, 11, 9, 8, 10, 15, 0, 1, 2, 3, 4, 5, 6, 7
 	};
 
-	if (!p->exact && reg == BX && p->bx_is_known) {
+	if (!p->is_leaf && reg == BX && p->bx_is_known) {
 		*ret = p->bx;
 		return true;
 	}
-	if (!p->exact || reg > 15)
+	if (!p->is_leaf || reg > 15)
 		return false;
 	if (p->signal)
 		return word_at(p->signal + 40 + 8 * place[reg], ret);
@@ -222,37 +222,37 @@ static bool find_cfa(struct plain *p)
 
 /* arm64, behind a frame record: sp is wherever the rule puts it that says where
  * this frame's record lies. */
-static enum how look_without_sp(struct plain *p)
+static enum step_kind look_without_sp(struct plain *p)
 {
 	const struct unwind_rule *rule = p->rule;
 
 	if (p->sp_is_known ||
 	    (rule->cfa != UNWIND_CFA_SP && rule->cfa != UNWIND_CFA_DEREF_SP))
-		return find_cfa(p) ? HOW_TABLE : HOW_FP;
+		return find_cfa(p) ? STEP_KIND_TABLE : STEP_KIND_FP;
 	if (rule->fp != UNWIND_FP_CFA)
-		return HOW_FP_OLD;
+		return STEP_KIND_OLDER_FP;
 	p->cfa = p->fp - (uint64_t)(8 * (int64_t)rule->fp_words);
-	return HOW_TABLE;
+	return STEP_KIND_TABLE;
 }
 
-static enum how look(struct plain *p)
+static enum step_kind look(struct plain *p)
 {
-	uint64_t at = p->pc - !p->exact;
-	const struct unwind_mapping *mapping = space_mapping_at(at);
+	uint64_t at = p->pc - !p->is_leaf;
+	const struct unwind_mapping *mapping = mapping_table_find(at);
 
 	if (!mapping)
-		return p->exact ? HOW_AWAITED : HOW_NOWHERE;
-	if (mapping->flags & UNWIND_KEEPS_FP && !p->exact)
-		return HOW_FP_TRUE;
+		return p->is_leaf ? STEP_KIND_PENDING : STEP_KIND_UNMAPPED;
+	if (mapping->flags & UNWIND_KEEPS_FP && !p->is_leaf)
+		return STEP_KIND_PROVEN_FP;
 	p->rule = mapping->table ? table_rule_at(at) : NULL;
 	if (!mapping->table && !(mapping->flags & UNWIND_BY_FP))
-		return HOW_AWAITED;
+		return STEP_KIND_PENDING;
 	if (!p->rule || p->rule->cfa == UNWIND_CFA_NONE)
-		return restores(p) ? HOW_SIGNAL : HOW_FP;
+		return restores(p) ? STEP_KIND_SIGNAL : STEP_KIND_FP;
 	if (p->rule->cfa == UNWIND_CFA_SIGNAL)
-		return HOW_SIGNAL;
+		return STEP_KIND_SIGNAL;
 	if (p->rule->cfa == UNWIND_CFA_END || p->rule->cfa == UNWIND_CFA_TORN)
-		return HOW_END;
+		return STEP_KIND_END;
 	return look_without_sp(p);
 }
 
@@ -265,10 +265,10 @@ static enum ending step_by_fp(struct plain *p)
 {
 	uint64_t fp, ra;
 
-	if (!p->fp && p->exact)
+	if (!p->fp && p->is_leaf)
 		return END_BROKEN;
 	if (!p->fp)
-		return p->how == HOW_FP_TRUE ? END_START : END_FP_ZERO;
+		return p->step_kind == STEP_KIND_PROVEN_FP ? END_START : END_FP_ZERO;
 	if (!is_place(p->fp))
 		return END_BROKEN;
 	if (!word_at(p->fp, &fp) || !word_at(p->fp + 8, &ra))
@@ -276,12 +276,12 @@ static enum ending step_by_fp(struct plain *p)
 	if (!ra || ra > FRAME_ADDR_MASK)
 		return ra ? END_BROKEN : END_FP_ZERO;
 	p->bx_is_known = false;
-	p->kind = p->how == HOW_FP ? FRAME_UNPROVEN : FRAME_CALLER;
+	p->kind = p->step_kind == STEP_KIND_FP ? FRAME_UNPROVEN : FRAME_CALLER;
 	p->sp = p->fp + 16;
 	p->sp_is_known = fp_gives_sp;
 	p->fp = fp;
 	p->pc = ra;
-	return N_ENDINGS;
+	return STEP_OK;
 }
 
 static enum ending step_by_signal(struct plain *p)
@@ -302,7 +302,7 @@ static enum ending step_by_signal(struct plain *p)
 	p->fp = fp;
 	p->sp = sp;
 	p->pc = pc;
-	return N_ENDINGS;
+	return STEP_OK;
 }
 
 static enum ending step_by_table(struct plain *p)
@@ -330,7 +330,7 @@ static enum ending step_by_table(struct plain *p)
 	p->fp = fp;
 	p->sp = p->cfa;
 	p->pc = ra;
-	return N_ENDINGS;
+	return STEP_OK;
 }
 
 /* To the next frame, and how that one leads on; or an ending. */
@@ -338,37 +338,37 @@ static enum ending step(struct plain *p)
 {
 	enum ending ending;
 
-	switch (p->how) {
-	case HOW_END:
+	switch (p->step_kind) {
+	case STEP_KIND_END:
 		return p->rule->cfa == UNWIND_CFA_TORN ? END_TORN : END_START;
-	case HOW_AWAITED:
+	case STEP_KIND_PENDING:
 		return END_AWAITED;
-	case HOW_SIGNAL:
+	case STEP_KIND_SIGNAL:
 		ending = step_by_signal(p);
 		break;
-	case HOW_TABLE:
+	case STEP_KIND_TABLE:
 		ending = step_by_table(p);
 		break;
 	default:
 		ending = step_by_fp(p);
 	}
-	if (ending != N_ENDINGS)
+	if (ending != STEP_OK)
 		return ending;
-	p->exact = p->how == HOW_SIGNAL;
-	p->how = look(p);
-	if (p->how == HOW_NOWHERE)
+	p->is_leaf = p->step_kind == STEP_KIND_SIGNAL;
+	p->step_kind = look(p);
+	if (p->step_kind == STEP_KIND_UNMAPPED)
 		return END_BROKEN;
-	if (p->how == HOW_SIGNAL)
+	if (p->step_kind == STEP_KIND_SIGNAL)
 		p->kind = FRAME_USER;
-	return N_ENDINGS;
+	return STEP_OK;
 }
 
 /* Where the frame's memory ends. */
 static uint64_t end_of(const struct plain *p)
 {
-	if (p->how == HOW_TABLE)
+	if (p->step_kind == STEP_KIND_TABLE)
 		return p->cfa;
-	return p->how == HOW_SIGNAL ? p->sp + 176 : p->fp + 16;
+	return p->step_kind == STEP_KIND_SIGNAL ? p->sp + 176 : p->fp + 16;
 }
 
 /* No two frames end at one place, unless they come again. */
@@ -389,13 +389,13 @@ const char *storm_table_lie(const struct sampled *at, const struct sample_rec *r
 			   .fp = at->fp & knobs.addr_mask,
 			   .bx = at->regs[BX] & knobs.addr_mask,
 			   .bx_is_known = true,
-			   .exact = true,
+			   .is_leaf = true,
 			   .sp_is_known = true };
 	uint64_t ends[FRAMES_MAX + 2];
 	enum ending ending;
 	size_t n = 0;
 
-	p.how = look(&p);
+	p.step_kind = look(&p);
 	ends[n++] = end_of(&p);
 	for (uint32_t i = 1; i < rec->n_thread; i++) {
 		uint64_t word = rec->words[rec->n_kernel + i];
@@ -404,7 +404,7 @@ const char *storm_table_lie(const struct sampled *at, const struct sample_rec *r
 			continue;
 		if (FRAME_KIND(word) == FRAME_GAP)
 			return NULL;
-		if (step(&p) != N_ENDINGS)
+		if (step(&p) != STEP_OK)
 			return "a caller that is none";
 		if (FRAME_ADDR(word) != p.pc)
 			return "a caller that is another";
@@ -415,7 +415,7 @@ const char *storm_table_lie(const struct sampled *at, const struct sample_rec *r
 	if (rec->ending == END_CYCLE)
 		return came_again(ends, n) ? NULL : "a circle that is none";
 	if (rec->ending == END_BUDGET) /* a gap is paid for, too */
-		return n + (p.how == HOW_FP_OLD) > knobs.max_frames
+		return n + (p.step_kind == STEP_KIND_OLDER_FP) > knobs.max_frames
 			       ? NULL
 			       : "a budget that is not spent";
 	ending = step(&p);

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SPACE_PAGE  3 /* none of them begins at page 0 */
-#define FIRST_TABLE 16
-#define ROWS	    16384
-#define GENERATION  7
+#define MAPPING_TABLE_PAGE 3 /* none of them begins at page 0 */
+#define FIRST_TABLE	   16
+#define ROWS		   16384
+#define GENERATION	   7
 
 static struct {
 	union unwind_page pages[TABLES_PAGES];
@@ -22,7 +22,8 @@ static struct {
 void tables_clear(void)
 {
 	memset(made.pages, 0xa5, made.n_pages * sizeof(*made.pages));
-	made.pages[SPACE_PAGE].space = (struct unwind_space){ .generation = GENERATION };
+	made.pages[MAPPING_TABLE_PAGE].mapping_head =
+		(struct unwind_mapping_head){ .generation = GENERATION };
 	made.n_pages = FIRST_TABLE;
 	made.n_mappings = 0;
 	walker_lend_pages(made.pages, TABLES_PAGES);
@@ -37,13 +38,13 @@ union unwind_page *tables_page(uint32_t n)
 	return &made.pages[n];
 }
 
-void space_map(uint64_t start, uint64_t end, uint64_t bias, uint32_t table,
-	       uint32_t flags)
+void mapping_table_add(uint64_t start, uint64_t end, uint64_t bias, uint32_t table,
+		       uint32_t flags)
 {
 	static uint32_t serials; /* no two tables of a run have the same */
 	uint32_t n = ++made.n_mappings;
 	struct unwind_mapping *at =
-		tables_page(SPACE_PAGE + n / UNWIND_MAPPINGS_A_PAGE)->mappings;
+		tables_page(MAPPING_TABLE_PAGE + n / UNWIND_MAPPINGS_A_PAGE)->mappings;
 
 	flags |= ++serials << UNWIND_SERIAL_SHIFT;
 	at[n % UNWIND_MAPPINGS_A_PAGE] = (struct unwind_mapping){
@@ -52,12 +53,12 @@ void space_map(uint64_t start, uint64_t end, uint64_t bias, uint32_t table,
 	knobs.tables = 1;
 }
 
-const struct unwind_mapping *space_mapping_at(uint64_t addr)
+const struct unwind_mapping *mapping_table_find(uint64_t addr)
 {
 	const struct unwind_mapping *at;
 
 	for (uint32_t n = 1; n <= made.n_mappings; n++) {
-		at = &made.pages[SPACE_PAGE + n / UNWIND_MAPPINGS_A_PAGE]
+		at = &made.pages[MAPPING_TABLE_PAGE + n / UNWIND_MAPPINGS_A_PAGE]
 			      .mappings[n % UNWIND_MAPPINGS_A_PAGE];
 		if (addr >= at->start && addr < at->end)
 			return at;
@@ -70,11 +71,11 @@ uint32_t tables_pages(void)
 	return made.n_pages;
 }
 
-struct published tables_published(void)
+struct process_info tables_process_info(void)
 {
-	return (struct published){ .space = SPACE_PAGE,
-				   .n_mappings = made.n_mappings,
-				   .generation = GENERATION };
+	return (struct process_info){ .mapping_table = MAPPING_TABLE_PAGE,
+				      .n_mappings = made.n_mappings,
+				      .generation = GENERATION };
 }
 
 void table_begin(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Made-up spaces and unwind tables, laid out as include/shared/unwind.h says,
- * without a line of those that make the true ones. One space at a time.
+ * Made-up mapping tables and unwind tables, laid out as include/shared/unwind.h says,
+ * without a line of those that make the true ones. One at a time.
  */
 #ifndef WEFT_TESTS_TABLES_H
 #define WEFT_TESTS_TABLES_H
@@ -21,7 +21,7 @@
 	RULE(.cfa = UNWIND_CFA_FP, .cfa_offset = (offset), .fp = UNWIND_FP_CFA,          \
 	     .fp_words = (words))
 
-/* No space, no table; lends its pages to the walker. */
+/* No table of either kind; lends its pages to the walker. */
 void tables_clear(void);
 
 /* A table: rows by address, each up to the next one; the last is its end. */
@@ -29,19 +29,19 @@ void table_begin(void);
 void table_row(uint64_t addr, struct unwind_rule rule);
 uint32_t table_end(void); /* its head page */
 
-/* The next mapping of the space, by address. Walks go by tables from now on. */
-void space_map(uint64_t start, uint64_t end, uint64_t bias, uint32_t table,
-	       uint32_t flags);
+/* The next mapping of the table, by address. Walks go by tables from now on. */
+void mapping_table_add(uint64_t start, uint64_t end, uint64_t bias, uint32_t table,
+		       uint32_t flags);
 
-/* As user space tells it for the process. */
-struct published tables_published(void);
+/* As user space publishes it for the process. */
+struct process_info tables_process_info(void);
 
 /* What was asked for, found without a search: of the last table, NULL before its
- * first row; of the space, NULL where nothing is mapped. */
+ * first row; of the mapping, NULL where nothing is mapped. */
 const struct unwind_rule *table_rule_at(uint64_t addr);
-const struct unwind_mapping *space_mapping_at(uint64_t addr);
+const struct unwind_mapping *mapping_table_find(uint64_t addr);
 
-/* To spoil it; there are so many in use. */
+/* To corrupt it; there are so many in use. */
 union unwind_page *tables_page(uint32_t n);
 uint32_t tables_pages(void);
 

@@ -21,20 +21,20 @@ struct scratch *scratch(__u32 hook)
 	return hook == HOOK_ONCPU ? &the_scratch : NULL;
 }
 
-struct extents *extents(__u32 hook)
+struct bounds_table *bounds_table(__u32 hook)
 {
-	static struct extents the_extents;
+	static struct bounds_table the_bounds;
 
-	return &the_extents;
+	return &the_bounds;
 }
 
-/* In the place of process.bpf.c: this life of the process was published. */
+/* In the place of process.bpf.c: this incarnation of the process was published. */
 int process_begin(__u32 hook)
 {
 	struct scratch *s = scratch(hook);
 
 	s->has_keys = 1;
-	take_space(s, &sampled->published);
+	take_mapping_table(s, &sampled->process_info);
 	return 0;
 }
 
@@ -60,16 +60,16 @@ int slot_find_roots(__u32 hook)
 	struct scratch *s = scratch(hook);
 
 	for (int k = 0; k < KEYS_MAX; k++) {
-		struct head *head = &s->heads[s->n_heads];
+		struct root_cursor *cursor = &s->root_cursors[s->n_root_cursors];
 		__u64 at = sampled->roots[k];
 
-		if (!at || at & 7 || !read_user(&head->root, sizeof(head->root), at))
+		if (!at || at & 7 || !read_user(&cursor->root, sizeof(cursor->root), at))
 			continue;
-		head->root.top &= knobs.addr_mask;
-		head->root.next &= knobs.addr_mask;
-		head->root.fp &= knobs.addr_mask;
-		head->addr = at;
-		s->n_heads++;
+		cursor->root.top &= knobs.addr_mask;
+		cursor->root.next &= knobs.addr_mask;
+		cursor->root.fp &= knobs.addr_mask;
+		cursor->addr = at;
+		s->n_root_cursors++;
 	}
 	s->metadata_cookie = sampled->metadata_cookie;
 	s->suspended_cookie = sampled->suspended_cookie;

@@ -16,7 +16,7 @@ struct sampled {
 	__u64 metadata_cookie, suspended_cookie;
 	__u32 n_kernel; /* kernel frames before the thread's */
 	__u64 regs[USER_REGS];
-	struct published published; /* of it, what is mapped */
+	struct process_info process_info; /* of it, what is mapped */
 };
 
 /* Valid until the next call; its words follow it, as in a ring. */

@@ -67,7 +67,8 @@ struct sampled leaf_in_root(uint64_t pc, uint64_t root)
 	return at;
 }
 
-static const char *code_text(const struct profile *profile, uint32_t code, char *room)
+static const char *code_text(const struct aggregator *aggregator, uint32_t code,
+			     char *room)
 {
 	switch (code & CODE_KIND) {
 	case VIEW_BOUNDARY:
@@ -77,7 +78,7 @@ static const char *code_text(const struct profile *profile, uint32_t code, char 
 	case VIEW_CUT:
 		return "cut";
 	}
-	sprintf(room, "%lx", (unsigned long)profile_frame(profile, code)->offset);
+	sprintf(room, "%lx", (unsigned long)aggregator_frame(aggregator, code)->offset);
 	return room;
 }
 
@@ -87,7 +88,7 @@ const char *view_text(const struct sampled *at, enum view view)
 	static char text[20 * VIEW_ROOM(2 * RECORD_WORDS_MAX)];
 	static uint32_t out[VIEW_ROOM(2 * RECORD_WORDS_MAX)];
 	const struct sample_rec *rec = walker_sample(at);
-	AUTO(profile) profile = NULL;
+	AUTO(aggregator) aggregator = NULL;
 	AUTO(translator) translator = NULL;
 	const uint32_t *codes;
 	size_t bytes, n, length = 0;
@@ -97,15 +98,15 @@ const char *view_text(const struct sampled *at, enum view view)
 	assert_int_equal(sample_check(rec, SAMPLE_HEADER_BYTES + 8 * rec->n_words), 0);
 	if (record_flaw(rec))
 		fail_msg("a record with %s", record_flaw(rec));
-	assert_int_equal(profile_new(&profile), 0);
-	assert_int_equal(translator_new(&translator, profile), 0);
+	assert_int_equal(aggregator_new(&aggregator), 0);
+	assert_int_equal(translator_new(&translator, aggregator), 0);
 	assert_int_equal(translate_sample(translator, rec, NULL), 0);
-	codes = intern_bytes(profile->stacks, 0, &bytes);
+	codes = intern_bytes(aggregator->stacks, 0, &bytes);
 	n = view_read(codes, bytes / sizeof(*codes), view, NULL, out, &notes);
 	text[0] = 0;
 	for (size_t i = 0; i < n; i++)
 		length += sprintf(text + length, "%s%s", i ? " " : "",
-				  code_text(profile, out[i], room));
+				  code_text(aggregator, out[i], room));
 	return text;
 }
 

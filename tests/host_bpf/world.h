@@ -70,7 +70,7 @@ int run_wait_cases(void);
 int run_fiber_cases(void);
 int run_table_cases(void);
 int run_signal_cases(void);
-int run_space_cases(void);
+int run_mapping_table_cases(void);
 int run_table_root_cases(void);
 int run_record_cases(void);
 int run_storm(void);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-# compare.py OURS BINUTILS LLVM: what places and the two addr2line -a -i -f -C say of
+# compare.py OURS BINUTILS LLVM: what locations and the two addr2line -a -i -f -C say of
 # the same addresses. Names of inlined functions, files and lines must be those of one
 # of the two, and mostly of both: each misreads something. What neither knows a line of
 # is left out. Prints how many were compared.

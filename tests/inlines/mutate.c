@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * mutate RUNS SEED FILE    damages a file's debug information, RUNS times, and asks
- * for places in it. Whatever comes of it must end, and say at most once what an
+ * for locations in it. Whatever comes of it must end, and say at most once what an
  * address is. The sanitizers see to the rest; a run is repeated by its seed.
  */
 #include "base/error.h"
@@ -77,7 +77,7 @@ static void mutate(struct mutator *m)
 							     : 256);
 
 		/* libdw 0.188 looks for a string's end beyond .debug_line_str, if the
-		 * section's last byte is none: a read too far, and in the cage */
+		 * section's last byte is none: a read too far, and in the sandbox */
 		if (at + 1 == part.at + part.n)
 			continue;
 		if (draw(m, 2))
@@ -87,17 +87,19 @@ static void mutate(struct mutator *m)
 	}
 }
 
-static int on_places(void *arg, size_t index, const struct inline_place *places, size_t n)
+static int on_locations(void *arg, size_t index, const struct source_location *locations,
+			size_t n)
 {
 	struct mutator *m = arg;
 
 	if (!n)
 		return 0;
 	if (index >= ADDRESSES || m->seen[index]++ || n > INLINES_MAX + 1 ||
-	    *places[n - 1].name)
+	    *locations[n - 1].name)
 		abort();
 	for (size_t i = 0; i < n; i++)
-		m->answers += strlen(places[i].name) + strlen(places[i].file) < 1u << 20;
+		m->answers +=
+			strlen(locations[i].name) + strlen(locations[i].file) < 1u << 20;
 	m->inlined += n > 1;
 	return 0;
 }
@@ -119,7 +121,7 @@ static void run(struct mutator *m, uint64_t seed)
 	memcpy(m->now, m->whole, m->bytes);
 	memset(m->seen, 0, sizeof(m->seen));
 	mutate(m);
-	err = elf_inlines(m->fd, m->addrs, ADDRESSES, on_places, m);
+	err = elf_inlines(m->fd, m->addrs, ADDRESSES, on_locations, m);
 	m->refused += err != 0;
 	if (err && err != -EBADMSG && err != -EFBIG && err != -ENOMEM) {
 		fprintf(stderr, "mutate: seed %lu: %d\n", (unsigned long)seed, err);
@@ -160,10 +162,10 @@ int main(int argc, char **argv)
 	}
 	for (unsigned long i = 0; i < runs; i++)
 		run(&m, seed + i);
-	printf("# %lu runs: %lu places, %lu addresses with inlined functions, %lu "
+	printf("# %lu runs: %lu locations, %lu addresses with inlined functions, %lu "
 	       "refused, "
 	       "the longest %.1f ms\n",
 	       runs, m.answers, m.inlined, m.refused, m.longest * 1e3);
-	/* damage that spoils everything would find nothing */
+	/* damage that corrupts everything would find nothing */
 	return m.answers > runs && m.inlined ? 0 : 1;
 }

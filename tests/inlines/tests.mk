@@ -9,13 +9,13 @@ INLINES_FLAGS := -std=gnu11 -O1 -g -Wall -Wextra -Wno-unused-parameter \
                  -fno-omit-frame-pointer -fsanitize=address,undefined \
                  -fno-sanitize-recover=undefined
 
-$(INLINES_DIR)/places $(INLINES_DIR)/mutate: $(INLINES_DIR)/%: tests/inlines/%.c \
+$(INLINES_DIR)/locations $(INLINES_DIR)/mutate: $(INLINES_DIR)/%: tests/inlines/%.c \
 		$(INLINES_SRC) $(wildcard user/obj/*.h)
 	$(call say,TEST)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(INLINES_FLAGS) -o $@ $< $(INLINES_SRC) -ldw -lelf -liberty -lz
 
 .PHONY: check-inlines
-check-inlines: $(INLINES_DIR)/places $(INLINES_DIR)/mutate $(B)/weft
+check-inlines: $(INLINES_DIR)/locations $(INLINES_DIR)/mutate $(B)/weft
 	$(Q)tests/inlines/run $(abspath $(INLINES_DIR)) $(abspath $(B)/weft) \
 		$(if $(filter command line,$(origin RUNS)),$(RUNS))

@@ -52,7 +52,7 @@ static __u64 current_root(const struct tracer *t)
 static bool is_whole(const struct tracer *t, const struct sample_rec *rec,
 		     const struct way *way)
 {
-	if (way->published.space)
+	if (way->process_info.mapping_table)
 		return rec->ending == END_START;
 	/* where no frame is yet, a register of 0 must not pass for a start */
 	return rec->ending == (t->fp ? END_FP_ZERO : END_BROKEN);
@@ -67,7 +67,7 @@ static const struct sample_rec *ask(const struct tracer *t, const struct way *wa
 	size_t n;
 
 	at.roots[0] = way->hide_key ? 0 : current_root(t);
-	at.published = way->published;
+	at.process_info = way->process_info;
 	memcpy(at.regs, t->regs, sizeof(at.regs));
 	rec = walker_sample(&at);
 	told->flaw = NULL;
@@ -205,7 +205,7 @@ static void complain(const struct tracer *t, const struct told *told,
 }
 
 /* Is there code on the stack that nothing says how to unwind? */
-static bool is_untold(const struct tracer *t, const struct truth_frame *frames, size_t n)
+static bool is_no_cfi(const struct tracer *t, const struct truth_frame *frames, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		uint64_t pc = frames[i].pc;
@@ -275,16 +275,16 @@ void judge(const struct tracer *t, const struct meanings *meanings, const struct
 	bool good = false;
 
 	count(t, rec, tally);
-	if (is_untold(t, frames, n)) {
+	if (is_no_cfi(t, frames, n)) {
 		/* so nobody may say that it is proven */
 		good = told.flaw || rec->flags & SAMPLE_UNPROVEN;
-		tally->untold += good;
+		tally->no_cfi += good;
 	} else if (told.flaw) {
 		good = false;
 	} else if (in_switch(t)) {
 		good = true_in_switch(t, &told, meanings);
 		tally->in_switch += good;
-	} else if (way->published.space) {
+	} else if (way->process_info.mapping_table) {
 		good = judge_by_table(t, &told, frames, n, meanings) &&
 		       !(rec->flags & SAMPLE_UNPROVEN);
 		tally->exact += good;
@@ -292,7 +292,7 @@ void judge(const struct tracer *t, const struct meanings *meanings, const struct
 		good = judge_fp(t, &told, frames, n, meanings, tally);
 	}
 	if (rec->flags & SAMPLE_UNMATCHED && !t->shadow.armed &&
-	    (way->published.space || !in_switch(t)))
+	    (way->process_info.mapping_table || !in_switch(t)))
 		good = false;
 	if (!good && !tally->wrong++ && !way->is_control)
 		complain(t, &told, frames, n, &meanings->was);

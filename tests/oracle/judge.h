@@ -32,7 +32,7 @@
 
 /* How to sample. */
 struct way {
-	struct published published; /* without a space: by frame pointers */
+	struct process_info process_info; /* without mappings: by frame pointer */
 	bool hide_key;
 	bool is_control; /* expected to go wrong, so without words */
 };
@@ -42,7 +42,7 @@ struct meanings {
 };
 
 struct tally {
-	uint64_t steps, exact, prologue, in_switch, untold, wrong;
+	uint64_t steps, exact, prologue, in_switch, no_cfi, wrong;
 	uint64_t armed, async, rejoined, signals, in_handler;
 	int longest_prologue;
 };

@@ -37,7 +37,7 @@ extern const unsigned int machine_jump_and_call;
 extern const bool machine_tells_switch;
 
 /* Instructions of ways.c, at least, that nothing tells how to unwind. */
-extern const unsigned int machine_untold_least;
+extern const unsigned int machine_no_cfi_min;
 
 /* The walker's fp_gives_sp. */
 extern const bool machine_fp_gives_sp;

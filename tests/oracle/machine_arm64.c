@@ -26,7 +26,7 @@
 
 const unsigned int machine_jump_and_call = 2 * INSN_BYTES;
 const bool machine_tells_switch = true;
-const unsigned int machine_untold_least = 16;
+const unsigned int machine_no_cfi_min = 16;
 const bool machine_fp_gives_sp;
 
 static bool send_all(const struct tracer *t, const char *bytes, size_t n)

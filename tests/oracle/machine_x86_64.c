@@ -11,7 +11,7 @@
 
 const unsigned int machine_jump_and_call = 10;
 const bool machine_tells_switch;
-const unsigned int machine_untold_least = 16;
+const unsigned int machine_no_cfi_min = 16;
 const bool machine_fp_gives_sp = true;
 
 static bool get_registers(struct tracer *t)

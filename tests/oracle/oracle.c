@@ -30,7 +30,7 @@ static const char *step_program(const char *path, bool by_table, struct way *way
 	meanings.was.n = meanings.is.n = 0;
 	if (tracer_start(&t, path)) {
 		tracer_lend_memory(&t);
-		if (by_table && !tables_publish(path, &t.shadow, &way->published))
+		if (by_table && !tables_publish(path, &t.shadow, &way->process_info))
 			t.flaw = "no unwind table";
 		t.signal_every = by_table ? SIGNAL_EVERY : 0;
 		while (!t.flaw && tracer_step(&t)) {
@@ -55,20 +55,20 @@ static bool report(int number, const char *path, bool by_table, const struct tal
 	bool good = !flaw && !tally->wrong && tally->exact > tally->steps / 2 &&
 		    tally->longest_prologue <= LEAF_MAX && tally->armed > 1000 &&
 		    tally->async > 5000 && tally->rejoined > 500 &&
-		    tally->in_switch > 1000 && tally->untold >= machine_untold_least &&
-		    20 * tally->untold < tally->steps;
+		    tally->in_switch > 1000 && tally->no_cfi >= machine_no_cfi_min &&
+		    20 * tally->no_cfi < tally->steps;
 
 	if (by_table)
 		good &= !tally->prologue && tally->signals > 200 &&
 			tally->in_handler > 2000;
 	printf("%sok %d - %s at every instruction\n", good ? "" : "not ", number, path);
 	printf("# %lu instructions: %lu exact, %lu fp-prologue (%.1f %%, at most %d in a "
-	       "row), %lu switch, %lu untold, %lu wrong\n",
+	       "row), %lu switch, %lu without CFI, %lu wrong\n",
 	       (unsigned long)tally->steps, (unsigned long)tally->exact,
 	       (unsigned long)tally->prologue,
 	       100.0 * tally->prologue / (tally->steps ? tally->steps : 1),
 	       tally->longest_prologue, (unsigned long)tally->in_switch,
-	       (unsigned long)tally->untold, (unsigned long)tally->wrong);
+	       (unsigned long)tally->no_cfi, (unsigned long)tally->wrong);
 	printf("# %lu armed, %lu with chains, %lu rejoined, %lu signals, %lu in "
 	       "handlers\n",
 	       (unsigned long)tally->armed, (unsigned long)tally->async,
@@ -101,7 +101,7 @@ static bool run_controls(int number, const char *path)
 	knobs.tables = 0;
 	good &= control(number + 1, path, false, "tables");
 	knobs.tables = 1;
-	knobs.sabotage = SABOTAGE_FP_LEAF;
+	knobs.faults = FAULT_FP_LEAF;
 	good &= control(number + 2, path, false, "a table for the leaf");
 	return good;
 }

@@ -8,9 +8,10 @@
 #include <fcntl.h>
 #include <string.h>
 
-enum { SPACE_PAGE = 1, TABLE_PAGE, PAGES_MAX = 64 };
+enum { MAPPING_TABLE_PAGE = 1, TABLE_PAGE, PAGES_MAX = 64 };
 
-bool tables_publish(const char *path, const struct shadow *shadow, struct published *ret)
+bool tables_publish(const char *path, const struct shadow *shadow,
+		    struct process_info *ret)
 {
 	static union unwind_page pages[PAGES_MAX];
 	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -24,13 +25,13 @@ bool tables_publish(const char *path, const struct shadow *shadow, struct publis
 		return false;
 	for (uint32_t i = 0; i < n; i++)
 		unwind_table_page(table, i, &pages[TABLE_PAGE + i]);
-	pages[SPACE_PAGE].space.generation = 1;
-	pages[SPACE_PAGE].mappings[1] = (struct unwind_mapping){ .start = shadow->text,
-								 .end = shadow->text_end,
-								 .table = TABLE_PAGE };
-	*ret = (struct published){ .space = SPACE_PAGE,
-				   .n_mappings = 1,
-				   .generation = 1 };
+	pages[MAPPING_TABLE_PAGE].mapping_head.generation = 1;
+	pages[MAPPING_TABLE_PAGE].mappings[1] = (struct unwind_mapping){
+		.start = shadow->text, .end = shadow->text_end, .table = TABLE_PAGE
+	};
+	*ret = (struct process_info){ .mapping_table = MAPPING_TABLE_PAGE,
+				      .n_mappings = 1,
+				      .generation = 1 };
 	walker_lend_pages(pages, TABLE_PAGE + n);
 	return true;
 }

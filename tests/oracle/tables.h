@@ -9,7 +9,8 @@
 
 #include <stdbool.h>
 
-/* Lends a space and the table to the walker. False: there is none. */
-bool tables_publish(const char *path, const struct shadow *shadow, struct published *ret);
+/* Lends a mapping table and the unwind table to the walker. False: there is none. */
+bool tables_publish(const char *path, const struct shadow *shadow,
+		    struct process_info *ret);
 
 #endif

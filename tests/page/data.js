@@ -197,12 +197,12 @@ function words(name) {
 
 // As a reading has it, and as the page groups it.
 const LEDGER = [
-	["ledger.entered", "ticks", "ticks of the sampler", 3184],
-	["outcome.idle", "left_out", "idle", 210],
-	["outcome.kept", "kept", "kept", 2950],
-	["outcome.ring_full", "lost", words("RING_FULL"), 24],
-	["ending.start", "ending", words("START"), 2700],
-	["ending.broken", "ending", words("BROKEN"), 250],
+	["oncpu.entered", "ticks", "ticks of the sampler", 3184],
+	["oncpu.outcome.idle", "left_out", "idle", 210],
+	["oncpu.outcome.kept", "kept", "kept", 2950],
+	["oncpu.outcome.ring_full", "lost", words("RING_FULL"), 24],
+	["oncpu.ending.start", "ending", words("START"), 2700],
+	["oncpu.ending.broken", "ending", words("BROKEN"), 250],
 	["samples.unproven", "sample", words("UNPROVEN"), 1200],
 	["weather.rain", "other", "weather.rain", 3],
 ];

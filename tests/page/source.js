@@ -139,8 +139,8 @@ function constants() {
 	};
 }
 
-const LEAST_APART = 0.045,
-	LEAST_CONTRAST = 4.5;
+const APART_MIN = 0.045,
+	CONTRAST_MIN = 4.5;
 
 function colours({ is }) {
 	const { PALETTE, KERNEL, OTHER, ink } = constants(),
@@ -151,7 +151,7 @@ function colours({ is }) {
 
 		for (const hex of list)
 			is.true(
-				contrast(hex, ink[theme]) >= LEAST_CONTRAST,
+				contrast(hex, ink[theme]) >= CONTRAST_MIN,
 				`${theme}: letters on ${hex} stand out too little`
 			);
 		for (const [eye, matrix] of Object.entries(EYES)) {
@@ -173,7 +173,7 @@ function colours({ is }) {
 				`${theme}, ${eye}: ${least[0].toFixed(3)} apart, ` +
 					least.slice(1).join(" and ")
 			);
-			is.true(least[0] >= LEAST_APART, words.at(-1));
+			is.true(least[0] >= APART_MIN, words.at(-1));
 		}
 	}
 	return words.join("\n");

@@ -2,7 +2,7 @@
 /*
  * usage: write OUT.html <samples
  *
- * Makes a reading of samples that tests/page/data.js made up, and writes the page
+ * Makes a profile of samples that tests/page/data.js made up, and writes the page
  * of it: what a test knows by construction against what weft writes. A line is
  *   second|- TAB weight TAB pid TAB process TAB tid TAB thread TAB cgroup
  *   TAB the thread's frames TAB the async view's frames
@@ -36,36 +36,36 @@ static unsigned int kind_of(const char *kind)
 	for (unsigned int i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 		if (!strcmp(kinds[i], kind))
 			return i;
-	return PLACE_NATIVE;
+	return FRAME_TYPE_NATIVE;
 }
 
-static int add_string(struct reading *r, const char *s, uint32_t *ret)
+static int add_string(struct profile *r, const char *s, uint32_t *ret)
 {
-	return reading_add_string(r, s, strlen(s), ret);
+	return profile_add_string(r, s, strlen(s), ret);
 }
 
 /* name|module|kind */
-static int add_code(struct reading *r, char *text, uint64_t address, uint32_t *ret)
+static int add_code(struct profile *r, char *text, uint64_t address, uint32_t *ret)
 {
 	char *name = strsep(&text, "|"), *module = strsep(&text, "|");
-	unsigned int kind = text ? kind_of(text) : PLACE_NATIVE;
-	struct reading_module m = { 0 };
-	struct reading_frame frame = { .place = kind, .offset = address };
+	unsigned int kind = text ? kind_of(text) : FRAME_TYPE_NATIVE;
+	struct profile_module m = { 0 };
+	struct profile_frame frame = { .type = kind, .offset = address };
 	int err;
 
-	if (kind > PLACE_INLINED) {
-		*ret = marks[kind - PLACE_INLINED - 1];
+	if (kind > FRAME_TYPE_INLINED) {
+		*ret = marks[kind - FRAME_TYPE_INLINED - 1];
 		return 0;
 	}
 	err = add_string(r, module ? module : "", &m.path);
 	if (!err)
-		err = reading_add_module(r, &m, &frame.module);
+		err = profile_add_module(r, &m, &frame.module);
 	if (!err)
 		err = add_string(r, name, &frame.name);
-	return err ? err : reading_add_frame(r, &frame, ret);
+	return err ? err : profile_add_frame(r, &frame, ret);
 }
 
-static int add_path(struct reading *r, char *frames, uint64_t line, uint32_t *ret)
+static int add_path(struct profile *r, char *frames, uint64_t line, uint32_t *ret)
 {
 	uint32_t code;
 	char *frame;
@@ -75,29 +75,29 @@ static int add_path(struct reading *r, char *frames, uint64_t line, uint32_t *re
 	while (!err && (frame = strsep(&frames, "\x1f"))) {
 		err = add_code(r, frame, line % 3, &code);
 		if (!err)
-			err = reading_add_node(r, *ret, code, ret);
+			err = profile_add_node(r, *ret, code, ret);
 	}
 	return err;
 }
 
-static int add_thread(struct reading *r, char *field[FIELDS], uint32_t *ret)
+static int add_thread(struct profile *r, char *field[FIELDS], uint32_t *ret)
 {
-	struct reading_process process = { .pid = (uint32_t)atoi(field[2]) };
-	struct reading_thread thread = { .tid = (uint32_t)atoi(field[4]) };
+	struct profile_process process = { .pid = (uint32_t)atoi(field[2]) };
+	struct profile_thread thread = { .tid = (uint32_t)atoi(field[4]) };
 	int err = add_string(r, field[3], &process.name);
 
 	if (!err)
 		err = add_string(r, field[6], &process.cgroup);
 	if (!err)
-		err = reading_add_process(r, &process, &thread.process);
+		err = profile_add_process(r, &process, &thread.process);
 	if (!err)
 		err = add_string(r, field[5], &thread.name);
-	return err ? err : reading_add_thread(r, &thread, ret);
+	return err ? err : profile_add_thread(r, &thread, ret);
 }
 
-static int add_sample(struct reading *r, char *field[FIELDS], uint64_t line)
+static int add_sample(struct profile *r, char *field[FIELDS], uint64_t line)
 {
-	struct reading_stack stack = { 0 };
+	struct profile_stack stack = { 0 };
 	uint64_t weight = strtoull(field[1], NULL, 10);
 	uint32_t id, thread;
 	int err = add_path(r, field[7], line, &stack.node[VIEW_THREAD]);
@@ -105,7 +105,7 @@ static int add_sample(struct reading *r, char *field[FIELDS], uint64_t line)
 	if (!err)
 		err = add_path(r, field[8], line, &stack.node[VIEW_ASYNC]);
 	if (!err)
-		err = reading_add_stack(r, &stack, &id);
+		err = profile_add_stack(r, &stack, &id);
 	if (!err)
 		err = add_thread(r, field, &thread);
 	if (err)
@@ -117,14 +117,14 @@ static int add_sample(struct reading *r, char *field[FIELDS], uint64_t line)
 }
 
 struct page {
-	struct reading *reading;
+	struct profile *profile;
 	struct writer_options options;
 	char title[256];
 };
 
 static int add_line(struct page *page, char *text, uint64_t line)
 {
-	struct reading *r = page->reading;
+	struct profile *r = page->profile;
 	char *field[FIELDS];
 	int n = 0;
 
@@ -139,7 +139,7 @@ static int add_line(struct page *page, char *text, uint64_t line)
 	if (n == 2)
 		return 0;
 	if (n == 3 && !strcmp(field[0], "ledger"))
-		return reading_add_count(r, field[1], strtoull(field[2], NULL, 10));
+		return profile_add_count(r, field[1], strtoull(field[2], NULL, 10));
 	if (n != FIELDS)
 		return fail(-EINVAL, "line %" PRIu64 " has %d fields", line, n);
 	return add_sample(r, field, line);
@@ -148,22 +148,22 @@ static int add_line(struct page *page, char *text, uint64_t line)
 static int write_page(const char *path)
 {
 	struct page page = { .options.title = page.title };
-	AUTO(reading) r = NULL;
+	AUTO(profile) r = NULL;
 	AUTO(outfile) out = NULL;
 	AUTO_FREE char *text = NULL;
 	uint64_t line = 0;
 	size_t room = 0;
 	ssize_t n;
-	int err = reading_new(&r);
+	int err = profile_new(&r);
 
-	page.reading = r;
+	page.profile = r;
 	while (!err && (n = getline(&text, &room, stdin)) > 0) {
 		if (text[n - 1] == '\n')
 			text[n - 1] = '\0';
 		err = add_line(&page, text, ++line);
 	}
 	if (!err)
-		err = reading_finish(r);
+		err = profile_finish(r);
 	if (!err)
 		err = outfile_new(&out, path);
 	if (!err)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* fixture FILE: the reading of tests/unit/made.h as a recording. */
+/* fixture FILE: the profile of tests/unit/made.h as a recording. */
 #include "../unit/made.h"
 #include "base/error.h"
 #include "format/writer.h"
@@ -7,10 +7,10 @@
 int main(int argc, char **argv)
 {
 	const struct writer_options options = { 0 };
-	AUTO(reading) r = NULL;
+	AUTO(profile) r = NULL;
 	AUTO(outfile) out = NULL;
 
-	if (argc != 2 || made_reading(&r, "alpha") || outfile_new(&out, argv[1]) ||
+	if (argc != 2 || made_profile(&r, "alpha") || outfile_new(&out, argv[1]) ||
 	    weft_writer.write(out, r, &options) || outfile_finish(out)) {
 		fprintf(stderr, "fixture: %s\n", error_sentence());
 		return 1;

@@ -37,43 +37,43 @@ static uint32_t popular(uint32_t below)
 	return (uint32_t)(chance(below) * chance(below) / below);
 }
 
-static uint32_t string(struct reading *r, const char *fmt, uint64_t n)
+static uint32_t string(struct profile *r, const char *fmt, uint64_t n)
 {
 	char text[128];
 	uint32_t id;
 
 	snprintf(text, sizeof(text), fmt, n);
-	return reading_add_string(r, text, strlen(text), &id) ? 0 : id;
+	return profile_add_string(r, text, strlen(text), &id) ? 0 : id;
 }
 
-static void make_frames(struct reading *r)
+static void make_frames(struct profile *r)
 {
 	uint32_t id;
 
 	for (uint64_t i = 1; i <= 40; i++) {
-		const struct reading_module module = {
+		const struct profile_module module = {
 			string(r, i == 1 ? "[kernel]" : "/usr/lib/libpart%02lu.so", i),
 			string(r, "%016lx0123456789abcdef", i * 77777777)
 		};
 
-		reading_add_module(r, &module, &id);
+		profile_add_module(r, &module, &id);
 	}
 	for (uint64_t i = 0; i < FUNCTIONS; i++) {
 		bool kernel = i % 8 == 0;
-		const struct reading_frame frame = {
+		const struct profile_frame frame = {
 			.offset = kernel ? 0 : 0x1000 + i * 64,
 			.module = kernel ? 1 : 2 + (uint32_t)(i % 39),
 			.name = string(r, "service::part::function_%lu(int, char const*)",
 				       i),
-			.place = kernel ? PLACE_KERNEL : PLACE_NATIVE,
+			.type = kernel ? FRAME_TYPE_KERNEL : FRAME_TYPE_NATIVE,
 		};
 
-		reading_add_frame(r, &frame, &id);
+		profile_add_frame(r, &frame, &id);
 	}
 }
 
 /* A walk down a tree of calls in which each function calls a few others. */
-static uint32_t walk(struct reading *r, uint32_t node, uint64_t seed, unsigned int depth)
+static uint32_t walk(struct profile *r, uint32_t node, uint64_t seed, unsigned int depth)
 {
 	uint64_t function = seed % 50;
 
@@ -81,54 +81,54 @@ static uint32_t walk(struct reading *r, uint32_t node, uint64_t seed, unsigned i
 		function = (function * 31 + popular(6) + i * 7) % FUNCTIONS;
 		if (function % 8 == 0)
 			function++;
-		reading_add_node(r, node, (uint32_t)function, &node);
+		profile_add_node(r, node, (uint32_t)function, &node);
 	}
 	return node;
 }
 
-static void make_stacks(struct reading *r)
+static void make_stacks(struct profile *r)
 {
 	for (uint64_t i = 0; i < STACKS; i++) {
 		uint32_t thread = walk(r, 0, i, 10 + (unsigned int)popular(50));
-		struct reading_stack stack = { .node = { thread, thread } };
+		struct profile_stack stack = { .node = { thread, thread } };
 		uint32_t id;
 
 		if (i % 3 == 0) {
 			uint32_t asked = walk(r, 0, i + 7, 4 + (unsigned int)chance(12));
 
-			reading_add_node(r, asked, VIEW_BOUNDARY, &asked);
+			profile_add_node(r, asked, VIEW_BOUNDARY, &asked);
 			stack.node[VIEW_ASYNC] = walk(r, asked, i, 3);
 			stack.notes = STACK_ASYNC;
 		}
 		for (uint64_t k = 0; i % 4 == 0 && k < 5; k++)
 			for (int view = 0; view < 2; view++)
-				reading_add_node(
+				profile_add_node(
 					r, stack.node[view],
 					(uint32_t)((i % 90 + k * 11) * 8 % FUNCTIONS),
 					&stack.node[view]);
-		reading_add_stack(r, &stack, &id);
+		profile_add_stack(r, &stack, &id);
 	}
 }
 
-static void make_threads(struct reading *r)
+static void make_threads(struct profile *r)
 {
 	uint32_t host = string(r, "made-up", 0);
 
 	for (uint32_t p = 0; p < PROCESSES; p++) {
-		const struct reading_process process = {
+		const struct profile_process process = {
 			.host = host,
 			.pid = 1000 + p * 100,
 			.name = string(r, "server-%02lu", p),
 			.cgroup = string(r, "/system.slice/server-%02lu.service", p),
 		};
-		struct reading_thread thread = { 0 };
+		struct profile_thread thread = { 0 };
 		uint32_t id;
 
-		reading_add_process(r, &process, &thread.process);
+		profile_add_process(r, &process, &thread.process);
 		for (uint32_t t = 0; t < THREADS; t++) {
 			thread.tid = process.pid + t;
 			thread.name = string(r, "worker-%lu", t % 4);
-			reading_add_thread(r, &thread, &id);
+			profile_add_thread(r, &thread, &id);
 		}
 	}
 }
@@ -140,7 +140,7 @@ static uint32_t stack_of(uint32_t process)
 }
 
 /* On each CPU a thread runs for some ticks, in stacks that are near each other. */
-static void run_second(struct reading *r, uint32_t second, uint32_t cpus, uint32_t hz)
+static void run_second(struct profile *r, uint32_t second, uint32_t cpus, uint32_t hz)
 {
 	for (uint32_t cpu = 0; cpu < cpus; cpu++) {
 		uint32_t thread = 0;
@@ -158,9 +158,9 @@ static void run_second(struct reading *r, uint32_t second, uint32_t cpus, uint32
 	timeline_flush(&r->timeline);
 }
 
-static void make_facts(struct reading *r, uint32_t hz, uint32_t seconds)
+static void make_run_info(struct profile *r, uint32_t hz, uint32_t seconds)
 {
-	const struct reading_run run = {
+	const struct profile_run run = {
 		.host = string(r, "made-up", 0),
 		.event = string(r, "cpu-clock", 0),
 		.hz = hz,
@@ -169,15 +169,15 @@ static void make_facts(struct reading *r, uint32_t hz, uint32_t seconds)
 	};
 
 	r->period_ns = 1000000000 / hz;
-	reading_add_run(r, &run);
+	profile_add_run(r, &run);
 }
 
 static int generate(const char *path, uint32_t cpus, uint32_t hz, uint32_t seconds)
 {
-	AUTO(reading) r = NULL;
+	AUTO(profile) r = NULL;
 	AUTO(outfile) out = NULL;
 	AUTO(weft_stream) stream = NULL;
-	int err = reading_new(&r);
+	int err = profile_new(&r);
 
 	if (!err)
 		err = outfile_new(&out, path);
@@ -185,7 +185,7 @@ static int generate(const char *path, uint32_t cpus, uint32_t hz, uint32_t secon
 		err = weft_stream_new(&stream, out);
 	if (err)
 		return err;
-	make_facts(r, hz, seconds);
+	make_run_info(r, hz, seconds);
 	make_frames(r);
 	make_stacks(r);
 	make_threads(r);
@@ -193,9 +193,9 @@ static int generate(const char *path, uint32_t cpus, uint32_t hz, uint32_t secon
 		run_second(r, i, cpus, hz);
 		err = weft_stream_add(stream, r, &r->timeline);
 	}
-	reading_add_count(r, "outcome.kept", r->timeline.total);
+	profile_add_count(r, "oncpu.outcome.kept", r->timeline.total);
 	if (!err)
-		err = reading_finish(r);
+		err = profile_finish(r);
 	if (!err)
 		err = weft_stream_end(stream, r);
 	if (!err)

@@ -43,7 +43,7 @@ pprof() {
 	grep -qE ' 90ms 60.00%  on_read$' top
 	grep -q 'File: service' top
 	grep -q 'Build ID: 0123456789abcdef' top
-	grep -q 'outcome.ring_full 5' top
+	grep -q 'oncpu.outcome.ring_full 5' top
 }
 
 @test "pprof: two names of 9,000 bytes that differ in their last are two" {
@@ -99,10 +99,10 @@ pprof() {
 	needs protoc
 	docs=$BATS_TEST_DIRNAME/../../docs
 	protoc --decode=weft.Recording -I"$docs" weft.proto <made.weft >outer
-	grep -q 'magic: "weft recording 1' outer
+	grep -q 'magic: "weft recording 2' outer
 	run ! grep -qE '^ *[0-9]+[: ]' outer
-	python3 "$BATS_TEST_DIRNAME/pieces.py" made.weft >pieces
-	protoc --decode=weft.Piece -I"$docs" weft.proto <pieces >inner
+	python3 "$BATS_TEST_DIRNAME/batches.py" made.weft >batches
+	protoc --decode=weft.Batch -I"$docs" weft.proto <batches >inner
 	run ! grep -qE '^ *[0-9]+[: ]' inner
 	grep -q 'complete: true' inner
 	grep -q 'strings: "hash_round"' inner

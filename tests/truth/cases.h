@@ -82,7 +82,7 @@ struct truth_case {
 	bool untimed;		 /* how late a key and how rare ticks are is its load's */
 	bool untabled;		 /* some of its code has no call frame information */
 	bool stops_recorder;	 /* the recorder is stopped for half of the time */
-	const char *breaks;	 /* a|b: sabotages that this case must notice */
+	const char *breaks;	 /* a|b: faults that this case must notice */
 	unsigned int ms;	 /* to live; 0: as the run says */
 	double busy;		 /* of one CPU, at least; 0: 0.07 */
 	double torn;		 /* of its samples, how many switch stacks; or 0 */

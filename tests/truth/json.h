@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Just enough JSON to read numbers out of a document of objects: a value is
- * found by the names on the way to it, "ledger.outcomes.kept".
+ * found by the names on the way to it, "ledger.oncpu.outcomes.kept".
  */
 #ifndef TRUTH_JSON_H
 #define TRUTH_JSON_H

@@ -12,9 +12,9 @@ static const struct {
 	const char *reason;
 	double most;
 } losses[] = {
-	{ "ledger.outcomes.no_scratch", 0 },
-	{ "ledger.outcomes.no_ring", .001 },
-	{ "ledger.outcomes.ring_full", 0 },
+	{ "ledger.oncpu.outcomes.no_scratch", 0 },
+	{ "ledger.oncpu.outcomes.no_ring", .001 },
+	{ "ledger.oncpu.outcomes.ring_full", 0 },
 };
 
 /* Of the kept ones, how many may be so. */
@@ -23,8 +23,8 @@ static const struct {
 	double most;
 } doubts[] = {
 	{ "samples.unmatched", .02 },
-	{ "ledger.endings.cycle", .05 },
-	{ "ledger.endings.foreign", 0 },
+	{ "ledger.oncpu.endings.cycle", .05 },
+	{ "ledger.oncpu.endings.foreign", 0 },
 };
 
 /* Of all ticks that were due, how many may never have come, beside those that the
@@ -70,12 +70,13 @@ static void check_doubt(const char *stats, const char *what, double most,
 void ledger_check(const char *stats, const unsigned long long *shown, size_t n_shown,
 		  double torn, struct str *wrong)
 {
-	unsigned long long entered = number(stats, "ledger.entered", wrong);
-	unsigned long long kept = number(stats, "ledger.outcomes.kept", wrong);
+	unsigned long long entered = number(stats, "ledger.oncpu.entered", wrong);
+	unsigned long long kept = number(stats, "ledger.oncpu.outcomes.kept", wrong);
 
-	check_equal("entered", entered, "outcomes", sum(stats, "ledger.outcomes", wrong),
+	check_equal("entered", entered, "outcomes",
+		    sum(stats, "ledger.oncpu.outcomes", wrong), wrong);
+	check_equal("kept", kept, "endings", sum(stats, "ledger.oncpu.endings", wrong),
 		    wrong);
-	check_equal("kept", kept, "endings", sum(stats, "ledger.endings", wrong), wrong);
 	check_equal("kept", kept, "samples", number(stats, "samples.total", wrong),
 		    wrong);
 	for (size_t i = 0; i < n_shown; i++)
@@ -90,7 +91,7 @@ void ledger_check(const char *stats, const unsigned long long *shown, size_t n_s
 	}
 	for (size_t i = 0; i < sizeof(doubts) / sizeof(*doubts); i++)
 		check_doubt(stats, doubts[i].what, doubts[i].most * kept, kept, wrong);
-	check_doubt(stats, "ledger.endings.torn", (torn + .02) * kept, kept, wrong);
+	check_doubt(stats, "ledger.oncpu.endings.torn", (torn + .02) * kept, kept, wrong);
 }
 
 double ledger_awaited(const char *stats, struct str *wrong)

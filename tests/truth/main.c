@@ -4,7 +4,7 @@
  * the profiler and compares every sample with what can have been. See cases.h
  * for the cases and judge.h for how they are judged.
  *
- * With --sabotage, the profiler is asked to leave out a part of what makes its
+ * With --inject-fault, the profiler is asked to leave out a part of what makes its
  * stacks true, and the cases that watch over that part must fail.
  */
 #include "cases.h"
@@ -98,18 +98,17 @@ static void print_sum(const struct finding sum[N_VIEWS])
 }
 
 static void print_result(const char *name, const struct finding findings[N_VIEWS],
-			 const struct str *wrong, const char *sabotage,
-			 struct score *score)
+			 const struct str *wrong, const char *fault, struct score *score)
 {
 	bool found = wrong->n > 0;
 	const char *end = found ? strchr(wrong->s, '\n') : NULL;
 
-	if (sabotage && found) {
-		printf("ok %s: fails under %s: %.*s\n", name, sabotage,
+	if (fault && found) {
+		printf("ok %s: fails under %s: %.*s\n", name, fault,
 		       (int)(end - wrong->s), wrong->s);
 		score->passed++;
-	} else if (sabotage) {
-		printf("not ok %s: does not notice %s\n", name, sabotage);
+	} else if (fault) {
+		printf("not ok %s: does not notice %s\n", name, fault);
 		score->failed++;
 	} else if (!found) {
 		printf("ok %s: %llu samples", name, findings[0].total);
@@ -152,7 +151,7 @@ static int run_kind(const struct line *line, const struct truth_case *of,
 		printf("not ok %s: %s\n", name, error_sentence());
 		score->failed++;
 	} else {
-		print_result(name, findings, &wrong, line->setup.sabotage, score);
+		print_result(name, findings, &wrong, line->setup.fault, score);
 		add_findings(score->sum, findings);
 	}
 	fflush(stdout);
@@ -162,13 +161,13 @@ static int run_kind(const struct line *line, const struct truth_case *of,
 static int run_kinds(const struct line *line, const struct truth_case *of,
 		     struct score *score)
 {
-	const char *sabotage = line->setup.sabotage;
+	const char *fault = line->setup.fault;
 	const char *kinds = line->setup.core ? CORE_KIND : of->kinds;
 	int err = 0;
 
 	if (line->setup.core && !of->core)
 		return 0;
-	if (sabotage && (!of->breaks || !path_is_one_of(of->breaks, sabotage)))
+	if (fault && (!of->breaks || !path_is_one_of(of->breaks, fault)))
 		return 0;
 	if (of->tabled && line->setup.unwind && !strcmp(line->setup.unwind, "fp"))
 		return 0;
@@ -230,7 +229,7 @@ static void find_places(struct places *ret)
 static int usage(void)
 {
 	fputs("usage: truth [--weft PATH] [--dir WORKLOADS] [--only GLOB] [--core]\n"
-	      "             [--sabotage "
+	      "             [--inject-fault "
 	      "no-interval|no-key|no-identity|no-tables|fp-leaf|wrong-truth]\n"
 	      "             [--unwind auto|table|fp] [--hz N] [--ms N] [--keep FOLDER]\n"
 	      "             [--list] [--samples N] [--all-ms N]\n",
@@ -246,7 +245,7 @@ static bool read_line(struct line *line, int argc, char **argv)
 		{ "dir", 1, NULL, 'd' },
 		{ "only", 1, NULL, 'o' },
 		{ "core", 0, NULL, 'c' },
-		{ "sabotage", 1, NULL, 's' },
+		{ "inject-fault", 1, NULL, 's' },
 		{ "hz", 1, NULL, 'f' },
 		{ "ms", 1, NULL, 'm' },
 		{ "keep", 1, NULL, 'k' },
@@ -270,7 +269,7 @@ static bool read_line(struct line *line, int argc, char **argv)
 		else if (c == 'c')
 			setup->core = true;
 		else if (c == 's')
-			setup->sabotage = optarg;
+			setup->fault = optarg;
 		else if (c == 'f')
 			setup->hz = atoi(optarg);
 		else if (c == 'm')

@@ -154,10 +154,10 @@ static void add_record(struct command *command, const struct setup *setup,
 	add(command, "--tape=%s", files->tape);
 	add(command, "--stats-json=%s", files->stats);
 	add(command, "--output=%s", files->recorded);
-	if (setup->sabotage && !strcmp(setup->sabotage, "no-tables"))
+	if (setup->fault && !strcmp(setup->fault, "no-tables"))
 		add(command, "--unwind=fp");
-	else if (setup->sabotage && strcmp(setup->sabotage, "wrong-truth"))
-		add(command, "--sabotage=%s", setup->sabotage);
+	else if (setup->fault && strcmp(setup->fault, "wrong-truth"))
+		add(command, "--inject-fault=%s", setup->fault);
 	if (setup->unwind)
 		add(command, "--unwind=%s", setup->unwind);
 	if (of->option)

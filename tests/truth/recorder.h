@@ -12,7 +12,7 @@ struct setup {
 	const char *weft;      /* the profiler */
 	const char *workloads; /* the folder of the kinds */
 	const char *scratch;   /* for files */
-	const char *sabotage;  /* or NULL; "no-tables" is --unwind fp, and of
+	const char *fault;     /* or NULL; "no-tables" is --unwind fp, and of
 				  "wrong-truth" the profiler knows nothing */
 	const char *unwind;    /* or NULL: as weft does by itself */
 	unsigned int hz, ms;

@@ -29,12 +29,12 @@ UNIT_BIN += $(B)/tests/truth/test_judge
 check-truth: $(B)/weft $(B)/tests/truth/truth workloads
 	$(Q)status=0; $(TRUTH_RUN) || status=1; \
 	$(TRUTH_RUN) --unwind fp --only '*/gcc-O2' || status=1; \
-	$(TRUTH_RUN) --sabotage no-tables --only '*/gcc-O3-omit' || status=1; \
-	$(TRUTH_RUN) --sabotage fp-leaf --only '*/gcc-O2' || status=1; \
-	$(TRUTH_RUN) --sabotage no-key --only '*/gcc-O2' || status=1; \
-	$(TRUTH_RUN) --sabotage no-interval --only '*-omit' || status=1; \
-	$(TRUTH_RUN) --sabotage no-identity || status=1; \
-	$(TRUTH_RUN) --sabotage wrong-truth --only '*/gcc-O2' || status=1; \
+	$(TRUTH_RUN) --inject-fault no-tables --only '*/gcc-O3-omit' || status=1; \
+	$(TRUTH_RUN) --inject-fault fp-leaf --only '*/gcc-O2' || status=1; \
+	$(TRUTH_RUN) --inject-fault no-key --only '*/gcc-O2' || status=1; \
+	$(TRUTH_RUN) --inject-fault no-interval --only '*-omit' || status=1; \
+	$(TRUTH_RUN) --inject-fault no-identity || status=1; \
+	$(TRUTH_RUN) --inject-fault wrong-truth --only '*/gcc-O2' || status=1; \
 	exit $$status
 
 SAMPLES ?= 1000000

@@ -155,12 +155,12 @@ int trial_run(const struct setup *setup, const struct truth_case *of, const char
 
 	if (err)
 		return err;
-	if (setup->sabotage && !strcmp(setup->sabotage, "wrong-truth"))
+	if (setup->fault && !strcmp(setup->fault, "wrong-truth"))
 		err = believe_wrongly(&judge);
 	if (!err)
 		err = record_enough(setup, of, kind, &files);
 	judge.by_table = has_tables(setup, kind);
-	if (!err && setup->sabotage)
+	if (!err && setup->fault)
 		err = judge_file(&judge, &files, VIEW_ASYNC, &findings[VIEW_ASYNC],
 				 wrong);
 	else if (!err)

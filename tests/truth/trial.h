@@ -8,7 +8,7 @@
 
 /*
  * 0, RECORDER_LACKS, or an error. What the profiler did wrong is in `wrong`, a
- * line each; of a sabotaged one only what the async view shows, since a case
+ * line each; of one with a fault only what the async view shows, since a case
  * that fails for another reason has not noticed anything.
  */
 int trial_run(const struct setup *setup, const struct truth_case *of, const char *kind,

@@ -6,7 +6,7 @@
 #ifndef WEFT_TESTS_CACHED_H
 #define WEFT_TESTS_CACHED_H
 
-#include "publish/lookup.h"
+#include "publish/table_loader.h"
 
 #include "elf_files.h" /* last: cmocka has a fail() of its own */
 
@@ -18,7 +18,7 @@ struct looked_up {
 	uint32_t n;
 	union unwind_page *pages;
 	struct unwind_stats stats;
-	struct lookup_counts counts;
+	struct table_loader_counts counts;
 };
 
 static inline void looked_up_free(struct looked_up *all)
@@ -59,7 +59,7 @@ static inline void looked_done(void *arg, uint64_t cookie, int err,
 }
 
 static inline void looked_scan(void *arg, uint64_t cookie, int err,
-			       const struct elf_facts *facts)
+			       const struct elf_info *info)
 {
 }
 
@@ -69,16 +69,16 @@ static inline UNUSED void look_up_fd(const char *folder, int fd, struct looked_u
 	const struct table_sink sink = { ret, looked_pages, looked_done, NULL };
 	AUTO(worker) worker = NULL;
 	AUTO(cache) cache = NULL;
-	AUTO(lookup) lookup = NULL;
+	AUTO(table_loader) loader = NULL;
 
 	*ret = (struct looked_up){ 0 };
 	assert_int_equal(worker_new(&worker), 0);
 	assert_int_equal(cache_new(&cache, folder), 0);
-	assert_int_equal(lookup_new(&lookup, worker, NULL, cache, &sink), 0);
-	assert_int_equal(lookup_begin(lookup, fd, 7), 0);
+	assert_int_equal(table_loader_new(&loader, worker, NULL, cache, &sink), 0);
+	assert_int_equal(table_loader_begin(loader, fd, 7), 0);
 	assert_int_equal(worker_collect(worker, 20000, looked_scan, NULL), 0);
 	assert_true(ret->done);
-	lookup_count(lookup, &ret->counts);
+	table_loader_count(loader, &ret->counts);
 }
 
 static inline UNUSED void look_up(const char *folder, const char *path,

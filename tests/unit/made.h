@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A reading made by hand, small enough to be counted on fingers: a service with
+ * A profile made by hand, small enough to be counted on fingers: a service with
  * two threads in two processes over three seconds, chains, kernel frames, a JIT,
  * an inline, missing frames, names that formats give a meaning to.
  *
@@ -13,7 +13,7 @@
 #ifndef TESTS_UNIT_MADE_H
 #define TESTS_UNIT_MADE_H
 
-#include "core/reading.h"
+#include "core/profile.h"
 
 #include <string.h>
 
@@ -21,31 +21,31 @@
 #define MADE_SECOND   1700000000u
 #define MADE_ODD_NAME "<b>\"quoted\"; 7"
 
-static inline uint32_t made_string(struct reading *r, const char *s)
+static inline uint32_t made_string(struct profile *r, const char *s)
 {
 	uint32_t id;
 
-	return reading_add_string(r, s, strlen(s), &id) ? 0 : id;
+	return profile_add_string(r, s, strlen(s), &id) ? 0 : id;
 }
 
-static inline uint32_t made_frame(struct reading *r, const char *name, enum place place,
-				  uint32_t module, uint64_t offset)
+static inline uint32_t made_frame(struct profile *r, const char *name,
+				  enum frame_type type, uint32_t module, uint64_t offset)
 {
-	const struct reading_frame frame = { .offset = offset,
+	const struct profile_frame frame = { .offset = offset,
 					     .module = module,
 					     .name = made_string(r, name),
-					     .place = place };
+					     .type = type };
 	uint32_t id;
 
-	return reading_add_frame(r, &frame, &id) ? 0 : id;
+	return profile_add_frame(r, &frame, &id) ? 0 : id;
 }
 
-static inline uint32_t made_path(struct reading *r, const uint32_t *codes, size_t n)
+static inline uint32_t made_path(struct profile *r, const uint32_t *codes, size_t n)
 {
 	uint32_t node = 0;
 
 	for (size_t i = 0; i < n; i++)
-		if (reading_add_node(r, node, codes[i], &node))
+		if (profile_add_node(r, node, codes[i], &node))
 			return 0;
 	return node;
 }
@@ -54,38 +54,38 @@ static inline uint32_t made_path(struct reading *r, const uint32_t *codes, size_
 	made_path(r, (const uint32_t[]){ __VA_ARGS__ },                                  \
 		  sizeof((const uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t))
 
-static inline uint32_t made_stack(struct reading *r, uint32_t async, uint32_t thread)
+static inline uint32_t made_stack(struct profile *r, uint32_t async, uint32_t thread)
 {
-	const struct reading_stack stack = {
+	const struct profile_stack stack = {
 		.node = { async, thread },
 		.notes = async != thread ? STACK_ASYNC : 0,
 	};
 	uint32_t id;
 
-	return reading_add_stack(r, &stack, &id) ? 0 : id;
+	return profile_add_stack(r, &stack, &id) ? 0 : id;
 }
 
-static inline uint32_t made_thread(struct reading *r, const char *host, uint32_t pid,
+static inline uint32_t made_thread(struct profile *r, const char *host, uint32_t pid,
 				   const char *comm)
 {
-	const struct reading_process process = {
+	const struct profile_process process = {
 		.host = made_string(r, host),
 		.pid = pid,
 		.name = made_string(r, comm),
 		.cgroup = made_string(r, "/system.slice/made.service"),
 	};
-	struct reading_thread thread = { .tid = pid + 1, .name = made_string(r, comm) };
+	struct profile_thread thread = { .tid = pid + 1, .name = made_string(r, comm) };
 	uint32_t id;
 
-	return reading_add_process(r, &process, &thread.process) ||
-			       reading_add_thread(r, &thread, &id)
+	return profile_add_process(r, &process, &thread.process) ||
+			       profile_add_thread(r, &thread, &id)
 		       ? 0
 		       : id;
 }
 
-static inline void made_facts(struct reading *r, const char *host)
+static inline void made_run_info(struct profile *r, const char *host)
 {
-	const struct reading_run run = {
+	const struct profile_run run = {
 		.host = made_string(r, host),
 		.kernel = made_string(r, "6.1.0"),
 		.arch = made_string(r, "x86_64"),
@@ -97,38 +97,38 @@ static inline void made_facts(struct reading *r, const char *host)
 	};
 
 	r->period_ns = 10000000;
-	reading_add_run(r, &run);
-	reading_add_count(r, "ledger.entered", 20);
-	reading_add_count(r, "outcome.kept", MADE_TOTAL);
-	reading_add_count(r, "outcome.ring_full", 5);
+	profile_add_run(r, &run);
+	profile_add_count(r, "oncpu.entered", 20);
+	profile_add_count(r, "oncpu.outcome.kept", MADE_TOTAL);
+	profile_add_count(r, "oncpu.outcome.ring_full", 5);
 }
 
-static inline int made_reading(struct reading **ret, const char *host)
+static inline int made_profile(struct profile **ret, const char *host)
 {
-	const struct reading_module app = { .path = 0 };
-	struct reading_module module = app;
+	const struct profile_module app = { .path = 0 };
+	struct profile_module module = app;
 	uint32_t main_, loop, hash, on_read, sys_read, jit, inlined, start, odd;
 	uint32_t mod, kernel, jitted, service, other, stack[4], node;
-	struct reading *r;
+	struct profile *r;
 
-	if (reading_new(&r))
+	if (profile_new(&r))
 		return -1;
 	module.path = made_string(r, "/usr/bin/service");
 	module.build_id = made_string(r, "0123456789abcdef");
-	reading_add_module(r, &module, &mod);
-	module = (struct reading_module){ .path = made_string(r, "[kernel]") };
-	reading_add_module(r, &module, &kernel);
-	module = (struct reading_module){ .path = made_string(r, "[jit]") };
-	reading_add_module(r, &module, &jitted);
-	main_ = made_frame(r, "main", PLACE_NATIVE, mod, 0x1000);
-	loop = made_frame(r, "run_loop", PLACE_NATIVE, mod, 0x1100);
-	hash = made_frame(r, "hash_round", PLACE_NATIVE, mod, 0x1200);
-	on_read = made_frame(r, "on_read", PLACE_NATIVE, mod, 0x1300);
-	sys_read = made_frame(r, "sys_read", PLACE_KERNEL, kernel, 0);
-	jit = made_frame(r, "jit_code", PLACE_JIT, jitted, 0x7000);
-	inlined = made_frame(r, "inlined", PLACE_INLINED, jitted, 0x7000);
-	start = made_frame(r, "start", PLACE_NATIVE, mod, 0x1400);
-	odd = made_frame(r, MADE_ODD_NAME, PLACE_NATIVE, mod, 0x1500);
+	profile_add_module(r, &module, &mod);
+	module = (struct profile_module){ .path = made_string(r, "[kernel]") };
+	profile_add_module(r, &module, &kernel);
+	module = (struct profile_module){ .path = made_string(r, "[jit]") };
+	profile_add_module(r, &module, &jitted);
+	main_ = made_frame(r, "main", FRAME_TYPE_NATIVE, mod, 0x1000);
+	loop = made_frame(r, "run_loop", FRAME_TYPE_NATIVE, mod, 0x1100);
+	hash = made_frame(r, "hash_round", FRAME_TYPE_NATIVE, mod, 0x1200);
+	on_read = made_frame(r, "on_read", FRAME_TYPE_NATIVE, mod, 0x1300);
+	sys_read = made_frame(r, "sys_read", FRAME_TYPE_KERNEL, kernel, 0);
+	jit = made_frame(r, "jit_code", FRAME_TYPE_JIT, jitted, 0x7000);
+	inlined = made_frame(r, "inlined", FRAME_TYPE_INLINED, jitted, 0x7000);
+	start = made_frame(r, "start", FRAME_TYPE_NATIVE, mod, 0x1400);
+	odd = made_frame(r, MADE_ODD_NAME, FRAME_TYPE_NATIVE, mod, 0x1500);
 	stack[0] = made_stack(r, MADE_PATH(r, on_read, VIEW_BOUNDARY, hash),
 			      MADE_PATH(r, main_, loop, hash));
 	stack[1] = made_stack(r, MADE_PATH(r, on_read, VIEW_BOUNDARY, hash, sys_read),
@@ -144,9 +144,9 @@ static inline int made_reading(struct reading **ret, const char *host)
 	timeline_add(&r->timeline, MADE_SECOND + 1, stack[1], service, 4);
 	timeline_add(&r->timeline, MADE_SECOND + 2, stack[0], service, 2);
 	timeline_add(&r->timeline, MADE_SECOND + 2, stack[3], other, 1);
-	made_facts(r, host);
+	made_run_info(r, host);
 	*ret = r;
-	return reading_finish(r);
+	return profile_finish(r);
 }
 
 #endif

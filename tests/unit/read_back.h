@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Readings out of bytes and back; within cmocka's tests. */
+/* Profiles out of bytes and back; within cmocka's tests. */
 #ifndef TESTS_UNIT_READ_BACK_H
 #define TESTS_UNIT_READ_BACK_H
 
@@ -28,11 +28,11 @@ static inline struct bytes slurp(const char *path)
 	return bytes;
 }
 
-static inline struct bytes written(const struct writer *writer, const struct reading *r,
+static inline struct bytes written(const struct writer *writer, const struct profile *r,
 				   enum view view)
 {
 	const struct writer_options options = { .view = view };
-	char path[] = "/tmp/test_reading.XXXXXX";
+	char path[] = "/tmp/test_profile.XXXXXX";
 	AUTO(outfile) out = NULL;
 	struct bytes bytes;
 	int fd = mkstemp(path);
@@ -47,10 +47,10 @@ static inline struct bytes written(const struct writer *writer, const struct rea
 	return bytes;
 }
 
-static inline struct reading *read_back(const struct bytes *bytes)
+static inline struct profile *read_back(const struct bytes *bytes)
 {
 	AUTO(source) source = NULL;
-	struct reading *r = NULL;
+	struct profile *r = NULL;
 
 	assert_int_equal(source_new_bytes(&source, bytes->s, bytes->n), 0);
 	if (reader_read_source(source, &r))
@@ -58,7 +58,7 @@ static inline struct reading *read_back(const struct bytes *bytes)
 	return r;
 }
 
-static inline void is_folded(const struct reading *r, enum view view, const char *want)
+static inline void is_folded(const struct profile *r, enum view view, const char *want)
 {
 	struct bytes bytes = written(&folded_writer, r, view);
 

@@ -54,13 +54,13 @@ int worker_submit_table(struct worker *worker, int fd, uint64_t cookie)
 	return ask(worker, TABLE, fd, cookie);
 }
 
-int worker_submit_noted_table(struct worker *worker, int fd, uint64_t cookie)
+int worker_submit_recorded_table(struct worker *worker, int fd, uint64_t cookie)
 {
 	return ask(worker, TABLE, fd, cookie);
 }
 
 int worker_submit_hash(struct worker *worker, int fd, uint64_t cookie,
-		       const struct read_list *list)
+		       const struct byte_ranges *list)
 {
 	fail_msg("there is no cache");
 	return -1;
@@ -78,7 +78,7 @@ int worker_fd(const struct worker *worker)
 
 static void answer_scan(struct worker *worker, scan_sink sink, void *arg)
 {
-	struct elf_facts facts = {
+	struct elf_info info = {
 		.n_segments = 1,
 		.segments = { { .offset = TEXT_PGOFF,
 				.vaddr = TEXT_VADDR,
@@ -89,7 +89,7 @@ static void answer_scan(struct worker *worker, scan_sink sink, void *arg)
 
 	worker->asked[METADATA] = worker->answers[METADATA] = false;
 	sink(arg, worker->cookie, worker->err[METADATA],
-	     worker->err[METADATA] ? NULL : &facts);
+	     worker->err[METADATA] ? NULL : &info);
 }
 
 static void answer_table(struct worker *worker)
@@ -119,25 +119,26 @@ int worker_collect(struct worker *worker, int wait_ms, scan_sink sink, void *arg
 /* ---- the kernel's maps ---- */
 
 static union unwind_page kernel_pages[PAGES];
-static VEC(struct published) kernel_processes; /* by pid */
+static VEC(struct process_info) kernel_processes; /* by pid */
 
-int published_put(const struct published_maps *maps, pid_t tgid,
-		  const struct published *what)
+int publish_maps_put_process(const struct publish_maps *maps, pid_t tgid,
+			     const struct process_info *what)
 {
 	while (kernel_processes.n <= (size_t)tgid)
-		assert_int_equal(vec_push(&kernel_processes, (struct published){ 0 }), 0);
+		assert_int_equal(vec_push(&kernel_processes, (struct process_info){ 0 }),
+				 0);
 	kernel_processes.items[tgid] = *what;
 	return 0;
 }
 
-void published_remove(const struct published_maps *maps, pid_t tgid)
+void publish_maps_remove_process(const struct publish_maps *maps, pid_t tgid)
 {
 	if ((size_t)tgid < kernel_processes.n)
-		kernel_processes.items[tgid] = (struct published){ 0 };
+		kernel_processes.items[tgid] = (struct process_info){ 0 };
 }
 
-int published_write(const struct published_maps *maps, uint32_t first,
-		    const union unwind_page *pages, uint32_t n)
+int publish_maps_write_pages(const struct publish_maps *maps, uint32_t first,
+			     const union unwind_page *pages, uint32_t n)
 {
 	assert_in_range(first, 1, PAGES - n);
 	memcpy(&kernel_pages[first], pages, n * sizeof(*pages));
@@ -147,11 +148,12 @@ int published_write(const struct published_maps *maps, uint32_t first,
 /* What a tick finds of a process's only file. */
 static struct unwind_mapping mapping_of(pid_t pid)
 {
-	const struct published *what = &kernel_processes.items[pid];
+	const struct process_info *what = &kernel_processes.items[pid];
 
-	assert_true((size_t)pid < kernel_processes.n && what->space);
-	assert_int_equal(kernel_pages[what->space].space.generation, what->generation);
-	return kernel_pages[what->space].mappings[1];
+	assert_true((size_t)pid < kernel_processes.n && what->mapping_table);
+	assert_int_equal(kernel_pages[what->mapping_table].mapping_head.generation,
+			 what->generation);
+	return kernel_pages[what->mapping_table].mappings[1];
 }
 
 /* ---- processes that map the file ---- */
@@ -215,7 +217,7 @@ static void map_file(struct trial *t, int who)
 	event.ino = st.st_ino;
 	snprintf(event.path, sizeof(event.path), "%s/file", files_dir);
 	side_event_write(&record, &event);
-	assert_int_equal(publisher_hear(t->publisher, record.s, record.n), 0);
+	assert_int_equal(publisher_enqueue(t->publisher, record.s, record.n), 0);
 	str_free(&record);
 }
 
@@ -309,13 +311,14 @@ static struct publisher_counts counts_of(const struct trial *t)
 static void what_got_lost_is_told_again(void **state)
 {
 	struct trial t;
-	struct published *what;
+	struct process_info *what;
 
 	trial_begin(&t);
 	for (const char *step = "ABMT"; *step; step++)
 		happen(&t, *step);
 	what = &kernel_processes.items[t.pids[0]];
-	memset(&kernel_pages[what->space].mappings[1], 0, sizeof(struct unwind_mapping));
+	memset(&kernel_pages[what->mapping_table].mappings[1], 0,
+	       sizeof(struct unwind_mapping));
 	assert_false(on_awaited(&t, t.at, BORN_NS + OVERDUE_NS - 1));
 	assert_int_equal(mapping_of(t.pids[0]).table, 0);
 	assert_int_equal(counts_of(&t).overdue, 0);

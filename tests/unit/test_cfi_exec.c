@@ -50,7 +50,7 @@ struct shape {
 	size_t n;
 	uint32_t second; /* where the second row begins; 0: there is one row */
 	struct unwind_rule rules[2];
-	int odd; /* enum cfi_odd + 1 */
+	int unsupported; /* enum cfi_unsupported + 1 */
 };
 
 static const struct shape shapes[] = {
@@ -397,10 +397,11 @@ static void check_shape(struct made *made, const struct shape *shape)
 			 rows.items[1].rule.fp, rows.items[1].rule.fp_words);
 	assert_int_equal(rows.items[n].pc, CODE + 0x1000);
 	assert_true(same(&rows.items[n].rule, &none));
-	for (int odd = 0; odd < N_CFI_ODDS; odd++)
-		if (rows.stats.odd[odd] != (shape->odd == odd + 1))
-			fail_msg("%s: %u rows are odd by %d", shape->name,
-				 rows.stats.odd[odd], odd);
+	for (int unsupported = 0; unsupported < N_CFI_UNSUPPORTED; unsupported++)
+		if (rows.stats.unsupported[unsupported] !=
+		    (shape->unsupported == unsupported + 1))
+			fail_msg("%s: %u rows are unsupported by %d", shape->name,
+				 rows.stats.unsupported[unsupported], unsupported);
 }
 
 static void runs_instructions(void **state)
@@ -444,7 +445,7 @@ static const struct shape arm64_shapes[] = {
 	  .rules = { A64(SP, 0, .ra = UNWIND_RA_LR) } },
 	{ "undefined ra", CODE_(0x07, 30), .rules = { ONLY(END) } },
 	{ "ra in x15", CODE_(0x09, 30, 15), .rules = { ONLY(UNSUPPORTED) },
-	  .odd = CFI_RA_PLACE + 1 },
+	  .unsupported = CFI_RA_PLACE + 1 },
 	{ "ra restored",
 	  CODE_(0x9e, 1, 0x44, 0xde),
 	  16,
@@ -474,7 +475,7 @@ static void bounds_remembered_states(void **state)
 		put_fde(&made, CODE, 16, code, n + 1);
 		rows_read(&rows, &made);
 		assert_int_equal(rows.err, 0);
-		assert_int_equal(rows.stats.odd[CFI_BAD_CODE], n > 64);
+		assert_int_equal(rows.stats.unsupported[CFI_BAD_CODE], n > 64);
 	}
 }
 

@@ -3,7 +3,7 @@
  * Two workers: what a large file takes, no small one waits for.
  */
 #include "publish/collect.h"
-#include "publish/lookup.h"
+#include "publish/table_loader.h"
 #include "worker/worker_parts.h"
 
 #include "elf_files.h" /* last: cmocka has a fail() of its own */
@@ -13,10 +13,10 @@
 enum { LARGE, SMALL, N_FILES };
 
 struct parts {
-	struct worker *worker, *heavy;
+	struct worker *worker, *large_file_worker;
 	struct module_table *modules;
 	struct files *files;
-	struct lookup *lookup;
+	struct table_loader *loader;
 	bool done[N_FILES];
 	int err[N_FILES];
 };
@@ -55,34 +55,37 @@ static void parts_begin(struct parts *parts)
 
 	*parts = (struct parts){ 0 };
 	assert_int_equal(worker_new(&parts->worker), 0);
-	assert_int_equal(worker_new(&parts->heavy), 0);
+	assert_int_equal(worker_new(&parts->large_file_worker), 0);
 	assert_int_equal(module_table_new(&parts->modules), 0);
 	assert_int_equal(
 		files_new(&parts->files, parts->worker, parts->modules, NULL, NULL), 0);
-	assert_int_equal(
-		lookup_new(&parts->lookup, parts->worker, parts->heavy, NULL, &sink), 0);
+	assert_int_equal(table_loader_new(&parts->loader, parts->worker,
+					  parts->large_file_worker, NULL, &sink),
+			 0);
 }
 
 static void parts_end(struct parts *parts)
 {
-	lookup_free(parts->lookup);
+	table_loader_free(parts->loader);
 	files_free(parts->files);
 	module_table_free(parts->modules);
-	worker_free(parts->heavy);
+	worker_free(parts->large_file_worker);
 	worker_free(parts->worker);
 }
 
 static void begin_both(struct parts *parts)
 {
-	assert_int_equal(lookup_begin(parts->lookup, open_file("large.so"), LARGE), 0);
-	assert_int_equal(lookup_begin(parts->lookup, open_file("small.so"), SMALL), 0);
+	assert_int_equal(table_loader_begin(parts->loader, open_file("large.so"), LARGE),
+			 0);
+	assert_int_equal(table_loader_begin(parts->loader, open_file("small.so"), SMALL),
+			 0);
 }
 
 static int collect(const struct parts *parts, int wait_ms)
 {
-	return collect_answers(
-		&(struct collect_from){ parts->files, parts->worker, parts->heavy },
-		wait_ms);
+	return collect_answers(&(struct collect_from){ parts->files, parts->worker,
+						       parts->large_file_worker },
+			       wait_ms);
 }
 
 static pid_t parser_of(const struct worker *worker)
@@ -91,8 +94,8 @@ static pid_t parser_of(const struct worker *worker)
 	FILE *file;
 	int pid = 0;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", worker->keeper,
-		 worker->keeper);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", worker->supervisor,
+		 worker->supervisor);
 	file = fopen(path, "re");
 	assert_non_null(file);
 	assert_int_equal(fscanf(file, "%d", &pid), 1);
@@ -112,7 +115,7 @@ static void waits_for_both(void **state)
 		assert_int_equal(parts.err[i], 0);
 	}
 	assert_int_equal(worker_counts(parts.worker)->requests, 1);
-	assert_int_equal(worker_counts(parts.heavy)->requests, 1);
+	assert_int_equal(worker_counts(parts.large_file_worker)->requests, 1);
 	parts_end(&parts);
 }
 
@@ -123,7 +126,7 @@ static void small_ones_do_not_wait(void **state)
 	pid_t stopped;
 
 	parts_begin(&parts);
-	stopped = parser_of(parts.heavy);
+	stopped = parser_of(parts.large_file_worker);
 	assert_int_equal(kill(stopped, SIGSTOP), 0);
 	begin_both(&parts);
 	for (int i = 0; i < 400 && !parts.done[SMALL]; i++)

@@ -60,27 +60,27 @@ static size_t try_names(int fd, size_t file_bytes)
 	return named;
 }
 
-static void check_bounds(const struct elf_facts *facts)
+static void check_bounds(const struct elf_info *info)
 {
-	assert_true(facts->n_segments <= SEGMENTS_MAX);
-	assert_true(facts->n_keys <= FILE_KEYS_MAX);
-	assert_true(facts->build_id_bytes <= BUILD_ID_MAX);
-	assert_true(facts->libc <= LIBC_MUSL);
-	assert_true(facts->hides_key <= 1);
+	assert_true(info->n_segments <= SEGMENTS_MAX);
+	assert_true(info->n_keys <= FILE_KEYS_MAX);
+	assert_true(info->build_id_bytes <= BUILD_ID_MAX);
+	assert_true(info->libc <= LIBC_MUSL);
+	assert_true(info->hides_key <= 1);
 }
 
 static void survives_truncation(void **state)
 {
-	struct elf_facts facts;
+	struct elf_info info;
 	unsigned char *bytes;
 	size_t n;
 
 	bytes = read_file("whole", &n);
 	for (size_t cut = 0; cut < n; cut += cut < 4096 ? 7 : 61) {
-		int fd = bytes_fd(bytes, cut), err = elf_scan(fd, &facts);
+		int fd = bytes_fd(bytes, cut), err = elf_scan(fd, &info);
 
 		if (!err)
-			check_bounds(&facts);
+			check_bounds(&info);
 		else
 			assert_true(is_expected(err));
 		try_names(fd, n);
@@ -105,7 +105,7 @@ static void flip_bytes(const char *path)
 	for (int i = 0; i < FLIPS; i++) {
 		size_t where[4];
 		unsigned char was[4];
-		struct elf_facts facts;
+		struct elf_info info;
 		int fd, err;
 
 		for (int k = 0; k < 4; k++) {
@@ -114,10 +114,10 @@ static void flip_bytes(const char *path)
 			bytes[where[k]] = (unsigned char)next_random(&seed);
 		}
 		fd = bytes_fd(bytes, n);
-		err = elf_scan(fd, &facts);
+		err = elf_scan(fd, &info);
 		done += err == 0;
 		if (!err)
-			check_bounds(&facts);
+			check_bounds(&info);
 		named += try_names(fd, n);
 		close(fd);
 		for (int k = 3; k >= 0; k--)
@@ -152,7 +152,7 @@ static void is_not_drawn_into_a_huge_file(void **state)
 		.hash = { 1, UINT32_MAX },
 	};
 	const uint64_t terabyte = 1ULL << 40;
-	struct elf_facts facts;
+	struct elf_info info;
 	double begun;
 	int fd;
 
@@ -172,10 +172,10 @@ static void is_not_drawn_into_a_huge_file(void **state)
 	assert_int_equal(truncate("huge", (off_t)terabyte), 0);
 	begun = cpu_seconds();
 	fd = open_file("huge");
-	assert_int_equal(elf_scan(fd, &facts), 0);
+	assert_int_equal(elf_scan(fd, &info), 0);
 	assert_true(cpu_seconds() - begun < 5);
-	assert_int_equal(facts.n_keys, 0);
-	assert_int_equal(facts.n_segments, 1);
+	assert_int_equal(info.n_keys, 0);
+	assert_int_equal(info.n_segments, 1);
 	begun = cpu_seconds();
 	try_names(fd, terabyte);
 	assert_true(cpu_seconds() - begun < 5);

@@ -45,12 +45,12 @@ static int setup(void **state)
 	return 0;
 }
 
-static int scan_path(const char *path, struct elf_facts *facts)
+static int scan_path(const char *path, struct elf_info *info)
 {
 	int fd = open_file(path), err;
 
-	memset(facts, 0xa5, sizeof(*facts));
-	err = elf_scan(fd, facts);
+	memset(info, 0xa5, sizeof(*info));
+	err = elf_scan(fd, info);
 	close(fd);
 	return err;
 }
@@ -94,23 +94,23 @@ static void check_kind(const struct kind *kind, const char *path)
 	enum elf_libc libc = !strcmp(kind->libc, "glibc")  ? LIBC_GLIBC
 			     : !strcmp(kind->libc, "musl") ? LIBC_MUSL
 							   : LIBC_UNKNOWN;
-	struct elf_facts facts;
+	struct elf_info info;
 
-	assert_int_equal(scan_path(path, &facts), 0);
-	if (facts.libc != libc)
-		fail_msg("%s %s: libc %u", kind->compiler, kind->options, facts.libc);
-	assert_int_equal(facts.keys_left_out, 0);
+	assert_int_equal(scan_path(path, &info), 0);
+	if (info.libc != libc)
+		fail_msg("%s %s: libc %u", kind->compiler, kind->options, info.libc);
+	assert_int_equal(info.keys_left_out, 0);
 	if (!kind->nm) {
-		assert_int_equal(facts.n_keys, 0);
+		assert_int_equal(info.n_keys, 0);
 		return;
 	}
-	if (facts.n_keys != 1)
-		fail_msg("%s %s: %u keys", kind->compiler, kind->options, facts.n_keys);
-	assert_int_equal(facts.key_vaddrs[0],
+	if (info.n_keys != 1)
+		fail_msg("%s %s: %u keys", kind->compiler, kind->options, info.n_keys);
+	assert_int_equal(info.key_vaddrs[0],
 			 nm_value(kind->nm, "file", ASYNC_KEY_SYMBOL));
-	assert_int_equal(facts.metadata_cookie_vaddr,
+	assert_int_equal(info.metadata_cookie_vaddr,
 			 nm_value(kind->nm, "file", ASYNC_METADATA_COOKIE));
-	assert_int_equal(facts.suspended_cookie_vaddr,
+	assert_int_equal(info.suspended_cookie_vaddr,
 			 nm_value(kind->nm, "file", ASYNC_SUSPENDED_COOKIE));
 }
 
@@ -139,7 +139,7 @@ static void finds_the_key_in_every_kind_of_file(void **state)
 
 static void finds_a_unique_key(void **state)
 {
-	struct elf_facts facts;
+	struct elf_info info;
 
 	if (!has_tool("g++"))
 		skip();
@@ -148,9 +148,9 @@ static void finds_a_unique_key(void **state)
 		shell("readelf --dyn-syms -W u.so | grep -Eq '(UNIQUE|: 10) .*%s'",
 		      ASYNC_KEY_SYMBOL),
 		0);
-	assert_int_equal(scan_path("u.so", &facts), 0);
-	assert_int_equal(facts.n_keys, 1);
-	assert_int_equal(facts.key_vaddrs[0], nm_value("-D", "u.so", ASYNC_KEY_SYMBOL));
+	assert_int_equal(scan_path("u.so", &info), 0);
+	assert_int_equal(info.n_keys, 1);
+	assert_int_equal(info.key_vaddrs[0], nm_value("-D", "u.so", ASYNC_KEY_SYMBOL));
 }
 
 /* An undefined key is somebody else's. */
@@ -158,12 +158,12 @@ static void ignores_a_key_that_is_only_used(void **state)
 {
 	const char source[] = "extern unsigned folly_async_stack_root_tls_key;\n"
 			      "int f(void) { return folly_async_stack_root_tls_key; }\n";
-	struct elf_facts facts;
+	struct elf_info info;
 
 	write_file("undef.c", source, strlen(source));
 	assert_int_equal(shell("gcc -shared -fPIC undef.c -o undef.so"), 0);
-	assert_int_equal(scan_path("undef.so", &facts), 0);
-	assert_int_equal(facts.n_keys, 0);
+	assert_int_equal(scan_path("undef.so", &info), 0);
+	assert_int_equal(info.n_keys, 0);
 }
 
 static void tells_what_is_stripped_of_its_key(void **state)
@@ -205,7 +205,7 @@ static void tells_what_is_stripped_of_its_key(void **state)
 		"#ifndef SHARED\n"
 		"int main(void) { return use(); }\n"
 		"#endif\n";
-	struct elf_facts facts;
+	struct elf_info info;
 
 	write_file("folly.c", source, strlen(source));
 	for (size_t i = 0; i < sizeof(builds) / sizeof(*builds); i++) {
@@ -215,8 +215,8 @@ static void tells_what_is_stripped_of_its_key(void **state)
 		assert_int_equal(shell("gcc -w '-DSEEN=\"%s\"' %s folly.c -o f", seen,
 				       builds[i].options),
 				 0);
-		assert_int_equal(scan_path("f", &facts), 0);
-		assert_int_equal(facts.hides_key, builds[i].hides);
+		assert_int_equal(scan_path("f", &info), 0);
+		assert_int_equal(info.hides_key, builds[i].hides);
 	}
 }
 
@@ -233,7 +233,7 @@ static void finds_keys_by_note(void **state)
 {
 	static const char *const options[] = { "", "-static-pie", "-no-pie" };
 	AUTO_STR source = { 0 };
-	struct elf_facts facts;
+	struct elf_info info;
 
 	_Static_assert(FILE_KEYS_MAX < NOTES_HERE, "some are left out");
 	for (int i = 0; i < NOTES_HERE; i++) {
@@ -247,14 +247,14 @@ static void finds_keys_by_note(void **state)
 	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
 		assert_int_equal(shell("gcc %s note.c -o n", options[i]), 0);
 		assert_int_equal(shell("strip -o stripped n"), 0);
-		assert_int_equal(scan_path("stripped", &facts), 0);
-		assert_int_equal(facts.n_keys, FILE_KEYS_MAX);
-		assert_int_equal(facts.keys_left_out, NOTES_HERE - FILE_KEYS_MAX);
+		assert_int_equal(scan_path("stripped", &info), 0);
+		assert_int_equal(info.n_keys, FILE_KEYS_MAX);
+		assert_int_equal(info.keys_left_out, NOTES_HERE - FILE_KEYS_MAX);
 		for (int k = 0; k < FILE_KEYS_MAX; k++) {
 			char name[8];
 
 			snprintf(name, sizeof(name), "k%d", k);
-			assert_int_equal(facts.key_vaddrs[k], nm_value("", "n", name));
+			assert_int_equal(info.key_vaddrs[k], nm_value("", "n", name));
 		}
 	}
 }
@@ -263,91 +263,91 @@ static void ignores_notes_that_point_nowhere(void **state)
 {
 	const char source[] = NOTE("0x7000000000") NOTE("main") "int main(void)"
 								" { return 0; }\n";
-	struct elf_facts facts;
+	struct elf_info info;
 
 	write_file("bad_note.c", source, strlen(source));
 	assert_int_equal(shell("gcc bad_note.c -o bad_note"), 0);
-	assert_int_equal(scan_path("bad_note", &facts), 0);
-	assert_int_equal(facts.n_keys, 0);
+	assert_int_equal(scan_path("bad_note", &info), 0);
+	assert_int_equal(info.n_keys, 0);
 }
 
 /* The live variable is what debuggers read; the file must say the same. */
 static void reads_what_this_libc_says_of_itself(void **state)
 {
 	const uint32_t *live = dlsym(RTLD_DEFAULT, "_thread_db_pthread_specific");
-	struct elf_facts facts;
+	struct elf_info info;
 	Dl_info libc;
 
 	assert_true(dladdr(dlsym(RTLD_DEFAULT, "gnu_get_libc_version"), &libc));
-	assert_int_equal(scan_path(libc.dli_fname, &facts), 0);
-	assert_int_equal(facts.libc, LIBC_GLIBC);
-	assert_int_equal(facts.n_keys, 0);
+	assert_int_equal(scan_path(libc.dli_fname, &info), 0);
+	assert_int_equal(info.libc, LIBC_GLIBC);
+	assert_int_equal(info.n_keys, 0);
 	if (!live)
 		skip();
-	assert_int_equal(facts.specific_offset, live[2]);
+	assert_int_equal(info.specific_offset, live[2]);
 }
 
 static void knows_musl_itself(void **state)
 {
-	struct elf_facts facts;
+	struct elf_info info;
 
 	if (access(MUSL, R_OK))
 		skip();
-	assert_int_equal(scan_path(MUSL, &facts), 0);
-	assert_int_equal(facts.libc, LIBC_MUSL);
-	assert_int_equal(facts.specific_offset, 0);
+	assert_int_equal(scan_path(MUSL, &info), 0);
+	assert_int_equal(info.libc, LIBC_MUSL);
+	assert_int_equal(info.specific_offset, 0);
 }
 
 static void reads_the_build_id(void **state)
 {
 	static const unsigned char id[] = { 0xde, 0xad, 0xbe, 0xef, 0x01 };
-	struct elf_facts facts;
+	struct elf_info info;
 
 	assert_int_equal(shell("gcc -Wl,--build-id=0xdeadbeef01 key.c -o id"), 0);
-	assert_int_equal(scan_path("id", &facts), 0);
-	assert_int_equal(facts.build_id_bytes, sizeof(id));
-	assert_memory_equal(facts.build_id, id, sizeof(id));
+	assert_int_equal(scan_path("id", &info), 0);
+	assert_int_equal(info.build_id_bytes, sizeof(id));
+	assert_memory_equal(info.build_id, id, sizeof(id));
 	/* 24 bytes, of which 20 are kept */
 	assert_int_equal(shell("gcc -Wl,--build-id=0xdeadbeef01%038d key.c -o id", 0), 0);
-	assert_int_equal(scan_path("id", &facts), 0);
-	assert_int_equal(facts.build_id_bytes, BUILD_ID_MAX);
-	assert_memory_equal(facts.build_id, id, sizeof(id));
+	assert_int_equal(scan_path("id", &info), 0);
+	assert_int_equal(info.build_id_bytes, BUILD_ID_MAX);
+	assert_memory_equal(info.build_id, id, sizeof(id));
 	assert_int_equal(shell("gcc -Wl,--build-id=none key.c -o id"), 0);
-	assert_int_equal(scan_path("id", &facts), 0);
-	assert_int_equal(facts.build_id_bytes, 0);
+	assert_int_equal(scan_path("id", &info), 0);
+	assert_int_equal(info.build_id_bytes, 0);
 }
 
 static void converts_offsets(void **state)
 {
-	struct elf_facts facts;
+	struct elf_info info;
 	uint64_t vaddr;
 	size_t n_code = 0;
 
 	assert_int_equal(shell("gcc key.c -o id"), 0);
-	assert_int_equal(scan_path("id", &facts), 0);
-	assert_int_equal(facts.machine,
-			 facts.machine == EM_AARCH64 ? EM_AARCH64 : EM_X86_64);
-	assert_int_equal(facts.is_64bit, 1);
-	assert_true(facts.n_segments >= 2);
-	for (uint32_t i = 0; i < facts.n_segments; i++) {
-		const struct elf_segment *seg = &facts.segments[i];
+	assert_int_equal(scan_path("id", &info), 0);
+	assert_int_equal(info.machine,
+			 info.machine == EM_AARCH64 ? EM_AARCH64 : EM_X86_64);
+	assert_int_equal(info.is_64bit, 1);
+	assert_true(info.n_segments >= 2);
+	for (uint32_t i = 0; i < info.n_segments; i++) {
+		const struct elf_segment *seg = &info.segments[i];
 
 		n_code += seg->flags & PF_X ? 1 : 0;
-		assert_true(elf_vaddr_of_offset(&facts, seg->offset, &vaddr));
+		assert_true(elf_vaddr_of_offset(&info, seg->offset, &vaddr));
 		assert_int_equal(vaddr, seg->vaddr);
-		assert_true(elf_vaddr_of_offset(&facts, seg->offset + seg->file_bytes - 1,
+		assert_true(elf_vaddr_of_offset(&info, seg->offset + seg->file_bytes - 1,
 						&vaddr));
 		assert_int_equal(vaddr, seg->vaddr + seg->file_bytes - 1);
 	}
 	assert_int_equal(n_code, 1);
-	assert_false(elf_vaddr_of_offset(&facts, UINT64_MAX, &vaddr));
-	assert_false(elf_vaddr_of_offset(&facts, 1 << 30, &vaddr));
+	assert_false(elf_vaddr_of_offset(&info, UINT64_MAX, &vaddr));
+	assert_false(elf_vaddr_of_offset(&info, 1 << 30, &vaddr));
 }
 
 /* As lld lays files out: code begins in the page in which what is read ends. */
 static void a_mapping_begins_in_front_of_its_code(void **state)
 {
-	struct elf_facts facts = {
+	struct elf_info info = {
 		.n_segments = 3,
 		.segments = { { .offset = 0, .file_bytes = 0x16340, .flags = PF_R },
 			      { .offset = 0x16340,
@@ -361,47 +361,47 @@ static void a_mapping_begins_in_front_of_its_code(void **state)
 	};
 	uint64_t vaddr = 0;
 
-	assert_true(elf_vaddr_of_mapping(&facts, 0x16000, &vaddr));
+	assert_true(elf_vaddr_of_mapping(&info, 0x16000, &vaddr));
 	assert_int_equal(vaddr, 0x17000);
-	assert_true(elf_vaddr_of_mapping(&facts, 0x20000, &vaddr));
+	assert_true(elf_vaddr_of_mapping(&info, 0x20000, &vaddr));
 	assert_int_equal(vaddr, 0x21000);
-	assert_true(elf_vaddr_of_mapping(&facts, 0x5a000, &vaddr));
+	assert_true(elf_vaddr_of_mapping(&info, 0x5a000, &vaddr));
 	assert_int_equal(vaddr, 0x5b000);
 	/* mapped by hand, and no code */
-	assert_true(elf_vaddr_of_mapping(&facts, 0x1000, &vaddr));
+	assert_true(elf_vaddr_of_mapping(&info, 0x1000, &vaddr));
 	assert_int_equal(vaddr, 0x1000);
-	assert_false(elf_vaddr_of_mapping(&facts, UINT64_MAX - 4095, &vaddr));
+	assert_false(elf_vaddr_of_mapping(&info, UINT64_MAX - 4095, &vaddr));
 }
 
 static void refuses_what_is_no_such_file(void **state)
 {
-	struct elf_facts facts;
+	struct elf_info info;
 	Elf64_Ehdr header = { .e_type = ET_DYN };
 	int fd;
 
 	write_file("empty", "", 0);
-	assert_int_equal(scan_path("empty", &facts), -ENOEXEC);
-	assert_int_equal(scan_path("key.c", &facts), -ENOEXEC);
-	assert_int_equal(scan_path("/", &facts), -ENOEXEC);
-	assert_int_equal(scan_path("/dev/zero", &facts), -ENOEXEC);
-	assert_int_equal(elf_scan(-1, &facts), -EBADF);
+	assert_int_equal(scan_path("empty", &info), -ENOEXEC);
+	assert_int_equal(scan_path("key.c", &info), -ENOEXEC);
+	assert_int_equal(scan_path("/", &info), -ENOEXEC);
+	assert_int_equal(scan_path("/dev/zero", &info), -ENOEXEC);
+	assert_int_equal(elf_scan(-1, &info), -EBADF);
 	memcpy(header.e_ident, ELFMAG, SELFMAG);
 	header.e_ident[EI_CLASS] = ELFCLASS32;
 	header.e_ident[EI_DATA] = ELFDATA2LSB;
 	write_file("narrow", &header, sizeof(header));
-	assert_int_equal(scan_path("narrow", &facts), -ENOEXEC);
+	assert_int_equal(scan_path("narrow", &info), -ENOEXEC);
 	header.e_ident[EI_CLASS] = ELFCLASS64;
 	header.e_phnum = 3;
 	header.e_phentsize = sizeof(Elf64_Phdr);
 	header.e_phoff = UINT64_MAX - 8;
 	write_file("wild", &header, sizeof(header));
-	assert_int_equal(scan_path("wild", &facts), -EBADMSG);
+	assert_int_equal(scan_path("wild", &info), -EBADMSG);
 	assert_int_equal(shell("mkfifo fifo"), 0);
 	fd = open("fifo", O_RDONLY | O_NONBLOCK);
-	assert_int_equal(elf_scan(fd, &facts), -ENOEXEC);
+	assert_int_equal(elf_scan(fd, &info), -ENOEXEC);
 	close(fd);
 	fd = open("key.c", O_WRONLY);
-	assert_int_equal(elf_scan(fd, &facts), -EBADF);
+	assert_int_equal(elf_scan(fd, &info), -EBADF);
 	close(fd);
 }
 

@@ -6,7 +6,7 @@
 #include "proc/process.h"
 
 #include "base/intern.h"
-#include "core/profile.h"
+#include "core/aggregator.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -151,23 +151,23 @@ static void mappings_of_all_are_limited(void **state)
  * the first name that there was. */
 static void names_of_threads_are_limited(void **state)
 {
-	const struct profile_thread *nobody;
-	struct profile *profile;
+	const struct aggregator_thread *nobody;
+	struct aggregator *aggregator;
 	char name[16];
 	size_t bytes;
 	uint32_t id;
 	int err = 0;
 
-	assert_int_equal(profile_new(&profile), 0);
+	assert_int_equal(aggregator_new(&aggregator), 0);
 	for (unsigned int i = 0; !err && i <= COMMS_MAX; i++) {
 		snprintf(name, sizeof(name), "t%u", i);
-		err = intern_id(profile->comms, name, strlen(name), &id);
+		err = intern_id(aggregator->comms, name, strlen(name), &id);
 	}
 	assert_int_equal(err, INTERN_FULL);
-	assert_string_equal(intern_string(profile->comms, 0), COMM_OTHER);
-	nobody = intern_bytes(profile->threads, 0, &bytes);
+	assert_string_equal(intern_string(aggregator->comms, 0), COMM_OTHER);
+	nobody = intern_bytes(aggregator->threads, 0, &bytes);
 	assert_int_equal(nobody->comm, 0);
-	profile_free(profile);
+	aggregator_free(aggregator);
 }
 
 int main(void)

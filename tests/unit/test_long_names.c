@@ -158,16 +158,17 @@ static void lines_of_kallsyms(void **state)
 	close(fd);
 }
 
-struct placed {
+struct located {
 	VEC(char *) names;
 };
 
-static int place(void *arg, size_t index, const struct inline_place *places, size_t n)
+static int on_location(void *arg, size_t index, const struct source_location *locations,
+		       size_t n)
 {
-	struct placed *placed = arg;
+	struct located *located = arg;
 
 	for (size_t i = 0; i + 1 < n; i++)
-		assert_int_equal(vec_push(&placed->names, strdup(places[i].name)), 0);
+		assert_int_equal(vec_push(&located->names, strdup(locations[i].name)), 0);
 	return 0;
 }
 
@@ -175,7 +176,7 @@ static int place(void *arg, size_t index, const struct inline_place *places, siz
  * letters; then the same through the worker. */
 static void inlined_functions(void **state)
 {
-	struct placed placed = { 0 };
+	struct located located = { 0 };
 	struct worker *worker;
 	FILE *f = fopen("inlined.c", "w");
 	uint64_t addr;
@@ -203,14 +204,15 @@ static void inlined_functions(void **state)
 	addr = nm_value("", "inlined.so", "caller") + 4;
 	fd = open_file("inlined.so");
 	assert_int_equal(worker_new(&worker), 0);
-	assert_int_equal(elf_inlines(fd, &addr, 1, place, &placed), 0);
-	assert_int_equal(worker_places(worker, fd, &addr, 1, 5000, place, &placed), 0);
-	assert_int_equal(placed.names.n, 16);
+	assert_int_equal(elf_inlines(fd, &addr, 1, on_location, &located), 0);
+	assert_int_equal(
+		worker_locations(worker, fd, &addr, 1, 5000, on_location, &located), 0);
+	assert_int_equal(located.names.n, 16);
 	for (size_t i = 0; i < 16; i++) {
-		expect(placed.names.items[i], 20000, "bcdefghi"[i % 8]);
-		free(placed.names.items[i]);
+		expect(located.names.items[i], 20000, "bcdefghi"[i % 8]);
+		free(located.names.items[i]);
 	}
-	vec_free(&placed.names);
+	vec_free(&located.names);
 	worker_free(worker);
 	close(fd);
 }

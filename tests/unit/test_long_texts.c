@@ -24,7 +24,7 @@ static void add_long(struct str *text, size_t n, char last)
 	str_add_char(text, last);
 }
 
-static struct reading *read_str(const struct str *text)
+static struct profile *read_str(const struct str *text)
 {
 	const struct bytes bytes = { text->s, text->n };
 
@@ -32,7 +32,7 @@ static struct reading *read_str(const struct str *text)
 }
 
 /* Three functions: one with 1 sample of its own, one with 2, and who called both. */
-static void expect_two(const struct reading *r, size_t n, bool is_whole)
+static void expect_two(const struct profile *r, size_t n, bool is_whole)
 {
 	struct functions found;
 	const char *one, *other;
@@ -43,8 +43,8 @@ static void expect_two(const struct reading *r, size_t n, bool is_whole)
 	assert_int_equal(found.items.n, 3);
 	assert_int_equal(found.items.items[0].self, 2);
 	assert_int_equal(found.items.items[1].self, 1);
-	other = reading_string(r, found.items.items[0].name);
-	one = reading_string(r, found.items.items[1].name);
+	other = profile_string(r, found.items.items[0].name);
+	one = profile_string(r, found.items.items[1].name);
 	assert_memory_equal(one, other, 1000);
 	assert_string_not_equal(one, other);
 	assert_int_equal(strstr(one, "…#") == NULL, is_whole);
@@ -58,10 +58,10 @@ static void expect_two(const struct reading *r, size_t n, bool is_whole)
 }
 
 /* pprof's are gzip's, which only a file is looked into for. */
-static struct reading *unpacked(const struct bytes *bytes)
+static struct profile *unpacked(const struct bytes *bytes)
 {
 	char path[] = "/tmp/test_long.XXXXXX";
-	struct reading *r = NULL;
+	struct profile *r = NULL;
 	int fd = mkstemp(path);
 
 	assert_true(fd >= 0);
@@ -73,19 +73,19 @@ static struct reading *unpacked(const struct bytes *bytes)
 }
 
 /* And what is read of what is written of it. */
-static void expect_two_everywhere(const struct reading *r, size_t n)
+static void expect_two_everywhere(const struct profile *r, size_t n)
 {
-	const struct writer *const ways[] = { &weft_writer, &folded_writer,
-					      &pprof_writer };
+	const struct writer *const writers[] = { &weft_writer, &folded_writer,
+						 &pprof_writer };
 	bool is_whole = n < NAME_BYTES_MAX;
 
 	expect_two(r, n, is_whole);
-	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
-		struct bytes bytes = written(ways[i], r, VIEW_THREAD);
-		struct reading *again = unpacked(&bytes);
+	for (size_t i = 0; i < sizeof(writers) / sizeof(*writers); i++) {
+		struct bytes bytes = written(writers[i], r, VIEW_THREAD);
+		struct profile *again = unpacked(&bytes);
 
 		expect_two(again, n, is_whole);
-		reading_free(again);
+		profile_free(again);
 		free(bytes.s);
 	}
 }
@@ -94,7 +94,7 @@ static void folded_text(void **state)
 {
 	for (size_t i = 0; i < N_LENGTHS; i++) {
 		struct str text = { 0 };
-		struct reading *r;
+		struct profile *r;
 
 		str_add(&text, "comm;main;");
 		add_long(&text, lengths[i], 'y');
@@ -103,7 +103,7 @@ static void folded_text(void **state)
 		str_add(&text, " 2\n");
 		r = read_str(&text);
 		expect_two_everywhere(r, lengths[i]);
-		reading_free(r);
+		profile_free(r);
 		str_free(&text);
 	}
 }
@@ -119,14 +119,14 @@ static void text_of_perf_script(void **state)
 {
 	for (size_t i = 0; i < N_LENGTHS; i++) {
 		struct str text = { 0 };
-		struct reading *r;
+		struct profile *r;
 
 		add_sample(&text, lengths[i], 'y');
 		add_sample(&text, lengths[i], 'z');
 		add_sample(&text, lengths[i], 'z');
 		r = read_str(&text);
 		expect_two_everywhere(r, lengths[i]);
-		reading_free(r);
+		profile_free(r);
 		str_free(&text);
 	}
 }
@@ -136,7 +136,7 @@ static void modules_that_differ_at_their_ends(void **state)
 {
 	struct str text = { 0 };
 	struct functions found;
-	struct reading *r;
+	struct profile *r;
 
 	for (char last = 'y'; last <= 'z'; last++) {
 		str_add(&text, "comm  1/1  1.000000:  1 cycles:\n\t1000 [unknown] (/");
@@ -149,7 +149,7 @@ static void modules_that_differ_at_their_ends(void **state)
 	assert_int_equal(found.items.n, 2);
 	assert_int_not_equal(found.items.items[0].name, found.items.items[1].name);
 	functions_free(&found);
-	reading_free(r);
+	profile_free(r);
 	str_free(&text);
 }
 

@@ -52,12 +52,13 @@ static int setup(void **state)
 /* The offset in the file of an address as linked. */
 static uint64_t offset_of(int fd, uint64_t vaddr)
 {
-	struct elf_facts facts;
+	struct elf_info elf_info;
 
-	assert_int_equal(elf_scan(fd, &facts), 0);
-	for (uint32_t i = 0; i < facts.n_segments; i++)
-		if (vaddr - facts.segments[i].vaddr < facts.segments[i].file_bytes)
-			return vaddr - facts.segments[i].vaddr + facts.segments[i].offset;
+	assert_int_equal(elf_scan(fd, &elf_info), 0);
+	for (uint32_t i = 0; i < elf_info.n_segments; i++)
+		if (vaddr - elf_info.segments[i].vaddr < elf_info.segments[i].file_bytes)
+			return vaddr - elf_info.segments[i].vaddr +
+			       elf_info.segments[i].offset;
 	fail_msg("%lx is in no segment", (unsigned long)vaddr);
 	return 0;
 }
@@ -141,7 +142,7 @@ static void agrees_with_the_loader(void **state)
 	static uint64_t addrs[NAMED_MAX];
 	const uint64_t step = 16 * 29;
 	const struct elf_segment *code = NULL;
-	struct elf_facts facts;
+	struct elf_info elf_info;
 	struct named *named;
 	size_t n = 0, agreed = 0;
 	Dl_info libc, info;
@@ -153,10 +154,10 @@ static void agrees_with_the_loader(void **state)
 	fd = open_file(libc.dli_fname);
 	if (!shell("readelf -SW %s | grep -q SYMTAB", libc.dli_fname))
 		skip(); /* then ours knows more */
-	assert_int_equal(elf_scan(fd, &facts), 0);
-	for (uint32_t i = 0; i < facts.n_segments; i++)
-		if (facts.segments[i].flags & PF_X)
-			code = &facts.segments[i];
+	assert_int_equal(elf_scan(fd, &elf_info), 0);
+	for (uint32_t i = 0; i < elf_info.n_segments; i++)
+		if (elf_info.segments[i].flags & PF_X)
+			code = &elf_info.segments[i];
 	assert_non_null(code);
 	for (; n < NAMED_MAX && n * step < code->file_bytes; n++)
 		addrs[n] = code->offset + n * step;

@@ -21,12 +21,12 @@ static const char *summary(const struct stats *stats)
 #define SAYS(stats, text)	  assert_non_null(strstr(summary(stats), text))
 #define DOES_NOT_SAY(stats, text) assert_null(strstr(summary(stats), text))
 
-static struct stats stats_of(struct profile *profile, uint64_t samples)
+static struct stats stats_of(struct aggregator *aggregator, uint64_t samples)
 {
-	struct stats stats = { .hz = 99, .profile = profile, .adds_up = true };
+	struct stats stats = { .hz = 99, .aggregator = aggregator, .adds_up = true };
 
-	profile->samples.total = samples;
-	profile->endings[END_START] = samples;
+	aggregator->samples.total = samples;
+	aggregator->endings[END_START] = samples;
 	for (int view = 0; view < N_VIEWS; view++) {
 		stats.views[view].whole = samples;
 		stats.views[view].endings[END_START] = samples;
@@ -39,11 +39,11 @@ static void nothing_is_said_of_nothing(void **state)
 	static const char *const words[] = { "cut",    "gap: frames",	 "dropped",
 					     "raise",  "not opened",	 "chains",
 					     "waited", "does not add up" };
-	AUTO(profile) profile = NULL;
+	AUTO(aggregator) aggregator = NULL;
 	struct stats stats;
 
-	assert_int_equal(profile_new(&profile), 0);
-	stats = stats_of(profile, 1000);
+	assert_int_equal(aggregator_new(&aggregator), 0);
+	stats = stats_of(aggregator, 1000);
 	SAYS(&stats, "100.0 %  are complete: from the leaf to a start, without a gap");
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
 		DOES_NOT_SAY(&stats, words[i]);
@@ -51,17 +51,17 @@ static void nothing_is_said_of_nothing(void **state)
 
 static void why_stacks_are_not_whole(void **state)
 {
-	AUTO(profile) profile = NULL;
+	AUTO(aggregator) aggregator = NULL;
 	struct stats stats;
 
-	assert_int_equal(profile_new(&profile), 0);
-	stats = stats_of(profile, 100000);
-	profile->samples.async = 50000;
-	profile->samples.roots_cut = 7;
-	profile->chain_endings[END_DETACHED] = 40000;
-	profile->chain_endings[END_BUDGET] = 348;
-	profile->waiting_endings[END_TORN] = 2;
-	profile->waiting_endings[END_START] = 8;
+	assert_int_equal(aggregator_new(&aggregator), 0);
+	stats = stats_of(aggregator, 100000);
+	aggregator->samples.async = 50000;
+	aggregator->samples.roots_cut = 7;
+	aggregator->chain_endings[END_DETACHED] = 40000;
+	aggregator->chain_endings[END_BUDGET] = 348;
+	aggregator->waiting_endings[END_TORN] = 2;
+	aggregator->waiting_endings[END_START] = 8;
 	stats.views[VIEW_ASYNC].whole = 93900;
 	stats.views[VIEW_ASYNC].gaps = 30;
 	stats.views[VIEW_ASYNC].endings[END_BUDGET] = 348;
@@ -79,15 +79,15 @@ static void why_stacks_are_not_whole(void **state)
 
 static void what_was_left_out(void **state)
 {
-	AUTO(profile) profile = NULL;
+	AUTO(aggregator) aggregator = NULL;
 	struct stats stats;
 
-	assert_int_equal(profile_new(&profile), 0);
-	stats = stats_of(profile, 10);
+	assert_int_equal(aggregator_new(&aggregator), 0);
+	stats = stats_of(aggregator, 10);
 	stats.files.over_limit = 3;
-	stats.published.spaces.cut = 28000000;
-	stats.published.refused = 2;
-	stats.published.overdue = 1;
+	stats.publisher.mapping_tables.cut = 28000000;
+	stats.publisher.refused = 2;
+	stats.publisher.overdue = 1;
 	SAYS(&stats, "3 files were not opened");
 	SAYS(&stats, "more than 1023 executable mappings");
 	SAYS(&stats, "2 processes could not be published to the kernel");

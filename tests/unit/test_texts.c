@@ -24,7 +24,7 @@ static void perf_script_is_read(void **state)
 		      "\t         0 [unknown] (/lib/y.so)\n"
 		      "\n";
 	struct bytes bytes = { text, sizeof(text) - 1 };
-	AUTO(reading) r = read_back(&bytes);
+	AUTO(profile) r = read_back(&bytes);
 
 	assert_non_null(r);
 	is_folded(r, VIEW_ASYNC,
@@ -54,7 +54,7 @@ static void perf_script_without_callers_is_read(void **state)
 		"\t   55b7 main+0x1 (/tmp/c_g)\n"
 		"\n";
 	struct bytes bytes = { text, sizeof(text) - 1 };
-	AUTO(reading) r = read_back(&bytes);
+	AUTO(profile) r = read_back(&bytes);
 
 	assert_non_null(r);
 	is_folded(r, VIEW_ASYNC,
@@ -68,10 +68,10 @@ static void perf_script_without_callers_is_read(void **state)
 	assert_int_equal(r->left_out, 1);
 }
 
-static bool has_module(const struct reading *r, const char *path)
+static bool has_module(const struct profile *r, const char *path)
 {
 	for (size_t i = 0; i < r->modules.n; i++)
-		if (!strcmp(reading_string(r, r->modules.items[i].path), path))
+		if (!strcmp(profile_string(r, r->modules.items[i].path), path))
 			return true;
 	return false;
 }
@@ -96,7 +96,7 @@ static void modules_of_perf_script_have_any_name(void **state)
 		for (int lone = 0; lone < 2; lone++) {
 			char text[256], want[256];
 			struct bytes bytes = { .s = text };
-			AUTO(reading) r = NULL;
+			AUTO(profile) r = NULL;
 
 			bytes.n = (size_t)snprintf(text, sizeof(text),
 						   "x 1 1.5: 1 cycles: %s     55b6 %s\n",
@@ -138,7 +138,7 @@ static void lines_of_perf_script_that_are_no_frames(void **state)
 		"\t   1147 start+0x5 (/tmp/c_g)\n"
 		"\n";
 	struct bytes bytes = { text, sizeof(text) - 1 };
-	AUTO(reading) r = read_back(&bytes);
+	AUTO(profile) r = read_back(&bytes);
 
 	assert_non_null(r);
 	is_folded(r, VIEW_ASYNC,
@@ -167,7 +167,7 @@ static void comments_may_come_first(void **state)
 		static char text[20000];
 		struct bytes bytes = { .s = text };
 		size_t n = i % 2 ? 10000 : 0;
-		AUTO(reading) r = NULL;
+		AUTO(profile) r = NULL;
 
 		for (size_t at = 0; at < n; at++)
 			text[at] = at % 100 == 99 ? '\n' : '#';

@@ -28,14 +28,14 @@ struct scanned {
 	uint32_t keys[SCANS_MAX];
 };
 
-static void scan_done(void *arg, uint64_t cookie, int err, const struct elf_facts *facts)
+static void scan_done(void *arg, uint64_t cookie, int err, const struct elf_info *info)
 {
 	struct scanned *scanned = arg;
 
 	assert_true(scanned->n < SCANS_MAX);
 	scanned->cookies[scanned->n] = cookie;
 	scanned->errs[scanned->n] = err;
-	scanned->keys[scanned->n++] = facts->n_keys;
+	scanned->keys[scanned->n++] = info->n_keys;
 }
 
 static const char source_c[] = "unsigned folly_async_stack_root_tls_key = -1;\n"
@@ -57,7 +57,7 @@ static struct worker *start(void)
 	return worker;
 }
 
-/* The parser: the one child of the keeper that is no zombie. */
+/* The parser: the one child of the supervisor that is no zombie. */
 static pid_t parser_of(const struct worker *worker)
 {
 	DIR *proc = opendir("/proc");
@@ -74,7 +74,7 @@ static pid_t parser_of(const struct worker *worker)
 		if (!f)
 			continue;
 		if (fscanf(f, "%d (%31[^)]) %c %d", &pid, name, &kind, &parent) == 4 &&
-		    parent == worker->keeper && kind != 'Z')
+		    parent == worker->supervisor && kind != 'Z')
 			found = pid;
 		fclose(f);
 	}
@@ -161,7 +161,7 @@ static int count_name(void *arg, size_t index, const char *name, uint64_t start)
 /* More than one message each way, and than one request. */
 static void names_many(void **state)
 {
-	const size_t n = 3 * WIRE_ADDRS_MAX / 2;
+	const size_t n = 3 * PROTOCOL_ADDRS_MAX / 2;
 	uint64_t *addrs = calloc(n, sizeof(*addrs));
 	struct counted counted = { .addrs = addrs };
 	struct worker *worker = start();
@@ -241,9 +241,9 @@ static void expect_status(pid_t pid, const char *field, const char *want)
 static void holds_nothing(void **state)
 {
 	struct worker *worker = start();
-	pid_t pids[] = { worker->keeper, parser_of(worker) };
+	pid_t pids[] = { worker->supervisor, parser_of(worker) };
 
-	expect_name(worker); /* by then it has caged itself */
+	expect_name(worker); /* by then it has sandboxed itself */
 	for (size_t i = 0; i < 2; i++) {
 		expect_status(pids[i], "CapPrm:\t", "0000000000000000");
 		expect_status(pids[i], "CapEff:\t", "0000000000000000");
@@ -273,7 +273,7 @@ static void outlives_signals(void **state)
 
 	expect_name(worker);
 	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
-		kill(worker->keeper, signals[i]);
+		kill(worker->supervisor, signals[i]);
 		kill(parser_of(worker), signals[i]);
 	}
 	expect_name(worker);
@@ -296,8 +296,8 @@ static void restarts_after_death_at_rest(void **state)
 	assert_int_equal(worker_collect(worker, 5000, scan_done, &scanned), 0);
 	assert_int_equal(scanned.n, 1);
 	assert_int_equal(worker_counts(worker)->restarts, 2);
-	/* the keeper, too: there is another way then */
-	kill(worker->keeper, SIGKILL);
+	/* the supervisor, too: there is another way then */
+	kill(worker->supervisor, SIGKILL);
 	usleep(20000);
 	expect_name(worker);
 	worker_free(worker);

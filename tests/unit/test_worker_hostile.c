@@ -48,13 +48,13 @@ struct scanned {
 	uint32_t n_keys;
 };
 
-static void scan_done(void *arg, uint64_t cookie, int err, const struct elf_facts *facts)
+static void scan_done(void *arg, uint64_t cookie, int err, const struct elf_info *info)
 {
 	struct scanned *scanned = arg;
 
 	scanned->n++;
 	scanned->err = err;
-	scanned->n_keys = facts->n_keys;
+	scanned->n_keys = info->n_keys;
 }
 
 /* What comes of one scan when the parser says this. */
@@ -83,51 +83,51 @@ static int scan_against(const void *lie, size_t n)
 
 static void scans(void **state)
 {
-	struct wire_facts facts = { .head.kind = WIRE_FACTS };
-	struct wire_facts lie;
-	static union wire_buffer large;
+	struct protocol_elf_info info = { .head.kind = PROTOCOL_ELF_INFO };
+	struct protocol_elf_info lie;
+	static union protocol_buffer large;
 
-	assert_int_equal(scan_against(&facts, 3), -EPROTO);
-	assert_int_equal(scan_against(&facts, sizeof(facts) - 1), -EPROTO);
+	assert_int_equal(scan_against(&info, 3), -EPROTO);
+	assert_int_equal(scan_against(&info, sizeof(info) - 1), -EPROTO);
 	assert_int_equal(scan_against(&large, sizeof(large)), -EPROTO);
-	lie = facts;
-	lie.head.kind = WIRE_DONE;
+	lie = info;
+	lie.head.kind = PROTOCOL_DONE;
 	assert_int_equal(scan_against(&lie, sizeof(lie)), -EPROTO);
-	lie = facts;
+	lie = info;
 	lie.head.err = 5;
 	assert_true(scan_against(&lie.head, sizeof(lie.head)) < 0);
 	lie.head.err = INT32_MIN;
 	assert_true(scan_against(&lie.head, sizeof(lie.head)) < 0);
-	lie = facts;
-	lie.facts.n_segments = SEGMENTS_MAX + 1;
+	lie = info;
+	lie.info.n_segments = SEGMENTS_MAX + 1;
 	assert_int_equal(scan_against(&lie, sizeof(lie)), -EPROTO);
-	lie = facts;
-	lie.facts.n_keys = UINT32_MAX;
+	lie = info;
+	lie.info.n_keys = UINT32_MAX;
 	assert_int_equal(scan_against(&lie, sizeof(lie)), -EPROTO);
-	lie = facts;
-	lie.facts.build_id_bytes = 21;
+	lie = info;
+	lie.info.build_id_bytes = 21;
 	assert_int_equal(scan_against(&lie, sizeof(lie)), -EPROTO);
-	lie = facts;
-	lie.facts.libc = 9;
+	lie = info;
+	lie.info.libc = 9;
 	assert_int_equal(scan_against(&lie, sizeof(lie)), -EPROTO);
 }
 
 /* A message of names, made up. */
 struct lie {
-	union wire_buffer buf;
+	union protocol_buffer buf;
 	size_t n;
 };
 
 static void begin_lie(struct lie *lie)
 {
 	memset(lie, 0, sizeof(*lie));
-	lie->buf.head.kind = WIRE_NAMED;
+	lie->buf.head.kind = PROTOCOL_NAMED;
 	lie->n = sizeof(lie->buf.head);
 }
 
 static void add_name(struct lie *lie, uint32_t index, const char *name, uint32_t bytes)
 {
-	struct wire_name head = { 0x1000, index, bytes };
+	struct protocol_name head = { 0x1000, index, bytes };
 
 	memcpy(lie->buf.bytes + lie->n, &head, sizeof(head));
 	strcpy((char *)lie->buf.bytes + lie->n + sizeof(head), name);
@@ -137,7 +137,7 @@ static void add_name(struct lie *lie, uint32_t index, const char *name, uint32_t
 
 static int names_against(const struct lie *lie, size_t n, struct named *named)
 {
-	const struct wire_answer done = { .kind = WIRE_DONE };
+	const struct protocol_answer done = { .kind = PROTOCOL_DONE };
 	const uint64_t addrs[] = { 1, 2, 3 };
 	int end, err, fd = open_file("good.so");
 	struct worker *worker = taken_over(&end);
@@ -211,7 +211,7 @@ static void frames_of_names(void **state)
 	lie.n = 5;
 	assert_int_equal(names_against(&lie, 1, &named), -EPROTO);
 	begin_lie(&lie);
-	lie.buf.head.kind = WIRE_FACTS;
+	lie.buf.head.kind = PROTOCOL_ELF_INFO;
 	assert_int_equal(names_against(&lie, 1, &named), -EPROTO);
 }
 

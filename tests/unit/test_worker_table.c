@@ -16,7 +16,7 @@
 #define COOKIES 8
 
 /* The first message of an answer that doesn't say what it was made from. */
-#define TABLED_BYTES (offsetof(struct wire_table, reads) + read_list_bytes(0))
+#define TABLED_BYTES (offsetof(struct protocol_table, byte_ranges) + byte_ranges_size(0))
 
 struct taken {
 	size_t n; /* pages */
@@ -26,7 +26,7 @@ struct taken {
 	unsigned int turn; /* among the answers */
 	struct unwind_head head;
 	struct unwind_stats stats;
-	struct read_list *reads;
+	struct byte_ranges *byte_ranges;
 	struct hash hash;
 };
 
@@ -68,9 +68,10 @@ static void on_done(void *arg, uint64_t cookie, int err,
 	taken->stats = answer->stats;
 	taken->turn = ++collected->turns;
 	taken->hash = answer->hash;
-	if (answer->reads) {
-		taken->reads = malloc(read_list_bytes(answer->reads->n));
-		memcpy(taken->reads, answer->reads, read_list_bytes(answer->reads->n));
+	if (answer->byte_ranges) {
+		taken->byte_ranges = malloc(byte_ranges_size(answer->byte_ranges->n));
+		memcpy(taken->byte_ranges, answer->byte_ranges,
+		       byte_ranges_size(answer->byte_ranges->n));
 	}
 }
 
@@ -82,7 +83,7 @@ static void on_hashed(void *arg, uint64_t cookie, int err, const struct hash *ha
 	on_done(arg, cookie, err, &(struct table_answer){ .hash = *hash });
 }
 
-static void on_scan(void *arg, uint64_t cookie, int err, const struct elf_facts *facts)
+static void on_scan(void *arg, uint64_t cookie, int err, const struct elf_info *info)
 {
 	on_done(arg, cookie, err, &(struct table_answer){ 0 });
 }
@@ -106,7 +107,7 @@ static void end(struct worker *worker, struct collected *collected)
 {
 	for (int i = 0; i < COOKIES; i++) {
 		free(collected->tables[i].pages);
-		free(collected->tables[i].reads);
+		free(collected->tables[i].byte_ranges);
 	}
 	memset(collected, 0, sizeof(*collected));
 	worker_free(worker);
@@ -171,7 +172,7 @@ static void brings_the_same_pages(void **state)
 	for (unsigned int i = 0; i < 5; i++)
 		assert_int_equal(collected.tables[i].turn, i + 1);
 	expect_whole(&collected.tables[1], open_libc());
-	assert_true(collected.tables[1].n > WIRE_PAGES_MAX);
+	assert_true(collected.tables[1].n > PROTOCOL_PAGES_MAX);
 	assert_int_equal(collected.tables[2].err, -ENODATA);
 	assert_int_equal(collected.tables[2].n, 0);
 	assert_int_equal(worker_counts(worker)->failed, 0);
@@ -186,8 +187,8 @@ static pid_t parser_of(const struct worker *worker)
 	FILE *f;
 	pid_t pid = -1;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", worker->keeper,
-		 worker->keeper);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", worker->supervisor,
+		 worker->supervisor);
 	f = fopen(path, "r");
 	assert_non_null(f);
 	assert_int_equal(fscanf(f, "%d", &pid), 1);
@@ -247,11 +248,11 @@ static const struct unwind_head good = {
 static int take_head(struct worker *worker, struct scan_job *job,
 		     const struct unwind_head *head)
 {
-	struct wire_pages *pages = &worker->buf.pages;
+	struct protocol_pages *pages = &worker->buf.pages;
 
-	worker->buf.table.head = (struct wire_answer){ WIRE_TABLED, 0, 4, 0 };
+	worker->buf.table.head = (struct protocol_answer){ PROTOCOL_TABLED, 0, 4, 0 };
 	assert_int_equal(worker_take_table(worker, job, TABLED_BYTES), 1);
-	pages->head = (struct wire_answer){ WIRE_PAGES, 0, 1, 0 };
+	pages->head = (struct protocol_answer){ PROTOCOL_PAGES, 0, 1, 0 };
 	pages->pages[0].head = *head;
 	return worker_take_table(worker, job,
 				 sizeof(pages->head) + sizeof(pages->pages[0]));
@@ -292,7 +293,7 @@ static void takes_no_pages_too_many(void **state)
 {
 	static struct collected collected;
 	struct worker *worker = start(&collected);
-	struct wire_pages *pages = &worker->buf.pages;
+	struct protocol_pages *pages = &worker->buf.pages;
 	size_t one = sizeof(pages->head) + sizeof(pages->pages[0]);
 	struct scan_job job = { .fd = -1 };
 
@@ -321,7 +322,7 @@ static void bounds_the_number_of_pages(void **state)
 		struct scan_job job = { .fd = -1 };
 
 		worker->buf.table.head =
-			(struct wire_answer){ WIRE_TABLED, 0, bad[i], 0 };
+			(struct protocol_answer){ PROTOCOL_TABLED, 0, bad[i], 0 };
 		assert_int_equal(worker_take_table(worker, &job, TABLED_BYTES), -EPROTO);
 		assert_null(job.table);
 	}
@@ -333,31 +334,31 @@ static void hashes_what_it_is_told(void **state)
 	static struct collected collected;
 	struct worker *worker = start(&collected);
 	int fd = open_libc();
-	struct read_list list, wrong;
+	struct byte_ranges list, wrong;
 	struct hash hash;
 	struct stat st;
 
 	assert_int_equal(fstat(fd, &st), 0);
-	reads_of_ends(&list, (uint64_t)st.st_size);
+	byte_ranges_of_ends(&list, (uint64_t)st.st_size);
 	wrong = list;
 	wrong.file_bytes++;
 	assert_int_equal(worker_submit_hash(worker, open_libc(), 0, &list), 0);
-	assert_int_equal(worker_submit_noted_table(worker, open_libc(), 1), 0);
+	assert_int_equal(worker_submit_recorded_table(worker, open_libc(), 1), 0);
 	assert_int_equal(worker_submit_table(worker, open_libc(), 2), 0);
 	assert_int_equal(worker_submit_hash(worker, open_libc(), 3, &wrong), 0);
 	finish(worker, &collected);
 	for (unsigned int i = 0; i < 4; i++)
 		assert_int_equal(collected.tables[i].turn, i + 1);
 	assert_int_equal(collected.tables[0].err, 0);
-	assert_int_equal(reads_hash(fd, &list, &hash), 0);
+	assert_int_equal(byte_ranges_hash(fd, &list, &hash), 0);
 	assert_memory_equal(&collected.tables[0].hash, &hash, sizeof(hash));
 	expect_whole(&collected.tables[1], open_libc());
-	assert_non_null(collected.tables[1].reads);
-	assert_true(collected.tables[1].reads->n > 2);
-	assert_int_equal(reads_hash(fd, collected.tables[1].reads, &hash), 0);
+	assert_non_null(collected.tables[1].byte_ranges);
+	assert_true(collected.tables[1].byte_ranges->n > 2);
+	assert_int_equal(byte_ranges_hash(fd, collected.tables[1].byte_ranges, &hash), 0);
 	assert_memory_equal(&collected.tables[1].hash, &hash, sizeof(hash));
 	expect_whole(&collected.tables[2], open_libc());
-	assert_null(collected.tables[2].reads);
+	assert_null(collected.tables[2].byte_ranges);
 	assert_true(collected.tables[3].err < 0);
 	close(fd);
 	end(worker, &collected);
@@ -368,36 +369,36 @@ static void believes_no_list(void **state)
 {
 	static struct collected collected;
 	struct worker *worker = start(&collected);
-	const size_t before = offsetof(struct wire_table, reads);
-	struct wire_table *said = &worker->buf.table;
-	struct scan_job job = { .fd = -1, .kind = JOB_NOTED_TABLE };
-	struct wire_hash *hash = &worker->buf.hash;
+	const size_t before = offsetof(struct protocol_table, byte_ranges);
+	struct protocol_table *said = &worker->buf.table;
+	struct scan_job job = { .fd = -1, .kind = JOB_RECORDED_TABLE };
+	struct protocol_hash *hash = &worker->buf.hash;
 
 	for (int i = 0; i < 6; i++) {
-		size_t n = before + read_list_bytes(1) - (i == 1);
+		size_t n = before + byte_ranges_size(1) - (i == 1);
 
-		said->head = (struct wire_answer){ WIRE_TABLED, 0, 4, 0 };
-		said->reads = (struct read_list){ .file_bytes = 10, .n = 1 };
-		said->reads.ranges[0] = (struct read_range){ 4, 6 };
+		said->head = (struct protocol_answer){ PROTOCOL_TABLED, 0, 4, 0 };
+		said->byte_ranges = (struct byte_ranges){ .file_bytes = 10, .n = 1 };
+		said->byte_ranges.ranges[0] = (struct byte_range){ 4, 6 };
 		if (i == 2)
-			said->reads.n = 2;
+			said->byte_ranges.n = 2;
 		if (i == 3)
-			said->reads.n = UINT32_MAX;
+			said->byte_ranges.n = UINT32_MAX;
 		if (i == 4)
-			said->reads.ranges[0].bytes = 7;
+			said->byte_ranges.ranges[0].bytes = 7;
 		if (i == 5)
 			n = before - 1;
 		assert_int_equal(worker_take_table(worker, &job, n), i ? -EPROTO : 1);
 		worker_free_table(&job);
 	}
-	hash->head = (struct wire_answer){ WIRE_HASHED, 0, 0, 0 };
+	hash->head = (struct protocol_answer){ PROTOCOL_HASHED, 0, 0, 0 };
 	assert_int_equal(worker_take_hash(worker, &job, sizeof(*hash)), 0);
 	assert_int_equal(worker_take_hash(worker, &job, sizeof(*hash) - 1), -EPROTO);
 	assert_int_equal(worker_take_hash(worker, &job, sizeof(*hash) + 1), -EPROTO);
 	assert_int_equal(worker_take_hash(worker, &job, 3), -EPROTO);
 	hash->head.err = 1;
 	assert_int_equal(worker_take_hash(worker, &job, sizeof(hash->head)), -EBADMSG);
-	hash->head = (struct wire_answer){ WIRE_FACTS, 0, 0, 0 };
+	hash->head = (struct protocol_answer){ PROTOCOL_ELF_INFO, 0, 0, 0 };
 	assert_int_equal(worker_take_hash(worker, &job, sizeof(*hash)), -EPROTO);
 	end(worker, &collected);
 }

@@ -5,7 +5,7 @@
  *                            can hold, by form of expression. -v: each file, too.
  *
  * For deciding what a rule must be able to say. Reads every file once, or twice
- * where something is odd; writes nothing but its sums.
+ * where something is unsupported; writes nothing but its sums.
  */
 #include "forms.h"
 
@@ -26,9 +26,9 @@ static const char *const cfa_names[] = {
 #undef X
 };
 
-static const char *const odd_names[] = {
+static const char *const unsupported_names[] = {
 #define X(name, text) #name,
-	CFI_ODDS(X)
+	CFI_UNSUPPORTED(X)
 #undef X
 };
 
@@ -37,7 +37,7 @@ static struct {
 	unsigned long files, without, failed;
 	unsigned long fdes, bad, outside, overlaps, debug, keeps_fp;
 	unsigned long rows, pages, most_rules;
-	unsigned long cfas[N_UNWIND_CFAS], odds[N_CFI_ODDS];
+	unsigned long cfas[N_UNWIND_CFAS], unsupported[N_CFI_UNSUPPORTED];
 	double seconds, longest;
 	char slowest[4096];
 	struct forms forms;
@@ -56,14 +56,15 @@ static int ignore_row(void *arg, uint64_t pc, const struct unwind_rule *rule)
 	return 0;
 }
 
-static void count_form(void *arg, enum cfi_odd odd, const uint8_t *expr, size_t n)
+static void count_form(void *arg, enum cfi_unsupported unsupported, const uint8_t *expr,
+		       size_t n)
 {
-	forms_count(&sums.forms, odd_names[odd], expr, n);
+	forms_count(&sums.forms, unsupported_names[unsupported], expr, n);
 }
 
-static void count_odds(int fd)
+static void count_unsupported(int fd)
 {
-	const struct cfi_sink sink = { .row = ignore_row, .odd = count_form };
+	const struct cfi_sink sink = { .row = ignore_row, .unsupported = count_form };
 	AUTO_ELF file = { 0 };
 	struct cfi_stats stats;
 
@@ -75,7 +76,7 @@ static void add(const char *path, int fd, const struct unwind_table *table, doub
 {
 	const struct unwind_stats *stats = unwind_table_stats(table);
 	const struct unwind_head *head = unwind_table_head(table);
-	unsigned long odds = 0;
+	unsigned long unsupported = 0;
 
 	sums.files++;
 	sums.fdes += stats->cfi.n_fdes;
@@ -90,22 +91,24 @@ static void add(const char *path, int fd, const struct unwind_table *table, doub
 		sums.most_rules = stats->n_rules;
 	for (int i = 0; i < N_UNWIND_CFAS; i++)
 		sums.cfas[i] += stats->rows[i];
-	for (int i = 0; i < N_CFI_ODDS; i++) {
-		sums.odds[i] += stats->cfi.odd[i];
-		odds += stats->cfi.odd[i];
+	for (int i = 0; i < N_CFI_UNSUPPORTED; i++) {
+		sums.unsupported[i] += stats->cfi.unsupported[i];
+		unsupported += stats->cfi.unsupported[i];
 	}
 	sums.seconds += took;
 	if (took > sums.longest) {
 		sums.longest = took;
 		snprintf(sums.slowest, sizeof(sums.slowest), "%s", path);
 	}
-	if (odds)
-		count_odds(fd);
+	if (unsupported)
+		count_unsupported(fd);
 	if (sums.verbose)
-		printf("%s: %u functions, %u rows, %u rules, %u KB, %lu odd, %u bad, "
+		printf("%s: %u functions, %u rows, %u rules, %u KB, %lu unsupported, %u "
+		       "bad, "
 		       "%s, %.1f ms\n",
 		       path, stats->cfi.n_fdes, stats->n_rows, stats->n_rules,
-		       head->n_pages * UNWIND_PAGE_BYTES / 1024, odds, stats->cfi.bad,
+		       head->n_pages * UNWIND_PAGE_BYTES / 1024, unsupported,
+		       stats->cfi.bad,
 		       head->flags & UNWIND_KEEPS_FP ? "keeps fp" : "no fp", took * 1e3);
 }
 
@@ -152,13 +155,13 @@ static void tell(void)
 	       sums.slowest);
 	for (int i = 0; i < N_UNWIND_CFAS; i++)
 		printf("  %-12s %10lu rows\n", cfa_names[i], sums.cfas[i]);
-	printf("%.5f %% of %lu rows that say something are supported; odd are:\n",
+	printf("%.5f %% of %lu rows that say something are supported; unsupported are:\n",
 	       real ? 100 - 100.0 * (double)sums.cfas[UNWIND_CFA_UNSUPPORTED] /
 				       (double)real
 		    : 0,
 	       real);
-	for (int i = 0; i < N_CFI_ODDS; i++)
-		printf("  %-12s %10lu rows\n", odd_names[i], sums.odds[i]);
+	for (int i = 0; i < N_CFI_UNSUPPORTED; i++)
+		printf("  %-12s %10lu rows\n", unsupported_names[i], sums.unsupported[i]);
 	forms_tell(&sums.forms);
 }
 

@@ -39,7 +39,7 @@ static void add_op(char *text, size_t room, struct cfi_cursor *in)
 		snprintf(text, room, " breg%d", op - 0x70);
 	} else {
 		snprintf(text, room, " 0x%02x…", op);
-		cfi_spoil(in);
+		cfi_mark_bad(in);
 	}
 }
 

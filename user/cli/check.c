@@ -38,7 +38,7 @@ int check_rate(unsigned int hz)
 }
 
 /* What /proc tells of a process or thread. */
-struct task_facts {
+struct task_info {
 	char state;
 	unsigned int flags; /* the kernel's PF_… */
 	int threads;
@@ -58,7 +58,7 @@ static int read_tgid(pid_t pid, pid_t *ret)
 	return -ESRCH;
 }
 
-static int read_task(pid_t pid, struct task_facts *ret)
+static int read_task(pid_t pid, struct task_info *ret)
 {
 	char path[64], stat[1024];
 	AUTO_FCLOSE FILE *f = NULL;
@@ -84,14 +84,14 @@ static int read_task(pid_t pid, struct task_facts *ret)
 
 /* What has ended and waits for its parent to take notice; a process lives on when
  * its first thread has ended alone. */
-static bool has_ended(const struct task_facts *task, bool whole)
+static bool has_ended(const struct task_info *task, bool whole)
 {
 	if (task->state != 'Z' && task->state != 'X')
 		return false;
 	return !whole || task->threads < 2;
 }
 
-static int check_task(const char *option, pid_t pid, struct task_facts *ret)
+static int check_task(const char *option, pid_t pid, struct task_info *ret)
 {
 	enum { PF_KTHREAD = 0x00200000 }; /* linux/sched.h; shown in field 9 */
 
@@ -117,7 +117,7 @@ static int check_task(const char *option, pid_t pid, struct task_facts *ret)
 int check_processes(const struct pid_list *list)
 {
 	for (unsigned int i = 0; i < list->n; i++) {
-		struct task_facts task;
+		struct task_info task;
 		int err = check_task("pid", list->pids[i], &task);
 
 		if (err)
@@ -137,7 +137,7 @@ int check_processes(const struct pid_list *list)
 int check_threads(const struct pid_list *list)
 {
 	for (unsigned int i = 0; i < list->n; i++) {
-		struct task_facts task;
+		struct task_info task;
 		int err = check_task("tid", list->pids[i], &task);
 
 		if (err)

@@ -36,11 +36,11 @@ static const struct option_word unwinds[] = {
 	{ 0 },
 };
 
-static const struct option_word sabotages[] = {
-	{ "no-interval", SABOTAGE_NO_INTERVAL },
-	{ "no-key", SABOTAGE_NO_KEY },
-	{ "no-identity", SABOTAGE_NO_IDENTITY },
-	{ "fp-leaf", SABOTAGE_FP_LEAF },
+static const struct option_word fault_words[] = {
+	{ "no-interval", FAULT_NO_INTERVAL },
+	{ "no-key", FAULT_NO_KEY },
+	{ "no-identity", FAULT_NO_IDENTITY },
+	{ "fp-leaf", FAULT_FP_LEAF },
 	{ 0 },
 };
 
@@ -115,8 +115,8 @@ static const struct option options[] = {
 	  AT(record.quiet) },
 	{ OPTION_FLAG, 'v', "verbose", NULL, "report problems as they happen",
 	  AT(verbose) },
-	{ OPTION_BITS, 0, "sabotage", "WORD[,WORD…]", NULL, AT(record.sabotage),
-	  .words = sabotages },
+	{ OPTION_BITS, 0, "inject-fault", "WORD[,WORD…]", NULL, AT(record.faults),
+	  .words = fault_words },
 	{ OPTION_END },
 };
 

@@ -5,7 +5,7 @@
  * .../docker/ID, .../pod…/ID. Where there are none, the last part that systemd
  * gave a name.
  */
-#include "core/reading.h"
+#include "core/profile.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static bool ends_with(const char *s, size_t n, const char *ending)
 	return n > m && !memcmp(s + n - m, ending, m);
 }
 
-char *reading_container(char *out, size_t room, const char *cgroup)
+char *profile_container(char *out, size_t room, const char *cgroup)
 {
 	const char *id = find_id(cgroup);
 

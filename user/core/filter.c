@@ -11,11 +11,11 @@
 #include <string.h>
 
 struct sieve {
-	struct reading *r;
+	struct profile *r;
 	const struct filter *filter;
 	enum view view;
-	bool *uses; /* by use: is it kept? */
-	bool *met;  /* by thread or by node, for one key */
+	bool *sample_keys; /* by sample key: is it kept? */
+	bool *met;	   /* by thread or by node, for one key */
 };
 
 static int bad_filter(const char *text, const char *why)
@@ -82,29 +82,29 @@ int filter_add(struct filter *filter, const char *text)
 	return key == FILTER_BY_TIME ? read_time(text, equals + 1, condition) : 0;
 }
 
-static bool thread_meets(const struct reading *r, const struct condition *condition,
+static bool thread_meets(const struct profile *r, const struct condition *condition,
 			 uint32_t thread)
 {
-	const struct reading_process *p =
+	const struct profile_process *p =
 		&r->processes.items[r->threads.items[thread].process];
 	AUTO_STR text = { 0 };
 
 	filter_text(&text, r, condition->key, thread);
 	return glob_matches(condition->pattern, text.s ? text.s : "") ||
 	       (condition->key == FILTER_BY_CONTAINER &&
-		glob_matches(condition->pattern, reading_string(r, p->cgroup)));
+		glob_matches(condition->pattern, profile_string(r, p->cgroup)));
 }
 
-static bool frame_meets(const struct reading *r, const struct condition *condition,
+static bool frame_meets(const struct profile *r, const struct condition *condition,
 			uint32_t code)
 {
-	const struct reading_frame *frame = &r->frames.items[code];
-	const char *path = reading_string(r, r->modules.items[frame->module].path);
+	const struct profile_frame *frame = &r->frames.items[code];
+	const char *path = profile_string(r, r->modules.items[frame->module].path);
 
 	if (condition->key == FILTER_BY_FUNCTION)
-		return glob_matches(condition->pattern, reading_string(r, frame->name));
+		return glob_matches(condition->pattern, profile_string(r, frame->name));
 	return glob_matches(condition->pattern, path) ||
-	       glob_matches(condition->pattern, reading_module_name(r, frame->module));
+	       glob_matches(condition->pattern, profile_module_name(r, frame->module));
 }
 
 static bool is_of_threads(enum filter_key key)
@@ -112,7 +112,7 @@ static bool is_of_threads(enum filter_key key)
 	return key <= FILTER_BY_HOST;
 }
 
-/* Does anything of the reading meet it? Notes what, in met[]. */
+/* Does anything of the profile meet it? Notes what, in met[]. */
 static bool note_threads(struct sieve *s, const struct condition *condition)
 {
 	bool any = false;
@@ -126,16 +126,16 @@ static bool note_threads(struct sieve *s, const struct condition *condition)
 /* A stack has a frame if its leaf's node or one above it is that. */
 static bool note_nodes(struct sieve *s, const struct condition *condition, bool *frames)
 {
-	const struct reading *r = s->r;
+	const struct profile *r = s->r;
 	bool any = false;
 
 	for (uint32_t i = 0; i < r->frames.n; i++)
 		frames[i] = frame_meets(r, condition, i);
 	for (uint32_t i = 1; i < r->nodes.n; i++) {
-		uint32_t code = reading_code(r, i);
+		uint32_t code = profile_code(r, i);
 
-		if (s->met[reading_parent(r, i)] ||
-		    (READING_IS_FRAME(code) && frames[code]))
+		if (s->met[profile_parent(r, i)] ||
+		    (PROFILE_IS_FRAME(code) && frames[code]))
 			s->met[i] = any = true;
 	}
 	return any;
@@ -159,12 +159,13 @@ static void sift(struct sieve *s, enum filter_key key, bool *frames, struct str 
 		    !hint->n)
 			filter_tell_none(hint, s->r, condition);
 	}
-	for (size_t i = 0; given && i < timeline->uses.n; i++) {
-		struct pair use = timeline->uses.items[i];
+	for (size_t i = 0; given && i < timeline->sample_keys.n; i++) {
+		struct pair sample_key = timeline->sample_keys.items[i];
 
-		s->uses[i] &= s->met[is_of_threads(key)
-					     ? use.b
-					     : s->r->stacks.items[use.a].node[s->view]];
+		s->sample_keys[i] &=
+			s->met[is_of_threads(key)
+				       ? sample_key.b
+				       : s->r->stacks.items[sample_key.a].node[s->view]];
 	}
 }
 
@@ -185,47 +186,49 @@ static void find_range(const struct sieve *s, uint32_t *ret_from, uint64_t *ret_
 	*ret_to = from == UINT64_MAX ? UINT64_MAX : to;
 }
 
-int reading_filter(struct reading *r, const struct filter *filter, enum view view,
+int profile_filter(struct profile *r, const struct filter *filter, enum view view,
 		   struct str *hint)
 {
-	AUTO_FREE bool *uses = malloc(r->timeline.uses.n + 1);
+	AUTO_FREE bool *sample_keys = malloc(r->timeline.sample_keys.n + 1);
 	AUTO_FREE bool *met = malloc(r->nodes.n + r->threads.n);
 	AUTO_FREE bool *frames = malloc(r->frames.n + 1);
-	struct sieve s = {
-		.r = r, .filter = filter, .view = view, .uses = uses, .met = met
-	};
+	struct sieve s = { .r = r,
+			   .filter = filter,
+			   .view = view,
+			   .sample_keys = sample_keys,
+			   .met = met };
 	uint32_t from;
 	uint64_t to;
 
 	if (!filter->n)
 		return 0;
-	if (!uses || !met || !frames)
+	if (!sample_keys || !met || !frames)
 		return fail(-ENOMEM, "no memory for a filter");
-	memset(uses, true, r->timeline.uses.n);
+	memset(sample_keys, true, r->timeline.sample_keys.n);
 	for (int key = 0; key < FILTER_BY_TIME; key++)
 		sift(&s, (enum filter_key)key, frames, hint);
 	find_range(&s, &from, &to);
 	if (!hint->n && r->timeline.is_dated && from > r->timeline.last)
 		str_addf(hint, "the recording has %u seconds",
 			 r->timeline.last - r->timeline.first + 1);
-	return timeline_keep(&r->timeline, uses, from, to);
+	return timeline_keep(&r->timeline, sample_keys, from, to);
 }
 
-void reading_drop_kernel(struct reading *r)
+void profile_drop_kernel(struct profile *r)
 {
 	for (size_t i = 0; i < r->stacks.n; i++)
 		for (int view = VIEW_ASYNC; view <= VIEW_THREAD; view++) {
 			uint32_t *node = &r->stacks.items[i].node[view];
-			const struct reading_frame *frame;
+			const struct profile_frame *frame;
 
-			while ((frame = reading_node_frame(r, *node)) &&
-			       frame->place == PLACE_KERNEL)
-				*node = reading_parent(r, *node);
+			while ((frame = profile_node_frame(r, *node)) &&
+			       frame->type == FRAME_TYPE_KERNEL)
+				*node = profile_parent(r, *node);
 		}
 }
 
 /* Parents have smaller numbers, so a node's is known before it is asked for. */
-int reading_drop_inlined(struct reading *r)
+int profile_drop_inlined(struct profile *r)
 {
 	AUTO_FREE uint32_t *kept = calloc(r->nodes.n, sizeof(*kept));
 	size_t n = r->nodes.n;
@@ -234,12 +237,12 @@ int reading_drop_inlined(struct reading *r)
 	if (!kept)
 		return fail(-ENOMEM, "no memory for %zu nodes", n);
 	for (uint32_t i = 1; !err && i < n; i++) {
-		const struct reading_frame *frame = reading_node_frame(r, i);
-		uint32_t parent = kept[reading_parent(r, i)];
+		const struct profile_frame *frame = profile_node_frame(r, i);
+		uint32_t parent = kept[profile_parent(r, i)];
 
 		kept[i] = parent;
-		if (!frame || frame->place != PLACE_INLINED)
-			err = reading_add_node(r, parent, reading_code(r, i), &kept[i]);
+		if (!frame || frame->type != FRAME_TYPE_INLINED)
+			err = profile_add_node(r, parent, profile_code(r, i), &kept[i]);
 	}
 	for (size_t i = 0; !err && i < r->stacks.n; i++)
 		for (int view = VIEW_ASYNC; view <= VIEW_THREAD; view++)

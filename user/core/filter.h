@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Leaves out of a reading all samples but those asked for. Conditions on
+ * Leaves out of a profile all samples but those asked for. Conditions on
  * different keys must all hold, of those on one key any. Patterns are whole
  * names, where * stands for anything and ? for a character.
  */
 #ifndef WEFT_CORE_FILTER_H
 #define WEFT_CORE_FILTER_H
 
-#include "core/reading.h"
+#include "core/profile.h"
 
 enum filter_key {
 	FILTER_BY_COMM,
@@ -44,15 +44,15 @@ int filter_add(struct filter *filter, const char *text);
 
 /* 0 also when nothing is left; then hint, if there is one, says which name is
  * near the condition that none met. */
-int reading_filter(struct reading *reading, const struct filter *filter, enum view view,
+int profile_filter(struct profile *profile, const struct filter *filter, enum view view,
 		   struct str *hint);
 
 /* Without the kernel's frames, which lie at the leaf: what fell in them counts
  * for who called. */
-void reading_drop_kernel(struct reading *reading);
+void profile_drop_kernel(struct profile *profile);
 
 /* Without inlined functions: what fell in them counts for the function that holds
  * their code. 0 or -ENOMEM. */
-int reading_drop_inlined(struct reading *reading);
+int profile_drop_inlined(struct profile *profile);
 
 #endif

@@ -30,16 +30,16 @@ struct known {
 	VEC(uint64_t) counts;
 };
 
-void filter_text(struct str *out, const struct reading *r, enum filter_key key,
+void filter_text(struct str *out, const struct profile *r, enum filter_key key,
 		 uint32_t thread)
 {
-	const struct reading_thread *t = &r->threads.items[thread];
-	const struct reading_process *p = &r->processes.items[t->process];
+	const struct profile_thread *t = &r->threads.items[thread];
+	const struct profile_process *p = &r->processes.items[t->process];
 	char text[256];
 
 	switch (key) {
 	case FILTER_BY_COMM:
-		str_add(out, reading_string(r, t->name));
+		str_add(out, profile_string(r, t->name));
 		break;
 	case FILTER_BY_PID:
 		str_addf(out, "%u", p->pid);
@@ -48,11 +48,11 @@ void filter_text(struct str *out, const struct reading *r, enum filter_key key,
 		str_addf(out, "%u", t->tid);
 		break;
 	case FILTER_BY_CONTAINER:
-		str_add(out, reading_container(text, sizeof(text),
-					       reading_string(r, p->cgroup)));
+		str_add(out, profile_container(text, sizeof(text),
+					       profile_string(r, p->cgroup)));
 		break;
 	case FILTER_BY_HOST:
-		str_add(out, reading_string(r, p->host));
+		str_add(out, profile_string(r, p->host));
 		break;
 	default:
 		break;
@@ -76,14 +76,14 @@ static int note_text(struct known *known, const struct str *text, uint64_t count
 	return err;
 }
 
-static int note_all(struct known *known, const struct reading *r, enum filter_key key)
+static int note_all(struct known *known, const struct profile *r, enum filter_key key)
 {
 	const struct timeline *timeline = &r->timeline;
 	AUTO_FREE uint64_t *sums = calloc(r->threads.n + 1, sizeof(*sums));
 	int err = sums ? intern_new(&known->texts, TEXTS_MAX) : -ENOMEM;
 
-	for (size_t i = 0; !err && i < timeline->uses.n; i++)
-		sums[timeline->uses.items[i].b] += timeline->counts.items[i];
+	for (size_t i = 0; !err && i < timeline->sample_keys.n; i++)
+		sums[timeline->sample_keys.items[i].b] += timeline->counts.items[i];
 	for (uint32_t i = 0; !err && i < r->threads.n; i++) {
 		AUTO_STR text = { 0 };
 
@@ -124,7 +124,7 @@ static void tell_known(struct str *hint, struct known *known, const char *key)
 }
 
 struct hint_names {
-	const struct reading *r;
+	const struct profile *r;
 	enum filter_key key;
 	const struct known *known;
 };
@@ -132,14 +132,14 @@ struct hint_names {
 static const char *name_at(const void *arg, size_t i)
 {
 	const struct hint_names *names = arg;
-	const struct reading *r = names->r;
+	const struct profile *r = names->r;
 
 	switch (names->key) {
 	case FILTER_BY_FUNCTION:
-		return i < r->frames.n ? reading_string(r, r->frames.items[i].name)
+		return i < r->frames.n ? profile_string(r, r->frames.items[i].name)
 				       : NULL;
 	case FILTER_BY_MODULE:
-		return i < r->modules.n ? reading_module_name(r, (uint32_t)i) : NULL;
+		return i < r->modules.n ? profile_module_name(r, (uint32_t)i) : NULL;
 	default:
 		return i < names->known->counts.n
 			       ? intern_string(names->known->texts, (uint32_t)i)
@@ -147,7 +147,7 @@ static const char *name_at(const void *arg, size_t i)
 	}
 }
 
-const char *reading_nearest_function(const struct reading *r, const char *name)
+const char *profile_nearest_function(const struct profile *r, const char *name)
 {
 	const struct hint_names names = { .r = r, .key = FILTER_BY_FUNCTION };
 
@@ -164,7 +164,7 @@ static void drop_stars(char *word)
 	*into = '\0';
 }
 
-void filter_tell_none(struct str *hint, const struct reading *r,
+void filter_tell_none(struct str *hint, const struct profile *r,
 		      const struct condition *condition)
 {
 	enum filter_key key = condition->key;

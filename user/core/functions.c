@@ -10,7 +10,7 @@
 #define NONE UINT32_MAX
 
 struct finder {
-	const struct reading *r;
+	const struct profile *r;
 	struct functions *functions;
 	struct pairs keys;	 /* a = name, b = module; by function */
 	uint32_t *by_frame;	 /* function, or NONE: left out */
@@ -24,10 +24,10 @@ void functions_free(struct functions *functions)
 
 static int find_function(struct finder *f, uint32_t id, uint32_t *ret)
 {
-	const struct reading_frame *frame = &f->r->frames.items[id];
+	const struct profile_frame *frame = &f->r->frames.items[id];
 	struct function function = { .name = frame->name,
 				     .module = frame->module,
-				     .place = frame->place };
+				     .type = frame->type };
 	int err = pairs_id(&f->keys, (struct pair){ frame->name, frame->module },
 			   FRAMES_DISTINCT_MAX, ret);
 
@@ -44,7 +44,7 @@ static int find_all(struct finder *f, bool no_kernel)
 
 	for (uint32_t i = 0; !err && i < f->r->frames.n; i++) {
 		f->by_frame[i] = NONE;
-		if (!no_kernel || f->r->frames.items[i].place != PLACE_KERNEL)
+		if (!no_kernel || f->r->frames.items[i].type != FRAME_TYPE_KERNEL)
 			err = find_function(f, i, &f->by_frame[i]);
 	}
 	return err;
@@ -54,9 +54,9 @@ static void count_stack(struct finder *f, uint32_t leaf, uint64_t count)
 {
 	bool is_leaf = true;
 
-	for (uint32_t node = leaf; node; node = reading_parent(f->r, node)) {
-		uint32_t code = reading_code(f->r, node);
-		uint32_t id = READING_IS_FRAME(code) ? f->by_frame[code] : NONE;
+	for (uint32_t node = leaf; node; node = profile_parent(f->r, node)) {
+		uint32_t code = profile_code(f->r, node);
+		uint32_t id = PROFILE_IS_FRAME(code) ? f->by_frame[code] : NONE;
 
 		if (id == NONE)
 			continue;
@@ -78,7 +78,7 @@ static int by_self(const void *a, const void *b, void *arg)
 		return x->self > y->self ? -1 : 1;
 	if (x->total != y->total)
 		return x->total > y->total ? -1 : 1;
-	return strcmp(reading_string(arg, x->name), reading_string(arg, y->name));
+	return strcmp(profile_string(arg, x->name), profile_string(arg, y->name));
 }
 
 static int find(struct finder *f, enum view view, bool no_kernel)
@@ -91,8 +91,8 @@ static int find(struct finder *f, enum view view, bool no_kernel)
 	if (!sums || !f->by_frame)
 		return fail(-ENOMEM, "no memory for %zu frames", f->r->frames.n);
 	err = find_all(f, no_kernel);
-	for (size_t i = 0; i < timeline->uses.n; i++)
-		sums[f->r->stacks.items[timeline->uses.items[i].a].node[view]] +=
+	for (size_t i = 0; i < timeline->sample_keys.n; i++)
+		sums[f->r->stacks.items[timeline->sample_keys.items[i].a].node[view]] +=
 			timeline->counts.items[i];
 	for (uint32_t i = 1; !err && i < f->r->nodes.n; i++)
 		if (sums[i])
@@ -100,14 +100,14 @@ static int find(struct finder *f, enum view view, bool no_kernel)
 	return err;
 }
 
-int functions_find(struct functions *functions, const struct reading *reading,
+int functions_find(struct functions *functions, const struct profile *profile,
 		   enum view view, bool no_kernel)
 {
-	struct finder f = { .r = reading, .functions = functions };
+	struct finder f = { .r = profile, .functions = functions };
 	size_t kept = 0;
 	int err;
 
-	*functions = (struct functions){ .total = reading->timeline.total };
+	*functions = (struct functions){ .total = profile->timeline.total };
 	err = find(&f, view, no_kernel);
 	free(f.by_frame);
 	pairs_free(&f.keys);
@@ -118,6 +118,6 @@ int functions_find(struct functions *functions, const struct reading *reading,
 	functions->items.n = kept;
 	if (kept)
 		qsort_r(functions->items.items, kept, sizeof(struct function), by_self,
-			(void *)reading);
+			(void *)profile);
 	return err;
 }

@@ -6,22 +6,22 @@
 #include <errno.h>
 
 /* The same node where nothing towards the root of it is left out; else its like. */
-static int find_like(struct reading *r, uint32_t node, const uint32_t *likes,
+static int find_like(struct profile *r, uint32_t node, const uint32_t *likes,
 		     uint32_t *ret)
 {
-	const struct reading_frame *frame = reading_node_frame(r, node);
-	uint32_t parent = reading_parent(r, node), like = likes[parent];
+	const struct profile_frame *frame = profile_node_frame(r, node);
+	uint32_t parent = profile_parent(r, node), like = likes[parent];
 
 	*ret = like;
-	if (frame && frame->place == PLACE_LABEL)
+	if (frame && frame->type == FRAME_TYPE_LABEL)
 		return 0;
 	if (like != parent)
-		return reading_add_node(r, like, reading_code(r, node), ret);
+		return profile_add_node(r, like, profile_code(r, node), ret);
 	*ret = node;
 	return 0;
 }
 
-int reading_drop_labels(struct reading *r)
+int profile_drop_labels(struct profile *r)
 {
 	size_t n_nodes = r->nodes.n;
 	AUTO_FREE uint32_t *likes = calloc(n_nodes + 1, sizeof(*likes));

@@ -8,10 +8,10 @@
 
 /* Numbers of `from`, as they are in `into`. */
 struct merger {
-	struct reading *into;
-	const struct reading *from;
+	struct profile *into;
+	const struct profile *from;
 	uint32_t *strings, *modules, *frames, *nodes, *stacks, *processes, *threads,
-		*uses;
+		*sample_keys;
 };
 
 static int merge_strings(struct merger *m)
@@ -22,7 +22,7 @@ static int merge_strings(struct merger *m)
 		size_t n;
 		const char *s = intern_bytes(m->from->strings, i, &n);
 
-		err = reading_add_string(m->into, s, n, &m->strings[i]);
+		err = profile_add_string(m->into, s, n, &m->strings[i]);
 	}
 	return err;
 }
@@ -32,19 +32,19 @@ static int merge_frames(struct merger *m)
 	int err = 0;
 
 	for (size_t i = 0; !err && i < m->from->modules.n; i++) {
-		struct reading_module module = m->from->modules.items[i];
+		struct profile_module module = m->from->modules.items[i];
 
 		module.path = m->strings[module.path];
 		module.build_id = m->strings[module.build_id];
-		err = reading_add_module(m->into, &module, &m->modules[i]);
+		err = profile_add_module(m->into, &module, &m->modules[i]);
 	}
 	for (size_t i = 0; !err && i < m->from->frames.n; i++) {
-		struct reading_frame frame = m->from->frames.items[i];
+		struct profile_frame frame = m->from->frames.items[i];
 
 		frame.module = m->modules[frame.module];
 		frame.name = m->strings[frame.name];
 		frame.file = m->strings[frame.file];
-		err = reading_add_frame(m->into, &frame, &m->frames[i]);
+		err = profile_add_frame(m->into, &frame, &m->frames[i]);
 	}
 	return err;
 }
@@ -57,16 +57,16 @@ static int merge_stacks(struct merger *m)
 	for (size_t i = 1; !err && i < m->from->nodes.n; i++) {
 		struct pair node = m->from->nodes.items[i];
 
-		if (READING_IS_FRAME(node.b))
+		if (PROFILE_IS_FRAME(node.b))
 			node.b = m->frames[node.b];
-		err = reading_add_node(m->into, m->nodes[node.a], node.b, &m->nodes[i]);
+		err = profile_add_node(m->into, m->nodes[node.a], node.b, &m->nodes[i]);
 	}
 	for (size_t i = 0; !err && i < m->from->stacks.n; i++) {
-		struct reading_stack stack = m->from->stacks.items[i];
+		struct profile_stack stack = m->from->stacks.items[i];
 
 		for (int view = VIEW_ASYNC; view <= VIEW_THREAD; view++)
 			stack.node[view] = m->nodes[stack.node[view]];
-		err = reading_add_stack(m->into, &stack, &m->stacks[i]);
+		err = profile_add_stack(m->into, &stack, &m->stacks[i]);
 	}
 	return err;
 }
@@ -76,38 +76,42 @@ static int merge_owners(struct merger *m)
 	int err = 0;
 
 	for (size_t i = 0; !err && i < m->from->processes.n; i++) {
-		struct reading_process process = m->from->processes.items[i];
+		struct profile_process process = m->from->processes.items[i];
 
 		process.host = m->strings[process.host];
 		process.name = m->strings[process.name];
 		process.cgroup = m->strings[process.cgroup];
-		err = reading_add_process(m->into, &process, &m->processes[i]);
+		err = profile_add_process(m->into, &process, &m->processes[i]);
 	}
 	for (size_t i = 0; !err && i < m->from->threads.n; i++) {
-		struct reading_thread thread = m->from->threads.items[i];
+		struct profile_thread thread = m->from->threads.items[i];
 
 		thread.process = m->processes[thread.process];
 		thread.name = m->strings[thread.name];
-		err = reading_add_thread(m->into, &thread, &m->threads[i]);
+		err = profile_add_thread(m->into, &thread, &m->threads[i]);
 	}
 	return err;
 }
 
-static int merge_undated(struct merger *m)
+/* What is usual there is said here, where something else is. */
+static struct timeline_amount weighed(const struct merger *m,
+				      struct timeline_amount amount)
 {
-	const struct timeline *from = &m->from->timeline;
-	AUTO_FREE uint64_t *dated = calloc(from->uses.n + 1, sizeof(*dated));
+	if (!m->into->period_ns)
+		amount.weight_ns = 0;
+	else if (!amount.weight_ns && m->from->period_ns != m->into->period_ns)
+		amount.weight_ns = amount.count * m->from->period_ns;
+	return amount;
+}
 
-	if (!from->undated)
+static int merge_undated(void *arg, uint32_t sample_key, struct timeline_amount amount)
+{
+	const struct merger *m = arg;
+
+	if (m->sample_keys[sample_key] == UINT32_MAX)
 		return 0;
-	if (!dated)
-		return fail(-ENOMEM, "no memory for %zu uses", from->uses.n);
-	timeline_dated(from, dated);
-	for (size_t i = 0; i < from->uses.n; i++)
-		if (m->uses[i] != UINT32_MAX)
-			timeline_add_use_undated(&m->into->timeline, m->uses[i],
-						 from->counts.items[i] - dated[i]);
-	return 0;
+	return timeline_add_undated_by_key(&m->into->timeline, m->sample_keys[sample_key],
+					   weighed(m, amount));
 }
 
 static int merge_uses(struct merger *m)
@@ -118,53 +122,56 @@ static int merge_uses(struct merger *m)
 	struct timeline_sample sample;
 	int err = 0;
 
-	for (size_t i = 0; err >= 0 && i < from->uses.n; i++) {
-		struct pair use = { m->stacks[from->uses.items[i].a],
-				    m->threads[from->uses.items[i].b] };
+	for (size_t i = 0; err >= 0 && i < from->sample_keys.n; i++) {
+		struct pair sample_key = { m->stacks[from->sample_keys.items[i].a],
+					   m->threads[from->sample_keys.items[i].b] };
 
-		err = use.a == READING_NO_STACK ? PAIRS_FULL
-						: timeline_use(into, use, &m->uses[i]);
+		err = sample_key.a == PROFILE_NO_STACK
+			      ? PAIRS_FULL
+			      : timeline_sample_key(into, sample_key, &m->sample_keys[i]);
 		if (err == PAIRS_FULL) {
-			m->uses[i] = UINT32_MAX;
+			m->sample_keys[i] = UINT32_MAX;
 			into->refused += from->counts.items[i];
 		}
 	}
 	while (err >= 0 && timeline_next(from, &at, &sample))
-		if (m->uses[sample.use] != UINT32_MAX)
-			err = timeline_add_use(into, sample.second, m->uses[sample.use],
-					       sample.count);
-	return err < 0 ? err : merge_undated(m);
+		if (m->sample_keys[sample.sample_key] != UINT32_MAX)
+			err = timeline_add_by_key(
+				into, sample.second, m->sample_keys[sample.sample_key],
+				weighed(m, (struct timeline_amount){ sample.count,
+								     sample.weight_ns }));
+	return err < 0 ? err : timeline_each_undated(from, merge_undated, m);
 }
 
 static int merge_info(struct merger *m)
 {
-	const struct reading *from = m->from;
+	const struct profile *from = m->from;
 	int err = 0;
 
 	for (size_t i = 0; !err && i < from->runs.n; i++) {
-		struct reading_run run = from->runs.items[i];
+		struct profile_run run = from->runs.items[i];
 
 		run.host = m->strings[run.host];
 		run.kernel = m->strings[run.kernel];
 		run.arch = m->strings[run.arch];
 		run.command = m->strings[run.command];
 		run.event = m->strings[run.event];
-		err = reading_add_run(m->into, &run);
+		err = profile_add_run(m->into, &run);
 	}
 	for (size_t i = 0; !err && i < from->ledger.n; i++)
-		err = reading_add_count(m->into,
-					reading_string(from, from->ledger.items[i].key),
+		err = profile_add_count(m->into,
+					profile_string(from, from->ledger.items[i].key),
 					from->ledger.items[i].value);
 	m->into->was_cut |= from->was_cut;
 	m->into->left_out += from->left_out;
 	return err;
 }
 
-/* The first one says what a count is, and whether a count has one weight. */
+/* The first one says what a count is, and what it usually weighs. */
 static int merge_values(struct merger *m)
 {
-	struct reading *into = m->into;
-	const struct reading *from = m->from;
+	struct profile *into = m->into;
+	const struct profile *from = m->from;
 	bool first = !into->stacks.n && !into->runs.n;
 
 	if (first) {
@@ -177,10 +184,10 @@ static int merge_values(struct merger *m)
 	    into->value_unit != m->strings[from->value_unit])
 		return fail(-EINVAL,
 			    "one file counts %s, another %s: weft can't add them up",
-			    reading_string(into, into->value_type),
-			    reading_string(from, from->value_type));
+			    profile_string(into, into->value_type),
+			    profile_string(from, from->value_type));
 	into->one_view &= from->one_view;
-	if (into->period_ns != from->period_ns)
+	if (!from->period_ns)
 		into->period_ns = 0;
 	return 0;
 }
@@ -205,7 +212,7 @@ static int merge(struct merger *m)
 /* One allocation for all of them. */
 static size_t lay_out(struct merger *m, uint32_t *at)
 {
-	const struct reading *from = m->from;
+	const struct profile *from = m->from;
 	const struct {
 		uint32_t **place;
 		size_t n;
@@ -217,7 +224,7 @@ static size_t lay_out(struct merger *m, uint32_t *at)
 		{ &m->stacks, from->stacks.n },
 		{ &m->processes, from->processes.n },
 		{ &m->threads, from->threads.n },
-		{ &m->uses, from->timeline.uses.n },
+		{ &m->sample_keys, from->timeline.sample_keys.n },
 	};
 	size_t sum = 0;
 
@@ -229,7 +236,7 @@ static size_t lay_out(struct merger *m, uint32_t *at)
 	return sum;
 }
 
-int reading_merge(struct reading *into, const struct reading *from)
+int profile_merge(struct profile *into, const struct profile *from)
 {
 	struct merger m = { .into = into, .from = from };
 	AUTO_FREE uint32_t *room = calloc(lay_out(&m, NULL), sizeof(*room));

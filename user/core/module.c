@@ -8,11 +8,11 @@
 #include <errno.h>
 #include <string.h>
 
-/* What tells modules apart; the path follows. pid and life only where the
+/* What tells modules apart; the path follows. pid and incarnation only where the
  * code is the process's own. */
 struct module_identity {
 	uint64_t ino;
-	uint32_t kind, maj, min, pid, life, reserved;
+	uint32_t kind, maj, min, pid, incarnation, reserved;
 };
 
 #define PATH_BYTES 4096
@@ -64,7 +64,7 @@ int module_id(struct module_table *table, const struct module *module, uint32_t 
 		.min = module->min,
 		.ino = module->ino,
 		.pid = module->kind == MODULE_JIT ? module->pid : 0,
-		.life = module->kind == MODULE_JIT ? module->life : 0,
+		.incarnation = module->kind == MODULE_JIT ? module->incarnation : 0,
 	};
 	size_t n = strnlen(module->path, PATH_BYTES - 1), bytes;
 	struct module kept = *module;

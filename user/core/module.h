@@ -23,9 +23,9 @@ struct module {
 	enum module_kind kind;
 	uint32_t maj, min; /* MODULE_FILE: device of the inode */
 	uint64_t ino;
-	uint32_t pid;	  /* MODULE_JIT: whose; MODULE_FILE: first seen in */
-	uint32_t life;	  /* MODULE_JIT */
-	const char *path; /* as mapped, in the process's own root; never NULL */
+	uint32_t pid;	      /* MODULE_JIT: whose; MODULE_FILE: first seen in */
+	uint32_t incarnation; /* MODULE_JIT */
+	const char *path;     /* as mapped, in the process's own root; never NULL */
 };
 
 #define MODULES_MAX	 (1u << 20)

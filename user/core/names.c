@@ -12,22 +12,22 @@
 #define STRING_BYTES_MAX (256u << 20)
 #define LONG_BYTES_MAX	 (16u << 20) /* of a file's long names, that stay whole */
 #define ALL_LONG_MAX	 (64u << 20) /* of all files': the rest is for usual names */
-#define PLACES_MAX	 (16u << 20)
+#define LOCATIONS_MAX	 (16u << 20)
 
 struct name_entry {
-	uint32_t name;		   /* string id + 1, 0 = none */
-	uint32_t places, n_places; /* in `places` */
-	bool uncalled;
+	uint32_t name;			 /* string id + 1, 0 = none */
+	uint32_t locations, n_locations; /* in `locations` */
+	bool bad_return;
 };
 
-struct place {
+struct stored_location {
 	uint32_t name, file, line; /* strings */
 };
 
 struct names {
 	struct intern *strings;
 	VEC(struct name_entry) by_frame;
-	VEC(struct place) places;
+	VEC(struct stored_location) locations;
 	uint64_t refused, shortened;
 	size_t long_bytes; /* of this file's long names */
 	size_t all_long_bytes;
@@ -40,7 +40,7 @@ void names_free(struct names *names)
 		return;
 	intern_free(names->strings);
 	vec_free(&names->by_frame);
-	vec_free(&names->places);
+	vec_free(&names->locations);
 	str_free(&names->text);
 	free(names);
 }
@@ -145,61 +145,61 @@ const char *names_get(const struct names *names, uint32_t frame)
 	return intern_string(names->strings, names->by_frame.items[frame].name - 1);
 }
 
-int names_set_places(struct names *names, uint32_t frame,
-		     const struct names_place *places, size_t n)
+int names_set_locations(struct names *names, uint32_t frame,
+			const struct names_location *locations, size_t n)
 {
-	uint32_t first = (uint32_t)names->places.n;
+	uint32_t first = (uint32_t)names->locations.n;
 	struct name_entry *entry;
 	int err = entry_of(names, frame, &entry);
 
-	if (err || entry->n_places || names->places.n > PLACES_MAX)
+	if (err || entry->n_locations || names->locations.n > LOCATIONS_MAX)
 		return err;
 	for (size_t i = 0; !err && i < n; i++) {
-		struct place place = { .line = places[i].line };
+		struct stored_location location = { .line = locations[i].line };
 
-		err = add_string(names, places[i].name, &place.name);
+		err = add_string(names, locations[i].name, &location.name);
 		if (!err)
-			err = add_string(names, places[i].file, &place.file);
+			err = add_string(names, locations[i].file, &location.file);
 		if (!err)
-			err = vec_push(&names->places, place);
+			err = vec_push(&names->locations, location);
 	}
 	if (err) { /* of what was added nothing is used */
-		names->places.n = first;
+		names->locations.n = first;
 		return none_if_full(names, err);
 	}
-	entry->places = first;
-	entry->n_places = (uint32_t)n;
+	entry->locations = first;
+	entry->n_locations = (uint32_t)n;
 	return 0;
 }
 
-size_t names_places(const struct names *names, uint32_t frame)
+size_t names_n_locations(const struct names *names, uint32_t frame)
 {
-	return frame < names->by_frame.n ? names->by_frame.items[frame].n_places : 0;
+	return frame < names->by_frame.n ? names->by_frame.items[frame].n_locations : 0;
 }
 
-struct names_place names_place(const struct names *names, uint32_t frame, size_t i)
+struct names_location names_location(const struct names *names, uint32_t frame, size_t i)
 {
-	const struct place *place =
-		&names->places.items[names->by_frame.items[frame].places + i];
+	const struct stored_location *location =
+		&names->locations.items[names->by_frame.items[frame].locations + i];
 
-	return (struct names_place){ intern_string(names->strings, place->name),
-				     intern_string(names->strings, place->file),
-				     place->line };
+	return (struct names_location){ intern_string(names->strings, location->name),
+					intern_string(names->strings, location->file),
+					location->line };
 }
 
-int names_set_uncalled(struct names *names, uint32_t frame)
+int names_set_bad_return(struct names *names, uint32_t frame)
 {
 	struct name_entry *entry;
 	int err = entry_of(names, frame, &entry);
 
 	if (!err)
-		entry->uncalled = true;
+		entry->bad_return = true;
 	return err;
 }
 
-bool names_is_uncalled(const struct names *names, uint32_t frame)
+bool names_is_bad_return(const struct names *names, uint32_t frame)
 {
-	return frame < names->by_frame.n && names->by_frame.items[frame].uncalled;
+	return frame < names->by_frame.n && names->by_frame.items[frame].bad_return;
 }
 
 bool names_is_start(const struct names *names, uint32_t frame)

@@ -8,8 +8,8 @@
 #define WEFT_CORE_NAMES_H
 
 #include "base/cleanup.h"
+#include "core/aggregator.h"
 #include "core/module.h"
-#include "core/profile.h"
 
 #include <stdbool.h>
 
@@ -35,25 +35,25 @@ const char *names_get(const struct names *names, uint32_t frame);
 
 /* Where a frame is in the source: a function that was inlined there, or the frame's
  * own, whose name is "". */
-struct names_place {
+struct names_location {
 	const char *name, *file; /* "": not known */
 	uint32_t line;
 };
 
-/* Copies places: n of them, the innermost first, the frame's own last. The first
+/* Copies locations: n of them, the innermost first, the frame's own last. The first
  * that a frame is given stay. */
-int names_set_places(struct names *names, uint32_t frame,
-		     const struct names_place *places, size_t n);
+int names_set_locations(struct names *names, uint32_t frame,
+			const struct names_location *locations, size_t n);
 /* How many a frame has; 0: none were set. And one of them. */
-size_t names_places(const struct names *names, uint32_t frame);
-struct names_place names_place(const struct names *names, uint32_t frame, size_t i);
+size_t names_n_locations(const struct names *names, uint32_t frame);
+struct names_location names_location(const struct names *names, uint32_t frame, size_t i);
 
 /*
  * No call leads to this return address: whoever stepped to it by frame pointer
  * took some other number for one.
  */
-int names_set_uncalled(struct names *names, uint32_t frame);
-bool names_is_uncalled(const struct names *names, uint32_t frame);
+int names_set_bad_return(struct names *names, uint32_t frame);
+bool names_is_bad_return(const struct names *names, uint32_t frame);
 
 /*
  * Is this a function that nobody calls, at which a thread (or a goroutine)

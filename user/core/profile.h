@@ -1,108 +1,254 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What was measured: how often each distinct stack was seen. A stack is kept
- * as its record was, thread and chains and where they join, with addresses
- * replaced by frame ids; the views are read out of it (core/view.h). Whose it was
- * and in which second stands in the timeline.
+ * What all writers write and all readers fill: an aggregated profile that
+ * depends neither on the machine that it was measured on nor on how it was
+ * stored. It comes from the aggregator at the end of a recording, from a
+ * *.weft file, from folded text, from pprof, or from perf script.
  *
- * Nothing is named here, and nothing is forgotten until _free().
+ *   sample = {second, stack, thread, count}      core/timeline.h; unix seconds,
+ *                                                or some start's where no run of
+ *                                                the profile says when it began
+ *   thread = {process, tid, name}                process = {host, pid, cgroup}
+ *   stack  = two nodes: its async view, its thread view
+ *   node   = {parent node, code}                 code = a frame, or a mark
+ *   frame  = {name, module, offset, kind}        module = {path, build id}
+ *
+ * Both views of all stacks lie in one tree of nodes. Node 0 is the root and has
+ * no frame; a node's parent is nearer to the root of the stack (main, or who
+ * asked first) and has a smaller number, so sums are carried towards the root by
+ * counting down once. A stack whose views are the same names one node twice. A
+ * stack is empty where its node is 0: neither view is ever missing. Two stacks, or
+ * two frames, may be equal.
+ *
+ * Marks are what stands between frames, core/view.h's VIEW_BOUNDARY and so on.
+ * Seen from the root, what lies before a boundary asked for what lies after it.
+ *
+ * Strings are clean: valid UTF-8 without control bytes (but they may hold `<`,
+ * quotes, `;`: each writer guards what its format gives a meaning to). String 0
+ * is "" and means "not known". Module 0 is nowhere, process 0 and thread 0 are
+ * "not known", too. Ids are dense, from 0; all are in range.
+ *
+ * Writers read and never change it. All limits are met without an error: what is
+ * left out is counted in `left_out`.
  */
 #ifndef WEFT_CORE_PROFILE_H
 #define WEFT_CORE_PROFILE_H
 
 #include "base/cleanup.h"
 #include "base/intern.h"
+#include "base/pairs.h"
+#include "base/str.h"
+#include "base/vec.h"
 #include "core/timeline.h"
-#include "shared/record.h"
+#include "core/view.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A place in the program: 16 bytes without padding, interned as they are. */
-struct frame {
-	uint64_t offset; /* in its module, as core/module.h says */
+#define PROFILE_BOUNDARY_NAME "--"
+#define PROFILE_GAP_NAME      "[missing frames]"
+#define PROFILE_CUT_NAME      "[cut]"
+
+/* Codes of nodes: a frame's number, or what view.h puts between frames, a
+ * VIEW_BOUNDARY with its enum boundary, VIEW_GAP, or VIEW_CUT. */
+#define PROFILE_IS_FRAME(code)	  ((code) < VIEW_BOUNDARY)
+#define PROFILE_MARK(code)	  ((code)&0xf0000000u)
+#define PROFILE_BOUNDARY_OF(code) ((enum boundary)((code)&0xff))
+
+enum frame_type {
+	FRAME_TYPE_UNKNOWN, /* no mapping was known there */
+	FRAME_TYPE_NATIVE,
+	FRAME_TYPE_KERNEL,
+	FRAME_TYPE_JIT,
+	FRAME_TYPE_INLINED, /* its code lies in the next frame towards the root */
+	FRAME_TYPE_LABEL,   /* no code: a word that the program put between callers */
+};
+
+#define PROFILE_THREADS_MAX (8u << 20) /* and processes */
+/* A new profile's strings: "", "samples", "count". */
+#define PROFILE_STRINGS_GIVEN 3
+
+struct profile_module {
+	uint32_t path;	   /* string; "[kernel]", "[vdso]", "[jit]" are such, too */
+	uint32_t build_id; /* string of lower hex */
+};
+
+struct profile_frame {
+	uint64_t offset; /* in its module; 0 for the kernel: no address leaves */
 	uint32_t module;
-	uint16_t returned; /* 1: a return address, so the call is before it;
-			    * FRAME_IS_LABEL: no place, offset is a label's id */
-	uint16_t unproven; /* 1: found by a frame pointer that nothing proves */
+	uint32_t name;	     /* string, never 0 once filled: "libx.so+0x12" at least */
+	uint32_t file, line; /* of the source: string, 0 = not known */
+	uint32_t type;	     /* enum frame_type */
+	uint32_t returned;   /* 1: offset is a return address, the call is before it */
 };
 
-#define FRAME_IS_LABEL 2
-
-/*
- * A stack in codes: STACK_COMM a string id, STACK_ENDING, STACK_KERNEL and
- * STACK_THREAD counts of codes, then the record's words, each as one code; of a
- * SEGMENT word two, the second with target and count.
- */
-enum stack_head { STACK_COMM, STACK_ENDING, STACK_KERNEL, STACK_THREAD, STACK_HEAD };
-
-#define CODE_KIND	0xf0000000u
-#define CODE_FRAME	0x00000000u /* | frame id */
-#define CODE_ROOT	0x40000000u /* | root's number */
-#define CODE_GAP	0x50000000u
-#define CODE_SEGMENT	0x60000000u /* | kind << 16 | ending << 8 | root */
-#define CODE_LABEL	0x70000000u /* | frame id, or CODE_LABEL_MORE: see the next */
-#define CODE_LABEL_MORE 0x0fffffffu
-#define CODE_TARGET(c)	((c) >> 16)
-#define CODE_COUNT(c)	((c)&0xffff)
-#define CODE_ENDING(c)	((c) >> 8 & 0xff)
-#define CODE_SEGKIND(c) ((c) >> 16 & 0xff)
-#define CODE_SEGROOT(c) ((c)&0xff)
-
-#define FRAMES_DISTINCT_MAX (16u << 20)
-#define STACKS_MAX	    (4u << 20)
-#define COMMS_MAX	    (64u << 10)
-#define COMM_OTHER	    "[other]"  /* number 0: beyond those, or nobody's */
-#define OWNERS_MAX	    (4u << 20) /* processes; threads */
-#define LABELS_MAX	    (64u << 10)
-#define LABEL_BYTES_MAX	    (16u << 20)
-#define FRAME_BYTES_MAX	    (128u << 20)
-#define STACK_BYTES_MAX	    (512u << 20)
-
-struct profile {
-	struct intern *frames; /* of struct frame */
-	struct intern *stacks; /* of codes */
-	struct intern *comms;
-	struct intern *labels;
-	struct intern *processes; /* of struct profile_process; 0: not known */
-	struct intern *threads;	  /* of struct profile_thread; 0: not known */
-	struct timeline timeline; /* in unix seconds, as unix_offset_ns makes them */
-	uint64_t unix_offset_ns;  /* from a sample's clock; 0: not known */
-	struct {
-		uint64_t total, in_kernel, unproven, async, unmatched, stale, no_slot,
-			awaited, roots_cut;
-		uint64_t refused;  /* stacks beyond the limits: in total, in no stack */
-		uint64_t no_place; /* frames beyond theirs: they say no place */
-	} samples;
-	uint64_t endings[N_ENDINGS]; /* of samples: of the thread's own walk */
-	/* of chains, and of the waiting threads' stacks that they led to; a sample may
-	 * have several */
-	uint64_t chain_endings[N_ENDINGS], waiting_endings[N_ENDINGS];
-};
+_Static_assert(sizeof(struct profile_frame) == 32, "told apart by its bytes");
 
 struct profile_process {
-	uint32_t tgid, life; /* proc/process.h */
+	uint32_t host; /* string */
+	uint32_t pid;
+	uint32_t name;	      /* string: of its first thread that was seen */
+	uint32_t cgroup;      /* string: path below the hierarchy's mount */
+	uint32_t incarnation; /* tells users of one pid apart */
 };
 
 struct profile_thread {
-	uint32_t process, tid, comm;
+	uint32_t process;
+	uint32_t tid;
+	uint32_t name; /* string: comm */
 };
+
+struct profile_stack {
+	uint32_t node[2]; /* the leaf's, by enum view (core/view.h) */
+	uint32_t notes;	  /* enum stack_note, or-ed */
+	uint32_t hook;	  /* enum hook (shared/record.h): what took its samples */
+};
+
+enum stack_note {
+	STACK_ASYNC = 1,       /* its async view has a boundary */
+	STACK_WHOLE_ASYNC = 2, /* from a start to the leaf without a gap, by view */
+	STACK_WHOLE_THREAD = 4,
+	STACK_DOUBTED_ASYNC = 8, /* frames that no call leads to were left out */
+	STACK_DOUBTED_THREAD = 16,
+	STACK_GAP_ASYNC = 32, /* frames are missing between others */
+	STACK_GAP_THREAD = 64,
+	STACK_NOTES_KEPT = 127, /* in a recording; of this run alone is what follows */
+};
+
+/* How a view's walk ended: enum ending. */
+#define STACK_ENDING_SHIFT(view)  (8 + 8 * (unsigned int)(view))
+#define STACK_ENDING(notes, view) ((notes) >> STACK_ENDING_SHIFT(view) & 0xff)
+
+/* One recording; a merge has as many as went into it. */
+struct profile_run {
+	uint32_t host, kernel, arch; /* strings: uname's */
+	uint32_t command, event;     /* strings: command line; "cpu-clock", "cycles" */
+	uint32_t hz;		     /* 0: not known */
+	uint64_t started_unix_ns;    /* 0: not known */
+	uint64_t duration_ns;
+};
+
+/* A line of the ledger: how often something happened, summed over runs. */
+struct profile_count {
+	uint32_t key; /* string: "ledger.kept", "ending.broken", "samples.unproven" */
+	uint64_t value;
+};
+
+struct profile {
+	struct intern *strings;
+	size_t string_bytes;
+	struct str clean; /* the string that is being added */
+	VEC(struct profile_module) modules;
+	VEC(struct profile_frame) frames;
+	VEC(struct profile_stack) stacks;
+	VEC(struct profile_process) processes;
+	VEC(struct profile_thread) threads;
+	VEC(struct profile_run) runs;
+	VEC(struct profile_count) ledger;
+	struct pairs nodes;    /* a = parent, b = code */
+	struct intern *ids[5]; /* of what is told apart by its bytes; for adding */
+	struct timeline timeline;
+	/* what a count counts: "samples", "count"; or what pprof said */
+	uint32_t value_type, value_unit; /* strings */
+	/* what a count weighs whose weight is not said, in CPU time; 0: not known, and
+	 * then no weight is */
+	uint64_t period_ns;
+	bool one_view;	   /* the source had one: both views are that */
+	bool was_cut;	   /* the source ended in its middle */
+	uint64_t left_out; /* counts beyond a limit */
+};
+
+/* ---- for writers ---- */
+
+static inline const char *profile_string(const struct profile *r, uint32_t id)
+{
+	return intern_string(r->strings, id);
+}
+
+static inline uint32_t profile_parent(const struct profile *r, uint32_t node)
+{
+	return r->nodes.items[node].a;
+}
+
+static inline uint32_t profile_code(const struct profile *r, uint32_t node)
+{
+	return r->nodes.items[node].b;
+}
+
+/* NULL: a mark, or the root. */
+static inline const struct profile_frame *profile_node_frame(const struct profile *r,
+							     uint32_t node)
+{
+	uint32_t code = profile_code(r, node);
+
+	return node && PROFILE_IS_FRAME(code) ? &r->frames.items[code] : NULL;
+}
+
+/* A frame's name; "--", "[missing frames]", "[cut]" for marks. code: of a node
+ * that is not the root. */
+const char *profile_code_name(const struct profile *r, uint32_t code);
+
+/* The part of a module's path after the last '/'. */
+const char *profile_module_name(const struct profile *r, uint32_t module);
+
+/* The container of a cgroup path: 12 digits of its id, else the last part that
+ * names a service or a scope; "" = none. Writes into out, returns it. */
+char *profile_container(char *out, size_t room, const char *cgroup);
+
+/*
+ * Sums over all time, a sample key at a time: stack and thread of key i are
+ * r->timeline.sample_keys.items[i].a and .b, its sum r->timeline.counts.items[i].
+ * By the second: timeline_next(&r->timeline, …). Sample keys may sum up to 0 after a
+ * filter.
+ */
+static inline size_t profile_sample_keys(const struct profile *r)
+{
+	return r->timeline.sample_keys.n;
+}
+
+/* What a sample key weighs; 0: not known. */
+static inline uint64_t profile_weight_ns(const struct profile *r, uint32_t sample_key)
+{
+	return r->period_ns ? timeline_weight_ns(&r->timeline, sample_key, r->period_ns)
+			    : 0;
+}
+
+/* What each count weighs; 0: not known, or they differ. */
+static inline uint64_t profile_period_ns(const struct profile *r)
+{
+	return r->timeline.weighed_ns ? 0 : r->period_ns;
+}
+
+/* The ledger's count of that key; 0 where there is none. */
+uint64_t profile_count(const struct profile *r, const char *key);
+
+/* ---- for who fills it; all 0 or -ENOMEM ---- */
 
 int profile_new(struct profile **ret);
 void profile_free(struct profile *profile);
 DEFINE_FREEP(profile)
 
-/* Whose a sample is, and when it fell. */
-struct profile_owner {
-	uint64_t time_ns;
-	uint32_t tgid, life, tid;
-};
+/* Cleans what comes from outside, and shortens it as a name (base/name.h). A full
+ * table gives 0. */
+int profile_add_string(struct profile *r, const char *s, size_t n, uint32_t *ret);
+int profile_add_module(struct profile *r, const struct profile_module *module,
+		       uint32_t *ret);
+int profile_add_frame(struct profile *r, const struct profile_frame *frame,
+		      uint32_t *ret);
+/* A full tree gives the parent. */
+int profile_add_node(struct profile *r, uint32_t parent, uint32_t code, uint32_t *ret);
+/* A full table gives PROFILE_NO_STACK. */
+#define PROFILE_NO_STACK UINT32_MAX
+int profile_add_stack(struct profile *r, const struct profile_stack *stack,
+		      uint32_t *ret);
+int profile_add_process(struct profile *r, const struct profile_process *process,
+			uint32_t *ret);
+int profile_add_thread(struct profile *r, const struct profile_thread *thread,
+		       uint32_t *ret);
+int profile_add_run(struct profile *r, const struct profile_run *run);
+int profile_add_count(struct profile *r, const char *key, uint64_t value);
 
-/* Counts a stack of n codes once more. */
-int profile_add(struct profile *profile, const uint32_t *codes, size_t n,
-		const struct profile_owner *owner);
-
-int profile_frame_id(struct profile *profile, const struct frame *frame, uint32_t *ret);
-const struct frame *profile_frame(const struct profile *profile, uint32_t id);
+/* Call once all is there: flushes the log, names frames that have no name. */
+int profile_finish(struct profile *r);
 
 #endif

@@ -5,6 +5,7 @@
 #include "shared/knobs.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -61,6 +62,11 @@ int sample_check(const struct sample_rec *rec, size_t bytes)
 			    rec->n_words, rec->n_kernel, rec->n_thread);
 	if (rec->ending >= N_ENDINGS)
 		return fail(-EBADMSG, "a sample with ending %u", rec->ending);
+	if (rec->hook >= N_HOOKS)
+		return fail(-EBADMSG, "a sample of hook %u", rec->hook);
+	if (rec->weight_ns > SAMPLE_WEIGHT_MAX_NS)
+		return fail(-EBADMSG, "a sample that stands for %" PRIu64 " ns",
+			    (uint64_t)rec->weight_ns);
 	if (!memchr(rec->comm, 0, sizeof(rec->comm)))
 		return fail(-EBADMSG, "a sample whose thread name is not terminated");
 	if (!words_fit(rec))

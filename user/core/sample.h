@@ -7,6 +7,9 @@
 
 #include <stddef.h>
 
+/* A day: sums of as many samples as there can be don't overflow. */
+#define SAMPLE_WEIGHT_MAX_NS 86400000000000ULL
+
 /* -EBADMSG: its counts don't fit its length, each other or its words. */
 int sample_check(const struct sample_rec *rec, size_t bytes);
 

@@ -13,13 +13,13 @@
 #define NOT_YET		UINT32_MAX
 
 struct builder {
-	const struct reading *reading;
+	const struct profile *profile;
 	const struct tree_options *options;
 	struct tree *tree;
 	uint32_t *by_frame;  /* label, or NOT_YET */
 	uint32_t *by_thread; /* node of its group, or NOT_YET */
 	bool *in_focus;	     /* by frame: is it what the focus means? */
-	struct pairs ends;   /* a = group's node, b = reading's node; with sums */
+	struct pairs ends;   /* a = group's node, b = profile's node; with sums */
 	VEC(uint64_t) sums;
 	VEC(uint32_t) codes; /* of the stack at hand, leaf first */
 	struct str text;
@@ -39,15 +39,15 @@ void tree_free(struct tree *tree)
 	free(tree);
 }
 
-static enum tree_kind kind_of(const struct reading *r, uint32_t code)
+static enum tree_kind kind_of(const struct profile *r, uint32_t code)
 {
 	static const enum tree_kind kinds[] = {
-		[PLACE_UNKNOWN] = TREE_UNKNOWN, [PLACE_NATIVE] = TREE_NATIVE,
-		[PLACE_KERNEL] = TREE_KERNEL,	[PLACE_JIT] = TREE_JIT,
-		[PLACE_INLINED] = TREE_INLINED, [PLACE_LABEL] = TREE_UNKNOWN,
+		[FRAME_TYPE_UNKNOWN] = TREE_UNKNOWN, [FRAME_TYPE_NATIVE] = TREE_NATIVE,
+		[FRAME_TYPE_KERNEL] = TREE_KERNEL,   [FRAME_TYPE_JIT] = TREE_JIT,
+		[FRAME_TYPE_INLINED] = TREE_INLINED, [FRAME_TYPE_LABEL] = TREE_UNKNOWN,
 	};
 
-	return READING_IS_FRAME(code) ? kinds[r->frames.items[code].place] : TREE_MARK;
+	return PROFILE_IS_FRAME(code) ? kinds[r->frames.items[code].type] : TREE_MARK;
 }
 
 /* The label with the text at hand. */
@@ -65,8 +65,8 @@ static int add_label(struct builder *b, struct tree_label label, uint32_t *ret)
 
 static int label_of(struct builder *b, uint32_t code, uint32_t *ret)
 {
-	const struct reading *r = b->reading;
-	bool is_frame = READING_IS_FRAME(code);
+	const struct profile *r = b->profile;
+	bool is_frame = PROFILE_IS_FRAME(code);
 	struct tree_label label = { kind_of(r, code),
 				    is_frame ? r->frames.items[code].module : 0 };
 	int err;
@@ -79,7 +79,7 @@ static int label_of(struct builder *b, uint32_t code, uint32_t *ret)
 	if (b->options->frame_text)
 		b->options->frame_text(&b->text, r, code);
 	else
-		str_add(&b->text, reading_code_name(r, code));
+		str_add(&b->text, profile_code_name(r, code));
 	err = add_label(b, label, ret);
 	if (!err && is_frame)
 		b->by_frame[code] = *ret;
@@ -102,30 +102,30 @@ static int add_node(struct builder *b, uint32_t parent, uint32_t label, uint32_t
 }
 
 /* The plain text of a thread in a group. */
-static void tree_group_text(struct str *out, const struct reading *r,
+static void tree_group_text(struct str *out, const struct profile *r,
 			    enum tree_group group, uint32_t thread)
 {
-	const struct reading_thread *t = &r->threads.items[thread];
-	const struct reading_process *p = &r->processes.items[t->process];
+	const struct profile_thread *t = &r->threads.items[thread];
+	const struct profile_process *p = &r->processes.items[t->process];
 	char container[256];
 
 	switch (group) {
 	case GROUP_PROCESS:
-		str_addf(out, "%s (%u)", reading_string(r, p->name), p->pid);
+		str_addf(out, "%s (%u)", profile_string(r, p->name), p->pid);
 		break;
 	case GROUP_THREAD:
-		str_addf(out, "%s (%u/%u)", reading_string(r, t->name), p->pid, t->tid);
+		str_addf(out, "%s (%u/%u)", profile_string(r, t->name), p->pid, t->tid);
 		break;
 	case GROUP_CONTAINER:
-		reading_container(container, sizeof(container),
-				  reading_string(r, p->cgroup));
+		profile_container(container, sizeof(container),
+				  profile_string(r, p->cgroup));
 		str_add(out, *container ? container : "[no container]");
 		break;
 	case GROUP_HOST:
-		str_add(out, p->host ? reading_string(r, p->host) : "[unknown host]");
+		str_add(out, p->host ? profile_string(r, p->host) : "[unknown host]");
 		break;
 	default:
-		str_add(out, reading_string(r, t->name));
+		str_add(out, profile_string(r, t->name));
 		break;
 	}
 }
@@ -142,10 +142,10 @@ static int group_of(struct builder *b, uint32_t thread, uint32_t *ret)
 	*ret = b->by_thread[thread];
 	if (*ret != NOT_YET)
 		return 0;
-	tree_group_text(&plain, b->reading, b->options->group, thread);
+	tree_group_text(&plain, b->profile, b->options->group, thread);
 	str_clear(&b->text);
 	if (b->options->group_text)
-		b->options->group_text(&b->text, b->reading, plain.s ? plain.s : "");
+		b->options->group_text(&b->text, b->profile, plain.s ? plain.s : "");
 	else
 		str_add_bytes(&b->text, plain.s, plain.n);
 	err = str_error(&plain);
@@ -157,24 +157,24 @@ static int group_of(struct builder *b, uint32_t thread, uint32_t *ret)
 	return err;
 }
 
-/* A node and its group are walked once, however many uses have them. */
+/* A node and its group are walked once, however many sample keys have them. */
 static int sum_up(struct builder *b)
 {
-	const struct timeline *timeline = &b->reading->timeline;
+	const struct timeline *timeline = &b->profile->timeline;
 	int err = 0;
 
-	for (size_t i = 0; !err && i < timeline->uses.n; i++) {
-		struct pair use = timeline->uses.items[i];
+	for (size_t i = 0; !err && i < timeline->sample_keys.n; i++) {
+		struct pair sample_key = timeline->sample_keys.items[i];
 		struct pair end = {
-			.b = b->reading->stacks.items[use.a].node[b->options->view]
+			.b = b->profile->stacks.items[sample_key.a].node[b->options->view]
 		};
 		uint32_t id;
 
 		if (!timeline->counts.items[i])
 			continue;
-		err = group_of(b, use.b, &end.a);
+		err = group_of(b, sample_key.b, &end.a);
 		if (!err)
-			err = pairs_id(&b->ends, end, USES_MAX, &id);
+			err = pairs_id(&b->ends, end, SAMPLE_KEYS_MAX, &id);
 		if (!err && id == b->sums.n)
 			err = vec_push(&b->sums, 0);
 		if (!err)
@@ -185,12 +185,12 @@ static int sum_up(struct builder *b)
 
 static int read_codes(struct builder *b, uint32_t node)
 {
-	const struct reading *r = b->reading;
+	const struct profile *r = b->profile;
 	int err = 0;
 
 	b->codes.n = 0;
-	for (; !err && node; node = reading_parent(r, node)) {
-		uint32_t code = reading_code(r, node);
+	for (; !err && node; node = profile_parent(r, node)) {
+		uint32_t code = profile_code(r, node);
 
 		if (!b->options->no_kernel || kind_of(r, code) != TREE_KERNEL)
 			err = vec_push(&b->codes, code);
@@ -211,7 +211,7 @@ static bool find_focus(const struct builder *b, size_t *at, size_t *n)
 	for (size_t i = 0; i < end; i++) {
 		uint32_t code = b->codes.items[i];
 
-		if (!READING_IS_FRAME(code) || !b->in_focus[code])
+		if (!PROFILE_IS_FRAME(code) || !b->in_focus[code])
 			continue;
 		found = true;
 		if (b->options->callers) { /* the one nearest to the leaf */
@@ -293,7 +293,7 @@ static int order(struct tree *tree)
 
 static int make_room(struct builder *b)
 {
-	const struct reading *r = b->reading;
+	const struct profile *r = b->profile;
 	const char *focus = b->options->focus;
 
 	b->by_frame = calloc(r->frames.n + 1, sizeof(*b->by_frame));
@@ -304,7 +304,7 @@ static int make_room(struct builder *b)
 	memset(b->by_frame, 0xff, r->frames.n * sizeof(*b->by_frame));
 	memset(b->by_thread, 0xff, r->threads.n * sizeof(*b->by_thread));
 	for (uint32_t i = 0; focus && i < r->frames.n; i++)
-		b->in_focus[i] = glob_matches(focus, reading_code_name(r, i));
+		b->in_focus[i] = glob_matches(focus, profile_code_name(r, i));
 	return 0;
 }
 
@@ -324,11 +324,11 @@ static int build(struct builder *b)
 	return err ? err : order(b->tree);
 }
 
-int tree_new(struct tree **ret, const struct reading *reading,
+int tree_new(struct tree **ret, const struct profile *profile,
 	     const struct tree_options *options)
 {
 	AUTO(tree) tree = calloc(1, sizeof(*tree));
-	struct builder b = { .reading = reading, .options = options, .tree = tree };
+	struct builder b = { .profile = profile, .options = options, .tree = tree };
 	int err = tree ? intern_new(&tree->texts, TREE_LABELS_MAX)
 		       : fail(-ENOMEM, "no memory for a tree");
 

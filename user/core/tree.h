@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The stacks of one view of a reading as a tree of texts: what looks alike is
+ * The stacks of one view of a profile as a tree of texts: what looks alike is
  * one node, whatever its address. What flame graphs, call trees and folded lines
  * are made from. Node 0 is the root; a parent's number is below its children's.
  */
 #ifndef WEFT_CORE_TREE_H
 #define WEFT_CORE_TREE_H
 
-#include "core/reading.h"
+#include "core/profile.h"
 
 /* What the nodes next to the root are. */
 enum tree_group {
@@ -31,8 +31,8 @@ struct tree_options {
 	bool callers;
 	/* How a format writes a frame's or mark's text (code of a node), and a
 	 * group's. NULL: the plain one. */
-	void (*frame_text)(struct str *out, const struct reading *r, uint32_t code);
-	void (*group_text)(struct str *out, const struct reading *r, const char *plain);
+	void (*frame_text)(struct str *out, const struct profile *r, uint32_t code);
+	void (*group_text)(struct str *out, const struct profile *r, const char *plain);
 };
 
 /* What a node is, by its code: for colours. */
@@ -48,7 +48,7 @@ enum tree_kind {
 
 struct tree_label {
 	uint32_t kind;	 /* of the first frame that has this text */
-	uint32_t module; /* in the reading; 0: none */
+	uint32_t module; /* in the profile; 0: none */
 };
 
 struct tree {
@@ -62,7 +62,7 @@ struct tree {
 	uint32_t *first, *order;
 };
 
-int tree_new(struct tree **ret, const struct reading *reading,
+int tree_new(struct tree **ret, const struct profile *profile,
 	     const struct tree_options *options);
 void tree_free(struct tree *tree);
 DEFINE_FREEP(tree)

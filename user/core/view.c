@@ -8,7 +8,7 @@ struct viewer {
 	uint32_t *out;
 	size_t n_out, room;
 	const struct names *names;
-	bool doubted; /* frames of the lane are left out since one was false */
+	bool doubted; /* frames of this run are left out since one was false */
 	bool ever_doubted;
 	bool has_gap;
 	bool unlabelled;
@@ -17,7 +17,7 @@ struct viewer {
 };
 
 /* A run of codes to read on in; `told`: its first frame stands already. */
-struct lane {
+struct code_cursor {
 	size_t at, end;
 	enum ending ending;
 	bool told;
@@ -54,23 +54,23 @@ static size_t find_chain(const struct viewer *r, uint32_t root)
 	return 0;
 }
 
-static struct lane segment_lane(const struct viewer *r, size_t at)
+static struct code_cursor segment_cursor(const struct viewer *r, size_t at)
 {
 	size_t end = at + 2 + CODE_COUNT(r->codes[at + 1]);
 
-	return (struct lane){
+	return (struct code_cursor){
 		.at = at + 2,
 		.end = end < r->n ? end : r->n,
 		.ending = CODE_ENDING(r->codes[at]),
 	};
 }
 
-/* Reads a chain; the lane to go on in, or one that is at its end. */
-static struct lane read_chain(struct viewer *r, size_t at)
+/* Reads a chain; where to go on, or a cursor that is at its end. */
+static struct code_cursor read_chain(struct viewer *r, size_t at)
 {
-	struct lane chain = segment_lane(r, at);
+	struct code_cursor chain = segment_cursor(r, at);
 	size_t target = r->thread + CODE_TARGET(r->codes[at + 1]);
-	struct lane next = { .ending = chain.ending };
+	struct code_cursor next = { .ending = chain.ending };
 
 	r->boundary = VIEW_BOUNDARY | BOUNDARY_ASYNC;
 	for (size_t i = chain.at; i < chain.end; i++) {
@@ -83,14 +83,14 @@ static struct lane read_chain(struct viewer *r, size_t at)
 			put(r, CODE_FRAME | (code & ~CODE_KIND));
 	}
 	if (chain.ending == END_REJOINED && target <= r->thread_end) {
-		next = (struct lane){ .at = target,
-				      .end = r->thread_end,
-				      .ending = r->codes[STACK_ENDING],
-				      .told = true };
+		next = (struct code_cursor){ .at = target,
+					     .end = r->thread_end,
+					     .ending = r->codes[STACK_ENDING],
+					     .told = true };
 		r->boundary = VIEW_BOUNDARY | BOUNDARY_WAITS;
 	} else if (chain.ending == END_CROSSED && chain.end + 1 < r->n &&
 		   (r->codes[chain.end] & CODE_KIND) == CODE_SEGMENT) {
-		next = segment_lane(r, chain.end);
+		next = segment_cursor(r, chain.end);
 		next.told = next.ending != END_TORN;
 		if (next.told)
 			r->boundary = VIEW_BOUNDARY | BOUNDARY_THREAD;
@@ -115,17 +115,17 @@ static bool may_enter(struct viewer *r, uint32_t root, enum view view, size_t *r
  * start is no call either. */
 static bool is_false(const struct viewer *r, uint32_t code)
 {
-	return r->names && names_is_uncalled(r->names, code) &&
+	return r->names && names_is_bad_return(r->names, code) &&
 	       !names_is_start(r->names, code);
 }
 
-static void read_frame(struct viewer *r, struct lane *lane, uint32_t code)
+static void read_frame(struct viewer *r, struct code_cursor *cursor, uint32_t code)
 {
-	if (!lane->told && is_false(r, code))
+	if (!cursor->told && is_false(r, code))
 		r->doubted = r->ever_doubted = true;
-	if (!lane->told && !r->doubted)
+	if (!cursor->told && !r->doubted)
 		put(r, code);
-	lane->told = false;
+	cursor->told = false;
 }
 
 /* A root's place is known whatever the walk did before. */
@@ -136,40 +136,40 @@ static void end_doubt(struct viewer *r)
 	r->doubted = false;
 }
 
-/* The lane to go on in: this one, or the chain that leaves here. */
-static struct lane read_root(struct viewer *r, struct lane lane, uint32_t root,
-			     enum view view)
+/* Where to go on: here, or the chain that leaves here. */
+static struct code_cursor read_root(struct viewer *r, struct code_cursor cursor,
+				    uint32_t root, enum view view)
 {
 	size_t chain;
 
 	end_doubt(r);
 	if (root == ROOT_UNFOLLOWED && view != VIEW_THREAD)
 		put_gap(r);
-	return may_enter(r, root, view, &chain) ? read_chain(r, chain) : lane;
+	return may_enter(r, root, view, &chain) ? read_chain(r, chain) : cursor;
 }
 
-static enum ending read_lane(struct viewer *r, struct lane lane, enum view view)
+static enum ending read_codes(struct viewer *r, struct code_cursor cursor, enum view view)
 {
-	while (lane.at < lane.end) {
-		uint32_t code = r->codes[lane.at++];
+	while (cursor.at < cursor.end) {
+		uint32_t code = r->codes[cursor.at++];
 
 		switch (code & CODE_KIND) {
 		case CODE_ROOT:
-			lane = read_root(r, lane, code & ~CODE_KIND, view);
+			cursor = read_root(r, cursor, code & ~CODE_KIND, view);
 			break;
 		case CODE_GAP:
 			r->doubted = false; /* what follows is from a root */
 			put_gap(r);
-			lane.told = false; /* the frame that was is the one missing */
+			cursor.told = false; /* the frame that was is the one missing */
 			break;
 		case CODE_FRAME:
-			read_frame(r, &lane, code);
+			read_frame(r, &cursor, code);
 			break;
 		default:
 			return END_TORN;
 		}
 	}
-	return r->doubted ? END_BROKEN : lane.ending;
+	return r->doubted ? END_BROKEN : cursor.ending;
 }
 
 /* A frame pointer of 0 may be any register's; a start has a name. */
@@ -189,7 +189,7 @@ size_t view_read(const uint32_t *codes, size_t n, enum view view,
 			    .out = out,
 			    .room = VIEW_ROOM(n),
 			    .unlabelled = view == VIEW_UNLABELLED };
-	struct lane thread;
+	struct code_cursor thread;
 	bool at_start;
 
 	*ret_notes = (struct view_notes){ .ending = END_NO_USER };
@@ -205,10 +205,10 @@ size_t view_read(const uint32_t *codes, size_t n, enum view view,
 		else
 			put_gap(&r);
 	}
-	thread = (struct lane){ .at = r.thread,
-				.end = r.thread_end,
-				.ending = codes[STACK_ENDING] };
-	ret_notes->ending = read_lane(&r, thread, view);
+	thread = (struct code_cursor){ .at = r.thread,
+				       .end = r.thread_end,
+				       .ending = codes[STACK_ENDING] };
+	ret_notes->ending = read_codes(&r, thread, view);
 	at_start = is_at_start(&r, ret_notes->ending);
 	ret_notes->whole = at_start && !r.has_gap;
 	ret_notes->has_gap = r.has_gap;

@@ -9,8 +9,8 @@
 #ifndef WEFT_CORE_VIEW_H
 #define WEFT_CORE_VIEW_H
 
+#include "core/aggregator.h"
 #include "core/names.h"
-#include "core/profile.h"
 
 enum view { VIEW_ASYNC, VIEW_THREAD, VIEW_UNLABELLED };
 

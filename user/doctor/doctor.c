@@ -29,7 +29,7 @@ struct look {
 static void on_mapped(void *arg, const struct process *process, const struct mapping *map)
 {
 	struct look *look = arg;
-	int err = files_want(look->files, process, map);
+	int err = files_request(look->files, process, map);
 
 	if (err && !look->err)
 		look->err = err;
@@ -113,15 +113,15 @@ static void add_key(struct doctor_process *process, const char *path, uint64_t a
 	process->n_keys++;
 }
 
-static void add_facts(struct doctor_process *process, const struct elf_facts *facts,
-		      const struct mapping *map, const char *path)
+static void add_elf_info(struct doctor_process *process, const struct elf_info *info,
+			 const struct mapping *map, const char *path)
 {
-	for (uint32_t i = 0; i < facts->n_keys && i < FILE_KEYS_MAX; i++)
-		add_key(process, path, keys_address(facts, map, facts->key_vaddrs[i]));
-	if (facts->hides_key && !*process->keyless)
+	for (uint32_t i = 0; i < info->n_keys && i < FILE_KEYS_MAX; i++)
+		add_key(process, path, keys_address(info, map, info->key_vaddrs[i]));
+	if (info->hides_key && !*process->keyless)
 		copy_path(process->keyless, path);
 	if (process->libc == LIBC_UNKNOWN)
-		process->libc = (enum elf_libc)facts->libc;
+		process->libc = (enum elf_libc)info->libc;
 }
 
 static void add_file(struct doctor_process *process, const struct look *look,
@@ -131,7 +131,7 @@ static void add_file(struct doctor_process *process, const struct look *look,
 	int fd = files_fd(look->files, map->module);
 
 	copy_path(file->path, path);
-	file->readable = files_facts(look->files, map->module) != NULL;
+	file->readable = files_elf_info(look->files, map->module) != NULL;
 	file->table_err = -ETIMEDOUT; /* until it is there */
 	if (!file->readable)
 		return;
@@ -162,10 +162,10 @@ static int describe(struct doctor_process *process, const struct look *look,
 	for (size_t i = 0; i < n && process->n_files < DOCTOR_FILES_MAX; i++) {
 		const struct module *module =
 			module_get(pipeline_modules(look->pipeline), maps[i].module);
-		const struct elf_facts *facts = files_facts(look->files, maps[i].module);
+		const struct elf_info *info = files_elf_info(look->files, maps[i].module);
 
-		if (facts)
-			add_facts(process, facts, &maps[i], module->path);
+		if (info)
+			add_elf_info(process, info, &maps[i], module->path);
 		if (module->kind == MODULE_FILE && module->ino && is_first_piece(maps, i))
 			add_file(process, look, &maps[i], module->path);
 	}

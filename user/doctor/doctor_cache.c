@@ -7,12 +7,12 @@
 #include <errno.h>
 #include <stdio.h>
 
-static int look(struct folder *folder, struct folder_sum *sum)
+static int look(struct cache_dir *dir, struct cache_dir_sum *sum)
 {
 	unsigned long removed;
-	int err = folder_open(folder, NULL, false);
+	int err = cache_dir_open(dir, NULL, false);
 
-	return err ? err : folder_trim(folder, UINT64_MAX, sum, &removed);
+	return err ? err : cache_dir_trim(dir, UINT64_MAX, sum, &removed);
 }
 
 static void tell_lack(struct probe_result *result)
@@ -29,20 +29,19 @@ static void tell_lack(struct probe_result *result)
 
 void doctor_cache(struct probe_result *result)
 {
-	struct folder folder = { .fd = -1 };
-	struct folder_sum sum;
-	int err = look(&folder, &sum);
+	struct cache_dir dir = { .fd = -1 };
+	struct cache_dir_sum sum;
+	int err = look(&dir, &sum);
 
 	*result = (struct probe_result){ .name = "cache of unwind tables" };
 	if (!err)
 		snprintf(result->what, sizeof(result->what),
-			 "%.100s: %lu files, %.1f of %llu MB", folder.path, sum.entries,
+			 "%.100s: %lu files, %.1f of %llu MB", dir.path, sum.entries,
 			 (double)sum.bytes / (1 << 20), CACHE_BYTES_MAX >> 20);
-	else if (err == -ENOENT && *folder.path)
-		snprintf(result->what, sizeof(result->what), "%.100s: empty",
-			 folder.path);
+	else if (err == -ENOENT && *dir.path)
+		snprintf(result->what, sizeof(result->what), "%.100s: empty", dir.path);
 	else
 		tell_lack(result);
 	error_clear();
-	folder_close(&folder);
+	cache_dir_close(&dir);
 }

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <zlib.h>
 
-#define PASS_BYTES   (256u << 10)
+#define DRAIN_BYTES  (256u << 10)
 #define CHUNK_BYTES  (64u << 10)
 #define GZIP_WINDOW  31 /* zlib.h: 15 bits, and 16 for gzip's head */
 #define MEMORY_LEVEL 8
@@ -61,7 +61,7 @@ static int pass(struct gzip *gzip, struct str *text, int flush)
 
 int gzip_pass(struct gzip *gzip, struct str *text)
 {
-	return text->n < PASS_BYTES ? str_error(text) : pass(gzip, text, Z_NO_FLUSH);
+	return text->n < DRAIN_BYTES ? str_error(text) : pass(gzip, text, Z_NO_FLUSH);
 }
 
 int gzip_finish(struct gzip *gzip, struct str *text)

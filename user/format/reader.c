@@ -22,22 +22,22 @@ static int unknown(const struct source *source)
 }
 
 /* Folded stacks of nothing are no bytes. */
-static int read_nothing(struct reading **ret)
+static int read_nothing(struct profile **ret)
 {
-	AUTO(reading) reading = NULL;
-	int err = reading_new(&reading);
+	AUTO(profile) profile = NULL;
+	int err = profile_new(&profile);
 
 	if (!err)
-		err = reading_finish(reading);
+		err = profile_finish(profile);
 	if (err)
 		return err;
-	*ret = GIVE(reading);
+	*ret = GIVE(profile);
 	return 0;
 }
 
-int reader_read_source(struct source *source, struct reading **ret)
+int reader_read_source(struct source *source, struct profile **ret)
 {
-	AUTO(reading) reading = NULL;
+	AUTO(profile) profile = NULL;
 	size_t n;
 	const char *head = source_head(source, &n);
 	int err = source_error(source);
@@ -45,17 +45,17 @@ int reader_read_source(struct source *source, struct reading **ret)
 	for (size_t i = 0; !err && readers[i]; i++) {
 		if (!readers[i]->accepts(head, n))
 			continue;
-		err = reading_new(&reading);
+		err = profile_new(&profile);
 		if (!err)
-			err = readers[i]->read(source, reading);
+			err = readers[i]->read(source, profile);
 		if (!err)
 			err = source_error(source);
 		if (!err)
-			err = reading_finish(reading);
+			err = profile_finish(profile);
 		if (err)
 			return err;
-		reading->was_cut |= source_was_cut(source);
-		*ret = GIVE(reading);
+		profile->was_cut |= source_was_cut(source);
+		*ret = GIVE(profile);
 		return 0;
 	}
 	if (err)
@@ -63,7 +63,7 @@ int reader_read_source(struct source *source, struct reading **ret)
 	return n ? unknown(source) : read_nothing(ret);
 }
 
-int reader_read(const char *path, struct reading **ret)
+int reader_read(const char *path, struct profile **ret)
 {
 	AUTO(source) source = NULL;
 	int err = source_new(&source, path);

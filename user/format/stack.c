@@ -15,26 +15,26 @@ int stack_add_mark(struct stack_builder *b, uint32_t code)
 	return 0;
 }
 
-int stack_add_named(struct stack_builder *b, const struct reading_frame *frame)
+int stack_add_named(struct stack_builder *b, const struct profile_frame *frame)
 {
 	uint32_t id;
-	int err = reading_add_frame(b->r, frame, &id);
+	int err = profile_add_frame(b->r, frame, &id);
 
 	return err ? err : stack_add_mark(b, id);
 }
 
 int stack_add_frame(struct stack_builder *b, const char *name, size_t n,
-		    const struct reading_frame *rest)
+		    const struct profile_frame *rest)
 {
-	struct reading_frame frame = *rest;
-	int err = reading_add_string(b->r, name, n, &frame.name);
+	struct profile_frame frame = *rest;
+	int err = profile_add_string(b->r, name, n, &frame.name);
 
 	return err ? err : stack_add_named(b, &frame);
 }
 
 int stack_finish(struct stack_builder *b, bool leaf_first, uint32_t *ret)
 {
-	struct reading_stack stack = { 0 };
+	struct profile_stack stack = { 0 };
 	size_t n = b->codes.n;
 	uint32_t node = 0;
 	int err = 0;
@@ -42,24 +42,24 @@ int stack_finish(struct stack_builder *b, bool leaf_first, uint32_t *ret)
 	for (size_t i = 0; !err && i < n; i++) {
 		uint32_t code = b->codes.items[leaf_first ? n - 1 - i : i];
 
-		if (READING_MARK(code) == VIEW_BOUNDARY)
+		if (PROFILE_MARK(code) == VIEW_BOUNDARY)
 			stack.notes |= STACK_ASYNC;
-		err = reading_add_node(b->r, node, code, &node);
+		err = profile_add_node(b->r, node, code, &node);
 	}
 	b->codes.n = 0;
 	stack.node[VIEW_ASYNC] = stack.node[VIEW_THREAD] = node;
-	return err ? err : reading_add_stack(b->r, &stack, ret);
+	return err ? err : profile_add_stack(b->r, &stack, ret);
 }
 
-int stack_thread(struct reading *r, const char *comm, size_t n, uint32_t pid,
+int stack_thread(struct profile *r, const char *comm, size_t n, uint32_t pid,
 		 uint32_t tid, uint32_t *ret)
 {
-	struct reading_process process = { .pid = pid };
-	struct reading_thread thread = { .tid = tid };
-	int err = reading_add_string(r, comm, n, &thread.name);
+	struct profile_process process = { .pid = pid };
+	struct profile_thread thread = { .tid = tid };
+	int err = profile_add_string(r, comm, n, &thread.name);
 
 	process.name = thread.name;
 	if (!err)
-		err = reading_add_process(r, &process, &thread.process);
-	return err ? err : reading_add_thread(r, &thread, ret);
+		err = profile_add_process(r, &process, &thread.process);
+	return err ? err : profile_add_thread(r, &thread, ret);
 }

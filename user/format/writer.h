@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The formats that a reading can be written in, as a list. A writer is one file
+ * The formats that a profile can be written in, as a list. A writer is one file
  * format/NAME/NAME_write.c with one entry here (writer.c); what it writes, it adds to the
  * outfile piece by piece, so that no output has to fit into memory.
  */
@@ -8,7 +8,7 @@
 #define WEFT_FORMAT_WRITER_H
 
 #include "base/outfile.h"
-#include "core/reading.h"
+#include "core/profile.h"
 
 #include <stdbool.h>
 
@@ -24,7 +24,7 @@ struct writer {
 	const char *name;			 /* for --format: "html" */
 	const char *endings[WRITER_ENDINGS_MAX]; /* ".html"; NULL ends the list */
 	const char *text;			 /* for --help */
-	int (*write)(struct outfile *out, const struct reading *reading,
+	int (*write)(struct outfile *out, const struct profile *profile,
 		     const struct writer_options *options);
 };
 

@@ -34,17 +34,17 @@ struct sampler {
 	bool unwatched; /* a CPU's sideband was missed for a while */
 };
 
-#define RING_LEAST_BYTES (64u << 10)
-#define RING_MOST_BYTES	 (16u << 20)
-#define SAMPLE_BYTES	 4096 /* of a deep stack */
-#define LOAD_TRIES	 10
+#define RING_BYTES_MIN (64u << 10)
+#define RING_BYTES_MAX (16u << 20)
+#define SAMPLE_BYTES   4096 /* of a deep stack */
+#define LOAD_TRIES     10
 
 /* Room for a quarter of a second: the reader comes by every 50 ms. */
 static unsigned int ring_size(unsigned int hz)
 {
-	unsigned int bytes = RING_LEAST_BYTES;
+	unsigned int bytes = RING_BYTES_MIN;
 
-	while (bytes < RING_MOST_BYTES && bytes < hz / 4 * SAMPLE_BYTES)
+	while (bytes < RING_BYTES_MAX && bytes < hz / 4 * SAMPLE_BYTES)
 		bytes *= 2;
 	return bytes;
 }
@@ -85,6 +85,7 @@ static int load_once(struct sampler *s, const struct sampler_config *config)
 	knobs = (struct knobs *)&s->skel->rodata->knobs;
 	*knobs = config->knobs;
 	knobs->wakeup_bytes = s->ring_bytes / 4;
+	knobs->tick_ns = 1000000000 / s->hz;
 	knobs->page_bytes = (unsigned int)sysconf(_SC_PAGESIZE);
 	knobs->clock_tick_ns = (unsigned int)(1000000000 / sysconf(_SC_CLK_TCK));
 	knobs->kernel_stack_bytes = arch_kernel_stack_bytes();
@@ -98,7 +99,7 @@ static int load_once(struct sampler *s, const struct sampler_config *config)
 		err = bpf_map__set_max_entries(s->skel->maps.unwind_pages,
 					       config->table_pages);
 	if (!err && config->follow_forks)
-		err = bpf_map__set_max_entries(s->skel->maps.wanted_pids, FAMILY_MAX);
+		err = bpf_map__set_max_entries(s->skel->maps.filter_pids, FAMILY_MAX);
 	return err ? err : weft_bpf__load(s->skel);
 }
 
@@ -121,7 +122,7 @@ static int filter_pids(struct sampler *s, const struct sampler_config *config)
 		uint32_t pid = (uint32_t)config->pids[i];
 		uint8_t yes = 1;
 
-		if (bpf_map_update_elem(bpf_map__fd(s->skel->maps.wanted_pids), &pid,
+		if (bpf_map_update_elem(bpf_map__fd(s->skel->maps.filter_pids), &pid,
 					&yes, BPF_ANY))
 			return fail_errno(-errno, "cannot filter by pid %u", pid);
 	}
@@ -209,7 +210,7 @@ static int open_all(struct sampler *s, const struct sampler_config *config)
 	return 0;
 }
 
-/* Forks and ends are watched from before anything is published or wanted. */
+/* Forks and ends are watched from before anything is published or filtered for. */
 static int watch_forks(struct sampler *s)
 {
 	s->fork_link = bpf_program__attach(s->skel->progs.process_fork);
@@ -387,9 +388,9 @@ bool sampler_was_unwatched(struct sampler *s)
 	return was;
 }
 
-struct published_maps sampler_published(const struct sampler *s)
+struct publish_maps sampler_publish_maps(const struct sampler *s)
 {
-	return (struct published_maps){
+	return (struct publish_maps){
 		.processes = bpf_map__fd(s->skel->maps.processes),
 		.pages = bpf_map__fd(s->skel->maps.unwind_pages),
 		.n_pages = bpf_map__max_entries(s->skel->maps.unwind_pages),
@@ -410,16 +411,17 @@ int sampler_totals(struct sampler *s, struct sampler_totals *ret)
 	AUTO_FREE struct ledger *all = calloc((size_t)s->n_cpus, sizeof(*all));
 	struct sampler_totals totals = { .expected_ticks = s->gone_ticks };
 	uint64_t period_ns = 1000000000ULL / s->hz, idle;
-	uint32_t zero = 0;
 
 	if (!all)
 		return fail(-ENOMEM, "no memory for the ledger");
-	if (bpf_map_lookup_elem(bpf_map__fd(s->skel->maps.ledgers), &zero, all))
-		return fail_errno(-errno, "cannot read the ledger");
-	for (int cpu = 0; cpu < s->n_cpus; cpu++) {
-		ledger_add(&totals.ledger, &all[cpu]);
-		totals.expected_ticks += ticks_of(s, s->tick_fds[cpu]);
+	for (uint32_t hook = 0; hook < N_HOOKS; hook++) {
+		if (bpf_map_lookup_elem(bpf_map__fd(s->skel->maps.ledgers), &hook, all))
+			return fail_errno(-errno, "cannot read the ledger");
+		for (int cpu = 0; cpu < s->n_cpus; cpu++)
+			ledger_add(&totals.ledgers[hook], &all[cpu]);
 	}
+	for (int cpu = 0; cpu < s->n_cpus; cpu++)
+		totals.expected_ticks += ticks_of(s, s->tick_fds[cpu]);
 	/* an idle CPU's clock may stop: nobody is missing there */
 	idle = s->running ? 0 : s->away.idle_ns / period_ns;
 	totals.expected_ticks -=

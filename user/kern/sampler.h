@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "core/event.h"
 #include "kern/events.h"
-#include "kern/published.h"
+#include "kern/publish_maps.h"
 #include "shared/knobs.h"
 #include "shared/losses.h"
 
@@ -18,10 +18,10 @@ struct sampler;
 struct sampler_config {
 	unsigned int hz;
 	enum tick_event event;
-	struct knobs knobs; /* filters, budget, sabotage; the rest is filled in */
+	struct knobs knobs; /* filters, budget, faults; the rest is filled in */
 	const pid_t *pids;  /* FILTER_TGID, FILTER_TID: which */
 	unsigned int n_pids;
-	bool follow_forks;    /* children of these are wanted, too */
+	bool follow_forks;    /* children of these are sampled, too */
 	uint32_t table_pages; /* for unwind tables, and what processes map; 0: none */
 };
 
@@ -46,10 +46,10 @@ int sampler_check_cpus(struct sampler *sampler);
 bool sampler_was_unwatched(struct sampler *sampler);
 
 /* Where what ticks look up is written. */
-struct published_maps sampler_published(const struct sampler *sampler);
+struct publish_maps sampler_publish_maps(const struct sampler *sampler);
 
 struct sampler_totals {
-	struct ledger ledger;
+	struct ledger ledgers[N_HOOKS];
 	/* of CPUs while not idle: (enabled - idle time) / period; 0: can't be known */
 	uint64_t expected_ticks;
 	uint64_t stolen_ticks; /* due while a hypervisor ran something else: estimate */

@@ -31,10 +31,10 @@ static int read_all(struct elf_file *file, uint64_t offset, void *buf, size_t n)
 	return 0;
 }
 
-void elf_file_spoil_reads(struct elf_file *file)
+void elf_file_stop_recording(struct elf_file *file)
 {
-	if (file->reads)
-		file->reads->spoilt = true;
+	if (file->recorder)
+		file->recorder->incomplete = true;
 }
 
 /* What its size or the budget refuses says nothing else of a file. */
@@ -49,9 +49,9 @@ int elf_file_read(struct elf_file *file, uint64_t offset, void *buf, size_t n)
 	file->budget -= n;
 	err = read_all(file, offset, buf, n);
 	if (err)
-		elf_file_spoil_reads(file);
-	else if (file->reads)
-		reads_note(file->reads, offset, buf, n);
+		elf_file_stop_recording(file);
+	else if (file->recorder)
+		range_recorder_add(file->recorder, offset, buf, n);
 	return err;
 }
 
@@ -104,22 +104,24 @@ static int read_shdrs(struct elf_file *file)
 
 int elf_file_open(struct elf_file *file, int fd)
 {
-	return elf_file_open_noting(file, fd, NULL);
+	return elf_file_open_recorded(file, fd, NULL);
 }
 
-int elf_file_open_noting(struct elf_file *file, int fd, struct reads *reads)
+int elf_file_open_recorded(struct elf_file *file, int fd, struct range_recorder *recorder)
 {
 	struct stat st;
 	int err;
 
-	*file = (struct elf_file){ .fd = fd, .budget = ELF_READ_MAX, .reads = reads };
+	*file = (struct elf_file){ .fd = fd,
+				   .budget = ELF_READ_MAX,
+				   .recorder = recorder };
 	if (fstat(fd, &st))
 		return fail_errno(-errno, "cannot stat ELF file");
 	if (!S_ISREG(st.st_mode) || st.st_size < (off_t)sizeof(file->header))
 		return fail(-ENOEXEC, "not an ELF file");
 	file->bytes = (uint64_t)st.st_size;
-	if (reads)
-		reads_begin(reads, file->bytes);
+	if (recorder)
+		range_recorder_begin(recorder, file->bytes);
 	err = elf_file_read(file, 0, &file->header, sizeof(file->header));
 	if (!err)
 		err = check_header(&file->header);

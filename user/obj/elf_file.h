@@ -9,7 +9,7 @@
 #ifndef WEFT_OBJ_ELF_FILE_H
 #define WEFT_OBJ_ELF_FILE_H
 
-#include "obj/reads.h"
+#include "obj/byte_ranges.h"
 
 #include <elf.h>
 #include <stdbool.h>
@@ -23,7 +23,7 @@ struct elf_file {
 	int fd; /* borrowed */
 	uint64_t bytes;
 	uint64_t budget;
-	struct reads *reads; /* NULL: nobody notes them */
+	struct range_recorder *recorder; /* NULL: nobody records them */
 	Elf64_Ehdr header;
 	Elf64_Phdr *phdrs;
 	size_t n_phdrs;
@@ -36,12 +36,13 @@ struct elf_file {
 /* 0; -ENOEXEC: not such a file; -EBADMSG: garbage; -errno of a read. */
 int elf_file_open(struct elf_file *file, int fd);
 
-/* The same; reads, which may be NULL, is begun and notes whatever is read. */
-int elf_file_open_noting(struct elf_file *file, int fd, struct reads *reads);
+/* The same; recorder, which may be NULL, is begun and records whatever is read. */
+int elf_file_open_recorded(struct elf_file *file, int fd,
+			   struct range_recorder *recorder);
 void elf_file_close(struct elf_file *file); /* frees the headers; {0} is fine */
 
 /* What comes of the file depends on more than its bytes: memory ran out. */
-void elf_file_spoil_reads(struct elf_file *file);
+void elf_file_stop_recording(struct elf_file *file);
 
 /* All n bytes, or -EBADMSG: past the end or past the budget; or -errno. */
 int elf_file_read(struct elf_file *file, uint64_t offset, void *buf, size_t n);

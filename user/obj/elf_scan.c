@@ -44,30 +44,30 @@ static const struct elf_wanted wanted[] = {
 
 struct scan {
 	struct elf_file *file;
-	struct elf_facts *facts;
+	struct elf_info *info;
 	bool has_interpreter;
 	bool has_start_files; /* glibc's, which every program of its own has */
 };
 
 static void add_key(struct scan *scan, uint64_t vaddr)
 {
-	struct elf_facts *facts = scan->facts;
+	struct elf_info *info = scan->info;
 
 	if (!elf_file_loads(scan->file, vaddr, sizeof(uint32_t), PF_R | PF_W))
 		return;
-	for (uint32_t i = 0; i < facts->n_keys; i++)
-		if (facts->key_vaddrs[i] == vaddr)
+	for (uint32_t i = 0; i < info->n_keys; i++)
+		if (info->key_vaddrs[i] == vaddr)
 			return;
-	if (facts->n_keys < FILE_KEYS_MAX)
-		facts->key_vaddrs[facts->n_keys++] = vaddr;
+	if (info->n_keys < FILE_KEYS_MAX)
+		info->key_vaddrs[info->n_keys++] = vaddr;
 	else
-		facts->keys_left_out++;
+		info->keys_left_out++;
 }
 
 static void take_note(void *arg, const struct elf_note *note)
 {
 	struct scan *scan = arg;
-	struct elf_facts *facts = scan->facts;
+	struct elf_info *info = scan->info;
 	uint64_t distance;
 
 	if (elf_note_is(note, ASYNC_NOTE_OWNER, ASYNC_NOTE_TYPE)) {
@@ -76,11 +76,11 @@ static void take_note(void *arg, const struct elf_note *note)
 		memcpy(&distance, note->desc, sizeof(distance));
 		add_key(scan, note->desc_vaddr + distance);
 	} else if (elf_note_is(note, "GNU", NT_GNU_BUILD_ID)) {
-		if (facts->build_id_bytes)
+		if (info->build_id_bytes)
 			return;
-		facts->build_id_bytes =
+		info->build_id_bytes =
 			note->desc_bytes < BUILD_ID_MAX ? note->desc_bytes : BUILD_ID_MAX;
-		memcpy(facts->build_id, note->desc, facts->build_id_bytes);
+		memcpy(info->build_id, note->desc, info->build_id_bytes);
 	} else if (elf_note_is(note, "GNU", NT_GNU_ABI_TAG)) {
 		scan->has_start_files = true;
 	}
@@ -97,13 +97,13 @@ static void take_specific(struct scan *scan, uint64_t vaddr)
 	    elf_file_read(scan->file, offset, field, sizeof(field)))
 		return;
 	if (field[2] < SPECIFIC_LARGEST && field[2] % sizeof(void *) == 0)
-		scan->facts->specific_offset = field[2];
+		scan->info->specific_offset = field[2];
 }
 
 static void take_libc(struct scan *scan, enum elf_libc libc)
 {
-	if (scan->facts->libc != LIBC_MUSL)
-		scan->facts->libc = libc;
+	if (scan->info->libc != LIBC_MUSL)
+		scan->info->libc = libc;
 }
 
 static void take_symbol(void *arg, int what, const Elf64_Sym *sym)
@@ -116,9 +116,9 @@ static void take_symbol(void *arg, int what, const Elf64_Sym *sym)
 	if (what == KEY && type != STT_FUNC)
 		add_key(scan, sym->st_value);
 	else if (what == METADATA)
-		scan->facts->metadata_cookie_vaddr = sym->st_value;
+		scan->info->metadata_cookie_vaddr = sym->st_value;
 	else if (what == SUSPENDED)
-		scan->facts->suspended_cookie_vaddr = sym->st_value;
+		scan->info->suspended_cookie_vaddr = sym->st_value;
 	else if (what == SPECIFIC)
 		take_specific(scan, sym->st_value);
 	if (what == OF_MUSL)
@@ -159,15 +159,15 @@ static int scan_symbols(struct scan *scan)
 	err = 0;
 	if (elf_table_static(file, &table))
 		err = elf_find(file, &table, wanted, n_wanted, take_symbol, scan);
-	else if (!scan->facts->n_keys)
-		scan->facts->hides_key = elf_marks_async(file, &dynamic);
+	else if (!scan->info->n_keys)
+		scan->info->hides_key = elf_marks_async(file, &dynamic);
 	return err == -EBADMSG ? 0 : err;
 }
 
-static void take_segment(struct elf_facts *facts, const Elf64_Phdr *ph)
+static void take_segment(struct elf_info *info, const Elf64_Phdr *ph)
 {
-	if (facts->n_segments < SEGMENTS_MAX)
-		facts->segments[facts->n_segments++] = (struct elf_segment){
+	if (info->n_segments < SEGMENTS_MAX)
+		info->segments[info->n_segments++] = (struct elf_segment){
 			.offset = ph->p_offset,
 			.vaddr = ph->p_vaddr,
 			.file_bytes = ph->p_filesz,
@@ -189,7 +189,7 @@ static void scan_headers(struct scan *scan)
 		const Elf64_Phdr *ph = &scan->file->phdrs[i];
 
 		if (ph->p_type == PT_LOAD && (!keep_if || (ph->p_flags & keep_if)))
-			take_segment(scan->facts, ph);
+			take_segment(scan->info, ph);
 		if (ph->p_type != PT_INTERP)
 			continue;
 		scan->has_interpreter = true;
@@ -198,17 +198,17 @@ static void scan_headers(struct scan *scan)
 	}
 }
 
-int elf_scan(int fd, struct elf_facts *ret)
+int elf_scan(int fd, struct elf_info *ret)
 {
 	AUTO_ELF file = { 0 };
-	struct elf_facts facts = { 0 };
-	struct scan scan = { .file = &file, .facts = &facts };
+	struct elf_info info = { 0 };
+	struct scan scan = { .file = &file, .info = &info };
 	int err = elf_file_open(&file, fd);
 
 	if (err)
 		return err;
-	facts.machine = file.header.e_machine;
-	facts.is_64bit = 1;
+	info.machine = file.header.e_machine;
+	info.is_64bit = 1;
 	scan_headers(&scan);
 	err = elf_note_each(&file, take_note, &scan);
 	if (!err)
@@ -217,19 +217,19 @@ int elf_scan(int fd, struct elf_facts *ret)
 		return err;
 	/* all that a static program has of glibc to show; a dynamic one has it, too,
 	 * and its loader may be another */
-	if (facts.libc == LIBC_UNKNOWN && scan.has_start_files && !scan.has_interpreter)
-		facts.libc = LIBC_GLIBC;
-	*ret = facts;
+	if (info.libc == LIBC_UNKNOWN && scan.has_start_files && !scan.has_interpreter)
+		info.libc = LIBC_GLIBC;
+	*ret = info;
 	return 0;
 }
 
-bool elf_vaddr_of_offset(const struct elf_facts *facts, uint64_t offset,
+bool elf_vaddr_of_offset(const struct elf_info *info, uint64_t offset,
 			 uint64_t *ret_vaddr)
 {
 	bool found = false;
 
-	for (uint32_t i = 0; i < facts->n_segments; i++) {
-		const struct elf_segment *seg = &facts->segments[i];
+	for (uint32_t i = 0; i < info->n_segments; i++) {
+		const struct elf_segment *seg = &info->segments[i];
 		uint64_t into = offset - seg->offset;
 
 		if (offset < seg->offset || into >= seg->file_bytes)
@@ -242,13 +242,13 @@ bool elf_vaddr_of_offset(const struct elf_facts *facts, uint64_t offset,
 	return found;
 }
 
-bool elf_vaddr_of_mapping(const struct elf_facts *facts, uint64_t pgoff,
+bool elf_vaddr_of_mapping(const struct elf_info *info, uint64_t pgoff,
 			  uint64_t *ret_vaddr)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 
-	for (uint32_t i = 0; i < facts->n_segments; i++) {
-		const struct elf_segment *seg = &facts->segments[i];
+	for (uint32_t i = 0; i < info->n_segments; i++) {
+		const struct elf_segment *seg = &info->segments[i];
 		uint64_t begin = seg->offset & -page;
 
 		if (!(seg->flags & PF_X) || pgoff < begin ||
@@ -257,5 +257,5 @@ bool elf_vaddr_of_mapping(const struct elf_facts *facts, uint64_t pgoff,
 		*ret_vaddr = seg->vaddr + (pgoff - seg->offset);
 		return true;
 	}
-	return elf_vaddr_of_offset(facts, pgoff, ret_vaddr);
+	return elf_vaddr_of_offset(info, pgoff, ret_vaddr);
 }

@@ -29,7 +29,7 @@ struct elf_segment {
 enum elf_libc { LIBC_UNKNOWN, LIBC_GLIBC, LIBC_MUSL };
 
 /* Plain data: it crosses the worker's socket as bytes. Addresses as linked. */
-struct elf_facts {
+struct elf_info {
 	uint32_t n_segments;
 	uint32_t n_keys;
 	uint64_t key_vaddrs[FILE_KEYS_MAX]; /* from symbols and from our ELF note,
@@ -49,10 +49,10 @@ struct elf_facts {
 
 /* 0; -ENOEXEC: not an ELF file of this machine's class; -EBADMSG: garbage;
  * -errno of a read. fd is borrowed and read with pread(2). */
-int elf_scan(int fd, struct elf_facts *ret);
+int elf_scan(int fd, struct elf_info *ret);
 
 /* The address as linked of a file offset, by its PT_LOAD. False: in none. */
-bool elf_vaddr_of_offset(const struct elf_facts *facts, uint64_t offset,
+bool elf_vaddr_of_offset(const struct elf_info *info, uint64_t offset,
 			 uint64_t *ret_vaddr);
 
 /*
@@ -60,7 +60,7 @@ bool elf_vaddr_of_offset(const struct elf_facts *facts, uint64_t offset,
  * that may lie in front of the code and in another segment's end (lld lays files
  * out so, and addresses are not offsets there).
  */
-bool elf_vaddr_of_mapping(const struct elf_facts *facts, uint64_t pgoff,
+bool elf_vaddr_of_mapping(const struct elf_info *info, uint64_t pgoff,
 			  uint64_t *ret_vaddr);
 
 #endif

@@ -47,8 +47,8 @@ struct inline_pass {
 	Dwarf_Die unit;
 	Dwarf_Files *files;
 	struct inline_names known;
-	struct inline_place places[INLINES_MAX + 1];
-	size_t name_at[INLINES_MAX]; /* of a place, in text */
+	struct source_location locations[INLINES_MAX + 1];
+	size_t name_at[INLINES_MAX]; /* of a location, in text */
 	struct str text;
 	inline_sink sink;
 	void *arg;
@@ -186,16 +186,16 @@ static uint32_t number_of(Dwarf_Die *die, unsigned int name)
 	return (uint32_t)value;
 }
 
-static void set_line(struct inline_place *place, const char *file, uint32_t line)
+static void set_line(struct source_location *location, const char *file, uint32_t line)
 {
-	place->file = file ? file : "";
-	place->line = file ? line : 0;
+	location->file = file ? file : "";
+	location->line = file ? line : 0;
 }
 
 /* The functions that were inlined there, from the innermost to the one at whose place
- * *place then is. */
+ * *location then is. */
 static int add_inlined(struct inline_pass *pass, uint32_t scope,
-		       struct inline_place **place)
+		       struct source_location **location)
 {
 	size_t n = 0;
 
@@ -214,16 +214,16 @@ static int add_inlined(struct inline_pass *pass, uint32_t scope,
 		if (!err) { /* one without a name counts for its caller */
 			str_add_char(&pass->text, '\0');
 			n++;
-			++*place;
+			++*location;
 		}
 		file = pass->files ? dwarf_filesrc(pass->files,
 						   number_of(die, DW_AT_call_file), NULL,
 						   NULL)
 				   : NULL;
-		set_line(*place, file, number_of(die, DW_AT_call_line));
+		set_line(*location, file, number_of(die, DW_AT_call_line));
 	}
 	for (size_t i = 0; !pass->text.failed && i < n; i++)
-		pass->places[i].name = pass->text.s + pass->name_at[i];
+		pass->locations[i].name = pass->text.s + pass->name_at[i];
 	return str_error(&pass->text);
 }
 
@@ -231,21 +231,21 @@ static int deliver(struct inline_pass *pass, struct wanted *wanted)
 {
 	Dwarf_Line *row = dwarf_getsrc_die(&pass->unit, wanted->addr);
 	const char *file = row ? dwarf_linesrc(row, NULL, NULL) : NULL;
-	struct inline_place *place = pass->places;
+	struct source_location *location = pass->locations;
 	int line = 0, err;
 
 	if (row && dwarf_lineno(row, &line))
 		line = 0;
-	set_line(place, file, (uint32_t)line);
-	err = add_inlined(pass, wanted->scope, &place);
+	set_line(location, file, (uint32_t)line);
+	err = add_inlined(pass, wanted->scope, &location);
 	if (err)
 		return err;
-	place->name = "";
+	location->name = "";
 	wanted->done = true;
-	if (place == pass->places && !*place->file)
+	if (location == pass->locations && !*location->file)
 		return 0;
-	return pass->sink(pass->arg, wanted->index, pass->places,
-			  (size_t)(place - pass->places) + 1);
+	return pass->sink(pass->arg, wanted->index, pass->locations,
+			  (size_t)(location - pass->locations) + 1);
 }
 
 /* The wanted addresses that the unit says to hold, and that no other held. */

@@ -13,19 +13,19 @@
 #define INLINES_MAX 64 /* within each other; what is deeper is left out */
 
 /* A function at an address, and the line that it is at there. */
-struct inline_place {
+struct source_location {
 	const char *name; /* demangled and clean; "": whatever the symbol names */
 	const char *file; /* as the file says; "": not known */
 	uint32_t line;
 };
 
 /*
- * places: n of them, the innermost first, borrowed for the call. The last is the
+ * locations: n of them, the innermost first, borrowed for the call. The last is the
  * function that is no inlined one. n is 0 now and then, when something came that
  * is better passed on than held back. A negative return ends the pass.
  */
-typedef int (*inline_sink)(void *arg, size_t index, const struct inline_place *places,
-			   size_t n);
+typedef int (*inline_sink)(void *arg, size_t index,
+			   const struct source_location *locations, size_t n);
 
 /* addrs: as linked, in any order, distinct, n of them. 0 or a negative errno:
  * -EBADMSG of what can't be read, -EFBIG of what is too much. What debug

@@ -12,7 +12,7 @@
 struct pipeline {
 	struct module_table *modules;
 	struct process_table *processes;
-	struct profile *profile;
+	struct aggregator *aggregator;
 	struct translator *translator;
 	struct pipeline_sink sink;
 	struct queue queue;
@@ -35,9 +35,9 @@ int pipeline_new(struct pipeline **ret, const struct pipeline_sink *sink)
 	if (!err)
 		err = process_table_new(&p->processes, p->modules, &p->sink.process);
 	if (!err)
-		err = profile_new(&p->profile);
+		err = aggregator_new(&p->aggregator);
 	if (!err)
-		err = translator_new(&p->translator, p->profile);
+		err = translator_new(&p->translator, p->aggregator);
 	if (err)
 		return err;
 	*ret = GIVE(p);
@@ -49,7 +49,7 @@ void pipeline_free(struct pipeline *p)
 	if (!p)
 		return;
 	translator_free(p->translator);
-	profile_free(p->profile);
+	aggregator_free(p->aggregator);
 	process_table_free(p->processes);
 	module_table_free(p->modules);
 	queue_free(&p->queue);
@@ -77,21 +77,22 @@ struct event_sink pipeline_input(struct pipeline *p)
 	return (struct event_sink){ p, on_sample, on_sideband };
 }
 
-static void count_flags(struct profile *profile, const struct sample_rec *rec)
+static void count_flags(struct aggregator *aggregator, const struct sample_rec *rec)
 {
-	profile->samples.total++;
-	profile->samples.in_kernel += !!(rec->flags & SAMPLE_IN_KERNEL);
-	profile->samples.unproven += !!(rec->flags & SAMPLE_UNPROVEN);
-	profile->samples.async += !!(rec->flags & SAMPLE_ASYNC);
-	profile->samples.unmatched += !!(rec->flags & SAMPLE_UNMATCHED);
-	profile->samples.stale += !!(rec->flags & SAMPLE_STALE);
-	profile->samples.no_slot += !!(rec->flags & SAMPLE_NO_SLOT);
-	profile->samples.awaited += !!(rec->flags & SAMPLE_AWAITED);
-	profile->samples.roots_cut += !!(rec->flags & SAMPLE_ROOTS_CUT);
-	profile->endings[rec->ending]++;
+	aggregator->samples.total++;
+	aggregator->samples.by_hook[rec->hook]++;
+	aggregator->samples.in_kernel += !!(rec->flags & SAMPLE_IN_KERNEL);
+	aggregator->samples.unproven += !!(rec->flags & SAMPLE_UNPROVEN);
+	aggregator->samples.async += !!(rec->flags & SAMPLE_ASYNC);
+	aggregator->samples.unmatched += !!(rec->flags & SAMPLE_UNMATCHED);
+	aggregator->samples.stale += !!(rec->flags & SAMPLE_STALE);
+	aggregator->samples.no_slot += !!(rec->flags & SAMPLE_NO_SLOT);
+	aggregator->samples.awaited += !!(rec->flags & SAMPLE_AWAITED);
+	aggregator->samples.roots_cut += !!(rec->flags & SAMPLE_ROOTS_CUT);
+	aggregator->endings[rec->ending]++;
 }
 
-static void count_segments(struct profile *profile, const struct sample_rec *rec)
+static void count_segments(struct aggregator *aggregator, const struct sample_rec *rec)
 {
 	unsigned int at = rec->n_kernel + rec->n_thread;
 
@@ -99,9 +100,9 @@ static void count_segments(struct profile *profile, const struct sample_rec *rec
 		uint64_t word = rec->words[at];
 
 		if (SEGMENT_KIND(word) == SEGMENT_CHAIN)
-			profile->chain_endings[SEGMENT_ENDING(word)]++;
+			aggregator->chain_endings[SEGMENT_ENDING(word)]++;
 		else
-			profile->waiting_endings[SEGMENT_ENDING(word)]++;
+			aggregator->waiting_endings[SEGMENT_ENDING(word)]++;
 		at += 1 + SEGMENT_COUNT(word);
 	}
 }
@@ -151,8 +152,8 @@ static int process_sample(struct pipeline *p, const struct sample_rec *rec)
 {
 	if (!p->first_sample_ns)
 		p->first_sample_ns = rec->ts_ns;
-	count_flags(p->profile, rec);
-	count_segments(p->profile, rec);
+	count_flags(p->aggregator, rec);
+	count_segments(p->aggregator, rec);
 	process_seen(p->processes, rec->tgid, rec->ts_ns);
 	if (rec->flags & SAMPLE_STALE && p->sink.stale)
 		p->sink.stale(p->sink.process.arg, rec->tgid);
@@ -186,9 +187,9 @@ int pipeline_advance(struct pipeline *p, uint64_t horizon_ns)
 	return err;
 }
 
-struct profile *pipeline_profile(struct pipeline *p)
+struct aggregator *pipeline_aggregator(struct pipeline *p)
 {
-	return p->profile;
+	return p->aggregator;
 }
 
 struct module_table *pipeline_modules(struct pipeline *p)

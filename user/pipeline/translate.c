@@ -10,20 +10,20 @@
 #include <string.h>
 
 struct translator {
-	struct profile *profile;
+	struct aggregator *aggregator;
 	uint32_t n;
 	uint32_t n_text; /* of a label, so far */
 	char text[LABEL_WORDS_MAX * LABEL_WORD_BYTES + 1];
 	uint32_t codes[STACK_HEAD + 2 * RECORD_WORDS_MAX];
 };
 
-int translator_new(struct translator **ret, struct profile *profile)
+int translator_new(struct translator **ret, struct aggregator *aggregator)
 {
 	struct translator *translator = calloc(1, sizeof(*translator));
 
 	if (!translator)
 		return fail(-ENOMEM, "no memory for a stack");
-	translator->profile = profile;
+	translator->aggregator = aggregator;
 	*ret = translator;
 	return 0;
 }
@@ -58,13 +58,13 @@ static struct frame user_frame(const struct process *process, uint64_t addr,
 static int put_frame(struct translator *t, const struct frame *frame)
 {
 	uint32_t id;
-	int err = profile_frame_id(t->profile, frame, &id);
+	int err = aggregator_frame_id(t->aggregator, frame, &id);
 
 	if (err == INTERN_FULL) {
 		struct frame none = { 0, MODULE_ID_UNMAPPED, 0, 0 };
 
-		t->profile->samples.no_place++;
-		err = profile_frame_id(t->profile, &none, &id);
+		t->aggregator->samples.no_place++;
+		err = aggregator_frame_id(t->aggregator, &none, &id);
 		if (err == INTERN_FULL) { /* not even that: a gap is true */
 			t->codes[t->n++] = CODE_GAP;
 			return 0;
@@ -85,7 +85,7 @@ static int put_label(struct translator *t)
 
 	str_clean(clean, sizeof(clean), t->text, t->n_text);
 	t->n_text = 0;
-	err = intern_id(t->profile->labels, clean, strlen(clean), &id);
+	err = intern_id(t->aggregator->labels, clean, strlen(clean), &id);
 	frame.offset = err ? UINT64_MAX : id; /* "[label]" */
 	if (err >= 0)
 		err = put_frame(t, &frame);
@@ -160,7 +160,7 @@ static int put_comm(struct translator *t, const char *comm)
 	int err;
 
 	str_clean(clean, sizeof(clean), comm, TASK_COMM_BYTES);
-	err = intern_id(t->profile->comms, clean, strlen(clean), &id);
+	err = intern_id(t->aggregator->comms, clean, strlen(clean), &id);
 	if (err == INTERN_FULL) /* whoever renames threads without end */
 		id = 0;
 	t->codes[STACK_COMM] = id;
@@ -170,14 +170,16 @@ static int put_comm(struct translator *t, const char *comm)
 int translate_sample(struct translator *t, const struct sample_rec *rec,
 		     const struct process *process)
 {
-	const struct profile_owner owner = {
+	const struct sample_owner owner = {
 		.time_ns = rec->ts_ns,
+		.weight_ns = rec->weight_ns,
 		.tgid = rec->tgid,
-		.life = process ? process->life : 0,
+		.incarnation = process ? process->incarnation : 0,
 		.tid = rec->tid,
 	};
 	int err = put_comm(t, rec->comm);
 
+	t->codes[STACK_HOOK] = rec->hook;
 	t->codes[STACK_ENDING] = rec->ending;
 	t->codes[STACK_KERNEL] = rec->n_kernel;
 	t->codes[STACK_THREAD] = rec->n_thread;
@@ -192,5 +194,5 @@ int translate_sample(struct translator *t, const struct sample_rec *rec,
 		err = put_word(t, process, rec->words[i]);
 	if (!err && t->n_text)
 		err = end_text(t);
-	return err ? err : profile_add(t->profile, t->codes, t->n, &owner);
+	return err ? err : aggregator_add(t->aggregator, t->codes, t->n, &owner);
 }

@@ -3,12 +3,12 @@
 #ifndef WEFT_PIPELINE_TRANSLATE_H
 #define WEFT_PIPELINE_TRANSLATE_H
 
-#include "core/profile.h"
+#include "core/aggregator.h"
 #include "proc/process.h"
 
 struct translator;
 
-int translator_new(struct translator **ret, struct profile *profile);
+int translator_new(struct translator **ret, struct aggregator *aggregator);
 void translator_free(struct translator *translator);
 DEFINE_FREEP(translator)
 

@@ -21,7 +21,7 @@ struct process_table {
 	struct module_table *modules;
 	struct process_sink sink;
 	struct process_counts counts;
-	uint32_t lives;
+	uint32_t incarnations;
 	uint64_t versions;
 	size_t n_mappings; /* of all lists */
 };
@@ -85,7 +85,7 @@ static int process_new(struct process_table *table, const struct side_event *eve
 	if (!process)
 		return fail(-ENOMEM, "no memory for process %u", tgid);
 	process->tgid = tgid;
-	process->life = ++table->lives;
+	process->incarnation = ++table->incarnations;
 	process->born_ns = event->time_ns;
 	table->counts.seen++;
 	err = hmap_put(&table->by_tgid, tgid, process);
@@ -204,7 +204,7 @@ static int module_of(struct process_table *table, const struct process *process,
 		module = (struct module){
 			.kind = MODULE_JIT,
 			.pid = process->tgid,
-			.life = process->life,
+			.incarnation = process->incarnation,
 			.path = "[jit]",
 		};
 	}

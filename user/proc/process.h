@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The processes of the machine and what each maps, driven by side events in
- * the order of their times; one that comes late is of a life that is over. A
+ * the order of their times; one that comes late is of an incarnation that is over. A
  * forked child shares its parent's list until one of them maps something; an
  * exec begins a new one. An unmap is never told: a mapping that overlaps an
  * older one replaces it.
@@ -24,11 +24,11 @@ struct mapping {
 };
 
 struct process {
-	uint32_t tgid, ppid; /* ppid: who forked it; 0: not known */
-	uint32_t life;	     /* distinct for each process and each of its execs */
-	uint64_t born_ns;    /* what is older is another life's */
-	uint64_t ended_ns;   /* 0: alive */
-	uint32_t threads;    /* beside the leader, of those that were seen to begin */
+	uint32_t tgid, ppid;  /* ppid: who forked it; 0: not known */
+	uint32_t incarnation; /* distinct for each process and each of its execs */
+	uint64_t born_ns;     /* what is older is another incarnation's */
+	uint64_t ended_ns;    /* 0: alive */
+	uint32_t threads;     /* beside the leader, of those that were seen to begin */
 	bool leader_ended;
 	struct map_list *maps;
 };

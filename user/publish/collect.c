@@ -9,12 +9,12 @@
 
 static int take(const struct collect_from *from)
 {
-	int left = files_collect(from->files, 0), heavy;
+	int left = files_collect(from->files, 0), large;
 
-	if (left < 0 || !from->heavy)
+	if (left < 0 || !from->large_file_worker)
 		return left;
-	heavy = worker_collect(from->heavy, 0, NULL, NULL);
-	return heavy < 0 ? heavy : left + heavy;
+	large = worker_collect(from->large_file_worker, 0, NULL, NULL);
+	return large < 0 ? large : left + large;
 }
 
 int collect_answers(const struct collect_from *from, int wait_ms)
@@ -26,7 +26,9 @@ int collect_answers(const struct collect_from *from, int wait_ms)
 		uint64_t now = clock_now_ns();
 		struct pollfd fds[] = {
 			{ .fd = worker_fd(from->worker), .events = POLLIN },
-			{ .fd = from->heavy ? worker_fd(from->heavy) : -1,
+			{ .fd = from->large_file_worker
+					? worker_fd(from->large_file_worker)
+					: -1,
 			  .events = POLLIN },
 		};
 

@@ -11,8 +11,8 @@
 
 struct collect_from {
 	struct files *files;
-	struct worker *worker; /* the files' own */
-	struct worker *heavy;  /* NULL: none; only tables are asked of it */
+	struct worker *worker;		  /* the files' own */
+	struct worker *large_file_worker; /* NULL: none; only tables are asked of it */
 };
 
 /* As worker_collect(), of both. */

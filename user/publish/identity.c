@@ -24,8 +24,8 @@ static bool is_mapped_so(const struct process *process,
 	for (last = n; last > first && !is_file(modules, &maps[last - 1]);)
 		last--;
 	for (size_t i = first; i < last; i++) {
-		const struct elf_facts *facts = files_facts(files, maps[i].module);
-		bool keyed = facts && facts->n_keys;
+		const struct elf_info *info = files_elf_info(files, maps[i].module);
+		bool keyed = info && info->n_keys;
 
 		if (!is_file(modules, &maps[i]) || (i > first && i + 1 < last && !keyed))
 			continue;

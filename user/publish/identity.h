@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which life of a process something is published for. */
+/* Which incarnation of a process something is published for. */
 #ifndef WEFT_PUBLISH_IDENTITY_H
 #define WEFT_PUBLISH_IDENTITY_H
 
 #include "proc/process.h"
 #include "sym/files.h"
 
-/* As the first two fields of struct published. */
+/* As the first two fields of struct process_info. */
 struct identity {
 	uint64_t start_ticks, start_stack;
 };
 
 /*
- * Reads the identity of the life that has these mappings. -ESRCH: it is gone, or
+ * Reads the identity of the incarnation that has these mappings. -ESRCH: it is gone, or
  * runs another program by now, of which we have not heard yet.
  */
 int identity_read(const struct process *process, const struct module_table *modules,

@@ -5,12 +5,12 @@
 
 #include <string.h>
 
-uint64_t keys_address(const struct elf_facts *facts, const struct mapping *map,
+uint64_t keys_address(const struct elf_info *info, const struct mapping *map,
 		      uint64_t vaddr)
 {
 	uint64_t start_vaddr;
 
-	if (!vaddr || !elf_vaddr_of_mapping(facts, map->pgoff, &start_vaddr))
+	if (!vaddr || !elf_vaddr_of_mapping(info, map->pgoff, &start_vaddr))
 		return 0;
 	return map->start + vaddr - start_vaddr;
 }
@@ -29,24 +29,25 @@ static void add_candidate(struct key_candidates *all, uint64_t addr)
 		all->addrs[all->n++] = addr;
 }
 
-static void add_file(struct key_candidates *all, struct published *what,
-		     const struct elf_facts *facts, const struct mapping *map)
+static void add_file(struct key_candidates *all, struct process_info *process_info,
+		     const struct elf_info *info, const struct mapping *map)
 {
-	for (uint32_t i = 0; i < facts->n_keys && i < FILE_KEYS_MAX; i++)
-		add_candidate(all, keys_address(facts, map, facts->key_vaddrs[i]));
-	if (!what->metadata_cookie_addr)
-		what->metadata_cookie_addr =
-			keys_address(facts, map, facts->metadata_cookie_vaddr);
-	if (!what->suspended_cookie_addr)
-		what->suspended_cookie_addr =
-			keys_address(facts, map, facts->suspended_cookie_vaddr);
-	if (facts->specific_offset)
-		what->specific_offset = facts->specific_offset;
+	for (uint32_t i = 0; i < info->n_keys && i < FILE_KEYS_MAX; i++)
+		add_candidate(all, keys_address(info, map, info->key_vaddrs[i]));
+	if (!process_info->metadata_cookie_addr)
+		process_info->metadata_cookie_addr =
+			keys_address(info, map, info->metadata_cookie_vaddr);
+	if (!process_info->suspended_cookie_addr)
+		process_info->suspended_cookie_addr =
+			keys_address(info, map, info->suspended_cookie_vaddr);
+	if (info->specific_offset)
+		process_info->specific_offset = info->specific_offset;
 }
 
 /* Those that are set go first; else as they were. How many are. Not set, too, where
  * we may not read. */
-static unsigned int put_set_first(struct peek *peek, const struct process *process,
+static unsigned int put_set_first(struct remote_reader *reader,
+				  const struct process *process,
 				  struct key_candidates *all)
 {
 	struct key_candidates unset = { .n = 0 };
@@ -55,7 +56,7 @@ static unsigned int put_set_first(struct peek *peek, const struct process *proce
 
 	for (unsigned int i = 0; i < all->n; i++)
 		keys[i] = ASYNC_KEY_UNSET;
-	if (!peek_words(peek, (pid_t)process->tgid, all->addrs, all->n, keys))
+	if (!remote_reader_read(reader, (pid_t)process->tgid, all->addrs, all->n, keys))
 		return 0;
 	for (unsigned int i = 0; i < all->n; i++) {
 		if (keys[i] < ASYNC_KEYS)
@@ -67,8 +68,9 @@ static unsigned int put_set_first(struct peek *peek, const struct process *proce
 	return n_set;
 }
 
-struct key_count keys_gather(struct peek *peek, const struct files *files,
-			     const struct process *process, struct published *what)
+struct key_count keys_gather(struct remote_reader *reader, const struct files *files,
+			     const struct process *process,
+			     struct process_info *process_info)
 {
 	struct key_candidates all = { .n = 0 };
 	struct key_count count = { 0 };
@@ -76,15 +78,15 @@ struct key_count keys_gather(struct peek *peek, const struct files *files,
 	const struct mapping *maps = process_mappings(process, &n);
 
 	for (size_t i = 0; i < n; i++) {
-		const struct elf_facts *facts = files_facts(files, maps[i].module);
+		const struct elf_info *info = files_elf_info(files, maps[i].module);
 
-		if (facts)
-			add_file(&all, what, facts, &maps[i]);
+		if (info)
+			add_file(&all, process_info, info, &maps[i]);
 	}
 	count.candidates = all.n;
 	if (all.n > KEYS_MAX)
-		count.set = put_set_first(peek, process, &all);
+		count.set = put_set_first(reader, process, &all);
 	for (unsigned int i = 0; i < all.n && i < KEYS_MAX; i++)
-		what->key_addr[i] = all.addrs[i];
+		process_info->key_addr[i] = all.addrs[i];
 	return count;
 }

@@ -7,14 +7,14 @@
 #define WEFT_PUBLISH_KEYS_H
 
 #include "proc/process.h"
-#include "worker/peek.h"
+#include "worker/remote_reader.h"
 #include "sym/files.h"
 
 /* Where an address as linked lies in a process that maps the file so; 0: not. */
-uint64_t keys_address(const struct elf_facts *facts, const struct mapping *map,
+uint64_t keys_address(const struct elf_info *info, const struct mapping *map,
 		      uint64_t vaddr);
 
-#define CANDIDATES_MAX PEEK_WORDS_MAX /* of one process that are looked at */
+#define CANDIDATES_MAX REMOTE_READER_WORDS_MAX /* of one process that are looked at */
 
 struct key_count {
 	unsigned int candidates; /* key variables: at most CANDIDATES_MAX */
@@ -22,11 +22,12 @@ struct key_count {
 };
 
 /*
- * Of all files whose facts are known: key and cookie addresses, and what libc says
+ * Of all files whose ELF info is known: key and cookie addresses, and what libc says
  * of its slots. Of more than KEYS_MAX candidates those come first that are set now,
  * as the process's memory says; so whoever asks asks again.
  */
-struct key_count keys_gather(struct peek *peek, const struct files *files,
-			     const struct process *process, struct published *what);
+struct key_count keys_gather(struct remote_reader *reader, const struct files *files,
+			     const struct process *process,
+			     struct process_info *process_info);
 
 #endif

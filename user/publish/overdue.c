@@ -24,43 +24,46 @@ static uint64_t overdue_at_ns(const struct process *process, const struct mappin
 }
 
 /* Has something been tried for it a moment ago? */
-static bool is_too_soon(struct told *told, uint64_t now_ns)
+static bool is_too_soon(struct process_entry *entry, uint64_t now_ns)
 {
-	if (now_ns - told->again_ns < AGAIN_NS << told->n_again)
+	if (now_ns - entry->again_ns < AGAIN_NS << entry->n_again)
 		return true;
-	told->again_ns = now_ns;
-	if (told->n_again < AGAIN_SHIFT_MAX)
-		told->n_again++;
+	entry->again_ns = now_ns;
+	if (entry->n_again < AGAIN_SHIFT_MAX)
+		entry->n_again++;
 	return false;
 }
 
 /* All that ticks find of it, as it should stand there by now. */
-static int tell_anew(struct publisher *p, const struct process *process,
-		     struct told *told)
+static int publish_anew(struct publisher *p, const struct process *process,
+			struct process_entry *entry)
 {
-	told->what = (struct published){ 0 };
-	told->is_known = false;
+	entry->process_info = (struct process_info){ 0 };
+	entry->is_known = false;
 	publisher_make_dirty(p, process);
-	return told->space ? spaces_renew(p->spaces, told->space) : 0;
+	return entry->mapping_table
+		       ? mapping_tables_renew(p->mapping_tables, entry->mapping_table)
+		       : 0;
 }
 
 /* Where there is no room for tables or mappings it is refused, which is said elsewhere;
  * generated code has no table. */
-static bool lacks_room(const struct told *told, const struct mapping *map,
+static bool lacks_room(const struct process_entry *entry, const struct mapping *map,
 		       const struct table *table)
 {
-	return !told->space || map->is_jit || !spaces_holds(told->space, map->start) ||
+	return !entry->mapping_table || map->is_jit ||
+	       !mapping_tables_holds(entry->mapping_table, map->start) ||
 	       (table && table->was_refused);
 }
 
 static int try_again(struct publisher *p, const struct process *process,
-		     struct told *told, const struct mapping *map)
+		     struct process_entry *entry, const struct mapping *map)
 {
 	const struct table *table = tables_get(p->tables, map->module);
 
-	if (!lacks_room(told, map, table)) {
-		p->counts.overdue += !told->is_overdue;
-		told->is_overdue = true;
+	if (!lacks_room(entry, map, table)) {
+		p->counts.overdue += !entry->is_overdue;
+		entry->is_overdue = true;
 	} else if (!table || table->state != TABLE_REFUSED) {
 		return 0;
 	}
@@ -68,23 +71,23 @@ static int try_again(struct publisher *p, const struct process *process,
 		return 0; /* the worker will come to it */
 	p->counts.asked_again++;
 	if (!table || table->state == TABLE_REFUSED)
-		return tables_want(p->tables, process, map);
-	return tell_anew(p, process, told);
+		return tables_request(p->tables, process, map);
+	return publish_anew(p, process, entry);
 }
 
 bool publisher_on_awaited(struct publisher *p, uint32_t tgid, uint64_t addr,
 			  uint64_t time_ns)
 {
 	const struct process *process = process_get(p->processes, tgid);
-	struct told *told = hmap_get(&p->told, tgid);
+	struct process_entry *entry = hmap_get(&p->entries, tgid);
 	const struct mapping *map;
 
-	if (!process || process->ended_ns || !told || !p->tables)
+	if (!process || process->ended_ns || !entry || !p->tables)
 		return false;
 	map = process_mapping(process, addr);
-	if (time_ns < overdue_at_ns(process, map) || is_too_soon(told, clock_now_ns()))
+	if (time_ns < overdue_at_ns(process, map) || is_too_soon(entry, clock_now_ns()))
 		return false;
 	if (map)
-		publisher_note_error(p, try_again(p, process, told, map));
+		publisher_note_error(p, try_again(p, process, entry, map));
 	return !map;
 }

@@ -14,13 +14,13 @@ static void on_table(void *arg, uint32_t module)
 	publisher_note_error(p, vec_push(&p->tabled, module));
 }
 
-static void on_facts(void *arg, uint32_t module, const struct elf_facts *facts)
+static void on_elf_info(void *arg, uint32_t module, const struct elf_info *info)
 {
 	struct publisher *p = arg;
 
 	if (p->tables)
-		tables_on_metadata(p->tables, module, facts != NULL);
-	if (facts && (facts->n_keys || facts->specific_offset))
+		tables_on_metadata(p->tables, module, info != NULL);
+	if (info && (info->n_keys || info->specific_offset))
 		publisher_note_error(p, vec_push(&p->keyed, module));
 }
 
@@ -30,47 +30,47 @@ static int new_tables(struct publisher *p)
 		.files = p->files,
 		.modules = p->config.modules,
 		.worker = p->config.worker,
-		.heavy = p->config.heavy,
+		.large_file_worker = p->config.large_file_worker,
 		.cache = p->config.cache,
 		.sink = { p, on_table },
 	};
-	struct spaces_config spaces = {
+	struct mapping_tables_config mapping_tables = {
 		.files = p->files,
 		.all_by_table = p->config.all_by_table,
 	};
-	int err = heap_new(&p->heap, &p->config.maps);
+	int err = page_allocator_new(&p->allocator, &p->config.maps);
 
-	tables.heap = p->heap;
+	tables.allocator = p->allocator;
 	if (!err)
 		err = tables_new(&p->tables, &tables);
 	if (err)
 		return err;
-	spaces.heap = p->heap;
-	spaces.tables = p->tables;
-	return spaces_new(&p->spaces, &spaces);
+	mapping_tables.allocator = p->allocator;
+	mapping_tables.tables = p->tables;
+	return mapping_tables_new(&p->mapping_tables, &mapping_tables);
 }
 
 void publisher_free(struct publisher *p)
 {
-	struct told *told;
+	struct process_entry *entry;
 
 	if (!p)
 		return;
-	for (size_t i = 0; (told = hmap_next(&p->told, &i));)
-		free(told);
-	hmap_free(&p->told);
+	for (size_t i = 0; (entry = hmap_next(&p->entries, &i));)
+		free(entry);
+	hmap_free(&p->entries);
 	log_pace_end(&p->pace);
 	vec_free(&p->dirty);
-	vec_free(&p->young);
+	vec_free(&p->provisional);
 	vec_free(&p->keyed);
 	vec_free(&p->tabled);
 	delays_free(p->delays);
-	spaces_free(p->spaces);
+	mapping_tables_free(p->mapping_tables);
 	tables_free(p->tables);
-	heap_free(p->heap);
+	page_allocator_free(p->allocator);
 	files_free(p->files);
 	process_table_free(p->processes);
-	heard_free(&p->heard);
+	sideband_queue_free(&p->queue);
 	free(p);
 }
 
@@ -91,48 +91,49 @@ void publisher_started(struct publisher *p, uint64_t now_ns)
 
 static void forget(struct publisher *p, uint32_t tgid)
 {
-	struct told *told = hmap_remove(&p->told, tgid);
+	struct process_entry *entry = hmap_remove(&p->entries, tgid);
 
-	if (!told)
+	if (!entry)
 		return;
-	if (told->space)
-		spaces_leave(p->spaces, told->space);
-	free(told);
+	if (entry->mapping_table)
+		mapping_tables_leave(p->mapping_tables, entry->mapping_table);
+	free(entry);
 }
 
 static void on_mapped(void *arg, const struct process *process, const struct mapping *map)
 {
 	struct publisher *p = arg;
 
-	publisher_note_error(p, p->tables ? tables_want(p->tables, process, map)
-					  : files_want(p->files, process, map));
+	publisher_note_error(p, p->tables ? tables_request(p->tables, process, map)
+					  : files_request(p->files, process, map));
 	if (!map->is_jit)
 		publisher_note_error(p, delays_add(p->delays, map));
 	publisher_make_dirty(p, process);
 }
 
-/* Whoever was told about before the fork has passed it on in the kernel. */
+/* What was published of a parent before the fork, fork.bpf.c has copied. */
 static void on_forked(void *arg, const struct process *child,
 		      const struct process *parent, uint64_t time_ns)
 {
 	struct publisher *p = arg;
-	struct told *from = parent ? hmap_get(&p->told, parent->tgid) : NULL, *to;
+	struct process_entry *from = parent ? hmap_get(&p->entries, parent->tgid) : NULL,
+			     *to;
 
 	forget(p, child->tgid);
-	to = publisher_told(p, child);
+	to = publisher_entry(p, child);
 	if (!to)
 		return;
-	if (!from || !from->told_ns || from->told_ns >= time_ns || from->is_crowded ||
-	    from->version != process_version(child)) {
+	if (!from || !from->published_ns || from->published_ns >= time_ns ||
+	    from->has_too_many_keys || from->version != process_version(child)) {
 		publisher_make_dirty(p, child);
 		return;
 	}
 	to->version = from->version;
-	to->told_ns = time_ns;
+	to->published_ns = time_ns;
 	to->has_keys = from->has_keys;
-	to->space = from->space;
-	if (to->space)
-		spaces_share(to->space);
+	to->mapping_table = from->mapping_table;
+	if (to->mapping_table)
+		mapping_tables_share(to->mapping_table);
 	p->counts.processes += to->has_keys;
 }
 
@@ -142,7 +143,7 @@ static void on_exec(void *arg, const struct process *process)
 	struct publisher *p = arg;
 
 	forget(p, process->tgid);
-	published_remove(&p->config.maps, (pid_t)process->tgid);
+	publish_maps_remove_process(&p->config.maps, (pid_t)process->tgid);
 }
 
 /* Of processes that end the kernel's half forgets by itself. */
@@ -168,7 +169,8 @@ int publisher_new(struct publisher **ret, const struct publisher_config *config)
 	p->config = *config;
 	err = process_table_new(&p->processes, config->modules, &sink);
 	if (!err)
-		err = files_new(&p->files, config->worker, config->modules, on_facts, p);
+		err = files_new(&p->files, config->worker, config->modules, on_elf_info,
+				p);
 	if (!err)
 		err = delays_new(&p->delays);
 	if (!err && config->tables)
@@ -179,69 +181,69 @@ int publisher_new(struct publisher **ret, const struct publisher_config *config)
 	return 0;
 }
 
-int publisher_hear(struct publisher *p, const void *record, size_t bytes)
+int publisher_enqueue(struct publisher *p, const void *record, size_t bytes)
 {
-	return heard_add(&p->heard, record, bytes);
+	return sideband_queue_add(&p->queue, record, bytes);
 }
 
 void publisher_on_stale(struct publisher *p, uint32_t tgid)
 {
 	const struct process *process = process_get(p->processes, tgid);
-	struct told *told = hmap_get(&p->told, tgid);
+	struct process_entry *entry = hmap_get(&p->entries, tgid);
 
 	if (!process || process->ended_ns)
 		return;
 	p->counts.stale++;
-	if (told) /* perhaps it was another life's that was read */
-		told->is_known = false;
+	if (entry) /* perhaps it was another incarnation's that was read */
+		entry->is_known = false;
 	publisher_make_dirty(p, process);
 }
 
-static void ask_the_young_again(struct publisher *p)
+static void recheck_provisional(struct publisher *p)
 {
 	uint64_t now = clock_now_ns();
 	size_t kept = 0;
 
-	for (size_t i = 0; i < p->young.n; i++) {
-		uint32_t tgid = p->young.items[i];
+	for (size_t i = 0; i < p->provisional.n; i++) {
+		uint32_t tgid = p->provisional.items[i];
 		const struct process *process = process_get(p->processes, tgid);
-		struct told *told = hmap_get(&p->told, tgid);
+		struct process_entry *entry = hmap_get(&p->entries, tgid);
 
-		if (!process || !told || !told->is_young)
+		if (!process || !entry || !entry->is_provisional)
 			continue;
-		told->is_young = now <= process->born_ns + EXEC_NS;
-		if (told->is_young)
-			p->young.items[kept++] = tgid;
-		if (!told->is_young || told->is_unclear)
+		entry->is_provisional = now <= process->born_ns + EXEC_NS;
+		if (entry->is_provisional)
+			p->provisional.items[kept++] = tgid;
+		if (!entry->is_provisional || entry->is_unidentified)
 			publisher_make_dirty(p, process);
 	}
-	p->young.n = kept;
+	p->provisional.n = kept;
 }
 
 bool publisher_is_unsure(const struct publisher *p)
 {
-	return p->young.n > 0;
+	return p->provisional.n > 0;
 }
 
-#define CROWDED_PACE_NS 1000000000ULL
+#define KEYS_REREAD_NS 1000000000ULL
 
-static void ask_the_crowded_again(struct publisher *p)
+static void recheck_keys(struct publisher *p)
 {
 	uint64_t now = clock_now_ns();
 	const struct process *process;
 
-	if (!p->counts.crowded || now - p->crowded_ns < CROWDED_PACE_NS)
+	if (!p->counts.too_many_keys || now - p->keys_read_ns < KEYS_REREAD_NS)
 		return;
-	p->crowded_ns = now;
+	p->keys_read_ns = now;
 	for (size_t i = 0; (process = process_next(p->processes, &i));) {
-		const struct told *told = hmap_get(&p->told, process->tgid);
+		const struct process_entry *entry = hmap_get(&p->entries, process->tgid);
 
-		if (told && told->is_crowded)
+		if (entry && entry->has_too_many_keys)
 			publisher_make_dirty(p, process);
 	}
 }
 
-static void tell_of_keys(struct publisher *p, uint32_t module)
+static void mark_keyed_dirty(struct publisher *p, uint32_t module)
 {
 	const struct process *process;
 
@@ -255,27 +257,27 @@ static int take_news(struct publisher *p)
 	int err = 0;
 
 	for (size_t i = 0; !err && i < p->tabled.n; i++)
-		err = spaces_update(p->spaces, p->tabled.items[i]);
+		err = mapping_tables_update(p->mapping_tables, p->tabled.items[i]);
 	for (size_t i = 0; i < p->keyed.n; i++)
-		tell_of_keys(p, p->keyed.items[i]);
+		mark_keyed_dirty(p, p->keyed.items[i]);
 	p->tabled.n = p->keyed.n = 0;
 	return err;
 }
 
-static int tell_all(struct publisher *p)
+static int publish_all(struct publisher *p)
 {
 	int err = 0;
 
 	for (size_t i = 0; !err && i < p->dirty.n; i++) {
 		const struct process *process =
 			process_get(p->processes, p->dirty.items[i]);
-		struct told *told = hmap_get(&p->told, p->dirty.items[i]);
+		struct process_entry *entry = hmap_get(&p->entries, p->dirty.items[i]);
 
-		if (!told)
+		if (!entry)
 			continue;
-		told->dirty = false;
+		entry->dirty = false;
 		if (process && !process->ended_ns)
-			err = publisher_tell(p, process, told);
+			err = publisher_publish(p, process, entry);
 	}
 	p->dirty.n = 0;
 	return err;
@@ -286,22 +288,22 @@ static enum delay_state delay_state(void *arg, uint32_t module)
 {
 	const struct publisher *p = arg;
 	const struct table *table = p->tables ? tables_get(p->tables, module) : NULL;
-	const struct elf_facts *facts = files_facts(p->files, module);
+	const struct elf_info *info = files_elf_info(p->files, module);
 
 	if (files_state(p->files, module) == FILE_SCANNING ||
 	    (table && table_is_awaited(table)))
 		return DELAY_WAITS;
-	return facts && facts->n_keys ? DELAY_OVER_KEYED : DELAY_OVER;
+	return info && info->n_keys ? DELAY_OVER_KEYED : DELAY_OVER;
 }
 
 static int flush(struct publisher *p)
 {
 	int err = take_news(p);
 
-	ask_the_young_again(p);
-	ask_the_crowded_again(p);
+	recheck_provisional(p);
+	recheck_keys(p);
 	if (!err)
-		err = tell_all(p);
+		err = publish_all(p);
 	if (!err)
 		delays_settle(p->delays, delay_state, p, clock_now_ns());
 	if (!err)
@@ -311,13 +313,13 @@ static int flush(struct publisher *p)
 
 int publisher_flush(struct publisher *p, int wait_ms)
 {
-	int err = heard_apply(&p->heard, p->processes), left;
+	int err = sideband_queue_apply(&p->queue, p->processes), left;
 
 	if (err)
 		return err;
-	left = collect_answers(
-		&(struct collect_from){ p->files, p->config.worker, p->config.heavy },
-		wait_ms);
+	left = collect_answers(&(struct collect_from){ p->files, p->config.worker,
+						       p->config.large_file_worker },
+			       wait_ms);
 	err = left < 0 ? left : flush(p);
 	return err ? err : left;
 }
@@ -327,7 +329,7 @@ void publisher_count(const struct publisher *p, struct publisher_counts *ret)
 	*ret = p->counts;
 	if (p->tables)
 		tables_count(p->tables, &ret->tables);
-	if (p->spaces)
-		ret->spaces = *spaces_counts(p->spaces);
+	if (p->mapping_tables)
+		ret->mapping_tables = *mapping_tables_counts(p->mapping_tables);
 	delays_summarize(p->delays, &ret->delays);
 }

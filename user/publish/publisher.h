@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Makes known to the ticks what is known of processes: watches what they map,
- * has each file looked through once, and publishes for each life of a process
+ * has each file looked through once, and publishes for each incarnation of a process
  * where its async keys are and by which unwind tables its stack is walked.
  *
  * Changes are gathered and published together, by publisher_flush(): a program
@@ -10,34 +10,34 @@
 #ifndef WEFT_PUBLISH_PUBLISHER_H
 #define WEFT_PUBLISH_PUBLISHER_H
 
-#include "kern/published.h"
+#include "kern/publish_maps.h"
 #include "publish/delays.h"
-#include "publish/spaces.h"
+#include "publish/mapping_tables.h"
 #include "publish/tables.h"
 
 struct publisher;
 
 struct publisher_config {
-	struct published_maps maps;
+	struct publish_maps maps;
 	struct worker *worker;
-	struct worker *heavy;	      /* for the tables of large files; NULL: the same */
-	struct module_table *modules; /* which others name by, too */
-	struct cache *cache;	      /* of unwind tables; NULL: none */
-	bool tables;		      /* walk by unwind tables */
-	bool all_by_table;	      /* also where code keeps frame pointers */
+	struct worker *large_file_worker; /* NULL: the same */
+	struct module_table *modules;	  /* which others name by, too */
+	struct cache *cache;		  /* of unwind tables; NULL: none */
+	bool tables;			  /* walk by unwind tables */
+	bool all_by_table;		  /* also where code keeps frame pointers */
 };
 
 struct publisher_counts {
-	unsigned long processes;   /* with a key, each life once */
-	unsigned long refused;	   /* map full, identity hidden */
-	unsigned long crowded;	   /* of these, with more keys than ticks look at */
-	unsigned long overfull;	   /* of these, with more keys set than that */
-	unsigned long stale;	   /* published anew because a sample said so */
+	unsigned long processes;	 /* with a key, each incarnation once */
+	unsigned long refused;		 /* map full, identity hidden */
+	unsigned long too_many_keys;	 /* of these, with more keys than ticks look at */
+	unsigned long too_many_set_keys; /* of these, with more keys set than that */
+	unsigned long stale;		 /* published anew because a sample said so */
 	unsigned long overdue;	   /* that waited too long for a table: our mistake */
 	unsigned long asked_again; /* for these */
 	struct delay_summary delays;
 	struct tables_counts tables;
-	struct spaces_counts spaces;
+	struct mapping_tables_counts mapping_tables;
 };
 
 int publisher_new(struct publisher **ret, const struct publisher_config *config);
@@ -47,9 +47,9 @@ DEFINE_FREEP(publisher)
 /* A record of the sideband, as it came. What it says is published with the next
  * flush, in time or not: ticks ask what is mapped now, and not what was mapped
  * when some sample fell. */
-int publisher_hear(struct publisher *publisher, const void *record, size_t bytes);
+int publisher_enqueue(struct publisher *publisher, const void *record, size_t bytes);
 
-/* A sample met what was published for another life of this pid. */
+/* A sample met what was published for another incarnation of this pid. */
 void publisher_on_stale(struct publisher *publisher, uint32_t tgid);
 
 /* A walk ended at addr, since the table of the code there was not there yet. True: no

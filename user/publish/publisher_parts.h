@@ -1,36 +1,36 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the publisher's own files share: publisher.c hears and takes in, tell.c knows
- * and tells what is told of one process, overdue.c looks after who waits too long. */
+/* What the publisher's own files share: publisher.c takes in, process_entry.c
+ * publishes what is known of one process, overdue.c looks after who waits too long. */
 #ifndef WEFT_PUBLISH_PUBLISHER_PARTS_H
 #define WEFT_PUBLISH_PUBLISHER_PARTS_H
 
 #include "base/hmap.h"
 #include "base/log.h"
 #include "base/vec.h"
-#include "publish/heard.h"
+#include "publish/sideband_queue.h"
 #include "publish/identity.h"
-#include "worker/peek.h"
+#include "worker/remote_reader.h"
 #include "publish/publisher.h"
 
 /*
  * An exec tells of the first mappings before it has settled where the stack
- * begins, so what is read of a process this young is read once more.
+ * begins, so what is read of a process this young is provisional.
  */
 #define EXEC_NS 3000000ULL
 
-/* What ticks are told about one process. */
-struct told {
-	uint64_t version;      /* of its mappings */
-	uint64_t told_ns;      /* 0: nothing yet */
-	struct published what; /* as it was put */
-	struct identity life;  /* whose it is */
-	bool is_known;	       /* `life`, for sure */
-	bool is_young;	       /* or will be asked again */
-	bool is_unclear;       /* at once: perhaps it is in the midst of an exec */
-	struct space *space;
+/* What is published about one process. */
+struct process_entry {
+	uint64_t version;		  /* of its mappings */
+	uint64_t published_ns;		  /* 0: nothing yet */
+	struct process_info process_info; /* as it was put */
+	struct identity identity;	  /* whose it is */
+	bool is_known;			  /* `identity`, for sure */
+	bool is_provisional;		  /* or will be asked again */
+	bool is_unidentified; /* at once: perhaps it is in the midst of an exec */
+	struct mapping_table *mapping_table;
 	bool has_keys;
-	bool is_crowded;  /* it has more keys than fit: which are set is asked again */
-	bool is_overfull; /* more of them are set than fit */
+	bool has_too_many_keys;	    /* more than fit: which are set is asked again */
+	bool has_too_many_set_keys; /* more of them are set than fit */
 	bool dirty;
 	bool is_overdue;      /* its ticks waited too long for a table */
 	unsigned int n_again; /* how often something was done about that */
@@ -40,18 +40,18 @@ struct told {
 struct publisher {
 	struct publisher_config config;
 	struct process_table *processes; /* as they are, not as they were */
-	struct heard heard;
+	struct sideband_queue queue;
 	struct files *files;
-	struct heap *heap;
+	struct page_allocator *allocator;
 	struct tables *tables; /* NULL: none are used */
-	struct spaces *spaces;
-	struct hmap told;    /* by tgid */
-	VEC(uint32_t) dirty; /* tgids */
-	VEC(uint32_t) young; /* tgids */
-	struct peek peek;
-	uint64_t crowded_ns;  /* when they were last asked */
-	VEC(uint32_t) keyed;  /* modules that turned out to hold keys */
-	VEC(uint32_t) tabled; /* modules whose tables came */
+	struct mapping_tables *mapping_tables;
+	struct hmap entries;	   /* by tgid */
+	VEC(uint32_t) dirty;	   /* tgids */
+	VEC(uint32_t) provisional; /* tgids */
+	struct remote_reader reader;
+	uint64_t keys_read_ns; /* when those of too many were last read */
+	VEC(uint32_t) keyed;   /* modules that turned out to hold keys */
+	VEC(uint32_t) tabled;  /* modules whose tables came */
 	struct delays *delays;
 	struct publisher_counts counts;
 	struct log_pace pace; /* any process that execs makes it fail */
@@ -61,13 +61,14 @@ struct publisher {
 /* Kept for the next flush to return: callbacks can't. */
 void publisher_note_error(struct publisher *p, int err);
 
-/* What is told of it; NULL: no memory, which is noted. */
-struct told *publisher_told(struct publisher *p, const struct process *process);
+/* Its entry; NULL: no memory, which is noted. */
+struct process_entry *publisher_entry(struct publisher *p, const struct process *process);
 
-/* It is told of with the next flush. */
+/* It is published with the next flush. */
 void publisher_make_dirty(struct publisher *p, const struct process *process);
 
 /* Puts what is known of a process where its ticks find it, unless that is there. */
-int publisher_tell(struct publisher *p, const struct process *process, struct told *told);
+int publisher_publish(struct publisher *p, const struct process *process,
+		      struct process_entry *entry);
 
 #endif

@@ -13,10 +13,10 @@
 #define IDLE_NS 5000000000ULL /* longer than the first look may take */
 
 struct tables {
-	struct heap *heap;
+	struct page_allocator *allocator;
 	struct files *files;
 	const struct module_table *modules;
-	struct lookup *lookup;
+	struct table_loader *loader;
 	struct tables_sink sink;
 	VEC(struct table) tables; /* by module */
 	struct tables_counts counts;
@@ -28,7 +28,7 @@ void tables_free(struct tables *tables)
 {
 	if (!tables)
 		return;
-	lookup_free(tables->lookup);
+	table_loader_free(tables->loader);
 	vec_free(&tables->tables);
 	free(tables);
 }
@@ -44,7 +44,8 @@ const struct table *tables_get(const struct tables *tables, uint32_t module)
 static void give_back(struct tables *tables, struct table *table)
 {
 	if (table->first)
-		heap_give(tables->heap, table->first, table->n_pages, clock_now_ns());
+		page_allocator_release(tables->allocator, table->first, table->n_pages,
+				       clock_now_ns());
 	table->first = table->n_pages = 0;
 }
 
@@ -54,7 +55,7 @@ static bool is_idle(const struct table *table)
 	return clock_now_ns() - table->unused_ns > IDLE_NS;
 }
 
-/* What no space names, the longest unused first, until n pages were given
+/* What no mapping table names, the longest unused first, until n pages were given
  * back; they rest before they can be taken. */
 static void make_room(struct tables *tables, uint32_t n)
 {
@@ -134,12 +135,14 @@ static void on_pages(void *arg, uint64_t module, uint32_t first,
 		table->n_pages = pages->head.n_pages;
 		table->flags = (pages->head.flags & UNWIND_KEEPS_FP) |
 			       next_serial(tables) << UNWIND_SERIAL_SHIFT;
-		table->first = heap_take(tables->heap, table->n_pages, clock_now_ns());
+		table->first = page_allocator_alloc(tables->allocator, table->n_pages,
+						    clock_now_ns());
 		if (!table->first)
 			make_room(tables, table->n_pages);
 	}
 	if (table->first) {
-		int err = heap_write(tables->heap, table->first + first, pages, n);
+		int err = page_allocator_write(tables->allocator, table->first + first,
+					       pages, n);
 
 		if (err) {
 			tables->err = err;
@@ -176,14 +179,14 @@ static void ask(struct tables *tables, uint32_t module, int fd, enum table_state
 	*table = (struct table){ .state = awaits, .was_refused = table->was_refused };
 	if (can && awaits != TABLE_WITHOUT)
 		copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	if (copy >= 0 && !lookup_begin(tables->lookup, copy, module))
+	if (copy >= 0 && !table_loader_begin(tables->loader, copy, module))
 		return;
 	tables->counts.unreadable += can && awaits != TABLE_WITHOUT;
 	error_clear(); /* one file without a table is no reason to stop */
 	table->state = TABLE_WITHOUT;
 	table->was_missed = !can;
 	table->settled_ns = clock_now_ns();
-	if (is_known) /* there are spaces that wait for it */
+	if (is_known) /* there are mapping tables that wait for it */
 		tables->sink.changed(tables->sink.arg, module);
 }
 
@@ -221,17 +224,17 @@ static bool may_ask(const struct tables *tables, uint32_t module)
 	case TABLE_WITHOUT: /* another process may lead to the file */
 		return table->was_missed && files_fd(tables->files, module) >= 0;
 	case TABLE_REFUSED: /* what was given back for it has rested */
-		return clock_now_ns() - table->settled_ns > HEAP_REST_NS;
+		return clock_now_ns() - table->settled_ns > PAGE_QUARANTINE_NS;
 	default:
 		return false;
 	}
 }
 
-int tables_want(struct tables *tables, const struct process *process,
-		const struct mapping *map)
+int tables_request(struct tables *tables, const struct process *process,
+		   const struct mapping *map)
 {
 	enum module_kind kind = module_get(tables->modules, map->module)->kind;
-	int err = files_want(tables->files, process, map);
+	int err = files_request(tables->files, process, map);
 
 	if (kind != MODULE_FILE && kind != MODULE_VDSO)
 		return err;
@@ -254,12 +257,12 @@ int tables_new(struct tables **ret, const struct tables_config *config)
 
 	if (!tables)
 		return fail(-ENOMEM, "no memory for the unwind tables");
-	tables->heap = config->heap;
+	tables->allocator = config->allocator;
 	tables->files = config->files;
 	tables->modules = config->modules;
 	tables->sink = config->sink;
-	err = lookup_new(&tables->lookup, config->worker, config->heavy, config->cache,
-			 &sink);
+	err = table_loader_new(&tables->loader, config->worker, config->large_file_worker,
+			       config->cache, &sink);
 	if (err)
 		return err;
 	*ret = GIVE(tables);
@@ -283,8 +286,8 @@ void tables_leave(struct tables *tables, uint32_t module, uint64_t now_ns)
 void tables_count(const struct tables *tables, struct tables_counts *ret)
 {
 	*ret = tables->counts;
-	ret->pages = heap_used(tables->heap);
-	lookup_count(tables->lookup, &ret->lookup);
+	ret->pages = page_allocator_used(tables->allocator);
+	table_loader_count(tables->loader, &ret->loader);
 }
 
 int tables_error(const struct tables *tables)

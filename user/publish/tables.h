@@ -11,8 +11,8 @@
 #ifndef WEFT_PUBLISH_TABLES_H
 #define WEFT_PUBLISH_TABLES_H
 
-#include "publish/heap.h"
-#include "publish/lookup.h"
+#include "publish/page_allocator.h"
+#include "publish/table_loader.h"
 #include "sym/files.h"
 
 #include <stdbool.h>
@@ -31,10 +31,10 @@ struct table {
 	enum table_state state;
 	uint32_t first, n_pages; /* READY, or while they come in */
 	uint32_t flags;		 /* as of struct unwind_mapping */
-	uint32_t users;		 /* spaces that name it */
+	uint32_t users;		 /* mapping tables that name it */
 	bool was_missed;	 /* WITHOUT: the file could not be opened */
 	bool was_refused;	 /* it has had no room yet */
-	bool was_named;		 /* READY: by some space */
+	bool was_named;		 /* READY: by some mapping table */
 	uint64_t settled_ns;	 /* when it last became READY, WITHOUT or REFUSED */
 	uint64_t unused_ns;	 /* READY: since when it has no users */
 };
@@ -48,7 +48,7 @@ struct tables_counts {
 	unsigned long ready, without, unreadable, refused, taken_back;
 	unsigned long rows;
 	unsigned long pages; /* in use now, those of mappings too */
-	struct lookup_counts lookup;
+	struct table_loader_counts loader;
 };
 
 /* Told whenever a table became READY, WITHOUT or REFUSED. */
@@ -60,12 +60,12 @@ struct tables_sink {
 struct tables;
 
 struct tables_config {
-	struct heap *heap;
+	struct page_allocator *allocator;
 	struct files *files;
 	const struct module_table *modules;
-	struct worker *worker; /* whose tables come here from now on */
-	struct worker *heavy;  /* and of large files this one's; NULL: the same */
-	struct cache *cache;   /* NULL: none */
+	struct worker *worker;		  /* whose tables come here from now on */
+	struct worker *large_file_worker; /* NULL: the same */
+	struct cache *cache;		  /* NULL: none */
 	struct tables_sink sink;
 };
 
@@ -75,16 +75,16 @@ void tables_free(struct tables *tables); /* NULL is fine */
 DEFINE_FREEP(tables)
 
 /* Asks for all that has to be known of a mapping's file, if that was not done yet. */
-int tables_want(struct tables *tables, const struct process *process,
-		const struct mapping *map);
+int tables_request(struct tables *tables, const struct process *process,
+		   const struct mapping *map);
 
 /* The metadata of a module's file are there, or (false) cannot be had. */
 void tables_on_metadata(struct tables *tables, uint32_t module, bool are_there);
 
-/* NULL: never asked for, or taken back. Valid until the next tables_want(). */
+/* NULL: never asked for, or taken back. Valid until the next tables_request(). */
 const struct table *tables_get(const struct tables *tables, uint32_t module);
 
-/* A READY table that a space names stays; one that none does may go. */
+/* A READY table that a mapping table names stays; one that none does may go. */
 void tables_use(struct tables *tables, uint32_t module);
 void tables_leave(struct tables *tables, uint32_t module, uint64_t now_ns);
 

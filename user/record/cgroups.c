@@ -19,7 +19,7 @@
 struct cgroups {
 	struct intern *paths;
 	VEC(uint32_t) by_process;
-	struct hmap by_life; /* to a path's id + 1 */
+	struct hmap by_incarnation; /* to a path's id + 1 */
 	unsigned long refused;
 };
 
@@ -49,7 +49,7 @@ void cgroups_free(struct cgroups *cgroups)
 		log_warn("the cgroups of %lu processes are unknown: there are too many, "
 			 "or their paths are too long",
 			 cgroups->refused);
-	hmap_free(&cgroups->by_life);
+	hmap_free(&cgroups->by_incarnation);
 	free(cgroups);
 }
 
@@ -100,9 +100,9 @@ static int path_id(struct cgroups *cgroups, const char *path, uint32_t *ret)
 	return err < 0 ? err : 0;
 }
 
-static bool is_known(const struct cgroups *cgroups, uint32_t life, uint32_t *ret)
+static bool is_known(const struct cgroups *cgroups, uint32_t incarnation, uint32_t *ret)
 {
-	uintptr_t id = (uintptr_t)hmap_get(&cgroups->by_life, life);
+	uintptr_t id = (uintptr_t)hmap_get(&cgroups->by_incarnation, incarnation);
 
 	if (id)
 		*ret = (uint32_t)id - 1;
@@ -135,14 +135,14 @@ static int inherit(struct cgroups *cgroups, const struct process_table *processe
 		if (path)
 			return path_id(cgroups, path, ret);
 		process = parent_of(processes, process);
-		if (process && is_known(cgroups, process->life, ret))
+		if (process && is_known(cgroups, process->incarnation, ret))
 			return 0;
 	}
 	return 0;
 }
 
 static int look_at(struct cgroups *cgroups, const struct process_table *processes,
-		   const struct profile_process *of, uint32_t *ret)
+		   const struct aggregator_process *of, uint32_t *ret)
 {
 	const struct process *process = process_get(processes, of->tgid);
 	char text[CGROUP_BYTES_MAX];
@@ -157,20 +157,20 @@ static int look_at(struct cgroups *cgroups, const struct process_table *processe
 	return inherit(cgroups, processes, process, ret);
 }
 
-int cgroups_look(struct cgroups *cgroups, const struct profile *profile,
+int cgroups_look(struct cgroups *cgroups, const struct aggregator *aggregator,
 		 const struct process_table *processes)
 {
 	int err = 0;
 
-	while (!err && cgroups->by_process.n < intern_count(profile->processes)) {
+	while (!err && cgroups->by_process.n < intern_count(aggregator->processes)) {
 		size_t bytes;
-		const struct profile_process *process = intern_bytes(
-			profile->processes, (uint32_t)cgroups->by_process.n, &bytes);
+		const struct aggregator_process *process = intern_bytes(
+			aggregator->processes, (uint32_t)cgroups->by_process.n, &bytes);
 		uint32_t id;
 
 		err = look_at(cgroups, processes, process, &id);
 		if (!err)
-			err = hmap_put(&cgroups->by_life, process->life,
+			err = hmap_put(&cgroups->by_incarnation, process->incarnation,
 				       (void *)((uintptr_t)id + 1));
 		if (!err)
 			err = vec_push(&cgroups->by_process, id);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The cgroup of each process of a profile, asked for once, soon after its first
+/* The cgroup of each process of an aggregator, asked for once, soon after its first
  * sample. One that has ended by then is taken for its parent's, as it began
  * there; or its parent's parent's, and so on. */
 #ifndef WEFT_RECORD_CGROUPS_H
 #define WEFT_RECORD_CGROUPS_H
 
-#include "core/profile.h"
+#include "core/aggregator.h"
 #include "proc/process.h"
 
 struct cgroups;
@@ -14,11 +14,11 @@ int cgroups_new(struct cgroups **ret);
 void cgroups_free(struct cgroups *cgroups);
 DEFINE_FREEP(cgroups)
 
-/* Those that came to the profile since. processes: the same, and their parents. */
-int cgroups_look(struct cgroups *cgroups, const struct profile *profile,
+/* Those that came to the aggregator since. processes: the same, and their parents. */
+int cgroups_look(struct cgroups *cgroups, const struct aggregator *aggregator,
 		 const struct process_table *processes);
 
-/* By the profile's number of the process; "" or NULL: not known. */
+/* By the aggregator's number of the process; "" or NULL: not known. */
 const char *cgroups_of(const struct cgroups *cgroups, uint32_t process);
 
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 
 struct search {
-	const struct profile *profile;
+	const struct aggregator *aggregator;
 	const struct files *files;
 	bool *met;	/* of processes */
 	uint32_t first; /* module that was met first */
@@ -16,16 +16,16 @@ struct search {
 
 static bool hides_key(const struct files *files, uint32_t module)
 {
-	const struct elf_facts *facts = files_facts(files, module);
+	const struct elf_info *info = files_elf_info(files, module);
 
-	return facts && facts->hides_key;
+	return info && info->hides_key;
 }
 
 static bool stack_is_keyless(const struct search *search, uint32_t stack,
 			     uint32_t *ret_module)
 {
 	size_t bytes;
-	const uint32_t *codes = intern_bytes(search->profile->stacks, stack, &bytes);
+	const uint32_t *codes = intern_bytes(search->aggregator->stacks, stack, &bytes);
 
 	for (size_t i = STACK_HEAD; i < bytes / sizeof(*codes); i++) {
 		uint32_t kind = codes[i] & CODE_KIND, rest = codes[i] & ~CODE_KIND;
@@ -35,7 +35,7 @@ static bool stack_is_keyless(const struct search *search, uint32_t stack,
 			i++; /* the next is a part of this one */
 		if (kind != CODE_FRAME)
 			continue;
-		*ret_module = profile_frame(search->profile, rest)->module;
+		*ret_module = aggregator_frame(search->aggregator, rest)->module;
 		if (hides_key(search->files, *ret_module))
 			return true;
 	}
@@ -44,17 +44,17 @@ static bool stack_is_keyless(const struct search *search, uint32_t stack,
 
 static uint64_t count_processes(struct search *search)
 {
-	const struct pairs *uses = &search->profile->timeline.uses;
+	const struct pairs *sample_keys = &search->aggregator->timeline.sample_keys;
 	uint32_t module;
 	uint64_t n = 0;
 	size_t bytes;
 
-	for (size_t i = 0; i < uses->n; i++) {
-		const struct profile_thread *thread =
-			intern_bytes(search->profile->threads, uses->items[i].b, &bytes);
+	for (size_t i = 0; i < sample_keys->n; i++) {
+		const struct aggregator_thread *thread = intern_bytes(
+			search->aggregator->threads, sample_keys->items[i].b, &bytes);
 
 		if (search->met[thread->process] ||
-		    !stack_is_keyless(search, uses->items[i].a, &module))
+		    !stack_is_keyless(search, sample_keys->items[i].a, &module))
 			continue;
 		search->met[thread->process] = true;
 		if (!n++)
@@ -63,10 +63,10 @@ static uint64_t count_processes(struct search *search)
 	return n;
 }
 
-int keyless_count(struct keyless *ret, const struct profile *profile,
+int keyless_count(struct keyless *ret, const struct aggregator *aggregator,
 		  const struct module_table *modules, const struct files *files)
 {
-	struct search search = { .profile = profile, .files = files };
+	struct search search = { .aggregator = aggregator, .files = files };
 	uint32_t n = module_count(modules), any = 0;
 
 	*ret = (struct keyless){ 0 };
@@ -74,7 +74,7 @@ int keyless_count(struct keyless *ret, const struct profile *profile,
 		any++;
 	if (any == n)
 		return 0;
-	search.met = calloc(intern_count(profile->processes), sizeof(*search.met));
+	search.met = calloc(intern_count(aggregator->processes), sizeof(*search.met));
 	if (!search.met)
 		return fail(-ENOMEM, "no memory for the processes");
 	ret->processes = count_processes(&search);

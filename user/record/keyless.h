@@ -7,8 +7,8 @@
 #define WEFT_RECORD_KEYLESS_H
 
 #include "base/str.h"
+#include "core/aggregator.h"
 #include "core/module.h"
-#include "core/profile.h"
 #include "shared/async_abi.h"
 #include "sym/files.h"
 
@@ -17,12 +17,12 @@
 #define KEYLESS_OPTION "-Wl,--export-dynamic-symbol=" ASYNC_KEY_SYMBOL
 
 struct keyless {
-	uint64_t processes;	       /* with a sample in such a file, each life once */
+	uint64_t processes; /* with a sample in such a file, each incarnation once */
 	char path[KEYLESS_PATH_BYTES]; /* of the first such file; clean; "": none */
 };
 
-/* 0 or -ENOMEM. Before the profile's timeline goes to the reading. */
-int keyless_count(struct keyless *ret, const struct profile *profile,
+/* 0 or -ENOMEM. Before the aggregator's timeline goes to the profile. */
+int keyless_count(struct keyless *ret, const struct aggregator *aggregator,
 		  const struct module_table *modules, const struct files *files);
 
 void keyless_summary(struct str *out, const struct keyless *keyless);

@@ -6,13 +6,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static struct view_sums sum_view(const struct reading *reading, enum view view)
+static struct view_sums sum_view(const struct profile *profile, enum view view)
 {
-	const struct timeline *timeline = &reading->timeline;
+	const struct timeline *timeline = &profile->timeline;
 	struct view_sums sums = { 0 };
 
-	for (size_t i = 0; i < timeline->uses.n; i++) {
-		uint32_t notes = reading->stacks.items[timeline->uses.items[i].a].notes;
+	for (size_t i = 0; i < timeline->sample_keys.n; i++) {
+		uint32_t notes =
+			profile->stacks.items[timeline->sample_keys.items[i].a].notes;
 		uint64_t count = timeline->counts.items[i];
 
 		if (notes & STACK_WHOLE_ASYNC << view)
@@ -26,22 +27,22 @@ static struct view_sums sum_view(const struct reading *reading, enum view view)
 	return sums;
 }
 
-void output_views(const struct output *output, const struct reading *reading,
+void output_views(const struct output *output, const struct profile *profile,
 		  struct stats *stats)
 {
 	stats->view = output->view;
 	for (int view = 0; view < N_VIEWS; view++)
-		stats->views[view] = sum_view(reading, (enum view)view);
+		stats->views[view] = sum_view(profile, (enum view)view);
 }
 
-int output_reading(const struct output *output, const struct reading *reading)
+int output_profile(const struct output *output, const struct profile *profile)
 {
 	const struct writer_options options = { .view = output->view };
 	AUTO(outfile) file = NULL;
 	int err = outfile_new(&file, output->path);
 
 	if (!err)
-		err = output->writer->write(file, reading, &options);
+		err = output->writer->write(file, profile, &options);
 	return err ? err : outfile_finish(file);
 }
 
@@ -76,14 +77,14 @@ static void tell(const struct output *output, const struct stats *stats)
 	AUTO_STR text = { 0 };
 
 	stats_summary(&text, stats);
-	if (!stats->profile->samples.total)
+	if (!stats->aggregator->samples.total)
 		str_add(&text,
 			"  nothing ran on a CPU while weft was looking, or a filter "
 			"left it out: the profile is empty\n");
 	if (output->path[0] != '-' || output->path[1]) {
 		str_addf(&text, "  written   %s", output->path);
 		add_size(&text, output->path);
-		if (stats->profile->samples.total)
+		if (stats->aggregator->samples.total)
 			add_next(&text, output);
 	}
 	if (!str_error(&text))

@@ -15,10 +15,10 @@ struct output {
 	bool quiet; /* no summary on stderr */
 };
 
-int output_reading(const struct output *output, const struct reading *reading);
+int output_profile(const struct output *output, const struct profile *profile);
 
-/* What the reading's stacks come to in each view, into stats. */
-void output_views(const struct output *output, const struct reading *reading,
+/* What the profile's stacks come to in each view, into stats. */
+void output_views(const struct output *output, const struct profile *profile,
 		  struct stats *stats);
 
 /* Then the ledger, as JSON where asked for and for the person. */

@@ -5,12 +5,12 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "record/cgroups.h"
-#include "record/facts.h"
-#include "pipeline/gather.h"
+#include "record/run_info.h"
+#include "pipeline/profile_builder.h"
 #include "record/output.h"
 #include "record/recording.h"
-#include "pipeline/saving.h"
-#include "sym/calls.h"
+#include "pipeline/recording_writer.h"
+#include "sym/return_check.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -33,26 +33,29 @@ struct run {
 	bool progress; /* stderr is a terminal */
 	uint64_t next_second_ns;
 	struct cgroups *cgroups;
-	struct gather *gather;
-	struct saving *saving; /* NULL: the output is made at the end */
+	struct profile_builder *builder;
+	struct recording_writer
+		*recording_writer; /* NULL: the output is made at the end */
 };
 
 static void show_progress(const struct run *run, uint64_t now)
 {
 	const struct recording *r = run->recording;
 	struct sampler_totals totals;
+	const struct ledger *oncpu;
 	unsigned long long kept;
 
 	if (!run->progress || sampler_totals(r->sampler, &totals))
 		return;
-	kept = totals.ledger.outcomes[OUTCOME_KEPT];
+	oncpu = &totals.ledgers[HOOK_ONCPU];
+	kept = oncpu->outcomes[OUTCOME_KEPT];
 	fprintf(stderr, "\r%4.0f s  %llu samples  %.0f per second  %llu lost ",
 		(double)(now - r->started_ns) / SECOND_NS, kept,
 		(double)kept * SECOND_NS / (double)(now - r->started_ns),
-		totals.ledger.outcomes[OUTCOME_RING_FULL] +
-			totals.ledger.outcomes[OUTCOME_NO_RING]);
-	if (run->saving)
-		fprintf(stderr, " %.1f KB ", (double)saving_bytes(run->saving) / 1024);
+		oncpu->outcomes[OUTCOME_RING_FULL] + oncpu->outcomes[OUTCOME_NO_RING]);
+	if (run->recording_writer)
+		fprintf(stderr, " %.1f KB ",
+			(double)recording_writer_bytes(run->recording_writer) / 1024);
 }
 
 static int every_second(struct run *run, uint64_t now)
@@ -62,8 +65,8 @@ static int every_second(struct run *run, uint64_t now)
 	if (now < run->next_second_ns)
 		return 0;
 	run->next_second_ns = now + SECOND_NS;
-	if (run->saving)
-		err = saving_more(run->saving);
+	if (run->recording_writer)
+		err = recording_writer_update(run->recording_writer);
 	show_progress(run, now);
 	return err ? err : sampler_check_cpus(run->recording->sampler);
 }
@@ -76,7 +79,7 @@ static bool is_over(struct run *run, uint64_t now)
 		return true;
 	if (run->options->command && command_poll(&r->command))
 		return true;
-	run->outlived = targets_have_ended(&r->targets);
+	run->outlived = watched_pids_have_ended(&r->watched);
 	return run->stop || run->outlived;
 }
 
@@ -100,7 +103,9 @@ static int loop(struct run *run)
 		struct pollfd fds[] = {
 			{ .fd = sampler_fd(r->sampler), .events = POLLIN },
 			{ .fd = worker_fd(r->worker), .events = POLLIN },
-			{ .fd = r->heavy ? worker_fd(r->heavy) : -1, .events = POLLIN },
+			{ .fd = r->large_file_worker ? worker_fd(r->large_file_worker)
+						     : -1,
+			  .events = POLLIN },
 			{ .fd = run->signals.fd, .events = POLLIN },
 		};
 
@@ -109,7 +114,7 @@ static int loop(struct run *run)
 		run->stop |= signals_say_stop(&run->signals);
 		err = recording_pump(r);
 		if (!err)
-			err = cgroups_look(run->cgroups, pipeline_profile(r->pipeline),
+			err = cgroups_look(run->cgroups, pipeline_aggregator(r->pipeline),
 					   pipeline_processes(r->pipeline));
 		now = clock_now_ns();
 		if (!err)
@@ -145,13 +150,13 @@ static void collect_stats(const struct recording *r, struct stats *stats)
 	stats->event = r->event;
 	stats->duration_ns = r->stopped_ns - r->started_ns;
 	stats->first_sample_ns = first ? first - r->begun_ns : 0;
-	stats->profile = pipeline_profile(r->pipeline);
+	stats->aggregator = pipeline_aggregator(r->pipeline);
 	stats->processes = *process_counts(pipeline_processes(r->pipeline));
 	stats->files = *files_counts(r->files);
 	stats->worker = *worker_counts(r->worker);
-	if (r->heavy)
-		add_worker(&stats->worker, worker_counts(r->heavy));
-	publisher_count(r->publisher, &stats->published);
+	if (r->large_file_worker)
+		add_worker(&stats->worker, worker_counts(r->large_file_worker));
+	publisher_count(r->publisher, &stats->publisher);
 }
 
 static int write_tape(struct recording *r, const struct names *names,
@@ -159,14 +164,14 @@ static int write_tape(struct recording *r, const struct names *names,
 {
 	uint64_t totals[TAPE_TOTALS_MAX];
 	size_t n = stats_to_tape(stats, totals);
-	size_t frames = intern_count(pipeline_profile(r->pipeline)->frames);
+	size_t frames = intern_count(pipeline_aggregator(r->pipeline)->frames);
 
 	for (uint32_t id = 0; id < frames; id++) {
 		const char *name = names_get(names, id);
 
 		if (name)
 			tape_write_name(r->tape, id, name);
-		if (names_is_uncalled(names, id))
+		if (names_is_bad_return(names, id))
 			tape_write(r->tape, TAPE_UNCALLED, &id, sizeof(id));
 	}
 	tape_write(r->tape, TAPE_TOTALS, totals, n * sizeof(*totals));
@@ -189,7 +194,7 @@ static int finish_tape(struct recording *r, const struct names *names,
 
 static int find_names(struct recording *r, struct names *names, struct stats *stats)
 {
-	struct profile *profile = pipeline_profile(r->pipeline);
+	struct aggregator *aggregator = pipeline_aggregator(r->pipeline);
 	struct module_table *modules = pipeline_modules(r->pipeline);
 	const struct symbol_sources sources = {
 		.modules = modules,
@@ -198,26 +203,27 @@ static int find_names(struct recording *r, struct names *names, struct stats *st
 		.worker = r->worker,
 		.inlines = r->options->inlines,
 	};
-	int err = symbolize(names, profile, &sources, &stats->symbols);
+	int err = symbolize(names, aggregator, &sources, &stats->symbols);
 
 	if (!err)
-		err = keyless_count(&stats->keyless, profile, modules, r->files);
-	return err ? err : calls_check(names, profile, modules, r->files);
+		err = keyless_count(&stats->keyless, aggregator, modules, r->files);
+	return err ? err : return_check(names, aggregator, modules, r->files);
 }
 
 static int write_output(struct run *run, const struct output *output, struct stats *stats)
 {
 	struct recording *r = run->recording;
-	struct reading *reading = gather_reading(run->gather);
+	struct profile *profile = profile_builder_profile(run->builder);
 	int err;
 
-	output_views(output, reading, stats);
+	output_views(output, profile, stats);
 	collect_stats(r, stats);
 	stats_check(stats);
-	err = facts_end(reading, stats);
+	err = run_info_end(profile, stats);
 	if (err)
 		return err;
-	return run->saving ? saving_finish(run->saving) : output_reading(output, reading);
+	return run->recording_writer ? recording_writer_finish(run->recording_writer)
+				     : output_profile(output, profile);
 }
 
 static int finish(struct run *run)
@@ -235,7 +241,7 @@ static int finish(struct run *run)
 	if (!err)
 		err = find_names(r, names, &stats);
 	if (!err)
-		err = gather_finish(run->gather, names);
+		err = profile_builder_finish(run->builder, names);
 	if (err)
 		return err;
 	err = write_output(run, &output, &stats);
@@ -253,7 +259,8 @@ static void say_why_it_ended(const struct run *run)
 		fputs("\r\033[K", stderr);
 	if (run->outlived && !run->options->quiet)
 		log_warn("%s: the recording ends",
-			 targets_end_text(&run->recording->targets, text, sizeof(text)));
+			 watched_pids_end_text(&run->recording->watched, text,
+					       sizeof(text)));
 }
 
 /* What we exit with. A Ctrl-C ends most commands, too, if a moment later. */
@@ -295,10 +302,10 @@ static int run_it(struct run *run)
 static void build_id_text(void *arg, uint32_t module, char *out, size_t room)
 {
 	const struct run *run = arg;
-	const struct elf_facts *facts = files_facts(run->recording->files, module);
+	const struct elf_info *info = files_elf_info(run->recording->files, module);
 
-	for (uint32_t i = 0; facts && i < facts->build_id_bytes && 2 * i + 2 < room; i++)
-		sprintf(out + 2 * i, "%02x", facts->build_id[i]);
+	for (uint32_t i = 0; info && i < info->build_id_bytes && 2 * i + 2 < room; i++)
+		sprintf(out + 2 * i, "%02x", info->build_id[i]);
 }
 
 static const char *cgroup_text(void *arg, uint32_t process)
@@ -312,25 +319,26 @@ static const char *cgroup_text(void *arg, uint32_t process)
 static int prepare(struct run *run)
 {
 	struct recording *r = run->recording;
-	struct profile *profile = pipeline_profile(r->pipeline);
+	struct aggregator *aggregator = pipeline_aggregator(r->pipeline);
 	const struct stats stats = { .hz = run->options->hz, .event = r->event };
-	struct gather_sources sources = { .arg = run,
-					  .build_id = build_id_text,
-					  .cgroup = cgroup_text,
-					  .no_labels = run->options->no_labels };
+	struct profile_sources sources = { .arg = run,
+					   .build_id = build_id_text,
+					   .cgroup = cgroup_text,
+					   .no_labels = run->options->no_labels };
 	int err = cgroups_new(&run->cgroups);
 
 	if (!err)
-		err = gather_new(&run->gather, profile, pipeline_modules(r->pipeline));
+		err = profile_builder_new(&run->builder, aggregator,
+					  pipeline_modules(r->pipeline));
 	if (err)
 		return err;
-	profile->unix_offset_ns = facts_unix_offset_ns();
-	err = facts_begin(gather_reading(run->gather), &stats,
-			  profile->unix_offset_ns + clock_now_ns(), &sources.host);
-	gather_ask(run->gather, &sources);
+	aggregator->unix_offset_ns = run_info_unix_offset_ns();
+	err = run_info_begin(profile_builder_profile(run->builder), &stats,
+			     aggregator->unix_offset_ns + clock_now_ns(), &sources.host);
+	profile_builder_set_sources(run->builder, &sources);
 	if (!err && run->options->writer == &weft_writer)
-		err = saving_new(&run->saving, run->options->output, run->gather,
-				 profile);
+		err = recording_writer_new(&run->recording_writer, run->options->output,
+					   run->builder, aggregator);
 	return err;
 }
 
@@ -349,8 +357,8 @@ int record_run(const struct record_options *options)
 	err = prepare(&run);
 	if (!err)
 		err = run_it(&run);
-	saving_free(run.saving);
-	gather_free(run.gather);
+	recording_writer_free(run.recording_writer);
+	profile_builder_free(run.builder);
 	cgroups_free(run.cgroups);
 	signals_close(&run.signals);
 	return err;

@@ -53,7 +53,7 @@ struct record_options {
 	enum unwind unwind;
 	unsigned int unwind_mb;	  /* --unwind-memory: for tables, and what is mapped */
 	const char *unwind_cache; /* --unwind-cache: a folder, "none", NULL = default */
-	unsigned int sabotage;	  /* hidden, for negative controls */
+	unsigned int faults;	  /* hidden, for negative controls */
 };
 
 /*

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "record/priority.h"
 #include "proc/scan.h"
-#include "proc/sweep.h"
+#include "proc/reap.h"
 
 #include <errno.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static int make_knobs(const struct record_options *options, struct knobs *knobs)
 {
 	*knobs = (struct knobs){
 		.max_frames = options->max_frames,
-		.sabotage = options->sabotage,
+		.faults = options->faults,
 	};
 	if (options->tgids.n || options->command)
 		knobs->filters |= FILTER_TGID;
@@ -59,16 +59,16 @@ static int make_knobs(const struct record_options *options, struct knobs *knobs)
 	return find_cgroup(options->cgroup, knobs);
 }
 
-static int choose_event(const char *wanted, enum tick_event *ret)
+static int choose_event(const char *name, enum tick_event *ret)
 {
 	*ret = TICK_CPU_CLOCK;
-	if (wanted && !strcmp(wanted, "cpu-clock"))
+	if (name && !strcmp(name, "cpu-clock"))
 		return 0;
 	if (cycles_work()) {
 		*ret = TICK_CYCLES;
 		return 0;
 	}
-	if (!wanted)
+	if (!name)
 		return 0;
 	fail(-EOPNOTSUPP, "this machine can't count cycles");
 	return fail_hint(-EOPNOTSUPP, "use --event cpu-clock");
@@ -125,7 +125,7 @@ static int on_sideband(void *arg, const void *record, size_t bytes)
 {
 	struct recording *r = arg;
 	struct event_sink next = pipeline_input(r->pipeline);
-	int err = publisher_hear(r->publisher, record, bytes);
+	int err = publisher_enqueue(r->publisher, record, bytes);
 
 	if (r->tape)
 		tape_write(r->tape, TAPE_SIDEBAND, record, bytes);
@@ -144,10 +144,10 @@ static int make_scope(struct recording *r)
 	const struct pid_list *tgids = &r->options->tgids;
 	int err = 0;
 
-	r->scope.everyone = !tgids->n || r->options->tids.n;
-	r->scope.next = (struct event_sink){ r, on_sample, on_sideband };
+	r->filter.everyone = !tgids->n || r->options->tids.n;
+	r->filter.next = (struct event_sink){ r, on_sample, on_sideband };
 	for (unsigned int i = 0; !err && i < tgids->n; i++)
-		err = scope_add(&r->scope, tgids->pids[i]);
+		err = sideband_filter_add(&r->filter, tgids->pids[i]);
 	return err;
 }
 
@@ -173,9 +173,9 @@ static int new_parts(struct recording *r)
 				      .stale = on_stale,
 				      .awaited = on_awaited };
 	struct publisher_config config = {
-		.maps = sampler_published(r->sampler),
+		.maps = sampler_publish_maps(r->sampler),
 		.worker = r->worker,
-		.heavy = r->heavy,
+		.large_file_worker = r->large_file_worker,
 		.cache = r->cache,
 		.tables = r->options->unwind != UNWIND_FP,
 		.all_by_table = r->options->unwind == UNWIND_TABLE,
@@ -200,11 +200,11 @@ static int new_parts(struct recording *r)
  */
 static int look_around(struct recording *r, bool everyone)
 {
-	struct event_sink input = scope_input(&r->scope);
+	struct event_sink input = sideband_filter_input(&r->filter);
 	const struct pid_list *tgids = &r->options->tgids;
 	int err = 0;
 
-	if (!r->scope.everyone)
+	if (!r->filter.everyone)
 		for (unsigned int i = 0; !err && i < tgids->n; i++)
 			err = scan_process(tgids->pids[i], clock_now_ns(), &input);
 	else if (everyone)
@@ -221,7 +221,7 @@ static void tell_of_tables(const struct recording *r)
 
 	publisher_count(r->publisher, &counts);
 	log_verbose("unwind tables: %lu built, %lu read from %s",
-		    counts.tables.lookup.made, counts.tables.lookup.cache.hits,
+		    counts.tables.loader.made, counts.tables.loader.cache.hits,
 		    r->cache ? cache_path(r->cache) : "no cache");
 }
 
@@ -229,7 +229,7 @@ static void tell_of_tables(const struct recording *r)
  * likely its, too, and the kernel's page for all. */
 static int look_at_us(struct recording *r)
 {
-	struct event_sink input = scope_input(&r->scope);
+	struct event_sink input = sideband_filter_input(&r->filter);
 
 	return scan_process(getpid(), clock_now_ns(), &input);
 }
@@ -250,13 +250,14 @@ static int first_look(struct recording *r)
 
 /* Ends those of whose end nothing was heard. The publisher hears of processes sooner,
  * and may know some that the pipeline does not. */
-static int sweep(struct recording *r)
+static int reap(struct recording *r)
 {
-	struct event_sink input = scope_input(&r->scope);
+	struct event_sink input = sideband_filter_input(&r->filter);
 	const struct process_table *ours = pipeline_processes(r->pipeline);
-	int err = sweep_ended(ours, NULL, &input);
+	int err = reap_lost_exits(ours, NULL, &input);
 
-	return err ? err : sweep_ended(publisher_processes(r->publisher), ours, &input);
+	return err ? err
+		   : reap_lost_exits(publisher_processes(r->publisher), ours, &input);
 }
 
 /* What was not told is read again; in a storm of losses now and then, or that
@@ -270,14 +271,14 @@ static int look_again(struct recording *r, bool lost)
 	if (!r->must_look || clock_now_ns() - r->looked_ns < LOOK_PACE_NS)
 		return 0;
 	r->must_look = false;
-	err = sweep(r);
+	err = reap(r);
 	return err ? err : look_around(r, true);
 }
 
 /* Code that was moved by mremap(2), of which the sideband does not tell. */
 static int look_at_unmapped(struct recording *r)
 {
-	struct event_sink input = scope_input(&r->scope);
+	struct event_sink input = sideband_filter_input(&r->filter);
 	int err = 0;
 
 	for (size_t i = 0; !err && i < r->unmapped.n; i++)
@@ -297,11 +298,11 @@ int recording_new(struct recording **ret, const struct record_options *options,
 		return fail(-ENOMEM, "no memory for the recording");
 	r->options = options;
 	r->begun_ns = clock_now_ns();
-	targets_note(&r->targets, &options->tgids, &options->tids);
+	watched_pids_begin(&r->watched, &options->tgids, &options->tids);
 	before.nice = priority_raise(); /* before the worker is forked */
 	err = worker_new(&r->worker);
 	if (!err && options->unwind != UNWIND_FP)
-		err = worker_new(&r->heavy);
+		err = worker_new(&r->large_file_worker);
 	if (!err && options->command)
 		err = command_new(&r->command, options->command, &before);
 	if (!err)
@@ -329,15 +330,15 @@ void recording_free(struct recording *r)
 	pipeline_free(r->pipeline);
 	sampler_free(r->sampler);
 	worker_free(r->worker);
-	worker_free(r->heavy);
-	scope_free(&r->scope);
+	worker_free(r->large_file_worker);
+	sideband_filter_free(&r->filter);
 	vec_free(&r->unmapped);
 	free(r);
 }
 
 int recording_pump(struct recording *r)
 {
-	struct event_sink input = scope_input(&r->scope);
+	struct event_sink input = sideband_filter_input(&r->filter);
 	uint64_t horizon = clock_now_ns() - SETTLED_NS;
 	const struct process_counts *counts =
 		process_counts(pipeline_processes(r->pipeline));
@@ -357,7 +358,7 @@ int recording_pump(struct recording *r)
 
 int recording_drain(struct recording *r)
 {
-	struct event_sink input = scope_input(&r->scope);
+	struct event_sink input = sideband_filter_input(&r->filter);
 	int err = sampler_read(r->sampler, &input);
 
 	if (!err)

@@ -9,8 +9,8 @@
 #include "record/command.h"
 #include "pipeline/pipeline.h"
 #include "record/record.h"
-#include "record/scope.h"
-#include "record/targets.h"
+#include "record/sideband_filter.h"
+#include "record/watched_pids.h"
 #include "base/vec.h"
 #include "kern/sampler.h"
 #include "publish/publisher.h"
@@ -19,7 +19,7 @@
 struct recording {
 	const struct record_options *options;
 	struct worker *worker;
-	struct worker *heavy; /* for the tables of large files; NULL: no tables */
+	struct worker *large_file_worker; /* NULL: no tables */
 	struct command command;
 	enum tick_event event;
 	struct sampler *sampler;
@@ -28,8 +28,8 @@ struct recording {
 	struct pipeline *pipeline;
 	struct files *files;	  /* the publisher's */
 	struct tape_writer *tape; /* NULL: none asked for */
-	struct scope scope;
-	struct targets targets;
+	struct sideband_filter filter;
+	struct watched_pids watched;
 	uint64_t begun_ns, started_ns, stopped_ns;
 	uint64_t looked_ns;	/* when /proc was last read through */
 	bool must_look;		/* something about processes was not told since */

@@ -4,24 +4,31 @@
 #include "base/error.h"
 
 #include <errno.h>
+#include <string.h>
 
-void stats_check(struct stats *stats)
+static bool adds_up(const struct ledger *ledger, uint64_t samples)
 {
-	const struct ledger *ledger = &stats->totals.ledger;
 	uint64_t sum = 0, ended = 0;
 
 	for (int i = 0; i < N_OUTCOMES; i++)
 		sum += ledger->outcomes[i];
 	for (int i = 0; i < N_ENDINGS; i++)
 		ended += ledger->endings[i];
-	stats->adds_up = sum == ledger->entered &&
-			 ended == ledger->outcomes[OUTCOME_KEPT] &&
-			 stats->profile->samples.total == ledger->outcomes[OUTCOME_KEPT];
+	return sum == ledger->entered && ended == ledger->outcomes[OUTCOME_KEPT] &&
+	       samples == ledger->outcomes[OUTCOME_KEPT];
+}
+
+void stats_check(struct stats *stats)
+{
+	stats->adds_up = true;
+	for (int hook = 0; hook < N_HOOKS; hook++)
+		stats->adds_up &= adds_up(&stats->totals.ledgers[hook],
+					  stats->aggregator->samples.by_hook[hook]);
 }
 
 uint64_t stats_missed_ticks(const struct stats *stats)
 {
-	const struct ledger *ledger = &stats->totals.ledger;
+	const struct ledger *ledger = &stats->totals.ledgers[HOOK_ONCPU];
 	uint64_t expected = stats->totals.expected_ticks;
 	uint64_t busy = ledger->entered - ledger->outcomes[OUTCOME_IDLE];
 
@@ -42,55 +49,70 @@ uint64_t stats_losses(const struct stats *stats)
 		OUTCOMES(X)
 #undef X
 	};
-	uint64_t sum = stats->profile->samples.refused;
+	uint64_t sum = stats->aggregator->samples.refused;
 
-	for (int i = 0; i < N_OUTCOMES; i++)
-		if (is_loss[i])
-			sum += stats->totals.ledger.outcomes[i];
+	for (int hook = 0; hook < N_HOOKS; hook++)
+		for (int i = 0; i < N_OUTCOMES; i++)
+			if (is_loss[i])
+				sum += stats->totals.ledgers[hook].outcomes[i];
 	return sum;
 }
 
-#define TAPE_TOTALS (9 + N_OUTCOMES + N_ENDINGS)
+#define TAPE_HEAD   9 /* what is said of the run; hooks, outcomes and endings */
+#define TAPE_LEDGER (1 + N_OUTCOMES + N_ENDINGS)
+#define TAPE_TOTALS (TAPE_HEAD + N_HOOKS * TAPE_LEDGER)
+
+_Static_assert(TAPE_TOTALS <= TAPE_TOTALS_MAX, "fits");
 
 size_t stats_to_tape(const struct stats *stats, uint64_t numbers[TAPE_TOTALS_MAX])
 {
-	const struct ledger *ledger = &stats->totals.ledger;
-	size_t n = 0;
+	const uint64_t head[TAPE_HEAD] = {
+		stats->hz,
+		stats->event,
+		stats->duration_ns,
+		stats->totals.expected_ticks,
+		stats->totals.stolen_ticks,
+		stats->publisher.processes,
+		N_HOOKS,
+		N_OUTCOMES,
+		N_ENDINGS,
+	};
+	size_t n = TAPE_HEAD;
 
-	_Static_assert(TAPE_TOTALS <= TAPE_TOTALS_MAX, "fits");
-	numbers[n++] = stats->hz;
-	numbers[n++] = stats->event;
-	numbers[n++] = stats->duration_ns;
-	numbers[n++] = stats->totals.expected_ticks;
-	numbers[n++] = ledger->entered;
-	numbers[n++] = stats->published.processes;
-	numbers[n++] = N_OUTCOMES;
-	for (int i = 0; i < N_OUTCOMES; i++)
-		numbers[n++] = ledger->outcomes[i];
-	numbers[n++] = N_ENDINGS;
-	for (int i = 0; i < N_ENDINGS; i++)
-		numbers[n++] = ledger->endings[i];
-	numbers[n++] = stats->totals.stolen_ticks;
+	memcpy(numbers, head, sizeof(head));
+	for (int hook = 0; hook < N_HOOKS; hook++) {
+		const struct ledger *ledger = &stats->totals.ledgers[hook];
+
+		numbers[n++] = ledger->entered;
+		for (int i = 0; i < N_OUTCOMES; i++)
+			numbers[n++] = ledger->outcomes[i];
+		for (int i = 0; i < N_ENDINGS; i++)
+			numbers[n++] = ledger->endings[i];
+	}
 	return n;
 }
 
 int stats_from_tape(struct stats *stats, const uint64_t *numbers, size_t n)
 {
-	struct ledger *ledger = &stats->totals.ledger;
+	const uint64_t *next = numbers + TAPE_HEAD;
 
-	if (n != TAPE_TOTALS || numbers[6] != N_OUTCOMES ||
-	    numbers[7 + N_OUTCOMES] != N_ENDINGS || !numbers[0])
+	if (n != TAPE_TOTALS || numbers[6] != N_HOOKS || numbers[7] != N_OUTCOMES ||
+	    numbers[8] != N_ENDINGS || !numbers[0])
 		return fail(-EBADMSG, "totals of %zu numbers", n);
 	stats->hz = (unsigned int)numbers[0];
 	stats->event = numbers[1] == TICK_CYCLES ? TICK_CYCLES : TICK_CPU_CLOCK;
 	stats->duration_ns = numbers[2];
 	stats->totals.expected_ticks = numbers[3];
-	ledger->entered = numbers[4];
-	stats->published.processes = numbers[5];
-	for (int i = 0; i < N_OUTCOMES; i++)
-		ledger->outcomes[i] = numbers[7 + i];
-	for (int i = 0; i < N_ENDINGS; i++)
-		ledger->endings[i] = numbers[8 + N_OUTCOMES + i];
-	stats->totals.stolen_ticks = numbers[8 + N_OUTCOMES + N_ENDINGS];
+	stats->totals.stolen_ticks = numbers[4];
+	stats->publisher.processes = numbers[5];
+	for (int hook = 0; hook < N_HOOKS; hook++) {
+		struct ledger *ledger = &stats->totals.ledgers[hook];
+
+		ledger->entered = *next++;
+		for (int i = 0; i < N_OUTCOMES; i++)
+			ledger->outcomes[i] = *next++;
+		for (int i = 0; i < N_ENDINGS; i++)
+			ledger->endings[i] = *next++;
+	}
 	return 0;
 }

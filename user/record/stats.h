@@ -7,7 +7,7 @@
 #define WEFT_RECORD_STATS_H
 
 #include "base/str.h"
-#include "core/profile.h"
+#include "core/aggregator.h"
 #include "core/view.h"
 #include "record/keyless.h"
 #include "kern/sampler.h"
@@ -18,7 +18,7 @@
 /* How many samples each of a view's notes holds for. */
 struct view_sums {
 	uint64_t whole, doubted, gaps;
-	uint64_t endings[N_ENDINGS];
+	unsigned long long endings[N_ENDINGS];
 };
 
 #define N_VIEWS 2 /* VIEW_ASYNC, VIEW_THREAD */
@@ -30,19 +30,19 @@ struct stats {
 	uint64_t first_sample_ns; /* from the start of the program to the first */
 	uint64_t finish_ns;	  /* from the last tick to the written file */
 	struct sampler_totals totals;
-	const struct profile *profile;
+	const struct aggregator *aggregator;
 	struct process_counts processes;
 	struct file_counts files;
 	struct worker_counts worker;
 	struct symbolizer_counts symbols;
-	struct publisher_counts published;
+	struct publisher_counts publisher;
 	struct keyless keyless;
 	struct view_sums views[N_VIEWS];
 	enum view view; /* the one that was written */
 	bool adds_up;	/* entered = sum of outcomes, kept = samples read */
 };
 
-/* Checks the sums; call once the totals and the profile are complete. */
+/* Checks the sums; call once the totals and the aggregator are complete. */
 void stats_check(struct stats *stats);
 
 /* Ticks that the kernel never let in; 0 where that can't be estimated. */

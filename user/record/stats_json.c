@@ -27,13 +27,13 @@ static void add_lower(struct str *out, const char *name)
 
 /* "name":{"start":1,…} */
 static void json_endings(struct str *out, const char *name,
-			 const uint64_t counts[N_ENDINGS])
+			 const unsigned long long counts[N_ENDINGS])
 {
 	str_addf(out, "\"%s\":{", name);
 	for (int i = 0; i < N_ENDINGS; i++) {
 		str_add(out, i ? "," : "");
 		add_lower(out, endings[i]);
-		str_addf(out, "%" PRIu64, counts[i]);
+		str_addf(out, "%llu", counts[i]);
 	}
 	str_add_char(out, '}');
 }
@@ -53,9 +53,9 @@ static void json_view(struct str *out, const char *name, const struct view_sums 
 static void json_walks(struct str *out, const struct stats *stats)
 {
 	str_add(out, "\"chains\":{");
-	json_endings(out, "endings", stats->profile->chain_endings);
+	json_endings(out, "endings", stats->aggregator->chain_endings);
 	str_add_char(out, ',');
-	json_endings(out, "waiting_endings", stats->profile->waiting_endings);
+	json_endings(out, "waiting_endings", stats->aggregator->waiting_endings);
 	str_add(out, "},\"views\":{");
 	json_view(out, "async", &stats->views[VIEW_ASYNC]);
 	str_add_char(out, ',');
@@ -63,28 +63,36 @@ static void json_walks(struct str *out, const struct stats *stats)
 	str_add(out, "},");
 }
 
-static void json_ledger(struct str *out, const struct stats *stats)
+/* "oncpu":{"entered":1,…},"adds_up":true */
+static void json_ledgers(struct str *out, const struct stats *stats)
 {
-	const struct ledger *ledger = &stats->totals.ledger;
+	static const char *const hooks[N_HOOKS] = {
+#define X(name, key, text) [HOOK_##name] = key,
+		HOOKS(X)
+#undef X
+	};
 
-	str_addf(out, "\"ledger\":{\"entered\":%llu,\"outcomes\":{", ledger->entered);
-	for (int i = 0; i < N_OUTCOMES; i++) {
-		str_add(out, i ? "," : "");
-		add_lower(out, outcomes[i]);
-		str_addf(out, "%llu", ledger->outcomes[i]);
+	str_add(out, "\"ledger\":{");
+	for (int hook = 0; hook < N_HOOKS; hook++) {
+		const struct ledger *ledger = &stats->totals.ledgers[hook];
+
+		str_addf(out, "\"%s\":{\"entered\":%llu,\"outcomes\":{", hooks[hook],
+			 ledger->entered);
+		for (int i = 0; i < N_OUTCOMES; i++) {
+			str_add(out, i ? "," : "");
+			add_lower(out, outcomes[i]);
+			str_addf(out, "%llu", ledger->outcomes[i]);
+		}
+		str_add(out, "},");
+		json_endings(out, "endings", ledger->endings);
+		str_add(out, "},");
 	}
-	str_add(out, "},\"endings\":{");
-	for (int i = 0; i < N_ENDINGS; i++) {
-		str_add(out, i ? "," : "");
-		add_lower(out, endings[i]);
-		str_addf(out, "%llu", ledger->endings[i]);
-	}
-	str_addf(out, "},\"adds_up\":%s},", stats->adds_up ? "true" : "false");
+	str_addf(out, "\"adds_up\":%s},", stats->adds_up ? "true" : "false");
 }
 
 static void json_samples(struct str *out, const struct stats *stats)
 {
-	const struct profile *profile = stats->profile;
+	const struct aggregator *aggregator = stats->aggregator;
 
 	str_addf(out,
 		 "\"samples\":{\"total\":%" PRIu64 ",\"in_kernel\":%" PRIu64
@@ -93,16 +101,16 @@ static void json_samples(struct str *out, const struct stats *stats)
 		 ",\"roots_cut\":%" PRIu64 ",\"refused\":%" PRIu64
 		 ",\"no_place\":%" PRIu64 ",\"whole\":%" PRIu64 ",\"doubted\":%" PRIu64
 		 ",\"distinct_stacks\":%zu},",
-		 profile->samples.total, profile->samples.in_kernel,
-		 profile->samples.unproven, profile->samples.async,
-		 profile->samples.unmatched, profile->samples.stale,
-		 profile->samples.no_slot, profile->samples.awaited,
-		 profile->samples.roots_cut, profile->samples.refused,
-		 profile->samples.no_place, stats->views[stats->view].whole,
-		 stats->views[stats->view].doubted, intern_count(profile->stacks));
+		 aggregator->samples.total, aggregator->samples.in_kernel,
+		 aggregator->samples.unproven, aggregator->samples.async,
+		 aggregator->samples.unmatched, aggregator->samples.stale,
+		 aggregator->samples.no_slot, aggregator->samples.awaited,
+		 aggregator->samples.roots_cut, aggregator->samples.refused,
+		 aggregator->samples.no_place, stats->views[stats->view].whole,
+		 stats->views[stats->view].doubted, intern_count(aggregator->stacks));
 }
 
-static void json_cache(struct str *out, const struct lookup_counts *counts)
+static void json_cache(struct str *out, const struct table_loader_counts *counts)
 {
 	const struct cache_counts *cache = &counts->cache;
 
@@ -110,18 +118,18 @@ static void json_cache(struct str *out, const struct lookup_counts *counts)
 		 "\"unwind_cache\":{\"hits\":%lu,\"misses\":%lu,\"others\":%lu,"
 		 "\"spoilt\":%lu,\"kept\":%lu,\"too_large\":%lu,\"failed\":%lu,"
 		 "\"removed\":%lu},",
-		 cache->hits, cache->misses, cache->others, cache->spoilt, cache->kept,
+		 cache->hits, cache->misses, cache->others, cache->corrupt, cache->kept,
 		 cache->too_large, cache->failed, cache->removed);
 }
 
-static void json_published(struct str *out, const struct publisher_counts *counts)
+static void json_publisher(struct str *out, const struct publisher_counts *counts)
 {
 	str_addf(out,
 		 "\"keys\":{\"processes\":%lu,\"crowded\":%lu,\"overfull\":%lu,"
 		 "\"refused\":%lu,\"stale\":%lu,"
 		 "\"delay_most_ns\":%" PRIu64 "},",
-		 counts->processes, counts->crowded, counts->overfull, counts->refused,
-		 counts->stale, counts->delays.keyed_most_ns);
+		 counts->processes, counts->too_many_keys, counts->too_many_set_keys,
+		 counts->refused, counts->stale, counts->delays.keyed_most_ns);
 	str_addf(out,
 		 "\"late_mappings\":{\"measured\":%lu,\"median_ns\":%" PRIu64
 		 ",\"p90_ns\":%" PRIu64 ",\"p99_ns\":%" PRIu64 ",\"most_ns\":%" PRIu64
@@ -134,12 +142,13 @@ static void json_published(struct str *out, const struct publisher_counts *count
 		 "\"refused\":%lu,\"taken_back\":%lu,\"overdue\":%lu,"
 		 "\"asked_again\":%lu,\"rows\":%lu,\"bytes\":%lu,"
 		 "\"spaces\":%lu,\"spaces_refused\":%lu,\"mappings_left_out\":%lu},",
-		 counts->tables.lookup.made, counts->tables.ready, counts->tables.without,
+		 counts->tables.loader.made, counts->tables.ready, counts->tables.without,
 		 counts->tables.unreadable, counts->tables.refused,
 		 counts->tables.taken_back, counts->overdue, counts->asked_again,
 		 counts->tables.rows, counts->tables.pages * UNWIND_PAGE_BYTES,
-		 counts->spaces.made, counts->spaces.refused, counts->spaces.cut);
-	json_cache(out, &counts->tables.lookup);
+		 counts->mapping_tables.made, counts->mapping_tables.refused,
+		 counts->mapping_tables.cut);
+	json_cache(out, &counts->tables.loader);
 }
 
 static void json_user_half(struct str *out, const struct stats *stats)
@@ -150,7 +159,7 @@ static void json_user_half(struct str *out, const struct stats *stats)
 		 ",\"refused\":%" PRIu64 "},",
 		 stats->processes.seen, stats->processes.records, stats->processes.lost,
 		 stats->processes.unheard, stats->processes.refused);
-	json_published(out, &stats->published);
+	json_publisher(out, &stats->publisher);
 	keyless_json(out, &stats->keyless);
 	str_addf(out,
 		 "\"files\":{\"opened\":%lu,\"unreadable\":%lu,\"unparsable\":%lu,"
@@ -172,11 +181,11 @@ static void json_user_half(struct str *out, const struct stats *stats)
 void stats_json(struct str *out, const struct stats *stats)
 {
 	str_addf(out,
-		 "{\"version\":1,\"rate_hz\":%u,\"event\":\"%s\",\"duration_ns\":%" PRIu64
+		 "{\"version\":2,\"rate_hz\":%u,\"event\":\"%s\",\"duration_ns\":%" PRIu64
 		 ",\"first_sample_ns\":%" PRIu64 ",\"finish_ns\":%" PRIu64 ",",
 		 stats->hz, tick_event_name(stats->event), stats->duration_ns,
 		 stats->first_sample_ns, stats->finish_ns);
-	json_ledger(out, stats);
+	json_ledgers(out, stats);
 	str_addf(out,
 		 "\"expected_ticks\":%" PRIu64 ",\"missed_ticks_estimate\":%" PRIu64
 		 ",\"stolen_ticks_estimate\":%" PRIu64 ",",

@@ -54,18 +54,18 @@ static bool is_complete(int ending)
 
 static void summary_room(struct str *out, const struct stats *stats)
 {
-	if (stats->published.overdue)
+	if (stats->publisher.overdue)
 		str_addf(out,
 			 "            %lu processes waited more than 2 s for an unwind "
 			 "table: please report\n            this, with the output of "
 			 "--stats-json\n",
-			 stats->published.overdue);
-	if (stats->published.tables.refused || stats->published.spaces.refused)
+			 stats->publisher.overdue);
+	if (stats->publisher.tables.refused || stats->publisher.mapping_tables.refused)
 		str_add(out, "            some unwind tables did not fit: raise "
 			     "--unwind-memory\n");
-	if (stats->profile->endings[END_BUDGET] ||
-	    stats->profile->chain_endings[END_BUDGET] ||
-	    stats->profile->waiting_endings[END_BUDGET])
+	if (stats->aggregator->endings[END_BUDGET] ||
+	    stats->aggregator->chain_endings[END_BUDGET] ||
+	    stats->aggregator->waiting_endings[END_BUDGET])
 		str_addf(out, "            --max-frames raises the budget, up to %d\n",
 			 FRAMES_MAX);
 }
@@ -73,10 +73,10 @@ static void summary_room(struct str *out, const struct stats *stats)
 /* The view that was written: why a stack of it is not whole. */
 static void summary_stacks(struct str *out, const struct stats *stats)
 {
-	const struct profile *profile = stats->profile;
+	const struct aggregator *aggregator = stats->aggregator;
 	const struct view_sums *sums = &stats->views[stats->view];
-	uint64_t total = profile->samples.total;
-	uint64_t with_user = total - profile->endings[END_NO_USER];
+	uint64_t total = aggregator->samples.total;
+	uint64_t with_user = total - aggregator->endings[END_NO_USER];
 
 	if (!with_user)
 		return;
@@ -85,15 +85,15 @@ static void summary_stacks(struct str *out, const struct stats *stats)
 	add_some(out, sums->gaps, with_user, "have a gap: frames are missing in between");
 	for (int i = END_START; i < N_ENDINGS; i++)
 		add_some(out, sums->endings[i], with_user, endings[i]);
-	add_share(out, "", profile->samples.unproven, total,
+	add_share(out, "", aggregator->samples.unproven, total,
 		  "have a step by frame pointer only: unproven");
-	add_some(out, profile->samples.awaited, total,
+	add_some(out, aggregator->samples.awaited, total,
 		 "arrived before the unwind table of their code");
 	summary_room(out, stats);
 }
 
 /* How much of what chains lead to is missing, and why. */
-static void summary_chains(struct str *out, const uint64_t counts[N_ENDINGS],
+static void summary_chains(struct str *out, const unsigned long long counts[N_ENDINGS],
 			   const char *what)
 {
 	uint64_t total = 0;
@@ -102,36 +102,36 @@ static void summary_chains(struct str *out, const uint64_t counts[N_ENDINGS],
 		total += counts[i];
 	for (int i = 0; i < N_ENDINGS; i++)
 		if (counts[i] && !is_complete(i))
-			str_addf(out, "            %" PRIu64 " of %" PRIu64 " %s %s\n",
+			str_addf(out, "            %llu of %" PRIu64 " %s %s\n",
 				 counts[i], total, what, endings[i]);
 }
 
 static void summary_async(struct str *out, const struct stats *stats)
 {
-	const struct profile *profile = stats->profile;
-	uint64_t total = profile->samples.total;
+	const struct aggregator *aggregator = stats->aggregator;
+	uint64_t total = aggregator->samples.total;
 
-	if (!stats->published.processes && !profile->samples.async)
+	if (!stats->publisher.processes && !aggregator->samples.async)
 		return;
-	add_share(out, "async", profile->samples.async, total, "have async callers");
-	add_some(out, profile->samples.unmatched, total,
+	add_share(out, "async", aggregator->samples.async, total, "have async callers");
+	add_some(out, aggregator->samples.unmatched, total,
 		 "have an async root that is not on the stack");
-	add_some(out, profile->samples.roots_cut, total,
+	add_some(out, aggregator->samples.roots_cut, total,
 		 "have more than " STRING(
 			 MAX_ROOTS) " async roots: a gap replaces the rest");
-	summary_chains(out, profile->chain_endings, "chains were");
-	summary_chains(out, profile->waiting_endings, "waiting threads' stacks were");
-	if (stats->published.overfull)
+	summary_chains(out, aggregator->chain_endings, "chains were");
+	summary_chains(out, aggregator->waiting_endings, "waiting threads' stacks were");
+	if (stats->publisher.too_many_set_keys)
 		str_addf(out,
 			 "            %lu processes use more than %d async keys at once: "
 			 "weft does not follow all\n",
-			 stats->published.overfull, KEYS_MAX);
-	if (stats->published.delays.measured)
+			 stats->publisher.too_many_set_keys, KEYS_MAX);
+	if (stats->publisher.delays.measured)
 		str_addf(out,
 			 "            new mappings were ready after %.1f ms (median), "
 			 "%.1f ms (maximum)\n",
-			 (double)stats->published.delays.median_ns / 1e6,
-			 (double)stats->published.delays.most_ns / 1e6);
+			 (double)stats->publisher.delays.median_ns / 1e6,
+			 (double)stats->publisher.delays.most_ns / 1e6);
 }
 
 /* Nobody meets these who does not want to. */
@@ -142,7 +142,7 @@ static void summary_limits(struct str *out, const struct stats *stats)
 		const char *what;
 	} limits[] = {
 		{ stats->processes.refused, "processes, mappings or files" },
-		{ stats->profile->samples.no_place, "frames" },
+		{ stats->aggregator->samples.no_place, "frames" },
 		{ stats->symbols.refused, "names" },
 	};
 
@@ -165,17 +165,17 @@ static void summary_unknown(struct str *out, const struct stats *stats)
 			 "%lu files were not opened, so stacks in them are cut:\n" INDENT
 			 "raise ulimit -Hn (weft uses half of it)\n",
 			 stats->files.over_limit);
-	if (stats->published.spaces.cut)
+	if (stats->publisher.mapping_tables.cut)
 		str_addf(out,
 			 INDENT "a process has more than %d executable mappings:\n" INDENT
 				"stacks in the others are cut\n",
 			 UNWIND_MAPPINGS_MAX);
-	if (stats->published.refused)
+	if (stats->publisher.refused)
 		str_addf(out,
 			 INDENT
 			 "%lu processes could not be published to the kernel:\n" INDENT
 			 "their stacks are cut (-v says why)\n",
-			 stats->published.refused);
+			 stats->publisher.refused);
 }
 
 static void summary_missed(struct str *out, const struct stats *stats)
@@ -195,16 +195,16 @@ static void summary_missed(struct str *out, const struct stats *stats)
 
 static void summary_losses(struct str *out, const struct stats *stats)
 {
-	const struct ledger *ledger = &stats->totals.ledger;
+	const struct ledger *ledger = &stats->totals.ledgers[HOOK_ONCPU];
 
 	str_addf(out, "  lost      %" PRIu64, stats_losses(stats));
 	for (int i = 0; i < N_OUTCOMES; i++)
 		if (outcomes[i].loss && ledger->outcomes[i])
 			str_addf(out, ", %llu: %s", ledger->outcomes[i],
 				 outcomes[i].text);
-	if (stats->profile->samples.refused)
+	if (stats->aggregator->samples.refused)
 		str_addf(out, ", %" PRIu64 ": too many distinct stacks",
-			 stats->profile->samples.refused);
+			 stats->aggregator->samples.refused);
 	summary_missed(out, stats);
 	str_add_char(out, '\n');
 	if (stats->processes.lost)
@@ -227,29 +227,29 @@ static void summary_losses(struct str *out, const struct stats *stats)
 		str_add(out, "            no file that ran has debug information, so "
 			     "inlined functions are\n            unknown (build with -g, "
 			     "or install your distribution's debug packages)\n");
-	if (!stats->adds_up && stats->totals.ledger.entered)
+	if (!stats->adds_up && stats->totals.ledgers[HOOK_ONCPU].entered)
 		str_add(out, "            the ledger does not add up: please report "
 			     "this, with the output of\n            --stats-json\n");
 }
 
 void stats_summary(struct str *out, const struct stats *stats)
 {
-	const struct ledger *ledger = &stats->totals.ledger;
+	const struct ledger *ledger = &stats->totals.ledgers[HOOK_ONCPU];
 
 	str_addf(out,
 		 "%" PRIu64
 		 " samples at %u Hz in %.1f s (%s): %zu distinct stacks of %zu "
 		 "processes\n",
-		 stats->profile->samples.total, stats->hz,
+		 stats->aggregator->samples.total, stats->hz,
 		 (double)stats->duration_ns / 1e9, tick_event_name(stats->event),
-		 intern_count(stats->profile->stacks),
-		 intern_count(stats->profile->processes) - 1);
+		 intern_count(stats->aggregator->stacks),
+		 intern_count(stats->aggregator->processes) - 1);
 	str_addf(out,
 		 "  ticks     %llu = %llu idle + %llu filtered + %llu kept + %" PRIu64
 		 " lost\n",
 		 ledger->entered, ledger->outcomes[OUTCOME_IDLE],
 		 ledger->outcomes[OUTCOME_FILTERED], ledger->outcomes[OUTCOME_KEPT],
-		 stats_losses(stats) - stats->profile->samples.refused);
+		 stats_losses(stats) - stats->aggregator->samples.refused);
 	summary_stacks(out, stats);
 	summary_async(out, stats);
 	keyless_summary(out, &stats->keyless);

@@ -4,8 +4,8 @@
 #include "base/log.h"
 #include "base/signals.h"
 #include "base/name.h"
-#include "record/facts.h"
-#include "pipeline/gather.h"
+#include "record/run_info.h"
+#include "pipeline/profile_builder.h"
 #include "record/output.h"
 #include "pipeline/pipeline.h"
 #include "record/tape_report.h"
@@ -32,20 +32,20 @@ static int on_name(void *arg, uint32_t frame, const char *name)
 	AUTO_STR clean = { 0 };
 	int err;
 
-	if (frame >= intern_count(pipeline_profile(player->pipeline)->frames))
+	if (frame >= intern_count(pipeline_aggregator(player->pipeline)->frames))
 		return fail(-EBADMSG, "a name for frame %u, which does not exist", frame);
 	name_add(&clean, name, strlen(name));
 	err = str_error(&clean);
 	return err ? err : names_set(player->names, frame, clean.s);
 }
 
-static int on_uncalled(void *arg, uint32_t frame)
+static int on_bad_return(void *arg, uint32_t frame)
 {
 	struct player *player = arg;
 
-	if (frame >= intern_count(pipeline_profile(player->pipeline)->frames))
+	if (frame >= intern_count(pipeline_aggregator(player->pipeline)->frames))
 		return fail(-EBADMSG, "a mark for frame %u, which does not exist", frame);
-	return names_set_uncalled(player->names, frame);
+	return names_set_bad_return(player->names, frame);
 }
 
 static int on_totals(void *arg, const uint64_t *numbers, size_t n)
@@ -62,50 +62,51 @@ static int play(struct player *player, const char *tape)
 		.sink = pipeline_input(player->pipeline),
 		.advance = on_advance,
 		.name = on_name,
-		.uncalled = on_uncalled,
+		.bad_return = on_bad_return,
 		.totals = on_totals,
 	};
 	int err = tape_play(tape, &events);
 
 	if (err == TAPE_CUT) {
 		log_warn("the tape %s was cut short: weft shows what is on it", tape);
-		player->stats.totals.ledger.entered = 0; /* unknown */
+		memset(player->stats.totals.ledgers, 0, /* unknown */
+		       sizeof(player->stats.totals.ledgers));
 		return pipeline_advance(player->pipeline, UINT64_MAX);
 	}
 	return err;
 }
 
 /* What it says of the run as a whole; when and where is not on a tape. */
-static int add_facts(struct player *player, struct reading *reading)
+static int add_run_info(struct player *player, struct profile *profile)
 {
-	const struct reading_run run = { .hz = player->stats.hz };
-	int err = player->stats.hz ? reading_add_run(reading, &run) : 0;
+	const struct profile_run run = { .hz = player->stats.hz };
+	int err = player->stats.hz ? profile_add_run(profile, &run) : 0;
 
-	return err ? err : facts_end(reading, &player->stats);
+	return err ? err : run_info_end(profile, &player->stats);
 }
 
 static int write_out(struct player *player, const struct report_options *options)
 {
 	const struct output output = { options->output, options->stats_json,
 				       options->writer, options->view, options->quiet };
-	const struct gather_sources sources = { .no_labels = options->no_labels };
-	AUTO(gather) gather = NULL;
-	int err = gather_new(&gather, pipeline_profile(player->pipeline),
-			     pipeline_modules(player->pipeline));
+	const struct profile_sources sources = { .no_labels = options->no_labels };
+	AUTO(profile_builder) builder = NULL;
+	int err = profile_builder_new(&builder, pipeline_aggregator(player->pipeline),
+				      pipeline_modules(player->pipeline));
 
 	if (err)
 		return err;
-	gather_ask(gather, &sources);
-	err = gather_finish(gather, player->names);
+	profile_builder_set_sources(builder, &sources);
+	err = profile_builder_finish(builder, player->names);
 	if (err)
 		return err;
-	player->stats.profile = pipeline_profile(player->pipeline);
+	player->stats.aggregator = pipeline_aggregator(player->pipeline);
 	player->stats.processes = *process_counts(pipeline_processes(player->pipeline));
-	output_views(&output, gather_reading(gather), &player->stats);
+	output_views(&output, profile_builder_profile(builder), &player->stats);
 	stats_check(&player->stats);
-	err = add_facts(player, gather_reading(gather));
+	err = add_run_info(player, profile_builder_profile(builder));
 	if (!err)
-		err = output_reading(&output, gather_reading(gather));
+		err = output_profile(&output, profile_builder_profile(builder));
 	return err ? err : output_stats(&output, &player->stats);
 }
 

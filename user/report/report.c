@@ -18,7 +18,7 @@
 
 #define LETTERS_MAX 400 /* of a name at a terminal */
 
-static int read_one(const char *path, struct reading **ret)
+static int read_one(const char *path, struct profile **ret)
 {
 	const char *name = strcmp(path, "-") ? path : "stdin";
 	int err = reader_read(path, ret);
@@ -35,7 +35,7 @@ static int read_one(const char *path, struct reading **ret)
 	return 0;
 }
 
-static bool rates_differ(const struct reading *r)
+static bool rates_differ(const struct profile *r)
 {
 	for (size_t i = 1; i < r->runs.n; i++)
 		if (r->runs.items[i].hz != r->runs.items[0].hz)
@@ -43,20 +43,20 @@ static bool rates_differ(const struct reading *r)
 	return false;
 }
 
-static int read_many(const struct report_options *options, struct reading **ret)
+static int read_many(const struct report_options *options, struct profile **ret)
 {
-	AUTO(reading) sum = NULL;
-	int err = reading_new(&sum);
+	AUTO(profile) sum = NULL;
+	int err = profile_new(&sum);
 
 	for (unsigned int i = 0; !err && i < options->n_files; i++) {
-		AUTO(reading) one = NULL;
+		AUTO(profile) one = NULL;
 
 		err = read_one(options->files[i], &one);
 		if (!err)
-			err = reading_merge(sum, one);
+			err = profile_merge(sum, one);
 	}
 	if (!err)
-		err = reading_finish(sum);
+		err = profile_finish(sum);
 	if (err)
 		return err;
 	if (rates_differ(sum))
@@ -67,12 +67,12 @@ static int read_many(const struct report_options *options, struct reading **ret)
 }
 
 /* A profile may be empty, but never without a word why. */
-static void tell_empty(const struct reading *reading, const struct str *hint,
+static void tell_empty(const struct profile *profile, const struct str *hint,
 		       bool was_empty)
 {
-	if (reading->timeline.total)
+	if (profile->timeline.total)
 		return;
-	if (was_empty && reading->was_cut)
+	if (was_empty && profile->was_cut)
 		log_warn("the profile is empty: its file ends before the first sample");
 	else if (was_empty)
 		log_warn("the profile is empty: nothing ran on a CPU during the "
@@ -84,18 +84,18 @@ static void tell_empty(const struct reading *reading, const struct str *hint,
 		log_warn("no sample matches all filters");
 }
 
-static int check_focus(const struct reading *r, const char *pattern)
+static int check_focus(const struct profile *r, const char *pattern)
 {
 	char shown[128];
 	const char *near;
 	int err;
 
 	for (size_t i = 0; pattern && i < r->frames.n; i++)
-		if (glob_matches(pattern, reading_string(r, r->frames.items[i].name)))
+		if (glob_matches(pattern, profile_string(r, r->frames.items[i].name)))
 			return 0;
 	if (!pattern)
 		return 0;
-	near = reading_nearest_function(r, pattern);
+	near = profile_nearest_function(r, pattern);
 	str_clean(shown, sizeof(shown), pattern, strlen(pattern));
 	err = fail(-EINVAL, "no function is called '%s'", shown);
 	return near ? fail_hint(err, "did you mean '%s'?", near)
@@ -116,7 +116,7 @@ static bool wants_colours(const struct report_options *options)
 	       !(term && !strcmp(term, "dumb"));
 }
 
-static int write_out(const struct report_options *options, const struct reading *reading,
+static int write_out(const struct report_options *options, const struct profile *profile,
 		     uint64_t unfiltered)
 {
 	const struct writer_options how = { .view = options->view };
@@ -131,39 +131,39 @@ static int write_out(const struct report_options *options, const struct reading 
 	if (err)
 		return err;
 	if (options->json)
-		err = text_write_json(file, reading, &text);
+		err = text_write_json(file, profile, &text);
 	else if (options->output)
-		err = options->writer->write(file, reading, &how);
+		err = options->writer->write(file, profile, &how);
 	else
-		err = text_write(file, reading, &text);
+		err = text_write(file, profile, &text);
 	return err ? err : outfile_finish(file);
 }
 
 int report_run(const struct report_options *options)
 {
-	AUTO(reading) reading = NULL;
+	AUTO(profile) profile = NULL;
 	AUTO_STR hint = { 0 };
 	uint64_t unfiltered;
 	int err;
 
 	signals_let_go();
-	err = options->n_files == 1 ? read_one(options->files[0], &reading)
-				    : read_many(options, &reading);
+	err = options->n_files == 1 ? read_one(options->files[0], &profile)
+				    : read_many(options, &profile);
 	if (err)
 		return err;
-	unfiltered = reading->timeline.total;
-	err = reading_filter(reading, &options->filter, options->view, &hint);
+	unfiltered = profile->timeline.total;
+	err = profile_filter(profile, &options->filter, options->view, &hint);
 	if (options->text.no_kernel)
-		reading_drop_kernel(reading);
+		profile_drop_kernel(profile);
 	if (!err && options->no_labels)
-		err = reading_drop_labels(reading);
+		err = profile_drop_labels(profile);
 	if (!err && options->no_inlines)
-		err = reading_drop_inlined(reading);
+		err = profile_drop_inlined(profile);
 	if (!err)
-		tell_empty(reading, &hint, !unfiltered);
+		tell_empty(profile, &hint, !unfiltered);
 	if (!err)
-		err = check_focus(reading, options->text.caller);
+		err = check_focus(profile, options->text.caller);
 	if (!err)
-		err = check_focus(reading, options->text.callee);
-	return err ? err : write_out(options, reading, unfiltered);
+		err = check_focus(profile, options->text.callee);
+	return err ? err : write_out(options, profile, unfiltered);
 }

@@ -15,7 +15,7 @@ struct file {
 	int fd;
 	bool was_missed;    /* it could not be opened when it was first mapped */
 	struct stat opened; /* as it was then */
-	struct elf_facts *facts;
+	struct elf_info *info;
 	struct owner owner; /* of generated code */
 	uint64_t owner_ns;  /* when that was read; 0: never */
 };
@@ -69,7 +69,7 @@ void files_free(struct files *files)
 	for (size_t i = 0; i < files->files.n; i++) {
 		if (files->files.items[i].fd >= 0)
 			close(files->files.items[i].fd);
-		free(files->files.items[i].facts);
+		free(files->files.items[i].info);
 	}
 	vec_free(&files->files);
 	free(files);
@@ -116,8 +116,8 @@ static void note_missed(struct files *files, struct file *file)
 	error_clear();
 }
 
-int files_want(struct files *files, const struct process *process,
-	       const struct mapping *map)
+int files_request(struct files *files, const struct process *process,
+		  const struct mapping *map)
 {
 	const struct module *module = module_get(files->modules, map->module);
 	struct file *file;
@@ -161,27 +161,27 @@ static void drop(struct files *files, struct file *file)
 	files->open_now--;
 }
 
-static struct elf_facts *copy_facts(const struct elf_facts *facts)
+static struct elf_info *copy_elf_info(const struct elf_info *info)
 {
-	struct elf_facts *copy = malloc(sizeof(*copy));
+	struct elf_info *copy = malloc(sizeof(*copy));
 
 	if (copy)
-		*copy = *facts;
+		*copy = *info;
 	return copy;
 }
 
-static void on_scanned(void *arg, uint64_t cookie, int err, const struct elf_facts *facts)
+static void on_scanned(void *arg, uint64_t cookie, int err, const struct elf_info *info)
 {
 	struct files *files = arg;
 	struct file *file = &files->files.items[cookie];
 
-	file->facts = err ? NULL : copy_facts(facts);
-	file->state = file->facts ? FILE_KNOWN : FILE_UNREADABLE;
+	file->info = err ? NULL : copy_elf_info(info);
+	file->state = file->info ? FILE_KNOWN : FILE_UNREADABLE;
 	files->counts.unparsable += err != 0;
 	if (err == -ETIMEDOUT) /* nor would its names be found in time */
 		drop(files, file);
 	if (files->sink)
-		files->sink(files->arg, (uint32_t)cookie, file->facts);
+		files->sink(files->arg, (uint32_t)cookie, file->info);
 }
 
 int files_collect(struct files *files, int wait_ms)
@@ -217,9 +217,9 @@ enum file_state files_state(const struct files *files, uint32_t module)
 	return module < files->files.n ? files->files.items[module].state : FILE_NEW;
 }
 
-const struct elf_facts *files_facts(const struct files *files, uint32_t module)
+const struct elf_info *files_elf_info(const struct files *files, uint32_t module)
 {
-	return module < files->files.n ? files->files.items[module].facts : NULL;
+	return module < files->files.n ? files->files.items[module].info : NULL;
 }
 
 int files_fd(const struct files *files, uint32_t module)

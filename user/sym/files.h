@@ -21,8 +21,8 @@ struct file_counts {
 	unsigned long overwritten; /* while we had them open */
 };
 
-/* Told when a file's facts are there; NULL: they cannot be had. */
-typedef void (*file_sink)(void *arg, uint32_t module, const struct elf_facts *facts);
+/* Told when a file's ELF info is there; NULL: it cannot be had. */
+typedef void (*file_sink)(void *arg, uint32_t module, const struct elf_info *info);
 
 struct files;
 
@@ -34,8 +34,8 @@ DEFINE_FREEP(files)
 
 /* Opens and begins to scan a module's file, if that was not done yet; of generated
  * code, whose no file is, notes who its process belongs to. */
-int files_want(struct files *files, const struct process *process,
-	       const struct mapping *map);
+int files_request(struct files *files, const struct process *process,
+		  const struct mapping *map);
 
 /* Takes in what the worker has found; blocks up to wait_ms for all of it. */
 int files_collect(struct files *files, int wait_ms);
@@ -45,8 +45,8 @@ int files_collect(struct files *files, int wait_ms);
 void files_drop_overwritten(struct files *files);
 
 enum file_state files_state(const struct files *files, uint32_t module);
-const struct elf_facts *files_facts(const struct files *files,
-				    uint32_t module);	  /* or NULL */
+const struct elf_info *files_elf_info(const struct files *files,
+				      uint32_t module);	  /* or NULL */
 int files_fd(const struct files *files, uint32_t module); /* borrowed, or -1 */
 
 /* Of generated code: whose it was when it was last mapped. */

@@ -28,7 +28,7 @@ struct want {
 	uint64_t at; /* in the module; of a return address, the byte before */
 };
 
-struct batch {
+struct symbol_batch {
 	struct names *names;
 	const struct want *wants; /* of one module, by address */
 	size_t n;
@@ -52,7 +52,7 @@ static int by_module_and_address(const void *a, const void *b)
 
 static int on_name(void *arg, size_t index, const char *name, uint64_t start)
 {
-	struct batch *batch = arg;
+	struct symbol_batch *batch = arg;
 	int err = 0;
 
 	for (size_t i = batch->first[index]; !err && i < batch->first[index + 1]; i++)
@@ -60,7 +60,7 @@ static int on_name(void *arg, size_t index, const char *name, uint64_t start)
 	return err;
 }
 
-static int begin_batch(struct batch *batch)
+static int begin_batch(struct symbol_batch *batch)
 {
 	batch->addrs = malloc(batch->n * sizeof(*batch->addrs));
 	batch->first = malloc((batch->n + 1) * sizeof(*batch->first));
@@ -76,68 +76,70 @@ static int begin_batch(struct batch *batch)
 	return 0;
 }
 
-static void end_batch(struct batch *batch)
+static void end_batch(struct symbol_batch *batch)
 {
 	free(batch->addrs);
 	free(batch->first);
 }
 
-static int open_debug_file(const struct elf_facts *facts)
+static int open_debug_file(const struct elf_info *info)
 {
 	char path[sizeof(DEBUG_FOLDER) + 2 * BUILD_ID_MAX + 16];
 	size_t n;
 
-	if (!facts || facts->build_id_bytes < 2 || facts->build_id_bytes > BUILD_ID_MAX)
+	if (!info || info->build_id_bytes < 2 || info->build_id_bytes > BUILD_ID_MAX)
 		return -1;
 	n = (size_t)snprintf(path, sizeof(path), DEBUG_FOLDER "/%02x/",
-			     facts->build_id[0]);
-	for (uint32_t i = 1; i < facts->build_id_bytes; i++)
+			     info->build_id[0]);
+	for (uint32_t i = 1; i < info->build_id_bytes; i++)
 		n += (size_t)snprintf(path + n, sizeof(path) - n, "%02x",
-				      facts->build_id[i]);
+				      info->build_id[i]);
 	snprintf(path + n, sizeof(path) - n, ".debug");
 	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 }
 
 static int read_names(const struct symbol_sources *sources, enum name_source source,
-		      int fd, struct batch *batch)
+		      int fd, struct symbol_batch *batch)
 {
 	return worker_names(sources->worker, source, fd, batch->addrs, batch->n_addrs,
 			    DEADLINE_MS, on_name, batch);
 }
 
-static uint64_t *addresses_as_linked(const struct elf_facts *facts,
-				     const struct batch *batch)
+static uint64_t *addresses_as_linked(const struct elf_info *info,
+				     const struct symbol_batch *batch)
 {
 	uint64_t *linked = calloc(batch->n_addrs, sizeof(*linked));
 
 	if (!linked)
 		fail(-ENOMEM, "no memory for %zu addresses", batch->n_addrs);
 	for (size_t i = 0; linked && i < batch->n_addrs; i++)
-		if (!elf_vaddr_of_offset(facts, batch->addrs[i], &linked[i]))
+		if (!elf_vaddr_of_offset(info, batch->addrs[i], &linked[i]))
 			linked[i] = UINT64_MAX; /* which no symbol covers */
 	return linked;
 }
 
-static int on_places(void *arg, size_t index, const struct inline_place *places, size_t n)
+static int on_locations(void *arg, size_t index, const struct source_location *locations,
+			size_t n)
 {
-	struct names_place copied[INLINES_MAX + 1];
-	struct batch *batch = arg;
+	struct names_location copied[INLINES_MAX + 1];
+	struct symbol_batch *batch = arg;
 	int err = 0;
 
 	for (size_t i = 0; i < n; i++)
-		copied[i] = (struct names_place){ places[i].name, places[i].file,
-						  places[i].line };
+		copied[i] = (struct names_location){ locations[i].name, locations[i].file,
+						     locations[i].line };
 	for (size_t i = batch->first[index]; !err && i < batch->first[index + 1]; i++)
-		err = names_set_places(batch->names, batch->wants[i].frame, copied, n);
+		err = names_set_locations(batch->names, batch->wants[i].frame, copied, n);
 	batch->inlines_found |= n > 0;
 	return err;
 }
 
 /* What fails here costs nobody a name. */
-static void find_places(const struct symbol_sources *sources, uint32_t module,
-			const struct elf_facts *facts, int fd, struct batch *batch)
+static void find_locations(const struct symbol_sources *sources, uint32_t module,
+			   const struct elf_info *info, int fd,
+			   struct symbol_batch *batch)
 {
-	AUTO_FREE uint64_t *linked = addresses_as_linked(facts, batch);
+	AUTO_FREE uint64_t *linked = addresses_as_linked(info, batch);
 	uint64_t begun_ns = clock_now_ns();
 	int err = linked ? 0 : -ENOMEM;
 
@@ -145,8 +147,8 @@ static void find_places(const struct symbol_sources *sources, uint32_t module,
 	if (!err && batch->inlines_left_ns <= 0)
 		err = fail(-ETIMEDOUT, "no time left");
 	if (!err)
-		err = worker_places(sources->worker, fd, linked, batch->n_addrs,
-				    INLINES_MS, on_places, batch);
+		err = worker_locations(sources->worker, fd, linked, batch->n_addrs,
+				       INLINES_MS, on_locations, batch);
 	batch->inlines_left_ns -= (int64_t)(clock_now_ns() - begun_ns);
 	if (!err)
 		return;
@@ -156,10 +158,10 @@ static void find_places(const struct symbol_sources *sources, uint32_t module,
 }
 
 /* Its segments hold no bytes, so only the addresses as linked mean something. */
-static int name_debug(const struct symbol_sources *sources, const struct elf_facts *facts,
-		      int fd, struct batch *batch)
+static int name_debug(const struct symbol_sources *sources, const struct elf_info *info,
+		      int fd, struct symbol_batch *batch)
 {
-	AUTO_FREE uint64_t *linked = addresses_as_linked(facts, batch);
+	AUTO_FREE uint64_t *linked = addresses_as_linked(info, batch);
 
 	if (!linked)
 		return -ENOMEM;
@@ -168,23 +170,23 @@ static int name_debug(const struct symbol_sources *sources, const struct elf_fac
 }
 
 static int name_file(const struct symbol_sources *sources, uint32_t module,
-		     struct batch *batch)
+		     struct symbol_batch *batch)
 {
-	const struct elf_facts *facts = files_facts(sources->files, module);
-	AUTO_CLOSE int debug = open_debug_file(facts);
+	const struct elf_info *info = files_elf_info(sources->files, module);
+	AUTO_CLOSE int debug = open_debug_file(info);
 	int fd = files_fd(sources->files, module), err = 0;
 
 	if (debug >= 0)
-		err = name_debug(sources, facts, debug, batch);
+		err = name_debug(sources, info, debug, batch);
 	if (!err && fd >= 0)
 		err = read_names(sources, NAMES_ELF, fd, batch);
-	if (!err && sources->inlines && facts && (debug >= 0 || fd >= 0))
-		find_places(sources, module, facts, debug >= 0 ? debug : fd, batch);
+	if (!err && sources->inlines && info && (debug >= 0 || fd >= 0))
+		find_locations(sources, module, info, debug >= 0 ? debug : fd, batch);
 	return err;
 }
 
 static int name_jit(const struct symbol_sources *sources, uint32_t module,
-		    struct batch *batch)
+		    struct symbol_batch *batch)
 {
 	const struct module *jit = module_get(sources->modules, module);
 	const struct process *now = process_get(sources->processes, jit->pid);
@@ -192,7 +194,7 @@ static int name_jit(const struct symbol_sources *sources, uint32_t module,
 	AUTO_CLOSE int fd = -1;
 	int err;
 
-	if (now && now->life != jit->life) /* the map is another's by now */
+	if (now && now->incarnation != jit->incarnation) /* the map is another's by now */
 		return -ESRCH;
 	if (!owner.known)
 		owner.inner_pid = (pid_t)jit->pid;
@@ -202,14 +204,14 @@ static int name_jit(const struct symbol_sources *sources, uint32_t module,
 	return read_names(sources, NAMES_PERF_MAP, fd, batch);
 }
 
-static int name_vdso(const struct symbol_sources *sources, struct batch *batch)
+static int name_vdso(const struct symbol_sources *sources, struct symbol_batch *batch)
 {
 	AUTO_CLOSE int fd = vdso_open();
 
 	return fd < 0 ? fd : read_names(sources, NAMES_ELF, fd, batch);
 }
 
-static int name_kernel(const struct symbol_sources *sources, struct batch *batch)
+static int name_kernel(const struct symbol_sources *sources, struct symbol_batch *batch)
 {
 	AUTO_CLOSE int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
 
@@ -217,7 +219,7 @@ static int name_kernel(const struct symbol_sources *sources, struct batch *batch
 }
 
 static int name_module(const struct symbol_sources *sources, uint32_t module,
-		       struct batch *batch)
+		       struct symbol_batch *batch)
 {
 	int err = begin_batch(batch);
 
@@ -244,7 +246,7 @@ static int name_all(const struct symbol_sources *sources, struct names *names,
 	int64_t inlines_left_ns = INLINES_ALL_NS;
 
 	for (size_t i = 0, end; i < n; i = end) {
-		struct batch batch = {
+		struct symbol_batch batch = {
 			.names = names,
 			.wants = wants + i,
 			.inlines_left_ns = inlines_left_ns,
@@ -274,22 +276,23 @@ static int name_all(const struct symbol_sources *sources, struct names *names,
 }
 
 /* It is what it says, in brackets. */
-static int name_label(struct names *names, const struct profile *profile, uint32_t id)
+static int name_label(struct names *names, const struct aggregator *aggregator,
+		      uint32_t id)
 {
-	const struct frame *frame = profile_frame(profile, id);
+	const struct frame *frame = aggregator_frame(aggregator, id);
 	const char *text = "label";
 	char name[NAME_OF_LABEL_MAX];
 
-	if (frame->offset < intern_count(profile->labels))
-		text = intern_string(profile->labels, (uint32_t)frame->offset);
+	if (frame->offset < intern_count(aggregator->labels))
+		text = intern_string(aggregator->labels, (uint32_t)frame->offset);
 	snprintf(name, sizeof(name), "[%s]", text);
 	return names_set(names, id, name);
 }
 
-int symbolize(struct names *names, const struct profile *profile,
+int symbolize(struct names *names, const struct aggregator *aggregator,
 	      const struct symbol_sources *sources, struct symbolizer_counts *ret_counts)
 {
-	size_t n = intern_count(profile->frames);
+	size_t n = intern_count(aggregator->frames);
 	AUTO_FREE struct want *wants = calloc(n + 1, sizeof(*wants));
 	int err = 0;
 
@@ -297,10 +300,10 @@ int symbolize(struct names *names, const struct profile *profile,
 	if (!wants)
 		return fail(-ENOMEM, "no memory for %zu frames", n);
 	for (uint32_t id = 0; id < n; id++) {
-		const struct frame *frame = profile_frame(profile, id);
+		const struct frame *frame = aggregator_frame(aggregator, id);
 
 		if (frame->returned == FRAME_IS_LABEL)
-			err = name_label(names, profile, id);
+			err = name_label(names, aggregator, id);
 		if (err)
 			return err;
 		wants[id] = (struct want){ frame->module, id,

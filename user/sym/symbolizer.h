@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Names for all frames of a profile: a batch a module, each read once by the
+ * Names for all frames of an aggregator: a batch a module, each read once by the
  * parse worker, from the file's symbols, its debug file, a perf map, the vDSO
  * or the kernel's own list.
  */
@@ -30,7 +30,7 @@ struct symbol_sources {
 };
 
 /* Modules that can't be read are counted, not an error. */
-int symbolize(struct names *names, const struct profile *profile,
+int symbolize(struct names *names, const struct aggregator *aggregator,
 	      const struct symbol_sources *sources, struct symbolizer_counts *ret_counts);
 
 #endif

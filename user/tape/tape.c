@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* The last byte is the version of everything inside. */
-static const char magic[8] = { 'w', 'e', 'f', 't', 't', 'a', 'p', 2 };
+static const char magic[8] = { 'w', 'e', 'f', 't', 't', 'a', 'p', 3 };
 
 #define ITEM_MAX (1u << 20)
 
@@ -115,14 +115,14 @@ static int play_name(const struct tape_events *events, const char *bytes, size_t
 	return events->name(events->arg, frame, bytes + sizeof(frame));
 }
 
-static int play_uncalled(const struct tape_events *events, const char *bytes, size_t n)
+static int play_bad_return(const struct tape_events *events, const char *bytes, size_t n)
 {
 	uint32_t frame;
 
 	if (n != sizeof(frame))
 		return fail(-EBADMSG, "a frame id of %zu bytes", n);
 	memcpy(&frame, bytes, sizeof(frame));
-	return events->uncalled(events->arg, frame);
+	return events->bad_return(events->arg, frame);
 }
 
 static int play_numbers(const struct tape_events *events, uint32_t item,
@@ -150,7 +150,7 @@ static int play_item(const struct tape_events *events, uint32_t item, const char
 	case TAPE_NAME:
 		return play_name(events, bytes, n);
 	case TAPE_UNCALLED:
-		return play_uncalled(events, bytes, n);
+		return play_bad_return(events, bytes, n);
 	case TAPE_ADVANCE:
 	case TAPE_TOTALS:
 		return play_numbers(events, item, bytes, n);

@@ -45,7 +45,7 @@ struct tape_events {
 	struct event_sink sink;
 	int (*advance)(void *arg, uint64_t horizon_ns);
 	int (*name)(void *arg, uint32_t frame, const char *name);
-	int (*uncalled)(void *arg, uint32_t frame);
+	int (*bad_return)(void *arg, uint32_t frame);
 	int (*totals)(void *arg, const uint64_t *totals, size_t n);
 };
 

@@ -12,9 +12,9 @@
 #define ROOM_FOR_MORE (CACHE_BYTES_MAX / 8) /* that is made at once */
 
 struct cache {
-	struct folder folder;
+	struct cache_dir dir;
 	struct cache_counts counts;
-	struct log_pace pace; /* of words about spoilt entries */
+	struct log_pace pace; /* of words about corrupt entries */
 	struct entry entry;   /* the one at hand */
 	bool is_counted;
 	bool is_read_only;
@@ -31,7 +31,7 @@ int cache_new(struct cache **ret, const char *where)
 	cache = calloc(1, sizeof(*cache));
 	if (!cache)
 		return fail(-ENOMEM, "no memory for the cache of unwind tables");
-	if (folder_open(&cache->folder, where, true)) {
+	if (cache_dir_open(&cache->dir, where, true)) {
 		log_verbose("no cache of unwind tables: %s", error_sentence());
 		error_clear();
 		return 0;
@@ -45,13 +45,13 @@ void cache_free(struct cache *cache)
 	if (!cache)
 		return;
 	log_pace_end(&cache->pace);
-	folder_close(&cache->folder);
+	cache_dir_close(&cache->dir);
 	free(cache);
 }
 
 const char *cache_path(const struct cache *cache)
 {
-	return cache->folder.path;
+	return cache->dir.path;
 }
 
 /* What a table looks like depends on the file and on who makes it. */
@@ -66,10 +66,10 @@ static void name_of(const struct hash *ends, struct hash *ret)
 	blake3_end(&blake3, ret);
 }
 
-static void tell_spoilt(struct cache *cache, const char *name)
+static void report_corrupt(struct cache *cache, const char *name)
 {
-	cache->counts.spoilt++;
-	log_verbose_paced(&cache->pace, "%s/%s: %s", cache->folder.path, name,
+	cache->counts.corrupt++;
+	log_verbose_paced(&cache->pace, "%s/%s: %s", cache->dir.path, name,
 			  error_sentence());
 	error_clear();
 }
@@ -77,15 +77,15 @@ static void tell_spoilt(struct cache *cache, const char *name)
 /* The descriptor of the entry whose first part is in cache->entry now; -1: none. */
 static int open_entry(struct cache *cache, const struct hash *ends)
 {
-	char name[FOLDER_NAME_BYTES];
+	char name[CACHE_DIR_NAME_BYTES];
 	AUTO_CLOSE int fd = -1;
 	struct hash hash;
 	uint64_t bytes;
 	int err;
 
 	name_of(ends, &hash);
-	folder_name(&hash, name);
-	fd = folder_read(&cache->folder, name, ENTRY_BYTES_MAX, &bytes);
+	cache_dir_name(&hash, name);
+	fd = cache_dir_read(&cache->dir, name, ENTRY_BYTES_MAX, &bytes);
 	if (fd == -ENOENT) {
 		cache->counts.misses++;
 		return -1;
@@ -93,18 +93,18 @@ static int open_entry(struct cache *cache, const struct hash *ends)
 	err = fd < 0 ? fd : entry_read_head(fd, bytes, &hash, &cache->entry);
 	if (!err)
 		return GIVE_FD(fd);
-	tell_spoilt(cache, name);
+	report_corrupt(cache, name);
 	return -1;
 }
 
-struct read_list *cache_find(struct cache *cache, const struct hash *ends)
+struct byte_ranges *cache_find(struct cache *cache, const struct hash *ends)
 {
 	AUTO_CLOSE int fd = open_entry(cache, ends);
-	size_t n = read_list_bytes(cache->entry.reads.n);
-	struct read_list *list = fd < 0 ? NULL : malloc(n);
+	size_t n = byte_ranges_size(cache->entry.byte_ranges.n);
+	struct byte_ranges *list = fd < 0 ? NULL : malloc(n);
 
 	if (list)
-		memcpy(list, &cache->entry.reads, n);
+		memcpy(list, &cache->entry.byte_ranges, n);
 	return list;
 }
 
@@ -120,7 +120,7 @@ bool cache_load(struct cache *cache, const struct hash *ends, const struct hash 
 		return false;
 	}
 	if (entry_read_pages(fd, &cache->entry, &ret->pages)) {
-		tell_spoilt(cache, "an entry");
+		report_corrupt(cache, "an entry");
 		return false;
 	}
 	ret->stats = cache->entry.head.stats;
@@ -133,20 +133,20 @@ bool cache_load(struct cache *cache, const struct hash *ends, const struct hash 
  * whenever it matters. */
 static int make_room(struct cache *cache, uint64_t more)
 {
-	struct folder_sum sum;
+	struct cache_dir_sum sum;
 	unsigned long removed;
 	int err = 0;
 
 	if (!cache->is_counted)
-		err = folder_trim(&cache->folder, UINT64_MAX, &sum, &removed);
+		err = cache_dir_trim(&cache->dir, UINT64_MAX, &sum, &removed);
 	if (err)
 		return err;
 	if (!cache->is_counted)
 		cache->bytes = sum.bytes;
 	cache->is_counted = true;
 	if (cache->bytes + more > CACHE_BYTES_MAX) {
-		err = folder_trim(&cache->folder, CACHE_BYTES_MAX - ROOM_FOR_MORE - more,
-				  &sum, &removed);
+		err = cache_dir_trim(&cache->dir, CACHE_BYTES_MAX - ROOM_FOR_MORE - more,
+				     &sum, &removed);
 		cache->bytes = sum.bytes;
 		cache->counts.removed += removed;
 	}
@@ -157,12 +157,12 @@ static int make_room(struct cache *cache, uint64_t more)
 static int write_entry(struct cache *cache, const struct str *packed)
 {
 	AUTO(outfile) out = NULL;
-	char name[FOLDER_NAME_BYTES];
+	char name[CACHE_DIR_NAME_BYTES];
 	int err = make_room(cache, packed->n + sizeof(cache->entry));
 
-	folder_name(&cache->entry.head.name, name);
+	cache_dir_name(&cache->entry.head.name, name);
 	if (!err)
-		err = outfile_new_in(&out, cache->folder.fd, name);
+		err = outfile_new_in(&out, cache->dir.fd, name);
 	if (!err)
 		err = entry_write(out, &cache->entry, packed);
 	return err ? err : outfile_finish(out);
@@ -174,7 +174,7 @@ void cache_keep(struct cache *cache, const struct cache_new_table *table)
 
 	if (cache->is_read_only)
 		return;
-	if (!table->reads || str_error(table->packed) ||
+	if (!table->byte_ranges || str_error(table->packed) ||
 	    table->packed->n > ENTRY_BYTES_MAX - sizeof(*entry)) {
 		cache->counts.too_large++;
 		return;
@@ -184,14 +184,15 @@ void cache_keep(struct cache *cache, const struct cache_new_table *table)
 	entry->head.stats = *table->stats;
 	entry->head.n_pages = table->n_pages;
 	name_of(table->ends, &entry->head.name);
-	memcpy(&entry->reads, table->reads, read_list_bytes(table->reads->n));
+	memcpy(&entry->byte_ranges, table->byte_ranges,
+	       byte_ranges_size(table->byte_ranges->n));
 	if (!write_entry(cache, table->packed)) {
 		cache->counts.kept++;
 		return;
 	}
 	cache->counts.failed++;
 	cache->is_read_only = true;
-	log_verbose("%s takes no more unwind tables: %s", cache->folder.path,
+	log_verbose("%s takes no more unwind tables: %s", cache->dir.path,
 		    error_sentence());
 	error_clear();
 }

@@ -3,7 +3,7 @@
  * Unwind tables on disk, so that a later start need not make them again.
  *
  * A file's ends find an entry, and prove nothing: two files may have the same. An
- * entry says which bytes of its file the table was made from (obj/reads.h), and
+ * entry says which bytes of its file the table was made from (obj/byte_ranges.h), and
  * is right for a file in which these have the same hash. Entries of another weft,
  * whose tables may look different, are found by no one and go as they age.
  *
@@ -15,8 +15,8 @@
 
 #include "base/cleanup.h"
 #include "base/str.h"
-#include "unwind/folder.h"
-#include "obj/reads.h"
+#include "unwind/cache_dir.h"
+#include "obj/byte_ranges.h"
 #include "unwind/unwind_table.h"
 
 #define CACHE_NONE	"none" /* a folder's name that means no cache */
@@ -26,10 +26,10 @@ struct cache;
 
 struct cache_counts {
 	unsigned long hits;
-	unsigned long misses; /* no entry */
-	unsigned long others; /* an entry, of a file with other bytes */
-	unsigned long spoilt; /* an entry that isn't one, or none of ours */
-	unsigned long kept;   /* new ones */
+	unsigned long misses;  /* no entry */
+	unsigned long others;  /* an entry, of a file with other bytes */
+	unsigned long corrupt; /* an entry that isn't one, or none of ours */
+	unsigned long kept;    /* new ones */
 	unsigned long too_large;
 	unsigned long failed;  /* could not be written; the first is the last */
 	unsigned long removed; /* to make room */
@@ -45,7 +45,7 @@ const char *cache_path(const struct cache *cache);
 
 /* What the entry for a file with these ends was made from; the caller frees it.
  * NULL: there is none. */
-struct read_list *cache_find(struct cache *cache, const struct hash *ends);
+struct byte_ranges *cache_find(struct cache *cache, const struct hash *ends);
 
 struct cached_table {
 	struct unwind_stats stats;
@@ -62,8 +62,8 @@ bool cache_load(struct cache *cache, const struct hash *ends, const struct hash 
 struct cache_new_table {
 	const struct hash *ends;
 	const struct unwind_stats *stats;
-	const struct read_list *reads; /* NULL: nobody could tell */
-	const struct hash *hash;       /* of these */
+	const struct byte_ranges *byte_ranges; /* NULL: nobody could tell */
+	const struct hash *hash;	       /* of these */
 	uint32_t n_pages;
 	const struct str *packed;
 };

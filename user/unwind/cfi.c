@@ -250,7 +250,7 @@ static int read_sections(struct cfi_reading *reading)
 		err = list_entries(reading, DEBUG_FRAME);
 	if (err && reading->n_eh) {
 		if (err == -ENOMEM)
-			elf_file_spoil_reads(reading->file);
+			elf_file_stop_recording(reading->file);
 		reading->stats.bad++;
 		error_clear(); /* it was there for debuggers only */
 		reading->entries.n = reading->n_eh;

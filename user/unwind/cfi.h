@@ -14,7 +14,7 @@
 #define CFI_FDES_MAX (4u << 20)
 
 /* Why a row is UNSUPPORTED, or knows less than the file says. */
-#define CFI_ODDS(X)                                                                      \
+#define CFI_UNSUPPORTED(X)                                                               \
 	X(CFA_EXPR, "its CFA is an expression that no rule holds")                       \
 	X(CFA_RANGE, "its CFA lies too far away, or nowhere")                            \
 	X(RA_PLACE, "its return address is elsewhere")                                   \
@@ -22,20 +22,20 @@
 	X(BAD_CODE, "its instructions can't be read")                                    \
 	X(FP_PLACE, "the caller's frame pointer is where no rule finds it")
 
-enum cfi_odd {
+enum cfi_unsupported {
 #define X(name, text) CFI_##name,
-	CFI_ODDS(X)
+	CFI_UNSUPPORTED(X)
 #undef X
-		N_CFI_ODDS
+		N_CFI_UNSUPPORTED
 };
 
 struct cfi_stats {
-	uint32_t n_fdes;	  /* of which rows were made */
-	uint32_t bad;		  /* records that can't be read */
-	uint32_t outside;	  /* FDEs of addresses that are no code */
-	uint32_t overlaps;	  /* FDEs that others cover, wholly or in part */
-	uint32_t n_debug;	  /* FDEs that .debug_frame added */
-	uint32_t odd[N_CFI_ODDS]; /* rows by enum cfi_odd */
+	uint32_t n_fdes;   /* of which rows were made */
+	uint32_t bad;	   /* records that can't be read */
+	uint32_t outside;  /* FDEs of addresses that are no code */
+	uint32_t overlaps; /* FDEs that others cover, wholly or in part */
+	uint32_t n_debug;  /* FDEs that .debug_frame added */
+	uint32_t unsupported[N_CFI_UNSUPPORTED]; /* rows by enum cfi_unsupported */
 };
 
 struct cfi_sink {
@@ -47,8 +47,10 @@ struct cfi_sink {
 	/* Before the rows of [begin, end); may be NULL. */
 	void (*fde)(void *arg, uint64_t begin, uint64_t end);
 
-	/* Before a row that is odd, with its expression, if it has one; may be NULL. */
-	void (*odd)(void *arg, enum cfi_odd odd, const uint8_t *expr, size_t n);
+	/* Before a row that is unsupported, with its expression, if it has one; may be
+	 * NULL. */
+	void (*unsupported)(void *arg, enum cfi_unsupported unsupported,
+			    const uint8_t *expr, size_t n);
 };
 
 /* 0, also when the file has none; a negative errno; or the sink's. */

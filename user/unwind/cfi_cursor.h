@@ -22,7 +22,7 @@ static inline size_t cfi_left(const struct cfi_cursor *in)
 	return (size_t)(in->end - in->at);
 }
 
-static inline uint64_t cfi_spoil(struct cfi_cursor *in)
+static inline uint64_t cfi_mark_bad(struct cfi_cursor *in)
 {
 	in->bad = true;
 	in->at = in->end;
@@ -32,7 +32,7 @@ static inline uint64_t cfi_spoil(struct cfi_cursor *in)
 static inline void cfi_skip(struct cfi_cursor *in, uint64_t n)
 {
 	if (n > cfi_left(in))
-		cfi_spoil(in);
+		cfi_mark_bad(in);
 	else
 		in->at += n;
 }
@@ -43,7 +43,7 @@ static inline uint64_t cfi_fixed(struct cfi_cursor *in, size_t n)
 	uint64_t value = 0;
 
 	if (n > cfi_left(in))
-		return cfi_spoil(in);
+		return cfi_mark_bad(in);
 	for (size_t i = 0; i < n; i++)
 		value |= (uint64_t)in->at[i] << 8 * i;
 	in->at += n;
@@ -66,7 +66,7 @@ static inline uint64_t cfi_leb(struct cfi_cursor *in, bool is_signed)
 
 	do {
 		if (in->at == in->end || n++ == CFI_LEB_MAX)
-			return cfi_spoil(in);
+			return cfi_mark_bad(in);
 		byte = *in->at++;
 		if (shift < 64)
 			value |= (uint64_t)(byte & 0x7f) << shift;

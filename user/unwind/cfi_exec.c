@@ -110,18 +110,19 @@ static int give_row(struct cfi_exec *exec, uint64_t until, const struct unwind_r
 static int row_until(struct cfi_exec *exec, uint64_t until)
 {
 	struct cfi_expr expr = { 0 };
-	enum cfi_odd odd;
+	enum cfi_unsupported unsupported;
 	struct unwind_rule rule = { .cfa = UNWIND_CFA_SIGNAL };
 
 	if (until <= exec->pc || until <= exec->from)
 		return 0;
 	if (exec->is_sigreturn)
 		return give_row(exec, until, &rule);
-	rule = cfi_rule(exec->machine, exec->cie, &exec->state, &odd, &expr);
-	if (odd < N_CFI_ODDS) {
-		exec->stats->odd[odd]++;
-		if (exec->sink->odd)
-			exec->sink->odd(exec->sink->arg, odd, expr.bytes, expr.n);
+	rule = cfi_rule(exec->machine, exec->cie, &exec->state, &unsupported, &expr);
+	if (unsupported < N_CFI_UNSUPPORTED) {
+		exec->stats->unsupported[unsupported]++;
+		if (exec->sink->unsupported)
+			exec->sink->unsupported(exec->sink->arg, unsupported, expr.bytes,
+						expr.n);
 	}
 	return give_row(exec, until, &rule);
 }
@@ -131,7 +132,7 @@ static int move_to(struct cfi_exec *exec, struct cfi_cursor *in, uint64_t pc)
 	int err = 0;
 
 	if (in->bad || pc < exec->pc) {
-		cfi_spoil(in);
+		cfi_mark_bad(in);
 		return 0;
 	}
 	err = row_until(exec, pc);
@@ -238,7 +239,7 @@ static void state_code(struct cfi_exec *exec, uint8_t op, struct cfi_cursor *in)
 	else if (op == RESTORE_STATE && exec->n_saved)
 		exec->state = exec->saved[--exec->n_saved];
 	else
-		cfi_spoil(in);
+		cfi_mark_bad(in);
 }
 
 static int extended_code(struct cfi_exec *exec, uint8_t op, struct cfi_cursor *in)
@@ -249,7 +250,7 @@ static int extended_code(struct cfi_exec *exec, uint8_t op, struct cfi_cursor *i
 		return 0;
 	case NEGATE_RA_STATE_WITH_PC:
 		if (!exec->machine->ra_in_register)
-			cfi_spoil(in);
+			cfi_mark_bad(in);
 		return 0;
 	case SET_LOC:
 		return move_to(exec, in,
@@ -267,7 +268,7 @@ static int extended_code(struct cfi_exec *exec, uint8_t op, struct cfi_cursor *i
 		return 0;
 	}
 	if (!cfa_code(exec, op, in) && !place_code(exec, op, in))
-		cfi_spoil(in);
+		cfi_mark_bad(in);
 	return 0;
 }
 
@@ -304,9 +305,9 @@ static int give_up(struct cfi_exec *exec)
 {
 	const struct unwind_rule unsupported = { .cfa = UNWIND_CFA_UNSUPPORTED };
 
-	exec->stats->odd[CFI_BAD_CODE]++;
-	if (exec->sink->odd)
-		exec->sink->odd(exec->sink->arg, CFI_BAD_CODE, NULL, 0);
+	exec->stats->unsupported[CFI_BAD_CODE]++;
+	if (exec->sink->unsupported)
+		exec->sink->unsupported(exec->sink->arg, CFI_BAD_CODE, NULL, 0);
 	return give_row(exec, exec->end, &unsupported);
 }
 

@@ -113,10 +113,11 @@ struct cfi_term {
 struct cfi_term cfi_expr_eval(const struct cfi_machine *machine,
 			      const struct cfi_expr *expr, bool on_cfa);
 
-/* The rule of a state. *ret_odd: why it is UNSUPPORTED or its fp is LOST, or
- * N_CFI_ODDS; *ret_expr: the expression that it was, or {NULL, 0}. */
+/* The rule of a state. *ret_unsupported: why it is UNSUPPORTED or its fp is LOST, or
+ * N_CFI_UNSUPPORTED; *ret_expr: the expression that it was, or {NULL, 0}. */
 struct unwind_rule cfi_rule(const struct cfi_machine *machine, const struct cfi_cie *cie,
-			    const struct cfi_state *state, enum cfi_odd *ret_odd,
+			    const struct cfi_state *state,
+			    enum cfi_unsupported *ret_unsupported,
 			    struct cfi_expr *ret_expr);
 
 #define CFI_STATES_MAX 64 /* remembered at once; compilers use 1 or 2 */

@@ -20,7 +20,7 @@ struct cfi_record cfi_record_next(const struct cfi_section *section,
 		return record;
 	}
 	if (length > cfi_left(in)) {
-		cfi_spoil(in);
+		cfi_mark_bad(in);
 		return record;
 	}
 	record.body = (struct cfi_cursor){ .at = in->at, .end = in->at + length };

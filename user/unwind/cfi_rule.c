@@ -41,13 +41,14 @@ struct making {
 	const struct cfi_state *state;
 	struct cfi_term cfa;
 	struct unwind_rule rule;
-	enum cfi_odd odd;
+	enum cfi_unsupported unsupported;
 	struct cfi_expr expr;
 };
 
-static bool is_odd(struct making *making, enum cfi_odd odd, const struct cfi_expr *expr)
+static bool set_unsupported(struct making *making, enum cfi_unsupported unsupported,
+			    const struct cfi_expr *expr)
 {
-	making->odd = odd;
+	making->unsupported = unsupported;
 	making->expr = expr ? *expr : (struct cfi_expr){ 0 };
 	return false;
 }
@@ -60,11 +61,12 @@ static bool find_cfa(struct making *making)
 		making->cfa = (struct cfi_term){ .kind = CFI_TERM_REG,
 						 .reg = state->cfa_reg,
 						 .offset = state->cfa_offset };
-		return state->cfa_reg <= UINT8_MAX || is_odd(making, CFI_CFA_RANGE, NULL);
+		return state->cfa_reg <= UINT8_MAX ||
+		       set_unsupported(making, CFI_CFA_RANGE, NULL);
 	}
 	making->cfa = cfi_expr_eval(making->machine, &state->cfa_expr, false);
 	return making->cfa.kind != CFI_TERM_NONE ||
-	       is_odd(making, CFI_CFA_EXPR, &state->cfa_expr);
+	       set_unsupported(making, CFI_CFA_EXPR, &state->cfa_expr);
 }
 
 static bool take_cfa(struct making *making)
@@ -75,7 +77,7 @@ static bool take_cfa(struct making *making)
 	bool by_fp = cfa->reg == making->machine->fp;
 
 	if (cfa->offset != (int)cfa->offset || cfa->deref != (short)cfa->deref)
-		return is_odd(making, CFI_CFA_RANGE, NULL);
+		return set_unsupported(making, CFI_CFA_RANGE, NULL);
 	rule->cfa_offset = (int)cfa->offset;
 	if (cfa->kind == CFI_TERM_REG) {
 		rule->cfa = by_sp   ? UNWIND_CFA_SP
@@ -90,7 +92,7 @@ static bool take_cfa(struct making *making)
 		rule->cfa = UNWIND_CFA_PLT;
 		rule->reg = (unsigned char)cfa->reg;
 	} else {
-		return is_odd(making, CFI_CFA_EXPR, &making->state->cfa_expr);
+		return set_unsupported(making, CFI_CFA_EXPR, &making->state->cfa_expr);
 	}
 	return true;
 }
@@ -160,7 +162,7 @@ static bool take_ra(struct making *making)
 	if (!in_memory(ra) || !from_cfa(making, &at, &offset) ||
 	    !to_words(offset, &making->rule.ra_words) ||
 	    (offset != -8 && is_of_another_context(making)))
-		return is_odd(making, CFI_RA_PLACE, &ra->expr);
+		return set_unsupported(making, CFI_RA_PLACE, &ra->expr);
 	return true;
 }
 
@@ -176,7 +178,7 @@ static bool check_sp(struct making *making)
 	if ((sp->how == CFI_IS || sp->how == CFI_IS_EXPR) &&
 	    from_cfa(making, &is, &offset) && !offset)
 		return true;
-	return is_odd(making, CFI_SP_PLACE, &sp->expr);
+	return set_unsupported(making, CFI_SP_PLACE, &sp->expr);
 }
 
 static void take_fp(struct making *making)
@@ -197,7 +199,7 @@ static void take_fp(struct making *making)
 		   to_words(at.offset, &rule->fp_words)) {
 		rule->fp = UNWIND_FP_DEREF;
 	} else if (fp->how != CFI_UNDEFINED) {
-		is_odd(making, CFI_FP_PLACE, &fp->expr);
+		set_unsupported(making, CFI_FP_PLACE, &fp->expr);
 	}
 }
 
@@ -219,22 +221,25 @@ static void take_bx(struct making *making)
  * at: glibc's setcontext and longjmp behind what they load. */
 static bool is_switching(const struct making *making)
 {
-	return making->odd == CFI_RA_PLACE && is_of_another_context(making);
+	return making->unsupported == CFI_RA_PLACE && is_of_another_context(making);
 }
 
 struct unwind_rule cfi_rule(const struct cfi_machine *machine, const struct cfi_cie *cie,
-			    const struct cfi_state *state, enum cfi_odd *ret_odd,
+			    const struct cfi_state *state,
+			    enum cfi_unsupported *ret_unsupported,
 			    struct cfi_expr *ret_expr)
 {
-	struct making making = { .machine = machine, .state = state, .odd = N_CFI_ODDS };
+	struct making making = { .machine = machine,
+				 .state = state,
+				 .unsupported = N_CFI_UNSUPPORTED };
 	bool known;
 
-	*ret_odd = N_CFI_ODDS;
+	*ret_unsupported = N_CFI_UNSUPPORTED;
 	if (cie->ra == machine->ra && state->ra.how == CFI_UNDEFINED)
 		return (struct unwind_rule){ .cfa = UNWIND_CFA_END };
 	known = find_cfa(&making);
 	if (known && cie->ra != machine->ra)
-		known = is_odd(&making, CFI_RA_PLACE, NULL);
+		known = set_unsupported(&making, CFI_RA_PLACE, NULL);
 	if (known && take_cfa(&making) && take_ra(&making) && check_sp(&making)) {
 		take_fp(&making);
 		take_bx(&making);
@@ -244,7 +249,7 @@ struct unwind_rule cfi_rule(const struct cfi_machine *machine, const struct cfi_
 							     ? UNWIND_CFA_TORN
 							     : UNWIND_CFA_UNSUPPORTED };
 	}
-	*ret_odd = making.odd;
+	*ret_unsupported = making.unsupported;
 	*ret_expr = making.expr;
 	return making.rule;
 }

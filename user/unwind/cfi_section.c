@@ -86,7 +86,7 @@ uint64_t cfi_pointer_value(struct cfi_cursor *in, uint8_t encoding)
 	case CFI_PTR_SLEB:
 		return (uint64_t)cfi_sleb(in);
 	}
-	return cfi_spoil(in);
+	return cfi_mark_bad(in);
 }
 
 uint64_t cfi_pointer(const struct cfi_section *section, struct cfi_cursor *in,
@@ -95,7 +95,7 @@ uint64_t cfi_pointer(const struct cfi_section *section, struct cfi_cursor *in,
 	uint64_t place = section->vaddr + (uint64_t)(in->at - section->bytes);
 
 	if (encoding & CFI_PTR_INDIRECT) /* the loader fills it in */
-		return cfi_spoil(in);
+		return cfi_mark_bad(in);
 	switch (encoding & 0x70) {
 	case CFI_PTR_ABS:
 		return cfi_pointer_value(in, encoding);
@@ -103,12 +103,12 @@ uint64_t cfi_pointer(const struct cfi_section *section, struct cfi_cursor *in,
 		return place + cfi_pointer_value(in, encoding);
 	case CFI_PTR_DATAREL:
 		return section->header ? section->header + cfi_pointer_value(in, encoding)
-				       : cfi_spoil(in);
+				       : cfi_mark_bad(in);
 	case CFI_PTR_ALIGNED:
 		cfi_skip(in, -place & 7);
 		return cfi_fixed(in, 8);
 	}
-	return cfi_spoil(in);
+	return cfi_mark_bad(in);
 }
 
 static const Elf64_Phdr *find_header(const struct elf_file *file)

@@ -46,7 +46,7 @@ void cfi_section_close(struct cfi_section *section); /* {0} is fine */
 int cfi_section_eh(struct elf_file *file, struct cfi_section *ret);
 int cfi_section_debug(struct elf_file *file, struct cfi_section *ret);
 
-/* A pointer of this encoding at the cursor; spoils it when that is one that
+/* A pointer of this encoding at the cursor; marks it bad when that is one that
  * files on disk can't hold. vaddr: where the cursor's byte `start` is loaded. */
 uint64_t cfi_pointer(const struct cfi_section *section, struct cfi_cursor *in,
 		     uint8_t encoding);

@@ -11,7 +11,7 @@
 
 static const uint8_t magic[8] = "weftcfi";
 
-static int spoilt(const char *what)
+static int corrupt(const char *what)
 {
 	return fail(-EBADMSG, "a cache entry is corrupt: %s", what);
 }
@@ -27,7 +27,7 @@ static int read_all(int fd, uint64_t offset, void *buf, size_t n)
 		if (got < 0)
 			return fail_errno(-errno, "cannot read a cache entry");
 		if (!got)
-			return spoilt("it is cut short");
+			return corrupt("it is cut short");
 		done += (size_t)got;
 	}
 	return 0;
@@ -44,12 +44,12 @@ static bool has_hash(const void *bytes, size_t n, const struct hash *expected)
 /* The first part: head, list, hash. */
 static size_t first_bytes(uint32_t n_ranges)
 {
-	return offsetof(struct entry, reads) + read_list_bytes(n_ranges);
+	return offsetof(struct entry, byte_ranges) + byte_ranges_size(n_ranges);
 }
 
 static uint64_t second_offset(const struct entry *entry)
 {
-	return first_bytes(entry->reads.n) + sizeof(struct hash);
+	return first_bytes(entry->byte_ranges.n) + sizeof(struct hash);
 }
 
 static bool head_holds(const struct entry *entry, uint64_t bytes, const struct hash *name)
@@ -60,8 +60,9 @@ static bool head_holds(const struct entry *entry, uint64_t bytes, const struct h
 	return !memcmp(head->magic, magic, sizeof(magic)) &&
 	       !memcmp(&head->name, name, sizeof(*name)) && head->n_pages >= 2 &&
 	       head->n_pages <= UNWIND_PAGES_MAX && bytes >= before &&
-	       head->packed_bytes == bytes - before && entry->reads.n > 0 &&
-	       read_list_holds(&entry->reads, read_list_bytes(entry->reads.n));
+	       head->packed_bytes == bytes - before && entry->byte_ranges.n > 0 &&
+	       byte_ranges_valid(&entry->byte_ranges,
+				 byte_ranges_size(entry->byte_ranges.n));
 }
 
 int entry_read_head(int fd, uint64_t bytes, const struct hash *name, struct entry *ret)
@@ -70,20 +71,20 @@ int entry_read_head(int fd, uint64_t bytes, const struct hash *name, struct entr
 	int err;
 
 	if (bytes < first_bytes(0) || bytes > ENTRY_BYTES_MAX)
-		return spoilt("it is cut short");
+		return corrupt("it is cut short");
 	err = read_all(fd, 0, ret, first_bytes(0));
-	if (!err && (ret->reads.n > READS_MAX || bytes < second_offset(ret)))
-		err = spoilt("it is cut short");
+	if (!err && (ret->byte_ranges.n > BYTE_RANGES_MAX || bytes < second_offset(ret)))
+		err = corrupt("it is cut short");
 	if (!err)
-		err = read_all(fd, first_bytes(0), ret->reads.ranges,
-			       first_bytes(ret->reads.n) - first_bytes(0));
+		err = read_all(fd, first_bytes(0), ret->byte_ranges.ranges,
+			       first_bytes(ret->byte_ranges.n) - first_bytes(0));
 	if (!err)
-		err = read_all(fd, first_bytes(ret->reads.n), &hash, sizeof(hash));
+		err = read_all(fd, first_bytes(ret->byte_ranges.n), &hash, sizeof(hash));
 	if (err)
 		return err;
-	if (!has_hash(ret, first_bytes(ret->reads.n), &hash))
-		return spoilt("the hash of its first part is wrong");
-	return head_holds(ret, bytes, name) ? 0 : spoilt("its first part is invalid");
+	if (!has_hash(ret, first_bytes(ret->byte_ranges.n), &hash))
+		return corrupt("the hash of its first part is wrong");
+	return head_holds(ret, bytes, name) ? 0 : corrupt("its first part is invalid");
 }
 
 static int unpack(const uint8_t *bytes, size_t n, union unwind_page *pages,
@@ -98,12 +99,12 @@ static int unpack(const uint8_t *bytes, size_t n, union unwind_page *pages,
 		size_t used = unpack_page(bytes + at, n - at, item, &pages[i]);
 
 		if (!used)
-			return spoilt("its pages can't be decompressed");
+			return corrupt("its pages can't be decompressed");
 		at += used;
 		if (!i && !unwind_head_holds(&pages[0].head, n_pages))
-			return spoilt("its head page is invalid");
+			return corrupt("its head page is invalid");
 	}
-	return at == n ? 0 : spoilt("it has data after its pages");
+	return at == n ? 0 : corrupt("it has data after its pages");
 }
 
 int entry_read_pages(int fd, const struct entry *entry, union unwind_page **ret)
@@ -115,12 +116,12 @@ int entry_read_pages(int fd, const struct entry *entry, union unwind_page **ret)
 	int err;
 
 	if (!packed || !pages)
-		return fail(-ENOMEM, "no memory for an entry of the cache");
+		return fail(-ENOMEM, "no memory for a cache entry");
 	err = read_all(fd, second_offset(entry), packed, n);
 	if (!err)
 		err = read_all(fd, second_offset(entry) + n, &hash, sizeof(hash));
 	if (!err && !has_hash(packed, n, &hash))
-		err = spoilt("the hash of its second part is wrong");
+		err = corrupt("the hash of its second part is wrong");
 	if (!err)
 		err = unpack(packed, n, pages, entry->head.n_pages);
 	if (!err)
@@ -135,8 +136,8 @@ int entry_write(struct outfile *out, struct entry *entry, const struct str *pack
 
 	memcpy(entry->head.magic, magic, sizeof(magic));
 	entry->head.packed_bytes = packed->n;
-	blake3_of(entry, first_bytes(entry->reads.n), &hash);
-	err = outfile_add(out, entry, first_bytes(entry->reads.n));
+	blake3_of(entry, first_bytes(entry->byte_ranges.n), &hash);
+	err = outfile_add(out, entry, first_bytes(entry->byte_ranges.n));
 	if (!err)
 		err = outfile_add(out, &hash, sizeof(hash));
 	if (!err)

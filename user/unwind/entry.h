@@ -9,7 +9,7 @@
 
 #include "base/outfile.h"
 #include "base/str.h"
-#include "obj/reads.h"
+#include "obj/byte_ranges.h"
 #include "unwind/unwind_table.h"
 
 #define ENTRY_BYTES_MAX (32u << 20) /* of a file; larger tables are made each time */
@@ -26,10 +26,10 @@ struct entry_head {
 
 struct entry {
 	struct entry_head head;
-	struct read_list reads; /* as much of it as is in use */
+	struct byte_ranges byte_ranges; /* as much of it as is in use */
 };
 
-/* Both 0, or -EBADMSG: it is spoilt; or -errno of a read. bytes: the file's size. */
+/* Both 0, or -EBADMSG: it is corrupt; or -errno of a read. bytes: the file's size. */
 int entry_read_head(int fd, uint64_t bytes, const struct hash *name, struct entry *ret);
 
 /* The whole table, head->n_pages of pages; the caller frees it. */

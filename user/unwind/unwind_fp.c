@@ -169,7 +169,7 @@ bool unwind_fp_is_kept(struct elf_file *file, unwind_spans next, void *arg)
 		return false;
 	proof = malloc(sizeof(*proof));
 	if (!proof) {
-		elf_file_spoil_reads(file);
+		elf_file_stop_recording(file);
 		return false;
 	}
 	proof->uncovered = 0;

@@ -10,8 +10,8 @@
 #include "base/vec.h"
 #include "unwind/unwind_fp.h"
 #include "unwind/unwind_rules.h"
+#include "unwind/unwind_synthesized.h"
 #include "unwind/unwind_throw.h"
-#include "unwind/unwind_untold.h"
 
 #include <errno.h>
 
@@ -191,15 +191,17 @@ static int finish(struct unwind_table *table)
 
 int unwind_table_build(int fd, struct unwind_table **ret)
 {
-	return unwind_table_build_noting(fd, NULL, ret);
+	return unwind_table_build_recorded(fd, NULL, ret);
 }
 
-int unwind_table_build_noting(int fd, struct reads *reads, struct unwind_table **ret)
+int unwind_table_build_recorded(int fd, struct range_recorder *recorder,
+				struct unwind_table **ret)
 {
 	AUTO(unwind_table) table = calloc(1, sizeof(*table));
 	const struct cfi_sink sink = { .arg = table, .row = take_row };
-	struct unwind_untold untold;
-	const struct cfi_sink told = { .arg = &untold, .row = unwind_untold_row };
+	struct unwind_synthesized synthesized;
+	const struct cfi_sink told = { .arg = &synthesized,
+				       .row = unwind_synthesized_row };
 	AUTO_ELF file = { 0 };
 	struct unwind_throw thrower = { .sink = &told, .file = &file };
 	const struct cfi_sink all = { .arg = &thrower, .row = unwind_throw_row };
@@ -209,15 +211,15 @@ int unwind_table_build_noting(int fd, struct reads *reads, struct unwind_table *
 		return fail(-ENOMEM, "no memory for an unwind table");
 	err = unwind_rules_init(&table->rules);
 	if (!err)
-		err = elf_file_open_noting(&file, fd, reads);
+		err = elf_file_open_recorded(&file, fd, recorder);
 	if (!err) {
-		unwind_untold_open(&untold, &file, &sink);
+		unwind_synthesized_open(&synthesized, &file, &sink);
 		err = cfi_read(&file, &all, &table->stats.cfi);
 	}
 	if (!err)
 		err = unwind_throw_end(&thrower);
 	if (!err)
-		err = unwind_untold_end(&untold);
+		err = unwind_synthesized_end(&synthesized);
 	if (!err && !table->n_run)
 		return fail(-ENODATA, "no call frame information");
 	if (!err)

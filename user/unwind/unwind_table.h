@@ -30,8 +30,9 @@ struct unwind_table;
  * errno. fd is borrowed and read with pread(2). */
 int unwind_table_build(int fd, struct unwind_table **ret);
 
-/* The same, with what it was made from; reads may be NULL. */
-int unwind_table_build_noting(int fd, struct reads *reads, struct unwind_table **ret);
+/* The same, with what it was made from; recorder may be NULL. */
+int unwind_table_build_recorded(int fd, struct range_recorder *recorder,
+				struct unwind_table **ret);
 void unwind_table_free(struct unwind_table *table); /* NULL is fine */
 DEFINE_FREEP(unwind_table)
 

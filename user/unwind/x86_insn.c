@@ -57,14 +57,14 @@ struct insn {
 };
 
 /* The next byte, if there is one. */
-static uint8_t peek(const struct insn *insn)
+static uint8_t next_byte(const struct insn *insn)
 {
 	return insn->at < insn->n ? insn->code[insn->at] : 0;
 }
 
 static uint8_t take(struct insn *insn)
 {
-	uint8_t byte = peek(insn);
+	uint8_t byte = next_byte(insn);
 
 	insn->bad |= insn->at++ >= insn->n;
 	return byte;
@@ -164,7 +164,7 @@ static void take_vector(struct insn *insn, unsigned int map)
 
 static void take_one_byte(struct insn *insn)
 {
-	uint8_t opcode = take(insn), next = peek(insn);
+	uint8_t opcode = take(insn), next = next_byte(insn);
 
 	if (opcode == 0x0f) {
 		take_mapped(insn, 1);
@@ -191,7 +191,7 @@ static void take_one_byte(struct insn *insn)
 static void take_prefixes(struct insn *insn)
 {
 	for (;; insn->at++) {
-		switch (peek(insn)) {
+		switch (next_byte(insn)) {
 		case 0x66:
 			insn->small = true;
 			continue;
@@ -209,7 +209,7 @@ static void take_prefixes(struct insn *insn)
 		}
 		break;
 	}
-	if ((peek(insn) & 0xf0) == 0x40)
+	if ((next_byte(insn) & 0xf0) == 0x40)
 		insn->wide = take(insn) & 8;
 }
 

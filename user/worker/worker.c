@@ -22,7 +22,7 @@
 #include <time.h>
 
 #define SCAN_DEADLINE_MS 5000
-#define LATE_MOST_MS	 6000 /* for all late files together; then each has */
+#define LATE_MS_MAX	 6000 /* for all late files together; then each has */
 #define HASTE_MS	 200
 #define IN_FLIGHT_MAX	 32
 #define QUEUE_MAX	 (1u << 16) /* every one holds a descriptor */
@@ -38,44 +38,44 @@ int64_t worker_now_ms(void)
 
 int worker_patience_ms(const struct worker *worker, int deadline_ms)
 {
-	int64_t left = LATE_MOST_MS - worker->late_ms;
+	int64_t left = LATE_MS_MAX - worker->late_ms;
 
 	if (left < HASTE_MS)
 		left = HASTE_MS;
 	return deadline_ms < left ? deadline_ms : (int)left;
 }
 
-static void end_keeper(struct worker *worker)
+static void end_supervisor(struct worker *worker)
 {
 	if (worker->control >= 0)
 		close(GIVE_FD(worker->control));
-	if (worker->keeper <= 0)
+	if (worker->supervisor <= 0)
 		return;
-	kill(worker->keeper, SIGKILL);
+	kill(worker->supervisor, SIGKILL);
 	/* it touches no files, so it dies at once; others may reap it */
-	for (int i = 0; i < 1000 && !waitpid(worker->keeper, NULL, WNOHANG); i++)
+	for (int i = 0; i < 1000 && !waitpid(worker->supervisor, NULL, WNOHANG); i++)
 		usleep(1000);
-	worker->keeper = -1;
+	worker->supervisor = -1;
 }
 
-static int start_keeper(struct worker *worker)
+static int start_supervisor(struct worker *worker)
 {
 	pid_t us = getpid(), pid;
 	int ends[2];
 
-	end_keeper(worker);
+	end_supervisor(worker);
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
 		return fail_errno(-errno, "cannot talk to a worker");
 	pid = fork();
 	if (!pid)
-		keeper_run(ends[1], us);
+		supervisor_run(ends[1], us);
 	close(ends[1]);
 	worker->control = ends[0];
-	worker->keeper = pid;
+	worker->supervisor = pid;
 	return pid < 0 ? fail_errno(-errno, "cannot start a worker") : 0;
 }
 
-/* A second keeper is forked only when somebody ended the first. */
+/* A second supervisor is forked only when somebody ended the first. */
 static int start_parser(struct worker *worker)
 {
 	pace_leave(&worker->pace, worker_now_ms());
@@ -83,8 +83,8 @@ static int start_parser(struct worker *worker)
 		close(GIVE_FD(worker->sock));
 	for (int tries = 0; tries < 2; tries++) {
 		pid_t pid = 0;
-		int sock =
-			worker->control >= 0 ? keeper_ask(worker->control, &pid) : -EPIPE;
+		int sock = worker->control >= 0 ? supervisor_ask(worker->control, &pid)
+						: -EPIPE;
 		int err;
 
 		if (sock >= 0) {
@@ -92,7 +92,7 @@ static int start_parser(struct worker *worker)
 			pace_take(&worker->pace, pid);
 			return 0;
 		}
-		err = start_keeper(worker);
+		err = start_supervisor(worker);
 		if (err)
 			return err;
 	}
@@ -112,10 +112,10 @@ int worker_new(struct worker **ret)
 
 	if (!worker)
 		return fail(-ENOMEM, "no memory for a worker");
-	worker->sock = worker->control = worker->keeper = -1;
+	worker->sock = worker->control = worker->supervisor = -1;
 	worker->scan_deadline_ms = SCAN_DEADLINE_MS;
 	pace_begin(&worker->pace, worker_now_ms());
-	err = start_keeper(worker);
+	err = start_supervisor(worker);
 	if (!err)
 		err = start_parser(worker);
 	if (err)
@@ -128,8 +128,8 @@ static void free_job(struct scan_job *job)
 {
 	if (job->fd >= 0)
 		close(GIVE_FD(job->fd));
-	free(job->facts);
-	job->facts = NULL;
+	free(job->info);
+	job->info = NULL;
 	worker_free_table(job);
 }
 
@@ -139,7 +139,7 @@ void worker_free(struct worker *worker)
 		return;
 	if (worker->sock >= 0)
 		close(worker->sock);
-	end_keeper(worker);
+	end_supervisor(worker);
 	for (size_t i = worker->first; i < worker->jobs.n; i++)
 		free_job(&worker->jobs.items[i]);
 	vec_free(&worker->jobs);
@@ -196,11 +196,12 @@ static void blame_oldest(struct worker *worker, int why)
 
 static int send_job(struct worker *worker, const struct scan_job *job)
 {
-	const struct wire_request request = { .kind = WIRE_SCAN };
+	const struct protocol_request request = { .kind = PROTOCOL_SCAN };
 
 	if (job->kind != JOB_SCAN)
 		return worker_send_table(worker, job);
-	return wire_send(worker->sock, &request, sizeof(request), job->fd, MSG_DONTWAIT);
+	return protocol_send(worker->sock, &request, sizeof(request), job->fd,
+			     MSG_DONTWAIT);
 }
 
 static void send_jobs(struct worker *worker)
@@ -233,28 +234,28 @@ static void send_jobs(struct worker *worker)
 	}
 }
 
-static bool facts_hold(const struct elf_facts *facts)
+static bool elf_info_holds(const struct elf_info *info)
 {
-	return facts->n_segments <= SEGMENTS_MAX && facts->n_keys <= FILE_KEYS_MAX &&
-	       facts->build_id_bytes <= BUILD_ID_MAX && facts->libc <= LIBC_MUSL &&
-	       facts->is_64bit <= 1 && facts->hides_key <= 1;
+	return info->n_segments <= SEGMENTS_MAX && info->n_keys <= FILE_KEYS_MAX &&
+	       info->build_id_bytes <= BUILD_ID_MAX && info->libc <= LIBC_MUSL &&
+	       info->is_64bit <= 1 && info->hides_key <= 1;
 }
 
 /* 0 or the answer's error; -EPROTO: no answer to a scan. */
-static int take_facts(struct scan_job *job, const union wire_buffer *buf, size_t n)
+static int take_elf_info(struct scan_job *job, const union protocol_buffer *buf, size_t n)
 {
-	const struct wire_answer *head = &buf->head;
+	const struct protocol_answer *head = &buf->head;
 
-	if (n < sizeof(*head) || head->kind != WIRE_FACTS)
+	if (n < sizeof(*head) || head->kind != PROTOCOL_ELF_INFO)
 		return -EPROTO;
 	if (head->err)
-		return wire_error(head->err);
-	if (n != sizeof(buf->facts) || !facts_hold(&buf->facts.facts))
+		return protocol_error(head->err);
+	if (n != sizeof(buf->info) || !elf_info_holds(&buf->info.info))
 		return -EPROTO;
-	job->facts = malloc(sizeof(*job->facts));
-	if (!job->facts)
+	job->info = malloc(sizeof(*job->info));
+	if (!job->info)
 		return -ENOMEM;
-	memcpy(job->facts, &buf->facts.facts, sizeof(*job->facts));
+	memcpy(job->info, &buf->info.info, sizeof(*job->info));
 	return 0;
 }
 
@@ -262,7 +263,7 @@ static int take_answer(struct worker *worker, struct scan_job *job, size_t n)
 {
 	switch (job->kind) {
 	case JOB_SCAN:
-		return take_facts(job, &worker->buf, n);
+		return take_elf_info(job, &worker->buf, n);
 	case JOB_HASH:
 		return worker_take_hash(worker, job, n);
 	default:
@@ -274,8 +275,8 @@ static void recv_answers(struct worker *worker)
 {
 	while (worker->answered < worker->sent) {
 		struct scan_job *job = &worker->jobs.items[worker->answered];
-		ssize_t n = wire_recv(worker->sock, &worker->buf, sizeof(worker->buf),
-				      NULL, MSG_DONTWAIT);
+		ssize_t n = protocol_recv(worker->sock, &worker->buf, sizeof(worker->buf),
+					  NULL, MSG_DONTWAIT);
 		int err;
 
 		if (n == -EAGAIN)
@@ -388,18 +389,18 @@ int worker_submit_table(struct worker *worker, int fd, uint64_t cookie)
 		&(struct scan_job){ .fd = fd, .cookie = cookie, .kind = JOB_TABLE });
 }
 
-int worker_submit_noted_table(struct worker *worker, int fd, uint64_t cookie)
+int worker_submit_recorded_table(struct worker *worker, int fd, uint64_t cookie)
 {
 	return worker_queue(worker, &(struct scan_job){ .fd = fd,
 							.cookie = cookie,
-							.kind = JOB_NOTED_TABLE });
+							.kind = JOB_RECORDED_TABLE });
 }
 
 int worker_submit_hash(struct worker *worker, int fd, uint64_t cookie,
-		       const struct read_list *list)
+		       const struct byte_ranges *list)
 {
 	struct scan_job job = { .fd = fd, .cookie = cookie, .kind = JOB_HASH };
-	int err = worker_copy_reads(list, &job.reads);
+	int err = worker_copy_ranges(list, &job.byte_ranges);
 
 	if (err < 0) {
 		close(fd);
@@ -407,14 +408,14 @@ int worker_submit_hash(struct worker *worker, int fd, uint64_t cookie,
 	}
 	err = worker_queue(worker, &job);
 	if (err)
-		free(job.reads);
+		free(job.byte_ranges);
 	return err;
 }
 
 /* The sink may submit more, which may move the queue. */
 static void deliver(struct worker *worker, scan_sink sink, void *arg)
 {
-	static const struct elf_facts nothing;
+	static const struct elf_info nothing;
 
 	while (worker->first < worker->answered) {
 		struct scan_job job = worker->jobs.items[worker->first++];
@@ -422,7 +423,7 @@ static void deliver(struct worker *worker, scan_sink sink, void *arg)
 		if (job.kind != JOB_SCAN)
 			worker_deliver_table(worker, &job);
 		else
-			sink(arg, job.cookie, job.err, job.facts ? job.facts : &nothing);
+			sink(arg, job.cookie, job.err, job.info ? job.info : &nothing);
 		free_job(&job);
 	}
 }

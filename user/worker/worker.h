@@ -9,10 +9,10 @@
 #define WEFT_WORKER_WORKER_H
 
 #include "base/cleanup.h"
+#include "obj/byte_ranges.h"
 #include "obj/elf_scan.h"
 #include "obj/inlines.h"
 #include "obj/names.h"
-#include "obj/reads.h"
 #include "unwind/unwind_table.h"
 
 struct worker;
@@ -37,8 +37,9 @@ int worker_submit_scan(struct worker *worker, int fd, uint64_t cookie);
 struct table_answer {
 	struct unwind_head head;
 	struct unwind_stats stats;
-	struct read_list *reads; /* what it was made from; NULL: not asked, or not told */
-	struct hash hash;	 /* of that */
+	struct byte_ranges
+		*byte_ranges; /* what it was made from; NULL: not asked, or not told */
+	struct hash hash;     /* of that */
 };
 
 /*
@@ -73,11 +74,11 @@ void worker_set_table_sink(struct worker *worker, const struct table_sink *sink)
 int worker_submit_table(struct worker *worker, int fd, uint64_t cookie);
 
 /* The same; the answer says what it was made from. */
-int worker_submit_noted_table(struct worker *worker, int fd, uint64_t cookie);
+int worker_submit_recorded_table(struct worker *worker, int fd, uint64_t cookie);
 
 /* Queues the hashing of these ranges; the list is copied. */
 int worker_submit_hash(struct worker *worker, int fd, uint64_t cookie,
-		       const struct read_list *list);
+		       const struct byte_ranges *list);
 
 /* Readable when an answer may be there; -1 while none is due, since a worker
  * that died idle would be readable for ever. Changes when it restarts. */
@@ -85,7 +86,7 @@ int worker_fd(const struct worker *worker);
 
 /* err: 0, or the scan's negative errno (-ETIMEDOUT, -EPIPE: it died of it). */
 typedef void (*scan_sink)(void *arg, uint64_t cookie, int err,
-			  const struct elf_facts *facts);
+			  const struct elf_info *info);
 
 /*
  * Delivers what is there and sends what waits; returns how many scans and tables
@@ -99,7 +100,7 @@ enum name_source {
 	NAMES_PERF_MAP,
 	NAMES_KALLSYMS,
 	NAMES_ELF_LINKED,
-	NAMES_PLACES, /* for worker_places() */
+	NAMES_LOCATIONS, /* for worker_locations() */
 };
 
 /*
@@ -113,8 +114,8 @@ int worker_names(struct worker *worker, enum name_source source, int fd,
 
 /* As elf_inlines() of obj/inlines.h, else as worker_names(). What came before a
  * deadline stays. */
-int worker_places(struct worker *worker, int fd, const uint64_t *addrs, size_t n,
-		  int deadline_ms, inline_sink sink, void *arg);
+int worker_locations(struct worker *worker, int fd, const uint64_t *addrs, size_t n,
+		     int deadline_ms, inline_sink sink, void *arg);
 
 const struct worker_counts *worker_counts(const struct worker *worker);
 

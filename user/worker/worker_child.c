@@ -6,8 +6,8 @@
 #include "obj/inlines.h"
 #include "obj/names.h"
 #include "worker/worker.h"
-#include "worker/worker_cage.h"
-#include "worker/worker_wire.h"
+#include "worker/worker_sandbox.h"
+#include "worker/worker_protocol.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -18,26 +18,26 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define KEEPER_ANSWERS_MS 1000
+#define SUPERVISOR_ANSWERS_MS 1000
 
 /* Names on their way out, as many in a message as fit. */
 struct outbox {
 	int sock;
 	size_t n;
-	union wire_buffer buf;
-	union wire_any_request request; /* that is being answered */
-	struct reads reads;
+	union protocol_buffer buf;
+	union protocol_any_request request; /* that is being answered */
+	struct range_recorder recorder;
 };
 
-static void begin_kind(struct outbox *out, enum wire_kind kind)
+static void begin_kind(struct outbox *out, enum protocol_kind kind)
 {
-	out->buf.head = (struct wire_answer){ .kind = kind };
+	out->buf.head = (struct protocol_answer){ .kind = kind };
 	out->n = sizeof(out->buf.head);
 }
 
 static void begin_names(struct outbox *out)
 {
-	begin_kind(out, WIRE_NAMED);
+	begin_kind(out, PROTOCOL_NAMED);
 }
 
 static int send_names(struct outbox *out)
@@ -45,8 +45,8 @@ static int send_names(struct outbox *out)
 	int err = 0;
 
 	if (out->buf.head.count)
-		err = wire_send(out->sock, &out->buf, out->n, -1, 0);
-	begin_kind(out, (enum wire_kind)out->buf.head.kind);
+		err = protocol_send(out->sock, &out->buf, out->n, -1, 0);
+	begin_kind(out, (enum protocol_kind)out->buf.head.kind);
 	return err;
 }
 
@@ -56,7 +56,7 @@ static void *room_for(struct outbox *out, size_t n, int *ret_err)
 	size_t padded = (n + 7) & ~(size_t)7;
 	unsigned char *room;
 
-	*ret_err = out->n + padded > WIRE_BYTES_USUALLY ? send_names(out) : 0;
+	*ret_err = out->n + padded > PROTOCOL_BYTES_USUALLY ? send_names(out) : 0;
 	room = out->buf.bytes + out->n;
 	memset(room, 0, padded);
 	out->n += padded;
@@ -65,22 +65,23 @@ static void *room_for(struct outbox *out, size_t n, int *ret_err)
 }
 
 /* They leave after each unit, since the next one's may meet the deadline. */
-static int put_places(void *arg, size_t index, const struct inline_place *places,
-		      size_t n)
+static int put_locations(void *arg, size_t index, const struct source_location *locations,
+			 size_t n)
 {
 	int err = n ? 0 : send_names(arg);
 
 	for (size_t i = 0; !err && i < n; i++) {
-		size_t name = strnlen(places[i].name, NAME_BYTES_MAX - 1);
-		size_t file = strnlen(places[i].file, WIRE_FILE_BYTES - 1);
-		const struct wire_place head = { (uint32_t)index, places[i].line,
-						 (uint16_t)i,	  i + 1 == n,
-						 (uint16_t)name,  (uint16_t)file };
+		size_t name = strnlen(locations[i].name, NAME_BYTES_MAX - 1);
+		size_t file = strnlen(locations[i].file, PROTOCOL_FILE_BYTES - 1);
+		const struct protocol_location head = {
+			(uint32_t)index, locations[i].line, (uint16_t)i,
+			i + 1 == n,	 (uint16_t)name,    (uint16_t)file
+		};
 		unsigned char *room = room_for(arg, sizeof(head) + name + file, &err);
 
 		memcpy(room, &head, sizeof(head));
-		memcpy(room + sizeof(head), places[i].name, name);
-		memcpy(room + sizeof(head) + name, places[i].file, file);
+		memcpy(room + sizeof(head), locations[i].name, name);
+		memcpy(room + sizeof(head) + name, locations[i].file, file);
 	}
 	return err;
 }
@@ -89,7 +90,7 @@ static int put_name(void *arg, size_t index, const char *name, uint64_t start)
 {
 	struct outbox *out = arg;
 	size_t length = strnlen(name, NAME_BYTES_MAX - 1);
-	const struct wire_name head = { start, (uint32_t)index, (uint32_t)length };
+	const struct protocol_name head = { start, (uint32_t)index, (uint32_t)length };
 	int err;
 	unsigned char *room = room_for(out, sizeof(head) + length, &err);
 
@@ -101,7 +102,7 @@ static int put_name(void *arg, size_t index, const char *name, uint64_t start)
 static int recv_addrs(int sock, uint64_t *addrs, size_t n)
 {
 	while (n) {
-		ssize_t got = wire_recv(sock, addrs, n * sizeof(*addrs), NULL, 0);
+		ssize_t got = protocol_recv(sock, addrs, n * sizeof(*addrs), NULL, 0);
 
 		if (got <= 0 || got % (ssize_t)sizeof(*addrs))
 			return -EPROTO;
@@ -111,8 +112,8 @@ static int recv_addrs(int sock, uint64_t *addrs, size_t n)
 	return 0;
 }
 
-static int find_names(const struct wire_request *request, int fd, const uint64_t *addrs,
-		      struct outbox *out)
+static int find_names(const struct protocol_request *request, int fd,
+		      const uint64_t *addrs, struct outbox *out)
 {
 	switch (request->source) {
 	case NAMES_ELF:
@@ -123,20 +124,21 @@ static int find_names(const struct wire_request *request, int fd, const uint64_t
 		return perf_map_names(fd, addrs, request->n, put_name, out);
 	case NAMES_KALLSYMS:
 		return kallsyms_names(fd, addrs, request->n, put_name, out);
-	case NAMES_PLACES:
-		begin_kind(out, WIRE_PLACED);
-		return elf_inlines(fd, addrs, request->n, put_places, out);
+	case NAMES_LOCATIONS:
+		begin_kind(out, PROTOCOL_LOCATED);
+		return elf_inlines(fd, addrs, request->n, put_locations, out);
 	}
 	return -EINVAL;
 }
 
-static int answer_names(const struct wire_request *request, int fd, struct outbox *out)
+static int answer_names(const struct protocol_request *request, int fd,
+			struct outbox *out)
 {
-	struct wire_answer done = { .kind = WIRE_DONE };
+	struct protocol_answer done = { .kind = PROTOCOL_DONE };
 	AUTO_FREE uint64_t *addrs = NULL;
 	int err;
 
-	if (request->n > WIRE_ADDRS_MAX)
+	if (request->n > PROTOCOL_ADDRS_MAX)
 		return -EPROTO;
 	addrs = calloc(request->n ? request->n : 1, sizeof(*addrs));
 	if (!addrs)
@@ -146,71 +148,74 @@ static int answer_names(const struct wire_request *request, int fd, struct outbo
 	done.err = find_names(request, fd, addrs, out);
 	err = send_names(out);
 	begin_names(out);
-	return err ? err : wire_send(out->sock, &done, sizeof(done), -1, 0);
+	return err ? err : protocol_send(out->sock, &done, sizeof(done), -1, 0);
 }
 
 static int answer_scan(int sock, int fd)
 {
-	struct wire_facts answer = { .head.kind = WIRE_FACTS };
+	struct protocol_elf_info answer = { .head.kind = PROTOCOL_ELF_INFO };
 
-	answer.head.err = elf_scan(fd, &answer.facts);
-	return wire_send(sock, &answer,
-			 answer.head.err ? sizeof(answer.head) : sizeof(answer), -1, 0);
+	answer.head.err = elf_scan(fd, &answer.info);
+	return protocol_send(sock, &answer,
+			     answer.head.err ? sizeof(answer.head) : sizeof(answer), -1,
+			     0);
 }
 
 static int send_pages(struct outbox *out, const struct unwind_table *table)
 {
-	struct wire_pages *message = &out->buf.pages;
+	struct protocol_pages *message = &out->buf.pages;
 	uint32_t n_pages = unwind_table_head(table)->n_pages;
 	int err = 0;
 
 	for (uint32_t at = 0; at < n_pages && !err; at += message->head.count) {
-		message->head = (struct wire_answer){ .kind = WIRE_PAGES };
-		while (message->head.count < WIRE_PAGES_MAX &&
+		message->head = (struct protocol_answer){ .kind = PROTOCOL_PAGES };
+		while (message->head.count < PROTOCOL_PAGES_MAX &&
 		       at + message->head.count < n_pages) {
 			unwind_table_page(table, at + message->head.count,
 					  &message->pages[message->head.count]);
 			message->head.count++;
 		}
-		err = wire_send(out->sock, message,
-				sizeof(message->head) +
-					message->head.count * sizeof(message->pages[0]),
-				-1, 0);
+		err = protocol_send(out->sock, message,
+				    sizeof(message->head) +
+					    message->head.count *
+						    sizeof(message->pages[0]),
+				    -1, 0);
 	}
 	return err;
 }
 
 /* How many bytes of the message say it. */
-static size_t tell_reads(struct outbox *out, struct wire_table *answer)
+static size_t put_ranges(struct outbox *out, struct protocol_table *answer)
 {
-	const struct read_list *list = &out->reads.list;
-	uint32_t n = reads_end(&out->reads, &answer->hash) ? list->n : 0;
+	const struct byte_ranges *list = &out->recorder.list;
+	uint32_t n = range_recorder_end(&out->recorder, &answer->hash) ? list->n : 0;
 
-	memcpy(&answer->reads, list, read_list_bytes(n));
-	answer->reads.n = n;
-	return offsetof(struct wire_table, reads) + read_list_bytes(n);
+	memcpy(&answer->byte_ranges, list, byte_ranges_size(n));
+	answer->byte_ranges.n = n;
+	return offsetof(struct protocol_table, byte_ranges) + byte_ranges_size(n);
 }
 
 static int answer_table(struct outbox *out, int fd)
 {
-	struct wire_table *answer = &out->buf.table;
-	bool notes = out->request.request.n == 1;
+	struct protocol_table *answer = &out->buf.table;
+	bool recorded = out->request.request.n == 1;
 	AUTO(unwind_table) table = NULL;
 	size_t n = sizeof(answer->head);
 	int err;
 
-	memset(answer, 0, offsetof(struct wire_table, reads) + read_list_bytes(0));
-	answer->head.kind = WIRE_TABLED;
+	memset(answer, 0,
+	       offsetof(struct protocol_table, byte_ranges) + byte_ranges_size(0));
+	answer->head.kind = PROTOCOL_TABLED;
 	answer->head.err =
-		unwind_table_build_noting(fd, notes ? &out->reads : NULL, &table);
+		unwind_table_build_recorded(fd, recorded ? &out->recorder : NULL, &table);
 	if (!answer->head.err) {
 		answer->head.count = unwind_table_head(table)->n_pages;
 		answer->stats = *unwind_table_stats(table);
-		n = offsetof(struct wire_table, reads) + read_list_bytes(0);
-		if (notes)
-			n = tell_reads(out, answer);
+		n = offsetof(struct protocol_table, byte_ranges) + byte_ranges_size(0);
+		if (recorded)
+			n = put_ranges(out, answer);
 	}
-	err = wire_send(out->sock, answer, n, -1, 0);
+	err = protocol_send(out->sock, answer, n, -1, 0);
 	if (!err && table)
 		err = send_pages(out, table);
 	begin_names(out); /* this lay in their place */
@@ -220,48 +225,49 @@ static int answer_table(struct outbox *out, int fd)
 /* n: bytes of the whole request. */
 static int answer_hash(struct outbox *out, size_t n, int fd)
 {
-	const struct wire_hash_request *request = &out->request.hash;
-	struct wire_hash answer = { .head.kind = WIRE_HASHED };
-	size_t before = offsetof(struct wire_hash_request, list);
+	const struct protocol_hash_request *request = &out->request.hash;
+	struct protocol_hash answer = { .head.kind = PROTOCOL_HASHED };
+	size_t before = offsetof(struct protocol_hash_request, list);
 
-	if (n < before || !read_list_holds(&request->list, n - before))
+	if (n < before || !byte_ranges_valid(&request->list, n - before))
 		return -EPROTO;
-	answer.head.err = reads_hash(fd, &request->list, &answer.hash);
-	return wire_send(out->sock, &answer,
-			 answer.head.err ? sizeof(answer.head) : sizeof(answer), -1, 0);
+	answer.head.err = byte_ranges_hash(fd, &request->list, &answer.hash);
+	return protocol_send(out->sock, &answer,
+			     answer.head.err ? sizeof(answer.head) : sizeof(answer), -1,
+			     0);
 }
 
 static int answer_one(struct outbox *out)
 {
-	const struct wire_request *request = &out->request.request;
+	const struct protocol_request *request = &out->request.request;
 	AUTO_CLOSE int fd = -1;
-	ssize_t n = wire_recv(out->sock, &out->request, sizeof(out->request), &fd, 0);
+	ssize_t n = protocol_recv(out->sock, &out->request, sizeof(out->request), &fd, 0);
 
-	if (n >= (ssize_t)sizeof(*request) && request->kind == WIRE_HASH)
+	if (n >= (ssize_t)sizeof(*request) && request->kind == PROTOCOL_HASH)
 		return answer_hash(out, (size_t)n, fd);
 	if (n != (ssize_t)sizeof(*request))
 		return -EPROTO;
-	if (request->kind == WIRE_SCAN)
+	if (request->kind == PROTOCOL_SCAN)
 		return answer_scan(out->sock, fd);
-	if (request->kind == WIRE_NAMES)
+	if (request->kind == PROTOCOL_NAMES)
 		return answer_names(request, fd, out);
-	if (request->kind == WIRE_TABLE)
+	if (request->kind == PROTOCOL_TABLE)
 		return answer_table(out, fd);
 	return -EPROTO;
 }
 
-static void parser_run(int sock, pid_t keeper) __attribute__((noreturn));
-static void parser_run(int sock, pid_t keeper)
+static void parser_run(int sock, pid_t supervisor) __attribute__((noreturn));
+static void parser_run(int sock, pid_t supervisor)
 {
 	struct outbox *out = calloc(1, sizeof(*out));
 
 	prctl(PR_SET_NAME, "weft-parser");
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (!out || getppid() != keeper)
+	if (!out || getppid() != supervisor)
 		_exit(1);
-	out->sock = cage_files(sock);
+	out->sock = sandbox_files(sock);
 	begin_names(out);
-	cage_calls();
+	sandbox_syscalls();
 	while (!answer_one(out))
 		;
 	_exit(0);
@@ -280,7 +286,7 @@ static void end_parser(pid_t pid)
  * does not grant is no error: names that long are then its file's loss. */
 static void make_room(int sock)
 {
-	const int bytes = 2 * WIRE_BYTES_MAX;
+	const int bytes = 2 * PROTOCOL_BYTES_MAX;
 
 	setsockopt(sock, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
 }
@@ -288,7 +294,7 @@ static void make_room(int sock)
 /* Its pid, or -1. The socket of the other end goes to whoever asked. */
 static pid_t start_parser(int control)
 {
-	pid_t keeper = getpid(), pid;
+	pid_t supervisor = getpid(), pid;
 	int ends[2], err;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
@@ -297,8 +303,8 @@ static pid_t start_parser(int control)
 	make_room(ends[1]);
 	pid = fork();
 	if (!pid)
-		parser_run(ends[1], keeper);
-	err = pid < 0 ? -1 : wire_send(control, &pid, sizeof(pid), ends[0], 0);
+		parser_run(ends[1], supervisor);
+	err = pid < 0 ? -1 : protocol_send(control, &pid, sizeof(pid), ends[0], 0);
 	close(ends[0]);
 	close(ends[1]);
 	if (!err)
@@ -307,17 +313,17 @@ static pid_t start_parser(int control)
 	return -1;
 }
 
-void keeper_run(int control, pid_t parent)
+void supervisor_run(int control, pid_t parent)
 {
 	pid_t parser = -1;
 	char byte;
 
-	prctl(PR_SET_NAME, "weft-keeper");
-	cage_process();
+	prctl(PR_SET_NAME, "weft-supervisor");
+	sandbox_process();
 	if (getppid() != parent)
 		_exit(1);
-	control = cage_files(control);
-	while (wire_recv(control, &byte, 1, NULL, 0) == 1) {
+	control = sandbox_files(control);
+	while (protocol_recv(control, &byte, 1, NULL, 0) == 1) {
 		end_parser(parser);
 		parser = start_parser(control);
 		if (parser < 0)
@@ -327,19 +333,19 @@ void keeper_run(int control, pid_t parent)
 	_exit(0);
 }
 
-int keeper_ask(int control, pid_t *ret_parser)
+int supervisor_ask(int control, pid_t *ret_parser)
 {
 	struct pollfd answer = { .fd = control, .events = POLLIN };
-	int err = wire_send(control, "", 1, -1, MSG_DONTWAIT);
+	int err = protocol_send(control, "", 1, -1, MSG_DONTWAIT);
 	int sock = -1;
 	ssize_t n;
 	pid_t pid;
 
 	if (err)
 		return err;
-	if (poll(&answer, 1, KEEPER_ANSWERS_MS) <= 0)
+	if (poll(&answer, 1, SUPERVISOR_ANSWERS_MS) <= 0)
 		return -ETIMEDOUT;
-	n = wire_recv(control, &pid, sizeof(pid), &sock, MSG_DONTWAIT);
+	n = protocol_recv(control, &pid, sizeof(pid), &sock, MSG_DONTWAIT);
 	if (n == sizeof(pid) && sock >= 0) {
 		*ret_parser = pid;
 		return sock;

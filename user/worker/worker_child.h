@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The two processes behind the worker's socket. The parser reads files and
- * answers; it may be taken over by one of them. The keeper starts parsers and
+ * answers; it may be taken over by one of them. The supervisor starts parsers and
  * ends them, and reads nothing foreign: it was forked before anything
  * privileged was open, so that a parser that is started later inherits as
  * little as the first.
@@ -12,10 +12,10 @@
 #include <sys/types.h>
 
 /* Serves until its end of the control socket is closed. parent: who forked. */
-void keeper_run(int control, pid_t parent) __attribute__((noreturn));
+void supervisor_run(int control, pid_t parent) __attribute__((noreturn));
 
-/* Asks the keeper for a new parser, ending the one before: its socket and its pid, or
+/* Asks the supervisor for a new parser, ending the one before: its socket and its pid, or
  * a negative errno; -ETIMEDOUT after a second. */
-int keeper_ask(int control, pid_t *ret_parser);
+int supervisor_ask(int control, pid_t *ret_parser);
 
 #endif

@@ -10,14 +10,14 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define ADDRS_IN_MESSAGE (WIRE_BYTES_USUALLY / sizeof(uint64_t))
+#define ADDRS_IN_MESSAGE (PROTOCOL_BYTES_USUALLY / sizeof(uint64_t))
 
-/* The places of one address, as they come. */
-struct placing {
+/* The locations of one address, as they come. */
+struct locating {
 	inline_sink sink;
 	uint32_t index;
 	size_t n;
-	struct inline_place places[INLINES_MAX + 1];
+	struct source_location locations[INLINES_MAX + 1];
 	size_t name_at[INLINES_MAX + 1], file_at[INLINES_MAX + 1]; /* in text */
 };
 
@@ -27,13 +27,13 @@ struct asking {
 	int fd;
 	int64_t until_ms;
 	name_sink sink;
-	struct placing *placing; /* for NAMES_PLACES */
+	struct locating *locating; /* for NAMES_LOCATIONS */
 	void *arg;
 	int sink_err;
 	size_t base; /* of this request's addresses among the caller's */
 	size_t n;
 	unsigned char *seen; /* one for each address */
-	struct str text;     /* clean, of the name or the places at hand */
+	struct str text;     /* clean, of the name or the locations at hand */
 };
 
 static int send_until(struct asking *ask, const void *bytes, size_t n, int fd)
@@ -41,7 +41,7 @@ static int send_until(struct asking *ask, const void *bytes, size_t n, int fd)
 	struct worker *worker = ask->worker;
 
 	for (;;) {
-		int err = wire_send(worker->sock, bytes, n, fd, MSG_DONTWAIT);
+		int err = protocol_send(worker->sock, bytes, n, fd, MSG_DONTWAIT);
 
 		if (err != -EAGAIN && err != -ETOOMANYREFS && err != -ENOBUFS)
 			return err;
@@ -53,7 +53,7 @@ static int send_until(struct asking *ask, const void *bytes, size_t n, int fd)
 
 static int send_request(struct asking *ask, const uint64_t *addrs)
 {
-	const struct wire_request request = { WIRE_NAMES, ask->source, ask->n };
+	const struct protocol_request request = { PROTOCOL_NAMES, ask->source, ask->n };
 	int err = send_until(ask, &request, sizeof(request), ask->fd);
 
 	for (size_t at = 0; !err && at < ask->n; at += ADDRS_IN_MESSAGE) {
@@ -69,7 +69,7 @@ static int send_request(struct asking *ask, const uint64_t *addrs)
 /* One record: how many bytes it takes, or 0 when it is none. */
 static size_t take_name(struct asking *ask, const unsigned char *bytes, size_t n)
 {
-	struct wire_name head;
+	struct protocol_name head;
 	size_t padded;
 
 	if (n < sizeof(head))
@@ -91,15 +91,15 @@ static size_t take_name(struct asking *ask, const unsigned char *bytes, size_t n
 }
 
 /* Does a record go on with what came before it? */
-static bool fits(const struct asking *ask, const struct wire_place *head)
+static bool fits(const struct asking *ask, const struct protocol_location *head)
 {
-	const struct placing *placing = ask->placing;
+	const struct locating *locating = ask->locating;
 
 	_Static_assert(UINT16_MAX < NAME_BYTES_MAX, "name_bytes needs no look");
-	if (head->file_bytes >= WIRE_FILE_BYTES || head->depth != placing->n ||
+	if (head->file_bytes >= PROTOCOL_FILE_BYTES || head->depth != locating->n ||
 	    head->depth > INLINES_MAX || head->index >= ask->n)
 		return false;
-	return head->depth ? head->index == placing->index : !ask->seen[head->index];
+	return head->depth ? head->index == locating->index : !ask->seen[head->index];
 }
 
 static size_t add_text(struct asking *ask, const char *text, size_t n)
@@ -111,27 +111,28 @@ static size_t add_text(struct asking *ask, const char *text, size_t n)
 	return at;
 }
 
-/* All places of an address are there. */
-static int pass_places(struct asking *ask)
+/* All locations of an address are there. */
+static int pass_locations(struct asking *ask)
 {
-	struct placing *placing = ask->placing;
-	size_t n = placing->n;
+	struct locating *locating = ask->locating;
+	size_t n = locating->n;
 
-	placing->n = 0;
+	locating->n = 0;
 	if (ask->text.failed)
 		return str_error(&ask->text);
 	for (size_t i = 0; i < n; i++) {
-		placing->places[i].name = ask->text.s + placing->name_at[i];
-		placing->places[i].file = ask->text.s + placing->file_at[i];
+		locating->locations[i].name = ask->text.s + locating->name_at[i];
+		locating->locations[i].file = ask->text.s + locating->file_at[i];
 	}
-	return placing->sink(ask->arg, ask->base + placing->index, placing->places, n);
+	return locating->sink(ask->arg, ask->base + locating->index, locating->locations,
+			      n);
 }
 
 /* As take_name(). */
-static size_t take_place(struct asking *ask, const unsigned char *bytes, size_t n)
+static size_t take_location(struct asking *ask, const unsigned char *bytes, size_t n)
 {
-	struct placing *placing = ask->placing;
-	struct wire_place head;
+	struct locating *locating = ask->locating;
+	struct protocol_location head;
 	const char *text = (const char *)bytes + sizeof(head);
 	size_t padded, i;
 
@@ -144,28 +145,28 @@ static size_t take_place(struct asking *ask, const unsigned char *bytes, size_t 
 		return 0;
 	if (!head.depth)
 		str_clear(&ask->text);
-	i = placing->n++;
-	placing->index = head.index;
+	i = locating->n++;
+	locating->index = head.index;
 	ask->seen[head.index] = 1;
-	placing->places[i].line = head.line;
-	placing->name_at[i] = add_text(ask, text, head.name_bytes);
-	placing->file_at[i] = add_text(ask, text + head.name_bytes, head.file_bytes);
+	locating->locations[i].line = head.line;
+	locating->name_at[i] = add_text(ask, text, head.name_bytes);
+	locating->file_at[i] = add_text(ask, text + head.name_bytes, head.file_bytes);
 	if (head.is_last && ask->sink_err >= 0)
-		ask->sink_err = pass_places(ask);
+		ask->sink_err = pass_locations(ask);
 	if (head.is_last)
-		placing->n = 0;
+		locating->n = 0;
 	return padded;
 }
 
-static int take_names(struct asking *ask, const union wire_buffer *buf, size_t n)
+static int take_names(struct asking *ask, const union protocol_buffer *buf, size_t n)
 {
 	size_t at = sizeof(buf->head);
 
 	if (!buf->head.count)
 		return -EPROTO;
 	for (uint32_t i = 0; i < buf->head.count; i++) {
-		size_t used = ask->placing ? take_place(ask, buf->bytes + at, n - at)
-					   : take_name(ask, buf->bytes + at, n - at);
+		size_t used = ask->locating ? take_location(ask, buf->bytes + at, n - at)
+					    : take_name(ask, buf->bytes + at, n - at);
 
 		if (!used)
 			return -EPROTO;
@@ -174,20 +175,20 @@ static int take_names(struct asking *ask, const union wire_buffer *buf, size_t n
 	return at == n ? 0 : -EPROTO;
 }
 
-static bool is_done(const union wire_buffer *buf, ssize_t n)
+static bool is_done(const union protocol_buffer *buf, ssize_t n)
 {
-	return n == (ssize_t)sizeof(buf->head) && buf->head.kind == WIRE_DONE;
+	return n == (ssize_t)sizeof(buf->head) && buf->head.kind == PROTOCOL_DONE;
 }
 
 /* Until DONE: its error is *ret. Anything negative returned is ours. */
 static int recv_names(struct asking *ask, int *ret)
 {
-	union wire_buffer *buf = &ask->worker->buf;
-	uint32_t kind = ask->placing ? WIRE_PLACED : WIRE_NAMED;
+	union protocol_buffer *buf = &ask->worker->buf;
+	uint32_t kind = ask->locating ? PROTOCOL_LOCATED : PROTOCOL_NAMED;
 
 	for (;;) {
-		ssize_t n = wire_recv(ask->worker->sock, buf, sizeof(*buf), NULL,
-				      MSG_DONTWAIT);
+		ssize_t n = protocol_recv(ask->worker->sock, buf, sizeof(*buf), NULL,
+					  MSG_DONTWAIT);
 		int err = -EPROTO;
 
 		if (worker_now_ms() >= ask->until_ms && !is_done(buf, n))
@@ -201,7 +202,7 @@ static int recv_names(struct asking *ask, int *ret)
 		if (n >= (ssize_t)sizeof(buf->head) && buf->head.kind == kind)
 			err = take_names(ask, buf, (size_t)n);
 		if (is_done(buf, n)) {
-			*ret = buf->head.err ? wire_error(buf->head.err) : 0;
+			*ret = buf->head.err ? protocol_error(buf->head.err) : 0;
 			return 0;
 		}
 		if (err)
@@ -248,10 +249,10 @@ static int ask_all(struct asking *ask, const uint64_t *addrs, size_t n)
 
 	for (size_t at = 0; !err && at < n && ask->sink_err >= 0; at += ask->n) {
 		ask->base = at;
-		ask->n = n - at < WIRE_ADDRS_MAX ? n - at : WIRE_ADDRS_MAX;
+		ask->n = n - at < PROTOCOL_ADDRS_MAX ? n - at : PROTOCOL_ADDRS_MAX;
 		memset(ask->seen, 0, ask->n);
-		if (ask->placing)
-			ask->placing->n = 0;
+		if (ask->locating)
+			ask->locating->n = 0;
 		err = ask_some(ask, addrs + at);
 	}
 	return err;
@@ -262,7 +263,7 @@ static int ask_for(struct asking *ask, const uint64_t *addrs, size_t n, int dead
 {
 	int64_t begun_ms;
 	AUTO_FREE unsigned char *seen =
-		malloc(n < WIRE_ADDRS_MAX ? n + 1 : WIRE_ADDRS_MAX);
+		malloc(n < PROTOCOL_ADDRS_MAX ? n + 1 : PROTOCOL_ADDRS_MAX);
 	int err;
 
 	if (!seen)
@@ -299,20 +300,20 @@ int worker_names(struct worker *worker, enum name_source source, int fd,
 	return ask_for(&ask, addrs, n, deadline_ms);
 }
 
-int worker_places(struct worker *worker, int fd, const uint64_t *addrs, size_t n,
-		  int deadline_ms, inline_sink sink, void *arg)
+int worker_locations(struct worker *worker, int fd, const uint64_t *addrs, size_t n,
+		     int deadline_ms, inline_sink sink, void *arg)
 {
-	AUTO_FREE struct placing *placing = calloc(1, sizeof(*placing));
+	AUTO_FREE struct locating *locating = calloc(1, sizeof(*locating));
 	struct asking ask = {
 		.worker = worker,
-		.source = NAMES_PLACES,
+		.source = NAMES_LOCATIONS,
 		.fd = fd,
-		.placing = placing,
+		.locating = locating,
 		.arg = arg,
 	};
 
-	if (!placing)
-		return fail(-ENOMEM, "no memory for places");
-	placing->sink = sink;
+	if (!locating)
+		return fail(-ENOMEM, "no memory for locations");
+	locating->sink = sink;
 	return ask_for(&ask, addrs, n, deadline_ms);
 }

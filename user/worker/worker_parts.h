@@ -7,7 +7,7 @@
 #include "worker/worker.h"
 #include "worker/worker_child.h"
 #include "worker/worker_pace.h"
-#include "worker/worker_wire.h"
+#include "worker/worker_protocol.h"
 
 #include <stdbool.h>
 
@@ -16,7 +16,7 @@ struct table_job {
 	uint32_t n_pages, n_came;
 };
 
-enum job_kind { JOB_SCAN, JOB_TABLE, JOB_NOTED_TABLE, JOB_HASH };
+enum job_kind { JOB_SCAN, JOB_TABLE, JOB_RECORDED_TABLE, JOB_HASH };
 
 struct scan_job {
 	int fd;
@@ -24,15 +24,15 @@ struct scan_job {
 	bool done;
 	enum job_kind kind;
 	uint64_t cookie;
-	struct elf_facts *facts; /* once it is done, and went well */
-	struct table_job *table; /* from its first message on */
-	struct read_list *reads; /* HASH: of these */
-	struct hash hash;	 /* HASH: once it is done, and went well */
+	struct elf_info *info;		 /* once it is done, and went well */
+	struct table_job *table;	 /* from its first message on */
+	struct byte_ranges *byte_ranges; /* HASH: of these */
+	struct hash hash;		 /* HASH: once it is done, and went well */
 };
 
 struct worker {
-	pid_t keeper;
-	int control; /* to the keeper */
+	pid_t supervisor;
+	int control; /* to the supervisor */
 	int sock;    /* to the parser; -1 when none could be started */
 	int scan_deadline_ms;
 	int64_t late_ms;  /* that went to files which were not done in time */
@@ -42,7 +42,7 @@ struct worker {
 	struct table_sink table_sink;
 	VEC(struct scan_job) jobs;
 	size_t first, answered, sent;
-	union wire_buffer buf;
+	union protocol_buffer buf;
 };
 
 int64_t worker_now_ms(void);
@@ -61,7 +61,7 @@ void worker_pump(struct worker *worker, bool send_more);
 int worker_send_table(struct worker *worker, const struct scan_job *job);
 void worker_deliver_table(struct worker *worker, struct scan_job *job);
 void worker_free_table(struct scan_job *job);
-int worker_copy_reads(const struct read_list *list, struct read_list **ret);
+int worker_copy_ranges(const struct byte_ranges *list, struct byte_ranges **ret);
 int worker_take_hash(struct worker *worker, struct scan_job *job, size_t n);
 
 /* One message of n bytes in worker->buf, of the answer to a table: 1 when more
@@ -73,7 +73,7 @@ int worker_take_table(struct worker *worker, struct scan_job *job, size_t n);
 void worker_wait(struct worker *worker, short events, int64_t until_ms);
 
 /* An error that the parser claims, as one that can be one. */
-static inline int wire_error(int err)
+static inline int protocol_error(int err)
 {
 	return err < 0 && err > -4096 && err != -EPROTO ? err : -EBADMSG;
 }

@@ -13,9 +13,9 @@
 #include <string.h>
 
 /* 1, or a negative errno. */
-int worker_copy_reads(const struct read_list *list, struct read_list **ret)
+int worker_copy_ranges(const struct byte_ranges *list, struct byte_ranges **ret)
 {
-	size_t n = read_list_bytes(list->n);
+	size_t n = byte_ranges_size(list->n);
 
 	*ret = malloc(n);
 	if (!*ret)
@@ -27,14 +27,14 @@ int worker_copy_reads(const struct read_list *list, struct read_list **ret)
 /* The first message: how many pages will come, and what they are made of. */
 static int take_stats(struct worker *worker, struct scan_job *job, size_t n)
 {
-	const struct wire_table *message = &worker->buf.table;
-	const size_t before = offsetof(struct wire_table, reads);
+	const struct protocol_table *message = &worker->buf.table;
+	const size_t before = offsetof(struct protocol_table, byte_ranges);
 
-	if (n < sizeof(message->head) || message->head.kind != WIRE_TABLED)
+	if (n < sizeof(message->head) || message->head.kind != PROTOCOL_TABLED)
 		return -EPROTO;
 	if (message->head.err)
-		return wire_error(message->head.err);
-	if (n < before || !read_list_holds(&message->reads, n - before) ||
+		return protocol_error(message->head.err);
+	if (n < before || !byte_ranges_valid(&message->byte_ranges, n - before) ||
 	    message->head.count < 2 || message->head.count > UNWIND_PAGES_MAX)
 		return -EPROTO;
 	job->table = calloc(1, sizeof(*job->table));
@@ -43,20 +43,21 @@ static int take_stats(struct worker *worker, struct scan_job *job, size_t n)
 	job->table->n_pages = message->head.count;
 	job->table->answer.stats = message->stats;
 	job->table->answer.hash = message->hash;
-	return job->kind == JOB_NOTED_TABLE && message->reads.n
-		       ? worker_copy_reads(&message->reads, &job->table->answer.reads)
+	return job->kind == JOB_RECORDED_TABLE && message->byte_ranges.n
+		       ? worker_copy_ranges(&message->byte_ranges,
+					    &job->table->answer.byte_ranges)
 		       : 1;
 }
 
 static int take_pages(struct worker *worker, struct scan_job *job, size_t n)
 {
-	const struct wire_pages *message = &worker->buf.pages;
+	const struct protocol_pages *message = &worker->buf.pages;
 	const struct table_sink *sink = &worker->table_sink;
 	struct table_job *table = job->table;
 	uint32_t count = message->head.count;
 
-	if (n < sizeof(message->head) || message->head.kind != WIRE_PAGES ||
-	    message->head.err || !count || count > WIRE_PAGES_MAX ||
+	if (n < sizeof(message->head) || message->head.kind != PROTOCOL_PAGES ||
+	    message->head.err || !count || count > PROTOCOL_PAGES_MAX ||
 	    count > table->n_pages - table->n_came ||
 	    n != sizeof(message->head) + count * sizeof(message->pages[0]))
 		return -EPROTO;
@@ -78,12 +79,12 @@ int worker_take_table(struct worker *worker, struct scan_job *job, size_t n)
 
 int worker_take_hash(struct worker *worker, struct scan_job *job, size_t n)
 {
-	const struct wire_hash *message = &worker->buf.hash;
+	const struct protocol_hash *message = &worker->buf.hash;
 
-	if (n < sizeof(message->head) || message->head.kind != WIRE_HASHED)
+	if (n < sizeof(message->head) || message->head.kind != PROTOCOL_HASHED)
 		return -EPROTO;
 	if (message->head.err)
-		return wire_error(message->head.err);
+		return protocol_error(message->head.err);
 	if (n != sizeof(*message))
 		return -EPROTO;
 	job->hash = message->hash;
@@ -93,28 +94,28 @@ int worker_take_hash(struct worker *worker, struct scan_job *job, size_t n)
 void worker_free_table(struct scan_job *job)
 {
 	if (job->table)
-		free(job->table->answer.reads);
+		free(job->table->answer.byte_ranges);
 	free(job->table);
-	free(job->reads);
+	free(job->byte_ranges);
 	job->table = NULL;
-	job->reads = NULL;
+	job->byte_ranges = NULL;
 }
 
 int worker_send_table(struct worker *worker, const struct scan_job *job)
 {
-	struct wire_hash_request *request = &worker->buf.ask_hash;
+	struct protocol_hash_request *request = &worker->buf.ask_hash;
 	size_t n = sizeof(request->request);
 
-	request->request = (struct wire_request){
-		.kind = job->kind == JOB_HASH ? WIRE_HASH : WIRE_TABLE,
-		.n = job->kind == JOB_NOTED_TABLE,
+	request->request = (struct protocol_request){
+		.kind = job->kind == JOB_HASH ? PROTOCOL_HASH : PROTOCOL_TABLE,
+		.n = job->kind == JOB_RECORDED_TABLE,
 	};
 	if (job->kind == JOB_HASH) {
-		n = read_list_bytes(job->reads->n);
-		memcpy(&request->list, job->reads, n);
-		n += offsetof(struct wire_hash_request, list);
+		n = byte_ranges_size(job->byte_ranges->n);
+		memcpy(&request->list, job->byte_ranges, n);
+		n += offsetof(struct protocol_hash_request, list);
 	}
-	return wire_send(worker->sock, request, n, job->fd, MSG_DONTWAIT);
+	return protocol_send(worker->sock, request, n, job->fd, MSG_DONTWAIT);
 }
 
 void worker_set_table_sink(struct worker *worker, const struct table_sink *sink)

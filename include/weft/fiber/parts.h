@@ -23,7 +23,7 @@ static inline int weft_fiber_is_here_(const struct weft_fiber *fiber, void *fp)
 
 #ifndef WEFT_DISABLED
 
-#define WEFT_FIBER_ROOTS_MOST_ 1024
+#define WEFT_FIBER_ROOTS_MAX_ 1024
 
 /*
  * Puts roots, a list taken off a thread, in front of this thread's roots. An entry
@@ -59,7 +59,7 @@ weft_fiber_take_roots_(struct weft_holder *holder, struct weft_root *outside)
 	struct weft_root *roots = holder->root, *last = roots;
 
 	for (int i = 0; last && last->next != outside; i++)
-		last = i < WEFT_FIBER_ROOTS_MOST_ ? last->next : NULL;
+		last = i < WEFT_FIBER_ROOTS_MAX_ ? last->next : NULL;
 	WEFT_PUBLISH_(&holder->root, outside);
 	if (!last)
 		return NULL;

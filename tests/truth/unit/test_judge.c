@@ -262,10 +262,10 @@ static void test_false_async(void **state)
 	"\"expected_ticks\":100,\"missed_ticks_estimate\":" missed                       \
 	",\"stolen_ticks_estimate\":" stolen
 #define LEDGER_OF(ticks, entered, kept, total)                                           \
-	"{\"version\": 1, " ticks ", \"ledger\":{\"entered\":" entered                   \
+	"{\"version\": 2, " ticks ", \"ledger\":{\"oncpu\":{\"entered\":" entered        \
 	", \"outcomes\":{\"idle\":1,\"filtered\":2,\"kept\":" kept                       \
 	",\"no_scratch\":0,\"no_ring\":0,\"ring_full\":0}, \"endings\": {\"start\":6,"   \
-	"\"torn\":0,\"cycle\":0,\"foreign\":0,\"broken\":4}, \"words\":\"a}\\\"{\"},"    \
+	"\"torn\":0,\"cycle\":0,\"foreign\":0,\"broken\":4}, \"words\":\"a}\\\"{\"}},"   \
 	"\"samples\":{\"total\":" total ",\"unmatched\":0,\"list\":[1,{\"x\":2}]}}"
 #define LEDGER(entered, kept, total) LEDGER_OF(TICKS("10", "0"), entered, kept, total)
 

@@ -4,8 +4,8 @@
 #ifndef WEFT_FORMAT_FIREFOX_FIREFOX_PARTS_H
 #define WEFT_FORMAT_FIREFOX_FIREFOX_PARTS_H
 
-#include "core/reading.h"
-#include "format/pen.h"
+#include "core/profile.h"
+#include "format/output_buffer.h"
 #include "format/writer.h"
 
 struct firefox_sample {
@@ -20,12 +20,12 @@ struct firefox_function {
 };
 
 struct firefox {
-	const struct reading *r;
+	const struct profile *r;
 	enum view view;
-	struct pen pen;
+	struct output_buffer buffer;
 	struct pairs keys; /* of functions, by number */
 	VEC(struct firefox_function) functions;
-	uint32_t *by_frame; /* function, by frame of the reading */
+	uint32_t *by_frame; /* function, by frame of the profile */
 };
 
 enum firefox_category {

@@ -28,7 +28,7 @@ struct ranked {
 
 struct sorter {
 	struct firefox *f;
-	uint32_t *group;       /* by thread of the reading */
+	uint32_t *group;       /* by thread of the profile */
 	struct ranked *ranked; /* the largest first */
 	size_t n_groups;       /* group n_groups - 1 may be the rest */
 	size_t *first;	       /* by group, in samples */
@@ -46,7 +46,7 @@ static int by_sum(const void *a, const void *b)
 
 static int rank(struct sorter *s)
 {
-	const struct reading *r = s->f->r;
+	const struct profile *r = s->f->r;
 	size_t n = r->threads.n;
 
 	s->ranked = calloc(n + 1, sizeof(*s->ranked));
@@ -55,8 +55,9 @@ static int rank(struct sorter *s)
 		return fail(-ENOMEM, "no memory for %zu threads", n);
 	for (uint32_t i = 0; i < n; i++)
 		s->ranked[i].thread = i;
-	for (size_t i = 0; i < r->timeline.uses.n; i++)
-		s->ranked[r->timeline.uses.items[i].b].sum += r->timeline.counts.items[i];
+	for (size_t i = 0; i < r->timeline.sample_keys.n; i++)
+		s->ranked[r->timeline.sample_keys.items[i].b].sum +=
+			r->timeline.counts.items[i];
 	qsort(s->ranked, n, sizeof(*s->ranked), by_sum);
 	while (s->n_groups < n && s->ranked[s->n_groups].sum &&
 	       s->n_groups < THREADS_SHOWN)
@@ -69,7 +70,7 @@ static int rank(struct sorter *s)
 	return 0;
 }
 
-/* Every sample of the log, or every use where they are too many or undated. */
+/* Every sample of the log, or every sample key where they are too many or undated. */
 static int each_sample(struct sorter *s, bool by_second,
 		       void (*take)(struct sorter *s, const struct timeline_sample *t))
 {
@@ -81,11 +82,11 @@ static int each_sample(struct sorter *s, bool by_second,
 		sample.second -= timeline->first;
 		take(s, &sample);
 	}
-	for (size_t i = 0; !by_second && i < timeline->uses.n; i++) {
-		struct pair use = timeline->uses.items[i];
+	for (size_t i = 0; !by_second && i < timeline->sample_keys.n; i++) {
+		struct pair sample_key = timeline->sample_keys.items[i];
 
-		sample = (struct timeline_sample){ .stack = use.a,
-						   .thread = use.b,
+		sample = (struct timeline_sample){ .stack = sample_key.a,
+						   .thread = sample_key.b,
 						   .count = timeline->counts.items[i] };
 		if (sample.count)
 			take(s, &sample);
@@ -101,7 +102,7 @@ static void count_sample(struct sorter *s, const struct timeline_sample *sample)
 /* first[] moves on to where the next one goes, and is the following one's after. */
 static void place_sample(struct sorter *s, const struct timeline_sample *sample)
 {
-	const struct reading *r = s->f->r;
+	const struct profile *r = s->f->r;
 
 	s->samples[s->first[s->group[sample->thread]]++] = (struct firefox_sample){
 		.second = sample->second,
@@ -142,9 +143,9 @@ static int sort(struct sorter *s)
 
 static void add_meta(struct firefox *f)
 {
-	const struct reading *r = f->r;
-	const struct reading_run *run = r->runs.n ? &r->runs.items[0] : NULL;
-	struct str *out = &f->pen.text;
+	const struct profile *r = f->r;
+	const struct profile_run *run = r->runs.n ? &r->runs.items[0] : NULL;
+	struct str *out = &f->buffer.text;
 
 	str_addf(
 		out,
@@ -152,13 +153,13 @@ static void add_meta(struct firefox *f)
 		"\"processType\":0,\"stackwalk\":1,\"debug\":false,\"symbolicated\":true,"
 		"\"interval\":%.6f,\"startTime\":%.3f,\"product\":\"weft, the %s view\",",
 		GECKO_VERSION, PROCESSED_VERSION,
-		r->period_ns ? (double)r->period_ns / 1e6 : 1.0,
+		profile_period_ns(r) ? (double)profile_period_ns(r) / 1e6 : 1.0,
 		run ? (double)run->started_unix_ns / 1e6 : 0.0,
 		f->view == VIEW_ASYNC ? "async" : "thread");
 	str_add(out, "\"oscpu\":");
-	str_add_json(out, run ? reading_string(r, run->kernel) : "");
+	str_add_json(out, run ? profile_string(r, run->kernel) : "");
 	str_add(out, ",\"abi\":");
-	str_add_json(out, run ? reading_string(r, run->arch) : "");
+	str_add_json(out, run ? profile_string(r, run->arch) : "");
 	str_add(out,
 		",\"platform\":\"Linux\",\"toolkit\":\"\",\"extensions\":{\"length\":0,"
 		"\"baseURL\":[],\"id\":[],\"name\":[]},\"markerSchema\":[],"
@@ -192,29 +193,29 @@ static int write_all(struct sorter *s)
 		size_t n = s->first[i] - from;
 
 		if (i)
-			str_add(&f->pen.text, ",\n");
+			str_add(&f->buffer.text, ",\n");
 		err = firefox_add_thread(f, i < THREADS_SHOWN ? s->ranked[i].thread : 0,
 					 s->samples + from, n);
 		from += n;
 	}
-	str_add(&f->pen.text, "]}\n");
-	return err ? err : pen_close(&f->pen);
+	str_add(&f->buffer.text, "]}\n");
+	return err ? err : output_buffer_close(&f->buffer);
 }
 
-static int firefox_write(struct outfile *out, const struct reading *reading,
+static int firefox_write(struct outfile *out, const struct profile *profile,
 			 const struct writer_options *options)
 {
-	struct firefox f = { .r = reading, .view = options->view, .pen.out = out };
+	struct firefox f = { .r = profile, .view = options->view, .buffer.out = out };
 	struct sorter s = { .f = &f };
 	int err;
 
-	f.by_frame = calloc(reading->frames.n + 1, sizeof(*f.by_frame));
+	f.by_frame = calloc(profile->frames.n + 1, sizeof(*f.by_frame));
 	err = f.by_frame ? rank(&s) : fail(-ENOMEM, "no memory for frames");
 	if (!err)
 		err = sort(&s);
 	if (!err)
 		err = write_all(&s);
-	pen_free(&f.pen);
+	output_buffer_free(&f.buffer);
 	pairs_free(&f.keys);
 	vec_free(&f.functions);
 	free(f.by_frame);

@@ -21,23 +21,26 @@ struct thread_writer {
 	struct pairs modules;
 };
 
-static uint32_t category_of(const struct reading *r, uint32_t code)
+static uint32_t category_of(const struct profile *r, uint32_t code)
 {
 	static const enum firefox_category categories[] = {
-		[PLACE_UNKNOWN] = CATEGORY_OTHER,   [PLACE_NATIVE] = CATEGORY_PROGRAM,
-		[PLACE_KERNEL] = CATEGORY_KERNEL,   [PLACE_JIT] = CATEGORY_JIT,
-		[PLACE_INLINED] = CATEGORY_INLINED, [PLACE_LABEL] = CATEGORY_ASYNC,
+		[FRAME_TYPE_UNKNOWN] = CATEGORY_OTHER,
+		[FRAME_TYPE_NATIVE] = CATEGORY_PROGRAM,
+		[FRAME_TYPE_KERNEL] = CATEGORY_KERNEL,
+		[FRAME_TYPE_JIT] = CATEGORY_JIT,
+		[FRAME_TYPE_INLINED] = CATEGORY_INLINED,
+		[FRAME_TYPE_LABEL] = CATEGORY_ASYNC,
 	};
 
-	if (READING_IS_FRAME(code))
-		return categories[r->frames.items[code].place];
-	return READING_MARK(code) == VIEW_BOUNDARY ? CATEGORY_ASYNC : CATEGORY_OTHER;
+	if (PROFILE_IS_FRAME(code))
+		return categories[r->frames.items[code].type];
+	return PROFILE_MARK(code) == VIEW_BOUNDARY ? CATEGORY_ASYNC : CATEGORY_OTHER;
 }
 
 /* The number of a node's function; -ENOMEM. */
 static int firefox_function(struct firefox *f, uint32_t code, uint32_t *ret)
 {
-	bool is_frame = READING_IS_FRAME(code);
+	bool is_frame = PROFILE_IS_FRAME(code);
 	struct firefox_function function = { .code = code };
 	struct pair key = { 0, code };
 	int err;
@@ -75,7 +78,7 @@ static int find_known(struct thread_writer *t, uint32_t node, uint32_t *ret_pref
 
 	t->path.n = 0;
 	*ret_prefix = 0;
-	for (; !err && node; node = reading_parent(t->f->r, node)) {
+	for (; !err && node; node = profile_parent(t->f->r, node)) {
 		uint32_t id;
 
 		err = pairs_id(&t->nodes, (struct pair){ node, 0 }, THREAD_NODES_MAX,
@@ -99,7 +102,7 @@ static int stack_of(struct thread_writer *t, uint32_t node, uint32_t *ret)
 
 	while (!err && t->path.n) {
 		uint32_t id = t->path.items[--t->path.n], function, local;
-		uint32_t code = reading_code(t->f->r, t->nodes.items[id].a);
+		uint32_t code = profile_code(t->f->r, t->nodes.items[id].a);
 
 		err = firefox_function(t->f, code, &function);
 		if (!err)
@@ -116,7 +119,7 @@ static int stack_of(struct thread_writer *t, uint32_t node, uint32_t *ret)
 
 static void column(struct thread_writer *t, const char *name)
 {
-	str_addf(&t->f->pen.text, ",\"%s\":[", name);
+	str_addf(&t->f->buffer.text, ",\"%s\":[", name);
 }
 
 /* n times the same. */
@@ -127,17 +130,17 @@ static int constant(struct thread_writer *t, const char *name, const char *value
 
 	column(t, name);
 	for (size_t i = 0; !err && i < n; i++) {
-		str_addf(&t->f->pen.text, "%s%s", i ? "," : "", value);
-		err = pen_pass(&t->f->pen);
+		str_addf(&t->f->buffer.text, "%s%s", i ? "," : "", value);
+		err = output_buffer_drain(&t->f->buffer);
 	}
-	str_add_char(&t->f->pen.text, ']');
+	str_add_char(&t->f->buffer.text, ']');
 	return err;
 }
 
 static int add_samples(struct thread_writer *t, const struct firefox_sample *samples,
 		       size_t n)
 {
-	struct str *out = &t->f->pen.text;
+	struct str *out = &t->f->buffer.text;
 	int err = 0;
 
 	str_addf(out, "\"samples\":{\"length\":%zu,\"weightType\":\"samples\"", n);
@@ -152,13 +155,13 @@ static int add_samples(struct thread_writer *t, const struct firefox_sample *sam
 		else
 			str_add(out, "null");
 		if (!err)
-			err = pen_pass(&t->f->pen);
+			err = output_buffer_drain(&t->f->buffer);
 	}
 	str_add_char(out, ']');
 	column(t, "weight");
 	for (size_t i = 0; !err && i < n; i++) {
 		str_addf(out, "%s%u", i ? "," : "", samples[i].count);
-		err = pen_pass(&t->f->pen);
+		err = output_buffer_drain(&t->f->buffer);
 	}
 	str_add_char(out, ']');
 	return err;
@@ -168,7 +171,7 @@ static int add_samples(struct thread_writer *t, const struct firefox_sample *sam
 static int add_times(struct thread_writer *t, const struct firefox_sample *samples,
 		     size_t n)
 {
-	struct str *out = &t->f->pen.text;
+	struct str *out = &t->f->buffer.text;
 	size_t start = 0, end = 0;
 	int err = 0;
 
@@ -182,7 +185,7 @@ static int add_times(struct thread_writer *t, const struct firefox_sample *sampl
 		str_addf(out, "%s%.3f", i ? "," : "",
 			 samples[i].second * 1e3 +
 				 1e3 * (double)(i - start) / (double)(end - start));
-		err = pen_pass(&t->f->pen);
+		err = output_buffer_drain(&t->f->buffer);
 	}
 	str_add(out, "]},\n");
 	return err;
@@ -190,7 +193,7 @@ static int add_times(struct thread_writer *t, const struct firefox_sample *sampl
 
 static int add_stacks(struct thread_writer *t)
 {
-	struct str *out = &t->f->pen.text;
+	struct str *out = &t->f->buffer.text;
 	size_t n = t->stacks.n;
 	int err = 0;
 
@@ -198,7 +201,7 @@ static int add_stacks(struct thread_writer *t)
 	column(t, "frame");
 	for (size_t i = 0; !err && i < n; i++) {
 		str_addf(out, "%s%u", i ? "," : "", t->stacks.items[i].b);
-		err = pen_pass(&t->f->pen);
+		err = output_buffer_drain(&t->f->buffer);
 	}
 	str_add_char(out, ']');
 	column(t, "prefix");
@@ -208,7 +211,7 @@ static int add_stacks(struct thread_writer *t)
 			str_addf(out, "%u", t->stacks.items[i].a - 1);
 		else
 			str_add(out, "null");
-		err = pen_pass(&t->f->pen);
+		err = output_buffer_drain(&t->f->buffer);
 	}
 	str_add_char(out, ']');
 	column(t, "category");
@@ -217,7 +220,7 @@ static int add_stacks(struct thread_writer *t)
 
 		str_addf(out, "%s%u", i ? "," : "",
 			 t->f->functions.items[function].category);
-		err = pen_pass(&t->f->pen);
+		err = output_buffer_drain(&t->f->buffer);
 	}
 	str_add_char(out, ']');
 	if (!err)
@@ -228,7 +231,7 @@ static int add_stacks(struct thread_writer *t)
 
 static int add_frames(struct thread_writer *t)
 {
-	struct str *out = &t->f->pen.text;
+	struct str *out = &t->f->buffer.text;
 	size_t n = t->local.n;
 	int err = 0;
 
@@ -278,7 +281,7 @@ static int resource_of(struct thread_writer *t, uint32_t module, int64_t *ret)
 
 static int add_functions(struct thread_writer *t)
 {
-	struct str *out = &t->f->pen.text;
+	struct str *out = &t->f->buffer.text;
 	size_t n = t->local.n;
 	int err = 0;
 
@@ -288,7 +291,7 @@ static int add_functions(struct thread_writer *t)
 		uint32_t code = t->f->functions.items[t->local.items[i].a].code;
 
 		str_addf(out, "%s%u", i ? "," : "",
-			 string_of(t, reading_code_name(t->f->r, code)));
+			 string_of(t, profile_code_name(t->f->r, code)));
 	}
 	str_add_char(out, ']');
 	column(t, "resource");
@@ -316,7 +319,7 @@ static int add_functions(struct thread_writer *t)
 
 static int add_resources(struct thread_writer *t)
 {
-	struct str *out = &t->f->pen.text;
+	struct str *out = &t->f->buffer.text;
 	size_t n = t->resources.n;
 	int err;
 
@@ -325,7 +328,7 @@ static int add_resources(struct thread_writer *t)
 	for (size_t i = 0; i < n; i++)
 		str_addf(out, "%s%u", i ? "," : "",
 			 string_of(t,
-				   reading_module_name(t->f->r, t->resources.items[i])));
+				   profile_module_name(t->f->r, t->resources.items[i])));
 	str_add_char(out, ']');
 	err = constant(t, "lib", "null", n);
 	if (!err)
@@ -339,7 +342,7 @@ static int add_resources(struct thread_writer *t)
 	for (uint32_t i = 0; !err && i < intern_count(t->strings); i++) {
 		str_add(out, i ? "," : "");
 		str_add_json(out, intern_string(t->strings, i));
-		err = pen_pass(&t->f->pen);
+		err = output_buffer_drain(&t->f->buffer);
 	}
 	str_add(out, "]}");
 	return err;
@@ -347,18 +350,18 @@ static int add_resources(struct thread_writer *t)
 
 static void add_names(struct thread_writer *t, uint32_t thread)
 {
-	const struct reading *r = t->f->r;
-	const struct reading_thread *th = &r->threads.items[thread];
-	const struct reading_process *process = &r->processes.items[th->process];
-	const char *name = reading_string(r, th->name);
+	const struct profile *r = t->f->r;
+	const struct profile_thread *th = &r->threads.items[thread];
+	const struct profile_process *process = &r->processes.items[th->process];
+	const char *name = profile_string(r, th->name);
 	const struct timeline *timeline = &r->timeline;
 	double end = timeline->is_dated ? timeline->last - timeline->first + 1.0 : 1.0;
-	struct str *out = &t->f->pen.text;
+	struct str *out = &t->f->buffer.text;
 
 	str_add(out, "\n{\"name\":");
 	str_add_json(out, thread ? *name ? name : "[no name]" : "other threads");
 	str_add(out, ",\"processName\":");
-	str_add_json(out, reading_string(r, process->name));
+	str_add_json(out, profile_string(r, process->name));
 	str_addf(out,
 		 ",\"pid\":\"%u\",\"tid\":%u,\"isMainThread\":%s,"
 		 "\"processType\":\"default\",\"processStartupTime\":0,"

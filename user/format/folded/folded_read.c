@@ -109,27 +109,27 @@ static bool is(const char *name, size_t n, const char *what)
 
 static int add_frame(struct stack_builder *b, const char *name, size_t n)
 {
-	struct reading_frame rest = { .place = PLACE_NATIVE };
+	struct profile_frame rest = { .type = FRAME_TYPE_NATIVE };
 
-	if (is(name, n, READING_BOUNDARY_NAME))
+	if (is(name, n, PROFILE_BOUNDARY_NAME))
 		return stack_add_mark(b, VIEW_BOUNDARY | BOUNDARY_ASYNC);
-	if (is(name, n, READING_GAP_NAME))
+	if (is(name, n, PROFILE_GAP_NAME))
 		return stack_add_mark(b, VIEW_GAP);
-	if (is(name, n, READING_CUT_NAME))
+	if (is(name, n, PROFILE_CUT_NAME))
 		return stack_add_mark(b, VIEW_CUT);
 	if (take_suffix(name, &n, "_[k]"))
-		rest.place = PLACE_KERNEL;
+		rest.type = FRAME_TYPE_KERNEL;
 	else if (take_suffix(name, &n, "_[j]"))
-		rest.place = PLACE_JIT;
+		rest.type = FRAME_TYPE_JIT;
 	else if (take_suffix(name, &n, "_[i]"))
-		rest.place = PLACE_INLINED;
+		rest.type = FRAME_TYPE_INLINED;
 	return stack_add_frame(b, n ? name : "[unknown]", n ? n : 9, &rest);
 }
 
 static int add_line(struct stack_builder *b, const char *line, size_t n, uint64_t count)
 {
 	size_t first = 0;
-	uint32_t thread, stack = READING_NO_STACK;
+	uint32_t thread, stack = PROFILE_NO_STACK;
 	int err;
 
 	while (first < n && line[first] != ';')
@@ -145,18 +145,18 @@ static int add_line(struct stack_builder *b, const char *line, size_t n, uint64_
 	}
 	if (!err)
 		err = stack_finish(b, false, &stack);
-	if (err || stack == READING_NO_STACK)
+	if (err || stack == PROFILE_NO_STACK)
 		return err;
 	return timeline_add_undated(&b->r->timeline, stack, thread, count);
 }
 
-static int folded_read(struct source *source, struct reading *reading)
+static int folded_read(struct source *source, struct profile *profile)
 {
-	struct stack_builder b = { .r = reading };
+	struct stack_builder b = { .r = profile };
 	AUTO_STR line = { 0 };
 	int err = 0;
 
-	reading->one_view = true;
+	profile->one_view = true;
 	while (!err && source_line(source, &line, LINE_BYTES_MAX)) {
 		size_t n = line.n, end;
 		uint64_t count;
@@ -169,7 +169,7 @@ static int folded_read(struct source *source, struct reading *reading)
 		if (find_count(line.s, n, &end, &count))
 			err = add_line(&b, line.s, end, count);
 		else
-			reading->left_out++;
+			profile->left_out++;
 	}
 	stack_builder_free(&b);
 	return err;

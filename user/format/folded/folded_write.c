@@ -2,12 +2,12 @@
 /*
  * Folded stacks: a line a distinct stack, root to leaf, `;` between frames, a
  * space and how often it was seen. What every flame graph tool reads. Lines are
- * sorted by their bytes and distinct; their counts add up to the reading's.
+ * sorted by their bytes and distinct; their counts add up to the profile's.
  *
  * The text is never held whole: siblings are sorted as the lines would be, a
  * stack that ends at a node before those that go on through it with a `;`.
  */
-#include "format/pen.h"
+#include "format/output_buffer.h"
 #include "format/writer.h"
 
 #include "base/error.h"
@@ -18,53 +18,53 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* One way on from a node: an end at a child, or through it. */
-struct way {
+/* A branch from a node: an end at a child, or through it. */
+struct folded_branch {
 	const char *text;
 	uint32_t node, guarded; /* guarded: index of '_' in place of a blank, + 1 */
 	bool is_end;
 };
 
 struct level {
-	size_t next, end; /* in ways */
+	size_t next, end; /* in branches */
 	size_t line;	  /* how long the line is above */
 };
 
 struct folded_writer_state {
 	const struct tree *tree;
-	struct pen pen;
+	struct output_buffer buffer;
 	struct str line;
-	VEC(struct way) ways; /* of all open levels */
+	VEC(struct folded_branch) branches; /* of all open levels */
 	VEC(struct level) levels;
 };
 
 static bool is_marker(const char *name)
 {
-	return !strcmp(name, READING_BOUNDARY_NAME) || !strcmp(name, READING_GAP_NAME) ||
-	       !strcmp(name, READING_CUT_NAME);
+	return !strcmp(name, PROFILE_BOUNDARY_NAME) || !strcmp(name, PROFILE_GAP_NAME) ||
+	       !strcmp(name, PROFILE_CUT_NAME);
 }
 
 /* Names may hold what the format gives a meaning to. */
-static void frame_text(struct str *out, const struct reading *r, uint32_t code)
+static void frame_text(struct str *out, const struct profile *r, uint32_t code)
 {
-	const char *name = reading_code_name(r, code);
+	const char *name = profile_code_name(r, code);
 
 	/* what gets a suffix is told apart by that */
-	if (READING_IS_FRAME(code) && is_marker(name) &&
-	    r->frames.items[code].place <= PLACE_NATIVE)
+	if (PROFILE_IS_FRAME(code) && is_marker(name) &&
+	    r->frames.items[code].type <= FRAME_TYPE_NATIVE)
 		str_add_char(out, '_');
 	for (; *name; name++)
 		str_add_char(out, *name == ';' ? ':' : *name);
-	if (!READING_IS_FRAME(code))
+	if (!PROFILE_IS_FRAME(code))
 		return;
-	switch (r->frames.items[code].place) {
-	case PLACE_KERNEL:
+	switch (r->frames.items[code].type) {
+	case FRAME_TYPE_KERNEL:
 		str_add(out, "_[k]");
 		break;
-	case PLACE_JIT:
+	case FRAME_TYPE_JIT:
 		str_add(out, "_[j]");
 		break;
-	case PLACE_INLINED:
+	case FRAME_TYPE_INLINED:
 		str_add(out, "_[i]");
 		break;
 	default:
@@ -73,7 +73,7 @@ static void frame_text(struct str *out, const struct reading *r, uint32_t code)
 }
 
 /* A thread may call itself anything, also nothing. What was folded text stays. */
-static void comm_text(struct str *out, const struct reading *r, const char *comm)
+static void comm_text(struct str *out, const struct profile *r, const char *comm)
 {
 	char blank = r->one_view ? ' ' : '_';
 
@@ -106,16 +106,16 @@ static uint32_t guard(const char *text)
 	return at && text[at - 1] == ' ' && (at < end || !text[at]) ? (uint32_t)at : 0;
 }
 
-static int char_of(const struct way *way, size_t i)
+static int char_of(const struct folded_branch *branch, size_t i)
 {
-	if (!way->text[i])
-		return way->is_end ? 0 : ';';
-	return i + 1 == way->guarded ? '_' : (unsigned char)way->text[i];
+	if (!branch->text[i])
+		return branch->is_end ? 0 : ';';
+	return i + 1 == branch->guarded ? '_' : (unsigned char)branch->text[i];
 }
 
 static int by_line(const void *a, const void *b)
 {
-	const struct way *x = a, *y = b;
+	const struct folded_branch *x = a, *y = b;
 
 	for (size_t i = 0;; i++) {
 		int difference = char_of(x, i) - char_of(y, i);
@@ -128,7 +128,7 @@ static int by_line(const void *a, const void *b)
 static int open_level(struct folded_writer_state *f, uint32_t node)
 {
 	const struct tree *tree = f->tree;
-	struct level level = { f->ways.n, 0, f->line.n };
+	struct level level = { f->branches.n, 0, f->line.n };
 	int err = 0;
 
 	for (uint32_t i = tree->first[node]; !err && i < tree->first[node + 1]; i++) {
@@ -136,65 +136,69 @@ static int open_level(struct folded_writer_state *f, uint32_t node)
 		const char *text = tree_text(tree, child);
 
 		if (tree->self.items[child])
-			err = vec_push(&f->ways,
-				       (struct way){ text, child, guard(text), true });
+			err = vec_push(
+				&f->branches,
+				(struct folded_branch){ text, child, guard(text), true });
 		if (!err && tree->first[child] != tree->first[child + 1])
-			err = vec_push(&f->ways, (struct way){ text, child, 0, false });
+			err = vec_push(&f->branches,
+				       (struct folded_branch){ text, child, 0, false });
 	}
-	level.end = f->ways.n;
+	level.end = f->branches.n;
 	if (err || level.next == level.end)
 		return err;
-	qsort(f->ways.items + level.next, level.end - level.next, sizeof(*f->ways.items),
-	      by_line);
+	qsort(f->branches.items + level.next, level.end - level.next,
+	      sizeof(*f->branches.items), by_line);
 	return vec_push(&f->levels, level);
 }
 
 /* Ends that look alike are one line. */
 static int write_end(struct folded_writer_state *f, struct level *level)
 {
-	const struct way *way = &f->ways.items[level->next++];
-	uint64_t count = f->tree->self.items[way->node];
+	const struct folded_branch *branch = &f->branches.items[level->next++];
+	uint64_t count = f->tree->self.items[branch->node];
 
-	while (level->next < level->end && f->ways.items[level->next].is_end &&
-	       !by_line(way, &f->ways.items[level->next]))
-		count += f->tree->self.items[f->ways.items[level->next++].node];
-	str_add_bytes(&f->pen.text, f->line.s, f->line.n);
-	str_add(&f->pen.text, way->text);
-	if (way->guarded)
-		f->pen.text.s[f->pen.text.n - strlen(way->text) + way->guarded - 1] = '_';
-	str_addf(&f->pen.text, " %" PRIu64 "\n", count);
-	return pen_pass(&f->pen);
+	while (level->next < level->end && f->branches.items[level->next].is_end &&
+	       !by_line(branch, &f->branches.items[level->next]))
+		count += f->tree->self.items[f->branches.items[level->next++].node];
+	str_add_bytes(&f->buffer.text, f->line.s, f->line.n);
+	str_add(&f->buffer.text, branch->text);
+	if (branch->guarded)
+		f->buffer.text.s[f->buffer.text.n - strlen(branch->text) +
+				 branch->guarded - 1] = '_';
+	str_addf(&f->buffer.text, " %" PRIu64 "\n", count);
+	return output_buffer_drain(&f->buffer);
 }
 
 static int write_lines(struct folded_writer_state *f)
 {
 	int err = open_level(f, 0);
 
-	/* a level that has no way on was not opened */
+	/* a level that has no branch was not opened */
 	while (!err && f->levels.n) {
 		struct level *level = &f->levels.items[f->levels.n - 1];
 
 		f->line.n = level->line;
 		if (level->next == level->end) {
 			f->levels.n--;
-			f->ways.n =
+			f->branches.n =
 				f->levels.n ? f->levels.items[f->levels.n - 1].end : 0;
-		} else if (f->ways.items[level->next].is_end) {
+		} else if (f->branches.items[level->next].is_end) {
 			err = write_end(f, level);
 		} else {
-			const struct way *way = &f->ways.items[level->next++];
+			const struct folded_branch *branch =
+				&f->branches.items[level->next++];
 
-			str_add(&f->line, way->text);
+			str_add(&f->line, branch->text);
 			str_add_char(&f->line, ';');
 			err = str_error(&f->line);
 			if (!err)
-				err = open_level(f, way->node);
+				err = open_level(f, branch->node);
 		}
 	}
 	return err;
 }
 
-static int folded_write(struct outfile *out, const struct reading *reading,
+static int folded_write(struct outfile *out, const struct profile *profile,
 			const struct writer_options *options)
 {
 	const struct tree_options how = {
@@ -203,18 +207,18 @@ static int folded_write(struct outfile *out, const struct reading *reading,
 		.frame_text = frame_text,
 		.group_text = comm_text,
 	};
-	struct folded_writer_state f = { .pen.out = out };
+	struct folded_writer_state f = { .buffer.out = out };
 	AUTO(tree) tree = NULL;
-	int err = tree_new(&tree, reading, &how);
+	int err = tree_new(&tree, profile, &how);
 
 	f.tree = tree;
 	if (!err)
 		err = write_lines(&f);
 	if (!err)
-		err = pen_close(&f.pen);
-	pen_free(&f.pen);
+		err = output_buffer_close(&f.buffer);
+	output_buffer_free(&f.buffer);
 	str_free(&f.line);
-	vec_free(&f.ways);
+	vec_free(&f.branches);
 	vec_free(&f.levels);
 	return err;
 }

@@ -29,7 +29,7 @@ static bool is_separator(const char *s)
 /* A text as JSON that may stand inside a script element. */
 static void html_add_text(struct html *h, const char *text)
 {
-	struct str *out = &h->pen.text;
+	struct str *out = &h->buffer.text;
 	const char *s, *end;
 
 	str_clear(&h->scratch);
@@ -53,20 +53,20 @@ static void html_add_text(struct html *h, const char *text)
 
 static void add_member(struct html *h, const char *key, const char *text)
 {
-	str_addf(&h->pen.text, "\"%s\":", key);
+	str_addf(&h->buffer.text, "\"%s\":", key);
 	html_add_text(h, text);
-	str_add_char(&h->pen.text, ',');
+	str_add_char(&h->buffer.text, ',');
 }
 
 static void add_title(struct html *h, const char *title)
 {
-	const struct reading *r = h->reading;
-	const struct reading_process *process;
+	const struct profile *r = h->profile;
+	const struct profile_process *process;
 	char text[64];
 
 	if (!title && h->processes.n == 1) {
 		process = &r->processes.items[h->processes.items[0]];
-		title = reading_string(r, process->name);
+		title = profile_string(r, process->name);
 	}
 	if (!title || !*title) {
 		snprintf(text, sizeof(text), "%zu processes", h->processes.n);
@@ -78,9 +78,9 @@ static void add_title(struct html *h, const char *title)
 /* Of several recordings only what they have in common is said. */
 static void add_run(struct html *h)
 {
-	static const struct reading_run none;
-	const struct reading *r = h->reading;
-	const struct reading_run *run = r->runs.n ? &r->runs.items[0] : &none;
+	static const struct profile_run none;
+	const struct profile *r = h->profile;
+	const struct profile_run *run = r->runs.n ? &r->runs.items[0] : &none;
 	uint64_t longest = 0;
 	char hosts[48];
 
@@ -88,99 +88,100 @@ static void add_run(struct html *h)
 		if (r->runs.items[i].duration_ns > longest)
 			longest = r->runs.items[i].duration_ns;
 	snprintf(hosts, sizeof(hosts), "%zu recordings", r->runs.n);
-	add_member(h, "host", r->runs.n > 1 ? hosts : reading_string(r, run->host));
+	add_member(h, "host", r->runs.n > 1 ? hosts : profile_string(r, run->host));
 	if (r->runs.n > 1)
 		run = &none;
-	add_member(h, "kernel", reading_string(r, run->kernel));
-	add_member(h, "command", reading_string(r, run->command));
-	add_member(h, "event", reading_string(r, run->event));
-	str_addf(&h->pen.text,
+	add_member(h, "kernel", profile_string(r, run->kernel));
+	add_member(h, "command", profile_string(r, run->command));
+	add_member(h, "event", profile_string(r, run->event));
+	str_addf(&h->buffer.text,
 		 "\"start_s\":%" PRIu64 ",\"seconds\":%.1f,\"rate_hz\":%" PRIu32 ",",
 		 run->started_unix_ns / 1000000000, (double)longest / 1e9, run->hz);
 }
 
 static void write_meta(struct html *h, const struct writer_options *options)
 {
-	const struct reading *r = h->reading;
+	const struct profile *r = h->profile;
 
-	str_add(&h->pen.text, "{\"format\":1,\n\"meta\":{");
+	str_add(&h->buffer.text, "{\"format\":1,\n\"meta\":{");
 	add_title(h, options->title);
 	add_run(h);
 	add_member(h, "version", WEFT_VERSION);
-	add_member(h, "value", reading_string(r, r->value_type));
-	add_member(h, "unit", reading_string(r, r->value_unit));
-	str_addf(&h->pen.text,
+	add_member(h, "value", profile_string(r, r->value_type));
+	add_member(h, "unit", profile_string(r, r->value_unit));
+	str_addf(&h->buffer.text,
 		 "\"period_ns\":%" PRIu64 ",\"view\":\"%s\",\"one_view\":%s,"
 		 "\"was_cut\":%s,\"left_out\":%" PRIu64 "},\n",
-		 r->period_ns, options->view == VIEW_THREAD ? "thread" : "async",
+		 profile_period_ns(r), options->view == VIEW_THREAD ? "thread" : "async",
 		 r->one_view ? "true" : "false", r->was_cut ? "true" : "false",
 		 r->left_out + h->left_out);
 }
 
 static void write_ledger(struct html *h)
 {
-	const struct reading *r = h->reading;
+	const struct profile *r = h->profile;
 
-	str_add(&h->pen.text, "\"ledger\":[");
+	str_add(&h->buffer.text, "\"ledger\":[");
 	for (size_t i = 0; i < r->ledger.n; i++) {
-		const struct reading_count *count = &r->ledger.items[i];
-		struct html_line line = html_ledger_line(reading_string(r, count->key));
+		const struct profile_count *count = &r->ledger.items[i];
+		struct html_line line = html_ledger_line(profile_string(r, count->key));
 
-		str_addf(&h->pen.text, "%s[\"%s\",", i ? "," : "", line.group);
+		str_addf(&h->buffer.text, "%s[\"%s\",", i ? "," : "", line.group);
 		html_add_text(h, line.text);
-		str_addf(&h->pen.text, ",%" PRIu64 "]", count->value);
+		str_addf(&h->buffer.text, ",%" PRIu64 "]", count->value);
 	}
-	str_add(&h->pen.text, "],\n");
+	str_add(&h->buffer.text, "],\n");
 }
 
 static int write_nodes(struct html *h)
 {
 	int err = 0;
 
-	str_add(&h->pen.text, "\"nodes\":[");
+	str_add(&h->buffer.text, "\"nodes\":[");
 	for (size_t i = 1; !err && i < h->nodes.n; i++) {
-		str_addf(&h->pen.text, "%s%zu,%" PRIu32, i > 1 ? "," : "",
+		str_addf(&h->buffer.text, "%s%zu,%" PRIu32, i > 1 ? "," : "",
 			 i - h->nodes.items[i].a, h->nodes.items[i].b);
-		err = pen_pass(&h->pen);
+		err = output_buffer_drain(&h->buffer);
 	}
-	str_add(&h->pen.text, "],\n\"stacks\":[");
+	str_add(&h->buffer.text, "],\n\"stacks\":[");
 	for (size_t i = 0; !err && i < h->stacks.n; i++) {
-		str_addf(&h->pen.text, "%s%" PRIu32 ",%" PRIu32, i ? "," : "",
+		str_addf(&h->buffer.text, "%s%" PRIu32 ",%" PRIu32, i ? "," : "",
 			 h->stacks.items[i].a, h->stacks.items[i].b);
-		err = pen_pass(&h->pen);
+		err = output_buffer_drain(&h->buffer);
 	}
-	str_add(&h->pen.text, "],\n");
+	str_add(&h->buffer.text, "],\n");
 	return err;
 }
 
 static int write_functions(struct html *h)
 {
-	const struct reading *r = h->reading;
+	const struct profile *r = h->profile;
 	uint32_t path, build_id;
 	int err = 0;
 	size_t n;
 
-	str_add(&h->pen.text, "\"frames\":[");
+	str_add(&h->buffer.text, "\"frames\":[");
 	for (uint32_t i = 0; !err && i < h->files.n; i++) {
 		const struct html_function *f = intern_bytes(h->functions, i, &n);
 
-		str_addf(&h->pen.text, "%s%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32,
-			 i ? "," : "", f->name, f->module, f->place, h->files.items[i]);
-		err = pen_pass(&h->pen);
+		str_addf(&h->buffer.text,
+			 "%s%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32, i ? "," : "",
+			 f->name, f->module, f->type, h->files.items[i]);
+		err = output_buffer_drain(&h->buffer);
 	}
-	str_add(&h->pen.text, "],\n\"modules\":[");
+	str_add(&h->buffer.text, "],\n\"modules\":[");
 	for (size_t i = 0; !err && i < h->modules.n; i++) {
-		const struct reading_module *module =
+		const struct profile_module *module =
 			&r->modules.items[h->modules.items[i]];
 
-		err = html_text(h, reading_string(r, module->path), &path);
+		err = html_text(h, profile_string(r, module->path), &path);
 		if (!err)
-			err = html_text(h, reading_string(r, module->build_id),
+			err = html_text(h, profile_string(r, module->build_id),
 					&build_id);
-		str_addf(&h->pen.text, "%s%" PRIu32 ",%" PRIu32, i ? "," : "", path,
+		str_addf(&h->buffer.text, "%s%" PRIu32 ",%" PRIu32, i ? "," : "", path,
 			 build_id);
 	}
-	str_add(&h->pen.text, "],\n");
+	str_add(&h->buffer.text, "],\n");
 	return err;
 }
 
@@ -191,7 +192,7 @@ static int container_of(struct html *h, uint32_t cgroup, uint32_t *ret)
 	int err;
 
 	*ret = 0;
-	reading_container(name, sizeof(name), reading_string(h->reading, cgroup));
+	profile_container(name, sizeof(name), profile_string(h->profile, cgroup));
 	if (!*name)
 		return 0;
 	err = intern_id(h->containers, name, strlen(name), ret);
@@ -201,54 +202,54 @@ static int container_of(struct html *h, uint32_t cgroup, uint32_t *ret)
 
 static int write_processes(struct html *h)
 {
-	const struct reading *r = h->reading;
+	const struct profile *r = h->profile;
 	uint32_t name, host = 0, container;
 	int err = 0;
 
-	str_add(&h->pen.text, "\"processes\":[");
+	str_add(&h->buffer.text, "\"processes\":[");
 	for (size_t i = 0; !err && i < h->processes.n; i++) {
-		const struct reading_process *process =
+		const struct profile_process *process =
 			&r->processes.items[h->processes.items[i]];
 
-		err = html_text(h, reading_string(r, process->name), &name);
+		err = html_text(h, profile_string(r, process->name), &name);
 		if (!err && r->runs.n > 1)
-			err = html_text(h, reading_string(r, process->host), &host);
+			err = html_text(h, profile_string(r, process->host), &host);
 		if (!err)
 			err = container_of(h, process->cgroup, &container);
 		if (!err)
-			str_addf(&h->pen.text,
+			str_addf(&h->buffer.text,
 				 "%s%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32,
 				 i ? "," : "", process->pid, name, container, host);
 		if (!err)
-			err = pen_pass(&h->pen);
+			err = output_buffer_drain(&h->buffer);
 	}
-	str_add(&h->pen.text, "],\n\"containers\":[");
+	str_add(&h->buffer.text, "],\n\"containers\":[");
 	for (uint32_t i = 0; !err && i < intern_count(h->containers); i++) {
 		err = html_text(h, intern_string(h->containers, i), &name);
-		str_addf(&h->pen.text, "%s%" PRIu32, i ? "," : "", name);
+		str_addf(&h->buffer.text, "%s%" PRIu32, i ? "," : "", name);
 	}
-	str_add(&h->pen.text, "],\n");
+	str_add(&h->buffer.text, "],\n");
 	return err;
 }
 
 static int write_threads(struct html *h)
 {
-	const struct reading *r = h->reading;
+	const struct profile *r = h->profile;
 	uint32_t name;
 	int err = 0;
 
-	str_add(&h->pen.text, "\"threads\":[");
+	str_add(&h->buffer.text, "\"threads\":[");
 	for (size_t i = 0; !err && i < h->threads.n; i++) {
-		const struct reading_thread *thread =
+		const struct profile_thread *thread =
 			&r->threads.items[h->threads.items[i]];
 
-		err = html_text(h, reading_string(r, thread->name), &name);
-		str_addf(&h->pen.text, "%s%" PRIu32 ",%" PRIu32 ",%" PRIu32, i ? "," : "",
-			 thread->tid, name, h->process_of[thread->process]);
+		err = html_text(h, profile_string(r, thread->name), &name);
+		str_addf(&h->buffer.text, "%s%" PRIu32 ",%" PRIu32 ",%" PRIu32,
+			 i ? "," : "", thread->tid, name, h->process_of[thread->process]);
 		if (!err)
-			err = pen_pass(&h->pen);
+			err = output_buffer_drain(&h->buffer);
 	}
-	str_add(&h->pen.text, "],\n");
+	str_add(&h->buffer.text, "],\n");
 	return err;
 }
 
@@ -257,13 +258,13 @@ static int write_texts(struct html *h)
 {
 	int err = 0;
 
-	str_add(&h->pen.text, "\"strings\":[");
+	str_add(&h->buffer.text, "\"strings\":[");
 	for (uint32_t i = 0; !err && i < intern_count(h->texts); i++) {
-		str_add(&h->pen.text, i ? ",\n" : "");
+		str_add(&h->buffer.text, i ? ",\n" : "");
 		html_add_text(h, intern_string(h->texts, i));
-		err = pen_pass(&h->pen);
+		err = output_buffer_drain(&h->buffer);
 	}
-	str_add(&h->pen.text, "]}");
+	str_add(&h->buffer.text, "]}");
 	return err;
 }
 
@@ -271,7 +272,7 @@ static int write_page(struct html *h, const struct writer_options *options)
 {
 	int err;
 
-	str_add_bytes(&h->pen.text, page_head, sizeof(page_head));
+	str_add_bytes(&h->buffer.text, page_head, sizeof(page_head));
 	write_meta(h, options);
 	write_ledger(h);
 	err = write_nodes(h);
@@ -285,8 +286,8 @@ static int write_page(struct html *h, const struct writer_options *options)
 		err = html_write_samples(h);
 	if (!err)
 		err = write_texts(h);
-	str_add_bytes(&h->pen.text, page_tail, sizeof(page_tail));
-	return err ? err : pen_close(&h->pen);
+	str_add_bytes(&h->buffer.text, page_tail, sizeof(page_tail));
+	return err ? err : output_buffer_close(&h->buffer);
 }
 
 static void free_all(struct html *h)
@@ -296,28 +297,28 @@ static void free_all(struct html *h)
 	intern_free(h->containers);
 	pairs_free(&h->nodes);
 	pairs_free(&h->stacks);
-	pairs_free(&h->uses);
+	pairs_free(&h->sample_keys);
 	vec_free(&h->files);
 	vec_free(&h->modules);
 	vec_free(&h->sums);
 	vec_free(&h->threads);
 	vec_free(&h->processes);
-	vec_free(&h->cell_uses);
+	vec_free(&h->cell_sample_keys);
 	free(h->in_cell);
 	free(h->function_of);
 	free(h->module_of);
 	free(h->node_of);
-	free(h->use_of);
+	free(h->sample_key_of);
 	free(h->thread_of);
 	free(h->process_of);
 	str_free(&h->scratch);
-	pen_free(&h->pen);
+	output_buffer_free(&h->buffer);
 }
 
-static int html_write(struct outfile *out, const struct reading *reading,
+static int html_write(struct outfile *out, const struct profile *profile,
 		      const struct writer_options *options)
 {
-	struct html h = { .reading = reading, .pen.out = out };
+	struct html h = { .profile = profile, .buffer.out = out };
 	uint32_t empty;
 	int err = intern_new(&h.texts, TEXTS_MAX);
 

@@ -81,12 +81,13 @@ static const struct {
 	{                                                                                \
 		prefix, lines, sizeof(lines) / sizeof(*(lines))                          \
 	}
-	LIST("ledger.", ticks),
 	LIST("ticks.", ticks),
-	LIST("outcome.", kept),
-	LIST("outcome.", outcomes),
-	LIST("ending.", endings),
-	LIST("chain.", chains),
+#define X(name, key, text)                                                               \
+	LIST(key ".", ticks), LIST(key ".outcome.", kept),                               \
+		LIST(key ".outcome.", outcomes), LIST(key ".ending.", endings),
+	HOOKS(X)
+#undef X
+		LIST("chain.", chains),
 	LIST("waiting.", waits),
 	LIST("async_view.", async_view),
 	LIST("thread_view.", thread_view),

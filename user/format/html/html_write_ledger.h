@@ -8,7 +8,7 @@ struct html_line {
 	const char *text;
 };
 
-/* What a key of a reading's ledger means; one that is not known is itself. */
+/* What a key of a profile's ledger means; one that is not known is itself. */
 struct html_line html_ledger_line(const char *key);
 
 #endif

@@ -52,11 +52,11 @@ static int add_function(struct html *h, const struct html_function *function,
 
 static int frame_function(struct html *h, uint32_t code, uint32_t *ret)
 {
-	const struct reading *r = h->reading;
-	const struct reading_frame *frame = &r->frames.items[code];
-	bool is_label = frame->place == PLACE_LABEL; /* the page knows none */
-	struct html_function function = { .place = is_label ? PLACE_UNKNOWN
-							    : frame->place };
+	const struct profile *r = h->profile;
+	const struct profile_frame *frame = &r->frames.items[code];
+	bool is_label = frame->type == FRAME_TYPE_LABEL; /* the page knows none */
+	struct html_function function = { .type = is_label ? FRAME_TYPE_UNKNOWN
+							   : frame->type };
 	uint32_t file;
 	int err;
 
@@ -64,9 +64,9 @@ static int frame_function(struct html *h, uint32_t code, uint32_t *ret)
 		*ret = h->function_of[code];
 		return 0;
 	}
-	err = html_text(h, reading_string(r, frame->name), &function.name);
+	err = html_text(h, profile_string(r, frame->name), &function.name);
 	if (!err)
-		err = html_text(h, reading_string(r, frame->file), &file);
+		err = html_text(h, profile_string(r, frame->file), &file);
 	if (!err)
 		err = module_of(h, frame->module, &function.module);
 	if (!err)
@@ -83,20 +83,20 @@ static int function_of(struct html *h, uint32_t code, uint32_t *ret)
 	uint32_t boundary = code & 0xff;
 	int err;
 
-	if (READING_IS_FRAME(code))
+	if (PROFILE_IS_FRAME(code))
 		return frame_function(h, code, ret);
-	switch (READING_MARK(code)) {
+	switch (PROFILE_MARK(code)) {
 	case VIEW_BOUNDARY:
-		function.place = boundary < sizeof(marks) ? marks[boundary] : HTML_ASKED;
+		function.type = boundary < sizeof(marks) ? marks[boundary] : HTML_ASKED;
 		break;
 	case VIEW_GAP:
-		function.place = HTML_GAP;
+		function.type = HTML_GAP;
 		break;
 	default:
-		function.place = HTML_CUT;
+		function.type = HTML_CUT;
 		break;
 	}
-	err = html_text(h, reading_code_name(h->reading, code), &function.name);
+	err = html_text(h, profile_code_name(h->profile, code), &function.name);
 	if (!err)
 		err = module_of(h, 0, &function.module);
 	return err ? err : add_function(h, &function, 0, ret);
@@ -106,14 +106,14 @@ static int function_of(struct html *h, uint32_t code, uint32_t *ret)
 static void want(struct html *h, uint32_t node)
 {
 	for (; node && h->node_of[node] == HTML_UNUSED;
-	     node = reading_parent(h->reading, node))
+	     node = profile_parent(h->profile, node))
 		h->node_of[node] = 0;
 }
 
 /* Parents come before their children, so theirs are numbered already. */
 static int number_nodes(struct html *h)
 {
-	const struct reading *r = h->reading;
+	const struct profile *r = h->profile;
 	uint32_t id, function;
 	int err = pairs_id(&h->nodes, (struct pair){ 0, UINT32_MAX }, 1, &id);
 
@@ -123,8 +123,8 @@ static int number_nodes(struct html *h)
 
 		if (h->node_of[node] == HTML_UNUSED)
 			continue;
-		err = function_of(h, reading_code(r, node), &function);
-		pair = (struct pair){ h->node_of[reading_parent(r, node)], function };
+		err = function_of(h, profile_code(r, node), &function);
+		pair = (struct pair){ h->node_of[profile_parent(r, node)], function };
 		if (!err)
 			err = pairs_id(&h->nodes, pair, HTML_NODES_MAX, &id);
 		if (err == PAIRS_FULL) { /* charged to the caller */
@@ -139,7 +139,7 @@ static int number_nodes(struct html *h)
 
 static int thread_of(struct html *h, uint32_t thread, uint32_t *ret)
 {
-	uint32_t process = h->reading->threads.items[thread].process;
+	uint32_t process = h->profile->threads.items[thread].process;
 	int err = 0;
 
 	if (h->process_of[process] == HTML_UNUSED) {
@@ -154,11 +154,11 @@ static int thread_of(struct html *h, uint32_t thread, uint32_t *ret)
 	return err;
 }
 
-static int number_use(struct html *h, size_t use)
+static int number_sample_key(struct html *h, size_t sample_key)
 {
-	const struct reading *r = h->reading;
-	struct pair pair = r->timeline.uses.items[use];
-	const struct reading_stack *stack = &r->stacks.items[pair.a];
+	const struct profile *r = h->profile;
+	struct pair pair = r->timeline.sample_keys.items[sample_key];
+	const struct profile_stack *stack = &r->stacks.items[pair.a];
 	const struct pair leaves = { h->node_of[stack->node[VIEW_ASYNC]],
 				     h->node_of[stack->node[VIEW_THREAD]] };
 	uint32_t id;
@@ -167,30 +167,30 @@ static int number_use(struct html *h, size_t use)
 	if (!err)
 		err = thread_of(h, pair.b, &pair.b);
 	if (!err)
-		err = pairs_id(&h->uses, pair, UINT32_MAX, &id);
+		err = pairs_id(&h->sample_keys, pair, UINT32_MAX, &id);
 	if (!err && id == h->sums.n)
 		err = vec_push(&h->sums, 0);
 	if (err)
 		return err;
-	h->sums.items[id] += r->timeline.counts.items[use];
-	h->use_of[use] = id;
+	h->sums.items[id] += r->timeline.counts.items[sample_key];
+	h->sample_key_of[sample_key] = id;
 	return 0;
 }
 
 static int number_uses(struct html *h)
 {
-	const struct timeline *timeline = &h->reading->timeline;
+	const struct timeline *timeline = &h->profile->timeline;
 	int err = 0;
 
-	for (size_t i = 0; !err && i < timeline->uses.n; i++)
+	for (size_t i = 0; !err && i < timeline->sample_keys.n; i++)
 		if (timeline->counts.items[i])
-			err = number_use(h, i);
+			err = number_sample_key(h, i);
 	return err;
 }
 
 int html_number(struct html *h)
 {
-	const struct reading *r = h->reading;
+	const struct profile *r = h->profile;
 	const struct timeline *timeline = &r->timeline;
 	int err = new_numbers(&h->function_of, r->frames.n);
 
@@ -199,15 +199,15 @@ int html_number(struct html *h)
 	if (!err)
 		err = new_numbers(&h->node_of, r->nodes.n);
 	if (!err)
-		err = new_numbers(&h->use_of, timeline->uses.n);
+		err = new_numbers(&h->sample_key_of, timeline->sample_keys.n);
 	if (!err)
 		err = new_numbers(&h->thread_of, r->threads.n);
 	if (!err)
 		err = new_numbers(&h->process_of, r->processes.n);
 	if (err)
 		return err;
-	for (size_t i = 0; i < timeline->uses.n; i++) {
-		uint32_t stack = timeline->uses.items[i].a;
+	for (size_t i = 0; i < timeline->sample_keys.n; i++) {
+		uint32_t stack = timeline->sample_keys.items[i].a;
 
 		if (!timeline->counts.items[i])
 			continue;

@@ -19,19 +19,19 @@ static int write_uses(struct html *h)
 {
 	int err = 0;
 
-	str_add(&h->pen.text, "\"uses\":[");
-	for (size_t i = 0; !err && i < h->uses.n; i++) {
-		str_addf(&h->pen.text, "%s%" PRIu32 ",%" PRIu32, i ? "," : "",
-			 h->uses.items[i].a, h->uses.items[i].b);
-		err = pen_pass(&h->pen);
+	str_add(&h->buffer.text, "\"uses\":[");
+	for (size_t i = 0; !err && i < h->sample_keys.n; i++) {
+		str_addf(&h->buffer.text, "%s%" PRIu32 ",%" PRIu32, i ? "," : "",
+			 h->sample_keys.items[i].a, h->sample_keys.items[i].b);
+		err = output_buffer_drain(&h->buffer);
 	}
-	str_add(&h->pen.text, "],\n");
+	str_add(&h->buffer.text, "],\n");
 	return err;
 }
 
 static uint64_t seconds_of(const struct html *h)
 {
-	const struct timeline *timeline = &h->reading->timeline;
+	const struct timeline *timeline = &h->profile->timeline;
 
 	return timeline->is_dated ? (uint64_t)timeline->last - timeline->first + 1 : 0;
 }
@@ -40,21 +40,22 @@ static uint64_t seconds_of(const struct html *h)
  * in order they are counted more than once. */
 static int are_too_many(const struct html *h, uint64_t cell_s, bool *ret)
 {
-	const struct timeline *timeline = &h->reading->timeline;
-	AUTO_FREE uint32_t *last = calloc(h->uses.n + 1, sizeof(*last));
+	const struct timeline *timeline = &h->profile->timeline;
+	AUTO_FREE uint32_t *last = calloc(h->sample_keys.n + 1, sizeof(*last));
 	struct timeline_cursor cursor = { 0 };
 	struct timeline_sample sample;
 	size_t n = 0;
 
 	if (!last)
-		return fail(-ENOMEM, "no memory for a page of %zu uses", h->uses.n);
+		return fail(-ENOMEM, "no memory for a page of %zu sample keys",
+			    h->sample_keys.n);
 	while (n <= SAMPLES_MAX && timeline_next(timeline, &cursor, &sample)) {
 		uint64_t cell = (sample.second - timeline->first) / cell_s + 1;
-		uint32_t use = h->use_of[sample.use];
+		uint32_t sample_key = h->sample_key_of[sample.sample_key];
 
-		if (use == HTML_UNUSED || last[use] == (uint32_t)cell)
+		if (sample_key == HTML_UNUSED || last[sample_key] == (uint32_t)cell)
 			continue;
-		last[use] = (uint32_t)cell;
+		last[sample_key] = (uint32_t)cell;
 		n++;
 	}
 	*ret = n > SAMPLES_MAX;
@@ -105,45 +106,46 @@ static int write_cell(struct html *h, bool *is_first)
 	uint32_t last = 0;
 	int err = 0;
 
-	if (!h->cell_uses.n)
+	if (!h->cell_sample_keys.n)
 		return 0;
-	vec_sort(&h->cell_uses, by_number);
-	str_addf(&h->pen.text, "%s[%" PRIu32, *is_first ? "" : ",\n", h->cell);
-	for (size_t i = 0; !err && i < h->cell_uses.n; i++) {
-		uint32_t use = h->cell_uses.items[i];
+	vec_sort(&h->cell_sample_keys, by_number);
+	str_addf(&h->buffer.text, "%s[%" PRIu32, *is_first ? "" : ",\n", h->cell);
+	for (size_t i = 0; !err && i < h->cell_sample_keys.n; i++) {
+		uint32_t sample_key = h->cell_sample_keys.items[i];
 
-		str_addf(&h->pen.text, ",%" PRIu32 ",%" PRIu64, use - last,
-			 h->in_cell[use]);
-		h->in_cell[use] = 0;
-		last = use;
-		err = pen_pass(&h->pen);
+		str_addf(&h->buffer.text, ",%" PRIu32 ",%" PRIu64, sample_key - last,
+			 h->in_cell[sample_key]);
+		h->in_cell[sample_key] = 0;
+		last = sample_key;
+		err = output_buffer_drain(&h->buffer);
 	}
-	str_add_char(&h->pen.text, ']');
+	str_add_char(&h->buffer.text, ']');
 	*is_first = false;
-	h->cell_uses.n = 0;
+	h->cell_sample_keys.n = 0;
 	return err;
 }
 
 /* Moves a count from those without a time into a cell. */
 static int take(struct html *h, const struct timeline_sample *sample, bool *is_first)
 {
-	uint32_t first = h->reading->timeline.first, use = h->use_of[sample->use];
+	uint32_t first = h->profile->timeline.first,
+		 sample_key = h->sample_key_of[sample->sample_key];
 	uint32_t cell = (uint32_t)((sample->second - first) / h->cell_s);
 	uint64_t count = sample->count;
 	int err = 0;
 
 	/* a log and its sums agree, unless who made them was wrong */
-	if (use != HTML_UNUSED && count > h->sums.items[use])
-		count = h->sums.items[use];
-	if (use == HTML_UNUSED || !count)
+	if (sample_key != HTML_UNUSED && count > h->sums.items[sample_key])
+		count = h->sums.items[sample_key];
+	if (sample_key == HTML_UNUSED || !count)
 		return 0;
 	if (cell != h->cell)
 		err = write_cell(h, is_first);
-	if (!err && !h->in_cell[use])
-		err = vec_push(&h->cell_uses, use);
+	if (!err && !h->in_cell[sample_key])
+		err = vec_push(&h->cell_sample_keys, sample_key);
 	h->cell = cell;
-	h->in_cell[use] += count;
-	h->sums.items[use] -= count;
+	h->in_cell[sample_key] += count;
+	h->sums.items[sample_key] -= count;
 	return err;
 }
 
@@ -154,15 +156,16 @@ static int write_cells(struct html *h)
 	bool is_first = true;
 	int err = 0;
 
-	h->in_cell = calloc(h->uses.n + 1, sizeof(*h->in_cell));
+	h->in_cell = calloc(h->sample_keys.n + 1, sizeof(*h->in_cell));
 	if (!h->in_cell)
-		return fail(-ENOMEM, "no memory for a page of %zu uses", h->uses.n);
-	str_add(&h->pen.text, "\"cells\":[");
-	while (!err && timeline_next(&h->reading->timeline, &cursor, &sample))
+		return fail(-ENOMEM, "no memory for a page of %zu sample keys",
+			    h->sample_keys.n);
+	str_add(&h->buffer.text, "\"cells\":[");
+	while (!err && timeline_next(&h->profile->timeline, &cursor, &sample))
 		err = take(h, &sample, &is_first);
 	if (!err)
 		err = write_cell(h, &is_first);
-	str_add(&h->pen.text, "],\n");
+	str_add(&h->buffer.text, "],\n");
 	return err;
 }
 
@@ -171,15 +174,15 @@ static int write_undated(struct html *h)
 	const char *comma = "";
 	int err = 0;
 
-	str_add(&h->pen.text, "\"undated\":[");
+	str_add(&h->buffer.text, "\"undated\":[");
 	for (size_t i = 0; !err && i < h->sums.n; i++) {
 		if (!h->sums.items[i])
 			continue;
-		str_addf(&h->pen.text, "%s%zu,%" PRIu64, comma, i, h->sums.items[i]);
+		str_addf(&h->buffer.text, "%s%zu,%" PRIu64, comma, i, h->sums.items[i]);
 		comma = ",";
-		err = pen_pass(&h->pen);
+		err = output_buffer_drain(&h->buffer);
 	}
-	str_add(&h->pen.text, "],\n");
+	str_add(&h->buffer.text, "],\n");
 	return err;
 }
 
@@ -187,7 +190,7 @@ int html_write_samples(struct html *h)
 {
 	int err = choose_cell(h);
 
-	str_addf(&h->pen.text, "\"cell_s\":%" PRIu64 ",\n", h->cell_s);
+	str_addf(&h->buffer.text, "\"cell_s\":%" PRIu64 ",\n", h->cell_s);
 	if (!err)
 		err = write_uses(h);
 	if (!err)

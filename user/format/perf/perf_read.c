@@ -177,21 +177,21 @@ static bool is_perf(const char *head, size_t n)
 	return false;
 }
 
-static enum place place_of(const char *module, size_t n)
+static enum frame_type frame_type_of(const char *module, size_t n)
 {
 	if (begins(module, n, "[kernel") || begins(module, n, "[guest.kernel") ||
 	    (n > 3 && !memcmp(module + n - 3, ".ko", 3)))
-		return PLACE_KERNEL;
+		return FRAME_TYPE_KERNEL;
 	if (begins(module, n, "/tmp/perf-"))
-		return PLACE_JIT;
+		return FRAME_TYPE_JIT;
 	if (begins(module, n, "inlined") && n == 7)
-		return PLACE_INLINED;
+		return FRAME_TYPE_INLINED;
 	/* modules of the kernel stand in brackets, but so does what is no file */
 	if (n && *module == '[' && !begins(module, n, "[unknown") &&
 	    !begins(module, n, "[vdso") && !begins(module, n, "[vsyscall") &&
 	    !begins(module, n, "[heap") && !begins(module, n, "[stack"))
-		return PLACE_KERNEL;
-	return PLACE_NATIVE;
+		return FRAME_TYPE_KERNEL;
+	return FRAME_TYPE_NATIVE;
 }
 
 static size_t without_offset(const char *name, size_t n)
@@ -254,8 +254,8 @@ static size_t without_deleted(const char *module, size_t n)
 /* "addr name+0x14 (module)" */
 static int add_frame(struct perf_parser *p, const char *line, size_t n)
 {
-	struct reading_module module = { 0 };
-	struct reading_frame rest = { 0 };
+	struct profile_module module = { 0 };
+	struct profile_frame rest = { 0 };
 	uint64_t address = strtoull(line, NULL, 16);
 	size_t at = address_bytes(line, n), open;
 	const char *name;
@@ -269,16 +269,16 @@ static int add_frame(struct perf_parser *p, const char *line, size_t n)
 		const char *path = name + open + 1;
 		size_t length = without_deleted(path, n - open - 2);
 
-		rest.place = place_of(path, length);
-		if (rest.place != PLACE_INLINED)
-			err = reading_add_string(p->b.r, path, length, &module.path);
+		rest.type = frame_type_of(path, length);
+		if (rest.type != FRAME_TYPE_INLINED)
+			err = profile_add_string(p->b.r, path, length, &module.path);
 		n = open - 1;
 	}
 	if (!err)
-		err = reading_add_module(p->b.r, &module, &rest.module);
+		err = profile_add_module(p->b.r, &module, &rest.module);
 	n = without_offset(name, n);
 	if (!n || begins(name, n, "[unknown]")) { /* named by where it lies */
-		rest.offset = rest.place == PLACE_KERNEL ? 0 : address;
+		rest.offset = rest.type == FRAME_TYPE_KERNEL ? 0 : address;
 		n = 0;
 	}
 	return err ? err : stack_add_frame(&p->b, name, n, &rest);
@@ -345,7 +345,7 @@ static int add_lone(struct perf_parser *p, const char *s, size_t n)
 
 static int end_sample(struct perf_parser *p)
 {
-	uint32_t stack = READING_NO_STACK, thread;
+	uint32_t stack = PROFILE_NO_STACK, thread;
 	int err;
 
 	if (!p->in_sample)
@@ -355,7 +355,7 @@ static int end_sample(struct perf_parser *p)
 	if (!err)
 		err = stack_thread(p->b.r, p->comm, strlen(p->comm), p->sample.pid,
 				   p->sample.tid, &thread);
-	if (err || stack == READING_NO_STACK)
+	if (err || stack == PROFILE_NO_STACK)
 		return err;
 	return timeline_add(&p->b.r->timeline, p->sample.second, stack, thread, 1);
 }
@@ -425,13 +425,13 @@ static int take_line(struct perf_parser *p, const char *line, size_t n)
 	return add_frame(p, line + at, n - at);
 }
 
-static int perf_read(struct source *source, struct reading *reading)
+static int perf_read(struct source *source, struct profile *profile)
 {
-	struct perf_parser p = { .b.r = reading };
+	struct perf_parser p = { .b.r = profile };
 	AUTO_STR line = { 0 };
 	int err = 0;
 
-	reading->one_view = true;
+	profile->one_view = true;
 	while (!err && source_line(source, &line, LINE_BYTES_MAX)) {
 		size_t n = line.n;
 

@@ -19,15 +19,15 @@
 #define PROFILE_BYTES_MAX (1u << 30)
 
 struct parser {
-	struct reading *r;
+	struct profile *r;
 	struct stack_builder b;
 	struct pprof_in *tables;
 	VEC(struct pair) types; /* a = type, b = unit: strings of the profile */
 	uint64_t default_type;
 	struct pair period_type;
 	uint64_t period;
-	struct reading_run run;
-	size_t value; /* which of a sample's we take */
+	struct profile_run run;
+	size_t value, weight; /* which of a sample's we take; there may be no weight */
 };
 
 /* Two fields at its start that a profile may have, of the wire that they have. */
@@ -83,7 +83,7 @@ static int take_string(struct parser *p, uint64_t id, uint32_t *ret)
 	size_t n;
 	const char *s = pprof_in_string(p->tables, id, &n);
 
-	return reading_add_string(p->r, s, n, ret);
+	return profile_add_string(p->r, s, n, ret);
 }
 
 /* "outcome.kept 123" of a profile that we have written. */
@@ -107,7 +107,7 @@ static int take_comment(struct parser *p, uint64_t id)
 			return 0;
 		value = value * 10 + (uint64_t)(s[at] - '0');
 	}
-	return reading_add_count(p->r, key, value);
+	return profile_add_count(p->r, key, value);
 }
 
 static int take_field(struct parser *p, const struct proto_field *field)
@@ -145,6 +145,18 @@ static int take_field(struct parser *p, const struct proto_field *field)
 	}
 }
 
+/* What else is counted in nanoseconds weighs the samples. */
+static void find_weight(struct parser *p)
+{
+	p->weight = p->types.n;
+	if (!is_text(p, p->types.items[p->value].b, "count") ||
+	    !is_text(p, p->period_type.b, "nanoseconds"))
+		return;
+	for (size_t i = 0; i < p->types.n; i++)
+		if (is_text(p, p->types.items[i].b, "nanoseconds"))
+			p->weight = i;
+}
+
 /* Samples where they are counted, else the default, else the last: as pprof. */
 static int choose_value(struct parser *p)
 {
@@ -161,6 +173,7 @@ static int choose_value(struct parser *p)
 	if (!p->types.n)
 		return 0;
 	p->value = chosen < p->types.n ? chosen : p->types.n - 1;
+	find_weight(p);
 	err = take_string(p, p->types.items[p->value].a, &p->r->value_type);
 	if (!err)
 		err = take_string(p, p->types.items[p->value].b, &p->r->value_unit);
@@ -173,7 +186,7 @@ struct sample {
 	const char *comm;
 	size_t comm_bytes;
 	uint32_t pid, tid;
-	int64_t value;
+	int64_t value, weight;
 };
 
 static void take_label(const struct parser *p, const struct proto_field *field,
@@ -200,22 +213,40 @@ static void take_label(const struct parser *p, const struct proto_field *field,
 		sample->tid = (uint32_t)number;
 }
 
+static int add_amount(struct parser *p, uint32_t stack, uint32_t thread,
+		      const struct sample *sample)
+{
+	struct timeline_amount amount = { .count = (uint64_t)sample->value };
+	uint32_t sample_key;
+	int err = timeline_sample_key(&p->r->timeline, (struct pair){ stack, thread },
+				      &sample_key);
+
+	if (err == PAIRS_FULL) {
+		p->r->timeline.refused += amount.count;
+		return 0;
+	}
+	if (p->weight < p->types.n && sample->weight > 0 &&
+	    (uint64_t)sample->weight != amount.count * p->r->period_ns)
+		amount.weight_ns = (uint64_t)sample->weight;
+	return err ? err
+		   : timeline_add_undated_by_key(&p->r->timeline, sample_key, amount);
+}
+
 static int count_sample(struct parser *p, const struct sample *sample)
 {
-	uint32_t stack = READING_NO_STACK, thread = 0;
+	uint32_t stack = PROFILE_NO_STACK, thread = 0;
 	int err = stack_finish(&p->b, true, &stack);
 
 	if (!err && (sample->comm_bytes || sample->pid))
 		err = stack_thread(p->r, sample->comm, sample->comm_bytes, sample->pid,
 				   sample->tid, &thread);
-	if (err || stack == READING_NO_STACK)
+	if (err || stack == PROFILE_NO_STACK)
 		return err;
 	if (sample->value < 0) { /* of a difference; there is no such count */
 		p->r->left_out++;
 		return 0;
 	}
-	return timeline_add_undated(&p->r->timeline, stack, thread,
-				    (uint64_t)sample->value);
+	return add_amount(p, stack, thread, sample);
 }
 
 static int take_sample(struct parser *p, const struct proto_field *field)
@@ -234,9 +265,12 @@ static int take_sample(struct parser *p, const struct proto_field *field)
 			while (!err && proto_number(&f, &at, &number))
 				err = pprof_in_location(p->tables, number, &p->b);
 		else if (f.number == SAMPLE_VALUES)
-			while (proto_number(&f, &at, &number))
-				sample.value = n_values++ == p->value ? (int64_t)number
-								      : sample.value;
+			for (; proto_number(&f, &at, &number); n_values++) {
+				if (n_values == p->value)
+					sample.value = (int64_t)number;
+				if (n_values == p->weight)
+					sample.weight = (int64_t)number;
+			}
 		else if (f.number == SAMPLE_LABEL)
 			take_label(p, &f, &sample);
 	}
@@ -268,7 +302,7 @@ static int parse(struct parser *p, const struct str *bytes)
 	if (!err)
 		err = choose_value(p);
 	if (!err && p->run.started_unix_ns)
-		err = reading_add_run(p->r, &p->run);
+		err = profile_add_run(p->r, &p->run);
 	return err ? err : each_field(p, bytes, take_sample);
 }
 
@@ -288,13 +322,13 @@ static int read_bytes(struct source *source, struct str *bytes)
 				: 0;
 }
 
-static int pprof_read(struct source *source, struct reading *reading)
+static int pprof_read(struct source *source, struct profile *profile)
 {
-	struct parser p = { .r = reading, .b.r = reading };
+	struct parser p = { .r = profile, .b.r = profile };
 	AUTO_STR bytes = { 0 };
 	int err = read_bytes(source, &bytes);
 
-	reading->one_view = true;
+	profile->one_view = true;
 	if (!err)
 		err = parse(&p, &bytes);
 	pprof_in_free(p.tables);

@@ -18,7 +18,7 @@ struct bytes {
 
 struct read_text {
 	struct bytes bytes;
-	uint32_t id; /* of the reading's string, once it was asked for; or 0 */
+	uint32_t id; /* of the profile's string, once it was asked for; or 0 */
 };
 
 struct read_function {
@@ -28,11 +28,11 @@ struct read_function {
 struct read_mapping {
 	uint64_t start, offset;
 	uint32_t module;
-	enum place place;
+	enum frame_type type;
 };
 
 struct pprof_in {
-	struct reading *r;
+	struct profile *r;
 	VEC(struct read_text) strings;
 	VEC(struct read_function) functions;
 	VEC(struct read_mapping) mappings;
@@ -64,14 +64,14 @@ const char *pprof_in_string(const struct pprof_in *t, uint64_t id, size_t *ret_n
 	return t->strings.items[id].bytes.s;
 }
 
-/* The reading's string; each is looked at once, however long and often named. */
+/* The profile's string; each is looked at once, however long and often named. */
 static int take_string(struct pprof_in *t, uint64_t id, uint32_t *ret)
 {
 	struct read_text *text = id < t->strings.n ? &t->strings.items[id] : NULL;
 	int err = 0;
 
 	if (text && !text->id)
-		err = reading_add_string(t->r, text->bytes.s, text->bytes.n, &text->id);
+		err = profile_add_string(t->r, text->bytes.s, text->bytes.n, &text->id);
 	*ret = text ? text->id : 0;
 	return err;
 }
@@ -106,18 +106,18 @@ static int add_function(struct pprof_in *t, const struct proto_field *field)
 	return err ? err : vec_push(&t->functions, function);
 }
 
-static enum place place_of(const char *path, size_t n)
+static enum frame_type frame_type_of(const char *path, size_t n)
 {
-	return n >= 7 && !memcmp(path, "[kernel", 7)	    ? PLACE_KERNEL
-	       : n >= 10 && !memcmp(path, "/tmp/perf-", 10) ? PLACE_JIT
-	       : n == 5 && !memcmp(path, "[jit]", 5)	    ? PLACE_JIT
-							    : PLACE_NATIVE;
+	return n >= 7 && !memcmp(path, "[kernel", 7)	    ? FRAME_TYPE_KERNEL
+	       : n >= 10 && !memcmp(path, "/tmp/perf-", 10) ? FRAME_TYPE_JIT
+	       : n == 5 && !memcmp(path, "[jit]", 5)	    ? FRAME_TYPE_JIT
+							    : FRAME_TYPE_NATIVE;
 }
 
 static int add_mapping(struct pprof_in *t, const struct proto_field *field)
 {
 	struct proto proto = proto_of(field->bytes, field->n);
-	struct reading_module module = { 0 };
+	struct profile_module module = { 0 };
 	struct read_mapping mapping = { 0 };
 	struct proto_field f;
 	uint64_t id = 0, path = 0, build_id = 0;
@@ -142,8 +142,8 @@ static int add_mapping(struct pprof_in *t, const struct proto_field *field)
 	if (!err)
 		err = take_string(t, path, &module.path);
 	if (!err)
-		err = reading_add_module(t->r, &module, &mapping.module);
-	mapping.place = place_of(s, n);
+		err = profile_add_module(t->r, &module, &mapping.module);
+	mapping.type = frame_type_of(s, n);
 	if (!err)
 		err = note_id(&t->mapping_ids, id, t->mappings.n);
 	return err ? err : vec_push(&t->mappings, mapping);
@@ -187,14 +187,14 @@ static int each(struct pprof_in *t, const struct str *bytes, unsigned int number
 	return err;
 }
 
-int pprof_in_new(struct pprof_in **ret, struct reading *reading, const struct str *bytes)
+int pprof_in_new(struct pprof_in **ret, struct profile *profile, const struct str *bytes)
 {
 	AUTO(pprof_in) t = calloc(1, sizeof(*t));
 	int err;
 
 	if (!t)
 		return fail(-ENOMEM, "no memory for a profile");
-	t->r = reading;
+	t->r = profile;
 	err = each(t, bytes, PROFILE_STRING, add_string);
 	if (!err)
 		err = each(t, bytes, PROFILE_FUNCTION, add_function);
@@ -218,8 +218,8 @@ static uint32_t mark_of(const char *name, size_t n)
 		{ PPROF_ASYNC, VIEW_BOUNDARY | BOUNDARY_ASYNC },
 		{ PPROF_WAITS, VIEW_BOUNDARY | BOUNDARY_WAITS },
 		{ PPROF_THREAD, VIEW_BOUNDARY | BOUNDARY_THREAD },
-		{ READING_GAP_NAME, VIEW_GAP },
-		{ READING_CUT_NAME, VIEW_CUT },
+		{ PROFILE_GAP_NAME, VIEW_GAP },
+		{ PROFILE_CUT_NAME, VIEW_CUT },
 	};
 
 	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++)
@@ -229,7 +229,7 @@ static uint32_t mark_of(const char *name, size_t n)
 }
 
 struct location {
-	struct reading_frame frame; /* what its lines have in common */
+	struct profile_frame frame; /* what its lines have in common */
 	struct proto_field line;    /* the one before */
 	bool any;
 };
@@ -238,7 +238,7 @@ static int add_line(struct pprof_in *t, struct stack_builder *b,
 		    const struct location *location, bool is_last)
 {
 	struct proto proto = proto_of(location->line.bytes, location->line.n);
-	struct reading_frame frame = location->frame;
+	struct profile_frame frame = location->frame;
 	struct proto_field f;
 	size_t function = SIZE_MAX, n;
 	const char *name;
@@ -251,7 +251,7 @@ static int add_line(struct pprof_in *t, struct stack_builder *b,
 			frame.line = (uint32_t)f.value;
 	}
 	if (!is_last)
-		frame.place = PLACE_INLINED;
+		frame.type = FRAME_TYPE_INLINED;
 	if (function >= t->functions.n)
 		return stack_add_frame(b, "", 0, &frame);
 	name = pprof_in_string(t, t->functions.items[function].name, &n);
@@ -266,8 +266,8 @@ static int add_line(struct pprof_in *t, struct stack_builder *b,
 int pprof_in_location(struct pprof_in *t, uint64_t id, struct stack_builder *b)
 {
 	size_t index = index_of(&t->location_ids, id);
-	struct location location = { .frame.place = PLACE_NATIVE };
-	struct read_mapping none = { .place = PLACE_NATIVE }, *mapping = &none;
+	struct location location = { .frame.type = FRAME_TYPE_NATIVE };
+	struct read_mapping none = { .type = FRAME_TYPE_NATIVE }, *mapping = &none;
 	uint64_t address = 0;
 	struct proto proto;
 	struct proto_field f;
@@ -284,8 +284,8 @@ int pprof_in_location(struct pprof_in *t, uint64_t id, struct stack_builder *b)
 			mapping = &t->mappings.items[index_of(&t->mapping_ids, f.value)];
 	}
 	location.frame.module = mapping->module;
-	location.frame.place = mapping->place;
-	if (mapping->place != PLACE_KERNEL)
+	location.frame.type = mapping->type;
+	if (mapping->type != FRAME_TYPE_KERNEL)
 		location.frame.offset = address - mapping->start + mapping->offset;
 	proto.at = 0;
 	proto.bad = false;

@@ -8,7 +8,7 @@
 struct pprof_in;
 
 /* bytes: of the whole profile, borrowed for as long. */
-int pprof_in_new(struct pprof_in **ret, struct reading *reading, const struct str *bytes);
+int pprof_in_new(struct pprof_in **ret, struct profile *profile, const struct str *bytes);
 void pprof_in_free(struct pprof_in *tables);
 DEFINE_FREEP(pprof_in)
 

@@ -20,15 +20,15 @@
 #include <string.h>
 
 struct maker {
-	const struct reading *r;
+	const struct profile *r;
 	enum view view;
 	struct gzip *gzip;
 	struct str text; /* of the profile */
 	struct pprof_tables *tables;
-	struct pairs owners; /* a = process, b = comm */
-	struct pairs stacks; /* a = node, b = owner */
-	VEC(uint64_t) sums;  /* by stack */
-	bool in_samples;     /* counts are samples of a known period, too */
+	struct pairs owners;		   /* a = process, b = comm */
+	struct pairs stacks;		   /* a = node, b = owner */
+	VEC(struct timeline_weighed) sums; /* by stack */
+	bool in_samples;		   /* counts are samples of a known period, too */
 };
 
 static void add_value_type(struct maker *m, unsigned int field, const char *type,
@@ -44,8 +44,8 @@ static void add_value_type(struct maker *m, unsigned int field, const char *type
 /* A type may not hold a dash: receivers take it for their separator. */
 static void add_types(struct maker *m)
 {
-	const char *type = reading_string(m->r, m->r->value_type);
-	const char *unit = reading_string(m->r, m->r->value_unit);
+	const char *type = profile_string(m->r, m->r->value_type);
+	const char *unit = profile_string(m->r, m->r->value_unit);
 	AUTO_STR clean = { 0 };
 
 	for (; *type; type++)
@@ -79,21 +79,21 @@ static void add_comment(struct maker *m, const char *fmt, ...)
 /* Version, rate, and all that the ledger holds. */
 static void add_comments(struct maker *m)
 {
-	const struct reading *r = m->r;
+	const struct profile *r = m->r;
 
 	add_comment(m, "weft %s, the %s view", WEFT_VERSION,
 		    m->view == VIEW_ASYNC ? "async" : "thread");
 	for (size_t i = 0; i < r->runs.n; i++) {
-		const struct reading_run *run = &r->runs.items[i];
+		const struct profile_run *run = &r->runs.items[i];
 
 		add_comment(m, "%u Hz (%s), host %s, Linux %s, %s", run->hz,
-			    reading_string(r, run->event), reading_string(r, run->host),
-			    reading_string(r, run->kernel), reading_string(r, run->arch));
+			    profile_string(r, run->event), profile_string(r, run->host),
+			    profile_string(r, run->kernel), profile_string(r, run->arch));
 	}
 	for (size_t i = 0; i < r->ledger.n; i++)
 		if (r->ledger.items[i].value)
 			add_comment(m, "%s %" PRIu64,
-				    reading_string(r, r->ledger.items[i].key),
+				    profile_string(r, r->ledger.items[i].key),
 				    r->ledger.items[i].value);
 	if (r->was_cut)
 		add_comment(m, "the recording was cut short");
@@ -104,7 +104,7 @@ static void add_times(struct maker *m)
 	uint64_t first = UINT64_MAX, last = 0;
 
 	for (size_t i = 0; i < m->r->runs.n; i++) {
-		const struct reading_run *run = &m->r->runs.items[i];
+		const struct profile_run *run = &m->r->runs.items[i];
 		uint64_t end = run->started_unix_ns + run->duration_ns;
 
 		first = run->started_unix_ns < first ? run->started_unix_ns : first;
@@ -131,23 +131,23 @@ static void add_label(struct maker *m, struct str *sample, const char *key,
 
 static void add_owner(struct maker *m, struct str *sample, struct pair owner)
 {
-	const struct reading_process *process = &m->r->processes.items[owner.a];
-	const char *comm = reading_string(m->r, owner.b);
+	const struct profile_process *process = &m->r->processes.items[owner.a];
+	const char *comm = profile_string(m->r, owner.b);
 	char container[256];
 
 	if (*comm)
 		add_label(m, sample, "comm", comm, 0);
 	if (process->pid)
 		add_label(m, sample, "pid", NULL, process->pid);
-	reading_container(container, sizeof(container),
-			  reading_string(m->r, process->cgroup));
+	profile_container(container, sizeof(container),
+			  profile_string(m->r, process->cgroup));
 	if (*container)
 		add_label(m, sample, "container", container, 0);
 	if (m->r->runs.n > 1 && process->host)
-		add_label(m, sample, "host", reading_string(m->r, process->host), 0);
+		add_label(m, sample, "host", profile_string(m->r, process->host), 0);
 }
 
-static int add_sample(struct maker *m, struct pair stack, uint64_t count)
+static int add_sample(struct maker *m, struct pair stack, struct timeline_weighed sum)
 {
 	AUTO_STR sample = { 0 };
 	AUTO_STR numbers = { 0 };
@@ -156,9 +156,9 @@ static int add_sample(struct maker *m, struct pair stack, uint64_t count)
 
 	proto_add_bytes(&sample, SAMPLE_LOCATIONS, numbers.s, numbers.n);
 	str_clear(&numbers);
-	varint_add(&numbers, count);
+	varint_add(&numbers, sum.count);
 	if (m->in_samples)
-		varint_add(&numbers, count * m->r->period_ns);
+		varint_add(&numbers, sum.weight_ns);
 	proto_add_bytes(&sample, SAMPLE_VALUES, numbers.s, numbers.n);
 	add_owner(m, &sample, m->owners.items[stack.b]);
 	if (hops) {
@@ -176,22 +176,24 @@ static int sum_up(struct maker *m)
 	const struct timeline *timeline = &m->r->timeline;
 	int err = 0;
 
-	for (size_t i = 0; !err && i < timeline->uses.n; i++) {
-		struct pair use = timeline->uses.items[i];
-		const struct reading_thread *thread = &m->r->threads.items[use.b];
+	for (uint32_t i = 0; !err && i < timeline->sample_keys.n; i++) {
+		struct pair sample_key = timeline->sample_keys.items[i];
+		const struct profile_thread *thread = &m->r->threads.items[sample_key.b];
 		struct pair owner = { thread->process, thread->name };
-		struct pair stack = { m->r->stacks.items[use.a].node[m->view], 0 };
+		struct pair stack = { m->r->stacks.items[sample_key.a].node[m->view], 0 };
 		uint32_t id;
 
 		if (!timeline->counts.items[i])
 			continue;
-		err = pairs_id(&m->owners, owner, USES_MAX, &stack.b);
+		err = pairs_id(&m->owners, owner, SAMPLE_KEYS_MAX, &stack.b);
 		if (!err)
-			err = pairs_id(&m->stacks, stack, USES_MAX, &id);
+			err = pairs_id(&m->stacks, stack, SAMPLE_KEYS_MAX, &id);
 		if (!err && id == m->sums.n)
-			err = vec_push(&m->sums, 0);
-		if (!err)
-			m->sums.items[id] += timeline->counts.items[i];
+			err = vec_push(&m->sums, (struct timeline_weighed){ 0 });
+		if (err)
+			break;
+		m->sums.items[id].count += timeline->counts.items[i];
+		m->sums.items[id].weight_ns += profile_weight_ns(m->r, i);
 	}
 	return err;
 }
@@ -214,14 +216,14 @@ static int make(struct maker *m)
 	return err ? err : gzip_finish(m->gzip, &m->text);
 }
 
-static int pprof_write(struct outfile *out, const struct reading *reading,
+static int pprof_write(struct outfile *out, const struct profile *profile,
 		       const struct writer_options *options)
 {
-	struct maker m = { .r = reading, .view = options->view };
+	struct maker m = { .r = profile, .view = options->view };
 	int err = gzip_new(&m.gzip, out);
 
-	m.in_samples = reading->period_ns &&
-		       !strcmp(reading_string(reading, reading->value_unit), "count");
+	m.in_samples = profile->period_ns &&
+		       !strcmp(profile_string(profile, profile->value_unit), "count");
 	if (!err)
 		err = make(&m);
 	gzip_free(m.gzip);

@@ -17,7 +17,7 @@ struct function_key {
 };
 
 struct pprof_tables {
-	const struct reading *r;
+	const struct profile *r;
 	struct intern *strings;
 	struct intern *functions; /* of struct function_key; id is number - 1 */
 	struct intern *locations; /* of frames, innermost inline first, or a mark */
@@ -61,18 +61,18 @@ static bool is_program(const char *path)
 
 /* pprof shows the first mapping as what the profile is of: the program in which
  * most frames lie. */
-static uint32_t find_main(const struct reading *r, uint64_t *weights)
+static uint32_t find_main(const struct profile *r, uint64_t *weights)
 {
 	uint32_t best = 0;
 
 	for (uint32_t i = 1; i < r->nodes.n; i++) {
-		const struct reading_frame *frame = reading_node_frame(r, i);
+		const struct profile_frame *frame = profile_node_frame(r, i);
 
 		if (frame)
 			weights[frame->module]++;
 	}
 	for (uint32_t i = 1; i < r->modules.n; i++)
-		if (is_program(reading_string(r, r->modules.items[i].path)) &&
+		if (is_program(profile_string(r, r->modules.items[i].path)) &&
 		    weights[i] > (best ? weights[best] : 0))
 			best = i;
 	return best;
@@ -92,11 +92,11 @@ static int add_mapping(struct pprof_tables *t, uint32_t module)
 /* Each module gets a room of addresses of its own, as large as its offsets. */
 static void lay_out(struct pprof_tables *t)
 {
-	const struct reading *r = t->r;
+	const struct profile *r = t->r;
 	uint64_t next = 16 * PAGE;
 
 	for (size_t i = 0; i < r->frames.n; i++) {
-		const struct reading_frame *frame = &r->frames.items[i];
+		const struct profile_frame *frame = &r->frames.items[i];
 
 		if (frame->offset > t->limit[frame->module])
 			t->limit[frame->module] = frame->offset;
@@ -131,14 +131,14 @@ static int make_mappings(struct pprof_tables *t)
 	return err;
 }
 
-int pprof_tables_new(struct pprof_tables **ret, const struct reading *reading)
+int pprof_tables_new(struct pprof_tables **ret, const struct profile *profile)
 {
 	AUTO(pprof_tables) t = calloc(1, sizeof(*t));
 	int err;
 
 	if (!t)
 		return fail(-ENOMEM, "no memory for a profile");
-	t->r = reading;
+	t->r = profile;
 	err = intern_new(&t->strings, PPROF_STRINGS_MAX);
 	if (!err)
 		err = intern_new(&t->functions, PPROF_STRINGS_MAX);
@@ -157,18 +157,18 @@ int pprof_tables_new(struct pprof_tables **ret, const struct reading *reading)
 /* A location's inlines, from the leaf, up to the frame that holds their code. */
 static uint32_t read_location(struct pprof_tables *t, uint32_t node)
 {
-	const struct reading_frame *frame;
+	const struct profile_frame *frame;
 	uint32_t code;
 
 	t->frames.n = 0;
 	do {
-		code = reading_code(t->r, node);
+		code = profile_code(t->r, node);
 		if (vec_push(&t->frames, code))
 			t->err = -ENOMEM;
-		frame = reading_node_frame(t->r, node);
-		node = reading_parent(t->r, node);
-	} while (node && frame && frame->place == PLACE_INLINED &&
-		 reading_node_frame(t->r, node));
+		frame = profile_node_frame(t->r, node);
+		node = profile_parent(t->r, node);
+	} while (node && frame && frame->type == FRAME_TYPE_INLINED &&
+		 profile_node_frame(t->r, node));
 	return node;
 }
 
@@ -181,7 +181,7 @@ int pprof_locations(struct pprof_tables *t, uint32_t node, struct str *ret,
 	while (!err && node) {
 		uint32_t id;
 
-		if (READING_MARK(reading_code(t->r, node)) == VIEW_BOUNDARY)
+		if (PROFILE_MARK(profile_code(t->r, node)) == VIEW_BOUNDARY)
 			++*ret_hops;
 		node = read_location(t, node);
 		err = intern_id(t->locations, t->frames.items,
@@ -202,22 +202,22 @@ static const char *mark_text(uint32_t code)
 		[BOUNDARY_THREAD] = PPROF_THREAD,
 	};
 
-	if (READING_MARK(code) == VIEW_BOUNDARY)
-		return boundaries[READING_BOUNDARY_OF(code)];
-	return READING_MARK(code) == VIEW_GAP ? READING_GAP_NAME : READING_CUT_NAME;
+	if (PROFILE_MARK(code) == VIEW_BOUNDARY)
+		return boundaries[PROFILE_BOUNDARY_OF(code)];
+	return PROFILE_MARK(code) == VIEW_GAP ? PROFILE_GAP_NAME : PROFILE_CUT_NAME;
 }
 
 static uint64_t function_of(struct pprof_tables *t, uint32_t code)
 {
-	bool is_frame = READING_IS_FRAME(code);
+	bool is_frame = PROFILE_IS_FRAME(code);
 	struct function_key key = { 0 };
 	uint32_t id = 0;
 
-	key.name = (uint32_t)pprof_string(t, is_frame ? reading_code_name(t->r, code)
+	key.name = (uint32_t)pprof_string(t, is_frame ? profile_code_name(t->r, code)
 						      : mark_text(code));
 	if (is_frame)
 		key.file = (uint32_t)pprof_string(
-			t, reading_string(t->r, t->r->frames.items[code].file));
+			t, profile_string(t->r, t->r->frames.items[code].file));
 	if (intern_id(t->functions, &key, sizeof(key), &id) < 0)
 		t->err = -ENOMEM;
 	return id + 1;
@@ -228,7 +228,7 @@ static void add_line(struct pprof_tables *t, struct str *location, uint32_t code
 	AUTO_STR line = { 0 };
 
 	proto_add_uint(&line, LINE_FUNCTION, function_of(t, code));
-	if (READING_IS_FRAME(code))
+	if (PROFILE_IS_FRAME(code))
 		proto_add_uint(&line, LINE_LINE, t->r->frames.items[code].line);
 	proto_add_item(location, LOCATION_LINE, line.s, line.n);
 }
@@ -239,13 +239,13 @@ static uint64_t async_mapping(const struct pprof_tables *t)
 	return t->modules.n + 1;
 }
 
-static void add_place(struct pprof_tables *t, struct str *location, uint32_t code)
+static void add_address(struct pprof_tables *t, struct str *location, uint32_t code)
 {
-	const struct reading_frame *frame;
+	const struct profile_frame *frame;
 	uint64_t address;
 
-	if (!READING_IS_FRAME(code)) {
-		if (READING_MARK(code) == VIEW_BOUNDARY)
+	if (!PROFILE_IS_FRAME(code)) {
+		if (PROFILE_MARK(code) == VIEW_BOUNDARY)
 			proto_add_uint(location, LOCATION_MAPPING, async_mapping(t));
 		return;
 	}
@@ -269,7 +269,7 @@ static int write_locations(struct pprof_tables *t, struct str *text, struct gzip
 		size_t n = bytes / sizeof(*codes);
 
 		proto_add_uint(&location, LOCATION_ID, i + 1);
-		add_place(t, &location, codes[n - 1]);
+		add_address(t, &location, codes[n - 1]);
 		for (size_t k = 0; k < n; k++)
 			add_line(t, &location, codes[k]);
 		proto_add_item(text, PROFILE_LOCATION, location.s, location.n);
@@ -301,16 +301,16 @@ static void write_mapping(struct pprof_tables *t, struct str *text, uint32_t num
 {
 	AUTO_STR mapping = { 0 };
 	uint32_t module = number <= t->modules.n ? t->modules.items[number - 1] : 0;
-	const struct reading_module *m = &t->r->modules.items[module];
+	const struct profile_module *m = &t->r->modules.items[module];
 
 	proto_add_uint(&mapping, MAPPING_ID, number);
 	proto_add_uint(&mapping, MAPPING_START, t->start[module]);
 	proto_add_uint(&mapping, MAPPING_LIMIT, t->limit[module]);
 	proto_add_uint(&mapping, MAPPING_FILE,
-		       pprof_string(t, module ? reading_string(t->r, m->path)
+		       pprof_string(t, module ? profile_string(t->r, m->path)
 					      : PPROF_ASYNC_MAPPING));
 	proto_add_uint(&mapping, MAPPING_BUILD_ID,
-		       pprof_string(t, module ? reading_string(t->r, m->build_id) : ""));
+		       pprof_string(t, module ? profile_string(t->r, m->build_id) : ""));
 	proto_add_uint(&mapping, MAPPING_HAS_FUNCTIONS, 1);
 	proto_add_item(text, PROFILE_MAPPING, mapping.s, mapping.n);
 }

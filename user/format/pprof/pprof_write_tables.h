@@ -4,12 +4,12 @@
 #ifndef WEFT_FORMAT_PPROF_PPROF_WRITE_TABLES_H
 #define WEFT_FORMAT_PPROF_PPROF_WRITE_TABLES_H
 
-#include "core/reading.h"
+#include "core/profile.h"
 #include "format/gzip.h"
 
 struct pprof_tables;
 
-int pprof_tables_new(struct pprof_tables **ret, const struct reading *reading);
+int pprof_tables_new(struct pprof_tables **ret, const struct profile *profile);
 void pprof_tables_free(struct pprof_tables *tables);
 DEFINE_FREEP(pprof_tables)
 

@@ -4,7 +4,7 @@
  * are told apart without red and green, and a legend. One view; what is narrower
  * than a third of a pixel is left out.
  */
-#include "format/pen.h"
+#include "format/output_buffer.h"
 #include "format/writer.h"
 
 #include "base/error.h"
@@ -30,10 +30,10 @@ struct box {
 };
 
 struct picture {
-	const struct reading *r;
+	const struct profile *r;
 	const struct writer_options *options;
 	const struct tree *tree;
-	struct pen pen;
+	struct output_buffer buffer;
 	unsigned int deepest;
 	double scale; /* pixels a count */
 	VEC(struct box) open;
@@ -103,7 +103,7 @@ static void add_label(struct str *out, const char *text, double x, double y, dou
 
 static void add_box(struct picture *p, const struct box *box)
 {
-	struct str *out = &p->pen.text;
+	struct str *out = &p->buffer.text;
 	uint64_t total = p->tree->total.items[box->node];
 	double width = (double)total * p->scale;
 	double y = HEAD + (double)(p->deepest - box->depth) * ROW;
@@ -113,7 +113,7 @@ static void add_box(struct picture *p, const struct box *box)
 	str_add(out, "<g><title>");
 	add_xml(out, text, SIZE_MAX);
 	str_addf(out, " (%" PRIu64 " %s, %.2f%%)</title>", total,
-		 reading_string(p->r, p->r->value_type),
+		 profile_string(p->r, p->r->value_type),
 		 100.0 * (double)total / (double)p->tree->total.items[0]);
 	str_addf(out,
 		 "<rect x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" height=\"%d\" "
@@ -165,12 +165,12 @@ static int note_depth(struct picture *p, const struct box *box)
 static int draw(struct picture *p, const struct box *box)
 {
 	add_box(p, box);
-	return pen_pass(&p->pen);
+	return output_buffer_drain(&p->buffer);
 }
 
 static void add_head(struct picture *p)
 {
-	struct str *out = &p->pen.text;
+	struct str *out = &p->buffer.text;
 	int height = HEAD + FOOT + (int)(p->deepest + 1) * ROW;
 
 	str_addf(out,
@@ -184,12 +184,12 @@ static void add_head(struct picture *p)
 	add_xml(out, p->options->title ? p->options->title : "weft", SIZE_MAX);
 	str_addf(out, ": %s view, %" PRIu64 " %s</text>\n",
 		 p->options->view == VIEW_ASYNC ? "async" : "thread",
-		 p->r->timeline.total, reading_string(p->r, p->r->value_type));
+		 p->r->timeline.total, profile_string(p->r, p->r->value_type));
 }
 
 static void add_legend(struct picture *p)
 {
-	struct str *out = &p->pen.text;
+	struct str *out = &p->buffer.text;
 	double x = MARGIN, y = HEAD + (double)(p->deepest + 1) * ROW + 10;
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
@@ -215,21 +215,21 @@ static int draw_all(struct picture *p)
 	if (total)
 		err = walk(p, draw);
 	add_legend(p);
-	return err ? err : pen_close(&p->pen);
+	return err ? err : output_buffer_close(&p->buffer);
 }
 
-static int svg_write(struct outfile *out, const struct reading *reading,
+static int svg_write(struct outfile *out, const struct profile *profile,
 		     const struct writer_options *options)
 {
 	const struct tree_options how = { .view = options->view };
-	struct picture p = { .r = reading, .options = options, .pen.out = out };
+	struct picture p = { .r = profile, .options = options, .buffer.out = out };
 	AUTO(tree) tree = NULL;
-	int err = tree_new(&tree, reading, &how);
+	int err = tree_new(&tree, profile, &how);
 
 	p.tree = tree;
 	if (!err)
 		err = draw_all(&p);
-	pen_free(&p.pen);
+	output_buffer_free(&p.buffer);
 	vec_free(&p.open);
 	return err;
 }

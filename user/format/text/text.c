@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "core/functions.h"
-#include "format/pen.h"
+#include "format/output_buffer.h"
 #include "format/writer.h"
 
 #include <errno.h>
@@ -20,8 +20,8 @@
 #define INDENT_MAX 48
 
 struct text {
-	struct pen pen;
-	const struct reading *r;
+	struct output_buffer buffer;
+	const struct profile *r;
 	const struct text_options *options;
 	uint64_t total;
 };
@@ -29,7 +29,7 @@ struct text {
 static void colour(struct text *t, const char *code)
 {
 	if (t->options->colours && code)
-		str_add(&t->pen.text, code);
+		str_add(&t->buffer.text, code);
 }
 
 static double share(const struct text *t, uint64_t count)
@@ -53,9 +53,9 @@ static const char *kind_colour(enum tree_kind kind)
 	}
 }
 
-static const char *place_colour(uint32_t place)
+static const char *frame_type_colour(uint32_t type)
 {
-	return place == PLACE_KERNEL ? KERNEL : place == PLACE_JIT ? JIT : NULL;
+	return type == FRAME_TYPE_KERNEL ? KERNEL : type == FRAME_TYPE_JIT ? JIT : NULL;
 }
 
 /* Where the n-th letter from here begins, or the end. */
@@ -76,21 +76,21 @@ static void add_name(struct text *t, const char *name)
 	const char *tail = name;
 
 	if (!*end) {
-		str_add(&t->pen.text, name);
+		str_add(&t->buffer.text, name);
 		return;
 	}
 	for (; *end; end = letter(end, 1))
 		tail = letter(tail, 1);
-	str_add_bytes(&t->pen.text, name, (size_t)(letter(name, head) - name));
-	str_add(&t->pen.text, "…");
-	str_add(&t->pen.text, letter(tail, head + 1));
+	str_add_bytes(&t->buffer.text, name, (size_t)(letter(name, head) - name));
+	str_add(&t->buffer.text, "…");
+	str_add(&t->buffer.text, letter(tail, head + 1));
 }
 
 /* What the picture is of, in a line. */
 static void head(struct text *t)
 {
-	const struct reading *r = t->r;
-	struct str *out = &t->pen.text;
+	const struct profile *r = t->r;
+	struct str *out = &t->buffer.text;
 	uint64_t all = 0;
 
 	colour(t, BOLD);
@@ -99,7 +99,7 @@ static void head(struct text *t)
 	str_addf(out, "  %" PRIu64, t->total);
 	if (t->options->unfiltered > t->total)
 		str_addf(out, " of %" PRIu64, t->options->unfiltered);
-	str_addf(out, " %s", reading_string(r, r->value_type));
+	str_addf(out, " %s", profile_string(r, r->value_type));
 	for (size_t i = 0; i < r->runs.n; i++)
 		all += r->runs.items[i].duration_ns;
 	if (all)
@@ -109,7 +109,7 @@ static void head(struct text *t)
 	else if (r->runs.n && r->runs.items[0].hz)
 		str_addf(out, " at %u Hz", r->runs.items[0].hz);
 	if (r->runs.n == 1 && r->runs.items[0].host)
-		str_addf(out, " on %s", reading_string(r, r->runs.items[0].host));
+		str_addf(out, " on %s", profile_string(r, r->runs.items[0].host));
 	if (r->one_view)
 		str_add(out, " (its source has one view)");
 	str_add_char(out, '\n');
@@ -117,15 +117,15 @@ static void head(struct text *t)
 
 static void table_row(struct text *t, const struct function *function)
 {
-	struct str *out = &t->pen.text;
-	const char *module = reading_module_name(t->r, function->module);
-	const char *name = reading_string(t->r, function->name);
+	struct str *out = &t->buffer.text;
+	const char *module = profile_module_name(t->r, function->module);
+	const char *name = profile_string(t->r, function->name);
 
 	str_addf(out, "  %6.2f %%  %6.2f %%  ", share(t, function->self),
 		 share(t, function->total));
-	colour(t, place_colour(function->place));
+	colour(t, frame_type_colour(function->type));
 	add_name(t, name);
-	colour(t, place_colour(function->place) ? PLAIN : NULL);
+	colour(t, frame_type_colour(function->type) ? PLAIN : NULL);
 	if (*module && strncmp(name, module, strlen(module)) != 0) {
 		colour(t, GREY);
 		str_addf(out, "  %s", module);
@@ -143,13 +143,13 @@ static int table(struct text *t)
 
 	if (t->options->top && n > t->options->top)
 		n = t->options->top;
-	str_add(&t->pen.text, "\n      self     total  function  module\n");
+	str_add(&t->buffer.text, "\n      self     total  function  module\n");
 	for (size_t i = 0; !err && i < n; i++) {
 		table_row(t, &functions.items.items[i]);
-		err = pen_pass(&t->pen);
+		err = output_buffer_drain(&t->buffer);
 	}
 	if (!err && n < functions.items.n)
-		str_addf(&t->pen.text, "  … and %zu more\n", functions.items.n - n);
+		str_addf(&t->buffer.text, "  … and %zu more\n", functions.items.n - n);
 	functions_free(&functions);
 	return err;
 }
@@ -157,7 +157,7 @@ static int table(struct text *t)
 static void tree_row(struct text *t, const struct tree *tree, uint32_t node,
 		     unsigned int depth)
 {
-	struct str *out = &t->pen.text;
+	struct str *out = &t->buffer.text;
 	const char *code = kind_colour((enum tree_kind)tree_label(tree, node)->kind);
 
 	str_addf(out, "  %6.2f %%  ", share(t, tree->total.items[node]));
@@ -205,7 +205,7 @@ static int tree_rows(struct text *t, const struct tree *tree)
 		}
 		node = tree->order[branch->next++];
 		tree_row(t, tree, node, depth);
-		err = pen_pass(&t->pen);
+		err = output_buffer_drain(&t->buffer);
 		if (!err)
 			err = vec_push(
 				&open,
@@ -243,37 +243,37 @@ static int stacks(struct text *t)
 	if (err)
 		return err;
 	if (options->caller)
-		str_addf(&t->pen.text, "\n     total      self  who calls%s %s\n",
+		str_addf(&t->buffer.text, "\n     total      self  who calls%s %s\n",
 			 options->view == VIEW_ASYNC ? " or asks for" : "",
 			 options->caller);
 	else if (options->callee)
-		str_addf(&t->pen.text, "\n     total      self  what %s calls%s\n",
+		str_addf(&t->buffer.text, "\n     total      self  what %s calls%s\n",
 			 options->callee,
 			 options->view == VIEW_ASYNC ? " or asks for" : "");
 	else
-		str_addf(&t->pen.text, "\n     total      self  stacks, from %s\n",
+		str_addf(&t->buffer.text, "\n     total      self  stacks, from %s\n",
 			 options->invert ? "the leaf" : "the root");
 	return tree_rows(t, tree);
 }
 
-int text_write(struct outfile *out, const struct reading *reading,
+int text_write(struct outfile *out, const struct profile *profile,
 	       const struct text_options *options)
 {
-	struct text t = { .pen.out = out,
-			  .r = reading,
+	struct text t = { .buffer.out = out,
+			  .r = profile,
 			  .options = options,
-			  .total = reading->timeline.total };
+			  .total = profile->timeline.total };
 	int err = 0;
 
 	head(&t);
 	if (!t.total)
-		str_add(&t.pen.text, "\nno samples\n");
+		str_add(&t.buffer.text, "\nno samples\n");
 	else if (!options->caller && !options->callee)
 		err = table(&t);
 	if (!err && t.total)
 		err = stacks(&t);
 	if (!err)
-		err = pen_close(&t.pen);
-	pen_free(&t.pen);
+		err = output_buffer_close(&t.buffer);
+	output_buffer_free(&t.buffer);
 	return err;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A reading for the person at the terminal: the functions as a table and the
+ * A profile for the person at the terminal: the functions as a table and the
  * stacks as a tree, or both as JSON.
  */
 #ifndef WEFT_FORMAT_TEXT_TEXT_H
@@ -22,9 +22,9 @@ struct text_options {
 	unsigned int letters; /* of a name; "…" for the middle of longer ones; 0: all */
 };
 
-int text_write(struct outfile *out, const struct reading *reading,
+int text_write(struct outfile *out, const struct profile *profile,
 	       const struct text_options *options);
-int text_write_json(struct outfile *out, const struct reading *reading,
+int text_write_json(struct outfile *out, const struct profile *profile,
 		    const struct text_options *options);
 
 /* The tree that the options mean. */

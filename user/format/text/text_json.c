@@ -4,15 +4,15 @@
 #include "format/text/text.h"
 
 #include "core/functions.h"
-#include "format/pen.h"
+#include "format/output_buffer.h"
 #include "format/writer.h"
 
 #include <inttypes.h>
 
-static const char *const place_names[] = {
-	[PLACE_UNKNOWN] = "unknown", [PLACE_NATIVE] = "native",
-	[PLACE_KERNEL] = "kernel",   [PLACE_JIT] = "jit",
-	[PLACE_INLINED] = "inlined", [PLACE_LABEL] = "label",
+static const char *const frame_type_names[] = {
+	[FRAME_TYPE_UNKNOWN] = "unknown", [FRAME_TYPE_NATIVE] = "native",
+	[FRAME_TYPE_KERNEL] = "kernel",	  [FRAME_TYPE_JIT] = "jit",
+	[FRAME_TYPE_INLINED] = "inlined", [FRAME_TYPE_LABEL] = "label",
 };
 
 static const char *const kind_names[] = {
@@ -28,18 +28,18 @@ static void add_text(struct str *out, const char *key, const char *value)
 	str_add_char(out, ',');
 }
 
-static void add_runs(struct str *out, const struct reading *r)
+static void add_runs(struct str *out, const struct profile *r)
 {
 	str_add(out, "\"runs\":[");
 	for (size_t i = 0; i < r->runs.n; i++) {
-		const struct reading_run *run = &r->runs.items[i];
+		const struct profile_run *run = &r->runs.items[i];
 
 		str_add(out, i ? ",{" : "{");
-		add_text(out, "host", reading_string(r, run->host));
-		add_text(out, "kernel", reading_string(r, run->kernel));
-		add_text(out, "arch", reading_string(r, run->arch));
-		add_text(out, "command", reading_string(r, run->command));
-		add_text(out, "event", reading_string(r, run->event));
+		add_text(out, "host", profile_string(r, run->host));
+		add_text(out, "kernel", profile_string(r, run->kernel));
+		add_text(out, "arch", profile_string(r, run->arch));
+		add_text(out, "command", profile_string(r, run->command));
+		add_text(out, "event", profile_string(r, run->event));
 		str_addf(out,
 			 "\"rate_hz\":%u,\"started_unix_ns\":%" PRIu64
 			 ",\"duration_ns\":%" PRIu64 "}",
@@ -48,13 +48,13 @@ static void add_runs(struct str *out, const struct reading *r)
 	str_add(out, "],\n\"ledger\":{");
 	for (size_t i = 0; i < r->ledger.n; i++) {
 		str_add(out, i ? "," : "");
-		str_add_json(out, reading_string(r, r->ledger.items[i].key));
+		str_add_json(out, profile_string(r, r->ledger.items[i].key));
 		str_addf(out, ":%" PRIu64, r->ledger.items[i].value);
 	}
 	str_add(out, "},\n");
 }
 
-static int add_functions(struct pen *pen, const struct reading *r,
+static int add_functions(struct output_buffer *buffer, const struct profile *r,
 			 const struct text_options *options)
 {
 	struct functions functions;
@@ -63,31 +63,33 @@ static int add_functions(struct pen *pen, const struct reading *r,
 
 	if (options->top && n > options->top)
 		n = options->top;
-	str_add(&pen->text, "\"functions\":[");
+	str_add(&buffer->text, "\"functions\":[");
 	for (size_t i = 0; !err && i < n; i++) {
 		const struct function *f = &functions.items.items[i];
 
-		str_add(&pen->text, i ? ",\n{" : "\n{");
-		add_text(&pen->text, "name", reading_string(r, f->name));
-		add_text(&pen->text, "module",
-			 reading_string(r, r->modules.items[f->module].path));
-		str_addf(&pen->text,
+		str_add(&buffer->text, i ? ",\n{" : "\n{");
+		add_text(&buffer->text, "name", profile_string(r, f->name));
+		add_text(&buffer->text, "module",
+			 profile_string(r, r->modules.items[f->module].path));
+		str_addf(&buffer->text,
 			 "\"kind\":\"%s\",\"self\":%" PRIu64 ",\"total\":%" PRIu64 "}",
-			 place_names[f->place], f->self, f->total);
-		err = pen_pass(pen);
+			 frame_type_names[f->type], f->self, f->total);
+		err = output_buffer_drain(buffer);
 	}
-	str_addf(&pen->text, "],\n\"functions_left_out\":%zu,\n", functions.items.n - n);
+	str_addf(&buffer->text, "],\n\"functions_left_out\":%zu,\n",
+		 functions.items.n - n);
 	functions_free(&functions);
 	return err;
 }
 
-static int add_nodes(struct pen *pen, const struct tree *tree, uint64_t least)
+static int add_nodes(struct output_buffer *buffer, const struct tree *tree,
+		     uint64_t least)
 {
 	int err = 0;
 	bool any = false;
 	uint32_t left_out = 0;
 
-	str_add(&pen->text, "\"stacks\":[");
+	str_add(&buffer->text, "\"stacks\":[");
 	for (uint32_t i = 1; !err && i < tree->nodes.n; i++) {
 		if (!tree->total.items[i])
 			continue;
@@ -95,21 +97,21 @@ static int add_nodes(struct pen *pen, const struct tree *tree, uint64_t least)
 			left_out++;
 			continue;
 		}
-		str_addf(&pen->text, "%s{\"id\":%u,\"parent\":%u,", any ? ",\n" : "\n", i,
-			 tree->nodes.items[i].a);
-		add_text(&pen->text, "name", tree_text(tree, i));
-		str_addf(&pen->text,
+		str_addf(&buffer->text, "%s{\"id\":%u,\"parent\":%u,", any ? ",\n" : "\n",
+			 i, tree->nodes.items[i].a);
+		add_text(&buffer->text, "name", tree_text(tree, i));
+		str_addf(&buffer->text,
 			 "\"kind\":\"%s\",\"self\":%" PRIu64 ",\"total\":%" PRIu64 "}",
 			 kind_names[tree_label(tree, i)->kind], tree->self.items[i],
 			 tree->total.items[i]);
 		any = true;
-		err = pen_pass(pen);
+		err = output_buffer_drain(buffer);
 	}
-	str_addf(&pen->text, "],\n\"stacks_left_out\":%u}\n", left_out);
+	str_addf(&buffer->text, "],\n\"stacks_left_out\":%u}\n", left_out);
 	return err;
 }
 
-static int add_stacks(struct pen *pen, const struct reading *r,
+static int add_stacks(struct output_buffer *buffer, const struct profile *r,
 		      const struct text_options *options)
 {
 	const struct tree_options how = text_tree_options(options);
@@ -117,28 +119,29 @@ static int add_stacks(struct pen *pen, const struct reading *r,
 	int err = tree_new(&tree, r, &how);
 
 	return err ? err
-		   : add_nodes(pen, tree, text_least(r->timeline.total, options->least));
+		   : add_nodes(buffer, tree,
+			       text_least(r->timeline.total, options->least));
 }
 
-int text_write_json(struct outfile *out, const struct reading *r,
+int text_write_json(struct outfile *out, const struct profile *r,
 		    const struct text_options *options)
 {
-	struct pen pen = { .out = out };
+	struct output_buffer buffer = { .out = out };
 	int err;
 
-	str_addf(&pen.text, "{\"version\":1,\"view\":\"%s\",\"one_view\":%s,",
+	str_addf(&buffer.text, "{\"version\":1,\"view\":\"%s\",\"one_view\":%s,",
 		 options->view == VIEW_ASYNC ? "async" : "thread",
 		 r->one_view ? "true" : "false");
-	str_addf(&pen.text, "\"was_cut\":%s,", r->was_cut ? "true" : "false");
-	add_text(&pen.text, "value_type", reading_string(r, r->value_type));
-	add_text(&pen.text, "value_unit", reading_string(r, r->value_unit));
-	str_addf(&pen.text, "\"total\":%" PRIu64 ",\n", r->timeline.total);
-	add_runs(&pen.text, r);
-	err = add_functions(&pen, r, options);
+	str_addf(&buffer.text, "\"was_cut\":%s,", r->was_cut ? "true" : "false");
+	add_text(&buffer.text, "value_type", profile_string(r, r->value_type));
+	add_text(&buffer.text, "value_unit", profile_string(r, r->value_unit));
+	str_addf(&buffer.text, "\"total\":%" PRIu64 ",\n", r->timeline.total);
+	add_runs(&buffer.text, r);
+	err = add_functions(&buffer, r, options);
 	if (!err)
-		err = add_stacks(&pen, r, options);
+		err = add_stacks(&buffer, r, options);
 	if (!err)
-		err = pen_close(&pen);
-	pen_free(&pen);
+		err = output_buffer_close(&buffer);
+	output_buffer_free(&buffer);
 	return err;
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Reads a recording, docs/format.md: blocks up to the first that is not whole or
- * not right, and of each piece the rows up to the first that refers to what is
+ * not right, and of each batch the rows up to the first that refers to what is
  * not there.
  */
 #include "format/reader.h"
-#include "format/weft/weft_read_piece.h"
+#include "format/weft/weft_read_batch.h"
 
 #include "base/error.h"
 #include "base/proto.h"
@@ -17,7 +17,7 @@
 
 struct loader {
 	struct source *source;
-	struct piece_reader piece;
+	struct batch_reader batch;
 	z_stream z;
 	struct str block, raw;
 };
@@ -50,7 +50,7 @@ static bool read_field(struct loader *l, uint64_t *ret_number)
 
 	if (!read_varint(l->source, &key))
 		return false;
-	l->piece.was_cut = true; /* until the field is there */
+	l->batch.was_cut = true; /* until the field is there */
 	if ((key & 7) != PROTO_BYTES || !read_varint(l->source, &n) || n > BLOCK_RAW_MAX)
 		return false;
 	str_clear(&l->block);
@@ -62,7 +62,7 @@ static bool read_field(struct loader *l, uint64_t *ret_number)
 		str_add_bytes(&l->block, chunk, some);
 		n -= some;
 	}
-	l->piece.was_cut = false;
+	l->batch.was_cut = false;
 	*ret_number = key >> 3;
 	return !str_error(&l->block);
 }
@@ -110,15 +110,20 @@ static bool read_block(struct loader *l)
 
 static int check_magic(const struct loader *l)
 {
+	size_t digit = strlen(RECORDING_MAGIC) - 2;
+	bool older;
 	int err;
 
 	if (l->block.n == strlen(RECORDING_MAGIC) &&
 	    !memcmp(l->block.s, RECORDING_MAGIC, l->block.n))
 		return 0;
-	err = fail(-EPROTO, "%s was written by a newer version of weft",
-		   source_name(l->source));
-	return fail_hint(err,
-			 "update weft, or convert the file to .pb.gz with the newer one");
+	older = l->block.n > digit && l->block.s[digit] < RECORDING_MAGIC[digit];
+	err = fail(-EPROTO, "%s was written by %s version of weft",
+		   source_name(l->source), older ? "an older" : "a newer");
+	return fail_hint(
+		err,
+		older ? "convert the file to .pb.gz with the older one"
+		      : "update weft, or convert the file to .pb.gz with the newer one");
 }
 
 static int read_all(struct loader *l)
@@ -131,12 +136,12 @@ static int read_all(struct loader *l)
 			err = check_magic(l);
 		} else if (number == RECORDING_BLOCK) {
 			if (!read_block(l)) {
-				l->piece.was_cut = true;
+				l->batch.was_cut = true;
 				break;
 			}
-			err = piece_apply(&l->piece, l->raw.s, l->raw.n);
-			if (err == PIECE_DAMAGED) {
-				l->piece.was_cut = true;
+			err = batch_apply(&l->batch, l->raw.s, l->raw.n);
+			if (err == BATCH_DAMAGED) {
+				l->batch.was_cut = true;
 				return 0;
 			}
 		}
@@ -144,9 +149,9 @@ static int read_all(struct loader *l)
 	return err;
 }
 
-static int weft_read(struct source *source, struct reading *reading)
+static int weft_read(struct source *source, struct profile *profile)
 {
-	struct loader l = { .source = source, .piece.reading = reading };
+	struct loader l = { .source = source, .batch.profile = profile };
 	int err;
 
 	if (inflateInit(&l.z) != Z_OK)
@@ -155,7 +160,7 @@ static int weft_read(struct source *source, struct reading *reading)
 	inflateEnd(&l.z);
 	str_free(&l.block);
 	str_free(&l.raw);
-	reading->was_cut = l.piece.was_cut || !l.piece.is_complete;
+	profile->was_cut = l.batch.was_cut || !l.batch.is_complete;
 	return err;
 }
 

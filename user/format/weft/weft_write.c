@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "base/proto.h"
-#include "format/weft/weft_write_piece.h"
+#include "format/weft/weft_write_batch.h"
 #include "format/writer.h"
 
 #include <errno.h>
@@ -15,27 +15,27 @@ struct named {
 };
 
 struct weft_stream {
-	struct piece *piece;
+	struct batch *batch;
 	/* how much of each was written */
-	size_t strings, nodes, processes, threads, uses, log, runs;
+	size_t strings, nodes, processes, threads, sample_keys, log, runs;
 	struct timeline_cursor at;
 	VEC(uint32_t) build_ids;	  /* as written, by module */
 	VEC(struct named) names;	  /* as written, by frame */
-	VEC(struct reading_stack) stacks; /* as written */
+	VEC(struct profile_stack) stacks; /* as written */
 };
 
-/* What each new reading has is understood: its first strings, the root of the
+/* What each new profile has is understood: its first strings, the root of the
  * tree, and number 0 of modules, processes and threads. */
 int weft_stream_new(struct weft_stream **ret, struct outfile *out)
 {
 	AUTO(weft_stream) s = calloc(1, sizeof(*s));
-	int err = s ? piece_new(&s->piece, out) : fail(-ENOMEM, "no memory to write");
+	int err = s ? batch_new(&s->batch, out) : fail(-ENOMEM, "no memory to write");
 
 	if (!err)
 		err = vec_push(&s->build_ids, 0);
 	if (err)
 		return err;
-	s->strings = READING_STRINGS_GIVEN;
+	s->strings = PROFILE_STRINGS_GIVEN;
 	s->nodes = s->processes = s->threads = 1;
 	*ret = GIVE(s);
 	return 0;
@@ -45,7 +45,7 @@ void weft_stream_free(struct weft_stream *s)
 {
 	if (!s)
 		return;
-	piece_free(s->piece);
+	batch_free(s->batch);
 	vec_free(&s->build_ids);
 	vec_free(&s->names);
 	vec_free(&s->stacks);
@@ -54,10 +54,10 @@ void weft_stream_free(struct weft_stream *s)
 
 uint64_t weft_stream_bytes(const struct weft_stream *s)
 {
-	return piece_bytes_written(s->piece);
+	return batch_bytes_written(s->batch);
 }
 
-static int add_strings(struct weft_stream *s, const struct reading *r)
+static int add_strings(struct weft_stream *s, const struct profile *r)
 {
 	int err = 0;
 
@@ -65,120 +65,121 @@ static int add_strings(struct weft_stream *s, const struct reading *r)
 		size_t n;
 		const void *bytes = intern_bytes(r->strings, (uint32_t)s->strings, &n);
 
-		piece_put_item(s->piece, PIECE_STRING, bytes, n);
-		err = piece_row(s->piece);
+		batch_put_item(s->batch, BATCH_STRING, bytes, n);
+		err = batch_row(s->batch);
 	}
 	return err;
 }
 
-static int add_modules(struct weft_stream *s, const struct reading *r)
+static int add_modules(struct weft_stream *s, const struct profile *r)
 {
 	int err = 0;
 
 	while (!err && s->build_ids.n < r->modules.n) {
-		const struct reading_module *m = &r->modules.items[s->build_ids.n];
+		const struct profile_module *m = &r->modules.items[s->build_ids.n];
 
-		piece_put(s->piece, PIECE_MODULE_PATH, m->path);
-		piece_put(s->piece, PIECE_MODULE_BUILD_ID, m->build_id);
+		batch_put(s->batch, BATCH_MODULE_PATH, m->path);
+		batch_put(s->batch, BATCH_MODULE_BUILD_ID, m->build_id);
 		err = vec_push(&s->build_ids, m->build_id);
 		if (!err)
-			err = piece_row(s->piece);
+			err = batch_row(s->batch);
 	}
 	return err;
 }
 
-static struct named named(const struct reading_frame *frame)
+static struct named named(const struct profile_frame *frame)
 {
 	return (struct named){ frame->name, frame->file, frame->line };
 }
 
-static int add_frames(struct weft_stream *s, const struct reading *r)
+static int add_frames(struct weft_stream *s, const struct profile *r)
 {
 	int err = 0;
 
 	while (!err && s->names.n < r->frames.n) {
-		const struct reading_frame *f = &r->frames.items[s->names.n];
+		const struct profile_frame *f = &r->frames.items[s->names.n];
 
-		piece_put(s->piece, PIECE_FRAME_OFFSET, f->offset);
-		piece_put(s->piece, PIECE_FRAME_MODULE, f->module);
-		piece_put(s->piece, PIECE_FRAME_PLACE, f->place << 1 | f->returned);
-		piece_put(s->piece, PIECE_FRAME_NAME, f->name);
-		piece_put(s->piece, PIECE_FRAME_FILE, f->file);
-		piece_put(s->piece, PIECE_FRAME_LINE, f->line);
+		batch_put(s->batch, BATCH_FRAME_OFFSET, f->offset);
+		batch_put(s->batch, BATCH_FRAME_MODULE, f->module);
+		batch_put(s->batch, BATCH_FRAME_TYPE, f->type << 1 | f->returned);
+		batch_put(s->batch, BATCH_FRAME_NAME, f->name);
+		batch_put(s->batch, BATCH_FRAME_FILE, f->file);
+		batch_put(s->batch, BATCH_FRAME_LINE, f->line);
 		err = vec_push(&s->names, named(f));
 		if (!err)
-			err = piece_row(s->piece);
+			err = batch_row(s->batch);
 	}
 	return err;
 }
 
-static int add_nodes(struct weft_stream *s, const struct reading *r)
+static int add_nodes(struct weft_stream *s, const struct profile *r)
 {
 	int err = 0;
 
 	for (; !err && s->nodes < r->nodes.n; s->nodes++) {
 		struct pair node = r->nodes.items[s->nodes];
 
-		piece_put(s->piece, PIECE_NODE_UP, s->nodes - 1 - node.a);
-		piece_put_code(s->piece, node.b);
-		err = piece_row(s->piece);
+		batch_put(s->batch, BATCH_NODE_UP, s->nodes - 1 - node.a);
+		batch_put_code(s->batch, node.b);
+		err = batch_row(s->batch);
 	}
 	return err;
 }
 
-static void put_stack(struct piece *piece, const struct reading_stack *stack, bool again)
+static void put_stack(struct batch *batch, const struct profile_stack *stack, bool again)
 {
 	uint32_t async = stack->node[VIEW_ASYNC], thread = stack->node[VIEW_THREAD];
 
-	piece_put_step(piece, again ? PIECE_AGAIN_ASYNC_STEP : PIECE_STACK_ASYNC_STEP,
+	batch_put_step(batch, again ? BATCH_AGAIN_ASYNC_STEP : BATCH_STACK_ASYNC_STEP,
 		       async);
-	piece_put(piece, again ? PIECE_AGAIN_THREAD : PIECE_STACK_THREAD,
+	batch_put(batch, again ? BATCH_AGAIN_THREAD : BATCH_STACK_THREAD,
 		  zigzag((int64_t)async - thread));
-	piece_put(piece, again ? PIECE_AGAIN_NOTES : PIECE_STACK_NOTES,
+	batch_put(batch, again ? BATCH_AGAIN_NOTES : BATCH_STACK_NOTES,
 		  stack->notes & STACK_NOTES_KEPT);
+	batch_put(batch, again ? BATCH_AGAIN_HOOK : BATCH_STACK_HOOK, stack->hook);
 }
 
-static int add_stacks(struct weft_stream *s, const struct reading *r)
+static int add_stacks(struct weft_stream *s, const struct profile *r)
 {
 	int err = 0;
 
 	while (!err && s->stacks.n < r->stacks.n) {
-		const struct reading_stack *stack = &r->stacks.items[s->stacks.n];
+		const struct profile_stack *stack = &r->stacks.items[s->stacks.n];
 
-		put_stack(s->piece, stack, false);
+		put_stack(s->batch, stack, false);
 		err = vec_push(&s->stacks, *stack);
 		if (!err)
-			err = piece_row(s->piece);
+			err = batch_row(s->batch);
 	}
 	return err;
 }
 
-static int add_owners(struct weft_stream *s, const struct reading *r)
+static int add_owners(struct weft_stream *s, const struct profile *r)
 {
 	int err = 0;
 
 	for (; !err && s->processes < r->processes.n; s->processes++) {
-		const struct reading_process *p = &r->processes.items[s->processes];
+		const struct profile_process *p = &r->processes.items[s->processes];
 
-		piece_put(s->piece, PIECE_PROCESS_HOST, p->host);
-		piece_put(s->piece, PIECE_PROCESS_PID, p->pid);
-		piece_put(s->piece, PIECE_PROCESS_NAME, p->name);
-		piece_put(s->piece, PIECE_PROCESS_CGROUP, p->cgroup);
-		piece_put(s->piece, PIECE_PROCESS_LIFE, p->life);
-		err = piece_row(s->piece);
+		batch_put(s->batch, BATCH_PROCESS_HOST, p->host);
+		batch_put(s->batch, BATCH_PROCESS_PID, p->pid);
+		batch_put(s->batch, BATCH_PROCESS_NAME, p->name);
+		batch_put(s->batch, BATCH_PROCESS_CGROUP, p->cgroup);
+		batch_put(s->batch, BATCH_PROCESS_LIFE, p->incarnation);
+		err = batch_row(s->batch);
 	}
 	for (; !err && s->threads < r->threads.n; s->threads++) {
-		const struct reading_thread *t = &r->threads.items[s->threads];
+		const struct profile_thread *t = &r->threads.items[s->threads];
 
-		piece_put(s->piece, PIECE_THREAD_PROCESS, t->process);
-		piece_put(s->piece, PIECE_THREAD_TID, t->tid);
-		piece_put(s->piece, PIECE_THREAD_NAME, t->name);
-		err = piece_row(s->piece);
+		batch_put(s->batch, BATCH_THREAD_PROCESS, t->process);
+		batch_put(s->batch, BATCH_THREAD_TID, t->tid);
+		batch_put(s->batch, BATCH_THREAD_NAME, t->name);
+		err = batch_row(s->batch);
 	}
 	return err;
 }
 
-/* As much of the log at once as makes a piece, whole seconds. */
+/* As much of the log at once as makes a batch, whole seconds. */
 static int add_log(struct weft_stream *s, const struct timeline *timeline)
 {
 	struct timeline_sample sample;
@@ -187,7 +188,7 @@ static int add_log(struct weft_stream *s, const struct timeline *timeline)
 	while (!err && s->log < timeline->log.n) {
 		size_t end = s->log;
 
-		while (end - s->log < PIECE_RAW_USUALLY &&
+		while (end - s->log < BATCH_RAW_USUALLY &&
 		       timeline_next(timeline, &s->at, &sample))
 			if (!s->at.left)
 				end = s->at.at;
@@ -195,10 +196,10 @@ static int add_log(struct weft_stream *s, const struct timeline *timeline)
 			end = s->at.at;
 		if (end == s->log)
 			return fail(-EINVAL, "a timeline that ends too soon");
-		piece_put_bytes(s->piece, PIECE_LOG, timeline->log.s + s->log,
+		batch_put_bytes(s->batch, BATCH_LOG, timeline->log.s + s->log,
 				end - s->log);
 		s->log = end;
-		err = piece_row(s->piece);
+		err = batch_row(s->batch);
 	}
 	return err;
 }
@@ -207,17 +208,17 @@ static int add_uses(struct weft_stream *s, const struct timeline *timeline)
 {
 	int err = 0;
 
-	for (; !err && s->uses < timeline->uses.n; s->uses++) {
-		struct pair use = timeline->uses.items[s->uses];
+	for (; !err && s->sample_keys < timeline->sample_keys.n; s->sample_keys++) {
+		struct pair sample_key = timeline->sample_keys.items[s->sample_keys];
 
-		piece_put_step(s->piece, PIECE_USE_STACK_STEP, use.a);
-		piece_put_step(s->piece, PIECE_USE_THREAD_STEP, use.b);
-		err = piece_row(s->piece);
+		batch_put_step(s->batch, BATCH_SAMPLE_KEY_STACK_STEP, sample_key.a);
+		batch_put_step(s->batch, BATCH_SAMPLE_KEY_THREAD_STEP, sample_key.b);
+		err = batch_row(s->batch);
 	}
 	return err ? err : add_log(s, timeline);
 }
 
-static int add_run(struct weft_stream *s, const struct reading_run *run)
+static int add_run(struct weft_stream *s, const struct profile_run *run)
 {
 	AUTO_STR text = { 0 };
 	int err;
@@ -232,11 +233,11 @@ static int add_run(struct weft_stream *s, const struct reading_run *run)
 	proto_add_uint(&text, RUN_DURATION_NS, run->duration_ns);
 	err = str_error(&text);
 	if (!err)
-		piece_put_item(s->piece, PIECE_RUN, text.s, text.n);
+		batch_put_item(s->batch, BATCH_RUN, text.s, text.n);
 	return err;
 }
 
-static int add_runs(struct weft_stream *s, const struct reading *r)
+static int add_runs(struct weft_stream *s, const struct profile *r)
 {
 	int err = 0;
 
@@ -246,7 +247,7 @@ static int add_runs(struct weft_stream *s, const struct reading *r)
 	return err;
 }
 
-int weft_stream_add(struct weft_stream *s, const struct reading *r,
+int weft_stream_add(struct weft_stream *s, const struct profile *r,
 		    const struct timeline *timeline)
 {
 	int err = add_strings(s, r);
@@ -265,10 +266,10 @@ int weft_stream_add(struct weft_stream *s, const struct reading *r,
 		err = add_uses(s, timeline);
 	if (!err && s->runs != r->runs.n)
 		err = add_runs(s, r);
-	return err ? err : piece_write(s->piece);
+	return err ? err : batch_write(s->batch);
 }
 
-static int end_frames(struct weft_stream *s, const struct reading *r)
+static int end_frames(struct weft_stream *s, const struct profile *r)
 {
 	int err = 0;
 
@@ -277,68 +278,55 @@ static int end_frames(struct weft_stream *s, const struct reading *r)
 
 		if (!memcmp(&s->names.items[i], &now, sizeof(now)))
 			continue;
-		piece_put_step(s->piece, PIECE_NAMED_FRAME_STEP, i);
-		piece_put(s->piece, PIECE_NAMED_NAME, now.name);
-		piece_put(s->piece, PIECE_NAMED_FILE, now.file);
-		piece_put(s->piece, PIECE_NAMED_LINE, now.line);
-		err = piece_row(s->piece);
+		batch_put_step(s->batch, BATCH_NAMED_FRAME_STEP, i);
+		batch_put(s->batch, BATCH_NAMED_NAME, now.name);
+		batch_put(s->batch, BATCH_NAMED_FILE, now.file);
+		batch_put(s->batch, BATCH_NAMED_LINE, now.line);
+		err = batch_row(s->batch);
 	}
 	return err;
 }
 
-static int end_stacks(struct weft_stream *s, const struct reading *r)
+static int end_stacks(struct weft_stream *s, const struct profile *r)
 {
 	int err = 0;
 
 	for (uint32_t i = 0; !err && i < s->stacks.n; i++) {
 		if (!memcmp(&s->stacks.items[i], &r->stacks.items[i],
-			    sizeof(struct reading_stack)))
+			    sizeof(struct profile_stack)))
 			continue;
-		piece_put_step(s->piece, PIECE_AGAIN_STACK_STEP, i);
-		put_stack(s->piece, &r->stacks.items[i], true);
-		err = piece_row(s->piece);
+		batch_put_step(s->batch, BATCH_AGAIN_STACK_STEP, i);
+		put_stack(s->batch, &r->stacks.items[i], true);
+		err = batch_row(s->batch);
 	}
 	return err;
 }
 
-static int end_modules(struct weft_stream *s, const struct reading *r)
+static int end_modules(struct weft_stream *s, const struct profile *r)
 {
 	int err = 0;
 
 	for (uint32_t i = 0; !err && i < s->build_ids.n; i++) {
 		if (s->build_ids.items[i] == r->modules.items[i].build_id)
 			continue;
-		piece_put_step(s->piece, PIECE_KNOWN_MODULE_STEP, i);
-		piece_put(s->piece, PIECE_KNOWN_BUILD_ID, r->modules.items[i].build_id);
-		err = piece_row(s->piece);
+		batch_put_step(s->batch, BATCH_KNOWN_MODULE_STEP, i);
+		batch_put(s->batch, BATCH_KNOWN_BUILD_ID, r->modules.items[i].build_id);
+		err = batch_row(s->batch);
 	}
 	return err;
 }
 
-/* What the seconds do not hold. */
-static int end_undated(struct weft_stream *s, const struct reading *r)
+static int add_undated(void *arg, uint32_t sample_key, struct timeline_amount amount)
 {
-	const struct timeline *timeline = &r->timeline;
-	AUTO_FREE uint64_t *dated = calloc(timeline->uses.n + 1, sizeof(*dated));
-	int err = 0;
+	const struct weft_stream *s = arg;
 
-	if (!timeline->undated)
-		return 0;
-	if (!dated)
-		return fail(-ENOMEM, "no memory for %zu uses", timeline->uses.n);
-	timeline_dated(timeline, dated);
-	for (size_t i = 0; !err && i < timeline->uses.n; i++) {
-		if (timeline->counts.items[i] == dated[i])
-			continue;
-		piece_put(s->piece, PIECE_UNDATED_USE, i);
-		piece_put(s->piece, PIECE_UNDATED_COUNT,
-			  timeline->counts.items[i] - dated[i]);
-		err = piece_row(s->piece);
-	}
-	return err;
+	batch_put(s->batch, BATCH_UNDATED_SAMPLE_KEY, sample_key);
+	batch_put(s->batch, BATCH_UNDATED_COUNT, amount.count);
+	batch_put(s->batch, BATCH_UNDATED_WEIGHT_NS, amount.weight_ns);
+	return batch_row(s->batch);
 }
 
-static int end_counts(struct weft_stream *s, const struct reading *r)
+static int end_counts(struct weft_stream *s, const struct profile *r)
 {
 	int err = 0;
 
@@ -349,18 +337,18 @@ static int end_counts(struct weft_stream *s, const struct reading *r)
 		proto_add_uint(&text, COUNT_VALUE, r->ledger.items[i].value);
 		err = str_error(&text);
 		if (!err)
-			piece_put_item(s->piece, PIECE_COUNT, text.s, text.n);
+			batch_put_item(s->batch, BATCH_COUNT, text.s, text.n);
 	}
-	piece_put_number(s->piece, PIECE_VALUE_TYPE, r->value_type);
-	piece_put_number(s->piece, PIECE_VALUE_UNIT, r->value_unit);
-	piece_put_number(s->piece, PIECE_PERIOD_NS, r->period_ns);
-	piece_put_number(s->piece, PIECE_ONE_VIEW, r->one_view);
-	piece_put_number(s->piece, PIECE_LEFT_OUT, r->left_out);
-	piece_put_number(s->piece, PIECE_COMPLETE, !r->was_cut);
+	batch_put_number(s->batch, BATCH_VALUE_TYPE, r->value_type);
+	batch_put_number(s->batch, BATCH_VALUE_UNIT, r->value_unit);
+	batch_put_number(s->batch, BATCH_PERIOD_NS, r->period_ns);
+	batch_put_number(s->batch, BATCH_ONE_VIEW, r->one_view);
+	batch_put_number(s->batch, BATCH_LEFT_OUT, r->left_out);
+	batch_put_number(s->batch, BATCH_COMPLETE, !r->was_cut);
 	return err;
 }
 
-int weft_stream_end(struct weft_stream *s, const struct reading *r)
+int weft_stream_end(struct weft_stream *s, const struct profile *r)
 {
 	int err = weft_stream_add(s, r, &r->timeline);
 
@@ -371,23 +359,23 @@ int weft_stream_end(struct weft_stream *s, const struct reading *r)
 	if (!err)
 		err = end_modules(s, r);
 	if (!err)
-		err = end_undated(s, r);
+		err = timeline_each_undated(&r->timeline, add_undated, s);
 	if (!err)
-		err = piece_write(s->piece);
+		err = batch_write(s->batch);
 	if (!err)
 		err = add_runs(s, r);
 	if (!err)
 		err = end_counts(s, r);
-	return err ? err : piece_write(s->piece);
+	return err ? err : batch_write(s->batch);
 }
 
-static int weft_write(struct outfile *out, const struct reading *reading,
+static int weft_write(struct outfile *out, const struct profile *profile,
 		      const struct writer_options *options)
 {
 	AUTO(weft_stream) s = NULL;
 	int err = weft_stream_new(&s, out);
 
-	return err ? err : weft_stream_end(s, reading);
+	return err ? err : weft_stream_end(s, profile);
 }
 
 const struct writer weft_writer = {

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * locations FILE    reads addresses as linked, in hex, a line each, from stdin; prints
+ * for each what elf_inlines() says of it, as addr2line -a -i -f does: the address,
+ * then pairs of lines, the innermost function first, and FILE:LINE. The name of the
+ * last, which is the symbol's, is "-".
+ */
+#include "base/error.h"
+#include "obj/inlines.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ADDRESSES_MAX (1u << 20)
+
+static uint64_t addresses[ADDRESSES_MAX];
+static char *said[ADDRESSES_MAX];
+
+static int on_locations(void *arg, size_t index, const struct source_location *locations,
+			size_t n)
+{
+	FILE *f;
+	size_t bytes;
+
+	if (!n)
+		return 0;
+	if (said[index]) {
+		fprintf(stderr, "locations: two answers of one address\n");
+		exit(1);
+	}
+	f = open_memstream(&said[index], &bytes);
+	for (size_t i = 0; i < n; i++)
+		fprintf(f, "%s\n%s:%u\n", *locations[i].name ? locations[i].name : "-",
+			*locations[i].file ? locations[i].file : "??", locations[i].line);
+	fclose(f);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	int fd = argc > 1 ? open(argv[1], O_RDONLY | O_CLOEXEC) : -1;
+	size_t n = 0;
+
+	while (n < ADDRESSES_MAX && scanf("%" SCNx64, &addresses[n]) == 1)
+		n++;
+	if (fd < 0 || elf_inlines(fd, addresses, n, on_locations, NULL)) {
+		fprintf(stderr, "locations: %s\n", error_sentence());
+		return 1;
+	}
+	for (size_t i = 0; i < n; i++)
+		printf("0x%" PRIx64 "\n%s", addresses[i], said[i] ? said[i] : "");
+	return 0;
+}

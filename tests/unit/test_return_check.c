@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Return addresses and what is none: hand-made encodings, and every return
+ * address of this test's own calls; then how a view is read around a false one.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#undef fail /* ours is meant */
+#include <elf.h>
+#include <string.h>
+
+#include "core/view.h"
+#include "sym/return_check.h"
+
+#ifdef __aarch64__
+#define MACHINE EM_AARCH64
+#else
+#define MACHINE EM_X86_64
+#endif
+
+static const uint8_t nothing[RETURN_BYTES_AFTER];
+
+static bool x86(const char *hex)
+{
+	uint8_t before[RETURN_BYTES_BEFORE];
+
+	for (int i = 0; i < RETURN_BYTES_BEFORE; i++) {
+		unsigned int byte;
+
+		assert_int_equal(sscanf(hex + 3 * i, "%2x", &byte), 1);
+		before[i] = (uint8_t)byte;
+	}
+	return return_check_code(EM_X86_64, before, nothing);
+}
+
+static void knows_x86_calls(void **state)
+{
+	assert_true(x86("90 90 90 e8 12 34 56 78"));  /* call rel32 */
+	assert_true(x86("90 90 90 90 90 90 ff d0"));  /* call *%rax */
+	assert_true(x86("90 90 90 90 90 41 ff d4"));  /* call *%r12 */
+	assert_true(x86("90 90 90 90 90 ff 50 18"));  /* call *0x18(%rax) */
+	assert_true(x86("90 90 90 90 ff 54 24 08"));  /* call *8(%rsp) */
+	assert_true(x86("90 90 ff 15 12 34 56 00"));  /* call *x(%rip) */
+	assert_true(x86("90 ff 14 c5 00 10 40 00"));  /* call *x(,%rax,8) */
+	assert_true(x86("90 90 ff 90 12 34 00 00"));  /* call *0x3412(%rax) */
+	assert_false(x86("90 90 90 90 90 90 90 90")); /* padding before a function */
+	assert_false(x86("90 90 90 90 90 90 ff e0")); /* jmp *%rax */
+	assert_false(x86("90 90 90 e9 12 34 56 78")); /* jmp rel32 */
+	assert_false(x86("90 90 90 90 90 90 ff 50")); /* cut in the middle */
+	assert_false(x86("c3 0f 1f 44 00 00 c3 90"));
+}
+
+static void knows_arm64_calls(void **state)
+{
+	static const struct {
+		uint32_t insn;
+		bool call;
+	} cases[] = {
+		{ 0x94000010, true },  /* bl */
+		{ 0x97fffff0, true },  /* bl, backwards */
+		{ 0xd63f0260, true },  /* blr x19 */
+		{ 0xd63f0a7f, true },  /* blraaz x19 */
+		{ 0xd73f0a71, true },  /* blraa x19, x17 */
+		{ 0x14000010, false }, /* b */
+		{ 0xd61f0260, false }, /* br x19 */
+		{ 0xd65f03c0, false }, /* ret */
+		{ 0xd503201f, false }, /* nop */
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		uint8_t before[RETURN_BYTES_BEFORE] = { 0 };
+
+		memcpy(before + 4, &cases[i].insn, 4);
+		assert_int_equal(return_check_code(EM_AARCH64, before, nothing),
+				 cases[i].call);
+	}
+}
+
+static __attribute__((noinline)) void check_caller(void)
+{
+	const uint8_t *ra = __builtin_return_address(0);
+
+	assert_true(return_check_code(MACHINE, ra - RETURN_BYTES_BEFORE, ra));
+}
+
+static void knows_its_own_calls(void **state)
+{
+	void (*volatile indirect)(void) = check_caller;
+	struct {
+		long other[40];
+		void (*volatile far)(void);
+	} volatile table = { .far = check_caller };
+
+	check_caller();
+	indirect();
+	table.far();
+}
+
+#define FRAME(n)   (CODE_FRAME | (n))
+#define THREAD(n)  0, HOOK_ONCPU, END_FP_ZERO, 0, n
+#define CHAIN_HEAD (CODE_SEGMENT | SEGMENT_CHAIN << 16 | END_DETACHED << 8)
+
+static void expect(const uint32_t *codes, size_t n, enum view view,
+		   const struct names *names, const uint32_t *want, size_t n_want)
+{
+	uint32_t out[VIEW_ROOM(32)];
+	struct view_notes notes;
+
+	assert_int_equal(view_read(codes, n, view, names, out, &notes), n_want);
+	assert_memory_equal(out, want, n_want * sizeof(*want));
+	assert_true(notes.doubted);
+}
+
+#define EXPECT(codes, view, names, ...)                                                  \
+	expect(codes, sizeof(codes) / 4, view, names, (const uint32_t[]){ __VA_ARGS__ }, \
+	       sizeof((const uint32_t[]){ __VA_ARGS__ }) / 4)
+
+static void leaves_out_what_no_call_leads_to(void **state)
+{
+	static const uint32_t plain[] = { THREAD(4), FRAME(1), FRAME(2), FRAME(7),
+					  FRAME(3) };
+	static const uint32_t rooted[] = { THREAD(5),	  FRAME(1), FRAME(7),
+					   CODE_ROOT | 0, FRAME(2), FRAME(3),
+					   CHAIN_HEAD,	  1,	    FRAME(4) };
+	AUTO(names) names = NULL;
+
+	assert_int_equal(names_new(&names), 0);
+	assert_int_equal(names_set_bad_return(names, 7), 0);
+	assert_int_equal(names_set(names, 3, "_start"), 0);
+	EXPECT(plain, VIEW_THREAD, names, 1, 2, VIEW_CUT);
+	EXPECT(rooted, VIEW_THREAD, names, 1, VIEW_GAP, 2, 3);
+	EXPECT(rooted, VIEW_ASYNC, names, 1, VIEW_GAP, VIEW_BOUNDARY, 4);
+}
+
+static void keeps_a_start_made_by_hand(void **state)
+{
+	static const uint32_t go[] = { THREAD(2), FRAME(1), FRAME(7) };
+	uint32_t out[VIEW_ROOM(STACK_HEAD + 2)];
+	AUTO(names) names = NULL;
+	struct view_notes notes;
+
+	assert_int_equal(names_new(&names), 0);
+	assert_int_equal(names_set_bad_return(names, 7), 0);
+	assert_int_equal(names_set(names, 7, "runtime.goexit.abi0"), 0);
+	assert_int_equal(view_read(go, STACK_HEAD + 2, VIEW_THREAD, names, out, &notes),
+			 2);
+	assert_true(notes.whole && !notes.doubted);
+}
+
+static void believes_no_start_by_a_zero_alone(void **state)
+{
+	static const uint32_t zero[] = { THREAD(2), FRAME(1), FRAME(2) };
+	uint32_t out[VIEW_ROOM(STACK_HEAD + 2)];
+	struct view_notes notes;
+	AUTO(names) names = NULL;
+
+	assert_int_equal(names_new(&names), 0);
+	assert_int_equal(names_set(names, 2, "malloc"), 0);
+	assert_int_equal(view_read(zero, STACK_HEAD + 2, VIEW_THREAD, names, out, &notes),
+			 3);
+	assert_int_equal(out[2], VIEW_CUT);
+	assert_false(notes.whole);
+}
+
+/* It reached a start, and yet frames are missing. */
+static void a_gap_is_not_whole(void **state)
+{
+	static const uint32_t gap[] = { 0, HOOK_ONCPU, END_START, 0,
+					3, FRAME(1),   CODE_GAP,  FRAME(2) };
+	static const uint32_t cut_roots[] = { 0,
+					      HOOK_ONCPU,
+					      END_START,
+					      0,
+					      3,
+					      FRAME(1),
+					      CODE_ROOT | ROOT_UNFOLLOWED,
+					      FRAME(2) };
+	uint32_t out[VIEW_ROOM(STACK_HEAD + 3)];
+	struct view_notes notes;
+
+	assert_int_equal(view_read(gap, STACK_HEAD + 3, VIEW_THREAD, NULL, out, &notes),
+			 3);
+	assert_true(!notes.whole && notes.has_gap && notes.ending == END_START);
+	assert_int_equal(
+		view_read(cut_roots, STACK_HEAD + 3, VIEW_ASYNC, NULL, out, &notes), 3);
+	assert_int_equal(out[1], VIEW_GAP);
+	assert_true(!notes.whole && notes.has_gap);
+	/* the thread view has all of them */
+	assert_int_equal(
+		view_read(cut_roots, STACK_HEAD + 3, VIEW_THREAD, NULL, out, &notes), 2);
+	assert_true(notes.whole && !notes.has_gap);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_gap_is_not_whole),
+		cmocka_unit_test(knows_x86_calls),
+		cmocka_unit_test(knows_arm64_calls),
+		cmocka_unit_test(knows_its_own_calls),
+		cmocka_unit_test(leaves_out_what_no_call_leads_to),
+		cmocka_unit_test(keeps_a_start_made_by_hand),
+		cmocka_unit_test(believes_no_start_by_a_zero_alone),
+	};
+
+	return cmocka_run_group_tests_name("calls", tests, NULL, NULL);
+}

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The cache of unwind tables: a second start makes none; and whatever somebody did
+ * to the files or to the entries, a table is the one of the file at hand.
+ */
+#include "cached.h"
+
+#include "unwind/entry.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+static const char source_c[] =
+	"int g(int);\n"
+	"int f(int n) { char a[n]; return n > 1 ? g(n - 1) + f(n - 2) + a[0] : 1; }\n"
+	"int h(int n) { return g(n) + f(n); }\n";
+
+static int setup(void **state)
+{
+	if (files_setup(state))
+		return -1;
+	write_file("s.c", source_c, strlen(source_c));
+	return shell("gcc -w -O2 -shared -fPIC s.c -o one.so && "
+		     "gcc -w -O1 -fno-omit-frame-pointer -shared -fPIC s.c -o two.so && "
+		     "gcc -w -shared -fPIC -fno-asynchronous-unwind-tables "
+		     "-nostdlib s.c -o bare.so");
+}
+
+static int begin(void **state)
+{
+	return shell("rm -rf cache");
+}
+
+#define EXPECT(all, made_, hits_, kept_)                                                 \
+	do {                                                                             \
+		assert_int_equal((all)->counts.made, made_);                             \
+		assert_int_equal((all)->counts.cache.hits, hits_);                       \
+		assert_int_equal((all)->counts.cache.kept, kept_);                       \
+	} while (0)
+
+static void makes_nothing_twice(void **state)
+{
+	const char *const paths[] = { "one.so", "two.so", "/proc/self/exe" };
+	struct looked_up all;
+
+	for (int start = 0; start < 3; start++)
+		for (int i = 0; i < 3; i++) {
+			look_up("cache", paths[i], &all);
+			assert_true(is_table_of(&all, paths[i]));
+			EXPECT(&all, !start, !!start, !start);
+			looked_up_free(&all);
+		}
+}
+
+static void makes_each_anew_without_it(void **state)
+{
+	struct looked_up all;
+
+	for (int start = 0; start < 2; start++) {
+		look_up(CACHE_NONE, "one.so", &all);
+		assert_true(is_table_of(&all, "one.so"));
+		EXPECT(&all, 1, 0, 0);
+		looked_up_free(&all);
+	}
+	assert_true(access(CACHE_NONE, F_OK) < 0);
+}
+
+static void keeps_nothing_of_files_without_tables(void **state)
+{
+	struct looked_up all;
+	char path[512];
+
+	look_up("cache", "bare.so", &all);
+	assert_int_equal(all.err, -ENODATA);
+	look_up("cache", "s.c", &all);
+	assert_int_equal(all.err, -ENOEXEC);
+	look_up_fd("cache", bytes_fd("", 0), &all);
+	assert_int_equal(all.err, -ENOEXEC);
+	look_up_fd("cache", bytes_fd("x", 1), &all);
+	assert_int_equal(all.err, -ENOEXEC);
+	assert_int_equal(files_in("cache", path), 0);
+}
+
+/* Where the section .eh_frame is, by readelf. */
+static void find_eh_frame(const char *path, size_t *ret_at, size_t *ret_n)
+{
+	FILE *f;
+
+	assert_int_equal(shell("readelf -SW %s | sed -n 's/.* \\.eh_frame *[A-Z0-9_]* "
+			       "*[0-9a-f]* \\([0-9a-f]*\\) \\([0-9a-f]*\\).*/\\1 \\2/p' "
+			       ">section",
+			       path),
+			 0);
+	f = fopen("section", "r");
+	assert_int_equal(fscanf(f, "%zx %zx", ret_at, ret_n), 2);
+	fclose(f);
+}
+
+/* Other bytes in the same file, of the same size and time. */
+static void change(const char *path, size_t at, uint8_t byte)
+{
+	struct stat st;
+	int fd = open(path, O_WRONLY);
+
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_int_equal(pwrite(fd, &byte, 1, (off_t)at), 1);
+	assert_int_equal(futimens(fd, (struct timespec[2]){ st.st_atim, st.st_mtim }), 0);
+	close(fd);
+}
+
+/* Each byte of its call frame information, changed in place behind the cache's
+ * back, back and forth. */
+static void is_not_poisoned_in_place(void **state)
+{
+	unsigned int others = 0;
+	uint8_t *bytes;
+	size_t at, n, bytes_n;
+	struct looked_up all;
+
+	assert_int_equal(shell("cat one.so /bin/true >file.so"), 0); /* long: its ends
+								       * lie elsewhere */
+	find_eh_frame("file.so", &at, &n);
+	bytes = read_file("file.so", &bytes_n);
+	assert_true(at > 4096 && bytes_n - at - n > 4096 && n > 100);
+	look_up("cache", "file.so", &all);
+	EXPECT(&all, 1, 0, 1);
+	looked_up_free(&all);
+	for (size_t i = 40; i < n; i += 7) {
+		change("file.so", at + i, (uint8_t)(bytes[at + i] ^ 0x41));
+		look_up("cache", "file.so", &all);
+		EXPECT(&all, !all.err, 0, !all.err);
+		assert_int_equal(all.counts.cache.others, 1);
+		if (!all.err)
+			assert_true(is_table_of(&all, "file.so"));
+		others++;
+		looked_up_free(&all);
+		change("file.so", at + i, bytes[at + i]);
+		look_up("cache", "file.so", &all);
+		assert_true(is_table_of(&all, "file.so"));
+		looked_up_free(&all);
+	}
+	assert_true(others > 10);
+	free(bytes);
+}
+
+/* A file that begins and ends as another, and says other things between. */
+static void is_not_poisoned_by_a_double(void **state)
+{
+	struct looked_up all;
+	size_t at, n;
+
+	assert_int_equal(shell("cat one.so /bin/true >file.so && cp file.so evil.so"), 0);
+	find_eh_frame("file.so", &at, &n);
+	for (size_t i = at + 40; i < at + n; i++) /* DW_CFA_nop */
+		change("evil.so", i, 0);
+	look_up("cache", "evil.so", &all);
+	assert_int_equal(all.counts.cache.misses, 1);
+	looked_up_free(&all);
+	for (int i = 0; i < 4; i++) {
+		const char *path = i % 2 ? "evil.so" : "file.so";
+
+		look_up("cache", path, &all);
+		if (!all.err)
+			assert_true(is_table_of(&all, path));
+		looked_up_free(&all);
+	}
+}
+
+/* The entry's bytes, one after the other. */
+static void survives_each_byte(void **state)
+{
+	unsigned long corrupt = 0;
+	struct looked_up all;
+	char path[512];
+	uint8_t *bytes;
+	size_t n;
+
+	look_up("cache", "one.so", &all);
+	looked_up_free(&all);
+	assert_int_equal(files_in("cache", path), 1);
+	bytes = read_file(path, &n);
+	for (size_t at = 0; at < n; at++) {
+		uint8_t byte = bytes[at];
+
+		if (at > 400 && at % 13)
+			continue;
+		bytes[at] ^= (uint8_t)(1 << at % 8);
+		write_file(path, bytes, n);
+		look_up("cache", "one.so", &all);
+		assert_true(is_table_of(&all, "one.so"));
+		corrupt += all.counts.cache.corrupt + all.counts.cache.others;
+		EXPECT(&all, 1, 0, 1); /* and it is whole again */
+		looked_up_free(&all);
+		bytes[at] = byte;
+	}
+	look_up("cache", "one.so", &all);
+	EXPECT(&all, 0, 1, 0);
+	looked_up_free(&all);
+	assert_true(corrupt > 400);
+	free(bytes);
+}
+
+static void survives_each_length(void **state)
+{
+	struct looked_up all;
+	char path[512];
+	uint8_t *bytes;
+	size_t n;
+
+	look_up("cache", "one.so", &all);
+	looked_up_free(&all);
+	files_in("cache", path);
+	bytes = read_file(path, &n);
+	bytes = realloc(bytes, n + 1);
+	for (size_t some = 0; some <= n + 1;
+	     some += some < n - 1 && some > 300 ? 17 : 1) {
+		write_file(path, bytes, some);
+		look_up("cache", "one.so", &all);
+		assert_true(is_table_of(&all, "one.so"));
+		EXPECT(&all, some != n, some == n, some != n);
+		looked_up_free(&all);
+	}
+	free(bytes);
+}
+
+/* What is not ours is left, and costs a table. */
+static void corrupt_and_look(const char *command)
+{
+	struct looked_up all;
+	char path[512] = "";
+
+	begin(NULL);
+	look_up("cache", "one.so", &all);
+	looked_up_free(&all);
+	files_in("cache", path);
+	assert_int_equal(shell(command, path, path, path), 0);
+	look_up("cache", "one.so", &all);
+	assert_true(is_table_of(&all, "one.so"));
+	EXPECT(&all, 1, 0, 1);
+	assert_int_equal(all.counts.cache.corrupt, 1);
+	looked_up_free(&all);
+	look_up("cache", "one.so", &all);
+	EXPECT(&all, 0, 1, 0);
+	looked_up_free(&all);
+}
+
+static void believes_nobody_else(void **state)
+{
+	corrupt_and_look("chmod 666 %s");
+	corrupt_and_look("rm %s && mkfifo %s");
+	corrupt_and_look("mv %s /tmp/weft-test-moved && ln -s /tmp/weft-test-moved %s");
+	corrupt_and_look("truncate -s 100M %s");
+	if (!geteuid())
+		corrupt_and_look("chown 65534 %s");
+	unlink("/tmp/weft-test-moved");
+}
+
+static void expect_no_cache(const char *folder)
+{
+	struct looked_up all;
+
+	look_up(folder, "one.so", &all);
+	assert_true(is_table_of(&all, "one.so"));
+	EXPECT(&all, 1, 0, 0);
+	assert_int_equal(all.counts.cache.misses, 0);
+	looked_up_free(&all);
+}
+
+static void uses_no_folder_of_others(void **state)
+{
+	char path[512];
+
+	assert_int_equal(shell("mkdir open linked && chmod 755 open && chmod 700 linked "
+			       "&& ln -s linked link && touch file"),
+			 0);
+	expect_no_cache("open");
+	expect_no_cache("link");
+	expect_no_cache("file");
+	expect_no_cache("nowhere/cache");
+	assert_int_equal(files_in("open", path), 0);
+	assert_int_equal(files_in("linked", path), 0);
+	if (geteuid())
+		return;
+	assert_int_equal(shell("mkdir -m 700 foreign && chown 65534 foreign"), 0);
+	expect_no_cache("foreign");
+	assert_int_equal(files_in("foreign", path), 0);
+}
+
+/* No room: told once, nothing left behind, and the tables are there. */
+static void does_without_writing(void **state)
+{
+	struct rlimit limit, small = { 100, RLIM_INFINITY };
+	struct looked_up all;
+	char path[512];
+
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	look_up("cache", "one.so", &all);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	assert_true(is_table_of(&all, "one.so"));
+	EXPECT(&all, 1, 0, 0);
+	assert_int_equal(all.counts.cache.failed, 1);
+	assert_int_equal(files_in("cache", path), 0);
+	looked_up_free(&all);
+}
+
+/* Entry after entry goes, the longest unused first, and nothing else. */
+static void keeps_to_its_size(void **state)
+{
+	struct looked_up all;
+	struct timespec times[2] = { 0 };
+	char path[512], name[512];
+	struct stat st;
+
+	look_up("cache", "two.so", &all); /* used today */
+	looked_up_free(&all);
+	for (int i = 0; i < 9; i++) {
+		snprintf(name, sizeof(name), "cache/%064x", i);
+		assert_int_equal(shell("truncate -s 30M %s", name), 0);
+		times[0].tv_sec = times[1].tv_sec = 1000000 + 1000 * (i * 7 % 9);
+		assert_int_equal(utimensat(AT_FDCWD, name, times, 0), 0);
+	}
+	assert_int_equal(shell("truncate -s 300M cache/a-file-of-somebodys && "
+			       "touch -d 1990-01-01 cache/a-file-of-somebodys "
+			       "cache/%064x.123.part",
+			       1),
+			 0);
+	look_up("cache", "one.so", &all);
+	EXPECT(&all, 1, 0, 1);
+	/* 270 MB are more than 256; an eighth of these is left free, so 210 stay */
+	assert_int_equal(all.counts.cache.removed, 2);
+	looked_up_free(&all);
+	for (int i = 0; i < 9; i++) {
+		bool goes = i * 7 % 9 < 2;
+
+		snprintf(name, sizeof(name), "cache/%064x", i);
+		assert_int_equal(stat(name, &st) < 0, goes);
+	}
+	assert_int_equal(stat("cache/a-file-of-somebodys", &st), 0);
+	assert_int_equal(files_in("cache", path), 7 + 1 + 2);
+	look_up("cache", "two.so", &all);
+	EXPECT(&all, 0, 1, 0);
+	looked_up_free(&all);
+}
+
+/* Using an entry makes it young. */
+static void knows_what_is_used(void **state)
+{
+	struct timespec old[2] = { { .tv_sec = 1000000 }, { .tv_sec = 1000000 } };
+	struct looked_up all;
+	char path[512];
+	struct stat st;
+
+	look_up("cache", "one.so", &all);
+	looked_up_free(&all);
+	files_in("cache", path);
+	assert_int_equal(utimensat(AT_FDCWD, path, old, 0), 0);
+	look_up("cache", "one.so", &all);
+	EXPECT(&all, 0, 1, 0);
+	looked_up_free(&all);
+	assert_int_equal(stat(path, &st), 0);
+	assert_true(time(NULL) - st.st_mtime < 100);
+}
+
+/* Three starts at once, over files that take each other's entry. */
+static void shares_its_folder(void **state)
+{
+	pid_t pids[3];
+	size_t at, n;
+	int status;
+
+	assert_int_equal(shell("cat one.so /bin/true >file.so && cp file.so evil.so"), 0);
+	find_eh_frame("file.so", &at, &n);
+	change("evil.so", at + n - 5, 0x0e);
+	for (int i = 0; i < 3; i++) {
+		pids[i] = fork();
+		if (!pids[i]) {
+			for (int k = 0; k < 40; k++) {
+				const char *path = (i + k) % 2 ? "evil.so" : "file.so";
+				struct looked_up all;
+
+				look_up("cache", path, &all);
+				if (!all.err && !is_table_of(&all, path))
+					_exit(1);
+				if (all.counts.cache.corrupt + all.counts.cache.failed)
+					_exit(2);
+				looked_up_free(&all);
+			}
+			_exit(0);
+		}
+	}
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
+		assert_int_equal(status, 0);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(makes_nothing_twice, begin),
+		cmocka_unit_test_setup(makes_each_anew_without_it, begin),
+		cmocka_unit_test_setup(keeps_nothing_of_files_without_tables, begin),
+		cmocka_unit_test_setup(is_not_poisoned_in_place, begin),
+		cmocka_unit_test_setup(is_not_poisoned_by_a_double, begin),
+		cmocka_unit_test_setup(survives_each_byte, begin),
+		cmocka_unit_test_setup(survives_each_length, begin),
+		cmocka_unit_test_setup(believes_nobody_else, begin),
+		cmocka_unit_test_setup(uses_no_folder_of_others, begin),
+		cmocka_unit_test_setup(does_without_writing, begin),
+		cmocka_unit_test_setup(keeps_to_its_size, begin),
+		cmocka_unit_test_setup(knows_what_is_used, begin),
+		cmocka_unit_test_setup(shares_its_folder, begin),
+	};
+
+	return cmocka_run_group_tests(tests, setup, files_teardown);
+}

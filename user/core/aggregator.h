@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What was measured: how often each distinct stack was seen. A stack is kept
+ * as its record was, thread and chains and where they join, with addresses
+ * replaced by frame ids; the views are read out of it (core/view.h). Whose it was
+ * and in which second stands in the timeline.
+ *
+ * Nothing is named here, and nothing is forgotten until _free().
+ */
+#ifndef WEFT_CORE_AGGREGATOR_H
+#define WEFT_CORE_AGGREGATOR_H
+
+#include "base/cleanup.h"
+#include "base/intern.h"
+#include "core/timeline.h"
+#include "shared/record.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A place in the program: 16 bytes without padding, interned as they are. */
+struct frame {
+	uint64_t offset; /* in its module, as core/module.h says */
+	uint32_t module;
+	uint16_t returned; /* 1: a return address, so the call is before it;
+			    * FRAME_IS_LABEL: no place, offset is a label's id */
+	uint16_t unproven; /* 1: found by a frame pointer that nothing proves */
+};
+
+#define FRAME_IS_LABEL 2
+
+/*
+ * A stack in codes: STACK_COMM a string id, STACK_HOOK, STACK_ENDING, STACK_KERNEL and
+ * STACK_THREAD counts of codes, then the record's words, each as one code; of a
+ * SEGMENT word two, the second with target and count.
+ */
+enum stack_head {
+	STACK_COMM,
+	STACK_HOOK,
+	STACK_ENDING,
+	STACK_KERNEL,
+	STACK_THREAD,
+	STACK_HEAD
+};
+
+#define CODE_KIND	0xf0000000u
+#define CODE_FRAME	0x00000000u /* | frame id */
+#define CODE_ROOT	0x40000000u /* | root's number */
+#define CODE_GAP	0x50000000u
+#define CODE_SEGMENT	0x60000000u /* | kind << 16 | ending << 8 | root */
+#define CODE_LABEL	0x70000000u /* | frame id, or CODE_LABEL_MORE: see the next */
+#define CODE_LABEL_MORE 0x0fffffffu
+#define CODE_TARGET(c)	((c) >> 16)
+#define CODE_COUNT(c)	((c)&0xffff)
+#define CODE_ENDING(c)	((c) >> 8 & 0xff)
+#define CODE_SEGKIND(c) ((c) >> 16 & 0xff)
+#define CODE_SEGROOT(c) ((c)&0xff)
+
+#define FRAMES_DISTINCT_MAX (16u << 20)
+#define STACKS_MAX	    (4u << 20)
+#define COMMS_MAX	    (64u << 10)
+#define COMM_OTHER	    "[other]"  /* number 0: beyond those, or nobody's */
+#define OWNERS_MAX	    (4u << 20) /* processes; threads */
+#define LABELS_MAX	    (64u << 10)
+#define LABEL_BYTES_MAX	    (16u << 20)
+#define FRAME_BYTES_MAX	    (128u << 20)
+#define STACK_BYTES_MAX	    (512u << 20)
+
+struct aggregator {
+	struct intern *frames; /* of struct frame */
+	struct intern *stacks; /* of codes */
+	struct intern *comms;
+	struct intern *labels;
+	struct intern *processes; /* of struct aggregator_process; 0: not known */
+	struct intern *threads;	  /* of struct aggregator_thread; 0: not known */
+	struct timeline timeline; /* in unix seconds, as unix_offset_ns makes them */
+	uint64_t unix_offset_ns;  /* from a sample's clock; 0: not known */
+	uint64_t period_ns;	  /* the weight of the first sample; 0: none yet */
+	struct {
+		uint64_t by_hook[N_HOOKS];
+		uint64_t total, in_kernel, unproven, async, unmatched, stale, no_slot,
+			awaited, roots_cut;
+		uint64_t refused;  /* stacks beyond the limits: in total, in no stack */
+		uint64_t no_place; /* frames beyond theirs: they say no place */
+	} samples;
+	unsigned long long endings[N_ENDINGS]; /* of samples: of the thread's own walk */
+	/* of chains, and of the waiting threads' stacks that they led to; a sample may
+	 * have several */
+	unsigned long long chain_endings[N_ENDINGS], waiting_endings[N_ENDINGS];
+};
+
+struct aggregator_process {
+	uint32_t tgid, incarnation; /* proc/process.h */
+};
+
+struct aggregator_thread {
+	uint32_t process, tid, comm;
+};
+
+int aggregator_new(struct aggregator **ret);
+void aggregator_free(struct aggregator *aggregator);
+DEFINE_FREEP(aggregator)
+
+/* Whose a sample is, when it fell, and what it stands for. */
+struct sample_owner {
+	uint64_t time_ns, weight_ns;
+	uint32_t tgid, incarnation, tid;
+};
+
+/* Counts a stack of n codes once more. */
+int aggregator_add(struct aggregator *aggregator, const uint32_t *codes, size_t n,
+		   const struct sample_owner *owner);
+
+int aggregator_frame_id(struct aggregator *aggregator, const struct frame *frame,
+			uint32_t *ret);
+const struct frame *aggregator_frame(const struct aggregator *aggregator, uint32_t id);
+
+#endif

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kern/publish_maps.h"
+
+#include "base/error.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+
+int publish_maps_put_process(const struct publish_maps *maps, pid_t tgid,
+			     const struct process_info *process_info)
+{
+	uint32_t key = (uint32_t)tgid;
+
+	if (!bpf_map_update_elem(maps->processes, &key, process_info, BPF_ANY))
+		return 0;
+	return fail_errno(-errno, "cannot publish pid %d to the kernel", tgid);
+}
+
+void publish_maps_remove_process(const struct publish_maps *maps, pid_t tgid)
+{
+	uint32_t key = (uint32_t)tgid;
+
+	bpf_map_delete_elem(maps->processes, &key);
+}
+
+int publish_maps_write_pages(const struct publish_maps *maps, uint32_t first,
+			     const union unwind_page *pages, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t key = first + i;
+
+		if (bpf_map_update_elem(maps->pages, &key, &pages[i], BPF_ANY))
+			return fail_errno(
+				-errno, "cannot write page %u of the unwind tables", key);
+	}
+	return 0;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The maps that ticks look up and user space writes: what is known of each
+ * process, and the pages of unwind tables and mappings (shared/unwind.h).
+ * Borrowed from a sampler, and valid as long as it.
+ */
+#ifndef WEFT_KERN_PUBLISH_MAPS_H
+#define WEFT_KERN_PUBLISH_MAPS_H
+
+#include "shared/knobs.h"
+#include "shared/unwind.h"
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct publish_maps {
+	int processes, pages; /* descriptors */
+	uint32_t n_pages;
+};
+
+/* -E2BIG: there is no room for another process. */
+int publish_maps_put_process(const struct publish_maps *maps, pid_t tgid,
+			     const struct process_info *process_info);
+void publish_maps_remove_process(const struct publish_maps *maps, pid_t tgid);
+
+/* Pages [first, first + n). A tick may read one while it is written. */
+int publish_maps_write_pages(const struct publish_maps *maps, uint32_t first,
+			     const union unwind_page *pages, uint32_t n);
+
+#endif

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "publish/mapping_tables.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/hmap.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct mapping_entry {
+	struct unwind_mapping mapping;
+	uint64_t pgoff;
+	uint32_t module;
+	bool is_jit, uses_table;
+};
+
+struct mapping_tables {
+	struct mapping_tables_config config;
+	struct hmap by_version;
+	uint32_t generations;
+	struct mapping_tables_counts counts;
+};
+
+int mapping_tables_new(struct mapping_tables **ret,
+		       const struct mapping_tables_config *config)
+{
+	struct mapping_tables *all = calloc(1, sizeof(*all));
+
+	if (!all)
+		return fail(-ENOMEM, "no memory for what processes map");
+	all->config = *config;
+	*ret = all;
+	return 0;
+}
+
+static void mapping_table_free(struct mapping_table *mapping_table)
+{
+	if (mapping_table)
+		free(mapping_table->entries);
+	free(mapping_table);
+}
+
+void mapping_tables_free(struct mapping_tables *all)
+{
+	struct mapping_table *mapping_table;
+
+	if (!all)
+		return;
+	for (size_t i = 0; (mapping_table = hmap_next(&all->by_version, &i));)
+		mapping_table_free(mapping_table);
+	hmap_free(&all->by_version);
+	free(all);
+}
+
+/* Address minus address as linked, once the file's segments are known; false: not
+ * known, or the mapping is of none of them. */
+static bool find_bias(const struct mapping_tables *all, struct mapping_entry *entry)
+{
+	const struct elf_info *info = files_elf_info(all->config.files, entry->module);
+	uint64_t vaddr = entry->pgoff; /* the vDSO's are its offsets */
+
+	if (entry->module != MODULE_ID_VDSO &&
+	    (!info || !elf_vaddr_of_mapping(info, entry->pgoff, &vaddr)))
+		return false;
+	entry->mapping.bias = entry->mapping.start - vaddr;
+	return true;
+}
+
+static const struct table *ready_table(const struct mapping_tables *all,
+				       const struct mapping_entry *entry)
+{
+	const struct table *table =
+		entry->is_jit ? NULL : tables_get(all->config.tables, entry->module);
+
+	return table && table->state == TABLE_READY ? table : NULL;
+}
+
+static bool goes_by_fp(const struct mapping_tables *all,
+		       const struct mapping_entry *entry)
+{
+	const struct table *table = tables_get(all->config.tables, entry->module);
+
+	return entry->is_jit || (table && table->state == TABLE_WITHOUT);
+}
+
+/* What an entry says while its module is in the state that it is in. One for whose
+ * table there is no room stays awaited: its code may keep anything as frame pointer. */
+static void fill_entry(const struct mapping_tables *all, struct mapping_entry *entry)
+{
+	const struct table *table = ready_table(all, entry);
+
+	if (entry->uses_table)
+		return;
+	entry->mapping.flags = goes_by_fp(all, entry) ? UNWIND_BY_FP : 0;
+	if (!table)
+		return;
+	if (!find_bias(all, entry)) { /* of its file, but in no segment */
+		entry->mapping.flags = UNWIND_BY_FP;
+		return;
+	}
+	entry->mapping.table = table->first;
+	entry->mapping.flags = table->flags;
+	if (all->config.all_by_table)
+		entry->mapping.flags &= ~(uint32_t)UNWIND_KEEPS_FP;
+	entry->uses_table = true;
+	tables_use(all->config.tables, entry->module);
+}
+
+static int make_entries(struct mapping_tables *all, const struct process *process,
+			struct mapping_table *mapping_table)
+{
+	size_t n;
+	const struct mapping *maps = process_mappings(process, &n);
+	int err = 0;
+
+	mapping_table->entries = calloc(n ? n : 1, sizeof(*mapping_table->entries));
+	if (!mapping_table->entries)
+		return fail(-ENOMEM, "no memory for %zu mappings", n);
+	for (size_t i = 0; !err && i < n; i++) {
+		struct mapping_entry *entry =
+			&mapping_table->entries[mapping_table->n_mappings];
+
+		if (mapping_table->n_mappings == UNWIND_MAPPINGS_MAX) {
+			all->counts.cut++;
+			continue;
+		}
+		*entry = (struct mapping_entry){
+			.mapping = { .start = maps[i].start, .end = maps[i].end },
+			.pgoff = maps[i].pgoff,
+			.module = maps[i].module,
+			.is_jit = maps[i].is_jit,
+		};
+		/* it may have been taken back since it was mapped */
+		err = tables_request(all->config.tables, process, &maps[i]);
+		fill_entry(all, entry);
+		mapping_table->n_mappings++;
+	}
+	return err;
+}
+
+static int write_mapping_table(struct mapping_tables *all,
+			       const struct mapping_table *mapping_table)
+{
+	AUTO_FREE union unwind_page *pages =
+		calloc(mapping_table->n_pages, sizeof(*pages));
+
+	if (!pages)
+		return fail(-ENOMEM, "no memory for %u pages", mapping_table->n_pages);
+	pages->mapping_head.generation = mapping_table->generation;
+	for (uint32_t i = 0; i < mapping_table->n_mappings; i++)
+		pages[(i + 1) / UNWIND_MAPPINGS_A_PAGE]
+			.mappings[(i + 1) % UNWIND_MAPPINGS_A_PAGE] =
+			mapping_table->entries[i].mapping;
+	return page_allocator_write(all->config.allocator, mapping_table->first, pages,
+				    mapping_table->n_pages);
+}
+
+static void leave_tables(struct mapping_tables *all,
+			 const struct mapping_table *mapping_table)
+{
+	for (uint32_t i = 0; i < mapping_table->n_mappings; i++)
+		if (mapping_table->entries[i].uses_table)
+			tables_leave(all->config.tables, mapping_table->entries[i].module,
+				     clock_now_ns());
+}
+
+/* 0 with *ret NULL: nothing to tell, or no room. */
+static int make_mapping_table(struct mapping_tables *all, const struct process *process,
+			      struct mapping_table **ret)
+{
+	struct mapping_table *mapping_table = calloc(1, sizeof(*mapping_table));
+	int err = mapping_table ? 0 : fail(-ENOMEM, "no memory for a mapping table");
+
+	*ret = NULL;
+	if (!err)
+		err = make_entries(all, process, mapping_table);
+	if (err || !mapping_table->n_mappings) {
+		mapping_table_free(mapping_table);
+		return err;
+	}
+	mapping_table->version = process_version(process);
+	mapping_table->generation = ++all->generations;
+	mapping_table->n_pages = mapping_table->n_mappings / UNWIND_MAPPINGS_A_PAGE + 1;
+	mapping_table->first = page_allocator_alloc(
+		all->config.allocator, mapping_table->n_pages, clock_now_ns());
+	if (!mapping_table->first)
+		all->counts.refused++;
+	else
+		err = write_mapping_table(all, mapping_table);
+	if (!err && mapping_table->first)
+		err = hmap_put(&all->by_version, mapping_table->version, mapping_table);
+	if (!err && mapping_table->first) {
+		all->counts.made++;
+		*ret = mapping_table;
+		return 0;
+	}
+	leave_tables(all, mapping_table);
+	if (mapping_table->first)
+		page_allocator_release(all->config.allocator, mapping_table->first,
+				       mapping_table->n_pages, clock_now_ns());
+	mapping_table_free(mapping_table);
+	return err;
+}
+
+int mapping_tables_use(struct mapping_tables *all, const struct process *process,
+		       struct mapping_table **ret)
+{
+	int err = 0;
+
+	*ret = hmap_get(&all->by_version, process_version(process));
+	if (!*ret)
+		err = make_mapping_table(all, process, ret);
+	if (*ret)
+		(*ret)->users++;
+	return err;
+}
+
+void mapping_tables_share(struct mapping_table *mapping_table)
+{
+	mapping_table->users++;
+}
+
+/* Its pages say at once that they are no one's; whoever inherited them in the
+ * kernel goes without until it is heard of. */
+void mapping_tables_leave(struct mapping_tables *all, struct mapping_table *mapping_table)
+{
+	union unwind_page given_up = { .mapping_head = { 0 } };
+
+	if (!mapping_table || --mapping_table->users)
+		return;
+	hmap_remove(&all->by_version, mapping_table->version);
+	if (page_allocator_write(all->config.allocator, mapping_table->first, &given_up,
+				 1))
+		error_clear(); /* the pages are in quarantine, which is as good */
+	page_allocator_release(all->config.allocator, mapping_table->first,
+			       mapping_table->n_pages, clock_now_ns());
+	leave_tables(all, mapping_table);
+	mapping_table_free(mapping_table);
+}
+
+bool mapping_tables_holds(const struct mapping_table *mapping_table, uint64_t start)
+{
+	for (uint32_t i = 0; i < mapping_table->n_mappings; i++)
+		if (mapping_table->entries[i].mapping.start == start)
+			return true;
+	return false;
+}
+
+/* In two steps: whoever sees a table must see the bias that goes with it. */
+int mapping_tables_renew(struct mapping_tables *all, struct mapping_table *mapping_table)
+{
+	bool biased = false;
+	int err = 0;
+
+	for (uint32_t i = 0; i < mapping_table->n_mappings; i++) {
+		struct mapping_entry *entry = &mapping_table->entries[i];
+
+		if (!entry->uses_table && ready_table(all, entry))
+			biased |= find_bias(all, entry);
+	}
+	if (biased)
+		err = write_mapping_table(all, mapping_table);
+	for (uint32_t i = 0; i < mapping_table->n_mappings; i++)
+		fill_entry(all, &mapping_table->entries[i]);
+	return err ? err : write_mapping_table(all, mapping_table);
+}
+
+/* Does it map the module, and not know the table yet? */
+static bool awaits(const struct mapping_table *mapping_table, uint32_t module)
+{
+	for (uint32_t i = 0; i < mapping_table->n_mappings; i++)
+		if (mapping_table->entries[i].module == module &&
+		    !mapping_table->entries[i].uses_table)
+			return true;
+	return false;
+}
+
+int mapping_tables_update(struct mapping_tables *all, uint32_t module)
+{
+	struct mapping_table *mapping_table;
+	int err = 0;
+
+	for (size_t i = 0; !err && (mapping_table = hmap_next(&all->by_version, &i));)
+		if (awaits(mapping_table, module))
+			err = mapping_tables_renew(all, mapping_table);
+	return err;
+}
+
+const struct mapping_tables_counts *
+mapping_tables_counts(const struct mapping_tables *all)
+{
+	return &all->counts;
+}

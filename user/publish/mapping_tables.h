@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What processes have mapped, in the form in which ticks look it up: a mapping table
+ * a version of a mapping list, so that processes which forked from each other
+ * share one. A changed list is another table, on other pages; only tables that
+ * arrive are put into pages that ticks may be reading.
+ */
+#ifndef WEFT_PUBLISH_MAPPING_TABLES_H
+#define WEFT_PUBLISH_MAPPING_TABLES_H
+
+#include "proc/process.h"
+#include "publish/tables.h"
+#include "sym/files.h"
+
+struct mapping_table {
+	uint64_t version; /* process_version() */
+	uint32_t first, n_pages;
+	uint32_t n_mappings, generation;
+	uint32_t users;
+	struct mapping_entry *entries; /* by address, n_mappings of them */
+};
+
+struct mapping_tables_config {
+	struct page_allocator *allocator;
+	struct tables *tables;
+	const struct files *files;
+	bool all_by_table; /* act as if no code kept frame pointers */
+};
+
+struct mapping_tables_counts {
+	unsigned long made, refused; /* no room */
+	unsigned long cut;	     /* mappings beyond UNWIND_MAPPINGS_MAX */
+};
+
+struct mapping_tables;
+
+int mapping_tables_new(struct mapping_tables **ret,
+		       const struct mapping_tables_config *config);
+void mapping_tables_free(struct mapping_tables *all); /* NULL is fine */
+DEFINE_FREEP(mapping_tables)
+
+/* The mapping table of what a process has mapped now; its caller uses it until
+ * mapping_tables_leave(). *ret is NULL when there is no room or nothing to tell. */
+int mapping_tables_use(struct mapping_tables *all, const struct process *process,
+		       struct mapping_table **ret);
+
+/* Another process shares it. */
+void mapping_tables_share(struct mapping_table *mapping_table);
+void mapping_tables_leave(struct mapping_tables *all,
+			  struct mapping_table *mapping_table); /* NULL is fine */
+
+/* A module's table came: every mapping table that has it names it. */
+int mapping_tables_update(struct mapping_tables *all, uint32_t module);
+
+/* Has it room for a mapping that begins there? One has only so many. */
+bool mapping_tables_holds(const struct mapping_table *mapping_table, uint64_t start);
+
+/* Writes all of a mapping table once more, as it should be by now. */
+int mapping_tables_renew(struct mapping_tables *all, struct mapping_table *mapping_table);
+
+const struct mapping_tables_counts *
+mapping_tables_counts(const struct mapping_tables *all);
+
+#endif

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "publish/table_loader.h"
+
+#include "base/error.h"
+#include "base/hmap.h"
+#include "unwind/entry.h"
+#include "unwind/pack.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PAGES_AT_ONCE	 64
+#define LARGE_FILE_BYTES (8 << 20) /* of a file whose table takes longer than a tick */
+
+/* A table on its way. Its file's ends are hashed; then what the entry that was
+ * found by them is of; then it is made. */
+struct request {
+	uint64_t cookie;
+	struct worker *worker;
+	int fd; /* -1 while the worker has it */
+	bool knows_ends;
+	struct hash ends;
+	struct unwind_head head; /* of the table that is being made */
+	struct str packed;
+};
+
+struct table_loader {
+	struct worker *worker, *large_file_worker;
+	struct cache *cache;
+	struct table_sink sink;
+	struct hmap requests; /* by 1 + cookie */
+	unsigned long made;
+};
+
+static void request_free(struct request *request)
+{
+	if (!request)
+		return;
+	if (request->fd >= 0)
+		close(request->fd);
+	str_free(&request->packed);
+	free(request);
+}
+DEFINE_FREEP(request)
+
+static struct request *get_request(const struct table_loader *loader, uint64_t cookie)
+{
+	return hmap_get(&loader->requests, cookie + 1);
+}
+
+void table_loader_free(struct table_loader *loader)
+{
+	struct request *request;
+
+	if (!loader)
+		return;
+	for (size_t i = 0; (request = hmap_next(&loader->requests, &i));)
+		request_free(request);
+	hmap_free(&loader->requests);
+	free(loader);
+}
+
+static void finish(struct table_loader *loader, struct request *request, int err,
+		   const struct table_answer *answer)
+{
+	uint64_t cookie = request->cookie;
+
+	request_free(hmap_remove(&loader->requests, cookie + 1));
+	loader->sink.done(loader->sink.arg, cookie, err, answer);
+}
+
+static void give_up(struct table_loader *loader, struct request *request, int err)
+{
+	static const struct table_answer nothing;
+
+	error_clear();
+	finish(loader, request, err, &nothing);
+}
+
+static int hash_ranges(struct request *request, const struct byte_ranges *list)
+{
+	return worker_submit_hash(request->worker, GIVE_FD(request->fd), request->cookie,
+				  list);
+}
+
+static void make(struct table_loader *loader, struct request *request)
+{
+	int err = worker_submit_recorded_table(request->worker, GIVE_FD(request->fd),
+					       request->cookie);
+
+	if (err)
+		give_up(loader, request, err);
+}
+
+/* The ends are known: is there an entry that would fit? */
+static void prove(struct table_loader *loader, struct request *request)
+{
+	AUTO_FREE struct byte_ranges *list = cache_find(loader->cache, &request->ends);
+	int err;
+
+	if (!list) {
+		make(loader, request);
+		return;
+	}
+	err = hash_ranges(request, list);
+	if (err)
+		give_up(loader, request, err);
+}
+
+static void deliver(struct table_loader *loader, struct request *request,
+		    const struct cached_table *table)
+{
+	const struct table_sink *sink = &loader->sink;
+	struct table_answer answer = {
+		.head = table->pages[0].head,
+		.stats = table->stats,
+	};
+	uint32_t n;
+
+	for (uint32_t at = 0; at < table->n_pages; at += n) {
+		n = table->n_pages - at;
+		if (n > PAGES_AT_ONCE)
+			n = PAGES_AT_ONCE;
+		sink->pages(sink->arg, request->cookie, at, table->pages + at, n);
+	}
+	finish(loader, request, 0, &answer);
+}
+
+static void on_hashed(void *arg, uint64_t cookie, int err, const struct hash *hash,
+		      int fd)
+{
+	struct table_loader *loader = arg;
+	struct request *request = get_request(loader, cookie);
+	struct cached_table table;
+
+	if (!request) {
+		close(fd);
+		return;
+	}
+	request->fd = fd;
+	if (err) {
+		make(loader, request);
+	} else if (!request->knows_ends) {
+		request->knows_ends = true;
+		request->ends = *hash;
+		prove(loader, request);
+	} else if (cache_load(loader->cache, &request->ends, hash, &table)) {
+		deliver(loader, request, &table);
+		free(table.pages);
+	} else {
+		make(loader, request);
+	}
+}
+
+static void pack(struct request *request, uint32_t first, const union unwind_page *pages,
+		 uint32_t n)
+{
+	uint8_t packed[PACKED_BYTES_MAX];
+
+	if (!first) {
+		request->head = pages[0].head;
+		str_clear(&request->packed);
+	}
+	/* beyond that it won't be kept, so no more of it is */
+	for (uint32_t i = 0; i < n && request->packed.n <= ENTRY_BYTES_MAX; i++) {
+		uint32_t page = first + i;
+		size_t item = page ? pack_item_bytes(&request->head, page)
+				   : sizeof(struct unwind_rule);
+
+		str_add_bytes(&request->packed, packed,
+			      pack_page(&pages[i], item, packed));
+	}
+}
+
+static void on_pages(void *arg, uint64_t cookie, uint32_t first,
+		     const union unwind_page *pages, uint32_t n)
+{
+	struct table_loader *loader = arg;
+	struct request *request = get_request(loader, cookie);
+
+	if (!request)
+		return;
+	if (loader->cache && request->knows_ends)
+		pack(request, first, pages, n);
+	loader->sink.pages(loader->sink.arg, cookie, first, pages, n);
+}
+
+static void on_done(void *arg, uint64_t cookie, int err,
+		    const struct table_answer *answer)
+{
+	struct table_loader *loader = arg;
+	struct request *request = get_request(loader, cookie);
+
+	if (!request)
+		return;
+	loader->made += !err;
+	if (!err && loader->cache && request->knows_ends)
+		cache_keep(loader->cache, &(struct cache_new_table){
+						  .ends = &request->ends,
+						  .stats = &answer->stats,
+						  .byte_ranges = answer->byte_ranges,
+						  .hash = &answer->hash,
+						  .n_pages = answer->head.n_pages,
+						  .packed = &request->packed,
+					  });
+	finish(loader, request, err, answer);
+}
+
+int table_loader_new(struct table_loader **ret, struct worker *worker,
+		     struct worker *large_file_worker, struct cache *cache,
+		     const struct table_sink *sink)
+{
+	struct table_loader *loader = calloc(1, sizeof(*loader));
+	struct table_sink own = { loader, on_pages, on_done, on_hashed };
+
+	if (!loader)
+		return fail(-ENOMEM, "no memory for the unwind tables");
+	loader->worker = worker;
+	loader->large_file_worker = large_file_worker ? large_file_worker : worker;
+	loader->cache = cache;
+	loader->sink = *sink;
+	worker_set_table_sink(worker, &own);
+	worker_set_table_sink(loader->large_file_worker, &own);
+	*ret = loader;
+	return 0;
+}
+
+static int submit(struct table_loader *loader, struct request *request)
+{
+	struct byte_ranges ends;
+	struct stat st;
+
+	if (fstat(request->fd, &st))
+		return fail_errno(-errno, "cannot stat a file");
+	request->worker = st.st_size > LARGE_FILE_BYTES ? loader->large_file_worker
+							: loader->worker;
+	if (!loader->cache)
+		return worker_submit_table(request->worker, GIVE_FD(request->fd),
+					   request->cookie);
+	byte_ranges_of_ends(&ends, (uint64_t)st.st_size);
+	return hash_ranges(request, &ends);
+}
+
+int table_loader_begin(struct table_loader *loader, int fd, uint64_t cookie)
+{
+	AUTO(request) request = calloc(1, sizeof(*request));
+	int err;
+
+	if (!request) {
+		close(fd);
+		return fail(-ENOMEM, "no memory for an unwind table");
+	}
+	request->fd = fd;
+	request->cookie = cookie;
+	err = hmap_put(&loader->requests, cookie + 1, request);
+	if (!err)
+		err = submit(loader, request);
+	if (err) {
+		hmap_remove(&loader->requests, cookie + 1);
+		return err;
+	}
+	GIVE(request);
+	return 0;
+}
+
+void table_loader_count(const struct table_loader *loader,
+			struct table_loader_counts *ret)
+{
+	*ret = (struct table_loader_counts){ .made = loader->made };
+	if (loader->cache)
+		cache_count(loader->cache, &ret->cache);
+}

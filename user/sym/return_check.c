@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sym/return_check.h"
+
+#include "base/error.h"
+
+#include <elf.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ff /2 with its operand: the length that ModRM and SIB bytes ask for. */
+static int indirect_call_bytes(uint8_t modrm, uint8_t sib)
+{
+	int mod = modrm >> 6, rm = modrm & 7;
+	int n = 2 + (mod != 3 && rm == 4);
+
+	if (mod == 1)
+		return n + 1;
+	if (mod == 2 || (mod == 0 && (rm == 5 || (rm == 4 && (sib & 7) == 5))))
+		return n + 4;
+	return n;
+}
+
+static bool x86_call(const uint8_t before[RETURN_BYTES_BEFORE])
+{
+	if (before[RETURN_BYTES_BEFORE - 5] == 0xe8) /* call rel32 */
+		return true;
+	for (int n = 2; n <= 7; n++) {
+		const uint8_t *at = before + RETURN_BYTES_BEFORE - n;
+
+		if (at[0] == 0xff && (at[1] >> 3 & 7) == 2 &&
+		    indirect_call_bytes(at[1], n > 2 ? at[2] : 0) == n)
+			return true;
+	}
+	return false;
+}
+
+static bool arm64_call(const uint8_t before[RETURN_BYTES_BEFORE])
+{
+	uint32_t insn;
+
+	memcpy(&insn, before + RETURN_BYTES_BEFORE - sizeof(insn), sizeof(insn));
+	return (insn & 0xfc000000) == 0x94000000 || /* bl */
+	       (insn & 0xfffffc1f) == 0xd63f0000 || /* blr */
+	       (insn & 0xfefff800) == 0xd63f0800;   /* blraa, blrab and their z forms */
+}
+
+/* rt_sigreturn, to which the kernel lets a signal handler return */
+static bool returns_from_signal(uint16_t machine, const uint8_t after[RETURN_BYTES_AFTER])
+{
+	static const uint8_t x86[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
+	static const uint8_t arm64[] = { 0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4 };
+
+	return machine == EM_X86_64 ? !memcmp(after, x86, sizeof(x86))
+				    : !memcmp(after, arm64, sizeof(arm64));
+}
+
+bool return_check_code(uint16_t machine, const uint8_t before[RETURN_BYTES_BEFORE],
+		       const uint8_t after[RETURN_BYTES_AFTER])
+{
+	if (returns_from_signal(machine, after))
+		return true;
+	return machine == EM_X86_64    ? x86_call(before)
+	       : machine == EM_AARCH64 ? arm64_call(before)
+				       : true;
+}
+
+static bool is_bad_return(const struct frame *frame, const struct module_table *modules,
+			  const struct files *files)
+{
+	uint8_t bytes[RETURN_BYTES_BEFORE + RETURN_BYTES_AFTER] = { 0 };
+	const struct elf_info *info = files_elf_info(files, frame->module);
+	int fd = files_fd(files, frame->module);
+
+	if (!frame->unproven)
+		return false;
+	if (module_get(modules, frame->module)->kind == MODULE_UNMAPPED)
+		return true; /* no code that we know of */
+	if (!info || fd < 0 || frame->offset < RETURN_BYTES_BEFORE)
+		return false;
+	if (pread(fd, bytes, sizeof(bytes),
+		  (off_t)(frame->offset - RETURN_BYTES_BEFORE)) < RETURN_BYTES_BEFORE)
+		return false;
+	return !return_check_code(info->machine, bytes, bytes + RETURN_BYTES_BEFORE);
+}
+
+int return_check(struct names *names, const struct aggregator *aggregator,
+		 const struct module_table *modules, const struct files *files)
+{
+	size_t n = intern_count(aggregator->frames);
+	int err = 0;
+
+	for (uint32_t id = 0; !err && id < n; id++)
+		if (is_bad_return(aggregator_frame(aggregator, id), modules, files))
+			err = names_set_bad_return(names, id);
+	return err;
+}

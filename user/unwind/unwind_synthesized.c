@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "unwind/unwind_synthesized.h"
+
+#include "base/error.h"
+#include "unwind/unwind_switch.h"
+#include "unwind/x86_insn.h"
+
+#include <string.h>
+
+#define FIRST_BYTES  32 /* arm64's entry that resolves a name, where there is one */
+#define PUSH	     0xa9bf7bf0 /* stp x16, x30, [sp, #-16]! */
+#define WORD	     4
+#define X86_ENTRY    16
+#define X86_NO_PUSH  16 /* in none of an entry's bytes */
+#define X86_BYTES    32 /* the first two entries */
+#define X86_PUSH_GOT 6	/* push GOT+8(%rip) */
+
+static void add(struct synthesized_code *code, uint64_t pc, struct unwind_rule rule)
+{
+	if (pc < code->end) {
+		code->rows[code->n].pc = pc;
+		code->rows[code->n++].rule = rule;
+	}
+}
+
+static struct unwind_rule arm64_rule(int offset)
+{
+	return (struct unwind_rule){ .cfa = UNWIND_CFA_SP,
+				     .cfa_offset = offset,
+				     .ra = UNWIND_RA_LR };
+}
+
+static void look_at_arm64(struct elf_file *file, uint64_t offset,
+			  struct synthesized_code *code)
+{
+	uint32_t words[2]; /* the push may follow a bti */
+
+	if (code->end - code->begin < FIRST_BYTES ||
+	    elf_file_read(file, offset, words, sizeof(words)))
+		return;
+	add(code, code->begin, arm64_rule(0));
+	for (uint64_t i = 0; i < 2; i++) {
+		if (words[i] != PUSH)
+			continue;
+		add(code, code->begin + (i + 1) * WORD, arm64_rule(16));
+		add(code, code->begin + FIRST_BYTES, arm64_rule(0));
+		break;
+	}
+}
+
+static struct unwind_rule x86_rule(enum unwind_cfa cfa, int offset, size_t pushed)
+{
+	return (struct unwind_rule){ .cfa = (unsigned char)cfa,
+				     .cfa_offset = offset,
+				     .reg = (unsigned char)pushed,
+				     .ra_words = -1 };
+}
+
+/* [endbr64] [[bnd] jmp *slot(%rip)] [push $n], the one or the other or both. Where
+ * it has pushed, X86_NO_PUSH, or 0: it is something else. */
+static size_t x86_pushed(const unsigned char *stub)
+{
+	static const unsigned char endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	size_t at = 0, jump;
+
+	if (!memcmp(stub, endbr64, sizeof(endbr64)))
+		at = sizeof(endbr64);
+	jump = at + (stub[at] == 0xf2);
+	if (stub[jump] == 0xff && stub[jump + 1] == 0x25) {
+		at = jump + 6;
+		return stub[at] == 0x68 ? at + 5 : X86_NO_PUSH;
+	}
+	return stub[at] == 0x68 ? at + 5 : 0;
+}
+
+static void look_at_x86(struct elf_file *file, uint64_t offset,
+			struct synthesized_code *code)
+{
+	unsigned char bytes[X86_BYTES] = { 0 };
+	uint64_t n = code->end - code->begin, first = 0;
+	size_t pushed;
+
+	if (elf_file_read(file, offset, bytes, n < X86_BYTES ? n : X86_BYTES))
+		return;
+	/* the entry that resolves a name: push GOT+8(%rip); [bnd] jmp *GOT+16(%rip) */
+	if (bytes[0] == 0xff && bytes[1] == 0x35) {
+		add(code, code->begin, x86_rule(UNWIND_CFA_SP, 16, 0));
+		add(code, code->begin + X86_PUSH_GOT, x86_rule(UNWIND_CFA_SP, 24, 0));
+		first = X86_ENTRY;
+	}
+	pushed = x86_pushed(bytes + first);
+	if (pushed && code->begin % X86_ENTRY == 0)
+		add(code, code->begin + first, x86_rule(UNWIND_CFA_PLT, 8, pushed));
+	else
+		code->n = 0; /* nothing, rather than half of it */
+}
+
+/* [endbr64]; sub $8, %rsp; …; add $8, %rsp; ret: pieces that a linker joins */
+static void look_at_init(struct elf_file *file, uint64_t offset,
+			 struct synthesized_code *code)
+{
+	static const unsigned char endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	static const unsigned char push[] = { 0x48, 0x83, 0xec, 0x08 };
+	static const unsigned char pop_ret[] = { 0x48, 0x83, 0xc4, 0x08, 0xc3 };
+	unsigned char first[sizeof(endbr64) + sizeof(push)], last[sizeof(pop_ret)];
+	uint64_t n = code->end - code->begin;
+	size_t at = 0;
+
+	if (n < sizeof(push) + sizeof(last) ||
+	    elf_file_read(file, offset, first, sizeof(first)) ||
+	    elf_file_read(file, offset + n - sizeof(last), last, sizeof(last)))
+		return;
+	if (!memcmp(first, endbr64, sizeof(endbr64)))
+		at = sizeof(endbr64);
+	if (memcmp(first + at, push, sizeof(push)) ||
+	    memcmp(last, pop_ret, sizeof(pop_ret)))
+		return;
+	/* by the PLT's rule, since it says nothing of what a file does that keeps
+	 * frame pointers */
+	add(code, code->begin, x86_rule(UNWIND_CFA_PLT, 8, X86_NO_PUSH));
+	add(code, code->begin + at + sizeof(push),
+	    x86_rule(UNWIND_CFA_PLT, 16, X86_NO_PUSH));
+	add(code, code->end - 1, x86_rule(UNWIND_CFA_PLT, 8, X86_NO_PUSH));
+}
+
+#define ENTRY_MAX 128 /* glibc's dynamic linker has 61, for arm64 80 */
+
+/* The instruction: does it never go on behind itself? */
+static bool x86_leaves(const unsigned char *at, size_t n)
+{
+	size_t i = 0;
+
+	while (i + 1 < n && (at[i] == 0x66 || at[i] == 0xf2 || at[i] == 0xf3 ||
+			     (at[i] & 0xf0) == 0x40))
+		i++;
+	if (i + 1 < n && at[i] == 0xff) /* jmp of a register or memory */
+		return (at[i + 1] >> 3 & 6) == 4;
+	if (i + 1 < n && at[i] == 0x0f)
+		return at[i + 1] == 0x0b; /* ud2 */
+	return at[i] == 0xe9 || at[i] == 0xeb || at[i] == 0xc3 || at[i] == 0xf4;
+}
+
+static bool arm64_leaves(uint32_t word)
+{
+	return word >> 26 == 5 ||		    /* b */
+	       (word & 0xfffffc1f) == 0xd61f0000 || /* br */
+	       (word & 0xfffffc1f) == 0xd65f0000 || /* ret */
+	       (word & 0xffe0001f) == 0xd4200000;   /* brk */
+}
+
+/* The bytes of the code up to where it leaves for good; 0: it can't be told. */
+static size_t entry_bytes(const struct elf_file *file, const unsigned char *bytes,
+			  size_t n)
+{
+	for (size_t at = 0; at < n;) {
+		bool arm64 = file->header.e_machine == EM_AARCH64, calls;
+		size_t one = arm64 ? WORD : x86_insn_bytes(bytes + at, n - at, &calls);
+		uint32_t word;
+
+		if (!one || at + one > n)
+			return 0;
+		memcpy(&word, bytes + at, arm64 ? sizeof(word) : 1);
+		if (arm64 ? arm64_leaves(word) : x86_leaves(bytes + at, one))
+			return at + one;
+		at += one;
+	}
+	return 0;
+}
+
+/* Linkers gave libraries an entry point, too: the first byte of .text. The dynamic
+ * linker, which is none of a program's kind, has its own in the middle. */
+static bool has_entry(const struct elf_file *file)
+{
+	uint64_t entry = file->header.e_entry;
+
+	if (!entry || file->header.e_type == ET_EXEC)
+		return entry != 0;
+	for (size_t i = 0; i < file->n_phdrs; i++)
+		if (file->phdrs[i].p_type == PT_INTERP)
+			return true;
+	for (size_t i = 0; i < file->n_shdrs; i++)
+		if (file->shdrs[i].sh_addr == entry)
+			return false;
+	return file->n_shdrs > 0;
+}
+
+static void look_at_entry(struct elf_file *file, struct synthesized_code *code)
+{
+	unsigned char bytes[ENTRY_MAX];
+	uint64_t offset, n;
+
+	*code = (struct synthesized_code){ .begin = file->header.e_entry,
+					   .may_be_cut = true };
+	if (!has_entry(file) || !elf_file_loads(file, code->begin, 1, PF_X) ||
+	    !elf_file_offset(file, code->begin, &offset, &n))
+		return;
+	n = n < sizeof(bytes) ? n : sizeof(bytes);
+	if (elf_file_read(file, offset, bytes, n))
+		return;
+	code->end = code->begin + entry_bytes(file, bytes, n);
+	add(code, code->begin, (struct unwind_rule){ .cfa = UNWIND_CFA_END });
+}
+
+/* Puts code in its place by address; what overlaps it stays out, so that rows rise
+ * whatever the headers say. */
+static void put(struct unwind_synthesized *synthesized,
+		const struct synthesized_code *code)
+{
+	size_t at = synthesized->n;
+
+	while (at > 0 && synthesized->code[at - 1].begin >= code->end)
+		at--;
+	if (!code->n || (at > 0 && synthesized->code[at - 1].end > code->begin))
+		return;
+	memmove(synthesized->code + at + 1, synthesized->code + at,
+		(synthesized->n++ - at) * sizeof(*code));
+	synthesized->code[at] = *code;
+}
+
+void unwind_synthesized_open(struct unwind_synthesized *synthesized,
+			     struct elf_file *file, const struct cfi_sink *sink)
+{
+	bool arm64 = file->header.e_machine == EM_AARCH64;
+	struct elf_code ranges[ELF_CODE_MAX];
+	size_t n = elf_plt_find(file, ranges);
+	struct synthesized_code code;
+
+	*synthesized = (struct unwind_synthesized){ .file = file, .sink = sink };
+	if (!arm64 && file->header.e_machine != EM_X86_64)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t offset, bytes;
+
+		code = (struct synthesized_code){ .begin = ranges[i].begin,
+						  .end = ranges[i].end };
+		if (!elf_file_offset(file, code.begin, &offset, &bytes))
+			continue;
+		if (!ranges[i].is_init)
+			(arm64 ? look_at_arm64 : look_at_x86)(file, offset, &code);
+		else if (!arm64)
+			look_at_init(file, offset, &code);
+		put(synthesized, &code);
+	}
+	look_at_entry(file, &code);
+	put(synthesized, &code);
+	error_clear(); /* what can't be read stays unknown */
+}
+
+static int tell(const struct unwind_synthesized *synthesized,
+		const struct synthesized_code *code)
+{
+	static const struct unwind_rule none;
+	const struct cfi_sink *sink = synthesized->sink;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < code->n; i++)
+		err = sink->row(sink->arg, code->rows[i].pc, &code->rows[i].rule);
+	return err ? err : sink->row(sink->arg, code->end, &none);
+}
+
+/* The code before pc of which no row before this one says anything. */
+static int tell_until(struct unwind_synthesized *synthesized, uint64_t pc)
+{
+	int err = 0;
+
+	for (; !err && synthesized->next < synthesized->n; synthesized->next++) {
+		struct synthesized_code *code = &synthesized->code[synthesized->next];
+
+		if (code->may_be_cut && pc > code->begin && pc < code->end)
+			code->end = pc;
+		if (code->end > pc)
+			break;
+		if (!synthesized->covered &&
+		    (!synthesized->any || synthesized->pc <= code->begin))
+			err = tell(synthesized, code);
+	}
+	return err;
+}
+
+/* The code before pc, up to what is told of some of it. */
+static int tell_gap(struct unwind_synthesized *synthesized, uint64_t pc)
+{
+	const struct synthesized_code *next = &synthesized->code[synthesized->next];
+
+	if (synthesized->next < synthesized->n && pc > next->begin)
+		pc = next->begin;
+	if (synthesized->covered || !synthesized->any || pc <= synthesized->pc ||
+	    synthesized->n_gaps == GAPS_MAX)
+		return 0;
+	synthesized->n_gaps += pc - synthesized->pc >= GAP_MIN;
+	return unwind_switch_tell(synthesized->file, synthesized->pc, pc,
+				  synthesized->sink);
+}
+
+int unwind_synthesized_row(void *arg, uint64_t pc, const struct unwind_rule *rule)
+{
+	struct unwind_synthesized *synthesized = arg;
+	int err = tell_gap(synthesized, pc);
+
+	if (!err)
+		err = tell_until(synthesized, pc);
+	synthesized->covered = rule->cfa != UNWIND_CFA_NONE;
+	synthesized->pc = pc;
+	synthesized->any = true;
+	return err ? err : synthesized->sink->row(synthesized->sink->arg, pc, rule);
+}
+
+int unwind_synthesized_end(struct unwind_synthesized *synthesized)
+{
+	int err = tell_gap(synthesized, UINT64_MAX);
+
+	if (err || !synthesized->any)
+		return err;
+	return tell_until(synthesized, UINT64_MAX);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Words of another process's memory, for one who must not wait. To read a page that
+ * is not there brings it in, and that takes as long as its owner likes, where it is
+ * a file of his own file system, or his to provide (userfaultfd). So a child of ours
+ * reads, and is killed when it takes long.
+ */
+#ifndef WEFT_WORKER_REMOTE_READER_H
+#define WEFT_WORKER_REMOTE_READER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define REMOTE_READER_WORDS_MAX 64
+
+/* Zeroes to begin with. */
+struct remote_reader {
+	unsigned int late; /* how often the answer did not come in time */
+};
+
+/* n words, REMOTE_READER_WORDS_MAX at most; one that can't be read stays as it is in ret.
+ * false: not read at all. After the third late answer nobody is asked any more. */
+bool remote_reader_read(struct remote_reader *reader, pid_t pid, const uint64_t *addrs,
+			unsigned int n, uint32_t *ret);
+
+#endif
