@@ -99,7 +99,7 @@ function showControls(page) {
 	fillThreads(page);
 	$("thread").value = String(state.thread);
 	$("meaning").textContent = r.meta.one_view
-		? "What this was read from has one view."
+		? "The source of this page has only one view."
 		: VIEW_MEANINGS[state.view] +
 			" Both show the same " +
 			weightWords(total, r.meta).replace(/ · .*/, "") +
@@ -168,10 +168,10 @@ function showCrumbs(page, zoom) {
 function emptyWords(page) {
 	if (!page.recording.n_samples)
 		return (
-			"The profile is empty: nothing ran on a CPU while weft was " +
-			"looking, or a filter left it out."
+			"The profile is empty: nothing ran on a CPU during the " +
+			"recording, or a filter excluded every sample."
 		);
-	return "Nothing passes what is chosen here. Choose other processes or times.";
+	return "No sample matches this choice. Choose other processes or times.";
 }
 
 function headings({ meta, ledger }, page) {

@@ -23,10 +23,12 @@ function ledgerNotes({ ledger, meta }) {
 	const notes = [];
 
 	if (meta.was_cut)
-		notes.push("The recording ended in its middle: this came before.");
+		notes.push(
+			"The recording was cut short. The page shows what came before."
+		);
 	if (meta.left_out)
-		notes.push(GROUPED.format(meta.left_out) + " are beyond a limit.");
-	if (!ledger.length) notes.push("What this was read from has no ledger.");
+		notes.push(GROUPED.format(meta.left_out) + " are over a limit.");
+	if (!ledger.length) notes.push("The source of this page has no ledger.");
 	return notes.map((text) => el("p", {}, text));
 }
 

@@ -206,8 +206,8 @@ class Page {
 		$("nothing").hidden = !empty && !(chart === "sandwich" && fn < 0);
 		$("nothing").textContent = empty
 			? emptyWords(this)
-			: "Choose a function: click on one under Functions, or on a " +
-				"cell of the graph with Shift.";
+			: "Choose a function: click one under Functions, or hold Shift " +
+				"and click a cell of the graph.";
 		$("upper").hidden =
 			empty || chart === "table" || (chart === "sandwich" && fn < 0);
 		$("lower").hidden = empty || chart !== "sandwich" || fn < 0;

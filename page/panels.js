@@ -12,7 +12,7 @@ function legendItem(page, group, share) {
 
 	swatch.style.backgroundColor = page.fills[group];
 	item.setAttribute("aria-pressed", page.only === group);
-	item.title = "Show these alone";
+	item.title = "Show only these";
 	item.append(swatch, name);
 	if (!isMark(name)) item.append(el("small", {}, share));
 	return el("li", {}, item);
@@ -104,8 +104,8 @@ function showDetails(page, node, graph) {
 
 function hint() {
 	$("details").replaceChildren(
-		"Point at a cell, or walk with the arrow keys. Click, or " +
-			"Enter, zooms; ? tells the rest."
+		"Point at a cell, or move with the arrow keys. Click or press " +
+			"Enter to zoom; press ? for help."
 	);
 }
 

@@ -73,105 +73,110 @@ const VIEW_MEANINGS = {
 
 const MARK_MEANINGS = {
 	[ASKED]:
-		"An async boundary. Nearer to the root are the async callers: they " +
-		"asked for the work, and need not be on the thread's stack any more. " +
-		"Nearer to the leaf are frames of the thread that does it.",
+		"An async boundary. Towards the root are the async callers, which " +
+		"asked for the work and may have left the thread's stack. Towards " +
+		"the leaf are the frames of the thread that does the work.",
 	[WAITS]:
-		"An async boundary. Nearer to the root are frames of this very thread, " +
-		"which waits for the work; nearer to the leaf is what it waits for.",
+		"An async boundary. Towards the root are frames of this same thread, " +
+		"which waits for the work. Towards the leaf is what it waits for.",
 	[OTHER_THREAD]:
-		"An async boundary. Nearer to the root is another thread, which " +
-		"waits for the work; nearer to the leaf is what it waits for.",
+		"An async boundary. Towards the root is another thread, which waits " +
+		"for the work. Towards the leaf is what it waits for.",
 	[GAP]:
-		"Code without frame pointers or tables hid some frames here. What is " +
-		"on either side is true.",
-	[CUT]: "The stack could not be followed to its start; the ledger says why.",
+		"Code without frame pointers or unwind tables hid some frames here. " +
+		"The frames on both sides are correct.",
+	[CUT]: "weft could not walk the stack to its start; the ledger says why.",
 };
 
 const LEDGER_MEANING =
-	"Every tick of the sampler is accounted for. What was lost, cut or not proven " +
-	"is counted and told.";
+	"The ledger accounts for every tick of the sampler. It counts all samples that " +
+	"were lost, cut or not proven.";
 
 const LEDGER_GROUPS = [
 	[
 		"ticks",
 		"Ticks",
-		"How often the sampler woke up. Each tick is in one line below.",
+		"How often the sampler woke up. Each tick is counted in one line below.",
 	],
-	["kept", "Kept", "Samples that this page is made of."],
+	["kept", "Kept", "The samples that this page shows."],
 	[
 		"left_out",
-		"Left out",
-		"Nobody ran, or a filter did not want it. Nothing is lost.",
+		"Not sampled",
+		"The CPU was idle, or a filter excluded the tick. Nothing is lost.",
 	],
 	[
 		"lost",
 		"Lost",
-		"Samples that should be here and are not. Few of them change " +
-			"nothing; if many are lost, every share is in doubt.",
+		"Samples that should be here but are not. A few lost samples change " +
+			"nothing; if many are lost, all shares are unreliable.",
 	],
 	[
 		"missed",
-		"Never came",
-		"The kernel skips a tick that would interrupt another " +
-			"program of its kind: time that is in no sample, estimated.",
+		"Never delivered",
+		"The kernel skips a tick that would interrupt another BPF program. " +
+			"This time, an estimate, is in no sample.",
 	],
-	["ending", "How stacks ended", "A cut stack keeps its leaf and lacks callers."],
+	[
+		"ending",
+		"How stacks ended",
+		"A cut stack keeps its leaf but lacks some callers.",
+	],
 	[
 		"chain",
 		"How async chains ended",
-		"A stack may have several. One that was cut lacks async callers.",
+		"A stack may have several chains. A cut chain lacks async callers.",
 	],
 	[
 		"waiting",
 		"How waiting threads' stacks ended",
-		"Where a chain leads to a thread that waits for it.",
+		"Stacks of threads that wait for a chain.",
 	],
 	[
 		"sample",
-		"What is known of samples",
-		"A step by frame pointer alone is not " +
-			"proven: it is mostly right, and never counted as exact.",
+		"Properties of samples",
+		"A step by frame pointer only is not proven: it is usually right, but " +
+			"never counted as exact.",
 	],
-	["other", "Also counted", "What happened while this was recorded."],
+	["other", "Also counted", "Other events during the recording."],
 ];
 
 const KEYS = [
 	["/", "search"],
-	["v", "the other view: async or thread"],
+	["v", "switch between async and thread view"],
 	["f, i, w, t", "flame, icicle, sandwich, functions"],
 	["k, l", "kernel frames, inlined frames: on or off"],
-	["arrows", "from cell to cell, when the graph has the focus"],
-	["Enter", "zoom to the cell"],
-	["Backspace", "one step out"],
-	["s", "callers and callees of the cell's function (Shift and click)"],
-	["Escape", "out of the zoom, then out of the search"],
-	["d", "light, dark, or as the system has it"],
-	["?", "this"],
+	["arrows", "move from cell to cell (when the graph has the focus)"],
+	["Enter", "zoom into the cell"],
+	["Backspace", "zoom out one step"],
+	["s", "callers and callees of the cell's function (or Shift and click)"],
+	["Escape", "leave the zoom, then the search"],
+	["d", "light, dark, or the system's theme"],
+	["?", "this help"],
 ];
 
 const HELP = [
 	[
 		"Two views of the same samples",
 		"The thread view shows who is on the thread's stack, as any profiler " +
-			"does. In a program of coroutines or callbacks that ends at " +
-			"the loop that runs them. The async view goes on with who " +
-			"asked for the work. Switching changes no total.",
+			"does. In a program of coroutines or callbacks, that stack " +
+			"ends at the loop that runs them. The async view continues " +
+			"with the functions that asked for the work. Switching " +
+			"changes no total.",
 	],
 	[
 		"Async boundaries",
-		"A hatched cell stands where thread frames meet async callers. " +
-			"Read from the root to the leaf: these functions asked for " +
-			"that work, or wait for it.",
+		"A hatched cell separates thread frames from async callers. Read it " +
+			"from the root to the leaf: these functions asked for that " +
+			"work, or wait for it.",
 	],
 	[
 		"Width",
-		"How often a function was seen, not when: cells lie in the order of " +
-			"their names. The strip above says when.",
+		"The width of a cell says how often its function was sampled, not " +
+			"when: cells are sorted by name. The strip above says when.",
 	],
 	[
 		"A link",
 		"The address says what you look at. Copy it, or use it with another " +
-			"copy of this file; Back takes back a step.",
+			"copy of this file. The Back button undoes one step.",
 	],
 ];

@@ -16,7 +16,7 @@
 /* name, is it a loss, words */
 #define OUTCOMES(X)                                                                      \
 	X(IDLE, 0, "idle")                                                               \
-	X(FILTERED, 0, "left out by a filter")                                           \
+	X(FILTERED, 0, "excluded by a filter")                                           \
 	X(KEPT, 0, "kept")                                                               \
 	X(NO_SCRATCH, 1, "no scratch memory")                                            \
 	X(NO_RING, 1, "CPU without a ring buffer yet")                                   \

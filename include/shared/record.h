@@ -54,17 +54,17 @@ enum frame_kind {
 	X(NO_USER, "no user stack (kernel thread)")                                      \
 	X(START, "reached the thread's start")                                           \
 	X(DETACHED, "reached the start of a detached chain")                             \
-	X(REJOINED, "chain went on in this thread")                                      \
-	X(CROSSED, "chain went on in a waiting thread")                                  \
+	X(REJOINED, "chain continued in this thread")                                    \
+	X(CROSSED, "chain continued in a waiting thread")                                \
 	X(BUDGET, "cut: more frames than the budget")                                    \
 	X(UNREADABLE, "cut: memory not readable")                                        \
-	X(BROKEN, "cut: what follows is no frame")                                       \
+	X(BROKEN, "cut: what follows is not a frame")                                    \
 	X(CYCLE, "cut: frames repeat")                                                   \
 	X(TORN, "cut: changed while it was read, or the stack was switched")             \
-	X(STALE, "cut: the waiting root is of another chain")                            \
+	X(STALE, "cut: the waiting root belongs to another chain")                       \
 	X(FOREIGN, "not walked: 32-bit task")                                            \
 	X(FP_ZERO, "frame pointer of 0, as at a thread's start")                         \
-	X(AWAITED, "cut: the unwind table of this code was not there yet")
+	X(AWAITED, "cut: the unwind table of this code was not loaded yet")
 
 enum ending {
 #define X(name, text) END_##name,
@@ -116,15 +116,15 @@ enum segment_kind { SEGMENT_CHAIN, SEGMENT_THREAD };
 
 /* Bits of sample_rec.flags. */
 #define SAMPLE_FLAGS(X)                                                                  \
-	X(IN_KERNEL, 0, "fell in the kernel")                                            \
-	X(UNPROVEN, 1, "holds a frame stepped to without proof")                         \
+	X(IN_KERNEL, 0, "hit the kernel")                                                \
+	X(UNPROVEN, 1, "has a frame reached by an unproven step")                        \
 	X(KEY, 2, "the process has a published async key")                               \
-	X(STALE, 3, "what was published is of another life of the process")              \
-	X(UNMATCHED, 4, "an async root was not met on the stack")                        \
-	X(ASYNC, 5, "holds at least one chain")                                          \
+	X(STALE, 3, "the published data is of another incarnation of the process")       \
+	X(UNMATCHED, 4, "an async root was not found on the stack")                      \
+	X(ASYNC, 5, "has at least one chain")                                            \
 	X(NO_SLOT, 6, "the thread's pthread slots were not found")                       \
-	X(AWAITED, 7, "a table, or what is mapped, was not known yet")                   \
-	X(ROOTS_CUT, 8, "has more async roots than are followed")
+	X(AWAITED, 7, "an unwind table or a mapping was not known yet")                  \
+	X(ROOTS_CUT, 8, "has more async roots than weft follows")
 
 enum sample_flag {
 #define X(name, bit, text) SAMPLE_##name = 1 << bit,

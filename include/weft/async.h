@@ -2,12 +2,12 @@
 /*
  * Tells profilers who asked for the work that a thread is doing.
  *
- * A stack shows who called a function. In a program of callbacks that is
- * always the event loop; who asked for the callback returned long ago. With
- * this header a program keeps that answer in a few words of memory, laid out
- * as folly does for its coroutines, and every profiler that knows folly's
- * layout reads it from outside. Nothing is allocated for an operation, no lock
- * is taken, nothing is called back.
+ * A stack shows who called a function. In a program built from callbacks the
+ * caller is always the event loop; the function that asked for the callback
+ * returned long ago. With this header a program keeps that answer in a few
+ * words of memory, in the layout of folly's coroutines. Every profiler that
+ * knows folly's layout reads it from outside. An operation needs no
+ * allocation, no lock and no call back.
  *
  *	struct timer {
  *		struct weft_frame frame;
@@ -21,56 +21,56 @@
  *	WEFT_ROOT_SCOPE(&timer->frame);     // in the loop, where it is run
  *	timer->fire(timer);
  *
- * These are told:
+ * A program describes its work with these:
  *
  *   a frame    one operation in flight: who waits for it (the parent frame) and
- *              where that goes on when it is done (ip, a code address)
- *   a root     one running of callbacks by a dispatcher: which frame it runs,
- *              and which function on the thread's stack is the dispatcher
- *   a wait     a thread that stands still until an operation is done
- *   an op      a frame, and the functions that were under way where it was queued
- *   a label    a word of the program's own between an operation and who asked
- *   a leaf     an operation that waits and would be seen by nobody: a register
- *              of these, off unless -DWEFT_REGISTRY
+ *              where the parent continues when it is done (ip, a code address)
+ *   a root     a dispatcher that runs callbacks: which frame it runs, and which
+ *              function on the thread's stack is the dispatcher
+ *   a wait     a thread that blocks until an operation is done
+ *   an op      a frame, and the functions on the stack where it was queued
+ *   a label    the program's own text between an operation and its caller
+ *   a leaf     an operation that waits, which no profiler sees otherwise: listed
+ *              in a registry, which is off unless -DWEFT_REGISTRY
  *
- * Whose memory. All of these are the caller's and are never copied: embed them
- * in what they describe. A frame must stay where it is for
- * as long as it is run, and as long as a frame above it (a child, and a child
- * of that) may run; weft_frame_detach() ends the tie to a parent that goes
- * first, weft_frame_pop() takes a frame off before its own callback frees it.
- * This header writes only into memory that the caller hands in, but for one
- * word a thread: the holder, from malloc, given back when the thread ends.
+ * Memory. The caller owns all of these, and they are never copied: embed them in
+ * the objects that they describe. A frame must stay in place while it runs, and
+ * while a frame above it (a child, or a child's child) may run. If a parent ends
+ * first, weft_frame_detach() unlinks the child; if a callback frees its own
+ * frame, it calls weft_frame_pop() before. This header writes only into memory
+ * that the caller passes, except for one word per thread: the holder, from
+ * malloc, freed when the thread ends.
  *
- * Threads. A frame is changed by one thread at a time; handing it to another
- * through a queue that synchronizes is enough. A root belongs to one thread:
- * entered, used and left there. What lies in memory is a whole chain at every
- * instruction, so a sampler may interrupt anywhere; other threads may not be
- * read through from inside the process.
+ * Threads. One thread at a time changes a frame; passing it to another thread
+ * through a queue that synchronizes is enough. A root belongs to one thread,
+ * which enters, uses and leaves it. At every instruction, memory holds a
+ * complete chain, so a sampler may interrupt anywhere. Code inside the process
+ * must not read the chains of other threads.
  *
- * Errors. No function fails. Without memory or without a free pthread key the
- * thread's work is not shown, and that is all. Every function takes NULL where
- * "no frame" or "no root" makes sense, and says so.
+ * Errors. No function fails. Without memory or without a free pthread key, the
+ * thread's work is not shown; nothing else changes. Every function that accepts
+ * NULL for "no frame" or "no root" says so.
  *
- * Signal handlers. What is said of roots, frames, waits and labels may be used
- * in one, if this thread has entered a root before (the first entry of a thread
- * allocates its holder). Captures and leaves may not.
+ * Signal handlers may use roots, frames, waits and labels, if this thread has
+ * entered a root before (the first entry of a thread allocates its holder).
+ * They may not use captures and leaves.
  *
- * Fork. The child goes on with the calling thread's roots, and with the other
- * threads' leaves still listed. Threads that end while a root is entered leave
- * nothing behind; a root entered by a destructor of thread-specific data is
- * shown like any other.
+ * Fork. The child continues with the calling thread's roots, and the leaves of
+ * the other threads stay listed. A thread that ends inside a root leaves nothing
+ * behind. A root that a destructor of thread-specific data enters is shown like
+ * any other.
  *
- * Misuse that is told below to be "left alone" or "nothing" is so. With
- * -DWEFT_CHECKS it ends the program, with a sentence on stderr that says what
- * was wrong; so do a root left that this thread has not entered or not last, a
- * frame that is not what runs, a second detach.
+ * Misuse. Where a comment below says "ignored" or "nothing", misuse does nothing.
+ * With -DWEFT_CHECKS it ends the program with a message on stderr. So do leaving
+ * a root that this thread has not entered, or not last, a frame that is not
+ * running, and a second detach.
  *
- * -DWEFT_DISABLED leaves the types, for the layout of the caller's own, and
- * makes the rest nothing. Objects with and without any of these three can be
- * linked together.
+ * -DWEFT_DISABLED keeps the types, so that the caller's layout is the same, and
+ * compiles the rest to nothing. Objects with and without any of these three
+ * macros can be linked together.
  *
- * C11, C++11, gcc or clang, ELF, 64 bits; pthread is all it needs. The folder
- * async/ beside this file belongs to it.
+ * Needs C11 or C++11, gcc or clang, ELF, 64 bits, and pthread. The folder async/
+ * next to this file belongs to it.
  */
 #ifndef WEFT_ASYNC_H
 #define WEFT_ASYNC_H
@@ -90,13 +90,13 @@ extern "C" {
  * functions below to write them.
  */
 struct weft_frame {
-	struct weft_frame *parent; /* who waits for this; NULL: nobody, detached */
-	void *ip;		   /* where that goes on; a profiler names ip - 1 */
+	struct weft_frame *parent; /* waits for this frame; NULL: none, detached */
+	void *ip;		   /* where it continues; a profiler names ip - 1 */
 	struct weft_root *root;	   /* only in a wait's frame: the waiting root */
 };
 
 struct weft_root {
-	struct weft_frame *top; /* the frame that runs; NULL: the dispatcher itself */
+	struct weft_frame *top; /* the running frame; NULL: the dispatcher itself */
 	struct weft_root *next; /* the root entered before, further down this stack */
 	void *fp;		/* frame pointer of the function that entered it */
 	void *ra;		/* and that function's return address */
@@ -107,8 +107,8 @@ struct weft_holder {
 };
 
 /*
- * One entry of a root: on the stack of the function that runs callbacks. Where
- * it may be left without having been entered, it starts as WEFT_ENTRY_INIT.
+ * One entry of a root: on the stack of the function that runs callbacks. If it
+ * may be left without having been entered, initialize it with WEFT_ENTRY_INIT.
  */
 struct weft_entry {
 	struct weft_root root;
@@ -121,27 +121,27 @@ struct weft_entry {
 
 /* One blocking wait: on the stack of the function that waits. */
 struct weft_wait {
-	struct weft_frame frame; /* the parent of what is waited for */
+	struct weft_frame frame; /* the parent of the awaited operation */
 	struct weft_root root;
 };
 
 /*
- * A frame with a word, see weft_frame_label(). text and tag follow the frame as
+ * A frame with a text, see weft_frame_label(). text and tag follow the frame as
  * folly's metadata follows its marker frames.
  */
 struct weft_label {
-	struct weft_frame frame; /* ip: a cookie, by which a walker knows it */
-	const char *text;	 /* stays as long as this does */
+	struct weft_frame frame; /* ip: a cookie, by which walkers recognize it */
+	const char *text;	 /* must live as long as this */
 	uint64_t tag;		 /* WEFT_LABEL_TAG: this is text, not folly's own */
 };
 
 #define WEFT_LABEL_TAG 0x6c6562616c746677ULL /* "wftlabel" */
 
-/* How many synchronous callers a weft_op keeps at most. */
+/* The maximum of synchronous callers that a weft_op keeps. */
 #define WEFT_OP_CALLERS 8
 
 struct weft_op {
-	struct weft_frame frame; /* run this one */
+	struct weft_frame frame; /* the frame to run */
 	struct weft_frame callers[WEFT_OP_CALLERS];
 };
 
@@ -194,7 +194,7 @@ static inline void weft_root_enter_(struct weft_entry *entry, struct weft_frame 
 }
 
 #ifdef WEFT_CHECKS
-/* entry may be memory that was never written, so only its address is used. */
+/* entry may be uninitialized memory, so only its address is used. */
 __attribute__((unused)) static void weft_check_leave_(const struct weft_entry *entry)
 {
 	struct weft_holder *holder = weft_holder_find_();
@@ -208,20 +208,21 @@ __attribute__((unused)) static void weft_check_leave_(const struct weft_entry *e
 
 /*
  * From here to weft_root_leave(entry), the function that uses this is a
- * dispatcher: what it calls is shown as called by frame's chain. frame: what
- * it is about to run, or NULL for nothing yet. entry lies in this function and
- * is left in it, on the same thread, in reverse order of entering; not in one
- * whose frame ends before (an "enter" helper must be a macro). The function
- * gets a frame pointer by this; its callers need one too, or unwind tables.
+ * dispatcher: profilers show the functions that it calls as called by frame's
+ * chain. frame: what it is about to run, or NULL for nothing yet. entry lies in
+ * this function, which must also leave it, on the same thread and in reverse
+ * order of entering. An "enter" helper must be a macro, because a helper
+ * function's frame would end before. The macro makes the function keep a frame
+ * pointer; its callers need one too, or unwind tables.
  */
 #define weft_root_enter(entry, frame)                                                    \
 	weft_root_enter_(entry, frame, __builtin_frame_address(0),                       \
 			 __builtin_return_address(0))
 
 /*
- * Ends it. The frame is not touched: its callback may have freed it. Leaving
- * twice, or a WEFT_ENTRY_INIT, does nothing. Roots entered later and not left
- * end with it.
+ * Leaves a root. It does not touch the frame, which its callback may have freed.
+ * Leaving twice, or leaving a WEFT_ENTRY_INIT, does nothing. Roots entered later
+ * and not left end with this one.
  */
 static inline void weft_root_leave(struct weft_entry *entry)
 {
@@ -238,9 +239,9 @@ static inline void weft_root_leave(struct weft_entry *entry)
 }
 
 /*
- * Enters a root here and leaves it when the enclosing block ends, on every way
- * out: early return, break, goto, a C++ exception (in C, with -fexceptions,
- * also pthread_exit). A declaration: it needs a block of its own.
+ * Enters a root here and leaves it when the enclosing block ends, however it
+ * ends: early return, break, goto, a C++ exception (in C, with -fexceptions,
+ * also pthread_exit). This is a declaration, so it must stand inside a block.
  */
 #define WEFT_ROOT_SCOPE(frame)	      WEFT_ROOT_SCOPE_(frame, __LINE__)
 #define WEFT_ROOT_SCOPE_(frame, line) WEFT_ROOT_SCOPE__(frame, line)
@@ -249,9 +250,9 @@ static inline void weft_root_leave(struct weft_entry *entry)
 	weft_root_enter(&weft_entry_##line, frame)
 
 /*
- * Fills a frame: an operation that parent waits for (NULL: nobody) and after
- * which parent goes on at ip (WEFT_HERE(), WEFT_CALLER(), or any code address).
- * It does not run yet. parent is borrowed as the head of this file says.
+ * Fills a frame: an operation that parent waits for (NULL: none), after which
+ * parent continues at ip (WEFT_HERE(), WEFT_CALLER(), or any code address). The
+ * operation does not run yet. parent is borrowed as the head of this file says.
  */
 static inline void weft_frame_init(struct weft_frame *frame, struct weft_frame *parent,
 				   void *ip)
@@ -263,19 +264,19 @@ static inline void weft_frame_init(struct weft_frame *frame, struct weft_frame *
 }
 
 /*
- * Fills a frame for work that is queued on this line by whatever runs now:
- * shown as called from here. Outside of any root it is a detached one.
+ * Fills a frame for work that the running operation queues on this line; it is
+ * shown as called from here. Outside of any root the frame is detached.
  *
- * What is queued again and again, such as a connection's next read, is filled
- * once, by who set it up: filled anew by what itself came from it, its chain
- * would lead back to itself.
+ * If work is queued repeatedly, such as a connection's next read, fill its frame
+ * once, where it is set up. If an operation that came from a frame filled it
+ * again, the frame's chain would lead back to itself.
  */
 #define weft_frame_mark(frame) weft_frame_init(frame, weft_frame_current(), WEFT_HERE())
 
 /*
- * The running frame starts an operation and is, until that ends or waits, no
- * longer what runs: frame is, with the running one as parent. root: of this
- * thread, from weft_root_current(); NULL: the frame is filled and not shown.
+ * The running frame starts an operation. Until that ends or waits, frame is the
+ * running frame, with the previous one as its parent. root: of this thread, from
+ * weft_root_current(); NULL: the frame is filled but not shown.
  */
 static inline void weft_frame_push(struct weft_root *root, struct weft_frame *frame,
 				   void *ip)
@@ -285,7 +286,7 @@ static inline void weft_frame_push(struct weft_root *root, struct weft_frame *fr
 	WEFT_CHECK_(!weft_chain_has_(parent, frame),
 		    "weft_frame_push: this frame is in the running chain already");
 	frame->ip = ip;
-	if (!parent) /* else nobody reads it, and a store less is a cycle less */
+	if (!parent) /* else nobody reads it, and one store less saves a cycle */
 		frame->root = NULL;
 	__atomic_store_n(&frame->parent, parent, __ATOMIC_RELAXED);
 	if (root)
@@ -293,8 +294,8 @@ static inline void weft_frame_push(struct weft_root *root, struct weft_frame *fr
 }
 
 /*
- * The running frame has ended: its parent runs again. Then its memory may go.
- * A frame that is not what root runs is left alone; NULL root: nothing.
+ * The running frame has ended: its parent runs again. After this its memory may
+ * be freed. A frame that root does not run is ignored; NULL root: nothing.
  */
 static inline void weft_frame_pop(struct weft_root *root, struct weft_frame *frame)
 {
@@ -305,9 +306,9 @@ static inline void weft_frame_pop(struct weft_root *root, struct weft_frame *fra
 }
 
 /*
- * The running frame waits, and the thread goes back to its dispatcher. Call it
- * before the frame is handed to anyone who might resume it. A frame that is
- * not what root runs is left alone; NULL root: nothing.
+ * The running frame waits, and the thread returns to its dispatcher. Call this
+ * before other code can resume the frame. A frame that root does not run is
+ * ignored; NULL root: nothing.
  */
 static inline void weft_frame_suspend(struct weft_root *root,
 				      const struct weft_frame *frame)
@@ -320,8 +321,8 @@ static inline void weft_frame_suspend(struct weft_root *root,
 
 /*
  * A frame runs again, or for the first time, in an entered root of this thread,
- * whichever thread it ran on before. NULL root: nothing. A root entered with
- * the frame needs no resume.
+ * whichever thread it ran on before. NULL root: nothing. If the root was entered
+ * with the frame, no resume is needed.
  */
 static inline void weft_frame_resume(struct weft_root *root, struct weft_frame *frame)
 {
@@ -333,15 +334,15 @@ static inline void weft_frame_resume(struct weft_root *root, struct weft_frame *
 }
 
 /*
- * Nobody waits for this any more: its chain ends at the place that started it.
- * Call it before the parent's memory goes. At any time; twice is the same as
- * once, and so is detaching what has no parent.
+ * Nothing waits for this frame any more: its chain ends at the place that
+ * started it. Call this before the parent's memory is freed, at any time.
+ * Detaching twice, or a frame without a parent, does nothing.
  */
 static inline void weft_frame_detach(struct weft_frame *frame)
 {
 	WEFT_CHECK_(frame->parent,
 		    "weft_frame_detach: this frame has no parent, or lost it before");
-	frame->root = NULL; /* first, since a last frame's is looked at */
+	frame->root = NULL; /* first, since walkers read it in a chain's last frame */
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	WEFT_PUBLISH_(&frame->parent, WEFT_CAST_(struct weft_frame *, NULL));
 }
@@ -358,17 +359,17 @@ static inline void weft_wait_begin_(struct weft_wait *wait, void *fp, void *ra)
 }
 
 /*
- * From here to weft_wait_end(wait), the function that uses this stands still
- * for an operation. Give that operation &wait->frame as its parent and
- * WEFT_HERE() of this function as its ip; whichever thread runs it is then
- * shown as called by this function, and by this thread's callers of it.
- * Nothing but weft_frame_init() takes &wait->frame.
+ * From here to weft_wait_end(wait), the function that uses this blocks until an
+ * operation is done. Give that operation &wait->frame as its parent and
+ * WEFT_HERE() of this function as its ip. Whichever thread runs it, the operation
+ * is then shown as called by this function and by this function's callers. Pass
+ * &wait->frame only to weft_frame_init().
  */
 #define weft_wait_begin(wait)                                                            \
 	weft_wait_begin_(wait, __builtin_frame_address(0), __builtin_return_address(0))
 
-/* Ends it: after the operation has ended or was detached, before returning.
- * Twice is the same as once. */
+/* Ends a wait: after the operation has ended or was detached, and before this
+ * function returns. Ending twice does nothing. */
 static inline void weft_wait_end(struct weft_wait *wait)
 {
 	WEFT_CHECK_(wait->root.top == &wait->frame && wait->frame.root == &wait->root,

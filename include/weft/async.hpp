@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Makes a team's own coroutines visible: who awaits what, in the layout of
- * <weft/async.h>. No task type is given here; yours gets three lines.
+ * Makes your own coroutines visible: who awaits what, in the layout of
+ * <weft/async.h>. This header has no task type; you add three lines to yours.
  *
  *	template <class T> struct task {
  *		struct promise_type : weft::promise {                      // 1
@@ -21,23 +21,23 @@
  *		}
  *	};
  *
- * and where the event loop said handle.resume() it says weft::resume(handle).
+ * and in the event loop weft::resume(handle) replaces handle.resume().
  *
- * 1 gives each coroutine a frame, and an await_transform() through which every
- * co_await in it goes: it notes the place, tells that the coroutine waits, and
- * tells that it runs again. Whatever can be awaited still can. A promise with an
- * await_transform() of its own ends that with weft::promise::await_transform().
- * 2 and 3 say who is called and to whom it goes back; without them the chain
- * lacks that link, and nothing worse.
+ * 1 gives each coroutine a frame, and an await_transform() that every co_await in
+ * it uses: it records the line, that the coroutine waits, and that it runs again.
+ * Everything that can be awaited still can. If a promise has its own
+ * await_transform(), end that with weft::promise::await_transform(). 2 and 3 say
+ * who is called and who continues after it; without them the chain lacks that
+ * link, and nothing else breaks.
  *
- * It holds under symmetric transfer, when a coroutine is resumed on another
- * thread, when an exception leaves an awaiter or a coroutine, and when a
- * suspended coroutine is destroyed. A coroutine must not outlive the one that
- * awaits it (it seldom can); what is started and left to itself is marked
- * (weft::mark) or has no caller.
+ * The chain stays correct under symmetric transfer, when a coroutine is resumed on
+ * another thread, when an exception leaves an awaiter or a coroutine, and when a
+ * suspended coroutine is destroyed. A coroutine must not outlive the coroutine
+ * that awaits it (it seldom can). Mark a coroutine that is started and not awaited
+ * (weft::mark), or it has no caller.
  *
- * Nothing here allocates, throws, or locks. With -DWEFT_DISABLED there is no
- * frame, and all of it is what was there before.
+ * Nothing here allocates, throws, or locks. With -DWEFT_DISABLED there is no frame,
+ * and the header has no effect.
  *
  * C++20, gcc 12 or clang 14 and later.
  */
@@ -62,7 +62,7 @@ concept traced = std::derived_from<P, promise>;
 namespace detail
 {
 
-/* What runs on this thread from now on; nullptr: the dispatcher itself. */
+/* Sets what runs on this thread from now on; nullptr: the dispatcher itself. */
 inline void run(struct weft_frame *frame) noexcept
 {
 #ifndef WEFT_DISABLED
@@ -73,7 +73,7 @@ inline void run(struct weft_frame *frame) noexcept
 #endif
 }
 
-/* If frame is what runs here, then others do from now on. */
+/* If frame is the running frame here, runs others from now on. */
 inline void run_instead(struct weft_frame *frame, struct weft_frame *others) noexcept
 {
 #ifndef WEFT_DISABLED
@@ -109,7 +109,7 @@ template <class A> decltype(auto) awaiter_of(A &&a)
 		return std::forward<A>(a);
 }
 
-/* Around another awaiter, which is kept by value or by reference as it came. */
+/* Wraps another awaiter, which is kept by value or by reference, as it came. */
 template <class Awaiter> class awaiting
 {
       public:
@@ -126,8 +126,8 @@ template <class Awaiter> class awaiting
 	}
 
 	/*
-	 * The coroutine may be resumed on another thread, or be gone, before this
-	 * returns: so it stops running first, and nothing of it is touched later.
+	 * The coroutine may be resumed on another thread, or destroyed, before this
+	 * returns. So it stops running first, and later code does not touch it.
 	 */
 	template <class P> auto await_suspend(std::coroutine_handle<P> self)
 	{
@@ -191,13 +191,13 @@ class promise
 		detail::run_instead(&frame_, frame_.parent);
 	}
 
-	/* Of this coroutine; borrowed, for the functions of weft/async.h. */
+	/* This coroutine's frame; borrowed, for the functions of weft/async.h. */
 	struct weft_frame *weft_frame_of() noexcept
 	{
 		return &frame_;
 	}
 
-	/* Where this coroutine awaits what it last awaited. */
+	/* The address of this coroutine's last co_await. */
 	void *weft_place() const noexcept
 	{
 		return place_;
@@ -219,8 +219,8 @@ class promise
 
 /*
  * In the await_suspend() of a task: caller awaits callee, which runs now, by
- * symmetric transfer or by a resume that follows. A caller without a frame (a
- * promise that is not weft's) is passed over. Returns callee.
+ * symmetric transfer or by a resume that follows. A caller without a frame (whose
+ * promise is not derived from weft's) is skipped. Returns callee.
  */
 template <traced P, class Caller>
 std::coroutine_handle<P> call(std::coroutine_handle<P> callee,
@@ -238,9 +238,9 @@ std::coroutine_handle<P> call(std::coroutine_handle<P> callee,
 }
 
 /*
- * In the await_suspend() of a final awaiter, or of a co_yield that goes back to
- * a caller: callee has ended or waits, and who called it runs again. Returns
- * the continuation, or, without one, what returns to the loop.
+ * In the await_suspend() of a final awaiter, or of a co_yield that returns to a
+ * caller: callee has ended or waits, and its caller runs again. Returns the
+ * continuation, or, if there is none, a handle that returns to the loop.
  */
 template <traced P>
 std::coroutine_handle<> back(std::coroutine_handle<P> callee,
@@ -257,9 +257,9 @@ std::coroutine_handle<> back(std::coroutine_handle<P> callee,
 }
 
 /*
- * In the loop, in place of handle.resume(). With the promise's type the chain
- * is there from the first instruction; without, from where the coroutine goes on
- * behind its co_await.
+ * In the loop, instead of handle.resume(). With the promise's type the chain is
+ * complete from the first instruction; without it, from the point where the
+ * coroutine continues after its co_await.
  */
 template <class P> __attribute__((noinline)) void resume(std::coroutine_handle<P> handle)
 {
@@ -273,8 +273,8 @@ template <class P> __attribute__((noinline)) void resume(std::coroutine_handle<P
 }
 
 /*
- * Runs a generator up to its next value, here and now: shown as called from
- * where this was.
+ * Runs a generator up to its next value, at once: shown as called from where this
+ * was called.
  */
 template <traced P>
 __attribute__((noinline)) void step(std::coroutine_handle<P> generator)
@@ -295,9 +295,9 @@ __attribute__((noinline)) void step(std::coroutine_handle<P> generator)
 }
 
 /*
- * The coroutine was asked for on this line, by whatever runs now, and will be
- * resumed by the loop. Detach it (weft_frame_detach(p.weft_frame_of())) if it
- * may outlive what runs now.
+ * The running operation asked for the coroutine on this line; the loop will resume
+ * it. Detach it (weft_frame_detach(p.weft_frame_of())) if it may outlive the
+ * running operation.
  */
 template <traced P>
 __attribute__((noinline)) void mark(std::coroutine_handle<P> handle) noexcept
@@ -306,7 +306,7 @@ __attribute__((noinline)) void mark(std::coroutine_handle<P> handle) noexcept
 			WEFT_CALLER());
 }
 
-/* The coroutine is what this thread stands still for, see weft_wait_begin(). */
+/* This thread blocks until the coroutine is done, see weft_wait_begin(). */
 template <traced P>
 __attribute__((noinline)) void wait_for(std::coroutine_handle<P> handle,
 					struct weft_wait *wait) noexcept

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Stackful fibers that every profiler and debugger can look through.
+ * Stackful fibers that every profiler and debugger can walk through.
  *
- * A fiber is a function with a stack of its own, which runs when it is resumed,
- * inside whoever resumes it, and hands back by yielding. As a rule the stack of
- * such a function ends in nothing, or worse, in something that looks like a
- * caller. Here the last frame of a fiber's stack is, while it runs, a frame
- * record that leads to the function that resumed it: the chain of frame
- * pointers is true by construction, the unwind tables say the same, and weft,
- * perf and gdb go from the fiber's leaf to main(). While the fiber is suspended
- * its stack ends where it began.
+ * A fiber is a function with its own stack. It runs inside the function that
+ * resumes it, and returns control by yielding. Usually the stack of such a
+ * function ends in nothing or, worse, in something that looks like a caller.
+ * Here, while a fiber runs, the last frame of its stack is a frame record that
+ * leads to the function that resumed it. The chain of frame pointers is correct by
+ * construction, the unwind tables agree, and weft, perf and gdb walk from the
+ * fiber's leaf to main(). While the fiber is suspended, its stack ends where it
+ * began.
  *
  *	static void count(struct weft_fiber *self, void *arg)
  *	{
@@ -30,36 +30,35 @@
  *	#define WEFT_FIBER_IMPLEMENTATION
  *	#include <weft/fiber.h>
  *
- * and, where the compiler protects return addresses by shadow stacks, is
- * compiled with -fcf-protection=branch: a switch of stacks leaves a shadow stack
- * behind. The linker then marks the program as not fit for one, and so the
- * kernel gives it none; a process that has one gets no fiber (ENOTSUP). Indirect
- * branches land on endbr64 (arm64: bti).
+ * and, if the compiler protects return addresses with shadow stacks, is compiled
+ * with -fcf-protection=branch, because a switch of stacks can't move a shadow
+ * stack. The linker then marks the program as incompatible with shadow stacks, so
+ * the kernel does not enable one. A process that has one gets no fiber (ENOTSUP).
+ * Indirect branches land on endbr64 (arm64: bti).
  *
- * Whose memory. A fiber lies at the top of its own stack, which is mapped by
- * weft_fiber_new(), below it a page that nobody may touch, and belongs to the
- * pool (or to the kernel again) after weft_fiber_destroy(). What is on the stack
- * of a fiber that is destroyed before it is done is dropped: no destructor or
- * cleanup runs.
+ * Memory. A fiber lies at the top of its own stack. weft_fiber_new() maps the
+ * stack, with an inaccessible page below it. After weft_fiber_destroy() the stack
+ * belongs to the pool (or to the kernel again). If a fiber is destroyed before it
+ * is done, the contents of its stack are dropped: no destructor or cleanup runs.
  *
- * Threads. A fiber and a pool are used by one thread at a time; a suspended
- * fiber may be resumed on another one. Mind then what a compiler may keep across
- * a yield: the address of a thread-local variable, and of errno.
+ * Threads. One thread at a time uses a fiber and a pool; a suspended fiber may be
+ * resumed on another thread. Then mind what a compiler may keep across a yield:
+ * the address of a thread-local variable, and of errno.
  *
- * Not kept by a switch: the rounding mode and the other control bits of floating
- * point, the signal mask. An exception may not leave a fiber's function.
+ * A switch does not keep the rounding mode and the other control bits of floating
+ * point, nor the signal mask. An exception must not leave a fiber's function.
  *
  * Roots (see weft/async.h) that a fiber has entered leave the thread's list with
- * it and come back with it. Where fibers of a pool never yield inside a root of
- * their own, WEFT_FIBER_NO_ROOTS saves the look for some.
+ * the fiber and come back with it. If the fibers of a pool never yield inside
+ * their own roots, WEFT_FIBER_NO_ROOTS saves the check for roots.
  *
- * Misuse is defined. Resuming a fiber that runs or is done, yielding from a
- * stack that is not the fiber's, destroying one that runs: nothing happens (NULL
- * is returned). With -DWEFT_CHECKS the program ends with a sentence instead.
- * An overflow of a stack is a SIGSEGV on the page below it.
+ * Misuse is defined. Resuming a fiber that runs or is done, yielding from a stack
+ * that is not the fiber's, and destroying a fiber that runs do nothing (and
+ * return NULL). With -DWEFT_CHECKS the program ends with a message instead. A
+ * stack overflow is a SIGSEGV on the page below the stack.
  *
- * C11, C++11, gcc or clang, ELF, x86-64 and arm64. With -DWEFT_DISABLED fibers
- * work as before, and know nothing of roots.
+ * Needs C11 or C++11, gcc or clang, ELF, x86-64 or arm64. With -DWEFT_DISABLED
+ * fibers work as before but ignore roots.
  */
 #ifndef WEFT_FIBER_H
 #define WEFT_FIBER_H
@@ -86,15 +85,15 @@ enum weft_fiber_state {
 };
 
 /*
- * Stacks of one size. stack_bytes: of each, rounded up to pages, at least one
- * more than the guard page; keep: how many of those no longer used are kept for
- * the next weft_fiber_new(). A pool must outlive its fibers.
+ * Stacks of one size. stack_bytes: the size of each, rounded up to pages, at least
+ * one more than the guard page; keep: how many unused stacks are kept for the
+ * next weft_fiber_new(). A pool must outlive its fibers.
  */
 struct weft_fiber_pool {
 	size_t stack_bytes;
 	unsigned int keep;
 	unsigned int flags;
-	unsigned int n_kept;	 /* private, and what follows */
+	unsigned int n_kept;	 /* private, like all that follows */
 	struct weft_fiber *kept; /* by their next_kept */
 };
 
@@ -105,14 +104,14 @@ struct weft_fiber_pool {
 /* clang-format on */
 
 /*
- * Private. The switch knows the first four fields by their offsets. Right below
+ * Private. The switch knows the first four fields by their offsets. Directly below
  * a fiber, at the top of its stack, lies the record that leads to its resumer:
- * {frame pointer, place to go on}; zeroes while it is suspended.
+ * {frame pointer, address to continue at}; zeros while it is suspended.
  */
 struct weft_fiber {
 	void *sp;	  /* 0: its stack pointer, while suspended */
 	void *resumer_sp; /* 8: its resumer's, while it runs */
-	void *place;	  /* 16: where it goes on */
+	void *place;	  /* 16: where it continues */
 	void *fp;	  /* 24: its frame pointer, while suspended */
 	void *value;	  /* on its way across the switch */
 	enum weft_fiber_state state;
@@ -128,7 +127,7 @@ struct weft_fiber {
 };
 
 /*
- * Makes a fiber that will run entry(fiber, arg), suspended before its first
+ * Creates a fiber that will run entry(fiber, arg), suspended before its first
  * instruction. pool: NULL for a stack of 256 KB that is not kept.
  *
  * 0 and *ret_fiber; or ENOMEM; or ENOTSUP: this process has shadow stacks.
@@ -136,10 +135,10 @@ struct weft_fiber {
 int weft_fiber_new(struct weft_fiber **ret_fiber, struct weft_fiber_pool *pool,
 		   weft_fiber_entry *entry, void *arg);
 
-/* Gives back the stack of a fiber that does not run. NULL is fine. */
+/* Frees the stack of a fiber that does not run. NULL is fine. */
 void weft_fiber_destroy(struct weft_fiber *fiber);
 
-/* Unmaps the stacks that are kept. The pool can be used on. */
+/* Unmaps the kept stacks. The pool stays usable. */
 void weft_fiber_pool_trim(struct weft_fiber_pool *pool);
 
 static inline enum weft_fiber_state weft_fiber_state(const struct weft_fiber *fiber)
@@ -152,11 +151,11 @@ static inline enum weft_fiber_state weft_fiber_state(const struct weft_fiber *fi
 
 /*
  * Runs a fiber until it yields, and returns what it yielded; or until its
- * function returns, and returns NULL. value is what its yield returns; of the
- * first resume it is lost.
+ * function returns, and returns NULL. value is what the fiber's yield returns; the
+ * first resume drops it.
  *
- * Inline, so that no return address is predicted across stacks; the function
- * that uses it gets a frame pointer, and is shown as the fiber's caller.
+ * Inline, so that no return address is predicted across stacks. The function that
+ * uses it gets a frame pointer, and is shown as the fiber's caller.
  */
 static inline __attribute__((always_inline)) void *
 weft_fiber_resume(struct weft_fiber *fiber, void *value)
@@ -180,8 +179,8 @@ weft_fiber_resume(struct weft_fiber *fiber, void *value)
 }
 
 /*
- * Suspends the fiber that runs here and hands value to who resumed it. Returns
- * what it is resumed with, which may be on another thread.
+ * Suspends the fiber that runs here and passes value to its resumer. Returns the
+ * value that the fiber is resumed with, possibly on another thread.
  */
 static inline __attribute__((always_inline)) void *
 weft_fiber_yield(struct weft_fiber *fiber, void *value)
@@ -200,18 +199,19 @@ weft_fiber_yield(struct weft_fiber *fiber, void *value)
 }
 
 /*
- * Stacks that other code switches (ucontext, boost.context, a switch of one's
- * own) become visible by two calls:
+ * Two calls make stacks visible that other code switches (ucontext,
+ * boost.context, your own switch):
  *
  *	weft_adopted_run(&adopted, body, arg);    first on the foreign stack:
  *	                                          calls body(arg)
  *	WEFT_ADOPTED_RESUME(&adopted, swapcontext(&mine, &other));
  *	                                          around each switch into it
  *
- * While it runs, body is shown as called by the function that resumed it; what
- * lies below body on its own stack is not shown. One struct weft_adopted a
- * stack, zeroed before its first use, in place as long as the stack; one thread
- * at a time. What WEFT_ADOPTED_RESUME() stands in gets a frame pointer.
+ * While it runs, body is shown as called by the function that resumed it; frames
+ * below body on its own stack are not shown. Each stack has one struct
+ * weft_adopted, zeroed before its first use, which stays in place as long as the
+ * stack and is used by one thread at a time. The function that contains
+ * WEFT_ADOPTED_RESUME() gets a frame pointer.
  */
 struct weft_adopted {
 	void *fp; /* this is the frame record below body: do not reorder */

@@ -45,7 +45,7 @@ main_stacks() {
 	[ "$made" -gt 1 ]
 	[ "$(stat_of unwind_cache.kept)" -eq "$made" ]
 	main_stacks out >first
-	grep -q "tables: $made made, 0 out of $PWD/cache" words
+	grep -q "tables: $made built, 0 read from $PWD/cache" words
 	record -d 3s --unwind-cache "$PWD/cache"
 	[ "$(stat_of tables.made)" -eq 0 ]
 	[ "$(stat_of unwind_cache.hits)" -eq "$made" ]
@@ -54,7 +54,7 @@ main_stacks() {
 	main_stacks out >second
 	grep -q ';alpha_work;alpha_burn$' first
 	cmp first second
-	grep -q "tables: 0 made, $made out of $PWD/cache" words
+	grep -q "tables: 0 built, $made read from $PWD/cache" words
 	record -d 3s --unwind-cache none
 	[ "$(stat_of tables.made)" -eq "$made" ]
 	main_stacks out >third
@@ -116,7 +116,7 @@ main_stacks() {
 	record --unwind-cache "$PWD/small"
 	[ "$(stat_of unwind_cache.failed)" -eq 1 ]
 	[ "$(stat_of tables.ready)" -gt 1 ]
-	[ "$(grep -c 'keeps no more unwind tables: .*No space left' words)" -eq 1 ]
+	[ "$(grep -c 'takes no more unwind tables: .*No space left' words)" -eq 1 ]
 	is_folded out
 	[ "$(find small -name '*.part' | wc -l)" -eq 0 ]
 }
@@ -133,7 +133,7 @@ main_stacks() {
 	[ "$(stat_of unwind_cache.failed)" -eq 1 ]
 	[ "$(stat_of tables.made)" -eq 1 ]
 	[ "$(stat_of unwind_cache.hits)" -eq $(($(wc -l <before) - 1)) ]
-	[ "$(grep -c 'keeps no more unwind tables: ' words)" -eq 1 ]
+	[ "$(grep -c 'takes no more unwind tables: ' words)" -eq 1 ]
 	is_folded out
 }
 

@@ -135,7 +135,7 @@ offers() {
 	[[ $stderr == *"did you mean pprof"* ]]
 	echo 'a;b 1' >x.folded
 	refused 'no format has that ending' report x.folded -o x.pdf
-	refused 'the same file' report x.folded -o x.folded
+	refused 'also an input' report x.folded -o x.folded
 	refused 'no KEY=VALUE' report x.folded --filter comm
 	refused 'no such key' report x.folded --filter colour=red
 }
@@ -173,7 +173,7 @@ offers() {
 	echo hello >hello
 	run --separate-stderr weft report hello
 	[ "$status" -eq 1 ]
-	[[ $stderr == *"nothing that weft knows"* && $stderr == *"perf script"* ]]
+	[[ $stderr == *"in no format that weft reads"* && $stderr == *"perf script"* ]]
 	: >empty
 	run --separate-stderr weft report empty
 	[ "$status" -eq 0 ]
@@ -232,7 +232,7 @@ offers() {
 }
 
 @test "no command, unknown commands" {
-	refused 'what to do'
+	refused 'no command given'
 	refused "unknown command 'recrod'" recrod
 	[[ $stderr == *"did you mean weft record"* ]]
 	refused "unknown command 'xyzzy'" xyzzy
@@ -340,7 +340,7 @@ print(t.native_id, flush=True)' >tid 3>&- &
 	refused 'kernel and --user' record --kernel --user
 	refused 'no command after' record --
 	refused 'takes nothing after' doctor -- true
-	refused 'a tape and files' report --tape x -- true
+	refused '--tape and files' report --tape x -- true
 }
 
 @test "a name longer than the kernel keeps" {

@@ -162,7 +162,7 @@ give_to_beta() {
 	wait_for grep -qs beta "/proc/$last_pid/comm"
 }
 
-@test "whoever has the pid of one that has ended is not sampled" {
+@test "a process that reuses the pid of one that has ended is not sampled" {
 	for option in -p -t; do
 		start "$E2E_BIN/alpha"
 		first=$last_pid
@@ -182,7 +182,7 @@ give_to_beta() {
 	done
 }
 
-@test "whoever has the pid of one that has ended does not keep its recording up" {
+@test "a process that reuses the pid of one that has ended does not prolong its recording" {
 	for option in -p -t; do
 		start "$E2E_BIN/alpha"
 		first=$last_pid

@@ -113,7 +113,7 @@ code_bytes() {
 	grep -qE '^target;.*;own\.so\+0x[0-9a-f]+ ' out
 	run ! grep -i spin_under out
 	[ "$(jq .files.overwritten stats)" = 1 ]
-	grep -q 'written to meanwhile' err
+	grep -q 'overwritten during the recording' err
 }
 
 # CONTENT…: what stands in a perf map; its process, $last_pid, runs in it

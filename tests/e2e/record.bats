@@ -99,7 +99,7 @@ teardown() {
 @test "a command that goes on is told" {
 	run --separate-stderr weft record -d 300ms -o out -- sh -c 'echo $$ >pid; sleep 2'
 	[ "$status" -eq 0 ]
-	[[ $stderr == *"weft: sh goes on as process $(cat pid)" ]]
+	[[ $stderr == *"weft: sh keeps running as process $(cat pid)" ]]
 	kill "$(cat pid)"
 }
 
@@ -184,7 +184,7 @@ teardown() {
 	[ ! -e tape ]
 	left=$(find . -name '*.part')
 	[ "$left" = "./tape.$recorder.part" ]
-	grep -qx "weft: tape.$recorder.part holds what was written until now" err
+	grep -qx "weft: tape.$recorder.part holds what was written so far" err
 	# and it can be read
 	run --separate-stderr weft report -q --tape "$left" -o again
 	[ "$status" -eq 0 ]

@@ -120,7 +120,7 @@ leaves_nothing() {
 	printf '%s\n' 'a;b 2' garbage 'c;d 3' >x.folded
 	run --separate-stderr weft report x.folded
 	[ "$status" -eq 0 ]
-	[[ $output == *"5 samples"* && $stderr == *"x.folded: 1 lines, names or stacks"* ]]
+	[[ $output == *"5 samples"* && $stderr == *"x.folded: weft dropped 1 lines, names or stacks"* ]]
 }
 
 # What folded text is, said once more: its lines' sums, by their bytes.

@@ -114,7 +114,7 @@ sum_of() {
 	printf '\t' | dd of=few bs=1 seek=$((16#$at)) conv=notrunc status=none
 	weft record -v -F 499 --inlines -o x.weft -- ./few 2>said
 	grep -q "1 files' debug information could not be read" said
-	grep -q 'what was inlined in .*/few: ' said
+	grep -q 'inlined functions of .*/few: ' said
 	weft report x.weft --no-kernel -o - | grep -q ';main;outer '
 }
 
@@ -168,7 +168,7 @@ sum_of() {
 	start_workload levels 20000 70
 	run --separate-stderr weft record -F 499 -p "$chain_pid" -d 1s -o out \
 		--stats-json stats
-	[[ $stderr == *"have more than 64 async roots: a gap for the others"* ]]
+	[[ $stderr == *"have more than 64 async roots: a gap replaces the rest"* ]]
 	jq -e '.samples.roots_cut > 20 and .views.async.gaps >= .samples.roots_cut and
 		.views.async.whole == 0 and
 		.views.thread.whole > 0.9 * .samples.total' stats || { cat stats; false; }

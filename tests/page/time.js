@@ -98,7 +98,7 @@ async function coarse({ screen, is }) {
 	const view = await screen.get("document.querySelector('#view :checked').value");
 
 	is.equal(view, "thread", "the view that was asked for");
-	is.true(/ has one view\.$/.test(await screen.text("#meaning")), "one view");
+	is.true(/ has only one view\.$/.test(await screen.text("#meaning")), "one view");
 	is.equal(sorted(await screen.functions()), all, "all of it");
 	await screen.get(`{ location.hash = "#chart=table&time=200-299"; }`);
 	await screen.until("!document.getElementById('whole').disabled", "no range");

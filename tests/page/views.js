@@ -97,10 +97,10 @@ async function hiding({ screen, is }) {
 
 async function boundaries({ screen, is }) {
 	const wanted = {
-		asks: /asked for.*async callers: they asked for/,
-		waits: /waits for.*frames of this very thread/,
+		asks: /asked for.*async callers, which asked for/,
+		waits: /waits for.*frames of this same thread/,
 		others: /another thread waits for.*another thread, which/,
-		cut: /\[cut\].*could not be followed/,
+		cut: /\[cut\].*could not walk the stack/,
 		gap: /\[missing frames\].*hid some frames/,
 	};
 	const names = Object.keys(wanted).sort();
@@ -245,7 +245,7 @@ async function empty({ screen, is }) {
 	);
 	await screen.open("service", "#time=2-3&thread=0&process=1");
 	is.true(
-		/^Nothing passes what is chosen/.test(await screen.text("#nothing")),
+		/^No sample matches this choice/.test(await screen.text("#nothing")),
 		await screen.text("#nothing")
 	);
 }

@@ -101,8 +101,8 @@ static void those_that_can_be_read_are_named(void **state)
 
 	outfile_keep_when_cut(tape);
 	abandon(said, sizeof(said));
-	snprintf(want, sizeof(want),
-		 "weft: tape.%d.part holds what was written until now\n", getpid());
+	snprintf(want, sizeof(want), "weft: tape.%d.part holds what was written so far\n",
+		 getpid());
 	assert_string_equal(said, want);
 	assert_int_equal(count(".part"), 1);
 	outfile_free(other);

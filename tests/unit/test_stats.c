@@ -37,7 +37,7 @@ static struct stats stats_of(struct aggregator *aggregator, uint64_t samples)
 
 static void nothing_is_said_of_nothing(void **state)
 {
-	static const char *const words[] = { "cut",    "gap: frames",	 "left out",
+	static const char *const words[] = { "cut",    "gap: frames",	 "dropped",
 					     "raise",  "not opened",	 "chains",
 					     "waited", "does not add up" };
 	AUTO(aggregator) aggregator = NULL;
@@ -45,7 +45,7 @@ static void nothing_is_said_of_nothing(void **state)
 
 	assert_int_equal(aggregator_new(&aggregator), 0);
 	stats = stats_of(aggregator, 1000);
-	SAYS(&stats, "100.0 %  are whole: from the leaf to a start, without a gap");
+	SAYS(&stats, "100.0 %  are complete: from the leaf to a start, without a gap");
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
 		DOES_NOT_SAY(&stats, words[i]);
 }
@@ -66,16 +66,16 @@ static void why_stacks_are_not_whole(void **state)
 	stats.views[VIEW_ASYNC].whole = 93900;
 	stats.views[VIEW_ASYNC].gaps = 30;
 	stats.views[VIEW_ASYNC].endings[END_BUDGET] = 348;
-	SAYS(&stats, " 93.9 %  are whole");
+	SAYS(&stats, " 93.9 %  are complete");
 	SAYS(&stats, " <0.1 %  have a gap: frames are missing in between");
 	SAYS(&stats, "  0.3 %  cut: more frames than the budget");
 	SAYS(&stats, "348 of 40348 chains were cut: more frames than the budget");
 	SAYS(&stats, "2 of 10 waiting threads' stacks were cut: changed while");
 	SAYS(&stats, "--max-frames raises the budget, up to 1024");
-	SAYS(&stats, "<0.1 %  have more than 64 async roots: a gap for the others");
+	SAYS(&stats, "<0.1 %  have more than 64 async roots: a gap replaces the rest");
 	/* of the view that was written */
 	stats.view = VIEW_THREAD;
-	SAYS(&stats, "100.0 %  are whole");
+	SAYS(&stats, "100.0 %  are complete");
 }
 
 static void what_was_left_out(void **state)
@@ -91,7 +91,7 @@ static void what_was_left_out(void **state)
 	stats.publisher.overdue = 1;
 	SAYS(&stats, "3 files were not opened");
 	SAYS(&stats, "more than 1023 executable mappings");
-	SAYS(&stats, "of 2 processes the ticks could not be told");
+	SAYS(&stats, "2 processes could not be published to the kernel");
 	SAYS(&stats, "1 processes waited more than 2 s for an unwind table");
 }
 

@@ -71,7 +71,7 @@ void outfile_keep_when_cut(struct outfile *file)
 		return;
 	str_clean(name, sizeof(name), file->beside, strlen(file->beside));
 	snprintf(file->left, sizeof(file->left),
-		 "weft: %s holds what was written until now\n", name);
+		 "weft: %s holds what was written so far\n", name);
 }
 
 static int write_all(int fd, const char *bytes, size_t n)
@@ -118,7 +118,7 @@ static int find_target(const char *path, char *target, size_t room)
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	n = readlink(link, target, room);
 	if (n < 0)
-		return fail_errno(-errno, "cannot tell where %s leads", path);
+		return fail_errno(-errno, "cannot find where %s leads", path);
 	if ((size_t)n >= room)
 		return fail(-ENAMETOOLONG, "%s: the path is too long", path);
 	target[n] = '\0';

@@ -24,7 +24,7 @@ int signals_take(struct signals *ret)
 	sigemptyset(&set);
 	for (int i = 0; i < SIGNALS_TAKEN; i++) {
 		if (sigaction(taken[i], NULL, &ret->before[i]))
-			return fail_errno(-errno, "cannot take signal %d", taken[i]);
+			return fail_errno(-errno, "cannot handle signal %d", taken[i]);
 		if (taken[i] == SIGHUP && ret->before[i].sa_handler == SIG_IGN)
 			continue; /* nohup */
 		sigaction(taken[i], &usual, NULL);

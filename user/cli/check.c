@@ -31,10 +31,10 @@ int check_rate(unsigned int hz)
 
 	if (!f || fscanf(f, "%u", &most) != 1 || hz <= most)
 		return 0;
-	fail(-EINVAL, "--freq %u: the kernel allows %u samples a second", hz, most);
-	return fail_hint(-EINVAL,
-			 "sample slower, or: sysctl kernel.perf_event_max_sample_rate=%u",
-			 hz);
+	fail(-EINVAL, "--freq %u: the kernel allows %u samples per second", hz, most);
+	return fail_hint(
+		-EINVAL,
+		"lower the rate, or: sysctl kernel.perf_event_max_sample_rate=%u", hz);
 }
 
 /* What /proc tells of a process or thread. */
@@ -97,21 +97,19 @@ static int check_task(const char *option, pid_t pid, struct task_info *ret)
 
 	if (read_task(pid, ret)) {
 		fail(-ESRCH, "--%s %d: no such process", option, pid);
-		return fail_hint(-ESRCH, "ps -e lists them; numbers are those of the "
-					 "host, not of a container");
+		return fail_hint(-ESRCH, "ps -e lists them; give the host's ids, not a "
+					 "container's");
 	}
 	if (ret->flags & PF_KTHREAD) {
-		fail(-EINVAL,
-		     "--%s %d: a kernel thread, which has no stack of its own "
-		     "to show",
+		fail(-EINVAL, "--%s %d: a kernel thread, which has no user stack to show",
 		     option, pid);
 		return fail_hint(-EINVAL, "sample the whole machine and look for its "
 					  "name, or use --comm");
 	}
 	if (has_ended(ret, !strcmp(option, "pid"))) {
 		fail(-ESRCH, "--%s %d: the process has ended", option, pid);
-		return fail_hint(-ESRCH, "its parent has not taken notice yet; give a "
-					 "running one");
+		return fail_hint(-ESRCH, "it is a zombie that its parent has not reaped; "
+					 "give a running process");
 	}
 	return 0;
 }
@@ -152,7 +150,7 @@ int check_comm(const char *comm)
 {
 	if (strlen(comm) < TASK_COMM_BYTES)
 		return 0;
-	fail(-EINVAL, "--comm: longer than the %d bytes that the kernel keeps of a name",
+	fail(-EINVAL, "--comm: longer than the %d bytes of a name that the kernel keeps",
 	     TASK_COMM_BYTES - 1);
 	return fail_hint(-EINVAL, "give its first %d bytes, as ps -e shows them",
 			 TASK_COMM_BYTES - 1);
@@ -213,10 +211,11 @@ int check_cgroup(const char *path, char **ret_path)
 	}
 	if (fs.f_type == CGROUP_SUPER_MAGIC) {
 		fail(-EINVAL,
-		     "--cgroup '%s': a cgroup of version 1, which the kernel "
-		     "can't tell samples by",
+		     "--cgroup '%s': a version 1 cgroup, by which the kernel can't "
+		     "filter samples",
 		     name);
-		return fail_hint(-EINVAL, "give a folder of version 2, below %s", mount);
+		return fail_hint(-EINVAL, "give a version 2 cgroup, a folder below %s",
+				 mount);
 	}
 	if (fs.f_type != CGROUP2_SUPER_MAGIC || !S_ISDIR(st.st_mode)) {
 		fail(-EINVAL, "--cgroup '%s': not a cgroup", name);

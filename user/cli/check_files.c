@@ -53,8 +53,7 @@ static int check_folder(const struct named_path *output)
 		return bad_path(output, "its folder does not exist or can't be reached",
 				"make the folder first");
 	if (!S_ISDIR(st.st_mode))
-		return bad_path(output, "what should be its folder is a file",
-				"give another path");
+		return bad_path(output, "its folder is a file", "give another path");
 	if (!faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS))
 		return 0;
 	return bad_path(output,
@@ -74,7 +73,7 @@ static int check_output(const struct named_path *output)
 	if (stat(output->path, &st))
 		return check_folder(output);
 	if (S_ISDIR(st.st_mode))
-		return bad_path(output, "is a folder", "give the name of a file");
+		return bad_path(output, "it is a folder", "give the name of a file");
 	if (S_ISREG(st.st_mode))
 		return check_folder(output);
 	if (faccessat(AT_FDCWD, output->path, W_OK, AT_EACCESS))
@@ -142,7 +141,7 @@ int check_distinct(const struct named_path *a, const struct named_path *b)
 	if (a->option)
 		fail(-EINVAL, "--%s and --%s name the same file", a->option, b->option);
 	else
-		fail(-EINVAL, "--%s is the same file as one that is read", b->option);
+		fail(-EINVAL, "--%s names a file that is also an input", b->option);
 	return fail_hint(-EINVAL, "give them different paths");
 }
 
@@ -171,7 +170,8 @@ static int unknown_ending(const char *path)
 				 writers[i]->endings[k]);
 	str_clean(shown, sizeof(shown), path, strlen(path));
 	fail(-EINVAL, "--output '%s': no format has that ending", shown);
-	return fail_hint(-EINVAL, "it can end in %s; or give --format", known.s);
+	return fail_hint(-EINVAL, "use one of these endings: %s; or give --format",
+			 known.s);
 }
 
 /* A device takes what is written to it, whatever it is called. */

@@ -20,9 +20,9 @@ struct doctor_line {
 static const struct option options[] = {
 	{ OPTION_HEADING, .help = "Options" },
 	{ OPTION_PIDS, 'p', "pid", "PID[,PID…]",
-	  "what weft sees in these processes, instead of\nwhat the machine allows",
+	  "show what weft sees in these processes, not what\nthe machine supports",
 	  AT(tgids) },
-	{ OPTION_FLAG, 0, "json", NULL, "the same as JSON, on stdout", AT(json) },
+	{ OPTION_FLAG, 0, "json", NULL, "write JSON", AT(json) },
 	{ OPTION_END },
 };
 
@@ -74,9 +74,9 @@ static enum probe_state worst_of(const struct probe_result *probes, size_t n)
 static void add_table(struct str *out, const struct probe_result *probes, size_t n)
 {
 	static const char *const verdicts[] = {
-		"weft can record here, with all it has.",
-		"weft can record here; what is limited costs what its line says.",
-		"weft can't record here: see what is missing.",
+		"weft can record here, without limits.",
+		"weft can record here; each limited line says what it costs.",
+		"weft can't record here: see the lines marked missing.",
 	};
 	bool colours = wants_colours();
 
@@ -163,11 +163,11 @@ static int check_doctor(void *arg, const struct given *given)
 const struct cli_command command_doctor = {
 	.is_privileged = true,
 	.name = "doctor",
-	.summary = "what this kernel, these privileges and this machine allow",
+	.summary = "check what kernel, privileges and machine support",
 	.synopsis = "[OPTION…]",
-	.about = "Each line says ok, limited or missing; what that costs; and what to "
+	.about = "Each line says ok, limited or missing, what that costs, and what to "
 		 "do.\n"
-		 "Exit status 0: weft can record. 3: something that it needs is missing.",
+		 "Exit status 0: weft can record. 3: something it needs is missing.",
 	.examples =
 		"  sudo weft doctor\n"
 		"  sudo weft doctor -p $(pgrep -n nginx)\n"

@@ -45,70 +45,75 @@ static const struct option_word fault_words[] = {
 };
 
 static const struct option options[] = {
-	{ OPTION_HEADING,
-	  .help = "What is sampled (limits add up: a sample must meet all)" },
-	{ OPTION_FLAG, 'a', "all", NULL, "the whole machine; the default", AT(all) },
+	{ OPTION_HEADING, .help = "What to sample (a sample must match all of these)" },
+	{ OPTION_FLAG, 'a', "all", NULL, "the whole machine (default)", AT(all) },
 	{ OPTION_PIDS, 'p', "pid", "PID[,PID…]", "these processes", AT(record.tgids) },
 	{ OPTION_PIDS, 't', "tid", "TID[,TID…]", "these threads", AT(record.tids) },
 	{ OPTION_STRING, 0, "cgroup", "PATH", "a cgroup (version 2) and those below it",
 	  AT(record.cgroup) },
-	{ OPTION_STRING, 0, "comm", "NAME", "threads of exactly this name",
+	{ OPTION_STRING, 0, "comm", "NAME", "threads with exactly this name",
 	  AT(record.comm) },
-	{ OPTION_FLAG, 0, "kernel", NULL, "only what fell in the kernel",
+	{ OPTION_FLAG, 0, "kernel", NULL, "only samples in kernel code",
 	  AT(record.kernel_only) },
-	{ OPTION_FLAG, 0, "user", NULL, "only what fell outside the kernel",
+	{ OPTION_FLAG, 0, "user", NULL, "only samples in user code",
 	  AT(record.user_only) },
 
-	{ OPTION_HEADING, .help = "How" },
-	{ OPTION_UNSIGNED, 'F', "freq", "HZ", "samples a second and CPU (99)",
-	  AT(record.hz), .least = 1, .most = 1000000 },
+	{ OPTION_HEADING, .help = "How to sample" },
+	{ OPTION_UNSIGNED, 'F', "freq", "HZ",
+	  "samples per second on each CPU (default 99)", AT(record.hz), .least = 1,
+	  .most = 1000000 },
 	{ OPTION_DURATION, 'd', "duration", "TIME",
-	  "stop after 500ms, 10s, 2m, 1h; else at Ctrl-C\nor when the command ends",
+	  "stop after 500ms, 10s, 2m, 1h; by default at\nCtrl-C or when the command "
+	  "ends",
 	  AT(record.duration_ns) },
 	{ OPTION_STRING, 0, "event", "EVENT",
-	  "cpu-clock or cycles; else cycles where they work", AT(record.event),
+	  "cpu-clock or cycles (default: cycles if they work)", AT(record.event),
 	  .words = events },
 	{ OPTION_UNSIGNED, 0, "max-frames", "N",
-	  "frames a stack, and again for its async callers\n(16 to 1024; 512)",
+	  "most frames per stack, and as many again for its\nasync callers (16 to 1024; "
+	  "default "
+	  "512)",
 	  AT(record.max_frames), .least = FRAMES_MIN, .most = FRAMES_MAX },
 	{ OPTION_CHOICE, 0, "unwind", "HOW",
 	  "auto: by unwind table, or by frame pointer\n"
 	  "      where code is known to keep it (default)\n"
-	  "table: by table wherever there is one\n"
-	  "fp: by frame pointer alone",
+	  "table: by unwind table wherever there is one\n"
+	  "fp: by frame pointer only",
 	  AT(record.unwind), .words = unwinds },
 	{ OPTION_UNSIGNED, 0, "unwind-memory", "MB",
-	  "kernel memory for unwind tables (64)", AT(record.unwind_mb), .least = 1,
-	  .most = UNWIND_MB_MAX },
+	  "kernel memory for unwind tables (default 64)", AT(record.unwind_mb),
+	  .least = 1, .most = UNWIND_MB_MAX },
 	{ OPTION_STRING, 0, "unwind-cache", "PATH",
-	  "folder that keeps unwind tables from start to start,\n"
-	  "or none (/var/cache/weft; a user's: ~/.cache/weft)",
+	  "folder that keeps unwind tables between runs, or none\n"
+	  "(default /var/cache/weft; if not root, ~/.cache/weft)",
 	  AT(record.unwind_cache) },
 
 	{ OPTION_FLAG, 0, "inlines", NULL,
-	  "also functions that were inlined, and lines, where\nfiles have debug "
+	  "also show inlined functions and line numbers, where\nfiles have debug "
 	  "information",
 	  AT(record.inlines) },
 
-	{ OPTION_HEADING, .help = "What is written" },
+	{ OPTION_HEADING, .help = "What to write" },
 	{ OPTION_STRING, 'o', "output", "FILE",
-	  "in the format that its ending says (profile.weft);\n- for stdout, folded",
+	  "where to write; the file's ending sets the format\n(default profile.weft); - "
+	  "is stdout, folded",
 	  AT(record.output) },
 	{ OPTION_STRING, 0, "format", "FORMAT",
-	  "whatever the ending: weft, folded, pprof,\nspeedscope, firefox, svg, html",
+	  "format, whatever the ending: weft, folded, pprof,\nspeedscope, firefox, svg, "
+	  "html",
 	  AT(format), .offered = writer_name },
 	{ OPTION_CHOICE, 0, "view", "VIEW",
 	  "async: with async callers (default)\nthread: the thread's own stack",
 	  AT(record.view), .words = views },
 	{ OPTION_FLAG, 0, "no-labels", NULL,
-	  "leave out the words that programs put between callers", AT(record.no_labels) },
-	{ OPTION_STRING, 0, "stats-json", "FILE", "what was counted and lost, as JSON",
+	  "leave out labels that programs put between callers", AT(record.no_labels) },
+	{ OPTION_STRING, 0, "stats-json", "FILE", "write counts and losses as JSON",
 	  AT(record.stats_json) },
-	{ OPTION_STRING, 0, "tape", "FILE", "the raw samples, for weft report",
+	{ OPTION_STRING, 0, "tape", "FILE", "write the raw samples, for weft report",
 	  AT(record.tape) },
 	{ OPTION_FLAG, 'q', "quiet", NULL, "no progress and no summary",
 	  AT(record.quiet) },
-	{ OPTION_FLAG, 'v', "verbose", NULL, "what went wrong on the way, as it does",
+	{ OPTION_FLAG, 'v', "verbose", NULL, "report problems as they happen",
 	  AT(verbose) },
 	{ OPTION_BITS, 0, "inject-fault", "WORD[,WORD…]", NULL, AT(record.faults),
 	  .words = fault_words },
@@ -119,21 +124,23 @@ _Static_assert(sizeof(options) / sizeof(*options) <= OPTIONS_MAX,
 	       "a bit for each in struct given");
 
 static const struct option_conflict conflicts[] = {
-	{ "all", "pid", "either the whole machine or some processes",
+	{ "all", "pid", "sample either the whole machine or some processes",
 	  "drop one of them" },
-	{ "all", "tid", "either the whole machine or some threads", "drop one of them" },
-	{ "all", "cgroup", "either the whole machine or a cgroup", "drop one of them" },
-	{ "all", "comm", "either the whole machine or threads of one name",
+	{ "all", "tid", "sample either the whole machine or some threads",
 	  "drop one of them" },
-	{ "all", NULL, "the command's processes are what is sampled then",
+	{ "all", "cgroup", "sample either the whole machine or a cgroup",
+	  "drop one of them" },
+	{ "all", "comm", "sample either the whole machine or threads of one name",
+	  "drop one of them" },
+	{ "all", NULL, "with a command, weft samples only its processes",
 	  "drop --all; or start the command yourself and use -d" },
-	{ "pid", NULL, "either processes that run or one to start",
+	{ "pid", NULL, "sample either running processes or a command",
 	  "drop --pid or the command" },
-	{ "tid", NULL, "either threads that run or a command to start",
+	{ "tid", NULL, "sample either running threads or a command",
 	  "drop --tid or the command" },
-	{ "pid", "tid", "a process is all its threads",
-	  "give -t alone for some threads" },
-	{ "kernel", "user", "together they leave nothing", "drop both to see all" },
+	{ "pid", "tid", "a process includes all its threads",
+	  "to sample some threads, give -t alone" },
+	{ "kernel", "user", "no sample matches both", "drop both to see all samples" },
 	{ 0 },
 };
 
@@ -215,13 +222,13 @@ const struct cli_command command_record = {
 	.name = "record",
 	.summary = "sample stacks and write them",
 	.synopsis = "[OPTION…] [-- COMMAND [ARGUMENT…]]",
-	.about = "Samples where programs spend CPU time, until Ctrl-C (which stops and "
-		 "writes),\nthe duration's end or the command's. A command's exit status "
-		 "is passed on.",
+	.about = "Samples where programs spend CPU time. Stops and writes the output at "
+		 "Ctrl-C,\nafter the duration, or when the command ends. With a command, "
+		 "weft exits with\nthe command's status.",
 	.examples =
-		"  sudo weft record -d 10s                  the whole machine; weft "
-		"report\n"
-		"                                           shows it\n"
+		"  sudo weft record -d 10s                  the whole machine; show it "
+		"with\n"
+		"                                           weft report\n"
 		"  sudo weft record -p 1234 -d 30s -o -     one process, to stdout\n"
 		"  sudo weft record -F 999 -- make -j2      a command and its children\n"
 		"  sudo weft record -d 10s -o x.pb.gz       for go tool pprof\n",

@@ -39,79 +39,87 @@ static const struct option_word groups[] = {
 };
 
 static const struct option options[] = {
-	{ OPTION_HEADING, .help = "What is shown" },
+	{ OPTION_HEADING, .help = "What to show" },
 	{ OPTION_CHOICE, 0, "view", "VIEW",
 	  "async: with async callers (default)\nthread: the thread's own stack",
 	  AT(report.view), .words = views },
 	{ OPTION_UNSIGNED, 0, "top", "N",
-	  "rows of the table (20, in JSON all; 0 for all)", AT(report.text.top),
+	  "rows of the table (default 20, in JSON all; 0: all)", AT(report.text.top),
 	  .least = 0, .most = 100000000 },
 	{ OPTION_UNSIGNED, 0, "least", "N",
-	  "leave out branches of less than N per mille\n(10, in JSON 0)",
+	  "leave out branches with less than N per mille of\nthe samples (default 10, in "
+	  "JSON 0)",
 	  AT(report.text.least), .least = 0, .most = 1000 },
 	{ OPTION_STRING, 0, "caller", "NAME",
-	  "who calls this function (* stands for anything)", AT(report.text.caller) },
-	{ OPTION_STRING, 0, "callee", "NAME", "what this function calls",
+	  "show who calls this function (* matches anything)", AT(report.text.caller) },
+	{ OPTION_STRING, 0, "callee", "NAME", "show what this function calls",
 	  AT(report.text.callee) },
 	{ OPTION_STRINGS, 0, "filter", "KEY=VALUE",
-	  "comm, pid, tid, container, host, module,\nfunction (* stands for anything), "
+	  "comm, pid, tid, container, host, module,\nfunction (* matches anything), "
 	  "or\ntime=FROM..TO in seconds; may be repeated",
 	  AT(filters), .offered = filter_key_name },
 	{ OPTION_CHOICE, 0, "group-by", "WHAT",
-	  "what stacks begin with: comm (default), process,\nthread, container, host, "
+	  "what the tree starts with: comm (default),\nprocess, thread, container, host, "
 	  "none",
 	  AT(report.text.group), .words = groups },
-	{ OPTION_FLAG, 0, "invert", NULL, "stacks from the leaf up",
+	{ OPTION_FLAG, 0, "invert", NULL, "show stacks from the leaf up",
 	  AT(report.text.invert) },
-	{ OPTION_FLAG, 0, "no-kernel", NULL, "leave out the kernel's frames",
+	{ OPTION_FLAG, 0, "no-kernel", NULL, "leave out kernel frames",
 	  AT(report.text.no_kernel) },
 	{ OPTION_FLAG, 0, "no-labels", NULL,
-	  "leave out the words that programs put between callers", AT(report.no_labels) },
+	  "leave out labels that programs put between callers", AT(report.no_labels) },
 	{ OPTION_FLAG, 0, "no-inlines", NULL, "leave out inlined functions",
 	  AT(report.no_inlines) },
 
-	{ OPTION_HEADING, .help = "What is written" },
-	{ OPTION_FLAG, 0, "json", NULL, "the same as JSON", AT(report.json) },
+	{ OPTION_HEADING, .help = "What to write" },
+	{ OPTION_FLAG, 0, "json", NULL, "write the report as JSON", AT(report.json) },
 	{ OPTION_STRING, 'o', "output", "FILE",
-	  "a file instead, in the format that its ending\nsays; - for stdout, folded",
+	  "write a file instead; its ending sets the format;\n- is stdout, folded",
 	  AT(report.output) },
 	{ OPTION_STRING, 0, "format", "FORMAT",
-	  "whatever the ending: weft, folded, pprof,\nspeedscope, firefox, svg, html",
+	  "format, whatever the ending: weft, folded, pprof,\nspeedscope, firefox, svg, "
+	  "html",
 	  AT(format), .offered = writer_name },
 
 	{ OPTION_HEADING, .help = "Tapes" },
-	{ OPTION_STRING, 0, "tape", "FILE", "what weft record --tape has written",
+	{ OPTION_STRING, 0, "tape", "FILE", "read a tape that weft record --tape wrote",
 	  AT(report.tape) },
 	{ OPTION_STRING, 0, "stats-json", "FILE",
-	  "what was counted and lost on a tape, as JSON", AT(report.stats_json) },
+	  "write a tape's counts and losses as JSON", AT(report.stats_json) },
 	{ OPTION_FLAG, 'q', "quiet", NULL, "no summary of a tape", AT(report.quiet) },
 	{ OPTION_END },
 };
 
-#define EACH_ITS_OWN   "each is a picture of its own"
-#define FILTER_INSTEAD "--filter function=NAME leaves what has that function"
+#define ONE_AT_A_TIME  "a report shows only one of them"
+#define TERMINAL_ONLY  "only the report on the terminal can show that"
+#define FILTER_INSTEAD "--filter function=NAME keeps the stacks with that function"
+#define TAPE_ALONE     "a tape must be converted to a recording first"
 #define TAPE_FIRST     "weft report --tape FILE -o x.weft, then weft report x.weft"
 
 static const struct option_conflict conflicts[] = {
-	{ "caller", "callee", EACH_ITS_OWN, "drop one of them" },
-	{ "caller", "invert", "callers are shown from the leaf up", "drop --invert" },
-	{ "callee", "invert", EACH_ITS_OWN, "drop one of them" },
-	{ "caller", "group-by", "it begins with that function", "drop one of them" },
-	{ "callee", "group-by", "it begins with that function", "drop one of them" },
-	{ "invert", "group-by", "it begins with the leaf", "drop one of them" },
-	{ "json", "output", "both say what is written", "drop one; > FILE keeps JSON" },
-	{ "output", "caller", "that is a picture of the terminal's", FILTER_INSTEAD },
-	{ "output", "callee", "that is a picture of the terminal's", FILTER_INSTEAD },
+	{ "caller", "callee", ONE_AT_A_TIME, "drop one of them" },
+	{ "caller", "invert", "callers are shown from the leaf up already",
+	  "drop --invert" },
+	{ "callee", "invert", ONE_AT_A_TIME, "drop one of them" },
+	{ "caller", "group-by", "the tree starts with that function",
+	  "drop one of them" },
+	{ "callee", "group-by", "the tree starts with that function",
+	  "drop one of them" },
+	{ "invert", "group-by", "the tree starts with the leaf", "drop one of them" },
+	{ "json", "output", "each says what to write",
+	  "drop one; to keep JSON in a file, use > FILE" },
+	{ "output", "caller", TERMINAL_ONLY, FILTER_INSTEAD },
+	{ "output", "callee", TERMINAL_ONLY, FILTER_INSTEAD },
 	{ "output", "invert", "a file holds stacks from the root", "drop one of them" },
 	{ "output", "group-by", "a file has its own order", "drop one of them" },
 	{ "output", "top", "a file holds everything", "drop one of them" },
 	{ "output", "least", "a file holds everything", "drop one of them" },
-	{ "tape", "json", "a tape is made into a file first", TAPE_FIRST },
-	{ "tape", "filter", "a tape is made into a file first", TAPE_FIRST },
-	{ "tape", "caller", "a tape is made into a file first", TAPE_FIRST },
-	{ "tape", "callee", "a tape is made into a file first", TAPE_FIRST },
-	{ "tape", "no-kernel", "a tape is made into a file first", TAPE_FIRST },
-	{ "tape", "no-inlines", "a tape is made into a file first", TAPE_FIRST },
+	{ "tape", "json", TAPE_ALONE, TAPE_FIRST },
+	{ "tape", "filter", TAPE_ALONE, TAPE_FIRST },
+	{ "tape", "caller", TAPE_ALONE, TAPE_FIRST },
+	{ "tape", "callee", TAPE_ALONE, TAPE_FIRST },
+	{ "tape", "no-kernel", TAPE_ALONE, TAPE_FIRST },
+	{ "tape", "no-inlines", TAPE_ALONE, TAPE_FIRST },
 	{ 0 },
 };
 
@@ -132,7 +140,7 @@ static int check_inputs(struct report_options *report)
 		const struct named_path tape = { "tape", report->tape };
 
 		if (report->n_files) {
-			fail(-EINVAL, "a tape and files, too");
+			fail(-EINVAL, "--tape and files can't be read together");
 			return fail_hint(-EINVAL, "give one or the other");
 		}
 		if (!report->output)
@@ -145,7 +153,7 @@ static int check_inputs(struct report_options *report)
 	}
 	if (!report->n_files) {
 		fail(-EINVAL, "nothing to report on");
-		return fail_hint(-EINVAL, "give a file that weft record has written; "
+		return fail_hint(-EINVAL, "give a file that weft record wrote; "
 					  "sudo weft record -d 10s makes one");
 	}
 	for (unsigned int i = 0; !err && i < report->n_files; i++) {
@@ -214,17 +222,19 @@ const struct cli_command command_report = {
 	.name = "report",
 	.summary = "show what was recorded, or write it in another format",
 	.synopsis = "[OPTION…] [FILE…]",
-	.about = "Shows a recording (profile.weft, unless files are given), folded\n"
-		 "stacks, pprof or the text of perf script, from files or stdin (-).\n"
-		 "Several files are added up. Needs no privileges.",
+	.about = "Shows a recording (profile.weft, unless you give files), folded "
+		 "stacks,\n"
+		 "pprof profiles or the output of perf script, from files or stdin (-).\n"
+		 "Adds up several files. Needs no privileges.",
 	.examples = "  weft report                              profile.weft, as a table "
 		    "and a tree\n"
 		    "  weft report --view thread x.weft         the thread's own stacks\n"
 		    "  weft report --caller malloc x.weft       who calls malloc\n"
-		    "  weft report --filter comm=redis* x.weft  only threads of such "
+		    "  weft report --filter comm=redis* x.weft  only threads with such "
 		    "names\n"
 		    "  weft report x.weft -o x.pb.gz            for go tool pprof\n"
-		    "  weft report --tape weft.tape -o -        the raw samples again\n",
+		    "  weft report --tape weft.tape -o -        process raw samples "
+		    "again\n",
 	.options = options,
 	.takes_files = true,
 	.line_bytes = sizeof(struct report_line),

@@ -90,20 +90,20 @@ static int general_help(void)
 		      "Usage: weft COMMAND [OPTION…]\n\nCommands:\n");
 	for (size_t i = 0; i < N_COMMANDS; i++)
 		str_addf(&out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
-	str_add(&out,
-		"  help       how to use a command: weft help COMMAND\n"
-		"  completion words for a shell to complete: weft completion bash\n"
-		"\nOptions:\n"
-		"  -h, --help     this text\n"
-		"  -V, --version  what this is\n"
-		"\nExamples:\n"
-		"  sudo weft doctor\n"
-		"  sudo weft record -d 10s\n"
-		"  weft report\n"
-		"  sudo weft record -p 1234 -d 30s -o x.svg\n"
-		"  weft help record\n"
-		"\nExit status: 0 done, 1 failed, 2 not understood, 3 the kernel or "
-		"privileges lack something\n(weft doctor says what).\n");
+	str_add(&out, "  help       show how to use a command: weft help COMMAND\n"
+		      "  completion print a completion script for a shell: weft "
+		      "completion bash\n"
+		      "\nOptions:\n"
+		      "  -h, --help     show this text\n"
+		      "  -V, --version  show the version\n"
+		      "\nExamples:\n"
+		      "  sudo weft doctor\n"
+		      "  sudo weft record -d 10s\n"
+		      "  weft report\n"
+		      "  sudo weft record -p 1234 -d 30s -o x.svg\n"
+		      "  weft help record\n"
+		      "\nExit status: 0 done, 1 failed, 2 usage error, 3 the kernel or "
+		      "privileges lack something\n(weft doctor says what).\n");
 	return print(&out);
 }
 
@@ -125,10 +125,10 @@ static int completion_help(void)
 {
 	AUTO_STR out = { 0 };
 
-	str_add(&out, "weft completion: words for a shell to complete\n\n"
+	str_add(&out, "weft completion: print a completion script for a shell\n\n"
 		      "Usage: weft completion bash|zsh|fish\n\n"
-		      "Prints a script for that shell. make install puts it where the "
-		      "shell looks.\n\n"
+		      "Prints the script on stdout. make install puts it where the shell "
+		      "looks for it.\n\n"
 		      "Examples:\n"
 		      "  . <(weft completion bash)                for this shell\n"
 		      "  weft completion zsh > ~/.zfunc/_weft     in a folder of fpath\n"
@@ -151,7 +151,7 @@ static int complete_for(const char *shell)
 	if (shell && completion_write(&out, shell, commands, N_COMMANDS))
 		return print(&out);
 	fail(-EINVAL, "completions for which shell?");
-	fail_hint(-EINVAL, "weft completion bash, zsh or fish");
+	fail_hint(-EINVAL, "give one: weft completion bash, zsh or fish");
 	return say_error(EXIT_USAGE);
 }
 
@@ -191,7 +191,8 @@ static int check_line(const struct cli_command *command, void *line,
 	}
 	if (given->rest && !given->rest[0]) {
 		fail(-EINVAL, "no command after --");
-		return fail_hint(-EINVAL, "write it with its arguments: -- sleep 1");
+		return fail_hint(-EINVAL, "write the command and its arguments: -- sleep "
+					  "1");
 	}
 	return command->check ? command->check(line, given) : 0;
 }
@@ -239,9 +240,9 @@ int commands_main(int argc, char **argv)
 	if (!command || !command->is_privileged)
 		privileges_drop();
 	if (!word) {
-		fail(-EINVAL, "what to do?");
+		fail(-EINVAL, "no command given");
 		fail_hint(-EINVAL, "sudo weft record -d 10s samples the whole machine; "
-				   "weft --help tells the rest");
+				   "weft --help lists the commands");
 		return say_error(EXIT_USAGE);
 	}
 	if (!strcmp(word, "--version") || !strcmp(word, "-V")) {

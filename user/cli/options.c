@@ -127,7 +127,7 @@ static int unexpected(const char *arg)
 
 	str_clean(shown, sizeof(shown), arg, strlen(arg));
 	fail(-EINVAL, "unexpected argument '%s'", shown);
-	return fail_hint(-EINVAL, "options start with a dash; a command to run comes "
+	return fail_hint(-EINVAL, "options start with a dash; write a command to run "
 				  "after --");
 }
 

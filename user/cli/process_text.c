@@ -45,7 +45,7 @@ static void add_key(struct str *out, const struct doctor_key *key)
 	if (!key->readable)
 		str_add(out, "can't be read; it needs CAP_SYS_PTRACE\n");
 	else if (key->value == ASYNC_KEY_UNSET)
-		str_add(out, "not set; no operation has run there yet\n");
+		str_add(out, "not set; no operation has run yet\n");
 	else
 		str_addf(out, "set, pthread key %" PRIu32 "\n", key->value);
 }
@@ -53,9 +53,9 @@ static void add_key(struct str *out, const struct doctor_key *key)
 static void add_keyless(struct str *out, const struct doctor_process *process)
 {
 	str_addf(out,
-		 "           %s holds folly's or libunifex' code, but its\n"
-		 "           async key can't be found: link with -rdynamic or\n"
-		 "           " KEYLESS_OPTION ",\n           or leave .symtab in\n",
+		 "           %s contains code of folly or libunifex, but\n"
+		 "           weft can't find its async key: link it with -rdynamic or\n"
+		 "           " KEYLESS_OPTION ",\n           or keep its .symtab\n",
 		 process->keyless);
 }
 
@@ -68,7 +68,7 @@ static void add_threads(struct str *out, const struct doctor_process *process)
 		str_addf(out, "; %u with an async root now, %u of these at work",
 			 threads->with_root, threads->running);
 	if (process->n_keys && threads->unknown)
-		str_addf(out, "; of %u it can't be told from outside", threads->unknown);
+		str_addf(out, "; %u can't be read from outside", threads->unknown);
 	str_add_char(out, '\n');
 }
 
@@ -78,8 +78,8 @@ void process_text(struct str *out, const struct doctor_process *process)
 	str_addf(out, "  libc     %s\n", libc_names[process->libc]);
 	if (!process->n_keys)
 		str_addf(out,
-			 "  key      none: no file of it has %s,\n"
-			 "           so it shows no async callers\n",
+			 "  key      none: no file has %s,\n"
+			 "           so weft shows no async callers\n",
 			 ASYNC_KEY_SYMBOL);
 	for (unsigned int i = 0; i < process->n_keys; i++)
 		add_key(out, &process->keys[i]);
@@ -87,9 +87,8 @@ void process_text(struct str *out, const struct doctor_process *process)
 		add_keyless(out, process);
 	if (process->n_keys > KEYS_MAX)
 		str_addf(out,
-			 "           that is more than the %d that are followed at a "
-			 "time: "
-			 "those that\n           are set come first\n",
+			 "           weft follows at most %d keys at a time; keys that "
+			 "are\n           set come first\n",
 			 KEYS_MAX);
 	add_threads(out, process);
 	str_add(out, "  unwind tables\n"

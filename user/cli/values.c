@@ -105,7 +105,7 @@ static int read_duration(const struct option *option, const char *value, uint64_
 	else if (!read_fraction(&s, unit, &part) || unit_ns(s) != unit)
 		err = bad_value(option, value, "not a duration");
 	else if (!(whole * unit + part))
-		err = bad_value(option, value, "no time at all");
+		err = bad_value(option, value, "zero");
 	if (err)
 		return fail_hint(err, "write it like 500ms, 10s, 2m or 1h");
 	*ret_ns = whole * unit + part;
@@ -128,13 +128,13 @@ static int read_pids(const struct option *option, const char *value,
 
 	do {
 		if (!read_digits(&s, INT_MAX, &pid) || !pid || (*s && *s != ',')) {
-			bad_value(option, value, "not a list of process numbers");
+			bad_value(option, value, "not a list of process ids");
 			return fail_hint(-EINVAL, "write it like 1234 or 1234,1240");
 		}
 		if (pids_contain(list, (pid_t)pid))
 			continue;
 		if (list->n == FILTER_PIDS_MAX)
-			return fail(-EINVAL, "--%s: more than %d of them", option->name,
+			return fail(-EINVAL, "--%s: more than %d ids", option->name,
 				    FILTER_PIDS_MAX);
 		list->pids[list->n++] = (pid_t)pid;
 	} while (*s++ == ',');
@@ -184,7 +184,7 @@ static int read_strings(const struct option *option, const char *value,
 			struct string_list *list)
 {
 	if (list->n == STRINGS_LISTED_MAX)
-		return fail(-EINVAL, "--%s: more than %d of them", option->name,
+		return fail(-EINVAL, "--%s: given more than %d times", option->name,
 			    STRINGS_LISTED_MAX);
 	return read_string(option, value, &list->items[list->n++]);
 }
@@ -234,5 +234,5 @@ int values_read(const struct option *option, const char *value, void *into)
 	case OPTION_HEADING:
 		break;
 	}
-	return fail(-EINVAL, "--%s has no value", option->name);
+	return fail(-EINVAL, "--%s takes no value", option->name);
 }

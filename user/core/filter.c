@@ -26,7 +26,7 @@ static int bad_filter(const char *text, const char *why)
 	fail(-EINVAL, "--filter '%s': %s", shown, why);
 	return fail_hint(-EINVAL, "write comm=NAME, pid=N, tid=N, container=ID, "
 				  "host=NAME, module=NAME, function=NAME or "
-				  "time=FROM..TO; * stands for anything");
+				  "time=FROM..TO; * matches anything");
 }
 
 /* "10", "10s", "" = the outermost; false: no seconds. */
@@ -75,7 +75,7 @@ int filter_add(struct filter *filter, const char *text)
 	if (key == FILTER_KEYS)
 		return bad_filter(text, "no such key");
 	if (filter->n == CONDITIONS_MAX)
-		return bad_filter(text, "too many of them");
+		return bad_filter(text, "too many filters");
 	*condition =
 		(struct condition){ .key = (enum filter_key)key, .pattern = equals + 1 };
 	filter->n++;

@@ -182,7 +182,8 @@ static int merge_values(struct merger *m)
 	}
 	if (into->value_type != m->strings[from->value_type] ||
 	    into->value_unit != m->strings[from->value_unit])
-		return fail(-EINVAL, "one counts %s, another %s: they don't add up",
+		return fail(-EINVAL,
+			    "one file counts %s, another %s: weft can't add them up",
 			    profile_string(into, into->value_type),
 			    profile_string(from, from->value_type));
 	into->one_view &= from->one_view;

@@ -61,7 +61,7 @@ int names_new(struct names **ret)
 static int entry_of(struct names *names, uint32_t frame, struct name_entry **ret)
 {
 	if (frame >= FRAMES_DISTINCT_MAX)
-		return fail(-EBADMSG, "something about frame %u", frame);
+		return fail(-EBADMSG, "a frame number of %u", frame);
 	while (names->by_frame.n <= frame) {
 		int err = vec_push(&names->by_frame, (struct name_entry){ 0 });
 

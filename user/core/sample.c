@@ -68,7 +68,7 @@ int sample_check(const struct sample_rec *rec, size_t bytes)
 		return fail(-EBADMSG, "a sample that stands for %" PRIu64 " ns",
 			    (uint64_t)rec->weight_ns);
 	if (!memchr(rec->comm, 0, sizeof(rec->comm)))
-		return fail(-EBADMSG, "a sample whose comm does not end");
+		return fail(-EBADMSG, "a sample whose thread name is not terminated");
 	if (!words_fit(rec))
 		return fail(-EBADMSG, "a sample whose segments don't fit its words");
 	return 0;

@@ -90,10 +90,10 @@ static int look_at_maps(struct look *look, pid_t pid, const struct process **ret
 	*ret = process_get(pipeline_processes(look->pipeline), (uint32_t)pid);
 	if (*ret)
 		return 0;
-	fail(-EPERM, "process %d does not show what it maps", pid);
+	fail(-EPERM, "cannot read the mappings of process %d", pid);
 	return fail_hint(-EPERM,
-			 "run weft as root or with CAP_SYS_PTRACE; a process that "
-			 "has capabilities which we lack stays closed");
+			 "run weft as root or with CAP_SYS_PTRACE; weft can't read a "
+			 "process that has capabilities which weft lacks");
 }
 
 static void copy_path(char *out, const char *path)

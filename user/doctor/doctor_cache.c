@@ -18,8 +18,8 @@ static int look(struct cache_dir *dir, struct cache_dir_sum *sum)
 static void tell_lack(struct probe_result *result)
 {
 	result->state = PROBE_LIMITED;
-	snprintf(result->what, sizeof(result->what), "%.120s; each start makes all anew",
-		 error_sentence());
+	snprintf(result->what, sizeof(result->what),
+		 "%.120s; each start builds all tables again", error_sentence());
 	if (*error_hint())
 		snprintf(result->todo, sizeof(result->todo), "%.300s", error_hint());
 	else

@@ -82,15 +82,15 @@ void probe_bpf_ring(struct probe_result *result)
 					   (__u32)sysconf(_SC_PAGESIZE), NULL);
 
 	if (fd >= 0) {
-		probe_say(result, PROBE_OK, "can be made");
+		probe_say(result, PROBE_OK, "can be created");
 		return;
 	}
-	probe_say(result, PROBE_MISSING, "can't be made: %s; samples have no way out",
+	probe_say(result, PROBE_MISSING, "can't be created: %s; samples can't reach weft",
 		  strerror(errno));
 	if (errno == EPERM)
 		probe_todo_capabilities(result, "");
 	else
-		probe_todo(result, "boot a kernel from 5.8 on");
+		probe_todo(result, "boot kernel 5.8 or later");
 }
 
 void probe_bpf_pt_regs(struct probe_result *result)
@@ -111,8 +111,8 @@ void probe_bpf_pt_regs(struct probe_result *result)
 		probe_todo(result, "see BPF programs");
 	} else {
 		probe_say(result, PROBE_LIMITED,
-			  "no bpf_task_pt_regs(): those of a thread in the kernel are "
-			  "read from the top of its kernel stack");
-		probe_todo(result, "nothing needed; a kernel from 5.15 on has it");
+			  "no bpf_task_pt_regs(): weft reads the registers of a "
+			  "thread in the kernel from the top of its kernel stack");
+		probe_todo(result, "nothing to do; kernel 5.15 and later have it");
 	}
 }

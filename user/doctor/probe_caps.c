@@ -32,7 +32,7 @@ void probe_cap_load(struct probe_result *result)
 		probe_say(result, PROBE_OK, "CAP_BPF and CAP_PERFMON");
 		return;
 	}
-	probe_say(result, PROBE_MISSING, "%s: no program can be loaded, nothing sampled",
+	probe_say(result, PROBE_MISSING, "%s: weft can't load a program and can't sample",
 		  bpf	    ? "CAP_PERFMON is missing"
 		  : perfmon ? "CAP_BPF is missing"
 			    : "CAP_BPF and CAP_PERFMON are missing");
@@ -64,7 +64,7 @@ void probe_cap_syslog(struct probe_result *result)
 void probe_cap_read_search(struct probe_result *result)
 {
 	probe_one(result, CAP_DAC_READ_SEARCH,
-		  "files that others may not read give no names and no async keys");
+		  "files not readable by everyone give no names and no async keys");
 }
 
 /* CAP_SYS_ADMIN opens map_files as well. */
@@ -74,6 +74,5 @@ void probe_cap_checkpoint(struct probe_result *result)
 		probe_say(result, PROBE_OK, "held, as CAP_SYS_ADMIN");
 	else
 		probe_one(result, CAP_CHECKPOINT_RESTORE,
-			  "files that were deleted or replaced while they run give no "
-			  "names");
+			  "files deleted or replaced while running give no names");
 }

@@ -31,13 +31,13 @@ void probe_kernel(struct probe_result *result)
 	if (strcmp(name.machine, "x86_64") && strcmp(name.machine, "aarch64")) {
 		probe_say(result, PROBE_MISSING, "%.32s: weft knows x86-64 and arm64",
 			  name.machine);
-		probe_todo(result, "use a machine of one of these kinds");
+		probe_todo(result, "use a machine of one of these architectures");
 	} else if (!kernel_is_since(5, 10)) {
 		probe_say(result, PROBE_MISSING,
-			  "%.64s: older than 5.10, which has no "
-			  "BPF ring buffer for us",
+			  "%.64s: older than 5.10, without a BPF ring buffer that weft "
+			  "can use",
 			  name.release);
-		probe_todo(result, "boot a kernel from 5.10 on");
+		probe_todo(result, "boot kernel 5.10 or later");
 	} else {
 		probe_say(result, PROBE_OK, "%.64s %.32s", name.release, name.machine);
 	}
@@ -50,7 +50,7 @@ void probe_btf(struct probe_result *result)
 		return;
 	}
 	probe_say(result, PROBE_MISSING,
-		  "/sys/kernel/btf/vmlinux: %s; the sampling program can't be fitted to "
+		  "/sys/kernel/btf/vmlinux: %s; the sampling program can't be adapted to "
 		  "this kernel",
 		  strerror(errno));
 	probe_todo(result, access("/sys/kernel", F_OK)
@@ -66,12 +66,12 @@ void probe_pid_namespace(struct probe_result *result)
 	if (stat("/proc/self/ns/pid", &st)) {
 		probe_say(result, PROBE_MISSING,
 			  "/proc/self/ns/pid: %s; processes "
-			  "can't be told",
+			  "can't be identified",
 			  strerror(errno));
 		probe_todo(result, "mount -t proc proc /proc");
 	} else if (st.st_ino != initial) {
 		probe_say(result, PROBE_MISSING,
-			  "not the host's: process numbers would fit nothing");
+			  "not the host's: process ids would not match");
 		probe_todo(result, "run weft on the host, or its container with "
 				   "hostPID: true (Kubernetes), --pid=host (Docker)");
 	} else {
@@ -89,7 +89,7 @@ void probe_lockdown(struct probe_result *result)
 	if (!strstr(modes, "[confidentiality]")) {
 		probe_say(result, PROBE_OK, "%s",
 			  strstr(modes, "[integrity]")
-				  ? "integrity, which is no hindrance"
+				  ? "integrity, which does not stop weft"
 				  : "none");
 		return;
 	}
@@ -139,7 +139,7 @@ void probe_open_files(struct probe_result *result)
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_max >= need) {
-		probe_say(result, PROBE_OK, "%llu are needed at most, and allowed",
+		probe_say(result, PROBE_OK, "%llu needed at most, and allowed",
 			  (unsigned long long)need);
 		return;
 	}

@@ -65,12 +65,12 @@ void probe_perf_cycles(struct probe_result *result)
 		return;
 	}
 	probe_say(result, PROBE_LIMITED,
-		  "not counted: cpu-clock is used, which can't fall "
-		  "where interrupts are off");
+		  "not counted: weft uses cpu-clock, which can't hit "
+		  "code that runs with interrupts off");
 	if (!probe_has_capability(CAP_PERFMON) && !probe_has_capability(CAP_SYS_ADMIN))
 		probe_todo_capabilities(result, "");
 	else
-		probe_todo(result, "on a virtual machine: have its host pass on a "
+		probe_todo(result, "on a virtual machine: have its host provide a "
 				   "performance counter (PMU)");
 }
 
@@ -81,17 +81,17 @@ void probe_perf_paranoid(struct probe_result *result)
 
 	if (!probe_read_number("/proc/sys/kernel/perf_event_paranoid", &level)) {
 		probe_say(result, PROBE_MISSING,
-			  "not there: a kernel without perf events");
+			  "missing: this kernel has no perf events");
 		probe_todo(result, "boot a kernel built with CONFIG_PERF_EVENTS=y");
 	} else if (fd >= 0) {
-		probe_say(result, PROBE_OK, "%ld, no hindrance with these privileges",
-			  level);
+		probe_say(result, PROBE_OK,
+			  "%ld, which does not matter with these privileges", level);
 	} else {
 		probe_say(result, PROBE_LIMITED,
-			  "%ld: without CAP_PERFMON no event of the "
-			  "whole machine",
+			  "%ld: without CAP_PERFMON weft can't open events of "
+			  "the whole machine",
 			  level);
-		probe_todo(result, "give CAP_PERFMON rather than: sysctl "
+		probe_todo(result, "give weft CAP_PERFMON, which is better than: sysctl "
 				   "kernel.perf_event_paranoid=-1");
 	}
 }
@@ -102,13 +102,13 @@ void probe_perf_rate(struct probe_result *result)
 	long most;
 
 	if (!probe_read_number("/proc/sys/kernel/perf_event_max_sample_rate", &most)) {
-		probe_say(result, PROBE_OK, "no limit is told");
+		probe_say(result, PROBE_OK, "the kernel states no limit");
 	} else if (most >= COMFORTABLE_HZ) {
-		probe_say(result, PROBE_OK, "up to %ld a second", most);
+		probe_say(result, PROBE_OK, "up to %ld per second", most);
 	} else {
 		probe_say(result, PROBE_LIMITED,
-			  "the kernel allows %ld samples a second, "
-			  "and --freq no more",
+			  "the kernel, and so --freq, allows at most %ld samples per "
+			  "second",
 			  most);
 		probe_todo(result, "sysctl kernel.perf_event_max_sample_rate=100000");
 	}
@@ -125,14 +125,14 @@ void probe_perf_build_ids(struct probe_result *result)
 	AUTO_CLOSE int fd = open_event(&attr, 0, -1);
 
 	if (fd >= 0) {
-		probe_say(result, PROBE_OK, "told by the kernel with each mapping");
+		probe_say(result, PROBE_OK, "the kernel reports them with each mapping");
 	} else if (fd == -EPERM || fd == -EACCES) {
 		probe_say(result, PROBE_LIMITED, "unknown: %s", strerror(-fd));
 		probe_todo(result, "see clock event");
 	} else {
 		probe_say(result, PROBE_LIMITED,
-			  "not told by this kernel: files are told "
+			  "this kernel does not report them: weft tells files "
 			  "apart by device and inode");
-		probe_todo(result, "nothing needed; a kernel from 5.12 on tells them");
+		probe_todo(result, "nothing to do; kernel 5.12 and later report them");
 	}
 }

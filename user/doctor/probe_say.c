@@ -54,5 +54,5 @@ void probe_todo_capabilities(struct probe_result *result, const char *extra)
 	probe_todo(result,
 		   "run weft as root, or: setcap cap_bpf,cap_perfmon,cap_sys_ptrace,"
 		   "cap_syslog,cap_dac_read_search,cap_checkpoint_restore+ep %s%s",
-		   n > 0 ? path : "the file of weft", extra);
+		   n > 0 ? path : "/path/to/weft", extra);
 }

@@ -17,8 +17,8 @@ static int unknown(const struct source *source)
 
 	for (size_t i = 0; readers[i]; i++)
 		str_addf(&known, "%s%s", i ? ", " : "", readers[i]->name);
-	err = fail(-EBADMSG, "%s is nothing that weft knows", source_name(source));
-	return fail_hint(err, "it can be: %s", known.s ? known.s : "");
+	err = fail(-EBADMSG, "%s is in no format that weft reads", source_name(source));
+	return fail_hint(err, "weft reads: %s", known.s ? known.s : "");
 }
 
 /* Folded stacks of nothing are no bytes. */

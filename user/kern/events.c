@@ -103,7 +103,7 @@ int sideband_open(int cpu)
 
 	if (fd >= 0)
 		return fd;
-	fail_errno(fd, "cannot watch what processes map on CPU %d", cpu);
+	fail_errno(fd, "cannot watch mappings on CPU %d", cpu);
 	if (fd == -EACCES || fd == -EPERM)
 		return fail_hint(-EPERM, "run as root, or give weft CAP_PERFMON");
 	return fd;

@@ -13,7 +13,7 @@ int publish_maps_put_process(const struct publish_maps *maps, pid_t tgid,
 
 	if (!bpf_map_update_elem(maps->processes, &key, process_info, BPF_ANY))
 		return 0;
-	return fail_errno(-errno, "cannot publish what is known of pid %d", tgid);
+	return fail_errno(-errno, "cannot publish pid %d to the kernel", tgid);
 }
 
 void publish_maps_remove_process(const struct publish_maps *maps, pid_t tgid)
@@ -30,8 +30,8 @@ int publish_maps_write_pages(const struct publish_maps *maps, uint32_t first,
 		uint32_t key = first + i;
 
 		if (bpf_map_update_elem(maps->pages, &key, &pages[i], BPF_ANY))
-			return fail_errno(-errno, "cannot write page %u of the tables",
-					  key);
+			return fail_errno(
+				-errno, "cannot write page %u of the unwind tables", key);
 	}
 	return 0;
 }

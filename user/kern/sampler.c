@@ -67,11 +67,11 @@ static int load_failed(int err)
 	if (err == -EPERM) {
 		fail(-EPERM, "the kernel refuses to load BPF programs: no permission");
 		return fail_hint(-EPERM, "run as root, or give weft CAP_BPF and "
-					 "CAP_PERFMON; `weft doctor` tells more");
+					 "CAP_PERFMON; `weft doctor` says more");
 	}
-	fail_errno(err, "the kernel does not take weft's BPF programs");
-	return fail_hint(-EOPNOTSUPP, "`weft doctor` tells what this kernel lacks; "
-				      "-v shows its own words");
+	fail_errno(err, "the kernel rejects weft's BPF programs");
+	return fail_hint(-EOPNOTSUPP, "`weft doctor` says what this kernel lacks; "
+				      "-v shows the kernel's own message");
 }
 
 static int load_once(struct sampler *s, const struct sampler_config *config)
@@ -148,7 +148,7 @@ static int add_ring(struct sampler *s, int cpu)
 	}
 	s->ring_fds[cpu] = fd;
 	if (bpf_map_update_elem(outer, &cpu, &fd, BPF_ANY))
-		return fail_errno(-errno, "cannot give CPU %d its ring", cpu);
+		return fail_errno(-errno, "cannot set the ring of CPU %d", cpu);
 	if (s->rings)
 		return ring_buffer__add(s->rings, fd, on_sample, s)
 			       ? fail_errno(-errno, "cannot map the ring of CPU %d", cpu)
@@ -217,7 +217,7 @@ static int watch_forks(struct sampler *s)
 	if (!s->fork_link)
 		return fail_errno(-errno, "cannot watch forks");
 	s->free_link = bpf_program__attach(s->skel->progs.process_free);
-	return s->free_link ? 0 : fail_errno(-errno, "cannot watch processes end");
+	return s->free_link ? 0 : fail_errno(-errno, "cannot watch process exits");
 }
 
 static int *new_fds(int n)
@@ -242,7 +242,7 @@ int sampler_new(struct sampler **ret, const struct sampler_config *config)
 	s->ring_bytes = ring_size(config->hz);
 	s->n_cpus = libbpf_num_possible_cpus();
 	if (s->n_cpus <= 0 || s->n_cpus > CPUS_MAX)
-		return fail(-ENOSYS, "cannot tell how many CPUs there are");
+		return fail(-ENOSYS, "cannot find out the number of CPUs");
 	s->ring_fds = new_fds(s->n_cpus);
 	s->tick_fds = new_fds(s->n_cpus);
 	if (!s->ring_fds || !s->tick_fds)

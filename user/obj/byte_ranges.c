@@ -106,9 +106,9 @@ int byte_ranges_hash(int fd, const struct byte_ranges *list, struct hash *ret)
 	if (!piece)
 		return fail(-ENOMEM, "no memory to hash a file");
 	if (fstat(fd, &st))
-		return fail_errno(-errno, "cannot look at a file");
+		return fail_errno(-errno, "cannot stat a file");
 	if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size != list->file_bytes)
-		return fail(-EBADMSG, "not a file of %llu bytes",
+		return fail(-EBADMSG, "not a regular file of %llu bytes",
 			    (unsigned long long)list->file_bytes);
 	blake3_begin(&blake3);
 	for (uint32_t i = 0; !err && i < list->n; i++)

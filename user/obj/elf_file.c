@@ -45,7 +45,7 @@ int elf_file_read(struct elf_file *file, uint64_t offset, void *buf, size_t n)
 	if (offset > file->bytes || n > file->bytes - offset)
 		return fail(-EBADMSG, "ELF file is cut short");
 	if (n > file->budget)
-		return fail(-EBADMSG, "ELF file has too large tables");
+		return fail(-EBADMSG, "the tables of the ELF file are too large");
 	file->budget -= n;
 	err = read_all(file, offset, buf, n);
 	if (err)
@@ -116,7 +116,7 @@ int elf_file_open_recorded(struct elf_file *file, int fd, struct range_recorder 
 				   .budget = ELF_READ_MAX,
 				   .recorder = recorder };
 	if (fstat(fd, &st))
-		return fail_errno(-errno, "cannot look at ELF file");
+		return fail_errno(-errno, "cannot stat ELF file");
 	if (!S_ISREG(st.st_mode) || st.st_size < (off_t)sizeof(file->header))
 		return fail(-ENOEXEC, "not an ELF file");
 	file->bytes = (uint64_t)st.st_size;

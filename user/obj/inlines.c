@@ -325,7 +325,7 @@ static int has_debug_information(Elf *elf, bool *ret)
 			continue;
 		*ret = *ret || !strcmp(strchr(name, '_'), "_info");
 		if (sh.sh_size > BYTES_MAX - bytes)
-			return fail(-EFBIG, "more debug information than is read");
+			return fail(-EFBIG, "more debug information than weft reads");
 		bytes += sh.sh_size;
 	}
 	return 0;

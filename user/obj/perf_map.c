@@ -88,9 +88,9 @@ int perf_map_names(int fd, const uint64_t *addrs, size_t n, name_sink sink, void
 	if (err)
 		return err;
 	if (fstat(fd, &st))
-		return fail_errno(-errno, "cannot look at perf map");
+		return fail_errno(-errno, "cannot stat perf map");
 	if (!S_ISREG(st.st_mode))
-		return fail(-EBADMSG, "perf map is no regular file");
+		return fail(-EBADMSG, "perf map is not a regular file");
 	for (size_t i = 0; i < n; i++)
 		candidates_add(&batch, addrs[i], i);
 	candidates_sort(&batch);

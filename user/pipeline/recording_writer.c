@@ -56,7 +56,7 @@ static int note(struct recording_writer *s, int err)
 	s->err = err;
 	snprintf(s->sentence, sizeof(s->sentence), "%s", error_sentence());
 	error_clear();
-	log_warn("%s: nothing more is saved", s->sentence);
+	log_warn("%s: weft saves nothing more", s->sentence);
 	return 0;
 }
 
@@ -86,7 +86,7 @@ int recording_writer_finish(struct recording_writer *s)
 	if (err || !s->err)
 		return err;
 	fail(s->err, "%s", s->sentence);
-	return fail_hint(s->err, "%s holds what was measured until then", s->path);
+	return fail_hint(s->err, "%s holds what was saved before", s->path);
 }
 
 uint64_t recording_writer_bytes(const struct recording_writer *s)

@@ -183,14 +183,15 @@ int open_perf_map(pid_t pid, const struct owner *kept, uint64_t max_bytes, int *
 	AUTO_CLOSE int fd = find_perf_map(pid, owner, path, sizeof(path));
 
 	if (fd == -EINVAL)
-		return fail(fd, "%s of pid %d is no regular file: left out", path, pid);
+		return fail(fd, "%s of pid %d is not a regular file: ignored", path, pid);
 	if (fd < 0 || fstat(fd, &st))
 		return fail_errno(fd < 0 ? fd : -errno, "no %s of pid %d", path, pid);
 	if (!may_be_read(fd, &st, owner))
-		return fail(-EPERM, "%s of uid %u is not for pid %d to read: left out",
+		return fail(-EPERM,
+			    "%s belongs to uid %u, not to the user of pid %d: ignored",
 			    path, st.st_uid, pid);
 	if ((uint64_t)st.st_size > max_bytes)
-		return fail(-EFBIG, "%s has %" PRIu64 " bytes: left out", path,
+		return fail(-EFBIG, "%s has %" PRIu64 " bytes: ignored", path,
 			    (uint64_t)st.st_size);
 	*ret_fd = GIVE_FD(fd);
 	return 0;

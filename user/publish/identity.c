@@ -44,13 +44,13 @@ int identity_read(const struct outside *outside, const struct process *process,
 	int err = outside->identity(tgid, &ticks, &stack);
 
 	if (!err && !is_mapped_so(outside, process, modules, files))
-		return fail(-ESRCH, "pid %d runs another program by now", tgid);
+		return fail(-ESRCH, "pid %d now runs another program", tgid);
 	if (!err)
 		err = outside->identity(tgid, &ticks_after, &stack_after);
 	if (err)
 		return err;
 	if (ticks != ticks_after || stack != stack_after)
-		return fail(-ESRCH, "pid %d runs another program by now", tgid);
+		return fail(-ESRCH, "pid %d now runs another program", tgid);
 	*ret = (struct identity){ ticks, stack };
 	return 0;
 }

@@ -239,7 +239,7 @@ static int submit(struct table_loader *loader, struct request *request)
 	struct stat st;
 
 	if (fstat(request->fd, &st))
-		return fail_errno(-errno, "cannot look at a file");
+		return fail_errno(-errno, "cannot stat a file");
 	request->worker = st.st_size > LARGE_FILE_BYTES ? loader->large_file_worker
 							: loader->worker;
 	if (!loader->cache)

@@ -95,8 +95,8 @@ void cgroups_free(struct cgroups *cgroups)
 	intern_free(cgroups->paths);
 	vec_free(&cgroups->by_process);
 	if (cgroups->refused)
-		log_warn("the cgroups of %lu processes are not told: they are too many, "
-			 "or their paths too long",
+		log_warn("the cgroups of %lu processes are unknown: there are too many, "
+			 "or their paths are too long",
 			 cgroups->refused);
 	hmap_free(&cgroups->by_incarnation);
 	free(cgroups);

@@ -63,7 +63,7 @@ int command_go(struct command *command, const char *name)
 	if (read(command->failed_fd, &err, sizeof(err)) != sizeof(err))
 		return 0;
 	fail_errno(-err, "cannot run %s", name);
-	return fail_hint(-err, "is it installed, and its name spelt right?");
+	return fail_hint(-err, "is it installed, and is its name spelled correctly?");
 }
 
 bool command_poll(struct command *command)

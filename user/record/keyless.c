@@ -92,10 +92,10 @@ void keyless_summary(struct str *out, const struct keyless *keyless)
 	if (!keyless->processes)
 		return;
 	str_addf(out,
-		 "  async     %" PRIu64 " processes hold folly's or libunifex' code, but "
-		 "its async key can't be\n            found, as in %s:\n            link "
-		 "with -rdynamic or " KEYLESS_OPTION ",\n            or leave .symtab "
-		 "in\n",
+		 "  async     %" PRIu64 " processes run code of folly or libunifex, but "
+		 "weft can't find its\n            async key, for example in %s:\n"
+		 "            link with -rdynamic or " KEYLESS_OPTION ",\n"
+		 "            or keep .symtab\n",
 		 keyless->processes, keyless->path);
 }
 

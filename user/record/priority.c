@@ -15,7 +15,7 @@ int priority_raise(void)
 	int nice = getpriority(PRIO_PROCESS, 0);
 
 	if (nice == NICE_USUAL && setpriority(PRIO_PROCESS, 0, NICE_FIRST))
-		log_verbose("goes at the usual priority: %s", strerror(errno));
+		log_verbose("cannot raise the priority: %s", strerror(errno));
 	return nice;
 }
 

@@ -49,7 +49,7 @@ static void show_progress(const struct run *run, uint64_t now)
 		return;
 	oncpu = &totals.ledgers[HOOK_ONCPU];
 	kept = oncpu->outcomes[OUTCOME_KEPT];
-	fprintf(stderr, "\r%4.0f s  %llu samples  %.0f a second  %llu lost ",
+	fprintf(stderr, "\r%4.0f s  %llu samples  %.0f per second  %llu lost ",
 		(double)(now - r->started_ns) / SECOND_NS, kept,
 		(double)kept * SECOND_NS / (double)(now - r->started_ns),
 		oncpu->outcomes[OUTCOME_RING_FULL] + oncpu->outcomes[OUTCOME_NO_RING]);
@@ -180,7 +180,7 @@ static int finish_tape(const struct run *run, const struct names *names,
 	snprintf(why, sizeof(why), "%s", error_sentence());
 	tape_err = write_tape(run, names, stats);
 	if (err && tape_err)
-		return fail(err, "%s; nor was the tape written", why);
+		return fail(err, "%s; the tape was not written either", why);
 	return err ? err : tape_err;
 }
 
@@ -252,7 +252,7 @@ static void say_why_it_ended(const struct run *run)
 	if (run->progress)
 		fputs("\r\033[K", stderr);
 	if (run->outlived && !run->options->quiet)
-		log_warn("%s: so does the recording",
+		log_warn("%s: the recording ends",
 			 watched_pids_end_text(&run->recording->watched, text,
 					       sizeof(text)));
 }
@@ -269,7 +269,7 @@ static int commands_status(const struct run *run)
 	if (command_poll(command))
 		return command->exit_status;
 	if (!run->options->quiet)
-		log_warn("%s goes on as process %d", run->options->command[0],
+		log_warn("%s keeps running as process %d", run->options->command[0],
 			 (int)command->pid);
 	return 0;
 }

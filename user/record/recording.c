@@ -71,7 +71,7 @@ static int choose_event(const char *name, enum tick_event *ret)
 	}
 	if (!name)
 		return 0;
-	fail(-EOPNOTSUPP, "this machine counts no cycles");
+	fail(-EOPNOTSUPP, "this machine can't count cycles");
 	return fail_hint(-EOPNOTSUPP, "use --event cpu-clock");
 }
 
@@ -235,8 +235,8 @@ static void tell_of_tables(const struct recording *r)
 	struct publisher_counts counts;
 
 	publisher_count(r->publisher, &counts);
-	log_verbose("unwind tables: %lu made, %lu out of %s", counts.tables.loader.made,
-		    counts.tables.loader.cache.hits,
+	log_verbose("unwind tables: %lu built, %lu read from %s",
+		    counts.tables.loader.made, counts.tables.loader.cache.hits,
 		    r->cache ? cache_path(r->cache) : "no cache");
 }
 

@@ -49,7 +49,7 @@ int run_info_begin(struct profile *r, const struct stats *stats, uint64_t starte
 	int err;
 
 	if (uname(&name))
-		return fail_errno(-errno, "cannot ask for this machine's name");
+		return fail_errno(-errno, "cannot read this machine's name");
 	err = add_text(r, name.nodename, &run.host);
 	if (!err)
 		err = add_text(r, name.release, &run.kernel);

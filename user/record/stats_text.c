@@ -57,11 +57,12 @@ static void summary_room(struct str *out, const struct stats *stats)
 	if (stats->publisher.overdue)
 		str_addf(out,
 			 "            %lu processes waited more than 2 s for an unwind "
-			 "table: please report\n            this with --stats-json\n",
+			 "table: please report\n            this, with the output of "
+			 "--stats-json\n",
 			 stats->publisher.overdue);
 	if (stats->publisher.tables.refused || stats->publisher.mapping_tables.refused)
-		str_add(out, "            there was no room for some unwind tables: "
-			     "raise --unwind-memory\n");
+		str_add(out, "            some unwind tables did not fit: raise "
+			     "--unwind-memory\n");
 	if (stats->aggregator->by_hook[HOOK_ONCPU].endings[END_BUDGET] ||
 	    stats->aggregator->chain_endings[END_BUDGET] ||
 	    stats->aggregator->waiting_endings[END_BUDGET])
@@ -80,14 +81,14 @@ static void summary_stacks(struct str *out, const struct stats *stats)
 	if (!with_user)
 		return;
 	add_share(out, "stacks", sums->whole, with_user,
-		  "are whole: from the leaf to a start, without a gap");
+		  "are complete: from the leaf to a start, without a gap");
 	add_some(out, sums->gaps, with_user, "have a gap: frames are missing in between");
 	for (int i = END_START; i < N_ENDINGS; i++)
 		add_some(out, sums->endings[i], with_user, endings[i]);
 	add_share(out, "", aggregator->samples.unproven, total,
-		  "hold a step by frame pointer alone: unproven");
+		  "have a step by frame pointer only: unproven");
 	add_some(out, aggregator->samples.awaited, total,
-		 "came before the unwind table of their code");
+		 "arrived before the unwind table of their code");
 	summary_room(out, stats);
 }
 
@@ -113,21 +114,22 @@ static void summary_async(struct str *out, const struct stats *stats)
 	if (!stats->publisher.processes && !aggregator->samples.async)
 		return;
 	add_share(out, "async", aggregator->samples.async, total, "have async callers");
-	add_some(out, aggregator->samples.unmatched, total, "did not meet an async root");
-	add_some(
-		out, aggregator->samples.roots_cut, total,
-		"have more than " STRING(MAX_ROOTS) " async roots: a gap for the others");
+	add_some(out, aggregator->samples.unmatched, total,
+		 "have an async root that is not on the stack");
+	add_some(out, aggregator->samples.roots_cut, total,
+		 "have more than " STRING(
+			 MAX_ROOTS) " async roots: a gap replaces the rest");
 	summary_chains(out, aggregator->chain_endings, "chains were");
 	summary_chains(out, aggregator->waiting_endings, "waiting threads' stacks were");
 	if (stats->publisher.too_many_set_keys)
 		str_addf(out,
 			 "            %lu processes use more than %d async keys at once: "
-			 "not all are followed\n",
+			 "weft does not follow all\n",
 			 stats->publisher.too_many_set_keys, KEYS_MAX);
 	if (stats->publisher.delays.measured)
 		str_addf(out,
 			 "            new mappings were ready after %.1f ms (median), "
-			 "%.1f ms (most)\n",
+			 "%.1f ms (maximum)\n",
 			 (double)stats->publisher.delays.median_ns / 1e6,
 			 (double)stats->publisher.delays.most_ns / 1e6);
 }
@@ -148,7 +150,7 @@ static void summary_limits(struct str *out, const struct stats *stats)
 		if (limits[i].n)
 			str_addf(out,
 				 "            %" PRIu64
-				 " %s were left out: more than weft keeps\n",
+				 " %s were dropped: over weft's limit\n",
 				 limits[i].n, limits[i].what);
 }
 
@@ -160,19 +162,19 @@ static void summary_unknown(struct str *out, const struct stats *stats)
 	if (stats->files.over_limit)
 		str_addf(out,
 			 INDENT
-			 "%lu files were not opened, so what ran of them is cut:\n" INDENT
-			 "raise ulimit -Hn, of which weft takes half\n",
+			 "%lu files were not opened, so stacks in them are cut:\n" INDENT
+			 "raise ulimit -Hn (weft uses half of it)\n",
 			 stats->files.over_limit);
 	if (stats->publisher.mapping_tables.cut)
 		str_addf(out,
-			 INDENT
-			 "some process has more than %d executable mappings:\n" INDENT
-			 "what runs in the others is cut\n",
+			 INDENT "a process has more than %d executable mappings:\n" INDENT
+				"stacks in the others are cut\n",
 			 UNWIND_MAPPINGS_MAX);
 	if (stats->publisher.refused)
 		str_addf(out,
-			 INDENT "of %lu processes the ticks could not be told:\n" INDENT
-				"their stacks are cut (-v says why)\n",
+			 INDENT
+			 "%lu processes could not be published to the kernel:\n" INDENT
+			 "their stacks are cut (-v says why)\n",
 			 stats->publisher.refused);
 }
 
@@ -182,12 +184,12 @@ static void summary_missed(struct str *out, const struct stats *stats)
 
 	if (stats->event != TICK_CPU_CLOCK || !missed)
 		return;
-	str_addf(out, "; about %" PRIu64 " ticks (%.1f %%) never came", missed,
+	str_addf(out, "; about %" PRIu64 " ticks (%.1f %%) were never delivered", missed,
 		 percent(missed, stats->totals.expected_ticks));
 	if (stolen)
 		str_addf(out,
-			 ", up to %" PRIu64
-			 " of them\n            while the hypervisor ran others",
+			 ",\n            up to %" PRIu64
+			 " of them while the hypervisor ran other guests",
 			 stolen);
 }
 
@@ -208,30 +210,26 @@ static void summary_losses(struct str *out, const struct stats *stats)
 	if (stats->processes.lost)
 		str_addf(out,
 			 "            %" PRIu64
-			 " records of what processes map were lost; "
-			 "names may be missing\n",
+			 " records of mappings were lost; names may be missing\n",
 			 stats->processes.lost);
 	if (stats->files.overwritten)
 		str_addf(out,
-			 "            %lu files were written to meanwhile: what ran of "
-			 "them "
-			 "has no names\n",
+			 "            %lu files were overwritten during the recording: "
+			 "their\n            functions have no names\n",
 			 stats->files.overwritten);
 	if (stats->symbols.inlines_failed)
 		str_addf(out,
 			 "            %lu files' debug information could not be read, or "
-			 "not "
-			 "in time: what was\n            inlined there may be missing "
-			 "(-v says "
-			 "why)\n",
+			 "not in time:\n            inlined functions of these files may "
+			 "be missing (-v says why)\n",
 			 stats->symbols.inlines_failed);
 	else if (stats->symbols.inlines_sought && !stats->symbols.inlines_found)
-		str_add(out, "            no file that ran has debug information: what "
-			     "was inlined there\n            is not known (build with "
-			     "-g, or install what your distribution splits off)\n");
+		str_add(out, "            no file that ran has debug information, so "
+			     "inlined functions are\n            unknown (build with -g, "
+			     "or install your distribution's debug packages)\n");
 	if (!stats->adds_up && stats->totals.ledgers[HOOK_ONCPU].entered)
-		str_add(out, "            the ledger does not add up: please report this "
-			     "with --stats-json\n");
+		str_add(out, "            the ledger does not add up: please report "
+			     "this, with the output of\n            --stats-json\n");
 }
 
 void stats_summary(struct str *out, const struct stats *stats)

@@ -48,7 +48,7 @@ static int on_name(void *arg, uint32_t frame, const char *name)
 	int err;
 
 	if (frame >= n_frames(player))
-		return fail(-EBADMSG, "a name for frame %u, which is not there", frame);
+		return fail(-EBADMSG, "a name for frame %u, which does not exist", frame);
 	name_add(&clean, name, strlen(name));
 	err = str_error(&clean);
 	return err ? err : names_set(player->names, frame, clean.s);
@@ -59,7 +59,7 @@ static int on_bad_return(void *arg, uint32_t frame)
 	struct player *player = arg;
 
 	if (frame >= n_frames(player))
-		return fail(-EBADMSG, "a mark for frame %u, which is not there", frame);
+		return fail(-EBADMSG, "a mark for frame %u, which does not exist", frame);
 	return names_set_bad_return(player->names, frame);
 }
 
@@ -83,7 +83,7 @@ static int play(struct player *player, const char *tape)
 	int err = tape_play(tape, &events);
 
 	if (err == TAPE_CUT) {
-		log_warn("the tape %s was cut short: what is on it is shown", tape);
+		log_warn("the tape %s was cut short: weft shows what is on it", tape);
 		memset(player->stats.totals.ledgers, 0, /* unknown */
 		       sizeof(player->stats.totals.ledgers));
 		return pipeline_advance(player->pipeline, UINT64_MAX);

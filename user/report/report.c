@@ -26,11 +26,11 @@ static int read_one(const char *path, struct profile **ret)
 	if (err)
 		return err;
 	if ((*ret)->was_cut)
-		log_warn("%s was cut short or is damaged: what is before that is shown",
+		log_warn("%s was cut short or is damaged: weft shows what comes before",
 			 name);
 	if ((*ret)->left_out)
-		log_warn("%s: %" PRIu64 " lines, names or stacks are left out: not "
-			 "understood, or more than weft keeps",
+		log_warn("%s: weft dropped %" PRIu64 " lines, names or stacks: not "
+			 "understood, or over weft's limit",
 			 name, (*ret)->left_out);
 	return 0;
 }
@@ -60,8 +60,8 @@ static int read_many(const struct report_options *options, struct profile **ret)
 	if (err)
 		return err;
 	if (rates_differ(sum))
-		log_warn("recordings of different rates: a sample of one weighs more "
-			 "than of another");
+		log_warn("the recordings have different rates: a sample of one weighs "
+			 "more than a sample of another");
 	*ret = GIVE(sum);
 	return 0;
 }
@@ -75,12 +75,13 @@ static void tell_empty(const struct profile *profile, const struct str *hint,
 	if (was_empty && profile->was_cut)
 		log_warn("the profile is empty: its file ends before the first sample");
 	else if (was_empty)
-		log_warn("the profile is empty: nothing ran on a CPU while it was "
-			 "recorded, a filter left it out, or whoever wrote it failed");
+		log_warn("the profile is empty: nothing ran on a CPU during the "
+			 "recording, a filter dropped every sample, or the program that "
+			 "wrote it failed");
 	else if (hint->n)
-		log_warn("the filters leave nothing: %s", hint->s);
+		log_warn("no sample matches the filters: %s", hint->s);
 	else
-		log_warn("the filters leave nothing: no sample meets all of them");
+		log_warn("no sample matches all filters");
 }
 
 static int check_focus(const struct profile *r, const char *pattern)
@@ -98,7 +99,7 @@ static int check_focus(const struct profile *r, const char *pattern)
 	str_clean(shown, sizeof(shown), pattern, strlen(pattern));
 	err = fail(-EINVAL, "no function is called '%s'", shown);
 	return near ? fail_hint(err, "did you mean '%s'?", near)
-		    : fail_hint(err, "weft report --top 0 lists all; * stands for "
+		    : fail_hint(err, "weft report --top 0 lists all; * matches "
 				     "anything");
 }
 

@@ -155,7 +155,7 @@ static void find_locations(const struct symbol_sources *sources, uint32_t module
 
 	batch->inlines_sought = true;
 	if (!err && batch->inlines_left_ns <= 0)
-		err = fail(-ETIMEDOUT, "no time is left");
+		err = fail(-ETIMEDOUT, "no time left");
 	if (!err)
 		err = worker_locations(sources->worker, fd, linked, batch->n_addrs,
 				       INLINES_MS, on_locations, batch);
@@ -163,7 +163,7 @@ static void find_locations(const struct symbol_sources *sources, uint32_t module
 	if (!err)
 		return;
 	batch->inlines_failed = true;
-	log_verbose("what was inlined in %s: %s",
+	log_verbose("inlined functions of %s: %s",
 		    module_get(sources->modules, module)->path, error_sentence());
 }
 
@@ -439,8 +439,8 @@ int symbolize(struct names *names, const struct aggregator *aggregator,
 	while (err == SYMBOLIZER_MORE);
 	*ret_counts = symbolizer_counts(s);
 	if (names_shortened(names))
-		log_verbose("%" PRIu64 " names of files with many long ones are "
-			    "shortened (…#)",
+		log_verbose("%" PRIu64 " names are shortened (…#): their files have "
+			    "many long ones",
 			    names_shortened(names));
 	return err;
 }

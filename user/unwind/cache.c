@@ -192,7 +192,7 @@ void cache_keep(struct cache *cache, const struct cache_new_table *table)
 	}
 	cache->counts.failed++;
 	cache->is_read_only = true;
-	log_verbose("%s keeps no more unwind tables: %s", cache->dir.path,
+	log_verbose("%s takes no more unwind tables: %s", cache->dir.path,
 		    error_sentence());
 	error_clear();
 }

@@ -48,7 +48,8 @@ static int default_path(char path[PATH_MAX])
 	if (!geteuid())
 		return put_path(path, ROOTS_FOLDER, "");
 	if (is_lent())
-		return fail(-ENOENT, "the user's own folder isn't known to this program");
+		return fail(-ENOENT, "weft runs with another user's rights and does not "
+				     "know that user's folder");
 	if (caches && caches[0] == '/')
 		return put_path(path, caches, "/weft");
 	if (!home || home[0] != '/')
@@ -64,9 +65,9 @@ static int check_dir(const struct cache_dir *cache_dir)
 	struct stat st;
 
 	if (fstat(cache_dir->fd, &st))
-		return fail_errno(-errno, "cannot look at %s", cache_dir->path);
+		return fail_errno(-errno, "cannot stat %s", cache_dir->path);
 	if (st.st_uid != geteuid())
-		return fail(-EPERM, "%s is another user's", cache_dir->path);
+		return fail(-EPERM, "%s belongs to another user", cache_dir->path);
 	if (st.st_mode & 077) {
 		fail(-EPERM, "%s is open to other users", cache_dir->path);
 		return fail_hint(-EPERM, "chmod 700 %s", cache_dir->path);
@@ -80,8 +81,9 @@ int cache_dir_open(struct cache_dir *cache_dir, const char *where, bool may_make
 
 	cache_dir->fd = -1;
 	if (where && is_lent())
-		return fail(-EPERM, "a program with another user's rights writes to no "
-				    "folder of the caller's choice");
+		return fail(-EPERM,
+			    "weft runs with another user's rights, so it does not "
+			    "write to a folder that its caller chose");
 	err = where ? put_path(cache_dir->path, where, "")
 		    : default_path(cache_dir->path);
 	if (err)
@@ -119,7 +121,9 @@ int cache_dir_read(const struct cache_dir *cache_dir, const char *name, uint64_t
 	if (fd < 0 || fstat(fd, &st))
 		return fail_errno(-errno, "cannot open %s", name);
 	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 022))
-		return fail(-EPERM, "%s is none of ours", name);
+		return fail(-EPERM,
+			    "%s belongs to another user, or others may write to it",
+			    name);
 	if (st.st_size < 0 || (uint64_t)st.st_size > most)
 		return fail(-E2BIG, "%s is too large", name);
 	*ret_bytes = (uint64_t)st.st_size;

@@ -276,7 +276,7 @@ int cfi_read(struct elf_file *file, const struct cfi_sink *sink, struct cfi_stat
 		.steps_left = STEPS_MAX,
 	};
 	if (!reading->exec.machine)
-		return fail(-ENOEXEC, "not a machine whose call frames we know");
+		return fail(-ENOEXEC, "call frame information of an unknown machine");
 	err = read_sections(reading);
 	if (!err)
 		err = run_entries(reading);

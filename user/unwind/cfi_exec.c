@@ -282,7 +282,8 @@ static int run_code(struct cfi_exec *exec, struct cfi_cursor *in)
 		uint8_t operand = op & 0x3f;
 
 		if (!exec->steps_left--)
-			return fail(-E2BIG, "call frame information goes on and on");
+			return fail(-E2BIG,
+				    "call frame information has too many instructions");
 		switch (op & 0xc0) {
 		case ADVANCE:
 			err = advance(exec, in, operand);

@@ -180,14 +180,16 @@ static int inflate_section(struct cfi_section *section)
 		return fail(-EBADMSG, ".debug_frame is cut short");
 	memcpy(&head, packed, sizeof(head));
 	if (head.ch_type != ELFCOMPRESS_ZLIB || head.ch_size > CFI_SECTION_MAX)
-		return fail(-EBADMSG, ".debug_frame is packed in a way we don't read");
+		return fail(
+			-EBADMSG,
+			".debug_frame is compressed in a way that weft does not read");
 	section->bytes = malloc(head.ch_size ? head.ch_size : 1);
 	if (!section->bytes)
 		return fail(-ENOMEM, "no memory for call frame information");
 	room = head.ch_size;
 	if (uncompress(section->bytes, &room, packed + sizeof(head), n - sizeof(head)) !=
 	    Z_OK)
-		return fail(-EBADMSG, ".debug_frame can't be unpacked");
+		return fail(-EBADMSG, ".debug_frame can't be decompressed");
 	section->n = room;
 	return 0;
 }

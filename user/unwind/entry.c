@@ -13,7 +13,7 @@ static const uint8_t magic[8] = "weftcfi";
 
 static int corrupt(const char *what)
 {
-	return fail(-EBADMSG, "an entry of the cache is corrupt: %s", what);
+	return fail(-EBADMSG, "a cache entry is corrupt: %s", what);
 }
 
 static int read_all(int fd, uint64_t offset, void *buf, size_t n)
@@ -25,7 +25,7 @@ static int read_all(int fd, uint64_t offset, void *buf, size_t n)
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)
-			return fail_errno(-errno, "cannot read an entry of the cache");
+			return fail_errno(-errno, "cannot read a cache entry");
 		if (!got)
 			return corrupt("it is cut short");
 		done += (size_t)got;
@@ -83,8 +83,8 @@ int entry_read_head(int fd, uint64_t bytes, const struct hash *name, struct entr
 	if (err)
 		return err;
 	if (!has_hash(ret, first_bytes(ret->byte_ranges.n), &hash))
-		return corrupt("its first part has another hash");
-	return head_holds(ret, bytes, name) ? 0 : corrupt("its first part is none");
+		return corrupt("the hash of its first part is wrong");
+	return head_holds(ret, bytes, name) ? 0 : corrupt("its first part is invalid");
 }
 
 static int unpack(const uint8_t *bytes, size_t n, union unwind_page *pages,
@@ -99,12 +99,12 @@ static int unpack(const uint8_t *bytes, size_t n, union unwind_page *pages,
 		size_t used = unpack_page(bytes + at, n - at, item, &pages[i]);
 
 		if (!used)
-			return corrupt("its pages can't be unpacked");
+			return corrupt("its pages can't be decompressed");
 		at += used;
 		if (!i && !unwind_head_holds(&pages[0].head, n_pages))
-			return corrupt("its head page is none");
+			return corrupt("its head page is invalid");
 	}
-	return at == n ? 0 : corrupt("it has more than its pages");
+	return at == n ? 0 : corrupt("it has data after its pages");
 }
 
 int entry_read_pages(int fd, const struct entry *entry, union unwind_page **ret)
@@ -116,12 +116,12 @@ int entry_read_pages(int fd, const struct entry *entry, union unwind_page **ret)
 	int err;
 
 	if (!packed || !pages)
-		return fail(-ENOMEM, "no memory for an entry of the cache");
+		return fail(-ENOMEM, "no memory for a cache entry");
 	err = read_all(fd, second_offset(entry), packed, n);
 	if (!err)
 		err = read_all(fd, second_offset(entry) + n, &hash, sizeof(hash));
 	if (!err && !has_hash(packed, n, &hash))
-		err = corrupt("its second part has another hash");
+		err = corrupt("the hash of its second part is wrong");
 	if (!err)
 		err = unpack(packed, n, pages, entry->head.n_pages);
 	if (!err)

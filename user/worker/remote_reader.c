@@ -47,11 +47,10 @@ static void end_child(pid_t child)
 static void note_late(struct remote_reader *reader, pid_t pid)
 {
 	reader->late++;
-	log_warn("the memory of process %d can't be read in time: which of its async "
-		 "keys are set is not known%s",
+	log_warn("process %d can't be read in time: weft does not know which of its "
+		 "async keys are set%s",
 		 (int)pid,
-		 reader->late == LATE_MAX ? ", and no other process is asked any more"
-					  : "");
+		 reader->late == LATE_MAX ? ", and reads no other process any more" : "");
 }
 
 bool remote_reader_read(struct remote_reader *reader, pid_t pid, const uint64_t *addrs,

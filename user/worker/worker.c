@@ -365,7 +365,7 @@ static int worker_queue(struct worker *worker, const struct scan_job *job)
 
 	trim_queue(worker);
 	if (worker->jobs.n - worker->first >= QUEUE_MAX)
-		err = fail(-ENOBUFS, "too many files wait to be scanned");
+		err = fail(-ENOBUFS, "too many files are waiting to be scanned");
 	if (!err)
 		err = vec_push(&worker->jobs, *job);
 	if (err) {

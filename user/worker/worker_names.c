@@ -222,7 +222,7 @@ static int ask_some(struct asking *ask, const uint64_t *addrs)
 			err = send_request(ask, addrs);
 	}
 	if (err == -EBADF)
-		return fail(err, "names were asked of a file that is not open");
+		return fail(err, "names requested from a file that is not open");
 	if (!err)
 		err = recv_names(ask, &answer);
 	if (err) {

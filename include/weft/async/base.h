@@ -8,16 +8,16 @@
 
 #ifndef WEFT_DISABLED
 /*
- * The address of this very place, for a frame's ip: it lies behind an
- * instruction of this line, so ip - 1 is in this function and on this line.
+ * The address of this line, for a frame's ip. It lies after an instruction of
+ * this line, so ip - 1 is in this function and on this line.
  */
 #define WEFT_HERE() WEFT_PLACE_()
 
 /*
- * The place from which the function that uses this was called. For a library's
- * own async_read(), which wants to show its caller and not itself. Keep such a
- * function out of line (noinline); a caller that ends in a call of it may have
- * made that a jump, and then its own caller is shown instead.
+ * The address that called the function that uses this: for a library's own
+ * async_read(), which shows its caller instead of itself. Keep such a function
+ * out of line (noinline). If a caller ends with a call of it, the compiler may
+ * turn the call into a jump; then the caller's own caller is shown instead.
  */
 #define WEFT_CALLER() __builtin_return_address(0)
 #endif
@@ -63,9 +63,9 @@ static __attribute__((noinline, unused)) void *weft_return_address_(void)
 	} while (0)
 
 /*
- * With WEFT_CHECKS a misuse ends the program with a sentence on stderr. The
- * looks that this takes follow lists and chains, so they cost what these are
- * long, but no more than WEFT_CHECK_STEPS_ each.
+ * With WEFT_CHECKS a misuse ends the program with a message on stderr. The
+ * checks follow lists and chains, so they cost time proportional to their
+ * length, but at most WEFT_CHECK_STEPS_ steps each.
  */
 #ifdef WEFT_CHECKS
 #include <stdio.h>

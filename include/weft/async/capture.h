@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Part of <weft/async.h>, which includes it: the functions that are under way
- * where an operation is queued. They are found by frame pointer, so code that
- * has none is missing, and with it who called it; nothing is ever read that
- * does not lie on this thread's stack above the function at hand.
+ * Part of <weft/async.h>, which includes it: the functions on the stack where an
+ * operation is queued. They are found by frame pointer, so code without frame
+ * pointers is missing, and so is its caller. The walk never reads outside this
+ * thread's stack, or below the current function.
  */
 #ifndef WEFT_ASYNC_CAPTURE_H
 #define WEFT_ASYNC_CAPTURE_H
@@ -13,7 +13,7 @@ int weft_getattr_(pthread_t, pthread_attr_t *) __asm__("pthread_getattr_np");
 int weft_getstack_(const pthread_attr_t *, void **,
 		   size_t *) __asm__("pthread_attr_getstack");
 
-/* Where the stack that sp is on ends; 0: no thread's stack. */
+/* The end of the stack that contains sp; 0: not a thread's stack. */
 static inline uintptr_t weft_stack_end_(uintptr_t sp)
 {
 	static __thread uintptr_t low, end;
@@ -22,7 +22,7 @@ static inline uintptr_t weft_stack_end_(uintptr_t sp)
 	size_t bytes;
 
 	if (__builtin_expect(!end, 0)) {
-		end = 1; /* asked once; on a failure nothing is within it */
+		end = 1; /* found once; after a failure no address is within it */
 		if (!weft_getattr_(pthread_self(), &attr)) {
 			if (!weft_getstack_(&attr, &start, &bytes)) {
 				low = __extension__(uintptr_t) start;
@@ -48,9 +48,8 @@ static inline void *weft_unsigned_(void *address)
 }
 
 /*
- * Walks up from fp. A sanitizer would take what lies between two frames for
- * somebody else's, and a second thread's writes for a race; both are this
- * thread's own.
+ * Walks up from fp. A sanitizer would report the memory between two frames as out
+ * of bounds, and writes to it as a race; all of it is this thread's own stack.
  */
 __attribute__((noinline, unused, no_sanitize("address"), no_sanitize("thread"),
 	       no_sanitize("undefined"))) static void
@@ -65,7 +64,7 @@ weft_capture_(struct weft_frame *frame, struct weft_frame *callers, unsigned int
 
 	while (found < n && at < end && end - at >= 16 && at != dispatcher) {
 		next = ((const uintptr_t *)at)[0];
-		/* what ran before the dispatcher asked for something else */
+		/* what called the dispatcher did not ask for this operation */
 		if (next <= at || next & 7 || (dispatcher > at && next >= dispatcher))
 			break;
 		callers[found++].ip = weft_unsigned_(((void *const *)at)[1]);
@@ -81,14 +80,15 @@ weft_capture_(struct weft_frame *frame, struct weft_frame *callers, unsigned int
 }
 
 /*
- * weft_frame_mark(), and who was under way there: the functions that called
- * this one, up to the dispatcher's callback or the thread's start, at most n
- * (WEFT_OP_CALLERS for an op) of them. For places that everybody comes by, as a
- * queue's or a timer's own submit. Run the frame (&op->frame) as any other.
+ * weft_frame_mark(), and also keeps the functions that called this one, up to
+ * the dispatcher's callback or the thread's start, at most n of them
+ * (WEFT_OP_CALLERS for an op). Use it in functions that serve many callers, such
+ * as the submit function of a queue or a timer. Run the frame (&op->frame) as any
+ * other.
  *
- * It costs a read of memory a caller; once a thread also what it takes to learn
- * where its stack ends. On a stack that is no thread's (a fiber's, a signal
- * stack) it is weft_frame_mark(). Not for signal handlers.
+ * It costs one read of memory per caller, and once per thread a look-up of the
+ * stack's end. On a stack that is not a thread's (a fiber's, a signal stack) it
+ * does only what weft_frame_mark() does. Not for signal handlers.
  */
 #define weft_capture(op) weft_capture_into(&(op)->frame, (op)->callers, WEFT_OP_CALLERS)
 

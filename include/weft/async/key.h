@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Part of <weft/async.h>, which includes it: the pthread key that all who tell
- * async stacks in a process share, the note that says where it is, and each
+ * Part of <weft/async.h>, which includes it: the pthread key that all code with
+ * async stacks in a process shares, the note that says where it is, and each
  * thread's holder.
  */
 #ifndef WEFT_ASYNC_KEY_H
@@ -9,7 +9,7 @@
 
 /*
  * The pthread key under which each thread keeps its holder, shared with folly
- * and whoever else tells async stacks in this process; 0xffffffff until the
+ * and any other code with async stacks in this process; 0xffffffff until the
  * first root is entered. Weak, so that all definitions become one.
  *
  * The variable has a second name, which no other object can take over, for the
@@ -57,7 +57,7 @@ __asm__(".ifndef weft_note_here_\n"
 __attribute__((weak)) struct weft_root *
 weft_folly_current_root_(void) __asm__("_ZN5folly27tryGetCurrentAsyncStackRootEv");
 
-/* Makes the key if nobody did. False: no key is to be had. */
+/* Makes the key unless it exists. False: no key is available. */
 static inline int weft_key_make_(void)
 {
 	static char refused; /* so that a full table of keys is searched only once */
@@ -80,8 +80,8 @@ static inline int weft_key_make_(void)
 }
 
 /*
- * A thread's first root: finds the holder or makes one. NULL: none to be had.
- * folly goes first, since it would make its key and its holder over ours.
+ * A thread's first root: finds the holder or makes one. NULL: not possible.
+ * folly goes first, since it would replace our key and our holder with its own.
  */
 __attribute__((noinline, cold, unused)) static struct weft_holder *weft_holder_make_(void)
 {
@@ -108,7 +108,7 @@ __attribute__((noinline, cold, unused)) static struct weft_holder *weft_holder_m
 	return holder;
 }
 
-/* This thread's holder, or NULL. Key and slot can change: never kept. */
+/* This thread's holder, or NULL. Key and slot can change, so never cache it. */
 static inline struct weft_holder *weft_holder_find_(void)
 {
 	pthread_key_t key =

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Part of <weft/async.h>, which includes it: words of the program's own in a
- * chain. A label is a frame whose ip is a cookie in place of an address, as
- * folly's metadata frames are; whoever knows folly's layout looks through it.
+ * Part of <weft/async.h>, which includes it: the program's own texts in a chain.
+ * A label is a frame whose ip is a cookie instead of an address, like folly's
+ * metadata frames; readers that know folly's layout skip it.
  */
 #ifndef WEFT_ASYNC_LABEL_H
 #define WEFT_ASYNC_LABEL_H
 
 /*
- * The cookie. It is folly's variable where folly is linked in; else this value,
- * which no code can have for an address, since page 0 holds none, and which is
- * the same in all objects, so that a walker needs no symbol to know it.
+ * The cookie. If folly is linked in, it is folly's variable. Otherwise it is this
+ * value, which is no code's address, since page 0 holds no code. It is the same in
+ * all objects, so a walker needs no symbol to recognize it.
  */
 #define WEFT_LABEL_COOKIE_ 0x7e1
 extern uintptr_t weft_label_cookie_, folly_async_stack_metadata_frame_cookie;
@@ -30,12 +30,11 @@ static inline void weft_label_fill_(struct weft_label *label, const char *text)
 }
 
 /*
- * Puts a label between a frame and its parent: what is run as frame is then
- * shown under text, and text under who asked. Call it once the frame is filled
- * (marked, captured, initialised) and before it is run. label must stay as long
- * as the frame, and text as long as label: a string literal, as a rule. weft
- * shows the first 35 bytes. A frame that was pushed is unlabelled before it is
- * popped.
+ * Puts a label between a frame and its parent: the frame is then shown under
+ * text, and text under the caller. Call it after the frame is filled (marked,
+ * captured, initialised) and before it is run. label must live as long as the
+ * frame, and text as long as label; text is usually a string literal. weft shows
+ * the first 35 bytes. Unlabel a pushed frame before you pop it.
  */
 static inline void weft_frame_label(struct weft_frame *frame, struct weft_label *label,
 				    const char *text)
@@ -45,7 +44,7 @@ static inline void weft_frame_label(struct weft_frame *frame, struct weft_label 
 	WEFT_PUBLISH_(&frame->parent, &label->frame);
 }
 
-/* Takes it out again. A label that is not right behind frame is left alone. */
+/* Removes it. A label that is not directly after frame is ignored. */
 static inline void weft_frame_unlabel(struct weft_frame *frame, struct weft_label *label)
 {
 	WEFT_CHECK_(frame->parent == &label->frame,
@@ -55,9 +54,9 @@ static inline void weft_frame_unlabel(struct weft_frame *frame, struct weft_labe
 }
 
 /*
- * From here to weft_label_pop(), what the running frame does, and what it
- * queues meanwhile, is shown under text. A label is pushed and popped like a
- * frame and is in between what runs; NULL root: nothing.
+ * From here to weft_label_pop(), the work of the running frame, and the work that
+ * it queues, is shown under text. A label is pushed and popped like a frame, and
+ * is the running frame in between; NULL root: nothing.
  */
 static inline void weft_label_push(struct weft_root *root, struct weft_label *label,
 				   const char *text)

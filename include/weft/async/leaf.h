@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Part of <weft/async.h>, which includes it: a register of operations that wait.
+ * Part of <weft/async.h>, which includes it: a registry of operations that wait.
  *
- * What runs is found from its thread. What waits is found from nowhere but here:
- * compiled with -DWEFT_REGISTRY, the program lists each frame that waits, and a
- * debugger, a dump of the program's own, or a reader outside goes through the
- * lists and from each frame up its chain. Without it, these are nothing.
+ * A reader finds a running operation through its thread, but a waiting operation
+ * only here. Compiled with -DWEFT_REGISTRY, the program lists each frame that
+ * waits. A debugger, the program's own dump, or an outside reader iterates over
+ * the lists and follows the chain of each frame. Without it, these do nothing.
  *
- * The layout, for readers outside, is told by an ELF note: owner "weft", type 2,
- * 32 bytes in the machine's order:
+ * For outside readers, an ELF note describes the layout: owner "weft", type 2, 32
+ * bytes in the machine's byte order:
  *
  *	0   u32  version: 1
- *	4   u32  how many lists there are
+ *	4   u32  number of lists
  *	8   u32  bytes from one list to the next
- *	12  u32  of the first leaf's address, within a list
- *	16  u32  of the next leaf's address, within a leaf; 0 ends the list
- *	20  u32  of the frame's address, within a leaf
- *	24  u64  address of the first list, less that of these 8 bytes
+ *	12  u32  offset of the first leaf's address in a list
+ *	16  u32  offset of the next leaf's address in a leaf; 0 ends the list
+ *	20  u32  offset of the frame's address in a leaf
+ *	24  u64  address of the first list, minus the address of these 8 bytes
  *
- * One note an object (program or library) that lists anything; its lists are
- * its own. A thread uses one of them, by its pthread_self(); threads may share
- * one. A reader outside takes no lock: it bounds how many leaves it follows,
- * and reads a list anew that it found changed.
+ * Each object (program or library) that lists anything has one note and its own
+ * lists. A thread uses one of the lists, chosen by its pthread_self(); threads may
+ * share a list. An outside reader takes no lock: it limits the number of leaves
+ * that it follows, and reads a list again if it changed.
  */
 #ifndef WEFT_ASYNC_LEAF_H
 #define WEFT_ASYNC_LEAF_H
@@ -61,7 +61,7 @@ typedef char weft_leaf_layout_[sizeof(struct weft_leaf_list) == 64 &&
 				       ? 1
 				       : -1];
 
-/* A fork between two stores of another thread would leave its lock to nobody. */
+/* A fork between two stores of another thread would leave its lock locked forever. */
 __attribute__((unused)) static void weft_leaf_lock_all_(void)
 {
 	for (int i = 0; i < WEFT_LEAF_LISTS_; i++)
@@ -89,9 +89,9 @@ __attribute__((noinline, cold, unused)) static void weft_leaf_make_ready_(void)
 }
 
 /*
- * Lists a frame that waits. leaf is the caller's, lies beside the frame as a
- * rule, and stays in place until it was removed, on whatever thread. Listed
- * already: nothing, so it starts as zeroes.
+ * Lists a frame that waits. The caller owns leaf, usually next to the frame, and
+ * keeps it in place until it is removed, on any thread. Initialize it with zeros.
+ * If it is already listed: nothing.
  */
 static inline void weft_leaf_add(struct weft_leaf *leaf, const struct weft_frame *frame)
 {
@@ -116,7 +116,7 @@ static inline void weft_leaf_add(struct weft_leaf *leaf, const struct weft_frame
 	(void)pthread_mutex_unlock(&list->lock);
 }
 
-/* Before the frame runs again, or goes. Not listed: nothing. */
+/* Call it before the frame runs again or is freed. Not listed: nothing. */
 static inline void weft_leaf_remove(struct weft_leaf *leaf)
 {
 	struct weft_leaf_list *list = leaf->list;
@@ -132,8 +132,8 @@ static inline void weft_leaf_remove(struct weft_leaf *leaf)
 }
 
 /*
- * Calls each(arg, frame) for every frame listed by this object's code. A lock
- * is held meanwhile: each may read the frame and its chain, and list nothing.
+ * Calls each(arg, frame) for every frame listed by this object's code, holding a
+ * lock. each may read the frame and its chain, but must not list anything.
  */
 static inline void weft_leaf_each(void (*each)(void *arg, const struct weft_frame *frame),
 				  void *arg)

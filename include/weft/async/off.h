@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Part of <weft/async.h>, which includes it with -DWEFT_DISABLED: the same names,
- * evaluating their arguments and doing no more.
+ * which evaluate their arguments and do nothing else.
  */
 #ifndef WEFT_ASYNC_OFF_H
 #define WEFT_ASYNC_OFF_H

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Part of <weft/fiber.h>, which includes it where WEFT_FIBER_IMPLEMENTATION is
+ * Part of <weft/fiber.h>, which includes it if WEFT_FIBER_IMPLEMENTATION is
  * defined: the stacks, and the half of a switch that changes them.
  *
- * At each instruction of a switch the frame pointer is of the one stack or of
- * the other, and the unwind tables name the same one: the rule for the return
+ * At each instruction of a switch the frame pointer belongs to one of the two
+ * stacks, and the unwind tables name the same stack: the rule for the return
  * address changes with the frame pointer. The record that leads from a fiber to
- * its resumer is written before the fiber's frame pointer is in use and cleared
+ * its resumer is written before the fiber's frame pointer is in use, and cleared
  * when it no longer is.
  */
 #ifndef WEFT_FIBER_IMPLEMENTATION_H
@@ -272,7 +272,7 @@ typedef char
 void __asan_unpoison_memory_region(const volatile void *low, size_t bytes);
 #endif
 
-/* An exception would go on into the resumer's functions, and leave the fiber. */
+/* An exception would continue into the resumer's functions and leave the fiber. */
 #ifdef __cplusplus
 #define WEFT_FIBER_NO_THROW_ noexcept
 #else
@@ -282,7 +282,7 @@ void __asan_unpoison_memory_region(const volatile void *low, size_t bytes);
 void weft_fiber_start_(void);
 void weft_fiber_main_(struct weft_fiber *fiber) WEFT_FIBER_NO_THROW_;
 
-/* The first function on a fiber's stack; never returns, nor is it resumed. */
+/* The first function on a fiber's stack; it never returns and is never resumed. */
 __attribute__((used, noinline)) void
 weft_fiber_main_(struct weft_fiber *fiber) WEFT_FIBER_NO_THROW_
 {
@@ -300,7 +300,7 @@ static size_t weft_fiber_page_(void)
 	return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Where the fiber lies on a stack that was mapped so large: its top, aligned. */
+/* Where the fiber lies on a mapped stack of this size: its top, aligned. */
 static size_t weft_fiber_offset_(size_t bytes)
 {
 	return (bytes - sizeof(struct weft_fiber)) & ~(size_t)63;

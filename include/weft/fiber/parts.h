@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Part of <weft/fiber.h>, which includes it: what surrounds a switch. The roots
- * that were entered on a fiber's stack go with the fiber, and the sanitizers are
- * told which stack is in use.
+ * Part of <weft/fiber.h>, which includes it: the code around a switch. The roots
+ * entered on a fiber's stack go with the fiber, and the sanitizers are told which
+ * stack is in use.
  */
 #ifndef WEFT_FIBER_PARTS_H
 #define WEFT_FIBER_PARTS_H
@@ -26,9 +26,9 @@ static inline int weft_fiber_is_here_(const struct weft_fiber *fiber, void *fp)
 #define WEFT_FIBER_ROOTS_MAX_ 1024
 
 /*
- * Puts roots, a list that was taken off a thread, in front of this thread's.
- * An entry knows the holder it is to be taken from when it is left: that of
- * this thread from now on. (folly's own roots look theirs up.)
+ * Puts roots, a list taken off a thread, in front of this thread's roots. An entry
+ * knows the holder from which leaving removes it; from now on this is the holder
+ * of this thread. (folly's own roots look up theirs.)
  */
 __attribute__((noinline, unused)) static struct weft_holder *
 weft_fiber_put_roots_(struct weft_root *roots, struct weft_holder *was)
@@ -52,7 +52,7 @@ weft_fiber_put_roots_(struct weft_root *roots, struct weft_holder *was)
 	return holder;
 }
 
-/* Takes off what was entered since; NULL: nothing, or not to be told from the rest. */
+/* Removes the roots entered since; NULL: none, or not distinguishable from the rest. */
 __attribute__((noinline, unused)) static struct weft_root *
 weft_fiber_take_roots_(struct weft_holder *holder, struct weft_root *outside)
 {

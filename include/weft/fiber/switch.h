@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Part of <weft/fiber.h>, which includes it: the half of a switch that is in the
- * function that switches. It names the place to come back to and jumps; the
+ * function that switches. It names the address to come back to and jumps; the
  * other half (fiber/implementation.h) changes the stack and jumps back here.
  *
- * There is no call and no return: a return would be predicted to go where the
- * last call came from, on the other stack, and always be wrong. The compiler
- * keeps what it needs by the list of clobbered registers, in its own frame, so
- * its own unwind tables tell how to get at it.
+ * There is no call and no return: the CPU would predict a return to the last call,
+ * which was on the other stack, and would always be wrong. Because of the list of
+ * clobbered registers, the compiler keeps what it needs in its own frame, so its
+ * own unwind tables say where it is.
  *
- * Before the place to come back to stands a call that nobody executes: readers of
- * stacks look there, to see whether an address is one that a call returns to.
+ * Before the address to come back to is a call that is never executed: readers of
+ * stacks look there to check whether an address is one that a call returns to.
  */
 #ifndef WEFT_FIBER_SWITCH_H
 #define WEFT_FIBER_SWITCH_H

@@ -226,6 +226,6 @@ static int folded_write(struct outfile *out, const struct profile *profile,
 const struct writer folded_writer = {
 	.name = "folded",
 	.endings = { ".folded", ".txt" },
-	.text = "folded stacks, a line a stack",
+	.text = "folded stacks, one line per stack",
 	.write = folded_write,
 };

@@ -339,6 +339,6 @@ static int html_write(struct outfile *out, const struct profile *profile,
 const struct writer html_writer = {
 	.name = "html",
 	.endings = { ".html", ".htm" },
-	.text = "an interactive page, one file that asks nothing of any network",
+	.text = "an interactive page in one file, which uses no network",
 	.write = html_write,
 };

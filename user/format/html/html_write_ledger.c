@@ -32,12 +32,12 @@ static const struct html_line waits[] = {
 };
 
 static const struct html_line async_view[] = {
-	{ "whole", "sample", "whole in the async view: to a start, without a gap" },
+	{ "whole", "sample", "complete in the async view: to a start, without a gap" },
 	{ "gaps", "sample", "with a gap in the async view" },
 };
 
 static const struct html_line thread_view[] = {
-	{ "whole", "sample", "whole in the thread view: to a start, without a gap" },
+	{ "whole", "sample", "complete in the thread view: to a start, without a gap" },
 	{ "gaps", "sample", "with a gap in the thread view" },
 };
 
@@ -49,9 +49,10 @@ static const struct html_line flags[] = {
 
 static const struct html_line ticks[] = {
 	{ "entered", "ticks", "ticks of the sampler" },
-	{ "missed_estimate", "missed", "ticks that never came, an estimate" },
-	{ "stolen_estimate", "missed", "of these, while the hypervisor ran others" },
-	{ "expected", "missed", "ticks that should have come" },
+	{ "missed_estimate", "missed", "ticks never delivered, an estimate" },
+	{ "stolen_estimate", "missed",
+	  "of these, while the hypervisor ran other guests" },
+	{ "expected", "missed", "expected ticks" },
 };
 
 static const struct html_line kept[] = {
@@ -59,15 +60,15 @@ static const struct html_line kept[] = {
 };
 
 static const struct html_line samples[] = {
-	{ "total", "sample", "all of them" },
-	{ "refused", "lost", "more distinct stacks than are counted apart" },
+	{ "total", "sample", "all samples" },
+	{ "refused", "lost", "too many distinct stacks" },
 };
 
 static const struct html_line other[] = {
 	{ "processes.seen", "other", "processes seen" },
 	{ "processes.records_lost", "other",
-	  "records of what processes map that were lost: names may be missing" },
-	{ "processes.refused", "other", "processes beyond the table" },
+	  "records of mappings that were lost: names may be missing" },
+	{ "processes.refused", "other", "processes over the limit" },
 	{ "keys.processes", "other", "processes that publish an async key" },
 };
 

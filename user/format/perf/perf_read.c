@@ -450,7 +450,7 @@ static int perf_read(struct source *source, struct profile *profile)
 }
 
 const struct reader perf_reader = {
-	.name = "the text of perf script",
+	.name = "the output of perf script",
 	.accepts = is_perf,
 	.read = perf_read,
 };

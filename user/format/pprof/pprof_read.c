@@ -315,7 +315,7 @@ static int read_bytes(struct source *source, struct str *bytes)
 		n = source_read(source, chunk, sizeof(chunk));
 		str_add_bytes(bytes, chunk, n);
 		if (bytes->n > PROFILE_BYTES_MAX)
-			return fail(-EFBIG, "%s is larger than a profile may be",
+			return fail(-EFBIG, "%s is too large for a profile",
 				    source_name(source));
 	} while (n);
 	return str_error(bytes) ? fail(-ENOMEM, "no memory for %s", source_name(source))
@@ -338,7 +338,7 @@ static int pprof_read(struct source *source, struct profile *profile)
 }
 
 const struct reader pprof_reader = {
-	.name = "a profile of pprof",
+	.name = "pprof profiles",
 	.accepts = is_profile,
 	.read = pprof_read,
 };

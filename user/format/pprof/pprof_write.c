@@ -238,6 +238,6 @@ static int pprof_write(struct outfile *out, const struct profile *profile,
 const struct writer pprof_writer = {
 	.name = "pprof",
 	.endings = { ".pb.gz", ".pprof" },
-	.text = "pprof, for go tool pprof and what reads the same",
+	.text = "pprof, for go tool pprof and other tools that read it",
 	.write = pprof_write,
 };

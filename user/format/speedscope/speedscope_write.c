@@ -205,6 +205,6 @@ static int speedscope_write(struct outfile *out, const struct profile *profile,
 const struct writer speedscope_writer = {
 	.name = "speedscope",
 	.endings = { ".speedscope.json" },
-	.text = "speedscope's JSON, both views, in order of time",
+	.text = "speedscope's JSON, both views, ordered by time",
 	.write = speedscope_write,
 };

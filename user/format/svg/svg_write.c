@@ -237,6 +237,6 @@ static int svg_write(struct outfile *out, const struct profile *profile,
 const struct writer svg_writer = {
 	.name = "svg",
 	.endings = { ".svg" },
-	.text = "a flame graph as a picture",
+	.text = "a flame graph as an image",
 	.write = svg_write,
 };

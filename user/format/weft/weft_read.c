@@ -118,10 +118,12 @@ static int check_magic(const struct loader *l)
 	    !memcmp(l->block.s, RECORDING_MAGIC, l->block.n))
 		return 0;
 	older = l->block.n > digit && l->block.s[digit] < RECORDING_MAGIC[digit];
-	err = fail(-EPROTO, "%s is of %s version of weft", source_name(l->source),
-		   older ? "an older" : "a newer");
-	return fail_hint(err, older ? "write it as .pb.gz with that version"
-				    : "update weft, or write it as .pb.gz there");
+	err = fail(-EPROTO, "%s was written by %s version of weft",
+		   source_name(l->source), older ? "an older" : "a newer");
+	return fail_hint(
+		err,
+		older ? "convert the file to .pb.gz with the older one"
+		      : "update weft, or convert the file to .pb.gz with the newer one");
 }
 
 static int read_all(struct loader *l)
@@ -163,7 +165,7 @@ static int weft_read(struct source *source, struct profile *profile)
 }
 
 const struct reader weft_reader = {
-	.name = "a recording of weft",
+	.name = "recordings of weft",
 	.accepts = is_recording,
 	.read = weft_read,
 };

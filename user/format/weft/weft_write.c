@@ -381,6 +381,6 @@ static int weft_write(struct outfile *out, const struct profile *profile,
 const struct writer weft_writer = {
 	.name = "weft",
 	.endings = { ".weft" },
-	.text = "a recording: all that was measured, for weft report",
+	.text = "a recording: everything measured, for weft report",
 	.write = weft_write,
 };
