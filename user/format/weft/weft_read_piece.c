@@ -7,6 +7,10 @@
 
 #include <string.h>
 
+#define X(name, number) _Static_assert(PLACE_##name == (number), "as in docs/weft.proto");
+PROTO_PLACE(X)
+#undef X
+
 /* A row is taken if every number that it refers by is one that is there. */
 #define NEED(condition)                                                                  \
 	do {                                                                             \
@@ -24,7 +28,7 @@ struct rows {
 	struct reading *r;
 	struct piece_reader *piece;
 	struct column columns[PIECE_FIELDS];
-	bool again; /* PIECE_RUN was seen: these runs replace the ones before */
+	bool again; /* PIECE_RUNS was seen: these runs replace the ones before */
 };
 
 static bool has(const struct rows *rows, enum piece_field column)
@@ -369,11 +373,11 @@ static int take_field(struct rows *rows, const struct proto_field *field)
 {
 	if (field->wire != PROTO_BYTES)
 		return take_item(rows, field);
-	if (field->number == PIECE_STRING)
+	if (field->number == PIECE_STRINGS)
 		return add_string(rows, field);
-	if (field->number == PIECE_RUN)
+	if (field->number == PIECE_RUNS)
 		return add_run(rows, field);
-	if (field->number == PIECE_COUNT)
+	if (field->number == PIECE_LEDGER)
 		return add_count(rows, field);
 	if (field->number < PIECE_FIELDS)
 		rows->columns[field->number] =

@@ -65,7 +65,7 @@ static int add_strings(struct weft_stream *s, const struct reading *r)
 		size_t n;
 		const void *bytes = intern_bytes(r->strings, (uint32_t)s->strings, &n);
 
-		piece_put_item(s->piece, PIECE_STRING, bytes, n);
+		piece_put_item(s->piece, PIECE_STRINGS, bytes, n);
 		err = piece_row(s->piece);
 	}
 	return err;
@@ -232,7 +232,7 @@ static int add_run(struct weft_stream *s, const struct reading_run *run)
 	proto_add_uint(&text, RUN_DURATION_NS, run->duration_ns);
 	err = str_error(&text);
 	if (!err)
-		piece_put_item(s->piece, PIECE_RUN, text.s, text.n);
+		piece_put_item(s->piece, PIECE_RUNS, text.s, text.n);
 	return err;
 }
 
@@ -349,7 +349,7 @@ static int end_counts(struct weft_stream *s, const struct reading *r)
 		proto_add_uint(&text, COUNT_VALUE, r->ledger.items[i].value);
 		err = str_error(&text);
 		if (!err)
-			piece_put_item(s->piece, PIECE_COUNT, text.s, text.n);
+			piece_put_item(s->piece, PIECE_LEDGER, text.s, text.n);
 	}
 	piece_put_number(s->piece, PIECE_VALUE_TYPE, r->value_type);
 	piece_put_number(s->piece, PIECE_VALUE_UNIT, r->value_unit);

@@ -48,7 +48,7 @@ int piece_new(struct piece **ret, struct outfile *out)
 	piece->out = out;
 	if (deflateInit(&piece->z, DEFLATE_LEVEL) != Z_OK)
 		return fail(-ENOMEM, "no memory for compressing");
-	proto_add_string(&piece->block, RECORDING_MAGIC_FIELD, RECORDING_MAGIC);
+	proto_add_string(&piece->block, RECORDING_MAGIC, WEFT_MAGIC);
 	err = write_out(piece, &piece->block);
 	if (err)
 		return err;
@@ -178,7 +178,7 @@ int piece_write(struct piece *piece)
 	proto_add_uint(&inner, BLOCK_RAW_BYTES, piece->raw_text.n);
 	proto_add_bytes(&inner, BLOCK_DEFLATED, piece->deflated.s, piece->deflated.n);
 	str_clear(&piece->block);
-	proto_add_item(&piece->block, RECORDING_BLOCK, inner.s, inner.n);
+	proto_add_item(&piece->block, RECORDING_BLOCKS, inner.s, inner.n);
 	err = str_error(&inner);
 	return err ? err : write_out(piece, &piece->block);
 }
