@@ -92,11 +92,10 @@ static const struct option options[] = {
 
 	{ OPTION_HEADING, .help = "What is written" },
 	{ OPTION_STRING, 'o', "output", "FILE",
-	  "in the format that its ending says (profile.weft);\n- for stdout, folded",
+	  "in the format that its ending says (" USUAL_OUTPUT ");\n- for stdout, folded",
 	  AT(record.output) },
-	{ OPTION_STRING, 0, "format", "FORMAT",
-	  "whatever the ending: weft, folded, pprof,\nspeedscope, firefox, svg, html",
-	  AT(format), .offered = writer_name },
+	{ OPTION_STRING, 0, "format", "FORMAT", "whatever the ending: ", AT(format),
+	  .offered = writer_name },
 	{ OPTION_CHOICE, 0, "view", "VIEW",
 	  "async: with async callers (default)\nthread: the thread's own stack",
 	  AT(record.view), .words = views },
@@ -145,7 +144,7 @@ static void set_defaults(void *arg)
 	line->record.max_frames = FRAMES_DEFAULT;
 	line->record.unwind_mb = UNWIND_MB_DEFAULT;
 	line->record.view = VIEW_ASYNC;
-	line->record.output = "profile.weft";
+	line->record.output = USUAL_OUTPUT;
 }
 
 static int check_filters(struct record_line *line)

@@ -19,7 +19,7 @@ struct report_line {
 #define AT(member) .offset = offsetof(struct report_line, member)
 
 /* What weft record writes when it isn't told. */
-static char usual_file[] = "profile.weft";
+static char usual_file[] = USUAL_OUTPUT;
 static char *const usual_files[] = { usual_file, NULL };
 
 static const struct option_word views[] = {
@@ -75,9 +75,8 @@ static const struct option options[] = {
 	{ OPTION_STRING, 'o', "output", "FILE",
 	  "a file instead, in the format that its ending\nsays; - for stdout, folded",
 	  AT(report.output) },
-	{ OPTION_STRING, 0, "format", "FORMAT",
-	  "whatever the ending: weft, folded, pprof,\nspeedscope, firefox, svg, html",
-	  AT(format), .offered = writer_name },
+	{ OPTION_STRING, 0, "format", "FORMAT", "whatever the ending: ", AT(format),
+	  .offered = writer_name },
 
 	{ OPTION_HEADING, .help = "Tapes" },
 	{ OPTION_STRING, 0, "tape", "FILE", "what weft record --tape has written",
@@ -214,7 +213,7 @@ const struct cli_command command_report = {
 	.name = "report",
 	.summary = "show what was recorded, or write it in another format",
 	.synopsis = "[OPTION…] [FILE…]",
-	.about = "Shows a recording (profile.weft, unless files are given), folded\n"
+	.about = "Shows a recording (" USUAL_OUTPUT ", unless files are given), folded\n"
 		 "stacks, pprof or the text of perf script, from files or stdin (-).\n"
 		 "Several files are added up. Needs no privileges.",
 	.examples = "  weft report                              profile.weft, as a table "

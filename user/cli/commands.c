@@ -165,6 +165,8 @@ static int mdoc_for(const char *name, const char *part)
 		return unknown_command(name ? name : "");
 	if (part && !strcmp(part, "synopsis"))
 		mdoc_synopsis(&out, command);
+	else if (part && !strcmp(part, "formats"))
+		mdoc_formats(&out);
 	else
 		mdoc_options(&out, command);
 	return print(&out);

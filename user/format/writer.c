@@ -16,6 +16,8 @@ const struct writer *const writers[] = {
 };
 /* clang-format on */
 
+const struct writer *const writer_usual = &folded_writer;
+
 const struct writer *writer_named(const char *name)
 {
 	for (size_t i = 0; writers[i]; i++)

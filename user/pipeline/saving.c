@@ -4,14 +4,13 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/outfile.h"
-#include "format/weft/weft_write.h"
 
 #include <errno.h>
 #include <stdio.h>
 
 struct saving {
 	struct outfile *file;
-	struct weft_stream *stream;
+	struct stream *stream;
 	struct gather *gather;
 	struct profile *profile;
 	const char *path;
@@ -19,8 +18,8 @@ struct saving {
 	char sentence[512];
 };
 
-int saving_new(struct saving **ret, const char *path, struct gather *gather,
-	       struct profile *profile)
+int saving_new(struct saving **ret, const struct writer *writer, const char *path,
+	       struct gather *gather, struct profile *profile)
 {
 	AUTO(saving) s = calloc(1, sizeof(*s));
 	int err;
@@ -32,7 +31,7 @@ int saving_new(struct saving **ret, const char *path, struct gather *gather,
 	s->path = path;
 	err = outfile_new(&s->file, path);
 	if (!err)
-		err = weft_stream_new(&s->stream, s->file);
+		err = writer->stream(&s->stream, s->file);
 	if (err)
 		return err;
 	outfile_keep_when_cut(s->file);
@@ -44,7 +43,7 @@ void saving_free(struct saving *s)
 {
 	if (!s)
 		return;
-	weft_stream_free(s->stream);
+	stream_free(s->stream);
 	outfile_free(s->file);
 	free(s);
 }
@@ -68,8 +67,8 @@ int saving_more(struct saving *s)
 		err = timeline_flush(&s->profile->timeline);
 	if (err || s->err)
 		return err;
-	return note(s, weft_stream_add(s->stream, gather_reading(s->gather),
-				       &s->profile->timeline));
+	return note(s, s->stream->add(s->stream, gather_reading(s->gather),
+				      &s->profile->timeline));
 }
 
 int saving_finish(struct saving *s)
@@ -77,7 +76,7 @@ int saving_finish(struct saving *s)
 	int err;
 
 	if (!s->err) {
-		err = weft_stream_end(s->stream, gather_reading(s->gather));
+		err = s->stream->end(s->stream, gather_reading(s->gather));
 		if (err == -ENOMEM)
 			return err;
 		note(s, err);
@@ -91,5 +90,5 @@ int saving_finish(struct saving *s)
 
 uint64_t saving_bytes(const struct saving *s)
 {
-	return weft_stream_bytes(s->stream);
+	return s->stream->bytes(s->stream);
 }

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A live recording on its way into a *.weft file: each second's part is there
- * before the next one is. A disk that fills up ends the saving, not the
+ * A live recording on its way into a file that takes it bit by bit: each second's
+ * part is there before the next one is. A disk that fills up ends the saving, not the
  * recording; what was saved until then stays.
  */
 #ifndef WEFT_PIPELINE_SAVING_H
 #define WEFT_PIPELINE_SAVING_H
 
 #include "base/cleanup.h"
+#include "format/writer.h"
 #include "pipeline/gather.h"
 
 #include <stdint.h>
 
 struct saving;
 
-/* gather, profile: borrowed, and outlive it. */
-int saving_new(struct saving **ret, const char *path, struct gather *gather,
-	       struct profile *profile);
+/* writer: one with a stream. gather, profile: borrowed, and outlive it. */
+int saving_new(struct saving **ret, const struct writer *writer, const char *path,
+	       struct gather *gather, struct profile *profile);
 void saving_free(struct saving *saving);
 DEFINE_FREEP(saving)
 

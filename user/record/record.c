@@ -328,9 +328,9 @@ static int prepare(struct run *run)
 	err = facts_begin(gather_reading(run->gather), &stats,
 			  profile->unix_offset_ns + clock_now_ns(), &sources.host);
 	gather_ask(run->gather, &sources);
-	if (!err && run->options->writer == &weft_writer)
-		err = saving_new(&run->saving, run->options->output, run->gather,
-				 profile);
+	if (!err && run->options->writer->stream)
+		err = saving_new(&run->saving, run->options->writer, run->options->output,
+				 run->gather, profile);
 	return err;
 }
 

@@ -228,6 +228,8 @@ static int firefox_write(struct outfile *out, const struct reading *reading,
 const struct writer firefox_writer = {
 	.name = "firefox",
 	.endings = { ".json", ".firefox.json" },
-	.text = "the Firefox Profiler's JSON",
+	.text = "The Firefox Profiler's form: threads in time, by the second, and a\n"
+		"colour for each kind of frame.\n"
+		"One view, no losses.",
 	.write = firefox_write,
 };

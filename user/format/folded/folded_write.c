@@ -222,6 +222,8 @@ static int folded_write(struct outfile *out, const struct reading *reading,
 const struct writer folded_writer = {
 	.name = "folded",
 	.endings = { ".folded", ".txt" },
-	.text = "folded stacks, a line a stack",
+	.text = "Folded stacks, as below; also where there is no ending.\n"
+		"One view, no time, no process numbers.",
+	.next = "weft report",
 	.write = folded_write,
 };

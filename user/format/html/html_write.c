@@ -338,6 +338,9 @@ static int html_write(struct outfile *out, const struct reading *reading,
 const struct writer html_writer = {
 	.name = "html",
 	.endings = { ".html", ".htm" },
-	.text = "an interactive page, one file that asks nothing of any network",
+	.text = "A page for any browser: both views, time, processes, threads,\n"
+		"containers and losses, in one file that asks nothing of any network;\n"
+		"press ? in it for its keys.\n"
+		"No addresses, lines or build ids of single frames.",
 	.write = html_write,
 };

@@ -236,6 +236,12 @@ static int pprof_write(struct outfile *out, const struct reading *reading,
 const struct writer pprof_writer = {
 	.name = "pprof",
 	.endings = { ".pb.gz", ".pprof" },
-	.text = "pprof, for go tool pprof and what reads the same",
+	.text = "pprof's form.\n"
+		"One view.\n"
+		"An async boundary is a function in a mapping called async, and the\n"
+		"sample is labelled async.hops; threads' names, processes and\n"
+		"containers are labels, losses are comments.\n"
+		"No time within the recording.",
+	.next = "go tool pprof -http=localhost:",
 	.write = pprof_write,
 };

@@ -204,6 +204,8 @@ static int speedscope_write(struct outfile *out, const struct reading *reading,
 const struct writer speedscope_writer = {
 	.name = "speedscope",
 	.endings = { ".speedscope.json" },
-	.text = "speedscope's JSON, both views, in order of time",
+	.text = "speedscope's form, both views, in order of time by the second (of\n"
+		"long recordings by more).\n"
+		"No kinds of frames, processes or losses.",
 	.write = speedscope_write,
 };

@@ -237,6 +237,6 @@ static int svg_write(struct outfile *out, const struct reading *reading,
 const struct writer svg_writer = {
 	.name = "svg",
 	.endings = { ".svg" },
-	.text = "a flame graph as a picture",
+	.text = "A flame graph as a picture: one view, without script.",
 	.write = svg_write,
 };

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "format/weft/weft_write.h"
-
+/* A recording on its way into a file, docs/format.md: a piece a second. */
 #include "base/error.h"
 #include "base/proto.h"
 #include "format/weft/weft_write_piece.h"
@@ -15,6 +14,7 @@ struct named {
 };
 
 struct weft_stream {
+	struct stream stream; /* first: what others know of it */
 	struct piece *piece;
 	/* how much of each was written */
 	size_t strings, nodes, processes, threads, uses, log, runs;
@@ -23,39 +23,6 @@ struct weft_stream {
 	VEC(struct named) names;	  /* as written, by frame */
 	VEC(struct reading_stack) stacks; /* as written */
 };
-
-/* What each new reading has is understood: its first strings, the root of the
- * tree, and number 0 of modules, processes and threads. */
-int weft_stream_new(struct weft_stream **ret, struct outfile *out)
-{
-	AUTO(weft_stream) s = calloc(1, sizeof(*s));
-	int err = s ? piece_new(&s->piece, out) : fail(-ENOMEM, "no memory to write");
-
-	if (!err)
-		err = vec_push(&s->build_ids, 0);
-	if (err)
-		return err;
-	s->strings = READING_STRINGS_GIVEN;
-	s->nodes = s->processes = s->threads = 1;
-	*ret = GIVE(s);
-	return 0;
-}
-
-void weft_stream_free(struct weft_stream *s)
-{
-	if (!s)
-		return;
-	piece_free(s->piece);
-	vec_free(&s->build_ids);
-	vec_free(&s->names);
-	vec_free(&s->stacks);
-	free(s);
-}
-
-uint64_t weft_stream_bytes(const struct weft_stream *s)
-{
-	return piece_bytes_written(s->piece);
-}
 
 static int add_strings(struct weft_stream *s, const struct reading *r)
 {
@@ -246,9 +213,10 @@ static int add_runs(struct weft_stream *s, const struct reading *r)
 	return err;
 }
 
-int weft_stream_add(struct weft_stream *s, const struct reading *r,
-		    const struct timeline *timeline)
+static int weft_stream_add(struct stream *stream, const struct reading *r,
+			   const struct timeline *timeline)
 {
+	struct weft_stream *s = (struct weft_stream *)stream;
 	int err = add_strings(s, r);
 
 	if (!err)
@@ -360,9 +328,10 @@ static int end_counts(struct weft_stream *s, const struct reading *r)
 	return err;
 }
 
-int weft_stream_end(struct weft_stream *s, const struct reading *r)
+static int weft_stream_end(struct stream *stream, const struct reading *r)
 {
-	int err = weft_stream_add(s, r, &r->timeline);
+	struct weft_stream *s = (struct weft_stream *)stream;
+	int err = weft_stream_add(stream, r, &r->timeline);
 
 	if (!err)
 		err = end_frames(s, r);
@@ -381,18 +350,63 @@ int weft_stream_end(struct weft_stream *s, const struct reading *r)
 	return err ? err : piece_write(s->piece);
 }
 
+static void weft_stream_free(struct stream *stream)
+{
+	struct weft_stream *s = (struct weft_stream *)stream;
+
+	if (!s)
+		return;
+	piece_free(s->piece);
+	vec_free(&s->build_ids);
+	vec_free(&s->names);
+	vec_free(&s->stacks);
+	free(s);
+}
+
+static uint64_t weft_stream_bytes(const struct stream *stream)
+{
+	return piece_bytes_written(((const struct weft_stream *)stream)->piece);
+}
+
+/* What each new reading has is understood: its first strings, the root of the
+ * tree, and number 0 of modules, processes and threads. */
+static int weft_stream(struct stream **ret, struct outfile *out)
+{
+	static const struct stream calls = { weft_stream_add, weft_stream_end,
+					     weft_stream_bytes, weft_stream_free };
+	struct weft_stream *s = calloc(1, sizeof(*s));
+	AUTO(stream) stream = s ? &s->stream : NULL;
+	int err;
+
+	if (!s)
+		return fail(-ENOMEM, "no memory to write");
+	s->stream = calls;
+	err = piece_new(&s->piece, out);
+	if (!err)
+		err = vec_push(&s->build_ids, 0);
+	if (err)
+		return err;
+	s->strings = READING_STRINGS_GIVEN;
+	s->nodes = s->processes = s->threads = 1;
+	*ret = GIVE(stream);
+	return 0;
+}
+
 static int weft_write(struct outfile *out, const struct reading *reading,
 		      const struct writer_options *options)
 {
-	AUTO(weft_stream) s = NULL;
-	int err = weft_stream_new(&s, out);
+	AUTO(stream) stream = NULL;
+	int err = weft_stream(&stream, out);
 
-	return err ? err : weft_stream_end(s, reading);
+	return err ? err : weft_stream_end(stream, reading);
 }
 
 const struct writer weft_writer = {
 	.name = "weft",
 	.endings = { ".weft" },
-	.text = "a recording: all that was measured, for weft report",
+	.text = "A recording.",
+	.next = "weft report",
+	.takes_usual = true,
+	.stream = weft_stream,
 	.write = weft_write,
 };
