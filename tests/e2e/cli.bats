@@ -195,6 +195,10 @@ offers() {
 	grep -q $'\033' coloured
 	script -qec "env NO_COLOR=1 TERM=xterm $WEFT report x.folded" /dev/null >asked
 	run ! grep -q $'\033' asked
+	for term in '-u TERM' TERM=dumb TERM=; do
+		script -qec "env -u NO_COLOR $term $WEFT report x.folded" /dev/null >unknown
+		run ! grep -q $'\033' unknown
+	done
 }
 
 @test "report: a reader that goes away, and a disk that is full" {
@@ -411,8 +415,10 @@ print(t.native_id, flush=True)' >tid 3>&- &
 	[[ $output == *$'\e[3'* ]]
 	run script -qec "TERM=xterm NO_COLOR=1 $WEFT doctor" /dev/null
 	[[ $output != *$'\e'* ]]
-	run script -qec "TERM=dumb $WEFT doctor" /dev/null
-	[[ $output != *$'\e'* ]]
+	for term in '-u TERM' TERM=dumb TERM=; do
+		run script -qec "env $term $WEFT doctor" /dev/null
+		[[ $output != *$'\e'* ]]
+	done
 }
 
 @test "doctor names the capabilities that an ordinary user lacks" {

@@ -3,12 +3,11 @@
 #include "cli/check.h"
 #include "cli/commands.h"
 #include "cli/process_text.h"
+#include "cli/terminal.h"
 #include "doctor/doctor.h"
 #include "doctor/doctor_cache.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct doctor_line {
 	struct pid_list tgids;
@@ -27,15 +26,6 @@ static const struct option options[] = {
 };
 
 static const char *const state_names[] = { "ok", "limited", "missing" };
-
-/* Colours for a person at a terminal who did not refuse them. */
-static bool wants_colours(void)
-{
-	const char *term = getenv("TERM"), *refused = getenv("NO_COLOR");
-
-	return isatty(STDOUT_FILENO) && !(refused && *refused) && term &&
-	       strcmp(term, "dumb");
-}
 
 /* The first of them with the same thing to do. */
 static const struct probe_result *first_like(const struct probe_result *probes, size_t i)
@@ -78,7 +68,7 @@ static void add_table(struct str *out, const struct probe_result *probes, size_t
 		"weft can record here; what is limited costs what its line says.",
 		"weft can't record here: see what is missing.",
 	};
-	bool colours = wants_colours();
+	bool colours = terminal_wants_colours();
 
 	for (size_t i = 0; i < n; i++)
 		add_row(out, probes, i, colours);

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "cli/check.h"
 #include "cli/commands.h"
+#include "cli/terminal.h"
 #include "doctor/doctor.h"
 
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 struct record_line {
 	struct record_options record; /* first: options fill this */
 	bool all;		      /* the default, said aloud */
-	bool verbose;
+	bool quiet, verbose;
 	char *cgroup; /* owned: record.cgroup made absolute */
 	const char *format;
 };
@@ -105,8 +106,7 @@ static const struct option options[] = {
 	  AT(record.stats_json) },
 	{ OPTION_STRING, 0, "tape", "FILE", "the raw samples, for weft report",
 	  AT(record.tape) },
-	{ OPTION_FLAG, 'q', "quiet", NULL, "no progress and no summary",
-	  AT(record.quiet) },
+	{ OPTION_FLAG, 'q', "quiet", NULL, "no progress and no summary", AT(quiet) },
 	{ OPTION_FLAG, 'v', "verbose", NULL, "what went wrong on the way, as it does",
 	  AT(verbose) },
 	{ OPTION_BITS, 0, "sabotage", "WORD[,WORD…]", NULL, AT(record.sabotage),
@@ -182,6 +182,10 @@ static int check_record(void *arg, const struct given *given)
 	int err = options_conflict(given, conflicts);
 
 	line->record.command = given->rest;
+	if (!line->quiet) {
+		line->record.progress = terminal_progress();
+		line->record.summary = terminal_say;
+	}
 	if (!err)
 		err = check_filters(line);
 	if (!err)

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "cli/check.h"
 #include "cli/commands.h"
+#include "cli/terminal.h"
 #include "record/tape_report.h"
 #include "report/report.h"
 
@@ -14,9 +15,12 @@ struct report_line {
 	struct report_options report; /* first: options fill this */
 	struct string_list filters;
 	const char *format;
+	bool quiet;
 };
 
 #define AT(member) .offset = offsetof(struct report_line, member)
+
+#define LETTERS_MAX 400 /* of a name at a terminal */
 
 /* What weft record writes when it isn't told. */
 static char usual_file[] = USUAL_OUTPUT;
@@ -83,7 +87,7 @@ static const struct option options[] = {
 	  AT(report.tape) },
 	{ OPTION_STRING, 0, "stats-json", "FILE",
 	  "what was counted and lost on a tape, as JSON", AT(report.stats_json) },
-	{ OPTION_FLAG, 'q', "quiet", NULL, "no summary of a tape", AT(report.quiet) },
+	{ OPTION_FLAG, 'q', "quiet", NULL, "no summary of a tape", AT(quiet) },
 	{ OPTION_END },
 };
 
@@ -181,6 +185,10 @@ static int check_report(void *arg, const struct given *given)
 	struct report_options *report = &line->report;
 	int err = options_conflict(given, conflicts);
 
+	if (!report->output && terminal_is_stdout())
+		report->text.letters = LETTERS_MAX;
+	report->text.colours = !report->output && terminal_wants_colours();
+	report->summary = line->quiet ? NULL : terminal_say;
 	/* for a program nothing is too small, unless it says so */
 	if (report->json && !options_given(given, "top"))
 		report->text.top = 0;

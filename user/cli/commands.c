@@ -7,6 +7,7 @@
 #include "cli/completion.h"
 #include "cli/mdoc.h"
 #include "cli/privileges.h"
+#include "cli/terminal.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -237,6 +238,7 @@ int commands_main(int argc, char **argv)
 	const char *word = argc > 1 ? argv[1] : NULL;
 	const struct cli_command *command;
 
+	log_set_sink(terminal_log);
 	command = word ? find_command(word) : NULL;
 	if (!command || !command->is_privileged)
 		privileges_drop();

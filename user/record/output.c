@@ -86,7 +86,7 @@ static void tell(const struct output *output, const struct stats *stats)
 			add_next(&text, output);
 	}
 	if (!str_error(&text))
-		fputs(text.s, stderr);
+		output->summary(text.s);
 }
 
 int output_stats(const struct output *output, const struct stats *stats)
@@ -94,7 +94,7 @@ int output_stats(const struct output *output, const struct stats *stats)
 	AUTO_STR json = { 0 };
 	int err;
 
-	if (!output->quiet)
+	if (output->summary)
 		tell(output, stats);
 	if (!output->stats_json)
 		return 0;

@@ -30,7 +30,6 @@ struct run {
 	struct signals signals;
 	bool stop;
 	bool outlived; /* all whom it was about */
-	bool progress; /* stderr is a terminal */
 	uint64_t next_second_ns;
 	struct cgroups *cgroups;
 	struct gather *gather;
@@ -42,17 +41,22 @@ static void show_progress(const struct run *run, uint64_t now)
 	const struct recording *r = run->recording;
 	struct sampler_totals totals;
 	unsigned long long kept;
+	char line[128];
+	size_t n;
 
-	if (!run->progress || sampler_totals(r->sampler, &totals))
+	if (!run->options->progress || sampler_totals(r->sampler, &totals))
 		return;
 	kept = totals.ledger.outcomes[OUTCOME_KEPT];
-	fprintf(stderr, "\r%4.0f s  %llu samples  %.0f a second  %llu lost ",
-		(double)(now - r->started_ns) / SECOND_NS, kept,
-		(double)kept * SECOND_NS / (double)(now - r->started_ns),
-		totals.ledger.outcomes[OUTCOME_RING_FULL] +
-			totals.ledger.outcomes[OUTCOME_NO_RING]);
-	if (run->saving)
-		fprintf(stderr, " %.1f KB ", (double)saving_bytes(run->saving) / 1024);
+	n = (size_t)snprintf(line, sizeof(line),
+			     "%4.0f s  %llu samples  %.0f a second  %llu lost ",
+			     (double)(now - r->started_ns) / SECOND_NS, kept,
+			     (double)kept * SECOND_NS / (double)(now - r->started_ns),
+			     totals.ledger.outcomes[OUTCOME_RING_FULL] +
+				     totals.ledger.outcomes[OUTCOME_NO_RING]);
+	if (run->saving && n < sizeof(line))
+		snprintf(line + n, sizeof(line) - n, " %.1f KB ",
+			 (double)saving_bytes(run->saving) / 1024);
+	run->options->progress(line);
 }
 
 static int every_second(struct run *run, uint64_t now)
@@ -225,7 +229,7 @@ static int finish(struct run *run)
 	struct recording *r = run->recording;
 	const struct output output = { r->options->output, r->options->stats_json,
 				       r->options->writer, r->options->view,
-				       r->options->quiet };
+				       r->options->summary };
 	AUTO(names) names = NULL;
 	struct stats stats = { 0 };
 	int err = names_new(&names);
@@ -249,9 +253,9 @@ static void say_why_it_ended(const struct run *run)
 {
 	char text[64];
 
-	if (run->progress)
-		fputs("\r\033[K", stderr);
-	if (run->outlived && !run->options->quiet)
+	if (run->options->progress)
+		run->options->progress(NULL);
+	if (run->outlived && run->options->summary)
 		log_warn("%s: so does the recording",
 			 targets_end_text(&run->recording->targets, text, sizeof(text)));
 }
@@ -267,7 +271,7 @@ static int commands_status(const struct run *run)
 		usleep(1000);
 	if (command_poll(command))
 		return command->exit_status;
-	if (!run->options->quiet)
+	if (run->options->summary)
 		log_warn("%s goes on as process %d", run->options->command[0],
 			 (int)command->pid);
 	return 0;
@@ -345,7 +349,6 @@ int record_run(const struct record_options *options)
 	if (err)
 		return err;
 	run.recording = recording;
-	run.progress = !options->quiet && isatty(STDERR_FILENO);
 	err = prepare(&run);
 	if (!err)
 		err = run_it(&run);

@@ -87,7 +87,7 @@ static int add_facts(struct player *player, struct reading *reading)
 static int write_out(struct player *player, const struct report_options *options)
 {
 	const struct output output = { options->output, options->stats_json,
-				       options->writer, options->view, options->quiet };
+				       options->writer, options->view, options->summary };
 	const struct gather_sources sources = { .no_labels = options->no_labels };
 	AUTO(gather) gather = NULL;
 	int err = gather_new(&gather, pipeline_profile(player->pipeline),
