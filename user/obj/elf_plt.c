@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/search.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -192,26 +193,18 @@ static int take_rela(struct elf_file *file, const struct elf_table *table,
 		     const Elf64_Rela *rela, struct elf_stub *stubs, size_t n)
 {
 	uint64_t index = ELF64_R_SYM(rela->r_info);
-	size_t low = 0, high = n;
+	size_t at = LOWER_BOUND(n, i, stubs[i].slot < rela->r_offset);
 	Elf64_Sym sym;
 	int err;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (stubs[mid].slot < rela->r_offset)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (low == n || stubs[low].slot != rela->r_offset || stubs[low].found || !index ||
+	if (at == n || stubs[at].slot != rela->r_offset || stubs[at].found || !index ||
 	    index >= table->n_syms)
 		return 0;
 	err = elf_file_read(file, table->syms_offset + index * sizeof(sym), &sym,
 			    sizeof(sym));
-	for (; !err && low < n && stubs[low].slot == rela->r_offset; low++) {
-		stubs[low].name = sym.st_name;
-		stubs[low].found = true;
+	for (; !err && at < n && stubs[at].slot == rela->r_offset; at++) {
+		stubs[at].name = sym.st_name;
+		stubs[at].found = true;
 	}
 	return err;
 }
