@@ -91,6 +91,7 @@ $(B)/weft_proto.h: docs/weft.proto tools/proto-fields
 # What makes unwind tables: those that another weft made may look different.
 BUILDER_SRC := $(sort $(wildcard user/obj/*.[ch] user/unwind/*.[ch])) \
                user/base/blake3.c include/shared/unwind.h
+BUILDER_SRC += user/base/varint.h user/base/search.h
 
 $(B)/unwind_builder.h: $(BUILDER_SRC)
 	$(call say,GEN)
