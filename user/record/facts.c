@@ -3,8 +3,8 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "core/counted.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -67,19 +67,14 @@ int facts_begin(struct reading *r, const struct stats *stats, uint64_t started_u
 static int add_count(struct reading *r, const char *group, const char *name,
 		     uint64_t value)
 {
-	char key[64];
+	AUTO_STR key = { 0 };
+	int err;
 
-	snprintf(key, sizeof(key), "%s.%s", group, name);
-	for (char *c = key; *c; c++)
-		*c = (char)tolower((unsigned char)*c);
-	return reading_add_count(r, key, value);
+	str_addf(&key, "%s.", group);
+	str_add_lower(&key, name);
+	err = str_error(&key);
+	return err ? err : reading_add_count(r, key.s, value);
 }
-
-static const char *const endings[] = {
-#define X(name, text) #name,
-	ENDINGS(X)
-#undef X
-};
 
 static int add_endings(struct reading *r, const char *group,
 		       const uint64_t counts[N_ENDINGS])
@@ -87,7 +82,7 @@ static int add_endings(struct reading *r, const char *group,
 	int err = 0;
 
 	for (int i = 0; !err && i < N_ENDINGS; i++)
-		err = add_count(r, group, endings[i], counts[i]);
+		err = add_count(r, group, counted_endings[i].name, counts[i]);
 	return err;
 }
 
@@ -112,17 +107,13 @@ static int add_walks(struct reading *r, const struct stats *stats)
 
 static int add_ledger(struct reading *r, const struct ledger *ledger)
 {
-	static const char *const outcomes[] = {
-#define X(name, loss, text) #name,
-		OUTCOMES(X)
-#undef X
-	};
 	int err = add_count(r, "ledger", "entered", ledger->entered);
 
 	for (int i = 0; !err && i < N_OUTCOMES; i++)
-		err = add_count(r, "outcome", outcomes[i], ledger->outcomes[i]);
+		err = add_count(r, "outcome", counted_outcomes[i].name,
+				ledger->outcomes[i]);
 	for (int i = 0; !err && i < N_ENDINGS; i++)
-		err = add_count(r, "ending", endings[i], ledger->endings[i]);
+		err = add_count(r, "ending", counted_endings[i].name, ledger->endings[i]);
 	return err;
 }
 

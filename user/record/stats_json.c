@@ -2,26 +2,14 @@
 /* The ledger of a run for a program. */
 #include "record/stats.h"
 
+#include "core/counted.h"
+
 #include <inttypes.h>
-
-static const char *const outcomes[] = {
-#define X(name, loss, text) #name,
-	OUTCOMES(X)
-#undef X
-};
-
-static const char *const endings[] = {
-#define X(name, text) #name,
-	ENDINGS(X)
-#undef X
-};
 
 static void add_lower(struct str *out, const char *name)
 {
 	str_add_char(out, '"');
-	for (; *name; name++)
-		str_add_char(out,
-			     *name >= 'A' && *name <= 'Z' ? (char)(*name | 32) : *name);
+	str_add_lower(out, name);
 	str_add(out, "\":");
 }
 
@@ -32,7 +20,7 @@ static void json_endings(struct str *out, const char *name,
 	str_addf(out, "\"%s\":{", name);
 	for (int i = 0; i < N_ENDINGS; i++) {
 		str_add(out, i ? "," : "");
-		add_lower(out, endings[i]);
+		add_lower(out, counted_endings[i].name);
 		str_addf(out, "%" PRIu64, counts[i]);
 	}
 	str_add_char(out, '}');
@@ -70,13 +58,13 @@ static void json_ledger(struct str *out, const struct stats *stats)
 	str_addf(out, "\"ledger\":{\"entered\":%llu,\"outcomes\":{", ledger->entered);
 	for (int i = 0; i < N_OUTCOMES; i++) {
 		str_add(out, i ? "," : "");
-		add_lower(out, outcomes[i]);
+		add_lower(out, counted_outcomes[i].name);
 		str_addf(out, "%llu", ledger->outcomes[i]);
 	}
 	str_add(out, "},\"endings\":{");
 	for (int i = 0; i < N_ENDINGS; i++) {
 		str_add(out, i ? "," : "");
-		add_lower(out, endings[i]);
+		add_lower(out, counted_endings[i].name);
 		str_addf(out, "%llu", ledger->endings[i]);
 	}
 	str_addf(out, "},\"adds_up\":%s},", stats->adds_up ? "true" : "false");

@@ -2,22 +2,9 @@
 /* The ledger of a run for a person. */
 #include "record/stats.h"
 
+#include "core/counted.h"
+
 #include <inttypes.h>
-
-static const struct {
-	const char *text;
-	bool loss;
-} outcomes[] = {
-#define X(name, loss, text) { text, loss },
-	OUTCOMES(X)
-#undef X
-};
-
-static const char *const endings[] = {
-#define X(name, text) text,
-	ENDINGS(X)
-#undef X
-};
 
 #define STRING_OF(x) #x
 #define STRING(x)    STRING_OF(x)
@@ -83,7 +70,7 @@ static void summary_stacks(struct str *out, const struct stats *stats)
 		  "are whole: from the leaf to a start, without a gap");
 	add_some(out, sums->gaps, with_user, "have a gap: frames are missing in between");
 	for (int i = END_START; i < N_ENDINGS; i++)
-		add_some(out, sums->endings[i], with_user, endings[i]);
+		add_some(out, sums->endings[i], with_user, counted_endings[i].text);
 	add_share(out, "", profile->samples.unproven, total,
 		  "hold a step by frame pointer alone: unproven");
 	add_some(out, profile->samples.awaited, total,
@@ -102,7 +89,7 @@ static void summary_chains(struct str *out, const uint64_t counts[N_ENDINGS],
 	for (int i = 0; i < N_ENDINGS; i++)
 		if (counts[i] && !is_complete(i))
 			str_addf(out, "            %" PRIu64 " of %" PRIu64 " %s %s\n",
-				 counts[i], total, what, endings[i]);
+				 counts[i], total, what, counted_endings[i].text);
 }
 
 static void summary_async(struct str *out, const struct stats *stats)
@@ -197,9 +184,9 @@ static void summary_losses(struct str *out, const struct stats *stats)
 
 	str_addf(out, "  lost      %" PRIu64, stats_losses(stats));
 	for (int i = 0; i < N_OUTCOMES; i++)
-		if (outcomes[i].loss && ledger->outcomes[i])
+		if (counted_outcomes[i].is_loss && ledger->outcomes[i])
 			str_addf(out, ", %llu: %s", ledger->outcomes[i],
-				 outcomes[i].text);
+				 counted_outcomes[i].text);
 	if (stats->profile->samples.refused)
 		str_addf(out, ", %" PRIu64 ": too many distinct stacks",
 			 stats->profile->samples.refused);
