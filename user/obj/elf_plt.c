@@ -209,8 +209,12 @@ static int take_rela(struct elf_file *file, const struct elf_table *table,
 	return err;
 }
 
+struct relas {
+	uint64_t vaddr, bytes;
+};
+
 static int read_relas(struct elf_file *file, const struct elf_table *table,
-		      uint64_t vaddr, uint64_t bytes, struct elf_stub *stubs, size_t n)
+		      struct relas where, struct elf_stub *stubs, size_t n)
 {
 	const size_t most = ELF_PIECE_MAX / sizeof(Elf64_Rela);
 	AUTO_FREE Elf64_Rela *relas = malloc(most * sizeof(*relas));
@@ -219,9 +223,9 @@ static int read_relas(struct elf_file *file, const struct elf_table *table,
 
 	if (!relas)
 		return fail(-ENOMEM, "no memory for relocations");
-	if (!vaddr || !elf_file_offset(file, vaddr, &offset, &room))
+	if (!where.vaddr || !elf_file_offset(file, where.vaddr, &offset, &room))
 		return 0;
-	left = (bytes < room ? bytes : room) / sizeof(*relas);
+	left = (where.bytes < room ? where.bytes : room) / sizeof(*relas);
 	for (; !err && left; offset += most * sizeof(*relas)) {
 		size_t some = left < most ? left : most;
 
@@ -237,12 +241,12 @@ static int read_relas(struct elf_file *file, const struct elf_table *table,
 int elf_plt_resolve(struct elf_file *file, const struct elf_dynamic *dynamic,
 		    struct elf_stub *stubs, size_t n)
 {
-	int err = read_relas(file, &dynamic->table, dynamic->jmprel,
-			     dynamic->jmprel_bytes, stubs, n);
+	const struct relas lazy = { dynamic->jmprel, dynamic->jmprel_bytes };
+	const struct relas eager = { dynamic->rela, dynamic->rela_bytes };
+	int err = read_relas(file, &dynamic->table, lazy, stubs, n);
 
 	for (size_t i = 0; !err && i < n; i++)
 		if (!stubs[i].found) /* .plt.got: bound at start, not lazily */
-			return read_relas(file, &dynamic->table, dynamic->rela,
-					  dynamic->rela_bytes, stubs, n);
+			return read_relas(file, &dynamic->table, eager, stubs, n);
 	return err;
 }

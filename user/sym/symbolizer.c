@@ -101,8 +101,10 @@ static int open_debug_file(const struct elf_facts *facts)
 static int read_names(const struct symbol_sources *sources, enum name_source source,
 		      int fd, struct batch *batch)
 {
-	return worker_names(sources->worker, source, fd, batch->addrs, batch->n_addrs,
-			    DEADLINE_MS, on_name, batch);
+	return worker_names(sources->worker,
+			    &(struct name_request){ source, fd, batch->addrs,
+						    batch->n_addrs, DEADLINE_MS },
+			    on_name, batch);
 }
 
 static uint64_t *addresses_as_linked(const struct elf_facts *facts,
@@ -145,8 +147,10 @@ static void find_places(const struct symbol_sources *sources, uint32_t module,
 	if (!err && batch->inlines_left_ns <= 0)
 		err = fail(-ETIMEDOUT, "no time is left");
 	if (!err)
-		err = worker_places(sources->worker, fd, linked, batch->n_addrs,
-				    INLINES_MS, on_places, batch);
+		err = worker_places(sources->worker,
+				    &(struct name_request){ NAMES_PLACES, fd, linked,
+							    batch->n_addrs, INLINES_MS },
+				    on_places, batch);
 	batch->inlines_left_ns -= (int64_t)(clock_now_ns() - begun_ns);
 	if (!err)
 		return;
@@ -163,8 +167,10 @@ static int name_debug(const struct symbol_sources *sources, const struct elf_fac
 
 	if (!linked)
 		return -ENOMEM;
-	return worker_names(sources->worker, NAMES_ELF_LINKED, fd, linked, batch->n_addrs,
-			    DEADLINE_MS, on_name, batch);
+	return worker_names(sources->worker,
+			    &(struct name_request){ NAMES_ELF_LINKED, fd, linked,
+						    batch->n_addrs, DEADLINE_MS },
+			    on_name, batch);
 }
 
 static int name_file(const struct symbol_sources *sources, uint32_t module,

@@ -99,22 +99,29 @@ enum name_source {
 	NAMES_PERF_MAP,
 	NAMES_KALLSYMS,
 	NAMES_ELF_LINKED,
-	NAMES_PLACES, /* for worker_places() */
+	NAMES_PLACES, /* for worker_places() alone */
+};
+
+struct name_request {
+	enum name_source source;
+	int fd;		       /* borrowed */
+	const uint64_t *addrs; /* n of them */
+	size_t n;
+	int deadline_ms;
 };
 
 /*
  * As the functions of obj/names.h, in the worker; blocks, at most until the
- * deadline. fd is borrowed. Scans that are under way are finished first. The
- * sink must not use the worker.
+ * deadline. Scans that are under way are finished first. The sink must not use the
+ * worker.
  */
-int worker_names(struct worker *worker, enum name_source source, int fd,
-		 const uint64_t *addrs, size_t n, int deadline_ms, name_sink sink,
-		 void *arg);
+int worker_names(struct worker *worker, const struct name_request *request,
+		 name_sink sink, void *arg);
 
 /* As elf_inlines() of obj/inlines.h, else as worker_names(). What came before a
  * deadline stays. */
-int worker_places(struct worker *worker, int fd, const uint64_t *addrs, size_t n,
-		  int deadline_ms, inline_sink sink, void *arg);
+int worker_places(struct worker *worker, const struct name_request *request,
+		  inline_sink sink, void *arg);
 
 const struct worker_counts *worker_counts(const struct worker *worker);
 

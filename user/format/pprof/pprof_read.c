@@ -206,8 +206,11 @@ static int count_sample(struct parser *p, const struct sample *sample)
 	int err = stack_finish(&p->b, true, &stack);
 
 	if (!err && (sample->comm_bytes || sample->pid))
-		err = stack_thread(p->r, sample->comm, sample->comm_bytes, sample->pid,
-				   sample->tid, &thread);
+		err = stack_thread(p->r,
+				   &(struct stack_owner){ sample->comm,
+							  sample->comm_bytes, sample->pid,
+							  sample->tid },
+				   &thread);
 	if (err || stack == READING_NO_STACK)
 		return err;
 	if (sample->value < 0) { /* of a difference; there is no such count */
