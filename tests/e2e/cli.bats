@@ -81,11 +81,10 @@ offers() {
 }
 
 @test "completion in bash: the words that options and commands take" {
-	formats='weft folded pprof speedscope firefox svg html'
 	keys='comm= pid= tid= container= host= module= function= time='
 	weft completion bash >words
-	offers "$formats" weft record --format ''
-	offers "$formats" weft report --format ''
+	offers "$FORMATS" weft record --format ''
+	offers "$FORMATS" weft report --format ''
 	offers "no space:$keys" weft report --filter ''
 	offers 'no space:comm= container=' weft report --filter co
 	offers '' weft report --filter comm =
@@ -120,7 +119,7 @@ offers() {
 @test "completions: the same words for each shell" {
 	for shell in bash zsh fish; do
 		weft completion "$shell" | tr -d '=\n' >made
-		for words in 'weft folded pprof speedscope firefox svg html' \
+		for words in "$FORMATS" \
 			'comm pid tid container host module function time' \
 			'record report doctor completion help' 'bash zsh fish'; do
 			grep -qF "$words" made || { echo "$shell: no $words"; false; }

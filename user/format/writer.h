@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The formats that a reading can be written in, as a list. A writer is one file
- * format/NAME/NAME_write.c with one entry here (writer.c); what it writes, it adds to the
+ * format/NAME/NAME_write.c and a word in WRITERS(); what it writes, it adds to the
  * outfile piece by piece, so that no output has to fit into memory. All that others ask
  * of a format they find in its struct: nobody compares writers.
  */
@@ -72,8 +72,11 @@ const struct writer *writer_for(const char *path);
 /* What an output is in that has no ending. */
 extern const struct writer *const writer_usual;
 
-/* One for each format: */
-extern const struct writer weft_writer, folded_writer, pprof_writer, speedscope_writer,
-	firefox_writer, svg_writer, html_writer;
+/* One for each format, in the order in which they are shown. */
+#define WRITERS(X) X(weft) X(folded) X(pprof) X(speedscope) X(firefox) X(svg) X(html)
+
+#define X(name) extern const struct writer name##_writer;
+WRITERS(X)
+#undef X
 
 #endif

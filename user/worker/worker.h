@@ -94,14 +94,6 @@ typedef void (*scan_sink)(void *arg, uint64_t cookie, int err,
  */
 int worker_collect(struct worker *worker, int wait_ms, scan_sink sink, void *arg);
 
-enum name_source {
-	NAMES_ELF,
-	NAMES_PERF_MAP,
-	NAMES_KALLSYMS,
-	NAMES_ELF_LINKED,
-	NAMES_PLACES, /* for worker_places() alone */
-};
-
 struct name_request {
 	enum name_source source;
 	int fd;		       /* borrowed */
