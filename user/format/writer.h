@@ -73,7 +73,14 @@ const struct writer *writer_for(const char *path);
 extern const struct writer *const writer_usual;
 
 /* One for each format, in the order in which they are shown. */
-#define WRITERS(X) X(weft) X(folded) X(pprof) X(speedscope) X(firefox) X(svg) X(html)
+#define WRITERS(X)                                                                       \
+	X(weft)                                                                          \
+	X(folded)                                                                        \
+	X(pprof)                                                                         \
+	X(speedscope)                                                                    \
+	X(firefox)                                                                       \
+	X(svg)                                                                           \
+	X(html)
 
 #define X(name) extern const struct writer name##_writer;
 WRITERS(X)
