@@ -64,8 +64,8 @@ $(B)/libweft.a: $(LIB_OBJ)
 	$(Q)rm -f $@
 	$(Q)ar rcs $@ $^
 
-# order-only: the skeleton must exist first; depfiles say who really reads it
-$(B)/user/%.o: user/%.c | $(B)/weft.skel.h
+# order-only: what is made must exist first; depfiles say who really reads it
+$(B)/user/%.o: user/%.c | $(B)/weft.skel.h $(B)/weft_proto.h
 	$(call say,CC)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(C_FLAGS) -MMD -MP -c $< -o $@
@@ -81,9 +81,17 @@ $(B)/weft.skel.h: $(BPF_OBJ)
 	$(Q)$(BPFTOOL) gen skeleton $(@:.skel.h=.bpf.o) name weft_bpf > $@.new
 	$(Q)mv $@.new $@
 
+# the numbers of a recording's fields, out of its schema
+$(B)/weft_proto.h: docs/weft.proto tools/proto-fields
+	$(call say,GEN)
+	$(Q)mkdir -p $(@D)
+	$(Q)tools/proto-fields $< > $@.new
+	$(Q)mv $@.new $@
+
 # What makes unwind tables: those that another weft made may look different.
 BUILDER_SRC := $(sort $(wildcard user/obj/*.[ch] user/unwind/*.[ch])) \
                user/base/blake3.c include/shared/unwind.h
+BUILDER_SRC += user/base/varint.h user/base/search.h
 
 $(B)/unwind_builder.h: $(BUILDER_SRC)
 	$(call say,GEN)

@@ -257,7 +257,6 @@ int main(int argc, char **argv)
 			    .output = "/dev/null",
 			    .writer = &folded_writer,
 			    .event = "cpu-clock",
-			    .quiet = true,
 			    .faults = KERNEL_SAMPLES_TOO },
 		.name = "crosscheck",
 		.samples = 1500,

@@ -81,11 +81,10 @@ offers() {
 }
 
 @test "completion in bash: the words that options and commands take" {
-	formats='weft folded pprof speedscope firefox svg html'
 	keys='comm= pid= tid= container= host= module= function= time='
 	weft completion bash >words
-	offers "$formats" weft record --format ''
-	offers "$formats" weft report --format ''
+	offers "$FORMATS" weft record --format ''
+	offers "$FORMATS" weft report --format ''
 	offers "no space:$keys" weft report --filter ''
 	offers 'no space:comm= container=' weft report --filter co
 	offers '' weft report --filter comm =
@@ -120,7 +119,7 @@ offers() {
 @test "completions: the same words for each shell" {
 	for shell in bash zsh fish; do
 		weft completion "$shell" | tr -d '=\n' >made
-		for words in 'weft folded pprof speedscope firefox svg html' \
+		for words in "$FORMATS" \
 			'comm pid tid container host module function time' \
 			'record report doctor completion help' 'bash zsh fish'; do
 			grep -qF "$words" made || { echo "$shell: no $words"; false; }
@@ -195,6 +194,10 @@ offers() {
 	grep -q $'\033' coloured
 	script -qec "env NO_COLOR=1 TERM=xterm $WEFT report x.folded" /dev/null >asked
 	run ! grep -q $'\033' asked
+	for term in '-u TERM' TERM=dumb TERM=; do
+		script -qec "env -u NO_COLOR $term $WEFT report x.folded" /dev/null >unknown
+		run ! grep -q $'\033' unknown
+	done
 }
 
 @test "report: a reader that goes away, and a disk that is full" {
@@ -411,8 +414,10 @@ print(t.native_id, flush=True)' >tid 3>&- &
 	[[ $output == *$'\e[3'* ]]
 	run script -qec "TERM=xterm NO_COLOR=1 $WEFT doctor" /dev/null
 	[[ $output != *$'\e'* ]]
-	run script -qec "TERM=dumb $WEFT doctor" /dev/null
-	[[ $output != *$'\e'* ]]
+	for term in '-u TERM' TERM=dumb TERM=; do
+		run script -qec "env $term $WEFT doctor" /dev/null
+		[[ $output != *$'\e'* ]]
+	done
 }
 
 @test "doctor names the capabilities that an ordinary user lacks" {

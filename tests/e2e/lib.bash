@@ -5,6 +5,9 @@
 
 bats_require_minimum_version 1.5.0
 
+# what can be written, in the order in which it is shown
+export FORMATS='weft folded pprof speedscope firefox svg html'
+
 in_a_folder() {
 	cd "$BATS_TEST_TMPDIR" || return 1
 }

@@ -53,10 +53,12 @@ static void require_views(const struct sample_rec *rec, uint64_t seed)
 	static uint32_t out[VIEW_ROOM(CODES_MAX)];
 	size_t n = record_codes(rec, codes);
 	struct view_notes notes;
-	size_t shown = view_read(codes, n, VIEW_THREAD, NULL, out, &notes);
+	size_t shown = view_read(&(struct view_stack){ codes, n, NULL }, VIEW_THREAD, out,
+				 &notes);
 
 	REQUIRE(is_thread_view(rec, out, shown), seed);
-	shown = view_read(codes, n, VIEW_ASYNC, NULL, out, &notes);
+	shown = view_read(&(struct view_stack){ codes, n, NULL }, VIEW_ASYNC, out,
+			  &notes);
 	REQUIRE(shown <= VIEW_ROOM(n), seed);
 	for (size_t i = 0; i < shown; i++)
 		REQUIRE(out[i] & CODE_KIND || out[i] < rec->n_words, seed);
@@ -171,8 +173,8 @@ static void test_codes(void **state)
 			codes[STACK_THREAD] %= n;
 		}
 		for (int view = VIEW_ASYNC; view <= VIEW_THREAD; view++)
-			REQUIRE(view_read(codes, n, view, NULL, out, &notes) <=
-					VIEW_ROOM(n),
+			REQUIRE(view_read(&(struct view_stack){ codes, n, NULL }, view,
+					  out, &notes) <= VIEW_ROOM(n),
 				seed);
 		free(codes);
 		free(out);

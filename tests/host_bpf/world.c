@@ -102,7 +102,8 @@ const char *view_text(const struct sampled *at, enum view view)
 	assert_int_equal(translator_new(&translator, aggregator), 0);
 	assert_int_equal(translate_sample(translator, rec, NULL), 0);
 	codes = intern_bytes(aggregator->stacks, 0, &bytes);
-	n = view_read(codes, bytes / sizeof(*codes), view, NULL, out, &notes);
+	n = view_read(&(struct view_stack){ codes, bytes / sizeof(*codes), NULL }, view,
+		      out, &notes);
 	text[0] = 0;
 	for (size_t i = 0; i < n; i++)
 		length += sprintf(text + length, "%s%s", i ? " " : "",

@@ -23,7 +23,8 @@ static void read_view(const struct sample_rec *rec, const uint32_t *codes, size_
 {
 	static uint32_t out[VIEW_ROOM(CODES_MAX)];
 	struct view_notes notes;
-	size_t shown = view_read(codes, n, view, NULL, out, &notes);
+	size_t shown =
+		view_read(&(struct view_stack){ codes, n, NULL }, view, out, &notes);
 
 	if (rec->ending == END_BROKEN && shown) /* told, and no frame */
 		shown -= out[shown - 1] == VIEW_CUT;

@@ -8,7 +8,7 @@
  * a live recording is, a second at a time, and is the same each time.
  */
 #include "base/error.h"
-#include "format/weft/weft_write.h"
+#include "format/writer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -176,13 +176,13 @@ static int generate(const char *path, uint32_t cpus, uint32_t hz, uint32_t secon
 {
 	AUTO(profile) r = NULL;
 	AUTO(outfile) out = NULL;
-	AUTO(weft_stream) stream = NULL;
+	AUTO(stream) stream = NULL;
 	int err = profile_new(&r);
 
 	if (!err)
 		err = outfile_new(&out, path);
 	if (!err)
-		err = weft_stream_new(&stream, out);
+		err = weft_writer.stream(&stream, out);
 	if (err)
 		return err;
 	make_run_info(r, hz, seconds);
@@ -191,13 +191,13 @@ static int generate(const char *path, uint32_t cpus, uint32_t hz, uint32_t secon
 	make_threads(r);
 	for (uint32_t i = 0; !err && i < seconds; i++) {
 		run_second(r, i, cpus, hz);
-		err = weft_stream_add(stream, r, &r->timeline);
+		err = stream->add(stream, r, &r->timeline);
 	}
 	profile_add_count(r, "oncpu.outcome.kept", r->timeline.total);
 	if (!err)
 		err = profile_finish(r);
 	if (!err)
-		err = weft_stream_end(stream, r);
+		err = stream->end(stream, r);
 	if (!err)
 		printf("%lu\n", (unsigned long)r->timeline.total);
 	return err ? err : outfile_finish(out);

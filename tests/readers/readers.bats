@@ -95,6 +95,17 @@ pprof() {
 	done
 }
 
+@test "pprof: the numbers of fields are those of its schema" {
+	proto=/usr/share/gocode/src/github.com/google/pprof/proto/profile.proto
+	[ -f $proto ] || skip 'golang-github-google-pprof-dev is not there'
+	"$BATS_TEST_DIRNAME/../../tools/proto-fields" $proto >theirs
+	grep -oE '[A-Z_]+ = [0-9]+' theirs >known
+	grep -oE '[A-Z_]+ = [0-9]+' \
+		"$BATS_TEST_DIRNAME/../../user/format/pprof/pprof_fields.h" >ours
+	[ "$(wc -l <ours)" -ge 40 ]
+	run ! grep -vxFf known ours
+}
+
 @test "protoc --decode: our own recordings are what our schema says" {
 	needs protoc
 	docs=$BATS_TEST_DIRNAME/../../docs

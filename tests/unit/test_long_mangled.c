@@ -55,9 +55,12 @@ static void templates_of_a_compiler(void **state)
 		assert_int_equal(fscanf(nm, "%lx", &addr), 1);
 		pclose(nm);
 		fd = open_file("pack.so");
-		assert_int_equal(worker_names(worker, NAMES_ELF_LINKED, fd, &addr, 1,
-					      5000, hear, &heard),
-				 0);
+		assert_int_equal(
+			worker_names(worker,
+				     &(struct name_request){ NAMES_ELF_LINKED, fd, &addr,
+							     1, 5000 },
+				     hear, &heard),
+			0);
 		assert_string_equal(heard.names[0], shown.s);
 		forget(&heard);
 		str_free(&source);
@@ -94,7 +97,9 @@ static void hostile_ones_end_nothing(void **state)
 	assert_int_equal(fclose(f), 0);
 	fd = open_file("hostile.map");
 	assert_int_equal(worker_new(&worker), 0);
-	assert_int_equal(worker_names(worker, NAMES_PERF_MAP, fd, addrs, n + 1, 5000,
+	assert_int_equal(worker_names(worker,
+				      &(struct name_request){ NAMES_PERF_MAP, fd, addrs,
+							      n + 1, 5000 },
 				      hear, &heard),
 			 0);
 	assert_string_equal(heard.names[n], "honest::name");

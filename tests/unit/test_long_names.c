@@ -101,8 +101,10 @@ static void symbols_that_differ_at_their_ends(void **state)
 	assert_int_equal(elf_names_linked(fd, addrs, 2 * N_LENGTHS, hear, &heard), 0);
 	expect_all(&heard);
 	assert_int_equal(worker_new(&worker), 0);
-	assert_int_equal(worker_names(worker, NAMES_ELF_LINKED, fd, addrs, 2 * N_LENGTHS,
-				      5000, hear, &heard),
+	assert_int_equal(worker_names(worker,
+				      &(struct name_request){ NAMES_ELF_LINKED, fd, addrs,
+							      2 * N_LENGTHS, 5000 },
+				      hear, &heard),
 			 0);
 	expect_all(&heard);
 	worker_free(worker);
@@ -205,8 +207,11 @@ static void inlined_functions(void **state)
 	fd = open_file("inlined.so");
 	assert_int_equal(worker_new(&worker), 0);
 	assert_int_equal(elf_inlines(fd, &addr, 1, on_location, &located), 0);
-	assert_int_equal(
-		worker_locations(worker, fd, &addr, 1, 5000, on_location, &located), 0);
+	assert_int_equal(worker_locations(worker,
+					  &(struct name_request){ NAMES_LOCATIONS, fd,
+								  &addr, 1, 5000 },
+					  on_location, &located),
+			 0);
 	assert_int_equal(located.names.n, 16);
 	for (size_t i = 0; i < 16; i++) {
 		expect(located.names.items[i], 20000, "bcdefghi"[i % 8]);

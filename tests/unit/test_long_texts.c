@@ -75,13 +75,13 @@ static struct profile *unpacked(const struct bytes *bytes)
 /* And what is read of what is written of it. */
 static void expect_two_everywhere(const struct profile *r, size_t n)
 {
-	const struct writer *const writers[] = { &weft_writer, &folded_writer,
-						 &pprof_writer };
+	const struct writer *const streamed[] = { &weft_writer, &folded_writer,
+						  &pprof_writer };
 	bool is_whole = n < NAME_BYTES_MAX;
 
 	expect_two(r, n, is_whole);
-	for (size_t i = 0; i < sizeof(writers) / sizeof(*writers); i++) {
-		struct bytes bytes = written(writers[i], r, VIEW_THREAD);
+	for (size_t i = 0; i < sizeof(streamed) / sizeof(*streamed); i++) {
+		struct bytes bytes = written(streamed[i], r, VIEW_THREAD);
 		struct profile *again = unpacked(&bytes);
 
 		expect_two(again, n, is_whole);

@@ -117,7 +117,7 @@ static void a_recording_may_end_at_any_byte(void **state)
 		memcpy(cut.s, bytes.s, n); /* so that a byte too far is seen */
 		back = read_back(&cut);
 		free(cut.s);
-		if (n < sizeof(RECORDING_START) - 1) {
+		if (n < sizeof(WEFT_MAGIC_FIELD) - 1) {
 			assert_null(back);
 			error_clear();
 			continue;
@@ -138,7 +138,7 @@ static void a_recording_may_be_damaged_anywhere(void **state)
 	AUTO(profile) r = made("alpha");
 	struct bytes bytes = written(&weft_writer, r, VIEW_ASYNC);
 
-	for (size_t i = sizeof(RECORDING_START); i < bytes.n; i++) {
+	for (size_t i = sizeof(WEFT_MAGIC_FIELD); i < bytes.n; i++) {
 		AUTO(profile) back = NULL;
 
 		bytes.s[i] ^= 0x11;

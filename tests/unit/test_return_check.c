@@ -110,7 +110,9 @@ static void expect(const uint32_t *codes, size_t n, enum view view,
 	uint32_t out[VIEW_ROOM(32)];
 	struct view_notes notes;
 
-	assert_int_equal(view_read(codes, n, view, names, out, &notes), n_want);
+	assert_int_equal(
+		view_read(&(struct view_stack){ codes, n, names }, view, out, &notes),
+		n_want);
 	assert_memory_equal(out, want, n_want * sizeof(*want));
 	assert_true(notes.doubted);
 }
@@ -146,7 +148,8 @@ static void keeps_a_start_made_by_hand(void **state)
 	assert_int_equal(names_new(&names), 0);
 	assert_int_equal(names_set_bad_return(names, 7), 0);
 	assert_int_equal(names_set(names, 7, "runtime.goexit.abi0"), 0);
-	assert_int_equal(view_read(go, STACK_HEAD + 2, VIEW_THREAD, names, out, &notes),
+	assert_int_equal(view_read(&(struct view_stack){ go, STACK_HEAD + 2, names },
+				   VIEW_THREAD, out, &notes),
 			 2);
 	assert_true(notes.whole && !notes.doubted);
 }
@@ -160,7 +163,8 @@ static void believes_no_start_by_a_zero_alone(void **state)
 
 	assert_int_equal(names_new(&names), 0);
 	assert_int_equal(names_set(names, 2, "malloc"), 0);
-	assert_int_equal(view_read(zero, STACK_HEAD + 2, VIEW_THREAD, names, out, &notes),
+	assert_int_equal(view_read(&(struct view_stack){ zero, STACK_HEAD + 2, names },
+				   VIEW_THREAD, out, &notes),
 			 3);
 	assert_int_equal(out[2], VIEW_CUT);
 	assert_false(notes.whole);
@@ -182,16 +186,21 @@ static void a_gap_is_not_whole(void **state)
 	uint32_t out[VIEW_ROOM(STACK_HEAD + 3)];
 	struct view_notes notes;
 
-	assert_int_equal(view_read(gap, STACK_HEAD + 3, VIEW_THREAD, NULL, out, &notes),
+	assert_int_equal(view_read(&(struct view_stack){ gap, STACK_HEAD + 3, NULL },
+				   VIEW_THREAD, out, &notes),
 			 3);
 	assert_true(!notes.whole && notes.has_gap && notes.ending == END_START);
 	assert_int_equal(
-		view_read(cut_roots, STACK_HEAD + 3, VIEW_ASYNC, NULL, out, &notes), 3);
+		view_read(&(struct view_stack){ cut_roots, STACK_HEAD + 3, NULL },
+			  VIEW_ASYNC, out, &notes),
+		3);
 	assert_int_equal(out[1], VIEW_GAP);
 	assert_true(!notes.whole && notes.has_gap);
 	/* the thread view has all of them */
 	assert_int_equal(
-		view_read(cut_roots, STACK_HEAD + 3, VIEW_THREAD, NULL, out, &notes), 2);
+		view_read(&(struct view_stack){ cut_roots, STACK_HEAD + 3, NULL },
+			  VIEW_THREAD, out, &notes),
+		2);
 	assert_true(notes.whole && !notes.has_gap);
 }
 

@@ -108,7 +108,9 @@ static void expect_name(struct worker *worker)
 
 	named->n = 1;
 	assert_int_equal(
-		worker_names(worker, NAMES_ELF, fd, &addr, 1, 5000, named_sink, named),
+		worker_names(worker,
+			     &(struct name_request){ NAMES_ELF, fd, &addr, 1, 5000 },
+			     named_sink, named),
 		0);
 	assert_string_equal(named->items[0].name, "named_function");
 	free(named);
@@ -176,7 +178,9 @@ static void names_many(void **state)
 	fclose(map);
 	fd = open_file("map");
 	assert_int_equal(worker_submit_scan(worker, open_file("good.so"), 7), 0);
-	assert_int_equal(worker_names(worker, NAMES_PERF_MAP, fd, addrs, n, 20000,
+	assert_int_equal(worker_names(worker,
+				      &(struct name_request){ NAMES_PERF_MAP, fd, addrs,
+							      n, 20000 },
 				      count_name, &counted),
 			 0);
 	assert_int_equal(counted.n, n);
@@ -200,17 +204,26 @@ static void passes_errors_up(void **state)
 	int text = open_file("s.c"), good = open_file("good.so");
 
 	assert_int_equal(
-		worker_names(worker, NAMES_ELF, text, &addr, 1, 5000, refuse, NULL),
+		worker_names(worker,
+			     &(struct name_request){ NAMES_ELF, text, &addr, 1, 5000 },
+			     refuse, NULL),
 		-ENOEXEC);
 	assert_true(strlen(error_sentence()) > 0);
 	assert_int_equal(
-		worker_names(worker, NAMES_ELF, good, &addr, 1, 5000, refuse, NULL),
+		worker_names(worker,
+			     &(struct name_request){ NAMES_ELF, good, &addr, 1, 5000 },
+			     refuse, NULL),
 		-ECANCELED);
 	assert_int_equal(
-		worker_names(worker, NAMES_ELF, 12345, &addr, 1, 5000, refuse, NULL),
+		worker_names(worker,
+			     &(struct name_request){ NAMES_ELF, 12345, &addr, 1, 5000 },
+			     refuse, NULL),
 		-EBADF);
 	assert_int_equal(
-		worker_names(worker, NAMES_ELF, good, NULL, 0, 5000, refuse, NULL), 0);
+		worker_names(worker,
+			     &(struct name_request){ NAMES_ELF, good, NULL, 0, 5000 },
+			     refuse, NULL),
+		0);
 	expect_name(worker);
 	assert_int_equal(worker_counts(worker)->restarts, 0);
 	worker_free(worker);
@@ -390,12 +403,14 @@ static void ends_a_naming_that_stalls(void **state)
 
 	write_huge("huge");
 	fd = open_file("huge");
-	err = worker_names(worker, NAMES_ELF, fd, addrs, 2, 5, refuse, NULL);
+	err = worker_names(worker, &(struct name_request){ NAMES_ELF, fd, addrs, 2, 5 },
+			   refuse, NULL);
 	assert_int_equal(err, -ETIMEDOUT);
 	assert_int_equal(worker_counts(worker)->restarts, 1);
 	expect_name(worker);
 	kill(parser_of(worker), SIGSTOP);
-	err = worker_names(worker, NAMES_ELF, fd, addrs, 2, 50, refuse, NULL);
+	err = worker_names(worker, &(struct name_request){ NAMES_ELF, fd, addrs, 2, 50 },
+			   refuse, NULL);
 	assert_int_equal(err, -ETIMEDOUT);
 	expect_name(worker);
 	assert_int_equal(worker_counts(worker)->restarts, 2);

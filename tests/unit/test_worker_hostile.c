@@ -147,11 +147,15 @@ static int names_against(const struct lie *lie, size_t n, struct named *named)
 	for (size_t i = 0; i < n; i++)
 		say(end, &lie->buf, lie->n);
 	say(end, &done, sizeof(done));
-	err = worker_names(worker, NAMES_ELF, fd, addrs, 3, 5000, named_sink, named);
+	err = worker_names(worker,
+			   &(struct name_request){ NAMES_ELF, fd, addrs, 3, 5000 },
+			   named_sink, named);
 	close(end);
 	assert_int_equal(worker_counts(worker)->restarts, err ? 1 : 0);
 	if (err)
-		assert_int_equal(worker_names(worker, NAMES_ELF, fd, addrs, 3, 5000,
+		assert_int_equal(worker_names(worker,
+					      &(struct name_request){ NAMES_ELF, fd,
+								      addrs, 3, 5000 },
 					      named_sink, named),
 				 0);
 	worker_free(worker);
@@ -223,7 +227,9 @@ static void silence(void **state)
 	struct worker *worker = taken_over(&end);
 
 	assert_int_equal(
-		worker_names(worker, NAMES_ELF, fd, &addr, 1, 30, named_sink, &named),
+		worker_names(worker,
+			     &(struct name_request){ NAMES_ELF, fd, &addr, 1, 30 },
+			     named_sink, &named),
 		-ETIMEDOUT);
 	close(end);
 	worker_free(worker);

@@ -7,17 +7,26 @@
 #include <stdio.h>
 
 static enum log_level log_level = LOG_NORMAL;
+static void (*log_sink)(const char *line);
 
 void log_set_level(enum log_level level)
 {
 	log_level = level;
 }
 
+void log_set_sink(void (*sink)(const char *line))
+{
+	log_sink = sink;
+}
+
 static void say(const char *fmt, va_list ap)
 {
-	fputs("weft: ", stderr);
-	vfprintf(stderr, fmt, ap);
-	fputc('\n', stderr);
+	char line[LOG_LINE_BYTES];
+
+	if (!log_sink)
+		return;
+	vsnprintf(line, sizeof(line), fmt, ap);
+	log_sink(line);
 }
 
 void log_error(const char *fmt, ...)

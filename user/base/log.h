@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Talk for a person, on stderr. stdout is data and never written here. */
+/* Talk for a person, a line at a time. Where it goes, the program's face says: until
+ * it does, nowhere. */
 #ifndef WEFT_BASE_LOG_H
 #define WEFT_BASE_LOG_H
 
@@ -9,7 +10,12 @@ enum log_level { LOG_QUIET, LOG_NORMAL, LOG_VERBOSE };
 
 void log_set_level(enum log_level level);
 
-/* "weft: …" and a newline; errors are told at every level. */
+/* line: without a newline, at most LOG_LINE_BYTES with its NUL. */
+void log_set_sink(void (*sink)(const char *line));
+
+#define LOG_LINE_BYTES 8192
+
+/* Errors are told at every level. */
 void log_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_verbose(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

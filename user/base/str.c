@@ -63,6 +63,13 @@ void str_add_char(struct str *str, char c)
 	str_add_bytes(str, &c, 1);
 }
 
+void str_add_lower(struct str *str, const char *name)
+{
+	for (; *name; name++)
+		str_add_char(str,
+			     *name >= 'A' && *name <= 'Z' ? (char)(*name | 32) : *name);
+}
+
 void str_addf(struct str *str, const char *fmt, ...)
 {
 	va_list ap;

@@ -22,6 +22,7 @@ void str_clear(struct str *str); /* keeps the memory */
 void str_add(struct str *str, const char *s);
 void str_add_bytes(struct str *str, const void *bytes, size_t n);
 void str_add_char(struct str *str, char c);
+void str_add_lower(struct str *str, const char *name); /* capitals of ASCII made small */
 void str_addf(struct str *str, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 int str_error(const struct str *str); /* 0 or -ENOMEM */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Numbers in as few bytes as they need: seven bits a byte, low ones first, the
- * top bit set on all but the last. Protobuf's form.
+ * top bit set on all but the last. Protobuf's form, and DWARF's.
  */
 #ifndef WEFT_BASE_VARINT_H
 #define WEFT_BASE_VARINT_H
@@ -31,25 +31,42 @@ static inline void varint_add(struct str *out, uint64_t value)
 	str_add_bytes(out, bytes, varint_put(bytes, value));
 }
 
-/* From bytes[*at … n); moves *at. False: it does not end there, or has more
- * than 64 bits. */
-static inline bool varint_get(const void *bytes, size_t n, size_t *at, uint64_t *ret)
+/* Of at most `most` bytes from *at, and moves *at past them. Bits beyond the 64th are
+ * dropped; *ret_bits is how many its bytes have room for. False: it does not end. */
+static inline bool varint_take(const unsigned char **at, const unsigned char *end,
+			       unsigned int most, uint64_t *ret, unsigned int *ret_bits)
 {
-	const unsigned char *p = bytes;
 	uint64_t value = 0;
+	unsigned int bits = 0;
 
-	for (unsigned int shift = 0; shift < 64 && *at < n; shift += 7) {
-		unsigned char byte = p[(*at)++];
+	for (; *at < end && bits < 7 * most; bits += 7) {
+		unsigned char byte = *(*at)++;
 
-		if (shift == 63 && byte > 1)
-			return false;
-		value |= (uint64_t)(byte & 0x7f) << shift;
+		if (bits < 64)
+			value |= (uint64_t)(byte & 0x7f) << bits;
 		if (byte < 0x80) {
 			*ret = value;
+			*ret_bits = bits + 7;
 			return true;
 		}
 	}
 	return false;
+}
+
+/* From bytes[*at … n); moves *at. False: it does not end there, or has more
+ * than 64 bits. */
+static inline bool varint_get(const void *bytes, size_t n, size_t *at, uint64_t *ret)
+{
+	const unsigned char *start = bytes, *next = start + *at;
+	unsigned int bits;
+	uint64_t value;
+	bool whole = varint_take(&next, start + n, VARINT_BYTES_MAX, &value, &bits);
+
+	*at = (size_t)(next - start);
+	if (!whole || (bits > 64 && next[-1] > 1))
+		return false;
+	*ret = value;
+	return true;
 }
 
 /* Small negative numbers in few bytes. */

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "base/task_stat.h"
 #include "shared/record.h"
 
 #include <errno.h>
@@ -39,9 +40,7 @@ int check_rate(unsigned int hz)
 
 /* What /proc tells of a process or thread. */
 struct task_info {
-	char state;
-	unsigned int flags; /* the kernel's PF_… */
-	int threads;
+	struct task_stat stat;
 	pid_t tgid;
 };
 
@@ -60,35 +59,7 @@ static int read_tgid(pid_t pid, pid_t *ret)
 
 static int read_task(pid_t pid, struct task_info *ret)
 {
-	char path[64], stat[1024];
-	AUTO_FCLOSE FILE *f = NULL;
-	const char *after_comm;
-	size_t n;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	f = fopen(path, "re");
-	if (!f)
-		return -ESRCH;
-	n = fread(stat, 1, sizeof(stat) - 1, f);
-	stat[n] = '\0';
-	/* the name may hold anything, parentheses and spaces too */
-	after_comm = strrchr(stat, ')');
-	/* fields 3, 9 and 20 */
-	if (!after_comm || sscanf(after_comm,
-				  ") %c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u "
-				  "%*d %*d %*d %*d %d",
-				  &ret->state, &ret->flags, &ret->threads) != 3)
-		return -ESRCH;
-	return read_tgid(pid, &ret->tgid);
-}
-
-/* What has ended and waits for its parent to take notice; a process lives on when
- * its first thread has ended alone. */
-static bool has_ended(const struct task_info *task, bool whole)
-{
-	if (task->state != 'Z' && task->state != 'X')
-		return false;
-	return !whole || task->threads < 2;
+	return task_stat_read(pid, &ret->stat) ? read_tgid(pid, &ret->tgid) : -ESRCH;
 }
 
 static int check_task(const char *option, pid_t pid, struct task_info *ret)
@@ -100,13 +71,13 @@ static int check_task(const char *option, pid_t pid, struct task_info *ret)
 		return fail_hint(-ESRCH, "ps -e lists them; give the host's ids, not a "
 					 "container's");
 	}
-	if (ret->flags & PF_KTHREAD) {
+	if (ret->stat.flags & PF_KTHREAD) {
 		fail(-EINVAL, "--%s %d: a kernel thread, which has no user stack to show",
 		     option, pid);
 		return fail_hint(-EINVAL, "sample the whole machine and look for its "
 					  "name, or use --comm");
 	}
-	if (has_ended(ret, !strcmp(option, "pid"))) {
+	if (task_stat_has_ended(&ret->stat, !strcmp(option, "pid"))) {
 		fail(-ESRCH, "--%s %d: the process has ended", option, pid);
 		return fail_hint(-ESRCH, "it is a zombie that its parent has not reaped; "
 					 "give a running process");

@@ -194,7 +194,7 @@ int check_writer(const char *path, const char *format, const struct writer **ret
 	*ret = writer_for(path);
 	if (*ret)
 		return 0;
-	*ret = &folded_writer;
+	*ret = writer_usual;
 	if (!strcmp(path, "-") || is_device(path) || !strchr(name, '.'))
 		return 0;
 	return unknown_ending(path);

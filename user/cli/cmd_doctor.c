@@ -3,12 +3,11 @@
 #include "cli/check.h"
 #include "cli/commands.h"
 #include "cli/process_text.h"
+#include "cli/terminal.h"
 #include "doctor/doctor.h"
 #include "doctor/doctor_cache.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct doctor_line {
 	struct pid_list tgids;
@@ -27,15 +26,6 @@ static const struct option options[] = {
 };
 
 static const char *const state_names[] = { "ok", "limited", "missing" };
-
-/* Colours for a person at a terminal who did not refuse them. */
-static bool wants_colours(void)
-{
-	const char *term = getenv("TERM"), *refused = getenv("NO_COLOR");
-
-	return isatty(STDOUT_FILENO) && !(refused && *refused) && term &&
-	       strcmp(term, "dumb");
-}
 
 /* The first of them with the same thing to do. */
 static const struct probe_result *first_like(const struct probe_result *probes, size_t i)
@@ -78,75 +68,91 @@ static void add_table(struct str *out, const struct probe_result *probes, size_t
 		"weft can record here; each limited line says what it costs.",
 		"weft can't record here: see the lines marked missing.",
 	};
-	bool colours = wants_colours();
+	bool colours = terminal_wants_colours();
 
 	for (size_t i = 0; i < n; i++)
 		add_row(out, probes, i, colours);
 	str_addf(out, "\n%s\n", verdicts[worst_of(probes, n)]);
 }
 
-static void add_json(struct str *out, const struct probe_result *probes, size_t n)
+static void add_json(struct json *json, const struct probe_result *probes, size_t n)
 {
-	str_addf(out, "\"verdict\":\"%s\",\"probes\":[",
-		 state_names[worst_of(probes, n)]);
+	json_text(json, "verdict", state_names[worst_of(probes, n)]);
+	json_open(json, "probes", '[');
 	for (size_t i = 0; i < n; i++) {
-		str_addf(out, "%s\n{\"name\":", i ? "," : "");
-		str_add_json(out, probes[i].name);
-		str_addf(out,
-			 ",\"state\":\"%s\",\"what\":", state_names[probes[i].state]);
-		str_add_json(out, probes[i].what);
-		str_add(out, ",\"todo\":");
-		str_add_json(out, probes[i].todo);
-		str_add(out, "}");
+		json_line(json);
+		json_open(json, NULL, '{');
+		json_text(json, "name", probes[i].name);
+		json_text(json, "state", state_names[probes[i].state]);
+		json_text(json, "what", probes[i].what);
+		json_text(json, "todo", probes[i].todo);
+		json_close(json, '}');
 	}
-	str_add(out, "]");
+	json_close(json, ']');
 }
 
-static int add_machine(struct str *out, const struct doctor_line *line)
+/* json: NULL for text. */
+static int add_machine(struct str *out, struct json *json)
 {
 	struct probe_result probes[PROBES_MAX];
 	size_t n = probe_all(probes);
 
 	if (n < PROBES_MAX)
 		doctor_cache(&probes[n++]);
-	if (line->json)
-		add_json(out, probes, n);
+	if (json)
+		add_json(json, probes, n);
 	else
 		add_table(out, probes, n);
 	return worst_of(probes, n) == PROBE_MISSING ? EXIT_LACKING : EXIT_DONE;
 }
 
-static int add_processes(struct str *out, const struct doctor_line *line)
+static int add_process(struct str *out, struct json *json, pid_t pid)
 {
-	str_add(out, line->json ? "\"processes\":[" : "");
-	for (unsigned int i = 0; i < line->tgids.n; i++) {
-		AUTO(doctor_process) process = NULL;
-		int err = doctor_look(&process, line->tgids.pids[i]);
+	AUTO(doctor_process) process = NULL;
+	int err = doctor_look(&process, pid);
 
-		if (err)
-			return err;
-		if (i)
-			str_add(out, line->json ? "," : "\n");
-		if (line->json)
-			process_json(out, process);
-		else
-			process_text(out, process);
+	if (err)
+		return err;
+	if (json)
+		process_json(json, process);
+	else
+		process_text(out, process);
+	return 0;
+}
+
+static int add_processes(struct str *out, struct json *json, const struct pid_list *pids)
+{
+	int err = 0;
+
+	if (json)
+		json_open(json, "processes", '[');
+	for (unsigned int i = 0; !err && i < pids->n; i++) {
+		if (i && !json)
+			str_add_char(out, '\n');
+		err = add_process(out, json, pids->pids[i]);
 	}
-	str_add(out, line->json ? "]" : "");
-	return EXIT_DONE;
+	if (json)
+		json_close(json, ']');
+	return err ? err : EXIT_DONE;
 }
 
 static int run_doctor(const void *arg)
 {
 	const struct doctor_line *line = arg;
 	AUTO_STR out = { 0 };
+	struct json writer = { .out = &out }, *json = line->json ? &writer : NULL;
 	int status;
 
-	if (line->json)
-		str_addf(&out, "{\"version\":\"%s\",", WEFT_VERSION);
-	status = line->tgids.n ? add_processes(&out, line) : add_machine(&out, line);
-	if (line->json)
-		str_add(&out, "}\n");
+	if (json) {
+		json_open(json, NULL, '{');
+		json_text(json, "version", WEFT_VERSION);
+	}
+	status = line->tgids.n ? add_processes(&out, json, &line->tgids)
+			       : add_machine(&out, json);
+	if (json) {
+		json_close(json, '}');
+		str_add_char(&out, '\n');
+	}
 	if (status < 0 || str_error(&out))
 		return status < 0 ? status : str_error(&out);
 	fwrite(out.s, 1, out.n, stdout);

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "cli/check.h"
 #include "cli/commands.h"
+#include "cli/terminal.h"
 #include "doctor/doctor.h"
 
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 struct record_line {
 	struct record_options record; /* first: options fill this */
 	bool all;		      /* the default, said aloud */
-	bool verbose;
+	bool quiet, verbose;
 	char *cgroup; /* owned: record.cgroup made absolute */
 	const char *format;
 };
@@ -95,13 +96,11 @@ static const struct option options[] = {
 
 	{ OPTION_HEADING, .help = "What to write" },
 	{ OPTION_STRING, 'o', "output", "FILE",
-	  "where to write; the file's ending sets the format\n(default profile.weft); - "
-	  "is stdout, folded",
+	  "where to write; the file's ending sets the format\n(default " USUAL_OUTPUT
+	  "); - is stdout, folded",
 	  AT(record.output) },
 	{ OPTION_STRING, 0, "format", "FORMAT",
-	  "format, whatever the ending: weft, folded, pprof,\nspeedscope, firefox, svg, "
-	  "html",
-	  AT(format), .offered = writer_name },
+	  "format, whatever the ending: ", AT(format), .offered = writer_name },
 	{ OPTION_CHOICE, 0, "view", "VIEW",
 	  "async: with async callers (default)\nthread: the thread's own stack",
 	  AT(record.view), .words = views },
@@ -111,8 +110,7 @@ static const struct option options[] = {
 	  AT(record.stats_json) },
 	{ OPTION_STRING, 0, "tape", "FILE", "write the raw samples, for weft report",
 	  AT(record.tape) },
-	{ OPTION_FLAG, 'q', "quiet", NULL, "no progress and no summary",
-	  AT(record.quiet) },
+	{ OPTION_FLAG, 'q', "quiet", NULL, "no progress and no summary", AT(quiet) },
 	{ OPTION_FLAG, 'v', "verbose", NULL, "report problems as they happen",
 	  AT(verbose) },
 	{ OPTION_BITS, 0, "inject-fault", "WORD[,WORD…]", NULL, AT(record.faults),
@@ -152,7 +150,7 @@ static void set_defaults(void *arg)
 	line->record.max_frames = FRAMES_DEFAULT;
 	line->record.unwind_mb = UNWIND_MB_DEFAULT;
 	line->record.view = VIEW_ASYNC;
-	line->record.output = "profile.weft";
+	line->record.output = USUAL_OUTPUT;
 }
 
 static int check_filters(struct record_line *line)
@@ -190,6 +188,10 @@ static int check_record(void *arg, const struct given *given)
 	int err = options_conflict(given, conflicts);
 
 	line->record.command = given->rest;
+	if (!line->quiet) {
+		line->record.progress = terminal_progress();
+		line->record.summary = terminal_say;
+	}
 	if (!err)
 		err = check_filters(line);
 	if (!err)

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "cli/check.h"
 #include "cli/commands.h"
+#include "cli/terminal.h"
 #include "record/tape_report.h"
 #include "report/report.h"
 
@@ -14,12 +15,15 @@ struct report_line {
 	struct report_options report; /* first: options fill this */
 	struct string_list filters;
 	const char *format;
+	bool quiet;
 };
 
 #define AT(member) .offset = offsetof(struct report_line, member)
 
+#define LETTERS_MAX 400 /* of a name at a terminal */
+
 /* What weft record writes when it isn't told. */
-static char usual_file[] = "profile.weft";
+static char usual_file[] = USUAL_OUTPUT;
 static char *const usual_files[] = { usual_file, NULL };
 
 static const struct option_word views[] = {
@@ -77,16 +81,14 @@ static const struct option options[] = {
 	  "write a file instead; its ending sets the format;\n- is stdout, folded",
 	  AT(report.output) },
 	{ OPTION_STRING, 0, "format", "FORMAT",
-	  "format, whatever the ending: weft, folded, pprof,\nspeedscope, firefox, svg, "
-	  "html",
-	  AT(format), .offered = writer_name },
+	  "format, whatever the ending: ", AT(format), .offered = writer_name },
 
 	{ OPTION_HEADING, .help = "Tapes" },
 	{ OPTION_STRING, 0, "tape", "FILE", "read a tape that weft record --tape wrote",
 	  AT(report.tape) },
 	{ OPTION_STRING, 0, "stats-json", "FILE",
 	  "write a tape's counts and losses as JSON", AT(report.stats_json) },
-	{ OPTION_FLAG, 'q', "quiet", NULL, "no summary of a tape", AT(report.quiet) },
+	{ OPTION_FLAG, 'q', "quiet", NULL, "no summary of a tape", AT(quiet) },
 	{ OPTION_END },
 };
 
@@ -190,6 +192,10 @@ static int check_report(void *arg, const struct given *given)
 	struct report_options *report = &line->report;
 	int err = options_conflict(given, conflicts);
 
+	if (!report->output && terminal_is_stdout())
+		report->text.letters = LETTERS_MAX;
+	report->text.colours = !report->output && terminal_wants_colours();
+	report->summary = line->quiet ? NULL : terminal_say;
 	/* for a program nothing is too small, unless it says so */
 	if (report->json && !options_given(given, "top"))
 		report->text.top = 0;
@@ -222,7 +228,7 @@ const struct cli_command command_report = {
 	.name = "report",
 	.summary = "show what was recorded, or write it in another format",
 	.synopsis = "[OPTION…] [FILE…]",
-	.about = "Shows a recording (profile.weft, unless you give files), folded "
+	.about = "Shows a recording (" USUAL_OUTPUT ", unless you give files), folded "
 		 "stacks,\n"
 		 "pprof profiles or the output of perf script, from files or stdin (-).\n"
 		 "Adds up several files. Needs no privileges.",

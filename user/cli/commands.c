@@ -7,6 +7,7 @@
 #include "cli/completion.h"
 #include "cli/mdoc.h"
 #include "cli/privileges.h"
+#include "cli/terminal.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -165,6 +166,8 @@ static int mdoc_for(const char *name, const char *part)
 		return unknown_command(name ? name : "");
 	if (part && !strcmp(part, "synopsis"))
 		mdoc_synopsis(&out, command);
+	else if (part && !strcmp(part, "formats"))
+		mdoc_formats(&out);
 	else
 		mdoc_options(&out, command);
 	return print(&out);
@@ -236,6 +239,7 @@ int commands_main(int argc, char **argv)
 	const char *word = argc > 1 ? argv[1] : NULL;
 	const struct cli_command *command;
 
+	log_set_sink(terminal_log);
 	command = word ? find_command(word) : NULL;
 	if (!command || !command->is_privileged)
 		privileges_drop();

@@ -50,7 +50,10 @@ static bool is_repeated(const struct option *option)
 /* Help's first line, without what a quoted word may not hold. */
 static void add_help(struct str *out, const struct option *option, const char *without)
 {
-	for (const char *s = option->help; *s && *s != '\n'; s++)
+	AUTO_STR text = { 0 };
+
+	option_text(option, &text);
+	for (const char *s = text.s; s && *s && *s != '\n'; s++)
 		str_add_char(out, strchr(without, *s) ? ' ' : *s);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "cli/mdoc.h"
 
+#include "format/writer.h"
+
 #include <ctype.h>
 #include <string.h>
 
@@ -56,11 +58,11 @@ static void add_words(struct str *out, const char *help)
 /* A sentence a line, as mdoc wants it: the first letter large, a period last. */
 static void add_sentence(struct str *out, const struct option *option)
 {
-	const char *help = option->help;
-	size_t n = strlen(help);
+	AUTO_STR help = { 0 };
 	size_t start = out->n;
 
-	for (const char *s = help; *s;) {
+	option_text(option, &help);
+	for (const char *s = help.s; s && *s;) {
 		size_t line = strcspn(s, "\n");
 
 		add_text(out, s, line);
@@ -70,11 +72,11 @@ static void add_sentence(struct str *out, const struct option *option)
 			s++;
 		}
 	}
-	if (str_error(out))
+	if (str_error(out) || str_error(&help))
 		return;
 	if (!option->words && option->kind != OPTION_STRINGS) /* else a word to type */
 		out->s[start] = (char)toupper((unsigned char)out->s[start]);
-	str_add(out, n && help[n - 1] == '.' ? "\n" : ".\n");
+	str_add(out, help.n && help.s[help.n - 1] == '.' ? "\n" : ".\n");
 }
 
 static void add_argument(struct str *out, const struct option *option)
@@ -118,6 +120,20 @@ void mdoc_options(struct str *out, const struct cli_command *command)
 	}
 	if (in_list)
 		str_add(out, ".El\n");
+}
+
+void mdoc_formats(struct str *out)
+{
+	str_add(out, ".Bl -tag -width Ds\n");
+	for (const struct writer *const *w = writers; *w; w++) {
+		str_add(out, ".It Pa");
+		for (size_t i = 0; i < WRITER_ENDINGS_MAX && (*w)->endings[i]; i++)
+			str_addf(out, "%s %s", i ? " ," : "", (*w)->endings[i]);
+		str_add_char(out, '\n');
+		add_text(out, (*w)->text, strlen((*w)->text));
+		str_add_char(out, '\n');
+	}
+	str_add(out, ".El\n");
 }
 
 void mdoc_synopsis(struct str *out, const struct cli_command *command)

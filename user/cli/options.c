@@ -209,11 +209,42 @@ static size_t columns(const char *s, size_t n)
 	return count;
 }
 
+/* The words with commas, in lines that begin behind what is in the last of out. */
+static void add_offered(const struct option *option, struct str *out, size_t used)
+{
+	enum { COLUMNS = 52 };
+	const char *word;
+
+	for (size_t i = 0; (word = option->offered(NULL, i)) != NULL; i++) {
+		size_t n = strlen(word) + !!option->offered(NULL, i + 1);
+
+		if (i && used + 1 + n > COLUMNS)
+			used = 0;
+		if (i)
+			str_add_char(out, used++ ? ' ' : '\n');
+		str_addf(out, "%s%s", word, option->offered(NULL, i + 1) ? "," : "");
+		used += n;
+	}
+}
+
+void option_text(const struct option *option, struct str *out)
+{
+	size_t n = strlen(option->help);
+
+	str_add(out, option->help);
+	if (option->offered && n && option->help[n - 1] == ' ')
+		add_offered(option, out, n);
+}
+
 static void help_option(const struct option *option, struct str *out)
 {
 	enum { COLUMN = 26 };
-	const char *line = option->help;
+	AUTO_STR text = { 0 };
+	const char *line;
 	size_t start = out->n, used;
+
+	option_text(option, &text);
+	line = text.s ? text.s : "";
 
 	if (option->letter)
 		str_addf(out, "  -%c, --%s", option->letter, option->name);

@@ -47,7 +47,8 @@ struct option {
 	char letter;	      /* '\0': none */
 	const char *name;     /* long, without dashes */
 	const char *argument; /* how help names the value */
-	const char *help;     /* lines with '\n'; NULL: hidden */
+	const char *help;     /* lines with '\n'; what is offered follows ": " at its end;
+				 NULL: hidden */
 	size_t offset;
 	unsigned int least, most;
 	const struct option_word *words;
@@ -91,6 +92,9 @@ struct option_conflict {
 
 /* The list ends with a == NULL. 0, or -EINVAL with sentence and hint. */
 int options_conflict(const struct given *given, const struct option_conflict *conflicts);
+
+/* What help says of an option, lines with '\n'. */
+void option_text(const struct option *option, struct str *out);
 
 /* The options as --help shows them. */
 void options_help(const struct option *options, struct str *out);

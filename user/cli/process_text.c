@@ -97,57 +97,72 @@ void process_text(struct str *out, const struct doctor_process *process)
 		add_file(out, &process->files[i]);
 }
 
-static void add_json_key(struct str *out, const struct doctor_key *key)
+static void add_json_key(struct json *json, const struct doctor_key *key)
 {
-	str_add(out, "{\"file\":");
-	str_add_json(out, key->path);
-	str_addf(out, ",\"address\":%" PRIu64 ",\"readable\":%s", key->addr,
-		 key->readable ? "true" : "false");
+	json_open(json, NULL, '{');
+	json_text(json, "file", key->path);
+	json_uint(json, "address", key->addr);
+	json_bool(json, "readable", key->readable);
 	if (key->readable && key->value != ASYNC_KEY_UNSET)
-		str_addf(out, ",\"value\":%" PRIu32 "}", key->value);
+		json_uint(json, "value", key->value);
 	else
-		str_add(out, ",\"value\":null}");
+		json_addf(json, "value", "null");
+	json_close(json, '}');
 }
 
-static void add_json_file(struct str *out, const struct doctor_file *file)
+static void add_json_table(struct json *json, const struct doctor_file *file)
 {
-	str_add(out, "\n{\"file\":");
-	str_add_json(out, file->path);
-	str_addf(out, ",\"readable\":%s,\"table\":", file->readable ? "true" : "false");
+	json_open(json, "table", '{');
+	json_uint(json, "functions", file->stats.cfi.n_fdes);
+	json_uint(json, "rows", file->stats.n_rows);
+	json_uint(json, "rules", file->stats.n_rules);
+	json_uint(json, "bytes", table_bytes(file));
+	json_uint(json, "unsupported", file->stats.rows[UNWIND_CFA_UNSUPPORTED]);
+	json_bool(json, "keeps_frame_pointers", keeps_fp(file));
+	json_close(json, '}');
+}
+
+static void add_json_file(struct json *json, const struct doctor_file *file)
+{
+	json_line(json);
+	json_open(json, NULL, '{');
+	json_text(json, "file", file->path);
+	json_bool(json, "readable", file->readable);
 	if (file->table_err)
-		str_add(out, "null}");
+		json_addf(json, "table", "null");
 	else
-		str_addf(out,
-			 "{\"functions\":%u,\"rows\":%u,\"rules\":%u,\"bytes\":%lu,"
-			 "\"unsupported\":%u,\"keeps_frame_pointers\":%s}}",
-			 file->stats.cfi.n_fdes, file->stats.n_rows, file->stats.n_rules,
-			 table_bytes(file), file->stats.rows[UNWIND_CFA_UNSUPPORTED],
-			 keeps_fp(file) ? "true" : "false");
+		add_json_table(json, file);
+	json_close(json, '}');
 }
 
-void process_json(struct str *out, const struct doctor_process *process)
+static void add_json_threads(struct json *json, const struct doctor_threads *threads)
 {
-	const struct doctor_threads *threads = &process->threads;
+	json_open(json, "threads", '{');
+	json_uint(json, "total", threads->total);
+	json_uint(json, "unknown", threads->unknown);
+	json_uint(json, "with_root", threads->with_root);
+	json_uint(json, "running", threads->running);
+	json_close(json, '}');
+}
 
-	str_addf(out, "{\"pid\":%d,\"comm\":", process->pid);
-	str_add_json(out, process->comm);
-	str_addf(out, ",\"libc\":\"%s\",\"keys\":[", libc_names[process->libc]);
-	for (unsigned int i = 0; i < process->n_keys; i++) {
-		str_add(out, i ? "," : "");
-		add_json_key(out, &process->keys[i]);
-	}
-	str_add(out, "],\"keyless_file\":");
+void process_json(struct json *json, const struct doctor_process *process)
+{
+	json_open(json, NULL, '{');
+	json_addf(json, "pid", "%d", process->pid);
+	json_text(json, "comm", process->comm);
+	json_text(json, "libc", libc_names[process->libc]);
+	json_open(json, "keys", '[');
+	for (unsigned int i = 0; i < process->n_keys; i++)
+		add_json_key(json, &process->keys[i]);
+	json_close(json, ']');
 	if (*process->keyless)
-		str_add_json(out, process->keyless);
+		json_text(json, "keyless_file", process->keyless);
 	else
-		str_add(out, "null");
-	str_addf(out,
-		 ",\"threads\":{\"total\":%u,\"unknown\":%u,\"with_root\":%u,"
-		 "\"running\":%u},\"files\":[",
-		 threads->total, threads->unknown, threads->with_root, threads->running);
-	for (unsigned int i = 0; i < process->n_files; i++) {
-		str_add(out, i ? "," : "");
-		add_json_file(out, &process->files[i]);
-	}
-	str_add(out, "]}");
+		json_addf(json, "keyless_file", "null");
+	add_json_threads(json, &process->threads);
+	json_open(json, "files", '[');
+	for (unsigned int i = 0; i < process->n_files; i++)
+		add_json_file(json, &process->files[i]);
+	json_close(json, ']');
+	json_close(json, '}');
 }

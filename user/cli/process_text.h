@@ -3,10 +3,10 @@
 #ifndef WEFT_CLI_PROCESS_TEXT_H
 #define WEFT_CLI_PROCESS_TEXT_H
 
-#include "base/str.h"
+#include "base/json.h"
 #include "doctor/doctor.h"
 
 void process_text(struct str *out, const struct doctor_process *process);
-void process_json(struct str *out, const struct doctor_process *process);
+void process_json(struct json *json, const struct doctor_process *process);
 
 #endif

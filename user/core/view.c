@@ -180,12 +180,14 @@ static bool is_at_start(const struct viewer *r, enum ending ending)
 	return !r->names || (r->n_out && names_is_start(r->names, r->out[r->n_out - 1]));
 }
 
-size_t view_read(const uint32_t *codes, size_t n, enum view view,
-		 const struct names *names, uint32_t *out, struct view_notes *ret_notes)
+size_t view_read(const struct view_stack *stack, enum view view, uint32_t *out,
+		 struct view_notes *ret_notes)
 {
+	const uint32_t *codes = stack->codes;
+	size_t n = stack->n;
 	struct viewer r = { .codes = codes,
 			    .n = n,
-			    .names = names,
+			    .names = stack->names,
 			    .out = out,
 			    .room = VIEW_ROOM(n),
 			    .unlabelled = view == VIEW_UNLABELLED };

@@ -37,6 +37,12 @@ struct view_notes {
 	enum ending ending; /* of the view's last stretch */
 };
 
+struct view_stack {
+	const uint32_t *codes; /* n of them */
+	size_t n;
+	const struct names *names; /* or NULL */
+};
+
 /*
  * Leaf first, into out[VIEW_ROOM(n)]; returns how many. codes may come off a
  * tape: whatever they hold, the reading ends and stays inside.
@@ -46,7 +52,7 @@ struct view_notes {
  * which is a true place again; and a walk that found a frame pointer of 0 has
  * come to a start only if its last function is one. NULL: all is believed.
  */
-size_t view_read(const uint32_t *codes, size_t n, enum view view,
-		 const struct names *names, uint32_t *out, struct view_notes *ret_notes);
+size_t view_read(const struct view_stack *stack, enum view view, uint32_t *out,
+		 struct view_notes *ret_notes);
 
 #endif

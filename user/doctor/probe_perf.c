@@ -9,7 +9,6 @@
 #include <linux/perf_event.h>
 #include <sched.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #ifndef CAP_PERFMON
@@ -19,13 +18,10 @@
 /* A file descriptor, or a negative errno. */
 static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu)
 {
-	long fd;
-
 	attr->size = sizeof(*attr);
 	attr->disabled = 1;
 	attr->exclude_guest = 1;
-	fd = syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-	return fd >= 0 ? (int)fd : -errno;
+	return event_open(attr, pid, cpu);
 }
 
 static int open_clock(void)

@@ -6,9 +6,9 @@
 
 #include <errno.h>
 
-const struct reader *const readers[] = {
-	&weft_reader, &perf_reader, &folded_reader, &pprof_reader, NULL,
-};
+#define X(name) &name##_reader,
+const struct reader *const readers[] = { READERS(X) NULL };
+#undef X
 
 static int unknown(const struct source *source)
 {

@@ -18,7 +18,13 @@ struct reader {
 };
 
 extern const struct reader *const readers[]; /* ends with NULL */
-extern const struct reader weft_reader, perf_reader, folded_reader, pprof_reader;
+
+/* One for each format that can be read; the first that accepts the head reads it. */
+#define READERS(X) X(weft) X(perf) X(folded) X(pprof)
+
+#define X(name) extern const struct reader name##_reader;
+READERS(X)
+#undef X
 
 /* A file, or "-" for stdin. -EBADMSG: nothing that we know. */
 int reader_read(const char *path, struct profile **ret);

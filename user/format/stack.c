@@ -51,12 +51,11 @@ int stack_finish(struct stack_builder *b, bool leaf_first, uint32_t *ret)
 	return err ? err : profile_add_stack(b->r, &stack, ret);
 }
 
-int stack_thread(struct profile *r, const char *comm, size_t n, uint32_t pid,
-		 uint32_t tid, uint32_t *ret)
+int stack_thread(struct profile *r, const struct stack_owner *owner, uint32_t *ret)
 {
-	struct profile_process process = { .pid = pid };
-	struct profile_thread thread = { .tid = tid };
-	int err = profile_add_string(r, comm, n, &thread.name);
+	struct profile_process process = { .pid = owner->pid };
+	struct profile_thread thread = { .tid = owner->tid };
+	int err = profile_add_string(r, owner->comm, owner->comm_bytes, &thread.name);
 
 	process.name = thread.name;
 	if (!err)

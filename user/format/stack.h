@@ -22,8 +22,13 @@ int stack_add_mark(struct stack_builder *b, uint32_t code);
 /* The stack at hand, the same in both views, and begins a new one. */
 int stack_finish(struct stack_builder *b, bool leaf_first, uint32_t *ret);
 
-/* The thread of that name in that process; pid and tid 0: not known. */
-int stack_thread(struct profile *r, const char *comm, size_t n, uint32_t pid,
-		 uint32_t tid, uint32_t *ret);
+struct stack_owner {
+	const char *comm; /* of the thread, and of its process */
+	size_t comm_bytes;
+	uint32_t pid, tid; /* 0: not known */
+};
+
+/* Makes the thread, and its process. */
+int stack_thread(struct profile *r, const struct stack_owner *owner, uint32_t *ret);
 
 #endif

@@ -3,18 +3,11 @@
 
 #include <string.h>
 
-/* clang-format off */
-const struct writer *const writers[] = {
-	&weft_writer,
-	&folded_writer,
-	&pprof_writer,
-	&speedscope_writer,
-	&firefox_writer,
-	&svg_writer,
-	&html_writer,
-	NULL,
-};
-/* clang-format on */
+#define X(name) &name##_writer,
+const struct writer *const writers[] = { WRITERS(X) NULL };
+#undef X
+
+const struct writer *const writer_usual = &folded_writer;
 
 const struct writer *writer_named(const char *name)
 {

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static int event_open(struct perf_event_attr *attr, pid_t pid, int cpu)
+int event_open(struct perf_event_attr *attr, pid_t pid, int cpu)
 {
 	int fd = (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1,
 			      PERF_FLAG_FD_CLOEXEC);

@@ -10,6 +10,9 @@
 /* linux/perf_event.h is a large header for a forward declaration */
 struct perf_event_attr;
 
+/* One on a process, or -1 for all, and a CPU, or -1 for any: the fd, or -errno. */
+int event_open(struct perf_event_attr *attr, pid_t pid, int cpu);
+
 enum tick_event { TICK_CPU_CLOCK, TICK_CYCLES };
 
 const char *tick_event_name(enum tick_event event); /* "cpu-clock", "cycles" */

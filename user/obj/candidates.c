@@ -2,6 +2,7 @@
 #include "obj/candidates.h"
 
 #include "base/error.h"
+#include "base/search.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -45,17 +46,7 @@ void candidates_sort(struct candidates *batch)
 /* The first query that is not below addr. */
 static size_t lower_bound(const struct candidates *batch, uint64_t addr)
 {
-	size_t low = 0, high = batch->n;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (batch->items[mid].addr < addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return LOWER_BOUND(batch->n, i, batch->items[i].addr < addr);
 }
 
 bool candidates_any(const struct candidates *batch, uint64_t start, uint64_t end)

@@ -19,8 +19,7 @@ struct hit {
 struct hits {
 	size_t n;
 	struct hit items[HITS_MAX];
-	elf_find_sink sink;
-	void *arg;
+	const struct elf_search *search;
 };
 
 static void add_hit(struct hits *hits, uint64_t offset, int what)
@@ -47,14 +46,13 @@ static const char *skip_zeroes(const char *at, const char *end)
 }
 
 /* All names in one pass: at each string's end, which wanted ones does it end with? */
-static void search_piece(const char *piece, size_t n, uint64_t offset,
-			 const struct elf_wanted *wanted, size_t n_wanted,
-			 struct hits *hits)
+static void search_piece(const char *piece, size_t n, uint64_t offset, struct hits *hits)
 {
+	const struct elf_wanted *wanted = hits->search->wanted;
 	const char *at = piece, *end = piece + n;
 
 	for (; (at = memchr(at, 0, (size_t)(end - at))); at = skip_zeroes(at, end)) {
-		for (size_t i = 0; i < n_wanted; i++) {
+		for (size_t i = 0; i < hits->search->n; i++) {
 			size_t len = wanted[i].length;
 
 			if (len > (size_t)(at - piece) ||
@@ -69,17 +67,17 @@ static void search_piece(const char *piece, size_t n, uint64_t offset,
 
 /* Pieces overlap by the longest name, so that none is missed at a seam. */
 static int search_strings(struct elf_file *file, const struct elf_table *table,
-			  const struct elf_wanted *wanted, size_t n_wanted,
 			  struct hits *hits)
 {
+	const struct elf_search *search = hits->search;
 	AUTO_FREE char *piece = malloc(ELF_PIECE_MAX);
 	size_t overlap = 0;
 
 	if (!piece)
 		return fail(-ENOMEM, "no memory for strings");
-	for (size_t i = 0; i < n_wanted; i++)
-		if (wanted[i].length > overlap)
-			overlap = wanted[i].length;
+	for (size_t i = 0; i < search->n; i++)
+		if (search->wanted[i].length > overlap)
+			overlap = search->wanted[i].length;
 	for (uint64_t at = 0; at < table->strings_bytes; at += ELF_PIECE_MAX - overlap) {
 		uint64_t left = table->strings_bytes - at;
 		size_t n = left < ELF_PIECE_MAX ? left : ELF_PIECE_MAX;
@@ -87,7 +85,7 @@ static int search_strings(struct elf_file *file, const struct elf_table *table,
 
 		if (err)
 			return err;
-		search_piece(piece, n, at, wanted, n_wanted, hits);
+		search_piece(piece, n, at, hits);
 		if (n == left)
 			break;
 	}
@@ -101,21 +99,20 @@ static int match(void *arg, const Elf64_Sym *sym)
 	for (size_t i = 0; i < hits->n; i++) {
 		if (sym->st_name == hits->items[i].offset && sym->st_shndx != SHN_UNDEF &&
 		    sym->st_shndx != SHN_ABS && sym->st_shndx != SHN_COMMON)
-			hits->sink(hits->arg, hits->items[i].what, sym);
+			hits->search->sink(hits->search->arg, hits->items[i].what, sym);
 	}
 	return 0;
 }
 
 int elf_find(struct elf_file *file, const struct elf_table *table,
-	     const struct elf_wanted *wanted, size_t n_wanted, elf_find_sink sink,
-	     void *arg)
+	     const struct elf_search *search)
 {
-	struct hits hits = { .sink = sink, .arg = arg };
+	struct hits hits = { .search = search };
 	int err;
 
 	if (!table->n_syms)
 		return 0;
-	err = search_strings(file, table, wanted, n_wanted, &hits);
+	err = search_strings(file, table, &hits);
 	if (err || !hits.n)
 		return err;
 	return elf_table_symbols(file, table, match, &hits);

@@ -18,9 +18,15 @@ struct elf_wanted {
 /* Called for each symbol that is defined and has a wanted name. */
 typedef void (*elf_find_sink)(void *arg, int what, const Elf64_Sym *sym);
 
+struct elf_search {
+	const struct elf_wanted *wanted; /* n of them */
+	size_t n;
+	elf_find_sink sink;
+	void *arg;
+};
+
 /* 0 or a negative errno. */
 int elf_find(struct elf_file *file, const struct elf_table *table,
-	     const struct elf_wanted *wanted, size_t n_wanted, elf_find_sink sink,
-	     void *arg);
+	     const struct elf_search *search);
 
 #endif

@@ -15,10 +15,16 @@ static uint64_t align_up(uint64_t n, uint64_t align)
 	return (n + align - 1) & ~(align - 1);
 }
 
-static void walk(const unsigned char *bytes, size_t n, uint64_t vaddr, uint64_t align,
-		 elf_note_sink sink, void *arg)
+struct notes {
+	const unsigned char *bytes;
+	size_t n;
+	uint64_t vaddr, align;
+};
+
+static void walk(const struct notes *notes, elf_note_sink sink, void *arg)
 {
-	uint64_t at = 0;
+	const unsigned char *bytes = notes->bytes;
+	uint64_t n = notes->n, align = notes->align, at = 0;
 	Elf64_Nhdr head;
 
 	while (n - at >= sizeof(head)) {
@@ -35,7 +41,7 @@ static void walk(const unsigned char *bytes, size_t n, uint64_t vaddr, uint64_t 
 				  .type = head.n_type,
 				  .desc = bytes + desc,
 				  .desc_bytes = head.n_descsz,
-				  .desc_vaddr = vaddr + desc,
+				  .desc_vaddr = notes->vaddr + desc,
 			  });
 		at = align_up(end, align);
 		if (at > n)
@@ -62,7 +68,9 @@ int elf_note_each(struct elf_file *file, elf_note_sink sink, void *arg)
 		if (err && err != -EBADMSG)
 			return err;
 		if (!err)
-			walk(bytes, n, ph->p_vaddr, ph->p_align == 8 ? 8 : 4, sink, arg);
+			walk(&(struct notes){ bytes, n, ph->p_vaddr,
+					      ph->p_align == 8 ? 8 : 4 },
+			     sink, arg);
 	}
 	return 0;
 }

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/search.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -192,32 +193,28 @@ static int take_rela(struct elf_file *file, const struct elf_table *table,
 		     const Elf64_Rela *rela, struct elf_stub *stubs, size_t n)
 {
 	uint64_t index = ELF64_R_SYM(rela->r_info);
-	size_t low = 0, high = n;
+	size_t at = LOWER_BOUND(n, i, stubs[i].slot < rela->r_offset);
 	Elf64_Sym sym;
 	int err;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (stubs[mid].slot < rela->r_offset)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (low == n || stubs[low].slot != rela->r_offset || stubs[low].found || !index ||
+	if (at == n || stubs[at].slot != rela->r_offset || stubs[at].found || !index ||
 	    index >= table->n_syms)
 		return 0;
 	err = elf_file_read(file, table->syms_offset + index * sizeof(sym), &sym,
 			    sizeof(sym));
-	for (; !err && low < n && stubs[low].slot == rela->r_offset; low++) {
-		stubs[low].name = sym.st_name;
-		stubs[low].found = true;
+	for (; !err && at < n && stubs[at].slot == rela->r_offset; at++) {
+		stubs[at].name = sym.st_name;
+		stubs[at].found = true;
 	}
 	return err;
 }
 
+struct relas {
+	uint64_t vaddr, bytes;
+};
+
 static int read_relas(struct elf_file *file, const struct elf_table *table,
-		      uint64_t vaddr, uint64_t bytes, struct elf_stub *stubs, size_t n)
+		      struct relas where, struct elf_stub *stubs, size_t n)
 {
 	const size_t most = ELF_PIECE_MAX / sizeof(Elf64_Rela);
 	AUTO_FREE Elf64_Rela *relas = malloc(most * sizeof(*relas));
@@ -226,9 +223,9 @@ static int read_relas(struct elf_file *file, const struct elf_table *table,
 
 	if (!relas)
 		return fail(-ENOMEM, "no memory for relocations");
-	if (!vaddr || !elf_file_offset(file, vaddr, &offset, &room))
+	if (!where.vaddr || !elf_file_offset(file, where.vaddr, &offset, &room))
 		return 0;
-	left = (bytes < room ? bytes : room) / sizeof(*relas);
+	left = (where.bytes < room ? where.bytes : room) / sizeof(*relas);
 	for (; !err && left; offset += most * sizeof(*relas)) {
 		size_t some = left < most ? left : most;
 
@@ -244,12 +241,12 @@ static int read_relas(struct elf_file *file, const struct elf_table *table,
 int elf_plt_resolve(struct elf_file *file, const struct elf_dynamic *dynamic,
 		    struct elf_stub *stubs, size_t n)
 {
-	int err = read_relas(file, &dynamic->table, dynamic->jmprel,
-			     dynamic->jmprel_bytes, stubs, n);
+	const struct relas lazy = { dynamic->jmprel, dynamic->jmprel_bytes };
+	const struct relas eager = { dynamic->rela, dynamic->rela_bytes };
+	int err = read_relas(file, &dynamic->table, lazy, stubs, n);
 
 	for (size_t i = 0; !err && i < n; i++)
 		if (!stubs[i].found) /* .plt.got: bound at start, not lazily */
-			return read_relas(file, &dynamic->table, dynamic->rela,
-					  dynamic->rela_bytes, stubs, n);
+			return read_relas(file, &dynamic->table, eager, stubs, n);
 	return err;
 }

@@ -142,14 +142,15 @@ static bool names_musl(struct elf_file *file, uint64_t offset, uint64_t bytes)
 
 static int scan_symbols(struct scan *scan)
 {
-	const size_t n_wanted = sizeof(wanted) / sizeof(*wanted);
+	const struct elf_search search = { wanted, sizeof(wanted) / sizeof(*wanted),
+					   take_symbol, scan };
 	struct elf_file *file = scan->file;
 	struct elf_dynamic dynamic;
 	struct elf_table table;
 	int err = elf_table_dynamic(file, &dynamic);
 
 	if (!err)
-		err = elf_find(file, &dynamic.table, wanted, n_wanted, take_symbol, scan);
+		err = elf_find(file, &dynamic.table, &search);
 	if (err && err != -EBADMSG)
 		return err;
 	if (!err && dynamic.soname && dynamic.soname < dynamic.table.strings_bytes &&
@@ -158,7 +159,7 @@ static int scan_symbols(struct scan *scan)
 		take_libc(scan, LIBC_MUSL);
 	err = 0;
 	if (elf_table_static(file, &table))
-		err = elf_find(file, &table, wanted, n_wanted, take_symbol, scan);
+		err = elf_find(file, &table, &search);
 	else if (!scan->info->n_keys)
 		scan->info->hides_key = elf_marks_async(file, &dynamic);
 	return err == -EBADMSG ? 0 : err;

@@ -11,6 +11,7 @@
  */
 #include "obj/inline_name.h"
 
+#include "base/search.h"
 #include "obj/demangle.h"
 
 #include <dwarf.h>
@@ -140,19 +141,13 @@ static int find_unit(struct inline_names *names, Dwarf_Die *unit)
 	return err;
 }
 
-static int by_offset(const void *a, const void *b)
-{
-	const struct inline_home *x = a, *y = b;
-
-	return x->at < y->at ? -1 : x->at > y->at;
-}
-
 /* 0: *ret is what it lies in; 1: nothing that has a name; or an error. */
 static int find_home(struct inline_names *names, Dwarf_Die *die, Dwarf_Die *ret)
 {
-	struct inline_home key = { .at = dwarf_dieoffset(die) };
-	const struct inline_home *home = NULL;
+	Dwarf_Off offset = dwarf_dieoffset(die);
+	const struct inline_home *home;
 	const struct inline_unit *found;
+	size_t at;
 	Dwarf_Die unit;
 	uint8_t type;
 	int err;
@@ -166,10 +161,12 @@ static int find_home(struct inline_names *names, Dwarf_Die *die, Dwarf_Die *ret)
 	if (err)
 		return err;
 	found = &names->units.items[names->last];
-	if (found->n)
-		home = bsearch(&key, &names->homes.items[found->first], found->n,
-			       sizeof(key), by_offset);
-	if (!home || !home->in)
+	at = found->first +
+	     LOWER_BOUND(found->n, i, names->homes.items[found->first + i].at < offset);
+	if (at == found->first + found->n)
+		return 1;
+	home = &names->homes.items[at];
+	if (home->at != offset || !home->in)
 		return 1;
 	return !dwarf_offdie(dwarf_cu_getdwarf(die->cu), home->in, ret);
 }

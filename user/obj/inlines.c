@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/search.h"
 #include "base/vec.h"
 #include "obj/demangle.h"
 #include "obj/inline_name.h"
@@ -86,17 +87,7 @@ static int by_address(const void *a, const void *b)
 /* The first that is wanted at or behind an address. */
 static size_t first_from(const struct inline_pass *pass, uint64_t addr)
 {
-	size_t low = 0, high = pass->n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (pass->wanted[middle].addr < addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return LOWER_BOUND(pass->n, i, pass->wanted[i].addr < addr);
 }
 
 /* Does a function's code hold wanted addresses? They are in scope then. At 0 is

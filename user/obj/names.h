@@ -3,7 +3,8 @@
  * Names for a batch of addresses out of one file: ELF symbols, a perf map, or
  * kallsyms. Each reader makes one pass over its input and keeps only the best
  * candidate an address, so that its memory depends on the batch and not on the
- * file. Foreign bytes: run in the parse worker (kallsyms is the kernel's own).
+ * file. Foreign bytes: run in the parse worker (kallsyms is the kernel's own), which
+ * finds a reader by its line in NAME_SOURCES().
  */
 #ifndef WEFT_OBJ_NAMES_H
 #define WEFT_OBJ_NAMES_H
@@ -31,9 +32,23 @@ typedef int (*name_sink)(void *arg, size_t index, const char *name, uint64_t sta
  * of two that overlap the later line wins, as JITs append.
  * kallsyms_names: absolute kernel addresses; a module's symbol is "name [module]".
  */
-int elf_names(int fd, const uint64_t *addrs, size_t n, name_sink sink, void *arg);
-int elf_names_linked(int fd, const uint64_t *addrs, size_t n, name_sink sink, void *arg);
-int perf_map_names(int fd, const uint64_t *addrs, size_t n, name_sink sink, void *arg);
-int kallsyms_names(int fd, const uint64_t *addrs, size_t n, name_sink sink, void *arg);
+#define NAME_SOURCES(X)                                                                  \
+	X(ELF, elf_names)                                                                \
+	X(ELF_LINKED, elf_names_linked)                                                  \
+	X(PERF_MAP, perf_map_names)                                                      \
+	X(KALLSYMS, kallsyms_names)
+
+#define X(name, read)                                                                    \
+	int read(int fd, const uint64_t *addrs, size_t n, name_sink sink, void *arg);
+NAME_SOURCES(X)
+#undef X
+
+/* By what the parse worker is asked for them. */
+enum name_source {
+#define X(name, read) NAMES_##name,
+	NAME_SOURCES(X)
+#undef X
+		NAMES_LOCATIONS, /* obj/inlines.h, whose answers are others */
+};
 
 #endif

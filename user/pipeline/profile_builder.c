@@ -275,9 +275,9 @@ static int read_view(struct profile_builder *g, uint32_t id, enum view view,
 		g->view = more;
 		g->view_room = 2 * VIEW_ROOM(n);
 	}
-	n = view_read(codes, n,
+	n = view_read(&(struct view_stack){ codes, n, g->names },
 		      view == VIEW_ASYNC && g->sources.no_labels ? VIEW_UNLABELLED : view,
-		      g->names, g->view, &notes);
+		      g->view, &notes);
 	if (notes.whole)
 		stack->notes |= STACK_WHOLE_ASYNC << view;
 	if (notes.doubted)

@@ -4,14 +4,13 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/outfile.h"
-#include "format/weft/weft_write.h"
 
 #include <errno.h>
 #include <stdio.h>
 
 struct recording_writer {
 	struct outfile *file;
-	struct weft_stream *stream;
+	struct stream *stream;
 	struct profile_builder *builder;
 	struct aggregator *aggregator;
 	const char *path;
@@ -19,8 +18,9 @@ struct recording_writer {
 	char sentence[512];
 };
 
-int recording_writer_new(struct recording_writer **ret, const char *path,
-			 struct profile_builder *builder, struct aggregator *aggregator)
+int recording_writer_new(struct recording_writer **ret, const struct writer *writer,
+			 const char *path, struct profile_builder *builder,
+			 struct aggregator *aggregator)
 {
 	AUTO(recording_writer) s = calloc(1, sizeof(*s));
 	int err;
@@ -32,7 +32,7 @@ int recording_writer_new(struct recording_writer **ret, const char *path,
 	s->path = path;
 	err = outfile_new(&s->file, path);
 	if (!err)
-		err = weft_stream_new(&s->stream, s->file);
+		err = writer->stream(&s->stream, s->file);
 	if (err)
 		return err;
 	outfile_keep_when_cut(s->file);
@@ -44,7 +44,7 @@ void recording_writer_free(struct recording_writer *s)
 {
 	if (!s)
 		return;
-	weft_stream_free(s->stream);
+	stream_free(s->stream);
 	outfile_free(s->file);
 	free(s);
 }
@@ -68,8 +68,8 @@ int recording_writer_update(struct recording_writer *s)
 		err = timeline_flush(&s->aggregator->timeline);
 	if (err || s->err)
 		return err;
-	return note(s, weft_stream_add(s->stream, profile_builder_profile(s->builder),
-				       &s->aggregator->timeline));
+	return note(s, s->stream->add(s->stream, profile_builder_profile(s->builder),
+				      &s->aggregator->timeline));
 }
 
 int recording_writer_finish(struct recording_writer *s)
@@ -77,7 +77,7 @@ int recording_writer_finish(struct recording_writer *s)
 	int err;
 
 	if (!s->err) {
-		err = weft_stream_end(s->stream, profile_builder_profile(s->builder));
+		err = s->stream->end(s->stream, profile_builder_profile(s->builder));
 		if (err == -ENOMEM)
 			return err;
 		note(s, err);
@@ -91,5 +91,5 @@ int recording_writer_finish(struct recording_writer *s)
 
 uint64_t recording_writer_bytes(const struct recording_writer *s)
 {
-	return weft_stream_bytes(s->stream);
+	return s->stream->bytes(s->stream);
 }

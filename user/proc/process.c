@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/hmap.h"
 #include "base/intern.h"
+#include "base/search.h"
 #include "base/vec.h"
 #include "proc/ended.h"
 
@@ -131,17 +132,7 @@ static int own_list(struct process_table *table, struct process *process)
 /* The first mapping that ends above addr. */
 static size_t lower_bound(const struct map_list *list, uint64_t addr)
 {
-	size_t low = 0, high = list->maps.n;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (list->maps.items[mid].end <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return LOWER_BOUND(list->maps.n, i, list->maps.items[i].end <= addr);
 }
 
 /* Puts `map` where others may be: they keep what it leaves of them. */

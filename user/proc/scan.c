@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/task_stat.h"
 #include "proc/side_event.h"
 
 #include <ctype.h>
@@ -169,38 +170,14 @@ int scan_all(const struct event_sink *sink)
 	return err;
 }
 
-/* The name, field 2, may hold anything, parentheses too: what follows it. NULL:
- * there is no such process. */
-static char *read_stat(pid_t pid, char *line, size_t room)
-{
-	AUTO_FCLOSE FILE *f = NULL;
-	char path[64], *end;
-	size_t n;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	f = fopen(path, "re");
-	n = f ? fread(line, 1, room - 1, f) : 0;
-	line[n] = '\0';
-	end = strrchr(line, ')');
-	return end ? end + 1 : NULL;
-}
-
 static int read_identity(pid_t tid, uint64_t *ret_start_ticks, uint64_t *ret_start_stack)
 {
-	uint64_t fields[29] = { 0 };
-	char line[2048], *at = read_stat(tid, line, sizeof(line));
+	struct task_stat stat;
 
-	if (!at)
+	if (!task_stat_read(tid, &stat))
 		return fail(-ESRCH, "pid %d is gone", tid);
-	for (int i = 3; i <= 28; i++) {
-		while (*at == ' ')
-			at++;
-		fields[i] = strtoull(at, &at, 10);
-		while (*at && *at != ' ') /* the state, field 3, is a letter */
-			at++;
-	}
-	*ret_start_ticks = fields[22];
-	*ret_start_stack = fields[28];
+	*ret_start_ticks = stat.start_ticks;
+	*ret_start_stack = stat.start_stack;
 	return 0;
 }
 
@@ -219,27 +196,18 @@ int scan_identity(pid_t tgid, uint64_t *ret_start_ticks, uint64_t *ret_start_sta
 
 bool scan_is_alive_since(pid_t tid, bool whole, uint64_t *ret_start_ticks)
 {
-	char line[2048], state;
-	const char *at = read_stat(tid, line, sizeof(line));
-	uint64_t start;
-	int threads;
+	struct task_stat stat;
 
 	/* of files we may have too many open, or see only our own (hidepid) */
-	if (!at) {
+	if (!task_stat_read(tid, &stat)) {
 		if (kill(tid, 0) && errno == ESRCH)
 			return false;
 		*ret_start_ticks = 0;
 		return true;
 	}
-	/* fields 3, 20 and 22 */
-	if (sscanf(at,
-		   " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d "
-		   "%*d %*d %*d %d %*d %" SCNu64,
-		   &state, &threads, &start) != 3)
+	if (task_stat_has_ended(&stat, whole))
 		return false;
-	if ((state == 'Z' || state == 'X') && !(whole && threads > 1))
-		return false;
-	*ret_start_ticks = start;
+	*ret_start_ticks = stat.start_ticks;
 	return true;
 }
 

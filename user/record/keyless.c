@@ -99,13 +99,13 @@ void keyless_summary(struct str *out, const struct keyless *keyless)
 		 keyless->processes, keyless->path);
 }
 
-void keyless_json(struct str *out, const struct keyless *keyless)
+void keyless_json(struct json *json, const struct keyless *keyless)
 {
-	str_addf(out,
-		 "\"keyless\":{\"processes\":%" PRIu64 ",\"file\":", keyless->processes);
+	json_open(json, "keyless", '{');
+	json_uint(json, "processes", keyless->processes);
 	if (keyless->processes)
-		str_add_json(out, keyless->path);
+		json_text(json, "file", keyless->path);
 	else
-		str_add(out, "null");
-	str_add(out, "},");
+		json_addf(json, "file", "null");
+	json_close(json, '}');
 }

@@ -6,7 +6,7 @@
 #ifndef WEFT_RECORD_KEYLESS_H
 #define WEFT_RECORD_KEYLESS_H
 
-#include "base/str.h"
+#include "base/json.h"
 #include "core/aggregator.h"
 #include "core/module.h"
 #include "shared/async_abi.h"
@@ -26,6 +26,6 @@ int keyless_count(struct keyless *ret, const struct aggregator *aggregator,
 		  const struct module_table *modules, const struct files *files);
 
 void keyless_summary(struct str *out, const struct keyless *keyless);
-void keyless_json(struct str *out, const struct keyless *keyless); /* one field */
+void keyless_json(struct json *json, const struct keyless *keyless);
 
 #endif

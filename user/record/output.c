@@ -61,15 +61,14 @@ static void add_size(struct str *out, const char *path)
 /* The one command that is worth typing now. */
 static void add_next(struct str *out, const struct output *output)
 {
-	if (output->writer == &weft_writer)
-		str_addf(out, "  next      weft report%s%s\n",
-			 strcmp(output->path, "profile.weft") ? " " : "",
-			 strcmp(output->path, "profile.weft") ? output->path : "");
-	else if (output->writer == &pprof_writer)
-		str_addf(out, "  next      go tool pprof -http=localhost: %s\n",
-			 output->path);
-	else if (output->writer == &folded_writer)
-		str_addf(out, "  next      weft report %s\n", output->path);
+	const struct writer *writer = output->writer;
+
+	if (!writer->next)
+		return;
+	str_addf(out, "  next      %s", writer->next);
+	if (!writer->takes_usual || strcmp(output->path, USUAL_OUTPUT) != 0)
+		str_addf(out, " %s", output->path);
+	str_add_char(out, '\n');
 }
 
 static void tell(const struct output *output, const struct stats *stats)
@@ -88,7 +87,7 @@ static void tell(const struct output *output, const struct stats *stats)
 			add_next(&text, output);
 	}
 	if (!str_error(&text))
-		fputs(text.s, stderr);
+		output->summary(text.s);
 }
 
 int output_stats(const struct output *output, const struct stats *stats)
@@ -96,7 +95,7 @@ int output_stats(const struct output *output, const struct stats *stats)
 	AUTO_STR json = { 0 };
 	int err;
 
-	if (!output->quiet)
+	if (output->summary)
 		tell(output, stats);
 	if (!output->stats_json)
 		return 0;

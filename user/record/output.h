@@ -12,7 +12,7 @@ struct output {
 	const char *path, *stats_json;
 	const struct writer *writer;
 	enum view view;
-	bool quiet; /* no summary on stderr */
+	void (*summary)(const char *text); /* NULL: nobody wants it */
 };
 
 int output_profile(const struct output *output, const struct profile *profile);

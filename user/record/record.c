@@ -29,7 +29,6 @@ struct run {
 	struct signals signals;
 	bool stop;
 	bool outlived; /* all whom it was about */
-	bool progress; /* stderr is a terminal */
 	uint64_t next_second_ns;
 	const struct recorded_window *window; /* the one that all of it is */
 	struct recorded_window *closed;	      /* the same, once it is ours */
@@ -44,18 +43,22 @@ static void show_progress(const struct run *run, uint64_t now)
 	struct sampler_totals totals;
 	const struct ledger *oncpu;
 	unsigned long long kept;
+	char line[128];
+	size_t n;
 
-	if (!run->progress || sampler_totals(r->sampler, &totals))
+	if (!run->options->progress || sampler_totals(r->sampler, &totals))
 		return;
 	oncpu = &totals.ledgers[HOOK_ONCPU];
 	kept = oncpu->outcomes[OUTCOME_KEPT];
-	fprintf(stderr, "\r%4.0f s  %llu samples  %.0f per second  %llu lost ",
+	n = (size_t)snprintf(
+		line, sizeof(line), "%4.0f s  %llu samples  %.0f per second  %llu lost ",
 		(double)(now - r->started_ns) / SECOND_NS, kept,
 		(double)kept * SECOND_NS / (double)(now - r->started_ns),
 		oncpu->outcomes[OUTCOME_RING_FULL] + oncpu->outcomes[OUTCOME_NO_RING]);
-	if (run->recording_writer)
-		fprintf(stderr, " %.1f KB ",
-			(double)recording_writer_bytes(run->recording_writer) / 1024);
+	if (run->recording_writer && n < sizeof(line))
+		snprintf(line + n, sizeof(line) - n, " %.1f KB ",
+			 (double)recording_writer_bytes(run->recording_writer) / 1024);
+	run->options->progress(line);
 }
 
 static int every_second(struct run *run, uint64_t now)
@@ -223,7 +226,7 @@ static int finish(struct run *run)
 	struct recording *r = run->recording;
 	const struct output output = { r->options->output, r->options->stats_json,
 				       r->options->writer, r->options->view,
-				       r->options->quiet };
+				       r->options->summary };
 	AUTO(names) names = NULL;
 	struct stats stats = { 0 };
 	int err = names_new(&names);
@@ -249,9 +252,9 @@ static void say_why_it_ended(const struct run *run)
 {
 	char text[64];
 
-	if (run->progress)
-		fputs("\r\033[K", stderr);
-	if (run->outlived && !run->options->quiet)
+	if (run->options->progress)
+		run->options->progress(NULL);
+	if (run->outlived && run->options->summary)
 		log_warn("%s: the recording ends",
 			 watched_pids_end_text(&run->recording->watched, text,
 					       sizeof(text)));
@@ -268,7 +271,7 @@ static int commands_status(const struct run *run)
 		usleep(1000);
 	if (command_poll(command))
 		return command->exit_status;
-	if (!run->options->quiet)
+	if (run->options->summary)
 		log_warn("%s keeps running as process %d", run->options->command[0],
 			 (int)command->pid);
 	return 0;
@@ -327,9 +330,10 @@ static int prepare(struct run *run)
 	err = run_info_begin(profile_builder_profile(run->builder), &stats,
 			     aggregator->unix_offset_ns + clock_now_ns(), &sources.host);
 	profile_builder_set_sources(run->builder, &sources);
-	if (!err && run->options->writer == &weft_writer)
-		err = recording_writer_new(&run->recording_writer, run->options->output,
-					   run->builder, aggregator);
+	if (!err && run->options->writer->stream)
+		err = recording_writer_new(&run->recording_writer, run->options->writer,
+					   run->options->output, run->builder,
+					   aggregator);
 	return err;
 }
 
@@ -345,7 +349,6 @@ int record_run(const struct record_options *options)
 		return err;
 	run.recording = recording;
 	run.window = recording->windows.open;
-	run.progress = !options->quiet && isatty(STDERR_FILENO);
 	err = prepare(&run);
 	if (!err)
 		err = run_it(&run);

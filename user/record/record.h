@@ -49,7 +49,10 @@ struct record_options {
 	const char *stats_json;	     /* --stats-json */
 	const char *event;	     /* --event: "cpu-clock", "cycles", NULL = try */
 	bool inlines;		     /* --inlines */
-	bool quiet;		     /* -q: no progress, no summary */
+	/* What a person is told, NULL: nothing. How it goes, a line a second, and NULL at
+	 * the end; the ledger. */
+	void (*progress)(const char *line);
+	void (*summary)(const char *text);
 	enum unwind unwind;
 	unsigned int unwind_mb;	  /* --unwind-memory: for tables, and what is mapped */
 	const char *unwind_cache; /* --unwind-cache: a folder, "none", NULL = default */

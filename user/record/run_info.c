@@ -3,8 +3,8 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "core/counted.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -66,19 +66,14 @@ int run_info_begin(struct profile *r, const struct stats *stats, uint64_t starte
 static int add_count(struct profile *r, const char *group, const char *name,
 		     uint64_t value)
 {
-	char key[64];
+	AUTO_STR key = { 0 };
+	int err;
 
-	snprintf(key, sizeof(key), "%s.%s", group, name);
-	for (char *c = key; *c; c++)
-		*c = (char)tolower((unsigned char)*c);
-	return profile_add_count(r, key, value);
+	str_addf(&key, "%s.", group);
+	str_add_lower(&key, name);
+	err = str_error(&key);
+	return err ? err : profile_add_count(r, key.s, value);
 }
-
-static const char *const endings[] = {
-#define X(name, text) #name,
-	ENDINGS(X)
-#undef X
-};
 
 static int add_endings(struct profile *r, const char *group,
 		       const unsigned long long counts[N_ENDINGS])
@@ -86,7 +81,7 @@ static int add_endings(struct profile *r, const char *group,
 	int err = 0;
 
 	for (int i = 0; !err && i < N_ENDINGS; i++)
-		err = add_count(r, group, endings[i], counts[i]);
+		err = add_count(r, group, counted_endings[i].name, counts[i]);
 	return err;
 }
 
@@ -111,17 +106,12 @@ static int add_walks(struct profile *r, const struct stats *stats)
 
 static int add_ledger(struct profile *r, const char *hook, const struct ledger *ledger)
 {
-	static const char *const outcomes[] = {
-#define X(name, loss, text) #name,
-		OUTCOMES(X)
-#undef X
-	};
 	char group[32];
 	int err = add_count(r, hook, "entered", ledger->entered);
 
 	snprintf(group, sizeof(group), "%s.outcome", hook);
 	for (int i = 0; !err && i < N_OUTCOMES; i++)
-		err = add_count(r, group, outcomes[i], ledger->outcomes[i]);
+		err = add_count(r, group, counted_outcomes[i].name, ledger->outcomes[i]);
 	snprintf(group, sizeof(group), "%s.ending", hook);
 	return err ? err : add_endings(r, group, ledger->endings);
 }
@@ -161,18 +151,14 @@ static int add_samples(struct profile *r, const struct stats *stats)
 
 int run_info_end(struct profile *r, const struct stats *stats)
 {
-	static const char *const hooks[N_HOOKS] = {
-#define X(name, key, text) [HOOK_##name] = key,
-		HOOKS(X)
-#undef X
-	};
 	int err = 0;
 
 	r->period_ns = stats->aggregator->period_ns;
 	if (!r->period_ns && stats->hz)
 		r->period_ns = 1000000000 / stats->hz;
 	for (int hook = 0; !err && hook < N_HOOKS; hook++)
-		err = add_ledger(r, hooks[hook], &stats->totals.ledgers[hook]);
+		err = add_ledger(r, counted_hooks[hook].name,
+				 &stats->totals.ledgers[hook]);
 	if (!err)
 		err = add_walks(r, stats);
 	if (r->runs.n)

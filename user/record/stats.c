@@ -2,6 +2,7 @@
 #include "record/stats.h"
 
 #include "base/error.h"
+#include "core/counted.h"
 
 #include <errno.h>
 #include <string.h>
@@ -44,16 +45,11 @@ uint64_t stats_stolen_ticks(const struct stats *stats)
 
 uint64_t stats_losses(const struct stats *stats)
 {
-	static const bool is_loss[] = {
-#define X(name, loss, text) loss,
-		OUTCOMES(X)
-#undef X
-	};
 	uint64_t sum = stats->aggregator->samples.refused;
 
 	for (int hook = 0; hook < N_HOOKS; hook++)
 		for (int i = 0; i < N_OUTCOMES; i++)
-			if (is_loss[i])
+			if (counted_outcomes[i].is_loss)
 				sum += stats->totals.ledgers[hook].outcomes[i];
 	return sum;
 }

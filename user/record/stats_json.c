@@ -2,197 +2,204 @@
 /* The ledger of a run for a program. */
 #include "record/stats.h"
 
-#include <inttypes.h>
+#include "base/json.h"
+#include "core/counted.h"
 
-static const char *const outcomes[] = {
-#define X(name, loss, text) #name,
-	OUTCOMES(X)
-#undef X
-};
-
-static const char *const endings[] = {
-#define X(name, text) #name,
-	ENDINGS(X)
-#undef X
-};
-
-static void add_lower(struct str *out, const char *name)
+/* "name":{"start":1,…}; names: capitals, of a list that both halves share. */
+static void add_counts(struct json *json, const char *key, const struct counted *names,
+		       const unsigned long long *counts, size_t n)
 {
-	str_add_char(out, '"');
-	for (; *name; name++)
-		str_add_char(out,
-			     *name >= 'A' && *name <= 'Z' ? (char)(*name | 32) : *name);
-	str_add(out, "\":");
-}
+	json_open(json, key, '{');
+	for (size_t i = 0; i < n; i++) {
+		AUTO_STR name = { 0 };
 
-/* "name":{"start":1,…} */
-static void json_endings(struct str *out, const char *name,
-			 const unsigned long long counts[N_ENDINGS])
-{
-	str_addf(out, "\"%s\":{", name);
-	for (int i = 0; i < N_ENDINGS; i++) {
-		str_add(out, i ? "," : "");
-		add_lower(out, endings[i]);
-		str_addf(out, "%llu", counts[i]);
+		str_add_lower(&name, names[i].name);
+		json_uint(json, name.s ? name.s : "", counts[i]);
 	}
-	str_add_char(out, '}');
+	json_close(json, '}');
 }
 
-static void json_view(struct str *out, const char *name, const struct view_sums *sums)
+static void add_endings(struct json *json, const char *key,
+			const unsigned long long counts[N_ENDINGS])
 {
-	str_addf(out,
-		 "\"%s\":{\"whole\":%" PRIu64 ",\"gaps\":%" PRIu64 ",\"doubted\":%" PRIu64
-		 ",",
-		 name, sums->whole, sums->gaps, sums->doubted);
-	json_endings(out, "endings", sums->endings);
-	str_add_char(out, '}');
+	add_counts(json, key, counted_endings, counts, N_ENDINGS);
+}
+
+static void add_view(struct json *json, const char *name, const struct view_sums *sums)
+{
+	json_open(json, name, '{');
+	json_uint(json, "whole", sums->whole);
+	json_uint(json, "gaps", sums->gaps);
+	json_uint(json, "doubted", sums->doubted);
+	add_endings(json, "endings", sums->endings);
+	json_close(json, '}');
 }
 
 /* How what was walked ended: chains, the stacks of threads that wait for one, and what
  * a reader sees in either view. */
-static void json_walks(struct str *out, const struct stats *stats)
+static void add_walks(struct json *json, const struct stats *stats)
 {
-	str_add(out, "\"chains\":{");
-	json_endings(out, "endings", stats->aggregator->chain_endings);
-	str_add_char(out, ',');
-	json_endings(out, "waiting_endings", stats->aggregator->waiting_endings);
-	str_add(out, "},\"views\":{");
-	json_view(out, "async", &stats->views[VIEW_ASYNC]);
-	str_add_char(out, ',');
-	json_view(out, "thread", &stats->views[VIEW_THREAD]);
-	str_add(out, "},");
+	json_open(json, "chains", '{');
+	add_endings(json, "endings", stats->aggregator->chain_endings);
+	add_endings(json, "waiting_endings", stats->aggregator->waiting_endings);
+	json_close(json, '}');
+	json_open(json, "views", '{');
+	add_view(json, "async", &stats->views[VIEW_ASYNC]);
+	add_view(json, "thread", &stats->views[VIEW_THREAD]);
+	json_close(json, '}');
 }
 
 /* "oncpu":{"entered":1,…},"adds_up":true */
-static void json_ledgers(struct str *out, const struct stats *stats)
+static void add_ledgers(struct json *json, const struct stats *stats)
 {
-	static const char *const hooks[N_HOOKS] = {
-#define X(name, key, text) [HOOK_##name] = key,
-		HOOKS(X)
-#undef X
-	};
-
-	str_add(out, "\"ledger\":{");
+	json_open(json, "ledger", '{');
 	for (int hook = 0; hook < N_HOOKS; hook++) {
 		const struct ledger *ledger = &stats->totals.ledgers[hook];
 
-		str_addf(out, "\"%s\":{\"entered\":%llu,\"outcomes\":{", hooks[hook],
-			 ledger->entered);
-		for (int i = 0; i < N_OUTCOMES; i++) {
-			str_add(out, i ? "," : "");
-			add_lower(out, outcomes[i]);
-			str_addf(out, "%llu", ledger->outcomes[i]);
-		}
-		str_add(out, "},");
-		json_endings(out, "endings", ledger->endings);
-		str_add(out, "},");
+		json_open(json, counted_hooks[hook].name, '{');
+		json_uint(json, "entered", ledger->entered);
+		add_counts(json, "outcomes", counted_outcomes, ledger->outcomes,
+			   N_OUTCOMES);
+		add_endings(json, "endings", ledger->endings);
+		json_close(json, '}');
 	}
-	str_addf(out, "\"adds_up\":%s},", stats->adds_up ? "true" : "false");
+	json_bool(json, "adds_up", stats->adds_up);
+	json_close(json, '}');
 }
 
-static void json_samples(struct str *out, const struct stats *stats)
+static void add_samples(struct json *json, const struct stats *stats)
 {
 	const struct aggregator *aggregator = stats->aggregator;
 
-	str_addf(out,
-		 "\"samples\":{\"total\":%" PRIu64 ",\"in_kernel\":%" PRIu64
-		 ",\"unproven\":%" PRIu64 ",\"async\":%" PRIu64 ",\"unmatched\":%" PRIu64
-		 ",\"stale\":%" PRIu64 ",\"no_slot\":%" PRIu64 ",\"awaited\":%" PRIu64
-		 ",\"roots_cut\":%" PRIu64 ",\"refused\":%" PRIu64
-		 ",\"no_place\":%" PRIu64 ",\"whole\":%" PRIu64 ",\"doubted\":%" PRIu64
-		 ",\"distinct_stacks\":%zu},",
-		 aggregator->samples.total, aggregator->samples.in_kernel,
-		 aggregator->samples.unproven, aggregator->samples.async,
-		 aggregator->samples.unmatched, aggregator->samples.stale,
-		 aggregator->samples.no_slot, aggregator->samples.awaited,
-		 aggregator->samples.roots_cut, aggregator->samples.refused,
-		 aggregator->samples.no_place, stats->views[stats->view].whole,
-		 stats->views[stats->view].doubted, intern_count(aggregator->stacks));
+	json_open(json, "samples", '{');
+	json_uint(json, "total", aggregator->samples.total);
+	json_uint(json, "in_kernel", aggregator->samples.in_kernel);
+	json_uint(json, "unproven", aggregator->samples.unproven);
+	json_uint(json, "async", aggregator->samples.async);
+	json_uint(json, "unmatched", aggregator->samples.unmatched);
+	json_uint(json, "stale", aggregator->samples.stale);
+	json_uint(json, "no_slot", aggregator->samples.no_slot);
+	json_uint(json, "awaited", aggregator->samples.awaited);
+	json_uint(json, "roots_cut", aggregator->samples.roots_cut);
+	json_uint(json, "refused", aggregator->samples.refused);
+	json_uint(json, "no_place", aggregator->samples.no_place);
+	json_uint(json, "whole", stats->views[stats->view].whole);
+	json_uint(json, "doubted", stats->views[stats->view].doubted);
+	json_uint(json, "distinct_stacks", intern_count(aggregator->stacks));
+	json_close(json, '}');
 }
 
-static void json_cache(struct str *out, const struct table_loader_counts *counts)
+static void add_cache(struct json *json, const struct cache_counts *cache)
 {
-	const struct cache_counts *cache = &counts->cache;
-
-	str_addf(out,
-		 "\"unwind_cache\":{\"hits\":%lu,\"misses\":%lu,\"others\":%lu,"
-		 "\"spoilt\":%lu,\"kept\":%lu,\"too_large\":%lu,\"failed\":%lu,"
-		 "\"removed\":%lu},",
-		 cache->hits, cache->misses, cache->others, cache->corrupt, cache->kept,
-		 cache->too_large, cache->failed, cache->removed);
+	json_open(json, "unwind_cache", '{');
+	json_uint(json, "hits", cache->hits);
+	json_uint(json, "misses", cache->misses);
+	json_uint(json, "others", cache->others);
+	json_uint(json, "spoilt", cache->corrupt);
+	json_uint(json, "kept", cache->kept);
+	json_uint(json, "too_large", cache->too_large);
+	json_uint(json, "failed", cache->failed);
+	json_uint(json, "removed", cache->removed);
+	json_close(json, '}');
 }
 
-static void json_publisher(struct str *out, const struct publisher_counts *counts)
+static void add_keys(struct json *json, const struct publisher_counts *counts)
 {
-	str_addf(out,
-		 "\"keys\":{\"processes\":%lu,\"crowded\":%lu,\"overfull\":%lu,"
-		 "\"refused\":%lu,\"stale\":%lu,"
-		 "\"delay_most_ns\":%" PRIu64 "},",
-		 counts->processes, counts->too_many_keys, counts->too_many_set_keys,
-		 counts->refused, counts->stale, counts->delays.keyed_most_ns);
-	str_addf(out,
-		 "\"late_mappings\":{\"measured\":%lu,\"median_ns\":%" PRIu64
-		 ",\"p90_ns\":%" PRIu64 ",\"p99_ns\":%" PRIu64 ",\"most_ns\":%" PRIu64
-		 "},",
-		 counts->delays.measured, counts->delays.median_ns, counts->delays.p90_ns,
-		 counts->delays.p99_ns, counts->delays.most_ns);
-	str_addf(out,
-		 "\"tables\":{\"made\":%lu,\"ready\":%lu,\"without\":%lu,\"unreadable\":%"
-		 "lu,"
-		 "\"refused\":%lu,\"taken_back\":%lu,\"overdue\":%lu,"
-		 "\"asked_again\":%lu,\"rows\":%lu,\"bytes\":%lu,"
-		 "\"spaces\":%lu,\"spaces_refused\":%lu,\"mappings_left_out\":%lu},",
-		 counts->tables.loader.made, counts->tables.ready, counts->tables.without,
-		 counts->tables.unreadable, counts->tables.refused,
-		 counts->tables.taken_back, counts->overdue, counts->asked_again,
-		 counts->tables.rows, counts->tables.pages * UNWIND_PAGE_BYTES,
-		 counts->mapping_tables.made, counts->mapping_tables.refused,
-		 counts->mapping_tables.cut);
-	json_cache(out, &counts->tables.loader);
+	json_open(json, "keys", '{');
+	json_uint(json, "processes", counts->processes);
+	json_uint(json, "crowded", counts->too_many_keys);
+	json_uint(json, "overfull", counts->too_many_set_keys);
+	json_uint(json, "refused", counts->refused);
+	json_uint(json, "stale", counts->stale);
+	json_uint(json, "delay_most_ns", counts->delays.keyed_most_ns);
+	json_close(json, '}');
+	json_open(json, "late_mappings", '{');
+	json_uint(json, "measured", counts->delays.measured);
+	json_uint(json, "median_ns", counts->delays.median_ns);
+	json_uint(json, "p90_ns", counts->delays.p90_ns);
+	json_uint(json, "p99_ns", counts->delays.p99_ns);
+	json_uint(json, "most_ns", counts->delays.most_ns);
+	json_close(json, '}');
 }
 
-static void json_user_half(struct str *out, const struct stats *stats)
+static void add_tables(struct json *json, const struct publisher_counts *counts)
 {
-	str_addf(out,
-		 "\"processes\":{\"seen\":%" PRIu64 ",\"records\":%" PRIu64
-		 ",\"records_lost\":%" PRIu64 ",\"ended_unheard\":%" PRIu64
-		 ",\"refused\":%" PRIu64 "},",
-		 stats->processes.seen, stats->processes.records, stats->processes.lost,
-		 stats->processes.unheard, stats->processes.refused);
-	json_publisher(out, &stats->publisher);
-	keyless_json(out, &stats->keyless);
-	str_addf(out,
-		 "\"files\":{\"opened\":%lu,\"unreadable\":%lu,\"unparsable\":%lu,"
-		 "\"over_limit\":%lu,\"overwritten\":%lu},",
-		 stats->files.opened, stats->files.unreadable, stats->files.unparsable,
-		 stats->files.over_limit, stats->files.overwritten);
-	str_addf(out,
-		 "\"worker\":{\"requests\":%lu,\"failed\":%lu,\"restarts\":%lu},"
-		 "\"symbols\":{\"modules\":%lu,\"failed\":%lu,\"inlines_sought\":%lu,"
-		 "\"inlines_found\":%lu,\"inlines_failed\":%lu,"
-		 "\"refused\":%lu,\"foreign_maps\":%lu}",
-		 stats->worker.requests, stats->worker.failed, stats->worker.restarts,
-		 stats->symbols.modules, stats->symbols.failed,
-		 stats->symbols.inlines_sought, stats->symbols.inlines_found,
-		 stats->symbols.inlines_failed, stats->symbols.refused,
-		 stats->symbols.foreign_maps);
+	json_open(json, "tables", '{');
+	json_uint(json, "made", counts->tables.loader.made);
+	json_uint(json, "ready", counts->tables.ready);
+	json_uint(json, "without", counts->tables.without);
+	json_uint(json, "unreadable", counts->tables.unreadable);
+	json_uint(json, "refused", counts->tables.refused);
+	json_uint(json, "taken_back", counts->tables.taken_back);
+	json_uint(json, "overdue", counts->overdue);
+	json_uint(json, "asked_again", counts->asked_again);
+	json_uint(json, "rows", counts->tables.rows);
+	json_uint(json, "bytes", counts->tables.pages * UNWIND_PAGE_BYTES);
+	json_uint(json, "spaces", counts->mapping_tables.made);
+	json_uint(json, "spaces_refused", counts->mapping_tables.refused);
+	json_uint(json, "mappings_left_out", counts->mapping_tables.cut);
+	json_close(json, '}');
+	add_cache(json, &counts->tables.loader.cache);
+}
+
+static void add_processes(struct json *json, const struct stats *stats)
+{
+	json_open(json, "processes", '{');
+	json_uint(json, "seen", stats->processes.seen);
+	json_uint(json, "records", stats->processes.records);
+	json_uint(json, "records_lost", stats->processes.lost);
+	json_uint(json, "ended_unheard", stats->processes.unheard);
+	json_uint(json, "refused", stats->processes.refused);
+	json_close(json, '}');
+	add_keys(json, &stats->publisher);
+	add_tables(json, &stats->publisher);
+	keyless_json(json, &stats->keyless);
+}
+
+static void add_files(struct json *json, const struct stats *stats)
+{
+	json_open(json, "files", '{');
+	json_uint(json, "opened", stats->files.opened);
+	json_uint(json, "unreadable", stats->files.unreadable);
+	json_uint(json, "unparsable", stats->files.unparsable);
+	json_uint(json, "over_limit", stats->files.over_limit);
+	json_uint(json, "overwritten", stats->files.overwritten);
+	json_close(json, '}');
+	json_open(json, "worker", '{');
+	json_uint(json, "requests", stats->worker.requests);
+	json_uint(json, "failed", stats->worker.failed);
+	json_uint(json, "restarts", stats->worker.restarts);
+	json_close(json, '}');
+	json_open(json, "symbols", '{');
+	json_uint(json, "modules", stats->symbols.modules);
+	json_uint(json, "failed", stats->symbols.failed);
+	json_uint(json, "inlines_sought", stats->symbols.inlines_sought);
+	json_uint(json, "inlines_found", stats->symbols.inlines_found);
+	json_uint(json, "inlines_failed", stats->symbols.inlines_failed);
+	json_uint(json, "refused", stats->symbols.refused);
+	json_uint(json, "foreign_maps", stats->symbols.foreign_maps);
+	json_close(json, '}');
 }
 
 void stats_json(struct str *out, const struct stats *stats)
 {
-	str_addf(out,
-		 "{\"version\":2,\"rate_hz\":%u,\"event\":\"%s\",\"duration_ns\":%" PRIu64
-		 ",\"first_sample_ns\":%" PRIu64 ",\"finish_ns\":%" PRIu64 ",",
-		 stats->hz, tick_event_name(stats->event), stats->duration_ns,
-		 stats->first_sample_ns, stats->finish_ns);
-	json_ledgers(out, stats);
-	str_addf(out,
-		 "\"expected_ticks\":%" PRIu64 ",\"missed_ticks_estimate\":%" PRIu64
-		 ",\"stolen_ticks_estimate\":%" PRIu64 ",",
-		 stats->totals.expected_ticks, stats_missed_ticks(stats),
-		 stats_stolen_ticks(stats));
-	json_samples(out, stats);
-	json_walks(out, stats);
-	json_user_half(out, stats);
-	str_add(out, "}\n");
+	struct json json = { .out = out };
+
+	json_open(&json, NULL, '{');
+	json_uint(&json, "version", 2);
+	json_uint(&json, "rate_hz", stats->hz);
+	json_text(&json, "event", tick_event_name(stats->event));
+	json_uint(&json, "duration_ns", stats->duration_ns);
+	json_uint(&json, "first_sample_ns", stats->first_sample_ns);
+	json_uint(&json, "finish_ns", stats->finish_ns);
+	add_ledgers(&json, stats);
+	json_uint(&json, "expected_ticks", stats->totals.expected_ticks);
+	json_uint(&json, "missed_ticks_estimate", stats_missed_ticks(stats));
+	json_uint(&json, "stolen_ticks_estimate", stats_stolen_ticks(stats));
+	add_samples(&json, stats);
+	add_walks(&json, stats);
+	add_processes(&json, stats);
+	add_files(&json, stats);
+	json_close(&json, '}');
+	str_add_char(out, '\n');
 }

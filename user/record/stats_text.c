@@ -2,22 +2,9 @@
 /* The ledger of a run for a person. */
 #include "record/stats.h"
 
+#include "core/counted.h"
+
 #include <inttypes.h>
-
-static const struct {
-	const char *text;
-	bool loss;
-} outcomes[] = {
-#define X(name, loss, text) { text, loss },
-	OUTCOMES(X)
-#undef X
-};
-
-static const char *const endings[] = {
-#define X(name, text) text,
-	ENDINGS(X)
-#undef X
-};
 
 #define STRING_OF(x) #x
 #define STRING(x)    STRING_OF(x)
@@ -84,7 +71,7 @@ static void summary_stacks(struct str *out, const struct stats *stats)
 		  "are complete: from the leaf to a start, without a gap");
 	add_some(out, sums->gaps, with_user, "have a gap: frames are missing in between");
 	for (int i = END_START; i < N_ENDINGS; i++)
-		add_some(out, sums->endings[i], with_user, endings[i]);
+		add_some(out, sums->endings[i], with_user, counted_endings[i].text);
 	add_share(out, "", aggregator->samples.unproven, total,
 		  "have a step by frame pointer only: unproven");
 	add_some(out, aggregator->samples.awaited, total,
@@ -103,7 +90,7 @@ static void summary_chains(struct str *out, const unsigned long long counts[N_EN
 	for (int i = 0; i < N_ENDINGS; i++)
 		if (counts[i] && !is_complete(i))
 			str_addf(out, "            %llu of %" PRIu64 " %s %s\n",
-				 counts[i], total, what, endings[i]);
+				 counts[i], total, what, counted_endings[i].text);
 }
 
 static void summary_async(struct str *out, const struct stats *stats)
@@ -199,9 +186,9 @@ static void summary_losses(struct str *out, const struct stats *stats)
 
 	str_addf(out, "  lost      %" PRIu64, stats_losses(stats));
 	for (int i = 0; i < N_OUTCOMES; i++)
-		if (outcomes[i].loss && ledger->outcomes[i])
+		if (counted_outcomes[i].is_loss && ledger->outcomes[i])
 			str_addf(out, ", %llu: %s", ledger->outcomes[i],
-				 outcomes[i].text);
+				 counted_outcomes[i].text);
 	if (stats->aggregator->samples.refused)
 		str_addf(out, ", %" PRIu64 ": too many distinct stacks",
 			 stats->aggregator->samples.refused);

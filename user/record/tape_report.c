@@ -103,7 +103,7 @@ static int add_run_info(struct player *player, struct profile *profile)
 static int write_out(struct player *player, const struct report_options *options)
 {
 	const struct output output = { options->output, options->stats_json,
-				       options->writer, options->view, options->quiet };
+				       options->writer, options->view, options->summary };
 	const struct profile_sources sources = { .no_labels = options->no_labels,
 						 .all_modules = true };
 	struct aggregator *aggregator = window_aggregator(player->window);

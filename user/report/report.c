@@ -12,11 +12,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-#define LETTERS_MAX 400 /* of a name at a terminal */
 
 static int read_one(const char *path, struct profile **ret)
 {
@@ -103,19 +99,6 @@ static int check_focus(const struct profile *r, const char *pattern)
 				     "anything");
 }
 
-static bool is_for_a_person(const struct report_options *options)
-{
-	return !options->output && isatty(STDOUT_FILENO);
-}
-
-static bool wants_colours(const struct report_options *options)
-{
-	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-
-	return is_for_a_person(options) && !(no && *no) &&
-	       !(term && !strcmp(term, "dumb"));
-}
-
 static int write_out(const struct report_options *options, const struct profile *profile,
 		     uint64_t unfiltered)
 {
@@ -125,8 +108,6 @@ static int write_out(const struct report_options *options, const struct profile 
 	int err = outfile_new(&file, options->output ? options->output : "-");
 
 	text.view = options->view;
-	text.colours = wants_colours(options);
-	text.letters = is_for_a_person(options) ? LETTERS_MAX : 0;
 	text.unfiltered = unfiltered;
 	if (err)
 		return err;

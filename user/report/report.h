@@ -21,11 +21,11 @@ struct report_options {
 	enum view view;
 	bool no_labels;
 	struct filter filter;
-	struct text_options text; /* view, colours and letters are filled in */
+	struct text_options text; /* the view is filled in */
 	bool no_inlines;
 	bool json;
-	const char *stats_json; /* of a tape */
-	bool quiet;
+	const char *stats_json;		   /* of a tape */
+	void (*summary)(const char *text); /* of a tape; NULL: nobody wants it */
 };
 
 /* 0 or a negative errno. */

@@ -111,8 +111,10 @@ static int open_debug_file(const struct elf_info *info)
 static int read_names(const struct symbol_sources *sources, enum name_source source,
 		      int fd, struct symbol_batch *batch)
 {
-	return worker_names(sources->worker, source, fd, batch->addrs, batch->n_addrs,
-			    DEADLINE_MS, on_name, batch);
+	return worker_names(sources->worker,
+			    &(struct name_request){ source, fd, batch->addrs,
+						    batch->n_addrs, DEADLINE_MS },
+			    on_name, batch);
 }
 
 static uint64_t *addresses_as_linked(const struct elf_info *info,
@@ -157,8 +159,11 @@ static void find_locations(const struct symbol_sources *sources, uint32_t module
 	if (!err && batch->inlines_left_ns <= 0)
 		err = fail(-ETIMEDOUT, "no time left");
 	if (!err)
-		err = worker_locations(sources->worker, fd, linked, batch->n_addrs,
-				       INLINES_MS, on_locations, batch);
+		err = worker_locations(sources->worker,
+				       &(struct name_request){ NAMES_LOCATIONS, fd,
+							       linked, batch->n_addrs,
+							       INLINES_MS },
+				       on_locations, batch);
 	batch->inlines_left_ns -= (int64_t)(clock_now_ns() - begun_ns);
 	if (!err)
 		return;
@@ -175,8 +180,10 @@ static int name_debug(const struct symbol_sources *sources, const struct elf_inf
 
 	if (!linked)
 		return -ENOMEM;
-	return worker_names(sources->worker, NAMES_ELF_LINKED, fd, linked, batch->n_addrs,
-			    DEADLINE_MS, on_name, batch);
+	return worker_names(sources->worker,
+			    &(struct name_request){ NAMES_ELF_LINKED, fd, linked,
+						    batch->n_addrs, DEADLINE_MS },
+			    on_name, batch);
 }
 
 static int name_file(const struct symbol_sources *sources, uint32_t module,

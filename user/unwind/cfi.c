@@ -8,6 +8,7 @@
 #include "unwind/cfi_parts.h"
 
 #include "base/cleanup.h"
+#include "base/search.h"
 #include "base/vec.h"
 
 #include <errno.h>
@@ -79,17 +80,9 @@ static bool is_in_headers(const struct elf_file *file, uint64_t vaddr)
 /* Does .eh_frame say something of these addresses? Its entries are sorted. */
 static bool is_told(const struct cfi_reading *reading, uint64_t begin, uint64_t end)
 {
-	size_t low = 0, high = reading->n_eh;
+	size_t n = LOWER_BOUND(reading->n_eh, i, reading->entries.items[i].begin < end);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (reading->entries.items[mid].begin < end)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low && reading->entries.items[low - 1].end > begin;
+	return n && reading->entries.items[n - 1].end > begin;
 }
 
 static int add_entry(struct cfi_reading *reading, const struct cfi_record *record,

@@ -7,6 +7,8 @@
 #ifndef WEFT_UNWIND_CFI_CURSOR_H
 #define WEFT_UNWIND_CFI_CURSOR_H
 
+#include "base/varint.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -61,19 +63,12 @@ static inline uint8_t cfi_u8(struct cfi_cursor *in)
 static inline uint64_t cfi_leb(struct cfi_cursor *in, bool is_signed)
 {
 	uint64_t value = 0;
-	unsigned int shift = 0, n = 0;
-	uint8_t byte;
+	unsigned int bits = 0;
 
-	do {
-		if (in->at == in->end || n++ == CFI_LEB_MAX)
-			return cfi_mark_bad(in);
-		byte = *in->at++;
-		if (shift < 64)
-			value |= (uint64_t)(byte & 0x7f) << shift;
-		shift += shift < 64 ? 7 : 0;
-	} while (byte & 0x80);
-	if (is_signed && shift < 64 && (byte & 0x40))
-		value |= ~0ULL << shift;
+	if (!varint_take(&in->at, in->end, CFI_LEB_MAX, &value, &bits))
+		return cfi_mark_bad(in);
+	if (is_signed && bits < 64 && in->at[-1] & 0x40)
+		value |= ~0ULL << bits;
 	return value;
 }
 

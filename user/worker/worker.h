@@ -95,27 +95,26 @@ typedef void (*scan_sink)(void *arg, uint64_t cookie, int err,
  */
 int worker_collect(struct worker *worker, int wait_ms, scan_sink sink, void *arg);
 
-enum name_source {
-	NAMES_ELF,
-	NAMES_PERF_MAP,
-	NAMES_KALLSYMS,
-	NAMES_ELF_LINKED,
-	NAMES_LOCATIONS, /* for worker_locations() */
+struct name_request {
+	enum name_source source;
+	int fd;		       /* borrowed */
+	const uint64_t *addrs; /* n of them */
+	size_t n;
+	int deadline_ms;
 };
 
 /*
  * As the functions of obj/names.h, in the worker; blocks, at most until the
- * deadline. fd is borrowed. Scans that are under way are finished first. The
- * sink must not use the worker.
+ * deadline. Scans that are under way are finished first. The sink must not use the
+ * worker.
  */
-int worker_names(struct worker *worker, enum name_source source, int fd,
-		 const uint64_t *addrs, size_t n, int deadline_ms, name_sink sink,
-		 void *arg);
+int worker_names(struct worker *worker, const struct name_request *request,
+		 name_sink sink, void *arg);
 
 /* As elf_inlines() of obj/inlines.h, else as worker_names(). What came before a
  * deadline stays. */
-int worker_locations(struct worker *worker, int fd, const uint64_t *addrs, size_t n,
-		     int deadline_ms, inline_sink sink, void *arg);
+int worker_locations(struct worker *worker, const struct name_request *request,
+		     inline_sink sink, void *arg);
 
 const struct worker_counts *worker_counts(const struct worker *worker);
 

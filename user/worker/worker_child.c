@@ -116,14 +116,11 @@ static int find_names(const struct protocol_request *request, int fd,
 		      const uint64_t *addrs, struct outbox *out)
 {
 	switch (request->source) {
-	case NAMES_ELF:
-		return elf_names(fd, addrs, request->n, put_name, out);
-	case NAMES_ELF_LINKED:
-		return elf_names_linked(fd, addrs, request->n, put_name, out);
-	case NAMES_PERF_MAP:
-		return perf_map_names(fd, addrs, request->n, put_name, out);
-	case NAMES_KALLSYMS:
-		return kallsyms_names(fd, addrs, request->n, put_name, out);
+#define X(name, read)                                                                    \
+	case NAMES_##name:                                                               \
+		return read(fd, addrs, request->n, put_name, out);
+		NAME_SOURCES(X)
+#undef X
 	case NAMES_LOCATIONS:
 		begin_kind(out, PROTOCOL_LOCATED);
 		return elf_inlines(fd, addrs, request->n, put_locations, out);

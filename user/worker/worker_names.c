@@ -23,8 +23,7 @@ struct locating {
 
 struct asking {
 	struct worker *worker;
-	enum name_source source;
-	int fd;
+	const struct name_request *request;
 	int64_t until_ms;
 	name_sink sink;
 	struct locating *locating; /* for NAMES_LOCATIONS */
@@ -53,8 +52,9 @@ static int send_until(struct asking *ask, const void *bytes, size_t n, int fd)
 
 static int send_request(struct asking *ask, const uint64_t *addrs)
 {
-	const struct protocol_request request = { PROTOCOL_NAMES, ask->source, ask->n };
-	int err = send_until(ask, &request, sizeof(request), ask->fd);
+	const struct protocol_request request = { PROTOCOL_NAMES, ask->request->source,
+						  ask->n };
+	int err = send_until(ask, &request, sizeof(request), ask->request->fd);
 
 	for (size_t at = 0; !err && at < ask->n; at += ADDRS_IN_MESSAGE) {
 		size_t n = ask->n - at;
@@ -243,8 +243,10 @@ static void finish_scans(struct worker *worker)
 	}
 }
 
-static int ask_all(struct asking *ask, const uint64_t *addrs, size_t n)
+static int ask_all(struct asking *ask)
 {
+	const uint64_t *addrs = ask->request->addrs;
+	size_t n = ask->request->n;
 	int err = 0;
 
 	for (size_t at = 0; !err && at < n && ask->sink_err >= 0; at += ask->n) {
@@ -258,9 +260,10 @@ static int ask_all(struct asking *ask, const uint64_t *addrs, size_t n)
 	return err;
 }
 
-/* ask: worker, source, fd and sinks are set. */
-static int ask_for(struct asking *ask, const uint64_t *addrs, size_t n, int deadline_ms)
+/* ask: worker, request and sinks are set. */
+static int ask_for(struct asking *ask)
 {
+	size_t n = ask->request->n;
 	int64_t begun_ms;
 	AUTO_FREE unsigned char *seen =
 		malloc(n < PROTOCOL_ADDRS_MAX ? n + 1 : PROTOCOL_ADDRS_MAX);
@@ -271,10 +274,11 @@ static int ask_for(struct asking *ask, const uint64_t *addrs, size_t n, int dead
 	finish_scans(ask->worker);
 	begun_ms = worker_now_ms();
 	ask->seen = seen;
-	ask->until_ms = begun_ms + worker_patience_ms(ask->worker, deadline_ms);
+	ask->until_ms =
+		begun_ms + worker_patience_ms(ask->worker, ask->request->deadline_ms);
 	ask->worker->counts.requests++;
 	pace_hurry(&ask->worker->pace, true);
-	err = ask_all(ask, addrs, n);
+	err = ask_all(ask);
 	pace_hurry(&ask->worker->pace, false);
 	str_free(&ask->text);
 	if (err == -ENOMEM) /* the parser's own limit, reached by one file; not ours */
@@ -285,29 +289,26 @@ static int ask_for(struct asking *ask, const uint64_t *addrs, size_t n, int dead
 	return err ? err : ask->sink_err < 0 ? ask->sink_err : 0;
 }
 
-int worker_names(struct worker *worker, enum name_source source, int fd,
-		 const uint64_t *addrs, size_t n, int deadline_ms, name_sink sink,
-		 void *arg)
+int worker_names(struct worker *worker, const struct name_request *request,
+		 name_sink sink, void *arg)
 {
 	struct asking ask = {
 		.worker = worker,
-		.source = source,
-		.fd = fd,
+		.request = request,
 		.sink = sink,
 		.arg = arg,
 	};
 
-	return ask_for(&ask, addrs, n, deadline_ms);
+	return ask_for(&ask);
 }
 
-int worker_locations(struct worker *worker, int fd, const uint64_t *addrs, size_t n,
-		     int deadline_ms, inline_sink sink, void *arg)
+int worker_locations(struct worker *worker, const struct name_request *request,
+		     inline_sink sink, void *arg)
 {
 	AUTO_FREE struct locating *locating = calloc(1, sizeof(*locating));
 	struct asking ask = {
 		.worker = worker,
-		.source = NAMES_LOCATIONS,
-		.fd = fd,
+		.request = request,
 		.locating = locating,
 		.arg = arg,
 	};
@@ -315,5 +316,5 @@ int worker_locations(struct worker *worker, int fd, const uint64_t *addrs, size_
 	if (!locating)
 		return fail(-ENOMEM, "no memory for locations");
 	locating->sink = sink;
-	return ask_for(&ask, addrs, n, deadline_ms);
+	return ask_for(&ask);
 }

@@ -4,6 +4,7 @@
 #ifndef WEFT_FORMAT_FIREFOX_FIREFOX_PARTS_H
 #define WEFT_FORMAT_FIREFOX_FIREFOX_PARTS_H
 
+#include "base/json.h"
 #include "core/profile.h"
 #include "format/output_buffer.h"
 #include "format/writer.h"
@@ -23,6 +24,7 @@ struct firefox {
 	const struct profile *r;
 	enum view view;
 	struct output_buffer buffer;
+	struct json json;  /* onto pen's text */
 	struct pairs keys; /* of functions, by number */
 	VEC(struct firefox_function) functions;
 	uint32_t *by_frame; /* function, by frame of the profile */

@@ -10,7 +10,6 @@
 #include "base/error.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,44 +140,93 @@ static int sort(struct sorter *s)
 	return each_sample(s, by_second, place_sample);
 }
 
+static void add_empty(struct json *json, const char *key)
+{
+	json_open(json, key, '[');
+	json_close(json, ']');
+}
+
+static void add_extensions(struct json *json)
+{
+	json_open(json, "extensions", '{');
+	json_uint(json, "length", 0);
+	add_empty(json, "baseURL");
+	add_empty(json, "id");
+	add_empty(json, "name");
+	json_close(json, '}');
+}
+
+static void add_units(struct json *json)
+{
+	json_open(json, "sampleUnits", '{');
+	json_text(json, "time", "ms");
+	json_text(json, "eventDelay", "ms");
+	json_text(json, "threadCPUDelta", "ns");
+	json_close(json, '}');
+}
+
+static void add_categories(struct json *json)
+{
+	static const char *const categories[][2] = {
+		[CATEGORY_OTHER] = { "Other", "grey" },
+		[CATEGORY_PROGRAM] = { "Program", "yellow" },
+		[CATEGORY_KERNEL] = { "Kernel", "blue" },
+		[CATEGORY_JIT] = { "Generated code", "magenta" },
+		[CATEGORY_ASYNC] = { "Async boundary", "purple" },
+		[CATEGORY_INLINED] = { "Inlined", "lightblue" },
+	};
+
+	json_open(json, "categories", '[');
+	for (size_t i = 0; i < sizeof(categories) / sizeof(*categories); i++) {
+		json_open(json, NULL, '{');
+		json_text(json, "name", categories[i][0]);
+		json_text(json, "color", categories[i][1]);
+		json_open(json, "subcategories", '[');
+		json_text(json, NULL, "Other");
+		json_close(json, ']');
+		json_close(json, '}');
+	}
+	json_close(json, ']');
+}
+
+static void add_run(struct json *json, const struct profile *r, enum view view)
+{
+	const struct profile_run *run = r->runs.n ? &r->runs.items[0] : NULL;
+
+	json_addf(json, "startTime", "%.3f",
+		  run ? (double)run->started_unix_ns / 1e6 : 0.0);
+	json_text(json, "product",
+		  view == VIEW_ASYNC ? "weft, the async view" : "weft, the thread view");
+	json_text(json, "oscpu", run ? profile_string(r, run->kernel) : "");
+	json_text(json, "abi", run ? profile_string(r, run->arch) : "");
+}
+
 static void add_meta(struct firefox *f)
 {
 	const struct profile *r = f->r;
-	const struct profile_run *run = r->runs.n ? &r->runs.items[0] : NULL;
-	struct str *out = &f->buffer.text;
+	struct json *json = &f->json;
 
-	str_addf(
-		out,
-		"{\"meta\":{\"version\":%d,\"preprocessedProfileVersion\":%d,"
-		"\"processType\":0,\"stackwalk\":1,\"debug\":false,\"symbolicated\":true,"
-		"\"interval\":%.6f,\"startTime\":%.3f,\"product\":\"weft, the %s view\",",
-		GECKO_VERSION, PROCESSED_VERSION,
-		profile_period_ns(r) ? (double)profile_period_ns(r) / 1e6 : 1.0,
-		run ? (double)run->started_unix_ns / 1e6 : 0.0,
-		f->view == VIEW_ASYNC ? "async" : "thread");
-	str_add(out, "\"oscpu\":");
-	str_add_json(out, run ? profile_string(r, run->kernel) : "");
-	str_add(out, ",\"abi\":");
-	str_add_json(out, run ? profile_string(r, run->arch) : "");
-	str_add(out,
-		",\"platform\":\"Linux\",\"toolkit\":\"\",\"extensions\":{\"length\":0,"
-		"\"baseURL\":[],\"id\":[],\"name\":[]},\"markerSchema\":[],"
-		"\"usesOnlyOneStackType\":true,"
-		"\"doesNotUseFrameImplementation\":true,"
-		"\"sourceCodeIsNotOnSearchfox\":true,"
-		"\"sampleUnits\":{\"time\":\"ms\",\"eventDelay\":\"ms\","
-		"\"threadCPUDelta\":\"ns\"},\n\"categories\":["
-		"{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]},"
-		"{\"name\":\"Program\",\"color\":\"yellow\","
-		"\"subcategories\":[\"Other\"]},"
-		"{\"name\":\"Kernel\",\"color\":\"blue\","
-		"\"subcategories\":[\"Other\"]},"
-		"{\"name\":\"Generated code\",\"color\":\"magenta\","
-		"\"subcategories\":[\"Other\"]},"
-		"{\"name\":\"Async boundary\",\"color\":\"purple\","
-		"\"subcategories\":[\"Other\"]},"
-		"{\"name\":\"Inlined\",\"color\":\"lightblue\","
-		"\"subcategories\":[\"Other\"]}]},\n\"libs\":[],\"threads\":[");
+	json_open(json, "meta", '{');
+	json_uint(json, "version", GECKO_VERSION);
+	json_uint(json, "preprocessedProfileVersion", PROCESSED_VERSION);
+	json_uint(json, "processType", 0);
+	json_uint(json, "stackwalk", 1);
+	json_bool(json, "debug", false);
+	json_bool(json, "symbolicated", true);
+	json_addf(json, "interval", "%.6f",
+		  profile_period_ns(r) ? (double)profile_period_ns(r) / 1e6 : 1.0);
+	add_run(json, r, f->view);
+	json_text(json, "platform", "Linux");
+	json_text(json, "toolkit", "");
+	add_extensions(json);
+	add_empty(json, "markerSchema");
+	json_bool(json, "usesOnlyOneStackType", true);
+	json_bool(json, "doesNotUseFrameImplementation", true);
+	json_bool(json, "sourceCodeIsNotOnSearchfox", true);
+	add_units(json);
+	json_line(json);
+	add_categories(json);
+	json_close(json, '}');
 }
 
 static int write_all(struct sorter *s)
@@ -187,18 +235,24 @@ static int write_all(struct sorter *s)
 	size_t from = 0;
 	int err = 0;
 
+	json_open(&f->json, NULL, '{');
 	add_meta(f);
+	json_line(&f->json);
+	add_empty(&f->json, "libs");
+	json_open(&f->json, "threads", '[');
 	for (size_t i = 0; !err && i < s->n_groups; i++) {
 		/* place_sample() has moved it to its end */
 		size_t n = s->first[i] - from;
 
 		if (i)
-			str_add(&f->buffer.text, ",\n");
+			json_line(&f->json);
 		err = firefox_add_thread(f, i < THREADS_SHOWN ? s->ranked[i].thread : 0,
 					 s->samples + from, n);
 		from += n;
 	}
-	str_add(&f->buffer.text, "]}\n");
+	json_close(&f->json, ']');
+	json_close(&f->json, '}');
+	str_add_char(&f->buffer.text, '\n');
 	return err ? err : output_buffer_close(&f->buffer);
 }
 
@@ -209,6 +263,7 @@ static int firefox_write(struct outfile *out, const struct profile *profile,
 	struct sorter s = { .f = &f };
 	int err;
 
+	f.json.out = &f.buffer.text;
 	f.by_frame = calloc(profile->frames.n + 1, sizeof(*f.by_frame));
 	err = f.by_frame ? rank(&s) : fail(-ENOMEM, "no memory for frames");
 	if (!err)
@@ -229,6 +284,8 @@ static int firefox_write(struct outfile *out, const struct profile *profile,
 const struct writer firefox_writer = {
 	.name = "firefox",
 	.endings = { ".json", ".firefox.json" },
-	.text = "the Firefox Profiler's JSON",
+	.text = "The format of the Firefox Profiler: threads over time, in steps of a\n"
+		"second, and a colour for each kind of frame.\n"
+		"Holds one view and no losses.",
 	.write = firefox_write,
 };

@@ -11,6 +11,7 @@
 
 struct thread_writer {
 	struct firefox *f;
+	struct json *json; /* its */
 	struct intern *strings;
 	struct pairs local;  /* a = function of all, b = 0; by function of this thread */
 	struct pairs stacks; /* a = prefix + 1, b = function of this thread */
@@ -117,9 +118,26 @@ static int stack_of(struct thread_writer *t, uint32_t node, uint32_t *ret)
 	return err > 0 ? fail(-ENOSPC, "too many distinct stacks") : err;
 }
 
+static void begin(struct thread_writer *t, const char *table, size_t n)
+{
+	json_open(t->json, table, '{');
+	json_uint(t->json, "length", n);
+}
+
+static void end(struct thread_writer *t)
+{
+	json_close(t->json, '}');
+	json_line(t->json);
+}
+
 static void column(struct thread_writer *t, const char *name)
 {
-	str_addf(&t->f->buffer.text, ",\"%s\":[", name);
+	json_open(t->json, name, '[');
+}
+
+static void end_column(struct thread_writer *t)
+{
+	json_close(t->json, ']');
 }
 
 /* n times the same. */
@@ -130,40 +148,60 @@ static int constant(struct thread_writer *t, const char *name, const char *value
 
 	column(t, name);
 	for (size_t i = 0; !err && i < n; i++) {
-		str_addf(&t->f->buffer.text, "%s%s", i ? "," : "", value);
+		json_next(t->json);
+		str_add(t->json->out, value);
 		err = output_buffer_drain(&t->f->buffer);
 	}
-	str_add_char(&t->f->buffer.text, ']');
+	end_column(t);
 	return err;
+}
+
+struct same {
+	const char *name, *value;
+};
+
+/* Columns of n, each n times the same; the last has no name. */
+static int constants(struct thread_writer *t, const struct same *same, size_t n)
+{
+	int err = 0;
+
+	for (; !err && same->name; same++)
+		err = constant(t, same->name, same->value, n);
+	return err;
+}
+
+/* A number less one; null for 0. */
+static void add_optional(struct thread_writer *t, uint32_t number)
+{
+	if (number)
+		json_uint(t->json, NULL, number - 1);
+	else
+		json_addf(t->json, NULL, "null");
 }
 
 static int add_samples(struct thread_writer *t, const struct firefox_sample *samples,
 		       size_t n)
 {
-	struct str *out = &t->f->buffer.text;
 	int err = 0;
 
-	str_addf(out, "\"samples\":{\"length\":%zu,\"weightType\":\"samples\"", n);
+	begin(t, "samples", n);
+	json_text(t->json, "weightType", "samples");
 	column(t, "stack");
 	for (size_t i = 0; !err && i < n; i++) {
 		uint32_t stack;
 
 		err = stack_of(t, samples[i].node, &stack);
-		str_add(out, i ? "," : "");
-		if (stack)
-			str_addf(out, "%u", stack - 1);
-		else
-			str_add(out, "null");
+		add_optional(t, stack);
 		if (!err)
 			err = output_buffer_drain(&t->f->buffer);
 	}
-	str_add_char(out, ']');
+	end_column(t);
 	column(t, "weight");
 	for (size_t i = 0; !err && i < n; i++) {
-		str_addf(out, "%s%u", i ? "," : "", samples[i].count);
+		json_uint(t->json, NULL, samples[i].count);
 		err = output_buffer_drain(&t->f->buffer);
 	}
-	str_add_char(out, ']');
+	end_column(t);
 	return err;
 }
 
@@ -171,96 +209,87 @@ static int add_samples(struct thread_writer *t, const struct firefox_sample *sam
 static int add_times(struct thread_writer *t, const struct firefox_sample *samples,
 		     size_t n)
 {
-	struct str *out = &t->f->buffer.text;
-	size_t start = 0, end = 0;
+	size_t start = 0, until = 0;
 	int err = 0;
 
 	column(t, "time");
 	for (size_t i = 0; !err && i < n; i++) {
-		if (i == end) {
+		if (i == until) {
 			start = i;
-			while (end < n && samples[end].second == samples[start].second)
-				end++;
+			while (until < n &&
+			       samples[until].second == samples[start].second)
+				until++;
 		}
-		str_addf(out, "%s%.3f", i ? "," : "",
-			 samples[i].second * 1e3 +
-				 1e3 * (double)(i - start) / (double)(end - start));
+		json_addf(t->json, NULL, "%.3f",
+			  samples[i].second * 1e3 +
+				  1e3 * (double)(i - start) / (double)(until - start));
 		err = output_buffer_drain(&t->f->buffer);
 	}
-	str_add(out, "]},\n");
+	end_column(t);
+	end(t);
 	return err;
 }
 
 static int add_stacks(struct thread_writer *t)
 {
-	struct str *out = &t->f->buffer.text;
 	size_t n = t->stacks.n;
 	int err = 0;
 
-	str_addf(out, "\"stackTable\":{\"length\":%zu", n);
+	begin(t, "stackTable", n);
 	column(t, "frame");
 	for (size_t i = 0; !err && i < n; i++) {
-		str_addf(out, "%s%u", i ? "," : "", t->stacks.items[i].b);
+		json_uint(t->json, NULL, t->stacks.items[i].b);
 		err = output_buffer_drain(&t->f->buffer);
 	}
-	str_add_char(out, ']');
+	end_column(t);
 	column(t, "prefix");
 	for (size_t i = 0; !err && i < n; i++) {
-		str_add(out, i ? "," : "");
-		if (t->stacks.items[i].a)
-			str_addf(out, "%u", t->stacks.items[i].a - 1);
-		else
-			str_add(out, "null");
+		add_optional(t, t->stacks.items[i].a);
 		err = output_buffer_drain(&t->f->buffer);
 	}
-	str_add_char(out, ']');
+	end_column(t);
 	column(t, "category");
 	for (size_t i = 0; !err && i < n; i++) {
 		uint32_t function = t->local.items[t->stacks.items[i].b].a;
 
-		str_addf(out, "%s%u", i ? "," : "",
-			 t->f->functions.items[function].category);
+		json_uint(t->json, NULL, t->f->functions.items[function].category);
 		err = output_buffer_drain(&t->f->buffer);
 	}
-	str_add_char(out, ']');
+	end_column(t);
 	if (!err)
 		err = constant(t, "subcategory", "0", n);
-	str_add(out, "},\n");
+	end(t);
 	return err;
 }
 
 static int add_frames(struct thread_writer *t)
 {
-	struct str *out = &t->f->buffer.text;
+	static const struct same same[] = {
+		{ "address", "-1" },
+		{ "inlineDepth", "0" },
+		{ "subcategory", "0" },
+		{ "nativeSymbol", "null" },
+		{ "innerWindowID", "0" },
+		{ "implementation", "null" },
+		{ "line", "null" },
+		{ "column", "null" },
+		{ 0 },
+	};
 	size_t n = t->local.n;
 	int err = 0;
 
-	str_addf(out, "\"frameTable\":{\"length\":%zu", n);
+	begin(t, "frameTable", n);
 	column(t, "func");
 	for (size_t i = 0; i < n; i++)
-		str_addf(out, "%s%zu", i ? "," : "", i);
-	str_add_char(out, ']');
+		json_uint(t->json, NULL, i);
+	end_column(t);
 	column(t, "category");
 	for (size_t i = 0; i < n; i++)
-		str_addf(out, "%s%u", i ? "," : "",
-			 t->f->functions.items[t->local.items[i].a].category);
-	str_add_char(out, ']');
-	err = constant(t, "address", "-1", n);
-	if (!err)
-		err = constant(t, "inlineDepth", "0", n);
-	if (!err)
-		err = constant(t, "subcategory", "0", n);
-	if (!err)
-		err = constant(t, "nativeSymbol", "null", n);
-	if (!err)
-		err = constant(t, "innerWindowID", "0", n);
-	if (!err)
-		err = constant(t, "implementation", "null", n);
-	if (!err)
-		err = constant(t, "line", "null", n);
-	if (!err)
-		err = constant(t, "column", "null", n);
-	str_add(out, "},\n");
+		json_uint(t->json, NULL,
+			  t->f->functions.items[t->local.items[i].a].category);
+	end_column(t);
+	err = constants(t, same, n);
+	end(t);
 	return err;
 }
 
@@ -281,70 +310,81 @@ static int resource_of(struct thread_writer *t, uint32_t module, int64_t *ret)
 
 static int add_functions(struct thread_writer *t)
 {
-	struct str *out = &t->f->buffer.text;
+	static const struct same same[] = {
+		{ "isJS", "false" },	    { "relevantForJS", "false" },
+		{ "fileName", "null" },	    { "lineNumber", "null" },
+		{ "columnNumber", "null" }, { 0 },
+	};
 	size_t n = t->local.n;
 	int err = 0;
 
-	str_addf(out, "\"funcTable\":{\"length\":%zu", n);
+	begin(t, "funcTable", n);
 	column(t, "name");
 	for (size_t i = 0; i < n; i++) {
 		uint32_t code = t->f->functions.items[t->local.items[i].a].code;
 
-		str_addf(out, "%s%u", i ? "," : "",
-			 string_of(t, profile_code_name(t->f->r, code)));
+		json_uint(t->json, NULL, string_of(t, profile_code_name(t->f->r, code)));
 	}
-	str_add_char(out, ']');
+	end_column(t);
 	column(t, "resource");
 	for (size_t i = 0; !err && i < n; i++) {
 		int64_t resource;
 
 		err = resource_of(t, t->f->functions.items[t->local.items[i].a].module,
 				  &resource);
-		str_addf(out, "%s%" PRId64, i ? "," : "", resource);
+		json_addf(t->json, NULL, "%" PRId64, resource);
 	}
-	str_add_char(out, ']');
+	end_column(t);
 	if (!err)
-		err = constant(t, "isJS", "false", n);
-	if (!err)
-		err = constant(t, "relevantForJS", "false", n);
-	if (!err)
-		err = constant(t, "fileName", "null", n);
-	if (!err)
-		err = constant(t, "lineNumber", "null", n);
-	if (!err)
-		err = constant(t, "columnNumber", "null", n);
-	str_add(out, "},\n");
+		err = constants(t, same, n);
+	end(t);
 	return err;
+}
+
+static void empty_table(struct thread_writer *t, const char *name,
+			const char *const *columns)
+{
+	begin(t, name, 0);
+	for (; *columns; columns++) {
+		column(t, *columns);
+		end_column(t);
+	}
+	end(t);
 }
 
 static int add_resources(struct thread_writer *t)
 {
-	struct str *out = &t->f->buffer.text;
+	static const char *const symbols[] = { "libIndex", "address", "name",
+					       "functionSize", NULL };
+	static const char *const markers[] = { "category", "data",	"endTime", "name",
+					       "phase",	   "startTime", NULL };
+	static const struct same same[] = {
+		{ "lib", "null" },
+		{ "host", "null" },
+		{ "type", "1" },
+		{ 0 },
+	};
 	size_t n = t->resources.n;
 	int err;
 
-	str_addf(out, "\"resourceTable\":{\"length\":%zu", n);
+	begin(t, "resourceTable", n);
 	column(t, "name");
 	for (size_t i = 0; i < n; i++)
-		str_addf(out, "%s%u", i ? "," : "",
-			 string_of(t,
-				   profile_module_name(t->f->r, t->resources.items[i])));
-	str_add_char(out, ']');
-	err = constant(t, "lib", "null", n);
-	if (!err)
-		err = constant(t, "host", "null", n);
-	if (!err)
-		err = constant(t, "type", "1", n);
-	str_add(out, "},\n\"nativeSymbols\":{\"length\":0,\"libIndex\":[],\"address\":[],"
-		     "\"name\":[],\"functionSize\":[]},\n\"markers\":{\"length\":0,"
-		     "\"category\":[],\"data\":[],\"endTime\":[],\"name\":[],"
-		     "\"phase\":[],\"startTime\":[]},\n\"stringArray\":[");
+		json_uint(t->json, NULL,
+			  string_of(t,
+				    profile_module_name(t->f->r, t->resources.items[i])));
+	end_column(t);
+	err = constants(t, same, n);
+	end(t);
+	empty_table(t, "nativeSymbols", symbols);
+	empty_table(t, "markers", markers);
+	column(t, "stringArray");
 	for (uint32_t i = 0; !err && i < intern_count(t->strings); i++) {
-		str_add(out, i ? "," : "");
-		str_add_json(out, intern_string(t->strings, i));
+		json_text(t->json, NULL, intern_string(t->strings, i));
 		err = output_buffer_drain(&t->f->buffer);
 	}
-	str_add(out, "]}");
+	end_column(t);
+	json_close(t->json, '}');
 	return err;
 }
 
@@ -355,20 +395,24 @@ static void add_names(struct thread_writer *t, uint32_t thread)
 	const struct profile_process *process = &r->processes.items[th->process];
 	const char *name = profile_string(r, th->name);
 	const struct timeline *timeline = &r->timeline;
-	double end = timeline->is_dated ? timeline->last - timeline->first + 1.0 : 1.0;
-	struct str *out = &t->f->buffer.text;
+	double last = timeline->is_dated ? timeline->last - timeline->first + 1.0 : 1.0;
+	struct json *json = t->json;
 
-	str_add(out, "\n{\"name\":");
-	str_add_json(out, thread ? *name ? name : "[no name]" : "other threads");
-	str_add(out, ",\"processName\":");
-	str_add_json(out, profile_string(r, process->name));
-	str_addf(out,
-		 ",\"pid\":\"%u\",\"tid\":%u,\"isMainThread\":%s,"
-		 "\"processType\":\"default\",\"processStartupTime\":0,"
-		 "\"processShutdownTime\":%.0f,\"registerTime\":0,"
-		 "\"unregisterTime\":null,\"pausedRanges\":[],\n",
-		 process->pid, th->tid,
-		 thread && th->tid == process->pid ? "true" : "false", end * 1e3);
+	json_line(json);
+	json_open(json, NULL, '{');
+	json_text(json, "name", thread ? *name ? name : "[no name]" : "other threads");
+	json_text(json, "processName", profile_string(r, process->name));
+	json_addf(json, "pid", "\"%u\"", process->pid);
+	json_uint(json, "tid", th->tid);
+	json_bool(json, "isMainThread", thread && th->tid == process->pid);
+	json_text(json, "processType", "default");
+	json_uint(json, "processStartupTime", 0);
+	json_addf(json, "processShutdownTime", "%.0f", last * 1e3);
+	json_uint(json, "registerTime", 0);
+	json_addf(json, "unregisterTime", "null");
+	column(t, "pausedRanges");
+	end_column(t);
+	json_line(json);
 }
 
 static int add_tables(struct thread_writer *t, const struct firefox_sample *samples,
@@ -390,7 +434,7 @@ static int add_tables(struct thread_writer *t, const struct firefox_sample *samp
 int firefox_add_thread(struct firefox *f, uint32_t thread,
 		       const struct firefox_sample *samples, size_t n)
 {
-	struct thread_writer t = { .f = f };
+	struct thread_writer t = { .f = f, .json = &f->json };
 	int err = intern_new(&t.strings, FRAMES_DISTINCT_MAX + 16);
 
 	if (!err) {

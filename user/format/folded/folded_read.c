@@ -134,7 +134,7 @@ static int add_line(struct stack_builder *b, const char *line, size_t n, uint64_
 
 	while (first < n && line[first] != ';')
 		first++;
-	err = stack_thread(b->r, line, first, 0, 0, &thread);
+	err = stack_thread(b->r, &(struct stack_owner){ line, first, 0, 0 }, &thread);
 	for (size_t at = first; !err && at < n;) {
 		const char *name = line + at + 1;
 		const char *end = memchr(name, ';', n - at - 1);

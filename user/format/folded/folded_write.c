@@ -226,6 +226,8 @@ static int folded_write(struct outfile *out, const struct profile *profile,
 const struct writer folded_writer = {
 	.name = "folded",
 	.endings = { ".folded", ".txt" },
-	.text = "folded stacks, one line per stack",
+	.text = "Folded stacks, as below; also the format of a name without an ending.\n"
+		"Holds one view, no time and no process numbers.",
+	.next = "weft report",
 	.write = folded_write,
 };

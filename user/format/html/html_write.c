@@ -38,6 +38,7 @@ static void html_add_text(struct html *h, const char *text)
 		out->failed = true;
 		return;
 	}
+	json_next(&h->json);
 	end = h->scratch.s + h->scratch.n;
 	for (s = h->scratch.s; s < end; s++) {
 		if (*s == '<') {
@@ -53,9 +54,8 @@ static void html_add_text(struct html *h, const char *text)
 
 static void add_member(struct html *h, const char *key, const char *text)
 {
-	str_addf(&h->buffer.text, "\"%s\":", key);
+	json_key(&h->json, key);
 	html_add_text(h, text);
-	str_add_char(&h->buffer.text, ',');
 }
 
 static void add_title(struct html *h, const char *title)
@@ -94,62 +94,72 @@ static void add_run(struct html *h)
 	add_member(h, "kernel", profile_string(r, run->kernel));
 	add_member(h, "command", profile_string(r, run->command));
 	add_member(h, "event", profile_string(r, run->event));
-	str_addf(&h->buffer.text,
-		 "\"start_s\":%" PRIu64 ",\"seconds\":%.1f,\"rate_hz\":%" PRIu32 ",",
-		 run->started_unix_ns / 1000000000, (double)longest / 1e9, run->hz);
+	json_uint(&h->json, "start_s", run->started_unix_ns / 1000000000);
+	json_addf(&h->json, "seconds", "%.1f", (double)longest / 1e9);
+	json_uint(&h->json, "rate_hz", run->hz);
 }
 
 static void write_meta(struct html *h, const struct writer_options *options)
 {
 	const struct profile *r = h->profile;
 
-	str_add(&h->buffer.text, "{\"format\":1,\n\"meta\":{");
+	json_open(&h->json, NULL, '{');
+	json_uint(&h->json, "format", 1);
+	json_line(&h->json);
+	json_open(&h->json, "meta", '{');
 	add_title(h, options->title);
 	add_run(h);
 	add_member(h, "version", WEFT_VERSION);
 	add_member(h, "value", profile_string(r, r->value_type));
 	add_member(h, "unit", profile_string(r, r->value_unit));
-	str_addf(&h->buffer.text,
-		 "\"period_ns\":%" PRIu64 ",\"view\":\"%s\",\"one_view\":%s,"
-		 "\"was_cut\":%s,\"left_out\":%" PRIu64 "},\n",
-		 profile_period_ns(r), options->view == VIEW_THREAD ? "thread" : "async",
-		 r->one_view ? "true" : "false", r->was_cut ? "true" : "false",
-		 r->left_out + h->left_out);
+	json_uint(&h->json, "period_ns", profile_period_ns(r));
+	json_text(&h->json, "view", options->view == VIEW_THREAD ? "thread" : "async");
+	json_bool(&h->json, "one_view", r->one_view);
+	json_bool(&h->json, "was_cut", r->was_cut);
+	json_uint(&h->json, "left_out", r->left_out + h->left_out);
+	json_close(&h->json, '}');
+	json_line(&h->json);
 }
 
 static void write_ledger(struct html *h)
 {
 	const struct profile *r = h->profile;
 
-	str_add(&h->buffer.text, "\"ledger\":[");
+	json_open(&h->json, "ledger", '[');
 	for (size_t i = 0; i < r->ledger.n; i++) {
 		const struct profile_count *count = &r->ledger.items[i];
 		struct html_line line = html_ledger_line(profile_string(r, count->key));
 
-		str_addf(&h->buffer.text, "%s[\"%s\",", i ? "," : "", line.group);
+		json_open(&h->json, NULL, '[');
+		json_text(&h->json, NULL, line.group);
 		html_add_text(h, line.text);
-		str_addf(&h->buffer.text, ",%" PRIu64 "]", count->value);
+		json_uint(&h->json, NULL, count->value);
+		json_close(&h->json, ']');
 	}
-	str_add(&h->buffer.text, "],\n");
+	json_close(&h->json, ']');
+	json_line(&h->json);
 }
 
 static int write_nodes(struct html *h)
 {
 	int err = 0;
 
-	str_add(&h->buffer.text, "\"nodes\":[");
+	json_open(&h->json, "nodes", '[');
 	for (size_t i = 1; !err && i < h->nodes.n; i++) {
-		str_addf(&h->buffer.text, "%s%zu,%" PRIu32, i > 1 ? "," : "",
-			 i - h->nodes.items[i].a, h->nodes.items[i].b);
+		json_uint(&h->json, NULL, i - h->nodes.items[i].a);
+		json_uint(&h->json, NULL, h->nodes.items[i].b);
 		err = output_buffer_drain(&h->buffer);
 	}
-	str_add(&h->buffer.text, "],\n\"stacks\":[");
+	json_close(&h->json, ']');
+	json_line(&h->json);
+	json_open(&h->json, "stacks", '[');
 	for (size_t i = 0; !err && i < h->stacks.n; i++) {
-		str_addf(&h->buffer.text, "%s%" PRIu32 ",%" PRIu32, i ? "," : "",
-			 h->stacks.items[i].a, h->stacks.items[i].b);
+		json_uint(&h->json, NULL, h->stacks.items[i].a);
+		json_uint(&h->json, NULL, h->stacks.items[i].b);
 		err = output_buffer_drain(&h->buffer);
 	}
-	str_add(&h->buffer.text, "],\n");
+	json_close(&h->json, ']');
+	json_line(&h->json);
 	return err;
 }
 
@@ -160,16 +170,19 @@ static int write_functions(struct html *h)
 	int err = 0;
 	size_t n;
 
-	str_add(&h->buffer.text, "\"frames\":[");
+	json_open(&h->json, "frames", '[');
 	for (uint32_t i = 0; !err && i < h->files.n; i++) {
 		const struct html_function *f = intern_bytes(h->functions, i, &n);
 
-		str_addf(&h->buffer.text,
-			 "%s%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32, i ? "," : "",
-			 f->name, f->module, f->type, h->files.items[i]);
+		json_uint(&h->json, NULL, f->name);
+		json_uint(&h->json, NULL, f->module);
+		json_uint(&h->json, NULL, f->type);
+		json_uint(&h->json, NULL, h->files.items[i]);
 		err = output_buffer_drain(&h->buffer);
 	}
-	str_add(&h->buffer.text, "],\n\"modules\":[");
+	json_close(&h->json, ']');
+	json_line(&h->json);
+	json_open(&h->json, "modules", '[');
 	for (size_t i = 0; !err && i < h->modules.n; i++) {
 		const struct profile_module *module =
 			&r->modules.items[h->modules.items[i]];
@@ -178,10 +191,11 @@ static int write_functions(struct html *h)
 		if (!err)
 			err = html_text(h, profile_string(r, module->build_id),
 					&build_id);
-		str_addf(&h->buffer.text, "%s%" PRIu32 ",%" PRIu32, i ? "," : "", path,
-			 build_id);
+		json_uint(&h->json, NULL, path);
+		json_uint(&h->json, NULL, build_id);
 	}
-	str_add(&h->buffer.text, "],\n");
+	json_close(&h->json, ']');
+	json_line(&h->json);
 	return err;
 }
 
@@ -206,7 +220,7 @@ static int write_processes(struct html *h)
 	uint32_t name, host = 0, container;
 	int err = 0;
 
-	str_add(&h->buffer.text, "\"processes\":[");
+	json_open(&h->json, "processes", '[');
 	for (size_t i = 0; !err && i < h->processes.n; i++) {
 		const struct profile_process *process =
 			&r->processes.items[h->processes.items[i]];
@@ -216,19 +230,23 @@ static int write_processes(struct html *h)
 			err = html_text(h, profile_string(r, process->host), &host);
 		if (!err)
 			err = container_of(h, process->cgroup, &container);
-		if (!err)
-			str_addf(&h->buffer.text,
-				 "%s%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32,
-				 i ? "," : "", process->pid, name, container, host);
-		if (!err)
-			err = output_buffer_drain(&h->buffer);
+		if (err)
+			return err;
+		json_uint(&h->json, NULL, process->pid);
+		json_uint(&h->json, NULL, name);
+		json_uint(&h->json, NULL, container);
+		json_uint(&h->json, NULL, host);
+		err = output_buffer_drain(&h->buffer);
 	}
-	str_add(&h->buffer.text, "],\n\"containers\":[");
+	json_close(&h->json, ']');
+	json_line(&h->json);
+	json_open(&h->json, "containers", '[');
 	for (uint32_t i = 0; !err && i < intern_count(h->containers); i++) {
 		err = html_text(h, intern_string(h->containers, i), &name);
-		str_addf(&h->buffer.text, "%s%" PRIu32, i ? "," : "", name);
+		json_uint(&h->json, NULL, name);
 	}
-	str_add(&h->buffer.text, "],\n");
+	json_close(&h->json, ']');
+	json_line(&h->json);
 	return err;
 }
 
@@ -238,18 +256,20 @@ static int write_threads(struct html *h)
 	uint32_t name;
 	int err = 0;
 
-	str_add(&h->buffer.text, "\"threads\":[");
+	json_open(&h->json, "threads", '[');
 	for (size_t i = 0; !err && i < h->threads.n; i++) {
 		const struct profile_thread *thread =
 			&r->threads.items[h->threads.items[i]];
 
 		err = html_text(h, profile_string(r, thread->name), &name);
-		str_addf(&h->buffer.text, "%s%" PRIu32 ",%" PRIu32 ",%" PRIu32,
-			 i ? "," : "", thread->tid, name, h->process_of[thread->process]);
+		json_uint(&h->json, NULL, thread->tid);
+		json_uint(&h->json, NULL, name);
+		json_uint(&h->json, NULL, h->process_of[thread->process]);
 		if (!err)
 			err = output_buffer_drain(&h->buffer);
 	}
-	str_add(&h->buffer.text, "],\n");
+	json_close(&h->json, ']');
+	json_line(&h->json);
 	return err;
 }
 
@@ -258,13 +278,15 @@ static int write_texts(struct html *h)
 {
 	int err = 0;
 
-	str_add(&h->buffer.text, "\"strings\":[");
+	json_open(&h->json, "strings", '[');
 	for (uint32_t i = 0; !err && i < intern_count(h->texts); i++) {
-		str_add(&h->buffer.text, i ? ",\n" : "");
+		if (i)
+			json_line(&h->json);
 		html_add_text(h, intern_string(h->texts, i));
 		err = output_buffer_drain(&h->buffer);
 	}
-	str_add(&h->buffer.text, "]}");
+	json_close(&h->json, ']');
+	json_close(&h->json, '}');
 	return err;
 }
 
@@ -322,6 +344,7 @@ static int html_write(struct outfile *out, const struct profile *profile,
 	uint32_t empty;
 	int err = intern_new(&h.texts, TEXTS_MAX);
 
+	h.json.out = &h.buffer.text;
 	if (!err)
 		err = intern_new(&h.functions, FUNCTIONS_MAX);
 	if (!err)
@@ -339,6 +362,9 @@ static int html_write(struct outfile *out, const struct profile *profile,
 const struct writer html_writer = {
 	.name = "html",
 	.endings = { ".html", ".htm" },
-	.text = "an interactive page in one file, which uses no network",
+	.text = "A page for any browser: both views, time, processes, threads,\n"
+		"containers and losses. It is one file and uses no network; press ?\n"
+		"in it to see its keys.\n"
+		"Holds no addresses, lines or build ids of single frames.",
 	.write = html_write,
 };

@@ -10,6 +10,7 @@
 #ifndef WEFT_FORMAT_HTML_HTML_WRITE_H
 #define WEFT_FORMAT_HTML_HTML_WRITE_H
 
+#include "base/json.h"
 #include "format/output_buffer.h"
 #include "format/writer.h"
 
@@ -32,6 +33,7 @@ enum html_kind {
 struct html {
 	const struct profile *profile;
 	struct output_buffer buffer;
+	struct json json; /* onto pen's text */
 	struct str scratch;
 	struct intern *texts;	  /* the page's strings; 0 is "" */
 	struct intern *functions; /* of struct html_function; marks are such, too */

@@ -2,34 +2,10 @@
 /* The ledger of a page: each count in a group that the page explains. */
 #include "format/html/html_write_ledger.h"
 
-#include "shared/losses.h"
+#include "core/counted.h"
 
 #include <string.h>
 #include <strings.h>
-
-static const struct html_line outcomes[] = {
-#define X(name, loss, text) { #name, (loss) ? "lost" : "left_out", text },
-	OUTCOMES(X)
-#undef X
-};
-
-static const struct html_line endings[] = {
-#define X(name, text) { #name, "ending", text },
-	ENDINGS(X)
-#undef X
-};
-
-static const struct html_line chains[] = {
-#define X(name, text) { #name, "chain", text },
-	ENDINGS(X)
-#undef X
-};
-
-static const struct html_line waits[] = {
-#define X(name, text) { #name, "waiting", text },
-	ENDINGS(X)
-#undef X
-};
 
 static const struct html_line async_view[] = {
 	{ "whole", "sample", "complete in the async view: to a start, without a gap" },
@@ -41,22 +17,12 @@ static const struct html_line thread_view[] = {
 	{ "gaps", "sample", "with a gap in the thread view" },
 };
 
-static const struct html_line flags[] = {
-#define X(name, bit, text) { #name, "sample", text },
-	SAMPLE_FLAGS(X)
-#undef X
-};
-
 static const struct html_line ticks[] = {
 	{ "entered", "ticks", "ticks of the sampler" },
 	{ "missed_estimate", "missed", "ticks never delivered, an estimate" },
 	{ "stolen_estimate", "missed",
 	  "of these, while the hypervisor ran other guests" },
 	{ "expected", "missed", "expected ticks" },
-};
-
-static const struct html_line kept[] = {
-	{ "kept", "kept", "kept" },
 };
 
 static const struct html_line samples[] = {
@@ -81,32 +47,78 @@ static const struct {
 	{                                                                                \
 		prefix, lines, sizeof(lines) / sizeof(*(lines))                          \
 	}
-	LIST("ticks.", ticks),
-#define X(name, key, text)                                                               \
-	LIST(key ".", ticks), LIST(key ".outcome.", kept),                               \
-		LIST(key ".outcome.", outcomes), LIST(key ".ending.", endings),
+#define X(name, key, text) LIST(key ".", ticks),
 	HOOKS(X)
 #undef X
-		LIST("chain.", chains),
-	LIST("waiting.", waits),
+		LIST("ticks.", ticks),
 	LIST("async_view.", async_view),
 	LIST("thread_view.", thread_view),
 	LIST("samples.", samples),
-	LIST("samples.", flags),
 	LIST("", other),
 #undef LIST
 };
 
+/* What both halves count; the group of outcomes depends on which. */
+static const struct {
+	const char *prefix, *group;
+	const struct counted *counts;
+	size_t n;
+} shared[] = {
+#define X(name, key, text)                                                               \
+	{ key ".outcome.", NULL, counted_outcomes, N_OUTCOMES },                         \
+		{ key ".ending.", "ending", counted_endings, N_ENDINGS },
+	HOOKS(X)
+#undef X
+		{ "chain.", "chain", counted_endings, N_ENDINGS },
+	{ "waiting.", "waiting", counted_endings, N_ENDINGS },
+	{ "samples.", "sample", counted_flags, N_SAMPLE_FLAGS },
+};
+
+/* The name behind the prefix; NULL: it has another. */
+static const char *behind(const char *key, const char *prefix)
+{
+	size_t n = strlen(prefix);
+
+	return strncmp(key, prefix, n) ? NULL : key + n;
+}
+
+static const char *outcome_group(const struct counted *outcome)
+{
+	if (outcome == &counted_outcomes[OUTCOME_KEPT])
+		return "kept";
+	return outcome->is_loss ? "lost" : "left_out";
+}
+
+static void find_shared(const char *key, struct html_line *ret)
+{
+	for (size_t i = 0; i < sizeof(shared) / sizeof(*shared); i++) {
+		const char *name = behind(key, shared[i].prefix);
+
+		for (size_t k = 0; name && k < shared[i].n; k++) {
+			const struct counted *count = &shared[i].counts[k];
+			const char *group = shared[i].group;
+
+			if (strcasecmp(name, count->name) != 0)
+				continue;
+			*ret = (struct html_line){ count->name,
+						   group ? group : outcome_group(count),
+						   count->text };
+			return;
+		}
+	}
+}
+
 struct html_line html_ledger_line(const char *key)
 {
-	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++) {
-		size_t n = strlen(lists[i].prefix);
+	struct html_line line = { key, "other", key };
 
-		if (strncmp(key, lists[i].prefix, n) != 0)
-			continue;
-		for (size_t k = 0; k < lists[i].n; k++)
-			if (!strcasecmp(key + n, lists[i].lines[k].name))
+	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++) {
+		const char *name = behind(key, lists[i].prefix);
+
+		for (size_t k = 0; name && k < lists[i].n; k++)
+			if (!strcasecmp(name, lists[i].lines[k].name))
 				return lists[i].lines[k];
 	}
-	return (struct html_line){ key, "other", key };
+	find_shared(key, &line);
+	return line;
 }

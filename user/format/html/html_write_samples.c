@@ -9,7 +9,6 @@
 #include "base/error.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
 
 #define CELLS_MAX   1200
@@ -19,13 +18,14 @@ static int write_uses(struct html *h)
 {
 	int err = 0;
 
-	str_add(&h->buffer.text, "\"uses\":[");
+	json_open(&h->json, "uses", '[');
 	for (size_t i = 0; !err && i < h->sample_keys.n; i++) {
-		str_addf(&h->buffer.text, "%s%" PRIu32 ",%" PRIu32, i ? "," : "",
-			 h->sample_keys.items[i].a, h->sample_keys.items[i].b);
+		json_uint(&h->json, NULL, h->sample_keys.items[i].a);
+		json_uint(&h->json, NULL, h->sample_keys.items[i].b);
 		err = output_buffer_drain(&h->buffer);
 	}
-	str_add(&h->buffer.text, "],\n");
+	json_close(&h->json, ']');
+	json_line(&h->json);
 	return err;
 }
 
@@ -101,7 +101,7 @@ static int by_number(const void *a, const void *b)
 }
 
 /* Writes the cell at hand and empties it. */
-static int write_cell(struct html *h, bool *is_first)
+static int write_cell(struct html *h)
 {
 	uint32_t last = 0;
 	int err = 0;
@@ -109,24 +109,26 @@ static int write_cell(struct html *h, bool *is_first)
 	if (!h->cell_sample_keys.n)
 		return 0;
 	vec_sort(&h->cell_sample_keys, by_number);
-	str_addf(&h->buffer.text, "%s[%" PRIu32, *is_first ? "" : ",\n", h->cell);
+	if (h->json.has_item)
+		json_line(&h->json);
+	json_open(&h->json, NULL, '[');
+	json_uint(&h->json, NULL, h->cell);
 	for (size_t i = 0; !err && i < h->cell_sample_keys.n; i++) {
 		uint32_t sample_key = h->cell_sample_keys.items[i];
 
-		str_addf(&h->buffer.text, ",%" PRIu32 ",%" PRIu64, sample_key - last,
-			 h->in_cell[sample_key]);
+		json_uint(&h->json, NULL, sample_key - last);
+		json_uint(&h->json, NULL, h->in_cell[sample_key]);
 		h->in_cell[sample_key] = 0;
 		last = sample_key;
 		err = output_buffer_drain(&h->buffer);
 	}
-	str_add_char(&h->buffer.text, ']');
-	*is_first = false;
+	json_close(&h->json, ']');
 	h->cell_sample_keys.n = 0;
 	return err;
 }
 
 /* Moves a count from those without a time into a cell. */
-static int take(struct html *h, const struct timeline_sample *sample, bool *is_first)
+static int take(struct html *h, const struct timeline_sample *sample)
 {
 	uint32_t first = h->profile->timeline.first,
 		 sample_key = h->sample_key_of[sample->sample_key];
@@ -140,7 +142,7 @@ static int take(struct html *h, const struct timeline_sample *sample, bool *is_f
 	if (sample_key == HTML_UNUSED || !count)
 		return 0;
 	if (cell != h->cell)
-		err = write_cell(h, is_first);
+		err = write_cell(h);
 	if (!err && !h->in_cell[sample_key])
 		err = vec_push(&h->cell_sample_keys, sample_key);
 	h->cell = cell;
@@ -153,36 +155,36 @@ static int write_cells(struct html *h)
 {
 	struct timeline_cursor cursor = { 0 };
 	struct timeline_sample sample;
-	bool is_first = true;
 	int err = 0;
 
 	h->in_cell = calloc(h->sample_keys.n + 1, sizeof(*h->in_cell));
 	if (!h->in_cell)
 		return fail(-ENOMEM, "no memory for a page of %zu sample keys",
 			    h->sample_keys.n);
-	str_add(&h->buffer.text, "\"cells\":[");
+	json_open(&h->json, "cells", '[');
 	while (!err && timeline_next(&h->profile->timeline, &cursor, &sample))
-		err = take(h, &sample, &is_first);
+		err = take(h, &sample);
 	if (!err)
-		err = write_cell(h, &is_first);
-	str_add(&h->buffer.text, "],\n");
+		err = write_cell(h);
+	json_close(&h->json, ']');
+	json_line(&h->json);
 	return err;
 }
 
 static int write_undated(struct html *h)
 {
-	const char *comma = "";
 	int err = 0;
 
-	str_add(&h->buffer.text, "\"undated\":[");
+	json_open(&h->json, "undated", '[');
 	for (size_t i = 0; !err && i < h->sums.n; i++) {
 		if (!h->sums.items[i])
 			continue;
-		str_addf(&h->buffer.text, "%s%zu,%" PRIu64, comma, i, h->sums.items[i]);
-		comma = ",";
+		json_uint(&h->json, NULL, i);
+		json_uint(&h->json, NULL, h->sums.items[i]);
 		err = output_buffer_drain(&h->buffer);
 	}
-	str_add(&h->buffer.text, "],\n");
+	json_close(&h->json, ']');
+	json_line(&h->json);
 	return err;
 }
 
@@ -190,7 +192,8 @@ int html_write_samples(struct html *h)
 {
 	int err = choose_cell(h);
 
-	str_addf(&h->buffer.text, "\"cell_s\":%" PRIu64 ",\n", h->cell_s);
+	json_uint(&h->json, "cell_s", h->cell_s);
+	json_line(&h->json);
 	if (!err)
 		err = write_uses(h);
 	if (!err)

@@ -353,8 +353,10 @@ static int end_sample(struct perf_parser *p)
 	p->in_sample = false;
 	err = stack_finish(&p->b, true, &stack);
 	if (!err)
-		err = stack_thread(p->b.r, p->comm, strlen(p->comm), p->sample.pid,
-				   p->sample.tid, &thread);
+		err = stack_thread(p->b.r,
+				   &(struct stack_owner){ p->comm, strlen(p->comm),
+							  p->sample.pid, p->sample.tid },
+				   &thread);
 	if (err || stack == PROFILE_NO_STACK)
 		return err;
 	return timeline_add(&p->b.r->timeline, p->sample.second, stack, thread, 1);

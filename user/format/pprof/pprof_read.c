@@ -41,11 +41,11 @@ static bool is_profile(const char *head, size_t n)
 		bool is_number = field.number == PROFILE_TIME_NANOS ||
 				 field.number == PROFILE_DURATION_NANOS ||
 				 field.number == PROFILE_PERIOD ||
-				 field.number == PROFILE_DEFAULT_TYPE ||
+				 field.number == PROFILE_DEFAULT_SAMPLE_TYPE ||
 				 field.number == PROFILE_DROP_FRAMES ||
 				 field.number == PROFILE_KEEP_FRAMES;
 
-		if (field.number > PROFILE_DEFAULT_TYPE + 1 ||
+		if (field.number > PROFILE_DEFAULT_SAMPLE_TYPE + 1 ||
 		    (field.wire != (is_number ? PROTO_VARINT : PROTO_BYTES) &&
 		     field.number != PROFILE_COMMENT))
 			return false;
@@ -62,9 +62,9 @@ static struct pair read_type(const struct proto_field *field)
 	struct pair type = { 0, 0 };
 
 	while (proto_next(&proto, &f)) {
-		if (f.number == VALUE_TYPE)
+		if (f.number == VALUE_TYPE_TYPE)
 			type.a = (uint32_t)f.value;
-		else if (f.number == VALUE_UNIT)
+		else if (f.number == VALUE_TYPE_UNIT)
 			type.b = (uint32_t)f.value;
 	}
 	return type;
@@ -123,7 +123,7 @@ static int take_field(struct parser *p, const struct proto_field *field)
 	case PROFILE_PERIOD:
 		p->period = field->value;
 		return 0;
-	case PROFILE_DEFAULT_TYPE:
+	case PROFILE_DEFAULT_SAMPLE_TYPE:
 		p->default_type = field->value;
 		return 0;
 	case PROFILE_TIME_NANOS:
@@ -199,9 +199,9 @@ static void take_label(const struct parser *p, const struct proto_field *field,
 	while (proto_next(&proto, &f)) {
 		if (f.number == LABEL_KEY)
 			key = f.value;
-		else if (f.number == LABEL_STRING)
+		else if (f.number == LABEL_STR)
 			text = f.value;
-		else if (f.number == LABEL_NUMBER)
+		else if (f.number == LABEL_NUM)
 			number = f.value;
 	}
 	if (text &&
@@ -238,8 +238,11 @@ static int count_sample(struct parser *p, const struct sample *sample)
 	int err = stack_finish(&p->b, true, &stack);
 
 	if (!err && (sample->comm_bytes || sample->pid))
-		err = stack_thread(p->r, sample->comm, sample->comm_bytes, sample->pid,
-				   sample->tid, &thread);
+		err = stack_thread(p->r,
+				   &(struct stack_owner){ sample->comm,
+							  sample->comm_bytes, sample->pid,
+							  sample->tid },
+				   &thread);
 	if (err || stack == PROFILE_NO_STACK)
 		return err;
 	if (sample->value < 0) { /* of a difference; there is no such count */
@@ -261,10 +264,10 @@ static int take_sample(struct parser *p, const struct proto_field *field)
 	while (!err && proto_next(&proto, &f)) {
 		size_t at = 0;
 
-		if (f.number == SAMPLE_LOCATIONS)
+		if (f.number == SAMPLE_LOCATION_ID)
 			while (!err && proto_number(&f, &at, &number))
 				err = pprof_in_location(p->tables, number, &p->b);
-		else if (f.number == SAMPLE_VALUES)
+		else if (f.number == SAMPLE_VALUE)
 			for (; proto_number(&f, &at, &number); n_values++) {
 				if (n_values == p->value)
 					sample.value = (int64_t)number;

@@ -99,7 +99,7 @@ static int add_function(struct pprof_in *t, const struct proto_field *field)
 			id = f.value;
 		else if (f.number == FUNCTION_NAME)
 			function.name = f.value;
-		else if (f.number == FUNCTION_FILE)
+		else if (f.number == FUNCTION_FILENAME)
 			function.file = f.value;
 	}
 	err = note_id(&t->function_ids, id, t->functions.n);
@@ -128,11 +128,11 @@ static int add_mapping(struct pprof_in *t, const struct proto_field *field)
 	while (proto_next(&proto, &f)) {
 		if (f.number == MAPPING_ID)
 			id = f.value;
-		else if (f.number == MAPPING_START)
+		else if (f.number == MAPPING_MEMORY_START)
 			mapping.start = f.value;
-		else if (f.number == MAPPING_OFFSET)
+		else if (f.number == MAPPING_FILE_OFFSET)
 			mapping.offset = f.value;
-		else if (f.number == MAPPING_FILE)
+		else if (f.number == MAPPING_FILENAME)
 			path = f.value;
 		else if (f.number == MAPPING_BUILD_ID)
 			build_id = f.value;
@@ -195,7 +195,7 @@ int pprof_in_new(struct pprof_in **ret, struct profile *profile, const struct st
 	if (!t)
 		return fail(-ENOMEM, "no memory for a profile");
 	t->r = profile;
-	err = each(t, bytes, PROFILE_STRING, add_string);
+	err = each(t, bytes, PROFILE_STRING_TABLE, add_string);
 	if (!err)
 		err = each(t, bytes, PROFILE_FUNCTION, add_function);
 	if (!err)
@@ -245,7 +245,7 @@ static int add_line(struct pprof_in *t, struct stack_builder *b,
 	int err;
 
 	while (location->any && proto_next(&proto, &f)) {
-		if (f.number == LINE_FUNCTION)
+		if (f.number == LINE_FUNCTION_ID)
 			function = index_of(&t->function_ids, f.value);
 		else if (f.number == LINE_LINE && f.value <= UINT32_MAX)
 			frame.line = (uint32_t)f.value;
@@ -279,7 +279,7 @@ int pprof_in_location(struct pprof_in *t, uint64_t id, struct stack_builder *b)
 	while (proto_next(&proto, &f)) {
 		if (f.number == LOCATION_ADDRESS)
 			address = f.value;
-		else if (f.number == LOCATION_MAPPING &&
+		else if (f.number == LOCATION_MAPPING_ID &&
 			 index_of(&t->mapping_ids, f.value) < t->mappings.n)
 			mapping = &t->mappings.items[index_of(&t->mapping_ids, f.value)];
 	}

@@ -36,8 +36,8 @@ static void add_value_type(struct maker *m, unsigned int field, const char *type
 {
 	AUTO_STR text = { 0 };
 
-	proto_add_uint(&text, VALUE_TYPE, pprof_string(m->tables, type));
-	proto_add_uint(&text, VALUE_UNIT, pprof_string(m->tables, unit));
+	proto_add_uint(&text, VALUE_TYPE_TYPE, pprof_string(m->tables, type));
+	proto_add_uint(&text, VALUE_TYPE_UNIT, pprof_string(m->tables, unit));
 	proto_add_item(&m->text, field, text.s, text.n);
 }
 
@@ -56,7 +56,7 @@ static void add_types(struct maker *m)
 		add_value_type(m, PROFILE_SAMPLE_TYPE, "cpu", "nanoseconds");
 		add_value_type(m, PROFILE_PERIOD_TYPE, "cpu", "nanoseconds");
 		proto_add_uint(&m->text, PROFILE_PERIOD, m->r->period_ns);
-		proto_add_uint(&m->text, PROFILE_DEFAULT_TYPE,
+		proto_add_uint(&m->text, PROFILE_DEFAULT_SAMPLE_TYPE,
 			       pprof_string(m->tables, "cpu"));
 	}
 }
@@ -123,9 +123,9 @@ static void add_label(struct maker *m, struct str *sample, const char *key,
 
 	proto_add_uint(&label, LABEL_KEY, pprof_string(m->tables, key));
 	if (text)
-		proto_add_uint(&label, LABEL_STRING, pprof_string(m->tables, text));
+		proto_add_uint(&label, LABEL_STR, pprof_string(m->tables, text));
 	else
-		proto_add_uint(&label, LABEL_NUMBER, number);
+		proto_add_uint(&label, LABEL_NUM, number);
 	proto_add_item(sample, SAMPLE_LABEL, label.s, label.n);
 }
 
@@ -154,12 +154,12 @@ static int add_sample(struct maker *m, struct pair stack, struct timeline_weighe
 	unsigned int hops;
 	int err = pprof_locations(m->tables, stack.a, &numbers, &hops);
 
-	proto_add_bytes(&sample, SAMPLE_LOCATIONS, numbers.s, numbers.n);
+	proto_add_bytes(&sample, SAMPLE_LOCATION_ID, numbers.s, numbers.n);
 	str_clear(&numbers);
 	varint_add(&numbers, sum.count);
 	if (m->in_samples)
 		varint_add(&numbers, sum.weight_ns);
-	proto_add_bytes(&sample, SAMPLE_VALUES, numbers.s, numbers.n);
+	proto_add_bytes(&sample, SAMPLE_VALUE, numbers.s, numbers.n);
 	add_owner(m, &sample, m->owners.items[stack.b]);
 	if (hops) {
 		add_label(m, &sample, "async.kind", "chain", 0);
@@ -238,6 +238,12 @@ static int pprof_write(struct outfile *out, const struct profile *profile,
 const struct writer pprof_writer = {
 	.name = "pprof",
 	.endings = { ".pb.gz", ".pprof" },
-	.text = "pprof, for go tool pprof and other tools that read it",
+	.text = "The format of pprof.\n"
+		"Holds one view.\n"
+		"An async boundary is a function in a mapping called async; the\n"
+		"sample has the label async.hops. Thread names, processes and\n"
+		"containers are labels; losses are comments.\n"
+		"Holds no time within the recording.",
+	.next = "go tool pprof -http=localhost:",
 	.write = pprof_write,
 };

@@ -227,7 +227,7 @@ static void add_line(struct pprof_tables *t, struct str *location, uint32_t code
 {
 	AUTO_STR line = { 0 };
 
-	proto_add_uint(&line, LINE_FUNCTION, function_of(t, code));
+	proto_add_uint(&line, LINE_FUNCTION_ID, function_of(t, code));
 	if (PROFILE_IS_FRAME(code))
 		proto_add_uint(&line, LINE_LINE, t->r->frames.items[code].line);
 	proto_add_item(location, LOCATION_LINE, line.s, line.n);
@@ -246,11 +246,11 @@ static void add_address(struct pprof_tables *t, struct str *location, uint32_t c
 
 	if (!PROFILE_IS_FRAME(code)) {
 		if (PROFILE_MARK(code) == VIEW_BOUNDARY)
-			proto_add_uint(location, LOCATION_MAPPING, async_mapping(t));
+			proto_add_uint(location, LOCATION_MAPPING_ID, async_mapping(t));
 		return;
 	}
 	frame = &t->r->frames.items[code];
-	proto_add_uint(location, LOCATION_MAPPING, t->mapping[frame->module]);
+	proto_add_uint(location, LOCATION_MAPPING_ID, t->mapping[frame->module]);
 	if (!t->mapping[frame->module] || !frame->offset)
 		return;
 	address = t->start[frame->module] + frame->offset - frame->returned;
@@ -290,7 +290,7 @@ static int write_functions(struct pprof_tables *t, struct str *text, struct gzip
 		proto_add_uint(&function, FUNCTION_ID, i + 1);
 		proto_add_uint(&function, FUNCTION_NAME, key->name);
 		proto_add_uint(&function, FUNCTION_SYSTEM_NAME, key->name);
-		proto_add_uint(&function, FUNCTION_FILE, key->file);
+		proto_add_uint(&function, FUNCTION_FILENAME, key->file);
 		proto_add_item(text, PROFILE_FUNCTION, function.s, function.n);
 		err = gzip_pass(gzip, text);
 	}
@@ -304,9 +304,9 @@ static void write_mapping(struct pprof_tables *t, struct str *text, uint32_t num
 	const struct profile_module *m = &t->r->modules.items[module];
 
 	proto_add_uint(&mapping, MAPPING_ID, number);
-	proto_add_uint(&mapping, MAPPING_START, t->start[module]);
-	proto_add_uint(&mapping, MAPPING_LIMIT, t->limit[module]);
-	proto_add_uint(&mapping, MAPPING_FILE,
+	proto_add_uint(&mapping, MAPPING_MEMORY_START, t->start[module]);
+	proto_add_uint(&mapping, MAPPING_MEMORY_LIMIT, t->limit[module]);
+	proto_add_uint(&mapping, MAPPING_FILENAME,
 		       pprof_string(t, module ? profile_string(t->r, m->path)
 					      : PPROF_ASYNC_MAPPING));
 	proto_add_uint(&mapping, MAPPING_BUILD_ID,
@@ -323,7 +323,7 @@ static int write_strings(struct pprof_tables *t, struct str *text, struct gzip *
 		size_t n;
 		const char *s = intern_bytes(t->strings, i, &n);
 
-		proto_add_item(text, PROFILE_STRING, s, n);
+		proto_add_item(text, PROFILE_STRING_TABLE, s, n);
 		err = gzip_pass(gzip, text);
 	}
 	return err;

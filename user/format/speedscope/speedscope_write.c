@@ -9,10 +9,10 @@
 #include "format/writer.h"
 
 #include "base/error.h"
+#include "base/json.h"
 #include "format/time_buckets.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
 
 #define SCHEMA "https://www.speedscope.app/file-format-schema.json"
@@ -26,7 +26,7 @@ struct speedscope {
 	VEC(uint32_t) path;  /* of the stack at hand, leaf first */
 	struct time_buckets views[2];
 	struct output_buffer buffer;
-	bool any;
+	struct json json; /* onto pen's text */
 };
 
 static bool shows(const struct speedscope *s, enum view view)
@@ -86,13 +86,12 @@ static int add_frames(struct speedscope *s)
 		struct pair key = s->frames.items[i];
 		uint32_t path = s->r->modules.items[key.b].path;
 
-		str_add(&s->buffer.text, i ? ",\n{\"name\":" : "\n{\"name\":");
-		str_add_json(&s->buffer.text, frame_name(s->r, key));
-		if (path) {
-			str_add(&s->buffer.text, ",\"file\":");
-			str_add_json(&s->buffer.text, profile_string(s->r, path));
-		}
-		str_add_char(&s->buffer.text, '}');
+		json_line(&s->json);
+		json_open(&s->json, NULL, '{');
+		json_text(&s->json, "name", frame_name(s->r, key));
+		if (path)
+			json_text(&s->json, "file", profile_string(s->r, path));
+		json_close(&s->json, '}');
 		err = output_buffer_drain(&s->buffer);
 	}
 	return err;
@@ -100,16 +99,16 @@ static int add_frames(struct speedscope *s)
 
 static int add_stack(struct speedscope *s, struct pair end)
 {
-	struct str *out = &s->buffer.text;
 	int err = 0;
 
 	s->path.n = 0;
 	for (uint32_t node = end.a; !err && node; node = profile_parent(s->r, node))
 		err = vec_push(&s->path, s->by_node[node]);
-	str_addf(out, "[%u", s->by_comm[end.b]);
+	json_open(&s->json, NULL, '[');
+	json_uint(&s->json, NULL, s->by_comm[end.b]);
 	while (!err && s->path.n)
-		str_addf(out, ",%u", s->path.items[--s->path.n]);
-	str_add_char(out, ']');
+		json_uint(&s->json, NULL, s->path.items[--s->path.n]);
+	json_close(&s->json, ']');
 	return err ? err : output_buffer_drain(&s->buffer);
 }
 
@@ -121,46 +120,61 @@ static uint64_t weight(const struct speedscope *s)
 static int add_view(struct speedscope *s, enum view view)
 {
 	const struct time_buckets *time_buckets = &s->views[view];
-	struct str *out = &s->buffer.text;
+	struct json *json = &s->json;
 	int err = 0;
 
-	str_addf(out, "%s{\"type\":\"sampled\",\"name\":\"%s view\",\"unit\":\"%s\",",
-		 s->any ? ",\n" : "", view == VIEW_ASYNC ? "async" : "thread",
-		 profile_period_ns(s->r) ? "nanoseconds" : "none");
-	str_addf(out, "\"startValue\":0,\"endValue\":%" PRIu64 ",\"samples\":[",
-		 s->r->timeline.total * weight(s));
-	s->any = true;
+	if (json->has_item)
+		json_line(json);
+	json_open(json, NULL, '{');
+	json_text(json, "type", "sampled");
+	json_text(json, "name", view == VIEW_ASYNC ? "async view" : "thread view");
+	json_text(json, "unit", profile_period_ns(s->r) ? "nanoseconds" : "none");
+	json_uint(json, "startValue", 0);
+	json_uint(json, "endValue", s->r->timeline.total * weight(s));
+	json_open(json, "samples", '[');
 	for (size_t i = 0; !err && i < time_buckets->items.n; i++) {
-		str_add(out, i ? ",\n" : "\n");
+		json_line(json);
 		err = add_stack(
 			s, time_buckets->ends.items[time_buckets->items.items[i].end]);
 	}
-	str_add(out, "],\n\"weights\":[");
+	json_close(json, ']');
+	json_line(json);
+	json_open(json, "weights", '[');
 	for (size_t i = 0; !err && i < time_buckets->items.n; i++) {
-		str_addf(out, "%s%" PRIu64, i ? "," : "",
-			 time_buckets->items.items[i].count * weight(s));
+		json_uint(json, NULL, time_buckets->items.items[i].count * weight(s));
 		err = output_buffer_drain(&s->buffer);
 	}
-	str_add(out, "]}");
+	json_close(json, ']');
+	json_close(json, '}');
 	return err;
 }
 
 static int add_all(struct speedscope *s)
 {
-	struct str *out = &s->buffer.text;
+	struct json *json = &s->json;
 	int err;
 
-	str_add(out, "{\"$schema\":\"" SCHEMA "\",\n\"exporter\":\"weft " WEFT_VERSION
-		     "\",\"name\":");
-	str_add_json(out, s->options->title ? s->options->title : "weft");
-	str_addf(out, ",\"activeProfileIndex\":%d,\n\"shared\":{\"frames\":[",
-		 shows(s, VIEW_ASYNC) && s->options->view == VIEW_THREAD);
+	json_open(json, NULL, '{');
+	json_text(json, "$schema", SCHEMA);
+	json_line(json);
+	json_text(json, "exporter", "weft " WEFT_VERSION);
+	json_text(json, "name", s->options->title ? s->options->title : "weft");
+	json_uint(json, "activeProfileIndex",
+		  shows(s, VIEW_ASYNC) && s->options->view == VIEW_THREAD);
+	json_line(json);
+	json_open(json, "shared", '{');
+	json_open(json, "frames", '[');
 	err = add_frames(s);
-	str_add(out, "]},\n\"profiles\":[");
+	json_close(json, ']');
+	json_close(json, '}');
+	json_line(json);
+	json_open(json, "profiles", '[');
 	for (int view = VIEW_ASYNC; !err && view <= VIEW_THREAD; view++)
 		if (shows(s, (enum view)view))
 			err = add_view(s, (enum view)view);
-	str_add(out, "]}\n");
+	json_close(json, ']');
+	json_close(json, '}');
+	str_add_char(&s->buffer.text, '\n');
 	return err ? err : output_buffer_close(&s->buffer);
 }
 
@@ -190,6 +204,7 @@ static int speedscope_write(struct outfile *out, const struct profile *profile,
 	struct speedscope s = { .r = profile, .options = options, .buffer.out = out };
 	int err = prepare(&s);
 
+	s.json.out = &s.buffer.text;
 	if (!err)
 		err = add_all(&s);
 	output_buffer_free(&s.buffer);
@@ -205,6 +220,9 @@ static int speedscope_write(struct outfile *out, const struct profile *profile,
 const struct writer speedscope_writer = {
 	.name = "speedscope",
 	.endings = { ".speedscope.json" },
-	.text = "speedscope's JSON, both views, ordered by time",
+	.text = "The format of speedscope.\n"
+		"Holds both views, ordered by time in steps of a second (longer steps\n"
+		"in long recordings).\n"
+		"Holds no kinds of frames, processes or losses.",
 	.write = speedscope_write,
 };

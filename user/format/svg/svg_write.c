@@ -237,6 +237,7 @@ static int svg_write(struct outfile *out, const struct profile *profile,
 const struct writer svg_writer = {
 	.name = "svg",
 	.endings = { ".svg" },
-	.text = "a flame graph as an image",
+	.text = "A flame graph as an image, without script.\n"
+		"Holds one view.",
 	.write = svg_write,
 };

@@ -3,11 +3,10 @@
  * since many parsers take no deep nesting. */
 #include "format/text/text.h"
 
+#include "base/json.h"
 #include "core/functions.h"
 #include "format/output_buffer.h"
 #include "format/writer.h"
-
-#include <inttypes.h>
 
 static const char *const frame_type_names[] = {
 	[FRAME_TYPE_UNKNOWN] = "unknown", [FRAME_TYPE_NATIVE] = "native",
@@ -21,40 +20,57 @@ static const char *const kind_names[] = {
 	[TREE_INLINED] = "inlined",
 };
 
-static void add_text(struct str *out, const char *key, const char *value)
-{
-	str_addf(out, "\"%s\":", key);
-	str_add_json(out, value);
-	str_add_char(out, ',');
-}
+struct json_pen {
+	struct output_buffer buffer;
+	struct json json; /* onto its text */
+};
 
-static void add_runs(struct str *out, const struct profile *r)
+static void add_runs(struct json *json, const struct profile *r)
 {
-	str_add(out, "\"runs\":[");
+	json_open(json, "runs", '[');
 	for (size_t i = 0; i < r->runs.n; i++) {
 		const struct profile_run *run = &r->runs.items[i];
 
-		str_add(out, i ? ",{" : "{");
-		add_text(out, "host", profile_string(r, run->host));
-		add_text(out, "kernel", profile_string(r, run->kernel));
-		add_text(out, "arch", profile_string(r, run->arch));
-		add_text(out, "command", profile_string(r, run->command));
-		add_text(out, "event", profile_string(r, run->event));
-		str_addf(out,
-			 "\"rate_hz\":%u,\"started_unix_ns\":%" PRIu64
-			 ",\"duration_ns\":%" PRIu64 "}",
-			 run->hz, run->started_unix_ns, run->duration_ns);
+		json_open(json, NULL, '{');
+		json_text(json, "host", profile_string(r, run->host));
+		json_text(json, "kernel", profile_string(r, run->kernel));
+		json_text(json, "arch", profile_string(r, run->arch));
+		json_text(json, "command", profile_string(r, run->command));
+		json_text(json, "event", profile_string(r, run->event));
+		json_uint(json, "rate_hz", run->hz);
+		json_uint(json, "started_unix_ns", run->started_unix_ns);
+		json_uint(json, "duration_ns", run->duration_ns);
+		json_close(json, '}');
 	}
-	str_add(out, "],\n\"ledger\":{");
-	for (size_t i = 0; i < r->ledger.n; i++) {
-		str_add(out, i ? "," : "");
-		str_add_json(out, profile_string(r, r->ledger.items[i].key));
-		str_addf(out, ":%" PRIu64, r->ledger.items[i].value);
-	}
-	str_add(out, "},\n");
+	json_close(json, ']');
+	json_line(json);
 }
 
-static int add_functions(struct output_buffer *buffer, const struct profile *r,
+static void add_ledger(struct json *json, const struct profile *r)
+{
+	json_open(json, "ledger", '{');
+	for (size_t i = 0; i < r->ledger.n; i++) {
+		json_key(json, profile_string(r, r->ledger.items[i].key));
+		json_uint(json, NULL, r->ledger.items[i].value);
+	}
+	json_close(json, '}');
+	json_line(json);
+}
+
+static void add_function(struct json *json, const struct profile *r,
+			 const struct function *f)
+{
+	json_line(json);
+	json_open(json, NULL, '{');
+	json_text(json, "name", profile_string(r, f->name));
+	json_text(json, "module", profile_string(r, r->modules.items[f->module].path));
+	json_text(json, "kind", frame_type_names[f->type]);
+	json_uint(json, "self", f->self);
+	json_uint(json, "total", f->total);
+	json_close(json, '}');
+}
+
+static int add_functions(struct json_pen *out, const struct profile *r,
 			 const struct text_options *options)
 {
 	struct functions functions;
@@ -63,33 +79,38 @@ static int add_functions(struct output_buffer *buffer, const struct profile *r,
 
 	if (options->top && n > options->top)
 		n = options->top;
-	str_add(&buffer->text, "\"functions\":[");
+	json_open(&out->json, "functions", '[');
 	for (size_t i = 0; !err && i < n; i++) {
-		const struct function *f = &functions.items.items[i];
-
-		str_add(&buffer->text, i ? ",\n{" : "\n{");
-		add_text(&buffer->text, "name", profile_string(r, f->name));
-		add_text(&buffer->text, "module",
-			 profile_string(r, r->modules.items[f->module].path));
-		str_addf(&buffer->text,
-			 "\"kind\":\"%s\",\"self\":%" PRIu64 ",\"total\":%" PRIu64 "}",
-			 frame_type_names[f->type], f->self, f->total);
-		err = output_buffer_drain(buffer);
+		add_function(&out->json, r, &functions.items.items[i]);
+		err = output_buffer_drain(&out->buffer);
 	}
-	str_addf(&buffer->text, "],\n\"functions_left_out\":%zu,\n",
-		 functions.items.n - n);
+	json_close(&out->json, ']');
+	json_line(&out->json);
+	json_uint(&out->json, "functions_left_out", functions.items.n - n);
+	json_line(&out->json);
 	functions_free(&functions);
 	return err;
 }
 
-static int add_nodes(struct output_buffer *buffer, const struct tree *tree,
-		     uint64_t least)
+static void add_node(struct json *json, const struct tree *tree, uint32_t node)
+{
+	json_line(json);
+	json_open(json, NULL, '{');
+	json_uint(json, "id", node);
+	json_uint(json, "parent", tree->nodes.items[node].a);
+	json_text(json, "name", tree_text(tree, node));
+	json_text(json, "kind", kind_names[tree_label(tree, node)->kind]);
+	json_uint(json, "self", tree->self.items[node]);
+	json_uint(json, "total", tree->total.items[node]);
+	json_close(json, '}');
+}
+
+static int add_nodes(struct json_pen *out, const struct tree *tree, uint64_t least)
 {
 	int err = 0;
-	bool any = false;
 	uint32_t left_out = 0;
 
-	str_add(&buffer->text, "\"stacks\":[");
+	json_open(&out->json, "stacks", '[');
 	for (uint32_t i = 1; !err && i < tree->nodes.n; i++) {
 		if (!tree->total.items[i])
 			continue;
@@ -97,21 +118,16 @@ static int add_nodes(struct output_buffer *buffer, const struct tree *tree,
 			left_out++;
 			continue;
 		}
-		str_addf(&buffer->text, "%s{\"id\":%u,\"parent\":%u,", any ? ",\n" : "\n",
-			 i, tree->nodes.items[i].a);
-		add_text(&buffer->text, "name", tree_text(tree, i));
-		str_addf(&buffer->text,
-			 "\"kind\":\"%s\",\"self\":%" PRIu64 ",\"total\":%" PRIu64 "}",
-			 kind_names[tree_label(tree, i)->kind], tree->self.items[i],
-			 tree->total.items[i]);
-		any = true;
-		err = output_buffer_drain(buffer);
+		add_node(&out->json, tree, i);
+		err = output_buffer_drain(&out->buffer);
 	}
-	str_addf(&buffer->text, "],\n\"stacks_left_out\":%u}\n", left_out);
+	json_close(&out->json, ']');
+	json_line(&out->json);
+	json_uint(&out->json, "stacks_left_out", left_out);
 	return err;
 }
 
-static int add_stacks(struct output_buffer *buffer, const struct profile *r,
+static int add_stacks(struct json_pen *out, const struct profile *r,
 		      const struct text_options *options)
 {
 	const struct tree_options how = text_tree_options(options);
@@ -119,29 +135,35 @@ static int add_stacks(struct output_buffer *buffer, const struct profile *r,
 	int err = tree_new(&tree, r, &how);
 
 	return err ? err
-		   : add_nodes(buffer, tree,
-			       text_least(r->timeline.total, options->least));
+		   : add_nodes(out, tree, text_least(r->timeline.total, options->least));
 }
 
-int text_write_json(struct outfile *out, const struct profile *r,
+int text_write_json(struct outfile *file, const struct profile *r,
 		    const struct text_options *options)
 {
-	struct output_buffer buffer = { .out = out };
+	struct json_pen out = { .buffer.out = file };
+	struct json *json = &out.json;
 	int err;
 
-	str_addf(&buffer.text, "{\"version\":1,\"view\":\"%s\",\"one_view\":%s,",
-		 options->view == VIEW_ASYNC ? "async" : "thread",
-		 r->one_view ? "true" : "false");
-	str_addf(&buffer.text, "\"was_cut\":%s,", r->was_cut ? "true" : "false");
-	add_text(&buffer.text, "value_type", profile_string(r, r->value_type));
-	add_text(&buffer.text, "value_unit", profile_string(r, r->value_unit));
-	str_addf(&buffer.text, "\"total\":%" PRIu64 ",\n", r->timeline.total);
-	add_runs(&buffer.text, r);
-	err = add_functions(&buffer, r, options);
+	json->out = &out.buffer.text;
+	json_open(json, NULL, '{');
+	json_uint(json, "version", 1);
+	json_text(json, "view", options->view == VIEW_ASYNC ? "async" : "thread");
+	json_bool(json, "one_view", r->one_view);
+	json_bool(json, "was_cut", r->was_cut);
+	json_text(json, "value_type", profile_string(r, r->value_type));
+	json_text(json, "value_unit", profile_string(r, r->value_unit));
+	json_uint(json, "total", r->timeline.total);
+	json_line(json);
+	add_runs(json, r);
+	add_ledger(json, r);
+	err = add_functions(&out, r, options);
 	if (!err)
-		err = add_stacks(&buffer, r, options);
+		err = add_stacks(&out, r, options);
+	json_close(json, '}');
+	str_add_char(&out.buffer.text, '\n');
 	if (!err)
-		err = output_buffer_close(&buffer);
-	output_buffer_free(&buffer);
+		err = output_buffer_close(&out.buffer);
+	output_buffer_free(&out.buffer);
 	return err;
 }

@@ -24,10 +24,10 @@ struct loader {
 
 static bool is_recording(const char *head, size_t n)
 {
-	_Static_assert(sizeof(RECORDING_MAGIC) - 1 == 0x11, "its length is its field's");
+	_Static_assert(sizeof(WEFT_MAGIC) - 1 == 0x11, "its length is its field's");
 	/* any version */
-	return n >= sizeof(RECORDING_START) - 1 &&
-	       !memcmp(head, RECORDING_START, sizeof(RECORDING_START) - 3);
+	return n >= sizeof(WEFT_MAGIC_FIELD) - 1 &&
+	       !memcmp(head, WEFT_MAGIC_FIELD, sizeof(WEFT_MAGIC_FIELD) - 3);
 }
 
 static bool read_varint(struct source *source, uint64_t *ret)
@@ -110,14 +110,14 @@ static bool read_block(struct loader *l)
 
 static int check_magic(const struct loader *l)
 {
-	size_t digit = strlen(RECORDING_MAGIC) - 2;
+	size_t digit = strlen(WEFT_MAGIC) - 2;
 	bool older;
 	int err;
 
-	if (l->block.n == strlen(RECORDING_MAGIC) &&
-	    !memcmp(l->block.s, RECORDING_MAGIC, l->block.n))
+	if (l->block.n == strlen(WEFT_MAGIC) &&
+	    !memcmp(l->block.s, WEFT_MAGIC, l->block.n))
 		return 0;
-	older = l->block.n > digit && l->block.s[digit] < RECORDING_MAGIC[digit];
+	older = l->block.n > digit && l->block.s[digit] < WEFT_MAGIC[digit];
 	err = fail(-EPROTO, "%s was written by %s version of weft",
 		   source_name(l->source), older ? "an older" : "a newer");
 	return fail_hint(
@@ -132,9 +132,9 @@ static int read_all(struct loader *l)
 	int err = 0;
 
 	while (!err && read_field(l, &number)) {
-		if (number == RECORDING_MAGIC_FIELD) {
+		if (number == RECORDING_MAGIC) {
 			err = check_magic(l);
-		} else if (number == RECORDING_BLOCK) {
+		} else if (number == RECORDING_BLOCKS) {
 			if (!read_block(l)) {
 				l->batch.was_cut = true;
 				break;

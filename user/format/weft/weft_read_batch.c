@@ -7,6 +7,11 @@
 
 #include <string.h>
 
+#define X(name, number)                                                                  \
+	_Static_assert(FRAME_TYPE_##name == (number), "as in docs/weft.proto");
+PROTO_FRAME_TYPE(X)
+#undef X
+
 /* A row is taken if every number that it refers by is one that is there. */
 #define NEED(condition)                                                                  \
 	do {                                                                             \
@@ -24,7 +29,7 @@ struct rows {
 	struct profile *r;
 	struct batch_reader *batch;
 	struct column columns[BATCH_FIELDS];
-	bool again; /* BATCH_RUN was seen: these runs replace the ones before */
+	bool again; /* BATCH_RUNS was seen: these runs replace the ones before */
 };
 
 static bool has(const struct rows *rows, enum batch_field column)
@@ -378,11 +383,11 @@ static int take_field(struct rows *rows, const struct proto_field *field)
 {
 	if (field->wire != PROTO_BYTES)
 		return take_item(rows, field);
-	if (field->number == BATCH_STRING)
+	if (field->number == BATCH_STRINGS)
 		return add_string(rows, field);
-	if (field->number == BATCH_RUN)
+	if (field->number == BATCH_RUNS)
 		return add_run(rows, field);
-	if (field->number == BATCH_COUNT)
+	if (field->number == BATCH_LEDGER)
 		return add_count(rows, field);
 	if (field->number < BATCH_FIELDS)
 		rows->columns[field->number] =

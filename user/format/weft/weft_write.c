@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "format/weft/weft_write.h"
-
+/* A recording on its way into a file, docs/format.md: a batch a second. */
 #include "base/error.h"
 #include "base/proto.h"
 #include "format/weft/weft_write_batch.h"
@@ -15,6 +14,7 @@ struct named {
 };
 
 struct weft_stream {
+	struct stream stream; /* first: what others know of it */
 	struct batch *batch;
 	/* how much of each was written */
 	size_t strings, nodes, processes, threads, sample_keys, log, runs;
@@ -24,39 +24,6 @@ struct weft_stream {
 	VEC(struct profile_stack) stacks; /* as written */
 };
 
-/* What each new profile has is understood: its first strings, the root of the
- * tree, and number 0 of modules, processes and threads. */
-int weft_stream_new(struct weft_stream **ret, struct outfile *out)
-{
-	AUTO(weft_stream) s = calloc(1, sizeof(*s));
-	int err = s ? batch_new(&s->batch, out) : fail(-ENOMEM, "no memory to write");
-
-	if (!err)
-		err = vec_push(&s->build_ids, 0);
-	if (err)
-		return err;
-	s->strings = PROFILE_STRINGS_GIVEN;
-	s->nodes = s->processes = s->threads = 1;
-	*ret = GIVE(s);
-	return 0;
-}
-
-void weft_stream_free(struct weft_stream *s)
-{
-	if (!s)
-		return;
-	batch_free(s->batch);
-	vec_free(&s->build_ids);
-	vec_free(&s->names);
-	vec_free(&s->stacks);
-	free(s);
-}
-
-uint64_t weft_stream_bytes(const struct weft_stream *s)
-{
-	return batch_bytes_written(s->batch);
-}
-
 static int add_strings(struct weft_stream *s, const struct profile *r)
 {
 	int err = 0;
@@ -65,7 +32,7 @@ static int add_strings(struct weft_stream *s, const struct profile *r)
 		size_t n;
 		const void *bytes = intern_bytes(r->strings, (uint32_t)s->strings, &n);
 
-		batch_put_item(s->batch, BATCH_STRING, bytes, n);
+		batch_put_item(s->batch, BATCH_STRINGS, bytes, n);
 		err = batch_row(s->batch);
 	}
 	return err;
@@ -233,7 +200,7 @@ static int add_run(struct weft_stream *s, const struct profile_run *run)
 	proto_add_uint(&text, RUN_DURATION_NS, run->duration_ns);
 	err = str_error(&text);
 	if (!err)
-		batch_put_item(s->batch, BATCH_RUN, text.s, text.n);
+		batch_put_item(s->batch, BATCH_RUNS, text.s, text.n);
 	return err;
 }
 
@@ -247,9 +214,10 @@ static int add_runs(struct weft_stream *s, const struct profile *r)
 	return err;
 }
 
-int weft_stream_add(struct weft_stream *s, const struct profile *r,
-		    const struct timeline *timeline)
+static int weft_stream_add(struct stream *stream, const struct profile *r,
+			   const struct timeline *timeline)
 {
+	struct weft_stream *s = (struct weft_stream *)stream;
 	int err = add_strings(s, r);
 
 	if (!err)
@@ -337,7 +305,7 @@ static int end_counts(struct weft_stream *s, const struct profile *r)
 		proto_add_uint(&text, COUNT_VALUE, r->ledger.items[i].value);
 		err = str_error(&text);
 		if (!err)
-			batch_put_item(s->batch, BATCH_COUNT, text.s, text.n);
+			batch_put_item(s->batch, BATCH_LEDGER, text.s, text.n);
 	}
 	batch_put_number(s->batch, BATCH_VALUE_TYPE, r->value_type);
 	batch_put_number(s->batch, BATCH_VALUE_UNIT, r->value_unit);
@@ -348,9 +316,10 @@ static int end_counts(struct weft_stream *s, const struct profile *r)
 	return err;
 }
 
-int weft_stream_end(struct weft_stream *s, const struct profile *r)
+static int weft_stream_end(struct stream *stream, const struct profile *r)
 {
-	int err = weft_stream_add(s, r, &r->timeline);
+	struct weft_stream *s = (struct weft_stream *)stream;
+	int err = weft_stream_add(stream, r, &r->timeline);
 
 	if (!err)
 		err = end_frames(s, r);
@@ -369,18 +338,63 @@ int weft_stream_end(struct weft_stream *s, const struct profile *r)
 	return err ? err : batch_write(s->batch);
 }
 
+static void weft_stream_free(struct stream *stream)
+{
+	struct weft_stream *s = (struct weft_stream *)stream;
+
+	if (!s)
+		return;
+	batch_free(s->batch);
+	vec_free(&s->build_ids);
+	vec_free(&s->names);
+	vec_free(&s->stacks);
+	free(s);
+}
+
+static uint64_t weft_stream_bytes(const struct stream *stream)
+{
+	return batch_bytes_written(((const struct weft_stream *)stream)->batch);
+}
+
+/* What each new profile has is understood: its first strings, the root of the
+ * tree, and number 0 of modules, processes and threads. */
+static int weft_stream(struct stream **ret, struct outfile *out)
+{
+	static const struct stream calls = { weft_stream_add, weft_stream_end,
+					     weft_stream_bytes, weft_stream_free };
+	struct weft_stream *s = calloc(1, sizeof(*s));
+	AUTO(stream) stream = s ? &s->stream : NULL;
+	int err;
+
+	if (!s)
+		return fail(-ENOMEM, "no memory to write");
+	s->stream = calls;
+	err = batch_new(&s->batch, out);
+	if (!err)
+		err = vec_push(&s->build_ids, 0);
+	if (err)
+		return err;
+	s->strings = PROFILE_STRINGS_GIVEN;
+	s->nodes = s->processes = s->threads = 1;
+	*ret = GIVE(stream);
+	return 0;
+}
+
 static int weft_write(struct outfile *out, const struct profile *profile,
 		      const struct writer_options *options)
 {
-	AUTO(weft_stream) s = NULL;
-	int err = weft_stream_new(&s, out);
+	AUTO(stream) stream = NULL;
+	int err = weft_stream(&stream, out);
 
-	return err ? err : weft_stream_end(s, profile);
+	return err ? err : weft_stream_end(stream, profile);
 }
 
 const struct writer weft_writer = {
 	.name = "weft",
 	.endings = { ".weft" },
-	.text = "a recording: everything measured, for weft report",
+	.text = "A recording: everything measured.",
+	.next = "weft report",
+	.takes_usual = true,
+	.stream = weft_stream,
 	.write = weft_write,
 };

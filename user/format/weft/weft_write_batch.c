@@ -48,7 +48,7 @@ int batch_new(struct batch **ret, struct outfile *out)
 	batch->out = out;
 	if (deflateInit(&batch->z, DEFLATE_LEVEL) != Z_OK)
 		return fail(-ENOMEM, "no memory for compressing");
-	proto_add_string(&batch->block, RECORDING_MAGIC_FIELD, RECORDING_MAGIC);
+	proto_add_string(&batch->block, RECORDING_MAGIC, WEFT_MAGIC);
 	err = write_out(batch, &batch->block);
 	if (err)
 		return err;
@@ -178,7 +178,7 @@ int batch_write(struct batch *batch)
 	proto_add_uint(&inner, BLOCK_RAW_BYTES, batch->raw_text.n);
 	proto_add_bytes(&inner, BLOCK_DEFLATED, batch->deflated.s, batch->deflated.n);
 	str_clear(&batch->block);
-	proto_add_item(&batch->block, RECORDING_BLOCK, inner.s, inner.n);
+	proto_add_item(&batch->block, RECORDING_BLOCKS, inner.s, inner.n);
 	err = str_error(&inner);
 	return err ? err : write_out(batch, &batch->block);
 }

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "base/task_stat.h"
+
+#include "base/cleanup.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LAST_FIELD 28
+
+/* What follows field 2, a name that may hold anything, parentheses too; or NULL. */
+static const char *read_fields(pid_t tid, char *line, size_t room)
+{
+	AUTO_FCLOSE FILE *f = NULL;
+	char path[64];
+	const char *end;
+	size_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
+	f = fopen(path, "re");
+	n = f ? fread(line, 1, room - 1, f) : 0;
+	line[n] = '\0';
+	end = strrchr(line, ')');
+	return end ? end + 1 : NULL;
+}
+
+bool task_stat_read(pid_t tid, struct task_stat *ret)
+{
+	uint64_t fields[LAST_FIELD + 1] = { 0 };
+	char line[2048];
+	const char *at = read_fields(tid, line, sizeof(line));
+
+	if (!at)
+		return false;
+	at += strspn(at, " ");
+	*ret = (struct task_stat){ .state = *at };
+	for (int i = 4; i <= LAST_FIELD; i++) {
+		at += strcspn(at, " ");
+		at += strspn(at, " ");
+		fields[i] = strtoull(at, NULL, 10);
+	}
+	ret->flags = (unsigned int)fields[9];
+	ret->threads = (unsigned int)fields[20];
+	ret->start_ticks = fields[22];
+	ret->start_stack = fields[28];
+	return true;
+}
+
+bool task_stat_has_ended(const struct task_stat *stat, bool whole)
+{
+	if (stat->state != 'Z' && stat->state != 'X')
+		return false;
+	return !whole || stat->threads < 2;
+}

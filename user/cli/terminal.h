@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Talk with the person at a terminal. All else that wants to say something hands it
+ * over: a line to the log's sink, a text to a function that its options name.
+ */
+#ifndef WEFT_CLI_TERMINAL_H
+#define WEFT_CLI_TERMINAL_H
+
+#include <stdbool.h>
+
+/* Does stdout go to a person? */
+bool terminal_is_stdout(void);
+
+/* And may it be coloured? Not where NO_COLOR is set, and only where TERM says what
+ * the terminal is. */
+bool terminal_wants_colours(void);
+
+/* stderr, as the log's sink. */
+void terminal_log(const char *line);
+
+/* A text as it is, to stderr. */
+void terminal_say(const char *text);
+
+/* What puts a line in place of the one before, or nothing for NULL; itself NULL where
+ * stderr is no terminal. */
+typedef void terminal_line(const char *line);
+terminal_line *terminal_progress(void);
+
+#endif
