@@ -20,13 +20,13 @@ static uint64_t key(uint64_t at, unsigned int i)
 	return at + KEY_VADDR - TEXT_VADDR + 4 * i;
 }
 
-static struct key_count gather(struct peek *peek, struct published *what)
+static struct key_count look(struct peek *peek, struct published *what)
 {
-	const struct key_reader reader = { &world_outside,
-					   publisher_files(world.publisher), peek };
+	const struct key_reader from = { &world_outside, publisher_files(world.publisher),
+					 peek };
 
 	*what = (struct published){ 0 };
-	return keys_gather(&reader, process_get(publisher_processes(world.publisher), P),
+	return keys_gather(&from, process_get(publisher_processes(world.publisher), P),
 			   what);
 }
 
@@ -64,7 +64,7 @@ static void of_all_files(void **state)
 	map_known(2, ALSO_AT, 1);
 	world_map(P, 3, AT + 0x400000); /* of which nothing is known */
 	world_pass(0);
-	n = gather(&peek, &what);
+	n = look(&peek, &what);
 	assert_int_equal(n.candidates, 3);
 	assert_int_equal(what.key_addr[0], key(AT, 0));
 	assert_int_equal(what.key_addr[1], key(AT, 1));
@@ -83,7 +83,7 @@ static void a_key_counts_once(void **state)
 	world_begin();
 	map_known(1, AT, 2);
 	map_known(1, AT, 2); /* replaced by itself */
-	assert_int_equal(gather(&peek, &what).candidates, 2);
+	assert_int_equal(look(&peek, &what).candidates, 2);
 	world_end();
 }
 
@@ -97,7 +97,7 @@ static void set_ones_first_and_in_order(void **state)
 	map_known(1, AT, FILE_KEYS_MAX);
 	world.set_keys[0] = key(AT, 15);
 	world.set_keys[1] = key(AT, 3);
-	n = gather(&peek, &what);
+	n = look(&peek, &what);
 	assert_int_equal(n.candidates, FILE_KEYS_MAX);
 	assert_int_equal(n.set, 2);
 	assert_int_equal(what.key_addr[0], key(AT, 3));
@@ -105,7 +105,7 @@ static void set_ones_first_and_in_order(void **state)
 	assert_int_equal(what.key_addr[2], key(AT, 0));
 	assert_int_equal(what.key_addr[KEYS_MAX - 1], key(AT, 6));
 	world.is_hidden = true;
-	n = gather(&peek, &what);
+	n = look(&peek, &what);
 	assert_int_equal(n.set, 0);
 	assert_int_equal(what.key_addr[0], key(AT, 0));
 	world_end();
@@ -120,7 +120,7 @@ static void there_is_a_limit(void **state)
 	world_begin();
 	for (uint64_t ino = 1; ino <= 8; ino++)
 		map_known(ino, AT + ino * 0x100000, FILE_KEYS_MAX);
-	assert_int_equal(gather(&peek, &what).candidates, CANDIDATES_MAX);
+	assert_int_equal(look(&peek, &what).candidates, CANDIDATES_MAX);
 	world_end();
 }
 

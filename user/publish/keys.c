@@ -46,7 +46,7 @@ static void add_file(struct key_candidates *all, struct published *what,
 
 /* Those that are set go first; else as they were. How many are. Not set, too, where
  * we may not read. */
-static unsigned int put_set_first(const struct key_reader *reader,
+static unsigned int put_set_first(const struct key_reader *from,
 				  const struct process *process,
 				  struct key_candidates *all)
 {
@@ -56,8 +56,8 @@ static unsigned int put_set_first(const struct key_reader *reader,
 
 	for (unsigned int i = 0; i < all->n; i++)
 		keys[i] = ASYNC_KEY_UNSET;
-	if (!reader->outside->peek(reader->peek, (pid_t)process->tgid, all->addrs, all->n,
-				   keys))
+	if (!from->outside->peek(from->peek, (pid_t)process->tgid, all->addrs, all->n,
+				 keys))
 		return 0;
 	for (unsigned int i = 0; i < all->n; i++) {
 		if (keys[i] < ASYNC_KEYS)
@@ -69,8 +69,8 @@ static unsigned int put_set_first(const struct key_reader *reader,
 	return n_set;
 }
 
-struct key_count keys_gather(const struct key_reader *reader,
-			     const struct process *process, struct published *what)
+struct key_count keys_gather(const struct key_reader *from, const struct process *process,
+			     struct published *what)
 {
 	struct key_candidates all = { .n = 0 };
 	struct key_count count = { 0 };
@@ -78,15 +78,14 @@ struct key_count keys_gather(const struct key_reader *reader,
 	const struct mapping *maps = process_mappings(process, &n);
 
 	for (size_t i = 0; i < n; i++) {
-		const struct elf_facts *facts =
-			files_facts(reader->files, maps[i].module);
+		const struct elf_facts *facts = files_facts(from->files, maps[i].module);
 
 		if (facts)
 			add_file(&all, what, facts, &maps[i]);
 	}
 	count.candidates = all.n;
 	if (all.n > KEYS_MAX)
-		count.set = put_set_first(reader, process, &all);
+		count.set = put_set_first(from, process, &all);
 	for (unsigned int i = 0; i < all.n && i < KEYS_MAX; i++)
 		what->key_addr[i] = all.addrs[i];
 	return count;

@@ -110,8 +110,8 @@ static void note_keys(struct publisher *p, struct told *told,
 int publisher_tell(struct publisher *p, const struct process *process, struct told *told)
 {
 	struct published what = { 0 };
-	const struct key_reader reader = { p->config.outside, p->files, &p->peek };
-	struct key_count keys = keys_gather(&reader, process, &what);
+	const struct key_reader from = { p->config.outside, p->files, &p->peek };
+	struct key_count keys = keys_gather(&from, process, &what);
 	unsigned int n_keys = keys.candidates;
 	int err = find_space(p, process, told);
 
