@@ -46,7 +46,7 @@ static void add_file(struct key_candidates *all, struct process_info *process_in
 
 /* Those that are set go first; else as they were. How many are. Not set, too, where
  * we may not read. */
-static unsigned int put_set_first(const struct key_reader *reader,
+static unsigned int put_set_first(const struct key_reader *from,
 				  const struct process *process,
 				  struct key_candidates *all)
 {
@@ -56,8 +56,8 @@ static unsigned int put_set_first(const struct key_reader *reader,
 
 	for (unsigned int i = 0; i < all->n; i++)
 		keys[i] = ASYNC_KEY_UNSET;
-	if (!reader->outside->remote_read(reader->reader, (pid_t)process->tgid,
-					  all->addrs, all->n, keys))
+	if (!from->outside->remote_read(from->reader, (pid_t)process->tgid, all->addrs,
+					all->n, keys))
 		return 0;
 	for (unsigned int i = 0; i < all->n; i++) {
 		if (keys[i] < ASYNC_KEYS)
@@ -69,8 +69,7 @@ static unsigned int put_set_first(const struct key_reader *reader,
 	return n_set;
 }
 
-struct key_count keys_gather(const struct key_reader *reader,
-			     const struct process *process,
+struct key_count keys_gather(const struct key_reader *from, const struct process *process,
 			     struct process_info *process_info)
 {
 	struct key_candidates all = { .n = 0 };
@@ -79,15 +78,14 @@ struct key_count keys_gather(const struct key_reader *reader,
 	const struct mapping *maps = process_mappings(process, &n);
 
 	for (size_t i = 0; i < n; i++) {
-		const struct elf_info *info =
-			files_elf_info(reader->files, maps[i].module);
+		const struct elf_info *info = files_elf_info(from->files, maps[i].module);
 
 		if (info)
 			add_file(&all, process_info, info, &maps[i]);
 	}
 	count.candidates = all.n;
 	if (all.n > KEYS_MAX)
-		count.set = put_set_first(reader, process, &all);
+		count.set = put_set_first(from, process, &all);
 	for (unsigned int i = 0; i < all.n && i < KEYS_MAX; i++)
 		process_info->key_addr[i] = all.addrs[i];
 	return count;

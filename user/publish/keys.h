@@ -31,8 +31,7 @@ struct key_reader {
  * of its slots. Of more than KEYS_MAX candidates those come first that are set now,
  * as the process's memory says; so whoever asks asks again.
  */
-struct key_count keys_gather(const struct key_reader *reader,
-			     const struct process *process,
+struct key_count keys_gather(const struct key_reader *from, const struct process *process,
 			     struct process_info *process_info);
 
 #endif

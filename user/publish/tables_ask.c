@@ -7,9 +7,17 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* What the workers have at one time: enough that they never wait for us, and no more,
- * since what is with them is nobody else's turn. */
-static const unsigned int jobs_max[N_SIZES] = { 16, 4 };
+/*
+ * What the workers have at one time. All files of a program that starts: on a busy
+ * machine it takes a while until we run again to send the rest. Of many files no more
+ * than that they never wait for us, since what is with them is nobody else's turn.
+ */
+static unsigned int jobs_max(const struct tables *tables, enum size_class size)
+{
+	if (size == SIZE_LARGE)
+		return 4;
+	return tables->n_queued <= 16 ? 32 : 16;
+}
 
 /* Nothing is to be had, or that cannot be asked: by frame pointer. */
 static void go_without(struct tables *tables, uint32_t module, bool was_missed)
@@ -78,7 +86,9 @@ bool tables_pump(struct tables *tables)
 	uint32_t module;
 
 	for (int i = 0; i < N_SIZES; i++) {
-		while (tables->n_jobs[i] < jobs_max[i] &&
+		unsigned int most = jobs_max(tables, (enum size_class)i);
+
+		while (tables->n_jobs[i] < most &&
 		       turns_next(tables->turns[i], &module)) {
 			/* it may have waited for two owners */
 			if (tables->tables.items[module].state != TABLE_QUEUED)
@@ -96,9 +106,14 @@ unsigned int tables_queued(const struct tables *tables)
 	return tables->n_queued;
 }
 
-static uid_t owner_of(const struct tables *tables, const struct process *process)
+/* A program that starts maps a dozen files; to ask costs as much as to open one. */
+static uid_t owner_of(struct tables *tables, const struct process *process)
 {
-	return tables->outside->files.owner((pid_t)process->tgid).uid;
+	if (tables->asked_life != process->incarnation) {
+		tables->asked_life = process->incarnation;
+		tables->owner = tables->outside->files.owner((pid_t)process->tgid).uid;
+	}
+	return tables->owner;
 }
 
 static int add_turn(struct tables *tables, uid_t owner, uint32_t module, enum turn turn)

@@ -21,6 +21,8 @@ struct tables {
 	size_t n_taken;		  /* of these */
 	VEC(struct table) tables; /* by module, of those of one file the first */
 	struct turns *turns[N_SIZES];
+	uint32_t asked_life; /* whose process's owner was asked last; 0: none */
+	uid_t owner;
 	unsigned int n_queued;	      /* that wait for their turn */
 	unsigned int n_jobs[N_SIZES]; /* that the workers have */
 	struct tables_counts counts;

@@ -363,8 +363,8 @@ const struct writer html_writer = {
 	.name = "html",
 	.endings = { ".html", ".htm" },
 	.text = "A page for any browser: both views, time, processes, threads,\n"
-		"containers and losses. It is one file and uses no network; press ?\n"
-		"in it to see its keys.\n"
+		"containers and losses.\n"
+		"It is one file and uses no network; press ? in it to see its keys.\n"
 		"Holds no addresses, lines or build ids of single frames.",
 	.write = html_write,
 };

@@ -241,8 +241,9 @@ const struct writer pprof_writer = {
 	.text = "The format of pprof.\n"
 		"Holds one view.\n"
 		"An async boundary is a function in a mapping called async; the\n"
-		"sample has the label async.hops. Thread names, processes and\n"
-		"containers are labels; losses are comments.\n"
+		"sample has the label async.hops.\n"
+		"Thread names, processes and containers are labels; losses are\n"
+		"comments.\n"
 		"Holds no time within the recording.",
 	.next = "go tool pprof -http=localhost:",
 	.write = pprof_write,
