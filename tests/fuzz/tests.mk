@@ -21,7 +21,7 @@ $(FUZZ_DIR)/cfi: $(FUZZ_SRC) $(wildcard tests/fuzz/*.h tests/cfi/*.h user/obj/*.
 	$(call say,TEST)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(FUZZ_FLAGS) -Wl,--wrap=fstat -Wl,--wrap=pread \
-		-o $@ $(FUZZ_SRC) -ldw -lelf -liberty -lz
+		-o $@ $(FUZZ_SRC) $(FILE_LIBS)
 
 $(FUZZ_FILES): $(FUZZ_DIR)/shapes%.so: tests/cfi/shapes.c
 	$(call say,TEST)
@@ -36,7 +36,7 @@ $(FUZZ_DIR)/entries: $(FUZZ_ENTRIES_SRC) $(wildcard user/unwind/*.h user/obj/*.h
 		$(B)/unwind_builder.h
 	$(call say,TEST)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) $(FUZZ_FLAGS) -o $@ $(FUZZ_ENTRIES_SRC) -ldw -lelf -liberty -lz
+	$(Q)$(CC) $(CPPFLAGS) $(FUZZ_FLAGS) -o $@ $(FUZZ_ENTRIES_SRC) $(FILE_LIBS)
 
 .PHONY: check-fuzz fuzz-cfi fuzz-entries
 check-fuzz: fuzz-cfi fuzz-entries fuzz-in-briefly
@@ -56,7 +56,7 @@ $(FUZZ_DIR)/fuzz_in: tests/fuzz/fuzz_in.c $(FUZZ_IN_SRC) | $(B)/page/page_head.i
 	$(call say,FUZZ)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) -g -O2 -fsanitize=fuzzer,address,undefined \
-		-fno-sanitize-recover=undefined $(CPPFLAGS) -std=gnu11 -o $@ $^ -lz
+		-fno-sanitize-recover=undefined $(CPPFLAGS) -std=gnu11 -o $@ $^ -lz -lnettle
 
 FUZZ_IN_RUN := ASAN_OPTIONS=quarantine_size_mb=4:detect_leaks=1 \
             $(FUZZ_DIR)/fuzz_in -max_len=4096 -entropic=0 -artifact_prefix=$(FUZZ_DIR)/

@@ -154,7 +154,7 @@ size_t source_read(struct source *source, void *bytes, size_t n)
 
 /* What a line has beyond what is read of it. */
 struct rest {
-	struct blake3 hash;
+	struct hasher hasher;
 	bool any;
 };
 
@@ -163,9 +163,9 @@ static void add_rest(struct rest *rest, const char *bytes, size_t n)
 	if (!n)
 		return;
 	if (!rest->any)
-		blake3_begin(&rest->hash);
+		hash_begin(&rest->hasher);
 	rest->any = true;
-	blake3_add(&rest->hash, bytes, n);
+	hash_add(&rest->hasher, bytes, n);
 }
 
 static void add_mark(struct str *line, struct rest *rest)
@@ -174,7 +174,7 @@ static void add_mark(struct str *line, struct rest *rest)
 
 	if (!rest->any)
 		return;
-	blake3_end(&rest->hash, &hash);
+	hash_end(&rest->hasher, &hash);
 	name_add_mark(line, &hash);
 }
 

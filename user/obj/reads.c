@@ -40,7 +40,7 @@ void reads_begin(struct reads *reads, uint64_t file_bytes)
 	reads->list.file_bytes = file_bytes;
 	reads->list.n = reads->list.reserved = 0;
 	reads->spoilt = false;
-	blake3_begin(&reads->blake3);
+	hash_begin(&reads->hasher);
 }
 
 void reads_note(struct reads *reads, uint64_t offset, const void *bytes, size_t n)
@@ -58,7 +58,7 @@ void reads_note(struct reads *reads, uint64_t offset, const void *bytes, size_t 
 	} else {
 		list->ranges[list->n++] = (struct read_range){ offset, n };
 	}
-	blake3_add(&reads->blake3, bytes, n);
+	hash_add(&reads->hasher, bytes, n);
 }
 
 /* The list behind its bytes: from its end, which is of one size, both are told
@@ -70,14 +70,14 @@ bool reads_end(struct reads *reads, struct hash *ret)
 
 	if (reads->spoilt)
 		return false;
-	blake3_add(&reads->blake3, list->ranges, list->n * sizeof(list->ranges[0]));
-	blake3_add(&reads->blake3, end, sizeof(end));
-	blake3_end(&reads->blake3, ret);
+	hash_add(&reads->hasher, list->ranges, list->n * sizeof(list->ranges[0]));
+	hash_add(&reads->hasher, end, sizeof(end));
+	hash_end(&reads->hasher, ret);
 	return true;
 }
 
 static int hash_range(int fd, const struct read_range *range, uint8_t *piece,
-		      struct blake3 *blake3)
+		      struct hasher *hasher)
 {
 	for (uint64_t at = 0; at < range->bytes;) {
 		size_t some =
@@ -88,7 +88,7 @@ static int hash_range(int fd, const struct read_range *range, uint8_t *piece,
 			continue;
 		if (got <= 0)
 			return fail(got ? -errno : -EBADMSG, "cannot read a file");
-		blake3_add(blake3, piece, (size_t)got);
+		hash_add(hasher, piece, (size_t)got);
 		at += (uint64_t)got;
 	}
 	return 0;
@@ -98,7 +98,7 @@ int reads_hash(int fd, const struct read_list *list, struct hash *ret)
 {
 	AUTO_FREE uint8_t *piece = malloc(PIECE_BYTES);
 	const uint64_t end[] = { list->file_bytes, list->n };
-	struct blake3 blake3;
+	struct hasher hasher;
 	struct stat st;
 	int err = 0;
 
@@ -109,14 +109,14 @@ int reads_hash(int fd, const struct read_list *list, struct hash *ret)
 	if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size != list->file_bytes)
 		return fail(-EBADMSG, "not a file of %llu bytes",
 			    (unsigned long long)list->file_bytes);
-	blake3_begin(&blake3);
+	hash_begin(&hasher);
 	for (uint32_t i = 0; !err && i < list->n; i++)
-		err = hash_range(fd, &list->ranges[i], piece, &blake3);
+		err = hash_range(fd, &list->ranges[i], piece, &hasher);
 	if (err)
 		return err;
-	blake3_add(&blake3, list->ranges, list->n * sizeof(list->ranges[0]));
-	blake3_add(&blake3, end, sizeof(end));
-	blake3_end(&blake3, ret);
+	hash_add(&hasher, list->ranges, list->n * sizeof(list->ranges[0]));
+	hash_add(&hasher, end, sizeof(end));
+	hash_end(&hasher, ret);
 	return 0;
 }
 

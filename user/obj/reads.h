@@ -12,7 +12,7 @@
 #ifndef WEFT_OBJ_READS_H
 #define WEFT_OBJ_READS_H
 
-#include "base/blake3.h"
+#include "base/hash.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,7 +42,7 @@ bool read_list_holds(const struct read_list *list, size_t bytes);
 /* What is read is noted here; {0} with begin. */
 struct reads {
 	struct read_list list;
-	struct blake3 blake3;
+	struct hasher hasher;
 	bool spoilt; /* more ranges than there is room, or a read that failed */
 };
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const uint8_t magic[8] = "weftcfi";
+static const uint8_t magic[8] = "weftcf2";
 
 static int spoilt(const char *what)
 {
@@ -37,7 +37,7 @@ static bool has_hash(const void *bytes, size_t n, const struct hash *expected)
 {
 	struct hash hash;
 
-	blake3_of(bytes, n, &hash);
+	hash_of(bytes, n, &hash);
 	return !memcmp(&hash, expected, sizeof(hash));
 }
 
@@ -86,35 +86,15 @@ int entry_read_head(int fd, uint64_t bytes, const struct hash *name, struct entr
 	return head_holds(ret, bytes, name) ? 0 : spoilt("its first part is none");
 }
 
-static int unpack(const uint8_t *bytes, size_t n, union unwind_page *pages,
-		  uint32_t n_pages)
-{
-	size_t at = 0;
-
-	for (uint32_t i = 0; i < n_pages; i++) {
-		/* the head page's items are no page's yet, but as large as rules */
-		size_t item = i ? pack_item_bytes(&pages[0].head, i)
-				: sizeof(struct unwind_rule);
-		size_t used = unpack_page(bytes + at, n - at, item, &pages[i]);
-
-		if (!used)
-			return spoilt("its pages can't be unpacked");
-		at += used;
-		if (!i && !unwind_head_holds(&pages[0].head, n_pages))
-			return spoilt("its head page is none");
-	}
-	return at == n ? 0 : spoilt("it has more than its pages");
-}
-
 int entry_read_pages(int fd, const struct entry *entry, union unwind_page **ret)
 {
 	size_t n = (size_t)entry->head.packed_bytes;
 	AUTO_FREE uint8_t *packed = malloc(n ? n : 1);
-	AUTO_FREE union unwind_page *pages = calloc(entry->head.n_pages, sizeof(*pages));
+	AUTO_FREE union unwind_page *pages = NULL;
 	struct hash hash;
 	int err;
 
-	if (!packed || !pages)
+	if (!packed)
 		return fail(-ENOMEM, "no memory for an entry of the cache");
 	err = read_all(fd, second_offset(entry), packed, n);
 	if (!err)
@@ -122,7 +102,11 @@ int entry_read_pages(int fd, const struct entry *entry, union unwind_page **ret)
 	if (!err && !has_hash(packed, n, &hash))
 		err = spoilt("its second part has another hash");
 	if (!err)
-		err = unpack(packed, n, pages, entry->head.n_pages);
+		err = unpack_pages(packed, n, entry->head.n_pages, &pages);
+	if (err == -EBADMSG)
+		return spoilt("its pages can't be unpacked");
+	if (!err && !unwind_head_holds(&pages[0].head, entry->head.n_pages))
+		err = spoilt("its head page is none");
 	if (!err)
 		*ret = GIVE(pages);
 	return err;
@@ -135,7 +119,7 @@ int entry_write(struct outfile *out, struct entry *entry, const struct str *pack
 
 	memcpy(entry->head.magic, magic, sizeof(magic));
 	entry->head.packed_bytes = packed->n;
-	blake3_of(entry, first_bytes(entry->reads.n), &hash);
+	hash_of(entry, first_bytes(entry->reads.n), &hash);
 	err = outfile_add(out, entry, first_bytes(entry->reads.n));
 	if (!err)
 		err = outfile_add(out, &hash, sizeof(hash));
@@ -143,6 +127,6 @@ int entry_write(struct outfile *out, struct entry *entry, const struct str *pack
 		err = outfile_add(out, packed->s, packed->n);
 	if (err)
 		return err;
-	blake3_of(packed->s, packed->n, &hash);
+	hash_of(packed->s, packed->n, &hash);
 	return outfile_add(out, &hash, sizeof(hash));
 }

@@ -7,7 +7,7 @@
 #ifndef WEFT_UNWIND_FOLDER_H
 #define WEFT_UNWIND_FOLDER_H
 
-#include "base/blake3.h"
+#include "base/hash.h"
 
 #include <limits.h>
 #include <stdbool.h>
