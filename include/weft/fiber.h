@@ -58,18 +58,23 @@
  * is returned). With -DWEFT_CHECKS the program ends with a sentence instead.
  * An overflow of a stack is a SIGSEGV on the page below it.
  *
- * C11, C++11, gcc or clang, ELF, x86-64 and arm64. With -DWEFT_DISABLED fibers
- * work as before, and know nothing of roots.
+ * C11, C++11, gcc or clang, Linux, x86-64 and arm64: there WEFT_HAS_FIBER is 1.
+ * Elsewhere it is 0, and nothing below is declared. With -DWEFT_DISABLED fibers work
+ * as before, and know nothing of roots.
  */
 #ifndef WEFT_FIBER_H
 #define WEFT_FIBER_H
 
 #include "async.h"
-#include "async/base.h"
 
-#if !defined(__x86_64__) && !defined(__aarch64__)
-#error "weft/fiber.h: there is no switch of stacks for this machine"
+#if WEFT_PLATFORM_ && (defined(__x86_64__) || defined(__aarch64__))
+#define WEFT_HAS_FIBER 1
+#else
+#define WEFT_HAS_FIBER 0
 #endif
+
+#if WEFT_HAS_FIBER
+#include "async/base.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -241,5 +246,7 @@ void weft_adopted_run(struct weft_adopted *adopted, void (*body)(void *arg), voi
 #ifdef __cplusplus
 }
 #endif
+
+#endif /* WEFT_HAS_FIBER */
 
 #endif
