@@ -121,7 +121,7 @@ static void add_seed(struct fuzz *fuzz, const char *file)
 	FILE *f;
 
 	if (fd < 0 || fuzz->n_seeds == SEEDS_MAX ||
-	    unwind_table_build_noting(fd, &reads, &table) ||
+	    unwind_table_build(fd, &reads, &table) ||
 	    write_seed(fuzz, table, &reads, seed))
 		return;
 	snprintf(path, sizeof(path), "/tmp/weft-fuzz-entry.%d", (int)getpid());

@@ -25,6 +25,7 @@ static const struct option options[] = {
 	{ OPTION_FLAG, 0, "json", NULL, "the same as JSON, on stdout", AT(json) },
 	{ OPTION_END },
 };
+#undef AT
 
 static const char *const state_names[] = { "ok", "limited", "missing" };
 

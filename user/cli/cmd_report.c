@@ -87,6 +87,7 @@ static const struct option options[] = {
 	{ OPTION_FLAG, 'q', "quiet", NULL, "no summary of a tape", AT(report.quiet) },
 	{ OPTION_END },
 };
+#undef AT
 
 #define EACH_ITS_OWN   "each is a picture of its own"
 #define FILTER_INSTEAD "--filter function=NAME leaves what has that function"

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define STRINGS_MAX	     (16u << 20)
+#define READING_STRINGS_MAX  (16u << 20)
 #define NODES_MAX	     (24u << 20)
 #define RUNS_MAX	     (64u << 10)
 #define LEDGER_MAX	     256
@@ -71,7 +71,7 @@ int reading_new(struct reading **ret)
 
 	if (!r)
 		return fail(-ENOMEM, "no memory for a reading");
-	err = intern_new(&r->strings, STRINGS_MAX);
+	err = intern_new(&r->strings, READING_STRINGS_MAX);
 	for (size_t i = 0; !err && i < sizeof(most) / sizeof(*most); i++)
 		err = intern_new(&r->ids[i], most[i]);
 	if (!err)
@@ -194,13 +194,6 @@ int reading_add_count(struct reading *r, const char *key, uint64_t value)
 	}
 	err = reading_add_string(r, key, strlen(key), &item.key);
 	return err ? err : vec_push(&r->ledger, item);
-}
-
-uint64_t reading_count(const struct reading *r, const char *key)
-{
-	const struct reading_count *count = find_count(r, key);
-
-	return count ? count->value : 0;
 }
 
 const char *reading_module_name(const struct reading *r, uint32_t module)

@@ -193,18 +193,11 @@ const char *reading_module_name(const struct reading *r, uint32_t module);
 char *reading_container(char *out, size_t room, const char *cgroup);
 
 /*
- * Sums over all time, a use at a time: stack and thread of use i are
- * r->timeline.uses.items[i].a and .b, its sum r->timeline.counts.items[i].
+ * Sums over all time, one of r->timeline.uses.n uses at a time: stack and thread of
+ * use i are r->timeline.uses.items[i].a and .b, its sum r->timeline.counts.items[i].
  * By the second: timeline_next(&r->timeline, …). Uses may sum up to 0 after a
  * filter.
  */
-static inline size_t reading_uses(const struct reading *r)
-{
-	return r->timeline.uses.n;
-}
-
-/* The ledger's count of that key; 0 where there is none. */
-uint64_t reading_count(const struct reading *r, const char *key);
 
 /* ---- for who fills it; all 0 or -ENOMEM ---- */
 

@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-const struct reader *const readers[] = {
+static const struct reader *const readers[] = {
 	&weft_reader, &perf_reader, &folded_reader, &pprof_reader, NULL,
 };
 
@@ -35,7 +35,7 @@ static int read_nothing(struct reading **ret)
 	return 0;
 }
 
-int reader_read_source(struct source *source, struct reading **ret)
+static int read_source(struct source *source, struct reading **ret)
 {
 	AUTO(reading) reading = NULL;
 	size_t n;
@@ -68,5 +68,5 @@ int reader_read(const char *path, struct reading **ret)
 	AUTO(source) source = NULL;
 	int err = source_new(&source, path);
 
-	return err ? err : reader_read_source(source, ret);
+	return err ? err : read_source(source, ret);
 }

@@ -17,11 +17,9 @@ struct reader {
 	int (*read)(struct source *source, struct reading *reading);
 };
 
-extern const struct reader *const readers[]; /* ends with NULL */
 extern const struct reader weft_reader, perf_reader, folded_reader, pprof_reader;
 
 /* A file, or "-" for stdin. -EBADMSG: nothing that we know. */
 int reader_read(const char *path, struct reading **ret);
-int reader_read_source(struct source *source, struct reading **ret);
 
 #endif

@@ -11,7 +11,7 @@ static void note(struct targets *targets, const struct pid_list *list, bool whol
 		struct target *target = &targets->items[targets->n++];
 
 		*target = (struct target){ list->pids[i], whole, UINT64_MAX };
-		scan_is_alive_since(target->pid, whole, &target->start_ticks);
+		scan_is_alive(target->pid, whole, &target->start_ticks);
 	}
 }
 
@@ -27,7 +27,7 @@ static bool is_there(const struct target *target)
 {
 	uint64_t start;
 
-	return scan_is_alive_since(target->pid, target->whole, &start) &&
+	return scan_is_alive(target->pid, target->whole, &start) &&
 	       (!start || !target->start_ticks || start == target->start_ticks);
 }
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <zstd.h>
 
-#define LEVEL	    1 /* docs/decisions/an-entry-is-one-file.md */
-#define PIECE_BYTES (16 << 10)
+#define LEVEL	     1 /* docs/decisions/an-entry-is-one-file.md */
+#define PACKED_BYTES (16 << 10)
 
 struct packer {
 	ZSTD_CCtx *zstd;
@@ -49,7 +49,7 @@ int packer_new(struct packer **ret, uint32_t n_pages, size_t max)
 /* One step on; how much is left to do, or an error of zstd's. */
 static size_t advance(struct packer *packer, ZSTD_inBuffer *in, ZSTD_EndDirective what)
 {
-	char piece[PIECE_BYTES];
+	char piece[PACKED_BYTES];
 	ZSTD_outBuffer out = { piece, sizeof(piece), 0 };
 	size_t left = ZSTD_compressStream2(packer->zstd, &out, in, what);
 

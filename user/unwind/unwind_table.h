@@ -27,11 +27,8 @@ struct unwind_stats {
 struct unwind_table;
 
 /* 0; -ENODATA: the file has no call frame information; or another negative
- * errno. fd is borrowed and read with pread(2). */
-int unwind_table_build(int fd, struct unwind_table **ret);
-
-/* The same, with what it was made from; reads may be NULL. */
-int unwind_table_build_noting(int fd, struct reads *reads, struct unwind_table **ret);
+ * errno. fd is borrowed and read with pread(2). reads: what it was made from, or NULL. */
+int unwind_table_build(int fd, struct reads *reads, struct unwind_table **ret);
 void unwind_table_free(struct unwind_table *table); /* NULL is fine */
 DEFINE_FREEP(unwind_table)
 

@@ -201,8 +201,7 @@ static int answer_table(struct outbox *out, int fd)
 
 	memset(answer, 0, offsetof(struct wire_table, reads) + read_list_bytes(0));
 	answer->head.kind = WIRE_TABLED;
-	answer->head.err =
-		unwind_table_build_noting(fd, notes ? &out->reads : NULL, &table);
+	answer->head.err = unwind_table_build(fd, notes ? &out->reads : NULL, &table);
 	if (!answer->head.err) {
 		answer->head.count = unwind_table_head(table)->n_pages;
 		answer->stats = *unwind_table_stats(table);

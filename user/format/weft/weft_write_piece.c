@@ -14,7 +14,7 @@
 #include <zlib.h>
 
 #define DEFLATE_LEVEL 6
-#define CHUNK_BYTES   (64u << 10)
+#define OUT_BYTES     (64u << 10)
 
 struct piece {
 	struct outfile *out;
@@ -144,7 +144,7 @@ static int join(struct piece *piece)
 
 static int deflate_it(struct piece *piece)
 {
-	unsigned char chunk[CHUNK_BYTES];
+	unsigned char chunk[OUT_BYTES];
 
 	str_clear(&piece->deflated);
 	piece->z.next_in = (unsigned char *)piece->raw_text.s;
