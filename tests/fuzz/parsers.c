@@ -25,7 +25,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define GRID 512
+#define GRID 128
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
@@ -78,12 +78,12 @@ struct named {
 	bool starts_before; /* a symbol's start is in the unit of the addresses */
 };
 
-/* Every 16 bytes from `from` on. */
+/* Every 32 bytes from `from` on. */
 static void lay_grid(struct named *named, uint64_t from)
 {
 	*named = (struct named){ .starts_before = true };
 	for (size_t i = 0; i < GRID; i++)
-		named->addrs[i] = from + 16 * i;
+		named->addrs[i] = from + 32 * i;
 }
 
 static int on_name(void *arg, size_t index, const char *name, uint64_t start)
@@ -150,7 +150,7 @@ static void fuzz_plt(const uint8_t *data, size_t n)
 		REQUIRE(code[i].begin <= code[i].end);
 	memset(stubs, 0, sizeof(stubs));
 	for (size_t i = 0; i < GRID; i++) {
-		stubs[i].vaddr = 0x1000 + 16 * i;
+		stubs[i].vaddr = 0x1000 + 32 * i;
 		stubs[i].index = i;
 	}
 	some = elf_plt_decode(&file, stubs, GRID);
