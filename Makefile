@@ -40,7 +40,9 @@ CFLAGS   ?= -O2 -g
 C_FLAGS   = -std=gnu11 $(WARN) -fno-omit-frame-pointer $(HARDEN_C) $(CFLAGS) \
             $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=undefined)
 LD_FLAGS  = $(LDFLAGS) $(if $(SAN),-fsanitize=$(SAN))
-LIBS     := -lbpf -ldw -lelf -lz -liberty
+# of what parses files and keeps what came of it
+FILE_LIBS := -ldw -lelf -lz -lzstd -lnettle -liberty
+LIBS     := -lbpf $(FILE_LIBS)
 
 BPF_FLAGS := -D__TARGET_ARCH_$(BPF_ARCH) -Ivmlinux -Iinclude -Ibpf \
              -Wall -Wno-gnu-variable-sized-type-not-at-end
@@ -90,7 +92,7 @@ $(B)/weft_proto.h: docs/weft.proto tools/proto-fields
 
 # What makes unwind tables: those that another weft made may look different.
 BUILDER_SRC := $(sort $(wildcard user/obj/*.[ch] user/unwind/*.[ch])) \
-               user/base/blake3.c include/shared/unwind.h
+               user/base/hash.c include/shared/unwind.h
 BUILDER_SRC += user/base/varint.h user/base/search.h
 
 $(B)/unwind_builder.h: $(BUILDER_SRC)

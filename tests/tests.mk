@@ -23,7 +23,8 @@ check-unit: $(UNIT_BIN)
 		CMOCKA_MESSAGE_OUTPUT=TAP $$t || status=1; done; exit $$status
 
 check-lint:
-	$(Q)B=$(B) tools/lint
+	$(Q)status=0; B=$(B) tools/lint || status=1; \
+	tests/lint/planted || status=1; exit $$status
 
 # What must be installed is installed first, so make itself starts anew.
 check:

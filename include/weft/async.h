@@ -69,16 +69,39 @@
  * compiles the rest to nothing. Objects with and without any of these three
  * macros can be linked together.
  *
- * Needs C11 or C++11, gcc or clang, ELF, 64 bits, and pthread. The folder async/
- * next to this file belongs to it.
+ * Where. It works on Linux: ELF, 64-bit pointers, a libc, gcc or clang with C11 or
+ * C++11. Everywhere else (other systems, 32 bits, freestanding, C89, other
+ * compilers) it defines WEFT_DISABLED by itself, includes nothing but <stddef.h> and
+ * <stdint.h>, and compiles to nothing.
+ *
+ * Symbols. What all files of a program share is defined weakly by each file that
+ * includes this, and becomes one: hidden weft_key_ and weft_label_cookie_, with
+ * -DWEFT_REGISTRY also weft_leaf_lists_ and weft_leaf_ready_; and of default
+ * visibility, since a process has one list of roots,
+ *
+ *   folly_async_stack_root_tls_key             a pthread_key_t
+ *   folly_async_stack_metadata_frame_cookie    a uintptr_t
+ *
+ * A library that wants to know where its symbols come from compiles all of its
+ * files with -DWEFT_ASYNC_EXTERN, which then define none of them, and one file that
+ * has #define WEFT_ASYNC_IMPLEMENTATION before the include. A version script may
+ * make the two local: that library's roots are then a list of their own.
+ *
+ * It needs pthread only. The folder async/ next to this file belongs to it.
  */
 #ifndef WEFT_ASYNC_H
 #define WEFT_ASYNC_H
 
-#include <pthread.h>
+#define WEFT_ASYNC_VERSION 100 /* 10000 * major + 100 * minor + patch: 0.1.0 */
+
+#include "async/platform.h"
+
 #include <stddef.h>
 #include <stdint.h>
+#if WEFT_PLATFORM_
+#include <pthread.h>
 #include <stdlib.h>
+#endif
 
 #ifdef __cplusplus
 extern "C" {

@@ -39,12 +39,22 @@
  * Nothing here allocates, throws, or locks. With -DWEFT_DISABLED there is no frame,
  * and the header has no effect.
  *
- * C++20, gcc 12 or clang 14 and later.
+ * C++20, gcc 12 or clang 14 and later; before C++20 it is <weft/async.h> and no more.
  */
 #ifndef WEFT_ASYNC_HPP
 #define WEFT_ASYNC_HPP
 
 #include "async.h"
+
+/* Microsoft's compiler says it elsewhere. */
+#if __cplusplus >= 202002L || (defined(_MSVC_LANG) && _MSVC_LANG >= 202002L)
+
+/* So that a return address is of the line that called; elsewhere none is taken. */
+#ifdef WEFT_DISABLED
+#define WEFT_NOINLINE_
+#else
+#define WEFT_NOINLINE_ __attribute__((noinline))
+#endif
 
 #include <concepts>
 #include <coroutine>
@@ -204,7 +214,7 @@ class promise
 	}
 
 	/* Out of line, so that its return address is in the co_await's line. */
-	template <class A> __attribute__((noinline)) auto await_transform(A &&awaitable)
+	template <class A> WEFT_NOINLINE_ auto await_transform(A &&awaitable)
 	{
 		using awaiter = decltype(detail::awaiter_of(std::forward<A>(awaitable)));
 
@@ -261,7 +271,7 @@ std::coroutine_handle<> back(std::coroutine_handle<P> callee,
  * complete from the first instruction; without it, from the point where the
  * coroutine continues after its co_await.
  */
-template <class P> __attribute__((noinline)) void resume(std::coroutine_handle<P> handle)
+template <class P> WEFT_NOINLINE_ void resume(std::coroutine_handle<P> handle)
 {
 	if constexpr (traced<P>) {
 		WEFT_ROOT_SCOPE(handle.promise().weft_frame_of());
@@ -277,7 +287,7 @@ template <class P> __attribute__((noinline)) void resume(std::coroutine_handle<P
  * was called.
  */
 template <traced P>
-__attribute__((noinline)) void step(std::coroutine_handle<P> generator)
+WEFT_NOINLINE_ void step(std::coroutine_handle<P> generator)
 {
 	struct weft_frame *frame = generator.promise().weft_frame_of();
 	struct popped {
@@ -300,7 +310,7 @@ __attribute__((noinline)) void step(std::coroutine_handle<P> generator)
  * running operation.
  */
 template <traced P>
-__attribute__((noinline)) void mark(std::coroutine_handle<P> handle) noexcept
+WEFT_NOINLINE_ void mark(std::coroutine_handle<P> handle) noexcept
 {
 	weft_frame_init(handle.promise().weft_frame_of(), weft_frame_current(),
 			WEFT_CALLER());
@@ -308,12 +318,14 @@ __attribute__((noinline)) void mark(std::coroutine_handle<P> handle) noexcept
 
 /* This thread blocks until the coroutine is done, see weft_wait_begin(). */
 template <traced P>
-__attribute__((noinline)) void wait_for(std::coroutine_handle<P> handle,
+WEFT_NOINLINE_ void wait_for(std::coroutine_handle<P> handle,
 					struct weft_wait *wait) noexcept
 {
 	weft_frame_init(handle.promise().weft_frame_of(), &wait->frame, WEFT_CALLER());
 }
 
 } // namespace weft
+
+#endif /* C++20 */
 
 #endif

@@ -57,18 +57,23 @@
  * return NULL). With -DWEFT_CHECKS the program ends with a message instead. A
  * stack overflow is a SIGSEGV on the page below the stack.
  *
- * Needs C11 or C++11, gcc or clang, ELF, x86-64 or arm64. With -DWEFT_DISABLED
- * fibers work as before but ignore roots.
+ * Needs C11 or C++11, gcc or clang, Linux, x86-64 or arm64: there WEFT_HAS_FIBER is 1.
+ * Elsewhere it is 0, and nothing below is declared. With -DWEFT_DISABLED fibers work
+ * as before but ignore roots.
  */
 #ifndef WEFT_FIBER_H
 #define WEFT_FIBER_H
 
 #include "async.h"
-#include "async/base.h"
 
-#if !defined(__x86_64__) && !defined(__aarch64__)
-#error "weft/fiber.h: there is no switch of stacks for this machine"
+#if WEFT_PLATFORM_ && (defined(__x86_64__) || defined(__aarch64__))
+#define WEFT_HAS_FIBER 1
+#else
+#define WEFT_HAS_FIBER 0
 #endif
+
+#if WEFT_HAS_FIBER
+#include "async/base.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -241,5 +246,7 @@ void weft_adopted_run(struct weft_adopted *adopted, void (*body)(void *arg), voi
 #ifdef __cplusplus
 }
 #endif
+
+#endif /* WEFT_HAS_FIBER */
 
 #endif

@@ -72,7 +72,8 @@ bool bare_agrees(int fd, const struct image *image, const struct truth *truth)
 	if (!has_header(fd, &header))
 		return true;
 	copy = cut(fd, (size_t)st.st_size, header);
-	if (copy < 0 || unwind_table_build(copy, &table) || !image_load(&bare, table)) {
+	if (copy < 0 || unwind_table_build(copy, NULL, &table) ||
+	    !image_load(&bare, table)) {
 		printf("# without section headers there is no table\n");
 		return false;
 	}

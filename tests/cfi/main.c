@@ -309,7 +309,7 @@ static int compare(const char *readelf, const char *name, struct sums *sums)
 	struct truth truth = { .is_arm64 = is_arm64(fd) };
 	struct image image = { 0 };
 	bool there = truth_read(&truth, readelf, path);
-	int err = unwind_table_build(fd, &table);
+	int err = unwind_table_build(fd, NULL, &table);
 
 	if (err == -ENODATA && !there)
 		return 0;

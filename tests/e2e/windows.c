@@ -103,7 +103,7 @@ static void check_ledger(struct test *t, const struct recorded_window *w, bool i
 
 static void count_leaves(struct test *t, const struct profile *r)
 {
-	for (size_t i = 0; i < profile_sample_keys(r); i++) {
+	for (size_t i = 0; i < r->timeline.sample_keys.n; i++) {
 		struct pair key = r->timeline.sample_keys.items[i];
 		uint32_t node = r->stacks.items[key.a].node[VIEW_THREAD], id;
 		const char *name;

@@ -175,7 +175,7 @@ static void build_table(struct fuzz *fuzz)
 {
 	AUTO(unwind_table) table = NULL;
 	struct image image = { 0 };
-	int err = unwind_table_build(SECTION_FD, &table);
+	int err = unwind_table_build(SECTION_FD, NULL, &table);
 
 	must(fuzz, is_expected(err), "an expected error");
 	if (err)

@@ -4,8 +4,9 @@
  *
  * An entry is made of each file's table; then it is damaged, cut and grown, and
  * mostly given hashes that fit what it has become, so that what reads it must do
- * without them. Whatever comes of it must be refused, or have parts that lie in its
- * pages and ranges that lie in its file. The sanitizers see to the rest.
+ * without them; or its pages are, before they are packed anew. Whatever comes of it
+ * must be refused, or have parts that lie in its pages and ranges that lie in its
+ * file. The sanitizers see to the rest.
  */
 #include "base/error.h"
 #include "unwind/entry.h"
@@ -28,6 +29,8 @@
 struct seed {
 	uint8_t *bytes;
 	size_t n;
+	union unwind_page *pages;
+	uint32_t n_pages;
 };
 
 struct fuzz {
@@ -57,39 +60,49 @@ static void must(const struct fuzz *fuzz, bool holds, const char *what)
 	abort();
 }
 
-static int pack_table(const struct unwind_table *table, struct str *packed)
+/* 0: it is too large. */
+static size_t pack_seed(struct fuzz *fuzz, const struct seed *seed, uint8_t *out,
+			size_t max)
 {
-	const struct unwind_head *head = unwind_table_head(table);
-	uint8_t out[PACKED_BYTES_MAX];
-	union unwind_page page;
+	AUTO(packer) packer = NULL;
+	const struct str *packed;
 
-	for (uint32_t i = 0; i < head->n_pages; i++) {
-		unwind_table_page(table, i, &page);
-		str_add_bytes(packed, out,
-			      pack_page(&page,
-					i ? pack_item_bytes(head, i)
-					  : sizeof(struct unwind_rule),
-					out));
-	}
-	return str_error(packed);
+	must(fuzz, !packer_new(&packer, seed->n_pages, max), "enough memory");
+	packer_add(packer, seed->pages, seed->n_pages);
+	packed = packer_end(packer);
+	if (!packed)
+		return 0;
+	memcpy(out, packed->s, packed->n);
+	return packed->n;
+}
+
+static int copy_pages(const struct unwind_table *table, struct seed *seed)
+{
+	seed->n_pages = unwind_table_head(table)->n_pages;
+	seed->pages = calloc(seed->n_pages, sizeof(*seed->pages));
+	for (uint32_t i = 0; seed->pages && i < seed->n_pages; i++)
+		unwind_table_page(table, i, &seed->pages[i]);
+	return seed->pages ? 0 : -ENOMEM;
 }
 
 static int write_seed(struct fuzz *fuzz, const struct unwind_table *table,
-		      const struct range_recorder *recorder)
+		      const struct range_recorder *recorder, struct seed *seed)
 {
-	AUTO_STR packed = { 0 };
 	AUTO(outfile) out = NULL;
+	struct str packed = { .s = (char *)fuzz->bytes };
 	char path[64];
-	int err = pack_table(table, &packed);
+	int err = copy_pages(table, seed);
 
+	if (err)
+		return err;
+	packed.n = pack_seed(fuzz, seed, fuzz->bytes, BYTES_MAX);
 	fuzz->entry = (struct entry){ 0 };
 	fuzz->entry.head.name = fuzz->name;
-	fuzz->entry.head.n_pages = unwind_table_head(table)->n_pages;
+	fuzz->entry.head.n_pages = seed->n_pages;
 	fuzz->entry.head.stats = *unwind_table_stats(table);
 	fuzz->entry.byte_ranges = recorder->list;
 	snprintf(path, sizeof(path), "/tmp/weft-fuzz-entry.%d", (int)getpid());
-	if (!err)
-		err = outfile_new(&out, path);
+	err = outfile_new(&out, path);
 	if (!err)
 		err = entry_write(out, &fuzz->entry, &packed);
 	if (!err)
@@ -108,8 +121,8 @@ static void add_seed(struct fuzz *fuzz, const char *file)
 	FILE *f;
 
 	if (fd < 0 || fuzz->n_seeds == SEEDS_MAX ||
-	    unwind_table_build_recorded(fd, &recorder, &table) ||
-	    write_seed(fuzz, table, &recorder))
+	    unwind_table_build(fd, &recorder, &table) ||
+	    write_seed(fuzz, table, &recorder, seed))
 		return;
 	snprintf(path, sizeof(path), "/tmp/weft-fuzz-entry.%d", (int)getpid());
 	f = fopen(path, "re");
@@ -172,10 +185,31 @@ static void seal(struct fuzz *fuzz, size_t n)
 	second = n - first - 2 * sizeof(hash);
 	if (draw(fuzz, 16))
 		entry->head.packed_bytes = second;
-	blake3_of(fuzz->bytes, first, &hash);
+	hash_of(fuzz->bytes, first, &hash);
 	memcpy(fuzz->bytes + first, &hash, sizeof(hash));
-	blake3_of(fuzz->bytes + first + sizeof(hash), second, &hash);
+	hash_of(fuzz->bytes + first + sizeof(hash), second, &hash);
 	memcpy(fuzz->bytes + n - sizeof(hash), &hash, sizeof(hash));
+}
+
+/* Its second part made of pages that differ, mostly in what the head page says. */
+static void repack(struct fuzz *fuzz, const struct seed *from, size_t *n)
+{
+	struct entry *entry = (struct entry *)fuzz->bytes;
+	size_t first = offsetof(struct entry, byte_ranges) +
+		       byte_ranges_size(entry->byte_ranges.n);
+	size_t at = first + sizeof(struct hash), end = at + sizeof(struct hash), i;
+	uint8_t *changed, before;
+	size_t packed;
+
+	i = draw(fuzz, 4) ? draw(fuzz, sizeof(struct unwind_head))
+			  : draw(fuzz, from->n_pages * sizeof(*from->pages));
+	changed = (uint8_t *)from->pages + i;
+	before = *changed;
+	*changed = (uint8_t)draw(fuzz, 256);
+	packed = pack_seed(fuzz, from, fuzz->bytes + at, BYTES_MAX - end);
+	*changed = before;
+	if (packed)
+		*n = end + packed;
 }
 
 static void read_entry(struct fuzz *fuzz, size_t n)
@@ -216,6 +250,8 @@ static void run(struct fuzz *fuzz, uint64_t seed)
 	n = from->n;
 	memcpy(fuzz->bytes, from->bytes, n);
 	memset(fuzz->bytes + n, 0, GROWN_MAX);
+	if (!draw(fuzz, 8))
+		repack(fuzz, from, &n);
 	times = draw(fuzz, 5);
 	for (size_t i = 0; i < times; i++)
 		mutate_once(fuzz, &n);
@@ -249,7 +285,9 @@ int main(int argc, char **argv)
 	good = fuzz.whole > runs / 10 && fuzz.half > runs / 100 &&
 	       fuzz.refused > runs / 10;
 	printf("%sok 1 - reads mutated entries of the cache\n1..1\n", good ? "" : "not ");
-	for (size_t i = 0; i < fuzz.n_seeds; i++)
+	for (size_t i = 0; i < fuzz.n_seeds; i++) {
 		free(fuzz.seeds[i].bytes);
+		free(fuzz.seeds[i].pages);
+	}
 	return good ? 0 : 1;
 }

@@ -21,7 +21,7 @@ $(FUZZ_DIR)/cfi: $(FUZZ_SRC) $(wildcard tests/fuzz/*.h tests/cfi/*.h user/obj/*.
 	$(call say,TEST)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(FUZZ_FLAGS) -Wl,--wrap=fstat -Wl,--wrap=pread \
-		-o $@ $(FUZZ_SRC) -ldw -lelf -liberty -lz
+		-o $@ $(FUZZ_SRC) $(FILE_LIBS)
 
 $(FUZZ_FILES): $(FUZZ_DIR)/shapes%.so: tests/cfi/shapes.c
 	$(call say,TEST)
@@ -36,10 +36,10 @@ $(FUZZ_DIR)/entries: $(FUZZ_ENTRIES_SRC) $(wildcard user/unwind/*.h user/obj/*.h
 		$(B)/unwind_builder.h
 	$(call say,TEST)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) $(FUZZ_FLAGS) -o $@ $(FUZZ_ENTRIES_SRC) -ldw -lelf -liberty -lz
+	$(Q)$(CC) $(CPPFLAGS) $(FUZZ_FLAGS) -o $@ $(FUZZ_ENTRIES_SRC) $(FILE_LIBS)
 
 .PHONY: check-fuzz fuzz-cfi fuzz-entries
-check-fuzz: fuzz-cfi fuzz-entries fuzz-in-briefly
+check-fuzz: fuzz-cfi fuzz-entries fuzz-in-briefly fuzz-parsers-briefly
 fuzz-entries: $(FUZZ_DIR)/entries $(FUZZ_FILES)
 	$(Q)$< $(RUNS) $(SEED) $(FUZZ_FILES) /bin/true
 
@@ -56,7 +56,7 @@ $(FUZZ_DIR)/fuzz_in: tests/fuzz/fuzz_in.c $(FUZZ_IN_SRC) | $(B)/page/page_head.i
 	$(call say,FUZZ)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) -g -O2 -fsanitize=fuzzer,address,undefined \
-		-fno-sanitize-recover=undefined $(CPPFLAGS) -std=gnu11 -o $@ $^ -lz
+		-fno-sanitize-recover=undefined $(CPPFLAGS) -std=gnu11 -o $@ $^ -lz -lnettle
 
 FUZZ_IN_RUN := ASAN_OPTIONS=quarantine_size_mb=4:detect_leaks=1 \
             $(FUZZ_DIR)/fuzz_in -max_len=4096 -entropic=0 -artifact_prefix=$(FUZZ_DIR)/
@@ -74,3 +74,38 @@ fuzz-in-briefly: $(FUZZ_DIR)/fuzz_in $(B)/weft
 	$(Q)$(FUZZ_IN_RUN) -runs=50000 -seed=$(SEED) $(FUZZ_DIR)/seeds >$(FUZZ_DIR)/in.log 2>&1 && \
 		echo "fuzz-in: 1 passed, 0 failed" || \
 		{ tail -40 $(FUZZ_DIR)/in.log; echo "fuzz-in: 0 passed, 1 failed"; exit 1; }
+
+# What else reads bytes that others wrote, a target each (tests/fuzz/targets):
+#   make fuzz-parsers RUNS=10000000; or one of them:
+#   make fuzz-parser-demangle RUNS=100000000
+FUZZ_OBJ     := $(patsubst %.c,$(FUZZ_DIR)/obj/%.o,$(foreach folder,base obj unwind \
+                core proc worker tape pipeline,$(wildcard user/$(folder)/*.c)))
+FUZZ_PARSERS := elf_scan names plt perf_map kallsyms demangle side_event tape replies
+FUZZ_CLANG   := $(CLANG) -g -O1 -fno-omit-frame-pointer -fno-sanitize-recover=undefined \
+                $(CPPFLAGS) -std=gnu11 -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers
+
+$(FUZZ_DIR)/obj/%.o: %.c | $(B)/unwind_builder.h
+	$(call say,FUZZ)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(FUZZ_CLANG) -fsanitize=fuzzer-no-link,address,undefined -MMD -MP -c $< -o $@
+
+-include $(FUZZ_OBJ:.o=.d)
+
+# an archive, so that what a target needs comes and the rest stays away
+$(FUZZ_DIR)/parsers.a: $(FUZZ_OBJ)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+$(FUZZ_DIR)/parsers: tests/fuzz/parsers.c tests/fuzz/replies.c $(FUZZ_DIR)/parsers.a \
+		tests/fuzz/parsers.h
+	$(call say,FUZZ)
+	$(Q)$(FUZZ_CLANG) -fsanitize=fuzzer,address,undefined -Wl,--wrap=fstat \
+		-Wl,--wrap=pread -Wl,--wrap=fork -o $@ $(filter-out %.h,$^) $(FILE_LIBS)
+
+.PHONY: fuzz-parsers fuzz-parsers-briefly
+fuzz-parsers: $(FUZZ_PARSERS:%=fuzz-parser-%)
+fuzz-parser-%: $(FUZZ_DIR)/parsers $(FUZZ_FILES)
+	$(Q)tests/fuzz/parse $(FUZZ_DIR) $* $(RUNS) $(SEED)
+
+fuzz-parsers-briefly: $(FUZZ_DIR)/parsers $(FUZZ_FILES)
+	$(Q)status=0; for t in $(FUZZ_PARSERS); do \
+		tests/fuzz/parse $(FUZZ_DIR) $$t 5000 $(SEED) || status=1; done; exit $$status

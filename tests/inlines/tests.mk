@@ -13,7 +13,7 @@ $(INLINES_DIR)/locations $(INLINES_DIR)/mutate: $(INLINES_DIR)/%: tests/inlines/
 		$(INLINES_SRC) $(wildcard user/obj/*.h)
 	$(call say,TEST)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) $(INLINES_FLAGS) -o $@ $< $(INLINES_SRC) -ldw -lelf -liberty -lz
+	$(Q)$(CC) $(CPPFLAGS) $(INLINES_FLAGS) -o $@ $< $(INLINES_SRC) $(FILE_LIBS)
 
 .PHONY: check-inlines
 check-inlines: $(INLINES_DIR)/locations $(INLINES_DIR)/mutate $(B)/weft

@@ -18,7 +18,7 @@ bool tables_publish(const char *path, const struct shadow *shadow,
 	AUTO(unwind_table) table = NULL;
 	uint32_t n;
 
-	if (fd < 0 || unwind_table_build(fd, &table))
+	if (fd < 0 || unwind_table_build(fd, NULL, &table))
 		return false;
 	n = unwind_table_head(table)->n_pages;
 	if (TABLE_PAGE + n > PAGES_MAX)

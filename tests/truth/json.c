@@ -3,125 +3,62 @@
 
 #include "base/error.h"
 
-#include <ctype.h>
 #include <errno.h>
-#include <stdbool.h>
-#include <stdlib.h>
+#include <jansson.h>
 #include <string.h>
 
-static const char *skip_space(const char *p)
+/* What the names lead to, borrowed from root; NULL: nothing. */
+static json_t *find(json_t *root, const char *where)
 {
-	return p + strspn(p, " \t\r\n");
-}
-
-/* Each skip returns the place behind what it skips, or NULL. */
-static const char *skip_string(const char *p)
-{
-	if (*p++ != '"')
-		return NULL;
-	for (; *p && *p != '"'; p++)
-		if (*p == '\\' && !*++p)
-			return NULL;
-	return *p ? p + 1 : NULL;
-}
-
-/* A whole value; of objects and arrays only the nesting is looked at. */
-static const char *skip_value(const char *p)
-{
-	int depth = 0;
-
-	do {
-		p = skip_space(p);
-		if (*p == '{' || *p == '[')
-			depth++, p++;
-		else if (*p == '}' || *p == ']')
-			depth--, p++;
-		else if (*p == ',' || *p == ':')
-			p++;
-		else if (*p == '"')
-			p = skip_string(p);
-		else if (*p)
-			p += strcspn(p, ",:]} \t\r\n");
-		else
-			return NULL;
-	} while (p && depth > 0);
-	return p;
-}
-
-/* Goes through an object's members: *ret_name and *ret_value of the next one. */
-static const char *next_member(const char *p, const char **ret_name,
-			       const char **ret_value)
-{
-	p = skip_space(p);
-	if (*p == '{' || *p == ',')
-		p = skip_space(p + 1);
-	if (*p != '"')
-		return NULL;
-	*ret_name = p + 1;
-	p = skip_string(p);
-	if (!p)
-		return NULL;
-	p = skip_space(p);
-	if (*p != ':')
-		return NULL;
-	*ret_value = skip_space(p + 1);
-	return skip_value(*ret_value);
-}
-
-static const char *find_member(const char *p, const char *name, size_t n)
-{
-	const char *found, *value;
-
-	if (*p != '{')
-		return NULL;
-	while ((p = next_member(p, &found, &value)))
-		if (!strncmp(found, name, n) && found[n] == '"')
-			return value;
-	return NULL;
-}
-
-static const char *find(const char *text, const char *where)
-{
-	const char *p = skip_space(text);
-
-	while (p && *where) {
+	while (root && *where) {
 		size_t n = strcspn(where, ".");
 
-		p = find_member(p, where, n);
+		root = json_object_getn(root, where, n);
 		where += n + (where[n] == '.');
 	}
-	return p;
+	return root;
 }
 
-static bool read_number(const char *p, unsigned long long *ret)
+static json_t *parse(const char *text)
 {
-	char *end;
+	json_error_t error;
+	json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, &error);
 
-	if (!isdigit((unsigned char)*p))
-		return false;
-	*ret = strtoull(p, &end, 10);
-	return true;
+	if (!root)
+		fail(-EINVAL, "line %d of the statistics: %s", error.line, error.text);
+	return root;
 }
 
 int json_number(const char *text, const char *where, unsigned long long *ret)
 {
-	const char *p = find(text, where);
+	json_t *root = parse(text), *number;
+	int err = root ? 0 : -EINVAL;
 
-	if (!p || !read_number(p, ret))
-		return fail(-ENOENT, "no number \"%s\" in the statistics", where);
-	return 0;
+	if (err)
+		return err;
+	number = find(root, where);
+	if (json_is_integer(number))
+		*ret = (unsigned long long)json_integer_value(number);
+	else
+		err = fail(-ENOENT, "no number \"%s\" in the statistics", where);
+	json_decref(root);
+	return err;
 }
 
 int json_sum(const char *text, const char *where, unsigned long long *ret)
 {
-	const char *p = find(text, where), *name, *value;
-	unsigned long long sum = 0, one;
+	json_t *root = parse(text), *object, *value;
+	int err = root ? 0 : -EINVAL;
+	const char *name;
 
-	if (!p || *p != '{')
-		return fail(-ENOENT, "no object \"%s\" in the statistics", where);
-	while ((p = next_member(p, &name, &value)))
-		if (read_number(value, &one))
-			sum += one;
-	*ret = sum;
-	return 0;
+	if (err)
+		return err;
+	*ret = 0;
+	object = find(root, where);
+	if (!json_is_object(object))
+		err = fail(-ENOENT, "no object \"%s\" in the statistics", where);
+	json_object_foreach(object, name, value) *ret +=
+		(unsigned long long)json_integer_value(value);
+	json_decref(root);
+	return err;
 }

@@ -15,13 +15,13 @@ TRUTH_RUN  = $(B)/tests/truth/truth --weft $(B)/weft --dir $(WORK_DIR)
 $(B)/tests/truth/truth: $(TRUTH_SRC) $(TRUTH_HDR)
 	$(call say,TEST)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(TRUTH_CC) -o $@ $(TRUTH_SRC)
+	$(Q)$(TRUTH_CC) -o $@ $(TRUTH_SRC) -ljansson
 
 # Whether the judge sees what is wrong, on profiles made by hand.
 $(B)/tests/truth/test_judge: tests/truth/unit/test_judge.c $(TRUTH_SRC) $(TRUTH_HDR)
 	$(call say,TEST)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(TRUTH_CC) -o $@ $< $(filter-out %/main.c,$(TRUTH_SRC)) -lcmocka
+	$(Q)$(TRUTH_CC) -o $@ $< $(filter-out %/main.c,$(TRUTH_SRC)) -ljansson -lcmocka
 
 UNIT_BIN += $(B)/tests/truth/test_judge
 

@@ -95,7 +95,7 @@ static inline UNUSED bool is_table_of(const struct looked_up *all, const char *p
 	int fd = open_file(path);
 	bool same = !all->err;
 
-	assert_int_equal(unwind_table_build(fd, &table), 0);
+	assert_int_equal(unwind_table_build(fd, NULL, &table), 0);
 	same = same && all->n == unwind_table_head(table)->n_pages &&
 	       !memcmp(&all->stats, unwind_table_stats(table), sizeof(all->stats));
 	for (uint32_t i = 0; same && i < all->n; i++) {

@@ -46,7 +46,7 @@ static struct unwind_table *build(int fd)
 
 	seen.fd = fd;
 	seen.n = seen.turn = 0;
-	assert_int_equal(unwind_table_build_recorded(fd, &recorder, &table), 0);
+	assert_int_equal(unwind_table_build(fd, &recorder, &table), 0);
 	seen.fd = -1;
 	return table;
 }
@@ -152,12 +152,12 @@ static void says_what_matters(void **state)
 				struct unwind_table *other;
 
 				assert_memory_equal(&now, &hash, sizeof(now));
-				assert_int_equal(unwind_table_build(fd, &other), 0);
+				assert_int_equal(unwind_table_build(fd, NULL, &other), 0);
 				assert_true(is_same_table(table, other));
 				unwind_table_free(other);
 				outside++;
 			}
-			if (is_recorded(at) && !unwind_table_build(fd, &changed)) {
+			if (is_recorded(at) && !unwind_table_build(fd, NULL, &changed)) {
 				other_tables += !is_same_table(table, changed);
 				unwind_table_free(changed);
 			}
@@ -198,7 +198,7 @@ static void is_not_come_between(void **state)
 		seen.lie_from_turn = (unsigned int)k + 1;
 		seen.fd = fd;
 		seen.turn = 0;
-		if (!unwind_table_build_recorded(fd, &recorder, &other)) {
+		if (!unwind_table_build(fd, &recorder, &other)) {
 			seen.fd = -1;
 			assert_true(range_recorder_end(&recorder, &recorded));
 			assert_int_equal(byte_ranges_hash(fd, &recorder.list, &hash), 0);
@@ -207,7 +207,7 @@ static void is_not_come_between(void **state)
 			differ++;
 		}
 		seen.lie_from_turn = 0;
-		assert_int_equal(unwind_table_build(fd, &other), 0);
+		assert_int_equal(unwind_table_build(fd, NULL, &other), 0);
 		assert_true(is_same_table(table, other));
 		unwind_table_free(other);
 		/* build() filled seen.ranges again, alike */

@@ -39,6 +39,15 @@
 	"service;main;run_loop;hash_round 5\n"                                           \
 	"service;main;run_loop;hash_round;sys_read_[k] 4\n"
 
+/* The ledger's count of that key; 0 where there is none. */
+static uint64_t count_of(const struct profile *r, const char *key)
+{
+	for (size_t i = 0; i < r->ledger.n; i++)
+		if (!strcmp(profile_string(r, r->ledger.items[i].key), key))
+			return r->ledger.items[i].value;
+	return 0;
+}
+
 static struct profile *made(const char *host)
 {
 	struct profile *r;
@@ -95,7 +104,7 @@ static void a_recording_keeps_everything(void **state)
 	assert_string_equal(profile_string(back, run->kernel), "6.1.0");
 	assert_int_equal(run->hz, 100);
 	assert_int_equal(run->duration_ns, 3000000000);
-	assert_int_equal(profile_count(back, "oncpu.outcome.ring_full"), 5);
+	assert_int_equal(count_of(back, "oncpu.outcome.ring_full"), 5);
 	assert_int_equal(back->period_ns, 10000000);
 	assert_string_equal(profile_string(back, back->modules.items[1].build_id),
 			    "0123456789abcdef");
@@ -180,7 +189,7 @@ static void merging_is_associative(void **state)
 	assert_int_equal(right->timeline.total, 3 * MADE_TOTAL);
 	assert_int_equal(left->runs.n, 3);
 	assert_int_equal(left->processes.n, 1 + 3 * 2);
-	assert_int_equal(profile_count(right, "oncpu.entered"), 60);
+	assert_int_equal(count_of(right, "oncpu.entered"), 60);
 	assert_int_equal(x.n, y.n);
 	assert_memory_equal(x.s, y.s, x.n);
 	free(x.s);
@@ -308,7 +317,7 @@ static void pprof_is_read_as_it_was_written(void **state)
 		unlink(path);
 		assert_int_equal(back->timeline.total, MADE_TOTAL);
 		assert_int_equal(back->period_ns, 10000000);
-		assert_int_equal(profile_count(back, "oncpu.outcome.ring_full"), 5);
+		assert_int_equal(count_of(back, "oncpu.outcome.ring_full"), 5);
 		back->one_view = false; /* threads' names are comms here */
 		is_folded(back, VIEW_ASYNC,
 			  view == VIEW_ASYNC ? MADE_ASYNC : MADE_THREAD);

@@ -29,7 +29,7 @@ static void build(const char *body)
 	assert_int_equal(shell("gcc -shared -nostdlib -o switch.so switch.s"), 0);
 	base = nm_value("-D", "switch.so", "code");
 	fd = open_file("switch.so");
-	assert_int_equal(unwind_table_build(fd, &table), 0);
+	assert_int_equal(unwind_table_build(fd, NULL, &table), 0);
 	assert_true(image_load(&image, table));
 	unwind_table_free(table);
 	close(fd);

@@ -25,7 +25,7 @@ static void build(void)
 {
 	int fd = made_fd(&made);
 
-	assert_int_equal(unwind_table_build(fd, &table), 0);
+	assert_int_equal(unwind_table_build(fd, NULL, &table), 0);
 	assert_true(image_load(&image, table));
 	close(fd);
 }
@@ -154,10 +154,10 @@ static void has_nothing_to_say(void **state)
 
 	begin();
 	fd = made_fd(&made);
-	assert_int_equal(unwind_table_build(fd, &table), -ENODATA);
+	assert_int_equal(unwind_table_build(fd, NULL, &table), -ENODATA);
 	close(fd);
 	fd = bytes_fd("no ELF file", 11);
-	assert_int_equal(unwind_table_build(fd, &table), -ENOEXEC);
+	assert_int_equal(unwind_table_build(fd, NULL, &table), -ENOEXEC);
 	close(fd);
 }
 
@@ -192,7 +192,7 @@ static void check_stubs(const char *options, uint64_t push)
 			 0);
 	find_plt("plt.so", ".plt", &begin, &end_);
 	fd = open_file("plt.so");
-	assert_int_equal(unwind_table_build(fd, &table), 0);
+	assert_int_equal(unwind_table_build(fd, NULL, &table), 0);
 	assert_true(image_load(&image, table));
 	close(fd);
 	assert_true(end_ >= begin + 32 + 16 * 3);
@@ -288,7 +288,7 @@ static void check_x86_stubs(const char *section, const char *pushed)
 
 	find_plt("x86.so", section, &begin, &end_);
 	fd = open_file("x86.so");
-	assert_int_equal(unwind_table_build(fd, &table), 0);
+	assert_int_equal(unwind_table_build(fd, NULL, &table), 0);
 	assert_true(image_load(&image, table));
 	close(fd);
 	assert_true(end_ >= begin + strlen(pushed));
@@ -360,7 +360,7 @@ static bool ends_at_entry(const char *how)
 	entry = symbol_of("entry.elf", "_start");
 	behind = symbol_of("entry.elf", "behind");
 	fd = open_file("entry.elf");
-	assert_int_equal(unwind_table_build(fd, &table), 0);
+	assert_int_equal(unwind_table_build(fd, NULL, &table), 0);
 	assert_true(image_load(&image, table));
 	close(fd);
 	for (uint64_t pc = entry; pc < entry + 16; pc++)
@@ -413,7 +413,7 @@ static void build_throws(const char *source)
 			       "throws.so 2>err"),
 			 0);
 	fd = open_file("throws.so");
-	assert_int_equal(unwind_table_build(fd, &table), 0);
+	assert_int_equal(unwind_table_build(fd, NULL, &table), 0);
 	assert_true(image_load(&image, table));
 	close(fd);
 }

@@ -120,7 +120,7 @@ static void expect_whole(const struct taken *taken, int fd)
 
 	assert_true(taken->done);
 	assert_int_equal(taken->err, 0);
-	assert_int_equal(unwind_table_build(fd, &table), 0);
+	assert_int_equal(unwind_table_build(fd, NULL, &table), 0);
 	assert_int_equal(taken->n, unwind_table_head(table)->n_pages);
 	for (uint32_t i = 0; i < taken->n; i++) {
 		unwind_table_page(table, i, &page);

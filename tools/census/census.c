@@ -126,7 +126,7 @@ static int look_at(const char *path, const struct stat *st, int type, struct FTW
 	if (fd < 0 || pread(fd, magic, SELFMAG, 0) != SELFMAG ||
 	    memcmp(magic, ELFMAG, SELFMAG))
 		return 0;
-	err = unwind_table_build(fd, &table);
+	err = unwind_table_build(fd, NULL, &table);
 	if (!err) {
 		add(path, fd, table, now() - begun);
 	} else if (err == -ENODATA) {

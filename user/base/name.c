@@ -15,7 +15,7 @@ void name_add_head(struct str *out, const char *text, size_t n, const char *whol
 {
 	struct hash hash;
 
-	blake3_of(whole, strnlen(whole, n_whole), &hash);
+	hash_of(whole, strnlen(whole, n_whole), &hash);
 	/* str_add_clean() ends before a character that is not whole */
 	str_add_clean(out, text, n, NAME_HEAD_BYTES);
 	name_add_mark(out, &hash);

@@ -12,7 +12,7 @@
 #ifndef WEFT_BASE_NAME_H
 #define WEFT_BASE_NAME_H
 
-#include "base/blake3.h"
+#include "base/hash.h"
 #include "base/str.h"
 
 #define NAME_BYTES_MAX	(64u << 10) /* of a whole one, its NUL included */

@@ -24,6 +24,7 @@ static const struct option options[] = {
 	{ OPTION_FLAG, 0, "json", NULL, "write JSON", AT(json) },
 	{ OPTION_END },
 };
+#undef AT
 
 static const char *const state_names[] = { "ok", "limited", "missing" };
 

@@ -117,6 +117,7 @@ static const struct option options[] = {
 	  .words = fault_words },
 	{ OPTION_END },
 };
+#undef AT
 
 _Static_assert(sizeof(options) / sizeof(*options) <= OPTIONS_MAX,
 	       "a bit for each in struct given");

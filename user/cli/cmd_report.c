@@ -91,6 +91,7 @@ static const struct option options[] = {
 	{ OPTION_FLAG, 'q', "quiet", NULL, "no summary of a tape", AT(quiet) },
 	{ OPTION_END },
 };
+#undef AT
 
 #define ONE_AT_A_TIME  "a report shows only one of them"
 #define TERMINAL_ONLY  "only the report on the terminal can show that"

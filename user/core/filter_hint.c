@@ -20,7 +20,7 @@ const char *filter_key_name(const void *none, size_t i)
 	return i < FILTER_KEYS ? filter_key_names[i] : NULL;
 }
 
-#define TEXTS_MAX  (1u << 20)
+#define HINTS_MAX  (1u << 20)
 #define TOLD_MAX   4
 #define WORD_BYTES 128
 
@@ -80,7 +80,7 @@ static int note_all(struct known *known, const struct profile *r, enum filter_ke
 {
 	const struct timeline *timeline = &r->timeline;
 	AUTO_FREE uint64_t *sums = calloc(r->threads.n + 1, sizeof(*sums));
-	int err = sums ? intern_new(&known->texts, TEXTS_MAX) : -ENOMEM;
+	int err = sums ? intern_new(&known->texts, HINTS_MAX) : -ENOMEM;
 
 	for (size_t i = 0; !err && i < timeline->sample_keys.n; i++)
 		sums[timeline->sample_keys.items[i].b] += timeline->counts.items[i];

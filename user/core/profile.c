@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define STRINGS_MAX	     (16u << 20)
+#define PROFILE_STRINGS_MAX  (16u << 20)
 #define NODES_MAX	     (24u << 20)
 #define RUNS_MAX	     (64u << 10)
 #define LEDGER_MAX	     256
@@ -71,7 +71,7 @@ int profile_new(struct profile **ret)
 
 	if (!r)
 		return fail(-ENOMEM, "no memory for a profile");
-	err = intern_new(&r->strings, STRINGS_MAX);
+	err = intern_new(&r->strings, PROFILE_STRINGS_MAX);
 	for (size_t i = 0; !err && i < sizeof(most) / sizeof(*most); i++)
 		err = intern_new(&r->ids[i], most[i]);
 	if (!err)
@@ -194,13 +194,6 @@ int profile_add_count(struct profile *r, const char *key, uint64_t value)
 	}
 	err = profile_add_string(r, key, strlen(key), &item.key);
 	return err ? err : vec_push(&r->ledger, item);
-}
-
-uint64_t profile_count(const struct profile *r, const char *key)
-{
-	const struct profile_count *count = find_count(r, key);
-
-	return count ? count->value : 0;
 }
 
 const char *profile_module_name(const struct profile *r, uint32_t module)

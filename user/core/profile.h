@@ -196,16 +196,11 @@ const char *profile_module_name(const struct profile *r, uint32_t module);
 char *profile_container(char *out, size_t room, const char *cgroup);
 
 /*
- * Sums over all time, a sample key at a time: stack and thread of key i are
- * r->timeline.sample_keys.items[i].a and .b, its sum r->timeline.counts.items[i].
- * By the second: timeline_next(&r->timeline, …). Sample keys may sum up to 0 after a
- * filter.
+ * Sums over all time, one of r->timeline.sample_keys.n uses at a time: stack and thread
+ * of use i are r->timeline.sample_keys.items[i].a and .b, its sum
+ * r->timeline.counts.items[i]. By the second: timeline_next(&r->timeline, …). Sample keys
+ * may sum up to 0 after a filter.
  */
-static inline size_t profile_sample_keys(const struct profile *r)
-{
-	return r->timeline.sample_keys.n;
-}
-
 /* What a sample key weighs; 0: not known. */
 static inline uint64_t profile_weight_ns(const struct profile *r, uint32_t sample_key)
 {
@@ -218,9 +213,6 @@ static inline uint64_t profile_period_ns(const struct profile *r)
 {
 	return r->timeline.weighed_ns ? 0 : r->period_ns;
 }
-
-/* The ledger's count of that key; 0 where there is none. */
-uint64_t profile_count(const struct profile *r, const char *key);
 
 /* ---- for who fills it; all 0 or -ENOMEM ---- */
 

@@ -11,10 +11,6 @@
 #include <unistd.h>
 
 /* Older headers lack them; the numbers are the kernel's ABI. */
-#ifndef CAP_PERFMON
-#define CAP_PERFMON 38
-#define CAP_BPF	    39
-#endif
 #ifndef CAP_CHECKPOINT_RESTORE
 #define CAP_CHECKPOINT_RESTORE 40
 #endif

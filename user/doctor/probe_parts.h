@@ -5,7 +5,13 @@
 
 #include "doctor/probe.h"
 
+#include <linux/capability.h>
 #include <stdbool.h>
+
+#ifndef CAP_PERFMON
+#define CAP_PERFMON 38
+#define CAP_BPF	    39
+#endif
 
 typedef void (*probe_function)(struct probe_result *result);
 

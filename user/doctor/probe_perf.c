@@ -11,10 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#ifndef CAP_PERFMON
-#define CAP_PERFMON 38
-#endif
-
 /* A file descriptor, or a negative errno. */
 static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu)
 {

@@ -6,15 +6,15 @@
 #include <errno.h>
 #include <zlib.h>
 
-#define DRAIN_BYTES  (256u << 10)
-#define CHUNK_BYTES  (64u << 10)
-#define GZIP_WINDOW  31 /* zlib.h: 15 bits, and 16 for gzip's head */
-#define MEMORY_LEVEL 8
+#define GATHERED_BYTES (256u << 10)
+#define DEFLATED_BYTES (64u << 10)
+#define GZIP_WINDOW    31 /* zlib.h: 15 bits, and 16 for gzip's head */
+#define MEMORY_LEVEL   8
 
 struct gzip {
 	struct outfile *out;
 	z_stream z;
-	unsigned char chunk[CHUNK_BYTES];
+	unsigned char chunk[DEFLATED_BYTES];
 };
 
 int gzip_new(struct gzip **ret, struct outfile *out)
@@ -48,12 +48,12 @@ static int pass(struct gzip *gzip, struct str *text, int flush)
 	gzip->z.avail_in = (unsigned int)text->n;
 	do {
 		gzip->z.next_out = gzip->chunk;
-		gzip->z.avail_out = CHUNK_BYTES;
+		gzip->z.avail_out = DEFLATED_BYTES;
 		if (!err && deflate(&gzip->z, flush) == Z_STREAM_ERROR)
 			err = fail(-EINVAL, "compressing failed");
 		if (!err)
 			err = outfile_add(gzip->out, gzip->chunk,
-					  CHUNK_BYTES - gzip->z.avail_out);
+					  DEFLATED_BYTES - gzip->z.avail_out);
 	} while (!err && !gzip->z.avail_out);
 	str_clear(text);
 	return err;
@@ -61,7 +61,7 @@ static int pass(struct gzip *gzip, struct str *text, int flush)
 
 int gzip_pass(struct gzip *gzip, struct str *text)
 {
-	return text->n < DRAIN_BYTES ? str_error(text) : pass(gzip, text, Z_NO_FLUSH);
+	return text->n < GATHERED_BYTES ? str_error(text) : pass(gzip, text, Z_NO_FLUSH);
 }
 
 int gzip_finish(struct gzip *gzip, struct str *text)

@@ -7,7 +7,7 @@
 #include <errno.h>
 
 #define X(name) &name##_reader,
-const struct reader *const readers[] = { READERS(X) NULL };
+static const struct reader *const readers[] = { READERS(X) NULL };
 #undef X
 
 static int unknown(const struct source *source)
@@ -35,7 +35,7 @@ static int read_nothing(struct profile **ret)
 	return 0;
 }
 
-int reader_read_source(struct source *source, struct profile **ret)
+static int read_source(struct source *source, struct profile **ret)
 {
 	AUTO(profile) profile = NULL;
 	size_t n;
@@ -68,5 +68,5 @@ int reader_read(const char *path, struct profile **ret)
 	AUTO(source) source = NULL;
 	int err = source_new(&source, path);
 
-	return err ? err : reader_read_source(source, ret);
+	return err ? err : read_source(source, ret);
 }

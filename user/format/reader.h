@@ -17,8 +17,6 @@ struct reader {
 	int (*read)(struct source *source, struct profile *profile);
 };
 
-extern const struct reader *const readers[]; /* ends with NULL */
-
 /* One for each format that can be read; the first that accepts the head reads it. */
 #define READERS(X) X(weft) X(perf) X(folded) X(pprof)
 
@@ -28,6 +26,5 @@ READERS(X)
 
 /* A file, or "-" for stdin. -EBADMSG: nothing that we know. */
 int reader_read(const char *path, struct profile **ret);
-int reader_read_source(struct source *source, struct profile **ret);
 
 #endif

@@ -13,10 +13,8 @@
 #define BUFFER_BYTES SOURCE_HEAD_BYTES
 
 struct source {
-	gzFile gz; /* NULL: bytes that were given */
+	gzFile gz;
 	const char *name;
-	const char *given;
-	size_t given_left;
 	size_t at, n; /* in buffer */
 	bool ended, was_cut;
 	int err;
@@ -67,41 +65,12 @@ int source_new(struct source **ret, const char *path)
 	return 0;
 }
 
-int source_new_bytes(struct source **ret, const void *bytes, size_t n)
-{
-	int err = make(ret, "bytes");
-
-	if (err)
-		return err;
-	(*ret)->given = bytes;
-	(*ret)->given_left = n;
-	return 0;
-}
-
-static int take(struct source *source, char *into, size_t n)
-{
-	int got;
-
-	if (source->gz) {
-		got = gzread(source->gz, into, (unsigned int)n);
-		return got;
-	}
-	if (n > source->given_left)
-		n = source->given_left;
-	if (n)
-		memcpy(into, source->given, n);
-	source->given += n;
-	source->given_left -= n;
-	return (int)n;
-}
-
 static void note_end(struct source *source)
 {
 	int code = Z_OK;
 
 	source->ended = true;
-	if (source->gz)
-		gzerror(source->gz, &code);
+	gzerror(source->gz, &code);
 	if (code == Z_ERRNO)
 		source->err = errno ? -errno : -EIO;
 	else if (code != Z_OK && code != Z_STREAM_END)
@@ -119,7 +88,8 @@ static bool fill(struct source *source)
 		source->at = source->n = 0;
 	if (source->n == BUFFER_BYTES)
 		return false;
-	got = take(source, source->buffer + source->n, BUFFER_BYTES - source->n);
+	got = gzread(source->gz, source->buffer + source->n,
+		     (unsigned int)(BUFFER_BYTES - source->n));
 	if (got <= 0) {
 		note_end(source);
 		return false;
@@ -154,7 +124,7 @@ size_t source_read(struct source *source, void *bytes, size_t n)
 
 /* What a line has beyond what is read of it. */
 struct rest {
-	struct blake3 hash;
+	struct hasher hasher;
 	bool any;
 };
 
@@ -163,9 +133,9 @@ static void add_rest(struct rest *rest, const char *bytes, size_t n)
 	if (!n)
 		return;
 	if (!rest->any)
-		blake3_begin(&rest->hash);
+		hash_begin(&rest->hasher);
 	rest->any = true;
-	blake3_add(&rest->hash, bytes, n);
+	hash_add(&rest->hasher, bytes, n);
 }
 
 static void add_mark(struct str *line, struct rest *rest)
@@ -174,7 +144,7 @@ static void add_mark(struct str *line, struct rest *rest)
 
 	if (!rest->any)
 		return;
-	blake3_end(&rest->hash, &hash);
+	hash_end(&rest->hasher, &hash);
 	name_add_mark(line, &hash);
 }
 

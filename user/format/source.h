@@ -20,8 +20,6 @@ struct source;
 
 /* "-" is stdin. */
 int source_new(struct source **ret, const char *path);
-/* Bytes that are there already, borrowed: for tests and fuzzing. */
-int source_new_bytes(struct source **ret, const void *bytes, size_t n);
 void source_free(struct source *source);
 DEFINE_FREEP(source)
 

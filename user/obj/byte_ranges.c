@@ -40,7 +40,7 @@ void range_recorder_begin(struct range_recorder *recorder, uint64_t file_bytes)
 	recorder->list.file_bytes = file_bytes;
 	recorder->list.n = recorder->list.reserved = 0;
 	recorder->incomplete = false;
-	blake3_begin(&recorder->blake3);
+	hash_begin(&recorder->hasher);
 }
 
 void range_recorder_add(struct range_recorder *recorder, uint64_t offset,
@@ -59,7 +59,7 @@ void range_recorder_add(struct range_recorder *recorder, uint64_t offset,
 	} else {
 		list->ranges[list->n++] = (struct byte_range){ offset, n };
 	}
-	blake3_add(&recorder->blake3, bytes, n);
+	hash_add(&recorder->hasher, bytes, n);
 }
 
 /* The list behind its bytes: from its end, which is of one size, both are told
@@ -71,14 +71,14 @@ bool range_recorder_end(struct range_recorder *recorder, struct hash *ret)
 
 	if (recorder->incomplete)
 		return false;
-	blake3_add(&recorder->blake3, list->ranges, list->n * sizeof(list->ranges[0]));
-	blake3_add(&recorder->blake3, end, sizeof(end));
-	blake3_end(&recorder->blake3, ret);
+	hash_add(&recorder->hasher, list->ranges, list->n * sizeof(list->ranges[0]));
+	hash_add(&recorder->hasher, end, sizeof(end));
+	hash_end(&recorder->hasher, ret);
 	return true;
 }
 
 static int hash_range(int fd, const struct byte_range *range, uint8_t *piece,
-		      struct blake3 *blake3)
+		      struct hasher *hasher)
 {
 	for (uint64_t at = 0; at < range->bytes;) {
 		size_t some =
@@ -89,7 +89,7 @@ static int hash_range(int fd, const struct byte_range *range, uint8_t *piece,
 			continue;
 		if (got <= 0)
 			return fail(got ? -errno : -EBADMSG, "cannot read a file");
-		blake3_add(blake3, piece, (size_t)got);
+		hash_add(hasher, piece, (size_t)got);
 		at += (uint64_t)got;
 	}
 	return 0;
@@ -99,7 +99,7 @@ int byte_ranges_hash(int fd, const struct byte_ranges *list, struct hash *ret)
 {
 	AUTO_FREE uint8_t *piece = malloc(PIECE_BYTES);
 	const uint64_t end[] = { list->file_bytes, list->n };
-	struct blake3 blake3;
+	struct hasher hasher;
 	struct stat st;
 	int err = 0;
 
@@ -110,14 +110,14 @@ int byte_ranges_hash(int fd, const struct byte_ranges *list, struct hash *ret)
 	if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size != list->file_bytes)
 		return fail(-EBADMSG, "not a regular file of %llu bytes",
 			    (unsigned long long)list->file_bytes);
-	blake3_begin(&blake3);
+	hash_begin(&hasher);
 	for (uint32_t i = 0; !err && i < list->n; i++)
-		err = hash_range(fd, &list->ranges[i], piece, &blake3);
+		err = hash_range(fd, &list->ranges[i], piece, &hasher);
 	if (err)
 		return err;
-	blake3_add(&blake3, list->ranges, list->n * sizeof(list->ranges[0]));
-	blake3_add(&blake3, end, sizeof(end));
-	blake3_end(&blake3, ret);
+	hash_add(&hasher, list->ranges, list->n * sizeof(list->ranges[0]));
+	hash_add(&hasher, end, sizeof(end));
+	hash_end(&hasher, ret);
 	return 0;
 }
 

@@ -12,7 +12,7 @@
 #ifndef WEFT_OBJ_BYTE_RANGES_H
 #define WEFT_OBJ_BYTE_RANGES_H
 
-#include "base/blake3.h"
+#include "base/hash.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,7 +42,7 @@ bool byte_ranges_valid(const struct byte_ranges *list, size_t bytes);
 /* What is read is recorded here; {0} with begin. */
 struct range_recorder {
 	struct byte_ranges list;
-	struct blake3 blake3;
+	struct hasher hasher;
 	bool incomplete; /* more ranges than there is room, or a read that failed */
 };
 

@@ -19,13 +19,12 @@
 #include <stdint.h>
 #include <string.h>
 
-#define DEPTH_MAX   256		/* of a unit's tree */
-#define REFS_MAX    16		/* from a function to where it was declared */
-#define PARTS_MAX   DEPTH_MAX	/* of a name: it can't lie deeper */
-#define HOMES_MAX   (1u << 20)	/* of the units that are kept */
-#define UNITS_MAX   1024	/* that are kept */
-#define STEPS_MAX   (16u << 20) /* for all of a file; names are plain from then on */
-#define LANG_CPP_17 0x2b	/* libdw 0.188 lacks their names */
+#define REFS_MAX    16		     /* from a function to where it was declared */
+#define PARTS_MAX   INLINE_DEPTH_MAX /* of a name: it can't lie deeper */
+#define HOMES_MAX   (1u << 20)	     /* of the units that are kept */
+#define UNITS_MAX   1024	     /* that are kept */
+#define STEPS_MAX   (16u << 20)	     /* for all of a file; names are plain from then on */
+#define LANG_CPP_17 0x2b	     /* libdw 0.188 lacks their names */
 #define LANG_CPP_20 0x2c
 
 struct part {
@@ -104,7 +103,7 @@ static int note_children(struct inline_names *names, Dwarf_Die *of, Dwarf_Off ho
 	Dwarf_Die die;
 	int err = 0;
 
-	if (depth == DEPTH_MAX || dwarf_child(of, &die))
+	if (depth == INLINE_DEPTH_MAX || dwarf_child(of, &die))
 		return 0;
 	while (names->steps < STEPS_MAX && names->homes.n < HOMES_MAX) {
 		Dwarf_Off before = dwarf_dieoffset(&die);

@@ -12,6 +12,8 @@
 
 #include <elfutils/libdw.h>
 
+#define INLINE_DEPTH_MAX 256 /* of blocks and functions in a unit's tree */
+
 /* What lies in what, as offsets. */
 struct inline_home {
 	Dwarf_Off at;

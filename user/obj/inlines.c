@@ -23,7 +23,6 @@
 #include <gelf.h>
 #include <string.h>
 
-#define DEPTH_MAX  256		/* of blocks and functions in a unit's tree */
 #define SCOPES_MAX (1u << 20)	/* of a unit: inlined functions that matter */
 #define BYTES_MAX  (512u << 20) /* of a file's debug information, as it lies there */
 
@@ -155,7 +154,7 @@ static int visit_children(struct inline_pass *pass, Dwarf_Die *of, uint32_t scop
 	Dwarf_Die die;
 	int err = 0;
 
-	if (depth == DEPTH_MAX || dwarf_child(of, &die))
+	if (depth == INLINE_DEPTH_MAX || dwarf_child(of, &die))
 		return 0;
 	for (;;) {
 		Dwarf_Off before = dwarf_dieoffset(&die);

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BUFFER_BYTES (2 * LINE_BYTES_MAX)
+#define LINES_BUFFER_BYTES (2 * LINE_BYTES_MAX)
 
 int lines_open(struct lines *lines, int fd, uint64_t offset, uint64_t most_bytes)
 {
@@ -18,7 +18,7 @@ int lines_open(struct lines *lines, int fd, uint64_t offset, uint64_t most_bytes
 		.left = most_bytes,
 		.skipping = offset != 0,
 	};
-	lines->buf = malloc(BUFFER_BYTES);
+	lines->buf = malloc(LINES_BUFFER_BYTES);
 	return lines->buf ? 0 : fail(-ENOMEM, "no memory for lines");
 }
 
@@ -37,7 +37,7 @@ static int refill(struct lines *lines)
 	memmove(lines->buf, lines->buf + lines->at, lines->n - lines->at);
 	lines->n -= lines->at;
 	lines->at = 0;
-	room = BUFFER_BYTES - lines->n;
+	room = LINES_BUFFER_BYTES - lines->n;
 	if (room > lines->left)
 		room = lines->left;
 	do {

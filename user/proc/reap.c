@@ -31,7 +31,7 @@ static uint64_t end_of(const struct process *process, uint64_t suspended)
 {
 	uint64_t before = clock_now_ns(), ticks, start;
 
-	if (!scan_is_alive_since((pid_t)process->tgid, true, &ticks))
+	if (!scan_is_alive((pid_t)process->tgid, true, &ticks))
 		return before;
 	start = started_ns(ticks, suspended);
 	return start > process->born_ns ? start : 0;

@@ -59,6 +59,7 @@ static pid_t another_thread(pid_t tgid)
 	char path[64];
 	struct dirent *entry;
 	pid_t found = 0;
+	uint64_t start;
 	DIR *tasks;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", tgid);
@@ -66,7 +67,7 @@ static pid_t another_thread(pid_t tgid)
 	while (tasks && !found && (entry = readdir(tasks))) {
 		pid_t tid = (pid_t)atoi(entry->d_name);
 
-		if (tid > 0 && tid != tgid && scan_is_alive(tid, false))
+		if (tid > 0 && tid != tgid && scan_is_alive(tid, false, &start))
 			found = tid;
 	}
 	if (tasks)
@@ -194,7 +195,7 @@ int scan_identity(pid_t tgid, uint64_t *ret_start_ticks, uint64_t *ret_start_sta
 	return err;
 }
 
-bool scan_is_alive_since(pid_t tid, bool whole, uint64_t *ret_start_ticks)
+bool scan_is_alive(pid_t tid, bool whole, uint64_t *ret_start_ticks)
 {
 	struct task_stat stat;
 
@@ -209,13 +210,6 @@ bool scan_is_alive_since(pid_t tid, bool whole, uint64_t *ret_start_ticks)
 		return false;
 	*ret_start_ticks = stat.start_ticks;
 	return true;
-}
-
-bool scan_is_alive(pid_t tid, bool whole)
-{
-	uint64_t start;
-
-	return scan_is_alive_since(tid, whole, &start);
 }
 
 bool scan_is_mapped(pid_t tgid, uint64_t addr, uint64_t ino)

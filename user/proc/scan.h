@@ -26,12 +26,10 @@ int scan_all(const struct event_sink *sink);
 int scan_identity(pid_t tgid, uint64_t *ret_start_ticks, uint64_t *ret_start_stack);
 
 /* Has it not ended? One that only its parent must take notice of has. A process
- * (whole) lives on when its first thread has ended alone. */
-bool scan_is_alive(pid_t tid, bool whole);
-
-/* The same; if so, when it began, as field 22 of its stat says: whoever has the
- * pid later began later. 0: its stat can't be read. */
-bool scan_is_alive_since(pid_t tid, bool whole, uint64_t *ret_start_ticks);
+ * (whole) lives on when its first thread has ended alone. If it has not, when it
+ * began, as field 22 of its stat says: whoever has the pid later began later. 0: its
+ * stat can't be read. */
+bool scan_is_alive(pid_t tid, bool whole, uint64_t *ret_start_ticks);
 
 /* Is the file with this inode mapped, executable, at addr now? */
 bool scan_is_mapped(pid_t tgid, uint64_t addr, uint64_t ino);

@@ -21,8 +21,7 @@ struct request {
 	int fd; /* -1 while the worker has it */
 	bool knows_ends;
 	struct hash ends;
-	struct unwind_head head; /* of the table that is being made */
-	struct str packed;
+	struct packer *packer; /* of the table that is being made, if it is to be kept */
 };
 
 struct table_loader {
@@ -39,7 +38,7 @@ static void request_free(struct request *request)
 		return;
 	if (request->fd >= 0)
 		close(request->fd);
-	str_free(&request->packed);
+	packer_free(request->packer);
 	free(request);
 }
 DEFINE_FREEP(request)
@@ -156,21 +155,13 @@ static void on_hashed(void *arg, uint64_t cookie, int err, const struct hash *ha
 static void pack(struct request *request, uint32_t first, const union unwind_page *pages,
 		 uint32_t n)
 {
-	uint8_t packed[PACKED_BYTES_MAX];
-
 	if (!first) {
-		request->head = pages[0].head;
-		str_clear(&request->packed);
+		packer_free(GIVE(request->packer));
+		if (packer_new(&request->packer, pages[0].head.n_pages, ENTRY_BYTES_MAX))
+			error_clear();
 	}
-	/* beyond that it won't be kept, so no more of it is */
-	for (uint32_t i = 0; i < n && request->packed.n <= ENTRY_BYTES_MAX; i++) {
-		uint32_t page = first + i;
-		size_t item = page ? pack_item_bytes(&request->head, page)
-				   : sizeof(struct unwind_rule);
-
-		str_add_bytes(&request->packed, packed,
-			      pack_page(&pages[i], item, packed));
-	}
+	if (request->packer)
+		packer_add(request->packer, pages, n);
 }
 
 static void on_pages(void *arg, uint64_t cookie, uint32_t first,
@@ -181,9 +172,10 @@ static void on_pages(void *arg, uint64_t cookie, uint32_t first,
 
 	if (!request)
 		return;
+	/* first who waits for it */
+	loader->sink.pages(loader->sink.arg, cookie, first, pages, n);
 	if (loader->cache && request->knows_ends)
 		pack(request, first, pages, n);
-	loader->sink.pages(loader->sink.arg, cookie, first, pages, n);
 }
 
 static void on_done(void *arg, uint64_t cookie, int err,
@@ -191,19 +183,22 @@ static void on_done(void *arg, uint64_t cookie, int err,
 {
 	struct table_loader *loader = arg;
 	struct request *request = get_request(loader, cookie);
+	struct packer *packer;
 
 	if (!request)
 		return;
 	loader->made += !err;
+	packer = request->packer;
 	if (!err && loader->cache && request->knows_ends)
-		cache_keep(loader->cache, &(struct cache_new_table){
-						  .ends = &request->ends,
-						  .stats = &answer->stats,
-						  .byte_ranges = answer->byte_ranges,
-						  .hash = &answer->hash,
-						  .n_pages = answer->head.n_pages,
-						  .packed = &request->packed,
-					  });
+		cache_keep(loader->cache,
+			   &(struct cache_new_table){
+				   .ends = &request->ends,
+				   .stats = &answer->stats,
+				   .byte_ranges = answer->byte_ranges,
+				   .hash = &answer->hash,
+				   .n_pages = answer->head.n_pages,
+				   .packed = packer ? packer_end(packer) : NULL,
+			   });
 	finish(loader, request, err, answer);
 }
 

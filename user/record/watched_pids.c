@@ -12,7 +12,7 @@ static void add(struct watched_pids *watched, const struct pid_list *list,
 		struct watched_pid *one = &watched->items[watched->n++];
 
 		*one = (struct watched_pid){ list->pids[i], is_process, UINT64_MAX };
-		scan_is_alive_since(one->pid, is_process, &one->start_ticks);
+		scan_is_alive(one->pid, is_process, &one->start_ticks);
 	}
 }
 
@@ -28,7 +28,7 @@ static bool is_there(const struct watched_pid *one)
 {
 	uint64_t start;
 
-	return scan_is_alive_since(one->pid, one->is_process, &start) &&
+	return scan_is_alive(one->pid, one->is_process, &start) &&
 	       (!start || !one->start_ticks || start == one->start_ticks);
 }
 

@@ -10,9 +10,9 @@
 #include <errno.h>
 #include <string.h>
 
-#define CACHE_PLACES_MAX (1u << 20)
-#define CACHE_BYTES_MAX	 (32u << 20)
-#define CACHE_ROUNDS	 6 /* windows in which a place was not met: it is let go */
+#define NAME_CACHE_PLACES_MAX (1u << 20)
+#define NAME_CACHE_BYTES_MAX  (32u << 20)
+#define CACHE_ROUNDS	      6 /* windows in which a place was not met: it is let go */
 
 struct cached {
 	struct name_place place;
@@ -149,8 +149,8 @@ int name_cache_keep(struct name_cache *cache, const struct name_place *place,
 	if (err)
 		return err;
 	bytes = sizeof(*one) + cache->text.n;
-	if (cache->counts.places >= CACHE_PLACES_MAX ||
-	    bytes > CACHE_BYTES_MAX - cache->counts.bytes) {
+	if (cache->counts.places >= NAME_CACHE_PLACES_MAX ||
+	    bytes > NAME_CACHE_BYTES_MAX - cache->counts.bytes) {
 		cache->counts.refused++;
 		return 0;
 	}

@@ -425,7 +425,7 @@ int symbolizer_step(struct symbolizer *s)
 	return s->next < s->n ? SYMBOLIZER_MORE : 0;
 }
 
-struct symbolizer_counts symbolizer_counts(const struct symbolizer *s)
+static struct symbolizer_counts counts_of(const struct symbolizer *s)
 {
 	struct symbolizer_counts counts = s->counts;
 
@@ -444,7 +444,7 @@ int symbolize(struct names *names, const struct aggregator *aggregator,
 	do
 		err = symbolizer_step(s);
 	while (err == SYMBOLIZER_MORE);
-	*ret_counts = symbolizer_counts(s);
+	*ret_counts = counts_of(s);
 	if (names_shortened(names))
 		log_verbose("%" PRIu64 " names are shortened (…#): their files have "
 			    "many long ones",

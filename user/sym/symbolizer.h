@@ -46,7 +46,6 @@ enum { SYMBOLIZER_MORE = 1 };
 /* One module more: SYMBOLIZER_MORE, 0 once all are done, or -ENOMEM. Modules that
  * can't be read are counted, not an error. */
 int symbolizer_step(struct symbolizer *symbolizer);
-struct symbolizer_counts symbolizer_counts(const struct symbolizer *symbolizer);
 
 /* All of it at once. */
 int symbolize(struct names *names, const struct aggregator *aggregator,

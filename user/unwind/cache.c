@@ -58,12 +58,12 @@ const char *cache_path(const struct cache *cache)
 static void name_of(const struct hash *ends, struct hash *ret)
 {
 	static const char builder[] = UNWIND_BUILDER;
-	struct blake3 blake3;
+	struct hasher hasher;
 
-	blake3_begin(&blake3);
-	blake3_add(&blake3, builder, sizeof(builder));
-	blake3_add(&blake3, ends, sizeof(*ends));
-	blake3_end(&blake3, ret);
+	hash_begin(&hasher);
+	hash_add(&hasher, builder, sizeof(builder));
+	hash_add(&hasher, ends, sizeof(*ends));
+	hash_end(&hasher, ret);
 }
 
 static void report_corrupt(struct cache *cache, const char *name)
@@ -174,7 +174,7 @@ void cache_keep(struct cache *cache, const struct cache_new_table *table)
 
 	if (cache->is_read_only)
 		return;
-	if (!table->byte_ranges || str_error(table->packed) ||
+	if (!table->byte_ranges || !table->packed ||
 	    table->packed->n > ENTRY_BYTES_MAX - sizeof(*entry)) {
 		cache->counts.too_large++;
 		return;

@@ -65,7 +65,7 @@ struct cache_new_table {
 	const struct byte_ranges *byte_ranges; /* NULL: nobody could tell */
 	const struct hash *hash;	       /* of these */
 	uint32_t n_pages;
-	const struct str *packed;
+	const struct str *packed; /* NULL: too large, or no memory for it */
 };
 
 void cache_keep(struct cache *cache, const struct cache_new_table *table);

@@ -7,7 +7,7 @@
 #ifndef WEFT_UNWIND_CACHE_DIR_H
 #define WEFT_UNWIND_CACHE_DIR_H
 
-#include "base/blake3.h"
+#include "base/hash.h"
 
 #include <limits.h>
 #include <stdbool.h>

@@ -13,10 +13,10 @@
 
 #include <errno.h>
 
-#define STEPS_MAX    (64u << 20) /* instructions; the largest files take some 10 M */
-#define CIES_CACHED  64		 /* a file has a handful, or one an object file */
-#define SIGNALS_MAX  64		 /* functions that are looked at; files have one */
-#define SIGNAL_BYTES 32		 /* of code, at most, up to the system call's end */
+#define CFI_STEPS_MAX (64u << 20) /* instructions; the largest files take some 10 M */
+#define CIES_CACHED   64	  /* a file has a handful, or one an object file */
+#define SIGNALS_MAX   64	  /* functions that are looked at; files have one */
+#define SIGNAL_BYTES  32	  /* of code, at most, up to the system call's end */
 
 enum { EH_FRAME, DEBUG_FRAME, N_SECTIONS };
 
@@ -266,7 +266,7 @@ int cfi_read(struct elf_file *file, const struct cfi_sink *sink, struct cfi_stat
 		.machine = cfi_machine(file->header.e_machine),
 		.sink = sink,
 		.stats = &reading->stats,
-		.steps_left = STEPS_MAX,
+		.steps_left = CFI_STEPS_MAX,
 	};
 	if (!reading->exec.machine)
 		return fail(-ENOEXEC, "call frame information of an unknown machine");

@@ -6,8 +6,8 @@
  */
 #include "unwind/cfi_parts.h"
 
-#define STACK_MAX 8
-#define BYTES_MAX 64 /* the longest that says something has 14 */
+#define STACK_MAX      8
+#define EXPR_BYTES_MAX 64 /* the longest that says something has 14 */
 
 enum {
 	OP_DEREF = 0x06,
@@ -189,7 +189,7 @@ struct cfi_term cfi_expr_eval(const struct cfi_machine *machine,
 
 	if (on_cfa)
 		push(&stack, (struct cfi_term){ .kind = CFI_TERM_CFA });
-	if (expr->n > BYTES_MAX)
+	if (expr->n > EXPR_BYTES_MAX)
 		return nothing;
 	while (in.at < in.end)
 		if (!step(&stack, &in) || in.bad)

@@ -2,8 +2,8 @@
 /* Common and individual entries: how .eh_frame and .debug_frame begin each. */
 #include "unwind/cfi_parts.h"
 
-#define LONG_LENGTH 0xffffffffu
-#define LETTERS_MAX 16 /* of an augmentation */
+#define LONG_LENGTH	 0xffffffffu
+#define AUGMENTATION_MAX 16 /* of an augmentation */
 
 struct cfi_record cfi_record_next(const struct cfi_section *section,
 				  struct cfi_cursor *in)
@@ -108,7 +108,7 @@ bool cfi_cie_read(const struct cfi_section *section, uint64_t offset, struct cfi
 	in = record.body;
 	version = cfi_u8(&in);
 	letters = (const char *)in.at;
-	room = cfi_left(&in) < LETTERS_MAX ? cfi_left(&in) : LETTERS_MAX;
+	room = cfi_left(&in) < AUGMENTATION_MAX ? cfi_left(&in) : AUGMENTATION_MAX;
 	if ((version != 1 && version != 3 && version != 4) ||
 	    !memchr(letters, '\0', room))
 		return false;

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const uint8_t magic[8] = "weftcfi";
+static const uint8_t magic[8] = "weftcf2";
 
 static int corrupt(const char *what)
 {
@@ -37,7 +37,7 @@ static bool has_hash(const void *bytes, size_t n, const struct hash *expected)
 {
 	struct hash hash;
 
-	blake3_of(bytes, n, &hash);
+	hash_of(bytes, n, &hash);
 	return !memcmp(&hash, expected, sizeof(hash));
 }
 
@@ -87,35 +87,15 @@ int entry_read_head(int fd, uint64_t bytes, const struct hash *name, struct entr
 	return head_holds(ret, bytes, name) ? 0 : corrupt("its first part is invalid");
 }
 
-static int unpack(const uint8_t *bytes, size_t n, union unwind_page *pages,
-		  uint32_t n_pages)
-{
-	size_t at = 0;
-
-	for (uint32_t i = 0; i < n_pages; i++) {
-		/* the head page's items are no page's yet, but as large as rules */
-		size_t item = i ? pack_item_bytes(&pages[0].head, i)
-				: sizeof(struct unwind_rule);
-		size_t used = unpack_page(bytes + at, n - at, item, &pages[i]);
-
-		if (!used)
-			return corrupt("its pages can't be decompressed");
-		at += used;
-		if (!i && !unwind_head_holds(&pages[0].head, n_pages))
-			return corrupt("its head page is invalid");
-	}
-	return at == n ? 0 : corrupt("it has data after its pages");
-}
-
 int entry_read_pages(int fd, const struct entry *entry, union unwind_page **ret)
 {
 	size_t n = (size_t)entry->head.packed_bytes;
 	AUTO_FREE uint8_t *packed = malloc(n ? n : 1);
-	AUTO_FREE union unwind_page *pages = calloc(entry->head.n_pages, sizeof(*pages));
+	AUTO_FREE union unwind_page *pages = NULL;
 	struct hash hash;
 	int err;
 
-	if (!packed || !pages)
+	if (!packed)
 		return fail(-ENOMEM, "no memory for a cache entry");
 	err = read_all(fd, second_offset(entry), packed, n);
 	if (!err)
@@ -123,7 +103,11 @@ int entry_read_pages(int fd, const struct entry *entry, union unwind_page **ret)
 	if (!err && !has_hash(packed, n, &hash))
 		err = corrupt("the hash of its second part is wrong");
 	if (!err)
-		err = unpack(packed, n, pages, entry->head.n_pages);
+		err = unpack_pages(packed, n, entry->head.n_pages, &pages);
+	if (err == -EBADMSG)
+		return corrupt("its pages can't be unpacked");
+	if (!err && !unwind_head_holds(&pages[0].head, entry->head.n_pages))
+		err = corrupt("its head page is none");
 	if (!err)
 		*ret = GIVE(pages);
 	return err;
@@ -136,7 +120,7 @@ int entry_write(struct outfile *out, struct entry *entry, const struct str *pack
 
 	memcpy(entry->head.magic, magic, sizeof(magic));
 	entry->head.packed_bytes = packed->n;
-	blake3_of(entry, first_bytes(entry->byte_ranges.n), &hash);
+	hash_of(entry, first_bytes(entry->byte_ranges.n), &hash);
 	err = outfile_add(out, entry, first_bytes(entry->byte_ranges.n));
 	if (!err)
 		err = outfile_add(out, &hash, sizeof(hash));
@@ -144,6 +128,6 @@ int entry_write(struct outfile *out, struct entry *entry, const struct str *pack
 		err = outfile_add(out, packed->s, packed->n);
 	if (err)
 		return err;
-	blake3_of(packed->s, packed->n, &hash);
+	hash_of(packed->s, packed->n, &hash);
 	return outfile_add(out, &hash, sizeof(hash));
 }

@@ -35,7 +35,7 @@ int entry_read_head(int fd, uint64_t bytes, const struct hash *name, struct entr
 /* The whole table, head->n_pages of pages; the caller frees it. */
 int entry_read_pages(int fd, const struct entry *entry, union unwind_page **ret);
 
-/* packed: all pages, as of unwind/pack.h. */
+/* packed: all pages, as unwind/pack.h makes it. */
 int entry_write(struct outfile *out, struct entry *entry, const struct str *packed);
 
 #endif

@@ -1,121 +1,97 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "unwind/pack.h"
 
-#include <string.h>
+#include "base/error.h"
 
-#define HALVES		(UNWIND_PAGE_BYTES / sizeof(uint16_t))
-#define ITEM_HALVES_MAX (sizeof(struct unwind_rule) / sizeof(uint16_t))
+#include <errno.h>
+#include <stdlib.h>
+#include <zstd.h>
 
-/* In front of a page's halfwords lie as many zeros as an item has, from which the
- * first one differs. */
-_Static_assert(sizeof(struct unwind_block) <= sizeof(struct unwind_rule) &&
-		       sizeof(struct unwind_row) <= sizeof(struct unwind_rule),
-	       "no item is larger than a rule");
+#define LEVEL	     1 /* docs/decisions/an-entry-is-one-file.md */
+#define PACKED_BYTES (16 << 10)
 
-size_t pack_item_bytes(const struct unwind_head *head, uint32_t page)
+struct packer {
+	ZSTD_CCtx *zstd;
+	struct str out;
+	size_t max;
+	uint32_t n_left; /* pages that are still to come */
+	bool failed;
+};
+
+void packer_free(struct packer *packer)
 {
-	if (page >= head->rows_page)
-		return sizeof(struct unwind_row);
-	if (page >= head->blocks_page)
-		return sizeof(struct unwind_block);
-	return sizeof(struct unwind_rule);
+	if (!packer)
+		return;
+	ZSTD_freeCCtx(packer->zstd);
+	str_free(&packer->out);
+	free(packer);
 }
 
-/* Seven bits a byte, the lowest first; the eighth says that more follow. */
-static size_t put_number(uint8_t *out, uint32_t number)
+int packer_new(struct packer **ret, uint32_t n_pages, size_t max)
 {
-	size_t n = 0;
+	AUTO(packer) packer = calloc(1, sizeof(*packer));
+	unsigned long long bytes = (unsigned long long)n_pages * UNWIND_PAGE_BYTES;
 
-	for (; number > 0x7f; number >>= 7)
-		out[n++] = (uint8_t)(number | 0x80);
-	out[n++] = (uint8_t)number;
-	return n;
-}
-
-/* 0: none that fits a halfword. */
-static inline size_t get_number(const uint8_t *bytes, size_t n, uint16_t *ret)
-{
-	uint32_t number = 0;
-
-	if (n && bytes[0] < 0x80) { /* most of them */
-		*ret = bytes[0];
-		return 1;
-	}
-	for (size_t i = 0; i < n && i < 3; i++) {
-		number |= (uint32_t)(bytes[i] & 0x7f) << 7 * i;
-		if (bytes[i] & 0x80)
-			continue;
-		*ret = (uint16_t)number;
-		return number <= UINT16_MAX ? i + 1 : 0;
-	}
+	if (packer)
+		packer->zstd = ZSTD_createCCtx();
+	if (!packer || !packer->zstd)
+		return fail(-ENOMEM, "no memory to pack an unwind table");
+	packer->max = max;
+	packer->n_left = n_pages;
+	/* a size that is known makes small tables' memory small, and is in the frame */
+	packer->failed = ZSTD_isError(ZSTD_CCtx_setParameter(
+				 packer->zstd, ZSTD_c_compressionLevel, LEVEL)) ||
+			 ZSTD_isError(ZSTD_CCtx_setPledgedSrcSize(packer->zstd, bytes));
+	*ret = GIVE(packer);
 	return 0;
 }
 
-/* Small either way of zero: small. */
-static uint16_t fold(uint16_t difference)
+/* One step on; how much is left to do, or an error of zstd's. */
+static size_t advance(struct packer *packer, ZSTD_inBuffer *in, ZSTD_EndDirective what)
 {
-	return (uint16_t)(difference << 1 ^ -(difference >> 15));
+	char piece[PACKED_BYTES];
+	ZSTD_outBuffer out = { piece, sizeof(piece), 0 };
+	size_t left = ZSTD_compressStream2(packer->zstd, &out, in, what);
+
+	str_add_bytes(&packer->out, piece, out.pos);
+	packer->failed |= ZSTD_isError(left) || packer->out.n > packer->max;
+	return left;
 }
 
-static uint16_t unfold(uint16_t folded)
+void packer_add(struct packer *packer, const union unwind_page *pages, uint32_t n)
 {
-	return (uint16_t)(folded >> 1 ^ -(folded & 1));
+	ZSTD_inBuffer in = { pages, n * sizeof(*pages), 0 };
+
+	packer->failed |= n > packer->n_left;
+	packer->n_left -= n;
+	while (!packer->failed && in.pos < in.size)
+		advance(packer, &in, ZSTD_e_continue);
 }
 
-size_t pack_page(const union unwind_page *page, size_t item_bytes, uint8_t *out)
+const struct str *packer_end(struct packer *packer)
 {
-	size_t apart = item_bytes / sizeof(uint16_t), n = 0, zeros = 0;
-	uint16_t halves[ITEM_HALVES_MAX + HALVES] = { 0 }, *at = halves + apart;
+	ZSTD_inBuffer nothing = { NULL, 0, 0 };
 
-	memcpy(at, page, sizeof(*page));
-	for (size_t i = 0; i <= HALVES; i++) {
-		uint16_t difference = i < HALVES ? (uint16_t)(at[i] - halves[i]) : 0;
-
-		if (i < HALVES && !difference) {
-			zeros++;
-			continue;
-		}
-		if (zeros) {
-			out[n++] = 0;
-			n += put_number(out + n, (uint32_t)zeros - 1);
-			zeros = 0;
-		}
-		if (difference)
-			n += put_number(out + n, fold(difference));
-	}
-	return n;
+	packer->failed |= packer->n_left != 0;
+	while (!packer->failed && advance(packer, &nothing, ZSTD_e_end))
+		;
+	return packer->failed || str_error(&packer->out) ? NULL : &packer->out;
 }
 
-/* n halfwords that differ from those before them by nothing. */
-static void repeat(uint16_t *halves, size_t apart, size_t n)
+int unpack_pages(const void *bytes, size_t n, uint32_t n_pages, union unwind_page **ret)
 {
-	for (size_t i = 0; i < n; i++)
-		halves[apart + i] = halves[i];
-}
+	size_t expected = (size_t)n_pages * UNWIND_PAGE_BYTES;
+	AUTO_FREE union unwind_page *pages = NULL;
 
-size_t unpack_page(const uint8_t *bytes, size_t n, size_t item_bytes,
-		   union unwind_page *ret)
-{
-	size_t apart = item_bytes / sizeof(uint16_t), at = 0;
-	uint16_t halves[ITEM_HALVES_MAX + HALVES] = { 0 };
-
-	for (size_t i = 0; i < HALVES;) {
-		uint16_t number, zeros;
-		size_t used = get_number(bytes + at, n - at, &number);
-
-		at += used;
-		if (used && number) {
-			halves[apart + i] = (uint16_t)(halves[i] + unfold(number));
-			i++;
-			continue;
-		}
-		used = used ? get_number(bytes + at, n - at, &zeros) : 0;
-		if (!used || zeros >= HALVES - i)
-			return 0;
-		at += used;
-		repeat(halves + i, apart, zeros + 1u);
-		i += zeros + 1u;
-	}
-	memcpy(ret, halves + apart, sizeof(*ret));
-	return at;
+	/* first what it says of itself, so that memory is taken for a frame alone */
+	if (!n_pages || ZSTD_getFrameContentSize(bytes, n) != expected ||
+	    ZSTD_findFrameCompressedSize(bytes, n) != n)
+		return fail(-EBADMSG, "no packed table of %u pages", n_pages);
+	pages = malloc(expected);
+	if (!pages)
+		return fail(-ENOMEM, "no memory for an unwind table");
+	if (ZSTD_decompress(pages, expected, bytes, n) != expected)
+		return fail(-EBADMSG, "a packed table can't be unpacked");
+	*ret = GIVE(pages);
+	return 0;
 }

@@ -1,28 +1,33 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Pages of an unwind table in fewer bytes, half as many or less. An item mostly
- * differs little from the one before it, so the differences are kept, halfword by
- * halfword, small ones in one byte and rows of zeros in two. It knows nothing of
- * what a page means but how large its items are: whatever it held comes back.
+ * Pages of an unwind table in fewer bytes: one zstd frame, made while they come. It
+ * knows nothing of what a page means: whatever it held comes back.
  */
 #ifndef WEFT_UNWIND_PACK_H
 #define WEFT_UNWIND_PACK_H
 
+#include "base/cleanup.h"
+#include "base/str.h"
 #include "shared/unwind.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define PACKED_BYTES_MAX (UNWIND_PAGE_BYTES / 2 * 3) /* of one page */
+struct packer;
 
-/* The bytes of an item of this page. */
-size_t pack_item_bytes(const struct unwind_head *head, uint32_t page);
+/* For n_pages pages that become at most max bytes; 0 or -ENOMEM. */
+int packer_new(struct packer **ret, uint32_t n_pages, size_t max);
+void packer_free(struct packer *packer); /* NULL is fine */
+DEFINE_FREEP(packer)
 
-/* How many of out, PACKED_BYTES_MAX of them, it takes. */
-size_t pack_page(const union unwind_page *page, size_t item_bytes, uint8_t *out);
+/* What fails here is told at the end. */
+void packer_add(struct packer *packer, const union unwind_page *pages, uint32_t n);
 
-/* How many of the n bytes it took; 0: they are no page. */
-size_t unpack_page(const uint8_t *bytes, size_t n, size_t item_bytes,
-		   union unwind_page *ret);
+/* Their frame, which belongs to the packer; NULL: it did not become one. */
+const struct str *packer_end(struct packer *packer);
+
+/* The pages of a frame of n bytes that anybody may have written; the caller frees
+ * them. 0, -ENOMEM, or -EBADMSG: it is no frame of n_pages pages. */
+int unpack_pages(const void *bytes, size_t n, uint32_t n_pages, union unwind_page **ret);
 
 #endif

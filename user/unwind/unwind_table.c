@@ -189,13 +189,7 @@ static int finish(struct unwind_table *table)
 	return err;
 }
 
-int unwind_table_build(int fd, struct unwind_table **ret)
-{
-	return unwind_table_build_recorded(fd, NULL, ret);
-}
-
-int unwind_table_build_recorded(int fd, struct range_recorder *recorder,
-				struct unwind_table **ret)
+int unwind_table_build(int fd, struct range_recorder *recorder, struct unwind_table **ret)
 {
 	AUTO(unwind_table) table = calloc(1, sizeof(*table));
 	const struct cfi_sink sink = { .arg = table, .row = take_row };

@@ -27,12 +27,9 @@ struct unwind_stats {
 struct unwind_table;
 
 /* 0; -ENODATA: the file has no call frame information; or another negative
- * errno. fd is borrowed and read with pread(2). */
-int unwind_table_build(int fd, struct unwind_table **ret);
-
-/* The same, with what it was made from; recorder may be NULL. */
-int unwind_table_build_recorded(int fd, struct range_recorder *recorder,
-				struct unwind_table **ret);
+ * errno. fd is borrowed and read with pread(2). reads: what it was made from, or NULL. */
+int unwind_table_build(int fd, struct range_recorder *recorder,
+		       struct unwind_table **ret);
 void unwind_table_free(struct unwind_table *table); /* NULL is fine */
 DEFINE_FREEP(unwind_table)
 

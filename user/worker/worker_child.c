@@ -204,7 +204,7 @@ static int answer_table(struct outbox *out, int fd)
 	       offsetof(struct protocol_table, byte_ranges) + byte_ranges_size(0));
 	answer->head.kind = PROTOCOL_TABLED;
 	answer->head.err =
-		unwind_table_build_recorded(fd, recorded ? &out->recorder : NULL, &table);
+		unwind_table_build(fd, recorded ? &out->recorder : NULL, &table);
 	if (!answer->head.err) {
 		answer->head.count = unwind_table_head(table)->n_pages;
 		answer->stats = *unwind_table_stats(table);

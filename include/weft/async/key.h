@@ -17,7 +17,11 @@
  * and this one stays: weft_holder_make_() then keeps the two equal.
  */
 #define WEFT_KEY_UNSET_ 0xffffffffu
-extern pthread_key_t weft_key_, folly_async_stack_root_tls_key;
+extern pthread_key_t weft_key_ __attribute__((visibility("hidden")));
+extern pthread_key_t folly_async_stack_root_tls_key
+	__attribute__((visibility("default")));
+
+#if WEFT_DEFINES_
 __attribute__((weak, used, visibility("hidden"))) pthread_key_t weft_key_ =
 	WEFT_KEY_UNSET_;
 extern pthread_key_t folly_async_stack_root_tls_key
@@ -49,6 +53,7 @@ __asm__(".ifndef weft_note_here_\n"
 			      ".8byte weft_key_ - .\n"
 			      ".popsection\n"
 			      ".endif\n");
+#endif
 
 /*
  * folly's own look-up, when folly is in this process. Its first call on a

@@ -13,11 +13,15 @@
  * all objects, so a walker needs no symbol to recognize it.
  */
 #define WEFT_LABEL_COOKIE_ 0x7e1
-extern uintptr_t weft_label_cookie_, folly_async_stack_metadata_frame_cookie;
+extern uintptr_t weft_label_cookie_ __attribute__((visibility("hidden")));
+extern uintptr_t folly_async_stack_metadata_frame_cookie
+	__attribute__((visibility("default")));
+#if WEFT_DEFINES_
 __attribute__((weak, visibility("hidden"))) uintptr_t weft_label_cookie_ =
 	WEFT_LABEL_COOKIE_;
 extern uintptr_t folly_async_stack_metadata_frame_cookie
 	__attribute__((weak, visibility("default"), alias("weft_label_cookie_")));
+#endif
 
 static inline void weft_label_fill_(struct weft_label *label, const char *text)
 {

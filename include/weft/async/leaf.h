@@ -35,8 +35,12 @@ struct weft_leaf_list {
 	pthread_mutex_t lock;
 } __attribute__((aligned(64)));
 
-extern struct weft_leaf_list weft_leaf_lists_[WEFT_LEAF_LISTS_];
-extern int weft_leaf_ready_; /* 1: all mutexes are made, and fork() knows them */
+extern struct weft_leaf_list weft_leaf_lists_[WEFT_LEAF_LISTS_]
+	__attribute__((visibility("hidden")));
+/* 1: all mutexes are made, and fork() knows them */
+extern int weft_leaf_ready_ __attribute__((visibility("hidden")));
+
+#if WEFT_DEFINES_
 __attribute__((
 	weak,
 	visibility("hidden"))) struct weft_leaf_list weft_leaf_lists_[WEFT_LEAF_LISTS_];
@@ -54,6 +58,7 @@ __asm__(".ifndef weft_leaf_note_here_\n"
 				   ".8byte weft_leaf_lists_ - .\n"
 				   ".popsection\n"
 				   ".endif\n");
+#endif
 
 typedef char weft_leaf_layout_[sizeof(struct weft_leaf_list) == 64 &&
 					       offsetof(struct weft_leaf, next) == 0 &&

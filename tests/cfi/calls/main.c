@@ -118,7 +118,7 @@ static int try_file(const char *objdump, const char *path, bool expected,
 	bool flag;
 	int err;
 
-	if (unwind_table_build(fd, &table) || !image_load(&image, table)) {
+	if (unwind_table_build(fd, NULL, &table) || !image_load(&image, table)) {
 		printf("# %s\n", error_sentence());
 		return -1;
 	}

@@ -296,6 +296,9 @@ static void test_ledger(void **state)
 	assert_int_not_equal(ledger_length(""), 0);
 	assert_int_equal(json_number(LEDGER("13", "10", "7"), "samples.total", &n), 0);
 	assert_int_equal(n, 7);
+	assert_int_equal(json_number("{\"a\":1", "a", &n), -EINVAL);
+	assert_int_equal(json_number("{\"a\":\"1\"}", "a", &n), -ENOENT);
+	assert_int_equal(json_number("{\"a\":{\"b\":1}}", "a.c", &n), -ENOENT);
 }
 
 static void test_paths(void **state)

@@ -15,7 +15,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define LINE_BYTES_MAX (64u << 20) /* a longer one has lost its count */
+#define FOLDED_LINE_MAX (64u << 20) /* a longer one has lost its count */
 
 static size_t before_digits(const char *line, size_t at)
 {
@@ -157,7 +157,7 @@ static int folded_read(struct source *source, struct profile *profile)
 	int err = 0;
 
 	profile->one_view = true;
-	while (!err && source_line(source, &line, LINE_BYTES_MAX)) {
+	while (!err && source_line(source, &line, FOLDED_LINE_MAX)) {
 		size_t n = line.n, end;
 		uint64_t count;
 

@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINE_BYTES_MAX (2u << 20)
+#define PERF_LINE_MAX (2u << 20)
 
 struct sample_line {
 	const char *comm;
@@ -434,7 +434,7 @@ static int perf_read(struct source *source, struct profile *profile)
 	int err = 0;
 
 	profile->one_view = true;
-	while (!err && source_line(source, &line, LINE_BYTES_MAX)) {
+	while (!err && source_line(source, &line, PERF_LINE_MAX)) {
 		size_t n = line.n;
 
 		err = str_error(&line);

@@ -14,7 +14,7 @@
 #include <zlib.h>
 
 #define DEFLATE_LEVEL 6
-#define CHUNK_BYTES   (64u << 10)
+#define OUT_BYTES     (64u << 10)
 
 struct batch {
 	struct outfile *out;
@@ -144,7 +144,7 @@ static int join(struct batch *batch)
 
 static int deflate_it(struct batch *batch)
 {
-	unsigned char chunk[CHUNK_BYTES];
+	unsigned char chunk[OUT_BYTES];
 
 	str_clear(&batch->deflated);
 	batch->z.next_in = (unsigned char *)batch->raw_text.s;

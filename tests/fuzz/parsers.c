@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * FUZZ=TARGET parsers …   what reads bytes that others wrote, under clang's fuzzer
+ *
+ * One target a parser; tests/fuzz/targets says which source each is for. Whatever the
+ * bytes are, what comes of them keeps to what the parser's header promises. The
+ * sanitizers see to the rest.
+ */
+#include "parsers.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/name.h"
+#include "obj/demangle.h"
+#include "obj/elf_plt.h"
+#include "obj/elf_scan.h"
+#include "obj/names.h"
+#include "pipeline/pipeline.h"
+#include "proc/side_event.h"
+#include "tape/tape.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define GRID 128
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+static const uint8_t *file_bytes;
+static size_t file_n;
+
+int __real_fstat(int fd, struct stat *st);
+int __wrap_fstat(int fd, struct stat *st);
+ssize_t __real_pread(int fd, void *buf, size_t n, off_t offset);
+ssize_t __wrap_pread(int fd, void *buf, size_t n, off_t offset);
+
+int __wrap_fstat(int fd, struct stat *st)
+{
+	if (fd != MEMORY_FD)
+		return __real_fstat(fd, st);
+	*st = (struct stat){ .st_mode = S_IFREG | 0644, .st_size = (off_t)file_n };
+	return 0;
+}
+
+ssize_t __wrap_pread(int fd, void *buf, size_t n, off_t offset)
+{
+	if (fd != MEMORY_FD)
+		return __real_pread(fd, buf, n, offset);
+	if (offset < 0) {
+		errno = EINVAL;
+		return -1;
+	}
+	if ((size_t)offset >= file_n)
+		return 0;
+	if (n > file_n - (size_t)offset)
+		n = file_n - (size_t)offset;
+	memcpy(buf, file_bytes + offset, n);
+	return (ssize_t)n;
+}
+
+void require_clean(const char *name)
+{
+	AUTO_STR again = { 0 };
+	size_t n = strlen(name);
+
+	REQUIRE(n && n < NAME_BYTES_MAX);
+	str_add_clean(&again, name, n, n);
+	REQUIRE(again.n == n && !memcmp(again.s, name, n));
+}
+
+struct named {
+	uint64_t addrs[GRID];
+	unsigned char seen[GRID];
+	bool starts_before; /* a symbol's start is in the unit of the addresses */
+};
+
+/* Every 32 bytes from `from` on. */
+static void lay_grid(struct named *named, uint64_t from)
+{
+	*named = (struct named){ .starts_before = true };
+	for (size_t i = 0; i < GRID; i++)
+		named->addrs[i] = from + 32 * i;
+}
+
+static int on_name(void *arg, size_t index, const char *name, uint64_t start)
+{
+	struct named *named = arg;
+
+	REQUIRE(index < GRID && !named->seen[index]);
+	named->seen[index] = 1;
+	require_clean(name);
+	REQUIRE(!named->starts_before || start <= named->addrs[index]);
+	return 0;
+}
+
+static void require_error(int err)
+{
+	REQUIRE(err <= 0 && err > -4096);
+}
+
+static void fuzz_elf_scan(const uint8_t *data, size_t n)
+{
+	struct elf_info info;
+	uint64_t vaddr;
+	int err = elf_scan(MEMORY_FD, &info);
+
+	require_error(err);
+	if (err)
+		return;
+	REQUIRE(info.n_segments <= SEGMENTS_MAX && info.n_keys <= FILE_KEYS_MAX);
+	REQUIRE(info.build_id_bytes <= BUILD_ID_MAX && info.libc <= LIBC_MUSL);
+	REQUIRE(info.is_64bit <= 1 && info.hides_key <= 1);
+	for (uint32_t i = 0; i < info.n_keys; i++)
+		for (uint32_t j = 0; j < i; j++)
+			REQUIRE(info.key_vaddrs[i] != info.key_vaddrs[j]);
+	for (uint64_t at = 0; at < n; at += 1024) {
+		elf_vaddr_of_offset(&info, at, &vaddr);
+		elf_vaddr_of_mapping(&info, at, &vaddr);
+	}
+}
+
+static void fuzz_names(const uint8_t *data, size_t n)
+{
+	struct named named;
+
+	lay_grid(&named, 0x1000);
+	named.starts_before = false; /* of two segments that hold it, any */
+	require_error(elf_names(MEMORY_FD, named.addrs, GRID, on_name, &named));
+	lay_grid(&named, 0x1000);
+	require_error(elf_names_linked(MEMORY_FD, named.addrs, GRID, on_name, &named));
+}
+
+static void fuzz_plt(const uint8_t *data, size_t n)
+{
+	struct elf_stub stubs[GRID];
+	struct elf_code code[ELF_CODE_MAX];
+	struct elf_dynamic dynamic = { 0 };
+	AUTO_ELF file = { 0 };
+	size_t some;
+
+	if (elf_file_open(&file, MEMORY_FD))
+		return;
+	some = elf_plt_find(&file, code);
+	REQUIRE(some <= ELF_CODE_MAX);
+	for (size_t i = 0; i < some; i++)
+		REQUIRE(code[i].begin <= code[i].end);
+	memset(stubs, 0, sizeof(stubs));
+	for (size_t i = 0; i < GRID; i++) {
+		stubs[i].vaddr = 0x1000 + 32 * i;
+		stubs[i].index = i;
+	}
+	some = elf_plt_decode(&file, stubs, GRID);
+	REQUIRE(some <= GRID);
+	for (size_t i = 1; i < some; i++)
+		REQUIRE(stubs[i - 1].slot <= stubs[i].slot);
+	if (!elf_table_dynamic(&file, &dynamic))
+		require_error(elf_plt_resolve(&file, &dynamic, stubs, some));
+}
+
+static void fuzz_perf_map(const uint8_t *data, size_t n)
+{
+	struct named named;
+
+	lay_grid(&named, 0x1000);
+	require_error(perf_map_names(MEMORY_FD, named.addrs, GRID, on_name, &named));
+}
+
+static void fuzz_kallsyms(const uint8_t *data, size_t n)
+{
+	struct named named;
+
+	lay_grid(&named, 0xffffffff81000000);
+	require_error(kallsyms_names(MEMORY_FD, named.addrs, GRID, on_name, &named));
+}
+
+static void fuzz_demangle(const uint8_t *data, size_t n)
+{
+	AUTO_STR out = { 0 };
+
+	demangle(&out, (const char *)data, n);
+	REQUIRE(!out.failed);
+	if (out.n)
+		require_clean(out.s);
+}
+
+static void fuzz_side_event(const uint8_t *data, size_t n)
+{
+	static struct side_event event, again;
+	AUTO_STR bytes = { 0 };
+
+	side_event_time(data, n);
+	if (side_event_read(&event, data, n))
+		return;
+	REQUIRE(event.kind <= SIDE_OTHER);
+	REQUIRE(event.kind != SIDE_MMAP || memchr(event.path, '\0', sizeof(event.path)));
+	if (event.kind != SIDE_MMAP)
+		return;
+	side_event_write(&bytes, &event);
+	REQUIRE(!side_event_read(&again, bytes.s, bytes.n));
+	REQUIRE(again.start == event.start && !strcmp(again.path, event.path));
+}
+
+static int on_tape_name(void *arg, uint32_t frame, const char *name)
+{
+	return 0;
+}
+
+static int on_tape_frame(void *arg, uint32_t frame)
+{
+	return 0;
+}
+
+static int on_tape_totals(void *arg, const uint64_t *totals, size_t n)
+{
+	REQUIRE(n <= TAPE_TOTALS_MAX);
+	return 0;
+}
+
+static int on_advance(void *arg, uint64_t horizon_ns)
+{
+	return pipeline_advance(arg, horizon_ns);
+}
+
+/* Samples and sideband records go the way that they go in a recording. */
+static void fuzz_tape(const uint8_t *data, size_t n)
+{
+	static int fd = -1;
+	AUTO(pipeline) pipeline = NULL;
+	struct tape_events events = { .advance = on_advance,
+				      .name = on_tape_name,
+				      .bad_return = on_tape_frame,
+				      .totals = on_tape_totals };
+	char path[64];
+	int err;
+
+	if (fd < 0)
+		fd = memfd_create("weft-fuzz", MFD_CLOEXEC);
+	REQUIRE(pwrite(fd, data, n, 0) == (ssize_t)n && !ftruncate(fd, (off_t)n));
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	REQUIRE(!pipeline_new(&pipeline, NULL));
+	events.arg = pipeline;
+	events.sink = pipeline_input(pipeline);
+	err = tape_play(path, &events);
+	REQUIRE(err == TAPE_CUT || (err <= 0 && err > -4096));
+	require_error(pipeline_advance(pipeline, UINT64_MAX));
+}
+
+static const struct target {
+	const char *name;
+	void (*run)(const uint8_t *data, size_t n);
+} targets[] = {
+	{ "elf_scan", fuzz_elf_scan },
+	{ "names", fuzz_names },
+	{ "plt", fuzz_plt },
+	{ "perf_map", fuzz_perf_map },
+	{ "kallsyms", fuzz_kallsyms },
+	{ "demangle", fuzz_demangle },
+	{ "side_event", fuzz_side_event },
+	{ "tape", fuzz_tape },
+	{ "replies", fuzz_replies },
+};
+
+static const struct target *target;
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	const char *name = getenv("FUZZ");
+
+	for (size_t i = 0; i < sizeof(targets) / sizeof(*targets); i++)
+		if (name && !strcmp(targets[i].name, name))
+			target = &targets[i];
+	if (!target) {
+		fprintf(stderr, "FUZZ=");
+		for (size_t i = 0; i < sizeof(targets) / sizeof(*targets); i++)
+			fprintf(stderr, "%s%s", i ? "|" : "", targets[i].name);
+		fprintf(stderr, " parsers …\n");
+		exit(2);
+	}
+	if (getenv("FUZZ_SEEDS"))
+		write_replies(getenv("FUZZ_SEEDS"));
+	return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	file_bytes = data;
+	file_n = n;
+	target->run(data, n);
+	error_clear();
+	return 0;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the targets of tests/fuzz/parsers.c share. */
+#ifndef WEFT_TESTS_FUZZ_PARSERS_H
+#define WEFT_TESTS_FUZZ_PARSERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define REQUIRE(holds)                                                                   \
+	do {                                                                             \
+		if (!(holds)) {                                                          \
+			fprintf(stderr, "not so: %s\n", #holds);                         \
+			abort();                                                         \
+		}                                                                        \
+	} while (0)
+
+/* The descriptor of a file that is only memory: the linker leads fstat(2) and
+ * pread(2) to us, since system calls cost more than what is tried here. */
+#define MEMORY_FD 1000000
+
+/* Is it what base/name.h calls a clean name? */
+void require_clean(const char *name);
+
+/* The parse worker's answers; the first byte says to which question. */
+void fuzz_replies(const uint8_t *data, size_t n);
+
+/* Answers as a true parser gives them, one file each, into a folder. */
+void write_replies(const char *folder);
+
+#endif
