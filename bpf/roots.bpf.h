@@ -70,7 +70,9 @@ int roots_mark(__u32 hook);		   /* that the frame at hand registered */
 int roots_mark_head(__u32 hook, __u32 k);
 int roots_mark_gap(__u32 hook, __u32 ending); /* and the roots of s->extent */
 int roots_weigh_head(__u32 hook, __u32 k);
-int roots_find_nearest(__u32 hook); /* the head of the nearest ahead; KEYS_MAX: none */
+/* The head of the nearest ahead; or, of a stack that is at its end, of the next one
+ * wherever it lies but on that stack. KEYS_MAX: none. */
+int roots_find_nearest(__u32 hook, __u32 elsewhere);
 
 /* Most frames have registered none, and most processes have one key. */
 static __always_inline void roots_meet(struct scratch *s, __u32 hook)

@@ -13,6 +13,7 @@
  * without frame pointers may have kept anything in the register. What memory
  * holds is never trusted further than that a read of it may fail.
  */
+#include "process.bpf.h"
 #include "roots.bpf.h"
 #include "step.bpf.h"
 #include "walk.bpf.h"
@@ -54,13 +55,30 @@ static __always_inline void measure_frame(struct scratch *s)
 		s->extent.bytes = 0;
 }
 
+/* Does the frame at hand lead on by a rule that its code is there for, to the stack whose
+ * pointer it keeps? Then no call need have led to it, nor to where that leads. The
+ * frames that gcc realigns are none of these. */
+static __always_inline bool leads(struct scratch *s)
+{
+	if (s->how != HOW_TABLE)
+		return false;
+	if (s->rule.cfa <= UNWIND_CFA_FP)
+		return s->rule.reg == UNWIND_LEADS;
+	return s->rule.cfa <= UNWIND_CFA_DEREF_FP && s->rule.fp != UNWIND_FP_DEREF;
+}
+
 /* Where the frame at hand ends, and how it leads on. */
 static __always_inline void look_at_frame(struct scratch *s, __u32 hook, bool by_table)
 {
+	bool led = s->leads;
+
 	if (by_table) {
 		look_up_frame(s, hook);
+		s->leads = leads(s);
 		if (s->how == HOW_SIGNAL) /* its pc is where the handler returns to */
 			s->kind = FRAME_USER;
+		else if (s->kind == FRAME_CALLER && (led || s->leads))
+			s->kind = FRAME_LAUNCH;
 	} else {
 		s->how = HOW_FP;
 		s->cfa = s->fp + FRAME_BYTES;
@@ -81,6 +99,8 @@ int walk_begin(__u32 hook)
 	if (!s)
 		return 0;
 	start_cycle_test(s);
+	s->begun_sp = s->sp;
+	s->leads = 0;
 	s->step_bytes = 0;
 	s->chunk_bytes = 0;
 	s->kind = s->lane ? FRAME_CALLER : FRAME_USER;
@@ -177,6 +197,8 @@ static __always_inline __u32 why_not_up(struct scratch *s)
 		return END_AWAITED;
 	if (s->how == HOW_NOWHERE) /* a waiting thread's first */
 		return END_BROKEN;
+	if (s->how == HOW_BOTTOM)
+		return END_FIBER;
 	if (by_fp && !at) { /* of an interrupted frame it is just a register */
 		if (s->exact)
 			return END_BROKEN;
@@ -196,13 +218,14 @@ static __always_inline __u32 why_not_up(struct scratch *s)
  * root ahead. */
 static __always_inline bool take_checkpoint(struct scratch *s, __u32 hook, __u32 ending)
 {
-	__u32 nearest = roots_find_nearest(hook);
+	__u32 nearest = roots_find_nearest(hook, ending == END_FIBER);
 
 	if (nearest >= KEYS_MAX)
 		return false;
-	s->fp = s->sp = s->heads[nearest].root.fp;
+	s->begun_sp = s->fp = s->sp = s->heads[nearest].root.fp;
 	s->cfa = s->fp + FRAME_BYTES;
 	s->how = HOW_FP_TRUE;
+	s->leads = 0;
 	s->exact = 0;
 	s->bx_at = BX_UNKNOWN;
 	measure_frame(s);
@@ -218,6 +241,8 @@ __noinline int walk_end(__u32 hook, __u32 ending)
 
 	if (!s)
 		return 0;
+	if (ending == END_START && !s->lane && !process_at_base(hook))
+		ending = END_FIBER;
 	if (s->n_heads && ending != END_BUDGET && take_checkpoint(s, hook, ending))
 		return 1;
 	s->ending = ending;

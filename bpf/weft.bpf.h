@@ -103,6 +103,7 @@ enum how {
 	HOW_END,     /* it was not called, or s->rule says that it left its stack */
 	HOW_AWAITED, /* that is not known yet */
 	HOW_NOWHERE, /* it runs where nothing is known to be mapped */
+	HOW_BOTTOM,  /* nothing was called there: a stack that was made by hand */
 	HOW_FP_OLD,  /* by one that an older frame set: those between are missing */
 };
 
@@ -148,10 +149,12 @@ struct scratch {
 	__u32 how;   /* enum how */
 	__u32 kind;  /* enum frame_kind: how sure it is */
 	__u32 lane;  /* 0: own thread; 1: a waiting thread's stack */
+	__u32 leads; /* its own rule is what leads on: no call need have led there */
 	struct unwind_rule rule;
 	__u64 lr;	  /* arm64, while exact */
 	__u64 word;	  /* of walk_read() */
 	__u64 step_bytes; /* how far the last step went */
+	__u64 begun_sp;	  /* where the stack at hand was when its walk began */
 
 	/* Brent's cycle test, over frames' ends or chain nodes */
 	__u64 tortoise;

@@ -48,17 +48,31 @@ int names_set_places(struct names *names, uint32_t frame,
 size_t names_places(const struct names *names, uint32_t frame);
 struct names_place names_place(const struct names *names, uint32_t frame, size_t i);
 
-/*
- * No call leads to this return address: whoever stepped to it by frame pointer
- * took some other number for one.
- */
-int names_set_uncalled(struct names *names, uint32_t frame);
-bool names_is_uncalled(const struct names *names, uint32_t frame);
+/* No call leads to this return address. Then what led there? */
+enum uncalled {
+	CALLED,	  /* or not known */
+	MISTAKEN, /* a frame pointer that nothing proves: the number is another's */
+	MADE,	  /* a true step: whoever made this stack by hand put it there */
+	N_UNCALLED
+};
+
+int names_set_uncalled(struct names *names, uint32_t frame, enum uncalled uncalled);
+enum uncalled names_uncalled(const struct names *names, uint32_t frame);
 
 /*
  * Is this a function that nobody calls, at which a thread (or a goroutine)
  * starts? By name, so only once names are set.
  */
 bool names_is_start(const struct names *names, uint32_t frame);
+
+/* Does a signal handler let whom it interrupted call this function, wherever that was?
+ * By name as well. */
+bool names_is_injected(const struct names *names, uint32_t frame);
+
+/*
+ * Does a stack begin at this function that is copied away while others run in its
+ * place? Then what called it is long gone, and no address says so. By name as well.
+ */
+bool names_is_copied_start(const struct names *names, uint32_t frame);
 
 #endif

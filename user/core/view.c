@@ -8,10 +8,13 @@ struct viewer {
 	uint32_t *out;
 	size_t n_out, room;
 	const struct names *names;
-	bool doubted; /* frames of the lane are left out since one was false */
+	enum uncalled
+		why_skipped; /* frames of the lane are left out since one was none */
 	bool ever_doubted;
 	bool has_gap;
 	bool unlabelled;
+	uint32_t last; /* thread frame, if has_last; its caller comes next */
+	bool has_last;
 	uint64_t chains_used; /* bit by root: each chain is entered once */
 	uint32_t boundary;    /* to be put before what follows, if anything does; 0 */
 };
@@ -111,29 +114,46 @@ static bool may_enter(struct viewer *r, uint32_t root, enum view view, size_t *r
 	return true;
 }
 
-/* Nobody was called from there; where a runtime makes a stack by hand, its
- * start is no call either. */
-static bool is_false(const struct viewer *r, uint32_t code)
+/* That no call leads to this frame: what does that tell? */
+static enum uncalled why_uncalled(const struct viewer *r, uint32_t code)
 {
-	return r->names && names_is_uncalled(r->names, code) &&
-	       !names_is_start(r->names, code);
+	enum uncalled uncalled = r->names ? names_uncalled(r->names, code) : CALLED;
+
+	if (uncalled && r->has_last && names_is_injected(r->names, r->last))
+		return CALLED;
+	return uncalled;
 }
 
 static void read_frame(struct viewer *r, struct lane *lane, uint32_t code)
 {
-	if (!lane->told && is_false(r, code))
-		r->doubted = r->ever_doubted = true;
-	if (!lane->told && !r->doubted)
-		put(r, code);
+	enum uncalled uncalled = why_uncalled(r, code);
+	bool told = lane->told, ends;
+
+	r->last = code;
+	r->has_last = true;
 	lane->told = false;
+	if (r->why_skipped)
+		return;
+	/* where a runtime makes a stack by hand, its start is no call, and is kept */
+	ends = uncalled && names_is_start(r->names, code);
+	if (uncalled && !told && !ends) {
+		r->why_skipped = uncalled;
+		r->ever_doubted |= uncalled == MISTAKEN;
+		return;
+	}
+	if (!told)
+		put(r, code);
+	ends = ends || (r->names && names_is_copied_start(r->names, code));
+	if (ends && lane->at < lane->end)
+		r->why_skipped = MADE;
 }
 
 /* A root's place is known whatever the walk did before. */
 static void end_doubt(struct viewer *r)
 {
-	if (r->doubted)
+	if (r->why_skipped)
 		put_gap(r);
-	r->doubted = false;
+	r->why_skipped = CALLED;
 }
 
 /* The lane to go on in: this one, or the chain that leaves here. */
@@ -158,7 +178,7 @@ static enum ending read_lane(struct viewer *r, struct lane lane, enum view view)
 			lane = read_root(r, lane, code & ~CODE_KIND, view);
 			break;
 		case CODE_GAP:
-			r->doubted = false; /* what follows is from a root */
+			r->why_skipped = CALLED; /* what follows is from a root */
 			put_gap(r);
 			lane.told = false; /* the frame that was is the one missing */
 			break;
@@ -169,14 +189,17 @@ static enum ending read_lane(struct viewer *r, struct lane lane, enum view view)
 			return END_TORN;
 		}
 	}
-	return r->doubted ? END_BROKEN : lane.ending;
+	if (r->why_skipped)
+		return r->why_skipped == MADE ? END_FIBER : END_BROKEN;
+	return lane.ending;
 }
 
 /* A frame pointer of 0 may be any register's; a start has a name. */
 static bool is_at_start(const struct viewer *r, enum ending ending)
 {
 	if (ending != END_FP_ZERO)
-		return ending == END_START || ending == END_DETACHED;
+		return ending == END_START || ending == END_DETACHED ||
+		       ending == END_FIBER;
 	return !r->names || (r->n_out && names_is_start(r->names, r->out[r->n_out - 1]));
 }
 

@@ -190,6 +190,10 @@ static void scan_headers(struct scan *scan)
 
 		if (ph->p_type == PT_LOAD && (!keep_if || (ph->p_flags & keep_if)))
 			take_segment(scan->facts, ph);
+		if (ph->p_type == PT_GNU_EH_FRAME) {
+			scan->facts->fde_index_offset = ph->p_offset;
+			scan->facts->fde_index_vaddr = ph->p_vaddr;
+		}
 		if (ph->p_type != PT_INTERP)
 			continue;
 		scan->has_interpreter = true;
@@ -208,6 +212,7 @@ int elf_scan(int fd, struct elf_facts *ret)
 	if (err)
 		return err;
 	facts.machine = file.header.e_machine;
+	facts.type = file.header.e_type;
 	facts.is_64bit = 1;
 	scan_headers(&scan);
 	err = elf_note_each(&file, take_note, &scan);

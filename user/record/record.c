@@ -166,8 +166,11 @@ static int write_tape(struct recording *r, const struct names *names,
 
 		if (name)
 			tape_write_name(r->tape, id, name);
-		if (names_is_uncalled(names, id))
-			tape_write(r->tape, TAPE_UNCALLED, &id, sizeof(id));
+		if (names_uncalled(names, id))
+			tape_write(r->tape,
+				   names_uncalled(names, id) == MADE ? TAPE_MADE
+								     : TAPE_UNCALLED,
+				   &id, sizeof(id));
 	}
 	tape_write(r->tape, TAPE_TOTALS, totals, n * sizeof(*totals));
 	return tape_writer_finish(r->tape);

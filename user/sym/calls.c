@@ -2,6 +2,7 @@
 #include "sym/calls.h"
 
 #include "base/error.h"
+#include "sym/bottoms.h"
 
 #include <elf.h>
 #include <string.h>
@@ -64,6 +65,13 @@ bool call_leads_to(uint16_t machine, const uint8_t before[CALL_BYTES_BEFORE],
 				       : true;
 }
 
+/* Code that the loader maps as it is; of what else is in a file (an engine's own cache
+ * of compiled code) nobody knows where it is gone on in. */
+static bool is_linked(const struct elf_facts *facts)
+{
+	return facts->type == ET_EXEC || facts->type == ET_DYN;
+}
+
 static bool is_uncalled(const struct frame *frame, const struct module_table *modules,
 			const struct files *files)
 {
@@ -71,11 +79,12 @@ static bool is_uncalled(const struct frame *frame, const struct module_table *mo
 	const struct elf_facts *facts = files_facts(files, frame->module);
 	int fd = files_fd(files, frame->module);
 
-	if (!frame->unproven)
+	if (frame->returned != 1 || frame->uncallable)
 		return false;
-	if (module_get(modules, frame->module)->kind == MODULE_UNMAPPED)
+	if (frame->unproven &&
+	    module_get(modules, frame->module)->kind == MODULE_UNMAPPED)
 		return true; /* no code that we know of */
-	if (!facts || fd < 0 || frame->offset < CALL_BYTES_BEFORE)
+	if (!facts || !is_linked(facts) || fd < 0 || frame->offset < CALL_BYTES_BEFORE)
 		return false;
 	if (pread(fd, bytes, sizeof(bytes), (off_t)(frame->offset - CALL_BYTES_BEFORE)) <
 	    CALL_BYTES_BEFORE)
@@ -89,8 +98,12 @@ int calls_check(struct names *names, const struct profile *profile,
 	size_t n = intern_count(profile->frames);
 	int err = 0;
 
-	for (uint32_t id = 0; !err && id < n; id++)
-		if (is_uncalled(profile_frame(profile, id), modules, files))
-			err = names_set_uncalled(names, id);
-	return err;
+	for (uint32_t id = 0; !err && id < n; id++) {
+		const struct frame *frame = profile_frame(profile, id);
+
+		if (is_uncalled(frame, modules, files))
+			err = names_set_uncalled(names, id,
+						 frame->unproven ? MISTAKEN : MADE);
+	}
+	return err ? err : bottoms_check(names, profile, files);
 }

@@ -115,14 +115,15 @@ static int play_name(const struct tape_events *events, const char *bytes, size_t
 	return events->name(events->arg, frame, bytes + sizeof(frame));
 }
 
-static int play_uncalled(const struct tape_events *events, const char *bytes, size_t n)
+static int play_uncalled(const struct tape_events *events, const char *bytes, size_t n,
+			 bool made)
 {
 	uint32_t frame;
 
 	if (n != sizeof(frame))
 		return fail(-EBADMSG, "a frame id of %zu bytes", n);
 	memcpy(&frame, bytes, sizeof(frame));
-	return events->uncalled(events->arg, frame);
+	return events->uncalled(events->arg, frame, made);
 }
 
 static int play_numbers(const struct tape_events *events, uint32_t item,
@@ -150,7 +151,8 @@ static int play_item(const struct tape_events *events, uint32_t item, const char
 	case TAPE_NAME:
 		return play_name(events, bytes, n);
 	case TAPE_UNCALLED:
-		return play_uncalled(events, bytes, n);
+	case TAPE_MADE:
+		return play_uncalled(events, bytes, n, item == TAPE_MADE);
 	case TAPE_ADVANCE:
 	case TAPE_TOTALS:
 		return play_numbers(events, item, bytes, n);

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sym/bottoms.h"
+
+#include "base/error.h"
+#include "obj/fde_index.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CALL_BYTES 5 /* call rel32 */
+
+/* A frame that lies at a function's first byte, behind a call of what is known. */
+struct suspect {
+	bool is_one, is_true;
+	uint64_t target; /* as linked: the function that the call leads to */
+};
+
+struct checker {
+	const struct profile *profile;
+	const struct files *files;
+	struct suspect *of; /* by frame */
+};
+
+/* A function's own code: a stub, or one that begins with a jump, hides who is below. */
+static bool is_plain(int fd, const struct elf_facts *facts, uint64_t vaddr)
+{
+	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	uint8_t code[8], *at = code;
+
+	for (uint32_t i = 0; i < facts->n_segments; i++) {
+		const struct elf_segment *segment = &facts->segments[i];
+		uint64_t into = vaddr - segment->vaddr;
+
+		if (into >= segment->file_bytes)
+			continue;
+		if (pread(fd, code, sizeof(code), (off_t)(segment->offset + into)) !=
+		    sizeof(code))
+			return false;
+		at += memcmp(at, endbr64, sizeof(endbr64)) ? 0 : sizeof(endbr64);
+		at += *at == 0xf2; /* bnd */
+		return *at != 0xff && *at != 0xe9 && *at != 0xeb && *at != 0x68;
+	}
+	return false;
+}
+
+/* Where the call leads that ends at this address; false: it is none of that kind. */
+static bool read_target(int fd, const struct elf_facts *facts, const struct frame *frame,
+			uint64_t vaddr, uint64_t *ret)
+{
+	uint8_t call[CALL_BYTES];
+	int32_t distance;
+	uint64_t begin;
+
+	if (frame->offset < sizeof(call) ||
+	    pread(fd, call, sizeof(call), (off_t)(frame->offset - sizeof(call))) !=
+		    sizeof(call) ||
+	    call[0] != 0xe8)
+		return false;
+	memcpy(&distance, call + 1, sizeof(distance));
+	*ret = vaddr + (uint64_t)(int64_t)distance;
+	return fde_index_begin(fd, facts, *ret, &begin) && begin == *ret &&
+	       is_plain(fd, facts, *ret);
+}
+
+static struct suspect suspect(const struct checker *c, const struct frame *frame)
+{
+	const struct elf_facts *facts = files_facts(c->files, frame->module);
+	int fd = files_fd(c->files, frame->module);
+	struct suspect none = { 0 }, one = { .is_one = true };
+	uint64_t vaddr, begin;
+
+	if (frame->returned != 1 || frame->uncallable || frame->unproven || !facts ||
+	    fd < 0 || facts->machine != EM_X86_64 ||
+	    !elf_vaddr_of_offset(facts, frame->offset, &vaddr) ||
+	    !fde_index_begin(fd, facts, vaddr, &begin) || begin != vaddr)
+		return none;
+	return read_target(fd, facts, frame, vaddr, &one.target) ? one : none;
+}
+
+/* Is the frame below in the function that the call leads to? */
+static bool is_callee(const struct checker *c, const struct frame *of,
+		      const struct suspect *call, const struct frame *below)
+{
+	const struct elf_facts *facts = files_facts(c->files, of->module);
+	uint64_t vaddr, begin;
+
+	return below->module == of->module &&
+	       elf_vaddr_of_offset(facts, below->offset - (below->returned == 1),
+				   &vaddr) &&
+	       fde_index_begin(files_fd(c->files, of->module), facts, vaddr, &begin) &&
+	       begin == call->target;
+}
+
+static void look_at(const struct checker *c, uint32_t id, const struct frame *below)
+{
+	struct suspect *is = &c->of[id];
+
+	if (is->is_one && !is->is_true && below)
+		is->is_true = is_callee(c, profile_frame(c->profile, id), is, below);
+}
+
+/* Each suspect of a stack beside the frame that it is the caller of. */
+static void look_at_stack(const struct checker *c, const uint32_t *codes, size_t n)
+{
+	const struct frame *below = NULL;
+
+	for (size_t i = STACK_HEAD; i < n; i++) {
+		switch (codes[i] & CODE_KIND) {
+		case CODE_FRAME:
+			look_at(c, codes[i], below);
+			below = profile_frame(c->profile, codes[i]);
+			break;
+		case CODE_SEGMENT:
+			i++; /* its second code is no frame */
+			     /* fall through */
+		case CODE_GAP:
+			below = NULL;
+		}
+	}
+}
+
+static void look_at_stacks(const struct checker *c)
+{
+	size_t n = intern_count(c->profile->stacks);
+
+	for (uint32_t id = 0; id < n; id++) {
+		size_t bytes;
+		const uint32_t *codes = intern_bytes(c->profile->stacks, id, &bytes);
+
+		look_at_stack(c, codes, bytes / sizeof(*codes));
+	}
+}
+
+int bottoms_check(struct names *names, const struct profile *profile,
+		  const struct files *files)
+{
+	size_t n = intern_count(profile->frames), n_suspects = 0;
+	AUTO_FREE struct suspect *of = calloc(n + 1, sizeof(*of));
+	const struct checker checker = { .profile = profile, .files = files, .of = of };
+	int err = 0;
+
+	if (!of)
+		return fail(-ENOMEM, "no memory for %zu frames", n);
+	for (uint32_t id = 0; id < n; id++) {
+		of[id] = suspect(&checker, profile_frame(profile, id));
+		n_suspects += of[id].is_one;
+	}
+	if (n_suspects)
+		look_at_stacks(&checker);
+	for (uint32_t id = 0; !err && id < n; id++)
+		if (of[id].is_one && !of[id].is_true)
+			err = names_set_uncalled(names, id, MADE);
+	return err;
+}
