@@ -184,7 +184,11 @@ static __always_inline __u32 step_up(struct scratch *s, __u32 hook, bool by_tabl
 	return ending;
 }
 
-/* May the frame at hand be left for its caller? STEP_OK: yes. */
+/*
+ * May the frame at hand be left for its caller? STEP_OK: yes. A stack that waits may be
+ * a fiber's, left while its thread runs on: who resumed it last is known to the frame
+ * where it began, and is not there any more.
+ */
 static __always_inline __u32 why_not_up(struct scratch *s)
 {
 	bool over = !FP_GIVES_SP && s->how == HOW_FP_OLD;
@@ -197,7 +201,7 @@ static __always_inline __u32 why_not_up(struct scratch *s)
 		return END_AWAITED;
 	if (s->how == HOW_NOWHERE) /* a waiting thread's first */
 		return END_BROKEN;
-	if (s->how == HOW_BOTTOM)
+	if (s->how == HOW_BOTTOM || (s->lane && s->leads))
 		return END_FIBER;
 	if (by_fp && !at) { /* of an interrupted frame it is just a register */
 		if (s->exact)
@@ -218,7 +222,7 @@ static __always_inline __u32 why_not_up(struct scratch *s)
  * root ahead. */
 static __always_inline bool take_checkpoint(struct scratch *s, __u32 hook, __u32 ending)
 {
-	__u32 nearest = roots_find_nearest(hook, ending == END_FIBER);
+	__u32 nearest = roots_find_nearest(hook, ending == END_FIBER && !s->lane);
 
 	if (nearest >= KEYS_MAX)
 		return false;

@@ -216,6 +216,33 @@ static void test_root_of_resumer(void **state)
 	}
 }
 
+/* A fiber that waits may have been left by its thread: where its rule leads to is whoever
+ * resumed it last, who may run by now. */
+static void test_waiting_fiber(void **state)
+{
+	struct unwind_rule crossing =
+		RULE(.cfa = UNWIND_CFA_DEREF_SP, .cfa_offset = 0x10);
+	struct unwind_rule rules[] = { RULE_SP(0x20), RULE_FP, RULE_SP(0x20), crossing,
+				       RULE_OF(END) };
+	struct sampled at;
+
+	put_code(rules, 5, 0);
+	at = leaf_in_code(0);
+	put_call(STACK, 0x20, 4);
+	put_root(ROOT(0), CHAIN(0), 0, STACK + 8);
+	put_chain(CHAIN(0), 1, 0x2000, ROOT(1));
+	put_root(ROOT(1), CHAIN(0), 0, OTHER + 0x40);
+	put_frame(OTHER + 0x40, 0, SITE(2));
+	memory_put(OTHER + 0x50 + 0x18, SITE(3));
+	memory_put(OTHER + 0x50 + 0x20, THIRD);
+	memory_put(THIRD + 8, SITE(4));
+	at.roots[0] = ROOT(0);
+	ASSERT_ASYNC(&at, "10000 -- 2000 -- 10308");
+	assert_int_equal(
+		SEGMENT_ENDING(segment_of(walker_sample(&at), SEGMENT_THREAD, 0)),
+		END_FIBER);
+}
+
 /* Its rule leads to another stack: no call need have led to it. */
 static void test_launch(void **state)
 {
@@ -243,6 +270,7 @@ int run_fiber_cases(void)
 		CASE(test_foreign_start),
 		CASE(test_bottom_without_rule),
 		CASE(test_root_of_resumer),
+		CASE(test_waiting_fiber),
 		CASE(test_launch),
 	};
 
