@@ -15,6 +15,7 @@
 			    { "^entry;" leave },                                         \
 			    { "^__start_context;entry;" leave },                         \
 			    __VA_ARGS__ },                                               \
+		.bounds = { { CLASS_CUT, .05 } }, /* in a switch */                      \
 	}
 
 static const struct truth_case cases[] = {

@@ -166,6 +166,24 @@ static void ends_where_a_stack_was_made(void **state)
 	assert_true(notes.whole && notes.ending == END_FIBER);
 }
 
+/* The stack is another's already, so nothing on it called this. */
+static void ends_where_stacks_change(void **state)
+{
+	static const uint32_t plain[] = {
+		0, END_START, 0, 3, FRAME(7), FRAME(2), FRAME(3)
+	};
+	uint32_t out[VIEW_ROOM(7)];
+	struct view_notes notes;
+	AUTO(names) names = NULL;
+
+	assert_int_equal(names_new(&names), 0);
+	assert_int_equal(names_set_uncalled(names, 7, SWITCHES), 0);
+	assert_int_equal(view_read(plain, 7, VIEW_THREAD, names, out, &notes), 2);
+	assert_int_equal(out[0], 7);
+	assert_int_equal(out[1], VIEW_CUT);
+	assert_true(!notes.whole && !notes.doubted && notes.ending == END_TORN);
+}
+
 static void keeps_a_start_made_by_hand(void **state)
 {
 	static const uint32_t go[] = { THREAD(2), FRAME(1), FRAME(7) };
@@ -225,6 +243,7 @@ int main(void)
 		cmocka_unit_test(knows_its_own_calls),
 		cmocka_unit_test(leaves_out_what_no_call_leads_to),
 		cmocka_unit_test(ends_where_a_stack_was_made),
+		cmocka_unit_test(ends_where_stacks_change),
 		cmocka_unit_test(keeps_a_start_made_by_hand),
 		cmocka_unit_test(believes_no_start_by_a_zero_alone),
 	};

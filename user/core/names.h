@@ -48,11 +48,13 @@ int names_set_places(struct names *names, uint32_t frame,
 size_t names_places(const struct names *names, uint32_t frame);
 struct names_place names_place(const struct names *names, uint32_t frame, size_t i);
 
-/* No call leads to this return address. Then what led there? */
+/* Why a frame, or what lies behind it, is not what it seems: no call leads to a return
+ * address, and what did was */
 enum uncalled {
-	CALLED,	  /* or not known */
+	CALLED,	  /* nothing of that kind, or it is not known */
 	MISTAKEN, /* a frame pointer that nothing proves: the number is another's */
 	MADE,	  /* a true step: whoever made this stack by hand put it there */
+	SWITCHES, /* or: it is interrupted while it changes stacks */
 	N_UNCALLED
 };
 

@@ -136,6 +136,11 @@ static void read_frame(struct viewer *r, struct lane *lane, uint32_t code)
 		return;
 	/* where a runtime makes a stack by hand, its start is no call, and is kept */
 	ends = uncalled && names_is_start(r->names, code);
+	if (uncalled == SWITCHES) {
+		put(r, code);
+		r->why_skipped = SWITCHES;
+		return;
+	}
 	if (uncalled && !told && !ends) {
 		r->why_skipped = uncalled;
 		r->ever_doubted |= uncalled == MISTAKEN;
@@ -170,6 +175,12 @@ static struct lane read_root(struct viewer *r, struct lane lane, uint32_t root,
 
 static enum ending read_lane(struct viewer *r, struct lane lane, enum view view)
 {
+	static const enum ending endings[N_UNCALLED] = {
+		[MISTAKEN] = END_BROKEN,
+		[MADE] = END_FIBER,
+		[SWITCHES] = END_TORN,
+	};
+
 	while (lane.at < lane.end) {
 		uint32_t code = r->codes[lane.at++];
 
@@ -189,9 +200,7 @@ static enum ending read_lane(struct viewer *r, struct lane lane, enum view view)
 			return END_TORN;
 		}
 	}
-	if (r->why_skipped)
-		return r->why_skipped == MADE ? END_FIBER : END_BROKEN;
-	return lane.ending;
+	return r->why_skipped ? endings[r->why_skipped] : lane.ending;
 }
 
 /* A frame pointer of 0 may be any register's; a start has a name. */

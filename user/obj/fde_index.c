@@ -4,7 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ENTRY_BYTES 8 /* where a function begins, and its entry, from the header on */
+#define ENTRY_HEAD 16 /* bytes of an entry before its augmentation's length */
+#define SILENT_MAX 8  /* that length, which is 0, and what fills up to 8 bytes */
 
 /* The only form that linkers write: 4 bytes each, and the table sorted. */
 static const uint8_t usual[] = { 1, 0x1b, 0x03, 0x3b };
@@ -23,24 +24,48 @@ static bool read_header(int fd, const struct elf_facts *facts, struct header *re
 	       !memcmp(ret->form, usual, sizeof(usual)) && ret->count;
 }
 
-static bool read_begin(int fd, const struct elf_facts *facts, uint32_t n, uint64_t *ret)
+struct fde_entry {
+	int32_t begin, fde; /* from the header on */
+};
+
+static bool read_entry(int fd, const struct elf_facts *facts, uint32_t n,
+		       struct fde_entry *ret)
 {
 	uint64_t at = facts->fde_index_offset + sizeof(struct header) +
-		      (uint64_t)n * ENTRY_BYTES;
-	int32_t distance;
+		      (uint64_t)n * sizeof(*ret);
 
-	if (pread(fd, &distance, sizeof(distance), (off_t)at) != sizeof(distance))
-		return false;
-	*ret = facts->fde_index_vaddr + (uint64_t)(int64_t)distance;
-	return true;
+	return pread(fd, ret, sizeof(*ret), (off_t)at) == sizeof(*ret);
 }
 
-bool fde_index_begin(int fd, const struct elf_facts *facts, uint64_t vaddr,
-		     uint64_t *ret_begin)
+static uint64_t place(const struct elf_facts *facts, int32_t distance)
+{
+	return facts->fde_index_vaddr + (uint64_t)(int64_t)distance;
+}
+
+/*
+ * An entry in the usual form, {bytes, its CIE, begin, length, no augmentation}, behind
+ * which there is nothing but padding. It lies in the header's segment.
+ */
+static bool is_silent(int fd, const struct elf_facts *facts, int32_t distance)
+{
+	static const uint8_t nothing[SILENT_MAX];
+	uint64_t at = facts->fde_index_offset + (uint64_t)(int64_t)distance;
+	uint8_t bytes[ENTRY_HEAD + SILENT_MAX] = { 0 };
+	ssize_t got = pread(fd, bytes, sizeof(bytes), (off_t)at);
+	uint32_t n;
+
+	memcpy(&n, bytes, sizeof(n));
+	return got >= ENTRY_HEAD && n >= ENTRY_HEAD - sizeof(n) &&
+	       n - (ENTRY_HEAD - sizeof(n)) <= SILENT_MAX &&
+	       !memcmp(bytes + ENTRY_HEAD, nothing, n - (ENTRY_HEAD - sizeof(n)));
+}
+
+bool fde_index_find(int fd, const struct elf_facts *facts, uint64_t vaddr,
+		    struct fde *ret)
 {
 	struct header header;
+	struct fde_entry entry;
 	uint32_t low = 0, high;
-	uint64_t begin;
 
 	if (!read_header(fd, facts, &header))
 		return false;
@@ -48,12 +73,16 @@ bool fde_index_begin(int fd, const struct elf_facts *facts, uint64_t vaddr,
 	for (high = header.count; low < high;) {
 		uint32_t mid = low + (high - low) / 2;
 
-		if (!read_begin(fd, facts, mid, &begin))
+		if (!read_entry(fd, facts, mid, &entry))
 			return false;
-		if (begin <= vaddr)
+		if (place(facts, entry.begin) <= vaddr)
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	return low && read_begin(fd, facts, low - 1, ret_begin);
+	if (!low || !read_entry(fd, facts, low - 1, &entry))
+		return false;
+	ret->begin = place(facts, entry.begin);
+	ret->is_silent = is_silent(fd, facts, entry.fde);
+	return true;
 }

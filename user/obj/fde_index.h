@@ -8,9 +8,14 @@
 
 #include "obj/elf_scan.h"
 
-/* The last address at or before vaddr, as linked, at which a function begins. False:
- * there is none, or no such table, or it can't be read. */
-bool fde_index_begin(int fd, const struct elf_facts *facts, uint64_t vaddr,
-		     uint64_t *ret_begin);
+struct fde {
+	uint64_t begin; /* of the function, as linked */
+	bool is_silent; /* all through it the CFA is where it was at the call */
+};
+
+/* Of the function that begins last at or before vaddr, as linked. False: there is none,
+ * or no such table, or it can't be read. */
+bool fde_index_find(int fd, const struct elf_facts *facts, uint64_t vaddr,
+		    struct fde *ret);
 
 #endif

@@ -157,6 +157,11 @@ static void collect_stats(const struct recording *r, struct stats *stats)
 static int write_tape(struct recording *r, const struct names *names,
 		      const struct stats *stats)
 {
+	static const enum tape_item items[N_UNCALLED] = {
+		[MISTAKEN] = TAPE_UNCALLED,
+		[MADE] = TAPE_MADE,
+		[SWITCHES] = TAPE_SWITCHES,
+	};
 	uint64_t totals[TAPE_TOTALS_MAX];
 	size_t n = stats_to_tape(stats, totals);
 	size_t frames = intern_count(pipeline_profile(r->pipeline)->frames);
@@ -167,10 +172,8 @@ static int write_tape(struct recording *r, const struct names *names,
 		if (name)
 			tape_write_name(r->tape, id, name);
 		if (names_uncalled(names, id))
-			tape_write(r->tape,
-				   names_uncalled(names, id) == MADE ? TAPE_MADE
-								     : TAPE_UNCALLED,
-				   &id, sizeof(id));
+			tape_write(r->tape, items[names_uncalled(names, id)], &id,
+				   sizeof(id));
 	}
 	tape_write(r->tape, TAPE_TOTALS, totals, n * sizeof(*totals));
 	return tape_writer_finish(r->tape);

@@ -39,13 +39,16 @@ static int on_name(void *arg, uint32_t frame, const char *name)
 	return err ? err : names_set(player->names, frame, clean.s);
 }
 
-static int on_uncalled(void *arg, uint32_t frame, bool made)
+static int on_uncalled(void *arg, uint32_t frame, enum tape_item why)
 {
 	struct player *player = arg;
 
 	if (frame >= intern_count(pipeline_profile(player->pipeline)->frames))
 		return fail(-EBADMSG, "a mark for frame %u, which is not there", frame);
-	return names_set_uncalled(player->names, frame, made ? MADE : MISTAKEN);
+	return names_set_uncalled(player->names, frame,
+				  why == TAPE_MADE	 ? MADE
+				  : why == TAPE_SWITCHES ? SWITCHES
+							 : MISTAKEN);
 }
 
 static int on_totals(void *arg, const uint64_t *numbers, size_t n)

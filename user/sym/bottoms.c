@@ -52,7 +52,7 @@ static bool read_target(int fd, const struct elf_facts *facts, const struct fram
 {
 	uint8_t call[CALL_BYTES];
 	int32_t distance;
-	uint64_t begin;
+	struct fde fde;
 
 	if (frame->offset < sizeof(call) ||
 	    pread(fd, call, sizeof(call), (off_t)(frame->offset - sizeof(call))) !=
@@ -61,7 +61,7 @@ static bool read_target(int fd, const struct elf_facts *facts, const struct fram
 		return false;
 	memcpy(&distance, call + 1, sizeof(distance));
 	*ret = vaddr + (uint64_t)(int64_t)distance;
-	return fde_index_begin(fd, facts, *ret, &begin) && begin == *ret &&
+	return fde_index_find(fd, facts, *ret, &fde) && fde.begin == *ret &&
 	       is_plain(fd, facts, *ret);
 }
 
@@ -70,12 +70,13 @@ static struct suspect suspect(const struct checker *c, const struct frame *frame
 	const struct elf_facts *facts = files_facts(c->files, frame->module);
 	int fd = files_fd(c->files, frame->module);
 	struct suspect none = { 0 }, one = { .is_one = true };
-	uint64_t vaddr, begin;
+	struct fde fde;
+	uint64_t vaddr;
 
 	if (frame->returned != 1 || frame->uncallable || frame->unproven || !facts ||
 	    fd < 0 || facts->machine != EM_X86_64 ||
 	    !elf_vaddr_of_offset(facts, frame->offset, &vaddr) ||
-	    !fde_index_begin(fd, facts, vaddr, &begin) || begin != vaddr)
+	    !fde_index_find(fd, facts, vaddr, &fde) || fde.begin != vaddr)
 		return none;
 	return read_target(fd, facts, frame, vaddr, &one.target) ? one : none;
 }
@@ -85,13 +86,14 @@ static bool is_callee(const struct checker *c, const struct frame *of,
 		      const struct suspect *call, const struct frame *below)
 {
 	const struct elf_facts *facts = files_facts(c->files, of->module);
-	uint64_t vaddr, begin;
+	struct fde fde;
+	uint64_t vaddr;
 
 	return below->module == of->module &&
 	       elf_vaddr_of_offset(facts, below->offset - (below->returned == 1),
 				   &vaddr) &&
-	       fde_index_begin(files_fd(c->files, of->module), facts, vaddr, &begin) &&
-	       begin == call->target;
+	       fde_index_find(files_fd(c->files, of->module), facts, vaddr, &fde) &&
+	       fde.begin == call->target;
 }
 
 static void look_at(const struct checker *c, uint32_t id, const struct frame *below)

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "sym/bottoms.h"
+#include "sym/switches.h"
 
 #include <elf.h>
 #include <string.h>
@@ -105,5 +106,7 @@ int calls_check(struct names *names, const struct profile *profile,
 			err = names_set_uncalled(names, id,
 						 frame->unproven ? MISTAKEN : MADE);
 	}
+	if (!err)
+		err = switches_check(names, profile, files);
 	return err ? err : bottoms_check(names, profile, files);
 }

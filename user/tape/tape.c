@@ -116,14 +116,14 @@ static int play_name(const struct tape_events *events, const char *bytes, size_t
 }
 
 static int play_uncalled(const struct tape_events *events, const char *bytes, size_t n,
-			 bool made)
+			 enum tape_item why)
 {
 	uint32_t frame;
 
 	if (n != sizeof(frame))
 		return fail(-EBADMSG, "a frame id of %zu bytes", n);
 	memcpy(&frame, bytes, sizeof(frame));
-	return events->uncalled(events->arg, frame, made);
+	return events->uncalled(events->arg, frame, why);
 }
 
 static int play_numbers(const struct tape_events *events, uint32_t item,
@@ -152,7 +152,8 @@ static int play_item(const struct tape_events *events, uint32_t item, const char
 		return play_name(events, bytes, n);
 	case TAPE_UNCALLED:
 	case TAPE_MADE:
-		return play_uncalled(events, bytes, n, item == TAPE_MADE);
+	case TAPE_SWITCHES:
+		return play_uncalled(events, bytes, n, (enum tape_item)item);
 	case TAPE_ADVANCE:
 	case TAPE_TOTALS:
 		return play_numbers(events, item, bytes, n);
