@@ -67,18 +67,25 @@ static __always_inline bool leads(struct scratch *s)
 	return s->rule.cfa <= UNWIND_CFA_DEREF_FP && s->rule.fp != UNWIND_FP_DEREF;
 }
 
-/* Where the frame at hand ends, and how it leads on. */
-static __always_inline void look_at_frame(struct scratch *s, __u32 hook, bool by_table)
+static __always_inline void note_lead(struct scratch *s)
 {
 	bool led = s->leads;
 
+	s->leads = leads(s);
+	if (s->kind == FRAME_CALLER && (led || s->leads))
+		s->kind = FRAME_LAUNCH;
+}
+
+/* Where the frame at hand ends, and how it leads on. */
+static __always_inline void look_at_frame(struct scratch *s, __u32 hook, bool by_table)
+{
 	if (by_table) {
 		look_up_frame(s, hook);
-		s->leads = leads(s);
+		if (s->leads ||
+		    (s->how == HOW_TABLE && (s->rule.reg || s->rule.cfa > UNWIND_CFA_FP)))
+			note_lead(s);
 		if (s->how == HOW_SIGNAL) /* its pc is where the handler returns to */
 			s->kind = FRAME_USER;
-		else if (s->kind == FRAME_CALLER && (led || s->leads))
-			s->kind = FRAME_LAUNCH;
 	} else {
 		s->how = HOW_FP;
 		s->cfa = s->fp + FRAME_BYTES;
@@ -184,6 +191,18 @@ static __always_inline __u32 step_up(struct scratch *s, __u32 hook, bool by_tabl
 	return ending;
 }
 
+/* Why nothing leads on from the frame at hand. */
+static __always_inline __u32 why_at_end(struct scratch *s)
+{
+	if (s->how == HOW_END)
+		return s->rule.cfa == UNWIND_CFA_TORN ? END_TORN : END_START;
+	if (s->how == HOW_AWAITED)
+		return END_AWAITED;
+	if (s->how == HOW_BOTTOM)
+		return END_FIBER;
+	return END_BROKEN; /* nowhere, as a waiting thread's first */
+}
+
 /*
  * May the frame at hand be left for its caller? STEP_OK: yes. A stack that waits may be
  * a fiber's, left while its thread runs on: who resumed it last is known to the frame
@@ -195,13 +214,9 @@ static __always_inline __u32 why_not_up(struct scratch *s)
 	bool by_fp = s->how == HOW_FP || s->how == HOW_FP_TRUE || over;
 	__u64 at = by_fp ? s->fp : s->cfa;
 
-	if (s->how == HOW_END)
-		return s->rule.cfa == UNWIND_CFA_TORN ? END_TORN : END_START;
-	if (s->how == HOW_AWAITED)
-		return END_AWAITED;
-	if (s->how == HOW_NOWHERE) /* a waiting thread's first */
-		return END_BROKEN;
-	if (s->how == HOW_BOTTOM || (s->lane && s->leads))
+	if (s->how >= HOW_END && !over)
+		return why_at_end(s);
+	if (s->leads && s->lane)
 		return END_FIBER;
 	if (by_fp && !at) { /* of an interrupted frame it is just a register */
 		if (s->exact)
