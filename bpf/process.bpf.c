@@ -7,6 +7,36 @@
 #include "process.bpf.h"
 #include "table.bpf.h"
 
+/* How far from where the kernel put a program's arguments its first frame may be:
+ * dynamic linkers that are run as programs move these. */
+#define ARGUMENTS_BYTES (64ULL << 10)
+
+/* Between a thread's struct and its first frame lies what it has for itself of each
+ * library. */
+#define THREAD_LOCAL_BYTES (256ULL << 10)
+
+/*
+ * The main thread's is where its arguments are; others' lies below the struct that
+ * the C library has of the thread, to which the thread pointer and what is cleared
+ * at its end lead. A child by fork has the stack that its parent had. Who has no such
+ * struct, as Go's threads and a vfork's child, is believed.
+ */
+int process_at_base(__u32 hook)
+{
+	struct scratch *s = scratch(hook);
+	__u64 arguments, tid;
+
+	if (!s)
+		return 1;
+	tid = (__u64)CURRENT(clear_child_tid, clear_child_tid);
+	if (!tid)
+		return 1;
+	arguments = CURRENT(mm->start_stack, mm, start_stack);
+	return arguments + FRAME_BYTES - s->sp < ARGUMENTS_BYTES ||
+	       tid - s->sp < THREAD_LOCAL_BYTES ||
+	       thread_pointer() - s->sp < THREAD_LOCAL_BYTES;
+}
+
 int process_begin(__u32 hook)
 {
 	struct scratch *s = scratch(hook);

@@ -8,4 +8,7 @@
 /* Whether it has keys, into s->has_keys, and what it has mapped. */
 int process_begin(__u32 hook);
 
+/* Is the frame at hand where the sampled thread's own stack begins? In doubt it is. */
+int process_at_base(__u32 hook);
+
 #endif

@@ -113,8 +113,7 @@ __noinline int roots_weigh_cursor(__u32 hook, __u32 k)
 	if (!s || k >= KEYS_MAX)
 		return 0;
 	cursor = &s->root_cursors[k];
-	if (!cursor->addr || cursor->root.fp & 7 || cursor->root.fp < s->sp ||
-	    cursor->place != cursor->root.fp)
+	if (!cursor->addr || cursor->root.fp & 7 || cursor->place != cursor->root.fp)
 		return 0;
 	if (cursor->root.fp - s->sp < s->distance) {
 		s->distance = cursor->root.fp - s->sp;
@@ -123,9 +122,21 @@ __noinline int roots_weigh_cursor(__u32 hook, __u32 k)
 	return 0;
 }
 
-/* A walk that lost its way below s->sp may go on from there: it knows a true frame
- * pointer. */
-int roots_find_nearest(__u32 hook)
+/* Of the stack that the frame at hand is on, as far as that is known. */
+static __always_inline __u64 walked_bytes(struct scratch *s)
+{
+	__u64 bytes = s->sp - s->begun_sp;
+
+	return bytes < CHECKPOINT_BYTES ? bytes : 0;
+}
+
+/*
+ * A walk that lost its way below s->sp may go on from there: it knows a true frame
+ * pointer. Of a stack that is at its end all was seen: a root there, or a little below,
+ * is of a function that was left without a word. Distances go round, so that of two
+ * roots on one stack, wherever that lies, the lower one is the nearer.
+ */
+int roots_find_nearest(__u32 hook, __u32 elsewhere)
 {
 	struct scratch *s = scratch(hook);
 
@@ -134,6 +145,8 @@ int roots_find_nearest(__u32 hook)
 	/* verifier: it would follow a number in a register through every cursor */
 	s->nearest = KEYS_MAX;
 	s->distance = CHECKPOINT_BYTES;
+	if (elsewhere)
+		s->distance = -walked_bytes(s) - SAME_STACK_BYTES;
 	for (int k = 0; k < KEYS_MAX; k++) {
 		if (k >= s->n_root_cursors)
 			break;

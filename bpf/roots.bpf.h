@@ -72,7 +72,9 @@ int roots_mark(__u32 hook);		     /* that the frame at hand registered */
 int roots_mark_cursor(__u32 hook, __u32 k);
 int roots_mark_gap(__u32 hook, __u32 ending); /* and the roots of s->frame_bounds */
 int roots_weigh_cursor(__u32 hook, __u32 k);
-int roots_find_nearest(__u32 hook); /* the cursor of the nearest ahead; KEYS_MAX: none */
+/* The head of the nearest ahead; or, of a stack that is at its end, of the next one
+ * wherever it lies but on that stack. KEYS_MAX: none. */
+int roots_find_nearest(__u32 hook, __u32 elsewhere);
 
 /* Most frames have registered none, and most processes have one key. */
 static __always_inline void roots_check_frame(struct scratch *s, __u32 hook)

@@ -159,14 +159,50 @@ __noinline int table_find_rule(__u32 hook, __u64 addr)
 	return 1;
 }
 
-static __always_inline bool is_restorer(__u64 pc)
+#define CODE_BEFORE 8
+
+/* Code around an address that no table tells of. */
+struct code_around {
+	__u8 before[CODE_BEFORE];
+	__u64 after[2];
+};
+
+static __always_inline bool restores(const __u64 code[2])
 {
 	const __u64 restorer[] = { RESTORER_CODE };
+
+	return code[0] == restorer[0] && code[1] == restorer[1];
+}
+
+static __always_inline bool is_restorer(__u64 pc)
+{
 	__u64 code[2] = { 0 };
 
-	return read_user(code, RESTORER_BYTES, pc) && code[0] == restorer[0] &&
-	       code[1] == restorer[1];
+	return read_user(code, RESTORER_BYTES, pc) && restores(code);
 }
+
+#if defined(__TARGET_ARCH_arm64)
+/* bl, blr, blraa and its like */
+static __always_inline bool call_ends(const __u8 before[CODE_BEFORE])
+{
+	__u32 insn = *(const __u32 *)(before + CODE_BEFORE - 4);
+
+	return (insn & 0xfc000000) == 0x94000000 || (insn & 0xfffffc1f) == 0xd63f0000 ||
+	       (insn & 0xfefff800) == 0xd63f0800;
+}
+#else
+/* call rel32, or what could be ff /2: user space looks more closely */
+static __always_inline bool call_ends(const __u8 before[CODE_BEFORE])
+{
+	if (before[CODE_BEFORE - 5] == 0xe8)
+		return true;
+	for (int n = 2; n <= 7; n++)
+		if (before[CODE_BEFORE - n] == 0xff &&
+		    (before[CODE_BEFORE - n + 1] & 0x38) == 0x10)
+			return true;
+	return false;
+}
+#endif
 
 /* No table is needed for the code that a signal handler returns to. It may be
  * the sampled one: at either instruction, or in the kernel behind the second. */
@@ -185,14 +221,40 @@ static __always_inline __u64 end_of_handler(struct scratch *s)
 	return s->sp + SIGNAL_PC + 8;
 }
 
+/*
+ * In a file that has rules, code without one, to which a true step led: a signal
+ * handler's return, or what lies behind a call, or none called from there. Such an
+ * address is put below the first function of a stack that is made by hand.
+ */
+static __always_inline void try_caller(struct scratch *s)
+{
+	struct code_around code = { 0 };
+
+	if (!read_user(&code, CODE_BEFORE + RESTORER_BYTES, s->pc - CODE_BEFORE)) {
+		if (!is_restorer(s->pc))
+			return;
+		s->step_kind = STEP_KIND_SIGNAL;
+	} else if (restores(code.after)) {
+		s->step_kind = STEP_KIND_SIGNAL;
+	} else if (!call_ends(code.before)) {
+		s->step_kind = HOW_BOTTOM;
+	}
+	if (s->step_kind == STEP_KIND_SIGNAL)
+		s->cfa = end_of_handler(s);
+}
+
 __noinline int table_try_handler(__u32 hook)
 {
 	struct scratch *s = scratch(hook);
 
-	if (!s || !in_restorer(s))
+	if (!s)
 		return 0;
-	s->step_kind = STEP_KIND_SIGNAL;
-	s->cfa = end_of_handler(s);
+	if (s->mapping.table && s->kind == FRAME_CALLER && !s->is_leaf) {
+		try_caller(s);
+	} else if (in_restorer(s)) {
+		s->step_kind = STEP_KIND_SIGNAL;
+		s->cfa = end_of_handler(s);
+	}
 	return 0;
 }
 

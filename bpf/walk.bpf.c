@@ -13,6 +13,7 @@
  * without frame pointers may have kept anything in the register. What memory
  * holds is never trusted further than that a read of it may fail.
  */
+#include "process.bpf.h"
 #include "roots.bpf.h"
 #include "step.bpf.h"
 #include "walk.bpf.h"
@@ -56,11 +57,35 @@ static __always_inline void measure_frame(struct scratch *s)
 		s->frame_bounds.bytes = 0;
 }
 
+/* Does the frame at hand lead on by a rule that its code is there for, to the stack whose
+ * pointer it keeps? Then no call need have led to it, nor to where that leads. The
+ * frames that gcc realigns are none of these. */
+static __always_inline bool leads(struct scratch *s)
+{
+	if (s->step_kind != STEP_KIND_TABLE)
+		return false;
+	if (s->rule.cfa <= UNWIND_CFA_FP)
+		return s->rule.reg == UNWIND_LEADS;
+	return s->rule.cfa <= UNWIND_CFA_DEREF_FP && s->rule.fp != UNWIND_FP_DEREF;
+}
+
+static __always_inline void note_lead(struct scratch *s)
+{
+	bool led = s->leads;
+
+	s->leads = leads(s);
+	if (s->kind == FRAME_CALLER && (led || s->leads))
+		s->kind = FRAME_LAUNCH;
+}
+
 /* Where the frame at hand ends, and how it leads on. */
 static __always_inline void look_at_frame(struct scratch *s, __u32 hook, bool by_table)
 {
 	if (by_table) {
 		look_up_frame(s, hook);
+		if (s->leads || (s->step_kind == STEP_KIND_TABLE &&
+				 (s->rule.reg || s->rule.cfa > UNWIND_CFA_FP)))
+			note_lead(s);
 		if (s->step_kind == STEP_KIND_SIGNAL) /* the handler returns to it */
 			s->kind = FRAME_USER;
 	} else {
@@ -83,6 +108,8 @@ int walk_begin(__u32 hook)
 	if (!s)
 		return 0;
 	start_cycle_test(s);
+	s->begun_sp = s->sp;
+	s->leads = 0;
 	s->step_bytes = 0;
 	s->chunk_bytes = 0;
 	s->kind = s->on_waiting_thread ? FRAME_CALLER : FRAME_USER;
@@ -167,7 +194,23 @@ static __always_inline __u32 step_up(struct scratch *s, __u32 hook, bool by_tabl
 	return ending;
 }
 
-/* May the frame at hand be left for its caller? STEP_OK: yes. */
+/* Why nothing leads on from the frame at hand. */
+static __always_inline __u32 why_at_end(struct scratch *s)
+{
+	if (s->step_kind == STEP_KIND_END)
+		return s->rule.cfa == UNWIND_CFA_TORN ? END_TORN : END_START;
+	if (s->step_kind == STEP_KIND_PENDING)
+		return END_AWAITED;
+	if (s->step_kind == HOW_BOTTOM)
+		return END_FIBER;
+	return END_BROKEN; /* nowhere, as a waiting thread's first */
+}
+
+/*
+ * May the frame at hand be left for its caller? STEP_OK: yes. A stack that waits may be
+ * a fiber's, left while its thread runs on: who resumed it last is known to the frame
+ * where it began, and is not there any more.
+ */
 static __always_inline __u32 check_step(struct scratch *s)
 {
 	bool over = !FP_GIVES_SP && s->step_kind == STEP_KIND_OLDER_FP;
@@ -175,12 +218,10 @@ static __always_inline __u32 check_step(struct scratch *s)
 		     s->step_kind == STEP_KIND_PROVEN_FP || over;
 	__u64 at = by_fp ? s->fp : s->cfa;
 
-	if (s->step_kind == STEP_KIND_END)
-		return s->rule.cfa == UNWIND_CFA_TORN ? END_TORN : END_START;
-	if (s->step_kind == STEP_KIND_PENDING)
-		return END_AWAITED;
-	if (s->step_kind == STEP_KIND_UNMAPPED) /* a waiting thread's first */
-		return END_BROKEN;
+	if (s->step_kind >= STEP_KIND_END && !over)
+		return why_at_end(s);
+	if (s->leads && s->on_waiting_thread)
+		return END_FIBER;
 	if (by_fp && !at) { /* of an interrupted frame it is just a register */
 		if (s->is_leaf)
 			return END_BROKEN;
@@ -201,13 +242,15 @@ static __always_inline __u32 check_step(struct scratch *s)
  * root ahead. */
 static __always_inline bool take_checkpoint(struct scratch *s, __u32 hook, __u32 ending)
 {
-	__u32 nearest = roots_find_nearest(hook);
+	__u32 nearest =
+		roots_find_nearest(hook, ending == END_FIBER && !s->on_waiting_thread);
 
 	if (nearest >= KEYS_MAX)
 		return false;
-	s->fp = s->sp = s->root_cursors[nearest].root.fp;
+	s->begun_sp = s->fp = s->sp = s->root_cursors[nearest].root.fp;
 	s->cfa = s->fp + FRAME_BYTES;
 	s->step_kind = STEP_KIND_PROVEN_FP;
+	s->leads = 0;
 	s->is_leaf = 0;
 	s->bx_at = BX_UNKNOWN;
 	measure_frame(s);
@@ -223,6 +266,8 @@ __noinline int walk_end(__u32 hook, __u32 ending)
 
 	if (!s)
 		return 0;
+	if (ending == END_START && !s->on_waiting_thread && !process_at_base(hook))
+		ending = END_FIBER;
 	if (s->n_root_cursors && ending != END_BUDGET && take_checkpoint(s, hook, ending))
 		return 1;
 	s->ending = ending;

@@ -101,6 +101,7 @@ enum step_kind {
 	STEP_KIND_END,	   /* it was not called, or s->rule says that it left its stack */
 	STEP_KIND_PENDING, /* that is not known yet */
 	STEP_KIND_UNMAPPED, /* it runs where nothing is known to be mapped */
+	HOW_BOTTOM,	    /* nothing was called there: a stack that was made by hand */
 	STEP_KIND_OLDER_FP, /* by that of an older frame: those between are missing */
 };
 
@@ -146,10 +147,12 @@ struct scratch {
 	__u32 step_kind; /* enum step_kind */
 	__u32 kind;	 /* enum frame_kind: how sure it is */
 	__u32 on_waiting_thread; /* 0: on its own */
+	__u32 leads; /* its own rule is what leads on: no call need have led there */
 	struct unwind_rule rule;
 	__u64 lr;	  /* arm64, while is_leaf */
 	__u64 word;	  /* of walk_read() */
 	__u64 step_bytes; /* how far the last step went */
+	__u64 begun_sp;	  /* where the stack at hand was when its walk began */
 
 	/* Brent's cycle test, over frames' ends or chain nodes */
 	__u64 tortoise;

@@ -32,6 +32,7 @@
 	  "user frame, stepped to by a frame pointer that nothing proves")               \
 	X(ASYNC, 0x02, "async caller")                                                   \
 	X(CALLER, 0x03, "user frame, stepped to by an unwind table")                     \
+	X(LAUNCH, 0x05, "the same, and its own rule says where a made stack goes on")    \
 	X(LABEL, 0x04, "7 bytes of a label's text, zeroes behind its end")               \
 	X(ROOT, 0x10, "async root registered by the next frame")                         \
 	X(GAP, 0x11, "frames missing here")                                              \
@@ -64,7 +65,8 @@ enum frame_kind {
 	X(STALE, "cut: the waiting root belongs to another chain")                       \
 	X(FOREIGN, "not walked: 32-bit task")                                            \
 	X(FP_ZERO, "frame pointer of 0, as at a thread's start")                         \
-	X(AWAITED, "cut: the unwind table of this code was not loaded yet")
+	X(AWAITED, "cut: the unwind table of this code was not loaded yet")              \
+	X(FIBER, "reached the bottom of a stack that is not the thread's own")
 
 enum ending {
 #define X(name, text) END_##name,

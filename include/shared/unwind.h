@@ -61,6 +61,13 @@ enum unwind_ra {
  */
 #define UNWIND_BX_LOST (-32768)
 
+/*
+ * `reg` of a rule whose CFA is none of REG and PLT: its file marks the code as a signal
+ * frame, which it is not. So compilers of fibers say that the caller goes on exactly at
+ * the address that is found, behind whatever instruction.
+ */
+#define UNWIND_LEADS 1
+
 /* One rule; offsets in bytes. arm64 saves both registers at the bottom of its
  * frame, which may be 100 KB large, hence words. */
 struct unwind_rule {
@@ -72,7 +79,7 @@ struct unwind_rule {
 	unsigned char cfa; /* enum unwind_cfa */
 	unsigned char fp;  /* enum unwind_fp */
 	unsigned char ra;  /* enum unwind_ra */
-	unsigned char reg; /* REG: DWARF's number; PLT: see there */
+	unsigned char reg; /* REG: DWARF's number; PLT: see there; or UNWIND_LEADS */
 };
 
 /* From `offset` bytes into its block on. */

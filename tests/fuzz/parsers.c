@@ -14,6 +14,7 @@
 #include "obj/demangle.h"
 #include "obj/elf_plt.h"
 #include "obj/elf_scan.h"
+#include "obj/fde_index.h"
 #include "obj/names.h"
 #include "pipeline/pipeline.h"
 #include "proc/side_event.h"
@@ -121,6 +122,16 @@ static void fuzz_elf_scan(const uint8_t *data, size_t n)
 		elf_vaddr_of_offset(&info, at, &vaddr);
 		elf_vaddr_of_mapping(&info, at, &vaddr);
 	}
+}
+
+static void fuzz_fde_index(const uint8_t *data, size_t n)
+{
+	struct elf_info info = { .fde_index_vaddr = 0x1000 };
+	struct fde fde;
+
+	for (uint64_t vaddr = 0; vaddr < 0x2000; vaddr += 64)
+		if (fde_index_find(MEMORY_FD, &info, vaddr, &fde))
+			REQUIRE(fde.begin <= vaddr);
 }
 
 static void fuzz_names(const uint8_t *data, size_t n)
@@ -253,15 +264,11 @@ static const struct target {
 	const char *name;
 	void (*run)(const uint8_t *data, size_t n);
 } targets[] = {
-	{ "elf_scan", fuzz_elf_scan },
-	{ "names", fuzz_names },
-	{ "plt", fuzz_plt },
-	{ "perf_map", fuzz_perf_map },
-	{ "kallsyms", fuzz_kallsyms },
-	{ "demangle", fuzz_demangle },
-	{ "side_event", fuzz_side_event },
-	{ "tape", fuzz_tape },
-	{ "replies", fuzz_replies },
+	{ "elf_scan", fuzz_elf_scan }, { "fde_index", fuzz_fde_index },
+	{ "names", fuzz_names },       { "plt", fuzz_plt },
+	{ "perf_map", fuzz_perf_map }, { "kallsyms", fuzz_kallsyms },
+	{ "demangle", fuzz_demangle }, { "side_event", fuzz_side_event },
+	{ "tape", fuzz_tape },	       { "replies", fuzz_replies },
 };
 
 static const struct target *target;

@@ -80,7 +80,7 @@ fuzz-in-briefly: $(FUZZ_DIR)/fuzz_in $(B)/weft
 #   make fuzz-parser-demangle RUNS=100000000
 FUZZ_OBJ     := $(patsubst %.c,$(FUZZ_DIR)/obj/%.o,$(foreach folder,base obj unwind \
                 core proc worker tape pipeline,$(wildcard user/$(folder)/*.c)))
-FUZZ_PARSERS := elf_scan names plt perf_map kallsyms demangle side_event tape replies
+FUZZ_PARSERS := elf_scan fde_index names plt perf_map kallsyms demangle side_event tape replies
 FUZZ_CLANG   := $(CLANG) -g -O1 -fno-omit-frame-pointer -fno-sanitize-recover=undefined \
                 $(CPPFLAGS) -std=gnu11 -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers
 

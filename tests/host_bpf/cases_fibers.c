@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Stacks that go on in other stacks, and threads with two keys. */
-#include "world.h"
+#include "code.h"
 
 #include <string.h>
 
@@ -142,6 +142,124 @@ static void test_as_many_keys_in_one_frame(void **state)
 	ASSERT_ASYNC(&at, "1000 1001 -- 2000");
 }
 
+/* What begins elsewhere than the thread did is no start of the thread's. */
+static void test_foreign_start(void **state)
+{
+	struct sampled at;
+
+	put_like_code(RULE_SP(0x20), 2, 0);
+	at = leaf_in_code(0);
+	put_call(put_call(STACK, 0x20, 1), 0x20, 2);
+	ASSERT_WALK(&at, "UCC", "10000 10108 10208", START);
+	at.elsewhere = STACK;
+	ASSERT_WALK(&at, "UCC", "10000 10108 10208", FIBER);
+	/* a return address of 0 */
+	memory_put(STACK + 0x18, 0);
+	ASSERT_WALK(&at, "U", "10000", FIBER);
+	at.elsewhere = 0;
+	ASSERT_WALK(&at, "U", "10000", START);
+}
+
+/* Who made the stack put a function there that nobody called, where no rule is. */
+static void test_bottom_without_rule(void **state)
+{
+	struct unwind_rule rules[] = { RULE_SP(0x20), RULE_SP(0x20), RULE_OF(NONE) };
+	struct sampled at;
+
+	put_code(rules, 3, 0);
+	at = leaf_in_code(0);
+	at.fp = FP(STACK, 4);
+	put_call(put_call(STACK, 0x20, 1), 0x20, 2);
+	put_frame(at.fp, 0, SITE(0)); /* as whoever made it has it */
+	ASSERT_WALK(&at, "UCCP", "10000 10108 10208 10008", START);
+	memory_put(SITE(2) - 8, 0x9090909090909090);
+	memory_put(SITE(2), 0x90);
+	memory_put(SITE(2) + 8, 0x90);
+	ASSERT_WALK(&at, "UCC", "10000 10108 10208", FIBER);
+	put_call_before(SITE(2));
+	ASSERT_WALK(&at, "UCCP", "10000 10108 10208 10008", START);
+	memory_put(SITE(2) - 8, 0x1850ff9090909090ULL); /* call *0x18(%rax) */
+	ASSERT_WALK(&at, "UCCP", "10000 10108 10208 10008", START);
+}
+
+/* A root of the thread that the fiber's stack does not hold is its resumer's, which the
+ * walk goes on with, wherever that stack is. */
+static void test_root_of_resumer(void **state)
+{
+	static const uint64_t stacks[] = { OTHER, STACK + 0x1000000, STACK - 0x20000,
+					   STACK - 0x1000000 };
+
+	for (int i = 0; i < 4; i++) {
+		struct sampled at;
+
+		world_setup(NULL);
+		put_like_code(RULE_SP(0x20), 6, 0);
+		at = leaf_in_code(0);
+		put_call(put_call(STACK, 0x20, 1), 0x20, 6);
+		put_frame(stacks[i] + 0x100, 0, SITE(4));
+		put_call(put_call(stacks[i] + 0x110, 0x20, 5), 0x20, 6);
+		put_root(ROOT(0), CHAIN(0), 0, stacks[i] + 0x100);
+		put_chain(CHAIN(0), 1, 0x2000, 0);
+		at.roots[0] = ROOT(0);
+		at.elsewhere = STACK;
+		ASSERT_WALK(&at, "UCCGRCCC", "10000 10108 10608 .. 10408 10508 10608",
+			    START);
+		ASSERT_ASYNC(&at, "10000 10108 10608 .. -- 2000");
+		/* at the thread's own end it is nowhere, nor where it was left */
+		at.elsewhere = 0;
+		if (i != 1)
+			ASSERT_WALK(&at, "UCC", "10000 10108 10608", START);
+		at.elsewhere = STACK;
+		put_root(ROOT(0), CHAIN(0), 0, STACK - 0x100);
+		ASSERT_WALK(&at, "UCC", "10000 10108 10608", FIBER);
+		assert_true(walker_sample(&at)->flags & SAMPLE_UNMATCHED);
+	}
+}
+
+/* A fiber that waits may have been left by its thread: where its rule leads to is whoever
+ * resumed it last, who may run by now. */
+static void test_waiting_fiber(void **state)
+{
+	struct unwind_rule crossing =
+		RULE(.cfa = UNWIND_CFA_DEREF_SP, .cfa_offset = 0x10);
+	struct unwind_rule rules[] = { RULE_SP(0x20), RULE_FP, RULE_SP(0x20), crossing,
+				       RULE_OF(END) };
+	struct sampled at;
+
+	put_code(rules, 5, 0);
+	at = leaf_in_code(0);
+	put_call(STACK, 0x20, 4);
+	put_root(ROOT(0), CHAIN(0), 0, STACK + 8);
+	put_chain(CHAIN(0), 1, 0x2000, ROOT(1));
+	put_root(ROOT(1), CHAIN(0), 0, OTHER + 0x40);
+	put_frame(OTHER + 0x40, 0, SITE(2));
+	memory_put(OTHER + 0x50 + 0x18, SITE(3));
+	memory_put(OTHER + 0x50 + 0x20, THIRD);
+	memory_put(THIRD + 8, SITE(4));
+	at.roots[0] = ROOT(0);
+	ASSERT_ASYNC(&at, "10000 -- 2000 -- 10308");
+	assert_int_equal(
+		SEGMENT_ENDING(segment_of(walker_sample(&at), SEGMENT_THREAD, 0)),
+		END_FIBER);
+}
+
+/* Its rule leads to another stack: no call need have led to it. */
+static void test_launch(void **state)
+{
+	struct unwind_rule crossing =
+		RULE(.cfa = UNWIND_CFA_DEREF_SP, .cfa_offset = 0x10);
+	struct unwind_rule rules[] = { RULE_SP(0x20), crossing, RULE_SP(0x40),
+				       RULE_OF(END) };
+	struct sampled at;
+
+	put_code(rules, 4, 0);
+	at = leaf_in_code(0);
+	put_call(STACK, 0x20, 1);
+	memory_put(STACK + 0x20, OTHER);
+	put_call(put_call(OTHER, 0x10, 2), 0x40, 3);
+	ASSERT_WALK(&at, "ULLC", "10000 10108 10208 10308", START);
+}
+
 int run_fiber_cases(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -149,6 +267,11 @@ int run_fiber_cases(void)
 		CASE(test_fibers_in_a_ring),
 		CASE(test_two_keys),
 		CASE(test_as_many_keys_in_one_frame),
+		CASE(test_foreign_start),
+		CASE(test_bottom_without_rule),
+		CASE(test_root_of_resumer),
+		CASE(test_waiting_fiber),
+		CASE(test_launch),
 	};
 
 	return cmocka_run_group_tests_name("fibers", tests, NULL, NULL);

@@ -210,9 +210,9 @@ static void test_over_a_switch(void **state)
 		put_call(others[i] + 0x10, SIZE, 2);
 		at.roots[0] = ROOT(0);
 		put_task(0, 0x2000, others[i] + 0x10 + SIZE, 0);
-		ASSERT_WALK(&at, "URCC", "10000 10108 10208", START);
+		ASSERT_WALK(&at, "URLC", "10000 10108 10208", START);
 		put_task(0, 0x2000, others[i] + 0x10, 0);
-		ASSERT_WALK(&at, "URCC", "10000 10108 10208", START);
+		ASSERT_WALK(&at, "URLC", "10000 10108 10208", START);
 		memory_put(ROOT(0) + 16, STACK + 0x20);
 		if (others[i] > STACK) /* else it is ahead: a checkpoint */
 			assert_true(walker_sample(&at)->flags & SAMPLE_UNMATCHED);

@@ -63,6 +63,7 @@ static void test_by_bytes(void **state)
 
 	at.fp = 0;
 	ASSERT_WALK(&at, "UC", "10010 10100", FP_ZERO);
+	put_call_before(FUNCTION(RESTORER));
 	put_restorer(FUNCTION(RESTORER));
 	ASSERT_WALK(&at, "UUUCC", "10010 10100 10230 10308 10408", START);
 	assert_int_equal(walker_sample(&at)->flags, 0);

@@ -118,10 +118,10 @@ static void test_deref(void **state)
 		RULE(.cfa = UNWIND_CFA_DEREF_FP, .cfa_offset = 0x10, .deref_offset = -8);
 	struct sampled at = put_deref(by_sp, STACK + 0x28);
 
-	ASSERT_WALK(&at, "UCC", "10000 10108 10208", START);
+	ASSERT_WALK(&at, "ULC", "10000 10108 10208", START);
 	tables_clear();
 	at = put_deref(by_fp, STACK + 0x28);
-	ASSERT_WALK(&at, "UCC", "10000 10108 10208", START);
+	ASSERT_WALK(&at, "ULC", "10000 10108 10208", START);
 	memory_put(STACK + 0x28, 0x831);
 	ASSERT_WALK(&at, "U", "10000 cut", BROKEN);
 }

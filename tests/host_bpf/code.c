@@ -27,6 +27,11 @@ uint64_t put_call(uint64_t sp, uint64_t bytes, unsigned int caller)
 	return sp + bytes;
 }
 
+void put_call_before(uint64_t pc)
+{
+	memory_put(pc - 8, 0x12345678e8000000);
+}
+
 /* struct ucontext of x86-64 <asm/ucontext.h>: the registers behind 40 bytes, in
  * the order of <asm/sigcontext.h>. */
 void put_signal(uint64_t sp, uint64_t pc, uint64_t caller_sp, uint64_t fp)
@@ -62,6 +67,9 @@ static void read_kinds(const struct sample_rec *rec, char *text)
 			break;
 		case FRAME_CALLER:
 			*text++ = 'C';
+			break;
+		case FRAME_LAUNCH:
+			*text++ = 'L';
 			break;
 		case FRAME_UNPROVEN:
 			*text++ = 'P';

@@ -24,6 +24,9 @@ void put_like_code(struct unwind_rule rule, unsigned int n, uint32_t flags);
 /* A frame of so many bytes at sp, that function `caller` called; where it ends. */
 uint64_t put_call(uint64_t sp, uint64_t bytes, unsigned int caller);
 
+/* The code of a call, which ends there. */
+void put_call_before(uint64_t pc);
+
 /* What the kernel leaves for the restorer, whose sp it is. */
 void put_signal(uint64_t sp, uint64_t pc, uint64_t caller_sp, uint64_t fp);
 void put_restorer(uint64_t pc);
@@ -35,8 +38,8 @@ struct sampled leaf_in_code(uint64_t n);
 	assert_walk(at, kinds, addresses, END_##ending, __FILE__, __LINE__)
 
 /*
- * The thread's words by kind (U USER, C CALLER, P UNPROVEN, R root, G gap), what
- * the thread view shows, and the ending.
+ * The thread's words by kind (U USER, C CALLER, L LAUNCH, P UNPROVEN, R root, G gap),
+ * what the thread view shows, and the ending.
  */
 void assert_walk(const struct sampled *at, const char *kinds, const char *addresses,
 		 enum ending ending, const char *file, int line);

@@ -127,7 +127,8 @@ const char *storm_lie(const struct sampled *at, const struct sample_rec *rec)
 
 		if (!knobs.tables &&
 		    (FRAME_KIND(word) == FRAME_UNPROVEN ||
-		     FRAME_KIND(word) == FRAME_CALLER) &&
+		     FRAME_KIND(word) == FRAME_CALLER ||
+		     FRAME_KIND(word) == FRAME_LAUNCH) &&
 		    !is_told(&places, FRAME_AT, FRAME_ADDR(word)))
 			return "a frame that is nowhere";
 		if (FRAME_KIND(word) == FRAME_ASYNC &&
@@ -147,6 +148,7 @@ void storm_count(struct storm_sum *sum, const struct sample_rec *rec)
 			sum->signals++;
 			break;
 		case FRAME_CALLER:
+		case FRAME_LAUNCH:
 			sum->by_table++;
 			break;
 		case FRAME_ROOT:

@@ -168,6 +168,21 @@ static bool restores(const struct plain *p)
 	return false;
 }
 
+/* Is it told that nothing was called there, where no rule is? */
+static bool is_bottom(const struct plain *p, const struct unwind_mapping *mapping)
+{
+	uint64_t first, last;
+	const uint8_t *before = (const uint8_t *)&first;
+
+	if (!mapping->table || p->is_leaf || p->kind != FRAME_CALLER ||
+	    !memory_get(p->pc - 8, &first) || !memory_get(p->pc + 1, &last))
+		return false;
+	for (int i = 1; i < 7; i++)
+		if (before[i] == 0xff && (before[i + 1] >> 3 & 7) == 2)
+			return false;
+	return before[3] != 0xe8;
+}
+
 /* Where DWARF's register lies in struct ucontext: <asm/sigcontext.h>. */
 static bool register_of(const struct plain *p, unsigned int reg, uint64_t *ret)
 {
@@ -248,7 +263,9 @@ static enum step_kind look(struct plain *p)
 	if (!mapping->table && !(mapping->flags & UNWIND_BY_FP))
 		return STEP_KIND_PENDING;
 	if (!p->rule || p->rule->cfa == UNWIND_CFA_NONE)
-		return restores(p) ? STEP_KIND_SIGNAL : STEP_KIND_FP;
+		return restores(p)	       ? STEP_KIND_SIGNAL
+		       : is_bottom(p, mapping) ? HOW_BOTTOM
+					       : STEP_KIND_FP;
 	if (p->rule->cfa == UNWIND_CFA_SIGNAL)
 		return STEP_KIND_SIGNAL;
 	if (p->rule->cfa == UNWIND_CFA_END || p->rule->cfa == UNWIND_CFA_TORN)
@@ -333,16 +350,31 @@ static enum ending step_by_table(struct plain *p)
 	return STEP_OK;
 }
 
+/* Does its rule keep another stack's pointer? */
+static bool leads(const struct plain *p)
+{
+	if (p->step_kind != STEP_KIND_TABLE)
+		return false;
+	if (p->rule->cfa == UNWIND_CFA_SP || p->rule->cfa == UNWIND_CFA_FP)
+		return p->rule->reg == UNWIND_LEADS;
+	return (p->rule->cfa == UNWIND_CFA_DEREF_SP ||
+		p->rule->cfa == UNWIND_CFA_DEREF_FP) &&
+	       p->rule->fp != UNWIND_FP_DEREF;
+}
+
 /* To the next frame, and how that one leads on; or an ending. */
 static enum ending step(struct plain *p)
 {
 	enum ending ending;
+	bool led;
 
 	switch (p->step_kind) {
 	case STEP_KIND_END:
 		return p->rule->cfa == UNWIND_CFA_TORN ? END_TORN : END_START;
 	case STEP_KIND_PENDING:
 		return END_AWAITED;
+	case HOW_BOTTOM:
+		return END_FIBER;
 	case STEP_KIND_SIGNAL:
 		ending = step_by_signal(p);
 		break;
@@ -354,12 +386,15 @@ static enum ending step(struct plain *p)
 	}
 	if (ending != STEP_OK)
 		return ending;
+	led = leads(p);
 	p->is_leaf = p->step_kind == STEP_KIND_SIGNAL;
 	p->step_kind = look(p);
 	if (p->step_kind == STEP_KIND_UNMAPPED)
 		return END_BROKEN;
 	if (p->step_kind == STEP_KIND_SIGNAL)
 		p->kind = FRAME_USER;
+	else if (p->kind == FRAME_CALLER && (led || leads(p)))
+		p->kind = FRAME_LAUNCH;
 	return STEP_OK;
 }
 

@@ -38,6 +38,12 @@ int process_begin(__u32 hook)
 	return 0;
 }
 
+/* Where the made-up thread began lies all that it walks but what a case says. */
+int process_at_base(__u32 hook)
+{
+	return scratch(hook)->sp - sampled->elsewhere >= ELSEWHERE_BYTES;
+}
+
 const union unwind_page *unwind_page(__u32 n)
 {
 	return n < n_lent ? &lent[n] : NULL;

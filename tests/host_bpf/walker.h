@@ -9,6 +9,8 @@
 
 #include "weft.bpf.h"
 
+#define ELSEWHERE_BYTES 0x1000
+
 struct sampled {
 	__u64 pc, sp, fp;
 	__u64 lr;	       /* arm64 */
@@ -17,6 +19,7 @@ struct sampled {
 	__u32 n_kernel; /* kernel frames before the thread's */
 	__u64 regs[USER_REGS];
 	struct process_info process_info; /* of it, what is mapped */
+	__u64 elsewhere; /* a stack here is not the thread's own; 0: none */
 };
 
 /* Valid until the next call; its words follow it, as in a ring. */

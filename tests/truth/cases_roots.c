@@ -200,6 +200,25 @@ static const struct truth_case cases[] = {
 			   SET_UP },
 	},
 	{
+		/* a fiber that knows nothing of roots, on a stack of its own */
+		.name = "fiber-root",
+		.program = "fiber",
+		.args = "root %m",
+		.kinds = BOTH_COMPILERS,
+		.tabled = true,
+		.breaks = "no-key",
+		.thread = { { "main;turns_root;turns_here;entry;work;burn" },
+			    { "main;turns_root;turns_here;entry;leave_context" },
+			    { "main;turns_root;turns_here;burn" },
+			    SET_UP },
+		.async = { { "^hop_000;hop_001;--;turns_here;entry;work;burn" },
+			   { "^hop_000;hop_001;--;turns_here;entry;leave_context" },
+			   { "^hop_000;hop_001;--;turns_here;burn" },
+			   { "main;turns_root" },
+			   SET_UP },
+		.bounds = { { CLASS_GAP, 1 } },
+	},
+	{
 		/* passed over by frame pointers, the dispatcher still has its root */
 		.name = "skip-outer",
 		.program = "skip",

@@ -5,6 +5,19 @@
 #define LEVELS "main;level_1;level_2;level_3;level_4;level_5;"
 #define BURNS  "burn_heavy|burn_light"
 
+/* Stacks made by hand; a case more of its own resumer's frames */
+#define FIBER(mode, its_kinds, leave, ...)                                               \
+	{                                                                                \
+		.name = "fiber-" mode, .program = "fiber", .args = mode " %m",           \
+		.kinds = its_kinds, .tabled = true,                                      \
+		.thread = { { "^entry;work;burn" },                                      \
+			    { "^__start_context;entry;work;burn" },                      \
+			    { "^entry;" leave },                                         \
+			    { "^__start_context;entry;" leave },                         \
+			    __VA_ARGS__ },                                               \
+		.bounds = { { CLASS_CUT, .05 } }, /* in a switch */                      \
+	}
+
 static const struct truth_case cases[] = {
 	{
 		.name = "nest",
@@ -77,6 +90,44 @@ static const struct truth_case cases[] = {
 			    { "do_b", .3, "do_a|do_b|do_c|do_d" },
 			    { "do_c", .2, "do_a|do_b|do_c|do_d" },
 			    { "do_d", .1, "do_a|do_b|do_c|do_d" } },
+	},
+	FIBER("alive", BOTH_COMPILERS, "leave_context", { "main;turns_here;burn" },
+	      { "main;sys_call" }),
+	FIBER("gone", BOTH_COMPILERS, "leave_context",
+	      { "main;turns_gone;turns_context;burn" },
+	      { "main;turns_gone;make_below*0-9;make" }, { "main;sys_call" }),
+	FIBER("byhand", BOTH_COMPILERS, "leave_hand;switch_hand",
+	      { "main;turns_byhand;turns_hand;burn" },
+	      { "main;turns_byhand;turns_hand;switch_hand" }, { "main;sys_call" }),
+	FIBER("thread", BOTH_COMPILERS, "leave_hand;switch_hand",
+	      { "resume;turns_byhand;turns_hand;burn" },
+	      { "resume;turns_byhand;turns_hand;switch_hand" }, { "main;sys_call" }),
+	{
+		/* the C library's switch takes the stack before it leaves */
+		.name = "fiber-storm",
+		.program = "fiber",
+		.args = "storm %m",
+		.kinds = BOTH_COMPILERS,
+		.tabled = true,
+		.torn = .2,
+		.thread = { { "^entry_storm;swapcontext" },
+			    { "^__start_context;entry_storm;swapcontext" },
+			    { "main;turns_storm;swapcontext" },
+			    { "main;sys_call" } },
+		.bounds = { { CLASS_CUT, .2 } },
+	},
+	{
+		.name = "fiber-crossed",
+		.program = "fiber",
+		.args = "crossed %m",
+		.kinds = BOTH_COMPILERS,
+		.tabled = true,
+		.thread = { { "main;turns_crossed;burn" },
+			    { "main;turns_crossed;crosses;entry;work;burn" },
+			    { "main;turns_crossed;crosses;entry;leave_crossed;switch_"
+			      "hand" },
+			    { "main;turns_crossed;switch_hand" },
+			    { "main;sys_call" } },
 	},
 	{
 		/* behind the frame pointer's load, or the stack pointer's, it is cut */

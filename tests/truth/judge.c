@@ -10,7 +10,7 @@
 #define STARTERS                                                                         \
 	"_start|_start_c|__libc_start_main|__libc_start_main_impl|"                      \
 	"__libc_start_call_main|libc_start_main_stage2|start|start_thread|clone|clone3|" \
-	"__clone|__clone3|thread_start"
+	"__clone|__clone3|thread_start|__start_context"
 #define HELPER_PREFIX "weft_"
 #define RECORDER      "weft" /* a child before its exec */
 #define SHOWN_MAX     3	     /* stacks that a view tells of */

@@ -131,11 +131,68 @@ static void leaves_out_what_no_call_leads_to(void **state)
 	AUTO(names) names = NULL;
 
 	assert_int_equal(names_new(&names), 0);
-	assert_int_equal(names_set_bad_return(names, 7), 0);
+	assert_int_equal(names_set_bad_return(names, 7, BAD_RETURN_MISTAKEN), 0);
 	assert_int_equal(names_set(names, 3, "_start"), 0);
 	EXPECT(plain, VIEW_THREAD, names, 1, 2, VIEW_CUT);
 	EXPECT(rooted, VIEW_THREAD, names, 1, VIEW_GAP, 2, 3);
 	EXPECT(rooted, VIEW_ASYNC, names, 1, VIEW_GAP, VIEW_BOUNDARY, 4);
+}
+
+/* A true step to what nobody called: there a stack begins that was made by hand. */
+static void ends_where_a_stack_was_made(void **state)
+{
+	static const uint32_t plain[] = { 0,	    HOOK_ONCPU, END_START, 0,	    4,
+					  FRAME(1), FRAME(2),	FRAME(7),  FRAME(3) };
+	static const uint32_t rooted[] = {
+		0,	    HOOK_ONCPU, END_START,     0,	 5,
+		FRAME(1),   FRAME(7),	CODE_ROOT | 0, FRAME(2), FRAME(3),
+		CHAIN_HEAD, 1,		FRAME(4)
+	};
+	uint32_t out[VIEW_ROOM(12)];
+	struct view_notes notes;
+	AUTO(names) names = NULL;
+
+	assert_int_equal(names_new(&names), 0);
+	assert_int_equal(names_set_bad_return(names, 7, BAD_RETURN_BOTTOM), 0);
+	assert_int_equal(names_set(names, 3, "_start"), 0);
+	for (int view = VIEW_ASYNC; view <= VIEW_THREAD; view++) {
+		assert_int_equal(
+			view_read(&(struct view_stack){ plain, STACK_HEAD + 4, names },
+				  view, out, &notes),
+			2);
+		assert_true(notes.whole && !notes.doubted && notes.ending == END_FIBER);
+	}
+	assert_int_equal(view_read(&(struct view_stack){ rooted, STACK_HEAD + 8, names },
+				   VIEW_ASYNC, out, &notes),
+			 4);
+	assert_int_equal(out[1], VIEW_GAP);
+	assert_true(!notes.whole && notes.has_gap && notes.ending == END_DETACHED);
+	/* who wrote that start gave it a name: what lies behind is as false */
+	assert_int_equal(names_set(names, 7, "__start_context"), 0);
+	assert_int_equal(view_read(&(struct view_stack){ plain, STACK_HEAD + 4, names },
+				   VIEW_THREAD, out, &notes),
+			 3);
+	assert_int_equal(out[2], 7);
+	assert_true(notes.whole && notes.ending == END_FIBER);
+}
+
+/* The stack is another's already, so nothing on it called this. */
+static void ends_where_stacks_change(void **state)
+{
+	static const uint32_t plain[] = { 0, HOOK_ONCPU, END_START, 0,
+					  3, FRAME(7),	 FRAME(2),  FRAME(3) };
+	uint32_t out[VIEW_ROOM(7)];
+	struct view_notes notes;
+	AUTO(names) names = NULL;
+
+	assert_int_equal(names_new(&names), 0);
+	assert_int_equal(names_set_bad_return(names, 7, BAD_RETURN_SWITCH), 0);
+	assert_int_equal(view_read(&(struct view_stack){ plain, STACK_HEAD + 3, names },
+				   VIEW_THREAD, out, &notes),
+			 2);
+	assert_int_equal(out[0], 7);
+	assert_int_equal(out[1], VIEW_CUT);
+	assert_true(!notes.whole && !notes.doubted && notes.ending == END_TORN);
 }
 
 static void keeps_a_start_made_by_hand(void **state)
@@ -146,7 +203,7 @@ static void keeps_a_start_made_by_hand(void **state)
 	struct view_notes notes;
 
 	assert_int_equal(names_new(&names), 0);
-	assert_int_equal(names_set_bad_return(names, 7), 0);
+	assert_int_equal(names_set_bad_return(names, 7, BAD_RETURN_MISTAKEN), 0);
 	assert_int_equal(names_set(names, 7, "runtime.goexit.abi0"), 0);
 	assert_int_equal(view_read(&(struct view_stack){ go, STACK_HEAD + 2, names },
 				   VIEW_THREAD, out, &notes),
@@ -212,6 +269,8 @@ int main(void)
 		cmocka_unit_test(knows_arm64_calls),
 		cmocka_unit_test(knows_its_own_calls),
 		cmocka_unit_test(leaves_out_what_no_call_leads_to),
+		cmocka_unit_test(ends_where_a_stack_was_made),
+		cmocka_unit_test(ends_where_stacks_change),
 		cmocka_unit_test(keeps_a_start_made_by_hand),
 		cmocka_unit_test(believes_no_start_by_a_zero_alone),
 	};

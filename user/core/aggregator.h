@@ -22,9 +22,11 @@
 struct frame {
 	uint64_t offset; /* in its module, as core/module.h says */
 	uint32_t module;
-	uint16_t returned; /* 1: a return address, so the call is before it;
+	uint16_t returned;  /* 1: a return address, so the call is before it;
 			    * FRAME_IS_LABEL: no place, offset is a label's id */
-	uint16_t unproven; /* 1: found by a frame pointer that nothing proves */
+	uint8_t unproven;   /* 1: found by a frame pointer that nothing proves */
+	uint8_t uncallable; /* 1: true though no call need lead to it: an async caller,
+			     * or where by its own rule a stack was made by hand */
 };
 
 #define FRAME_IS_LABEL 2

@@ -17,7 +17,7 @@
 struct name_entry {
 	uint32_t name;			 /* string id + 1, 0 = none */
 	uint32_t locations, n_locations; /* in `locations` */
-	bool bad_return;
+	uint8_t bad_return;		 /* enum bad_return */
 };
 
 struct stored_location {
@@ -187,37 +187,76 @@ struct names_location names_location(const struct names *names, uint32_t frame, 
 					location->line };
 }
 
-int names_set_bad_return(struct names *names, uint32_t frame)
+int names_set_bad_return(struct names *names, uint32_t frame, enum bad_return bad_return)
 {
 	struct name_entry *entry;
 	int err = entry_of(names, frame, &entry);
 
 	if (!err)
-		entry->bad_return = true;
+		entry->bad_return = (uint8_t)bad_return;
 	return err;
 }
 
-bool names_is_bad_return(const struct names *names, uint32_t frame)
+enum bad_return names_bad_return(const struct names *names, uint32_t frame)
 {
-	return frame < names->by_frame.n && names->by_frame.items[frame].bad_return;
+	return frame < names->by_frame.n ? names->by_frame.items[frame].bad_return
+					 : BAD_RETURN_NONE;
+}
+
+static bool is_named(const struct names *names, uint32_t frame, const char *const *list,
+		     size_t n)
+{
+	const char *name = names_get(names, frame);
+
+	for (size_t i = 0; name && i < n; i++)
+		if (!strcmp(name, list[i]))
+			return true;
+	return false;
 }
 
 bool names_is_start(const struct names *names, uint32_t frame)
 {
 	static const char *const starts[] = {
-		"_start",	  "_start_c",
-		"start_c",	  "start",
-		"start_thread",	  "thread_start",
-		"clone",	  "__clone",
-		"clone3",	  "__clone3",
-		"runtime.goexit", "runtime.goexit.abi0",
-		"runtime.rt0_go", "runtime.rt0_go.abi0",
-		"runtime.mstart", "runtime.mstart.abi0",
+		"_start",
+		"_start_c",
+		"start_c",
+		"start",
+		"start_thread",
+		"thread_start",
+		"clone",
+		"__clone",
+		"clone3",
+		"__clone3",
+		"__start_context",
+		"runtime.goexit",
+		"runtime.goexit.abi0",
+		"runtime.rt0_go",
+		"runtime.rt0_go.abi0",
+		"runtime.mstart",
+		"runtime.mstart.abi0",
 	};
-	const char *name = names_get(names, frame);
 
-	for (size_t i = 0; name && i < sizeof(starts) / sizeof(*starts); i++)
-		if (!strcmp(name, starts[i]))
-			return true;
-	return false;
+	return is_named(names, frame, starts, sizeof(starts) / sizeof(*starts));
+}
+
+bool names_is_injected(const struct names *names, uint32_t frame)
+{
+	static const char *const calls[] = {
+		"runtime.asyncPreempt", "runtime.asyncPreempt.abi0", "runtime.sigpanic",
+		"runtime.sigpanic0",	"runtime.sigpanic0.abi0",
+	};
+
+	return is_named(names, frame, calls, sizeof(calls) / sizeof(*calls));
+}
+
+bool names_is_copied_start(const struct names *names, uint32_t frame)
+{
+	/* greenlet's: the one calls the other, unless that is inlined */
+	static const char *const starts[] = {
+		"greenlet::UserGreenlet::inner_bootstrap",
+		"greenlet::UserGreenlet::g_initialstub",
+		"g_initialstub",
+	};
+
+	return is_named(names, frame, starts, sizeof(starts) / sizeof(*starts));
 }

@@ -48,17 +48,36 @@ int names_set_locations(struct names *names, uint32_t frame,
 size_t names_n_locations(const struct names *names, uint32_t frame);
 struct names_location names_location(const struct names *names, uint32_t frame, size_t i);
 
-/*
- * No call leads to this return address: whoever stepped to it by frame pointer
- * took some other number for one.
- */
-int names_set_bad_return(struct names *names, uint32_t frame);
-bool names_is_bad_return(const struct names *names, uint32_t frame);
+/* Why a frame, or what lies behind it, is not what it seems: no call leads to a return
+ * address, and what did was */
+enum bad_return {
+	BAD_RETURN_NONE, /* nothing of that kind, or it is not known */
+	/* a frame pointer that nothing proves: the number is another's */
+	BAD_RETURN_MISTAKEN,
+	/* a true step: the program put it there when it made this stack */
+	BAD_RETURN_BOTTOM,
+	/* or: the program is interrupted while it changes stacks */
+	BAD_RETURN_SWITCH,
+	N_BAD_RETURNS
+};
+
+int names_set_bad_return(struct names *names, uint32_t frame, enum bad_return bad_return);
+enum bad_return names_bad_return(const struct names *names, uint32_t frame);
 
 /*
  * Is this a function that nobody calls, at which a thread (or a goroutine)
  * starts? By name, so only once names are set.
  */
 bool names_is_start(const struct names *names, uint32_t frame);
+
+/* Does a signal handler let whom it interrupted call this function, wherever that was?
+ * By name as well. */
+bool names_is_injected(const struct names *names, uint32_t frame);
+
+/*
+ * Does a stack begin at this function that is copied away while others run in its
+ * place? Then what called it is long gone, and no address says so. By name as well.
+ */
+bool names_is_copied_start(const struct names *names, uint32_t frame);
 
 #endif

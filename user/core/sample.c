@@ -17,6 +17,7 @@ static bool is_plain(uint64_t word)
 	case FRAME_USER:
 	case FRAME_UNPROVEN:
 	case FRAME_CALLER:
+	case FRAME_LAUNCH:
 	case FRAME_ASYNC:
 	case FRAME_LABEL:
 	case FRAME_ROOT:

@@ -8,10 +8,13 @@ struct viewer {
 	uint32_t *out;
 	size_t n_out, room;
 	const struct names *names;
-	bool doubted; /* frames of this run are left out since one was false */
+	enum bad_return
+		why_skipped; /* frames of this run are left out since one was none */
 	bool ever_doubted;
 	bool has_gap;
 	bool unlabelled;
+	uint32_t last; /* thread frame, if has_last; its caller comes next */
+	bool has_last;
 	uint64_t chains_used; /* bit by root: each chain is entered once */
 	uint32_t boundary;    /* to be put before what follows, if anything does; 0 */
 };
@@ -111,29 +114,52 @@ static bool may_enter(struct viewer *r, uint32_t root, enum view view, size_t *r
 	return true;
 }
 
-/* Nobody was called from there; where a runtime makes a stack by hand, its
- * start is no call either. */
-static bool is_false(const struct viewer *r, uint32_t code)
+/* That no call leads to this frame: what does that tell? */
+static enum bad_return why_bad(const struct viewer *r, uint32_t code)
 {
-	return r->names && names_is_bad_return(r->names, code) &&
-	       !names_is_start(r->names, code);
+	enum bad_return bad_return =
+		r->names ? names_bad_return(r->names, code) : BAD_RETURN_NONE;
+
+	if (bad_return && r->has_last && names_is_injected(r->names, r->last))
+		return BAD_RETURN_NONE;
+	return bad_return;
 }
 
 static void read_frame(struct viewer *r, struct code_cursor *cursor, uint32_t code)
 {
-	if (!cursor->told && is_false(r, code))
-		r->doubted = r->ever_doubted = true;
-	if (!cursor->told && !r->doubted)
-		put(r, code);
+	enum bad_return bad_return = why_bad(r, code);
+	bool told = cursor->told, ends;
+
+	r->last = code;
+	r->has_last = true;
 	cursor->told = false;
+	if (r->why_skipped)
+		return;
+	/* where a runtime makes a stack by hand, its start is no call, and is kept */
+	ends = bad_return && names_is_start(r->names, code);
+	if (bad_return == BAD_RETURN_SWITCH) {
+		put(r, code);
+		r->why_skipped = BAD_RETURN_SWITCH;
+		return;
+	}
+	if (bad_return && !told && !ends) {
+		r->why_skipped = bad_return;
+		r->ever_doubted |= bad_return == BAD_RETURN_MISTAKEN;
+		return;
+	}
+	if (!told)
+		put(r, code);
+	ends = ends || (r->names && names_is_copied_start(r->names, code));
+	if (ends && cursor->at < cursor->end)
+		r->why_skipped = BAD_RETURN_BOTTOM;
 }
 
 /* A root's place is known whatever the walk did before. */
 static void end_doubt(struct viewer *r)
 {
-	if (r->doubted)
+	if (r->why_skipped)
 		put_gap(r);
-	r->doubted = false;
+	r->why_skipped = BAD_RETURN_NONE;
 }
 
 /* Where to go on: here, or the chain that leaves here. */
@@ -150,6 +176,12 @@ static struct code_cursor read_root(struct viewer *r, struct code_cursor cursor,
 
 static enum ending read_codes(struct viewer *r, struct code_cursor cursor, enum view view)
 {
+	static const enum ending endings[N_BAD_RETURNS] = {
+		[BAD_RETURN_MISTAKEN] = END_BROKEN,
+		[BAD_RETURN_BOTTOM] = END_FIBER,
+		[BAD_RETURN_SWITCH] = END_TORN,
+	};
+
 	while (cursor.at < cursor.end) {
 		uint32_t code = r->codes[cursor.at++];
 
@@ -158,7 +190,8 @@ static enum ending read_codes(struct viewer *r, struct code_cursor cursor, enum 
 			cursor = read_root(r, cursor, code & ~CODE_KIND, view);
 			break;
 		case CODE_GAP:
-			r->doubted = false; /* what follows is from a root */
+			r->why_skipped =
+				BAD_RETURN_NONE; /* what follows is from a root */
 			put_gap(r);
 			cursor.told = false; /* the frame that was is the one missing */
 			break;
@@ -169,14 +202,15 @@ static enum ending read_codes(struct viewer *r, struct code_cursor cursor, enum 
 			return END_TORN;
 		}
 	}
-	return r->doubted ? END_BROKEN : cursor.ending;
+	return r->why_skipped ? endings[r->why_skipped] : cursor.ending;
 }
 
 /* A frame pointer of 0 may be any register's; a start has a name. */
 static bool is_at_start(const struct viewer *r, enum ending ending)
 {
 	if (ending != END_FP_ZERO)
-		return ending == END_START || ending == END_DETACHED;
+		return ending == END_START || ending == END_DETACHED ||
+		       ending == END_FIBER;
 	return !r->names || (r->n_out && names_is_start(r->names, r->out[r->n_out - 1]));
 }
 

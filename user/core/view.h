@@ -30,7 +30,8 @@ enum boundary {
 #define VIEW_ROOM(n) (2 * (n) + 2)
 
 struct view_notes {
-	/* from a thread's start, or a detached operation's, to the leaf, without a gap */
+	/* from the start of a thread, a fiber or a detached operation to the leaf,
+	 * without a gap */
 	bool whole;
 	bool has_gap;
 	bool doubted;	    /* frames were left out since no call leads to them */
@@ -48,9 +49,10 @@ struct view_stack {
  * tape: whatever they hold, the reading ends and stays inside.
  *
  * names say what no walk can know: at a thread frame that no call leads to it
- * had lost its way, and what follows is left out up to the next async root,
- * which is a true place again; and a walk that found a frame pointer of 0 has
- * come to a start only if its last function is one. NULL: all is believed.
+ * had lost its way, or come to the end of a stack that was made by hand; what
+ * follows is left out up to the next async root, which is a true place again; and
+ * a walk that found a frame pointer of 0 has come to a start only if its last
+ * function is one. NULL: all is believed.
  */
 size_t view_read(const struct view_stack *stack, enum view view, uint32_t *out,
 		 struct view_notes *ret_notes);

@@ -191,6 +191,10 @@ static void scan_headers(struct scan *scan)
 
 		if (ph->p_type == PT_LOAD && (!keep_if || (ph->p_flags & keep_if)))
 			take_segment(scan->info, ph);
+		if (ph->p_type == PT_GNU_EH_FRAME) {
+			scan->info->fde_index_offset = ph->p_offset;
+			scan->info->fde_index_vaddr = ph->p_vaddr;
+		}
 		if (ph->p_type != PT_INTERP)
 			continue;
 		scan->has_interpreter = true;
@@ -209,6 +213,7 @@ int elf_scan(int fd, struct elf_info *ret)
 	if (err)
 		return err;
 	info.machine = file.header.e_machine;
+	info.type = file.header.e_type;
 	info.is_64bit = 1;
 	scan_headers(&scan);
 	err = elf_note_each(&file, take_note, &scan);

@@ -41,7 +41,9 @@ struct elf_info {
 	uint32_t keys_left_out;	  /* candidates beyond FILE_KEYS_MAX */
 	uint32_t build_id_bytes;
 	uint8_t build_id[BUILD_ID_MAX];
-	uint16_t machine; /* EM_X86_64, EM_AARCH64, … */
+	uint16_t machine;			    /* EM_X86_64, EM_AARCH64, … */
+	uint16_t type;				    /* ET_EXEC, ET_DYN, … */
+	uint64_t fde_index_offset, fde_index_vaddr; /* .eh_frame_hdr; 0: none */
 	uint8_t is_64bit;
 	uint8_t hides_key; /* it holds folly's async stacks (or libunifex's), no key */
 	struct elf_segment segments[SEGMENTS_MAX];

@@ -35,7 +35,7 @@ void translator_free(struct translator *translator)
 
 static struct frame kernel_frame(uint64_t addr, bool returned)
 {
-	return (struct frame){ addr, MODULE_ID_KERNEL, returned, 0 };
+	return (struct frame){ addr, MODULE_ID_KERNEL, returned, 0, 0 };
 }
 
 static struct frame user_frame(const struct process *process, uint64_t addr,
@@ -43,7 +43,7 @@ static struct frame user_frame(const struct process *process, uint64_t addr,
 {
 	const struct mapping *map =
 		process ? process_mapping(process, addr - returned) : NULL;
-	struct frame frame = { addr, MODULE_ID_UNMAPPED, returned, 0 };
+	struct frame frame = { addr, MODULE_ID_UNMAPPED, returned, 0, 0 };
 
 	if (!map)
 		return frame;
@@ -61,7 +61,7 @@ static int put_frame(struct translator *t, const struct frame *frame)
 	int err = aggregator_frame_id(t->aggregator, frame, &id);
 
 	if (err == INTERN_FULL) {
-		struct frame none = { 0, MODULE_ID_UNMAPPED, 0, 0 };
+		struct frame none = { 0, MODULE_ID_UNMAPPED, 0, 0, 0 };
 
 		t->aggregator->samples.no_place++;
 		err = aggregator_frame_id(t->aggregator, &none, &id);
@@ -79,7 +79,7 @@ static int put_frame(struct translator *t, const struct frame *frame)
 static int put_label(struct translator *t)
 {
 	char clean[4 * sizeof(t->text)];
-	struct frame frame = { 0, MODULE_ID_UNMAPPED, FRAME_IS_LABEL, 0 };
+	struct frame frame = { 0, MODULE_ID_UNMAPPED, FRAME_IS_LABEL, 0, 0 };
 	uint32_t id;
 	int err;
 
@@ -129,10 +129,13 @@ static int put_word(struct translator *t, const struct process *process, uint64_
 	case FRAME_USER:
 	case FRAME_UNPROVEN:
 	case FRAME_CALLER:
+	case FRAME_LAUNCH:
 	case FRAME_ASYNC:
 		frame = user_frame(process, FRAME_ADDR(word),
 				   FRAME_KIND(word) != FRAME_USER);
 		frame.unproven = FRAME_KIND(word) == FRAME_UNPROVEN;
+		frame.uncallable = FRAME_KIND(word) == FRAME_LAUNCH ||
+				   FRAME_KIND(word) == FRAME_ASYNC;
 		return put_frame(t, &frame);
 	case FRAME_LABEL:
 		return put_text(t, word);

@@ -156,6 +156,11 @@ static void collect_stats(const struct run *run, struct stats *stats)
 static int write_tape(const struct run *run, const struct names *names,
 		      const struct stats *stats)
 {
+	static const enum tape_item items[N_BAD_RETURNS] = {
+		[BAD_RETURN_MISTAKEN] = TAPE_UNCALLED,
+		[BAD_RETURN_BOTTOM] = TAPE_MADE,
+		[BAD_RETURN_SWITCH] = TAPE_SWITCHES,
+	};
 	struct tape_writer *tape = run->recording->tape;
 	uint64_t totals[TAPE_TOTALS_MAX];
 	size_t n = stats_to_tape(stats, totals);
@@ -166,8 +171,9 @@ static int write_tape(const struct run *run, const struct names *names,
 
 		if (name)
 			tape_write_name(tape, id, name);
-		if (names_is_bad_return(names, id))
-			tape_write(tape, TAPE_UNCALLED, &id, sizeof(id));
+		if (names_bad_return(names, id))
+			tape_write(tape, items[names_bad_return(names, id)], &id,
+				   sizeof(id));
 	}
 	tape_write(tape, TAPE_TOTALS, totals, n * sizeof(*totals));
 	return tape_writer_finish(tape);

@@ -36,7 +36,7 @@ static void add_some(struct str *out, uint64_t part, uint64_t whole, const char 
 static bool is_complete(int ending)
 {
 	return ending == END_START || ending == END_DETACHED || ending == END_REJOINED ||
-	       ending == END_CROSSED;
+	       ending == END_CROSSED || ending == END_FIBER;
 }
 
 static void summary_room(struct str *out, const struct stats *stats)

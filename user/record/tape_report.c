@@ -54,13 +54,16 @@ static int on_name(void *arg, uint32_t frame, const char *name)
 	return err ? err : names_set(player->names, frame, clean.s);
 }
 
-static int on_bad_return(void *arg, uint32_t frame)
+static int on_bad_return(void *arg, uint32_t frame, enum tape_item why)
 {
 	struct player *player = arg;
 
 	if (frame >= n_frames(player))
 		return fail(-EBADMSG, "a mark for frame %u, which does not exist", frame);
-	return names_set_bad_return(player->names, frame);
+	return names_set_bad_return(player->names, frame,
+				    why == TAPE_MADE	   ? BAD_RETURN_BOTTOM
+				    : why == TAPE_SWITCHES ? BAD_RETURN_SWITCH
+							   : BAD_RETURN_MISTAKEN);
 }
 
 static int on_totals(void *arg, const uint64_t *numbers, size_t n)

@@ -2,6 +2,8 @@
 #include "sym/return_check.h"
 
 #include "base/error.h"
+#include "sym/bottoms.h"
+#include "sym/switches.h"
 
 #include <elf.h>
 #include <string.h>
@@ -64,6 +66,13 @@ bool return_check_code(uint16_t machine, const uint8_t before[RETURN_BYTES_BEFOR
 				       : true;
 }
 
+/* Code that the loader maps as it is; of what else is in a file (an engine's own cache
+ * of compiled code) nobody knows where it is gone on in. */
+static bool is_linked(const struct elf_info *info)
+{
+	return info->type == ET_EXEC || info->type == ET_DYN;
+}
+
 static bool is_bad_return(const struct frame *frame, const struct module_table *modules,
 			  const struct files *files)
 {
@@ -71,11 +80,12 @@ static bool is_bad_return(const struct frame *frame, const struct module_table *
 	const struct elf_info *info = files_elf_info(files, frame->module);
 	int fd = files_fd(files, frame->module);
 
-	if (!frame->unproven)
+	if (frame->returned != 1 || frame->uncallable)
 		return false;
-	if (module_get(modules, frame->module)->kind == MODULE_UNMAPPED)
+	if (frame->unproven &&
+	    module_get(modules, frame->module)->kind == MODULE_UNMAPPED)
 		return true; /* no code that we know of */
-	if (!info || fd < 0 || frame->offset < RETURN_BYTES_BEFORE)
+	if (!info || !is_linked(info) || fd < 0 || frame->offset < RETURN_BYTES_BEFORE)
 		return false;
 	if (pread(fd, bytes, sizeof(bytes),
 		  (off_t)(frame->offset - RETURN_BYTES_BEFORE)) < RETURN_BYTES_BEFORE)
@@ -89,8 +99,15 @@ int return_check(struct names *names, const struct aggregator *aggregator,
 	size_t n = intern_count(aggregator->frames);
 	int err = 0;
 
-	for (uint32_t id = 0; !err && id < n; id++)
-		if (is_bad_return(aggregator_frame(aggregator, id), modules, files))
-			err = names_set_bad_return(names, id);
-	return err;
+	for (uint32_t id = 0; !err && id < n; id++) {
+		const struct frame *frame = aggregator_frame(aggregator, id);
+
+		if (is_bad_return(frame, modules, files))
+			err = names_set_bad_return(names, id,
+						   frame->unproven ? BAD_RETURN_MISTAKEN
+								   : BAD_RETURN_BOTTOM);
+	}
+	if (!err)
+		err = switches_check(names, aggregator, files);
+	return err ? err : bottoms_check(names, aggregator, files);
 }

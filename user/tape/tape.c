@@ -115,14 +115,15 @@ static int play_name(const struct tape_events *events, const char *bytes, size_t
 	return events->name(events->arg, frame, bytes + sizeof(frame));
 }
 
-static int play_bad_return(const struct tape_events *events, const char *bytes, size_t n)
+static int play_bad_return(const struct tape_events *events, const char *bytes, size_t n,
+			   enum tape_item why)
 {
 	uint32_t frame;
 
 	if (n != sizeof(frame))
 		return fail(-EBADMSG, "a frame id of %zu bytes", n);
 	memcpy(&frame, bytes, sizeof(frame));
-	return events->bad_return(events->arg, frame);
+	return events->bad_return(events->arg, frame, why);
 }
 
 static int play_numbers(const struct tape_events *events, uint32_t item,
@@ -150,7 +151,9 @@ static int play_item(const struct tape_events *events, uint32_t item, const char
 	case TAPE_NAME:
 		return play_name(events, bytes, n);
 	case TAPE_UNCALLED:
-		return play_bad_return(events, bytes, n);
+	case TAPE_MADE:
+	case TAPE_SWITCHES:
+		return play_bad_return(events, bytes, n, (enum tape_item)item);
 	case TAPE_ADVANCE:
 	case TAPE_TOTALS:
 		return play_numbers(events, item, bytes, n);

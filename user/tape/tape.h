@@ -12,6 +12,8 @@
 #include "base/cleanup.h"
 #include "core/event.h"
 
+#include <stdbool.h>
+
 #define TAPE_TOTALS_MAX 64
 
 enum tape_item {
@@ -21,7 +23,9 @@ enum tape_item {
 	TAPE_NAME = 4,	   /* u32 frame id, then the name */
 	TAPE_TOTALS = 5,   /* u64s, see record/stats.c */
 	TAPE_END = 6,	   /* nothing; a tape without it was cut short */
-	TAPE_UNCALLED = 7, /* u32 frame id: no call leads to it */
+	TAPE_UNCALLED = 7, /* u32 frame id: no call leads to it, nor does a proven step */
+	TAPE_MADE = 8,	   /* u32 frame id: no call leads to it, but a proven step */
+	TAPE_SWITCHES = 9, /* u32 frame id: it is interrupted while it changes stacks */
 };
 
 struct tape_writer;
@@ -45,7 +49,7 @@ struct tape_events {
 	struct event_sink sink;
 	int (*advance)(void *arg, uint64_t horizon_ns);
 	int (*name)(void *arg, uint32_t frame, const char *name);
-	int (*bad_return)(void *arg, uint32_t frame);
+	int (*bad_return)(void *arg, uint32_t frame, enum tape_item why);
 	int (*totals)(void *arg, const uint64_t *totals, size_t n);
 };
 

@@ -124,6 +124,9 @@ static int row_until(struct cfi_exec *exec, uint64_t until)
 			exec->sink->unsupported(exec->sink->arg, unsupported, expr.bytes,
 						expr.n);
 	}
+	if (exec->cie->is_signal && rule.cfa >= UNWIND_CFA_SP &&
+	    rule.cfa <= UNWIND_CFA_DEREF_FP)
+		rule.reg = UNWIND_LEADS;
 	return give_row(exec, until, &rule);
 }
 

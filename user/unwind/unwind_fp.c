@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "unwind/x86_insn.h"
+#include "unwind/x86_stack.h"
 
 #include <string.h>
 
@@ -47,7 +48,8 @@ static const uint8_t *code_at(struct code_window *window, uint64_t vaddr, size_t
 	return window->bytes + into;
 }
 
-/* Reads instructions until one calls. */
+/* Reads instructions until one calls, or comes back from another stack: what was left
+ * there goes on behind a jump. */
 static enum verdict look_at(struct code_window *window, const struct unwind_span *span)
 {
 	uint64_t at = span->begin;
@@ -63,7 +65,7 @@ static enum verdict look_at(struct code_window *window, const struct unwind_span
 		n = code ? x86_insn_bytes(code, n, &calls) : 0;
 		if (!n)
 			return UNREADABLE;
-		if (calls)
+		if (calls || x86_effect(code, n).sp == X86_SP_TAKEN)
 			return CALLS;
 		at += n;
 	}
@@ -79,6 +81,15 @@ static bool keeps(const struct unwind_rule *rule)
 static bool does_no_harm(const struct unwind_rule *rule)
 {
 	return keeps(rule) || rule->cfa == UNWIND_CFA_PLT || rule->cfa == UNWIND_CFA_END;
+}
+
+/* Does it lead to another stack's frame, for which this one's frame pointer stands? So
+ * do first frames of fibers; and gcc's realigned frames don't. */
+static bool leads_away(const struct unwind_rule *rule)
+{
+	if (rule->cfa == UNWIND_CFA_DEREF_SP || rule->cfa == UNWIND_CFA_DEREF_FP)
+		return rule->fp != UNWIND_FP_DEREF;
+	return rule->cfa <= UNWIND_CFA_FP && rule->reg == UNWIND_LEADS;
 }
 
 /* Most files of a distribution keep none: they are told by the table alone. */
@@ -149,7 +160,7 @@ static bool is_proven(struct proof *proof, unwind_spans next, void *arg)
 			continue;
 		if (span.rule->cfa == UNWIND_CFA_NONE)
 			look_at_gap(proof, span.begin, end_of_code(proof, &span));
-		else if (span.rule->cfa == UNWIND_CFA_SIGNAL)
+		else if (span.rule->cfa == UNWIND_CFA_SIGNAL || leads_away(span.rule))
 			proven = false; /* it calls nobody and has a callee */
 		else if (!does_no_harm(span.rule))
 			proven = look_at(&proof->window, &span) == QUIET;

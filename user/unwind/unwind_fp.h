@@ -4,7 +4,8 @@
  * call lies where the table says anything but "the CFA is fp + 16, and below it
  * lie the return address and the caller's fp". So a caller can be stepped from by
  * its frame pointer alone. Prologues, epilogues and leaves may say what they like,
- * since nothing is called there; so may PLTs and a thread's start.
+ * since nothing is called there; so may PLTs and a thread's start. But no code may
+ * switch stacks there, nor may a rule lead to another stack.
  *
  * Of code that no entry covers, no more may call than the C run-time's start
  * files have. Only x86-64: an arm64 frame record lies anywhere in its frame, so

@@ -266,7 +266,8 @@ static void test_false_async(void **state)
 	", \"outcomes\":{\"idle\":1,\"filtered\":2,\"kept\":" kept                       \
 	",\"no_scratch\":0,\"no_ring\":0,\"ring_full\":0}, \"endings\": {\"start\":6,"   \
 	"\"torn\":0,\"cycle\":0,\"foreign\":0,\"broken\":4}, \"words\":\"a}\\\"{\"}},"   \
-	"\"samples\":{\"total\":" total ",\"unmatched\":0,\"list\":[1,{\"x\":2}]}}"
+	"\"samples\":{\"total\":" total                                                  \
+	",\"unmatched\":0,\"awaited\":0,\"list\":[1,{\"x\":2}]}}"
 #define LEDGER(entered, kept, total) LEDGER_OF(TICKS("10", "0"), entered, kept, total)
 
 static size_t ledger_length(const char *stats)

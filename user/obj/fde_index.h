@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where functions begin, by the table of .eh_frame_hdr that unwinders search: a few
+ * reads of 8 bytes, of a file that anyone may have made.
+ */
+#ifndef WEFT_OBJ_FDE_INDEX_H
+#define WEFT_OBJ_FDE_INDEX_H
+
+#include "obj/elf_scan.h"
+
+struct fde {
+	uint64_t begin; /* of the function, as linked */
+	bool is_silent; /* all through it the CFA is where it was at the call */
+};
+
+/* Of the function that begins last at or before vaddr, as linked. False: there is none,
+ * or no such table, or it can't be read. */
+bool fde_index_find(int fd, const struct elf_info *info, uint64_t vaddr, struct fde *ret);
+
+#endif

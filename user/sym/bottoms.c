@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sym/bottoms.h"
+
+#include "base/error.h"
+#include "obj/fde_index.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CALL_BYTES 5 /* call rel32 */
+
+/* A frame that lies at a function's first byte, behind a call of what is known. */
+struct suspect {
+	bool is_one, is_true;
+	uint64_t target; /* as linked: the function that the call leads to */
+};
+
+struct checker {
+	const struct aggregator *aggregator;
+	const struct files *files;
+	struct suspect *of; /* by frame */
+};
+
+/* A function's own code: a stub, or one that begins with a jump, hides who is below. */
+static bool is_plain(int fd, const struct elf_info *info, uint64_t vaddr)
+{
+	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	uint8_t code[8], *at = code;
+
+	for (uint32_t i = 0; i < info->n_segments; i++) {
+		const struct elf_segment *segment = &info->segments[i];
+		uint64_t into = vaddr - segment->vaddr;
+
+		if (into >= segment->file_bytes)
+			continue;
+		if (pread(fd, code, sizeof(code), (off_t)(segment->offset + into)) !=
+		    sizeof(code))
+			return false;
+		at += memcmp(at, endbr64, sizeof(endbr64)) ? 0 : sizeof(endbr64);
+		at += *at == 0xf2; /* bnd */
+		return *at != 0xff && *at != 0xe9 && *at != 0xeb && *at != 0x68;
+	}
+	return false;
+}
+
+/* Where the call leads that ends at this address; false: it is none of that kind. */
+static bool read_target(int fd, const struct elf_info *info, const struct frame *frame,
+			uint64_t vaddr, uint64_t *ret)
+{
+	uint8_t call[CALL_BYTES];
+	int32_t distance;
+	struct fde fde;
+
+	if (frame->offset < sizeof(call) ||
+	    pread(fd, call, sizeof(call), (off_t)(frame->offset - sizeof(call))) !=
+		    sizeof(call) ||
+	    call[0] != 0xe8)
+		return false;
+	memcpy(&distance, call + 1, sizeof(distance));
+	*ret = vaddr + (uint64_t)(int64_t)distance;
+	return fde_index_find(fd, info, *ret, &fde) && fde.begin == *ret &&
+	       is_plain(fd, info, *ret);
+}
+
+static struct suspect suspect(const struct checker *c, const struct frame *frame)
+{
+	const struct elf_info *info = files_elf_info(c->files, frame->module);
+	int fd = files_fd(c->files, frame->module);
+	struct suspect none = { 0 }, one = { .is_one = true };
+	struct fde fde;
+	uint64_t vaddr;
+
+	if (frame->returned != 1 || frame->uncallable || frame->unproven || !info ||
+	    fd < 0 || info->machine != EM_X86_64 ||
+	    !elf_vaddr_of_offset(info, frame->offset, &vaddr) ||
+	    !fde_index_find(fd, info, vaddr, &fde) || fde.begin != vaddr)
+		return none;
+	return read_target(fd, info, frame, vaddr, &one.target) ? one : none;
+}
+
+/* Is the frame below in the function that the call leads to? */
+static bool is_callee(const struct checker *c, const struct frame *of,
+		      const struct suspect *call, const struct frame *below)
+{
+	const struct elf_info *info = files_elf_info(c->files, of->module);
+	struct fde fde;
+	uint64_t vaddr;
+
+	return below->module == of->module &&
+	       elf_vaddr_of_offset(info, below->offset - (below->returned == 1),
+				   &vaddr) &&
+	       fde_index_find(files_fd(c->files, of->module), info, vaddr, &fde) &&
+	       fde.begin == call->target;
+}
+
+static void look_at(const struct checker *c, uint32_t id, const struct frame *below)
+{
+	struct suspect *is = &c->of[id];
+
+	if (is->is_one && !is->is_true && below)
+		is->is_true =
+			is_callee(c, aggregator_frame(c->aggregator, id), is, below);
+}
+
+/* Each suspect of a stack beside the frame that it is the caller of. */
+static void look_at_stack(const struct checker *c, const uint32_t *codes, size_t n)
+{
+	const struct frame *below = NULL;
+
+	for (size_t i = STACK_HEAD; i < n; i++) {
+		switch (codes[i] & CODE_KIND) {
+		case CODE_FRAME:
+			look_at(c, codes[i], below);
+			below = aggregator_frame(c->aggregator, codes[i]);
+			break;
+		case CODE_SEGMENT:
+			i++; /* its second code is no frame */
+			     /* fall through */
+		case CODE_GAP:
+			below = NULL;
+		}
+	}
+}
+
+static void look_at_stacks(const struct checker *c)
+{
+	size_t n = intern_count(c->aggregator->stacks);
+
+	for (uint32_t id = 0; id < n; id++) {
+		size_t bytes;
+		const uint32_t *codes = intern_bytes(c->aggregator->stacks, id, &bytes);
+
+		look_at_stack(c, codes, bytes / sizeof(*codes));
+	}
+}
+
+int bottoms_check(struct names *names, const struct aggregator *aggregator,
+		  const struct files *files)
+{
+	size_t n = intern_count(aggregator->frames), n_suspects = 0;
+	AUTO_FREE struct suspect *of = calloc(n + 1, sizeof(*of));
+	const struct checker checker = { .aggregator = aggregator,
+					 .files = files,
+					 .of = of };
+	int err = 0;
+
+	if (!of)
+		return fail(-ENOMEM, "no memory for %zu frames", n);
+	for (uint32_t id = 0; id < n; id++) {
+		of[id] = suspect(&checker, aggregator_frame(aggregator, id));
+		n_suspects += of[id].is_one;
+	}
+	if (n_suspects)
+		look_at_stacks(&checker);
+	for (uint32_t id = 0; !err && id < n; id++)
+		if (of[id].is_one && !of[id].is_true)
+			err = names_set_bad_return(names, id, BAD_RETURN_BOTTOM);
+	return err;
+}
