@@ -220,7 +220,7 @@ static int on_tape_name(void *arg, uint32_t frame, const char *name)
 	return 0;
 }
 
-static int on_tape_frame(void *arg, uint32_t frame)
+static int on_tape_frame(void *arg, uint32_t frame, enum tape_item why)
 {
 	return 0;
 }

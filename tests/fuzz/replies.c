@@ -91,14 +91,15 @@ static int on_name(void *arg, size_t index, const char *name, uint64_t start)
 	return 0;
 }
 
-static int on_places(void *arg, size_t index, const struct inline_place *places, size_t n)
+static int on_locations(void *arg, size_t index, const struct source_location *locations,
+			size_t n)
 {
 	struct answers *answers = arg;
 
 	REQUIRE(index < ADDRS && !answers->seen[index]++ && n && n <= INLINES_MAX + 1);
 	for (size_t i = 0; i < n; i++) {
-		REQUIRE(strlen(places[i].name) < NAME_BYTES_MAX);
-		REQUIRE(strlen(places[i].file) < NAME_BYTES_MAX);
+		REQUIRE(strlen(locations[i].name) < NAME_BYTES_MAX);
+		REQUIRE(strlen(locations[i].file) < NAME_BYTES_MAX);
 	}
 	return 0;
 }
@@ -120,16 +121,22 @@ static void speak(int end, const uint8_t *data, size_t n)
 }
 
 /* Names are waited for, so the answer is there before. */
-static void ask_names(struct worker *worker, bool places, struct answers *answers)
+static void ask_names(struct worker *worker, bool locations, struct answers *answers)
 {
 	static const uint64_t addrs[ADDRS] = { 1, 2, 3, 4, 5, 6, 7, 8 };
-	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	const struct name_request request = {
+		.source = locations ? NAMES_LOCATIONS : NAMES_ELF,
+		.fd = open("/dev/null", O_RDONLY | O_CLOEXEC),
+		.addrs = addrs,
+		.n = ADDRS,
+		.deadline_ms = 1000,
+	};
 
-	if (places)
-		worker_places(worker, fd, addrs, ADDRS, 1000, on_places, answers);
+	if (locations)
+		worker_locations(worker, &request, on_locations, answers);
 	else
-		worker_names(worker, NAMES_ELF, fd, addrs, ADDRS, 1000, on_name, answers);
-	close(fd);
+		worker_names(worker, &request, on_name, answers);
+	close(request.fd);
 }
 
 static void ask(struct worker *worker, unsigned int question)
@@ -159,7 +166,7 @@ void fuzz_replies(const uint8_t *data, size_t n)
 	REQUIRE(worker);
 	REQUIRE(!socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends));
 	worker->sock = ends[0];
-	worker->control = worker->keeper = -1;
+	worker->control = worker->supervisor = -1;
 	worker->scan_deadline_ms = 1000;
 	worker_set_table_sink(worker, &sink);
 	if (question >= ASK_NAMES) {
@@ -230,19 +237,19 @@ static void write_names(const char *folder, const char *name, uint8_t question)
 	size_t at = sizeof(buf.head);
 
 	memset(&buf, 0, sizeof(buf));
-	buf.head.kind = question == ASK_NAMES ? PROTOCOL_NAMED : PROTOCOL_PLACED;
+	buf.head.kind = question == ASK_NAMES ? PROTOCOL_NAMED : PROTOCOL_LOCATED;
 	for (uint32_t i = 0; i < 3; i++) {
 		const struct protocol_name named = { 0x1000, i, 5 };
-		const struct protocol_place place = { .index = 1,
-						      .line = i,
-						      .depth = (uint16_t)i,
-						      .is_last = i == 2,
-						      .name_bytes = 5,
-						      .file_bytes = 3 };
-		size_t n = question == ASK_NAMES ? sizeof(named) : sizeof(place);
+		const struct protocol_location location = { .index = 1,
+							    .line = i,
+							    .depth = (uint16_t)i,
+							    .is_last = i == 2,
+							    .name_bytes = 5,
+							    .file_bytes = 3 };
+		size_t n = question == ASK_NAMES ? sizeof(named) : sizeof(location);
 
 		memcpy(buf.bytes + at,
-		       question == ASK_NAMES ? (const void *)&named : &place, n);
+		       question == ASK_NAMES ? (const void *)&named : &location, n);
 		memcpy(buf.bytes + at + n, "name_f.c", 8);
 		at += (n + 8 + 7) & ~(size_t)7;
 		buf.head.count++;
@@ -273,5 +280,5 @@ void write_replies(const char *folder)
 	write_table(folder, "table", ASK_TABLE);
 	write_table(folder, "noted", ASK_NOTED_TABLE);
 	write_names(folder, "names", ASK_NAMES);
-	write_names(folder, "places", ASK_PLACES);
+	write_names(folder, "locations", ASK_PLACES);
 }

@@ -8,9 +8,9 @@
  *	NAMES, with a file; then	NAMED: struct protocol_name and name, count
  *	addresses in further		times; as often as it takes;
  *	messages, n in all		DONE: err
- *	NAMES of NAMES_LOCATIONS		LOCATED, as NAMED, of struct
- *	protocol_location TABLE, with a file		TABLED: err, and if 0 the count of
- *	pages,
+ *	NAMES of NAMES_LOCATIONS	LOCATED, as NAMED, of
+ *					struct protocol_location
+ *	TABLE, with a file		TABLED: err, and if 0 the count of pages,
  *					struct unwind_stats, and where n is 1
  *					what it was made from; then PAGES, some
  *					in a message, until all came
