@@ -171,6 +171,10 @@ int scan_all(const struct event_sink *sink)
 	return err;
 }
 
+#define PF_EXITING 0x4 /* linux/sched.h; shown in field 9 */
+
+enum { SCAN_EXITING = 1 };
+
 static int read_identity(pid_t tid, uint64_t *ret_start_ticks, uint64_t *ret_start_stack)
 {
 	struct task_stat stat;
@@ -179,6 +183,9 @@ static int read_identity(pid_t tid, uint64_t *ret_start_ticks, uint64_t *ret_sta
 		return fail(-ESRCH, "pid %d is gone", tid);
 	*ret_start_ticks = stat.start_ticks;
 	*ret_start_stack = stat.start_stack;
+	/* on its way out, its memory is gone before it is */
+	if (!stat.start_stack && stat.flags & PF_EXITING)
+		return SCAN_EXITING;
 	return 0;
 }
 
@@ -186,10 +193,12 @@ int scan_identity(pid_t tgid, uint64_t *ret_start_ticks, uint64_t *ret_start_sta
 {
 	uint64_t own_start;
 	int err = read_identity(tgid, ret_start_ticks, ret_start_stack);
-	pid_t other = !err && !*ret_start_stack ? another_thread(tgid) : 0;
+	pid_t other = err >= 0 && !*ret_start_stack ? another_thread(tgid) : 0;
 
 	if (other) /* the memory is its as well */
 		err = read_identity(other, &own_start, ret_start_stack);
+	if (err == SCAN_EXITING)
+		return fail(-ESRCH, "pid %d has ended", tgid);
 	if (!err && *ret_start_stack <= 1)
 		return fail(-EPERM, "/proc/%d/stat hides the start of the stack", tgid);
 	return err;
