@@ -78,7 +78,7 @@ parsers() {
 	kill -INT "$recorder"
 	recorder_ends
 	[ "$(jq .processes.records_lost stats)" -gt 0 ] || skip "nothing was lost"
-	jq -e '.processes.ended_unheard >= 15' stats || { jq -c .processes stats; false; }
+	jq -e '.processes.lost_exits >= 15' stats || { jq -c .processes stats; false; }
 }
 
 @test "a full disk: the folded file" {

@@ -38,7 +38,7 @@ build_crowd() {
 	sleep 0.5
 	weft record -q -p "$busy_pid" -F 999 -d 1s -o out --stats-json stats
 	jq -e '.samples.total > 50 and .samples.async > 0.9 * .samples.total and
-		.keys.crowded == 1 and .keys.overfull == 0' stats
+		.keys.too_many_keys == 1 and .keys.too_many_set_keys == 0' stats
 	run --separate-stderr weft doctor --json -p "$busy_pid"
 	jq -e '.processes[0].keys | length == 12 and
 		(map(select(.value != null)) | length == 1)' <<<"$output"
@@ -125,7 +125,7 @@ record_folly() {
 	busy_pid=$!
 	wait_ready "$busy_pid" ready
 	run --separate-stderr weft record -p "$busy_pid" -F 999 -d 1s -o out --stats-json stats
-	jq -e '.keys.crowded == 1 and .keys.overfull == 1' stats
+	jq -e '.keys.too_many_keys == 1 and .keys.too_many_set_keys == 1' stats
 	[[ $stderr == *"1 processes use more than 8 async keys at once: weft does not follow all"* ]]
 }
 

@@ -324,7 +324,7 @@ teardown() {
 	[ "$status" -eq 0 ]
 	[[ $stderr == *"cut short"* ]]
 	[ "$(jq .total <<<"$output")" -gt 100 ]
-	[ "$(jq .was_cut <<<"$output")" = true ]
+	[ "$(jq .truncated <<<"$output")" = true ]
 	[ "$(jq -r '.runs[0].rate_hz' <<<"$output")" -eq 499 ]
 	# it ran for 3.5 s: the third second is there
 	late=$(weft report killed.weft.*.part --filter time=2.. --json 2>/dev/null)

@@ -83,16 +83,16 @@ leaves_nothing() {
 	for i in {1..30}; do echo "sh;main;leaf_$i 1"; done >x.folded
 	echo 'sh;main 9970' >>x.folded
 	weft report x.folded --json >json
-	jq -e '(.functions | length == 31) and .functions_left_out == 0' json
-	jq -e '(.stacks | length == 32) and .stacks_left_out == 0' json
+	jq -e '(.functions | length == 31) and .functions_dropped == 0' json
+	jq -e '(.stacks | length == 32) and .stacks_dropped == 0' json
 	weft report x.folded --json --top 5 >json
-	jq -e '(.functions | length == 5) and .functions_left_out == 26' json
-	jq -e '(.stacks | length == 32) and .stacks_left_out == 0' json
+	jq -e '(.functions | length == 5) and .functions_dropped == 26' json
+	jq -e '(.stacks | length == 32) and .stacks_dropped == 0' json
 	weft report x.folded --json --least 10 >json
-	jq -e '(.functions | length == 31) and .functions_left_out == 0' json
-	jq -e '(.stacks | length == 2) and .stacks_left_out == 30' json
+	jq -e '(.functions | length == 31) and .functions_dropped == 0' json
+	jq -e '(.stacks | length == 2) and .stacks_dropped == 30' json
 	weft report x.folded --json --callee main --top 20 --least 10 >json
-	jq -e '.functions_left_out == 11 and .stacks_left_out == 30' json
+	jq -e '.functions_dropped == 11 and .stacks_dropped == 30' json
 	[ "$(weft report x.folded | grep -c leaf_)" -eq 19 ] # a table is for the eye
 }
 

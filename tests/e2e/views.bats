@@ -148,7 +148,7 @@ sum_of() {
 	[[ $stderr == *"--max-frames raises the budget, up to 1024"* ]]
 	jq -e '.chains.endings.budget > 20 and .ledger.oncpu.endings.budget == 0 and
 		.views.async.endings.budget == .chains.endings.budget and
-		.views.thread.whole > .views.async.whole and
+		.views.thread.complete > .views.async.complete and
 		(.views.async.endings | add) == .samples.total' stats || { cat stats; false; }
 	cut=$(jq .chains.endings.budget stats)
 	weft report x.weft --json | jq -e ".ledger[\"chain.budget\"] == $cut"
@@ -170,7 +170,7 @@ sum_of() {
 		--stats-json stats
 	[[ $stderr == *"have more than 64 async roots: a gap replaces the rest"* ]]
 	jq -e '.samples.roots_cut > 20 and .views.async.gaps >= .samples.roots_cut and
-		.views.async.whole == 0 and
-		.views.thread.whole > 0.9 * .samples.total' stats || { cat stats; false; }
+		.views.async.complete == 0 and
+		.views.thread.complete > 0.9 * .samples.total' stats || { cat stats; false; }
 	grep -qF 'drive;loop;[missing frames];' out
 }

@@ -116,7 +116,7 @@ void ledger_check_missed(const char *stats, struct str *wrong)
 
 double ledger_late_ns(const char *stats, struct str *wrong)
 {
-	double ns = (double)number(stats, "keys.delay_most_ns", wrong);
+	double ns = (double)number(stats, "keys.delay_max_ns", wrong);
 
 	if (ns > LEDGER_LATE_NS)
 		str_addf(wrong, "a key was found %.0f ms after its mapping\n", ns / 1e6);

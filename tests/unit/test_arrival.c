@@ -119,10 +119,10 @@ static void what_got_lost_is_told_again(void **state)
 	assert_false(on_awaited(AT, t.born_ns + OVERDUE_NS));
 	expect("ABMT", true);
 	assert_int_equal(world_counts().overdue, 1);
-	assert_int_equal(world_counts().asked_again, 1);
+	assert_int_equal(world_counts().requested_again, 1);
 	/* at once it is not tried again */
 	assert_false(on_awaited(AT, t.born_ns + OVERDUE_NS));
-	assert_int_equal(world_counts().asked_again, 1);
+	assert_int_equal(world_counts().requested_again, 1);
 	world_end();
 }
 
@@ -135,7 +135,7 @@ static void a_busy_worker_is_not_asked_twice(void **state)
 		happen(&t, *step);
 	assert_false(on_awaited(AT, t.born_ns + OVERDUE_NS));
 	assert_int_equal(world_counts().overdue, 1);
-	assert_int_equal(world_counts().asked_again, 0);
+	assert_int_equal(world_counts().requested_again, 0);
 	happen(&t, 'T');
 	expect("ABMT", true);
 	assert_int_equal(world.files[1].n_asked[TABLE], 1);

@@ -43,7 +43,7 @@ static void only_late_ones_are_measured(void **state)
 	assert_int_equal(settle(delays, 5000).measured, 0);
 	add(delays, 1001, 0);
 	assert_int_equal(settle(delays, 1101).measured, 1);
-	assert_int_equal(settle(delays, 9999).most_ns, 100); /* once */
+	assert_int_equal(settle(delays, 9999).max_ns, 100); /* once */
 	delays_free(delays);
 	delays_free(NULL);
 }
@@ -63,13 +63,13 @@ static void who_waits_is_measured_later(void **state)
 	add(delays, 10, 2);
 	summary = settle(delays, 30);
 	assert_int_equal(summary.measured, 2);
-	assert_int_equal(summary.keyed_most_ns, 20);
+	assert_int_equal(summary.keyed_max_ns, 20);
 	states[0] = DELAY_OVER;
 	summary = settle(delays, 110);
 	assert_int_equal(summary.measured, 3);
-	assert_int_equal(summary.most_ns, 100);
+	assert_int_equal(summary.max_ns, 100);
 	assert_int_equal(summary.median_ns, 20);
-	assert_int_equal(summary.keyed_most_ns, 20);
+	assert_int_equal(summary.keyed_max_ns, 20);
 	delays_free(delays);
 }
 
@@ -88,7 +88,7 @@ static void shares(void **state)
 	assert_int_equal(summary.median_ns, 101);
 	assert_int_equal(summary.p90_ns, 180);
 	assert_int_equal(summary.p99_ns, 198);
-	assert_int_equal(summary.most_ns, 200);
+	assert_int_equal(summary.max_ns, 200);
 	delays_free(delays);
 }
 

@@ -114,7 +114,7 @@ static void expect(const uint32_t *codes, size_t n, enum view view,
 		view_read(&(struct view_stack){ codes, n, names }, view, out, &notes),
 		n_want);
 	assert_memory_equal(out, want, n_want * sizeof(*want));
-	assert_true(notes.doubted);
+	assert_true(notes.is_suspect);
 }
 
 #define EXPECT(codes, view, names, ...)                                                  \
@@ -160,20 +160,21 @@ static void ends_where_a_stack_was_made(void **state)
 			view_read(&(struct view_stack){ plain, STACK_HEAD + 4, names },
 				  view, out, &notes),
 			2);
-		assert_true(notes.whole && !notes.doubted && notes.ending == END_FIBER);
+		assert_true(notes.is_complete && !notes.is_suspect &&
+			    notes.ending == END_FIBER);
 	}
 	assert_int_equal(view_read(&(struct view_stack){ rooted, STACK_HEAD + 8, names },
 				   VIEW_ASYNC, out, &notes),
 			 4);
 	assert_int_equal(out[1], VIEW_GAP);
-	assert_true(!notes.whole && notes.has_gap && notes.ending == END_DETACHED);
+	assert_true(!notes.is_complete && notes.has_gap && notes.ending == END_DETACHED);
 	/* who wrote that start gave it a name: what lies behind is as false */
 	assert_int_equal(names_set(names, 7, "__start_context"), 0);
 	assert_int_equal(view_read(&(struct view_stack){ plain, STACK_HEAD + 4, names },
 				   VIEW_THREAD, out, &notes),
 			 3);
 	assert_int_equal(out[2], 7);
-	assert_true(notes.whole && notes.ending == END_FIBER);
+	assert_true(notes.is_complete && notes.ending == END_FIBER);
 }
 
 /* The stack is another's already, so nothing on it called this. */
@@ -192,7 +193,7 @@ static void ends_where_stacks_change(void **state)
 			 2);
 	assert_int_equal(out[0], 7);
 	assert_int_equal(out[1], VIEW_CUT);
-	assert_true(!notes.whole && !notes.doubted && notes.ending == END_TORN);
+	assert_true(!notes.is_complete && !notes.is_suspect && notes.ending == END_TORN);
 }
 
 static void keeps_a_start_made_by_hand(void **state)
@@ -208,7 +209,7 @@ static void keeps_a_start_made_by_hand(void **state)
 	assert_int_equal(view_read(&(struct view_stack){ go, STACK_HEAD + 2, names },
 				   VIEW_THREAD, out, &notes),
 			 2);
-	assert_true(notes.whole && !notes.doubted);
+	assert_true(notes.is_complete && !notes.is_suspect);
 }
 
 static void believes_no_start_by_a_zero_alone(void **state)
@@ -224,7 +225,7 @@ static void believes_no_start_by_a_zero_alone(void **state)
 				   VIEW_THREAD, out, &notes),
 			 3);
 	assert_int_equal(out[2], VIEW_CUT);
-	assert_false(notes.whole);
+	assert_false(notes.is_complete);
 }
 
 /* It reached a start, and yet frames are missing. */
@@ -246,19 +247,19 @@ static void a_gap_is_not_whole(void **state)
 	assert_int_equal(view_read(&(struct view_stack){ gap, STACK_HEAD + 3, NULL },
 				   VIEW_THREAD, out, &notes),
 			 3);
-	assert_true(!notes.whole && notes.has_gap && notes.ending == END_START);
+	assert_true(!notes.is_complete && notes.has_gap && notes.ending == END_START);
 	assert_int_equal(
 		view_read(&(struct view_stack){ cut_roots, STACK_HEAD + 3, NULL },
 			  VIEW_ASYNC, out, &notes),
 		3);
 	assert_int_equal(out[1], VIEW_GAP);
-	assert_true(!notes.whole && notes.has_gap);
+	assert_true(!notes.is_complete && notes.has_gap);
 	/* the thread view has all of them */
 	assert_int_equal(
 		view_read(&(struct view_stack){ cut_roots, STACK_HEAD + 3, NULL },
 			  VIEW_THREAD, out, &notes),
 		2);
-	assert_true(notes.whole && !notes.has_gap);
+	assert_true(notes.is_complete && !notes.has_gap);
 }
 
 int main(void)

@@ -29,7 +29,7 @@ static struct stats stats_of(struct aggregator *aggregator, uint64_t samples)
 	aggregator->by_hook[HOOK_ONCPU].samples = samples;
 	aggregator->by_hook[HOOK_ONCPU].endings[END_START] = samples;
 	for (int view = 0; view < N_VIEWS; view++) {
-		stats.views[view].whole = samples;
+		stats.views[view].complete = samples;
 		stats.views[view].endings[END_START] = samples;
 	}
 	return stats;
@@ -63,7 +63,7 @@ static void why_stacks_are_not_whole(void **state)
 	aggregator->chain_endings[END_BUDGET] = 348;
 	aggregator->waiting_endings[END_TORN] = 2;
 	aggregator->waiting_endings[END_START] = 8;
-	stats.views[VIEW_ASYNC].whole = 93900;
+	stats.views[VIEW_ASYNC].complete = 93900;
 	stats.views[VIEW_ASYNC].gaps = 30;
 	stats.views[VIEW_ASYNC].endings[END_BUDGET] = 348;
 	SAYS(&stats, " 93.9 %  are complete");

@@ -81,8 +81,8 @@ struct aggregator {
 	struct {
 		uint64_t total, in_kernel, unproven, async, unmatched, stale, no_slot,
 			awaited, roots_cut;
-		uint64_t refused;  /* stacks beyond the limits: in total, in no stack */
-		uint64_t no_place; /* frames beyond theirs: they say no place */
+		uint64_t refused; /* stacks beyond the limits: in total, in no stack */
+		uint64_t frames_dropped; /* frames beyond theirs: they say no place */
 	} samples;
 	struct {
 		uint64_t samples;

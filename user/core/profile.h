@@ -105,11 +105,11 @@ struct profile_stack {
 };
 
 enum stack_note {
-	STACK_ASYNC = 1,       /* its async view has a boundary */
-	STACK_WHOLE_ASYNC = 2, /* from a start to the leaf without a gap, by view */
-	STACK_WHOLE_THREAD = 4,
-	STACK_DOUBTED_ASYNC = 8, /* frames that no call leads to were left out */
-	STACK_DOUBTED_THREAD = 16,
+	STACK_ASYNC = 1,	  /* its async view has a boundary */
+	STACK_COMPLETE_ASYNC = 2, /* from a start to the leaf without a gap, by view */
+	STACK_COMPLETE_THREAD = 4,
+	STACK_SUSPECT_ASYNC = 8, /* frames that no call leads to were left out */
+	STACK_SUSPECT_THREAD = 16,
 	STACK_GAP_ASYNC = 32, /* frames are missing between others */
 	STACK_GAP_THREAD = 64,
 	STACK_NOTES_KEPT = 127, /* in a recording; of this run alone is what follows */

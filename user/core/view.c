@@ -10,7 +10,7 @@ struct viewer {
 	const struct names *names;
 	enum bad_return
 		why_skipped; /* frames of this run are left out since one was none */
-	bool ever_doubted;
+	bool ever_suspect;
 	bool has_gap;
 	bool unlabelled;
 	uint32_t last; /* thread frame, if has_last; its caller comes next */
@@ -144,7 +144,7 @@ static void read_frame(struct viewer *r, struct code_cursor *cursor, uint32_t co
 	}
 	if (bad_return && !told && !ends) {
 		r->why_skipped = bad_return;
-		r->ever_doubted |= bad_return == BAD_RETURN_MISTAKEN;
+		r->ever_suspect |= bad_return == BAD_RETURN_MISTAKEN;
 		return;
 	}
 	if (!told)
@@ -246,9 +246,9 @@ size_t view_read(const struct view_stack *stack, enum view view, uint32_t *out,
 				       .ending = codes[STACK_ENDING] };
 	ret_notes->ending = read_codes(&r, thread, view);
 	at_start = is_at_start(&r, ret_notes->ending);
-	ret_notes->whole = at_start && !r.has_gap;
+	ret_notes->is_complete = at_start && !r.has_gap;
 	ret_notes->has_gap = r.has_gap;
-	ret_notes->doubted = r.ever_doubted;
+	ret_notes->is_suspect = r.ever_suspect;
 	if (!at_start && ret_notes->ending != END_NO_USER)
 		put(&r, VIEW_CUT);
 	return r.n_out;

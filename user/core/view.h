@@ -32,9 +32,9 @@ enum boundary {
 struct view_notes {
 	/* from the start of a thread, a fiber or a detached operation to the leaf,
 	 * without a gap */
-	bool whole;
+	bool is_complete;
 	bool has_gap;
-	bool doubted;	    /* frames were left out since no call leads to them */
+	bool is_suspect;    /* frames were left out since no call leads to them */
 	enum ending ending; /* of the view's last stretch */
 };
 

@@ -278,10 +278,10 @@ static int read_view(struct profile_builder *g, uint32_t id, enum view view,
 	n = view_read(&(struct view_stack){ codes, n, g->names },
 		      view == VIEW_ASYNC && g->sources.no_labels ? VIEW_UNLABELLED : view,
 		      g->view, &notes);
-	if (notes.whole)
-		stack->notes |= STACK_WHOLE_ASYNC << view;
-	if (notes.doubted)
-		stack->notes |= STACK_DOUBTED_ASYNC << view;
+	if (notes.is_complete)
+		stack->notes |= STACK_COMPLETE_ASYNC << view;
+	if (notes.is_suspect)
+		stack->notes |= STACK_SUSPECT_ASYNC << view;
 	if (notes.has_gap)
 		stack->notes |= STACK_GAP_ASYNC << view;
 	stack->notes |= notes.ending << STACK_ENDING_SHIFT(view);

@@ -63,7 +63,7 @@ static int put_frame(struct translator *t, const struct frame *frame)
 	if (err == INTERN_FULL) {
 		struct frame none = { 0, MODULE_ID_UNMAPPED, 0, 0, 0 };
 
-		t->aggregator->samples.no_place++;
+		t->aggregator->samples.frames_dropped++;
 		err = aggregator_frame_id(t->aggregator, &none, &id);
 		if (err == INTERN_FULL) { /* not even that: a gap is true */
 			t->codes[t->n++] = CODE_GAP;

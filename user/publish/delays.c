@@ -15,7 +15,7 @@ struct delays {
 	uint64_t begun_ns; /* 0: not yet */
 	VEC(struct waiting) waiting;
 	VEC(uint64_t) measured_ns;
-	uint64_t keyed_most_ns;
+	uint64_t keyed_max_ns;
 };
 
 int delays_new(struct delays **ret)
@@ -63,8 +63,8 @@ void delays_settle(struct delays *delays,
 			delays->waiting.items[kept++] = one;
 			continue;
 		}
-		if (is == DELAY_OVER_KEYED && delay_ns > delays->keyed_most_ns)
-			delays->keyed_most_ns = delay_ns;
+		if (is == DELAY_OVER_KEYED && delay_ns > delays->keyed_max_ns)
+			delays->keyed_max_ns = delay_ns;
 		if (vec_push(&delays->measured_ns, delay_ns))
 			error_clear(); /* one figure less */
 	}
@@ -90,12 +90,12 @@ void delays_summarize(const struct delays *delays, struct delay_summary *ret)
 	size_t n = delays->measured_ns.n;
 
 	*ret = (struct delay_summary){ .measured = n,
-				       .keyed_most_ns = delays->keyed_most_ns };
+				       .keyed_max_ns = delays->keyed_max_ns };
 	if (!n)
 		return;
 	qsort(all, n, sizeof(*all), by_size);
 	ret->median_ns = all[n / 2];
 	ret->p90_ns = all[n - 1 - n / 10];
 	ret->p99_ns = all[n - 1 - n / 100];
-	ret->most_ns = all[n - 1];
+	ret->max_ns = all[n - 1];
 }

@@ -15,8 +15,8 @@
 
 struct delay_summary {
 	unsigned long measured;
-	uint64_t median_ns, p90_ns, p99_ns, most_ns;
-	uint64_t keyed_most_ns; /* of files with async keys */
+	uint64_t median_ns, p90_ns, p99_ns, max_ns;
+	uint64_t keyed_max_ns; /* of files with async keys */
 };
 
 struct delays;

@@ -69,7 +69,7 @@ static int try_again(struct publisher *p, const struct process *process,
 	}
 	if (table && table_is_awaited(table))
 		return 0; /* the worker will come to it */
-	p->counts.asked_again++;
+	p->counts.requested_again++;
 	if (!table || table->state == TABLE_REFUSED)
 		return tables_request(p->tables, process, map);
 	return publish_anew(p, process, entry);

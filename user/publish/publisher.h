@@ -35,8 +35,8 @@ struct publisher_counts {
 	unsigned long too_many_keys;	 /* of these, with more keys than ticks look at */
 	unsigned long too_many_set_keys; /* of these, with more keys set than that */
 	unsigned long stale;		 /* published anew because a sample said so */
-	unsigned long overdue;	   /* that waited too long for a table: our mistake */
-	unsigned long asked_again; /* for these */
+	unsigned long overdue;	       /* that waited too long for a table: our mistake */
+	unsigned long requested_again; /* for these */
 	struct delay_summary delays;
 	struct tables_counts tables;
 	struct mapping_tables_counts mapping_tables;

@@ -62,7 +62,7 @@ static inline bool table_is_awaited(const struct table *table)
 }
 
 struct tables_counts {
-	unsigned long ready, without, unreadable, refused, taken_back;
+	unsigned long ready, without, unreadable, refused, evicted;
 	unsigned long rows;
 	unsigned long pages; /* in use now, those of mappings too */
 	struct table_loader_counts loader;

@@ -127,7 +127,7 @@ static struct table *find_worst(struct tables *tables, const struct shares *shar
 
 static void take_back(struct tables *tables, struct table *table)
 {
-	tables->counts.taken_back++;
+	tables->counts.evicted++;
 	tables->counts.ready--;
 	table->was_refused = true; /* who waits for it waits for room */
 	if (table->users) {

@@ -16,10 +16,10 @@ static struct view_sums sum_view(const struct profile *profile, enum view view)
 			profile->stacks.items[timeline->sample_keys.items[i].a].notes;
 		uint64_t count = timeline->counts.items[i];
 
-		if (notes & STACK_WHOLE_ASYNC << view)
-			sums.whole += count;
-		if (notes & STACK_DOUBTED_ASYNC << view)
-			sums.doubted += count;
+		if (notes & STACK_COMPLETE_ASYNC << view)
+			sums.complete += count;
+		if (notes & STACK_SUSPECT_ASYNC << view)
+			sums.suspect += count;
 		if (notes & STACK_GAP_ASYNC << view)
 			sums.gaps += count;
 		sums.endings[STACK_ENDING(notes, view)] += count;

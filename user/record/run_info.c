@@ -97,7 +97,7 @@ static int add_walks(struct profile *r, const struct stats *stats)
 	if (!err)
 		err = add_endings(r, "waiting", stats->aggregator->waiting_endings);
 	for (int view = 0; !err && view < N_VIEWS; view++) {
-		err = add_count(r, groups[view], "whole", stats->views[view].whole);
+		err = add_count(r, groups[view], "complete", stats->views[view].complete);
 		if (!err)
 			err = add_count(r, groups[view], "gaps", stats->views[view].gaps);
 	}
@@ -132,15 +132,15 @@ static int add_samples(struct profile *r, const struct stats *stats)
 		{ "samples", "no_slot", p->samples.no_slot },
 		{ "samples", "awaited", p->samples.awaited },
 		{ "samples", "roots_cut", p->samples.roots_cut },
-		{ "samples", "refused", p->samples.refused },
+		{ "samples", "over_limit", p->samples.refused },
 		{ "ticks", "expected", stats->totals.expected_ticks },
 		{ "ticks", "missed_estimate", stats_missed_ticks(stats) },
 		{ "ticks", "stolen_estimate", stats_stolen_ticks(stats) },
 		{ "processes", "seen", stats->processes.seen },
 		{ "processes", "records_lost", stats->processes.lost },
-		{ "processes", "refused", stats->processes.refused },
+		{ "processes", "over_limit", stats->processes.refused },
 		{ "keys", "processes", stats->publisher.processes },
-		{ "tables", "refused", stats->publisher.tables.refused },
+		{ "tables", "over_limit", stats->publisher.tables.refused },
 	};
 	int err = 0;
 

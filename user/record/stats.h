@@ -17,7 +17,7 @@
 
 /* How many samples each of a view's notes holds for. */
 struct view_sums {
-	uint64_t whole, doubted, gaps;
+	uint64_t complete, suspect, gaps;
 	unsigned long long endings[N_ENDINGS];
 };
 

@@ -28,9 +28,9 @@ static void add_endings(struct json *json, const char *key,
 static void add_view(struct json *json, const char *name, const struct view_sums *sums)
 {
 	json_open(json, name, '{');
-	json_uint(json, "whole", sums->whole);
+	json_uint(json, "complete", sums->complete);
 	json_uint(json, "gaps", sums->gaps);
-	json_uint(json, "doubted", sums->doubted);
+	json_uint(json, "suspect", sums->suspect);
 	add_endings(json, "endings", sums->endings);
 	json_close(json, '}');
 }
@@ -81,10 +81,10 @@ static void add_samples(struct json *json, const struct stats *stats)
 	json_uint(json, "no_slot", aggregator->samples.no_slot);
 	json_uint(json, "awaited", aggregator->samples.awaited);
 	json_uint(json, "roots_cut", aggregator->samples.roots_cut);
-	json_uint(json, "refused", aggregator->samples.refused);
-	json_uint(json, "no_place", aggregator->samples.no_place);
-	json_uint(json, "whole", stats->views[stats->view].whole);
-	json_uint(json, "doubted", stats->views[stats->view].doubted);
+	json_uint(json, "over_limit", aggregator->samples.refused);
+	json_uint(json, "frames_dropped", aggregator->samples.frames_dropped);
+	json_uint(json, "complete", stats->views[stats->view].complete);
+	json_uint(json, "suspect", stats->views[stats->view].suspect);
 	json_uint(json, "distinct_stacks", intern_count(aggregator->stacks));
 	json_close(json, '}');
 }
@@ -94,12 +94,12 @@ static void add_cache(struct json *json, const struct cache_counts *cache)
 	json_open(json, "unwind_cache", '{');
 	json_uint(json, "hits", cache->hits);
 	json_uint(json, "misses", cache->misses);
-	json_uint(json, "others", cache->others);
-	json_uint(json, "spoilt", cache->corrupt);
-	json_uint(json, "kept", cache->kept);
+	json_uint(json, "changed", cache->others);
+	json_uint(json, "corrupt", cache->corrupt);
+	json_uint(json, "stored", cache->kept);
 	json_uint(json, "too_large", cache->too_large);
 	json_uint(json, "failed", cache->failed);
-	json_uint(json, "removed", cache->removed);
+	json_uint(json, "evicted", cache->removed);
 	json_close(json, '}');
 }
 
@@ -107,18 +107,18 @@ static void add_keys(struct json *json, const struct publisher_counts *counts)
 {
 	json_open(json, "keys", '{');
 	json_uint(json, "processes", counts->processes);
-	json_uint(json, "crowded", counts->too_many_keys);
-	json_uint(json, "overfull", counts->too_many_set_keys);
-	json_uint(json, "refused", counts->refused);
+	json_uint(json, "too_many_keys", counts->too_many_keys);
+	json_uint(json, "too_many_set_keys", counts->too_many_set_keys);
+	json_uint(json, "not_published", counts->refused);
 	json_uint(json, "stale", counts->stale);
-	json_uint(json, "delay_most_ns", counts->delays.keyed_most_ns);
+	json_uint(json, "delay_max_ns", counts->delays.keyed_max_ns);
 	json_close(json, '}');
 	json_open(json, "late_mappings", '{');
 	json_uint(json, "measured", counts->delays.measured);
 	json_uint(json, "median_ns", counts->delays.median_ns);
 	json_uint(json, "p90_ns", counts->delays.p90_ns);
 	json_uint(json, "p99_ns", counts->delays.p99_ns);
-	json_uint(json, "most_ns", counts->delays.most_ns);
+	json_uint(json, "max_ns", counts->delays.max_ns);
 	json_close(json, '}');
 }
 
@@ -127,17 +127,17 @@ static void add_tables(struct json *json, const struct publisher_counts *counts)
 	json_open(json, "tables", '{');
 	json_uint(json, "made", counts->tables.loader.made);
 	json_uint(json, "ready", counts->tables.ready);
-	json_uint(json, "without", counts->tables.without);
+	json_uint(json, "no_table", counts->tables.without);
 	json_uint(json, "unreadable", counts->tables.unreadable);
-	json_uint(json, "refused", counts->tables.refused);
-	json_uint(json, "taken_back", counts->tables.taken_back);
+	json_uint(json, "over_limit", counts->tables.refused);
+	json_uint(json, "evicted", counts->tables.evicted);
 	json_uint(json, "overdue", counts->overdue);
-	json_uint(json, "asked_again", counts->asked_again);
+	json_uint(json, "requested_again", counts->requested_again);
 	json_uint(json, "rows", counts->tables.rows);
 	json_uint(json, "bytes", counts->tables.pages * UNWIND_PAGE_BYTES);
-	json_uint(json, "spaces", counts->mapping_tables.made);
-	json_uint(json, "spaces_refused", counts->mapping_tables.refused);
-	json_uint(json, "mappings_left_out", counts->mapping_tables.cut);
+	json_uint(json, "mapping_tables", counts->mapping_tables.made);
+	json_uint(json, "mapping_tables_over_limit", counts->mapping_tables.refused);
+	json_uint(json, "mappings_dropped", counts->mapping_tables.cut);
 	json_close(json, '}');
 	add_cache(json, &counts->tables.loader.cache);
 }
@@ -148,8 +148,8 @@ static void add_processes(struct json *json, const struct stats *stats)
 	json_uint(json, "seen", stats->processes.seen);
 	json_uint(json, "records", stats->processes.records);
 	json_uint(json, "records_lost", stats->processes.lost);
-	json_uint(json, "ended_unheard", stats->processes.unheard);
-	json_uint(json, "refused", stats->processes.refused);
+	json_uint(json, "lost_exits", stats->processes.unheard);
+	json_uint(json, "over_limit", stats->processes.refused);
 	json_close(json, '}');
 	add_keys(json, &stats->publisher);
 	add_tables(json, &stats->publisher);
@@ -176,7 +176,7 @@ static void add_files(struct json *json, const struct stats *stats)
 	json_uint(json, "inlines_sought", stats->symbols.inlines_sought);
 	json_uint(json, "inlines_found", stats->symbols.inlines_found);
 	json_uint(json, "inlines_failed", stats->symbols.inlines_failed);
-	json_uint(json, "refused", stats->symbols.refused);
+	json_uint(json, "over_limit", stats->symbols.refused);
 	json_uint(json, "foreign_maps", stats->symbols.foreign_maps);
 	json_close(json, '}');
 }

@@ -67,7 +67,7 @@ static void summary_stacks(struct str *out, const struct stats *stats)
 
 	if (!with_user)
 		return;
-	add_share(out, "stacks", sums->whole, with_user,
+	add_share(out, "stacks", sums->complete, with_user,
 		  "are complete: from the leaf to a start, without a gap");
 	add_some(out, sums->gaps, with_user, "have a gap: frames are missing in between");
 	for (int i = END_START; i < N_ENDINGS; i++)
@@ -118,7 +118,7 @@ static void summary_async(struct str *out, const struct stats *stats)
 			 "            new mappings were ready after %.1f ms (median), "
 			 "%.1f ms (maximum)\n",
 			 (double)stats->publisher.delays.median_ns / 1e6,
-			 (double)stats->publisher.delays.most_ns / 1e6);
+			 (double)stats->publisher.delays.max_ns / 1e6);
 }
 
 /* Nobody meets these who does not want to. */
@@ -129,7 +129,7 @@ static void summary_limits(struct str *out, const struct stats *stats)
 		const char *what;
 	} limits[] = {
 		{ stats->processes.refused, "processes, mappings or files" },
-		{ stats->aggregator->samples.no_place, "frames" },
+		{ stats->aggregator->samples.frames_dropped, "frames" },
 		{ stats->symbols.refused, "names" },
 	};
 

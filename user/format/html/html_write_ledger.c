@@ -8,12 +8,13 @@
 #include <strings.h>
 
 static const struct html_line async_view[] = {
-	{ "whole", "sample", "complete in the async view: to a start, without a gap" },
+	{ "complete", "sample", "complete in the async view: to a start, without a gap" },
 	{ "gaps", "sample", "with a gap in the async view" },
 };
 
 static const struct html_line thread_view[] = {
-	{ "whole", "sample", "complete in the thread view: to a start, without a gap" },
+	{ "complete", "sample",
+	  "complete in the thread view: to a start, without a gap" },
 	{ "gaps", "sample", "with a gap in the thread view" },
 };
 
@@ -27,14 +28,14 @@ static const struct html_line ticks[] = {
 
 static const struct html_line samples[] = {
 	{ "total", "sample", "all samples" },
-	{ "refused", "lost", "too many distinct stacks" },
+	{ "over_limit", "lost", "too many distinct stacks" },
 };
 
 static const struct html_line other[] = {
 	{ "processes.seen", "other", "processes seen" },
 	{ "processes.records_lost", "other",
 	  "records of mappings that were lost: names may be missing" },
-	{ "processes.refused", "other", "processes over the limit" },
+	{ "processes.over_limit", "other", "processes over the limit" },
 	{ "keys.processes", "other", "processes that publish an async key" },
 };
 

@@ -86,7 +86,7 @@ static int add_functions(struct json_pen *out, const struct profile *r,
 	}
 	json_close(&out->json, ']');
 	json_line(&out->json);
-	json_uint(&out->json, "functions_left_out", functions.items.n - n);
+	json_uint(&out->json, "functions_dropped", functions.items.n - n);
 	json_line(&out->json);
 	functions_free(&functions);
 	return err;
@@ -108,14 +108,14 @@ static void add_node(struct json *json, const struct tree *tree, uint32_t node)
 static int add_nodes(struct json_pen *out, const struct tree *tree, uint64_t least)
 {
 	int err = 0;
-	uint32_t left_out = 0;
+	uint32_t dropped = 0;
 
 	json_open(&out->json, "stacks", '[');
 	for (uint32_t i = 1; !err && i < tree->nodes.n; i++) {
 		if (!tree->total.items[i])
 			continue;
 		if (tree->total.items[i] < least) {
-			left_out++;
+			dropped++;
 			continue;
 		}
 		add_node(&out->json, tree, i);
@@ -123,7 +123,7 @@ static int add_nodes(struct json_pen *out, const struct tree *tree, uint64_t lea
 	}
 	json_close(&out->json, ']');
 	json_line(&out->json);
-	json_uint(&out->json, "stacks_left_out", left_out);
+	json_uint(&out->json, "stacks_dropped", dropped);
 	return err;
 }
 
@@ -147,10 +147,10 @@ int text_write_json(struct outfile *file, const struct profile *r,
 
 	json->out = &out.buffer.text;
 	json_open(json, NULL, '{');
-	json_uint(json, "version", 1);
+	json_uint(json, "version", 2);
 	json_text(json, "view", options->view == VIEW_ASYNC ? "async" : "thread");
 	json_bool(json, "one_view", r->one_view);
-	json_bool(json, "was_cut", r->was_cut);
+	json_bool(json, "truncated", r->was_cut);
 	json_text(json, "value_type", profile_string(r, r->value_type));
 	json_text(json, "value_unit", profile_string(r, r->value_unit));
 	json_uint(json, "total", r->timeline.total);

@@ -349,7 +349,7 @@ static int take_item(struct rows *rows, const struct proto_field *field)
 	case BATCH_ONE_VIEW:
 		r->one_view = field->value;
 		return 0;
-	case BATCH_LEFT_OUT:
+	case BATCH_DROPPED:
 		r->left_out += field->value;
 		return 0;
 	case BATCH_COMPLETE:

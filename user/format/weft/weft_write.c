@@ -311,7 +311,7 @@ static int end_counts(struct weft_stream *s, const struct profile *r)
 	batch_put_number(s->batch, BATCH_VALUE_UNIT, r->value_unit);
 	batch_put_number(s->batch, BATCH_PERIOD_NS, r->period_ns);
 	batch_put_number(s->batch, BATCH_ONE_VIEW, r->one_view);
-	batch_put_number(s->batch, BATCH_LEFT_OUT, r->left_out);
+	batch_put_number(s->batch, BATCH_DROPPED, r->left_out);
 	batch_put_number(s->batch, BATCH_COMPLETE, !r->was_cut);
 	return err;
 }
