@@ -34,9 +34,12 @@ int ended_add(struct ended_queue *queue, const struct ended *one)
 
 const struct ended *ended_next(const struct ended_queue *queue, uint64_t before_ns)
 {
-	const struct ended *first = queue->items.items + queue->first;
+	const struct ended *first;
 
-	return queue->first < queue->items.n && first->time_ns < before_ns ? first : NULL;
+	if (queue->first >= queue->items.n)
+		return NULL;
+	first = &queue->items.items[queue->first];
+	return first->time_ns < before_ns ? first : NULL;
 }
 
 void ended_drop(struct ended_queue *queue)
