@@ -13,7 +13,7 @@
 #define SWITCH_SKIPS 2 /* a stack's bottom and its entry, before their first */
 
 /* The walker's word on one instruction. */
-struct told {
+struct walked {
 	struct addresses thread, async;
 	const char *flaw;
 };
@@ -26,7 +26,7 @@ static void read_view(const struct sample_rec *rec, const uint32_t *codes, size_
 	size_t shown =
 		view_read(&(struct view_stack){ codes, n, NULL }, view, out, &notes);
 
-	if (rec->ending == END_BROKEN && shown) /* told, and no frame */
+	if (rec->ending == END_BROKEN && shown) /* walked, and no frame */
 		shown -= out[shown - 1] == VIEW_CUT;
 	ret->n = 0;
 	for (size_t i = 0; i < shown && i < 2 * TRUTH_FRAMES; i++)
@@ -60,7 +60,7 @@ static bool is_whole(const struct tracer *t, const struct sample_rec *rec,
 }
 
 static const struct sample_rec *ask(const struct tracer *t, const struct way *way,
-				    struct told *told)
+				    struct walked *walked)
 {
 	static uint32_t codes[CODES_MAX];
 	struct sampled at = { .pc = t->pc, .sp = t->sp, .fp = t->fp, .lr = t->lr };
@@ -71,14 +71,14 @@ static const struct sample_rec *ask(const struct tracer *t, const struct way *wa
 	at.process_info = way->process_info;
 	memcpy(at.regs, t->regs, sizeof(at.regs));
 	rec = walker_sample(&at);
-	told->flaw = NULL;
+	walked->flaw = NULL;
 	if (sample_check(rec, SAMPLE_HEADER_BYTES + 8 * rec->n_words) || !walker_ended())
-		told->flaw = "a record that is none";
+		walked->flaw = "a record that is none";
 	else if (!is_whole(t, rec, way))
-		told->flaw = "a walk that does not reach the start";
+		walked->flaw = "a walk that does not reach the start";
 	n = record_codes(rec, codes);
-	read_view(rec, codes, n, VIEW_THREAD, &told->thread);
-	read_view(rec, codes, n, VIEW_UNLABELLED, &told->async);
+	read_view(rec, codes, n, VIEW_THREAD, &walked->thread);
+	read_view(rec, codes, n, VIEW_UNLABELLED, &walked->async);
 	return rec;
 }
 
@@ -88,19 +88,20 @@ static bool same(const struct addresses *a, const struct addresses *b)
 }
 
 /* Is it what these frames and one of these meanings make? */
-static bool is_true(const struct told *told, const struct truth_frame *frames, size_t n,
-		    size_t skipped, const struct meaning *was, const struct meaning *is)
+static bool is_true(const struct walked *walked, const struct truth_frame *frames,
+		    size_t n, size_t skipped, const struct meaning *was,
+		    const struct meaning *is)
 {
 	static struct addresses want;
 
 	truth_thread(frames, n, skipped, &want);
-	if (!same(&told->thread, &want))
+	if (!same(&walked->thread, &want))
 		return false;
 	truth_async(frames, n, skipped, was, &want);
-	if (same(&told->async, &want))
+	if (same(&walked->async, &want))
 		return true;
 	truth_async(frames, n, skipped, is, &want);
-	return same(&told->async, &want);
+	return same(&walked->async, &want);
 }
 
 static bool is_switch(const struct tracer *t, uint64_t pc)
@@ -146,7 +147,7 @@ static size_t frames_through_switch(const struct tracer *t, int stack,
 	return at;
 }
 
-static bool true_through_switch(const struct tracer *t, const struct told *told,
+static bool true_through_switch(const struct tracer *t, const struct walked *walked,
 				const struct meanings *meanings)
 {
 	static struct truth_frame frames[TRUTH_FRAMES];
@@ -155,13 +156,13 @@ static bool true_through_switch(const struct tracer *t, const struct told *told,
 	for (int i = 0; i < 2; i++) {
 		size_t n = frames_through_switch(t, stacks[i], frames);
 
-		if (is_true(told, frames, n, 0, &meanings->was, &meanings->is))
+		if (is_true(walked, frames, n, 0, &meanings->was, &meanings->is))
 			return true;
 	}
 	return false;
 }
 
-static bool true_in_switch(const struct tracer *t, const struct told *told,
+static bool true_in_switch(const struct tracer *t, const struct walked *walked,
 			   const struct meanings *meanings)
 {
 	static struct truth_frame frames[TRUTH_FRAMES];
@@ -171,12 +172,12 @@ static bool true_in_switch(const struct tracer *t, const struct told *told,
 		size_t n = truth_frames(t, stacks[i], frames);
 
 		for (size_t skipped = 0; skipped <= SWITCH_SKIPS; skipped++) {
-			if (is_true(told, frames, n, skipped, &meanings->was,
+			if (is_true(walked, frames, n, skipped, &meanings->was,
 				    &meanings->was))
 				return true;
 		}
 	}
-	return machine_tells_switch && true_through_switch(t, told, meanings);
+	return machine_tells_switch && true_through_switch(t, walked, meanings);
 }
 
 static void print_list(const char *what, const struct addresses *list)
@@ -191,18 +192,19 @@ static void print_list(const char *what, const struct addresses *list)
 	printf("\n");
 }
 
-static void complain(const struct tracer *t, const struct told *told,
+static void complain(const struct tracer *t, const struct walked *walked,
 		     const struct truth_frame *frames, size_t n,
 		     const struct meaning *meaning)
 {
 	static struct addresses want;
 
 	printf("# at %lx, armed %lu: %s\n", (unsigned long)t->pc,
-	       (unsigned long)t->shadow.armed, told->flaw ? told->flaw : "not the truth");
+	       (unsigned long)t->shadow.armed,
+	       walked->flaw ? walked->flaw : "not the truth");
 	truth_async(frames, n, 0, meaning, &want);
 	print_list("truth: ", &want);
-	print_list("async: ", &told->async);
-	print_list("thread:", &told->thread);
+	print_list("async: ", &walked->async);
+	print_list("thread:", &walked->thread);
 }
 
 /* Is there code on the stack that nothing says how to unwind? */
@@ -219,17 +221,17 @@ static bool is_no_cfi(const struct tracer *t, const struct truth_frame *frames, 
 	return false;
 }
 
-static bool judge_by_table(const struct tracer *t, const struct told *told,
+static bool judge_by_table(const struct tracer *t, const struct walked *walked,
 			   const struct truth_frame *frames, size_t n,
 			   const struct meanings *meanings)
 {
 	if (find_switch(t, frames, n) < n) /* and interrupted */
-		return true_through_switch(t, told, meanings);
-	return is_true(told, frames, n, 0, &meanings->was, &meanings->is);
+		return true_through_switch(t, walked, meanings);
+	return is_true(walked, frames, n, 0, &meanings->was, &meanings->is);
 }
 
 /* What frame pointers alone must show. */
-static bool judge_fp(const struct tracer *t, const struct told *told,
+static bool judge_fp(const struct tracer *t, const struct walked *walked,
 		     const struct truth_frame *frames, size_t n,
 		     const struct meanings *meanings, struct tally *tally)
 {
@@ -242,10 +244,10 @@ static bool judge_fp(const struct tracer *t, const struct told *told,
 	prologue += !has_its_own;
 	last = *tracer_top(t);
 	if (has_its_own) {
-		good = is_true(told, frames, n, 0, &meanings->was, &meanings->is);
+		good = is_true(walked, frames, n, 0, &meanings->was, &meanings->is);
 		tally->exact += good;
 	} else if (n > 1 && machine_is_frame(&frames[1], t->fp)) {
-		good = is_true(told, frames, n, 1, &meanings->was, &meanings->is);
+		good = is_true(walked, frames, n, 1, &meanings->was, &meanings->is);
 		tally->prologue += good;
 		if (prologue > tally->longest_prologue)
 			tally->longest_prologue = prologue;
@@ -270,31 +272,31 @@ void judge(const struct tracer *t, const struct meanings *meanings, const struct
 	   struct tally *tally)
 {
 	static struct truth_frame frames[TRUTH_FRAMES];
-	static struct told told;
-	const struct sample_rec *rec = ask(t, way, &told);
+	static struct walked walked;
+	const struct sample_rec *rec = ask(t, way, &walked);
 	size_t n = truth_frames(t, t->stack, frames);
 	bool good = false;
 
 	count(t, rec, tally);
 	if (is_no_cfi(t, frames, n)) {
 		/* so nobody may say that it is proven */
-		good = told.flaw || rec->flags & SAMPLE_UNPROVEN;
+		good = walked.flaw || rec->flags & SAMPLE_UNPROVEN;
 		tally->no_cfi += good;
-	} else if (told.flaw) {
+	} else if (walked.flaw) {
 		good = false;
 	} else if (in_switch(t)) {
-		good = true_in_switch(t, &told, meanings);
+		good = true_in_switch(t, &walked, meanings);
 		tally->in_switch += good;
 	} else if (way->process_info.mapping_table) {
-		good = judge_by_table(t, &told, frames, n, meanings) &&
+		good = judge_by_table(t, &walked, frames, n, meanings) &&
 		       !(rec->flags & SAMPLE_UNPROVEN);
 		tally->exact += good;
 	} else {
-		good = judge_fp(t, &told, frames, n, meanings, tally);
+		good = judge_fp(t, &walked, frames, n, meanings, tally);
 	}
 	if (rec->flags & SAMPLE_UNMATCHED && !t->shadow.armed &&
 	    (way->process_info.mapping_table || !in_switch(t)))
 		good = false;
 	if (!good && !tally->wrong++ && !way->is_control)
-		complain(t, &told, frames, n, &meanings->was);
+		complain(t, &walked, frames, n, &meanings->was);
 }

@@ -6,24 +6,24 @@
 #include "elf_files.h"
 
 /* Names in the order in which they were asked for. */
-struct heard {
+struct found_names {
 	char *names[64];
 };
 
 static inline UNUSED int hear(void *arg, size_t index, const char *name, uint64_t start)
 {
-	struct heard *heard = arg;
+	struct found_names *found = arg;
 
-	assert_true(index < 64 && !heard->names[index]);
-	heard->names[index] = strdup(name);
+	assert_true(index < 64 && !found->names[index]);
+	found->names[index] = strdup(name);
 	return 0;
 }
 
-static inline UNUSED void forget(struct heard *heard)
+static inline UNUSED void forget(struct found_names *found)
 {
 	for (size_t i = 0; i < 64; i++)
-		free(heard->names[i]);
-	memset(heard, 0, sizeof(*heard));
+		free(found->names[i]);
+	memset(found, 0, sizeof(*found));
 }
 
 /* n letters, of which the last is `last`. */

@@ -14,32 +14,33 @@
 #define WORD(kind, payload)                                                              \
 	((unsigned long long)FRAME_##kind << FRAME_KIND_SHIFT | (payload))
 
-struct heard {
+struct reports {
 	uint64_t addrs[8];
 	size_t n;
 };
 
 static void on_awaited(void *arg, uint32_t tgid, uint64_t addr, uint64_t time_ns)
 {
-	struct heard *heard = arg;
+	struct reports *reports = arg;
 
 	assert_int_equal(tgid, 42);
 	assert_int_equal(time_ns, 1000);
-	assert_true(heard->n < 8);
-	heard->addrs[heard->n++] = addr;
+	assert_true(reports->n < 8);
+	reports->addrs[reports->n++] = addr;
 }
 
 static void hear(const unsigned long long *words, unsigned short n,
-		 unsigned short n_thread, enum ending ending, struct heard *heard)
+		 unsigned short n_thread, enum ending ending, struct reports *reports)
 {
-	const struct pipeline_sink sink = { .process.arg = heard, .awaited = on_awaited };
+	const struct pipeline_sink sink = { .process.arg = reports,
+					    .awaited = on_awaited };
 	size_t bytes = sizeof(struct sample_rec) + n * sizeof(*words);
 	struct sample_rec *rec = calloc(1, bytes);
 	AUTO(pipeline) pipeline = NULL;
 	struct event_sink input;
 
 	assert_non_null(rec);
-	*heard = (struct heard){ 0 };
+	*reports = (struct reports){ 0 };
 	rec->ts_ns = 1000;
 	rec->tgid = rec->tid = 42;
 	rec->n_words = n;
@@ -57,14 +58,14 @@ static void hear(const unsigned long long *words, unsigned short n,
 static void at_its_end(void **state)
 {
 	const unsigned long long words[] = { WORD(USER, 0x1000), WORD(CALLER, 0x2000) };
-	struct heard heard;
+	struct reports reports;
 
-	hear(words, 2, 2, END_AWAITED, &heard);
-	assert_int_equal(heard.n, 1);
-	assert_int_equal(heard.addrs[0], 0x1fff); /* in the call */
-	hear(words, 1, 1, END_AWAITED, &heard);
-	assert_int_equal(heard.n, 1);
-	assert_int_equal(heard.addrs[0], 0x1000);
+	hear(words, 2, 2, END_AWAITED, &reports);
+	assert_int_equal(reports.n, 1);
+	assert_int_equal(reports.addrs[0], 0x1fff); /* in the call */
+	hear(words, 1, 1, END_AWAITED, &reports);
+	assert_int_equal(reports.n, 1);
+	assert_int_equal(reports.addrs[0], 0x1000);
 }
 
 static void before_a_gap(void **state)
@@ -74,11 +75,11 @@ static void before_a_gap(void **state)
 		WORD(ROOT, 0),	    WORD(CALLER, 0x3000), WORD(GAP, END_BROKEN),
 		WORD(ROOT, 1),	    WORD(CALLER, 0x4000),
 	};
-	struct heard heard;
+	struct reports reports;
 
-	hear(words, 8, 8, END_START, &heard);
-	assert_int_equal(heard.n, 1);
-	assert_int_equal(heard.addrs[0], 0x1fff);
+	hear(words, 8, 8, END_START, &reports);
+	assert_int_equal(reports.n, 1);
+	assert_int_equal(reports.addrs[0], 0x1fff);
 }
 
 static void on_a_waiting_stack(void **state)
@@ -89,11 +90,11 @@ static void on_a_waiting_stack(void **state)
 		WORD(ASYNC, 0x5000),  SEGMENT_WORD(SEGMENT_THREAD, END_AWAITED, 0, 0, 2),
 		WORD(CALLER, 0x6000), WORD(CALLER, 0x7000),
 	};
-	struct heard heard;
+	struct reports reports;
 
-	hear(words, 8, 3, END_START, &heard);
-	assert_int_equal(heard.n, 1);
-	assert_int_equal(heard.addrs[0], 0x6fff);
+	hear(words, 8, 3, END_START, &reports);
+	assert_int_equal(reports.n, 1);
+	assert_int_equal(reports.addrs[0], 0x6fff);
 }
 
 int main(void)

@@ -42,7 +42,7 @@ static void templates_of_a_compiler(void **state)
 	assert_int_equal(worker_new(&worker), 0);
 	for (size_t i = 0; i < sizeof(n_types) / sizeof(*n_types); i++) {
 		struct str source = { 0 }, shown = { 0 };
-		struct heard heard = { 0 };
+		struct found_names found = { 0 };
 		uint64_t addr;
 		FILE *nm;
 		int fd;
@@ -59,10 +59,10 @@ static void templates_of_a_compiler(void **state)
 			worker_names(worker,
 				     &(struct name_request){ NAMES_ELF_LINKED, fd, &addr,
 							     1, 5000 },
-				     hear, &heard),
+				     hear, &found),
 			0);
-		assert_string_equal(heard.names[0], shown.s);
-		forget(&heard);
+		assert_string_equal(found.names[0], shown.s);
+		forget(&found);
 		str_free(&source);
 		str_free(&shown);
 		close(fd);
@@ -79,7 +79,7 @@ static void hostile_ones_end_nothing(void **state)
 					     "OT_", "1aIRT_", "N1aI", "A_",  "Fv" };
 	const size_t n = sizeof(parts) / sizeof(*parts);
 	FILE *f = fopen("hostile.map", "w");
-	struct heard heard = { 0 };
+	struct found_names found = { 0 };
 	struct worker *worker;
 	uint64_t addrs[32];
 	int fd;
@@ -100,14 +100,14 @@ static void hostile_ones_end_nothing(void **state)
 	assert_int_equal(worker_names(worker,
 				      &(struct name_request){ NAMES_PERF_MAP, fd, addrs,
 							      n + 1, 5000 },
-				      hear, &heard),
+				      hear, &found),
 			 0);
-	assert_string_equal(heard.names[n], "honest::name");
+	assert_string_equal(found.names[n], "honest::name");
 	for (size_t i = 0; i < n; i++)
-		assert_non_null(heard.names[i]);
+		assert_non_null(found.names[i]);
 	assert_int_equal(worker_counts(worker)->restarts, 0);
 	worker_free(worker);
-	forget(&heard);
+	forget(&found);
 	close(fd);
 }
 

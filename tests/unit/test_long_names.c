@@ -78,19 +78,19 @@ static void write_labels(const char *path)
 		0);
 }
 
-static void expect_all(struct heard *heard)
+static void expect_all(struct found_names *found)
 {
 	for (size_t i = 0; i < 2 * N_LENGTHS; i++)
-		expect(heard->names[i], lengths[i / 2], i % 2 ? 'z' : 'y');
+		expect(found->names[i], lengths[i / 2], i % 2 ? 'z' : 'y');
 	for (size_t i = 0; i < 2 * N_LENGTHS; i += 2)
-		assert_string_not_equal(heard->names[i], heard->names[i + 1]);
-	forget(heard);
+		assert_string_not_equal(found->names[i], found->names[i + 1]);
+	forget(found);
 }
 
 static void symbols_that_differ_at_their_ends(void **state)
 {
 	uint64_t addrs[2 * N_LENGTHS];
-	struct heard heard = { 0 };
+	struct found_names found = { 0 };
 	struct worker *worker;
 	int fd;
 
@@ -98,15 +98,15 @@ static void symbols_that_differ_at_their_ends(void **state)
 	fd = open_file("long.so");
 	for (size_t i = 0; i < 2 * N_LENGTHS; i++)
 		addrs[i] = 0x1000000 + 16 * i + 3;
-	assert_int_equal(elf_names_linked(fd, addrs, 2 * N_LENGTHS, hear, &heard), 0);
-	expect_all(&heard);
+	assert_int_equal(elf_names_linked(fd, addrs, 2 * N_LENGTHS, hear, &found), 0);
+	expect_all(&found);
 	assert_int_equal(worker_new(&worker), 0);
 	assert_int_equal(worker_names(worker,
 				      &(struct name_request){ NAMES_ELF_LINKED, fd, addrs,
 							      2 * N_LENGTHS, 5000 },
-				      hear, &heard),
+				      hear, &found),
 			 0);
-	expect_all(&heard);
+	expect_all(&found);
 	worker_free(worker);
 	close(fd);
 }
@@ -115,7 +115,7 @@ static void lines_of_perf_maps(void **state)
 {
 	uint64_t addrs[2 * N_LENGTHS + 1];
 	FILE *f = fopen("long.map", "w");
-	struct heard heard = { 0 };
+	struct found_names found = { 0 };
 	int fd;
 
 	assert_non_null(f);
@@ -130,9 +130,9 @@ static void lines_of_perf_maps(void **state)
 	addrs[2 * N_LENGTHS] = 0x9001;
 	assert_int_equal(fclose(f), 0);
 	fd = open_file("long.map");
-	assert_int_equal(perf_map_names(fd, addrs, 2 * N_LENGTHS + 1, hear, &heard), 0);
-	assert_string_equal(heard.names[2 * N_LENGTHS], "short");
-	expect_all(&heard);
+	assert_int_equal(perf_map_names(fd, addrs, 2 * N_LENGTHS + 1, hear, &found), 0);
+	assert_string_equal(found.names[2 * N_LENGTHS], "short");
+	expect_all(&found);
 	close(fd);
 }
 
@@ -141,20 +141,20 @@ static void lines_of_kallsyms(void **state)
 	const uint64_t addrs[] = { 0x1001, 0x2001, 0x3001 };
 	FILE *f = fopen("long.kallsyms", "w");
 	char *one = long_name(5000, 'y'), *other = long_name(5000, 'z');
-	struct heard heard = { 0 };
+	struct found_names found = { 0 };
 	int fd;
 
 	assert_non_null(f);
 	fprintf(f, "1000 t %s\t[mod]\n2000 t %s\n3000 t next\n", one, other);
 	assert_int_equal(fclose(f), 0);
 	fd = open_file("long.kallsyms");
-	assert_int_equal(kallsyms_names(fd, addrs, 3, hear, &heard), 0);
-	assert_int_equal(strlen(heard.names[0]), 5006);
-	assert_memory_equal(heard.names[0], one, 5000);
-	assert_string_equal(heard.names[0] + 5000, " [mod]");
-	assert_string_equal(heard.names[1], other);
-	assert_string_equal(heard.names[2], "next");
-	forget(&heard);
+	assert_int_equal(kallsyms_names(fd, addrs, 3, hear, &found), 0);
+	assert_int_equal(strlen(found.names[0]), 5006);
+	assert_memory_equal(found.names[0], one, 5000);
+	assert_string_equal(found.names[0] + 5000, " [mod]");
+	assert_string_equal(found.names[1], other);
+	assert_string_equal(found.names[2], "next");
+	forget(&found);
 	free(one);
 	free(other);
 	close(fd);

@@ -304,17 +304,17 @@ int timeline_each_undated(const struct timeline *timeline,
 	return err;
 }
 
-struct keeper {
+struct undated_filter {
 	struct timeline *into;
 	const bool *keep;
 };
 
 static int keep_undated(void *arg, uint32_t sample_key, struct timeline_amount amount)
 {
-	const struct keeper *k = arg;
+	const struct undated_filter *f = arg;
 
-	return k->keep[sample_key]
-		       ? timeline_add_undated_by_key(k->into, sample_key, amount)
+	return f->keep[sample_key]
+		       ? timeline_add_undated_by_key(f->into, sample_key, amount)
 		       : 0;
 }
 
@@ -322,7 +322,7 @@ int timeline_keep(struct timeline *timeline, const bool *keep, uint32_t from, ui
 {
 	struct timeline kept = { .sample_keys = timeline->sample_keys,
 				 .refused = timeline->refused };
-	struct keeper keeper = { &kept, keep };
+	struct undated_filter filter = { &kept, keep };
 	struct timeline_cursor at = { 0 };
 	struct timeline_sample sample;
 	int err = vec_reserve(&kept.counts, timeline->sample_keys.n);
@@ -338,7 +338,7 @@ int timeline_keep(struct timeline *timeline, const bool *keep, uint32_t from, ui
 				(struct timeline_amount){ sample.count,
 							  sample.weight_ns });
 	if (!err && !from && to > UINT32_MAX)
-		err = timeline_each_undated(timeline, keep_undated, &keeper);
+		err = timeline_each_undated(timeline, keep_undated, &filter);
 	if (!err)
 		err = timeline_flush(&kept);
 	timeline->sample_keys = (struct pairs){ 0 };

@@ -45,22 +45,22 @@ static const char *skip_zeroes(const char *at, const char *end)
 	return at;
 }
 
-/* All names in one pass: at each string's end, which wanted ones does it end with? */
+/* All names in one pass: at each string's end, which of the wanted ones is that of? */
 static void search_piece(const char *piece, size_t n, uint64_t offset, struct hits *hits)
 {
-	const struct elf_wanted *wanted = hits->search->wanted;
+	const struct elf_query *queries = hits->search->queries;
 	const char *at = piece, *end = piece + n;
 
 	for (; (at = memchr(at, 0, (size_t)(end - at))); at = skip_zeroes(at, end)) {
 		for (size_t i = 0; i < hits->search->n; i++) {
-			size_t len = wanted[i].length;
+			size_t len = queries[i].length;
 
 			if (len > (size_t)(at - piece) ||
-			    at[-1] != wanted[i].name[len - 1] ||
-			    memcmp(at - len, wanted[i].name, len))
+			    at[-1] != queries[i].name[len - 1] ||
+			    memcmp(at - len, queries[i].name, len))
 				continue;
 			add_hit(hits, offset + (uint64_t)(at - len - piece),
-				wanted[i].what);
+				queries[i].what);
 		}
 	}
 }
@@ -76,8 +76,8 @@ static int search_strings(struct elf_file *file, const struct elf_table *table,
 	if (!piece)
 		return fail(-ENOMEM, "no memory for strings");
 	for (size_t i = 0; i < search->n; i++)
-		if (search->wanted[i].length > overlap)
-			overlap = search->wanted[i].length;
+		if (search->queries[i].length > overlap)
+			overlap = search->queries[i].length;
 	for (uint64_t at = 0; at < table->strings_bytes; at += ELF_PIECE_MAX - overlap) {
 		uint64_t left = table->strings_bytes - at;
 		size_t n = left < ELF_PIECE_MAX ? left : ELF_PIECE_MAX;

@@ -9,17 +9,17 @@
 
 #include "obj/elf_table.h"
 
-struct elf_wanted {
+struct elf_query {
 	const char *name;
 	size_t length; /* of name, not 0 */
 	int what;      /* the caller's */
 };
 
-/* Called for each symbol that is defined and has a wanted name. */
+/* Called for each symbol that is defined and has one of the names. */
 typedef void (*elf_find_sink)(void *arg, int what, const Elf64_Sym *sym);
 
 struct elf_search {
-	const struct elf_wanted *wanted; /* n of them */
+	const struct elf_query *queries; /* n of them */
 	size_t n;
 	elf_find_sink sink;
 	void *arg;

@@ -28,7 +28,7 @@ enum { KEY, METADATA, SUSPENDED, SPECIFIC, OF_GLIBC, OF_STATIC_GLIBC, OF_MUSL };
 	{                                                                                \
 		name, sizeof(name) - 1, what                                             \
 	}
-static const struct elf_wanted wanted[] = {
+static const struct elf_query queries[] = {
 	WANTED(ASYNC_KEY_SYMBOL, KEY),
 	WANTED(ASYNC_METADATA_COOKIE, METADATA),
 	WANTED(ASYNC_SUSPENDED_COOKIE, SUSPENDED),
@@ -142,7 +142,7 @@ static bool names_musl(struct elf_file *file, uint64_t offset, uint64_t bytes)
 
 static int scan_symbols(struct scan *scan)
 {
-	const struct elf_search search = { wanted, sizeof(wanted) / sizeof(*wanted),
+	const struct elf_search search = { queries, sizeof(queries) / sizeof(*queries),
 					   take_symbol, scan };
 	struct elf_file *file = scan->file;
 	struct elf_dynamic dynamic;

@@ -26,7 +26,7 @@
 #define SCOPES_MAX (1u << 20)	/* of a unit: inlined functions that matter */
 #define BYTES_MAX  (512u << 20) /* of a file's debug information, as it lies there */
 
-struct wanted {
+struct address_query {
 	uint64_t addr;
 	size_t index;
 	uint32_t scope; /* the innermost inlined function that holds it; 0: none */
@@ -40,7 +40,7 @@ struct inline_scope {
 };
 
 struct inline_pass {
-	struct wanted *wanted; /* by address */
+	struct address_query *queries; /* by address */
 	size_t n;
 	VEC(struct inline_scope) scopes; /* of this unit, from 1 */
 	VEC(size_t) claimed;		 /* wanted that this unit holds */
@@ -72,13 +72,13 @@ static void pass_close(struct inline_pass **pass)
 	vec_free(&(*pass)->claimed);
 	inline_names_free(&(*pass)->known);
 	str_free(&(*pass)->text);
-	free((*pass)->wanted);
+	free((*pass)->queries);
 	free(*pass);
 }
 
 static int by_address(const void *a, const void *b)
 {
-	const struct wanted *x = a, *y = b;
+	const struct address_query *x = a, *y = b;
 
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
@@ -86,7 +86,7 @@ static int by_address(const void *a, const void *b)
 /* The first that is wanted at or behind an address. */
 static size_t first_from(const struct inline_pass *pass, uint64_t addr)
 {
-	return LOWER_BOUND(pass->n, i, pass->wanted[i].addr < addr);
+	return LOWER_BOUND(pass->n, i, pass->queries[i].addr < addr);
 }
 
 /* Does a function's code hold wanted addresses? They are in scope then. At 0 is
@@ -99,8 +99,8 @@ static bool enter(struct inline_pass *pass, Dwarf_Die *die, uint32_t scope)
 
 	while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0)
 		for (size_t i = first_from(pass, start);
-		     start && i < pass->n && pass->wanted[i].addr < end; i++) {
-			pass->wanted[i].scope = scope;
+		     start && i < pass->n && pass->queries[i].addr < end; i++) {
+			pass->queries[i].scope = scope;
 			any = true;
 		}
 	return any;
@@ -217,9 +217,9 @@ static int add_inlined(struct inline_pass *pass, uint32_t scope,
 	return str_error(&pass->text);
 }
 
-static int deliver(struct inline_pass *pass, struct wanted *wanted)
+static int deliver(struct inline_pass *pass, struct address_query *query)
 {
-	Dwarf_Line *row = dwarf_getsrc_die(&pass->unit, wanted->addr);
+	Dwarf_Line *row = dwarf_getsrc_die(&pass->unit, query->addr);
 	const char *file = row ? dwarf_linesrc(row, NULL, NULL) : NULL;
 	struct source_location *location = pass->locations;
 	int line = 0, err;
@@ -227,14 +227,14 @@ static int deliver(struct inline_pass *pass, struct wanted *wanted)
 	if (row && dwarf_lineno(row, &line))
 		line = 0;
 	set_line(location, file, (uint32_t)line);
-	err = add_inlined(pass, wanted->scope, &location);
+	err = add_inlined(pass, query->scope, &location);
 	if (err)
 		return err;
 	location->name = "";
-	wanted->done = true;
+	query->done = true;
 	if (location == pass->locations && !*location->file)
 		return 0;
-	return pass->sink(pass->arg, wanted->index, pass->locations,
+	return pass->sink(pass->arg, query->index, pass->locations,
 			  (size_t)(location - pass->locations) + 1);
 }
 
@@ -249,9 +249,9 @@ static int claim(struct inline_pass *pass)
 	/* what the linker threw away begins at 0 */
 	while (!err && (at = dwarf_ranges(&pass->unit, at, &base, &start, &end)) > 0)
 		for (size_t i = first_from(pass, start);
-		     start && !err && i < pass->n && pass->wanted[i].addr < end; i++) {
-			pass->wanted[i].scope = 0;
-			if (!pass->wanted[i].done)
+		     start && !err && i < pass->n && pass->queries[i].addr < end; i++) {
+			pass->queries[i].scope = 0;
+			if (!pass->queries[i].done)
 				err = vec_push(&pass->claimed, i);
 		}
 	return err;
@@ -271,10 +271,10 @@ static int read_unit(struct inline_pass *pass)
 	if (dwarf_getsrcfiles(&pass->unit, &pass->files, &n_files))
 		pass->files = NULL;
 	for (size_t i = 0; err >= 0 && i < pass->claimed.n; i++) {
-		struct wanted *wanted = &pass->wanted[pass->claimed.items[i]];
+		struct address_query *query = &pass->queries[pass->claimed.items[i]];
 
-		if (!wanted->done)
-			err = deliver(pass, wanted);
+		if (!query->done)
+			err = deliver(pass, query);
 	}
 	return err < 0 ? err : pass->sink(pass->arg, 0, NULL, 0);
 }
@@ -346,11 +346,11 @@ int elf_inlines(int fd, const uint64_t *addrs, size_t n, inline_sink sink, void 
 	__attribute__((cleanup(pass_close))) struct inline_pass *pass =
 		calloc(1, sizeof(*pass));
 
-	if (!pass || !(pass->wanted = calloc(n + 1, sizeof(*pass->wanted))))
+	if (!pass || !(pass->queries = calloc(n + 1, sizeof(*pass->queries))))
 		return fail(-ENOMEM, "no memory for %zu addresses", n);
 	for (size_t i = 0; i < n; i++)
-		pass->wanted[i] = (struct wanted){ .addr = addrs[i], .index = i };
-	qsort(pass->wanted, n, sizeof(*pass->wanted), by_address);
+		pass->queries[i] = (struct address_query){ .addr = addrs[i], .index = i };
+	qsort(pass->queries, n, sizeof(*pass->queries), by_address);
 	pass->n = n;
 	pass->sink = sink;
 	pass->arg = arg;

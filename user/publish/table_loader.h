@@ -27,7 +27,7 @@ int table_loader_new(struct table_loader **ret, struct worker *worker,
 void table_loader_free(struct table_loader *loader); /* NULL is fine */
 DEFINE_FREEP(table_loader)
 
-/* Does its file go to heavy? */
+/* Does its file go to the large-file worker? */
 bool lookup_is_large(int fd);
 
 /* Takes fd over. A cookie may be asked for again once it is done. */

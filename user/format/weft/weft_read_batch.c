@@ -170,7 +170,7 @@ static int add_process(struct rows *rows)
 	uint64_t pid = next(rows, BATCH_PROCESS_PID);
 	uint64_t name = next(rows, BATCH_PROCESS_NAME);
 	uint64_t cgroup = next(rows, BATCH_PROCESS_CGROUP);
-	uint64_t incarnation = next(rows, BATCH_PROCESS_LIFE);
+	uint64_t incarnation = next(rows, BATCH_PROCESS_INCARNATION);
 	struct profile_process p = { (uint32_t)host, (uint32_t)pid, (uint32_t)name,
 				     (uint32_t)cgroup, (uint32_t)incarnation };
 

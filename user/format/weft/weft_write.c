@@ -132,7 +132,7 @@ static int add_owners(struct weft_stream *s, const struct profile *r)
 		batch_put(s->batch, BATCH_PROCESS_PID, p->pid);
 		batch_put(s->batch, BATCH_PROCESS_NAME, p->name);
 		batch_put(s->batch, BATCH_PROCESS_CGROUP, p->cgroup);
-		batch_put(s->batch, BATCH_PROCESS_LIFE, p->incarnation);
+		batch_put(s->batch, BATCH_PROCESS_INCARNATION, p->incarnation);
 		err = batch_row(s->batch);
 	}
 	for (; !err && s->threads < r->threads.n; s->threads++) {
