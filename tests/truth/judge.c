@@ -246,6 +246,16 @@ static bool has_own_frame(const struct judge *judge, const struct folded_stack *
 	return false;
 }
 
+/* The kernel writes a thread's name without regard to interrupts: half of an old one and
+ * half of a new one is what there is. */
+static bool is_being_named(const struct folded_stack *line)
+{
+	for (size_t i = line->n_user; i < line->frames.n; i++)
+		if (!strcmp(line->frames.items[i], "__set_task_comm_[k]"))
+			return true;
+	return false;
+}
+
 static enum stack_class classify(const struct judge *judge, enum view view,
 				 const struct folded_stack *line)
 {
@@ -255,7 +265,9 @@ static enum stack_class classify(const struct judge *judge, enum view view,
 
 	stack.in_kernel = line->n_user < line->frames.n;
 	if (!has_own_frame(judge, line))
-		return path_is_one_of(comms, line->comm) || !strcmp(line->comm, RECORDER)
+		return path_is_one_of(comms, line->comm) ||
+				       !strcmp(line->comm, RECORDER) ||
+				       is_being_named(line)
 			       ? CLASS_START
 			       : CLASS_FALSE;
 	if (!path_is_one_of(comms, line->comm))

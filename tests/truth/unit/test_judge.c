@@ -90,6 +90,8 @@ static void test_thread(void **state)
 	expect_true(&threaded, VIEW_THREAD, GOOD);
 	expect_true(&threaded, VIEW_THREAD, GOOD "prog;_start;main;deep;deep 1\n");
 	expect_true(&threaded, VIEW_THREAD, GOOD "weft;_start 1\nprog;x_[k] 1\n");
+	expect_true(&threaded, VIEW_THREAD,
+		    GOOD "prft;exec_[k];__set_task_comm_[k];memcpy_[k] 1\n");
 	expect_true(&threaded, VIEW_THREAD, GOOD "prog;_start;main;deep;deep;light 1\n");
 	expect_true(&threaded, VIEW_THREAD, GOOD "prog;[cut];deep;deep;light 1\n");
 	expect_true(&threaded, VIEW_THREAD, GOOD "prog;main;deep;memcpy 1\n");
@@ -98,6 +100,7 @@ static void test_thread(void **state)
 static void test_false_thread(void **state)
 {
 	static const char *const stacks[] = {
+		"prft;exec_[k];memcpy_[k] 1\n",		   /* a name that nobody has */
 		"prog;main;deep;deep;deep;deep;heavy 1\n", /* once too often */
 		"prog;main;deep;heavy 1\n",		   /* twice missing */
 		"prog;deep;deep;deep;heavy 1\n",	   /* no main, and not cut */
