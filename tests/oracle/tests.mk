@@ -12,7 +12,7 @@ ORACLE_WALK  := tests/host_bpf/walker.c tests/host_bpf/codes.c $(WALK_BPF) \
 ORACLE_FLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter \
                 -Wno-sign-compare -fno-strict-aliasing -Itests/host_bpf -Ibpf
 STEPS_FLAGS  := -std=gnu11 -g -Wall -Wextra -Iinclude -D_GNU_SOURCE \
-                -ffreestanding -nostdlib -static -fno-pie -fno-pic -fno-stack-protector
+                -fno-builtin -nostdlib -static -fno-pie -fno-pic -fno-stack-protector
 FP_FLAGS     := -DFRAME_POINTERS -fno-omit-frame-pointer -fno-asynchronous-unwind-tables \
                 -DFRAME_POINTERS_ALONE
 TABLE_FLAGS  := -fomit-frame-pointer -fasynchronous-unwind-tables
