@@ -100,7 +100,7 @@ static struct timeline_amount weighed(const struct merger *m,
 	if (!m->into->period_ns)
 		amount.weight_ns = 0;
 	else if (!amount.weight_ns && m->from->period_ns != m->into->period_ns)
-		amount.weight_ns = amount.count * m->from->period_ns;
+		amount.weight_ns = timeline_times(amount.count, m->from->period_ns);
 	return amount;
 }
 

@@ -39,6 +39,7 @@ struct module_table {
 	uint64_t serial;		    /* the last that was given */
 	uint32_t round;
 	size_t n, many, key_bytes;
+	bool is_full; /* somebody was refused since it was gone through */
 	struct module_counts counts;
 };
 
@@ -144,8 +145,10 @@ static int add(struct module_table *table, const struct module *module,
 	struct module_entry *entry;
 	int err;
 
-	if (table->n >= MODULES_MAX || n > MODULE_BYTES_MAX - table->key_bytes)
+	if (table->n >= MODULES_MAX || n > MODULE_BYTES_MAX - table->key_bytes) {
+		table->is_full = true;
 		return INTERN_FULL;
+	}
 	entry = calloc(1, sizeof(*entry) + n + 1);
 	if (!entry)
 		return fail(-ENOMEM, "no memory for a module");
@@ -208,7 +211,7 @@ void module_release(struct module_table *table, uint32_t id)
 
 bool module_table_is_crowded(const struct module_table *table)
 {
-	return table->n >= table->many;
+	return table->n >= table->many || table->is_full;
 }
 
 void module_mark(struct module_table *table, uint32_t id)
@@ -259,6 +262,7 @@ int module_trim(struct module_table *table, void (*gone)(void *arg, uint32_t id)
 	}
 	table->round++;
 	table->many = table->n + MODULES_MANY;
+	table->is_full = false;
 	return 0;
 }
 

@@ -60,7 +60,8 @@ void module_hold(struct module_table *table, uint32_t id);
 void module_release(struct module_table *table, uint32_t id);
 
 /*
- * Time to go through the table: 1,024 more are there than were left the last time.
+ * Time to go through the table: 1,024 more are there than were left the last time, or
+ * somebody was refused.
  * Then: module_mark() all that are needed and not held, and module_trim(), which lets
  * go those that nobody marked, held, or asked for by module_id() since the trim
  * before. gone() is told of each while it is there.

@@ -64,7 +64,9 @@ enum frame_type {
 	FRAME_TYPE_LABEL,   /* no code: a word that the program put between callers */
 };
 
-#define PROFILE_THREADS_MAX (8u << 20) /* and processes */
+/* Of a count; more is not believed, so that sums of weights stay below 2^62. */
+#define PROFILE_PERIOD_MAX_NS 3600000000000ULL
+#define PROFILE_THREADS_MAX   (8u << 20) /* and processes */
 /* A new profile's strings: "", "samples", "count". */
 #define PROFILE_STRINGS_GIVEN 3
 

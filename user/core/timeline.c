@@ -142,6 +142,13 @@ int timeline_add_undated_by_key(struct timeline *timeline, uint32_t sample_key,
 	return err < 0 ? err : 0;
 }
 
+uint64_t timeline_times(uint64_t count, uint64_t each_ns)
+{
+	uint64_t ret;
+
+	return __builtin_mul_overflow(count, each_ns, &ret) ? UINT64_MAX : ret;
+}
+
 uint64_t timeline_weight_ns(const struct timeline *timeline, uint32_t sample_key,
 			    uint64_t usual_ns)
 {
@@ -149,8 +156,11 @@ uint64_t timeline_weight_ns(const struct timeline *timeline, uint32_t sample_key
 
 	if (sample_key < timeline->weighed.n)
 		said = timeline->weighed.items[sample_key];
-	return (timeline->counts.items[sample_key] - said.count) * usual_ns +
-	       said.weight_ns;
+	/* what is said stays below 2^62 */
+	usual_ns =
+		timeline_times(timeline->counts.items[sample_key] - said.count, usual_ns);
+	return usual_ns + said.weight_ns < usual_ns ? UINT64_MAX
+						    : usual_ns + said.weight_ns;
 }
 
 static void note_second(struct timeline *timeline, uint32_t second)

@@ -80,6 +80,9 @@ int timeline_add_by_key(struct timeline *timeline, uint32_t second, uint32_t sam
 int timeline_add_undated_by_key(struct timeline *timeline, uint32_t sample_key,
 				struct timeline_amount amount);
 
+/* So many of each weight, or the most that there is. */
+uint64_t timeline_times(uint64_t count, uint64_t each_ns);
+
 /* All that a sample key weighs, where a count usually weighs so much. */
 uint64_t timeline_weight_ns(const struct timeline *timeline, uint32_t sample_key,
 			    uint64_t usual_ns);

@@ -111,6 +111,10 @@ static int add_module(struct profile_builder *g, uint32_t id)
 		return 0;
 	while (!err && g->numbers.n <= id)
 		err = vec_push(&g->numbers, 0);
+	if (!err && g->profile->modules.n >= MODULES_MAX) {
+		g->numbers.items[id] = 0; /* which is nowhere */
+		return 0;
+	}
 	if (!err)
 		err = add_text(g, module_text(module_get(g->modules, id)), &module.path);
 	if (!err)
@@ -121,11 +125,15 @@ static int add_module(struct profile_builder *g, uint32_t id)
 	return vec_push(&g->profile->modules, module);
 }
 
+/* Those that no sample met, too, as long as they are few: a recording may see more of
+ * them than its readers take. */
 static int add_modules(struct profile_builder *g)
 {
 	int err = 0;
 
-	for (uint32_t id = 0; !err && id < module_count(g->modules); id++)
+	for (uint32_t id = 0; !err && id < module_count(g->modules) &&
+			      g->profile->modules.n < MODULES_MAX / 2;
+	     id++)
 		if (module_serial(g->modules, id))
 			err = add_module(g, id);
 	return err;

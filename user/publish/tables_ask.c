@@ -109,9 +109,13 @@ unsigned int tables_queued(const struct tables *tables)
 /* A program that starts maps a dozen files; to ask costs as much as to open one. */
 static uid_t owner_of(struct tables *tables, const struct process *process)
 {
+	struct owner owner;
+
 	if (tables->asked_life != process->incarnation) {
 		tables->asked_life = process->incarnation;
-		tables->owner = tables->outside->files.owner((pid_t)process->tgid).uid;
+		owner = tables->outside->files.owner((pid_t)process->tgid);
+		/* who is gone already has no share in anybody's */
+		tables->owner = owner.known ? owner.uid : (uid_t)-1;
 	}
 	return tables->owner;
 }

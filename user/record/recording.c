@@ -24,6 +24,7 @@
 #define LAST_SCAN_MS  250
 
 #define LOOK_PACE_NS 1000000000ULL
+#define TRIM_PACE_NS 100000000ULL
 
 /* A cgroup's id is its inode. */
 static int find_cgroup(const char *path, struct knobs *knobs)
@@ -383,10 +384,12 @@ static int trim_modules(struct recording *r)
 {
 	struct module_table *modules = pipeline_modules(r->pipeline);
 	struct module_counts counts;
+	uint64_t now = clock_now_ns();
 	int err;
 
-	if (!module_table_is_crowded(modules))
+	if (!module_table_is_crowded(modules) || now - r->trimmed_ns < TRIM_PACE_NS)
 		return 0;
+	r->trimmed_ns = now;
 	process_mark_modules(pipeline_processes(r->pipeline));
 	publisher_mark_modules(r->publisher);
 	err = module_trim(modules, on_let_go, r);

@@ -15,7 +15,8 @@ struct file {
 	enum file_state state;
 	uint32_t same; /* 1 + the module that this file was opened for; 0: for this one */
 	int fd;
-	bool was_missed;    /* it could not be opened when it was first mapped */
+	bool was_missed; /* it could not be opened when it was first mapped */
+	bool was_over_limit;
 	struct stat opened; /* as it was then */
 	struct elf_info *info;
 	struct owner owner; /* of generated code */
@@ -128,14 +129,24 @@ static uint64_t inode_key(const struct stat *st)
 	return (uint64_t)st->st_ino ^ (uint64_t)st->st_dev << 40;
 }
 
-/* Is this file open already, by another name? While it is, its inode is no other's. */
+/* Not by ctime, which changes as well with another link to it, or when a newer file
+ * takes its place. */
+static bool differs(const struct stat *a, const struct stat *b)
+{
+	return a->st_size != b->st_size || a->st_mtim.tv_sec != b->st_mtim.tv_sec ||
+	       a->st_mtim.tv_nsec != b->st_mtim.tv_nsec;
+}
+
+/* Is this file open already, by another name, and are its bytes those? While it is, its
+ * inode is no other's. */
 static bool find_same(struct files *files, struct file *file)
 {
 	uintptr_t first = (uintptr_t)hmap_get(&files->by_inode, inode_key(&file->opened));
 	const struct file *same = first ? &files->files.items[first - 1] : NULL;
 
 	if (!same || same->fd < 0 || same->opened.st_ino != file->opened.st_ino ||
-	    same->opened.st_dev != file->opened.st_dev)
+	    same->opened.st_dev != file->opened.st_dev ||
+	    differs(&same->opened, &file->opened))
 		return false;
 	file->same = (uint32_t)first;
 	close(GIVE_FD(file->fd));
@@ -147,7 +158,9 @@ static int keep_open(struct files *files, struct file *file, uint32_t module)
 	void *first = (void *)(uintptr_t)(module + 1);
 
 	if (files->open_now >= files->open_most) {
-		files->counts.over_limit++;
+		files->counts.over_limit += !file->was_over_limit;
+		file->was_over_limit = true;
+		file->state = FILE_NEW; /* when it is mapped next there may be room */
 		close(GIVE_FD(file->fd));
 		return 0;
 	}
@@ -248,15 +261,11 @@ int files_collect(struct files *files, int wait_ms)
 	return worker_collect(files->config.worker, wait_ms, on_scanned, files);
 }
 
-/* Not by ctime: a file that a newer one took the place of is changed in that only. */
 static bool was_overwritten(const struct file *file)
 {
-	const struct stat *then = &file->opened;
 	struct stat now;
 
-	return fstat(file->fd, &now) || now.st_size != then->st_size ||
-	       now.st_mtim.tv_sec != then->st_mtim.tv_sec ||
-	       now.st_mtim.tv_nsec != then->st_mtim.tv_nsec;
+	return fstat(file->fd, &now) || differs(&file->opened, &now);
 }
 
 void files_drop_overwritten(struct files *files)

@@ -178,7 +178,7 @@ static int choose_value(struct parser *p)
 	if (!err)
 		err = take_string(p, p->types.items[p->value].b, &p->r->value_unit);
 	if (is_text(p, p->period_type.b, "nanoseconds"))
-		p->r->period_ns = p->period;
+		p->r->period_ns = p->period <= PROFILE_PERIOD_MAX_NS ? p->period : 0;
 	return err;
 }
 
@@ -226,7 +226,8 @@ static int add_amount(struct parser *p, uint32_t stack, uint32_t thread,
 		return 0;
 	}
 	if (p->weight < p->types.n && sample->weight > 0 &&
-	    (uint64_t)sample->weight != amount.count * p->r->period_ns)
+	    (uint64_t)sample->weight !=
+		    timeline_times(amount.count, p->r->period_ns))
 		amount.weight_ns = (uint64_t)sample->weight;
 	return err ? err
 		   : timeline_add_undated_by_key(&p->r->timeline, sample_key, amount);

@@ -242,6 +242,7 @@ static int add_undated(struct rows *rows)
 	uint64_t weight_ns = next(rows, BATCH_UNDATED_WEIGHT_NS);
 
 	NEED(sample_key < rows->r->timeline.sample_keys.n && count <= UINT64_MAX >> 16);
+	NEED(count || !weight_ns);
 	return timeline_add_undated_by_key(&rows->r->timeline, (uint32_t)sample_key,
 					   (struct timeline_amount){ count, weight_ns });
 }
@@ -344,7 +345,7 @@ static int take_item(struct rows *rows, const struct proto_field *field)
 		r->value_unit = (uint32_t)field->value;
 		return 0;
 	case BATCH_PERIOD_NS:
-		r->period_ns = field->value;
+		r->period_ns = field->value <= PROFILE_PERIOD_MAX_NS ? field->value : 0;
 		return 0;
 	case BATCH_ONE_VIEW:
 		r->one_view = field->value;
