@@ -26,22 +26,28 @@
 #define SIGNAL_SP     SIGNAL_REG(31)
 #define SIGNAL_PC     SIGNAL_REG(32)
 /* mov x8, #139; svc #0 */
-#define RESTORER_CODE	0xd4000001d2801168ULL, 0
-#define RESTORER_SECOND 4
-#define RESTORER_BYTES	8
-#define REG_BX		USER_REGS /* none is followed */
+#define RESTORER_CODE 0xd4000001d2801168ULL, 0
+/* mov w8, #139; svc */
+#define RESTORER_OTHER	    0xd400000152801168ULL
+#define RESTORER_OTHER_BITS 64
+#define RESTORER_SECOND	    4
+#define RESTORER_BYTES	    8
+#define REG_BX		    USER_REGS /* none is followed */
 #else
 /* struct ucontext: its mcontext's r8 to r15, di, si, bp, bx, dx, ax, cx, sp, ip; a
  * digit for each of DWARF's numbers, 15 to 0, says its place there */
-#define SIGNAL_REG(n)	(40 + 8 * (0x76543210fa89becdULL >> 4 * (n)&15))
-#define SIGNAL_FP	SIGNAL_REG(6)
-#define SIGNAL_SP	SIGNAL_REG(7)
-#define SIGNAL_PC	168
-#define REG_BX		3
+#define SIGNAL_REG(n)	    (40 + 8 * (0x76543210fa89becdULL >> 4 * (n)&15))
+#define SIGNAL_FP	    SIGNAL_REG(6)
+#define SIGNAL_SP	    SIGNAL_REG(7)
+#define SIGNAL_PC	    168
+#define REG_BX		    3
 /* mov $15, %rax; syscall */
-#define RESTORER_CODE	0x0f0000000fc0c748ULL, 0x05
-#define RESTORER_SECOND 7
-#define RESTORER_BYTES	9
+#define RESTORER_CODE	    0x0f0000000fc0c748ULL, 0x05
+/* mov $15, %eax; syscall */
+#define RESTORER_OTHER	    0x050f0000000fb8ULL
+#define RESTORER_OTHER_BITS 56
+#define RESTORER_SECOND	    7
+#define RESTORER_BYTES	    9
 #endif
 
 /* verifier: it follows what is in registers, so that a search in them had two
@@ -171,7 +177,9 @@ static __always_inline bool restores(const __u64 code[2])
 {
 	const __u64 restorer[] = { RESTORER_CODE };
 
-	return code[0] == restorer[0] && code[1] == restorer[1];
+	return (code[0] == restorer[0] && code[1] == restorer[1]) ||
+	       code[0] << (64 - RESTORER_OTHER_BITS) ==
+		       RESTORER_OTHER << (64 - RESTORER_OTHER_BITS);
 }
 
 static __always_inline bool is_restorer(__u64 pc)
@@ -237,7 +245,7 @@ static __always_inline void try_caller(struct scratch *s)
 	} else if (restores(code.after)) {
 		s->step_kind = STEP_KIND_SIGNAL;
 	} else if (!call_ends(code.before)) {
-		s->step_kind = HOW_BOTTOM;
+		s->step_kind = STEP_KIND_BOTTOM;
 	}
 	if (s->step_kind == STEP_KIND_SIGNAL)
 		s->cfa = end_of_handler(s);
@@ -249,7 +257,8 @@ __noinline int table_try_handler(__u32 hook)
 
 	if (!s)
 		return 0;
-	if (s->mapping.table && s->kind == FRAME_CALLER && !s->is_leaf) {
+	/* what the frame before led to by its own rule need not have called */
+	if (s->mapping.table && s->kind == FRAME_CALLER && !s->leads && !s->is_leaf) {
 		try_caller(s);
 	} else if (in_restorer(s)) {
 		s->step_kind = STEP_KIND_SIGNAL;

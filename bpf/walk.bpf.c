@@ -201,7 +201,7 @@ static __always_inline __u32 why_at_end(struct scratch *s)
 		return s->rule.cfa == UNWIND_CFA_TORN ? END_TORN : END_START;
 	if (s->step_kind == STEP_KIND_PENDING)
 		return END_AWAITED;
-	if (s->step_kind == HOW_BOTTOM)
+	if (s->step_kind == STEP_KIND_BOTTOM)
 		return END_FIBER;
 	return END_BROKEN; /* nowhere, as a waiting thread's first */
 }

@@ -101,7 +101,7 @@ enum step_kind {
 	STEP_KIND_END,	   /* it was not called, or s->rule says that it left its stack */
 	STEP_KIND_PENDING, /* that is not known yet */
 	STEP_KIND_UNMAPPED, /* it runs where nothing is known to be mapped */
-	HOW_BOTTOM,	    /* nothing was called there: a stack that was made by hand */
+	STEP_KIND_BOTTOM,   /* nothing was called there: a stack that was made by hand */
 	STEP_KIND_OLDER_FP, /* by that of an older frame: those between are missing */
 };
 

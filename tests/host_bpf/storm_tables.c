@@ -264,7 +264,7 @@ static enum step_kind look(struct plain *p)
 		return STEP_KIND_PENDING;
 	if (!p->rule || p->rule->cfa == UNWIND_CFA_NONE)
 		return restores(p)	       ? STEP_KIND_SIGNAL
-		       : is_bottom(p, mapping) ? HOW_BOTTOM
+		       : is_bottom(p, mapping) ? STEP_KIND_BOTTOM
 					       : STEP_KIND_FP;
 	if (p->rule->cfa == UNWIND_CFA_SIGNAL)
 		return STEP_KIND_SIGNAL;
@@ -373,7 +373,7 @@ static enum ending step(struct plain *p)
 		return p->rule->cfa == UNWIND_CFA_TORN ? END_TORN : END_START;
 	case STEP_KIND_PENDING:
 		return END_AWAITED;
-	case HOW_BOTTOM:
+	case STEP_KIND_BOTTOM:
 		return END_FIBER;
 	case STEP_KIND_SIGNAL:
 		ending = step_by_signal(p);

@@ -266,6 +266,25 @@ static int add_path(struct profile_builder *g, const uint32_t *codes, size_t n,
 	return err;
 }
 
+/* A made stack's bottom that an unproven step led to may be anything: a step that went
+ * wrong ends at what nobody called, too. */
+static size_t doubt_bottom(const struct profile_builder *g, size_t n,
+			   struct view_notes *notes)
+{
+	if (notes->ending != END_FIBER)
+		return n;
+	for (size_t i = 0; i < n; i++) {
+		if ((g->view[i] & CODE_KIND) != CODE_FRAME ||
+		    !aggregator_frame(g->aggregator, g->view[i])->unproven)
+			continue;
+		notes->ending = END_BROKEN;
+		notes->is_complete = false;
+		g->view[n] = VIEW_CUT;
+		return n + 1;
+	}
+	return n;
+}
+
 static int read_view(struct profile_builder *g, uint32_t id, enum view view,
 		     struct profile_stack *stack)
 {
@@ -286,6 +305,7 @@ static int read_view(struct profile_builder *g, uint32_t id, enum view view,
 	n = view_read(&(struct view_stack){ codes, n, g->names },
 		      view == VIEW_ASYNC && g->sources.no_labels ? VIEW_UNLABELLED : view,
 		      g->view, &notes);
+	n = doubt_bottom(g, n, &notes);
 	if (notes.is_complete)
 		stack->notes |= STACK_COMPLETE_ASYNC << view;
 	if (notes.is_suspect)

@@ -15,6 +15,7 @@
 /* A frame that lies at a function's first byte, behind a call of what is known. */
 struct suspect {
 	bool is_one, is_true;
+	bool was_denied; /* seen with another function below it */
 	uint64_t target; /* as linked: the function that the call leads to */
 };
 
@@ -22,13 +23,26 @@ struct checker {
 	const struct aggregator *aggregator;
 	const struct files *files;
 	struct suspect *of; /* by frame */
+	size_t looks_left;  /* each some reads of its file; beyond, nobody is doubted */
 };
 
-/* A function's own code: a stub, or one that begins with a jump, hides who is below. */
+#define LOOKS_MAX 200000
+
+/* Does code jump elsewhere, perhaps? Every byte is asked: in doubt it does. */
+static bool may_jump(const uint8_t *code, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (code[i] == 0xe9 ||
+		    (code[i] == 0xff && i + 1 < n && (code[i + 1] & 0x38) == 0x20))
+			return true;
+	return false;
+}
+
+/* A function's own code: one that jumps on (a stub, OCaml's) hides who is below. */
 static bool is_plain(int fd, const struct elf_info *info, uint64_t vaddr)
 {
 	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
-	uint8_t code[8], *at = code;
+	uint8_t code[32], *at = code;
 
 	for (uint32_t i = 0; i < info->n_segments; i++) {
 		const struct elf_segment *segment = &info->segments[i];
@@ -41,7 +55,7 @@ static bool is_plain(int fd, const struct elf_info *info, uint64_t vaddr)
 			return false;
 		at += memcmp(at, endbr64, sizeof(endbr64)) ? 0 : sizeof(endbr64);
 		at += *at == 0xf2; /* bnd */
-		return *at != 0xff && *at != 0xe9 && *at != 0xeb && *at != 0x68;
+		return *at != 0xeb && *at != 0x68 && !may_jump(code, sizeof(code));
 	}
 	return false;
 }
@@ -96,17 +110,19 @@ static bool is_callee(const struct checker *c, const struct frame *of,
 	       fde.begin == call->target;
 }
 
-static void look_at(const struct checker *c, uint32_t id, const struct frame *below)
+static void look_at(struct checker *c, uint32_t id, const struct frame *below)
 {
 	struct suspect *is = &c->of[id];
 
-	if (is->is_one && !is->is_true && below)
-		is->is_true =
-			is_callee(c, aggregator_frame(c->aggregator, id), is, below);
+	if (!is->is_one || is->is_true || !below || !c->looks_left)
+		return;
+	c->looks_left--;
+	is->is_true = is_callee(c, aggregator_frame(c->aggregator, id), is, below);
+	is->was_denied |= !is->is_true;
 }
 
 /* Each suspect of a stack beside the frame that it is the caller of. */
-static void look_at_stack(const struct checker *c, const uint32_t *codes, size_t n)
+static void look_at_stack(struct checker *c, const uint32_t *codes, size_t n)
 {
 	const struct frame *below = NULL;
 
@@ -125,7 +141,7 @@ static void look_at_stack(const struct checker *c, const uint32_t *codes, size_t
 	}
 }
 
-static void look_at_stacks(const struct checker *c)
+static void look_at_stacks(struct checker *c)
 {
 	size_t n = intern_count(c->aggregator->stacks);
 
@@ -142,9 +158,10 @@ int bottoms_check(struct names *names, const struct aggregator *aggregator,
 {
 	size_t n = intern_count(aggregator->frames), n_suspects = 0;
 	AUTO_FREE struct suspect *of = calloc(n + 1, sizeof(*of));
-	const struct checker checker = { .aggregator = aggregator,
-					 .files = files,
-					 .of = of };
+	struct checker checker = { .aggregator = aggregator,
+				   .files = files,
+				   .of = of,
+				   .looks_left = LOOKS_MAX };
 	int err = 0;
 
 	if (!of)
@@ -156,7 +173,7 @@ int bottoms_check(struct names *names, const struct aggregator *aggregator,
 	if (n_suspects)
 		look_at_stacks(&checker);
 	for (uint32_t id = 0; !err && id < n; id++)
-		if (of[id].is_one && !of[id].is_true)
+		if (of[id].was_denied && !of[id].is_true && checker.looks_left)
 			err = names_set_bad_return(names, id, BAD_RETURN_BOTTOM);
 	return err;
 }

@@ -2,6 +2,7 @@
 #include "sym/return_check.h"
 
 #include "base/error.h"
+#include "obj/fde_index.h"
 #include "sym/bottoms.h"
 #include "sym/switches.h"
 
@@ -50,10 +51,15 @@ static bool arm64_call(const uint8_t before[RETURN_BYTES_BEFORE])
 static bool returns_from_signal(uint16_t machine, const uint8_t after[RETURN_BYTES_AFTER])
 {
 	static const uint8_t x86[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
+	static const uint8_t x86_short[] = { 0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05 };
 	static const uint8_t arm64[] = { 0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4 };
+	static const uint8_t arm64_short[] = { 0x68, 0x11, 0x80, 0x52, 0x01, 0, 0, 0xd4 };
 
-	return machine == EM_X86_64 ? !memcmp(after, x86, sizeof(x86))
-				    : !memcmp(after, arm64, sizeof(arm64));
+	if (machine == EM_X86_64)
+		return !memcmp(after, x86, sizeof(x86)) ||
+		       !memcmp(after, x86_short, sizeof(x86_short));
+	return !memcmp(after, arm64, sizeof(arm64)) ||
+	       !memcmp(after, arm64_short, sizeof(arm64_short));
 }
 
 bool return_check_code(uint16_t machine, const uint8_t before[RETURN_BYTES_BEFORE],
@@ -73,6 +79,34 @@ static bool is_linked(const struct elf_info *info)
 	return info->type == ET_EXEC || info->type == ET_DYN;
 }
 
+/* A nop of 5 bytes or more, over which a program may have written a call since (XRay's,
+ * -mnop-mcount's): in its file there is none. */
+static bool may_be_patched(uint16_t machine, const uint8_t before[RETURN_BYTES_BEFORE])
+{
+	static const struct {
+		uint8_t bytes, modrm;
+	} nops[] = { { 5, 0x44 }, { 7, 0x80 }, { 8, 0x84 } };
+
+	for (size_t i = 0; machine == EM_X86_64 && i < sizeof(nops) / sizeof(*nops);
+	     i++) {
+		const uint8_t *nop = before + RETURN_BYTES_BEFORE - nops[i].bytes;
+
+		if (nop[0] == 0x0f && nop[1] == 0x1f && nop[2] == nops[i].modrm)
+			return true;
+	}
+	return false;
+}
+
+/* Nops before a function's first byte are padding. */
+static bool is_within(const struct frame *frame, const struct elf_info *info, int fd)
+{
+	struct fde fde;
+	uint64_t vaddr;
+
+	return elf_vaddr_of_offset(info, frame->offset, &vaddr) &&
+	       fde_index_find(fd, info, vaddr, &fde) && fde.begin != vaddr;
+}
+
 static bool is_bad_return(const struct frame *frame, const struct module_table *modules,
 			  const struct files *files)
 {
@@ -89,6 +123,9 @@ static bool is_bad_return(const struct frame *frame, const struct module_table *
 		return false;
 	if (pread(fd, bytes, sizeof(bytes),
 		  (off_t)(frame->offset - RETURN_BYTES_BEFORE)) < RETURN_BYTES_BEFORE)
+		return false;
+	if (!frame->unproven && may_be_patched(info->machine, bytes) &&
+	    is_within(frame, info, fd))
 		return false;
 	return !return_check_code(info->machine, bytes, bytes + RETURN_BYTES_BEFORE);
 }

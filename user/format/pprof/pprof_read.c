@@ -226,8 +226,7 @@ static int add_amount(struct parser *p, uint32_t stack, uint32_t thread,
 		return 0;
 	}
 	if (p->weight < p->types.n && sample->weight > 0 &&
-	    (uint64_t)sample->weight !=
-		    timeline_times(amount.count, p->r->period_ns))
+	    (uint64_t)sample->weight != timeline_times(amount.count, p->r->period_ns))
 		amount.weight_ns = (uint64_t)sample->weight;
 	return err ? err
 		   : timeline_add_undated_by_key(&p->r->timeline, sample_key, amount);
