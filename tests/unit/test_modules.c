@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 #undef fail /* ours is meant */
+#include <string.h>
 
 #include "pipeline/profile_builder.h"
 #include "pipeline/window.h"
@@ -89,11 +90,44 @@ static void what_is_let_go_is_not_found_and_what_stays_is(void **state)
 	}
 }
 
+/* Whose paths are long fill it sooner than any number of modules does. */
+static void a_full_table_is_gone_through(void **state)
+{
+	AUTO(module_table) modules = NULL;
+	char path[4096];
+	struct module module = { .kind = MODULE_FILE, .ino = 1, .path = path };
+	uint32_t id;
+	int err = 0;
+
+	assert_int_equal(module_table_new(&modules), 0);
+	memset(path, 'x', sizeof(path) - 1);
+	path[0] = '/';
+	path[sizeof(path) - 1] = '\0';
+	for (int i = 0; !err; i++) {
+		if (module_table_is_crowded(modules))
+			assert_int_equal(module_trim(modules, no_one, NULL), 0);
+		for (uint32_t k = 1; k < module_count(modules); k++)
+			if (module_serial(modules, k)) /* somebody maps all of them */
+				module_mark(modules, k);
+		snprintf(path + 1, 16, "%d", i);
+		path[strlen(path)] = 'x';
+		err = module_id(modules, &module, &id);
+		assert_in_range(i, 0, 100000);
+	}
+	assert_true(err > 0);
+	for (int i = 0; i < 2; i++) { /* he has ended */
+		assert_true(i || module_table_is_crowded(modules));
+		assert_int_equal(module_trim(modules, no_one, NULL), 0);
+	}
+	assert_int_equal(module_id(modules, &module, &id), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_number_that_is_given_again_is_another_module),
 		cmocka_unit_test(what_is_let_go_is_not_found_and_what_stays_is),
+		cmocka_unit_test(a_full_table_is_gone_through),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
