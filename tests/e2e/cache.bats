@@ -43,14 +43,14 @@ main_stacks() {
 	record -d 3s --unwind-cache "$PWD/cache"
 	made=$(stat_of tables.made)
 	[ "$made" -gt 1 ]
-	[ "$(stat_of unwind_cache.kept)" -eq "$made" ]
+	[ "$(stat_of unwind_cache.stored)" -eq "$made" ]
 	main_stacks out >first
 	grep -q "tables: $made built, 0 read from $PWD/cache" words
 	record -d 3s --unwind-cache "$PWD/cache"
 	[ "$(stat_of tables.made)" -eq 0 ]
 	[ "$(stat_of unwind_cache.hits)" -eq "$made" ]
 	[ "$(stat_of tables.ready)" -eq "$made" ]
-	[ "$(stat_of unwind_cache.kept)" -eq 0 ]
+	[ "$(stat_of unwind_cache.stored)" -eq 0 ]
 	main_stacks out >second
 	grep -q ';alpha_work;alpha_burn$' first
 	cmp first second
@@ -81,7 +81,7 @@ main_stacks() {
 		"$0" record -q -p "$1" -d 100ms -o out --stats-json stats &&
 		"$0" doctor --json >doctor; ls /var/cache/weft >kept' "$WEFT" "$busy_pid"
 	[ "$(wc -l <kept)" -gt 1 ]
-	[ "$(wc -l <kept)" -eq "$(stat_of unwind_cache.kept)" ]
+	[ "$(wc -l <kept)" -eq "$(stat_of unwind_cache.stored)" ]
 	[ ! -e xdg ]
 	[ ! -e .cache ]
 	line=$(jq -r '.probes[] | select(.name == "cache of unwind tables") | .state, .what' doctor)
@@ -144,7 +144,7 @@ main_stacks() {
 		record --unwind-cache "$where"
 		grep -q 'no cache of unwind tables: ' words
 		[ "$(stat_of tables.ready)" -gt 1 ]
-		[ "$(stat_of unwind_cache.kept)" -eq 0 ]
+		[ "$(stat_of unwind_cache.stored)" -eq 0 ]
 	done
 	[ -z "$(ls -A open)" ]
 	record --unwind fp --unwind-cache "$PWD/cache"

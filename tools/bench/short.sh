@@ -73,7 +73,7 @@ short_round() {
 	entry_points "$work"/roots.{weft,fp} | sort -u >"$work/entries"
 	round 'short lives cut, beside perf fp' "$(short_missed weft)" "$(short_missed fp)"
 	round 'short lives not proven' \
-		"$(calc "100 - $(short_share whole) + $(short_share unproven)")" -
+		"$(calc "100 - $(short_share complete) + $(short_share unproven)")" -
 	round 'short lives before their tables' "$(short_share awaited)" -
 	for figure in median p90 p99; do
 		round "mapping to tables, $figure" \

@@ -56,7 +56,7 @@ run_tables() {
 		tables_round || return
 	done
 	on="$(table_figure "$kept" ready) files, $(table_figure "$kept" rows) rows,"
-	on+=" $(table_figure "$kept" refused) without room; on a load:$load_names"
+	on+=" $(table_figure "$kept" over_limit) without room; on a load:$load_names"
 	row 'tables: memory' kB 65536 ours "$on"
 	row 'tables: first sample, beside all made' ns 3e8 ours 'peer: without the cache'
 	row 'tables: CPU of 2 s, beside all made' ns - none 'peer: without the cache'

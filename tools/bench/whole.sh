@@ -158,7 +158,7 @@ run_clang() {
 lost_by_weft() {
 	local outcome lost
 
-	lost=$(json_figure "$1" refused)
+	lost=$(json_figure "$1" over_limit)
 	for outcome in no_scratch no_ring ring_full; do
 		lost=$((lost + $(json_figure "$1" "$outcome")))
 	done
