@@ -54,6 +54,25 @@ static void knows_x86_calls(void **state)
 	assert_false(x86("c3 0f 1f 44 00 00 c3 90"));
 }
 
+/* What the kernel lets a signal handler return to, in the encodings that there are. */
+static void knows_handlers_returns(void **state)
+{
+	static const struct {
+		uint16_t machine;
+		uint8_t code[RETURN_BYTES_AFTER];
+	} cases[] = {
+		{ EM_X86_64, { 0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05 } },
+		{ EM_X86_64, { 0xb8, 15, 0, 0, 0, 0x0f, 0x05, 0, 0 } },
+		{ EM_AARCH64, { 0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4, 0 } },
+		{ EM_AARCH64, { 0x68, 0x11, 0x80, 0x52, 0x01, 0, 0, 0xd4, 0 } },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		assert_true(return_check_code(cases[i].machine, nothing, cases[i].code));
+		assert_false(return_check_code(cases[i].machine, nothing, nothing));
+	}
+}
+
 static void knows_arm64_calls(void **state)
 {
 	static const struct {
@@ -267,6 +286,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_gap_is_not_whole),
 		cmocka_unit_test(knows_x86_calls),
+		cmocka_unit_test(knows_handlers_returns),
 		cmocka_unit_test(knows_arm64_calls),
 		cmocka_unit_test(knows_its_own_calls),
 		cmocka_unit_test(leaves_out_what_no_call_leads_to),
