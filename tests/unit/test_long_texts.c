@@ -57,21 +57,6 @@ static void expect_two(const struct profile *r, size_t n, bool is_whole)
 	functions_free(&found);
 }
 
-/* pprof's are gzip's, which only a file is looked into for. */
-static struct profile *unpacked(const struct bytes *bytes)
-{
-	char path[] = "/tmp/test_long.XXXXXX";
-	struct profile *r = NULL;
-	int fd = mkstemp(path);
-
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, bytes->s, bytes->n), bytes->n);
-	close(fd);
-	assert_int_equal(reader_read(path, &r), 0);
-	unlink(path);
-	return r;
-}
-
 /* And what is read of what is written of it. */
 static void expect_two_everywhere(const struct profile *r, size_t n)
 {
@@ -82,8 +67,9 @@ static void expect_two_everywhere(const struct profile *r, size_t n)
 	expect_two(r, n, is_whole);
 	for (size_t i = 0; i < sizeof(streamed) / sizeof(*streamed); i++) {
 		struct bytes bytes = written(streamed[i], r, VIEW_THREAD);
-		struct profile *again = unpacked(&bytes);
+		struct profile *again = read_back(&bytes);
 
+		assert_non_null(again);
 		expect_two(again, n, is_whole);
 		profile_free(again);
 		free(bytes.s);
