@@ -6,6 +6,7 @@
 #   make check-quick      the tests that take seconds
 #   sudo make truth-long  a million samples of an application, each judged whole
 #   make install DESTDIR= PREFIX=/usr/local
+#   make install-units    only what systemd starts weft agent by
 #   make install-headers  only those, with what pkg-config and CMake ask for
 #   make bench lint hardening clean
 #   make man              the options' part of docs/man, from weft itself
@@ -41,14 +42,17 @@ C_FLAGS   = -std=gnu11 $(WARN) -fno-omit-frame-pointer $(HARDEN_C) $(CFLAGS) \
             $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=undefined)
 LD_FLAGS  = $(LDFLAGS) $(if $(SAN),-fsanitize=$(SAN))
 # of what parses files and keeps what came of it
-FILE_LIBS := -ldw -lelf -lz -lzstd -lnettle -liberty
-LIBS     := -lbpf $(FILE_LIBS)
+FILE_LIBS := -ldw -lelf -lz -lzstd -llzma -lnettle -liberty
+LIBS     := -lbpf -linih $(FILE_LIBS)
 
 BPF_FLAGS := -D__TARGET_ARCH_$(BPF_ARCH) -Ivmlinux -Iinclude -Ibpf \
              -Wall -Wno-gnu-variable-sized-type-not-at-end
 
-BPF_SRC  := $(wildcard bpf/*.bpf.c)
+# an object of its own each: loaded only where somebody asks
+BPF_ALONE := ksyms
+BPF_SRC  := $(filter-out $(BPF_ALONE:%=bpf/%.bpf.c),$(wildcard bpf/*.bpf.c))
 BPF_OBJ  := $(BPF_SRC:%.bpf.c=$(B)/%.bpf.o)
+SKELS    := $(B)/weft.skel.h $(BPF_ALONE:%=$(B)/%.skel.h)
 USER_SRC := $(wildcard user/*/*.c user/format/*/*.c)
 USER_OBJ := $(USER_SRC:%.c=$(B)/%.o)
 LIB_OBJ  := $(filter-out $(B)/user/cli/main.o,$(USER_OBJ))
@@ -67,7 +71,7 @@ $(B)/libweft.a: $(LIB_OBJ)
 	$(Q)ar rcs $@ $^
 
 # order-only: what is made must exist first; depfiles say who really reads it
-$(B)/user/%.o: user/%.c | $(B)/weft.skel.h $(B)/weft_proto.h
+$(B)/user/%.o: user/%.c | $(SKELS) $(B)/weft_proto.h
 	$(call say,CC)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(C_FLAGS) -MMD -MP -c $< -o $@
@@ -81,6 +85,11 @@ $(B)/weft.skel.h: $(BPF_OBJ)
 	$(call say,SKEL)
 	$(Q)$(BPFTOOL) gen object $(@:.skel.h=.bpf.o) $^
 	$(Q)$(BPFTOOL) gen skeleton $(@:.skel.h=.bpf.o) name weft_bpf > $@.new
+	$(Q)mv $@.new $@
+
+$(BPF_ALONE:%=$(B)/%.skel.h): $(B)/%.skel.h: $(B)/bpf/%.bpf.o
+	$(call say,SKEL)
+	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf > $@.new
 	$(Q)mv $@.new $@
 
 # the numbers of a recording's fields, out of its schema
@@ -113,7 +122,7 @@ $(B)/page/page.html: tools/page/assemble $(PAGE_SRC)
 $(B)/page/page_head.inc $(B)/page/page_tail.inc: $(B)/page/page.html ;
 $(B)/user/format/html/html_write.o: $(B)/page/page.html
 
--include $(USER_OBJ:.o=.d) $(BPF_OBJ:.o=.d)
+-include $(USER_OBJ:.o=.d) $(wildcard $(B)/bpf/*.d)
 include tests/tests.mk
 
 .PHONY: compile_commands.json
@@ -121,7 +130,7 @@ compile_commands.json:
 	$(call say,GEN)
 	$(Q)tools/compile-commands '$(CC) $(CPPFLAGS) $(C_FLAGS)' $(USER_SRC) > $@
 
-.PHONY: setup demo bench lint hardening man install install-headers clean
+.PHONY: setup demo bench lint hardening man install install-headers install-units clean
 setup:
 	$(Q)tools/setup
 
@@ -143,7 +152,7 @@ lint:
 hardening: $(B)/weft
 	$(Q)tools/hardening $(B)/weft
 
-install: all install-headers
+install: all install-headers install-units
 	install -D -m 755 $(B)/weft $(DESTDIR)$(PREFIX)/bin/weft
 	for page in docs/man/*.1; do \
 		install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man1/$${page##*/}; \
@@ -171,6 +180,15 @@ install-headers:
 		$(FILL) tools/install/$$file.cmake.in \
 			> $(DESTDIR)$(PREFIX)/share/cmake/weft/$$file.cmake || exit; \
 	done
+
+# For systemd, which starts weft agent as a user of its own.
+UNIT_DIR := $(DESTDIR)$(PREFIX)/lib
+
+install-units:
+	install -d $(UNIT_DIR)/systemd/system
+	$(FILL) tools/install/weft-agent.service.in > $(UNIT_DIR)/systemd/system/weft-agent.service
+	install -D -m 644 tools/install/weft.sysusers $(UNIT_DIR)/sysusers.d/weft.conf
+	install -D -m 644 tools/install/weft.tmpfiles $(UNIT_DIR)/tmpfiles.d/weft.conf
 
 clean:
 	rm -rf build build-*

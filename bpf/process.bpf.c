@@ -3,6 +3,7 @@
  * What was published about the process that a tick fell on, if it is still that
  * process: whether it has async keys, and what it has mapped.
  */
+#include "code.bpf.h"
 #include "incarnation.bpf.h"
 #include "process.bpf.h"
 #include "table.bpf.h"
@@ -15,11 +16,20 @@
  * library. */
 #define THREAD_LOCAL_BYTES (256ULL << 10)
 
+static __always_inline bool is_last_code(__u64 pc)
+{
+	__u8 code[EXIT_BYTES] = { 0 };
+
+	return read_user(code, sizeof(code), pc) && ends_thread(code);
+}
+
 /*
  * The main thread's is where its arguments are; others' lies below the struct that
  * the C library has of the thread, to which the thread pointer and what is cleared
- * at its end lead. A child by fork has the stack that its parent had. Who has no such
- * struct, as Go's threads and a vfork's child, is believed.
+ * at its end lead. Wherever it is (below more variables of the thread than that, or
+ * where the thread had it that forked this process), what its first function returns to
+ * ends the thread. Who has no such struct, as Go's threads and a vfork's child, is
+ * believed.
  */
 int process_at_base(__u32 hook)
 {
@@ -32,9 +42,12 @@ int process_at_base(__u32 hook)
 	if (!tid)
 		return 1;
 	arguments = CURRENT(mm->start_stack, mm, start_stack);
-	return arguments + FRAME_BYTES - s->sp < ARGUMENTS_BYTES ||
-	       tid - s->sp < THREAD_LOCAL_BYTES ||
-	       thread_pointer() - s->sp < THREAD_LOCAL_BYTES;
+	if (arguments + FRAME_BYTES - s->sp < ARGUMENTS_BYTES)
+		return 1;
+	if (s->rec.tid != s->rec.tgid && (tid - s->sp < THREAD_LOCAL_BYTES ||
+					  thread_pointer() - s->sp < THREAD_LOCAL_BYTES))
+		return 1;
+	return is_last_code(s->pc);
 }
 
 int process_begin(__u32 hook)

@@ -47,6 +47,7 @@ static __always_inline bool filter_matches(struct sample_rec *rec, __u64 who,
 static __always_inline void begin_record(struct scratch *s, __u32 hook, __u64 who)
 {
 	s->rec.ts_ns = bpf_ktime_get_ns();
+	s->rec.begun_ns = CURRENT(group_leader->start_time, group_leader, start_time);
 	s->rec.hook = hook;
 	s->rec.tgid = who >> 32;
 	s->rec.tid = who;

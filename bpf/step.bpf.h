@@ -4,12 +4,12 @@
  * a rule that is remembered, words that were read. All of that is inline, since
  * a call out of one function into another costs some 5 ns where returns are
  * guarded, as much as all that is done here; what else there is lies behind a
- * call (table.bpf.c).
+ * call (table.bpf.c, bottom.bpf.c).
  */
 #ifndef WEFT_STEP_BPF_H
 #define WEFT_STEP_BPF_H
 
-#include "table.bpf.h"
+#include "bottom.bpf.h"
 
 /* Not 0, which would be a thread's start; misaligned, so nothing leads on by it. */
 #define FP_UNKNOWN 1
@@ -65,6 +65,7 @@ static __always_inline void look_up_frame(struct scratch *s, __u32 hook)
 	at = s->pc - !s->is_leaf;
 	s->step_kind = STEP_KIND_FP;
 	s->cfa = s->fp + FRAME_BYTES;
+	s->call = CALL_BEFORE;
 	if (at - s->mapping.start >= s->mapping.end - s->mapping.start &&
 	    !table_find_mapping(hook, at)) {
 		set_unmapped(s);
@@ -72,8 +73,15 @@ static __always_inline void look_up_frame(struct scratch *s, __u32 hook)
 	}
 	if (knobs.faults & FAULT_FP_LEAF && s->is_leaf)
 		return;
+	if (knobs.faults & FAULT_LATE_TABLES && !(s->mapping.flags & UNWIND_BY_FP)) {
+		set_pending(s);
+		return;
+	}
 	if (s->mapping.flags & UNWIND_KEEPS_FP && !s->is_leaf) {
 		s->step_kind = STEP_KIND_PROVEN_FP;
+		/* at a stack's end, or at a made one's: its rule knows of the call */
+		if (s->fp - s->sp >= SAME_STACK_BYTES && !rule_cache_get(s, at))
+			table_find_rule(hook, at);
 		return;
 	}
 	if (!s->mapping.table && !(s->mapping.flags & UNWIND_BY_FP)) {
@@ -81,7 +89,7 @@ static __always_inline void look_up_frame(struct scratch *s, __u32 hook)
 		return;
 	}
 	if (!s->mapping.table || (!rule_cache_get(s, at) && !table_find_rule(hook, at))) {
-		table_try_handler(hook);
+		bottom_try_code(hook);
 		return;
 	}
 	if (s->rule.cfa == UNWIND_CFA_END || s->rule.cfa == UNWIND_CFA_TORN) {
@@ -119,7 +127,9 @@ static __always_inline __u32 step_by_table(struct scratch *s, __u32 hook)
 			return END_BROKEN;
 		pc = s->lr;
 	} else {
-		if (!stack_word(s, hook, s->cfa + 8 * (__s64)s->rule.ra_words))
+		if (!stack_word(s, hook,
+				(s->rule.ra == UNWIND_RA_FP ? s->fp : s->cfa) +
+					8 * (__s64)s->rule.ra_words))
 			return END_UNREADABLE;
 		pc = s->word & knobs.addr_mask;
 	}

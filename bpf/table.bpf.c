@@ -11,6 +11,7 @@
  * is mapped, or by which table to walk there, the walk ends: a frame pointer
  * that is none would invent callers.
  */
+#include "code.bpf.h"
 #include "table.bpf.h"
 
 #define MAPPING_STEPS 10 /* UNWIND_MAPPINGS_MAX */
@@ -25,29 +26,15 @@
 #define SIGNAL_LR     SIGNAL_REG(30)
 #define SIGNAL_SP     SIGNAL_REG(31)
 #define SIGNAL_PC     SIGNAL_REG(32)
-/* mov x8, #139; svc #0 */
-#define RESTORER_CODE 0xd4000001d2801168ULL, 0
-/* mov w8, #139; svc */
-#define RESTORER_OTHER	    0xd400000152801168ULL
-#define RESTORER_OTHER_BITS 64
-#define RESTORER_SECOND	    4
-#define RESTORER_BYTES	    8
-#define REG_BX		    USER_REGS /* none is followed */
+#define REG_BX	      USER_REGS /* none is followed */
 #else
 /* struct ucontext: its mcontext's r8 to r15, di, si, bp, bx, dx, ax, cx, sp, ip; a
  * digit for each of DWARF's numbers, 15 to 0, says its place there */
-#define SIGNAL_REG(n)	    (40 + 8 * (0x76543210fa89becdULL >> 4 * (n)&15))
-#define SIGNAL_FP	    SIGNAL_REG(6)
-#define SIGNAL_SP	    SIGNAL_REG(7)
-#define SIGNAL_PC	    168
-#define REG_BX		    3
-/* mov $15, %rax; syscall */
-#define RESTORER_CODE	    0x0f0000000fc0c748ULL, 0x05
-/* mov $15, %eax; syscall */
-#define RESTORER_OTHER	    0x050f0000000fb8ULL
-#define RESTORER_OTHER_BITS 56
-#define RESTORER_SECOND	    7
-#define RESTORER_BYTES	    9
+#define SIGNAL_REG(n) (40 + 8 * (0x76543210fa89becdULL >> 4 * (n)&15))
+#define SIGNAL_FP     SIGNAL_REG(6)
+#define SIGNAL_SP     SIGNAL_REG(7)
+#define SIGNAL_PC     168
+#define REG_BX	      3
 #endif
 
 /* verifier: it follows what is in registers, so that a search in them had two
@@ -122,6 +109,67 @@ static __always_inline void rule_cache_put(struct scratch *s)
 		return;
 	slot->key = s->rule_key;
 	slot->rule = s->rule;
+	slot->call = s->call;
+}
+
+/* The n-th row of the run at hand: what it is, and where it begins. */
+static __always_inline enum row_is look_at_row(struct scratch *s, __u32 n,
+					       __u32 *ret_offset)
+{
+	const union unwind_page *page = unwind_page(s->rows_page);
+	const struct unwind_rule *rule;
+	struct unwind_row row;
+
+	if (!page || n >= s->high)
+		return ROW_NONE;
+	row = page->rows[(s->first_row + n) & (UNWIND_ROWS_A_PAGE - 1)];
+	page = unwind_page(s->rules_page + row.rule / UNWIND_RULES_A_PAGE);
+	if (!page)
+		return ROW_NONE;
+	rule = &page->rules[row.rule & (UNWIND_RULES_A_PAGE - 1)];
+	*ret_offset = row.offset;
+	if (rule->cfa == UNWIND_CFA_NONE)
+		return ROW_BETWEEN;
+	return rule->cfa == UNWIND_CFA_SP && rule->fp == UNWIND_FP_SAME &&
+			       rule->cfa_offset == (FP_GIVES_SP ? 8 : 0)
+		       ? ROW_FIRST
+		       : ROW_WITHIN;
+}
+
+/* Did a call lead to what returns behind `last`? What is not readable did, unless
+ * another function begins there. verifier: a function, or each step of the search before
+ * it had all its ways. */
+__noinline int table_ask_call(__u32 hook, __u64 last)
+{
+	struct scratch *s = scratch(hook);
+	struct code_around code;
+	__u32 offset = 0;
+
+	if (!s)
+		return 0;
+	s->call = CALL_BEFORE;
+	if (!(s->mapping.flags & UNWIND_CALLS))
+		return 0;
+	if (look_at_row(s, s->low, &offset) == ROW_FIRST && offset == s->in_block + 1)
+		s->call = CALL_OF_OTHERS;
+	if (read_user(code.before, CODE_BEFORE, last + 1 - CODE_BEFORE) &&
+	    !call_ends(code.before))
+		s->call = CALL_NONE;
+	return 0;
+}
+
+/* verifier: a function, since a loop calls it */
+__noinline int table_look_back(__u32 hook, __u32 n, __u64 begin, __u64 block)
+{
+	struct scratch *s = scratch(hook);
+	__u32 offset = 0;
+	enum row_is row;
+
+	if (!s)
+		return ROW_NONE;
+	row = look_at_row(s, n, &offset);
+	/* at the beginning of a block it may go on from the one before */
+	return offset && block + offset > begin ? row : ROW_NONE;
 }
 
 /* The rule for an address of s->mapping into s->rule; 0: no row covers it. */
@@ -130,7 +178,7 @@ __noinline int table_find_rule(__u32 hook, __u64 addr)
 	struct scratch *s = scratch(hook);
 	const union unwind_page *page;
 	struct unwind_block block;
-	__u32 table, rules, rows, n;
+	__u32 table, rows, n;
 	__u64 at;
 
 	if (!s)
@@ -143,7 +191,7 @@ __noinline int table_find_rule(__u32 hook, __u64 addr)
 	if (at / UNWIND_BLOCK_BYTES >= page->head.n_blocks)
 		return 0;
 	n = at / UNWIND_BLOCK_BYTES;
-	rules = table + page->head.rules_page;
+	s->rules_page = table + page->head.rules_page;
 	rows = table + page->head.rows_page;
 	page = unwind_page(table + page->head.blocks_page + n / UNWIND_BLOCKS_A_PAGE);
 	if (!page)
@@ -151,75 +199,26 @@ __noinline int table_find_rule(__u32 hook, __u64 addr)
 	block = page->blocks[n & (UNWIND_BLOCKS_A_PAGE - 1)];
 	if (!block.count)
 		return 0;
-	page = unwind_page(rows + block.first / UNWIND_ROWS_A_PAGE);
+	s->rows_page = rows + block.first / UNWIND_ROWS_A_PAGE;
+	s->first_row = block.first;
+	s->in_block = at & (UNWIND_BLOCK_BYTES - 1);
+	page = unwind_page(s->rows_page);
 	if (!page)
 		return 0;
-	n = search_run(s, page, &block, at & (UNWIND_BLOCK_BYTES - 1));
-	page = unwind_page(rules + n / UNWIND_RULES_A_PAGE);
+	n = search_run(s, page, &block, s->in_block);
+	s->high = block.count;
+	page = unwind_page(s->rules_page + n / UNWIND_RULES_A_PAGE);
 	if (!page)
 		return 0;
 	s->rule = page->rules[n & (UNWIND_RULES_A_PAGE - 1)];
 	if (s->rule.cfa == UNWIND_CFA_NONE)
 		return 0;
+	if (s->is_leaf)
+		s->call = CALL_NOT_ASKED;
+	else
+		table_ask_call(hook, addr);
 	rule_cache_put(s);
 	return 1;
-}
-
-#define CODE_BEFORE 8
-
-/* Code around an address that no table tells of. */
-struct code_around {
-	__u8 before[CODE_BEFORE];
-	__u64 after[2];
-};
-
-static __always_inline bool restores(const __u64 code[2])
-{
-	const __u64 restorer[] = { RESTORER_CODE };
-
-	return (code[0] == restorer[0] && code[1] == restorer[1]) ||
-	       code[0] << (64 - RESTORER_OTHER_BITS) ==
-		       RESTORER_OTHER << (64 - RESTORER_OTHER_BITS);
-}
-
-static __always_inline bool is_restorer(__u64 pc)
-{
-	__u64 code[2] = { 0 };
-
-	return read_user(code, RESTORER_BYTES, pc) && restores(code);
-}
-
-#if defined(__TARGET_ARCH_arm64)
-/* bl, blr, blraa and its like */
-static __always_inline bool call_ends(const __u8 before[CODE_BEFORE])
-{
-	__u32 insn = *(const __u32 *)(before + CODE_BEFORE - 4);
-
-	return (insn & 0xfc000000) == 0x94000000 || (insn & 0xfffffc1f) == 0xd63f0000 ||
-	       (insn & 0xfefff800) == 0xd63f0800;
-}
-#else
-/* call rel32, or what could be ff /2: user space looks more closely */
-static __always_inline bool call_ends(const __u8 before[CODE_BEFORE])
-{
-	if (before[CODE_BEFORE - 5] == 0xe8)
-		return true;
-	for (int n = 2; n <= 7; n++)
-		if (before[CODE_BEFORE - n] == 0xff &&
-		    (before[CODE_BEFORE - n + 1] & 0x38) == 0x10)
-			return true;
-	return false;
-}
-#endif
-
-/* No table is needed for the code that a signal handler returns to. It may be
- * the sampled one: at either instruction, or in the kernel behind the second. */
-static __always_inline bool in_restorer(struct scratch *s)
-{
-	if (is_restorer(s->pc))
-		return true;
-	return s->is_leaf && (is_restorer(s->pc - RESTORER_SECOND) ||
-			      is_restorer(s->pc - RESTORER_BYTES));
 }
 
 /* Behind a handler's frame; its memory begins where the handler's ends, so it
@@ -227,44 +226,6 @@ static __always_inline bool in_restorer(struct scratch *s)
 static __always_inline __u64 end_of_handler(struct scratch *s)
 {
 	return s->sp + SIGNAL_PC + 8;
-}
-
-/*
- * In a file that has rules, code without one, to which a true step led: a signal
- * handler's return, or what lies behind a call, or none called from there. Such an
- * address is put below the first function of a stack that is made by hand.
- */
-static __always_inline void try_caller(struct scratch *s)
-{
-	struct code_around code = { 0 };
-
-	if (!read_user(&code, CODE_BEFORE + RESTORER_BYTES, s->pc - CODE_BEFORE)) {
-		if (!is_restorer(s->pc))
-			return;
-		s->step_kind = STEP_KIND_SIGNAL;
-	} else if (restores(code.after)) {
-		s->step_kind = STEP_KIND_SIGNAL;
-	} else if (!call_ends(code.before)) {
-		s->step_kind = STEP_KIND_BOTTOM;
-	}
-	if (s->step_kind == STEP_KIND_SIGNAL)
-		s->cfa = end_of_handler(s);
-}
-
-__noinline int table_try_handler(__u32 hook)
-{
-	struct scratch *s = scratch(hook);
-
-	if (!s)
-		return 0;
-	/* what the frame before led to by its own rule need not have called */
-	if (s->mapping.table && s->kind == FRAME_CALLER && !s->leads && !s->is_leaf) {
-		try_caller(s);
-	} else if (in_restorer(s)) {
-		s->step_kind = STEP_KIND_SIGNAL;
-		s->cfa = end_of_handler(s);
-	}
-	return 0;
 }
 
 /*
@@ -366,6 +327,8 @@ __noinline int table_leave_handler(__u32 hook)
 	if (s->word & knobs.addr_mask & ~FRAME_ADDR_MASK)
 		return END_BROKEN;
 	s->pc = s->word & knobs.addr_mask;
+	if (s->sp - sp >= SAME_STACK_BYTES) /* the handler has a stack of its own */
+		s->begun_sp = s->sp;
 	s->step_bytes = 0;
 	s->is_leaf = 1;
 	if (!FP_GIVES_SP)

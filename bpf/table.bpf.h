@@ -31,7 +31,10 @@ static __always_inline bool rule_cache_get(struct scratch *s, __u64 addr)
 	slot = rule_cache_slot(s);
 	if (!s->rule_key || slot->key != s->rule_key)
 		return false;
+	if (!s->is_leaf && slot->call == CALL_NOT_ASKED)
+		return false;
 	s->rule = slot->rule;
+	s->call = slot->call;
 	return true;
 }
 
@@ -56,8 +59,16 @@ static __always_inline void take_mapping_table(struct scratch *s,
 
 int table_find_mapping(__u32 hook, __u64 addr); /* into s->mapping; 0: none holds it */
 int table_find_rule(__u32 hook, __u64 addr);	/* into s->rule; 0: no row covers it */
-int table_find_cfa(__u32 hook);	   /* of any s->rule, into s->cfa; 0: it can't be told */
-int table_try_handler(__u32 hook); /* no table is needed where handlers return to */
+int table_find_cfa(__u32 hook); /* of any s->rule, into s->cfa; 0: it can't be told */
+int table_ask_call(__u32 hook, __u64 last); /* into s->call */
+
+/* What a row is there for: a function's first instruction, those behind it, or none. */
+enum row_is { ROW_NONE, ROW_FIRST, ROW_WITHIN, ROW_BETWEEN };
+
+/* The n-th row of the run that was searched last, in the block at that address, if it is
+ * behind `begin` and not the block's first. */
+int table_look_back(__u32 hook, __u32 n, __u64 begin, __u64 block);
+
 int table_leave_handler(__u32 hook); /* to what was interrupted; an ending or STEP_OK */
 
 #endif

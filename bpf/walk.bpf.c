@@ -64,6 +64,8 @@ static __always_inline bool leads(struct scratch *s)
 {
 	if (s->step_kind != STEP_KIND_TABLE)
 		return false;
+	if (s->rule.ra == UNWIND_RA_FP)
+		return true;
 	if (s->rule.cfa <= UNWIND_CFA_FP)
 		return s->rule.reg == UNWIND_LEADS;
 	return s->rule.cfa <= UNWIND_CFA_DEREF_FP && s->rule.fp != UNWIND_FP_DEREF;
@@ -73,6 +75,8 @@ static __always_inline void note_lead(struct scratch *s)
 {
 	bool led = s->leads;
 
+	if (led)
+		s->begun_sp = s->sp;
 	s->leads = leads(s);
 	if (s->kind == FRAME_CALLER && (led || s->leads))
 		s->kind = FRAME_LAUNCH;
@@ -88,6 +92,8 @@ static __always_inline void look_at_frame(struct scratch *s, __u32 hook, bool by
 			note_lead(s);
 		if (s->step_kind == STEP_KIND_SIGNAL) /* the handler returns to it */
 			s->kind = FRAME_USER;
+		if (s->call != CALL_BEFORE && s->kind == FRAME_CALLER)
+			bottom_doubt_caller(hook);
 	} else {
 		s->step_kind = STEP_KIND_FP;
 		s->cfa = s->fp + FRAME_BYTES;
@@ -203,6 +209,8 @@ static __always_inline __u32 why_at_end(struct scratch *s)
 		return END_AWAITED;
 	if (s->step_kind == STEP_KIND_BOTTOM)
 		return END_FIBER;
+	if (s->step_kind == STEP_KIND_HIDDEN)
+		return END_UNREADABLE;
 	return END_BROKEN; /* nowhere, as a waiting thread's first */
 }
 
@@ -242,8 +250,8 @@ static __always_inline __u32 check_step(struct scratch *s)
  * root ahead. */
 static __always_inline bool take_checkpoint(struct scratch *s, __u32 hook, __u32 ending)
 {
-	__u32 nearest =
-		roots_find_nearest(hook, ending == END_FIBER && !s->on_waiting_thread);
+	bool at_bottom = ending == END_FIBER || s->step_kind == STEP_KIND_HIDDEN;
+	__u32 nearest = roots_find_nearest(hook, at_bottom && !s->on_waiting_thread);
 
 	if (nearest >= KEYS_MAX)
 		return false;

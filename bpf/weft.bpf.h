@@ -8,7 +8,9 @@
  *	cross    where a chain ends                       chain    along async frames
  *	walk     down a stack                             slot     a thread's roots
  *	step     a frame on (inline)                      process  what is known of it
- *	table    rules of frames                          emit     the ring, the ledger
+ *	bottom   where a made stack ends                  emit     the ring, the ledger
+ *	leaf     one that no rule tells of                code     (inline) what code says
+ *	table    rules of frames
  *	roots    where async roots lie
  *	chunk    memory that was read ahead
  *
@@ -102,7 +104,16 @@ enum step_kind {
 	STEP_KIND_PENDING, /* that is not known yet */
 	STEP_KIND_UNMAPPED, /* it runs where nothing is known to be mapped */
 	STEP_KIND_BOTTOM,   /* nothing was called there: a stack that was made by hand */
+	STEP_KIND_HIDDEN,   /* perhaps; its code can't be read */
 	STEP_KIND_OLDER_FP, /* by that of an older frame: those between are missing */
+};
+
+/* What lies before a return address. */
+enum call {
+	CALL_NOT_ASKED, /* of a leaf */
+	CALL_BEFORE,	/* a call, as far as can be told */
+	CALL_NONE,
+	CALL_OF_OTHERS, /* it is a function's first byte: the call is another's */
 };
 
 #define USER_REGS 16 /* by DWARF's numbers */
@@ -123,13 +134,16 @@ struct frame_bounds {
 	__u64 low, bytes;
 };
 
-/* A rule that was found before, by its table's serial number and its address. */
+/* A rule that was found before, by its table's serial number and its address; and of a
+ * return address, whether there is a call before it. */
 #define RULE_CACHE_BITS	 8
 #define RULE_CACHE_SLOTS (1 << RULE_CACHE_BITS)
 
 struct cached_rule {
 	__u64 key; /* 0: none */
 	struct unwind_rule rule;
+	__u32 call; /* enum call */
+	__u32 reserved;
 };
 
 struct found_root {
@@ -148,6 +162,7 @@ struct scratch {
 	__u32 kind;	 /* enum frame_kind: how sure it is */
 	__u32 on_waiting_thread; /* 0: on its own */
 	__u32 leads; /* its own rule is what leads on: no call need have led there */
+	__u32 call;  /* enum call: is there one before pc? */
 	struct unwind_rule rule;
 	__u64 lr;	  /* arm64, while is_leaf */
 	__u64 word;	  /* of walk_read() */
@@ -191,8 +206,10 @@ struct scratch {
 	__u32 mapping_table; /* 0: not known */
 	__u32 n_mappings;
 	struct unwind_mapping mapping;
-	__u32 low, high;		  /* of a search */
-	struct frame_bounds frame_bounds; /* of the frame at hand */
+	__u32 low, high;			/* of a search */
+	__u32 rows_page, first_row, rules_page; /* of the run that was searched */
+	__u32 in_block;				/* where in its block that address lies */
+	struct frame_bounds frame_bounds;	/* of the frame at hand */
 
 	__u64 regs[USER_REGS]; /* of the sampled frame */
 	__u64 regs_at; /* of one that a signal interrupted: where its own lie; or 0 */

@@ -40,6 +40,7 @@ const KIND_WORDS = {
 	[OTHER_THREAD]: "async boundary",
 	[GAP]: "missing frames",
 	[CUT]: "cut stack",
+	[LABEL]: "label",
 };
 
 // ns::Class::f<T>(…) -> ns; a/b/pkg.(*T).f -> a/b/pkg; com.acme.X.f -> com.acme
@@ -73,6 +74,7 @@ class Colours {
 			k = kind[frame];
 		const of = modules[module[frame]];
 
+		if (k === LABEL) return "label";
 		if (k >= ASKED)
 			return isBoundary(k) ? "async boundary" : "missing frames";
 		if (this.by === "kind") return KIND_WORDS[k];
@@ -95,7 +97,7 @@ class Colours {
 			named.push(name);
 			weights.set(name, (weights.get(name) || 0) + leaf[f]);
 		}
-		const special = ["async boundary", "missing frames", "kernel"];
+		const special = ["async boundary", "missing frames", "kernel", "label"];
 		const list = [...weights.keys()]
 			.filter((name) => !special.includes(name))
 			.sort(
@@ -124,6 +126,7 @@ class Colours {
 		fills[0] = OTHER_COLOUR[theme];
 		this.groups.forEach((name, i) => {
 			if (i && name === "kernel") fills[i] = KERNEL_COLOUR[theme];
+			if (i && name === "label") fills[i] = LABEL_COLOUR[theme];
 			if (i && name === "missing frames")
 				fills[i] = OTHER_COLOUR[theme];
 			if (i && name === "async boundary")

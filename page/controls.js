@@ -238,7 +238,16 @@ function listenToControls(page) {
 	for (const name of ["ledger", "help"])
 		$(name + "-open").addEventListener("click", () => $(name).showModal());
 	$("theme").addEventListener("click", () => nextTheme(page));
+	$("fold").addEventListener("click", foldControls);
 	document.addEventListener("keydown", (event) => pressed(page, event));
+}
+
+// In a small window only; in a large one there is room for all (page.css).
+function foldControls() {
+	const folded = document.documentElement.toggleAttribute("data-folded");
+
+	$("fold").setAttribute("aria-expanded", !folded);
+	dispatchEvent(new Event("resize"));
 }
 
 function rangeTyped(page) {

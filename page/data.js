@@ -10,6 +10,7 @@
 //   strings    [text …]
 //   modules    [path, build id …], both strings
 //   frames     [string, module, kind, file …]: functions and marks, by KINDS
+//   whole      [string …], by frame: names of frames may be shortened; or none
 //   nodes      [up, frame …] of a tree of paths, root to leaf, that both views
 //              share: node i, counted from 1, lies under node i - up; 0 is the root;
 //              a node has one child of a frame
@@ -34,7 +35,8 @@ const UNKNOWN = 0,
 	WAITS = 6,
 	OTHER_THREAD = 7,
 	GAP = 8,
-	CUT = 9;
+	CUT = 9,
+	LABEL = 10;
 const isBoundary = (kind) => kind >= ASKED && kind <= OTHER_THREAD;
 const NO_CELL = -1;
 
@@ -66,7 +68,7 @@ class Recording {
 		this.readSamples(json);
 	}
 
-	readFrames({ strings, modules, frames }) {
+	readFrames({ strings, modules, frames, whole }) {
 		this.n_frames = frames.length / 4;
 		this.modules = [];
 		for (let i = 0; i < modules.length; i += 2) {
@@ -79,11 +81,13 @@ class Recording {
 			});
 		}
 		this.names = new Array(this.n_frames);
+		this.whole = new Array(this.n_frames);
 		this.files = new Array(this.n_frames);
 		this.module = new Int32Array(this.n_frames);
 		this.kind = new Uint8Array(this.n_frames);
 		for (let i = 0; i < this.n_frames; i++) {
 			this.names[i] = strings[frames[4 * i]];
+			this.whole[i] = whole ? strings[whole[i]] : this.names[i];
 			this.module[i] = frames[4 * i + 1];
 			this.kind[i] = frames[4 * i + 2];
 			this.files[i] = strings[frames[4 * i + 3]];

@@ -32,6 +32,7 @@ class Graph {
 		this.scroller = section.querySelector(".scroller");
 		this.canvas = section.querySelector("canvas");
 		this.spacer = section.querySelector(".spacer");
+		this.beyond = section.querySelector(".beyond");
 		this.widths = new Map();
 		this.zoom = this.focus = 0;
 		this.hover = -1;
@@ -42,6 +43,9 @@ class Graph {
 		const { canvas } = this;
 
 		this.scroller.addEventListener("scroll", () => this.draw());
+		this.beyond.addEventListener("click", () => {
+			this.scroller.scrollTop = this.up ? 0 : this.height;
+		});
 		canvas.addEventListener("mousemove", (event) => this.point(event));
 		canvas.addEventListener("mouseleave", () => this.point(null));
 		canvas.addEventListener("click", (event) => {
@@ -138,6 +142,18 @@ class Graph {
 			this.cell(i, 0, this.width, true);
 		this.drawBelow(zoom);
 		this.drawFocus();
+		this.tellBeyond();
+	}
+
+	// How many rows away from the root don't fit; a click scrolls to their end.
+	tellBeyond() {
+		const { scrollTop } = this.scroller;
+		const hidden = this.up ? scrollTop : this.height - this.seen - scrollTop;
+		const rows = this.full ? 0 : Math.ceil(hidden / this.row - 0.5);
+
+		this.beyond.hidden = rows <= 0;
+		this.beyond.dataset.at = this.up ? "above" : "below";
+		this.beyond.textContent = beyondWords(rows, this.up);
 	}
 
 	// Siblings that are too narrow to see are one grey cell together.
@@ -193,7 +209,7 @@ class Graph {
 		this.fill(box, style.fill);
 		if (style.shade) this.fill(box, style.shade);
 		if (node === this.hover) this.fill(box, this.host.colours.glow);
-		if (style.kind >= ASKED && w > 4)
+		if (style.kind >= ASKED && style.kind < LABEL && w > 4)
 			this.hatch(box, isBoundary(style.kind) ? 0.2 : 0.35);
 		ctx.globalAlpha = above ? 0.75 : 1;
 		if (w > 26) this.label(frame, style, box);

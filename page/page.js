@@ -132,8 +132,12 @@ class Page {
 
 				this.literal = literal;
 				this.match = new Uint8Array(n);
+				const found = (f) =>
+					is.test(shape.name(f)) ||
+					(f < r.n_frames && is.test(r.whole[f]));
+
 				for (let f = 0; f < n; f++)
-					this.match[f] = is.test(shape.name(f)) ? 1 : 0;
+					this.match[f] = found(f) ? 1 : 0;
 			}
 		}
 		this.showMatched();
@@ -198,16 +202,14 @@ class Page {
 	}
 
 	showStage(zoom, empty) {
-		const {
-				state: { chart, fn },
-			} = this,
+		const { chart } = this.state,
+			fn = chart === "sandwich" ? this.chosen() : -1,
 			graph = chart === "flame" || chart === "icicle";
 
 		$("nothing").hidden = !empty && !(chart === "sandwich" && fn < 0);
 		$("nothing").textContent = empty
 			? emptyWords(this)
-			: "Choose a function: click one under Functions, or hold Shift " +
-				"and click a cell of the graph.";
+			: "There is no function to show the callers of.";
 		$("upper").hidden =
 			empty || chart === "table" || (chart === "sandwich" && fn < 0);
 		$("lower").hidden = empty || chart !== "sandwich" || fn < 0;
@@ -223,6 +225,24 @@ class Page {
 			);
 		else if (chart === "sandwich" && fn >= 0) this.showSandwich(fn);
 		else if (chart === "table") showTable(this);
+	}
+
+	// The function whose callers are shown: the hottest, until one is picked.
+	chosen() {
+		const { shape, recording: r, state } = this;
+
+		if (state.fn >= 0) return state.fn;
+		if (shape.hottest_of !== shape.weighed) {
+			const { self } = functions(shape.tree, r.n_frames);
+			let best = -1;
+
+			for (let f = 0; f < r.n_frames; f++)
+				if (r.kind[f] < ASKED && self[f] > (self[best] || 0))
+					best = f;
+			shape.hottest = best;
+			shape.hottest_of = shape.weighed;
+		}
+		return shape.hottest;
 	}
 
 	showGraph(graph, tree, zoom, up, inverted = false) {
@@ -280,7 +300,7 @@ class Page {
 				graph.tree,
 				node
 			);
-			this.showSandwich(this.state.fn);
+			this.showSandwich(this.chosen());
 			return;
 		}
 		this.go({ zoom: graph.tree.path(node) });

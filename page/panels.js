@@ -45,7 +45,9 @@ function frameWhere(page, frame) {
 	if (frame < 0 || frame >= r.n_frames) return "";
 	const module = r.modules[r.module[frame]];
 
-	return [r.files[frame], module.path, KIND_WORDS[r.kind[frame]]]
+	const whole = r.whole[frame] === r.names[frame] ? "" : r.whole[frame];
+
+	return [whole, r.files[frame], module.path, KIND_WORDS[r.kind[frame]]]
 		.filter((part) => part)
 		.join(" · ");
 }
@@ -159,7 +161,7 @@ function tableRow(page, frame, sums) {
 	const pick = button(r.names[frame], () => page.pick(frame));
 	const where = el("td", { class: "where", title: path }, swatch);
 
-	pick.title = r.names[frame];
+	pick.title = r.whole[frame];
 	swatch.style.backgroundColor = page.fills[page.colours.group(frame)];
 	where.append(name || KIND_WORDS[r.kind[frame]]);
 	return el(

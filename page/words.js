@@ -66,6 +66,10 @@ function weightWords(weight, meta) {
 		: words;
 }
 
+function beyondWords(rows, up) {
+	return (up ? "▲ " : "▼ ") + rows + (rows === 1 ? " more row" : " more rows");
+}
+
 const VIEW_MEANINGS = {
 	async: "Async view: who asked for the work.",
 	thread: "Thread view: who is on the thread's stack.",
@@ -136,6 +140,12 @@ const LEDGER_GROUPS = [
 		"Properties of samples",
 		"A step by frame pointer only is not proven: it is usually right, but " +
 			"never counted as exact.",
+	],
+	[
+		"names",
+		"Names",
+		"Where the names of functions come from, in the thread view. A " +
+			"function that has no symbol is called after where it starts.",
 	],
 	["other", "Also counted", "Other events during the recording."],
 ];

@@ -12,15 +12,20 @@ $(B)/tests/unit/%: tests/unit/%.c $(B)/libweft.a
 		$(B)/libweft.a -lcmocka $(LIBS)
 
 # What of bpf/ walks and splices, which tests also build natively.
-WALK_BPF := $(addprefix bpf/,$(addsuffix .bpf.c,splice cross chain walk table roots chunk))
+WALK_BPF := $(addprefix bpf/,$(addsuffix .bpf.c,splice cross chain walk bottom leaf table \
+              roots chunk))
 
 -include $(UNIT_BIN:=.d)
 -include $(wildcard tests/*/tests.mk) $(wildcard tools/*/tools.mk)
 
-.PHONY: check-unit check-lint check-quick check
-check-unit: $(UNIT_BIN)
+.PHONY: build-unit check-unit build-lint check-lint check-quick check
+build-unit: $(UNIT_BIN)
+
+check-unit: build-unit
 	$(Q)status=0; for t in $(UNIT_BIN); do \
 		CMOCKA_MESSAGE_OUTPUT=TAP $$t || status=1; done; exit $$status
+
+build-lint: all
 
 check-lint:
 	$(Q)status=0; B=$(B) tools/lint || status=1; \
@@ -29,7 +34,7 @@ check-lint:
 # What must be installed is installed first, so make itself starts anew.
 check:
 	$(Q)tools/setup --check
-	$(Q)$(MAKE) --no-print-directory all
+	$(Q)$(MAKE) --no-print-directory -j$$(nproc) all
 	$(Q)tests/run $(B)
 
 check-quick: all

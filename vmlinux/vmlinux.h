@@ -76,6 +76,8 @@ struct bpf_raw_tracepoint_args { /* include/uapi/linux/bpf.h */
 
 enum { BPF_ANY };
 
+enum { BPF_F_MMAPABLE = 1U << 10 };
+
 struct bpf_perf_event_data { /* include/uapi/linux/bpf_perf_event.h */
 	bpf_user_pt_regs_t regs;
 	__u64 sample_period;
@@ -117,6 +119,7 @@ struct task_struct {
 	void *stack;
 	struct mm_struct *mm;
 	struct task_struct *group_leader;
+	__u64 start_time;
 	__u64 start_boottime;
 	int *clear_child_tid;
 	struct robust_list_head *robust_list;

@@ -44,6 +44,7 @@ enum fault_bits {
 	FAULT_NO_KEY = 1 << 1,	      /* act as if no key were published */
 	FAULT_NO_IDENTITY = 1 << 2,   /* trust what was published for the pid */
 	FAULT_FP_LEAF = 1 << 3,	      /* step from the sampled frame by frame pointer */
+	FAULT_LATE_TABLES = 1 << 4,   /* act as if no table were loaded yet */
 	KERNEL_SAMPLES_TOO = 1 << 16, /* of every tick that is kept */
 };
 

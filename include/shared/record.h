@@ -33,6 +33,9 @@
 	X(ASYNC, 0x02, "async caller")                                                   \
 	X(CALLER, 0x03, "user frame, stepped to by an unwind table")                     \
 	X(LAUNCH, 0x05, "the same, and its own rule says where a made stack goes on")    \
+	X(BOTTOM, 0x06,                                                                  \
+	  "no caller: where a made stack's first function would return to; perhaps, "    \
+	  "if the ending is unreadable")                                                 \
 	X(LABEL, 0x04, "7 bytes of a label's text, zeroes behind its end")               \
 	X(ROOT, 0x10, "async root registered by the next frame")                         \
 	X(GAP, 0x11, "frames missing here")                                              \
@@ -149,6 +152,7 @@ enum hook {
 struct sample_rec {
 	unsigned long long ts_ns;     /* CLOCK_MONOTONIC */
 	unsigned long long weight_ns; /* the time that it stands for */
+	unsigned long long begun_ns;  /* when its process was forked; 0: not known */
 	unsigned int tgid;	      /* of the initial pid namespace */
 	unsigned int tid;
 	unsigned int cpu;
@@ -163,7 +167,7 @@ struct sample_rec {
 	unsigned long long words[];
 };
 
-#define SAMPLE_HEADER_BYTES 56
+#define SAMPLE_HEADER_BYTES 64
 
 _Static_assert(sizeof(struct sample_rec) == SAMPLE_HEADER_BYTES,
 	       "the two halves agree on the header");

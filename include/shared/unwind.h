@@ -50,8 +50,10 @@ enum unwind_fp {
 
 /* Where the return address is. */
 enum unwind_ra {
-	UNWIND_RA_CFA, /* *(CFA + 8 * ra_words); x86-64: always, and -1 */
+	UNWIND_RA_CFA, /* *(CFA + 8 * ra_words) */
 	UNWIND_RA_LR,  /* arm64: in the link register, in the sampled frame alone */
+	UNWIND_RA_FP,  /* *(fp + 8 * ra_words): a made stack's first function, by what
+			* its code goes back by; leads on as UNWIND_LEADS does */
 };
 
 /*
@@ -108,6 +110,9 @@ enum unwind_flags {
 	 * frame information), so by frame pointer, for what it is worth. Without
 	 * this and without a table: it is still to come. */
 	UNWIND_BY_FP = 1 << 1,
+	/* Whoever returns into this file's code was called from there: a linker made it,
+	 * and its runtime lets nobody seem to have called. */
+	UNWIND_CALLS = 1 << 2,
 };
 
 /* Of the head page; page numbers count from it. */

@@ -21,6 +21,8 @@ $(CFI_DIR)/calls: tests/cfi/calls/main.c tests/cfi/image.c tests/cfi/image.h \
 	$(Q)$(CC) $(CPPFLAGS) $(C_FLAGS) $(LD_FLAGS) -o $@ $(filter %.c,$^) \
 		$(B)/libweft.a $(LIBS)
 
-.PHONY: check-cfi
-check-cfi: $(CFI_DIR)/compare $(CFI_DIR)/calls
+.PHONY: build-cfi check-cfi
+build-cfi: $(CFI_DIR)/compare $(CFI_DIR)/calls
+
+check-cfi: build-cfi
 	$(Q)tests/cfi/run $(CFI_DIR)

@@ -65,6 +65,20 @@ static enum match compare_end(const struct our_stack *ours,
 	}
 }
 
+/* Generated code tells libdwfl nothing, so it leaves a leaf by its frame pointer, past
+ * the caller where the leaf has no frame of its own. Where all is proven, tables tell
+ * both. */
+static bool passes_over(const struct our_stack *ours, const struct offline_stack *theirs)
+{
+	if (!ours->unproven || !theirs->n || ours->n != theirs->n + 1 ||
+	    ours->at[0] != (theirs->at[0] & FRAME_ADDR_MASK))
+		return false;
+	for (size_t i = 1; i < theirs->n; i++)
+		if (ours->at[i + 1] != (theirs->at[i] & FRAME_ADDR_MASK))
+			return false;
+	return true;
+}
+
 static enum match compare_addresses(const struct our_stack *ours,
 				    const struct offline_stack *theirs)
 {
@@ -76,6 +90,8 @@ static enum match compare_addresses(const struct our_stack *ours,
 		return compare_end(ours, theirs);
 	if (common == ours->n)
 		return MATCH_SHORT;
+	if (passes_over(ours, theirs))
+		return MATCH_PASSED_OVER;
 	if (common > 1)
 		return MATCH_DIFFERENT;
 	return common ? MATCH_CALLER : MATCH_LEAF;

@@ -14,6 +14,7 @@
 	X(SAME_DUMP, 1, "the same, as deep as the kernel's copy goes")                   \
 	X(SAME_GAVE_UP, 1, "the same, up to where libdwfl gave up")                      \
 	X(SAME_BUDGET, 1, "the same, up to our budget")                                  \
+	X(PASSED_OVER, 1, "the same, but for a leaf's caller that libdwfl passes over")  \
 	X(GOES_ON, 0, "the same, and ours goes on where libdwfl gave up")                \
 	X(SHORT, 0, "the same, but ours ends too soon")                                  \
 	X(LONG, 0, "the same, but ours goes on behind the thread's start")               \

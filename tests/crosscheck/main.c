@@ -7,6 +7,7 @@
  * Exit status: 0 enough samples and agreement, 1 not, 2 usage, 3 could not run.
  */
 #include "tally.h"
+#include "witness.h"
 
 #include "base/error.h"
 #include "record/record.h"
@@ -17,7 +18,9 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -26,6 +29,7 @@
 
 #define LOST_PERCENT_MAX  1.0
 #define ALONE_PERCENT_MAX 0.1
+#define BUSY_MAX	  2 /* threads at a time, of what is recorded */
 
 struct line {
 	struct record_options record;
@@ -34,7 +38,8 @@ struct line {
 	unsigned int least;    /* fewer are a failure */
 	unsigned int examples; /* of each match */
 	double agree;	       /* percent that must */
-	double awaited;	       /* percent that may have come before a table */
+	double awaited;	       /* percent that may have come before a table, beside those
+				  that came while something kept us from our work */
 	double gave_up;	       /* percent that libdwfl may leave open */
 };
 
@@ -51,7 +56,8 @@ static int usage(void)
 	      "  --gave-up PERCENT of samples that libdwfl may leave open (1)\n"
 	      "  --awaited PERCENT of samples that may say that a table was not there "
 	      "yet,\n"
-	      "                    and count for nothing else (0.1)\n"
+	      "                    and count for nothing else (0.1); those that come\n"
+	      "                    while we can't run are allowed besides\n"
 	      "  --examples N      of each match to be shown (1)\n"
 	      "  --stats-json FILE our recording's figures, as weft record writes them\n"
 	      "  --name NAME       in what is printed\n",
@@ -170,8 +176,20 @@ static double percent(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
+/* Of the samples, how many may have come before a table. */
+static double most_awaited(const struct line *line, const struct tally *tally,
+			   const struct excuse *excuse)
+{
+	uint64_t ns =
+		excuse->waited_ns + (line->record.command ? excuse->deadline_ns : 0);
+
+	return line->awaited / 100 * (double)tally->samples +
+	       (double)ns / 1e9 * line->record.hz * BUSY_MAX;
+}
+
 /* What is wrong, one a line; nothing: the check has passed. */
-static int verdict(const struct line *line, const struct tally *tally, FILE *out)
+static int verdict(const struct line *line, const struct tally *tally,
+		   const struct excuse *excuse, FILE *out)
 {
 	uint64_t awaited = tally->matches[MATCH_AWAITED];
 	double agree = percent(tally_agreeing(tally), tally->samples - awaited);
@@ -185,8 +203,12 @@ static int verdict(const struct line *line, const struct tally *tally, FILE *out
 	if (agree < line->agree)
 		status = fprintf(out, "# %.2f %% agree, not %.2f %%\n", agree,
 				 line->agree);
-	if (percent(awaited, tally->samples) > line->awaited)
-		status = fprintf(out, "# too many before the table of their code\n");
+	if ((double)awaited > most_awaited(line, tally, excuse))
+		status = fprintf(out,
+				 "# %" PRIu64 " before the table of their code, and %.1f "
+				 "are the most: we were kept from it for %.0f ms\n",
+				 awaited, most_awaited(line, tally, excuse),
+				 (double)excuse->waited_ns / 1e6);
 	if (percent(open, tally->samples) > line->gave_up)
 		status = fprintf(out, "# libdwfl left too many open\n");
 	if (percent(tally->lost, tally->ours) > LOST_PERCENT_MAX)
@@ -223,8 +245,52 @@ static FILE *keep_stdout(void)
 	return out;
 }
 
+/* A thread that looks at how its own process and its helpers get on. */
+struct watch {
+	struct witness witness;
+	pthread_t thread;
+	atomic_bool ends;
+};
+
+static void *watch_run(void *arg)
+{
+	struct watch *watch = arg;
+
+	while (!watch->ends) {
+		witness_look(&watch->witness);
+		usleep(2000);
+	}
+	return NULL;
+}
+
+/* What runs already was there before we looked. */
+static int watch_begin(struct watch *ret, bool command)
+{
+	sigset_t all, before;
+	int err;
+
+	witness_begin(&ret->witness, getpid());
+	if (!command)
+		ret->witness.program_ns = ret->witness.looked_ns;
+	/* signals are for the recording */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = pthread_create(&ret->thread, NULL, watch_run, ret);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return err ? fail(-err, "no thread") : 0;
+}
+
+static struct excuse watch_end(struct watch *watch)
+{
+	watch->ends = true;
+	pthread_join(watch->thread, NULL);
+	return witness_excuse(&watch->witness);
+}
+
 static int run(const struct line *line)
 {
+	struct watch watch = { 0 };
+	struct excuse excuse = { 0 };
 	AUTO(capture) capture = NULL;
 	AUTO_FCLOSE FILE *out = keep_stdout();
 	struct tally tally;
@@ -233,7 +299,11 @@ static int run(const struct line *line)
 	if (!err) {
 		capture_use(capture);
 		prctl(PR_SET_CHILD_SUBREAPER, 1); /* a command's children, too */
+		err = watch_begin(&watch, line->record.command);
+	}
+	if (!err) {
 		err = record_run(&line->record);
+		excuse = watch_end(&watch);
 		end_children();
 	}
 	if (err >= 0)
@@ -244,7 +314,7 @@ static int run(const struct line *line)
 		return 3;
 	}
 	tally_print(&tally, line->name, out);
-	return verdict(line, &tally, out);
+	return verdict(line, &tally, &excuse, out);
 }
 
 int main(int argc, char **argv)

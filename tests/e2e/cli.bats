@@ -90,7 +90,7 @@ offers() {
 	offers '' weft report --filter comm =
 	offers '' weft report --filter comm = s
 	offers --view weft report --filter comm = s --vi
-	offers 'record report doctor completion help' weft help ''
+	offers 'record report agent doctor completion help' weft help ''
 	offers '' weft help record ''
 	offers 'bash zsh fish --help' weft completion ''
 	offers zsh weft completion z
@@ -121,7 +121,7 @@ offers() {
 		weft completion "$shell" | tr -d '=\n' >made
 		for words in "$FORMATS" \
 			'comm pid tid container host module function time' \
-			'record report doctor completion help' 'bash zsh fish'; do
+			'record report agent doctor completion help' 'bash zsh fish'; do
 			grep -qF "$words" made || { echo "$shell: no $words"; false; }
 		done
 	done

@@ -45,51 +45,12 @@ start_target() {
 }
 
 stop_all() {
-	[ ${#pids[@]} -eq 0 ] || kill -9 "${pids[@]}" 2>/dev/null || true
+	kill_ours ${pids[@]+"${pids[@]}"}
 	pids=()
 }
 
-# COMMAND…: until it succeeds, 10 seconds at most
-wait_for() {
-	for _ in {1..200}; do
-		"$@" && return
-		sleep 0.05
-	done
-	echo "never came: $*"
-	return 1
-}
-
-# A recorder in the background; $recorder
-start_recorder() {
-	"$WEFT" record "$@" 2>err 3>&- &
-	recorder=$!
-	pids+=($!)
-}
-
-has_ticks() {
-	[ "$(find "/proc/$recorder/fd" -lname '*perf_event*' 2>/dev/null | wc -l)" -ge \
-		$((2 * $(nproc))) ]
-}
-
-# It has begun to sample, and has done so for half a second.
-recorder_runs() {
-	wait_for has_ticks
-	sleep 0.7
-}
-
-# It ended, and well, within SECONDS.
-recorder_ends() {
-	local until=$((SECONDS + ${1:-10}))
-
-	while kill -0 "$recorder" 2>/dev/null; do
-		[ $SECONDS -lt $until ] || { echo "it hangs"; return 1; }
-		sleep 0.05
-	done
-	wait "$recorder" || { echo "status $?: $(cat err)"; return 1; }
-}
-
 weft_in_time() {
-	timeout 10 "$WEFT" "$@"
+	timeout 60 "$WEFT" "$@"
 }
 
 of_all() {

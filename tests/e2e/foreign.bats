@@ -20,7 +20,7 @@ code_bytes() {
 	mkdir bad
 	"$E2E_BIN/corrupt" elf "$E2E_BIN/libspin.so" bad "$(code_offset)" "$(code_bytes)"
 	start_target map "$(code_offset)" 0 bad/*.so
-	weft_in_time record -q -F 1999 -p "$last_pid" -d 2s -o out --stats-json stats
+	record_while "$last_pid" 1500 -F 1999 -p "$last_pid" -o out --stats-json stats
 	adds_up out stats
 	is_clean out
 	# all were read, and the parser lived through it
@@ -28,11 +28,29 @@ code_bytes() {
 	# where the symbols can't be read, the place in the file is told
 	for name in no_elf of_32_bits segments_garbage symbols_garbage \
 		dynamic_garbage; do
-		grep -qE "^target;.*;$name\\.so\\+0x[0-9a-f]+( |;)" out ||
+		grep -qE "^target;.*;$name\\.so[+!]0x[0-9a-f]+( |;)" out ||
 			{ echo "no $name"; cut -d' ' -f1 out; false; }
 	done
 	grep -qE '^target;.*;spin_under_this_long_name( |;)' out
 	run ! grep -F '[unknown]' out
+}
+
+# One of an ordinary user, by many names: each would be asked for its functions anew.
+@test "many names of a file that nobody could read to its end" {
+	start "$E2E_BIN/alpha"
+	"$E2E_BIN/corrupt" long "$E2E_BIN/libspin.so" long_0.so
+	chown 65534 long_0.so
+	for i in {1..300}; do
+		ln long_0.so "long_$i.so"
+	done
+	for i in {0..4}; do
+		start_target map "$(code_offset)" 0 long_[1-9]*[$((2 * i))$((2 * i + 1))].so
+	done
+	timeout 100 "$WEFT" record -F 1999 -p "$(of_all)" -d 2s -o out --stats-json stats
+	adds_up out stats
+	# the time of all was used up, and told; nobody else pays
+	jq -e '.symbols.out_of_time >= 10' stats
+	grep -q '^alpha;.*alpha' out
 }
 
 # each of them would take the whole deadline of a file
@@ -53,12 +71,14 @@ code_bytes() {
 		wait_for grep -qs ready "ready.long_$i"
 	done
 	mapfile -t -O ${#pids[@]} pids <long_pids
-	SECONDS=0
-	timeout 100 "$WEFT" record -F 999 -p "$(of_all)" -d 2s -o out --stats-json stats
-	echo "$SECONDS s"
-	[ "$SECONDS" -lt 40 ]
+	# of CPU, ours and the parsers': other load makes it longer, but not more
+	TIMEFORMAT='%U %S'
+	{ time timeout 250 "$WEFT" record -q -F 999 -p "$(of_all)" -d 2s -o out \
+		--stats-json stats; } 2>took
+	cat took
+	awk 'END { exit $1 + $2 >= 40 }' took
 	adds_up out stats
-	[ "$(grep -coE '^target;.*;long_[0-9]+\.so\+0x[0-9a-f]+( |;)' out)" -ge 12 ]
+	[ "$(grep -coE '^target;.*;long_[0-9]+\.so[+!]0x[0-9a-f]+( |;)' out)" -ge 12 ]
 	grep -qE '^alpha;.*;alpha_work;alpha_burn ' out
 }
 
@@ -67,10 +87,10 @@ code_bytes() {
 		cp "$E2E_BIN/libspin.so" "cut_$bytes.so"
 		start_target map "$(code_offset)" "$bytes" "cut_$bytes.so"
 	done
-	weft_in_time record -q -F 999 -p "$(of_all)" -d 1s -o out --stats-json stats
+	record_while "$(of_all)" 300 -F 999 -p "$(of_all)" -o out --stats-json stats
 	adds_up out stats
-	grep -qE '^target;.*;cut_700\.so\+0x[0-9a-f]+( |;)' out
-	grep -qE '^target;.*;(cut_4096\.so\+0x[0-9a-f]+|spin_under_this_long_name)( |;)' out
+	grep -qE '^target;.*;cut_700\.so[+!]0x[0-9a-f]+( |;)' out
+	grep -qE '^target;.*;(cut_4096\.so[+!]0x[0-9a-f]+|spin_under_this_long_name)( |;)' out
 }
 
 @test "a file that was deleted keeps its names" {
@@ -81,8 +101,7 @@ code_bytes() {
 	cp "$E2E_BIN/libspin.so" 'gone file.so'
 	start_target map "$(code_offset)" 0 'gone file.so'
 	rm deleted 'gone file.so'
-	start_recorder -F 999 -p "$(of_all)" -d 1s -o out
-	recorder_ends
+	record_while "$(of_all)" 300 -F 999 -p "$(of_all)" -o out
 	grep -q '^deleted;.*;alpha_work;alpha_burn ' out
 	grep -q '^target;.*;spin_under_this_long_name ' out
 	run ! grep -F '(deleted)' out
@@ -94,7 +113,7 @@ code_bytes() {
 	wait_for grep -q program "/proc/$last_pid/maps"
 	rm program
 	cp "$E2E_BIN/beta" program
-	weft_in_time record -q -F 999 -p "$last_pid" -d 500ms -o out
+	record_while "$last_pid" 300 -F 999 -p "$last_pid" -o out
 	grep -q '^program;.*;alpha_work;alpha_burn ' out
 	run ! grep -F beta_ out
 }
@@ -106,11 +125,12 @@ code_bytes() {
 	start_target map "$(code_offset)" 0 own.so
 	start_recorder -F 999 -p "$last_pid" -o out --stats-json stats
 	recorder_runs
+	runs_for 300 "$last_pid"
 	dd if=new.so of=own.so conv=notrunc status=none
-	sleep 0.3
+	runs_for 200 "$last_pid"
 	kill -INT "$recorder"
 	recorder_ends
-	grep -qE '^target;.*;own\.so\+0x[0-9a-f]+ ' out
+	grep -qE '^target;.*;own\.so[+!]0x[0-9a-f]+ ' out
 	run ! grep -i spin_under out
 	[ "$(jq .files.overwritten stats)" = 1 ]
 	grep -q 'overwritten during the recording' err
@@ -128,7 +148,7 @@ start_jit() {
 	start_target jit good.map $'garbage\n\n7f zz\n%s good;name\x1b[31m\xff 12\n1 2\nffffffffffffffff ffffffffffffffff x\n'
 	mv good.map "/tmp/perf-$last_pid.map"
 	maps=("/tmp/perf-$last_pid.map")
-	weft_in_time record -q -p "$last_pid" -F 999 -d 500ms -o out
+	record_while "$last_pid" 300 -p "$last_pid" -F 999 -o out
 	is_clean out
 	grep -qF ';good:name?[31m? 12_[j] ' out
 }
@@ -139,12 +159,11 @@ start_jit() {
 	recorder_runs
 	start_jit
 	first=$last_pid
-	sleep 0.4
+	runs_for 300 "$first"
 	kill -9 "$first"
 	wait_for eval "! kill -0 $first"
 	start_as "$first" sleep 30
 	echo '1000 7fffffffe000 of_another' >"$map"
-	sleep 0.2
 	kill -INT "$recorder"
 	recorder_ends
 	grep -qE '^target;.*\[jit\]\+0x[0-9a-f]+_\[j\] ' out
@@ -167,6 +186,7 @@ start_jit() {
 	done
 	start_recorder -F 999 -p "$(of_all)" -o out --stats-json stats
 	recorder_runs
+	runs_for 300 "${pids[0]}" "${pids[1]}"
 	kill -9 "${pids[0]}" "${pids[1]}"
 	recorder_ends
 	rm -r "$folder"
@@ -196,7 +216,7 @@ start_jit() {
 	start_jit
 	ln -s /dev/zero "$map"
 
-	weft_in_time record -q -F 999 -p "$(of_all)" -d 1s -o out --stats-json stats
+	record_while "$(of_all)" 200 -F 999 -p "$(of_all)" -o out --stats-json stats
 	adds_up out stats
 	is_clean out
 	grep -qE '^target;.*\[jit\]\+0x[0-9a-f]+_\[j\] ' out
@@ -207,8 +227,8 @@ start_jit() {
 @test "names of threads that mean something else to a reader" {
 	start_target name 'a;b' $'new\nline' $'\e[31mred' $'\xff\xfe\xc3' '--' '[cut]' \
 		'main 12' ' lead' '' $'\xe2\x82' '12'
-	start_recorder -F 1999 -p "$last_pid" -d 2s -o out --stats-json stats --tape tape
-	recorder_ends
+	record_while "$last_pid" 1500 -F 1999 -p "$last_pid" -o out --stats-json stats \
+		--tape tape
 	adds_up out stats
 	is_clean out
 	for name in 'a:b' 'new?line' '?[31mred' '???' '_--' '_[cut]' 'main_12' '_lead' \
@@ -231,7 +251,7 @@ start_jit() {
 		files+=("$name.so")
 	done
 	start_target map "$(code_offset)" 0 "${files[@]}"
-	weft_in_time record -q -F 1999 -p "$last_pid" -d 3s -o out --stats-json stats \
+	record_while "$last_pid" 2500 -F 1999 -p "$last_pid" -o out --stats-json stats \
 		--tape tape
 	adds_up out stats
 	is_clean out
@@ -261,7 +281,7 @@ start_jit() {
 	start unshare -m sh -c 'mount --bind "$0" "$1" && exec "$1"' "$E2E_BIN/alpha" \
 		"$PWD/hidden"
 	wait_for grep -q 'hidden\|alpha' "/proc/$last_pid/maps"
-	weft_in_time record -q -F 999 -p "$(of_all)" -d 1s -o out --stats-json stats
+	record_while "$(of_all)" 300 -F 999 -p "$(of_all)" -o out --stats-json stats
 	adds_up out stats
 	grep -q '^program;.*;alpha_work;alpha_burn ' out
 	grep -q '^hidden;.*;alpha_work;alpha_burn ' out
@@ -270,7 +290,7 @@ start_jit() {
 
 @test "a tape that is cut anywhere" {
 	start "$E2E_BIN/alpha"
-	weft record -q -F 199 -p "$last_pid" -d 500ms -o out --tape tape
+	record_while "$last_pid" 400 -F 199 -p "$last_pid" -o out --tape tape
 	bytes=$(stat -c %s tape)
 	for i in {0..24}; do
 		head -c $((bytes * i / 24 - i % 7 * (i < 24) * (i > 0))) tape >cut.tape
@@ -287,7 +307,7 @@ start_jit() {
 
 @test "a tape with bytes that are others" {
 	start "$E2E_BIN/alpha"
-	weft record -q -F 199 -d 300ms -o out --tape tape
+	record_while "$last_pid" 300 -F 199 -o out --tape tape
 	told=0
 	for seed in {1..30}; do
 		"$E2E_BIN/corrupt" flip tape corrupt "$seed"
@@ -326,13 +346,13 @@ start_jit() {
 	END
 	gcc -O1 -fno-stack-protector -nostdlib -static -o brief brief.c
 	mkdir hidden
-	"$WEFT" record -q --comm brief -d 3s -o out 3>&- &
-	recorder=$!
-	sleep 1
+	start_recorder --comm brief -o out
+	recorder_runs
 	# shellcheck disable=SC2016 # the inner shell's
 	RECORDER=$recorder unshare -m sh -c 'mount -t tmpfs none hidden && cp brief hidden &&
 		kill -STOP $RECORDER && hidden/brief; kill -CONT $RECORDER; sleep 0.2;
 		hidden/brief spin' 3>&-
-	wait $recorder
+	kill -INT "$recorder"
+	recorder_ends
 	[ "$(grep -c '^brief;.*entry;spin ' out)" -ge 1 ]
 }

@@ -35,8 +35,8 @@ build_crowd() {
 	build_crowd
 	./crowd driven 20000 3 >/dev/null 3>&- &
 	busy_pid=$!
-	sleep 0.5
-	weft record -q -p "$busy_pid" -F 999 -d 1s -o out --stats-json stats
+	runs_for 300 "$busy_pid"
+	record_while "$busy_pid" 700 -p "$busy_pid" -F 999 -o out --stats-json stats
 	jq -e '.samples.total > 50 and .samples.async > 0.9 * .samples.total and
 		.keys.too_many_keys == 1 and .keys.too_many_set_keys == 0' stats
 	run --separate-stderr weft doctor --json -p "$busy_pid"
@@ -166,9 +166,8 @@ record_folly() {
 	gcc -O1 -w -o keeper keeper.c
 	./keeper 3>&- &
 	busy_pid=$!
-	sleep 0.3
-	kill -0 "$busy_pid" || skip "no userfaultfd"
-	run --separate-stderr timeout -s KILL 20 "$WEFT" record -p "$busy_pid" -d 1s -o out
+	runs_for 300 "$busy_pid" || skip "no userfaultfd"
+	run --separate-stderr timeout -s KILL 100 "$WEFT" record -p "$busy_pid" -d 1s -o out
 	[ "$status" -eq 0 ]
 	[[ $stderr == *"process $busy_pid can't be read in time"* ]]
 	grep -q '^keeper;.*main' out

@@ -5,6 +5,9 @@
 
 bats_require_minimum_version 1.5.0
 
+# no test asks a server that it does not run itself
+unset DEBUGINFOD_URLS
+
 # what can be written, in the order in which it is shown
 export FORMATS='weft folded pprof speedscope firefox svg html'
 
@@ -16,10 +19,85 @@ weft() {
 	"$WEFT" "$@"
 }
 
+# Status 3 alone says that this machine can't; any other is weft's own failure.
 needs_recording() {
-	local words
+	local words status=0
 
-	words=$(weft record -q -d 10ms -o /dev/null 2>&1) || skip "weft can't record here: $words"
+	words=$(weft record -q -d 10ms -o /dev/null 2>&1) || status=$?
+	[ $status -ne 3 ] || skip "weft can't record here: $words"
+	[ $status -eq 0 ] || { echo "weft record: status $status: $words"; return 1; }
+}
+
+# COMMAND…: until it succeeds. How long that takes is the machine's affair; the limit
+# ends what would never come.
+wait_for() {
+	for _ in {1..1200}; do
+		"$@" && return
+		sleep 0.05
+	done
+	echo "never came: $*"
+	return 1
+}
+
+# PID: the CPU time that its first thread has had, in ms
+cpu_ms() {
+	local ns
+	read -r ns _ 2>/dev/null <"/proc/$1/schedstat" && echo $((ns / 1000000))
+}
+
+# PID MS: has it had so much CPU time since it began?
+has_had() {
+	[ "$(cpu_ms "$1" || echo 0)" -ge "$2" ]
+}
+
+# MS PID…: until each of these has had so much more CPU time, so that a recorder that
+# runs has sampled it, on however busy a machine
+runs_for() {
+	local ms=$1 pid until=()
+	shift
+
+	for pid; do
+		until+=($(($(cpu_ms "$pid") + ms)))
+	done
+	for pid; do
+		wait_for has_had "$pid" "${until[0]}" || return
+		until=("${until[@]:1}")
+	done
+}
+
+# A recorder in the background, whose words are in err; $recorder
+start_recorder() {
+	"$WEFT" record -v "$@" 2>err 3>&- &
+	recorder=$!
+	pids+=($!)
+}
+
+# It has looked at everybody who runs, and samples.
+recorder_runs() {
+	wait_for grep -qs 'unwind tables: ' err
+}
+
+# [STATUS]: it ended, and so.
+recorder_ends() {
+	local want=${1:-0} status=0
+
+	wait_for eval "! kill -0 $recorder 2>/dev/null" || { echo "it hangs"; return 1; }
+	wait "$recorder" || status=$?
+	[ $status -eq "$want" ] || { echo "status $status: $(cat err)"; return 1; }
+}
+
+# PIDS MS OPTION…: records until each of the PIDS (a comma between them) has had so
+# much CPU time, then Ctrl-C; the recorder must end with status $ends, or 0
+record_while() {
+	local ms=$2 of
+	IFS=, read -ra of <<<"$1"
+	shift 2
+
+	start_recorder "$@"
+	recorder_runs
+	runs_for "$ms" "${of[@]}"
+	kill -INT "$recorder"
+	recorder_ends "${ends:-0}"
 }
 
 # Exit status 2, nothing on stdout, one sentence and what to do on stderr.
@@ -38,15 +116,20 @@ refused() {
 
 # PID FILE: until it has said something there; fails if it ended before
 wait_ready() {
-	local i
+	wait_for eval "[ -s '$2' ] || ! kill -0 $1 2>/dev/null"
+	[ -s "$2" ] || { echo "process $1 did not become ready"; return 1; }
+}
 
-	for ((i = 0; i < 600; i++)); do
-		[ ! -s "$2" ] || return 0
-		kill -0 "$1" 2>/dev/null || break
-		sleep 0.1
+# PID…: those that we started and that still run, with their sessions where they lead
+# one: the pid of what has ended may be another's by now
+kill_ours() {
+	local pid running
+
+	running=" $(jobs -pr | tr '\n' ' ')"
+	for pid; do
+		[[ $running == *" $pid "* ]] || continue
+		pkill -KILL -s "$pid" || kill -9 "$pid" 2>/dev/null || true
 	done
-	echo "process $1 did not become ready"
-	return 1
 }
 
 # Burns CPU until it is killed; $busy_pid
@@ -56,7 +139,7 @@ start_busy() {
 }
 
 stop_busy() {
-	[ -z "${busy_pid-}" ] || kill "$busy_pid" 2>/dev/null || true
+	kill_ours ${busy_pid-}
 }
 
 # Every line: frames, a space, a count.

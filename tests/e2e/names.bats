@@ -97,3 +97,193 @@ record_two() {
 	grep -q 'a…[a]*y' shown
 	grep -q 'a…[a]*z' shown
 }
+
+# Its first thread sleeps, so that only the other one is sampled.
+sleeping_main() {
+	cat >bio.c <<-'END'
+		#include <pthread.h>
+		#include <sys/prctl.h>
+		#include <unistd.h>
+		static void *burn(void *arg)
+		{
+			prctl(PR_SET_NAME, "bio_lazy_free");
+			for (;;) ;
+		}
+		int main(void)
+		{
+			pthread_t thread;
+			alarm(4);
+			pthread_create(&thread, 0, burn, 0);
+			write(1, "ready\n", 6);
+			pthread_join(thread, 0);
+		}
+	END
+	gcc -w -O1 -pthread -o bio-server bio.c || skip "no gcc"
+}
+
+@test "a process goes by its own name, its threads by theirs" {
+	needs_recording
+	sleeping_main
+	weft record -q -F 499 -o new.weft -- ./bio-server >/dev/null 3>&- || [ $? -eq 142 ]
+	./bio-server >ready 3>&- &
+	wait_ready $! ready
+	weft record -q -F 499 -p $! -d 1s -o old.weft
+	for recording in new old; do
+		weft report $recording.weft --group-by process >shown
+		grep -qE '^ .* bio-server \([0-9]+\)$' shown || { cat shown; false; }
+		run ! grep -E 'bio_lazy_free \([0-9]+\)$' shown
+		weft report $recording.weft --group-by thread >shown
+		grep -qE '^ .* bio_lazy_free \([0-9]+/[0-9]+\)$' shown || { cat shown; false; }
+	done
+}
+
+# The same program with its symbols and without, by turns in two functions.
+make_hidden() {
+	cat >hidden.c <<-'END'
+		#include <unistd.h>
+		#define BURN for (volatile int i = 0; i < 100000; i++) ;
+		static __attribute__((noinline)) void one(void) { BURN }
+		static __attribute__((noinline)) void other(void) { BURN BURN }
+		int main(void) { alarm(2); for (;;) { one(); other(); } }
+	END
+	gcc -O1 -o named hidden.c || skip "no gcc"
+	strip -o stripped named
+}
+
+# What the ledger says adds up; prints one of its numbers in per cent of all.
+names_share() {
+	jq -e '.names | .user_frames == .none + .tape + .symbol + .debug_file + .go + .jit + .start
+		and .user_frames > 100' "$1" >/dev/null || { jq .names "$1"; return 1; }
+	jq ".names | .$2 * 100 / .user_frames | floor" "$1"
+}
+
+@test "functions without a symbol are functions, and the ledger says how many" {
+	needs_recording
+	make_hidden
+	for program in named stripped; do
+		weft record -q -F 997 -o $program.folded --stats-json $program.json \
+			-- ./$program 3>&- || [ $? -eq 142 ]
+	done
+	[ "$(names_share named.json start)" -eq 0 ]
+	grep -qE ';main;one ' named.folded
+	# main, and one or other, of each sample; _start besides
+	[ "$(names_share stripped.json start)" -ge 50 ]
+	jq -e '.names.unnamed[0] | (.file | endswith("/stripped")) and .remedy == "build"' \
+		stripped.json
+	# each is one function, where nm says that it starts
+	for name in main one other; do
+		start=$(nm named | sed -nE "s/^0*([0-9a-f]+) [tT] $name\$/\1/p")
+		grep -qF ";stripped!0x$start" stripped.folded || { cat stripped.folded; false; }
+	done
+	run ! grep -F 'stripped+0x' stripped.folded
+}
+
+@test "the ledger of names knows a package's debug symbols" {
+	needs_recording
+	command -v dpkg >/dev/null || skip "no dpkg"
+	cat >zip.c <<-'END'
+		#include <unistd.h>
+		int compress2(void *, unsigned long *, const void *, unsigned long, int);
+		int main(void)
+		{
+			static char from[1 << 20], to[2 << 20];
+			alarm(2);
+			for (int i = 0; i < 1 << 20; i++)
+				from[i] = i * i >> 7;
+			for (;;) {
+				unsigned long n = sizeof(to);
+				compress2(to, &n, from, sizeof(from), 6);
+			}
+		}
+	END
+	gcc -w -O1 -o zip zip.c -lz || skip "no zlib"
+	library=$(ldd zip | sed -nE 's/.*libz[^ ]* => ([^ ]*) .*/\1/p')
+	library=$(readlink -f "$library")
+	package=$(dpkg -S "$library" 2>/dev/null || dpkg -S "${library#/usr}") || skip "not packaged"
+	weft record -F 997 -o out --stats-json stats -- ./zip 2>said 3>&- || [ $? -eq 142 ]
+	[ "$(names_share stats start)" -gt 5 ] || skip "its symbols are there"
+	grep -qF "install ${package%%:*}-dbgsym, or name a server: --debuginfod" said
+	jq -e --arg package "${package%%:*}-dbgsym" --arg file "$library" \
+		'.names.unnamed[] | select(.file == $file) | .package == $package' stats
+}
+
+@test "names are short for people, whole as data, or as asked" {
+	echo 'comm;acme::text::Parser<char>::next;acme::text::scan.cold 3' >in.folded
+	weft report in.folded -o out.folded
+	cmp in.folded out.folded
+	weft report --short-names in.folded -o out.folded
+	[ "$(cat out.folded)" = 'comm;Parser<…>::next;text::scan 3' ]
+	run ! grep -F '…' <(weft report in.folded)
+	script -qc "$WEFT report in.folded" /dev/null </dev/null | grep -F 'Parser<…>::next'
+	script -qc "$WEFT report --long-names in.folded" /dev/null </dev/null >shown
+	grep -F 'acme::text::Parser<char>::next' shown
+	# a page has both
+	weft report in.folded -o x.html
+	grep -qF '"Parser\u003c…>::next"' x.html
+	grep -qF 'acme::text::scan.cold' x.html
+	weft report --long-names in.folded -o x.html
+	run ! grep -F 'Parser\u003c…' x.html
+	refused 'names are either' report --short-names --long-names in.folded
+}
+
+# `memfd run PROGRAM` runs it from memory; `memfd jit` runs generated code in a memfd that
+# it maps shared, as JITs do that never have memory to write to and run.
+make_memfd() {
+	cat >memfd.c <<-'END'
+		#define _GNU_SOURCE
+		#include <fcntl.h>
+		#include <string.h>
+		#include <sys/mman.h>
+		#include <unistd.h>
+		#ifdef __aarch64__
+		static const unsigned char endless[] = { 0x00, 0x00, 0x00, 0x14 };
+		#else
+		static const unsigned char endless[] = { 0xeb, 0xfe };
+		#endif
+		int main(int argc, char **argv)
+		{
+			static char bytes[1 << 20];
+			int from, to = memfd_create("in memory", 0);
+			alarm(3);
+			if (!strcmp(argv[1], "jit")) {
+				write(to, endless, sizeof(endless));
+				((void (*)(void))mmap(0, 4096, PROT_READ | PROT_EXEC,
+						      MAP_SHARED, to, 0))();
+			}
+			from = open(argv[2], O_RDONLY);
+			write(to, bytes, read(from, bytes, sizeof(bytes)));
+			fexecve(to, argv + 2, (char *[]){ 0 });
+			return 1;
+		}
+	END
+	gcc -w -O1 -o memfd memfd.c || skip "no gcc"
+}
+
+@test "a program without a file is a program, generated code is not" {
+	needs_recording
+	make_hidden
+	make_memfd
+	weft record -q -F 499 -o run --stats-json stats -- ./memfd run ./named 3>&- ||
+		[ $? -eq 142 ]
+	grep -qE '^memfd:in_memory;_start;.*;main;one ' run || { cat run; false; }
+	grep -qE '^memfd:in_memory;_start;.*;main;other ' run
+	run ! grep -F '[jit]' run
+	[ "$(jq '.samples | .complete * 100 / .total | floor' stats)" -ge 80 ]
+	weft record -q -F 499 -o jit -- ./memfd jit 3>&- || [ $? -eq 142 ]
+	grep -qE ';\[jit\]\+0x[0-9a-f]+_\[j\] ' jit || { cat jit; false; }
+	# one that is there already, whose file has been deleted as well
+	cp named gone
+	./gone 3>&- &
+	rm gone
+	weft record -q -F 499 -p $! -d 1s -o gone.folded
+	grep -qE ';main;other ' gone.folded
+}
+
+@test "the kernel names its functions as its own list does" {
+	needs_recording
+	run "$E2E_BIN/ksyms" 499
+	echo "$output"
+	[ "$status" -ne 3 ] || skip "this kernel has no BPF programs that user space calls"
+	[ "$status" -eq 0 ]
+	[[ $output =~ compared\ [1-9][0-9][0-9] ]]
+}

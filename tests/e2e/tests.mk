@@ -5,7 +5,9 @@
 E2E_DIR   := $(B)/tests/e2e
 E2E_FLAGS := -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -O1 -g -fno-omit-frame-pointer \
              -fno-optimize-sibling-calls -MMD -MP
-E2E_BIN   := $(addprefix $(E2E_DIR)/,target moved corrupt alpha beta libspin.so windows storms brief turns)
+# of one test; one that hangs fails alone
+E2E_SECONDS ?= 300
+E2E_BIN   := $(addprefix $(E2E_DIR)/,target moved corrupt alpha beta libspin.so windows ksyms storms brief turns stall jitdump)
 
 # Two programs at the same addresses.
 $(E2E_DIR)/alpha $(E2E_DIR)/beta: tests/e2e/image.c
@@ -32,8 +34,14 @@ $(E2E_DIR)/turns: tests/workloads/threads.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(E2E_FLAGS) -Iinclude -pthread -o $@ $<
 
+# Of several threads.
+$(E2E_DIR)/stall: tests/e2e/stall.c
+	$(call say,TEST)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(E2E_FLAGS) -pthread -o $@ $<
+
 # weft's own parts, put together in another way.
-$(E2E_DIR)/windows: tests/e2e/windows.c $(B)/libweft.a
+$(E2E_DIR)/windows $(E2E_DIR)/ksyms: $(E2E_DIR)/%: tests/e2e/%.c $(B)/libweft.a
 	$(call say,TEST)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(C_FLAGS) $(LD_FLAGS) -MMD -MP -o $@ $< \
@@ -46,6 +54,9 @@ $(E2E_DIR)/%: tests/e2e/%.c
 
 -include $(E2E_BIN:=.d) $(E2E_DIR)/libspin.d
 
-.PHONY: check-e2e
-check-e2e: $(B)/weft $(E2E_BIN)
-	$(Q)WEFT=$(abspath $(B)/weft) E2E_BIN=$(abspath $(E2E_DIR)) bats --tap tests/e2e
+.PHONY: build-e2e check-e2e
+build-e2e: $(B)/weft $(E2E_BIN)
+
+check-e2e: build-e2e
+	$(Q)WEFT=$(abspath $(B)/weft) E2E_BIN=$(abspath $(E2E_DIR)) \
+		BATS_TEST_TIMEOUT=$(E2E_SECONDS) bats --tap tests/e2e

@@ -12,7 +12,7 @@ setup() {
 }
 
 teardown() {
-	[ -z "${chain_pid-}" ] || kill "$chain_pid" 2>/dev/null || true
+	kill_ours ${chain_pid-}
 }
 
 # PROGRAM ARG…: one of tests/workloads runs as $chain_pid
@@ -23,6 +23,7 @@ start_workload() {
 	gcc -O2 -fno-omit-frame-pointer -fno-optimize-sibling-calls -I"$top/include" \
 		-I"$top/tests/workloads" -Wl,-z,now -o "$name" "$top/tests/workloads/$name.c" \
 		-pthread
+	rm -f ready
 	"./$name" "$@" >ready 3>&- &
 	chain_pid=$!
 	wait_ready "$chain_pid" ready
@@ -173,4 +174,42 @@ sum_of() {
 		.views.async.complete == 0 and
 		.views.thread.complete > 0.9 * .samples.total' stats || { cat stats; false; }
 	grep -qF 'drive;loop;[missing frames];' out
+}
+
+# Ten of eleven samples are entry;work;burn on the made stack. A tape without its end has
+# no names and nothing that was found out from files: it shows what the walk said.
+@test "the walk itself ends where a stack was made by hand" {
+	for mode in alive gone byhand thread; do
+		[ "$(uname -m)" = x86_64 ] || [[ $mode != byhand && $mode != thread ]] || continue
+		start_workload fiber "$mode" 60000
+		weft record -q -F 999 -p "$chain_pid" -d 2s --tape whole -o named
+		kill "$chain_pid"
+		head -c $(($(stat -c %s whole) * 3 / 4)) whole >tape
+		weft report -q --tape tape -o out || [ $? -eq 1 ]
+		awk -v mode="$mode" '/^fiber;/ && !/_\[k\]/ {
+				n = $NF; all += n
+				short += split($1, frames, ";") - /\[cut\]/ == 4 ? n : 0
+			}
+			END {
+				print mode ": " short " of " all
+				exit !(all > 100 && short > all * 3 / 4)
+			}' out
+	done
+}
+
+# MODE ENDING OTHER: of the workload's samples most have this ending, and none the other
+most_end() {
+	start_workload wide "$1" 60000
+	weft record -q -F 999 --comm wide -d 1s -o out --stats-json stats
+	kill "$chain_pid"
+	jq -e ".views.thread.endings | .$2 > 50 and .$3 == 0" stats || {
+		cat stats
+		return 1
+	}
+}
+
+@test "a thread's start is where that thread began, whatever lies between" {
+	most_end thread start fiber
+	most_end forked start fiber
+	most_end near fiber start
 }

@@ -30,3 +30,18 @@ load faults
 	jq -e '.late.live_bytes <= .early.live_bytes + 1048576' out
 	jq -e '.late.places <= .early.places + 2048' out
 }
+
+# alpha and beta are at the same addresses of files of their own.
+@test "names that are kept for later windows are of their own file" {
+	"$E2E_BIN/alpha" 2500 3>&- &
+	programs=($!)
+	"$E2E_BIN/beta" 2500 3>&- &
+	programs+=($!)
+	weft agent -q --keep kept --keep-format folded --spool spool --unwind-cache none \
+		--window 1s -F 499 -d 2s
+	cat kept/* >out
+	grep -q '^alpha;.*;alpha_burn' out
+	grep -q '^beta;.*;beta_burn' out
+	run ! grep -E '^alpha;.*;beta_|^beta;.*;alpha_' out
+	wait "${programs[@]}" # not for the clock of the test
+}

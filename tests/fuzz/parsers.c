@@ -11,10 +11,15 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/name.h"
+#include "core/short_names.h"
+#include "deliver/pprof_part.h"
+#include "deliver/receiver.h"
 #include "obj/demangle.h"
+#include "obj/elf_links.h"
 #include "obj/elf_plt.h"
 #include "obj/elf_scan.h"
 #include "obj/fde_index.h"
+#include "obj/go_distances.h"
 #include "obj/names.h"
 #include "pipeline/pipeline.h"
 #include "proc/side_event.h"
@@ -98,6 +103,12 @@ static int on_name(void *arg, size_t index, const char *name, uint64_t start)
 	return 0;
 }
 
+static int on_jitdump_name(void *arg, size_t index, const char *name, uint64_t start)
+{
+	REQUIRE(index % JITDUMP_QUESTION_WORDS == 0);
+	return on_name(arg, index / JITDUMP_QUESTION_WORDS, name, start);
+}
+
 static void require_error(int err)
 {
 	REQUIRE(err <= 0 && err > -4096);
@@ -145,6 +156,73 @@ static void fuzz_names(const uint8_t *data, size_t n)
 	require_error(elf_names_linked(MEMORY_FD, named.addrs, GRID, on_name, &named));
 }
 
+static int on_link(void *arg, size_t index, const char *name, uint64_t start)
+{
+	size_t n = strlen(name);
+
+	REQUIRE(index == 0 && n && n < ELF_LINK_BYTES && !memchr(name, '/', n));
+	return 0;
+}
+
+static int on_same(void *arg, size_t index, const char *name, uint64_t start)
+{
+	REQUIRE(index == 0);
+	return 0;
+}
+
+static void fuzz_links(const uint8_t *data, size_t n)
+{
+	static const uint64_t asked[] = { ELF_LINK_DEBUG };
+	const struct elf_identity by_id = { 20, 0, 0, { 1, 2, 3 } };
+	const struct elf_identity by_crc = { 0, 1, 0x12345678, { 0 } };
+	uint64_t words[ELF_IDENTITY_WORDS];
+
+	require_error(elf_links(MEMORY_FD, asked, 1, on_link, NULL));
+	memcpy(words, &by_id, sizeof(words));
+	require_error(elf_same(MEMORY_FD, words, ELF_IDENTITY_WORDS, on_same, NULL));
+	memcpy(words, &by_crc, sizeof(words));
+	require_error(elf_same(MEMORY_FD, words, ELF_IDENTITY_WORDS, on_same, NULL));
+}
+
+/* FDEs may overlap or lie about themselves, but none starts behind what it holds. */
+static void fuzz_starts(const uint8_t *data, size_t n)
+{
+	struct named named;
+
+	for (uint64_t from = 0; from <= 0x1000; from += 0x1000) {
+		lay_grid(&named, from);
+		require_error(
+			function_starts(MEMORY_FD, named.addrs, GRID, on_name, &named));
+	}
+}
+
+/* A name, and how far sp is at each instruction of the function that has it. */
+static void fuzz_go(const uint8_t *data, size_t n)
+{
+	AUTO_GO_TABLE table = { 0 };
+	AUTO_ELF file = { 0 };
+	struct go_distances distances;
+	struct go_function function;
+	struct named named;
+
+	lay_grid(&named, 0);
+	require_error(go_names(MEMORY_FD, named.addrs, GRID, on_name, &named));
+	if (elf_file_open(&file, MEMORY_FD) || go_table_open(&table, &file))
+		return;
+	for (uint32_t i = 0; i < table.n_functions; i++) {
+		uint64_t end;
+
+		if (!go_table_function(&table, i, &function))
+			continue;
+		REQUIRE(function.begin <= function.end);
+		REQUIRE(strlen(function.name) < table.n);
+		go_distances_begin(&table, &function, &distances);
+		for (end = function.begin; go_distances_next(&distances);
+		     end = distances.end)
+			REQUIRE(distances.end > end && distances.end <= function.end);
+	}
+}
+
 static void fuzz_plt(const uint8_t *data, size_t n)
 {
 	struct elf_stub stubs[GRID];
@@ -180,6 +258,24 @@ static void fuzz_perf_map(const uint8_t *data, size_t n)
 	require_error(perf_map_names(MEMORY_FD, named.addrs, GRID, on_name, &named));
 }
 
+/* At moments of which each is later than the last, and some that last long. */
+static void fuzz_jitdump(const uint8_t *data, size_t n)
+{
+	uint64_t words[GRID * JITDUMP_QUESTION_WORDS];
+	struct named named;
+
+	lay_grid(&named, 0x1000);
+	for (size_t i = 0; i < GRID; i++) {
+		uint64_t *question = words + JITDUMP_QUESTION_WORDS * i;
+
+		question[0] = named.addrs[i];
+		question[1] = 16 * i;
+		question[2] = question[1] + (i % 4 ? i : 1ULL << 40);
+	}
+	require_error(jitdump_names(MEMORY_FD, words, GRID * JITDUMP_QUESTION_WORDS,
+				    on_jitdump_name, &named));
+}
+
 static void fuzz_kallsyms(const uint8_t *data, size_t n)
 {
 	struct named named;
@@ -196,6 +292,53 @@ static void fuzz_demangle(const uint8_t *data, size_t n)
 	REQUIRE(!out.failed);
 	if (out.n)
 		require_clean(out.s);
+}
+
+static void fuzz_add_frame(struct profile *r, const char *name, size_t n)
+{
+	struct profile_frame frame = { .type = FRAME_TYPE_NATIVE };
+	uint32_t id;
+
+	REQUIRE(!profile_add_string(r, name, n, &frame.name));
+	REQUIRE(!profile_add_frame(r, &frame, &id));
+}
+
+/* Is it the same function, by what is left without a compiler's additions? */
+static bool is_one_function(const char *a, const char *b)
+{
+	AUTO_STR x = { 0 };
+	AUTO_STR y = { 0 };
+
+	short_name_add(&x, a, SHORT_WHOLE, false);
+	short_name_add(&y, b, SHORT_WHOLE, false);
+	return !strcmp(x.s, y.s);
+}
+
+/* A name a line: two that are shortened to one were one. */
+static void fuzz_short_names(const uint8_t *data, size_t n)
+{
+	AUTO(short_names) names = NULL;
+	AUTO(profile) r = NULL;
+	const char *at = (const char *)data, *end = at + n;
+
+	REQUIRE(!profile_new(&r));
+	while (at < end) {
+		const char *stop = memchr(at, '\n', (size_t)(end - at));
+
+		stop = stop ? stop : end;
+		if (stop > at)
+			fuzz_add_frame(r, at, (size_t)(stop - at));
+		at = stop + 1;
+	}
+	REQUIRE(!short_names_new(&names, r));
+	for (size_t i = 0; i < r->frames.n && i < GRID; i++)
+		for (size_t j = 0; j < i; j++) {
+			uint32_t a = r->frames.items[i].name, b = r->frames.items[j].name;
+
+			if (!strcmp(short_names_get(names, a), short_names_get(names, b)))
+				REQUIRE(is_one_function(profile_string(r, a),
+							profile_string(r, b)));
+		}
 }
 
 static void fuzz_side_event(const uint8_t *data, size_t n)
@@ -236,12 +379,19 @@ static int on_advance(void *arg, uint64_t horizon_ns)
 	return pipeline_advance(arg, horizon_ns);
 }
 
+static int on_code(void *arg, uint32_t tgid, uint64_t since_ns)
+{
+	process_set_code_since(pipeline_processes(arg), tgid, since_ns);
+	return 0;
+}
+
 /* Samples and sideband records go the way that they go in a recording. */
 static void fuzz_tape(const uint8_t *data, size_t n)
 {
 	static int fd = -1;
 	AUTO(pipeline) pipeline = NULL;
 	struct tape_events events = { .advance = on_advance,
+				      .code = on_code,
 				      .name = on_tape_name,
 				      .bad_return = on_tape_frame,
 				      .totals = on_tape_totals };
@@ -260,15 +410,58 @@ static void fuzz_tape(const uint8_t *data, size_t n)
 	require_error(pipeline_advance(pipeline, UINT64_MAX));
 }
 
+/* What waits in the spool, unpacked. */
+static void fuzz_otlp(const uint8_t *data, size_t n)
+{
+	const struct label labels[] = { { "service_name", "x" } };
+	const struct delivery delivery = {
+		.plain = data, .plain_bytes = n, .labels = labels, .n_labels = 1
+	};
+	AUTO_STR out = { 0 };
+
+	require_error(otlp_receiver.make(&out, &delivery));
+	otlp_receiver.read_answer((const char *)data, n);
+}
+
+static void fuzz_pprof_part(const uint8_t *data, size_t n)
+{
+	const struct str whole = { .s = (char *)data, .n = n };
+	uint64_t first = 0, second = 0, all = 0;
+	int err;
+
+	for (uint32_t part = 0; part < 2; part++) {
+		AUTO_STR out = { 0 };
+
+		err = pprof_part(&out, &whole, (struct pprof_part){ part, 2 },
+				 part ? &second : &first);
+		require_error(err);
+	}
+	AUTO_STR out = { 0 };
+	err = pprof_part(&out, &whole, (struct pprof_part){ 0, 1 }, &all);
+	REQUIRE(err || first + second == all);
+}
+
 static const struct target {
 	const char *name;
 	void (*run)(const uint8_t *data, size_t n);
 } targets[] = {
-	{ "elf_scan", fuzz_elf_scan }, { "fde_index", fuzz_fde_index },
-	{ "names", fuzz_names },       { "plt", fuzz_plt },
-	{ "perf_map", fuzz_perf_map }, { "kallsyms", fuzz_kallsyms },
-	{ "demangle", fuzz_demangle }, { "side_event", fuzz_side_event },
-	{ "tape", fuzz_tape },	       { "replies", fuzz_replies },
+	{ "elf_scan", fuzz_elf_scan },
+	{ "fde_index", fuzz_fde_index },
+	{ "names", fuzz_names },
+	{ "links", fuzz_links },
+	{ "starts", fuzz_starts },
+	{ "go", fuzz_go },
+	{ "plt", fuzz_plt },
+	{ "perf_map", fuzz_perf_map },
+	{ "jitdump", fuzz_jitdump },
+	{ "kallsyms", fuzz_kallsyms },
+	{ "demangle", fuzz_demangle },
+	{ "side_event", fuzz_side_event },
+	{ "short_names", fuzz_short_names },
+	{ "tape", fuzz_tape },
+	{ "replies", fuzz_replies },
+	{ "otlp", fuzz_otlp },
+	{ "pprof_part", fuzz_pprof_part },
 };
 
 static const struct target *target;

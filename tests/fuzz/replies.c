@@ -159,14 +159,14 @@ void fuzz_replies(const uint8_t *data, size_t n)
 {
 	struct worker *worker = calloc(1, sizeof(*worker));
 	struct answers answers = { 0 };
-	const struct table_sink sink = { &answers, on_pages, on_table, on_hashed };
+	const struct table_sink sink = { &answers, on_pages, on_table, on_hashed, NULL };
 	unsigned int question = n ? data[0] % N_QUESTIONS : 0;
 	int ends[2];
 
 	REQUIRE(worker);
 	REQUIRE(!socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends));
 	worker->sock = ends[0];
-	worker->control = worker->supervisor = -1;
+	worker->supervisor = (struct supervisor){ -1, -1 };
 	worker->scan_deadline_ms = 1000;
 	worker_set_table_sink(worker, &sink);
 	if (question >= ASK_NAMES) {

@@ -38,7 +38,9 @@ $(FUZZ_DIR)/entries: $(FUZZ_ENTRIES_SRC) $(wildcard user/unwind/*.h user/obj/*.h
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(FUZZ_FLAGS) -o $@ $(FUZZ_ENTRIES_SRC) $(FILE_LIBS)
 
-.PHONY: check-fuzz fuzz-cfi fuzz-entries
+.PHONY: build-fuzz check-fuzz fuzz-cfi fuzz-entries
+build-fuzz: $(addprefix $(FUZZ_DIR)/,cfi entries fuzz_in parsers) $(FUZZ_FILES) $(B)/weft
+
 check-fuzz: fuzz-cfi fuzz-entries fuzz-in-briefly fuzz-parsers-briefly
 fuzz-entries: $(FUZZ_DIR)/entries $(FUZZ_FILES)
 	$(Q)$< $(RUNS) $(SEED) $(FUZZ_FILES) /bin/true
@@ -79,8 +81,11 @@ fuzz-in-briefly: $(FUZZ_DIR)/fuzz_in $(B)/weft
 #   make fuzz-parsers RUNS=10000000; or one of them:
 #   make fuzz-parser-demangle RUNS=100000000
 FUZZ_OBJ     := $(patsubst %.c,$(FUZZ_DIR)/obj/%.o,$(foreach folder,base obj unwind \
-                core proc worker tape pipeline,$(wildcard user/$(folder)/*.c)))
-FUZZ_PARSERS := elf_scan fde_index names plt perf_map kallsyms demangle side_event tape replies
+                core proc worker tape pipeline,$(wildcard user/$(folder)/*.c))) \
+                $(patsubst %.c,$(FUZZ_DIR)/obj/%.o,$(wildcard user/deliver/otlp*.c user/deliver/pprof_part.c))
+FUZZ_PARSERS := elf_scan fde_index names links starts plt perf_map kallsyms demangle \
+                short_names side_event tape replies otlp pprof_part
+FUZZ_PARSERS += go
 FUZZ_CLANG   := $(CLANG) -g -O1 -fno-omit-frame-pointer -fno-sanitize-recover=undefined \
                 $(CPPFLAGS) -std=gnu11 -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers
 
@@ -103,9 +108,9 @@ $(FUZZ_DIR)/parsers: tests/fuzz/parsers.c tests/fuzz/replies.c $(FUZZ_DIR)/parse
 
 .PHONY: fuzz-parsers fuzz-parsers-briefly
 fuzz-parsers: $(FUZZ_PARSERS:%=fuzz-parser-%)
-fuzz-parser-%: $(FUZZ_DIR)/parsers $(FUZZ_FILES)
+fuzz-parser-%: $(FUZZ_DIR)/parsers $(FUZZ_FILES) $(B)/weft
 	$(Q)tests/fuzz/parse $(FUZZ_DIR) $* $(RUNS) $(SEED)
 
-fuzz-parsers-briefly: $(FUZZ_DIR)/parsers $(FUZZ_FILES)
+fuzz-parsers-briefly: $(FUZZ_DIR)/parsers $(FUZZ_FILES) $(B)/weft
 	$(Q)status=0; for t in $(FUZZ_PARSERS); do \
 		tests/fuzz/parse $(FUZZ_DIR) $$t 5000 $(SEED) || status=1; done; exit $$status

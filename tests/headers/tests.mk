@@ -4,6 +4,8 @@ check-headers:
 	$(Q)tests/headers/run $(B)
 
 # Also profiled: what docs/ shows. Needs root.
-.PHONY: check-profiles
-check-profiles: $(B)/weft
+.PHONY: build-profiles check-profiles
+build-profiles: $(B)/weft
+
+check-profiles: build-profiles
 	$(Q)tests/headers/profiles $(B)

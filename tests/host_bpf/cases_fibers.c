@@ -175,11 +175,145 @@ static void test_bottom_without_rule(void **state)
 	memory_put(SITE(2) - 8, 0x9090909090909090);
 	memory_put(SITE(2), 0x90);
 	memory_put(SITE(2) + 8, 0x90);
-	ASSERT_WALK(&at, "UCC", "10000 10108 10208", FIBER);
+	ASSERT_WALK(&at, "UCB", "10000 10108", FIBER);
 	put_call_before(SITE(2));
 	ASSERT_WALK(&at, "UCCP", "10000 10108 10208 10008", START);
 	memory_put(SITE(2) - 8, 0x1850ff9090909090ULL); /* call *0x18(%rax) */
 	ASSERT_WALK(&at, "UCCP", "10000 10108 10208 10008", START);
+}
+
+/* Where rules are: code that can be read, and in which no call ends there. */
+static void test_bottom_with_rule(void **state)
+{
+	struct sampled at;
+
+	put_like_code(RULE_SP(0x20), 3, UNWIND_CALLS);
+	at = leaf_in_code(0);
+	put_call(put_call(put_call(STACK, 0x20, 1), 0x20, 2), 0x20, 3);
+	for (int i = 1; i <= 2; i++)
+		put_call_before(SITE(i));
+	ASSERT_WALK(&at, "UCCC", "10000 10108 10208 10308", START);
+	memory_put(SITE(1) - 8, 0x9090909090909090);
+	walker_forget(0);
+	ASSERT_WALK(&at, "UB", "10000", FIBER);
+	/* who is remembered is so with what lies before it */
+	ASSERT_WALK(&at, "UB", "10000", FIBER);
+	at.pc = SITE(1) - 1; /* the same byte, of a leaf */
+	put_call(put_call(STACK, 0x20, 2), 0x20, 1);
+	walker_forget(0);
+	ASSERT_WALK(&at, "UCB", "10107 10208", FIBER);
+	/* what can't be read is believed; where some return without a call, all is */
+	memory_unmap(CODE);
+	walker_forget(0);
+	put_call(put_call(STACK + 0x20, 0x20, 1), 0x20, 3);
+	ASSERT_WALK(&at, "UCCC", "10107 10208 10108 10308", START);
+	tables_clear();
+	put_like_code(RULE_SP(0x20), 3, 0);
+	at.process_info = tables_process_info();
+	memory_put(SITE(1) - 8, 0x9090909090909090);
+	ASSERT_WALK(&at, "UCCC", "10107 10208 10108 10308", START);
+}
+
+/* Frame pointers lead on, but not from one stack to another. */
+static void test_bottom_by_fp(void **state)
+{
+	struct sampled at;
+
+	put_like_code(RULE_FP, 3, UNWIND_KEEPS_FP | UNWIND_CALLS);
+	at = leaf_in_code(0);
+	at.fp = FP(STACK, 0);
+	put_frame(FP(STACK, 0), FP(STACK, 1), SITE(1));
+	put_frame(FP(STACK, 1), OTHER, SITE(2));
+	put_frame(OTHER, 0, SITE(1));
+	memory_put(SITE(2) - 8, 0x9090909090909090);
+	ASSERT_WALK(&at, "UCB", "10000 10108", FIBER);
+	put_frame(FP(STACK, 1), 0, SITE(2)); /* cleared by who made it */
+	ASSERT_WALK(&at, "UCB", "10000 10108", FIBER);
+	put_call_before(SITE(2));
+	walker_forget(0);
+	ASSERT_WALK(&at, "UCC", "10000 10108 10208", START);
+}
+
+#define FIRST_RULE RULE_SP(8)
+
+/* A function's first byte, and what is before it calls, by chance. */
+static void test_bottom_at_first_byte(void **state)
+{
+	struct unwind_rule rules[] = { RULE_SP(0x20), RULE_SP(0x10), FIRST_RULE,
+				       RULE_SP(0x20), RULE_OF(END) };
+	struct sampled at;
+
+	put_code(rules, 5, UNWIND_CALLS);
+	at = leaf_in_code(0);
+	memory_put(STACK + 0x18, FUNCTION(2));
+	put_call(STACK + 0x20, 0x10, 4);
+	put_call_before(SITE(4));
+	/* of the frame below: it is true */
+	memory_put(FUNCTION(2) - 8,
+		   (uint64_t)(FUNCTION(0) - FUNCTION(2)) << 32 | 0xe8000000);
+	ASSERT_WALK(&at, "UCC", "10000 10200 10408", START);
+	/* before which another begins that the frame below is in */
+	for (int i = 0; i < 4; i++)
+		memory_put(FUNCTION(0) + 8 * i, 0x90909090909090);
+	at.pc = FUNCTION(3);
+	ASSERT_WALK(&at, "UB", "10300", FIBER);
+	at.pc = FUNCTION(0);
+	/* of one that it is not in */
+	memory_put(FUNCTION(2) - 8, 0x00000080e8000000);
+	memory_put(FUNCTION(2) + 0x80, 0x90909090909090);
+	memory_put(FUNCTION(2) + 0x98, 0x90909090909090);
+	ASSERT_WALK(&at, "UB", "10000", FIBER);
+	/* which goes on elsewhere, perhaps in that one: jmp, jmp *(%rip), jmp *%rax */
+	for (int i = 0; i < 3; i++) {
+		static const uint64_t jumps[] = { 0x12345678e99090, 0x1234567825ff9090,
+						  0xe0ff909090 };
+
+		memory_put(FUNCTION(2) + 0x90, jumps[i]);
+		ASSERT_WALK(&at, "UCC", "10000 10200 10408", START);
+	}
+	/* another kind of call says nothing of where it leads */
+	memory_put(FUNCTION(2) + 0x90, 0x90909090909090);
+	memory_put(FUNCTION(2) - 8, 0x1850ff9090909090);
+	ASSERT_WALK(&at, "UCC", "10000 10200 10408", START);
+}
+
+/* The function that was called goes on in the next block of the table, whose first row
+ * looks like a function's first. */
+static void test_first_byte_over_blocks(void **state)
+{
+	struct unwind_rule rules[] = { RULE_SP(0x20), RULE_SP(0x10), FIRST_RULE,
+				       FIRST_RULE,    FIRST_RULE,    RULE_OF(END) };
+	struct sampled at;
+
+	put_code(rules, 6, UNWIND_CALLS);
+	at = leaf_in_code(FUNCTION(4) + 0x10 - FUNCTION(0));
+	memory_put(STACK, FUNCTION(2));
+	put_call(STACK + 8, 0x10, 5);
+	put_call_before(SITE(5));
+	memory_put(FUNCTION(2) - 8,
+		   (uint64_t)(FUNCTION(3) - FUNCTION(2)) << 32 | 0xe8000000);
+	for (int i = 0; i < 4; i++)
+		memory_put(FUNCTION(3) + 8 * i, 0x90909090909090);
+	ASSERT_WALK(&at, "UCC", "10410 10200 10508", START);
+}
+
+/* Perhaps it is one, and whoever resumed it has a root. */
+static void test_bottom_hidden(void **state)
+{
+	struct unwind_rule rules[] = { RULE_SP(0x20), RULE_OF(NONE), RULE_FP,
+				       RULE_OF(END) };
+	struct sampled at;
+
+	put_code(rules, 4, UNWIND_CALLS);
+	at = leaf_in_code(0);
+	put_call(STACK, 0x20, 1);
+	ASSERT_WALK(&at, "UB", "10000 cut", UNREADABLE);
+	put_frame(STACK - 0x20000, 0, SITE(3));
+	put_root(ROOT(0), CHAIN(0), 0, STACK - 0x20000);
+	put_chain(CHAIN(0), 1, 0x2000, 0);
+	at.roots[0] = ROOT(0);
+	ASSERT_WALK(&at, "UBGRC", "10000 .. 10308", START);
+	ASSERT_ASYNC(&at, "10000 .. -- 2000");
 }
 
 /* A root of the thread that the fiber's stack does not hold is its resumer's, which the
@@ -214,6 +348,31 @@ static void test_root_of_resumer(void **state)
 		ASSERT_WALK(&at, "UCC", "10000 10108 10608", FIBER);
 		assert_true(walker_sample(&at)->flags & SAMPLE_UNMATCHED);
 	}
+}
+
+/* Of the stack that a crossing led to all was seen, too: a root that lies where the walk
+ * has passed was left there, and its function's frame is not to be told again. */
+static void test_root_behind_crossing(void **state)
+{
+	struct unwind_rule crossing =
+		RULE(.cfa = UNWIND_CFA_DEREF_SP, .cfa_offset = 0x10);
+	struct unwind_rule rules[] = { RULE_SP(0x20),	 crossing,	RULE_FP,
+				       RULE_SP(0x20000), RULE_SP(0x20), RULE_OF(END) };
+	struct sampled at;
+
+	put_code(rules, 6, 0);
+	at = leaf_in_code(0);
+	put_call(STACK, 0x20, 1);
+	memory_put(STACK + 0x20, OTHER);
+	memory_put(OTHER + 8, SITE(4));
+	put_call(put_call(put_call(OTHER + 0x10, 0x20, 3), 0x20000, 4), 0x20, 5);
+	put_frame(OTHER + 0x20, GARBAGE, SITE(3));
+	put_root(ROOT(0), 0, ROOT(1), OTHER + 0x20030);
+	put_root(ROOT(1), CHAIN(0), 0, OTHER + 0x20);
+	at.roots[0] = ROOT(0);
+	at.elsewhere = OTHER + 0x20000;
+	ASSERT_WALK(&at, "ULLCRCC", "10000 10108 10408 10308 10408 10508", FIBER);
+	assert_true(walker_sample(&at)->flags & SAMPLE_UNMATCHED);
 }
 
 /* A fiber that waits may have been left by its thread: where its rule leads to is whoever
@@ -260,6 +419,34 @@ static void test_launch(void **state)
 	ASSERT_WALK(&at, "ULLC", "10000 10108 10208 10308", START);
 }
 
+/* Its own way back is by three words at its frame pointer; what is there was left behind
+ * a jump, and goes on by its frame pointer, which nothing proves. */
+static void test_launch_by_frame_pointer(void **state)
+{
+	struct unwind_rule way_back = { .cfa = UNWIND_CFA_DEREF_FP,
+					.deref_offset = -8,
+					.fp = UNWIND_FP_DEREF,
+					.bx_words = UNWIND_BX_LOST,
+					.ra = UNWIND_RA_FP,
+					.ra_words = 1 };
+	struct unwind_rule rules[] = { RULE_SP(0x20), way_back, RULE_SP(0x40),
+				       RULE_OF(END) };
+	struct sampled at;
+
+	put_code(rules, 4, UNWIND_CALLS);
+	at = leaf_in_code(0);
+	at.fp = STACK + 0x100;
+	put_call(STACK, 0x20, 1);
+	put_call_before(SITE(1));
+	memory_put(at.fp - 8, OTHER);
+	put_frame(at.fp, OTHER + 0x100, SITE(2));
+	memory_put(SITE(2) - 8, 0x9090909090909090);
+	put_call(OTHER, 0x40, 3);
+	put_call_before(SITE(3));
+	ASSERT_WALK(&at, "ULLC", "10000 10108 10208 10308", START);
+	assert_int_equal(walker_sample(&at)->flags, 0);
+}
+
 int run_fiber_cases(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -269,9 +456,16 @@ int run_fiber_cases(void)
 		CASE(test_as_many_keys_in_one_frame),
 		CASE(test_foreign_start),
 		CASE(test_bottom_without_rule),
+		CASE(test_bottom_with_rule),
+		CASE(test_bottom_by_fp),
+		CASE(test_bottom_at_first_byte),
+		CASE(test_first_byte_over_blocks),
+		CASE(test_bottom_hidden),
 		CASE(test_root_of_resumer),
+		CASE(test_root_behind_crossing),
 		CASE(test_waiting_fiber),
 		CASE(test_launch),
+		CASE(test_launch_by_frame_pointer),
 	};
 
 	return cmocka_run_group_tests_name("fibers", tests, NULL, NULL);

@@ -24,6 +24,12 @@ static const char *root_flaw(struct reader *r, unsigned int number)
 	return NULL;
 }
 
+/* Nothing follows but a gap, behind which the walk was taken up again. */
+static bool is_end(const struct reader *r, unsigned int i, unsigned int n)
+{
+	return i + 1 == n || FRAME_KIND(r->rec->words[r->at + i + 1]) == FRAME_GAP;
+}
+
 /* Words of a thread's stack: frames, ROOT and GAP. */
 static const char *stack_flaw(struct reader *r, unsigned int n, bool own)
 {
@@ -44,6 +50,10 @@ static const char *stack_flaw(struct reader *r, unsigned int n, bool own)
 				return "no leaf";
 			break;
 		case FRAME_GAP:
+			break;
+		case FRAME_BOTTOM:
+			if ((!i && own) || !is_end(r, i, n))
+				return "a bottom that is at no end";
 			break;
 		case FRAME_ROOT:
 			if (!i && own)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Spaces and tables by chance, and the thread walked anew by what was asked of
- * their builder, without a page of theirs: one plain step after the other, as
- * include/shared/unwind.h has it.
+ * The thread walked anew by what was asked of the tables' builder, without a page of
+ * theirs: one plain step after the other, as include/shared/unwind.h has it.
  */
 #include "storm.h"
 
@@ -10,128 +9,7 @@
 
 #include <string.h>
 
-#define TEXT_BYTES 0x10000 /* of storm_make.c's code */
-#define BX	   3	   /* DWARF's number of rbx */
-
-static unsigned int below(uint64_t *chance, unsigned int n)
-{
-	return storm_random(chance) % n;
-}
-
-static struct unwind_rule some_rule(uint64_t *chance)
-{
-	struct unwind_rule rule = { .ra_words = -1 };
-
-	switch (below(chance, 12)) {
-	case 0 ... 5:
-		rule.cfa = UNWIND_CFA_SP;
-		rule.cfa_offset = 8 + 8 * below(chance, 24);
-		break;
-	case 6 ... 7:
-		return RULE_FP;
-	default:
-		rule.cfa = below(chance, N_UNWIND_CFAS);
-		rule.cfa_offset = 8 * ((int)below(chance, 16) - 3);
-		rule.deref_offset = 8 * ((int)below(chance, 16) - 3);
-		rule.reg = below(chance, 3) ? BX : below(chance, 20);
-	}
-	if (!below(chance, 4)) {
-		rule.fp = below(chance, 4);
-		rule.fp_words = (int)below(chance, 12) - 8;
-	}
-	if (!below(chance, 4))
-		rule.bx_words =
-			below(chance, 4) ? -2 - (int)below(chance, 8) : UNWIND_BX_LOST;
-	return rule;
-}
-
-void storm_publish(uint64_t *chance, uint64_t text)
-{
-	uint64_t addr = text + below(chance, 0x100);
-	uint32_t table, flags = below(chance, 8) ? 0 : UNWIND_KEEPS_FP;
-
-	tables_clear();
-	table_begin();
-	while (addr < text + TEXT_BYTES) {
-		table_row(addr, some_rule(chance));
-		addr += 1 + below(chance, below(chance, 8) ? 0x400 : 0x3000);
-	}
-	table_row(addr, RULE_OF(NONE));
-	table = table_end();
-	addr = text + below(chance, 0x400);
-	mapping_table_add(text - 0x1000, addr, 0, 0, below(chance, 2) ? UNWIND_BY_FP : 0);
-	mapping_table_add(addr, text + TEXT_BYTES - 0x800, 0, table, flags);
-	mapping_table_add(text + TEXT_BYTES - 0x700, text + TEXT_BYTES, 0, table, 0);
-}
-
-/* A file is foreign, and so is what is made of it. */
-void storm_corrupt(uint64_t *chance)
-{
-	uint32_t n = tables_pages(), few = 1 + below(chance, 40);
-	uint32_t page;
-
-	for (uint32_t i = 0; i < few; i++) {
-		/* the mapping table, or an unwind table's */
-		page = below(chance, 3) ? 16 + below(chance, n - 16) : 3;
-		for (uint32_t k = 0; k < 1 + below(chance, 8); k++) {
-			uint32_t at = below(chance, below(chance, 2) ? 128 : 4096);
-			uint64_t word = storm_random(chance);
-
-			if (page == 3 && at < 8)
-				continue; /* or it was given up */
-			memcpy(&tables_page(page)->bytes[at & ~3u], &word,
-			       below(chance, 2) ? 2 : 4);
-		}
-	}
-}
-
-/* Code that is unwound by sp, or is not told of at all; perhaps. */
-static uint64_t some_code(uint64_t *chance, uint64_t text, bool is_leaf, bool told)
-{
-	uint64_t pc;
-
-	for (int tries = 0; tries < 16; tries++) {
-		const struct unwind_mapping *mapping;
-		const struct unwind_rule *rule;
-
-		pc = text + below(chance, TEXT_BYTES);
-		mapping = mapping_table_find(pc - !is_leaf);
-		rule = table_rule_at(pc - !is_leaf);
-		if (!mapping || !rule || !mapping->table)
-			continue;
-		if (rule->cfa == (told ? UNWIND_CFA_SP : UNWIND_CFA_NONE))
-			break;
-	}
-	return pc;
-}
-
-/* Frames that lead on by sp, each where the last one ends; some are signals'. */
-void storm_fill_by_table(uint64_t *chance, struct sampled *at, uint64_t text)
-{
-	uint64_t sp = at->sp, pc = some_code(chance, text, true, true), restorer;
-	bool is_leaf = true;
-
-	at->pc = pc;
-	for (unsigned int n = 2 + below(chance, 30); n; n--) {
-		const struct unwind_rule *rule = table_rule_at(pc - !is_leaf);
-
-		if (!rule || rule->cfa != UNWIND_CFA_SP)
-			return;
-		sp += rule->cfa_offset;
-		is_leaf = !below(chance, 10);
-		pc = some_code(chance, text, is_leaf, true);
-		memory_put(sp - 8, pc);
-		if (!is_leaf)
-			continue;
-		restorer = some_code(chance, text, false, false);
-		put_restorer(restorer);
-		memory_put(sp - 8, restorer);
-		put_signal(sp, pc, sp + 0x100, at->fp);
-		sp += 0x100;
-	}
-	if (below(chance, 4))
-		memory_put(sp - 8, 0);
-}
+#define BX 3 /* DWARF's number of rbx */
 
 struct plain {
 	const struct sampled *at;
@@ -141,6 +19,7 @@ struct plain {
 	bool bx_is_known;
 	bool is_leaf;
 	bool sp_is_known;
+	bool led; /* here, by the rule of the frame before */
 	enum step_kind step_kind;
 	const struct unwind_rule *rule;
 	unsigned int kind; /* how the frame is told */
@@ -168,19 +47,60 @@ static bool restores(const struct plain *p)
 	return false;
 }
 
-/* Is it told that nothing was called there, where no rule is? */
-static bool is_bottom(const struct plain *p, const struct unwind_mapping *mapping)
+/* Does a call end behind these bytes? */
+static bool is_call(uint64_t code)
 {
-	uint64_t first, last;
-	const uint8_t *before = (const uint8_t *)&first;
+	const uint8_t *before = (const uint8_t *)&code;
 
-	if (!mapping->table || p->is_leaf || p->kind != FRAME_CALLER ||
-	    !memory_get(p->pc - 8, &first) || !memory_get(p->pc + 1, &last))
-		return false;
 	for (int i = 1; i < 7; i++)
 		if (before[i] == 0xff && (before[i + 1] >> 3 & 7) == 2)
-			return false;
-	return before[3] != 0xe8;
+			return true;
+	return before[3] == 0xe8;
+}
+
+/* How it leads on where there is no rule: is it told that nothing was called there? */
+static enum step_kind look_without_rule(const struct plain *p,
+					const struct unwind_mapping *mapping)
+{
+	uint64_t first, last;
+
+	if (restores(p))
+		return STEP_KIND_SIGNAL;
+	if (!mapping->table || p->is_leaf || p->kind != FRAME_CALLER || p->led)
+		return STEP_KIND_FP;
+	if (!memory_get(p->pc - 8, &first) || !memory_get(p->pc + 1, &last))
+		return mapping->flags & UNWIND_CALLS ? STEP_KIND_HIDDEN : STEP_KIND_FP;
+	return is_call(first) ? STEP_KIND_FP : STEP_KIND_BOTTOM;
+}
+
+/* As a compiler's functions begin. */
+static bool begins_function(uint64_t addr)
+{
+	const struct unwind_rule *rule = table_rule_at(addr),
+				 *before = table_rule_at(addr - 1);
+
+	return rule && rule != before && rule->cfa == UNWIND_CFA_SP &&
+	       rule->fp == UNWIND_FP_SAME && rule->cfa_offset == (fp_gives_sp ? 8 : 0);
+}
+
+/* The same of a caller that has a rule. Storms make no code of functions that call. */
+static enum step_kind doubt(const struct plain *p)
+{
+	const struct unwind_mapping *mapping = mapping_table_find(p->pc - 1);
+	bool far = p->step_kind == STEP_KIND_TABLE;
+	uint64_t code;
+
+	if (p->step_kind == STEP_KIND_PROVEN_FP)
+		far = p->fp - p->sp >= SAME_STACK_BYTES && mapping->table;
+	if (!far || p->kind != FRAME_CALLER || !(mapping->flags & UNWIND_CALLS))
+		return p->step_kind;
+	if (!table_rule_at(p->pc - 1) || table_rule_at(p->pc - 1)->cfa == UNWIND_CFA_NONE)
+		return p->step_kind;
+	if (memory_get(p->pc - 8, &code) && !is_call(code))
+		return restores(p) ? p->step_kind : STEP_KIND_BOTTOM;
+	if (begins_function(p->pc) && !memory_get(p->pc - 8, &code))
+		return STEP_KIND_HIDDEN;
+	return p->step_kind;
 }
 
 /* Where DWARF's register lies in struct ucontext: <asm/sigcontext.h>. */
@@ -263,9 +183,7 @@ static enum step_kind look(struct plain *p)
 	if (!mapping->table && !(mapping->flags & UNWIND_BY_FP))
 		return STEP_KIND_PENDING;
 	if (!p->rule || p->rule->cfa == UNWIND_CFA_NONE)
-		return restores(p)	       ? STEP_KIND_SIGNAL
-		       : is_bottom(p, mapping) ? STEP_KIND_BOTTOM
-					       : STEP_KIND_FP;
+		return look_without_rule(p, mapping);
 	if (p->rule->cfa == UNWIND_CFA_SIGNAL)
 		return STEP_KIND_SIGNAL;
 	if (p->rule->cfa == UNWIND_CFA_END || p->rule->cfa == UNWIND_CFA_TORN)
@@ -366,7 +284,6 @@ static bool leads(const struct plain *p)
 static enum ending step(struct plain *p)
 {
 	enum ending ending;
-	bool led;
 
 	switch (p->step_kind) {
 	case STEP_KIND_END:
@@ -375,6 +292,8 @@ static enum ending step(struct plain *p)
 		return END_AWAITED;
 	case STEP_KIND_BOTTOM:
 		return END_FIBER;
+	case STEP_KIND_HIDDEN:
+		return END_UNREADABLE;
 	case STEP_KIND_SIGNAL:
 		ending = step_by_signal(p);
 		break;
@@ -386,15 +305,18 @@ static enum ending step(struct plain *p)
 	}
 	if (ending != STEP_OK)
 		return ending;
-	led = leads(p);
+	p->led = leads(p);
 	p->is_leaf = p->step_kind == STEP_KIND_SIGNAL;
 	p->step_kind = look(p);
 	if (p->step_kind == STEP_KIND_UNMAPPED)
 		return END_BROKEN;
 	if (p->step_kind == STEP_KIND_SIGNAL)
 		p->kind = FRAME_USER;
-	else if (p->kind == FRAME_CALLER && (led || leads(p)))
+	else if (p->kind == FRAME_CALLER && (p->led || leads(p)))
 		p->kind = FRAME_LAUNCH;
+	p->step_kind = doubt(p);
+	if (p->step_kind == STEP_KIND_BOTTOM || p->step_kind == STEP_KIND_HIDDEN)
+		p->kind = FRAME_BOTTOM;
 	return STEP_OK;
 }
 

@@ -24,6 +24,8 @@ $(HOST_DIR)/host_bpf: $(HOST_OBJ) $(B)/libweft.a
 
 -include $(HOST_OBJ:.o=.d)
 
-.PHONY: check-host_bpf
-check-host_bpf: $(HOST_DIR)/host_bpf
-	$(Q)CMOCKA_MESSAGE_OUTPUT=TAP $<
+.PHONY: build-host_bpf check-host_bpf
+build-host_bpf: $(HOST_DIR)/host_bpf
+
+check-host_bpf: build-host_bpf
+	$(Q)CMOCKA_MESSAGE_OUTPUT=TAP $(HOST_DIR)/host_bpf

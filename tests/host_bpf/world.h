@@ -69,6 +69,7 @@ int run_chain_cases(void);
 int run_wait_cases(void);
 int run_fiber_cases(void);
 int run_table_cases(void);
+int run_leaf_cases(void);
 int run_signal_cases(void);
 int run_mapping_table_cases(void);
 int run_table_root_cases(void);

@@ -15,7 +15,9 @@ $(INLINES_DIR)/locations $(INLINES_DIR)/mutate: $(INLINES_DIR)/%: tests/inlines/
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(INLINES_FLAGS) -o $@ $< $(INLINES_SRC) $(FILE_LIBS)
 
-.PHONY: check-inlines
-check-inlines: $(INLINES_DIR)/locations $(INLINES_DIR)/mutate $(B)/weft
+.PHONY: build-inlines check-inlines
+build-inlines: $(INLINES_DIR)/locations $(INLINES_DIR)/mutate $(B)/weft
+
+check-inlines: build-inlines
 	$(Q)tests/inlines/run $(abspath $(INLINES_DIR)) $(abspath $(B)/weft) \
 		$(if $(filter command line,$(origin RUNS)),$(RUNS))

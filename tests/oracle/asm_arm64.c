@@ -5,8 +5,8 @@
  */
 #include "program.h"
 
-/* Between the two labels a jump's frame is neither here nor there, and its unwind
- * information says nothing. */
+/* Between the two labels a jump's frame is neither here nor there. Of all that leads
+ * there no unwind information is written, so what is known of it its code says. */
 __asm__(".pushsection .text\n"
 	".globl jump_set, jump_back, jump_start, jump_end\n"
 	"jump_set:\n"
@@ -23,7 +23,6 @@ __asm__(".pushsection .text\n"
 	"	ret\n"
 	"	.cfi_endproc\n"
 	"jump_back:\n"
-	"	.cfi_startproc\n"
 	"	ldp x19, x20, [x0]\n"
 	"	ldp x21, x22, [x0, #16]\n"
 	"	ldp x23, x24, [x0, #32]\n"
@@ -33,7 +32,6 @@ __asm__(".pushsection .text\n"
 	"	ldr x3, [x0, #96]\n"
 	"	mov x0, #1\n"
 	"	mov sp, x3\n"
-	"	.cfi_endproc\n"
 	"jump_start:\n"
 	"	mov x29, x2\n"
 	"	br x17\n"

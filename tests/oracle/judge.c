@@ -49,12 +49,19 @@ static __u64 current_root(const struct tracer *t)
 	return root;
 }
 
+static bool by_table(const struct way *way)
+{
+	return way->process_info.mapping_table && !way->by_code;
+}
+
 /* Does the walk end as one of a whole stack? */
 static bool is_whole(const struct tracer *t, const struct sample_rec *rec,
 		     const struct way *way)
 {
-	if (way->process_info.mapping_table)
+	if (by_table(way))
 		return rec->ending == END_START;
+	if (way->by_code && rec->ending == END_FP_ZERO)
+		return true;
 	/* where no frame is yet, a register of 0 must not pass for a start */
 	return rec->ending == (t->fp ? END_FP_ZERO : END_BROKEN);
 }
@@ -230,10 +237,11 @@ static bool judge_by_table(const struct tracer *t, const struct walked *walked,
 	return is_true(walked, frames, n, 0, &meanings->was, &meanings->is);
 }
 
-/* What frame pointers alone must show. */
+/* What frame pointers alone must show, and what code may add. */
 static bool judge_fp(const struct tracer *t, const struct walked *walked,
 		     const struct truth_frame *frames, size_t n,
-		     const struct meanings *meanings, struct tally *tally)
+		     const struct meanings *meanings, const struct way *way,
+		     struct tally *tally)
 {
 	static struct activation last;
 	static int prologue;
@@ -246,6 +254,10 @@ static bool judge_fp(const struct tracer *t, const struct walked *walked,
 	if (has_its_own) {
 		good = is_true(walked, frames, n, 0, &meanings->was, &meanings->is);
 		tally->exact += good;
+	} else if (way->by_code &&
+		   is_true(walked, frames, n, 0, &meanings->was, &meanings->is)) {
+		good = true;
+		tally->by_code++;
 	} else if (n > 1 && machine_is_frame(&frames[1], t->fp)) {
 		good = is_true(walked, frames, n, 1, &meanings->was, &meanings->is);
 		tally->prologue += good;
@@ -287,15 +299,15 @@ void judge(const struct tracer *t, const struct meanings *meanings, const struct
 	} else if (in_switch(t)) {
 		good = true_in_switch(t, &walked, meanings);
 		tally->in_switch += good;
-	} else if (way->process_info.mapping_table) {
+	} else if (by_table(way)) {
 		good = judge_by_table(t, &walked, frames, n, meanings) &&
 		       !(rec->flags & SAMPLE_UNPROVEN);
 		tally->exact += good;
 	} else {
-		good = judge_fp(t, &walked, frames, n, meanings, tally);
+		good = judge_fp(t, &walked, frames, n, meanings, way, tally);
 	}
 	if (rec->flags & SAMPLE_UNMATCHED && !t->shadow.armed &&
-	    (way->process_info.mapping_table || !in_switch(t)))
+	    (by_table(way) || !in_switch(t)))
 		good = false;
 	if (!good && !tally->wrong++ && !way->is_control)
 		complain(t, &walked, frames, n, &meanings->was);

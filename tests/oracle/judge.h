@@ -12,7 +12,9 @@
  *		then its caller, and nobody else, is missing, as frame pointers
  *		alone must have it
  *
- * By either, since return addresses lie in registers there:
+ * As generated code, by frame pointers and what the leaf's code says: either of the two.
+ *
+ * By any, since return addresses lie in registers there:
  *
  *   switch	inside the code that changes stacks: of one stack or of the other,
  *		with callers of the switch missing at most
@@ -33,6 +35,7 @@
 /* How to sample. */
 struct way {
 	struct process_info process_info; /* without mappings: by frame pointer */
+	bool by_code; /* with a mapping, but no table of it: as generated code */
 	bool hide_key;
 	bool is_control; /* expected to go wrong, so without words */
 };
@@ -42,7 +45,7 @@ struct meanings {
 };
 
 struct tally {
-	uint64_t steps, exact, prologue, in_switch, no_cfi, wrong;
+	uint64_t steps, exact, by_code, prologue, in_switch, no_cfi, wrong;
 	uint64_t armed, async, rejoined, signals, in_handler;
 	int longest_prologue;
 };

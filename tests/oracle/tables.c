@@ -10,10 +10,29 @@
 
 enum { MAPPING_TABLE_PAGE = 1, TABLE_PAGE, PAGES_MAX = 64 };
 
+static union unwind_page pages[PAGES_MAX];
+
+static struct process_info publish(struct unwind_mapping mapping, uint32_t n)
+{
+	pages[MAPPING_TABLE_PAGE].mapping_head.generation = 1;
+	pages[MAPPING_TABLE_PAGE].mappings[1] = mapping;
+	walker_lend_pages(pages, n);
+	return (struct process_info){ .mapping_table = MAPPING_TABLE_PAGE,
+				      .n_mappings = 1,
+				      .generation = 1 };
+}
+
+void tables_publish_none(const struct shadow *shadow, struct process_info *ret)
+{
+	*ret = publish((struct unwind_mapping){ .start = shadow->text,
+						.end = shadow->text_end,
+						.flags = UNWIND_BY_FP },
+		       TABLE_PAGE);
+}
+
 bool tables_publish(const char *path, const struct shadow *shadow,
 		    struct process_info *ret)
 {
-	static union unwind_page pages[PAGES_MAX];
 	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
 	AUTO(unwind_table) table = NULL;
 	uint32_t n;
@@ -25,13 +44,9 @@ bool tables_publish(const char *path, const struct shadow *shadow,
 		return false;
 	for (uint32_t i = 0; i < n; i++)
 		unwind_table_page(table, i, &pages[TABLE_PAGE + i]);
-	pages[MAPPING_TABLE_PAGE].mapping_head.generation = 1;
-	pages[MAPPING_TABLE_PAGE].mappings[1] = (struct unwind_mapping){
-		.start = shadow->text, .end = shadow->text_end, .table = TABLE_PAGE
-	};
-	*ret = (struct process_info){ .mapping_table = MAPPING_TABLE_PAGE,
-				      .n_mappings = 1,
-				      .generation = 1 };
-	walker_lend_pages(pages, TABLE_PAGE + n);
+	*ret = publish((struct unwind_mapping){ .start = shadow->text,
+						.end = shadow->text_end,
+						.table = TABLE_PAGE },
+		       TABLE_PAGE + n);
 	return true;
 }

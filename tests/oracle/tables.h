@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The stepped program's unwind table, made of its own file as for any. */
+/* The stepped program's unwind table, made of its own file as for any; or none. */
 #ifndef WEFT_TESTS_ORACLE_TABLES_H
 #define WEFT_TESTS_ORACLE_TABLES_H
 
@@ -12,5 +12,8 @@
 /* Lends a mapping table and the unwind table to the walker. False: there is none. */
 bool tables_publish(const char *path, const struct shadow *shadow,
 		    struct process_info *ret);
+
+/* A mapping table that knows of no table: as of generated code. */
+void tables_publish_none(const struct shadow *shadow, struct process_info *ret);
 
 #endif

@@ -105,9 +105,60 @@ async function small({ screen, is }) {
 	await screen.shot("functions");
 }
 
+// At 800x600 the graph has half of the window, and the controls are a click away.
+async function folded({ screen, is }) {
+	const height = `document.querySelector("#stage").clientHeight`;
+	const shown = (id) =>
+		screen.get(`document.getElementById("${id}").clientHeight > 0`);
+
+	await screen.open("service");
+	await screen.browser.size(800, 600);
+	await screen.until(
+		`document.querySelector("#upper canvas").clientWidth <= 800`,
+		"the graph does not follow"
+	);
+	is.true((await screen.get(height)) >= 300, `${await screen.get(height)} px`);
+	is.true(!(await shown("more")), "the controls are not folded");
+	await screen.shot("folded");
+	await screen.click("#fold");
+	is.true(await shown("more"), "they don't unfold");
+	await screen.click("#fold");
+	is.true(!(await shown("more")), "they don't fold again");
+	await screen.browser.size(1280, 800);
+	await screen.until(
+		`document.getElementById("more").clientHeight > 0`,
+		"no controls in a large window"
+	);
+}
+
+// Cells that don't fit are told of and can be reached.
+async function beyond({ screen, is }) {
+	const words = `document.querySelector("#upper .beyond").textContent`;
+	const hidden = `document.querySelector("#upper .beyond").hidden`;
+
+	await screen.open("big");
+	await screen.browser.size(800, 400);
+	await screen.until(`!${hidden}`, "nothing says that rows don't fit");
+	is.true(
+		/^▲ \d+ more rows?$/.test(await screen.get(words)),
+		await screen.get(words)
+	);
+	await screen.shot("beyond");
+	await screen.click("#upper .beyond");
+	await screen.until(hidden, "it does not lead to the top");
+	await screen.press("i");
+	await screen.until(
+		`!${hidden} && ${words}.startsWith("▼")`,
+		"an icicle's lie below"
+	);
+	await screen.browser.size(1280, 800);
+}
+
 module.exports = [
 	["light and dark, as the system says or as chosen", dark],
 	["colours by module, kind and package; one alone", colours],
 	["on paper all rows are there, and light", paper],
 	["small and large windows", small],
+	["in a small window the graph has most of it", folded],
+	["rows that don't fit say so, and can be reached", beyond],
 ];

@@ -11,6 +11,8 @@ $(PAGE_DIR)/write: tests/page/write.c $(B)/libweft.a
 
 -include $(PAGE_DIR)/write.d
 
-.PHONY: check-page
-check-page: $(PAGE_DIR)/write $(B)/page/page.html
+.PHONY: build-page check-page
+build-page: $(PAGE_DIR)/write $(B)/page/page.html
+
+check-page: build-page
 	$(Q)tests/page/run $(B)

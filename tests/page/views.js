@@ -210,6 +210,21 @@ async function sandwich({ screen, is }) {
 	await screen.shot("sandwich");
 }
 
+// Before a function is picked: the one that most samples fell in.
+async function hottest({ screen, is }) {
+	const all = truth.functions(service);
+	const [name] = Object.entries(all).reduce((a, b) => (b[1][0] > a[1][0] ? b : a));
+
+	await screen.open("service");
+	await screen.press("w");
+	is.true(
+		(await screen.text("#upper-title")).startsWith(
+			`Callers of ${name.split("|")[0]} `
+		),
+		`${await screen.text("#upper-title")}, not ${name}`
+	);
+}
+
 async function ledger({ screen, is }) {
 	await screen.open("service");
 	await screen.click("#ledger-open");
@@ -258,6 +273,7 @@ module.exports = [
 	["cells are grouped by process, thread and container", grouping],
 	["process, thread and container choose samples", filters],
 	["callers and callees of one function", sandwich],
+	["sandwich opens on the hottest function", hottest],
 	["the ledger has every count", ledger],
 	["an empty page says why", empty],
 ];

@@ -15,7 +15,9 @@ $(READERS_DIR)/%: tests/readers/%.c $(B)/libweft.a
 
 -include $(READERS_BIN:=.d)
 
-.PHONY: check-readers
-check-readers: $(B)/weft $(READERS_BIN)
+.PHONY: build-readers check-readers
+build-readers: $(B)/weft $(READERS_BIN)
+
+check-readers: build-readers
 	$(Q)WEFT=$(abspath $(B)/weft) READERS_BIN=$(abspath $(READERS_DIR)) \
 		bats --tap tests/readers

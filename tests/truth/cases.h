@@ -86,6 +86,8 @@ struct truth_case {
 	unsigned int ms;	 /* to live; 0: as the run says */
 	double busy;		 /* of one CPU, at least; 0: 0.07 */
 	double torn;		 /* of its samples, how many switch stacks; or 0 */
+	double awaited;		 /* of its samples, what may precede their tables; 0: its
+				    programs are not new all the time */
 	unsigned int cut_frames; /* what is cut has at least so many; 0: any */
 	struct allowed thread[PATHS_MAX];
 	struct allowed async[PATHS_MAX]; /* none: as thread */

@@ -36,7 +36,8 @@ static const struct truth_case cases[] = {
 		.thread = { FORKS("fork_loop"), { "main;fork_loop;parent_work" } },
 		.shares = { { "child_work", .75, "child_work|parent_work", 4 } },
 		/* a process that ends has no memory any more, but goes on for a while */
-		.bounds = { { CLASS_START, .2 }, { CLASS_CUT, .2 } },
+		.awaited = .1,
+		.bounds = { { CLASS_START, .2 }, { CLASS_CUT, .05 } },
 	},
 	{
 		/* what a program does before main is most of such a life */
@@ -50,8 +51,9 @@ static const struct truth_case cases[] = {
 			    { "main;exec_loop;become;sys_call" },
 			    { "main;exec_loop;parent_life;parent_work|sys_call" } },
 		.shares = { { "brief_life", .5, "brief_life|parent_life", 4 } },
-		.bounds = { { CLASS_CUT, .1 },
-			    { CLASS_START, .6 },
+		.awaited = .25,
+		.bounds = { { CLASS_CUT, .02 },
+			    { CLASS_START, .4 },
 			    { CLASS_FP_LIBC, .1 } },
 	},
 	{
@@ -61,8 +63,9 @@ static const struct truth_case cases[] = {
 		.kinds = "gcc-O2 clang-O0 static musl",
 		.comms = "storm|exe",
 		.thread = { BRIEF, { "main;sys_call" } },
-		.bounds = { { CLASS_CUT, .1 },
-			    { CLASS_START, .6 },
+		.awaited = .25,
+		.bounds = { { CLASS_CUT, .02 },
+			    { CLASS_START, .4 },
 			    { CLASS_FP_LIBC, .1 } },
 	},
 	{
@@ -71,9 +74,11 @@ static const struct truth_case cases[] = {
 		.args = "brief %m",
 		.kinds = ALL_KINDS,
 		.ms = 5,
+		/* a dozen samples: what is cut had no table yet, which is told, and how
+		 * much of so short a life its start-up takes is the machine's affair */
 		.thread = { BRIEF, { "main;sys_call" } },
-		.bounds = { { CLASS_CUT, .5 },
-			    { CLASS_START, .8 },
+		.bounds = { { CLASS_CUT, .1 },
+			    { CLASS_START, 1 },
 			    { CLASS_FP_LIBC, .3 } },
 	},
 	{
@@ -82,7 +87,7 @@ static const struct truth_case cases[] = {
 		.program = "late",
 		.args = "%m",
 		.kinds = BOTH_COMPILERS,
-		.breaks = "no-key",
+		.breaks = "no-key|late-tables",
 		.thread = { { "main;early_work" },
 			    { "main;sys_call" },
 			    { "main;late_run;late_loop;" DISPATCHED "|" BY_PLT } },
@@ -121,6 +126,7 @@ static const struct truth_case cases[] = {
 		.core = true,
 		.comms = "swap|swap-decoy",
 		.ms = 1500,
+		.awaited = .05,
 		.stops_recorder = true,
 		.breaks = "no-identity",
 		.thread = { { "main;swap_loop;step;burn" },

@@ -5,6 +5,13 @@
 #define LEVELS "main;level_1;level_2;level_3;level_4;level_5;"
 #define BURNS  "burn_heavy|burn_light"
 
+/* Generated code: nameless, at its workload's own addresses. */
+#define AT(n) "[jit]+0x100000" n "_[j]"
+#define SHORT(its_caller, ...)                                                           \
+	{                                                                                \
+		"main;run;" AT(its_caller) ";" __VA_ARGS__                               \
+	}
+
 /* Stacks made by hand; a case more of its own resumer's frames */
 #define FIBER(mode, its_kinds, leave, ...)                                               \
 	{                                                                                \
@@ -25,7 +32,7 @@ static const struct truth_case cases[] = {
 		.args = "plain %m",
 		.kinds = ALL_KINDS,
 		.core = true,
-		.breaks = "no-tables",
+		.breaks = "no-tables|late-tables",
 		.thread = { { LEVELS BURNS }, { "main;sys_call" } },
 		.shares = { { "burn_heavy", .75, BURNS }, { "burn_light", .25, BURNS } },
 	},
@@ -66,7 +73,7 @@ static const struct truth_case cases[] = {
 		.args = "tiny %m",
 		.kinds = BOTH_COMPILERS,
 		.core = true,
-		.breaks = "no-tables|fp-leaf",
+		.breaks = "no-tables|fp-leaf|late-tables",
 		.thread = { { "main;tiny_loop;leaf_1|leaf_2|leaf_3|leaf_4|leaf_5|"
 			      "leaf_frame_4|leaf_frame_5" },
 			    { "main;sys_call" } },
@@ -130,6 +137,26 @@ static const struct truth_case cases[] = {
 			    { "main;sys_call" } },
 	},
 	{
+		/* but where nothing says it yet: before and behind the push */
+		.name = "generated",
+		.program = "generated",
+		.args = "%m",
+		.kinds = "gcc-O2 clang-O2-omit",
+		.tabled = true,
+		.untabled = true,
+		.breaks = "fp-leaf",
+		.thread = { SHORT("0b", AT("40") "|" AT("44") "|" AT("45") "|" AT(
+						"48") "|" AT("49")),
+			    SHORT("10", AT("52") "|" AT("53") "|" AT("56") "|" AT("57")),
+			    SHORT("15", AT("60") "|" AT("63") "|" AT("66") "|" AT("67")),
+			    SHORT("1a", AT("70") "|" AT("71") "|" AT("74") "|" AT(
+						"76") "|" AT("77")),
+			    { "main;run;" AT("06") "|" AT("1a") },
+			    { "main;run;" AT("50") "|" AT("61"), CLASS_FP_LEAF },
+			    { "main;sys_call" } },
+		.bounds = { { CLASS_FP_LEAF, .1 } },
+	},
+	{
 		/* behind the frame pointer's load, or the stack pointer's, it is cut */
 		.name = "jump-back",
 		.program = "jump",
@@ -139,7 +166,8 @@ static const struct truth_case cases[] = {
 		.thread = { { "main;turn;deep;deeper;go_back" },
 			    { "main;turn;keep_place" },
 			    { "main;sys_call" } },
-		.bounds = { { CLASS_CUT, .8 } },
+		/* all but the first third, which has no loads to wait for: 78 % here */
+		.bounds = { { CLASS_CUT, .9 } },
 	},
 };
 

@@ -101,12 +101,12 @@ static struct stack stack_of(const struct judge *judge, const char *const *frame
 	return stack;
 }
 
-/* A stripped program's _start has no name: "chain+0x1090". */
+/* A stripped program's _start has no name: "chain!0x1090". */
 static bool is_nameless_start(const struct judge *judge, const char *frame)
 {
 	size_t n = strlen(judge->of->program);
 
-	return !strncmp(frame, judge->of->program, n) && !strncmp(frame + n, "+0x", 3);
+	return !strncmp(frame, judge->of->program, n) && !strncmp(frame + n, "!0x", 3);
 }
 
 /* Is what comes before the workload's own frames as a walk by tables has it? */

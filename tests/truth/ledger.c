@@ -14,7 +14,6 @@ static const struct {
 } losses[] = {
 	{ "ledger.oncpu.outcomes.no_scratch", 0 },
 	{ "ledger.oncpu.outcomes.no_ring", .001 },
-	{ "ledger.oncpu.outcomes.ring_full", 0 },
 };
 
 /* Of the kept ones, how many may be so. */
@@ -112,6 +111,11 @@ void ledger_check_missed(const char *stats, struct str *wrong)
 		str_addf(wrong,
 			 "ledger: %llu of %llu ticks never came, and %llu were stolen\n",
 			 missed, due, stolen);
+}
+
+double ledger_unread(const char *stats, struct str *wrong)
+{
+	return (double)number(stats, "ledger.oncpu.outcomes.ring_full", wrong);
 }
 
 double ledger_late_ns(const char *stats, struct str *wrong)

@@ -27,6 +27,9 @@ double ledger_late_ns(const char *stats, struct str *wrong);
 /* How many samples came before the unwind table of their code was there. */
 double ledger_awaited(const char *stats, struct str *wrong);
 
+/* How many samples found their ring full, as nobody had come to read it. */
+double ledger_unread(const char *stats, struct str *wrong);
+
 /* Did the ticks come that were due? An emulator's often don't. */
 void ledger_check_missed(const char *stats, struct str *wrong);
 

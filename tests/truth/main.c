@@ -230,7 +230,8 @@ static int usage(void)
 {
 	fputs("usage: truth [--weft PATH] [--dir WORKLOADS] [--only GLOB] [--core]\n"
 	      "             [--inject-fault "
-	      "no-interval|no-key|no-identity|no-tables|fp-leaf|wrong-truth]\n"
+	      "no-interval|no-key|no-identity|no-tables|fp-leaf|late-tables|wrong-truth]"
+	      "\n"
 	      "             [--unwind auto|table|fp] [--hz N] [--ms N] [--keep FOLDER]\n"
 	      "             [--list] [--samples N] [--all-ms N]\n",
 	      stderr);

@@ -183,41 +183,91 @@ static bool may_go_on(const struct path_item *item, const char *const *frames, s
 	return !n || !strcmp(*frames, GAP_FRAME) || item_matches(item, *frames);
 }
 
-static bool fits(const struct path *path, struct at at, const char *const *frames,
-		 size_t n)
+/* What was tried in vain, a bit for each place in the path and number of frames left: a
+ * path with parts that may be left out else tries the same again and again. */
+struct search {
+	const struct path *path;
+	size_t *first; /* of each item's places */
+	size_t n_places;
+	unsigned char *failed;
+};
+
+#define AUTO_SEARCH __attribute__((cleanup(free_search))) struct search
+
+static void free_search(struct search *search)
 {
+	free(search->first);
+	free(search->failed);
+}
+
+static bool begin_search(struct search *ret, const struct path *path, size_t n)
+{
+	ret->path = path;
+	ret->first = calloc(path->n, sizeof(*ret->first));
+	for (size_t i = 0; ret->first && i < path->n; i++) {
+		ret->first[i] = ret->n_places;
+		ret->n_places += path->items[i].max + 1;
+	}
+	ret->failed = calloc((n + 1) * ret->n_places / 8 + 1, 1);
+	return ret->first && ret->failed;
+}
+
+static bool fits(struct search *search, struct at at, const char *const *frames,
+		 size_t n);
+
+static bool try_ways(struct search *search, struct at at, const char *const *frames,
+		     size_t n)
+{
+	const struct path *path = search->path;
 	const struct path_item *item = &path->items[at.item];
 
-	if (!n)
-		return at.item + !!at.used > path->after_seam;
 	if (at.used < item->max && item_matches(item, *frames) &&
-	    fits(path, (struct at){ at.item, at.used + 1 }, frames + 1, n - 1))
+	    fits(search, (struct at){ at.item, at.used + 1 }, frames + 1, n - 1))
 		return true;
 	if (!strcmp(*frames, GAP_FRAME))
 		for (size_t i = at.item; i < path->n; i++)
 			if (may_go_on(&path->items[i], frames + 1, n - 1) &&
-			    fits(path, (struct at){ i, 0 }, frames + 1, n - 1))
+			    fits(search, (struct at){ i, 0 }, frames + 1, n - 1))
 				return true;
 	if (!at.used && item->skip_to && item->skip_to < path->n &&
-	    fits(path, (struct at){ item->skip_to, 0 }, frames, n))
+	    fits(search, (struct at){ item->skip_to, 0 }, frames, n))
 		return true;
 	if (at.used < item->min || at.item + 1 >= path->n)
 		return false;
-	return fits(path, (struct at){ at.item + 1, 0 }, frames, n);
+	return fits(search, (struct at){ at.item + 1, 0 }, frames, n);
+}
+
+static bool fits(struct search *search, struct at at, const char *const *frames, size_t n)
+{
+	size_t state = n * search->n_places + search->first[at.item] + at.used;
+
+	if (!n)
+		return at.item + !!at.used > search->path->after_seam;
+	if (search->failed[state / 8] >> state % 8 & 1)
+		return false;
+	if (try_ways(search, at, frames, n))
+		return true;
+	search->failed[state / 8] |= (unsigned char)(1 << state % 8);
+	return false;
 }
 
 bool path_fits(const struct path *path, const char *const *frames, size_t n)
 {
-	return n && fits(path, (struct at){ 0, 0 }, frames, n);
+	AUTO_SEARCH search = { 0 };
+
+	return n && begin_search(&search, path, n) &&
+	       fits(&search, (struct at){ 0, 0 }, frames, n);
 }
 
 bool path_fits_cut(const struct path *path, const char *const *frames, size_t n)
 {
-	if (!n)
+	AUTO_SEARCH search = { 0 };
+
+	if (!n || !begin_search(&search, path, n))
 		return false;
 	for (size_t i = 0; i < path->n; i++)
 		for (unsigned int used = 0; used < path->items[i].max; used++)
-			if (fits(path, (struct at){ i, used }, frames, n))
+			if (fits(&search, (struct at){ i, used }, frames, n))
 				return true;
 	return false;
 }

@@ -101,13 +101,17 @@ static void end(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-/* Waits for its end, and while at it (stops) stops it for every second STOP_MS. */
-static int finish(pid_t pid, const char *what, long patience_ms, bool stops)
+/* Waits for its end, and while at it (stops) stops it for every second STOP_MS; into *ret
+ * what kept it from its work. */
+static int finish(pid_t pid, const char *what, long patience_ms, bool stops,
+		  struct excuse *ret)
 {
-	long until = now_ms() + patience_ms;
+	long until = now_ms() + patience_ms, since;
+	struct witness witness;
 	bool stopped = false;
 	int status;
 
+	witness_begin(&witness, pid);
 	for (;;) {
 		pid_t got = waitpid(pid, &status, WNOHANG);
 
@@ -124,8 +128,13 @@ static int finish(pid_t pid, const char *what, long patience_ms, bool stops)
 			stopped = !stopped;
 			kill(pid, stopped ? SIGSTOP : SIGCONT);
 		}
+		since = now_ms();
+		witness_look(&witness);
 		sleep_ms(stops ? STOP_MS : 2);
+		if (stopped)
+			witness_stopped(&witness, (uint64_t)(now_ms() - since) * 1000000);
 	}
+	*ret = witness_excuse(&witness);
 	if (WIFSIGNALED(status))
 		return fail(-EINTR, "%s died of signal %d", what, WTERMSIG(status));
 	if (WEXITSTATUS(status) && WEXITSTATUS(status) != ENDS_BY_TIME)
@@ -174,7 +183,7 @@ unsigned int recorder_ms(const struct setup *setup, const struct truth_case *of)
 /* weft record -- WORKLOAD, which must say that it is ready where the recorder is to
  * be stopped while it runs. */
 static int record_started(const struct setup *setup, const struct truth_case *of,
-			  const char *kind, const struct files *files, int talk)
+			  const char *kind, struct files *files, int talk)
 {
 	unsigned int ms = recorder_ms(setup, of);
 	AUTO_COMMAND command = { .n = 0 };
@@ -195,12 +204,13 @@ static int record_started(const struct setup *setup, const struct truth_case *of
 	if (err)
 		end(pid);
 	return err ? err
-		   : finish(pid, "weft record", ms + PATIENCE_MS, of->stops_recorder);
+		   : finish(pid, "weft record", ms + PATIENCE_MS, of->stops_recorder,
+			    &files->excuse);
 }
 
 /* weft record -p PID */
 static int record_attached(const struct setup *setup, const struct truth_case *of,
-			   const char *kind, const struct files *files, int talk)
+			   const char *kind, struct files *files, int talk)
 {
 	AUTO_COMMAND workload = { .n = 0 }, command = { .n = 0 };
 	AUTO_CLOSE int heard = -1, said = -1;
@@ -220,7 +230,7 @@ static int record_attached(const struct setup *setup, const struct truth_case *o
 	add(&command, "-p%d", pid);
 	if (!err)
 		err = finish(start(&command, talk, talk), "weft record",
-			     setup->ms + PATIENCE_MS, false);
+			     setup->ms + PATIENCE_MS, false, &files->excuse);
 	end(pid);
 	return err;
 }
@@ -229,6 +239,7 @@ static int report(const struct setup *setup, const struct files *files, enum vie
 		  int talk)
 {
 	AUTO_COMMAND command = { .n = 0 };
+	struct excuse none;
 
 	add(&command, "%s", setup->weft);
 	add(&command, "report");
@@ -236,7 +247,8 @@ static int report(const struct setup *setup, const struct files *files, enum vie
 	add(&command, "--tape=%s", files->tape);
 	add(&command, "--view=%s", view == VIEW_ASYNC ? "async" : "thread");
 	add(&command, "--output=%s", files->views[view]);
-	return finish(start(&command, talk, talk), "weft report", PATIENCE_MS, false);
+	return finish(start(&command, talk, talk), "weft report", PATIENCE_MS, false,
+		      &none);
 }
 
 void recorder_name_files(struct files *ret, const char *scratch)

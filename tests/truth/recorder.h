@@ -7,13 +7,15 @@
 #define TRUTH_RECORDER_H
 
 #include "cases.h"
+#include "witness.h"
 
 struct setup {
 	const char *weft;      /* the profiler */
 	const char *workloads; /* the folder of the kinds */
 	const char *scratch;   /* for files */
 	const char *fault;     /* or NULL; "no-tables" is --unwind fp, and of
-				  "wrong-truth" the profiler knows nothing */
+				  "wrong-truth" the profiler knows nothing; with
+				  "late-tables" none ever comes */
 	const char *unwind;    /* or NULL: as weft does by itself */
 	unsigned int hz, ms;
 	unsigned int all_ms; /* each case's time, whatever it says; 0: not so */
@@ -25,6 +27,7 @@ struct setup {
 struct files {
 	char tape[512], stats[512], recorded[512], talk[512];
 	char views[N_VIEWS][512];
+	struct excuse excuse; /* for what the recording came too late for */
 };
 
 enum { RECORDER_LACKS = 1 }; /* the workload was not built: sentence kept */

@@ -25,12 +25,15 @@ $(B)/tests/truth/test_judge: tests/truth/unit/test_judge.c $(TRUTH_SRC) $(TRUTH_
 
 UNIT_BIN += $(B)/tests/truth/test_judge
 
-.PHONY: check-truth truth-long truth-core
-check-truth: $(B)/weft $(B)/tests/truth/truth workloads
+.PHONY: build-truth check-truth truth-long truth-core
+build-truth: $(B)/weft $(B)/tests/truth/truth workloads
+
+check-truth: build-truth
 	$(Q)status=0; $(TRUTH_RUN) || status=1; \
 	$(TRUTH_RUN) --unwind fp --only '*/gcc-O2' || status=1; \
 	$(TRUTH_RUN) --inject-fault no-tables --only '*/gcc-O3-omit' || status=1; \
 	$(TRUTH_RUN) --inject-fault fp-leaf --only '*/gcc-O2' || status=1; \
+	$(TRUTH_RUN) --inject-fault late-tables --ms 3000 --only '*/gcc-O2' || status=1; \
 	$(TRUTH_RUN) --inject-fault no-key --only '*/gcc-O2' || status=1; \
 	$(TRUTH_RUN) --inject-fault no-interval --only '*-omit' || status=1; \
 	$(TRUTH_RUN) --inject-fault no-identity || status=1; \

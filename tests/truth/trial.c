@@ -51,6 +51,57 @@ static int check_tape(const struct files *files, struct str *wrong)
 	return err;
 }
 
+#define BUSY_MAX 2 /* threads of a workload at a time */
+
+/*
+ * What came before its table is excused by the profiler's own word, but only for as
+ * long as a witness excuses the profiler. A workload of lives that are as short as a
+ * look at them (awaited) is cut in each of them, by a share and by all of the waits.
+ */
+static void check_awaited(const struct setup *setup, const struct judge *judge,
+			  const struct excuse *excuse, unsigned long long total,
+			  struct str *wrong)
+{
+	double share = judge->of->awaited;
+	/* what runs already has its tables before the first tick */
+	uint64_t ns = (judge->of->attached ? 0 : excuse->deadline_ns) +
+		      (share > 0 ? excuse->waited_ns : 0);
+	double most = (double)ns / 1e9 * setup->hz * BUSY_MAX + share * (double)total;
+
+	if (judge->awaited > most + 2)
+		str_addf(
+			wrong,
+			"%.0f of %llu samples came before their tables, and %.0f are "
+			"the most, as for %.0f ms the profiler could not have had them\n",
+			judge->awaited, total, most, (double)ns / 1e6);
+}
+
+/* A ring fills while the profiler waits, and has room again once it has run. */
+static void check_unread(const struct setup *setup, const struct excuse *excuse,
+			 double unread, struct str *wrong)
+{
+	double most = (double)excuse->waited_ns / 1e9 * setup->hz * BUSY_MAX;
+
+	if (unread > most)
+		str_addf(wrong,
+			 "%.0f samples found their ring full, and %.0f are the most, as "
+			 "the profiler waited for %.0f ms\n",
+			 unread, most, (double)excuse->waited_ns / 1e6);
+}
+
+/*
+ * A key that was on its way is excused by the profiler's own word as well, and no longer
+ * than the witness says. To and fro: the profiler measures from the mapping's record to
+ * its reading.
+ */
+static double late_ns(const struct setup *setup, const struct excuse *excuse,
+		      double told_ns)
+{
+	double most = (double)(excuse->deadline_ns + excuse->waited_ns);
+
+	return setup->core || 2 * told_ns < most ? 2 * told_ns : most;
+}
+
 static int judge_files(const struct setup *setup, struct judge *judge,
 		       const struct files *files, struct finding findings[N_VIEWS],
 		       struct str *wrong)
@@ -63,8 +114,8 @@ static int judge_files(const struct setup *setup, struct judge *judge,
 
 	if (err)
 		return err;
-	/* to and fro: the profiler measures from the mapping's record to its reading */
-	judge->late = 2 * ledger_late_ns(stats, late) * setup->hz / 1e9;
+	judge->late = late_ns(setup, &files->excuse, ledger_late_ns(stats, late)) *
+		      setup->hz / 1e9;
 	judge->more = setup->core ? CORE_MORE : 0;
 	judge->awaited = ledger_awaited(stats, wrong);
 	for (int view = 0; view < N_VIEWS && !err; view++)
@@ -73,6 +124,10 @@ static int judge_files(const struct setup *setup, struct judge *judge,
 		err = check_tape(files, wrong);
 	for (int view = 0; view < N_VIEWS; view++)
 		shown[view] = findings[view].total;
+	if (!setup->core) {
+		check_awaited(setup, judge, &files->excuse, shown[0], wrong);
+		check_unread(setup, &files->excuse, ledger_unread(stats, wrong), wrong);
+	}
 	ledger_check(stats, shown, N_VIEWS, judge->of->torn, wrong);
 	if (!setup->core)
 		ledger_check_missed(stats, late);
@@ -102,10 +157,38 @@ static int had_time(const struct setup *setup, const struct truth_case *of,
 	return err;
 }
 
-/* On a crowded machine, a longer run may get what a short one does not. */
-static int record_enough(const struct setup *setup, const struct truth_case *of,
-			 const char *kind, struct files *ret)
+static int read_awaited(struct judge *judge, const struct files *files, struct str *wrong)
 {
+	AUTO_FREE char *stats = NULL;
+	int err = folded_read_text(&stats, files->stats);
+
+	if (!err)
+		judge->awaited = ledger_awaited(stats, wrong);
+	return err;
+}
+
+/* Too few samples show no shares, but a stack that never existed is one too many. */
+static int judge_too_few(struct judge *judge, const struct files *files,
+			 struct str *wrong)
+{
+	int err = read_awaited(judge, files, wrong);
+
+	for (int view = 0; view < N_VIEWS && !err; view++) {
+		AUTO_STR said = { 0 };
+		struct finding finding;
+
+		err = judge_file(judge, files, view, &finding, &said);
+		if (!err && finding.n_false)
+			str_add(wrong, said.s);
+	}
+	return err;
+}
+
+/* On a crowded machine, a longer run may get what a short one does not. */
+static int record_enough(const struct setup *setup, struct judge *judge, const char *kind,
+			 struct files *ret, struct str *wrong)
+{
+	const struct truth_case *of = judge->of;
 	struct setup longer = *setup;
 	int err;
 
@@ -116,6 +199,10 @@ static int record_enough(const struct setup *setup, const struct truth_case *of,
 		if (!err)
 			err = had_time(setup, of, ret, &enough);
 		if (err || enough || of->ms || i == LONGER_TIMES)
+			return err;
+		if (!setup->fault)
+			err = judge_too_few(judge, ret, wrong);
+		if (err)
 			return err;
 		longer.ms *= 2;
 	}
@@ -146,6 +233,21 @@ static int believe_wrongly(struct judge *judge)
 	return 0;
 }
 
+/* Of one with a fault, in its stacks or, where its stacks say that they are cut, in the
+ * ledger of what came too late. */
+static int judge_recording(const struct setup *setup, struct judge *judge,
+			   const struct files *files, struct finding findings[N_VIEWS],
+			   struct str *wrong)
+{
+	int err;
+
+	if (!setup->fault || !strcmp(setup->fault, "late-tables"))
+		return judge_files(setup, judge, files, findings, wrong);
+	err = read_awaited(judge, files, wrong);
+	return err ? err
+		   : judge_file(judge, files, VIEW_ASYNC, &findings[VIEW_ASYNC], wrong);
+}
+
 int trial_run(const struct setup *setup, const struct truth_case *of, const char *kind,
 	      struct finding findings[N_VIEWS], struct str *wrong)
 {
@@ -157,14 +259,11 @@ int trial_run(const struct setup *setup, const struct truth_case *of, const char
 		return err;
 	if (setup->fault && !strcmp(setup->fault, "wrong-truth"))
 		err = believe_wrongly(&judge);
-	if (!err)
-		err = record_enough(setup, of, kind, &files);
 	judge.by_table = has_tables(setup, kind);
-	if (!err && setup->fault)
-		err = judge_file(&judge, &files, VIEW_ASYNC, &findings[VIEW_ASYNC],
-				 wrong);
-	else if (!err)
-		err = judge_files(setup, &judge, &files, findings, wrong);
+	if (!err)
+		err = record_enough(setup, &judge, kind, &files, wrong);
+	if (!err)
+		err = judge_recording(setup, &judge, &files, findings, wrong);
 	judge_close(&judge);
 	return err;
 }

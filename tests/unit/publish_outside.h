@@ -76,6 +76,7 @@ struct world_job {
 	uint64_t cookie;
 	bool is_answered;
 	int err;
+	uint64_t cpu_ns;
 };
 
 struct worker {
@@ -185,6 +186,8 @@ int worker_collect(struct worker *worker, int wait_ms, scan_sink sink, void *arg
 		}
 		memmove(&worker->jobs.items[i], &worker->jobs.items[i + 1],
 			(--worker->jobs.n - i) * sizeof(job));
+		if (worker->sink.took)
+			worker->sink.took(worker->sink.arg, job.cookie, job.cpu_ns);
 		if (job.piece == METADATA)
 			answer_scan(&job, sink, arg);
 		else
@@ -248,7 +251,7 @@ static inline int world_write(const struct publish_maps *maps, uint32_t first,
 	return 0;
 }
 
-static inline int world_open(pid_t pid, const struct mapping *map,
+static inline int world_open(struct opener *opener, pid_t pid, const struct mapping *map,
 			     const struct module *module, int *ret_fd)
 {
 	struct world_file *file = &world.files[module->ino];
@@ -277,7 +280,8 @@ static inline int world_identity(pid_t tgid, uint64_t *ret_ticks, uint64_t *ret_
 	return 0;
 }
 
-static inline bool world_is_mapped(pid_t tgid, uint64_t addr, uint64_t ino)
+static inline bool world_is_mapped(struct opener *opener, pid_t tgid,
+				   const struct map_place *places, unsigned int n)
 {
 	return !world.procs[tgid].is_elsewhere;
 }

@@ -189,6 +189,12 @@ static const struct {
 	{ "\xe2\x82"
 	  "A",
 	  "??A" },
+	/* U+061C, U+200E, U+202A, U+202E, U+2066, U+2069 turn what is around them */
+	{ "a\xd8\x9c-\xe2\x80\x8e-\xe2\x80\xaa-\xe2\x80\xae", "a?-?-?-?" },
+	{ "\xe2\x81\xa6-\xe2\x81\xa9", "?-?" },
+	/* their neighbours don't: U+200D, U+2029, U+202F, U+206A */
+	{ "\xe2\x80\x8d-\xe2\x80\xa9-\xe2\x80\xaf-\xe2\x81\xaa",
+	  "\xe2\x80\x8d-\xe2\x80\xa9-\xe2\x80\xaf-\xe2\x81\xaa" },
 };
 
 static void str_clean_keeps_what_is_harmless(void **state)

@@ -243,6 +243,37 @@ static void knows_signal_frames(void **state)
 	}
 }
 
+/* Compilers and authors of assembly say the same of a frame that another one's registers
+ * lie in: who is interrupted or left there has not called. */
+static void knows_who_leads(void **state)
+{
+	static const uint8_t data[] = { 0x1b };
+	static const struct {
+		uint8_t code[4];
+		size_t n;
+		enum unwind_cfa cfa;
+	} cases[] = {
+		{ { 0x0e, 16 }, 2, UNWIND_CFA_SP },
+		{ { 0x0c, 6, 16 }, 3, UNWIND_CFA_FP },
+		{ { 0x0c, 10, 16 }, 3, UNWIND_CFA_REG },
+	};
+
+	for (int i = 0; i < 6; i++) {
+		bool is_signal = i & 1;
+
+		begin();
+		put_cie(&made, is_signal ? "zRS" : "zR", data, sizeof(data));
+		put_fde(&made, CODE, 10, cases[i / 2].code, cases[i / 2].n);
+		rows_read(&rows, &made);
+		assert_int_equal(rows.items[0].rule.cfa, cases[i / 2].cfa);
+		if (cases[i / 2].cfa == UNWIND_CFA_REG) /* which says the register */
+			assert_int_equal(rows.items[0].rule.reg, 10);
+		else
+			assert_int_equal(rows.items[0].rule.reg,
+					 is_signal ? UNWIND_LEADS : 0);
+	}
+}
+
 /* Other factors than the usual 1 and -8. */
 static void multiplies(void **state)
 {
@@ -397,6 +428,7 @@ int main(void)
 		cmocka_unit_test(refuses_augmentations),
 		cmocka_unit_test(refuses_versions),
 		cmocka_unit_test(knows_signal_frames),
+		cmocka_unit_test(knows_who_leads),
 		cmocka_unit_test(multiplies),
 		cmocka_unit_test(restores_what_the_cie_said),
 		cmocka_unit_test(refuses_lost_cies),

@@ -51,7 +51,7 @@ static void on_done(void *arg, uint64_t cookie, int err,
 
 static void parts_begin(struct parts *parts)
 {
-	const struct table_sink sink = { parts, on_pages, on_done, NULL };
+	const struct table_sink sink = { parts, on_pages, on_done, NULL, NULL };
 
 	*parts = (struct parts){ 0 };
 	assert_int_equal(worker_new(&parts->worker), 0);
@@ -96,8 +96,8 @@ static pid_t parser_of(const struct worker *worker)
 	FILE *file;
 	int pid = 0;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", worker->supervisor,
-		 worker->supervisor);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", worker->supervisor.pid,
+		 worker->supervisor.pid);
 	file = fopen(path, "re");
 	assert_non_null(file);
 	assert_int_equal(fscanf(file, "%d", &pid), 1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The bottom of a made stack is believed behind proven steps alone: a step that went
- * wrong ends at what nobody called as well. */
+ * wrong ends at what nobody called as well. And where a return barrier stands, callers
+ * are missing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,8 +14,9 @@
 
 enum { LEAF, CALLER, BOTTOM, N_FRAMES };
 
-/* leaf, its caller, and what no call leads to; the notes of that stack. */
-static uint32_t notes_of(bool unproven)
+/* leaf, its caller, and what no call leads to, or (barrier) one caller more, with
+ * the caller's name; the notes of that stack. */
+static uint32_t notes_of(bool unproven, const char *barrier)
 {
 	uint32_t codes[STACK_HEAD + N_FRAMES] = { 0, HOOK_ONCPU, END_START, 0, N_FRAMES };
 	const struct sample_owner owner = { .time_ns = 1, .weight_ns = 1, .tgid = 1 };
@@ -34,7 +36,9 @@ static uint32_t notes_of(bool unproven)
 
 		assert_int_equal(aggregator_frame_id(aggregator, &frame, &id), 0);
 		codes[STACK_HEAD + i] = CODE_FRAME | id;
-		if (i == BOTTOM)
+		if (i == CALLER && barrier)
+			assert_int_equal(names_set(names, id, barrier), 0);
+		if (i == BOTTOM && !barrier)
 			assert_int_equal(
 				names_set_bad_return(names, id, BAD_RETURN_BOTTOM), 0);
 	}
@@ -47,7 +51,7 @@ static uint32_t notes_of(bool unproven)
 
 static void behind_proven_steps_it_is_believed(void **state)
 {
-	uint32_t notes = notes_of(false);
+	uint32_t notes = notes_of(false, NULL);
 
 	assert_true(notes & STACK_COMPLETE_THREAD);
 	assert_int_equal(STACK_ENDING(notes, VIEW_THREAD), END_FIBER);
@@ -55,10 +59,21 @@ static void behind_proven_steps_it_is_believed(void **state)
 
 static void behind_an_unproven_one_it_is_cut(void **state)
 {
-	uint32_t notes = notes_of(true);
+	uint32_t notes = notes_of(true, NULL);
 
 	assert_false(notes & STACK_COMPLETE_THREAD);
 	assert_int_equal(STACK_ENDING(notes, VIEW_THREAD), END_BROKEN);
+}
+
+static void behind_a_return_barrier_is_a_gap(void **state)
+{
+	uint32_t notes = notes_of(false, "StubRoutines (continuationstubs)");
+
+	assert_true(notes & STACK_GAP_THREAD);
+	assert_false(notes & STACK_COMPLETE_THREAD);
+	notes = notes_of(false, "StubRoutines (compilerstubs)");
+	assert_false(notes & STACK_GAP_THREAD);
+	assert_true(notes & STACK_COMPLETE_THREAD);
 }
 
 int main(void)
@@ -66,6 +81,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(behind_proven_steps_it_is_believed),
 		cmocka_unit_test(behind_an_unproven_one_it_is_cut),
+		cmocka_unit_test(behind_a_return_barrier_is_a_gap),
 	};
 
 	return cmocka_run_group_tests_name("doubt", tests, NULL, NULL);

@@ -158,20 +158,20 @@ static void nobody_is_forgotten(void **state)
 
 static void expect_turns(struct turns *turns, const char *order)
 {
-	uint32_t module;
+	struct turn_taken turn;
 
 	for (; *order; order++) {
-		assert_true(turns_next(turns, &module));
-		assert_int_equal(module, *order);
+		assert_true(turns_next(turns, 0, false, &turn));
+		assert_int_equal(turn.module, *order);
 	}
-	assert_false(turns_next(turns, &module));
+	assert_false(turns_next(turns, 0, true, &turn));
 }
 
 static void owners_take_turns(void **state)
 {
 	struct turns *turns;
 
-	assert_int_equal(turns_new(&turns), 0);
+	assert_int_equal(turns_new(&turns, NULL), 0);
 	for (char c = 'a'; c <= 'e'; c++)
 		turns_add(turns, 1000, (uint32_t)c, TURN_MAPPED);
 	turns_add(turns, 0, 'Y', TURN_MAPPED);
@@ -190,22 +190,137 @@ static void owners_take_turns(void **state)
 /* Who comes and goes gets no more turns than who stays. */
 static void many_owners(void **state)
 {
-	uint32_t module, n_stays = 0;
+	struct turn_taken turn;
 	struct turns *turns;
+	uint32_t n_stays = 0;
 
-	assert_int_equal(turns_new(&turns), 0);
+	assert_int_equal(turns_new(&turns, NULL), 0);
 	for (uint32_t i = 0; i < 1000; i++)
 		turns_add(turns, 7, i, TURN_MAPPED);
 	for (uint32_t i = 0; i < 1000; i++) {
 		turns_add(turns, 100 + i % 3, 5000 + i, TURN_MAPPED);
-		assert_true(turns_next(turns, &module));
-		n_stays += module < 1000;
+		assert_true(turns_next(turns, 0, false, &turn));
+		n_stays += turn.module < 1000;
 	}
 	assert_in_range(n_stays, 250, 750);
-	while (turns_next(turns, &module))
-		n_stays += module < 1000;
+	while (turns_next(turns, 0, false, &turn))
+		n_stays += turn.module < 1000;
 	assert_int_equal(n_stays, 1000);
 	turns_free(turns);
+}
+
+/* ---- budgets ---- */
+
+/* Who has used his up goes behind all others, and only when nothing else is read. */
+static void without_a_budget_last(void **state)
+{
+	struct budgets *budgets;
+	struct turns *turns;
+	struct turn_taken turn;
+
+	assert_int_equal(budgets_new(&budgets), 0);
+	assert_int_equal(turns_new(&turns, budgets), 0);
+	budgets_charge(budgets, 1000, BUDGET_NS + 1, 0);
+	for (uint32_t i = 'a'; i <= 'c'; i++) {
+		turns_add(turns, 1000, i, TURN_SAMPLED);
+		turns_add(turns, 1001, i + 10, TURN_MAPPED);
+	}
+	for (uint32_t i = 'a'; i <= 'c'; i++) {
+		assert_true(turns_next(turns, 0, true, &turn));
+		assert_int_equal(turn.module, i + 10);
+		assert_int_equal(turn.owner, 1001);
+		assert_false(turn.is_over_budget);
+	}
+	assert_false(turns_next(turns, 0, false, &turn));
+	assert_true(turns_next(turns, 0, true, &turn));
+	assert_int_equal(turn.module, 'a');
+	assert_true(turn.is_over_budget);
+	/* a little comes back with the time */
+	assert_true(turns_next(turns, BUDGET_REFILL, false, &turn));
+	assert_int_equal(turn.module, 'b');
+	assert_false(turn.is_over_budget);
+	turns_free(turns);
+	budgets_free(budgets);
+}
+
+static void a_budget_comes_back(void **state)
+{
+	struct budgets *budgets;
+
+	assert_int_equal(budgets_new(&budgets), 0);
+	for (int i = 0; i < 100; i++)
+		budgets_charge(budgets, 1000, BUDGET_NS, 7);
+	assert_true(budgets_are_over(budgets, 1000, 7));
+	assert_true(budgets_are_over(budgets, 1000, 7 + BUDGET_NS * (BUDGET_REFILL - 1)));
+	assert_false(budgets_are_over(budgets, 1000, 7 + BUDGET_NS * BUDGET_REFILL));
+	assert_int_equal(budgets_used_ns(budgets, 1000, 7 + BUDGET_NS * BUDGET_REFILL),
+			 BUDGET_NS);
+	/* nobody else pays for it; root never does */
+	assert_false(budgets_are_over(budgets, 1001, 7));
+	budgets_charge(budgets, 0, 100 * BUDGET_NS, 7);
+	assert_false(budgets_are_over(budgets, 0, 7));
+	assert_false(budgets_are_over(NULL, 1000, 7));
+	budgets_free(budgets);
+	budgets_free(NULL);
+}
+
+/* A user that is made up for each file takes no memory without bound. */
+static void so_many_users(void **state)
+{
+	struct budgets *budgets;
+
+	assert_int_equal(budgets_new(&budgets), 0);
+	for (uid_t uid = 1; uid <= 70000; uid++)
+		budgets_charge(budgets, uid, 2 * BUDGET_NS, 0);
+	assert_true(budgets_are_over(budgets, 1, 0));
+	assert_false(budgets_are_over(budgets, 70000, 0)); /* there is no room for it */
+	budgets_charge(budgets, 70000, 2 * BUDGET_NS, 3 * BUDGET_NS * BUDGET_REFILL);
+	assert_true(budgets_are_over(budgets, 70000, 3 * BUDGET_NS * BUDGET_REFILL));
+	budgets_free(budgets);
+}
+
+/* How many answers until all of THIRD's files 60 to 79 have their tables, when each file
+ * of GREEDY takes so long? */
+static int answers_until_third(uint64_t greedy_ns)
+{
+	int n = 0;
+
+	begin();
+	for (uint64_t ino = 1; ino <= 50; ino++)
+		world_map(GREEDY, ino, AT(ino));
+	world_pass(0);
+	for (uint64_t ino = 60; ino <= 79; ino++)
+		world_map(THIRD, ino, AT(ino));
+	world_pass(0);
+	while (!world_walks_by_table(THIRD, 79, AT(79))) {
+		struct world_job *job = &world_worker.jobs.items[0];
+
+		job->is_answered = true;
+		job->cpu_ns = world_ino(job->cookie) <= 50 ? greedy_ns : 0;
+		world_pass(1000);
+		n++;
+	}
+	while (world_worker.jobs.n) {
+		world_worker.jobs.items[0].is_answered = true;
+		world_pass(1000);
+	}
+	for (uint64_t ino = 1; ino <= 50; ino++)
+		assert_true(world_walks_by_table(GREEDY, ino, AT(ino)));
+	return n;
+}
+
+static void a_greedy_user_runs_out(void **state)
+{
+	int in_turns = answers_until_third(0), before_him;
+
+	assert_int_equal(world_counts().tables.over_budget, 0);
+	world_end();
+	before_him = answers_until_third(BUDGET_NS);
+	/* both of a file's two answers; what he had under way, then only the other's */
+	assert_in_range(in_turns, 2 * 36, 2 * 70);
+	assert_in_range(before_him, 2 * 20, 2 * 37);
+	assert_in_range(world_counts().tables.over_budget, 20, 50);
+	world_end();
 }
 
 int main(void)
@@ -220,6 +335,10 @@ int main(void)
 		cmocka_unit_test(nobody_is_forgotten),
 		cmocka_unit_test(owners_take_turns),
 		cmocka_unit_test(many_owners),
+		cmocka_unit_test(without_a_budget_last),
+		cmocka_unit_test(a_budget_comes_back),
+		cmocka_unit_test(so_many_users),
+		cmocka_unit_test(a_greedy_user_runs_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -23,8 +24,8 @@ static char folder[] = "/tmp/test_files.XXXXXX";
 static struct module_table *modules;
 static const struct process process = { .tgid = 1, .incarnation = 1 };
 
-static int open_path(pid_t pid, const struct mapping *map, const struct module *module,
-		     int *ret_fd)
+static int open_path(struct opener *opener, pid_t pid, const struct mapping *map,
+		     const struct module *module, int *ret_fd)
 {
 	*ret_fd = open(module->path, O_RDONLY | O_CLOEXEC);
 	return *ret_fd < 0 ? -1 : 0;
@@ -109,6 +110,49 @@ static void written_over_it_is_another(void **state)
 	assert_int_not_equal(files_fd(files, second), files_fd(files, first));
 }
 
+static int map_again(struct files *files, const char *name)
+{
+	char path[64];
+	const struct module module = { .kind = MODULE_FILE, .ino = 1, .path = path };
+	struct mapping map = { .start = 0x1000, .end = 0x2000 };
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	assert_int_equal(module_id(modules, &module, &map.module), 0);
+	return files_open(files, &process, &map);
+}
+
+static void of_size(const struct files *files, uint32_t module, off_t bytes)
+{
+	struct stat st;
+
+	assert_int_equal(fstat(files_fd(files, module), &st), 0);
+	assert_int_equal(st.st_size, bytes);
+}
+
+/* What was known of it is of other bytes. It is opened anew, by any of its names; and
+ * has no names of functions, since some samples may be of the old ones. */
+static void written_over_in_place_is_renewed(void **state)
+{
+	AUTO(files) files = begin();
+	uint32_t first, second;
+
+	write_file("place", "the bytes");
+	link_file("place", "link");
+	first = map_file(files, "place");
+	second = map_file(files, "link");
+	assert_int_equal(map_again(files, "place"), 0);
+	write_file("place", "others, and more");
+	assert_int_equal(map_again(files, "link"), FILES_RENEWED);
+	of_size(files, second, 16);
+	assert_int_equal(files_fd(files, first), -1);
+	assert_int_equal(map_again(files, "place"), 0);
+	of_size(files, first, 16);
+	assert_int_equal(files_counts(files)->overwritten, 1);
+	files_drop_overwritten(files);
+	assert_int_equal(files_fd(files, first), -1);
+	assert_int_equal(files_counts(files)->overwritten, 1);
+}
+
 static void whoever_met_the_limit_is_tried_again(void **state)
 {
 	struct rlimit before, few;
@@ -136,6 +180,83 @@ static void whoever_met_the_limit_is_tried_again(void **state)
 	files_free(files);
 }
 
+/* ---- copies of files that can't be read without waiting ---- */
+
+#define MB (1u << 20)
+
+static int open_copied(struct opener *opener, pid_t pid, const struct mapping *map,
+		       const struct module *module, int *ret_fd)
+{
+	int fd = memfd_create("copy", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	assert_true(fd >= 0 && !ftruncate(fd, (off_t)atoi(module->path) * MB));
+	assert_int_equal(fcntl(fd, F_ADD_SEALS,
+			       F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE),
+			 0);
+	*ret_fd = fd;
+	return 0;
+}
+
+/* Processes are their users' here; one is gone. */
+static struct owner same_number(pid_t pid)
+{
+	return (struct owner){ pid != 99, (uid_t)pid, pid };
+}
+
+/* A user maps so many MB that must be copied: are they? */
+static bool is_copied(struct files *files, uint32_t user, int megabytes)
+{
+	static int number;
+	const struct process of = { .tgid = user, .incarnation = user };
+	char path[64];
+	const struct module module = { .kind = MODULE_FILE, .ino = 1, .path = path };
+	struct mapping map = { .start = 0x1000, .end = 0x2000 };
+
+	snprintf(path, sizeof(path), "%d MB, number %d", megabytes, number++);
+	assert_int_equal(module_id(modules, &module, &map.module), 0);
+	assert_int_equal(files_open(files, &of, &map), 0);
+	return files_fd(files, map.module) >= 0;
+}
+
+static void nobody_has_all_copies(void **state)
+{
+	const struct file_source copies = { clock_now_ns, open_copied, same_number };
+	const struct files_config config = { .modules = modules, .source = &copies };
+	AUTO(files) files = NULL;
+
+	assert_int_equal(files_new(&files, &config), 0);
+	assert_true(is_copied(files, 1000, 64));
+	assert_true(is_copied(files, 1000, 64));
+	assert_false(is_copied(files, 1000, 1)); /* half of 256 */
+	assert_false(is_copied(files, 1001, 65));
+	assert_true(is_copied(files, 1001, 64)); /* half of what is left */
+	assert_true(is_copied(files, 99, 32));
+	assert_false(is_copied(files, 0, 33));
+	assert_true(is_copied(files, 0, 32)); /* all of it */
+	assert_false(is_copied(files, 1000, 1));
+	assert_false(is_copied(files, 1002, 1));
+	assert_int_equal(files_counts(files)->copied, 5);
+	assert_int_equal(files_counts(files)->copies_over_limit, 5);
+	assert_int_equal(files_counts(files)->over_limit, 0);
+}
+
+/* What is let go is anybody's again. */
+static void copies_are_given_back(void **state)
+{
+	const struct file_source copies = { clock_now_ns, open_copied, same_number };
+	const struct files_config config = { .modules = modules, .source = &copies };
+	AUTO(files) files = NULL;
+
+	assert_int_equal(files_new(&files, &config), 0);
+	for (int round = 0; round < 3; round++) {
+		assert_true(is_copied(files, 1000, 60));
+		assert_true(is_copied(files, 1000, 60));
+		assert_false(is_copied(files, 1000, 60));
+		for (uint32_t module = 0; module < module_count(modules); module++)
+			files_let_go(files, module);
+	}
+}
+
 static int set_up(void **state)
 {
 	return mkdtemp(folder) ? module_table_new(&modules) : -1;
@@ -155,7 +276,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(two_names_are_one_file),
 		cmocka_unit_test(written_over_it_is_another),
+		cmocka_unit_test(written_over_in_place_is_renewed),
 		cmocka_unit_test(whoever_met_the_limit_is_tried_again),
+		cmocka_unit_test(nobody_has_all_copies),
+		cmocka_unit_test(copies_are_given_back),
 	};
 
 	return cmocka_run_group_tests_name("files", tests, set_up, tear_down);

@@ -16,7 +16,7 @@ static struct {
 	unsigned int n_identities, n_looks;
 	unsigned int exec_after; /* that many questions of either kind; 0: never */
 	uint64_t moved;		 /* the file at this address is not there any more */
-	uint64_t looked[16];
+	uint64_t looked[64];
 } asked;
 
 static void maybe_exec(void)
@@ -34,11 +34,17 @@ static int identity(pid_t tgid, uint64_t *ret_ticks, uint64_t *ret_stack)
 	return err;
 }
 
-static bool is_mapped(pid_t tgid, uint64_t addr, uint64_t ino)
+static bool is_mapped(struct opener *opener, pid_t tgid, const struct map_place *places,
+		      unsigned int n)
 {
-	asked.looked[asked.n_looks++] = addr;
-	maybe_exec();
-	return addr != asked.moved;
+	bool moved = false;
+
+	for (unsigned int i = 0; i < n; i++) {
+		asked.looked[asked.n_looks++] = places[i].addr;
+		maybe_exec();
+		moved |= places[i].addr == asked.moved;
+	}
+	return !moved;
 }
 
 static int read_identity(struct identity *ret)
@@ -124,6 +130,33 @@ static void errors_are_passed_on(void **state)
 	world_end();
 }
 
+/* More than one question can hold. */
+static void many_files_with_keys(void **state)
+{
+	const uint64_t n = MAP_PLACES_MAX + 3;
+	struct identity identity;
+
+	world_begin();
+	memset(&asked, 0, sizeof(asked));
+	for (uint64_t ino = 1; ino <= n; ino++) {
+		world_map(P, ino, AT + ino * 0x10000);
+		world.files[ino].n_keys = 1;
+	}
+	for (uint64_t ino = 1; ino <= n; ino++) { /* some at a time are asked for */
+		world_pass(0);
+		for (uint64_t i = 1; i <= n; i++)
+			(void)(world_answer(METADATA, i, 0) || world_answer(TABLE, i, 0));
+	}
+	world_pass(0);
+	assert_int_equal(read_identity(&identity), 0);
+	assert_int_equal(asked.n_looks, n);
+	asked.n_looks = 0;
+	asked.moved = AT + n * 0x10000; /* the last one */
+	assert_int_equal(read_identity(&identity), -ESRCH);
+	error_clear();
+	world_end();
+}
+
 /* Generated code alone: there is no file to look for. */
 static void without_files(void **state)
 {
@@ -145,6 +178,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_there_is_of_another),
 		cmocka_unit_test(an_exec_meanwhile),
 		cmocka_unit_test(errors_are_passed_on),
+		cmocka_unit_test(many_files_with_keys),
 		cmocka_unit_test(without_files),
 	};
 

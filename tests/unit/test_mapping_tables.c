@@ -179,11 +179,16 @@ static int (*plain_write)(const struct publish_maps *maps, uint32_t first,
 static int check_write(const struct publish_maps *maps, uint32_t first,
 		       const union unwind_page *pages, uint32_t n)
 {
+	const struct unwind_mapping *mapping = world_mapping(P, HIGH),
+				    before = { .table = mapping ? mapping->table : 1,
+					       .bias = mapping ? mapping->bias : 0 };
 	int err = plain_write(maps, first, pages, n);
-	const struct unwind_mapping *mapping = world_mapping(P, HIGH);
 
+	mapping = world_mapping(P, HIGH);
 	if (mapping && mapping->table)
 		assert_int_equal(mapping->bias, HIGH - TEXT_VADDR);
+	if (mapping && mapping->table && !before.table) /* or in the middle of one */
+		assert_int_equal(before.bias, mapping->bias);
 	return err;
 }
 

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <cmocka.h>
 
@@ -108,12 +109,57 @@ static void of_one_that_lives(void **state)
 	assert_false(open_owner(pid).known);
 }
 
+/* ---- files that are mapped ---- */
+
+static char mapped[] = "/tmp/test_open.XXXXXX", other[] = "/tmp/test_open.XXXXXX";
+
+static int make_files(void **state)
+{
+	int a = mkstemp(mapped), b = mkstemp(other);
+
+	return a < 0 || b < 0 || close(a) || close(b);
+}
+
+static int remove_files(void **state)
+{
+	return unlink(mapped) || unlink(other);
+}
+
+/* By its path alone, since nothing of ours is mapped there. */
+static int try_mapped(const char *file, const char *at_path)
+{
+	const struct mapping map = { .start = 0x1000, .end = 0x2000 };
+	AUTO_CLOSE int fd = -1;
+	struct stat st;
+
+	assert_int_equal(stat(file, &st), 0);
+	return open_mapped(getpid(), &map,
+			   &(struct module){ .kind = MODULE_FILE,
+					     .path = at_path,
+					     .maj = major(st.st_dev),
+					     .min = minor(st.st_dev),
+					     .ino = st.st_ino },
+			   &fd);
+}
+
+static void not_another_at_its_path(void **state)
+{
+	assert_int_equal(try_mapped(mapped, mapped), 0);
+	assert_int_equal(try_mapped(mapped, other), -ENOENT);
+	assert_int_equal(try_mapped("/tmp", "/tmp"), -ENOENT);
+	assert_int_equal(unlink(mapped), 0);
+	assert_int_equal(symlink(other, mapped), 0);
+	assert_int_equal(try_mapped(other, mapped), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(of_one_that_has_ended, remove_map),
 		cmocka_unit_test_teardown(of_one_that_lives, remove_map),
 		cmocka_unit_test_teardown(not_what_the_kernel_makes_up, remove_map),
+		cmocka_unit_test_setup_teardown(not_another_at_its_path, make_files,
+						remove_files),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,12 +3,15 @@
 #include "base/outfile.h"
 
 #include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -128,6 +131,30 @@ static void a_child_leaves_its_parents(void **state)
 	assert_int_equal(count("parents"), 1);
 }
 
+/* Where everybody may put one, only our own are written to. */
+static void a_fifo_of_another_is_not_written_to(void **state)
+{
+	AUTO(outfile) file = NULL;
+	int reader;
+
+	if (geteuid())
+		skip(); /* gives nothing away */
+	assert_int_equal(mkfifo("ours", 0666), 0);
+	assert_int_equal(mkfifo("theirs", 0666), 0);
+	assert_int_equal(chown("theirs", 65534, 65534), 0);
+	for (int is_common = 0; is_common < 2; is_common++) {
+		assert_int_equal(chmod(".", is_common ? 01777 : 0755), 0);
+		reader = open("ours", O_RDONLY | O_NONBLOCK);
+		assert_int_equal(outfile_new(&file, "ours"), 0);
+		outfile_free(GIVE(file));
+		close(reader);
+		reader = open("theirs", O_RDONLY | O_NONBLOCK);
+		assert_int_equal(outfile_new(&file, "theirs"), is_common ? -EACCES : 0);
+		outfile_free(GIVE(file));
+		close(reader);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -136,6 +163,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(those_that_can_be_read_are_named, enter,
 						leave),
 		cmocka_unit_test_setup_teardown(a_child_leaves_its_parents, enter, leave),
+		cmocka_unit_test_setup_teardown(a_fifo_of_another_is_not_written_to,
+						enter, leave),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

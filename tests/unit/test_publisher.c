@@ -85,9 +85,16 @@ static void who_is_hidden_is_counted_once_it_is_old(void **state)
 	world_map(P, 1, AT);
 	world_pass(0);
 	world_pass(MS);
-	assert_int_equal(world_counts().refused, 0);
+	assert_int_equal(world_counts().hidden, 0);
 	world_pass(10 * MS);
-	assert_int_equal(world_counts().refused, 1);
+	assert_int_equal(world_counts().hidden, 1);
+	assert_int_equal(world_counts().refused, 0);
+	/* nor is one that was there before us, of whom nothing else is known */
+	world.procs[7].err = -EPERM;
+	for (int i = 0; i < 3; i++)
+		publisher_on_awaited(world.publisher, 7, AT, world.now_ns);
+	publisher_on_awaited(world.publisher, 8, AT, world.now_ns);
+	assert_int_equal(world_counts().hidden, 2);
 	assert_false(publisher_is_unsure(world.publisher));
 	assert_int_equal(world.n_puts, 0);
 	world_end();
@@ -435,6 +442,36 @@ static void all_orders_without_a_table(void **state)
 	assert_int_equal(try_orders(t, 0), 40320);
 }
 
+/* Bytes that a table was made of are others now: nobody is walked by it any more, and who
+ * is sampled there gets the new one. */
+static void a_file_written_over_has_another_table(void **state)
+{
+	int fd;
+
+	world_begin();
+	fd = world.files[1].fd;
+	world_map(1, 1, AT);
+	world_pass(0);
+	world_answer(METADATA, 1, 0);
+	world_answer(TABLE, 1, 0);
+	world_pass(0);
+	assert_true(world_walks_by_table(1, 1, AT));
+	assert_int_equal(ftruncate(fd, 100), 0);
+	world_map(2, 1, AT);
+	world_pass(10 * MS);
+	assert_false(world_walks_by_table(1, 1, AT));
+	assert_false(world_walks_by_table(2, 1, AT));
+	for (int i = 0; i < 50; i++) {
+		publisher_on_awaited(world.publisher, 2, AT, world.now_ns);
+		world_pass(200 * MS);
+		world_answer(METADATA, 1, 0);
+		world_answer(TABLE, 1, 0);
+	}
+	assert_true(world_walks_by_table(2, 1, AT));
+	assert_int_equal(ftruncate(fd, 0), 0);
+	world_end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -456,6 +493,7 @@ int main(void)
 		cmocka_unit_test(too_many_set_keys_are_counted_once),
 		cmocka_unit_test(all_orders),
 		cmocka_unit_test(all_orders_without_a_table),
+		cmocka_unit_test(a_file_written_over_has_another_table),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -196,6 +196,35 @@ static void ends_where_a_stack_was_made(void **state)
 	assert_true(notes.is_complete && notes.ending == END_FIBER);
 }
 
+/* What the walk found itself is no frame; what it could not read, its file says. */
+static void ends_at_a_bottom(void **state)
+{
+	uint32_t codes[] = { 0, HOOK_ONCPU, END_FIBER, 0, 2, FRAME(1), CODE_BOTTOM | 7 };
+	const struct view_stack unnamed = { codes, STACK_HEAD + 2, NULL };
+	struct view_stack stack = unnamed;
+	uint32_t out[VIEW_ROOM(STACK_HEAD + 2)];
+	struct view_notes notes;
+	AUTO(names) names = NULL;
+
+	assert_int_equal(names_new(&names), 0);
+	stack.names = names;
+	assert_int_equal(view_read(&unnamed, VIEW_THREAD, out, &notes), 1);
+	assert_true(notes.is_complete && notes.ending == END_FIBER);
+	codes[STACK_ENDING] = END_UNREADABLE;
+	assert_int_equal(view_read(&stack, VIEW_THREAD, out, &notes), 2);
+	assert_int_equal(out[1], VIEW_CUT);
+	assert_int_equal(names_set_bad_return(names, 7, BAD_RETURN_BOTTOM), 0);
+	assert_int_equal(view_read(&stack, VIEW_THREAD, out, &notes), 1);
+	assert_true(notes.is_complete && notes.ending == END_FIBER);
+	assert_int_equal(view_read(&unnamed, VIEW_THREAD, out, &notes), 2);
+	assert_int_equal(notes.ending, END_UNREADABLE);
+	/* who wrote that start gave it a name */
+	codes[STACK_ENDING] = END_FIBER;
+	assert_int_equal(names_set(names, 7, "__start_context"), 0);
+	assert_int_equal(view_read(&stack, VIEW_THREAD, out, &notes), 2);
+	assert_int_equal(out[1], 7);
+}
+
 /* The stack is another's already, so nothing on it called this. */
 static void ends_where_stacks_change(void **state)
 {
@@ -213,6 +242,40 @@ static void ends_where_stacks_change(void **state)
 	assert_int_equal(out[0], 7);
 	assert_int_equal(out[1], VIEW_CUT);
 	assert_true(!notes.is_complete && !notes.is_suspect && notes.ending == END_TORN);
+}
+
+/* greenlet copies one stack away and another into its place. */
+static void ends_where_stacks_are_copied(void **state)
+{
+	static const uint32_t plain[] = { 0, HOOK_ONCPU, END_START, 0,
+					  3, FRAME(1),	 FRAME(7),  FRAME(3) };
+	uint32_t out[VIEW_ROOM(STACK_HEAD + 3)];
+	const struct view_stack stack = { plain, STACK_HEAD + 3, NULL };
+	struct view_stack named = stack;
+	struct view_notes notes;
+	AUTO(names) copying = NULL;
+	AUTO(names) saving = NULL;
+	AUTO(names) switching = NULL;
+
+	assert_int_equal(names_new(&copying), 0);
+	assert_int_equal(names_set(copying, 7, "slp_restore_state_trampoline"), 0);
+	named.names = copying;
+	assert_int_equal(view_read(&named, VIEW_THREAD, out, &notes), 3);
+	assert_int_equal(out[1], 7);
+	assert_int_equal(out[2], VIEW_CUT);
+	assert_int_equal(notes.ending, END_TORN);
+	/* it saves the stack that it is called on: that is whole still */
+	assert_int_equal(names_new(&saving), 0);
+	assert_int_equal(names_set(saving, 7, "slp_switch"), 0);
+	named.names = saving;
+	assert_int_equal(view_read(&named, VIEW_THREAD, out, &notes), 3);
+	assert_true(notes.is_complete);
+	assert_int_equal(names_new(&switching), 0);
+	assert_int_equal(names_set(switching, 1, "slp_switch"), 0);
+	named.names = switching;
+	assert_int_equal(view_read(&named, VIEW_THREAD, out, &notes), 2);
+	assert_int_equal(out[0], 1);
+	assert_int_equal(notes.ending, END_TORN);
 }
 
 static void keeps_a_start_made_by_hand(void **state)
@@ -291,7 +354,9 @@ int main(void)
 		cmocka_unit_test(knows_its_own_calls),
 		cmocka_unit_test(leaves_out_what_no_call_leads_to),
 		cmocka_unit_test(ends_where_a_stack_was_made),
+		cmocka_unit_test(ends_at_a_bottom),
 		cmocka_unit_test(ends_where_stacks_change),
+		cmocka_unit_test(ends_where_stacks_are_copied),
 		cmocka_unit_test(keeps_a_start_made_by_hand),
 		cmocka_unit_test(believes_no_start_by_a_zero_alone),
 	};

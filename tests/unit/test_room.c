@@ -4,6 +4,7 @@
  * room from those who run; nor who runs a lot from those who want a little.
  */
 #include "base/vec.h"
+#include "publish/tables_parts.h"
 
 #include "publish_world.h"
 
@@ -117,6 +118,32 @@ static void what_is_hit_stays(void **state)
 	world_end();
 }
 
+/* While there was room, nobody looked which tables were of use: these are. */
+static void what_was_used_stays_when_room_gets_short(void **state)
+{
+	begin();
+	map_files(GREEDY, 1, 6);
+	run(15, GREEDY, 1, 6);
+	map_files(GREEDY, 40, 20);
+	assert_int_equal(n_by_table(GREEDY, 1, 6), 6);
+	world_end();
+}
+
+/* Nothing goes for what has no room even so. */
+static void what_never_fits_takes_nothing(void **state)
+{
+	begin();
+	map_files(GREEDY, 1, 14);
+	run(15, GREEDY, 1, 1); /* the others sleep */
+	world.files[50].n_pages = WORLD_PAGES + 1;
+	map_files(OTHER, 50, 1);
+	run(4, OTHER, 50, 1);
+	assert_int_equal(n_by_table(OTHER, 50, 1), 0);
+	assert_int_equal(n_by_table(GREEDY, 1, 14), 14);
+	assert_int_equal(world_counts().tables.evicted, 0);
+	world_end();
+}
+
 /* It was taken back while it slept. */
 static void who_wakes_up_gets_it_back(void **state)
 {
@@ -220,15 +247,66 @@ static void at_random(void **state)
 	}
 }
 
+/* ---- a clock that a look at it moves on ---- */
+
+static uint64_t clock_ns, look_ns;
+
+static uint64_t moving_now(void)
+{
+	return clock_ns += look_ns;
+}
+
+/* So many tables that find no room where one user has all of it: how many got some? */
+static unsigned long evicted_for(int n, uint64_t ns)
+{
+	const struct outside outside = { .now_ns = moving_now, .write = world_write };
+	const struct publish_maps maps = { .n_pages = 64 };
+	struct tables tables = { .outside = &outside };
+	struct table wanted = { .n_pages = 1, .owner = 1001 };
+
+	clock_ns = 100 * SECOND;
+	look_ns = ns;
+	assert_int_equal(page_allocator_new(&tables.allocator, &maps, &outside), 0);
+	while (page_allocator_alloc(tables.allocator, 1, clock_ns))
+		;
+	for (int i = 0; i < 2 * n; i++)
+		vec_push(&tables.tables, ((struct table){ .state = TABLE_READY,
+							  .n_pages = 1,
+							  .users = 1,
+							  .owner = 1000,
+							  .hit_ns = clock_ns }));
+	for (int i = 0; i < n; i++) {
+		wanted.is_worth_a_try = true;
+		assert_int_equal(tables_take(&tables, &wanted), 0);
+	}
+	page_allocator_free(tables.allocator);
+	vec_free(&tables.tables);
+	vec_free(&tables.news);
+	return tables.counts.evicted;
+}
+
+/* Whoever can be many users can let each table that comes look at all others. */
+static void looking_for_room_has_a_bound(void **state)
+{
+	unsigned long evicted;
+
+	assert_int_equal(evicted_for(1000, 1000), 1000);
+	evicted = evicted_for(1000, 5 * MS);
+	assert_in_range(evicted, 2, (clock_ns - 100 * SECOND) / (20 * 5 * MS) + 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_sleeper_makes_room),
 		cmocka_unit_test(mappings_have_room),
 		cmocka_unit_test(what_is_hit_stays),
+		cmocka_unit_test(what_was_used_stays_when_room_gets_short),
+		cmocka_unit_test(what_never_fits_takes_nothing),
 		cmocka_unit_test(who_wakes_up_gets_it_back),
 		cmocka_unit_test(nobody_takes_more_than_his_share),
 		cmocka_unit_test(at_random),
+		cmocka_unit_test(looking_for_room_has_a_bound),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

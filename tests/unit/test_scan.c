@@ -9,6 +9,9 @@
 #include <cmocka.h>
 #undef fail /* ours is meant */
 #include <errno.h>
+#include <pthread.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,11 +43,104 @@ static void who_was_not_reaped_is_gone(void **state)
 	error_clear();
 }
 
+/* Where our own code lies, which is in this file. */
+static struct map_place own_place(void)
+{
+	struct stat st;
+
+	assert_int_equal(stat("/proc/self/exe", &st), 0);
+	return (struct map_place){ (uint64_t)(uintptr_t)own_place, st.st_ino };
+}
+
+static void check_mapped(struct opener *opener)
+{
+	static int data;
+	const struct map_place own = own_place();
+	const struct map_place both[] = { own, own };
+	const struct map_place other[] = { own, { own.addr, own.ino + 1 } };
+	const struct map_place no_code[] = { own,
+					     { (uint64_t)(uintptr_t)&data, own.ino } };
+	const struct map_place nowhere[] = { own, { 0x1000, own.ino } };
+
+	assert_true(scan_is_mapped(opener, getpid(), both, 2));
+	assert_false(scan_is_mapped(opener, getpid(), other, 2));
+	assert_false(scan_is_mapped(opener, getpid(), no_code, 2));
+	assert_false(scan_is_mapped(opener, getpid(), nowhere, 2));
+}
+
+static void what_is_mapped_is_seen(void **state)
+{
+	AUTO(opener) opener = NULL;
+
+	check_mapped(NULL);
+	assert_int_equal(opener_new(&opener), 0);
+	check_mapped(opener);
+	assert_int_equal(opener_counts(opener).held, 0);
+}
+
+/* The kernel is asked, or if it can't be, all of it read. */
+static void both_ways_agree(void **state)
+{
+	const struct map_place own = own_place();
+	const struct map_place other = { own.addr, own.ino + 1 };
+	int err = map_query(getpid(), &own, 1);
+
+	error_clear();
+	if (err == -EOPNOTSUPP)
+		skip();
+	assert_int_equal(err, 0);
+	assert_int_equal(map_query(getpid(), &other, 1), -ESTALE);
+	error_clear();
+}
+
+static void *stay(void *arg)
+{
+	char c;
+
+	(void)!write(*(int *)arg, "x", 1);
+	(void)!read(((int *)arg)[1], &c, 1);
+	return NULL;
+}
+
+/* /proc/PID/maps is empty then, and those of its threads are not. */
+static void threads_map_what_their_process_does(void **state)
+{
+	const struct map_place own = own_place(), other = { own.addr, own.ino + 1 };
+	int told[2], kept[2], ends[2];
+	uint64_t start;
+	pthread_t thread;
+	char c;
+	pid_t child;
+
+	assert_int_equal(pipe(told), 0);
+	assert_int_equal(pipe(kept), 0);
+	ends[0] = told[1];
+	ends[1] = kept[0];
+	child = fork();
+	if (!child) {
+		close(kept[1]);
+		if (pthread_create(&thread, NULL, stay, ends))
+			_exit(1);
+		syscall(SYS_exit, 0); /* the first thread alone */
+	}
+	assert_int_equal(read(told[0], &c, 1), 1);
+	while (scan_is_alive(child, false, &start))
+		usleep(1000);
+	assert_true(scan_is_mapped(NULL, child, &own, 1));
+	assert_false(scan_is_mapped(NULL, child, &other, 1));
+	close(kept[1]);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_false(scan_is_mapped(NULL, child, &own, 1));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_runs_has_a_stack),
 		cmocka_unit_test(who_was_not_reaped_is_gone),
+		cmocka_unit_test(what_is_mapped_is_seen),
+		cmocka_unit_test(both_ways_agree),
+		cmocka_unit_test(threads_map_what_their_process_does),
 	};
 
 	return cmocka_run_group_tests_name("scan", tests, NULL, NULL);

@@ -6,6 +6,7 @@
 #include "proc/side_event.h"
 
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -103,6 +104,51 @@ static void who_ended_is_forgotten(void **state)
 	end(&parts);
 }
 
+/* Its pid is not the parent's: perf has that in front of the tids. */
+static void enqueue_fork(struct sideband_queue *queue, uint64_t time_ns, uint32_t ppid)
+{
+	const struct side_event event = {
+		.kind = SIDE_EXIT, .time_ns = time_ns, .pid = 1, .tid = 1
+	};
+	const uint32_t type = PERF_RECORD_FORK;
+	struct str record = { 0 };
+
+	side_event_write(&record, &event);
+	memcpy(record.s, &type, sizeof(type));
+	memcpy(record.s + sizeof(struct perf_event_header) + sizeof(ppid), &ppid,
+	       sizeof(ppid));
+	assert_int_equal(sideband_queue_add(queue, record.s, record.n), 0);
+	str_free(&record);
+}
+
+/* The rings of two CPUs, read at different times: its end comes before its beginning. */
+static void who_ended_before_he_began_is_not_there(void **state)
+{
+	struct parts parts;
+
+	begin(&parts);
+	enqueue(&parts.queue, SIDE_EXIT, 30, 0);
+	assert_int_equal(sideband_queue_apply(&parts.queue, parts.processes), 0);
+	enqueue_fork(&parts.queue, 10, 7);
+	enqueue(&parts.queue, SIDE_EXEC, 15, 0);
+	assert_int_equal(sideband_queue_apply(&parts.queue, parts.processes), 0);
+	assert_null(process_get(parts.processes, 1));
+	enqueue(&parts.queue, SIDE_MMAP, 20, 'c');
+	assert_int_equal(sideband_queue_apply(&parts.queue, parts.processes), 0);
+	assert_null(process_get(parts.processes, 1));
+	/* who has its number next is another */
+	enqueue_fork(&parts.queue, 40, 7);
+	enqueue(&parts.queue, SIDE_MMAP, 50, 'd');
+	assert_int_equal(sideband_queue_apply(&parts.queue, parts.processes), 0);
+	assert_non_null(process_get(parts.processes, 1));
+	assert_string_equal(seen.order, "d");
+	/* and what was remembered is not for ever */
+	enqueue(&parts.queue, SIDE_MMAP, 50000000000, 'e');
+	assert_int_equal(sideband_queue_apply(&parts.queue, parts.processes), 0);
+	assert_int_equal(parts.queue.ends.n, 0);
+	end(&parts);
+}
+
 static void a_broken_record_is_an_error_once(void **state)
 {
 	struct parts parts;
@@ -121,6 +167,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(by_time_then_as_they_came),
 		cmocka_unit_test(who_ended_is_forgotten),
+		cmocka_unit_test(who_ended_before_he_began_is_not_there),
 		cmocka_unit_test(a_broken_record_is_an_error_once),
 	};
 

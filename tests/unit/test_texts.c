@@ -22,13 +22,18 @@ static void perf_script_is_read(void **state)
 		      "other    7   101.5:  1 cycles: \n"
 		      "\tffffffff81 do_it+0x1 ([kernel.kallsyms])\n"
 		      "\t         0 [unknown] (/lib/y.so)\n"
+		      "\n"
+		      "other    7   101.6:  1 cycles: \n"
+		      "\t    55aa11 not_of_the_kernel_[k]+0x11 (/usr/bin/x)\n"
 		      "\n";
 	struct bytes bytes = { text, sizeof(text) - 1 };
 	AUTO(profile) r = read_back(&bytes);
 
 	assert_non_null(r);
 	is_folded(r, VIEW_ASYNC,
-		  "a server;main;small_[i];leaf 1\nother;y.so+0x0;do_it_[k] 1\n");
+		  "a server;main;small_[i];leaf 1\n"
+		  "other;not_of_the_kernel_(k) 1\n"
+		  "other;y.so+0x0;do_it_[k] 1\n");
 	assert_int_equal(r->timeline.first, 100);
 	assert_int_equal(r->timeline.last, 101);
 	assert_int_equal(r->processes.items[1].pid, 12);

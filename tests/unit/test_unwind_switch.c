@@ -205,6 +205,57 @@ static void test_frame_pointer_is_lost(void **state)
 		    FILL_TOLD "12aBA");
 }
 
+/* As wasmtime's: between its call and its way back are jumps within. */
+#define LAUNCH                                                                           \
+	"pop %rsi; pop %rdi; call *%rdi; test %al, %al; je 1f; xor %edi, %edi;"          \
+	"jmp 2f; 1: mov $4, %edi; 2:"
+#define WAY_BACK "mov 8(%rbp), %rsi; mov -8(%rbp), %rsp; mov (%rbp), %rbp; jmp *%rsi;"
+
+static void test_launchpad(void **state)
+{
+	struct unwind_rule rule;
+
+	build("nop; nop;" LAUNCH WAY_BACK "int3; nop; nop; mov (%rdi), %rsp; ret");
+	rule = image_rule(&image, base + 2);
+	assert_int_equal(rule.cfa, UNWIND_CFA_DEREF_FP);
+	assert_int_equal(rule.deref_offset, -8);
+	assert_int_equal(rule.cfa_offset, 0);
+	assert_int_equal(rule.fp, UNWIND_FP_DEREF);
+	assert_int_equal(rule.fp_words, 0);
+	assert_int_equal(rule.ra, UNWIND_RA_FP);
+	assert_int_equal(rule.ra_words, 1);
+	assert_string_equal(told(), "..?????????????????????????????"
+				    "!!......!");
+	ASSERT_TOLD("nop;" LAUNCH "mov 8(%rbp), %r9; mov -16(%rbp), %rsp;"
+		    "mov (%rbp), %rbp; jmp *%r9",
+		    ".?????????????????????????????"
+		    "!!!");
+}
+
+/* Whose way back is another, or whose frame pointer is not that one all the time. */
+static void test_no_launchpad(void **state)
+{
+	static const char *const bodies[] = {
+		FILL "xor %edi, %edi;" WAY_BACK,
+		FILL "call *%rdi; mov %rax, %rbp;" WAY_BACK,
+		FILL "call *%rdi; jz 1f;" WAY_BACK "1: nop",
+		FILL "call *%rdi; jmp *%rax;" WAY_BACK,
+		FILL "call *%rdi; ret;" WAY_BACK,
+		FILL "call *%rdi; mov 8(%rbp), %rsi; mov -8(%rbp), %rsp;"
+		     "mov (%rbp), %rbp; jmp *%rdi",
+		FILL "call *%rdi; mov 8(%rbp), %rsi; mov -8(%rbp), %rsp;"
+		     "mov 8(%rbp), %rbp; jmp *%rsi",
+		FILL "call *%rdi; mov 16(%rbp), %rsi; mov -8(%rbp), %rsp;"
+		     "mov (%rbp), %rbp; jmp *%rsi",
+	};
+
+	for (size_t i = 0; i < sizeof(bodies) / sizeof(*bodies); i++) {
+		build(bodies[i]);
+		if (strchr(told(), '?'))
+			fail_msg("body %zu", i);
+	}
+}
+
 /* A stack that was made by hand may have the return address anywhere. */
 static void test_return_address_elsewhere(void **state)
 {
@@ -244,6 +295,8 @@ int main(void)
 		cmocka_unit_test(test_straight_code_that_calls),
 		cmocka_unit_test(test_no_functions),
 		cmocka_unit_test(test_frame_pointer_is_lost),
+		cmocka_unit_test(test_launchpad),
+		cmocka_unit_test(test_no_launchpad),
 		cmocka_unit_test(test_return_address_elsewhere),
 		cmocka_unit_test(test_what_a_file_tells),
 	};

@@ -450,6 +450,31 @@ static void knows_who_throws(void **state)
 	end();
 }
 
+#define NOTE(bytes, type)                                                                \
+	".section .note.go.buildid, \"a\", @note; .p2align 2; .long " bytes ", 4, " type \
+	"; .ascii \"Go\\0\\0abcd\"\n"
+
+/* In Go's code some return to where nobody called from; its linker's note tells it. The
+ * linker says that the name has four bytes. */
+static void knows_go(void **state)
+{
+	static const struct {
+		const char *note;
+		bool is_go;
+	} cases[] = { { "", false },
+		      { NOTE("4", "3"), false },
+		      { NOTE("4", "4"), true },
+		      { NOTE("3", "4"), true },
+		      { NOTE("2", "4"), false } };
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		build_throws(cases[i].note);
+		assert_int_equal(!(unwind_table_head(table)->flags & UNWIND_CALLS),
+				 cases[i].is_go);
+		end();
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -463,6 +488,7 @@ int main(void)
 		cmocka_unit_test(knows_stubs_of_x86),
 		cmocka_unit_test(ends_at_entries),
 		cmocka_unit_test(knows_who_throws),
+		cmocka_unit_test(knows_go),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);

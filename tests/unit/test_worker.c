@@ -74,7 +74,7 @@ static pid_t parser_of(const struct worker *worker)
 		if (!f)
 			continue;
 		if (fscanf(f, "%d (%31[^)]) %c %d", &pid, name, &kind, &parent) == 4 &&
-		    parent == worker->supervisor && kind != 'Z')
+		    parent == worker->supervisor.pid && kind != 'Z')
 			found = pid;
 		fclose(f);
 	}
@@ -254,7 +254,7 @@ static void expect_status(pid_t pid, const char *field, const char *want)
 static void holds_nothing(void **state)
 {
 	struct worker *worker = start();
-	pid_t pids[] = { worker->supervisor, parser_of(worker) };
+	pid_t pids[] = { worker->supervisor.pid, parser_of(worker) };
 
 	expect_name(worker); /* by then it has sandboxed itself */
 	for (size_t i = 0; i < 2; i++) {
@@ -286,7 +286,7 @@ static void outlives_signals(void **state)
 
 	expect_name(worker);
 	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
-		kill(worker->supervisor, signals[i]);
+		kill(worker->supervisor.pid, signals[i]);
 		kill(parser_of(worker), signals[i]);
 	}
 	expect_name(worker);
@@ -310,7 +310,7 @@ static void restarts_after_death_at_rest(void **state)
 	assert_int_equal(scanned.n, 1);
 	assert_int_equal(worker_counts(worker)->restarts, 2);
 	/* the supervisor, too: there is another way then */
-	kill(worker->supervisor, SIGKILL);
+	kill(worker->supervisor.pid, SIGKILL);
 	usleep(20000);
 	expect_name(worker);
 	worker_free(worker);

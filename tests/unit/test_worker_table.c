@@ -33,6 +33,7 @@ struct taken {
 struct collected {
 	struct taken tables[COOKIES];
 	unsigned int turns;
+	uint64_t cpu_ns[COOKIES];
 	pid_t kill; /* after the first pages */
 };
 
@@ -88,9 +89,18 @@ static void on_scan(void *arg, uint64_t cookie, int err, const struct elf_info *
 	on_done(arg, cookie, err, &(struct table_answer){ 0 });
 }
 
+static void on_took(void *arg, uint64_t cookie, uint64_t cpu_ns)
+{
+	struct collected *collected = arg;
+
+	assert_false(collected->tables[cookie].done);
+	collected->cpu_ns[cookie] += cpu_ns;
+}
+
 static struct worker *start(struct collected *collected)
 {
-	const struct table_sink sink = { collected, on_pages, on_done, on_hashed };
+	const struct table_sink sink = { collected, on_pages, on_done, on_hashed,
+					 on_took };
 	struct worker *worker;
 
 	assert_int_equal(worker_new(&worker), 0);
@@ -180,6 +190,25 @@ static void brings_the_same_pages(void **state)
 	end(worker, &collected);
 }
 
+/* All that the parser took until its last answer is some file's, but for what can't be
+ * divided. */
+static void says_what_each_took(void **state)
+{
+	static struct collected collected;
+	struct worker *worker = start(&collected);
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < 4; i++)
+		assert_int_equal(worker_submit_table(worker, open_libc(), i), 0);
+	finish(worker, &collected);
+	for (unsigned int i = 0; i < 4; i++)
+		sum += collected.cpu_ns[i];
+	assert_in_range(sum, worker->pace.lap_ns - COOKIES * COOKIES,
+			worker->pace.lap_ns);
+	assert_true(sum > 1000);
+	end(worker, &collected);
+}
+
 /* The parser, by the socket that leads to it. */
 static pid_t parser_of(const struct worker *worker)
 {
@@ -187,8 +216,8 @@ static pid_t parser_of(const struct worker *worker)
 	FILE *f;
 	pid_t pid = -1;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", worker->supervisor,
-		 worker->supervisor);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", worker->supervisor.pid,
+		 worker->supervisor.pid);
 	f = fopen(path, "r");
 	assert_non_null(f);
 	assert_int_equal(fscanf(f, "%d", &pid), 1);
@@ -229,6 +258,7 @@ static void ends_a_table_that_stalls(void **state)
 		assert_int_equal(worker_submit_table(worker, open_libc(), i), 0);
 	finish(worker, &collected);
 	assert_int_equal(collected.tables[0].err, -ETIMEDOUT);
+	assert_true(collected.cpu_ns[0] >= 1000000000);
 	expect_whole(&collected.tables[1], open_libc());
 	expect_whole(&collected.tables[2], open_libc());
 	end(worker, &collected);
@@ -407,6 +437,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(brings_the_same_pages),
+		cmocka_unit_test(says_what_each_took),
 		cmocka_unit_test(ends_one_table_with_its_death),
 		cmocka_unit_test(ends_a_table_that_stalls),
 		cmocka_unit_test(believes_no_sizes),

@@ -12,8 +12,10 @@ $(VM_BIN): tests/vm/insns.c $(B)/user/kern/arch.o | $(B)/weft.skel.h
 
 -include $(VM_BIN:=.d)
 
-.PHONY: vm-payload check-vm
+.PHONY: vm-payload build-vm check-vm
 vm-payload: $(VM_BIN) $(B)/weft truth-core
+
+build-vm: vm-payload
 
 check-vm: vm-payload
 	$(Q)+tests/vm/matrix $(B)

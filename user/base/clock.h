@@ -6,11 +6,22 @@
 #include <stdint.h>
 #include <time.h>
 
+#define SECOND_NS 1000000000ULL
+
 static inline uint64_t clock_now_ns(void)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* The time of day, which somebody may set. */
+static inline uint64_t clock_unix_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 struct outfile {
@@ -125,8 +126,37 @@ static int find_target(const char *path, char *target, size_t room)
 	return 0;
 }
 
+/* In a folder where everybody may put something, as /tmp. */
+static bool is_in_common(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char folder[PATH_MAX];
+	struct stat st;
+
+	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - path) + 1 : 1,
+		 slash ? path : ".");
+	return stat(folder, &st) || (st.st_mode & S_ISVTX && st.st_mode & S_IWOTH);
+}
+
+/* A FIFO that another user put where we were to write would get all of it. The kernel
+ * asks the same (fs.protected_fifos), but only of who would make the file. */
+static int check_owner(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) || !S_ISFIFO(st.st_mode) || st.st_uid == geteuid() ||
+	    !is_in_common(path))
+		return 0;
+	fail(-EACCES, "%s is a FIFO of user %u", path, (unsigned int)st.st_uid);
+	return fail_hint(-EACCES, "remove it, or write to another place");
+}
+
 static int open_in_place(struct outfile *file, const char *path)
 {
+	int err = check_owner(path);
+
+	if (err)
+		return err;
 	file->fd = !strcmp(path, "-") ? dup(1) : open(path, O_WRONLY | O_CLOEXEC);
 	snprintf(file->target, sizeof(file->target), "%s",
 		 path[0] == '-' ? "stdout" : path);
@@ -206,6 +236,21 @@ int outfile_new_in(struct outfile **ret, int folder, const char *name)
 	return 0;
 }
 
+int outfile_new_memory(struct outfile **ret, int *ret_fd)
+{
+	AUTO(outfile) file = calloc(1, sizeof(*file));
+
+	if (!file)
+		return fail(-ENOMEM, "no memory for an output");
+	file->fd = memfd_create("weft-output", MFD_CLOEXEC);
+	if (file->fd < 0)
+		return fail_errno(-errno, "cannot make an output of memory");
+	snprintf(file->target, sizeof(file->target), "to memory");
+	*ret_fd = file->fd;
+	*ret = GIVE(file);
+	return 0;
+}
+
 void outfile_free(struct outfile *file)
 {
 	if (!file)
@@ -228,6 +273,12 @@ int outfile_add(struct outfile *file, const void *bytes, size_t n)
 	int err = write_all(file->fd, bytes, n);
 
 	return err ? fail_errno(err, "cannot write %s", file->target) : 0;
+}
+
+int outfile_sync(struct outfile *file)
+{
+	return fdatasync(file->fd) ? fail_errno(-errno, "cannot write %s", file->target)
+				   : 0;
 }
 
 static int move_into_place(struct outfile *file)

@@ -21,7 +21,12 @@ int outfile_new(struct outfile **ret, const char *path);
  * that name is replaced, not followed. */
 int outfile_new_in(struct outfile **ret, int folder, const char *name);
 
+/* Only memory, as long as *ret is there; *ret_fd is borrowed from it. */
+int outfile_new_memory(struct outfile **ret, int *ret_fd);
+
 int outfile_add(struct outfile *file, const void *bytes, size_t n);
+/* What was added is on the disk, whatever happens to the machine; before _finish(). */
+int outfile_sync(struct outfile *file);
 int outfile_finish(struct outfile *file);
 void outfile_free(struct outfile *file); /* NULL is fine */
 DEFINE_FREEP(outfile)

@@ -34,11 +34,22 @@ void proto_add_string(struct str *out, unsigned int field, const char *s)
 	proto_add_bytes(out, field, s, strlen(s));
 }
 
+static void add_fixed(struct str *out, uint64_t value, int bytes)
+{
+	for (int i = 0; i < bytes; i++)
+		str_add_char(out, (char)(value >> 8 * i & 0xff));
+}
+
 void proto_add_fixed32(struct str *out, unsigned int field, uint32_t value)
 {
 	add_key(out, field, PROTO_32);
-	for (int i = 0; i < 4; i++)
-		str_add_char(out, (char)(value >> 8 * i & 0xff));
+	add_fixed(out, value, 4);
+}
+
+void proto_add_fixed64(struct str *out, unsigned int field, uint64_t value)
+{
+	add_key(out, field, PROTO_64);
+	add_fixed(out, value, 8);
 }
 
 static bool read_fixed(struct proto *proto, size_t n, uint64_t *ret)

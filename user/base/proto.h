@@ -17,6 +17,7 @@ void proto_add_uint(struct str *out, unsigned int field, uint64_t value);
 void proto_add_bytes(struct str *out, unsigned int field, const void *bytes, size_t n);
 void proto_add_string(struct str *out, unsigned int field, const char *s);
 void proto_add_fixed32(struct str *out, unsigned int field, uint32_t value);
+void proto_add_fixed64(struct str *out, unsigned int field, uint64_t value);
 /* Also when it is empty: an element of a repeated field. */
 void proto_add_item(struct str *out, unsigned int field, const void *bytes, size_t n);
 

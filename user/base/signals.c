@@ -15,6 +15,13 @@ static bool is_stop(int number)
 	return number != SIGCHLD; /* that one says that the command has ended */
 }
 
+static unsigned int meaning(int number)
+{
+	if (number == SIGHUP)
+		return SIGNALS_HANGUP;
+	return is_stop(number) ? SIGNALS_STOP : 0;
+}
+
 int signals_take(struct signals *ret)
 {
 	/* a shell's background job begins with SIGINT ignored, which would drop it */
@@ -41,14 +48,19 @@ void signals_close(struct signals *signals)
 	close(signals->fd);
 }
 
-bool signals_say_stop(const struct signals *signals)
+unsigned int signals_read(const struct signals *signals)
 {
 	struct signalfd_siginfo info;
-	bool stop = false;
+	unsigned int said = 0;
 
 	while (read(signals->fd, &info, sizeof(info)) == sizeof(info))
-		stop |= is_stop((int)info.ssi_signo);
-	return stop;
+		said |= meaning((int)info.ssi_signo);
+	return said;
+}
+
+bool signals_say_stop(const struct signals *signals)
+{
+	return signals_read(signals);
 }
 
 static void end_at_once(int number)

@@ -22,7 +22,12 @@ struct signals {
 int signals_take(struct signals *ret);
 void signals_close(struct signals *signals);
 
-/* Reads what came; true: one of them said stop. */
+enum { SIGNALS_STOP = 1, SIGNALS_HANGUP = 2 };
+
+/* Reads what came: these, or-ed. */
+unsigned int signals_read(const struct signals *signals);
+
+/* The same for who is to stop at either. */
 bool signals_say_stop(const struct signals *signals);
 
 /* From here on one ends us, and outputs that are not whole with us; one that we were

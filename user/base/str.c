@@ -138,17 +138,34 @@ void str_add_json(struct str *str, const char *s)
 	str_add_char(str, '"');
 }
 
-/* What a character or a byte that is none becomes; at most len bytes. */
+/* C0, DEL, C1. */
+static bool is_control(const unsigned char *s, size_t len)
+{
+	return s[0] < 0x20 || s[0] == 0x7f || (s[0] == 0xc2 && len == 2 && s[1] < 0xa0);
+}
+
+/* What turns the direction of the text that follows, Unicode's Bidi_Control: with it a
+ * name could make its neighbours read as something else. */
+static bool turns_text(const unsigned char *s, size_t len)
+{
+	if (len == 2)
+		return s[0] == 0xd8 && s[1] == 0x9c; /* U+061C */
+	if (len != 3 || s[0] != 0xe2)
+		return false;
+	if (s[1] == 0x80) /* U+200E, U+200F; U+202A to U+202E */
+		return s[2] == 0x8e || s[2] == 0x8f || (s[2] >= 0xaa && s[2] <= 0xae);
+	return s[1] == 0x81 && s[2] >= 0xa6 && s[2] <= 0xa9; /* U+2066 to U+2069 */
+}
+
+/* Writes what a character, or a byte that is none, becomes; at most len bytes. */
 static size_t put_clean(char *out, const unsigned char *s, size_t len)
 {
-	bool control =
-		s[0] < 0x20 || s[0] == 0x7f || (s[0] == 0xc2 && len == 2 && s[1] < 0xa0);
-
-	if (!len || control)
+	if (!len || is_control(s, len) || turns_text(s, len)) {
 		out[0] = '?';
-	else
-		memcpy(out, s, len);
-	return !len || control ? 1 : len;
+		return 1;
+	}
+	memcpy(out, s, len);
+	return len;
 }
 
 /* Writes at most room bytes, and no more than n. */

@@ -34,8 +34,8 @@ void str_add_json(struct str *str, const char *s);
 
 /*
  * Copies a name that came from outside into out (room >= 1), cut to fit, as
- * clean UTF-8: control bytes (C0, DEL, C1), newlines and invalid sequences
- * become '?'. Returns out.
+ * clean UTF-8: control bytes (C0, DEL, C1), newlines, what changes the direction of
+ * text, and invalid sequences become '?'. Returns out.
  */
 char *str_clean(char *out, size_t room, const char *name, size_t n);
 

@@ -44,6 +44,12 @@ int check_writer(const char *path, const char *format, const struct writer **ret
 
 int check_input(const struct named_path *input);
 
+/* URLs with blanks between them; *urls NULL: of the environment. NULL then: none. */
+int check_debuginfod(const char **urls);
+
+/* A folder with files like those of /. *ret_path: absolute, the caller frees it. */
+int check_symfs(const char *path, char **ret_path);
+
 /* The input is none of the outputs. */
 int check_distinct(const struct named_path *a, const struct named_path *b);
 

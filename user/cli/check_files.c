@@ -109,6 +109,37 @@ int check_input(const struct named_path *input)
 	return 0;
 }
 
+int check_symfs(const char *path, char **ret_path)
+{
+	const struct named_path symfs = { "symfs", path };
+	AUTO_FREE char *real = realpath(path, NULL);
+	struct stat st;
+
+	if (!real || stat(real, &st) || access(real, R_OK | X_OK))
+		return bad_path(&symfs, strerror(errno),
+				"give a folder that you may read");
+	if (!S_ISDIR(st.st_mode))
+		return bad_path(&symfs, "not a folder", "give a folder");
+	if (strlen(real) >= RECORD_SYMFS_BYTES)
+		return bad_path(&symfs, "its path is too long", "move or bind it");
+	*ret_path = GIVE(real);
+	return 0;
+}
+
+int check_debuginfod(const char **urls)
+{
+	const struct named_path given = { "debuginfod", *urls };
+
+	if (!*urls)
+		*urls = getenv("DEBUGINFOD_URLS");
+	else if (strcmp(*urls, "none") != 0 && strncmp(*urls, "http://", 7) != 0 &&
+		 strncmp(*urls, "https://", 8) != 0)
+		return bad_path(&given, "no URL", "give URLs of http or https, or none");
+	if (*urls && (!**urls || !strcmp(*urls, "none")))
+		*urls = NULL;
+	return 0;
+}
+
 static bool same_file(const char *a, const char *b)
 {
 	AUTO_FREE char *folder_a = folder_of(a);

@@ -13,6 +13,7 @@ struct record_line {
 	bool all;		      /* the default, said aloud */
 	bool quiet, verbose;
 	char *cgroup; /* owned: record.cgroup made absolute */
+	char *symfs;  /* the same of record.symfs */
 	const char *format;
 };
 
@@ -38,11 +39,9 @@ static const struct option_word unwinds[] = {
 };
 
 static const struct option_word fault_words[] = {
-	{ "no-interval", FAULT_NO_INTERVAL },
-	{ "no-key", FAULT_NO_KEY },
-	{ "no-identity", FAULT_NO_IDENTITY },
-	{ "fp-leaf", FAULT_FP_LEAF },
-	{ 0 },
+	{ "no-interval", FAULT_NO_INTERVAL }, { "no-key", FAULT_NO_KEY },
+	{ "no-identity", FAULT_NO_IDENTITY }, { "fp-leaf", FAULT_FP_LEAF },
+	{ "late-tables", FAULT_LATE_TABLES }, { 0 },
 };
 
 static const struct option options[] = {
@@ -93,6 +92,14 @@ static const struct option options[] = {
 	  "also show inlined functions and line numbers, where\nfiles have debug "
 	  "information",
 	  AT(record.inlines) },
+	{ OPTION_STRING, 0, "debuginfod", "URLS",
+	  "ask these servers for missing debug files; none: ask\nnobody (default: "
+	  "$DEBUGINFOD_URLS)",
+	  AT(record.debuginfod) },
+	{ OPTION_STRING, 0, "symfs", "DIR",
+	  "also look below this folder for files with symbols,\nat the paths that they "
+	  "have below /",
+	  AT(record.symfs) },
 
 	{ OPTION_HEADING, .help = "What to write" },
 	{ OPTION_STRING, 'o', "output", "FILE",
@@ -197,6 +204,12 @@ static int check_record(void *arg, const struct given *given)
 		err = check_filters(line);
 	if (!err)
 		err = check_paths(&line->record);
+	if (!err && line->record.symfs) {
+		err = check_symfs(line->record.symfs, &line->symfs);
+		line->record.symfs = line->symfs;
+	}
+	if (!err)
+		err = check_debuginfod(&line->record.debuginfod);
 	return err ? err
 		   : check_writer(line->record.output, line->format,
 				  &line->record.writer);
@@ -218,6 +231,7 @@ static void free_record(void *arg)
 	struct record_line *line = arg;
 
 	free(line->cgroup);
+	free(line->symfs);
 }
 
 const struct cli_command command_record = {

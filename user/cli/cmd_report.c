@@ -15,7 +15,7 @@ struct report_line {
 	struct report_options report; /* first: options fill this */
 	struct string_list filters;
 	const char *format;
-	bool quiet;
+	bool quiet, short_names, long_names;
 };
 
 #define AT(member) .offset = offsetof(struct report_line, member)
@@ -75,6 +75,12 @@ static const struct option options[] = {
 	{ OPTION_FLAG, 0, "no-inlines", NULL, "leave out inlined functions",
 	  AT(report.no_inlines) },
 
+	{ OPTION_FLAG, 0, "short-names", NULL,
+	  "leave out what names don't need to be told apart:\nnamespaces, template "
+	  "arguments, .cold, .isra.0\n(default on the terminal and in html)",
+	  AT(short_names) },
+	{ OPTION_FLAG, 0, "long-names", NULL, "write all of them", AT(long_names) },
+
 	{ OPTION_HEADING, .help = "What to write" },
 	{ OPTION_FLAG, 0, "json", NULL, "write the report as JSON", AT(report.json) },
 	{ OPTION_STRING, 'o', "output", "FILE",
@@ -100,6 +106,8 @@ static const struct option options[] = {
 #define TAPE_FIRST     "weft report --tape FILE -o x.weft, then weft report x.weft"
 
 static const struct option_conflict conflicts[] = {
+	{ "short-names", "long-names", "names are either", "drop one of them" },
+	{ "tape", "short-names", TAPE_ALONE, TAPE_FIRST },
 	{ "caller", "callee", ONE_AT_A_TIME, "drop one of them" },
 	{ "caller", "invert", "callers are shown from the leaf up already",
 	  "drop --invert" },
@@ -187,6 +195,17 @@ static int check_paths(const struct report_options *report)
 	return err;
 }
 
+/* Or is it data, for other programs? */
+static bool is_for_people(const struct report_options *report)
+{
+	if (report->json)
+		return false;
+	if (report->output)
+		return report->writer == &html_writer;
+	/* a pattern is of whole names */
+	return terminal_is_stdout() && !report->text.caller && !report->text.callee;
+}
+
 static int check_report(void *arg, const struct given *given)
 {
 	struct report_line *line = arg;
@@ -214,6 +233,8 @@ static int check_report(void *arg, const struct given *given)
 		err = check_paths(report);
 	if (!err && report->output)
 		err = check_writer(report->output, line->format, &report->writer);
+	report->short_names =
+		line->short_names || (!line->long_names && is_for_people(report));
 	return err;
 }
 

@@ -17,6 +17,7 @@
 static const struct cli_command *const commands[] = {
 	&command_record,
 	&command_report,
+	&command_agent,
 	&command_doctor,
 };
 

@@ -37,7 +37,8 @@ struct cli_command {
 	void (*free)(void *line); /* what check() owns; NULL: nothing */
 };
 
-extern const struct cli_command command_record, command_report, command_doctor;
+extern const struct cli_command command_record, command_report, command_agent,
+	command_doctor;
 
 /* weft, from its command line to its exit status. */
 int commands_main(int argc, char **argv);

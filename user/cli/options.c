@@ -27,6 +27,16 @@ static const char *long_name(const void *arg, size_t i)
 	return NULL;
 }
 
+static const struct option *find_long(const struct option *options, const char *name,
+				      size_t n)
+{
+	for (; options->kind != OPTION_END; options++)
+		if (options->name && strlen(options->name) == n &&
+		    !memcmp(options->name, name, n))
+			return options;
+	return NULL;
+}
+
 static int unknown_option(const struct cursor *at, const char *name)
 {
 	const char *nearest = nearest_word(name, long_name, at->options);
@@ -36,13 +46,18 @@ static int unknown_option(const struct cursor *at, const char *name)
 		       : fail_hint(-EINVAL, "--help lists the options");
 }
 
-static const struct option *find_long(const struct option *options, const char *name,
-				      size_t n)
+const struct option *options_find(const struct option *options, const char *name)
 {
-	for (; options->kind != OPTION_END; options++)
-		if (options->name && strlen(options->name) == n &&
-		    !memcmp(options->name, name, n))
-			return options;
+	const char *nearest = nearest_word(name, long_name, options);
+	const struct option *option = find_long(options, name, strlen(name));
+	char shown[64];
+
+	if (option)
+		return option;
+	str_clean(shown, sizeof(shown), name, strlen(name));
+	fail(-EINVAL, "unknown key '%s'", shown);
+	if (nearest)
+		fail_hint(-EINVAL, "did you mean %s?", nearest);
 	return NULL;
 }
 

@@ -24,6 +24,7 @@ enum option_kind {
 	OPTION_UNSIGNED, /* unsigned int, least to most */
 	OPTION_DURATION, /* uint64_t in ns: 500ms, 10s, 2m, 1h; a bare number is
 			    seconds */
+	OPTION_BYTES,	 /* uint64_t: 4096, 64K, 256M, 1G */
 	OPTION_PIDS,	 /* struct pid_list; repeating the option adds to it */
 	OPTION_CHOICE,	 /* unsigned int: the value of one of the words */
 	OPTION_BITS,	 /* unsigned int: words with commas, values or-ed */
@@ -80,6 +81,9 @@ int options_parse(const struct option *options, int argc, char **argv, void *int
 		  struct given *ret);
 
 bool options_given(const struct given *given, const char *name);
+
+/* By the name that options_help() shows; NULL: there is none, and a sentence says so. */
+const struct option *options_find(const struct option *options, const char *name);
 
 /*
  * Two things that can't be asked for together; NULL for b: a command after

@@ -112,6 +112,29 @@ static int read_duration(const struct option *option, const char *value, uint64_
 	return 0;
 }
 
+static int read_bytes(const struct option *option, const char *value, uint64_t *ret)
+{
+	static const char units[] = "KMGT"; /* 1024 times each other */
+	const char *s = value, *unit;
+	uint64_t number = 0;
+	unsigned int shift = 0;
+	int err = 0;
+
+	if (!read_digits(&s, UINT64_MAX, &number) || !number)
+		err = bad_value(option, value, "not a number of bytes");
+	unit = *s ? strchr(units, *s) : NULL;
+	if (unit)
+		shift = 10 * (unsigned int)(unit - units + 1);
+	if (!err && s[unit != NULL])
+		err = bad_value(option, value, "not a number of bytes");
+	if (!err && number > UINT64_MAX >> (shift + 1))
+		err = bad_value(option, value, "too large");
+	if (err)
+		return fail_hint(err, "write it like 64K, 256M or 1G");
+	*ret = number << shift;
+	return 0;
+}
+
 static bool pids_contain(const struct pid_list *list, pid_t pid)
 {
 	for (unsigned int i = 0; i < list->n; i++)
@@ -222,6 +245,8 @@ int values_read(const struct option *option, const char *value, void *into)
 		return read_unsigned(option, value, place);
 	case OPTION_DURATION:
 		return read_duration(option, value, place);
+	case OPTION_BYTES:
+		return read_bytes(option, value, place);
 	case OPTION_PIDS:
 		return read_pids(option, value, place);
 	case OPTION_CHOICE:

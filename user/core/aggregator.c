@@ -11,6 +11,7 @@ void aggregator_free(struct aggregator *aggregator)
 	if (!aggregator)
 		return;
 	intern_free(aggregator->frames);
+	vec_free(&aggregator->frame_times);
 	intern_free(aggregator->stacks);
 	intern_free(aggregator->comms);
 	intern_free(aggregator->processes);
@@ -133,4 +134,21 @@ const struct frame *aggregator_frame(const struct aggregator *aggregator, uint32
 	size_t bytes;
 
 	return intern_bytes(aggregator->frames, id, &bytes);
+}
+
+int aggregator_frame_seen(struct aggregator *aggregator, uint32_t id, uint64_t time_ns)
+{
+	struct frame_times *times;
+	int err = 0;
+
+	while (!err && aggregator->frame_times.n <= id)
+		err = vec_push(&aggregator->frame_times, (struct frame_times){ 0 });
+	if (err)
+		return err;
+	times = &aggregator->frame_times.items[id];
+	if (!times->first_ns || time_ns < times->first_ns)
+		times->first_ns = time_ns;
+	if (time_ns > times->last_ns)
+		times->last_ns = time_ns;
+	return 0;
 }

@@ -12,13 +12,14 @@
 
 #include "base/cleanup.h"
 #include "base/intern.h"
+#include "base/vec.h"
 #include "core/timeline.h"
 #include "shared/record.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A place in the program: 16 bytes without padding, interned as they are. */
+/* A place in the program: 24 bytes without padding, interned as they are. */
 struct frame {
 	uint64_t offset; /* in its module, as core/module.h says */
 	uint32_t module;
@@ -27,6 +28,13 @@ struct frame {
 	uint8_t unproven;   /* 1: found by a frame pointer that nothing proves */
 	uint8_t uncallable; /* 1: true though no call need lead to it: an async caller,
 			     * or where by its own rule a stack was made by hand */
+	uint64_t code_ns;   /* of generated code that a dump tells about: tells apart
+			      * what may have been other code at that time; 0: no dump */
+};
+
+/* When a frame with a code_ns was sampled. */
+struct frame_times {
+	uint64_t first_ns, last_ns;
 };
 
 #define FRAME_IS_LABEL 2
@@ -47,6 +55,7 @@ enum stack_head {
 
 #define CODE_KIND	0xf0000000u
 #define CODE_FRAME	0x00000000u /* | frame id */
+#define CODE_BOTTOM	0x20000000u /* | frame id: of a made stack, no caller */
 #define CODE_ROOT	0x40000000u /* | root's number */
 #define CODE_GAP	0x50000000u
 #define CODE_SEGMENT	0x60000000u /* | kind << 16 | ending << 8 | root */
@@ -65,12 +74,15 @@ enum stack_head {
 #define OWNERS_MAX	    (4u << 20) /* processes; threads */
 #define LABELS_MAX	    (64u << 10)
 #define LABEL_BYTES_MAX	    (16u << 20)
+#define CODE_TIMES_MAX	    (256u << 10) /* samples with a code_ns of their own */
 #define FRAME_BYTES_MAX	    (128u << 20)
 #define STACK_BYTES_MAX	    (512u << 20)
 
 struct aggregator {
-	struct intern *frames; /* of struct frame */
-	struct intern *stacks; /* of codes */
+	struct intern *frames;		     /* of struct frame */
+	VEC(struct frame_times) frame_times; /* by frame, as far as any has a code_ns */
+	uint64_t code_times;		     /* of CODE_TIMES_MAX */
+	struct intern *stacks;		     /* of codes */
 	struct intern *comms;
 	struct intern *labels;
 	struct intern *processes; /* of struct aggregator_process; 0: not known */
@@ -118,5 +130,8 @@ int aggregator_add(struct aggregator *aggregator, const uint32_t *codes, size_t 
 int aggregator_frame_id(struct aggregator *aggregator, const struct frame *frame,
 			uint32_t *ret);
 const struct frame *aggregator_frame(const struct aggregator *aggregator, uint32_t id);
+
+/* A frame with a code_ns was sampled. */
+int aggregator_frame_seen(struct aggregator *aggregator, uint32_t id, uint64_t time_ns);
 
 #endif

@@ -24,3 +24,9 @@ const struct counted counted_flags[N_SAMPLE_FLAGS] = {
 	SAMPLE_FLAGS(X)
 #undef X
 };
+
+const struct counted counted_origins[N_NAME_ORIGINS] = {
+#define X(name, text) { #name, text, false },
+	NAME_ORIGINS(X)
+#undef X
+};

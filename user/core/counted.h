@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What both halves count, in words: the lists of include/shared/ as tables, once, for
- * every place that names a count.
+ * What is counted, in words: the lists of include/shared/ and of names as tables, once,
+ * for every place that names a count.
  */
 #ifndef WEFT_CORE_COUNTED_H
 #define WEFT_CORE_COUNTED_H
 
 #include "base/str.h"
+#include "core/names.h"
 #include "shared/losses.h"
 
 #include <stdbool.h>
@@ -27,5 +28,6 @@ extern const struct counted counted_hooks[N_HOOKS]; /* name: as in files */
 extern const struct counted counted_endings[N_ENDINGS];
 extern const struct counted counted_outcomes[N_OUTCOMES];
 extern const struct counted counted_flags[N_SAMPLE_FLAGS];
+extern const struct counted counted_origins[N_NAME_ORIGINS]; /* of names */
 
 #endif

@@ -7,6 +7,7 @@
 #include "base/vec.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What tells modules apart; the path follows. pid and incarnation only where the
@@ -183,6 +184,20 @@ int module_id(struct module_table *table, const struct module *module, uint32_t 
 const struct module *module_get(const struct module_table *table, uint32_t id)
 {
 	return &table->entries.items[id]->module;
+}
+
+uint32_t module_jitdump_pid(const struct module *module)
+{
+	const char *slash = strrchr(module->path, '/');
+	const char *name = slash ? slash + 1 : module->path;
+	unsigned long pid;
+	char *end;
+
+	if (module->kind != MODULE_FILE || strncmp(name, "jit-", 4) != 0 ||
+	    name[4] < '1' || name[4] > '9')
+		return 0;
+	pid = strtoul(name + 4, &end, 10);
+	return strcmp(end, ".dump") != 0 || pid > INT32_MAX ? 0 : (uint32_t)pid;
 }
 
 uint32_t module_count(const struct module_table *table)

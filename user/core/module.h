@@ -52,6 +52,10 @@ const struct module *module_get(const struct module_table *table, uint32_t id);
 /* All ids are below this; not all of them need be some module's. */
 uint32_t module_count(const struct module_table *table);
 
+/* The pid in the name of a file that a JIT maps to say that it is its dump, which is
+ * jit-PID.dump in any folder; 0: it is none. */
+uint32_t module_jitdump_pid(const struct module *module);
+
 /* Distinct for each module that there ever was; 0: the id is nobody's. */
 uint64_t module_serial(const struct module_table *table, uint32_t id);
 

@@ -18,6 +18,7 @@ struct name_entry {
 	uint32_t name;			 /* string id + 1, 0 = none */
 	uint32_t locations, n_locations; /* in `locations` */
 	uint8_t bad_return;		 /* enum bad_return */
+	uint8_t origin;			 /* enum name_origin, of the name */
 };
 
 struct stored_location {
@@ -29,7 +30,8 @@ struct names {
 	VEC(struct name_entry) by_frame;
 	VEC(struct stored_location) locations;
 	uint64_t refused, shortened;
-	size_t long_bytes; /* of this file's long names */
+	enum name_origin origin; /* of what is set */
+	size_t long_bytes;	 /* of this file's long names */
 	size_t all_long_bytes;
 	struct str text; /* a shortened one */
 };
@@ -54,6 +56,7 @@ int names_new(struct names **ret)
 	if (err)
 		return err;
 	intern_limit_bytes(names->strings, STRING_BYTES_MAX);
+	names->origin = NAME_ORIGIN_TAPE;
 	*ret = GIVE(names);
 	return 0;
 }
@@ -75,6 +78,18 @@ static int entry_of(struct names *names, uint32_t frame, struct name_entry **ret
 void names_begin_file(struct names *names)
 {
 	names->long_bytes = 0;
+}
+
+void names_set_origin(struct names *names, enum name_origin origin)
+{
+	names->origin = origin;
+}
+
+enum name_origin names_origin(const struct names *names, uint32_t frame)
+{
+	return names_get(names, frame)
+		       ? (enum name_origin)names->by_frame.items[frame].origin
+		       : NAME_ORIGIN_NONE;
 }
 
 /* One that is there stays whole, so that a function has one name. */
@@ -123,8 +138,10 @@ int names_set(struct names *names, uint32_t frame, const char *name)
 	if (err || entry->name)
 		return err;
 	err = add_string(names, name, &id);
-	if (!err)
+	if (!err) {
 		entry->name = id + 1;
+		entry->origin = (uint8_t)names->origin;
+	}
 	return none_if_full(names, err);
 }
 
@@ -249,6 +266,18 @@ bool names_is_injected(const struct names *names, uint32_t frame)
 	return is_named(names, frame, calls, sizeof(calls) / sizeof(*calls));
 }
 
+bool names_is_return_barrier(const struct names *names, uint32_t frame)
+{
+	/* of HotSpot's perf map, since JDK 24 and before; its other stubs there make
+	 * the copy, while which the same frames are missing */
+	static const char *const barriers[] = {
+		"StubRoutines (continuationstubs)",
+		"StubRoutines (continuation stubs)",
+	};
+
+	return is_named(names, frame, barriers, sizeof(barriers) / sizeof(*barriers));
+}
+
 bool names_is_copied_start(const struct names *names, uint32_t frame)
 {
 	/* greenlet's: the one calls the other, unless that is inlined */
@@ -259,4 +288,14 @@ bool names_is_copied_start(const struct names *names, uint32_t frame)
 	};
 
 	return is_named(names, frame, starts, sizeof(starts) / sizeof(*starts));
+}
+
+bool names_is_copying(const struct names *names, uint32_t frame, bool is_leaf)
+{
+	/* greenlet's: the one has the other's sp already, and calls the other to copy */
+	static const char *const copies[] = { "slp_restore_state_trampoline" };
+	static const char *const switches[] = { "slp_switch" };
+
+	return is_named(names, frame, copies, 1) ||
+	       (is_leaf && is_named(names, frame, switches, 1));
 }

@@ -13,6 +13,23 @@
 
 #include <stdbool.h>
 
+/* Where a name comes from. What a tape holds has been told apart once, and no more. */
+#define NAME_ORIGINS(X)                                                                  \
+	X(NONE, "have no name")                                                          \
+	X(TAPE, "have the name that the tape tells")                                     \
+	X(SYMBOL, "are named by a symbol")                                               \
+	X(DEBUG_FILE, "are named by a symbol of a debug file")                           \
+	X(GO, "are named by the table of functions that Go's runtime needs")             \
+	X(JIT, "are named by the runtime that generated them")                           \
+	X(START, "are called after where their function starts")
+
+enum name_origin {
+#define X(name, text) NAME_ORIGIN_##name,
+	NAME_ORIGINS(X)
+#undef X
+		N_NAME_ORIGINS
+};
+
 struct names;
 
 int names_new(struct names **ret);
@@ -22,6 +39,12 @@ DEFINE_FREEP(names)
 /* What is set from now on is of another file. Beyond 16 MB of one file's long names
  * those that it brings are shortened (base/name.h), so that the others have room. */
 void names_begin_file(struct names *names);
+
+/* What is set from now on is from there; from a tape, unless somebody says. */
+void names_set_origin(struct names *names, enum name_origin origin);
+
+/* NAME_ORIGIN_NONE: it has no name. */
+enum name_origin names_origin(const struct names *names, uint32_t frame);
 
 /* Copies name. The first name that a frame is given stays. Beyond 256 MB of them a
  * frame goes without, which is counted. */
@@ -75,9 +98,18 @@ bool names_is_start(const struct names *names, uint32_t frame);
 bool names_is_injected(const struct names *names, uint32_t frame);
 
 /*
+ * Do this frame's callers lie elsewhere, to be copied back when it returns? (Java's
+ * virtual threads do so, with a return barrier in their place.) By name as well.
+ */
+bool names_is_return_barrier(const struct names *names, uint32_t frame);
+
+/*
  * Does a stack begin at this function that is copied away while others run in its
  * place? Then what called it is long gone, and no address says so. By name as well.
  */
 bool names_is_copied_start(const struct names *names, uint32_t frame);
+
+/* And is this function copying it? Then what lies behind is half of each. */
+bool names_is_copying(const struct names *names, uint32_t frame, bool is_leaf);
 
 #endif

@@ -89,7 +89,7 @@ _Static_assert(sizeof(struct profile_frame) == 32, "told apart by its bytes");
 struct profile_process {
 	uint32_t host; /* string */
 	uint32_t pid;
-	uint32_t name;	      /* string: of its first thread that was seen */
+	uint32_t name;	      /* string: its first thread's; else of one that was seen */
 	uint32_t cgroup;      /* string: path below the hierarchy's mount */
 	uint32_t incarnation; /* tells users of one pid apart */
 };

@@ -128,7 +128,7 @@ static enum bad_return why_bad(const struct viewer *r, uint32_t code)
 static void read_frame(struct viewer *r, struct code_cursor *cursor, uint32_t code)
 {
 	enum bad_return bad_return = why_bad(r, code);
-	bool told = cursor->told, ends;
+	bool told = cursor->told, is_leaf = !r->has_last, ends;
 
 	r->last = code;
 	r->has_last = true;
@@ -137,7 +137,8 @@ static void read_frame(struct viewer *r, struct code_cursor *cursor, uint32_t co
 		return;
 	/* where a runtime makes a stack by hand, its start is no call, and is kept */
 	ends = bad_return && names_is_start(r->names, code);
-	if (bad_return == BAD_RETURN_SWITCH) {
+	if (bad_return == BAD_RETURN_SWITCH ||
+	    (r->names && names_is_copying(r->names, code, is_leaf))) {
 		put(r, code);
 		r->why_skipped = BAD_RETURN_SWITCH;
 		return;
@@ -149,9 +150,28 @@ static void read_frame(struct viewer *r, struct code_cursor *cursor, uint32_t co
 	}
 	if (!told)
 		put(r, code);
+	if (cursor->at < cursor->end && r->names &&
+	    names_is_return_barrier(r->names, code))
+		put_gap(r);
 	ends = ends || (r->names && names_is_copied_start(r->names, code));
 	if (ends && cursor->at < cursor->end)
 		r->why_skipped = BAD_RETURN_BOTTOM;
+}
+
+/* Where nobody called: it is shown if its maker gave it a name as a start. What the walk
+ * could not read its file says. */
+static void read_bottom(struct viewer *r, struct code_cursor *cursor, uint32_t frame)
+{
+	bool told = cursor->told;
+
+	cursor->told = false;
+	if (!r->names || r->why_skipped)
+		return;
+	if (cursor->ending == END_UNREADABLE && cursor->at == cursor->end &&
+	    names_bad_return(r->names, frame) == BAD_RETURN_BOTTOM)
+		cursor->ending = END_FIBER;
+	if (!told && cursor->ending == END_FIBER && names_is_start(r->names, frame))
+		put(r, frame);
 }
 
 /* A root's place is known whatever the walk did before. */
@@ -197,6 +217,9 @@ static enum ending read_codes(struct viewer *r, struct code_cursor cursor, enum 
 			break;
 		case CODE_FRAME:
 			read_frame(r, &cursor, code);
+			break;
+		case CODE_BOTTOM:
+			read_bottom(r, &cursor, code & ~CODE_KIND);
 			break;
 		default:
 			return END_TORN;

@@ -20,6 +20,7 @@
 /* What takes part in one look. */
 struct look {
 	struct worker *worker;
+	struct opener *opener;
 	struct pipeline *pipeline;
 	struct files *files;
 	struct doctor_process *process;
@@ -40,6 +41,7 @@ static void look_end(struct look *look)
 	files_free(look->files);
 	pipeline_free(look->pipeline);
 	worker_free(look->worker);
+	opener_free(look->opener);
 }
 
 /* The cookie is the file's place in the list. */
@@ -63,6 +65,8 @@ static int look_begin(struct look *look)
 	int err = worker_new(&look->worker);
 
 	if (!err)
+		err = opener_new(&look->opener);
+	if (!err)
 		worker_set_table_sink(look->worker, &tables);
 	if (!err)
 		err = pipeline_new(&look->pipeline, &sink);
@@ -70,6 +74,7 @@ static int look_begin(struct look *look)
 		   : files_new(&look->files,
 			       &(struct files_config){
 				       .worker = look->worker,
+				       .opener = look->opener,
 				       .modules = pipeline_modules(look->pipeline),
 			       });
 }
@@ -78,7 +83,7 @@ static int look_begin(struct look *look)
 static int look_at_maps(struct look *look, pid_t pid, const struct process **ret)
 {
 	const struct event_sink input = pipeline_input(look->pipeline);
-	int err = scan_process(pid, 1, &input), left;
+	int err = scan_process(look->opener, pid, 1, &input), left;
 
 	if (!err)
 		err = pipeline_advance(look->pipeline, UINT64_MAX);

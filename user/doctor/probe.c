@@ -16,6 +16,7 @@ static const struct {
 } probes[] = {
 	{ "kernel", probe_kernel, true },
 	{ "pid namespace", probe_pid_namespace, true },
+	{ "time namespace", probe_time_namespace, true },
 	{ "lockdown", probe_lockdown, true },
 	{ "kernel types (BTF)", probe_btf, true },
 	{ "capabilities", probe_cap_load, true },

@@ -5,7 +5,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/btf.h>
 #include <linux/capability.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -45,7 +47,19 @@ void probe_kernel(struct probe_result *result)
 
 void probe_btf(struct probe_result *result)
 {
-	if (!access("/sys/kernel/btf/vmlinux", R_OK)) {
+	AUTO_CLOSE int fd = open("/sys/kernel/btf/vmlinux", O_RDONLY | O_CLOEXEC);
+	uint16_t magic = 0;
+
+	if (fd >= 0 &&
+	    (read(fd, &magic, sizeof(magic)) != sizeof(magic) || magic != BTF_MAGIC)) {
+		probe_say(result, PROBE_MISSING,
+			  "/sys/kernel/btf/vmlinux: not BTF; the sampling program can't "
+			  "be adapted to this kernel");
+		probe_todo(result, "umount what hides it, or boot a kernel built with "
+				   "CONFIG_DEBUG_INFO_BTF=y");
+		return;
+	}
+	if (fd >= 0) {
 		probe_say(result, PROBE_OK, "/sys/kernel/btf/vmlinux");
 		return;
 	}
@@ -77,6 +91,25 @@ void probe_pid_namespace(struct probe_result *result)
 	} else {
 		probe_say(result, PROBE_OK, "the host's");
 	}
+}
+
+/* The kernel's half has the kernel's own clocks. Without namespaces of time (until 5.6,
+ * or by configuration) there is no such file. */
+void probe_time_namespace(struct probe_result *result)
+{
+	AUTO_FCLOSE FILE *f = fopen("/proc/self/timens_offsets", "re");
+	long long seconds, ns;
+	bool is_other = false;
+
+	while (f && fscanf(f, "%*s %lld %lld", &seconds, &ns) == 2)
+		is_other |= seconds || ns;
+	if (!is_other) {
+		probe_say(result, PROBE_OK, "the host's");
+		return;
+	}
+	probe_say(result, PROBE_MISSING,
+		  "clocks differ from the kernel's: processes can't be identified");
+	probe_todo(result, "run weft on the host, or: nsenter -t 1 -T weft …");
 }
 
 void probe_lockdown(struct probe_result *result)
@@ -122,8 +155,8 @@ void probe_kernel_names(struct probe_result *result)
 		return;
 	}
 	probe_say(result, PROBE_LIMITED,
-		  "/proc/kallsyms hides addresses (kptr_restrict %ld): kernel functions "
-		  "have no names",
+		  "/proc/kallsyms hides addresses (kptr_restrict %ld): before Linux "
+		  "5.14 kernel functions have no names",
 		  restricted);
 	if (restricted > 1)
 		probe_todo(result, "sysctl kernel.kptr_restrict=1");

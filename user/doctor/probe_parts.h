@@ -35,6 +35,7 @@ bool probe_has_capability(int capability);
 void probe_kernel(struct probe_result *result);
 void probe_btf(struct probe_result *result);
 void probe_pid_namespace(struct probe_result *result);
+void probe_time_namespace(struct probe_result *result);
 void probe_lockdown(struct probe_result *result);
 void probe_kernel_names(struct probe_result *result);
 void probe_open_files(struct probe_result *result);

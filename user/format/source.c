@@ -181,6 +181,13 @@ bool source_was_cut(const struct source *source)
 	return source->was_cut;
 }
 
+size_t source_packed_bytes(const struct source *source)
+{
+	z_off_t at = gzoffset(source->gz);
+
+	return at > 0 ? (size_t)at : 0;
+}
+
 const char *source_name(const struct source *source)
 {
 	return source->name;

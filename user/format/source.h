@@ -39,4 +39,8 @@ int source_error(const struct source *source);
 bool source_was_cut(const struct source *source); /* in the middle of gzip's */
 const char *source_name(const struct source *source);
 
+/* How many bytes of the file were read so far, packed as they are; 0: a pipe does not
+ * tell. */
+size_t source_packed_bytes(const struct source *source);
+
 #endif

@@ -18,6 +18,7 @@ struct writer_options {
 	enum view view;	   /* shown first, or alone where the format has one stack */
 	bool with_pid;	   /* folded: comm-pid as the first frame */
 	const char *title; /* of a page; NULL: its own words */
+	bool short_names;  /* of a page: core/short_names.h */
 };
 
 /*

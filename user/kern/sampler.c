@@ -69,6 +69,12 @@ static int load_failed(int err)
 		return fail_hint(-EPERM, "run as root, or give weft CAP_BPF and "
 					 "CAP_PERFMON; `weft doctor` says more");
 	}
+	if (err == -ENOMEM) {
+		fail(-ENOMEM, "no memory for weft's BPF maps");
+		return fail_hint(-ENOMEM,
+				 "raise the memory limit of this cgroup, or give "
+				 "tables less: --unwind-memory 8");
+	}
 	fail_errno(err, "the kernel rejects weft's BPF programs");
 	return fail_hint(-EOPNOTSUPP, "`weft doctor` says what this kernel lacks; "
 				      "-v shows the kernel's own message");

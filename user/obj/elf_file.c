@@ -16,6 +16,10 @@ static int read_all(struct elf_file *file, uint64_t offset, void *buf, size_t n)
 {
 	size_t done = 0;
 
+	if (file->memory) {
+		memcpy(buf, file->memory + offset, n);
+		return 0;
+	}
 	while (done < n) {
 		ssize_t got = pread(file->fd, (char *)buf + done, n - done,
 				    (off_t)(offset + done));
@@ -63,7 +67,8 @@ static int check_header(const Elf64_Ehdr *header)
 		return fail(-ENOEXEC, "not an ELF file");
 	if (ident[EI_CLASS] != ELFCLASS64 || ident[EI_DATA] != ELFDATA2LSB)
 		return fail(-ENOEXEC, "not a 64-bit little endian ELF file");
-	if (header->e_type != ET_EXEC && header->e_type != ET_DYN)
+	if (header->e_type != ET_EXEC && header->e_type != ET_DYN &&
+	    header->e_type != ET_REL)
 		return fail(-ENOEXEC, "not an executable or shared object");
 	return 0;
 }
@@ -102,6 +107,64 @@ static int read_shdrs(struct elf_file *file)
 	return 0;
 }
 
+static bool is_placed(const Elf64_Shdr *sh)
+{
+	return sh->sh_type == SHT_PROGBITS && sh->sh_flags & SHF_ALLOC;
+}
+
+/*
+ * An object file of which nothing is left to link, as wasmtime precompiles modules to: it
+ * is mapped as it lies there, so each section's address is its offset. Of another one no
+ * address is known.
+ */
+static int place_sections(struct elf_file *file)
+{
+	size_t n = 0;
+
+	if (file->n_phdrs)
+		return fail(-ENOEXEC, "an object file with program headers");
+	for (size_t i = 0; i < file->n_shdrs; i++) {
+		if (file->shdrs[i].sh_type == SHT_RELA ||
+		    file->shdrs[i].sh_type == SHT_REL)
+			return fail(-ENOEXEC, "an object file that is not linked");
+		n += is_placed(&file->shdrs[i]);
+	}
+	if (!n || n > PHDRS_MAX)
+		return fail(-ENOEXEC, "an object file of %zu sections", n);
+	file->phdrs = calloc(n, sizeof(*file->phdrs));
+	if (!file->phdrs)
+		return fail(-ENOMEM, "no memory for program headers");
+	for (size_t i = 0; i < file->n_shdrs; i++) {
+		Elf64_Shdr *sh = &file->shdrs[i];
+
+		if (!is_placed(sh))
+			continue;
+		sh->sh_addr = sh->sh_offset;
+		file->phdrs[file->n_phdrs++] = (Elf64_Phdr){
+			.p_type = PT_LOAD,
+			.p_flags = PF_R | (sh->sh_flags & SHF_EXECINSTR ? PF_X : 0),
+			.p_offset = sh->sh_offset,
+			.p_vaddr = sh->sh_offset,
+			.p_filesz = sh->sh_size,
+			.p_memsz = sh->sh_size,
+		};
+	}
+	return 0;
+}
+
+static int read_headers(struct elf_file *file)
+{
+	int err = elf_file_read(file, 0, &file->header, sizeof(file->header));
+
+	if (!err)
+		err = check_header(&file->header);
+	if (!err)
+		err = read_phdrs(file);
+	if (!err)
+		err = read_shdrs(file);
+	return err || file->header.e_type != ET_REL ? err : place_sections(file);
+}
+
 int elf_file_open(struct elf_file *file, int fd)
 {
 	return elf_file_open_recorded(file, fd, NULL);
@@ -110,7 +173,6 @@ int elf_file_open(struct elf_file *file, int fd)
 int elf_file_open_recorded(struct elf_file *file, int fd, struct range_recorder *recorder)
 {
 	struct stat st;
-	int err;
 
 	*file = (struct elf_file){ .fd = fd,
 				   .budget = ELF_READ_MAX,
@@ -122,12 +184,24 @@ int elf_file_open_recorded(struct elf_file *file, int fd, struct range_recorder 
 	file->bytes = (uint64_t)st.st_size;
 	if (recorder)
 		range_recorder_begin(recorder, file->bytes);
-	err = elf_file_read(file, 0, &file->header, sizeof(file->header));
-	if (!err)
-		err = check_header(&file->header);
-	if (!err)
-		err = read_phdrs(file);
-	return err ? err : read_shdrs(file);
+	return read_headers(file);
+}
+
+int elf_file_open_memory(struct elf_file *file, const void *bytes, size_t n)
+{
+	*file = (struct elf_file){
+		.fd = -1, .memory = bytes, .bytes = n, .budget = ELF_READ_MAX
+	};
+	if (n < sizeof(file->header))
+		return fail(-ENOEXEC, "not an ELF file");
+	return read_headers(file);
+}
+
+uint64_t elf_file_symbol(const struct elf_file *file, const Elf64_Sym *sym)
+{
+	bool is_placed = file->header.e_type == ET_REL && sym->st_shndx < file->n_shdrs;
+
+	return sym->st_value + (is_placed ? file->shdrs[sym->st_shndx].sh_addr : 0);
 }
 
 void elf_file_close(struct elf_file *file)

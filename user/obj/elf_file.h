@@ -3,8 +3,9 @@
  * An open ELF file, read with pread(2) and never mapped: another process may
  * truncate it meanwhile. Its headers are kept; everything else is read piece
  * by piece, within the file's size and a budget, so that no file costs more
- * than a bounded time and memory. Only 64-bit little endian executables and
- * shared objects, of any machine.
+ * than a bounded time and memory. Only 64-bit little endian executables, shared
+ * objects, and objects that are mapped as they are (JITs precompile to these), of any
+ * machine.
  */
 #ifndef WEFT_OBJ_ELF_FILE_H
 #define WEFT_OBJ_ELF_FILE_H
@@ -20,7 +21,8 @@
 #define ELF_PIECE_MAX (128u << 10) /* bytes of a table that are held at once */
 
 struct elf_file {
-	int fd; /* borrowed */
+	int fd;			     /* borrowed */
+	const unsigned char *memory; /* borrowed; NULL: the bytes are fd's */
 	uint64_t bytes;
 	uint64_t budget;
 	struct range_recorder *recorder; /* NULL: nobody records them */
@@ -39,10 +41,16 @@ int elf_file_open(struct elf_file *file, int fd);
 /* The same; recorder, which may be NULL, is begun and records whatever is read. */
 int elf_file_open_recorded(struct elf_file *file, int fd,
 			   struct range_recorder *recorder);
+
+/* The same of n bytes in memory, which are borrowed. */
+int elf_file_open_memory(struct elf_file *file, const void *bytes, size_t n);
 void elf_file_close(struct elf_file *file); /* frees the headers; {0} is fine */
 
 /* What comes of the file depends on more than its bytes: memory ran out. */
 void elf_file_stop_recording(struct elf_file *file);
+
+/* Where a symbol lies; in an object file its value is only where in its section. */
+uint64_t elf_file_symbol(const struct elf_file *file, const Elf64_Sym *sym);
 
 /* All n bytes, or -EBADMSG: past the end or past the budget; or -errno. */
 int elf_file_read(struct elf_file *file, uint64_t offset, void *buf, size_t n);

@@ -11,16 +11,24 @@
 #include "base/error.h"
 #include "obj/candidates.h"
 #include "obj/demangle.h"
+#include "obj/elf_debugdata.h"
 #include "obj/elf_plt.h"
 #include "obj/elf_strings.h"
 
 #include <errno.h>
 #include <string.h>
 
+/* Which of the tables a candidate's name is of. */
+enum { OF_FILE, OF_DEBUGDATA, N_TABLES };
+#define TABLE_SHIFT 32 /* above the name's offset among the strings */
+
 struct elf_pass {
 	struct elf_file *file;
+	struct elf_file
+		*of; /* the symbols at hand: the same, or what it carries packed */
+	uint64_t table;
 	struct candidates *batch;
-	struct elf_strings strings;
+	struct elf_strings strings[N_TABLES];
 	const uint64_t *addrs;
 	name_sink sink;
 	void *arg;
@@ -82,12 +90,12 @@ static void take_sized(struct elf_pass *pass, const Elf64_Sym *sym,
 	const char *name;
 	size_t n;
 
-	if (ELF64_ST_TYPE(sym->st_info) == STT_NOTYPE && !code_end(pass->file, sym))
+	if (ELF64_ST_TYPE(sym->st_info) == STT_NOTYPE && !code_end(pass->of, sym))
 		return;
 	candidates_below(pass->batch, symbol);
 	if (!candidates_any(pass->batch, symbol->start, symbol->end))
 		return;
-	name = elf_strings_at(&pass->strings, sym->st_name, &n);
+	name = elf_strings_at(&pass->strings[pass->table], sym->st_name, &n);
 	if (is_mapping(name, n))
 		return;
 	symbol->rank = rank_of(sym, name, n);
@@ -102,10 +110,10 @@ static void take_bare(struct elf_pass *pass, const Elf64_Sym *sym,
 
 	if (!candidates_near(pass->batch, symbol->start))
 		return;
-	symbol->end = code_end(pass->file, sym);
+	symbol->end = code_end(pass->of, sym);
 	if (!symbol->end)
 		return;
-	name = elf_strings_at(&pass->strings, sym->st_name, &n);
+	name = elf_strings_at(&pass->strings[pass->table], sym->st_name, &n);
 	if (is_mapping(name, n))
 		return;
 	symbol->rank = rank_of(sym, name, n);
@@ -114,11 +122,12 @@ static void take_bare(struct elf_pass *pass, const Elf64_Sym *sym,
 
 static int take_symbol(void *arg, const Elf64_Sym *sym)
 {
+	const struct elf_pass *pass = arg;
 	struct candidate symbol = {
 		.order = sym->st_value,
 		.start = sym->st_value,
 		.end = sym->st_value + sym->st_size,
-		.name = sym->st_name,
+		.name = pass->table << TABLE_SHIFT | sym->st_name,
 		.sized = sym->st_size != 0,
 	};
 
@@ -145,15 +154,16 @@ static int add_queries(struct elf_pass *pass, size_t n)
 	return err;
 }
 
-/* For a symbol, by its offset among the strings, that begins back bytes before
- * the query. */
+/* For a symbol, by its table and the offset among its strings, that begins back bytes
+ * before the query. */
 static int deliver(struct elf_pass *pass, size_t index, uint64_t back, uint64_t symbol,
 		   const char *ending)
 {
 	struct str *name = &pass->name;
 	uint64_t start;
 
-	elf_strings_whole(&pass->strings, symbol, &pass->raw);
+	elf_strings_whole(&pass->strings[symbol >> TABLE_SHIFT], (uint32_t)symbol,
+			  &pass->raw);
 	if (pass->raw.failed)
 		return str_error(&pass->raw);
 	str_clear(name);
@@ -204,13 +214,22 @@ static int deliver_stubs(struct elf_pass *pass, struct elf_stub *stubs, size_t n
 		err = elf_plt_resolve(pass->file, &dynamic, stubs, n);
 	if (err)
 		return err == -EBADMSG ? 0 : err;
-	elf_strings_init(&pass->strings, pass->file, &dynamic.table);
+	elf_strings_init(&pass->strings[OF_FILE], pass->file, &dynamic.table);
 	for (size_t i = 0; err >= 0 && i < n; i++)
 		if (stubs[i].found)
 			err = deliver(pass, stubs[i].index,
 				      stubs[i].vaddr - stubs[i].start, stubs[i].name,
 				      "@plt");
 	return err < 0 ? err : 0;
+}
+
+static int read_table(struct elf_pass *pass, struct elf_file *of, uint64_t which,
+		      const struct elf_table *table)
+{
+	pass->of = of;
+	pass->table = which;
+	elf_strings_init(&pass->strings[which], of, table);
+	return elf_table_symbols(of, table, take_symbol, pass);
 }
 
 static int find_symbols(struct elf_pass *pass)
@@ -225,18 +244,30 @@ static int find_symbols(struct elf_pass *pass)
 			return err;
 		table = dynamic.table;
 	}
-	elf_strings_init(&pass->strings, pass->file, &table);
-	return elf_table_symbols(pass->file, &table, take_symbol, pass);
+	return read_table(pass, pass->file, OF_FILE, &table);
+}
+
+/* What can't be unpacked costs nobody the other symbols' names: *ret_err. */
+static int find_packed_symbols(struct elf_pass *pass, struct elf_debugdata *data,
+			       int *ret_err)
+{
+	struct elf_table table;
+
+	*ret_err = pass->linked ? 0 : elf_debugdata_open(pass->file, data);
+	if (*ret_err || !data->bytes || !elf_table_static(&data->file, &table))
+		return 0;
+	return read_table(pass, &data->file, OF_DEBUGDATA, &table);
 }
 
 static int run(const struct elf_pass *asked, int fd, size_t n)
 {
 	AUTO_ELF file = { 0 };
 	AUTO_CANDIDATES batch = { 0 };
+	AUTO_DEBUGDATA data = { 0 };
 	AUTO_FREE struct elf_stub *stubs = calloc(n + 1, sizeof(*stubs));
 	struct elf_pass pass = *asked;
 	size_t n_stubs = 0;
-	int err;
+	int err, packed_err = 0;
 
 	if (!stubs)
 		return fail(-ENOMEM, "no memory for %zu addresses", n);
@@ -248,12 +279,14 @@ static int run(const struct elf_pass *asked, int fd, size_t n)
 	if (!err)
 		err = find_symbols(&pass);
 	if (!err)
+		err = find_packed_symbols(&pass, &data, &packed_err);
+	if (!err)
 		err = deliver_all(&pass, stubs, &n_stubs);
 	if (!err)
 		err = deliver_stubs(&pass, stubs, n_stubs);
 	str_free(&pass.raw);
 	str_free(&pass.name);
-	return err;
+	return err ? err : packed_err;
 }
 
 int elf_names(int fd, const uint64_t *addrs, size_t n, name_sink sink, void *arg)

@@ -49,36 +49,55 @@ static void walk(const struct notes *notes, elf_note_sink sink, void *arg)
 	}
 }
 
+/* where: offset, size, address and alignment of the notes. */
+static int read_notes(struct elf_file *file, const Elf64_Phdr *where, elf_note_sink sink,
+		      void *arg)
+{
+	AUTO_FREE unsigned char *bytes = NULL;
+	size_t n = where->p_filesz;
+	int err;
+
+	if (n > NOTES_BYTES_MAX)
+		n = NOTES_BYTES_MAX;
+	bytes = malloc(n + 1);
+	if (!bytes)
+		return fail(-ENOMEM, "no memory for notes");
+	err = elf_file_read(file, where->p_offset, bytes, n);
+	if (!err)
+		walk(&(struct notes){ bytes, n, where->p_vaddr,
+				      where->p_align == 8 ? 8 : 4 },
+		     sink, arg);
+	return err == -EBADMSG ? 0 : err;
+}
+
 int elf_note_each(struct elf_file *file, elf_note_sink sink, void *arg)
 {
-	for (size_t i = 0; i < file->n_phdrs; i++) {
-		const Elf64_Phdr *ph = &file->phdrs[i];
-		AUTO_FREE unsigned char *bytes = NULL;
-		size_t n = ph->p_filesz;
-		int err;
+	int err = 0;
 
-		if (ph->p_type != PT_NOTE || !n)
-			continue;
-		if (n > NOTES_BYTES_MAX)
-			n = NOTES_BYTES_MAX;
-		bytes = malloc(n);
-		if (!bytes)
-			return fail(-ENOMEM, "no memory for notes");
-		err = elf_file_read(file, ph->p_offset, bytes, n);
-		if (err && err != -EBADMSG)
-			return err;
-		if (!err)
-			walk(&(struct notes){ bytes, n, ph->p_vaddr,
-					      ph->p_align == 8 ? 8 : 4 },
-			     sink, arg);
-	}
-	return 0;
+	for (size_t i = 0; !err && i < file->n_phdrs; i++)
+		if (file->phdrs[i].p_type == PT_NOTE && file->phdrs[i].p_filesz)
+			err = read_notes(file, &file->phdrs[i], sink, arg);
+	return err;
+}
+
+int elf_note_section(struct elf_file *file, const Elf64_Shdr *sh, elf_note_sink sink,
+		     void *arg)
+{
+	const Elf64_Phdr where = {
+		.p_offset = sh->sh_offset,
+		.p_filesz = sh->sh_size,
+		.p_vaddr = sh->sh_addr,
+		.p_align = sh->sh_addralign,
+	};
+
+	return read_notes(file, &where, sink, arg);
 }
 
 bool elf_note_is(const struct elf_note *note, const char *owner, uint32_t type)
 {
 	size_t n = strlen(owner) + 1;
 
-	return note->type == type && note->owner_bytes == n &&
-	       !memcmp(note->owner, owner, n);
+	/* Go's linker counts the name's padding, too */
+	return note->type == type && note->owner_bytes >= n &&
+	       note->owner_bytes <= align_up(n, 4) && !memcmp(note->owner, owner, n);
 }

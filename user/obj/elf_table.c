@@ -251,8 +251,10 @@ int elf_table_symbols(struct elf_file *file, const struct elf_table *table,
 
 		err = elf_file_read(file, table->syms_offset + at * sizeof(*syms), syms,
 				    n * sizeof(*syms));
-		for (size_t i = 0; !err && i < n; i++)
+		for (size_t i = 0; !err && i < n; i++) {
+			syms[i].st_value = elf_file_symbol(file, &syms[i]);
 			err = sink(arg, &syms[i]);
+		}
 	}
 	return err;
 }

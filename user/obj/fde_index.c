@@ -28,13 +28,41 @@ struct fde_entry {
 	int32_t begin, fde; /* from the header on */
 };
 
-static bool read_entry(int fd, const struct elf_info *info, uint32_t n,
-		       struct fde_entry *ret)
-{
-	uint64_t at = info->fde_index_offset + sizeof(struct header) +
-		      (uint64_t)n * sizeof(*ret);
+/* The last steps of a search lie close together: one read is for all of them. */
+#define NEAR_ENTRIES 512
 
-	return pread(fd, ret, sizeof(*ret), (off_t)at) == sizeof(*ret);
+struct near_entries {
+	uint32_t first, n;
+	struct fde_entry entries[NEAR_ENTRIES];
+};
+
+static uint64_t entry_offset(const struct elf_info *info, uint32_t n)
+{
+	return info->fde_index_offset + sizeof(struct header) +
+	       (uint64_t)n * sizeof(struct fde_entry);
+}
+
+/* [first, first + n), or nothing where the file ends before. */
+static void read_near(int fd, const struct elf_info *info, uint32_t first, uint32_t n,
+		      struct near_entries *near)
+{
+	size_t bytes = n * sizeof(*near->entries);
+
+	near->first = first;
+	near->n = pread(fd, near->entries, bytes, (off_t)entry_offset(info, first)) ==
+				  (ssize_t)bytes
+			  ? n
+			  : 0;
+}
+
+static bool read_entry(int fd, const struct elf_info *info,
+		       const struct near_entries *near, uint32_t n, struct fde_entry *ret)
+{
+	if (n - near->first < near->n) {
+		*ret = near->entries[n - near->first];
+		return true;
+	}
+	return pread(fd, ret, sizeof(*ret), (off_t)entry_offset(info, n)) == sizeof(*ret);
 }
 
 static uint64_t place(const struct elf_info *info, int32_t distance)
@@ -43,45 +71,70 @@ static uint64_t place(const struct elf_info *info, int32_t distance)
 }
 
 /*
- * An entry in the usual form, {bytes, its CIE, begin, length, no augmentation}, behind
- * which there is nothing but padding. It lies in the header's segment.
+ * An entry in the usual form, {bytes, its CIE, begin, length, augmentation}: begin counts
+ * from its own place and is what the table says. It is silent if there is no augmentation
+ * and nothing but padding behind it. It lies in the header's segment.
  */
-static bool is_silent(int fd, const struct elf_info *info, int32_t distance)
+static void read_fde(int fd, const struct elf_info *info, int32_t distance,
+		     struct fde *fde)
 {
 	static const uint8_t nothing[SILENT_MAX];
 	uint64_t at = info->fde_index_offset + (uint64_t)(int64_t)distance;
 	uint8_t bytes[ENTRY_HEAD + SILENT_MAX] = { 0 };
 	ssize_t got = pread(fd, bytes, sizeof(bytes), (off_t)at);
-	uint32_t n;
+	struct {
+		uint32_t bytes, cie;
+		int32_t begin;
+		uint32_t length;
+	} head;
 
-	memcpy(&n, bytes, sizeof(n));
-	return got >= ENTRY_HEAD && n >= ENTRY_HEAD - sizeof(n) &&
-	       n - (ENTRY_HEAD - sizeof(n)) <= SILENT_MAX &&
-	       !memcmp(bytes + ENTRY_HEAD, nothing, n - (ENTRY_HEAD - sizeof(n)));
+	_Static_assert(sizeof(head) == ENTRY_HEAD, "as in the file");
+	memcpy(&head, bytes, sizeof(head));
+	if (got < ENTRY_HEAD || head.bytes < ENTRY_HEAD - sizeof(head.bytes))
+		return;
+	if (place(info, distance) + 8 + (uint64_t)(int64_t)head.begin == fde->begin)
+		fde->end = fde->begin + head.length;
+	head.bytes -= ENTRY_HEAD - sizeof(head.bytes);
+	fde->is_silent = head.bytes <= SILENT_MAX &&
+			 !memcmp(bytes + ENTRY_HEAD, nothing, head.bytes);
+}
+
+bool fde_index_is_usual(int fd, const struct elf_info *info)
+{
+	struct header header;
+
+	return read_header(fd, info, &header);
 }
 
 bool fde_index_find(int fd, const struct elf_info *info, uint64_t vaddr, struct fde *ret)
 {
 	struct header header;
 	struct fde_entry entry;
+	struct near_entries near;
 	uint32_t low = 0, high;
+	bool is_near = false;
 
+	near.n = near.first = 0;
 	if (!read_header(fd, info, &header))
 		return false;
 	/* the first one behind it */
 	for (high = header.count; low < high;) {
 		uint32_t mid = low + (high - low) / 2;
 
-		if (!read_entry(fd, info, mid, &entry))
+		if (!is_near && high - low < NEAR_ENTRIES) {
+			read_near(fd, info, low ? low - 1 : 0, high - low + !!low, &near);
+			is_near = true;
+		}
+		if (!read_entry(fd, info, &near, mid, &entry))
 			return false;
 		if (place(info, entry.begin) <= vaddr)
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	if (!low || !read_entry(fd, info, low - 1, &entry))
+	if (!low || !read_entry(fd, info, &near, low - 1, &entry))
 		return false;
-	ret->begin = place(info, entry.begin);
-	ret->is_silent = is_silent(fd, info, entry.fde);
+	*ret = (struct fde){ .begin = place(info, entry.begin) };
+	read_fde(fd, info, entry.fde, ret);
 	return true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Where functions begin, by the table of .eh_frame_hdr that unwinders search: a few
- * reads of 8 bytes, of a file that anyone may have made.
+ * reads of 8 bytes and one of 4 KiB, of a file that anyone may have made.
  */
 #ifndef WEFT_OBJ_FDE_INDEX_H
 #define WEFT_OBJ_FDE_INDEX_H
@@ -9,9 +9,12 @@
 #include "obj/elf_scan.h"
 
 struct fde {
-	uint64_t begin; /* of the function, as linked */
-	bool is_silent; /* all through it the CFA is where it was at the call */
+	uint64_t begin, end; /* of the function, as linked; end is 0: not told as usual */
+	bool is_silent;	     /* all through it the CFA is where it was at the call */
 };
+
+/* Has the file such a table, in the form that all linkers write? */
+bool fde_index_is_usual(int fd, const struct elf_info *info);
 
 /* Of the function that begins last at or before vaddr, as linked. False: there is none,
  * or no such table, or it can't be read. */

@@ -109,19 +109,33 @@ static void find_awaited(const struct pipeline *p, const struct sample_rec *rec)
 	}
 }
 
+/*
+ * A pid that was used again, and the new process's records were lost: whatever is known
+ * of the older one would name its frames falsely. That /proc is read again mends it.
+ */
+static const struct process *sampled_process(const struct pipeline *p,
+					     const struct sample_rec *rec)
+{
+	const struct process *process = process_get(p->processes, rec->tgid);
+
+	return process && rec->begun_ns > process->born_ns ? NULL : process;
+}
+
 static int process_sample(struct pipeline *p, const struct sample_rec *rec)
 {
+	const struct process *process = sampled_process(p, rec);
+
 	if (!p->first_sample_ns)
 		p->first_sample_ns = rec->ts_ns;
-	process_seen(p->processes, rec->tgid, rec->ts_ns);
+	if (process)
+		process_seen(p->processes, rec->tgid, rec->ts_ns);
 	if (rec->flags & SAMPLE_STALE && p->sink.stale)
 		p->sink.stale(p->sink.process.arg, rec->tgid);
 	if (rec->flags & SAMPLE_AWAITED && p->sink.awaited)
 		find_awaited(p, rec);
 	if (!p->sink.sample)
 		return 0;
-	return p->sink.sample(p->sink.process.arg, rec,
-			      process_get(p->processes, rec->tgid));
+	return p->sink.sample(p->sink.process.arg, rec, process);
 }
 
 static int process_sideband(struct pipeline *p, const void *record, size_t bytes)

@@ -178,6 +178,16 @@ static int add_frames(struct profile_builder *g)
 	return err;
 }
 
+/* After its first thread, as it is called now; "": that is not known. */
+static const char *process_name(const struct profile_builder *g,
+				const struct aggregator_process *of)
+{
+	const struct process *process =
+		g->sources.processes ? process_get(g->sources.processes, of->tgid) : NULL;
+
+	return process && process->incarnation == of->incarnation ? process->comm : "";
+}
+
 static int add_processes(struct profile_builder *g)
 {
 	struct profile *r = g->profile;
@@ -196,6 +206,8 @@ static int add_processes(struct profile_builder *g)
 
 		if (cgroup)
 			err = add_text(g, cgroup, &process.cgroup);
+		if (!err)
+			err = add_text(g, process_name(g, from), &process.name);
 		if (!err)
 			err = vec_push(&r->processes, process);
 	}

@@ -12,6 +12,7 @@
 #include "core/module.h"
 #include "core/names.h"
 #include "core/profile.h"
+#include "proc/process.h"
 
 struct profile_builder;
 
@@ -21,7 +22,8 @@ struct profile_sources {
 	/* Lower hex into out, or leaves it empty. */
 	void (*build_id)(void *arg, uint32_t module, char *out, size_t room);
 	const char *(*cgroup)(void *arg, uint32_t process);
-	uint32_t host; /* string of the profile; 0: not known */
+	const struct process_table *processes; /* what they are called */
+	uint32_t host;			       /* string of the profile; 0: not known */
 	bool no_labels;
 	bool all_modules; /* also those that no frame lies in */
 };

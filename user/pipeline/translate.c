@@ -11,6 +11,8 @@
 
 struct translator {
 	struct aggregator *aggregator;
+	uint64_t time_ns; /* of the sample */
+	uint64_t code_ns; /* of its generated code */
 	uint32_t n;
 	uint32_t n_text; /* of a label, so far */
 	char text[LABEL_WORDS_MAX * LABEL_WORD_BYTES + 1];
@@ -35,15 +37,15 @@ void translator_free(struct translator *translator)
 
 static struct frame kernel_frame(uint64_t addr, bool returned)
 {
-	return (struct frame){ addr, MODULE_ID_KERNEL, returned, 0, 0 };
+	return (struct frame){ addr, MODULE_ID_KERNEL, returned, 0, 0, 0 };
 }
 
-static struct frame user_frame(const struct process *process, uint64_t addr,
-			       bool returned)
+static struct frame user_frame(const struct translator *t, const struct process *process,
+			       uint64_t addr, bool returned)
 {
 	const struct mapping *map =
 		process ? process_mapping(process, addr - returned) : NULL;
-	struct frame frame = { addr, MODULE_ID_UNMAPPED, returned, 0, 0 };
+	struct frame frame = { addr, MODULE_ID_UNMAPPED, returned, 0, 0, 0 };
 
 	if (!map)
 		return frame;
@@ -52,6 +54,8 @@ static struct frame user_frame(const struct process *process, uint64_t addr,
 		frame.offset = addr - map->start;
 	else if (!map->is_jit)
 		frame.offset = addr - map->start + map->pgoff;
+	else
+		frame.code_ns = t->code_ns;
 	return frame;
 }
 
@@ -61,7 +65,7 @@ static int put_frame(struct translator *t, const struct frame *frame)
 	int err = aggregator_frame_id(t->aggregator, frame, &id);
 
 	if (err == INTERN_FULL) {
-		struct frame none = { 0, MODULE_ID_UNMAPPED, 0, 0, 0 };
+		struct frame none = { 0, MODULE_ID_UNMAPPED, 0, 0, 0, 0 };
 
 		t->aggregator->samples.frames_dropped++;
 		err = aggregator_frame_id(t->aggregator, &none, &id);
@@ -70,8 +74,22 @@ static int put_frame(struct translator *t, const struct frame *frame)
 			return 0;
 		}
 	}
+	if (!err && frame->code_ns)
+		err = aggregator_frame_seen(t->aggregator, id, t->time_ns);
 	if (!err)
 		t->codes[t->n++] = CODE_FRAME | id;
+	return err;
+}
+
+/* A frame only if its name says so. What its file says of it is asked as of callers. */
+static int put_bottom(struct translator *t, const struct process *process, uint64_t addr)
+{
+	struct frame frame = user_frame(t, process, addr, true);
+	int err;
+
+	err = put_frame(t, &frame);
+	if (!err && (t->codes[t->n - 1] & CODE_KIND) == CODE_FRAME)
+		t->codes[t->n - 1] |= CODE_BOTTOM;
 	return err;
 }
 
@@ -79,7 +97,7 @@ static int put_frame(struct translator *t, const struct frame *frame)
 static int put_label(struct translator *t)
 {
 	char clean[4 * sizeof(t->text)];
-	struct frame frame = { 0, MODULE_ID_UNMAPPED, FRAME_IS_LABEL, 0, 0 };
+	struct frame frame = { 0, MODULE_ID_UNMAPPED, FRAME_IS_LABEL, 0, 0, 0 };
 	uint32_t id;
 	int err;
 
@@ -131,12 +149,14 @@ static int put_word(struct translator *t, const struct process *process, uint64_
 	case FRAME_CALLER:
 	case FRAME_LAUNCH:
 	case FRAME_ASYNC:
-		frame = user_frame(process, FRAME_ADDR(word),
+		frame = user_frame(t, process, FRAME_ADDR(word),
 				   FRAME_KIND(word) != FRAME_USER);
 		frame.unproven = FRAME_KIND(word) == FRAME_UNPROVEN;
 		frame.uncallable = FRAME_KIND(word) == FRAME_LAUNCH ||
 				   FRAME_KIND(word) == FRAME_ASYNC;
 		return put_frame(t, &frame);
+	case FRAME_BOTTOM:
+		return put_bottom(t, process, FRAME_ADDR(word));
 	case FRAME_LABEL:
 		return put_text(t, word);
 	case FRAME_ROOT:
@@ -170,6 +190,22 @@ static int put_comm(struct translator *t, const char *comm)
 	return err < 0 ? err : 0;
 }
 
+/* By what generated code of a sample is told from that of others: if its dump did not
+ * grow since before the sample, all is as it was; else this very sample's time. Of more
+ * of these than there is room for, none is told from another. */
+static uint64_t code_time(struct aggregator *aggregator, const struct process *process,
+			  uint64_t time_ns)
+{
+	if (!process || !process->code_since_ns)
+		return 0;
+	if (time_ns > process->code_since_ns)
+		return process->code_since_ns;
+	if (aggregator->code_times >= CODE_TIMES_MAX)
+		return 1;
+	aggregator->code_times++;
+	return time_ns;
+}
+
 int translate_sample(struct translator *t, const struct sample_rec *rec,
 		     const struct process *process)
 {
@@ -186,6 +222,8 @@ int translate_sample(struct translator *t, const struct sample_rec *rec,
 	t->codes[STACK_ENDING] = rec->ending;
 	t->codes[STACK_KERNEL] = rec->n_kernel;
 	t->codes[STACK_THREAD] = rec->n_thread;
+	t->time_ns = rec->ts_ns;
+	t->code_ns = code_time(t->aggregator, process, rec->ts_ns);
 	t->n = STACK_HEAD;
 	t->n_text = 0;
 	for (unsigned int i = 0; !err && i < rec->n_kernel; i++) {

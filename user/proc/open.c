@@ -2,58 +2,20 @@
 #include "proc/open.h"
 
 #include "base/error.h"
+#include "proc/open_below.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
 
 /* linux/magic.h; on these a file's st_dev is not the device that is mapped */
 #define OVERLAYFS_MAGIC 0x794c7630
 #define BTRFS_MAGIC	0x9123683e
-
-/*
- * For reading, what was opened as a mere place. Only so can it be looked at
- * first: to open a device is to use it, and with our privileges, not its
- * owner's.
- */
-static int open_place(int place)
-{
-	struct stat st;
-	char path[64];
-	int fd;
-
-	if (fstat(place, &st))
-		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return -EINVAL;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", place);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	return fd < 0 ? -errno : fd;
-}
-
-/* Never follows a magic link, never leaves the root; a regular file or nothing.
- * more: O_NOFOLLOW or 0. */
-static int open_below(const char *root, const char *path, uint64_t more)
-{
-	struct open_how how = {
-		.flags = O_PATH | O_CLOEXEC | more,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
-	};
-	AUTO_CLOSE int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	AUTO_CLOSE int place = -1;
-
-	if (dir < 0)
-		return -errno;
-	place = (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
-	return place < 0 ? -errno : open_place(place);
-}
 
 static bool is_mapped_file(int fd, const struct module *module)
 {
@@ -139,35 +101,11 @@ static int find_perf_map(pid_t pid, const struct owner *owner, char *path, size_
 	return fd;
 }
 
-/* linux/magic.h; what a file there holds the kernel makes up, and for whoever asks */
-static bool is_made_up(int fd)
-{
-	static const unsigned int magics[] = {
-		0x9fa0,	    /* proc */
-		0x62656572, /* sysfs */
-		0x64626720, /* debugfs */
-		0x74726163, /* tracefs */
-		0x73636673, /* securityfs */
-		0x6165676c, /* pstore */
-		0x63677270, /* cgroup2 */
-		0x27e0eb,   /* cgroup */
-		0xcafe4a11, /* bpf */
-	};
-	struct statfs fs;
-
-	if (fstatfs(fd, &fs))
-		return true;
-	for (size_t i = 0; i < sizeof(magics) / sizeof(*magics); i++)
-		if ((unsigned int)fs.f_type == magics[i])
-			return true;
-	return false;
-}
-
 /* Whoever can mount in a namespace of his own can have any file lie at that path: what
  * comes of it shows nobody more than he may read. */
 static bool may_be_read(int fd, const struct stat *st, const struct owner *owner)
 {
-	if (is_made_up(fd))
+	if (open_is_made_up(fd))
 		return false;
 	if (owner->known && st->st_uid == owner->uid)
 		return true;
@@ -194,5 +132,18 @@ int open_perf_map(pid_t pid, const struct owner *kept, uint64_t max_bytes, int *
 		return fail(-EFBIG, "%s has %" PRIu64 " bytes: ignored", path,
 			    (uint64_t)st.st_size);
 	*ret_fd = GIVE_FD(fd);
+	return 0;
+}
+
+int open_maps(pid_t tid, int *ret_fd)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return fail_errno(-errno, "cannot read %s", path);
+	*ret_fd = fd;
 	return 0;
 }

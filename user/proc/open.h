@@ -2,11 +2,13 @@
 /*
  * Opening files that other processes named. The name leads wherever its owner
  * wants, so what is opened is checked against what the kernel says is mapped:
- * a regular file of the same inode, or nothing.
+ * a regular file of the same inode, or nothing. All of this may wait for as long as
+ * somebody likes: who must not wait asks the opener (proc/opener.h).
  */
 #ifndef WEFT_PROC_OPEN_H
 #define WEFT_PROC_OPEN_H
 
+#include "base/cleanup.h"
 #include "core/module.h"
 #include "proc/process.h"
 
@@ -37,5 +39,8 @@ struct owner open_owner(pid_t pid);
  * seen to have (`kept`). -EPERM: it is another's, or the kernel makes it up.
  */
 int open_perf_map(pid_t pid, const struct owner *kept, uint64_t max_bytes, int *ret_fd);
+
+/* /proc/TID/maps. */
+int open_maps(pid_t tid, int *ret_fd);
 
 #endif

@@ -93,6 +93,8 @@ static int process_new(struct process_table *table, const struct side_event *eve
 		table->incarnations++;
 	process->incarnation = table->incarnations;
 	process->born_ns = event->time_ns;
+	if (event->kind == SIDE_EXEC)
+		memcpy(process->comm, event->comm, sizeof(process->comm));
 	table->counts.seen++;
 	err = hmap_put(&table->by_tgid, tgid, process);
 	if (err) {
@@ -164,15 +166,20 @@ static int replace(struct map_list *list, const struct mapping *map)
 	return 0;
 }
 
-/* Names that no file bears: memory that the process fills itself. */
+/* Names that no file bears: memory that the process fills itself. What lies in a memfd
+ * is a program or a library if it is mapped as those are, privately; who generates code
+ * into one maps it shared, a second time to write to it. */
 static bool is_generated(const struct side_event *event)
 {
-	static const char *const prefixes[] = { "//anon",	  "[heap]",  "[stack",
-						"[anon",	  "/memfd:", "/dev/zero",
-						"/anon_hugepage", "/SYSV" };
+	static const char memfd[] = "/memfd:";
+	static const char *const prefixes[] = { "//anon", "[heap]",    "[stack",
+						"[anon",  "/dev/zero", "/anon_hugepage",
+						"/SYSV" };
 
 	if (!event->path[0])
 		return true;
+	if (!strncmp(event->path, memfd, sizeof(memfd) - 1))
+		return event->is_shared;
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
 		if (!strncmp(event->path, prefixes[i], strlen(prefixes[i])))
 			return true;
@@ -310,6 +317,8 @@ static int apply_fork(struct process_table *table, const struct side_event *even
 	if (err || !child)
 		return err;
 	child->ppid = event->ppid;
+	if (parent)
+		memcpy(child->comm, parent->comm, sizeof(child->comm));
 	if (parent && parent->maps) {
 		child->maps = parent->maps;
 		child->maps->refs++;
@@ -317,6 +326,14 @@ static int apply_fork(struct process_table *table, const struct side_event *even
 	if (table->sink.forked)
 		table->sink.forked(table->sink.arg, child, parent, event->time_ns);
 	return 0;
+}
+
+static void apply_rename(struct process_table *table, const struct side_event *event)
+{
+	struct process *process = hmap_get(&table->by_tgid, event->pid);
+
+	if (process && event->tid == event->pid)
+		memcpy(process->comm, event->comm, sizeof(process->comm));
 }
 
 /* A process ends with its last thread, which need not be its leader. */
@@ -359,6 +376,9 @@ int process_apply(struct process_table *table, const struct side_event *event)
 		return apply_mmap(table, event);
 	case SIDE_EXEC:
 		return apply_exec(table, event);
+	case SIDE_RENAME:
+		apply_rename(table, event);
+		return 0;
 	case SIDE_FORK:
 		return apply_fork(table, event);
 	case SIDE_EXIT:
@@ -379,6 +399,14 @@ void process_seen(struct process_table *table, uint32_t tgid, uint64_t time_ns)
 		process->ended_ns = time_ns;
 }
 
+void process_set_code_since(struct process_table *table, uint32_t tgid, uint64_t since_ns)
+{
+	struct process *process = hmap_get(&table->by_tgid, tgid);
+
+	if (process)
+		process->code_since_ns = since_ns;
+}
+
 const struct process *process_get(const struct process_table *table, uint32_t tgid)
 {
 	return hmap_get(&table->by_tgid, tgid);
@@ -395,6 +423,18 @@ const struct mapping *process_mapping(const struct process *process, uint64_t ad
 	if (i == list->maps.n || list->maps.items[i].start > addr)
 		return NULL;
 	return &list->maps.items[i];
+}
+
+bool process_has_file(const struct process_table *table, const struct process *process,
+		      const struct side_event *event)
+{
+	const struct mapping *map = process_mapping(process, event->start);
+	const struct module *module =
+		map ? module_get(table->modules, map->module) : NULL;
+
+	return module && map->start == event->start && map->pgoff == event->pgoff &&
+	       module->kind == MODULE_FILE && module->ino == event->ino &&
+	       module->maj == event->maj && module->min == event->min;
 }
 
 const struct mapping *process_mappings(const struct process *process, size_t *ret_n)

@@ -30,6 +30,9 @@ struct process {
 	uint64_t ended_ns;    /* 0: alive */
 	uint32_t threads;     /* beside the leader, of those that were seen to begin */
 	bool leader_ended;
+	uint64_t code_since_ns;	    /* its generated code is as it was then, by its JIT's
+				 * dump; 0: no dump is known */
+	char comm[SIDE_COMM_BYTES]; /* its first thread's, as it came; "": not known */
 	struct map_list *maps;
 };
 
@@ -74,8 +77,16 @@ void process_seen(struct process_table *table, uint32_t tgid, uint64_t time_ns);
 /* NULL: never heard of. */
 const struct process *process_get(const struct process_table *table, uint32_t tgid);
 
+/* Its JIT's dump has not grown since then. */
+void process_set_code_since(struct process_table *table, uint32_t tgid,
+			    uint64_t since_ns);
+
 /* The mapping at an address, NULL: none known. Lives until the next apply. */
 const struct mapping *process_mapping(const struct process *process, uint64_t addr);
+
+/* Is it there, as an event of today says? */
+bool process_has_file(const struct process_table *table, const struct process *process,
+		      const struct side_event *event);
 
 /* All mappings, by address. */
 const struct mapping *process_mappings(const struct process *process, size_t *ret_n);

@@ -10,13 +10,14 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 /* The kernel writes a newline as \\012, and nothing else so. */
-static size_t copy_path(char *out, size_t room, const char *line)
+static void copy_path(char *out, size_t room, const char *line)
 {
 	size_t n = 0;
 
@@ -27,17 +28,14 @@ static size_t copy_path(char *out, size_t room, const char *line)
 		line += newline ? 4 : 1;
 	}
 	out[n] = '\0';
-	return n;
 }
 
 /* "start-end perms pgoff maj:min ino   path"; false: not an executable one. */
 static bool read_line(const char *line, struct side_event *event)
 {
-	static const char deleted[] = " (deleted)";
 	char perms[5];
 	uint64_t end;
 	int path = 0;
-	size_t n;
 
 	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n",
 		   &event->start, &end, perms, &event->pgoff, &event->maj, &event->min,
@@ -46,10 +44,9 @@ static bool read_line(const char *line, struct side_event *event)
 	if (perms[2] != 'x' || end <= event->start)
 		return false;
 	event->bytes = end - event->start;
-	n = copy_path(event->path, sizeof(event->path), line + path);
-	if (n >= sizeof(deleted) &&
-	    !strcmp(event->path + n - sizeof(deleted) + 1, deleted))
-		event->path[n - sizeof(deleted) + 1] = '\0';
+	event->is_shared = perms[3] == 's';
+	copy_path(event->path, sizeof(event->path), line + path);
+	side_event_cut_deleted(event->path);
 	return true;
 }
 
@@ -76,14 +73,19 @@ static pid_t another_thread(pid_t tgid)
 }
 
 /* NULL: it is gone, or has no memory. */
-static FILE *open_maps(pid_t tid)
+static FILE *open_maps_of(struct opener *opener, pid_t tid)
 {
+	AUTO_CLOSE int fd = -1;
 	FILE *f;
-	char path[64];
 	int first;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", tid);
-	f = fopen(path, "re");
+	if (opener_maps(opener, tid, &fd)) {
+		error_clear();
+		return NULL;
+	}
+	f = fdopen(fd, "r");
+	if (f)
+		fd = -1;
 	first = f ? getc(f) : EOF;
 	if (first != EOF) {
 		ungetc(first, f);
@@ -95,12 +97,12 @@ static FILE *open_maps(pid_t tid)
 }
 
 /* Those of a process are its threads', of which the first may have ended. */
-static FILE *open_process_maps(pid_t tgid)
+static FILE *open_process_maps(struct opener *opener, pid_t tgid)
 {
-	FILE *f = open_maps(tgid);
+	FILE *f = open_maps_of(opener, tgid);
 	pid_t other = f ? 0 : another_thread(tgid);
 
-	return other ? open_maps(other) : f;
+	return other ? open_maps_of(opener, other) : f;
 }
 
 static int hand_on(const struct side_event *event, struct str *bytes,
@@ -114,8 +116,8 @@ static int hand_on(const struct side_event *event, struct str *bytes,
 }
 
 /* exec: handed on before the first mapping; NULL: nothing is. */
-static int scan(pid_t tgid, uint64_t time_ns, const struct side_event *exec,
-		const struct event_sink *sink)
+static int scan(struct opener *opener, pid_t tgid, uint64_t time_ns,
+		const struct side_event *exec, const struct event_sink *sink)
 {
 	struct side_event event = {
 		.kind = SIDE_MMAP,
@@ -129,7 +131,7 @@ static int scan(pid_t tgid, uint64_t time_ns, const struct side_event *exec,
 	size_t room = 0;
 	int err = 0;
 
-	f = open_process_maps(tgid);
+	f = open_process_maps(opener, tgid);
 	if (f && exec)
 		err = hand_on(exec, &bytes, sink);
 	while (f && !err && getline(&line, &room, f) > 0)
@@ -138,24 +140,87 @@ static int scan(pid_t tgid, uint64_t time_ns, const struct side_event *exec,
 	return err;
 }
 
-int scan_process(pid_t tgid, uint64_t time_ns, const struct event_sink *sink)
+/* Of a process's first thread. "": it is gone. */
+static void read_comm(pid_t tgid, char comm[SIDE_COMM_BYTES])
 {
-	const struct side_event exec = {
+	AUTO_CLOSE int fd = -1;
+	char path[64];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", tgid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? 0 : read(fd, comm, SIDE_COMM_BYTES - 1);
+	if (n > 0 && comm[n - 1] == '\n')
+		n--;
+	comm[n > 0 ? n : 0] = '\0';
+}
+
+int scan_process(struct opener *opener, pid_t tgid, uint64_t time_ns,
+		 const struct event_sink *sink)
+{
+	struct side_event exec = {
 		.kind = SIDE_EXEC,
 		.time_ns = time_ns,
 		.pid = (uint32_t)tgid,
 		.tid = (uint32_t)tgid,
 	};
 
-	return scan(tgid, time_ns, &exec, sink);
+	read_comm(tgid, exec.comm);
+	return scan(opener, tgid, time_ns, &exec, sink);
 }
 
-int scan_mappings(pid_t tgid, uint64_t time_ns, const struct event_sink *sink)
+int scan_mappings(struct opener *opener, pid_t tgid, uint64_t time_ns,
+		  const struct event_sink *sink)
 {
-	return scan(tgid, time_ns, NULL, sink);
+	return scan(opener, tgid, time_ns, NULL, sink);
 }
 
-int scan_all(const struct event_sink *sink)
+/* Does it run the program that it ran? An exec maps its own at other addresses, or
+ * another file. */
+static bool goes_on(struct opener *opener, const struct process_table *known, pid_t tgid)
+{
+	const struct process *process = known ? process_get(known, (uint32_t)tgid) : NULL;
+	struct side_event event = { 0 };
+	AUTO_FCLOSE FILE *f = NULL;
+	AUTO_FREE char *line = NULL;
+	size_t room = 0;
+
+	if (!process || process->ended_ns)
+		return false;
+	f = open_process_maps(opener, tgid);
+	while (f && getline(&line, &room, f) > 0)
+		if (read_line(line, &event) && event.ino)
+			return process_has_file(known, process, &event);
+	return false;
+}
+
+/* What it maps now, and its name, which may have been lost as well. */
+static int scan_known(struct opener *opener, pid_t tgid, const struct event_sink *sink)
+{
+	struct side_event rename = {
+		.kind = SIDE_RENAME,
+		.time_ns = clock_now_ns(),
+		.pid = (uint32_t)tgid,
+		.tid = (uint32_t)tgid,
+	};
+	AUTO_STR bytes = { 0 };
+	int err;
+
+	read_comm(tgid, rename.comm);
+	err = hand_on(&rename, &bytes, sink);
+	return err ? err : scan_mappings(opener, tgid, clock_now_ns(), sink);
+}
+
+static int scan_one(struct opener *opener, const struct process_table *known, pid_t tgid,
+		    const struct event_sink *sink)
+{
+	return goes_on(opener, known, tgid)
+		       ? scan_known(opener, tgid, sink)
+		       : scan_process(opener, tgid, clock_now_ns(), sink);
+}
+
+int scan_all(struct opener *opener, const struct process_table *known,
+	     const struct event_sink *sink)
 {
 	DIR *proc = opendir("/proc");
 	struct dirent *entry;
@@ -165,8 +230,7 @@ int scan_all(const struct event_sink *sink)
 		return fail_errno(-errno, "cannot read /proc");
 	while (!err && (entry = readdir(proc)))
 		if (isdigit((unsigned char)entry->d_name[0]))
-			err = scan_process((pid_t)atoi(entry->d_name), clock_now_ns(),
-					   sink);
+			err = scan_one(opener, known, (pid_t)atoi(entry->d_name), sink);
 	closedir(proc);
 	return err;
 }
@@ -175,12 +239,25 @@ int scan_all(const struct event_sink *sink)
 
 enum { SCAN_EXITING = 1 };
 
+/* There, but not to be seen; not merely unreadable because we have too many files. */
+static bool is_hidden(pid_t tid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d", tid);
+	return access(path, F_OK) && (!kill(tid, 0) || errno != ESRCH);
+}
+
 static int read_identity(pid_t tid, uint64_t *ret_start_ticks, uint64_t *ret_start_stack)
 {
 	struct task_stat stat;
 
-	if (!task_stat_read(tid, &stat))
+	if (!task_stat_read(tid, &stat)) {
+		if (is_hidden(tid))
+			return fail(-EPERM, "/proc does not show process %d (hidepid)",
+				    tid);
 		return fail(-ESRCH, "pid %d is gone", tid);
+	}
 	*ret_start_ticks = stat.start_ticks;
 	*ret_start_stack = stat.start_stack;
 	/* on its way out, its memory is gone before it is */
@@ -221,16 +298,48 @@ bool scan_is_alive(pid_t tid, bool whole, uint64_t *ret_start_ticks)
 	return true;
 }
 
-bool scan_is_mapped(pid_t tgid, uint64_t addr, uint64_t ino)
+/* How many of the places it holds with the right file; -1: one with another. */
+static int count_places(const struct side_event *event, const struct map_place *places,
+			unsigned int n)
+{
+	int found = 0;
+
+	for (unsigned int i = 0; i < n; i++) {
+		if (places[i].addr - event->start >= event->bytes)
+			continue;
+		if (event->ino != places[i].ino)
+			return -1;
+		found++;
+	}
+	return found;
+}
+
+static bool reads_as_mapped(struct opener *opener, pid_t tgid,
+			    const struct map_place *places, unsigned int n)
 {
 	struct side_event event = { 0 };
 	AUTO_FCLOSE FILE *f = NULL;
 	AUTO_FREE char *line = NULL;
+	unsigned int found = 0;
 	size_t room = 0;
 
-	f = open_process_maps(tgid);
-	while (f && getline(&line, &room, f) > 0)
-		if (read_line(line, &event) && addr - event.start < event.bytes)
-			return event.ino == ino;
-	return false;
+	f = open_process_maps(opener, tgid);
+	while (f && found < n && getline(&line, &room, f) > 0) {
+		int here = read_line(line, &event) ? count_places(&event, places, n) : 0;
+
+		if (here < 0)
+			return false;
+		found += (unsigned int)here;
+	}
+	return found == n;
+}
+
+bool scan_is_mapped(struct opener *opener, pid_t tgid, const struct map_place *places,
+		    unsigned int n)
+{
+	int err = opener_map_query(opener, tgid, places, n);
+
+	error_clear();
+	/* of a process whose first thread has ended the kernel tells nothing */
+	return !err || (err != -ESTALE && reads_as_mapped(opener, tgid, places, n));
 }

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What /proc says of processes that were there before us, or that we lost
- * track of: as the sideband records that perf would have written. */
+ * track of: as the sideband records that perf would have written. What a process maps the
+ * opener reads, if there is one. */
 #ifndef WEFT_PROC_SCAN_H
 #define WEFT_PROC_SCAN_H
 
 #include "core/event.h"
+#include "proc/opener.h"
+#include "proc/process.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -13,16 +16,23 @@
  * One process: an exec, then each executable mapping, all at time_ns. 0 also
  * when it is gone meanwhile or has no memory of its own (a kernel thread).
  */
-int scan_process(pid_t tgid, uint64_t time_ns, const struct event_sink *sink);
+int scan_process(struct opener *opener, pid_t tgid, uint64_t time_ns,
+		 const struct event_sink *sink);
 
 /* The same without the exec: it is the process that was known. */
-int scan_mappings(pid_t tgid, uint64_t time_ns, const struct event_sink *sink);
+int scan_mappings(struct opener *opener, pid_t tgid, uint64_t time_ns,
+		  const struct event_sink *sink);
 
-/* Every process of /proc. Each is stamped with the time at which it was read. */
-int scan_all(const struct event_sink *sink);
+/*
+ * Every process of /proc. Each is stamped with the time at which it was read. One that
+ * is known, or NULL, and has not become another goes on without an exec: what it has
+ * generated keeps its names, and its threads are the same.
+ */
+int scan_all(struct opener *opener, const struct process_table *known,
+	     const struct event_sink *sink);
 
 /* Fields 22 (start, clock ticks) and 28 (start of the stack) of its stat.
- * -ESRCH: gone; -EPERM: the stack is hidden from us. */
+ * -ESRCH: gone; -EPERM: the stack, or all of it, is hidden from us. */
 int scan_identity(pid_t tgid, uint64_t *ret_start_ticks, uint64_t *ret_start_stack);
 
 /* Has it not ended? One that only its parent must take notice of has. A process
@@ -31,7 +41,8 @@ int scan_identity(pid_t tgid, uint64_t *ret_start_ticks, uint64_t *ret_start_sta
  * stat can't be read. */
 bool scan_is_alive(pid_t tid, bool whole, uint64_t *ret_start_ticks);
 
-/* Is the file with this inode mapped, executable, at addr now? */
-bool scan_is_mapped(pid_t tgid, uint64_t addr, uint64_t ino);
+/* Is code of these files mapped at these places now? n: at most MAP_PLACES_MAX. */
+bool scan_is_mapped(struct opener *opener, pid_t tgid, const struct map_place *places,
+		    unsigned int n);
 
 #endif

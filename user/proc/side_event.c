@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* sample_id_all with PERF_SAMPLE_TID | PERF_SAMPLE_TIME ends every record */
 struct trailer {
@@ -46,6 +47,15 @@ uint64_t side_event_time(const void *record, size_t bytes)
 	return trailer.time_ns;
 }
 
+void side_event_cut_deleted(char *path)
+{
+	static const char deleted[] = " (deleted)";
+	size_t n = strlen(path), length = sizeof(deleted) - 1;
+
+	if (n > length && !strcmp(path + n - length, deleted))
+		path[n - length] = '\0';
+}
+
 static int read_mmap(struct side_event *to, const char *body, size_t bytes)
 {
 	struct mmap2_body mmap;
@@ -62,11 +72,13 @@ static int read_mmap(struct side_event *to, const char *body, size_t bytes)
 	to->maj = mmap.maj;
 	to->min = mmap.min;
 	to->ino = mmap.ino;
+	to->is_shared = mmap.flags & MAP_SHARED;
 	n = strnlen(body + sizeof(mmap), bytes - sizeof(mmap));
 	if (n >= sizeof(to->path))
 		n = sizeof(to->path) - 1;
 	memcpy(to->path, body + sizeof(mmap), n);
 	to->path[n] = '\0';
+	side_event_cut_deleted(to->path);
 	to->kind = SIDE_MMAP;
 	return 0;
 }
@@ -88,13 +100,19 @@ static int read_task(struct side_event *to, uint32_t type, const char *body, siz
 static int read_comm(struct side_event *to, uint16_t misc, const char *body, size_t bytes)
 {
 	struct comm_body comm;
+	size_t n;
 
 	if (bytes < sizeof(comm))
 		return -EBADMSG;
 	memcpy(&comm, body, sizeof(comm));
 	to->pid = comm.pid;
 	to->tid = comm.tid;
-	to->kind = misc & PERF_RECORD_MISC_COMM_EXEC ? SIDE_EXEC : SIDE_OTHER;
+	to->kind = misc & PERF_RECORD_MISC_COMM_EXEC ? SIDE_EXEC : SIDE_RENAME;
+	n = strnlen(body + sizeof(comm), bytes - sizeof(comm));
+	if (n >= sizeof(to->comm))
+		n = sizeof(to->comm) - 1;
+	memcpy(to->comm, body + sizeof(comm), n);
+	to->comm[n] = '\0';
 	return 0;
 }
 
@@ -155,6 +173,7 @@ static void write_mmap(struct str *out, const struct side_event *event, size_t n
 		.maj = event->maj,
 		.min = event->min,
 		.ino = event->ino,
+		.flags = event->is_shared ? MAP_SHARED : MAP_PRIVATE,
 	};
 	size_t n = strlen(event->path);
 
@@ -163,19 +182,18 @@ static void write_mmap(struct str *out, const struct side_event *event, size_t n
 	str_add_bytes(out, zeros, name_bytes - n);
 }
 
-/* What COMM and EXIT hold: pids, and of a COMM a name, which nobody reads. */
+/* What COMM and EXIT hold: pids, and a COMM the name. */
 static void write_small(struct str *out, const struct side_event *event)
 {
 	const struct task_body exit = { .pid = event->pid, .tid = event->tid };
 	const struct comm_body comm = { event->pid, event->tid };
-	const uint64_t no_name = 0;
 
 	if (event->kind == SIDE_EXIT) {
 		str_add_bytes(out, &exit, sizeof(exit));
 		return;
 	}
 	str_add_bytes(out, &comm, sizeof(comm));
-	str_add_bytes(out, &no_name, sizeof(no_name));
+	str_add_bytes(out, event->comm, sizeof(event->comm));
 }
 
 static size_t body_bytes(const struct side_event *event, size_t name_bytes)
@@ -186,7 +204,7 @@ static size_t body_bytes(const struct side_event *event, size_t name_bytes)
 	case SIDE_EXIT:
 		return sizeof(struct task_body);
 	default:
-		return sizeof(struct comm_body) + NAME_ALIGN;
+		return sizeof(struct comm_body) + sizeof(event->comm);
 	}
 }
 

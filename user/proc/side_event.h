@@ -14,7 +14,17 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum side_kind { SIDE_MMAP, SIDE_EXEC, SIDE_FORK, SIDE_EXIT, SIDE_LOST, SIDE_OTHER };
+enum side_kind {
+	SIDE_MMAP,
+	SIDE_EXEC,
+	SIDE_RENAME, /* of a thread */
+	SIDE_FORK,
+	SIDE_EXIT,
+	SIDE_LOST,
+	SIDE_OTHER
+};
+
+#define SIDE_COMM_BYTES 16 /* TASK_COMM_LEN */
 
 struct side_event {
 	enum side_kind kind;
@@ -24,17 +34,23 @@ struct side_event {
 	uint64_t start, bytes, pgoff; /* MMAP */
 	uint32_t maj, min;
 	uint64_t ino;
-	char path[4096]; /* MMAP; cut to fit, NUL terminated */
-	uint64_t lost;	 /* LOST: records */
+	bool is_shared;		    /* MMAP: writes to it are seen by others */
+	char path[4096];	    /* MMAP; cut to fit, NUL terminated */
+	char comm[SIDE_COMM_BYTES]; /* EXEC, RENAME: NUL terminated, as it came */
+	uint64_t lost;		    /* LOST: records */
 };
 
 /* Checks every length. -EBADMSG: not a record of ours (a tape may hold any). */
 int side_event_read(struct side_event *ret, const void *record, size_t bytes);
 
+/* Takes off the " (deleted)" that the kernel adds to the path of a file that has no name
+ * any more, as a memfd never had one. */
+void side_event_cut_deleted(char *path);
+
 /* The time alone; 0 when the record is too short to have one. */
 uint64_t side_event_time(const void *record, size_t bytes);
 
-/* Adds the bytes of an MMAP2, an EXIT or (kind SIDE_EXEC) a COMM record to out. */
+/* Adds the bytes of an MMAP2, an EXIT or (any other kind) a COMM record to out. */
 void side_event_write(struct str *out, const struct side_event *event);
 
 #endif

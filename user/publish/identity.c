@@ -5,9 +5,29 @@
 
 #include <errno.h>
 
+struct noted {
+	struct map_place places[MAP_PLACES_MAX];
+	unsigned int n;
+};
+
+/* What has no inode is the kernel's ([vsyscall], which lies in no process), or a name
+ * for memory. */
 static bool is_file(const struct module_table *modules, const struct mapping *map)
 {
-	return module_get(modules, map->module)->kind == MODULE_FILE;
+	const struct module *module = module_get(modules, map->module);
+
+	return module->kind == MODULE_FILE && module->ino;
+}
+
+/* What was noted lies there, or nothing was. */
+static bool holds(const struct outside *outside, const struct process *process,
+		  const struct files *files, struct noted *noted)
+{
+	unsigned int n = noted->n;
+
+	noted->n = 0;
+	return !n || outside->is_mapped(files_opener(files), (pid_t)process->tgid,
+					noted->places, n);
 }
 
 /* The files with keys, and those at both ends of what is mapped, must be where
@@ -15,6 +35,7 @@ static bool is_file(const struct module_table *modules, const struct mapping *ma
 static bool is_mapped_so(const struct outside *outside, const struct process *process,
 			 const struct module_table *modules, const struct files *files)
 {
+	struct noted noted = { 0 };
 	size_t n, first = 0, last;
 	const struct mapping *maps = process_mappings(process, &n);
 
@@ -28,11 +49,13 @@ static bool is_mapped_so(const struct outside *outside, const struct process *pr
 
 		if (!is_file(modules, &maps[i]) || (i > first && i + 1 < last && !keyed))
 			continue;
-		if (!outside->is_mapped((pid_t)process->tgid, maps[i].start,
-					module_get(modules, maps[i].module)->ino))
+		noted.places[noted.n++] =
+			(struct map_place){ maps[i].start,
+					    module_get(modules, maps[i].module)->ino };
+		if (noted.n == MAP_PLACES_MAX && !holds(outside, process, files, &noted))
 			return false;
 	}
-	return true;
+	return holds(outside, process, files, &noted);
 }
 
 int identity_read(const struct outside *outside, const struct process *process,

@@ -24,7 +24,8 @@ struct outside {
 	struct file_source files;
 	/* proc/scan.h */
 	int (*identity)(pid_t tgid, uint64_t *ret_start_ticks, uint64_t *ret_start_stack);
-	bool (*is_mapped)(pid_t tgid, uint64_t addr, uint64_t ino);
+	bool (*is_mapped)(struct opener *opener, pid_t tgid,
+			  const struct map_place *places, unsigned int n);
 	/* worker/remote_reader.h */
 	bool (*remote_read)(struct remote_reader *reader, pid_t pid,
 			    const uint64_t *addrs, unsigned int n, uint32_t *ret);

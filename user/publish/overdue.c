@@ -88,6 +88,18 @@ static int ask_for(struct publisher *p, const struct process *process,
 	return err ? err : tables_urge(p->tables, process, map->module);
 }
 
+/* Nothing is known of it: of one that begins, not yet; or /proc does not say. */
+static void look_whether_hidden(struct publisher *p, uint32_t tgid)
+{
+	uint64_t ticks, stack;
+
+	if (hmap_get(&p->hidden, tgid))
+		return;
+	if (p->config.outside->identity((pid_t)tgid, &ticks, &stack) == -EPERM)
+		publisher_note_hidden(p, tgid);
+	error_clear();
+}
+
 bool publisher_on_awaited(struct publisher *p, uint32_t tgid, uint64_t addr,
 			  uint64_t time_ns)
 {
@@ -95,6 +107,8 @@ bool publisher_on_awaited(struct publisher *p, uint32_t tgid, uint64_t addr,
 	struct process_entry *entry = hmap_get(&p->entries, tgid);
 	const struct mapping *map;
 
+	if (!process)
+		look_whether_hidden(p, tgid);
 	if (!process || process->ended_ns || !entry || !p->mapping_tables)
 		return false;
 	map = process_mapping(process, addr);

@@ -109,6 +109,16 @@ static void note_keys(struct publisher *p, struct process_entry *entry,
 	entry->keys = room;
 }
 
+#define HIDDEN_MAX 65536
+
+void publisher_note_hidden(struct publisher *p, uint32_t tgid)
+{
+	if (p->hidden.n >= HIDDEN_MAX || hmap_get(&p->hidden, tgid))
+		return;
+	publisher_note_error(p, hmap_put(&p->hidden, tgid, p));
+	p->counts.hidden++;
+}
+
 int publisher_publish(struct publisher *p, const struct process *process,
 		      struct process_entry *entry)
 {
@@ -139,8 +149,11 @@ int publisher_publish(struct publisher *p, const struct process *process,
 		err = p->config.outside->put(&p->config.maps, (pid_t)process->tgid,
 					     &process_info);
 	if (err) { /* gone meanwhile, hidden, or no room: it goes unseen */
-		p->counts.refused +=
-			err != -ESRCH && !process_entry_is_provisional(entry);
+		bool is_old = !process_entry_is_provisional(entry);
+
+		if (err == -EPERM && is_old)
+			publisher_note_hidden(p, process->tgid);
+		p->counts.refused += err != -ESRCH && err != -EPERM && is_old;
 		log_verbose_paced(&p->pace, "%s", error_sentence());
 		error_clear();
 		return 0;

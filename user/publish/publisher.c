@@ -26,6 +26,7 @@ static int new_tables(struct publisher *p)
 		.modules = p->config.modules,
 		.worker = p->config.worker,
 		.large_file_worker = p->config.large_file_worker,
+		.opener = p->config.opener,
 		.cache = p->config.cache,
 	};
 	int err = 0;
@@ -51,6 +52,7 @@ void publisher_free(struct publisher *p)
 	for (size_t i = 0; (entry = hmap_next(&p->entries, &i));)
 		free(entry);
 	hmap_free(&p->entries);
+	hmap_free(&p->hidden);
 	log_pace_end(&p->pace);
 	vec_free(&p->dirty);
 	vec_free(&p->provisional);

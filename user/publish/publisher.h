@@ -23,6 +23,7 @@ struct publisher_config {
 	struct publish_maps maps;
 	struct worker *worker;
 	struct worker *large_file_worker; /* NULL: the same */
+	struct opener *opener;		  /* NULL: see sym/files.h */
 	struct module_table *modules;	  /* which others name by, too */
 	struct cache *cache;		  /* of unwind tables; NULL: none */
 	bool tables;			  /* walk by unwind tables */
@@ -31,7 +32,8 @@ struct publisher_config {
 
 struct publisher_counts {
 	unsigned long processes;	 /* with a key, each incarnation once */
-	unsigned long refused;		 /* map full, identity hidden */
+	unsigned long refused;		 /* map full */
+	unsigned long hidden;		 /* processes that /proc does not show us */
 	unsigned long too_many_keys;	 /* of these, with more keys than ticks look at */
 	unsigned long too_many_set_keys; /* of these, with more keys set than that */
 	unsigned long stale;		 /* published anew because a sample said so */

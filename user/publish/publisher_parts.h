@@ -77,6 +77,7 @@ struct publisher {
 	struct hmap entries;		       /* by tgid */
 	VEC(uint32_t) dirty;		       /* tgids that are queued */
 	VEC(uint32_t) provisional;	       /* tgids of such incarnations */
+	struct hmap hidden;		       /* tgids that /proc does not show us */
 	struct remote_reader reader;
 	uint64_t keys_read_ns;	 /* when those of too many were last read */
 	unsigned long n_refused; /* spaces, when room was last looked for again */
@@ -89,6 +90,9 @@ struct publisher {
 
 /* Kept for the next flush to return: callbacks can't. */
 void publisher_note_error(struct publisher *p, int err);
+
+/* /proc does not show it; counted once. */
+void publisher_note_hidden(struct publisher *p, uint32_t tgid);
 
 /* Its entry; NULL: no memory, which is noted. */
 struct process_entry *publisher_entry(struct publisher *p, const struct process *process);

@@ -202,12 +202,20 @@ static void on_done(void *arg, uint64_t cookie, int err,
 	finish(loader, request, err, answer);
 }
 
+static void on_took(void *arg, uint64_t cookie, uint64_t cpu_ns)
+{
+	struct table_loader *loader = arg;
+
+	if (loader->sink.took)
+		loader->sink.took(loader->sink.arg, cookie, cpu_ns);
+}
+
 int table_loader_new(struct table_loader **ret, struct worker *worker,
 		     struct worker *large_file_worker, struct cache *cache,
 		     const struct table_sink *sink)
 {
 	struct table_loader *loader = calloc(1, sizeof(*loader));
-	struct table_sink own = { loader, on_pages, on_done, on_hashed };
+	struct table_sink own = { loader, on_pages, on_done, on_hashed, on_took };
 
 	if (!loader)
 		return fail(-ENOMEM, "no memory for the unwind tables");

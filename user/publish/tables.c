@@ -103,7 +103,7 @@ static void on_pages(void *arg, uint64_t module, uint32_t first,
 	if (!first) {
 		tables_give_back(tables, table);
 		table->n_pages = pages->head.n_pages;
-		table->flags = (pages->head.flags & UNWIND_KEEPS_FP) |
+		table->flags = (pages->head.flags & (UNWIND_KEEPS_FP | UNWIND_CALLS)) |
 			       next_serial(tables) << UNWIND_SERIAL_SHIFT;
 		table->first = tables_take(tables, table);
 	}
@@ -138,12 +138,23 @@ static void on_done(void *arg, uint64_t module, int err,
 	on_piece(tables, table, TABLE_AWAITS_TABLE, state);
 }
 
+static void on_took(void *arg, uint64_t module, uint64_t cpu_ns)
+{
+	struct tables *tables = arg;
+	const struct table *table = tables_of(tables, (uint32_t)module);
+
+	if (table)
+		budgets_charge(files_budgets(tables->files), table->payer, cpu_ns,
+			       tables->outside->now_ns());
+}
+
 int tables_new(struct tables **ret, const struct tables_config *config)
 {
 	AUTO(tables) tables = calloc(1, sizeof(*tables));
-	const struct table_sink sink = { tables, on_pages, on_done, NULL };
+	const struct table_sink sink = { tables, on_pages, on_done, NULL, on_took };
 	const struct files_config files = {
 		.worker = config->worker,
+		.opener = config->opener,
 		.modules = config->modules,
 		.source = &config->outside->files,
 		.sink = on_metadata,
@@ -158,7 +169,7 @@ int tables_new(struct tables **ret, const struct tables_config *config)
 	tables->modules = config->modules;
 	err = files_new(&tables->files, &files);
 	for (int i = 0; !err && i < N_SIZES; i++)
-		err = turns_new(&tables->turns[i]);
+		err = turns_new(&tables->turns[i], files_budgets(tables->files));
 	if (!err && tables->allocator)
 		err = table_loader_new(&tables->loader, config->worker,
 				       config->large_file_worker, config->cache, &sink);
@@ -195,12 +206,6 @@ void tables_hit(struct tables *tables, uint32_t module, uint64_t now_ns)
 
 	if (table && table->hit_ns < now_ns)
 		table->hit_ns = now_ns;
-}
-
-bool tables_are_short(const struct tables *tables)
-{
-	return tables->allocator &&
-	       page_allocator_used(tables->allocator) > heap_pages(tables->allocator) / 2;
 }
 
 void tables_mark_modules(const struct tables *tables, struct module_table *modules)

@@ -45,6 +45,7 @@ struct table {
 	uint64_t unused_ns;	 /* READY: since when it has no users */
 	uint64_t hit_ns;	 /* when a sample last led through its file */
 	uid_t owner;		 /* of whom it was asked for */
+	uid_t payer;		 /* whose turn it was */
 	bool is_worth_a_try;	 /* REFUSED: others went for it */
 };
 
@@ -63,6 +64,7 @@ static inline bool table_is_awaited(const struct table *table)
 
 struct tables_counts {
 	unsigned long ready, without, unreadable, refused, evicted;
+	unsigned long over_budget; /* files read after all others (sym/budgets.h) */
 	unsigned long rows;
 	unsigned long pages; /* in use now, those of mappings too */
 	struct table_loader_counts loader;
@@ -87,6 +89,7 @@ struct tables_config {
 	const struct module_table *modules;
 	struct worker *worker;		  /* whose tables come here from now on */
 	struct worker *large_file_worker; /* NULL: the same */
+	struct opener *opener;		  /* of the files */
 	struct cache *cache;		  /* NULL: none */
 };
 
@@ -132,7 +135,7 @@ struct files *tables_files(const struct tables *tables);
 int tables_error(const struct tables *tables);
 
 /* Samples led through a module's file; of use only while room is short. */
-bool tables_are_short(const struct tables *tables);
+bool tables_are_short(struct tables *tables);
 void tables_hit(struct tables *tables, uint32_t module, uint64_t now_ns);
 
 void tables_count(const struct tables *tables, struct tables_counts *ret);

@@ -82,19 +82,24 @@ static void ask_file(struct tables *tables, uint32_t module)
 
 bool tables_pump(struct tables *tables)
 {
+	uint64_t now_ns = tables->outside->now_ns();
 	bool has_asked = false;
-	uint32_t module;
+	struct turn_taken turn;
 
 	for (int i = 0; i < N_SIZES; i++) {
 		unsigned int most = jobs_max(tables, (enum size_class)i);
 
 		while (tables->n_jobs[i] < most &&
-		       turns_next(tables->turns[i], &module)) {
+		       turns_next(tables->turns[i], now_ns, !tables->n_jobs[i], &turn)) {
+			struct table *table = &tables->tables.items[turn.module];
+
 			/* it may have waited for two owners */
-			if (tables->tables.items[module].state != TABLE_QUEUED)
+			if (table->state != TABLE_QUEUED)
 				continue;
+			table->payer = turn.owner;
+			tables->counts.over_budget += turn.is_over_budget;
 			tables->n_queued--;
-			ask_file(tables, module);
+			ask_file(tables, turn.module);
 			has_asked = true;
 		}
 	}
@@ -181,20 +186,35 @@ static void become_same(struct tables *tables, uint32_t module, uint32_t same)
 	tables_add_news(tables, same, NEWS_KEYS);
 }
 
+/* The file was written over: what was made of it walks no more. */
+static void forget_old(struct tables *tables, uint32_t module)
+{
+	struct table *table = &tables->tables.items[module];
+
+	if (table->state == TABLE_READY)
+		tables_take_back(tables, table);
+	else if (table->state == TABLE_WITHOUT || table->state == TABLE_REFUSED)
+		table->state = TABLE_NEW;
+}
+
 int tables_request(struct tables *tables, const struct process *process,
 		   const struct mapping *map)
 {
 	enum module_kind kind = module_get(tables->modules, map->module)->kind;
+	uint32_t before = files_same(tables->files, map->module);
 	int err = files_open(tables->files, process, map);
 	uint32_t module = files_same(tables->files, map->module);
 
 	if ((kind != MODULE_FILE && kind != MODULE_VDSO) ||
 	    (kind == MODULE_VDSO && !tables->loader))
+		return err < 0 ? err : 0;
+	while (err >= 0 && tables->tables.n <= map->module)
+		if (vec_push(&tables->tables, (struct table){ 0 }))
+			return -ENOMEM;
+	if (err < 0)
 		return err;
-	while (!err && tables->tables.n <= map->module)
-		err = vec_push(&tables->tables, (struct table){ 0 });
-	if (err)
-		return err;
+	if (err == FILES_RENEWED)
+		forget_old(tables, before);
 	if (module != map->module)
 		become_same(tables, map->module, module);
 	if (tables->tables.items[module].state == TABLE_QUEUED)

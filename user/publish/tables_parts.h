@@ -26,8 +26,10 @@ struct tables {
 	unsigned int n_queued;	      /* that wait for their turn */
 	unsigned int n_jobs[N_SIZES]; /* that the workers have */
 	struct tables_counts counts;
-	uint32_t serial; /* the last that was given */
-	int err;	 /* of a callback, which has no way to return it */
+	uint64_t short_ns;  /* since when room is short; 0: it is not */
+	uint64_t search_ns; /* nobody looks for room before */
+	uint32_t serial;    /* the last that was given */
+	int err;	    /* of a callback, which has no way to return it */
 };
 
 /* Of a module's file; NULL: it was never heard of. */
@@ -55,5 +57,8 @@ static inline void tables_add_news(struct tables *tables, uint32_t module,
 /* Room for all of a table's pages, or 0: none now; others may have to go for it. */
 uint32_t tables_take(struct tables *tables, struct table *table);
 void tables_give_back(struct tables *tables, struct table *table);
+
+/* Nothing is walked by a READY one any more; it may be asked for anew. */
+void tables_take_back(struct tables *tables, struct table *table);
 
 #endif

@@ -20,16 +20,20 @@ struct owner_turns {
 };
 
 struct turns {
+	const struct budgets *budgets;
 	struct hmap by_owner;
 	VEC(struct owner_turns *) owners; /* who has something that waits */
 	size_t next;			  /* whose turn it is */
 	struct hmap waiting;		  /* by owner, module and line */
 };
 
-int turns_new(struct turns **ret)
+int turns_new(struct turns **ret, const struct budgets *budgets)
 {
 	*ret = calloc(1, sizeof(**ret));
-	return *ret ? 0 : fail(-ENOMEM, "no memory for files that wait");
+	if (!*ret)
+		return fail(-ENOMEM, "no memory for files that wait");
+	(*ret)->budgets = budgets;
+	return 0;
 }
 
 static void owner_free(struct owner_turns *owner)
@@ -126,16 +130,40 @@ static void drop_owner(struct turns *turns, size_t i)
 	owner_free(owner);
 }
 
-bool turns_next(struct turns *turns, uint32_t *ret_module)
+static bool is_over_budget(const struct turns *turns, size_t i, uint64_t now_ns)
+{
+	return budgets_are_over(turns->budgets, turns->owners.items[i]->uid, now_ns);
+}
+
+/* The next one with a budget, or the next one if nobody has any. */
+static size_t next_owner(const struct turns *turns, uint64_t now_ns)
+{
+	for (size_t i = 0; i < turns->owners.n; i++) {
+		size_t at = (turns->next + i) % turns->owners.n;
+
+		if (!is_over_budget(turns, at, now_ns))
+			return at;
+	}
+	return turns->next % turns->owners.n;
+}
+
+bool turns_next(struct turns *turns, uint64_t now_ns, bool is_idle,
+		struct turn_taken *ret)
 {
 	while (turns->owners.n) {
-		if (turns->next >= turns->owners.n)
-			turns->next = 0;
-		if (take_first(turns, turns->owners.items[turns->next], ret_module)) {
-			turns->next++;
+		size_t at = next_owner(turns, now_ns);
+		struct owner_turns *owner = turns->owners.items[at];
+
+		ret->owner = owner->uid;
+		ret->is_over_budget = is_over_budget(turns, at, now_ns);
+		if (ret->is_over_budget && !is_idle)
+			return false;
+		if (take_first(turns, owner, &ret->module)) {
+			turns->next = at + 1;
 			return true;
 		}
-		drop_owner(turns, turns->next);
+		drop_owner(turns, at);
+		turns->next = at;
 	}
 	return false;
 }

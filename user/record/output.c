@@ -6,38 +6,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static struct view_sums sum_view(const struct profile *profile, enum view view)
-{
-	const struct timeline *timeline = &profile->timeline;
-	struct view_sums sums = { 0 };
-
-	for (size_t i = 0; i < timeline->sample_keys.n; i++) {
-		uint32_t notes =
-			profile->stacks.items[timeline->sample_keys.items[i].a].notes;
-		uint64_t count = timeline->counts.items[i];
-
-		if (notes & STACK_COMPLETE_ASYNC << view)
-			sums.complete += count;
-		if (notes & STACK_SUSPECT_ASYNC << view)
-			sums.suspect += count;
-		if (notes & STACK_GAP_ASYNC << view)
-			sums.gaps += count;
-		sums.endings[STACK_ENDING(notes, view)] += count;
-	}
-	return sums;
-}
-
-void output_views(const struct output *output, const struct profile *profile,
-		  struct stats *stats)
-{
-	stats->view = output->view;
-	for (int view = 0; view < N_VIEWS; view++)
-		stats->views[view] = sum_view(profile, (enum view)view);
-}
-
 int output_profile(const struct output *output, const struct profile *profile)
 {
-	const struct writer_options options = { .view = output->view };
+	const struct writer_options options = { .view = output->view,
+						.short_names = true };
 	AUTO(outfile) file = NULL;
 	int err = outfile_new(&file, output->path);
 
@@ -90,11 +62,13 @@ static void tell(const struct output *output, const struct stats *stats)
 		output->summary(text.s);
 }
 
-int output_stats(const struct output *output, const struct stats *stats)
+int output_stats(const struct output *output, struct stats *stats)
 {
 	AUTO_STR json = { 0 };
 	int err;
 
+	if (output->summary || output->stats_json)
+		name_ledger_find_packages(&stats->names);
 	if (output->summary)
 		tell(output, stats);
 	if (!output->stats_json)

@@ -17,11 +17,8 @@ struct output {
 
 int output_profile(const struct output *output, const struct profile *profile);
 
-/* What the profile's stacks come to in each view, into stats. */
-void output_views(const struct output *output, const struct profile *profile,
-		  struct stats *stats);
-
-/* Then the ledger, as JSON where asked for and for the person. */
-int output_stats(const struct output *output, const struct stats *stats);
+/* Then the ledger, as JSON where asked for and for the person; with the packages that
+ * would bring more names, which are looked up here. */
+int output_stats(const struct output *output, struct stats *stats);
 
 #endif

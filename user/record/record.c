@@ -4,24 +4,17 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "record/run_info.h"
-#include "pipeline/profile_builder.h"
 #include "record/output.h"
 #include "record/recording.h"
+#include "record/window_profile.h"
 #include "pipeline/recording_writer.h"
-#include "sym/return_check.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <string.h>
 #include <unistd.h>
 
-/* The reader's own pace; a ring that fills, or a mapping, wakes it sooner. */
-#define PUMP_MS	  50
-#define SOON_MS	  1
-#define END_MS	  300 /* for a command that was interrupted with us */
-#define SECOND_NS 1000000000ULL
+#define END_MS 300 /* for a command that was interrupted with us */
 
 struct run {
 	struct recording *recording;
@@ -30,9 +23,8 @@ struct run {
 	bool stop;
 	bool outlived; /* all whom it was about */
 	uint64_t next_second_ns;
-	const struct recorded_window *window; /* the one that all of it is */
-	struct recorded_window *closed;	      /* the same, once it is ours */
-	struct profile_builder *builder;
+	struct window_profile profile;	/* of the one window that all of it is */
+	struct recorded_window *closed; /* that window, once it is ours */
 	struct recording_writer
 		*recording_writer; /* NULL: the output is made at the end */
 };
@@ -89,7 +81,7 @@ static bool is_over(struct run *run, uint64_t now)
 static int time_left_ms(const struct run *run, uint64_t now)
 {
 	uint64_t end = run->recording->started_ns + run->options->duration_ns;
-	int pace = publisher_is_unsure(run->recording->publisher) ? SOON_MS : PUMP_MS;
+	int pace = recording_pace_ms(run->recording);
 
 	if (!run->options->duration_ns || end - now > (uint64_t)pace * 1000000)
 		return pace;
@@ -103,16 +95,13 @@ static int loop(struct run *run)
 	int err = 0;
 
 	while (!err && !is_over(run, now)) {
-		struct pollfd fds[] = {
-			{ .fd = sampler_fd(r->sampler), .events = POLLIN },
-			{ .fd = worker_fd(r->worker), .events = POLLIN },
-			{ .fd = r->large_file_worker ? worker_fd(r->large_file_worker)
-						     : -1,
-			  .events = POLLIN },
-			{ .fd = run->signals.fd, .events = POLLIN },
+		struct pollfd fds[RECORDING_FDS + 1] = {
+			[RECORDING_FDS] = { .fd = run->signals.fd, .events = POLLIN },
 		};
 
-		if (poll(fds, 4, time_left_ms(run, now)) < 0 && errno != EINTR)
+		recording_fds(r, fds);
+		if (poll(fds, RECORDING_FDS + 1, time_left_ms(run, now)) < 0 &&
+		    errno != EINTR)
 			return fail_errno(-errno, "poll");
 		run->stop |= signals_say_stop(&run->signals);
 		err = recording_pump(r);
@@ -123,34 +112,9 @@ static int loop(struct run *run)
 	return err;
 }
 
-static void add_worker(struct worker_counts *sum, const struct worker_counts *more)
-{
-	sum->requests += more->requests;
-	sum->failed += more->failed;
-	sum->restarts += more->restarts;
-}
-
 static struct aggregator *aggregator_of(const struct run *run)
 {
-	return window_aggregator(run->window->window);
-}
-
-static void collect_stats(const struct run *run, struct stats *stats)
-{
-	const struct recording *r = run->recording;
-	uint64_t first = pipeline_first_sample_ns(r->pipeline);
-
-	stats->hz = r->options->hz;
-	stats->event = r->event;
-	stats->duration_ns = r->stopped_ns - r->started_ns;
-	stats->first_sample_ns = first ? first - r->begun_ns : 0;
-	stats->aggregator = aggregator_of(run);
-	stats->processes = run->window->processes;
-	stats->files = *files_counts(r->files);
-	stats->worker = *worker_counts(r->worker);
-	if (r->large_file_worker)
-		add_worker(&stats->worker, worker_counts(r->large_file_worker));
-	publisher_count(r->publisher, &stats->publisher);
+	return window_aggregator(run->profile.window->window);
 }
 
 static int write_tape(const struct run *run, const struct names *names,
@@ -195,36 +159,18 @@ static int finish_tape(const struct run *run, const struct names *names,
 
 static int find_names(const struct run *run, struct names *names, struct stats *stats)
 {
-	const struct recording *r = run->recording;
-	const struct aggregator *aggregator = aggregator_of(run);
-	struct module_table *modules = pipeline_modules(r->pipeline);
-	const struct symbol_sources sources = {
-		.modules = modules,
-		.processes = pipeline_processes(r->pipeline),
-		.files = r->files,
-		.worker = r->worker,
-		.inlines = r->options->inlines,
-	};
-	int err = symbolize(names, aggregator, &sources, &stats->symbols);
+	const struct symbol_sources sources = window_profile_sources(&run->profile);
+	int err = symbolize(names, aggregator_of(run), &sources, &stats->symbols);
 
-	if (!err)
-		err = keyless_count(&stats->keyless, aggregator, modules, r->files);
-	return err ? err : return_check(names, aggregator, modules, r->files);
+	return err ? err : window_profile_check(&run->profile, names, stats);
 }
 
-static int write_output(struct run *run, const struct output *output, struct stats *stats)
+static int write_output(struct run *run, const struct output *output)
 {
-	struct profile *profile = profile_builder_profile(run->builder);
-	int err;
-
-	output_views(output, profile, stats);
-	collect_stats(run, stats);
-	stats_check(stats);
-	err = run_info_end(profile, stats);
-	if (err)
-		return err;
-	return run->recording_writer ? recording_writer_finish(run->recording_writer)
-				     : output_profile(output, profile);
+	return run->recording_writer
+		       ? recording_writer_finish(run->recording_writer)
+		       : output_profile(output,
+					profile_builder_profile(run->profile.builder));
 }
 
 static int finish(struct run *run)
@@ -242,12 +188,13 @@ static int finish(struct run *run)
 	if (err)
 		return err;
 	stats.totals = run->closed->totals;
+	stats.duration_ns = r->stopped_ns - r->started_ns;
 	err = find_names(run, names, &stats);
 	if (!err)
-		err = profile_builder_finish(run->builder, names);
+		err = window_profile_finish(&run->profile, names, &stats);
 	if (err)
 		return err;
-	err = write_output(run, &output, &stats);
+	err = write_output(run, &output);
 	stats.finish_ns = clock_now_ns() - r->stopped_ns;
 	if (!err)
 		err = output_stats(&output, &stats);
@@ -301,45 +248,16 @@ static int run_it(struct run *run)
 	return err ? err : commands_status(run);
 }
 
-static void build_id_text(void *arg, uint32_t module, char *out, size_t room)
-{
-	const struct run *run = arg;
-	const struct elf_info *info = files_elf_info(run->recording->files, module);
-
-	for (uint32_t i = 0; info && i < info->build_id_bytes && 2 * i + 2 < room; i++)
-		sprintf(out + 2 * i, "%02x", info->build_id[i]);
-}
-
-static const char *cgroup_text(void *arg, uint32_t process)
-{
-	const struct run *run = arg;
-
-	return cgroups_of(run->window->cgroups, process);
-}
-
 /* What the samples are gathered into, and where it is saved meanwhile. */
 static int prepare(struct run *run)
 {
-	struct recording *r = run->recording;
-	struct aggregator *aggregator = aggregator_of(run);
-	const struct stats stats = { .hz = run->options->hz, .event = r->event };
-	struct profile_sources sources = { .arg = run,
-					   .build_id = build_id_text,
-					   .cgroup = cgroup_text,
-					   .no_labels = run->options->no_labels,
-					   .all_modules = true };
-	int err = profile_builder_new(&run->builder, aggregator,
-				      pipeline_modules(r->pipeline));
+	int err = window_profile_begin(&run->profile, run->recording,
+				       run->recording->windows.open, clock_now_ns());
 
-	if (err)
-		return err;
-	err = run_info_begin(profile_builder_profile(run->builder), &stats,
-			     aggregator->unix_offset_ns + clock_now_ns(), &sources.host);
-	profile_builder_set_sources(run->builder, &sources);
 	if (!err && run->options->writer->stream)
 		err = recording_writer_new(&run->recording_writer, run->options->writer,
-					   run->options->output, run->builder,
-					   aggregator);
+					   run->options->output, run->profile.builder,
+					   aggregator_of(run));
 	return err;
 }
 
@@ -354,12 +272,11 @@ int record_run(const struct record_options *options)
 	if (err)
 		return err;
 	run.recording = recording;
-	run.window = recording->windows.open;
 	err = prepare(&run);
 	if (!err)
 		err = run_it(&run);
 	recording_writer_free(run.recording_writer);
-	profile_builder_free(run.builder);
+	window_profile_end(&run.profile);
 	recorded_window_free(run.closed);
 	signals_close(&run.signals);
 	return err;

@@ -29,6 +29,8 @@ enum unwind {
 #define UNWIND_MB_DEFAULT 64
 #define UNWIND_MB_MAX	  4096
 
+#define RECORD_SYMFS_BYTES 1024 /* of its path, as proc/open_debug.h takes it */
+
 /* Borrowed by record_run() for its whole run; NULL strings are "not given". */
 struct record_options {
 	unsigned int hz;       /* samples a second and CPU, 1 to the sysctl */
@@ -49,6 +51,8 @@ struct record_options {
 	const char *stats_json;	     /* --stats-json */
 	const char *event;	     /* --event: "cpu-clock", "cycles", NULL = try */
 	bool inlines;		     /* --inlines */
+	const char *debuginfod;	     /* --debuginfod: URLs, NULL = nobody is asked */
+	const char *symfs;	     /* --symfs: an absolute path, NULL = none */
 	/* What a person is told, NULL: nothing. How it goes, a line a second, and NULL at
 	 * the end; the ledger. */
 	void (*progress)(const char *line);

@@ -5,13 +5,13 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "record/priority.h"
+#include "record/sampling.h"
 #include "proc/scan.h"
 #include "proc/reap.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* An event this old is in its ring for sure: it is written with interrupts or
@@ -23,87 +23,13 @@
 #define FIRST_SCAN_MS 4000
 #define LAST_SCAN_MS  250
 
-#define LOOK_PACE_NS 1000000000ULL
-#define TRIM_PACE_NS 100000000ULL
+#define PUMP_MS 50
+#define SOON_MS 1 /* while somebody runs of whom little is known */
 
-/* A cgroup's id is its inode. */
-static int find_cgroup(const char *path, struct knobs *knobs)
-{
-	struct stat st;
-
-	if (stat(path, &st))
-		return fail_errno(-errno, "cannot read the cgroup %s", path);
-	knobs->cgroup_id = st.st_ino;
-	return 0;
-}
-
-static int make_knobs(const struct record_options *options, struct knobs *knobs)
-{
-	*knobs = (struct knobs){
-		.max_frames = options->max_frames,
-		.faults = options->faults,
-	};
-	if (options->tgids.n || options->command)
-		knobs->filters |= FILTER_TGID;
-	if (options->tids.n)
-		knobs->filters |= FILTER_TID;
-	if (options->kernel_only)
-		knobs->filters |= FILTER_KERNEL_ONLY;
-	if (options->user_only)
-		knobs->filters |= FILTER_USER_ONLY;
-	if (options->comm) {
-		knobs->filters |= FILTER_COMM;
-		strncpy(knobs->comm, options->comm, sizeof(knobs->comm) - 1);
-	}
-	if (!options->cgroup)
-		return 0;
-	knobs->filters |= FILTER_CGROUP;
-	return find_cgroup(options->cgroup, knobs);
-}
-
-static int choose_event(const char *name, enum tick_event *ret)
-{
-	*ret = TICK_CPU_CLOCK;
-	if (name && !strcmp(name, "cpu-clock"))
-		return 0;
-	if (cycles_work()) {
-		*ret = TICK_CYCLES;
-		return 0;
-	}
-	if (!name)
-		return 0;
-	fail(-EOPNOTSUPP, "this machine can't count cycles");
-	return fail_hint(-EOPNOTSUPP, "use --event cpu-clock");
-}
-
-static uint32_t table_pages(const struct record_options *options)
-{
-	return options->unwind_mb * ((1u << 20) / UNWIND_PAGE_BYTES);
-}
-
-static int new_sampler(struct recording *r)
-{
-	const struct record_options *options = r->options;
-	pid_t pids[2 * FILTER_PIDS_MAX + 1];
-	struct sampler_config config = {
-		.hz = options->hz,
-		.pids = pids,
-		.n_pids = options->tgids.n + options->tids.n,
-		.follow_forks = options->command,
-		.table_pages = options->unwind == UNWIND_FP ? 0 : table_pages(options),
-	};
-	int err = make_knobs(options, &config.knobs);
-
-	memcpy(pids, options->tgids.pids, options->tgids.n * sizeof(*pids));
-	memcpy(pids + options->tgids.n, options->tids.pids,
-	       options->tids.n * sizeof(*pids));
-	if (options->command)
-		pids[config.n_pids++] = r->command.pid;
-	if (!err)
-		err = choose_event(options->event, &config.event);
-	r->event = config.event;
-	return err ? err : sampler_new(&r->sampler, &config);
-}
+#define LOOK_PACE_NS	   SECOND_NS
+#define TRIM_PACE_NS	   100000000ULL
+#define TRIM_FILES_PACE_NS SECOND_NS
+#define TRIM_USUALLY_NS	   (10 * SECOND_NS)
 
 /* To the tape as it came, and on. */
 static int on_sample(void *arg, const void *record, size_t bytes)
@@ -136,8 +62,20 @@ static int on_sideband(void *arg, const void *record, size_t bytes)
 	return err ? err : next.sideband(next.arg, record, bytes);
 }
 
+/* Since then a process's generated code is as it is. */
+static void on_code(void *arg, uint32_t tgid, uint64_t since_ns)
+{
+	struct recording *r = arg;
+	const uint64_t numbers[] = { tgid, since_ns };
+
+	if (r->tape)
+		tape_write(r->tape, TAPE_CODE, numbers, sizeof(numbers));
+	process_set_code_since(pipeline_processes(r->pipeline), tgid, since_ns);
+}
+
 static int advance(struct recording *r, uint64_t horizon_ns)
 {
+	jitdumps_look(r->jitdumps, pipeline_processes(r->pipeline), on_code, r);
 	if (r->tape)
 		tape_write(r->tape, TAPE_ADVANCE, &horizon_ns, sizeof(horizon_ns));
 	return pipeline_advance(r->pipeline, horizon_ns);
@@ -179,15 +117,25 @@ static int on_counted(void *arg, const struct sample_rec *rec,
 	return window_add(r->windows.open->window, rec, process);
 }
 
+static void on_mapped(void *arg, const struct process *process, const struct mapping *map)
+{
+	struct recording *r = arg;
+
+	if (r->jitdumps && jitdumps_mapped(r->jitdumps, process, map))
+		error_clear(); /* its code has no names */
+}
+
 static int new_parts(struct recording *r)
 {
 	struct pipeline_sink sink = { .process.arg = r,
+				      .process.mapped = on_mapped,
 				      .sample = on_counted,
 				      .stale = on_stale,
 				      .awaited = on_awaited };
 	struct publisher_config config = {
 		.maps = sampler_publish_maps(r->sampler),
 		.worker = r->worker,
+		.opener = r->opener,
 		.large_file_worker = r->large_file_worker,
 		.cache = r->cache,
 		.tables = r->options->unwind != UNWIND_FP,
@@ -205,6 +153,11 @@ static int new_parts(struct recording *r)
 	if (err)
 		return err;
 	r->files = publisher_files(r->publisher);
+	err = jitdumps_new(&r->jitdumps, config.modules, r->files);
+	if (!err)
+		err = ksyms_new(&r->ksyms);
+	if (err)
+		return err;
 	if (r->options->tape)
 		err = tape_writer_new(&r->tape, r->options->tape);
 	return err ? err : make_scope(r);
@@ -222,9 +175,10 @@ static int look_around(struct recording *r, bool everyone)
 
 	if (!r->filter.everyone)
 		for (unsigned int i = 0; !err && i < tgids->n; i++)
-			err = scan_process(tgids->pids[i], clock_now_ns(), &input);
+			err = scan_process(r->opener, tgids->pids[i], clock_now_ns(),
+					   &input);
 	else if (everyone)
-		err = scan_all(&input);
+		err = scan_all(r->opener, pipeline_processes(r->pipeline), &input);
 	if (!err)
 		err = advance(r, clock_now_ns());
 	r->looked_ns = clock_now_ns();
@@ -247,7 +201,7 @@ static int look_at_us(struct recording *r)
 {
 	struct event_sink input = sideband_filter_input(&r->filter);
 
-	return scan_process(getpid(), clock_now_ns(), &input);
+	return scan_process(r->opener, getpid(), clock_now_ns(), &input);
 }
 
 static int first_look(struct recording *r)
@@ -288,6 +242,8 @@ static int look_again(struct recording *r, bool lost)
 		return 0;
 	r->must_look = false;
 	err = reap(r);
+	if (!err) /* who has ended is not taken for who goes on */
+		err = advance(r, clock_now_ns());
 	return err ? err : look_around(r, true);
 }
 
@@ -298,7 +254,8 @@ static int look_at_unmapped(struct recording *r)
 	int err = 0;
 
 	for (size_t i = 0; !err && i < r->unmapped.n; i++)
-		err = scan_mappings((pid_t)r->unmapped.items[i], clock_now_ns(), &input);
+		err = scan_mappings(r->opener, (pid_t)r->unmapped.items[i],
+				    clock_now_ns(), &input);
 	r->unmapped.n = 0;
 	return err;
 }
@@ -317,12 +274,18 @@ int recording_new(struct recording **ret, const struct record_options *options,
 	watched_pids_begin(&r->watched, &options->tgids, &options->tids);
 	before.nice = priority_raise(); /* before the worker is forked */
 	err = worker_new(&r->worker);
+	if (!err)
+		err = opener_new(&r->opener);
 	if (!err && options->unwind != UNWIND_FP)
 		err = worker_new(&r->large_file_worker);
+	if (!err && options->debuginfod)
+		err = debuginfod_new(&r->debuginfod,
+				     &(struct debuginfod_config){ options->debuginfod,
+								  options->progress });
 	if (!err && options->command)
 		err = command_new(&r->command, options->command, &before);
 	if (!err)
-		err = new_sampler(r);
+		err = sampling_new(&r->sampler, options, r->command.pid, &r->event);
 	if (!err && options->unwind != UNWIND_FP)
 		err = cache_new(&r->cache, options->unwind_cache);
 	if (!err)
@@ -341,6 +304,8 @@ void recording_free(struct recording *r)
 		return;
 	command_close(&r->command);
 	tape_writer_free(r->tape);
+	jitdumps_free(r->jitdumps);
+	ksyms_free(r->ksyms);
 	publisher_free(r->publisher);
 	cache_free(r->cache);
 	windows_end(&r->windows);
@@ -348,6 +313,8 @@ void recording_free(struct recording *r)
 	sampler_free(r->sampler);
 	worker_free(r->worker);
 	worker_free(r->large_file_worker);
+	opener_free(r->opener);
+	debuginfod_free(r->debuginfod);
 	sideband_filter_free(&r->filter);
 	vec_free(&r->unmapped);
 	free(r);
@@ -379,6 +346,15 @@ static void on_let_go(void *arg, uint32_t module)
 	publisher_let_go(r->publisher, module);
 }
 
+/* Nobody waits for descriptors; but whoever removes a file or a file system does, for
+ * as long as we hold it open. */
+static uint64_t trim_pace_ns(const struct recording *r)
+{
+	if (module_table_is_crowded(pipeline_modules(r->pipeline)))
+		return TRIM_PACE_NS;
+	return files_are_many(r->files) ? TRIM_FILES_PACE_NS : TRIM_USUALLY_NS;
+}
+
 /* What no process maps and no window has met is let go before it becomes much. */
 static int trim_modules(struct recording *r)
 {
@@ -387,7 +363,7 @@ static int trim_modules(struct recording *r)
 	uint64_t now = clock_now_ns();
 	int err;
 
-	if (!module_table_is_crowded(modules) || now - r->trimmed_ns < TRIM_PACE_NS)
+	if (now - r->trimmed_ns < trim_pace_ns(r))
 		return 0;
 	r->trimmed_ns = now;
 	process_mark_modules(pipeline_processes(r->pipeline));
@@ -406,6 +382,23 @@ static int look_at_cgroups(struct recording *r)
 
 	return cgroups_look(open->cgroups, window_aggregator(open->window),
 			    pipeline_processes(r->pipeline));
+}
+
+void recording_fds(const struct recording *r, struct pollfd fds[RECORDING_FDS])
+{
+	const int of[RECORDING_FDS] = {
+		sampler_fd(r->sampler),
+		worker_fd(r->worker),
+		r->large_file_worker ? worker_fd(r->large_file_worker) : -1,
+	};
+
+	for (size_t i = 0; i < RECORDING_FDS; i++)
+		fds[i] = (struct pollfd){ .fd = of[i], .events = POLLIN };
+}
+
+int recording_pace_ms(const struct recording *r)
+{
+	return publisher_is_unsure(r->publisher) ? SOON_MS : PUMP_MS;
 }
 
 int recording_pump(struct recording *r)
@@ -437,6 +430,7 @@ int recording_drain(struct recording *r)
 	struct event_sink input = sideband_filter_input(&r->filter);
 	int err = sampler_read(r->sampler, &input);
 
+	opener_hurry(r->opener);
 	if (!err)
 		err = advance(r, UINT64_MAX);
 	if (r->tape)

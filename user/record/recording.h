@@ -13,22 +13,31 @@
 #include "record/watched_pids.h"
 #include "record/windows.h"
 #include "base/vec.h"
+#include "kern/ksyms.h"
 #include "kern/sampler.h"
 #include "publish/publisher.h"
+#include "sym/debuginfod.h"
+#include "sym/jitdumps.h"
 #include "tape/tape.h"
+
+#include <poll.h>
 
 struct recording {
 	const struct record_options *options;
 	struct worker *worker;
+	struct opener *opener;		  /* of what processes name and map */
 	struct worker *large_file_worker; /* NULL: no tables */
+	struct debuginfod *debuginfod;	  /* NULL: nobody is asked */
 	struct command command;
 	enum tick_event event;
 	struct sampler *sampler;
 	struct cache *cache; /* of unwind tables; NULL: none */
 	struct publisher *publisher;
 	struct pipeline *pipeline;
-	struct windows windows;	  /* of what the pipeline hands on */
-	struct files *files;	  /* the publisher's */
+	struct windows windows; /* of what the pipeline hands on */
+	struct files *files;	/* the publisher's */
+	struct jitdumps *jitdumps;
+	struct ksyms *ksyms;
 	struct tape_writer *tape; /* NULL: none asked for */
 	struct sideband_filter filter;
 	struct watched_pids watched;
@@ -49,6 +58,14 @@ DEFINE_FREEP(recording)
 /* The ticks, and the command if there is one; until the last tick. */
 int recording_start(struct recording *recording);
 int recording_stop(struct recording *recording);
+
+/*
+ * What there is to wait for, and how long at most: the reader's own pace, which a ring
+ * that fills, or a mapping, cuts short.
+ */
+#define RECORDING_FDS 3
+void recording_fds(const struct recording *recording, struct pollfd fds[RECORDING_FDS]);
+int recording_pace_ms(const struct recording *recording);
 
 /* Reads what is there and processes what is due. */
 int recording_pump(struct recording *recording);

@@ -116,6 +116,15 @@ static int add_ledger(struct profile *r, const char *hook, const struct ledger *
 	return err ? err : add_endings(r, group, ledger->endings);
 }
 
+static int add_names(struct profile *r, const struct name_ledger *names)
+{
+	int err = add_count(r, "names", "user_frames", names->frames);
+
+	for (int i = 0; !err && i < N_NAME_ORIGINS; i++)
+		err = add_count(r, "names", counted_origins[i].name, names->by_origin[i]);
+	return err ? err : add_count(r, "names", "inlined", names->inlined);
+}
+
 static int add_samples(struct profile *r, const struct stats *stats)
 {
 	const struct aggregator *p = stats->aggregator;
@@ -126,6 +135,7 @@ static int add_samples(struct profile *r, const struct stats *stats)
 		{ "samples", "total", p->samples.total },
 		{ "samples", "in_kernel", p->samples.in_kernel },
 		{ "samples", "unproven", p->samples.unproven },
+		{ "samples", "unproven_generated", stats->unproven_generated },
 		{ "samples", "async", p->samples.async },
 		{ "samples", "unmatched", p->samples.unmatched },
 		{ "samples", "stale", p->samples.stale },
@@ -161,6 +171,8 @@ int run_info_end(struct profile *r, const struct stats *stats)
 				 &stats->totals.ledgers[hook]);
 	if (!err)
 		err = add_walks(r, stats);
+	if (!err)
+		err = add_names(r, &stats->names);
 	if (r->runs.n)
 		r->runs.items[r->runs.n - 1].duration_ns = stats->duration_ns;
 	return err ? err : add_samples(r, stats);

@@ -19,6 +19,35 @@ static bool adds_up(const struct ledger *ledger, uint64_t samples)
 	       samples == ledger->outcomes[OUTCOME_KEPT];
 }
 
+static struct view_sums sum_view(const struct profile *profile, enum view view)
+{
+	const struct timeline *timeline = &profile->timeline;
+	struct view_sums sums = { 0 };
+
+	for (size_t i = 0; i < timeline->sample_keys.n; i++) {
+		uint32_t notes =
+			profile->stacks.items[timeline->sample_keys.items[i].a].notes;
+		uint64_t count = timeline->counts.items[i];
+
+		if (notes & STACK_COMPLETE_ASYNC << view)
+			sums.complete += count;
+		if (notes & STACK_SUSPECT_ASYNC << view)
+			sums.suspect += count;
+		if (notes & STACK_GAP_ASYNC << view)
+			sums.gaps += count;
+		sums.endings[STACK_ENDING(notes, view)] += count;
+	}
+	return sums;
+}
+
+void stats_count_views(struct stats *stats, const struct profile *profile,
+		       enum view written)
+{
+	stats->view = written;
+	for (int view = 0; view < N_VIEWS; view++)
+		stats->views[view] = sum_view(profile, (enum view)view);
+}
+
 void stats_check(struct stats *stats)
 {
 	stats->adds_up = true;

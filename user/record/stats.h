@@ -8,9 +8,11 @@
 
 #include "base/str.h"
 #include "core/aggregator.h"
+#include "core/profile.h"
 #include "core/view.h"
 #include "record/keyless.h"
 #include "kern/sampler.h"
+#include "record/name_ledger.h"
 #include "publish/publisher.h"
 #include "sym/symbolizer.h"
 #include "tape/tape.h"
@@ -33,14 +35,23 @@ struct stats {
 	const struct aggregator *aggregator;
 	struct process_counts processes;
 	struct file_counts files;
+	struct jitdump_counts jitdumps;
 	struct worker_counts worker;
+	struct opener_counts opener;
 	struct symbolizer_counts symbols;
+	struct debuginfod_counts debuginfod;
 	struct publisher_counts publisher;
 	struct keyless keyless;
+	struct name_ledger names;
+	uint64_t unproven_generated; /* of samples.unproven: record/unproven.h */
 	struct view_sums views[N_VIEWS];
 	enum view view; /* the one that was written */
 	bool adds_up;	/* entered = sum of outcomes, kept = samples read */
 };
+
+/* What the profile's stacks come to in each view. */
+void stats_count_views(struct stats *stats, const struct profile *profile,
+		       enum view written);
 
 /* Checks the sums; call once the totals and the aggregator are complete. */
 void stats_check(struct stats *stats);

@@ -75,6 +75,7 @@ static void add_samples(struct json *json, const struct stats *stats)
 	json_uint(json, "total", aggregator->samples.total);
 	json_uint(json, "in_kernel", aggregator->samples.in_kernel);
 	json_uint(json, "unproven", aggregator->samples.unproven);
+	json_uint(json, "unproven_generated", stats->unproven_generated);
 	json_uint(json, "async", aggregator->samples.async);
 	json_uint(json, "unmatched", aggregator->samples.unmatched);
 	json_uint(json, "stale", aggregator->samples.stale);
@@ -110,6 +111,7 @@ static void add_keys(struct json *json, const struct publisher_counts *counts)
 	json_uint(json, "too_many_keys", counts->too_many_keys);
 	json_uint(json, "too_many_set_keys", counts->too_many_set_keys);
 	json_uint(json, "not_published", counts->refused);
+	json_uint(json, "hidden", counts->hidden);
 	json_uint(json, "stale", counts->stale);
 	json_uint(json, "delay_max_ns", counts->delays.keyed_max_ns);
 	json_close(json, '}');
@@ -131,6 +133,7 @@ static void add_tables(struct json *json, const struct publisher_counts *counts)
 	json_uint(json, "unreadable", counts->tables.unreadable);
 	json_uint(json, "over_limit", counts->tables.refused);
 	json_uint(json, "evicted", counts->tables.evicted);
+	json_uint(json, "over_budget", counts->tables.over_budget);
 	json_uint(json, "overdue", counts->overdue);
 	json_uint(json, "requested_again", counts->requested_again);
 	json_uint(json, "rows", counts->tables.rows);
@@ -164,6 +167,12 @@ static void add_files(struct json *json, const struct stats *stats)
 	json_uint(json, "unparsable", stats->files.unparsable);
 	json_uint(json, "over_limit", stats->files.over_limit);
 	json_uint(json, "overwritten", stats->files.overwritten);
+	json_uint(json, "copied", stats->files.copied);
+	json_uint(json, "copies_over_limit", stats->files.copies_over_limit);
+	json_close(json, '}');
+	json_open(json, "opener", '{');
+	json_uint(json, "held", stats->opener.held);
+	json_uint(json, "refused", stats->opener.refused);
 	json_close(json, '}');
 	json_open(json, "worker", '{');
 	json_uint(json, "requests", stats->worker.requests);
@@ -173,12 +182,31 @@ static void add_files(struct json *json, const struct stats *stats)
 	json_open(json, "symbols", '{');
 	json_uint(json, "modules", stats->symbols.modules);
 	json_uint(json, "failed", stats->symbols.failed);
+	json_uint(json, "out_of_time", stats->symbols.out_of_time);
 	json_uint(json, "inlines_sought", stats->symbols.inlines_sought);
 	json_uint(json, "inlines_found", stats->symbols.inlines_found);
 	json_uint(json, "inlines_failed", stats->symbols.inlines_failed);
 	json_uint(json, "over_limit", stats->symbols.refused);
+	json_uint(json, "debug_files", stats->symbols.debug.found);
+	json_uint(json, "debug_files_of_others", stats->symbols.debug.others);
 	json_uint(json, "foreign_maps", stats->symbols.foreign_maps);
 	json_close(json, '}');
+	json_open(json, "debuginfod", '{');
+	json_uint(json, "asked", stats->debuginfod.asked);
+	json_uint(json, "found", stats->debuginfod.found);
+	json_uint(json, "failed", stats->debuginfod.failed);
+	json_uint(json, "skipped", stats->debuginfod.skipped);
+	json_uint(json, "bytes", stats->debuginfod.bytes);
+	json_uint(json, "waited_ns", stats->debuginfod.waited_ns);
+	json_close(json, '}');
+	json_open(json, "jitdumps", '{');
+	json_uint(json, "found", stats->jitdumps.found);
+	json_uint(json, "foreign", stats->jitdumps.foreign);
+	json_uint(json, "unreadable", stats->jitdumps.unreadable);
+	json_uint(json, "over_limit", stats->jitdumps.over_limit);
+	json_uint(json, "failed", stats->symbols.bad_dumps);
+	json_close(json, '}');
+	name_ledger_json(json, &stats->names);
 }
 
 void stats_json(struct str *out, const struct stats *stats)

@@ -74,8 +74,12 @@ static void summary_stacks(struct str *out, const struct stats *stats)
 		add_some(out, sums->endings[i], with_user, counted_endings[i].text);
 	add_share(out, "", aggregator->samples.unproven, total,
 		  "have a step by frame pointer only: unproven");
+	add_some(out, stats->unproven_generated, total,
+		 "  only out of generated code that its runtime names");
 	add_some(out, aggregator->samples.awaited, total,
-		 "arrived before the unwind table of their code");
+		 stats->publisher.hidden
+			 ? "have no unwind table of their code (see below)"
+			 : "arrived before the unwind table of their code");
 	summary_room(out, stats);
 }
 
@@ -131,6 +135,7 @@ static void summary_limits(struct str *out, const struct stats *stats)
 		{ stats->processes.refused, "processes, mappings or files" },
 		{ stats->aggregator->samples.frames_dropped, "frames" },
 		{ stats->symbols.refused, "names" },
+		{ stats->jitdumps.over_limit, "dumps of JITs" },
 	};
 
 	for (size_t i = 0; i < sizeof(limits) / sizeof(*limits); i++)
@@ -152,11 +157,33 @@ static void summary_unknown(struct str *out, const struct stats *stats)
 			 "%lu files were not opened, so stacks in them are cut:\n" INDENT
 			 "raise ulimit -Hn (weft uses half of it)\n",
 			 stats->files.over_limit);
+	if (stats->files.copies_over_limit)
+		str_addf(out,
+			 INDENT "%lu files of file systems that can make a reader wait "
+				"were not copied,\n" INDENT
+				"as they would take too much memory\n",
+			 stats->files.copies_over_limit);
+	if (stats->publisher.tables.over_budget)
+		str_addf(out,
+			 INDENT "%lu files were read after all others: those of their "
+				"users took too long\n",
+			 stats->publisher.tables.over_budget);
+	if (stats->opener.held)
+		str_addf(out,
+			 INDENT "some files are missing: opening them took too long, %lu "
+				"times\n",
+			 stats->opener.held);
 	if (stats->publisher.mapping_tables.cut)
 		str_addf(out,
 			 INDENT "a process has more than %d executable mappings:\n" INDENT
 				"stacks in the others are cut\n",
 			 UNWIND_MAPPINGS_MAX);
+	if (stats->publisher.hidden)
+		str_addf(out,
+			 INDENT "/proc hides %lu processes from weft, so their stacks "
+				"are cut:\n" INDENT
+				"run weft as root, or with CAP_SYS_PTRACE\n",
+			 stats->publisher.hidden);
 	if (stats->publisher.refused)
 		str_addf(out,
 			 INDENT
@@ -178,6 +205,18 @@ static void summary_missed(struct str *out, const struct stats *stats)
 			 ",\n            up to %" PRIu64
 			 " of them while the hypervisor ran other guests",
 			 stolen);
+}
+
+static void summary_dumps(struct str *out, const struct stats *stats)
+{
+	if (stats->jitdumps.foreign)
+		str_addf(out,
+			 INDENT "%lu jitdumps were ignored: another user's, or named for "
+				"another process\n",
+			 stats->jitdumps.foreign);
+	if (stats->symbols.bad_dumps)
+		str_addf(out, INDENT "%lu jitdumps could not be read: -v says why\n",
+			 stats->symbols.bad_dumps);
 }
 
 static void summary_losses(struct str *out, const struct stats *stats)
@@ -204,6 +243,11 @@ static void summary_losses(struct str *out, const struct stats *stats)
 			 "            %lu files were overwritten during the recording: "
 			 "their\n            functions have no names\n",
 			 stats->files.overwritten);
+	if (stats->symbols.out_of_time)
+		str_addf(out,
+			 INDENT "the functions of %lu files have no names: those of the "
+				"others took\n" INDENT "too long to read\n",
+			 stats->symbols.out_of_time);
 	if (stats->symbols.inlines_failed)
 		str_addf(out,
 			 "            %lu files' debug information could not be read, or "
@@ -238,9 +282,11 @@ void stats_summary(struct str *out, const struct stats *stats)
 		 ledger->outcomes[OUTCOME_FILTERED], ledger->outcomes[OUTCOME_KEPT],
 		 stats_losses(stats) - stats->aggregator->samples.refused);
 	summary_stacks(out, stats);
+	name_ledger_summary(out, &stats->names);
 	summary_async(out, stats);
 	keyless_summary(out, &stats->keyless);
 	summary_losses(out, stats);
+	summary_dumps(out, stats);
 	summary_limits(out, stats);
 	summary_unknown(out, stats);
 }

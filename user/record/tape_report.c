@@ -36,6 +36,14 @@ static int on_advance(void *arg, uint64_t horizon_ns)
 	return pipeline_advance(player->pipeline, horizon_ns);
 }
 
+static int on_code(void *arg, uint32_t tgid, uint64_t since_ns)
+{
+	struct player *player = arg;
+
+	process_set_code_since(pipeline_processes(player->pipeline), tgid, since_ns);
+	return 0;
+}
+
 static size_t n_frames(const struct player *player)
 {
 	return intern_count(window_aggregator(player->window)->frames);
@@ -79,6 +87,7 @@ static int play(struct player *player, const char *tape)
 		.arg = player,
 		.sink = pipeline_input(player->pipeline),
 		.advance = on_advance,
+		.code = on_code,
 		.name = on_name,
 		.bad_return = on_bad_return,
 		.totals = on_totals,
@@ -107,7 +116,9 @@ static int write_out(struct player *player, const struct report_options *options
 {
 	const struct output output = { options->output, options->stats_json,
 				       options->writer, options->view, options->summary };
-	const struct profile_sources sources = { .no_labels = options->no_labels,
+	const struct profile_sources sources = { .processes = pipeline_processes(
+							 player->pipeline),
+						 .no_labels = options->no_labels,
 						 .all_modules = true };
 	struct aggregator *aggregator = window_aggregator(player->window);
 	AUTO(profile_builder) builder = NULL;
@@ -118,11 +129,18 @@ static int write_out(struct player *player, const struct report_options *options
 		return err;
 	profile_builder_set_sources(builder, &sources);
 	err = profile_builder_finish(builder, player->names);
+	if (!err)
+		err = name_ledger_count(
+			&player->stats.names,
+			&(struct name_ledger_source){
+				aggregator, pipeline_modules(player->pipeline),
+				player->names, profile_builder_profile(builder) });
 	if (err)
 		return err;
 	player->stats.aggregator = aggregator;
 	player->stats.processes = *process_counts(pipeline_processes(player->pipeline));
-	output_views(&output, profile_builder_profile(builder), &player->stats);
+	stats_count_views(&player->stats, profile_builder_profile(builder),
+			  options->view);
 	stats_check(&player->stats);
 	err = add_run_info(player, profile_builder_profile(builder));
 	if (!err)

@@ -7,6 +7,7 @@
 #include "core/filter_hint.h"
 #include "core/labels.h"
 #include "core/merge.h"
+#include "core/short_names.h"
 #include "base/signals.h"
 #include "format/reader.h"
 
@@ -102,7 +103,8 @@ static int check_focus(const struct profile *r, const char *pattern)
 static int write_out(const struct report_options *options, const struct profile *profile,
 		     uint64_t unfiltered)
 {
-	const struct writer_options how = { .view = options->view };
+	const struct writer_options how = { .view = options->view,
+					    .short_names = options->short_names };
 	struct text_options text = options->text;
 	AUTO(outfile) file = NULL;
 	int err = outfile_new(&file, options->output ? options->output : "-");
@@ -118,6 +120,12 @@ static int write_out(const struct report_options *options, const struct profile 
 	else
 		err = text_write(file, profile, &text);
 	return err ? err : outfile_finish(file);
+}
+
+/* Which shows whole names as well. */
+static bool writes_page(const struct report_options *options)
+{
+	return options->writer == &html_writer;
 }
 
 int report_run(const struct report_options *options)
@@ -140,6 +148,8 @@ int report_run(const struct report_options *options)
 		err = profile_drop_labels(profile);
 	if (!err && options->no_inlines)
 		err = profile_drop_inlined(profile);
+	if (!err && options->short_names && !writes_page(options))
+		err = profile_shorten_names(profile);
 	if (!err)
 		tell_empty(profile, &hint, !unfiltered);
 	if (!err)

@@ -23,6 +23,7 @@ struct report_options {
 	struct filter filter;
 	struct text_options text; /* the view is filled in */
 	bool no_inlines;
+	bool short_names; /* on the terminal and the page; data has whole ones */
 	bool json;
 	const char *stats_json;		   /* of a tape */
 	void (*summary)(const char *text); /* of a tape; NULL: nobody wants it */

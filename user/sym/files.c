@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/hmap.h"
 #include "base/vec.h"
+#include "proc/open_copy.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,22 +16,30 @@ struct file {
 	enum file_state state;
 	uint32_t same; /* 1 + the module that this file was opened for; 0: for this one */
 	int fd;
+	bool is_jitdump; /* grows, and is nothing that is scanned */
 	bool was_missed; /* it could not be opened when it was first mapped */
 	bool was_over_limit;
+	bool was_renewed;   /* what it held before was sampled, too, perhaps */
 	struct stat opened; /* as it was then */
 	struct elf_info *info;
-	struct owner owner; /* of generated code */
-	uint64_t owner_ns;  /* when that was read; 0: never */
+	struct owner owner;    /* of generated code */
+	uint64_t owner_ns;     /* when that was read; 0: never */
+	uint64_t copied_bytes; /* that its descriptor keeps in memory */
+	uid_t copied_for;
 };
 
 /* A JIT maps again and again; whose it is changes rarely. */
 #define OWNER_PACE_NS 1000000000ULL
 
+#define FILE_COPIES_BYTES (256ULL << 20)
+
 struct files {
 	struct files_config config;
+	struct budgets *budgets;
 	VEC(struct file) files; /* by module id */
 	struct hmap by_inode;	/* 1 + module, of those that are open */
 	unsigned long open_now, open_most;
+	uint64_t copied_bytes; /* now */
 	struct file_counts counts;
 };
 
@@ -49,7 +58,8 @@ static unsigned long descriptor_limit(void)
 
 int files_new(struct files **ret, const struct files_config *config)
 {
-	static const struct file_source proc = { clock_now_ns, open_mapped, open_owner };
+	static const struct file_source proc = { clock_now_ns, opener_mapped,
+						 open_owner };
 	AUTO(files) files = calloc(1, sizeof(*files));
 
 	if (!files)
@@ -57,6 +67,8 @@ int files_new(struct files **ret, const struct files_config *config)
 	files->config = *config;
 	if (!config->source)
 		files->config.source = &proc;
+	if (budgets_new(&files->budgets))
+		return -ENOMEM;
 	files->open_most = descriptor_limit();
 	*ret = GIVE(files);
 	return 0;
@@ -73,6 +85,7 @@ void files_free(struct files *files)
 	}
 	vec_free(&files->files);
 	hmap_free(&files->by_inode);
+	budgets_free(files->budgets);
 	free(files);
 }
 
@@ -153,12 +166,45 @@ static bool find_same(struct files *files, struct file *file)
 	return true;
 }
 
-static int keep_open(struct files *files, struct file *file, uint32_t module)
+/* Half of what others leave is anybody's: so nobody has all of it alone. Root may have
+ * the rest. */
+static bool has_room_for_copy(const struct files *files, const struct file *file)
+{
+	uint64_t others = files->copied_bytes, own = 0;
+
+	for (size_t i = 0; i < files->files.n; i++)
+		if (files->files.items[i].copied_for == file->copied_for)
+			own += files->files.items[i].copied_bytes;
+	others -= own;
+	return own + (uint64_t)file->opened.st_size <=
+	       (FILE_COPIES_BYTES - others) / (file->copied_for ? 2 : 1);
+}
+
+/* Who is gone already is one with all that are. */
+static bool count_copy(struct files *files, struct file *file, pid_t pid)
+{
+	struct owner owner = files->config.source->owner(pid);
+
+	file->copied_for = owner.known ? owner.uid : (uid_t)-1;
+	if (!has_room_for_copy(files, file))
+		return false;
+	file->copied_bytes = (uint64_t)file->opened.st_size;
+	files->copied_bytes += file->copied_bytes;
+	files->counts.copied++;
+	return true;
+}
+
+static int keep_open(struct files *files, struct file *file, pid_t pid, uint32_t module)
 {
 	void *first = (void *)(uintptr_t)(module + 1);
+	unsigned long *over_limit = NULL;
 
-	if (files->open_now >= files->open_most) {
-		files->counts.over_limit += !file->was_over_limit;
+	if (files->open_now >= files->open_most)
+		over_limit = &files->counts.over_limit;
+	else if (open_is_copy(file->fd) && !count_copy(files, file, pid))
+		over_limit = &files->counts.copies_over_limit;
+	if (over_limit) {
+		*over_limit += !file->was_over_limit;
 		file->was_over_limit = true;
 		file->state = FILE_NEW; /* when it is mapped next there may be room */
 		close(GIVE_FD(file->fd));
@@ -170,11 +216,63 @@ static int keep_open(struct files *files, struct file *file, uint32_t module)
 	return hmap_put(&files->by_inode, inode_key(&file->opened), first);
 }
 
+static void drop(struct files *files, struct file *file)
+{
+	if (file->fd < 0)
+		return;
+	files->copied_bytes -= file->copied_bytes;
+	file->copied_bytes = 0;
+	close(GIVE_FD(file->fd));
+	files->open_now--;
+}
+
+static bool was_overwritten(const struct file *file)
+{
+	struct stat now;
+
+	return !file->is_jitdump &&
+	       (fstat(file->fd, &now) || differs(&file->opened, &now));
+}
+
+static void forget_inode(struct files *files, const struct file *file, uint32_t module)
+{
+	void *first = (void *)(uintptr_t)(module + 1);
+
+	if (hmap_get(&files->by_inode, inode_key(&file->opened)) == first)
+		hmap_remove(&files->by_inode, inode_key(&file->opened));
+}
+
+/* What the worker has of it is answered first. */
+static bool forget_overwritten(struct files *files, uint32_t module)
+{
+	struct file *file = &files->files.items[module];
+
+	if (file->fd < 0 || file->state == FILE_SCANNING || !was_overwritten(file))
+		return false;
+	forget_inode(files, file, module);
+	drop(files, file);
+	free(file->info);
+	*file = (struct file){ .fd = -1, .was_renewed = true };
+	files->counts.overwritten++;
+	return true;
+}
+
+/* It was another name of such a file: it is opened by itself now. */
+static void leave_renewed(struct files *files, struct file *file)
+{
+	const struct file *same = file->same ? &files->files.items[file->same - 1] : file;
+
+	if (!same->was_renewed || same->state != FILE_NEW)
+		return;
+	*file = (struct file){ .fd = -1, .was_renewed = true };
+}
+
 int files_open(struct files *files, const struct process *process,
 	       const struct mapping *map)
 {
 	const struct module *module = module_get(files->config.modules, map->module);
 	struct file *file;
+	bool is_renewed;
 	int err;
 
 	if (module->kind == MODULE_JIT)
@@ -182,18 +280,25 @@ int files_open(struct files *files, const struct process *process,
 	if (module->kind != MODULE_FILE)
 		return 0;
 	err = file_at(files, map->module, &file);
-	if (err || file->state != FILE_NEW || file->same)
+	if (err)
 		return err;
+	is_renewed = forget_overwritten(files, files_same(files, map->module));
+	leave_renewed(files, file);
+	if (file->state != FILE_NEW || file->same)
+		return 0;
 	file->state = FILE_UNREADABLE;
-	if (files->config.source->open((pid_t)process->tgid, map, module, &file->fd) ||
+	if (files->config.source->open(files->config.opener, (pid_t)process->tgid, map,
+				       module, &file->fd) ||
 	    fstat(file->fd, &file->opened)) {
 		note_missed(files, file);
 		return 0;
 	}
 	files->counts.unreadable -= file->was_missed;
+	file->is_jitdump = module_jitdump_pid(module);
 	if (find_same(files, file))
-		return 0;
-	return keep_open(files, file, map->module);
+		return is_renewed;
+	err = keep_open(files, file, (pid_t)process->tgid, map->module);
+	return err ? err : is_renewed;
 }
 
 bool files_scan(struct files *files, uint32_t module)
@@ -205,6 +310,8 @@ bool files_scan(struct files *files, uint32_t module)
 	if (!file || file->state != FILE_OPEN)
 		return false;
 	file->state = FILE_UNREADABLE;
+	if (file->is_jitdump)
+		return false;
 	copy = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
 	if (copy < 0 || worker_submit_scan(files->config.worker, copy, same)) {
 		files->counts.over_limit++;
@@ -215,22 +322,19 @@ bool files_scan(struct files *files, uint32_t module)
 	return true;
 }
 
+bool files_are_many(const struct files *files)
+{
+	return files->open_now > files->open_most / 2;
+}
+
 int files_request(struct files *files, const struct process *process,
 		  const struct mapping *map)
 {
 	int err = files_open(files, process, map);
 
-	if (!err)
+	if (err >= 0)
 		files_scan(files, map->module);
-	return err;
-}
-
-static void drop(struct files *files, struct file *file)
-{
-	if (file->fd < 0)
-		return;
-	close(GIVE_FD(file->fd));
-	files->open_now--;
+	return err < 0 ? err : 0;
 }
 
 static struct elf_info *copy_elf_info(const struct elf_info *info)
@@ -261,22 +365,15 @@ int files_collect(struct files *files, int wait_ms)
 	return worker_collect(files->config.worker, wait_ms, on_scanned, files);
 }
 
-static bool was_overwritten(const struct file *file)
-{
-	struct stat now;
-
-	return fstat(file->fd, &now) || differs(&file->opened, &now);
-}
-
 void files_drop_overwritten(struct files *files)
 {
 	for (size_t i = 0; i < files->files.n; i++) {
 		struct file *file = &files->files.items[i];
 
-		if (file->fd < 0 || !was_overwritten(file))
+		if (file->fd < 0 || (!file->was_renewed && !was_overwritten(file)))
 			continue;
 		drop(files, file);
-		files->counts.overwritten++;
+		files->counts.overwritten += !file->was_renewed;
 	}
 }
 
@@ -296,13 +393,11 @@ void files_mark_modules(const struct files *files, struct module_table *modules)
 void files_let_go(struct files *files, uint32_t module)
 {
 	struct file *file;
-	void *first = (void *)(uintptr_t)(module + 1);
 
 	if (module >= files->files.n)
 		return;
 	file = &files->files.items[module];
-	if (hmap_get(&files->by_inode, inode_key(&file->opened)) == first)
-		hmap_remove(&files->by_inode, inode_key(&file->opened));
+	forget_inode(files, file, module);
 	drop(files, file);
 	free(file->info);
 	*file = (struct file){ .fd = -1 };
@@ -313,6 +408,11 @@ static const struct file *file_of(const struct files *files, uint32_t module)
 	uint32_t same = files_same(files, module);
 
 	return same < files->files.n ? &files->files.items[same] : NULL;
+}
+
+struct opener *files_opener(const struct files *files)
+{
+	return files->config.opener;
 }
 
 enum file_state files_state(const struct files *files, uint32_t module)
@@ -340,6 +440,22 @@ struct owner files_owner(const struct files *files, uint32_t module)
 {
 	return module < files->files.n ? files->files.items[module].owner
 				       : (struct owner){ 0 };
+}
+
+uid_t files_uid(const struct files *files, uint32_t module)
+{
+	const struct file *file = file_of(files, module);
+
+	if (!file)
+		return 0;
+	if (file->fd < 0)
+		return file->owner.known ? file->owner.uid : 0;
+	return open_is_copy(file->fd) ? FILES_UID_UNKNOWN : file->opened.st_uid;
+}
+
+struct budgets *files_budgets(const struct files *files)
+{
+	return files->budgets;
 }
 
 const struct file_counts *files_counts(const struct files *files)

@@ -19,6 +19,7 @@ struct cached {
 	struct cached *next; /* of the same hash */
 	uint64_t hash;
 	uint32_t round; /* in which it was last met */
+	enum name_origin origin;
 	uint32_t n_places;
 	size_t n;
 	char text[]; /* the name, then of each place its line, name and file */
@@ -110,6 +111,7 @@ int name_cache_recall(struct name_cache *cache, const struct name_place *place,
 	one->round = cache->round;
 	text = one->text;
 	name = next_string(&text);
+	names_set_origin(names, one->origin);
 	if (*name)
 		err = names_set(names, frame, name);
 	if (!err && one->n_places)
@@ -161,6 +163,7 @@ int name_cache_keep(struct name_cache *cache, const struct name_place *place,
 				.next = hmap_get(&cache->by_hash, hash),
 				.hash = hash,
 				.round = cache->round,
+				.origin = names_origin(names, frame),
 				.n_places = (uint32_t)names_n_locations(names, frame),
 				.n = cache->text.n };
 	memcpy(one->text, cache->text.s, cache->text.n);

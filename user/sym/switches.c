@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "obj/fde_index.h"
+#include "unwind/arm64_stack.h"
 #include "unwind/x86_insn.h"
 #include "unwind/x86_stack.h"
 
@@ -52,6 +53,25 @@ static bool switches(const uint8_t *code, size_t n)
 	return taken;
 }
 
+static bool switches_arm64(const uint8_t *code, size_t n)
+{
+	uint32_t own = 0, insn;
+	bool taken = false;
+
+	for (size_t at = 0; at + sizeof(insn) <= n; at += sizeof(insn)) {
+		struct arm64_effect is;
+
+		memcpy(&insn, code + at, sizeof(insn));
+		is = arm64_effect(insn);
+		taken |= is.sp == ARM64_SP_TAKEN && !(own >> is.from & 1);
+		own &= ~is.sets;
+		if (is.keeps != ARM64_NO_REG)
+			own |= 1u << is.keeps;
+		taken &= !is.leaves && !is.calls;
+	}
+	return taken;
+}
+
 static bool is_switching(const struct frame *frame, const struct files *files)
 {
 	const struct elf_info *info = files_elf_info(files, frame->module);
@@ -61,7 +81,8 @@ static bool is_switching(const struct frame *frame, const struct files *files)
 	uint64_t vaddr;
 	size_t n;
 
-	if (frame->returned || !info || fd < 0 || info->machine != EM_X86_64 ||
+	if (frame->returned || !info || fd < 0 ||
+	    (info->machine != EM_X86_64 && info->machine != EM_AARCH64) ||
 	    !elf_vaddr_of_offset(info, frame->offset, &vaddr) ||
 	    !fde_index_find(fd, info, vaddr, &fde) || !fde.is_silent)
 		return false;
@@ -69,6 +90,8 @@ static bool is_switching(const struct frame *frame, const struct files *files)
 	if (!n || n > sizeof(code) || n > frame->offset ||
 	    pread(fd, code, n, (off_t)(frame->offset - n)) != (ssize_t)n)
 		return false;
+	if (info->machine == EM_AARCH64)
+		return switches_arm64(code, n);
 	return may_take_sp(code, n) && switches(code, n);
 }
 

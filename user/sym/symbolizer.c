@@ -5,7 +5,10 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/vec.h"
-#include "proc/open.h"
+#include "proc/opener.h"
+#include "sym/debug_files.h"
+#include "sym/name_turns.h"
+#include "sym/symbol_batch.h"
 #include "sym/vdso.h"
 
 #include <errno.h>
@@ -15,43 +18,24 @@
 #include <string.h>
 
 #define NAME_OF_LABEL_MAX 256
-#define DEADLINE_MS	  5000
-#define INLINES_MS	  2000 /* a file: what came until then stays */
 #define INLINES_ALL_NS	  10000000000
 #define PERF_MAP_MAX	  (256ULL << 20)
-#define DEBUG_FOLDER	  "/usr/lib/debug/.build-id"
-
-/* A frame that wants a name: where to look, and for whom. */
-struct want {
-	uint32_t module;
-	uint32_t frame;
-	uint64_t at; /* in the module; of a return address, the byte before */
-};
 
 struct symbolizer {
 	struct names *names;
 	const struct aggregator *aggregator;
 	struct symbol_sources sources;
-	struct want *wants; /* by module and address */
-	size_t n, next;
+	struct symbol_want *wants; /* by module and address */
+	size_t n;
+	struct name_turns *turns; /* of modules, each by its first want */
+	struct debug_files *debug;
 	int64_t inlines_left_ns;
 	struct symbolizer_counts counts;
 };
 
-struct symbol_batch {
-	struct names *names;
-	const struct want *wants; /* of one module, by address */
-	size_t n;
-	uint64_t *addrs; /* the distinct ones */
-	size_t *first;	 /* of each: its first want; one more at the end */
-	size_t n_addrs;
-	bool inlines_sought, inlines_found, inlines_failed;
-	int64_t inlines_left_ns; /* for this and all further ones */
-};
-
 static int by_module_and_address(const void *a, const void *b)
 {
-	const struct want *x = a, *y = b;
+	const struct symbol_want *x = a, *y = b;
 
 	if (x->module != y->module)
 		return x->module < y->module ? -1 : 1;
@@ -60,145 +44,35 @@ static int by_module_and_address(const void *a, const void *b)
 	return x->frame < y->frame ? -1 : x->frame > y->frame;
 }
 
-static int on_name(void *arg, size_t index, const char *name, uint64_t start)
+static int name_file(struct symbolizer *s, uint32_t module, struct symbol_batch *batch)
 {
-	struct symbol_batch *batch = arg;
-	int err = 0;
-
-	for (size_t i = batch->first[index]; !err && i < batch->first[index + 1]; i++)
-		err = names_set(batch->names, batch->wants[i].frame, name);
-	return err;
-}
-
-static int begin_batch(struct symbol_batch *batch)
-{
-	batch->addrs = malloc(batch->n * sizeof(*batch->addrs));
-	batch->first = malloc((batch->n + 1) * sizeof(*batch->first));
-	if (!batch->addrs || !batch->first)
-		return fail(-ENOMEM, "no memory for %zu addresses", batch->n);
-	for (size_t i = 0; i < batch->n; i++) {
-		if (i && batch->wants[i].at == batch->wants[i - 1].at)
-			continue;
-		batch->first[batch->n_addrs] = i;
-		batch->addrs[batch->n_addrs++] = batch->wants[i].at;
-	}
-	batch->first[batch->n_addrs] = batch->n;
-	return 0;
-}
-
-static void end_batch(struct symbol_batch *batch)
-{
-	free(batch->addrs);
-	free(batch->first);
-}
-
-static int open_debug_file(const struct elf_info *info)
-{
-	char path[sizeof(DEBUG_FOLDER) + 2 * BUILD_ID_MAX + 16];
-	size_t n;
-
-	if (!info || info->build_id_bytes < 2 || info->build_id_bytes > BUILD_ID_MAX)
-		return -1;
-	n = (size_t)snprintf(path, sizeof(path), DEBUG_FOLDER "/%02x/",
-			     info->build_id[0]);
-	for (uint32_t i = 1; i < info->build_id_bytes; i++)
-		n += (size_t)snprintf(path + n, sizeof(path) - n, "%02x",
-				      info->build_id[i]);
-	snprintf(path + n, sizeof(path) - n, ".debug");
-	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-}
-
-static int read_names(const struct symbol_sources *sources, enum name_source source,
-		      int fd, struct symbol_batch *batch)
-{
-	return worker_names(sources->worker,
-			    &(struct name_request){ source, fd, batch->addrs,
-						    batch->n_addrs, DEADLINE_MS },
-			    on_name, batch);
-}
-
-static uint64_t *addresses_as_linked(const struct elf_info *info,
-				     const struct symbol_batch *batch)
-{
-	uint64_t *linked = calloc(batch->n_addrs, sizeof(*linked));
-
-	if (!linked)
-		fail(-ENOMEM, "no memory for %zu addresses", batch->n_addrs);
-	for (size_t i = 0; linked && i < batch->n_addrs; i++)
-		if (!elf_vaddr_of_offset(info, batch->addrs[i], &linked[i]))
-			linked[i] = UINT64_MAX; /* which no symbol covers */
-	return linked;
-}
-
-static int on_locations(void *arg, size_t index, const struct source_location *locations,
-			size_t n)
-{
-	struct names_location copied[INLINES_MAX + 1];
-	struct symbol_batch *batch = arg;
-	int err = 0;
-
-	for (size_t i = 0; i < n; i++)
-		copied[i] = (struct names_location){ locations[i].name, locations[i].file,
-						     locations[i].line };
-	for (size_t i = batch->first[index]; !err && i < batch->first[index + 1]; i++)
-		err = names_set_locations(batch->names, batch->wants[i].frame, copied, n);
-	batch->inlines_found |= n > 0;
-	return err;
-}
-
-/* What fails here costs nobody a name. */
-static void find_locations(const struct symbol_sources *sources, uint32_t module,
-			   const struct elf_info *info, int fd,
-			   struct symbol_batch *batch)
-{
-	AUTO_FREE uint64_t *linked = addresses_as_linked(info, batch);
-	uint64_t begun_ns = clock_now_ns();
-	int err = linked ? 0 : -ENOMEM;
-
-	batch->inlines_sought = true;
-	if (!err && batch->inlines_left_ns <= 0)
-		err = fail(-ETIMEDOUT, "no time left");
-	if (!err)
-		err = worker_locations(sources->worker,
-				       &(struct name_request){ NAMES_LOCATIONS, fd,
-							       linked, batch->n_addrs,
-							       INLINES_MS },
-				       on_locations, batch);
-	batch->inlines_left_ns -= (int64_t)(clock_now_ns() - begun_ns);
-	if (!err)
-		return;
-	batch->inlines_failed = true;
-	log_verbose("inlined functions of %s: %s",
-		    module_get(sources->modules, module)->path, error_sentence());
-}
-
-/* Its segments hold no bytes, so only the addresses as linked mean something. */
-static int name_debug(const struct symbol_sources *sources, const struct elf_info *info,
-		      int fd, struct symbol_batch *batch)
-{
-	AUTO_FREE uint64_t *linked = addresses_as_linked(info, batch);
-
-	if (!linked)
-		return -ENOMEM;
-	return worker_names(sources->worker,
-			    &(struct name_request){ NAMES_ELF_LINKED, fd, linked,
-						    batch->n_addrs, DEADLINE_MS },
-			    on_name, batch);
-}
-
-static int name_file(const struct symbol_sources *sources, uint32_t module,
-		     struct symbol_batch *batch)
-{
+	static const enum name_source unnamed[] = { NAMES_GO, NAMES_FUNCTION_STARTS };
+	const struct symbol_sources *sources = &s->sources;
 	const struct elf_info *info = files_elf_info(sources->files, module);
-	AUTO_CLOSE int debug = open_debug_file(info);
+	const char *path = module_get(sources->modules, module)->path;
+	AUTO_CLOSE int debug =
+		info ? debug_files_open(s->debug, module, batch->deadline_ms) : -1;
 	int fd = files_fd(sources->files, module), err = 0;
 
 	if (debug >= 0)
-		err = name_debug(sources, info, debug, batch);
+		err = symbol_batch_read_debug(batch, debug, info);
 	if (!err && fd >= 0)
-		err = read_names(sources, NAMES_ELF, fd, batch);
+		err = symbol_batch_read(batch, NAMES_ELF, fd);
+	if (!err && debug < 0 && info && symbol_batch_lacks_names(batch)) {
+		debug = debug_files_fetch(s->debug, module, batch->deadline_ms);
+		if (debug >= 0)
+			err = symbol_batch_read_debug(batch, debug, info);
+	}
 	if (!err && sources->inlines && info && (debug >= 0 || fd >= 0))
-		find_locations(sources, module, info, debug >= 0 ? debug : fd, batch);
+		symbol_batch_read_locations(batch, debug >= 0 ? debug : fd, info, path);
+	/* what can't be read costs nothing of the next, unless it took all the time */
+	for (size_t i = 0; i < sizeof(unnamed) / sizeof(*unnamed); i++) {
+		int more = 0;
+
+		if (fd >= 0 && err != -ENOMEM && err != -ETIMEDOUT)
+			more = symbol_batch_read_unnamed(batch, unnamed[i], fd, path);
+		err = err && more != -ENOMEM && more != -ETIMEDOUT ? err : more;
+	}
 	return err;
 }
 
@@ -208,48 +82,67 @@ static int name_jit(const struct symbol_sources *sources, uint32_t module,
 	const struct module *jit = module_get(sources->modules, module);
 	const struct process *now = process_get(sources->processes, jit->pid);
 	struct owner owner = files_owner(sources->files, module);
+	int dump = jitdumps_fd(sources->jitdumps, jit->pid, jit->incarnation);
 	AUTO_CLOSE int fd = -1;
 	int err;
 
+	/* which goes before a perf map, that knows no times */
+	if (dump >= 0 && !jitdumps_name(batch, dump))
+		return 0;
+	if (dump >= 0)
+		log_verbose("the jitdump of pid %u: %s", jit->pid, error_sentence());
+	error_clear();
 	if (now && now->incarnation != jit->incarnation) /* the map is another's by now */
 		return -ESRCH;
 	if (!owner.known)
 		owner.inner_pid = (pid_t)jit->pid;
-	err = open_perf_map((pid_t)jit->pid, &owner, PERF_MAP_MAX, &fd);
+	err = opener_perf_map(sources->opener, (pid_t)jit->pid, &owner, PERF_MAP_MAX,
+			      &fd);
 	if (err) /* most generated code has none, and -ENOENT is no news */
 		return err == -ENOENT ? 0 : err;
-	return read_names(sources, NAMES_PERF_MAP, fd, batch);
+	return symbol_batch_read(batch, NAMES_PERF_MAP, fd);
 }
 
-static int name_vdso(const struct symbol_sources *sources, struct symbol_batch *batch)
+static int name_vdso(struct symbol_batch *batch)
 {
 	AUTO_CLOSE int fd = vdso_open();
 
-	return fd < 0 ? fd : read_names(sources, NAMES_ELF, fd, batch);
+	return fd < 0 ? fd : symbol_batch_read(batch, NAMES_ELF, fd);
+}
+
+static int open_kernel_symbols(const struct symbol_sources *sources,
+			       const struct symbol_batch *batch)
+{
+	int fd = -1;
+
+	if (sources->kernel_symbols)
+		fd = sources->kernel_symbols(sources->kernel_symbols_arg, batch->addrs,
+					     batch->n_addrs);
+	if (fd >= 0)
+		return fd;
+	error_clear();
+	return open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
 }
 
 static int name_kernel(const struct symbol_sources *sources, struct symbol_batch *batch)
 {
-	AUTO_CLOSE int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+	AUTO_CLOSE int fd = open_kernel_symbols(sources, batch);
 
-	return fd < 0 ? -errno : read_names(sources, NAMES_KALLSYMS, fd, batch);
+	return fd < 0 ? -errno : symbol_batch_read(batch, NAMES_KALLSYMS, fd);
 }
 
-static int name_module(const struct symbol_sources *sources, uint32_t module,
-		       struct symbol_batch *batch)
+static int name_module(struct symbolizer *s, uint32_t module, struct symbol_batch *batch)
 {
-	int err = begin_batch(batch);
+	const struct symbol_sources *sources = &s->sources;
 
-	if (err)
-		return err;
 	names_begin_file(batch->names);
 	switch (module_get(sources->modules, module)->kind) {
 	case MODULE_FILE:
-		return name_file(sources, module, batch);
+		return name_file(s, module, batch);
 	case MODULE_JIT:
 		return name_jit(sources, module, batch);
 	case MODULE_VDSO:
-		return name_vdso(sources, batch);
+		return name_vdso(batch);
 	case MODULE_KERNEL:
 		return name_kernel(sources, batch);
 	default:
@@ -276,6 +169,8 @@ void symbolizer_free(struct symbolizer *s)
 	if (!s)
 		return;
 	free(s->wants);
+	name_turns_free(s->turns);
+	debug_files_free(s->debug);
 	free(s);
 }
 
@@ -288,10 +183,30 @@ static int make_wants(struct symbolizer *s)
 
 		if (frame->returned == FRAME_IS_LABEL)
 			err = name_label(s->names, s->aggregator, id);
-		s->wants[id] = (struct want){ frame->module, id,
+		s->wants[id] =
+			(struct symbol_want){ frame->module, id,
 					      frame->offset - (frame->returned == 1) };
 	}
 	qsort(s->wants, s->n, sizeof(*s->wants), by_module_and_address);
+	return err;
+}
+
+static size_t wants_of_module(const struct symbolizer *s, size_t first)
+{
+	size_t n = 1;
+
+	while (first + n < s->n && s->wants[first + n].module == s->wants[first].module)
+		n++;
+	return n;
+}
+
+static int make_turns(struct symbolizer *s)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < s->n; i += wants_of_module(s, i))
+		err = name_turns_add(s->turns,
+				     files_uid(s->sources.files, s->wants[i].module), i);
 	return err;
 }
 
@@ -314,6 +229,19 @@ int symbolizer_new(struct symbolizer **ret, struct names *names,
 		return fail(-ENOMEM, "no memory for %zu frames", s->n);
 	files_drop_overwritten(sources->files);
 	err = make_wants(s);
+	if (!err)
+		err = name_turns_new(&s->turns);
+	if (!err) {
+		name_turns_set_budgets(s->turns, files_budgets(sources->files));
+		err = make_turns(s);
+	}
+	if (!err)
+		err = debug_files_new(
+			&s->debug,
+			&(struct debug_sources){ sources->modules, sources->processes,
+						 sources->files, sources->worker,
+						 sources->opener, sources->symfs,
+						 sources->debuginfod });
 	if (err)
 		return err;
 	*ret = GIVE(s);
@@ -331,20 +259,21 @@ static bool may_cache(const struct symbol_sources *sources, uint32_t module)
 		(kind == MODULE_FILE && files_fd(sources->files, module) >= 0));
 }
 
-static struct name_place place_of(const struct symbolizer *s, const struct want *want)
+static struct name_place place_of(const struct symbolizer *s,
+				  const struct symbol_want *want)
 {
 	return (struct name_place){ module_serial(s->sources.modules, want->module),
 				    want->at };
 }
 
 /* Those that were known are named, the others moved to the front; *n: how many. */
-static int recall(struct symbolizer *s, struct want *wants, size_t *n)
+static int recall(struct symbolizer *s, struct symbol_want *wants, size_t *n)
 {
 	size_t left = 0;
 	int err = 0;
 
 	for (size_t i = 0; !err && i < *n; i++) {
-		const struct want want = wants[i];
+		const struct symbol_want want = wants[i];
 		const struct name_place location = place_of(s, &want);
 		bool is_known;
 
@@ -357,7 +286,7 @@ static int recall(struct symbolizer *s, struct want *wants, size_t *n)
 	return err;
 }
 
-static int keep(struct symbolizer *s, const struct want *wants, size_t n)
+static int keep(struct symbolizer *s, const struct symbol_want *wants, size_t n)
 {
 	int err = 0;
 
@@ -379,56 +308,69 @@ static void count_batch(struct symbolizer *s, const struct symbol_batch *batch, 
 	s->counts.inlines_found += batch->inlines_found;
 	s->counts.inlines_failed += batch->inlines_failed;
 	s->inlines_left_ns = batch->inlines_left_ns;
+	s->counts.bad_dumps += batch->dump_failed;
 	s->counts.failed += err != 0;
 	s->counts.foreign_maps += err == -EPERM && module->kind == MODULE_JIT;
 }
 
-static int name_wants(struct symbolizer *s, const struct want *wants, size_t n)
+static int name_wants(struct symbolizer *s, const struct symbol_want *wants, size_t n,
+		      int deadline_ms)
 {
+	uint64_t begun_ns = clock_now_ns();
+	uint64_t waited_ns = debug_files_waited_ns(s->debug);
 	struct symbol_batch batch = {
+		.worker = s->sources.worker,
 		.names = s->names,
+		.aggregator = s->aggregator,
 		.wants = wants,
 		.n = n,
+		.deadline_ms = deadline_ms,
 		.inlines_left_ns = s->inlines_left_ns,
 	};
-	int err = name_module(&s->sources, wants->module, &batch);
+	int err = deadline_ms ? symbol_batch_begin(&batch) : -ETIMEDOUT;
 
+	if (!err)
+		err = name_module(s, wants->module, &batch);
+	s->counts.out_of_time += !deadline_ms;
+	/* what a server takes is nobody's fault here */
+	name_turns_took(s->turns, clock_now_ns() - begun_ns -
+					  (debug_files_waited_ns(s->debug) - waited_ns));
 	s->counts.modules++;
-	end_batch(&batch);
+	symbol_batch_end(&batch);
 	count_batch(s, &batch, err);
 	return err;
 }
 
 int symbolizer_step(struct symbolizer *s)
 {
-	struct want *wants = s->wants + s->next;
-	size_t n = 0;
+	struct symbol_want *wants;
+	size_t first, n;
+	int deadline_ms, err = 0;
 	bool cached;
-	int err = 0;
 
-	if (s->next == s->n)
+	if (!name_turns_next(s->turns, &first, &deadline_ms))
 		return 0;
-	while (s->next + n < s->n && wants[n].module == wants->module)
-		n++;
-	s->next += n;
+	wants = s->wants + first;
+	n = wants_of_module(s, first);
 	cached = may_cache(&s->sources, wants->module);
 	names_begin_file(s->names);
 	if (cached)
 		err = recall(s, wants, &n);
 	if (!err && n)
-		err = name_wants(s, wants, n);
+		err = name_wants(s, wants, n, deadline_ms);
 	if (!err && cached)
 		err = keep(s, wants, n);
 	if (err == -ENOMEM)
 		return err;
 	error_clear();
-	return s->next < s->n ? SYMBOLIZER_MORE : 0;
+	return SYMBOLIZER_MORE;
 }
 
 static struct symbolizer_counts counts_of(const struct symbolizer *s)
 {
 	struct symbolizer_counts counts = s->counts;
 
+	counts.debug = debug_files_counts(s->debug);
 	counts.refused = names_refused(s->names);
 	return counts;
 }

@@ -9,17 +9,22 @@
 #define WEFT_SYM_SYMBOLIZER_H
 
 #include "core/names.h"
+#include "sym/debug_files.h"
 #include "sym/name_cache.h"
 #include "sym/files.h"
+#include "sym/jitdumps.h"
 
 struct symbolizer_counts {
 	unsigned long modules;
 	unsigned long failed;	      /* modules whose names could not be read */
+	unsigned long out_of_time;    /* of these: the time for all was used up */
 	unsigned long inlines_sought; /* files whose debug information was asked for */
 	unsigned long inlines_found;  /* of these, which have any of what ran */
 	unsigned long inlines_failed; /* whose can't be read, or not in time */
 	unsigned long refused;	      /* names, beyond what is kept of them */
 	unsigned long foreign_maps;   /* perf maps of users who are not the process's */
+	struct debug_counts debug;
+	unsigned long bad_dumps; /* JITs' that can't be read, or not in time */
 };
 
 /* Where names are looked for. All are borrowed. */
@@ -28,8 +33,16 @@ struct symbol_sources {
 	const struct process_table *processes; /* whose a perf map is now */
 	struct files *files;
 	struct worker *worker;
-	struct name_cache *cache; /* what earlier windows found; NULL: nothing */
-	bool inlines;		  /* also what was inlined, and lines, where files tell */
+	struct opener *opener;		 /* NULL: as of the files */
+	const struct jitdumps *jitdumps; /* NULL: none */
+	struct name_cache *cache;	 /* what earlier windows found; NULL: nothing */
+	/* A list like /proc/kallsyms of the kernel's functions that these addresses lie
+	 * in: a descriptor, or a negative errno: all of them are read. NULL: as if so. */
+	int (*kernel_symbols)(void *arg, const uint64_t *addrs, size_t n);
+	void *kernel_symbols_arg;
+	struct debuginfod *debuginfod; /* NULL: nobody is asked */
+	const char *symfs;	       /* sym/debug_files.h */
+	bool inlines; /* also what was inlined, and lines, where files tell */
 };
 
 struct symbolizer;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* The last byte is the version of everything inside. */
-static const char magic[8] = { 'w', 'e', 'f', 't', 't', 'a', 'p', 3 };
+static const char magic[8] = { 'w', 'e', 'f', 't', 't', 'a', 'p', 4 };
 
 #define ITEM_MAX (1u << 20)
 
@@ -136,6 +136,8 @@ static int play_numbers(const struct tape_events *events, uint32_t item,
 	memcpy(numbers, bytes, n);
 	if (item == TAPE_ADVANCE)
 		return events->advance(events->arg, numbers[0]);
+	if (item == TAPE_CODE)
+		return events->code(events->arg, (uint32_t)numbers[0], numbers[1]);
 	return events->totals(events->arg, numbers, n / sizeof(*numbers));
 }
 
@@ -155,6 +157,7 @@ static int play_item(const struct tape_events *events, uint32_t item, const char
 	case TAPE_SWITCHES:
 		return play_bad_return(events, bytes, n, (enum tape_item)item);
 	case TAPE_ADVANCE:
+	case TAPE_CODE:
 	case TAPE_TOTALS:
 		return play_numbers(events, item, bytes, n);
 	default:

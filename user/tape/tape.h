@@ -26,6 +26,7 @@ enum tape_item {
 	TAPE_UNCALLED = 7, /* u32 frame id: no call leads to it, nor does a proven step */
 	TAPE_MADE = 8,	   /* u32 frame id: no call leads to it, but a proven step */
 	TAPE_SWITCHES = 9, /* u32 frame id: it is interrupted while it changes stacks */
+	TAPE_CODE = 10,	   /* u64 pid, u64 since when its JIT's dump has not grown */
 };
 
 struct tape_writer;
@@ -48,6 +49,7 @@ struct tape_events {
 	void *arg;
 	struct event_sink sink;
 	int (*advance)(void *arg, uint64_t horizon_ns);
+	int (*code)(void *arg, uint32_t tgid, uint64_t since_ns);
 	int (*name)(void *arg, uint32_t frame, const char *name);
 	int (*bad_return)(void *arg, uint32_t frame, enum tape_item why);
 	int (*totals)(void *arg, const uint64_t *totals, size_t n);

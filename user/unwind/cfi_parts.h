@@ -2,7 +2,8 @@
 /*
  * What the parts of the reader of call frame information share; no one else:
  * cfi.c (which FDEs there are), cfi_record.c (a CIE, an FDE), cfi_exec.c (their
- * instructions), cfi_expr.c (expressions), cfi_rule.c (a row's rule).
+ * instructions), cfi_expr.c (expressions), cfi_rule.c (a row's rule), and
+ * function_starts.c (FDEs without their instructions).
  */
 #ifndef WEFT_UNWIND_CFI_PARTS_H
 #define WEFT_UNWIND_CFI_PARTS_H

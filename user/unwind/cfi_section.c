@@ -3,53 +3,18 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "obj/elf_section.h"
 
 #include <errno.h>
 #include <zlib.h>
 
-#define NAMES_MAX    (64u << 10) /* of section names that are looked at */
-#define HEADER_BYTES 32		 /* of .eh_frame_hdr, before its table */
+#define HEADER_BYTES 32 /* of .eh_frame_hdr, before its table */
 
 void cfi_section_close(struct cfi_section *section)
 {
 	free(section->bytes);
 	section->bytes = NULL;
 	section->n = 0;
-}
-
-static bool in_file(const struct elf_file *file, const Elf64_Shdr *sh)
-{
-	return sh->sh_type != SHT_NOBITS && sh->sh_offset <= file->bytes &&
-	       sh->sh_size <= file->bytes - sh->sh_offset;
-}
-
-/* 0, and the section's header or NULL. */
-static int find_by_name(struct elf_file *file, const char *name, const Elf64_Shdr **ret)
-{
-	const Elf64_Shdr *strings;
-	AUTO_FREE char *names = NULL;
-	size_t n, length = strlen(name) + 1;
-	int err;
-
-	*ret = NULL;
-	if (file->header.e_shstrndx >= file->n_shdrs)
-		return 0;
-	strings = &file->shdrs[file->header.e_shstrndx];
-	if (!in_file(file, strings))
-		return 0;
-	n = strings->sh_size < NAMES_MAX ? (size_t)strings->sh_size : NAMES_MAX;
-	names = malloc(n + 1);
-	if (!names)
-		return fail(-ENOMEM, "no memory for section names");
-	err = elf_file_read(file, strings->sh_offset, names, n);
-	for (size_t i = 0; !err && i < file->n_shdrs && !*ret; i++) {
-		const Elf64_Shdr *sh = &file->shdrs[i];
-
-		if (sh->sh_name < n && length <= n - sh->sh_name &&
-		    !memcmp(names + sh->sh_name, name, length) && in_file(file, sh))
-			*ret = sh;
-	}
-	return err;
 }
 
 /* n bytes of the file become the section's. */
@@ -150,7 +115,7 @@ int cfi_section_eh(struct elf_file *file, struct cfi_section *ret)
 	const Elf64_Shdr *sh;
 	uint64_t vaddr = 0, offset, n;
 	bool led = phdr && read_header(file, phdr, ret, &vaddr);
-	int err = find_by_name(file, ".eh_frame", &sh);
+	int err = elf_section_find(file, ".eh_frame", &sh);
 
 	ret->is_eh = true;
 	ret->header = phdr ? phdr->p_vaddr : 0;
@@ -197,7 +162,7 @@ static int inflate_section(struct cfi_section *section)
 int cfi_section_debug(struct elf_file *file, struct cfi_section *ret)
 {
 	const Elf64_Shdr *sh;
-	int err = find_by_name(file, ".debug_frame", &sh);
+	int err = elf_section_find(file, ".debug_frame", &sh);
 
 	if (err || !sh)
 		return err;

@@ -2,6 +2,8 @@
 #include "unwind/unwind_switch.h"
 
 #include "base/error.h"
+#include "unwind/launchpad.h"
+#include "unwind/switch_arm64.h"
 #include "unwind/x86_insn.h"
 #include "unwind/x86_stack.h"
 
@@ -169,16 +171,38 @@ static int tell(const struct code_run *run, uint64_t vaddr, const struct cfi_sin
 	return err ? err : sink->row(sink->arg, vaddr + run->end, &none);
 }
 
+/* A made stack's first function, if that is what the run begins; its end is the run's. */
+static int tell_launchpad(struct code_run *run, const struct gap *gap, uint64_t vaddr,
+			  const struct cfi_sink *sink, bool *ret_is_one)
+{
+	static const struct unwind_rule torn = { .cfa = UNWIND_CFA_TORN }, none;
+	uint64_t begin = vaddr + run->begin;
+	struct launchpad pad;
+	int err;
+
+	/* no row: nothing but padding */
+	*ret_is_one = run->n &&
+		      launchpad_find(gap->code + run->begin, gap->n - run->begin, &pad);
+	if (!*ret_is_one)
+		return 0;
+	run->end = run->begin + pad.end;
+	err = sink->row(sink->arg, begin, &pad.rule);
+	if (!err)
+		err = sink->row(sink->arg, begin + pad.torn_at, &torn);
+	return err ? err : sink->row(sink->arg, begin + pad.end, &none);
+}
+
 int unwind_switch_tell(struct elf_file *file, uint64_t begin, uint64_t end,
 		       const struct cfi_sink *sink)
 {
 	uint8_t bytes[GAP_MAX];
 	struct gap gap = { .code = bytes, .n = end - begin };
 	struct code_run run = { 0 };
+	bool is_arm64 = file->header.e_machine == EM_AARCH64;
 	uint64_t offset, n;
 	int err = 0;
 
-	if (file->header.e_machine != EM_X86_64 || end - begin < GAP_MIN ||
+	if ((!is_arm64 && file->header.e_machine != EM_X86_64) || end - begin < GAP_MIN ||
 	    !elf_file_loads(file, begin, 1, PF_X) ||
 	    !elf_file_offset(file, begin, &offset, &n))
 		return 0;
@@ -190,8 +214,15 @@ int unwind_switch_tell(struct elf_file *file, uint64_t begin, uint64_t end,
 		error_clear();
 		return 0;
 	}
+	if (is_arm64)
+		return switch_arm64_tell(bytes, gap.n, begin, sink);
 	do {
+		bool is_launchpad;
+
 		read_run(&gap, run.end, &run);
+		err = tell_launchpad(&run, &gap, begin, sink, &is_launchpad);
+		if (is_launchpad)
+			continue;
 		if (is_told(&run))
 			err = tell(&run, begin, sink);
 		/* what lies behind may be reached by it, with more on the stack */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Pieces of x86-64 code that no call frame information covers, read instruction by
- * instruction: those that switch stacks (libunwind's setcontext, boost.context's
- * jumps, longjmp of small C libraries), and straight ones that return.
+ * Pieces of code that no call frame information covers, read instruction by instruction:
+ * those that switch stacks (libunwind's setcontext, boost.context's jumps, longjmp of
+ * small C libraries), and, of x86-64, straight ones that return. arm64's: switch_arm64.h.
  *
  * Behind the instruction that takes the stack pointer from somewhere else the pc is
  * still the old function's, and the stack is another's: nothing there leads to a

@@ -8,7 +8,9 @@
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "obj/elf_note.h"
 #include "unwind/unwind_fp.h"
+#include "unwind/unwind_go.h"
 #include "unwind/unwind_rules.h"
 #include "unwind/unwind_synthesized.h"
 #include "unwind/unwind_throw.h"
@@ -167,6 +169,23 @@ static bool keeps_fp(const struct unwind_table *table, struct elf_file *file)
 	return unwind_fp_is_kept(file, next_span, &cursor);
 }
 
+#define GO_BUILD_ID 4 /* type of the note that Go's linker writes */
+
+static void look_for_go(void *arg, const struct elf_note *note)
+{
+	*(bool *)arg |= elf_note_is(note, "Go", GO_BUILD_ID);
+}
+
+/* Go's runtime lets what its signal handler goes on with seem to have been called by whom
+ * that interrupted. */
+static bool only_calls(struct elf_file *file)
+{
+	bool is_go = false;
+
+	return (file->header.e_type == ET_EXEC || file->header.e_type == ET_DYN) &&
+	       !elf_note_each(file, look_for_go, &is_go) && !is_go;
+}
+
 static uint32_t pages_for(size_t n, size_t a_page)
 {
 	return (uint32_t)((n + a_page - 1) / a_page);
@@ -198,7 +217,9 @@ int unwind_table_build(int fd, struct range_recorder *recorder, struct unwind_ta
 				       .row = unwind_synthesized_row };
 	AUTO_ELF file = { 0 };
 	struct unwind_throw thrower = { .sink = &told, .file = &file };
-	const struct cfi_sink all = { .arg = &thrower, .row = unwind_throw_row };
+	const struct cfi_sink rest = { .arg = &thrower, .row = unwind_throw_row };
+	AUTO_UNWIND_GO go = { 0 };
+	const struct cfi_sink all = { .arg = &go, .row = unwind_go_row };
 	int err;
 
 	if (!table)
@@ -208,8 +229,11 @@ int unwind_table_build(int fd, struct range_recorder *recorder, struct unwind_ta
 		err = elf_file_open_recorded(&file, fd, recorder);
 	if (!err) {
 		unwind_synthesized_open(&synthesized, &file, &sink);
+		unwind_go_open(&go, &file, &rest);
 		err = cfi_read(&file, &all, &table->stats.cfi);
 	}
+	if (!err)
+		err = unwind_go_end(&go);
 	if (!err)
 		err = unwind_throw_end(&thrower);
 	if (!err)
@@ -220,6 +244,8 @@ int unwind_table_build(int fd, struct range_recorder *recorder, struct unwind_ta
 		err = finish(table);
 	if (!err && keeps_fp(table, &file))
 		table->head.flags |= UNWIND_KEEPS_FP;
+	if (!err && only_calls(&file))
+		table->head.flags |= UNWIND_CALLS;
 	if (!err)
 		*ret = GIVE(table);
 	return err;

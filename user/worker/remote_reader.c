@@ -36,12 +36,32 @@ static _Noreturn void read_words(pid_t pid, const uint64_t *addrs, unsigned int 
 	_exit(write(out, words, n * sizeof(*words)) < 0);
 }
 
-/* A child that does not die of it at once is left to init. */
-static void end_child(pid_t child)
+/* False: it is there still. */
+static bool has_ended(pid_t child)
+{
+	return waitpid(child, NULL, WNOHANG) != 0;
+}
+
+static void reap_left(struct remote_reader *reader)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < reader->n_left; i++)
+		if (!has_ended(reader->left[i]))
+			reader->left[n++] = reader->left[i];
+	reader->n_left = n;
+}
+
+/* A child that does not die of it at once is asked again before the next one. */
+static void end_child(struct remote_reader *reader, pid_t child)
 {
 	kill(child, SIGKILL);
-	for (int ms = 0; ms < REAP_MS && !waitpid(child, NULL, WNOHANG); ms++)
+	for (int ms = 0; ms < REAP_MS; ms++) {
+		if (has_ended(child))
+			return;
 		usleep(1000);
+	}
+	reader->left[reader->n_left++] = child;
 }
 
 static void note_late(struct remote_reader *reader, pid_t pid)
@@ -62,8 +82,9 @@ bool remote_reader_read(struct remote_reader *reader, pid_t pid, const uint64_t 
 	pid_t child;
 	bool came;
 
+	reap_left(reader);
 	if (n > REMOTE_READER_WORDS_MAX || reader->late >= LATE_MAX ||
-	    pipe2(ends, O_CLOEXEC))
+	    reader->n_left >= REMOTE_READER_LEFT_MAX || pipe2(ends, O_CLOEXEC))
 		return false;
 	child = fork();
 	if (!child)
@@ -75,7 +96,7 @@ bool remote_reader_read(struct remote_reader *reader, pid_t pid, const uint64_t 
 	came = ready > 0 && read(ends[0], ret, bytes) == (ssize_t)bytes;
 	close(ends[0]);
 	if (child > 0)
-		end_child(child);
+		end_child(reader, child);
 	if (!ready)
 		note_late(reader, pid);
 	return came;

@@ -13,14 +13,18 @@
 #include <sys/types.h>
 
 #define REMOTE_READER_WORDS_MAX 64
+#define REMOTE_READER_LEFT_MAX	16
 
 /* Zeroes to begin with. */
 struct remote_reader {
-	unsigned int late; /* how often the answer did not come in time */
+	unsigned int late;   /* how often the answer did not come in time */
+	unsigned int n_left; /* children that were killed, and took long to end */
+	pid_t left[REMOTE_READER_LEFT_MAX];
 };
 
 /* n words, REMOTE_READER_WORDS_MAX at most; one that can't be read stays as it is in ret.
- * false: not read at all. After the third late answer nobody is asked any more. */
+ * false: not read at all. After the third late answer nobody is asked any more,
+ * nor while so many children have not ended. */
 bool remote_reader_read(struct remote_reader *reader, pid_t pid, const uint64_t *addrs,
 			unsigned int n, uint32_t *ret);
 

@@ -15,10 +15,8 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <time.h>
 
 #define SCAN_DEADLINE_MS 5000
@@ -45,58 +43,27 @@ int worker_patience_ms(const struct worker *worker, int deadline_ms)
 	return deadline_ms < left ? deadline_ms : (int)left;
 }
 
-static void end_supervisor(struct worker *worker)
-{
-	if (worker->control >= 0)
-		close(GIVE_FD(worker->control));
-	if (worker->supervisor <= 0)
-		return;
-	kill(worker->supervisor, SIGKILL);
-	/* it touches no files, so it dies at once; others may reap it */
-	for (int i = 0; i < 1000 && !waitpid(worker->supervisor, NULL, WNOHANG); i++)
-		usleep(1000);
-	worker->supervisor = -1;
-}
-
-static int start_supervisor(struct worker *worker)
-{
-	pid_t us = getpid(), pid;
-	int ends[2];
-
-	end_supervisor(worker);
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
-		return fail_errno(-errno, "cannot talk to a worker");
-	pid = fork();
-	if (!pid)
-		supervisor_run(ends[1], us);
-	close(ends[1]);
-	worker->control = ends[0];
-	worker->supervisor = pid;
-	return pid < 0 ? fail_errno(-errno, "cannot start a worker") : 0;
-}
-
-/* A second supervisor is forked only when somebody ended the first. */
 static int start_parser(struct worker *worker)
 {
+	static const struct supervised parsers = {
+		.name = "weft-supervisor",
+		.child_name = "weft-parser",
+		.run = parser_run,
+		/* a message is refused if it is larger than what may wait */
+		.socket_bytes = 2 * PROTOCOL_BYTES_MAX,
+	};
+	pid_t pid = 0;
+	int sock;
+
 	pace_leave(&worker->pace, worker_now_ms());
 	if (worker->sock >= 0)
 		close(GIVE_FD(worker->sock));
-	for (int tries = 0; tries < 2; tries++) {
-		pid_t pid = 0;
-		int sock = worker->control >= 0 ? supervisor_ask(worker->control, &pid)
-						: -EPIPE;
-		int err;
-
-		if (sock >= 0) {
-			worker->sock = sock;
-			pace_take(&worker->pace, pid);
-			return 0;
-		}
-		err = start_supervisor(worker);
-		if (err)
-			return err;
-	}
-	return fail(-EPIPE, "the worker does not start");
+	sock = supervisor_ask(&worker->supervisor, &parsers, &pid);
+	if (sock < 0)
+		return sock;
+	worker->sock = sock;
+	pace_take(&worker->pace, pid);
+	return 0;
 }
 
 int worker_restart(struct worker *worker)
@@ -112,12 +79,11 @@ int worker_new(struct worker **ret)
 
 	if (!worker)
 		return fail(-ENOMEM, "no memory for a worker");
-	worker->sock = worker->control = worker->supervisor = -1;
+	worker->sock = -1;
+	worker->supervisor = (struct supervisor){ -1, -1 };
 	worker->scan_deadline_ms = SCAN_DEADLINE_MS;
 	pace_begin(&worker->pace, worker_now_ms());
-	err = start_supervisor(worker);
-	if (!err)
-		err = start_parser(worker);
+	err = start_parser(worker);
 	if (err)
 		return err;
 	*ret = GIVE(worker);
@@ -139,7 +105,7 @@ void worker_free(struct worker *worker)
 		return;
 	if (worker->sock >= 0)
 		close(worker->sock);
-	end_supervisor(worker);
+	supervisor_end(&worker->supervisor);
 	for (size_t i = worker->first; i < worker->jobs.n; i++)
 		free_job(&worker->jobs.items[i]);
 	vec_free(&worker->jobs);
@@ -181,10 +147,14 @@ static void answer_job(struct worker *worker, struct scan_job *job, int err)
  * die of nothing, so that this ends. */
 static void blame_oldest(struct worker *worker, int why)
 {
+	struct scan_job *oldest = worker->jobs.items + worker->answered;
 	int err;
 
 	if (worker->answered < worker->sent) {
-		answer_job(worker, &worker->jobs.items[worker->answered], why);
+		/* of one that has ended only the clock on the wall is known */
+		oldest->cpu_ns +=
+			(uint64_t)(worker_now_ms() - worker->since_ms) * 1000000;
+		answer_job(worker, oldest, why);
 		worker->sent = worker->answered;
 	}
 	err = worker_restart(worker);
@@ -271,8 +241,20 @@ static int take_answer(struct worker *worker, struct scan_job *job, size_t n)
 	}
 }
 
+/* Answers that come together share what was taken since the last ones. */
+static void charge_jobs(struct worker *worker, size_t first)
+{
+	size_t n = worker->answered - first;
+	uint64_t each = n ? pace_lap(&worker->pace) / n : 0;
+
+	while (first < worker->answered)
+		worker->jobs.items[first++].cpu_ns += each;
+}
+
 static void recv_answers(struct worker *worker)
 {
+	size_t first = worker->answered;
+
 	while (worker->answered < worker->sent) {
 		struct scan_job *job = &worker->jobs.items[worker->answered];
 		ssize_t n = protocol_recv(worker->sock, &worker->buf, sizeof(worker->buf),
@@ -280,7 +262,7 @@ static void recv_answers(struct worker *worker)
 		int err;
 
 		if (n == -EAGAIN)
-			return;
+			break;
 		err = n <= 0 ? -EPIPE : take_answer(worker, job, (size_t)n);
 		if (n <= 0 || err == -EPROTO)
 			blame_oldest(worker, err);
@@ -289,6 +271,7 @@ static void recv_answers(struct worker *worker)
 		else if (!job->table->n_came) /* it is made: now it is sent */
 			worker->since_ms = worker_now_ms();
 	}
+	charge_jobs(worker, first);
 }
 
 /* Nothing was asked, so it can only be the end of it, or a lie. */
@@ -419,7 +402,10 @@ static void deliver(struct worker *worker, scan_sink sink, void *arg)
 
 	while (worker->first < worker->answered) {
 		struct scan_job job = worker->jobs.items[worker->first++];
+		const struct table_sink *tables = &worker->table_sink;
 
+		if (tables->took)
+			tables->took(tables->arg, job.cookie, job.cpu_ns);
 		if (job.kind != JOB_SCAN)
 			worker_deliver_table(worker, &job);
 		else

@@ -65,6 +65,10 @@ struct table_sink {
 	 * sink's again. */
 	void (*hashed)(void *arg, uint64_t cookie, int err, const struct hash *hash,
 		       int fd);
+
+	/* NULL, or told before each of these and before the answer to a scan: about how
+	 * much CPU time that took. */
+	void (*took)(void *arg, uint64_t cookie, uint64_t cpu_ns);
 };
 
 /* Before the first worker_submit_table(); sink is copied. */

@@ -10,15 +10,8 @@
 #include "worker/worker_protocol.h"
 
 #include <errno.h>
-#include <poll.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-#define SUPERVISOR_ANSWERS_MS 1000
 
 /* Names on their way out, as many in a message as fit. */
 struct outbox {
@@ -253,101 +246,16 @@ static int answer_one(struct outbox *out)
 	return -EPROTO;
 }
 
-static void parser_run(int sock, pid_t supervisor) __attribute__((noreturn));
-static void parser_run(int sock, pid_t supervisor)
+void parser_run(int sock)
 {
 	struct outbox *out = calloc(1, sizeof(*out));
 
-	prctl(PR_SET_NAME, "weft-parser");
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (!out || getppid() != supervisor)
+	if (!out)
 		_exit(1);
-	out->sock = sandbox_files(sock);
+	out->sock = sock;
 	begin_names(out);
 	sandbox_syscalls();
 	while (!answer_one(out))
 		;
 	_exit(0);
-}
-
-/* Nobody waits for one that does not die at once: it is reaped next time. */
-static void end_parser(pid_t pid)
-{
-	if (pid > 0)
-		kill(pid, SIGKILL);
-	while (waitpid(-1, NULL, WNOHANG) > 0)
-		;
-}
-
-/* A message is refused if it is larger than what may wait to be sent. What the system
- * does not grant is no error: names that long are then its file's loss. */
-static void make_room(int sock)
-{
-	const int bytes = 2 * PROTOCOL_BYTES_MAX;
-
-	setsockopt(sock, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
-}
-
-/* Its pid, or -1. The socket of the other end goes to whoever asked. */
-static pid_t start_parser(int control)
-{
-	pid_t supervisor = getpid(), pid;
-	int ends[2], err;
-
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
-		return -1;
-	make_room(ends[0]);
-	make_room(ends[1]);
-	pid = fork();
-	if (!pid)
-		parser_run(ends[1], supervisor);
-	err = pid < 0 ? -1 : protocol_send(control, &pid, sizeof(pid), ends[0], 0);
-	close(ends[0]);
-	close(ends[1]);
-	if (!err)
-		return pid;
-	end_parser(pid);
-	return -1;
-}
-
-void supervisor_run(int control, pid_t parent)
-{
-	pid_t parser = -1;
-	char byte;
-
-	prctl(PR_SET_NAME, "weft-supervisor");
-	sandbox_process();
-	if (getppid() != parent)
-		_exit(1);
-	control = sandbox_files(control);
-	while (protocol_recv(control, &byte, 1, NULL, 0) == 1) {
-		end_parser(parser);
-		parser = start_parser(control);
-		if (parser < 0)
-			break;
-	}
-	end_parser(parser);
-	_exit(0);
-}
-
-int supervisor_ask(int control, pid_t *ret_parser)
-{
-	struct pollfd answer = { .fd = control, .events = POLLIN };
-	int err = protocol_send(control, "", 1, -1, MSG_DONTWAIT);
-	int sock = -1;
-	ssize_t n;
-	pid_t pid;
-
-	if (err)
-		return err;
-	if (poll(&answer, 1, SUPERVISOR_ANSWERS_MS) <= 0)
-		return -ETIMEDOUT;
-	n = protocol_recv(control, &pid, sizeof(pid), &sock, MSG_DONTWAIT);
-	if (n == sizeof(pid) && sock >= 0) {
-		*ret_parser = pid;
-		return sock;
-	}
-	if (sock >= 0)
-		close(sock);
-	return n < 0 ? (int)n : -EPIPE;
 }

@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The two processes behind the worker's socket. The parser reads files and
- * answers; it may be taken over by one of them. The supervisor starts parsers and
- * ends them, and reads nothing foreign: it was forked before anything
- * privileged was open, so that a parser that is started later inherits as
- * little as the first.
+ * The process behind the worker's socket: the parser reads files and answers, and may be
+ * taken over by one of them. A supervisor starts and ends it.
  */
 #ifndef WEFT_WORKER_WORKER_CHILD_H
 #define WEFT_WORKER_WORKER_CHILD_H
 
-#include <sys/types.h>
-
-/* Serves until its end of the control socket is closed. parent: who forked. */
-void supervisor_run(int control, pid_t parent) __attribute__((noreturn));
-
-/* Asks the supervisor for a new parser, ending the one before: its socket and its pid, or
- * a negative errno; -ETIMEDOUT after a second. */
-int supervisor_ask(int control, pid_t *ret_parser);
+/* Serves until the other end of the socket is closed. */
+void parser_run(int sock) __attribute__((noreturn));
 
 #endif

@@ -52,7 +52,7 @@ void pace_take(struct pace *pace, pid_t parser)
 	bool slow = pace->is_slow;
 
 	pace->parser = parser;
-	pace->taken_ns = 0;
+	pace->taken_ns = pace->lap_ns = 0;
 	pace->is_slow = false; /* it was forked at our own */
 	if (slow)
 		set_slow(pace, true);
@@ -82,6 +82,16 @@ void pace_keep(struct pace *pace, int64_t now_ms)
 {
 	if (now_ms - pace->looked_ms >= LOOK_MS)
 		charge(pace, now_ms);
+}
+
+uint64_t pace_lap(struct pace *pace)
+{
+	uint64_t before = pace->lap_ns, taken_ns;
+
+	if (!pace->parser || !cpu_time(pace->parser, &taken_ns) || taken_ns < before)
+		return 0;
+	pace->lap_ns = taken_ns;
+	return taken_ns - before;
 }
 
 void pace_hurry(struct pace *pace, bool hurries)

@@ -22,6 +22,7 @@ struct pace {
 	int64_t balance_ns;
 	uint64_t taken_ns; /* CPU time of this parser, when it was last looked at */
 	int64_t looked_ms; /* when that was */
+	uint64_t lap_ns;   /* its CPU time at the last pace_lap() */
 };
 
 void pace_begin(struct pace *pace, int64_t now_ms);
@@ -39,5 +40,8 @@ void pace_take(struct pace *pace, pid_t parser);
 
 /* Looks at most every few milliseconds. */
 void pace_keep(struct pace *pace, int64_t now_ms);
+
+/* CPU time of this parser since this was asked last; 0: it has ended. */
+uint64_t pace_lap(struct pace *pace);
 
 #endif

@@ -4,6 +4,7 @@
 #define WEFT_WORKER_WORKER_PARTS_H
 
 #include "base/vec.h"
+#include "worker/supervisor.h"
 #include "worker/worker.h"
 #include "worker/worker_child.h"
 #include "worker/worker_pace.h"
@@ -24,6 +25,7 @@ struct scan_job {
 	bool done;
 	enum job_kind kind;
 	uint64_t cookie;
+	uint64_t cpu_ns;		 /* what it took of the parser, about */
 	struct elf_info *info;		 /* once it is done, and went well */
 	struct table_job *table;	 /* from its first message on */
 	struct byte_ranges *byte_ranges; /* HASH: of these */
@@ -31,9 +33,8 @@ struct scan_job {
 };
 
 struct worker {
-	pid_t supervisor;
-	int control; /* to the supervisor */
-	int sock;    /* to the parser; -1 when none could be started */
+	struct supervisor supervisor;
+	int sock; /* to the parser; -1 when none could be started */
 	int scan_deadline_ms;
 	int64_t late_ms;  /* that went to files which were not done in time */
 	int64_t since_ms; /* when the oldest scan became the oldest */

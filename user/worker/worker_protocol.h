@@ -22,6 +22,7 @@
 
 #include "obj/demangle.h"
 #include "obj/elf_scan.h"
+#include "obj/names.h"
 #include "unwind/unwind_table.h"
 
 #include <stddef.h>
@@ -30,7 +31,7 @@
 
 #define PROTOCOL_BYTES_MAX     (80u << 10) /* of one message: the longest name and more */
 #define PROTOCOL_BYTES_USUALLY 32768	   /* of several things in one */
-#define PROTOCOL_ADDRS_MAX     (64u << 10) /* of one NAMES request */
+#define PROTOCOL_ADDRS_MAX     (60u << 10) /* of one NAMES request; whole questions */
 #define PROTOCOL_FILE_BYTES    4096 /* of a source file's name; longer ones come cut */
 #define PROTOCOL_PAGES_MAX     7    /* of a table in one message */
 
@@ -124,6 +125,8 @@ _Static_assert(sizeof(struct protocol_answer) + sizeof(struct protocol_location)
 			       NAME_BYTES_MAX + PROTOCOL_FILE_BYTES <=
 		       PROTOCOL_BYTES_MAX,
 	       "a location fits a message");
+_Static_assert(PROTOCOL_ADDRS_MAX % JITDUMP_QUESTION_WORDS == 0,
+	       "no question is torn in two");
 _Static_assert(sizeof(struct protocol_pages) <= PROTOCOL_BYTES_MAX,
 	       "pages fit a message");
 _Static_assert(sizeof(struct protocol_table) <= PROTOCOL_BYTES_MAX,

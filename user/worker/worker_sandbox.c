@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <linux/audit.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -26,12 +25,6 @@
 #define SANITIZED 1
 #else
 #define SANITIZED 0
-#endif
-
-#ifdef __aarch64__
-#define OUR_ARCH AUDIT_ARCH_AARCH64
-#else
-#define OUR_ARCH AUDIT_ARCH_X86_64
 #endif
 
 static void drop_capabilities(void)
@@ -72,7 +65,7 @@ static void grow_stack(void)
 	setrlimit(RLIMIT_STACK, &limit);
 }
 
-void sandbox_process(void)
+void sandbox_signals(void)
 {
 	static const int ignored[] = { SIGINT,	SIGQUIT, SIGTERM, SIGHUP,
 				       SIGPIPE, SIGUSR1, SIGUSR2 };
@@ -80,6 +73,10 @@ void sandbox_process(void)
 	for (size_t i = 0; i < sizeof(ignored) / sizeof(*ignored); i++)
 		signal(ignored[i], SIG_IGN);
 	signal(SIGCHLD, SIG_DFL);
+}
+
+void sandbox_process(void)
+{
 	drop_capabilities();
 	/* after the change of uid, which takes it back */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -128,7 +125,7 @@ void sandbox_syscalls(void)
 {
 	struct sock_filter filter[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OUR_ARCH, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SANDBOX_ARCH, 1, 0),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 		ALLOW(pread64),

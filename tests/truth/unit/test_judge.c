@@ -305,6 +305,24 @@ static void test_ledger(void **state)
 	assert_int_equal(json_number("{\"a\":{\"b\":1}}", "a.c", &n), -ENOENT);
 }
 
+/* Each way that leads nowhere is tried once: there are more of them than seconds. */
+static void test_many_ways(void **state)
+{
+	const char *frames[61];
+	struct path path = { 0 };
+
+	for (size_t i = 0; i < 60; i++)
+		frames[i] = "a";
+	frames[60] = "x";
+	assert_int_equal(path_parse(&path, "a*0-30;a*0-30;a*0-30;a*0-30;a*0-30;a*0-30;"
+					   "a*0-30;a*0-30;a*0-30;a*0-30;z"),
+			 0);
+	assert_false(path_fits(&path, frames, 61));
+	assert_true(path_fits(&path, frames, 60));
+	assert_false(path_fits_cut(&path, frames, 61));
+	path_free(&path);
+}
+
 static void test_paths(void **state)
 {
 	static const char *const bad[] = { "a*x",    "a{1..", "a{3..1}",
@@ -322,7 +340,7 @@ int main(void)
 		cmocka_unit_test(test_app),	    cmocka_unit_test(test_false_app),
 		cmocka_unit_test(test_numbers),	    cmocka_unit_test(test_async),
 		cmocka_unit_test(test_false_async), cmocka_unit_test(test_ledger),
-		cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_paths),	    cmocka_unit_test(test_many_ways),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,10 +44,24 @@ static bool is_marker(const char *name)
 	       !strcmp(name, PROFILE_CUT_NAME);
 }
 
+/* A function may be called anything, also "f_[k]", which would say that the kernel's is
+ * meant: it becomes "f_(k)". From `start` on is one name. */
+static void guard_suffix(struct str *out, size_t start)
+{
+	char *end = out->s + out->n;
+
+	if (out->failed || out->n <= start + 4 || end[-4] != '_' || end[-3] != '[' ||
+	    !strchr("kji", end[-2]) || end[-1] != ']')
+		return;
+	end[-3] = '(';
+	end[-1] = ')';
+}
+
 /* Names may hold what the format gives a meaning to. */
 static void frame_text(struct str *out, const struct profile *r, uint32_t code)
 {
 	const char *name = profile_code_name(r, code);
+	size_t start = out->n;
 
 	/* what gets a suffix is told apart by that */
 	if (PROFILE_IS_FRAME(code) && is_marker(name) &&
@@ -68,6 +82,7 @@ static void frame_text(struct str *out, const struct profile *r, uint32_t code)
 		str_add(out, "_[i]");
 		break;
 	default:
+		guard_suffix(out, start);
 		break;
 	}
 }

@@ -163,6 +163,15 @@ static int write_nodes(struct html *h)
 	return err;
 }
 
+static void write_whole_names(struct html *h)
+{
+	json_open(&h->json, "whole", '[');
+	for (size_t i = 0; i < h->whole.n; i++)
+		json_uint(&h->json, NULL, h->whole.items[i]);
+	json_close(&h->json, ']');
+	json_line(&h->json);
+}
+
 static int write_functions(struct html *h)
 {
 	const struct profile *r = h->profile;
@@ -182,6 +191,8 @@ static int write_functions(struct html *h)
 	}
 	json_close(&h->json, ']');
 	json_line(&h->json);
+	if (h->shorts)
+		write_whole_names(h);
 	json_open(&h->json, "modules", '[');
 	for (size_t i = 0; !err && i < h->modules.n; i++) {
 		const struct profile_module *module =
@@ -321,6 +332,8 @@ static void free_all(struct html *h)
 	pairs_free(&h->stacks);
 	pairs_free(&h->sample_keys);
 	vec_free(&h->files);
+	vec_free(&h->whole);
+	short_names_free(h->shorts);
 	vec_free(&h->modules);
 	vec_free(&h->sums);
 	vec_free(&h->threads);
@@ -351,6 +364,8 @@ static int html_write(struct outfile *out, const struct profile *profile,
 		err = intern_new(&h.containers, CONTAINERS_MAX);
 	if (!err)
 		err = html_text(&h, "", &empty);
+	if (!err && options->short_names)
+		err = short_names_new(&h.shorts, profile);
 	if (!err)
 		err = html_number(&h);
 	if (!err)

@@ -11,6 +11,7 @@
 #define WEFT_FORMAT_HTML_HTML_WRITE_H
 
 #include "base/json.h"
+#include "core/short_names.h"
 #include "format/output_buffer.h"
 #include "format/writer.h"
 
@@ -28,6 +29,7 @@ enum html_kind {
 	HTML_OTHER_THREAD,
 	HTML_GAP,
 	HTML_CUT,
+	HTML_LABEL,
 };
 
 struct html {
@@ -35,9 +37,11 @@ struct html {
 	struct output_buffer buffer;
 	struct json json; /* onto pen's text */
 	struct str scratch;
-	struct intern *texts;	  /* the page's strings; 0 is "" */
-	struct intern *functions; /* of struct html_function; marks are such, too */
-	VEC(uint32_t) files;	  /* by function: string */
+	struct intern *texts;	    /* the page's strings; 0 is "" */
+	struct intern *functions;   /* of struct html_function; marks are such, too */
+	struct short_names *shorts; /* NULL: names stay whole */
+	VEC(uint32_t) files;	    /* by function: string */
+	VEC(uint32_t) whole;	  /* by function: its whole name, of several the first */
 	VEC(uint32_t) modules;	  /* of the page: the profile's */
 	struct pairs nodes;	  /* a = parent, b = function; 0 is the root */
 	struct pairs stacks;	  /* a = async leaf, b = thread's leaf */

@@ -29,6 +29,13 @@ static const struct html_line ticks[] = {
 static const struct html_line samples[] = {
 	{ "total", "sample", "all samples" },
 	{ "over_limit", "lost", "too many distinct stacks" },
+	{ "unproven_generated", "sample",
+	  "only unproven by steps out of generated code that its runtime names" },
+};
+
+static const struct html_line names[] = {
+	{ "user_frames", "names", "frames in user mode, each once a sample" },
+	{ "inlined", "names", "functions that were inlined into these" },
 };
 
 static const struct html_line other[] = {
@@ -55,6 +62,7 @@ static const struct {
 	LIST("async_view.", async_view),
 	LIST("thread_view.", thread_view),
 	LIST("samples.", samples),
+	LIST("names.", names),
 	LIST("", other),
 #undef LIST
 };
@@ -73,6 +81,7 @@ static const struct {
 		{ "chain.", "chain", counted_endings, N_ENDINGS },
 	{ "waiting.", "waiting", counted_endings, N_ENDINGS },
 	{ "samples.", "sample", counted_flags, N_SAMPLE_FLAGS },
+	{ "names.", "names", counted_origins, N_NAME_ORIGINS },
 };
 
 /* The name behind the prefix; NULL: it has another. */

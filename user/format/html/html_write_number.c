@@ -40,37 +40,49 @@ static int module_of(struct html *h, uint32_t module, uint32_t *ret)
 	return err;
 }
 
+/* What a page needs of a function besides what tells it apart: strings. */
+struct particulars {
+	uint32_t file, whole;
+};
+
 static int add_function(struct html *h, const struct html_function *function,
-			uint32_t file, uint32_t *ret)
+			const struct particulars *of, uint32_t *ret)
 {
 	int err = intern_id(h->functions, function, sizeof(*function), ret);
 
 	if (err > 0)
 		return fail(-ENOSPC, "too many functions for a page");
-	return err || *ret < h->files.n ? err : vec_push(&h->files, file);
+	if (err || *ret < h->files.n)
+		return err;
+	err = vec_push(&h->files, of->file);
+	return err ? err : vec_push(&h->whole, of->whole);
 }
 
 static int frame_function(struct html *h, uint32_t code, uint32_t *ret)
 {
 	const struct profile *r = h->profile;
 	const struct profile_frame *frame = &r->frames.items[code];
-	bool is_label = frame->type == FRAME_TYPE_LABEL; /* the page knows none */
-	struct html_function function = { .type = is_label ? FRAME_TYPE_UNKNOWN
-							   : frame->type };
-	uint32_t file;
+	struct html_function function = {
+		.type = frame->type == FRAME_TYPE_LABEL ? HTML_LABEL : frame->type,
+	};
+	struct particulars of;
 	int err;
 
 	if (h->function_of[code] != HTML_UNUSED) {
 		*ret = h->function_of[code];
 		return 0;
 	}
-	err = html_text(h, profile_string(r, frame->name), &function.name);
+	err = html_text(h, profile_string(r, frame->name), &of.whole);
+	function.name = of.whole;
+	if (!err && h->shorts)
+		err = html_text(h, short_names_get(h->shorts, frame->name),
+				&function.name);
 	if (!err)
-		err = html_text(h, profile_string(r, frame->file), &file);
+		err = html_text(h, profile_string(r, frame->file), &of.file);
 	if (!err)
 		err = module_of(h, frame->module, &function.module);
 	if (!err)
-		err = add_function(h, &function, file, ret);
+		err = add_function(h, &function, &of, ret);
 	if (!err)
 		h->function_of[code] = *ret;
 	return err;
@@ -99,7 +111,9 @@ static int function_of(struct html *h, uint32_t code, uint32_t *ret)
 	err = html_text(h, profile_code_name(h->profile, code), &function.name);
 	if (!err)
 		err = module_of(h, 0, &function.module);
-	return err ? err : add_function(h, &function, 0, ret);
+	return err ? err
+		   : add_function(h, &function,
+				  &(struct particulars){ .whole = function.name }, ret);
 }
 
 /* A node is wanted where something was counted at or below it. */

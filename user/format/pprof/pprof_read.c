@@ -18,6 +18,17 @@
 
 #define PROFILE_BYTES_MAX (1u << 30)
 
+/* gzip makes a thousandth of what is all alike, and profiles a tenth of themselves. So
+ * what a file may take of our memory goes by its size. */
+#define UNPACKED_BYTES_MIN (64u << 20)
+#define UNPACKED_MAX	   100 /* times its size */
+#define PIPE_BYTES_MAX	   (256u << 20)
+
+/* Strings, functions and the like take more in our tables than in a file; a file has at
+ * most one for each of its bytes. */
+#define ITEMS_MIN  (1u << 20)
+#define ITEM_BYTES 8
+
 struct parser {
 	struct profile *r;
 	struct stack_builder b;
@@ -296,9 +307,11 @@ static int each_field(struct parser *p, const struct str *bytes,
 	return err;
 }
 
-static int parse(struct parser *p, const struct str *bytes)
+static int parse(struct parser *p, const struct source *source, const struct str *bytes)
 {
-	int err = pprof_in_new(&p->tables, p->r, bytes);
+	size_t packed = source_packed_bytes(source);
+	int err = pprof_in_new(&p->tables, p->r, bytes,
+			       ITEMS_MIN + (packed ? packed : bytes->n / ITEM_BYTES));
 
 	if (!err)
 		err = each_field(p, bytes, take_field);
@@ -309,6 +322,17 @@ static int parse(struct parser *p, const struct str *bytes)
 	return err ? err : each_field(p, bytes, take_sample);
 }
 
+static size_t bytes_max(const struct source *source)
+{
+	size_t packed = source_packed_bytes(source);
+
+	if (!packed)
+		return PIPE_BYTES_MAX;
+	return packed < (PROFILE_BYTES_MAX - UNPACKED_BYTES_MIN) / UNPACKED_MAX
+		       ? UNPACKED_BYTES_MIN + packed * UNPACKED_MAX
+		       : PROFILE_BYTES_MAX;
+}
+
 static int read_bytes(struct source *source, struct str *bytes)
 {
 	char chunk[16384];
@@ -317,8 +341,10 @@ static int read_bytes(struct source *source, struct str *bytes)
 	do {
 		n = source_read(source, chunk, sizeof(chunk));
 		str_add_bytes(bytes, chunk, n);
-		if (bytes->n > PROFILE_BYTES_MAX)
-			return fail(-EFBIG, "%s is too large for a profile",
+		if (bytes->n > bytes_max(source))
+			return fail(-EFBIG,
+				    "%s is too large for a profile, or unpacks to more "
+				    "than one could",
 				    source_name(source));
 	} while (n);
 	return str_error(bytes) ? fail(-ENOMEM, "no memory for %s", source_name(source))
@@ -333,7 +359,7 @@ static int pprof_read(struct source *source, struct profile *profile)
 
 	profile->one_view = true;
 	if (!err)
-		err = parse(&p, &bytes);
+		err = parse(&p, source, &bytes);
 	pprof_in_free(p.tables);
 	stack_builder_free(&p.b);
 	vec_free(&p.types);

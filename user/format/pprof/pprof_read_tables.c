@@ -9,8 +9,6 @@
 #include <errno.h>
 #include <string.h>
 
-#define ITEMS_MAX (32u << 20)
-
 struct bytes {
 	const char *s;
 	size_t n;
@@ -33,6 +31,7 @@ struct read_mapping {
 
 struct pprof_in {
 	struct profile *r;
+	size_t items_max;
 	VEC(struct read_text) strings;
 	VEC(struct read_function) functions;
 	VEC(struct read_mapping) mappings;
@@ -171,6 +170,14 @@ static int add_string(struct pprof_in *t, const struct proto_field *field)
 		((struct read_text){ { (const char *)field->bytes, field->n }, 0 }));
 }
 
+static int too_many(const struct pprof_in *t)
+{
+	return fail(-EFBIG,
+		    "a profile of its size can't have more than %zu strings, functions, "
+		    "mappings or locations",
+		    t->items_max);
+}
+
 static int each(struct pprof_in *t, const struct str *bytes, unsigned int number,
 		int (*add)(struct pprof_in *t, const struct proto_field *field))
 {
@@ -179,15 +186,16 @@ static int each(struct pprof_in *t, const struct str *bytes, unsigned int number
 	size_t n = 0;
 	int err = 0;
 
-	while (!err && n < ITEMS_MAX && proto_next(&proto, &field))
-		if (field.number == number && field.wire == PROTO_BYTES) {
-			err = add(t, &field);
-			n++;
-		}
+	while (!err && proto_next(&proto, &field)) {
+		if (field.number != number || field.wire != PROTO_BYTES)
+			continue;
+		err = n++ < t->items_max ? add(t, &field) : too_many(t);
+	}
 	return err;
 }
 
-int pprof_in_new(struct pprof_in **ret, struct profile *profile, const struct str *bytes)
+int pprof_in_new(struct pprof_in **ret, struct profile *profile, const struct str *bytes,
+		 size_t items_max)
 {
 	AUTO(pprof_in) t = calloc(1, sizeof(*t));
 	int err;
@@ -195,6 +203,7 @@ int pprof_in_new(struct pprof_in **ret, struct profile *profile, const struct st
 	if (!t)
 		return fail(-ENOMEM, "no memory for a profile");
 	t->r = profile;
+	t->items_max = items_max;
 	err = each(t, bytes, PROFILE_STRING_TABLE, add_string);
 	if (!err)
 		err = each(t, bytes, PROFILE_FUNCTION, add_function);

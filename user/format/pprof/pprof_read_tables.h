@@ -7,8 +7,10 @@
 
 struct pprof_in;
 
-/* bytes: of the whole profile, borrowed for as long. */
-int pprof_in_new(struct pprof_in **ret, struct profile *profile, const struct str *bytes);
+/* bytes: of the whole profile, borrowed for as long. -EFBIG: there is more of something
+ * than items_max. */
+int pprof_in_new(struct pprof_in **ret, struct profile *profile, const struct str *bytes,
+		 size_t items_max);
 void pprof_in_free(struct pprof_in *tables);
 DEFINE_FREEP(pprof_in)
 

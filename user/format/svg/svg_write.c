@@ -39,16 +39,17 @@ struct picture {
 	VEC(struct box) open;
 };
 
-/* Okabe and Ito's palette, lightened so that black text is read on it. */
+/* In the page's words (page/colours.js). Okabe and Ito's palette, lightened so that black
+ * text is read on it. */
 static const struct {
 	const char *name, *colour;
 } kinds[] = {
 	[TREE_GROUP] = { "thread", "#cfcfcf" },
-	[TREE_MARK] = { "async boundary, or frames missing", "#f5e27a" },
-	[TREE_UNKNOWN] = { "unknown", "#dddddd" },
-	[TREE_NATIVE] = { "program", "#f0b65c" },
+	[TREE_MARK] = { "async boundary, missing frames", "#f5e27a" },
+	[TREE_UNKNOWN] = { "not known", "#dddddd" },
+	[TREE_NATIVE] = { "native", "#f0b65c" },
 	[TREE_KERNEL] = { "kernel", "#8fc7ea" },
-	[TREE_JIT] = { "generated code", "#dba6c4" },
+	[TREE_JIT] = { "generated (JIT)", "#dba6c4" },
 	[TREE_INLINED] = { "inlined", "#7fd1b5" },
 };
 

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Where a stack ends that was made by hand. Its maker put an address below its first
+ * function that nobody called from: the code before it says so. What ends there is
+ * whole, and nothing that lies behind is a caller, wherever words or registers lead.
+ *
+ * A frame whose own rule leads on is not asked, nor are files into which some return
+ * without a call (UNWIND_CALLS).
+ */
+#include "bottom.bpf.h"
+#include "code.bpf.h"
+#include "leaf.bpf.h"
+
+/*
+ * In a file that has rules, code without one, to which a true step led: a signal
+ * handler's return, or what lies behind a call, or none called from there. Such an
+ * address is put below the first function of a stack that is made by hand.
+ */
+static __always_inline void try_caller(struct scratch *s)
+{
+	struct code_around code = { 0 };
+
+	if (!read_user(&code, CODE_BEFORE + RESTORER_BYTES, s->pc - CODE_BEFORE))
+		s->step_kind = is_restorer(s->pc)		 ? STEP_KIND_SIGNAL
+			       : s->mapping.flags & UNWIND_CALLS ? STEP_KIND_HIDDEN
+								 : STEP_KIND_FP;
+	else if (restores(code.after))
+		s->step_kind = STEP_KIND_SIGNAL;
+	else if (!call_ends(code.before))
+		s->step_kind = STEP_KIND_BOTTOM;
+	if (s->step_kind == STEP_KIND_BOTTOM || s->step_kind == STEP_KIND_HIDDEN)
+		s->kind = FRAME_BOTTOM;
+}
+
+#define CALL_INSN      0xe8 /* call rel32 */
+#define FUNCTION_BYTES (64ULL << 10)
+#define ROWS_BACK      16 /* of a function's that are looked at */
+#define FIRST_WORDS    4  /* of a function's code that are looked at */
+#define EACH(byte)     ((byte)*0x0101010101010101ULL)
+
+/* 0x80 in each byte that is 0, and perhaps in one above it. */
+static __always_inline __u64 zero_bytes(__u64 word)
+{
+	return (word - EACH(1)) & ~word & EACH(0x80);
+}
+
+/* Does the function there go on in another one, perhaps? Every byte is asked: jmp, in
+ * its three forms, and what a stub pushes. */
+static __always_inline bool jumps_on(struct scratch *s, __u64 function)
+{
+	__u64 word, found = 0;
+
+	s->chunk_bytes = 0;
+	if (!read_user(s->chunk, FIRST_WORDS * 8, function))
+		return true;
+	for (int i = 0; i < FIRST_WORDS; i++) {
+		word = ((const __u64 *)s->chunk)[i];
+		found |= zero_bytes(word ^ EACH(0xe9)) | zero_bytes(word ^ EACH(0xeb)) |
+			 zero_bytes(word ^ EACH(0x68));
+		found |= zero_bytes(~word) &
+			 zero_bytes((word >> 8 ^ EACH(0x20)) & EACH(0x38));
+	}
+	return found;
+}
+
+/*
+ * Does a function begin behind `begin`, and at or before the row that was found last,
+ * of `pc`? Nobody goes on behind a call that a compiler put at a function's end, so what
+ * is called does not return, and its rows don't come back to what its first was.
+ */
+static __always_inline bool begins_between(struct scratch *s, __u32 hook, __u64 begin,
+					   __u64 pc)
+{
+	int row;
+
+	for (__u32 i = 1; i <= ROWS_BACK; i++) {
+		row = table_look_back(hook, s->low - i, begin, pc - s->in_block);
+		if (row != ROW_WITHIN)
+			return row != ROW_NONE;
+	}
+	return false;
+}
+
+/* Is the code at `pc`, of the frame below, in the function that begins there? In doubt
+ * it is. */
+static __always_inline bool is_in_function(struct scratch *s, __u32 hook, __u64 begin,
+					   __u64 pc)
+{
+	struct unwind_rule rule = s->rule;
+	bool is_other;
+
+	if (pc - begin >= FUNCTION_BYTES ||
+	    pc - s->mapping.start >= s->mapping.end - s->mapping.start)
+		return false;
+	s->rule_key = 0; /* that of `pc` is not to be remembered as this frame's */
+	is_other = table_find_rule(hook, pc) && begins_between(s, hook, begin, pc);
+	s->rule = rule;
+	return !is_other;
+}
+
+/*
+ * Of a return address that is a function's first byte: is the call before it, the last
+ * thing that another function does, that of the frame below? If it leads elsewhere it is
+ * there by chance.
+ */
+static __always_inline __u32 doubt_first_byte(struct scratch *s, __u32 hook)
+{
+	__u64 below = s->words[(s->n_words - 1) & (RECORD_WORDS_MAX - 1)];
+	__u64 code, function;
+
+	if (!read_user(&code, sizeof(code), s->pc - sizeof(code)))
+		return STEP_KIND_HIDDEN;
+	if (!FP_GIVES_SP || (__u8)(code >> 24) != CALL_INSN)
+		return s->step_kind;
+	function = s->pc + (__s64)(__s32)(code >> 32);
+	if (FRAME_KIND(below) > FRAME_LAUNCH || FRAME_KIND(below) == FRAME_LABEL ||
+	    is_in_function(s, hook, function, FRAME_ADDR(below)) || jumps_on(s, function))
+		return s->step_kind;
+	return STEP_KIND_BOTTOM;
+}
+
+int bottom_doubt_caller(__u32 hook)
+{
+	struct scratch *s = scratch(hook);
+
+	if (!s ||
+	    (s->step_kind != STEP_KIND_TABLE && s->step_kind != STEP_KIND_PROVEN_FP))
+		return 0;
+	if (s->call == CALL_NONE && !is_restorer(s->pc))
+		s->step_kind = STEP_KIND_BOTTOM;
+	else if (s->call == CALL_OF_OTHERS)
+		s->step_kind = doubt_first_byte(s, hook);
+	if (s->step_kind == STEP_KIND_BOTTOM || s->step_kind == STEP_KIND_HIDDEN)
+		s->kind = FRAME_BOTTOM;
+	return 0;
+}
+
+int bottom_try_code(__u32 hook)
+{
+	struct scratch *s = scratch(hook);
+
+	if (!s)
+		return 0;
+	/* what the frame before led to by its own rule need not have called */
+	if (s->is_leaf)
+		leaf_try_code(hook);
+	else if (s->mapping.table && s->kind == FRAME_CALLER && !s->leads)
+		try_caller(s);
+	else if (is_restorer(s->pc))
+		s->step_kind = STEP_KIND_SIGNAL;
+	if (s->step_kind == STEP_KIND_SIGNAL) {
+		s->rule.cfa = UNWIND_CFA_SIGNAL;
+		table_find_cfa(hook);
+	}
+	return 0;
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the code around an address says, where no table does: a call that ends there, the
+ * return from a signal handler, or an instruction that says where its caller is.
+ */
+#ifndef WEFT_CODE_BPF_H
+#define WEFT_CODE_BPF_H
+
+#include "maps.bpf.h"
+
+#if defined(__TARGET_ARCH_arm64)
+/* mov x8, #139; svc #0 */
+#define RESTORER_CODE 0xd4000001d2801168ULL, 0
+/* mov w8, #139; svc */
+#define RESTORER_OTHER	    0xd400000152801168ULL
+#define RESTORER_OTHER_BITS 64
+#define RESTORER_SECOND	    4
+#define RESTORER_BYTES	    8
+#else
+/* mov $15, %rax; syscall */
+#define RESTORER_CODE	    0x0f0000000fc0c748ULL, 0x05
+/* mov $15, %eax; syscall */
+#define RESTORER_OTHER	    0x050f0000000fb8ULL
+#define RESTORER_OTHER_BITS 56
+#define RESTORER_SECOND	    7
+#define RESTORER_BYTES	    9
+#endif
+
+#define CODE_BEFORE 8
+
+/* Code around an address that no table tells of. */
+struct code_around {
+	__u8 before[CODE_BEFORE];
+	__u64 after[2];
+};
+
+static __always_inline bool restores(const __u64 code[2])
+{
+	const __u64 restorer[] = { RESTORER_CODE };
+
+	return (code[0] == restorer[0] && code[1] == restorer[1]) ||
+	       code[0] << (64 - RESTORER_OTHER_BITS) ==
+		       RESTORER_OTHER << (64 - RESTORER_OTHER_BITS);
+}
+
+static __always_inline bool is_restorer(__u64 pc)
+{
+	__u64 code[2] = { 0 };
+
+	return read_user(code, RESTORER_BYTES, pc) && restores(code);
+}
+
+#define EXIT_BYTES 16 /* of code that ends a thread */
+
+#if defined(__TARGET_ARCH_arm64)
+/* bl, blr, blraa and its like */
+static __always_inline bool call_ends(const __u8 before[CODE_BEFORE])
+{
+	__u32 insn = *(const __u32 *)(before + CODE_BEFORE - 4);
+
+	return (insn & 0xfc000000) == 0x94000000 || (insn & 0xfffffc1f) == 0xd63f0000 ||
+	       (insn & 0xfefff800) == 0xd63f0800;
+}
+
+/* Does it end the thread: mov x8, #93 (or w8); svc #0, behind a move perhaps? */
+static __always_inline bool ends_thread(const __u8 code[EXIT_BYTES])
+{
+	const __u32 *insns = (const __u32 *)code;
+
+	for (int i = 0; i < 2; i++)
+		if ((insns[i] & 0x7fffffff) == 0x52800ba8 && insns[i + 1] == 0xd4000001)
+			return true;
+	return false;
+}
+
+#define LEAF_RETURN_BYTES 4
+#define IMM12(insn)	  ((insn) >> 10 & 0xfff)
+
+/* stp x29, x30, [sp, #-N]! */
+static __always_inline bool pushes_fp(__u32 insn)
+{
+	return (insn & 0xffe07fff) == 0xa9a07bfd;
+}
+
+/* In two steps: sub sp, sp, #N; stp x29, x30, [sp, #K] */
+static __always_inline bool makes_frame(__u32 insn)
+{
+	return (insn & 0xffc003ff) == 0xd10003ff;
+}
+
+static __always_inline bool saves_fp(__u32 insn)
+{
+	return (insn & 0xffe07fff) == 0xa9007bfd;
+}
+
+/* add x29, sp, #K, or mov x29, sp */
+static __always_inline bool sets_fp(__u32 insn)
+{
+	return (insn & 0xffc003ff) == 0x910003fd;
+}
+
+/* add sp, sp, #N */
+static __always_inline bool drops_frame(__u32 insn)
+{
+	return (insn & 0xffc003ff) == 0x910003ff;
+}
+
+/* ret, retaa, retab */
+static __always_inline bool returns(__u32 insn)
+{
+	return insn == 0xd65f03c0 || (insn & 0xfffffbff) == 0xd65f0bff;
+}
+
+/* What may come before it: paciasp, pacibsp, bti c, bti jc; autiasp, autibsp */
+static __always_inline bool signs(__u32 insn)
+{
+	return (insn & 0xffffffbf) == 0xd503233f || (insn & 0xffffff7f) == 0xd503245f;
+}
+
+static __always_inline bool authenticates(__u32 insn)
+{
+	return (insn & 0xffffffbf) == 0xd50323bf;
+}
+
+/* Of a leaf that sets its frame pointer: the frame's bytes, and of these those below the
+ * record; 0: its code does not say. */
+static __always_inline __u32 frame_bytes(__u32 insn, __u64 before, __u32 *ret_below)
+{
+	__u32 last = before >> 32;
+	int words = (__s32)(last << 10) >> 25;
+
+	*ret_below = IMM12(insn);
+	if (pushes_fp(last))
+		return *ret_below ? 0 : -8 * words;
+	return saves_fp(last) && makes_frame(before) && *ret_below == 8 * words
+		       ? IMM12((__u32)before)
+		       : 0;
+}
+
+/* The link register leads to the caller; what has been taken of the stack. */
+static __always_inline bool is_before_frame(__u32 insn, __u32 next, __u32 last,
+					    __u32 *ret_taken)
+{
+	*ret_taken = 0;
+	if (returns(insn) || pushes_fp(insn) || (signs(insn) && pushes_fp(next)) ||
+	    (makes_frame(insn) && saves_fp(next)) ||
+	    (authenticates(insn) && returns(next)))
+		return true;
+	*ret_taken = IMM12(drops_frame(insn) ? insn : last);
+	return (saves_fp(insn) && makes_frame(last)) ||
+	       (drops_frame(insn) && returns(next));
+}
+
+/*
+ * The rule for a leaf at this code, if the instruction there says it. *ret_saves_fp: it
+ * holds if the frame pointer at hand is what was saved last.
+ */
+static __always_inline bool leaf_rule(__u64 code, __u64 before, struct unwind_rule *ret,
+				      bool *ret_saves_fp)
+{
+	__u32 bytes, below;
+	short words;
+
+	bytes = sets_fp(code) ? frame_bytes(code, before, &below) : 0;
+	*ret_saves_fp = bytes;
+	if (bytes) {
+		words = -(short)((bytes - below) / 8);
+		*ret = (struct unwind_rule){ .cfa = UNWIND_CFA_SP,
+					     .cfa_offset = bytes,
+					     .fp = UNWIND_FP_CFA,
+					     .fp_words = words,
+					     .ra_words = words + 1 };
+		return true;
+	}
+	if (!is_before_frame(code, code >> 32, before >> 32, &bytes))
+		return false;
+	*ret = (struct unwind_rule){ .cfa = UNWIND_CFA_SP,
+				     .cfa_offset = bytes,
+				     .ra = UNWIND_RA_LR };
+	return true;
+}
+#else
+/* call rel32, or what could be ff /2: user space looks more closely */
+static __always_inline bool call_ends(const __u8 before[CODE_BEFORE])
+{
+	if (before[CODE_BEFORE - 5] == 0xe8)
+		return true;
+	for (int n = 2; n <= 7; n++)
+		if (before[CODE_BEFORE - n] == 0xff &&
+		    (before[CODE_BEFORE - n + 1] & 0x38) == 0x10)
+			return true;
+	return false;
+}
+
+/* Does it end the thread: mov of a number that ends in 60 to eax or al; syscall? */
+static __always_inline bool ends_thread(const __u8 code[EXIT_BYTES])
+{
+	for (int i = 3; i < 10; i++)
+		if (code[i] == 60 && ((code[i + 1] == 0x0f && code[i + 2] == 0x05) ||
+				      (code[i + 4] == 0x0f && code[i + 5] == 0x05)))
+			return true;
+	return false;
+}
+
+#define LEAF_RETURN_BYTES 1
+#define ENDBR64		  0xfa1e0ff3
+#define POP_FP		  0x5d
+#define FP_BYTES	  16 /* of a frame that is nothing but its record */
+
+/* mov %rsp,%rbp, in both forms */
+static __always_inline bool sets_fp(__u32 code)
+{
+	return (code & 0xffffff) == 0xe58948 || (code & 0xffffff) == 0xec8b48;
+}
+
+static __always_inline bool pushes_fp(__u32 code)
+{
+	return (__u8)code == 0x55 && sets_fp(code >> 8);
+}
+
+/* ret, with a prefix perhaps, and with what it drops */
+static __always_inline bool returns(__u32 code)
+{
+	__u8 first = code;
+
+	if (first == 0xf3 || first == 0xf2)
+		first = code >> 8;
+	return first == 0xc3 || first == 0xc2;
+}
+
+/*
+ * The rule for a leaf at this code, if the instruction there says it. *ret_saves_fp: it
+ * holds if the frame pointer at hand is what was saved last.
+ */
+static __always_inline bool leaf_rule(__u64 code, __u64 before, struct unwind_rule *ret,
+				      bool *ret_saves_fp)
+{
+	*ret_saves_fp = sets_fp(code);
+	if (*ret_saves_fp || ((__u8)code == POP_FP && returns(code >> 8))) {
+		*ret = (struct unwind_rule){ .cfa = UNWIND_CFA_SP,
+					     .cfa_offset = FP_BYTES,
+					     .fp = UNWIND_FP_CFA,
+					     .fp_words = -FP_BYTES / 8,
+					     .ra_words = -1 };
+		return true;
+	}
+	*ret = (struct unwind_rule){ .cfa = UNWIND_CFA_SP,
+				     .cfa_offset = 8,
+				     .ra_words = -1 };
+	return returns(code) || pushes_fp(code) ||
+	       ((__u32)code == ENDBR64 && pushes_fp(code >> 32));
+}
+#endif
+
+#endif

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Reads an export of profiles (opentelemetry-proto 1.11, v1development) and holds it to
+what receivers demand, or silently get wrong: each table's number 0 is empty, each number
+is one of its table, one value a sample and no times, no zeros for ids that are none.
+
+Field by field, from the protocol's text; nothing of weft's writer is used.
+"""
+
+import struct
+
+
+class Broken(Exception):
+    pass
+
+
+def demand(ok, why):
+    if not ok:
+        raise Broken(why)
+
+
+def varint(data, at):
+    value = shift = 0
+    while True:
+        value |= (data[at] & 127) << shift
+        shift += 7
+        at += 1
+        if data[at - 1] < 128:
+            return value, at
+
+
+def message(data):
+    """number -> its values in turn: numbers, or bytes"""
+    ret, at = {}, 0
+    while at < len(data):
+        key, at = varint(data, at)
+        if key & 7 == 2:
+            size, at = varint(data, at)
+            demand(at + size <= len(data), "a field beyond the end")
+            value, at = data[at : at + size], at + size
+        elif key & 7 == 0:
+            value, at = varint(data, at)
+        elif key & 7 == 1:
+            (value,), at = struct.unpack_from("<Q", data, at), at + 8
+        else:
+            raise Broken("wire type %d" % (key & 7))
+        ret.setdefault(key >> 3, []).append(value)
+    return ret
+
+
+def one(fields, number, usual=0):
+    values = fields.get(number, [usual])
+    demand(len(values) == 1, "%d times field %d" % (len(values), number))
+    return values[0]
+
+
+def packed(fields, number):
+    ret = []
+    for value in fields.get(number, []):
+        at = 0
+        while at < len(value):
+            item, at = varint(value, at)
+            ret.append(item)
+    return ret
+
+
+def any_value(data):
+    fields = message(data)
+    demand(len(fields) == 1, "a value of %d types" % len(fields))
+    ((number, (value,)),) = fields.items()
+    if number == 1:
+        return value.decode()
+    if number == 3:
+        return value
+    demand(number == 5, "a value of type %d" % number)
+    return [any_value(item) for item in message(value).get(1, [])]
+
+
+class Dictionary:
+    def __init__(self, data):
+        fields = message(data)
+        tables = [fields.get(number, []) for number in range(8)]
+        self.strings = [text.decode() for text in tables[5]]
+        for number in range(1, 8):
+            demand(tables[number] and not tables[number][0], "table %d: number 0" % number)
+        self.mappings = [message(item) for item in tables[1]]
+        self.locations = [message(item) for item in tables[2]]
+        self.functions = [message(item) for item in tables[3]]
+        self.attributes = [message(item) for item in tables[6]]
+        self.stacks = [message(item) for item in tables[7]]
+        # also what nobody refers to
+        for mapping in self.mappings:
+            self.strings[one(mapping, 4)]
+            self.named(packed(mapping, 5))
+        for location in self.locations[1:]:
+            demand(location.get(3), "a location without a line")
+            self.mappings[one(location, 1)]
+            self.frames(location)
+            self.named(packed(location, 4))
+        for function in self.functions[1:]:
+            demand(self.strings[one(function, 1)], "a function without a name")
+            self.strings[one(function, 3)]
+
+    def named(self, numbers):
+        ret = {}
+        for number in numbers:
+            demand(number, "attribute 0")
+            attribute = self.attributes[number]
+            key = self.strings[one(attribute, 1)]
+            demand(key and key not in ret, "attribute " + key)
+            ret[key] = any_value(one(attribute, 2))
+        return ret
+
+    def frames(self, location):
+        """leaf first"""
+        lines = [message(line) for line in location[3]]
+        functions = [self.functions[one(line, 1)] for line in lines]
+        is_kernel = self.named(packed(location, 4)).get("profile.frame.type") == "kernel"
+        suffix = "_[k]" if is_kernel else ""
+        return [self.strings[one(function, 1)] + suffix for function in functions]
+
+    def stack(self, number):
+        """root first"""
+        ret = []
+        for location in packed(self.stacks[number], 1):
+            demand(location, "location 0")
+            ret += self.frames(self.locations[location])
+        return ret[::-1]
+
+    def value_type(self, data):
+        fields = message(data)
+        return self.strings[one(fields, 1)], self.strings[one(fields, 2)]
+
+
+def read_resource(data):
+    ret = {}
+    for pair in message(data).get(1, []):
+        fields = message(pair)
+        demand(set(fields) == {1, 2}, "an attribute of fields %s" % set(fields))
+        ret[one(fields, 1).decode()] = any_value(one(fields, 2))
+    demand(ret.get("service.name"), "no service.name")
+    return ret
+
+
+def read_profile(dictionary, data):
+    fields = message(data)
+    period_type = dictionary.value_type(one(fields, 5))
+    demand(period_type == ("cpu", "nanoseconds"), "period of %s" % (period_type,))
+    demand(one(fields, 6) > 0 and one(fields, 3) > 0 and one(fields, 4) > 0, "no times")
+    demand(len(one(fields, 7)) == 16 and any(one(fields, 7)), "profile_id")
+    folded = {}
+    for data in fields[2]:
+        sample = message(data)
+        demand(5 not in sample, "a sample with times")
+        demand(set(sample) <= {1, 2, 4}, "a sample of fields %s" % set(sample))
+        (value,) = packed(sample, 4)
+        demand(value > 0, "a sample of nothing")
+        attributes = dictionary.named(packed(sample, 2))
+        stack = [attributes["thread.name"]] + dictionary.stack(one(sample, 1))
+        line = ";".join(frame.replace(";", ":") for frame in stack)
+        folded[line] = folded.get(line, 0) + value
+    about = dictionary.named(packed(fields, 11))
+    about["type"] = dictionary.value_type(one(fields, 1))
+    return one(fields, 7).hex(), folded, about
+
+
+def read(data):
+    export = message(data)
+    dictionary = Dictionary(one(export, 2))
+    resource = message(one(export, 1))
+    scope = message(one(resource, 2))
+    demand(one(message(one(scope, 1)), 1) == b"weft", "scope")
+    profile_id, folded, about = read_profile(dictionary, one(scope, 2))
+    types = {
+        dictionary.named(packed(location, 4)).get("profile.frame.type", "")
+        for location in dictionary.locations
+    }
+    about["frame_types"] = sorted(types)
+    about["resource"] = read_resource(one(resource, 1))
+    return {"id": profile_id, "folded": folded, "about": about}

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+#   make check-agent      weft agent and servers that take its profiles, or don't
+
+.PHONY: build-agent check-agent
+build-agent: $(B)/weft $(B)/tests/e2e/turns
+check-agent: build-agent
+	$(Q)WEFT=$(abspath $(B)/weft) E2E_BIN=$(abspath $(B)/tests/e2e) bats --tap tests/agent

@@ -1,0 +1,85 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# A user whose file system does not answer holds up nobody: recordings end while it still
+# stalls, other programs keep their names, and the recording says whose files were left
+# out. Without an answer open(2), read(2) and close(2) wait in a way that no signal ends.
+# shellcheck disable=SC2030,SC2031,SC2154 # set by faults.bash and by run, for one test
+
+load lib
+load faults
+
+teardown() {
+	stop_all
+	stop_stalling
+}
+
+# The server dies with its process, and with it whatever waits for it.
+stop_stalling() {
+	[ -z "${stalling-}" ] || kill -9 "$stalling" 2>/dev/null || true
+	[ -z "${stall_folder-}" ] || wait_for rmdir "$stall_folder"
+	unset stalling stall_folder
+}
+
+# OP HOW: as an ordinary user; $stalling
+start_stalling() {
+	[ -e device ] || mknod -m 666 device c 10 229
+	chmod 755 .
+	setpriv --reuid=65534 --regid=65534 --clear-groups -- \
+		"$E2E_BIN/stall" "$@" >stalling 2>stalling.err 3>&- &
+	stalling=$!
+	for _ in {1..200}; do
+		! grep -qs ready stalling || break
+		kill -0 "$stalling" 2>/dev/null ||
+			skip "no user namespace or FUSE: $(cat stalling.err)"
+		sleep 0.05
+	done
+	stall_folder=$(sed -n 's/^ready //p' stalling)
+	[ -n "$stall_folder" ]
+}
+
+# The recording ends while the file system stalls; it had been asked, and another
+# program has its names.
+survives() {
+	start "$E2E_BIN/alpha"
+	start_stalling "$@"
+	timeout -s KILL 60 "$WEFT" record -F 499 -d 1s -o out --stats-json stats 2>err ||
+		{ echo "status $?"; cat err; return 1; }
+	kill -0 "$stalling"
+	grep -q stalled stalling || { echo "nobody asked for $1"; return 1; }
+	adds_up out stats
+	grep -q '^alpha;.*alpha' out
+	# Ctrl-C, or one second after the other: 1 s, and what the deadlines take
+	jq '{finish_ms: .finish_ms, opener}' stats
+}
+
+@test "a file system of one's own does not answer an open" {
+	survives open overlay
+	jq -e '.opener.held >= 1' stats
+}
+
+@test "a file system of one's own does not answer a close" {
+	survives flush overlay
+	jq -e '.opener.held >= 1' stats
+}
+
+@test "a file system of one's own does not answer a read" {
+	survives read overlay
+	jq -e '.opener.held >= 1' stats
+}
+
+@test "a perf map that cannot be opened, when all is named at the end" {
+	survives open perf-map
+	jq -e '.opener.held >= 1' stats
+}
+
+@test "somebody holds the lock of his mappings" {
+	survives read lock
+}
+
+# who answers is read: what it maps comes as a copy
+@test "a file system of one's own that answers" {
+	start_stalling none overlay
+	timeout -s KILL 60 "$WEFT" record -F 499 -d 1s -o out --stats-json stats
+	adds_up out stats
+	jq -e '.opener.held == 0 and .files.copied >= 1' stats
+}

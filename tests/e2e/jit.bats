@@ -1,0 +1,86 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# Generated code by the dumps of those who generate it: by time, and by whose they are.
+# shellcheck disable=SC2030,SC2031,SC2154 # set by faults.bash and by run, for one test
+
+load lib
+load faults
+
+needs_jit() {
+	[ "$(uname -m)" = x86_64 ] || skip "it generates code of x86-64"
+}
+
+# ARGS…: a JIT, $last_pid
+start_jit() {
+	start "$E2E_BIN/jitdump" "$@"
+	wait_for grep -qs ready "ready.$((${#pids[@]} - 1))"
+}
+
+# FILE: samples in all; in generated code under a known caller; of these those with the
+# name of other code; in generated code without any name
+count_names() {
+	awk '{ n = $NF; all += n }
+		/;run_(even|odd);.*_\[j\]/ { known += n }
+		/;run_even;.*jit_odd/ || /;run_odd;.*jit_even/ ||
+			/jit_even_\[j\];spin_odd/ || /jit_odd_\[j\];spin_even/ { false_ += n }
+		/\[jit\]\+0x/ { unnamed += n }
+		END { print all + 0, known + 0, false_ + 0, unnamed + 0 }' "$1"
+}
+
+@test "jitdump: code that changes every 100 us has the name that it had when it ran" {
+	needs_jit
+	mkdir dumps
+	start_jit dumps
+	weft_in_time record -q -p "$last_pid" -F 999 -d 4s -o out --tape tape \
+		--stats-json stats
+	read -r all known false unnamed <<<"$(count_names out)"
+	echo "$all samples, $known of known code, $false named falsely, $unnamed not"
+	[ "$known" -ge 200 ]
+	[ "$false" = 0 ]
+	[ "$unnamed" -le $((all / 100)) ]
+	jq -e '.jitdumps == { found: 1, foreign: 0, unreadable: 0, over_limit: 0,
+		failed: 0 }' stats
+	# by its frame pointers alone, out of named code
+	jq -e ".samples | .unproven_generated > 100 and
+		.unproven - .unproven_generated <= $((all / 100))" stats
+	weft report --tape tape -o again
+	cmp out again
+}
+
+@test "jitdump: of a process that has ended, and of a command" {
+	needs_jit
+	mkdir dumps
+	weft_in_time record -q -F 999 -o out -- \
+		sh -c "timeout 2 '$E2E_BIN/jitdump' dumps || true"
+	read -r all known false unnamed <<<"$(count_names out)"
+	echo "$all samples, $known of known code, $false named falsely, $unnamed not"
+	[ "$known" -ge 100 ]
+	[ "$false" = 0 ]
+	[ "$unnamed" -le $((all / 20)) ] # before the dump is heard of
+}
+
+@test "jitdump: a CPU's counter is no time" {
+	needs_jit
+	mkdir dumps
+	start_jit dumps counter
+	weft_in_time record -p "$last_pid" -F 999 -d 500ms -o out --stats-json stats 2>err
+	jq -e '.jitdumps.failed == 1' stats
+	jq -e '.samples | .unproven > 0 and .unproven_generated == 0' stats
+	grep -q '1 jitdumps could not be read' err
+	read -r all known _ unnamed <<<"$(count_names out)"
+	[ "$known" -gt 0 ]
+	[ "$unnamed" -ge "$known" ]
+}
+
+@test "jitdump: not that of another user, nor of another process" {
+	needs_jit
+	mkdir dumps
+	chmod 777 dumps
+	start_jit dumps
+	chown 65534 "dumps/jit-$last_pid.dump"
+	start_jit dumps 0 12345678
+	weft_in_time record -p "$(of_all)" -F 999 -d 500ms -o out --stats-json stats 2>err
+	jq -e '.jitdumps.foreign == 2 and .jitdumps.found == 0' stats
+	grep -q '2 jitdumps were ignored' err
+	run ! grep jit_even out
+}

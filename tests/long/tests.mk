@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+#   make long-run         weft agent for 4 h, LONG_SECONDS= for less: memory, descriptors
+#                         and threads stay, each window's ledger is exact. As root
+#   make long-run-20      20 min of it, as in the long form of the tests
+
+LONG_SECONDS ?= 14400
+
+.PHONY: long-run long-run-20
+long-run: all build-e2e workloads
+	$(Q)tests/long/run $(B) $(LONG_SECONDS)
+
+long-run-20:
+	$(Q)$(MAKE) --no-print-directory long-run LONG_SECONDS=1200

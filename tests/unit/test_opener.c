@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The process that opens files for us: what it hands over, whom it takes for one who
+ * holds us up, and whom not; and that it may end at any time. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#undef fail /* ours is meant */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "child.h"
+#include "proc/held.h"
+#include "proc/open_copy.h"
+#include "proc/opener.h"
+#include "proc/opener_barred.h"
+
+#define MS 1000000ULL
+#define S  (1000 * MS)
+
+/* The opener: the one child of our one child that has this name. */
+static pid_t opener_pid(void)
+{
+	char line[256];
+	FILE *f = popen("pgrep -P \"$(pgrep -x -P $PPID weft-openers)\" -x weft-opener",
+			"r");
+	pid_t pid = 0;
+
+	assert_non_null(f);
+	if (fgets(line, sizeof(line), f))
+		pid = (pid_t)atoi(line);
+	pclose(f);
+	return pid;
+}
+
+static void has_our_maps(struct opener *opener)
+{
+	AUTO_CLOSE int fd = -1;
+	char text[65536], expected[64];
+	ssize_t n;
+
+	assert_int_equal(opener_maps(opener, getpid(), &fd), 0);
+	assert_true(open_is_copy(fd));
+	n = read(fd, text, sizeof(text) - 1);
+	assert_true(n > 0);
+	text[n] = '\0';
+	snprintf(expected, sizeof(expected), "test_opener");
+	assert_non_null(strstr(text, expected));
+}
+
+static void hands_over_what_proc_says(void **state)
+{
+	AUTO(opener) opener = NULL;
+
+	assert_int_equal(opener_new(&opener), 0);
+	has_our_maps(opener);
+	assert_int_equal(opener_counts(opener).held, 0);
+}
+
+static void says_why_it_could_not(void **state)
+{
+	AUTO(opener) opener = NULL;
+	const struct module module = { .kind = MODULE_FILE,
+				       .path = "/no/such",
+				       .ino = 1 };
+	const struct mapping map = { .start = 0x1000, .end = 0x2000 };
+	AUTO_CLOSE int fd = -1;
+
+	assert_int_equal(opener_new(&opener), 0);
+	assert_int_equal(opener_mapped(opener, getpid(), &map, &module, &fd), -ENOENT);
+	assert_non_null(strstr(error_sentence(), "/no/such"));
+	error_clear();
+}
+
+static void may_end_at_any_time(void **state)
+{
+	AUTO(opener) opener = NULL;
+	pid_t pid;
+
+	assert_int_equal(opener_new(&opener), 0);
+	pid = opener_pid();
+	if (!pid)
+		skip();
+	kill(pid, SIGKILL);
+	for (int i = 0; i < 3000 && held_is_there(pid); i++)
+		usleep(1000);
+	has_our_maps(opener);
+	assert_true(opener_pid() != pid);
+}
+
+/* As if a file system did not answer it. */
+static void one_that_stops_is_left(void **state)
+{
+	AUTO(opener) opener = NULL;
+	pid_t pid, child = new_child();
+	AUTO_CLOSE int fd = -1;
+
+	assert_int_equal(opener_new(&opener), 0);
+	pid = opener_pid();
+	if (!pid) {
+		end_child(child);
+		skip();
+	}
+	kill(pid, SIGSTOP);
+	assert_int_equal(opener_maps(opener, child, &fd), -ETIMEDOUT);
+	assert_int_equal(opener_counts(opener).held, 1);
+	error_clear();
+	/* others are asked for, and it is not */
+	has_our_maps(opener);
+	assert_int_equal(opener_maps(opener, child, &fd), -ETIMEDOUT);
+	assert_int_equal(opener_counts(opener).held, 1);
+	assert_int_equal(opener_counts(opener).refused, 1);
+	error_clear();
+	end_child(child);
+}
+
+static pid_t busy_child(void)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			;
+	}
+	assert_true(pid > 0);
+	return pid;
+}
+
+/* However little of a CPU it gets. */
+static void who_runs_is_not_held(void **state)
+{
+	struct held idle = { .pid = new_child() }, busy = { .pid = busy_child() };
+
+	held_ns(&idle);
+	held_ns(&busy);
+	for (int i = 0; i < 10; i++) {
+		usleep(20000);
+		held_ns(&idle);
+		held_ns(&busy);
+	}
+	assert_true(held_ns(&idle) >= 100 * MS);
+	assert_true(held_ns(&busy) < 100 * MS);
+	end_child(idle.pid);
+	end_child(busy.pid);
+}
+
+static void who_held_us_is_barred_and_his_user_later(void **state)
+{
+	struct barred barred = { 0 };
+	pid_t pids[4];
+
+	for (int i = 0; i < 4; i++)
+		pids[i] = new_child();
+	assert_true(barred_add(&barred, pids[0], 1 * S));
+	assert_true(barred_is(&barred, pids[0], 1 * S));
+	assert_false(barred_is(&barred, pids[1], 1 * S));
+	assert_false(barred_add(&barred, pids[1], 1 * S));
+	assert_false(barred_is(&barred, pids[2], 1 * S));
+	assert_false(barred_add(&barred, pids[2], 1 * S));
+	assert_true(barred_is(&barred, pids[3], 1 * S));
+	/* he is forgiven, and they are not */
+	assert_false(barred_is(&barred, pids[3], 22 * S));
+	assert_true(barred_is(&barred, pids[0], 1000 * S));
+	for (int i = 0; i < 4; i++)
+		end_child(pids[i]);
+	barred_free(&barred);
+}
+
+static void a_copy_is_sealed(void **state)
+{
+	AUTO_CLOSE int from = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	AUTO_CLOSE int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	AUTO_CLOSE int to = -1;
+
+	assert_true(open_can_wait(from, getpid()));
+	assert_int_equal(open_copy(from, UINT64_MAX, &to), 0);
+	assert_true(open_is_copy(to));
+	assert_false(open_is_copy(file));
+	assert_int_equal(write(to, "x", 1), -1);
+	assert_int_equal(errno, EPERM);
+	close(GIVE_FD(to));
+	assert_int_equal(open_copy(file, 1, &to), -ETIMEDOUT);
+	error_clear();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(hands_over_what_proc_says),
+		cmocka_unit_test(says_why_it_could_not),
+		cmocka_unit_test(may_end_at_any_time),
+		cmocka_unit_test(one_that_stops_is_left),
+		cmocka_unit_test(who_runs_is_not_held),
+		cmocka_unit_test(who_held_us_is_barred_and_his_user_later),
+		cmocka_unit_test(a_copy_is_sealed),
+	};
+
+	return cmocka_run_group_tests_name("opener", tests, NULL, NULL);
+}

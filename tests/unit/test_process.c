@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a process has mapped, by the records of it: where mappings overlap, after a fork,
+ * of a pid that is used again, and of files that have gone. */
+#include "proc/process.h"
+
+#include "base/str.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <cmocka.h>
+
+static struct module_table *modules;
+static struct process_table *table;
+
+static int begin(void **state)
+{
+	assert_int_equal(module_table_new(&modules), 0);
+	assert_int_equal(process_table_new(&table, modules, NULL), 0);
+	return 0;
+}
+
+static int end(void **state)
+{
+	process_table_free(table);
+	module_table_free(modules);
+	return 0;
+}
+
+static void hear(enum side_kind kind, uint32_t pid, uint64_t time_ns)
+{
+	const struct side_event event = {
+		.kind = kind, .time_ns = time_ns, .pid = pid, .tid = pid, .ppid = 1
+	};
+
+	assert_int_equal(process_apply(table, &event), 0);
+}
+
+static void map(uint32_t pid, uint64_t time_ns, uint64_t start, uint64_t bytes,
+		const char *path)
+{
+	struct side_event event = { .kind = SIDE_MMAP,
+				    .time_ns = time_ns,
+				    .pid = pid,
+				    .tid = pid,
+				    .start = start,
+				    .bytes = bytes,
+				    .pgoff = start * 16,
+				    .ino = (uint64_t)path[1] };
+
+	strcpy(event.path, path);
+	assert_int_equal(process_apply(table, &event), 0);
+}
+
+/* "a 1000-2000 +10000": files' names, from where to where, and which of their bytes. */
+static void expect_maps(uint32_t pid, const char *expected)
+{
+	AUTO_STR text = { 0 };
+	size_t n;
+	const struct mapping *maps = process_mappings(process_get(table, pid), &n);
+
+	for (size_t i = 0; i < n; i++)
+		str_addf(&text, "%s%s %llx-%llx +%llx", i ? ", " : "",
+			 module_get(modules, maps[i].module)->path + 1,
+			 (unsigned long long)maps[i].start,
+			 (unsigned long long)maps[i].end,
+			 (unsigned long long)maps[i].pgoff);
+	assert_string_equal(text.s ? text.s : "", expected);
+}
+
+/* What is left of a mapping that another one splits is the same bytes as before. */
+static void what_is_split_keeps_its_bytes(void **state)
+{
+	map(7, 10, 0x1000, 0x4000, "/a");
+	map(7, 11, 0x2000, 0x1000, "/b");
+	expect_maps(7, "a 1000-2000 +10000, b 2000-3000 +20000, a 3000-5000 +12000");
+	map(7, 12, 0x1800, 0x2000, "/c");
+	expect_maps(7, "a 1000-1800 +10000, c 1800-3800 +18000, a 3800-5000 +12800");
+	map(7, 13, 0x1000, 0x4000, "/d");
+	expect_maps(7, "d 1000-5000 +10000");
+}
+
+/* After a fork each maps for itself. */
+static void what_one_maps_is_not_the_others(void **state)
+{
+	map(1, 10, 0x1000, 0x1000, "/a");
+	hear(SIDE_FORK, 7, 11);
+	expect_maps(7, "a 1000-2000 +10000");
+	map(7, 12, 0x2000, 0x1000, "/b");
+	expect_maps(1, "a 1000-2000 +10000");
+	expect_maps(7, "a 1000-2000 +10000, b 2000-3000 +20000");
+	hear(SIDE_FORK, 8, 13);
+	map(1, 14, 0x1000, 0x1000, "/c");
+	expect_maps(1, "c 1000-2000 +10000");
+	expect_maps(8, "a 1000-2000 +10000");
+	expect_maps(7, "a 1000-2000 +10000, b 2000-3000 +20000");
+}
+
+/* A record of who had the pid before comes late, from another CPU. */
+static void late_records_are_anothers(void **state)
+{
+	map(7, 10, 0x1000, 0x1000, "/a");
+	hear(SIDE_EXEC, 7, 20);
+	expect_maps(7, "");
+	map(7, 21, 0x5000, 0x1000, "/b");
+	map(7, 19, 0x1000, 0x1000, "/c");
+	hear(SIDE_EXIT, 7, 19);
+	expect_maps(7, "b 5000-6000 +50000");
+	assert_int_equal(process_get(table, 7)->ended_ns, 0);
+}
+
+/* The kernel says so of a file that was deleted; whoever runs it runs the same file. */
+static void deleted_files_go_by_their_names(void **state)
+{
+	static const char *const paths[][2] = {
+		{ "/a (deleted)", "/a" },
+		{ "/a", "/a" },
+		{ "/a(deleted)", "/a(deleted)" },
+		{ "/(deleted)", "/(deleted)" },
+		{ "/a (deleted) (deleted)", "/a (deleted)" },
+	};
+
+	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
+		struct side_event event = { .kind = SIDE_MMAP, .pid = 7 }, read;
+		AUTO_STR record = { 0 };
+
+		strcpy(event.path, paths[i][0]);
+		side_event_write(&record, &event);
+		assert_int_equal(side_event_read(&read, record.s, record.n), 0);
+		assert_string_equal(read.path, paths[i][1]);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(what_is_split_keeps_its_bytes, begin,
+						end),
+		cmocka_unit_test_setup_teardown(what_one_maps_is_not_the_others, begin,
+						end),
+		cmocka_unit_test_setup_teardown(late_records_are_anothers, begin, end),
+		cmocka_unit_test(deleted_files_go_by_their_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

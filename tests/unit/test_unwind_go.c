@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Rules made of Go's table: of each byte of a function, what the code of tests/fuzz/go.S
+ * says by itself.
+ */
+#include "go_program.h"
+
+#include "unwind/unwind_table.h"
+
+#include "../cfi/image.c"
+
+static struct image image;
+
+static void build(const char *path)
+{
+	struct unwind_table *table;
+	int fd = open_file(path);
+
+	assert_int_equal(unwind_table_build(fd, NULL, &table), 0);
+	assert_true(image_load(&image, table));
+	unwind_table_free(table);
+	close(fd);
+}
+
+/* A letter for a rule: how many words sp is below the end of the frame, and from a on
+ * with the frame pointer saved, from A on with it lost; f: by the frame pointer; ., !, $:
+ * none, torn, the end; ?: another. */
+static char letter(const struct unwind_rule *rule)
+{
+	bool in_place = rule->fp == UNWIND_FP_CFA && rule->fp_words == -2;
+
+	if (rule->cfa == UNWIND_CFA_NONE)
+		return '.';
+	if (rule->cfa == UNWIND_CFA_TORN || rule->cfa == UNWIND_CFA_END)
+		return rule->cfa == UNWIND_CFA_TORN ? '!' : '$';
+	if (rule->ra != UNWIND_RA_CFA || rule->ra_words != -1)
+		return '?';
+	if (rule->cfa == UNWIND_CFA_FP)
+		return in_place && rule->cfa_offset == 16 ? 'f' : '?';
+	if (rule->cfa != UNWIND_CFA_SP || (rule->fp == UNWIND_FP_CFA && !in_place))
+		return '?';
+	return (char)(rule->cfa_offset / 8 + (rule->fp == UNWIND_FP_SAME  ? '0'
+					      : rule->fp == UNWIND_FP_CFA ? '`'
+									  : '@'));
+}
+
+static void assert_told(const char *function, const char *expected)
+{
+	uint64_t begin = nm_value("", "go", function);
+	char told[33] = { 0 };
+
+	assert_true(begin != 0);
+	for (size_t i = 0; i < strlen(expected); i++) {
+		struct unwind_rule rule = image_rule(&image, begin + i);
+
+		told[i] = letter(&rule);
+	}
+	assert_string_equal(told, expected);
+}
+
+static void tells_frames(void **state)
+{
+	build("stripped");
+	assert_told("run_start", "111111..........................");
+	assert_told("run_main", "1bbbbbbbdddddddddb1.............");
+	assert_told("run_leaf", "11111...........................");
+	image_free(&image);
+}
+
+/* Which saves what it likes. */
+static void tells_assembly(void **state)
+{
+	build("stripped");
+	assert_told("run_asm", "1BB1............................");
+	image_free(&image);
+}
+
+/* What a goroutine's first function seems to return to has no rule. */
+static void ends_at_goexit(void **state)
+{
+	build("stripped");
+	assert_told("run_goexit", ".$$$$$$$$$$$$$$$$$$$$$$$$$$$$$$$");
+	image_free(&image);
+}
+
+/* sp is another stack's from its second instruction on; rbp is not. */
+static void goes_on_behind_a_switch(void **state)
+{
+	build("stripped");
+	assert_told("run_systemstack", "1bbbfffffffffffffff1............");
+	assert_told("run_mcall", "1bbbbbbb$$$$$$$$$$$$$$$$$$$$$$$$");
+	assert_told("run_morestack", "111111111!!!!!!!!!!!!!!!!!!!!!!!");
+	image_free(&image);
+}
+
+/* C's functions keep what .eh_frame tells of them, before Go's and behind; of Go's own
+ * code nothing else is believed. */
+static void leaves_c_to_its_own_information(void **state)
+{
+	static const char c[] =
+		".section .text.%s, \"ax\"\n.globl c_%s\nc_%s: .cfi_startproc\n"
+		"sub $56, %%rsp\n.cfi_def_cfa_offset 64\nadd $56, %%rsp\n"
+		".cfi_def_cfa_offset 8\nret\n.cfi_endproc\n";
+	char source[1024];
+
+	for (int i = 0; i < 2; i++) {
+		const char *name = i ? "z" : "a";
+		int n = snprintf(source, sizeof(source), c, name, name, name);
+
+		write_file(i ? "behind.s" : "before.s", source, (size_t)n);
+	}
+	assert_int_equal(shell("gcc -DCFI -nostdlib -static "
+			       "-Wl,-z,noexecstack -o go before.s go.S behind.s"),
+			 0);
+	build("go");
+	assert_told("c_a", "111188881.");
+	assert_told("run_main", "1bbbbbbbdddddddddb1.............");
+	assert_told("run_asm", "1BB1............................");
+	assert_told("c_z", "111188881.");
+	image_free(&image);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tells_frames),
+		cmocka_unit_test(tells_assembly),
+		cmocka_unit_test(ends_at_goexit),
+		cmocka_unit_test(goes_on_behind_a_switch),
+		cmocka_unit_test(leaves_c_to_its_own_information),
+	};
+
+	return cmocka_run_group_tests(tests, go_setup, files_teardown);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What an agent counts, for those who ask it: as Prometheus reads it, and as a small
+ * page for people. All of it adds up: ticks = idle + excluded + kept + lost by reason;
+ * profiles of a receiver: made + found = delivered + waiting + refused + dropped.
+ */
+#ifndef WEFT_AGENT_METRICS_H
+#define WEFT_AGENT_METRICS_H
+
+#include "agent/shipping.h"
+#include "record/stats.h"
+
+struct metrics {
+	uint64_t begun_unix_ns;
+	unsigned int hz;
+	uint64_t windows;
+	uint64_t samples;	       /* in windows */
+	uint64_t outcomes[N_OUTCOMES]; /* of ticks, of all hooks */
+	uint64_t refused;	       /* samples beyond a window's limits */
+	uint64_t missed_ticks;	       /* estimated: the kernel never let them in */
+	uint64_t listener_restarts;
+};
+
+/* A window that was closed. */
+void metrics_add(struct metrics *metrics, const struct stats *stats);
+
+void metrics_prometheus(struct str *out, const struct metrics *metrics,
+			const struct shipping *shipping, size_t n_receivers);
+void metrics_page(struct str *out, const struct metrics *metrics,
+		  const struct shipping *shipping, size_t n_receivers);
+
+#endif

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "base/libcurl.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* One thread: the only one of a process that talks to servers. */
+static struct libcurl library;
+
+const struct libcurl *libcurl_load(void)
+{
+	static const char *const names[] = { "libcurl.so.4", "libcurl-gnutls.so.4" };
+	bool all = true;
+
+	for (size_t i = 0; !library.handle && i < sizeof(names) / sizeof(*names); i++)
+		library.handle = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+	if (!library.handle)
+		return NULL;
+	if (library.curl_easy_perform)
+		return &library;
+#define X(name)                                                                          \
+	library.name = (__typeof__(name) *)dlsym(library.handle, #name);                 \
+	all &= library.name != NULL;
+	LIBCURL_FUNCTIONS(X)
+#undef X
+	if (!all || library.curl_global_init(CURL_GLOBAL_DEFAULT)) {
+		library.curl_easy_perform = NULL;
+		return NULL;
+	}
+	return &library;
+}

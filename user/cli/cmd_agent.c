@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* weft agent */
+#include "agent/agent.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "cli/agent_line.h"
+#include "cli/check.h"
+#include "cli/commands.h"
+#include "cli/config_file.h"
+#include "cli/reload.h"
+#include "cli/terminal.h"
+#include "doctor/doctor.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AT(member) .offset = offsetof(struct agent_line, member)
+
+static const struct option_word views[] = {
+	{ "async", AGENT_ASYNC },
+	{ "thread", AGENT_THREAD },
+	{ "both", AGENT_BOTH },
+	{ 0 },
+};
+
+static const struct option options[] = {
+	{ OPTION_HEADING, .help = "Configuration" },
+	{ OPTION_STRING, 0, "config", "FILE",
+	  "read these and more settings from a file; options on\nthe command line go "
+	  "before it",
+	  AT(config) },
+	{ OPTION_FLAG, 0, "check-config", NULL,
+	  "only say whether the configuration is right", AT(only_check) },
+
+	{ OPTION_HEADING, .help = "How to sample" },
+	{ OPTION_UNSIGNED, 'F', "freq", "HZ",
+	  "samples per second on each CPU (default 19)", AT(agent.record.hz), .least = 1,
+	  .most = 1000000 },
+	{ OPTION_DURATION, 0, "window", "TIME",
+	  "what one profile covers (1s to 1h; default 10s)", AT(agent.window_ns) },
+	{ OPTION_DURATION, 'd', "duration", "TIME",
+	  "stop after so long; by default at SIGTERM or Ctrl-C",
+	  AT(agent.record.duration_ns) },
+	{ OPTION_STRING, 0, "cgroup", "PATH", "only a cgroup (version 2) and those below",
+	  AT(agent.record.cgroup) },
+	{ OPTION_UNSIGNED, 0, "max-frames", "N",
+	  "most frames per stack (16 to 1024; default 512)", AT(agent.record.max_frames),
+	  .least = FRAMES_MIN, .most = FRAMES_MAX },
+	{ OPTION_UNSIGNED, 0, "unwind-memory", "MB",
+	  "kernel memory for unwind tables (default 64)", AT(agent.record.unwind_mb),
+	  .least = 1, .most = UNWIND_MB_MAX },
+	{ OPTION_STRING, 0, "unwind-cache", "PATH",
+	  "folder that keeps unwind tables between runs, or none\n"
+	  "(default /var/cache/weft; if not root, ~/.cache/weft)",
+	  AT(agent.record.unwind_cache) },
+
+	{ OPTION_HEADING, .help = "Where to send profiles" },
+	{ OPTION_STRINGS, 0, "push", "KIND=URL",
+	  "send profiles to a server; repeat it for more.\nKIND: ", AT(pushes),
+	  .offered = agent_kind },
+	{ OPTION_CHOICE, 0, "view", "VIEW",
+	  "async: with async callers (default)\nthread: the thread's own stack\n"
+	  "both: two profiles per window",
+	  AT(agent.views), .words = views },
+	{ OPTION_STRINGS, 0, "label", "NAME=VALUE",
+	  "a label of all profiles; service_name is weft unless\ngiven, and hostname is "
+	  "this machine's",
+	  AT(labels) },
+	{ OPTION_STRING, 0, "spool", "PATH",
+	  "folder for profiles that wait to be sent\n(default /var/lib/weft/spool)",
+	  AT(agent.spool) },
+	{ OPTION_BYTES, 0, "spool-size", "BYTES",
+	  "most that may wait for one server; then the oldest is\ndropped (default 256M)",
+	  AT(agent.spool_bytes) },
+	{ OPTION_DURATION, 0, "spool-age", "TIME",
+	  "longest that a profile may wait (default 24h)", AT(agent.spool_age_ns) },
+	{ OPTION_STRING, 0, "keep", "PATH", "also keep recordings in this folder",
+	  AT(agent.keep) },
+	{ OPTION_BYTES, 0, "keep-size", "BYTES",
+	  "most that they may take; then the oldest goes\n(default 1G)",
+	  AT(agent.keep_bytes) },
+	{ OPTION_STRING, 0, "keep-format", "FORMAT",
+	  "format of what is kept (default weft): ", AT(keep_format),
+	  .offered = writer_name },
+
+	{ OPTION_HEADING, .help = "Who may ask" },
+	{ OPTION_STRING, 0, "listen", "ADDRESS",
+	  "answer HTTP at 127.0.0.1:9464, or unix:/run/weft/agent.sock:\n/metrics, "
+	  "/healthz, /readyz, /debug/pprof/profile, /",
+	  AT(agent.listen.address) },
+	{ OPTION_STRING, 0, "listen-token-file", "PATH",
+	  "who asks must show the token in this file; needed if\nother machines reach "
+	  "the "
+	  "address",
+	  AT(listen_token_file) },
+
+	{ OPTION_HEADING, .help = "What it says" },
+	{ OPTION_FLAG, 'q', "quiet", NULL, "no summary at the end", AT(quiet) },
+	{ OPTION_FLAG, 'v', "verbose", NULL, "report problems as they happen",
+	  AT(verbose) },
+	{ OPTION_END },
+};
+#undef AT
+
+static void set_defaults(void *arg)
+{
+	struct agent_line *line = arg;
+
+	line->agent.would_do = reload_is_right;
+	line->agent.record.hz = 19;
+	line->agent.record.max_frames = FRAMES_DEFAULT;
+	line->agent.record.unwind_mb = UNWIND_MB_DEFAULT;
+	line->agent.window_ns = 10000000000;
+	line->agent.spool = "/var/lib/weft/spool";
+	line->agent.spool_bytes = 256 << 20;
+	line->agent.spool_age_ns = 24 * 3600000000000;
+	line->agent.keep_bytes = 1 << 30;
+	line->keep_format = "weft";
+}
+
+static int check_sampling(struct agent_line *line)
+{
+	struct agent_options *agent = &line->agent;
+	int err = check_rate(agent->record.hz);
+
+	if (err)
+		return err;
+	if (agent->window_ns < 1000000000 || agent->window_ns > 3600000000000)
+		return fail(-EINVAL, "--window: from 1s to 1h");
+	if (agent->record.cgroup) {
+		err = check_cgroup(agent->record.cgroup, &line->cgroup);
+		agent->record.cgroup = line->cgroup;
+	}
+	return err;
+}
+
+/* Not everybody on the network may see what runs here. */
+static int check_listener(const struct agent_line *line)
+{
+	const struct listener_config *listen = &line->agent.listen;
+	int is_public = listen->address ? listener_is_public(listen->address) : 0;
+
+	if (is_public < 0)
+		return is_public;
+	if (listen->token && !*listen->token)
+		return fail(-EINVAL, "%s holds no token", line->listen_token_file);
+	if (listen->token && strlen(listen->token) >= LISTENER_TOKEN_BYTES)
+		return fail(-EINVAL, "%s: a token has at most %d bytes",
+			    line->listen_token_file, LISTENER_TOKEN_BYTES - 1);
+	if (!is_public || listen->token)
+		return 0;
+	fail(-EINVAL, "--listen %s: other machines reach it, and anybody could ask",
+	     listen->address);
+	return fail_hint(-EINVAL,
+			 "demand a token, --listen-token-file PATH, or listen at "
+			 "127.0.0.1");
+}
+
+static int check_ways_out(struct agent_line *line)
+{
+	struct agent_options *agent = &line->agent;
+
+	agent->keep_writer = writer_named(line->keep_format);
+	if (!agent->keep_writer) {
+		fail(-EINVAL, "--keep-format '%s': no such format", line->keep_format);
+		return fail_hint(-EINVAL, "weft help agent lists them");
+	}
+	if (agent->n_receivers || agent->keep || agent->listen.address)
+		return 0;
+	fail(-EINVAL, "nobody would get a profile");
+	return fail_hint(-EINVAL, "give a server, --push pyroscope=http://localhost:4040,"
+				  " or a folder, --keep PATH, or --listen ADDRESS");
+}
+
+static int check_agent(void *arg, const struct given *given)
+{
+	struct agent_line *line = arg;
+	int err = agent_line_read(line, options, given);
+
+	if (!line->quiet)
+		line->agent.record.summary = terminal_say;
+	if (!err)
+		err = check_sampling(line);
+	if (!err)
+		err = check_listener(line);
+	return err ? err : check_ways_out(line);
+}
+
+static int run_agent(const void *arg)
+{
+	const struct agent_line *line = arg;
+	int err;
+
+	if (line->only_check) {
+		printf("%s is right\n", line->config ? line->config : "all of it");
+		return 0;
+	}
+	if (line->verbose)
+		log_set_level(LOG_VERBOSE);
+	err = probe_require();
+	if (!err)
+		err = agent_run(&line->agent);
+	return err == AGENT_RELOAD ? reload_now() : err;
+}
+
+static void free_agent(void *arg)
+{
+	agent_line_free(arg);
+}
+
+const struct cli_command command_agent = {
+	.is_privileged = true,
+	.name = "agent",
+	.summary = "sample all day and send profiles to servers",
+	.synopsis = "[OPTION…]",
+	.about = "Samples the whole machine until it is told to stop, and sends a "
+		 "profile of each\nwindow to every server. What cannot be sent waits on "
+		 "disk. SIGTERM or Ctrl-C sends\nor keeps what there is.",
+	.examples = "  sudo weft agent --push pyroscope=http://localhost:4040\n"
+		    "  sudo weft agent --push parca=http://localhost:7070 --view both\n"
+		    "  sudo weft agent --keep /var/lib/weft/profiles --keep-size 10G\n"
+		    "  sudo weft agent --config /etc/weft/agent.ini\n",
+	.options = options,
+	.line_bytes = sizeof(struct agent_line),
+	.set_defaults = set_defaults,
+	.check = check_agent,
+	.run = run_agent,
+	.free = free_agent,
+};

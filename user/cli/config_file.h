@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A configuration file: sections of `key = value`, read by the same tables as options,
+ * so that `window = 10s` is what --window=10s is. A line has 200 bytes at most.
+ */
+#ifndef WEFT_CLI_CONFIG_FILE_H
+#define WEFT_CLI_CONFIG_FILE_H
+
+#include "cli/options.h"
+
+#define CONFIG_BYTES_MAX (1u << 20)
+
+struct config_section {
+	const char *name; /* "agent"; of a kind that has names: "receiver" */
+	const struct option *options;
+	/* Where the values of a section go. title: what follows the name, "" if nothing
+	 * does. NULL, with the sentence: no such section can be had. The same for each
+	 * key of it. */
+	void *(*place)(void *arg, const char *title);
+	const struct given
+		*given; /* what the command line said, which goes before; NULL */
+};
+
+/*
+ * Reads it all: strings that options take point into *ret_text, which the caller frees
+ * after them. 0, or a negative errno; the sentence names the file and the line.
+ */
+int config_read(const char *path, const struct config_section *sections, size_t n,
+		void *arg, char **ret_text);
+
+/* A file as text, of at most CONFIG_BYTES_MAX; the caller frees it. */
+int config_read_text(const char *path, char **ret);
+
+/* The value of a file that holds one line, a token or a password, which must not be for
+ * everybody to read; the caller frees it. */
+int config_read_secret(const char *path, char **ret);
+
+#endif

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "deliver/http.h"
+
+#include "base/cleanup.h"
+#include "base/libcurl.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#define CONNECT_MS 10000L
+
+struct post {
+	const struct libcurl *lib;
+	CURL *curl;
+	struct curl_slist *headers;
+	bool failed;
+	struct http_answer *answer;
+	char error[CURL_ERROR_SIZE];
+};
+
+static size_t on_body(char *bytes, size_t size, size_t n, void *arg)
+{
+	struct http_answer *answer = arg;
+	size_t room = sizeof(answer->text) - 1 - answer->n;
+	size_t taken = size * n < room ? size * n : room;
+
+	memcpy(answer->text + answer->n, bytes, taken);
+	answer->n += taken;
+	return size * n;
+}
+
+#define SET(post, option, value)                                                         \
+	((post)->failed |=                                                               \
+	 (post)->lib->curl_easy_setopt((post)->curl, option, value) != CURLE_OK)
+
+static void add_header(struct post *post, const char *text)
+{
+	struct curl_slist *more = post->lib->curl_slist_append(post->headers, text);
+
+	post->failed |= !more;
+	if (more)
+		post->headers = more;
+}
+
+static void set_headers(struct post *post, const struct http_target *target,
+			const struct http_body *body)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text), "Content-Type: %s", body->content_type);
+	add_header(post, text);
+	if (body->is_packed)
+		add_header(post, "Content-Encoding: gzip");
+	add_header(post, "Expect:"); /* no round trip before the body */
+	for (size_t i = 0; i < HTTP_HEADERS_MAX && target->headers[i]; i++)
+		add_header(post, target->headers[i]);
+	SET(post, CURLOPT_HTTPHEADER, post->headers);
+}
+
+/* libcurl over GnuTLS takes only a path, which anybody must then be able to read. */
+static void set_certificates(struct post *post, const struct http_target *target)
+{
+	struct curl_blob blob = { .data = (void *)target->ca_text,
+				  .len = strlen(target->ca_text),
+				  .flags = CURL_BLOB_COPY };
+
+	if (post->lib->curl_easy_setopt(post->curl, CURLOPT_CAINFO_BLOB, &blob))
+		SET(post, CURLOPT_CAINFO, target->ca_file);
+}
+
+static void set_credentials(struct post *post, const struct http_target *target)
+{
+	if (target->bearer_token) {
+		SET(post, CURLOPT_HTTPAUTH, (long)CURLAUTH_BEARER);
+		SET(post, CURLOPT_XOAUTH2_BEARER, target->bearer_token);
+	} else if (target->user) {
+		SET(post, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
+		SET(post, CURLOPT_USERNAME, target->user);
+		SET(post, CURLOPT_PASSWORD, target->password ? target->password : "");
+	}
+	if (target->ca_file)
+		set_certificates(post, target);
+	if (target->proxy)
+		SET(post, CURLOPT_PROXY, target->proxy);
+}
+
+static void set_up(struct post *post, const struct http_target *target,
+		   const struct http_body *body)
+{
+	SET(post, CURLOPT_URL, target->url);
+	SET(post, CURLOPT_PROTOCOLS_STR, "http,https");
+	SET(post, CURLOPT_USERAGENT, "weft/" WEFT_VERSION);
+	SET(post, CURLOPT_NOSIGNAL, 1L);
+	SET(post, CURLOPT_CONNECTTIMEOUT_MS,
+	    target->timeout_ms < CONNECT_MS ? target->timeout_ms : CONNECT_MS);
+	SET(post, CURLOPT_TIMEOUT_MS, target->timeout_ms);
+	SET(post, CURLOPT_ERRORBUFFER, post->error);
+	SET(post, CURLOPT_WRITEFUNCTION, on_body);
+	SET(post, CURLOPT_WRITEDATA, post->answer);
+	SET(post, CURLOPT_POST, 1L);
+	SET(post, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body->n);
+	SET(post, CURLOPT_POSTFIELDS, body->bytes);
+}
+
+static int perform(struct post *post)
+{
+	struct http_answer *answer = post->answer;
+	curl_off_t wait = 0;
+	CURLcode code = post->lib->curl_easy_perform(post->curl);
+
+	post->lib->curl_easy_getinfo(post->curl, CURLINFO_RESPONSE_CODE, &answer->status);
+	post->lib->curl_easy_getinfo(post->curl, CURLINFO_RETRY_AFTER, &wait);
+	answer->retry_after_s = (long)wait;
+	answer->text[answer->n] = '\0';
+	if (code == CURLE_OK)
+		return 0;
+	answer->status = 0; /* it did not say all of it */
+	snprintf(answer->text, sizeof(answer->text), "%s",
+		 *post->error ? post->error : post->lib->curl_easy_strerror(code));
+	return -EIO;
+}
+
+int http_post(const struct http_target *target, const struct http_body *body,
+	      struct http_answer *ret)
+{
+	struct post post = { .lib = libcurl_load(), .answer = ret };
+	int err = -ENOMEM;
+
+	*ret = (struct http_answer){ 0 };
+	if (!post.lib) {
+		snprintf(ret->text, sizeof(ret->text),
+			 "libcurl.so.4 cannot be loaded: install libcurl");
+		return -ENOSYS;
+	}
+	post.curl = post.lib->curl_easy_init();
+	if (post.curl) {
+		set_up(&post, target, body);
+		set_headers(&post, target, body);
+		set_credentials(&post, target);
+		err = post.failed ? -ENOMEM : perform(&post);
+		post.lib->curl_easy_cleanup(post.curl);
+	}
+	post.lib->curl_slist_free_all(post.headers);
+	if (err == -ENOMEM)
+		snprintf(ret->text, sizeof(ret->text), "libcurl takes no such request");
+	return err;
+}

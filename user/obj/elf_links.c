@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "obj/elf_links.h"
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "obj/elf_note.h"
+#include "obj/elf_section.h"
+#include "obj/names.h"
+
+#include <errno.h>
+#include <string.h>
+#include <zlib.h>
+
+/* A name, its NUL, zeroes up to a multiple of four, the CRC. */
+static int read_debuglink(struct elf_file *file, size_t index, name_sink sink, void *arg)
+{
+	char bytes[ELF_LINK_BYTES + 8] = "";
+	const Elf64_Shdr *sh;
+	uint32_t crc;
+	size_t n;
+	int err = elf_section_find(file, ".gnu_debuglink", &sh);
+
+	if (err || !sh || sh->sh_size > sizeof(bytes))
+		return err;
+	err = elf_file_read(file, sh->sh_offset, bytes, sh->sh_size);
+	if (err)
+		return err;
+	n = strnlen(bytes, ELF_LINK_BYTES);
+	if (!n || n == ELF_LINK_BYTES || strchr(bytes, '/') || !strcmp(bytes, "..") ||
+	    !strcmp(bytes, ".") || (n / 4 + 1) * 4 + sizeof(crc) > sh->sh_size)
+		return 0;
+	memcpy(&crc, bytes + (n / 4 + 1) * 4, sizeof(crc));
+	return sink(arg, index, bytes, crc);
+}
+
+int elf_links(int fd, const uint64_t *addrs, size_t n, name_sink sink, void *arg)
+{
+	AUTO_ELF file = { 0 };
+	int err = elf_file_open(&file, fd);
+
+	for (size_t i = 0; err >= 0 && i < n; i++)
+		if (addrs[i] == ELF_LINK_DEBUG)
+			err = read_debuglink(&file, i, sink, arg);
+	return err < 0 ? err : 0;
+}
+
+struct compared {
+	const struct elf_identity *wanted;
+	bool has_build_id, is_same;
+};
+
+static void compare_note(void *arg, const struct elf_note *note)
+{
+	struct compared *compared = arg;
+	const struct elf_identity *wanted = compared->wanted;
+	uint32_t n = note->desc_bytes < BUILD_ID_MAX ? note->desc_bytes : BUILD_ID_MAX;
+
+	if (compared->has_build_id || !elf_note_is(note, "GNU", NT_GNU_BUILD_ID))
+		return;
+	compared->has_build_id = true;
+	compared->is_same = n && n == wanted->build_id_bytes &&
+			    !memcmp(note->desc, wanted->build_id, n);
+}
+
+/* That of a debug file is where its section says, since its segments hold no bytes. */
+static int compare_build_id(struct elf_file *file, struct compared *compared)
+{
+	const Elf64_Shdr *sh;
+	int err = elf_section_find(file, ".note.gnu.build-id", &sh);
+
+	if (!err && sh)
+		err = elf_note_section(file, sh, compare_note, compared);
+	if (!err && !compared->has_build_id)
+		err = elf_note_each(file, compare_note, compared);
+	return err;
+}
+
+static int compare_crc(struct elf_file *file, struct compared *compared)
+{
+	AUTO_FREE unsigned char *bytes = malloc(ELF_PIECE_MAX);
+	uLong crc = crc32(0, NULL, 0);
+
+	if (!bytes)
+		return fail(-ENOMEM, "no memory for a file's bytes");
+	for (uint64_t at = 0; at < file->bytes; at += ELF_PIECE_MAX) {
+		uint64_t left = file->bytes - at;
+		size_t n = left < ELF_PIECE_MAX ? left : ELF_PIECE_MAX;
+		int err = elf_file_read(file, at, bytes, n);
+
+		if (err)
+			return err;
+		crc = crc32(crc, bytes, (uInt)n);
+	}
+	compared->is_same = crc == compared->wanted->crc;
+	return 0;
+}
+
+int elf_same(int fd, const uint64_t *words, size_t n, name_sink sink, void *arg)
+{
+	AUTO_ELF file = { 0 };
+	struct elf_identity wanted;
+	struct compared compared = { .wanted = &wanted };
+	int err;
+
+	if (n != ELF_IDENTITY_WORDS)
+		return fail(-EINVAL, "no identity of a file");
+	memcpy(&wanted, words, sizeof(wanted));
+	err = elf_file_open(&file, fd);
+	if (!err && wanted.build_id_bytes)
+		err = compare_build_id(&file, &compared);
+	if (!err && !compared.has_build_id && wanted.has_crc)
+		err = compare_crc(&file, &compared);
+	if (err || !compared.is_same)
+		return err;
+	err = sink(arg, 0, "same", 0);
+	return err < 0 ? err : 0;
+}

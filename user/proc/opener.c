@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "proc/opener.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "proc/held.h"
+#include "proc/opener_barred.h"
+#include "proc/opener_parts.h"
+#include "worker/supervisor.h"
+#include "worker/worker_protocol.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#define MS	     1000000ULL
+#define PATIENCE_NS  (250 * MS)
+#define HURRIED_NS   (50 * MS)
+#define HURRIED_MAX  4		 /* misses after opener_hurry(): then nobody is asked */
+#define STARVED_NS   (1000 * MS) /* more, for one that has not waited but for a CPU */
+#define HELD_LOOK_MS 20
+#define LEFT_MAX     64 /* openers that wait, of whom nobody waits */
+
+struct opener {
+	struct supervisor supervisor;
+	pid_t pid;
+	int sock; /* -1: the last one was given up */
+	struct barred barred;
+	pid_t left[LEFT_MAX];
+	unsigned int n_left;
+	bool is_hurried;
+	unsigned int n_hurried; /* misses since */
+	bool cannot_query;	/* this kernel has no such question */
+	struct opener_counts counts;
+};
+
+static int start(struct opener *opener)
+{
+	static const struct supervised openers = {
+		.name = "weft-openers",
+		.child_name = "weft-opener",
+		.run = opener_run,
+		.is_privileged = true,
+	};
+	int sock = supervisor_ask(&opener->supervisor, &openers, &opener->pid);
+
+	if (sock < 0)
+		return sock;
+	opener->sock = sock;
+	return 0;
+}
+
+int opener_new(struct opener **ret)
+{
+	AUTO(opener) opener = calloc(1, sizeof(*opener));
+	int err;
+
+	if (!opener)
+		return fail(-ENOMEM, "no memory for an opener");
+	opener->sock = -1;
+	opener->supervisor = (struct supervisor){ -1, -1 };
+	err = start(opener);
+	if (err)
+		return err;
+	*ret = GIVE(opener);
+	return 0;
+}
+
+void opener_free(struct opener *opener)
+{
+	if (!opener)
+		return;
+	if (opener->sock >= 0)
+		close(opener->sock);
+	supervisor_end(&opener->supervisor);
+	barred_free(&opener->barred);
+	free(opener);
+}
+
+void opener_hurry(struct opener *opener)
+{
+	if (opener)
+		opener->is_hurried = true;
+}
+
+struct opener_counts opener_counts(const struct opener *opener)
+{
+	return opener ? opener->counts : (struct opener_counts){ 0 };
+}
+
+/* Those that could end meanwhile make room. */
+static bool may_leave_another(struct opener *opener)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < opener->n_left; i++)
+		if (held_is_there(opener->left[i]))
+			opener->left[n++] = opener->left[i];
+	opener->n_left = n;
+	return n < LEFT_MAX;
+}
+
+/* Nobody waits for it; the supervisor ends it with the next one's beginning. */
+static void leave(struct opener *opener, pid_t pid)
+{
+	close(GIVE_FD(opener->sock));
+	opener->counts.held++;
+	opener->n_hurried += opener->is_hurried;
+	if (may_leave_another(opener))
+		opener->left[opener->n_left++] = opener->pid;
+	if (barred_add(&opener->barred, pid, clock_now_ns()))
+		log_warn("process %d holds up who opens what it maps: its files are not "
+			 "read",
+			 (int)pid);
+}
+
+/* Does the answer come, however long a busy machine keeps the opener from running? */
+static bool answers(const struct opener *opener)
+{
+	uint64_t begun = clock_now_ns(), passed = 0;
+	uint64_t patience = opener->is_hurried ? HURRIED_NS : PATIENCE_NS;
+	struct pollfd answer = { .fd = opener->sock, .events = POLLIN };
+	struct held held = { .pid = opener->pid };
+
+	while (passed < patience + STARVED_NS) {
+		if (poll(&answer, 1, HELD_LOOK_MS) > 0)
+			return true;
+		passed = clock_now_ns() - begun;
+		/* it may have answered while it was looked at */
+		if (held_ns(&held) >= patience)
+			return poll(&answer, 1, 0) > 0;
+	}
+	return false;
+}
+
+/* ret_place NULL: of no interest. ret_fd NULL: none belongs to the answer. */
+static int take(struct opener *opener, uint32_t *ret_place, int *ret_fd)
+{
+	struct opener_answer answer = { 0 };
+	AUTO_CLOSE int fd = -1;
+	ssize_t n =
+		protocol_recv(opener->sock, &answer, sizeof(answer), &fd, MSG_DONTWAIT);
+
+	if (n != sizeof(answer) || answer.err > 0 || (!answer.err && ret_fd && fd < 0)) {
+		close(GIVE_FD(opener->sock));
+		return fail(-EPIPE, "the opener has ended");
+	}
+	answer.why[sizeof(answer.why) - 1] = '\0';
+	if (answer.err)
+		return fail(answer.err, "%s", answer.why);
+	if (ret_place)
+		*ret_place = answer.place;
+	if (ret_fd)
+		*ret_fd = GIVE_FD(fd);
+	return 0;
+}
+
+static int refuse(struct opener *opener, pid_t pid)
+{
+	opener->counts.refused++;
+	return fail(-ETIMEDOUT, "what process %d maps is not read: it holds us up",
+		    (int)pid);
+}
+
+static int ask(struct opener *opener, const struct opener_request *request,
+	       uint32_t *ret_place, int *ret_fd)
+{
+	size_t bytes = offsetof(struct opener_request, path) + strlen(request->path) + 1;
+	int err = 0;
+
+	if (opener->n_hurried >= HURRIED_MAX ||
+	    barred_is(&opener->barred, request->pid, clock_now_ns()))
+		return refuse(opener, request->pid);
+	if (opener->sock < 0 && !may_leave_another(opener))
+		return refuse(opener, request->pid);
+	if (opener->sock < 0)
+		err = start(opener);
+	if (!err && protocol_send(opener->sock, request, bytes, -1, MSG_DONTWAIT)) {
+		close(GIVE_FD(opener->sock)); /* somebody ended it */
+		err = start(opener);
+		if (!err)
+			err = protocol_send(opener->sock, request, bytes, -1,
+					    MSG_DONTWAIT);
+	}
+	if (err)
+		return err;
+	if (answers(opener))
+		return take(opener, ret_place, ret_fd);
+	leave(opener, request->pid);
+	return fail(-ETIMEDOUT, "process %d holds up who opens what it maps",
+		    (int)request->pid);
+}
+
+int opener_mapped(struct opener *opener, pid_t pid, const struct mapping *map,
+		  const struct module *module, int *ret_fd)
+{
+	struct opener_request request = {
+		.kind = OPENER_MAPPED,
+		.pid = pid,
+		.start = map->start,
+		.end = map->end,
+		.maj = module->maj,
+		.min = module->min,
+		.ino = module->ino,
+	};
+
+	if (!opener)
+		return open_mapped(pid, map, module, ret_fd);
+	if (strlen(module->path) >= sizeof(request.path))
+		return fail(-ENAMETOOLONG, "a path of pid %d is too long", pid);
+	strcpy(request.path, module->path);
+	return ask(opener, &request, NULL, ret_fd);
+}
+
+int opener_perf_map(struct opener *opener, pid_t pid, const struct owner *kept,
+		    uint64_t max_bytes, int *ret_fd)
+{
+	const struct opener_request request = {
+		.kind = OPENER_PERF_MAP,
+		.pid = pid,
+		.kept = *kept,
+		.max_bytes = max_bytes,
+	};
+
+	return opener ? ask(opener, &request, NULL, ret_fd)
+		      : open_perf_map(pid, kept, max_bytes, ret_fd);
+}
+
+int opener_maps(struct opener *opener, pid_t tid, int *ret_fd)
+{
+	const struct opener_request request = { .kind = OPENER_MAPS, .pid = tid };
+
+	return opener ? ask(opener, &request, NULL, ret_fd) : open_maps(tid, ret_fd);
+}
+
+int opener_debug(struct opener *opener, const struct debug_query *query, const char *path,
+		 uint32_t *ret_place, int *ret_fd)
+{
+	struct opener_request request = {
+		.kind = OPENER_DEBUG,
+		.pid = query->pid,
+		.debug = *query,
+	};
+
+	if (!opener)
+		return open_debug(query, path, ret_place, ret_fd);
+	if (strlen(path) >= sizeof(request.path))
+		return fail(-ENAMETOOLONG, "a path of pid %d is too long", query->pid);
+	strcpy(request.path, path);
+	return ask(opener, &request, ret_place, ret_fd);
+}
+
+int opener_map_query(struct opener *opener, pid_t tid, const struct map_place *places,
+		     unsigned int n)
+{
+	struct opener_request request = { .kind = OPENER_PLACES,
+					  .pid = tid,
+					  .n_places = n };
+	int err;
+
+	if (!opener)
+		return map_query(tid, places, n);
+	if (opener->cannot_query)
+		return -EOPNOTSUPP;
+	memcpy(request.places, places, n * sizeof(*places));
+	err = ask(opener, &request, NULL, NULL);
+	opener->cannot_query = err == -EOPNOTSUPP;
+	return err;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What processes name, map and show in /proc, opened by a process of ours that can be
+ * lost: to open, to read and to close a file takes as long as its file system likes, and
+ * that may be a user's own; /proc/PID/maps waits for a lock that the process holds.
+ * No signal ends such a wait. So nothing here waits beyond a deadline: the opener is left
+ * behind, and another takes its place. Nor does anything that is handed over make
+ * whoever reads or closes it wait: a file of such a file system comes as a copy.
+ *
+ * Who missed the deadline is not asked again, and the user whose processes do so
+ * again and again is not for a while.
+ */
+#ifndef WEFT_PROC_OPENER_H
+#define WEFT_PROC_OPENER_H
+
+#include "proc/map_query.h"
+#include "proc/open.h"
+#include "proc/open_debug.h"
+
+struct opener;
+
+struct opener_counts {
+	unsigned long held;    /* openers that were left behind */
+	unsigned long refused; /* files that nobody was sent for, after that */
+};
+
+int opener_new(struct opener **ret);
+void opener_free(struct opener *opener); /* waits for nobody; NULL is fine */
+DEFINE_FREEP(opener)
+
+/* From now on everybody together may hold us up for a moment only. */
+void opener_hurry(struct opener *opener);
+
+/*
+ * As open_mapped(), open_perf_map(), open_maps() and open_debug(); also -ETIMEDOUT: it
+ * is or was held up. opener NULL: opened by ourselves, however long it takes.
+ */
+int opener_mapped(struct opener *opener, pid_t pid, const struct mapping *map,
+		  const struct module *module, int *ret_fd);
+int opener_perf_map(struct opener *opener, pid_t pid, const struct owner *kept,
+		    uint64_t max_bytes, int *ret_fd);
+int opener_maps(struct opener *opener, pid_t tid, int *ret_fd);
+int opener_debug(struct opener *opener, const struct debug_query *query, const char *path,
+		 uint32_t *ret_place, int *ret_fd);
+
+/* As map_query(); n: at most MAP_PLACES_MAX. */
+int opener_map_query(struct opener *opener, pid_t tid, const struct map_place *places,
+		     unsigned int n);
+
+struct opener_counts opener_counts(const struct opener *opener);
+
+#endif

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The opener itself: it has our privileges, holds nothing, and may wait. What it can't
+ * hand over as it is, it copies and closes before it answers, so whoever holds up even
+ * that is seen to.
+ */
+#include "base/clock.h"
+#include "base/error.h"
+#include "proc/open_copy.h"
+#include "proc/opener_parts.h"
+#include "worker/worker_protocol.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Less than weft waits (opener.c), so who is slow is not taken for one who holds us. What
+ * the kernel makes up is bounded by itself. */
+#define COPY_NS 150000000ULL
+
+static int open_one(const struct opener_request *request, uint32_t *ret_place,
+		    int *ret_fd)
+{
+	const struct mapping map = { .start = request->start, .end = request->end };
+	const struct module module = {
+		.kind = MODULE_FILE,
+		.maj = request->maj,
+		.min = request->min,
+		.ino = request->ino,
+		.path = request->path,
+	};
+
+	switch (request->kind) {
+	case OPENER_MAPPED:
+		return open_mapped(request->pid, &map, &module, ret_fd);
+	case OPENER_PERF_MAP:
+		return open_perf_map(request->pid, &request->kept, request->max_bytes,
+				     ret_fd);
+	case OPENER_MAPS:
+		return open_maps(request->pid, ret_fd);
+	case OPENER_DEBUG:
+		return open_debug(&request->debug, request->path, ret_place, ret_fd);
+	case OPENER_PLACES:
+		break;
+	}
+	return fail(-EPROTO, "no such request");
+}
+
+/* The file itself is closed when this returns. */
+static int open_for_others(const struct opener_request *request, uint32_t *ret_place,
+			   int *ret_fd)
+{
+	uint64_t until = clock_now_ns() + COPY_NS;
+	AUTO_CLOSE int fd = -1;
+	int err = open_one(request, ret_place, &fd);
+
+	if (err)
+		return err;
+	if (!open_can_wait(fd, request->pid)) {
+		*ret_fd = GIVE_FD(fd);
+		return 0;
+	}
+	return open_copy(fd, request->kind == OPENER_MAPS ? UINT64_MAX : until, ret_fd);
+}
+
+static int do_it(const struct opener_request *request, uint32_t *ret_place, int *ret_fd)
+{
+	if (request->kind != OPENER_PLACES)
+		return open_for_others(request, ret_place, ret_fd);
+	if (request->n_places > MAP_PLACES_MAX)
+		return fail(-EPROTO, "too many places");
+	return map_query(request->pid, request->places, request->n_places);
+}
+
+static int answer_one(int sock)
+{
+	struct opener_request request = { 0 };
+	struct opener_answer answer = { 0 };
+	AUTO_CLOSE int fd = -1;
+
+	if (protocol_recv(sock, &request, sizeof(request) - 1, NULL, 0) <= 0)
+		return -EPIPE;
+	answer.err = do_it(&request, &answer.place, &fd);
+	if (answer.err)
+		strncpy(answer.why, error_sentence(), sizeof(answer.why) - 1);
+	error_clear();
+	return protocol_send(sock, &answer, sizeof(answer), fd, 0);
+}
+
+void opener_run(int sock)
+{
+	while (!answer_one(sock))
+		;
+	_exit(0);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What opener.c and its process say to each other: a request, and its answer with the
+ * descriptor that was asked for if all went well. */
+#ifndef WEFT_PROC_OPENER_PARTS_H
+#define WEFT_PROC_OPENER_PARTS_H
+
+#include "proc/map_query.h"
+#include "proc/open.h"
+#include "proc/open_debug.h"
+
+#include <limits.h>
+
+enum opener_kind {
+	OPENER_MAPPED = 1,
+	OPENER_PERF_MAP,
+	OPENER_MAPS,
+	OPENER_DEBUG,
+	OPENER_PLACES,
+};
+
+struct opener_request {
+	enum opener_kind kind;
+	pid_t pid;
+	uint64_t start, end; /* MAPPED */
+	uint32_t maj, min;
+	uint64_t ino;
+	struct owner kept; /* PERF_MAP */
+	uint64_t max_bytes;
+	struct debug_query debug;		 /* DEBUG */
+	struct map_place places[MAP_PLACES_MAX]; /* PLACES, which gets no descriptor */
+	uint32_t n_places;
+	char path[PATH_MAX]; /* MAPPED, DEBUG; as much of it as is in use */
+};
+
+struct opener_answer {
+	int32_t err;
+	uint32_t place; /* DEBUG */
+	char why[256];	/* the error's sentence */
+};
+
+/* The process. */
+void opener_run(int sock) __attribute__((noreturn));
+
+#endif

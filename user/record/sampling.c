@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "record/sampling.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* A cgroup's id is its inode. */
+static int find_cgroup(const char *path, struct knobs *knobs)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return fail_errno(-errno, "cannot read the cgroup %s", path);
+	knobs->cgroup_id = st.st_ino;
+	return 0;
+}
+
+static int make_knobs(const struct record_options *options, struct knobs *knobs)
+{
+	*knobs = (struct knobs){
+		.max_frames = options->max_frames,
+		.faults = options->faults,
+	};
+	if (options->tgids.n || options->command)
+		knobs->filters |= FILTER_TGID;
+	if (options->tids.n)
+		knobs->filters |= FILTER_TID;
+	if (options->kernel_only)
+		knobs->filters |= FILTER_KERNEL_ONLY;
+	if (options->user_only)
+		knobs->filters |= FILTER_USER_ONLY;
+	if (options->comm) {
+		knobs->filters |= FILTER_COMM;
+		strncpy(knobs->comm, options->comm, sizeof(knobs->comm) - 1);
+	}
+	if (!options->cgroup)
+		return 0;
+	knobs->filters |= FILTER_CGROUP;
+	return find_cgroup(options->cgroup, knobs);
+}
+
+static int choose_event(const char *name, enum tick_event *ret)
+{
+	*ret = TICK_CPU_CLOCK;
+	if (name && !strcmp(name, "cpu-clock"))
+		return 0;
+	if (cycles_work()) {
+		*ret = TICK_CYCLES;
+		return 0;
+	}
+	if (!name)
+		return 0;
+	fail(-EOPNOTSUPP, "this machine can't count cycles");
+	return fail_hint(-EOPNOTSUPP, "use --event cpu-clock");
+}
+
+static uint32_t table_pages(const struct record_options *options)
+{
+	return options->unwind_mb * ((1u << 20) / UNWIND_PAGE_BYTES);
+}
+
+int sampling_new(struct sampler **ret, const struct record_options *options,
+		 pid_t command, enum tick_event *ret_event)
+{
+	pid_t pids[2 * FILTER_PIDS_MAX + 1];
+	struct sampler_config config = {
+		.hz = options->hz,
+		.pids = pids,
+		.n_pids = options->tgids.n + options->tids.n,
+		.follow_forks = options->command,
+		.table_pages = options->unwind == UNWIND_FP ? 0 : table_pages(options),
+	};
+	int err = make_knobs(options, &config.knobs);
+
+	memcpy(pids, options->tgids.pids, options->tgids.n * sizeof(*pids));
+	memcpy(pids + options->tgids.n, options->tids.pids,
+	       options->tids.n * sizeof(*pids));
+	if (options->command)
+		pids[config.n_pids++] = command;
+	if (!err)
+		err = choose_event(options->event, &config.event);
+	*ret_event = config.event;
+	return err ? err : sampler_new(ret, &config);
+}

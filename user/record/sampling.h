@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the options of a recording mean for its sampler. */
+#ifndef WEFT_RECORD_SAMPLING_H
+#define WEFT_RECORD_SAMPLING_H
+
+#include "kern/sampler.h"
+#include "record/record.h"
+
+/* command: the process of the options' command, if there is one. *ret_event: by what it
+ * samples, as it was chosen. */
+int sampling_new(struct sampler **ret, const struct record_options *options,
+		 pid_t command, enum tick_event *ret_event);
+
+#endif

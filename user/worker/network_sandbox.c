@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "worker/network_sandbox.h"
+
+#include "base/cleanup.h"
+#include "worker/worker_sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/landlock.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define OTHER_NUMBERS 0x40000000 /* from here on: x32's names for the same calls */
+
+/* All rights that the first version of Landlock knows. */
+#define ALL_RIGHTS  (LANDLOCK_ACCESS_FS_MAKE_SYM * 2 - 1)
+#define FILE_RIGHTS LANDLOCK_ACCESS_FS_READ_FILE
+#define READ_RIGHTS (FILE_RIGHTS | LANDLOCK_ACCESS_FS_READ_DIR)
+
+static void allow_reading(int rules, const char *path)
+{
+	AUTO_CLOSE int fd = open(path, O_PATH | O_CLOEXEC);
+	struct landlock_path_beneath_attr rule = { .parent_fd = fd };
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st))
+		return; /* not everybody has it */
+	rule.allowed_access = S_ISDIR(st.st_mode) ? READ_RIGHTS : FILE_RIGHTS;
+	syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
+}
+
+static void lock_files(const char *ca_file)
+{
+	/* resolvers, lists of certificates, and the libraries of both */
+	static const char *const read[] = { "/etc",
+					    "/usr",
+					    "/lib",
+					    "/lib64",
+					    "/run/systemd/resolve",
+					    "/run/resolvconf",
+					    "/run/NetworkManager",
+					    "/dev/urandom" };
+	const struct landlock_ruleset_attr all = { .handled_access_fs = ALL_RIGHTS };
+	AUTO_CLOSE int rules =
+		(int)syscall(SYS_landlock_create_ruleset, &all, sizeof(all), 0);
+
+	if (rules < 0)
+		return; /* a kernel without it */
+	for (size_t i = 0; i < sizeof(read) / sizeof(*read); i++)
+		allow_reading(rules, read[i]);
+	if (ca_file)
+		allow_reading(rules, ca_file);
+	syscall(SYS_landlock_restrict_self, rules, 0);
+}
+
+#define REFUSE(call)                                                                     \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1),                           \
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
+
+static void refuse_calls(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SANDBOX_ARCH, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, OTHER_NUMBERS, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		REFUSE(execve),
+		REFUSE(execveat),
+		REFUSE(ptrace),
+		REFUSE(process_vm_readv),
+		REFUSE(process_vm_writev),
+		REFUSE(bpf),
+		REFUSE(perf_event_open),
+		REFUSE(io_uring_setup),
+		REFUSE(userfaultfd),
+		REFUSE(keyctl),
+		REFUSE(mount),
+		REFUSE(unshare),
+		REFUSE(setns),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {
+		.len = sizeof(filter) / sizeof(*filter),
+		.filter = filter,
+	};
+
+	prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
+}
+
+void network_sandbox(const char *ca_file)
+{
+	lock_files(ca_file);
+	refuse_calls();
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "worker/supervisor.h"
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "worker/worker_protocol.h"
+#include "worker/worker_sandbox.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#define CHILD_STARTS_MS 1000
+
+static void run_child(const struct supervised *what, int sock, pid_t supervisor)
+	__attribute__((noreturn));
+static void run_child(const struct supervised *what, int sock, pid_t supervisor)
+{
+	prctl(PR_SET_NAME, what->child_name);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != supervisor)
+		_exit(1);
+	what->run(sandbox_files(sock));
+	_exit(0);
+}
+
+/* Nobody waits for one that does not die at once: it is reaped next time. */
+static void end_child(pid_t pid)
+{
+	if (pid > 0)
+		kill(pid, SIGKILL);
+	while (waitpid(-1, NULL, WNOHANG) > 0)
+		;
+}
+
+/* What the system does not grant is no error: what is larger is then lost. */
+static void make_room(int sock, int bytes)
+{
+	if (bytes)
+		setsockopt(sock, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
+}
+
+/* Its pid, or -1. The socket of the other end goes to whoever asked. */
+static pid_t start_child(const struct supervised *what, int control)
+{
+	pid_t supervisor = getpid(), pid;
+	int ends[2], err;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+		return -1;
+	make_room(ends[0], what->socket_bytes);
+	make_room(ends[1], what->socket_bytes);
+	pid = fork();
+	if (!pid)
+		run_child(what, ends[1], supervisor);
+	err = pid < 0 ? -1 : protocol_send(control, &pid, sizeof(pid), ends[0], 0);
+	close(ends[0]);
+	close(ends[1]);
+	if (!err)
+		return pid;
+	end_child(pid);
+	return -1;
+}
+
+/* Serves until its end of the control socket is closed. parent: who forked. */
+static void run_supervisor(const struct supervised *what, int control, pid_t parent)
+	__attribute__((noreturn));
+static void run_supervisor(const struct supervised *what, int control, pid_t parent)
+{
+	pid_t child = -1;
+	char byte;
+
+	prctl(PR_SET_NAME, what->name);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	sandbox_signals();
+	if (!what->is_privileged)
+		sandbox_process();
+	if (getppid() != parent)
+		_exit(1);
+	control = sandbox_files(control);
+	while (protocol_recv(control, &byte, 1, NULL, 0) == 1) {
+		end_child(child);
+		child = start_child(what, control);
+		if (child < 0)
+			break;
+	}
+	end_child(child);
+	_exit(0);
+}
+
+void supervisor_end(struct supervisor *supervisor)
+{
+	if (supervisor->control >= 0)
+		close(GIVE_FD(supervisor->control));
+	if (supervisor->pid <= 0)
+		return;
+	kill(supervisor->pid, SIGKILL);
+	/* it touches no files, so it dies at once; others may reap it */
+	for (int i = 0; i < 1000 && !waitpid(supervisor->pid, NULL, WNOHANG); i++)
+		usleep(1000);
+	supervisor->pid = -1;
+}
+
+static int start_supervisor(struct supervisor *supervisor, const struct supervised *what)
+{
+	pid_t us = getpid(), pid;
+	int ends[2];
+
+	supervisor_end(supervisor);
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+		return fail_errno(-errno, "cannot talk to a worker");
+	pid = fork();
+	if (!pid)
+		run_supervisor(what, ends[1], us);
+	close(ends[1]);
+	supervisor->control = ends[0];
+	supervisor->pid = pid;
+	return pid < 0 ? fail_errno(-errno, "cannot start a worker") : 0;
+}
+
+/* Its socket, or a negative errno. */
+static int ask_once(int control, pid_t *ret_child)
+{
+	struct pollfd answer = { .fd = control, .events = POLLIN };
+	int err = protocol_send(control, "", 1, -1, MSG_DONTWAIT);
+	int sock = -1;
+	ssize_t n;
+	pid_t pid;
+
+	if (err)
+		return err;
+	if (poll(&answer, 1, CHILD_STARTS_MS) <= 0)
+		return -ETIMEDOUT;
+	n = protocol_recv(control, &pid, sizeof(pid), &sock, MSG_DONTWAIT);
+	if (n == sizeof(pid) && sock >= 0) {
+		*ret_child = pid;
+		return sock;
+	}
+	if (sock >= 0)
+		close(sock);
+	return n < 0 ? (int)n : -EPIPE;
+}
+
+/* A second supervisor is forked only when somebody ended the first. */
+int supervisor_ask(struct supervisor *supervisor, const struct supervised *what,
+		   pid_t *ret_child)
+{
+	for (int tries = 0; tries < 3; tries++) {
+		int sock = supervisor->control >= 0
+				   ? ask_once(supervisor->control, ret_child)
+				   : -EPIPE;
+		int err;
+
+		if (sock >= 0)
+			return sock;
+		err = start_supervisor(supervisor, what);
+		if (err)
+			return err;
+	}
+	return fail(-EPIPE, "the worker does not start");
+}
