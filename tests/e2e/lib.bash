@@ -120,15 +120,16 @@ wait_ready() {
 	[ -s "$2" ] || { echo "process $1 did not become ready"; return 1; }
 }
 
-# PID…: those that we started and that still run, with their sessions where they lead
-# one: the pid of what has ended may be another's by now
+# PID…: those that we started and that still run, with their groups where they lead
+# one: the pid of what has ended may be another's by now. No pkill: it reads command
+# lines, and waits for whoever holds the lock of his mappings.
 kill_ours() {
 	local pid running
 
 	running=" $(jobs -pr | tr '\n' ' ')"
 	for pid; do
 		[[ $running == *" $pid "* ]] || continue
-		pkill -KILL -s "$pid" || kill -9 "$pid" 2>/dev/null || true
+		kill -9 -- "-$pid" 2>/dev/null || kill -9 "$pid" 2>/dev/null || true
 	done
 }
 
