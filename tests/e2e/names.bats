@@ -274,6 +274,7 @@ make_memfd() {
 	# one that is there already, whose file has been deleted as well
 	cp named gone
 	./gone 3>&- &
+	wait_for [ "/proc/$!/exe" -ef gone ]
 	rm gone
 	weft record -q -F 499 -p $! -d 1s -o gone.folded
 	grep -qE ';main;other ' gone.folded
