@@ -5,6 +5,7 @@
 # shellcheck disable=SC2154 # set by lib.bash and by run
 
 load lib
+load debug
 
 setup() {
 	in_a_folder
@@ -17,23 +18,9 @@ teardown() {
 	done
 }
 
-# A stripped program and its debug file, whose functions NUMBER tells apart.
-build() {
-	cat >burn.c <<-'END'
-		#include <unistd.h>
-		static volatile int sink;
-		static inline __attribute__((always_inline)) void innermost(void)
-		{ for (int i = 0; i < 100000; i++) sink += i; }
-		static __attribute__((noinline)) void one(void) { innermost(); sink = NUMBER; }
-		int main(void) { alarm(120); for (;;) one(); }
-	END
-	gcc -O1 -g -static -Wl,--build-id -DNUMBER="$1" -o whole burn.c || skip "no gcc"
-	objcopy --only-keep-debug whole whole.debug
-	objcopy -S --add-gnu-debuglink=whole.debug whole burn
-}
-
-# Options of record_burn
+# Options of record_burn, and where it keeps what servers sent
 options=()
+kept=none
 
 # PROGRAM…: it runs in the background; $program
 start() {
@@ -45,7 +32,7 @@ start() {
 record_burn() {
 	start "$@"
 	record_while "$program" 300 -p "$program" -F 997 --inlines -o out.folded \
-		--stats-json stats "${options[@]}"
+		--stats-json stats --unwind-cache "$kept" "${options[@]}"
 	kill -9 "$program"
 }
 
@@ -116,16 +103,6 @@ is_named() {
 	refused 'not a folder' record --symfs burn
 }
 
-# HOW: a server of the debug files in served/; $url
-serve() {
-	rm -f port served/asked
-	"$BATS_TEST_DIRNAME/debuginfod.py" served "$1" >port 2>server.err 3>&- &
-	pids+=($!)
-	wait_ready $! port
-	url=http://127.0.0.1:$(cat port)
-	options=(--debuginfod "$url")
-}
-
 @test "debug files come from a server that is named, after the sampling" {
 	needs_recording
 	command -v python3 >/dev/null || skip "no python3"
@@ -134,7 +111,6 @@ serve() {
 	id=$(readelf -n burn | sed -n 's/.*Build ID: //p')
 	mv whole.debug "served/$id"
 	serve well
-	options=()
 	DEBUGINFOD_URLS="file:/nowhere $url/" record_burn ./burn
 	is_named
 	grep -q "^/buildid/$id/debuginfo$" served/asked
@@ -159,6 +135,7 @@ serve() {
 	mv whole.debug "served/$id"
 	for how in cut other hang; do
 		serve $how
+		options=(--debuginfod "$url")
 		record_burn ./burn
 		grep -q . served/asked
 		run ! grep -qE ';(main|one|innermost)' out.folded
@@ -169,4 +146,71 @@ serve() {
 		esac
 	done
 	grep -q "$url does not answer as it should" err
+}
+
+# a program that was recorded, without its names
+is_nameless() {
+	run ! grep -qE ';(main|one|innermost)' out.folded
+}
+
+@test "what a server sent is kept, and used if nobody else could write it" {
+	needs_recording
+	[ "$(id -u)" -eq 0 ] || skip "another root takes root"
+	command -v python3 >/dev/null || skip "no python3"
+	build 3
+	mkdir served
+	id=$(readelf -n burn | sed -n 's/.*Build ID: //p')
+	cp whole.debug "served/$id"
+	rm whole.debug
+	serve well
+	options=(--debuginfod "$url")
+	kept=$PWD/kept
+	record_burn ./burn
+	is_named
+	file=$(echo kept/debuginfod/"$id"*)
+	cmp "$file" "served/$id"
+	[ "$(stat -c %a "$file")" = 600 ]
+	# no server is needed any more
+	: >served/asked
+	record_burn ./burn
+	is_named
+	run ! grep "$id" served/asked
+	# what others may write to is not used, and asked for again
+	chmod 666 "$file"
+	record_burn ./burn
+	is_named
+	grep -q "$id" served/asked
+	# nor is what is not of this build kept
+	build 4
+	rm whole.debug
+	mv burn other
+	id=$(readelf -n other | sed -n 's/.*Build ID: //p')
+	cp "$file" kept/debuginfod/"$id$(printf %024d 0)"
+	record_burn ./other
+	is_nameless
+	jq -e '.symbols.debug_files_of_others >= 1' stats
+	[ ! -e kept/debuginfod/"$id$(printf %024d 0)" ]
+}
+
+@test "files that elfutils' client keeps are used, if they are ours" {
+	needs_recording
+	[ "$(id -u)" -eq 0 ] || skip "another root takes root"
+	build 3
+	id=$(readelf -n burn | sed -n 's/.*Build ID: //p')
+	mkdir -p "client/$id"
+	mv whole.debug "client/$id/debuginfo"
+	export DEBUGINFOD_CACHE_PATH=$PWD/client
+	# nobody listens there
+	options=(--debuginfod http://127.0.0.1:9)
+	record_burn ./burn
+	is_named
+	for theirs in client "client/$id" "client/$id/debuginfo"; do
+		chown 12345 "$theirs"
+		record_burn ./burn
+		is_nameless
+		chown 0 "$theirs"
+	done
+	chmod 777 "client/$id"
+	record_burn ./burn
+	is_nameless
 }

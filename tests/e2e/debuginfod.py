@@ -6,7 +6,8 @@
 
 FOLDER/asked gets a line for each request. HOW: "well" (FOLDER/ID, or 404), "hang" (half
 of the file, and then nothing), "cut" (half of the file, and the connection is closed),
-"other" (FOLDER/other, whatever is asked for).
+"other" (FOLDER/other, whatever is asked for), "late" (2 KB a quarter of a second, until
+there is FOLDER/go).
 """
 
 import http.server
@@ -32,9 +33,22 @@ class Server(http.server.BaseHTTPRequestHandler):
             with open(path, "rb") as f:
                 whole = f.read()
             half = whole[: len(whole) // 2] if how in ("hang", "cut") else whole
-            self.answer(half, len(whole))
+            if how == "late":
+                self.dribble(whole)
+            else:
+                self.answer(half, len(whole))
             while how == "hang":
                 time.sleep(1)
+
+    def dribble(self, whole):
+        self.answer(whole[:2048], len(whole))
+        at = 2048
+        while not os.path.exists(os.path.join(folder, "go")):
+            time.sleep(0.25)
+            self.wfile.write(whole[at : at + 2048])
+            self.wfile.flush()
+            at += 2048
+        self.wfile.write(whole[at:])
 
     def answer(self, body, length):
         self.send_response(200)

@@ -96,6 +96,31 @@ static void what_no_window_asks_for_is_let_go(void **state)
 		assert_int_equal(recall(cache, 1, i, names, i), i % 10 == 0);
 }
 
+/* A debug file has come: only what it may name is looked for again. */
+static void what_has_no_symbol_is_forgotten(void **state)
+{
+	AUTO(name_cache) cache = NULL;
+	AUTO(names) names = NULL;
+	AUTO(names) again = NULL;
+
+	assert_int_equal(name_cache_new(&cache), 0);
+	assert_int_equal(names_new(&names), 0);
+	assert_int_equal(names_new(&again), 0);
+	names_set_origin(names, NAME_ORIGIN_SYMBOL);
+	assert_int_equal(names_set(names, 0, "known"), 0);
+	names_set_origin(names, NAME_ORIGIN_START);
+	assert_int_equal(names_set(names, 1, "libx.so!0x100"), 0);
+	for (uint64_t serial = 1; serial <= 2; serial++)
+		for (uint32_t frame = 0; frame < 3; frame++) /* 2 has none */
+			keep(cache, serial, frame, names, frame);
+	name_cache_forget(cache, 2);
+	assert_int_equal(name_cache_counts(cache).places, 4);
+	for (uint64_t serial = 1; serial <= 2; serial++)
+		for (uint32_t frame = 0; frame < 3; frame++)
+			assert_int_equal(recall(cache, serial, frame, again, frame),
+					 serial == 1 || frame == 0);
+}
+
 /* A name of 60 KB each: there is an end to it, and it is counted. */
 static void there_is_a_limit(void **state)
 {
@@ -122,6 +147,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_was_found_is_found_again),
 		cmocka_unit_test(what_no_window_asks_for_is_let_go),
+		cmocka_unit_test(what_has_no_symbol_is_forgotten),
 		cmocka_unit_test(there_is_a_limit),
 	};
 

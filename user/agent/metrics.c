@@ -23,6 +23,7 @@ void metrics_add(struct metrics *metrics, const struct stats *stats)
 	metrics->samples += stats->aggregator->samples.total;
 	metrics->refused += stats->aggregator->samples.refused;
 	metrics->missed_ticks += stats_missed_ticks(stats);
+	metrics->debuginfod = stats->debuginfod;
 	for (int hook = 0; hook < N_HOOKS; hook++)
 		for (int i = 0; i < N_OUTCOMES; i++)
 			metrics->outcomes[i] += stats->totals.ledgers[hook].outcomes[i];
@@ -66,6 +67,16 @@ static void add_samples(struct str *out, const struct metrics *m)
 	}
 	one(out, "weft_ticks_missed_total", "counter",
 	    "Ticks that the kernel skipped, estimated.", (double)m->missed_ticks);
+}
+
+static void add_debug_files(struct str *out, const struct debuginfod_counts *counts)
+{
+	one(out, "weft_debuginfod_requests_total", "counter",
+	    "Debug files that servers were asked for.", (double)counts->asked);
+	one(out, "weft_debuginfod_files_total", "counter", "Files that came.",
+	    (double)counts->found);
+	one(out, "weft_debuginfod_failures_total", "counter",
+	    "Requests that brought neither a file nor a no.", (double)counts->failed);
 }
 
 static double age_s(const struct shipping_state *state)
@@ -202,6 +213,7 @@ void metrics_prometheus(struct str *out, const struct metrics *metrics,
 	head(out, "weft_build_info", "gauge", "Which weft this is.");
 	str_add(out, "weft_build_info{version=\"" WEFT_VERSION "\"} 1\n");
 	add_samples(out, metrics);
+	add_debug_files(out, &metrics->debuginfod);
 	add_receivers(out, shipping, n_receivers);
 	add_process(out, metrics);
 }

@@ -19,6 +19,7 @@ struct metrics {
 	uint64_t refused;	       /* samples beyond a window's limits */
 	uint64_t missed_ticks;	       /* estimated: the kernel never let them in */
 	uint64_t listener_restarts;
+	struct debuginfod_counts debuginfod; /* since the start */
 };
 
 /* A window that was closed. */

@@ -268,6 +268,7 @@ void agent_line_free(struct agent_line *line)
 	for (size_t i = 0; i < line->n_texts; i++)
 		free(line->texts[i]);
 	free(line->cgroup);
+	free(line->symfs);
 	free(line->listen_token);
 	free(line->config_text);
 }

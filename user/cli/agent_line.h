@@ -24,7 +24,7 @@ struct agent_line {
 	const char *keep_format, *listen_token_file;
 	struct receiver_line receivers[AGENT_RECEIVERS_MAX];
 	/* owned */
-	char *cgroup, *config_text, *listen_token;
+	char *cgroup, *symfs, *config_text, *listen_token;
 	char *texts[AGENT_LABELS_MAX];
 	size_t n_texts;
 	char host[65];

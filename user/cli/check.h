@@ -47,6 +47,9 @@ int check_input(const struct named_path *input);
 /* URLs with blanks between them; *urls NULL: of the environment. NULL then: none. */
 int check_debuginfod(const char **urls);
 
+/* The same of a program that nobody watches: only "env" means the environment's. */
+int check_debuginfod_said(const char **urls);
+
 /* A folder with files like those of /. *ret_path: absolute, the caller frees it. */
 int check_symfs(const char *path, char **ret_path);
 

@@ -126,16 +126,40 @@ int check_symfs(const char *path, char **ret_path)
 	return 0;
 }
 
+static bool is_url(const char *text)
+{
+	return !strncmp(text, "http://", 7) || !strncmp(text, "https://", 8);
+}
+
 int check_debuginfod(const char **urls)
 {
 	const struct named_path given = { "debuginfod", *urls };
 
 	if (!*urls)
 		*urls = getenv("DEBUGINFOD_URLS");
-	else if (strcmp(*urls, "none") != 0 && strncmp(*urls, "http://", 7) != 0 &&
-		 strncmp(*urls, "https://", 8) != 0)
+	else if (strcmp(*urls, "none") != 0 && !is_url(*urls))
 		return bad_path(&given, "no URL", "give URLs of http or https, or none");
 	if (*urls && (!**urls || !strcmp(*urls, "none")))
+		*urls = NULL;
+	return 0;
+}
+
+int check_debuginfod_said(const char **urls)
+{
+	const struct named_path given = { "debuginfod", *urls };
+	const char *set = getenv("DEBUGINFOD_URLS");
+
+	if (!*urls)
+		return 0;
+	if (strcmp(*urls, "env") != 0 && strcmp(*urls, "none") != 0 && !is_url(*urls))
+		return bad_path(&given, "no URL",
+				"give URLs of http or https, env, or none");
+	if (!strcmp(*urls, "env") && (!set || !*set))
+		return bad_path(&given, "DEBUGINFOD_URLS is not set",
+				"set it, give URLs, or none");
+	if (!strcmp(*urls, "env"))
+		*urls = set;
+	if (!strcmp(*urls, "none"))
 		*urls = NULL;
 	return 0;
 }

@@ -56,6 +56,16 @@ static const struct option options[] = {
 	  "(default /var/cache/weft; if not root, ~/.cache/weft)",
 	  AT(agent.record.unwind_cache) },
 
+	{ OPTION_HEADING, .help = "Names" },
+	{ OPTION_STRING, 0, "symfs", "DIR",
+	  "also look below this folder for files with symbols,\nat the paths that they "
+	  "have below /",
+	  AT(agent.record.symfs) },
+	{ OPTION_STRING, 0, "debuginfod", "URLS",
+	  "ask these servers for missing debug files; env: those\nof $DEBUGINFOD_URLS; "
+	  "none (default): ask nobody",
+	  AT(agent.record.debuginfod) },
+
 	{ OPTION_HEADING, .help = "Where to send profiles" },
 	{ OPTION_STRINGS, 0, "push", "KIND=URL",
 	  "send profiles to a server; repeat it for more.\nKIND: ", AT(pushes),
@@ -136,6 +146,25 @@ static int check_sampling(struct agent_line *line)
 	return err;
 }
 
+static int check_names(struct agent_line *line)
+{
+	struct record_options *record = &line->agent.record;
+	int err = check_debuginfod_said(&record->debuginfod);
+
+	if (!err && record->symfs) {
+		err = check_symfs(record->symfs, &line->symfs);
+		record->symfs = line->symfs;
+	}
+	if (err || !record->debuginfod)
+		return err;
+	record->debuginfod_later = true;
+	if (!record->unwind_cache || strcmp(record->unwind_cache, "none") != 0)
+		return 0;
+	fail(-EINVAL, "--debuginfod: without --unwind-cache, weft has no folder for "
+		      "debug files");
+	return fail_hint(-EINVAL, "give a folder, or drop one of them");
+}
+
 /* Not everybody on the network may see what runs here. */
 static int check_listener(const struct agent_line *line)
 {
@@ -183,6 +212,8 @@ static int check_agent(void *arg, const struct given *given)
 		line->agent.record.summary = terminal_say;
 	if (!err)
 		err = check_sampling(line);
+	if (!err)
+		err = check_names(line);
 	if (!err)
 		err = check_listener(line);
 	return err ? err : check_ways_out(line);

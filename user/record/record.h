@@ -52,6 +52,7 @@ struct record_options {
 	const char *event;	     /* --event: "cpu-clock", "cycles", NULL = try */
 	bool inlines;		     /* --inlines */
 	const char *debuginfod;	     /* --debuginfod: URLs, NULL = nobody is asked */
+	bool debuginfod_later;	     /* and nobody waits for what they have */
 	const char *symfs;	     /* --symfs: an absolute path, NULL = none */
 	/* What a person is told, NULL: nothing. How it goes, a line a second, and NULL at
 	 * the end; the ledger. */

@@ -260,6 +260,23 @@ static int look_at_unmapped(struct recording *r)
 	return err;
 }
 
+static int new_servers(struct recording *r)
+{
+	const struct debug_servers_config config = {
+		.urls = r->options->debuginfod,
+		.cache = r->options->unwind_cache,
+		.progress = r->options->progress,
+		.is_later = r->options->debuginfod_later,
+	};
+	int err = debug_servers_new(&r->servers, &config);
+
+	if (!err || err == -ENOMEM)
+		return err;
+	log_warn("no server is asked for debug files: %s", error_sentence());
+	error_clear();
+	return 0;
+}
+
 int recording_new(struct recording **ret, const struct record_options *options,
 		  const struct signals *signals)
 {
@@ -279,9 +296,7 @@ int recording_new(struct recording **ret, const struct record_options *options,
 	if (!err && options->unwind != UNWIND_FP)
 		err = worker_new(&r->large_file_worker);
 	if (!err && options->debuginfod)
-		err = debuginfod_new(&r->debuginfod,
-				     &(struct debuginfod_config){ options->debuginfod,
-								  options->progress });
+		err = new_servers(r);
 	if (!err && options->command)
 		err = command_new(&r->command, options->command, &before);
 	if (!err)
@@ -314,7 +329,7 @@ void recording_free(struct recording *r)
 	worker_free(r->worker);
 	worker_free(r->large_file_worker);
 	opener_free(r->opener);
-	debuginfod_free(r->debuginfod);
+	debug_servers_free(r->servers);
 	sideband_filter_free(&r->filter);
 	vec_free(&r->unmapped);
 	free(r);
@@ -422,6 +437,8 @@ int recording_pump(struct recording *r)
 		err = look_at_cgroups(r);
 	if (!err)
 		err = trim_modules(r);
+	if (r->servers)
+		debug_servers_step(r->servers);
 	return err < 0 ? err : 0;
 }
 

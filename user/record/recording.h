@@ -16,7 +16,7 @@
 #include "kern/ksyms.h"
 #include "kern/sampler.h"
 #include "publish/publisher.h"
-#include "sym/debuginfod.h"
+#include "sym/debug_servers.h"
 #include "sym/jitdumps.h"
 #include "tape/tape.h"
 
@@ -27,7 +27,7 @@ struct recording {
 	struct worker *worker;
 	struct opener *opener;		  /* of what processes name and map */
 	struct worker *large_file_worker; /* NULL: no tables */
-	struct debuginfod *debuginfod;	  /* NULL: nobody is asked */
+	struct debug_servers *servers;	  /* of debug files; NULL: nobody is asked */
 	struct command command;
 	enum tick_event event;
 	struct sampler *sampler;

@@ -83,7 +83,7 @@ struct symbol_sources window_profile_sources(const struct window_profile *profil
 		.kernel_symbols = list_kernel_symbols,
 		.kernel_symbols_arg = r->ksyms,
 		.symfs = r->options->symfs,
-		.debuginfod = r->debuginfod,
+		.servers = r->servers,
 		.inlines = r->options->inlines,
 	};
 }
@@ -120,8 +120,8 @@ static void collect_stats(const struct window_profile *profile, struct stats *st
 	stats->jitdumps = jitdumps_counts(r->jitdumps);
 	stats->worker = *worker_counts(r->worker);
 	stats->opener = opener_counts(r->opener);
-	if (r->debuginfod)
-		stats->debuginfod = debuginfod_counts(r->debuginfod);
+	if (r->servers)
+		stats->debuginfod = debug_servers_counts(r->servers);
 	if (r->large_file_worker)
 		add_worker(&stats->worker, worker_counts(r->large_file_worker));
 	publisher_count(r->publisher, &stats->publisher);

@@ -176,20 +176,26 @@ int debug_files_open(struct debug_files *debug, uint32_t module, int deadline_ms
 
 int debug_files_fetch(struct debug_files *debug, uint32_t module, int deadline_ms)
 {
-	const struct elf_info *info = files_elf_info(debug->sources.files, module);
 	struct debug_search search = begin_search(debug, module, deadline_ms);
+	struct debug_servers *servers = debug->sources.servers;
+	struct build_id id = build_id_of(files_elf_info(debug->sources.files, module));
 	AUTO_CLOSE int fd = -1;
+	bool is_right;
 
-	if (!debug->sources.debuginfod || !info)
+	if (!servers)
 		return -1;
-	fd = debuginfod_get(debug->sources.debuginfod, info, search.path);
-	return fd >= 0 && is_same(&search, fd) ? GIVE_FD(fd) : -1;
+	fd = debug_servers_get(servers, &id, search.path);
+	if (fd < 0)
+		return -1;
+	is_right = is_same(&search, fd);
+	debug_servers_judge(servers, &id, fd, is_right);
+	return is_right ? GIVE_FD(fd) : -1;
 }
 
 uint64_t debug_files_waited_ns(const struct debug_files *debug)
 {
-	return debug->sources.debuginfod
-		       ? debuginfod_counts(debug->sources.debuginfod).waited_ns
+	return debug->sources.servers
+		       ? debug_servers_counts(debug->sources.servers).waited_ns
 		       : 0;
 }
 

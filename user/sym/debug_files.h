@@ -8,7 +8,7 @@
 #define WEFT_SYM_DEBUG_FILES_H
 
 #include "base/cleanup.h"
-#include "sym/debuginfod.h"
+#include "sym/debug_servers.h"
 #include "sym/files.h"
 
 struct debug_counts {
@@ -24,7 +24,7 @@ struct debug_sources {
 	struct worker *worker;
 	struct opener *opener; /* NULL: opened by ourselves */
 	const char *symfs;     /* another folder with files like /'s; NULL: none */
-	struct debuginfod *debuginfod; /* NULL: nobody is asked */
+	struct debug_servers *servers; /* NULL: nobody is asked */
 };
 
 struct debug_files;

@@ -177,19 +177,30 @@ int name_cache_keep(struct name_cache *cache, const struct name_place *place,
 	return 0;
 }
 
-static bool is_old(const struct name_cache *cache, const struct cached *one)
+/* Which ones go: the old ones, or those of a module that no symbol named. */
+struct removal {
+	uint32_t round;
+	bool is_by_age;
+	uint64_t serial;
+};
+
+static bool goes(const struct removal *removal, const struct cached *one)
 {
-	return cache->round - one->round > CACHE_ROUNDS;
+	if (removal->is_by_age)
+		return removal->round - one->round > CACHE_ROUNDS;
+	return one->place.serial == removal->serial &&
+	       (one->origin == NAME_ORIGIN_NONE || one->origin == NAME_ORIGIN_START);
 }
 
-/* Takes out of a chain what is old; returns what is left of it. */
-static struct cached *let_go_old(struct name_cache *cache, struct cached *one)
+/* Takes them out of a chain; returns what is left of it. */
+static struct cached *let_go(struct name_cache *cache, const struct removal *removal,
+			     struct cached *one)
 {
 	struct cached *left = NULL;
 
 	for (struct cached *next; one; one = next) {
 		next = one->next;
-		if (!is_old(cache, one)) {
+		if (!goes(removal, one)) {
 			one->next = left;
 			left = one;
 			continue;
@@ -201,30 +212,41 @@ static struct cached *let_go_old(struct name_cache *cache, struct cached *one)
 	return left;
 }
 
-static bool has_old(const struct name_cache *cache, const struct cached *one)
+static bool has_any(const struct removal *removal, const struct cached *one)
 {
-	while (one && !is_old(cache, one))
+	while (one && !goes(removal, one))
 		one = one->next;
 	return one;
 }
 
-void name_cache_turn(struct name_cache *cache)
+static void remove_all(struct name_cache *cache, const struct removal *removal)
 {
-	VEC(uint64_t) old = { 0 };
+	VEC(uint64_t) hashes = { 0 };
 	struct cached *one;
 
-	cache->round++;
 	for (size_t i = 0; (one = hmap_next(&cache->by_hash, &i));)
-		if (has_old(cache, one) && vec_push(&old, one->hash)) {
+		if (has_any(removal, one) && vec_push(&hashes, one->hash)) {
 			error_clear(); /* the rest goes with the next turn */
 			break;
 		}
-	for (size_t i = 0; i < old.n; i++) {
-		one = let_go_old(cache, hmap_remove(&cache->by_hash, old.items[i]));
+	for (size_t i = 0; i < hashes.n; i++) {
+		one = let_go(cache, removal,
+			     hmap_remove(&cache->by_hash, hashes.items[i]));
 		if (one) /* into the slot that it left */
 			hmap_put(&cache->by_hash, one->hash, one);
 	}
-	vec_free(&old);
+	vec_free(&hashes);
+}
+
+void name_cache_turn(struct name_cache *cache)
+{
+	cache->round++;
+	remove_all(cache, &(struct removal){ .round = cache->round, .is_by_age = true });
+}
+
+void name_cache_forget(struct name_cache *cache, uint64_t serial)
+{
+	remove_all(cache, &(struct removal){ .serial = serial });
 }
 
 struct name_cache_counts name_cache_counts(const struct name_cache *cache)

@@ -32,6 +32,9 @@ int name_cache_keep(struct name_cache *cache, const struct name_place *place,
 /* A window has its names. */
 void name_cache_turn(struct name_cache *cache);
 
+/* What no symbol named in this module is to be looked for again. */
+void name_cache_forget(struct name_cache *cache, uint64_t serial);
+
 struct name_cache_counts {
 	uint64_t places, bytes; /* now */
 	uint64_t refused;	/* places, for want of room */

@@ -210,6 +210,21 @@ static int make_turns(struct symbolizer *s)
 	return err;
 }
 
+/* Who was called after the start of a function has a name by now, maybe. */
+static void take_arrived(const struct symbol_sources *sources)
+{
+	struct build_id id, other;
+
+	while (sources->servers && sources->cache &&
+	       debug_servers_arrived(sources->servers, &id))
+		for (uint32_t m = 0; m < module_count(sources->modules); m++) {
+			other = build_id_of(files_elf_info(sources->files, m));
+			if (build_id_is_same(&id, &other))
+				name_cache_forget(sources->cache,
+						  module_serial(sources->modules, m));
+		}
+}
+
 int symbolizer_new(struct symbolizer **ret, struct names *names,
 		   const struct aggregator *aggregator,
 		   const struct symbol_sources *sources)
@@ -228,6 +243,7 @@ int symbolizer_new(struct symbolizer **ret, struct names *names,
 	if (!s->wants)
 		return fail(-ENOMEM, "no memory for %zu frames", s->n);
 	files_drop_overwritten(sources->files);
+	take_arrived(sources);
 	err = make_wants(s);
 	if (!err)
 		err = name_turns_new(&s->turns);
@@ -241,7 +257,7 @@ int symbolizer_new(struct symbolizer **ret, struct names *names,
 			&(struct debug_sources){ sources->modules, sources->processes,
 						 sources->files, sources->worker,
 						 sources->opener, sources->symfs,
-						 sources->debuginfod });
+						 sources->servers });
 	if (err)
 		return err;
 	*ret = GIVE(s);

@@ -40,7 +40,7 @@ struct symbol_sources {
 	 * in: a descriptor, or a negative errno: all of them are read. NULL: as if so. */
 	int (*kernel_symbols)(void *arg, const uint64_t *addrs, size_t n);
 	void *kernel_symbols_arg;
-	struct debuginfod *debuginfod; /* NULL: nobody is asked */
+	struct debug_servers *servers; /* NULL: nobody is asked */
 	const char *symfs;	       /* sym/debug_files.h */
 	bool inlines; /* also what was inlined, and lines, where files tell */
 };

@@ -222,3 +222,20 @@ int cache_dir_trim(const struct cache_dir *cache_dir, uint64_t most,
 	vec_free(&seen.items);
 	return err;
 }
+
+int cache_dir_expire(const struct cache_dir *cache_dir, int64_t age_s)
+{
+	struct seen_list seen = { 0 };
+	int64_t now_s = time(NULL);
+	int err = list(cache_dir, &seen);
+
+	for (size_t i = 0; !err && i < seen.items.n; i++) {
+		const struct seen *one = &seen.items.items[i];
+
+		if (now_s - one->used_s > age_s &&
+		    unlinkat(cache_dir->fd, one->name, 0) && errno != ENOENT)
+			err = fail_errno(-errno, "cannot remove %s", one->name);
+	}
+	vec_free(&seen.items);
+	return err;
+}

@@ -43,4 +43,7 @@ struct cache_dir_sum {
 int cache_dir_trim(const struct cache_dir *cache_dir, uint64_t most,
 		   struct cache_dir_sum *ret, unsigned long *ret_removed);
 
+/* Removes what was not used for so long. */
+int cache_dir_expire(const struct cache_dir *cache_dir, int64_t age_s);
+
 #endif

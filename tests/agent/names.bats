@@ -1,0 +1,94 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# Names that weft agent finds elsewhere: below a folder, and at servers, for which no
+# window waits.
+# shellcheck disable=SC2154 # set by lib.bash and by run
+
+load lib
+load ../e2e/debug
+
+start_burn() {
+	./burn 3>&- >/dev/null 2>&1 &
+	pids+=($!)
+}
+
+# Is the last recording one with the function's name? The first with a sample in it?
+last_is_named() {
+	local last
+	last=$(find kept -name '*.weft' 2>/dev/null | sort | tail -1)
+	[ -n "$last" ] && weft report -o - "$last" | grep -qE '^burn;.*main;one'
+}
+
+# N: so many recordings have the program, without the function's name
+are_nameless() {
+	local file n=0
+	for file in kept/*.weft; do
+		weft report -o - "$file" >folded 2>/dev/null || continue
+		run ! grep -qE '^burn;.*main;one' folded
+		! grep -q '^burn;.*burn!0x' folded || n=$((n + 1))
+	done
+	[ "$n" -ge "$1" ]
+}
+
+@test "files with symbols below a folder that the configuration names" {
+	build 3
+	mkdir -p "symbols$PWD"
+	mv whole "symbols$PWD/burn"
+	rm whole.debug
+	printf '[agent]\nsymfs = %s\n' "$PWD/symbols" >agent.ini
+	start_burn
+	start_agent -F 99 --keep "$PWD/kept" --config agent.ini
+	wait_until last_is_named
+	stop_agent
+	refused "--symfs 'none'" agent --keep kept --symfs none
+}
+
+@test "debug files of servers come while windows go on, and are kept" {
+	command -v python3 >/dev/null || skip "no python3"
+	build 3
+	mkdir served
+	id=$(readelf -n burn | sed -n 's/.*Build ID: //p')
+	mv whole.debug "served/$id"
+	serve late
+	printf '[agent]\ndebuginfod = %s\n' "$url" >agent.ini
+	start_burn
+	start_agent -F 99 --keep "$PWD/kept" --unwind-cache "$PWD/cache" \
+		--config agent.ini
+	wait_until grep -qs "$id" served/asked
+	wait_until are_nameless 3
+	[ "$(grep -c "$id" served/asked)" -eq 1 ]
+	touch served/go
+	wait_until last_is_named
+	stop_agent
+	# and the next one finds it without a server
+	rm -r kept served/asked
+	start_agent -F 99 --keep "$PWD/kept" --unwind-cache "$PWD/cache" \
+		--config agent.ini
+	wait_until last_is_named
+	stop_agent
+	run ! grep -s "$id" served/asked
+}
+
+@test "an agent asks no server that only the environment names" {
+	command -v python3 >/dev/null || skip "no python3"
+	build 3
+	mkdir served
+	id=$(readelf -n burn | sed -n 's/.*Build ID: //p')
+	mv whole.debug "served/$id"
+	serve well
+	export DEBUGINFOD_URLS=$url
+	start_burn
+	start_agent -F 99 --keep "$PWD/kept" --unwind-cache "$PWD/cache"
+	wait_until are_nameless 3
+	stop_agent
+	[ ! -e served/asked ]
+	# unless it is to
+	rm -r kept
+	start_agent -F 99 --keep "$PWD/kept" --unwind-cache "$PWD/cache" --debuginfod env
+	wait_until last_is_named
+	stop_agent
+	unset DEBUGINFOD_URLS
+	refused 'DEBUGINFOD_URLS is not set' agent --keep kept --debuginfod env
+	refused 'no folder for debug files' agent --keep kept --unwind-cache none \
+		--debuginfod "$url"
+}
