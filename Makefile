@@ -6,6 +6,7 @@
 #   make check-quick      the tests that take seconds
 #   sudo make truth-long  a million samples of an application, each judged whole
 #   make install DESTDIR= PREFIX=/usr/local
+#   make deb              build/weft_VERSION_ARCH.deb, a Debian package of all of it
 #   make install-units    only what systemd starts weft agent by
 #   make install-headers  only those, with what pkg-config and CMake ask for
 #   make bench lint hardening clean
