@@ -83,9 +83,7 @@ fuzz-in-briefly: $(FUZZ_DIR)/fuzz_in $(B)/weft
 FUZZ_OBJ     := $(patsubst %.c,$(FUZZ_DIR)/obj/%.o,$(foreach folder,base obj unwind \
                 core proc worker tape pipeline,$(wildcard user/$(folder)/*.c))) \
                 $(patsubst %.c,$(FUZZ_DIR)/obj/%.o,$(wildcard user/deliver/otlp*.c user/deliver/pprof_part.c))
-FUZZ_PARSERS := elf_scan fde_index names links starts plt perf_map kallsyms demangle \
-                short_names side_event tape replies otlp pprof_part
-FUZZ_PARSERS += go
+FUZZ_PARSERS := $(shell sed -n 's/^\t{ "\([a-z_]*\)", fuzz_.*/\1/p' tests/fuzz/parsers.c)
 FUZZ_CLANG   := $(CLANG) -g -O1 -fno-omit-frame-pointer -fno-sanitize-recover=undefined \
                 $(CPPFLAGS) -std=gnu11 -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers
 
@@ -112,5 +110,6 @@ fuzz-parser-%: $(FUZZ_DIR)/parsers $(FUZZ_FILES) $(B)/weft
 	$(Q)tests/fuzz/parse $(FUZZ_DIR) $* $(RUNS) $(SEED)
 
 fuzz-parsers-briefly: $(FUZZ_DIR)/parsers $(FUZZ_FILES) $(B)/weft
+	$(if $(FUZZ_PARSERS),,$(error tests/fuzz/parsers.c names no target))
 	$(Q)status=0; for t in $(FUZZ_PARSERS); do \
 		tests/fuzz/parse $(FUZZ_DIR) $$t 5000 $(SEED) || status=1; done; exit $$status

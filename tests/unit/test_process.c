@@ -109,26 +109,56 @@ static void late_records_are_anothers(void **state)
 	assert_int_equal(process_get(table, 7)->ended_ns, 0);
 }
 
+#define PATH_AT 72 /* in a record: its header, and what PERF_RECORD_MMAP2 has before it */
+
+/* The path read from a mapping's record as the kernel writes it. */
+static void expect_path(const char *written, const char *expected)
+{
+	struct side_event event = { .kind = SIDE_MMAP, .pid = 7 }, read;
+	size_t last = strlen(written) - 1;
+	AUTO_STR record = { 0 };
+
+	strcpy(event.path, written);
+	event.path[last] = '?';
+	side_event_write(&record, &event);
+	assert_int_equal(record.s[PATH_AT + last], '?');
+	record.s[PATH_AT + last] = written[last];
+	assert_int_equal(side_event_read(&read, record.s, record.n), 0);
+	assert_string_equal(read.path, expected);
+}
+
 /* The kernel says so of a file that was deleted; whoever runs it runs the same file. */
 static void deleted_files_go_by_their_names(void **state)
 {
-	static const char *const paths[][2] = {
-		{ "/a (deleted)", "/a" },
-		{ "/a", "/a" },
-		{ "/a(deleted)", "/a(deleted)" },
-		{ "/(deleted)", "/(deleted)" },
-		{ "/a (deleted) (deleted)", "/a (deleted)" },
-	};
+	expect_path("/a (deleted)", "/a");
+	expect_path("/a", "/a");
+	expect_path("/a(deleted)", "/a(deleted)");
+	expect_path("/(deleted)", "/(deleted)");
+	expect_path("/a (deleted) (deleted)", "/a (deleted)");
+}
+
+/* What was read of /proc, or of a record, is the same to whoever reads it next. */
+static void what_is_written_reads_the_same(void **state)
+{
+	static const char *const paths[] = { "/a", "/a (deleted)",
+					     "/a (deleted) (deleted)", " (deleted)", "" };
+	struct side_event event = { .kind = SIDE_MMAP, .pid = 7 }, read;
+	size_t n = sizeof(event.path) - 1;
+	AUTO_STR record = { 0 };
 
 	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
-		struct side_event event = { .kind = SIDE_MMAP, .pid = 7 }, read;
-		AUTO_STR record = { 0 };
-
-		strcpy(event.path, paths[i][0]);
+		strcpy(event.path, paths[i]);
+		str_clear(&record);
 		side_event_write(&record, &event);
 		assert_int_equal(side_event_read(&read, record.s, record.n), 0);
-		assert_string_equal(read.path, paths[i][1]);
+		assert_string_equal(read.path, paths[i]);
 	}
+	memset(event.path, 'x', n); /* the longest one */
+	strcpy(event.path + n - strlen(" (deleted)"), " (deleted)");
+	str_clear(&record);
+	side_event_write(&record, &event);
+	assert_int_equal(side_event_read(&read, record.s, record.n), 0);
+	assert_string_equal(read.path, event.path);
 }
 
 int main(void)
@@ -140,6 +170,7 @@ int main(void)
 						end),
 		cmocka_unit_test_setup_teardown(late_records_are_anothers, begin, end),
 		cmocka_unit_test(deleted_files_go_by_their_names),
+		cmocka_unit_test(what_is_written_reads_the_same),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

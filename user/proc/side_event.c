@@ -47,13 +47,21 @@ uint64_t side_event_time(const void *record, size_t bytes)
 	return trailer.time_ns;
 }
 
+static const char deleted[] = " (deleted)";
+
+/* How much of a path is the kernel's; that of a file may end so itself. */
+static size_t deleted_bytes(const char *path, size_t n)
+{
+	size_t length = sizeof(deleted) - 1;
+
+	return n > length && !memcmp(path + n - length, deleted, length) ? length : 0;
+}
+
 void side_event_cut_deleted(char *path)
 {
-	static const char deleted[] = " (deleted)";
-	size_t n = strlen(path), length = sizeof(deleted) - 1;
+	size_t n = strlen(path);
 
-	if (n > length && !strcmp(path + n - length, deleted))
-		path[n - length] = '\0';
+	path[n - deleted_bytes(path, n)] = '\0';
 }
 
 static int read_mmap(struct side_event *to, const char *body, size_t bytes)
@@ -74,11 +82,11 @@ static int read_mmap(struct side_event *to, const char *body, size_t bytes)
 	to->ino = mmap.ino;
 	to->is_shared = mmap.flags & MAP_SHARED;
 	n = strnlen(body + sizeof(mmap), bytes - sizeof(mmap));
+	n -= deleted_bytes(body + sizeof(mmap), n);
 	if (n >= sizeof(to->path))
 		n = sizeof(to->path) - 1;
 	memcpy(to->path, body + sizeof(mmap), n);
 	to->path[n] = '\0';
-	side_event_cut_deleted(to->path);
 	to->kind = SIDE_MMAP;
 	return 0;
 }
@@ -161,6 +169,15 @@ int side_event_read(struct side_event *ret, const void *record, size_t bytes)
 		   : 0;
 }
 
+/* A path that ends as a deleted file's has another one behind it: a reader takes off
+ * one. */
+static size_t written_path_bytes(const struct side_event *event)
+{
+	size_t n = strlen(event->path);
+
+	return n + deleted_bytes(event->path, n);
+}
+
 static void write_mmap(struct str *out, const struct side_event *event, size_t name_bytes)
 {
 	static const char zeros[NAME_ALIGN];
@@ -175,11 +192,12 @@ static void write_mmap(struct str *out, const struct side_event *event, size_t n
 		.ino = event->ino,
 		.flags = event->is_shared ? MAP_SHARED : MAP_PRIVATE,
 	};
-	size_t n = strlen(event->path);
+	size_t n = strlen(event->path), whole = written_path_bytes(event);
 
 	str_add_bytes(out, &body, sizeof(body));
 	str_add_bytes(out, event->path, n);
-	str_add_bytes(out, zeros, name_bytes - n);
+	str_add_bytes(out, deleted, whole - n);
+	str_add_bytes(out, zeros, name_bytes - whole);
 }
 
 /* What COMM and EXIT hold: pids, and a COMM the name. */
@@ -210,7 +228,7 @@ static size_t body_bytes(const struct side_event *event, size_t name_bytes)
 
 void side_event_write(struct str *out, const struct side_event *event)
 {
-	size_t name_bytes = (strlen(event->path) / NAME_ALIGN + 1) * NAME_ALIGN;
+	size_t name_bytes = (written_path_bytes(event) / NAME_ALIGN + 1) * NAME_ALIGN;
 	struct perf_event_header header = {
 		.type = event->kind == SIDE_MMAP   ? PERF_RECORD_MMAP2
 			: event->kind == SIDE_EXIT ? PERF_RECORD_EXIT

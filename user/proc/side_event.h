@@ -43,14 +43,16 @@ struct side_event {
 /* Checks every length. -EBADMSG: not a record of ours (a tape may hold any). */
 int side_event_read(struct side_event *ret, const void *record, size_t bytes);
 
-/* Takes off the " (deleted)" that the kernel adds to the path of a file that has no name
- * any more, as a memfd never had one. */
+/* Takes off the one " (deleted)" that the kernel adds to the path of a file that has no
+ * name any more, as a memfd never had one. A file whose own name ends so loses that while
+ * it is there: neither record nor /proc says which of the two it is. */
 void side_event_cut_deleted(char *path);
 
 /* The time alone; 0 when the record is too short to have one. */
 uint64_t side_event_time(const void *record, size_t bytes);
 
-/* Adds the bytes of an MMAP2, an EXIT or (any other kind) a COMM record to out. */
+/* Adds the bytes of an MMAP2, an EXIT or (any other kind) a COMM record to out. To read
+ * them gives the same path. */
 void side_event_write(struct str *out, const struct side_event *event);
 
 #endif
