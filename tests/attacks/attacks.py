@@ -3,7 +3,8 @@
 """
 attacks.py --list            the names of all attacks
 attacks.py --spin FILE       is one part of some: says in FILE that it is made, and runs
-attacks.py FOLDER SECRET     makes them all, a process each, until its parent ends
+attacks.py FOLDER SECRET [NAME…]  makes them all, or these, a process each, until its
+                             parent ends
 
 What an ordinary user may do to a profiler that records the whole machine. Run as such
 a user. Each process writes FOLDER/said.NAME once its attack is made: "made", or
@@ -649,6 +650,36 @@ def libraries_bound_over():
              " mount --bind x /lib/x86_64-linux-gnu/libm.so.6")
 
 
+LENT = "640000 1000"  # ids that run lends to who asks, as newuidmap(1) does
+
+
+def be_user(uid):
+    """Maps a file of its own that takes a while to read, and sleeps."""
+    os.setresuid(uid, uid, uid)
+    libc.prctl(1, signal.SIGKILL, 0, 0, 0)  # which that takes away
+    name = file_of(bytes(spoilt(uid)) * 8, "lent/%d" % uid)
+    fd = os.open(name, os.O_RDONLY)
+    keep.append(mmap.mmap(fd, 0, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC))
+    signal.pause()
+
+
+@attack
+def users_by_the_hundred():
+    """Each user has turns and shares, and who has lent ids has many users."""
+    if libc.unshare(0x10000000):
+        raise Lacks("user namespaces")
+    os.mkdir(path("lent"))
+    os.chmod(path("lent"), 0o777)
+    with open(path("lend"), "w") as out:
+        out.write("%d\n" % os.getpid())
+    while open("/proc/self/uid_map").read().split()[1:] != LENT.split():
+        time.sleep(0.01)
+    for uid in range(1, 200):
+        if not os.fork():
+            be_user(uid)
+    run(made_code())
+
+
 @attack
 def root_of_my_own():
     unshared("mkdir -p r/bin r/lib64 r/tmp; mount -t tmpfs none r;"
@@ -696,9 +727,10 @@ def main():
     if sys.argv[1] == "--list":
         print("\n".join(function.__name__ for function in attacks))
         return
-    folder, secret = sys.argv[1:]
+    folder, secret, *names = sys.argv[1:]
     libc.prctl(1, signal.SIGKILL, 0, 0, 0)
-    children = [start(function) for function in attacks]
+    children = [start(function) for function in attacks
+                if not names or function.__name__ in names]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
         while True:

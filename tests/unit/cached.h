@@ -66,7 +66,9 @@ static inline void looked_scan(void *arg, uint64_t cookie, int err,
 /* Another start of weft: a worker and a cache of its own. */
 static inline UNUSED void look_up_fd(const char *folder, int fd, struct looked_up *ret)
 {
-	const struct table_sink sink = { ret, looked_pages, looked_done, NULL, NULL };
+	const struct table_sink sink = { .arg = ret,
+					 .pages = looked_pages,
+					 .done = looked_done };
 	AUTO(worker) worker = NULL;
 	AUTO(cache) cache = NULL;
 	AUTO(table_loader) loader = NULL;

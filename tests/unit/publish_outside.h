@@ -82,7 +82,8 @@ struct world_job {
 struct worker {
 	VEC(struct world_job) jobs;
 	struct table_sink sink;
-	unsigned int most; /* jobs at one time */
+	unsigned int most;     /* jobs at one time */
+	unsigned int n_behind; /* that others went before */
 };
 
 static struct worker world_worker;
@@ -99,6 +100,8 @@ static inline int world_ask(struct worker *worker, enum piece piece, int fd,
 
 	close(fd);
 	world.files[world_ino(cookie)].n_asked[piece]++;
+	worker->n_behind += worker->sink.is_behind &&
+			    worker->sink.is_behind(worker->sink.arg, cookie);
 	for (size_t i = 0; i < worker->jobs.n; i++)
 		assert_false(worker->jobs.items[i].piece == piece &&
 			     worker->jobs.items[i].cookie == cookie);
@@ -266,7 +269,9 @@ static inline int world_open(struct opener *opener, pid_t pid, const struct mapp
 
 static inline struct owner world_owner(pid_t pid)
 {
-	return (struct owner){ true, world.procs[pid].uid, pid };
+	return (struct owner){ .known = true,
+			       .inner_pid = pid,
+			       .payer = world.procs[pid].uid };
 }
 
 static inline int world_identity(pid_t tgid, uint64_t *ret_ticks, uint64_t *ret_stack)

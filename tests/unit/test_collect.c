@@ -51,7 +51,9 @@ static void on_done(void *arg, uint64_t cookie, int err,
 
 static void parts_begin(struct parts *parts)
 {
-	const struct table_sink sink = { parts, on_pages, on_done, NULL, NULL };
+	const struct table_sink sink = { .arg = parts,
+					 .pages = on_pages,
+					 .done = on_done };
 
 	*parts = (struct parts){ 0 };
 	assert_int_equal(worker_new(&parts->worker), 0);

@@ -314,12 +314,14 @@ static void a_greedy_user_runs_out(void **state)
 	int in_turns = answers_until_third(0), before_him;
 
 	assert_int_equal(world_counts().tables.over_budget, 0);
+	assert_int_equal(world_worker.n_behind, 0);
 	world_end();
 	before_him = answers_until_third(BUDGET_NS);
 	/* both of a file's two answers; what he had under way, then only the other's */
 	assert_in_range(in_turns, 2 * 36, 2 * 70);
 	assert_in_range(before_him, 2 * 20, 2 * 37);
 	assert_in_range(world_counts().tables.over_budget, 20, 50);
+	assert_int_equal(world_worker.n_behind, 2 * world_counts().tables.over_budget);
 	world_end();
 }
 

@@ -200,7 +200,7 @@ static int open_copied(struct opener *opener, pid_t pid, const struct mapping *m
 /* Processes are their users' here; one is gone. */
 static struct owner same_number(pid_t pid)
 {
-	return (struct owner){ pid != 99, (uid_t)pid, pid };
+	return (struct owner){ pid != 99, 1, pid, (uid_t)pid };
 }
 
 /* A user maps so many MB that must be copied: are they? */
@@ -257,6 +257,66 @@ static void copies_are_given_back(void **state)
 	}
 }
 
+static uint64_t later_ns(void)
+{
+	static uint64_t now_ns;
+
+	return now_ns += 2000000000;
+}
+
+/* A process of this user maps the file of that name. */
+static uint32_t map_as(struct files *files, uint32_t user, const char *name)
+{
+	const struct process of = { .tgid = user, .incarnation = user };
+	char path[64];
+	const struct module module = { .kind = MODULE_FILE, .ino = 1, .path = path };
+	struct mapping map = { .start = 0x1000, .end = 0x2000 };
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	assert_int_equal(module_id(modules, &module, &map.module), 0);
+	assert_int_equal(files_open(files, &of, &map), 0);
+	return map.module;
+}
+
+/* Who has lent ids has files of each of them: they are his as long as he alone maps them,
+ * and a file that another maps is its owner's, whoever was first. */
+static void who_pays_for_names(void **state)
+{
+	const struct file_source owned = { later_ns, open_path, same_number };
+	const struct files_config config = { .modules = modules, .source = &owned };
+	AUTO(files) files = NULL;
+	uint32_t his, both, roots;
+	char path[64];
+	uid_t uid = getuid() ? getuid() : 5000;
+
+	assert_int_equal(files_new(&files, &config), 0);
+	write_file("lent", "x");
+	write_file("both", "y");
+	snprintf(path, sizeof(path), "%s/lent", folder);
+	assert_true(getuid() || !chown(path, uid, uid));
+	snprintf(path, sizeof(path), "%s/both", folder);
+	assert_true(getuid() || !chown(path, uid, uid));
+	his = map_as(files, 1000, "lent");
+	both = map_as(files, 1000, "both");
+	assert_int_equal(files_payer(files, his), 1000);
+	assert_int_equal(files_payer(files, both), 1000);
+	map_as(files, 99, "lent"); /* that has ended says nothing */
+	map_as(files, 1000, "lent");
+	map_as(files, 1001, "both");
+	assert_int_equal(files_payer(files, his), 1000);
+	assert_int_equal(files_payer(files, both), uid);
+	if (!getuid()) {
+		write_file("roots", "z");
+		roots = map_as(files, 1000, "roots");
+		assert_int_equal(files_payer(files, roots), 0);
+	}
+	/* root runs it: it stays its owner's */
+	write_file("run", "w");
+	snprintf(path, sizeof(path), "%s/run", folder);
+	assert_true(getuid() || !chown(path, uid, uid));
+	assert_int_equal(files_payer(files, map_as(files, 0, "run")), uid);
+}
+
 static int set_up(void **state)
 {
 	return mkdtemp(folder) ? module_table_new(&modules) : -1;
@@ -280,6 +340,7 @@ int main(void)
 		cmocka_unit_test(whoever_met_the_limit_is_tried_again),
 		cmocka_unit_test(nobody_has_all_copies),
 		cmocka_unit_test(copies_are_given_back),
+		cmocka_unit_test(who_pays_for_names),
 	};
 
 	return cmocka_run_group_tests_name("files", tests, set_up, tear_down);

@@ -47,7 +47,7 @@ static int remove_map(void **state)
 
 static int try(pid_t pid, bool known, uid_t uid, pid_t inner)
 {
-	const struct owner kept = { known, uid, inner };
+	const struct owner kept = { .known = known, .uid = uid, .inner_pid = inner };
 	AUTO_CLOSE int fd = -1;
 
 	return open_perf_map(pid, &kept, BYTES, &fd);

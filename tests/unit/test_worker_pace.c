@@ -5,6 +5,8 @@
  */
 #include "worker/worker_parts.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -125,12 +127,96 @@ static void a_worker_keeps_it(void **state)
 	assert_int_equal(nice_of(worker->pace.parser), worker->pace.slow);
 }
 
+/* Whose budget is used up is behind others, and takes nothing of their account. */
+static void behind_is_on_nobodys_account(void **state)
+{
+	struct pace pace;
+	pid_t burner = new_burner();
+	int64_t before;
+
+	pace_begin(&pace, 0);
+	pace_take(&pace, burner);
+	pace.balance_ns = 30000000;
+	pace_go_behind(&pace, true, 20);
+	assert_int_equal(nice_of(burner), pace.slow);
+	before = pace.balance_ns;
+	usleep(200000);
+	pace_keep(&pace, 40);
+	assert_true(pace.balance_ns >= before);
+	assert_int_equal(nice_of(burner), pace.slow);
+	/* no more than a 20th of the 60 ms that the clock went on */
+	assert_in_range(pace.balance_ns, before, before + 3000000);
+	if (!geteuid()) {
+		pace_hurry(&pace, true);
+		assert_int_equal(nice_of(burner), pace.usual);
+		pace_hurry(&pace, false);
+		assert_int_equal(nice_of(burner), pace.slow);
+		pace_go_behind(&pace, false, 60);
+		assert_int_equal(nice_of(burner), pace.usual);
+	}
+	pace_go_behind(&pace, false, 60);
+	empty(&pace);
+	end(burner);
+}
+
+static bool odd_is_behind(void *arg, uint64_t cookie)
+{
+	return cookie & 1;
+}
+
+static struct done {
+	size_t n;
+	int errs[4];
+} done;
+
+static void on_scanned(void *arg, uint64_t cookie, int err, const struct elf_info *info)
+{
+	assert_in_range(cookie, 0, 3);
+	done.errs[cookie] = err;
+	done.n++;
+}
+
+static void submit(struct worker *worker, uint64_t cookie)
+{
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(worker_submit_scan(worker, fd, cookie), 0);
+}
+
+/* Alone it may take as long as anybody's; then it makes others wait. */
+static void who_is_behind_makes_nobody_wait(void **state)
+{
+	const struct table_sink sink = { .is_behind = odd_is_behind };
+	AUTO(worker) worker = NULL;
+
+	assert_int_equal(worker_new(&worker), 0);
+	worker_set_table_sink(worker, &sink);
+	submit(worker, 0);
+	assert_int_equal(worker_collect(worker, 10000, on_scanned, NULL), 0);
+	assert_false(worker->pace.is_slow);
+	kill(worker->pace.parser, SIGSTOP);
+	submit(worker, 1);
+	assert_true(worker->pace.is_slow);
+	assert_int_equal(worker_collect(worker, 700, on_scanned, NULL), 1);
+	submit(worker, 2);
+	assert_int_equal(worker_collect(worker, 3000, on_scanned, NULL), 0);
+	assert_int_equal(done.n, 3);
+	assert_int_equal(done.errs[0], 0);
+	assert_int_equal(done.errs[1], -ETIMEDOUT);
+	assert_int_equal(done.errs[2], 0);
+	assert_int_equal(worker->late_ms, 0); /* what others may be late is theirs */
+	assert_false(worker->pace.is_slow);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(goes_behind_others_and_comes_back),
 		cmocka_unit_test(a_parser_that_goes_is_charged),
 		cmocka_unit_test(a_worker_keeps_it),
+		cmocka_unit_test(behind_is_on_nobodys_account),
+		cmocka_unit_test(who_is_behind_makes_nobody_wait),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -99,8 +99,11 @@ static void on_took(void *arg, uint64_t cookie, uint64_t cpu_ns)
 
 static struct worker *start(struct collected *collected)
 {
-	const struct table_sink sink = { collected, on_pages, on_done, on_hashed,
-					 on_took };
+	const struct table_sink sink = { .arg = collected,
+					 .pages = on_pages,
+					 .done = on_done,
+					 .hashed = on_hashed,
+					 .took = on_took };
 	struct worker *worker;
 
 	assert_int_equal(worker_new(&worker), 0);

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "proc/open_below.h"
+#include "proc/payer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -83,6 +84,8 @@ struct owner open_owner(pid_t pid)
 			owner.known = true;
 		}
 	}
+	if (owner.known)
+		owner.payer = payer_of(pid, owner.uid);
 	return owner;
 }
 

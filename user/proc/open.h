@@ -22,11 +22,13 @@
 int open_mapped(pid_t pid, const struct mapping *map, const struct module *module,
 		int *ret_fd);
 
-/* Whose a process is: its user, and how it knows its own pid. */
+/* Whose a process is: its user, how it knows its own pid, and whom what it costs is
+ * counted to. What may be read is a question of the user alone. */
 struct owner {
 	bool known;
 	uid_t uid;
 	pid_t inner_pid;
+	uid_t payer; /* proc/payer.h */
 };
 
 /* Of one that lives; else not known. */

@@ -27,7 +27,7 @@ void barred_free(struct barred *barred)
 static uint64_t owner_key(const struct barred *barred, pid_t pid)
 {
 	struct owner owner = open_owner(pid);
-	uint64_t key = owner.known ? 1 + (uint64_t)owner.uid : 0;
+	uint64_t key = owner.known ? 1 + (uint64_t)owner.payer : 0;
 
 	if (barred->owners.n >= BARRED_OWNERS_MAX && !hmap_get(&barred->owners, key))
 		return 0;

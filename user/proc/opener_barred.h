@@ -15,7 +15,7 @@
 /* Zeroes to begin with. */
 struct barred {
 	struct hmap processes; /* 1 + when one began, by pid */
-	struct hmap owners;    /* struct barred_owner, by 1 + uid */
+	struct hmap owners;    /* struct barred_owner, by 1 + payer */
 };
 
 void barred_free(struct barred *barred);

@@ -210,12 +210,21 @@ static void on_took(void *arg, uint64_t cookie, uint64_t cpu_ns)
 		loader->sink.took(loader->sink.arg, cookie, cpu_ns);
 }
 
+static bool is_behind(void *arg, uint64_t cookie)
+{
+	struct table_loader *loader = arg;
+
+	return loader->sink.is_behind && loader->sink.is_behind(loader->sink.arg, cookie);
+}
+
 int table_loader_new(struct table_loader **ret, struct worker *worker,
 		     struct worker *large_file_worker, struct cache *cache,
 		     const struct table_sink *sink)
 {
 	struct table_loader *loader = calloc(1, sizeof(*loader));
-	struct table_sink own = { loader, on_pages, on_done, on_hashed, on_took };
+	struct table_sink own = {
+		loader, on_pages, on_done, on_hashed, on_took, is_behind
+	};
 
 	if (!loader)
 		return fail(-ENOMEM, "no memory for the unwind tables");

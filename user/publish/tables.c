@@ -148,10 +148,18 @@ static void on_took(void *arg, uint64_t module, uint64_t cpu_ns)
 			       tables->outside->now_ns());
 }
 
+static bool is_behind(void *arg, uint64_t module)
+{
+	const struct table *table = tables_of(arg, (uint32_t)module);
+
+	return table && table->is_behind;
+}
+
 int tables_new(struct tables **ret, const struct tables_config *config)
 {
 	AUTO(tables) tables = calloc(1, sizeof(*tables));
-	const struct table_sink sink = { tables, on_pages, on_done, NULL, on_took };
+	const struct table_sink sink = { tables, on_pages, on_done,
+					 NULL,	 on_took,  is_behind };
 	const struct files_config files = {
 		.worker = config->worker,
 		.opener = config->opener,

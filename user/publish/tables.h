@@ -46,6 +46,7 @@ struct table {
 	uint64_t hit_ns;	 /* when a sample last led through its file */
 	uid_t owner;		 /* of whom it was asked for */
 	uid_t payer;		 /* whose turn it was */
+	bool is_behind;		 /* whose budget was used up */
 	bool is_worth_a_try;	 /* REFUSED: others went for it */
 };
 

@@ -97,6 +97,7 @@ bool tables_pump(struct tables *tables)
 			if (table->state != TABLE_QUEUED)
 				continue;
 			table->payer = turn.owner;
+			table->is_behind = turn.is_over_budget;
 			tables->counts.over_budget += turn.is_over_budget;
 			tables->n_queued--;
 			ask_file(tables, turn.module);
@@ -120,7 +121,7 @@ static uid_t owner_of(struct tables *tables, const struct process *process)
 		tables->asked_life = process->incarnation;
 		owner = tables->outside->files.owner((pid_t)process->tgid);
 		/* who is gone already has no share in anybody's */
-		tables->owner = owner.known ? owner.uid : (uid_t)-1;
+		tables->owner = owner.known ? owner.payer : (uid_t)-1;
 	}
 	return tables->owner;
 }

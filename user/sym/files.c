@@ -6,6 +6,7 @@
 #include "base/hmap.h"
 #include "base/vec.h"
 #include "proc/open_copy.h"
+#include "sym/file_mapper.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,10 +27,8 @@ struct file {
 	uint64_t owner_ns;     /* when that was read; 0: never */
 	uint64_t copied_bytes; /* that its descriptor keeps in memory */
 	uid_t copied_for;
+	struct file_mapper mapper;
 };
-
-/* A JIT maps again and again; whose it is changes rarely. */
-#define OWNER_PACE_NS 1000000000ULL
 
 #define FILE_COPIES_BYTES (256ULL << 20)
 
@@ -104,18 +103,25 @@ static int file_at(struct files *files, uint32_t module, struct file **ret)
 /* Once it has ended nobody can tell any more, and its perf map may be anybody's. */
 static int note_owner(struct files *files, const struct process *process, uint32_t module)
 {
-	uint64_t now = files->config.source->now_ns();
 	struct owner owner;
 	struct file *file;
 	int err = file_at(files, module, &file);
 
-	if (err || (file->owner_ns && now - file->owner_ns < OWNER_PACE_NS))
-		return err;
-	owner = files->config.source->owner((pid_t)process->tgid);
-	file->owner_ns = now;
-	if (owner.known)
+	if (!err && file_owner_ask(files->config.source, (pid_t)process->tgid,
+				   &file->owner_ns, &owner))
 		file->owner = owner;
-	return 0;
+	return err;
+}
+
+/* Of root's nobody need know. */
+static void note_mapper(struct files *files, uint32_t module,
+			const struct process *process)
+{
+	struct file *file = &files->files.items[files_same(files, module)];
+
+	if (file->fd >= 0 && file->opened.st_uid)
+		file_mapper_note(&file->mapper, files->config.source,
+				 (pid_t)process->tgid);
 }
 
 /* Counted; its frames keep module and offset. Who mapped it may have ended, and with
@@ -185,7 +191,7 @@ static bool count_copy(struct files *files, struct file *file, pid_t pid)
 {
 	struct owner owner = files->config.source->owner(pid);
 
-	file->copied_for = owner.known ? owner.uid : (uid_t)-1;
+	file->copied_for = owner.known ? owner.payer : (uid_t)-1;
 	if (!has_room_for_copy(files, file))
 		return false;
 	file->copied_bytes = (uint64_t)file->opened.st_size;
@@ -284,8 +290,10 @@ int files_open(struct files *files, const struct process *process,
 		return err;
 	is_renewed = forget_overwritten(files, files_same(files, map->module));
 	leave_renewed(files, file);
-	if (file->state != FILE_NEW || file->same)
+	if (file->state != FILE_NEW || file->same) {
+		note_mapper(files, map->module, process);
 		return 0;
+	}
 	file->state = FILE_UNREADABLE;
 	if (files->config.source->open(files->config.opener, (pid_t)process->tgid, map,
 				       module, &file->fd) ||
@@ -298,6 +306,7 @@ int files_open(struct files *files, const struct process *process,
 	if (find_same(files, file))
 		return is_renewed;
 	err = keep_open(files, file, (pid_t)process->tgid, map->module);
+	note_mapper(files, map->module, process);
 	return err ? err : is_renewed;
 }
 
@@ -451,6 +460,22 @@ uid_t files_uid(const struct files *files, uint32_t module)
 	if (file->fd < 0)
 		return file->owner.known ? file->owner.uid : 0;
 	return open_is_copy(file->fd) ? FILES_UID_UNKNOWN : file->opened.st_uid;
+}
+
+uid_t files_payer(const struct files *files, uint32_t module)
+{
+	const struct file *file = file_of(files, module);
+	uid_t uid = files_uid(files, module), payer = uid;
+
+	if (!file || !uid)
+		return uid;
+	if (file->fd < 0)
+		payer = file->owner.payer;
+	else if (open_is_copy(file->fd))
+		payer = file->copied_for;
+	else
+		payer = file_mapper_payer(&file->mapper, uid);
+	return payer ? payer : uid;
 }
 
 struct budgets *files_budgets(const struct files *files)

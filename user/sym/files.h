@@ -104,6 +104,11 @@ int files_fd(const struct files *files, uint32_t module); /* borrowed, or -1 */
  * code who runs it; of a copy nobody can tell. */
 uid_t files_uid(const struct files *files, uint32_t module);
 
+/* Whom the time is counted to that its names take. Root's files: root. Else who maps it,
+ * since a namespace's root gives files to any of its users (proc/payer.h); the file's
+ * owner if others map it, too. */
+uid_t files_payer(const struct files *files, uint32_t module);
+
 /* Of generated code: whose it was when it was last mapped. */
 struct owner files_owner(const struct files *files, uint32_t module);
 

@@ -205,8 +205,8 @@ static int make_turns(struct symbolizer *s)
 	int err = 0;
 
 	for (size_t i = 0; !err && i < s->n; i += wants_of_module(s, i))
-		err = name_turns_add(s->turns,
-				     files_uid(s->sources.files, s->wants[i].module), i);
+		err = name_turns_add(
+			s->turns, files_payer(s->sources.files, s->wants[i].module), i);
 	return err;
 }
 

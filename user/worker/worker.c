@@ -282,14 +282,35 @@ static bool speaks_unasked(const struct worker *worker)
 	return worker->answered == worker->sent && poll(&end, 1, 0) > 0;
 }
 
+/* What the parser reads; NULL: nothing. */
+static const struct scan_job *oldest_of(const struct worker *worker)
+{
+	return worker->answered < worker->sent ? &worker->jobs.items[worker->answered]
+					       : NULL;
+}
+
+static bool makes_others_wait(const struct worker *worker, const struct scan_job *job)
+{
+	if (!job->is_behind || worker->pace.hurries)
+		return job->is_behind;
+	for (size_t i = worker->answered; i < worker->jobs.n; i++)
+		if (!worker->jobs.items[i].is_behind)
+			return true;
+	return false;
+}
+
 static void end_late(struct worker *worker)
 {
+	const struct scan_job *oldest = oldest_of(worker);
 	int64_t ms = worker_now_ms() - worker->since_ms;
+	int patience = worker_patience_ms(worker, worker->scan_deadline_ms);
 
-	if (worker->answered == worker->sent ||
-	    ms <= worker_patience_ms(worker, worker->scan_deadline_ms))
+	if (oldest && patience > HASTE_MS && makes_others_wait(worker, oldest))
+		patience = HASTE_MS;
+	if (!oldest || ms <= patience)
 		return;
-	worker->late_ms += ms;
+	if (!oldest->is_behind)
+		worker->late_ms += ms;
 	blame_oldest(worker, -ETIMEDOUT);
 }
 
@@ -297,9 +318,11 @@ static void end_late(struct worker *worker)
 static void keep_pace(struct worker *worker)
 {
 	struct pollfd end = { .fd = worker->sock };
+	const struct scan_job *oldest = oldest_of(worker);
 
 	if (worker->sock < 0 || (poll(&end, 1, 0) > 0 && end.revents & POLLHUP))
 		return;
+	pace_go_behind(&worker->pace, oldest && oldest->is_behind, worker_now_ms());
 	pace_keep(&worker->pace, worker_now_ms());
 }
 
@@ -313,6 +336,7 @@ void worker_pump(struct worker *worker, bool send_more)
 	end_late(worker);
 	if (send_more)
 		send_jobs(worker);
+	keep_pace(worker);
 }
 
 void worker_wait(struct worker *worker, short events, int64_t until_ms)
@@ -342,11 +366,13 @@ static void trim_queue(struct worker *worker)
 			worker->jobs.n * sizeof(*worker->jobs.items));
 }
 
-static int worker_queue(struct worker *worker, const struct scan_job *job)
+static int worker_queue(struct worker *worker, struct scan_job *job)
 {
+	const struct table_sink *sink = &worker->table_sink;
 	int err = 0;
 
 	trim_queue(worker);
+	job->is_behind = sink->is_behind && sink->is_behind(sink->arg, job->cookie);
 	if (worker->jobs.n - worker->first >= QUEUE_MAX)
 		err = fail(-ENOBUFS, "too many files are waiting to be scanned");
 	if (!err)

@@ -69,6 +69,10 @@ struct table_sink {
 	/* NULL, or told before each of these and before the answer to a scan: about how
 	 * much CPU time that took. */
 	void (*took)(void *arg, uint64_t cookie, uint64_t cpu_ns);
+
+	/* NULL, or asked when something is submitted: shall it be read behind everybody
+	 * else? It is given up soon once others wait for it. */
+	bool (*is_behind)(void *arg, uint64_t cookie);
 };
 
 /* Before the first worker_submit_table(); sink is copied. */

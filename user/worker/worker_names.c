@@ -271,13 +271,13 @@ static int ask_for(struct asking *ask)
 
 	if (!seen)
 		return fail(-ENOMEM, "no memory for %zu addresses", n);
+	pace_hurry(&ask->worker->pace, true);
 	finish_scans(ask->worker);
 	begun_ms = worker_now_ms();
 	ask->seen = seen;
 	ask->until_ms =
 		begun_ms + worker_patience_ms(ask->worker, ask->request->deadline_ms);
 	ask->worker->counts.requests++;
-	pace_hurry(&ask->worker->pace, true);
 	err = ask_all(ask);
 	pace_hurry(&ask->worker->pace, false);
 	str_free(&ask->text);

@@ -47,15 +47,20 @@ void pace_begin(struct pace *pace, int64_t now_ms)
 	};
 }
 
+static void choose(struct pace *pace)
+{
+	bool slow = !pace->hurries && (pace->is_behind || pace->is_spent);
+
+	if (pace->parser && slow != pace->is_slow)
+		set_slow(pace, slow);
+}
+
 void pace_take(struct pace *pace, pid_t parser)
 {
-	bool slow = pace->is_slow;
-
 	pace->parser = parser;
 	pace->taken_ns = pace->lap_ns = 0;
 	pace->is_slow = false; /* it was forked at our own */
-	if (slow)
-		set_slow(pace, true);
+	choose(pace);
 }
 
 static void charge(struct pace *pace, int64_t now_ms)
@@ -65,17 +70,25 @@ static void charge(struct pace *pace, int64_t now_ms)
 	if (!pace->parser || !cpu_time(pace->parser, &taken_ns))
 		return;
 	pace->balance_ns += (now_ms - pace->looked_ms) * 1000000 / REFILL;
-	pace->balance_ns -= (int64_t)(taken_ns - pace->taken_ns);
+	if (!pace->is_behind)
+		pace->balance_ns -= (int64_t)(taken_ns - pace->taken_ns);
 	if (pace->balance_ns > FULL_NS)
 		pace->balance_ns = FULL_NS;
 	if (pace->balance_ns < -FULL_NS)
 		pace->balance_ns = -FULL_NS;
 	pace->looked_ms = now_ms;
 	pace->taken_ns = taken_ns;
-	if (!pace->is_slow && !pace->hurries && pace->balance_ns < 0)
-		set_slow(pace, true);
-	else if (pace->is_slow && pace->balance_ns > ENOUGH_NS)
-		set_slow(pace, false);
+	pace->is_spent = pace->balance_ns <= (pace->is_spent ? ENOUGH_NS : -1);
+	choose(pace);
+}
+
+void pace_go_behind(struct pace *pace, bool is_behind, int64_t now_ms)
+{
+	if (pace->is_behind == is_behind)
+		return;
+	charge(pace, now_ms);
+	pace->is_behind = is_behind;
+	choose(pace);
 }
 
 void pace_keep(struct pace *pace, int64_t now_ms)
@@ -97,8 +110,7 @@ uint64_t pace_lap(struct pace *pace)
 void pace_hurry(struct pace *pace, bool hurries)
 {
 	pace->hurries = hurries;
-	if (hurries && pace->is_slow)
-		set_slow(pace, false);
+	choose(pace);
 }
 
 void pace_leave(struct pace *pace, int64_t now_ms)

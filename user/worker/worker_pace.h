@@ -18,6 +18,8 @@ struct pace {
 	int usual;    /* our own nice value */
 	int slow;     /* and what is behind it and most others */
 	bool is_slow;
+	bool is_spent; /* the account, until there is enough in it again */
+	bool is_behind;
 	bool hurries;
 	int64_t balance_ns;
 	uint64_t taken_ns; /* CPU time of this parser, when it was last looked at */
@@ -37,6 +39,10 @@ void pace_leave(struct pace *pace, int64_t now_ms);
 
 /* Another parser, on the same account. */
 void pace_take(struct pace *pace, pid_t parser);
+
+/* What is read now goes behind everybody else, and is not on the account: whose budget is
+ * used up (sym/budgets.h) shall not use up everybody's. */
+void pace_go_behind(struct pace *pace, bool is_behind, int64_t now_ms);
 
 /* Looks at most every few milliseconds. */
 void pace_keep(struct pace *pace, int64_t now_ms);

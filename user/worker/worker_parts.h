@@ -23,6 +23,7 @@ struct scan_job {
 	int fd;
 	int err;
 	bool done;
+	bool is_behind; /* others' go before */
 	enum job_kind kind;
 	uint64_t cookie;
 	uint64_t cpu_ns;		 /* what it took of the parser, about */

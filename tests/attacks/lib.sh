@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash disable=SC2034,SC2154 # sourced by run and costs, which set $build
+#
+# A folder, recordings of the whole machine, and an ordinary user's attacks beside them.
+
+weft=$build/weft programs=$build/tests/e2e
+attacker=64998 # a user id that nobody has
+pids=()
+SECRET=an_entry_of_a_file_that_is_roots_alone
+
+work=$(mktemp -d /var/tmp/weft-attacks.XXXXXX)
+attackers=$work/attackers
+# What has ended is nobody's any more, or another's.
+kill_running() {
+	local running
+
+	mapfile -t running < <(jobs -pr)
+	[ ${#running[@]} -eq 0 ] || kill -9 "${running[@]}" 2>/dev/null
+	wait 2>/dev/null
+}
+finish() {
+	kill_running
+	rm -rf "$work"
+}
+trap finish EXIT
+trap 'exit 130' INT TERM
+
+# COMMAND…: until it succeeds; the limit ends what would never come
+wait_for() {
+	for _ in {1..1200}; do
+		"$@" && return
+		sleep 0.05
+	done
+	echo "never came: $*"
+	return 1
+}
+
+start() {
+	"$@" &
+	pids+=($!)
+}
+
+cpu_ms() {
+	local ns
+	read -r ns _ 2>/dev/null <"/proc/$1/schedstat" && echo $((ns / 1000000))
+}
+
+has_had() {
+	[ "$(cpu_ms "$1" || echo 0)" -ge "$2" ]
+}
+
+# PID MS: until it has had so much more CPU time
+runs_for() {
+	wait_for has_had "$1" $(($(cpu_ms "$1") + $2))
+}
+
+# NAME: a recorder of the whole machine, into $work/NAME.*; $recorder
+start_recorder() {
+	cd "$work" || exit
+	start "$weft" record -v -F 499 -o "$1.folded" --tape "$1.tape" \
+		--stats-json "$1.json" 2>"$1.err"
+	recorder=${pids[-1]}
+	wait_for grep -qs 'unwind tables: ' "$1.err"
+}
+
+# PID
+is_over() {
+	! kill -0 "$1" 2>/dev/null
+}
+
+# into $ended: its status
+stop_recorder() {
+	kill -INT "$recorder"
+	ended=0
+	wait_for is_over "$recorder" || return
+	wait "$recorder" || ended=$?
+}
+
+# As newuidmap(1) does, which need not be there: ids for who asks.
+lend_ids() {
+	wait_for [ -s "$attackers/lend" ] >/dev/null &&
+		echo "0 640000 1000" >"/proc/$(<"$attackers/lend")/uid_map"
+}
+all_said() {
+	local attack
+	for attack in "${attacks[@]}"; do
+		[ -s "$attackers/said.$attack" ] || return
+	done
+}
+
+prepare() {
+	mkdir "$attackers"
+	cp "$here/attacks.py" "$attackers"
+	for _ in {1..9}; do
+		echo "1000 7fffffffe000 $SECRET"
+	done >"$work/secret"
+	chmod 600 "$work/secret"
+	chmod 755 "$work"
+	chown $attacker "$attackers"
+}
+
+# NAME…: these attacks, or all of them
+start_attacks() {
+	start setpriv --reuid=$attacker --regid=$attacker --clear-groups \
+		/usr/bin/python3 "$attackers/attacks.py" "$attackers" "$work/secret" "$@" \
+		2>"$work/attackers.err"
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Whom that is counted to what a process costs. In a user namespace a user has as many
+ * ids as were lent to them: all of these are the one user who made it.
+ */
+#ifndef WEFT_PROC_PAYER_H
+#define WEFT_PROC_PAYER_H
+
+#include <sys/types.h>
+
+/*
+ * Of a process of this user: that user, or who made the namespace around it that lies in
+ * ours. One that root made (a container) is somebody by itself: its number, which lies
+ * above those of users. If it can't be asked: that user.
+ */
+uid_t payer_of(pid_t pid, uid_t uid);
+
+#endif

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sym/file_mapper.h"
+
+/* Whose a process is changes rarely. */
+#define OWNER_PACE_NS 1000000000ULL
+
+bool file_owner_ask(const struct file_source *source, pid_t pid, uint64_t *asked_ns,
+		    struct owner *ret)
+{
+	uint64_t now = source->now_ns();
+
+	if (*asked_ns && now - *asked_ns < OWNER_PACE_NS)
+		return false;
+	*ret = source->owner(pid);
+	*asked_ns = now;
+	return ret->known;
+}
+
+void file_mapper_note(struct file_mapper *mapper, const struct file_source *source,
+		      pid_t pid)
+{
+	struct owner owner;
+
+	if (mapper->is_shared || !file_owner_ask(source, pid, &mapper->asked_ns, &owner))
+		return;
+	mapper->is_shared = mapper->owner.known && owner.payer != mapper->owner.payer;
+	mapper->owner = owner;
+}
+
+uid_t file_mapper_payer(const struct file_mapper *mapper, uid_t uid)
+{
+	return mapper->owner.known && !mapper->is_shared ? mapper->owner.payer : uid;
+}
