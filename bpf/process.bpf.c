@@ -70,3 +70,15 @@ int process_begin(__u32 hook)
 	take_mapping_table(s, pub);
 	return 0;
 }
+
+int process_maps_more(__u32 hook)
+{
+	struct scratch *s = scratch(hook);
+	struct process_info *pub;
+
+	if (!s)
+		return 0;
+	pub = bpf_map_lookup_elem(&processes, &s->rec.tgid);
+	return pub &&
+	       CURRENT(mm->exec_vm, mm, exec_vm) * knobs.page_bytes > pub->code_bytes;
+}

@@ -11,4 +11,8 @@ int process_begin(__u32 hook);
 /* Is the frame at hand where the sampled thread's own stack begins? In doubt it is. */
 int process_at_base(__u32 hook);
 
+/* Has it mapped more code than is known of? What was unmapped is not told, so "no" is
+ * not certain. */
+int process_maps_more(__u32 hook);
+
 #endif

@@ -276,6 +276,11 @@ __noinline int walk_end(__u32 hook, __u32 ending)
 		return 0;
 	if (ending == END_START && !s->on_waiting_thread && !process_at_base(hook))
 		ending = END_FIBER;
+	/* what is not mapped as far as is known may be so since */
+	if (s->step_kind == STEP_KIND_UNMAPPED && process_maps_more(hook)) {
+		s->rec.flags |= SAMPLE_AWAITED;
+		ending = END_AWAITED;
+	}
 	if (s->n_root_cursors && ending != END_BUDGET && take_checkpoint(s, hook, ending))
 		return 1;
 	s->ending = ending;

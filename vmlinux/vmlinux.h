@@ -88,6 +88,7 @@ struct bpf_perf_event_data { /* include/uapi/linux/bpf_perf_event.h */
 
 struct mm_struct {
 	unsigned long start_stack;
+	unsigned long exec_vm; /* pages that can be run, and not written */
 };
 
 struct cgroup {

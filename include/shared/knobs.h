@@ -75,11 +75,12 @@ struct process_info {
 	unsigned long long key_addr[KEYS_MAX];	 /* of the pthread_key_t; 0 = none */
 	unsigned long long metadata_cookie_addr; /* 0 = none */
 	unsigned long long suspended_cookie_addr;
-	unsigned int specific_offset; /* in glibc's struct pthread, from libc's own
+	unsigned long long code_bytes; /* that it is known to have mapped as code */
+	unsigned int specific_offset;  /* in glibc's struct pthread, from libc's own
 					 _thread_db_pthread_specific; 0 = unknown */
-	unsigned int mapping_table;   /* first page of its mappings; 0 = none */
-	unsigned int n_mappings;      /* 1 to UNWIND_MAPPINGS_MAX */
-	unsigned int generation;      /* of the mapping table; differs: it was given up */
+	unsigned int mapping_table;    /* first page of its mappings; 0 = none */
+	unsigned int n_mappings;       /* 1 to UNWIND_MAPPINGS_MAX */
+	unsigned int generation; /* of the mapping table; differs: it was given up */
 };
 
 #endif

@@ -35,6 +35,22 @@ static void test_end_by_return_address(void **state)
 	ASSERT_WALK(&at, "UC", "10000 10108 cut", BROKEN);
 }
 
+/* Its caller lies where nothing is mapped, as far as is known. */
+static void test_caller_in_later_code(void **state)
+{
+	struct sampled at;
+
+	put_like_code(RULE_SP(16), 4, 0);
+	at = leaf_in_code(0);
+	memory_put(put_call(STACK, 16, 1) + 8, 0x600000000000);
+	at.code_bytes = at.process_info.code_bytes = 0x1000;
+	ASSERT_WALK(&at, "UC", "10000 10108 cut", BROKEN);
+	assert_false(walker_sample(&at)->flags & SAMPLE_AWAITED);
+	at.code_bytes = 0x2000;
+	ASSERT_WALK(&at, "UC", "10000 10108 cut", AWAITED);
+	assert_true(walker_sample(&at)->flags & SAMPLE_AWAITED);
+}
+
 /* The leaf was not called by anybody. */
 static void test_end_at_once(void **state)
 {
@@ -416,6 +432,7 @@ int run_table_cases(void)
 {
 	static const struct CMUnitTest tests[] = {
 		CASE(test_by_sp),
+		CASE(test_caller_in_later_code),
 		CASE(test_end_by_return_address),
 		CASE(test_end_at_once),
 		CASE(test_torn),

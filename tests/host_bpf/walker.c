@@ -44,6 +44,11 @@ int process_at_base(__u32 hook)
 	return scratch(hook)->sp - sampled->elsewhere >= ELSEWHERE_BYTES;
 }
 
+int process_maps_more(__u32 hook)
+{
+	return sampled->code_bytes > sampled->process_info.code_bytes;
+}
+
 const union unwind_page *unwind_page(__u32 n)
 {
 	return n < n_lent ? &lent[n] : NULL;

@@ -56,6 +56,24 @@ static void neighbours_are_one(void **state)
 	world_end();
 }
 
+/* By which a tick knows that there is more than it was told. */
+static void all_its_code_is_summed(void **state)
+{
+	const uint64_t bytes = 0x3000;
+
+	world_begin();
+	map_code(LOW, bytes);
+	map_code(LOW + GAP, bytes);
+	map_code(LOW + GAP, bytes); /* in its place */
+	world_map(P, 1, HIGH);
+	world_pass(10 * MS);
+	assert_int_equal(world.processes[P].code_bytes, 2 * bytes + TEXT_BYTES);
+	world_map(P, 2, HIGH + GAP);
+	world_pass(10 * MS);
+	assert_int_equal(world.processes[P].code_bytes, 2 * bytes + 2 * TEXT_BYTES);
+	world_end();
+}
+
 /* A JIT's, with libraries highest: these are behind every stack. */
 static void files_come_first(void **state)
 {
@@ -212,6 +230,7 @@ static void the_bias_comes_first(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_its_code_is_summed),
 		cmocka_unit_test(neighbours_are_one),
 		cmocka_unit_test(files_come_first),
 		cmocka_unit_test(of_generated_code_the_largest),

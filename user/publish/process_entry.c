@@ -119,6 +119,17 @@ void publisher_note_hidden(struct publisher *p, uint32_t tgid)
 	p->counts.hidden++;
 }
 
+static uint64_t code_bytes(const struct process *process)
+{
+	size_t n;
+	const struct mapping *maps = process_mappings(process, &n);
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += maps[i].end - maps[i].start;
+	return sum;
+}
+
 int publisher_publish(struct publisher *p, const struct process *process,
 		      struct process_entry *entry)
 {
@@ -130,6 +141,7 @@ int publisher_publish(struct publisher *p, const struct process *process,
 
 	if (err)
 		return err;
+	process_info.code_bytes = code_bytes(process);
 	note_keys(p, entry, &keys);
 	entry->version = process_version(process);
 	if (!n_keys && !entry->mapping_table)
