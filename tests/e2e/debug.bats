@@ -214,3 +214,46 @@ is_nameless() {
 	record_burn ./burn
 	is_nameless
 }
+
+@test "weft report names what had no name, from files of this build only" {
+	needs_recording
+	command -v python3 >/dev/null || skip "no python3"
+	build 3
+	id=$(readelf -n burn | sed -n 's/.*Build ID: //p')
+	mkdir away && mv whole.debug away/
+	start ./burn
+	record_while "$program" 300 -p "$program" -F 997 -o x.weft --unwind-cache none
+	kill -9 "$program"
+	weft report x.weft -o out.folded
+	is_nameless
+	grep -q 'burn!0x' out.folded
+	# the program with its symbols, where it lies below another /
+	mkdir -p "symbols$PWD" served "ids/usr/lib/debug/.build-id/${id::2}"
+	cp whole "symbols$PWD/burn"
+	weft report --symfs symbols x.weft -o out.folded
+	grep -qE ';main;one ' out.folded
+	run ! grep -q 'burn!0x' out.folded
+	weft report --symfs symbols --filter function=one x.weft -o - | grep -q ';main;one '
+	# its debug file by build id, which holds no code
+	cp away/whole.debug "ids/usr/lib/debug/.build-id/${id::2}/${id:2}.debug"
+	weft report --symfs ids x.weft -o out.folded
+	grep -qE ';main;one ' out.folded
+	# a server, which is asked only if it is said
+	mv away/whole.debug "served/$id"
+	serve well
+	export XDG_CACHE_HOME=$PWD/caches DEBUGINFOD_URLS=$url
+	weft report x.weft -o out.folded
+	is_nameless
+	[ ! -e served/asked ]
+	weft report --debuginfod env x.weft -o out.folded
+	grep -qE ';main;one ' out.folded
+	# another build's file is not used
+	build 4
+	cp whole "symbols$PWD/burn"
+	rm whole.debug
+	weft report --symfs symbols x.weft -o out.folded 2>err
+	is_nameless
+	grep -q 'of other builds, and not used' err
+	unset DEBUGINFOD_URLS
+	refused 'DEBUGINFOD_URLS is not set' report x.weft --debuginfod env
+}

@@ -8,6 +8,7 @@
 #include "report/report.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@ struct report_line {
 	struct string_list filters;
 	const char *format;
 	bool quiet, short_names, long_names;
+	char *symfs; /* owned: the folder made absolute */
 };
 
 #define AT(member) .offset = offsetof(struct report_line, member)
@@ -75,6 +77,14 @@ static const struct option options[] = {
 	{ OPTION_FLAG, 0, "no-inlines", NULL, "leave out inlined functions",
 	  AT(report.no_inlines) },
 
+	{ OPTION_STRING, 0, "symfs", "DIR",
+	  "name what had no name with files of the same build\nbelow this folder, at the "
+	  "paths that they have below /",
+	  AT(report.late_names.symfs) },
+	{ OPTION_STRING, 0, "debuginfod", "URLS",
+	  "ask these servers for debug files of what had no\nname; env: those of "
+	  "$DEBUGINFOD_URLS",
+	  AT(report.late_names.debuginfod) },
 	{ OPTION_FLAG, 0, "short-names", NULL,
 	  "leave out what names don't need to be told apart:\nnamespaces, template "
 	  "arguments, .cold, .isra.0\n(default on the terminal and in html)",
@@ -131,6 +141,8 @@ static const struct option_conflict conflicts[] = {
 	{ "tape", "callee", TAPE_ALONE, TAPE_FIRST },
 	{ "tape", "no-kernel", TAPE_ALONE, TAPE_FIRST },
 	{ "tape", "no-inlines", TAPE_ALONE, TAPE_FIRST },
+	{ "tape", "symfs", TAPE_ALONE, TAPE_FIRST },
+	{ "tape", "debuginfod", TAPE_ALONE, TAPE_FIRST },
 	{ 0 },
 };
 
@@ -195,6 +207,19 @@ static int check_paths(const struct report_options *report)
 	return err;
 }
 
+static int check_late_names(struct report_line *line)
+{
+	struct late_names_options *names = &line->report.late_names;
+	int err = check_debuginfod_said(&names->debuginfod);
+
+	names->progress = terminal_progress();
+	if (err || !names->symfs)
+		return err;
+	err = check_symfs(names->symfs, &line->symfs);
+	names->symfs = line->symfs;
+	return err;
+}
+
 /* Or is it data, for other programs? */
 static bool is_for_people(const struct report_options *report)
 {
@@ -230,6 +255,8 @@ static int check_report(void *arg, const struct given *given)
 	if (!err && line->format && !report->output)
 		report->output = "-";
 	if (!err)
+		err = check_late_names(line);
+	if (!err)
 		err = check_paths(report);
 	if (!err && report->output)
 		err = check_writer(report->output, line->format, &report->writer);
@@ -244,6 +271,13 @@ static int run_report(const void *arg)
 
 	return line->report.tape ? tape_report_run(&line->report)
 				 : report_run(&line->report);
+}
+
+static void free_report(void *arg)
+{
+	struct report_line *line = arg;
+
+	free(line->symfs);
 }
 
 const struct cli_command command_report = {
@@ -269,4 +303,5 @@ const struct cli_command command_report = {
 	.set_defaults = set_defaults,
 	.check = check_report,
 	.run = run_report,
+	.free = free_report,
 };

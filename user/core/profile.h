@@ -73,6 +73,8 @@ enum frame_type {
 struct profile_module {
 	uint32_t path;	   /* string; "[kernel]", "[vdso]", "[jit]" are such, too */
 	uint32_t build_id; /* string of lower hex */
+	uint64_t bias;	   /* 1 + address as linked - offset in the file, of its code;
+			    * 0: not known, or not the same for all of it */
 };
 
 struct profile_frame {

@@ -456,9 +456,12 @@ static int set_build_ids(struct profile_builder *g)
 		const struct gathered *module = &g->gathered.items[i];
 		char text[BUILD_ID_TEXT] = "";
 
-		if (module_serial(g->modules, module->id) == module->serial)
-			g->sources.build_id(g->sources.arg, module->id, text,
-					    sizeof(text));
+		if (module_serial(g->modules, module->id) != module->serial)
+			continue;
+		g->sources.build_id(g->sources.arg, module->id, text, sizeof(text));
+		if (g->sources.bias)
+			r->modules.items[i].bias =
+				g->sources.bias(g->sources.arg, module->id);
 		if (*text)
 			err = add_text(g, text, &r->modules.items[i].build_id);
 	}

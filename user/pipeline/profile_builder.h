@@ -21,6 +21,7 @@ struct profile_sources {
 	void *arg;
 	/* Lower hex into out, or leaves it empty. */
 	void (*build_id)(void *arg, uint32_t module, char *out, size_t room);
+	uint64_t (*bias)(void *arg, uint32_t module); /* as core/profile.h has it */
 	const char *(*cgroup)(void *arg, uint32_t process);
 	const struct process_table *processes; /* what they are called */
 	uint32_t host;			       /* string of the profile; 0: not known */

@@ -5,6 +5,7 @@
 #include "record/unproven.h"
 #include "sym/return_check.h"
 
+#include <elf.h>
 #include <stdio.h>
 
 _Static_assert(RECORD_SYMFS_BYTES == DEBUG_SYMFS_BYTES, "what is given is taken");
@@ -23,6 +24,25 @@ static void build_id_text(void *arg, uint32_t module, char *out, size_t room)
 		sprintf(out + 2 * i, "%02x", info->build_id[i]);
 }
 
+static uint64_t bias(void *arg, uint32_t module)
+{
+	const struct window_profile *profile = arg;
+	const struct elf_info *info = files_elf_info(profile->recording->files, module);
+	uint64_t ret = 0;
+
+	for (uint32_t i = 0; info && i < info->n_segments; i++) {
+		const struct elf_segment *segment = &info->segments[i];
+		uint64_t here = segment->vaddr - segment->offset + 1;
+
+		if (!(segment->flags & PF_X))
+			continue;
+		if (ret && here != ret)
+			return 0;
+		ret = here;
+	}
+	return ret;
+}
+
 static const char *cgroup_text(void *arg, uint32_t process)
 {
 	const struct window_profile *profile = arg;
@@ -39,6 +59,7 @@ int window_profile_begin(struct window_profile *profile,
 				     .event = recording->event };
 	struct profile_sources sources = { .arg = profile,
 					   .build_id = build_id_text,
+					   .bias = bias,
 					   .cgroup = cgroup_text,
 					   .processes = pipeline_processes(
 						   recording->pipeline),

@@ -141,6 +141,9 @@ int report_run(const struct report_options *options)
 	if (err)
 		return err;
 	unfiltered = profile->timeline.total;
+	err = late_names_find(profile, &options->late_names);
+	if (err)
+		return err;
 	err = profile_filter(profile, &options->filter, options->view, &hint);
 	if (options->text.no_kernel)
 		profile_drop_kernel(profile);

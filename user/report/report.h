@@ -9,6 +9,7 @@
 #include "core/filter.h"
 #include "format/text/text.h"
 #include "format/writer.h"
+#include "report/late_names.h"
 
 #include <stdbool.h>
 
@@ -19,6 +20,7 @@ struct report_options {
 	const char *output;	     /* NULL: to the terminal, as text */
 	const struct writer *writer; /* of output */
 	enum view view;
+	struct late_names_options late_names;
 	bool no_labels;
 	struct filter filter;
 	struct text_options text; /* the view is filled in */

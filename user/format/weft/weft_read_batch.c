@@ -81,7 +81,7 @@ static int add_module(struct rows *rows)
 
 	NEED(is_string(rows, path) && is_string(rows, build_id));
 	NEED(rows->r->modules.n < MODULES_MAX);
-	m = (struct profile_module){ (uint32_t)path, (uint32_t)build_id };
+	m = (struct profile_module){ (uint32_t)path, (uint32_t)build_id, 0 };
 	return vec_push(&rows->r->modules, m);
 }
 
@@ -281,6 +281,7 @@ static int know_module(struct rows *rows)
 
 	NEED(id < rows->r->modules.n && is_string(rows, build_id));
 	rows->r->modules.items[id].build_id = (uint32_t)build_id;
+	rows->r->modules.items[id].bias = next(rows, BATCH_KNOWN_BIAS);
 	return 0;
 }
 

@@ -275,10 +275,13 @@ static int end_modules(struct weft_stream *s, const struct profile *r)
 	int err = 0;
 
 	for (uint32_t i = 0; !err && i < s->build_ids.n; i++) {
-		if (s->build_ids.items[i] == r->modules.items[i].build_id)
+		const struct profile_module *m = &r->modules.items[i];
+
+		if (s->build_ids.items[i] == m->build_id && !m->bias)
 			continue;
 		batch_put_step(s->batch, BATCH_KNOWN_MODULE_STEP, i);
-		batch_put(s->batch, BATCH_KNOWN_BUILD_ID, r->modules.items[i].build_id);
+		batch_put(s->batch, BATCH_KNOWN_BUILD_ID, m->build_id);
+		batch_put(s->batch, BATCH_KNOWN_BIAS, m->bias);
 		err = batch_row(s->batch);
 	}
 	return err;
