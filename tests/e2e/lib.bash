@@ -8,6 +8,9 @@ bats_require_minimum_version 1.5.0
 # no test asks a server that it does not run itself
 unset DEBUGINFOD_URLS
 
+# nor waits for a person
+export WEFT_PAGER=cat
+
 # what can be written, in the order in which it is shown
 export FORMATS='weft folded pprof speedscope firefox svg html'
 

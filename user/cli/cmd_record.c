@@ -122,6 +122,13 @@ static const struct option options[] = {
 	  AT(verbose) },
 	{ OPTION_BITS, 0, "inject-fault", "WORD[,WORD…]", NULL, AT(record.faults),
 	  .words = fault_words },
+	HABIT('g', "call-graph",
+	      "weft always records callers, so leave it out (--unwind chooses how)"),
+	HABIT('e', NULL,
+	      "weft counts cycles where it can, so leave it out, or say --event cycles "
+	      "or "
+	      "--event cpu-clock"),
+	HABIT('G', NULL, "say --cgroup PATH"),
 	{ OPTION_END },
 };
 #undef AT

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "cli/check.h"
 #include "cli/commands.h"
+#include "cli/pager.h"
 #include "cli/terminal.h"
 #include "record/tape_report.h"
 #include "report/report.h"
@@ -105,6 +106,11 @@ static const struct option options[] = {
 	{ OPTION_STRING, 0, "stats-json", "FILE",
 	  "write a tape's counts and losses as JSON", AT(report.stats_json) },
 	{ OPTION_FLAG, 'q', "quiet", NULL, "no summary of a tape", AT(quiet) },
+	HABIT('i', "input", "give the file alone: weft report FILE"),
+	HABIT('g', "call-graph",
+	      "the report always has callers (--caller NAME shows a function's)"),
+	HABIT('\0', "stdio", "that is what weft report writes (-o x.html makes a page)"),
+	HABIT('\0', "no-children", "the column self is that, so leave it out"),
 	{ OPTION_END },
 };
 #undef AT
@@ -239,6 +245,8 @@ static int check_report(void *arg, const struct given *given)
 
 	if (!report->output && terminal_is_stdout())
 		report->text.letters = LETTERS_MAX;
+	if (!report->output && !line->long_names)
+		report->text.columns = terminal_columns();
 	report->text.colours = !report->output && terminal_wants_colours();
 	report->summary = line->quiet ? NULL : terminal_say;
 	/* for a program nothing is too small, unless it says so */
@@ -268,9 +276,17 @@ static int check_report(void *arg, const struct given *given)
 static int run_report(const void *arg)
 {
 	const struct report_line *line = arg;
+	struct report_options report = line->report;
+	struct pager pager = { 0 };
+	int err;
 
-	return line->report.tape ? tape_report_run(&line->report)
-				 : report_run(&line->report);
+	if (report.tape)
+		return tape_report_run(&report);
+	report.before_text = pager_begin;
+	report.before_text_arg = &pager;
+	err = report_run(&report);
+	pager_end(&pager);
+	return err;
 }
 
 static void free_report(void *arg)

@@ -86,6 +86,14 @@ static int take_next(struct cursor *at, const struct option *option)
 	return take_value(at, option, at->argv[++at->i]);
 }
 
+static int explain_habit(const struct option *option, const char *typed)
+{
+	char shown[64];
+
+	str_clean(shown, sizeof(shown), typed, strcspn(typed, "="));
+	return fail(-EINVAL, "%s%s: %s", typed[1] ? "--" : "-", shown, option->argument);
+}
+
 static int parse_long(struct cursor *at, const char *arg)
 {
 	const char *equals = strchr(arg, '=');
@@ -101,6 +109,8 @@ static int parse_long(struct cursor *at, const char *arg)
 		str_clean(name, sizeof(name), arg, n);
 		return unknown_option(at, name);
 	}
+	if (option->kind == OPTION_HABIT)
+		return explain_habit(option, arg);
 	if (option->kind == OPTION_FLAG && equals)
 		return fail(-EINVAL, "--%s takes no value", option->name);
 	if (option->kind == OPTION_FLAG)
@@ -126,6 +136,8 @@ static int parse_letters(struct cursor *at, const char *arg)
 			fail(-EINVAL, "unknown option -%s", shown);
 			return fail_hint(-EINVAL, "--help lists the options");
 		}
+		if (option->kind == OPTION_HABIT)
+			return explain_habit(option, (const char[]){ *arg, '\0' });
 		if (option->kind != OPTION_FLAG)
 			return arg[1] ? take_value(at, option, arg + 1)
 				      : take_next(at, option);

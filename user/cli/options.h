@@ -29,6 +29,7 @@ enum option_kind {
 	OPTION_CHOICE,	 /* unsigned int: the value of one of the words */
 	OPTION_BITS,	 /* unsigned int: words with commas, values or-ed */
 	OPTION_STRINGS,	 /* struct string_list; repeating the option adds to it */
+	OPTION_HABIT,	 /* another tool's, hidden: argument says what to type here */
 };
 
 #define STRINGS_LISTED_MAX 32
@@ -56,6 +57,13 @@ struct option {
 	word_source offered; /* to complete, where words are kept elsewhere; keys, where
 				the argument has "=" */
 };
+
+/* Another tool's option, or only its letter or its name (0, NULL). */
+#define HABIT(short_one, long_one, text)                                                 \
+	{                                                                                \
+		.kind = OPTION_HABIT, .letter = short_one, .name = long_one,             \
+		.argument = text                                                         \
+	}
 
 #define OPTIONS_MAX 64
 

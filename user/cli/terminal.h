@@ -11,6 +11,9 @@
 /* Does stdout go to a person? */
 bool terminal_is_stdout(void);
 
+/* How wide it is; 0: not known, or stdout is no terminal. */
+unsigned int terminal_columns(void);
+
 /* And may it be coloured? Not where NO_COLOR is set, and only where TERM says what
  * the terminal is. */
 bool terminal_wants_colours(void);

@@ -257,6 +257,7 @@ int values_read(const struct option *option, const char *value, void *into)
 		return read_strings(option, value, place);
 	case OPTION_END:
 	case OPTION_HEADING:
+	case OPTION_HABIT:
 		break;
 	}
 	return fail(-EINVAL, "--%s takes no value", option->name);

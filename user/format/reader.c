@@ -5,12 +5,13 @@
 #include "base/str.h"
 
 #include <errno.h>
+#include <string.h>
 
 #define X(name) &name##_reader,
 static const struct reader *const readers[] = { READERS(X) NULL };
 #undef X
 
-static int unknown(const struct source *source)
+static int unknown(const struct source *source, bool is_perf_data)
 {
 	AUTO_STR known = { 0 };
 	int err;
@@ -18,6 +19,9 @@ static int unknown(const struct source *source)
 	for (size_t i = 0; readers[i]; i++)
 		str_addf(&known, "%s%s", i ? ", " : "", readers[i]->name);
 	err = fail(-EBADMSG, "%s is in no format that weft reads", source_name(source));
+	if (is_perf_data)
+		return fail_hint(err, "it is perf's: perf script -i %s | weft report -",
+				 source_name(source));
 	return fail_hint(err, "weft reads: %s", known.s ? known.s : "");
 }
 
@@ -60,7 +64,8 @@ static int read_source(struct source *source, struct profile **ret)
 	}
 	if (err)
 		return err;
-	return n ? unknown(source) : read_nothing(ret);
+	return n ? unknown(source, n >= 8 && !memcmp(head, "PERFILE2", 8))
+		 : read_nothing(ret);
 }
 
 int reader_read(const char *path, struct profile **ret)

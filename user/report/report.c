@@ -107,10 +107,13 @@ static int write_out(const struct report_options *options, const struct profile 
 					    .short_names = options->short_names };
 	struct text_options text = options->text;
 	AUTO(outfile) file = NULL;
-	int err = outfile_new(&file, options->output ? options->output : "-");
+	int err;
 
 	text.view = options->view;
 	text.unfiltered = unfiltered;
+	if (!options->json && !options->output && options->before_text)
+		options->before_text(options->before_text_arg);
+	err = outfile_new(&file, options->output ? options->output : "-");
 	if (err)
 		return err;
 	if (options->json)

@@ -27,6 +27,8 @@ struct report_options {
 	bool no_inlines;
 	bool short_names; /* on the terminal and the page; data has whole ones */
 	bool json;
+	void (*before_text)(void *arg); /* text for people comes now; NULL: no matter */
+	void *before_text_arg;
 	const char *stats_json;		   /* of a tape */
 	void (*summary)(const char *text); /* of a tape; NULL: nobody wants it */
 };

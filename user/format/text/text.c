@@ -17,7 +17,9 @@
 #define ASYNC  "\033[36m"
 #define PLAIN  "\033[0m"
 
-#define INDENT_MAX 48
+#define INDENT_MAX  48
+#define NAME_COLUMN 22 /* where one begins, without branches before it */
+#define NAME_MIN    20 /* letters, however narrow the terminal is */
 
 struct text {
 	struct output_buffer buffer;
@@ -68,10 +70,21 @@ static const char *letter(const char *s, size_t n)
 	return s;
 }
 
-/* A template's first letters say what it is, its last ones which. */
-static void add_name(struct text *t, const char *name)
+/* How many letters a name may have in a row of which so many columns are used. */
+static size_t room_for_name(const struct text *t, size_t used)
 {
-	size_t most = t->options->letters, head = most * 3 / 4;
+	size_t columns = t->options->columns, letters = t->options->letters, room;
+
+	if (!columns)
+		return letters;
+	room = columns > used + NAME_MIN ? columns - used : NAME_MIN;
+	return letters && letters < room ? letters : room;
+}
+
+/* A name's first letters say what it is, its last ones which. most: 0 = all of them. */
+static void add_name(struct text *t, const char *name, size_t most)
+{
+	size_t head = most / 2;
 	const char *end = most ? letter(name, most) : "";
 	const char *tail = name;
 
@@ -120,13 +133,21 @@ static void table_row(struct text *t, const struct function *function)
 	struct str *out = &t->buffer.text;
 	const char *module = profile_module_name(t->r, function->module);
 	const char *name = profile_string(t->r, function->name);
+	size_t used = NAME_COLUMN;
 
+	if (!*module || !strncmp(name, module, strlen(module)))
+		module = "";
+	else if (!t->options->columns ||
+		 used + NAME_MIN + 2 + strlen(module) <= t->options->columns)
+		used += 2 + strlen(module);
+	else
+		module = "";
 	str_addf(out, "  %6.2f %%  %6.2f %%  ", share(t, function->self),
 		 share(t, function->total));
 	colour(t, frame_type_colour(function->type));
-	add_name(t, name);
+	add_name(t, name, room_for_name(t, used));
 	colour(t, frame_type_colour(function->type) ? PLAIN : NULL);
-	if (*module && strncmp(name, module, strlen(module)) != 0) {
+	if (*module) {
 		colour(t, GREY);
 		str_addf(out, "  %s", module);
 		colour(t, PLAIN);
@@ -170,7 +191,10 @@ static void tree_row(struct text *t, const struct tree *tree, uint32_t node,
 	if (depth > INDENT_MAX)
 		str_addf(out, "(%u) ", depth);
 	colour(t, code);
-	add_name(t, tree_text(tree, node));
+	add_name(t, tree_text(tree, node),
+		 room_for_name(t, NAME_COLUMN + 2 * (size_t)(depth < INDENT_MAX
+								     ? depth
+								     : INDENT_MAX)));
 	colour(t, code ? PLAIN : NULL);
 	str_add_char(out, '\n');
 }

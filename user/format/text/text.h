@@ -20,6 +20,7 @@ struct text_options {
 	bool invert, no_kernel;
 	bool colours;
 	unsigned int letters; /* of a name; "…" for the middle of longer ones; 0: all */
+	unsigned int columns; /* of a row, which shorten names as well; 0: no matter */
 };
 
 int text_write(struct outfile *out, const struct profile *profile,
