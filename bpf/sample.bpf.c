@@ -9,6 +9,9 @@
 
 const volatile struct knobs knobs = {};
 
+/* What an on-CPU tick stands for. User space changes it while nothing ticks. */
+unsigned long long tick_ns;
+
 static __always_inline bool pid_matches(__u64 who)
 {
 	__u32 tgid = who >> 32, tid = who;
@@ -112,7 +115,7 @@ int oncpu_tick(struct bpf_perf_event_data *ctx)
 		return emit_outcome(HOOK_ONCPU, OUTCOME_FILTERED);
 
 	begin_record(s, HOOK_ONCPU, who);
-	s->rec.weight_ns = knobs.tick_ns;
+	s->rec.weight_ns = tick_ns;
 	if (!in_kernel) {
 		take_user_stack(s, HOOK_ONCPU, &ctx->regs);
 	} else {

@@ -58,7 +58,6 @@ struct knobs {
 	unsigned long long cgroup_id;	 /* FILTER_CGROUP: the v2 cgroup's id */
 	unsigned long long addr_mask;	 /* user address without tags and signatures */
 	unsigned int page_bytes;	 /* of user memory */
-	unsigned int tick_ns;		 /* what an on-CPU tick stands for */
 	unsigned int clock_tick_ns;	 /* unit of /proc/PID/stat field 22 */
 	unsigned int kernel_stack_bytes; /* THREAD_SIZE, for kernels before 5.15 */
 	char comm[16];			 /* FILTER_COMM, NUL padded */

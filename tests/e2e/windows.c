@@ -28,9 +28,11 @@
 #include "sym/return_check.h"
 #include "sym/symbolizer.h"
 
-#define HZ	  1999
-#define PUMP_MS	  10
-#define NAMES_MAX 65536
+#define HZ		1999
+#define HZ_NOW_AND_THEN 499
+#define SAME_RATE	5 /* windows */
+#define PUMP_MS		10
+#define NAMES_MAX	65536
 
 /* What there is at a time. */
 struct held {
@@ -93,6 +95,9 @@ static void check_ledger(struct test *t, const struct recorded_window *w, bool i
 	EXPECT(t, ledger->outcomes[OUTCOME_KEPT] == aggregator->samples.total);
 	EXPECT(t, w->on_their_way >= 0);
 	EXPECT(t, w->begun_ns < w->ended_ns);
+	/* whatever the rate was before: a window has one, and a sample its period */
+	EXPECT(t, !aggregator->period_ns || aggregator->period_ns == SECOND_NS / w->hz);
+	EXPECT(t, !aggregator->timeline.weighed_ns);
 	if (!is_last && w->on_their_way > t->on_their_way_max)
 		t->on_their_way_max = w->on_their_way;
 	t->sums.ledgers[HOOK_ONCPU].entered += ledger->entered;
@@ -264,9 +269,15 @@ static void check_held(struct test *t)
 
 static int close_window(struct test *t, bool is_last)
 {
+	unsigned int round = (t->n_closed + 1) / SAME_RATE;
 	struct recorded_window *w;
-	int err = recording_close_window(t->recording, is_last, &w);
+	int err;
 
+	if (is_last || (t->n_closed + 1) % SAME_RATE)
+		err = recording_close_window(t->recording, is_last, &w);
+	else
+		err = recording_set_hz(t->recording, round % 2 ? HZ_NOW_AND_THEN : HZ,
+				       &w);
 	if (err)
 		return err;
 	t->n_closed++;

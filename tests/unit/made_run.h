@@ -98,6 +98,8 @@ static inline void tally_profile(struct tally *whole, struct tally *leaves,
 	}
 }
 
+#define MADE_HZ 99
+
 /* A run over a machine's events. */
 struct run {
 	struct pipeline *pipeline;
@@ -272,7 +274,7 @@ static inline void begin(struct run *run)
 	assert_int_equal(pipeline_new(&run->pipeline, &sink), 0);
 	run->modules = pipeline_modules(run->pipeline);
 	assert_int_equal(windows_begin(&run->windows, run->modules,
-				       pipeline_processes(run->pipeline)),
+				       pipeline_processes(run->pipeline), MADE_HZ),
 			 0);
 	use_made_clock(run);
 	assert_int_equal(profile_new(&run->merged), 0);

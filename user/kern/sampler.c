@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "kern/sampler.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "kern/arch.h"
 #include "kern/sideband.h"
+#include "kern/ticks.h"
 
 #include "weft.skel.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/ioctl.h>
 
 struct sampler {
 	struct weft_bpf *skel;
@@ -22,15 +22,11 @@ struct sampler {
 	struct sideband *sideband;
 	struct event_sink sink; /* while sampler_read() runs */
 	int epoll_fd;
-	int n_cpus;		  /* possible ones */
-	int *ring_fds, *tick_fds; /* by CPU; -1: none */
+	int n_cpus;    /* possible ones */
+	int *ring_fds; /* by CPU; -1: none */
+	struct ticks ticks;
 	struct bpf_link *fork_link, *free_link;
-	unsigned int hz;
-	enum tick_event event;
 	unsigned int ring_bytes;
-	struct cpus_away away; /* at the start; then while it ran */
-	uint64_t gone_ticks;   /* expected on CPUs that went offline since */
-	bool running;
 	bool unwatched; /* a CPU's sideband was missed for a while */
 };
 
@@ -91,12 +87,12 @@ static int load_once(struct sampler *s, const struct sampler_config *config)
 	knobs = (struct knobs *)&s->skel->rodata->knobs;
 	*knobs = config->knobs;
 	knobs->wakeup_bytes = s->ring_bytes / 4;
-	knobs->tick_ns = 1000000000 / s->hz;
 	knobs->page_bytes = (unsigned int)sysconf(_SC_PAGESIZE);
 	knobs->clock_tick_ns = (unsigned int)(1000000000 / sysconf(_SC_CLK_TCK));
 	knobs->kernel_stack_bytes = arch_kernel_stack_bytes();
 	knobs->addr_mask = arch_addr_mask();
 
+	s->skel->bss->tick_ns = ticks_period_ns(config->hz);
 	knobs->follow_forks = config->follow_forks;
 	knobs->tables = config->table_pages > 1;
 
@@ -163,13 +159,9 @@ static int add_ring(struct sampler *s, int cpu)
 	return s->rings ? 0 : fail_errno(-errno, "cannot map the ring of CPU %d", cpu);
 }
 
-static int attach(struct sampler *s, int fd)
+static int tick_program(const struct sampler *s)
 {
-	int prog = bpf_program__fd(s->skel->progs.oncpu_tick);
-
-	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, prog))
-		return fail_errno(-errno, "cannot attach the sampling program");
-	return 0;
+	return bpf_program__fd(s->skel->progs.oncpu_tick);
 }
 
 static int add_cpu(struct sampler *s, int cpu)
@@ -178,12 +170,7 @@ static int add_cpu(struct sampler *s, int cpu)
 
 	if (!err)
 		err = sideband_add_cpu(s->sideband, cpu, s->epoll_fd);
-	if (err)
-		return err;
-	s->tick_fds[cpu] = tick_open(s->event, s->hz, cpu);
-	if (s->tick_fds[cpu] < 0)
-		return s->tick_fds[cpu];
-	return attach(s, s->tick_fds[cpu]);
+	return err ? err : ticks_add_cpu(&s->ticks, cpu, tick_program(s));
 }
 
 static int add_online_cpus(struct sampler *s)
@@ -243,18 +230,17 @@ int sampler_new(struct sampler **ret, const struct sampler_config *config)
 	if (!s)
 		return fail(-ENOMEM, "no memory for the sampler");
 	s->epoll_fd = -1;
-	s->hz = config->hz;
-	s->event = config->event;
 	s->ring_bytes = ring_size(config->hz);
 	s->n_cpus = libbpf_num_possible_cpus();
 	if (s->n_cpus <= 0 || s->n_cpus > CPUS_MAX)
 		return fail(-ENOSYS, "cannot find out the number of CPUs");
 	s->ring_fds = new_fds(s->n_cpus);
-	s->tick_fds = new_fds(s->n_cpus);
-	if (!s->ring_fds || !s->tick_fds)
+	if (!s->ring_fds)
 		return fail(-ENOMEM, "no memory for %d CPUs", s->n_cpus);
 
-	err = load(s, config);
+	err = ticks_begin(&s->ticks, config->event, config->hz, s->n_cpus);
+	if (!err)
+		err = load(s, config);
 	if (!err)
 		err = watch_forks(s);
 	if (!err)
@@ -281,7 +267,7 @@ void sampler_free(struct sampler *s)
 		return;
 	bpf_link__destroy(s->fork_link);
 	bpf_link__destroy(s->free_link);
-	close_fds(s->tick_fds, s->n_cpus);
+	ticks_end(&s->ticks);
 	ring_buffer__free(s->rings);
 	close_fds(s->ring_fds, s->n_cpus);
 	sideband_free(s->sideband);
@@ -291,41 +277,27 @@ void sampler_free(struct sampler *s)
 	free(s);
 }
 
-static int each_tick(struct sampler *s, unsigned long request)
-{
-	for (int cpu = 0; cpu < s->n_cpus; cpu++)
-		if (s->tick_fds[cpu] >= 0 && ioctl(s->tick_fds[cpu], request, 0) &&
-		    errno != ENODEV) /* a CPU that just went away */
-			return fail_errno(-errno, "cannot switch the ticks of CPU %d",
-					  cpu);
-	return 0;
-}
-
 int sampler_start(struct sampler *s)
 {
-	s->running = true;
-	s->away = cpus_away();
-	return each_tick(s, PERF_EVENT_IOC_ENABLE);
-}
-
-/* Since the start, until it was stopped. */
-static struct cpus_away away_so_far(const struct sampler *s)
-{
-	struct cpus_away now;
-
-	if (!s->running)
-		return s->away;
-	now = cpus_away();
-	now.idle_ns -= s->away.idle_ns;
-	now.stolen_ns -= s->away.stolen_ns;
-	return now;
+	return ticks_start(&s->ticks);
 }
 
 int sampler_stop(struct sampler *s)
 {
-	s->away = away_so_far(s);
-	s->running = false;
-	return each_tick(s, PERF_EVENT_IOC_DISABLE);
+	return ticks_stop(&s->ticks);
+}
+
+int sampler_set_hz(struct sampler *s, unsigned int hz, uint64_t *ret_since_ns)
+{
+	int err = ticks_stop(&s->ticks);
+
+	if (!err)
+		err = ticks_set_hz(&s->ticks, hz, tick_program(s));
+	if (err)
+		return err;
+	s->skel->bss->tick_ns = ticks_period_ns(hz);
+	*ret_since_ns = clock_now_ns();
+	return ticks_start(&s->ticks);
 }
 
 int sampler_fd(const struct sampler *s)
@@ -344,24 +316,10 @@ int sampler_read(struct sampler *s, const struct event_sink *sink)
 	return sideband_read(s->sideband, sink);
 }
 
-static uint64_t ticks_of(const struct sampler *s, int fd)
-{
-	uint64_t count = 0;
-
-	if (fd < 0 || s->event != TICK_CPU_CLOCK)
-		return 0;
-	if (read(fd, &count, sizeof(count)) != sizeof(count))
-		return 0;
-	return count / (1000000000ULL / s->hz);
-}
-
-/* A CPU that went away takes its events with it, for good: they are opened
- * anew when it comes back. */
+/* Its events are opened anew when it comes back. */
 static void drop_cpu(struct sampler *s, int cpu)
 {
-	s->gone_ticks += ticks_of(s, s->tick_fds[cpu]);
-	close(s->tick_fds[cpu]);
-	s->tick_fds[cpu] = -1;
+	ticks_drop_cpu(&s->ticks, cpu);
 	sideband_drop_cpu(s->sideband, cpu);
 	s->unwatched = true;
 }
@@ -371,8 +329,6 @@ static int take_up_cpu(struct sampler *s, int cpu)
 	int err = add_cpu(s, cpu);
 
 	s->unwatched = true;
-	if (!err && s->running && ioctl(s->tick_fds[cpu], PERF_EVENT_IOC_ENABLE, 0))
-		err = fail_errno(-errno, "cannot start the ticks of CPU %d", cpu);
 	if (err != -ENODEV)
 		return err;
 	error_clear(); /* gone again already: next time */
@@ -385,7 +341,7 @@ int sampler_check_cpus(struct sampler *s)
 	int err = online ? cpus_online(online, s->n_cpus) : fail(-ENOMEM, "no memory");
 
 	for (int cpu = 0; !err && cpu < s->n_cpus; cpu++) {
-		bool open = s->tick_fds[cpu] >= 0;
+		bool open = ticks_has_cpu(&s->ticks, cpu);
 
 		if (open && !online[cpu])
 			drop_cpu(s, cpu);
@@ -425,9 +381,9 @@ void ledger_add(struct ledger *sum, const struct ledger *one)
 int sampler_totals(struct sampler *s, struct sampler_totals *ret)
 {
 	AUTO_FREE struct ledger *all = calloc((size_t)s->n_cpus, sizeof(*all));
-	struct sampler_totals totals = { .expected_ticks = s->gone_ticks };
-	uint64_t period_ns = 1000000000ULL / s->hz, idle;
-	struct cpus_away away = away_so_far(s);
+	const struct due_ticks due = ticks_due(&s->ticks);
+	struct sampler_totals totals = { .expected_ticks = due.expected,
+					 .stolen_ticks = due.stolen };
 
 	if (!all)
 		return fail(-ENOMEM, "no memory for the ledger");
@@ -437,13 +393,6 @@ int sampler_totals(struct sampler *s, struct sampler_totals *ret)
 		for (int cpu = 0; cpu < s->n_cpus; cpu++)
 			ledger_add(&totals.ledgers[hook], &all[cpu]);
 	}
-	for (int cpu = 0; cpu < s->n_cpus; cpu++)
-		totals.expected_ticks += ticks_of(s, s->tick_fds[cpu]);
-	/* an idle CPU's clock may stop: nobody is missing there */
-	idle = away.idle_ns / period_ns;
-	totals.expected_ticks -=
-		idle < totals.expected_ticks ? idle : totals.expected_ticks;
-	totals.stolen_ticks = away.stolen_ns / period_ns;
 	*ret = totals;
 	return 0;
 }

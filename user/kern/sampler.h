@@ -33,6 +33,10 @@ DEFINE_FREEP(sampler)
 int sampler_start(struct sampler *sampler); /* ticks from here on */
 int sampler_stop(struct sampler *sampler);  /* the last tick is in its ring */
 
+/* While it ticks. *ret_since_ns: samples up to then are in their rings and weigh what
+ * they did, later ones the new rate's period. For a moment nothing ticks. */
+int sampler_set_hz(struct sampler *sampler, unsigned int hz, uint64_t *ret_since_ns);
+
 int sampler_fd(const struct sampler *sampler); /* readable: time to read */
 
 /* Samples first, then the sideband: so whatever a sample depends on is read. */

@@ -146,7 +146,8 @@ static int new_parts(struct recording *r)
 	if (err)
 		return err;
 	config.modules = pipeline_modules(r->pipeline);
-	err = windows_begin(&r->windows, config.modules, pipeline_processes(r->pipeline));
+	err = windows_begin(&r->windows, config.modules, pipeline_processes(r->pipeline),
+			    r->options->hz);
 	if (err)
 		return err;
 	err = publisher_new(&r->publisher, &config);
@@ -464,4 +465,20 @@ int recording_close_window(struct recording *r, bool is_last,
 	int err = sampler_totals(r->sampler, &totals);
 
 	return err ? err : windows_close(&r->windows, &totals, is_last, ret);
+}
+
+int recording_set_hz(struct recording *r, unsigned int hz, struct recorded_window **ret)
+{
+	struct event_sink input = sideband_filter_input(&r->filter);
+	uint64_t since_ns;
+	int err = sampler_set_hz(r->sampler, hz, &since_ns);
+
+	if (err)
+		return err;
+	r->windows.hz = hz;
+	usleep(SETTLED_NS / 1000);
+	err = sampler_read(r->sampler, &input);
+	if (!err)
+		err = advance(r, since_ns);
+	return err ? err : recording_close_window(r, false, ret);
 }

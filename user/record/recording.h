@@ -80,4 +80,9 @@ int recording_drain(struct recording *recording);
 int recording_close_window(struct recording *recording, bool is_last,
 			   struct recorded_window **ret);
 
+/* Another rate from here on. All samples up to now are in the window that this closes,
+ * so each window has one rate. */
+int recording_set_hz(struct recording *recording, unsigned int hz,
+		     struct recorded_window **ret);
+
 #endif

@@ -55,8 +55,7 @@ int window_profile_begin(struct window_profile *profile,
 			 const struct recorded_window *window, uint64_t begun_ns)
 {
 	struct aggregator *aggregator = window_aggregator(window->window);
-	const struct stats stats = { .hz = recording->options->hz,
-				     .event = recording->event };
+	const struct stats stats = { .hz = window->hz, .event = recording->event };
 	struct profile_sources sources = { .arg = profile,
 					   .build_id = build_id_text,
 					   .bias = bias,
@@ -132,7 +131,7 @@ static void collect_stats(const struct window_profile *profile, struct stats *st
 	const struct recording *r = profile->recording;
 	uint64_t first = pipeline_first_sample_ns(r->pipeline);
 
-	stats->hz = r->options->hz;
+	stats->hz = profile->window->hz;
 	stats->event = r->event;
 	stats->first_sample_ns = first ? first - r->begun_ns : 0;
 	stats->aggregator = aggregator_of(profile);

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <string.h>
 
 void recorded_window_free(struct recorded_window *w)
 {
@@ -34,13 +33,15 @@ static int open_window(const struct windows *windows, const struct cgroups *befo
 	/* anew for each: the clock of the day is set now and then */
 	window_aggregator(w->window)->unix_offset_ns = run_info_unix_offset_ns();
 	w->begun_ns = clock_now_ns();
+	w->hz = windows->hz;
 	*ret = GIVE(w);
 	return 0;
 }
 
 int windows_begin(struct windows *windows, struct module_table *modules,
-		  const struct process_table *processes)
+		  const struct process_table *processes, unsigned int hz)
 {
+	windows->hz = hz;
 	windows->modules = modules;
 	windows->processes = processes;
 	return open_window(windows, NULL, &windows->open);

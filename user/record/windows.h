@@ -19,6 +19,7 @@ struct recorded_window {
 	struct window *window;
 	struct cgroups *cgroups;
 	uint64_t begun_ns, ended_ns; /* of samples' clock: when it took them */
+	unsigned int hz;	     /* of all its samples */
 	/*
 	 * The ledger of its own samples: entered = outcomes, and kept = samples in the
 	 * window. A sample that its tick kept and that is still on its way counts in the
@@ -37,14 +38,15 @@ struct windows { /* {0}, then windows_begin() */
 	struct module_table *modules;
 	const struct process_table *processes;
 	struct recorded_window *open; /* NULL: the last was closed */
+	unsigned int hz;	      /* of the next ones */
 	/* what the closed ones have of the recording's */
 	struct sampler_totals totals;
 	struct process_counts process_counts;
 };
 
-/* Both are borrowed and outlive all windows. Opens the first. */
+/* Both tables are borrowed and outlive all windows. Opens the first. */
 int windows_begin(struct windows *windows, struct module_table *modules,
-		  const struct process_table *processes);
+		  const struct process_table *processes, unsigned int hz);
 void windows_end(struct windows *windows); /* what it holds, not itself */
 
 /*
