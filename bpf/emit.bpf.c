@@ -65,3 +65,13 @@ int emit_record(__u32 hook)
 	tally_kept(hook, s->rec.ending);
 	return 1;
 }
+
+int emit_busy(__u32 hook)
+{
+	struct scratch *s = scratch(hook);
+	struct ledger *l = ledger(hook);
+
+	if (s && l)
+		l->busy_ns += bpf_ktime_get_ns() - s->rec.ts_ns;
+	return 0;
+}

@@ -8,5 +8,6 @@
 int emit_entered(__u32 hook);
 int emit_outcome(__u32 hook, __u32 outcome);
 int emit_record(__u32 hook); /* 1: it was kept */
+int emit_busy(__u32 hook);   /* since the record's time */
 
 #endif

@@ -123,6 +123,8 @@ int oncpu_tick(struct bpf_perf_event_data *ctx)
 		take_saved_user_stack(s, HOOK_ONCPU);
 	}
 	kept = emit_record(HOOK_ONCPU);
+	if (knobs.timed)
+		emit_busy(HOOK_ONCPU);
 	/* not 0: the kernel writes a sample of its own, too */
 	return knobs.faults & KERNEL_SAMPLES_TOO ? kept : 0;
 }

@@ -55,6 +55,7 @@ struct knobs {
 	unsigned int faults;	   /* enum fault_bits; 0 outside of tests */
 	unsigned int follow_forks; /* a child of one that the filter lets through, too */
 	unsigned int tables;	   /* walk by unwind tables where there are any */
+	unsigned int timed;	   /* count what samples take */
 	unsigned long long cgroup_id;	 /* FILTER_CGROUP: the v2 cgroup's id */
 	unsigned long long addr_mask;	 /* user address without tags and signatures */
 	unsigned int page_bytes;	 /* of user memory */

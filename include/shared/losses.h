@@ -33,6 +33,7 @@ struct ledger {
 	unsigned long long entered;
 	unsigned long long outcomes[N_OUTCOMES];
 	unsigned long long endings[N_ENDINGS]; /* of kept samples' thread walks */
+	unsigned long long busy_ns;	       /* in samples, if knobs.timed */
 };
 
 #endif

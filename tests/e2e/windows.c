@@ -101,6 +101,7 @@ static void check_ledger(struct test *t, const struct recorded_window *w, bool i
 	if (!is_last && w->on_their_way > t->on_their_way_max)
 		t->on_their_way_max = w->on_their_way;
 	t->sums.ledgers[HOOK_ONCPU].entered += ledger->entered;
+	t->sums.ledgers[HOOK_ONCPU].busy_ns += ledger->busy_ns;
 	t->samples += aggregator->samples.total;
 	t->refused += aggregator->samples.refused;
 	t->seen += w->processes.seen;

@@ -2,12 +2,12 @@
 #include "agent/agent.h"
 
 #include "agent/answers.h"
+#include "agent/naming.h"
 #include "agent/notify.h"
 #include "agent/shipping.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "record/window_profile.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -15,9 +15,9 @@
 #include <sys/prctl.h>
 #include <sys/random.h>
 
-#define CLOSED_MAX 4		   /* that wait for names; a window then stays open */
-#define END_NS	   (5 * SECOND_NS) /* for what is left, once we shall end */
-#define RELOAD_NS  (3 * SECOND_NS) /* for what is on its way, while we sample on */
+#define TURN_NS	  (10 * SECOND_NS) /* of the budget; shorter if windows are */
+#define END_NS	  (5 * SECOND_NS)  /* for what is left, once we shall end */
+#define RELOAD_NS (3 * SECOND_NS)  /* for what is on its way, while we sample on */
 
 struct agent {
 	const struct agent_options *options;
@@ -27,14 +27,9 @@ struct agent {
 	struct metrics metrics;
 	struct answers *answers; /* NULL: nobody may ask */
 	struct recording *recording;
-	struct worker *worker; /* for names */
-	struct name_cache *cache;
-	struct recorded_window *closed[CLOSED_MAX]; /* in turn */
-	size_t n_closed;
-	/* of the first of these */
-	struct window_profile profile;
-	struct names *names;
-	struct symbolizer *symbolizer;
+	struct naming *naming;
+	struct budget budget;
+	uint64_t turn_ns; /* when this turn of the budget began, or 0 */
 	uint64_t next_close_ns, next_second_ns;
 	uint64_t windows, samples, lost; /* that were sampled, and by the ledger */
 	bool stop;
@@ -52,73 +47,32 @@ static uint64_t first_window_ns(const struct agent *agent)
 	return window / 2 + window / 2 / 65536 * (random >> 16);
 }
 
-static int begin_naming(struct agent *agent)
+static int ship(void *arg, const struct recorded_window *w, struct profile *profile,
+		const struct stats *stats)
 {
-	const struct recorded_window *w = agent->closed[0];
-	struct symbol_sources sources;
-	int err = window_profile_begin(&agent->profile, agent->recording, w, w->begun_ns);
+	struct agent *agent = arg;
+	bool is_slowed = w->hz < agent->budget.asked_hz;
+	int err = is_slowed ? profile_add_count(profile, "agent.slowed_windows", 1) : 0;
 
-	if (!err)
-		err = names_new(&agent->names);
-	if (err)
-		return err;
-	sources = window_profile_sources(&agent->profile);
-	sources.worker = agent->worker;
-	sources.cache = agent->cache;
-	return symbolizer_new(&agent->symbolizer, agent->names,
-			      window_aggregator(w->window), &sources);
-}
-
-static int ship(struct agent *agent)
-{
-	const struct recorded_window *w = agent->closed[0];
-	struct stats stats = { .totals = w->totals,
-			       .duration_ns = w->ended_ns - w->begun_ns };
-	int err = window_profile_check(&agent->profile, agent->names, &stats);
-
-	if (!err)
-		err = window_profile_finish(&agent->profile, agent->names, &stats);
 	if (err)
 		return err;
 	agent->windows++;
-	agent->samples += stats.aggregator->samples.total;
-	agent->lost += stats_losses(&stats);
-	metrics_add(&agent->metrics, &stats);
-	shipping_add(agent->shipping, profile_builder_profile(agent->profile.builder));
-	answers_take(agent->answers, profile_builder_profile(agent->profile.builder),
-		     w->begun_ns, w->ended_ns);
+	agent->samples += stats->aggregator->samples.total;
+	agent->lost += stats_losses(stats);
+	metrics_add(&agent->metrics, stats);
+	agent->metrics.slowed_windows += is_slowed;
+	shipping_add(agent->shipping, profile);
+	answers_take(agent->answers, profile, w->begun_ns, w->ended_ns);
 	return 0;
 }
 
-static void end_naming(struct agent *agent)
+static void take_window(struct agent *agent, struct recorded_window *w)
 {
-	symbolizer_free(agent->symbolizer);
-	names_free(agent->names);
-	agent->symbolizer = NULL;
-	agent->names = NULL;
-	window_profile_end(&agent->profile);
-	recorded_window_free(agent->closed[0]);
-	memmove(agent->closed, agent->closed + 1,
-		--agent->n_closed * sizeof(*agent->closed));
-}
-
-/* A module of the first closed window; after its last, the window goes out. */
-static int name_more(struct agent *agent)
-{
-	int err = 0;
-
-	if (!agent->n_closed)
-		return 0;
-	if (!agent->names)
-		err = begin_naming(agent);
-	if (!err)
-		err = symbolizer_step(agent->symbolizer);
-	if (err)
-		return err < 0 ? err : 0;
-	err = ship(agent);
-	end_naming(agent);
-	name_cache_turn(agent->cache);
-	return err;
+	naming_add(agent->naming, agent->recording, w);
+	if (w->ended_ns >= agent->next_close_ns) /* and nobody wished for it earlier */
+		agent->next_close_ns += agent->options->window_ns;
+	if (agent->next_close_ns < w->ended_ns) /* after a stop of the machine */
+		agent->next_close_ns = w->ended_ns + agent->options->window_ns;
 }
 
 static int close_window(struct agent *agent, bool is_last)
@@ -126,14 +80,77 @@ static int close_window(struct agent *agent, bool is_last)
 	struct recorded_window *w;
 	int err = recording_close_window(agent->recording, is_last, &w);
 
+	if (!err)
+		take_window(agent, w);
+	return err;
+}
+
+static void tell_rate(const struct agent *agent, unsigned int before)
+{
+	const struct budget *budget = &agent->budget;
+	unsigned int hz = budget_hz(budget);
+
+	if (hz < before)
+		log_warn("budget: weft used %.2f %% of a CPU and may use %.2f %%, so it "
+			 "samples at %u Hz instead of %u",
+			 100 * budget->cpu, 100 * budget->cpu_max, hz, before);
+	else
+		log_warn("budget: there is room, so weft samples at %u Hz instead of %u",
+			 hz, before);
+}
+
+static int take_rate(struct agent *agent)
+{
+	unsigned int before = agent->recording->windows.hz;
+	struct recorded_window *w;
+	int err;
+
+	if (budget_hz(&agent->budget) == before)
+		return 0;
+	err = recording_set_hz(agent->recording, budget_hz(&agent->budget), &w);
 	if (err)
 		return err;
-	agent->closed[agent->n_closed++] = w;
-	if (w->ended_ns >= agent->next_close_ns) /* and nobody wished for it earlier */
-		agent->next_close_ns += agent->options->window_ns;
-	if (agent->next_close_ns < w->ended_ns) /* after a stop of the machine */
-		agent->next_close_ns = w->ended_ns + agent->options->window_ns;
+	tell_rate(agent, before);
+	agent->metrics.rate_changes++;
+	take_window(agent, w);
 	return 0;
+}
+
+static void tell_if_broken(struct agent *agent, bool was_broken)
+{
+	const struct budget *budget = &agent->budget;
+
+	if (!was_broken && budget_is_broken(budget))
+		log_warn("budget: weft uses %.2f %% of a CPU and may use %.2f %%, but "
+			 "samples at %u Hz already: it is other work",
+			 100 * budget->cpu, 100 * budget->cpu_max, BUDGET_HZ_MIN);
+}
+
+/* What it came to since the last time, and what follows. */
+static int turn_budget(struct agent *agent, uint64_t now)
+{
+	uint64_t window = agent->options->window_ns, begun = agent->turn_ns;
+	bool was_broken = budget_is_broken(&agent->budget);
+	const struct usage before = agent->metrics.usage;
+	struct sampler_totals totals;
+	int err;
+
+	/* a change of the rate closes a window */
+	if ((begun && now < begun + (window < TURN_NS ? window : TURN_NS)) ||
+	    !naming_has_room(agent->naming))
+		return 0;
+	err = sampler_totals(agent->recording->sampler, &totals);
+	if (err)
+		return err;
+	agent->metrics.usage = usage_now();
+	agent->metrics.usage.kernel_ns = totals.ledgers[HOOK_ONCPU].busy_ns;
+	agent->turn_ns = now;
+	if (!begun)
+		return 0;
+	budget_add_cpu(&agent->budget, usage_since(&agent->metrics.usage, &before),
+		       now - begun);
+	tell_if_broken(agent, was_broken);
+	return take_rate(agent);
 }
 
 static bool is_over(struct agent *agent, uint64_t now)
@@ -181,7 +198,9 @@ static int wait_for_work(struct agent *agent)
 	recording_fds(agent->recording, fds);
 	n += shipping_fds(agent->shipping, fds + n);
 	/* while windows wait for their names there is work */
-	if (poll(fds, n, agent->n_closed ? 0 : recording_pace_ms(agent->recording)) < 0 &&
+	if (poll(fds, n,
+		 naming_is_idle(agent->naming) ? recording_pace_ms(agent->recording)
+					       : 0) < 0 &&
 	    errno != EINTR)
 		return fail_errno(-errno, "poll");
 	heed_signals(agent);
@@ -215,12 +234,12 @@ static int loop(struct agent *agent)
 		if (!err)
 			err = recording_pump(agent->recording);
 		now = clock_now_ns();
-		/* there is always room for the last */
-		if (!err && now >= close_due_ns(agent) &&
-		    agent->n_closed < CLOSED_MAX - 1)
+		if (!err && now >= close_due_ns(agent) && naming_has_room(agent->naming))
 			err = close_window(agent, false);
 		if (!err)
-			err = name_more(agent);
+			err = turn_budget(agent, now);
+		if (!err)
+			err = naming_step(agent->naming);
 		if (!err)
 			err = every_second(agent, now);
 		shipping_step(agent->shipping);
@@ -238,8 +257,8 @@ static int close_last(struct agent *agent)
 		err = recording_drain(agent->recording);
 	if (!err)
 		err = close_window(agent, true);
-	while (!err && agent->n_closed)
-		err = name_more(agent);
+	while (!err && !naming_is_idle(agent->naming))
+		err = naming_step(agent->naming);
 	return err;
 }
 
@@ -299,9 +318,10 @@ int agent_run(const struct agent_options *options)
 {
 	struct agent agent = { .options = options,
 			       .metrics = { .begun_unix_ns = clock_unix_ns(),
-					    .hz = options->record.hz } };
+					    .budget = &agent.budget } };
 	int err = signals_take(&agent.signals);
 
+	budget_begin(&agent.budget, options->record.hz, options->cpu_budget_ppm / 1e6);
 	prctl(PR_SET_NAME,
 	      "weft"); /* who was started again would be called after /proc */
 	notify_begin(&agent.notify);
@@ -311,18 +331,13 @@ int agent_run(const struct agent_options *options)
 		err = answers_new(&agent.answers, options, agent.shipping,
 				  &agent.metrics);
 	if (!err)
-		err = worker_new(&agent.worker);
-	if (!err)
-		err = name_cache_new(&agent.cache);
+		err = naming_new(&agent.naming, ship, &agent);
 	if (!err)
 		err = recording_new(&agent.recording, &options->record, &agent.signals);
 	if (!err)
 		err = run_it(&agent);
-	while (agent.n_closed)
-		end_naming(&agent);
+	naming_free(agent.naming);
 	recording_free(agent.recording);
-	name_cache_free(agent.cache);
-	worker_free(agent.worker);
 	answers_free(agent.answers);
 	shipping_free(agent.shipping);
 	notify_end(&agent.notify);

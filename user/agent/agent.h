@@ -34,6 +34,7 @@ struct agent_receiver {
 struct agent_options {
 	struct record_options record; /* what and how to sample; its output is not used */
 	uint64_t window_ns;
+	unsigned int cpu_budget_ppm; /* millionths of one CPU, of what weft itself uses */
 	enum agent_views views;
 	struct label labels[AGENT_LABELS_MAX]; /* of all profiles; service_name first */
 	size_t n_labels;

@@ -44,7 +44,12 @@ static void one(struct str *out, const char *name, const char *type, const char 
 static void add_samples(struct str *out, const struct metrics *m)
 {
 	one(out, "weft_sampling_frequency_hertz", "gauge",
-	    "Samples per second on each CPU.", m->hz);
+	    "Samples per second on each CPU, as they are taken now.",
+	    budget_hz(m->budget));
+	one(out, "weft_sampling_frequency_asked_hertz", "gauge",
+	    "The same, where the budget allows it.", m->budget->asked_hz);
+	one(out, "weft_windows_slowed_total", "counter",
+	    "Windows at a lower rate, for the budget.", (double)m->slowed_windows);
 	one(out, "weft_windows_total", "counter", "Windows that were closed and named.",
 	    (double)m->windows);
 	one(out, "weft_samples_total", "counter", "Samples in these windows.",
@@ -178,16 +183,32 @@ static double seconds(struct timeval time)
 	return (double)time.tv_sec + (double)time.tv_usec / 1e6;
 }
 
-static double resident_bytes(void)
+static void add_budget(struct str *out, const struct metrics *m)
 {
-	FILE *file = fopen("/proc/self/statm", "re");
-	unsigned long pages = 0;
+	const struct {
+		const char *where;
+		uint64_t ns;
+	} used[] = {
+		{ "agent", m->usage.own_ns },
+		{ "helpers", m->usage.helpers_ns },
+		{ "kernel", m->usage.kernel_ns },
+	};
 
-	if (file && fscanf(file, "%*u %lu", &pages) != 1)
-		pages = 0;
-	if (file)
-		fclose(file);
-	return (double)pages * (double)sysconf(_SC_PAGESIZE);
+	one(out, "weft_cpu_budget_ratio", "gauge", "What weft may use of one CPU.",
+	    m->budget->cpu_max);
+	one(out, "weft_cpu_used_ratio", "gauge",
+	    "What it used in the last turn of the budget, by all that follows.",
+	    m->budget->cpu);
+	one(out, "weft_cpu_used_mean_ratio", "gauge", "The same over some six turns.",
+	    m->budget->mean);
+	head(out, "weft_cpu_seconds", "gauge",
+	     "CPU time of the agent and of helpers that ended, of those that are alive, "
+	     "and of samples in the kernel, which the BPF program measures.");
+	for (size_t i = 0; i < sizeof(used) / sizeof(*used); i++)
+		str_addf(out, "weft_cpu_seconds{where=\"%s\"} %.6f\n", used[i].where,
+			 (double)used[i].ns / SECOND_NS);
+	one(out, "weft_rate_changes_total", "counter",
+	    "How often the budget changed the rate.", (double)m->rate_changes);
 }
 
 static void add_process(struct str *out, const struct metrics *m)
@@ -199,7 +220,7 @@ static void add_process(struct str *out, const struct metrics *m)
 	    "CPU time of the agent's own process.",
 	    seconds(used.ru_utime) + seconds(used.ru_stime));
 	one(out, "process_resident_memory_bytes", "gauge",
-	    "Memory of the agent's own process.", resident_bytes());
+	    "Memory of the agent's own process.", (double)usage_resident_bytes());
 	one(out, "process_start_time_seconds", "gauge", "When it began, in unix time.",
 	    (double)m->begun_unix_ns / 1e9);
 	one(out, "weft_listener_restarts_total", "counter",
@@ -214,6 +235,7 @@ void metrics_prometheus(struct str *out, const struct metrics *metrics,
 	str_add(out, "weft_build_info{version=\"" WEFT_VERSION "\"} 1\n");
 	add_samples(out, metrics);
 	add_debug_files(out, &metrics->debuginfod);
+	add_budget(out, metrics);
 	add_receivers(out, shipping, n_receivers);
 	add_process(out, metrics);
 }
@@ -243,7 +265,7 @@ void metrics_page(struct str *out, const struct metrics *m,
 		 "</b> samples at %u Hz: %" PRIu64 " windows, %" PRIu64
 		 " samples, %" PRIu64 " lost. <a href=metrics>metrics"
 		 "</a>\n",
-		 m->hz, m->windows, m->samples, lost);
+		 budget_hz(m->budget), m->windows, m->samples, lost);
 	if (n_receivers)
 		str_add(out, "<table><tr><th>receiver<th><th>delivered<th>wait<th>"
 			     "oldest<th>refused<th>dropped\n");

@@ -7,13 +7,18 @@
 #ifndef WEFT_AGENT_METRICS_H
 #define WEFT_AGENT_METRICS_H
 
+#include "agent/budget.h"
 #include "agent/shipping.h"
+#include "agent/usage.h"
 #include "record/stats.h"
 
 struct metrics {
 	uint64_t begun_unix_ns;
-	unsigned int hz;
+	const struct budget *budget;
+	struct usage usage;    /* at the last turn of the budget */
+	uint64_t rate_changes; /* by the budget */
 	uint64_t windows;
+	uint64_t slowed_windows;       /* of these, at a lower rate than was asked for */
 	uint64_t samples;	       /* in windows */
 	uint64_t outcomes[N_OUTCOMES]; /* of ticks, of all hooks */
 	uint64_t refused;	       /* samples beyond a window's limits */

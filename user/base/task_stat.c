@@ -41,6 +41,7 @@ bool task_stat_read(pid_t tid, struct task_stat *ret)
 		fields[i] = strtoull(at, NULL, 10);
 	}
 	ret->flags = (unsigned int)fields[9];
+	ret->cpu_ticks = fields[14] + fields[15] + fields[16] + fields[17];
 	ret->threads = (unsigned int)fields[20];
 	ret->start_ticks = fields[22];
 	ret->start_stack = fields[28];

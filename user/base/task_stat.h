@@ -10,6 +10,7 @@
 struct task_stat {
 	char state;	      /* field 3 */
 	unsigned int flags;   /* 9: the kernel's PF_… */
+	uint64_t cpu_ticks;   /* 14 to 17: its own, and of children it waited for */
 	unsigned int threads; /* 20 */
 	uint64_t start_ticks; /* 22: since boot */
 	uint64_t start_stack; /* 28: 0, or 1 for who may not know */

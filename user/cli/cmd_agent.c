@@ -16,6 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* In millionths of one CPU: 0.001 % to a thousand CPUs. */
+#define CPU_BUDGET     5000
+#define CPU_BUDGET_MIN 10
+#define CPU_BUDGET_MAX 1000000000
+
 #define AT(member) .offset = offsetof(struct agent_line, member)
 
 static const struct option_word views[] = {
@@ -65,6 +70,11 @@ static const struct option options[] = {
 	  "ask these servers for missing debug files; env: those\nof $DEBUGINFOD_URLS; "
 	  "none (default): ask nobody",
 	  AT(agent.record.debuginfod) },
+
+	{ OPTION_HEADING, .help = "What it may use" },
+	{ OPTION_PERCENT, 0, "cpu-budget", "PERCENT",
+	  "of one CPU (default 0.5%): before weft uses more, it\nsamples less often",
+	  AT(agent.cpu_budget_ppm), .least = CPU_BUDGET_MIN, .most = CPU_BUDGET_MAX },
 
 	{ OPTION_HEADING, .help = "Where to send profiles" },
 	{ OPTION_STRINGS, 0, "push", "KIND=URL",
@@ -120,6 +130,8 @@ static void set_defaults(void *arg)
 
 	line->agent.would_do = reload_is_right;
 	line->agent.record.hz = 19;
+	line->agent.record.timed = true;
+	line->agent.cpu_budget_ppm = CPU_BUDGET;
 	line->agent.record.max_frames = FRAMES_DEFAULT;
 	line->agent.record.unwind_mb = UNWIND_MB_DEFAULT;
 	line->agent.window_ns = 10000000000;

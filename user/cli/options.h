@@ -25,6 +25,7 @@ enum option_kind {
 	OPTION_DURATION, /* uint64_t in ns: 500ms, 10s, 2m, 1h; a bare number is
 			    seconds */
 	OPTION_BYTES,	 /* uint64_t: 4096, 64K, 256M, 1G */
+	OPTION_PERCENT,	 /* unsigned int, in millionths, least to most: 0.5%, or 0.5 */
 	OPTION_PIDS,	 /* struct pid_list; repeating the option adds to it */
 	OPTION_CHOICE,	 /* unsigned int: the value of one of the words */
 	OPTION_BITS,	 /* unsigned int: words with commas, values or-ed */

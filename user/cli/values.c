@@ -135,6 +135,27 @@ static int read_bytes(const struct option *option, const char *value, uint64_t *
 	return 0;
 }
 
+/* A millionth is 0.0001 %. */
+static int read_percent(const struct option *option, const char *value, unsigned int *ret)
+{
+	const char *s = value;
+	uint64_t whole = 0, part = 0;
+	int err = 0;
+
+	if (!read_digits(&s, UINT_MAX / 10000 - 1, &whole) ||
+	    !read_fraction(&s, 10000, &part) || (*s && strcmp(s, "%") != 0))
+		err = bad_value(option, value, "not a percentage");
+	else if (whole * 10000 + part < option->least)
+		err = bad_value(option, value, "too small");
+	else if (whole * 10000 + part > option->most)
+		err = bad_value(option, value, "too large");
+	if (err)
+		return fail_hint(err, "give %g%% to %g%%", option->least / 1e4,
+				 option->most / 1e4);
+	*ret = (unsigned int)(whole * 10000 + part);
+	return 0;
+}
+
 static bool pids_contain(const struct pid_list *list, pid_t pid)
 {
 	for (unsigned int i = 0; i < list->n; i++)
@@ -247,6 +268,8 @@ int values_read(const struct option *option, const char *value, void *into)
 		return read_duration(option, value, place);
 	case OPTION_BYTES:
 		return read_bytes(option, value, place);
+	case OPTION_PERCENT:
+		return read_percent(option, value, place);
 	case OPTION_PIDS:
 		return read_pids(option, value, place);
 	case OPTION_CHOICE:

@@ -372,6 +372,7 @@ struct publish_maps sampler_publish_maps(const struct sampler *s)
 void ledger_add(struct ledger *sum, const struct ledger *one)
 {
 	sum->entered += one->entered;
+	sum->busy_ns += one->busy_ns;
 	for (int i = 0; i < N_OUTCOMES; i++)
 		sum->outcomes[i] += one->outcomes[i];
 	for (int i = 0; i < N_ENDINGS; i++)

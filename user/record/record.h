@@ -62,6 +62,7 @@ struct record_options {
 	unsigned int unwind_mb;	  /* --unwind-memory: for tables, and what is mapped */
 	const char *unwind_cache; /* --unwind-cache: a folder, "none", NULL = default */
 	unsigned int faults;	  /* hidden, for negative controls */
+	bool timed;		  /* count what samples take in the kernel */
 };
 
 /*

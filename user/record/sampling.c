@@ -23,6 +23,7 @@ static int make_knobs(const struct record_options *options, struct knobs *knobs)
 	*knobs = (struct knobs){
 		.max_frames = options->max_frames,
 		.faults = options->faults,
+		.timed = options->timed,
 	};
 	if (options->tgids.n || options->command)
 		knobs->filters |= FILTER_TGID;

@@ -61,7 +61,8 @@ static uint64_t since(uint64_t now, uint64_t before)
 
 static struct ledger ledger_since(const struct ledger *now, const struct ledger *before)
 {
-	struct ledger ret = { .entered = now->entered - before->entered };
+	struct ledger ret = { .entered = now->entered - before->entered,
+			      .busy_ns = now->busy_ns - before->busy_ns };
 
 	for (int i = 0; i < N_OUTCOMES; i++)
 		ret.outcomes[i] = now->outcomes[i] - before->outcomes[i];

@@ -1,0 +1,61 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# What weft agent may use: its rate falls before it uses more, and each profile says at
+# which rate it was made.
+# shellcheck disable=SC2154 # set by lib
+
+load lib
+
+# FILE: the rate at which it was made
+rate_of() {
+	weft report --json "$1" | jq '.runs[0].rate_hz'
+}
+
+# N: a kept recording has a rate of at most N
+has_fallen_to() {
+	local last
+	last=$(find kept -name '*.weft' | sort | tail -1)
+	[ -n "$last" ] && [ "$(rate_of "$last")" -le "$1" ]
+}
+
+@test "a budget that is too small: the rate falls, and all times stay true" {
+	command -v go >/dev/null || skip "no go tool pprof"
+	"$E2E_BIN/turns" 600000 >/dev/null 3>&- &
+	pids+=($!)
+	start_agent -F 999 --cpu-budget 0.01% --keep kept
+	wait_until has_fallen_to 62
+	stop_agent
+	cat said
+	grep -qE 'budget: weft used [0-9.]+ % of a CPU and may use 0.01 %, so it samples at 499 Hz instead of 999' said
+	local file hz total all_ns=0 rates=
+	for file in kept/*; do
+		hz=$(rate_of "$file")
+		total=$(weft report --json "$file" | jq .total)
+		# it says so, and its ledger is its own
+		weft report --json "$file" | jq -e --argjson slowed "$((hz < 999))" '
+			(.ledger["agent.slowed_windows"] // 0) == $slowed and
+			.total == .ledger["oncpu.outcome.kept"]'
+		rates+="$hz "
+		all_ns=$((all_ns + total * (1000000000 / hz)))
+	done
+	echo "$rates"
+	[[ $rates == *'999 '*'499 '*'249 '*'124 '*'62 '* ]]
+	# all samples, and what they stand for, whatever the rate was: to a nanosecond
+	weft report -o all.pb.gz --view thread kept/*
+	go tool pprof -raw all.pb.gz | sed -n '/^Samples:/,/^Locations/p' |
+		sed -nE 's/^ +([0-9]+) +([0-9]+): .*/\1 \2/p' >values
+	[ "$(awk '{ n += $1 } END { print n }' values)" = \
+		"$(weft report --json kept/* | jq .total)" ]
+	[ "$(awk '{ n += $2 } END { printf "%.0f\n", n }' values)" = "$all_ns" ]
+}
+
+@test "a budget that is large enough: the rate stays" {
+	start_agent -F 99 --cpu-budget 1000% --keep kept
+	wait_until are_kept 5
+	stop_agent
+	cat said
+	! grep -q budget said || return 1
+	for file in kept/*; do
+		[ "$(rate_of "$file")" = 99 ]
+	done
+}

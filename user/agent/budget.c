@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "agent/budget.h"
+
+/* Turns that the mean remembers. */
+#define MEAN_TURNS 6
+
+/* Of the budget: where the rate falls, and what a higher one may come to. */
+#define CPU_NEAR 0.9
+#define CPU_FITS 0.8
+
+void budget_begin(struct budget *budget, unsigned int asked_hz, double cpu_max)
+{
+	*budget = (struct budget){
+		.asked_hz = asked_hz,
+		.cpu_max = cpu_max,
+	};
+}
+
+static unsigned int rate(const struct budget *budget, unsigned int halved)
+{
+	unsigned int hz = budget->asked_hz >> halved;
+
+	return hz > BUDGET_HZ_MIN ? hz : BUDGET_HZ_MIN;
+}
+
+unsigned int budget_hz(const struct budget *budget)
+{
+	return rate(budget, budget->halved);
+}
+
+/* As if all of it were sampling. */
+static double cost_of_more(const struct budget *budget)
+{
+	double more = rate(budget, budget->halved - 1);
+
+	return more / budget_hz(budget);
+}
+
+static bool both_over(const struct budget *budget, double share)
+{
+	return budget->cpu > share && budget->mean > share;
+}
+
+static bool both_under(const struct budget *budget, double share)
+{
+	return budget->cpu < share && budget->mean < share;
+}
+
+void budget_add_cpu(struct budget *budget, uint64_t used_ns, uint64_t time_ns)
+{
+	if (!time_ns)
+		return;
+	budget->cpu = (double)used_ns / (double)time_ns;
+	budget->mean += (budget->cpu - budget->mean) / MEAN_TURNS;
+	if (both_over(budget, CPU_NEAR * budget->cpu_max)) {
+		budget->halved += budget_hz(budget) > BUDGET_HZ_MIN;
+		return;
+	}
+	if (budget->halved &&
+	    both_under(budget, CPU_FITS * budget->cpu_max / cost_of_more(budget)))
+		budget->halved--;
+}
+
+bool budget_is_broken(const struct budget *budget)
+{
+	return budget_hz(budget) == BUDGET_HZ_MIN && both_over(budget, budget->cpu_max);
+}

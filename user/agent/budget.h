@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What an agent may use, and what follows from what it does use. Decides by the figures
+ * that it is given and looks at nothing itself (agent/usage.h measures).
+ *
+ * CPU: the rate is halved when the share of the last turn and the mean share of some six
+ * turns both come near the budget, so neither a burst that is over nor one that is
+ * about to be costs samples. It is doubled when twice the cost would fit as well, so it
+ * does not swing. It is never more than was asked for, nor less than BUDGET_HZ_MIN: what
+ * weft uses then is not sampling.
+ */
+#ifndef WEFT_AGENT_BUDGET_H
+#define WEFT_AGENT_BUDGET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define BUDGET_HZ_MIN 1
+
+struct budget {
+	unsigned int asked_hz;
+	unsigned int halved; /* so often, rounded down */
+	double cpu_max;	     /* of one core: 0.005 is 0.5 % */
+	double cpu, mean;    /* in the last turn, and over some of them */
+};
+
+void budget_begin(struct budget *budget, unsigned int asked_hz, double cpu_max);
+
+unsigned int budget_hz(const struct budget *budget); /* as it is due */
+
+/* A turn of so long, in which so much was used, at the rate that was due. */
+void budget_add_cpu(struct budget *budget, uint64_t used_ns, uint64_t time_ns);
+
+/* Nothing lower is left, and it is more than the budget all the same. */
+bool budget_is_broken(const struct budget *budget);
+
+#endif
