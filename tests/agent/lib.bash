@@ -95,3 +95,18 @@ sum_up() {
 	awk '{ n = $NF; sub(/ [0-9]+$/, ""); of[$0] += n }
 		END { for (stack in of) print stack, of[stack] }' | LC_ALL=C sort
 }
+
+# PATH: over the socket in this folder; what came is in `got`, its status in $status
+ask() {
+	status=$(curl -sS --max-time 60 --unix-socket agent.sock -o got -w '%{http_code}' \
+		"http://x$1" "${@:2}")
+}
+
+is_ready() {
+	ask /readyz && [ "$status" = 200 ]
+}
+
+# NAME{LABELS}: its value in `got`
+metric() {
+	awk -v name="$1" '$1 == name { print $2 }' got
+}

@@ -6,21 +6,6 @@
 
 load lib
 
-# PATH: over the socket in this folder; what came is in `got`, its status in $status
-ask() {
-	status=$(curl -sS --max-time 60 --unix-socket agent.sock -o got -w '%{http_code}' \
-		"http://x$1" "${@:2}")
-}
-
-is_ready() {
-	ask /readyz && [ "$status" = 200 ]
-}
-
-# NAME{LABELS}: its value in `got`
-metric() {
-	awk -v name="$1" '$1 == name { print $2 }' got
-}
-
 @test "metrics: well formed, and they add up" {
 	start_server busy 503
 	start_agent -F 99 --push "pyroscope=http://127.0.0.1:$port" --spool-size 20K \

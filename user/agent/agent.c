@@ -14,10 +14,12 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
+#include <unistd.h>
 
-#define TURN_NS	  (10 * SECOND_NS) /* of the budget; shorter if windows are */
-#define END_NS	  (5 * SECOND_NS)  /* for what is left, once we shall end */
-#define RELOAD_NS (3 * SECOND_NS)  /* for what is on its way, while we sample on */
+#define TURN_NS	   (10 * SECOND_NS) /* of the budget; shorter if windows are */
+#define END_NS	   (5 * SECOND_NS)  /* for what is left, once we shall end */
+#define STOPPED_MS 100
+#define RELOAD_NS  (3 * SECOND_NS) /* for what is on its way, while we sample on */
 
 struct agent {
 	const struct agent_options *options;
@@ -25,12 +27,12 @@ struct agent {
 	struct notify notify;
 	struct shipping *shipping;
 	struct metrics metrics;
-	struct answers *answers; /* NULL: nobody may ask */
-	struct recording *recording;
+	struct answers *answers;     /* NULL: nobody may ask */
+	struct recording *recording; /* NULL: the stop file exists */
 	struct naming *naming;
 	struct budget budget;
 	uint64_t turn_ns; /* when this turn of the budget began, or 0 */
-	uint64_t next_close_ns, next_second_ns;
+	uint64_t begun_ns, next_close_ns, next_second_ns;
 	uint64_t windows, samples, lost; /* that were sampled, and by the ledger */
 	bool stop;
 	uint64_t reload_ns; /* at the latest; 0: nobody asked for it */
@@ -158,10 +160,9 @@ static bool is_over(struct agent *agent, uint64_t now)
 	uint64_t duration = agent->options->record.duration_ns;
 
 	if (agent->reload_ns &&
-	    (shipping_close(agent->shipping) || now >= agent->reload_ns))
+	    (shipping_hold(agent->shipping, true) || now >= agent->reload_ns))
 		return true;
-	return agent->stop ||
-	       (duration && now - agent->recording->started_ns >= duration);
+	return agent->stop || (duration && now - agent->begun_ns >= duration);
 }
 
 static void begin_reload(struct agent *agent)
@@ -186,6 +187,23 @@ static void heed_signals(struct agent *agent)
 		begin_reload(agent);
 }
 
+/* While windows wait for their names there is work. */
+static int pace_ms(const struct agent *agent)
+{
+	if (!agent->recording)
+		return STOPPED_MS;
+	return naming_is_idle(agent->naming) ? recording_pace_ms(agent->recording) : 0;
+}
+
+/* Of the recording, if there is one; -1 is nothing to wait for. */
+static void fds_of_recording(const struct agent *agent, struct pollfd fds[RECORDING_FDS])
+{
+	for (size_t i = 0; i < RECORDING_FDS; i++)
+		fds[i].fd = -1;
+	if (agent->recording)
+		recording_fds(agent->recording, fds);
+}
+
 static int wait_for_work(struct agent *agent)
 {
 	struct pollfd fds[RECORDING_FDS + 2 + AGENT_RECEIVERS_MAX] = {
@@ -195,24 +213,12 @@ static int wait_for_work(struct agent *agent)
 	};
 	size_t n = RECORDING_FDS + 2;
 
-	recording_fds(agent->recording, fds);
+	fds_of_recording(agent, fds);
 	n += shipping_fds(agent->shipping, fds + n);
-	/* while windows wait for their names there is work */
-	if (poll(fds, n,
-		 naming_is_idle(agent->naming) ? recording_pace_ms(agent->recording)
-					       : 0) < 0 &&
-	    errno != EINTR)
+	if (poll(fds, n, pace_ms(agent)) < 0 && errno != EINTR)
 		return fail_errno(-errno, "poll");
 	heed_signals(agent);
 	return 0;
-}
-
-static int every_second(struct agent *agent, uint64_t now)
-{
-	if (now < agent->next_second_ns)
-		return 0;
-	agent->next_second_ns = now + SECOND_NS;
-	return sampler_check_cpus(agent->recording->sampler);
 }
 
 static uint64_t close_due_ns(const struct agent *agent)
@@ -221,32 +227,6 @@ static uint64_t close_due_ns(const struct agent *agent)
 		answers_wish_ns(agent->answers, agent->recording->windows.open->begun_ns);
 
 	return wish < agent->next_close_ns ? wish : agent->next_close_ns;
-}
-
-static int loop(struct agent *agent)
-{
-	uint64_t now = clock_now_ns();
-	int err = 0;
-
-	agent->next_close_ns = now + first_window_ns(agent);
-	while (!err && !is_over(agent, now)) {
-		err = wait_for_work(agent);
-		if (!err)
-			err = recording_pump(agent->recording);
-		now = clock_now_ns();
-		if (!err && now >= close_due_ns(agent) && naming_has_room(agent->naming))
-			err = close_window(agent, false);
-		if (!err)
-			err = turn_budget(agent, now);
-		if (!err)
-			err = naming_step(agent->naming);
-		if (!err)
-			err = every_second(agent, now);
-		shipping_step(agent->shipping);
-		answers_step(agent->answers, now);
-		notify_alive(&agent->notify, now);
-	}
-	return err;
 }
 
 static int close_last(struct agent *agent)
@@ -262,10 +242,117 @@ static int close_last(struct agent *agent)
 	return err;
 }
 
+static int start_sampling(struct agent *agent)
+{
+	int err = naming_new(&agent->naming, ship, agent);
+
+	if (!err)
+		err = recording_new(&agent->recording, &agent->options->record,
+				    &agent->signals);
+	if (!err)
+		err = recording_start(agent->recording);
+	if (err)
+		return err;
+	budget_begin(&agent->budget, agent->options->record.hz,
+		     agent->options->cpu_budget_ppm / 1e6);
+	agent->turn_ns = 0;
+	agent->next_close_ns = clock_now_ns() + first_window_ns(agent);
+	if (agent->metrics.is_stopped)
+		log_warn("%s is gone: weft samples and sends again",
+			 agent->options->stop_file);
+	agent->metrics.is_stopped = false;
+	shipping_hold(agent->shipping, false);
+	notify_ready(&agent->notify, "samples");
+	return 0;
+}
+
+static void free_sampling(struct agent *agent)
+{
+	naming_free(agent->naming);
+	recording_free(agent->recording);
+	agent->naming = NULL;
+	agent->recording = NULL;
+}
+
+/* Nothing is left of it in the kernel. What there was waits in the spools. */
+static int stop_sampling(struct agent *agent)
+{
+	int err = agent->recording ? close_last(agent) : 0;
+
+	if (err)
+		return err;
+	free_sampling(agent);
+	shipping_hold(agent->shipping, true);
+	answers_refuse(agent->answers);
+	agent->metrics.is_stopped = true;
+	log_warn("%s exists: weft samples and sends nothing until it is gone",
+		 agent->options->stop_file);
+	notify_ready(&agent->notify, "stopped: the stop file exists");
+	return 0;
+}
+
+static bool stop_file_exists(const struct agent *agent)
+{
+	return agent->options->stop_file && !access(agent->options->stop_file, F_OK);
+}
+
+static int heed_stop_file(struct agent *agent)
+{
+	bool exists = stop_file_exists(agent);
+
+	if (exists == !agent->recording)
+		return 0;
+	return exists ? stop_sampling(agent) : start_sampling(agent);
+}
+
+static int every_second(struct agent *agent, uint64_t now)
+{
+	int err;
+
+	if (now < agent->next_second_ns)
+		return 0;
+	agent->next_second_ns = now + SECOND_NS;
+	err = heed_stop_file(agent);
+	return err || !agent->recording ? err
+					: sampler_check_cpus(agent->recording->sampler);
+}
+
+static int sample_on(struct agent *agent)
+{
+	uint64_t now;
+	int err = recording_pump(agent->recording);
+
+	now = clock_now_ns();
+	if (!err && now >= close_due_ns(agent) && naming_has_room(agent->naming))
+		err = close_window(agent, false);
+	if (!err)
+		err = turn_budget(agent, now);
+	return err ? err : naming_step(agent->naming);
+}
+
+static int loop(struct agent *agent)
+{
+	uint64_t now = agent->begun_ns;
+	int err = stop_file_exists(agent) ? stop_sampling(agent) : start_sampling(agent);
+
+	while (!err && !is_over(agent, now)) {
+		err = wait_for_work(agent);
+		if (!err && agent->recording)
+			err = sample_on(agent);
+		now = clock_now_ns();
+		if (!err)
+			err = every_second(agent, now);
+		shipping_step(agent->shipping);
+		answers_step(agent->answers, now);
+		notify_alive(&agent->notify, now);
+	}
+	return err;
+}
+
 /* What there is goes to the spool. Signals that come wait for who takes our place. */
 static int put_away(struct agent *agent)
 {
-	int err = close_last(agent);
+	int err = agent->recording ? close_last(agent) : 0;
 
 	return err ? err : AGENT_RELOAD;
 }
@@ -277,7 +364,9 @@ static int finish(struct agent *agent)
 	int err;
 
 	notify_stopping(&agent->notify);
-	signals_let_go(); /* who asks twice does not want to wait */
+	signals_let_go();      /* who asks twice does not want to wait */
+	if (!agent->recording) /* nor does anything go out */
+		return 0;
 	err = close_last(agent);
 	used = clock_now_ns() - begun;
 	shipping_end(agent->shipping, used < END_NS ? END_NS - used : 0);
@@ -302,12 +391,8 @@ static void tell(const struct agent *agent)
 
 static int run_it(struct agent *agent)
 {
-	int err = recording_start(agent->recording);
+	int err = loop(agent);
 
-	if (!err)
-		notify_ready(&agent->notify, "samples");
-	if (!err)
-		err = loop(agent);
 	if (!err)
 		err = agent->reload_ns && !agent->stop ? put_away(agent) : finish(agent);
 	tell(agent);
@@ -317,6 +402,7 @@ static int run_it(struct agent *agent)
 int agent_run(const struct agent_options *options)
 {
 	struct agent agent = { .options = options,
+			       .begun_ns = clock_now_ns(),
 			       .metrics = { .begun_unix_ns = clock_unix_ns(),
 					    .budget = &agent.budget } };
 	int err = signals_take(&agent.signals);
@@ -331,13 +417,8 @@ int agent_run(const struct agent_options *options)
 		err = answers_new(&agent.answers, options, agent.shipping,
 				  &agent.metrics);
 	if (!err)
-		err = naming_new(&agent.naming, ship, &agent);
-	if (!err)
-		err = recording_new(&agent.recording, &options->record, &agent.signals);
-	if (!err)
 		err = run_it(&agent);
-	naming_free(agent.naming);
-	recording_free(agent.recording);
+	free_sampling(&agent);
 	answers_free(agent.answers);
 	shipping_free(agent.shipping);
 	notify_end(&agent.notify);

@@ -46,6 +46,7 @@ struct agent_options {
 	const struct writer *keep_writer;
 	uint64_t keep_bytes;
 	struct listener_config listen; /* no address: nowhere */
+	const char *stop_file; /* while it exists nothing is sampled or sent; or NULL */
 	/* At SIGHUP: would the configuration do, as it is now? Says what is wrong. */
 	bool (*would_do)(void);
 };

@@ -12,6 +12,7 @@
 
 #define WAITING_MAX 16
 #define AT_ONCE_MAX 16
+#define STOPPED	    "stopped: the stop file exists\n"
 /* As far a window may begin or end beside what was asked for: nobody can make us close
  * windows faster. */
 #define BESIDE_NS (SECOND_NS / 2)
@@ -98,6 +99,10 @@ static void say_numbers(struct answers *answers, const struct listener_question 
 static void let_wait(struct answers *answers, const struct listener_question *asked,
 		     uint64_t now_ns)
 {
+	if (answers->metrics->is_stopped) {
+		say(answers, asked->id, 503, STOPPED);
+		return;
+	}
 	if (answers->n == WAITING_MAX) {
 		say(answers, asked->id, 503, "too many wait already\n");
 		return;
@@ -119,7 +124,9 @@ static void heed(struct answers *answers, const struct listener_question *asked,
 		say(answers, asked->id, 200, "alive\n");
 		break;
 	case QUESTION_READY:
-		if (answers->metrics->windows)
+		if (answers->metrics->is_stopped)
+			say(answers, asked->id, 503, STOPPED);
+		else if (answers->metrics->windows)
 			say(answers, asked->id, 200, "samples\n");
 		else
 			say(answers, asked->id, 503, "no window yet\n");
@@ -193,6 +200,16 @@ static int add_window(struct awaiting *w, const struct profile *profile)
 	int err = w->sum ? 0 : profile_new(&w->sum);
 
 	return err ? err : profile_merge(w->sum, profile);
+}
+
+void answers_refuse(struct answers *answers)
+{
+	for (size_t i = 0; answers && i < answers->n; i++) {
+		say(answers, answers->waiting[i].id, 503, STOPPED);
+		profile_free(answers->waiting[i].sum);
+	}
+	if (answers)
+		answers->n = 0;
 }
 
 /* True: it has all of it. */

@@ -30,6 +30,9 @@ void answers_step(struct answers *answers, uint64_t now_ns);
 /* When a window that began then should be closed at the latest. */
 uint64_t answers_wish_ns(const struct answers *answers, uint64_t begun_ns);
 
+/* Who waits for a profile is told that none will come. */
+void answers_refuse(struct answers *answers);
+
 /* A window, in turn. */
 void answers_take(struct answers *answers, const struct profile *profile,
 		  uint64_t begun_ns, uint64_t ended_ns);

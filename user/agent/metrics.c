@@ -41,11 +41,17 @@ static void one(struct str *out, const char *name, const char *type, const char 
 	str_addf(out, "%s %.15g\n", name, value);
 }
 
+static unsigned int rate(const struct metrics *m)
+{
+	return m->is_stopped ? 0 : budget_hz(m->budget);
+}
+
 static void add_samples(struct str *out, const struct metrics *m)
 {
 	one(out, "weft_sampling_frequency_hertz", "gauge",
-	    "Samples per second on each CPU, as they are taken now.",
-	    budget_hz(m->budget));
+	    "Samples per second on each CPU, as they are taken now.", rate(m));
+	one(out, "weft_stopped", "gauge",
+	    "1: the stop file exists, so nothing is sampled or sent.", m->is_stopped);
 	one(out, "weft_sampling_frequency_asked_hertz", "gauge",
 	    "The same, where the budget allows it.", m->budget->asked_hz);
 	one(out, "weft_windows_slowed_total", "counter",
@@ -265,7 +271,7 @@ void metrics_page(struct str *out, const struct metrics *m,
 		 "</b> samples at %u Hz: %" PRIu64 " windows, %" PRIu64
 		 " samples, %" PRIu64 " lost. <a href=metrics>metrics"
 		 "</a>\n",
-		 budget_hz(m->budget), m->windows, m->samples, lost);
+		 rate(m), m->windows, m->samples, lost);
 	if (n_receivers)
 		str_add(out, "<table><tr><th>receiver<th><th>delivered<th>wait<th>"
 			     "oldest<th>refused<th>dropped\n");

@@ -14,6 +14,7 @@
 
 struct metrics {
 	uint64_t begun_unix_ns;
+	bool is_stopped; /* by the stop file */
 	const struct budget *budget;
 	struct usage usage;    /* at the last turn of the budget */
 	uint64_t rate_changes; /* by the budget */

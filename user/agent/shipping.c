@@ -247,12 +247,12 @@ struct sender_keeper *shipping_keeper(struct shipping *s)
 	return s->keeper;
 }
 
-bool shipping_close(struct shipping *s)
+bool shipping_hold(struct shipping *s, bool is_held)
 {
 	bool is_sending = false;
 
 	for (size_t i = 0; i < s->options->n_receivers; i++) {
-		exporter_close(s->exporters[i]);
+		exporter_hold(s->exporters[i], is_held);
 		is_sending |= exporter_is_sending(s->exporters[i]);
 	}
 	return !is_sending;

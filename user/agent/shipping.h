@@ -43,9 +43,9 @@ uint64_t shipping_lost(const struct shipping *shipping);
 /* For who else needs processes of its own; NULL: there is none. */
 struct sender_keeper *shipping_keeper(struct shipping *shipping);
 
-/* From here on nothing more goes out, it waits in the spools. True: nothing is on its
- * way any more. */
-bool shipping_close(struct shipping *shipping);
+/* While it is held nothing more goes out, it waits in the spools. True: nothing is on
+ * its way any more. */
+bool shipping_hold(struct shipping *shipping, bool is_held);
 
 /* What there is to wait for; returns how many. */
 size_t shipping_fds(const struct shipping *shipping,

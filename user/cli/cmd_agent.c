@@ -75,6 +75,8 @@ static const struct option options[] = {
 	{ OPTION_PERCENT, 0, "cpu-budget", "PERCENT",
 	  "of one CPU (default 0.5%): before weft uses more, it\nsamples less often",
 	  AT(agent.cpu_budget_ppm), .least = CPU_BUDGET_MIN, .most = CPU_BUDGET_MAX },
+	{ OPTION_STRING, 0, "stop-file", "PATH",
+	  "sample and send nothing while this file exists", AT(agent.stop_file) },
 
 	{ OPTION_HEADING, .help = "Where to send profiles" },
 	{ OPTION_STRINGS, 0, "push", "KIND=URL",

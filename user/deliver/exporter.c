@@ -23,7 +23,7 @@ struct exporter {
 	enum state state;
 	uint64_t due_ns;     /* WAITING */
 	unsigned int failed; /* tries in a row */
-	bool is_closed;
+	bool is_held;
 	uint64_t sequence; /* of what was tried last; while it waits, it may be dropped */
 	/* of that: all of it, or part `part` of 2^halved */
 	unsigned int halved, part;
@@ -181,7 +181,7 @@ bool exporter_step(struct exporter *exporter, uint64_t now_ns)
 		on_answer(exporter, &answer);
 	if (exporter->state == WAITING && now_ns >= exporter->due_ns)
 		exporter->state = IDLE;
-	while (exporter->state == IDLE && !exporter->is_closed &&
+	while (exporter->state == IDLE && !exporter->is_held &&
 	       spool_oldest(exporter->spool))
 		submit(exporter);
 	return exporter->state != IDLE;
@@ -199,9 +199,9 @@ bool exporter_is_done(struct exporter *exporter)
 	       (exporter->state == IDLE && !spool_oldest(exporter->spool));
 }
 
-void exporter_close(struct exporter *exporter)
+void exporter_hold(struct exporter *exporter, bool is_held)
 {
-	exporter->is_closed = true;
+	exporter->is_held = is_held;
 }
 
 bool exporter_is_sending(const struct exporter *exporter)

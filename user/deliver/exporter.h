@@ -48,8 +48,8 @@ bool exporter_step(struct exporter *exporter, uint64_t now_ns);
 void exporter_hurry(struct exporter *exporter);
 bool exporter_is_done(struct exporter *exporter); /* nothing more can go out in a hurry */
 
-/* From here on nothing more is begun. Is something on its way still? */
-void exporter_close(struct exporter *exporter);
+/* While it is held nothing more is begun. Is something on its way still? */
+void exporter_hold(struct exporter *exporter, bool is_held);
 bool exporter_is_sending(const struct exporter *exporter);
 
 /* Readable when it has something to do; -1: not before its time. */
