@@ -59,3 +59,20 @@ has_fallen_to() {
 		[ "$(rate_of "$file")" = 99 ]
 	done
 }
+
+@test "memory: names are let go, and not looked for while it is short" {
+	"$E2E_BIN/turns" 600000 >/dev/null 3>&- &
+	pids+=($!)
+	start_agent -F 199 --memory-budget 1M --keep kept --keep-format folded \
+		--listen "unix:$PWD/agent.sock"
+	wait_until grep -q 'which is not enough: no new names' said
+	wait_until is_ready
+	ask /metrics
+	[ "$(metric weft_memory_short)" = 1 ]
+	[ "$(metric weft_memory_budget_bytes)" = 1048576 ]
+	stop_agent
+	cat said
+	# stacks are whole, and say where in which file
+	grep -hE '^turns;' kept/* | tail -3
+	grep -qhE '^turns;.*;turns\+0x[0-9a-f]+ ' kept/*
+}

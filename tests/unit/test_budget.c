@@ -8,14 +8,15 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#define TURN_NS 10000000000.0
-#define CPU_MAX 0.005
+#define TURN_NS	  10000000000.0
+#define CPU_MAX	  0.005
+#define BYTES_MAX 1000
 
 static struct budget budget_of(unsigned int hz)
 {
 	struct budget budget;
 
-	budget_begin(&budget, hz, CPU_MAX);
+	budget_begin(&budget, hz, CPU_MAX, BYTES_MAX);
 	return budget;
 }
 
@@ -123,6 +124,25 @@ static void a_turn_without_time_is_none(void **state)
 	assert_true(budget.mean == 0);
 }
 
+static void names_are_not_looked_for_while_memory_is_short(void **state)
+{
+	static const struct {
+		uint64_t bytes;
+		bool is_full, is_short;
+	} turns[] = { { 890, false, false }, { 910, true, true },   { 890, false, true },
+		      { 810, false, true },  { 790, false, false }, { 890, false, false },
+		      { 2000, true, true },  { 0, false, false } };
+	struct budget budget = budget_of(19);
+
+	for (size_t i = 0; i < sizeof(turns) / sizeof(*turns); i++) {
+		assert_int_equal(budget_is_full(&budget, turns[i].bytes),
+				 turns[i].is_full);
+		budget_set_bytes(&budget, turns[i].bytes);
+		assert_int_equal(budget.is_short, turns[i].is_short);
+	}
+	assert_int_equal(budget_hz(&budget), 19);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -133,6 +153,7 @@ int main(void)
 		cmocka_unit_test(it_rises_again_a_step_at_a_time),
 		cmocka_unit_test(it_does_not_swing),
 		cmocka_unit_test(a_turn_without_time_is_none),
+		cmocka_unit_test(names_are_not_looked_for_while_memory_is_short),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -155,6 +155,38 @@ static int turn_budget(struct agent *agent, uint64_t now)
 	return take_rate(agent);
 }
 
+static void tell_memory(const struct agent *agent, uint64_t bytes, uint64_t let_go)
+{
+	const char *then = agent->budget.is_short
+				   ? ", which is not enough: no new names from here on"
+				   : "";
+
+	log_warn("budget: weft uses %.1f of %.1f MB of memory, so it lets %.1f MB of "
+		 "names "
+		 "go%s",
+		 (double)bytes / (1 << 20), (double)agent->budget.bytes_max / (1 << 20),
+		 (double)let_go / (1 << 20), then);
+}
+
+static void keep_memory(struct agent *agent)
+{
+	uint64_t bytes = usage_resident_bytes(), let_go;
+	bool was_short = agent->budget.is_short;
+
+	if (budget_is_full(&agent->budget, bytes)) {
+		let_go = naming_let_go(agent->naming);
+		budget_set_bytes(&agent->budget, usage_resident_bytes());
+		if (!was_short)
+			tell_memory(agent, bytes, let_go);
+		agent->metrics.let_go += let_go > 0;
+	} else {
+		budget_set_bytes(&agent->budget, bytes);
+	}
+	if (was_short && !agent->budget.is_short)
+		log_warn("budget: there is memory again, so weft looks for names");
+	naming_set_frugal(agent->naming, agent->budget.is_short);
+}
+
 static bool is_over(struct agent *agent, uint64_t now)
 {
 	uint64_t duration = agent->options->record.duration_ns;
@@ -254,7 +286,8 @@ static int start_sampling(struct agent *agent)
 	if (err)
 		return err;
 	budget_begin(&agent->budget, agent->options->record.hz,
-		     agent->options->cpu_budget_ppm / 1e6);
+		     agent->options->cpu_budget_ppm / 1e6,
+		     agent->options->memory_budget_bytes);
 	agent->turn_ns = 0;
 	agent->next_close_ns = clock_now_ns() + first_window_ns(agent);
 	if (agent->metrics.is_stopped)
@@ -313,8 +346,10 @@ static int every_second(struct agent *agent, uint64_t now)
 		return 0;
 	agent->next_second_ns = now + SECOND_NS;
 	err = heed_stop_file(agent);
-	return err || !agent->recording ? err
-					: sampler_check_cpus(agent->recording->sampler);
+	if (err || !agent->recording)
+		return err;
+	keep_memory(agent);
+	return sampler_check_cpus(agent->recording->sampler);
 }
 
 static int sample_on(struct agent *agent)
@@ -407,7 +442,8 @@ int agent_run(const struct agent_options *options)
 					    .budget = &agent.budget } };
 	int err = signals_take(&agent.signals);
 
-	budget_begin(&agent.budget, options->record.hz, options->cpu_budget_ppm / 1e6);
+	budget_begin(&agent.budget, options->record.hz, options->cpu_budget_ppm / 1e6,
+		     options->memory_budget_bytes);
 	prctl(PR_SET_NAME,
 	      "weft"); /* who was started again would be called after /proc */
 	notify_begin(&agent.notify);

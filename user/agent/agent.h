@@ -35,6 +35,7 @@ struct agent_options {
 	struct record_options record; /* what and how to sample; its output is not used */
 	uint64_t window_ns;
 	unsigned int cpu_budget_ppm; /* millionths of one CPU, of what weft itself uses */
+	uint64_t memory_budget_bytes; /* of the agent's own process */
 	enum agent_views views;
 	struct label labels[AGENT_LABELS_MAX]; /* of all profiles; service_name first */
 	size_t n_labels;

@@ -4,15 +4,20 @@
 /* Turns that the mean remembers. */
 #define MEAN_TURNS 6
 
-/* Of the budget: where the rate falls, and what a higher one may come to. */
-#define CPU_NEAR 0.9
-#define CPU_FITS 0.8
+/* Of the budget: where the rate falls, and what a higher one may come to; where something
+ * is let go, and where there is room again. */
+#define CPU_NEAR   0.9
+#define CPU_FITS   0.8
+#define BYTES_NEAR 0.9
+#define BYTES_FIT  0.8
 
-void budget_begin(struct budget *budget, unsigned int asked_hz, double cpu_max)
+void budget_begin(struct budget *budget, unsigned int asked_hz, double cpu_max,
+		  uint64_t bytes_max)
 {
 	*budget = (struct budget){
 		.asked_hz = asked_hz,
 		.cpu_max = cpu_max,
+		.bytes_max = bytes_max,
 	};
 }
 
@@ -64,4 +69,17 @@ void budget_add_cpu(struct budget *budget, uint64_t used_ns, uint64_t time_ns)
 bool budget_is_broken(const struct budget *budget)
 {
 	return budget_hz(budget) == BUDGET_HZ_MIN && both_over(budget, budget->cpu_max);
+}
+
+bool budget_is_full(const struct budget *budget, uint64_t bytes)
+{
+	return (double)bytes > BYTES_NEAR * (double)budget->bytes_max;
+}
+
+void budget_set_bytes(struct budget *budget, uint64_t bytes)
+{
+	if (budget_is_full(budget, bytes))
+		budget->is_short = true;
+	else if ((double)bytes < BYTES_FIT * (double)budget->bytes_max)
+		budget->is_short = false;
 }

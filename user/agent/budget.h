@@ -8,6 +8,9 @@
  * about to be costs samples. It is doubled when twice the cost would fit as well, so it
  * does not swing. It is never more than was asked for, nor less than BUDGET_HZ_MIN: what
  * weft uses then is not sampling.
+ *
+ * Memory: near the budget what can be let go is let go; if that was not enough, no names
+ * of new places are looked for until there is room.
  */
 #ifndef WEFT_AGENT_BUDGET_H
 #define WEFT_AGENT_BUDGET_H
@@ -22,9 +25,12 @@ struct budget {
 	unsigned int halved; /* so often, rounded down */
 	double cpu_max;	     /* of one core: 0.005 is 0.5 % */
 	double cpu, mean;    /* in the last turn, and over some of them */
+	uint64_t bytes_max;
+	bool is_short; /* of memory: nothing new is named */
 };
 
-void budget_begin(struct budget *budget, unsigned int asked_hz, double cpu_max);
+void budget_begin(struct budget *budget, unsigned int asked_hz, double cpu_max,
+		  uint64_t bytes_max);
 
 unsigned int budget_hz(const struct budget *budget); /* as it is due */
 
@@ -33,5 +39,11 @@ void budget_add_cpu(struct budget *budget, uint64_t used_ns, uint64_t time_ns);
 
 /* Nothing lower is left, and it is more than the budget all the same. */
 bool budget_is_broken(const struct budget *budget);
+
+/* So much is in use: should what can be let go be let go? */
+bool budget_is_full(const struct budget *budget, uint64_t bytes);
+
+/* So much is in use, with all let go that can be. */
+void budget_set_bytes(struct budget *budget, uint64_t bytes);
 
 #endif

@@ -213,6 +213,14 @@ static void add_budget(struct str *out, const struct metrics *m)
 	for (size_t i = 0; i < sizeof(used) / sizeof(*used); i++)
 		str_addf(out, "weft_cpu_seconds{where=\"%s\"} %.6f\n", used[i].where,
 			 (double)used[i].ns / SECOND_NS);
+	one(out, "weft_memory_budget_bytes", "gauge",
+	    "What the agent's own process may use.", (double)m->budget->bytes_max);
+	one(out, "weft_memory_short", "gauge",
+	    "1: it uses more, so names that are not known are not looked for.",
+	    m->budget->is_short);
+	one(out, "weft_names_let_go_total", "counter",
+	    "How often the names of earlier windows were let go for want of memory.",
+	    (double)m->let_go);
 	one(out, "weft_rate_changes_total", "counter",
 	    "How often the budget changed the rate.", (double)m->rate_changes);
 }

@@ -18,6 +18,7 @@ struct metrics {
 	const struct budget *budget;
 	struct usage usage;    /* at the last turn of the budget */
 	uint64_t rate_changes; /* by the budget */
+	uint64_t let_go;       /* how often names were, for want of memory */
 	uint64_t windows;
 	uint64_t slowed_windows;       /* of these, at a lower rate than was asked for */
 	uint64_t samples;	       /* in windows */

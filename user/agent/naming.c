@@ -4,6 +4,7 @@
 #include "base/error.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <string.h>
 
 #define CLOSED_MAX 4 /* that wait for names; a window then stays open */
@@ -16,10 +17,12 @@ struct naming {
 	struct name_cache *cache;
 	struct recorded_window *closed[CLOSED_MAX]; /* in turn */
 	size_t n_closed;
+	bool is_frugal;
 	/* of the first of these */
 	struct window_profile profile;
 	struct names *names;
 	struct symbolizer *symbolizer;
+	bool is_unnamed; /* but for what was known */
 };
 
 int naming_new(struct naming **ret, naming_sink *sink, void *arg)
@@ -54,6 +57,7 @@ static int begin_first(struct naming *naming)
 	sources = window_profile_sources(&naming->profile);
 	sources.worker = naming->worker;
 	sources.cache = naming->cache;
+	sources.only_known = naming->is_unnamed = naming->is_frugal;
 	return symbolizer_new(&naming->symbolizer, naming->names,
 			      window_aggregator(w->window), &sources);
 }
@@ -98,19 +102,33 @@ bool naming_is_idle(const struct naming *naming)
 	return !naming->n_closed;
 }
 
+uint64_t naming_let_go(struct naming *naming)
+{
+	uint64_t bytes = name_cache_counts(naming->cache).bytes;
+
+	name_cache_clear(naming->cache);
+	malloc_trim(0);
+	return bytes;
+}
+
+void naming_set_frugal(struct naming *naming, bool is_frugal)
+{
+	naming->is_frugal = is_frugal;
+}
+
 static int hand_on(struct naming *naming)
 {
 	const struct recorded_window *w = naming->closed[0];
+	struct profile *profile = profile_builder_profile(naming->profile.builder);
 	struct stats stats = { .totals = w->totals,
 			       .duration_ns = w->ended_ns - w->begun_ns };
 	int err = window_profile_check(&naming->profile, naming->names, &stats);
 
 	if (!err)
 		err = window_profile_finish(&naming->profile, naming->names, &stats);
-	return err ? err
-		   : naming->sink(naming->arg, w,
-				  profile_builder_profile(naming->profile.builder),
-				  &stats);
+	if (!err && naming->is_unnamed)
+		err = profile_add_count(profile, "agent.unnamed_windows", 1);
+	return err ? err : naming->sink(naming->arg, w, profile, &stats);
 }
 
 int naming_step(struct naming *naming)

@@ -26,6 +26,13 @@ void naming_add(struct naming *naming, const struct recording *recording,
 bool naming_has_room(const struct naming *naming); /* for one that is not the last */
 bool naming_is_idle(const struct naming *naming);
 
+/* The names of earlier windows; returns how many bytes they were. */
+uint64_t naming_let_go(struct naming *naming);
+
+/* Of windows whose turn comes: are names looked for that are not known? If not, the
+ * profile counts agent.unnamed_windows. */
+void naming_set_frugal(struct naming *naming, bool is_frugal);
+
 /* A module of the first window; after its last, the window goes to the sink. 0, or a
  * negative errno, also of the sink. */
 int naming_step(struct naming *naming);

@@ -75,6 +75,11 @@ static const struct option options[] = {
 	{ OPTION_PERCENT, 0, "cpu-budget", "PERCENT",
 	  "of one CPU (default 0.5%): before weft uses more, it\nsamples less often",
 	  AT(agent.cpu_budget_ppm), .least = CPU_BUDGET_MIN, .most = CPU_BUDGET_MAX },
+	{ OPTION_BYTES, 0, "memory-budget", "BYTES",
+	  "of its own process (default 80M): near it, names are\nforgotten, then no new "
+	  "ones "
+	  "looked for",
+	  AT(agent.memory_budget_bytes) },
 	{ OPTION_STRING, 0, "stop-file", "PATH",
 	  "sample and send nothing while this file exists", AT(agent.stop_file) },
 
@@ -134,6 +139,7 @@ static void set_defaults(void *arg)
 	line->agent.record.hz = 19;
 	line->agent.record.timed = true;
 	line->agent.cpu_budget_ppm = CPU_BUDGET;
+	line->agent.memory_budget_bytes = 80 << 20;
 	line->agent.record.max_frames = FRAMES_DEFAULT;
 	line->agent.record.unwind_mb = UNWIND_MB_DEFAULT;
 	line->agent.window_ns = 10000000000;

@@ -41,15 +41,22 @@ static void free_chain(struct cached *one)
 	}
 }
 
-void name_cache_free(struct name_cache *cache)
+void name_cache_clear(struct name_cache *cache)
 {
 	struct cached *one;
 
-	if (!cache)
-		return;
 	for (size_t i = 0; (one = hmap_next(&cache->by_hash, &i));)
 		free_chain(one);
 	hmap_free(&cache->by_hash);
+	cache->by_hash = (struct hmap){ 0 };
+	cache->counts.places = cache->counts.bytes = 0;
+}
+
+void name_cache_free(struct name_cache *cache)
+{
+	if (!cache)
+		return;
+	name_cache_clear(cache);
 	str_free(&cache->text);
 	vec_free(&cache->places);
 	free(cache);

@@ -29,6 +29,9 @@ int name_cache_recall(struct name_cache *cache, const struct name_place *place,
 int name_cache_keep(struct name_cache *cache, const struct name_place *place,
 		    const struct names *names, uint32_t frame);
 
+/* All of it. */
+void name_cache_clear(struct name_cache *cache);
+
 /* A window has its names. */
 void name_cache_turn(struct name_cache *cache);
 

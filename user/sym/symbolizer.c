@@ -372,9 +372,9 @@ int symbolizer_step(struct symbolizer *s)
 	names_begin_file(s->names);
 	if (cached)
 		err = recall(s, wants, &n);
-	if (!err && n)
+	if (!err && n && !s->sources.only_known)
 		err = name_wants(s, wants, n, deadline_ms);
-	if (!err && cached)
+	if (!err && cached && !s->sources.only_known)
 		err = keep(s, wants, n);
 	if (err == -ENOMEM)
 		return err;

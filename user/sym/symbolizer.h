@@ -42,7 +42,8 @@ struct symbol_sources {
 	void *kernel_symbols_arg;
 	struct debug_servers *servers; /* NULL: nobody is asked */
 	const char *symfs;	       /* sym/debug_files.h */
-	bool inlines; /* also what was inlined, and lines, where files tell */
+	bool only_known; /* nothing is read: what the cache has, and labels */
+	bool inlines;	 /* also what was inlined, and lines, where files tell */
 };
 
 struct symbolizer;
