@@ -8,9 +8,10 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#define TURN_NS	  10000000000.0
-#define CPU_MAX	  0.005
-#define BYTES_MAX 1000
+#define TURN_NS	    10000000000.0
+#define CPU_MAX	    0.005
+#define BYTES_MAX   1000
+#define KERNEL_PART 5 /* of what sampling costs, one in five */
 
 static struct budget budget_of(unsigned int hz)
 {
@@ -20,11 +21,18 @@ static struct budget budget_of(unsigned int hz)
 	return budget;
 }
 
-/* Turns with this share of a CPU, which does not depend on the rate. */
+/* A turn with this share of a CPU, and what of it is sampling. */
+static void turn(struct budget *budget, double share, double sampling)
+{
+	budget_add_cpu(budget, (uint64_t)(share * TURN_NS),
+		       (uint64_t)(sampling / KERNEL_PART * TURN_NS), (uint64_t)TURN_NS);
+}
+
+/* Turns with this share of a CPU, all for sampling, whatever the rate. */
 static unsigned int after(struct budget *budget, unsigned int turns, double share)
 {
 	while (turns--)
-		budget_add_cpu(budget, (uint64_t)(share * TURN_NS), (uint64_t)TURN_NS);
+		turn(budget, share, share);
 	return budget_hz(budget);
 }
 
@@ -38,7 +46,7 @@ static unsigned int live(struct budget *budget, unsigned int turns, double other
 	for (*ret_most = 0; turns--;) {
 		unsigned int hz = budget_hz(budget);
 
-		after(budget, 1, other + each * hz);
+		turn(budget, other + each * hz, each * hz);
 		changes += budget_hz(budget) != hz;
 		if (budget->mean > *ret_most)
 			*ret_most = budget->mean;
@@ -111,15 +119,29 @@ static void it_does_not_swing(void **state)
 			assert_int_equal(live(&budget, 1000, other * CPU_MAX,
 					      each * CPU_MAX, &most),
 					 0);
-			assert_true(most < CPU_MAX || budget_hz(&budget) == 1);
+			assert_true(most < CPU_MAX || budget_is_broken(&budget));
 		}
+}
+
+/* Half of next to nothing saves nothing. */
+static void other_work_costs_no_samples(void **state)
+{
+	struct budget budget = budget_of(19);
+	double most;
+
+	assert_int_equal(live(&budget, 100, 3 * CPU_MAX, 0.2 * CPU_MAX / 19, &most), 0);
+	assert_true(budget_is_broken(&budget));
+	/* a tenth of it is sampling: until that is small, too */
+	assert_int_equal(live(&budget, 100, 3 * CPU_MAX, 0.5 * CPU_MAX / 19, &most), 1);
+	assert_int_equal(budget_hz(&budget), 9);
+	assert_true(budget_is_broken(&budget));
 }
 
 static void a_turn_without_time_is_none(void **state)
 {
 	struct budget budget = budget_of(19);
 
-	budget_add_cpu(&budget, 1000000000, 0);
+	budget_add_cpu(&budget, 1000000000, 0, 0);
 	assert_true(budget.cpu == 0);
 	assert_true(budget.mean == 0);
 }
@@ -152,6 +174,7 @@ int main(void)
 		cmocka_unit_test(it_never_leaves_its_bounds),
 		cmocka_unit_test(it_rises_again_a_step_at_a_time),
 		cmocka_unit_test(it_does_not_swing),
+		cmocka_unit_test(other_work_costs_no_samples),
 		cmocka_unit_test(a_turn_without_time_is_none),
 		cmocka_unit_test(names_are_not_looked_for_while_memory_is_short),
 	};

@@ -124,8 +124,8 @@ static void tell_if_broken(struct agent *agent, bool was_broken)
 
 	if (!was_broken && budget_is_broken(budget))
 		log_warn("budget: weft uses %.2f %% of a CPU and may use %.2f %%, but "
-			 "samples at %u Hz already: it is other work",
-			 100 * budget->cpu, 100 * budget->cpu_max, BUDGET_HZ_MIN);
+			 "this is not for sampling: the rate stays at %u Hz",
+			 100 * budget->cpu, 100 * budget->cpu_max, budget_hz(budget));
 }
 
 /* What it came to since the last time, and what follows. */
@@ -150,7 +150,7 @@ static int turn_budget(struct agent *agent, uint64_t now)
 	if (!begun)
 		return 0;
 	budget_add_cpu(&agent->budget, usage_since(&agent->metrics.usage, &before),
-		       now - begun);
+		       agent->metrics.usage.kernel_ns - before.kernel_ns, now - begun);
 	tell_if_broken(agent, was_broken);
 	return take_rate(agent);
 }

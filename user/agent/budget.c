@@ -6,8 +6,13 @@
 
 /* Of the budget: where the rate falls, and what a higher one may come to; where something
  * is let go, and where there is room again. */
-#define CPU_NEAR   0.9
-#define CPU_FITS   0.8
+#define CPU_NEAR 0.9
+#define CPU_FITS 0.8
+
+/* All that a sample costs is four to five times what it costs in the kernel. Below this
+ * share half the samples are a twentieth of what is used. */
+#define KERNEL_SMALL 0.02
+
 #define BYTES_NEAR 0.9
 #define BYTES_FIT  0.8
 
@@ -51,14 +56,21 @@ static bool both_under(const struct budget *budget, double share)
 	return budget->cpu < share && budget->mean < share;
 }
 
-void budget_add_cpu(struct budget *budget, uint64_t used_ns, uint64_t time_ns)
+static bool may_fall(const struct budget *budget)
+{
+	return budget->is_sampling && budget_hz(budget) > BUDGET_HZ_MIN;
+}
+
+void budget_add_cpu(struct budget *budget, uint64_t used_ns, uint64_t kernel_ns,
+		    uint64_t time_ns)
 {
 	if (!time_ns)
 		return;
 	budget->cpu = (double)used_ns / (double)time_ns;
+	budget->is_sampling = (double)kernel_ns > KERNEL_SMALL * (double)used_ns;
 	budget->mean += (budget->cpu - budget->mean) / MEAN_TURNS;
 	if (both_over(budget, CPU_NEAR * budget->cpu_max)) {
-		budget->halved += budget_hz(budget) > BUDGET_HZ_MIN;
+		budget->halved += may_fall(budget);
 		return;
 	}
 	if (budget->halved &&
@@ -68,7 +80,7 @@ void budget_add_cpu(struct budget *budget, uint64_t used_ns, uint64_t time_ns)
 
 bool budget_is_broken(const struct budget *budget)
 {
-	return budget_hz(budget) == BUDGET_HZ_MIN && both_over(budget, budget->cpu_max);
+	return !may_fall(budget) && both_over(budget, budget->cpu_max);
 }
 
 bool budget_is_full(const struct budget *budget, uint64_t bytes)
