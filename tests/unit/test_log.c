@@ -14,12 +14,14 @@
 
 static struct {
 	unsigned int n;
+	enum log_kind kind;
 	char last[128];
 } heard;
 
-static void hear(const char *line)
+static void hear(enum log_kind kind, const char *line)
 {
 	heard.n++;
+	heard.kind = kind;
 	snprintf(heard.last, sizeof(heard.last), "%s", line);
 }
 
@@ -67,6 +69,7 @@ static void a_storm_is_ten_lines_and_a_sum(void **state)
 	n = lines_of(provoke_again);
 	assert_int_equal(n, LOG_PACED_MAX + 2);
 	assert_string_equal(heard.last, "later");
+	assert_int_equal(heard.kind, LOG_DETAIL);
 }
 
 static void nothing_is_said_that_was_not_asked_for(void **state)

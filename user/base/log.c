@@ -7,26 +7,26 @@
 #include <stdio.h>
 
 static enum log_level log_level = LOG_NORMAL;
-static void (*log_sink)(const char *line);
+static void (*log_sink)(enum log_kind kind, const char *line);
 
 void log_set_level(enum log_level level)
 {
 	log_level = level;
 }
 
-void log_set_sink(void (*sink)(const char *line))
+void log_set_sink(void (*sink)(enum log_kind kind, const char *line))
 {
 	log_sink = sink;
 }
 
-static void say(const char *fmt, va_list ap)
+static void say(enum log_kind kind, const char *fmt, va_list ap)
 {
 	char line[LOG_LINE_BYTES];
 
 	if (!log_sink)
 		return;
 	vsnprintf(line, sizeof(line), fmt, ap);
-	log_sink(line);
+	log_sink(kind, line);
 }
 
 void log_error(const char *fmt, ...)
@@ -34,7 +34,25 @@ void log_error(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	say(fmt, ap);
+	say(LOG_ERROR, fmt, ap);
+	va_end(ap);
+}
+
+void log_hint(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(LOG_HINT, fmt, ap);
+	va_end(ap);
+}
+
+void log_info(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(LOG_INFO, fmt, ap);
 	va_end(ap);
 }
 
@@ -45,7 +63,7 @@ void log_warn(const char *fmt, ...)
 	if (log_level < LOG_NORMAL)
 		return;
 	va_start(ap, fmt);
-	say(fmt, ap);
+	say(LOG_WARNING, fmt, ap);
 	va_end(ap);
 }
 
@@ -56,7 +74,7 @@ void log_verbose(const char *fmt, ...)
 	if (log_level < LOG_VERBOSE)
 		return;
 	va_start(ap, fmt);
-	say(fmt, ap);
+	say(LOG_DETAIL, fmt, ap);
 	va_end(ap);
 }
 
@@ -84,6 +102,6 @@ void log_verbose_paced(struct log_pace *pace, const char *fmt, ...)
 	}
 	pace->said++;
 	va_start(ap, fmt);
-	say(fmt, ap);
+	say(LOG_DETAIL, fmt, ap);
 	va_end(ap);
 }

@@ -8,15 +8,21 @@
 
 enum log_level { LOG_QUIET, LOG_NORMAL, LOG_VERBOSE };
 
+/* What a line is. A hint says what can be done about the error before it. */
+enum log_kind { LOG_ERROR, LOG_HINT, LOG_WARNING, LOG_INFO, LOG_DETAIL };
+
 void log_set_level(enum log_level level);
 
 /* line: without a newline, at most LOG_LINE_BYTES with its NUL. */
-void log_set_sink(void (*sink)(const char *line));
+void log_set_sink(void (*sink)(enum log_kind kind, const char *line));
 
 #define LOG_LINE_BYTES 8192
 
-/* Errors are told at every level. */
+/* These are told at every level. */
 void log_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void log_hint(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void log_info(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
 void log_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_verbose(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 

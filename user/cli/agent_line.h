@@ -6,6 +6,8 @@
 #include "agent/agent.h"
 #include "cli/options.h"
 
+enum log_format { LOG_TEXT, LOG_LOGFMT, LOG_JSON };
+
 /* [receiver NAME] */
 struct receiver_line {
 	char *title; /* owned */
@@ -20,6 +22,7 @@ struct agent_line {
 	struct agent_options agent; /* options fill this */
 	const char *config;
 	bool only_check, quiet, verbose;
+	unsigned int log_format; /* enum log_format */
 	struct string_list pushes, labels;
 	const char *keep_format, *listen_token_file;
 	struct receiver_line receivers[AGENT_RECEIVERS_MAX];

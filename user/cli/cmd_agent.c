@@ -30,6 +30,13 @@ static const struct option_word views[] = {
 	{ 0 },
 };
 
+static const struct option_word log_formats[] = {
+	{ "text", LOG_TEXT },
+	{ "logfmt", LOG_LOGFMT },
+	{ "json", LOG_JSON },
+	{ 0 },
+};
+
 static const struct option options[] = {
 	{ OPTION_HEADING, .help = "Configuration" },
 	{ OPTION_STRING, 0, "config", "FILE",
@@ -127,6 +134,10 @@ static const struct option options[] = {
 	{ OPTION_FLAG, 'q', "quiet", NULL, "no summary at the end", AT(quiet) },
 	{ OPTION_FLAG, 'v', "verbose", NULL, "report problems as they happen",
 	  AT(verbose) },
+	{ OPTION_CHOICE, 0, "log-format", "FORMAT",
+	  "text: for people (default)\nlogfmt: time=… level=… msg=…\n"
+	  "json: an object per line",
+	  AT(log_format), .words = log_formats },
 	{ OPTION_END },
 };
 #undef AT
@@ -223,13 +234,23 @@ static int check_ways_out(struct agent_line *line)
 				  " or a folder, --keep PATH, or --listen ADDRESS");
 }
 
+static void take_log_format(struct agent_line *line)
+{
+	if (line->log_format == LOG_LOGFMT)
+		log_set_sink(terminal_log_logfmt);
+	if (line->log_format == LOG_JSON)
+		log_set_sink(terminal_log_json);
+	if (!line->quiet)
+		line->agent.record.summary =
+			line->log_format == LOG_TEXT ? terminal_say : terminal_say_logged;
+}
+
 static int check_agent(void *arg, const struct given *given)
 {
 	struct agent_line *line = arg;
 	int err = agent_line_read(line, options, given);
 
-	if (!line->quiet)
-		line->agent.record.summary = terminal_say;
+	take_log_format(line);
 	if (!err)
 		err = check_sampling(line);
 	if (!err)

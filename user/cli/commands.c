@@ -43,7 +43,7 @@ static int say_error(enum exit_status status)
 {
 	log_error("%s", *error_sentence() ? error_sentence() : "failed");
 	if (*error_hint())
-		fprintf(stderr, "      %s\n", error_hint());
+		log_hint("%s", error_hint());
 	return status;
 }
 

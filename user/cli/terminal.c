@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "cli/terminal.h"
 
+#include "base/clock.h" /* and time.h */
+#include "base/json.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,14 +30,75 @@ bool terminal_wants_colours(void)
 	       strcmp(term, "dumb") != 0;
 }
 
-void terminal_log(const char *line)
+void terminal_log(enum log_kind kind, const char *line)
 {
-	fprintf(stderr, "weft: %s\n", line);
+	fprintf(stderr, kind == LOG_HINT ? "      %s\n" : "weft: %s\n", line);
+}
+
+/* What tools that read logs know. */
+static const char *level_of(enum log_kind kind)
+{
+	static const char *const levels[] = {
+		[LOG_ERROR] = "error", [LOG_HINT] = "error",   [LOG_WARNING] = "warn",
+		[LOG_INFO] = "info",   [LOG_DETAIL] = "debug",
+	};
+
+	return levels[kind];
+}
+
+/* RFC 3339, in UTC and milliseconds. */
+static const char *time_text(char *out, size_t room)
+{
+	struct timespec now;
+	struct tm utc;
+	size_t n;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	gmtime_r(&now.tv_sec, &utc);
+	n = strftime(out, room, "%Y-%m-%dT%H:%M:%S", &utc);
+	snprintf(out + n, room - n, ".%03ldZ", now.tv_nsec / 1000000);
+	return out;
+}
+
+void terminal_log_json(enum log_kind kind, const char *line)
+{
+	AUTO_STR out = { 0 };
+	struct json json = { .out = &out };
+	char time[64];
+
+	json_open(&json, NULL, '{');
+	json_text(&json, "time", time_text(time, sizeof(time)));
+	json_text(&json, "level", level_of(kind));
+	json_text(&json, "msg", line);
+	json_close(&json, '}');
+	if (!str_error(&out))
+		fprintf(stderr, "%s\n", out.s);
+}
+
+/* A JSON string is a value of logfmt, too. */
+void terminal_log_logfmt(enum log_kind kind, const char *line)
+{
+	AUTO_STR out = { 0 };
+	struct json json = { .out = &out };
+	char time[64];
+
+	json_text(&json, NULL, line);
+	if (!str_error(&out))
+		fprintf(stderr, "time=%s level=%s msg=%s\n",
+			time_text(time, sizeof(time)), level_of(kind), out.s);
 }
 
 void terminal_say(const char *text)
 {
 	fputs(text, stderr);
+}
+
+void terminal_say_logged(const char *text)
+{
+	for (size_t n; *text; text += n + (text[n] == '\n')) {
+		n = strcspn(text, "\n");
+		log_info("%.*s", (int)n, text);
+	}
 }
 
 static void progress(const char *line)

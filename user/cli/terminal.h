@@ -6,6 +6,8 @@
 #ifndef WEFT_CLI_TERMINAL_H
 #define WEFT_CLI_TERMINAL_H
 
+#include "base/log.h"
+
 #include <stdbool.h>
 
 /* Does stdout go to a person? */
@@ -18,11 +20,15 @@ unsigned int terminal_columns(void);
  * the terminal is. */
 bool terminal_wants_colours(void);
 
-/* stderr, as the log's sink. */
-void terminal_log(const char *line);
+/* stderr, as the log's sink: for people; and for programs, a line with its time, level
+ * and text as logfmt or JSON. */
+void terminal_log(enum log_kind kind, const char *line);
+void terminal_log_logfmt(enum log_kind kind, const char *line);
+void terminal_log_json(enum log_kind kind, const char *line);
 
-/* A text as it is, to stderr. */
+/* A text as it is, to stderr; or as lines of the log. */
 void terminal_say(const char *text);
+void terminal_say_logged(const char *text);
 
 /* What puts a line in place of the one before, or nothing for NULL; itself NULL where
  * stderr is no terminal. */
