@@ -13,6 +13,7 @@ load lib
 	wait_until is_ready
 	[ "$(stat -c %a agent.sock)" = 600 ]
 	wait_until grep -q 'dropped undelivered' said
+	wait_until grep -q 'try 1 failed' said
 	ask /metrics
 	cat got
 	# each family: HELP, TYPE, then its values; counters are called so
