@@ -371,6 +371,22 @@ loader_records() {
 	run ! grep -q 'arrived before' err
 }
 
+@test "a cgroup with too little memory: what to do is told" {
+	local group limit=memory.max
+
+	group=$(awk '/ - cgroup2? / && / [^ ]*memory[^ ]*$/ { print $5; exit }' \
+		/proc/self/mountinfo)
+	[ -z "$group" ] || limit=memory.limit_in_bytes
+	[ -n "$group" ] || group=$(awk '/ - cgroup2 / { print $5; exit }' /proc/self/mountinfo)
+	group+=/weft-e2e-$$
+	mkdir "$group" 2>/dev/null && echo 40M >"$group/$limit" ||
+		{ rmdir "$group"; skip "no cgroup that limits memory can be made here"; }
+	run -1 --separate-stderr sh -c 'echo $$ >"$0/cgroup.procs"; exec "$@"' "$group" \
+		"$WEFT" record -d 200ms -o out
+	rmdir "$group"
+	[[ $stderr == *'no memory'*'--unwind-memory'* ]]
+}
+
 # What root runs is not an ordinary user's to look at: that is said, and no other reason;
 # also where /proc does not even show it.
 @test "processes that /proc hides are told, and what to do" {
