@@ -371,6 +371,16 @@ loader_records() {
 	run ! grep -q 'arrived before' err
 }
 
+@test "doctor does not take an empty file for the kernel's types" {
+	[ "$(id -u)" = 0 ] && [ -e /sys/kernel/btf/vmlinux ] || skip "needs root and BTF"
+	: >empty
+	# shellcheck disable=SC2016 # the inner shell's
+	run unshare -m sh -c 'mount --bind empty /sys/kernel/btf/vmlinux && exec "$0" doctor' \
+		"$WEFT"
+	[ "$status" -eq 3 ]
+	[[ $output == *'missing  kernel types (BTF)'*'/sys/kernel/btf/vmlinux: not BTF'* ]]
+}
+
 @test "a cgroup with too little memory: what to do is told" {
 	local group limit=memory.max
 
@@ -381,6 +391,7 @@ loader_records() {
 	group+=/weft-e2e-$$
 	mkdir "$group" 2>/dev/null && echo 40M >"$group/$limit" ||
 		{ rmdir "$group"; skip "no cgroup that limits memory can be made here"; }
+	# shellcheck disable=SC2016 # the inner shell's
 	run -1 --separate-stderr sh -c 'echo $$ >"$0/cgroup.procs"; exec "$@"' "$group" \
 		"$WEFT" record -d 200ms -o out
 	rmdir "$group"
