@@ -4,6 +4,7 @@
 #include "agent/answers.h"
 #include "agent/naming.h"
 #include "agent/notify.h"
+#include "agent/pause.h"
 #include "agent/shipping.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -28,9 +29,10 @@ struct agent {
 	struct shipping *shipping;
 	struct metrics metrics;
 	struct answers *answers;     /* NULL: nobody may ask */
-	struct recording *recording; /* NULL: the stop file exists */
+	struct recording *recording; /* NULL: metrics.pause says why */
 	struct naming *naming;
 	struct budget budget;
+	struct lottery lottery;
 	uint64_t turn_ns; /* when this turn of the budget began, or 0 */
 	uint64_t begun_ns, next_close_ns, next_second_ns;
 	uint64_t windows, samples, lost; /* that were sampled, and by the ledger */
@@ -290,10 +292,8 @@ static int start_sampling(struct agent *agent)
 		     agent->options->memory_budget_bytes);
 	agent->turn_ns = 0;
 	agent->next_close_ns = clock_now_ns() + first_window_ns(agent);
-	if (agent->metrics.is_stopped)
-		log_warn("%s is gone: weft samples and sends again",
-			 agent->options->stop_file);
-	agent->metrics.is_stopped = false;
+	pause_tell(PAUSE_NONE, agent->metrics.pause, agent->options, &agent->lottery);
+	agent->metrics.pause = PAUSE_NONE;
 	shipping_hold(agent->shipping, false);
 	notify_ready(&agent->notify, "samples");
 	return 0;
@@ -308,34 +308,28 @@ static void free_sampling(struct agent *agent)
 }
 
 /* Nothing is left of it in the kernel. What there was waits in the spools. */
-static int stop_sampling(struct agent *agent)
+static int stop_sampling(struct agent *agent, enum pause why)
 {
 	int err = agent->recording ? close_last(agent) : 0;
 
 	if (err)
 		return err;
 	free_sampling(agent);
-	shipping_hold(agent->shipping, true);
+	pause_tell(why, agent->metrics.pause, agent->options, &agent->lottery);
+	agent->metrics.pause = why;
+	shipping_hold(agent->shipping, why == PAUSE_STOP_FILE);
 	answers_refuse(agent->answers);
-	agent->metrics.is_stopped = true;
-	log_warn("%s exists: weft samples and sends nothing until it is gone",
-		 agent->options->stop_file);
-	notify_ready(&agent->notify, "stopped: the stop file exists");
+	notify_ready(&agent->notify, pause_text(why));
 	return 0;
 }
 
-static bool stop_file_exists(const struct agent *agent)
+static int heed_pause(struct agent *agent)
 {
-	return agent->options->stop_file && !access(agent->options->stop_file, F_OK);
-}
+	enum pause due = pause_due(agent->options, &agent->lottery);
 
-static int heed_stop_file(struct agent *agent)
-{
-	bool exists = stop_file_exists(agent);
-
-	if (exists == !agent->recording)
+	if (due == agent->metrics.pause)
 		return 0;
-	return exists ? stop_sampling(agent) : start_sampling(agent);
+	return due ? stop_sampling(agent, due) : start_sampling(agent);
 }
 
 static int every_second(struct agent *agent, uint64_t now)
@@ -345,7 +339,7 @@ static int every_second(struct agent *agent, uint64_t now)
 	if (now < agent->next_second_ns)
 		return 0;
 	agent->next_second_ns = now + SECOND_NS;
-	err = heed_stop_file(agent);
+	err = heed_pause(agent);
 	if (err || !agent->recording)
 		return err;
 	keep_memory(agent);
@@ -368,7 +362,8 @@ static int sample_on(struct agent *agent)
 static int loop(struct agent *agent)
 {
 	uint64_t now = agent->begun_ns;
-	int err = stop_file_exists(agent) ? stop_sampling(agent) : start_sampling(agent);
+	enum pause due = pause_due(agent->options, &agent->lottery);
+	int err = due ? stop_sampling(agent, due) : start_sampling(agent);
 
 	while (!err && !is_over(agent, now)) {
 		err = wait_for_work(agent);
@@ -399,10 +394,10 @@ static int finish(struct agent *agent)
 	int err;
 
 	notify_stopping(&agent->notify);
-	signals_let_go();      /* who asks twice does not want to wait */
-	if (!agent->recording) /* nor does anything go out */
+	signals_let_go(); /* who asks twice does not want to wait */
+	if (agent->metrics.pause == PAUSE_STOP_FILE) /* nor does anything go out */
 		return 0;
-	err = close_last(agent);
+	err = agent->recording ? close_last(agent) : 0;
 	used = clock_now_ns() - begun;
 	shipping_end(agent->shipping, used < END_NS ? END_NS - used : 0);
 	return err;
@@ -444,6 +439,7 @@ int agent_run(const struct agent_options *options)
 
 	budget_begin(&agent.budget, options->record.hz, options->cpu_budget_ppm / 1e6,
 		     options->memory_budget_bytes);
+	pause_begin(&agent.lottery, options);
 	prctl(PR_SET_NAME,
 	      "weft"); /* who was started again would be called after /proc */
 	notify_begin(&agent.notify);

@@ -34,6 +34,7 @@ struct agent_receiver {
 struct agent_options {
 	struct record_options record; /* what and how to sample; its output is not used */
 	uint64_t window_ns;
+	unsigned int hosts_sampled_ppm; /* agent/lottery.h */
 	unsigned int cpu_budget_ppm; /* millionths of one CPU, of what weft itself uses */
 	uint64_t memory_budget_bytes; /* of the agent's own process */
 	enum agent_views views;

@@ -8,11 +8,11 @@
 #include "format/writer.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #define WAITING_MAX 16
 #define AT_ONCE_MAX 16
-#define STOPPED	    "stopped: the stop file exists\n"
 /* As far a window may begin or end beside what was asked for: nobody can make us close
  * windows faster. */
 #define BESIDE_NS (SECOND_NS / 2)
@@ -80,6 +80,14 @@ static void say(struct answers *answers, uint32_t id, unsigned int status,
 	listener_answer(answers->listener, id, status, text, strlen(text));
 }
 
+static void say_pause(struct answers *answers, uint32_t id, unsigned int status)
+{
+	char line[64];
+
+	snprintf(line, sizeof(line), "%s\n", pause_text(answers->metrics->pause));
+	say(answers, id, status, line);
+}
+
 static void say_numbers(struct answers *answers, const struct listener_question *asked)
 {
 	size_t n = answers->options->n_receivers;
@@ -99,8 +107,8 @@ static void say_numbers(struct answers *answers, const struct listener_question 
 static void let_wait(struct answers *answers, const struct listener_question *asked,
 		     uint64_t now_ns)
 {
-	if (answers->metrics->is_stopped) {
-		say(answers, asked->id, 503, STOPPED);
+	if (answers->metrics->pause) {
+		say_pause(answers, asked->id, 503);
 		return;
 	}
 	if (answers->n == WAITING_MAX) {
@@ -116,6 +124,19 @@ static void let_wait(struct answers *answers, const struct listener_question *as
 	};
 }
 
+/* Who rests does as it was told. */
+static void say_ready(struct answers *answers, uint32_t id)
+{
+	const struct metrics *metrics = answers->metrics;
+
+	if (metrics->pause)
+		say_pause(answers, id, metrics->pause == PAUSE_LOTTERY ? 200 : 503);
+	else if (metrics->windows)
+		say(answers, id, 200, "samples\n");
+	else
+		say(answers, id, 503, "no window yet\n");
+}
+
 static void heed(struct answers *answers, const struct listener_question *asked,
 		 uint64_t now_ns)
 {
@@ -124,12 +145,7 @@ static void heed(struct answers *answers, const struct listener_question *asked,
 		say(answers, asked->id, 200, "alive\n");
 		break;
 	case QUESTION_READY:
-		if (answers->metrics->is_stopped)
-			say(answers, asked->id, 503, STOPPED);
-		else if (answers->metrics->windows)
-			say(answers, asked->id, 200, "samples\n");
-		else
-			say(answers, asked->id, 503, "no window yet\n");
+		say_ready(answers, asked->id);
 		break;
 	case QUESTION_METRICS:
 	case QUESTION_STATUS:
@@ -205,7 +221,7 @@ static int add_window(struct awaiting *w, const struct profile *profile)
 void answers_refuse(struct answers *answers)
 {
 	for (size_t i = 0; answers && i < answers->n; i++) {
-		say(answers, answers->waiting[i].id, 503, STOPPED);
+		say_pause(answers, answers->waiting[i].id, 503);
 		profile_free(answers->waiting[i].sum);
 	}
 	if (answers)

@@ -43,7 +43,7 @@ static void one(struct str *out, const char *name, const char *type, const char 
 
 static unsigned int rate(const struct metrics *m)
 {
-	return m->is_stopped ? 0 : budget_hz(m->budget);
+	return m->pause ? 0 : budget_hz(m->budget);
 }
 
 static void add_samples(struct str *out, const struct metrics *m)
@@ -51,7 +51,11 @@ static void add_samples(struct str *out, const struct metrics *m)
 	one(out, "weft_sampling_frequency_hertz", "gauge",
 	    "Samples per second on each CPU, as they are taken now.", rate(m));
 	one(out, "weft_stopped", "gauge",
-	    "1: the stop file exists, so nothing is sampled or sent.", m->is_stopped);
+	    "1: the stop file exists, so nothing is sampled or sent.",
+	    m->pause == PAUSE_STOP_FILE);
+	one(out, "weft_resting", "gauge",
+	    "1: by the lottery this hour is for other hosts, so nothing is sampled.",
+	    m->pause == PAUSE_LOTTERY);
 	one(out, "weft_sampling_frequency_asked_hertz", "gauge",
 	    "The same, where the budget allows it.", m->budget->asked_hz);
 	one(out, "weft_windows_slowed_total", "counter",
@@ -276,10 +280,11 @@ void metrics_page(struct str *out, const struct metrics *m,
 		 "</title><style>body{font:14px system-ui;margin:1em}td,th{padding:.1em "
 		 ".8em;text-align:left}iframe{width:100%%;height:75vh;border:1px solid "
 		 "#ccc}</style>\n<p><b>weft " WEFT_VERSION
-		 "</b> samples at %u Hz: %" PRIu64 " windows, %" PRIu64
+		 "</b> samples at %u Hz%s%s: %" PRIu64 " windows, %" PRIu64
 		 " samples, %" PRIu64 " lost. <a href=metrics>metrics"
 		 "</a>\n",
-		 rate(m), m->windows, m->samples, lost);
+		 rate(m), m->pause ? ", " : "", m->pause ? pause_text(m->pause) : "",
+		 m->windows, m->samples, lost);
 	if (n_receivers)
 		str_add(out, "<table><tr><th>receiver<th><th>delivered<th>wait<th>"
 			     "oldest<th>refused<th>dropped\n");

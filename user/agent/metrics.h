@@ -8,13 +8,14 @@
 #define WEFT_AGENT_METRICS_H
 
 #include "agent/budget.h"
+#include "agent/pause.h"
 #include "agent/shipping.h"
 #include "agent/usage.h"
 #include "record/stats.h"
 
 struct metrics {
 	uint64_t begun_unix_ns;
-	bool is_stopped; /* by the stop file */
+	enum pause pause;
 	const struct budget *budget;
 	struct usage usage;    /* at the last turn of the budget */
 	uint64_t rate_changes; /* by the budget */

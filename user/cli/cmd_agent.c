@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* weft agent */
 #include "agent/agent.h"
+#include "agent/lottery.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "cli/agent_line.h"
@@ -79,6 +80,9 @@ static const struct option options[] = {
 	  AT(agent.record.debuginfod) },
 
 	{ OPTION_HEADING, .help = "What it may use" },
+	{ OPTION_PERCENT, 0, "hosts-sampled", "PERCENT",
+	  "of the hosts of a fleet sample, by lot and by the hour\n(default 100%)",
+	  AT(agent.hosts_sampled_ppm), .least = 1, .most = LOTTERY_ALL },
 	{ OPTION_PERCENT, 0, "cpu-budget", "PERCENT",
 	  "of one CPU (default 0.5%): before weft uses more, it\nsamples less often",
 	  AT(agent.cpu_budget_ppm), .least = CPU_BUDGET_MIN, .most = CPU_BUDGET_MAX },
@@ -151,6 +155,7 @@ static void set_defaults(void *arg)
 	line->agent.record.timed = true;
 	line->agent.cpu_budget_ppm = CPU_BUDGET;
 	line->agent.memory_budget_bytes = 80 << 20;
+	line->agent.hosts_sampled_ppm = LOTTERY_ALL;
 	line->agent.record.max_frames = FRAMES_DEFAULT;
 	line->agent.record.unwind_mb = UNWIND_MB_DEFAULT;
 	line->agent.window_ns = 10000000000;
