@@ -8,6 +8,8 @@
 
 #include "base/str.h"
 
+#include <stdint.h>
+
 /*
  * stats: the text of --stats-json; shown: the samples in each view's file; torn: of
  * the samples, how many may be torn beside those that ever are.
@@ -19,10 +21,10 @@ void ledger_check(const char *stats, const unsigned long long *shown, size_t n_s
 /*
  * How long the key of a process took, at most, from its mapping to where the
  * sampler finds it, as the profiler itself has measured it. It may be no longer
- * than LEDGER_LATE_NS.
+ * than LEDGER_LATE_NS, beside the time for which the profiler was kept from its work.
  */
 #define LEDGER_LATE_NS 1000000000.0
-double ledger_late_ns(const char *stats, struct str *wrong);
+double ledger_late_ns(const char *stats, uint64_t kept_ns, struct str *wrong);
 
 /* How many samples came before the unwind table of their code was there. */
 double ledger_awaited(const char *stats, struct str *wrong);

@@ -114,7 +114,8 @@ static int judge_files(const struct setup *setup, struct judge *judge,
 
 	if (err)
 		return err;
-	judge->late = late_ns(setup, &files->excuse, ledger_late_ns(stats, late)) *
+	judge->late = late_ns(setup, &files->excuse,
+			      ledger_late_ns(stats, files->excuse.waited_ns, late)) *
 		      setup->hz / 1e9;
 	judge->more = setup->core ? CORE_MORE : 0;
 	judge->awaited = ledger_awaited(stats, wrong);
