@@ -29,16 +29,7 @@ UNIT_BIN += $(B)/tests/truth/test_judge
 build-truth: $(B)/weft $(B)/tests/truth/truth workloads
 
 check-truth: build-truth
-	$(Q)status=0; $(TRUTH_RUN) || status=1; \
-	$(TRUTH_RUN) --unwind fp --only '*/gcc-O2' || status=1; \
-	$(TRUTH_RUN) --inject-fault no-tables --only '*/gcc-O3-omit' || status=1; \
-	$(TRUTH_RUN) --inject-fault fp-leaf --only '*/gcc-O2' || status=1; \
-	$(TRUTH_RUN) --inject-fault late-tables --ms 3000 --only '*/gcc-O2' || status=1; \
-	$(TRUTH_RUN) --inject-fault no-key --only '*/gcc-O2' || status=1; \
-	$(TRUTH_RUN) --inject-fault no-interval --only '*-omit' || status=1; \
-	$(TRUTH_RUN) --inject-fault no-identity || status=1; \
-	$(TRUTH_RUN) --inject-fault wrong-truth --only '*/gcc-O2' || status=1; \
-	exit $$status
+	$(Q)tests/truth/run $(TRUTH_RUN)
 
 SAMPLES ?= 1000000
 LONG_HZ ?= 9999
