@@ -113,7 +113,8 @@ static __always_inline __u32 doubt_first_byte(struct scratch *s, __u32 hook)
 	if (!FP_GIVES_SP || (__u8)(code >> 24) != CALL_INSN)
 		return s->step_kind;
 	function = s->pc + (__s64)(__s32)(code >> 32);
-	if (FRAME_KIND(below) > FRAME_LAUNCH || FRAME_KIND(below) == FRAME_LABEL ||
+	if (FRAME_KIND(below) > FRAME_RESUMER || FRAME_KIND(below) == FRAME_BOTTOM ||
+	    FRAME_KIND(below) == FRAME_LABEL ||
 	    is_in_function(s, hook, function, FRAME_ADDR(below)) || jumps_on(s, function))
 		return s->step_kind;
 	return STEP_KIND_BOTTOM;

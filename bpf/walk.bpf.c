@@ -60,26 +60,26 @@ static __always_inline void measure_frame(struct scratch *s)
 /* Does the frame at hand lead on by a rule that its code is there for, to the stack whose
  * pointer it keeps? Then no call need have led to it, nor to where that leads. The
  * frames that gcc realigns are none of these. */
-static __always_inline bool leads(struct scratch *s)
+static __always_inline __u32 leads(struct scratch *s)
 {
-	if (s->step_kind != STEP_KIND_TABLE)
-		return false;
-	if (s->rule.ra == UNWIND_RA_FP)
-		return true;
-	if (s->rule.cfa <= UNWIND_CFA_FP)
-		return s->rule.reg == UNWIND_LEADS;
-	return s->rule.cfa <= UNWIND_CFA_DEREF_FP && s->rule.fp != UNWIND_FP_DEREF;
+	if (s->step_kind != STEP_KIND_TABLE || s->rule.cfa > UNWIND_CFA_DEREF_FP)
+		return LEADS_NOWHERE;
+	if (s->rule.ra == UNWIND_RA_FP || s->rule.reg == UNWIND_LEADS)
+		return LEADS_TO_RESUMER;
+	return s->rule.cfa > UNWIND_CFA_FP && s->rule.fp != UNWIND_FP_DEREF
+		       ? LEADS_AWAY
+		       : LEADS_NOWHERE;
 }
 
 static __always_inline void note_lead(struct scratch *s)
 {
-	bool led = s->leads;
+	__u32 led = s->leads;
 
 	if (led)
 		s->begun_sp = s->sp;
 	s->leads = leads(s);
 	if (s->kind == FRAME_CALLER && (led || s->leads))
-		s->kind = FRAME_LAUNCH;
+		s->kind = led == LEADS_TO_RESUMER ? FRAME_RESUMER : FRAME_LAUNCH;
 }
 
 /* Where the frame at hand ends, and how it leads on. */

@@ -116,6 +116,13 @@ enum call {
 	CALL_OF_OTHERS, /* it is a function's first byte: the call is another's */
 };
 
+/* Does a frame's own rule lead to another stack, whose pointer it keeps? */
+enum leads {
+	LEADS_NOWHERE,
+	LEADS_AWAY,	  /* perhaps as a function that was called switches stacks */
+	LEADS_TO_RESUMER, /* it is a made stack's first function */
+};
+
 #define USER_REGS 16 /* by DWARF's numbers */
 
 /* Of s->bx_at; misaligned, so no stack leads there. */
@@ -161,7 +168,7 @@ struct scratch {
 	__u32 step_kind; /* enum step_kind */
 	__u32 kind;	 /* enum frame_kind: how sure it is */
 	__u32 on_waiting_thread; /* 0: on its own */
-	__u32 leads; /* its own rule is what leads on: no call need have led there */
+	__u32 leads; /* enum leads: no call need have led where its own rule does */
 	__u32 call;  /* enum call: is there one before pc? */
 	struct unwind_rule rule;
 	__u64 lr;	  /* arm64, while is_leaf */

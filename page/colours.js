@@ -41,6 +41,7 @@ const KIND_WORDS = {
 	[GAP]: "missing frames",
 	[CUT]: "cut stack",
 	[LABEL]: "label",
+	[RESUMED]: "fiber boundary",
 };
 
 // ns::Class::f<T>(…) -> ns; a/b/pkg.(*T).f -> a/b/pkg; com.acme.X.f -> com.acme
@@ -75,8 +76,8 @@ class Colours {
 		const of = modules[module[frame]];
 
 		if (k === LABEL) return "label";
-		if (k >= ASKED)
-			return isBoundary(k) ? "async boundary" : "missing frames";
+		if (isBoundary(k)) return KIND_WORDS[k];
+		if (k >= ASKED) return "missing frames";
 		if (this.by === "kind") return KIND_WORDS[k];
 		if (k === KERNEL) return "kernel";
 		if (this.by === "package")
@@ -97,7 +98,13 @@ class Colours {
 			named.push(name);
 			weights.set(name, (weights.get(name) || 0) + leaf[f]);
 		}
-		const special = ["async boundary", "missing frames", "kernel", "label"];
+		const special = [
+			"async boundary",
+			"fiber boundary",
+			"missing frames",
+			"kernel",
+			"label",
+		];
 		const list = [...weights.keys()]
 			.filter((name) => !special.includes(name))
 			.sort(
@@ -129,7 +136,7 @@ class Colours {
 			if (i && name === "label") fills[i] = LABEL_COLOUR[theme];
 			if (i && name === "missing frames")
 				fills[i] = OTHER_COLOUR[theme];
-			if (i && name === "async boundary")
+			if (i && (name === "async boundary" || name === "fiber boundary"))
 				fills[i] = theme === "dark" ? "#b79bea" : "#5b3a8c";
 		});
 		fills.push(LABEL_COLOUR[theme]);

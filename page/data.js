@@ -36,8 +36,10 @@ const UNKNOWN = 0,
 	OTHER_THREAD = 7,
 	GAP = 8,
 	CUT = 9,
-	LABEL = 10;
-const isBoundary = (kind) => kind >= ASKED && kind <= OTHER_THREAD;
+	LABEL = 10,
+	RESUMED = 11;
+const isBoundary = (kind) =>
+	(kind >= ASKED && kind <= OTHER_THREAD) || kind === RESUMED;
 const NO_CELL = -1;
 
 // Letters that can't be seen, break lines or turn what follows around are shown as

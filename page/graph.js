@@ -16,6 +16,7 @@ const BOUNDARY_WORDS = {
 	[ASKED]: ["⇢ asked for", "⇠ asked for by"],
 	[WAITS]: ["⇢ waits for", "⇠ this thread waits for it"],
 	[OTHER_THREAD]: ["⇢ another thread waits for", "⇠ another thread waits for it"],
+	[RESUMED]: ["⇢ resumed", "⇠ resumed by"],
 };
 
 // The first n letters or one less: half of a surrogate pair is none.
@@ -209,7 +210,7 @@ class Graph {
 		this.fill(box, style.fill);
 		if (style.shade) this.fill(box, style.shade);
 		if (node === this.hover) this.fill(box, this.host.colours.glow);
-		if (style.kind >= ASKED && style.kind < LABEL && w > 4)
+		if (style.kind >= ASKED && style.kind !== LABEL && w > 4)
 			this.hatch(box, isBoundary(style.kind) ? 0.2 : 0.35);
 		ctx.globalAlpha = above ? 0.75 : 1;
 		if (w > 26) this.label(frame, style, box);

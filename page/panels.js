@@ -19,7 +19,7 @@ function legendItem(page, group, share) {
 }
 
 function isMark(name) {
-	return name === "async boundary" || name === "missing frames";
+	return name.endsWith(" boundary") || name === "missing frames";
 }
 
 function showLegend(page) {

@@ -86,6 +86,9 @@ const MARK_MEANINGS = {
 	[OTHER_THREAD]:
 		"An async boundary. Towards the root is another thread, which waits " +
 		"for the work. Towards the leaf is what it waits for.",
+	[RESUMED]:
+		"A fiber boundary. Towards the root is the function that resumed a " +
+		"fiber. Towards the leaf is the fiber, on a stack of its own.",
 	[GAP]:
 		"Code without frame pointers or unwind tables hid some frames here. " +
 		"The frames on both sides are correct.",
@@ -178,6 +181,11 @@ const HELP = [
 		"A hatched cell separates thread frames from async callers. Read it " +
 			"from the root to the leaf: these functions asked for that " +
 			"work, or wait for it.",
+	],
+	[
+		"Fiber boundaries",
+		"A hatched cell also separates a fiber from the function that " +
+			"resumed it, if the fiber's stack says which.",
 	],
 	[
 		"Width",

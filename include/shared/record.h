@@ -36,6 +36,9 @@
 	X(BOTTOM, 0x06,                                                                  \
 	  "no caller: where a made stack's first function would return to; perhaps, "    \
 	  "if the ending is unreadable")                                                 \
+	X(RESUMER, 0x07,                                                                 \
+	  "the same, on another stack: it resumed the made stack that the frame before " \
+	  "it is the first function of")                                                 \
 	X(LABEL, 0x04, "7 bytes of a label's text, zeroes behind its end")               \
 	X(ROOT, 0x10, "async root registered by the next frame")                         \
 	X(GAP, 0x11, "frames missing here")                                              \

@@ -66,7 +66,9 @@ enum unwind_ra {
 /*
  * `reg` of a rule whose CFA is none of REG and PLT: its file marks the code as a signal
  * frame, which it is not. So compilers of fibers say that the caller goes on exactly at
- * the address that is found, behind whatever instruction.
+ * the address that is found, behind whatever instruction. Of a CFA by dereference also:
+ * its function has it from its first instruction on, so that nobody called it. What such
+ * a frame leads to resumed it.
  */
 #define UNWIND_LEADS 1
 

@@ -5,9 +5,9 @@
  * at once by others. For a profiler to look at. Beside each other, whatever a
  * sample meets:
  *
- *	main;turn	 main;turn;weft_fiber_start_;weft_fiber_main_;outer
- *	main;turn;weft_fiber_start_;weft_fiber_main_;outer;
- *		weft_fiber_start_;weft_fiber_main_;inner
+ *	main;turn	 main;turn;--;weft_fiber_start_;weft_fiber_main_;outer
+ *	main;turn;--;weft_fiber_start_;weft_fiber_main_;outer;
+ *		--;weft_fiber_start_;weft_fiber_main_;inner
  */
 #define WEFT_FIBER_IMPLEMENTATION
 #include <weft/fiber.h>

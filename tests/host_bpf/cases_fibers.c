@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Stacks that go on in other stacks, and threads with two keys. */
+/* Stacks that go on in other stacks. */
 #include "code.h"
 
 #include <string.h>
@@ -98,48 +98,6 @@ static void test_fibers_in_a_ring(void **state)
 	put_roots(&at, &f, 7);
 	ASSERT_ASYNC(&at, "1000 -- 2000");
 	assert_int_equal(walker_sample(&at)->ending, END_CYCLE);
-}
-
-static void test_two_keys(void **state)
-{
-	struct sampled at = leaf_at(0x1000);
-
-	put_stack(STACK, 8, 0x1000);
-	for (int i = 0; i < 4; i++) {
-		put_root(ROOT(i), 0, i < 2 ? ROOT(i + 2) : 0, FP(STACK, 2 * i + 1));
-		put_chain(CHAIN(i), 1, 0x2000 + i, 0);
-	}
-	at.roots[0] = ROOT(0);
-	at.roots[1] = ROOT(1);
-	ASSERT_ASYNC(&at, "1000 1001 1002 1003 1004 1005 1006 1007 1008");
-	memory_put(ROOT(3), CHAIN(3));
-	ASSERT_ASYNC(&at, "1000 1001 1002 1003 1004 1005 1006 -- 2003");
-	memory_put(ROOT(2), CHAIN(2));
-	ASSERT_ASYNC(&at, "1000 1001 1002 1003 1004 -- 2002");
-	memory_put(ROOT(1), CHAIN(1));
-	ASSERT_ASYNC(&at, "1000 1001 1002 -- 2001");
-	memory_put(ROOT(0), CHAIN(0));
-	ASSERT_ASYNC(&at, "1000 -- 2000");
-	/* the walk breaks: the nearest of both is taken */
-	memory_put(FP(STACK, 0), 0);
-	memory_put(ROOT(0), 0);
-	memory_put(ROOT(0) + 16, FP(STACK, 6));
-	memory_put(ROOT(0) + 8, 0);
-	ASSERT_ASYNC(&at, "1000 1001 .. -- 2001");
-}
-
-static void test_as_many_keys_in_one_frame(void **state)
-{
-	struct sampled at = leaf_at(0x1000);
-
-	put_stack(STACK, 4, 0x1000);
-	for (int i = 0; i < KEYS_MAX; i++) {
-		put_root(ROOT(i), 0, 0, FP(STACK, 2));
-		at.roots[i] = ROOT(i);
-	}
-	put_chain(CHAIN(0), 1, 0x2000, 0);
-	memory_put(ROOT(KEYS_MAX - 1), CHAIN(0));
-	ASSERT_ASYNC(&at, "1000 1001 -- 2000");
 }
 
 /* What begins elsewhere than the thread did is no start of the thread's. */
@@ -338,7 +296,10 @@ static void test_root_of_resumer(void **state)
 		at.elsewhere = STACK;
 		ASSERT_WALK(&at, "UCCGRCCC", "10000 10108 10608 .. 10408 10508 10608",
 			    START);
-		ASSERT_ASYNC(&at, "10000 10108 10608 .. -- 2000");
+		ASSERT_ASYNC(&at, "10000 10108 10608 -- .. -- 2000");
+		memory_put(ROOT(0), 0); /* without a chain */
+		ASSERT_ASYNC(&at, "10000 10108 10608 -- .. 10408 10508 10608");
+		memory_put(ROOT(0), CHAIN(0));
 		/* at the thread's own end it is nowhere, nor where it was left */
 		at.elsewhere = 0;
 		if (i != 1)
@@ -417,6 +378,42 @@ static void test_launch(void **state)
 	memory_put(STACK + 0x20, OTHER);
 	put_call(put_call(OTHER, 0x10, 2), 0x40, 3);
 	ASSERT_WALK(&at, "ULLC", "10000 10108 10208 10308", START);
+	ASSERT_ASYNC(&at, "10000 10108 10208 10308");
+}
+
+/* The same from its first instruction on, so that what it leads to resumed it. */
+static void test_resumer(void **state)
+{
+	struct unwind_rule crossing =
+		RULE(.cfa = UNWIND_CFA_DEREF_SP, .cfa_offset = 0x10, .reg = UNWIND_LEADS);
+	struct unwind_rule rules[] = { RULE_SP(0x20), crossing, RULE_SP(0x40), crossing,
+				       RULE_OF(END) };
+	struct sampled at;
+
+	put_code(rules, 5, 0);
+	at = leaf_in_code(0);
+	put_call(STACK, 0x20, 1);
+	memory_put(STACK + 0x20, OTHER);
+	put_call(put_call(OTHER, 0x10, 2), 0x40, 4);
+	ASSERT_WALK(&at, "ULFC", "10000 10108 10208 10408", START);
+	ASSERT_ASYNC(&at, "10000 10108 -- 10208 10408");
+	/* of a fiber in a fiber, resumed by its first function itself */
+	put_call(OTHER, 0x10, 3);
+	memory_put(OTHER + 0x10, THIRD);
+	put_call(put_call(THIRD, 0x10, 2), 0x40, 4);
+	ASSERT_WALK(&at, "ULFFC", "10000 10108 10308 10208 10408", START);
+	ASSERT_ASYNC(&at, "10000 10108 -- 10308 -- 10208 10408");
+	/* sampled there */
+	at = leaf_in_code(FUNCTION(3) - FUNCTION(0));
+	at.sp = OTHER + 0x10;
+	ASSERT_WALK(&at, "UFC", "10300 10208 10408", START);
+	ASSERT_ASYNC(&at, "10300 -- 10208 10408");
+	/* and with a root at the boundary: who asked is what is shown */
+	put_root(ROOT(0), CHAIN(0), 0, THIRD + 0x20);
+	put_chain(CHAIN(0), 1, 0x2000, 0);
+	at.roots[0] = ROOT(0);
+	ASSERT_WALK(&at, "URFC", "10300 10208 10408", START);
+	ASSERT_ASYNC(&at, "10300 -- 2000");
 }
 
 /* Its own way back is by three words at its frame pointer; what is there was left behind
@@ -443,7 +440,8 @@ static void test_launch_by_frame_pointer(void **state)
 	memory_put(SITE(2) - 8, 0x9090909090909090);
 	put_call(OTHER, 0x40, 3);
 	put_call_before(SITE(3));
-	ASSERT_WALK(&at, "ULLC", "10000 10108 10208 10308", START);
+	ASSERT_WALK(&at, "ULFC", "10000 10108 10208 10308", START);
+	ASSERT_ASYNC(&at, "10000 10108 -- 10208 10308");
 	assert_int_equal(walker_sample(&at)->flags, 0);
 }
 
@@ -452,8 +450,6 @@ int run_fiber_cases(void)
 	static const struct CMUnitTest tests[] = {
 		CASE(test_every_order_of_stacks),
 		CASE(test_fibers_in_a_ring),
-		CASE(test_two_keys),
-		CASE(test_as_many_keys_in_one_frame),
 		CASE(test_foreign_start),
 		CASE(test_bottom_without_rule),
 		CASE(test_bottom_with_rule),
@@ -465,6 +461,7 @@ int run_fiber_cases(void)
 		CASE(test_root_behind_crossing),
 		CASE(test_waiting_fiber),
 		CASE(test_launch),
+		CASE(test_resumer),
 		CASE(test_launch_by_frame_pointer),
 	};
 

@@ -326,6 +326,48 @@ static void test_roots_that_are_none(void **state)
 	}
 }
 
+static void test_two_keys(void **state)
+{
+	struct sampled at = leaf_at(0x1000);
+
+	put_stack(STACK, 8, 0x1000);
+	for (int i = 0; i < 4; i++) {
+		put_root(ROOT(i), 0, i < 2 ? ROOT(i + 2) : 0, FP(STACK, 2 * i + 1));
+		put_chain(CHAIN(i), 1, 0x2000 + i, 0);
+	}
+	at.roots[0] = ROOT(0);
+	at.roots[1] = ROOT(1);
+	ASSERT_ASYNC(&at, "1000 1001 1002 1003 1004 1005 1006 1007 1008");
+	memory_put(ROOT(3), CHAIN(3));
+	ASSERT_ASYNC(&at, "1000 1001 1002 1003 1004 1005 1006 -- 2003");
+	memory_put(ROOT(2), CHAIN(2));
+	ASSERT_ASYNC(&at, "1000 1001 1002 1003 1004 -- 2002");
+	memory_put(ROOT(1), CHAIN(1));
+	ASSERT_ASYNC(&at, "1000 1001 1002 -- 2001");
+	memory_put(ROOT(0), CHAIN(0));
+	ASSERT_ASYNC(&at, "1000 -- 2000");
+	/* the walk breaks: the nearest of both is taken */
+	memory_put(FP(STACK, 0), 0);
+	memory_put(ROOT(0), 0);
+	memory_put(ROOT(0) + 16, FP(STACK, 6));
+	memory_put(ROOT(0) + 8, 0);
+	ASSERT_ASYNC(&at, "1000 1001 .. -- 2001");
+}
+
+static void test_as_many_keys_in_one_frame(void **state)
+{
+	struct sampled at = leaf_at(0x1000);
+
+	put_stack(STACK, 4, 0x1000);
+	for (int i = 0; i < KEYS_MAX; i++) {
+		put_root(ROOT(i), 0, 0, FP(STACK, 2));
+		at.roots[i] = ROOT(i);
+	}
+	put_chain(CHAIN(0), 1, 0x2000, 0);
+	memory_put(ROOT(KEYS_MAX - 1), CHAIN(0));
+	ASSERT_ASYNC(&at, "1000 1001 -- 2000");
+}
+
 int run_root_cases(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -347,6 +389,8 @@ int run_root_cases(void)
 		CASE(test_a_root_too_many_is_a_gap),
 		CASE(test_roots_in_a_ring),
 		CASE(test_roots_that_are_none),
+		CASE(test_two_keys),
+		CASE(test_as_many_keys_in_one_frame),
 	};
 
 	return cmocka_run_group_tests_name("roots", tests, NULL, NULL);

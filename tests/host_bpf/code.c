@@ -71,6 +71,9 @@ static void read_kinds(const struct sample_rec *rec, char *text)
 		case FRAME_LAUNCH:
 			*text++ = 'L';
 			break;
+		case FRAME_RESUMER:
+			*text++ = 'F';
+			break;
 		case FRAME_BOTTOM:
 			*text++ = 'B';
 			break;

@@ -18,7 +18,7 @@ size_t record_codes(const struct sample_rec *rec, uint32_t *codes)
 			codes[n++] = CODE_ROOT | ROOT_NUMBER(word);
 			break;
 		case FRAME_GAP:
-			codes[n++] = CODE_GAP;
+			codes[n++] = CODE_GAP | GAP_ENDING(word);
 			break;
 		case FRAME_SEGMENT:
 			codes[n++] = CODE_SEGMENT | SEGMENT_KIND(word) << 16 |
@@ -27,6 +27,9 @@ size_t record_codes(const struct sample_rec *rec, uint32_t *codes)
 			break;
 		case FRAME_LABEL:
 			codes[n++] = CODE_LABEL | CODE_LABEL_MORE;
+			break;
+		case FRAME_RESUMER:
+			codes[n++] = CODE_RESUMER | i;
 			break;
 		default:
 			codes[n++] = CODE_FRAME | i;

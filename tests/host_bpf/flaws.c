@@ -46,6 +46,7 @@ static const char *stack_flaw(struct reader *r, unsigned int n, bool own)
 		case FRAME_UNPROVEN:
 		case FRAME_CALLER:
 		case FRAME_LAUNCH:
+		case FRAME_RESUMER:
 			if (!i && own)
 				return "no leaf";
 			break;
@@ -75,7 +76,8 @@ static const char *stack_flaw(struct reader *r, unsigned int n, bool own)
 static bool is_frame(uint64_t word)
 {
 	return FRAME_KIND(word) == FRAME_USER || FRAME_KIND(word) == FRAME_UNPROVEN ||
-	       FRAME_KIND(word) == FRAME_CALLER || FRAME_KIND(word) == FRAME_LAUNCH;
+	       FRAME_KIND(word) == FRAME_CALLER || FRAME_KIND(word) == FRAME_LAUNCH ||
+	       FRAME_KIND(word) == FRAME_RESUMER;
 }
 
 static const char *target_flaw(const struct reader *r, uint64_t head)

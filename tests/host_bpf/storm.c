@@ -30,8 +30,18 @@ static uint64_t env_number(const char *name, uint64_t otherwise)
 				 (unsigned long)(seed));                                 \
 	} while (0)
 
-/* The thread view is the thread's frames and gaps, all of them, in order. */
-static bool is_thread_view(const struct sample_rec *rec, const uint32_t *out, size_t n)
+#define RESUMED_BY (VIEW_BOUNDARY | BOUNDARY_FIBER)
+
+static bool crosses(uint64_t word)
+{
+	return FRAME_KIND(word) == FRAME_RESUMER ||
+	       (FRAME_KIND(word) == FRAME_GAP && GAP_ENDING(word) == END_FIBER);
+}
+
+/* The thread view is the thread's frames and gaps, all of them, in order; the async view
+ * of who has no async caller is the same, and where it crosses to a resumer says so. */
+static bool is_thread_view(const struct sample_rec *rec, const uint32_t *out, size_t n,
+			   enum view view)
 {
 	size_t at = 0;
 
@@ -41,6 +51,9 @@ static bool is_thread_view(const struct sample_rec *rec, const uint32_t *out, si
 
 		if (kind == FRAME_ROOT)
 			continue;
+		if (view == VIEW_ASYNC && crosses(rec->words[i]) &&
+		    (at >= n || out[at++] != RESUMED_BY))
+			return false;
 		if (at >= n || out[at++] != (kind == FRAME_GAP ? VIEW_GAP : i))
 			return false;
 	}
@@ -56,14 +69,14 @@ static void require_views(const struct sample_rec *rec, uint64_t seed)
 	size_t shown = view_read(&(struct view_stack){ codes, n, NULL }, VIEW_THREAD, out,
 				 &notes);
 
-	REQUIRE(is_thread_view(rec, out, shown), seed);
+	REQUIRE(is_thread_view(rec, out, shown, VIEW_THREAD), seed);
 	shown = view_read(&(struct view_stack){ codes, n, NULL }, VIEW_ASYNC, out,
 			  &notes);
 	REQUIRE(shown <= VIEW_ROOM(n), seed);
 	for (size_t i = 0; i < shown; i++)
 		REQUIRE(out[i] & CODE_KIND || out[i] < rec->n_words, seed);
 	if (!(rec->flags & SAMPLE_ASYNC))
-		REQUIRE(is_thread_view(rec, out, shown), seed);
+		REQUIRE(is_thread_view(rec, out, shown, VIEW_ASYNC), seed);
 }
 
 static void one_memory(uint64_t seed, struct storm_sum *sum)

@@ -128,7 +128,8 @@ const char *storm_lie(const struct sampled *at, const struct sample_rec *rec)
 		if (!knobs.tables &&
 		    (FRAME_KIND(word) == FRAME_UNPROVEN ||
 		     FRAME_KIND(word) == FRAME_CALLER ||
-		     FRAME_KIND(word) == FRAME_LAUNCH) &&
+		     FRAME_KIND(word) == FRAME_LAUNCH ||
+		     FRAME_KIND(word) == FRAME_RESUMER) &&
 		    !is_told(&places, FRAME_AT, FRAME_ADDR(word)))
 			return "a frame that is nowhere";
 		if (FRAME_KIND(word) == FRAME_ASYNC &&
@@ -149,6 +150,7 @@ void storm_count(struct storm_sum *sum, const struct sample_rec *rec)
 			break;
 		case FRAME_CALLER:
 		case FRAME_LAUNCH:
+		case FRAME_RESUMER:
 			sum->by_table++;
 			break;
 		case FRAME_ROOT:

@@ -242,7 +242,8 @@ uint32_t storm_code(uint64_t *chance, size_t n)
 	case 3:
 		return z >> 20;
 	case 4:
-		return CODE_GAP;
+		return (z >> 50) % 2 ? CODE_GAP | small % N_ENDINGS
+				     : CODE_RESUMER | small;
 	case 5:
 		return CODE_SEGMENT | END_REJOINED << 8 | small % 5;
 	default:

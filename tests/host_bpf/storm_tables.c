@@ -268,22 +268,30 @@ static enum ending step_by_table(struct plain *p)
 	return STEP_OK;
 }
 
+/* Is it a made stack's first function, by its rule? */
+static bool is_resumed(const struct plain *p)
+{
+	return p->step_kind == STEP_KIND_TABLE && p->rule->reg == UNWIND_LEADS &&
+	       (p->rule->cfa == UNWIND_CFA_SP || p->rule->cfa == UNWIND_CFA_FP ||
+		p->rule->cfa == UNWIND_CFA_DEREF_SP ||
+		p->rule->cfa == UNWIND_CFA_DEREF_FP);
+}
+
 /* Does its rule keep another stack's pointer? */
 static bool leads(const struct plain *p)
 {
 	if (p->step_kind != STEP_KIND_TABLE)
 		return false;
-	if (p->rule->cfa == UNWIND_CFA_SP || p->rule->cfa == UNWIND_CFA_FP)
-		return p->rule->reg == UNWIND_LEADS;
-	return (p->rule->cfa == UNWIND_CFA_DEREF_SP ||
-		p->rule->cfa == UNWIND_CFA_DEREF_FP) &&
-	       p->rule->fp != UNWIND_FP_DEREF;
+	return is_resumed(p) || ((p->rule->cfa == UNWIND_CFA_DEREF_SP ||
+				  p->rule->cfa == UNWIND_CFA_DEREF_FP) &&
+				 p->rule->fp != UNWIND_FP_DEREF);
 }
 
 /* To the next frame, and how that one leads on; or an ending. */
 static enum ending step(struct plain *p)
 {
 	enum ending ending;
+	bool was_resumed;
 
 	switch (p->step_kind) {
 	case STEP_KIND_END:
@@ -306,6 +314,7 @@ static enum ending step(struct plain *p)
 	if (ending != STEP_OK)
 		return ending;
 	p->led = leads(p);
+	was_resumed = is_resumed(p);
 	p->is_leaf = p->step_kind == STEP_KIND_SIGNAL;
 	p->step_kind = look(p);
 	if (p->step_kind == STEP_KIND_UNMAPPED)
@@ -313,7 +322,7 @@ static enum ending step(struct plain *p)
 	if (p->step_kind == STEP_KIND_SIGNAL)
 		p->kind = FRAME_USER;
 	else if (p->kind == FRAME_CALLER && (p->led || leads(p)))
-		p->kind = FRAME_LAUNCH;
+		p->kind = was_resumed ? FRAME_RESUMER : FRAME_LAUNCH;
 	p->step_kind = doubt(p);
 	if (p->step_kind == STEP_KIND_BOTTOM || p->step_kind == STEP_KIND_HIDDEN)
 		p->kind = FRAME_BOTTOM;

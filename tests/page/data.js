@@ -402,6 +402,7 @@ function kinds() {
 		of("others", 3, "other_thread"),
 		of("cut", 4, "cut"),
 		of("gap", 5, "gap"),
+		of("resumes", 6, "resumed"),
 	];
 
 	samples[0].second = 2;

@@ -102,6 +102,7 @@ async function boundaries({ screen, is }) {
 		others: /another thread waits for.*another thread, which/,
 		cut: /\[cut\].*could not walk the stack/,
 		gap: /\[missing frames\].*hid some frames/,
+		resumes: /resumed.*function that resumed a fiber/,
 	};
 	const names = Object.keys(wanted).sort();
 
@@ -122,7 +123,11 @@ async function boundaries({ screen, is }) {
 		);
 		await screen.press("ArrowUp", "ArrowUp", "ArrowRight");
 	}
-	is.true(/async boundary/.test(await screen.text("#legend")), "not in the legend");
+	for (const kind of ["async", "fiber"])
+		is.true(
+			(await screen.text("#legend")).includes(kind + " boundary"),
+			"not in the legend: " + kind
+		);
 }
 
 async function grouping({ screen, is }) {

@@ -19,8 +19,8 @@
 #define FIELDS 9
 
 static const char *const kinds[] = {
-	"unknown", "native", "kernel",	     "jit", "inlined",
-	"asked",   "waits",  "other_thread", "gap", "cut",
+	"unknown", "native",	   "kernel", "jit", "inlined", "asked",
+	"waits",   "other_thread", "gap",    "cut", "resumed",
 };
 
 static const uint32_t marks[] = {
@@ -29,6 +29,7 @@ static const uint32_t marks[] = {
 	VIEW_BOUNDARY | BOUNDARY_THREAD,
 	VIEW_GAP,
 	VIEW_CUT,
+	VIEW_BOUNDARY | BOUNDARY_FIBER,
 };
 
 static unsigned int kind_of(const char *kind)

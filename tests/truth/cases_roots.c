@@ -211,8 +211,9 @@ static const struct truth_case cases[] = {
 			    { "main;turns_root;turns_here;entry;leave_context" },
 			    { "main;turns_root;turns_here;burn" },
 			    SET_UP },
-		.async = { { "^hop_000;hop_001;--;turns_here;entry;work;burn" },
-			   { "^hop_000;hop_001;--;turns_here;entry;leave_context" },
+		.async = { { "^hop_000;hop_001;--;turns_here;--;entry;work;burn" },
+			   { "^hop_000;hop_001;--;turns_here;--;entry;leave_"
+			     "context" },
 			   { "^hop_000;hop_001;--;turns_here;burn" },
 			   { "main;turns_root" },
 			   SET_UP },

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Plain threads: no async caller anywhere, so both views are one. */
+/* Plain threads: no async caller anywhere, so both views are one, but where a fiber's
+ * stack says who resumed it. */
 #include "cases.h"
 
 #define LEVELS "main;level_1;level_2;level_3;level_4;level_5;"
@@ -135,6 +136,12 @@ static const struct truth_case cases[] = {
 			      "hand" },
 			    { "main;turns_crossed;switch_hand" },
 			    { "main;sys_call" } },
+		.async = { { "main;turns_crossed;burn" },
+			   { "main;turns_crossed;--;crosses;entry;work;burn" },
+			   { "main;turns_crossed;--;crosses;entry;leave_crossed;switch_"
+			     "hand" },
+			   { "main;turns_crossed;switch_hand" },
+			   { "main;sys_call" } },
 	},
 	{
 		/* but where nothing says it yet: before and behind the push */

@@ -274,6 +274,26 @@ static void knows_who_leads(void **state)
 	}
 }
 
+/* Code that keeps another stack's pointer from its first instruction on was called by
+ * nobody; if it does so later it was, and switched stacks. */
+static void knows_who_was_resumed(void **state)
+{
+	static const uint8_t deref[] = { 0x0f, 4, 0x57, 0x06, 0x23, 0x38 };
+	uint8_t later[1 + sizeof(deref)] = { 0x42 };
+
+	memcpy(later + 1, deref, sizeof(deref));
+	begin();
+	put_plain_cie(&made);
+	put_fde(&made, CODE, 10, deref, sizeof(deref));
+	put_fde(&made, CODE + 16, 10, later, sizeof(later));
+	rows_read(&rows, &made);
+	assert_int_equal(rows.items[0].rule.cfa, UNWIND_CFA_DEREF_SP);
+	assert_int_equal(rows.items[0].rule.reg, UNWIND_LEADS);
+	assert_int_equal(rows.items[2].rule.cfa, UNWIND_CFA_SP);
+	assert_int_equal(rows.items[3].rule.cfa, UNWIND_CFA_DEREF_SP);
+	assert_int_equal(rows.items[3].rule.reg, 0);
+}
+
 /* Other factors than the usual 1 and -8. */
 static void multiplies(void **state)
 {
@@ -429,6 +449,7 @@ int main(void)
 		cmocka_unit_test(refuses_versions),
 		cmocka_unit_test(knows_signal_frames),
 		cmocka_unit_test(knows_who_leads),
+		cmocka_unit_test(knows_who_was_resumed),
 		cmocka_unit_test(multiplies),
 		cmocka_unit_test(restores_what_the_cie_said),
 		cmocka_unit_test(refuses_lost_cies),

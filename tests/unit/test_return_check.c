@@ -157,6 +157,8 @@ static void leaves_out_what_no_call_leads_to(void **state)
 	EXPECT(rooted, VIEW_ASYNC, names, 1, VIEW_GAP, VIEW_BOUNDARY, 4);
 }
 
+#define RESUMED_BY (VIEW_BOUNDARY | BOUNDARY_FIBER)
+
 /* A true step to what nobody called: there a stack begins that was made by hand. */
 static void ends_where_a_stack_was_made(void **state)
 {
@@ -184,8 +186,9 @@ static void ends_where_a_stack_was_made(void **state)
 	}
 	assert_int_equal(view_read(&(struct view_stack){ rooted, STACK_HEAD + 8, names },
 				   VIEW_ASYNC, out, &notes),
-			 4);
-	assert_int_equal(out[1], VIEW_GAP);
+			 5);
+	assert_int_equal(out[1], RESUMED_BY);
+	assert_int_equal(out[2], VIEW_GAP);
 	assert_true(!notes.is_complete && notes.has_gap && notes.ending == END_DETACHED);
 	/* who wrote that start gave it a name: what lies behind is as false */
 	assert_int_equal(names_set(names, 7, "__start_context"), 0);
@@ -223,6 +226,78 @@ static void ends_at_a_bottom(void **state)
 	assert_int_equal(names_set(names, 7, "__start_context"), 0);
 	assert_int_equal(view_read(&stack, VIEW_THREAD, out, &notes), 2);
 	assert_int_equal(out[1], 7);
+}
+
+static void expect_view(const uint32_t *codes, size_t n, enum view view,
+			const struct names *names, const uint32_t *want, size_t n_want)
+{
+	uint32_t out[VIEW_ROOM(32)];
+	struct view_notes notes;
+
+	assert_int_equal(
+		view_read(&(struct view_stack){ codes, n, names }, view, out, &notes),
+		n_want);
+	assert_memory_equal(out, want, n_want * sizeof(*want));
+}
+
+#define VIEW(codes, view, names, ...)                                                    \
+	expect_view(codes, sizeof(codes) / 4, view, names,                               \
+		    (const uint32_t[]){ __VA_ARGS__ },                                   \
+		    sizeof((const uint32_t[]){ __VA_ARGS__ }) / 4)
+
+/* Where the walk knew that it came to another stack, and nowhere else. */
+static void says_who_resumed(void **state)
+{
+	static const uint32_t crossed[] = { THREAD(3), FRAME(1), CODE_RESUMER | 2,
+					    FRAME(3) };
+	static const uint32_t asked[] = { THREAD(3),	    FRAME(1),	CODE_ROOT | 0,
+					  CODE_RESUMER | 2, CHAIN_HEAD, 1,
+					  FRAME(4) };
+	static const uint32_t first[] = { THREAD(2), CODE_RESUMER | 1, FRAME(2) };
+	uint32_t gap[] = { THREAD(4), FRAME(1), CODE_BOTTOM | 7, CODE_GAP, FRAME(2) };
+	AUTO(names) names = NULL;
+
+	assert_int_equal(names_new(&names), 0);
+	assert_int_equal(names_set(names, 2, "_start"), 0);
+	assert_int_equal(names_set(names, 3, "_start"), 0);
+	VIEW(crossed, VIEW_ASYNC, names, 1, RESUMED_BY, 2, 3);
+	VIEW(crossed, VIEW_UNLABELLED, names, 1, RESUMED_BY, 2, 3);
+	VIEW(crossed, VIEW_THREAD, names, 1, 2, 3);
+	VIEW(asked, VIEW_ASYNC, names, 1, VIEW_BOUNDARY | BOUNDARY_ASYNC, 4);
+	VIEW(first, VIEW_ASYNC, names, 1, 2);
+	gap[STACK_HEAD + 2] = CODE_GAP | END_FIBER;
+	VIEW(gap, VIEW_ASYNC, names, 1, RESUMED_BY, VIEW_GAP, 2);
+	VIEW(gap, VIEW_THREAD, names, 1, VIEW_GAP, 2);
+	/* what could not be read, the file says */
+	gap[STACK_HEAD + 2] = CODE_GAP | END_UNREADABLE;
+	VIEW(gap, VIEW_ASYNC, names, 1, VIEW_GAP, 2);
+	assert_int_equal(names_set_bad_return(names, 7, BAD_RETURN_BOTTOM), 0);
+	VIEW(gap, VIEW_ASYNC, names, 1, RESUMED_BY, VIEW_GAP, 2);
+	gap[STACK_HEAD + 2] = CODE_GAP | END_BROKEN;
+	VIEW(gap, VIEW_ASYNC, names, 1, VIEW_GAP, 2);
+}
+
+/* A fiber that waits may have been left by whoever resumed it. */
+static void says_nothing_of_who_waits(void **state)
+{
+	static const uint32_t waits[] = {
+		THREAD(3),
+		FRAME(1),
+		CODE_ROOT | 0,
+		FRAME(2),
+		CODE_SEGMENT | SEGMENT_CHAIN << 16 | END_CROSSED << 8,
+		1,
+		FRAME(4),
+		CODE_SEGMENT | SEGMENT_THREAD << 16 | END_START << 8,
+		4,
+		FRAME(4),
+		FRAME(5),
+		CODE_GAP | END_FIBER,
+		FRAME(6),
+	};
+
+	VIEW(waits, VIEW_ASYNC, NULL, 1, VIEW_BOUNDARY | BOUNDARY_ASYNC, 4,
+	     VIEW_BOUNDARY | BOUNDARY_THREAD, 5, VIEW_GAP, 6);
 }
 
 /* The stack is another's already, so nothing on it called this. */
@@ -355,6 +430,8 @@ int main(void)
 		cmocka_unit_test(leaves_out_what_no_call_leads_to),
 		cmocka_unit_test(ends_where_a_stack_was_made),
 		cmocka_unit_test(ends_at_a_bottom),
+		cmocka_unit_test(says_who_resumed),
+		cmocka_unit_test(says_nothing_of_who_waits),
 		cmocka_unit_test(ends_where_stacks_change),
 		cmocka_unit_test(ends_where_stacks_are_copied),
 		cmocka_unit_test(keeps_a_start_made_by_hand),

@@ -55,9 +55,10 @@ enum stack_head {
 
 #define CODE_KIND	0xf0000000u
 #define CODE_FRAME	0x00000000u /* | frame id */
+#define CODE_RESUMER	0x10000000u /* | frame id: of who resumed the stack before it */
 #define CODE_BOTTOM	0x20000000u /* | frame id: of a made stack, no caller */
 #define CODE_ROOT	0x40000000u /* | root's number */
-#define CODE_GAP	0x50000000u
+#define CODE_GAP	0x50000000u /* | enum ending: of the walk there */
 #define CODE_SEGMENT	0x60000000u /* | kind << 16 | ending << 8 | root */
 #define CODE_LABEL	0x70000000u /* | frame id, or CODE_LABEL_MORE: see the next */
 #define CODE_LABEL_MORE 0x0fffffffu

@@ -12,7 +12,7 @@ struct viewer {
 		why_skipped; /* frames of this run are left out since one was none */
 	bool ever_suspect;
 	bool has_gap;
-	bool unlabelled;
+	enum view view;
 	uint32_t last; /* thread frame, if has_last; its caller comes next */
 	bool has_last;
 	uint64_t chains_used; /* bit by root: each chain is entered once */
@@ -24,6 +24,7 @@ struct code_cursor {
 	size_t at, end;
 	enum ending ending;
 	bool told;
+	bool at_bottom; /* of a made stack, as the file says */
 };
 
 static void put(struct viewer *r, uint32_t code)
@@ -81,7 +82,7 @@ static struct code_cursor read_chain(struct viewer *r, size_t at)
 
 		if ((code & CODE_KIND) == CODE_FRAME)
 			put(r, code);
-		else if ((code & CODE_KIND) == CODE_LABEL && !r->unlabelled &&
+		else if ((code & CODE_KIND) == CODE_LABEL && r->view != VIEW_UNLABELLED &&
 			 (code & ~CODE_KIND) != CODE_LABEL_MORE)
 			put(r, CODE_FRAME | (code & ~CODE_KIND));
 	}
@@ -103,9 +104,9 @@ static struct code_cursor read_chain(struct viewer *r, size_t at)
 	return next;
 }
 
-static bool may_enter(struct viewer *r, uint32_t root, enum view view, size_t *ret_at)
+static bool may_enter(struct viewer *r, uint32_t root, size_t *ret_at)
 {
-	if (view == VIEW_THREAD || root >= MAX_ROOTS || r->chains_used >> root & 1)
+	if (r->view == VIEW_THREAD || root >= MAX_ROOTS || r->chains_used >> root & 1)
 		return false;
 	*ret_at = find_chain(r, root);
 	if (!*ret_at)
@@ -167,16 +168,27 @@ static void read_bottom(struct viewer *r, struct code_cursor *cursor, uint32_t f
 	cursor->told = false;
 	if (!r->names || r->why_skipped)
 		return;
+	cursor->at_bottom = names_bad_return(r->names, frame) == BAD_RETURN_BOTTOM;
 	if (cursor->ending == END_UNREADABLE && cursor->at == cursor->end &&
-	    names_bad_return(r->names, frame) == BAD_RETURN_BOTTOM)
+	    cursor->at_bottom)
 		cursor->ending = END_FIBER;
 	if (!told && cursor->ending == END_FIBER && names_is_start(r->names, frame))
 		put(r, frame);
 }
 
-/* A root's place is known whatever the walk did before. */
-static void end_doubt(struct viewer *r)
+/* What follows is on another stack, and resumed what was shown before. Of a stack that
+ * waits, whoever resumed it last may not be there any more. */
+static void cross_to_resumer(struct viewer *r, const struct code_cursor *cursor)
 {
+	if (r->view != VIEW_THREAD && r->n_out && cursor->end == r->thread_end)
+		r->boundary = VIEW_BOUNDARY | BOUNDARY_FIBER;
+}
+
+/* A root's place is known whatever the walk did before. */
+static void end_doubt(struct viewer *r, const struct code_cursor *cursor)
+{
+	if (r->why_skipped == BAD_RETURN_BOTTOM)
+		cross_to_resumer(r, cursor);
 	if (r->why_skipped)
 		put_gap(r);
 	r->why_skipped = BAD_RETURN_NONE;
@@ -184,17 +196,28 @@ static void end_doubt(struct viewer *r)
 
 /* Where to go on: here, or the chain that leaves here. */
 static struct code_cursor read_root(struct viewer *r, struct code_cursor cursor,
-				    uint32_t root, enum view view)
+				    uint32_t root)
 {
 	size_t chain;
 
-	end_doubt(r);
-	if (root == ROOT_UNFOLLOWED && view != VIEW_THREAD)
+	end_doubt(r, &cursor);
+	if (root == ROOT_UNFOLLOWED && r->view != VIEW_THREAD)
 		put_gap(r);
-	return may_enter(r, root, view, &chain) ? read_chain(r, chain) : cursor;
+	return may_enter(r, root, &chain) ? read_chain(r, chain) : cursor;
 }
 
-static enum ending read_codes(struct viewer *r, struct code_cursor cursor, enum view view)
+/* What follows is from a root. */
+static void read_gap(struct viewer *r, struct code_cursor *cursor, enum ending ending)
+{
+	if (ending == END_FIBER || (ending == END_UNREADABLE && cursor->at_bottom))
+		cross_to_resumer(r, cursor);
+	cursor->at_bottom = false;
+	r->why_skipped = BAD_RETURN_NONE;
+	put_gap(r);
+	cursor->told = false; /* the frame that was is the one missing */
+}
+
+static enum ending read_codes(struct viewer *r, struct code_cursor cursor)
 {
 	static const enum ending endings[N_BAD_RETURNS] = {
 		[BAD_RETURN_MISTAKEN] = END_BROKEN,
@@ -207,13 +230,15 @@ static enum ending read_codes(struct viewer *r, struct code_cursor cursor, enum 
 
 		switch (code & CODE_KIND) {
 		case CODE_ROOT:
-			cursor = read_root(r, cursor, code & ~CODE_KIND, view);
+			cursor = read_root(r, cursor, code & ~CODE_KIND);
 			break;
 		case CODE_GAP:
-			r->why_skipped =
-				BAD_RETURN_NONE; /* what follows is from a root */
-			put_gap(r);
-			cursor.told = false; /* the frame that was is the one missing */
+			read_gap(r, &cursor, (enum ending)(code & ~CODE_KIND));
+			break;
+		case CODE_RESUMER:
+			if (!cursor.told && !r->why_skipped)
+				cross_to_resumer(r, &cursor);
+			read_frame(r, &cursor, code & ~CODE_KIND);
 			break;
 		case CODE_FRAME:
 			read_frame(r, &cursor, code);
@@ -247,7 +272,7 @@ size_t view_read(const struct view_stack *stack, enum view view, uint32_t *out,
 			    .names = stack->names,
 			    .out = out,
 			    .room = VIEW_ROOM(n),
-			    .unlabelled = view == VIEW_UNLABELLED };
+			    .view = view };
 	struct code_cursor thread;
 	bool at_start;
 
@@ -267,7 +292,7 @@ size_t view_read(const struct view_stack *stack, enum view view, uint32_t *out,
 	thread = (struct code_cursor){ .at = r.thread,
 				       .end = r.thread_end,
 				       .ending = codes[STACK_ENDING] };
-	ret_notes->ending = read_codes(&r, thread, view);
+	ret_notes->ending = read_codes(&r, thread);
 	at_start = is_at_start(&r, ret_notes->ending);
 	ret_notes->is_complete = at_start && !r.has_gap;
 	ret_notes->has_gap = r.has_gap;

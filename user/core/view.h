@@ -24,6 +24,7 @@ enum boundary {
 	BOUNDARY_ASYNC,	 /* async callers: they asked for what follows */
 	BOUNDARY_WAITS,	 /* frames of this thread, which waits for what follows */
 	BOUNDARY_THREAD, /* frames of another thread, which waits for what follows */
+	BOUNDARY_FIBER,	 /* frames on another stack, which resumed what follows */
 };
 
 /* Upper bound of what a view of n codes has. */

@@ -81,16 +81,22 @@ static int put_frame(struct translator *t, const struct frame *frame)
 	return err;
 }
 
+/* With more than where it is: kind, CODE_…; but a gap stays one. */
+static int put_frame_as(struct translator *t, const struct frame *frame, uint32_t kind)
+{
+	int err = put_frame(t, frame);
+
+	if (!err && (t->codes[t->n - 1] & CODE_KIND) == CODE_FRAME)
+		t->codes[t->n - 1] |= kind;
+	return err;
+}
+
 /* A frame only if its name says so. What its file says of it is asked as of callers. */
 static int put_bottom(struct translator *t, const struct process *process, uint64_t addr)
 {
 	struct frame frame = user_frame(t, process, addr, true);
-	int err;
 
-	err = put_frame(t, &frame);
-	if (!err && (t->codes[t->n - 1] & CODE_KIND) == CODE_FRAME)
-		t->codes[t->n - 1] |= CODE_BOTTOM;
-	return err;
+	return put_frame_as(t, &frame, CODE_BOTTOM);
 }
 
 /* The label's text is complete: a frame of its own, or too many are. */
@@ -105,11 +111,7 @@ static int put_label(struct translator *t)
 	t->n_text = 0;
 	err = intern_id(t->aggregator->labels, clean, strlen(clean), &id);
 	frame.offset = err ? UINT64_MAX : id; /* "[label]" */
-	if (err >= 0)
-		err = put_frame(t, &frame);
-	if (!err && (t->codes[t->n - 1] & CODE_KIND) == CODE_FRAME)
-		t->codes[t->n - 1] |= CODE_LABEL;
-	return err;
+	return err < 0 ? err : put_frame_as(t, &frame, CODE_LABEL);
 }
 
 static int put_text(struct translator *t, uint64_t word)
@@ -148,13 +150,17 @@ static int put_word(struct translator *t, const struct process *process, uint64_
 	case FRAME_UNPROVEN:
 	case FRAME_CALLER:
 	case FRAME_LAUNCH:
+	case FRAME_RESUMER:
 	case FRAME_ASYNC:
 		frame = user_frame(t, process, FRAME_ADDR(word),
 				   FRAME_KIND(word) != FRAME_USER);
 		frame.unproven = FRAME_KIND(word) == FRAME_UNPROVEN;
 		frame.uncallable = FRAME_KIND(word) == FRAME_LAUNCH ||
+				   FRAME_KIND(word) == FRAME_RESUMER ||
 				   FRAME_KIND(word) == FRAME_ASYNC;
-		return put_frame(t, &frame);
+		return put_frame_as(t, &frame,
+				    FRAME_KIND(word) == FRAME_RESUMER ? CODE_RESUMER
+								      : CODE_FRAME);
 	case FRAME_BOTTOM:
 		return put_bottom(t, process, FRAME_ADDR(word));
 	case FRAME_LABEL:
@@ -163,7 +169,7 @@ static int put_word(struct translator *t, const struct process *process, uint64_
 		t->codes[t->n++] = CODE_ROOT | ROOT_NUMBER(word);
 		return 0;
 	case FRAME_GAP:
-		t->codes[t->n++] = CODE_GAP;
+		t->codes[t->n++] = CODE_GAP | GAP_ENDING(word);
 		return 0;
 	case FRAME_SEGMENT:
 		t->codes[t->n++] = CODE_SEGMENT | (SEGMENT_KIND(word) & 0xff) << 16 |

@@ -33,7 +33,7 @@ static bool stack_is_keyless(const struct search *search, uint32_t stack,
 		if (kind == CODE_SEGMENT ||
 		    (kind == CODE_LABEL && rest == CODE_LABEL_MORE))
 			i++; /* the next is a part of this one */
-		if (kind != CODE_FRAME)
+		if (kind != CODE_FRAME && kind != CODE_RESUMER)
 			continue;
 		*ret_module = aggregator_frame(search->aggregator, rest)->module;
 		if (hides_key(search->files, *ret_module))

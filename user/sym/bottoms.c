@@ -127,10 +127,13 @@ static void look_at_stack(struct checker *c, const uint32_t *codes, size_t n)
 	const struct frame *below = NULL;
 
 	for (size_t i = STACK_HEAD; i < n; i++) {
+		uint32_t id = codes[i] & ~CODE_KIND;
+
 		switch (codes[i] & CODE_KIND) {
 		case CODE_FRAME:
-			look_at(c, codes[i], below);
-			below = aggregator_frame(c->aggregator, codes[i]);
+		case CODE_RESUMER:
+			look_at(c, id, below);
+			below = aggregator_frame(c->aggregator, id);
 			break;
 		case CODE_SEGMENT:
 			i++; /* its second code is no frame */

@@ -107,6 +107,24 @@ static int give_row(struct cfi_exec *exec, uint64_t until, const struct unwind_r
 	return begin < end ? exec->sink->row(exec->sink->arg, begin, rule) : 0;
 }
 
+/* Does it keep another stack's pointer? gcc's realigned frames keep their own. */
+static bool leads_away(const struct unwind_rule *rule)
+{
+	return (rule->cfa == UNWIND_CFA_DEREF_SP || rule->cfa == UNWIND_CFA_DEREF_FP) &&
+	       rule->fp != UNWIND_FP_DEREF;
+}
+
+static void mark_lead(struct cfi_exec *exec, struct unwind_rule *rule)
+{
+	if (exec->pc == exec->begin)
+		exec->is_launchpad = leads_away(rule);
+	if (exec->cie->is_signal && rule->cfa >= UNWIND_CFA_SP &&
+	    rule->cfa <= UNWIND_CFA_DEREF_FP)
+		rule->reg = UNWIND_LEADS;
+	if (exec->is_launchpad && leads_away(rule))
+		rule->reg = UNWIND_LEADS;
+}
+
 static int row_until(struct cfi_exec *exec, uint64_t until)
 {
 	struct cfi_expr expr = { 0 };
@@ -124,9 +142,7 @@ static int row_until(struct cfi_exec *exec, uint64_t until)
 			exec->sink->unsupported(exec->sink->arg, unsupported, expr.bytes,
 						expr.n);
 	}
-	if (exec->cie->is_signal && rule.cfa >= UNWIND_CFA_SP &&
-	    rule.cfa <= UNWIND_CFA_DEREF_FP)
-		rule.reg = UNWIND_LEADS;
+	mark_lead(exec, &rule);
 	return give_row(exec, until, &rule);
 }
 
@@ -321,7 +337,8 @@ int cfi_exec_run(struct cfi_exec *exec, const struct cfi_cie *cie,
 	int err;
 
 	exec->cie = cie;
-	exec->pc = fde->begin;
+	exec->begin = exec->pc = fde->begin;
+	exec->is_launchpad = false;
 	exec->from = from;
 	exec->end = fde->end;
 	exec->n_saved = 0;

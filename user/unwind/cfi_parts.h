@@ -134,7 +134,9 @@ struct cfi_exec {
 	struct cfi_state state, initial;
 	struct cfi_state saved[CFI_STATES_MAX];
 	size_t n_saved;
+	uint64_t begin;		/* of the entry */
 	uint64_t pc, from, end; /* rows are for [from, end) */
+	bool is_launchpad;	/* its first row leads to another stack */
 	bool is_sigreturn;	/* its frames are the kernel's, whatever is said */
 };
 

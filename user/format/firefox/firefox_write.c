@@ -172,7 +172,7 @@ static void add_categories(struct json *json)
 		[CATEGORY_PROGRAM] = { "Program", "yellow" },
 		[CATEGORY_KERNEL] = { "Kernel", "blue" },
 		[CATEGORY_JIT] = { "Generated code", "magenta" },
-		[CATEGORY_ASYNC] = { "Async boundary", "purple" },
+		[CATEGORY_ASYNC] = { "Boundary", "purple" },
 		[CATEGORY_INLINED] = { "Inlined", "lightblue" },
 	};
 

@@ -30,6 +30,7 @@ enum html_kind {
 	HTML_GAP,
 	HTML_CUT,
 	HTML_LABEL,
+	HTML_RESUMED,
 };
 
 struct html {

@@ -17,6 +17,7 @@ static const uint8_t marks[] = {
 	[BOUNDARY_ASYNC] = HTML_ASKED,
 	[BOUNDARY_WAITS] = HTML_WAITS,
 	[BOUNDARY_THREAD] = HTML_OTHER_THREAD,
+	[BOUNDARY_FIBER] = HTML_RESUMED,
 };
 
 static int new_numbers(uint32_t **ret, size_t n)

@@ -63,5 +63,6 @@ enum pprof_function {
 #define PPROF_ASYNC	    "[async: asked for by]"
 #define PPROF_WAITS	    "[async: this thread waits]"
 #define PPROF_THREAD	    "[async: another thread waits]"
+#define PPROF_FIBER	    "[fiber: resumed by]"
 
 #endif

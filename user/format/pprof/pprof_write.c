@@ -240,8 +240,9 @@ const struct writer pprof_writer = {
 	.endings = { ".pb.gz", ".pprof" },
 	.text = "The format of pprof.\n"
 		"Holds one view.\n"
-		"An async boundary is a function in a mapping called async; the\n"
-		"sample has the label async.hops.\n"
+		"An async boundary is a function in a mapping called async, and\n"
+		"so is who resumed a fiber; the sample has the label async.hops,\n"
+		"which counts the former.\n"
 		"Thread names, processes and containers are labels; losses are\n"
 		"comments.\n"
 		"Holds no time within the recording.",

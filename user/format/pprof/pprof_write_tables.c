@@ -179,10 +179,10 @@ int pprof_locations(struct pprof_tables *t, uint32_t node, struct str *ret,
 
 	*ret_hops = 0;
 	while (!err && node) {
-		uint32_t id;
+		uint32_t code = profile_code(t->r, node), id;
 
-		if (PROFILE_MARK(profile_code(t->r, node)) == VIEW_BOUNDARY)
-			++*ret_hops;
+		*ret_hops += PROFILE_MARK(code) == VIEW_BOUNDARY &&
+			     PROFILE_BOUNDARY_OF(code) != BOUNDARY_FIBER;
 		node = read_location(t, node);
 		err = intern_id(t->locations, t->frames.items,
 				t->frames.n * sizeof(uint32_t), &id);
@@ -200,6 +200,7 @@ static const char *mark_text(uint32_t code)
 		[BOUNDARY_ASYNC] = PPROF_ASYNC,
 		[BOUNDARY_WAITS] = PPROF_WAITS,
 		[BOUNDARY_THREAD] = PPROF_THREAD,
+		[BOUNDARY_FIBER] = PPROF_FIBER,
 	};
 
 	if (PROFILE_MARK(code) == VIEW_BOUNDARY)

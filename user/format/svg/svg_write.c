@@ -45,7 +45,7 @@ static const struct {
 	const char *name, *colour;
 } kinds[] = {
 	[TREE_GROUP] = { "thread", "#cfcfcf" },
-	[TREE_MARK] = { "async boundary, missing frames", "#f5e27a" },
+	[TREE_MARK] = { "boundary, missing frames", "#f5e27a" },
 	[TREE_UNKNOWN] = { "not known", "#dddddd" },
 	[TREE_NATIVE] = { "native", "#f0b65c" },
 	[TREE_KERNEL] = { "kernel", "#8fc7ea" },

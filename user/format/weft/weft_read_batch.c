@@ -116,7 +116,7 @@ static bool read_code(struct rows *rows, uint32_t *ret)
 
 		*ret = (uint32_t)mark << 28 | (uint32_t)rest;
 		if (mark == VIEW_BOUNDARY >> 28)
-			return rest <= BOUNDARY_THREAD;
+			return rest <= BOUNDARY_FIBER;
 		return (mark == VIEW_GAP >> 28 || mark == VIEW_CUT >> 28) && !rest;
 	}
 	c->before += (uint64_t)unzigzag(value >> 1);
