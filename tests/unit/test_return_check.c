@@ -11,6 +11,7 @@
 #include <cmocka.h>
 #undef fail /* ours is meant */
 #include <elf.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/view.h"
@@ -385,6 +386,31 @@ static void believes_no_start_by_a_zero_alone(void **state)
 	assert_false(notes.is_complete);
 }
 
+/* Of a JIT that keeps frame pointers, whose stacks its runtime made. */
+static void believes_a_zero_where_erlang_begins(void **state)
+{
+	static const char *const ends[] = { "", "-CodeInfoPrologue", "0", "_body" };
+	uint32_t zero[] = { THREAD(2), FRAME(1), FRAME(2) };
+	const size_t n = STACK_HEAD + 2;
+	uint32_t out[VIEW_ROOM(STACK_HEAD + 2)];
+	struct view_notes notes;
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+		AUTO(names) names = NULL;
+		bool is_start = i < 2;
+		char name[80];
+
+		snprintf(name, sizeof(name), "erts_beamasm:normal_exit/0%s", ends[i]);
+		assert_int_equal(names_new(&names), 0);
+		assert_int_equal(names_set(names, 2, name), 0);
+		assert_int_equal(view_read(&(struct view_stack){ zero, n, names },
+					   VIEW_THREAD, out, &notes),
+				 is_start ? 2 : 3);
+		assert_int_equal(notes.is_complete, is_start);
+		assert_int_equal(notes.ending, is_start ? END_FIBER : END_FP_ZERO);
+	}
+}
+
 /* It reached a start, and yet frames are missing. */
 static void a_gap_is_not_whole(void **state)
 {
@@ -436,6 +462,7 @@ int main(void)
 		cmocka_unit_test(ends_where_stacks_are_copied),
 		cmocka_unit_test(keeps_a_start_made_by_hand),
 		cmocka_unit_test(believes_no_start_by_a_zero_alone),
+		cmocka_unit_test(believes_a_zero_where_erlang_begins),
 	};
 
 	return cmocka_run_group_tests_name("calls", tests, NULL, NULL);

@@ -256,6 +256,17 @@ bool names_is_start(const struct names *names, uint32_t frame)
 	return is_named(names, frame, starts, sizeof(starts) / sizeof(*starts));
 }
 
+bool names_is_made_start(const struct names *names, uint32_t frame)
+{
+	/* Erlang's perf map: what its processes would return to. Before the address lies
+	 * what the map calls its "CodeInfoPrologue". */
+	static const char start[] = "erts_beamasm:normal_exit/0";
+	const char *name = names_get(names, frame);
+	size_t n = sizeof(start) - 1;
+
+	return name && !strncmp(name, start, n) && (!name[n] || name[n] == '-');
+}
+
 bool names_is_injected(const struct names *names, uint32_t frame)
 {
 	static const char *const calls[] = {

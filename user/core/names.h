@@ -93,6 +93,9 @@ enum bad_return names_bad_return(const struct names *names, uint32_t frame);
  */
 bool names_is_start(const struct names *names, uint32_t frame);
 
+/* And at which a stack starts that its runtime made, by frame pointers alone? */
+bool names_is_made_start(const struct names *names, uint32_t frame);
+
 /* Does a signal handler let whom it interrupted call this function, wherever that was?
  * By name as well. */
 bool names_is_injected(const struct names *names, uint32_t frame);

@@ -253,6 +253,15 @@ static enum ending read_codes(struct viewer *r, struct code_cursor cursor)
 	return r->why_skipped ? endings[r->why_skipped] : cursor.ending;
 }
 
+/* Where a runtime made the stack, that is no thread's start. */
+static enum ending name_ending(const struct viewer *r, enum ending ending)
+{
+	bool is_made = ending == END_FP_ZERO && r->names && r->n_out &&
+		       names_is_made_start(r->names, r->out[r->n_out - 1]);
+
+	return is_made ? END_FIBER : ending;
+}
+
 /* A frame pointer of 0 may be any register's; a start has a name. */
 static bool is_at_start(const struct viewer *r, enum ending ending)
 {
@@ -292,7 +301,7 @@ size_t view_read(const struct view_stack *stack, enum view view, uint32_t *out,
 	thread = (struct code_cursor){ .at = r.thread,
 				       .end = r.thread_end,
 				       .ending = codes[STACK_ENDING] };
-	ret_notes->ending = read_codes(&r, thread);
+	ret_notes->ending = name_ending(&r, read_codes(&r, thread));
 	at_start = is_at_start(&r, ret_notes->ending);
 	ret_notes->is_complete = at_start && !r.has_gap;
 	ret_notes->has_gap = r.has_gap;

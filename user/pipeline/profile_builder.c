@@ -279,11 +279,12 @@ static int add_path(struct profile_builder *g, const uint32_t *codes, size_t n,
 }
 
 /* A made stack's bottom that an unproven step led to may be anything: a step that went
- * wrong ends at what nobody called, too. */
+ * wrong ends at what nobody called, too. A name says that it is one. */
 static size_t doubt_bottom(const struct profile_builder *g, size_t n,
 			   struct view_notes *notes)
 {
-	if (notes->ending != END_FIBER)
+	if (notes->ending != END_FIBER ||
+	    (n && g->names && names_is_made_start(g->names, g->view[n - 1])))
 		return n;
 	for (size_t i = 0; i < n; i++) {
 		if ((g->view[i] & CODE_KIND) != CODE_FRAME ||
