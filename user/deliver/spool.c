@@ -16,6 +16,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#define YEAR_2020_NS (1577836800 * SECOND_NS)
+
 struct spool {
 	struct spool_config config;
 	int folder;		      /* locked */
@@ -82,6 +84,20 @@ static int by_sequence(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
+static uint64_t last_sequence(const struct spool *spool)
+{
+	return spool->items.items[spool->items.n - 1].sequence;
+}
+
+/* Behind all that an earlier life numbered, also if none of it waits any more: in ms, and
+ * nobody makes as many profiles as that. 12 digits are enough until 2051. */
+static uint64_t first_sequence(void)
+{
+	uint64_t now = clock_unix_ns();
+
+	return now > YEAR_2020_NS ? (now - YEAR_2020_NS) / 1000000 : 0;
+}
+
 static int find_items(struct spool *spool)
 {
 	int fd = dup(spool->folder), err = 0;
@@ -98,9 +114,9 @@ static int find_items(struct spool *spool)
 		err = find_item(spool, entry->d_name);
 	closedir(folder);
 	vec_sort(&spool->items, by_sequence);
-	if (spool->items.n)
-		spool->next_sequence =
-			spool->items.items[spool->items.n - 1].sequence + 1;
+	spool->next_sequence = first_sequence();
+	if (spool->items.n && last_sequence(spool) >= spool->next_sequence)
+		spool->next_sequence = last_sequence(spool) + 1;
 	return err;
 }
 

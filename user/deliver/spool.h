@@ -5,9 +5,10 @@
  * more room, which is counted. A file is there whole and on the disk, or not at all, so
  * what waits survives a crash; whoever is there at the start is delivered first.
  *
- * Files are called SEQUENCE-TIME-WHAT and an ending: 000000000042-20261122T101500Z-
- * async.pb.gz. Nothing else in the folder is touched. One process uses a folder at a
- * time: it is locked.
+ * Files are called SEQUENCE-TIME-WHAT and an ending, as in
+ * 217561500042-20261122T101500Z-async.pb.gz. Their numbers rise, from one life of the
+ * agent to the next as well, since they begin with the time. Nothing else in the folder
+ * is touched. One process uses a folder at a time: it is locked.
  */
 #ifndef WEFT_DELIVER_SPOOL_H
 #define WEFT_DELIVER_SPOOL_H
