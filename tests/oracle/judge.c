@@ -18,22 +18,35 @@ struct walked {
 	const char *flaw;
 };
 
-static void read_view(const struct sample_rec *rec, const uint32_t *codes, size_t n,
-		      enum view view, struct addresses *ret)
+/* That a fiber was resumed is said behind its stack's first function, nowhere else. */
+static bool is_resumer(const struct tracer *t, uint32_t code,
+		       const struct addresses *so_far)
+{
+	uint64_t last = so_far->n ? so_far->at[so_far->n - 1] : 0;
+
+	return code == (VIEW_BOUNDARY | BOUNDARY_FIBER) && last >= t->shadow.switch_end &&
+	       last < t->shadow.made_end;
+}
+
+static void read_view(const struct tracer *t, const struct sample_rec *rec,
+		      const struct view_stack *stack, enum view view,
+		      struct addresses *ret)
 {
 	static uint32_t out[VIEW_ROOM(CODES_MAX)];
 	struct view_notes notes;
-	size_t shown =
-		view_read(&(struct view_stack){ codes, n, NULL }, view, out, &notes);
+	size_t shown = view_read(stack, view, out, &notes);
 
 	if (rec->ending == END_BROKEN && shown) /* walked, and no frame */
 		shown -= out[shown - 1] == VIEW_CUT;
 	ret->n = 0;
-	for (size_t i = 0; i < shown && i < 2 * TRUTH_FRAMES; i++)
-		ret->at[ret->n++] =
-			out[i] & CODE_KIND
-				? ~0ULL - ((out[i] & CODE_KIND) != VIEW_BOUNDARY)
-				: FRAME_ADDR(rec->words[out[i]]);
+	for (size_t i = 0; i < shown && i < 2 * TRUTH_FRAMES; i++) {
+		uint32_t kind = out[i] & CODE_KIND;
+
+		if (!kind)
+			ret->at[ret->n++] = FRAME_ADDR(rec->words[out[i]]);
+		else if (!is_resumer(t, out[i], ret))
+			ret->at[ret->n++] = ~0ULL - (kind != VIEW_BOUNDARY);
+	}
 }
 
 static __u64 current_root(const struct tracer *t)
@@ -72,7 +85,7 @@ static const struct sample_rec *ask(const struct tracer *t, const struct way *wa
 	static uint32_t codes[CODES_MAX];
 	struct sampled at = { .pc = t->pc, .sp = t->sp, .fp = t->fp, .lr = t->lr };
 	const struct sample_rec *rec;
-	size_t n;
+	struct view_stack stack;
 
 	at.roots[0] = way->hide_key ? 0 : current_root(t);
 	at.process_info = way->process_info;
@@ -83,9 +96,9 @@ static const struct sample_rec *ask(const struct tracer *t, const struct way *wa
 		walked->flaw = "a record that is none";
 	else if (!is_whole(t, rec, way))
 		walked->flaw = "a walk that does not reach the start";
-	n = record_codes(rec, codes);
-	read_view(rec, codes, n, VIEW_THREAD, &walked->thread);
-	read_view(rec, codes, n, VIEW_UNLABELLED, &walked->async);
+	stack = (struct view_stack){ codes, record_codes(rec, codes), NULL };
+	read_view(t, rec, &stack, VIEW_THREAD, &walked->thread);
+	read_view(t, rec, &stack, VIEW_UNLABELLED, &walked->async);
 	return rec;
 }
 

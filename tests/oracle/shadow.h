@@ -41,6 +41,7 @@ struct shadow {
 	uint64_t key_addr, slots_addr; /* pthread_key_t; void *[] */
 	uint64_t text, text_end;
 	uint64_t switch_start, switch_end; /* code that changes stacks */
+	uint64_t made_end; /* from there to here: a made stack's first function */
 	struct shadow_stack stacks[SHADOW_STACKS];
 
 	uint64_t signals;		/* handlers are installed */

@@ -27,6 +27,7 @@ volatile struct shadow shadow = {
 	/* weft_fiber_in_ and weft_fiber_out_ lie before it */
 	.switch_start = ADDR(weft_fiber_in_),
 	.switch_end = ADDR(weft_fiber_start_),
+	.made_end = ADDR(weft_adopted_run),
 	.jump_start = ADDR(jump_start),
 	.jump_end = ADDR(jump_end),
 };
