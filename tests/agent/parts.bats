@@ -29,13 +29,14 @@ load lib
 	done
 	jq -r .id pyroscope/*.json | grep -qE '[+]1of[0-9]+'
 	# what arrived whole, by what was kept: parts of all windows but those that wait
-	local windows total
+	local windows total last
 	windows=$(sed -nE 's/^  pyroscope ([0-9]+) delivered.*/\1/p' said)
 	total=$(find kept -name '*.weft' | sort | head -"$windows" |
 		xargs "$WEFT" report --json | jq .total)
+	last=$(jq -r .id pyroscope/*.json | cut -d- -f1 | sort -u | sed -n "${windows}p")
 	local parts=()
 	mapfile -t parts < <(find pyroscope -name '*.json' | sort | while read -r json; do
-		[ "$((10#$(jq -r .id "$json" | cut -d- -f1)))" -ge "$windows" ] || echo "${json%json}pb.gz"
+		[[ $(jq -r .id "$json" | cut -d- -f1) > $last ]] || echo "${json%json}pb.gz"
 	done)
 	[ ${#parts[@]} -gt "$windows" ]
 	[ "$(weft report --json "${parts[@]}" | jq .total)" = "$total" ]
