@@ -143,12 +143,24 @@ static bool is_ours(const struct unnamed_module *module)
 
 void name_ledger_find_packages(struct name_ledger *ledger)
 {
-	for (uint32_t i = 0; i < ledger->n_modules; i++) {
-		struct unnamed_module *module = &ledger->modules[i];
+	struct packaged_file files[NAME_LEDGER_MODULES];
+	struct unnamed_module *of[NAME_LEDGER_MODULES];
+	size_t n = 0;
 
-		if (module->has_build_id &&
-		    packages_find_debug(module->path, module->package) && is_ours(module))
-			module->remedy = REMEDY_PACKAGE;
+	for (uint32_t i = 0; i < ledger->n_modules; i++) {
+		if (!ledger->modules[i].has_build_id)
+			continue;
+		of[n] = &ledger->modules[i];
+		files[n].path = of[n]->path;
+		n++;
+	}
+	packages_find_debug(files, n);
+	for (size_t i = 0; i < n; i++) {
+		if (!files[i].package[0])
+			continue;
+		strcpy(of[i]->package, files[i].package);
+		if (is_ours(of[i]))
+			of[i]->remedy = REMEDY_PACKAGE;
 	}
 }
 

@@ -5,6 +5,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,13 +47,12 @@ static bool has_line(const char *text, const char *line)
 	return false;
 }
 
-static bool lists_file(int folder, const char *list, const char *path)
+static bool lists_file(const char *text, const char *path)
 {
-	AUTO_FREE char *text = read_list(folder, list);
 	size_t n = strlen(MERGED_USR);
 
-	return text && (has_line(text, path) || (!strncmp(path, MERGED_USR "/", n + 1) &&
-						 has_line(text, path + n)));
+	return has_line(text, path) ||
+	       (!strncmp(path, MERGED_USR "/", n + 1) && has_line(text, path + n));
 }
 
 /* "zlib1g:amd64.list" -> "zlib1g-dbgsym". The C library's are older than that custom. */
@@ -66,22 +66,36 @@ static void name_debug_package(const char *list, char ret[PACKAGE_BYTES])
 		 n == 5 && !strncmp(list, "libc6", 5) ? "dbg" : "dbgsym");
 }
 
-bool packages_find_debug(const char *path, char ret[PACKAGE_BYTES])
+/* How many of the files it lists, of those that none listed before. */
+static size_t look_into(int folder, const char *list, struct packaged_file *files,
+			size_t n)
 {
-	DIR *lists = opendir(LISTS);
-	struct dirent *entry;
-	bool found = false;
+	AUTO_FREE char *text = read_list(folder, list);
+	size_t found = 0;
 
-	while (lists && !found && (entry = readdir(lists))) {
-		size_t n = strlen(entry->d_name);
-
-		if (n <= 5 || strcmp(entry->d_name + n - 5, ".list") != 0)
+	for (size_t i = 0; text && i < n; i++) {
+		if (files[i].package[0] || !lists_file(text, files[i].path))
 			continue;
-		found = lists_file(dirfd(lists), entry->d_name, path);
-		if (found)
-			name_debug_package(entry->d_name, ret);
+		name_debug_package(list, files[i].package);
+		found++;
+	}
+	return found;
+}
+
+void packages_find_debug(struct packaged_file *files, size_t n)
+{
+	DIR *lists = n ? opendir(LISTS) : NULL;
+	struct dirent *entry;
+	size_t left = n;
+
+	for (size_t i = 0; i < n; i++)
+		files[i].package[0] = '\0';
+	while (lists && left && (entry = readdir(lists))) {
+		size_t length = strlen(entry->d_name);
+
+		if (length > 5 && !strcmp(entry->d_name + length - 5, ".list"))
+			left -= look_into(dirfd(lists), entry->d_name, files, n);
 	}
 	if (lists)
 		closedir(lists);
-	return found;
 }

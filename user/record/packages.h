@@ -3,14 +3,17 @@
 #ifndef WEFT_RECORD_PACKAGES_H
 #define WEFT_RECORD_PACKAGES_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #define PACKAGE_BYTES 128
 
-/* The package with the debug symbols of the file at path, "zlib1g-dbgsym". False: the
- * file is no package's, or this machine has no dpkg. Reads the lists of all packages,
- * some ten MB. */
-bool packages_find_debug(const char *path, char ret[PACKAGE_BYTES]);
+struct packaged_file {
+	const char *path;	     /* borrowed */
+	char package[PACKAGE_BYTES]; /* with its debug symbols, "zlib1g-dbgsym" */
+};
+
+/* The packages of n files; "": the file is no package's, or this machine has no dpkg.
+ * Reads the lists of all packages once, some ten MB. */
+void packages_find_debug(struct packaged_file *files, size_t n);
 
 #endif
