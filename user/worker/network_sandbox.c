@@ -2,14 +2,11 @@
 #include "worker/network_sandbox.h"
 
 #include "base/cleanup.h"
-#include "worker/worker_sandbox.h"
+#include "worker/syscall_filter.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/filter.h>
 #include <linux/landlock.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -58,19 +55,14 @@ static void lock_files(const char *ca_file)
 	syscall(SYS_landlock_restrict_self, rules, 0);
 }
 
-#define REFUSE(call)                                                                     \
-	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1),                           \
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
+#define REFUSE(call) FILTER_RULE(call, FILTER_REFUSE)
 
 static void refuse_calls(void)
 {
 	struct sock_filter filter[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SANDBOX_ARCH, 1, 0),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		FILTER_HEAD,
 		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, OTHER_NUMBERS, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		FILTER_RETURN(FILTER_REFUSE),
 		REFUSE(execve),
 		REFUSE(execveat),
 		REFUSE(ptrace),
@@ -84,14 +76,10 @@ static void refuse_calls(void)
 		REFUSE(mount),
 		REFUSE(unshare),
 		REFUSE(setns),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	struct sock_fprog program = {
-		.len = sizeof(filter) / sizeof(*filter),
-		.filter = filter,
+		FILTER_RETURN(FILTER_ALLOW),
 	};
 
-	prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
+	syscall_filter_take(filter, sizeof(filter) / sizeof(*filter));
 }
 
 void network_sandbox(const char *ca_file)

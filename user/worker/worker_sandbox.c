@@ -2,13 +2,12 @@
 #include "worker/worker_sandbox.h"
 
 #include "obj/demangle.h"
+#include "worker/syscall_filter.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/prctl.h>
@@ -115,19 +114,14 @@ int sandbox_files(int keep)
 	return 3;
 }
 
-#define ALLOW(call)                                                                      \
-	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1),                           \
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+#define ALLOW(call) FILTER_RULE(call, FILTER_ALLOW)
 
 #define NEW_LIMIT offsetof(struct seccomp_data, args[2])
 
 void sandbox_syscalls(void)
 {
 	struct sock_filter filter[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SANDBOX_ARCH, 1, 0),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		FILTER_HEAD,
 		ALLOW(pread64),
 		ALLOW(recvmsg),
 		ALLOW(sendmsg),
@@ -150,14 +144,10 @@ void sandbox_syscalls(void)
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 3),
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, NEW_LIMIT + sizeof(uint32_t)),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-	};
-	struct sock_fprog program = {
-		.len = sizeof(filter) / sizeof(*filter),
-		.filter = filter,
+		FILTER_RETURN(FILTER_ALLOW),
+		FILTER_RETURN(FILTER_REFUSE),
 	};
 
 	if (!SANITIZED)
-		prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
+		syscall_filter_take(filter, sizeof(filter) / sizeof(*filter));
 }

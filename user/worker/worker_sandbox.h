@@ -7,15 +7,6 @@
 #ifndef WEFT_WORKER_WORKER_SANDBOX_H
 #define WEFT_WORKER_WORKER_SANDBOX_H
 
-#include <linux/audit.h>
-
-/* Whose system calls a filter means. */
-#ifdef __aarch64__
-#define SANDBOX_ARCH AUDIT_ARCH_AARCH64
-#else
-#define SANDBOX_ARCH AUDIT_ARCH_X86_64
-#endif
-
 /* Signals that a terminal or a service manager sends to all of us: they are ours to
  * answer. */
 void sandbox_signals(void);
