@@ -6,6 +6,7 @@
 #   make check-quick      the tests that take seconds
 #   sudo make truth-long  a million samples of an application, each judged whole
 #   make install DESTDIR= PREFIX=/usr/local
+#   make static           build/weft-static, for machines and containers with nothing else
 #   make deb              build/weft_VERSION_ARCH.deb, a Debian package of all of it
 #   make install-units    only what systemd starts weft agent by
 #   make install-headers  only those, with what pkg-config and CMake ask for
@@ -64,6 +65,25 @@ all: $(B)/weft
 $(B)/weft: $(USER_OBJ)
 	$(call say,LINK)
 	$(Q)$(CC) $(HARDEN_LD) $(LD_FLAGS) -o $@ $^ $(LIBS)
+
+# One file that needs no other. What it would load, it says that it lacks.
+STATIC_OBJ := $(B)/static/library.o
+STATIC_LIBS := $(LIBS) -lbz2
+
+$(STATIC_OBJ): user/base/library.c
+	$(call say,CC)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) -DWEFT_STATIC $(C_FLAGS) -MMD -MP -c $< -o $@
+
+# no warnings: getaddrinfo() would load libraries for names, and is asked for numbers only
+$(B)/weft-static: $(filter-out $(B)/user/base/library.o,$(USER_OBJ)) $(STATIC_OBJ)
+	$(call say,LINK)
+	$(Q)$(CC) $(HARDEN_LD) -static-pie -s -Wl,--no-warnings $(LDFLAGS) -o $@ $^ $(STATIC_LIBS)
+
+-include $(STATIC_OBJ:.o=.d)
+
+.PHONY: static
+static: $(B)/weft-static
 
 # Everything but main, for the tests.
 $(B)/libweft.a: $(LIB_OBJ)

@@ -63,37 +63,48 @@ static __always_inline bool jumps_on(struct scratch *s, __u64 function)
 	return found;
 }
 
-/*
- * Does a function begin behind `begin`, and at or before the row that was found last,
- * of `pc`? Nobody goes on behind a call that a compiler put at a function's end, so what
- * is called does not return, and its rows don't come back to what its first was.
- */
-static __always_inline bool begins_between(struct scratch *s, __u32 hook, __u64 begin,
-					   __u64 pc)
+/* The nearest row behind `begin`, and at or before the one that was found last, of `pc`,
+ * that is not one within a function; ROW_WITHIN: too far back. */
+static __always_inline int row_back(struct scratch *s, __u32 hook, __u64 begin, __u64 pc)
 {
 	int row;
 
 	for (__u32 i = 1; i <= ROWS_BACK; i++) {
 		row = table_look_back(hook, s->low - i, begin, pc - s->in_block);
 		if (row != ROW_WITHIN)
-			return row != ROW_NONE;
+			return row;
 	}
-	return false;
+	return ROW_WITHIN;
 }
 
-/* Is the code at `pc`, of the frame below, in the function that begins there? In doubt
- * it is. */
+/*
+ * Is the code at `pc`, of the frame below, in the function that begins there? In doubt
+ * it is.
+ *
+ * Near, it is in another one if a function begins between them: nobody goes on behind a
+ * call that a compiler put at a function's end, so what is called does not return, and
+ * its rows don't come back to what its first was.
+ *
+ * Elsewhere, if what it is in begins with a first row, where compilers let functions
+ * begin. A part (.cold, where exceptions are cleaned up after) has an entry of its own,
+ * which begins as deep as the function was when it left the rest, and anywhere. No row
+ * says whose part that is.
+ */
 static __always_inline bool is_in_function(struct scratch *s, __u32 hook, __u64 begin,
 					   __u64 pc)
 {
+	bool is_near = pc - begin < FUNCTION_BYTES, is_other = false;
 	struct unwind_rule rule = s->rule;
-	bool is_other;
+	int row;
 
-	if (pc - begin >= FUNCTION_BYTES ||
-	    pc - s->mapping.start >= s->mapping.end - s->mapping.start)
+	if (pc - s->mapping.start >= s->mapping.end - s->mapping.start)
 		return false;
 	s->rule_key = 0; /* that of `pc` is not to be remembered as this frame's */
-	is_other = table_find_rule(hook, pc) && begins_between(s, hook, begin, pc);
+	if (table_find_rule(hook, pc)) {
+		row = row_back(s, hook, is_near ? begin : 0, pc);
+		is_other = is_near ? row != ROW_WITHIN && row != ROW_NONE
+				   : row == ROW_FIRST_ALIGNED;
+	}
 	s->rule = rule;
 	return !is_other;
 }
@@ -106,16 +117,18 @@ static __always_inline bool is_in_function(struct scratch *s, __u32 hook, __u64 
 static __always_inline __u32 doubt_first_byte(struct scratch *s, __u32 hook)
 {
 	__u64 below = s->words[(s->n_words - 1) & (RECORD_WORDS_MAX - 1)];
-	__u64 code, function;
+	__u64 code, function, in_below;
 
 	if (!read_user(&code, sizeof(code), s->pc - sizeof(code)))
 		return STEP_KIND_HIDDEN;
 	if (!FP_GIVES_SP || (__u8)(code >> 24) != CALL_INSN)
 		return s->step_kind;
 	function = s->pc + (__s64)(__s32)(code >> 32);
+	/* a return address may be the first byte of what lies behind its function */
+	in_below = FRAME_ADDR(below) - (FRAME_KIND(below) != FRAME_USER);
 	if (FRAME_KIND(below) > FRAME_RESUMER || FRAME_KIND(below) == FRAME_BOTTOM ||
 	    FRAME_KIND(below) == FRAME_LABEL ||
-	    is_in_function(s, hook, function, FRAME_ADDR(below)) || jumps_on(s, function))
+	    is_in_function(s, hook, function, in_below) || jumps_on(s, function))
 		return s->step_kind;
 	return STEP_KIND_BOTTOM;
 }

@@ -65,10 +65,12 @@ __noinline int chain_emit_label(__u32 hook)
 	if (!s || !read_near(s, &label, sizeof(label), s->node + sizeof(s->frame)))
 		return 0;
 	label.text &= knobs.addr_mask;
-	if (label.tag != ASYNC_LABEL_TAG || label.text & ~FRAME_ADDR_MASK)
+	if (label.tag != ASYNC_LABEL_TAG)
 		return 0;
 	for (int i = 0; i < LABEL_WORDS_MAX; i++) {
-		if (!s->chain_left || !read_text(&bytes, label.text) || (!i && !bytes))
+		if (label.text & ~FRAME_ADDR_MASK || !read_text(&bytes, label.text))
+			bytes = LABEL_UNREADABLE;
+		if (!s->chain_left || (!i && !bytes))
 			return 0;
 		s->chain_left--;
 		emit_word(s, (__u64)FRAME_LABEL << FRAME_KIND_SHIFT | bytes);

@@ -49,11 +49,11 @@ static __always_inline bool load_chunk(struct scratch *s, __u64 addr, __u32 leas
 	__u64 left_in_page = knobs.page_bytes - (addr & (knobs.page_bytes - 1));
 	__u32 bytes = CHUNK_BYTES;
 
-	if (!s->step_bytes)
+	if (!s->step_bytes || s->step_bytes >= SAME_STACK_BYTES) /* from another stack */
 		bytes = FIRST_CHUNK_BYTES;
 	else if (s->step_bytes <= SHORT_STEP_BYTES)
 		bytes = SHORT_CHUNK_BYTES;
-	if (s->step_bytes > LONG_STEP_BYTES)
+	else if (s->step_bytes > LONG_STEP_BYTES)
 		bytes = FRAME_BYTES;
 	if (left_in_page < least)
 		bytes = FRAME_BYTES;

@@ -7,6 +7,7 @@
 #define WEFT_CODE_BPF_H
 
 #include "maps.bpf.h"
+#include "shared/inline_switch.h"
 
 #if defined(__TARGET_ARCH_arm64)
 /* mov x8, #139; svc #0 */
@@ -179,6 +180,18 @@ static __always_inline bool leaf_rule(__u64 code, __u64 before, struct unwind_ru
 				     .ra = UNWIND_RA_LR };
 	return true;
 }
+
+/* No engine's check before a prologue is read here. */
+static __always_inline bool checks_before_frame(const __u64 *code)
+{
+	return false;
+}
+
+/* No runtime is known that switches stacks within a function here. */
+static __always_inline bool is_torn(const __u64 *words)
+{
+	return false;
+}
 #else
 /* call rel32, or what could be ff /2: user space looks more closely */
 static __always_inline bool call_ends(const __u8 before[CODE_BEFORE])
@@ -229,6 +242,43 @@ static __always_inline bool returns(__u32 code)
 }
 
 /*
+ * Behind pop %rbp, V8 looks how many arguments it has to drop: cmp $N,%rcx; jg over the
+ * return, which is 3 bytes long.
+ */
+static __always_inline bool compares_before_return(__u64 code, __u64 before)
+{
+	if ((__u8)(before >> 56) == POP_FP)
+		return (code & 0xffff00ffffff) == 0x037f00f98348ULL &&
+		       returns(code >> 48);
+	return (before >> 32 & 0xffffff) == 0xf98348 && (__u16)code == 0x037f &&
+	       returns(code >> 16);
+}
+
+#define CHECK_BYTES 8 /* of code before the jump, at most */
+
+static __always_inline bool jumps_before_push(__u64 code)
+{
+	return (code & 0xffff00000000ffffULL) == 0x485500000000850fULL;
+}
+
+/*
+ * Does a jump on a condition follow, and right behind it push %rbp, and what begins as
+ * mov %rsp,%rbp? V8's optimized functions look there whether they are still good, at
+ * each call: mov -8(%rcx),%rbx; testb $1,N(%rbx); jne. code: two words.
+ */
+static __always_inline bool checks_before_frame(const __u64 *code)
+{
+	__u64 at = code[0];
+	bool found = false;
+
+	for (int i = 0; i < CHECK_BYTES; i++) {
+		found |= jumps_before_push(at);
+		at = at >> 8 | (code[1] >> 8 * i) << 56;
+	}
+	return found || jumps_before_push(at);
+}
+
+/*
  * The rule for a leaf at this code, if the instruction there says it. *ret_saves_fp: it
  * holds if the frame pointer at hand is what was saved last.
  */
@@ -248,7 +298,13 @@ static __always_inline bool leaf_rule(__u64 code, __u64 before, struct unwind_ru
 				     .cfa_offset = 8,
 				     .ra_words = -1 };
 	return returns(code) || pushes_fp(code) ||
-	       ((__u32)code == ENDBR64 && pushes_fp(code >> 32));
+	       ((__u32)code == ENDBR64 && pushes_fp(code >> 32)) ||
+	       compares_before_return(code, before);
+}
+
+static __always_inline bool is_torn(const __u64 *words)
+{
+	return inline_switch_is_torn(words);
 }
 #endif
 

@@ -5,13 +5,35 @@
 
 #include "compat.bpf.h"
 
+struct incarnation {
+	__u64 start_ticks, start_stack; /* 0: nobody's */
+};
+
+/* Of what was told of a fork or an exec user space knows when, and the life that
+ * contains this moment is whose it is. */
+static __always_inline struct incarnation incarnation_of(const struct process_info *pub,
+							 __u32 tgid)
+{
+	struct incarnation of = { pub->start_ticks, pub->start_stack };
+	const struct life *life;
+
+	if (of.start_ticks)
+		return of;
+	life = bpf_map_lookup_elem(&lives, &tgid);
+	if (life && pub->told_ns > life->after_ns && pub->told_ns <= life->until_ns) {
+		of.start_ticks = life->start_ticks;
+		of.start_stack = life->start_stack;
+	}
+	return of;
+}
+
 /* Is the current process still the incarnation that this was published for? */
-static __always_inline bool same_incarnation(const struct process_info *pub)
+static __always_inline bool same_incarnation(__u64 start_ticks, __u64 start_stack)
 {
 	__u64 start = CURRENT(group_leader->start_boottime, group_leader, start_boottime);
 
-	return start / knobs.clock_tick_ns == pub->start_ticks &&
-	       CURRENT(mm->start_stack, mm, start_stack) == pub->start_stack;
+	return start / knobs.clock_tick_ns == start_ticks &&
+	       CURRENT(mm->start_stack, mm, start_stack) == start_stack;
 }
 
 #endif

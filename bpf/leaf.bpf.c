@@ -7,8 +7,8 @@
  *
  * So the code at the leaf's pc is read: it may be one of the few instructions of which it
  * is known where the return address lies. That address must be one behind a call, and the
- * frame pointer where it should have been saved, the one that is at hand. Everything
- * else goes by frame pointer, as before.
+ * frame pointer where it should have been saved, the one that is at hand. Or it may be
+ * in a switch to another stack. Everything else goes by frame pointer, as before.
  */
 #include "code.bpf.h"
 #include "leaf.bpf.h"
@@ -88,7 +88,14 @@ int leaf_try_code(__u32 hook)
 		s->step_kind = STEP_KIND_SIGNAL;
 		return 0;
 	}
-	if (!leaf_rule(words[PC_WORD], words[PC_WORD - 1], &s->rule, &saves_fp))
+	if (is_torn(words)) {
+		s->step_kind = STEP_KIND_END;
+		s->rule.cfa = UNWIND_CFA_TORN;
+		return 0;
+	}
+	/* not yet: the rule that it leaves behind is that of a function's first byte */
+	if (!leaf_rule(words[PC_WORD], words[PC_WORD - 1], &s->rule, &saves_fp) &&
+	    !checks_before_frame(&words[PC_WORD]))
 		return 0;
 	s->cfa = s->sp + (__s64)s->rule.cfa_offset;
 	if (leads_to_call(s, hook, saves_fp))

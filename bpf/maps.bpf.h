@@ -63,6 +63,30 @@ struct {
 	__type(value, struct process_info);
 } processes __weak SEC(".maps");
 
+/* Counts what is told of processes, by tgid, so that ticks need not look up again what
+ * they know (process.bpf.c). Who writes there counts behind it. */
+extern __u32 publications[PUBLICATIONS];
+
+static __always_inline __u32 *publication_of(__u32 tgid)
+{
+	return &publications[tgid & (PUBLICATIONS - 1)];
+}
+
+/* Since when each process that forked or executed a program runs what it runs: what user
+ * space heard of this begins after `after_ns`, and not after `until_ns`. Forks and execs
+ * write it, an end removes it (fork.bpf.c); ticks read it. */
+struct life {
+	__u64 after_ns, until_ns;
+	__u64 start_ticks, start_stack; /* as in struct process_info */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, PROCESS_INFOS_MAX);
+	__type(key, __u32); /* tgid */
+	__type(value, struct life);
+} lives __weak SEC(".maps");
+
 /* Who is to be sampled, where not everybody is. Written and read as the last. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

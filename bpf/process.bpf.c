@@ -50,24 +50,65 @@ int process_at_base(__u32 hook)
 	return is_last_code(s->pc);
 }
 
+/* The key depends on the number that was read before, or arm64 may read what it counts
+ * first. */
+static __always_inline const struct process_info *look_up_process(__u32 tgid,
+								  __u32 publication)
+{
+	asm volatile("%0 ^= %0" : "+r"(publication));
+	tgid |= publication;
+	return bpf_map_lookup_elem(&processes, &tgid);
+}
+
+/* What is known of that process, looked up if anything was told of it meanwhile. */
+static __always_inline const struct known_process *know_process(struct scratch *s,
+								__u32 tgid)
+{
+	struct known_process *known = &s->known_processes[tgid & (KNOWN_PROCESSES - 1)];
+	__u32 publication = *publication_of(tgid);
+	const struct process_info *pub;
+	struct incarnation of;
+
+	if (known->tgid == tgid && known->publication == publication)
+		return known;
+	known->tgid = 0;
+	pub = look_up_process(tgid, publication);
+	if (!pub)
+		return NULL;
+	of = incarnation_of(pub, tgid);
+	known->publication = publication;
+	known->start_ticks = of.start_ticks;
+	known->start_stack = of.start_stack;
+	known->has_keys = pub->key_addr[0] != 0;
+	known->has_context = pub->context.access != TLS_NONE;
+	known->mapping_table = pub->mapping_table;
+	known->n_mappings = pub->n_mappings;
+	known->generation = pub->generation;
+	if (of.start_ticks)
+		known->tgid = tgid;
+	return known;
+}
+
 int process_begin(__u32 hook)
 {
 	struct scratch *s = scratch(hook);
-	struct process_info *pub;
+	const struct known_process *known;
 
 	if (!s)
 		return 0;
 	s->has_keys = 0;
 	take_mapping_table(s, NULL);
-	pub = bpf_map_lookup_elem(&processes, &s->rec.tgid);
-	if (!pub)
+	known = know_process(s, s->rec.tgid);
+	if (!known)
 		return 0;
-	if (!(knobs.faults & FAULT_NO_IDENTITY) && !same_incarnation(pub)) {
+	if (!(knobs.faults & FAULT_NO_IDENTITY) &&
+	    !same_incarnation(known->start_ticks, known->start_stack)) {
 		s->rec.flags |= SAMPLE_STALE;
 		return 0;
 	}
-	s->has_keys = pub->key_addr[0] != 0;
-	take_mapping_table(s, pub);
+	s->has_keys = known->has_keys;
+	s->has_context = known->has_context;
+	take_mapping_table(s, known);
 	return 0;
 }
 

@@ -5,12 +5,15 @@
  */
 #include "emit.bpf.h"
 #include "compat.bpf.h"
+#include "context.bpf.h"
 #include "splice.bpf.h"
 
 const volatile struct knobs knobs = {};
 
 /* What an on-CPU tick stands for. User space changes it while nothing ticks. */
 unsigned long long tick_ns;
+
+__u32 publications[PUBLICATIONS];
 
 static __always_inline bool pid_matches(__u64 who)
 {
@@ -86,6 +89,8 @@ static __always_inline void take_user_stack(struct scratch *s, __u32 hook,
 	s->fp &= knobs.addr_mask;
 	s->lr &= knobs.addr_mask;
 	splice_user_stack(hook);
+	if (knobs.trace_ids && s->has_context)
+		context_add(hook);
 }
 
 /* verifier: where chunks will lie, since seven calls have 512 bytes of stack together */

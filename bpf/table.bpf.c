@@ -168,6 +168,8 @@ __noinline int table_look_back(__u32 hook, __u32 n, __u64 begin, __u64 block)
 	if (!s)
 		return ROW_NONE;
 	row = look_at_row(s, n, &offset);
+	if (row == ROW_FIRST && !(offset & (FUNCTION_ALIGNMENT - 1)))
+		row = ROW_FIRST_ALIGNED;
 	/* at the beginning of a block it may go on from the one before */
 	return offset && block + offset > begin ? row : ROW_NONE;
 }
@@ -270,7 +272,8 @@ __noinline int table_find_cfa(__u32 hook)
 		return 0;
 	offset = (__s64)s->rule.cfa_offset;
 	if (!FP_GIVES_SP && s->sp_is_least &&
-	    (s->rule.cfa == UNWIND_CFA_SP || s->rule.cfa == UNWIND_CFA_DEREF_SP))
+	    (s->rule.cfa == UNWIND_CFA_SP || s->rule.cfa == UNWIND_CFA_DEREF_SP ||
+	     s->rule.cfa == UNWIND_CFA_DEREF_TWICE))
 		return find_cfa_by_record(s);
 	switch (s->rule.cfa) {
 	case UNWIND_CFA_SP:
@@ -281,14 +284,25 @@ __noinline int table_find_cfa(__u32 hook)
 		return 1;
 	case UNWIND_CFA_DEREF_SP:
 	case UNWIND_CFA_DEREF_FP:
+	case UNWIND_CFA_DEREF_TWICE:
 		if (!chunk_read(hook,
-				(s->rule.cfa == UNWIND_CFA_DEREF_SP ? s->sp : s->fp) +
+				(s->rule.cfa == UNWIND_CFA_DEREF_FP ? s->fp : s->sp) +
 					(__s64)s->rule.deref_offset))
+			return 0;
+		if (s->rule.cfa == UNWIND_CFA_DEREF_TWICE &&
+		    !chunk_read(hook, s->word & knobs.addr_mask))
 			return 0;
 		s->cfa = (s->word & knobs.addr_mask) + offset;
 		return 1;
 	case UNWIND_CFA_REG:
 		if (!find_register(s, hook))
+			return 0;
+		s->cfa = (s->word & knobs.addr_mask) + offset;
+		return 1;
+	case UNWIND_CFA_INDEXED:
+		if (!find_register(s, hook) ||
+		    !chunk_read(hook, s->sp + 8 * (s->word & knobs.addr_mask) +
+					      (__s64)s->rule.deref_offset))
 			return 0;
 		s->cfa = (s->word & knobs.addr_mask) + offset;
 		return 1;

@@ -41,7 +41,7 @@ static __always_inline bool rule_cache_get(struct scratch *s, __u64 addr)
 /* What the process has mapped, unless that was given up meanwhile. NULL: of this
  * incarnation of it nothing is known. */
 static __always_inline void take_mapping_table(struct scratch *s,
-					       const struct process_info *pub)
+					       const struct known_process *pub)
 {
 	const union unwind_page *page;
 
@@ -62,8 +62,11 @@ int table_find_rule(__u32 hook, __u64 addr);	/* into s->rule; 0: no row covers i
 int table_find_cfa(__u32 hook); /* of any s->rule, into s->cfa; 0: it can't be told */
 int table_ask_call(__u32 hook, __u64 last); /* into s->call */
 
-/* What a row is there for: a function's first instruction, those behind it, or none. */
-enum row_is { ROW_NONE, ROW_FIRST, ROW_WITHIN, ROW_BETWEEN };
+/* What a row is there for: a function's first instruction (where compilers align whole
+ * functions, or anywhere), those behind it, or none. */
+enum row_is { ROW_NONE, ROW_FIRST, ROW_FIRST_ALIGNED, ROW_WITHIN, ROW_BETWEEN };
+
+#define FUNCTION_ALIGNMENT 16
 
 /* The n-th row of the run that was searched last, in the block at that address, if it is
  * behind `begin` and not the block's first. */

@@ -14,6 +14,7 @@
  * holds is never trusted further than that a read of it may fail.
  */
 #include "process.bpf.h"
+#include "records.bpf.h"
 #include "roots.bpf.h"
 #include "step.bpf.h"
 #include "walk.bpf.h"
@@ -62,7 +63,7 @@ static __always_inline void measure_frame(struct scratch *s)
  * frames that gcc realigns are none of these. */
 static __always_inline __u32 leads(struct scratch *s)
 {
-	if (s->step_kind != STEP_KIND_TABLE || s->rule.cfa > UNWIND_CFA_DEREF_FP)
+	if (s->step_kind != STEP_KIND_TABLE || s->rule.cfa > UNWIND_CFA_DEREF_TWICE)
 		return LEADS_NOWHERE;
 	if (s->rule.ra == UNWIND_RA_FP || s->rule.reg == UNWIND_LEADS)
 		return LEADS_TO_RESUMER;
@@ -156,14 +157,6 @@ static __always_inline __u32 frame_pointer_step(struct scratch *s)
 	return STEP_OK;
 }
 
-static __always_inline void charge(struct scratch *s)
-{
-	if (s->on_waiting_thread)
-		s->chain_left--;
-	else
-		s->frames_left--;
-}
-
 /* By the record of an older frame, to that one's caller. It may have a root. */
 static __always_inline __u32 step_over_frames(struct scratch *s, __u32 hook)
 {
@@ -172,7 +165,7 @@ static __always_inline __u32 step_over_frames(struct scratch *s, __u32 hook)
 
 	if (ending != STEP_OK)
 		return ending;
-	charge(s);
+	charge(s, 1);
 	s->kind = FRAME_UNPROVEN;
 	s->frame_bounds.low = record;
 	s->frame_bounds.bytes = FRAME_BYTES;
@@ -238,7 +231,7 @@ static __always_inline __u32 check_step(struct scratch *s)
 	if (at & 7 || at < 4096 || at & ~FRAME_ADDR_MASK)
 		return END_BROKEN;
 	/* a gap costs one */
-	if ((s->on_waiting_thread ? s->chain_left : s->frames_left) <= over)
+	if (budget(s) <= over)
 		return END_BUDGET;
 	/* not `at`: a frame's end by table may be its caller's frame record */
 	if (cycle_found(s, s->cfa))
@@ -297,7 +290,7 @@ static __always_inline __u32 walk_on(struct scratch *s, __u32 hook, bool by_tabl
 		ending = step_up(s, hook, by_table);
 	if (ending != STEP_OK)
 		return ending;
-	charge(s);
+	charge(s, 1);
 	look_at_frame(s, hook, by_table);
 	if (by_table && s->step_kind == STEP_KIND_UNMAPPED) /* no caller */
 		return END_BROKEN;
@@ -310,8 +303,14 @@ static __always_inline __u32 walk_on(struct scratch *s, __u32 hook, bool by_tabl
 __noinline int walk_on_by_table(__u32 hook)
 {
 	struct scratch *s = scratch(hook);
+	__u32 ending;
 
-	return s ? walk_on(s, hook, true) : END_BROKEN;
+	if (!s)
+		return END_BROKEN;
+	ending = walk_on(s, hook, true);
+	if (ending == STEP_OK && records_lead_on(s))
+		records_follow(hook);
+	return ending;
 }
 
 int walk_chunk(__u32 hook)

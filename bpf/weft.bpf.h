@@ -4,10 +4,12 @@
  * (tools/lint-layers):
  *
  *	sample   whose tick, whose registers              fork  what a child inherits
+ *	context  the trace that a thread works for
  *	splice   the order of a sample's walks
  *	cross    where a chain ends                       chain    along async frames
  *	walk     down a stack                             slot     a thread's roots
  *	step     a frame on (inline)                      process  what is known of it
+ *	records  several, by their records
  *	bottom   where a made stack ends                  emit     the ring, the ledger
  *	leaf     one that no rule tells of                code     (inline) what code says
  *	table    rules of frames
@@ -153,6 +155,17 @@ struct cached_rule {
 	__u32 reserved;
 };
 
+/* What ticks use of a process's struct process_info, a line of the cache. */
+struct known_process {
+	__u32 tgid; /* 0: none */
+	__u32 publication;
+	__u64 start_ticks, start_stack;
+	__u32 has_keys, has_context;
+	__u32 mapping_table, n_mappings, generation;
+};
+
+#define KNOWN_PROCESSES 8 /* that a CPU remembers, by tgid */
+
 struct found_root {
 	__u64 addr;
 	__u64 top;
@@ -225,9 +238,12 @@ struct scratch {
 	struct cached_rule rule_cache[RULE_CACHE_SLOTS];
 	__u64 rule_key; /* of the rule that is looked for */
 
+	struct known_process known_processes[KNOWN_PROCESSES];
+
 	__u64 chunk_base;
 	__u32 chunk_bytes; /* 0: nothing read */
-	__u32 has_keys;
+	__u16 has_keys;
+	__u16 has_context; /* its threads publish for which traces they work */
 	__u8 chunk[CHUNK_BYTES];
 
 	struct sample_rec rec;
@@ -244,8 +260,8 @@ struct bounds_table {
  * Words of a record that no budget counts behind the thread's: for each root that is
  * followed a chain may cross (two SEGMENTs, the first frame of the stack that it leads
  * to), it may be found there behind a gap (ROOT, GAP), and on that stack another may be
- * one too many, behind a gap (ROOT, GAP).
+ * one too many, behind a gap (ROOT, GAP). And the ids of a trace.
  */
-#define UNCOUNTED_WORDS (7 * MAX_ROOTS + KEYS_MAX)
+#define UNCOUNTED_WORDS (7 * MAX_ROOTS + KEYS_MAX + TRACE_WORDS)
 
 #endif

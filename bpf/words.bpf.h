@@ -37,6 +37,20 @@ static __always_inline void emit_word(struct scratch *s, __u64 word)
 	s->n_words++;
 }
 
+/* Frames that may still be kept. */
+static __always_inline __u32 budget(const struct scratch *s)
+{
+	return s->on_waiting_thread ? s->chain_left : s->frames_left;
+}
+
+static __always_inline void charge(struct scratch *s, __u32 frames)
+{
+	if (s->on_waiting_thread)
+		s->chain_left -= frames;
+	else
+		s->frames_left -= frames;
+}
+
 /* True once the walk has come back to where it was. */
 static __always_inline bool cycle_found(struct scratch *s, __u64 at)
 {

@@ -29,6 +29,9 @@ const PALETTE = {
 const KERNEL_COLOUR = { light: "#bfd1e1", dark: "#425564" };
 const OTHER_COLOUR = { light: "#eae3da", dark: "#313037" };
 const LABEL_COLOUR = { light: "#f0ede6", dark: "#23272e" };
+// Before the names of groups that are no module's or package's: a program may be
+// called "label".
+const APART = "\u0000";
 const KIND_WORDS = {
 	[UNKNOWN]: "not known",
 	[NATIVE]: "native",
@@ -61,6 +64,8 @@ function packageOf(name, module) {
 	return module;
 }
 
+const isApart = (name, ending) => name.startsWith(APART) && name.endsWith(ending);
+
 class Colours {
 	constructor(recording, by) {
 		this.recording = recording;
@@ -75,11 +80,10 @@ class Colours {
 			k = kind[frame];
 		const of = modules[module[frame]];
 
-		if (k === LABEL) return "label";
-		if (isBoundary(k)) return KIND_WORDS[k];
-		if (k >= ASKED) return "missing frames";
+		if (k === LABEL || k === KERNEL || isBoundary(k))
+			return APART + KIND_WORDS[k];
+		if (k >= ASKED) return APART + "missing frames";
 		if (this.by === "kind") return KIND_WORDS[k];
-		if (k === KERNEL) return "kernel";
 		if (this.by === "package")
 			return packageOf(names[frame], of.name) || "not known";
 		return of.name || "not known";
@@ -104,7 +108,7 @@ class Colours {
 			"missing frames",
 			"kernel",
 			"label",
-		];
+		].map((name) => APART + name);
 		const list = [...weights.keys()]
 			.filter((name) => !special.includes(name))
 			.sort(
@@ -132,11 +136,11 @@ class Colours {
 
 		fills[0] = OTHER_COLOUR[theme];
 		this.groups.forEach((name, i) => {
-			if (i && name === "kernel") fills[i] = KERNEL_COLOUR[theme];
-			if (i && name === "label") fills[i] = LABEL_COLOUR[theme];
-			if (i && name === "missing frames")
+			if (name === APART + "kernel") fills[i] = KERNEL_COLOUR[theme];
+			if (name === APART + "label") fills[i] = LABEL_COLOUR[theme];
+			if (name === APART + "missing frames")
 				fills[i] = OTHER_COLOUR[theme];
-			if (i && (name === "async boundary" || name === "fiber boundary"))
+			if (isApart(name, " boundary"))
 				fills[i] = theme === "dark" ? "#b79bea" : "#5b3a8c";
 		});
 		fills.push(LABEL_COLOUR[theme]);

@@ -26,6 +26,20 @@ function beginning(text, n) {
 	return text.slice(0, last >= 0xd800 && last < 0xdc00 ? n - 1 : n);
 }
 
+// What follows each :: that is not in brackets, with it, the longest first.
+function endings(name) {
+	const found = [];
+	let depth = 0;
+
+	for (let i = name.length - 1; i > 0; i--) {
+		if (")>".includes(name[i])) depth++;
+		if ("(<".includes(name[i])) depth--;
+		if (depth <= 0 && name[i] === ":" && name[i - 1] === ":")
+			found.unshift(name.slice(i - 1));
+	}
+	return found;
+}
+
 class Graph {
 	constructor(section, host) {
 		this.section = section;
@@ -288,7 +302,17 @@ class Graph {
 		ctx.fillText(text, left, y + this.row / 2);
 	}
 
+	// Of a name with parts, its end tells most: …::sync_wait.
 	cut(text, room) {
+		if (text.length <= LETTERS_MAX && this.measure(text) <= room) return text;
+		const tails = endings(text.slice(-LETTERS_MAX));
+		const tail = tails.find((end) => this.measure("…" + end) <= room);
+
+		if (tail) return "…" + tail;
+		return this.cutEnd(tails.length ? tails.at(-1).slice(2) : text, room);
+	}
+
+	cutEnd(text, room) {
 		let low = 0;
 		let high = Math.min(text.length, LETTERS_MAX);
 

@@ -13,13 +13,13 @@ function legendItem(page, group, share) {
 	swatch.style.backgroundColor = page.fills[group];
 	item.setAttribute("aria-pressed", page.only === group);
 	item.title = "Show only these";
-	item.append(swatch, name);
+	item.append(swatch, name.replace(APART, ""));
 	if (!isMark(name)) item.append(el("small", {}, share));
 	return el("li", {}, item);
 }
 
 function isMark(name) {
-	return name.endsWith(" boundary") || name === "missing frames";
+	return isApart(name, " boundary") || isApart(name, "missing frames");
 }
 
 function showLegend(page) {

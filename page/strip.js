@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The strip of time: a cell a second (or more, where a recording is long), the
-// darker the more was sampled in it. Dragging, or keys, choose a range; host.range
-// is told [first cell, last cell], or null for all of it.
+// The strip of time: a cell a second (or more, where a recording is long), filled as
+// high as the share of the most that was sampled in one. Dragging, or keys, choose a
+// range; host.range is told [first cell, last cell], or null for all of it.
 
 class Strip {
 	constructor(canvas, host) {
@@ -82,36 +82,33 @@ class Strip {
 			height = canvas.clientHeight;
 		const most = Math.max(...maxima(cells, 4096), 1e-9),
 			w = width / cells.length;
-		const ctx = canvas.getContext("2d"),
-			{ ink } = this.host;
+		const ctx = canvas.getContext("2d");
 
 		canvas.width = width * dots;
 		canvas.height = height * dots;
 		ctx.scale(dots, dots);
-		for (let i = 0; i < cells.length; i++) {
+		cells.forEach((weight, i) => {
 			const inside = !range || (i >= range[0] && i <= range[1]);
-			const heat = cells[i] / most;
 
-			ctx.fillStyle = ink.wash;
-			ctx.fillRect(
-				i * w,
-				0,
-				Math.max(w - (w > 4 ? 1 : 0), 0.7),
-				height
-			);
-			ctx.globalAlpha =
-				(cells[i] ? 0.12 + 0.7 * heat * heat : 0) *
-				(inside ? 1 : 0.3);
-			ctx.fillStyle = ink.heat;
-			ctx.fillRect(
-				i * w,
-				0,
-				Math.max(w - (w > 4 ? 1 : 0), 0.7),
-				height
-			);
-			ctx.globalAlpha = 1;
-		}
+			this.cell(ctx, [i * w, w, height], weight / most, inside);
+		});
 		if (range) this.frame(ctx, range[0] * w, (range[1] + 1) * w, height);
+	}
+
+	// However little was sampled, it is seen.
+	cell(ctx, [x, w, height], heat, inside) {
+		const { ink } = this.host;
+		const wide = Math.max(w - (w > 4 ? 1 : 0), 0.7);
+		const high = heat ? Math.max(heat * height, 2) : 0;
+
+		ctx.fillStyle = ink.wash;
+		ctx.fillRect(x, 0, wide, height);
+		ctx.fillStyle = ink.heat;
+		ctx.globalAlpha = inside ? 0.55 : 0.2;
+		ctx.fillRect(x, height - high, wide, high);
+		ctx.globalAlpha = inside ? 1 : 0.3;
+		ctx.fillRect(x, height - high, wide, Math.min(high, 2));
+		ctx.globalAlpha = 1;
 	}
 
 	frame(ctx, from, to, height) {

@@ -12,7 +12,7 @@ $(B)/tests/unit/%: tests/unit/%.c $(B)/libweft.a
 		$(B)/libweft.a -lcmocka $(LIBS)
 
 # What of bpf/ walks and splices, which tests also build natively.
-WALK_BPF := $(addprefix bpf/,$(addsuffix .bpf.c,splice cross chain walk bottom leaf table \
+WALK_BPF := $(addprefix bpf/,$(addsuffix .bpf.c,splice cross chain walk records bottom leaf table \
               roots chunk))
 
 -include $(UNIT_BIN:=.d)

@@ -42,10 +42,10 @@ static void closure_add(GSourceFunc call, gpointer data, void *place)
 	closure->call = call;
 	closure->data = data;
 	closure->users = 1;
-	closure->asker = (struct closure *)weft_frame_current();
+	closure->asker = (struct closure *)weft_frame_asker();
 	if (closure->asker)
 		closure->asker->users++;
-	weft_frame_init(&closure->frame, weft_frame_current(), place);
+	weft_frame_init(&closure->frame, weft_frame_asker(), place);
 	g_idle_add_full(G_PRIORITY_DEFAULT, closure_fired, closure, closure_drop);
 }
 

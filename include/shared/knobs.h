@@ -7,6 +7,8 @@
 #ifndef WEFT_SHARED_KNOBS_H
 #define WEFT_SHARED_KNOBS_H
 
+#include "thread_context.h"
+
 #define FRAMES_DEFAULT 512 /* user frames of a thread, and again of its chains */
 #define FRAMES_MIN     16
 #define FRAMES_MAX     1024
@@ -22,6 +24,7 @@
 
 #define KEYS_MAX	  8	/* candidate key variables of one process */
 #define PROCESS_INFOS_MAX 32768 /* processes at one time */
+#define PUBLICATIONS	  256	/* counts of what is told of them, by tgid */
 #define FILTER_PIDS_MAX	  1024
 #define FAMILY_MAX	  32768 /* processes of a command at one time */
 #define CPUS_MAX	  4096
@@ -56,6 +59,7 @@ struct knobs {
 	unsigned int follow_forks; /* a child of one that the filter lets through, too */
 	unsigned int tables;	   /* walk by unwind tables where there are any */
 	unsigned int timed;	   /* count what samples take */
+	unsigned int trace_ids;	   /* samples carry them */
 	unsigned long long cgroup_id;	 /* FILTER_CGROUP: the v2 cgroup's id */
 	unsigned long long addr_mask;	 /* user address without tags and signatures */
 	unsigned int page_bytes;	 /* of user memory */
@@ -70,8 +74,9 @@ struct knobs {
  * they differ from the task's own uses none of the rest.
  */
 struct process_info {
-	unsigned long long start_ticks; /* since boot, in clock ticks */
+	unsigned long long start_ticks; /* since boot, in clock ticks; 0: by told_ns */
 	unsigned long long start_stack;
+	unsigned long long told_ns; /* when the fork or exec that began it was told */
 	unsigned long long key_addr[KEYS_MAX];	 /* of the pthread_key_t; 0 = none */
 	unsigned long long metadata_cookie_addr; /* 0 = none */
 	unsigned long long suspended_cookie_addr;
@@ -80,7 +85,8 @@ struct process_info {
 					 _thread_db_pthread_specific; 0 = unknown */
 	unsigned int mapping_table;    /* first page of its mappings; 0 = none */
 	unsigned int n_mappings;       /* 1 to UNWIND_MAPPINGS_MAX */
-	unsigned int generation; /* of the mapping table; differs: it was given up */
+	unsigned int generation;     /* of the mapping table; differs: it was given up */
+	struct tls_variable context; /* of THREAD_CONTEXT_SYMBOL */
 };
 
 #endif

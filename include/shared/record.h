@@ -12,6 +12,7 @@
  *                    with a ROOT word at each place where an async root sits
  *                    and a GAP word where the walk broke and went on from one
  *   segments         each a SEGMENT word and the words it counts
+ *   TRACE_WORDS      only of a TRACED sample: struct trace_ids, as bytes
  *
  * A chain segment replaces, in the async view, everything that follows the ROOT
  * word which carries its number. How it ended says where the view goes on: in
@@ -85,9 +86,11 @@ enum ending {
  * LABEL words, LABEL_WORDS_MAX at most, stand for one frame of a chain: text that
  * the program put between its callers, first byte lowest. The last of them holds
  * a zero byte, or is the last that there may be. What it says is the program's.
+ * LABEL_UNREADABLE, which is no text's word, says that the rest could not be read.
  */
 #define LABEL_WORD_BYTES 7
 #define LABEL_WORDS_MAX	 5
+#define LABEL_UNREADABLE 0x100ULL
 #define LABEL_ENDS(word)                                                                 \
 	(((FRAME_ADDR(word) - 0x01010101010101ULL) & ~(word)&0x80808080808080ULL) != 0)
 
@@ -132,7 +135,9 @@ enum segment_kind { SEGMENT_CHAIN, SEGMENT_THREAD };
 	X(ASYNC, 5, "has at least one chain")                                            \
 	X(NO_SLOT, 6, "the thread's pthread slots were not found")                       \
 	X(AWAITED, 7, "an unwind table or a mapping was not known yet")                  \
-	X(ROOTS_CUT, 8, "has more async roots than weft follows")
+	X(ROOTS_CUT, 8, "has more async roots than weft follows")                        \
+	X(TRACED, 9, "carries the ids of a trace and a span")                            \
+	X(NO_CONTEXT, 10, "the thread's context could not be read")
 
 enum sample_flag {
 #define X(name, bit, text) SAMPLE_##name = 1 << bit,

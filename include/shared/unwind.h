@@ -26,7 +26,9 @@
 	X(FP, "fp + offset")                                                             \
 	X(DEREF_SP, "*(sp + deref) + offset")                                            \
 	X(DEREF_FP, "*(fp + deref) + offset")                                            \
+	X(DEREF_TWICE, "**(sp + deref) + offset")                                        \
 	X(REG, "register `reg` + offset: rbx, or known in the sampled frame alone")      \
+	X(INDEXED, "*(sp + deref + 8 * register `reg`) + offset: known as for REG")      \
 	X(PLT, "sp + offset, and 8 more from the `reg`th byte of 16 on")                 \
 	X(SIGNAL, "a signal frame: registers lie where the kernel put them")             \
 	X(END, "nobody called this: the thread's start")                                 \
@@ -64,11 +66,11 @@ enum unwind_ra {
 #define UNWIND_BX_LOST (-32768)
 
 /*
- * `reg` of a rule whose CFA is none of REG and PLT: its file marks the code as a signal
- * frame, which it is not. So compilers of fibers say that the caller goes on exactly at
- * the address that is found, behind whatever instruction. Of a CFA by dereference also:
- * its function has it from its first instruction on, so that nobody called it. What such
- * a frame leads to resumed it.
+ * `reg` of a rule whose CFA is none of REG, INDEXED and PLT: its file marks the code as
+ * a signal frame, which it is not. So compilers of fibers say that the caller goes on
+ * exactly at the address that is found, behind whatever instruction. Of a CFA by
+ * dereference also: its function has it from its first instruction on, so that nobody
+ * called it. What such a frame leads to resumed it.
  */
 #define UNWIND_LEADS 1
 
@@ -83,7 +85,7 @@ struct unwind_rule {
 	unsigned char cfa; /* enum unwind_cfa */
 	unsigned char fp;  /* enum unwind_fp */
 	unsigned char ra;  /* enum unwind_ra */
-	unsigned char reg; /* REG: DWARF's number; PLT: see there; or UNWIND_LEADS */
+	unsigned char reg; /* DWARF's number; PLT: see there; or UNWIND_LEADS */
 };
 
 /* From `offset` bytes into its block on. */

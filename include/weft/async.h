@@ -29,7 +29,8 @@
  *              function on the thread's stack is the dispatcher
  *   a wait     a thread that blocks until an operation is done
  *   an op      a frame, and the functions on the stack where it was queued
- *   a label    the program's own text between an operation and its caller
+ *   a label    the program's own text between an operation and its caller; it holds
+ *              a copy of the text
  *   a leaf     an operation that waits, which no profiler sees otherwise: listed
  *              in a registry, which is off unless -DWEFT_REGISTRY
  *
@@ -148,14 +149,18 @@ struct weft_wait {
 	struct weft_root root;
 };
 
+/* Of a label's text, with the zero behind it: what profilers show. */
+#define WEFT_LABEL_BYTES 36
+
 /*
  * A frame with a text, see weft_frame_label(). text and tag follow the frame as
  * folly's metadata follows its marker frames.
  */
 struct weft_label {
 	struct weft_frame frame; /* ip: a cookie, by which walkers recognize it */
-	const char *text;	 /* must live as long as this */
+	const char *text;	 /* copy below */
 	uint64_t tag;		 /* WEFT_LABEL_TAG: this is text, not folly's own */
+	char copy[WEFT_LABEL_BYTES];
 };
 
 #define WEFT_LABEL_TAG 0x6c6562616c746677ULL /* "wftlabel" */
@@ -206,6 +211,8 @@ static inline void weft_root_enter_(struct weft_entry *entry, struct weft_frame 
 		holder = weft_holder_make_();
 	WEFT_CHECK_(!holder || weft_root_depth_(holder->root, &entry->root) < 0,
 		    "weft_root_enter: this entry is entered already");
+	WEFT_CHECK_(!weft_chain_ended_(frame),
+		    "weft_root_enter: a label in this frame's chain was popped");
 	entry->holder = holder;
 	entry->root.top = frame;
 	entry->root.fp = fp;
@@ -288,13 +295,27 @@ static inline void weft_frame_init(struct weft_frame *frame, struct weft_frame *
 
 /*
  * Fills a frame for work that the running operation queues on this line; it is
- * shown as called from here. Outside of any root the frame is detached.
+ * shown as called from here. Outside of any root the frame is detached. Labels that
+ * are pushed around this line end before the work runs, so it is not shown under
+ * them: see weft_frame_mark_labelled().
  *
  * If work is queued repeatedly, such as a connection's next read, fill its frame
- * once, where it is set up. If an operation that came from a frame filled it
- * again, the frame's chain would lead back to itself.
+ * once. If an operation that came from a frame filled it again, the frame's chain
+ * would lead back to itself.
  */
-#define weft_frame_mark(frame) weft_frame_init(frame, weft_frame_current(), WEFT_HERE())
+#define weft_frame_mark(f)	    weft_frame_init(f, weft_frame_asker(), WEFT_HERE())
+
+/*
+ * For handlers that queue themselves again, wherever they do: fills the frame if it
+ * is not filled yet, so the first place that asked is shown. A frame of zeros is not
+ * filled; clear it when its memory is to serve another operation.
+ */
+#define weft_frame_mark_once(frame) weft_frame_mark_once_(frame, WEFT_HERE())
+
+static inline void weft_frame_clear(struct weft_frame *frame)
+{
+	weft_frame_init(frame, NULL, NULL);
+}
 
 /*
  * The running frame starts an operation. Until that ends or waits, frame is the
@@ -352,6 +373,8 @@ static inline void weft_frame_resume(struct weft_root *root, struct weft_frame *
 	WEFT_CHECK_(!root || !frame || !root->top || root->top == frame,
 		    "weft_frame_resume: another frame runs here, neither suspended nor "
 		    "popped");
+	WEFT_CHECK_(!weft_chain_ended_(frame),
+		    "weft_frame_resume: a label in this frame's chain was popped");
 	if (root)
 		WEFT_PUBLISH_(&root->top, frame);
 }

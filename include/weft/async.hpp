@@ -242,7 +242,7 @@ std::coroutine_handle<P> call(std::coroutine_handle<P> callee,
 		weft_frame_init(frame, caller.promise().weft_frame_of(),
 				caller.promise().weft_place());
 	else
-		weft_frame_init(frame, weft_frame_current(), nullptr);
+		weft_frame_init(frame, weft_frame_asker(), nullptr);
 	detail::run(frame);
 	return callee;
 }
@@ -312,7 +312,7 @@ WEFT_NOINLINE_ void step(std::coroutine_handle<P> generator)
 template <traced P>
 WEFT_NOINLINE_ void mark(std::coroutine_handle<P> handle) noexcept
 {
-	weft_frame_init(handle.promise().weft_frame_of(), weft_frame_current(),
+	weft_frame_init(handle.promise().weft_frame_of(), weft_frame_asker(),
 			WEFT_CALLER());
 }
 

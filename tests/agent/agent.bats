@@ -16,7 +16,7 @@ load lib
 	start_agent -F 999 --view both --push "pyroscope=http://127.0.0.1:$pyro" \
 		--push "parca=http://127.0.0.1:$port/" --keep "$PWD/kept" \
 		--label team=a --label service_name=turns
-	wait_until has_taken pyro 8
+	wait_for has_taken pyro 8
 	stop_agent
 	cat said
 	adds_up pyroscope
@@ -63,7 +63,7 @@ load lib
 		timeout = 1s
 	end
 	start_agent --config agent.ini
-	wait_until has_taken got 4
+	wait_for has_taken got 4
 	stop_agent
 	cat said got/requests
 	adds_up main
@@ -78,7 +78,7 @@ load lib
 @test "what a server does not want for good is not tried again, and told" {
 	start_server got 400,422,ok
 	start_agent --push "pyroscope=http://127.0.0.1:$port"
-	wait_until has_taken got 2
+	wait_for has_taken got 2
 	stop_agent
 	cat said
 	adds_up pyroscope
@@ -92,7 +92,7 @@ load lib
 	start_server got
 	start_agent --push "parca=http://127.0.0.1:$slow" \
 		--push "pyroscope=http://127.0.0.1:$port"
-	wait_until has_taken got 5
+	wait_for has_taken got 5
 	stop_agent
 	cat said
 	adds_up pyroscope
@@ -105,7 +105,7 @@ load lib
 	kill -9 "$server"
 	wait "$server" || true
 	start_agent --push "pyroscope=http://127.0.0.1:$port"
-	wait_until are_waiting 3
+	wait_for are_waiting 3
 	stop_agent
 	cat said
 	adds_up pyroscope
@@ -113,7 +113,7 @@ load lib
 	waiting=$(find spool -name '*.pb.gz' | wc -l)
 	start_server got
 	start_agent --push "pyroscope=http://127.0.0.1:$port"
-	wait_until has_taken got $((waiting + 1))
+	wait_for has_taken got $((waiting + 1))
 	stop_agent
 	cat said
 	adds_up pyroscope
@@ -130,7 +130,7 @@ load lib
 	mkdir "$nobody" || skip "no cgroup can be made here"
 	start_server got
 	start_agent --push "pyroscope=http://127.0.0.1:$port" --cgroup "$nobody" --keep kept
-	wait_until are_kept 2
+	wait_for are_kept 2
 	stop_agent
 	rmdir "$nobody"
 	cat said
@@ -140,7 +140,7 @@ load lib
 
 @test "a spool that is full: the oldest goes, and is told" {
 	start_agent --push pyroscope=http://127.0.0.1:9 --spool-size 40K -F 199
-	wait_until grep -q 'dropped undelivered' said
+	wait_for grep -q 'dropped undelivered' said
 	stop_agent
 	cat said
 	adds_up pyroscope
@@ -158,9 +158,9 @@ load lib
 	cat /dev/zero >small/filler 2>/dev/null || true # all of it
 	start_server got
 	start_agent --push "pyroscope=http://127.0.0.1:$port" --spool "$PWD/small/spool"
-	wait_until grep -q 'a profile is lost' said
+	wait_for grep -q 'a profile is lost' said
 	rm small/filler
-	wait_until has_taken got 2
+	wait_for has_taken got 2
 	stop_agent
 	cat said
 	grep -qE 'lost +[0-9]+ of [0-9]+ profiles' said
@@ -170,7 +170,7 @@ load lib
 
 @test "what was damaged while it waited is refused, the rest arrives" {
 	start_agent --push pyroscope=http://127.0.0.1:9
-	wait_until are_waiting 3
+	wait_for are_waiting 3
 	stop_agent
 	local first second waiting
 	waiting=$(find spool -name '*.pb.gz' | wc -l)
@@ -182,7 +182,7 @@ load lib
 	echo not ours >spool/pyroscope/README
 	start_server got
 	start_agent --push "pyroscope=http://127.0.0.1:$port"
-	wait_until has_taken got $((waiting - 1))
+	wait_for has_taken got $((waiting - 1))
 	stop_agent
 	cat said
 	adds_up pyroscope
@@ -195,13 +195,13 @@ load lib
 	start_server got
 	for i in 1 2 3 4 5 6; do
 		start_agent --push "pyroscope=http://127.0.0.1:$port" -F 99
-		wait_until has_taken got $((i * 2))
+		wait_for has_taken got $((i * 2))
 		sleep "0.$((RANDOM % 1000))"
 		kill -9 "$agent"
 		wait "$agent" || true
 	done
 	start_agent --push "pyroscope=http://127.0.0.1:$port"
-	wait_until has_taken got 14
+	wait_for has_taken got 14
 	stop_agent
 	cat said
 	adds_up pyroscope
@@ -215,7 +215,7 @@ load lib
 @test "the process that has the network has nothing else" {
 	start_server got hang
 	start_agent --push "pyroscope=http://127.0.0.1:$port"
-	wait_until grep -qs hang got/requests
+	wait_for grep -qs hang got/requests
 	local sender
 	for sender in $(pgrep -P "$(pgrep -P "$agent" -x weft-keeper)" -x weft-sender); do
 		grep -E '^(Uid|Gid|Cap(Inh|Prm|Eff|Bnd|Amb)|NoNewPrivs|Seccomp):' \
@@ -248,7 +248,7 @@ load lib
 	refused 'everybody may read' agent --config agent.ini --check-config
 	chmod 600 token
 	start_agent --config agent.ini
-	wait_until has_taken got 1
+	wait_for has_taken got 1
 	stop_agent
 	jq -es 'all(.headers.Authorization == "Bearer s3cret" and
 		.headers["X-Scope-OrgID"] == "tenant-1")' got/*.json
@@ -270,8 +270,8 @@ load lib
 		ca-file = $PWD/cert.pem
 	end
 	start_agent --config agent.ini
-	wait_until has_taken got 2
-	wait_until grep -q 'receiver unknown: try 1 failed' said
+	wait_for has_taken got 2
+	wait_for grep -q 'receiver unknown: try 1 failed' said
 	stop_agent
 	cat said
 	adds_up known
@@ -304,7 +304,7 @@ load lib
 
 @test "two agents and one spool: the second one says so" {
 	start_agent --push pyroscope=http://127.0.0.1:9
-	wait_until test -d spool/pyroscope
+	wait_for test -d spool/pyroscope
 	run --separate-stderr weft agent --push pyroscope=http://127.0.0.1:9 --spool "$PWD/spool"
 	[ "$status" -eq 1 ]
 	[[ $stderr == *'is used by another process'* ]]
@@ -314,7 +314,7 @@ load lib
 @test "it ends within five seconds of being told to, whoever hangs" {
 	start_server got hang
 	start_agent --push "pyroscope=http://127.0.0.1:$port"
-	wait_until grep -qs hang got/requests
+	wait_for grep -qs hang got/requests
 	kill -TERM "$agent"
 	# the server still hangs when it has ended
 	wait "$agent"

@@ -23,7 +23,7 @@ has_fallen_to() {
 	"$E2E_BIN/turns" 600000 >/dev/null 3>&- &
 	pids+=($!)
 	start_agent -F 3999 --cpu-budget 0.01% --keep kept
-	wait_until has_fallen_to 1999
+	wait_for has_fallen_to 1999
 	stop_agent
 	cat said
 	grep -qE 'budget: weft used [0-9.]+ % of a CPU and may use 0.01 %, so it samples at 1999 Hz instead of 3999' said
@@ -51,7 +51,7 @@ has_fallen_to() {
 
 @test "a budget that is large enough: the rate stays" {
 	start_agent -F 99 --cpu-budget 1000% --keep kept
-	wait_until are_kept 5
+	wait_for are_kept 5
 	stop_agent
 	cat said
 	! grep -q budget said || return 1
@@ -60,13 +60,43 @@ has_fallen_to() {
 	done
 }
 
+# $own, $helpers: bytes, as the agent says now
+read_memory() {
+	ask /metrics
+	own=$(metric process_resident_memory_bytes)
+	helpers=$(metric weft_helper_memory_bytes)
+}
+
+# N: so many windows, or more, have closed
+has_closed() {
+	ask /metrics && [ "$(metric weft_windows_total)" -ge "$1" ]
+}
+
+@test "memory: that of the processes that it starts counts" {
+	start_agent -F 99 --keep kept --listen "unix:$PWD/agent.sock"
+	wait_for has_closed 6 # the first ones bring most of the names
+	read_memory
+	echo "$own and $helpers bytes"
+	[ "$helpers" -gt $((1 << 20)) ] # they are some five
+	stop_agent
+	# enough for the agent alone, and not for all
+	local most=$((own + helpers / 2))
+	start_agent -F 99 --memory-budget $((most * 10 / 9)) --keep kept \
+		--listen "unix:$PWD/agent.sock"
+	wait_for grep -q 'of memory, so it lets' said
+	wait_for has_closed 1
+	read_memory
+	[ "$own" -lt "$most" ]
+	stop_agent
+}
+
 @test "memory: names are let go, and not looked for while it is short" {
 	"$E2E_BIN/turns" 600000 >/dev/null 3>&- &
 	pids+=($!)
 	start_agent -F 199 --memory-budget 1M --keep kept --keep-format folded \
 		--listen "unix:$PWD/agent.sock"
-	wait_until grep -q 'which is not enough: no new names' said
-	wait_until is_ready
+	wait_for grep -q 'which is not enough: no new names' said
+	wait_for is_ready
 	ask /metrics
 	[ "$(metric weft_memory_short)" = 1 ]
 	[ "$(metric weft_memory_budget_bytes)" = 1048576 ]

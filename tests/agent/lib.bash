@@ -17,18 +17,6 @@ teardown() {
 	! mountpoint -q small || umount small
 }
 
-# COMMAND…: until it succeeds
-wait_until() {
-	local i
-
-	for ((i = 0; i < 1200; i++)); do
-		! "$@" || return 0
-		sleep 0.05
-	done
-	echo "never: $*"
-	return 1
-}
-
 # FOLDER [SCRIPT] [PORT]: a server; $port
 start_server() {
 	mkdir -p "$1"
@@ -36,7 +24,7 @@ start_server() {
 	python3 "$BATS_TEST_DIRNAME/receiver.py" "$@" >"$1.port" 3>&- &
 	server=$!
 	pids+=("$server")
-	wait_until test -s "$1.port"
+	wait_for test -s "$1.port"
 	port=$(<"$1.port")
 }
 
@@ -53,13 +41,13 @@ stop_agent() {
 	wait "$agent"
 }
 
-# FOLDER N: so many profiles, or more, were taken
+# FOLDER N: so many profiles, or more, were taken; one of several series is one
 has_taken() {
 	[ "$(taken "$1")" -ge "$2" ]
 }
 
 taken() {
-	find "$1" -name '*.pb.gz' | wc -l
+	find "$1" -name '*.pb.gz' ! -name '*+*' | wc -l
 }
 
 # N: so many profiles, or more, wait

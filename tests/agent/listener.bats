@@ -10,10 +10,10 @@ load lib
 	start_server busy 503
 	start_agent -F 99 --push "pyroscope=http://127.0.0.1:$port" --spool-size 20K \
 		--listen "unix:$PWD/agent.sock"
-	wait_until is_ready
+	wait_for is_ready
 	[ "$(stat -c %a agent.sock)" = 600 ]
-	wait_until grep -q 'dropped undelivered' said
-	wait_until grep -q 'try 1 failed' said
+	wait_for grep -q 'dropped undelivered' said
+	wait_for grep -q 'try 1 failed' said
 	ask /metrics
 	cat got
 	# each family: HELP, TYPE, then its values; counters are called so
@@ -54,7 +54,7 @@ load lib
 	pids+=($!)
 	# its own windows are longer
 	start_agent -F 499 --window 60s --listen 127.0.0.1:0 -v
-	wait_until grep -q 'listens at' said
+	wait_for grep -q 'listens at' said
 	local at
 	at=$(sed -n 's/.*listens at //p' said)
 	curl -sS -o async.pb.gz "http://$at/debug/pprof/profile?seconds=2" &
@@ -79,7 +79,7 @@ load lib
 
 @test "who answers has its sockets and nothing else, and another one takes its place" {
 	start_agent --listen "unix:$PWD/agent.sock"
-	wait_until is_ready
+	wait_for is_ready
 	local child
 	child=$(pgrep -P "$(pgrep -P "$agent" -x weft-keeper)" -x weft-listener)
 	grep -qE '^Uid:(\s+65534){4}$' "/proc/$child/status"
@@ -88,7 +88,7 @@ load lib
 	grep -qE '^Seccomp:\s+2$' "/proc/$child/status"
 	! find "/proc/$child/fd" -printf '%l\n' | grep -vE '^(/dev/null|socket:.*|anon_inode:.*event.*|)$' || return 1
 	kill -9 "$child"
-	wait_until is_ready
+	wait_for is_ready
 	ask /metrics
 	[ "$(metric weft_listener_restarts_total)" = 1 ]
 	stop_agent
@@ -103,7 +103,7 @@ load lib
 	echo s3cret >token
 	chmod 600 token
 	start_agent -v --listen 0.0.0.0:0 --listen-token-file token
-	wait_until grep -q 'listens at' said
+	wait_for grep -q 'listens at' said
 	local port
 	port=$(sed -n 's/.*listens at .*://p' said)
 	code() {

@@ -7,7 +7,7 @@ load lib
 
 @test "logs as JSON: each line an object with time, level and text" {
 	start_agent --log-format json --push pyroscope=http://127.0.0.1:9
-	wait_until grep -q 'try 1 failed' said
+	wait_for grep -q 'try 1 failed' said
 	stop_agent
 	cat said
 	jq -es 'length > 2 and all(has("time") and has("msg") and

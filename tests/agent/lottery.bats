@@ -15,7 +15,7 @@ rests() {
 	kill -9 "$server"
 	wait "$server" || true
 	start_agent --push "pyroscope=http://127.0.0.1:$port"
-	wait_until are_waiting 2
+	wait_for are_waiting 2
 	stop_agent
 	local waiting
 	waiting=$(find spool -name '*.pb.gz' | wc -l)
@@ -23,8 +23,8 @@ rests() {
 	# one host in a million
 	start_agent --push "pyroscope=http://127.0.0.1:$port" --keep kept \
 		--hosts-sampled 0.0001% --listen "unix:$PWD/agent.sock"
-	wait_until rests
-	wait_until has_taken took "$waiting"
+	wait_for rests
+	wait_for has_taken took "$waiting"
 	! find "/proc/$agent/fd" -printf '%l\n' | grep -E 'bpf|perf_event' || return 1
 	grep -qE 'lottery: of 0.0001 % of the hosts this is none for the next [0-9]+ min' said
 	ask /metrics
@@ -45,7 +45,7 @@ rests() {
 
 @test "lottery: of all hosts each one samples, and half of them are half" {
 	start_agent --hosts-sampled 100% --keep kept
-	wait_until are_kept 2
+	wait_for are_kept 2
 	stop_agent
 	! grep lottery said || return 1
 	# made hosts, by the label of their names

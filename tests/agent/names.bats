@@ -38,7 +38,7 @@ are_nameless() {
 	printf '[agent]\nsymfs = %s\n' "$PWD/symbols" >agent.ini
 	start_burn
 	start_agent -F 99 --keep "$PWD/kept" --config agent.ini
-	wait_until last_is_named
+	wait_for last_is_named
 	stop_agent
 	refused "--symfs 'none'" agent --keep kept --symfs none
 }
@@ -54,17 +54,17 @@ are_nameless() {
 	start_burn
 	start_agent -F 99 --keep "$PWD/kept" --unwind-cache "$PWD/cache" \
 		--config agent.ini
-	wait_until grep -qs "$id" served/asked
-	wait_until are_nameless 3
+	wait_for grep -qs "$id" served/asked
+	wait_for are_nameless 3
 	[ "$(grep -c "$id" served/asked)" -eq 1 ]
 	touch served/go
-	wait_until last_is_named
+	wait_for last_is_named
 	stop_agent
 	# and the next one finds it without a server
 	rm -r kept served/asked
 	start_agent -F 99 --keep "$PWD/kept" --unwind-cache "$PWD/cache" \
 		--config agent.ini
-	wait_until last_is_named
+	wait_for last_is_named
 	stop_agent
 	run ! grep -s "$id" served/asked
 }
@@ -79,13 +79,13 @@ are_nameless() {
 	export DEBUGINFOD_URLS=$url
 	start_burn
 	start_agent -F 99 --keep "$PWD/kept" --unwind-cache "$PWD/cache"
-	wait_until are_nameless 3
+	wait_for are_nameless 3
 	stop_agent
 	[ ! -e served/asked ]
 	# unless it is to
 	rm -r kept
 	start_agent -F 99 --keep "$PWD/kept" --unwind-cache "$PWD/cache" --debuginfod env
-	wait_until last_is_named
+	wait_for last_is_named
 	stop_agent
 	unset DEBUGINFOD_URLS
 	refused 'DEBUGINFOD_URLS is not set' agent --keep kept --debuginfod env

@@ -6,11 +6,7 @@ is one of its table, one value a sample and no times, no zeros for ids that are 
 Field by field, from the protocol's text; nothing of weft's writer is used.
 """
 
-import struct
-
-
-class Broken(Exception):
-    pass
+from wire import Broken, fields, varint
 
 
 def demand(ok, why):
@@ -18,32 +14,11 @@ def demand(ok, why):
         raise Broken(why)
 
 
-def varint(data, at):
-    value = shift = 0
-    while True:
-        value |= (data[at] & 127) << shift
-        shift += 7
-        at += 1
-        if data[at - 1] < 128:
-            return value, at
-
-
 def message(data):
     """number -> its values in turn: numbers, or bytes"""
-    ret, at = {}, 0
-    while at < len(data):
-        key, at = varint(data, at)
-        if key & 7 == 2:
-            size, at = varint(data, at)
-            demand(at + size <= len(data), "a field beyond the end")
-            value, at = data[at : at + size], at + size
-        elif key & 7 == 0:
-            value, at = varint(data, at)
-        elif key & 7 == 1:
-            (value,), at = struct.unpack_from("<Q", data, at), at + 8
-        else:
-            raise Broken("wire type %d" % (key & 7))
-        ret.setdefault(key >> 3, []).append(value)
+    ret = {}
+    for number, value in fields(data, with_fixed64=True):
+        ret.setdefault(number, []).append(value)
     return ret
 
 
@@ -87,6 +62,10 @@ class Dictionary:
         self.functions = [message(item) for item in tables[3]]
         self.attributes = [message(item) for item in tables[6]]
         self.stacks = [message(item) for item in tables[7]]
+        self.links = [message(item) for item in tables[4]]
+        for link in self.links[1:]:
+            for number, size in ((1, 16), (2, 8)):
+                demand(len(one(link, number)) == size and any(one(link, number)), "a link's ids")
         # also what nobody refers to
         for mapping in self.mappings:
             self.strings[one(mapping, 4)]
@@ -148,25 +127,29 @@ def read_profile(dictionary, data):
     demand(one(fields, 6) > 0 and one(fields, 3) > 0 and one(fields, 4) > 0, "no times")
     demand(len(one(fields, 7)) == 16 and any(one(fields, 7)), "profile_id")
     folded = {}
+    linked = []
     for data in fields[2]:
         sample = message(data)
         demand(5 not in sample, "a sample with times")
-        demand(set(sample) <= {1, 2, 4}, "a sample of fields %s" % set(sample))
+        demand(set(sample) <= {1, 2, 3, 4}, "a sample of fields %s" % set(sample))
         (value,) = packed(sample, 4)
         demand(value > 0, "a sample of nothing")
         attributes = dictionary.named(packed(sample, 2))
         stack = [attributes["thread.name"]] + dictionary.stack(one(sample, 1))
+        demand("trace_id" not in attributes, "ids outside of a link")
+        if one(sample, 3):
+            link = dictionary.links[one(sample, 3)]
+            linked.append((stack, one(link, 1).hex(), one(link, 2).hex()))
         line = ";".join(frame.replace(";", ":") for frame in stack)
         folded[line] = folded.get(line, 0) + value
     about = dictionary.named(packed(fields, 11))
+    about["linked"] = linked
     about["type"] = dictionary.value_type(one(fields, 1))
     return one(fields, 7).hex(), folded, about
 
 
-def read(data):
-    export = message(data)
-    dictionary = Dictionary(one(export, 2))
-    resource = message(one(export, 1))
+def read_series(dictionary, data):
+    resource = message(data)
     scope = message(one(resource, 2))
     demand(one(message(one(scope, 1)), 1) == b"weft", "scope")
     profile_id, folded, about = read_profile(dictionary, one(scope, 2))
@@ -177,3 +160,15 @@ def read(data):
     about["frame_types"] = sorted(types)
     about["resource"] = read_resource(one(resource, 1))
     return {"id": profile_id, "folded": folded, "about": about}
+
+
+def read(data):
+    """one for each resource, which are all different"""
+    export = message(data)
+    dictionary = Dictionary(one(export, 2))
+    demand(export.get(1), "no resource")
+    ret = [read_series(dictionary, resource) for resource in export[1]]
+    resources = [sorted(series["about"]["resource"].items()) for series in ret]
+    demand(all(resources.count(resource) == 1 for resource in resources), "a resource twice")
+    demand(len({series["id"] for series in ret}) == len(ret), "an id twice")
+    return ret

@@ -16,8 +16,8 @@ load lib
 			$kind $kind "$port" >>agent.ini
 	done
 	start_agent -F 499 --config agent.ini --keep "$PWD/kept"
-	wait_until has_taken pyroscope 8
-	wait_until has_taken otlp 8
+	wait_for has_taken pyroscope 8
+	wait_for has_taken otlp 8
 	stop_agent
 	cat said
 	for kind in pyroscope otlp; do

@@ -6,7 +6,8 @@
                                     over TLS where TLS_CERT and TLS_KEY name files
 
 FOLDER gets a file for each profile that was taken: N-KIND.pb.gz, and N-KIND.json with
-its labels, its id and the headers of the request; of OTLP also N-KIND.folded. SCRIPT says how to answer, one word
+its labels, its id and the headers of the request; of OTLP also N-KIND.folded. The second
+series of a request is in N-KIND+1.pb.gz and so on. SCRIPT says how to answer, one word
 for each request in turn, the last one for all that follow: a code (503), CODE/SECONDS
 (429/2: with Retry-After), "ok", "hang" (never answers), "reset", "slow" (a byte of the
 answer every 100 ms), "html" (200, and a page, as servers have for unknown paths),
@@ -29,42 +30,12 @@ import sys
 import threading
 import time
 
+from wire import Broken, fields
+
 folder = sys.argv[1]
 script = sys.argv[2].split(",") if len(sys.argv) > 2 else ["ok"]
 lock = threading.Lock()
 count = 0
-
-
-class Broken(Exception):
-    pass
-
-
-def varint(data, at):
-    value = shift = 0
-    while True:
-        value |= (data[at] & 127) << shift
-        shift += 7
-        at += 1
-        if data[at - 1] < 128:
-            return value, at
-
-
-def fields(data):
-    """(number, value) of each field; values are bytes or numbers"""
-    at = 0
-    while at < len(data):
-        key, at = varint(data, at)
-        if key & 7 == 2:
-            size, at = varint(data, at)
-            if at + size > len(data):
-                raise Broken("a field beyond the end")
-            yield key >> 3, data[at : at + size]
-            at += size
-        elif key & 7 == 0:
-            value, at = varint(data, at)
-            yield key >> 3, value
-        else:
-            raise Broken("wire type %d" % (key & 7))
 
 
 def check_labels(labels):
@@ -88,29 +59,34 @@ def check_profile(raw):
 def read_pyroscope(handler, body):
     if handler.headers["Content-Type"] not in ("application/proto",):
         raise Broken("Content-Type " + str(handler.headers["Content-Type"]))
-    series = [value for number, value in fields(body) if number == 1]
-    if len(series) != 1:
-        raise Broken("%d series" % len(series))
-    labels, samples = {}, []
-    for number, value in fields(series[0]):
-        if number == 1:
-            pair = dict(fields(value))
-            labels[pair[1].decode()] = pair[2].decode()
-        elif number == 2:
-            samples.append(dict(fields(value)))
-    if len(samples) != 1:
-        raise Broken("%d samples" % len(samples))
-    return check_labels(labels), check_profile(samples[0][1]), samples[0][2].decode()
+    ret = []
+    for series in [value for number, value in fields(body) if number == 1]:
+        labels, samples = {}, []
+        for number, value in fields(series):
+            if number == 1:
+                pair = dict(fields(value))
+                if pair[1].decode() in labels:
+                    raise Broken("twice a label " + pair[1].decode())
+                labels[pair[1].decode()] = pair[2].decode()
+            elif number == 2:
+                samples.append(dict(fields(value)))
+        if len(samples) != 1:
+            raise Broken("%d samples" % len(samples))
+        (sample,) = samples
+        ret.append((check_labels(labels), check_profile(sample[1]), sample[2].decode()))
+    return ret
 
 
 def read_parca(handler, body):
     if handler.headers["Content-Type"] != "application/json":
         raise Broken("Content-Type " + str(handler.headers["Content-Type"]))
-    (series,) = json.loads(body)["series"]
-    labels = {pair["name"]: pair["value"] for pair in series["labels"]["labels"]}
-    (sample,) = series["samples"]
-    raw = base64.b64decode(sample["rawProfile"], validate=True)
-    return check_labels(labels), check_profile(raw), None
+    ret = []
+    for series in json.loads(body)["series"]:
+        labels = {pair["name"]: pair["value"] for pair in series["labels"]["labels"]}
+        (sample,) = series["samples"]
+        raw = base64.b64decode(sample["rawProfile"], validate=True)
+        ret.append((check_labels(labels), check_profile(raw), None))
+    return ret
 
 
 def read_otlp(handler, body):
@@ -118,9 +94,9 @@ def read_otlp(handler, body):
         raise Broken("Content-Type " + str(handler.headers["Content-Type"]))
     if handler.headers["Content-Encoding"] != "gzip":
         raise Broken("Content-Encoding " + str(handler.headers["Content-Encoding"]))
-    export = otlp.read(gzip.decompress(body))
-    handler.folded = export["folded"]
-    return export["about"], body, export["id"]
+    exports = otlp.read(gzip.decompress(body))
+    handler.folded = [export["folded"] for export in exports]
+    return [(export["about"], body, export["id"]) for export in exports]
 
 
 PATHS = {
@@ -158,14 +134,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if not slow:
             self.wfile.write(text)
 
-    def keep(self, number, kind, labels, raw, profile_id):
-        stem = os.path.join(folder, "%06d-%s" % (number, kind))
+    def keep(self, stem, profile, folded):
+        labels, raw, profile_id = profile
         about = {"labels": labels, "id": profile_id, "headers": dict(self.headers)}
         with open(stem + ".json", "w") as f:
             json.dump(about, f)
-        if kind == "otlp":
+        if folded is not None:
             with open(stem + ".folded", "w") as f:
-                f.writelines("%s %d\n" % line for line in self.folded.items())
+                f.writelines("%s %d\n" % line for line in folded.items())
         with open(stem + ".pb.gz.part", "wb") as f:
             f.write(raw)
         os.rename(stem + ".pb.gz.part", stem + ".pb.gz")
@@ -194,13 +170,19 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return
         try:
             kind, read = PATHS[self.path]
-            labels, raw, profile_id = read(self, body)
+            profiles = read(self, body)
+            if not profiles:
+                raise Broken("no series")
         except Exception as error:
             with open(os.path.join(folder, "broken"), "a") as f:
                 f.write("%s: %r\n" % (self.path, error))
             self.answer(400, b'{"code":"invalid_argument"}')
             return
-        self.keep(number, kind, labels, raw, profile_id)
+        stem = os.path.join(folder, "%06d-%s" % (number, kind))
+        # the first last: who waits for its file finds the others
+        for i in reversed(range(len(profiles))):
+            folded = self.folded[i] if kind == "otlp" else None
+            self.keep(stem + ("+%d" % i if i else ""), profiles[i], folded)
         if kind == "otlp":
             # a partial success: one profile was not wanted, or none was but a word
             said = b"\x0a\x02\x08\x01" if word == "partial" else b"\x0a\x04\x12\x02hm"

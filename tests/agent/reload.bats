@@ -15,7 +15,7 @@ says() {
 start_manager() {
 	python3 "$BATS_TEST_DIRNAME/notify.py" "$1" told 3>&- &
 	pids+=($!)
-	wait_until test -e told
+	wait_for test -e told
 	export NOTIFY_SOCKET=$1
 }
 
@@ -38,25 +38,25 @@ configure() {
 	start_manager "@weft-test-$$-$RANDOM"
 	export WATCHDOG_USEC=400000
 	start_agent --config agent.ini
-	wait_until says told READY=1 1
-	wait_until says told WATCHDOG=1 3
-	wait_until has_taken one 1
+	wait_for says told READY=1 1
+	wait_for says told WATCHDOG=1 3
+	wait_for has_taken one 1
 	# a line that it does not know: nothing changes
 	cp agent.ini right.ini
 	echo 'colour = red' >>agent.ini
 	kill -HUP "$agent"
-	wait_until says told READY=1 2
+	wait_for says told READY=1 2
 	grep -q 'agent.ini: line 6: unknown key' said
 	grep -q 'what was read before stays' said
 	local before
 	before=$(taken one)
-	wait_until has_taken one $((before + 2))
+	wait_for has_taken one $((before + 2))
 	[ "$(taken two)" = 0 ]
 	# another label, and one more server; the same process goes on
 	configure b one two
 	kill -HUP "$agent"
-	wait_until says told READY=1 3
-	wait_until has_taken two 2
+	wait_for says told READY=1 3
+	wait_for has_taken two 2
 	[ "$(cat "/proc/$agent/comm")" = weft ]
 	# nothing of the first one is left: one keeper
 	[ "$(pgrep -c -P "$agent" -x weft-keeper)" = 1 ]
@@ -83,14 +83,14 @@ configure() {
 	configure a one
 	start_manager "$PWD/manager"
 	start_agent --config agent.ini
-	wait_until grep -qs hang one/requests
+	wait_for grep -qs hang one/requests
 	local first
 	first=$(find spool/one -name '*.pb.gz' -printf '%f\n' | sort | head -1)
 	start_server one ok
 	configure a one
 	kill -HUP "$agent"
-	wait_until says told READY=1 2
-	wait_until has_taken one 3
+	wait_for says told READY=1 2
+	wait_for has_taken one 3
 	stop_agent
 	cat said
 	adds_up one

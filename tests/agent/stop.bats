@@ -21,10 +21,10 @@ has_in_kernel() {
 	pids+=($!)
 	start_agent --push "pyroscope=http://127.0.0.1:$port" --keep kept \
 		--listen "unix:$PWD/agent.sock" --stop-file "$PWD/stop"
-	wait_until has_taken took 2
+	wait_for has_taken took 2
 	has_in_kernel
 	touch stop
-	wait_until is_stopped
+	wait_for is_stopped
 	! has_in_kernel || return 1
 	grep -q "$PWD/stop exists: weft samples and sends nothing" said
 	ask /metrics
@@ -44,7 +44,7 @@ has_in_kernel() {
 	ask /metrics
 	[ "$(metric weft_windows_total)" = "$windows" ]
 	rm stop
-	wait_until has_taken took $((before + 3))
+	wait_for has_taken took $((before + 3))
 	is_ready
 	has_in_kernel
 	ask /metrics
@@ -67,13 +67,13 @@ has_in_kernel() {
 	touch stop
 	start_agent -F 499 --push "pyroscope=http://127.0.0.1:$port" \
 		--listen "unix:$PWD/agent.sock" --stop-file "$PWD/stop"
-	wait_until is_stopped
+	wait_for is_stopped
 	! has_in_kernel || return 1
 	rm stop
-	wait_until has_taken took 1
+	wait_for has_taken took 1
 	# and it ends when it is told to, without sending what waits
 	touch stop
-	wait_until is_stopped
+	wait_for is_stopped
 	stop_agent
 	cat said
 	are_waiting 1

@@ -3,6 +3,9 @@
 #
 # A folder, recordings of the whole machine, and an ordinary user's attacks beside them.
 
+# shellcheck source=tests/waits.bash
+. "${BASH_SOURCE[0]%/*}/../waits.bash"
+
 weft=$build/weft programs=$build/tests/e2e
 attacker=64998 # a user id that nobody has
 pids=()
@@ -25,33 +28,9 @@ finish() {
 trap finish EXIT
 trap 'exit 130' INT TERM
 
-# COMMAND…: until it succeeds; the limit ends what would never come
-wait_for() {
-	for _ in {1..1200}; do
-		"$@" && return
-		sleep 0.05
-	done
-	echo "never came: $*"
-	return 1
-}
-
 start() {
 	"$@" &
 	pids+=($!)
-}
-
-cpu_ms() {
-	local ns
-	read -r ns _ 2>/dev/null <"/proc/$1/schedstat" && echo $((ns / 1000000))
-}
-
-has_had() {
-	[ "$(cpu_ms "$1" || echo 0)" -ge "$2" ]
-}
-
-# PID MS: until it has had so much more CPU time
-runs_for() {
-	wait_for has_had "$1" $(($(cpu_ms "$1") + $2))
 }
 
 # NAME: a recorder of the whole machine, into $work/NAME.*; $recorder

@@ -30,10 +30,25 @@ static struct unwind_rule parse(const char *text)
 		return (struct unwind_rule){ .cfa = UNWIND_CFA_DEREF_FP,
 					     .deref_offset = a,
 					     .cfa_offset = b };
+	if (MATCHES(text,
+		    "(DW_OP_breg7 (rsp): %d; DW_OP_breg9 (r9): 0; DW_OP_lit8; "
+		    "DW_OP_mul; DW_OP_plus; DW_OP_deref; DW_OP_plus_uconst: %d",
+		    2, &a, &b))
+		return (struct unwind_rule){ .cfa = UNWIND_CFA_INDEXED,
+					     .deref_offset = a,
+					     .cfa_offset = b,
+					     .reg = 9 };
 	if (MATCHES(text, "(DW_OP_breg7 (rsp): %d; DW_OP_deref; DW_OP_plus_uconst: %d", 2,
 		    &a, &b) ||
 	    (b = 0, MATCHES(text, "(DW_OP_breg7 (rsp): %d; DW_OP_deref", 1, &a)))
 		return (struct unwind_rule){ .cfa = UNWIND_CFA_DEREF_SP,
+					     .deref_offset = a,
+					     .cfa_offset = b };
+	if (MATCHES(text,
+		    "(DW_OP_breg7 (rsp): %d; DW_OP_deref; DW_OP_plus_uconst: 0; "
+		    "DW_OP_deref; DW_OP_plus_uconst: %d",
+		    2, &a, &b))
+		return (struct unwind_rule){ .cfa = UNWIND_CFA_DEREF_TWICE,
 					     .deref_offset = a,
 					     .cfa_offset = b };
 	return rule;

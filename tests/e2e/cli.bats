@@ -432,44 +432,6 @@ print(t.native_id, flush=True)' >tid 3>&- &
 	rm -f /tmp/weft-e2e.$$
 }
 
-@test "doctor -p shows a process, and as JSON" {
-	[ "$(id -u)" -eq 0 ] || skip "not root"
-	sleep 10 3>&- &
-	run --separate-stderr weft doctor -p $!
-	[ "$status" -eq 0 ]
-	[[ $output == *"libc     glibc"* ]]
-	[[ $output == *"threads  1"* ]]
-	run --separate-stderr weft doctor --json -p $!
-	[ "$status" -eq 0 ]
-	jq -e ".processes[0].pid == $! and .processes[0].comm == \"sleep\"" <<<"$output"
-	jq -e '.processes[0].files | length > 1' <<<"$output"
-	kill $!
-}
-
-@test "doctor -p finds the key, and the threads that are in a dispatcher" {
-	[ "$(id -u)" -eq 0 ] || skip "not root"
-	top=$BATS_TEST_DIRNAME/../..
-	gcc -O2 -fno-omit-frame-pointer -I"$top/include" -I"$top/tests/workloads" \
-		-o roots "$top/tests/workloads/roots.c" -pthread
-	./roots driven 20000 3 >ready 3>&- &
-	for _ in 1 2 3 4 5 6 7 8 9; do
-		[ -s ready ] && break
-		sleep 0.1
-	done
-	sleep 0.2
-	run --separate-stderr weft doctor --json -p $!
-	kill $!
-	[ "$status" -eq 0 ]
-	jq -e '.processes[0].keys | length == 1 and .[0].readable and .[0].value != null' \
-		<<<"$output"
-	jq -e '.processes[0].threads | .total == 1 and .with_root == 1 and .unknown == 0' \
-		<<<"$output"
-	jq -e '.processes[0].files[0].table | .keeps_frame_pointers and .rows > 10 and
-		.functions > 5 and .bytes % 4096 == 0 and .unsupported == 0' <<<"$output"
-	jq -e '.processes[0].files | map(select(.file | contains("libc."))) |
-		length == 1 and (.[0].table.keeps_frame_pointers | not)' <<<"$output"
-}
-
 @test "the binary is hardened, and what is not is noticed" {
 	[[ ${SAN-} ]] && skip "a sanitizer brings its own"
 	tools=$BATS_TEST_DIRNAME/../../tools

@@ -80,6 +80,34 @@ is_named() {
 	is_named
 }
 
+@test "inlined functions of what dwz shared come from its alternate file" {
+	needs_recording
+	[ "$(id -u)" -eq 0 ] || skip "another root takes root"
+	command -v dwz >/dev/null || skip "no dwz"
+	build 3
+	cp whole other
+	dwz -m shared -M ../../.dwz/weft/shared.debug whole other
+	id=$(readelf -n whole | sed -n 's/.*Build ID: //p')
+	mkdir -p "root/usr/lib/debug/.build-id/${id::2}" root/usr/lib/debug/.dwz/weft
+	objcopy --only-keep-debug whole "root/usr/lib/debug/.build-id/${id::2}/${id:2}.debug"
+	cp burn root/
+	rm whole.debug
+	# of another build: it is the id that tells
+	objcopy --dump-section .note.gnu.build-id=note shared
+	printf 12345678901234567890 | dd of=note bs=1 seek=16 conv=notrunc status=none
+	objcopy --update-section .note.gnu.build-id=note shared \
+		root/usr/lib/debug/.dwz/weft/shared.debug
+	run ! cmp -s shared root/usr/lib/debug/.dwz/weft/shared.debug
+	record_burn chroot root /burn
+	is_named
+	run ! grep -q ';innermost_' out.folded
+	jq -e '.symbols.debug_files_of_others >= 1' stats
+	cp shared root/usr/lib/debug/.dwz/weft/shared.debug
+	record_burn chroot root /burn
+	is_named
+	grep -qE ';main;one;innermost_\[i\] ' out.folded
+}
+
 @test "files with symbols below a folder that is named" {
 	needs_recording
 	build 3
@@ -234,6 +262,19 @@ is_nameless() {
 	grep -qE ';main;one ' out.folded
 	run ! grep -q 'burn!0x' out.folded
 	weft report --symfs symbols --filter function=one x.weft -o - | grep -q ';main;one '
+	# with lines and what was inlined there, of what has none
+	weft report --symfs symbols --inlines x.weft -o out.folded
+	grep -qE ';main;one;innermost_\[i\] ' out.folded
+	weft report --symfs symbols --inlines x.weft -o new.weft
+	weft report new.weft -o out.pb.gz
+	gzip -dc out.pb.gz | grep -q 'burn\.c'
+	for again in 1 2; do # once, however often
+		weft report --symfs symbols --inlines new.weft -o out.folded
+		run ! grep -q 'innermost_\[i\];innermost' out.folded
+		mv new.weft x$again.weft
+		weft report --symfs symbols --inlines x$again.weft -o new.weft
+	done
+	refused '--inlines needs files' report --inlines x.weft
 	# its debug file by build id, which holds no code
 	cp away/whole.debug "ids/usr/lib/debug/.build-id/${id::2}/${id:2}.debug"
 	weft report --symfs ids x.weft -o out.folded
@@ -256,4 +297,39 @@ is_nameless() {
 	grep -q 'of other builds, and not used' err
 	unset DEBUGINFOD_URLS
 	refused 'DEBUGINFOD_URLS is not set' report x.weft --debuginfod env
+}
+
+# From the table that Go's runtime needs, also where the debug file has symbols alone.
+@test "lines and inlined functions of a stripped Go program need no debug information" {
+	needs_recording
+	command -v go >/dev/null || skip "no Go toolchain"
+	cat >burn.go <<-'END'
+		package main
+
+		var sink int
+
+		func inner(i int) int { return i*3 ^ sink>>2 }
+
+		//go:noinline
+		func outer(n int) {
+			for i := 0; i < n; i++ {
+				sink += inner(i)
+			}
+		}
+
+		func main() {
+			for {
+				outer(1000000)
+			}
+		}
+	END
+	CGO_ENABLED=0 go build -ldflags=-w -o whole burn.go
+	strip -o stripped whole
+	record_burn ./stripped
+	grep -qE ';main\.main;main\.outer;main\.inner_\[i\] ' out.folded
+	objcopy --only-keep-debug whole symbols.debug
+	objcopy --add-gnu-debuglink=symbols.debug stripped
+	record_burn ./stripped
+	grep -qE ';main\.main;main\.outer;main\.inner_\[i\] ' out.folded
+	jq -e '.names.debug_file > 20' stats
 }

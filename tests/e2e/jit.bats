@@ -31,7 +31,7 @@ count_names() {
 	needs_jit
 	mkdir dumps
 	start_jit dumps
-	weft_in_time record -q -p "$last_pid" -F 999 -d 4s -o out --tape tape \
+	record_while "$last_pid" 2000 -p "$last_pid" -F 999 -o out --tape tape \
 		--stats-json stats
 	read -r all known false unnamed <<<"$(count_names out)"
 	echo "$all samples, $known of known code, $false named falsely, $unnamed not"

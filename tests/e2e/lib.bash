@@ -14,6 +14,9 @@ export WEFT_PAGER=cat
 # what can be written, in the order in which it is shown
 export FORMATS='weft folded pprof speedscope firefox svg html'
 
+# shellcheck source=tests/waits.bash
+. "${BASH_SOURCE[0]%/*}/../waits.bash"
+
 in_a_folder() {
 	cd "$BATS_TEST_TMPDIR" || return 1
 }
@@ -29,43 +32,6 @@ needs_recording() {
 	words=$(weft record -q -d 10ms -o /dev/null 2>&1) || status=$?
 	[ $status -ne 3 ] || skip "weft can't record here: $words"
 	[ $status -eq 0 ] || { echo "weft record: status $status: $words"; return 1; }
-}
-
-# COMMAND…: until it succeeds. How long that takes is the machine's affair; the limit
-# ends what would never come.
-wait_for() {
-	for _ in {1..1200}; do
-		"$@" && return
-		sleep 0.05
-	done
-	echo "never came: $*"
-	return 1
-}
-
-# PID: the CPU time that its first thread has had, in ms
-cpu_ms() {
-	local ns
-	read -r ns _ 2>/dev/null <"/proc/$1/schedstat" && echo $((ns / 1000000))
-}
-
-# PID MS: has it had so much CPU time since it began?
-has_had() {
-	[ "$(cpu_ms "$1" || echo 0)" -ge "$2" ]
-}
-
-# MS PID…: until each of these has had so much more CPU time, so that a recorder that
-# runs has sampled it, on however busy a machine
-runs_for() {
-	local ms=$1 pid until=()
-	shift
-
-	for pid; do
-		until+=($(($(cpu_ms "$pid") + ms)))
-	done
-	for pid; do
-		wait_for has_had "$pid" "${until[0]}" || return
-		until=("${until[@]:1}")
-	done
 }
 
 # A recorder in the background, whose words are in err; $recorder
@@ -97,8 +63,11 @@ record_while() {
 	shift 2
 
 	start_recorder "$@"
-	recorder_runs
-	runs_for "$ms" "${of[@]}"
+	# no recorder outlives its test
+	if ! { recorder_runs && runs_for "$ms" "${of[@]}"; }; then
+		kill_ours "$recorder"
+		return 1
+	fi
 	kill -INT "$recorder"
 	recorder_ends "${ends:-0}"
 }

@@ -268,7 +268,9 @@ make_memfd() {
 	grep -qE '^memfd:in_memory;_start;.*;main;one ' run || { cat run; false; }
 	grep -qE '^memfd:in_memory;_start;.*;main;other ' run
 	run ! grep -F '[jit]' run
-	[ "$(jq '.samples | .complete * 100 / .total | floor' stats)" -ge 80 ]
+	# whole, but for those before whose table was there
+	jq -e '.samples | .complete + .awaited >= .total * 0.98 and
+		.complete >= .total * 0.3' stats
 	weft record -q -F 499 -o jit -- ./memfd jit 3>&- || [ $? -eq 142 ]
 	grep -qE ';\[jit\]\+0x[0-9a-f]+_\[j\] ' jit || { cat jit; false; }
 	# one that is there already, whose file has been deleted as well
@@ -287,4 +289,20 @@ make_memfd() {
 	[ "$status" -ne 3 ] || skip "this kernel has no BPF programs that user space calls"
 	[ "$status" -eq 0 ]
 	[[ $output =~ compared\ [1-9][0-9][0-9] ]]
+}
+
+@test "a program's function is not taken for the kernel's, whatever its name" {
+	cat >odd.c <<-'END'
+		__attribute__((noinline)) void odd(void) __asm__("\"x_[k]\"");
+		void odd(void) { for (volatile int i = 0; i < 100000; i++) ; }
+		unsigned int alarm(unsigned int);
+		int main(void) { alarm(2); for (;;) odd(); }
+	END
+	gcc -O1 -o odd odd.c || skip "the assembler takes no such name"
+	weft record -q -F 499 -o odd.weft -- ./odd 3>&- || [ $? -eq 142 ]
+	weft report odd.weft -o odd.folded
+	grep -q ';main;x_(k)' odd.folded
+	run ! grep -F ';main;x_[k]' odd.folded
+	weft report odd.weft --json >odd.json
+	jq -e '[.. | objects | select(.name? == "x_[k]")] | length > 0' odd.json
 }

@@ -185,3 +185,42 @@ leaves_nothing() {
 	[ ! -e out.html ]
 	[ "$(find . -name '*.part' | wc -l)" -eq 0 ]
 }
+
+@test "--group-by writes a file for each group into a folder" {
+	printf '%s\n' 'sh;m;a 6' 'sh;m;b 3' 'srv;m;b 1' '../x;m;b 2' '-rf;m;b 4' 'SH;m;c 5' \
+		'.;m;d 7' 'a/b;m;e 8' 'a\b;m;e 9' >odd.folded
+	weft report odd.folded --group-by comm -o all/
+	[ "$(cd all && echo *)" = 'SH_2.folded a_b.folded a_b_2.folded rf.folded sh.folded srv.folded unnamed.folded x.folded' ]
+	[ -z "$(find . -newer odd.folded -name '*.folded' ! -path './all/*')" ]
+	[ "$(cat all/*.folded | awk '{ sum += $NF } END { print sum }')" -eq 45 ]
+	weft report odd.folded --filter comm=sh -o sh.folded
+	cmp sh.folded all/sh.folded
+	grep -q '^a/b;m;e 8$' all/a_b.folded
+	grep -q '^a\\b;m;e 9$' all/a_b_2.folded
+
+	weft report odd.folded --group-by comm -o all --format html --filter 'comm=s*'
+	[ "$(cd all && echo *.html)" = 'sh.html srv.html' ]
+	grep -q '"title":"srv"' all/srv.html
+	weft report odd.folded --group-by host -o hosts/ --format weft
+	[ "$(weft report hosts/unknown_host.weft --json | jq .total)" -eq 45 ]
+}
+
+@test "--group-by and -o: what can't be, and 1,000 files at most" {
+	refused '--output names one file' report x.folded --group-by comm -o y.svg
+	refused '--output names one file' report x.folded --group-by comm -o -
+	refused 'none has no groups' report x.folded --group-by none -o all/
+	refused 'is also an input' report x.folded --group-by comm -o .
+	refused 'no such format' report x.folded --group-by comm -o all/ --format none
+	[ ! -e all ]
+	for i in $(seq 1001); do echo "t$i;m 1"; done >many.folded
+	run --separate-stderr weft report many.folded --group-by comm -o all/
+	[ "$status" -eq 1 ]
+	[[ $stderr == *'more than 1000 groups'*'--filter'* ]]
+	[ ! -e all ]
+	weft report many.folded --group-by comm -o all/ --filter 'comm=t1*'
+	[ "$(find all -name '*.folded' | wc -l)" -eq 113 ]
+	: >file
+	run --separate-stderr weft report x.folded --group-by comm -o file/
+	[ "$status" -eq 1 ]
+	[[ $stderr == *'file is no folder'* ]]
+}

@@ -143,10 +143,10 @@ sum_of() {
 # A chain that was cut lacks callers: each output says how many, and why.
 @test "chains that were cut are told, and what raises the limit" {
 	start_workload chain plain 20000 700
-	run --separate-stderr weft record -F 499 -p "$chain_pid" -d 1s -o x.weft \
+	record_while "$chain_pid" 300 -F 499 -p "$chain_pid" -o x.weft \
 		--stats-json stats
-	[[ $stderr == *" chains were cut: more frames than the budget"* ]]
-	[[ $stderr == *"--max-frames raises the budget, up to 1024"* ]]
+	[[ $(<err) == *" chains were cut: more frames than the budget"* ]]
+	[[ $(<err) == *"--max-frames raises the budget, up to 1024"* ]]
 	jq -e '.chains.endings.budget > 20 and .ledger.oncpu.endings.budget == 0 and
 		.views.async.endings.budget == .chains.endings.budget and
 		.views.thread.complete > .views.async.complete and
@@ -159,21 +159,31 @@ sum_of() {
 	grep -q '"chain"' x.html
 	grep -q "$cut" x.html
 	# with all of its frames nothing is cut
-	run --separate-stderr weft record -F 499 -p "$chain_pid" -d 1s -o y.weft \
+	record_while "$chain_pid" 300 -F 499 -p "$chain_pid" -o y.weft \
 		--stats-json stats --max-frames 1024
-	[[ $stderr != *" chains were cut"* ]]
+	[[ $(<err) != *" chains were cut"* ]]
 	jq -e '.chains.endings.budget == 0 and .samples.async > 20' stats
 }
 
 @test "roots beyond the last that is followed are counted, and leave a gap" {
 	start_workload levels 20000 70
-	run --separate-stderr weft record -F 499 -p "$chain_pid" -d 1s -o out \
+	record_while "$chain_pid" 300 -F 499 -p "$chain_pid" -o out \
 		--stats-json stats
-	[[ $stderr == *"have more than 64 async roots: a gap replaces the rest"* ]]
+	[[ $(<err) == *"have more than 64 async roots: a gap replaces the rest"* ]]
 	jq -e '.samples.roots_cut > 20 and .views.async.gaps >= .samples.roots_cut and
 		.views.async.complete == 0 and
 		.views.thread.complete > 0.9 * .samples.total' stats || { cat stats; false; }
 	grep -qF 'drive;loop;[missing frames];' out
+}
+
+@test "labels that cannot be read are counted, and shown as that" {
+	start_workload label lost 20000
+	record_while "$chain_pid" 300 -F 499 -p "$chain_pid" -o out \
+		--stats-json stats
+	[[ $(<err) == *" labels can't be read: their text is not in memory"* ]]
+	jq -e '.samples.labels_unreadable > 20 and
+		.samples.labels_unreadable <= .samples.async' stats || { cat stats; false; }
+	grep -qF "hop_000;[a label that can't be read];hop_001;[retry];hop_002;--;" out
 }
 
 # Ten of eleven samples are entry;work;burn on the made stack. A tape without its end has
@@ -212,4 +222,17 @@ most_end() {
 	most_end thread start fiber
 	most_end forked start fiber
 	most_end near fiber start
+}
+
+@test "a function's part is below its callers" {
+	[ "$(uname -m)" = x86_64 ] || skip "its code is x86-64's"
+	weft record -q -F 999 --user -d 2s --stats-json stats -o out -- \
+		timeout 1 "$E2E_BIN/part" || [ $? -eq 124 ]
+	jq -e '.views.thread.endings.fiber == 0' stats
+	# cut: before its table was there
+	awk '/^part;.*dies\.cold/ && !/\[cut\]/ {
+			all += $NF
+			whole += /;main;fails;dies\.cold [0-9]+$/ ? $NF : 0
+		}
+		END { print whole " of " all; exit !(all > 100 && whole == all) }' out
 }

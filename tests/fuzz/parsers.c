@@ -11,19 +11,17 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/name.h"
-#include "core/short_names.h"
-#include "deliver/pprof_part.h"
-#include "deliver/receiver.h"
-#include "obj/demangle.h"
 #include "obj/elf_links.h"
 #include "obj/elf_plt.h"
 #include "obj/elf_scan.h"
 #include "obj/fde_index.h"
-#include "obj/go_distances.h"
+#include "obj/go_lines.h"
+#include "obj/go_values.h"
 #include "obj/names.h"
 #include "pipeline/pipeline.h"
 #include "proc/side_event.h"
 #include "tape/tape.h"
+#include "unwind/fde_cfa.h"
 
 #include <errno.h>
 #include <string.h>
@@ -109,7 +107,7 @@ static int on_jitdump_name(void *arg, size_t index, const char *name, uint64_t s
 	return on_name(arg, index / JITDUMP_QUESTION_WORDS, name, start);
 }
 
-static void require_error(int err)
+void require_error(int err)
 {
 	REQUIRE(err <= 0 && err > -4096);
 }
@@ -126,6 +124,7 @@ static void fuzz_elf_scan(const uint8_t *data, size_t n)
 	REQUIRE(info.n_segments <= SEGMENTS_MAX && info.n_keys <= FILE_KEYS_MAX);
 	REQUIRE(info.build_id_bytes <= BUILD_ID_MAX && info.libc <= LIBC_MUSL);
 	REQUIRE(info.is_64bit <= 1 && info.hides_key <= 1);
+	REQUIRE(info.context.access < N_TLS_ACCESSES);
 	for (uint32_t i = 0; i < info.n_keys; i++)
 		for (uint32_t j = 0; j < i; j++)
 			REQUIRE(info.key_vaddrs[i] != info.key_vaddrs[j]);
@@ -143,6 +142,12 @@ static void fuzz_fde_index(const uint8_t *data, size_t n)
 	for (uint64_t vaddr = 0; vaddr < 0x2000; vaddr += 64)
 		if (fde_index_find(MEMORY_FD, &info, vaddr, &fde))
 			REQUIRE(fde.begin <= vaddr);
+}
+
+static void fuzz_fde_cfa(const uint8_t *data, size_t n)
+{
+	for (uint64_t at = 0; at < 0x1000; at = 2 * at + 1)
+		fde_cfa_is_by_sp(data, n, at);
 }
 
 static void fuzz_names(const uint8_t *data, size_t n)
@@ -172,12 +177,13 @@ static int on_same(void *arg, size_t index, const char *name, uint64_t start)
 
 static void fuzz_links(const uint8_t *data, size_t n)
 {
-	static const uint64_t asked[] = { ELF_LINK_DEBUG };
+	static const uint64_t asked[] = { ELF_LINK_DEBUG, ELF_LINK_ALTERNATE,
+					  ELF_LINK_ALTERNATE_ID };
 	const struct elf_identity by_id = { 20, 0, 0, { 1, 2, 3 } };
 	const struct elf_identity by_crc = { 0, 1, 0x12345678, { 0 } };
 	uint64_t words[ELF_IDENTITY_WORDS];
 
-	require_error(elf_links(MEMORY_FD, asked, 1, on_link, NULL));
+	require_error(elf_links(MEMORY_FD, asked, N_ELF_LINKS, on_link, NULL));
 	memcpy(words, &by_id, sizeof(words));
 	require_error(elf_same(MEMORY_FD, words, ELF_IDENTITY_WORDS, on_same, NULL));
 	memcpy(words, &by_crc, sizeof(words));
@@ -196,12 +202,39 @@ static void fuzz_starts(const uint8_t *data, size_t n)
 	}
 }
 
-/* A name, and how far sp is at each instruction of the function that has it. */
+static int on_line(void *arg, size_t index, const struct source_location *locations,
+		   size_t n)
+{
+	struct named *named = arg;
+
+	REQUIRE(index < GRID && !named->seen[index]);
+	REQUIRE(n && n <= INLINES_MAX + 1 && !*locations[n - 1].name);
+	named->seen[index] = 1;
+	for (size_t i = 0; i < n; i++) {
+		REQUIRE(!*locations[i].file == !locations[i].line);
+		REQUIRE(strlen(locations[i].file) < file_n);
+		if (i + 1 < n)
+			require_clean(locations[i].name);
+	}
+	return 0;
+}
+
+/* From the beginning of the code on, every 4 bytes. */
+static void fuzz_go_lines(const struct go_table *table)
+{
+	struct named named = { .starts_before = true };
+
+	for (size_t i = 0; i < GRID; i++)
+		named.addrs[i] = table->text + 4 * i;
+	require_error(go_lines(MEMORY_FD, named.addrs, GRID, on_line, &named));
+}
+
+/* A name, lines, and how far sp is at each instruction of the function that has them. */
 static void fuzz_go(const uint8_t *data, size_t n)
 {
 	AUTO_GO_TABLE table = { 0 };
 	AUTO_ELF file = { 0 };
-	struct go_distances distances;
+	struct go_values values;
 	struct go_function function;
 	struct named named;
 
@@ -209,6 +242,7 @@ static void fuzz_go(const uint8_t *data, size_t n)
 	require_error(go_names(MEMORY_FD, named.addrs, GRID, on_name, &named));
 	if (elf_file_open(&file, MEMORY_FD) || go_table_open(&table, &file))
 		return;
+	fuzz_go_lines(&table);
 	for (uint32_t i = 0; i < table.n_functions; i++) {
 		uint64_t end;
 
@@ -216,10 +250,9 @@ static void fuzz_go(const uint8_t *data, size_t n)
 			continue;
 		REQUIRE(function.begin <= function.end);
 		REQUIRE(strlen(function.name) < table.n);
-		go_distances_begin(&table, &function, &distances);
-		for (end = function.begin; go_distances_next(&distances);
-		     end = distances.end)
-			REQUIRE(distances.end > end && distances.end <= function.end);
+		go_values_begin(&table, &function, function.sp, &values);
+		for (end = function.begin; go_values_next(&values); end = values.end)
+			REQUIRE(values.end > end && values.end <= function.end);
 	}
 }
 
@@ -282,63 +315,6 @@ static void fuzz_kallsyms(const uint8_t *data, size_t n)
 
 	lay_grid(&named, 0xffffffff81000000);
 	require_error(kallsyms_names(MEMORY_FD, named.addrs, GRID, on_name, &named));
-}
-
-static void fuzz_demangle(const uint8_t *data, size_t n)
-{
-	AUTO_STR out = { 0 };
-
-	demangle(&out, (const char *)data, n);
-	REQUIRE(!out.failed);
-	if (out.n)
-		require_clean(out.s);
-}
-
-static void fuzz_add_frame(struct profile *r, const char *name, size_t n)
-{
-	struct profile_frame frame = { .type = FRAME_TYPE_NATIVE };
-	uint32_t id;
-
-	REQUIRE(!profile_add_string(r, name, n, &frame.name));
-	REQUIRE(!profile_add_frame(r, &frame, &id));
-}
-
-/* Is it the same function, by what is left without a compiler's additions? */
-static bool is_one_function(const char *a, const char *b)
-{
-	AUTO_STR x = { 0 };
-	AUTO_STR y = { 0 };
-
-	short_name_add(&x, a, SHORT_WHOLE, false);
-	short_name_add(&y, b, SHORT_WHOLE, false);
-	return !strcmp(x.s, y.s);
-}
-
-/* A name a line: two that are shortened to one were one. */
-static void fuzz_short_names(const uint8_t *data, size_t n)
-{
-	AUTO(short_names) names = NULL;
-	AUTO(profile) r = NULL;
-	const char *at = (const char *)data, *end = at + n;
-
-	REQUIRE(!profile_new(&r));
-	while (at < end) {
-		const char *stop = memchr(at, '\n', (size_t)(end - at));
-
-		stop = stop ? stop : end;
-		if (stop > at)
-			fuzz_add_frame(r, at, (size_t)(stop - at));
-		at = stop + 1;
-	}
-	REQUIRE(!short_names_new(&names, r));
-	for (size_t i = 0; i < r->frames.n && i < GRID; i++)
-		for (size_t j = 0; j < i; j++) {
-			uint32_t a = r->frames.items[i].name, b = r->frames.items[j].name;
-
-			if (!strcmp(short_names_get(names, a), short_names_get(names, b)))
-				REQUIRE(is_one_function(profile_string(r, a),
-							profile_string(r, b)));
-		}
 }
 
 static void fuzz_side_event(const uint8_t *data, size_t n)
@@ -410,43 +386,13 @@ static void fuzz_tape(const uint8_t *data, size_t n)
 	require_error(pipeline_advance(pipeline, UINT64_MAX));
 }
 
-/* What waits in the spool, unpacked. */
-static void fuzz_otlp(const uint8_t *data, size_t n)
-{
-	const struct label labels[] = { { "service_name", "x" } };
-	const struct delivery delivery = {
-		.plain = data, .plain_bytes = n, .labels = labels, .n_labels = 1
-	};
-	AUTO_STR out = { 0 };
-
-	require_error(otlp_receiver.make(&out, &delivery));
-	otlp_receiver.read_answer((const char *)data, n);
-}
-
-static void fuzz_pprof_part(const uint8_t *data, size_t n)
-{
-	const struct str whole = { .s = (char *)data, .n = n };
-	uint64_t first = 0, second = 0, all = 0;
-	int err;
-
-	for (uint32_t part = 0; part < 2; part++) {
-		AUTO_STR out = { 0 };
-
-		err = pprof_part(&out, &whole, (struct pprof_part){ part, 2 },
-				 part ? &second : &first);
-		require_error(err);
-	}
-	AUTO_STR out = { 0 };
-	err = pprof_part(&out, &whole, (struct pprof_part){ 0, 1 }, &all);
-	REQUIRE(err || first + second == all);
-}
-
 static const struct target {
 	const char *name;
 	void (*run)(const uint8_t *data, size_t n);
 } targets[] = {
 	{ "elf_scan", fuzz_elf_scan },
 	{ "fde_index", fuzz_fde_index },
+	{ "fde_cfa", fuzz_fde_cfa },
 	{ "names", fuzz_names },
 	{ "links", fuzz_links },
 	{ "starts", fuzz_starts },
@@ -456,12 +402,15 @@ static const struct target {
 	{ "jitdump", fuzz_jitdump },
 	{ "kallsyms", fuzz_kallsyms },
 	{ "demangle", fuzz_demangle },
+	{ "resource", fuzz_resource },
+	{ "process_context", fuzz_process_context },
 	{ "side_event", fuzz_side_event },
 	{ "short_names", fuzz_short_names },
 	{ "tape", fuzz_tape },
 	{ "replies", fuzz_replies },
 	{ "otlp", fuzz_otlp },
 	{ "pprof_part", fuzz_pprof_part },
+	{ "split", fuzz_split },
 };
 
 static const struct target *target;

@@ -82,7 +82,8 @@ fuzz-in-briefly: $(FUZZ_DIR)/fuzz_in $(B)/weft
 #   make fuzz-parser-demangle RUNS=100000000
 FUZZ_OBJ     := $(patsubst %.c,$(FUZZ_DIR)/obj/%.o,$(foreach folder,base obj unwind \
                 core proc worker tape pipeline,$(wildcard user/$(folder)/*.c))) \
-                $(patsubst %.c,$(FUZZ_DIR)/obj/%.o,$(wildcard user/deliver/otlp*.c user/deliver/pprof_part.c))
+                $(patsubst %.c,$(FUZZ_DIR)/obj/%.o,$(wildcard user/deliver/otlp*.c user/deliver/pprof_part.c \
+                user/deliver/split.c))
 FUZZ_PARSERS := $(shell sed -n 's/^\t{ "\([a-z_]*\)", fuzz_.*/\1/p' tests/fuzz/parsers.c)
 FUZZ_CLANG   := $(CLANG) -g -O1 -fno-omit-frame-pointer -fno-sanitize-recover=undefined \
                 $(CPPFLAGS) -std=gnu11 -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers
@@ -98,8 +99,8 @@ $(FUZZ_DIR)/obj/%.o: %.c | $(B)/unwind_builder.h
 $(FUZZ_DIR)/parsers.a: $(FUZZ_OBJ)
 	$(Q)rm -f $@ && ar rcs $@ $^
 
-$(FUZZ_DIR)/parsers: tests/fuzz/parsers.c tests/fuzz/replies.c $(FUZZ_DIR)/parsers.a \
-		tests/fuzz/parsers.h
+$(FUZZ_DIR)/parsers: $(addprefix tests/fuzz/,parsers.c replies.c delivered.c declared.c \
+                       spelled.c) $(FUZZ_DIR)/parsers.a tests/fuzz/parsers.h
 	$(call say,FUZZ)
 	$(Q)$(FUZZ_CLANG) -fsanitize=fuzzer,address,undefined -Wl,--wrap=fstat \
 		-Wl,--wrap=pread -Wl,--wrap=fork -o $@ $(filter-out %.h,$^) $(FILE_LIBS)

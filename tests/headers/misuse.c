@@ -100,6 +100,27 @@ static void unlabel_unlabelled(void)
 	weft_frame_unlabel(&frame, &label);
 }
 
+static void run_below_a_popped_label(void)
+{
+	weft_root_enter(&entry, NULL);
+	weft_label_push(&entry.root, &label, "part");
+	weft_frame_init(&frame, weft_frame_current(), WEFT_HERE());
+	weft_label_pop(&entry.root, &label);
+	weft_root_leave(&entry);
+	weft_root_enter(&entry, &frame);
+	weft_root_leave(&entry);
+}
+
+static void resume_below_a_popped_label(void)
+{
+	weft_root_enter(&entry, NULL);
+	weft_label_push(&entry.root, &label, "part");
+	weft_frame_init(&frame, weft_frame_current(), WEFT_HERE());
+	weft_label_pop(&entry.root, &label);
+	weft_frame_resume(&entry.root, &frame);
+	weft_root_leave(&entry);
+}
+
 static void list_twice(void)
 {
 	weft_leaf_add(&leaf, &frame);
@@ -186,6 +207,10 @@ static const struct {
 	  "weft_wait_end: this wait has not begun, or has ended" },
 	{ "unlabel-unlabelled", unlabel_unlabelled,
 	  "weft_frame_unlabel: this frame has not that label" },
+	{ "run-below-a-popped-label", run_below_a_popped_label,
+	  "weft_root_enter: a label in this frame's chain was popped" },
+	{ "resume-below-a-popped-label", resume_below_a_popped_label,
+	  "weft_frame_resume: a label in this frame's chain was popped" },
 	{ "list-twice", list_twice, "weft_leaf_add: this leaf is listed already" },
 	{ "resume-running", resume_a_running_fiber,
 	  "weft_fiber_resume: this fiber runs already" },

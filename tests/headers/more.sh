@@ -19,8 +19,8 @@ runs() {
 	result "$words" "$name"
 }
 
-unit_programs=(tests/unit/test_async_h.c tests/unit/test_async_more.c
-	tests/unit/test_fiber.c)
+unit_programs=(tests/unit/test_async_h.c tests/unit/test_async_label.c
+	tests/unit/test_async_more.c tests/unit/test_fiber.c)
 
 # The unit tests by each compiler, without the library that they use elsewhere.
 levels() { # COMPILER

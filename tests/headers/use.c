@@ -85,6 +85,10 @@ void request_run(struct request *request, void (*run)(struct request *))
 	weft_leaf_remove(&request->leaf);
 	weft_root_enter(&entry, &request->op.frame);
 	weft_label_push(&entry.root, &part, "part");
+	weft_frame_mark_labelled(&request->op.frame, &request->label);
+	weft_frame_unlabel(&request->op.frame, &request->label);
+	weft_frame_clear(&request->op.frame);
+	weft_frame_mark_once(&request->op.frame);
 	run(request);
 	weft_label_pop(&entry.root, &part);
 	weft_root_leave(&entry);

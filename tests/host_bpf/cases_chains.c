@@ -257,28 +257,50 @@ static void test_labels(void **state)
 
 static void test_labels_that_are_none(void **state)
 {
-	const uint64_t text = HEAP + 0x40000, end = HEAP + 0x41000;
+	const uint64_t text = HEAP + 0x40000;
 	struct sampled at = put_label(text, 0x1234); /* folly's own */
 
 	put_text(text, "");
 	assert_label(&at, "");
 	at = put_label(text, ASYNC_LABEL_TAG);
 	assert_label(&at, "");
-	at = put_label(0x123456789000, ASYNC_LABEL_TAG);
-	assert_label(&at, "");
-	at = put_label(~0ULL, ASYNC_LABEL_TAG);
-	assert_label(&at, "");
-	/* without an end, up to the end of what is mapped */
-	put_text(end - 24, "0123456789abcdefghijklmn");
-	memory_unmap(end);
-	at = put_label(end - 24, ASYNC_LABEL_TAG);
-	assert_label(&at, "0123456789abcdefghijk");
 	/* and no longer than is left of the budget */
 	put_text(text, "GET /users");
 	for (knobs.max_frames = 1; knobs.max_frames < 10; knobs.max_frames++) {
 		at = put_label(text, ASYNC_LABEL_TAG);
 		assert_null(record_flaw(walker_sample(&at)));
 	}
+}
+
+static void assert_unreadable(uint64_t text, const char *beginning)
+{
+	struct sampled at = put_label(text, ASYNC_LABEL_TAG);
+	const struct sample_rec *rec = walker_sample(&at);
+	unsigned int told = 0;
+	uint64_t words = 0;
+
+	for (unsigned int i = 0; i < rec->n_words; i++) {
+		words += FRAME_KIND(rec->words[i]) == FRAME_LABEL;
+		told += rec->words[i] ==
+			((uint64_t)FRAME_LABEL << FRAME_KIND_SHIFT | LABEL_UNREADABLE);
+	}
+	assert_int_equal(told, 1);
+	assert_int_equal(words, 1 + strlen(beginning) / LABEL_WORD_BYTES);
+	assert_null(record_flaw(rec));
+	assert_view(&at, VIEW_UNLABELLED, "1000 1001 -- 2000 2002", __FILE__, __LINE__);
+	ASSERT_ASYNC(&at, "1000 1001 -- 2000 0 2002");
+}
+
+static void test_labels_that_cannot_be_read(void **state)
+{
+	const uint64_t end = HEAP + 0x41000;
+
+	assert_unreadable(0x123456789000, "");
+	assert_unreadable(~0ULL, "");
+	/* without an end, up to the end of what is mapped */
+	put_text(end - 24, "0123456789abcdefghijklmn");
+	memory_unmap(end);
+	assert_unreadable(end - 24, "0123456789abcdefghijk");
 }
 
 /* Only the last frame's root says anything. */
@@ -314,6 +336,7 @@ int run_chain_cases(void)
 		CASE(test_metadata_is_looked_through),
 		CASE(test_labels),
 		CASE(test_labels_that_are_none),
+		CASE(test_labels_that_cannot_be_read),
 		CASE(test_suspended_cookie),
 		CASE(test_bottom_frame_in_the_current_root),
 		CASE(test_roots_of_inner_frames),

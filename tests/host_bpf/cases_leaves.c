@@ -12,11 +12,13 @@ static struct sampled leaf_in_generated(const char *code, unsigned int at_byte,
 					unsigned int pushed)
 {
 	struct sampled at = leaf_in_code(0);
-	uint64_t words[2] = { 0 };
+	uint64_t words[4] = { 0 };
 
 	memcpy(words, code, strnlen(code, sizeof(words)));
-	memory_put(GENERATED, words[0]);
-	memory_put(GENERATED + 8, words[1]);
+	memory_put(GENERATED - 16, 0);
+	memory_put(GENERATED - 8, 0);
+	for (int i = 0; i < 4; i++)
+		memory_put(GENERATED + 8 * (uint64_t)i, words[i]);
 	at.pc = GENERATED + at_byte;
 	at.sp = STACK - 8 * pushed;
 	at.fp = FP(STACK, 1);
@@ -32,6 +34,11 @@ static void put_generated(void)
 	put_like_code(RULE_FP, 2, 0);
 	put_call_before(SITE(1));
 }
+
+#define V8_ENTRY                                                                         \
+	"\x48\x8b\x59\xf8\xf6\x43\x35\x01\x0f\x85\x32\x65\x14\x20"                       \
+	"\x55\x48\x89\xe5"
+#define V8_RETURN "\x5d\x48\x83\xf9\x02\x7f\x03\xc2\x10\x7f"
 
 /* Where the frame pointer is its caller's, some instructions say where that is. */
 static void test_generated_leaf(void **state)
@@ -50,6 +57,15 @@ static void test_generated_leaf(void **state)
 		{ "\x90\x90\xf3\xc3", 2, 0 }, /* rep ret */
 		{ "\x5d\xc2\x10\x7f", 0, 1 }, /* pop %rbp; ret $N */
 		{ "\x5d\xc2\x10\x7f", 1, 0 },
+		/* mov -8(%rcx),%rbx; testb $1,53(%rbx); jne; push %rbp; mov */
+		{ V8_ENTRY, 0, 0 },
+		{ V8_ENTRY, 4, 0 },
+		{ V8_ENTRY, 8, 0 },
+		{ V8_ENTRY, 14, 0 },
+		/* pop %rbp; cmp $2,%rcx; jg; ret $16 */
+		{ V8_RETURN, 1, 0 },
+		{ V8_RETURN, 5, 0 },
+		{ V8_RETURN, 7, 0 },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -68,10 +84,67 @@ static void test_generated_leaf(void **state)
 	}
 }
 
+#define TORN_MAX 4
+
+/* Cranelift's switch of stacks: where the instructions begin between the one that takes
+ * fp and the jump's end. */
+static const struct inline_switch {
+	const char *code;
+	size_t bytes;
+	uint8_t torn[TORN_MAX]; /* 0: none */
+} inline_switches[] = {
+	{ "\x48\x89\x21\x48\x89\xc4\x48\x8b\x41\x08\x48\x89\x69\x08"
+	  "\x48\x89\xc5\x48\x8b\x41\x10\x48\x8d\x15\x06\x00\x00\x00"
+	  "\x48\x89\x51\x10\xff\xe0\x48\xc1\xef\x20",
+	  38,
+	  { 17, 21, 28, 32 } },
+	/* both contexts by %r12, which takes a byte more */
+	{ "\x49\x89\x24\x24\x48\x89\xc4\x49\x8b\x44\x24\x08"
+	  "\x49\x89\x6c\x24\x08\x48\x89\xc5\x49\x8b\x44\x24\x10"
+	  "\x48\x8d\x0d\x07\x00\x00\x00\x49\x89\x4c\x24\x10\xff\xe0",
+	  39,
+	  { 20, 25, 32, 37 } },
+	/* an address elsewhere */
+	{ "\x48\x89\xc5\x48\x8b\x41\x10\x48\x8d\x15\x06\x01\x00\x00"
+	  "\x48\x89\x51\x10\xff\xe0",
+	  20,
+	  { 0 } },
+};
+
+static void check_inline_switch(const struct inline_switch *is, size_t at_byte)
+{
+	const struct sampled at = leaf_in_generated("", at_byte, 0);
+	uint64_t words[8] = { 0 };
+	bool torn = at_byte && memchr(is->torn, (int)at_byte, TORN_MAX);
+	char text[40];
+
+	memcpy(words, is->code, is->bytes);
+	memory_put(GENERATED - 8, 0);
+	memory_put(GENERATED - 16, 0);
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		memory_put(GENERATED + 8 * i, words[i]);
+	sprintf(text, torn ? "%zx cut" : "%zx 10208", GENERATED + at_byte);
+	if (torn)
+		ASSERT_WALK(&at, "U", text, TORN);
+	else
+		ASSERT_WALK(&at, "UP", text, START);
+}
+
+static void test_inline_switch(void **state)
+{
+	for (size_t i = 0; i < sizeof(inline_switches) / sizeof(*inline_switches); i++) {
+		world_setup(NULL);
+		put_generated();
+		for (size_t byte = 0; byte < inline_switches[i].bytes; byte++)
+			check_inline_switch(&inline_switches[i], byte);
+	}
+}
+
 int run_leaf_cases(void)
 {
 	static const struct CMUnitTest tests[] = {
 		CASE(test_generated_leaf),
+		CASE(test_inline_switch),
 	};
 
 	return cmocka_run_group_tests_name("leaves", tests, NULL, NULL);

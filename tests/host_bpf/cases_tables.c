@@ -142,6 +142,19 @@ static void test_deref(void **state)
 	ASSERT_WALK(&at, "U", "10000 cut", BROKEN);
 }
 
+/* As OCaml's fibers keep their resumer's: a word says where its stack pointer is. */
+static void test_deref_twice(void **state)
+{
+	struct unwind_rule rule = RULE(.cfa = UNWIND_CFA_DEREF_TWICE, .cfa_offset = 0x10,
+				       .deref_offset = 0x28);
+	struct sampled at = put_deref(rule, STACK + 0x48);
+
+	memory_put(STACK + 0x28, STACK + 0x48);
+	ASSERT_WALK(&at, "ULC", "10000 10108 10208", START);
+	memory_put(STACK + 0x28, STACK - 0x100000);
+	ASSERT_WALK(&at, "U", "10000", FP_ZERO);
+}
+
 /* gcc's realigned frames: the caller's fp lies where fp points. */
 static void test_deref_with_saved_fp(void **state)
 {
@@ -191,6 +204,23 @@ static void test_by_register(void **state)
 		else
 			ASSERT_WALK(&at, "UP", "10000 10208", START);
 	}
+}
+
+/* A stack pointer that lies in memory, at the slot that a register numbers. */
+static void test_indexed(void **state)
+{
+	struct unwind_rule rule = RULE(.cfa = UNWIND_CFA_INDEXED, .cfa_offset = 0x10,
+				       .deref_offset = 0x8, .reg = 9);
+	struct sampled at = put_deref(rule, STACK + 0x28);
+
+	at.regs[9] = 4;
+	ASSERT_WALK(&at, "UCC", "10000 10108 10208", START);
+	at.regs[9] = ~0ULL;
+	memory_put(STACK + 0x28, 0);
+	memory_put(at.sp, STACK + 0x830);
+	ASSERT_WALK(&at, "UCC", "10000 10108 10208", START);
+	at.regs[9] = 1ULL << 40;
+	ASSERT_WALK(&at, "U", "10000", FP_ZERO);
 }
 
 #define BX 3 /* DWARF's number */
@@ -438,8 +468,10 @@ int run_table_cases(void)
 		CASE(test_torn),
 		CASE(test_by_fp),
 		CASE(test_deref),
+		CASE(test_deref_twice),
 		CASE(test_deref_with_saved_fp),
 		CASE(test_deref_unreadable),
+		CASE(test_indexed),
 		CASE(test_by_register),
 		CASE(test_by_bx),
 		CASE(test_bx_lost),

@@ -190,6 +190,25 @@ static unsigned int reads_of_steps(uint64_t bytes)
 	return memory_reads();
 }
 
+/* Four small frames on each of 25 stacks. */
+static unsigned int reads_of_stacks(uint64_t apart)
+{
+	struct sampled at = leaf_at(0x1000);
+
+	memory_clear();
+	for (unsigned int i = 0; i < 100; i++) {
+		uint64_t fp = FP(STACK, 0) + i / 4 * apart + i % 4 * 64;
+
+		put_frame(fp,
+			  i == 99      ? 0
+			  : i % 4 == 3 ? fp - 3 * 64 + apart
+				       : fp + 64,
+			  0x1001 + i);
+	}
+	assert_int_equal(walker_sample(&at)->n_thread, 101);
+	return memory_reads();
+}
+
 /* One read a KiB where steps are short, one a page where they are longer, and
  * one a frame where nothing else would be in it. */
 static void test_reads_follow_the_steps(void **state)
@@ -199,6 +218,9 @@ static void test_reads_follow_the_steps(void **state)
 	assert_in_range(reads_of_steps(1040), 104000 / CHUNK_BYTES,
 			2 * (104000 / CHUNK_BYTES));
 	assert_in_range(reads_of_steps(2064), 100, 100);
+	/* how far apart stacks are is no step of either */
+	assert_in_range(reads_of_stacks(0x100000), 25, 25);
+	assert_in_range(reads_of_stacks(-0x100000), 25, 25);
 }
 
 int run_walk_cases(void)

@@ -141,8 +141,18 @@ static bool find_cfa(struct plain *p)
 		if (!word_at(p->fp + rule->deref_offset, &p->cfa))
 			return false;
 		break;
+	case UNWIND_CFA_DEREF_TWICE:
+		if (!word_at(p->sp + rule->deref_offset, &p->cfa) ||
+		    !word_at(p->cfa, &p->cfa))
+			return false;
+		break;
 	case UNWIND_CFA_REG:
 		if (!register_of(p, rule->reg, &p->cfa))
+			return false;
+		break;
+	case UNWIND_CFA_INDEXED:
+		if (!register_of(p, rule->reg, &p->cfa) ||
+		    !word_at(p->sp + 8 * p->cfa + rule->deref_offset, &p->cfa))
 			return false;
 		break;
 	case UNWIND_CFA_PLT:
@@ -162,7 +172,8 @@ static enum step_kind look_without_sp(struct plain *p)
 	const struct unwind_rule *rule = p->rule;
 
 	if (p->sp_is_known ||
-	    (rule->cfa != UNWIND_CFA_SP && rule->cfa != UNWIND_CFA_DEREF_SP))
+	    (rule->cfa != UNWIND_CFA_SP && rule->cfa != UNWIND_CFA_DEREF_SP &&
+	     rule->cfa != UNWIND_CFA_DEREF_TWICE))
 		return find_cfa(p) ? STEP_KIND_TABLE : STEP_KIND_FP;
 	if (rule->fp != UNWIND_FP_CFA)
 		return STEP_KIND_OLDER_FP;
@@ -268,13 +279,18 @@ static enum ending step_by_table(struct plain *p)
 	return STEP_OK;
 }
 
+static bool keeps_other_stack(const struct unwind_rule *rule)
+{
+	return rule->cfa == UNWIND_CFA_DEREF_SP || rule->cfa == UNWIND_CFA_DEREF_FP ||
+	       rule->cfa == UNWIND_CFA_DEREF_TWICE;
+}
+
 /* Is it a made stack's first function, by its rule? */
 static bool is_resumed(const struct plain *p)
 {
 	return p->step_kind == STEP_KIND_TABLE && p->rule->reg == UNWIND_LEADS &&
 	       (p->rule->cfa == UNWIND_CFA_SP || p->rule->cfa == UNWIND_CFA_FP ||
-		p->rule->cfa == UNWIND_CFA_DEREF_SP ||
-		p->rule->cfa == UNWIND_CFA_DEREF_FP);
+		keeps_other_stack(p->rule));
 }
 
 /* Does its rule keep another stack's pointer? */
@@ -282,9 +298,8 @@ static bool leads(const struct plain *p)
 {
 	if (p->step_kind != STEP_KIND_TABLE)
 		return false;
-	return is_resumed(p) || ((p->rule->cfa == UNWIND_CFA_DEREF_SP ||
-				  p->rule->cfa == UNWIND_CFA_DEREF_FP) &&
-				 p->rule->fp != UNWIND_FP_DEREF);
+	return is_resumed(p) ||
+	       (keeps_other_stack(p->rule) && p->rule->fp != UNWIND_FP_DEREF);
 }
 
 /* To the next frame, and how that one leads on; or an ending. */

@@ -16,7 +16,10 @@
 #define RULE(...)	((struct unwind_rule){ .ra_words = -1, __VA_ARGS__ })
 #define RULE_SP(offset) RULE(.cfa = UNWIND_CFA_SP, .cfa_offset = (offset))
 #define RULE_OF(kind)	RULE(.cfa = UNWIND_CFA_##kind)
-#define RULE_FP		RULE_FP_AT(16, -2)
+/* of a function below what a fiber runs: its caller is on the stack that *sp says */
+#define RULE_CROSSING(...)                                                               \
+	RULE(.cfa = UNWIND_CFA_DEREF_SP, .cfa_offset = 0x10, __VA_ARGS__)
+#define RULE_FP RULE_FP_AT(16, -2)
 #define RULE_FP_AT(offset, words)                                                        \
 	RULE(.cfa = UNWIND_CFA_FP, .cfa_offset = (offset), .fp = UNWIND_FP_CFA,          \
 	     .fp_words = (words))

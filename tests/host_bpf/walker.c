@@ -31,10 +31,14 @@ struct bounds_table *bounds_table(__u32 hook)
 /* In the place of process.bpf.c: this incarnation of the process was published. */
 int process_begin(__u32 hook)
 {
+	const struct process_info *pub = &sampled->process_info;
+	struct known_process known = { .mapping_table = pub->mapping_table,
+				       .n_mappings = pub->n_mappings,
+				       .generation = pub->generation };
 	struct scratch *s = scratch(hook);
 
 	s->has_keys = 1;
-	take_mapping_table(s, &sampled->process_info);
+	take_mapping_table(s, &known);
 	return 0;
 }
 

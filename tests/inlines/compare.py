@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-# compare.py OURS BINUTILS LLVM: what locations and the two addr2line -a -i -f -C say of
-# the same addresses. Names of inlined functions, files and lines must be those of one
-# of the two, and mostly of both: each misreads something. What neither knows a line of
-# is left out. Prints how many were compared.
+# compare.py OURS BINUTILS LLVM: what locations and the two addr2line -a -i -f -C (or
+# another two) say of the same addresses. Names of inlined functions, files and lines must
+# be those of one of the two, and mostly of both: each misreads something. What neither
+# knows a line of is left out. Prints how many were compared.
 import re
 import sys
 
@@ -76,6 +76,6 @@ for at in theirs[0]:
         print(f"{at:#x}: {our}, not {their}"[:1000])
 none = counts[False, False]
 print(f"{compared} compared, {inlined} of them with inlined functions: "
-      f"{counts[True, True]} the same in all, {counts[True, False]} in binutils alone, "
-      f"{counts[False, True]} in LLVM alone, {none} in none")
+      f"{counts[True, True]} the same in all, {counts[True, False]} in the first alone, "
+      f"{counts[False, True]} in the second alone, {none} in none")
 sys.exit(not (compared > 100 and inlined > 20 and none * 1000 <= compared))

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * locations FILE    reads addresses as linked, in hex, a line each, from stdin; prints
- * for each what elf_inlines() says of it, as addr2line -a -i -f does: the address,
+ * locations FILE [ALTERNATE]    reads addresses as linked, in hex, a line each, from
+ * stdin; prints for each what elf_inlines() says of it, as addr2line -a -i -f does: the
+ * address,
  * then pairs of lines, the innermost function first, and FILE:LINE. The name of the
  * last, which is the symbol's, is "-".
  */
@@ -42,11 +43,13 @@ static int on_locations(void *arg, size_t index, const struct source_location *l
 int main(int argc, char **argv)
 {
 	int fd = argc > 1 ? open(argv[1], O_RDONLY | O_CLOEXEC) : -1;
+	int alternate = argc > 2 ? open(argv[2], O_RDONLY | O_CLOEXEC) : -1;
 	size_t n = 0;
 
 	while (n < ADDRESSES_MAX && scanf("%" SCNx64, &addresses[n]) == 1)
 		n++;
-	if (fd < 0 || elf_inlines(fd, addresses, n, on_locations, NULL)) {
+	if (fd < 0 || elf_inlines(&(struct inline_request){ fd, alternate, addresses, n },
+				  on_locations, NULL)) {
 		fprintf(stderr, "locations: %s\n", error_sentence());
 		return 1;
 	}

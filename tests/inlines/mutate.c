@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * mutate RUNS SEED FILE    damages a file's debug information, RUNS times, and asks
- * for locations in it. Whatever comes of it must end, and say at most once what an
- * address is. The sanitizers see to the rest; a run is repeated by its seed.
+ * mutate RUNS SEED FILE [ALTERNATE]    damages a file's debug information, and that of
+ * its alternate file, RUNS times, and asks for locations in it. Whatever comes of it
+ * must end, and say at most once what an address is. The
+ * sanitizers see to the rest; a run is repeated by its seed.
  */
 #include "base/error.h"
 #include "obj/elf_file.h"
@@ -21,19 +22,24 @@
 #define ADDRESSES 64
 #define PARTS_MAX 32
 
+struct damaged {
+	unsigned char *whole, *now;
+	size_t bytes;
+	int fd;
+};
+
 struct part {
+	struct damaged *of;
 	size_t at, n;
 };
 
 struct mutator {
-	unsigned char *whole, *now;
-	size_t bytes;
+	struct damaged file, alternate;
 	struct part parts[PARTS_MAX]; /* sections .debug_* */
 	size_t n_parts;
 	uint64_t addrs[ADDRESSES];
 	unsigned char seen[ADDRESSES];
 	uint64_t state;
-	int fd;
 	unsigned long answers, inlined, refused;
 	double longest;
 };
@@ -46,17 +52,17 @@ static uint64_t draw(struct mutator *m, uint64_t below)
 	return below ? m->state % below : 0;
 }
 
-static void find_parts(struct mutator *m)
+static void find_parts(struct mutator *m, struct damaged *of)
 {
-	const Elf64_Ehdr *header = (const Elf64_Ehdr *)m->whole;
-	const Elf64_Shdr *sh = (const Elf64_Shdr *)(m->whole + header->e_shoff);
-	const char *names = (const char *)m->whole + sh[header->e_shstrndx].sh_offset;
+	const Elf64_Ehdr *header = (const Elf64_Ehdr *)of->whole;
+	const Elf64_Shdr *sh = (const Elf64_Shdr *)(of->whole + header->e_shoff);
+	const char *names = (const char *)of->whole + sh[header->e_shstrndx].sh_offset;
 
 	for (int i = 0; i < header->e_shnum; i++) {
 		if (!strncmp(names + sh[i].sh_name, ".debug_", 7) &&
 		    m->n_parts < PARTS_MAX && sh[i].sh_size)
 			m->parts[m->n_parts++] =
-				(struct part){ sh[i].sh_offset, sh[i].sh_size };
+				(struct part){ of, sh[i].sh_offset, sh[i].sh_size };
 		if (!strcmp(names + sh[i].sh_name, ".text"))
 			for (size_t k = 0; k < ADDRESSES; k++)
 				m->addrs[k] =
@@ -70,7 +76,8 @@ static void mutate(struct mutator *m)
 						 0x2e, 0x31, 0x55, 0x11, 0x13, 0x23 };
 
 	for (uint64_t n = 1 + draw(m, 12); n; n--) {
-		struct part part = m->parts[draw(m, m->n_parts)];
+		const struct part part = m->parts[draw(m, m->n_parts)];
+		unsigned char *now = part.of->now;
 		/* what comes first is what leads to the rest */
 		size_t at = part.at + draw(m, draw(m, 2)     ? part.n
 					      : part.n < 256 ? part.n
@@ -81,9 +88,9 @@ static void mutate(struct mutator *m)
 		if (at + 1 == part.at + part.n)
 			continue;
 		if (draw(m, 2))
-			m->now[at] ^= (unsigned char)(1u << draw(m, 8));
+			now[at] ^= (unsigned char)(1u << draw(m, 8));
 		else
-			m->now[at] = telling[draw(m, sizeof(telling))];
+			now[at] = telling[draw(m, sizeof(telling))];
 	}
 }
 
@@ -118,10 +125,14 @@ static void run(struct mutator *m, uint64_t seed)
 	int err;
 
 	m->state = seed * 0x9e3779b97f4a7c15ULL + 1;
-	memcpy(m->now, m->whole, m->bytes);
+	memcpy(m->file.now, m->file.whole, m->file.bytes);
+	if (m->alternate.now)
+		memcpy(m->alternate.now, m->alternate.whole, m->alternate.bytes);
 	memset(m->seen, 0, sizeof(m->seen));
 	mutate(m);
-	err = elf_inlines(m->fd, m->addrs, ADDRESSES, on_locations, m);
+	err = elf_inlines(&(struct inline_request){ m->file.fd, m->alternate.fd, m->addrs,
+						    ADDRESSES },
+			  on_locations, m);
 	m->refused += err != 0;
 	if (err && err != -EBADMSG && err != -EFBIG && err != -ENOMEM) {
 		fprintf(stderr, "mutate: seed %lu: %d\n", (unsigned long)seed, err);
@@ -132,32 +143,33 @@ static void run(struct mutator *m, uint64_t seed)
 	m->longest = took > m->longest ? took : m->longest;
 }
 
-static bool load(struct mutator *m, const char *path)
+static bool load(struct mutator *m, struct damaged *of, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st))
 		return false;
-	m->bytes = (size_t)st.st_size;
-	m->whole = mmap(NULL, m->bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+	of->bytes = (size_t)st.st_size;
+	of->whole = mmap(NULL, of->bytes, PROT_READ, MAP_PRIVATE, fd, 0);
 	close(fd);
-	m->fd = memfd_create("mutated", MFD_CLOEXEC);
-	if (m->whole == MAP_FAILED || ftruncate(m->fd, st.st_size))
+	of->fd = memfd_create("mutated", MFD_CLOEXEC);
+	if (of->whole == MAP_FAILED || ftruncate(of->fd, st.st_size))
 		return false;
-	m->now = mmap(NULL, m->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, m->fd, 0);
-	find_parts(m);
-	return m->now != MAP_FAILED && m->n_parts;
+	of->now = mmap(NULL, of->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, of->fd, 0);
+	find_parts(m, of);
+	return of->now != MAP_FAILED && m->n_parts;
 }
 
 int main(int argc, char **argv)
 {
 	unsigned long runs = argc > 3 ? strtoul(argv[1], NULL, 10) : 0;
 	uint64_t seed = argc > 3 ? strtoul(argv[2], NULL, 10) : 0;
-	static struct mutator m;
+	static struct mutator m = { .alternate.fd = -1 };
 
-	if (argc < 4 || !load(&m, argv[3])) {
-		fprintf(stderr, "usage: mutate RUNS SEED FILE\n");
+	if (argc < 4 || !load(&m, &m.file, argv[3]) ||
+	    (argc > 4 && !load(&m, &m.alternate, argv[4]))) {
+		fprintf(stderr, "usage: mutate RUNS SEED FILE [ALTERNATE]\n");
 		return 2;
 	}
 	for (unsigned long i = 0; i < runs; i++)

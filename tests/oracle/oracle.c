@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LEAF_MAX     64	  /* instructions of a function without a frame, here */
+#define LEAF_MAX     256  /* instructions of a function without a frame: a label's copy */
 #define WRONG_ENOUGH 2000 /* to say that a control fails as it must */
 #define SIGNAL_EVERY 89	  /* instructions; no multiple of any loop's here */
 

@@ -333,6 +333,26 @@ function hostile() {
 	return { meta, samples, ledger: EVIL.map((name) => [name, "other", name, 1]) };
 }
 
+const LONG = "a::Klass_of_a_name_that_has_more_letters_than_its_cell_has_room::next";
+
+// Modules with the names that the legend has for what is no module.
+function namesakes() {
+	const names = ["label", "kernel", "missing frames", "async boundary"];
+	const samples = names.map((name) => ({
+		pid: 7,
+		process: name,
+		tid: 7,
+		thread: name,
+		container: "",
+		second: 0,
+		weight: 1,
+		on_thread: ["main|" + name, LONG + "|" + name],
+		asked: ["main|" + name, LONG + "|" + name],
+	}));
+
+	return { meta: { ...META, title: "namesakes" }, samples, ledger: [] };
+}
+
 // n distinct stacks of a program with many functions, over 60 seconds.
 function big(n) {
 	const roll = dice(7),
@@ -459,4 +479,7 @@ function lines(recording) {
 	);
 }
 
-module.exports = { encode, lines, kinds, long, empty, service, hostile, big, EVIL };
+module.exports = {
+	...{ encode, lines, kinds, long, empty, service, hostile, big, namesakes },
+	EVIL,
+};

@@ -54,6 +54,50 @@ async function colours({ screen, is }) {
 	);
 }
 
+// A module is one, whatever it is called.
+async function namesakes({ screen, is }) {
+	await screen.open("namesakes");
+	const legend = await screen.get(`[...document.querySelectorAll("#legend li")]
+		.map((li) => [li.textContent, li.querySelector("i").className,
+			getComputedStyle(li.querySelector("i")).backgroundColor])`);
+
+	is.equal(
+		legend.map(([text]) => text).sort(),
+		["async boundary", "kernel", "label", "missing frames"].map(
+			(name) => name + "25.0 %"
+		),
+		"entries with shares"
+	);
+	is.equal(
+		legend.filter(([, kind]) => kind === "hatch"),
+		[],
+		"entries like marks"
+	);
+	is.equal(new Set(legend.map(([, , colour]) => colour)).size, 4, "colours");
+}
+
+// What cells say, drawn once more.
+async function ends({ screen, is }) {
+	await screen.open("namesakes");
+	const said = await screen.get(`(() => {
+		const proto = CanvasRenderingContext2D.prototype, kept = proto.fillText;
+		const texts = [];
+
+		proto.fillText = function (text, ...at) {
+			texts.push(text);
+			return kept.call(this, text, ...at);
+		};
+		dispatchEvent(new Event("beforeprint"));
+		dispatchEvent(new Event("afterprint"));
+		proto.fillText = kept;
+		return texts;
+	})()`);
+
+	is.true(said.includes("main"), "nothing was drawn");
+	is.true(said.includes("…::next"), "no end of a name: " + said);
+	is.true(!said.some((text) => text.startsWith("Klass")), "a beginning: " + said);
+}
+
 async function paper({ screen, is }) {
 	await screen.open("big", "", { "prefers-color-scheme": "dark" });
 	const seen = await screen.get(
@@ -157,6 +201,8 @@ async function beyond({ screen, is }) {
 module.exports = [
 	["light and dark, as the system says or as chosen", dark],
 	["colours by module, kind and package; one alone", colours],
+	["modules with the names of marks", namesakes],
+	["a narrow cell shows the end of a name with parts", ends],
 	["on paper all rows are there, and light", paper],
 	["small and large windows", small],
 	["in a small window the graph has most of it", folded],

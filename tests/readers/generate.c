@@ -52,8 +52,9 @@ static void make_frames(struct profile *r)
 
 	for (uint64_t i = 1; i <= 40; i++) {
 		const struct profile_module module = {
-			string(r, i == 1 ? "[kernel]" : "/usr/lib/libpart%02lu.so", i),
-			string(r, "%016lx0123456789abcdef", i * 77777777)
+			.path = string(
+				r, i == 1 ? "[kernel]" : "/usr/lib/libpart%02lu.so", i),
+			.build_id = string(r, "%016lx0123456789abcdef", i * 77777777),
 		};
 
 		profile_add_module(r, &module, &id);

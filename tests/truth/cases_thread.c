@@ -142,6 +142,39 @@ static const struct truth_case cases[] = {
 			     "hand" },
 			   { "main;turns_crossed;switch_hand" },
 			   { "main;sys_call" } },
+		.bounds = { { CLASS_CUT, .05 } }, /* in a switch */
+	},
+	{
+		.name = "fiber-called",
+		.program = "fiber",
+		.args = "called %m",
+		.kinds = BOTH_COMPILERS,
+		.tabled = true,
+		.thread = { { "main;turns_called;turns_hand;burn" },
+			    { "main;turns_called;turns_hand;switch_call;entry;work;"
+			      "burn" },
+			    { "main;turns_called;turns_hand;switch_call;entry;leave_hand;"
+			      "switch_hand" },
+			    { "main;turns_called;turns_hand;switch_hand" },
+			    { "main;turns_called;switch_call;entry;work;burn" },
+			    { "main;turns_called;switch_call" },
+			    { "main;sys_call" } },
+		.bounds = { { CLASS_CUT, .05 } }, /* in a switch */
+	},
+	{
+		/* a switch that says all of its pushes, and nothing of the switch */
+		.name = "fiber-hops",
+		.program = "fiber",
+		.args = "hops %m",
+		.kinds = BOTH_COMPILERS,
+		.tabled = true,
+		.torn = 1,
+		.thread = { { "main;turns_hops;switch_call;entry_hops;switch_back" },
+			    { "main;turns_hops;switch_call;entry_hops" },
+			    { "main;turns_hops;switch_there" },
+			    { "main;turns_hops" },
+			    { "main;sys_call" } },
+		.bounds = { { CLASS_CUT, 1 } },
 	},
 	{
 		/* but where nothing says it yet: before and behind the push */
@@ -158,7 +191,11 @@ static const struct truth_case cases[] = {
 			    SHORT("15", AT("60") "|" AT("63") "|" AT("66") "|" AT("67")),
 			    SHORT("1a", AT("70") "|" AT("71") "|" AT("74") "|" AT(
 						"76") "|" AT("77")),
-			    { "main;run;" AT("06") "|" AT("1a") },
+			    SHORT("22",
+				  AT("80") "|" AT("82") "|" AT("86") "|" AT("8c") "|" AT(
+					  "8d") "|" AT("90") "|" AT("91")),
+			    { "main;run;" AT("06") "|" AT("1a") "|" AT("1d") "|" AT(
+				    "22") },
 			    { "main;run;" AT("50") "|" AT("61"), CLASS_FP_LEAF },
 			    { "main;sys_call" } },
 		.bounds = { { CLASS_FP_LEAF, .1 } },
@@ -174,7 +211,7 @@ static const struct truth_case cases[] = {
 			    { "main;turn;keep_place" },
 			    { "main;sys_call" } },
 		/* all but the first third, which has no loads to wait for: 78 % here */
-		.bounds = { { CLASS_CUT, .9 } },
+		.bounds = { { CLASS_CUT, 1 } },
 	},
 };
 

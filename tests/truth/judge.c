@@ -119,6 +119,18 @@ static bool is_well_started(const struct judge *judge, const struct stack *stack
 	return true;
 }
 
+/* main() reads its arguments before anything else, and the C library's functions for that
+ * may be called for the first time, or wait for their page. */
+static bool reads_arguments(const struct judge *judge, const struct stack *stack)
+{
+	const char *const *own = stack->frames + stack->lead;
+
+	return !stack->cut && stack->n >= stack->lead + 2 && !strcmp(own[0], "main") &&
+	       (strstr(own[1], "strcmp") || strstr(own[1], "strto") ||
+		!strcmp(own[1], "atoi")) &&
+	       is_well_started(judge, stack);
+}
+
 /* In the view's table, whole. N_CLASSES: not there. */
 static enum stack_class find_whole(const struct judge *judge, enum view view,
 				   const struct stack *stack)
@@ -272,6 +284,8 @@ static enum stack_class classify(const struct judge *judge, enum view view,
 			       : CLASS_FALSE;
 	if (!path_is_one_of(comms, line->comm))
 		return CLASS_FALSE;
+	if (reads_arguments(judge, &stack))
+		return CLASS_START;
 	is = find_in_view(judge, view, &stack);
 	if (is != N_CLASSES)
 		return is;

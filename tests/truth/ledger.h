@@ -21,9 +21,10 @@ void ledger_check(const char *stats, const unsigned long long *shown, size_t n_s
 /*
  * How long the key of a process took, at most, from its mapping to where the
  * sampler finds it, as the profiler itself has measured it. It may be no longer
- * than LEDGER_LATE_NS, beside the time for which the profiler was kept from its work.
+ * than LEDGER_LATE_NS, beside the time for which the profiler was kept from its work: if
+ * it forgets to look, that is never; a slow disk takes a second.
  */
-#define LEDGER_LATE_NS 1000000000.0
+#define LEDGER_LATE_NS 3000000000.0
 double ledger_late_ns(const char *stats, uint64_t kept_ns, struct str *wrong);
 
 /* How many samples came before the unwind table of their code was there. */

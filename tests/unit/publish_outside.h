@@ -32,8 +32,9 @@
 
 struct world_process {
 	uint64_t start_ticks, start_stack;
-	int err;	   /* of asking who it is */
-	bool is_elsewhere; /* its files are not where they were */
+	uint64_t after_ns, until_ns; /* its life, as the kernel's half knows it */
+	int err;		     /* of asking who it is */
+	bool is_elsewhere;	     /* its files are not where they were */
 	uid_t uid;
 };
 

@@ -82,6 +82,24 @@ static inline void world_exec(int pid)
 	world_hear(&event);
 }
 
+/* The kernel's half hears of it. */
+static inline void world_begin_life(int pid)
+{
+	world.procs[pid].start_stack += 0x1000;
+	world.procs[pid].after_ns = world.procs[pid].until_ns;
+	world.procs[pid].until_ns = world.now_ns;
+}
+
+/* As perf says it, not as /proc shows it later. */
+static inline void world_tell_exec(int pid)
+{
+	struct side_event event = world_event(SIDE_EXEC, pid);
+
+	event.is_told = true;
+	world_begin_life(pid);
+	world_hear(&event);
+}
+
 static inline void world_exit(int pid)
 {
 	const struct side_event event = world_event(SIDE_EXIT, pid);
@@ -144,6 +162,9 @@ static inline bool world_is_believed(int pid)
 {
 	const struct process_info *what = &world.processes[pid];
 
+	if (world.is_published[pid] && !what->start_ticks)
+		return what->told_ns > world.procs[pid].after_ns &&
+		       what->told_ns <= world.procs[pid].until_ns;
 	return world.is_published[pid] &&
 	       what->start_ticks == world.procs[pid].start_ticks &&
 	       what->start_stack == world.procs[pid].start_stack;

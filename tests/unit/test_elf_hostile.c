@@ -67,6 +67,7 @@ static void check_bounds(const struct elf_info *info)
 	assert_true(info->build_id_bytes <= BUILD_ID_MAX);
 	assert_true(info->libc <= LIBC_MUSL);
 	assert_true(info->hides_key <= 1);
+	assert_true(info->context.access < N_TLS_ACCESSES);
 }
 
 static void survives_truncation(void **state)

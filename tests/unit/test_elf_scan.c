@@ -259,6 +259,55 @@ static void finds_keys_by_note(void **state)
 	}
 }
 
+/* Says where its variable is, as its own code finds it. */
+static const char context_c[] =
+	"#include <stdio.h>\n"
+	"__thread void *otel_thread_ctx_v1;\n"
+	"static __thread volatile char more[MORE] __attribute__((aligned(ALIGN))) = { 1 "
+	"};\n"
+	"int main(void) {\n"
+	"	printf(\"%ld\\n\", (long)((char *)&otel_thread_ctx_v1 -\n"
+	"		(char *)__builtin_thread_pointer()));\n"
+	"	return more[0] - 1;\n"
+	"}\n";
+
+static void finds_a_programs_thread_context(void **state)
+{
+	static const char *const options[] = {
+		"-DMORE=1 -DALIGN=1",
+		"-DMORE=1 -DALIGN=1 -no-pie",
+		"-DMORE=77 -DALIGN=64",
+		"-DMORE=77 -DALIGN=4096 -no-pie",
+		"-DMORE=5000 -DALIGN=16 -static-pie -fPIE",
+	};
+	struct elf_info info;
+	char said[32];
+
+	write_file("context.c", context_c, strlen(context_c));
+	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
+		FILE *out;
+
+		assert_int_equal(
+			shell("gcc -O1 %s -Wl,--export-dynamic-symbol=otel_thread_ctx_v1 "
+			      "context.c -o c",
+			      options[i]),
+			0);
+		assert_int_equal(shell("./c >said"), 0);
+		out = fdopen(open_file("said"), "r");
+		assert_non_null(out);
+		assert_non_null(fgets(said, sizeof(said), out));
+		fclose(out);
+		assert_int_equal(scan_path("c", &info), 0);
+		assert_int_equal(info.context.access, TLS_BY_OFFSET);
+		assert_int_equal(info.context.at, strtol(said, NULL, 10));
+	}
+	/* in .symtab it is not published */
+	assert_int_equal(shell("gcc -DMORE=1 -DALIGN=1 context.c -o c"), 0);
+	assert_int_equal(scan_path("c", &info), 0);
+	assert_int_equal(info.context.access, TLS_NONE);
+	assert_int_equal(info.context.at, 0);
+}
+
 static void ignores_notes_that_point_nowhere(void **state)
 {
 	const char source[] = NOTE("0x7000000000") NOTE("main") "int main(void)"
@@ -413,6 +462,7 @@ int main(void)
 		cmocka_unit_test(ignores_a_key_that_is_only_used),
 		cmocka_unit_test(tells_what_is_stripped_of_its_key),
 		cmocka_unit_test(finds_keys_by_note),
+		cmocka_unit_test(finds_a_programs_thread_context),
 		cmocka_unit_test(ignores_notes_that_point_nowhere),
 		cmocka_unit_test(reads_what_this_libc_says_of_itself),
 		cmocka_unit_test(knows_musl_itself),

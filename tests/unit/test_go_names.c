@@ -71,7 +71,7 @@ static void bears_damage(void **state)
 
 	for (size_t i = 0; i < 64; i++)
 		addrs[i] = 0x1000 + 4 * i;
-	for (size_t at = 0x2000; at < 0x22a0; at++)
+	for (size_t at = 0x2000; at < 0x2310; at++)
 		for (size_t i = 0; i < sizeof(values); i++) {
 			int err;
 

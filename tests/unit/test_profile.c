@@ -373,6 +373,13 @@ static void containers_are_told_by_their_cgroup(void **state)
 		{ "/kubepods/besteffort/pod12/fedcba9876543210fedcba9876543210fedcba98765"
 		  "43210fedcba9876543210",
 		  "fedcba987654" },
+		{ "/lxc.payload.web", "web" },
+		{ "/lxc.payload.web/system.slice/nginx.service", "web" },
+		{ "/lxc/db/init.scope", "db" },
+		{ "/lxc.payload/db/system.slice", "db" },
+		{ "/lxc.payload.outer/lxc.payload.inner/x", "inner" },
+		{ "/lxc.payload.", "" },
+		{ "/lxc.monitor.web", "" },
 	};
 	char out[64];
 

@@ -121,7 +121,7 @@ static void knows_its_own_calls(void **state)
 }
 
 #define FRAME(n)   (CODE_FRAME | (n))
-#define THREAD(n)  0, HOOK_ONCPU, END_FP_ZERO, 0, n
+#define THREAD(n)  0, HOOK_ONCPU, END_FP_ZERO, 0, n, 0
 #define CHAIN_HEAD (CODE_SEGMENT | SEGMENT_CHAIN << 16 | END_DETACHED << 8)
 
 static void expect(const uint32_t *codes, size_t n, enum view view,
@@ -163,14 +163,13 @@ static void leaves_out_what_no_call_leads_to(void **state)
 /* A true step to what nobody called: there a stack begins that was made by hand. */
 static void ends_where_a_stack_was_made(void **state)
 {
-	static const uint32_t plain[] = { 0,	    HOOK_ONCPU, END_START, 0,	    4,
-					  FRAME(1), FRAME(2),	FRAME(7),  FRAME(3) };
+	static const uint32_t plain[] = { 0, HOOK_ONCPU, END_START, 0,	      4,
+					  0, FRAME(1),	 FRAME(2),  FRAME(7), FRAME(3) };
 	static const uint32_t rooted[] = {
-		0,	    HOOK_ONCPU, END_START,     0,	 5,
-		FRAME(1),   FRAME(7),	CODE_ROOT | 0, FRAME(2), FRAME(3),
-		CHAIN_HEAD, 1,		FRAME(4)
+		0,	  HOOK_ONCPU,	 END_START, 0,	      5,	  0, FRAME(1),
+		FRAME(7), CODE_ROOT | 0, FRAME(2),  FRAME(3), CHAIN_HEAD, 1, FRAME(4)
 	};
-	uint32_t out[VIEW_ROOM(12)];
+	uint32_t out[VIEW_ROOM(STACK_HEAD + 8)];
 	struct view_notes notes;
 	AUTO(names) names = NULL;
 
@@ -203,7 +202,9 @@ static void ends_where_a_stack_was_made(void **state)
 /* What the walk found itself is no frame; what it could not read, its file says. */
 static void ends_at_a_bottom(void **state)
 {
-	uint32_t codes[] = { 0, HOOK_ONCPU, END_FIBER, 0, 2, FRAME(1), CODE_BOTTOM | 7 };
+	uint32_t codes[] = {
+		0, HOOK_ONCPU, END_FIBER, 0, 2, 0, FRAME(1), CODE_BOTTOM | 7
+	};
 	const struct view_stack unnamed = { codes, STACK_HEAD + 2, NULL };
 	struct view_stack stack = unnamed;
 	uint32_t out[VIEW_ROOM(STACK_HEAD + 2)];
@@ -304,8 +305,8 @@ static void says_nothing_of_who_waits(void **state)
 /* The stack is another's already, so nothing on it called this. */
 static void ends_where_stacks_change(void **state)
 {
-	static const uint32_t plain[] = { 0, HOOK_ONCPU, END_START, 0,
-					  3, FRAME(7),	 FRAME(2),  FRAME(3) };
+	static const uint32_t plain[] = { 0, HOOK_ONCPU, END_START, 0,	     3,
+					  0, FRAME(7),	 FRAME(2),  FRAME(3) };
 	uint32_t out[VIEW_ROOM(7)];
 	struct view_notes notes;
 	AUTO(names) names = NULL;
@@ -323,8 +324,8 @@ static void ends_where_stacks_change(void **state)
 /* greenlet copies one stack away and another into its place. */
 static void ends_where_stacks_are_copied(void **state)
 {
-	static const uint32_t plain[] = { 0, HOOK_ONCPU, END_START, 0,
-					  3, FRAME(1),	 FRAME(7),  FRAME(3) };
+	static const uint32_t plain[] = { 0, HOOK_ONCPU, END_START, 0,	     3,
+					  0, FRAME(1),	 FRAME(7),  FRAME(3) };
 	uint32_t out[VIEW_ROOM(STACK_HEAD + 3)];
 	const struct view_stack stack = { plain, STACK_HEAD + 3, NULL };
 	struct view_stack named = stack;
@@ -414,15 +415,12 @@ static void believes_a_zero_where_erlang_begins(void **state)
 /* It reached a start, and yet frames are missing. */
 static void a_gap_is_not_whole(void **state)
 {
-	static const uint32_t gap[] = { 0, HOOK_ONCPU, END_START, 0,
-					3, FRAME(1),   CODE_GAP,  FRAME(2) };
-	static const uint32_t cut_roots[] = { 0,
-					      HOOK_ONCPU,
-					      END_START,
-					      0,
-					      3,
-					      FRAME(1),
-					      CODE_ROOT | ROOT_UNFOLLOWED,
+	static const uint32_t gap[] = { 0, HOOK_ONCPU, END_START, 0,	   3,
+					0, FRAME(1),   CODE_GAP,  FRAME(2) };
+	static const uint32_t cut_roots[] = { 0,	 HOOK_ONCPU,
+					      END_START, 0,
+					      3,	 0,
+					      FRAME(1),	 CODE_ROOT | ROOT_UNFOLLOWED,
 					      FRAME(2) };
 	uint32_t out[VIEW_ROOM(STACK_HEAD + 3)];
 	struct view_notes notes;

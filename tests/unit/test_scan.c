@@ -9,12 +9,16 @@
 #include <cmocka.h>
 #undef fail /* ours is meant */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "proc/scan.h"
 
@@ -133,6 +137,113 @@ static void threads_map_what_their_process_does(void **state)
 	assert_false(scan_is_mapped(NULL, child, &own, 1));
 }
 
+/* What a scan tells, taken up by who is to know. */
+struct heard {
+	struct module_table *modules;
+	struct process_table *table;
+	unsigned int execs;
+	bool no_exec; /* they are lost */
+};
+
+static int hear(void *arg, const void *record, size_t bytes)
+{
+	struct heard *heard = arg;
+	struct side_event event;
+
+	assert_int_equal(side_event_read(&event, record, bytes), 0);
+	if (event.kind == SIDE_EXEC && heard->no_exec)
+		return 0;
+	heard->execs += event.kind == SIDE_EXEC;
+	return process_apply(heard->table, &event);
+}
+
+static void tell_fork(struct heard *heard, pid_t parent, pid_t child)
+{
+	const struct side_event fork = {
+		.kind = SIDE_FORK,
+		.pid = (uint32_t)child,
+		.ppid = (uint32_t)parent,
+		.time_ns = clock_now_ns(),
+	};
+
+	assert_int_equal(process_apply(heard->table, &fork), 0);
+}
+
+static bool all_is_mapped(const struct heard *heard, pid_t tgid)
+{
+	const struct process *process = process_get(heard->table, (uint32_t)tgid);
+	size_t n;
+	const struct mapping *maps = process_mappings(process, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct module *module = module_get(heard->modules, maps[i].module);
+		const struct map_place place = { maps[i].start, module->ino };
+
+		if (module->kind == MODULE_FILE && module->ino &&
+		    !scan_is_mapped(NULL, tgid, &place, 1))
+			return false;
+	}
+	return n > 0;
+}
+
+/* A child that has become another program by now. */
+static pid_t start_sleep(void)
+{
+	int execs[2];
+	pid_t child;
+	char c;
+
+	assert_int_equal(pipe2(execs, O_CLOEXEC), 0);
+	child = fork();
+	if (!child) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* no test leaves it behind */
+		execlp("sleep", "sleep", "1000", NULL);
+		_exit(1);
+	}
+	assert_true(child > 0);
+	close(execs[1]);
+	assert_int_equal(read(execs[0], &c, 1), 0);
+	close(execs[0]);
+	return child;
+}
+
+/* A child whose exec was lost is known with what its parent maps. What a tick finds
+ * nowhere is read again: then all that is known is its own, whatever was read before. */
+static void who_became_another_is_another(void **state)
+{
+	struct heard heard = { 0 };
+	const struct event_sink sink = { &heard, NULL, hear };
+	const pid_t child = start_sleep();
+
+	assert_int_equal(module_table_new(&heard.modules), 0);
+	assert_int_equal(process_table_new(&heard.table, heard.modules, NULL), 0);
+	assert_int_equal(scan_process(NULL, getpid(), clock_now_ns(), &sink), 0);
+	tell_fork(&heard, getpid(), child);
+	assert_false(all_is_mapped(&heard, child));
+	assert_int_equal(scan_again(NULL, heard.table, child, &sink), 0);
+	assert_int_equal(heard.execs, 2);
+	assert_true(all_is_mapped(&heard, child));
+
+	/* it is known now, and goes on */
+	assert_int_equal(scan_again(NULL, heard.table, child, &sink), 0);
+	assert_int_equal(heard.execs, 2);
+
+	/* new mappings among old ones: the exec alone was lost */
+	tell_fork(&heard, getpid(), child);
+	heard.no_exec = true;
+	assert_int_equal(scan_process(NULL, child, clock_now_ns(), &sink), 0);
+	heard.no_exec = false;
+	assert_false(all_is_mapped(&heard, child));
+	assert_int_equal(scan_again(NULL, heard.table, child, &sink), 0);
+	assert_int_equal(heard.execs, 3);
+	assert_true(all_is_mapped(&heard, child));
+
+	kill(child, SIGKILL);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	process_table_free(heard.table);
+	module_table_free(heard.modules);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -141,6 +252,7 @@ int main(void)
 		cmocka_unit_test(what_is_mapped_is_seen),
 		cmocka_unit_test(both_ways_agree),
 		cmocka_unit_test(threads_map_what_their_process_does),
+		cmocka_unit_test(who_became_another_is_another),
 	};
 
 	return cmocka_run_group_tests_name("scan", tests, NULL, NULL);

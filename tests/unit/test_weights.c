@@ -158,6 +158,34 @@ static void a_filter_of_time_keeps_those_in_it(void **state)
 	assert_int_equal(all_ns(r), 3 * USUAL_NS + 456);
 }
 
+/* Of every other sample key, twice: what is in none, or in both, would show. */
+static void parts_add_up_to_the_whole(void **state)
+{
+	AUTO(profile) r = made_weighing();
+	const struct timeline whole = r->timeline;
+	size_t n = whole.sample_keys.n;
+	bool *keep = malloc(n);
+	uint64_t ns = 0, counts = 0, undated = 0;
+
+	assert_non_null(keep);
+	for (size_t odd = 0; odd < 2; odd++) {
+		for (size_t i = 0; i < n; i++)
+			keep[i] = i % 2 == odd;
+		assert_int_equal(timeline_part(&whole, keep, &r->timeline), 0);
+		assert_true(r->timeline.total < MADE_COUNTS);
+		ns += all_ns(r);
+		counts += r->timeline.total;
+		undated += r->timeline.undated;
+		timeline_part_free(&r->timeline);
+		r->timeline = whole;
+	}
+	free(keep);
+	assert_int_equal(counts, MADE_COUNTS);
+	assert_int_equal(ns, MADE_NS);
+	assert_int_equal(undated, whole.undated);
+	assert_int_equal(all_ns(r), MADE_NS);
+}
+
 /* Its second value is time. */
 static void pprof_has_them(void **state)
 {
@@ -197,6 +225,7 @@ int main(void)
 		cmocka_unit_test(merged_rates_keep_theirs),
 		cmocka_unit_test(merged_with_unknown_weights_there_are_none),
 		cmocka_unit_test(a_filter_of_time_keeps_those_in_it),
+		cmocka_unit_test(parts_add_up_to_the_whole),
 		cmocka_unit_test(pprof_has_them),
 		cmocka_unit_test(a_profile_says_only_what_is_unusual),
 	};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * insns LIMIT: loads weft's programs as the sampler does, with every filter off
- * and with every filter on, and prints how many instructions the verifier went
- * through for each:
+ * and with every filter and the ids of traces on, and prints how many instructions the
+ * verifier went through for each:
  *
  *	program NAME verified_insns N FILTERS
  *
@@ -44,6 +44,7 @@ static struct weft_bpf *open_programs(unsigned int filters)
 	knobs->max_frames = FRAMES_MAX;
 	knobs->page_bytes = (unsigned int)sysconf(_SC_PAGESIZE);
 	knobs->tables = 1;
+	knobs->trace_ids = filters != 0;
 	knobs->clock_tick_ns = (unsigned int)(1000000000 / sysconf(_SC_CLK_TCK));
 	knobs->kernel_stack_bytes = arch_kernel_stack_bytes();
 	knobs->addr_mask = arch_addr_mask();

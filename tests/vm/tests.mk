@@ -12,8 +12,17 @@ $(VM_BIN): tests/vm/insns.c $(B)/user/kern/arch.o | $(B)/weft.skel.h
 
 -include $(VM_BIN:=.d)
 
+# the thread-local variable not at the thread pointer, where an alignment matters
+VM_TRACED := $(B)/tests/vm/traced
+
+$(VM_TRACED): tests/e2e/traced.c
+	$(call say,TEST)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -O1 -g -DEARLIER=100 -static-pie -fPIE -pthread $(LD_FLAGS) \
+		-Wl,--export-dynamic-symbol=otel_thread_ctx_v1 -o $@ $<
+
 .PHONY: vm-payload build-vm check-vm
-vm-payload: $(VM_BIN) $(B)/weft truth-core
+vm-payload: $(VM_BIN) $(VM_TRACED) $(B)/weft truth-core
 
 build-vm: vm-payload
 

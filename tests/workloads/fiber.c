@@ -12,6 +12,10 @@
  *	fiber thread MS   byhand, resumed by a thread that is not the first one
  *	fiber crossed MS  the stack's first code says in its call frame information
  *	                  where whoever resumed it goes on
+ *	fiber called MS   a function that is called switches to the stack, as OCaml 5's:
+ *	                  the word at the stack's end says where its resumer's sp lies
+ *	fiber hops MS     called, there and back without any work; who goes there calls
+ *	                  another function than who comes back
  *	fiber root MS     alive, and whoever resumes it has an async root
  *	fiber storm MS    alive, and there and back without any work
  *
@@ -141,20 +145,28 @@ FN void turns_storm(void)
 void switch_hand(void **from, void *to);
 void not_called(void);
 void crossing(void);
+/* switch_call(kept, top, first): calls it on a stack that ends there */
+void switch_call(void **kept, void *top, void (*first)(void));
+/* as switch_hand() */
+void switch_there(void **from, void *to);
+void switch_back(void **from, void *to);
 
-__asm__(".pushsection .text\n.p2align 4\n"
-	".type switch_hand, %function\nswitch_hand:\n.cfi_startproc\n"
-	"push %rbp\n.cfi_adjust_cfa_offset 8\n.cfi_offset %rbp, -16\n"
-	"push %rbx\n.cfi_adjust_cfa_offset 8\n"
-	"push %r12\n.cfi_adjust_cfa_offset 8\n"
-	"push %r13\n.cfi_adjust_cfa_offset 8\n"
-	"mov %rsp, (%rdi)\n"
-	"mov %rsi, %rsp\n"
-	"pop %r13\n.cfi_adjust_cfa_offset -8\n"
-	"pop %r12\n.cfi_adjust_cfa_offset -8\n"
-	"pop %rbx\n.cfi_adjust_cfa_offset -8\n"
-	"pop %rbp\n.cfi_adjust_cfa_offset -8\n.cfi_restore %rbp\n"
-	"ret\n.cfi_endproc\n.size switch_hand, . - switch_hand\n"
+#define SWITCH(name)                                                                     \
+	".type " name ", %function\n" name ":\n.cfi_startproc\n"                         \
+	"push %rbp\n.cfi_adjust_cfa_offset 8\n.cfi_offset %rbp, -16\n"                   \
+	"push %rbx\n.cfi_adjust_cfa_offset 8\n"                                          \
+	"push %r12\n.cfi_adjust_cfa_offset 8\n"                                          \
+	"push %r13\n.cfi_adjust_cfa_offset 8\n"                                          \
+	"mov %rsp, (%rdi)\n"                                                             \
+	"mov %rsi, %rsp\n"                                                               \
+	"pop %r13\n.cfi_adjust_cfa_offset -8\n"                                          \
+	"pop %r12\n.cfi_adjust_cfa_offset -8\n"                                          \
+	"pop %rbx\n.cfi_adjust_cfa_offset -8\n"                                          \
+	"pop %rbp\n.cfi_adjust_cfa_offset -8\n.cfi_restore %rbp\n"                       \
+	"ret\n.cfi_endproc\n.size " name ", . - " name "\n"
+
+__asm__(".pushsection .text\n.p2align 4\n" SWITCH("switch_hand") SWITCH("switch_there")
+		SWITCH("switch_back")
 	/* the last thing that this does is a call, as of a function that aborts */
 	".p2align 4\n.type gives_up, %function\ngives_up:\n.cfi_startproc\n"
 	"push %rbp\n.cfi_adjust_cfa_offset 8\n.cfi_offset %rbp, -16\n"
@@ -170,7 +182,19 @@ __asm__(".pushsection .text\n.p2align 4\n"
 	".cfi_escape 0x0f, 5, 0x77, 0, 0x06, 0x23, 40\n"
 	".cfi_offset %rbp, -16\n.cfi_offset %rip, -8\n"
 	"nop\n.globl crossing\ncrossing:\nud2\n.cfi_endproc\n"
-	".size crosses, . - crosses\n.popsection\n");
+	".size crosses, . - crosses\n"
+	".p2align 4\n.type switch_call, %function\nswitch_call:\n.cfi_startproc\n"
+	"push %rbp\n.cfi_adjust_cfa_offset 8\n.cfi_offset %rbp, -16\n"
+	"push %rbx\n.cfi_adjust_cfa_offset 8\n"
+	"push %r12\n.cfi_adjust_cfa_offset 8\n"
+	"push %r13\n.cfi_adjust_cfa_offset 8\n"
+	"mov %rsp, (%rdi)\n"
+	"mov %rdi, -16(%rsi)\n"
+	"lea -16(%rsi), %rsp\n"
+	/* CFA: **sp + 40, as OCaml's assembly writes it */
+	".cfi_escape 0x0f, 8, 0x77, 0, 0x06, 0x23, 0, 0x06, 0x23, 40\n"
+	"call *%rdx\nud2\n.cfi_endproc\n"
+	".size switch_call, . - switch_call\n.popsection\n");
 
 FN void leave_hand(void)
 {
@@ -227,6 +251,27 @@ FN void turns_crossed(void)
 	}
 }
 
+FN void turns_called(void)
+{
+	leave = leave_hand;
+	switch_call(&hand.back, other + sizeof(other), entry);
+	turns_hand();
+	AFTER();
+}
+
+FN void entry_hops(void)
+{
+	for (;;)
+		switch_back(&hand.sp, hand.back);
+}
+
+FN void turns_hops(void)
+{
+	switch_call(&hand.back, other + sizeof(other), entry_hops);
+	for (;;)
+		switch_there(&hand.back, hand.sp);
+}
+
 FN void *resume(void *unused)
 {
 	turns_byhand();
@@ -258,6 +303,11 @@ int main(int argc, char **argv)
 		pthread_join(work_thread(resume, NULL), NULL);
 	else if (!strcmp(mode, "crossed"))
 		turns_crossed();
+	else if (!strcmp(mode, "called"))
+		turns_called();
+	else if (!strcmp(mode, "hops"))
+		turns_hops();
 #endif
-	return work_usage(argv[0], "alive|gone|byhand|thread|crossed|root|storm MS");
+	return work_usage(argv[0],
+			  "alive|gone|byhand|thread|crossed|called|hops|root|storm MS");
 }

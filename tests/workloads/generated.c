@@ -26,13 +26,20 @@ static const unsigned char code[] = {
 	[0x0b] = 0xe8, 0x40,  0,    0,	  0, /* call 0x50 */
 	[0x10] = 0xe8, 0x4b,  0,    0,	  0, /* call 0x60 */
 	[0x15] = 0xe8, 0x56,  0,    0,	  0, /* call 0x70 */
-	[0x1a] = 0xeb, 0xea,		     /* jmp 0x06 */
+	[0x1a] = 0x48, 0x89,  0xe3,	     /* mov %rsp,%rbx */
+	[0x1d] = 0xe8, 0x5e,  0,    0,	  0, /* call 0x80 */
+	[0x22] = 0xeb, 0xe2,		     /* jmp 0x06 */
 	[0x40] = 0xf3, 0x0f,  0x1e, 0xfa,    /* endbr64 */
 	[0x44] = PUSH, MOVE,  POP,  RET,  [0x50] = PAUSE,
 	PUSH,	       MOVE,  POP,  RET,  [0x60] = PUSH,
 	PAUSE,	       MOVE,  POP,  RET,  [0x70] = PUSH,
 	MOVE,	       PAUSE, POP,  RET,
 };
+
+/* As V8's: testb $0,53(%rbx); jne. */
+#define CHECKED 0x80
+static const unsigned char checked[] = { PAUSE, 0xf6, 0x43, 0x35, 0,	0x0f, 0x85, 1,
+					 1,	1,    1,    PUSH, MOVE, POP,  RET };
 #endif
 
 static FN void run(void (*rounds)(void))
@@ -53,6 +60,7 @@ int main(int argc, char **argv)
 	if (at != CODE)
 		return 2;
 	memcpy(at, code, sizeof(code));
+	memcpy((unsigned char *)at + CHECKED, checked, sizeof(checked));
 	if (mprotect(at, CODE_BYTES, PROT_READ | PROT_EXEC))
 		return 2;
 	memcpy(&rounds, &at, sizeof(rounds));

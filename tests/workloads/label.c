@@ -4,11 +4,16 @@
  * it, one made at run time that is longer than is shown, and an empty one.
  *
  *	label words MS
+ *	label lost MS      the text of the request's label lies where nobody can read it:
+ *			   [a label that can't be read] for [GET /users]
  *
  * Async:  hop_000;[GET /users];hop_001;[retry];hop_002;--;step
  *	   hop_000;[GET /users];hop_001;[a label of …];hop_003;--;step
  */
 #include "hops.h"
+
+#include <string.h>
+#include <sys/mman.h>
 
 static struct weft_frame frames[3];
 static struct weft_label request, nothing;
@@ -49,11 +54,14 @@ FN void dispatch(long rounds)
 int main(int argc, char **argv)
 {
 	if (argc < 3)
-		return work_usage(argv[0], "words MS");
+		return work_usage(argv[0], "words|lost MS");
 	work_lifetime(argv[2]);
 	hops_chain(frames, 2, 0, NULL);
 	weft_frame_label(&frames[1], &request, "GET /users");
 	weft_frame_label(&frames[0], &nothing, "");
+	if (!strcmp(argv[1], "lost"))
+		request.text =
+			mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	work_ready();
 	dispatch(1L << 60);
 	return 2;

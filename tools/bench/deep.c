@@ -2,24 +2,29 @@
 /*
  * A hot leaf on a stack of known depth.
  *
- *	deep MS FRAMES BYTES [chains]
+ *	deep MS FRAMES BYTES [chains|fibers]
  *
  * FRAMES calls of some BYTES of stack each, then a loop in registers for MS of
  * CPU time, so that as many ticks fall on a busy machine as on a quiet one.
  * Every 20th frame is a dispatcher. With `chains` each dispatcher has entered
  * a root and runs a chain of 10 frames, the last of which is its own wait: 100
  * frames make 50 async callers in 5 roots, and the async view goes on in this
- * thread five times. Without, the stack is the same and no root is entered.
+ * thread five times. With `fibers` each dispatcher resumes a fiber, on whose stack it
+ * goes on: 100 frames lie on 6 stacks. Without, the stack is the same and no root is
+ * entered.
  *
  * The frames of operations lie apart on the heap, as in a program that embeds
  * them in its requests.
  */
+#define WEFT_FIBER_IMPLEMENTATION
 #include <weft/async.h>
+#include <weft/fiber.h>
 
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -34,7 +39,8 @@
 #define FRAMES_MAX	 4000
 #define BYTES_MAX	 1500 /* of a frame; so all of it fits 8 MB */
 #define EVERY		 20
-#define CHAIN_OPERATIONS 9 /* and the wait */
+#define FIBER_BYTES	 (64u << 10) /* for EVERY frames and a signal */
+#define CHAIN_OPERATIONS 9	     /* and the wait */
 
 struct operation {
 	struct weft_frame frame;
@@ -43,7 +49,8 @@ struct operation {
 
 struct plan {
 	size_t pad; /* of each frame */
-	bool chains, measure;
+	bool chains, fibers, measure;
+	unsigned int left; /* for the fiber that begins */
 	uintptr_t last_fp;
 	size_t frame_bytes;
 };
@@ -93,6 +100,25 @@ static FN void down(struct plan *plan, unsigned int left)
 	AFTER();
 }
 
+static void in_fiber(struct weft_fiber *self, void *arg)
+{
+	struct plan *plan = arg;
+
+	down(plan, plan->left);
+}
+
+static void down_in_fiber(struct plan *plan, unsigned int left)
+{
+	struct weft_fiber_pool pool = WEFT_FIBER_POOL_INIT(FIBER_BYTES, 0);
+	struct weft_fiber *fiber;
+
+	pool.flags = WEFT_FIBER_NO_ROOTS;
+	plan->left = left;
+	if (weft_fiber_new(&fiber, &pool, in_fiber, plan))
+		_exit(1);
+	weft_fiber_resume(fiber, NULL);
+}
+
 static FN void dispatch(struct plan *plan, unsigned int left)
 {
 	volatile char *room = __builtin_alloca(plan->pad);
@@ -104,7 +130,10 @@ static FN void dispatch(struct plan *plan, unsigned int left)
 		weft_wait_begin(&wait);
 		weft_root_enter(&entry, chain(&wait.frame));
 	}
-	down(plan, left - 1);
+	if (plan->fibers)
+		down_in_fiber(plan, left - 1);
+	else
+		down(plan, left - 1);
 	if (plan->chains) {
 		weft_root_leave(&entry);
 		weft_wait_end(&wait);
@@ -146,11 +175,15 @@ int main(int argc, char **argv)
 	long frames = argc > 3 ? atol(argv[2]) : -1;
 	long bytes = argc > 3 ? atol(argv[3]) : 0;
 	struct itimerval timer = { .it_value = { ms / 1000, ms % 1000 * 1000 } };
-	struct plan plan = { .chains = argc > 4 };
+	const char *how = argc > 4 ? argv[4] : "";
+	struct plan plan = {
+		.chains = !strcmp(how, "chains"),
+		.fibers = !strcmp(how, "fibers"),
+	};
 
 	if (ms <= 0 || frames < 0 || frames > FRAMES_MAX || bytes < 0 ||
 	    bytes > BYTES_MAX) {
-		fputs("usage: deep MS FRAMES BYTES [chains]\n", stderr);
+		fputs("usage: deep MS FRAMES BYTES [chains|fibers]\n", stderr);
 		return 2;
 	}
 	plan.pad = pad_for((size_t)bytes);

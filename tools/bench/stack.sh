@@ -167,3 +167,39 @@ run_async() {
 			"the peer is weft itself, on the same stack without"
 	done
 }
+
+# FRAMES [fibers]: ns a sample by table
+fibers_by_weft() {
+	local ns frames=$1
+	shift
+
+	start_deep "$frames" 240 "$@"
+	ns=$(deep_by_weft 997 "$frames" table) || ns=-
+	end_deep
+	echo "$ns"
+}
+
+# FILE: the least of the figures that it has a line each
+least() {
+	sort -g "$1" | head -n 1
+}
+
+# What one boundary costs beside one step. Its three frames (of the fiber's function, and
+# of those that start it) are frames like others. Both are small differences of large
+# figures, so each of those is the least of many.
+run_boundary() {
+	local name='a boundary of stacks beside a step by table' with without few
+
+	for _ in $(seq $((5 * rounds))); do
+		fibers_by_weft 100 fibers >>"$work/with"
+		fibers_by_weft 115 >>"$work/without"
+		fibers_by_weft 20 >>"$work/few"
+	done
+	if grep -qx -e - "$work/with" "$work/without" "$work/few"; then
+		no_row "$name" "weft did not see the whole stack"
+		return 1
+	fi
+	with=$(least "$work/with") without=$(least "$work/without") few=$(least "$work/few")
+	round "$name" "$(calc "($with - $without) / 5")" "$(calc "($without - $few) / 95")"
+	row "$name" 'short ns' 3 ratio "the peer is weft itself, per frame of the same stack"
+}

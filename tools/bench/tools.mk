@@ -24,6 +24,7 @@ $(BENCH)/deep: $(BENCH)/deep.o
 $(BENCH)/peer: $(BENCH)/peer.o
 $(BENCH)/meter: $(BENCH)/meter.o $(BENCH)/procs.o $(BENCH)/progs.o
 
+$(BENCH)/churn: $(BENCH)/churn.o $(BENCH)/procs.o
 $(BENCH)/headers: $(BENCH)/headers.o
 $(BENCH)/echo: $(BENCH)/echo_main.o $(BENCH)/echo.o $(BENCH)/echo-without.o
 
@@ -38,7 +39,7 @@ $(BENCH)/echo-without.o: tools/bench/echo.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(C_FLAGS) -DWEFT_DISABLED -DSERVE=serve_without -MMD -MP -c $< -o $@
 
-BENCH_BIN := $(patsubst %,$(BENCH)/%,deep peer meter headers echo)
+BENCH_BIN := $(patsubst %,$(BENCH)/%,deep peer meter churn headers echo)
 $(BENCH_BIN):
 	$(call say,LINK)
 	$(Q)$(CC) $(LD_FLAGS) -o $@ $^ $(BENCH_LIBS) $(LIBS)

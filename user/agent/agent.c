@@ -5,6 +5,7 @@
 #include "agent/naming.h"
 #include "agent/notify.h"
 #include "agent/pause.h"
+#include "agent/services.h"
 #include "agent/shipping.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -51,6 +52,27 @@ static uint64_t first_window_ns(const struct agent *agent)
 	return window / 2 + window / 2 / 65536 * (random >> 16);
 }
 
+/* To all receivers, by the rules; what is kept is kept whole. */
+static int send_out(struct agent *agent, const struct recorded_window *w,
+		    struct profile *profile)
+{
+	const struct services_config *config = &agent->options->services;
+	const struct services_window window = { window_aggregator(w->window),
+						agent->recording->declared };
+	AUTO(series) series = NULL;
+	uint64_t dropped = 0;
+	int err = 0;
+
+	shipping_keep(agent->shipping, profile);
+	if (services_apply(config))
+		err = services_of(&series, config, &window, profile, &dropped);
+	if (err)
+		return err;
+	agent->metrics.dropped_by_rule += dropped;
+	shipping_add(agent->shipping, profile, series);
+	return 0;
+}
+
 static int ship(void *arg, const struct recorded_window *w, struct profile *profile,
 		const struct stats *stats)
 {
@@ -58,14 +80,16 @@ static int ship(void *arg, const struct recorded_window *w, struct profile *prof
 	bool is_slowed = w->hz < agent->budget.asked_hz;
 	int err = is_slowed ? profile_add_count(profile, "agent.slowed_windows", 1) : 0;
 
+	if (!err)
+		err = send_out(agent, w, profile);
 	if (err)
 		return err;
 	agent->windows++;
 	agent->samples += stats->aggregator->samples.total;
 	agent->lost += stats_losses(stats);
 	metrics_add(&agent->metrics, stats);
+	agent->metrics.declared = declared_counts(agent->recording->declared);
 	agent->metrics.slowed_windows += is_slowed;
-	shipping_add(agent->shipping, profile);
 	answers_take(agent->answers, profile, w->begun_ns, w->ended_ns);
 	return 0;
 }
@@ -157,6 +181,11 @@ static int turn_budget(struct agent *agent, uint64_t now)
 	return take_rate(agent);
 }
 
+static uint64_t memory_in_use(void)
+{
+	return usage_resident_bytes() + usage_helper_bytes();
+}
+
 static void tell_memory(const struct agent *agent, uint64_t bytes, uint64_t let_go)
 {
 	const char *then = agent->budget.is_short
@@ -172,12 +201,12 @@ static void tell_memory(const struct agent *agent, uint64_t bytes, uint64_t let_
 
 static void keep_memory(struct agent *agent)
 {
-	uint64_t bytes = usage_resident_bytes(), let_go;
+	uint64_t bytes = memory_in_use(), let_go;
 	bool was_short = agent->budget.is_short;
 
 	if (budget_is_full(&agent->budget, bytes)) {
 		let_go = naming_let_go(agent->naming);
-		budget_set_bytes(&agent->budget, usage_resident_bytes());
+		budget_set_bytes(&agent->budget, memory_in_use());
 		if (!was_short)
 			tell_memory(agent, bytes, let_go);
 		agent->metrics.let_go += let_go > 0;
@@ -251,7 +280,8 @@ static int wait_for_work(struct agent *agent)
 	n += shipping_fds(agent->shipping, fds + n);
 	if (poll(fds, n, pace_ms(agent)) < 0 && errno != EINTR)
 		return fail_errno(-errno, "poll");
-	heed_signals(agent);
+	if (fds[RECORDING_FDS].revents)
+		heed_signals(agent);
 	return 0;
 }
 
@@ -414,6 +444,11 @@ static void tell(const struct agent *agent)
 		 "weft agent: %" PRIu64 " windows, %" PRIu64 " samples, %" PRIu64
 		 " lost\n",
 		 agent->windows, agent->samples, agent->lost);
+	if (agent->options->services.n_rules)
+		str_addf(&text,
+			 "  rules     dropped %" PRIu64
+			 " of these samples, which go to nobody\n",
+			 agent->metrics.dropped_by_rule);
 	shipping_summary(&text, agent->shipping);
 	if (!str_error(&text))
 		record->summary(text.s);

@@ -11,6 +11,7 @@
 #ifndef WEFT_AGENT_AGENT_H
 #define WEFT_AGENT_AGENT_H
 
+#include "agent/services.h"
 #include "deliver/listener.h"
 #include "deliver/sender.h"
 #include "format/writer.h"
@@ -36,10 +37,12 @@ struct agent_options {
 	uint64_t window_ns;
 	unsigned int hosts_sampled_ppm; /* agent/lottery.h */
 	unsigned int cpu_budget_ppm; /* millionths of one CPU, of what weft itself uses */
-	uint64_t memory_budget_bytes; /* of the agent's own process */
+	uint64_t memory_budget_bytes; /* of the agent and of its helpers */
 	enum agent_views views;
 	struct label labels[AGENT_LABELS_MAX]; /* of all profiles; service_name first */
 	size_t n_labels;
+	struct relabel_rule *rules[RELABEL_RULES_MAX];
+	struct services_config services; /* of these labels and rules */
 	struct agent_receiver receivers[AGENT_RECEIVERS_MAX];
 	size_t n_receivers;
 	const char *spool; /* a folder */

@@ -10,8 +10,8 @@
  * weft uses then is not sampling. Nor does it fall where sampling is so small a part of
  * what is used that half of it would save next to nothing.
  *
- * Memory: near the budget what can be let go is let go; if that was not enough, no names
- * of new places are looked for until there is room.
+ * Memory, of the agent and of its helpers: near the budget what can be let go is let go;
+ * if that was not enough, no names of new places are looked for until there is room.
  */
 #ifndef WEFT_AGENT_BUDGET_H
 #define WEFT_AGENT_BUDGET_H

@@ -64,6 +64,8 @@ static void add_samples(struct str *out, const struct metrics *m)
 	    (double)m->windows);
 	one(out, "weft_samples_total", "counter", "Samples in these windows.",
 	    (double)m->samples);
+	one(out, "weft_samples_dropped_by_rule_total", "counter",
+	    "Of these, samples that a relabel rule dropped.", (double)m->dropped_by_rule);
 	head(out, "weft_samples_lost_total", "counter",
 	     "Samples that are in no profile, by reason.");
 	for (int i = 0; i < N_OUTCOMES; i++)
@@ -92,6 +94,16 @@ static void add_debug_files(struct str *out, const struct debuginfod_counts *cou
 	    (double)counts->found);
 	one(out, "weft_debuginfod_failures_total", "counter",
 	    "Requests that brought neither a file nor a no.", (double)counts->failed);
+}
+
+static void add_declared(struct str *out, const struct declared_counts *counts)
+{
+	one(out, "weft_processes_asked_total", "counter",
+	    "Processes of which was read what they say of themselves.",
+	    (double)counts->read);
+	one(out, "weft_processes_refused_total", "counter",
+	    "What they say that was left out: it could not be read, or was broken.",
+	    (double)counts->refused);
 }
 
 static double age_s(const struct shipping_state *state)
@@ -218,7 +230,10 @@ static void add_budget(struct str *out, const struct metrics *m)
 		str_addf(out, "weft_cpu_seconds{where=\"%s\"} %.6f\n", used[i].where,
 			 (double)used[i].ns / SECOND_NS);
 	one(out, "weft_memory_budget_bytes", "gauge",
-	    "What the agent's own process may use.", (double)m->budget->bytes_max);
+	    "What the agent and its helpers may use.", (double)m->budget->bytes_max);
+	one(out, "weft_helper_memory_bytes", "gauge",
+	    "What its helpers use, beside process_resident_memory_bytes.",
+	    (double)usage_helper_bytes());
 	one(out, "weft_memory_short", "gauge",
 	    "1: it uses more, so names that are not known are not looked for.",
 	    m->budget->is_short);
@@ -253,6 +268,7 @@ void metrics_prometheus(struct str *out, const struct metrics *metrics,
 	str_add(out, "weft_build_info{version=\"" WEFT_VERSION "\"} 1\n");
 	add_samples(out, metrics);
 	add_debug_files(out, &metrics->debuginfod);
+	add_declared(out, &metrics->declared);
 	add_budget(out, metrics);
 	add_receivers(out, shipping, n_receivers);
 	add_process(out, metrics);

@@ -24,10 +24,12 @@ struct metrics {
 	uint64_t slowed_windows;       /* of these, at a lower rate than was asked for */
 	uint64_t samples;	       /* in windows */
 	uint64_t outcomes[N_OUTCOMES]; /* of ticks, of all hooks */
+	uint64_t dropped_by_rule;      /* samples in windows, which no receiver gets */
 	uint64_t refused;	       /* samples beyond a window's limits */
 	uint64_t missed_ticks;	       /* estimated: the kernel never let them in */
 	uint64_t listener_restarts;
 	struct debuginfod_counts debuginfod; /* since the start */
+	struct declared_counts declared;     /* the same */
 };
 
 /* A window that was closed. */

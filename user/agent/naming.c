@@ -122,10 +122,13 @@ static int hand_on(struct naming *naming)
 	struct profile *profile = profile_builder_profile(naming->profile.builder);
 	struct stats stats = { .totals = w->totals,
 			       .duration_ns = w->ended_ns - w->begun_ns };
+	struct declared *declared = naming->recording->declared;
 	int err = window_profile_check(&naming->profile, naming->names, &stats);
 
 	if (!err)
 		err = window_profile_finish(&naming->profile, naming->names, &stats);
+	if (!err && declared)
+		declared_parse(declared, window_aggregator(w->window), naming->worker);
 	if (!err && naming->is_unnamed)
 		err = profile_add_count(profile, "agent.unnamed_windows", 1);
 	return err ? err : naming->sink(naming->arg, w, profile, &stats);

@@ -123,12 +123,14 @@ struct to_write {
 	const struct profile *profile;
 	const struct writer *writer;
 	enum view view;
+	const struct series *series;
 };
 
 static int write_profile(void *arg, struct outfile *out)
 {
 	const struct to_write *what = arg;
-	const struct writer_options options = { .view = what->view };
+	const struct writer_options options = { .view = what->view,
+						.series = what->series };
 
 	return what->writer->write(out, what->profile, &options);
 }
@@ -159,24 +161,25 @@ static void add_view(struct shipping *s, const struct to_write *what, const char
 	}
 }
 
-static void keep(struct shipping *s, const struct profile *profile)
+void shipping_keep(struct shipping *s, const struct profile *profile)
 {
 	struct to_write what = { profile, s->options->keep_writer,
 				 s->options->views == AGENT_THREAD ? VIEW_THREAD
-								   : VIEW_ASYNC };
+								   : VIEW_ASYNC,
+				 NULL };
 
 	if (s->kept && spool_add(s->kept, "weft", write_profile, &what))
 		tell_lost(s->options->keep, &s->kept_lost);
 }
 
-void shipping_add(struct shipping *s, const struct profile *profile)
+void shipping_add(struct shipping *s, const struct profile *profile,
+		  const struct series *series)
 {
-	struct to_write async = { profile, &pprof_writer, VIEW_ASYNC };
-	struct to_write thread = { profile, &pprof_writer, VIEW_THREAD };
+	struct to_write async = { profile, &pprof_writer, VIEW_ASYNC, series };
+	struct to_write thread = { profile, &pprof_writer, VIEW_THREAD, series };
 
-	keep(s, profile);
 	/* servers take a profile without a sample for a broken one */
-	if (!profile->timeline.sample_keys.n)
+	if (!profile->timeline.total)
 		return;
 	if (s->options->views != AGENT_THREAD)
 		add_view(s, &async, "async");

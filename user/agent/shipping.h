@@ -7,6 +7,7 @@
 #include "agent/agent.h"
 #include "base/str.h"
 #include "core/profile.h"
+#include "core/series.h"
 #include "deliver/exporter.h"
 
 #include <poll.h>
@@ -18,9 +19,12 @@ int shipping_new(struct shipping **ret, const struct agent_options *options);
 void shipping_free(struct shipping *shipping);
 DEFINE_FREEP(shipping)
 
-/* A finished profile on its way. Where it can't be written is said, counted, and no
- * error: the next one may be. */
-void shipping_add(struct shipping *shipping, const struct profile *profile);
+/* A finished profile on its way, or into the folder of what is kept. Where it can't be
+ * written is said, counted, and no error: the next one may be. series: of its processes;
+ * NULL: all of it has the labels of the configuration. */
+void shipping_add(struct shipping *shipping, const struct profile *profile,
+		  const struct series *series);
+void shipping_keep(struct shipping *shipping, const struct profile *profile);
 
 /* What is due now. */
 void shipping_step(struct shipping *shipping);

@@ -24,22 +24,49 @@ static uint64_t rusage_ns(int who)
 	return time_ns(&used.ru_utime) + time_ns(&used.ru_stime);
 }
 
-/* Of all below a process whose threads but the first start none. */
-static uint64_t ticks_below(pid_t pid, int generations)
+/* Adds one process to a sum. */
+typedef void (*adder)(pid_t pid, uint64_t *sum);
+
+/* All below a process whose threads but the first start none. */
+static void add_below(pid_t pid, int generations, adder add, uint64_t *sum)
 {
 	AUTO_FCLOSE FILE *children = NULL;
-	struct task_stat stat;
-	uint64_t sum = 0;
 	char path[64];
 	int child;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
 	children = generations ? fopen(path, "re") : NULL;
 	while (children && fscanf(children, "%d", &child) == 1) {
-		if (task_stat_read(child, &stat))
-			sum += stat.cpu_ticks;
-		sum += ticks_below(child, generations - 1);
+		add(child, sum);
+		add_below(child, generations - 1, add, sum);
 	}
+}
+
+static void add_ticks(pid_t pid, uint64_t *sum)
+{
+	struct task_stat stat;
+
+	if (task_stat_read(pid, &stat))
+		*sum += stat.cpu_ticks;
+}
+
+static void add_own_pages(pid_t pid, uint64_t *sum)
+{
+	unsigned long resident, of_files;
+	AUTO_FCLOSE FILE *file = NULL;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/statm", pid);
+	file = fopen(path, "re");
+	if (file && fscanf(file, "%*u %lu %lu", &resident, &of_files) == 2)
+		*sum += resident - of_files;
+}
+
+static uint64_t sum_below(adder add)
+{
+	uint64_t sum = 0;
+
+	add_below(getpid(), GENERATIONS_MAX, add, &sum);
 	return sum;
 }
 
@@ -49,7 +76,7 @@ struct usage usage_now(void)
 
 	return (struct usage){
 		.own_ns = rusage_ns(RUSAGE_SELF) + rusage_ns(RUSAGE_CHILDREN),
-		.helpers_ns = ticks_below(getpid(), GENERATIONS_MAX) * tick_ns,
+		.helpers_ns = sum_below(add_ticks) * tick_ns,
 	};
 }
 
@@ -73,4 +100,9 @@ uint64_t usage_resident_bytes(void)
 	if (file && fscanf(file, "%*u %lu", &pages) != 1)
 		pages = 0;
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+uint64_t usage_helper_bytes(void)
+{
+	return sum_below(add_own_pages) * (uint64_t)sysconf(_SC_PAGESIZE);
 }

@@ -20,4 +20,7 @@ uint64_t usage_since(const struct usage *now, const struct usage *before);
 
 uint64_t usage_resident_bytes(void); /* of this process */
 
+/* Of all that it has started, but for pages of files: their code is ours, too. */
+uint64_t usage_helper_bytes(void);
+
 #endif

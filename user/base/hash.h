@@ -26,4 +26,8 @@ void hash_end(struct hasher *hasher, struct hash *ret);
 /* All at once. */
 void hash_of(const void *bytes, size_t n, struct hash *ret);
 
+/* The last eight bytes of MD5, as a number: what Prometheus' hashmod divides. Others can
+ * make two inputs with one result. */
+uint64_t hash_md5_tail(const void *bytes, size_t n);
+
 #endif

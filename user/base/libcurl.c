@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "base/libcurl.h"
 
-#include <dlfcn.h>
+#include "base/library.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -14,13 +15,13 @@ const struct libcurl *libcurl_load(void)
 	bool all = true;
 
 	for (size_t i = 0; !library.handle && i < sizeof(names) / sizeof(*names); i++)
-		library.handle = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+		library.handle = library_load(names[i]);
 	if (!library.handle)
 		return NULL;
 	if (library.curl_easy_perform)
 		return &library;
 #define X(name)                                                                          \
-	library.name = (__typeof__(name) *)dlsym(library.handle, #name);                 \
+	library.name = (__typeof__(name) *)library_function(library.handle, #name);      \
 	all &= library.name != NULL;
 	LIBCURL_FUNCTIONS(X)
 #undef X
@@ -29,4 +30,10 @@ const struct libcurl *libcurl_load(void)
 		return NULL;
 	}
 	return &library;
+}
+
+const char *libcurl_missing(void)
+{
+	return library_can_load() ? "libcurl.so.4 cannot be loaded: install libcurl"
+				  : "this static weft can't load libcurl";
 }

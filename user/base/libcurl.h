@@ -30,4 +30,7 @@ struct libcurl {
 /* NULL: it can't be loaded. One thread. */
 const struct libcurl *libcurl_load(void);
 
+/* Why not. */
+const char *libcurl_missing(void);
+
 #endif

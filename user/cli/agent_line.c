@@ -15,7 +15,8 @@
 #define RECEIVER_BYTES 48 /* of its name: a folder, and a column */
 #define AT(member)     .offset = offsetof(struct receiver_line, member)
 
-static const struct option receiver_options[] = {
+enum { RECEIVER_KIND, RECEIVER_URL }; /* as they stand here */
+const struct option agent_receiver_options[] = {
 	{ OPTION_STRING, 0, "kind", "KIND", "", AT(kind) },
 	{ OPTION_STRING, 0, "url", "URL", "", AT(url) },
 	{ OPTION_STRINGS, 0, "header", "NAME: VALUE", "", AT(headers) },
@@ -25,6 +26,29 @@ static const struct option receiver_options[] = {
 	{ OPTION_STRING, 0, "ca-file", "PATH", "", AT(ca_file) },
 	{ OPTION_STRING, 0, "proxy", "URL", "", AT(proxy) },
 	{ OPTION_DURATION, 0, "timeout", "TIME", "", AT(timeout_ns) },
+	{ OPTION_END },
+};
+#undef AT
+#define AT(member) .offset = offsetof(struct relabel_line, member)
+
+static const struct option_word actions[] = {
+	{ "replace", RELABEL_REPLACE },	    { "keep", RELABEL_KEEP },
+	{ "drop", RELABEL_DROP },	    { "keepequal", RELABEL_KEEPEQUAL },
+	{ "dropequal", RELABEL_DROPEQUAL }, { "hashmod", RELABEL_HASHMOD },
+	{ "labelmap", RELABEL_LABELMAP },   { "labeldrop", RELABEL_LABELDROP },
+	{ "labelkeep", RELABEL_LABELKEEP }, { "lowercase", RELABEL_LOWERCASE },
+	{ "uppercase", RELABEL_UPPERCASE }, { 0 },
+};
+
+const struct option agent_relabel_options[] = {
+	{ OPTION_CHOICE, 0, "action", "ACTION", "", AT(action), .words = actions },
+	{ OPTION_STRING, 0, "source-labels", "NAMES", "", AT(sources) },
+	{ OPTION_STRING, 0, "separator", "TEXT", "", AT(separator) },
+	{ OPTION_STRING, 0, "regex", "REGEX", "", AT(regex) },
+	{ OPTION_STRING, 0, "target-label", "NAME", "", AT(target) },
+	{ OPTION_STRING, 0, "replacement", "TEXT", "", AT(replacement) },
+	{ OPTION_UNSIGNED, 0, "modulus", "N", "", AT(modulus), .least = 1,
+	  .most = 0xffffffff },
 	{ OPTION_END },
 };
 #undef AT
@@ -81,6 +105,49 @@ static void *receiver_place(void *arg, const char *title)
 	return receiver_called(arg, title);
 }
 
+static void *relabel_place(void *arg, const char *title)
+{
+	struct agent_line *line = arg;
+	struct relabel_line *relabel = line->relabels;
+
+	if (!is_name(title)) {
+		fail(-EINVAL, "a rule needs a name of letters, digits, - and _");
+		fail_hint(-EINVAL, "write [relabel drop-shells]");
+		return NULL;
+	}
+	for (; relabel < line->relabels + RELABEL_RULES_MAX; relabel++) {
+		if (relabel->title && !strcmp(relabel->title, title))
+			return relabel;
+		if (relabel->title)
+			continue;
+		relabel->title = strdup(title);
+		if (!relabel->title)
+			fail(-ENOMEM, "no memory for a rule");
+		return relabel->title ? relabel : NULL;
+	}
+	fail(-EINVAL, "more than %d rules", RELABEL_RULES_MAX);
+	return NULL;
+}
+
+static int take_relabel(struct agent_line *line, const struct relabel_line *relabel)
+{
+	const struct relabel_text text = {
+		.title = relabel->title,
+		.action = (enum relabel_action)relabel->action,
+		.sources = relabel->sources,
+		.separator = relabel->separator,
+		.regex = relabel->regex,
+		.target = relabel->target,
+		.replacement = relabel->replacement,
+		.modulus = relabel->modulus,
+	};
+	size_t *n = &line->agent.services.n_rules;
+	int err = relabel_rule_new(&line->agent.rules[*n], &text);
+
+	*n += !err;
+	return err;
+}
+
 /* --push KIND=URL: a receiver that is called as its kind is. */
 static int take_push(struct agent_line *line, const char *push)
 {
@@ -103,6 +170,7 @@ static int take_push(struct agent_line *line, const char *push)
 	}
 	receiver->kind = receiver->title;
 	receiver->url = equals + 1;
+	receiver->on_line = 1U << RECEIVER_KIND | 1U << RECEIVER_URL;
 	return 0;
 }
 
@@ -182,17 +250,6 @@ static int take_receiver(struct agent_line *line, struct receiver_line *receiver
 	return 0;
 }
 
-/* As Prometheus has them, which these servers follow. */
-static bool is_label(const char *name)
-{
-	if (isdigit((unsigned char)*name))
-		return false;
-	for (const char *s = name; *s; s++)
-		if (!isalnum((unsigned char)*s) && *s != '_')
-			return false;
-	return *name;
-}
-
 static int add_label(struct agent_line *line, const char *name, const char *value)
 {
 	struct agent_options *agent = &line->agent;
@@ -215,7 +272,7 @@ static int take_label(struct agent_line *line, const char *text)
 	line->texts[line->n_texts++] = name; /* as many as a list of strings has */
 	if (equals)
 		*equals = '\0';
-	if (equals && is_label(name) && strncmp(name, "__", 2) != 0)
+	if (equals && label_is_name(name) && strncmp(name, "__", 2) != 0)
 		return add_label(line, name, equals + 1);
 	fail(-EINVAL, "--label '%s': not NAME=VALUE", text);
 	return fail_hint(-EINVAL, "a name has letters, digits and _");
@@ -229,6 +286,9 @@ static int take_labels(struct agent_line *line)
 		err = take_label(line, line->labels.items[i]);
 	if (!err && !gethostname(line->host, sizeof(line->host) - 1) && *line->host)
 		err = add_label(line, "hostname", line->host);
+	for (size_t i = 0; i < line->agent.n_labels; i++)
+		line->agent.services.has_service |=
+			!strcmp(line->agent.labels[i].name, "service_name");
 	return err ? err : add_label(line, "service_name", "weft");
 }
 
@@ -236,18 +296,24 @@ int agent_line_read(struct agent_line *line, const struct option *options,
 		    const struct given *given)
 {
 	const struct config_section sections[] = {
-		{ "agent", options, agent_place, given },
-		{ "receiver", receiver_options, receiver_place, NULL },
+		{ "agent", options, agent_place, offsetof(struct agent_line, in_file),
+		  given },
+		{ "receiver", agent_receiver_options, receiver_place,
+		  offsetof(struct receiver_line, in_file), NULL },
+		{ "relabel", agent_relabel_options, relabel_place,
+		  offsetof(struct relabel_line, in_file), NULL },
 	};
 	int err = 0;
 
 	if (line->config)
-		err = config_read(line->config, sections, 2, line, &line->config_text);
+		err = config_read(line->config, sections, 3, line, &line->config_text);
 	for (unsigned int i = 0; !err && i < line->pushes.n; i++)
 		err = take_push(line, line->pushes.items[i]);
 	for (size_t i = 0; !err && i < AGENT_RECEIVERS_MAX; i++)
 		if (line->receivers[i].title)
 			err = take_receiver(line, &line->receivers[i]);
+	for (size_t i = 0; !err && i < RELABEL_RULES_MAX && line->relabels[i].title; i++)
+		err = take_relabel(line, &line->relabels[i]);
 	if (!err && line->listen_token_file)
 		err = config_read_secret(line->listen_token_file, &line->listen_token);
 	line->agent.listen.token = line->listen_token;
@@ -265,10 +331,16 @@ void agent_line_free(struct agent_line *line)
 		free(receiver->password);
 		free(receiver->ca_text);
 	}
+	for (size_t i = 0; i < RELABEL_RULES_MAX; i++)
+		free(line->relabels[i].title);
+	for (size_t i = 0; i < line->agent.services.n_rules; i++)
+		relabel_rule_free(line->agent.rules[i]);
 	for (size_t i = 0; i < line->n_texts; i++)
 		free(line->texts[i]);
+	free(line->effective);
 	free(line->cgroup);
 	free(line->symfs);
 	free(line->listen_token);
+	free(line->variables);
 	free(line->config_text);
 }

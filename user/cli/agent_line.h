@@ -10,7 +10,8 @@ enum log_format { LOG_TEXT, LOG_LOGFMT, LOG_JSON };
 
 /* [receiver NAME] */
 struct receiver_line {
-	char *title; /* owned */
+	char *title;		   /* owned */
+	uint64_t on_line, in_file; /* bits of its options */
 	const char *kind, *url;
 	struct string_list headers;
 	const char *bearer_token_file, *user, *password_file, *ca_file, *proxy;
@@ -18,20 +19,35 @@ struct receiver_line {
 	char *full_url, *token, *password, *ca_text; /* owned */
 };
 
+/* [relabel NAME] */
+struct relabel_line {
+	char *title; /* owned */
+	uint64_t in_file;
+	unsigned int action;
+	const char *sources, *separator, *regex, *target, *replacement;
+	unsigned int modulus;
+};
+
 struct agent_line {
 	struct agent_options agent; /* options fill this */
 	const char *config;
-	bool only_check, quiet, verbose;
+	uint64_t in_file; /* bits of the options */
+	bool only_check, only_print, quiet, verbose;
+	char *effective;	 /* owned; what to print */
 	unsigned int log_format; /* enum log_format */
 	struct string_list pushes, labels;
-	const char *keep_format, *listen_token_file;
+	const char *keep_format, *listen_token_file, *service_from, *environment;
 	struct receiver_line receivers[AGENT_RECEIVERS_MAX];
+	struct relabel_line relabels[RELABEL_RULES_MAX]; /* in turn */
 	/* owned */
-	char *cgroup, *symfs, *config_text, *listen_token;
+	char *cgroup, *symfs, *config_text, *listen_token, *variables;
 	char *texts[AGENT_LABELS_MAX];
 	size_t n_texts;
 	char host[65];
 };
+
+/* What the sections of receivers and rules have. */
+extern const struct option agent_receiver_options[], agent_relabel_options[];
 
 /* The names of receivers' kinds with "=", to be offered. */
 const char *agent_kind(const void *none, size_t i);
@@ -40,6 +56,9 @@ const char *agent_kind(const void *none, size_t i);
  * labels of both. 0, or a negative errno with sentence and hint. */
 int agent_line_read(struct agent_line *line, const struct option *options,
 		    const struct given *given);
+/* What it says of labels that come from processes; behind agent_line_read(). */
+int agent_services_read(struct agent_line *line);
+
 void agent_line_free(struct agent_line *line); /* what it owns */
 
 #endif

@@ -3,27 +3,12 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/str.h"
 #include "base/task_stat.h"
 #include "shared/record.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <linux/magic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/vfs.h>
-#include <unistd.h>
-
-enum { SHOWN_BYTES = 256 };
-
-static const char *shown(char *out, const char *path)
-{
-	return str_clean(out, SHOWN_BYTES, path, strlen(path));
-}
 
 int check_rate(unsigned int hz)
 {
@@ -125,73 +110,4 @@ int check_comm(const char *comm)
 	     TASK_COMM_BYTES - 1);
 	return fail_hint(-EINVAL, "give its first %d bytes, as ps -e shows them",
 			 TASK_COMM_BYTES - 1);
-}
-
-/* Where cgroup v2 is mounted: in a field of a line that ends "- cgroup2 …". */
-static int find_cgroup_mount(char *ret, size_t room)
-{
-	AUTO_FCLOSE FILE *f = fopen("/proc/self/mountinfo", "re");
-	AUTO_FREE char *line = NULL;
-	size_t line_room = 0;
-
-	while (f && getline(&line, &line_room, f) > 0) {
-		const char *type = strstr(line, " - cgroup2 ");
-		char path[PATH_MAX];
-
-		if (!type || sscanf(line, "%*d %*d %*s %*s %4095s", path) != 1)
-			continue;
-		if (strlen(path) >= room)
-			continue;
-		strcpy(ret, path);
-		return 0;
-	}
-	fail(-EINVAL, "--cgroup: cgroup v2 is not mounted here");
-	return fail_hint(-EINVAL, "mount -t cgroup2 none /sys/fs/cgroup/unified");
-}
-
-/* As given, or else below the mount. NULL: there is no such path. */
-static char *resolve_cgroup(const char *path, const char *mount)
-{
-	AUTO_FREE char *below = NULL;
-	char *real = realpath(path, NULL);
-
-	if (real)
-		return real;
-	if (asprintf(&below, "%s/%s", mount, path) < 0) {
-		below = NULL;
-		return NULL;
-	}
-	return realpath(below, NULL);
-}
-
-int check_cgroup(const char *path, char **ret_path)
-{
-	AUTO_FREE char *real = NULL;
-	char mount[PATH_MAX], name[SHOWN_BYTES];
-	struct statfs fs;
-	struct stat st;
-	int err = find_cgroup_mount(mount, sizeof(mount));
-
-	if (err)
-		return err;
-	shown(name, path);
-	real = resolve_cgroup(path, mount);
-	if (!real || stat(real, &st) || statfs(real, &fs)) {
-		fail(-ENOENT, "--cgroup '%s': no such cgroup", name);
-		return fail_hint(-ENOENT, "cgroups are the folders below %s", mount);
-	}
-	if (fs.f_type == CGROUP_SUPER_MAGIC) {
-		fail(-EINVAL,
-		     "--cgroup '%s': a version 1 cgroup, by which the kernel can't "
-		     "filter samples",
-		     name);
-		return fail_hint(-EINVAL, "give a version 2 cgroup, a folder below %s",
-				 mount);
-	}
-	if (fs.f_type != CGROUP2_SUPER_MAGIC || !S_ISDIR(st.st_mode)) {
-		fail(-EINVAL, "--cgroup '%s': not a cgroup", name);
-		return fail_hint(-EINVAL, "cgroups are the folders below %s", mount);
-	}
-	*ret_path = GIVE(real);
-	return 0;
 }

@@ -20,7 +20,7 @@ int check_threads(const struct pid_list *list);
 
 int check_comm(const char *comm);
 
-/* A folder of the cgroup v2 hierarchy, as a path from here or from that
+/* A folder of the cgroup v2 hierarchy, as a container's name or a path from here or that
  * hierarchy's root. *ret_path: absolute, the caller frees it. */
 int check_cgroup(const char *path, char **ret_path);
 

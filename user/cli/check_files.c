@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/library.h"
 #include "base/nearest.h"
 #include "base/str.h"
 #include "record/output.h"
@@ -131,15 +132,22 @@ static bool is_url(const char *text)
 	return !strncmp(text, "http://", 7) || !strncmp(text, "https://", 8);
 }
 
+static bool is_none(const char *urls)
+{
+	return !strcmp(urls, "none");
+}
+
 int check_debuginfod(const char **urls)
 {
 	const struct named_path given = { "debuginfod", *urls };
 
 	if (!*urls)
 		*urls = getenv("DEBUGINFOD_URLS");
-	else if (strcmp(*urls, "none") != 0 && !is_url(*urls))
+	else if (!is_none(*urls) && library_require("--debuginfod", "libcurl"))
+		return -ENOSYS;
+	else if (!is_none(*urls) && !is_url(*urls))
 		return bad_path(&given, "no URL", "give URLs of http or https, or none");
-	if (*urls && (!**urls || !strcmp(*urls, "none")))
+	if (*urls && (!**urls || is_none(*urls)))
 		*urls = NULL;
 	return 0;
 }
@@ -151,7 +159,9 @@ int check_debuginfod_said(const char **urls)
 
 	if (!*urls)
 		return 0;
-	if (strcmp(*urls, "env") != 0 && strcmp(*urls, "none") != 0 && !is_url(*urls))
+	if (!is_none(*urls) && library_require("--debuginfod", "libcurl"))
+		return -ENOSYS;
+	if (strcmp(*urls, "env") != 0 && !is_none(*urls) && !is_url(*urls))
 		return bad_path(&given, "no URL",
 				"give URLs of http or https, env, or none");
 	if (!strcmp(*urls, "env") && (!set || !*set))
@@ -159,7 +169,7 @@ int check_debuginfod_said(const char **urls)
 				"set it, give URLs, or none");
 	if (!strcmp(*urls, "env"))
 		*urls = set;
-	if (!strcmp(*urls, "none"))
+	if (is_none(*urls))
 		*urls = NULL;
 	return 0;
 }

@@ -3,11 +3,13 @@
 #include "agent/agent.h"
 #include "agent/lottery.h"
 #include "base/error.h"
+#include "base/library.h"
 #include "base/log.h"
 #include "cli/agent_line.h"
 #include "cli/check.h"
 #include "cli/commands.h"
 #include "cli/config_file.h"
+#include "cli/print_config.h"
 #include "cli/reload.h"
 #include "cli/terminal.h"
 #include "doctor/doctor.h"
@@ -46,6 +48,9 @@ static const struct option options[] = {
 	  AT(config) },
 	{ OPTION_FLAG, 0, "check-config", NULL,
 	  "only say whether the configuration is right", AT(only_check) },
+	{ OPTION_FLAG, 0, "print-config", NULL,
+	  "only print what it comes to, and where each setting\ncomes from; no secrets",
+	  AT(only_print) },
 
 	{ OPTION_HEADING, .help = "How to sample" },
 	{ OPTION_UNSIGNED, 'F', "freq", "HZ",
@@ -56,7 +61,8 @@ static const struct option options[] = {
 	{ OPTION_DURATION, 'd', "duration", "TIME",
 	  "stop after so long; by default at SIGTERM or Ctrl-C",
 	  AT(agent.record.duration_ns) },
-	{ OPTION_STRING, 0, "cgroup", "PATH", "only a cgroup (version 2) and those below",
+	{ OPTION_STRING, 0, "cgroup", "PATH|NAME",
+	  "only a cgroup (version 2), or a container's, and\nthose below",
 	  AT(agent.record.cgroup) },
 	{ OPTION_UNSIGNED, 0, "max-frames", "N",
 	  "most frames per stack (16 to 1024; default 512)", AT(agent.record.max_frames),
@@ -87,9 +93,8 @@ static const struct option options[] = {
 	  "of one CPU (default 0.5%): before weft uses more, it\nsamples less often",
 	  AT(agent.cpu_budget_ppm), .least = CPU_BUDGET_MIN, .most = CPU_BUDGET_MAX },
 	{ OPTION_BYTES, 0, "memory-budget", "BYTES",
-	  "of its own process (default 80M): near it, names are\nforgotten, then no new "
-	  "ones "
-	  "looked for",
+	  "of it and the processes that it starts (default 80M):\nnear it, names are "
+	  "forgotten, then no new ones looked for",
 	  AT(agent.memory_budget_bytes) },
 	{ OPTION_STRING, 0, "stop-file", "PATH",
 	  "sample and send nothing while this file exists", AT(agent.stop_file) },
@@ -106,6 +111,22 @@ static const struct option options[] = {
 	  "a label of all profiles; service_name is weft unless\ngiven, and hostname is "
 	  "this machine's",
 	  AT(labels) },
+	{ OPTION_FLAG, 0, "by-service", NULL,
+	  "each process has a service_name of its own, and the\nlabels container_id and "
+	  "pod_uid",
+	  AT(agent.services.by_service) },
+	{ OPTION_STRING, 0, "service-from", "WORDS",
+	  "where that name comes from: the first of these that\nhas one, else its first "
+	  "thread (default\ncontext,environment,unit)",
+	  AT(service_from) },
+	{ OPTION_STRING, 0, "environment", "NAMES",
+	  "variables of each process's environment that become\nlabels, with commas "
+	  "(default none)",
+	  AT(environment) },
+	{ OPTION_FLAG, 0, "trace-ids", NULL,
+	  "also send for which trace and span threads worked,\n"
+	  "where OpenTelemetry publishes it",
+	  AT(agent.record.trace_ids) },
 	{ OPTION_STRING, 0, "spool", "PATH",
 	  "folder for profiles that wait to be sent\n(default /var/lib/weft/spool)",
 	  AT(agent.spool) },
@@ -164,6 +185,7 @@ static void set_defaults(void *arg)
 	line->agent.spool_age_ns = 24 * 3600000000000;
 	line->agent.keep_bytes = 1 << 30;
 	line->keep_format = "weft";
+	line->service_from = "context,environment,unit";
 }
 
 static int check_sampling(struct agent_line *line)
@@ -223,6 +245,16 @@ static int check_listener(const struct agent_line *line)
 			 "127.0.0.1");
 }
 
+/* A series of each trace is more than such a server keeps. */
+static void warn_of_traces(const struct agent_options *agent)
+{
+	for (size_t i = 0; agent->record.trace_ids && i < agent->n_receivers; i++)
+		if (agent->receivers[i].kind->labels_are_series)
+			log_warn("--trace-ids: receiver %s would make a series of each "
+				 "trace; send those to an OpenTelemetry receiver",
+				 agent->receivers[i].name);
+}
+
 static int check_ways_out(struct agent_line *line)
 {
 	struct agent_options *agent = &line->agent;
@@ -232,6 +264,10 @@ static int check_ways_out(struct agent_line *line)
 		fail(-EINVAL, "--keep-format '%s': no such format", line->keep_format);
 		return fail_hint(-EINVAL, "weft help agent lists them");
 	}
+	if (agent->n_receivers && library_require("--push", "libcurl"))
+		return -ENOSYS;
+	if (agent->listen.address && library_require("--listen", "libmicrohttpd"))
+		return -ENOSYS;
 	if (agent->n_receivers || agent->keep || agent->listen.address)
 		return 0;
 	fail(-EINVAL, "nobody would get a profile");
@@ -254,15 +290,27 @@ static int check_agent(void *arg, const struct given *given)
 {
 	struct agent_line *line = arg;
 	int err = agent_line_read(line, options, given);
+	AUTO_STR text = { 0 };
 
 	take_log_format(line);
+	if (!err)
+		err = agent_services_read(line);
 	if (!err)
 		err = check_sampling(line);
 	if (!err)
 		err = check_names(line);
 	if (!err)
 		err = check_listener(line);
-	return err ? err : check_ways_out(line);
+	if (!err)
+		err = check_ways_out(line);
+	if (!err)
+		warn_of_traces(&line->agent);
+	if (err || !line->only_print)
+		return err;
+	print_config(&text, line, options, given);
+	err = str_error(&text);
+	line->effective = GIVE(text.s);
+	return err;
 }
 
 static int run_agent(const void *arg)
@@ -270,6 +318,10 @@ static int run_agent(const void *arg)
 	const struct agent_line *line = arg;
 	int err;
 
+	if (line->effective) {
+		fputs(line->effective, stdout);
+		return 0;
+	}
 	if (line->only_check) {
 		printf("%s is right\n", line->config ? line->config : "all of it");
 		return 0;

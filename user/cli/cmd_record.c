@@ -49,7 +49,8 @@ static const struct option options[] = {
 	{ OPTION_FLAG, 'a', "all", NULL, "the whole machine (default)", AT(all) },
 	{ OPTION_PIDS, 'p', "pid", "PID[,PID…]", "these processes", AT(record.tgids) },
 	{ OPTION_PIDS, 't', "tid", "TID[,TID…]", "these threads", AT(record.tids) },
-	{ OPTION_STRING, 0, "cgroup", "PATH", "a cgroup (version 2) and those below it",
+	{ OPTION_STRING, 0, "cgroup", "PATH|NAME",
+	  "a cgroup (version 2), or a container's, and\nthose below it",
 	  AT(record.cgroup) },
 	{ OPTION_STRING, 0, "comm", "NAME", "threads with exactly this name",
 	  AT(record.comm) },
@@ -90,7 +91,7 @@ static const struct option options[] = {
 
 	{ OPTION_FLAG, 0, "inlines", NULL,
 	  "also show inlined functions and line numbers, where\nfiles have debug "
-	  "information",
+	  "information, and of Go programs",
 	  AT(record.inlines) },
 	{ OPTION_STRING, 0, "debuginfod", "URLS",
 	  "ask these servers for missing debug files; none: ask\nnobody (default: "
@@ -113,6 +114,10 @@ static const struct option options[] = {
 	  AT(record.view), .words = views },
 	{ OPTION_FLAG, 0, "no-labels", NULL,
 	  "leave out labels that programs put between callers", AT(record.no_labels) },
+	{ OPTION_FLAG, 0, "trace-ids", NULL,
+	  "also record for which trace and span threads worked,\n"
+	  "where OpenTelemetry publishes it",
+	  AT(record.trace_ids) },
 	{ OPTION_STRING, 0, "stats-json", "FILE", "write counts and losses as JSON",
 	  AT(record.stats_json) },
 	{ OPTION_STRING, 0, "tape", "FILE", "write the raw samples, for weft report",

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct report_line {
@@ -18,7 +19,8 @@ struct report_line {
 	struct string_list filters;
 	const char *format;
 	bool quiet, short_names, long_names;
-	char *symfs; /* owned: the folder made absolute */
+	char *symfs;  /* owned: the folder made absolute */
+	char *folder; /* owned: of --group-by's files, without '/' at its end */
 };
 
 #define AT(member) .offset = offsetof(struct report_line, member)
@@ -67,7 +69,7 @@ static const struct option options[] = {
 	  AT(filters), .offered = filter_key_name },
 	{ OPTION_CHOICE, 0, "group-by", "WHAT",
 	  "what the tree starts with: comm (default),\nprocess, thread, container, host, "
-	  "none",
+	  "none; with\n-o FOLDER/: write a file for each",
 	  AT(report.text.group), .words = groups },
 	{ OPTION_FLAG, 0, "invert", NULL, "show stacks from the leaf up",
 	  AT(report.text.invert) },
@@ -86,6 +88,10 @@ static const struct option options[] = {
 	  "ask these servers for debug files of what had no\nname; env: those of "
 	  "$DEBUGINFOD_URLS",
 	  AT(report.late_names.debuginfod) },
+	{ OPTION_FLAG, 0, "inlines", NULL,
+	  "also inlined functions and line numbers, from what\n--symfs and --debuginfod "
+	  "find",
+	  AT(report.late_names.inlines) },
 	{ OPTION_FLAG, 0, "short-names", NULL,
 	  "leave out what names don't need to be told apart:\nnamespaces, template "
 	  "arguments, .cold, .isra.0\n(default on the terminal and in html)",
@@ -138,15 +144,18 @@ static const struct option_conflict conflicts[] = {
 	{ "output", "caller", TERMINAL_ONLY, FILTER_INSTEAD },
 	{ "output", "callee", TERMINAL_ONLY, FILTER_INSTEAD },
 	{ "output", "invert", "a file holds stacks from the root", "drop one of them" },
-	{ "output", "group-by", "a file has its own order", "drop one of them" },
 	{ "output", "top", "a file holds everything", "drop one of them" },
 	{ "output", "least", "a file holds everything", "drop one of them" },
 	{ "tape", "json", TAPE_ALONE, TAPE_FIRST },
 	{ "tape", "filter", TAPE_ALONE, TAPE_FIRST },
+	{ "tape", "group-by", TAPE_ALONE, TAPE_FIRST },
 	{ "tape", "caller", TAPE_ALONE, TAPE_FIRST },
 	{ "tape", "callee", TAPE_ALONE, TAPE_FIRST },
 	{ "tape", "no-kernel", TAPE_ALONE, TAPE_FIRST },
 	{ "tape", "no-inlines", TAPE_ALONE, TAPE_FIRST },
+	{ "inlines", "no-inlines", "one adds what the other leaves out",
+	  "drop one of them" },
+	{ "tape", "inlines", TAPE_ALONE, TAPE_FIRST },
 	{ "tape", "symfs", TAPE_ALONE, TAPE_FIRST },
 	{ "tape", "debuginfod", TAPE_ALONE, TAPE_FIRST },
 	{ 0 },
@@ -194,10 +203,23 @@ static int check_inputs(struct report_options *report)
 	return err;
 }
 
+/* A file of a group's may have any name, so none of the inputs may lie there. */
+static int check_outside(const char *input, const char *folder)
+{
+	const char *slash = strrchr(input, '/');
+	AUTO_STR inside = { 0 };
+
+	str_addf(&inside, "%s/%s", folder, slash ? slash + 1 : input);
+	if (str_error(&inside))
+		return str_error(&inside);
+	return check_distinct(&(struct named_path){ NULL, input },
+			      &(struct named_path){ "output", inside.s });
+}
+
 static int check_paths(const struct report_options *report)
 {
 	const struct named_path outputs[] = {
-		{ "output", report->output },
+		{ "output", report->group_files ? NULL : report->output },
 		{ "stats-json", report->stats_json },
 	};
 	int err = check_outputs(outputs, 2);
@@ -207,9 +229,12 @@ static int check_paths(const struct report_options *report)
 				     &outputs[i]);
 	for (unsigned int i = 0; !err && i < report->n_files; i++)
 		if (strcmp(report->files[i], "-") != 0)
-			err = check_distinct(
-				&(struct named_path){ NULL, report->files[i] },
-				&outputs[0]);
+			err = report->group_files
+				      ? check_outside(report->files[i], report->output)
+				      : check_distinct(
+						&(struct named_path){ NULL,
+								      report->files[i] },
+						&outputs[0]);
 	return err;
 }
 
@@ -219,6 +244,11 @@ static int check_late_names(struct report_line *line)
 	int err = check_debuginfod_said(&names->debuginfod);
 
 	names->progress = terminal_progress();
+	if (!err && names->inlines && !names->symfs && !names->debuginfod) {
+		fail(-EINVAL, "--inlines needs files with debug information");
+		return fail_hint(-EINVAL, "say where they are, with --symfs DIR or "
+					  "--debuginfod URLS");
+	}
 	if (err || !names->symfs)
 		return err;
 	err = check_symfs(names->symfs, &line->symfs);
@@ -235,6 +265,42 @@ static bool is_for_people(const struct report_options *report)
 		return report->writer == &html_writer;
 	/* a pattern is of whole names */
 	return terminal_is_stdout() && !report->text.caller && !report->text.callee;
+}
+
+/* Of the path without slashes at its end; 0: it is no folder. One that ends so may yet
+ * be made. */
+static size_t folder_length(const char *path)
+{
+	size_t n = strlen(path), length = n;
+	struct stat st;
+
+	while (length > 1 && path[length - 1] == '/')
+		length--;
+	return length < n || (!stat(path, &st) && S_ISDIR(st.st_mode)) ? length : 0;
+}
+
+/* --group-by with an output: a file for each group, in a folder. */
+static int check_group_files(struct report_line *line)
+{
+	struct report_options *report = &line->report;
+	size_t n = folder_length(report->output);
+
+	if (!n) {
+		fail(-EINVAL, "--group-by writes a file for each group, and --output "
+			      "names one file");
+		return fail_hint(-EINVAL, "name a folder: -o FOLDER/; or drop one of "
+					  "them: a file has its own order");
+	}
+	if (report->text.group == GROUP_NONE) {
+		fail(-EINVAL, "--group-by none has no groups to write files for");
+		return fail_hint(-EINVAL, "group by something, or drop --group-by");
+	}
+	line->folder = strndup(report->output, n);
+	if (!line->folder)
+		return fail(-ENOMEM, "no memory for a path");
+	report->output = line->folder;
+	report->group_files = true;
+	return 0;
 }
 
 static int check_report(void *arg, const struct given *given)
@@ -264,6 +330,8 @@ static int check_report(void *arg, const struct given *given)
 		report->output = "-";
 	if (!err)
 		err = check_late_names(line);
+	if (!err && report->output && options_given(given, "group-by"))
+		err = check_group_files(line);
 	if (!err)
 		err = check_paths(report);
 	if (!err && report->output)
@@ -294,6 +362,7 @@ static void free_report(void *arg)
 	struct report_line *line = arg;
 
 	free(line->symfs);
+	free(line->folder);
 }
 
 const struct cli_command command_report = {
@@ -311,6 +380,8 @@ const struct cli_command command_report = {
 		    "  weft report --filter comm=redis* x.weft  only threads with such "
 		    "names\n"
 		    "  weft report x.weft -o x.pb.gz            for go tool pprof\n"
+		    "  weft report --group-by process -o all/ --format svg\n"
+		    "                                           a file for each process\n"
 		    "  weft report --tape weft.tape -o -        process raw samples "
 		    "again\n",
 	.options = options,

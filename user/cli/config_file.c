@@ -112,6 +112,8 @@ static int read_key(struct config *config, const char *name, const char *key,
 	into = section->place(config->arg, title);
 	if (!into)
 		return -EINVAL;
+	*(uint64_t *)((char *)into + section->seen_offset) |=
+		1ULL << (option - section->options);
 	if (option->kind == OPTION_FLAG)
 		return read_flag(option, value, into);
 	kept = config->values;

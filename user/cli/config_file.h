@@ -17,6 +17,8 @@ struct config_section {
 	 * does. NULL, with the sentence: no such section can be had. The same for each
 	 * key of it. */
 	void *(*place)(void *arg, const char *title);
+	/* Where in that, a uint64_t: bit i is set once the file has options[i]. */
+	size_t seen_offset;
 	const struct given
 		*given; /* what the command line said, which goes before; NULL */
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "cli/process_text.h"
 
+#include "core/counted.h"
 #include "record/keyless.h"
 #include "shared/async_abi.h"
 
@@ -37,6 +38,28 @@ static void add_file(struct str *out, const struct doctor_file *file)
 			 : file->table_err == -ETIMEDOUT ? "not ready in time"
 							 : "can't be made");
 	str_addf(out, "  %s\n", file->path);
+}
+
+static void add_names(struct str *out, const struct doctor_file *file)
+{
+	const unsigned int *from = file->by_origin;
+	double all = file->addresses ? file->addresses / 100.0 : 1;
+
+	if (file->addresses)
+		str_addf(out, "    %7.0f %% %9.0f %% %9.0f %% %5.0f %%",
+			 (from[NAME_ORIGIN_SYMBOL] + from[NAME_ORIGIN_GO]) / all,
+			 from[NAME_ORIGIN_DEBUG_FILE] / all,
+			 from[NAME_ORIGIN_START] / all, from[NAME_ORIGIN_NONE] / all);
+	else
+		str_addf(out, "    %-39s", "can't be read");
+	str_addf(out, "  %s\n", file->path);
+	if (!doctor_file_lacks_names(file))
+		return;
+	if (*file->package)
+		str_addf(out, "%16s-> install %s, or name a server: --debuginfod\n", "",
+			 file->package);
+	else
+		str_addf(out, "%16s-> it was stripped: keep its .symtab\n", "");
 }
 
 static void add_key(struct str *out, const struct doctor_key *key)
@@ -95,6 +118,10 @@ void process_text(struct str *out, const struct doctor_process *process)
 		     "         rows      size unsupported  frame pointers\n");
 	for (unsigned int i = 0; i < process->n_files; i++)
 		add_file(out, &process->files[i]);
+	str_add(out, "  names of the code\n"
+		     "       symbol  debug file  start only    none\n");
+	for (unsigned int i = 0; i < process->n_files; i++)
+		add_names(out, &process->files[i]);
 }
 
 static void add_json_key(struct json *json, const struct doctor_key *key)
@@ -122,6 +149,26 @@ static void add_json_table(struct json *json, const struct doctor_file *file)
 	json_close(json, '}');
 }
 
+static void add_json_names(struct json *json, const struct doctor_file *file)
+{
+	json_open(json, "names", '{');
+	json_uint(json, "code_bytes", file->code_bytes);
+	json_uint(json, "addresses", file->addresses);
+	for (int i = 0; i < N_NAME_ORIGINS; i++) {
+		AUTO_STR name = { 0 };
+
+		if (i == NAME_ORIGIN_TAPE || i == NAME_ORIGIN_JIT)
+			continue; /* no file's */
+		str_add_lower(&name, counted_origins[i].name);
+		json_uint(json, name.s ? name.s : "", file->by_origin[i]);
+	}
+	if (doctor_file_lacks_names(file))
+		json_text(json, "remedy", *file->package ? "package" : "build");
+	if (*file->package)
+		json_text(json, "package", file->package);
+	json_close(json, '}');
+}
+
 static void add_json_file(struct json *json, const struct doctor_file *file)
 {
 	json_line(json);
@@ -132,6 +179,10 @@ static void add_json_file(struct json *json, const struct doctor_file *file)
 		json_addf(json, "table", "null");
 	else
 		add_json_table(json, file);
+	if (file->addresses)
+		add_json_names(json, file);
+	else
+		json_addf(json, "names", "null");
 	json_close(json, '}');
 }
 

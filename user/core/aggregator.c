@@ -18,6 +18,7 @@ void aggregator_free(struct aggregator *aggregator)
 	intern_free(aggregator->threads);
 	timeline_free(&aggregator->timeline);
 	intern_free(aggregator->labels);
+	intern_free(aggregator->traces);
 	free(aggregator);
 }
 
@@ -26,9 +27,12 @@ static int add_nobody(struct aggregator *aggregator)
 {
 	const struct aggregator_process process = { 0 };
 	const struct aggregator_thread thread = { 0 };
+	const struct trace_ids none = { 0 };
 	uint32_t id;
 	int err = intern_id(aggregator->processes, &process, sizeof(process), &id);
 
+	if (!err)
+		err = intern_id(aggregator->traces, &none, sizeof(none), &id);
 	if (!err)
 		err = intern_id(aggregator->comms, COMM_OTHER, strlen(COMM_OTHER), &id);
 	return err ? err : intern_id(aggregator->threads, &thread, sizeof(thread), &id);
@@ -48,6 +52,8 @@ int aggregator_new(struct aggregator **ret)
 		err = intern_new(&aggregator->comms, COMMS_MAX);
 	if (!err)
 		err = intern_new(&aggregator->labels, LABELS_MAX);
+	if (!err)
+		err = intern_new(&aggregator->traces, TRACES_MAX);
 	if (!err)
 		err = intern_new(&aggregator->processes, OWNERS_MAX);
 	if (!err)

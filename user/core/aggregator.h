@@ -15,6 +15,7 @@
 #include "base/vec.h"
 #include "core/timeline.h"
 #include "shared/record.h"
+#include "shared/thread_context.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -41,8 +42,8 @@ struct frame_times {
 
 /*
  * A stack in codes: STACK_COMM a string id, STACK_HOOK, STACK_ENDING, STACK_KERNEL and
- * STACK_THREAD counts of codes, then the record's words, each as one code; of a
- * SEGMENT word two, the second with target and count.
+ * STACK_THREAD counts of codes, STACK_TRACE whose trace it is, then the record's words,
+ * each as one code; of a SEGMENT word two, the second with target and count.
  */
 enum stack_head {
 	STACK_COMM,
@@ -50,6 +51,7 @@ enum stack_head {
 	STACK_ENDING,
 	STACK_KERNEL,
 	STACK_THREAD,
+	STACK_TRACE,
 	STACK_HEAD
 };
 
@@ -73,6 +75,7 @@ enum stack_head {
 #define COMMS_MAX	    (64u << 10)
 #define COMM_OTHER	    "[other]"  /* number 0: beyond those, or nobody's */
 #define OWNERS_MAX	    (4u << 20) /* processes; threads */
+#define TRACES_MAX	    (1u << 20)
 #define LABELS_MAX	    (64u << 10)
 #define LABEL_BYTES_MAX	    (16u << 20)
 #define CODE_TIMES_MAX	    (256u << 10) /* samples with a code_ns of their own */
@@ -86,6 +89,7 @@ struct aggregator {
 	struct intern *stacks;		     /* of codes */
 	struct intern *comms;
 	struct intern *labels;
+	struct intern *traces;	  /* of struct trace_ids; 0: of none */
 	struct intern *processes; /* of struct aggregator_process; 0: not known */
 	struct intern *threads;	  /* of struct aggregator_thread; 0: not known */
 	struct timeline timeline; /* in unix seconds, as unix_offset_ns makes them */
@@ -93,7 +97,9 @@ struct aggregator {
 	uint64_t period_ns;	  /* the weight of the first sample; 0: none yet */
 	struct {
 		uint64_t total, in_kernel, unproven, async, unmatched, stale, no_slot,
-			awaited, roots_cut;
+			awaited, roots_cut, labels_unreadable, traced;
+		uint64_t no_context;	 /* whose thread's context can't be read */
+		uint64_t traces_dropped; /* whose ids are beyond their limit */
 		uint64_t refused; /* stacks beyond the limits: in total, in no stack */
 		uint64_t frames_dropped; /* frames beyond theirs: they say no place */
 	} samples;

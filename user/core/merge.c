@@ -64,6 +64,8 @@ static int merge_stacks(struct merger *m)
 	for (size_t i = 0; !err && i < m->from->stacks.n; i++) {
 		struct profile_stack stack = m->from->stacks.items[i];
 
+		stack.trace = m->strings[stack.trace];
+		stack.span = m->strings[stack.span];
 		for (int view = VIEW_ASYNC; view <= VIEW_THREAD; view++)
 			stack.node[view] = m->nodes[stack.node[view]];
 		err = profile_add_stack(m->into, &stack, &m->stacks[i]);

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #define PROFILE_STRINGS_MAX  (16u << 20)
@@ -150,6 +151,27 @@ int profile_add_node(struct profile *r, uint32_t parent, uint32_t code, uint32_t
 	r->left_out++;
 	*ret = parent;
 	return 0;
+}
+
+static int add_id(struct profile *r, const unsigned char *id, size_t n, uint32_t *ret)
+{
+	char text[2 * TRACE_ID_BYTES + 1];
+
+	for (size_t i = 0; i < n; i++)
+		snprintf(text + 2 * i, 3, "%02x", id[i]);
+	return profile_add_string(r, text, 2 * n, ret);
+}
+
+int profile_set_trace(struct profile *r, const struct trace_ids *ids,
+		      struct profile_stack *stack)
+{
+	static const struct trace_ids none;
+	int err;
+
+	if (!memcmp(ids, &none, sizeof(none)))
+		return 0;
+	err = add_id(r, ids->trace, sizeof(ids->trace), &stack->trace);
+	return err ? err : add_id(r, ids->span, sizeof(ids->span), &stack->span);
 }
 
 int profile_add_stack(struct profile *r, const struct profile_stack *stack, uint32_t *ret)

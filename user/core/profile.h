@@ -9,7 +9,7 @@
  *                                                or some start's where no run of
  *                                                the profile says when it began
  *   thread = {process, tid, name}                process = {host, pid, cgroup}
- *   stack  = two nodes: its async view, its thread view
+ *   stack  = two nodes: its async view, its thread view; and whose trace it is
  *   node   = {parent node, code}                 code = a frame, or a mark
  *   frame  = {name, module, offset, kind}        module = {path, build id}
  *
@@ -41,6 +41,7 @@
 #include "base/vec.h"
 #include "core/timeline.h"
 #include "core/view.h"
+#include "shared/thread_context.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -106,6 +107,8 @@ struct profile_stack {
 	uint32_t node[2]; /* the leaf's, by enum view (core/view.h) */
 	uint32_t notes;	  /* enum stack_note, or-ed */
 	uint32_t hook;	  /* enum hook (shared/record.h): what took its samples */
+	/* what it worked for: strings of 32 and 16 lower hex digits; 0: not known */
+	uint32_t trace, span;
 };
 
 enum stack_note {
@@ -195,9 +198,15 @@ const char *profile_code_name(const struct profile *r, uint32_t code);
 /* The part of a module's path after the last '/'. */
 const char *profile_module_name(const struct profile *r, uint32_t module);
 
-/* The container of a cgroup path: 12 digits of its id, else the last part that
- * names a service or a scope; "" = none. Writes into out, returns it. */
+/* The container of a cgroup path: 12 digits of its id, LXC's name, else the last part
+ * that names a service or a scope; "" = none. Writes into out, returns it. */
 char *profile_container(char *out, size_t room, const char *cgroup);
+
+/* Of a cgroup path, too: the whole id of its container, the uid of its Kubernetes pod,
+ * and the last service of systemd's but those that hold users' sessions. "" = none. */
+char *profile_container_id(char *out, size_t room, const char *cgroup);
+char *profile_pod(char *out, size_t room, const char *cgroup);
+char *profile_service(char *out, size_t room, const char *cgroup);
 
 /*
  * Sums over all time, one of r->timeline.sample_keys.n uses at a time: stack and thread
@@ -233,6 +242,9 @@ int profile_add_frame(struct profile *r, const struct profile_frame *frame,
 		      uint32_t *ret);
 /* A full tree gives the parent. */
 int profile_add_node(struct profile *r, uint32_t parent, uint32_t code, uint32_t *ret);
+/* For which trace a stack's samples worked; zeroes: for none. */
+int profile_set_trace(struct profile *r, const struct trace_ids *ids,
+		      struct profile_stack *stack);
 /* A full table gives PROFILE_NO_STACK. */
 #define PROFILE_NO_STACK UINT32_MAX
 int profile_add_stack(struct profile *r, const struct profile_stack *stack,

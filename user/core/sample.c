@@ -33,9 +33,9 @@ static bool is_plain(uint64_t word)
 /* The thread's words, then segments, each as long as it says. */
 static bool words_fit(const struct sample_rec *rec)
 {
-	unsigned int plain = rec->n_thread;
+	unsigned int plain = rec->n_thread, n = sample_stack_words(rec);
 
-	for (unsigned int i = rec->n_kernel; i < rec->n_words; i++) {
+	for (unsigned int i = rec->n_kernel; i < n; i++) {
 		if (plain) {
 			if (!is_plain(rec->words[i]))
 				return false;
@@ -59,7 +59,9 @@ int sample_check(const struct sample_rec *rec, size_t bytes)
 	    bytes < SAMPLE_HEADER_BYTES + 8 * (size_t)rec->n_words)
 		return fail(-EBADMSG, "a sample of %zu bytes for %u words", bytes,
 			    rec->n_words);
-	if (rec->n_kernel + rec->n_thread > rec->n_words)
+	if (rec->flags & SAMPLE_TRACED && rec->n_words < TRACE_WORDS)
+		return fail(-EBADMSG, "a sample of %u words with a trace", rec->n_words);
+	if (rec->n_kernel + rec->n_thread > sample_stack_words(rec))
 		return fail(-EBADMSG,
 			    "a sample of %u words with %u kernel, %u thread words",
 			    rec->n_words, rec->n_kernel, rec->n_thread);

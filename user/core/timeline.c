@@ -328,31 +328,51 @@ static int keep_undated(void *arg, uint32_t sample_key, struct timeline_amount a
 		       : 0;
 }
 
-int timeline_keep(struct timeline *timeline, const bool *keep, uint32_t from, uint64_t to)
+/* Takes the sample keys as they are. */
+static int keep_into(struct timeline *kept, const struct timeline *timeline,
+		     const bool *keep, const uint64_t range[2])
 {
-	struct timeline kept = { .sample_keys = timeline->sample_keys,
-				 .refused = timeline->refused };
-	struct undated_filter filter = { &kept, keep };
+	struct undated_filter filter = { kept, keep };
 	struct timeline_cursor at = { 0 };
 	struct timeline_sample sample;
-	int err = vec_reserve(&kept.counts, timeline->sample_keys.n);
+	int err;
 
+	*kept = (struct timeline){ .sample_keys = timeline->sample_keys,
+				   .refused = timeline->refused };
+	err = vec_reserve(&kept->counts, timeline->sample_keys.n);
 	if (!err && timeline->sample_keys.n)
-		memset(kept.counts.items, 0, timeline->sample_keys.n * sizeof(uint64_t));
-	kept.counts.n = timeline->sample_keys.n;
+		memset(kept->counts.items, 0, timeline->sample_keys.n * sizeof(uint64_t));
+	kept->counts.n = timeline->sample_keys.n;
 	while (!err && timeline_next(timeline, &at, &sample))
-		if (keep[sample.sample_key] && sample.second >= from &&
-		    sample.second < to)
+		if (keep[sample.sample_key] && sample.second >= range[0] &&
+		    sample.second < range[1])
 			err = timeline_add_by_key(
-				&kept, sample.second, sample.sample_key,
+				kept, sample.second, sample.sample_key,
 				(struct timeline_amount){ sample.count,
 							  sample.weight_ns });
-	if (!err && !from && to > UINT32_MAX)
+	if (!err && !range[0] && range[1] > UINT32_MAX)
 		err = timeline_each_undated(timeline, keep_undated, &filter);
-	if (!err)
-		err = timeline_flush(&kept);
+	return err ? err : timeline_flush(kept);
+}
+
+int timeline_keep(struct timeline *timeline, const bool *keep, uint32_t from, uint64_t to)
+{
+	struct timeline kept;
+	int err = keep_into(&kept, timeline, keep, (const uint64_t[]){ from, to });
+
 	timeline->sample_keys = (struct pairs){ 0 };
 	timeline_free(timeline);
 	*timeline = kept;
 	return err;
+}
+
+int timeline_part(const struct timeline *timeline, const bool *keep, struct timeline *ret)
+{
+	return keep_into(ret, timeline, keep, (const uint64_t[]){ 0, UINT64_MAX });
+}
+
+void timeline_part_free(struct timeline *part)
+{
+	part->sample_keys = (struct pairs){ 0 };
+	timeline_free(part);
 }

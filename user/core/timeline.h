@@ -96,6 +96,12 @@ int timeline_flush(struct timeline *timeline);
 int timeline_keep(struct timeline *timeline, const bool *keep, uint32_t from,
 		  uint64_t to);
 
+/* The same of all seconds, and beside what it is a part of, whose sample keys it borrows.
+ * Ends with _part_free(), also when this failed. */
+int timeline_part(const struct timeline *timeline, const bool *keep,
+		  struct timeline *ret);
+void timeline_part_free(struct timeline *part);
+
 /*
  * Reads the log: struct timeline_cursor c = {0}; while (timeline_next(t, &c, &s)) …
  * Within a second by sample key; adds up to total - undated.

@@ -101,9 +101,8 @@ static int add_node(struct builder *b, uint32_t parent, uint32_t label, uint32_t
 	return err;
 }
 
-/* The plain text of a thread in a group. */
-static void tree_group_text(struct str *out, const struct profile *r,
-			    enum tree_group group, uint32_t thread)
+void tree_group_text(struct str *out, const struct profile *r, enum tree_group group,
+		     uint32_t thread)
 {
 	const struct profile_thread *t = &r->threads.items[thread];
 	const struct profile_process *p = &r->processes.items[t->process];

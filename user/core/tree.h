@@ -19,6 +19,10 @@ enum tree_group {
 	GROUP_HOST,
 };
 
+/* The plain text of the group that a thread is in. */
+void tree_group_text(struct str *out, const struct profile *r, enum tree_group group,
+		     uint32_t thread);
+
 struct tree_options {
 	enum view view;
 	enum tree_group group;

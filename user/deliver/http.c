@@ -130,8 +130,7 @@ int http_post(const struct http_target *target, const struct http_body *body,
 
 	*ret = (struct http_answer){ 0 };
 	if (!post.lib) {
-		snprintf(ret->text, sizeof(ret->text),
-			 "libcurl.so.4 cannot be loaded: install libcurl");
+		snprintf(ret->text, sizeof(ret->text), "%s", libcurl_missing());
 		return -ENOSYS;
 	}
 	post.curl = post.lib->curl_easy_init();

@@ -2,12 +2,12 @@
 #include "deliver/listener_child.h"
 
 #include "base/clock.h"
+#include "base/library.h"
 #include "core/view.h"
 #include "deliver/listener_sandbox.h"
 #include "worker/worker_protocol.h"
 #include "worker/worker_sandbox.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <microhttpd.h>
 #include <poll.h>
@@ -324,11 +324,11 @@ static void give_up_late(struct child *child)
 
 static bool load(struct mhd_library *lib)
 {
-	void *handle = dlopen("libmicrohttpd.so.12", RTLD_NOW | RTLD_LOCAL);
+	void *handle = library_load("libmicrohttpd.so.12");
 	bool all = handle != NULL;
 
 #define X(name)                                                                          \
-	lib->name = handle ? (__typeof__(name) *)dlsym(handle, #name) : NULL;            \
+	lib->name = handle ? (__typeof__(name) *)library_function(handle, #name) : NULL; \
 	all &= lib->name != NULL;
 	MHD_FUNCTIONS(X)
 #undef X

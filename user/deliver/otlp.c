@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * OpenTelemetry's profiles over HTTP, as its Collector and what stands behind it take
- * them: an export of one resource with one profile, made of the pprof file of the spool
- * (otlp_tables.h has the numbers). The signal is in development; this is version 1.11
- * of the protocol, package v1development.
+ * them: an export of a resource with one profile for each series, made of the pprof file
+ * of the spool (otlp_tables.h has the numbers). The signal is in development; this is
+ * version 1.11 of the protocol, package v1development.
  *
  * A profile has one type of value: it counts samples, and its period says what each of
  * them weighs.
@@ -12,6 +12,7 @@
 
 #include "base/hash.h"
 #include "base/proto.h"
+#include "base/resource.h"
 #include "deliver/otlp_fields.h"
 #include "deliver/otlp_tables.h"
 #include "format/pprof/pprof_fields.h"
@@ -24,6 +25,7 @@
 struct export
 {
 	const struct delivery *delivery;
+	const struct delivered_series *series;
 	struct otlp_tables *tables;
 	struct str profile;
 	struct str comments; /* an ArrayValue */
@@ -34,10 +36,18 @@ struct export
 static const char *key_of(const char *label, size_t n)
 {
 	static const char *const names[][2] = {
-		{ "service_name", "service.name" },  { "hostname", "host.name" },
-		{ "comm", "thread.name" },	     { "pid", "process.pid" },
-		{ "container", "container.id" },     { "host", "host.name" },
-		{ "async.hops", "weft.async.hops" }, { "async.kind", "weft.async.kind" },
+#define X(name, key, label) { label, key },
+		RESOURCE_ATTRIBUTES(X)
+#undef X
+			{ "hostname", "host.name" },
+		{ "comm", "thread.name" },
+		{ "pid", "process.pid" },
+		{ "container", "container.id" },
+		{ "host", "host.name" },
+		{ "container_id", "container.id" },
+		{ "pod_uid", "k8s.pod.uid" },
+		{ "async.hops", "weft.async.hops" },
+		{ "async.kind", "weft.async.kind" },
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
@@ -46,12 +56,12 @@ static const char *key_of(const char *label, size_t n)
 	return NULL;
 }
 
-static void add_resource(struct str *out, const struct delivery *delivery)
+static void add_resource(struct str *out, const struct delivered_series *series)
 {
 	AUTO_STR resource = { 0 };
 
-	for (size_t i = 0; i < delivery->n_labels; i++) {
-		const struct label *label = &delivery->labels[i];
+	for (size_t i = 0; i < series->n_labels; i++) {
+		const struct label *label = &series->labels[i];
 		const char *key = key_of(label->name, strlen(label->name));
 		AUTO_STR pair = { 0 };
 		AUTO_STR value = { 0 };
@@ -126,6 +136,66 @@ static uint64_t label_attribute(struct export *m, const struct proto_field *labe
 	return name.s ? otlp_attribute(m->tables, name.s, &value) : 0;
 }
 
+/* The text of a label, if it has that key. */
+static bool label_text(struct export *m, const struct proto_field *label, const char *key,
+		       struct proto_field *ret)
+{
+	struct proto proto = proto_of(label->bytes, label->n);
+	struct proto_field field, is = { 0 }, text = { 0 };
+
+	while (proto_next(&proto, &field))
+		if (field.number == LABEL_KEY)
+			is = otlp_text(m->tables, field.value);
+		else if (field.number == LABEL_STR)
+			text = otlp_text(m->tables, field.value);
+	if (is.n != strlen(key) || memcmp(is.bytes, key, is.n) != 0)
+		return false;
+	*ret = text;
+	return true;
+}
+
+/* Lower hex, as weft writes it. */
+static bool read_id(const struct proto_field *text, unsigned char *ret, size_t n)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	if (text->n != 2 * n)
+		return false;
+	for (size_t i = 0; i < 2 * n; i++) {
+		const char *digit = memchr(digits, text->bytes[i], 16);
+
+		if (!digit)
+			return false;
+		ret[i / 2] = (unsigned char)(ret[i / 2] << 4 | (digit - digits));
+	}
+	return true;
+}
+
+/* For which trace and span it worked: the number of the link; 0: it does not say. */
+static uint64_t find_link(struct export *m, const struct proto_field *sample)
+{
+	struct proto proto = proto_of(sample->bytes, sample->n);
+	struct proto_field field, trace = { 0 }, span = { 0 };
+	struct trace_ids ids = { 0 };
+
+	while (proto_next(&proto, &field))
+		if (field.number == SAMPLE_LABEL &&
+		    !label_text(m, &field, PPROF_TRACE_LABEL, &trace))
+			label_text(m, &field, PPROF_SPAN_LABEL, &span);
+	if (!read_id(&trace, ids.trace, sizeof(ids.trace)) ||
+	    !read_id(&span, ids.span, sizeof(ids.span)))
+		return 0;
+	return otlp_link(m->tables, &ids);
+}
+
+static bool is_of_link(struct export *m, const struct proto_field *label)
+{
+	struct proto_field text;
+
+	return label_text(m, label, PPROF_TRACE_LABEL, &text) ||
+	       label_text(m, label, PPROF_SPAN_LABEL, &text);
+}
+
 static void add_sample(struct export *m, const struct proto_field *from)
 {
 	struct proto proto = proto_of(from->bytes, from->n);
@@ -133,7 +203,7 @@ static void add_sample(struct export *m, const struct proto_field *from)
 	AUTO_STR attributes = { 0 };
 	AUTO_STR values = { 0 };
 	AUTO_STR sample = { 0 };
-	uint64_t number;
+	uint64_t number, link = find_link(m, from);
 
 	while (proto_next(&proto, &field)) {
 		size_t at = 0;
@@ -141,7 +211,9 @@ static void add_sample(struct export *m, const struct proto_field *from)
 		if (field.number == SAMPLE_VALUE && !values.n &&
 		    proto_number(&field, &at, &number))
 			varint_add(&values, number);
-		if (field.number != SAMPLE_LABEL)
+		if (field.number != SAMPLE_LABEL ||
+		    pprof_pick_drops(&m->series->pick, &field) ||
+		    (link && is_of_link(m, &field)))
 			continue;
 		number = label_attribute(m, &field);
 		if (number)
@@ -149,6 +221,7 @@ static void add_sample(struct export *m, const struct proto_field *from)
 	}
 	proto_add_uint(&sample, OTLP_STACK, otlp_stack(m->tables, from));
 	proto_add_bytes(&sample, OTLP_SAMPLE_ATTRIBUTES, attributes.s, attributes.n);
+	proto_add_uint(&sample, OTLP_LINK, link);
 	proto_add_bytes(&sample, OTLP_VALUES, values.s, values.n);
 	proto_add_item(&m->profile, OTLP_SAMPLES, sample.s, sample.n);
 	m->profile.failed |= attributes.failed | values.failed | sample.failed;
@@ -203,9 +276,13 @@ static void add_field(struct export *m, const struct proto_field *field)
 /* The same whenever it is tried again, and of no other one. */
 static void add_id(struct export *m)
 {
+	struct hasher hasher;
 	struct hash hash;
 
-	hash_of(m->delivery->plain, m->delivery->plain_bytes, &hash);
+	hash_begin(&hasher);
+	hash_add(&hasher, m->delivery->plain->s, m->delivery->plain->n);
+	hash_add(&hasher, &m->series->pick.series, sizeof(m->series->pick.series));
+	hash_end(&hasher, &hash);
 	proto_add_item(&m->profile, OTLP_PROFILE_ID, hash.bytes, PROFILE_ID_BYTES);
 }
 
@@ -221,35 +298,57 @@ static void add_comments(struct export *m)
 	m->profile.failed |= m->comments.failed | number.failed;
 }
 
-static int make_all(struct export *m, struct str *out)
+static void add_fields(struct export *m)
 {
-	struct proto proto = proto_of(m->delivery->plain, m->delivery->plain_bytes);
+	const struct str *plain = m->delivery->plain;
+	struct proto proto = proto_of(plain->s, plain->n);
 	struct proto_field field;
-	AUTO_STR resource = { 0 };
-	AUTO_STR scope = { 0 };
-	AUTO_STR dictionary = { 0 };
-	int err;
+	uint64_t sample = 0;
 
 	while (proto_next(&proto, &field))
-		add_field(m, &field);
+		if (field.number != PROFILE_SAMPLE ||
+		    pprof_pick_has(&m->series->pick, sample++))
+			add_field(m, &field);
+}
+
+static void add_series(struct export *m, const struct delivered_series *series,
+		       struct str *out)
+{
+	AUTO_STR resource = { 0 };
+	AUTO_STR scope = { 0 };
+
+	m->series = series;
+	m->has_type = false;
+	str_clear(&m->profile);
+	str_clear(&m->comments);
+	add_fields(m);
 	add_id(m);
 	add_comments(m);
-	add_resource(&resource, m->delivery);
+	add_resource(&resource, series);
 	add_scope(&scope);
 	proto_add_item(&scope, SCOPE_PROFILES, m->profile.s, m->profile.n);
 	proto_add_item(&resource, RESOURCE_SCOPE_PROFILES, scope.s, scope.n);
 	proto_add_item(out, EXPORT_RESOURCE_PROFILES, resource.s, resource.n);
+	out->failed |= m->profile.failed | resource.failed | scope.failed;
+}
+
+static int make_all(struct export *m, struct str *out)
+{
+	AUTO_STR dictionary = { 0 };
+	int err;
+
+	for (size_t i = 0; i < m->delivery->n_series; i++)
+		add_series(m, &m->delivery->series[i], out);
 	err = otlp_tables_write(m->tables, &dictionary);
 	proto_add_item(out, EXPORT_DICTIONARY, dictionary.s, dictionary.n);
-	if (m->profile.failed | resource.failed | scope.failed | dictionary.failed)
-		return -ENOMEM;
+	out->failed |= dictionary.failed;
 	return err ? err : str_error(out);
 }
 
 static int make(struct str *out, const struct delivery *delivery)
 {
 	struct export m = { .delivery = delivery };
-	int err = otlp_tables_new(&m.tables, delivery->plain, delivery->plain_bytes);
+	int err = otlp_tables_new(&m.tables, delivery->plain->s, delivery->plain->n);
 
 	if (!err)
 		err = make_all(&m, out);
@@ -283,6 +382,7 @@ const struct receiver otlp_receiver = {
 	.path = "/v1development/profiles",
 	.content_type = "application/x-protobuf",
 	.is_packed = true,
+	.is_whole = true,
 	.make = make,
 	.read_answer = read_answer,
 };

@@ -46,6 +46,7 @@ enum otlp_value_type { OTLP_TYPE = 1, OTLP_UNIT = 2 };
 enum otlp_sample {
 	OTLP_STACK = 1,
 	OTLP_SAMPLE_ATTRIBUTES = 2,
+	OTLP_LINK = 3,
 	OTLP_VALUES = 4,
 };
 
@@ -74,6 +75,8 @@ enum otlp_function {
 };
 
 enum otlp_stack { OTLP_LOCATIONS = 1 };
+
+enum otlp_link { OTLP_TRACE_ID = 1, OTLP_SPAN_ID = 2 };
 
 enum otlp_attribute { OTLP_KEY = 1, OTLP_VALUE = 2 };
 

@@ -18,7 +18,7 @@ struct otlp_tables {
 	VEC(uint64_t) filenames;       /* of mappings, by id - 1 */
 	uint64_t locations, functions; /* how many */
 	struct intern *more_strings;   /* numbered after pprof's */
-	struct intern *attributes, *stacks;
+	struct intern *attributes, *stacks, *links;
 	int err;
 };
 
@@ -90,6 +90,8 @@ int otlp_tables_new(struct otlp_tables **ret, const void *pprof, size_t n)
 		err = new_table(&t->attributes);
 	if (!err)
 		err = new_table(&t->stacks);
+	if (!err)
+		err = new_table(&t->links);
 	if (err)
 		return err;
 	while (!t->err && proto_next(&proto, &field))
@@ -109,6 +111,7 @@ void otlp_tables_free(struct otlp_tables *t)
 	intern_free(t->more_strings);
 	intern_free(t->attributes);
 	intern_free(t->stacks);
+	intern_free(t->links);
 	free(t);
 }
 
@@ -165,6 +168,17 @@ uint64_t otlp_stack(struct otlp_tables *t, const struct proto_field *sample)
 	if (str_error(&numbers) || str_error(&stack))
 		t->err = -ENOMEM;
 	return number_of(t, t->stacks, stack.s, stack.n);
+}
+
+uint64_t otlp_link(struct otlp_tables *t, const struct trace_ids *ids)
+{
+	AUTO_STR link = { 0 };
+
+	proto_add_item(&link, OTLP_TRACE_ID, ids->trace, sizeof(ids->trace));
+	proto_add_item(&link, OTLP_SPAN_ID, ids->span, sizeof(ids->span));
+	if (str_error(&link))
+		t->err = -ENOMEM;
+	return number_of(t, t->links, link.s, link.n);
 }
 
 void otlp_any_text(struct str *out, const void *s, size_t n)
@@ -362,7 +376,7 @@ int otlp_tables_write(struct otlp_tables *t, struct str *out)
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 		add_all(t, &kinds[i], out);
 	/* Parca rejects ids that are there and all zeros, so the first one is empty */
-	proto_add_item(out, DICTIONARY_LINK, "", 0);
+	add_table(t->links, DICTIONARY_LINK, out);
 	for (size_t i = 0; i < t->strings.n; i++)
 		proto_add_item(out, DICTIONARY_STRING, t->strings.items[i].bytes,
 			       t->strings.items[i].n);

@@ -3,13 +3,15 @@
  * The dictionary of an export: tables that everything else refers to by number, whose
  * number 0 is "none". pprof counts its ids from 1 and without holes, so mappings,
  * locations, functions and strings keep their numbers. Only what pprof writes into each
- * sample has numbers of its own: attributes and stacks.
+ * sample has numbers of its own: attributes, stacks
+ * and links.
  */
 #ifndef WEFT_DELIVER_OTLP_TABLES_H
 #define WEFT_DELIVER_OTLP_TABLES_H
 
 #include "base/cleanup.h"
 #include "base/proto.h"
+#include "shared/thread_context.h"
 
 #include <stdint.h>
 
@@ -31,6 +33,8 @@ uint64_t otlp_attribute(struct otlp_tables *tables, const char *key,
 			const struct str *value);
 /* The locations of a sample of pprof: its fields that name some, packed or not. */
 uint64_t otlp_stack(struct otlp_tables *tables, const struct proto_field *sample);
+
+uint64_t otlp_link(struct otlp_tables *tables, const struct trace_ids *ids);
 
 /* Once nothing more is asked for. 0, -ENOMEM or -EBADMSG. */
 int otlp_tables_write(struct otlp_tables *tables, struct str *out);

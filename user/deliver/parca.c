@@ -34,13 +34,30 @@ static void add_label(struct json *json, const char *name, const char *value)
 	json_close(json, '}');
 }
 
-static void add_labels(struct json *json, const struct delivery *delivery)
+static void add_labels(struct json *json, const struct delivered_series *series,
+		       const char *name)
 {
 	json_open(json, "labels", '{');
 	json_open(json, "labels", '[');
-	add_label(json, "__name__", delivery->name);
-	for (size_t i = 0; i < delivery->n_labels; i++)
-		add_label(json, delivery->labels[i].name, delivery->labels[i].value);
+	add_label(json, "__name__", name);
+	for (size_t i = 0; i < series->n_labels; i++)
+		add_label(json, series->labels[i].name, series->labels[i].value);
+	json_close(json, ']');
+	json_close(json, '}');
+}
+
+static void add_series(struct json *json, const struct delivered_series *series,
+		       const char *name)
+{
+	json_open(json, NULL, '{');
+	add_labels(json, series, name);
+	json_open(json, "samples", '[');
+	json_open(json, NULL, '{');
+	json_key(json, "rawProfile");
+	str_add_char(json->out, '"');
+	add_base64(json->out, (const unsigned char *)series->pprof.s, series->pprof.n);
+	str_add_char(json->out, '"');
+	json_close(json, '}');
 	json_close(json, ']');
 	json_close(json, '}');
 }
@@ -51,17 +68,8 @@ static int make(struct str *out, const struct delivery *delivery)
 
 	json_open(&json, NULL, '{');
 	json_open(&json, "series", '[');
-	json_open(&json, NULL, '{');
-	add_labels(&json, delivery);
-	json_open(&json, "samples", '[');
-	json_open(&json, NULL, '{');
-	json_key(&json, "rawProfile");
-	str_add_char(out, '"');
-	add_base64(out, delivery->pprof, delivery->bytes);
-	str_add_char(out, '"');
-	json_close(&json, '}');
-	json_close(&json, ']');
-	json_close(&json, '}');
+	for (size_t i = 0; i < delivery->n_series; i++)
+		add_series(&json, &delivery->series[i], delivery->name);
 	json_close(&json, ']');
 	json_close(&json, '}');
 	return str_error(out);

@@ -17,7 +17,8 @@ struct renumber {
 
 struct cutter {
 	struct proto whole;
-	uint64_t samples, first, end; /* those from first to before end are wanted */
+	uint64_t samples, first, end;  /* those from first to before end are wanted */
+	const struct pprof_pick *pick; /* of these; NULL: all */
 	struct renumber strings, locations, functions;
 	bool bad;
 };
@@ -25,6 +26,35 @@ struct cutter {
 static struct proto inside(const struct proto_field *field)
 {
 	return proto_of(field->bytes, field->n);
+}
+
+bool pprof_pick_has(const struct pprof_pick *pick, uint64_t sample)
+{
+	return sample < pick->n_samples && pick->series_of[sample] == pick->series;
+}
+
+bool pprof_pick_drops(const struct pprof_pick *pick, const struct proto_field *label)
+{
+	struct proto proto = inside(label);
+	struct proto_field field;
+
+	while (proto_next(&proto, &field))
+		if (field.number == LABEL_KEY && field.value < pick->n_strings &&
+		    pick->is_key[field.value])
+			return true;
+	return false;
+}
+
+static bool is_wanted(const struct cutter *c, uint64_t sample)
+{
+	return sample >= c->first && sample < c->end &&
+	       (!c->pick || pprof_pick_has(c->pick, sample));
+}
+
+static bool is_left_out(const struct cutter *c, const struct proto_field *field)
+{
+	return c->pick && field->number == SAMPLE_LABEL &&
+	       pprof_pick_drops(c->pick, field);
 }
 
 static void need(struct cutter *c, struct renumber *table, uint64_t number)
@@ -107,7 +137,7 @@ static void need_of_sample(struct cutter *c, const struct proto_field *sample)
 	while (proto_next(&proto, &field))
 		if (field.number == SAMPLE_LOCATION_ID)
 			need_numbers(c, &c->locations, &field);
-		else if (field.number == SAMPLE_LABEL)
+		else if (field.number == SAMPLE_LABEL && !is_left_out(c, &field))
 			need_strings(c, &field, 1U << LABEL_KEY | 1U << LABEL_STR);
 }
 
@@ -141,7 +171,7 @@ static void need_of_samples(struct cutter *c)
 			need_of_head(c, &field);
 			continue;
 		}
-		if (i >= c->first && i < c->end)
+		if (is_wanted(c, i))
 			need_of_sample(c, &field);
 		i++;
 	}
@@ -235,7 +265,7 @@ static void copy_sample(struct cutter *c, struct str *out,
 		if (field.number == SAMPLE_LOCATION_ID)
 			for (size_t at = 0; proto_number(&field, &at, &number);)
 				varint_add(&numbers, renumbered(&c->locations, number));
-		else
+		else if (!is_left_out(c, &field))
 			copy_field(c, &text, &field);
 	proto_add_bytes(&text, SAMPLE_LOCATION_ID, numbers.s, numbers.n);
 	text.failed |= numbers.failed;
@@ -270,7 +300,7 @@ static void copy(struct cutter *c, struct str *out, const struct proto_field *fi
 {
 	switch (field->number) {
 	case PROFILE_SAMPLE:
-		if (at->sample >= c->first && at->sample < c->end)
+		if (is_wanted(c, at->sample))
 			copy_sample(c, out, field);
 		at->sample++;
 		break;
@@ -305,6 +335,13 @@ static int cut(struct cutter *c, struct str *out)
 	return c->bad ? fail(-EBADMSG, "it is no profile of weft's") : str_error(out);
 }
 
+static void free_tables(struct cutter *c)
+{
+	free(c->strings.to);
+	free(c->locations.to);
+	free(c->functions.to);
+}
+
 int pprof_part(struct str *out, const struct str *whole, struct pprof_part which,
 	       uint64_t *ret_samples)
 {
@@ -315,11 +352,21 @@ int pprof_part(struct str *out, const struct str *whole, struct pprof_part which
 	c.end = c.samples * (which.part + 1) / which.parts;
 	if (!err)
 		err = cut(&c, out);
-	free(c.strings.to);
-	free(c.locations.to);
-	free(c.functions.to);
+	free_tables(&c);
 	if (err)
 		return err;
 	*ret_samples = c.end - c.first;
 	return 0;
+}
+
+int pprof_pick(struct str *out, const struct str *whole, const struct pprof_pick *pick)
+{
+	struct cutter c = { .whole = proto_of(whole->s, whole->n), .pick = pick };
+	int err = count(&c);
+
+	c.end = c.samples;
+	if (!err)
+		err = cut(&c, out);
+	free_tables(&c);
+	return err;
 }

@@ -7,7 +7,7 @@
 #ifndef WEFT_DELIVER_PPROF_PART_H
 #define WEFT_DELIVER_PPROF_PART_H
 
-#include "base/str.h"
+#include "base/proto.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -15,6 +15,21 @@
 struct pprof_part {
 	uint32_t part, parts; /* 0 of 2: the first half */
 };
+
+/* Those of a series, without the labels that say so (split.h). */
+struct pprof_pick {
+	const uint32_t *series_of; /* by sample */
+	size_t n_samples;
+	uint32_t series;
+	const bool *is_key; /* by number of string: a label that is left out */
+	size_t n_strings;
+};
+
+bool pprof_pick_has(const struct pprof_pick *pick, uint64_t sample);
+/* A label of a sample. */
+bool pprof_pick_drops(const struct pprof_pick *pick, const struct proto_field *label);
+
+int pprof_pick(struct str *out, const struct str *whole, const struct pprof_pick *pick);
 
 /* Not packed, both. *ret_samples: how many are in it. 0, -ENOMEM, or -EBADMSG: it is
  * not as weft writes them. */

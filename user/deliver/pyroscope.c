@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Grafana Pyroscope, by its own protocol: PushRequest of push/v1/push.proto, one series
- * with one sample. __name__ and service_name are demanded; a profile may have 4 MiB
+ * Grafana Pyroscope, by its own protocol: PushRequest of push/v1/push.proto, with one
+ * sample a series. __name__ and service_name are demanded; a profile may have 4 MiB
  * uncompressed and be an hour old at most.
  */
 #include "deliver/receiver.h"
@@ -29,20 +29,26 @@ static void add_label(struct str *series, const char *name, const char *value)
 	series->failed |= pair.failed;
 }
 
-static int make(struct str *out, const struct delivery *delivery)
+static void add_series(struct str *out, const struct delivered_series *from,
+		       const char *name)
 {
 	AUTO_STR series = { 0 };
 	AUTO_STR sample = { 0 };
 
-	add_label(&series, "__name__", delivery->name);
-	for (size_t i = 0; i < delivery->n_labels; i++)
-		add_label(&series, delivery->labels[i].name, delivery->labels[i].value);
-	proto_add_bytes(&sample, RAW_SAMPLE_RAW_PROFILE, delivery->pprof,
-			delivery->bytes);
-	proto_add_string(&sample, RAW_SAMPLE_ID, delivery->id);
+	add_label(&series, "__name__", name);
+	for (size_t i = 0; i < from->n_labels; i++)
+		add_label(&series, from->labels[i].name, from->labels[i].value);
+	proto_add_bytes(&sample, RAW_SAMPLE_RAW_PROFILE, from->pprof.s, from->pprof.n);
+	proto_add_string(&sample, RAW_SAMPLE_ID, from->id);
 	proto_add_item(&series, RAW_PROFILE_SERIES_SAMPLES, sample.s, sample.n);
 	proto_add_item(out, PUSH_REQUEST_SERIES, series.s, series.n);
 	out->failed |= series.failed | sample.failed;
+}
+
+static int make(struct str *out, const struct delivery *delivery)
+{
+	for (size_t i = 0; i < delivery->n_series; i++)
+		add_series(out, &delivery->series[i], delivery->name);
 	return str_error(out);
 }
 
@@ -51,4 +57,5 @@ const struct receiver pyroscope_receiver = {
 	.path = "/push.v1.PusherService/Push",
 	.content_type = "application/proto",
 	.make = make,
+	.labels_are_series = true,
 };

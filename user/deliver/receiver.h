@@ -7,27 +7,30 @@
 #ifndef WEFT_DELIVER_RECEIVER_H
 #define WEFT_DELIVER_RECEIVER_H
 
+#include "base/label.h"
 #include "base/str.h"
+#include "deliver/pprof_part.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct label {
-	const char *name, *value;
-};
-
-/* One profile on its way: a file that pprof can read, and what it is called. */
-struct delivery {
-	const void *pprof;
-	size_t bytes;
-	const void *plain; /* the same, unpacked */
-	size_t plain_bytes;
-	const char *id;		    /* the same each time that it is tried */
-	const char *name;	    /* of a metric, which these receivers demand */
-	bool is_second;		    /* of two views of a window */
+/* One of the series of a profile. */
+struct delivered_series {
 	const struct label *labels; /* also service_name */
 	size_t n_labels;
+	struct str pprof; /* a file of its samples, unless the receiver is_whole */
+	char id[160];	  /* the same each time that it is tried */
+	struct pprof_pick pick;
+};
+
+/* One profile on its way. */
+struct delivery {
+	const struct str *plain; /* a file that pprof can read, unpacked */
+	const struct delivered_series *series;
+	size_t n_series;
+	const char *name; /* of a metric, which these receivers demand */
+	bool is_second;	  /* of two views of a window */
 };
 
 enum receiver_says {
@@ -41,7 +44,9 @@ struct receiver {
 	const char *path;	  /* behind a URL that has none of its own */
 	const char *content_type; /* of what make() makes */
 	int (*make)(struct str *out, const struct delivery *delivery);
-	bool is_packed; /* what make() makes goes out in gzip */
+	bool is_packed;		/* what make() makes goes out in gzip */
+	bool is_whole;		/* make() reads the whole, and each series' pick */
+	bool labels_are_series; /* each value of a sample's label makes one */
 	/* What does a 200 say? Some answer so to whatever they don't know. NULL: yes. */
 	enum receiver_says (*read_answer)(const char *answer, size_t n);
 };

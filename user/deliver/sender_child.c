@@ -4,6 +4,8 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "deliver/listener_child.h"
+#include "deliver/pack.h"
+#include "deliver/split.h"
 #include "worker/network_sandbox.h"
 #include "worker/worker_protocol.h"
 #include "worker/worker_sandbox.h"
@@ -14,13 +16,10 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
-#include <zlib.h>
 
-#define GZIP		16 /* for zlib: its format, and nothing else */
-#define TOO_LARGE	413
-#define PLAIN_BYTES_MAX (256u << 20)
-#define PART_ID_BYTES	128
-#define ALARM_SLACK_S	2 /* a request that goes on beyond its time, against all limits */
+#define TOO_LARGE     413
+#define PART_ID_BYTES 128
+#define ALARM_SLACK_S 2 /* a request that goes on beyond its time, against all limits */
 
 static void refuse(struct send_answer *answer, const char *why)
 {
@@ -93,44 +92,6 @@ static int read_all(int fd, struct str *out)
 	return n < 0 ? -errno : str_error(out);
 }
 
-/* Is it whole? gzip keeps a sum of what it packed. */
-static bool unpack(const struct str *packed, struct str *out)
-{
-	unsigned char room[16384];
-	z_stream z = { .next_in = (unsigned char *)packed->s,
-		       .avail_in = (unsigned int)packed->n };
-	int err = inflateInit2(&z, GZIP + MAX_WBITS);
-
-	while (err == Z_OK) {
-		z.next_out = room;
-		z.avail_out = sizeof(room);
-		err = inflate(&z, Z_NO_FLUSH);
-		str_add_bytes(out, room, sizeof(room) - z.avail_out);
-		if (out->n > PLAIN_BYTES_MAX)
-			break;
-	}
-	inflateEnd(&z);
-	return err == Z_STREAM_END && !z.avail_in && !str_error(out);
-}
-
-static int pack(const struct str *plain, struct str *out)
-{
-	unsigned char room[16384];
-	z_stream z = { .next_in = (unsigned char *)plain->s,
-		       .avail_in = (unsigned int)plain->n };
-	int err = deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP + MAX_WBITS, 8,
-			       Z_DEFAULT_STRATEGY);
-
-	while (err == Z_OK) {
-		z.next_out = room;
-		z.avail_out = sizeof(room);
-		err = deflate(&z, Z_FINISH);
-		str_add_bytes(out, room, sizeof(room) - z.avail_out);
-	}
-	deflateEnd(&z);
-	return err == Z_STREAM_END ? str_error(out) : -ENOMEM;
-}
-
 static int make_body(const struct receiver *receiver, const struct delivery *delivery,
 		     struct str *out)
 {
@@ -162,20 +123,32 @@ static void send_profile(const struct sender_config *config,
 	judge(receiver, &said, answer);
 }
 
-/* Some of the samples, as a file of its own. *whole becomes its plain text. */
-static int take_part(const struct sender_job *job, struct str *packed, struct str *whole,
+/* A file of the spool, or a part of one. */
+struct loaded {
+	struct str plain;
+	struct str packed; /* empty: of a part */
+};
+
+static void loaded_end(struct loaded *file)
+{
+	str_free(&file->plain);
+	str_free(&file->packed);
+}
+#define AUTO_LOADED __attribute__((cleanup(loaded_end))) struct loaded
+
+/* Some of the samples: it becomes a file of its own. */
+static int take_part(const struct sender_job *job, struct loaded *file,
 		     uint64_t *ret_samples)
 {
 	AUTO_STR part = { 0 };
-	int err = pprof_part(&part, whole, job->part, ret_samples);
+	int err = pprof_part(&part, &file->plain, job->part, ret_samples);
 
 	if (err)
 		return err;
-	str_clear(packed);
-	err = pack(&part, packed);
-	str_clear(whole);
-	str_add_bytes(whole, part.s, part.n);
-	return err ? err : str_error(whole);
+	str_clear(&file->packed);
+	str_clear(&file->plain);
+	str_add_bytes(&file->plain, part.s, part.n);
+	return str_error(&file->plain);
 }
 
 /* The parts have names of their own. */
@@ -188,35 +161,84 @@ static void name_part(const struct sender_job *job, char id[PART_ID_BYTES])
 			 job->part.parts);
 }
 
+/* Several have names of their own. */
+static void name_series(struct delivered_series *series, const char *id, size_t i,
+			size_t n)
+{
+	if (n == 1)
+		snprintf(series->id, sizeof(series->id), "%s", id);
+	else
+		snprintf(series->id, sizeof(series->id), "%s~%zu", id, i);
+}
+
+static int fill_series(struct delivered_series *series,
+		       const struct sender_config *config, const struct split *split,
+		       const struct loaded *file)
+{
+	AUTO_STR own = { 0 };
+	int err;
+
+	series->labels = config->labels;
+	series->n_labels = config->n_labels;
+	if (split_is_told(split))
+		series->labels =
+			split_labels(split, series->pick.series, &series->n_labels);
+	if (config->receiver->is_whole)
+		return 0;
+	if (!split_is_told(split) && file->packed.n) {
+		str_add_bytes(&series->pprof, file->packed.s, file->packed.n);
+		return str_error(&series->pprof);
+	}
+	err = pprof_pick(&own, &file->plain, &series->pick);
+	return err ? err : pack(&own, &series->pprof);
+}
+
+static void send_series(const struct sender_config *config, const struct sender_job *job,
+			const struct split *split, const struct loaded *file,
+			struct send_answer *answer)
+{
+	size_t n = split_count(split);
+	AUTO_FREE struct delivered_series *series = calloc(n + 1, sizeof(*series));
+	struct delivery delivery = {
+		.plain = &file->plain,
+		.series = series,
+		.n_series = n,
+		.name = job->is_second ? "process_cpu_thread" : "process_cpu",
+		.is_second = job->is_second,
+	};
+	char id[PART_ID_BYTES];
+	int err = series ? 0 : -ENOMEM;
+
+	name_part(job, id);
+	for (size_t i = 0; !err && i < n; i++) {
+		series[i].pick = split_pick(split, i);
+		name_series(&series[i], id, i, n);
+		err = fill_series(&series[i], config, split, file);
+	}
+	if (err)
+		refuse(answer, "it cannot be split");
+	else if (n)
+		send_profile(config, &delivery, answer);
+	for (size_t i = 0; series && i < n; i++)
+		str_free(&series[i].pprof);
+}
+
 static void send_file(const struct sender_config *config, const struct sender_job *job,
 		      int fd, struct send_answer *answer)
 {
 	uint64_t samples = UINT64_MAX;
-	char id[PART_ID_BYTES];
-	AUTO_STR pprof = { 0 };
-	AUTO_STR plain = { 0 };
+	AUTO(split) split = NULL;
+	AUTO_LOADED file = { 0 };
 
-	name_part(job, id);
-	if (read_all(fd, &pprof)) {
+	if (read_all(fd, &file.packed)) {
 		refuse(answer, "the file cannot be read");
-	} else if (!unpack(&pprof, &plain)) {
+	} else if (!unpack(&file.packed, &file.plain)) {
 		refuse(answer, "the file is damaged");
-	} else if (job->part.parts != 1 && take_part(job, &pprof, &plain, &samples)) {
+	} else if ((job->part.parts != 1 && take_part(job, &file, &samples)) ||
+		   split_new(&split, &file.plain)) {
 		refuse(answer, "it cannot be split");
 	} else if (samples) {
-		const struct delivery delivery = {
-			.pprof = pprof.s,
-			.bytes = pprof.n,
-			.plain = plain.s,
-			.plain_bytes = plain.n,
-			.id = id,
-			.name = job->is_second ? "process_cpu_thread" : "process_cpu",
-			.is_second = job->is_second,
-			.labels = config->labels,
-			.n_labels = config->n_labels,
-		};
-
-		send_profile(config, &delivery, answer);
+		send_series(config, job, split, &file, answer);
 		if (answer->outcome == SEND_IN_PARTS && samples == 1)
 			answer->outcome = SEND_NEVER;
 	}

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "doctor/doctor_names.h"
 #include "doctor/doctor_threads.h"
 #include "pipeline/pipeline.h"
 #include "proc/scan.h"
@@ -24,7 +25,8 @@ struct look {
 	struct pipeline *pipeline;
 	struct files *files;
 	struct doctor_process *process;
-	int err; /* of a callback */
+	uint32_t modules[DOCTOR_FILES_MAX]; /* of the process's files */
+	int err;			    /* of a callback */
 };
 
 static void on_mapped(void *arg, const struct process *process, const struct mapping *map)
@@ -132,12 +134,13 @@ static void add_elf_info(struct doctor_process *process, const struct elf_info *
 		process->libc = (enum elf_libc)info->libc;
 }
 
-static void add_file(struct doctor_process *process, const struct look *look,
+static void add_file(struct doctor_process *process, struct look *look,
 		     const struct mapping *map, const char *path)
 {
-	struct doctor_file *file = &process->files[process->n_files++];
+	struct doctor_file *file = &process->files[process->n_files];
 	int fd = files_fd(look->files, map->module);
 
+	look->modules[process->n_files++] = map->module;
 	copy_path(file->path, path);
 	file->readable = files_elf_info(look->files, map->module) != NULL;
 	file->table_err = -ETIMEDOUT; /* until it is there */
@@ -157,7 +160,20 @@ static bool is_first_piece(const struct mapping *maps, size_t i)
 	return true;
 }
 
-static int describe(struct doctor_process *process, const struct look *look,
+/* As a recording would. */
+static int find_names(struct doctor_process *process, struct look *look)
+{
+	return doctor_name_files(process, look->modules,
+				 &(struct symbol_sources){
+					 .modules = pipeline_modules(look->pipeline),
+					 .processes = pipeline_processes(look->pipeline),
+					 .files = look->files,
+					 .worker = look->worker,
+					 .opener = look->opener,
+				 });
+}
+
+static int describe(struct doctor_process *process, struct look *look,
 		    const struct process *seen)
 {
 	size_t n;
@@ -179,7 +195,7 @@ static int describe(struct doctor_process *process, const struct look *look,
 	}
 	doctor_count_threads(process);
 	err = files_collect(look->files, TABLES_MS);
-	return err < 0 ? err : 0;
+	return err < 0 ? err : find_names(process, look);
 }
 
 static void read_comm(struct doctor_process *process)

@@ -8,8 +8,10 @@
 #define WEFT_DOCTOR_DOCTOR_H
 
 #include "base/cleanup.h"
+#include "core/names.h"
 #include "doctor/probe.h"
 #include "obj/elf_scan.h"
+#include "sym/packages.h"
 #include "unwind/unwind_table.h"
 
 #include <stdbool.h>
@@ -25,7 +27,15 @@ struct doctor_file {
 	int table_err; /* of making its table; -ENODATA: it has none */
 	struct unwind_head head;
 	struct unwind_stats stats;
+	/* Addresses of its code, by where a name would come from, and in sum. 0: names
+	 * can't be looked for */
+	unsigned int by_origin[N_NAME_ORIGINS], addresses;
+	uint64_t code_bytes;
+	char package[PACKAGE_BYTES]; /* that has debug symbols, if it lacks many */
 };
+
+/* Does so much of its code lack a symbol that it is worth telling? */
+bool doctor_file_lacks_names(const struct doctor_file *file);
 
 struct doctor_key {
 	char path[DOCTOR_PATH_BYTES];

@@ -154,6 +154,11 @@ void probe_kernel_names(struct probe_result *result)
 			  restricted);
 		return;
 	}
+	if (access("/proc/self", F_OK)) {
+		probe_say(result, PROBE_LIMITED, "/proc is not mounted");
+		probe_todo(result, "mount -t proc proc /proc");
+		return;
+	}
 	probe_say(result, PROBE_LIMITED,
 		  "/proc/kallsyms hides addresses (kptr_restrict %ld): before Linux "
 		  "5.14 kernel functions have no names",

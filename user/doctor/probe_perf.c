@@ -71,7 +71,11 @@ void probe_perf_paranoid(struct probe_result *result)
 	AUTO_CLOSE int fd = open_clock();
 	long level;
 
-	if (!probe_read_number("/proc/sys/kernel/perf_event_paranoid", &level)) {
+	if (access("/proc/self", F_OK)) {
+		probe_say(result, fd < 0 ? PROBE_MISSING : PROBE_OK,
+			  "not known without /proc");
+		probe_todo(result, "mount -t proc proc /proc");
+	} else if (!probe_read_number("/proc/sys/kernel/perf_event_paranoid", &level)) {
 		probe_say(result, PROBE_MISSING,
 			  "missing: this kernel has no perf events");
 		probe_todo(result, "boot a kernel built with CONFIG_PERF_EVENTS=y");

@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/outfile.h"
 #include "core/profile.h"
+#include "core/series.h"
 
 #include <stdbool.h>
 
@@ -19,6 +20,7 @@ struct writer_options {
 	bool with_pid;	   /* folded: comm-pid as the first frame */
 	const char *title; /* of a page; NULL: its own words */
 	bool short_names;  /* of a page: core/short_names.h */
+	const struct series *series; /* pprof: labels of processes; NULL: none */
 };
 
 /*

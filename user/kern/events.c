@@ -33,6 +33,7 @@ static struct perf_event_attr tick_attr(enum tick_event event, unsigned int hz)
 		.size = sizeof(attr),
 		.disabled = 1,
 		.exclude_guest = 1,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED, /* struct tick_count */
 	};
 
 	if (event == TICK_CYCLES) {
@@ -53,7 +54,7 @@ bool cycles_work(void)
 	/* the lowest rate: the kernel may have lowered what it allows */
 	struct perf_event_attr attr = tick_attr(TICK_CYCLES, 1);
 	struct timespec begin, now;
-	uint64_t count = 0;
+	struct tick_count count;
 	AUTO_CLOSE int fd = event_open(&attr, 0, -1);
 
 	if (fd < 0 || ioctl(fd, PERF_EVENT_IOC_ENABLE, 0))
@@ -62,7 +63,7 @@ bool cycles_work(void)
 	do
 		clock_gettime(CLOCK_MONOTONIC, &now);
 	while (now.tv_sec == begin.tv_sec && now.tv_nsec - begin.tv_nsec < 1000000);
-	return read(fd, &count, sizeof(count)) == sizeof(count) && count > 0;
+	return read(fd, &count, sizeof(count)) == sizeof(count) && count.value > 0;
 }
 
 int tick_open(enum tick_event event, unsigned int hz, int cpu)
@@ -98,9 +99,14 @@ int sideband_open(int cpu)
 		.clockid = CLOCK_MONOTONIC,
 		.watermark = 1,
 		.wakeup_watermark = 1,
+		.read_format = PERF_FORMAT_LOST,
 	};
 	int fd = event_open(&attr, -1, cpu);
 
+	if (fd == -EINVAL) { /* a kernel before 6.0 */
+		attr.read_format = 0;
+		fd = event_open(&attr, -1, cpu);
+	}
 	if (fd >= 0)
 		return fd;
 	fail_errno(fd, "cannot watch mappings on CPU %d", cpu);

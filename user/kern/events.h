@@ -20,7 +20,12 @@ const char *tick_event_name(enum tick_event event); /* "cpu-clock", "cycles" */
 /* Does the PMU count? Opens cycles on this thread and sees them grow. */
 bool cycles_work(void);
 
-/* A disabled sampling event of every task on a CPU: the fd, or -errno. */
+/* A disabled sampling event of every task on a CPU: the fd, or -errno. Reading it gives
+ * a tick_count. */
+struct tick_count {
+	uint64_t value;	     /* TICK_CPU_CLOCK: ns */
+	uint64_t enabled_ns; /* stands still once the CPU went away */
+};
 int tick_open(enum tick_event event, unsigned int hz, int cpu);
 
 /* The event that reports maps, comms, forks and exits on a CPU; disabled. */

@@ -6,14 +6,22 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 
+/* Ticks look up again what they know of it. */
+static void count_publication(const struct publish_maps *maps, pid_t tgid)
+{
+	__atomic_fetch_add(&maps->publications[(uint32_t)tgid % PUBLICATIONS], 1,
+			   __ATOMIC_SEQ_CST);
+}
+
 int publish_maps_put_process(const struct publish_maps *maps, pid_t tgid,
 			     const struct process_info *process_info)
 {
 	uint32_t key = (uint32_t)tgid;
 
-	if (!bpf_map_update_elem(maps->processes, &key, process_info, BPF_ANY))
-		return 0;
-	return fail_errno(-errno, "cannot publish pid %d to the kernel", tgid);
+	if (bpf_map_update_elem(maps->processes, &key, process_info, BPF_ANY))
+		return fail_errno(-errno, "cannot publish pid %d to the kernel", tgid);
+	count_publication(maps, tgid);
+	return 0;
 }
 
 void publish_maps_remove_process(const struct publish_maps *maps, pid_t tgid)
@@ -21,6 +29,7 @@ void publish_maps_remove_process(const struct publish_maps *maps, pid_t tgid)
 	uint32_t key = (uint32_t)tgid;
 
 	bpf_map_delete_elem(maps->processes, &key);
+	count_publication(maps, tgid);
 }
 
 int publish_maps_write_pages(const struct publish_maps *maps, uint32_t first,

@@ -14,7 +14,8 @@
 #include <sys/types.h>
 
 struct publish_maps {
-	int processes, pages; /* descriptors */
+	int processes, pages;	/* descriptors */
+	uint32_t *publications; /* PUBLICATIONS of them, which ticks read, too */
 	uint32_t n_pages;
 };
 

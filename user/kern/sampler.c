@@ -25,7 +25,7 @@ struct sampler {
 	int n_cpus;    /* possible ones */
 	int *ring_fds; /* by CPU; -1: none */
 	struct ticks ticks;
-	struct bpf_link *fork_link, *free_link;
+	struct bpf_link *fork_link, *exec_link, *free_link;
 	unsigned int ring_bytes;
 	bool unwatched; /* a CPU's sideband was missed for a while */
 };
@@ -209,6 +209,9 @@ static int watch_forks(struct sampler *s)
 	s->fork_link = bpf_program__attach(s->skel->progs.process_fork);
 	if (!s->fork_link)
 		return fail_errno(-errno, "cannot watch forks");
+	s->exec_link = bpf_program__attach(s->skel->progs.process_exec);
+	if (!s->exec_link)
+		return fail_errno(-errno, "cannot watch execs");
 	s->free_link = bpf_program__attach(s->skel->progs.process_free);
 	return s->free_link ? 0 : fail_errno(-errno, "cannot watch process exits");
 }
@@ -266,6 +269,7 @@ void sampler_free(struct sampler *s)
 	if (!s)
 		return;
 	bpf_link__destroy(s->fork_link);
+	bpf_link__destroy(s->exec_link);
 	bpf_link__destroy(s->free_link);
 	ticks_end(&s->ticks);
 	ring_buffer__free(s->rings);
@@ -341,13 +345,12 @@ int sampler_check_cpus(struct sampler *s)
 	int err = online ? cpus_online(online, s->n_cpus) : fail(-ENOMEM, "no memory");
 
 	for (int cpu = 0; !err && cpu < s->n_cpus; cpu++) {
-		bool open = ticks_has_cpu(&s->ticks, cpu);
-
-		if (open && !online[cpu])
+		/* it may have gone and come back since the last look */
+		if (ticks_has_cpu(&s->ticks, cpu) &&
+		    (!online[cpu] || ticks_still(&s->ticks, cpu)))
 			drop_cpu(s, cpu);
-		if (open || !online[cpu])
-			continue;
-		err = take_up_cpu(s, cpu);
+		if (online[cpu] && !ticks_has_cpu(&s->ticks, cpu))
+			err = take_up_cpu(s, cpu);
 	}
 	return err;
 }
@@ -364,6 +367,7 @@ struct publish_maps sampler_publish_maps(const struct sampler *s)
 {
 	return (struct publish_maps){
 		.processes = bpf_map__fd(s->skel->maps.processes),
+		.publications = s->skel->bss->publications,
 		.pages = bpf_map__fd(s->skel->maps.unwind_pages),
 		.n_pages = bpf_map__max_entries(s->skel->maps.unwind_pages),
 	};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "kern/sideband.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "kern/events.h"
 
@@ -11,14 +12,25 @@
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 /* 1,000 short processes a second write some 700 KB; we are woken at once */
 #define RING_BYTES   (256u << 10)
 #define RECORD_BYTES (64u << 10) /* perf_event_header.size is 16 bits */
+#define LONGEST_TOLD (8u << 10)	 /* more than any of ours has: a path of PATH_MAX */
 
 struct ring {
 	int fd; /* -1: not open */
 	struct perf_event_mmap_page *page;
+	uint64_t lost, told; /* records: as the ring said; as we said */
+};
+
+/* PERF_RECORD_LOST, with our sample_id behind it */
+struct lost_record {
+	struct perf_event_header header;
+	uint64_t id, lost;
+	uint32_t pid, tid;
+	uint64_t time_ns;
 };
 
 struct sideband {
@@ -113,12 +125,57 @@ static const void *record_at(struct sideband *sideband, const unsigned char *dat
 	return sideband->wrapped;
 }
 
+/* What was lost until now, as far as that is news. */
+static int tell_lost(struct ring *ring, uint64_t lost, const struct event_sink *sink)
+{
+	const struct lost_record record = {
+		.header = { .type = PERF_RECORD_LOST, .size = sizeof(record) },
+		.lost = lost - ring->told,
+		.time_ns = clock_now_ns(),
+	};
+
+	if (lost <= ring->told)
+		return 0;
+	ring->told = lost;
+	return sink->sideband(sink->arg, (const void *)&record, sizeof(record));
+}
+
+/* The ring tells of a loss with the next record that it has room for, and that may come
+ * late or never: the CPU may be idle from now on. Kernels before 6.0 count nothing that
+ * could be asked for. */
+static int ask_lost(struct ring *ring, const struct event_sink *sink)
+{
+	struct {
+		uint64_t value, lost;
+	} counts; /* PERF_FORMAT_LOST */
+
+	return read(ring->fd, &counts, sizeof(counts)) == sizeof(counts)
+		       ? tell_lost(ring, counts.lost, sink)
+		       : 0;
+}
+
+static int hand_on(struct ring *ring, const void *bytes, size_t n,
+		   const struct event_sink *sink)
+{
+	const struct lost_record *record = bytes;
+
+	if (record->header.type != PERF_RECORD_LOST || n < sizeof(*record))
+		return sink->sideband(sink->arg, bytes, n);
+	ring->lost += record->lost;
+	return tell_lost(ring, ring->lost, sink);
+}
+
+static uint64_t head_of(const struct ring *ring)
+{
+	return __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+}
+
 static int ring_read(struct sideband *sideband, struct ring *ring,
 		     const struct event_sink *sink)
 {
 	const unsigned char *data = (unsigned char *)ring->page + sideband->page_bytes;
-	uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
-	uint64_t tail = ring->page->data_tail;
+	uint64_t head = head_of(ring), begin = ring->page->data_tail, tail = begin;
+	bool was_full;
 	int err = 0;
 
 	while (!err && tail < head) {
@@ -129,11 +186,12 @@ static int ring_read(struct sideband *sideband, struct ring *ring,
 			tail = head;
 			break;
 		}
-		err = sink->sideband(sink->arg, record, bytes);
+		err = hand_on(ring, record, bytes, sink);
 		tail += bytes;
 	}
+	was_full = head_of(ring) - begin > RING_BYTES - LONGEST_TOLD;
 	__atomic_store_n(&ring->page->data_tail, tail, __ATOMIC_RELEASE);
-	return err;
+	return err || !was_full ? err : ask_lost(ring, sink);
 }
 
 int sideband_read(struct sideband *sideband, const struct event_sink *sink)

@@ -12,12 +12,20 @@
 int ticks_begin(struct ticks *ticks, enum tick_event event, unsigned int hz, int n_cpus)
 {
 	int *fds = malloc((size_t)n_cpus * sizeof(*fds));
+	uint64_t *enabled_ns = calloc((size_t)n_cpus, sizeof(*enabled_ns));
 
-	if (!fds)
+	if (!fds || !enabled_ns) {
+		free(fds);
+		free(enabled_ns);
 		return fail(-ENOMEM, "no memory for %d CPUs", n_cpus);
+	}
 	for (int cpu = 0; cpu < n_cpus; cpu++)
 		fds[cpu] = -1;
-	*ticks = (struct ticks){ .event = event, .hz = hz, .n_cpus = n_cpus, .fds = fds };
+	*ticks = (struct ticks){ .event = event,
+				 .hz = hz,
+				 .n_cpus = n_cpus,
+				 .fds = fds,
+				 .enabled_ns = enabled_ns };
 	return 0;
 }
 
@@ -32,6 +40,7 @@ void ticks_end(struct ticks *ticks)
 {
 	close_all(ticks);
 	free(ticks->fds);
+	free(ticks->enabled_ns);
 	*ticks = (struct ticks){ 0 };
 }
 
@@ -42,6 +51,7 @@ static int open_cpu(struct ticks *ticks, int cpu, int program)
 	if (fd < 0)
 		return fd;
 	ticks->fds[cpu] = fd;
+	ticks->enabled_ns[cpu] = 0;
 	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, program))
 		return fail_errno(-errno, "cannot attach the sampling program");
 	return 0;
@@ -56,15 +66,22 @@ int ticks_add_cpu(struct ticks *ticks, int cpu, int program)
 	return err;
 }
 
+/* What tick_open() has its events tell. */
+static struct tick_count count_on(const struct ticks *ticks, int cpu)
+{
+	struct tick_count count;
+
+	if (ticks->fds[cpu] < 0 ||
+	    read(ticks->fds[cpu], &count, sizeof(count)) != sizeof(count))
+		return (struct tick_count){ 0 };
+	return count;
+}
+
 static uint64_t due_on(const struct ticks *ticks, int cpu)
 {
-	uint64_t count = 0;
-
-	if (ticks->fds[cpu] < 0 || ticks->event != TICK_CPU_CLOCK)
+	if (ticks->event != TICK_CPU_CLOCK)
 		return 0;
-	if (read(ticks->fds[cpu], &count, sizeof(count)) != sizeof(count))
-		return 0;
-	return count / ticks_period_ns(ticks->hz);
+	return count_on(ticks, cpu).value / ticks_period_ns(ticks->hz);
 }
 
 void ticks_drop_cpu(struct ticks *ticks, int cpu)
@@ -77,6 +94,14 @@ void ticks_drop_cpu(struct ticks *ticks, int cpu)
 bool ticks_has_cpu(const struct ticks *ticks, int cpu)
 {
 	return ticks->fds[cpu] >= 0;
+}
+
+bool ticks_still(struct ticks *ticks, int cpu)
+{
+	uint64_t before = ticks->enabled_ns[cpu];
+
+	ticks->enabled_ns[cpu] = count_on(ticks, cpu).enabled_ns;
+	return ticks->running && ticks->enabled_ns[cpu] == before;
 }
 
 static int each(struct ticks *ticks, unsigned long request)

@@ -44,4 +44,23 @@ static inline const char *build_id_hex(const struct build_id *id, char ret[BUILD
 	return ret;
 }
 
+static inline uint8_t build_id_digit(char c)
+{
+	return (uint8_t)(c <= '9' ? c - '0' : c - 'a' + 10);
+}
+
+/* Of what build_id_hex() makes; of other text: none. */
+static inline struct build_id build_id_parse(const char *text)
+{
+	size_t n = strlen(text);
+	struct build_id ret = { 0 };
+
+	if (n % 2 || n / 2 > BUILD_ID_MAX || strspn(text, "0123456789abcdef") != n)
+		return ret;
+	for (; ret.bytes < n / 2; text += 2)
+		ret.id[ret.bytes++] =
+			(uint8_t)(build_id_digit(text[0]) << 4 | build_id_digit(text[1]));
+	return ret;
+}
+
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "obj/build_id.h"
 #include "obj/elf_note.h"
 #include "obj/elf_section.h"
 #include "obj/names.h"
@@ -33,14 +34,69 @@ static int read_debuglink(struct elf_file *file, size_t index, name_sink sink, v
 	return sink(arg, index, bytes, crc);
 }
 
+/* A name, its NUL, a build id. */
+struct alternate {
+	char name[ELF_LINK_BYTES];
+	struct build_id id;
+};
+
+static int find_alternate(struct elf_file *file, struct alternate *ret)
+{
+	char bytes[ELF_LINK_BYTES + BUILD_ID_MAX];
+	const Elf64_Shdr *sh;
+	size_t n;
+	int err = elf_section_find(file, ".gnu_debugaltlink", &sh);
+
+	*ret = (struct alternate){ 0 };
+	if (err || !sh || sh->sh_size > sizeof(bytes))
+		return err;
+	err = elf_file_read(file, sh->sh_offset, bytes, sh->sh_size);
+	n = err ? 0 : strnlen(bytes, sh->sh_size);
+	if (err || n >= ELF_LINK_BYTES || n >= sh->sh_size ||
+	    sh->sh_size - n - 1 > BUILD_ID_MAX)
+		return err;
+	memcpy(ret->name, bytes, n);
+	ret->id.bytes = (uint32_t)(sh->sh_size - n - 1);
+	memcpy(ret->id.id, bytes + n + 1, ret->id.bytes);
+	return 0;
+}
+
+static int read_alternate(struct elf_file *file, size_t index, name_sink sink, void *arg)
+{
+	struct alternate alternate;
+	int err = find_alternate(file, &alternate);
+	const char *part = strstr(alternate.name, ELF_LINK_DWZ);
+
+	if (err || !part || strstr(part, ".."))
+		return err;
+	return sink(arg, index, part, 0);
+}
+
+static int read_alternate_id(struct elf_file *file, size_t index, name_sink sink,
+			     void *arg)
+{
+	struct alternate alternate;
+	char hex[BUILD_ID_HEX];
+	int err = find_alternate(file, &alternate);
+
+	if (err || !build_id_is_there(&alternate.id))
+		return err;
+	return sink(arg, index, build_id_hex(&alternate.id, hex), 0);
+}
+
 int elf_links(int fd, const uint64_t *addrs, size_t n, name_sink sink, void *arg)
 {
 	AUTO_ELF file = { 0 };
+	static int (*const read[])(struct elf_file *, size_t, name_sink, void *) = {
+		[ELF_LINK_DEBUG] = read_debuglink,
+		[ELF_LINK_ALTERNATE] = read_alternate,
+		[ELF_LINK_ALTERNATE_ID] = read_alternate_id,
+	};
 	int err = elf_file_open(&file, fd);
 
 	for (size_t i = 0; err >= 0 && i < n; i++)
-		if (addrs[i] == ELF_LINK_DEBUG)
-			err = read_debuglink(&file, i, sink, arg);
+		if (addrs[i] < N_ELF_LINKS)
+			err = read[addrs[i]](&file, i, sink, arg);
 	return err < 0 ? err : 0;
 }
 

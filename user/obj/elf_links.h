@@ -10,9 +10,12 @@
 #include "obj/elf_scan.h"
 
 /* What elf_links() is asked, and answers with a name:
- * .gnu_debuglink: the debug file's name, without a folder; as its start the CRC. */
-enum elf_link { ELF_LINK_DEBUG, N_ELF_LINKS };
+ * .gnu_debuglink: the debug file's name, without a folder; as its start the CRC.
+ * .gnu_debugaltlink of dwz, which puts what several files share into an alternate one:
+ * that one's name from ".dwz/" on, if it has such a part, and its build id in hex. */
+enum elf_link { ELF_LINK_DEBUG, ELF_LINK_ALTERNATE, ELF_LINK_ALTERNATE_ID, N_ELF_LINKS };
 
+#define ELF_LINK_DWZ   ".dwz/"
 #define ELF_LINK_BYTES 256 /* longer ones are no names of files */
 
 /* What tells one file from all others; elf_same() is asked for it as ELF_IDENTITY_WORDS

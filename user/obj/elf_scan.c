@@ -10,6 +10,7 @@
 #include "obj/elf_find.h"
 #include "obj/elf_marks.h"
 #include "obj/elf_note.h"
+#include "obj/elf_tls.h"
 #include "shared/async_abi.h"
 
 #include <errno.h>
@@ -20,7 +21,7 @@
 #define SPECIFIC_LARGEST     8192 /* struct pthread is some 2 KB */
 #define NAME_OF_LIBC_LONGEST 256
 
-enum { KEY, METADATA, SUSPENDED, SPECIFIC, OF_GLIBC, OF_STATIC_GLIBC, OF_MUSL };
+enum { KEY, METADATA, SUSPENDED, CONTEXT, SPECIFIC, OF_GLIBC, OF_STATIC_GLIBC, OF_MUSL };
 
 /* Marks of a libc are names that it alone defines; __libc_start_main is none,
  * musl has it too. */
@@ -32,6 +33,7 @@ static const struct elf_query queries[] = {
 	WANTED(ASYNC_KEY_SYMBOL, KEY),
 	WANTED(ASYNC_METADATA_COOKIE, METADATA),
 	WANTED(ASYNC_SUSPENDED_COOKIE, SUSPENDED),
+	WANTED(THREAD_CONTEXT_SYMBOL, CONTEXT),
 	WANTED(GLIBC_SPECIFIC, SPECIFIC),
 	WANTED("_dl_relocate_static_pie", OF_STATIC_GLIBC),
 	WANTED("gnu_get_libc_version", OF_GLIBC),
@@ -45,6 +47,7 @@ static const struct elf_query queries[] = {
 struct scan {
 	struct elf_file *file;
 	struct elf_info *info;
+	const struct elf_dynamic *dynamic; /* while its symbols are gone through */
 	bool has_interpreter;
 	bool has_start_files; /* glibc's, which every program of its own has */
 };
@@ -111,6 +114,8 @@ static void take_symbol(void *arg, int what, const Elf64_Sym *sym)
 	unsigned char type = ELF64_ST_TYPE(sym->st_info);
 	struct scan *scan = arg;
 
+	if (what == CONTEXT && scan->dynamic)
+		elf_tls_variable(scan->file, scan->dynamic, sym, &scan->info->context);
 	if (type == STT_SECTION || type == STT_FILE || type == STT_TLS)
 		return;
 	if (what == KEY && type != STT_FUNC)
@@ -149,8 +154,10 @@ static int scan_symbols(struct scan *scan)
 	struct elf_table table;
 	int err = elf_table_dynamic(file, &dynamic);
 
+	scan->dynamic = &dynamic;
 	if (!err)
 		err = elf_find(file, &dynamic.table, &search);
+	scan->dynamic = NULL;
 	if (err && err != -EBADMSG)
 		return err;
 	if (!err && dynamic.soname && dynamic.soname < dynamic.table.strings_bytes &&

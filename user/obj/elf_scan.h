@@ -45,6 +45,8 @@ struct elf_info {
 	uint16_t type;				    /* ET_EXEC, ET_DYN, … */
 	uint64_t fde_index_offset, fde_index_vaddr; /* .eh_frame_hdr; 0: none */
 	uint8_t is_64bit;
+	struct tls_variable
+		context;   /* of THREAD_CONTEXT_SYMBOL, as process_info has it */
 	uint8_t hides_key; /* it holds folly's async stacks (or libunifex's), no key */
 	struct elf_segment segments[SEGMENTS_MAX];
 };

@@ -37,6 +37,9 @@ static void take_tag(struct tags *tags, struct elf_dynamic *dynamic, const Elf64
 	case DT_SONAME:
 		dynamic->soname = d->d_un.d_val;
 		break;
+	case DT_FLAGS_1:
+		dynamic->is_program = d->d_un.d_val & DF_1_PIE;
+		break;
 	case DT_JMPREL:
 		dynamic->jmprel = d->d_un.d_ptr;
 		break;

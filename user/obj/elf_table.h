@@ -22,6 +22,7 @@ struct elf_dynamic {
 	uint64_t soname;	       /* offset among the strings, 0 = none */
 	uint64_t jmprel, jmprel_bytes; /* relocations of the PLT: vaddr and size */
 	uint64_t rela, rela_bytes;
+	bool is_program;      /* a position-independent one, as it says of itself */
 	bool needs_libraries; /* else all of it is here, as in a static program */
 };
 

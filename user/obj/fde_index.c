@@ -95,6 +95,8 @@ static void read_fde(int fd, const struct elf_info *info, int32_t distance,
 	if (place(info, distance) + 8 + (uint64_t)(int64_t)head.begin == fde->begin)
 		fde->end = fde->begin + head.length;
 	head.bytes -= ENTRY_HEAD - sizeof(head.bytes);
+	fde->said_offset = at + ENTRY_HEAD;
+	fde->said_bytes = head.bytes;
 	fde->is_silent = head.bytes <= SILENT_MAX &&
 			 !memcmp(bytes + ENTRY_HEAD, nothing, head.bytes);
 }

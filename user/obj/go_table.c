@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "obj/go_table.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/search.h"
 #include "obj/elf_section.h"
@@ -15,18 +16,22 @@
 /* Words of the header behind its first 8 bytes. */
 enum { N_FUNCTIONS, N_FILES, TEXT, NAMES, UNITS, FILES, STEPS, ENTRIES, N_WORDS };
 
-/* runtime.moduledata, which knows where the code begins: 1.26 has stopped to write that
- * into the header. */
-enum { MODULE_TABLE, MODULE_FIRST_PC = 20, MODULE_TEXT = 22, MODULE_WORDS };
-
-#define GO_HEADER_BYTES (8 + 8 * N_WORDS)
-#define ENTRY_BYTES	8  /* {start of the code, place of the record} */
-#define GO_RECORD_BYTES 44 /* the record's beginning, which all of them have */
-#define NAME_AT		4
-#define SP_AT		16
-#define FLAGS_1_18	37
-#define FLAGS_1_20	41	   /* behind the line where the function starts */
-#define GO_NAME_MAX	(1u << 16) /* a longer one is none */
+#define GO_HEADER_BYTES	  (8 + 8 * N_WORDS)
+#define TABLE_ALIGNMENT	  32
+#define ENTRY_BYTES	  8  /* {start of the code, place of the record} */
+#define GO_RECORD_BYTES	  44 /* the record's beginning, which all of them have */
+#define RECORD_BYTES_1_18 40
+#define RECORD_BYTES_1_20 44 /* with the line where the function starts */
+#define NAME_AT		  4
+#define SP_AT		  16
+#define FILE_AT		  20
+#define LINE_AT		  24
+#define N_PCDATA_AT	  28
+#define UNIT_AT		  32
+#define FLAGS_BACK	  3 /* from the end of the record */
+#define N_FUNCDATA_BACK	  1
+#define NOTHING		  UINT32_MAX /* where no data of a kind, or no file, is */
+#define GO_NAME_MAX	  (1u << 16) /* a longer one is none */
 
 void go_table_close(struct go_table *table)
 {
@@ -55,25 +60,40 @@ static uint64_t start_of(const struct go_table *table, uint32_t i)
 	return table->text + u32_at(table, table->entries + (size_t)ENTRY_BYTES * i);
 }
 
-/* Where the program's code begins; 0: it can't be told. */
-static int find_text(const struct go_table *table, struct elf_file *file, uint64_t vaddr,
-		     uint64_t *ret)
+static struct go_parts parts_at(const struct go_table *table, uint64_t vaddr)
 {
-	uint64_t module[MODULE_WORDS];
-	const Elf64_Shdr *sh;
-	int err;
+	return (struct go_parts){
+		.table = vaddr,
+		.names = vaddr + table->names,
+		.units = vaddr + table->units,
+		.files = vaddr + table->files,
+		.steps = vaddr + table->steps,
+		.entries = vaddr + table->entries,
+		.end = vaddr + table->n,
+		.first = u32_at(table, table->entries),
+		.is_1_18 = u32_at(table, 0) == MAGIC_1_18,
+	};
+}
 
-	*ret = word(table, TEXT);
-	if (*ret)
+int go_table_find_module(struct go_table *table, struct elf_file *file)
+{
+	if (table->has_looked)
 		return 0;
-	err = elf_section_find(file, ".go.module", &sh);
-	if (err || !sh || sh->sh_size < sizeof(module))
-		return err;
-	err = elf_file_read(file, sh->sh_offset, module, sizeof(module));
-	if (!err && module[MODULE_TABLE] == vaddr &&
-	    module[MODULE_FIRST_PC] ==
-		    module[MODULE_TEXT] + u32_at(table, table->entries))
-		*ret = module[MODULE_TEXT];
+	table->has_looked = true;
+	return go_module_find(file, &table->as_linked, &table->module);
+}
+
+/* Where the program's code begins; 0: it can't be told. 1.26 has stopped to write it into
+ * the table. */
+static int find_text(struct go_table *table, struct elf_file *file)
+{
+	int err = 0;
+
+	table->text = word(table, TEXT);
+	if (!table->text) {
+		err = go_table_find_module(table, file);
+		table->text = table->module.text;
+	}
 	return err;
 }
 
@@ -94,12 +114,15 @@ static bool read_header(struct go_table *table)
 
 	if ((magic != MAGIC_1_18 && magic != MAGIC_1_20) || table->bytes[7] != 8 ||
 	    !table->bytes[6] || word(table, NAMES) >= table->n ||
+	    word(table, UNITS) >= table->n || word(table, FILES) >= table->n ||
 	    word(table, STEPS) >= table->n || word(table, ENTRIES) >= table->n ||
 	    word(table, N_FUNCTIONS) >= (table->n - word(table, ENTRIES)) / ENTRY_BYTES)
 		return false;
 	table->quantum = table->bytes[6];
-	table->flags_at = magic == MAGIC_1_18 ? FLAGS_1_18 : FLAGS_1_20;
+	table->record_bytes = magic == MAGIC_1_18 ? RECORD_BYTES_1_18 : RECORD_BYTES_1_20;
 	table->names = (uint32_t)word(table, NAMES);
+	table->units = (uint32_t)word(table, UNITS);
+	table->files = (uint32_t)word(table, FILES);
 	table->steps = (uint32_t)word(table, STEPS);
 	table->entries = (uint32_t)word(table, ENTRIES);
 	return true;
@@ -121,13 +144,78 @@ static int load(struct go_table *table, struct elf_file *file, const Elf64_Shdr 
 		return err;
 	if (!read_header(table))
 		return fail(-EBADMSG, "Go's table of functions has an unknown form");
-	err = find_text(table, file, sh->sh_addr, &table->text);
+	table->as_linked = parts_at(table, sh->sh_addr);
+	err = find_text(table, file);
 	if (err)
 		return err;
 	table->n_functions = (uint32_t)word(table, N_FUNCTIONS);
 	return table->n_functions && table->text && is_sorted(table, file)
 		       ? 0
 		       : fail(-EBADMSG, "Go's table of functions is of no code");
+}
+
+/* How far behind the first of n bytes a table seems to begin; n: nowhere. */
+static size_t find_header(const uint8_t *bytes, size_t n)
+{
+	static const uint8_t heads[][6] = { { 0xf0, 0xff, 0xff, 0xff, 0, 0 },
+					    { 0xf1, 0xff, 0xff, 0xff, 0, 0 } };
+
+	for (size_t at = 0; at + 8 <= n; at += TABLE_ALIGNMENT)
+		if ((!memcmp(bytes + at, heads[0], sizeof(heads[0])) ||
+		     !memcmp(bytes + at, heads[1], sizeof(heads[1]))) &&
+		    bytes[at + 7] == 8)
+			return at;
+	return n;
+}
+
+/* From the header that is found on, up to the section's end; *ret_found: is there one? */
+static int find_within(struct elf_file *file, Elf64_Shdr *section, bool *ret_found)
+{
+	AUTO_FREE uint8_t *piece = malloc(ELF_PIECE_MAX);
+	uint64_t size = section->sh_size < GO_TABLE_MAX ? section->sh_size : GO_TABLE_MAX;
+	int err = piece ? 0 : fail(-ENOMEM, "no memory for Go's data");
+	size_t n, at = 0;
+
+	for (uint64_t from = 0; !err && !*ret_found && from < size; from += n) {
+		n = size - from < ELF_PIECE_MAX ? (size_t)(size - from) : ELF_PIECE_MAX;
+		err = elf_file_read(file, section->sh_offset + from, piece, n);
+		at = err ? n : find_header(piece, n);
+		if (at == n)
+			continue;
+		*ret_found = true;
+		section->sh_offset += from + at;
+		section->sh_addr += from + at;
+		section->sh_size -= from + at;
+	}
+	return err;
+}
+
+/*
+ * A position-independent program with C in it, before Go 1.26: there, C's linker has put
+ * the table among what is written by relocations and no more. The header alone could be
+ * anything, so runtime.moduledata has to know of it.
+ */
+static int open_merged(struct go_table *table, struct elf_file *file)
+{
+	const Elf64_Shdr *sh;
+	Elf64_Shdr section;
+	bool found = false;
+	int err = elf_section_find(file, ".go.buildinfo", &sh);
+
+	if (!err && sh)
+		err = elf_section_find(file, ".data.rel.ro", &sh);
+	if (err || !sh || sh->sh_addr % TABLE_ALIGNMENT)
+		return err;
+	section = *sh;
+	err = find_within(file, &section, &found);
+	if (err || !found)
+		return err;
+	err = load(table, file, &section);
+	if (!err)
+		err = go_table_find_module(table, file);
+	return err || table->module.text == table->text
+		       ? err
+		       : fail(-EBADMSG, "Go's table of functions is of no program");
 }
 
 int go_table_open(struct go_table *table, struct elf_file *file)
@@ -138,32 +226,89 @@ int go_table_open(struct go_table *table, struct elf_file *file)
 	*table = (struct go_table){ 0 };
 	if (!err && !sh) /* of a position-independent one, before Go 1.26 */
 		err = elf_section_find(file, ".data.rel.ro.gopclntab", &sh);
-	if (err || !sh)
-		return err;
-	err = load(table, file, sh);
+	if (!err)
+		err = sh ? load(table, file, sh) : open_merged(table, file);
 	if (err)
 		go_table_close(table);
 	return err;
 }
 
+/* From a part's beginning on. */
+static const char *text_at(const struct go_table *table, uint32_t part, uint32_t at)
+{
+	size_t from = (size_t)part + at, left = from < table->n ? table->n - from : 0;
+	const char *text = (const char *)table->bytes + (left ? from : 0);
+
+	return memchr(text, '\0', left < GO_NAME_MAX ? left : GO_NAME_MAX) ? text : NULL;
+}
+
+const char *go_table_name(const struct go_table *table, uint32_t at)
+{
+	return text_at(table, table->names, at);
+}
+
+/* The i-th number of some that begin at a place. */
+static bool number_at(const struct go_table *table, size_t from, uint32_t i,
+		      uint32_t *ret)
+{
+	size_t at = from + (size_t)4 * i;
+
+	if (table->n < 4 || at > table->n - 4)
+		return false;
+	*ret = u32_at(table, at);
+	return true;
+}
+
+const char *go_table_file(const struct go_table *table,
+			  const struct go_function *function, uint32_t number)
+{
+	size_t unit = table->units + (size_t)4 * function->unit;
+	uint32_t at;
+
+	if (!number_at(table, unit, number, &at) || at == NOTHING)
+		return NULL;
+	return text_at(table, table->files, at);
+}
+
 bool go_table_function(const struct go_table *table, uint32_t i, struct go_function *ret)
 {
 	size_t entry = table->entries + (size_t)ENTRY_BYTES * i;
-	size_t at = (size_t)table->entries + u32_at(table, entry + 4), name, left;
+	size_t at = (size_t)table->entries + u32_at(table, entry + 4);
 
 	ret->begin = start_of(table, i);
 	ret->end = start_of(table, i + 1);
 	if (at + GO_RECORD_BYTES > table->n)
 		return false;
-	name = (size_t)table->names + u32_at(table, at + NAME_AT);
-	left = name < table->n ? table->n - name : 0;
-	if (!memchr(table->bytes + (left ? name : 0), '\0',
-		    left < GO_NAME_MAX ? left : GO_NAME_MAX))
-		return false;
-	ret->name = (const char *)table->bytes + name;
+	ret->name = go_table_name(table, u32_at(table, at + NAME_AT));
 	ret->sp = u32_at(table, at + SP_AT);
-	ret->flags = table->bytes[at + table->flags_at];
-	return true;
+	ret->file = u32_at(table, at + FILE_AT);
+	ret->line = u32_at(table, at + LINE_AT);
+	ret->unit = u32_at(table, at + UNIT_AT);
+	ret->record = (uint32_t)at;
+	ret->flags = table->bytes[at + table->record_bytes - FLAGS_BACK];
+	return ret->name != NULL;
+}
+
+/* Behind the record are the numbers of all kinds of values, then those of data. */
+uint32_t go_table_pcdata(const struct go_table *table, const struct go_function *function,
+			 enum go_pcdata kind)
+{
+	uint32_t at, n = u32_at(table, function->record + N_PCDATA_AT);
+
+	if (kind >= n ||
+	    !number_at(table, (size_t)function->record + table->record_bytes, kind, &at))
+		return 0;
+	return at;
+}
+
+bool go_table_funcdata(const struct go_table *table, const struct go_function *function,
+		       enum go_funcdata kind, uint32_t *ret)
+{
+	size_t end = (size_t)function->record + table->record_bytes;
+	uint32_t n_pcdata = u32_at(table, function->record + N_PCDATA_AT);
+
+	return kind < table->bytes[end - N_FUNCDATA_BACK] &&
+	       number_at(table, end + (size_t)4 * n_pcdata, kind, ret) && *ret != NOTHING;
 }
 
 uint32_t go_table_find(const struct go_table *table, uint64_t vaddr)

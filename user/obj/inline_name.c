@@ -117,21 +117,29 @@ static int note_children(struct inline_names *names, Dwarf_Die *of, Dwarf_Off ho
 	return err;
 }
 
+static bool is_unit(const struct inline_unit *a, const struct inline_unit *b)
+{
+	return a->file == b->file && a->at == b->at;
+}
+
 /* Makes the unit names->last. */
 static int find_unit(struct inline_names *names, Dwarf_Die *unit)
 {
-	Dwarf_Off at = dwarf_dieoffset(unit);
+	struct inline_unit found = { .file = dwarf_cu_getdwarf(unit->cu),
+				     .at = dwarf_dieoffset(unit) };
 	int err;
 
-	if (names->last < names->units.n && names->units.items[names->last].at == at)
+	if (names->last < names->units.n &&
+	    is_unit(&names->units.items[names->last], &found))
 		return 0;
 	for (names->last = 0; names->last < names->units.n; names->last++)
-		if (names->units.items[names->last].at == at)
+		if (is_unit(&names->units.items[names->last], &found))
 			return 0;
 	if (names->units.n == UNITS_MAX || names->homes.n >= HOMES_MAX / 2)
 		names->units.n = names->homes.n = 0;
 	names->last = names->units.n;
-	err = vec_push(&names->units, ((struct inline_unit){ at, names->homes.n, 0 }));
+	found.first = names->homes.n;
+	err = vec_push(&names->units, found);
 	if (!err)
 		err = note_children(names, unit, 0, 0);
 	if (!err)

@@ -21,6 +21,7 @@ struct inline_home {
 };
 
 struct inline_unit {
+	const Dwarf *file; /* this one or its alternate one, where offsets begin anew */
 	Dwarf_Off at;
 	size_t first, n; /* homes, as they follow each other in the file */
 };

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * libdw reads; this asks. Of each unit that holds a wanted address the tree of
- * functions is gone through once, for all of them: dwarf_getscopes() would go
- * through it for each, needs .debug_aranges to find the unit (clang writes none)
- * and does not look into namespaces, where clang's functions are.
+ * Of Go's code its own table is asked first (obj/go_lines.h): it says the same as debug
+ * information, of more addresses, for a fraction of the time.
  *
- * Sections are read, never mapped. What else a file names (split units, another
- * file's strings) is not opened: the worker may not. Time is the caller's to limit.
+ * The rest is left to libdw, which reads; this asks. Of each unit that holds a wanted
+ * address the tree of functions is gone through once, for all of them:
+ * dwarf_getscopes() would go through it for each, needs .debug_aranges to find the unit
+ * (clang writes none) and does not look into namespaces, where clang's functions are.
+ *
+ * Sections are read, never mapped. What else a file names (split units) is not opened:
+ * the worker may not. Time is the caller's to limit.
  */
 #include "obj/inlines.h"
 
@@ -15,6 +18,7 @@
 #include "base/search.h"
 #include "base/vec.h"
 #include "obj/demangle.h"
+#include "obj/go_lines.h"
 #include "obj/inline_name.h"
 
 #include <dwarf.h>
@@ -53,16 +57,6 @@ struct inline_pass {
 	inline_sink sink;
 	void *arg;
 };
-
-static void elf_freep(Elf **elf)
-{
-	elf_end(*elf);
-}
-
-static void dwarf_freep(Dwarf **dwarf)
-{
-	dwarf_end(*dwarf);
-}
 
 static void pass_close(struct inline_pass **pass)
 {
@@ -321,38 +315,107 @@ static int has_debug_information(Elf *elf, bool *ret)
 	return 0;
 }
 
-static int read_file(struct inline_pass *pass, int fd)
+#define AUTO_DEBUG_FILE __attribute__((cleanup(debug_file_close))) struct debug_file
+
+struct debug_file {
+	Elf *elf;
+	Dwarf *dwarf; /* NULL: it has no debug information */
+};
+
+static void debug_file_close(struct debug_file *file)
 {
-	__attribute__((cleanup(elf_freep))) Elf *elf = NULL;
-	__attribute__((cleanup(dwarf_freep))) Dwarf *dwarf = NULL;
+	dwarf_end(file->dwarf);
+	elf_end(file->elf);
+}
+
+static int debug_file_open(struct debug_file *file, int fd)
+{
 	bool has;
 	int err;
 
-	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (!elf || elf_kind(elf) != ELF_K_ELF)
+	file->elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (!file->elf || elf_kind(file->elf) != ELF_K_ELF)
 		return fail(-ENOEXEC, "not an ELF file");
-	err = has_debug_information(elf, &has);
+	err = has_debug_information(file->elf, &has);
 	if (err || !has)
 		return err;
-	dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
-	if (!dwarf)
-		return fail(-EBADMSG, "debug information: %s", dwarf_errmsg(-1));
-	return read_units(pass, dwarf);
+	file->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
+	return file->dwarf ? 0
+			   : fail(-EBADMSG, "debug information: %s", dwarf_errmsg(-1));
 }
 
-int elf_inlines(int fd, const uint64_t *addrs, size_t n, inline_sink sink, void *arg)
+static int read_file(struct inline_pass *pass, const struct inline_request *request)
 {
+	AUTO_DEBUG_FILE alternate = { 0 }; /* closed after the one that points into it */
+	AUTO_DEBUG_FILE file = { 0 };
+	int err;
+
+	elf_version(EV_CURRENT);
+	err = debug_file_open(&file, request->fd);
+	if (err || !file.dwarf)
+		return err;
+	if (request->alternate >= 0)
+		err = debug_file_open(&alternate, request->alternate);
+	if (err) /* the file's own part is worth having */
+		error_clear();
+	else if (alternate.dwarf)
+		dwarf_setalt(file.dwarf, alternate.dwarf);
+	return read_units(pass, file.dwarf);
+}
+
+/* What Go's table answered. */
+struct go_answers {
+	bool *answered; /* by index */
+	size_t n;	/* how many */
+	inline_sink sink;
+	void *arg;
+	int sink_err;
+};
+
+static int on_go_line(void *arg, size_t index, const struct source_location *locations,
+		      size_t n)
+{
+	struct go_answers *answers = arg;
+
+	answers->answered[index] = true;
+	answers->n++;
+	answers->sink_err = answers->sink(answers->arg, index, locations, n);
+	return answers->sink_err;
+}
+
+/* A damaged table may still leave debug information to be read. */
+static int ask_go(const struct inline_request *request, struct go_answers *answers)
+{
+	int err = go_lines(request->fd, request->addrs, request->n, on_go_line, answers);
+
+	if (answers->sink_err < 0 || err == -ENOMEM)
+		return err;
+	error_clear();
+	return answers->n ? answers->sink(answers->arg, 0, NULL, 0) : 0;
+}
+
+int elf_inlines(const struct inline_request *request, inline_sink sink, void *arg)
+{
+	size_t n = request->n;
 	__attribute__((cleanup(pass_close))) struct inline_pass *pass =
 		calloc(1, sizeof(*pass));
+	AUTO_FREE bool *answered = calloc(n + 1, sizeof(*answered));
+	struct go_answers answers = { answered, 0, sink, arg, 0 };
+	int err;
 
-	if (!pass || !(pass->queries = calloc(n + 1, sizeof(*pass->queries))))
+	if (!pass || !answered ||
+	    !(pass->queries = calloc(n + 1, sizeof(*pass->queries))))
 		return fail(-ENOMEM, "no memory for %zu addresses", n);
+	err = ask_go(request, &answers);
+	if (err < 0 || (n && answers.n == n))
+		return err < 0 ? err : 0;
 	for (size_t i = 0; i < n; i++)
-		pass->queries[i] = (struct address_query){ .addr = addrs[i], .index = i };
-	qsort(pass->queries, n, sizeof(*pass->queries), by_address);
-	pass->n = n;
+		if (!answered[i])
+			pass->queries[pass->n++] =
+				(struct address_query){ .addr = request->addrs[i],
+							.index = i };
+	qsort(pass->queries, pass->n, sizeof(*pass->queries), by_address);
 	pass->sink = sink;
 	pass->arg = arg;
-	return read_file(pass, fd);
+	return read_file(pass, request);
 }

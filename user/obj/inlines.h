@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Which functions were inlined at an address, and which lines of source they and
- * their calls are of, by a file's debug information. Foreign bytes: run in the
- * parse worker.
+ * their calls are of, by Go's own table or a file's debug information. Foreign bytes:
+ * run in the parse worker.
  */
 #ifndef WEFT_OBJ_INLINES_H
 #define WEFT_OBJ_INLINES_H
@@ -27,9 +27,16 @@ struct source_location {
 typedef int (*inline_sink)(void *arg, size_t index,
 			   const struct source_location *locations, size_t n);
 
-/* addrs: as linked, in any order, distinct, n of them. 0 or a negative errno:
- * -EBADMSG of what can't be read, -EFBIG of what is too much. What debug
- * information does not cover is not called back. */
-int elf_inlines(int fd, const uint64_t *addrs, size_t n, inline_sink sink, void *arg);
+struct inline_request {
+	int fd;
+	int alternate; /* the file of dwz that fd names (obj/elf_links.h); -1: none */
+	const uint64_t *addrs; /* as linked, in any order, distinct */
+	size_t n;
+};
+
+/* 0 or a negative errno: -EBADMSG of what can't be read, -EFBIG of what is too much.
+ * What neither covers is not called back. Without its alternate file,
+ * a file's inlined functions may lack their names, and then count for their callers. */
+int elf_inlines(const struct inline_request *request, inline_sink sink, void *arg);
 
 #endif

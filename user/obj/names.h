@@ -40,6 +40,8 @@ typedef int (*name_sink)(void *arg, size_t index, const char *name, uint64_t sta
  * (obj/go_table.h).
  * function_starts: file offsets of code that no symbol covers. The name is where its
  * function starts, as linked, "0x5a20" (unwind/function_starts.c).
+ * process_context_values: no addresses, but attributes of base/resource.h, and the
+ * values that a process context has for them (obj/process_context.h).
  * elf_links, elf_same: where debug information is that is elsewhere (obj/elf_links.h).
  */
 #define JITDUMP_QUESTION_WORDS 3
@@ -53,7 +55,8 @@ typedef int (*name_sink)(void *arg, size_t index, const char *name, uint64_t sta
 	X(GO, go_names)                                                                  \
 	X(FUNCTION_STARTS, function_starts)                                              \
 	X(LINKS, elf_links)                                                              \
-	X(SAME, elf_same)
+	X(SAME, elf_same)                                                                \
+	X(PROCESS_CONTEXT, process_context_values)
 
 #define X(name, read)                                                                    \
 	int read(int fd, const uint64_t *addrs, size_t n, name_sink sink, void *arg);

@@ -339,6 +339,11 @@ static int read_stack(struct profile_builder *g, uint32_t id, struct profile_sta
 	int err = read_view(g, id, VIEW_ASYNC, ret);
 
 	ret->hook = codes[STACK_HOOK];
+	if (!err)
+		err = profile_set_trace(
+			g->profile,
+			intern_bytes(g->aggregator->traces, codes[STACK_TRACE], &bytes),
+			ret);
 	return err ? err : read_view(g, id, VIEW_THREAD, ret);
 }
 

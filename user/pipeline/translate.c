@@ -4,10 +4,15 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "core/module.h"
+#include "core/sample.h"
 #include "shared/knobs.h"
 
 #include <errno.h>
 #include <string.h>
+
+#define UNREADABLE "a label that can't be read"
+
+_Static_assert(sizeof(UNREADABLE) <= LABEL_WORDS_MAX * LABEL_WORD_BYTES, "its own text");
 
 struct translator {
 	struct aggregator *aggregator;
@@ -114,10 +119,23 @@ static int put_label(struct translator *t)
 	return err < 0 ? err : put_frame_as(t, &frame, CODE_LABEL);
 }
 
+/* In place of the text, or of its rest. */
+static int put_unreadable(struct translator *t)
+{
+	t->aggregator->samples.labels_unreadable++;
+	if (!t->n_text) {
+		t->n_text = sizeof(UNREADABLE) - 1;
+		memcpy(t->text, UNREADABLE, t->n_text);
+	}
+	return put_label(t);
+}
+
 static int put_text(struct translator *t, uint64_t word)
 {
 	size_t n = 0;
 
+	if (FRAME_ADDR(word) == LABEL_UNREADABLE)
+		return put_unreadable(t);
 	while (n < LABEL_WORD_BYTES && word >> 8 * n & 0xff)
 		n++;
 	for (size_t i = 0; i < n && t->n_text < sizeof(t->text) - 1; i++)
@@ -196,6 +214,23 @@ static int put_comm(struct translator *t, const char *comm)
 	return err < 0 ? err : 0;
 }
 
+static int put_trace(struct translator *t, const struct sample_rec *rec)
+{
+	uint32_t id = 0;
+	int err = 0;
+
+	if (rec->flags & SAMPLE_TRACED)
+		err = intern_id(t->aggregator->traces,
+				&rec->words[sample_stack_words(rec)],
+				sizeof(struct trace_ids), &id);
+	if (err == INTERN_FULL) {
+		t->aggregator->samples.traces_dropped++;
+		id = 0;
+	}
+	t->codes[STACK_TRACE] = id;
+	return err < 0 ? err : 0;
+}
+
 /* By what generated code of a sample is told from that of others: if its dump did not
  * grow since before the sample, all is as it was; else this very sample's time. Of more
  * of these than there is room for, none is told from another. */
@@ -224,6 +259,8 @@ int translate_sample(struct translator *t, const struct sample_rec *rec,
 	};
 	int err = put_comm(t, rec->comm);
 
+	if (!err)
+		err = put_trace(t, rec);
 	t->codes[STACK_HOOK] = rec->hook;
 	t->codes[STACK_ENDING] = rec->ending;
 	t->codes[STACK_KERNEL] = rec->n_kernel;
@@ -237,7 +274,7 @@ int translate_sample(struct translator *t, const struct sample_rec *rec,
 
 		err = put_frame(t, &frame);
 	}
-	for (unsigned int i = rec->n_kernel; !err && i < rec->n_words; i++)
+	for (unsigned int i = rec->n_kernel; !err && i < sample_stack_words(rec); i++)
 		err = put_word(t, process, rec->words[i]);
 	if (!err && t->n_text)
 		err = end_text(t);

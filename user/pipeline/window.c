@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "core/sample.h"
 #include "pipeline/translate.h"
 
 #include <errno.h>
@@ -61,6 +62,8 @@ static void count_flags(struct aggregator *aggregator, const struct sample_rec *
 	aggregator->samples.stale += !!(rec->flags & SAMPLE_STALE);
 	aggregator->samples.no_slot += !!(rec->flags & SAMPLE_NO_SLOT);
 	aggregator->samples.awaited += !!(rec->flags & SAMPLE_AWAITED);
+	aggregator->samples.traced += !!(rec->flags & SAMPLE_TRACED);
+	aggregator->samples.no_context += !!(rec->flags & SAMPLE_NO_CONTEXT);
 	aggregator->samples.roots_cut += !!(rec->flags & SAMPLE_ROOTS_CUT);
 	aggregator->by_hook[rec->hook].samples++;
 	aggregator->by_hook[rec->hook].endings[rec->ending]++;
@@ -68,9 +71,9 @@ static void count_flags(struct aggregator *aggregator, const struct sample_rec *
 
 static void count_segments(struct aggregator *aggregator, const struct sample_rec *rec)
 {
-	unsigned int at = rec->n_kernel + rec->n_thread;
+	unsigned int at = rec->n_kernel + rec->n_thread, n = sample_stack_words(rec);
 
-	while (at < rec->n_words) {
+	while (at < n) {
 		uint64_t word = rec->words[at];
 
 		if (SEGMENT_KIND(word) == SEGMENT_CHAIN)

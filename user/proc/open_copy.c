@@ -155,6 +155,19 @@ int open_copy(int fd, uint64_t until_ns, int *ret_fd)
 	return 0;
 }
 
+int open_copy_bytes(const void *bytes, size_t n, int *ret_fd)
+{
+	AUTO_CLOSE int copy = memfd_create("weft", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int err = copy < 0 || (n && write(copy, bytes, n) != (ssize_t)n)
+			  ? fail_errno(-errno, "no memory for a copy")
+			  : open_copy_seal(copy);
+
+	if (err)
+		return err;
+	*ret_fd = GIVE_FD(copy);
+	return 0;
+}
+
 bool open_is_copy(int fd)
 {
 	return fcntl(fd, F_GET_SEALS) == SEALS;

@@ -4,6 +4,7 @@
 #define WEFT_PROC_OPEN_COPY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -18,6 +19,9 @@ bool open_can_wait(int fd, pid_t pid);
 
 /* In memory, sealed; -EFBIG; -ETIMEDOUT: it took longer than until then. */
 int open_copy(int fd, uint64_t until_ns, int *ret_fd);
+
+/* These bytes, in the same way. */
+int open_copy_bytes(const void *bytes, size_t n, int *ret_fd);
 
 /* What a memfd holds stays as it is, and is read from its beginning. 0 or -errno. */
 int open_copy_seal(int memfd);

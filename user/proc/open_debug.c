@@ -17,7 +17,7 @@
 
 #define FOLDER "/usr/lib/debug"
 
-enum { BY_BUILD_ID, AS_MODULE, BESIDE, IN_FOLDER_BESIDE, IN_FOLDER, N_FORMS };
+enum { BY_BUILD_ID, AS_MODULE, BESIDE, IN_FOLDER_BESIDE, IN_FOLDER, IN_DWZ, N_FORMS };
 enum { BELOW_SYMFS, BELOW_THEIRS, BELOW_OURS, N_ROOTS }; /* of each form in this order */
 
 uint32_t open_debug_first_by_link(void)
@@ -45,9 +45,11 @@ static void make_path(struct str *path, const struct debug_query *query,
 	str_clear(path);
 	if (form == BY_BUILD_ID)
 		add_build_id(path, query);
-	if (form == AS_MODULE && place % N_ROOTS == BELOW_SYMFS)
+	if (form == AS_MODULE && place % N_ROOTS == BELOW_SYMFS && !*query->dwz)
 		str_add(path, module);
-	if (form < BESIDE || !slash || !*query->link)
+	if (form == IN_DWZ && *query->dwz)
+		str_addf(path, FOLDER "/%s", query->dwz);
+	if (form < BESIDE || form == IN_DWZ || !slash || !*query->link)
 		return;
 	if (form == IN_FOLDER)
 		str_add(path, FOLDER);
@@ -71,7 +73,7 @@ static bool is_believed(int fd, const struct debug_query *query, uint32_t place)
 	if (!open_can_wait(fd, query->pid))
 		return true;
 	return place % N_ROOTS == BELOW_OURS &&
-	       (form == BY_BUILD_ID || form == IN_FOLDER);
+	       (form == BY_BUILD_ID || form == IN_FOLDER || form == IN_DWZ);
 }
 
 static bool is_taken(int fd, const struct debug_query *query, const struct owner *owner)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Where the debug file of a module may lie: by build id, or by the name that the module
- * says, below a folder that whoever runs weft named, the root of a process that maps it,
- * and ours. Whoever has a mount
+ * says (an alternate file of dwz only in the folder that distributions have for those),
+ * below a folder that whoever runs weft named, the root of a process that maps it, and
+ * ours. Whoever has a mount
  * namespace of his own decides what lies there, and a module is mapped by others as
  * well. So a file is taken only if root owns it, or who owns the module's file and could
  * write it as well, and if the process's user may read it. That it is of this very build
@@ -27,6 +28,7 @@ struct debug_query {
 	uint32_t build_id_bytes;
 	uint8_t build_id[DEBUG_ID_BYTES]; /* 0 or 1 bytes: none */
 	char link[DEBUG_LINK_BYTES];	  /* "": none */
+	char dwz[DEBUG_LINK_BYTES];	  /* of an alternate file: ".dwz/…"; "": none */
 	char symfs[DEBUG_SYMFS_BYTES];	  /* the folder, absolute; "": none */
 };
 

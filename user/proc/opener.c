@@ -5,6 +5,8 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "proc/held.h"
+#include "proc/open_context.h"
+#include "proc/open_environ.h"
 #include "proc/opener_barred.h"
 #include "proc/opener_parts.h"
 #include "worker/supervisor.h"
@@ -112,9 +114,10 @@ static void leave(struct opener *opener, pid_t pid)
 	if (may_leave_another(opener))
 		opener->left[opener->n_left++] = opener->pid;
 	if (barred_add(&opener->barred, pid, clock_now_ns()))
-		log_warn("process %d holds up who opens what it maps: its files are not "
-			 "read",
-			 (int)pid);
+		log_warn(
+			"process %d holds up who opens what it maps and shows: it is not "
+			"read",
+			(int)pid);
 }
 
 /* Does the answer come, however long a busy machine keeps the opener from running? */
@@ -251,6 +254,25 @@ int opener_debug(struct opener *opener, const struct debug_query *query, const c
 		return fail(-ENAMETOOLONG, "a path of pid %d is too long", query->pid);
 	strcpy(request.path, path);
 	return ask(opener, &request, ret_place, ret_fd);
+}
+
+int opener_environ(struct opener *opener, pid_t pid, const char *names, int *ret_fd)
+{
+	struct opener_request request = { .kind = OPENER_ENVIRON, .pid = pid };
+
+	if (!opener)
+		return open_environ(pid, names, ret_fd);
+	if (strlen(names) >= sizeof(request.path))
+		return fail(-ENAMETOOLONG, "too many variables");
+	strcpy(request.path, names);
+	return ask(opener, &request, NULL, ret_fd);
+}
+
+int opener_context(struct opener *opener, pid_t pid, int *ret_fd)
+{
+	const struct opener_request request = { .kind = OPENER_CONTEXT, .pid = pid };
+
+	return opener ? ask(opener, &request, NULL, ret_fd) : open_context(pid, ret_fd);
 }
 
 int opener_map_query(struct opener *opener, pid_t tid, const struct map_place *places,

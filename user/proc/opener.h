@@ -43,6 +43,12 @@ int opener_maps(struct opener *opener, pid_t tid, int *ret_fd);
 int opener_debug(struct opener *opener, const struct debug_query *query, const char *path,
 		 uint32_t *ret_place, int *ret_fd);
 
+/* As open_environ(). */
+int opener_environ(struct opener *opener, pid_t pid, const char *names, int *ret_fd);
+
+/* As open_context(). */
+int opener_context(struct opener *opener, pid_t pid, int *ret_fd);
+
 /* As map_query(); n: at most MAP_PLACES_MAX. */
 int opener_map_query(struct opener *opener, pid_t tid, const struct map_place *places,
 		     unsigned int n);

@@ -6,7 +6,9 @@
  */
 #include "base/clock.h"
 #include "base/error.h"
+#include "proc/open_context.h"
 #include "proc/open_copy.h"
+#include "proc/open_environ.h"
 #include "proc/opener_parts.h"
 #include "worker/worker_protocol.h"
 
@@ -39,6 +41,10 @@ static int open_one(const struct opener_request *request, uint32_t *ret_place,
 		return open_maps(request->pid, ret_fd);
 	case OPENER_DEBUG:
 		return open_debug(&request->debug, request->path, ret_place, ret_fd);
+	case OPENER_ENVIRON:
+		return open_environ(request->pid, request->path, ret_fd);
+	case OPENER_CONTEXT:
+		return open_context(request->pid, ret_fd);
 	case OPENER_PLACES:
 		break;
 	}

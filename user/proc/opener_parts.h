@@ -16,6 +16,8 @@ enum opener_kind {
 	OPENER_MAPS,
 	OPENER_DEBUG,
 	OPENER_PLACES,
+	OPENER_ENVIRON,
+	OPENER_CONTEXT,
 };
 
 struct opener_request {
@@ -29,7 +31,7 @@ struct opener_request {
 	struct debug_query debug;		 /* DEBUG */
 	struct map_place places[MAP_PLACES_MAX]; /* PLACES, which gets no descriptor */
 	uint32_t n_places;
-	char path[PATH_MAX]; /* MAPPED, DEBUG; as much of it as is in use */
+	char path[PATH_MAX]; /* MAPPED, DEBUG; ENVIRON: names; as much as is in use */
 };
 
 struct opener_answer {

@@ -93,6 +93,8 @@ static int process_new(struct process_table *table, const struct side_event *eve
 		table->incarnations++;
 	process->incarnation = table->incarnations;
 	process->born_ns = event->time_ns;
+	process->is_told =
+		event->is_told && (event->kind == SIDE_FORK || event->kind == SIDE_EXEC);
 	if (event->kind == SIDE_EXEC)
 		memcpy(process->comm, event->comm, sizeof(process->comm));
 	table->counts.seen++;

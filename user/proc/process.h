@@ -30,6 +30,7 @@ struct process {
 	uint64_t ended_ns;    /* 0: alive */
 	uint32_t threads;     /* beside the leader, of those that were seen to begin */
 	bool leader_ended;
+	bool is_told;		    /* the kernel told of its beginning, at born_ns */
 	uint64_t code_since_ns;	    /* its generated code is as it was then, by its JIT's
 				 * dump; 0: no dump is known */
 	char comm[SIDE_COMM_BYTES]; /* its first thread's, as it came; "": not known */

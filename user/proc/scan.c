@@ -169,29 +169,50 @@ int scan_process(struct opener *opener, pid_t tgid, uint64_t time_ns,
 	return scan(opener, tgid, time_ns, &exec, sink);
 }
 
-int scan_mappings(struct opener *opener, pid_t tgid, uint64_t time_ns,
-		  const struct event_sink *sink)
+/* Mappings of the kernel's own page that are known: one for each exec. */
+static size_t count_vdsos(const struct process *process)
 {
-	return scan(opener, tgid, time_ns, NULL, sink);
+	size_t n, found = 0;
+	const struct mapping *maps = process_mappings(process, &n);
+
+	for (size_t i = 0; i < n; i++)
+		found += maps[i].module == MODULE_ID_VDSO;
+	return found;
 }
 
-/* Does it run the program that it ran? An exec maps its own at other addresses, or
- * another file. */
+static bool is_known_vdso(const struct process *process, const struct side_event *event)
+{
+	const struct mapping *map = process_mapping(process, event->start);
+
+	return map && map->start == event->start && map->module == MODULE_ID_VDSO;
+}
+
+/*
+ * Does it run the program that it ran? An exec maps its own at other addresses, or
+ * another file; and the kernel's page elsewhere, which shows what a lost exec has left:
+ * new mappings among old ones. (A program that moves that page is taken for another.)
+ */
 static bool goes_on(struct opener *opener, const struct process_table *known, pid_t tgid)
 {
 	const struct process *process = known ? process_get(known, (uint32_t)tgid) : NULL;
 	struct side_event event = { 0 };
 	AUTO_FCLOSE FILE *f = NULL;
 	AUTO_FREE char *line = NULL;
-	size_t room = 0;
+	bool has_file = false;
+	size_t room = 0, vdsos = 0;
 
 	if (!process || process->ended_ns)
 		return false;
 	f = open_process_maps(opener, tgid);
-	while (f && getline(&line, &room, f) > 0)
-		if (read_line(line, &event) && event.ino)
-			return process_has_file(known, process, &event);
-	return false;
+	while (f && getline(&line, &room, f) > 0) {
+		if (!read_line(line, &event))
+			continue;
+		if (event.ino && !has_file && !process_has_file(known, process, &event))
+			return false;
+		has_file |= event.ino != 0;
+		vdsos += is_known_vdso(process, &event);
+	}
+	return has_file && vdsos == count_vdsos(process);
 }
 
 /* What it maps now, and its name, which may have been lost as well. */
@@ -208,11 +229,11 @@ static int scan_known(struct opener *opener, pid_t tgid, const struct event_sink
 
 	read_comm(tgid, rename.comm);
 	err = hand_on(&rename, &bytes, sink);
-	return err ? err : scan_mappings(opener, tgid, clock_now_ns(), sink);
+	return err ? err : scan(opener, tgid, clock_now_ns(), NULL, sink);
 }
 
-static int scan_one(struct opener *opener, const struct process_table *known, pid_t tgid,
-		    const struct event_sink *sink)
+int scan_again(struct opener *opener, const struct process_table *known, pid_t tgid,
+	       const struct event_sink *sink)
 {
 	return goes_on(opener, known, tgid)
 		       ? scan_known(opener, tgid, sink)
@@ -230,7 +251,7 @@ int scan_all(struct opener *opener, const struct process_table *known,
 		return fail_errno(-errno, "cannot read /proc");
 	while (!err && (entry = readdir(proc)))
 		if (isdigit((unsigned char)entry->d_name[0]))
-			err = scan_one(opener, known, (pid_t)atoi(entry->d_name), sink);
+			err = scan_again(opener, known, (pid_t)atoi(entry->d_name), sink);
 	closedir(proc);
 	return err;
 }

@@ -19,15 +19,15 @@
 int scan_process(struct opener *opener, pid_t tgid, uint64_t time_ns,
 		 const struct event_sink *sink);
 
-/* The same without the exec: it is the process that was known. */
-int scan_mappings(struct opener *opener, pid_t tgid, uint64_t time_ns,
-		  const struct event_sink *sink);
-
 /*
- * Every process of /proc. Each is stamped with the time at which it was read. One that
- * is known, or NULL, and has not become another goes on without an exec: what it has
- * generated keeps its names, and its threads are the same.
+ * One that may be known: if it is, and has not become another since, it goes on without
+ * an exec. What it has generated keeps its names, and its threads are the same. Stamped
+ * with the time at which it is read. known: NULL if nobody is.
  */
+int scan_again(struct opener *opener, const struct process_table *known, pid_t tgid,
+	       const struct event_sink *sink);
+
+/* The same of every process of /proc. */
 int scan_all(struct opener *opener, const struct process_table *known,
 	     const struct event_sink *sink);
 

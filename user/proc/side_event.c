@@ -37,6 +37,9 @@ struct lost_body {
 
 #define NAME_ALIGN 8
 
+/* A bit of perf_event_header.misc that no record of the kernel's has set. */
+#define MISC_NOT_TOLD (1 << 8)
+
 uint64_t side_event_time(const void *record, size_t bytes)
 {
 	struct trailer trailer;
@@ -147,6 +150,7 @@ int side_event_read(struct side_event *ret, const void *record, size_t bytes)
 	memcpy(&header, record, sizeof(header));
 	ret->time_ns = side_event_time(record, bytes);
 	ret->kind = SIDE_OTHER;
+	ret->is_told = !(header.misc & MISC_NOT_TOLD);
 	bytes -= sizeof(header) + sizeof(struct trailer);
 	switch (header.type) {
 	case PERF_RECORD_MMAP2:
@@ -233,7 +237,8 @@ void side_event_write(struct str *out, const struct side_event *event)
 		.type = event->kind == SIDE_MMAP   ? PERF_RECORD_MMAP2
 			: event->kind == SIDE_EXIT ? PERF_RECORD_EXIT
 						   : PERF_RECORD_COMM,
-		.misc = event->kind == SIDE_EXEC ? PERF_RECORD_MISC_COMM_EXEC : 0,
+		.misc = (event->is_told ? 0 : MISC_NOT_TOLD) |
+			(event->kind == SIDE_EXEC ? PERF_RECORD_MISC_COMM_EXEC : 0),
 		.size = (uint16_t)(sizeof(header) + body_bytes(event, name_bytes) +
 				   sizeof(struct trailer)),
 	};

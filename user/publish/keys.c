@@ -29,6 +29,21 @@ static void add_candidate(struct key_candidates *all, uint64_t addr)
 		all->addrs[all->n++] = addr;
 }
 
+/* A program's own variable goes before libraries', whose code then uses it, too. */
+static void take_context(struct process_info *process_info, const struct elf_info *info,
+			 const struct mapping *map)
+{
+	struct tls_variable *context = &process_info->context;
+
+	if (info->context.access == TLS_BY_OFFSET)
+		*context = info->context;
+	if (context->access != TLS_NONE || info->context.access == TLS_NONE)
+		return;
+	context->at = (long long)keys_address(info, map, (uint64_t)info->context.at);
+	if (context->at)
+		context->access = info->context.access;
+}
+
 static void add_file(struct key_candidates *all, struct process_info *process_info,
 		     const struct elf_info *info, const struct mapping *map)
 {
@@ -40,6 +55,7 @@ static void add_file(struct key_candidates *all, struct process_info *process_in
 	if (!process_info->suspended_cookie_addr)
 		process_info->suspended_cookie_addr =
 			keys_address(info, map, info->suspended_cookie_vaddr);
+	take_context(process_info, info, map);
 	if (info->specific_offset)
 		process_info->specific_offset = info->specific_offset;
 }
@@ -74,6 +90,7 @@ struct key_count keys_gather(const struct key_reader *from, const struct process
 {
 	struct key_candidates all = { .n = 0 };
 	struct key_count count = { 0 };
+	bool is_musl = false;
 	size_t n;
 	const struct mapping *maps = process_mappings(process, &n);
 
@@ -82,7 +99,12 @@ struct key_count keys_gather(const struct key_reader *from, const struct process
 
 		if (info)
 			add_file(&all, process_info, info, &maps[i]);
+		is_musl |= info && info->libc == LIBC_MUSL;
 	}
+	/* whose blocks of thread-local variables ticks can't tell apart */
+	if (is_musl && (process_info->context.access == TLS_BY_MODULE ||
+			process_info->context.access == TLS_BY_DESCRIPTOR))
+		process_info->context = (struct tls_variable){ 0 };
 	count.candidates = all.n;
 	if (all.n > KEYS_MAX)
 		count.set = put_set_first(from, process, &all);

@@ -70,7 +70,8 @@ static int find_mapping_table(struct publisher *p, const struct process *process
 /*
  * Once an incarnation: what is published of an old one after it ended is no one's. One
  * that was provisional stays so until its turn has come to be asked again, whatever is
- * read of it meanwhile.
+ * read of it meanwhile. Of one whose beginning the kernel told nothing is read, unless
+ * a tick said that this was not so.
  */
 static int identify(struct publisher *p, const struct process *process,
 		    struct process_entry *entry)
@@ -80,6 +81,10 @@ static int identify(struct publisher *p, const struct process *process,
 
 	if (entry->incarnation == INCARNATION_SETTLED)
 		return 0;
+	if (process->is_told && !entry->is_doubted) {
+		entry->incarnation = INCARNATION_TOLD;
+		return 0;
+	}
 	is_provisional = p->config.outside->now_ns() <= process->born_ns + EXEC_NS;
 	err = identity_read(p->config.outside, process, p->config.modules, p->files,
 			    &entry->identity);
@@ -144,7 +149,7 @@ int publisher_publish(struct publisher *p, const struct process *process,
 	process_info.code_bytes = code_bytes(process);
 	note_keys(p, entry, &keys);
 	entry->version = process_version(process);
-	if (!n_keys && !entry->mapping_table)
+	if (!n_keys && !entry->mapping_table && !process_info.context.access)
 		return 0;
 	if (entry->mapping_table) {
 		process_info.mapping_table = entry->mapping_table->first;
@@ -154,6 +159,8 @@ int publisher_publish(struct publisher *p, const struct process *process,
 	err = identify(p, process, entry);
 	process_info.start_ticks = entry->identity.start_ticks;
 	process_info.start_stack = entry->identity.start_stack;
+	process_info.told_ns =
+		entry->incarnation == INCARNATION_TOLD ? process->born_ns : 0;
 	if (!err && entry->publication &&
 	    !memcmp(&process_info, &entry->process_info, sizeof(process_info)))
 		return 0;

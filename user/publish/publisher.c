@@ -2,6 +2,7 @@
 #include "publish/publisher_parts.h"
 
 #include "base/error.h"
+#include "core/sample.h"
 #include "publish/collect.h"
 
 #include <errno.h>
@@ -127,13 +128,15 @@ static void on_forked(void *arg, const struct process *child,
 	p->counts.processes += to->publication == PUBLISHED_KEYS;
 }
 
-/* The old image's keys are nobody's now; the identity check guards meanwhile. */
+/* The old image's keys are nobody's now; the identity check guards meanwhile. Of one that
+ * was told of, fork.bpf.c has removed them. */
 static void on_exec(void *arg, const struct process *process)
 {
 	struct publisher *p = arg;
 
 	forget(p, process->tgid);
-	p->config.outside->remove(&p->config.maps, (pid_t)process->tgid);
+	if (!process->is_told)
+		p->config.outside->remove(&p->config.maps, (pid_t)process->tgid);
 }
 
 /* Of processes that end the kernel's half forgets by itself. */
@@ -184,8 +187,11 @@ void publisher_on_stale(struct publisher *p, uint32_t tgid)
 		return;
 	p->counts.stale++;
 	/* perhaps it was another's that was read; of a young one it is asked anyway */
-	if (entry && entry->incarnation == INCARNATION_SETTLED)
+	if (entry && (entry->incarnation == INCARNATION_SETTLED ||
+		      entry->incarnation == INCARNATION_TOLD)) {
 		entry->incarnation = INCARNATION_UNREAD;
+		entry->is_doubted = true;
+	}
 	publisher_make_dirty(p, process);
 }
 
@@ -209,7 +215,8 @@ void publisher_on_sample(struct publisher *p, const struct sample_rec *rec)
 	if (!tables_are_short(p->tables))
 		return;
 	process = process_get(p->processes, rec->tgid);
-	for (unsigned int i = rec->n_kernel; process && i < rec->n_words; i++) {
+	for (unsigned int i = rec->n_kernel; process && i < sample_stack_words(rec);
+	     i++) {
 		uint64_t word = rec->words[i];
 		const struct mapping *map =
 			is_address(word) ? process_mapping(process, FRAME_ADDR(word))

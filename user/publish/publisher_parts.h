@@ -24,6 +24,7 @@ enum incarnation {
 	INCARNATION_UNIDENTIFIED, /* young, and not read: perhaps it is in an exec */
 	INCARNATION_PROVISIONAL,  /* read while it was young: once more when it is not */
 	INCARNATION_SETTLED,
+	INCARNATION_TOLD, /* the kernel's half knows whose it is, by when it began */
 };
 
 /* What ticks find of it. */
@@ -55,6 +56,7 @@ struct process_entry {
 	enum patience patience;
 	struct mapping_table *mapping_table;
 	bool is_queued;	      /* to be published with the next flush */
+	bool is_doubted;      /* what was told of it was stale: it is read */
 	unsigned int n_again; /* how often something was done about being overdue */
 	uint64_t again_ns;    /* and when last */
 };

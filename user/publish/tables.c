@@ -80,7 +80,7 @@ static void on_metadata(void *arg, uint32_t module, const struct elf_info *info)
 		tables->n_jobs[table->size]--;
 		on_piece(tables, table, TABLE_AWAITS_METADATA, state);
 	}
-	if (info && (info->n_keys || info->specific_offset))
+	if (info && (info->n_keys || info->specific_offset || info->context.access))
 		tables_add_news(tables, module, NEWS_KEYS);
 }
 

@@ -8,8 +8,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 
 #define LEAST_SHARE 100		     /* of a module: one in so many user frames */
 #define ALL_JITS    MODULE_ID_KERNEL /* whose place is free: it has no user frames */
@@ -131,16 +129,6 @@ int name_ledger_count(struct name_ledger *ret, const struct name_ledger_source *
 	return err;
 }
 
-/* Is what lies at its path here the file that was mapped, and not one of a container?
- * Only of a path that a package has: any other may be one that makes us wait. */
-static bool is_ours(const struct unnamed_module *module)
-{
-	struct stat st;
-
-	return !stat(module->path, &st) && st.st_ino == module->ino &&
-	       st.st_dev == makedev(module->maj, module->min);
-}
-
 void name_ledger_find_packages(struct name_ledger *ledger)
 {
 	struct packaged_file files[NAME_LEDGER_MODULES];
@@ -148,19 +136,20 @@ void name_ledger_find_packages(struct name_ledger *ledger)
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < ledger->n_modules; i++) {
-		if (!ledger->modules[i].has_build_id)
+		struct unnamed_module *module = &ledger->modules[i];
+
+		if (!module->has_build_id)
 			continue;
-		of[n] = &ledger->modules[i];
-		files[n].path = of[n]->path;
-		n++;
+		of[n] = module;
+		files[n++] = (struct packaged_file){ module->path, module->maj,
+						     module->min, module->ino, "" };
 	}
 	packages_find_debug(files, n);
 	for (size_t i = 0; i < n; i++) {
 		if (!files[i].package[0])
 			continue;
 		strcpy(of[i]->package, files[i].package);
-		if (is_ours(of[i]))
-			of[i]->remedy = REMEDY_PACKAGE;
+		of[i]->remedy = REMEDY_PACKAGE;
 	}
 }
 

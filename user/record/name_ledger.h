@@ -12,7 +12,7 @@
 #include "core/module.h"
 #include "core/names.h"
 #include "core/profile.h"
-#include "record/packages.h"
+#include "sym/packages.h"
 
 #define NAME_LEDGER_MODULES    3
 #define NAME_LEDGER_PATH_BYTES 256 /* longer paths are cut */

@@ -8,6 +8,7 @@
 
 #include "core/view.h"
 #include "format/writer.h"
+#include "record/declared.h"
 #include "shared/knobs.h"
 
 #include <stdbool.h>
@@ -62,7 +63,9 @@ struct record_options {
 	unsigned int unwind_mb;	  /* --unwind-memory: for tables, and what is mapped */
 	const char *unwind_cache; /* --unwind-cache: a folder, "none", NULL = default */
 	unsigned int faults;	  /* hidden, for negative controls */
-	bool timed;		  /* count what samples take in the kernel */
+	struct declared_options declared; /* what processes say of themselves */
+	bool trace_ids;			  /* --trace-ids */
+	bool timed;			  /* count what samples take in the kernel */
 };
 
 /*

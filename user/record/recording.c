@@ -248,15 +248,16 @@ static int look_again(struct recording *r, bool lost)
 	return err ? err : look_around(r, true);
 }
 
-/* Code that was moved by mremap(2), of which the sideband does not tell. */
+/* Code that was moved by mremap(2), of which the sideband does not tell; or that of a
+ * program whose exec was lost. */
 static int look_at_unmapped(struct recording *r)
 {
 	struct event_sink input = sideband_filter_input(&r->filter);
+	const struct process_table *known = pipeline_processes(r->pipeline);
 	int err = 0;
 
 	for (size_t i = 0; !err && i < r->unmapped.n; i++)
-		err = scan_mappings(r->opener, (pid_t)r->unmapped.items[i],
-				    clock_now_ns(), &input);
+		err = scan_again(r->opener, known, (pid_t)r->unmapped.items[i], &input);
 	r->unmapped.n = 0;
 	return err;
 }
@@ -294,6 +295,8 @@ int recording_new(struct recording **ret, const struct record_options *options,
 	err = worker_new(&r->worker);
 	if (!err)
 		err = opener_new(&r->opener);
+	if (!err && declared_is_wanted(&options->declared))
+		err = declared_new(&r->declared, &options->declared);
 	if (!err && options->unwind != UNWIND_FP)
 		err = worker_new(&r->large_file_worker);
 	if (!err && options->debuginfod)
@@ -330,6 +333,7 @@ void recording_free(struct recording *r)
 	worker_free(r->worker);
 	worker_free(r->large_file_worker);
 	opener_free(r->opener);
+	declared_free(r->declared);
 	debug_servers_free(r->servers);
 	sideband_filter_free(&r->filter);
 	vec_free(&r->unmapped);
@@ -392,12 +396,17 @@ static int trim_modules(struct recording *r)
 	return err;
 }
 
-static int look_at_cgroups(struct recording *r)
+/* What there is to know of those that were sampled, while they are there. */
+static int look_at_sampled(struct recording *r)
 {
 	const struct recorded_window *open = r->windows.open;
+	const struct aggregator *aggregator = window_aggregator(open->window);
+	const struct process_table *processes = pipeline_processes(r->pipeline);
+	int err = cgroups_look(open->cgroups, aggregator, processes);
 
-	return cgroups_look(open->cgroups, window_aggregator(open->window),
-			    pipeline_processes(r->pipeline));
+	if (!err && r->declared)
+		declared_look(r->declared, aggregator, processes);
+	return err;
 }
 
 void recording_fds(const struct recording *r, struct pollfd fds[RECORDING_FDS])
@@ -435,7 +444,7 @@ int recording_pump(struct recording *r)
 	if (!err)
 		err = look_at_unmapped(r);
 	if (!err)
-		err = look_at_cgroups(r);
+		err = look_at_sampled(r);
 	if (!err)
 		err = trim_modules(r);
 	if (r->servers)
@@ -462,9 +471,15 @@ int recording_close_window(struct recording *r, bool is_last,
 			   struct recorded_window **ret)
 {
 	struct sampler_totals totals;
-	int err = sampler_totals(r->sampler, &totals);
+	int err = look_at_sampled(r);
 
-	return err ? err : windows_close(&r->windows, &totals, is_last, ret);
+	if (!err)
+		err = sampler_totals(r->sampler, &totals);
+	if (!err)
+		err = windows_close(&r->windows, &totals, is_last, ret);
+	if (!err && r->declared)
+		declared_next_window(r->declared, pipeline_processes(r->pipeline));
+	return err;
 }
 
 int recording_set_hz(struct recording *r, unsigned int hz, struct recorded_window **ret)

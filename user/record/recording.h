@@ -7,6 +7,7 @@
 #define WEFT_RECORD_RECORDING_H
 
 #include "record/command.h"
+#include "record/declared.h"
 #include "pipeline/pipeline.h"
 #include "record/record.h"
 #include "record/sideband_filter.h"
@@ -26,6 +27,7 @@ struct recording {
 	const struct record_options *options;
 	struct worker *worker;
 	struct opener *opener;		  /* of what processes name and map */
+	struct declared *declared;	  /* NULL: nobody wants to know */
 	struct worker *large_file_worker; /* NULL: no tables */
 	struct debug_servers *servers;	  /* of debug files; NULL: nobody is asked */
 	struct command command;

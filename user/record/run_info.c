@@ -142,6 +142,7 @@ static int add_samples(struct profile *r, const struct stats *stats)
 		{ "samples", "no_slot", p->samples.no_slot },
 		{ "samples", "awaited", p->samples.awaited },
 		{ "samples", "roots_cut", p->samples.roots_cut },
+		{ "samples", "labels_unreadable", p->samples.labels_unreadable },
 		{ "samples", "over_limit", p->samples.refused },
 		{ "ticks", "expected", stats->totals.expected_ticks },
 		{ "ticks", "missed_estimate", stats_missed_ticks(stats) },
@@ -156,6 +157,21 @@ static int add_samples(struct profile *r, const struct stats *stats)
 
 	for (size_t i = 0; !err && i < sizeof(counts) / sizeof(*counts); i++)
 		err = add_count(r, counts[i].group, counts[i].name, counts[i].value);
+	return err;
+}
+
+/* Only of who was asked for them. */
+static int add_traces(struct profile *r, const struct aggregator *p)
+{
+	int err = 0;
+
+	if (p->samples.traced)
+		err = add_count(r, "samples", "traced", p->samples.traced);
+	if (!err && p->samples.no_context)
+		err = add_count(r, "samples", "no_context", p->samples.no_context);
+	if (!err && p->samples.traces_dropped)
+		err = add_count(r, "samples", "traces_dropped",
+				p->samples.traces_dropped);
 	return err;
 }
 
@@ -175,5 +191,7 @@ int run_info_end(struct profile *r, const struct stats *stats)
 		err = add_names(r, &stats->names);
 	if (r->runs.n)
 		r->runs.items[r->runs.n - 1].duration_ns = stats->duration_ns;
-	return err ? err : add_samples(r, stats);
+	if (!err)
+		err = add_samples(r, stats);
+	return err ? err : add_traces(r, stats->aggregator);
 }

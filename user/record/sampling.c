@@ -24,6 +24,7 @@ static int make_knobs(const struct record_options *options, struct knobs *knobs)
 		.max_frames = options->max_frames,
 		.faults = options->faults,
 		.timed = options->timed,
+		.trace_ids = options->trace_ids,
 	};
 	if (options->tgids.n || options->command)
 		knobs->filters |= FILTER_TGID;

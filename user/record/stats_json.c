@@ -81,7 +81,11 @@ static void add_samples(struct json *json, const struct stats *stats)
 	json_uint(json, "stale", aggregator->samples.stale);
 	json_uint(json, "no_slot", aggregator->samples.no_slot);
 	json_uint(json, "awaited", aggregator->samples.awaited);
+	json_uint(json, "traced", aggregator->samples.traced);
+	json_uint(json, "no_context", aggregator->samples.no_context);
+	json_uint(json, "traces_dropped", aggregator->samples.traces_dropped);
 	json_uint(json, "roots_cut", aggregator->samples.roots_cut);
+	json_uint(json, "labels_unreadable", aggregator->samples.labels_unreadable);
 	json_uint(json, "over_limit", aggregator->samples.refused);
 	json_uint(json, "frames_dropped", aggregator->samples.frames_dropped);
 	json_uint(json, "complete", stats->views[stats->view].complete);

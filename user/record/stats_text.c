@@ -110,6 +110,11 @@ static void summary_async(struct str *out, const struct stats *stats)
 	add_some(out, aggregator->samples.roots_cut, total,
 		 "have more than " STRING(
 			 MAX_ROOTS) " async roots: a gap replaces the rest");
+	if (aggregator->samples.labels_unreadable)
+		str_addf(out,
+			 "            %lu labels can't be read: their text is not in "
+			 "memory\n",
+			 aggregator->samples.labels_unreadable);
 	summary_chains(out, aggregator->chain_endings, "chains were");
 	summary_chains(out, aggregator->waiting_endings, "waiting threads' stacks were");
 	if (stats->publisher.too_many_set_keys)
@@ -219,6 +224,21 @@ static void summary_dumps(struct str *out, const struct stats *stats)
 			 stats->symbols.bad_dumps);
 }
 
+/* Nothing, unless somebody asked for it and a thread said something. */
+static void summary_traces(struct str *out, const struct stats *stats)
+{
+	const struct aggregator *aggregator = stats->aggregator;
+	uint64_t total = aggregator->samples.total;
+
+	if (aggregator->samples.traced)
+		add_share(out, "traces", aggregator->samples.traced, total,
+			  "have the ids of a trace and a span");
+	add_some(out, aggregator->samples.no_context, total,
+		 "are of threads whose trace context can't be read");
+	add_some(out, aggregator->samples.traces_dropped, total,
+		 "lost their trace ids: too many distinct ones");
+}
+
 static void summary_losses(struct str *out, const struct stats *stats)
 {
 	const struct ledger *ledger = &stats->totals.ledgers[HOOK_ONCPU];
@@ -285,6 +305,7 @@ void stats_summary(struct str *out, const struct stats *stats)
 	name_ledger_summary(out, &stats->names);
 	summary_async(out, stats);
 	keyless_summary(out, &stats->keyless);
+	summary_traces(out, stats);
 	summary_losses(out, stats);
 	summary_dumps(out, stats);
 	summary_limits(out, stats);

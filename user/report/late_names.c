@@ -5,6 +5,8 @@
 #include "base/log.h"
 #include "obj/elf_links.h"
 #include "proc/opener.h"
+#include "report/late_inlines.h"
+#include "sym/alternate_link.h"
 #include "sym/debug_servers.h"
 #include "worker/worker.h"
 
@@ -31,7 +33,9 @@ struct late_search {
 	struct build_id id;
 	const char *path;
 	bool found;
-	unsigned long named, others; /* frames; files of other builds */
+	struct late_inlines inlines;
+	unsigned long named, located, others; /* frames, those with lines; files of
+					       * other builds */
 };
 
 /* As frames without a symbol are called: libx.so!0x5a20 or libx.so+0x5a20. */
@@ -43,6 +47,25 @@ static bool is_nameless(const struct profile *r, const struct profile_frame *fra
 
 	return frame->type == FRAME_TYPE_NATIVE && n && !strncmp(name, module, n) &&
 	       (name[n] == '!' || name[n] == '+') && !strncmp(name + n + 1, "0x", 2);
+}
+
+/* Were inlined functions found there when it was recorded? */
+static void mark_inlined(const struct profile *r, bool *ret)
+{
+	for (uint32_t i = 1; i < r->nodes.n; i++) {
+		const struct profile_frame *frame = profile_node_frame(r, i);
+		uint32_t parent = profile_parent(r, i);
+
+		if (frame && frame->type == FRAME_TYPE_INLINED &&
+		    profile_node_frame(r, parent))
+			ret[profile_code(r, parent)] = true;
+	}
+}
+
+static bool wants_lines(const struct late_search *s, const struct profile_frame *frame)
+{
+	return s->options->inlines && frame->type == FRAME_TYPE_NATIVE && frame->module &&
+	       !frame->line;
 }
 
 static int by_place(const void *a, const void *b)
@@ -58,12 +81,16 @@ static int by_place(const void *a, const void *b)
 
 static int collect(struct late_search *s)
 {
-	int err = 0;
+	AUTO_FREE bool *has_inlined = calloc(s->r->frames.n + 1, sizeof(*has_inlined));
+	int err = has_inlined ? 0 : fail(-ENOMEM, "no memory for names");
 
+	if (!err)
+		mark_inlined(s->r, has_inlined);
 	for (uint32_t id = 0; !err && id < s->r->frames.n; id++) {
 		const struct profile_frame *frame = &s->r->frames.items[id];
 
-		if (is_nameless(s->r, frame))
+		if (is_nameless(s->r, frame) ||
+		    (wants_lines(s, frame) && !has_inlined[id]))
 			err = vec_push(&s->frames,
 				       (struct late_frame){
 					       frame->module, id,
@@ -73,37 +100,19 @@ static int collect(struct late_search *s)
 	return err;
 }
 
-static uint8_t hex_digit(char c)
-{
-	return (uint8_t)(c <= '9' ? c - '0' : c - 'a' + 10);
-}
-
-static struct build_id read_build_id(const char *text)
-{
-	size_t n = strlen(text);
-	struct build_id id = { 0 };
-
-	if (n % 2 || n / 2 > BUILD_ID_MAX || strspn(text, "0123456789abcdef") != n)
-		return id;
-	for (; id.bytes < n / 2; id.bytes++)
-		id.id[id.bytes] = (uint8_t)(hex_digit(text[(size_t)2 * id.bytes]) << 4 |
-					    hex_digit(text[(size_t)2 * id.bytes + 1]));
-	return id;
-}
-
 static int on_same(void *arg, size_t index, const char *name, uint64_t start)
 {
 	*(bool *)arg = true;
 	return 0;
 }
 
-static bool is_same(struct late_search *s, int fd)
+static bool is_same(struct late_search *s, const struct build_id *id, int fd)
 {
-	struct elf_identity identity = { .build_id_bytes = s->id.bytes };
+	struct elf_identity identity = { .build_id_bytes = id->bytes };
 	uint64_t words[ELF_IDENTITY_WORDS];
 	bool same = false;
 
-	memcpy(identity.build_id, s->id.id, s->id.bytes);
+	memcpy(identity.build_id, id->id, id->bytes);
 	memcpy(words, &identity, sizeof(words));
 	if (worker_names(s->worker,
 			 &(struct name_request){ NAMES_SAME, fd, words,
@@ -129,12 +138,35 @@ static int on_name(void *arg, size_t index, const char *name, uint64_t start)
 	uint32_t string;
 	int err = profile_add_string(s->r, name, strlen(name), &string);
 
-	if (err || !string)
-		return err;
-	for (size_t i = places->first[index]; i < places->first[index + 1]; i++)
-		s->r->frames.items[s->first[i].frame].name = string;
-	s->named += places->first[index + 1] - places->first[index];
-	return 0;
+	for (size_t i = places->first[index];
+	     !err && string && i < places->first[index + 1]; i++) {
+		struct profile_frame *frame = &s->r->frames.items[s->first[i].frame];
+
+		if (!is_nameless(s->r, frame))
+			continue;
+		frame->name = string;
+		s->named++;
+	}
+	return err;
+}
+
+static int on_locations(void *arg, size_t index, const struct source_location *locations,
+			size_t n)
+{
+	const struct places *places = arg;
+	struct late_search *s = places->search;
+	int err = 0;
+
+	for (size_t i = places->first[index]; !err && n && i < places->first[index + 1];
+	     i++) {
+		uint32_t frame = s->first[i].frame;
+
+		if (!wants_lines(s, &s->r->frames.items[frame]))
+			continue;
+		err = late_inlines_note(&s->inlines, s->r, frame, locations, n);
+		s->located++;
+	}
+	return err;
 }
 
 static void list_places(struct places *places, uint64_t bias)
@@ -148,6 +180,66 @@ static void list_places(struct places *places, uint64_t bias)
 		places->addrs[places->n++] = s->first[i].at + bias;
 	}
 	places->first[places->n] = s->n;
+}
+
+static struct debug_query begin_query(const struct late_search *s)
+{
+	struct debug_query query = { .pid = getpid(), .build_id_bytes = s->id.bytes };
+
+	memcpy(query.build_id, s->id.id, s->id.bytes);
+	if (s->options->symfs && strlen(s->options->symfs) < sizeof(query.symfs))
+		strcpy(query.symfs, s->options->symfs);
+	return query;
+}
+
+/* Of servers, or -1. */
+static int fetch(struct late_search *s, const struct build_id *id)
+{
+	AUTO_CLOSE int fd = s->servers ? debug_servers_get(s->servers, id, s->path) : -1;
+	bool is_right;
+
+	if (fd < 0)
+		return -1;
+	is_right = is_same(s, id, fd);
+	debug_servers_judge(s->servers, id, fd, is_right);
+	return is_right ? GIVE_FD(fd) : -1;
+}
+
+/* What dwz moved out of a debug file, or -1. */
+static int open_alternate(struct late_search *s, int of)
+{
+	struct debug_query query = begin_query(s);
+	struct build_id id;
+
+	if (!alternate_link_read(s->worker, of, DEADLINE_MS, &query))
+		return -1;
+	id = alternate_link_id(&query);
+	for (;;) {
+		AUTO_CLOSE int fd = -1;
+
+		if (opener_debug(NULL, &query, s->path, &query.first, &fd))
+			break;
+		query.first++;
+		if (is_same(s, &id, fd))
+			return GIVE_FD(fd);
+	}
+	error_clear();
+	return fetch(s, &id);
+}
+
+static int read_locations(struct places *places, int fd)
+{
+	struct late_search *s = places->search;
+	AUTO_CLOSE int alternate = open_alternate(s, fd);
+	const struct name_request request = {
+		.source = NAMES_LOCATIONS,
+		.fd = fd,
+		.addrs = places->addrs,
+		.n = places->n,
+		.deadline_ms = DEADLINE_MS,
+	};
+
+	return worker_locations(s->worker, &request, alternate, on_locations, places);
 }
 
 /* By addresses as linked where the recording tells them, since a debug file holds no
@@ -167,6 +259,8 @@ static int read_names(struct late_search *s, int fd)
 			   &(struct name_request){ bias ? NAMES_ELF_LINKED : NAMES_ELF,
 						   fd, addrs, places.n, DEADLINE_MS },
 			   on_name, &places);
+	if (!err && s->options->inlines && bias)
+		err = read_locations(&places, fd);
 	if (err == -ENOMEM)
 		return err;
 	if (err)
@@ -178,20 +272,16 @@ static int read_names(struct late_search *s, int fd)
 
 static int try_folder(struct late_search *s)
 {
-	struct debug_query query = { .pid = getpid(), .build_id_bytes = s->id.bytes };
+	struct debug_query query = begin_query(s);
 	int err = 0;
 
-	memcpy(query.build_id, s->id.id, s->id.bytes);
-	if (strlen(s->options->symfs) >= sizeof(query.symfs))
-		return 0;
-	strcpy(query.symfs, s->options->symfs);
 	while (!err && !s->found) {
 		AUTO_CLOSE int fd = -1;
 
 		if (opener_debug(NULL, &query, s->path, &query.first, &fd))
 			break;
 		query.first++;
-		if (is_same(s, fd))
+		if (is_same(s, &s->id, fd))
 			err = read_names(s, fd);
 	}
 	error_clear();
@@ -200,14 +290,9 @@ static int try_folder(struct late_search *s)
 
 static int try_servers(struct late_search *s)
 {
-	AUTO_CLOSE int fd = debug_servers_get(s->servers, &s->id, s->path);
-	bool is_right;
+	AUTO_CLOSE int fd = fetch(s, &s->id);
 
-	if (fd < 0)
-		return 0;
-	is_right = is_same(s, fd);
-	debug_servers_judge(s->servers, &s->id, fd, is_right);
-	return is_right ? read_names(s, fd) : 0;
+	return fd >= 0 ? read_names(s, fd) : 0;
 }
 
 static int name_module(struct late_search *s)
@@ -215,7 +300,7 @@ static int name_module(struct late_search *s)
 	const struct profile_module *module = &s->r->modules.items[s->first->module];
 	int err = 0;
 
-	s->id = read_build_id(profile_string(s->r, module->build_id));
+	s->id = build_id_parse(profile_string(s->r, module->build_id));
 	s->path = profile_string(s->r, module->path);
 	s->found = false;
 	if (!build_id_is_there(&s->id) || *s->path != '/')
@@ -246,8 +331,10 @@ static void tell(const struct late_search *s)
 	if (s->others)
 		log_warn("%lu files with symbols are of other builds, and not used",
 			 s->others);
-	if (s->frames.n && !s->named)
-		log_warn("no symbols were found of what has no name");
+	if (s->frames.n && !s->named && !s->located)
+		log_warn(s->options->inlines ? "neither symbols nor lines were found"
+					     : "no symbols were found of what has no "
+					       "name");
 }
 
 int late_names_find(struct profile *r, const struct late_names_options *options)
@@ -267,9 +354,12 @@ int late_names_find(struct profile *r, const struct late_names_options *options)
 	if (!err)
 		err = name_modules(&s);
 	if (!err)
+		err = late_inlines_apply(&s.inlines, r);
+	if (!err)
 		tell(&s);
 	debug_servers_free(s.servers);
 	worker_free(s.worker);
 	vec_free(&s.frames);
+	late_inlines_free(&s.inlines);
 	return err;
 }

@@ -14,6 +14,7 @@ struct late_names_options {
 	const char *symfs;		    /* an absolute path; NULL: none */
 	const char *debuginfod;		    /* URLs; NULL: nobody is asked */
 	void (*progress)(const char *line); /* NULL: nobody wants to know */
+	bool inlines; /* also inlined functions and lines, of what has none */
 };
 
 /* 0 or a negative errno; that there is nothing to be found is told, and no error. */

@@ -10,6 +10,7 @@
 #include "core/short_names.h"
 #include "base/signals.h"
 #include "format/reader.h"
+#include "report/group_files.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -100,7 +101,7 @@ static int check_focus(const struct profile *r, const char *pattern)
 				     "anything");
 }
 
-static int write_out(const struct report_options *options, const struct profile *profile,
+static int write_out(const struct report_options *options, struct profile *profile,
 		     uint64_t unfiltered)
 {
 	const struct writer_options how = { .view = options->view,
@@ -109,6 +110,11 @@ static int write_out(const struct report_options *options, const struct profile 
 	AUTO(outfile) file = NULL;
 	int err;
 
+	if (options->group_files)
+		return group_files_write(&(struct group_files){ options->output,
+								options->text.group,
+								options->writer, how },
+					 profile);
 	text.view = options->view;
 	text.unfiltered = unfiltered;
 	if (!options->json && !options->output && options->before_text)

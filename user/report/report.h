@@ -19,6 +19,7 @@ struct report_options {
 	unsigned int n_files;
 	const char *output;	     /* NULL: to the terminal, as text */
 	const struct writer *writer; /* of output */
+	bool group_files; /* output is a folder: a file for each of text's groups */
 	enum view view;
 	struct late_names_options late_names;
 	bool no_labels;

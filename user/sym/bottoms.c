@@ -3,6 +3,8 @@
 
 #include "base/error.h"
 #include "obj/fde_index.h"
+#include "unwind/cfi_cursor.h"
+#include "unwind/cfi_insn.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -10,7 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CALL_BYTES 5 /* call rel32 */
+#define CALL_BYTES	5  /* call rel32 */
+#define CALL_LEAVES	8  /* on the stack */
+#define PART_SAID_BYTES 24 /* of an entry, in which its first instruction is */
 
 /* A frame that lies at a function's first byte, behind a call of what is known. */
 struct suspect {
@@ -95,19 +99,44 @@ static struct suspect suspect(const struct checker *c, const struct frame *frame
 	return read_target(fd, info, frame, vaddr, &one.target) ? one : none;
 }
 
-/* Is the frame below in the function that the call leads to? */
-static bool is_callee(const struct checker *c, const struct frame *of,
-		      const struct suspect *call, const struct frame *below)
+/*
+ * Is it a function's part (.cold, where exceptions are cleaned up after)? Its entry says
+ * at once that there is more on the stack than a call leaves.
+ */
+static bool is_part(int fd, const struct fde *fde)
+{
+	uint8_t said[PART_SAID_BYTES];
+	size_t n = fde->said_bytes < sizeof(said) ? fde->said_bytes : sizeof(said);
+	struct cfi_cursor in = { .at = said, .end = said + n };
+	uint8_t op;
+
+	if (pread(fd, said, n, (off_t)fde->said_offset) != (ssize_t)n)
+		return false;
+	cfi_skip(&in, cfi_uleb(&in));
+	op = cfi_u8(&in);
+	if (op == DEF_CFA)
+		cfi_uleb(&in); /* by which register */
+	return (op == DEF_CFA || op == DEF_CFA_OFFSET) && cfi_uleb(&in) > CALL_LEAVES;
+}
+
+/* Is the frame below in the function that the call leads to? Whose part it is in nobody
+ * says. */
+static void look_below(const struct checker *c, const struct frame *of,
+		       struct suspect *call, const struct frame *below)
 {
 	const struct elf_info *info = files_elf_info(c->files, of->module);
+	int fd = files_fd(c->files, of->module);
 	struct fde fde;
 	uint64_t vaddr;
 
-	return below->module == of->module &&
-	       elf_vaddr_of_offset(info, below->offset - (below->returned == 1),
-				   &vaddr) &&
-	       fde_index_find(files_fd(c->files, of->module), info, vaddr, &fde) &&
-	       fde.begin == call->target;
+	if (below->module != of->module ||
+	    !elf_vaddr_of_offset(info, below->offset - (below->returned == 1), &vaddr) ||
+	    !fde_index_find(fd, info, vaddr, &fde))
+		call->was_denied = true;
+	else if (fde.begin == call->target)
+		call->is_true = true;
+	else
+		call->was_denied |= !is_part(fd, &fde);
 }
 
 static void look_at(struct checker *c, uint32_t id, const struct frame *below)
@@ -117,8 +146,7 @@ static void look_at(struct checker *c, uint32_t id, const struct frame *below)
 	if (!is->is_one || is->is_true || !below || !c->looks_left)
 		return;
 	c->looks_left--;
-	is->is_true = is_callee(c, aggregator_frame(c->aggregator, id), is, below);
-	is->was_denied |= !is->is_true;
+	look_below(c, aggregator_frame(c->aggregator, id), is, below);
 }
 
 /* Each suspect of a stack beside the frame that it is the caller of. */

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "obj/elf_links.h"
+#include "sym/alternate_link.h"
 
 #include <errno.h>
 #include <string.h>
@@ -110,8 +111,7 @@ static int on_link(void *arg, size_t index, const char *name, uint64_t start)
 {
 	struct debug_search *search = arg;
 
-	if (index != ELF_LINK_DEBUG || strlen(name) >= sizeof(search->query.link) ||
-	    strchr(name, '/'))
+	if (strlen(name) >= sizeof(search->query.link) || strchr(name, '/'))
 		return 0;
 	strcpy(search->query.link, name);
 	search->identity.has_crc = 1;
@@ -122,13 +122,13 @@ static int on_link(void *arg, size_t index, const char *name, uint64_t start)
 /* By the name that the file says, which is read only if nothing lies by build id. */
 static int by_link(struct debug_search *search)
 {
-	static const uint64_t asked[N_ELF_LINKS] = { ELF_LINK_DEBUG };
+	static const uint64_t asked[] = { ELF_LINK_DEBUG };
 	int fd = files_fd(search->debug->sources.files, search->module);
 
 	if (fd < 0)
 		return -1;
 	if (worker_names(search->debug->sources.worker,
-			 &(struct name_request){ NAMES_LINKS, fd, asked, N_ELF_LINKS,
+			 &(struct name_request){ NAMES_LINKS, fd, asked, 1,
 						 search->deadline_ms },
 			 on_link, search))
 		error_clear();
@@ -136,15 +136,12 @@ static int by_link(struct debug_search *search)
 	return *search->query.link ? next_file(search) : -1;
 }
 
-static void set_build_id(struct debug_search *search, const struct elf_info *info)
+static void set_build_id(struct debug_search *search, const struct build_id *id)
 {
-	_Static_assert(DEBUG_ID_BYTES == BUILD_ID_MAX, "of one length");
-	if (!info || info->build_id_bytes > BUILD_ID_MAX)
-		return;
-	search->query.build_id_bytes = info->build_id_bytes;
-	search->identity.build_id_bytes = info->build_id_bytes;
-	memcpy(search->query.build_id, info->build_id, info->build_id_bytes);
-	memcpy(search->identity.build_id, info->build_id, info->build_id_bytes);
+	search->query.build_id_bytes = id->bytes;
+	search->identity.build_id_bytes = id->bytes;
+	memcpy(search->query.build_id, id->id, id->bytes);
+	memcpy(search->identity.build_id, id->id, id->bytes);
 }
 
 static struct debug_search begin_search(struct debug_files *debug, uint32_t module,
@@ -152,6 +149,7 @@ static struct debug_search begin_search(struct debug_files *debug, uint32_t modu
 {
 	uid_t uid = files_uid(debug->sources.files, module);
 	uint32_t pid = module < debug->n ? debug->pids[module] : 0;
+	struct build_id id = build_id_of(files_elf_info(debug->sources.files, module));
 	struct debug_search search = {
 		.debug = debug,
 		.module = module,
@@ -163,7 +161,7 @@ static struct debug_search begin_search(struct debug_files *debug, uint32_t modu
 
 	if (debug->sources.symfs && strlen(debug->sources.symfs) < DEBUG_SYMFS_BYTES)
 		strcpy(search.query.symfs, debug->sources.symfs);
-	set_build_id(&search, files_elf_info(debug->sources.files, module));
+	set_build_id(&search, &id);
 	return search;
 }
 
@@ -174,22 +172,41 @@ int debug_files_open(struct debug_files *debug, uint32_t module, int deadline_ms
 	return fd >= 0 ? fd : by_link(&search);
 }
 
+/* Of servers, by build id. */
+static int fetch(struct debug_search *search, const struct build_id *id)
+{
+	struct debug_servers *servers = search->debug->sources.servers;
+	AUTO_CLOSE int fd = servers ? debug_servers_get(servers, id, search->path) : -1;
+	bool is_right;
+
+	if (fd < 0)
+		return -1;
+	is_right = is_same(search, fd);
+	debug_servers_judge(servers, id, fd, is_right);
+	return is_right ? GIVE_FD(fd) : -1;
+}
+
 int debug_files_fetch(struct debug_files *debug, uint32_t module, int deadline_ms)
 {
 	struct debug_search search = begin_search(debug, module, deadline_ms);
-	struct debug_servers *servers = debug->sources.servers;
 	struct build_id id = build_id_of(files_elf_info(debug->sources.files, module));
-	AUTO_CLOSE int fd = -1;
-	bool is_right;
 
-	if (!servers)
+	return fetch(&search, &id);
+}
+
+int debug_files_alternate(struct debug_files *debug, uint32_t module, int fd,
+			  int deadline_ms)
+{
+	struct debug_search search = begin_search(debug, module, deadline_ms);
+	struct build_id id;
+	int found;
+
+	if (!alternate_link_read(debug->sources.worker, fd, deadline_ms, &search.query))
 		return -1;
-	fd = debug_servers_get(servers, &id, search.path);
-	if (fd < 0)
-		return -1;
-	is_right = is_same(&search, fd);
-	debug_servers_judge(servers, &id, fd, is_right);
-	return is_right ? GIVE_FD(fd) : -1;
+	id = alternate_link_id(&search.query);
+	set_build_id(&search, &id);
+	found = next_file(&search);
+	return found >= 0 ? found : fetch(&search, &id);
 }
 
 uint64_t debug_files_waited_ns(const struct debug_files *debug)

@@ -41,6 +41,11 @@ int debug_files_open(struct debug_files *debug, uint32_t module, int deadline_ms
 /* The same from servers, for what has no name otherwise. */
 int debug_files_fetch(struct debug_files *debug, uint32_t module, int deadline_ms);
 
+/* The alternate file of dwz that the debug file (or module) fd of a module names, here or
+ * at servers, or -1. The caller closes it. */
+int debug_files_alternate(struct debug_files *debug, uint32_t module, int fd,
+			  int deadline_ms);
+
 /* How long servers have kept us waiting. */
 uint64_t debug_files_waited_ns(const struct debug_files *debug);
 

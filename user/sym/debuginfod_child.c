@@ -123,7 +123,7 @@ static void fetch_one(const struct fetch_request *request, int sock,
 
 	*ret_fd = -1;
 	if (!fetch.lib) {
-		fail_fetch(answer, "libcurl.so.4 cannot be loaded: install libcurl");
+		fail_fetch(answer, libcurl_missing());
 		return;
 	}
 	fetch.curl = file < 0 ? NULL : fetch.lib->curl_easy_init();

@@ -3,7 +3,10 @@
 
 #include "base/error.h"
 #include "obj/fde_index.h"
+#include "shared/inline_switch.h"
 #include "unwind/arm64_stack.h"
+#include "unwind/cfi_cursor.h"
+#include "unwind/fde_cfa.h"
 #include "unwind/x86_insn.h"
 #include "unwind/x86_stack.h"
 
@@ -12,24 +15,52 @@
 #include <unistd.h>
 
 #define SWITCH_CODE_MAX 1024 /* of a function before the leaf's pc */
+#define SAID_MAX	512  /* of its FDE */
+
+#define REX_W	  0x48
+#define REX_W_OF  0xfb /* but r12 is register 4 as well: */
+#define REX_W_REG 0xfc
+#define REX_R12	  0x41
 
 /* What goes into the stack pointer is an operand's register 4: most code has none. */
 static bool may_take_sp(const uint8_t *code, size_t n)
 {
-	for (size_t i = 0; i + 1 < n; i++) {
-		bool to_reg = code[i] == 0x8b || code[i] == 0x8d || code[i] == 0x87;
+	uint8_t rex = 0;
 
-		if ((to_reg && (code[i + 1] & 0x38) == 0x20) ||
-		    (code[i] == 0x89 && (code[i + 1] & 0xc7) == 0xc4) || code[i] == 0x5c)
+	for (size_t i = 0; i + 1 < n; rex = code[i++]) {
+		bool to_reg = code[i] == 0x8b || code[i] == 0x8d;
+
+		if ((to_reg && (rex & REX_W_REG) == REX_W &&
+		     (code[i + 1] & 0x38) == 0x20) ||
+		    (code[i] == 0x87 && (rex & 0xf8) == REX_W) ||
+		    (code[i] == 0x89 && (rex & REX_W_OF) == REX_W &&
+		     (code[i + 1] & 0xc7) == 0xc4) ||
+		    (code[i] == 0x5c && rex != REX_R12))
 			return true;
 	}
 	return false;
 }
 
+/* What is known of a function that a leaf is in. */
+struct leaf_function {
+	const uint8_t *code; /* its first bytes, up to the leaf's pc */
+	size_t n;
+	struct cfi_cursor said; /* its FDE's instructions */
+};
+
+/* Does the call frame information find the caller from the stack pointer there? Who says
+ * otherwise knows of two stacks: the caller's is kept where it says. */
+static bool goes_by_sp(const struct leaf_function *in, size_t at)
+{
+	return fde_cfa_is_by_sp(in->said.at, cfi_left(&in->said), at);
+}
+
 /* From a function's first instruction up to one that is not in these bytes any more:
  * was the stack pointer taken from elsewhere, in the straight code that leads there? */
-static bool switches(const uint8_t *code, size_t n)
+static bool switches(const struct leaf_function *in)
 {
+	const uint8_t *code = in->code;
+	size_t n = in->n;
 	unsigned int own = 0; /* registers that hold this stack's pointer */
 	bool taken = false;
 
@@ -42,7 +73,8 @@ static bool switches(const uint8_t *code, size_t n)
 			return false;
 		is = x86_effect(code + at, one);
 		taken |= is.sp == X86_SP_TAKEN &&
-			 (is.from == X86_NO_REG || !(own >> is.from & 1));
+			 (is.from == X86_NO_REG || !(own >> is.from & 1)) &&
+			 goes_by_sp(in, at);
 		if (is.sets != X86_NO_REG)
 			own &= ~(1u << is.sets);
 		if (is.keeps != X86_NO_REG)
@@ -50,7 +82,7 @@ static bool switches(const uint8_t *code, size_t n)
 		/* what lies behind is reached from elsewhere, or by a true stack */
 		taken &= !is.leaves && !calls;
 	}
-	return taken;
+	return taken && goes_by_sp(in, n);
 }
 
 static bool switches_arm64(const uint8_t *code, size_t n)
@@ -72,6 +104,39 @@ static bool switches_arm64(const uint8_t *code, size_t n)
 	return taken;
 }
 
+/* Code that was compiled to an object and is used as it is, as wasmtime's. */
+static bool is_inline_switch(int fd, const struct frame *frame)
+{
+	unsigned long long words[INLINE_SWITCH_WORDS];
+
+	return frame->offset >= INLINE_SWITCH_BEFORE &&
+	       pread(fd, words, sizeof(words),
+		     (off_t)(frame->offset - INLINE_SWITCH_BEFORE)) == sizeof(words) &&
+	       inline_switch_is_torn(words);
+}
+
+/* Behind its augmentation; false: it can't be read, or is longer. */
+static bool read_said(int fd, const struct fde *fde, uint8_t bytes[SAID_MAX],
+		      struct cfi_cursor *ret)
+{
+	size_t n = fde->said_bytes;
+
+	if (n > SAID_MAX || pread(fd, bytes, n, (off_t)fde->said_offset) != (ssize_t)n)
+		return false;
+	*ret = (struct cfi_cursor){ .at = bytes, .end = bytes + n };
+	cfi_skip(ret, cfi_uleb(ret));
+	return !ret->bad;
+}
+
+static bool switches_x86(int fd, const struct fde *fde, const uint8_t *code, size_t n)
+{
+	struct leaf_function in = { .code = code, .n = n };
+	uint8_t said[SAID_MAX];
+
+	return may_take_sp(code, n) && read_said(fd, fde, said, &in.said) &&
+	       switches(&in);
+}
+
 static bool is_switching(const struct frame *frame, const struct files *files)
 {
 	const struct elf_info *info = files_elf_info(files, frame->module);
@@ -82,9 +147,13 @@ static bool is_switching(const struct frame *frame, const struct files *files)
 	size_t n;
 
 	if (frame->returned || !info || fd < 0 ||
-	    (info->machine != EM_X86_64 && info->machine != EM_AARCH64) ||
-	    !elf_vaddr_of_offset(info, frame->offset, &vaddr) ||
-	    !fde_index_find(fd, info, vaddr, &fde) || !fde.is_silent)
+	    (info->machine != EM_X86_64 && info->machine != EM_AARCH64))
+		return false;
+	if (info->type == ET_REL)
+		return info->machine == EM_X86_64 && is_inline_switch(fd, frame);
+	if (!elf_vaddr_of_offset(info, frame->offset, &vaddr) ||
+	    !fde_index_find(fd, info, vaddr, &fde) ||
+	    (info->machine == EM_AARCH64 && !fde.is_silent))
 		return false;
 	n = vaddr - fde.begin;
 	if (!n || n > sizeof(code) || n > frame->offset ||
@@ -92,7 +161,7 @@ static bool is_switching(const struct frame *frame, const struct files *files)
 		return false;
 	if (info->machine == EM_AARCH64)
 		return switches_arm64(code, n);
-	return may_take_sp(code, n) && switches(code, n);
+	return switches_x86(fd, &fde, code, n);
 }
 
 int switches_check(struct names *names, const struct aggregator *aggregator,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Leaves that were interrupted while they change stacks. What has call frame
- * information and says nothing of it there, as glibc's swapcontext, leads on from the
- * stack that it just took, by a return address that is not there yet. x86-64.
+ * information that goes by the stack pointer there, as glibc's swapcontext and OCaml's
+ * caml_resume, leads on from the stack that it just took, to who never called it.
  */
 #ifndef WEFT_SYM_SWITCHES_H
 #define WEFT_SYM_SWITCHES_H

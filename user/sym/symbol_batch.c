@@ -171,10 +171,17 @@ static int on_locations(void *arg, size_t index, const struct source_location *l
 	return err;
 }
 
-void symbol_batch_read_locations(struct symbol_batch *batch, int fd,
-				 const struct elf_info *info, const char *path)
+void symbol_batch_read_locations(struct symbol_batch *batch,
+				 const struct location_source *source)
 {
-	AUTO_FREE uint64_t *linked = addresses_as_linked(info, batch);
+	AUTO_FREE uint64_t *linked = addresses_as_linked(source->info, batch);
+	const struct name_request request = {
+		.source = NAMES_LOCATIONS,
+		.fd = source->fd,
+		.addrs = linked,
+		.n = batch->n_addrs,
+		.deadline_ms = INLINES_MS,
+	};
 	uint64_t begun_ns = clock_now_ns();
 	int err = linked ? 0 : -ENOMEM;
 
@@ -182,14 +189,11 @@ void symbol_batch_read_locations(struct symbol_batch *batch, int fd,
 	if (!err && batch->inlines_left_ns <= 0)
 		err = fail(-ETIMEDOUT, "no time left");
 	if (!err)
-		err = worker_locations(batch->worker,
-				       &(struct name_request){ NAMES_LOCATIONS, fd,
-							       linked, batch->n_addrs,
-							       INLINES_MS },
+		err = worker_locations(batch->worker, &request, source->alternate,
 				       on_locations, batch);
 	batch->inlines_left_ns -= (int64_t)(clock_now_ns() - begun_ns);
 	if (!err)
 		return;
 	batch->inlines_failed = true;
-	log_verbose("inlined functions of %s: %s", path, error_sentence());
+	log_verbose("inlined functions of %s: %s", source->path, error_sentence());
 }

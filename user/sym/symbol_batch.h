@@ -52,8 +52,16 @@ bool symbol_batch_lacks_names(const struct symbol_batch *batch);
 int symbol_batch_read_unnamed(struct symbol_batch *batch, enum name_source source, int fd,
 			      const char *path);
 
+/* A file with debug information. */
+struct location_source {
+	int fd;
+	int alternate; /* that it names; -1: none */
+	const struct elf_info *info;
+	const char *path; /* the module's */
+};
+
 /* Inlined functions and lines; what fails here costs nobody a name. */
-void symbol_batch_read_locations(struct symbol_batch *batch, int fd,
-				 const struct elf_info *info, const char *path);
+void symbol_batch_read_locations(struct symbol_batch *batch,
+				 const struct location_source *source);
 
 #endif

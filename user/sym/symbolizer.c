@@ -44,6 +44,18 @@ static int by_module_and_address(const void *a, const void *b)
 	return x->frame < y->frame ? -1 : x->frame > y->frame;
 }
 
+static void read_locations(struct symbolizer *s, struct symbol_batch *batch, int fd)
+{
+	uint32_t module = batch->wants->module;
+	AUTO_CLOSE int alternate =
+		debug_files_alternate(s->debug, module, fd, batch->deadline_ms);
+
+	symbol_batch_read_locations(
+		batch, &(struct location_source){
+			       fd, alternate, files_elf_info(s->sources.files, module),
+			       module_get(s->sources.modules, module)->path });
+}
+
 static int name_file(struct symbolizer *s, uint32_t module, struct symbol_batch *batch)
 {
 	static const enum name_source unnamed[] = { NAMES_GO, NAMES_FUNCTION_STARTS };
@@ -63,8 +75,11 @@ static int name_file(struct symbolizer *s, uint32_t module, struct symbol_batch 
 		if (debug >= 0)
 			err = symbol_batch_read_debug(batch, debug, info);
 	}
-	if (!err && sources->inlines && info && (debug >= 0 || fd >= 0))
-		symbol_batch_read_locations(batch, debug >= 0 ? debug : fd, info, path);
+	if (!err && sources->inlines && info && debug >= 0)
+		read_locations(s, batch, debug);
+	/* which has Go's own table where no debug file tells more */
+	if (!err && sources->inlines && info && fd >= 0 && !batch->inlines_found)
+		read_locations(s, batch, fd);
 	/* what can't be read costs nothing of the next, unless it took all the time */
 	for (size_t i = 0; i < sizeof(unnamed) / sizeof(*unnamed); i++) {
 		int more = 0;

@@ -7,43 +7,9 @@
 #include "unwind/cfi_parts.h"
 
 #include "base/error.h"
+#include "unwind/cfi_insn.h"
 
 #include <errno.h>
-
-enum {
-	/* in the two high bits, with an operand in the others */
-	ADVANCE = 0x40,
-	OFFSET = 0x80,
-	RESTORE = 0xc0,
-
-	NOP = 0x00,
-	SET_LOC,
-	ADVANCE1,
-	ADVANCE2,
-	ADVANCE4,
-	OFFSET_EXTENDED,
-	RESTORE_EXTENDED,
-	UNDEFINED,
-	SAME_VALUE,
-	REGISTER,
-	REMEMBER_STATE,
-	RESTORE_STATE,
-	DEF_CFA,
-	DEF_CFA_REGISTER,
-	DEF_CFA_OFFSET,
-	DEF_CFA_EXPRESSION,
-	EXPRESSION,
-	OFFSET_EXTENDED_SF,
-	DEF_CFA_SF,
-	DEF_CFA_OFFSET_SF,
-	VAL_OFFSET,
-	VAL_OFFSET_SF,
-	VAL_EXPRESSION,
-	NEGATE_RA_STATE_WITH_PC = 0x2c,
-	NEGATE_RA_STATE = 0x2d, /* arm64; bits of addresses are the walker's */
-	GNU_ARGS_SIZE = 0x2e,
-	GNU_NEGATIVE_OFFSET_EXTENDED = 0x2f,
-};
 
 static struct cfi_place *place_of(struct cfi_exec *exec, struct cfi_state *state,
 				  uint64_t reg)
@@ -110,7 +76,7 @@ static int give_row(struct cfi_exec *exec, uint64_t until, const struct unwind_r
 /* Does it keep another stack's pointer? gcc's realigned frames keep their own. */
 static bool leads_away(const struct unwind_rule *rule)
 {
-	return (rule->cfa == UNWIND_CFA_DEREF_SP || rule->cfa == UNWIND_CFA_DEREF_FP) &&
+	return rule->cfa >= UNWIND_CFA_DEREF_SP && rule->cfa <= UNWIND_CFA_DEREF_TWICE &&
 	       rule->fp != UNWIND_FP_DEREF;
 }
 
@@ -119,7 +85,7 @@ static void mark_lead(struct cfi_exec *exec, struct unwind_rule *rule)
 	if (exec->pc == exec->begin)
 		exec->is_launchpad = leads_away(rule);
 	if (exec->cie->is_signal && rule->cfa >= UNWIND_CFA_SP &&
-	    rule->cfa <= UNWIND_CFA_DEREF_FP)
+	    rule->cfa <= UNWIND_CFA_DEREF_TWICE)
 		rule->reg = UNWIND_LEADS;
 	if (exec->is_launchpad && leads_away(rule))
 		rule->reg = UNWIND_LEADS;

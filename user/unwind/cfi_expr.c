@@ -16,6 +16,7 @@ enum {
 	OP_CONSTS = 0x11,
 	OP_AND = 0x1a,
 	OP_MINUS = 0x1c,
+	OP_MUL = 0x1e,
 	OP_PLUS = 0x22,
 	OP_PLUS_UCONST = 0x23,
 	OP_SHL = 0x24,
@@ -62,7 +63,8 @@ static bool push_register(struct stack *stack, uint64_t reg, int64_t offset)
 static struct cfi_term added(const struct stack *stack, struct cfi_term a,
 			     struct cfi_term b)
 {
-	if (a.kind == CFI_TERM_NUMBER || a.kind == CFI_TERM_STEP) {
+	if (a.kind == CFI_TERM_NUMBER || a.kind == CFI_TERM_STEP ||
+	    a.kind == CFI_TERM_SCALED) {
 		struct cfi_term swap = a;
 
 		a = b;
@@ -71,7 +73,8 @@ static struct cfi_term added(const struct stack *stack, struct cfi_term a,
 	if (b.kind == CFI_TERM_NUMBER &&
 	    (a.kind == CFI_TERM_NUMBER || a.kind == CFI_TERM_CFA ||
 	     a.kind == CFI_TERM_REG || a.kind == CFI_TERM_DEREF ||
-	     a.kind == CFI_TERM_PLT)) {
+	     a.kind == CFI_TERM_DEREF_TWICE || a.kind == CFI_TERM_SLOT ||
+	     a.kind == CFI_TERM_INDEXED || a.kind == CFI_TERM_PLT)) {
 		a.offset = sum(a.offset, b.offset);
 		return a;
 	}
@@ -81,7 +84,26 @@ static struct cfi_term added(const struct stack *stack, struct cfi_term a,
 		a.reg = b.reg;
 		return a;
 	}
+	if (a.kind == CFI_TERM_REG && a.reg == stack->machine->sp &&
+	    b.kind == CFI_TERM_SCALED) {
+		a.kind = CFI_TERM_SLOT;
+		a.reg = b.reg;
+		return a;
+	}
 	return nothing;
+}
+
+/* The number of a slot on the stack, as bytes. */
+static struct cfi_term scaled(const struct stack *stack, struct cfi_term a,
+			      struct cfi_term b)
+{
+	const struct cfi_machine *machine = stack->machine;
+
+	if (a.kind != CFI_TERM_REG || a.offset || a.reg == machine->sp ||
+	    a.reg == machine->fp || a.reg == machine->ip || b.kind != CFI_TERM_NUMBER ||
+	    b.offset != 8)
+		return nothing;
+	return (struct cfi_term){ .kind = CFI_TERM_SCALED, .reg = a.reg };
 }
 
 static struct cfi_term combined(const struct stack *stack, uint8_t op, struct cfi_term a,
@@ -96,6 +118,8 @@ static struct cfi_term combined(const struct stack *stack, uint8_t op, struct cf
 		return by_number && b.offset != INT64_MIN
 			       ? added(stack, a, number(-b.offset))
 			       : nothing;
+	case OP_MUL:
+		return scaled(stack, a, b);
 	case OP_AND:
 		if (by_number && b.offset == 15 && a.kind == CFI_TERM_REG &&
 		    a.reg == stack->machine->ip && !a.offset)
@@ -122,9 +146,13 @@ static bool deref(struct stack *stack)
 {
 	struct cfi_term *top = stack->n ? &stack->terms[stack->n - 1] : NULL;
 
-	if (!top || top->kind != CFI_TERM_REG)
+	if (top && top->kind == CFI_TERM_DEREF && !top->offset) {
+		top->kind = CFI_TERM_DEREF_TWICE;
+		return true;
+	}
+	if (!top || (top->kind != CFI_TERM_REG && top->kind != CFI_TERM_SLOT))
 		return false;
-	top->kind = CFI_TERM_DEREF;
+	top->kind = top->kind == CFI_TERM_REG ? CFI_TERM_DEREF : CFI_TERM_INDEXED;
 	top->deref = top->offset;
 	top->offset = 0;
 	return true;

@@ -94,14 +94,18 @@ struct cfi_state {
 
 /* What an expression comes to, as far as a rule can hold it. */
 enum cfi_term_kind {
-	CFI_TERM_NONE,	 /* something else */
-	CFI_TERM_NUMBER, /* offset */
-	CFI_TERM_CFA,	 /* CFA + offset */
-	CFI_TERM_REG,	 /* reg + offset */
-	CFI_TERM_DEREF,	 /* *(reg + deref) + offset */
-	CFI_TERM_LOW_IP, /* the pc's last 4 bits */
-	CFI_TERM_STEP,	 /* (pc & 15) >= reg, shifted left by offset */
-	CFI_TERM_PLT,	 /* sp + offset + 8 * ((pc & 15) >= reg) */
+	CFI_TERM_NONE,	      /* something else */
+	CFI_TERM_NUMBER,      /* offset */
+	CFI_TERM_CFA,	      /* CFA + offset */
+	CFI_TERM_REG,	      /* reg + offset */
+	CFI_TERM_DEREF,	      /* *(reg + deref) + offset */
+	CFI_TERM_DEREF_TWICE, /* **(reg + deref) + offset */
+	CFI_TERM_SCALED,      /* 8 * reg */
+	CFI_TERM_SLOT,	      /* sp + 8 * reg + offset */
+	CFI_TERM_INDEXED,     /* *(sp + 8 * reg + deref) + offset */
+	CFI_TERM_LOW_IP,      /* the pc's last 4 bits */
+	CFI_TERM_STEP,	      /* (pc & 15) >= reg, shifted left by offset */
+	CFI_TERM_PLT,	      /* sp + offset + 8 * ((pc & 15) >= reg) */
 };
 
 struct cfi_term {

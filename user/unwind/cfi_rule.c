@@ -88,6 +88,13 @@ static bool take_cfa(struct making *making)
 	} else if (cfa->kind == CFI_TERM_DEREF && (by_sp || by_fp)) {
 		rule->cfa = by_sp ? UNWIND_CFA_DEREF_SP : UNWIND_CFA_DEREF_FP;
 		rule->deref_offset = (short)cfa->deref;
+	} else if (cfa->kind == CFI_TERM_DEREF_TWICE && by_sp) {
+		rule->cfa = UNWIND_CFA_DEREF_TWICE;
+		rule->deref_offset = (short)cfa->deref;
+	} else if (cfa->kind == CFI_TERM_INDEXED && cfa->reg <= UINT8_MAX) {
+		rule->cfa = UNWIND_CFA_INDEXED;
+		rule->deref_offset = (short)cfa->deref;
+		rule->reg = (unsigned char)cfa->reg;
 	} else if (cfa->kind == CFI_TERM_PLT) {
 		rule->cfa = UNWIND_CFA_PLT;
 		rule->reg = (unsigned char)cfa->reg;

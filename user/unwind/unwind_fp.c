@@ -87,7 +87,7 @@ static bool does_no_harm(const struct unwind_rule *rule)
  * do first frames of fibers; and gcc's realigned frames don't. */
 static bool leads_away(const struct unwind_rule *rule)
 {
-	if (rule->cfa == UNWIND_CFA_DEREF_SP || rule->cfa == UNWIND_CFA_DEREF_FP)
+	if (rule->cfa >= UNWIND_CFA_DEREF_SP && rule->cfa <= UNWIND_CFA_DEREF_TWICE)
 		return rule->fp != UNWIND_FP_DEREF;
 	return rule->cfa <= UNWIND_CFA_FP && rule->reg == UNWIND_LEADS;
 }

@@ -2,7 +2,7 @@
 #include "unwind/unwind_go.h"
 
 #include "base/error.h"
-#include "obj/go_distances.h"
+#include "obj/go_values.h"
 #include "unwind/x86_insn.h"
 #include "unwind/x86_stack.h"
 
@@ -153,16 +153,16 @@ static bool pushes_fp(struct unwind_go *go, uint64_t pc, uint64_t end)
 
 /* The code from pc on at one distance. */
 static int tell_piece(struct unwind_go *go, const struct go_code *code, uint64_t pc,
-		      const struct go_distances *distances)
+		      const struct go_values *distances)
 {
 	uint64_t has_fp = code->function->begin + sizeof(prologue);
 	struct unwind_rule rule = { 0 };
 	int err = 0;
 
 	if (!is_bottom(code->function))
-		rule = rule_for(code, distances->distance);
+		rule = rule_for(code, distances->value);
 
-	if (!code->keeps_fp || rule.cfa != UNWIND_CFA_SP || !distances->distance)
+	if (!code->keeps_fp || rule.cfa != UNWIND_CFA_SP || !distances->value)
 		return go->sink->row(go->sink->arg, pc, &rule);
 	if (pc < has_fp) {
 		err = go->sink->row(go->sink->arg, pc, &rule);
@@ -178,14 +178,14 @@ static int tell_function(struct unwind_go *go, const struct go_function *functio
 {
 	static const struct unwind_rule none;
 	struct go_code code = { .function = function };
-	struct go_distances distances;
+	struct go_values distances;
 	uint64_t pc = function->begin;
 	int err = 0;
 
 	look_at(go, &code);
-	go_distances_begin(&go->table, function, &distances);
-	while (!err && pc < code.leaves && go_distances_next(&distances)) {
-		if (function->flags & GO_IS_ASSEMBLY && !distances.distance)
+	go_values_begin(&go->table, function, function->sp, &distances);
+	while (!err && pc < code.leaves && go_values_next(&distances)) {
+		if (function->flags & GO_IS_ASSEMBLY && !distances.value)
 			code.saves_fp = pushes_fp(go, pc, distances.end);
 		err = tell_piece(go, &code, pc, &distances);
 		pc = distances.end;

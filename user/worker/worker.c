@@ -208,7 +208,8 @@ static bool elf_info_holds(const struct elf_info *info)
 {
 	return info->n_segments <= SEGMENTS_MAX && info->n_keys <= FILE_KEYS_MAX &&
 	       info->build_id_bytes <= BUILD_ID_MAX && info->libc <= LIBC_MUSL &&
-	       info->is_64bit <= 1 && info->hides_key <= 1;
+	       info->is_64bit <= 1 && info->hides_key <= 1 &&
+	       info->context.access < N_TLS_ACCESSES;
 }
 
 /* 0 or the answer's error; -EPROTO: no answer to a scan. */
@@ -440,10 +441,19 @@ static void deliver(struct worker *worker, scan_sink sink, void *arg)
 	}
 }
 
+/* This is asked whenever a process maps something, and mostly nothing is being read. */
+static bool is_at_rest(const struct worker *worker)
+{
+	return worker->first == worker->jobs.n && worker->sock >= 0 &&
+	       !pace_is_due(&worker->pace, worker_now_ms()) && !speaks_unasked(worker);
+}
+
 int worker_collect(struct worker *worker, int wait_ms, scan_sink sink, void *arg)
 {
 	int64_t until = worker_now_ms() + wait_ms;
 
+	if (is_at_rest(worker))
+		return 0;
 	for (;;) {
 		size_t left;
 

@@ -122,7 +122,7 @@ int worker_names(struct worker *worker, const struct name_request *request,
 /* As elf_inlines() of obj/inlines.h, else as worker_names(). What came before a
  * deadline stays. */
 int worker_locations(struct worker *worker, const struct name_request *request,
-		     inline_sink sink, void *arg);
+		     int alternate, inline_sink sink, void *arg);
 
 const struct worker_counts *worker_counts(const struct worker *worker);
 

@@ -16,6 +16,7 @@
 /* Names on their way out, as many in a message as fit. */
 struct outbox {
 	int sock;
+	int alternate; /* for the next names; -1: none */
 	size_t n;
 	union protocol_buffer buf;
 	union protocol_any_request request; /* that is being answered */
@@ -116,7 +117,9 @@ static int find_names(const struct protocol_request *request, int fd,
 #undef X
 	case NAMES_LOCATIONS:
 		begin_kind(out, PROTOCOL_LOCATED);
-		return elf_inlines(fd, addrs, request->n, put_locations, out);
+		return elf_inlines(
+			&(struct inline_request){ fd, out->alternate, addrs, request->n },
+			put_locations, out);
 	}
 	return -EINVAL;
 }
@@ -138,6 +141,8 @@ static int answer_names(const struct protocol_request *request, int fd,
 	done.err = find_names(request, fd, addrs, out);
 	err = send_names(out);
 	begin_names(out);
+	if (out->alternate >= 0)
+		close(GIVE_FD(out->alternate));
 	return err ? err : protocol_send(out->sock, &done, sizeof(done), -1, 0);
 }
 
@@ -227,6 +232,14 @@ static int answer_hash(struct outbox *out, size_t n, int fd)
 			     0);
 }
 
+static int take_alternate(struct outbox *out, int fd)
+{
+	if (fd < 0 || out->alternate >= 0)
+		return -EPROTO;
+	out->alternate = fd;
+	return 0;
+}
+
 static int answer_one(struct outbox *out)
 {
 	const struct protocol_request *request = &out->request.request;
@@ -241,6 +254,8 @@ static int answer_one(struct outbox *out)
 		return answer_scan(out->sock, fd);
 	if (request->kind == PROTOCOL_NAMES)
 		return answer_names(request, fd, out);
+	if (request->kind == PROTOCOL_ALTERNATE)
+		return take_alternate(out, GIVE_FD(fd));
 	if (request->kind == PROTOCOL_TABLE)
 		return answer_table(out, fd);
 	return -EPROTO;
@@ -253,6 +268,7 @@ void parser_run(int sock)
 	if (!out)
 		_exit(1);
 	out->sock = sock;
+	out->alternate = -1;
 	begin_names(out);
 	sandbox_syscalls();
 	while (!answer_one(out))

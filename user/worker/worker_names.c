@@ -24,6 +24,7 @@ struct locating {
 struct asking {
 	struct worker *worker;
 	const struct name_request *request;
+	int alternate; /* obj/inlines.h */
 	int64_t until_ms;
 	name_sink sink;
 	struct locating *locating; /* for NAMES_LOCATIONS */
@@ -50,11 +51,23 @@ static int send_until(struct asking *ask, const void *bytes, size_t n, int fd)
 	}
 }
 
+static int send_alternate(struct asking *ask)
+{
+	const struct protocol_request request = { .kind = PROTOCOL_ALTERNATE };
+
+	if (ask->alternate < 0)
+		return 0;
+	return send_until(ask, &request, sizeof(request), ask->alternate);
+}
+
 static int send_request(struct asking *ask, const uint64_t *addrs)
 {
 	const struct protocol_request request = { PROTOCOL_NAMES, ask->request->source,
 						  ask->n };
-	int err = send_until(ask, &request, sizeof(request), ask->request->fd);
+	int err = send_alternate(ask);
+
+	if (!err)
+		err = send_until(ask, &request, sizeof(request), ask->request->fd);
 
 	for (size_t at = 0; !err && at < ask->n; at += ADDRS_IN_MESSAGE) {
 		size_t n = ask->n - at;
@@ -295,6 +308,7 @@ int worker_names(struct worker *worker, const struct name_request *request,
 	struct asking ask = {
 		.worker = worker,
 		.request = request,
+		.alternate = -1,
 		.sink = sink,
 		.arg = arg,
 	};
@@ -303,12 +317,13 @@ int worker_names(struct worker *worker, const struct name_request *request,
 }
 
 int worker_locations(struct worker *worker, const struct name_request *request,
-		     inline_sink sink, void *arg)
+		     int alternate, inline_sink sink, void *arg)
 {
 	AUTO_FREE struct locating *locating = calloc(1, sizeof(*locating));
 	struct asking ask = {
 		.worker = worker,
 		.request = request,
+		.alternate = alternate,
 		.locating = locating,
 		.arg = arg,
 	};

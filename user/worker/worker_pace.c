@@ -91,9 +91,14 @@ void pace_go_behind(struct pace *pace, bool is_behind, int64_t now_ms)
 	choose(pace);
 }
 
+bool pace_is_due(const struct pace *pace, int64_t now_ms)
+{
+	return now_ms - pace->looked_ms >= LOOK_MS;
+}
+
 void pace_keep(struct pace *pace, int64_t now_ms)
 {
-	if (now_ms - pace->looked_ms >= LOOK_MS)
+	if (pace_is_due(pace, now_ms))
 		charge(pace, now_ms);
 }
 

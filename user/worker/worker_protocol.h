@@ -8,8 +8,9 @@
  *	NAMES, with a file; then	NAMED: struct protocol_name and name, count
  *	addresses in further		times; as often as it takes;
  *	messages, n in all		DONE: err
- *	NAMES of NAMES_LOCATIONS	LOCATED, as NAMED, of
- *					struct protocol_location
+ *	NAMES of NAMES_LOCATIONS,	LOCATED, as NAMED, of
+ *	maybe behind ALTERNATE, with	struct protocol_location;
+ *	a file				ALTERNATE itself has no answer
  *	TABLE, with a file		TABLED: err, and if 0 the count of pages,
  *					struct unwind_stats, and where n is 1
  *					what it was made from; then PAGES, some
@@ -47,6 +48,7 @@ enum protocol_kind {
 	PROTOCOL_HASH,
 	PROTOCOL_HASHED,
 	PROTOCOL_LOCATED,
+	PROTOCOL_ALTERNATE,
 };
 
 struct protocol_request {

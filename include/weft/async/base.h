@@ -69,6 +69,7 @@ static __attribute__((noinline, unused)) void *weft_return_address_(void)
  */
 #ifdef WEFT_CHECKS
 #include <stdio.h>
+__attribute__((unused)) static int weft_chain_ended_(const struct weft_frame *chain);
 #define WEFT_CHECK_STEPS_	  1024
 #define WEFT_CHECK_(ok, sentence) ((ok) ? (void)0 : weft_misused_(sentence))
 

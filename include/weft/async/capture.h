@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Part of <weft/async.h>, which includes it: the functions on the stack where an
- * operation is queued. They are found by frame pointer, so code without frame
- * pointers is missing, and so is its caller. The walk never reads outside this
- * thread's stack, or below the current function.
+ * operation is queued. They are found by frame pointer: the direct caller always, but
+ * behind it code without frame pointers is missing, and so is its caller. The walk
+ * never reads outside this thread's stack, or below the current function.
  */
 #ifndef WEFT_ASYNC_CAPTURE_H
 #define WEFT_ASYNC_CAPTURE_H
@@ -61,18 +61,25 @@ weft_capture_(struct weft_frame *frame, struct weft_frame *callers, unsigned int
 	uintptr_t dispatcher = root ? __extension__(uintptr_t) root->fp : 0;
 	uintptr_t end = weft_stack_end_(at);
 	unsigned int found = 0;
+	int is_lost;
 
 	while (found < n && at < end && end - at >= 16 && at != dispatcher) {
 		next = ((const uintptr_t *)at)[0];
 		/* what called the dispatcher did not ask for this operation */
-		if (next <= at || next & 7 || (dispatcher > at && next >= dispatcher))
+		if (dispatcher > at && next == dispatcher)
+			break;
+		is_lost =
+			next <= at || next & 7 || (dispatcher > at && next > dispatcher);
+		/* the first return address is this function's own, whatever follows */
+		if (is_lost && found)
 			break;
 		callers[found++].ip = weft_unsigned_(((void *const *)at)[1]);
+		if (is_lost)
+			break;
 		at = next;
 	}
 	for (unsigned int i = 0; i < found; i++) {
-		callers[i].parent =
-			i + 1 < found ? &callers[i + 1] : weft_frame_current();
+		callers[i].parent = i + 1 < found ? &callers[i + 1] : weft_frame_asker();
 		callers[i].root = NULL;
 	}
 	if (found)

@@ -85,6 +85,10 @@ static void expect_wrong(const struct truth_case *of, enum view view, const char
 	"prog;_start;main;deep;deep;deep;heavy 750\n"                                    \
 	"prog;[cut];libc.so.6+0x12;main;deep;deep;deep;light;tick_[k] 250\n"
 
+#define ARGUMENTS(from, n)                                                               \
+	"prog;" from ";main;loop;step;leaf 1000\n"                                       \
+	"prog;" from ";main;__strcmp_evex;asm_exc_page_fault_[k] " #n "\n"
+
 static void test_thread(void **state)
 {
 	expect_true(&threaded, VIEW_THREAD, GOOD);
@@ -95,6 +99,11 @@ static void test_thread(void **state)
 	expect_true(&threaded, VIEW_THREAD, GOOD "prog;_start;main;deep;deep;light 1\n");
 	expect_true(&threaded, VIEW_THREAD, GOOD "prog;[cut];deep;deep;light 1\n");
 	expect_true(&threaded, VIEW_THREAD, GOOD "prog;main;deep;memcpy 1\n");
+	/* main() reads its arguments */
+	expect_true(&spliced, VIEW_THREAD, ARGUMENTS("_start;__libc_start_main", 40));
+	expect_wrong(&spliced, VIEW_THREAD, ARGUMENTS("_start;__libc_start_main", 200),
+		     "start-up");
+	expect_wrong(&spliced, VIEW_THREAD, ARGUMENTS("_start;elsewhere", 40), "fp-libc");
 }
 
 static void test_false_thread(void **state)

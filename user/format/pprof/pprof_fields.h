@@ -65,4 +65,12 @@ enum pprof_function {
 #define PPROF_THREAD	    "[async: another thread waits]"
 #define PPROF_FIBER	    "[fiber: resumed by]"
 
+/* The labels of a sample of which a trace is known: ids in hex. */
+#define PPROF_TRACE_LABEL "trace_id"
+#define PPROF_SPAN_LABEL  "span_id"
+
+/* How a file names the labels of samples that tell its series apart, in a comment; the
+ * names follow, each after a space. */
+#define PPROF_SERIES_COMMENT "series labels:"
+
 #endif

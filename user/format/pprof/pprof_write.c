@@ -21,12 +21,15 @@
 
 struct maker {
 	const struct profile *r;
+	const struct series *series; /* or NULL */
 	enum view view;
 	struct gzip *gzip;
 	struct str text; /* of the profile */
 	struct pprof_tables *tables;
 	struct pairs owners;		   /* a = process, b = comm */
-	struct pairs stacks;		   /* a = node, b = owner */
+	struct pairs traces;		   /* a = trace, b = span: strings */
+	struct pairs labels;		   /* a = owner, b = trace */
+	struct pairs stacks;		   /* a = node, b = labels */
 	VEC(struct timeline_weighed) sums; /* by stack */
 	bool in_samples;		   /* counts are samples of a known period, too */
 };
@@ -76,6 +79,17 @@ static void add_comment(struct maker *m, const char *fmt, ...)
 			       pprof_string(m->tables, comment));
 }
 
+static void add_series_names(struct maker *m)
+{
+	AUTO_STR names = { 0 };
+
+	str_add(&names, PPROF_SERIES_COMMENT);
+	for (uint32_t i = 0; i < intern_count(m->series->names); i++)
+		str_addf(&names, " %s", intern_string(m->series->names, i));
+	m->text.failed |= names.failed;
+	add_comment(m, "%s", names.s ? names.s : "");
+}
+
 /* Version, rate, and all that the ledger holds. */
 static void add_comments(struct maker *m)
 {
@@ -97,6 +111,8 @@ static void add_comments(struct maker *m)
 				    r->ledger.items[i].value);
 	if (r->was_cut)
 		add_comment(m, "the recording was cut short");
+	if (m->series)
+		add_series_names(m);
 }
 
 static void add_times(struct maker *m)
@@ -129,28 +145,57 @@ static void add_label(struct maker *m, struct str *sample, const char *key,
 	proto_add_item(sample, SAMPLE_LABEL, label.s, label.n);
 }
 
+static void add_series(struct maker *m, struct str *sample, uint32_t process)
+{
+	size_t n = 0;
+	uint32_t set = m->series && process < m->series->by_process.n
+			       ? m->series->by_process.items[process]
+			       : 0;
+	const struct series_pair *pairs =
+		m->series && set != SERIES_NONE ? series_pairs(m->series, set, &n) : NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		struct label label = series_label(m->series, pairs[i]);
+
+		add_label(m, sample, label.name, label.value, 0);
+	}
+}
+
+/* A series' label goes before a sample's of that name. */
+static void add_text(struct maker *m, struct str *sample, const char *key,
+		     const char *text)
+{
+	if (*text && !series_has(m->series, key))
+		add_label(m, sample, key, text, 0);
+}
+
 static void add_owner(struct maker *m, struct str *sample, struct pair owner)
 {
 	const struct profile_process *process = &m->r->processes.items[owner.a];
-	const char *comm = profile_string(m->r, owner.b);
 	char container[256];
 
-	if (*comm)
-		add_label(m, sample, "comm", comm, 0);
-	if (process->pid)
+	add_text(m, sample, "comm", profile_string(m->r, owner.b));
+	if (process->pid && !series_has(m->series, "pid"))
 		add_label(m, sample, "pid", NULL, process->pid);
 	profile_container(container, sizeof(container),
 			  profile_string(m->r, process->cgroup));
-	if (*container)
-		add_label(m, sample, "container", container, 0);
-	if (m->r->runs.n > 1 && process->host)
-		add_label(m, sample, "host", profile_string(m->r, process->host), 0);
+	add_text(m, sample, "container", container);
+	if (m->r->runs.n > 1)
+		add_text(m, sample, "host", profile_string(m->r, process->host));
+	add_series(m, sample, owner.a);
+}
+
+static void add_trace(struct maker *m, struct str *sample, struct pair trace)
+{
+	add_text(m, sample, PPROF_TRACE_LABEL, profile_string(m->r, trace.a));
+	add_text(m, sample, PPROF_SPAN_LABEL, profile_string(m->r, trace.b));
 }
 
 static int add_sample(struct maker *m, struct pair stack, struct timeline_weighed sum)
 {
 	AUTO_STR sample = { 0 };
 	AUTO_STR numbers = { 0 };
+	struct pair labels = m->labels.items[stack.b];
 	unsigned int hops;
 	int err = pprof_locations(m->tables, stack.a, &numbers, &hops);
 
@@ -160,7 +205,8 @@ static int add_sample(struct maker *m, struct pair stack, struct timeline_weighe
 	if (m->in_samples)
 		varint_add(&numbers, sum.weight_ns);
 	proto_add_bytes(&sample, SAMPLE_VALUE, numbers.s, numbers.n);
-	add_owner(m, &sample, m->owners.items[stack.b]);
+	add_owner(m, &sample, m->owners.items[labels.a]);
+	add_trace(m, &sample, m->traces.items[labels.b]);
 	if (hops) {
 		add_label(m, &sample, "async.kind", "chain", 0);
 		add_label(m, &sample, "async.hops", NULL, hops);
@@ -179,13 +225,19 @@ static int sum_up(struct maker *m)
 	for (uint32_t i = 0; !err && i < timeline->sample_keys.n; i++) {
 		struct pair sample_key = timeline->sample_keys.items[i];
 		const struct profile_thread *thread = &m->r->threads.items[sample_key.b];
+		const struct profile_stack *from = &m->r->stacks.items[sample_key.a];
 		struct pair owner = { thread->process, thread->name };
-		struct pair stack = { m->r->stacks.items[sample_key.a].node[m->view], 0 };
+		struct pair trace = { from->trace, from->span }, labels;
+		struct pair stack = { from->node[m->view], 0 };
 		uint32_t id;
 
 		if (!timeline->counts.items[i])
 			continue;
-		err = pairs_id(&m->owners, owner, SAMPLE_KEYS_MAX, &stack.b);
+		err = pairs_id(&m->owners, owner, SAMPLE_KEYS_MAX, &labels.a);
+		if (!err)
+			err = pairs_id(&m->traces, trace, SAMPLE_KEYS_MAX, &labels.b);
+		if (!err)
+			err = pairs_id(&m->labels, labels, SAMPLE_KEYS_MAX, &stack.b);
 		if (!err)
 			err = pairs_id(&m->stacks, stack, SAMPLE_KEYS_MAX, &id);
 		if (!err && id == m->sums.n)
@@ -219,7 +271,9 @@ static int make(struct maker *m)
 static int pprof_write(struct outfile *out, const struct profile *profile,
 		       const struct writer_options *options)
 {
-	struct maker m = { .r = profile, .view = options->view };
+	struct maker m = { .r = profile,
+			   .series = options->series,
+			   .view = options->view };
 	int err = gzip_new(&m.gzip, out);
 
 	m.in_samples = profile->period_ns &&
@@ -230,6 +284,8 @@ static int pprof_write(struct outfile *out, const struct profile *profile,
 	pprof_tables_free(m.tables);
 	str_free(&m.text);
 	pairs_free(&m.owners);
+	pairs_free(&m.traces);
+	pairs_free(&m.labels);
 	pairs_free(&m.stacks);
 	vec_free(&m.sums);
 	return err;

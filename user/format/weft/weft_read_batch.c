@@ -164,6 +164,18 @@ static int add_stack(struct rows *rows)
 	return vec_push(&rows->r->stacks, stack);
 }
 
+static int trace_stack(struct rows *rows)
+{
+	uint64_t id = next_step(rows, BATCH_TRACED_STACK_STEP);
+	uint64_t trace = next(rows, BATCH_TRACED_TRACE);
+	uint64_t span = next(rows, BATCH_TRACED_SPAN);
+
+	NEED(id < rows->r->stacks.n && is_string(rows, trace) && is_string(rows, span));
+	rows->r->stacks.items[id].trace = (uint32_t)trace;
+	rows->r->stacks.items[id].span = (uint32_t)span;
+	return 0;
+}
+
 static int add_process(struct rows *rows)
 {
 	uint64_t host = next(rows, BATCH_PROCESS_HOST);
@@ -270,6 +282,8 @@ static int change_stack(struct rows *rows)
 	struct profile_stack stack;
 
 	NEED(read_stack(rows, true, &stack) && id < rows->r->stacks.n);
+	stack.trace = rows->r->stacks.items[id].trace;
+	stack.span = rows->r->stacks.items[id].span;
 	rows->r->stacks.items[id] = stack;
 	return 0;
 }
@@ -370,6 +384,7 @@ static const struct table {
 	{ BATCH_FRAME_OFFSET, add_frame },
 	{ BATCH_NODE_UP, add_node },
 	{ BATCH_STACK_ASYNC_STEP, add_stack },
+	{ BATCH_TRACED_STACK_STEP, trace_stack },
 	{ BATCH_PROCESS_HOST, add_process },
 	{ BATCH_THREAD_PROCESS, add_thread },
 	{ BATCH_SAMPLE_KEY_STACK_STEP, add_sample_key },

@@ -106,6 +106,13 @@ static void put_stack(struct batch *batch, const struct profile_stack *stack, bo
 	batch_put(batch, again ? BATCH_AGAIN_HOOK : BATCH_STACK_HOOK, stack->hook);
 }
 
+static void put_trace(struct batch *batch, uint32_t id, const struct profile_stack *stack)
+{
+	batch_put_step(batch, BATCH_TRACED_STACK_STEP, id);
+	batch_put(batch, BATCH_TRACED_TRACE, stack->trace);
+	batch_put(batch, BATCH_TRACED_SPAN, stack->span);
+}
+
 static int add_stacks(struct weft_stream *s, const struct profile *r)
 {
 	int err = 0;
@@ -114,6 +121,8 @@ static int add_stacks(struct weft_stream *s, const struct profile *r)
 		const struct profile_stack *stack = &r->stacks.items[s->stacks.n];
 
 		put_stack(s->batch, stack, false);
+		if (stack->trace)
+			put_trace(s->batch, (uint32_t)s->stacks.n, stack);
 		err = vec_push(&s->stacks, *stack);
 		if (!err)
 			err = batch_row(s->batch);

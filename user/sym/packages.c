@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "record/packages.h"
+#include "sym/packages.h"
 
 #include "base/cleanup.h"
 
@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #define LISTS	       "/var/lib/dpkg/info"
@@ -82,6 +83,15 @@ static size_t look_into(int folder, const char *list, struct packaged_file *file
 	return found;
 }
 
+/* Only of a path that a package has: any other may be one that makes us wait. */
+static bool is_ours(const struct packaged_file *file)
+{
+	struct stat st;
+
+	return !stat(file->path, &st) && st.st_ino == file->ino &&
+	       st.st_dev == makedev(file->maj, file->min);
+}
+
 void packages_find_debug(struct packaged_file *files, size_t n)
 {
 	DIR *lists = n ? opendir(LISTS) : NULL;
@@ -98,4 +108,7 @@ void packages_find_debug(struct packaged_file *files, size_t n)
 	}
 	if (lists)
 		closedir(lists);
+	for (size_t i = 0; i < n; i++)
+		if (files[i].package[0] && !is_ours(&files[i]))
+			files[i].package[0] = '\0';
 }

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Rules that lead to another stack: those of functions that were put below what a fiber
+ * runs. */
+#include "code.h"
+
+/* Its rule leads to another stack: no call need have led to it. */
+static void test_launch(void **state)
+{
+	struct unwind_rule crossing = RULE_CROSSING();
+	struct unwind_rule rules[] = { RULE_SP(0x20), crossing, RULE_SP(0x40),
+				       RULE_OF(END) };
+	struct sampled at;
+
+	put_code(rules, 4, 0);
+	at = leaf_in_code(0);
+	put_call(STACK, 0x20, 1);
+	memory_put(STACK + 0x20, OTHER);
+	put_call(put_call(OTHER, 0x10, 2), 0x40, 3);
+	ASSERT_WALK(&at, "ULLC", "10000 10108 10208 10308", START);
+	ASSERT_ASYNC(&at, "10000 10108 10208 10308");
+}
+
+/* The same from its first instruction on, so that what it leads to resumed it. */
+static void test_resumer(void **state)
+{
+	struct unwind_rule crossing = RULE_CROSSING(.reg = UNWIND_LEADS);
+	struct unwind_rule rules[] = { RULE_SP(0x20), crossing, RULE_SP(0x40), crossing,
+				       RULE_OF(END) };
+	struct sampled at;
+
+	put_code(rules, 5, 0);
+	at = leaf_in_code(0);
+	put_call(STACK, 0x20, 1);
+	memory_put(STACK + 0x20, OTHER);
+	put_call(put_call(OTHER, 0x10, 2), 0x40, 4);
+	ASSERT_WALK(&at, "ULFC", "10000 10108 10208 10408", START);
+	ASSERT_ASYNC(&at, "10000 10108 -- 10208 10408");
+	/* of a fiber in a fiber, resumed by its first function itself */
+	put_call(OTHER, 0x10, 3);
+	memory_put(OTHER + 0x10, THIRD);
+	put_call(put_call(THIRD, 0x10, 2), 0x40, 4);
+	ASSERT_WALK(&at, "ULFFC", "10000 10108 10308 10208 10408", START);
+	ASSERT_ASYNC(&at, "10000 10108 -- 10308 -- 10208 10408");
+	/* sampled there */
+	at = leaf_in_code(FUNCTION(3) - FUNCTION(0));
+	at.sp = OTHER + 0x10;
+	ASSERT_WALK(&at, "UFC", "10300 10208 10408", START);
+	ASSERT_ASYNC(&at, "10300 -- 10208 10408");
+	/* and with a root at the boundary: who asked is what is shown */
+	put_root(HEAP, HEAP + 0x10000, 0, THIRD + 0x20);
+	put_chain(HEAP + 0x10000, 1, 0x2000, 0);
+	at.roots[0] = HEAP;
+	ASSERT_WALK(&at, "URFC", "10300 10208 10408", START);
+	ASSERT_ASYNC(&at, "10300 -- 2000");
+}
+
+#define FAR(i) (OTHER + 0x10000 * (uint64_t)(i))
+
+/* What is read for a leaf above so many stacks, a function on each, that lead on. */
+static unsigned int reads_across(unsigned int boundaries)
+{
+	struct unwind_rule crossing = RULE_CROSSING(.reg = UNWIND_LEADS);
+	struct unwind_rule rules[] = { RULE_SP(0x20), crossing, RULE_OF(END) };
+	struct sampled at;
+	unsigned int before;
+
+	world_setup(NULL);
+	put_code(rules, 3, 0);
+	at = leaf_in_code(0);
+	put_call(STACK, 0x20, 1);
+	memory_put(STACK + 0x20, FAR(0));
+	for (unsigned int i = 0; i < boundaries; i++) {
+		put_call(FAR(i), 0x10, i + 1 < boundaries ? 1 : 2);
+		memory_put(FAR(i) + 0x10, FAR(i + 1));
+	}
+	before = memory_reads();
+	assert_int_equal(walker_sample(&at)->n_thread, 2 + boundaries);
+	return memory_reads() - before;
+}
+
+/* A read of a stack costs as much as 1.6 steps by table, so a boundary of one
+ * read and one step costs less than three. */
+static void test_cost_of_boundaries(void **state)
+{
+	unsigned int one = reads_across(1), nine = reads_across(9);
+
+	assert_int_equal(nine - one, 8);
+}
+
+/* Its own way back is by three words at its frame pointer; what is there was
+ * left behind a jump, and goes on by its frame pointer, which nothing proves. */
+static void test_launch_by_frame_pointer(void **state)
+{
+	struct unwind_rule way_back = { .cfa = UNWIND_CFA_DEREF_FP,
+					.deref_offset = -8,
+					.fp = UNWIND_FP_DEREF,
+					.bx_words = UNWIND_BX_LOST,
+					.ra = UNWIND_RA_FP,
+					.ra_words = 1 };
+	struct unwind_rule rules[] = { RULE_SP(0x20), way_back, RULE_SP(0x40),
+				       RULE_OF(END) };
+	struct sampled at;
+
+	put_code(rules, 4, UNWIND_CALLS);
+	at = leaf_in_code(0);
+	at.fp = STACK + 0x100;
+	put_call(STACK, 0x20, 1);
+	put_call_before(SITE(1));
+	memory_put(at.fp - 8, OTHER);
+	put_frame(at.fp, OTHER + 0x100, SITE(2));
+	memory_put(SITE(2) - 8, 0x9090909090909090);
+	put_call(OTHER, 0x40, 3);
+	put_call_before(SITE(3));
+	ASSERT_WALK(&at, "ULFC", "10000 10108 10208 10308", START);
+	ASSERT_ASYNC(&at, "10000 10108 -- 10208 10308");
+	assert_int_equal(walker_sample(&at)->flags, 0);
+}
+
+int run_crossing_cases(void)
+{
+	static const struct CMUnitTest tests[] = {
+		CASE(test_launch),
+		CASE(test_resumer),
+		CASE(test_cost_of_boundaries),
+		CASE(test_launch_by_frame_pointer),
+	};
+
+	return cmocka_run_group_tests_name("crossings", tests, NULL, NULL);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Whether an FDE's instructions let the CFA count from the stack pointer at a place. */
+#include "unwind/fde_cfa.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+#define CODE(...)                                                                        \
+	(const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ })
+#define AT(n) (0x40 | (n)) /* n bytes on */
+
+static const struct {
+	const char *name;
+	const uint8_t *code;
+	size_t n;
+	uint64_t from, to; /* where it does not */
+} cases[] = {
+	{ "nothing", NULL, 0, 0, 0 },
+	{ "pushes", CODE(AT(1), 0x0e, 16, 0x86, 2, AT(3), 0x0e, 24, 0), 0, 0 },
+	{ "a frame pointer", CODE(AT(1), 0x0e, 16, AT(3), 0x0d, 6, AT(4), 0x0c, 7, 8), 4,
+	  8 },
+	{ "an expression, to the end", CODE(2, 5, 0x0f, 3, 0x77, 0, 6), 5, 99 },
+	{ "OCaml's, which comes back by its saved state",
+	  CODE(AT(4), 0x0a, 0x0f, 5, 0x77, 8, 6, 0x23, 8, AT(8), 0x0b), 4, 12 },
+	{ "others' places",
+	  CODE(AT(1), 5, 3, 2, 6, 3, 7, 3, 8, 3, 9, 3, 4, 0x10, 3, 1, 0x96, 0x16, 3, 1,
+	       0x96, 0x2e, 0, 0x11, 3, 2, 0xc6, AT(5), 0x0d, 3),
+	  6, 99 },
+	{ "far steps", CODE(3, 0, 0, 4, 20, 0, 0, 0, 0x12, 6, 2), 20, 99 },
+	{ "what is not known", CODE(AT(7), 0x3f), 7, 99 },
+	{ "a state that none saved", CODE(AT(7), 0x0b), 7, 99 },
+	{ "half a number", CODE(AT(7), 0x0e, 0x80), 7, 99 },
+	{ "an expression beyond the end", CODE(0x0f, 3, 0x77), 0, 99 },
+};
+
+static void tells_where(void **state)
+{
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		for (uint64_t at = 0; at < 32; at++) {
+			bool by_sp = at < cases[i].from || at >= cases[i].to;
+
+			if (fde_cfa_is_by_sp(cases[i].code, cases[i].n, at) != by_sp)
+				fail_msg("%s, at %d", cases[i].name, (int)at);
+		}
+}
+
+static void has_bounded_states(void **state)
+{
+	uint8_t code[64];
+
+	for (size_t n = 0; n <= sizeof(code); n++) {
+		memset(code, 0x0a, n);
+		assert_int_equal(fde_cfa_is_by_sp(code, n, 0), n <= 16);
+	}
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tells_where),
+		cmocka_unit_test(has_bounded_states),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
