@@ -67,7 +67,8 @@ static __always_inline __u32 leads(struct scratch *s)
 		return LEADS_NOWHERE;
 	if (s->rule.ra == UNWIND_RA_FP || s->rule.reg == UNWIND_LEADS)
 		return LEADS_TO_RESUMER;
-	return s->rule.cfa > UNWIND_CFA_FP && s->rule.fp != UNWIND_FP_DEREF
+	return s->rule.cfa > UNWIND_CFA_FP && s->rule.fp != UNWIND_FP_DEREF &&
+			       s->rule.reg != UNWIND_BY_CODE
 		       ? LEADS_AWAY
 		       : LEADS_NOWHERE;
 }

@@ -74,6 +74,10 @@ enum unwind_ra {
  */
 #define UNWIND_LEADS 1
 
+/* Or: its file tells nothing of the code, which was read instead. It leads to its caller
+ * alone, even by a CFA by dereference: that is a stack that the code has aligned. */
+#define UNWIND_BY_CODE 2
+
 /* One rule; offsets in bytes. arm64 saves both registers at the bottom of its
  * frame, which may be 100 KB large, hence words. */
 struct unwind_rule {
@@ -85,7 +89,7 @@ struct unwind_rule {
 	unsigned char cfa; /* enum unwind_cfa */
 	unsigned char fp;  /* enum unwind_fp */
 	unsigned char ra;  /* enum unwind_ra */
-	unsigned char reg; /* DWARF's number; PLT: see there; or UNWIND_LEADS */
+	unsigned char reg; /* DWARF's number; PLT: see there; or one of these */
 };
 
 /* From `offset` bytes into its block on. */

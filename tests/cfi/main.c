@@ -219,21 +219,25 @@ static bool is_synthesized_rule(const struct truth *truth, uint64_t pc,
 	return is_init_rule(code, pc, rule);
 }
 
-/* Of code that switches stacks: what it pushed, then that it can't be told. Which
- * instructions do so is shown in tests/unit/test_unwind_switch.c. */
-static bool is_switch_rule(const struct truth *truth, const struct unwind_rule *rule)
+/* Of code that nothing tells of: what it pushed, or that it can't be told. What is so is
+ * shown in tests/unit/test_unwind_switch.c and test_x86_flow.c, and beside real code in
+ * tests/cfi/flow. */
+static bool is_rule_by_code(const struct truth *truth, const struct unwind_rule *rule)
 {
+	bool is_read = rule->cfa == UNWIND_CFA_REG || rule->reg == UNWIND_BY_CODE ||
+		       rule->bx_words == UNWIND_BX_LOST;
+
 	return !truth->is_arm64 &&
 	       (rule->cfa == UNWIND_CFA_TORN ||
-		(rule->cfa == UNWIND_CFA_SP && rule->ra_words == -1 &&
-		 rule->fp != UNWIND_FP_DEREF && rule->bx_words == UNWIND_BX_LOST));
+		(rule->cfa <= UNWIND_CFA_REG && rule->ra_words == -1 &&
+		 rule->fp != UNWIND_FP_DEREF && is_read));
 }
 
 static void judge(const struct truth *truth, uint64_t pc, const struct truth_row *row,
 		  const struct unwind_rule *rule, struct sums *sums)
 {
 	bool good = row ? agrees(truth, row, rule, sums)
-			: rule->cfa == UNWIND_CFA_NONE || is_switch_rule(truth, rule);
+			: rule->cfa == UNWIND_CFA_NONE || is_rule_by_code(truth, rule);
 
 	if (!row && truth_no_cfi(truth, pc))
 		good = is_synthesized_rule(truth, pc, rule);

@@ -22,6 +22,7 @@
 #include "proc/side_event.h"
 #include "tape/tape.h"
 #include "unwind/fde_cfa.h"
+#include "unwind/x86_flow.h"
 
 #include <errno.h>
 #include <string.h>
@@ -148,6 +149,35 @@ static void fuzz_fde_cfa(const uint8_t *data, size_t n)
 {
 	for (uint64_t at = 0; at < 0x1000; at = 2 * at + 1)
 		fde_cfa_is_by_sp(data, n, at);
+}
+
+struct told_row {
+	uint64_t begin, end, last;
+	bool any, is_open;
+};
+
+static int on_flow_row(void *arg, uint64_t pc, const struct unwind_rule *rule)
+{
+	struct told_row *told = arg;
+
+	REQUIRE(pc >= told->begin && pc <= told->end);
+	REQUIRE(!told->any || pc > told->last);
+	REQUIRE(rule->cfa != UNWIND_CFA_SP || rule->cfa_offset >= 8);
+	told->is_open = rule->cfa != UNWIND_CFA_NONE;
+	told->last = pc;
+	told->any = true;
+	return 0;
+}
+
+static void fuzz_flow(const uint8_t *data, size_t n)
+{
+	struct told_row told = { .begin = 0x1003, .end = 0x1003 + n };
+	const struct cfi_sink sink = { .arg = &told, .row = on_flow_row };
+	AUTO(x86_flow) flow = NULL;
+
+	REQUIRE(!x86_flow_read(data, n, told.begin, &flow));
+	REQUIRE(!x86_flow_tell(flow, 0, n, &sink));
+	REQUIRE(!told.is_open);
 }
 
 static void fuzz_names(const uint8_t *data, size_t n)
@@ -393,6 +423,7 @@ static const struct target {
 	{ "elf_scan", fuzz_elf_scan },
 	{ "fde_index", fuzz_fde_index },
 	{ "fde_cfa", fuzz_fde_cfa },
+	{ "flow", fuzz_flow },
 	{ "names", fuzz_names },
 	{ "links", fuzz_links },
 	{ "starts", fuzz_starts },

@@ -299,7 +299,8 @@ static bool leads(const struct plain *p)
 	if (p->step_kind != STEP_KIND_TABLE)
 		return false;
 	return is_resumed(p) ||
-	       (keeps_other_stack(p->rule) && p->rule->fp != UNWIND_FP_DEREF);
+	       (keeps_other_stack(p->rule) && p->rule->fp != UNWIND_FP_DEREF &&
+		p->rule->reg != UNWIND_BY_CODE);
 }
 
 /* To the next frame, and how that one leads on; or an ending. */

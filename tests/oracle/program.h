@@ -60,5 +60,6 @@ static inline __attribute__((always_inline)) void shadow_disarm(void)
 void run_threads(void); /* plain calls, chains, roots, waits */
 void run_fibers(void);
 void run_ways(void); /* whatever else moves a stack pointer */
+void run_bare(void); /* what nobody tells how to unwind */
 
 #endif

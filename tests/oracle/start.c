@@ -174,5 +174,6 @@ NOINLINE void program(void)
 	signals_begin();
 	run_threads();
 	run_ways();
+	run_bare();
 	run_fibers();
 }

@@ -7,7 +7,8 @@
 
 ORACLE_DIR   := $(B)/tests/oracle
 ORACLE_SRC   := $(addprefix tests/oracle/,oracle.c judge.c tables.c tracer.c truth.c)
-STEPS_SRC    := $(addprefix tests/oracle/,start.c threads.c fibers.c ways.c)
+STEPS_SRC    := $(addprefix tests/oracle/,start.c threads.c fibers.c ways.c \
+                bare.c)
 ORACLE_WALK  := tests/host_bpf/walker.c tests/host_bpf/codes.c $(WALK_BPF) \
                 user/core/sample.c user/core/view.c
 ORACLE_FLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter \

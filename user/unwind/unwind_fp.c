@@ -78,6 +78,13 @@ static bool keeps(const struct unwind_rule *rule)
 	       rule->fp == UNWIND_FP_CFA && rule->fp_words == -2;
 }
 
+/* No entry covers it; what is told of it was read off the code. */
+static bool is_gap(const struct unwind_rule *rule)
+{
+	return rule->cfa == UNWIND_CFA_NONE ||
+	       (rule->cfa <= UNWIND_CFA_DEREF_TWICE && rule->reg == UNWIND_BY_CODE);
+}
+
 static bool does_no_harm(const struct unwind_rule *rule)
 {
 	return keeps(rule) || rule->cfa == UNWIND_CFA_PLT || rule->cfa == UNWIND_CFA_END;
@@ -145,29 +152,39 @@ static uint64_t end_of_code(struct proof *proof, const struct unwind_span *span)
 	return n < span->end - span->begin ? span->begin + n : span->end;
 }
 
+/* A span that the file tells of itself. */
+static bool is_proven_in(struct proof *proof, const struct unwind_span *span)
+{
+	if (span->rule->cfa == UNWIND_CFA_SIGNAL || leads_away(span->rule))
+		return false; /* it calls nobody and has a callee */
+	return does_no_harm(span->rule) || look_at(&proof->window, span) == QUIET;
+}
+
 static bool is_proven(struct proof *proof, unwind_spans next, void *arg)
 {
-	uint64_t begin = UINT64_MAX, end = 0;
+	uint64_t begin = UINT64_MAX, end = 0, covered = 0, gap_end = 0;
 	struct unwind_span span;
 	bool proven = true;
 
 	/* to the end, so that the spans begin anew */
 	while (next(arg, &span)) {
 		if (begin == UINT64_MAX)
-			begin = span.begin;
+			begin = covered = span.begin;
 		end = span.end;
 		if (!proven)
 			continue;
-		if (span.rule->cfa == UNWIND_CFA_NONE)
-			look_at_gap(proof, span.begin, end_of_code(proof, &span));
-		else if (span.rule->cfa == UNWIND_CFA_SIGNAL || leads_away(span.rule))
-			proven = false; /* it calls nobody and has a callee */
-		else if (!does_no_harm(span.rule))
-			proven = look_at(&proof->window, &span) == QUIET;
-		proven = proven && proof->uncovered <= UNCOVERED_MAX;
+		if (is_gap(span.rule)) {
+			gap_end = end_of_code(proof, &span);
+			continue;
+		}
+		look_at_gap(proof, covered, gap_end);
+		covered = span.end;
+		proven = is_proven_in(proof, &span) && proof->uncovered <= UNCOVERED_MAX;
 	}
-	if (proven)
+	if (proven) {
+		look_at_gap(proof, covered, gap_end);
 		look_outside(proof, begin, end);
+	}
 	return proven && proof->uncovered <= UNCOVERED_MAX;
 }
 

@@ -4,10 +4,14 @@
 #include "base/error.h"
 #include "unwind/launchpad.h"
 #include "unwind/switch_arm64.h"
+#include "unwind/x86_flow.h"
 #include "unwind/x86_insn.h"
 #include "unwind/x86_stack.h"
 
-#define GAP_MAX	   4096
+#include <errno.h>
+#include <stdlib.h>
+
+#define SWITCH_MAX 4096 /* bytes of a gap; larger ones are no routine's */
 #define ROWS_MAX   32
 #define CALL_ALIGN 16
 #define PUSH_MAX   4096 /* bytes, that a switch keeps on the stack */
@@ -15,6 +19,7 @@
 struct gap {
 	const uint8_t *code;
 	size_t n;
+	uint64_t vaddr;
 	bool jumps; /* so what lies behind a function's end may be its own */
 };
 
@@ -79,7 +84,7 @@ static void apply(struct code_run *run, const struct x86_effect *is, size_t at)
 		run->rule.fp = UNWIND_FP_LOST;
 		run->fp_words = 0;
 	}
-	if (is->pushes_fp && !fp_was && !run->fp_is_out)
+	if (is->pushes == X86_FP && !fp_was && !run->fp_is_out)
 		run->fp_words = -offset / 8;
 	run->fp_is_out |= offset < -8 * run->fp_words;
 	if (is->writes_fp && !fp_was) {
@@ -172,17 +177,15 @@ static int tell(const struct code_run *run, uint64_t vaddr, const struct cfi_sin
 }
 
 /* A made stack's first function, if that is what the run begins; its end is the run's. */
-static int tell_launchpad(struct code_run *run, const struct gap *gap, uint64_t vaddr,
+static int tell_launchpad(struct code_run *run, const struct gap *gap,
 			  const struct cfi_sink *sink, bool *ret_is_one)
 {
 	static const struct unwind_rule torn = { .cfa = UNWIND_CFA_TORN }, none;
-	uint64_t begin = vaddr + run->begin;
+	uint64_t begin = gap->vaddr + run->begin;
 	struct launchpad pad;
 	int err;
 
-	/* no row: nothing but padding */
-	*ret_is_one = run->n &&
-		      launchpad_find(gap->code + run->begin, gap->n - run->begin, &pad);
+	*ret_is_one = launchpad_find(gap->code + run->begin, gap->n - run->begin, &pad);
 	if (!*ret_is_one)
 		return 0;
 	run->end = run->begin + pad.end;
@@ -192,15 +195,48 @@ static int tell_launchpad(struct code_run *run, const struct gap *gap, uint64_t 
 	return err ? err : sink->row(sink->arg, begin + pad.end, &none);
 }
 
-int unwind_switch_tell(struct elf_file *file, uint64_t begin, uint64_t end,
-		       const struct cfi_sink *sink)
+/* A run's rows: by what it is, else by where its jumps lead. */
+static int tell_run(struct code_run *run, const struct gap *gap, struct x86_flow *flow,
+		    const struct cfi_sink *sink)
 {
-	uint8_t bytes[GAP_MAX];
-	struct gap gap = { .code = bytes, .n = end - begin };
+	struct unwind_rule rule;
+	bool is_launchpad, is_own;
+	int err = tell_launchpad(run, gap, sink, &is_launchpad);
+
+	if (err || is_launchpad)
+		return err;
+	/* back to a place that was kept before a jump */
+	is_own = x86_flow_rule(flow, run->torn_at, &rule) && rule.cfa != UNWIND_CFA_TORN;
+	if (is_told(run) && !(run->torn_at && is_own))
+		return tell(run, gap->vaddr, sink);
+	return x86_flow_tell(flow, run->begin, run->end ? run->end : gap->n, sink);
+}
+
+static int tell_x86(struct gap *gap, const struct cfi_sink *sink)
+{
+	AUTO(x86_flow) flow = NULL;
 	struct code_run run = { 0 };
+	int err = x86_flow_read(gap->code, gap->n, gap->vaddr, &flow);
+
+	if (!err && gap->n > SWITCH_MAX)
+		return x86_flow_tell(flow, 0, gap->n, sink);
+	do {
+		read_run(gap, run.end, &run);
+		if (!err && run.n)
+			err = tell_run(&run, gap, flow, sink);
+		/* what lies behind may be reached by it, with more on the stack */
+		gap->jumps |= run.goes && !run.torn_at;
+	} while (!err && run.end);
+	return err;
+}
+
+int unwind_switch_tell(struct elf_file *file, uint64_t begin, uint64_t end,
+		       size_t *budget, const struct cfi_sink *sink)
+{
+	AUTO_FREE uint8_t *bytes = NULL;
+	struct gap gap = { .vaddr = begin, .n = end - begin };
 	bool is_arm64 = file->header.e_machine == EM_AARCH64;
 	uint64_t offset, n;
-	int err = 0;
 
 	if ((!is_arm64 && file->header.e_machine != EM_X86_64) || end - begin < GAP_MIN ||
 	    !elf_file_loads(file, begin, 1, PF_X) ||
@@ -208,25 +244,17 @@ int unwind_switch_tell(struct elf_file *file, uint64_t begin, uint64_t end,
 		return 0;
 	if (gap.n > n)
 		gap.n = n;
-	if (gap.n < GAP_MIN || gap.n > GAP_MAX)
+	if (gap.n < GAP_MIN || gap.n > *budget ||
+	    gap.n > (is_arm64 ? SWITCH_MAX : X86_FLOW_MAX))
 		return 0;
+	*budget -= gap.n;
+	gap.code = bytes = malloc(gap.n);
+	if (!bytes)
+		return fail(-ENOMEM, "no memory for %zu bytes of code", gap.n);
 	if (elf_file_read(file, offset, bytes, gap.n)) {
 		error_clear();
 		return 0;
 	}
-	if (is_arm64)
-		return switch_arm64_tell(bytes, gap.n, begin, sink);
-	do {
-		bool is_launchpad;
-
-		read_run(&gap, run.end, &run);
-		err = tell_launchpad(&run, &gap, begin, sink, &is_launchpad);
-		if (is_launchpad)
-			continue;
-		if (is_told(&run))
-			err = tell(&run, begin, sink);
-		/* what lies behind may be reached by it, with more on the stack */
-		gap.jumps |= run.goes && !run.torn_at;
-	} while (!err && run.end);
-	return err;
+	return is_arm64 ? switch_arm64_tell(bytes, gap.n, begin, sink)
+			: tell_x86(&gap, sink);
 }

@@ -2,13 +2,14 @@
 /*
  * Pieces of code that no call frame information covers, read instruction by instruction:
  * those that switch stacks (libunwind's setcontext, boost.context's jumps, longjmp of
- * small C libraries), and, of x86-64, straight ones that return. arm64's: switch_arm64.h.
+ * small C libraries), and, of x86-64, straight ones that return. What has branches is
+ * followed by its jumps (x86_flow.h). arm64's: switch_arm64.h.
  *
  * Behind the instruction that takes the stack pointer from somewhere else the pc is
  * still the old function's, and the stack is another's: nothing there leads to a
  * caller. Before it, from the function's first instruction on, it is known what was
  * pushed. Of straight code that is proven where it returns with as much on the stack
- * as it began with. What calls, jumps or can't be followed is told nothing of.
+ * as it began with.
  */
 #ifndef WEFT_UNWIND_UNWIND_SWITCH_H
 #define WEFT_UNWIND_UNWIND_SWITCH_H
@@ -18,8 +19,9 @@
 #define GAP_MIN 32 /* bytes; padding is less */
 
 /* Of [begin, end), which no row covers, those rows that are known, and behind each
- * function that has some a row of no rule. What can't be read has none. */
+ * function that has some a row of no rule. What can't be read has none, nor has what is
+ * larger than *budget, the bytes that may still be read of this file. */
 int unwind_switch_tell(struct elf_file *file, uint64_t begin, uint64_t end,
-		       const struct cfi_sink *sink);
+		       size_t *budget, const struct cfi_sink *sink);
 
 #endif

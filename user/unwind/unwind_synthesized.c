@@ -225,7 +225,9 @@ void unwind_synthesized_open(struct unwind_synthesized *synthesized,
 	size_t n = elf_plt_find(file, ranges);
 	struct synthesized_code code;
 
-	*synthesized = (struct unwind_synthesized){ .file = file, .sink = sink };
+	*synthesized = (struct unwind_synthesized){ .file = file,
+						    .sink = sink,
+						    .gap_bytes = GAP_BYTES_MAX };
 	if (!arm64 && file->header.e_machine != EM_X86_64)
 		return;
 	for (size_t i = 0; i < n; i++) {
@@ -289,7 +291,7 @@ static int tell_gap(struct unwind_synthesized *synthesized, uint64_t pc)
 		return 0;
 	synthesized->n_gaps += pc - synthesized->pc >= GAP_MIN;
 	return unwind_switch_tell(synthesized->file, synthesized->pc, pc,
-				  synthesized->sink);
+				  &synthesized->gap_bytes, synthesized->sink);
 }
 
 int unwind_synthesized_row(void *arg, uint64_t pc, const struct unwind_rule *rule)

@@ -19,7 +19,8 @@
 
 #define SYNTHESIZED_ROWS 3
 #define SYNTHESIZED_MAX	 (ELF_CODE_MAX + 1)
-#define GAPS_MAX	 256 /* each a range that the cache records */
+#define GAPS_MAX	 1000	     /* each a range that the cache records */
+#define GAP_BYTES_MAX	 (16u << 20) /* of all of them; 8 MB take a second */
 
 /* A piece of code, and what is known of it. */
 struct synthesized_code {
@@ -38,6 +39,7 @@ struct unwind_synthesized {
 	struct synthesized_code code[SYNTHESIZED_MAX];
 	size_t n, next;	     /* of which the next one is not passed yet */
 	unsigned int n_gaps; /* looked at */
+	size_t gap_bytes;    /* that may still be */
 	uint64_t pc;	     /* of the last row */
 	bool covered, any;
 };

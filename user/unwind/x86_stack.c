@@ -6,9 +6,55 @@
 #define RIP	5 /* as a base without displacement's size */
 #define HAS_SIB 4
 
+#define REG(n)	       (1u << (n))
+#define PAIR	       (REG(0) | REG(2)) /* rax, rdx */
+#define IMPLIED	       (PAIR | REG(1) | REG(3) | REG(6) | REG(7))
+#define LOST_IN_A_CALL (PAIR | REG(1) | REG(6) | REG(7) | 0xf00)
+
+/*
+ * Which registers an instruction with ModRM writes: . none, r ModRM's register, m its
+ * place if that is one, x both, M the place, and rax and rdx, i those that no operand
+ * names. !: nothing is known of any behind it; one of these enters the kernel, which may
+ * have made the frame at hand, as the code that signal handlers return to ends so.
+ */
+static const char one_byte[] = "mmrr....mmrr...." /* 00 */
+			       "mmrr....mmrr...."
+			       "mmrr....mmrr...."
+			       "mmrr............"
+			       "................" /* 40 */
+			       "................"
+			       "...r.....r.r...."
+			       "................"
+			       "mm.m..xxmmrrmr.m" /* 80 */
+			       "................"
+			       "................"
+			       "................"
+			       "mm....mm........" /* c0 */
+			       "mmmm....iiiiiiii"
+			       "................"
+			       "......MM......m.";
+
+static const char two_byte[] = "m!rr.!!!!!!.!..." /* 00 */
+			       "..............m." /* 1e: rdssp */
+			       "!!!!!!!!....rr.."
+			       "!i!!!!!!........"
+			       "rrrrrrrrrrrrrrrr" /* 40 */
+			       "r..............."
+			       "................"
+			       "........xx....m."
+			       "................" /* 80 */
+			       "mmmmmmmmmmmmmmmm"
+			       "..i.mm..!!!mmmmr"
+			       "MMrmrrrrr!mmrrrr"
+			       "xx...r.M........" /* c0 */
+			       ".......r........"
+			       "................"
+			       "................";
+
 struct operands {
 	const uint8_t *at; /* behind the opcode */
-	bool r, b;	   /* REX's bits */
+	bool w, r, b;	   /* REX's bits */
+	bool has_rex;
 	unsigned int mod;
 	int reg, rm;
 };
@@ -56,8 +102,8 @@ static void take_sp(struct x86_effect *is, int from)
 /* reg = what lies in register or memory `from` */
 static void move(struct x86_effect *is, int reg, int from, bool memory)
 {
-	is->writes_fp = reg == X86_FP;
 	if (reg != X86_SP) {
+		is->writes |= REG(reg);
 		is->keeps = !memory && from == X86_SP ? reg : X86_NO_REG;
 		is->sets = reg;
 		return;
@@ -67,11 +113,34 @@ static void move(struct x86_effect *is, int reg, int from, bool memory)
 		is->from = X86_NO_REG;
 }
 
+/* reg = base + distance */
+static void copy(struct x86_effect *is, int reg, int base, int distance)
+{
+	is->way = X86_COPIES;
+	is->reg = reg;
+	is->base = base;
+	is->distance = distance;
+}
+
+/* reg = *(base + distance), or the other way round: as `way` says */
+static void copy_memory(struct x86_effect *is, const struct operands *op,
+			enum x86_way way)
+{
+	int base = base_of(op), distance;
+
+	if (!op->w || base == X86_NO_REG || !displacement(op, &distance))
+		return;
+	copy(is, op->reg, base, distance);
+	is->way = way;
+}
+
 static void load_address(struct x86_effect *is, const struct operands *op)
 {
 	int base = base_of(op), distance;
 	bool plain = displacement(op, &distance);
 
+	if (op->w && plain && base != X86_NO_REG)
+		copy(is, op->reg, base, distance);
 	if (op->reg == X86_SP && base == X86_SP) {
 		is->sp = plain ? X86_SP_MOVED : X86_SP_LOST;
 		is->pushed = -distance;
@@ -88,122 +157,154 @@ static void compute(struct x86_effect *is, const struct operands *op, bool byte)
 
 	if (op->mod != 3 || what == 7) /* memory's, or cmp */
 		return;
-	is->writes_fp = op->rm == X86_FP;
-	if (op->rm != X86_SP)
-		return;
 	if (!byte)
 		memcpy(&value, op->at + 1, sizeof(value));
+	if (op->w && (what == 0 || what == 5))
+		copy(is, op->rm, op->rm, what == 0 ? value : -value);
+	if (op->rm != X86_SP) {
+		is->writes |= REG(op->rm);
+		return;
+	}
 	is->sp = what == 0 || what == 5 ? X86_SP_MOVED : X86_SP_LOST;
 	is->pushed = what == 0 ? -value : value;
+	is->aligns = what == 4;
 }
 
 static void push_or_pop(struct x86_effect *is, int reg, bool pops)
 {
 	is->pushed = pops ? -8 : 8;
-	is->pushes_fp = !pops && reg == X86_FP;
-	is->writes_fp = pops && reg == X86_FP;
+	is->pushes = pops ? X86_NO_REG : reg;
 	is->sets = pops ? reg : X86_NO_REG;
-	if (pops && reg == X86_SP)
+	if (!pops)
+		return;
+	if (reg == X86_SP)
 		is->sp = X86_SP_BACK;
+	copy(is, reg, X86_SP, 0);
+	is->way = X86_LOADS;
+	if (reg != X86_NO_REG)
+		is->writes |= REG(reg);
 }
 
 static void exchange(struct x86_effect *is, int reg, int other, bool memory)
 {
-	is->writes_fp = reg == X86_FP || other == X86_FP;
+	is->writes |= REG(reg) | (memory ? 0 : REG(other));
 	if (reg == X86_SP)
 		take_sp(is, memory ? X86_NO_REG : other);
 	else if (!memory && other == X86_SP)
 		take_sp(is, reg);
 }
 
-/* An instruction that none of the others is: does it name one of the two? */
-static void doubt_register(struct x86_effect *is, int reg)
+static void fear_worst(struct x86_effect *is)
 {
-	if (reg == X86_SP)
+	is->sp = X86_SP_LOST;
+	is->writes = ~0u;
+}
+
+/* Without REX the second four of one byte are the upper halves of the first. */
+static unsigned int written(const struct operands *op, int reg, bool bytes)
+{
+	return REG(bytes && !op->has_rex && reg < 8 ? reg & 3 : reg);
+}
+
+/* bytes: its operands are of one byte */
+static void write_registers(struct x86_effect *is, const struct operands *op, char letter,
+			    bool bytes)
+{
+	unsigned int reg = written(op, op->reg, bytes);
+	unsigned int place = op->mod == 3 ? written(op, op->rm, bytes) : 0;
+
+	if (letter == 'r' || letter == 'x')
+		is->writes |= reg;
+	if (letter == 'm' || letter == 'x' || letter == 'M')
+		is->writes |= place;
+	if (letter == 'M')
+		is->writes |= PAIR;
+	else if (letter == 'i')
+		is->writes |= IMPLIED;
+	else if (letter == '!')
+		fear_worst(is);
+	if (is->writes & REG(X86_SP) && is->sp == X86_SP_MOVED)
 		is->sp = X86_SP_LOST;
-	is->writes_fp |= reg == X86_FP;
 }
 
-static void doubt_place(struct x86_effect *is, const struct operands *op)
-{
-	if (op->mod == 3)
-		doubt_register(is, op->rm);
-}
-
-static void doubt(struct x86_effect *is, const struct operands *op)
-{
-	doubt_register(is, op->reg);
-	doubt_place(is, op);
-}
-
-/* ModRM's register is a part of the opcode: shifts, not, neg, mul, inc, … */
-static bool is_group(uint8_t code)
-{
-	return code == 0x80 || code == 0xc0 || code == 0xc1 ||
-	       (code >= 0xd0 && code <= 0xd3) || code == 0xf6 || code == 0xf7 ||
-	       code == 0xfe || code == 0xc6 || code == 0xc7;
-}
-
-static void look_at_group(struct x86_effect *is, const struct operands *op)
+/* call, jmp, push; inc and dec, which have one of 1 byte each */
+static void look_at_group(struct x86_effect *is, const struct operands *op, bool bytes)
 {
 	int what = op->reg & 7;
 
 	is->leaves = is->goes = what == 4 || what == 5;
 	if (what == 6)
 		is->pushed = 8;
-	else if (what < 2) /* inc, dec */
-		doubt_place(is, op);
+	else if (what < 2)
+		write_registers(is, op, 'm', bytes);
+	else if (what < 4)
+		is->writes = LOST_IN_A_CALL;
 }
 
-/* cmov, setcc, imul, xadd, shld, bts, rdfsbase, rdrand, and what takes a general register
- * out of vectors */
-static bool may_write(uint8_t code)
+/* Of the maps of three bytes: 0f 38's crc32, adcx, …; 0f 3a's pextr; pcmpestri. */
+static char far_letter(uint8_t map, uint8_t code)
 {
-	static const uint8_t others[] = { 0x2c, 0x2d, 0x38, 0x3a, 0x50, 0x7e, 0xa3,
-					  0xa4, 0xa5, 0xab, 0xac, 0xad, 0xae, 0xaf,
-					  0xc0, 0xc1, 0xc5, 0xc7, 0xd7 };
-
-	return (code & 0xf0) == 0x40 || (code & 0xf0) == 0xb0 ||
-	       memchr(others, code, sizeof(others));
+	if (map == 0x38)
+		return code >= 0xf0 ? 'x' : '.';
+	if (code >= 0x60 && code <= 0x63)
+		return 'i';
+	return code >= 0x14 && code <= 0x17 ? 'm' : '.';
 }
 
-/* nops, prefetches, endbr, vectors among themselves and memory, cpuid, rdtsc */
-static bool is_harmless(uint8_t code)
+static void look_at_two_bytes(struct x86_effect *is, struct operands *op, bool f3)
 {
-	return (code >= 0x10 && code <= 0x1f) || (code >= 0x28 && code <= 0x2f) ||
-	       (code >= 0x51 && code <= 0x7f) || code >= 0xd0 || code == 0xc2 ||
-	       code == 0xc4 || code == 0xc6 || code == 0x0d || code == 0x31 ||
-	       code == 0xa2;
-}
+	uint8_t code = *op->at++, far = *op->at;
+	bool bytes = (code & 0xf0) == 0x90 || code == 0xb0 || code == 0xc0;
 
-/* Of those left one enters the kernel, which may have made the frame at hand: the code
- * that signal handlers return to ends so. */
-static void fear_worst(struct x86_effect *is)
-{
-	is->sp = X86_SP_LOST;
-	is->writes_fp = true;
-}
-
-static void look_at_two_bytes(struct x86_effect *is, struct operands *op)
-{
-	uint8_t code = *op->at++;
-
-	op->at += code == 0x38 || code == 0x3a; /* maps of three bytes */
+	op->at += code == 0x38 || code == 0x3a;
 	decode(op);
-	if (code == 0x0b)
-		is->leaves = true;
-	else if (code == 0xa0 || code == 0xa8) /* push, pop of fs, gs */
+	is->leaves = code == 0x0b;
+	is->jumps = (code & 0xf0) == 0x80;
+	if (code == 0xa0 || code == 0xa8) /* push, pop of fs, gs */
 		is->pushed = 8;
 	else if (code == 0xa1 || code == 0xa9)
 		is->pushed = -8;
-	else if ((code & 0xf0) == 0x80)
-		is->jumps = true;
 	else if (code >= 0xc8 && code <= 0xcf) /* bswap */
-		is->writes_fp = (code & 7) + 8 * op->b == X86_FP;
-	else if (may_write(code))
-		doubt(is, op);
-	else if (!is_harmless(code))
-		fear_worst(is);
+		is->writes = REG((code & 7) + 8 * op->b);
+	else if (code == 0x38 || code == 0x3a)
+		write_registers(is, op, far_letter(code, far), false);
+	else if (!(code == 0x7e && f3)) /* movq between vectors */
+		write_registers(is, op, two_byte[code], bytes);
+}
+
+/* The few of a vector's prefix that write a general register: as far_letter(), v the one
+ * that the prefix names, b that and ModRM's. */
+static char vector_letter(unsigned int map, uint8_t code)
+{
+	static const uint8_t first[] = { 0x2c, 0x2d, 0x50, 0x78, 0x79, 0x93, 0xc5, 0xd7 };
+
+	if (map == 2 && code >= 0xe0)
+		return code == 0xf3 ? 'v' : code == 0xf6 || code < 0xf0 ? 'b' : 'r';
+	if (map == 3)
+		return code == 0xf0 ? 'r' : far_letter(0x3a, code);
+	if (map != 2 && code == 0x7e)
+		return 'm';
+	return map != 2 && memchr(first, code, sizeof(first)) ? 'r' : '.';
+}
+
+static void look_at_vector(struct x86_effect *is, struct operands *op, uint8_t prefix)
+{
+	const uint8_t *at = op->at;
+	uint8_t last = prefix == 0xc5 ? at[0] : at[1]; /* vvvv, inverted, and pp */
+	unsigned int map = prefix == 0xc5 ? 1 : at[0] & (prefix == 0xc4 ? 0x1f : 7);
+	char letter;
+
+	op->has_rex = true;
+	op->r = !(at[0] & 0x80);
+	op->b = prefix != 0xc5 && !(at[0] & 0x20);
+	op->at += prefix == 0xc5 ? 1 : prefix == 0xc4 ? 2 : 3;
+	letter = vector_letter(map, *op->at++);
+	decode(op);
+	if (letter == 'm' && map == 1 && (last & 3) == 2) /* vmovq between vectors */
+		return;
+	if (letter == 'v' || letter == 'b')
+		is->writes |= REG(~last >> 3 & 0xf);
+	write_registers(is, op, letter == 'b' ? 'r' : letter, false);
 }
 
 static void look_at_no_modrm(struct x86_effect *is, uint8_t code, bool b)
@@ -216,6 +317,8 @@ static void look_at_no_modrm(struct x86_effect *is, uint8_t code, bool b)
 		exchange(is, reg, 0, false);
 	else if (code >= 0xb8 && code <= 0xbf)
 		move(is, reg, X86_NO_REG, true);
+	else if (code >= 0xb0 && code <= 0xb7) /* of a byte; ah may be written, or sp */
+		is->writes = REG(reg & 3) | REG(reg);
 	else if (code == 0x68 || code == 0x6a || code == 0x9c)
 		is->pushed = 8;
 	else if (code == 0x9d)
@@ -226,9 +329,13 @@ static void look_at_no_modrm(struct x86_effect *is, uint8_t code, bool b)
 		is->sp = X86_SP_LOST;
 	else if (code == 0xcd) /* int */
 		fear_worst(is);
-	/* and what vectors' prefixes say is not read */
-	is->writes_fp |= code == 0xc9 || code == 0xc8 || code == 0xc4 || code == 0xc5 ||
-			 code == 0x62;
+	else if (code == 0xe8)
+		is->writes = LOST_IN_A_CALL;
+	else if ((code & 0xf0) != 0x70 && code != 0x90)
+		is->writes = IMPLIED;
+	if (code == 0xc9 || code == 0xc8)
+		is->writes |= REG(X86_FP);
+	is->drops = code == 0xc9;
 	is->jumps = (code & 0xf0) == 0x70 || (code & 0xfc) == 0xe0;
 	is->returns = code == 0xc3;
 	is->goes = code == 0xe9 || code == 0xeb;
@@ -245,29 +352,53 @@ static bool has_modrm(uint8_t code)
 	       code == 0xfe || code == 0xff;
 }
 
+/* test, and cmp of an immediate, which share their opcodes with others */
+static bool only_looks(uint8_t code, const struct operands *op)
+{
+	int what = op->reg & 7;
+
+	return ((code == 0xf6 || code == 0xf7) && what < 2) ||
+	       (code >= 0x80 && code <= 0x83 && what == 7);
+}
+
+static bool is_of_bytes(uint8_t code)
+{
+	return (code < 0x40 && !(code & 1)) || code == 0x80 || code == 0x86 ||
+	       code == 0x88 || code == 0x8a || code == 0xc0 || code == 0xc6 ||
+	       code == 0xd0 || code == 0xd2 || code == 0xf6;
+}
+
 static void look_at_modrm(struct x86_effect *is, uint8_t code, const struct operands *op)
 {
 	bool memory = op->mod != 3;
 
-	if (code == 0x8b)
+	if (code == 0x8b) {
 		move(is, op->reg, memory ? base_of(op) : op->rm, memory);
-	else if (code == 0x89 && !memory)
+		if (memory)
+			copy_memory(is, op, X86_LOADS);
+		else if (op->w)
+			copy(is, op->reg, op->rm, 0);
+	} else if (code == 0x89 && !memory) {
 		move(is, op->rm, op->reg, false);
-	else if (code == 0x8d)
+		if (op->w)
+			copy(is, op->rm, op->reg, 0);
+	} else if (code == 0x89) {
+		copy_memory(is, op, X86_STORES);
+	} else if (code == 0x8d) {
 		load_address(is, op);
-	else if (code == 0x81 || code == 0x83)
+	} else if (code == 0x81 || code == 0x83) {
 		compute(is, op, code == 0x83);
-	else if (code == 0x87)
+	} else if (code == 0x87) {
 		exchange(is, op->reg, memory ? X86_NO_REG : op->rm, memory);
-	else if (code == 0xff)
-		look_at_group(is, op);
-	else if (code == 0x8f)
+	} else if (code == 0xfe || code == 0xff) {
+		look_at_group(is, op, code == 0xfe);
+	} else if (code == 0x8f && (op->at[0] & 0x1f) >= 8) {
+		fear_worst(is); /* no pop: AMD's XOP */
+	} else if (code == 0x8f) {
 		push_or_pop(is, memory ? X86_NO_REG : op->rm, true);
-	else if (is_group(code))
-		doubt_place(is, op);
-	else if (code != 0x88 && code != 0x89 && code != 0x84 && code != 0x85 &&
-		 (code & 0xf8) != 0x38) /* stores, test and cmp write none */
-		doubt(is, op);
+	} else if (!only_looks(code, op)) {
+		write_registers(is, op, one_byte[code], is_of_bytes(code));
+	}
 }
 
 static bool is_prefix(uint8_t byte)
@@ -281,20 +412,28 @@ struct x86_effect x86_effect(const uint8_t *code, size_t n)
 	uint8_t padded[32] = { 0 }; /* fields that are not there are 0 */
 	struct x86_effect is = { .from = X86_NO_REG,
 				 .keeps = X86_NO_REG,
-				 .sets = X86_NO_REG };
+				 .sets = X86_NO_REG,
+				 .pushes = X86_NO_REG };
 	struct operands op = { .at = padded };
-	bool short_words = false;
+	bool short_words = false, f3 = false;
 
 	memcpy(padded, code, n < sizeof(padded) / 2 ? n : sizeof(padded) / 2);
-	while (op.at < padded + n && is_prefix(*op.at))
-		short_words |= *op.at++ == 0x66;
+	for (; op.at < padded + n && is_prefix(*op.at); op.at++) {
+		short_words |= *op.at == 0x66;
+		f3 |= *op.at == 0xf3;
+	}
 	if ((*op.at & 0xf0) == 0x40) {
+		op.has_rex = true;
+		op.w = *op.at & 8;
 		op.r = *op.at & 4;
 		op.b = *op.at++ & 1;
 	}
 	if (*op.at == 0x0f) {
 		op.at++;
-		look_at_two_bytes(&is, &op);
+		look_at_two_bytes(&is, &op, f3);
+	} else if (*op.at == 0xc4 || *op.at == 0xc5 || *op.at == 0x62) {
+		op.at++;
+		look_at_vector(&is, &op, op.at[-1]);
 	} else if (has_modrm(*op.at)) {
 		op.at++;
 		decode(&op);
@@ -304,5 +443,6 @@ struct x86_effect x86_effect(const uint8_t *code, size_t n)
 	}
 	if (short_words && is.pushed) /* by 2, as pushw */
 		is.sp = X86_SP_LOST;
+	is.writes_fp = is.writes & REG(X86_FP);
 	return is;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What an x86-64 instruction does to the stack and frame pointers. In doubt it is
- * the worst: that nothing is known of one behind it.
+ * What an x86-64 instruction does to the stack and frame pointers, and which other
+ * registers hold something else behind it. In doubt it is the worst: that nothing is
+ * known of one.
  */
 #ifndef WEFT_UNWIND_X86_STACK_H
 #define WEFT_UNWIND_X86_STACK_H
@@ -11,6 +12,7 @@
 #include <stdint.h>
 
 #define X86_NO_REG (-1)
+#define X86_BX	   3
 #define X86_SP	   4
 #define X86_FP	   5
 
@@ -21,13 +23,27 @@ enum x86_sp {
 	X86_SP_LOST,
 };
 
+/* What it copies, as an unwinder would: all 8 bytes, by one register. */
+enum x86_way {
+	X86_NO_COPY,
+	X86_COPIES, /* reg = base + distance */
+	X86_LOADS,  /* reg = *(base + distance) */
+	X86_STORES, /* *(base + distance) = reg */
+};
+
 struct x86_effect {
 	enum x86_sp sp;
-	int pushed;	/* MOVED: bytes */
-	int from;	/* TAKEN: the register, or X86_NO_REG */
-	int keeps;	/* the register that now holds the stack pointer */
-	int sets;	/* a register that now holds something else, as far as told */
-	bool pushes_fp; /* MOVED: the frame pointer */
+	int pushed; /* MOVED: bytes */
+	int from;   /* TAKEN: the register, or X86_NO_REG */
+	int keeps;  /* the register that now holds the stack pointer */
+	int sets;   /* a register that now holds something else, as far as told */
+	enum x86_way way;
+	int reg, base, distance;
+	unsigned int
+		writes; /* registers, by bit; sp only where nothing else tells of it */
+	bool aligns;	/* the stack pointer, LOST: down to a round address */
+	int pushes;	/* a register, or X86_NO_REG */
+	bool drops;	/* leave: its frame, and pops the frame pointer */
 	bool writes_fp; /* or may */
 	bool leaves;	/* never goes on behind itself */
 	bool returns;	/* and so to its caller */

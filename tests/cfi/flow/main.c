@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * flow BEFORE FILE…   x86-64 code, read as if it had no call frame information, beside it
+ *
+ * What is told of an instruction by following its jumps must be what the file's own
+ * information says, where that says anything; where they count from different registers,
+ * they are not compared. In TAP, numbered behind BEFORE others.
+ */
+#include "../image.h"
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "unwind/x86_flow.h"
+#include "unwind/x86_insn.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define CODE_MIN 512 /* bytes of a section that are worth it */
+#define TOLD_MAX 5
+#define FEW	 20 /* per cent of what has rules, of which less would be no test */
+
+struct sums {
+	unsigned long insns, told, wrong, registers;
+};
+
+static bool has_rule(const struct unwind_rule *rule)
+{
+	return rule->cfa == UNWIND_CFA_SP || rule->cfa == UNWIND_CFA_FP;
+}
+
+/* Where it was pushed and not written yet, or popped again, either is right. */
+static bool has_wrong_fp(const struct unwind_rule *ours, const struct unwind_rule *theirs)
+{
+	return ours->fp == UNWIND_FP_CFA && theirs->fp == UNWIND_FP_CFA &&
+	       theirs->fp_words != ours->fp_words;
+}
+
+static void compare(uint64_t pc, const struct unwind_rule *ours,
+		    const struct unwind_rule *theirs, struct sums *sums)
+{
+	sums->told++;
+	if (ours->cfa != theirs->cfa)
+		return;
+	if (ours->cfa_offset == theirs->cfa_offset) {
+		sums->registers += has_wrong_fp(ours, theirs);
+		return;
+	}
+	if (sums->wrong++ < TOLD_MAX)
+		printf("# %lx: %d + %d, not + %d\n", pc, ours->cfa, ours->cfa_offset,
+		       theirs->cfa_offset);
+}
+
+static int read_section(struct elf_file *file, const Elf64_Shdr *sh,
+			const struct image *image, struct sums *sums)
+{
+	size_t n = sh->sh_size < X86_FLOW_MAX ? sh->sh_size : X86_FLOW_MAX, one;
+	AUTO_FREE uint8_t *code = malloc(n);
+	AUTO(x86_flow) flow = NULL;
+
+	if (!code || elf_file_read(file, sh->sh_offset, code, n) ||
+	    x86_flow_read(code, n, sh->sh_addr, &flow))
+		return -1;
+	for (size_t at = 0; at < n; at += one) {
+		struct unwind_rule ours, theirs = image_rule(image, sh->sh_addr + at);
+		bool calls;
+
+		one = x86_insn_bytes(code + at, n - at, &calls);
+		if (!one) {
+			one = 1;
+			continue;
+		}
+		if (!has_rule(&theirs))
+			continue;
+		sums->insns++;
+		if (x86_flow_rule(flow, at, &ours) && has_rule(&ours))
+			compare(sh->sh_addr + at, &ours, &theirs, sums);
+	}
+	return 0;
+}
+
+static int try_file(const char *path, struct sums *sums)
+{
+	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+	AUTO(unwind_table) table = NULL;
+	AUTO_ELF file = { 0 };
+	struct image image = { 0 };
+	int err;
+
+	err = unwind_table_build(fd, NULL, &table) || !image_load(&image, table) ||
+	      elf_file_open(&file, fd);
+	for (size_t i = 0; !err && i < file.n_shdrs; i++)
+		if (file.shdrs[i].sh_flags & SHF_EXECINSTR &&
+		    file.shdrs[i].sh_size >= CODE_MIN)
+			err = read_section(&file, &file.shdrs[i], &image, sums);
+	if (err)
+		printf("# %s\n", error_sentence());
+	image_free(&image);
+	return err || sums->wrong || sums->registers || !sums->told ||
+			       sums->told < sums->insns / 100 * FEW
+		       ? -1
+		       : 0;
+}
+
+int main(int argc, char **argv)
+{
+	int number = argc > 1 ? atoi(argv[1]) : 0, failed = 0;
+
+	for (int i = 2; i < argc; i++) {
+		struct sums sums = { 0 };
+		int err = try_file(argv[i], &sums);
+
+		failed |= err;
+		printf("%sok %d - %s as if nothing told of it: %lu of %lu instructions, "
+		       "%lu wrong, the frame pointer %lu\n",
+		       err ? "not " : "", ++number, argv[i], sums.told, sums.insns,
+		       sums.wrong, sums.registers);
+	}
+	printf("1..%d\n", number);
+	return failed ? 1 : 0;
+}

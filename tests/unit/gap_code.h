@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Code of which no call frame information is written, assembled between two functions
+ * that have some: what its file's table tells of each of its instructions.
+ */
+#ifndef WEFT_TESTS_GAP_CODE_H
+#define WEFT_TESTS_GAP_CODE_H
+
+#include "cfi_made.h"
+#include "elf_files.h"
+
+#include "../cfi/image.c"
+
+static struct image image;
+
+static uint64_t base;
+
+/* Assembles the body between two functions that are told, and makes its table. */
+static void build(const char *body)
+{
+	static const char before[] = ".text; .p2align 6\n.globl before; before: "
+				     ".cfi_startproc; ret; .cfi_endproc\n"
+				     ".globl code; code:\n";
+	static const char after[] =
+		"\n.globl done; done: .skip 64, 0x90\n"
+		".globl behind; behind: .cfi_startproc; ret; .cfi_endproc\n";
+	char source[2048];
+	struct unwind_table *table;
+	int n = snprintf(source, sizeof(source), "%s%s%s", before, body, after), fd;
+
+	write_file("switch.s", source, (size_t)n);
+	assert_int_equal(shell("gcc -shared -nostdlib -o switch.so switch.s"), 0);
+	base = nm_value("-D", "switch.so", "code");
+	fd = open_file("switch.so");
+	assert_int_equal(unwind_table_build(fd, NULL, &table), 0);
+	assert_true(image_load(&image, table));
+	unwind_table_free(table);
+	close(fd);
+}
+
+/* A letter for each byte: its CFA's distance from sp in words; from A on: the caller's
+ * frame pointer is lost as well, from a on: it is where it was pushed. |: by the frame
+ * pointer, =: by another register, !: it can't be told, `.`: nothing is. */
+static const char *told(void)
+{
+	static char text[256];
+	uint64_t end = nm_value("-D", "switch.so", "done");
+	size_t n = 0;
+
+	for (uint64_t pc = base; pc < end && n < sizeof(text) - 1; pc++) {
+		struct unwind_rule rule = image_rule(&image, pc);
+		char first = rule.fp == UNWIND_FP_SAME	 ? '0'
+			     : rule.fp == UNWIND_FP_LOST ? '@'
+							 : '`';
+
+		if (rule.cfa == UNWIND_CFA_TORN)
+			text[n++] = '!';
+		else if (rule.cfa == UNWIND_CFA_SP)
+			text[n++] = (char)(first + rule.cfa_offset / 8);
+		else if (rule.cfa == UNWIND_CFA_FP)
+			text[n++] = '|';
+		else if (rule.cfa == UNWIND_CFA_REG)
+			text[n++] = '=';
+		else
+			text[n++] = rule.cfa == UNWIND_CFA_NONE ? '.' : '?';
+	}
+	text[n] = '\0';
+	image_free(&image);
+	return text;
+}
+
+#define ASSERT_TOLD(body, text)                                                          \
+	do {                                                                             \
+		build(body);                                                             \
+		assert_string_equal(told(), text);                                       \
+	} while (0)
+
+#define ASSERT_NOTHING(body)                                                             \
+	do {                                                                             \
+		const char *text_;                                                       \
+                                                                                         \
+		build(body);                                                             \
+		text_ = told();                                                          \
+		assert_int_equal(strspn(text_, "."), strlen(text_));                     \
+	} while (0)
+
+/* 15 bytes that do nothing to the point */
+#define FILL	  "mov %rdi, %rax; mov %rsi, 8(%rdi); ldmxcsr 0x18(%r8); fldenv (%r8);"
+#define FILL_TOLD "111111111111111"
+
+#endif

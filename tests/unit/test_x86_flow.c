@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Assembly with branches of which no call frame information is written: its pieces tell
+ * by their rets how deep the stack is, and contradictions silence them.
+ */
+#include "gap_code.h"
+
+#define LONG_NOP "nopw 8(%rax, %rax);"
+
+static void test_branches(void **state)
+{
+	/* a return in the middle, and behind it what a branch leads to */
+	ASSERT_TOLD(FILL "push %rbx; test %eax, %eax; jz 1f; pop %rbx; ret; nop;"
+			 "1: mov %eax, %ebx; pop %rbx; ret",
+		    FILL_TOLD "122222"
+			      "1"
+			      ".222"
+			      "1");
+	/* a loop, and jumps between functions, as codecs have them */
+	ASSERT_TOLD(FILL "sub $16, %rsp; 1: dec %eax; jnz 1b; add $16, %rsp; jmp 2f; nop;"
+			 "sub $24, %rsp; add $24, %rsp; 2: ret",
+		    FILL_TOLD "11113333333311.111144441");
+}
+
+/* What a table of addresses leads to is told by its own way out. */
+static void test_jump_table(void **state)
+{
+	ASSERT_TOLD(FILL "push %rbx; push %r12; jmp *(%rax); nop; int3;"
+			 "inc %eax; pop %r12; pop %rbx; ret; inc %ebx; jmp 1f; nop;"
+			 "1: pop %r12; pop %rbx; ret",
+		    FILL_TOLD "12233..CCCCBACCCC.CCBA");
+}
+
+/* Calls come back if what they lead to returns. */
+static void test_calls(void **state)
+{
+	ASSERT_TOLD(FILL "push %rbx; call 1f; pop %rbx; ret; 1: push %rax; pop %rax; ret",
+		    FILL_TOLD "12222221121");
+	ASSERT_TOLD(FILL "push %rbx; call 1f; pop %rbx; ret; 1: ud2",
+		    FILL_TOLD "1222222111");
+	/* padding shows that this one doesn't, whatever it looks like */
+	ASSERT_TOLD(FILL "sub $8, %rsp; call 1f;" LONG_NOP "push %rbx; pop %rbx; ret;"
+			 "1: push %rax; pop %rax; ret",
+		    "..............................121121");
+}
+
+static void test_frame_pointer(void **state)
+{
+	ASSERT_TOLD(FILL "push %rbp; mov %rsp, %rbp; sub %rax, %rsp; test %eax, %eax;"
+			 "jz 1f; nop; 1: leave; ret",
+		    FILL_TOLD "1bbb|||||||||1");
+	ASSERT_TOLD(FILL "push %rbp; mov %rsp, %rbp; and $-32, %rsp; inc %eax;"
+			 "lea -8(%rbp), %rsp; pop %rbx; pop %rbp; ret",
+		    FILL_TOLD "1bbb||||||||||||1");
+	ASSERT_TOLD(FILL "sub $16, %rsp; mov %rbp, 8(%rsp); xor %ebp, %ebp; jz 1f; nop;"
+			 "1: mov 8(%rsp), %rbp; add $16, %rsp; ret",
+		    FILL_TOLD "111133333cccccccccc33331");
+}
+
+/* A stack of its own alignment, and a register that finds back, or a place there. */
+static void test_aligned_stack(void **state)
+{
+	ASSERT_TOLD(FILL "mov %rsp, %r10; and $-64, %rsp; sub $128, %rsp; jz 1f;"
+			 "vpaddd %ymm4, %ymm5, %ymm5; 1: mov %r10, %rsp; ret",
+		    FILL_TOLD "1111111================1");
+	ASSERT_TOLD(FILL
+		    "mov %rsp, %rax; sub $72, %rsp; and $-64, %rsp; mov %rax, 64(%rsp);"
+		    "inc %eax; mov 64(%rsp), %rsp; ret",
+		    FILL_TOLD "1111111::::=====???????1");
+	/* the register is used for something else */
+	ASSERT_TOLD(FILL "mov %rsp, %rax; and $-64, %rsp; cpuid; mov %rax, %rsp; ret",
+		    "............................");
+}
+
+/* Vectors that have the numbers of sp and fp write neither. */
+static void test_vectors(void **state)
+{
+	ASSERT_TOLD(FILL "pshufb %xmm5, %xmm4; jz 1f; 1: vpaddd %ymm5, %ymm4, %ymm5;"
+			 "vpsadbw %zmm4, %zmm5, %zmm4; vmovd %xmm4, %eax; ret",
+		    FILL_TOLD "1111111111111111111111");
+	ASSERT_TOLD(FILL "vpmovmskb %ymm4, %ebp; jz 1f; 1: ret", FILL_TOLD "1111AAA");
+	ASSERT_TOLD(FILL "blsr %eax, %ebp; jz 1f; 1: ret", FILL_TOLD "11111AAA");
+	ASSERT_TOLD(FILL "pextrd $1, %xmm4, %ebp; jz 1f; 1: ret", FILL_TOLD "111111AAA");
+	ASSERT_TOLD(FILL "cvttsd2si %xmm4, %rbp; jz 1f; 1: ret", FILL_TOLD "11111AAA");
+}
+
+/* Of these nobody knows. */
+static void test_contradictions(void **state)
+{
+	/* two ways, two depths */
+	ASSERT_NOTHING(FILL "jz 1f; push %rbx; 1: pop %rbx; ret");
+	/* two returns, of which one is none */
+	ASSERT_NOTHING(FILL "jz 1f; push %rax; ret; 1: ret");
+	/* above its own return address */
+	ASSERT_NOTHING(FILL "jz 1f; pop %rax; jmp *%rax; 1: ret");
+	/* into the middle of an instruction */
+	ASSERT_NOTHING(FILL "jz 1f + 2; 1: mov $0xc3c3c3c3, %eax; ret");
+	/* nothing shows how deep it is */
+	ASSERT_NOTHING(FILL "push %rbx; 1: inc %eax; jmp 1b");
+}
+
+/* A switch of stacks among branches, in code that also returns. */
+static void test_switch(void **state)
+{
+	ASSERT_TOLD(FILL "test %rax, %rax; jz 1f; ret; 1: nop; mov (%rdi), %rsp; ret",
+		    FILL_TOLD "111111....!");
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_branches),
+		cmocka_unit_test(test_jump_table),
+		cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_frame_pointer),
+		cmocka_unit_test(test_aligned_stack),
+		cmocka_unit_test(test_vectors),
+		cmocka_unit_test(test_contradictions),
+		cmocka_unit_test(test_switch),
+	};
+
+	return cmocka_run_group_tests(tests, files_setup, files_teardown);
+}

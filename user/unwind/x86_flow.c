@@ -1,0 +1,499 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The code is cut into instructions, from its first byte on. Then pieces are followed
+ * from where they are entered: what is called, and what follows an instruction that never
+ * goes on. Where a way leads into another piece, both are one from then on
+ * (x86_pieces.h). At first calls are hoped to come back; where what follows from that is
+ * odd, they are not.
+ */
+#include "unwind/x86_flow.h"
+
+#include "base/error.h"
+#include "base/search.h"
+#include "base/vec.h"
+#include "unwind/x86_frame.h"
+#include "unwind/x86_insn.h"
+#include "unwind/x86_pieces.h"
+
+#include <errno.h>
+
+#define ROUND	   16	      /* what follows data begins on such an address */
+#define INSNS_MAX  (1u << 20) /* more is padding, or no code */
+#define DOUBTS	   3	      /* times that calls are followed with less hope */
+#define KEPT_SHARE 4	      /* of the rest of the code, and more: not by chance */
+#define NO_INSN	   UINT32_MAX
+#define OUTSIDE	   (UINT32_MAX - 1)
+#define ASKEW	   (UINT32_MAX - 2) /* into the middle of an instruction, or data */
+
+struct flow_insn {
+	uint32_t at;
+	uint32_t target; /* of a direct jump or call, its number; or one of the above */
+	uint32_t piece;	 /* NO_INSN: not come to yet */
+	uint8_t n;	 /* 0: no instruction, but data */
+	bool calls;
+	bool is_called;
+	bool comes_back; /* calls, and what is called returns */
+	struct x86_frame frame;
+};
+
+struct x86_flow {
+	const uint8_t *code;
+	size_t n_bytes;
+	uint64_t vaddr;
+	VEC(struct flow_insn) insns;
+	struct x86_pieces pieces;
+	VEC(uint32_t) open; /* come to, and not gone on from */
+	bool keeps_fp;	    /* much of it does */
+};
+
+void x86_flow_free(struct x86_flow *flow)
+{
+	if (!flow)
+		return;
+	vec_free(&flow->insns);
+	vec_free(&flow->pieces.list);
+	vec_free(&flow->open);
+	free(flow);
+}
+
+/* nop, of any size, or int3 */
+static bool is_padding(const struct x86_flow *flow, const struct flow_insn *insn)
+{
+	const uint8_t *code = flow->code + insn->at;
+	size_t n = insn->n;
+
+	while (n > 1 && (*code == 0x66 || *code == 0x2e)) {
+		code++;
+		n--;
+	}
+	return *code == 0x90 || *code == 0xcc ||
+	       (n > 1 && code[0] == 0x0f && code[1] == 0x1f);
+}
+
+static size_t next_round(const struct x86_flow *flow, size_t at)
+{
+	return at + ROUND - (flow->vaddr + at) % ROUND;
+}
+
+static int cut_into_insns(struct x86_flow *flow)
+{
+	int err = 0;
+
+	for (size_t at = 0; !err && at < flow->n_bytes;) {
+		struct flow_insn insn = { .at = (uint32_t)at,
+					  .target = NO_INSN,
+					  .piece = NO_INSN };
+		bool calls = false;
+
+		insn.n = (uint8_t)x86_insn_bytes(flow->code + at, flow->n_bytes - at,
+						 &calls);
+		insn.calls = calls;
+		at = insn.n ? at + insn.n : next_round(flow, at);
+		err = vec_push(&flow->insns, insn);
+		if (flow->insns.n > INSNS_MAX) {
+			flow->insns.n = 0;
+			break;
+		}
+	}
+	return err;
+}
+
+/* The bytes that a direct jump or call goes on by; false: it is none. */
+static bool reads_distance(const uint8_t *code, size_t n, int64_t *ret)
+{
+	int32_t wide;
+	size_t at = 0;
+
+	while (at + 1 < n && (code[at] == 0xf2 || code[at] == 0x2e || code[at] == 0x3e ||
+			      code[at] == 0x66 || (code[at] & 0xf0) == 0x40))
+		at++;
+	if ((code[at] & 0xf0) == 0x70 || (code[at] & 0xfc) == 0xe0 || code[at] == 0xeb) {
+		*ret = (int8_t)code[n - 1];
+		return true;
+	}
+	if (code[at] != 0xe8 && code[at] != 0xe9 &&
+	    !(code[at] == 0x0f && (code[at + 1] & 0xf0) == 0x80))
+		return false;
+	memcpy(&wide, code + n - sizeof(wide), sizeof(wide));
+	*ret = wide;
+	return true;
+}
+
+static size_t find_insn(const struct x86_flow *flow, size_t at)
+{
+	const struct flow_insn *insns = flow->insns.items;
+	size_t i = LOWER_BOUND(flow->insns.n, k, insns[k].at < at);
+
+	return i < flow->insns.n && insns[i].at == at && insns[i].n ? i : NO_INSN;
+}
+
+static void find_target(struct x86_flow *flow, struct flow_insn *insn)
+{
+	int64_t distance, to;
+	size_t found;
+
+	if (!insn->n || !reads_distance(flow->code + insn->at, insn->n, &distance))
+		return;
+	to = (int64_t)insn->at + insn->n + distance;
+	if (to < 0 || to >= (int64_t)flow->n_bytes) {
+		insn->target = OUTSIDE;
+		return;
+	}
+	found = find_insn(flow, (size_t)to);
+	insn->target = found == NO_INSN ? ASKEW : (uint32_t)found;
+	if (insn->calls && found != NO_INSN)
+		flow->insns.items[found].is_called = true;
+}
+
+/* A way with this frame, of piece `from`, comes to an instruction. */
+static int come_to(struct x86_flow *flow, uint32_t number, uint32_t from,
+		   struct x86_frame frame)
+{
+	struct flow_insn *insn = &flow->insns.items[number];
+	int below_from, below_its;
+
+	if (insn->piece == NO_INSN) {
+		insn->piece = from;
+		insn->frame = frame;
+		return vec_push(&flow->open, number);
+	}
+	if (insn->frame.sp.from == X86_ENTRY && frame.sp.from == X86_ENTRY)
+		x86_pieces_unite(&flow->pieces, from, insn->piece,
+				 insn->frame.sp.at - frame.sp.at);
+	if (x86_pieces_whole(&flow->pieces, from, &below_from) !=
+	    x86_pieces_whole(&flow->pieces, insn->piece, &below_its)) {
+		x86_pieces_spoil(&flow->pieces, from);
+		x86_pieces_spoil(&flow->pieces, insn->piece);
+		return 0;
+	}
+	x86_frame_shift(&frame, below_its - below_from);
+	switch (x86_frame_meet(&insn->frame, &frame)) {
+	case X86_SAME:
+		return 0;
+	case X86_LESS:
+		return vec_push(&flow->open, number);
+	case X86_CONTRADICTS:
+		break;
+	}
+	x86_pieces_spoil(&flow->pieces, from);
+	return 0;
+}
+
+/* Calls may not come back; what is padded behind one doesn't, or it would be run. */
+static bool goes_on_behind(const struct x86_flow *flow, uint32_t number,
+			   const struct x86_effect *is)
+{
+	const struct flow_insn *insn = &flow->insns.items[number], *next = insn + 1;
+
+	if (is->leaves || number + 1 >= flow->insns.n || !next->n)
+		return false;
+	return !insn->calls || insn->comes_back;
+}
+
+static int go_on(struct x86_flow *flow, uint32_t number)
+{
+	const struct flow_insn *insn = &flow->insns.items[number];
+	struct x86_effect is = x86_effect(flow->code + insn->at, insn->n);
+	struct x86_frame frame = insn->frame;
+	uint32_t target = insn->target, piece = insn->piece;
+	bool goes_elsewhere = is.jumps || (is.goes && target != NO_INSN);
+	int err = 0;
+
+	if (frame.sp.from == X86_ENTRY && is.returns)
+		x86_pieces_return_at(&flow->pieces, piece, frame.sp.at);
+	else if (frame.sp.from == X86_ENTRY && is.goes && target == OUTSIDE)
+		x86_pieces_leave_at(&flow->pieces, piece, frame.sp.at);
+	x86_frame_apply(&frame, &is);
+	if (goes_elsewhere && target == ASKEW)
+		x86_pieces_spoil(&flow->pieces, piece);
+	else if (goes_elsewhere && target < ASKEW)
+		err = come_to(flow, target, piece, frame);
+	if (!err && goes_on_behind(flow, number, &is))
+		err = come_to(flow, number + 1, piece, frame);
+	return err;
+}
+
+static int follow_from(struct x86_flow *flow, uint32_t number)
+{
+	uint32_t piece = (uint32_t)flow->pieces.list.n;
+	bool is_behind_call = number && flow->insns.items[number - 1].calls;
+	int err = vec_push(
+		&flow->pieces.list,
+		(struct x86_piece){ .of = piece, .is_behind_call = is_behind_call });
+
+	if (!err)
+		err = come_to(flow, number, piece, x86_frame_at_entry);
+	while (!err && flow->open.n)
+		err = go_on(flow, flow->open.items[--flow->open.n]);
+	return err;
+}
+
+static int follow_what_is_called(struct x86_flow *flow)
+{
+	const struct flow_insn *insns = flow->insns.items;
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < flow->insns.n; i++) {
+		if (!insns[i].is_called)
+			continue;
+		if (insns[i].piece == NO_INSN)
+			err = follow_from(flow, i);
+		if (!err && insns[i].frame.sp.from == X86_ENTRY)
+			x86_pieces_end_at(&flow->pieces, insns[i].piece,
+					  insns[i].frame.sp.at);
+	}
+	return err;
+}
+
+static int follow_the_rest(struct x86_flow *flow)
+{
+	const struct flow_insn *insns = flow->insns.items;
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < flow->insns.n; i++)
+		if (insns[i].piece == NO_INSN && insns[i].n &&
+		    !is_padding(flow, &insns[i]))
+			err = follow_from(flow, i);
+	return err;
+}
+
+/* What lies above its own return address was not understood. */
+static void check_insns(struct x86_flow *flow)
+{
+	for (size_t i = 0; i < flow->insns.n; i++) {
+		const struct flow_insn *insn = &flow->insns.items[i];
+		const struct x86_piece *whole;
+		int lower, depth;
+
+		if (insn->piece == NO_INSN || insn->frame.sp.from != X86_ENTRY)
+			continue;
+		whole = x86_pieces_whole(&flow->pieces, insn->piece, &lower);
+		depth = whole->cfa + lower - insn->frame.sp.at;
+		if (whole->is_told && depth < X86_RETURN_BYTES)
+			x86_pieces_spoil(&flow->pieces, insn->piece);
+	}
+}
+
+/* Where a jump through a table may lead: the piece that begins behind it, if it is known
+ * how deep the stack is there. */
+static bool finds_next(struct x86_flow *flow, size_t number, int *ret_depth)
+{
+	const struct flow_insn *insns = flow->insns.items;
+	const struct x86_piece *whole;
+	int lower;
+
+	do {
+		if (++number >= flow->insns.n || !insns[number].n)
+			return false;
+	} while (insns[number].piece == NO_INSN);
+	whole = x86_pieces_whole(&flow->pieces, insns[number].piece, &lower);
+	*ret_depth = whole->cfa + lower;
+	return whole->is_told && !whole->is_bad && insns[number].frame.sp.from &&
+	       !insns[number].frame.sp.at;
+}
+
+/* A function that goes on through a table is known by that: what is behind its jump
+ * returns, with as much on the stack as it has itself, if it began with a return address
+ * alone. */
+static void follow_tables(struct x86_flow *flow)
+{
+	for (size_t i = 0; i < flow->insns.n; i++) {
+		const struct flow_insn *insn = &flow->insns.items[i];
+		struct x86_effect is;
+		int lower, depth;
+
+		if (insn->piece == NO_INSN || insn->target != NO_INSN ||
+		    insn->frame.sp.from != X86_ENTRY ||
+		    x86_pieces_whole(&flow->pieces, insn->piece, &lower)->is_told)
+			continue;
+		is = x86_effect(flow->code + insn->at, insn->n);
+		if (is.goes && finds_next(flow, i, &depth) &&
+		    depth + insn->frame.sp.at == X86_RETURN_BYTES)
+			x86_pieces_end_at(&flow->pieces, insn->piece, 0);
+	}
+}
+
+static int follow_all(struct x86_flow *flow)
+{
+	int err;
+
+	flow->pieces.list.n = 0;
+	for (size_t i = 0; i < flow->insns.n; i++)
+		flow->insns.items[i].piece = NO_INSN;
+	err = follow_what_is_called(flow);
+	if (!err)
+		err = follow_the_rest(flow);
+	follow_tables(flow);
+	check_insns(flow);
+	return err;
+}
+
+static bool is_endbr64(const struct x86_flow *flow, const struct flow_insn *insn)
+{
+	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+
+	return insn->n == sizeof(endbr64) &&
+	       !memcmp(flow->code + insn->at, endbr64, sizeof(endbr64));
+}
+
+/* Is behind this call nothing that another function begins with, or ends before? */
+static bool may_come_back(const struct x86_flow *flow, size_t number)
+{
+	const struct flow_insn *insn = &flow->insns.items[number], *next = insn + 1;
+
+	return insn->calls && number + 1 < flow->insns.n && next->n &&
+	       !is_padding(flow, next) && !is_endbr64(flow, next);
+}
+
+/* Calls come back, but for those behind which another function may begin. */
+static void hope(struct x86_flow *flow)
+{
+	struct flow_insn *insns = flow->insns.items;
+
+	for (size_t i = 0; i < flow->insns.n; i++)
+		insns[i].comes_back =
+			may_come_back(flow, i) && (flow->vaddr + insns[i + 1].at) % ROUND;
+}
+
+/* A piece that is entered from nowhere is a function, which begins with its return
+ * address alone, or part of one that goes on through a table. Behind a call that is not
+ * followed it may be anything. */
+static void look_for_doubts(struct x86_flow *flow)
+{
+	for (uint32_t i = 0; i < flow->pieces.list.n; i++) {
+		bool is_behind_call = flow->pieces.list.items[i].is_behind_call;
+		int lower;
+		struct x86_piece *whole = x86_pieces_whole(&flow->pieces, i, &lower);
+		bool begins = whole->cfa + lower == X86_RETURN_BYTES;
+
+		whole->is_doubted |= whole->is_bad || (!begins && !is_behind_call) ||
+				     (whole->leaves &&
+				      whole->cfa - whole->left_at != X86_RETURN_BYTES);
+		whole->is_begun |= begins && !is_behind_call;
+	}
+}
+
+static bool is_doubted(const struct x86_pieces *pieces, uint32_t number)
+{
+	int lower;
+	const struct x86_piece *whole = x86_pieces_whole(pieces, number, &lower);
+
+	return whole->is_doubted || !whole->is_begun;
+}
+
+static bool is_sure(const struct x86_pieces *pieces, uint32_t number)
+{
+	int lower;
+
+	return number != NO_INSN && !is_doubted(pieces, number) &&
+	       x86_pieces_whole(pieces, number, &lower)->returns;
+}
+
+/* Of a whole that is doubted some calls may not come back: then none is followed, but
+ * those to code that was seen to return. True if any is another than before. */
+static bool doubt_calls(struct x86_flow *flow)
+{
+	const struct x86_pieces *pieces = &flow->pieces;
+	struct flow_insn *insns = flow->insns.items;
+	bool any = false;
+
+	look_for_doubts(flow);
+	for (size_t i = 0; i < flow->insns.n; i++) {
+		struct flow_insn *insn = &insns[i];
+		bool was = insn->comes_back;
+
+		if (insn->piece == NO_INSN || !may_come_back(flow, i))
+			continue;
+		if (insn->target < ASKEW && is_sure(pieces, insns[insn->target].piece))
+			insn->comes_back = true;
+		else if (is_doubted(pieces, insn->piece))
+			insn->comes_back = false;
+		any |= insn->comes_back != was;
+	}
+	return any;
+}
+
+/* Do functions here point with the frame pointer to their frames, as V8's do? */
+static bool keeps_fp(const struct x86_flow *flow)
+{
+	size_t kept = 0, others = 0;
+
+	for (size_t i = 0; i < flow->insns.n; i++) {
+		const struct flow_insn *insn = &flow->insns.items[i];
+
+		if (insn->piece != NO_INSN)
+			*(insn->frame.fp.from ? &kept : &others) += 1;
+	}
+	return kept > others / KEPT_SHARE;
+}
+
+int x86_flow_read(const uint8_t *code, size_t n, uint64_t vaddr, struct x86_flow **ret)
+{
+	AUTO(x86_flow) flow = calloc(1, sizeof(*flow));
+	int err;
+
+	if (!flow)
+		return fail(-ENOMEM, "no memory for code");
+	flow->code = code;
+	flow->n_bytes = n < X86_FLOW_MAX ? n : X86_FLOW_MAX;
+	flow->vaddr = vaddr;
+	err = cut_into_insns(flow);
+	for (size_t i = 0; !err && i < flow->insns.n; i++)
+		find_target(flow, &flow->insns.items[i]);
+	hope(flow);
+	if (!err)
+		err = follow_all(flow);
+	for (int i = 0; !err && i < DOUBTS && doubt_calls(flow); i++)
+		err = follow_all(flow);
+	if (err)
+		return err;
+	flow->keeps_fp = keeps_fp(flow);
+	*ret = GIVE(flow);
+	return 0;
+}
+
+static bool rule_of(struct x86_flow *flow, const struct flow_insn *insn,
+		    struct unwind_rule *ret)
+{
+	const struct x86_piece *whole;
+	int lower, cfa;
+
+	if (insn->piece == NO_INSN)
+		return false;
+	whole = x86_pieces_whole(&flow->pieces, insn->piece, &lower);
+	cfa = whole->cfa + lower;
+	if (!whole->is_told || whole->is_bad ||
+	    !x86_frame_rule(&insn->frame, cfa, cfa == X86_RETURN_BYTES, flow->keeps_fp,
+			    ret))
+		return false;
+	/* then it leads on better than a rule that loses it */
+	return !flow->keeps_fp || ret->fp != UNWIND_FP_LOST;
+}
+
+bool x86_flow_rule(struct x86_flow *flow, size_t at, struct unwind_rule *ret)
+{
+	size_t found = find_insn(flow, at);
+
+	return found != NO_INSN && rule_of(flow, &flow->insns.items[found], ret);
+}
+
+int x86_flow_tell(struct x86_flow *flow, size_t begin, size_t end,
+		  const struct cfi_sink *sink)
+{
+	static const struct unwind_rule none;
+	const struct flow_insn *insns = flow->insns.items;
+	struct unwind_rule rule, last = none;
+	int err = 0;
+
+	for (size_t i = LOWER_BOUND(flow->insns.n, k, insns[k].at < begin);
+	     !err && i < flow->insns.n && insns[i].at < end; i++) {
+		if (!rule_of(flow, &insns[i], &rule))
+			rule = none;
+		if (memcmp(&rule, &last, sizeof(rule)))
+			err = sink->row(sink->arg, flow->vaddr + insns[i].at, &rule);
+		last = rule;
+	}
+	if (!err && last.cfa != UNWIND_CFA_NONE)
+		err = sink->row(sink->arg, flow->vaddr + end, &none);
+	return err;
+}

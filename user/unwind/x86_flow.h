@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * x86-64 code without call frame information, followed by its jumps: assembly, as in
+ * video codecs and number libraries, and what runtimes of scripts bring along.
+ *
+ * Nothing says where its functions begin. But code that returns has its return address
+ * at the stack pointer where it does, so each piece that is connected by jumps tells by
+ * its rets how deep the stack is everywhere in it. A piece is believed only if several
+ * rets say the same, if no two ways meet with different stack pointers, if nothing in it
+ * lies above its own return address, and if whatever is called directly begins with that
+ * address alone. Else nothing is told of it.
+ *
+ * Calls may not come back, and what lies behind such a one is another function's. They
+ * are followed where what comes of it makes sense: functions begin with a return address
+ * alone.
+ */
+#ifndef WEFT_UNWIND_X86_FLOW_H
+#define WEFT_UNWIND_X86_FLOW_H
+
+#include "base/cleanup.h"
+#include "unwind/cfi.h"
+
+#define X86_FLOW_MAX (4u << 20) /* bytes at a time, which take some 80 MB */
+
+struct x86_flow;
+
+/* Of the n bytes of code at vaddr, borrowed until it is freed. 0 or -ENOMEM. */
+int x86_flow_read(const uint8_t *code, size_t n, uint64_t vaddr, struct x86_flow **ret);
+void x86_flow_free(struct x86_flow *flow); /* NULL is fine */
+DEFINE_FREEP(x86_flow)
+
+/* The rule for the instruction at an offset; false: none is known, or none is there. */
+bool x86_flow_rule(struct x86_flow *flow, size_t at, struct unwind_rule *ret);
+
+/* Tells the rows of its bytes [begin, end), the last one of no rule if any is told. 0, or
+ * the sink's error. */
+int x86_flow_tell(struct x86_flow *flow, size_t begin, size_t end,
+		  const struct cfi_sink *sink);
+
+#endif

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "unwind/x86_frame.h"
+
+#define FAR_BYTES  (1 << 17) /* no frame is as large; in words it fits a rule */
+#define SLOT_BYTES 8
+
+const struct x86_frame x86_frame_at_entry = {
+	.sp = { .from = X86_ENTRY },
+	.kept_in = X86_NO_REG,
+};
+
+static bool is_known(struct x86_place place)
+{
+	return place.from == X86_ENTRY || place.from == X86_ALIGNED;
+}
+
+static bool is_same(struct x86_place a, struct x86_place b)
+{
+	return a.from == b.from && (a.at == b.at || !is_known(a));
+}
+
+static struct x86_place moved(struct x86_place place, int bytes)
+{
+	if (!is_known(place))
+		return place;
+	if (bytes > FAR_BYTES || bytes < -FAR_BYTES)
+		return (struct x86_place){ 0 };
+	place.at += bytes;
+	if (place.at > FAR_BYTES || place.at < -FAR_BYTES)
+		return (struct x86_place){ 0 };
+	return place;
+}
+
+static struct x86_place held_by(const struct x86_frame *frame, int reg)
+{
+	if (reg == X86_SP)
+		return frame->sp;
+	if (reg == X86_FP)
+		return frame->fp;
+	if (reg != X86_NO_REG && reg == frame->kept_in)
+		return (struct x86_place){ frame->kept, X86_ENTRY };
+	return (struct x86_place){ 0 };
+}
+
+static const int registers[N_X86_CALLERS] = { X86_FP, X86_BX };
+
+static bool is_at(const struct x86_caller *caller, struct x86_place place)
+{
+	return caller->is == X86_SAVED && place.from == X86_ENTRY &&
+	       place.at == caller->at;
+}
+
+/* A register was put there, which was its caller's if it still held that. */
+static void save(struct x86_frame *frame, struct x86_place place, int reg)
+{
+	for (size_t i = 0; i < N_X86_CALLERS; i++) {
+		struct x86_caller *caller = &frame->callers[i];
+
+		if (is_at(caller, place))
+			caller->is = X86_LOST;
+		if (registers[i] == reg && caller->is == X86_KEPT &&
+		    place.from == X86_ENTRY) {
+			caller->is = X86_SAVED;
+			caller->at = place.at;
+		}
+	}
+}
+
+static void store(struct x86_frame *frame, struct x86_place place, int reg)
+{
+	struct x86_place value = held_by(frame, reg);
+
+	if (place.from == X86_ALIGNED && value.from == X86_ENTRY) {
+		frame->has_slot = true;
+		frame->slot = place.at;
+		frame->slot_holds = value.at;
+	} else if (place.from == X86_ALIGNED && place.at == frame->slot) {
+		frame->has_slot = false;
+	} else {
+		save(frame, place, reg);
+	}
+}
+
+/* Registers were written; the one of `loaded` from memory at `place`. */
+static void write(struct x86_frame *frame, unsigned int writes, int loaded,
+		  struct x86_place place)
+{
+	for (size_t i = 0; i < N_X86_CALLERS; i++) {
+		struct x86_caller *caller = &frame->callers[i];
+
+		if (!(writes >> registers[i] & 1))
+			continue;
+		if (registers[i] == loaded && is_at(caller, place))
+			caller->is = X86_KEPT;
+		else if (caller->is == X86_KEPT)
+			caller->is = X86_LOST;
+	}
+}
+
+/* What lies below the stack pointer is not the frame's any more. */
+static void release(struct x86_frame *frame, struct x86_place was)
+{
+	if (was.from != X86_ENTRY || frame->sp.from != X86_ENTRY)
+		return;
+	for (size_t i = 0; i < N_X86_CALLERS; i++) {
+		struct x86_caller *caller = &frame->callers[i];
+
+		if (caller->is == X86_SAVED && was.at <= caller->at &&
+		    frame->sp.at > caller->at)
+			caller->is = X86_LOST;
+	}
+}
+
+static void set_sp(struct x86_frame *frame, const struct x86_effect *is,
+		   struct x86_place value)
+{
+	struct x86_place was = frame->sp;
+
+	if (is->aligns && is_known(was)) {
+		frame->sp = (struct x86_place){ 0, X86_ALIGNED };
+		frame->has_slot = false;
+		if (frame->fp.from == X86_ALIGNED)
+			frame->fp.from = X86_NOWHERE;
+	} else if (is->sp == X86_SP_MOVED) {
+		frame->sp = moved(was, -is->pushed);
+	} else if (is_known(value)) {
+		frame->sp = value;
+	} else {
+		frame->sp.from = is->sp == X86_SP_TAKEN ? X86_FOREIGN : X86_NOWHERE;
+	}
+	release(frame, was);
+}
+
+/* leave: sp = fp, and fp = what lay there */
+static void drop(struct x86_frame *frame)
+{
+	struct x86_place record = frame->fp, was = frame->sp;
+
+	frame->sp = moved(record, 8);
+	frame->fp.from = X86_NOWHERE;
+	write(frame, 1u << X86_FP, X86_FP, record);
+	release(frame, was);
+}
+
+/* What an instruction copies: from `source`, which for LOADS is memory. */
+static struct x86_place value_of(const struct x86_frame *frame,
+				 const struct x86_effect *is, struct x86_place source)
+{
+	if (is->way == X86_COPIES)
+		return source;
+	if (is->way == X86_LOADS && source.from == X86_ALIGNED && frame->has_slot &&
+	    source.at == frame->slot)
+		return (struct x86_place){ frame->slot_holds, X86_ENTRY };
+	return (struct x86_place){ 0 };
+}
+
+void x86_frame_apply(struct x86_frame *frame, const struct x86_effect *is)
+{
+	bool loads = is->way == X86_LOADS, sets = loads || is->way == X86_COPIES;
+	struct x86_place source = { 0 }, value, nowhere = { 0 };
+
+	if (is->drops) {
+		drop(frame);
+		return;
+	}
+	if (is->way != X86_NO_COPY)
+		source = moved(held_by(frame, is->base), is->distance);
+	value = value_of(frame, is, source);
+	if (is->way == X86_STORES)
+		store(frame, source, is->reg);
+	if (frame->kept_in != X86_NO_REG && is->writes >> frame->kept_in & 1)
+		frame->kept_in = X86_NO_REG;
+	write(frame, is->writes, loads ? is->reg : X86_NO_REG, source);
+	if (is->writes >> X86_FP & 1) {
+		frame->fp = sets && is->reg == X86_FP ? value : nowhere;
+	} else if (sets && is->reg != X86_SP && value.from == X86_ENTRY) {
+		frame->kept_in = is->reg;
+		frame->kept = value.at;
+	}
+	set_sp(frame, is, sets && is->reg == X86_SP ? value : nowhere);
+	if (is->pushes != X86_NO_REG)
+		save(frame, frame->sp, is->pushes);
+}
+
+void x86_frame_shift(struct x86_frame *frame, int bytes)
+{
+	if (frame->sp.from == X86_ENTRY)
+		frame->sp = moved(frame->sp, bytes);
+	if (frame->fp.from == X86_ENTRY)
+		frame->fp = moved(frame->fp, bytes);
+	frame->kept += bytes;
+	frame->slot_holds += bytes;
+	for (size_t i = 0; i < N_X86_CALLERS; i++)
+		frame->callers[i].at += bytes;
+}
+
+enum x86_meeting x86_frame_meet(struct x86_frame *frame, const struct x86_frame *other)
+{
+	enum x86_meeting meeting = X86_SAME;
+
+	if (!is_same(frame->sp, other->sp)) {
+		if (frame->sp.from == X86_ENTRY && other->sp.from == X86_ENTRY)
+			return X86_CONTRADICTS;
+		meeting = frame->sp.from ? X86_LESS : X86_SAME;
+		frame->sp.from = X86_NOWHERE;
+	}
+	if (frame->fp.from && !is_same(frame->fp, other->fp)) {
+		frame->fp.from = X86_NOWHERE;
+		meeting = X86_LESS;
+	}
+	if (frame->kept_in != X86_NO_REG &&
+	    (frame->kept_in != other->kept_in || frame->kept != other->kept)) {
+		frame->kept_in = X86_NO_REG;
+		meeting = X86_LESS;
+	}
+	if (frame->has_slot && (!other->has_slot || frame->slot != other->slot ||
+				frame->slot_holds != other->slot_holds)) {
+		frame->has_slot = false;
+		meeting = X86_LESS;
+	}
+	for (size_t i = 0; i < N_X86_CALLERS; i++) {
+		const struct x86_caller *theirs = &other->callers[i];
+		struct x86_caller *caller = &frame->callers[i];
+
+		if (caller->is == X86_LOST ||
+		    (caller->is == theirs->is &&
+		     (caller->is == X86_KEPT || caller->at == theirs->at)))
+			continue;
+		caller->is = X86_LOST;
+		meeting = X86_LESS;
+	}
+	return meeting;
+}
+
+/* DWARF's number of a register. */
+static unsigned char dwarf_number(int reg)
+{
+	static const unsigned char numbers[] = { 0, 2, 1, 3, 7, 6, 4, 5 };
+
+	return reg < 8 ? numbers[reg] : (unsigned char)reg;
+}
+
+/* The CFA, by what is best known. */
+static bool find_cfa(const struct x86_frame *frame, int cfa, bool by_fp,
+		     struct unwind_rule *ret)
+{
+	ret->reg = UNWIND_BY_CODE;
+	if (frame->sp.from == X86_ENTRY && !(by_fp && frame->fp.from == X86_ENTRY)) {
+		ret->cfa = UNWIND_CFA_SP;
+		ret->cfa_offset = cfa - frame->sp.at;
+	} else if (frame->fp.from == X86_ENTRY) {
+		ret->cfa = UNWIND_CFA_FP;
+		ret->cfa_offset = cfa - frame->fp.at;
+	} else if (frame->has_slot &&
+		   (frame->sp.from == X86_ALIGNED || frame->fp.from == X86_ALIGNED)) {
+		bool by_sp = frame->sp.from == X86_ALIGNED;
+
+		ret->cfa = by_sp ? UNWIND_CFA_DEREF_SP : UNWIND_CFA_DEREF_FP;
+		ret->deref_offset =
+			(short)(frame->slot - (by_sp ? frame->sp.at : frame->fp.at));
+		ret->cfa_offset = cfa - frame->slot_holds;
+	} else if (frame->kept_in != X86_NO_REG) {
+		ret->cfa = UNWIND_CFA_REG;
+		ret->reg = dwarf_number(frame->kept_in);
+		ret->cfa_offset = cfa - frame->kept;
+	} else {
+		return false;
+	}
+	return true;
+}
+
+bool x86_frame_rule(const struct x86_frame *frame, int cfa, bool kept, bool by_fp,
+		    struct unwind_rule *ret)
+{
+	const struct x86_caller *fp, *bx;
+
+	*ret = (struct unwind_rule){ .ra_words = -1 };
+	if (frame->sp.from == X86_FOREIGN) {
+		*ret = (struct unwind_rule){ .cfa = UNWIND_CFA_TORN };
+		return true;
+	}
+	if (!find_cfa(frame, cfa, by_fp, ret))
+		return false;
+	fp = &frame->callers[X86_FP_CALLERS];
+	bx = &frame->callers[X86_BX_CALLERS];
+	ret->fp = !kept || fp->is == X86_LOST ? UNWIND_FP_LOST
+		  : fp->is == X86_KEPT	      ? UNWIND_FP_SAME
+					      : UNWIND_FP_CFA;
+	if (ret->fp == UNWIND_FP_CFA)
+		ret->fp_words = (short)((fp->at - cfa) / SLOT_BYTES);
+	ret->bx_words = !kept || bx->is == X86_LOST ? UNWIND_BX_LOST
+			: bx->is == X86_KEPT	    ? 0
+					     : (short)((bx->at - cfa) / SLOT_BYTES);
+	return true;
+}
