@@ -48,10 +48,10 @@ static void test_frame_pointer(void **state)
 {
 	ASSERT_TOLD(FILL "push %rbp; mov %rsp, %rbp; sub %rax, %rsp; test %eax, %eax;"
 			 "jz 1f; nop; 1: leave; ret",
-		    FILL_TOLD "1bbb|||||||||1");
+		    FILL_TOLD "1bbbbbb||||||1");
 	ASSERT_TOLD(FILL "push %rbp; mov %rsp, %rbp; and $-32, %rsp; inc %eax;"
 			 "lea -8(%rbp), %rsp; pop %rbx; pop %rbp; ret",
-		    FILL_TOLD "1bbb||||||||||||1");
+		    FILL_TOLD "1bbbbbbb||||||cb1");
 	ASSERT_TOLD(FILL "sub $16, %rsp; mov %rbp, 8(%rsp); xor %ebp, %ebp; jz 1f; nop;"
 			 "1: mov 8(%rsp), %rbp; add $16, %rsp; ret",
 		    FILL_TOLD "111133333cccccccccc33331");

@@ -179,7 +179,6 @@ static int come_to(struct x86_flow *flow, uint32_t number, uint32_t from,
 	return 0;
 }
 
-/* Calls may not come back; what is padded behind one doesn't, or it would be run. */
 static bool goes_on_behind(const struct x86_flow *flow, uint32_t number,
 			   const struct x86_effect *is)
 {
@@ -199,6 +198,8 @@ static int go_on(struct x86_flow *flow, uint32_t number)
 	bool goes_elsewhere = is.jumps || (is.goes && target != NO_INSN);
 	int err = 0;
 
+	if (insn->calls)
+		x86_pieces_call(&flow->pieces, piece);
 	if (frame.sp.from == X86_ENTRY && is.returns)
 		x86_pieces_return_at(&flow->pieces, piece, frame.sp.at);
 	else if (frame.sp.from == X86_ENTRY && is.goes && target == OUTSIDE)
@@ -463,11 +464,11 @@ static bool rule_of(struct x86_flow *flow, const struct flow_insn *insn,
 	whole = x86_pieces_whole(&flow->pieces, insn->piece, &lower);
 	cfa = whole->cfa + lower;
 	if (!whole->is_told || whole->is_bad ||
-	    !x86_frame_rule(&insn->frame, cfa, cfa == X86_RETURN_BYTES, flow->keeps_fp,
-			    ret))
+	    !x86_frame_rule(&insn->frame, cfa, cfa == X86_RETURN_BYTES, ret))
 		return false;
-	/* then it leads on better than a rule that loses it */
-	return !flow->keeps_fp || ret->fp != UNWIND_FP_LOST;
+	/* that leads on better than a rule that loses it; and V8's functions take their
+	 * caller's arguments off the stack, which is less deep behind a call */
+	return !flow->keeps_fp || (ret->fp != UNWIND_FP_LOST && !whole->calls);
 }
 
 bool x86_flow_rule(struct x86_flow *flow, size_t at, struct unwind_rule *ret)

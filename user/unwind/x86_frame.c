@@ -241,11 +241,10 @@ static unsigned char dwarf_number(int reg)
 }
 
 /* The CFA, by what is best known. */
-static bool find_cfa(const struct x86_frame *frame, int cfa, bool by_fp,
-		     struct unwind_rule *ret)
+static bool find_cfa(const struct x86_frame *frame, int cfa, struct unwind_rule *ret)
 {
 	ret->reg = UNWIND_BY_CODE;
-	if (frame->sp.from == X86_ENTRY && !(by_fp && frame->fp.from == X86_ENTRY)) {
+	if (frame->sp.from == X86_ENTRY) {
 		ret->cfa = UNWIND_CFA_SP;
 		ret->cfa_offset = cfa - frame->sp.at;
 	} else if (frame->fp.from == X86_ENTRY) {
@@ -269,7 +268,7 @@ static bool find_cfa(const struct x86_frame *frame, int cfa, bool by_fp,
 	return true;
 }
 
-bool x86_frame_rule(const struct x86_frame *frame, int cfa, bool kept, bool by_fp,
+bool x86_frame_rule(const struct x86_frame *frame, int cfa, bool kept,
 		    struct unwind_rule *ret)
 {
 	const struct x86_caller *fp, *bx;
@@ -279,7 +278,7 @@ bool x86_frame_rule(const struct x86_frame *frame, int cfa, bool kept, bool by_f
 		*ret = (struct unwind_rule){ .cfa = UNWIND_CFA_TORN };
 		return true;
 	}
-	if (!find_cfa(frame, cfa, by_fp, ret))
+	if (!find_cfa(frame, cfa, ret))
 		return false;
 	fp = &frame->callers[X86_FP_CALLERS];
 	bx = &frame->callers[X86_BX_CALLERS];

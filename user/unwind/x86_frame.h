@@ -59,9 +59,8 @@ enum x86_meeting { X86_SAME, X86_LESS, X86_CONTRADICTS };
 enum x86_meeting x86_frame_meet(struct x86_frame *frame, const struct x86_frame *other);
 
 /* The rule, if the CFA lies `cfa` bytes above the entry; false: none is known. kept: the
- * registers were the caller's at the entry. by_fp: rather by the frame pointer than by
- * the stack pointer, which callees may leave elsewhere. */
-bool x86_frame_rule(const struct x86_frame *frame, int cfa, bool kept, bool by_fp,
+ * registers were the caller's at the entry. */
+bool x86_frame_rule(const struct x86_frame *frame, int cfa, bool kept,
 		    struct unwind_rule *ret);
 
 #endif

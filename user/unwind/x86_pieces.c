@@ -20,6 +20,13 @@ struct x86_piece *x86_pieces_whole(const struct x86_pieces *pieces, uint32_t num
 	return &list[number];
 }
 
+void x86_pieces_call(struct x86_pieces *pieces, uint32_t number)
+{
+	int lower;
+
+	x86_pieces_whole(pieces, number, &lower)->calls = true;
+}
+
 void x86_pieces_spoil(struct x86_pieces *pieces, uint32_t number)
 {
 	int lower;
@@ -72,6 +79,7 @@ void x86_pieces_unite(struct x86_pieces *pieces, uint32_t a, uint32_t b, int low
 	into->is_bad |= part->is_bad;
 	into->is_doubted |= part->is_doubted;
 	into->returns |= part->returns;
+	into->calls |= part->calls;
 	if (part->is_told)
 		x86_pieces_end_at(pieces, into->of, part->cfa - lower - X86_RETURN_BYTES);
 	if (part->leaves)

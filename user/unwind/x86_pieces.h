@@ -22,6 +22,7 @@ struct x86_piece {
 
 	bool is_bad;  /* it contradicts itself */
 	bool returns; /* there are instructions that do */
+	bool calls;   /* the same */
 	bool is_told; /* where the CFA is: */
 	int cfa;      /* bytes above the entry */
 	bool leaves;  /* by a jump to elsewhere, with the stack pointer at: */
@@ -38,6 +39,7 @@ struct x86_pieces {
 struct x86_piece *x86_pieces_whole(const struct x86_pieces *pieces, uint32_t number,
 				   int *ret_lower);
 
+void x86_pieces_call(struct x86_pieces *pieces, uint32_t number);
 void x86_pieces_spoil(struct x86_pieces *pieces, uint32_t number);
 
 /* At a stack pointer `at` bytes above the piece's entry lies its return address. */
