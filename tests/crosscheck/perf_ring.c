@@ -23,6 +23,8 @@ static struct perf_event_attr sample_attr(enum tick_event event, unsigned int hz
 		.sample_period = 1000000000ULL / hz,
 		.disabled = 1,
 		.exclude_guest = 1,
+		/* struct tick_count; without, each CPU seems to be gone */
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED,
 		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
 			       PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
 		.sample_regs_user = KERNEL_REGS,

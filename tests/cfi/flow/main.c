@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * flow BEFORE FILE…   x86-64 code, read as if it had no call frame information, beside it
+ * flow BEFORE PERCENT FILE…   x86-64 code, read as if it had no call frame information,
+ *                             beside it
  *
  * What is told of an instruction by following its jumps must be what the file's own
  * information says, where that says anything; where they count from different registers,
@@ -19,7 +20,6 @@
 
 #define CODE_MIN 512 /* bytes of a section that are worth it */
 #define TOLD_MAX 5
-#define FEW	 20 /* per cent of what has rules, of which less would be no test */
 
 struct sums {
 	unsigned long insns, told, wrong, registers;
@@ -80,7 +80,7 @@ static int read_section(struct elf_file *file, const Elf64_Shdr *sh,
 	return 0;
 }
 
-static int try_file(const char *path, struct sums *sums)
+static int try_file(const char *path, unsigned long percent, struct sums *sums)
 {
 	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
 	AUTO(unwind_table) table = NULL;
@@ -97,8 +97,8 @@ static int try_file(const char *path, struct sums *sums)
 	if (err)
 		printf("# %s\n", error_sentence());
 	image_free(&image);
-	return err || sums->wrong || sums->registers || !sums->told ||
-			       sums->told < sums->insns / 100 * FEW
+	return err || sums->wrong || sums->registers ||
+			       sums->told * 100 < sums->insns * percent
 		       ? -1
 		       : 0;
 }
@@ -106,10 +106,11 @@ static int try_file(const char *path, struct sums *sums)
 int main(int argc, char **argv)
 {
 	int number = argc > 1 ? atoi(argv[1]) : 0, failed = 0;
+	unsigned long percent = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
 
-	for (int i = 2; i < argc; i++) {
+	for (int i = 3; i < argc; i++) {
 		struct sums sums = { 0 };
-		int err = try_file(argv[i], &sums);
+		int err = try_file(argv[i], percent, &sums);
 
 		failed |= err;
 		printf("%sok %d - %s as if nothing told of it: %lu of %lu instructions, "
