@@ -17,6 +17,7 @@
 /* 1,000 short processes a second write some 700 KB; we are woken at once */
 #define RING_BYTES   (256u << 10)
 #define RECORD_BYTES (64u << 10) /* perf_event_header.size is 16 bits */
+#define ROUNDS_MAX   4		 /* of reading all rings, in a storm of records */
 #define LONGEST_TOLD (8u << 10)	 /* more than any of ours has: a path of PATH_MAX */
 
 struct ring {
@@ -194,14 +195,31 @@ static int ring_read(struct sideband *sideband, struct ring *ring,
 	return err || !was_full ? err : ask_lost(ring, sink);
 }
 
+static int read_all(struct sideband *sideband, const struct event_sink *sink,
+		    bool *ret_any)
+{
+	int err = 0;
+
+	*ret_any = false;
+	for (int i = 0; !err && i < sideband->n_cpus; i++) {
+		struct ring *ring = &sideband->rings[i];
+
+		if (ring->fd < 0 || head_of(ring) == ring->page->data_tail)
+			continue;
+		*ret_any = true;
+		err = ring_read(sideband, ring, sink);
+	}
+	return err;
+}
+
+/* What a process does goes to the ring of the CPU that it is on: what came before a
+ * record may be in a ring that was read before that was written. */
 int sideband_read(struct sideband *sideband, const struct event_sink *sink)
 {
-	for (int i = 0; i < sideband->n_cpus; i++) {
-		struct ring *ring = &sideband->rings[i];
-		int err = ring->fd >= 0 ? ring_read(sideband, ring, sink) : 0;
+	bool any = true;
+	int err = 0;
 
-		if (err)
-			return err;
-	}
-	return 0;
+	for (int i = 0; !err && any && i < ROUNDS_MAX; i++)
+		err = read_all(sideband, sink, &any);
+	return err;
 }
