@@ -5,6 +5,7 @@
 
 #include "elf_files.h"
 
+#include "obj/elf_scan.h"
 #include "obj/names.h"
 
 #define NAMED_MAX   4096
@@ -28,6 +29,20 @@ static inline int named_sink(void *arg, size_t index, const char *name, uint64_t
 	strcpy(named->items[index].name, name);
 	named->items[index].start = start;
 	named->called++;
+	return 0;
+}
+
+/* The offset in the file of an address as linked. */
+static inline UNUSED uint64_t offset_of(int fd, uint64_t vaddr)
+{
+	struct elf_info elf_info;
+
+	assert_int_equal(elf_scan(fd, &elf_info), 0);
+	for (uint32_t i = 0; i < elf_info.n_segments; i++)
+		if (vaddr - elf_info.segments[i].vaddr < elf_info.segments[i].file_bytes)
+			return vaddr - elf_info.segments[i].vaddr +
+			       elf_info.segments[i].offset;
+	fail_msg("%lx is in no segment", (unsigned long)vaddr);
 	return 0;
 }
 

@@ -5,8 +5,6 @@
  */
 #include "named.h"
 
-#include "obj/elf_scan.h"
-
 #include <dlfcn.h>
 #include <errno.h>
 
@@ -47,20 +45,6 @@ static int setup(void **state)
 	return shell("gcc -w -O1 -fPIC -shared syms.c -o syms.so &&"
 		     "strip -o stripped.so syms.so &&"
 		     "objcopy --only-keep-debug syms.so syms.debug");
-}
-
-/* The offset in the file of an address as linked. */
-static uint64_t offset_of(int fd, uint64_t vaddr)
-{
-	struct elf_info elf_info;
-
-	assert_int_equal(elf_scan(fd, &elf_info), 0);
-	for (uint32_t i = 0; i < elf_info.n_segments; i++)
-		if (vaddr - elf_info.segments[i].vaddr < elf_info.segments[i].file_bytes)
-			return vaddr - elf_info.segments[i].vaddr +
-			       elf_info.segments[i].offset;
-	fail_msg("%lx is in no segment", (unsigned long)vaddr);
-	return 0;
 }
 
 /* The name of the byte that lies distance behind a symbol of syms.so. */

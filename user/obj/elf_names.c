@@ -4,12 +4,17 @@
  * the innermost says most; among those of one start see name_rank(). perf
  * takes the global and then the longer one there, and shows __write or
  * _IO_puts where the program called write and puts.
+ *
+ * A symbol without a size (assembly) names what follows it, up to the next symbol. Where
+ * there are only those that other files need, that may be any number of functions: there
+ * it names its own function, as far as its instructions show (obj/code_starts.h).
  */
 #include "obj/names.h"
 
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "obj/candidates.h"
+#include "obj/code_starts.h"
 #include "obj/demangle.h"
 #include "obj/elf_debugdata.h"
 #include "obj/elf_plt.h"
@@ -22,6 +27,8 @@
 enum { OF_FILE, OF_DEBUGDATA, N_TABLES };
 #define TABLE_SHIFT 32 /* above the name's offset among the strings */
 
+#define BARE_MAX (32u << 10) /* bytes of a function whose symbol has no size */
+
 struct elf_pass {
 	struct elf_file *file;
 	struct elf_file
@@ -32,8 +39,10 @@ struct elf_pass {
 	const uint64_t *addrs;
 	name_sink sink;
 	void *arg;
-	bool linked;	      /* addrs are addresses as linked, not offsets */
-	struct str raw, name; /* of the symbol at hand */
+	bool linked;		       /* addrs are addresses as linked, not offsets */
+	bool has_all;		       /* symbols, not only those that other files need */
+	uint64_t bare_start, bare_end; /* of the bare symbol that was looked at last */
+	struct str raw, name;	       /* of the symbol at hand */
 };
 
 /* The end of the section, or of the segment, in which a symbol is code; 0: it
@@ -177,6 +186,53 @@ static int deliver(struct elf_pass *pass, size_t index, uint64_t back, uint64_t 
 	return pass->sink(pass->arg, index, name->s, start);
 }
 
+/* Up to where a function goes that starts there, of code that goes up to `end`. */
+static int find_bare_end(struct elf_pass *pass, uint64_t start, uint64_t end)
+{
+	uint64_t n = end - start < BARE_MAX ? end - start : BARE_MAX, offset, room;
+	AUTO_FREE uint8_t *bytes = malloc(n);
+	struct code_text text = { bytes, n, start, false, true };
+	struct code_starts *starts;
+	size_t at;
+	int err;
+
+	pass->bare_start = pass->bare_end = start;
+	if (!bytes)
+		return fail(-ENOMEM, "no memory for a function");
+	if (!elf_file_offset(pass->file, start, &offset, &room) || room < n ||
+	    elf_file_read(pass->file, offset, bytes, n)) {
+		error_clear();
+		return 0;
+	}
+	text.is_arm64 = pass->file->header.e_machine == EM_AARCH64;
+	err = code_starts_new(&starts, &text);
+	if (err)
+		return err;
+	/* the first one is its own */
+	pass->bare_end = code_starts_next(starts, &at) && code_starts_next(starts, &at)
+				 ? start + at
+				 : start + n;
+	code_starts_free(starts);
+	return 0;
+}
+
+/* *ret_best: the best symbol of the i-th query, or NULL. */
+static int find_best(struct elf_pass *pass, size_t i, const struct candidate **ret_best)
+{
+	const struct candidate *best = candidates_best(pass->batch, i);
+	int err = 0;
+
+	*ret_best = best;
+	if (!best || best->sized || pass->has_all ||
+	    !code_starts_knows(pass->file->header.e_machine))
+		return 0;
+	if (pass->bare_start != best->start || !pass->bare_end)
+		err = find_bare_end(pass, best->start, best->end);
+	if (pass->batch->items[i].addr >= pass->bare_end)
+		*ret_best = NULL;
+	return err;
+}
+
 /* Collects in stubs the queries that no symbol names. */
 static int deliver_all(struct elf_pass *pass, struct elf_stub *stubs, size_t *ret_n_stubs)
 {
@@ -184,9 +240,12 @@ static int deliver_all(struct elf_pass *pass, struct elf_stub *stubs, size_t *re
 	int err = 0;
 
 	for (size_t i = 0; err >= 0 && i < pass->batch->n; i++) {
-		const struct candidate *best = candidates_best(pass->batch, i);
 		const struct query *query = &pass->batch->items[i];
+		const struct candidate *best;
 
+		err = find_best(pass, i, &best);
+		if (err < 0)
+			break;
 		if (best)
 			err = deliver(pass, query->index, query->addr - best->start,
 				      best->name, "");
@@ -238,7 +297,8 @@ static int find_symbols(struct elf_pass *pass)
 	struct elf_table table;
 	int err;
 
-	if (!elf_table_static(pass->file, &table)) {
+	pass->has_all = elf_table_static(pass->file, &table);
+	if (!pass->has_all) {
 		err = elf_table_dynamic(pass->file, &dynamic);
 		if (err)
 			return err;

@@ -108,35 +108,65 @@ bool fde_index_is_usual(int fd, const struct elf_info *info)
 	return read_header(fd, info, &header);
 }
 
-bool fde_index_find(int fd, const struct elf_info *info, uint64_t vaddr, struct fde *ret)
+/* The table, and which of its entries is the first one that begins behind vaddr; that may
+ * be their number. */
+struct found_entries {
+	uint32_t n, behind;
+	struct near_entries near;
+};
+
+static bool search(int fd, const struct elf_info *info, uint64_t vaddr,
+		   struct found_entries *ret)
 {
 	struct header header;
 	struct fde_entry entry;
-	struct near_entries near;
 	uint32_t low = 0, high;
 	bool is_near = false;
 
-	near.n = near.first = 0;
+	ret->near.n = ret->near.first = 0;
 	if (!read_header(fd, info, &header))
 		return false;
-	/* the first one behind it */
 	for (high = header.count; low < high;) {
 		uint32_t mid = low + (high - low) / 2;
 
 		if (!is_near && high - low < NEAR_ENTRIES) {
-			read_near(fd, info, low ? low - 1 : 0, high - low + !!low, &near);
+			read_near(fd, info, low ? low - 1 : 0, high - low + !!low,
+				  &ret->near);
 			is_near = true;
 		}
-		if (!read_entry(fd, info, &near, mid, &entry))
+		if (!read_entry(fd, info, &ret->near, mid, &entry))
 			return false;
 		if (place(info, entry.begin) <= vaddr)
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	if (!low || !read_entry(fd, info, &near, low - 1, &entry))
+	ret->n = header.count;
+	ret->behind = low;
+	return true;
+}
+
+bool fde_index_find(int fd, const struct elf_info *info, uint64_t vaddr, struct fde *ret)
+{
+	struct found_entries found;
+	struct fde_entry entry;
+
+	if (!search(fd, info, vaddr, &found) || !found.behind ||
+	    !read_entry(fd, info, &found.near, found.behind - 1, &entry))
 		return false;
 	*ret = (struct fde){ .begin = place(info, entry.begin) };
 	read_fde(fd, info, entry.fde, ret);
+	return true;
+}
+
+bool fde_index_next(int fd, const struct elf_info *info, uint64_t vaddr, uint64_t *ret)
+{
+	struct found_entries found;
+	struct fde_entry entry;
+
+	if (!search(fd, info, vaddr, &found) || found.behind == found.n ||
+	    !read_entry(fd, info, &found.near, found.behind, &entry))
+		return false;
+	*ret = place(info, entry.begin);
 	return true;
 }

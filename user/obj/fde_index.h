@@ -22,4 +22,7 @@ bool fde_index_is_usual(int fd, const struct elf_info *info);
  * or no such table, or it can't be read. */
 bool fde_index_find(int fd, const struct elf_info *info, uint64_t vaddr, struct fde *ret);
 
+/* Where the first function begins behind vaddr. False: none does, or as above. */
+bool fde_index_next(int fd, const struct elf_info *info, uint64_t vaddr, uint64_t *ret);
+
 #endif

@@ -25,9 +25,9 @@ typedef int (*name_sink)(void *arg, size_t index, const char *name, uint64_t sta
  * without a name are simply not called back.
  *
  * elf_names: file offsets. Functions of .symtab, or else .dynsym; a symbol
- * with a size covers just its size, so an address in an unexported function
- * is never given its neighbour's name; those of .gnu_debugdata as well. PLT stubs
- * are "name@plt".
+ * with a size covers just its size, and one of .dynsym without a size its own
+ * function, so an address in an unexported function is never given its
+ * neighbour's name; those of .gnu_debugdata as well. PLT stubs are "name@plt".
  * elf_names_linked: addresses as linked, in any order: for a separate debug
  * file, whose segments hold no bytes and so tell no offsets.
  * perf_map_names: absolute addresses; "START SIZE NAME" lines, hexadecimal;

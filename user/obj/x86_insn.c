@@ -9,7 +9,7 @@
  *	z  2 or 4 bytes		Z  ModRM and 2 or 4 bytes
  *	others: see operands()
  */
-#include "unwind/x86_insn.h"
+#include "obj/x86_insn.h"
 
 #include <string.h>
 
@@ -221,4 +221,74 @@ size_t x86_insn_bytes(const uint8_t *code, size_t n, bool *ret_calls)
 	take_one_byte(&insn);
 	*ret_calls = insn.calls;
 	return insn.bad || insn.at > insn.n ? 0 : insn.at;
+}
+
+bool x86_insn_is_prefix(uint8_t byte)
+{
+	return byte == 0x66 || byte == 0x67 || byte == 0xf0 || byte == 0xf2 ||
+	       byte == 0xf3 || (byte & 0xe7) == 0x26 || (byte & 0xfe) == 0x64;
+}
+
+/* Where its opcode is. */
+static size_t opcode_at(const uint8_t *code, size_t n)
+{
+	size_t at = 0;
+
+	while (at + 1 < n && x86_insn_is_prefix(code[at]))
+		at++;
+	return at + 1 < n && (code[at] & 0xf0) == 0x40 ? at + 1 : at;
+}
+
+bool x86_insn_distance(const uint8_t *code, size_t n, int64_t *ret)
+{
+	size_t at = opcode_at(code, n);
+	uint8_t opcode = code[at];
+	int32_t wide;
+
+	if ((opcode & 0xf0) == 0x70 || (opcode & 0xfc) == 0xe0 || opcode == 0xeb) {
+		*ret = (int8_t)code[n - 1];
+		return true;
+	}
+	if (opcode != 0xe8 && opcode != 0xe9 &&
+	    !(opcode == 0x0f && (code[at + 1] & 0xf0) == 0x80))
+		return false;
+	memcpy(&wide, code + n - sizeof(wide), sizeof(wide));
+	*ret = wide;
+	return true;
+}
+
+bool x86_insn_leaves(const uint8_t *code, size_t n, bool *ret_by_register)
+{
+	size_t at = opcode_at(code, n);
+	uint8_t next = at + 1 < n ? code[at + 1] : 0;
+
+	*ret_by_register = false;
+	switch (code[at]) {
+	case 0xc2: /* ret, of its kinds, iret, hlt, jmp */
+	case 0xc3:
+	case 0xca:
+	case 0xcb:
+	case 0xcf:
+	case 0xe9:
+	case 0xeb:
+	case 0xf4:
+		return true;
+	case 0x0f:
+		return next == 0x0b; /* ud2 */
+	case 0xff:
+		*ret_by_register = (next >> 3 & 6) == 4;
+		return *ret_by_register;
+	default:
+		return false;
+	}
+}
+
+bool x86_insn_is_padding(const uint8_t *code, size_t n)
+{
+	while (n > 1 && (*code == 0x66 || *code == 0x2e)) {
+		code++;
+		n--;
+	}
+	return *code == 0x90 || *code == 0xcc ||
+	       (n > 1 && code[0] == 0x0f && code[1] == 0x1f);
 }

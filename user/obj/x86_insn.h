@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How long an x86-64 instruction is, and whether it calls; nothing else of it. */
-#ifndef WEFT_UNWIND_X86_INSN_H
-#define WEFT_UNWIND_X86_INSN_H
+/*
+ * How long an x86-64 instruction is, and where it goes on; what it does to the stack is
+ * unwind/x86_stack.h's.
+ */
+#ifndef WEFT_OBJ_X86_INSN_H
+#define WEFT_OBJ_X86_INSN_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,5 +15,19 @@
 /* Its bytes, or 0: none that 64-bit user code has, or more than the n there are.
  * *ret_calls: it leaves a return address. */
 size_t x86_insn_bytes(const uint8_t *code, size_t n, bool *ret_calls);
+
+/* REX aside, which is the last of them. */
+bool x86_insn_is_prefix(uint8_t byte);
+
+/* Of one whole instruction of n bytes, as what follows: how far from its end a direct
+ * jump or call leads, in bytes; false: it is none. */
+bool x86_insn_distance(const uint8_t *code, size_t n, int64_t *ret);
+
+/* It never goes on behind itself. *ret_by_register: but where a register or memory
+ * says. */
+bool x86_insn_leaves(const uint8_t *code, size_t n, bool *ret_by_register);
+
+/* nop, of any size, or int3 */
+bool x86_insn_is_padding(const uint8_t *code, size_t n);
 
 #endif

@@ -7,7 +7,7 @@
 #include "unwind/arm64_stack.h"
 #include "unwind/cfi_cursor.h"
 #include "unwind/fde_cfa.h"
-#include "unwind/x86_insn.h"
+#include "obj/x86_insn.h"
 #include "unwind/x86_stack.h"
 
 #include <elf.h>

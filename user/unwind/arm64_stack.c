@@ -2,6 +2,8 @@
 /* Encodings: Arm Architecture Reference Manual for A-profile, C4.1. */
 #include "unwind/arm64_stack.h"
 
+#include "obj/arm64_insn.h"
+
 #define SP	31
 #define ADD_IMM 0x91000000 /* Rd, Rn, #imm; of 64 bits */
 #define SUB_IMM 0xd1000000
@@ -92,11 +94,10 @@ static void look_at_memory(struct arm64_effect *is, uint32_t insn)
 
 static void look_at_branch(struct arm64_effect *is, uint32_t insn)
 {
-	is->calls = (insn & 0xfc000000) == 0x94000000 ||
-		    (insn & 0xfefff000) == 0xd63f0000; /* bl; blr and its like */
-	/* b; br, ret and theirs */
-	is->leaves = (insn & 0xfc000000) == 0x14000000 ||
-		     ((insn & 0xfe000000) == 0xd6000000 && !is->calls);
+	bool by_register;
+
+	is->calls = arm64_insn_calls(insn);
+	is->leaves = arm64_insn_leaves(insn, &by_register);
 	/* b.cond, cbz, tbz; b may lead to what lies behind */
 	is->jumps = (insn & 0xff000000) == 0x54000000 ||
 		    (insn & 0x7c000000) == 0x34000000 ||
@@ -125,9 +126,4 @@ struct arm64_effect arm64_effect(uint32_t insn)
 	else if (!group)
 		is.leaves = true; /* udf */
 	return is;
-}
-
-bool arm64_is_padding(uint32_t insn)
-{
-	return insn == 0xd503201f || !insn || (insn & 0xffe0001f) == 0xd4200000;
 }

@@ -30,7 +30,4 @@ struct arm64_effect {
 
 struct arm64_effect arm64_effect(uint32_t insn);
 
-/* nop, brk, or no instruction */
-bool arm64_is_padding(uint32_t insn);
-
 #endif

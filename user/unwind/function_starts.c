@@ -6,13 +6,15 @@
  * in a file that has .debug_frame, has its FDEs read one after the other.
  *
  * A function's cold part has an FDE of its own and is a function of its own here; which
- * belongs to which is not guessed.
+ * belongs to which is not guessed. Assembly often has no FDEs; its functions are told
+ * apart by its instructions (obj/code_starts.h).
  */
 #include "obj/names.h"
 
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/search.h"
+#include "obj/code_starts.h"
 #include "obj/fde_index.h"
 #include "unwind/cfi_parts.h"
 
@@ -20,6 +22,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#define CODE_BUDGET (16u << 20) /* bytes that are read for one request */
 
 struct place {
 	uint64_t vaddr, start; /* as linked */
@@ -31,6 +35,9 @@ struct starts {
 	struct elf_file *file;
 	struct place *places; /* by vaddr */
 	size_t n, n_found;
+	struct elf_info index; /* where .eh_frame_hdr is, if there is one */
+	bool has_index;	       /* in the usual form, and so are its FDEs */
+	size_t code_budget;
 };
 
 static int by_vaddr(const void *a, const void *b)
@@ -58,32 +65,31 @@ static void found(struct starts *starts, struct place *place, uint64_t start)
 	place->start = start;
 }
 
-/* False: there is no table, or its FDEs are not in the usual form. */
-static bool search_index(struct starts *starts)
+static void find_index(struct starts *starts)
 {
 	const struct elf_file *file = starts->file;
-	struct elf_info info = { 0 };
 
 	for (size_t i = 0; i < file->n_phdrs; i++) {
 		if (file->phdrs[i].p_type != PT_GNU_EH_FRAME)
 			continue;
-		info.fde_index_offset = file->phdrs[i].p_offset;
-		info.fde_index_vaddr = file->phdrs[i].p_vaddr;
+		starts->index.fde_index_offset = file->phdrs[i].p_offset;
+		starts->index.fde_index_vaddr = file->phdrs[i].p_vaddr;
 	}
-	if (!fde_index_is_usual(file->fd, &info))
-		return false;
-	for (size_t i = 0; i < starts->n; i++) {
+	starts->has_index = fde_index_is_usual(file->fd, &starts->index);
+}
+
+static void search_index(struct starts *starts)
+{
+	for (size_t i = 0; starts->has_index && i < starts->n; i++) {
 		struct place *place = &starts->places[i];
 		struct fde fde;
 
-		if (!fde_index_find(file->fd, &info, place->vaddr, &fde))
+		if (!fde_index_find(starts->file->fd, &starts->index, place->vaddr, &fde))
 			continue;
-		if (!fde.end)
-			return false;
+		starts->has_index = fde.end;
 		if (place->vaddr < fde.end)
 			found(starts, place, fde.begin);
 	}
-	return true;
 }
 
 /* Of several that cover an address, the one that begins last. */
@@ -138,14 +144,138 @@ static int search_section(struct starts *starts,
 	return err;
 }
 
+struct code_gap {
+	uint64_t begin, end;
+};
+
+/* The section of code that the address is in, or the segment. */
+static struct code_gap gap_of_file(const struct elf_file *file, uint64_t vaddr)
+{
+	for (size_t i = 0; i < file->n_shdrs; i++) {
+		const Elf64_Shdr *sh = &file->shdrs[i];
+
+		if (sh->sh_flags & SHF_EXECINSTR && vaddr >= sh->sh_addr &&
+		    vaddr - sh->sh_addr < sh->sh_size)
+			return (struct code_gap){ sh->sh_addr,
+						  sh->sh_addr + sh->sh_size };
+	}
+	for (size_t i = 0; i < file->n_phdrs; i++) {
+		const Elf64_Phdr *ph = &file->phdrs[i];
+
+		if (ph->p_type == PT_LOAD && ph->p_flags & PF_X && vaddr >= ph->p_vaddr &&
+		    vaddr - ph->p_vaddr < ph->p_filesz)
+			return (struct code_gap){ ph->p_vaddr,
+						  ph->p_vaddr + ph->p_filesz };
+	}
+	return (struct code_gap){ 0 };
+}
+
+/* What of it no FDE covers around there. */
+static struct code_gap gap_at(const struct starts *starts, uint64_t vaddr)
+{
+	struct code_gap gap = gap_of_file(starts->file, vaddr);
+	int fd = starts->file->fd;
+	struct fde before;
+	uint64_t next;
+
+	if (!starts->has_index)
+		return gap;
+	if (fde_index_find(fd, &starts->index, vaddr, &before) && before.end <= vaddr &&
+	    before.end > gap.begin)
+		gap.begin = before.end;
+	if (fde_index_next(fd, &starts->index, vaddr, &next) && next < gap.end)
+		gap.end = next;
+	return gap;
+}
+
+/* Of the places from the i-th on that lie in the text; *i is then the first behind it. */
+static int read_starts(struct starts *starts, const struct code_text *text, size_t *i)
+{
+	struct code_starts *code;
+	uint64_t start = 0, next = text->vaddr;
+	int err = code_starts_new(&code, text);
+	bool has_start = false, has_next = false;
+
+	for (; !err && *i < starts->n; *i += 1) {
+		struct place *place = &starts->places[*i];
+
+		if (place->vaddr - text->vaddr >= text->n)
+			break;
+		while (next <= place->vaddr) {
+			size_t at;
+
+			has_start = has_next;
+			start = next;
+			has_next = code_starts_next(code, &at);
+			next = has_next ? text->vaddr + at : UINT64_MAX;
+		}
+		if (has_start && !place->is_found)
+			found(starts, place, start);
+	}
+	code_starts_free(code);
+	return err;
+}
+
+/* The same of a gap's code, which costs nothing more of others if it can't be read. */
+static int read_gap(struct starts *starts, const struct code_gap *gap, size_t *i)
+{
+	size_t n = gap->end - gap->begin;
+	uint64_t offset, room;
+	AUTO_FREE uint8_t *bytes = NULL;
+	struct code_text text = {
+		.n = n,
+		.vaddr = gap->begin,
+		.is_arm64 = starts->file->header.e_machine == EM_AARCH64,
+	};
+
+	*i += 1;
+	if (!n || n > CODE_STARTS_MAX || n > starts->code_budget ||
+	    !elf_file_offset(starts->file, gap->begin, &offset, &room) || room < n)
+		return 0;
+	starts->code_budget -= n;
+	text.bytes = bytes = malloc(n);
+	if (!bytes)
+		return fail(-ENOMEM, "no memory for %zu bytes of code", n);
+	if (elf_file_read(starts->file, offset, bytes, n)) {
+		error_clear();
+		return 0;
+	}
+	*i -= 1;
+	return read_starts(starts, &text, i);
+}
+
+static int search_code(struct starts *starts)
+{
+	int err = 0;
+
+	if (!code_starts_knows(starts->file->header.e_machine))
+		return 0;
+	starts->code_budget = CODE_BUDGET;
+	for (size_t i = 0; !err && i < starts->n;) {
+		struct code_gap gap;
+
+		if (starts->places[i].is_found) {
+			i++;
+			continue;
+		}
+		gap = gap_at(starts, starts->places[i].vaddr);
+		err = read_gap(starts, &gap, &i);
+	}
+	return err;
+}
+
 static int search(struct starts *starts)
 {
 	int err = 0;
 
-	if (!search_index(starts))
+	find_index(starts);
+	search_index(starts);
+	if (!starts->has_index)
 		err = search_section(starts, cfi_section_eh);
 	if (!err && starts->n_found < starts->n)
 		err = search_section(starts, cfi_section_debug);
+	if (!err && starts->n_found < starts->n)
+		err = search_code(starts);
 	return err;
 }
 

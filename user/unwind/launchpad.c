@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "unwind/launchpad.h"
 
-#include "unwind/x86_insn.h"
+#include "obj/x86_insn.h"
 #include "unwind/x86_stack.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "unwind/switch_arm64.h"
 
+#include "obj/arm64_insn.h"
 #include "unwind/arm64_stack.h"
 
 #include <string.h>
@@ -82,7 +83,7 @@ static void read_run(const uint8_t *code, size_t n, size_t at, bool *jumps,
 		memcpy(&insn, code + at, sizeof(insn));
 		at += INSN_BYTES;
 		if (!run->n) {
-			if (arm64_is_padding(insn))
+			if (arm64_insn_is_padding(insn))
 				continue;
 			run->begin = at - INSN_BYTES;
 			add(run, run->begin);

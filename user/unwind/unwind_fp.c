@@ -3,7 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "unwind/x86_insn.h"
+#include "obj/x86_insn.h"
 #include "unwind/x86_stack.h"
 
 #include <string.h>

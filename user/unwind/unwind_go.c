@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "obj/go_values.h"
-#include "unwind/x86_insn.h"
+#include "obj/x86_insn.h"
 #include "unwind/x86_stack.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
 #include "unwind/launchpad.h"
 #include "unwind/switch_arm64.h"
 #include "unwind/x86_flow.h"
-#include "unwind/x86_insn.h"
+#include "obj/x86_insn.h"
 #include "unwind/x86_stack.h"
 
 #include <errno.h>
@@ -41,17 +41,6 @@ struct code_run {
 		struct unwind_rule rule;
 	} rows[ROWS_MAX];
 };
-
-/* nop, of any size, or int3 */
-static bool is_padding(const uint8_t *code, size_t n)
-{
-	while (n > 1 && (*code == 0x66 || *code == 0x2e)) {
-		code++;
-		n--;
-	}
-	return *code == 0x90 || *code == 0xcc ||
-	       (n > 1 && code[0] == 0x0f && code[1] == 0x1f);
-}
 
 static void add(struct code_run *run, size_t at)
 {
@@ -134,7 +123,7 @@ static void read_run(struct gap *gap, size_t at, struct code_run *run)
 		if (!n)
 			return;
 		at += n;
-		if (!begun && is_padding(code, n))
+		if (!begun && x86_insn_is_padding(code, n))
 			continue;
 		if (!begun) {
 			begun = true;

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "unwind/unwind_switch.h"
-#include "unwind/x86_insn.h"
+#include "obj/x86_insn.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #include "unwind/unwind_throw.h"
 
 #include "base/error.h"
-#include "unwind/x86_insn.h"
+#include "obj/x86_insn.h"
 
 #include <string.h>
 

@@ -12,7 +12,7 @@
 #include "base/search.h"
 #include "base/vec.h"
 #include "unwind/x86_frame.h"
-#include "unwind/x86_insn.h"
+#include "obj/x86_insn.h"
 #include "unwind/x86_pieces.h"
 
 #include <errno.h>
@@ -56,18 +56,9 @@ void x86_flow_free(struct x86_flow *flow)
 	free(flow);
 }
 
-/* nop, of any size, or int3 */
 static bool is_padding(const struct x86_flow *flow, const struct flow_insn *insn)
 {
-	const uint8_t *code = flow->code + insn->at;
-	size_t n = insn->n;
-
-	while (n > 1 && (*code == 0x66 || *code == 0x2e)) {
-		code++;
-		n--;
-	}
-	return *code == 0x90 || *code == 0xcc ||
-	       (n > 1 && code[0] == 0x0f && code[1] == 0x1f);
+	return x86_insn_is_padding(flow->code + insn->at, insn->n);
 }
 
 static size_t next_round(const struct x86_flow *flow, size_t at)
@@ -98,27 +89,6 @@ static int cut_into_insns(struct x86_flow *flow)
 	return err;
 }
 
-/* The bytes that a direct jump or call goes on by; false: it is none. */
-static bool reads_distance(const uint8_t *code, size_t n, int64_t *ret)
-{
-	int32_t wide;
-	size_t at = 0;
-
-	while (at + 1 < n && (code[at] == 0xf2 || code[at] == 0x2e || code[at] == 0x3e ||
-			      code[at] == 0x66 || (code[at] & 0xf0) == 0x40))
-		at++;
-	if ((code[at] & 0xf0) == 0x70 || (code[at] & 0xfc) == 0xe0 || code[at] == 0xeb) {
-		*ret = (int8_t)code[n - 1];
-		return true;
-	}
-	if (code[at] != 0xe8 && code[at] != 0xe9 &&
-	    !(code[at] == 0x0f && (code[at + 1] & 0xf0) == 0x80))
-		return false;
-	memcpy(&wide, code + n - sizeof(wide), sizeof(wide));
-	*ret = wide;
-	return true;
-}
-
 static size_t find_insn(const struct x86_flow *flow, size_t at)
 {
 	const struct flow_insn *insns = flow->insns.items;
@@ -132,7 +102,7 @@ static void find_target(struct x86_flow *flow, struct flow_insn *insn)
 	int64_t distance, to;
 	size_t found;
 
-	if (!insn->n || !reads_distance(flow->code + insn->at, insn->n, &distance))
+	if (!insn->n || !x86_insn_distance(flow->code + insn->at, insn->n, &distance))
 		return;
 	to = (int64_t)insn->at + insn->n + distance;
 	if (to < 0 || to >= (int64_t)flow->n_bytes) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "unwind/x86_stack.h"
 
+#include "obj/x86_insn.h"
+
 #include <string.h>
 
 #define RIP	5 /* as a base without displacement's size */
@@ -232,7 +234,7 @@ static void look_at_group(struct x86_effect *is, const struct operands *op, bool
 {
 	int what = op->reg & 7;
 
-	is->leaves = is->goes = what == 4 || what == 5;
+	is->goes = what == 4 || what == 5;
 	if (what == 6)
 		is->pushed = 8;
 	else if (what < 2)
@@ -258,7 +260,6 @@ static void look_at_two_bytes(struct x86_effect *is, struct operands *op, bool f
 
 	op->at += code == 0x38 || code == 0x3a;
 	decode(op);
-	is->leaves = code == 0x0b;
 	is->jumps = (code & 0xf0) == 0x80;
 	if (code == 0xa0 || code == 0xa8) /* push, pop of fs, gs */
 		is->pushed = 8;
@@ -339,8 +340,6 @@ static void look_at_no_modrm(struct x86_effect *is, uint8_t code, bool b)
 	is->jumps = (code & 0xf0) == 0x70 || (code & 0xfc) == 0xe0;
 	is->returns = code == 0xc3;
 	is->goes = code == 0xe9 || code == 0xeb;
-	is->leaves = is->goes || code == 0xc3 || code == 0xc2 || code == 0xf4 ||
-		     code == 0xcf || code == 0xcb || code == 0xca;
 }
 
 static bool has_modrm(uint8_t code)
@@ -401,12 +400,6 @@ static void look_at_modrm(struct x86_effect *is, uint8_t code, const struct oper
 	}
 }
 
-static bool is_prefix(uint8_t byte)
-{
-	return byte == 0x66 || byte == 0x67 || byte == 0xf0 || byte == 0xf2 ||
-	       byte == 0xf3 || (byte & 0xe7) == 0x26 || (byte & 0xfe) == 0x64;
-}
-
 struct x86_effect x86_effect(const uint8_t *code, size_t n)
 {
 	uint8_t padded[32] = { 0 }; /* fields that are not there are 0 */
@@ -415,10 +408,10 @@ struct x86_effect x86_effect(const uint8_t *code, size_t n)
 				 .sets = X86_NO_REG,
 				 .pushes = X86_NO_REG };
 	struct operands op = { .at = padded };
-	bool short_words = false, f3 = false;
+	bool short_words = false, f3 = false, by_register;
 
 	memcpy(padded, code, n < sizeof(padded) / 2 ? n : sizeof(padded) / 2);
-	for (; op.at < padded + n && is_prefix(*op.at); op.at++) {
+	for (; op.at < padded + n && x86_insn_is_prefix(*op.at); op.at++) {
 		short_words |= *op.at == 0x66;
 		f3 |= *op.at == 0xf3;
 	}
@@ -444,5 +437,6 @@ struct x86_effect x86_effect(const uint8_t *code, size_t n)
 	if (short_words && is.pushed) /* by 2, as pushw */
 		is.sp = X86_SP_LOST;
 	is.writes_fp = is.writes & REG(X86_FP);
+	is.leaves = x86_insn_leaves(code, n, &by_register);
 	return is;
 }

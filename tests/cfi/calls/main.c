@@ -10,7 +10,7 @@
 #include "../image.h"
 
 #include "base/error.h"
-#include "unwind/x86_insn.h"
+#include "obj/x86_insn.h"
 
 #include <fcntl.h>
 #include <stdio.h>

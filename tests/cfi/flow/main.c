@@ -12,7 +12,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "unwind/x86_flow.h"
-#include "unwind/x86_insn.h"
+#include "obj/x86_insn.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where functions begin in code of which neither symbols nor call frame information
+ * tell: assembly in a stripped file. By its instructions alone: behind one that never
+ * goes on, where no jump of what came before leads beyond. A switch's table is not read,
+ * so a function's parts may pass for functions; two are one only where the first jumps
+ * into the second's middle. x86-64 and arm64.
+ */
+#ifndef WEFT_OBJ_CODE_STARTS_H
+#define WEFT_OBJ_CODE_STARTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CODE_STARTS_MAX (4u << 20) /* bytes of code at a time */
+
+struct code_text {
+	const uint8_t *bytes; /* borrowed */
+	size_t n;	      /* <= CODE_STARTS_MAX */
+	uint64_t vaddr;
+	bool is_arm64;
+	bool is_begun; /* a function begins with its first byte, which may be padding */
+};
+
+struct code_starts; /* in rising order */
+
+bool code_starts_knows(uint16_t machine); /* EM_… */
+
+int code_starts_new(struct code_starts **ret, const struct code_text *text);
+void code_starts_free(struct code_starts *starts); /* NULL is fine */
+
+/* The next one, as an offset into the text; false: there are no more. */
+bool code_starts_next(struct code_starts *starts, size_t *ret);
+
+#endif
