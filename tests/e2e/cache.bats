@@ -61,6 +61,52 @@ main_stacks() {
 	cmp first third
 }
 
+# NAME COUNT: a program whose COUNT functions of 300,000 jumps have to be followed
+make_large() {
+	{
+		echo '.globl _start; .text'
+		for ((i = 0; i < $2; i++)); do
+			echo ".p2align 4; .cfi_startproc; ret; .cfi_endproc; .p2align 4"
+			echo '.rept 300000; test %eax, %eax; jz 1f; 1: nop; .endr; ret'
+		done
+		# shellcheck disable=SC2016 # the assembler's
+		echo '_start: .cfi_startproc; xor %edi, %edi; mov $60, %eax; syscall'
+		echo '.cfi_endproc'
+	} >"$1.s"
+	gcc -nostdlib -static -o "$1" "$1.s"
+}
+
+@test "a command's table is made before it runs" {
+	[ "$(uname -m)" = x86_64 ] || skip "the program is x86-64's"
+	make_large large 1
+	weft record -q -v -o out --unwind-cache "$PWD/cache" -- true 2>words
+	weft record -q -v -o out --unwind-cache "$PWD/cache" -- ./large 2>words
+	grep -q 'tables: 1 built' words
+	# by its name, and of a script
+	rm -r cache
+	mkdir bin
+	mv large bin/
+	printf '#! %s\n' "$PWD/bin/large" >bin/script
+	chmod +x bin/script
+	for program in large script; do
+		weft record -q -v -o out --unwind-cache "$PWD/cache" -- true 2>words
+		PATH=$PWD/bin:$PATH weft record -q -v -o out \
+			--unwind-cache "$PWD/cache" -- $program 2>words
+		grep -q 'tables: 1 built' words
+		rm -r cache
+	done
+}
+
+@test "a table that a short program could not wait for is there the next time" {
+	[ "$(uname -m)" = x86_64 ] || skip "the program is x86-64's"
+	make_large large 8
+	weft record -q -o out --unwind-cache "$PWD/cache" -- bash -c './large; true'
+	weft record -q -o out --unwind-cache "$PWD/cache" --stats-json stats \
+		-- bash -c './large; true'
+	[ "$(stat_of unwind_cache.misses)" -eq 0 ]
+	[ "$(stat_of unwind_cache.hits)" -gt 1 ]
+}
+
 @test "none but its owner can look into it" {
 	start_busy
 	umask 000

@@ -331,7 +331,7 @@ static int record(struct test *t)
 	if (!err)
 		err = recording_stop(t->recording);
 	if (!err)
-		err = recording_drain(t->recording);
+		err = recording_drain(t->recording, true);
 	if (!err)
 		err = close_window(t, true);
 	while (!err && t->closed.n)

@@ -298,7 +298,7 @@ static int close_last(struct agent *agent)
 	int err = recording_stop(agent->recording);
 
 	if (!err)
-		err = recording_drain(agent->recording);
+		err = recording_drain(agent->recording, true);
 	if (!err)
 		err = close_window(agent, true);
 	while (!err && !naming_is_idle(agent->naming))

@@ -9,8 +9,9 @@
 #include <sys/types.h>
 
 struct command {
-	pid_t pid; /* 0: none */
-	int go_fd, failed_fd;
+	pid_t pid;	 /* 0: none */
+	int fd;		 /* of a socket between it and us, until its exec */
+	bool is_mapped;	 /* its program, or it could not */
 	int exit_status; /* as a shell would report it; valid once ended */
 	bool ended;
 };
@@ -21,8 +22,11 @@ struct command_before {
 	const struct signals *signals;
 };
 
-/* Forks; the child waits before its exec. */
+/* Forks; the child maps its program (record/program.h) and waits before its exec. */
 int command_new(struct command *ret, char **argv, const struct command_before *before);
+
+/* Until it has mapped its program; so long at most, or for ever (-1). */
+void command_wait_mapped(struct command *command, int ms);
 
 /* Lets it run. A negative errno if it could not be executed. */
 int command_go(struct command *command, const char *name);

@@ -242,7 +242,7 @@ static int run_it(struct run *run)
 	signals_let_go();
 	say_why_it_ended(run);
 	if (!err)
-		err = recording_drain(r);
+		err = recording_drain(r, run->stop);
 	if (!err)
 		err = finish(run);
 	return err ? err : commands_status(run);

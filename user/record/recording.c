@@ -5,9 +5,8 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "record/priority.h"
+#include "record/recording_look.h"
 #include "record/sampling.h"
-#include "proc/scan.h"
-#include "proc/reap.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -18,15 +17,14 @@
  * preemption off, microseconds after it took its time. */
 #define SETTLED_NS 2000000ULL
 
-/* How long the worker may take for the files of all who run already, so that the
- * first tick finds their tables; and at the end for what came late. */
-#define FIRST_SCAN_MS 4000
-#define LAST_SCAN_MS  250
+/* How long the worker may take at the end for the files that came late; the longer if
+ * nobody waits for us: what is made then is in the cache the next time. */
+#define LAST_SCAN_MS 250
+#define CALM_SCAN_MS 2500
 
 #define PUMP_MS 50
 #define SOON_MS 1 /* while somebody runs of whom little is known */
 
-#define LOOK_PACE_NS	   SECOND_NS
 #define TRIM_PACE_NS	   100000000ULL
 #define TRIM_FILES_PACE_NS SECOND_NS
 #define TRIM_USUALLY_NS	   (10 * SECOND_NS)
@@ -60,25 +58,6 @@ static int on_sideband(void *arg, const void *record, size_t bytes)
 	if (r->tape)
 		tape_write(r->tape, TAPE_SIDEBAND, record, bytes);
 	return err ? err : next.sideband(next.arg, record, bytes);
-}
-
-/* Since then a process's generated code is as it is. */
-static void on_code(void *arg, uint32_t tgid, uint64_t since_ns)
-{
-	struct recording *r = arg;
-	const uint64_t numbers[] = { tgid, since_ns };
-
-	if (r->tape)
-		tape_write(r->tape, TAPE_CODE, numbers, sizeof(numbers));
-	process_set_code_since(pipeline_processes(r->pipeline), tgid, since_ns);
-}
-
-static int advance(struct recording *r, uint64_t horizon_ns)
-{
-	jitdumps_look(r->jitdumps, pipeline_processes(r->pipeline), on_code, r);
-	if (r->tape)
-		tape_write(r->tape, TAPE_ADVANCE, &horizon_ns, sizeof(horizon_ns));
-	return pipeline_advance(r->pipeline, horizon_ns);
 }
 
 static int make_scope(struct recording *r)
@@ -164,104 +143,6 @@ static int new_parts(struct recording *r)
 	return err ? err : make_scope(r);
 }
 
-/*
- * Who is there already. The sideband runs since before, so nothing falls
- * between; a command begins with nothing but what it will map.
- */
-static int look_around(struct recording *r, bool everyone)
-{
-	struct event_sink input = sideband_filter_input(&r->filter);
-	const struct pid_list *tgids = &r->options->tgids;
-	int err = 0;
-
-	if (!r->filter.everyone)
-		for (unsigned int i = 0; !err && i < tgids->n; i++)
-			err = scan_process(r->opener, tgids->pids[i], clock_now_ns(),
-					   &input);
-	else if (everyone)
-		err = scan_all(r->opener, pipeline_processes(r->pipeline), &input);
-	if (!err)
-		err = advance(r, clock_now_ns());
-	r->looked_ns = clock_now_ns();
-	return err;
-}
-
-static void tell_of_tables(const struct recording *r)
-{
-	struct publisher_counts counts;
-
-	publisher_count(r->publisher, &counts);
-	log_verbose("unwind tables: %lu built, %lu read from %s",
-		    counts.tables.loader.made, counts.tables.loader.cache.hits,
-		    r->cache ? cache_path(r->cache) : "no cache");
-}
-
-/* A command is not there yet, but our own C library and dynamic linker are most
- * likely its, too, and the kernel's page for all. */
-static int look_at_us(struct recording *r)
-{
-	struct event_sink input = sideband_filter_input(&r->filter);
-
-	return scan_process(r->opener, getpid(), clock_now_ns(), &input);
-}
-
-static int first_look(struct recording *r)
-{
-	int err = look_around(r, !r->options->command);
-
-	if (!err && r->options->command)
-		err = look_at_us(r);
-	if (!err)
-		err = publisher_flush(r->publisher, FIRST_SCAN_MS);
-	if (err < 0)
-		return err;
-	tell_of_tables(r);
-	return 0;
-}
-
-/* Ends those of whose end nothing was heard. The publisher hears of processes sooner,
- * and may know some that the pipeline does not. */
-static int reap(struct recording *r)
-{
-	struct event_sink input = sideband_filter_input(&r->filter);
-	const struct process_table *ours = pipeline_processes(r->pipeline);
-	int err = reap_lost_exits(ours, NULL, &input);
-
-	return err ? err
-		   : reap_lost_exits(publisher_processes(r->publisher), ours, &input);
-}
-
-/* What was not told is read again; in a storm of losses now and then, or that
- * reading would be all we do and lose more. */
-static int look_again(struct recording *r, bool lost)
-{
-	int err;
-
-	if (lost || sampler_was_unwatched(r->sampler))
-		r->must_look = true;
-	if (!r->must_look || clock_now_ns() - r->looked_ns < LOOK_PACE_NS)
-		return 0;
-	r->must_look = false;
-	err = reap(r);
-	if (!err) /* who has ended is not taken for who goes on */
-		err = advance(r, clock_now_ns());
-	return err ? err : look_around(r, true);
-}
-
-/* Code that was moved by mremap(2), of which the sideband does not tell; or that of a
- * program whose exec was lost. */
-static int look_at_unmapped(struct recording *r)
-{
-	struct event_sink input = sideband_filter_input(&r->filter);
-	const struct process_table *known = pipeline_processes(r->pipeline);
-	int err = 0;
-
-	for (size_t i = 0; !err && i < r->unmapped.n; i++)
-		err = scan_again(r->opener, known, (pid_t)r->unmapped.items[i], &input);
-	r->unmapped.n = 0;
-	return err;
-}
-
 static int new_servers(struct recording *r)
 {
 	const struct debug_servers_config config = {
@@ -310,7 +191,7 @@ int recording_new(struct recording **ret, const struct record_options *options,
 	if (!err)
 		err = new_parts(r);
 	if (!err)
-		err = first_look(r);
+		err = recording_look_first(r);
 	if (err)
 		return err;
 	*ret = GIVE(r);
@@ -438,11 +319,11 @@ int recording_pump(struct recording *r)
 	if (!err) /* at once: the ticks wait for it */
 		err = publisher_flush(r->publisher, 0);
 	if (err >= 0)
-		err = advance(r, horizon);
+		err = recording_advance(r, horizon);
 	if (!err)
-		err = look_again(r, counts->lost > lost);
+		err = recording_look_again(r, counts->lost > lost);
 	if (!err)
-		err = look_at_unmapped(r);
+		err = recording_look_at_unmapped(r);
 	if (!err)
 		err = look_at_sampled(r);
 	if (!err)
@@ -452,18 +333,19 @@ int recording_pump(struct recording *r)
 	return err < 0 ? err : 0;
 }
 
-int recording_drain(struct recording *r)
+int recording_drain(struct recording *r, bool in_haste)
 {
 	struct event_sink input = sideband_filter_input(&r->filter);
 	int err = sampler_read(r->sampler, &input);
 
 	opener_hurry(r->opener);
 	if (!err)
-		err = advance(r, UINT64_MAX);
+		err = recording_advance(r, UINT64_MAX);
 	if (r->tape)
 		tape_flush(r->tape);
 	if (!err)
-		err = publisher_flush(r->publisher, LAST_SCAN_MS);
+		err = publisher_flush(r->publisher,
+				      in_haste ? LAST_SCAN_MS : CALM_SCAN_MS);
 	return err < 0 ? err : 0;
 }
 
@@ -494,6 +376,6 @@ int recording_set_hz(struct recording *r, unsigned int hz, struct recorded_windo
 	usleep(SETTLED_NS / 1000);
 	err = sampler_read(r->sampler, &input);
 	if (!err)
-		err = advance(r, since_ns);
+		err = recording_advance(r, since_ns);
 	return err ? err : recording_close_window(r, false, ret);
 }

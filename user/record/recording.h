@@ -72,8 +72,9 @@ int recording_pace_ms(const struct recording *recording);
 /* Reads what is there and processes what is due. */
 int recording_pump(struct recording *recording);
 
-/* The same once more after the last tick, to the end. */
-int recording_drain(struct recording *recording);
+/* The same once more after the last tick, to the end. in_haste: somebody waits for that,
+ * so tables that are being made are not waited for. */
+int recording_drain(struct recording *recording, bool in_haste);
 
 /*
  * All samples that were processed since the last time, as a window of their own; the

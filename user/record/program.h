@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A command maps its own program before it runs it: what looks at the process then finds
+ * the file, and can read its unwind table before the first sample, which may take a
+ * second. An exec takes the mapping away.
+ */
+#ifndef WEFT_RECORD_PROGRAM_H
+#define WEFT_RECORD_PROGRAM_H
+
+/* name: as execvp(3) takes it. Of a script, what interprets it. Nothing is mapped of what
+ * can't be found or is no ELF file; the exec will say so. */
+void program_map(const char *name);
+
+#endif

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "record/recording_look.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "proc/reap.h"
+#include "proc/scan.h"
+
+#define LOOK_PACE_NS SECOND_NS
+
+/* How long the worker may take for the files of all who run already, so that the
+ * first tick finds their tables. */
+#define FIRST_SCAN_MS 4000
+
+/* How long a command may take to find its program, on a disk or a server. */
+#define MAPPED_MS 1000
+
+/* Since then a process's generated code is as it is. */
+static void on_code(void *arg, uint32_t tgid, uint64_t since_ns)
+{
+	struct recording *r = arg;
+	const uint64_t numbers[] = { tgid, since_ns };
+
+	if (r->tape)
+		tape_write(r->tape, TAPE_CODE, numbers, sizeof(numbers));
+	process_set_code_since(pipeline_processes(r->pipeline), tgid, since_ns);
+}
+
+int recording_advance(struct recording *r, uint64_t horizon_ns)
+{
+	jitdumps_look(r->jitdumps, pipeline_processes(r->pipeline), on_code, r);
+	if (r->tape)
+		tape_write(r->tape, TAPE_ADVANCE, &horizon_ns, sizeof(horizon_ns));
+	return pipeline_advance(r->pipeline, horizon_ns);
+}
+
+/*
+ * Who is there already. The sideband runs since before, so nothing falls
+ * between; a command begins with nothing but what it will map.
+ */
+static int look_around(struct recording *r, bool everyone)
+{
+	struct event_sink input = sideband_filter_input(&r->filter);
+	const struct pid_list *tgids = &r->options->tgids;
+	int err = 0;
+
+	if (!r->filter.everyone)
+		for (unsigned int i = 0; !err && i < tgids->n; i++)
+			err = scan_process(r->opener, tgids->pids[i], clock_now_ns(),
+					   &input);
+	else if (everyone)
+		err = scan_all(r->opener, pipeline_processes(r->pipeline), &input);
+	if (!err)
+		err = recording_advance(r, clock_now_ns());
+	r->looked_ns = clock_now_ns();
+	return err;
+}
+
+static void tell_of_tables(const struct recording *r)
+{
+	struct publisher_counts counts;
+
+	publisher_count(r->publisher, &counts);
+	log_verbose("unwind tables: %lu built, %lu read from %s",
+		    counts.tables.loader.made, counts.tables.loader.cache.hits,
+		    r->cache ? cache_path(r->cache) : "no cache");
+}
+
+/* A command is not there yet, but has mapped its program. Our own C library and dynamic
+ * linker, which it has until then, are most likely its, too, and the kernel's page for
+ * all. */
+static int look_at_command(struct recording *r)
+{
+	struct event_sink input = sideband_filter_input(&r->filter);
+
+	command_wait_mapped(&r->command, MAPPED_MS);
+	return scan_process(r->opener, r->command.pid, clock_now_ns(), &input);
+}
+
+int recording_look_first(struct recording *r)
+{
+	int err = look_around(r, !r->options->command);
+
+	if (!err && r->options->command)
+		err = look_at_command(r);
+	if (!err)
+		err = publisher_flush(r->publisher, FIRST_SCAN_MS);
+	if (err < 0)
+		return err;
+	tell_of_tables(r);
+	return 0;
+}
+
+/* Ends those of whose end nothing was heard. The publisher hears of processes sooner,
+ * and may know some that the pipeline does not. */
+static int reap(struct recording *r)
+{
+	struct event_sink input = sideband_filter_input(&r->filter);
+	const struct process_table *ours = pipeline_processes(r->pipeline);
+	int err = reap_lost_exits(ours, NULL, &input);
+
+	return err ? err
+		   : reap_lost_exits(publisher_processes(r->publisher), ours, &input);
+}
+
+/* What was not told is read again; in a storm of losses now and then, or that
+ * reading would be all we do and lose more. */
+int recording_look_again(struct recording *r, bool lost)
+{
+	int err;
+
+	if (lost || sampler_was_unwatched(r->sampler))
+		r->must_look = true;
+	if (!r->must_look || clock_now_ns() - r->looked_ns < LOOK_PACE_NS)
+		return 0;
+	r->must_look = false;
+	err = reap(r);
+	if (!err) /* who has ended is not taken for who goes on */
+		err = recording_advance(r, clock_now_ns());
+	return err ? err : look_around(r, true);
+}
+
+/* Code that was moved by mremap(2), of which the sideband does not tell; or that of a
+ * program whose exec was lost. */
+int recording_look_at_unmapped(struct recording *r)
+{
+	struct event_sink input = sideband_filter_input(&r->filter);
+	const struct process_table *known = pipeline_processes(r->pipeline);
+	int err = 0;
+
+	for (size_t i = 0; !err && i < r->unmapped.n; i++)
+		err = scan_again(r->opener, known, (pid_t)r->unmapped.items[i], &input);
+	r->unmapped.n = 0;
+	return err;
+}
