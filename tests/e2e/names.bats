@@ -282,6 +282,18 @@ make_memfd() {
 	grep -qE ';main;other ' gone.folded
 }
 
+@test "generated code without names: what its runtime can be asked for" {
+	needs_recording
+	make_memfd
+	weft record -F 499 --stats-json stats -o jit -- ./memfd jit 3>&- 2>words || [ $? -eq 142 ]
+	grep -q 'generated code whose runtime tells no names$' words
+	jq -e '.names.unnamed[0] | .remedy == "jit" and has("asked") == false' stats
+	cp memfd node
+	weft record -F 499 --stats-json stats -o jit -- ./node jit 3>&- 2>words || [ $? -eq 142 ]
+	grep -q 'tells no names; try: node --perf-basic-prof$' words
+	jq -e '.names.unnamed[0].asked == "node --perf-basic-prof"' stats
+}
+
 @test "the kernel names its functions as its own list does" {
 	needs_recording
 	run "$E2E_BIN/ksyms" 499

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "core/counted.h"
+#include "record/runtimes.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -14,6 +15,7 @@
 
 struct nameless {
 	uint64_t frames;     /* without a symbol */
+	uint64_t generated;  /* the same, of one process's code: ALL_JITS has the sum */
 	uint32_t in_profile; /* the module's number there */
 };
 
@@ -24,13 +26,17 @@ struct count {
 };
 
 /* All generated code is one module here, whatever process it is of. */
-static uint32_t module_of(const struct count *count, uint32_t frame)
+static void count_nameless(struct count *count, uint32_t frame, uint64_t times)
 {
 	uint32_t id = aggregator_frame(count->source->aggregator, frame)->module;
+	struct nameless *unnamed = &count->unnamed[id];
 
-	return module_get(count->source->modules, id)->kind == MODULE_JIT
-		       ? (uint32_t)ALL_JITS
-		       : id;
+	if (module_get(count->source->modules, id)->kind == MODULE_JIT) {
+		unnamed->generated += times;
+		unnamed = &count->unnamed[ALL_JITS];
+	}
+	unnamed->frames += times;
+	unnamed->in_profile = count->source->profile->frames.items[frame].module;
 }
 
 static void count_frame(struct count *count, uint32_t id, uint64_t times)
@@ -46,12 +52,8 @@ static void count_frame(struct count *count, uint32_t id, uint64_t times)
 	origin = names_origin(count->source->names, id);
 	count->ledger->frames += times;
 	count->ledger->by_origin[origin] += times;
-	if (origin == NAME_ORIGIN_NONE || origin == NAME_ORIGIN_START) {
-		struct nameless *unnamed = &count->unnamed[module_of(count, id)];
-
-		unnamed->frames += times;
-		unnamed->in_profile = frame->module;
-	}
+	if (origin == NAME_ORIGIN_NONE || origin == NAME_ORIGIN_START)
+		count_nameless(count, id, times);
 }
 
 /* Each node stands for a frame of every sample at or above it. */
@@ -73,6 +75,30 @@ static int count_frames(struct count *count)
 	return 0;
 }
 
+/* Of the process with most such code, if it maps one that was first seen there; else any
+ * that was seen. */
+static const char *find_runtime(const struct count *count)
+{
+	const struct module_table *modules = count->source->modules;
+	const char *ret = NULL;
+	uint32_t worst = 0;
+
+	for (uint32_t id = 1; id < module_count(modules); id++)
+		if (count->unnamed[id].generated > count->unnamed[worst].generated)
+			worst = id;
+	for (uint32_t id = 1; id < module_count(modules); id++) {
+		const struct module *module = module_get(modules, id);
+		const char *asked = module->kind == MODULE_FILE
+					    ? runtime_that_names(module->path)
+					    : NULL;
+
+		if (asked && module->pid == module_get(modules, worst)->pid)
+			return asked;
+		ret = asked ? asked : ret;
+	}
+	return ret;
+}
+
 static void describe(const struct count *count, uint32_t id, struct unnamed_module *ret)
 {
 	const struct module *module = module_get(count->source->modules, id);
@@ -85,6 +111,7 @@ static void describe(const struct count *count, uint32_t id, struct unnamed_modu
 	str_clean(ret->path, sizeof(ret->path), path, strlen(path));
 	if (id == ALL_JITS) {
 		ret->remedy = REMEDY_JIT;
+		ret->asked = find_runtime(count);
 		return;
 	}
 	ret->maj = module->maj;
@@ -166,7 +193,9 @@ static void add_remedy(struct str *out, const struct unnamed_module *module,
 
 	base = base ? base + 1 : module->path;
 	if (module->remedy == REMEDY_JIT)
-		str_add(out, "are generated code whose runtime tells no names\n");
+		str_addf(out, "are generated code whose runtime tells no names%s%s\n",
+			 module->asked ? "; try: " : "",
+			 module->asked ? module->asked : "");
 	else if (module->remedy == REMEDY_PACKAGE)
 		str_addf(out, "have no symbol in %s: install %s%s\n", base,
 			 module->package,
@@ -230,6 +259,8 @@ void name_ledger_json(struct json *json, const struct name_ledger *ledger)
 		json_text(json, "remedy", remedy_word(module->remedy));
 		if (module->remedy == REMEDY_PACKAGE)
 			json_text(json, "package", module->package);
+		if (module->asked)
+			json_text(json, "asked", module->asked);
 		json_close(json, '}');
 	}
 	json_close(json, ']');

@@ -32,6 +32,7 @@ struct unnamed_module {
 	bool has_build_id; /* by which debug symbols are found: data that runs has none */
 	char path[NAME_LEDGER_PATH_BYTES]; /* clean */
 	char package[PACKAGE_BYTES];
+	const char *asked; /* JIT: what makes it tell, or NULL (record/runtimes.h) */
 };
 
 struct name_ledger {
