@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/name.h"
+#include "obj/code_starts.h"
 #include "obj/elf_links.h"
 #include "obj/elf_plt.h"
 #include "obj/elf_scan.h"
@@ -169,6 +170,19 @@ static int on_flow_row(void *arg, uint64_t pc, const struct unwind_rule *rule)
 	return 0;
 }
 
+static void require_starts(const struct code_text *text)
+{
+	struct code_starts *starts;
+	size_t at, last = SIZE_MAX;
+
+	REQUIRE(!code_starts_new(&starts, text));
+	while (code_starts_next(starts, &at)) {
+		REQUIRE(at < text->n && (last == SIZE_MAX || at > last));
+		last = at;
+	}
+	code_starts_free(starts);
+}
+
 static void fuzz_flow(const uint8_t *data, size_t n)
 {
 	struct told_row told = { .begin = 0x1003, .end = 0x1003 + n };
@@ -178,6 +192,8 @@ static void fuzz_flow(const uint8_t *data, size_t n)
 	REQUIRE(!x86_flow_read(data, n, told.begin, &flow));
 	REQUIRE(!x86_flow_tell(flow, 0, n, &sink));
 	REQUIRE(!told.is_open);
+	for (int i = 0; i < 4; i++)
+		require_starts(&(struct code_text){ data, n, told.begin, i & 1, i & 2 });
 }
 
 static void fuzz_names(const uint8_t *data, size_t n)

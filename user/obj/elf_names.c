@@ -27,7 +27,8 @@
 enum { OF_FILE, OF_DEBUGDATA, N_TABLES };
 #define TABLE_SHIFT 32 /* above the name's offset among the strings */
 
-#define BARE_MAX (32u << 10) /* bytes of a function whose symbol has no size */
+#define BARE_MAX    (32u << 10) /* bytes of a function whose symbol has no size */
+#define BARE_BUDGET (64u << 20) /* of all of them that are looked at */
 
 struct elf_pass {
 	struct elf_file *file;
@@ -42,6 +43,7 @@ struct elf_pass {
 	bool linked;		       /* addrs are addresses as linked, not offsets */
 	bool has_all;		       /* symbols, not only those that other files need */
 	uint64_t bare_start, bare_end; /* of the bare symbol that was looked at last */
+	size_t bare_bytes;	       /* of all that were */
 	struct str raw, name;	       /* of the symbol at hand */
 };
 
@@ -197,9 +199,11 @@ static int find_bare_end(struct elf_pass *pass, uint64_t start, uint64_t end)
 	int err;
 
 	pass->bare_start = pass->bare_end = start;
+	pass->bare_bytes += n;
 	if (!bytes)
 		return fail(-ENOMEM, "no memory for a function");
-	if (!elf_file_offset(pass->file, start, &offset, &room) || room < n ||
+	if (pass->bare_bytes > BARE_BUDGET ||
+	    !elf_file_offset(pass->file, start, &offset, &room) || room < n ||
 	    elf_file_read(pass->file, offset, bytes, n)) {
 		error_clear();
 		return 0;
