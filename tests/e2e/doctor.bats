@@ -54,8 +54,8 @@ names_of() {
 	names_of stripped
 	jq -e '.start > 0.9 * .addresses and .symbol < 5 and .remedy == "build"' names
 	[[ $output == *"/stripped"*"-> it was stripped"* ]]
-	names_of untold
-	jq -e '.none > 0.9 * .addresses and .remedy == "build"' names
+	names_of untold # but its instructions tell
+	jq -e '.start > 0.9 * .addresses and .remedy == "build"' names
 	names_of split
 	jq -e '.debug_file > 0.9 * .addresses and .remedy == null' names
 }
