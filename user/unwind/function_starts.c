@@ -23,7 +23,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define CODE_BUDGET (16u << 20) /* bytes that are read for one request */
+#define CODE_BUDGET   (16u << 20) /* bytes that are read for one request */
+#define CODE_GAPS_MAX 4096	  /* that are looked for */
 
 struct place {
 	uint64_t vaddr, start; /* as linked */
@@ -188,19 +189,18 @@ static struct code_gap gap_at(const struct starts *starts, uint64_t vaddr)
 	return gap;
 }
 
-/* Of the places from the i-th on that lie in the text; *i is then the first behind it. */
-static int read_starts(struct starts *starts, const struct code_text *text, size_t *i)
+/* Of the places [first, end), which lie in the text. */
+static int read_starts(struct starts *starts, const struct code_text *text, size_t first,
+		       size_t end)
 {
 	struct code_starts *code;
 	uint64_t start = 0, next = text->vaddr;
 	int err = code_starts_new(&code, text);
 	bool has_start = false, has_next = false;
 
-	for (; !err && *i < starts->n; *i += 1) {
-		struct place *place = &starts->places[*i];
+	for (size_t i = first; !err && i < end; i++) {
+		struct place *place = &starts->places[i];
 
-		if (place->vaddr - text->vaddr >= text->n)
-			break;
 		while (next <= place->vaddr) {
 			size_t at;
 
@@ -216,8 +216,9 @@ static int read_starts(struct starts *starts, const struct code_text *text, size
 	return err;
 }
 
-/* The same of a gap's code, which costs nothing more of others if it can't be read. */
-static int read_gap(struct starts *starts, const struct code_gap *gap, size_t *i)
+/* The same of a gap's code; what can't be read costs only its own starts. */
+static int read_gap(struct starts *starts, const struct code_gap *gap, size_t first,
+		    size_t end)
 {
 	size_t n = gap->end - gap->begin;
 	uint64_t offset, room;
@@ -228,8 +229,7 @@ static int read_gap(struct starts *starts, const struct code_gap *gap, size_t *i
 		.is_arm64 = starts->file->header.e_machine == EM_AARCH64,
 	};
 
-	*i += 1;
-	if (!n || n > CODE_STARTS_MAX || n > starts->code_budget ||
+	if (n > CODE_STARTS_MAX || n > starts->code_budget ||
 	    !elf_file_offset(starts->file, gap->begin, &offset, &room) || room < n)
 		return 0;
 	starts->code_budget -= n;
@@ -240,26 +240,32 @@ static int read_gap(struct starts *starts, const struct code_gap *gap, size_t *i
 		error_clear();
 		return 0;
 	}
-	*i -= 1;
-	return read_starts(starts, &text, i);
+	return read_starts(starts, &text, first, end);
 }
 
 static int search_code(struct starts *starts)
 {
+	unsigned int n_gaps = 0;
 	int err = 0;
 
 	if (!code_starts_knows(starts->file->header.e_machine))
 		return 0;
 	starts->code_budget = CODE_BUDGET;
-	for (size_t i = 0; !err && i < starts->n;) {
+	for (size_t i = 0, end; !err && i < starts->n; i = end) {
+		uint64_t vaddr = starts->places[i].vaddr;
 		struct code_gap gap;
 
-		if (starts->places[i].is_found) {
-			i++;
+		end = i + 1;
+		if (starts->places[i].is_found)
 			continue;
-		}
-		gap = gap_at(starts, starts->places[i].vaddr);
-		err = read_gap(starts, &gap, &i);
+		if (n_gaps++ == CODE_GAPS_MAX)
+			break;
+		gap = gap_at(starts, vaddr);
+		if (vaddr < gap.begin || vaddr >= gap.end)
+			continue;
+		while (end < starts->n && starts->places[end].vaddr < gap.end)
+			end++;
+		err = read_gap(starts, &gap, i, end);
 	}
 	return err;
 }
