@@ -99,7 +99,7 @@ make_large() {
 
 @test "a table that a short program could not wait for is there the next time" {
 	[ "$(uname -m)" = x86_64 ] || skip "the program is x86-64's"
-	make_large large 8
+	make_large large 4
 	weft record -q -o out --unwind-cache "$PWD/cache" -- bash -c './large; true'
 	weft record -q -o out --unwind-cache "$PWD/cache" --stats-json stats \
 		-- bash -c './large; true'
