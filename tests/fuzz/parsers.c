@@ -172,7 +172,7 @@ static int on_flow_row(void *arg, uint64_t pc, const struct unwind_rule *rule)
 
 static void require_starts(const struct code_text *text)
 {
-	struct code_starts *starts;
+	AUTO(code_starts) starts = NULL;
 	size_t at, last = SIZE_MAX;
 
 	REQUIRE(!code_starts_new(&starts, text));
@@ -180,7 +180,6 @@ static void require_starts(const struct code_text *text)
 		REQUIRE(at < text->n && (last == SIZE_MAX || at > last));
 		last = at;
 	}
-	code_starts_free(starts);
 }
 
 static void fuzz_flow(const uint8_t *data, size_t n)

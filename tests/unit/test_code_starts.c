@@ -35,14 +35,13 @@ static const char *labelled(const char *body)
 static const char *found(const struct code_text *code)
 {
 	static char text[256];
-	struct code_starts *starts;
+	AUTO(code_starts) starts = NULL;
 	size_t at, n = 0;
 
 	*text = '\0';
 	assert_int_equal(code_starts_new(&starts, code), 0);
 	while (code_starts_next(starts, &at))
 		n += (size_t)snprintf(text + n, sizeof(text) - n, n ? " %zx" : "%zx", at);
-	code_starts_free(starts);
 	return text;
 }
 

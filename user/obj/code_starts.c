@@ -133,21 +133,18 @@ static void mark_targets(struct code_starts *starts)
 
 int code_starts_new(struct code_starts **ret, const struct code_text *text)
 {
-	struct code_starts *starts = calloc(1, sizeof(*starts));
+	AUTO(code_starts) starts = calloc(1, sizeof(*starts));
 
-	*ret = starts;
 	if (starts) {
 		starts->text = *text;
+		starts->before = NOTHING;
 		starts->jumped = calloc(1, text->n / 8 + 1);
 		starts->called = calloc(1, text->n / 8 + 1);
 	}
-	if (!starts || !starts->jumped || !starts->called) {
-		code_starts_free(starts);
-		*ret = NULL;
+	if (!starts || !starts->jumped || !starts->called)
 		return fail(-ENOMEM, "no memory for %zu bytes of code", text->n);
-	}
 	mark_targets(starts);
-	starts->before = NOTHING;
+	*ret = GIVE(starts);
 	return 0;
 }
 

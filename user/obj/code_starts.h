@@ -9,6 +9,8 @@
 #ifndef WEFT_OBJ_CODE_STARTS_H
 #define WEFT_OBJ_CODE_STARTS_H
 
+#include "base/cleanup.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -27,8 +29,10 @@ struct code_starts; /* in rising order */
 
 bool code_starts_knows(uint16_t machine); /* EM_… */
 
+/* 0 or -ENOMEM. */
 int code_starts_new(struct code_starts **ret, const struct code_text *text);
 void code_starts_free(struct code_starts *starts); /* NULL is fine */
+DEFINE_FREEP(code_starts)
 
 /* The next one, as an offset into the text; false: there are no more. */
 bool code_starts_next(struct code_starts *starts, size_t *ret);

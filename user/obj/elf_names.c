@@ -194,7 +194,7 @@ static int find_bare_end(struct elf_pass *pass, uint64_t start, uint64_t end)
 	uint64_t n = end - start < BARE_MAX ? end - start : BARE_MAX, offset, room;
 	AUTO_FREE uint8_t *bytes = malloc(n);
 	struct code_text text = { bytes, n, start, false, true };
-	struct code_starts *starts;
+	AUTO(code_starts) starts = NULL;
 	size_t at;
 	int err;
 
@@ -216,7 +216,6 @@ static int find_bare_end(struct elf_pass *pass, uint64_t start, uint64_t end)
 	pass->bare_end = code_starts_next(starts, &at) && code_starts_next(starts, &at)
 				 ? start + at
 				 : start + n;
-	code_starts_free(starts);
 	return 0;
 }
 

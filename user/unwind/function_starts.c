@@ -193,7 +193,7 @@ static struct code_gap gap_at(const struct starts *starts, uint64_t vaddr)
 static int read_starts(struct starts *starts, const struct code_text *text, size_t first,
 		       size_t end)
 {
-	struct code_starts *code;
+	AUTO(code_starts) code = NULL;
 	uint64_t start = 0, next = text->vaddr;
 	int err = code_starts_new(&code, text);
 	bool has_start = false, has_next = false;
@@ -212,7 +212,6 @@ static int read_starts(struct starts *starts, const struct code_text *text, size
 		if (has_start && !place->is_found)
 			found(starts, place, start);
 	}
-	code_starts_free(code);
 	return err;
 }
 
