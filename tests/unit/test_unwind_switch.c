@@ -76,8 +76,6 @@ static void test_straight_code(void **state)
 	ASSERT_TOLD(FILL "movq %xmm0, %rbp; ret", FILL_TOLD "11111A");
 }
 
-/* Call frame information that is another context's, by a register that points there;
- * not that of a return address in a register. */
 /* As Rust's main without unwinding: calls come back, and its ret proves it. */
 static void test_straight_code_that_calls(void **state)
 {
@@ -185,6 +183,8 @@ static void test_return_address_elsewhere(void **state)
 	image_free(&image);
 }
 
+/* Call frame information that is another context's, by a register that points there;
+ * not that of a return address in a register. */
 static void test_what_a_file_tells(void **state)
 {
 	ASSERT_TOLD(".cfi_startproc; nop; .cfi_def_cfa %rdx, 0; .cfi_offset %rip, 168;"

@@ -188,27 +188,16 @@ static void take_one_byte(struct insn *insn)
 	}
 }
 
+bool x86_insn_is_prefix(uint8_t byte)
+{
+	return byte == 0x66 || byte == 0x67 || byte == 0xf0 || byte == 0xf2 ||
+	       byte == 0xf3 || (byte & 0xe7) == 0x26 || (byte & 0xfe) == 0x64;
+}
+
 static void take_prefixes(struct insn *insn)
 {
-	for (;; insn->at++) {
-		switch (next_byte(insn)) {
-		case 0x66:
-			insn->small = true;
-			continue;
-		case 0x26:
-		case 0x2e:
-		case 0x36:
-		case 0x3e:
-		case 0x64:
-		case 0x65:
-		case 0x67:
-		case 0xf0:
-		case 0xf2:
-		case 0xf3:
-			continue;
-		}
-		break;
-	}
+	for (; x86_insn_is_prefix(next_byte(insn)); insn->at++)
+		insn->small |= next_byte(insn) == 0x66;
 	if ((next_byte(insn) & 0xf0) == 0x40)
 		insn->wide = take(insn) & 8;
 }
@@ -221,12 +210,6 @@ size_t x86_insn_bytes(const uint8_t *code, size_t n, bool *ret_calls)
 	take_one_byte(&insn);
 	*ret_calls = insn.calls;
 	return insn.bad || insn.at > insn.n ? 0 : insn.at;
-}
-
-bool x86_insn_is_prefix(uint8_t byte)
-{
-	return byte == 0x66 || byte == 0x67 || byte == 0xf0 || byte == 0xf2 ||
-	       byte == 0xf3 || (byte & 0xe7) == 0x26 || (byte & 0xfe) == 0x64;
 }
 
 /* Where its opcode is. */

@@ -3,11 +3,11 @@
 
 #include "base/error.h"
 #include "obj/fde_index.h"
+#include "obj/x86_insn.h"
 #include "shared/inline_switch.h"
 #include "unwind/arm64_stack.h"
 #include "unwind/cfi_cursor.h"
 #include "unwind/fde_cfa.h"
-#include "obj/x86_insn.h"
 #include "unwind/x86_stack.h"
 
 #include <elf.h>

@@ -95,13 +95,12 @@ static void look_at_memory(struct arm64_effect *is, uint32_t insn)
 static void look_at_branch(struct arm64_effect *is, uint32_t insn)
 {
 	bool by_register;
+	int64_t distance;
 
 	is->calls = arm64_insn_calls(insn);
 	is->leaves = arm64_insn_leaves(insn, &by_register);
 	/* b.cond, cbz, tbz; b may lead to what lies behind */
-	is->jumps = (insn & 0xff000000) == 0x54000000 ||
-		    (insn & 0x7c000000) == 0x34000000 ||
-		    (insn & 0xfc000000) == 0x14000000;
+	is->jumps = !is->calls && arm64_insn_distance(insn, &distance);
 	if ((insn & 0xfff00000) == 0xd5300000) /* mrs */
 		is->sets = 1u << reg_at(insn, 0);
 	if (is->calls)

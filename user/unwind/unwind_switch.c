@@ -2,10 +2,10 @@
 #include "unwind/unwind_switch.h"
 
 #include "base/error.h"
+#include "obj/x86_insn.h"
 #include "unwind/launchpad.h"
 #include "unwind/switch_arm64.h"
 #include "unwind/x86_flow.h"
-#include "obj/x86_insn.h"
 #include "unwind/x86_stack.h"
 
 #include <errno.h>

@@ -2,8 +2,8 @@
 #include "unwind/unwind_synthesized.h"
 
 #include "base/error.h"
-#include "unwind/unwind_switch.h"
 #include "obj/x86_insn.h"
+#include "unwind/unwind_switch.h"
 
 #include <string.h>
 

@@ -11,8 +11,8 @@
 #include "base/error.h"
 #include "base/search.h"
 #include "base/vec.h"
-#include "unwind/x86_frame.h"
 #include "obj/x86_insn.h"
+#include "unwind/x86_frame.h"
 #include "unwind/x86_pieces.h"
 
 #include <errno.h>

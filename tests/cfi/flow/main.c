@@ -11,8 +11,8 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "unwind/x86_flow.h"
 #include "obj/x86_insn.h"
+#include "unwind/x86_flow.h"
 
 #include <fcntl.h>
 #include <stdio.h>
