@@ -97,6 +97,41 @@ make_large() {
 	done
 }
 
+# What `weft record -- COMMAND` builds before it runs it, where the C library's is known
+tables_before() {
+	weft record -q -v -o out --unwind-cache "$PWD/cache" -- true 2>words
+	weft record -q -v -o out --unwind-cache "$PWD/cache" -- "$@" 2>words
+	grep -o 'tables: [0-9]* built' words | tr -dc '0-9'
+	rm -r cache
+}
+
+@test "so are those of its shared libraries, wherever they lie" {
+	mkdir lib
+	echo 'int second(void) { return 0; }' | gcc -shared -fPIC -xc - -o lib/libsecond.so
+	echo 'int second(void); int first(void) { return second(); }' |
+		gcc -shared -fPIC -xc - -o lib/libfirst.so -Llib -lsecond
+	echo 'int first(void); int main(void) { return first(); }' >main.c
+	# by a path in the file, and by the environment
+	# shellcheck disable=SC2016 # the loader's $ORIGIN
+	gcc main.c -o by_path -Llib -lfirst -Wl,--allow-shlib-undefined \
+		'-Wl,-rpath,$ORIGIN/lib' -Wl,--disable-new-dtags
+	gcc main.c -o by_environment -Llib -lfirst -Wl,--allow-shlib-undefined
+	[ "$(tables_before ./by_path)" -eq 3 ]
+	[ "$(LD_LIBRARY_PATH=$PWD/lib tables_before ./by_environment)" -eq 3 ]
+	# one that is missing, which the linker will tell
+	[ "$(tables_before ./by_environment)" -eq 1 ]
+}
+
+@test "a program whose loader is unknown is not started to be asked" {
+	printf '#include <unistd.h>\nint main(void) { return access("ran", F_OK) ? 0 : 1; }' >main.c
+	printf '#!/bin/sh\ntouch ran\n' >loader
+	chmod +x loader
+	gcc main.c -o strange "-Wl,--dynamic-linker=$PWD/loader"
+	run weft record -q -o out -- ./strange
+	# the kernel refuses a script as loader; who asked it would have run it
+	[ ! -e ran ]
+}
+
 @test "a table that a short program could not wait for is there the next time" {
 	[ "$(uname -m)" = x86_64 ] || skip "the program is x86-64's"
 	make_large large 4

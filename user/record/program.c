@@ -2,6 +2,7 @@
 #include "record/program.h"
 
 #include "base/cleanup.h"
+#include "record/libraries.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -62,11 +63,24 @@ static int open_interpreter(int fd)
 	return open_program(name);
 }
 
-static bool is_elf(int fd)
+/* All of it; false if it is no ELF file. */
+static bool map(int fd)
 {
 	char magic[SELFMAG];
+	struct stat st;
 
-	return pread(fd, magic, SELFMAG, 0) == SELFMAG && !memcmp(magic, ELFMAG, SELFMAG);
+	if (fd < 0 || pread(fd, magic, SELFMAG, 0) != SELFMAG ||
+	    memcmp(magic, ELFMAG, SELFMAG) || fstat(fd, &st))
+		return false;
+	return mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd,
+		    0) != MAP_FAILED;
+}
+
+static void map_library(const char *path)
+{
+	AUTO_CLOSE int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+
+	(void)map(fd);
 }
 
 void program_map(const char *name)
@@ -74,9 +88,7 @@ void program_map(const char *name)
 	AUTO_CLOSE int fd = find_program(name);
 	AUTO_CLOSE int interpreter = fd >= 0 ? open_interpreter(fd) : -1;
 	int of = interpreter >= 0 ? interpreter : fd;
-	struct stat st;
 
-	if (of >= 0 && is_elf(of) && !fstat(of, &st))
-		(void)mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_EXEC, MAP_PRIVATE,
-			   of, 0);
+	if (map(of))
+		libraries_each(of, map_library);
 }

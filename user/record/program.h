@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A command maps its own program before it runs it: what looks at the process then finds
- * the file, and can read its unwind table before the first sample, which may take a
- * second. An exec takes the mapping away.
+ * A command maps its own program and its shared libraries before it runs it: what looks
+ * at the process then finds the files, and can read their unwind tables before the first
+ * sample, which may take a second. An exec takes the mappings away.
  */
 #ifndef WEFT_RECORD_PROGRAM_H
 #define WEFT_RECORD_PROGRAM_H
