@@ -54,6 +54,29 @@ static __always_inline const union unwind_page *unwind_page(__u32 n)
 	return bpf_map_lookup_elem(&unwind_pages, &n);
 }
 
+/* The files whose tables are there, and that have no async keys. User space writes,
+ * ticks read. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, UNWIND_FILES_MAX);
+	__type(key, struct unwind_file_key);
+	__type(value, struct unwind_file);
+} unwind_files __weak SEC(".maps");
+
+/* What the current process maps, where it was not published yet. A tick writes and
+ * reads. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, N_HOOKS);
+	__type(key, __u32);
+	__type(value, struct vma_list);
+} vma_lists __weak SEC(".maps");
+
+static __always_inline struct vma_list *vma_list(__u32 hook)
+{
+	return bpf_map_lookup_elem(&vma_lists, &hook);
+}
+
 /* What is known of a process. User space writes it; a fork copies it to the child, an
  * end removes it (fork.bpf.c); ticks read. */
 struct {

@@ -7,6 +7,7 @@
 #include "incarnation.bpf.h"
 #include "process.bpf.h"
 #include "table.bpf.h"
+#include "vmas.bpf.h"
 
 /* How far from where the kernel put a program's arguments its first frame may be:
  * dynamic linkers that are run as programs move these. */
@@ -84,9 +85,30 @@ static __always_inline const struct known_process *know_process(struct scratch *
 	known->mapping_table = pub->mapping_table;
 	known->n_mappings = pub->n_mappings;
 	known->generation = pub->generation;
+	known->code_pages = pub->code_bytes / knobs.page_bytes;
 	if (of.start_ticks)
 		known->tgid = tgid;
 	return known;
+}
+
+/* What was published of the current process; NULL: nothing. */
+static __always_inline const struct known_process *find_process(struct scratch *s)
+{
+	const struct known_process *known = know_process(s, s->rec.tgid);
+
+	if (known && !(knobs.faults & FAULT_NO_IDENTITY) &&
+	    !same_incarnation(known->start_ticks, known->start_stack)) {
+		s->rec.flags |= SAMPLE_STALE;
+		return NULL;
+	}
+	return known;
+}
+
+/* Nothing is known of it, or it maps more code since. */
+static __always_inline bool is_behind(const struct known_process *known)
+{
+	return !known || !known->mapping_table ||
+	       CURRENT(mm->exec_vm, mm, exec_vm) > known->code_pages;
 }
 
 int process_begin(__u32 hook)
@@ -96,19 +118,12 @@ int process_begin(__u32 hook)
 
 	if (!s)
 		return 0;
-	s->has_keys = 0;
-	take_mapping_table(s, NULL);
-	known = know_process(s, s->rec.tgid);
-	if (!known)
-		return 0;
-	if (!(knobs.faults & FAULT_NO_IDENTITY) &&
-	    !same_incarnation(known->start_ticks, known->start_stack)) {
-		s->rec.flags |= SAMPLE_STALE;
-		return 0;
-	}
-	s->has_keys = known->has_keys;
-	s->has_context = known->has_context;
+	known = find_process(s);
+	s->has_keys = known && known->has_keys;
+	s->has_context = known && known->has_context;
 	take_mapping_table(s, known);
+	if (knobs.tables && !s->has_keys && is_behind(known))
+		s->by_vmas = vmas_ask(hook);
 	return 0;
 }
 

@@ -40,7 +40,9 @@ static __always_inline bool was_found(struct scratch *s, __u64 addr)
 	return false;
 }
 
-/* Marks the place of the k-th cursor's root and goes to the root behind it. */
+/* Marks the place of the k-th cursor's root and goes to the root behind it; 0: the frame
+ * at hand did not register it. verifier: asked here, not in the loop around it, which
+ * has 72 times to go */
 __noinline int roots_mark_cursor(__u32 hook, __u32 k)
 {
 	struct scratch *s = scratch(hook);
@@ -50,17 +52,19 @@ __noinline int roots_mark_cursor(__u32 hook, __u32 k)
 	if (!s || k >= KEYS_MAX)
 		return 0;
 	cursor = &s->root_cursors[k];
+	if (!frame_registered(s, cursor))
+		return 0;
 	n = s->n_roots;
 	if (was_found(s, cursor->addr)) {
 		cursor->addr = 0;
-		return 0;
+		return 1;
 	}
 	if (n >= MAX_ROOTS) {
 		emit_mark(s, hook,
 			  (__u64)FRAME_ROOT << FRAME_KIND_SHIFT | ROOT_UNFOLLOWED);
 		s->rec.flags |= SAMPLE_ROOTS_CUT;
 		cursor->addr = 0;
-		return 0;
+		return 1;
 	}
 	found_root(s, n)->mark = s->n_words;
 	emit_mark(s, hook, (__u64)FRAME_ROOT << FRAME_KIND_SHIFT | n);
@@ -68,7 +72,7 @@ __noinline int roots_mark_cursor(__u32 hook, __u32 k)
 	found_root(s, n)->top = cursor->root.top;
 	s->n_roots = n + 1;
 	load_root_cursor(s, cursor, cursor->root.next);
-	return 0;
+	return 1;
 }
 
 __noinline int roots_mark(__u32 hook)
@@ -84,9 +88,7 @@ __noinline int roots_mark(__u32 hook)
 
 		if (k >= KEYS_MAX || k >= s->n_root_cursors)
 			break;
-		if (frame_registered(s, &s->root_cursors[k]))
-			roots_mark_cursor(hook, k);
-		else
+		if (!roots_mark_cursor(hook, k))
 			s->key_at_hand = k + 1;
 	}
 	return 0;

@@ -15,6 +15,7 @@
 #include "table.bpf.h"
 
 #define MAPPING_STEPS 10 /* UNWIND_MAPPINGS_MAX */
+#define VMA_STEPS     7	 /* VMAS_MAX */
 #define ROW_STEPS     10 /* UNWIND_ROWS_A_PAGE */
 
 /* Where the kernel puts registers on a stack that it delivers a signal on, from
@@ -48,13 +49,12 @@ static __always_inline void bsearch_step(struct scratch *s, __u32 mid, bool up)
 }
 
 /* The published mapping that holds addr into s->mapping; 0: none does. */
-__noinline int table_find_mapping(__u32 hook, __u64 addr)
+static __always_inline int find_published(struct scratch *s, __u64 addr)
 {
-	struct scratch *s = scratch(hook);
 	const union unwind_page *page;
 	__u32 n;
 
-	if (!s || !s->mapping_table)
+	if (!s->mapping_table)
 		return 0;
 	/* the first one that ends above addr */
 	s->low = 1;
@@ -78,6 +78,37 @@ __noinline int table_find_mapping(__u32 hook, __u64 addr)
 		return 0;
 	s->mapping = page->mappings[n & (UNWIND_MAPPINGS_A_PAGE - 1)];
 	return s->mapping.start <= addr && addr < s->mapping.end;
+}
+
+/* The same of what the kernel says. */
+static __always_inline int find_vma(struct scratch *s, __u32 hook, __u64 addr)
+{
+	const struct vma_list *list = vma_list(hook);
+	__u32 n;
+
+	if (!list)
+		return 0;
+	s->low = 0;
+	s->high = list->n;
+	for (int i = 0; i < VMA_STEPS; i++) {
+		if (s->low >= s->high)
+			break;
+		n = (s->low + s->high) / 2;
+		bsearch_step(s, n, list->of[n & (VMAS_MAX - 1)].end <= addr);
+	}
+	if (s->low >= list->n)
+		return 0;
+	s->mapping = list->of[s->low & (VMAS_MAX - 1)];
+	return s->mapping.start <= addr && addr < s->mapping.end;
+}
+
+__noinline int table_find_mapping(__u32 hook, __u64 addr)
+{
+	struct scratch *s = scratch(hook);
+
+	if (!s)
+		return 0;
+	return s->by_vmas ? find_vma(s, hook, addr) : find_published(s, addr);
 }
 
 /* The last row of a run that begins at or before `offset`: its rule. */

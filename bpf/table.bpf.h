@@ -47,6 +47,7 @@ static __always_inline void take_mapping_table(struct scratch *s,
 
 	s->by_table = knobs.tables;
 	s->mapping_table = 0;
+	s->by_vmas = 0;
 	s->mapping.start = s->mapping.end = 0;
 	if (!knobs.tables || !pub || !pub->mapping_table)
 		return;

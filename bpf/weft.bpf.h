@@ -9,7 +9,7 @@
  *	cross    where a chain ends                       chain    along async frames
  *	walk     down a stack                             slot     a thread's roots
  *	step     a frame on (inline)                      process  what is known of it
- *	records  several, by their records
+ *	records  several, by their records                vmas     what the kernel knows
  *	bottom   where a made stack ends                  emit     the ring, the ledger
  *	leaf     one that no rule tells of                code     (inline) what code says
  *	table    rules of frames
@@ -24,7 +24,7 @@
  * kernels before 6.8 take no global function without a value. __noinline where the
  * caller is in the same file, or clang takes it in all the same.
  *
- * All from splice down but slot and process also compile natively, over memory that a
+ * All from splice down but slot, process and vmas also compile natively, over memory that a
  * test makes up: tests/host_bpf gives what maps.bpf.h takes from the kernel.
  */
 #ifndef WEFT_BPF_H
@@ -162,6 +162,7 @@ struct known_process {
 	__u64 start_ticks, start_stack;
 	__u32 has_keys, has_context;
 	__u32 mapping_table, n_mappings, generation;
+	__u32 code_pages;
 };
 
 #define KNOWN_PROCESSES 8 /* that a CPU remembers, by tgid */
@@ -225,6 +226,7 @@ struct scratch {
 	__u32 by_table;	     /* walk by tables; else by frame pointer alone */
 	__u32 mapping_table; /* 0: not known */
 	__u32 n_mappings;
+	__u32 by_vmas; /* what the kernel says itself is in the hook's list */
 	struct unwind_mapping mapping;
 	__u32 low, high;			/* of a search */
 	__u32 rows_page, first_row, rules_page; /* of the run that was searched */
@@ -248,6 +250,24 @@ struct scratch {
 
 	struct sample_rec rec;
 	__u64 words[RECORD_WORDS_MAX]; /* rec.words: they lie right behind it */
+};
+
+/*
+ * What a process maps as code, as the kernel says itself. One that starts maps some five
+ * ranges a library, of which one is code.
+ */
+#define VMAS_MAX    64
+#define MAPLE_WORDS 32 /* of a node of the kernel's tree of mappings */
+
+struct vma_list {
+	__u32 n;    /* by address */
+	__u64 next; /* the first address that was not looked at */
+	__u64 at;   /* the node at hand, and what it is */
+	__u64 last; /* of the node at hand */
+	__u64 code_bytes;
+	struct unwind_file_key key; /* of what is looked up */
+	__u64 node[MAPLE_WORDS];    /* a copy */
+	struct unwind_mapping of[VMAS_MAX];
 };
 
 /* Of the thread frame at each word, none of a word between frames. Kept where

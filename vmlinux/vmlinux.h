@@ -86,7 +86,61 @@ struct bpf_perf_event_data { /* include/uapi/linux/bpf_perf_event.h */
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
+struct super_block {
+	__u32 s_dev;
+};
+
+struct timespec64 {
+	__s64 tv_sec;
+	long tv_nsec;
+};
+
+struct inode {
+	unsigned long i_ino;
+	__s64 i_size;
+	struct super_block *i_sb;
+	__s64 i_mtime_sec; /* 6.11 and later */
+	__u32 i_mtime_nsec;
+};
+struct inode___6_10 {
+	struct timespec64 __i_mtime;
+};
+struct inode___6_6 {
+	struct timespec64 i_mtime;
+};
+
+struct file {
+	struct inode *f_inode;
+};
+
+struct mm_struct;
+
+struct vm_area_struct {
+	unsigned long vm_start, vm_end;
+	struct mm_struct *vm_mm;
+	unsigned long vm_flags;
+	unsigned long vm_pgoff; /* in pages */
+	struct file *vm_file;
+};
+
+/* include/linux/maple_tree.h, 6.1 and later */
+struct maple_pnode;
+struct maple_range_64 {
+	struct maple_pnode *parent;
+	unsigned long pivot[15];
+	void *slot[16];
+};
+struct maple_arange_64 {
+	struct maple_pnode *parent;
+	unsigned long pivot[9];
+	void *slot[10];
+};
+struct maple_tree {
+	void *ma_root;
+};
+
 struct mm_struct {
+	struct maple_tree mm_mt;
 	unsigned long start_stack;
 	unsigned long exec_vm; /* pages that can be run, and not written */
 };

@@ -159,6 +159,32 @@ struct unwind_mapping_head {
 #define UNWIND_MAPPINGS_A_PAGE (UNWIND_PAGE_BYTES / sizeof(struct unwind_mapping))
 #define UNWIND_MAPPINGS_MAX    1023 /* of a process: a search has 10 steps */
 
+/*
+ * A file whose table is there, so that a process which was not heard of yet can be
+ * walked by what the kernel says it maps. The key is what the kernel has of its inode.
+ */
+struct unwind_file_key {
+	unsigned long long ino;
+	unsigned int device; /* as the kernel counts: major << 20 | minor */
+	unsigned int reserved;
+};
+
+#define UNWIND_FILE_TEXTS 2 /* a file with more is left out */
+
+struct unwind_file {
+	/* as it was when the table was made of it */
+	unsigned long long bytes;
+	unsigned long long written_ns; /* its mtime */
+	unsigned int table, flags;     /* as of struct unwind_mapping */
+	/* what can run: a mapping of it at a file's offset in [begin, end) lies where it
+	 * is linked plus start - offset - shift */
+	struct unwind_file_text {
+		unsigned long long begin, end, shift;
+	} texts[UNWIND_FILE_TEXTS]; /* end 0: none */
+};
+
+#define UNWIND_FILES_MAX 8192
+
 union unwind_page {
 	struct unwind_head head;
 	struct unwind_mapping_head mapping_head;

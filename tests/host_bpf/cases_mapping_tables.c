@@ -24,10 +24,31 @@ static void put_words(void)
 		memory_put(STACK + 8 * k, PLAIN_SITE(k));
 }
 
+/* The kernel says what was published, and nothing was. */
+static bool by_vmas;
+
+static struct sampled leaf_of_case(void)
+{
+	static struct vma_list vmas;
+	struct sampled at = leaf_in_code(0);
+	const union unwind_page *pages = tables_page(at.process_info.mapping_table);
+
+	if (!by_vmas)
+		return at;
+	vmas.n = at.process_info.n_mappings;
+	assert_in_range(vmas.n, 1, VMAS_MAX);
+	for (__u32 i = 1; i <= vmas.n; i++)
+		vmas.of[i - 1] = pages[i / UNWIND_MAPPINGS_A_PAGE]
+					 .mappings[i % UNWIND_MAPPINGS_A_PAGE];
+	at.process_info.mapping_table = 0;
+	at.vmas = &vmas;
+	return at;
+}
+
 /* Which rule holds at pc: of a leaf there, or of the caller of one; -1: none. */
 static int rule_at(uint64_t pc)
 {
-	struct sampled at = leaf_in_code(0);
+	struct sampled at = leaf_of_case();
 	const struct sample_rec *rec;
 
 	at.pc = pc;
@@ -40,7 +61,7 @@ static int rule_at(uint64_t pc)
 
 static int rule_at_caller(uint64_t pc)
 {
-	struct sampled at = leaf_in_code(0);
+	struct sampled at = leaf_of_case();
 	const struct sample_rec *rec;
 	uint64_t sp = STACK - 8;
 
@@ -107,6 +128,20 @@ static void test_mappings(void **state)
 		assert_int_equal(rule_at(BASE - 1), -1);
 		assert_int_equal(rule_at(~0ULL >> 8), -1);
 	}
+}
+
+/* Of a process that was not heard of yet. */
+static void test_vmas(void **state)
+{
+	by_vmas = true;
+	for (unsigned int n = 1; n < VMAS_MAX; n++) {
+		put_mappings(n); /* and one where callers go on */
+		for (unsigned int i = 0; i < n; i++)
+			check_mapping(i, n);
+		assert_int_equal(rule_at(BASE - 1), -1);
+		assert_int_equal(rule_at(~0ULL >> 8), -1);
+	}
+	by_vmas = false;
 }
 
 /* n rows in the second of three blocks, spread over it. */
@@ -253,9 +288,13 @@ static void test_pages_that_are_not_there(void **state)
 int run_mapping_table_cases(void)
 {
 	static const struct CMUnitTest tests[] = {
-		CASE(test_mappings),   CASE(test_rows),
-		CASE(test_blocks),     CASE(test_bias),
-		CASE(test_generation), CASE(test_pages_that_are_not_there),
+		CASE(test_mappings),
+		CASE(test_vmas),
+		CASE(test_rows),
+		CASE(test_blocks),
+		CASE(test_bias),
+		CASE(test_generation),
+		CASE(test_pages_that_are_not_there),
 	};
 
 	return cmocka_run_group_tests_name("mapping_tables", tests, NULL, NULL);

@@ -29,6 +29,8 @@ extern bool fp_gives_sp;
 struct scratch *scratch(__u32 hook);
 struct bounds_table;
 struct bounds_table *bounds_table(__u32 hook);
+struct vma_list;
+struct vma_list *vma_list(__u32 hook);
 
 /* Of the pages that walker_lend_pages() has lent; NULL: there is none. */
 union unwind_page;

@@ -28,6 +28,11 @@ struct bounds_table *bounds_table(__u32 hook)
 	return &the_bounds;
 }
 
+struct vma_list *vma_list(__u32 hook)
+{
+	return sampled->vmas;
+}
+
 /* In the place of process.bpf.c: this incarnation of the process was published. */
 int process_begin(__u32 hook)
 {
@@ -39,6 +44,7 @@ int process_begin(__u32 hook)
 
 	s->has_keys = 1;
 	take_mapping_table(s, &known);
+	s->by_vmas = sampled->vmas != NULL;
 	return 0;
 }
 

@@ -19,8 +19,9 @@ struct sampled {
 	__u32 n_kernel; /* kernel frames before the thread's */
 	__u64 regs[USER_REGS];
 	struct process_info process_info; /* of it, what is mapped */
-	__u64 elsewhere;  /* a stack here is not the thread's own; 0: none */
-	__u64 code_bytes; /* that the process has mapped, known or not */
+	__u64 elsewhere;       /* a stack here is not the thread's own; 0: none */
+	__u64 code_bytes;      /* that the process has mapped, known or not */
+	struct vma_list *vmas; /* what the kernel says it maps; NULL: not asked */
 };
 
 /* Valid until the next call; its words follow it, as in a ring. */

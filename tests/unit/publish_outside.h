@@ -55,6 +55,8 @@ static struct world {
 	uint32_t page_max;	  /* that was written */
 	struct process_info processes[WORLD_PIDS];
 	bool is_published[WORLD_PIDS];
+	struct unwind_file told[WORLD_FILES]; /* table 0: not told of */
+	int tell_err;
 	unsigned int n_puts, n_removed, n_written;
 	int put_err, write_err;
 
@@ -255,6 +257,17 @@ static inline int world_write(const struct publish_maps *maps, uint32_t first,
 	return 0;
 }
 
+static inline int world_tell_file(const struct publish_maps *maps,
+				  const struct unwind_file_key *key,
+				  const struct unwind_file *file)
+{
+	assert_in_range(key->ino, 1, WORLD_FILES - 1);
+	if (file && world.tell_err)
+		return (fail)(world.tell_err, "no room");
+	world.told[key->ino] = file ? *file : (struct unwind_file){ 0 };
+	return 0;
+}
+
 static inline int world_open(struct opener *opener, pid_t pid, const struct mapping *map,
 			     const struct module *module, int *ret_fd)
 {
@@ -308,6 +321,7 @@ static const struct outside world_outside = {
 	.put = world_put,
 	.remove = world_remove,
 	.write = world_write,
+	.tell_file = world_tell_file,
 	.files = { world_now, world_open, world_owner },
 	.identity = world_identity,
 	.is_mapped = world_is_mapped,

@@ -226,6 +226,10 @@ static inline void world_check(const char *when)
 	const struct process *process;
 	size_t n;
 
+	for (uint64_t ino = 1; ino < WORLD_FILES; ino++)
+		if (world.told[ino].table && !is_table_of(world.told[ino].table, ino))
+			fail_msg("%s: file %d is told to have another's table", when,
+				 (int)ino);
 	for (int pid = 1; pid < WORLD_PIDS; pid++) {
 		process =
 			process_get(publisher_processes(world.publisher), (uint32_t)pid);

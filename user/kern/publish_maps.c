@@ -44,3 +44,15 @@ int publish_maps_write_pages(const struct publish_maps *maps, uint32_t first,
 	}
 	return 0;
 }
+
+int publish_maps_tell_file(const struct publish_maps *maps,
+			   const struct unwind_file_key *key,
+			   const struct unwind_file *file)
+{
+	if (!file)
+		bpf_map_delete_elem(maps->files, key);
+	else if (bpf_map_update_elem(maps->files, key, file, BPF_ANY))
+		return fail_errno(-errno, "cannot tell the kernel of inode %llu",
+				  key->ino);
+	return 0;
+}

@@ -14,8 +14,8 @@
 #include <sys/types.h>
 
 struct publish_maps {
-	int processes, pages;	/* descriptors */
-	uint32_t *publications; /* PUBLICATIONS of them, which ticks read, too */
+	int processes, pages, files; /* descriptors */
+	uint32_t *publications;	     /* PUBLICATIONS of them, which ticks read, too */
 	uint32_t n_pages;
 };
 
@@ -27,5 +27,11 @@ void publish_maps_remove_process(const struct publish_maps *maps, pid_t tgid);
 /* Pages [first, first + n). A tick may read one while it is written. */
 int publish_maps_write_pages(const struct publish_maps *maps, uint32_t first,
 			     const union unwind_page *pages, uint32_t n);
+
+/* A file is told of while ticks may walk by its table; NULL: no more. -E2BIG: there is
+ * no room for another. */
+int publish_maps_tell_file(const struct publish_maps *maps,
+			   const struct unwind_file_key *key,
+			   const struct unwind_file *file);
 
 #endif

@@ -369,6 +369,7 @@ struct publish_maps sampler_publish_maps(const struct sampler *s)
 		.processes = bpf_map__fd(s->skel->maps.processes),
 		.publications = s->skel->bss->publications,
 		.pages = bpf_map__fd(s->skel->maps.unwind_pages),
+		.files = bpf_map__fd(s->skel->maps.unwind_files),
 		.n_pages = bpf_map__max_entries(s->skel->maps.unwind_pages),
 	};
 }

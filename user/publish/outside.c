@@ -9,6 +9,7 @@ const struct outside outside_real = {
 	.put = publish_maps_put_process,
 	.remove = publish_maps_remove_process,
 	.write = publish_maps_write_pages,
+	.tell_file = publish_maps_tell_file,
 	.files = { clock_now_ns, opener_mapped, open_owner },
 	.identity = scan_identity,
 	.is_mapped = scan_is_mapped,

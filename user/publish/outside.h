@@ -20,6 +20,9 @@ struct outside {
 	void (*remove)(const struct publish_maps *maps, pid_t tgid);
 	int (*write)(const struct publish_maps *maps, uint32_t first,
 		     const union unwind_page *pages, uint32_t n);
+	int (*tell_file)(const struct publish_maps *maps,
+			 const struct unwind_file_key *key,
+			 const struct unwind_file *file);
 
 	struct file_source files;
 	/* proc/scan.h */

@@ -24,6 +24,8 @@ static int new_tables(struct publisher *p)
 {
 	struct tables_config config = {
 		.outside = p->config.outside,
+		.maps = &p->config.maps,
+		.all_by_table = p->config.all_by_table,
 		.modules = p->config.modules,
 		.worker = p->config.worker,
 		.large_file_worker = p->config.large_file_worker,

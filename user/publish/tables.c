@@ -50,6 +50,8 @@ static void settle(struct tables *tables, struct table *table, enum table_state 
 	table->was_refused = state == TABLE_REFUSED;
 	table->settled_ns = table->unused_ns = tables->outside->now_ns();
 	tables->counts.ready += state == TABLE_READY;
+	if (state == TABLE_READY)
+		tables_tell(tables, table);
 	tables->counts.refused += state == TABLE_REFUSED;
 	tables_add_news(tables, (uint32_t)(table - tables->tables.items), NEWS_TABLE);
 }
@@ -173,6 +175,8 @@ int tables_new(struct tables **ret, const struct tables_config *config)
 	if (!tables)
 		return fail(-ENOMEM, "no memory for the unwind tables");
 	tables->outside = config->outside;
+	tables->maps = config->maps;
+	tables->all_by_table = config->all_by_table;
 	tables->allocator = config->allocator;
 	tables->modules = config->modules;
 	err = files_new(&tables->files, &files);
@@ -235,6 +239,7 @@ void tables_let_go(struct tables *tables, uint32_t module)
 		return;
 	table = &tables->tables.items[module];
 	tables->counts.ready -= table->state == TABLE_READY;
+	tables_take_word_back(tables, table);
 	tables_give_back(tables, table);
 	*table = (struct table){ .state = TABLE_NEW };
 }

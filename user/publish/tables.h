@@ -48,6 +48,8 @@ struct table {
 	uid_t payer;		 /* whose turn it was */
 	bool is_behind;		 /* whose budget was used up */
 	bool is_worth_a_try;	 /* REFUSED: others went for it */
+	bool is_told;		 /* READY: ticks find it by its file (tables_told.c) */
+	struct unwind_file_key told;
 };
 
 static inline bool table_is_awaited(const struct table *table)
@@ -85,6 +87,7 @@ struct tables;
 
 struct tables_config {
 	const struct outside *outside;
+	const struct publish_maps *maps;
 	struct page_allocator
 		*allocator; /* NULL: no tables are used; metadata alone are asked for */
 	const struct module_table *modules;
@@ -92,6 +95,7 @@ struct tables_config {
 	struct worker *large_file_worker; /* NULL: the same */
 	struct opener *opener;		  /* of the files */
 	struct cache *cache;		  /* NULL: none */
+	bool all_by_table;		  /* as of struct mapping_tables_config */
 };
 
 /* What the config names is borrowed. */

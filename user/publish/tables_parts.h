@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What the register's own files share: tables.c has the states and takes answers,
- * tables_ask.c asks for what is not known, tables_room.c has their pages. */
+ * tables_ask.c asks for what is not known, tables_room.c has their pages, tables_told.c
+ * tells ticks of whole files. */
 #ifndef WEFT_PUBLISH_TABLES_PARTS_H
 #define WEFT_PUBLISH_TABLES_PARTS_H
 
@@ -13,6 +14,8 @@ enum size_class { SIZE_USUAL, SIZE_LARGE, N_SIZES }; /* lookup_is_large() */
 
 struct tables {
 	const struct outside *outside;
+	const struct publish_maps *maps;
+	bool all_by_table;
 	struct page_allocator *allocator;
 	struct files *files;
 	const struct module_table *modules;
@@ -57,6 +60,11 @@ static inline void tables_add_news(struct tables *tables, uint32_t module,
 /* Room for all of a table's pages, or 0: none now; others may have to go for it. */
 uint32_t tables_take(struct tables *tables, struct table *table);
 void tables_give_back(struct tables *tables, struct table *table);
+
+/* A READY one, to ticks that meet its file in a process that was not heard of yet; and
+ * that it is not to be used any more. */
+void tables_tell(struct tables *tables, struct table *table);
+void tables_take_word_back(struct tables *tables, struct table *table);
 
 /* Nothing is walked by a READY one any more; it may be asked for anew. */
 void tables_take_back(struct tables *tables, struct table *table);

@@ -192,6 +192,7 @@ static int choose(struct tables *tables, const struct table *for_whom,
 void tables_take_back(struct tables *tables, struct table *table)
 {
 	tables->counts.ready--;
+	tables_take_word_back(tables, table);
 	table->was_refused = true; /* who waits for it waits for room */
 	if (table->users) {
 		table->state = TABLE_LEAVING;

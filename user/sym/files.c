@@ -445,6 +445,13 @@ int files_fd(const struct files *files, uint32_t module)
 	return file ? file->fd : -1;
 }
 
+const struct stat *files_opened(const struct files *files, uint32_t module)
+{
+	const struct file *file = file_of(files, module);
+
+	return file && file->fd >= 0 && !file->copied_bytes ? &file->opened : NULL;
+}
+
 struct owner files_owner(const struct files *files, uint32_t module)
 {
 	return module < files->files.n ? files->files.items[module].owner

@@ -98,6 +98,9 @@ const struct elf_info *files_elf_info(const struct files *files,
 				      uint32_t module);	  /* or NULL */
 int files_fd(const struct files *files, uint32_t module); /* borrowed, or -1 */
 
+/* As it was when it was opened; NULL: it is not open, or a copy is. */
+const struct stat *files_opened(const struct files *files, uint32_t module);
+
 #define FILES_UID_UNKNOWN 65534 /* nobody's: the kernel's word for who has no name */
 
 /* Who could have written what its names are read from: of a file its owner, of generated
