@@ -126,6 +126,10 @@ static __always_inline __u32 step_by_table(struct scratch *s, __u32 hook)
 		if (!s->is_leaf)
 			return END_BROKEN;
 		pc = s->lr;
+	} else if (s->rule.ra == UNWIND_RA_REG) {
+		if (!s->is_leaf || s->regs_at || (__u16)s->rule.ra_words >= USER_REGS)
+			return END_BROKEN;
+		pc = s->regs[s->rule.ra_words & (USER_REGS - 1)];
 	} else {
 		if (!stack_word(s, hook,
 				(s->rule.ra == UNWIND_RA_FP ? s->fp : s->cfa) +

@@ -24,8 +24,8 @@
  * kernels before 6.8 take no global function without a value. __noinline where the
  * caller is in the same file, or clang takes it in all the same.
  *
- * All from splice down but slot, process and vmas also compile natively, over memory that a
- * test makes up: tests/host_bpf gives what maps.bpf.h takes from the kernel.
+ * All from splice down but slot, process and vmas also compile natively, over memory that
+ * a test makes up: tests/host_bpf gives what maps.bpf.h takes from the kernel.
  */
 #ifndef WEFT_BPF_H
 #define WEFT_BPF_H

@@ -56,6 +56,8 @@ enum unwind_ra {
 	UNWIND_RA_LR,  /* arm64: in the link register, in the sampled frame alone */
 	UNWIND_RA_FP,  /* *(fp + 8 * ra_words): a made stack's first function, by what
 			* its code goes back by; leads on as UNWIND_LEADS does */
+	UNWIND_RA_REG, /* x86-64: in register number ra_words, in the sampled frame
+			* alone: vfork, which must not leave it on a shared stack */
 };
 
 /*

@@ -109,6 +109,8 @@ static bool ra_agrees(const struct truth *truth, const struct truth_row *row,
 		       8 * rule->ra_words == offset_of(row->ra);
 	if (!strcmp(row->ra, "exp"))
 		return rule->ra == UNWIND_RA_CFA;
+	if (row->ra[0] == 'r')
+		return rule->ra == UNWIND_RA_REG && rule->ra_words == atoi(row->ra + 1);
 	return truth->is_arm64 && is_unsaid(row->ra) && rule->ra == UNWIND_RA_LR;
 }
 

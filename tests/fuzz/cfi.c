@@ -132,7 +132,7 @@ static void check_rule(const struct fuzz *fuzz, const struct unwind_rule *rule)
 
 	must(fuzz, rule->cfa < N_UNWIND_CFAS, "a kind of CFA");
 	must(fuzz, rule->fp <= UNWIND_FP_LOST, "a place of fp");
-	must(fuzz, rule->ra <= UNWIND_RA_FP, "a place of ra");
+	must(fuzz, rule->ra <= UNWIND_RA_REG, "a place of ra");
 	must(fuzz, framed || !(rule->cfa_offset | rule->fp | rule->ra | rule->ra_words),
 	     "empty without a frame");
 	must(fuzz, rule->cfa != UNWIND_CFA_PLT || rule->reg < 16, "a step of 16 bytes");

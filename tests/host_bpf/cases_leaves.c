@@ -140,11 +140,39 @@ static void test_inline_switch(void **state)
 	}
 }
 
+/* A return address that a function took off the stack, as vfork does; of the sampled
+ * frame alone, since whoever is called may use the register. */
+static void test_ra_in_register(void **state)
+{
+	for (int reg = 0; reg <= USER_REGS; reg++) {
+		struct unwind_rule rule = RULE(.cfa = UNWIND_CFA_SP, .ra = UNWIND_RA_REG);
+		struct unwind_rule rules[] = { rule, RULE_SP(16), RULE_OF(END), rule };
+		struct sampled at;
+
+		rules[0].ra_words = rules[3].ra_words = (short)reg;
+		world_setup(NULL);
+		put_code(rules, 4, 0);
+		at = leaf_in_code(0);
+		at.fp = 0;
+		for (int i = 0; i < USER_REGS; i++)
+			at.regs[i] = i == reg ? SITE(1) : GARBAGE;
+		put_call(STACK, 16, 2);
+		if (reg < USER_REGS)
+			ASSERT_WALK(&at, "UCC", "10000 10108 10208", START);
+		else
+			ASSERT_WALK(&at, "U", "10000 cut", BROKEN);
+		put_call(STACK, 16, 3);
+		if (reg < USER_REGS)
+			ASSERT_WALK(&at, "UCC", "10000 10108 10308 cut", BROKEN);
+	}
+}
+
 int run_leaf_cases(void)
 {
 	static const struct CMUnitTest tests[] = {
 		CASE(test_generated_leaf),
 		CASE(test_inline_switch),
+		CASE(test_ra_in_register),
 	};
 
 	return cmocka_run_group_tests_name("leaves", tests, NULL, NULL);

@@ -184,7 +184,7 @@ static void test_return_address_elsewhere(void **state)
 }
 
 /* Call frame information that is another context's, by a register that points there;
- * not that of a return address in a register. */
+ * not that of a return address which was taken off the stack. */
 static void test_what_a_file_tells(void **state)
 {
 	ASSERT_TOLD(".cfi_startproc; nop; .cfi_def_cfa %rdx, 0; .cfi_offset %rip, 168;"
@@ -195,7 +195,14 @@ static void test_what_a_file_tells(void **state)
 		    "1!!");
 	ASSERT_TOLD(".cfi_startproc; pop %rdi; .cfi_def_cfa %rsp, 0;"
 		    ".cfi_register %rip, %rdi; nop; ret; .cfi_endproc",
-		    "1??");
+		    "100");
+	ASSERT_TOLD(".cfi_startproc; .cfi_register %rip, %rax; .cfi_def_cfa %rsp, 0; nop;"
+		    "nop; ret; .cfi_endproc",
+		    "???");
+	ASSERT_TOLD(".cfi_startproc simple; .cfi_def_cfa %rsp, 0;"
+		    ".cfi_register %rip, %rax; nop; .cfi_register %rip, %rcx; nop; ret;"
+		    ".cfi_endproc",
+		    "???");
 }
 
 int main(void)

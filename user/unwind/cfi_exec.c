@@ -174,6 +174,17 @@ static bool cfa_code(struct cfi_exec *exec, uint8_t op, struct cfi_cursor *in)
 	return false;
 }
 
+/* Is it the return address, which a call has put below the CFA? A switch of stacks may be
+ * entered otherwise. */
+static bool is_from_a_call(const struct cfi_exec *exec, uint64_t reg)
+{
+	const struct cfi_place *ra = &exec->state.ra;
+
+	return reg == exec->machine->ra && exec->machine->ra_below_cfa &&
+	       exec->pc != exec->begin && exec->initial.ra.how == CFI_AT &&
+	       ra->how == CFI_AT && ra->n == -8;
+}
+
 static bool place_code(struct cfi_exec *exec, uint8_t op, struct cfi_cursor *in)
 {
 	struct cfi_place place = { 0 };
@@ -205,7 +216,7 @@ static bool place_code(struct cfi_exec *exec, uint8_t op, struct cfi_cursor *in)
 		return true;
 	case REGISTER:
 		reg = cfi_uleb(in);
-		place.how = CFI_IN;
+		place.how = is_from_a_call(exec, reg) ? CFI_TAKEN : CFI_IN;
 		place.n = (int64_t)cfi_uleb(in);
 		set_place(exec, reg, place);
 		return true;

@@ -72,6 +72,7 @@ enum cfi_how {
 	CFI_AT,	     /* *(CFA + n) */
 	CFI_IS,	     /* CFA + n */
 	CFI_IN,	     /* register n */
+	CFI_TAKEN,   /* register n: the function took it off the stack there */
 	CFI_AT_EXPR, /* *(expression) */
 	CFI_IS_EXPR,
 };

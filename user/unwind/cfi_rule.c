@@ -153,6 +153,13 @@ static bool is_of_another_context(const struct making *making)
 	       cfa->reg != making->machine->sp && cfa->reg != making->machine->fp;
 }
 
+/* So vfork keeps it from the child, which runs on the same stack. */
+static bool is_in_register(const struct making *making, const struct cfi_place *ra)
+{
+	return ra->how == CFI_TAKEN && ra->n >= 0 && ra->n < making->machine->ra &&
+	       making->cfa.kind == CFI_TERM_REG && making->cfa.reg == making->machine->sp;
+}
+
 /* Mostly a call put it below the CFA; a stack that was made by hand may have it
  * elsewhere. */
 static bool take_ra(struct making *making)
@@ -164,6 +171,11 @@ static bool take_ra(struct making *making)
 	if ((ra->how == CFI_UNSAID || ra->how == CFI_SAME) &&
 	    making->machine->ra_in_register) {
 		making->rule.ra = UNWIND_RA_LR;
+		return true;
+	}
+	if (is_in_register(making, ra)) {
+		making->rule.ra = UNWIND_RA_REG;
+		making->rule.ra_words = (short)ra->n;
 		return true;
 	}
 	if (!in_memory(ra) || !from_cfa(making, &at, &offset) ||

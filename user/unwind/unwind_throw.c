@@ -59,9 +59,9 @@ int unwind_throw_row(void *arg, uint64_t pc, const struct unwind_rule *rule)
 	uint64_t from = 0;
 	int err = 0;
 
-	/* the jump itself: its return address is in a register, and the frame
-	 * pointer is the other's already */
-	if (thrower->leaves && rule->cfa == UNWIND_CFA_UNSUPPORTED)
+	/* the jump itself: where it leads is no return address, and the frame pointer
+	 * is the other's already */
+	if (thrower->leaves && rule->ra == UNWIND_RA_REG)
 		rule = &torn;
 	thrower->leaves = thrower->leaves && rule->cfa == UNWIND_CFA_SP;
 	if (leaves_by_another(thrower, rule)) {
