@@ -32,9 +32,12 @@
 
 #define MAPLE_LEVELS 6 /* 10 to the 5th leaves */
 
-#define LEAF_PIVOTS	     15
-#define INNER_PIVOTS	     9
-#define WORD_OF(type, field) (bpf_core_field_offset(struct type, field) / 8)
+/* struct maple_range_64 and maple_arange_64, in words: pivots, then slots, one more */
+#define PIVOTS_AT      1
+#define LEAF_PIVOTS    15
+#define LEAF_SLOTS_AT  (PIVOTS_AT + LEAF_PIVOTS)
+#define INNER_PIVOTS   9
+#define INNER_SLOTS_AT (PIVOTS_AT + INNER_PIVOTS)
 
 #define LEAVES_MAX 32 /* that are looked at, of up to 16 mappings each */
 
@@ -50,7 +53,7 @@ static __always_inline void go_down(struct vma_list *list)
 	__u64 pivot;
 
 	for (__u32 i = 0; i < INNER_PIVOTS; i++) {
-		pivot = node_word(list, WORD_OF(maple_arange_64, pivot) + i);
+		pivot = node_word(list, PIVOTS_AT + i);
 		if (pivot && pivot < list->next)
 			continue;
 		if (pivot && pivot < list->last)
@@ -58,7 +61,7 @@ static __always_inline void go_down(struct vma_list *list)
 		slot = i;
 		break;
 	}
-	list->at = node_word(list, WORD_OF(maple_arange_64, slot) + slot);
+	list->at = node_word(list, INNER_SLOTS_AT + slot);
 }
 
 /* Reads the node at hand. 1: it is a leaf; 0: another was, and the one below is at hand;
@@ -165,10 +168,8 @@ __noinline int vmas_take_leaf(__u32 hook)
 	if (!list || !HAS_MAPPING_TREE || !find_leaf(list, hook))
 		return 0;
 	for (__u32 i = 0; i <= LEAF_PIVOTS; i++) {
-		pivot = i < LEAF_PIVOTS
-				? node_word(list, WORD_OF(maple_range_64, pivot) + i)
-				: 0;
-		entry = node_word(list, WORD_OF(maple_range_64, slot) + i);
+		pivot = i < LEAF_PIVOTS ? node_word(list, PIVOTS_AT + i) : 0;
+		entry = node_word(list, LEAF_SLOTS_AT + i);
 		if (entry && !vmas_take(hook, entry))
 			return 0;
 		if (!pivot || pivot >= list->last)

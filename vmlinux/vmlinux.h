@@ -99,13 +99,10 @@ struct inode {
 	unsigned long i_ino;
 	__s64 i_size;
 	struct super_block *i_sb;
+	/* each kernel has one of three */
 	__s64 i_mtime_sec; /* 6.11 and later */
 	__u32 i_mtime_nsec;
-};
-struct inode___6_10 {
-	struct timespec64 __i_mtime;
-};
-struct inode___6_6 {
+	struct timespec64 __i_mtime; /* 6.7 to 6.10 */
 	struct timespec64 i_mtime;
 };
 
@@ -123,18 +120,7 @@ struct vm_area_struct {
 	struct file *vm_file;
 };
 
-/* include/linux/maple_tree.h, 6.1 and later */
-struct maple_pnode;
-struct maple_range_64 {
-	struct maple_pnode *parent;
-	unsigned long pivot[15];
-	void *slot[16];
-};
-struct maple_arange_64 {
-	struct maple_pnode *parent;
-	unsigned long pivot[9];
-	void *slot[10];
-};
+/* 6.1 and later */
 struct maple_tree {
 	void *ma_root;
 };
