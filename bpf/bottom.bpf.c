@@ -168,3 +168,11 @@ int bottom_try_code(__u32 hook)
 	}
 	return 0;
 }
+
+int bottom_ends_thread(__u32 hook)
+{
+	struct scratch *s = scratch(hook);
+	__u8 code[EXIT_BYTES] = { 0 };
+
+	return s && read_user(code, sizeof(code), s->pc) && ends_thread(code);
+}

@@ -9,4 +9,7 @@
 int bottom_try_code(__u32 hook); /* where there is no rule; or a handler returns there */
 int bottom_doubt_caller(__u32 hook); /* where there is one, by s->call */
 
+/* Does the code that the frame at hand goes on with end its thread? */
+int bottom_ends_thread(__u32 hook);
+
 #endif

@@ -3,7 +3,7 @@
  * What was published about the process that a tick fell on, if it is still that
  * process: whether it has async keys, and what it has mapped.
  */
-#include "code.bpf.h"
+#include "bottom.bpf.h"
 #include "incarnation.bpf.h"
 #include "process.bpf.h"
 #include "table.bpf.h"
@@ -16,13 +16,6 @@
 /* Between a thread's struct and its first frame lies what it has for itself of each
  * library. */
 #define THREAD_LOCAL_BYTES (256ULL << 10)
-
-static __always_inline bool is_last_code(__u64 pc)
-{
-	__u8 code[EXIT_BYTES] = { 0 };
-
-	return read_user(code, sizeof(code), pc) && ends_thread(code);
-}
 
 /*
  * The main thread's is where its arguments are; others' lies below the struct that
@@ -48,7 +41,7 @@ int process_at_base(__u32 hook)
 	if (s->rec.tid != s->rec.tgid && (tid - s->sp < THREAD_LOCAL_BYTES ||
 					  thread_pointer() - s->sp < THREAD_LOCAL_BYTES))
 		return 1;
-	return is_last_code(s->pc);
+	return bottom_ends_thread(hook);
 }
 
 /* The key depends on the number that was read before, or arm64 may read what it counts

@@ -270,6 +270,9 @@ __noinline int walk_end(__u32 hook, __u32 ending)
 		return 0;
 	if (ending == END_START && !s->on_waiting_thread && !process_at_base(hook))
 		ending = END_FIBER;
+	if (ending == END_FP_ZERO && s->by_table && s->mapping.table &&
+	    bottom_ends_thread(hook))
+		ending = END_START;
 	/* what is not mapped as far as is known may be so since */
 	if (s->step_kind == STEP_KIND_UNMAPPED && process_maps_more(hook)) {
 		s->rec.flags |= SAMPLE_AWAITED;

@@ -100,6 +100,25 @@ static void test_fibers_in_a_ring(void **state)
 	assert_int_equal(walker_sample(&at)->ending, END_CYCLE);
 }
 
+/* A frame pointer of 0 may be any register's; but a thread ends where its first function
+ * returns to. */
+static void test_code_that_ends_the_thread(void **state)
+{
+	struct unwind_rule rules[] = { RULE_SP(0x20), RULE_OF(NONE) };
+	struct sampled at;
+
+	put_code(rules, 2, 0);
+	at = leaf_in_code(0);
+	at.fp = 0;
+	put_call(STACK, 0x20, 1);
+	put_call_before(SITE(1));
+	memory_put(SITE(1), 0x050f3cb0c031c789); /* exit()'s number; syscall */
+	memory_put(SITE(1) + 8, 0);
+	ASSERT_WALK(&at, "UC", "10000 10108", START);
+	memory_put(SITE(1), 0x050f3bb0c031c789); /* another's */
+	ASSERT_WALK(&at, "UC", "10000 10108", FP_ZERO);
+}
+
 /* What begins elsewhere than the thread did is no start of the thread's. */
 static void test_foreign_start(void **state)
 {
@@ -440,13 +459,21 @@ static void test_waiting_fiber(void **state)
 int run_fiber_cases(void)
 {
 	static const struct CMUnitTest tests[] = {
-		CASE(test_every_order_of_stacks),   CASE(test_fibers_in_a_ring),
-		CASE(test_foreign_start),	    CASE(test_bottom_without_rule),
-		CASE(test_bottom_with_rule),	    CASE(test_bottom_by_fp),
-		CASE(test_first_byte_above_a_part), CASE(test_bottom_at_first_byte),
-		CASE(test_first_byte_twice),	    CASE(test_first_byte_over_blocks),
-		CASE(test_bottom_hidden),	    CASE(test_root_of_resumer),
-		CASE(test_root_behind_crossing),    CASE(test_waiting_fiber),
+		CASE(test_every_order_of_stacks),
+		CASE(test_fibers_in_a_ring),
+		CASE(test_code_that_ends_the_thread),
+		CASE(test_foreign_start),
+		CASE(test_bottom_without_rule),
+		CASE(test_bottom_with_rule),
+		CASE(test_bottom_by_fp),
+		CASE(test_first_byte_above_a_part),
+		CASE(test_bottom_at_first_byte),
+		CASE(test_first_byte_twice),
+		CASE(test_first_byte_over_blocks),
+		CASE(test_bottom_hidden),
+		CASE(test_root_of_resumer),
+		CASE(test_root_behind_crossing),
+		CASE(test_waiting_fiber),
 	};
 
 	return cmocka_run_group_tests_name("fibers", tests, NULL, NULL);

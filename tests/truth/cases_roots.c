@@ -83,8 +83,8 @@
 		.name = "held-" mode, .program = "held", .args = mode " %m",             \
 		.kinds = BOTH_COMPILERS, .breaks = "no-key",                             \
 		.thread = { { thread_path },                                             \
-			    { "main;hold_outer|" HOLDS ";register_root" },               \
-			    { "main;hold_outer;hold_inner;register_root" },              \
+			    { "main;hold_outer|" HOLDS ";" REGISTERS },                  \
+			    { "main;hold_outer;hold_inner;" REGISTERS },                 \
 			    SET_UP },                                                    \
 		.async = { __VA_ARGS__, SET_UP },                                        \
 	}

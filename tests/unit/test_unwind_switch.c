@@ -82,8 +82,12 @@ static void test_straight_code_that_calls(void **state)
 	ASSERT_TOLD(FILL "push %rax; mov %rdi, (%rsp); call *8(%rdi); pop %rcx; ret",
 		    FILL_TOLD "122222222"
 			      "1");
-	/* one that never comes back, and another function behind it */
+	/* one that never comes back, and another function behind it; the first is told by
+	 * how its stack is aligned at the call */
 	ASSERT_TOLD(FILL "sub $8, %rsp; call *8(%rdi); nopl (%rax);"
+			 "push %rax; call *8(%rdi); pop %rcx; ret",
+		    FILL_TOLD "1111222...122221");
+	ASSERT_TOLD(FILL "sub $16, %rsp; call *8(%rdi); nopl (%rax);"
 			 "push %rax; call *8(%rdi); pop %rcx; ret",
 		    ".........................122221");
 }
@@ -92,7 +96,8 @@ static void test_straight_code_that_calls(void **state)
 static void test_no_functions(void **state)
 {
 	static const char *const bodies[] = {
-		FILL "mov $15, %rax; syscall; nopl (%rax); push %rax; pop %rax; ret",
+		FILL "mov $15, %rax; syscall; nopl (%rax)",
+		FILL "mov $15, %eax; syscall",
 		FILL "push %fs; pop %rax; pushw %ax; ret",
 		FILL "lret; push %rax; ret",
 	};

@@ -41,7 +41,84 @@ static void test_calls(void **state)
 	/* padding shows that this one doesn't, whatever it looks like */
 	ASSERT_TOLD(FILL "sub $8, %rsp; call 1f;" LONG_NOP "push %rbx; pop %rbx; ret;"
 			 "1: push %rax; pop %rax; ret",
-		    "..............................121121");
+		    FILL_TOLD "111122222......121121");
+}
+
+/* What never returns is known by its calls: with an aligned stack, so it began with a
+ * return address alone. */
+static void test_endless(void **state)
+{
+	ASSERT_TOLD(FILL "push %rbx; 1: test %eax, %eax; jz 2f; call *%rdx; jmp 1b;"
+			 "2: mov %ebx, %edi; call *%rcx; ud2",
+		    FILL_TOLD "122222222222222");
+	/* at a label */
+	ASSERT_NOTHING(FILL "1: call *%rdx; jmp 1b");
+	/* two that differ: the first may not come back */
+	ASSERT_TOLD(FILL "push %rbx; call *%rdx; push %rbx; 1: call *%rdx; jmp 1b",
+		    FILL_TOLD "122.....");
+	/* and a label of the same function */
+	ASSERT_TOLD(FILL "push %rbx; call *%rdx; jmp *(%rax); nop;"
+			 "inc %ebx; 1: call *%rdx; jmp 1b",
+		    FILL_TOLD "12222.......");
+}
+
+/* GHC's code calls as it was called, but keeps no return address where it begins: it goes
+ * off with an empty stack, by what its own stack says. */
+static void test_no_return_address(void **state)
+{
+	ASSERT_NOTHING(FILL "sub $8, %rsp; call *%rdx; add $8, %rsp; jmp *(%rbp)");
+	ASSERT_NOTHING(FILL "test %eax, %eax; jz 1f; sub $8, %rsp; call *%rdx; ud2;"
+			    "1: jmp *(%rbp)");
+	/* behind a call that leads to an aligned address */
+	ASSERT_NOTHING(FILL "sub $8, %rsp; mov $1, %eax; mov $1, %ecx; call *%rdx;"
+			    "add $8, %rsp; jmp *(%rbp)");
+	/* with a frame, it is a table's jump */
+	ASSERT_TOLD(FILL "sub $8, %rsp; call *%rdx; jmp *(%rbp)", FILL_TOLD "111122222");
+}
+
+/* Between a call and the head of a loop is padding, as between functions. */
+static void test_loop_behind_padding(void **state)
+{
+#define SET_UP	    FILL "push %rbx; call *%rcx;" LONG_NOP
+#define SET_UP_TOLD FILL_TOLD "122222222"
+	ASSERT_TOLD(SET_UP "1: mov %ebx, %edi; call *%rdx; jmp 1b", SET_UP_TOLD "222222");
+	/* a function: it is called, or its address is taken, or it aligns its stack */
+	ASSERT_TOLD(SET_UP
+		    "1: mov %ebx, %edi; call *%rdx; jmp 1b; nop; jmp *%rax; call 1b;"
+		    "jmp *%rax",
+		    FILL_TOLD "122......111111..........");
+	ASSERT_TOLD(SET_UP "1: mov %ebx, %edi; call *%rdx; jmp 1b; nop;"
+			   "lea 1b(%rip), %rdi; ret",
+		    FILL_TOLD "122.............11111111");
+	ASSERT_TOLD(SET_UP "push %rax; 1: mov %ebx, %edi; call *%rdx; jmp 1b",
+		    FILL_TOLD "122......1222222");
+}
+
+/* A system call keeps the stack; a signal handler's return goes nowhere, and what lies
+ * behind it is another function. */
+static void test_system_calls(void **state)
+{
+	ASSERT_TOLD(FILL "push %rbx; syscall; test %eax, %eax; js 1f; pop %rbx; ret;"
+			 "1: neg %eax; pop %rbx; ret",
+		    FILL_TOLD "12222222"
+			      "1222"
+			      "1");
+	ASSERT_TOLD(FILL "mov $15, %eax; syscall; test %eax, %eax; jz 1f;"
+			 "1: push %rbx; pop %rbx; ret",
+		    "......................1111121");
+}
+
+/* V8's builtins take their caller's arguments off the stack: no depth holds behind a call
+ * among them. C does not. */
+static void test_arguments_that_are_taken(void **state)
+{
+#define CALLER	    "push %rbx; test %eax, %eax; jz 1f; call *%rdx; 1: pop %rbx; ret;"
+#define CALLER_TOLD "122222221"
+	ASSERT_TOLD(FILL CALLER "push %rcx; pop %rcx; ret", FILL_TOLD CALLER_TOLD "121");
+	ASSERT_NOTHING(FILL CALLER "push %rcx; pop %rcx; ret $16");
+	/* no words, so it is data */
+	ASSERT_TOLD(FILL CALLER "push %rcx; pop %rcx; ret $0x1234",
+		    FILL_TOLD CALLER_TOLD ".....");
 }
 
 static void test_frame_pointer(void **state)
@@ -112,6 +189,11 @@ int main(void)
 		cmocka_unit_test(test_branches),
 		cmocka_unit_test(test_jump_table),
 		cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_endless),
+		cmocka_unit_test(test_no_return_address),
+		cmocka_unit_test(test_loop_behind_padding),
+		cmocka_unit_test(test_system_calls),
+		cmocka_unit_test(test_arguments_that_are_taken),
 		cmocka_unit_test(test_frame_pointer),
 		cmocka_unit_test(test_aligned_stack),
 		cmocka_unit_test(test_vectors),

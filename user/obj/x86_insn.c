@@ -240,6 +240,19 @@ bool x86_insn_distance(const uint8_t *code, size_t n, int64_t *ret)
 	return true;
 }
 
+bool x86_insn_takes_address(const uint8_t *code, size_t n, uint64_t end, uint64_t *ret)
+{
+	size_t at = opcode_at(code, n);
+	bool is_lea = n - at == 6 && code[at] == 0x8d && (code[at + 1] & 0xc7) == 5;
+	int32_t wide;
+
+	if (!is_lea && !(n - at == 5 && (code[at] & 0xf8) == 0xb8))
+		return false;
+	memcpy(&wide, code + n - sizeof(wide), sizeof(wide));
+	*ret = (is_lea ? end : 0) + (uint64_t)(int64_t)wide;
+	return true;
+}
+
 bool x86_insn_leaves(const uint8_t *code, size_t n, bool *ret_by_register)
 {
 	size_t at = opcode_at(code, n);
@@ -264,6 +277,23 @@ bool x86_insn_leaves(const uint8_t *code, size_t n, bool *ret_by_register)
 	default:
 		return false;
 	}
+}
+
+bool x86_insn_leaves_handler(const uint8_t *code, size_t at, size_t n)
+{
+	/* what a mov of 15 ends with, and syscall */
+	static const uint8_t call[] = { 15, 0, 0, 0, 0x0f, 0x05 };
+	size_t number = sizeof(call) - 2;
+
+	return n == 2 && at >= number && !memcmp(code + at - number, call, sizeof(call));
+}
+
+bool x86_insn_takes_args(const uint8_t *code, size_t n)
+{
+	size_t at = opcode_at(code, n);
+
+	return code[at] == 0xc2 && n - at == 3 && code[at + 1] % 8 == 0 && code[at + 1] &&
+	       !code[at + 2];
 }
 
 bool x86_insn_is_padding(const uint8_t *code, size_t n)

@@ -23,9 +23,19 @@ bool x86_insn_is_prefix(uint8_t byte);
  * jump or call leads, in bytes; false: it is none. */
 bool x86_insn_distance(const uint8_t *code, size_t n, int64_t *ret);
 
+/* It puts an address into a register: which, if it ends at `end`. */
+bool x86_insn_takes_address(const uint8_t *code, size_t n, uint64_t end, uint64_t *ret);
+
 /* It never goes on behind itself. *ret_by_register: but where a register or memory
  * says. */
 bool x86_insn_leaves(const uint8_t *code, size_t n, bool *ret_by_register);
+
+/* The one of n bytes at an offset: is it rt_sigreturn()'s? The kernel made the frame
+ * there, and nothing goes on behind it. */
+bool x86_insn_leaves_handler(const uint8_t *code, size_t at, size_t n);
+
+/* A ret that takes more off the stack than its return address: some words, not many. */
+bool x86_insn_takes_args(const uint8_t *code, size_t n);
 
 /* nop, of any size, or int3 */
 bool x86_insn_is_padding(const uint8_t *code, size_t n);

@@ -122,6 +122,7 @@ static void read_run(struct gap *gap, size_t at, struct code_run *run)
 
 		if (!n)
 			return;
+		run->known &= !x86_insn_leaves_handler(gap->code, at, n);
 		at += n;
 		if (!begun && x86_insn_is_padding(code, n))
 			continue;

@@ -12,39 +12,16 @@
 #include "base/search.h"
 #include "base/vec.h"
 #include "obj/x86_insn.h"
-#include "unwind/x86_frame.h"
-#include "unwind/x86_pieces.h"
+#include "unwind/x86_flow_parts.h"
 
 #include <errno.h>
+#include <string.h>
 
-#define ROUND	   16	      /* what follows data begins on such an address */
-#define INSNS_MAX  (1u << 20) /* more is padding, or no code */
-#define DOUBTS	   3	      /* times that calls are followed with less hope */
-#define KEPT_SHARE 4	      /* of the rest of the code, and more: not by chance */
-#define NO_INSN	   UINT32_MAX
-#define OUTSIDE	   (UINT32_MAX - 1)
-#define ASKEW	   (UINT32_MAX - 2) /* into the middle of an instruction, or data */
-
-struct flow_insn {
-	uint32_t at;
-	uint32_t target; /* of a direct jump or call, its number; or one of the above */
-	uint32_t piece;	 /* NO_INSN: not come to yet */
-	uint8_t n;	 /* 0: no instruction, but data */
-	bool calls;
-	bool is_called;
-	bool comes_back; /* calls, and what is called returns */
-	struct x86_frame frame;
-};
-
-struct x86_flow {
-	const uint8_t *code;
-	size_t n_bytes;
-	uint64_t vaddr;
-	VEC(struct flow_insn) insns;
-	struct x86_pieces pieces;
-	VEC(uint32_t) open; /* come to, and not gone on from */
-	bool keeps_fp;	    /* much of it does */
-};
+#define INSNS_MAX   (1u << 20) /* more is padding, or no code */
+#define DOUBTS	    3	       /* times that calls are followed with less hope */
+#define TAKEN_SHARE 64	       /* of the other rets, and more: not by chance */
+#define OUTSIDE	    (UINT32_MAX - 1)
+#define ASKEW	    X86_FLOW_NO_TARGET /* into the middle of an instruction, or data */
 
 void x86_flow_free(struct x86_flow *flow)
 {
@@ -56,14 +33,9 @@ void x86_flow_free(struct x86_flow *flow)
 	free(flow);
 }
 
-static bool is_padding(const struct x86_flow *flow, const struct flow_insn *insn)
-{
-	return x86_insn_is_padding(flow->code + insn->at, insn->n);
-}
-
 static size_t next_round(const struct x86_flow *flow, size_t at)
 {
-	return at + ROUND - (flow->vaddr + at) % ROUND;
+	return at + X86_FLOW_ROUND - (flow->vaddr + at) % X86_FLOW_ROUND;
 }
 
 static int cut_into_insns(struct x86_flow *flow)
@@ -72,8 +44,8 @@ static int cut_into_insns(struct x86_flow *flow)
 
 	for (size_t at = 0; !err && at < flow->n_bytes;) {
 		struct flow_insn insn = { .at = (uint32_t)at,
-					  .target = NO_INSN,
-					  .piece = NO_INSN };
+					  .target = X86_FLOW_NO_INSN,
+					  .piece = X86_FLOW_NO_INSN };
 		bool calls = false;
 
 		insn.n = (uint8_t)x86_insn_bytes(flow->code + at, flow->n_bytes - at,
@@ -94,7 +66,22 @@ static size_t find_insn(const struct x86_flow *flow, size_t at)
 	const struct flow_insn *insns = flow->insns.items;
 	size_t i = LOWER_BOUND(flow->insns.n, k, insns[k].at < at);
 
-	return i < flow->insns.n && insns[i].at == at && insns[i].n ? i : NO_INSN;
+	return i < flow->insns.n && insns[i].at == at && insns[i].n ? i
+								    : X86_FLOW_NO_INSN;
+}
+
+/* It may be called from anywhere. */
+static void find_taken(struct x86_flow *flow, const struct flow_insn *insn)
+{
+	uint64_t end = flow->vaddr + insn->at + insn->n, taken;
+	size_t found;
+
+	if (!insn->n ||
+	    !x86_insn_takes_address(flow->code + insn->at, insn->n, end, &taken))
+		return;
+	found = find_insn(flow, taken - flow->vaddr);
+	if (found != X86_FLOW_NO_INSN)
+		flow->insns.items[found].is_taken = true;
 }
 
 static void find_target(struct x86_flow *flow, struct flow_insn *insn)
@@ -110,8 +97,8 @@ static void find_target(struct x86_flow *flow, struct flow_insn *insn)
 		return;
 	}
 	found = find_insn(flow, (size_t)to);
-	insn->target = found == NO_INSN ? ASKEW : (uint32_t)found;
-	if (insn->calls && found != NO_INSN)
+	insn->target = found == X86_FLOW_NO_INSN ? ASKEW : (uint32_t)found;
+	if (insn->calls && found != X86_FLOW_NO_INSN)
 		flow->insns.items[found].is_called = true;
 }
 
@@ -122,7 +109,7 @@ static int come_to(struct x86_flow *flow, uint32_t number, uint32_t from,
 	struct flow_insn *insn = &flow->insns.items[number];
 	int below_from, below_its;
 
-	if (insn->piece == NO_INSN) {
+	if (insn->piece == X86_FLOW_NO_INSN) {
 		insn->piece = from;
 		insn->frame = frame;
 		return vec_push(&flow->open, number);
@@ -165,15 +152,23 @@ static int go_on(struct x86_flow *flow, uint32_t number)
 	struct x86_effect is = x86_effect(flow->code + insn->at, insn->n);
 	struct x86_frame frame = insn->frame;
 	uint32_t target = insn->target, piece = insn->piece;
-	bool goes_elsewhere = is.jumps || (is.goes && target != NO_INSN);
+	bool goes_elsewhere = is.jumps || (is.goes && target != X86_FLOW_NO_INSN);
 	int err = 0;
 
+	if (x86_insn_leaves_handler(flow->code, insn->at, insn->n)) {
+		x86_pieces_spoil(&flow->pieces, piece);
+		return 0;
+	}
 	if (insn->calls)
 		x86_pieces_call(&flow->pieces, piece);
+	if (insn->calls && frame.sp.from == X86_ENTRY)
+		x86_pieces_call_at(&flow->pieces, piece, frame.sp.at);
 	if (frame.sp.from == X86_ENTRY && is.returns)
 		x86_pieces_return_at(&flow->pieces, piece, frame.sp.at);
 	else if (frame.sp.from == X86_ENTRY && is.goes && target == OUTSIDE)
 		x86_pieces_leave_at(&flow->pieces, piece, frame.sp.at);
+	if (frame.sp.from == X86_ENTRY && is.goes && target >= ASKEW)
+		x86_pieces_go_off_at(&flow->pieces, piece, frame.sp.at);
 	x86_frame_apply(&frame, &is);
 	if (goes_elsewhere && target == ASKEW)
 		x86_pieces_spoil(&flow->pieces, piece);
@@ -188,9 +183,10 @@ static int follow_from(struct x86_flow *flow, uint32_t number)
 {
 	uint32_t piece = (uint32_t)flow->pieces.list.n;
 	bool is_behind_call = number && flow->insns.items[number - 1].calls;
-	int err = vec_push(
-		&flow->pieces.list,
-		(struct x86_piece){ .of = piece, .is_behind_call = is_behind_call });
+	int err = vec_push(&flow->pieces.list,
+			   (struct x86_piece){ .of = piece,
+					       .first = number,
+					       .is_behind_call = is_behind_call });
 
 	if (!err)
 		err = come_to(flow, number, piece, x86_frame_at_entry);
@@ -207,7 +203,7 @@ static int follow_what_is_called(struct x86_flow *flow)
 	for (uint32_t i = 0; !err && i < flow->insns.n; i++) {
 		if (!insns[i].is_called)
 			continue;
-		if (insns[i].piece == NO_INSN)
+		if (insns[i].piece == X86_FLOW_NO_INSN)
 			err = follow_from(flow, i);
 		if (!err && insns[i].frame.sp.from == X86_ENTRY)
 			x86_pieces_end_at(&flow->pieces, insns[i].piece,
@@ -222,8 +218,8 @@ static int follow_the_rest(struct x86_flow *flow)
 	int err = 0;
 
 	for (uint32_t i = 0; !err && i < flow->insns.n; i++)
-		if (insns[i].piece == NO_INSN && insns[i].n &&
-		    !is_padding(flow, &insns[i]))
+		if (insns[i].piece == X86_FLOW_NO_INSN && insns[i].n &&
+		    !x86_flow_is_padding(flow, &insns[i]))
 			err = follow_from(flow, i);
 	return err;
 }
@@ -236,7 +232,7 @@ static void check_insns(struct x86_flow *flow)
 		const struct x86_piece *whole;
 		int lower, depth;
 
-		if (insn->piece == NO_INSN || insn->frame.sp.from != X86_ENTRY)
+		if (insn->piece == X86_FLOW_NO_INSN || insn->frame.sp.from != X86_ENTRY)
 			continue;
 		whole = x86_pieces_whole(&flow->pieces, insn->piece, &lower);
 		depth = whole->cfa + lower - insn->frame.sp.at;
@@ -256,7 +252,7 @@ static bool finds_next(struct x86_flow *flow, size_t number, int *ret_depth)
 	do {
 		if (++number >= flow->insns.n || !insns[number].n)
 			return false;
-	} while (insns[number].piece == NO_INSN);
+	} while (insns[number].piece == X86_FLOW_NO_INSN);
 	whole = x86_pieces_whole(&flow->pieces, insns[number].piece, &lower);
 	*ret_depth = whole->cfa + lower;
 	return whole->is_told && !whole->is_bad && insns[number].frame.sp.from &&
@@ -273,7 +269,7 @@ static void follow_tables(struct x86_flow *flow)
 		struct x86_effect is;
 		int lower, depth;
 
-		if (insn->piece == NO_INSN || insn->target != NO_INSN ||
+		if (insn->piece == X86_FLOW_NO_INSN || insn->target != X86_FLOW_NO_INSN ||
 		    insn->frame.sp.from != X86_ENTRY ||
 		    x86_pieces_whole(&flow->pieces, insn->piece, &lower)->is_told)
 			continue;
@@ -284,118 +280,82 @@ static void follow_tables(struct x86_flow *flow)
 	}
 }
 
+/* Behind a call that is not followed a piece may take down what was put up before it: so
+ * it did come back. */
+static void go_off_behind_calls(struct x86_flow *flow)
+{
+	const struct flow_insn *insns = flow->insns.items;
+
+	for (size_t i = 0; i + 1 < flow->insns.n; i++) {
+		const struct x86_piece *behind;
+		int lower;
+
+		if (!insns[i].calls || insns[i].piece == X86_FLOW_NO_INSN ||
+		    insns[i + 1].piece == X86_FLOW_NO_INSN ||
+		    insns[i].frame.sp.from != X86_ENTRY ||
+		    insns[i + 1].frame.sp.from != X86_ENTRY)
+			continue;
+		behind = x86_pieces_whole(&flow->pieces, insns[i + 1].piece, &lower);
+		if (behind->goes_off)
+			x86_pieces_go_off_at(&flow->pieces, insns[i].piece,
+					     insns[i].frame.sp.at + behind->off_at +
+						     lower - insns[i + 1].frame.sp.at);
+	}
+}
+
+/*
+ * What never returns, as main() of a service does, and what calls it. It is a function
+ * from its first instruction on if all that it calls is called as functions call. But
+ * what goes off with an empty stack may be of another kind: GHC's code keeps no return
+ * address there, and calls as it was called.
+ */
+static void follow_the_endless(struct x86_flow *flow)
+{
+	go_off_behind_calls(flow);
+	for (uint32_t i = 0; i < flow->pieces.list.n; i++) {
+		const struct x86_piece *piece = &flow->pieces.list.items[i];
+		int lower;
+
+		if (!piece->is_behind_call && !flow->insns.items[piece->first].goes_off &&
+		    !x86_pieces_go_off(&flow->pieces, i) &&
+		    !x86_pieces_whole(&flow->pieces, i, &lower)->is_told &&
+		    x86_pieces_calls_as_begun(&flow->pieces, i))
+			x86_pieces_end_at(&flow->pieces, i, 0);
+	}
+}
+
 static int follow_all(struct x86_flow *flow)
 {
 	int err;
 
 	flow->pieces.list.n = 0;
 	for (size_t i = 0; i < flow->insns.n; i++)
-		flow->insns.items[i].piece = NO_INSN;
+		flow->insns.items[i].piece = X86_FLOW_NO_INSN;
 	err = follow_what_is_called(flow);
 	if (!err)
 		err = follow_the_rest(flow);
 	follow_tables(flow);
+	follow_the_endless(flow);
 	check_insns(flow);
 	return err;
 }
 
-static bool is_endbr64(const struct x86_flow *flow, const struct flow_insn *insn)
+/* Do functions here take their caller's arguments off the stack, as V8's do? Of those 16
+ * of 100 rets say so, of C's none. */
+static bool takes_args(const struct x86_flow *flow)
 {
-	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
-
-	return insn->n == sizeof(endbr64) &&
-	       !memcmp(flow->code + insn->at, endbr64, sizeof(endbr64));
-}
-
-/* Is behind this call nothing that another function begins with, or ends before? */
-static bool may_come_back(const struct x86_flow *flow, size_t number)
-{
-	const struct flow_insn *insn = &flow->insns.items[number], *next = insn + 1;
-
-	return insn->calls && number + 1 < flow->insns.n && next->n &&
-	       !is_padding(flow, next) && !is_endbr64(flow, next);
-}
-
-/* Calls come back, but for those behind which another function may begin. */
-static void hope(struct x86_flow *flow)
-{
-	struct flow_insn *insns = flow->insns.items;
-
-	for (size_t i = 0; i < flow->insns.n; i++)
-		insns[i].comes_back =
-			may_come_back(flow, i) && (flow->vaddr + insns[i + 1].at) % ROUND;
-}
-
-/* A piece that is entered from nowhere is a function, which begins with its return
- * address alone, or part of one that goes on through a table. Behind a call that is not
- * followed it may be anything. */
-static void look_for_doubts(struct x86_flow *flow)
-{
-	for (uint32_t i = 0; i < flow->pieces.list.n; i++) {
-		bool is_behind_call = flow->pieces.list.items[i].is_behind_call;
-		int lower;
-		struct x86_piece *whole = x86_pieces_whole(&flow->pieces, i, &lower);
-		bool begins = whole->cfa + lower == X86_RETURN_BYTES;
-
-		whole->is_doubted |= whole->is_bad || (!begins && !is_behind_call) ||
-				     (whole->leaves &&
-				      whole->cfa - whole->left_at != X86_RETURN_BYTES);
-		whole->is_begun |= begins && !is_behind_call;
-	}
-}
-
-static bool is_doubted(const struct x86_pieces *pieces, uint32_t number)
-{
-	int lower;
-	const struct x86_piece *whole = x86_pieces_whole(pieces, number, &lower);
-
-	return whole->is_doubted || !whole->is_begun;
-}
-
-static bool is_sure(const struct x86_pieces *pieces, uint32_t number)
-{
-	int lower;
-
-	return number != NO_INSN && !is_doubted(pieces, number) &&
-	       x86_pieces_whole(pieces, number, &lower)->returns;
-}
-
-/* Of a whole that is doubted some calls may not come back: then none is followed, but
- * those to code that was seen to return. True if any is another than before. */
-static bool doubt_calls(struct x86_flow *flow)
-{
-	const struct x86_pieces *pieces = &flow->pieces;
-	struct flow_insn *insns = flow->insns.items;
-	bool any = false;
-
-	look_for_doubts(flow);
-	for (size_t i = 0; i < flow->insns.n; i++) {
-		struct flow_insn *insn = &insns[i];
-		bool was = insn->comes_back;
-
-		if (insn->piece == NO_INSN || !may_come_back(flow, i))
-			continue;
-		if (insn->target < ASKEW && is_sure(pieces, insns[insn->target].piece))
-			insn->comes_back = true;
-		else if (is_doubted(pieces, insn->piece))
-			insn->comes_back = false;
-		any |= insn->comes_back != was;
-	}
-	return any;
-}
-
-/* Do functions here point with the frame pointer to their frames, as V8's do? */
-static bool keeps_fp(const struct x86_flow *flow)
-{
-	size_t kept = 0, others = 0;
+	size_t taking = 0, others = 0;
 
 	for (size_t i = 0; i < flow->insns.n; i++) {
 		const struct flow_insn *insn = &flow->insns.items[i];
+		const uint8_t *code = flow->code + insn->at;
 
-		if (insn->piece != NO_INSN)
-			*(insn->frame.fp.from ? &kept : &others) += 1;
+		if (insn->piece == X86_FLOW_NO_INSN)
+			continue;
+		taking += x86_insn_takes_args(code, insn->n);
+		others += x86_effect(code, insn->n).returns;
 	}
-	return kept > others / KEPT_SHARE;
+	return taking > others / TAKEN_SHARE;
 }
 
 int x86_flow_read(const uint8_t *code, size_t n, uint64_t vaddr, struct x86_flow **ret)
@@ -411,14 +371,16 @@ int x86_flow_read(const uint8_t *code, size_t n, uint64_t vaddr, struct x86_flow
 	err = cut_into_insns(flow);
 	for (size_t i = 0; !err && i < flow->insns.n; i++)
 		find_target(flow, &flow->insns.items[i]);
-	hope(flow);
+	for (size_t i = 0; !err && i < flow->insns.n; i++)
+		find_taken(flow, &flow->insns.items[i]);
+	x86_calls_hope(flow);
 	if (!err)
 		err = follow_all(flow);
-	for (int i = 0; !err && i < DOUBTS && doubt_calls(flow); i++)
+	for (int i = 0; !err && i < DOUBTS && x86_calls_doubt(flow); i++)
 		err = follow_all(flow);
 	if (err)
 		return err;
-	flow->keeps_fp = keeps_fp(flow);
+	flow->takes_args = takes_args(flow);
 	*ret = GIVE(flow);
 	return 0;
 }
@@ -429,23 +391,23 @@ static bool rule_of(struct x86_flow *flow, const struct flow_insn *insn,
 	const struct x86_piece *whole;
 	int lower, cfa;
 
-	if (insn->piece == NO_INSN)
+	if (insn->piece == X86_FLOW_NO_INSN)
 		return false;
 	whole = x86_pieces_whole(&flow->pieces, insn->piece, &lower);
 	cfa = whole->cfa + lower;
 	if (!whole->is_told || whole->is_bad ||
 	    !x86_frame_rule(&insn->frame, cfa, cfa == X86_RETURN_BYTES, ret))
 		return false;
-	/* that leads on better than a rule that loses it; and V8's functions take their
-	 * caller's arguments off the stack, which is less deep behind a call */
-	return !flow->keeps_fp || (ret->fp != UNWIND_FP_LOST && !whole->calls);
+	/* then the stack is less deep behind a call; and such code keeps frame pointers,
+	 * which lead on better than a rule that loses them */
+	return !flow->takes_args || (ret->fp != UNWIND_FP_LOST && !whole->calls);
 }
 
 bool x86_flow_rule(struct x86_flow *flow, size_t at, struct unwind_rule *ret)
 {
 	size_t found = find_insn(flow, at);
 
-	return found != NO_INSN && rule_of(flow, &flow->insns.items[found], ret);
+	return found != X86_FLOW_NO_INSN && rule_of(flow, &flow->insns.items[found], ret);
 }
 
 int x86_flow_tell(struct x86_flow *flow, size_t begin, size_t end,

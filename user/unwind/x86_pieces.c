@@ -20,11 +20,48 @@ struct x86_piece *x86_pieces_whole(const struct x86_pieces *pieces, uint32_t num
 	return &list[number];
 }
 
+static void calls_at(struct x86_piece *whole, int at)
+{
+	whole->calls_differ |=
+		whole->has_call_at && (at - whole->call_at) % X86_CALL_ALIGN;
+	whole->has_call_at = true;
+	whole->call_at = at;
+}
+
 void x86_pieces_call(struct x86_pieces *pieces, uint32_t number)
 {
 	int lower;
 
 	x86_pieces_whole(pieces, number, &lower)->calls = true;
+}
+
+void x86_pieces_call_at(struct x86_pieces *pieces, uint32_t number, int at)
+{
+	int lower;
+	struct x86_piece *whole = x86_pieces_whole(pieces, number, &lower);
+
+	calls_at(whole, at - lower);
+}
+
+/* Each call with the stack pointer so many bytes from that at the entry, but for whole
+ * frames. */
+static bool calls_from(const struct x86_pieces *pieces, uint32_t number, int bytes)
+{
+	int lower;
+	const struct x86_piece *whole = x86_pieces_whole(pieces, number, &lower);
+
+	return whole->has_call_at && !whole->calls_differ &&
+	       (whole->call_at + lower - bytes) % X86_CALL_ALIGN == 0;
+}
+
+bool x86_pieces_calls_as_begun(const struct x86_pieces *pieces, uint32_t number)
+{
+	return calls_from(pieces, number, X86_RETURN_BYTES);
+}
+
+bool x86_pieces_calls_as_within(const struct x86_pieces *pieces, uint32_t number)
+{
+	return calls_from(pieces, number, 0);
 }
 
 void x86_pieces_spoil(struct x86_pieces *pieces, uint32_t number)
@@ -63,6 +100,29 @@ void x86_pieces_leave_at(struct x86_pieces *pieces, uint32_t number, int at)
 	whole->left_at = at - lower;
 }
 
+static void goes_off_at(struct x86_piece *whole, int at)
+{
+	if (!whole->goes_off || at > whole->off_at)
+		whole->off_at = at;
+	whole->goes_off = true;
+}
+
+void x86_pieces_go_off_at(struct x86_pieces *pieces, uint32_t number, int at)
+{
+	int lower;
+	struct x86_piece *whole = x86_pieces_whole(pieces, number, &lower);
+
+	goes_off_at(whole, at - lower);
+}
+
+bool x86_pieces_go_off(const struct x86_pieces *pieces, uint32_t number)
+{
+	int lower;
+	const struct x86_piece *whole = x86_pieces_whole(pieces, number, &lower);
+
+	return whole->goes_off && whole->off_at + lower >= 0;
+}
+
 void x86_pieces_unite(struct x86_pieces *pieces, uint32_t a, uint32_t b, int lower)
 {
 	int below_a, below_b;
@@ -79,9 +139,15 @@ void x86_pieces_unite(struct x86_pieces *pieces, uint32_t a, uint32_t b, int low
 	into->is_bad |= part->is_bad;
 	into->is_doubted |= part->is_doubted;
 	into->returns |= part->returns;
+	into->is_joined = true;
 	into->calls |= part->calls;
+	into->calls_differ |= part->calls_differ;
+	if (part->has_call_at)
+		calls_at(into, part->call_at - lower);
 	if (part->is_told)
 		x86_pieces_end_at(pieces, into->of, part->cfa - lower - X86_RETURN_BYTES);
+	if (part->goes_off)
+		goes_off_at(into, part->off_at - lower);
 	if (part->leaves)
 		x86_pieces_leave_at(pieces, into->of, part->left_at - lower);
 }

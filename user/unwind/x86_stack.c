@@ -8,16 +8,16 @@
 #define RIP	5 /* as a base without displacement's size */
 #define HAS_SIB 4
 
-#define REG(n)	       (1u << (n))
-#define PAIR	       (REG(0) | REG(2)) /* rax, rdx */
-#define IMPLIED	       (PAIR | REG(1) | REG(3) | REG(6) | REG(7))
-#define LOST_IN_A_CALL (PAIR | REG(1) | REG(6) | REG(7) | 0xf00)
+#define REG(n)		(1u << (n))
+#define PAIR		(REG(0) | REG(2)) /* rax, rdx */
+#define IMPLIED		(PAIR | REG(1) | REG(3) | REG(6) | REG(7))
+#define LOST_IN_SYSCALL (REG(0) | REG(1) | REG(11))
+#define LOST_IN_A_CALL	(PAIR | REG(1) | REG(6) | REG(7) | 0xf00)
 
 /*
  * Which registers an instruction with ModRM writes: . none, r ModRM's register, m its
  * place if that is one, x both, M the place, and rax and rdx, i those that no operand
- * names. !: nothing is known of any behind it; one of these enters the kernel, which may
- * have made the frame at hand, as the code that signal handlers return to ends so.
+ * names, s those of a system call. !: nothing is known of any behind it.
  */
 static const char one_byte[] = "mmrr....mmrr...." /* 00 */
 			       "mmrr....mmrr...."
@@ -36,7 +36,7 @@ static const char one_byte[] = "mmrr....mmrr...." /* 00 */
 			       "................"
 			       "......MM......m.";
 
-static const char two_byte[] = "m!rr.!!!!!!.!..." /* 00 */
+static const char two_byte[] = "m!rr.s!!!!!.!..." /* 00 */
 			       "..............m." /* 1e: rdssp */
 			       "!!!!!!!!....rr.."
 			       "!i!!!!!!........"
@@ -223,6 +223,8 @@ static void write_registers(struct x86_effect *is, const struct operands *op, ch
 		is->writes |= PAIR;
 	else if (letter == 'i')
 		is->writes |= IMPLIED;
+	else if (letter == 's')
+		is->writes |= LOST_IN_SYSCALL;
 	else if (letter == '!')
 		fear_worst(is);
 	if (is->writes & REG(X86_SP) && is->sp == X86_SP_MOVED)

@@ -1,0 +1,107 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# Programs of which no call frame information is written, or whose C library has none, and
+# whose functions never return: a service's main(), and what calls it.
+
+# shellcheck disable=SC2154 # set by faults.bash
+
+load lib
+load faults
+
+make_service() {
+	cat >service.c <<-'END'
+		#include <pthread.h>
+		#include <signal.h>
+		#include <sys/time.h>
+
+		static volatile unsigned long sink;
+
+		__attribute__((noinline)) void leaf(void)
+		{
+			unsigned long x = sink;
+
+			for (int i = 0; i < 20000; i++)
+				x = x * 3 + i;
+			sink = x;
+		}
+		__attribute__((noinline)) void middle(int n)
+		{
+			while (n--)
+				leaf();
+			sink++;
+		}
+		__attribute__((noinline)) void recurse(int n)
+		{
+			if (n)
+				recurse(n - 1);
+			middle(5);
+		}
+		static void *serve(void *arg)
+		{
+			for (;;)
+				middle(*(int *)arg);
+		}
+		static void handle(int signal)
+		{
+			leaf();
+			sink += signal; /* the call is none of the tail's */
+		}
+		int main(void)
+		{
+			struct itimerval often = { { 0, 2000 }, { 0, 2000 } };
+			static int times = 3;
+			pthread_t thread;
+
+			pthread_create(&thread, 0, serve, &times);
+			signal(SIGALRM, handle);
+			setitimer(ITIMER_REAL, &often, 0);
+			for (;;)
+				recurse(3);
+		}
+	END
+}
+
+# NAME BEFORE_MAIN BEFORE_SERVE   patterns of what is above each
+all_are_whole() {
+	local inner='(;recurse)*(;middle)?(;leaf)?' restorer='(__restore_rt|[a-z.]+!0x[0-9a-f]+)'
+	local handler="$restorer(;handle(;leaf)?)?"
+	local main="$2main$inner(;$handler)?" serve="$3serve(;middle)?(;leaf)?(;$handler)?"
+
+	start "./$1"
+	record_while "$last_pid" 1500 -F 997 -p "$last_pid" -o out --stats-json stats
+	adds_up out stats
+	# a system call's pc is behind it, which may be another function's
+	grep -vF '_[k]' out | sed -E 's/ [0-9]+$//' | sort -u >stacks
+	grep -qE "^$1;${2}main;recurse.*;leaf$" stacks
+	[ -z "$3" ] || grep -qE "^$1;${3}serve;middle;leaf$" stacks
+	grep -q ';handle' stacks
+	if [ -n "$3" ]; then
+		run grep -vE "^$1;($main|$serve)$" stacks
+	else
+		run grep -vE "^$1;($main|.*serve.*)$" stacks
+	fi
+	[ "$status" -eq 1 ] || { echo "$output"; false; }
+}
+
+@test "a program of musl: from its library's first function on, threads and handlers too" {
+	[ "$(uname -m)" = x86_64 ] || skip "the code is x86-64's"
+	command -v musl-gcc >/dev/null || skip "no musl-gcc"
+	make_service
+	musl-gcc -O2 -o dynamic service.c \
+		-Wl,--dynamic-linker="/usr/lib/$(uname -m)-linux-musl/libc.so"
+	musl-gcc -O2 -static -o static service.c
+	all_are_whole dynamic '_start;libc\.so!0x[0-9a-f]+;' \
+		'libc\.so!0x[0-9a-f]+;libc\.so!0x[0-9a-f]+;'
+	all_are_whole static '_start;libc_start_main_stage2;' '__clone;start;'
+}
+
+@test "a program without tables: main() never returns, and its calls say how deep it is" {
+	[ "$(uname -m)" = x86_64 ] || skip "the code is x86-64's"
+	make_service
+	for compiler in gcc clang; do
+		command -v "$compiler" >/dev/null || continue
+		"$compiler" -O2 -fno-asynchronous-unwind-tables -fno-unwind-tables \
+			-pthread -o "by_$compiler" service.c
+		all_are_whole "by_$compiler" '_start;__libc_start_main[^;]*;__libc_start_call_main;' ''
+	done
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Which calls come back. Behind one that doesn't lies another function's code, or
+ * nothing.
+ */
+#include "unwind/x86_flow_parts.h"
+
+#include <string.h>
+
+static bool is_endbr64(const struct x86_flow *flow, const struct flow_insn *insn)
+{
+	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+
+	return insn->n == sizeof(endbr64) &&
+	       !memcmp(flow->code + insn->at, endbr64, sizeof(endbr64));
+}
+
+/* Is behind this call nothing that another function begins with, or ends before? */
+static bool may_come_back(const struct x86_flow *flow, size_t number)
+{
+	const struct flow_insn *insn = &flow->insns.items[number], *next = insn + 1;
+
+	return insn->calls && number + 1 < flow->insns.n && next->n &&
+	       !x86_flow_is_padding(flow, next) && !is_endbr64(flow, next);
+}
+
+void x86_calls_hope(struct x86_flow *flow)
+{
+	struct flow_insn *insns = flow->insns.items;
+
+	for (size_t i = 0; i < flow->insns.n; i++)
+		insns[i].comes_back = may_come_back(flow, i) &&
+				      (flow->vaddr + insns[i + 1].at) % X86_FLOW_ROUND;
+}
+
+/* A piece that is entered from nowhere is a function, which begins with its return
+ * address alone, or part of one that goes on through a table. Behind a call that is not
+ * followed it may be anything. */
+static void look_for_doubts(struct x86_flow *flow)
+{
+	for (uint32_t i = 0; i < flow->pieces.list.n; i++) {
+		bool is_behind_call = flow->pieces.list.items[i].is_behind_call;
+		int lower;
+		struct x86_piece *whole = x86_pieces_whole(&flow->pieces, i, &lower);
+		bool begins = whole->cfa + lower == X86_RETURN_BYTES;
+
+		whole->is_doubted |= whole->is_bad || (!begins && !is_behind_call) ||
+				     (whole->leaves &&
+				      whole->cfa - whole->left_at != X86_RETURN_BYTES);
+		whole->is_begun |= begins && !is_behind_call;
+		flow->insns.items[flow->pieces.list.items[i].first].goes_off |=
+			x86_pieces_go_off(&flow->pieces, i);
+	}
+}
+
+static bool is_doubted(const struct x86_pieces *pieces, uint32_t number)
+{
+	int lower;
+	const struct x86_piece *whole = x86_pieces_whole(pieces, number, &lower);
+
+	return whole->is_doubted || !whole->is_begun;
+}
+
+static bool is_sure(const struct x86_pieces *pieces, uint32_t number)
+{
+	int lower;
+
+	return number != X86_FLOW_NO_INSN && !is_doubted(pieces, number) &&
+	       x86_pieces_whole(pieces, number, &lower)->returns;
+}
+
+/* What begins behind the call and the padding there, and is come to from nowhere; NULL:
+ * nothing. */
+static const struct flow_insn *begins_behind(const struct x86_flow *flow, size_t call)
+{
+	const struct flow_insn *insns = flow->insns.items;
+	const struct x86_piece *whole;
+	int lower;
+
+	do {
+		if (++call >= flow->insns.n || !insns[call].n)
+			return NULL;
+	} while (x86_flow_is_padding(flow, &insns[call]));
+	if (insns[call].piece == X86_FLOW_NO_INSN)
+		return NULL;
+	whole = x86_pieces_whole(&flow->pieces, insns[call].piece, &lower);
+	return whole->first == call && !whole->is_joined ? &insns[call] : NULL;
+}
+
+/* The stack's bytes from the CFA down to it, if that is known. */
+static bool find_depth(const struct x86_flow *flow, const struct flow_insn *insn,
+		       int *ret)
+{
+	const struct x86_piece *whole;
+	int lower;
+
+	if (insn->piece == X86_FLOW_NO_INSN || insn->frame.sp.from != X86_ENTRY)
+		return false;
+	whole = x86_pieces_whole(&flow->pieces, insn->piece, &lower);
+	*ret = whole->cfa + lower - insn->frame.sp.at;
+	return whole->is_told && !whole->is_bad;
+}
+
+/*
+ * Does a function that never returns go on behind this call and padding, as before the
+ * head of a loop? That calls with the stack as it finds it: so it is no function of its
+ * own; and nobody else knows where it is.
+ */
+static bool leads_to_loop(struct x86_flow *flow, const struct flow_insn *call)
+{
+	const struct flow_insn *head =
+		begins_behind(flow, (size_t)(call - flow->insns.items));
+	struct x86_piece *whole;
+	int depth, lower;
+
+	if (!head || head->is_called || head->is_taken ||
+	    find_depth(flow, head, &depth) ||
+	    !x86_pieces_calls_as_within(&flow->pieces, head->piece) ||
+	    !find_depth(flow, call, &depth) || depth % X86_CALL_ALIGN)
+		return false;
+	/* what calls are within it are told by that, and not to be doubted */
+	x86_pieces_end_at(&flow->pieces, head->piece, depth - X86_RETURN_BYTES);
+	whole = x86_pieces_whole(&flow->pieces, head->piece, &lower);
+	whole->is_doubted = false;
+	whole->is_begun = true;
+	return true;
+}
+
+/* True if there is one now, or is none any more since it makes no sense. */
+static bool look_for_loop(struct x86_flow *flow, struct flow_insn *call)
+{
+	if (call->leads_to_loop && is_doubted(&flow->pieces, call->piece))
+		call->leads_to_none = true;
+	else if (call->comes_back || call->leads_to_none || !leads_to_loop(flow, call))
+		return false;
+	call->leads_to_loop = call->comes_back = !call->leads_to_none;
+	return true;
+}
+
+static bool look_for_loops(struct x86_flow *flow)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < flow->insns.n; i++) {
+		struct flow_insn *insn = &flow->insns.items[i];
+
+		if (insn->calls && insn->piece != X86_FLOW_NO_INSN)
+			any |= look_for_loop(flow, insn);
+	}
+	return any;
+}
+
+/* Of a whole that is doubted some calls may not come back: then none is followed, but
+ * those to code that was seen to return. True if any is another than before. */
+bool x86_calls_doubt(struct x86_flow *flow)
+{
+	const struct x86_pieces *pieces = &flow->pieces;
+	struct flow_insn *insns = flow->insns.items;
+	bool any;
+
+	look_for_doubts(flow);
+	any = look_for_loops(flow);
+	for (size_t i = 0; i < flow->insns.n; i++) {
+		struct flow_insn *insn = &insns[i];
+		bool was = insn->comes_back;
+
+		if (insn->piece == X86_FLOW_NO_INSN || !may_come_back(flow, i) ||
+		    insn->leads_to_loop)
+			continue;
+		if (insn->target < X86_FLOW_NO_TARGET &&
+		    is_sure(pieces, insns[insn->target].piece))
+			insn->comes_back = true;
+		else if (is_doubted(pieces, insn->piece))
+			insn->comes_back = false;
+		any |= insn->comes_back != was;
+	}
+	return any;
+}

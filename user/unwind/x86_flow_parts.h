@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Code that is followed by its jumps (x86_flow.h), as its parts see it: instructions,
+ * what is known at each, and which calls come back.
+ */
+#ifndef WEFT_UNWIND_X86_FLOW_PARTS_H
+#define WEFT_UNWIND_X86_FLOW_PARTS_H
+
+#include "obj/x86_insn.h"
+#include "unwind/x86_flow.h"
+#include "unwind/x86_frame.h"
+#include "unwind/x86_pieces.h"
+
+#define X86_FLOW_ROUND	   16 /* what follows data begins on such an address */
+#define X86_FLOW_NO_INSN   UINT32_MAX
+#define X86_FLOW_NO_TARGET (UINT32_MAX - 2) /* and above: no instruction's number */
+
+struct flow_insn {
+	uint32_t at;
+	uint32_t target; /* of a direct jump or call, its number */
+	uint32_t piece;	 /* X86_FLOW_NO_INSN: not come to yet */
+	uint8_t n;	 /* 0: no instruction, but data */
+	bool calls;
+	bool is_called;
+	bool is_taken;	 /* its address is, by an instruction */
+	bool comes_back; /* calls, and what is called returns */
+	bool goes_off;	 /* what begins with it, as functions end that call another */
+	bool leads_to_loop, leads_to_none; /* calls: so it was found, or refuted */
+	struct x86_frame frame;
+};
+
+struct x86_flow {
+	const uint8_t *code;
+	size_t n_bytes;
+	uint64_t vaddr;
+	VEC(struct flow_insn) insns;
+	struct x86_pieces pieces;
+	VEC(uint32_t) open; /* come to, and not gone on from */
+	bool takes_args;    /* much of it does */
+};
+
+static inline bool x86_flow_is_padding(const struct x86_flow *flow,
+				       const struct flow_insn *insn)
+{
+	return x86_insn_is_padding(flow->code + insn->at, insn->n);
+}
+
+/* Calls come back, but for those behind which another function may begin. */
+void x86_calls_hope(struct x86_flow *flow);
+
+/* What came of it, where all was followed: true if any call is hoped less of, or more,
+ * than before. */
+bool x86_calls_doubt(struct x86_flow *flow);
+
+#endif
