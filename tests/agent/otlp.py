@@ -135,7 +135,9 @@ def read_profile(dictionary, data):
         (value,) = packed(sample, 4)
         demand(value > 0, "a sample of nothing")
         attributes = dictionary.named(packed(sample, 2))
-        stack = [attributes["thread.name"]] + dictionary.stack(one(sample, 1))
+        # as folded stacks have a thread that gave itself no name
+        thread = attributes.get("thread.name", "[no_name]")
+        stack = [thread] + dictionary.stack(one(sample, 1))
         demand("trace_id" not in attributes, "ids outside of a link")
         if one(sample, 3):
             link = dictionary.links[one(sample, 3)]

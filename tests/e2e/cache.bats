@@ -135,11 +135,16 @@ tables_before() {
 @test "a table that a short program could not wait for is there the next time" {
 	[ "$(uname -m)" = x86_64 ] || skip "the program is x86-64's"
 	make_large large 4
-	weft record -q -o out --unwind-cache "$PWD/cache" -- bash -c './large; true'
-	weft record -q -o out --unwind-cache "$PWD/cache" --stats-json stats \
-		-- bash -c './large; true'
-	[ "$(stat_of unwind_cache.misses)" -eq 0 ]
-	[ "$(stat_of unwind_cache.hits)" -gt 1 ]
+	# files of what else began on this machine just then may miss
+	for _ in {1..5}; do
+		rm -rf cache
+		weft record -q -o out --unwind-cache "$PWD/cache" -- bash -c './large; true'
+		weft record -q -o out --unwind-cache "$PWD/cache" --stats-json stats \
+			-- bash -c './large; true'
+		[ "$(stat_of unwind_cache.hits)" -gt 1 ]
+		[ "$(stat_of unwind_cache.misses)" -gt 0 ] || return 0
+	done
+	false
 }
 
 @test "none but its owner can look into it" {
