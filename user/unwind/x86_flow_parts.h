@@ -35,8 +35,9 @@ struct x86_flow {
 	uint64_t vaddr;
 	VEC(struct flow_insn) insns;
 	struct x86_pieces pieces;
-	VEC(uint32_t) open; /* come to, and not gone on from */
-	bool takes_args;    /* much of it does */
+	VEC(uint32_t) open;	 /* come to, and not gone on from */
+	size_t n_rets, n_taking; /* of these, those that take arguments off the stack */
+	bool takes_args;	 /* so functions here do, as V8's */
 };
 
 static inline bool x86_flow_is_padding(const struct x86_flow *flow,
