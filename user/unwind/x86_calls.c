@@ -87,20 +87,6 @@ static const struct flow_insn *begins_behind(const struct x86_flow *flow, size_t
 	return whole->first == call && !whole->is_joined ? &insns[call] : NULL;
 }
 
-/* The stack's bytes from the CFA down to it, if that is known. */
-static bool find_depth(const struct x86_flow *flow, const struct flow_insn *insn,
-		       int *ret)
-{
-	const struct x86_piece *whole;
-	int lower;
-
-	if (insn->piece == X86_FLOW_NO_INSN || insn->frame.sp.from != X86_ENTRY)
-		return false;
-	whole = x86_pieces_whole(&flow->pieces, insn->piece, &lower);
-	*ret = whole->cfa + lower - insn->frame.sp.at;
-	return whole->is_told && !whole->is_bad;
-}
-
 /*
  * Does a function that never returns go on behind this call and padding, as before the
  * head of a loop? That calls with the stack as it finds it: so it is no function of its
@@ -114,9 +100,9 @@ static bool leads_to_loop(struct x86_flow *flow, const struct flow_insn *call)
 	int depth, lower;
 
 	if (!head || head->is_called || head->is_taken ||
-	    find_depth(flow, head, &depth) ||
+	    x86_flow_find_depth(flow, head, &depth) ||
 	    !x86_pieces_calls_as_within(&flow->pieces, head->piece) ||
-	    !find_depth(flow, call, &depth) || depth % X86_CALL_ALIGN)
+	    !x86_flow_find_depth(flow, call, &depth) || depth % X86_CALL_ALIGN)
 		return false;
 	/* what calls are within it are told by that, and not to be doubted */
 	x86_pieces_end_at(&flow->pieces, head->piece, depth - X86_RETURN_BYTES);

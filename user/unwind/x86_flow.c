@@ -4,7 +4,7 @@
  * from where they are entered: what is called, and what follows an instruction that never
  * goes on. Where a way leads into another piece, both are one from then on
  * (x86_pieces.h). At first calls are hoped to come back; where what follows from that is
- * odd, they are not.
+ * odd, they are not (x86_calls.c).
  */
 #include "unwind/x86_flow.h"
 
@@ -231,14 +231,9 @@ static void check_insns(struct x86_flow *flow)
 {
 	for (size_t i = 0; i < flow->insns.n; i++) {
 		const struct flow_insn *insn = &flow->insns.items[i];
-		const struct x86_piece *whole;
-		int lower, depth;
+		int depth;
 
-		if (insn->piece == X86_FLOW_NO_INSN || insn->frame.sp.from != X86_ENTRY)
-			continue;
-		whole = x86_pieces_whole(&flow->pieces, insn->piece, &lower);
-		depth = whole->cfa + lower - insn->frame.sp.at;
-		if (whole->is_told && depth < X86_RETURN_BYTES)
+		if (x86_flow_find_depth(flow, insn, &depth) && depth < X86_RETURN_BYTES)
 			x86_pieces_spoil(&flow->pieces, insn->piece);
 	}
 }
@@ -283,7 +278,7 @@ static void follow_tables(struct x86_flow *flow)
 }
 
 /* Behind a call that is not followed a piece may take down what was put up before it: so
- * it did come back. */
+ * it did come back. Behind one that is followed nothing new is found. */
 static void go_off_behind_calls(struct x86_flow *flow)
 {
 	const struct flow_insn *insns = flow->insns.items;
@@ -353,10 +348,10 @@ int x86_flow_read(const uint8_t *code, size_t n, uint64_t vaddr, struct x86_flow
 	flow->n_bytes = n < X86_FLOW_MAX ? n : X86_FLOW_MAX;
 	flow->vaddr = vaddr;
 	err = cut_into_insns(flow);
-	for (size_t i = 0; !err && i < flow->insns.n; i++)
+	for (size_t i = 0; !err && i < flow->insns.n; i++) {
 		find_target(flow, &flow->insns.items[i]);
-	for (size_t i = 0; !err && i < flow->insns.n; i++)
 		find_taken(flow, &flow->insns.items[i]);
+	}
 	x86_calls_hope(flow);
 	if (!err)
 		err = follow_all(flow);

@@ -36,7 +36,7 @@ struct x86_flow {
 	VEC(struct flow_insn) insns;
 	struct x86_pieces pieces;
 	VEC(uint32_t) open;	 /* come to, and not gone on from */
-	size_t n_rets, n_taking; /* of these, those that take arguments off the stack */
+	size_t n_rets, n_taking; /* the second take arguments off the stack, too */
 	bool takes_args;	 /* so functions here do, as V8's */
 };
 
@@ -44,6 +44,20 @@ static inline bool x86_flow_is_padding(const struct x86_flow *flow,
 				       const struct flow_insn *insn)
 {
 	return x86_insn_is_padding(flow->code + insn->at, insn->n);
+}
+
+/* The stack's bytes at an instruction, from the CFA down; false: nobody knows. */
+static inline bool x86_flow_find_depth(const struct x86_flow *flow,
+				       const struct flow_insn *insn, int *ret)
+{
+	const struct x86_piece *whole;
+	int lower;
+
+	if (insn->piece == X86_FLOW_NO_INSN || insn->frame.sp.from != X86_ENTRY)
+		return false;
+	whole = x86_pieces_whole(&flow->pieces, insn->piece, &lower);
+	*ret = whole->cfa + lower - insn->frame.sp.at;
+	return whole->is_told && !whole->is_bad;
 }
 
 /* Calls come back, but for those behind which another function may begin. */
