@@ -183,7 +183,9 @@ int module_id(struct module_table *table, const struct module *module, uint32_t 
 
 const struct module *module_get(const struct module_table *table, uint32_t id)
 {
-	return &table->entries.items[id]->module;
+	const struct module_entry *entry = table->entries.items[id];
+
+	return entry ? &entry->module : NULL;
 }
 
 uint32_t module_jitdump_pid(const struct module *module)

@@ -47,6 +47,7 @@ enum { MODULE_ID_UNMAPPED, MODULE_ID_KERNEL, MODULE_ID_VDSO }; /* always there *
 
 /* path is borrowed. 0, -ENOMEM, INTERN_FULL. */
 int module_id(struct module_table *table, const struct module *module, uint32_t *ret);
+/* NULL: the id is nobody's (now). */
 const struct module *module_get(const struct module_table *table, uint32_t id);
 
 /* All ids are below this; not all of them need be some module's. */

@@ -88,7 +88,7 @@ static const char *find_runtime(const struct count *count)
 			worst = id;
 	for (uint32_t id = 1; id < module_count(modules); id++) {
 		const struct module *module = module_get(modules, id);
-		const char *asked = module->kind == MODULE_FILE
+		const char *asked = module && module->kind == MODULE_FILE
 					    ? runtime_that_names(module->path)
 					    : NULL;
 
