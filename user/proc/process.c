@@ -4,19 +4,10 @@
 #include "base/error.h"
 #include "base/hmap.h"
 #include "base/intern.h"
-#include "base/search.h"
-#include "base/vec.h"
 #include "proc/ended.h"
 
 #include <errno.h>
 #include <string.h>
-
-/* Shared by processes that forked from each other; copied before a change. */
-struct map_list {
-	unsigned int refs;
-	uint64_t version;	  /* distinct for each content of each list */
-	VEC(struct mapping) maps; /* by start, not overlapping */
-};
 
 struct process_table {
 	struct hmap by_tgid;
@@ -25,8 +16,7 @@ struct process_table {
 	struct process_counts counts;
 	struct ended_queue ended; /* not forgotten yet */
 	uint32_t incarnations;
-	uint64_t versions;
-	size_t n_mappings; /* of all lists */
+	struct map_lists lists;
 };
 
 int process_table_new(struct process_table **ret, struct module_table *modules,
@@ -43,18 +33,9 @@ int process_table_new(struct process_table **ret, struct module_table *modules,
 	return 0;
 }
 
-static void map_list_put(struct process_table *table, struct map_list *list)
-{
-	if (!list || --list->refs)
-		return;
-	table->n_mappings -= list->maps.n;
-	vec_free(&list->maps);
-	free(list);
-}
-
 static void process_free(struct process_table *table, struct process *process)
 {
-	map_list_put(table, process->maps);
+	map_list_put(&table->lists, process->maps);
 	free(process);
 }
 
@@ -104,67 +85,6 @@ static int process_new(struct process_table *table, const struct side_event *eve
 		return err;
 	}
 	*ret = process;
-	return 0;
-}
-
-/* Makes sure that a change of the list is seen by this process alone. */
-static int own_list(struct process_table *table, struct process *process)
-{
-	struct map_list *old = process->maps, *own;
-
-	if (old && old->refs == 1)
-		return 0;
-	own = calloc(1, sizeof(*own));
-	if (!own)
-		return fail(-ENOMEM, "no memory for mappings");
-	own->refs = 1;
-	if (old && old->maps.n) {
-		if (vec_reserve(&own->maps, old->maps.n)) {
-			map_list_put(table, own);
-			return -ENOMEM;
-		}
-		memcpy(own->maps.items, old->maps.items,
-		       old->maps.n * sizeof(struct mapping));
-		own->maps.n = old->maps.n;
-		table->n_mappings += own->maps.n;
-	}
-	map_list_put(table, old);
-	process->maps = own;
-	return 0;
-}
-
-/* The first mapping that ends above addr. */
-static size_t lower_bound(const struct map_list *list, uint64_t addr)
-{
-	return LOWER_BOUND(list->maps.n, i, list->maps.items[i].end <= addr);
-}
-
-/* Puts `map` where others may be: they keep what it leaves of them. */
-static int replace(struct map_list *list, const struct mapping *map)
-{
-	size_t first = lower_bound(list, map->start), last = first, n = 0;
-	struct mapping put[3];
-	size_t tail;
-
-	while (last < list->maps.n && list->maps.items[last].start < map->end)
-		last++;
-	if (first < last && list->maps.items[first].start < map->start) {
-		put[n] = list->maps.items[first];
-		put[n++].end = map->start;
-	}
-	put[n++] = *map;
-	if (first < last && list->maps.items[last - 1].end > map->end) {
-		put[n] = list->maps.items[last - 1];
-		put[n].pgoff += map->end - put[n].start;
-		put[n++].start = map->end;
-	}
-	if (vec_reserve(&list->maps, n))
-		return -ENOMEM;
-	tail = list->maps.n - last;
-	memmove(list->maps.items + first + n, list->maps.items + last,
-		tail * sizeof(struct mapping));
-	memcpy(list->maps.items + first, put, n * sizeof(struct mapping));
-	list->maps.n = first + n + tail;
 	return 0;
 }
 
@@ -229,16 +149,6 @@ static int get_or_new(struct process_table *table, const struct side_event *even
 	return *ret ? 0 : process_new(table, event, ret);
 }
 
-/* For one mapping more, which may split another, in a list of the process's own. */
-static bool has_room(const struct process_table *table, const struct process *process)
-{
-	const struct map_list *list = process->maps;
-	size_t n = list ? list->maps.n : 0;
-	size_t more = list && list->refs > 1 ? n + 2 : 2;
-
-	return n < MAPPINGS_MAX && table->n_mappings + more <= MAPPINGS_ALL_MAX;
-}
-
 static bool is_late(const struct process_table *table, const struct side_event *event)
 {
 	const struct process *process = hmap_get(&table->by_tgid, event->pid);
@@ -270,23 +180,17 @@ static int apply_mmap(struct process_table *table, const struct side_event *even
 
 	if (err || !process || map.end <= map.start)
 		return err;
-	if (!has_room(table, process)) {
+	if (!map_list_has_room(&table->lists, process->maps)) {
 		table->counts.refused++;
 		return 0;
 	}
-	err = own_list(table, process);
-	if (err)
-		return err;
 	err = module_of(table, process, event, &map.module);
 	if (err)
 		return err;
 	map.is_jit = module_get(table->modules, map.module)->kind == MODULE_JIT;
 	if (is_there(process, &map))
 		return 0;
-	table->n_mappings -= process->maps->maps.n;
-	err = replace(process->maps, &map);
-	table->n_mappings += process->maps->maps.n;
-	process->maps->version = ++table->versions;
+	err = map_list_add(&table->lists, &process->maps, &map);
 	if (!err && table->sink.mapped)
 		table->sink.mapped(table->sink.arg, process, &map);
 	return err;
@@ -321,10 +225,8 @@ static int apply_fork(struct process_table *table, const struct side_event *even
 	child->ppid = event->ppid;
 	if (parent)
 		memcpy(child->comm, parent->comm, sizeof(child->comm));
-	if (parent && parent->maps) {
-		child->maps = parent->maps;
-		child->maps->refs++;
-	}
+	if (parent)
+		child->maps = map_list_share(parent->maps);
 	if (table->sink.forked)
 		table->sink.forked(table->sink.arg, child, parent, event->time_ns);
 	return 0;
@@ -416,15 +318,7 @@ const struct process *process_get(const struct process_table *table, uint32_t tg
 
 const struct mapping *process_mapping(const struct process *process, uint64_t addr)
 {
-	const struct map_list *list = process->maps;
-	size_t i;
-
-	if (!list)
-		return NULL;
-	i = lower_bound(list, addr);
-	if (i == list->maps.n || list->maps.items[i].start > addr)
-		return NULL;
-	return &list->maps.items[i];
+	return map_list_find(process->maps, addr);
 }
 
 bool process_has_file(const struct process_table *table, const struct process *process,
@@ -441,8 +335,7 @@ bool process_has_file(const struct process_table *table, const struct process *p
 
 const struct mapping *process_mappings(const struct process *process, size_t *ret_n)
 {
-	*ret_n = process->maps ? process->maps->maps.n : 0;
-	return process->maps ? process->maps->maps.items : NULL;
+	return map_list_items(process->maps, ret_n);
 }
 
 void process_mark_modules(const struct process_table *table)
@@ -460,7 +353,7 @@ void process_mark_modules(const struct process_table *table)
 
 uint64_t process_version(const struct process *process)
 {
-	return process->maps ? process->maps->version : 0;
+	return map_list_version(process->maps);
 }
 
 const struct process *process_next(const struct process_table *table, size_t *i)

@@ -14,14 +14,8 @@
 
 #include "base/cleanup.h"
 #include "core/module.h"
+#include "proc/map_list.h"
 #include "proc/side_event.h"
-
-struct mapping {
-	uint64_t start, end, pgoff;
-	uint64_t born_ns;
-	uint32_t module;
-	bool is_jit; /* offsets in its module are addresses */
-};
 
 struct process {
 	uint32_t tgid, ppid;  /* ppid: who forked it; 0: not known */
@@ -51,9 +45,7 @@ struct process_sink {
 	void (*ended)(void *arg, const struct process *process);
 };
 
-#define PROCESSES_MAX	 (256u << 10)
-#define MAPPINGS_MAX	 (64u << 10) /* executable ones, a process */
-#define MAPPINGS_ALL_MAX (2u << 20)  /* of all lists: an unmap is never told */
+#define PROCESSES_MAX (256u << 10)
 
 struct process_counts {
 	uint64_t seen;	  /* processes and their execs */
