@@ -255,10 +255,48 @@ load lib
 	! tr '\0' ' ' <"/proc/self/cmdline" | grep s3cret || return 1
 }
 
-@test "a certificate that nobody vouches for is not believed" {
+# key.pem and cert.pem, of this machine
+make_certificate() {
 	command -v openssl >/dev/null || skip "no openssl"
 	openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 \
 		-subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 2>/dev/null
+}
+
+@test "a server that asks for a certificate gets it" {
+	make_certificate
+	mkdir -m 700 private
+	cp key.pem private
+	TLS_CERT=$PWD/cert.pem TLS_KEY=$PWD/key.pem TLS_CA=$PWD/cert.pem start_server got
+	cat >agent.ini <<-end
+		[receiver stranger]
+		kind = pyroscope
+		url = https://127.0.0.1:$port
+		ca-file = $PWD/cert.pem
+		[receiver known]
+		kind = pyroscope
+		url = https://127.0.0.1:$port
+		ca-file = $PWD/cert.pem
+		cert-file = $PWD/cert.pem
+		key-file = $PWD/private/key.pem
+	end
+	chmod 644 private/key.pem
+	refused 'everybody may read' agent --config agent.ini --check-config
+	chmod 600 private/key.pem
+	grep -v cert-file agent.ini >half.ini
+	refused 'go together' agent --config half.ini --check-config
+	start_agent --config agent.ini
+	wait_for has_taken got 2
+	wait_for grep -q 'receiver stranger: try 1 failed' said
+	stop_agent
+	cat said
+	adds_up known
+	adds_up stranger
+	grep -E '^  stranger +0 delivered' said
+	is_orderly got
+}
+
+@test "a certificate that nobody vouches for is not believed" {
+	make_certificate
 	TLS_CERT=$PWD/cert.pem TLS_KEY=$PWD/key.pem start_server got
 	cat >agent.ini <<-end
 		[receiver unknown]

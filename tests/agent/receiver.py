@@ -3,7 +3,8 @@
 """A server that takes profiles and holds whoever sends to the receivers' rules.
 
     receiver.py FOLDER [SCRIPT]     prints its port, and serves until it is killed;
-                                    over TLS where TLS_CERT and TLS_KEY name files
+                                    over TLS where TLS_CERT and TLS_KEY name files, for
+                                    those alone whom TLS_CA vouches for, if that does
 
 FOLDER gets a file for each profile that was taken: N-KIND.pb.gz, and N-KIND.json with
 its labels, its id and the headers of the request; of OTLP also N-KIND.folded. The second
@@ -196,6 +197,9 @@ server.daemon_threads = True
 if "TLS_CERT" in os.environ:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(os.environ["TLS_CERT"], os.environ["TLS_KEY"])
+    if "TLS_CA" in os.environ:
+        context.load_verify_locations(os.environ["TLS_CA"])
+        context.verify_mode = ssl.CERT_REQUIRED
     server.socket = context.wrap_socket(server.socket, server_side=True)
 print(server.server_address[1], flush=True)
 server.serve_forever()

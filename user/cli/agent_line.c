@@ -24,6 +24,8 @@ const struct option agent_receiver_options[] = {
 	{ OPTION_STRING, 0, "user", "NAME", "", AT(user) },
 	{ OPTION_STRING, 0, "password-file", "PATH", "", AT(password_file) },
 	{ OPTION_STRING, 0, "ca-file", "PATH", "", AT(ca_file) },
+	{ OPTION_STRING, 0, "cert-file", "PATH", "", AT(cert_file) },
+	{ OPTION_STRING, 0, "key-file", "PATH", "", AT(key_file) },
 	{ OPTION_STRING, 0, "proxy", "URL", "", AT(proxy) },
 	{ OPTION_DURATION, 0, "timeout", "TIME", "", AT(timeout_ns) },
 	{ OPTION_END },
@@ -207,6 +209,10 @@ static int read_files(struct receiver_line *receiver)
 		err = config_read_secret(receiver->password_file, &receiver->password);
 	if (!err && receiver->ca_file)
 		err = config_read_text(receiver->ca_file, &receiver->ca_text);
+	if (!err && receiver->cert_file)
+		err = config_read_text(receiver->cert_file, &receiver->cert_text);
+	if (!err && receiver->key_file)
+		err = config_read_private(receiver->key_file, &receiver->key_text);
 	return err;
 }
 
@@ -227,6 +233,9 @@ static int take_receiver(struct agent_line *line, struct receiver_line *receiver
 	if (receiver->headers.n >= HTTP_HEADERS_MAX)
 		return fail(-EINVAL, "receiver %s: more than %d headers", receiver->title,
 			    HTTP_HEADERS_MAX - 1);
+	if (!receiver->cert_file != !receiver->key_file)
+		return fail(-EINVAL, "receiver %s: cert-file and key-file go together",
+			    receiver->title);
 	err = complete_url(receiver, kind);
 	if (!err)
 		err = read_files(receiver);
@@ -239,8 +248,9 @@ static int take_receiver(struct agent_line *line, struct receiver_line *receiver
 			    .bearer_token = receiver->token,
 			    .user = receiver->user,
 			    .password = receiver->password,
-			    .ca_file = receiver->ca_file,
 			    .ca_text = receiver->ca_text,
+			    .cert_text = receiver->cert_text,
+			    .key_text = receiver->key_text,
 			    .proxy = receiver->proxy,
 			    .timeout_ms = (long)(receiver->timeout_ns / 1000000) },
 	};
@@ -330,6 +340,8 @@ void agent_line_free(struct agent_line *line)
 		free(receiver->token);
 		free(receiver->password);
 		free(receiver->ca_text);
+		free(receiver->cert_text);
+		free(receiver->key_text);
 	}
 	for (size_t i = 0; i < RELABEL_RULES_MAX; i++)
 		free(line->relabels[i].title);

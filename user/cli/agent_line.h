@@ -14,9 +14,11 @@ struct receiver_line {
 	uint64_t on_line, in_file; /* bits of its options */
 	const char *kind, *url;
 	struct string_list headers;
-	const char *bearer_token_file, *user, *password_file, *ca_file, *proxy;
+	const char *bearer_token_file, *user, *password_file, *proxy;
+	const char *ca_file, *cert_file, *key_file;
 	uint64_t timeout_ns;
-	char *full_url, *token, *password, *ca_text; /* owned */
+	/* owned */
+	char *full_url, *token, *password, *ca_text, *cert_text, *key_text;
 };
 
 /* [relabel NAME] */

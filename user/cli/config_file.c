@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #define SECRET_BYTES_MAX 4096
+#define EVERYBODY	 (S_IROTH | S_IWOTH)
 
 struct config {
 	const char *path;
@@ -171,9 +172,14 @@ int config_read_text(const char *path, char **ret)
 	return read_file(path, CONFIG_BYTES_MAX, 0, ret);
 }
 
+int config_read_private(const char *path, char **ret)
+{
+	return read_file(path, CONFIG_BYTES_MAX, EVERYBODY, ret);
+}
+
 int config_read_secret(const char *path, char **ret)
 {
-	int err = read_file(path, SECRET_BYTES_MAX, S_IROTH | S_IWOTH, ret);
+	int err = read_file(path, SECRET_BYTES_MAX, EVERYBODY, ret);
 
 	if (!err)
 		(*ret)[strcspn(*ret, "\r\n")] = '\0';

@@ -33,8 +33,10 @@ int config_read(const char *path, const struct config_section *sections, size_t 
 /* A file as text, of at most CONFIG_BYTES_MAX; the caller frees it. */
 int config_read_text(const char *path, char **ret);
 
-/* The value of a file that holds one line, a token or a password, which must not be for
- * everybody to read; the caller frees it. */
+/* The same of one that must not be for everybody to read. */
+int config_read_private(const char *path, char **ret);
+
+/* The first line of such a file, a token or a password; the caller frees it. */
 int config_read_secret(const char *path, char **ret);
 
 #endif

@@ -8,8 +8,18 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define CONNECT_MS 10000L
+
+/* A text that has a path, as long as this process has it open. */
+struct text_file {
+	int fd;
+	char path[32];
+};
+
+enum { CA_FILE, CERT_FILE, KEY_FILE, N_FILES };
 
 struct post {
 	const struct libcurl *lib;
@@ -17,6 +27,7 @@ struct post {
 	struct curl_slist *headers;
 	bool failed;
 	struct http_answer *answer;
+	struct text_file files[N_FILES];
 	char error[CURL_ERROR_SIZE];
 };
 
@@ -59,15 +70,33 @@ static void set_headers(struct post *post, const struct http_target *target,
 	SET(post, CURLOPT_HTTPHEADER, post->headers);
 }
 
-/* libcurl over GnuTLS takes only a path, which anybody must then be able to read. */
+static bool text_file_make(struct text_file *file, const char *text)
+{
+	size_t n = strlen(text);
+
+	file->fd = memfd_create("weft-pem", MFD_CLOEXEC);
+	snprintf(file->path, sizeof(file->path), "/proc/self/fd/%d", file->fd);
+	return file->fd >= 0 && write(file->fd, text, n) == (ssize_t)n;
+}
+
+/* libcurl over GnuTLS takes paths alone, and this process may not open the files. */
 static void set_certificates(struct post *post, const struct http_target *target)
 {
-	struct curl_blob blob = { .data = (void *)target->ca_text,
-				  .len = strlen(target->ca_text),
-				  .flags = CURL_BLOB_COPY };
+	const struct {
+		const char *text;
+		CURLoption option;
+	} files[N_FILES] = {
+		[CA_FILE] = { target->ca_text, CURLOPT_CAINFO },
+		[CERT_FILE] = { target->cert_text, CURLOPT_SSLCERT },
+		[KEY_FILE] = { target->key_text, CURLOPT_SSLKEY },
+	};
 
-	if (post->lib->curl_easy_setopt(post->curl, CURLOPT_CAINFO_BLOB, &blob))
-		SET(post, CURLOPT_CAINFO, target->ca_file);
+	for (int i = 0; i < N_FILES; i++) {
+		if (!files[i].text)
+			continue;
+		post->failed |= !text_file_make(&post->files[i], files[i].text);
+		SET(post, files[i].option, post->files[i].path);
+	}
 }
 
 static void set_credentials(struct post *post, const struct http_target *target)
@@ -80,8 +109,7 @@ static void set_credentials(struct post *post, const struct http_target *target)
 		SET(post, CURLOPT_USERNAME, target->user);
 		SET(post, CURLOPT_PASSWORD, target->password ? target->password : "");
 	}
-	if (target->ca_file)
-		set_certificates(post, target);
+	set_certificates(post, target);
 	if (target->proxy)
 		SET(post, CURLOPT_PROXY, target->proxy);
 }
@@ -128,6 +156,8 @@ int http_post(const struct http_target *target, const struct http_body *body,
 	struct post post = { .lib = libcurl_load(), .answer = ret };
 	int err = -ENOMEM;
 
+	for (int i = 0; i < N_FILES; i++)
+		post.files[i].fd = -1;
 	*ret = (struct http_answer){ 0 };
 	if (!post.lib) {
 		snprintf(ret->text, sizeof(ret->text), "%s", libcurl_missing());
@@ -142,6 +172,9 @@ int http_post(const struct http_target *target, const struct http_body *body,
 		post.lib->curl_easy_cleanup(post.curl);
 	}
 	post.lib->curl_slist_free_all(post.headers);
+	for (int i = 0; i < N_FILES; i++)
+		if (post.files[i].fd >= 0)
+			close(post.files[i].fd);
 	if (err == -ENOMEM)
 		snprintf(ret->text, sizeof(ret->text), "libcurl takes no such request");
 	return err;

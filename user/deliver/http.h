@@ -18,8 +18,9 @@ struct http_target {
 	const char *headers[HTTP_HEADERS_MAX]; /* "Name: value"; NULL ends them */
 	const char *bearer_token;
 	const char *user, *password;
-	const char *ca_file; /* instead of the system's list */
-	const char *ca_text; /* what is in it, for who may not read it any more */
+	/* what is in files of PEM */
+	const char *ca_text;		  /* instead of the system's list */
+	const char *cert_text, *key_text; /* who we are */
 	const char *proxy;   /* NULL: as the environment says */
 	long timeout_ms;     /* for all of it */
 };

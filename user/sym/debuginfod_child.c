@@ -159,7 +159,7 @@ static int answer_one(int sock)
 
 void fetcher_run(int sock)
 {
-	network_sandbox(NULL);
+	network_sandbox();
 	while (!answer_one(sock))
 		;
 	_exit(0);

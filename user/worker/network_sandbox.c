@@ -31,7 +31,7 @@ static void allow_reading(int rules, const char *path)
 	syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
 }
 
-static void lock_files(const char *ca_file)
+static void lock_files(void)
 {
 	/* resolvers, lists of certificates, and the libraries of both */
 	static const char *const read[] = { "/etc",
@@ -50,8 +50,6 @@ static void lock_files(const char *ca_file)
 		return; /* a kernel without it */
 	for (size_t i = 0; i < sizeof(read) / sizeof(*read); i++)
 		allow_reading(rules, read[i]);
-	if (ca_file)
-		allow_reading(rules, ca_file);
 	syscall(SYS_landlock_restrict_self, rules, 0);
 }
 
@@ -82,8 +80,8 @@ static void refuse_calls(void)
 	syscall_filter_take(filter, sizeof(filter) / sizeof(*filter));
 }
 
-void network_sandbox(const char *ca_file)
+void network_sandbox(void)
 {
-	lock_files(ca_file);
+	lock_files();
 	refuse_calls();
 }

@@ -8,8 +8,7 @@
  * read only those by which servers are found and certificates checked (Landlock, 5.13
  * and later); no program can be run, and no system call made that is about other
  * processes or about the kernel. Each step is tried and none is relied on alone.
- * ca_file: is read, too; NULL: none.
  */
-void network_sandbox(const char *ca_file);
+void network_sandbox(void);
 
 #endif
