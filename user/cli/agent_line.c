@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "cli/config_file.h"
+#include "cli/environment.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -172,7 +173,7 @@ static int take_push(struct agent_line *line, const char *push)
 	}
 	receiver->kind = receiver->title;
 	receiver->url = equals + 1;
-	receiver->on_line = 1U << RECEIVER_KIND | 1U << RECEIVER_URL;
+	receiver->pushed = 1U << RECEIVER_KIND | 1U << RECEIVER_URL;
 	return 0;
 }
 
@@ -305,17 +306,20 @@ static int take_labels(struct agent_line *line)
 int agent_line_read(struct agent_line *line, const struct option *options,
 		    const struct given *given)
 {
+	struct given above = *given;
 	const struct config_section sections[] = {
 		{ "agent", options, agent_place, offsetof(struct agent_line, in_file),
-		  given },
+		  &above },
 		{ "receiver", agent_receiver_options, receiver_place,
 		  offsetof(struct receiver_line, in_file), NULL },
 		{ "relabel", agent_relabel_options, relabel_place,
 		  offsetof(struct relabel_line, in_file), NULL },
 	};
-	int err = 0;
+	int err = environment_read("WEFT_AGENT_", given, line, &line->in_environment,
+				   &line->environment_text);
 
-	if (line->config)
+	above.seen |= line->in_environment;
+	if (!err && line->config)
 		err = config_read(line->config, sections, 3, line, &line->config_text);
 	for (unsigned int i = 0; !err && i < line->pushes.n; i++)
 		err = take_push(line, line->pushes.items[i]);
@@ -354,5 +358,6 @@ void agent_line_free(struct agent_line *line)
 	free(line->symfs);
 	free(line->listen_token);
 	free(line->variables);
+	free(line->environment_text);
 	free(line->config_text);
 }

@@ -11,7 +11,7 @@ enum log_format { LOG_TEXT, LOG_LOGFMT, LOG_JSON };
 /* [receiver NAME] */
 struct receiver_line {
 	char *title;		   /* owned */
-	uint64_t on_line, in_file; /* bits of its options */
+	uint64_t pushed, in_file; /* bits of its options */
 	const char *kind, *url;
 	struct string_list headers;
 	const char *bearer_token_file, *user, *password_file, *proxy;
@@ -33,7 +33,7 @@ struct relabel_line {
 struct agent_line {
 	struct agent_options agent; /* options fill this */
 	const char *config;
-	uint64_t in_file; /* bits of the options */
+	uint64_t in_environment, in_file; /* bits of the options */
 	bool only_check, only_print, quiet, verbose;
 	char *effective;	 /* owned; what to print */
 	unsigned int log_format; /* enum log_format */
@@ -42,7 +42,7 @@ struct agent_line {
 	struct receiver_line receivers[AGENT_RECEIVERS_MAX];
 	struct relabel_line relabels[RELABEL_RULES_MAX]; /* in turn */
 	/* owned */
-	char *cgroup, *symfs, *config_text, *listen_token, *variables;
+	char *cgroup, *symfs, *environment_text, *config_text, *listen_token, *variables;
 	char *texts[AGENT_LABELS_MAX];
 	size_t n_texts;
 	char host[65];

@@ -43,8 +43,8 @@ static const struct option_word log_formats[] = {
 static const struct option options[] = {
 	{ OPTION_HEADING, .help = "Configuration" },
 	{ OPTION_STRING, 0, "config", "FILE",
-	  "read these and more settings from a file; options on\nthe command line go "
-	  "before it",
+	  "read these and more settings from a file; options and\nvariables "
+	  "(WEFT_AGENT_FREQ=49) go before it",
 	  AT(config) },
 	{ OPTION_FLAG, 0, "check-config", NULL,
 	  "only say whether the configuration is right", AT(only_check) },

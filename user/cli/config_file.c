@@ -82,8 +82,10 @@ static const struct config_section *find_section(const struct config *config,
 	return NULL;
 }
 
-static int read_flag(const struct option *option, const char *value, void *into)
+int config_value(const struct option *option, const char *value, void *into)
 {
+	if (option->kind != OPTION_FLAG)
+		return values_read(option, value, into);
 	if (!strcmp(value, "yes") || !strcmp(value, "true"))
 		return values_read(option, NULL, into);
 	if (!strcmp(value, "no") || !strcmp(value, "false"))
@@ -115,11 +117,9 @@ static int read_key(struct config *config, const char *name, const char *key,
 		return -EINVAL;
 	*(uint64_t *)((char *)into + section->seen_offset) |=
 		1ULL << (option - section->options);
-	if (option->kind == OPTION_FLAG)
-		return read_flag(option, value, into);
 	kept = config->values;
 	config->values = stpcpy(kept, value) + 1;
-	return values_read(option, kept, into);
+	return config_value(option, kept, into);
 }
 
 /* For inih: 0 is an error, whose line it then returns. */

@@ -30,6 +30,10 @@ struct config_section {
 int config_read(const char *path, const struct config_section *sections, size_t n,
 		void *arg, char **ret_text);
 
+/* The value of an option where there is no command line: yes or no of a flag. 0, or
+ * -EINVAL with sentence and hint; strings are borrowed. */
+int config_value(const struct option *option, const char *value, void *into);
+
 /* A file as text, of at most CONFIG_BYTES_MAX; the caller frees it. */
 int config_read_text(const char *path, char **ret);
 

@@ -5,9 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define FROM_LINE    "command line"
-#define FROM_FILE    "file"
-#define FROM_DEFAULT "default"
+#define FROM_LINE	 "command line"
+#define FROM_ENVIRONMENT "environment"
+#define FROM_FILE	 "file"
+#define FROM_DEFAULT	 "default"
 #define VALUE_COLUMN 40
 
 /* A section on its way out. */
@@ -15,7 +16,7 @@ struct section {
 	struct str *out;
 	const struct option *options;
 	const void *at;		   /* the struct that options fill */
-	uint64_t on_line, in_file; /* bits of options */
+	uint64_t on_line, in_environment, in_file; /* bits of options */
 };
 
 static const char *source(const struct section *section, const struct option *option)
@@ -24,6 +25,8 @@ static const char *source(const struct section *section, const struct option *op
 
 	if (section->on_line & bit)
 		return FROM_LINE;
+	if (section->in_environment & bit)
+		return FROM_ENVIRONMENT;
 	return section->in_file & bit ? FROM_FILE : FROM_DEFAULT;
 }
 
@@ -213,23 +216,33 @@ static void add_labels(const struct section *section, const struct agent_line *l
 void print_config(struct str *out, const struct agent_line *line,
 		  const struct option *options, const struct given *given)
 {
-	struct section agent = { out, options, line, given->seen, line->in_file };
+	struct section agent = { out,	      options,		    line,
+				 given->seen, line->in_environment, line->in_file };
+	bool pushed = options_given(given, "push");
 
 	str_add(out, "[agent]\n");
 	add_section(&agent);
 	add_labels(&agent, line);
 	for (size_t i = 0; i < AGENT_RECEIVERS_MAX && line->receivers[i].title; i++) {
 		const struct receiver_line *receiver = &line->receivers[i];
-		struct section section = { out, agent_receiver_options, receiver,
-					   receiver->on_line, receiver->in_file };
+		struct section section = { .out = out,
+					   .options = agent_receiver_options,
+					   .at = receiver,
+					   .in_environment = receiver->pushed,
+					   .in_file = receiver->in_file };
+
+		if (pushed)
+			section.on_line = receiver->pushed;
 
 		str_addf(out, "\n[receiver %s]\n", receiver->title);
 		add_section(&section);
 	}
 	for (size_t i = 0; i < RELABEL_RULES_MAX && line->relabels[i].title; i++) {
 		const struct relabel_line *relabel = &line->relabels[i];
-		struct section section = { out, agent_relabel_options, relabel, 0,
-					   relabel->in_file };
+		struct section section = { .out = out,
+					   .options = agent_relabel_options,
+					   .at = relabel,
+					   .in_file = relabel->in_file };
 
 		str_addf(out, "\n[relabel %s]\n", relabel->title);
 		add_section(&section);
