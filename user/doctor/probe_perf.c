@@ -82,6 +82,12 @@ void probe_perf_paranoid(struct probe_result *result)
 	} else if (fd >= 0) {
 		probe_say(result, PROBE_OK,
 			  "%ld, which does not matter with these privileges", level);
+	} else if (perf_paranoia()) {
+		probe_say(result, PROBE_MISSING,
+			  "%ld: this kernel asks for CAP_SYS_ADMIN, and CAP_PERFMON is "
+			  "not enough",
+			  level);
+		probe_todo(result, "sysctl kernel.perf_event_paranoid=2, or run as root");
 	} else {
 		probe_say(result, PROBE_LIMITED,
 			  "%ld: without CAP_PERFMON weft can't open events of "

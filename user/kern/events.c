@@ -66,6 +66,32 @@ bool cycles_work(void)
 	return read(fd, &count, sizeof(count)) == sizeof(count) && count.value > 0;
 }
 
+/* The last level that all kernels have. Those of Debian and Ubuntu have 3 and 4 besides. */
+#define PARANOIA_USUAL 2
+
+long perf_paranoia(void)
+{
+	AUTO_FCLOSE FILE *f = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
+	long level;
+
+	return f && fscanf(f, "%ld", &level) == 1 && level > PARANOIA_USUAL ? level : 0;
+}
+
+static int hint_refused(int fd)
+{
+	long level = perf_paranoia();
+
+	if (fd != -EACCES && fd != -EPERM)
+		return fd;
+	if (!level)
+		return fail_hint(-EPERM, "run as root, or give weft CAP_PERFMON");
+	return fail_hint(-EPERM,
+			 "at kernel.perf_event_paranoid = %ld this kernel wants more than "
+			 "CAP_PERFMON: sysctl kernel.perf_event_paranoid=%d, or run as "
+			 "root",
+			 level, PARANOIA_USUAL);
+}
+
 int tick_open(enum tick_event event, unsigned int hz, int cpu)
 {
 	struct perf_event_attr attr = tick_attr(event, hz);
@@ -76,9 +102,7 @@ int tick_open(enum tick_event event, unsigned int hz, int cpu)
 		return fd;
 	fail_errno(fd, "cannot open the perf event %s on CPU %d", tick_event_name(event),
 		   cpu);
-	if (fd == -EACCES || fd == -EPERM)
-		return fail_hint(-EPERM, "run as root, or give weft CAP_PERFMON");
-	return fd;
+	return hint_refused(fd);
 }
 
 int sideband_open(int cpu)
@@ -110,9 +134,7 @@ int sideband_open(int cpu)
 	if (fd >= 0)
 		return fd;
 	fail_errno(fd, "cannot watch mappings on CPU %d", cpu);
-	if (fd == -EACCES || fd == -EPERM)
-		return fail_hint(-EPERM, "run as root, or give weft CAP_PERFMON");
-	return fd;
+	return hint_refused(fd);
 }
 
 int cpus_online(bool *online, int room)
