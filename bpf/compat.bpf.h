@@ -28,6 +28,26 @@
 			: BPF_CORE_READ((struct task_struct *)bpf_get_current_task(),    \
 					__VA_ARGS__))
 
+/* What the kernel knows of the current task's memory; 0 where it has none. */
+struct own_memory {
+	__u64 mm, start_stack, exec_vm;
+};
+
+/* All of it at once: for each pointer with a type that is followed, verifiers since 6.2
+ * search the kernel's types by name, 1 ms each. */
+static __always_inline struct own_memory own_memory(void)
+{
+	const struct mm_struct *mm;
+
+	if (HAS_TYPED_TASK) {
+		mm = bpf_get_current_task_btf()->mm;
+		return (struct own_memory){ (__u64)mm, mm->start_stack, mm->exec_vm };
+	}
+	mm = BPF_CORE_READ((struct task_struct *)bpf_get_current_task(), mm);
+	return (struct own_memory){ (__u64)mm, BPF_CORE_READ(mm, start_stack),
+				    BPF_CORE_READ(mm, exec_vm) };
+}
+
 /*
  * From 6.1 on the mappings of a process are in a maple tree. (libbpf goes through all of
  * the kernel's types for each one that a program names, 1.5 ms, so few are named.)
@@ -154,7 +174,7 @@ static __always_inline bool saved_user_regs(bpf_user_pt_regs_t *to)
 	if (CURRENT(flags, flags) & (PF_KTHREAD | PF_IO_WORKER) || in_exec())
 		return false;
 	/* an exiting task that gave its memory back runs on whoever's was last */
-	if (!CURRENT(mm, mm))
+	if (!BPF_CORE_READ((struct task_struct *)bpf_get_current_task(), mm))
 		return false;
 	if (bpf_core_enum_value_exists(enum bpf_func_id___weft,
 				       BPF_FUNC_task_pt_regs___weft))

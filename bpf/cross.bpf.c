@@ -71,7 +71,7 @@ static __always_inline bool leave_waiting(struct scratch *s, __u32 hook,
 
 	s->is_leaf = 0;
 	s->bx_at = BX_UNKNOWN;
-	if (!FP_GIVES_SP && s->by_table) {
+	if (!FP_GIVES_SP && knobs.tables) {
 		s->pc = s->resume_ip;
 		s->fp = s->sp = q->fp;
 		s->sp_is_least = 1;

@@ -12,8 +12,8 @@
 #include "incarnation.bpf.h"
 #include "maps.bpf.h"
 
-static __always_inline void inherit_keys(__u32 parent_tgid, struct task_struct *child,
-					 __u32 child_tgid)
+static __always_inline void inherit_keys(struct task_struct *parent, __u32 parent_tgid,
+					 struct task_struct *child, __u32 child_tgid)
 {
 	struct process_info *known = bpf_map_lookup_elem(&processes, &parent_tgid);
 	struct process_info copy;
@@ -22,7 +22,8 @@ static __always_inline void inherit_keys(__u32 parent_tgid, struct task_struct *
 	if (!known)
 		return;
 	of = incarnation_of(known, parent_tgid);
-	if (!same_incarnation(of.start_ticks, of.start_stack))
+	if (!same_incarnation(of, BPF_CORE_READ(parent, group_leader, start_boottime),
+			      BPF_CORE_READ(parent, mm, start_stack)))
 		return;
 	copy = *known;
 	copy.start_stack = of.start_stack;
@@ -83,7 +84,7 @@ int process_fork(struct bpf_raw_tracepoint_args *ctx)
 	if (parent_tgid == child_tgid) /* a thread */
 		return 0;
 	begin_life(child, child_tgid, BPF_CORE_READ(child, start_time));
-	inherit_keys(parent_tgid, child, child_tgid);
+	inherit_keys(parent, parent_tgid, child, child_tgid);
 	if (knobs.follow_forks)
 		inherit_family(parent_tgid, child_tgid);
 	return 0;

@@ -27,13 +27,12 @@ static __always_inline struct incarnation incarnation_of(const struct process_in
 	return of;
 }
 
-/* Is the current process still the incarnation that this was published for? */
-static __always_inline bool same_incarnation(__u64 start_ticks, __u64 start_stack)
+/* Is a process that began then still the incarnation that this was published for? */
+static __always_inline bool same_incarnation(struct incarnation of, __u64 start_boottime,
+					     __u64 start_stack)
 {
-	__u64 start = CURRENT(group_leader->start_boottime, group_leader, start_boottime);
-
-	return start / knobs.clock_tick_ns == start_ticks &&
-	       CURRENT(mm->start_stack, mm, start_stack) == start_stack;
+	return start_boottime / knobs.clock_tick_ns == of.start_ticks &&
+	       start_stack == of.start_stack;
 }
 
 #endif

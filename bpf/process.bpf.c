@@ -28,15 +28,14 @@
 int process_at_base(__u32 hook)
 {
 	struct scratch *s = scratch(hook);
-	__u64 arguments, tid;
+	__u64 tid;
 
 	if (!s)
 		return 1;
 	tid = (__u64)CURRENT(clear_child_tid, clear_child_tid);
 	if (!tid)
 		return 1;
-	arguments = CURRENT(mm->start_stack, mm, start_stack);
-	if (arguments + FRAME_BYTES - s->sp < ARGUMENTS_BYTES)
+	if (s->start_stack + FRAME_BYTES - s->sp < ARGUMENTS_BYTES)
 		return 1;
 	if (s->rec.tid != s->rec.tgid && (tid - s->sp < THREAD_LOCAL_BYTES ||
 					  thread_pointer() - s->sp < THREAD_LOCAL_BYTES))
@@ -88,9 +87,15 @@ static __always_inline const struct known_process *know_process(struct scratch *
 static __always_inline const struct known_process *find_process(struct scratch *s)
 {
 	const struct known_process *known = know_process(s, s->rec.tgid);
+	struct incarnation of = { 0 };
 
+	if (known)
+		of = (struct incarnation){ known->start_ticks, known->start_stack };
 	if (known && !(knobs.faults & FAULT_NO_IDENTITY) &&
-	    !same_incarnation(known->start_ticks, known->start_stack)) {
+	    !same_incarnation(
+		    of,
+		    CURRENT(group_leader->start_boottime, group_leader, start_boottime),
+		    s->start_stack)) {
 		s->rec.flags |= SAMPLE_STALE;
 		return NULL;
 	}
@@ -98,24 +103,28 @@ static __always_inline const struct known_process *find_process(struct scratch *
 }
 
 /* Nothing is known of it, or it maps more code since. */
-static __always_inline bool is_behind(const struct known_process *known)
+static __always_inline bool is_behind(const struct scratch *s,
+				      const struct known_process *known)
 {
-	return !known || !known->mapping_table ||
-	       CURRENT(mm->exec_vm, mm, exec_vm) > known->code_pages;
+	return !known || !known->mapping_table || s->code_pages > known->code_pages;
 }
 
 int process_begin(__u32 hook)
 {
 	struct scratch *s = scratch(hook);
+	const struct own_memory own = own_memory();
 	const struct known_process *known;
 
 	if (!s)
 		return 0;
+	s->mm = own.mm;
+	s->start_stack = own.start_stack;
+	s->code_pages = own.exec_vm;
 	known = find_process(s);
 	s->has_keys = known && known->has_keys;
 	s->has_context = known && known->has_context;
 	take_mapping_table(s, known);
-	if (knobs.tables && !s->has_keys && is_behind(known))
+	if (knobs.tables && !s->has_keys && is_behind(s, known))
 		s->by_vmas = vmas_ask(hook);
 	return 0;
 }
@@ -128,6 +137,5 @@ int process_maps_more(__u32 hook)
 	if (!s)
 		return 0;
 	pub = bpf_map_lookup_elem(&processes, &s->rec.tgid);
-	return pub &&
-	       CURRENT(mm->exec_vm, mm, exec_vm) * knobs.page_bytes > pub->code_bytes;
+	return pub && (__u64)s->code_pages * knobs.page_bytes > pub->code_bytes;
 }

@@ -156,3 +156,17 @@ int roots_find_nearest(__u32 hook, __u32 elsewhere)
 	}
 	return s->nearest;
 }
+
+/* Those that no frame of a stack that has ended was found to have registered. */
+int roots_end_stack(__u32 hook)
+{
+	struct scratch *s = scratch(hook);
+
+	if (!s)
+		return 0;
+	for (int k = 0; k < KEYS_MAX; k++) {
+		if (k < s->n_root_cursors && s->root_cursors[k].addr)
+			s->rec.flags |= SAMPLE_UNMATCHED;
+	}
+	return 0;
+}

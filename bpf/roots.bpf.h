@@ -75,6 +75,7 @@ int roots_weigh_cursor(__u32 hook, __u32 k);
 /* The head of the nearest ahead; or, of a stack that is at its end, of the next one
  * wherever it lies but on that stack. KEYS_MAX: none. */
 int roots_find_nearest(__u32 hook, __u32 elsewhere);
+int roots_end_stack(__u32 hook); /* are some left that no frame registered? */
 
 /* Most frames have registered none, and most processes have one key. */
 static __always_inline void roots_check_frame(struct scratch *s, __u32 hook)

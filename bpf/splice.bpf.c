@@ -24,10 +24,8 @@ static __always_inline void end_thread(struct scratch *s)
 
 static __always_inline void end_stack(struct scratch *s, __u32 hook)
 {
-	for (int k = 0; k < KEYS_MAX; k++) {
-		if (k < s->n_root_cursors && s->root_cursors[k].addr)
-			s->rec.flags |= SAMPLE_UNMATCHED;
-	}
+	if (s->n_root_cursors)
+		roots_end_stack(hook);
 	if (s->on_waiting_thread)
 		cross_end_stack(hook);
 	else

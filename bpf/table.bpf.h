@@ -45,7 +45,6 @@ static __always_inline void take_mapping_table(struct scratch *s,
 {
 	const union unwind_page *page;
 
-	s->by_table = knobs.tables;
 	s->mapping_table = 0;
 	s->by_vmas = 0;
 	s->mapping.start = s->mapping.end = 0;

@@ -85,9 +85,10 @@ __noinline int vmas_read_node(__u32 hook)
 /* The leaf that holds list->next into list->node. */
 static __always_inline bool find_leaf(struct vma_list *list, __u32 hook)
 {
+	const struct mm_struct *mm = (const void *)list->mm;
 	int is = 0;
 
-	list->at = (__u64)CURRENT(mm->mm_mt.ma_root, mm, mm_mt.ma_root);
+	list->at = (__u64)BPF_CORE_READ(mm, mm_mt.ma_root);
 	list->last = ~0ULL;
 	for (int level = 0; !is && level < MAPLE_LEVELS; level++)
 		is = vmas_read_node(hook);
@@ -134,7 +135,7 @@ __noinline int vmas_take(__u32 hook, __u64 entry)
 	__u64 flags;
 	__u32 n;
 
-	if (!list || !HAS_MAPPING_TREE || BPF_CORE_READ(vma, vm_mm) != CURRENT(mm, mm))
+	if (!list || !HAS_MAPPING_TREE || (__u64)BPF_CORE_READ(vma, vm_mm) != list->mm)
 		return 0;
 	flags = BPF_CORE_READ(vma, vm_flags);
 	if (!(flags & VM_EXEC))
@@ -182,9 +183,11 @@ __noinline int vmas_take_leaf(__u32 hook)
 int vmas_ask(__u32 hook)
 {
 	struct vma_list *list = vma_list(hook);
+	const struct scratch *s = scratch(hook);
 
-	if (!list || !HAS_MAPPING_TREE)
+	if (!list || !s || !HAS_MAPPING_TREE)
 		return 0;
+	list->mm = s->mm;
 	list->n = 0;
 	list->next = 0;
 	list->code_bytes = 0;
@@ -194,5 +197,5 @@ int vmas_ask(__u32 hook)
 		if (!list->next) /* that was the last */
 			break;
 	}
-	return list->code_bytes == CURRENT(mm->exec_vm, mm, exec_vm) * knobs.page_bytes;
+	return list->code_bytes == (__u64)s->code_pages * knobs.page_bytes;
 }

@@ -121,7 +121,7 @@ int walk_begin(__u32 hook)
 	s->step_bytes = 0;
 	s->chunk_bytes = 0;
 	s->kind = s->on_waiting_thread ? FRAME_CALLER : FRAME_USER;
-	look_at_frame(s, hook, s->by_table);
+	look_at_frame(s, hook, knobs.tables);
 	if (s->on_waiting_thread) {
 		roots_check_frame(s, hook);
 		keep_frame(s, hook);
@@ -270,7 +270,7 @@ __noinline int walk_end(__u32 hook, __u32 ending)
 		return 0;
 	if (ending == END_START && !s->on_waiting_thread && !process_at_base(hook))
 		ending = END_FIBER;
-	if (ending == END_FP_ZERO && s->by_table && s->mapping.table &&
+	if (ending == END_FP_ZERO && knobs.tables && s->mapping.table &&
 	    bottom_ends_thread(hook))
 		ending = END_START;
 	/* what is not mapped as far as is known may be so since */
@@ -325,7 +325,7 @@ int walk_chunk(__u32 hook)
 	if (!s)
 		return 0;
 	for (int i = 0; i < WALK_STEPS; i++) {
-		ending = s->by_table ? walk_on_by_table(hook) : walk_on(s, hook, false);
+		ending = knobs.tables ? walk_on_by_table(hook) : walk_on(s, hook, false);
 		if (ending != STEP_OK)
 			return walk_end(hook, ending);
 	}

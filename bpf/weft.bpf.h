@@ -70,7 +70,7 @@
  * begin, ends and gaps, each of which can break off a step. verifier: one loop over
  * all of them is 12,000 instructions, two of their square roots 1,000 */
 #define PIECES	       (2 * FRAMES_MAX / CHAIN_STEPS + 8 * MAX_ROOTS)
-#define ADVANCE_PIECES 16
+#define ADVANCE_PIECES 8
 #define ADVANCES       (PIECES / ADVANCE_PIECES + 1)
 
 /* Does a frame record say where its frame ends? On arm64 it lies anywhere in it,
@@ -223,10 +223,11 @@ struct scratch {
 	struct found_root roots[MAX_ROOTS];
 
 	/* what is mapped, as published; and the mapping that was found last */
-	__u32 by_table;	     /* walk by tables; else by frame pointer alone */
 	__u32 mapping_table; /* 0: not known */
 	__u32 n_mappings;
-	__u32 by_vmas; /* what the kernel says itself is in the hook's list */
+	__u32 by_vmas;	       /* what the kernel says itself is in the hook's list */
+	__u32 code_pages;      /* that the process maps now, as the kernel counts them */
+	__u64 mm, start_stack; /* its memory, and where its arguments lie in that */
 	struct unwind_mapping mapping;
 	__u32 low, high;			/* of a search */
 	__u32 rows_page, first_row, rules_page; /* of the run that was searched */
@@ -262,6 +263,7 @@ struct scratch {
 struct vma_list {
 	__u32 n;    /* by address */
 	__u64 next; /* the first address that was not looked at */
+	__u64 mm;   /* whose they are */
 	__u64 at;   /* the node at hand, and what it is */
 	__u64 last; /* of the node at hand */
 	__u64 code_bytes;

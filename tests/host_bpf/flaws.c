@@ -40,7 +40,7 @@ static const char *stack_flaw(struct reader *r, unsigned int n, bool own)
 
 		switch (FRAME_KIND(word)) {
 		case FRAME_USER:
-			if ((i || !own) && !walker_went_by_table())
+			if ((i || !own) && !knobs.tables)
 				return "a leaf in the middle without a signal";
 			break;
 		case FRAME_UNPROVEN:

@@ -70,11 +70,6 @@ void walker_lend_pages(const union unwind_page *pages, __u32 n)
 	n_lent = n;
 }
 
-bool walker_went_by_table(void)
-{
-	return the_scratch.by_table;
-}
-
 /* In the place of slot.bpf.c: the slots of the thread were found. */
 int slot_find_roots(__u32 hook)
 {

@@ -33,9 +33,6 @@ bool walker_ended(void);
 /* Spaces and tables from now on, borrowed. */
 void walker_lend_pages(const union unwind_page *pages, __u32 n);
 
-/* Did the last one go by tables at all? */
-bool walker_went_by_table(void);
-
 /* Leaves nothing of earlier samples but this byte. */
 void walker_forget(int byte);
 
