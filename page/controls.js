@@ -18,6 +18,20 @@ function processWords(p) {
 	);
 }
 
+function threadWords(t) {
+	return t.name + (t.tid ? " (" + t.tid + ")" : "");
+}
+
+// Of a row of the strip: its thread, with its process where that has another name.
+function rowWords({ recording: r }, { thread, n }) {
+	const t = r.threads[thread];
+
+	if (!t) return n + (n === 1 ? " other thread" : " other threads");
+	const process = r.processes[t.process].name;
+
+	return (process === t.name ? "" : process + " › ") + threadWords(t);
+}
+
 // Heaviest first, as who looks for one mostly looks for that.
 function fillFilters(page) {
 	const { recording: r } = page,
@@ -73,13 +87,7 @@ function fillThreads(page) {
 						state.process < 0 ||
 						r.threads[i].process === state.process
 				)
-				.map((i) => [
-					i,
-					r.threads[i].name +
-						(r.threads[i].tid
-							? " (" + r.threads[i].tid + ")"
-							: ""),
-				]),
+				.map((i) => [i, threadWords(r.threads[i])]),
 		],
 		state.thread
 	);
@@ -125,13 +133,16 @@ function showRange(page) {
 	$("when").textContent = range
 		? seconds((to - from + 1) * r.cell_s) + " chosen"
 		: seconds(r.n_cells * r.cell_s);
-	$("strip").setAttribute(
-		"aria-label",
-		"Time, " +
-			(range
-				? `${from * r.cell_s} to ${(to + 1) * r.cell_s} s chosen`
-				: "all of it")
-	);
+}
+
+function showRows({ state: { range, rows }, recording: { cell_s }, rows_of_time }) {
+	const words = range
+		? `${range[0] * cell_s} to ${(range[1] + 1) * cell_s} s chosen`
+		: "all of it";
+	const names = rows_of_time.map(({ name }) => name).filter((name) => name);
+
+	$("rows").checked = rows;
+	$("strip").setAttribute("aria-label", ["Time, " + words, ...names].join("; "));
 }
 
 function showCrumbs(page, zoom) {
@@ -210,7 +221,7 @@ function listenToControls(page) {
 		$(name).addEventListener("change", (event) =>
 			page.go({ [name]: event.target.value })
 		);
-	for (const name of ["kernel", "inline"])
+	for (const name of ["kernel", "inline", "rows"])
 		$(name).addEventListener("change", () =>
 			page.go({ [name]: $(name).checked })
 		);
@@ -305,6 +316,7 @@ function pressed(page, event) {
 	else if (Object.hasOwn(CHART_KEYS, key)) page.go({ chart: CHART_KEYS[key] });
 	else if (key === "k") page.go({ kernel: !page.state.kernel });
 	else if (key === "l") page.go({ inline: !page.state.inline });
+	else if (key === "r") page.go({ rows: !page.state.rows });
 	else if (key === "d") nextTheme(page);
 	else if (key === "?") $("help").showModal();
 	else return;

@@ -9,6 +9,9 @@ const SHADES = {
 	dark: ["", "rgb(0 0 0 / .1)", "rgb(0 0 0 / .2)"],
 };
 
+// Of the strip: as many threads as leave most of a small window to the graph.
+const rowsOfTime = () => (innerHeight > 700 ? 8 : 4);
+
 class Page {
 	constructor(recording) {
 		this.recording = recording;
@@ -180,16 +183,27 @@ class Page {
 			],
 			() => showLegend(this)
 		);
-		this.once("cells", [this.shape.id, this.filter, zoom], () => {
-			this.cells = this.shape.overTime(this.ok, zoom);
+		const most = state.rows ? rowsOfTime() : 0;
+		this.once("rows", [this.shape.id, this.filter, zoom, most], () => {
+			this.rows_of_time = this.timed(zoom, most);
 		});
-		this.strip.show(this.cells, state.range);
+		showRows(this);
+		this.strip.show(this.rows_of_time, state.range);
 		showCrumbs(this, zoom);
 		this.showStage(zoom, empty);
 		showTip(this, -1);
 		document.documentElement.dataset.drawn = (
 			performance.now() - before
 		).toFixed(1);
+	}
+
+	// What the strip shows: of all threads, or a row a thread.
+	timed(zoom, most) {
+		if (!most || !this.shape.tree.total[0])
+			return this.shape.overTime(this.ok, zoom);
+		return this.shape
+			.threadsOverTime(this.ok, zoom, most)
+			.map((row) => ({ ...row, name: rowWords(this, row) }));
 	}
 
 	// Does something anew only when what it depends on has changed.
@@ -348,6 +362,8 @@ class Page {
 			accent: get("--accent"),
 			mark: get("--mark"),
 			wash: get("--wash"),
+			paper: get("--paper"),
+			text: get("--ink"),
 			dim: get("--dim"),
 			dim_ink: get("--dim-ink"),
 			heat: get("--accent"),

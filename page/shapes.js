@@ -145,10 +145,9 @@ class Shape {
 		tree.sum();
 	}
 
-	// What passes in each cell, below a node of the tree.
-	overTime(ok, node) {
+	// Each sample of a time that passes, below a node of the tree.
+	eachTimed(ok, node, act) {
 		const { leaf_of, tree, recording: r } = this;
-		const cells = new Float64Array(r.n_cells);
 
 		for (let i = 0; i < r.n_samples; i++) {
 			const leaf = leaf_of[r.use[i]];
@@ -159,9 +158,48 @@ class Shape {
 				leaf < tree.end[node] &&
 				r.cell[i] !== NO_CELL
 			)
-				cells[r.cell[i]] += r.weight[i];
+				act(i);
 		}
-		return cells;
+	}
+
+	// What passes in each cell: a row of all threads.
+	overTime(ok, node) {
+		const { recording: r } = this;
+		const cells = new Float64Array(r.n_cells);
+
+		this.eachTimed(ok, node, (i) => {
+			cells[r.cell[i]] += r.weight[i];
+		});
+		return [{ thread: -1, n: 0, cells }];
+	}
+
+	// A row a thread, the heaviest first; the last of the most is all others'.
+	threadsOverTime(ok, node, most) {
+		const { recording: r } = this,
+			weights = new Float64Array(r.threads.length);
+		const thread = (i) => r.thread_of[r.use[i]];
+
+		this.eachTimed(ok, node, (i) => {
+			weights[thread(i)] += r.weight[i];
+		});
+		const ran = [...r.threads.keys()]
+			.filter((i) => weights[i])
+			.sort((a, b) => weights[b] - weights[a]);
+		const alone = ran.length > most ? most - 1 : ran.length;
+		const rows = ran.slice(0, most).map((id, i) => ({
+			thread: i < alone ? id : -1,
+			n: i < alone ? 1 : ran.length - alone,
+			cells: new Float64Array(r.n_cells),
+		}));
+		const row = new Int32Array(r.threads.length);
+
+		ran.forEach((id, i) => {
+			row[id] = Math.min(i, alone);
+		});
+		this.eachTimed(ok, node, (i) => {
+			rows[row[thread(i)]].cells[r.cell[i]] += r.weight[i];
+		});
+		return rows;
 	}
 
 	name(frame) {

@@ -21,6 +21,7 @@ function firstState(recording) {
 		chart: "flame",
 		kernel: true,
 		inline: true,
+		rows: false,
 		colour: "module",
 		group: many ? "process" : "none",
 		q: "",
@@ -49,6 +50,7 @@ function stateToHash(state, first) {
 	])
 		if (state[key] !== first[key]) put(key, state[key]);
 	for (const key of ["kernel", "inline"]) if (!state[key]) put(key, "off");
+	if (state.rows) put("rows", "on");
 	if (state.range) put("time", state.range.join("-"));
 	if (state.zoom.length)
 		put("zoom", state.zoom.map((frame) => frame.toString(36)).join("."));
@@ -98,6 +100,7 @@ function stateFromHash(hash, first, recording) {
 			state[key] = number(value, 0, limits[key] - 1, -1);
 		else if (key === "kernel" || key === "inline")
 			state[key] = value !== "off";
+		else if (key === "rows") state.rows = value === "on";
 		else if (key === "q") state.q = value.slice(0, SEARCH_MAX);
 		else if (key === "sort")
 			state.sort = value === "total" ? "total" : "self";

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // The strip of time: a cell a second (or more, where a recording is long), filled as
-// high as the share of the most that was sampled in one. Dragging, or keys, choose a
-// range; host.range is told [first cell, last cell], or null for all of it.
+// high as the share of the most that was sampled in one; on request a row a thread.
+// Dragging, or keys, choose a range; host.range is told [first cell, last cell], or null
+// for all of it.
+
+const ROW_PX = 18;
 
 class Strip {
 	constructor(canvas, host) {
@@ -15,19 +18,24 @@ class Strip {
 		canvas.addEventListener("keydown", (event) => this.key(event));
 	}
 
-	show(cells, range) {
-		this.cells = cells;
+	// rows: [{name, cells}]; one without a name is as high as the strip is.
+	show(rows, range) {
+		const high = rows[0].name ? ROW_PX * rows.length + "px" : "";
+
+		this.rows = rows;
+		this.n = rows[0].cells.length;
 		this.range = range;
+		this.canvas.style.height = high;
 		this.draw();
 	}
 
 	cellAt(event) {
 		const box = this.canvas.getBoundingClientRect();
 		const at = Math.floor(
-			((event.clientX - box.left) / box.width) * this.cells.length
+			((event.clientX - box.left) / box.width) * this.n
 		);
 
-		return Math.min(Math.max(at, 0), this.cells.length - 1);
+		return Math.min(Math.max(at, 0), this.n - 1);
 	}
 
 	begin(event) {
@@ -53,7 +61,7 @@ class Strip {
 	}
 
 	key(event) {
-		const last = this.cells.length - 1,
+		const last = this.n - 1,
 			step = { ArrowLeft: -1, ArrowRight: 1 };
 		let [from, to] = this.range || [0, last];
 
@@ -76,38 +84,64 @@ class Strip {
 	}
 
 	draw() {
-		const { canvas, cells, range } = this,
+		const { canvas, rows, range } = this,
 			dots = window.devicePixelRatio || 1;
 		const width = canvas.clientWidth,
 			height = canvas.clientHeight;
-		const most = Math.max(...maxima(cells, 4096), 1e-9),
-			w = width / cells.length;
-		const ctx = canvas.getContext("2d");
+		const most = Math.max(
+			...rows.map(({ cells }) => Math.max(...maxima(cells, 4096))),
+			1e-9
+		);
+		const ctx = canvas.getContext("2d"),
+			high = height / rows.length;
 
 		canvas.width = width * dots;
 		canvas.height = height * dots;
 		ctx.scale(dots, dots);
+		rows.forEach((row, i) =>
+			this.row(ctx, row, { y: i * high, width, high, most })
+		);
+		if (range) {
+			const w = width / this.n;
+
+			this.frame(ctx, range[0] * w, (range[1] + 1) * w, height);
+		}
+	}
+
+	row(ctx, { name, cells }, { y, width, high, most }) {
+		const { range } = this,
+			w = width / this.n,
+			gap = name ? 1 : 0;
+
 		cells.forEach((weight, i) => {
 			const inside = !range || (i >= range[0] && i <= range[1]);
 
-			this.cell(ctx, [i * w, w, height], weight / most, inside);
+			this.cell(ctx, [i * w, y, w, high - gap], weight / most, inside);
 		});
-		if (range) this.frame(ctx, range[0] * w, (range[1] + 1) * w, height);
+		if (!name) return;
+		ctx.font = "11px " + getComputedStyle(document.body).fontFamily;
+		ctx.textBaseline = "middle";
+		ctx.lineJoin = "round";
+		ctx.lineWidth = 2;
+		ctx.strokeStyle = this.host.ink.paper;
+		ctx.fillStyle = this.host.ink.text;
+		ctx.strokeText(name, 6, y + high / 2);
+		ctx.fillText(name, 6, y + high / 2);
 	}
 
 	// However little was sampled, it is seen.
-	cell(ctx, [x, w, height], heat, inside) {
+	cell(ctx, [x, y, w, height], heat, inside) {
 		const { ink } = this.host;
 		const wide = Math.max(w - (w > 4 ? 1 : 0), 0.7);
 		const high = heat ? Math.max(heat * height, 2) : 0;
 
 		ctx.fillStyle = ink.wash;
-		ctx.fillRect(x, 0, wide, height);
+		ctx.fillRect(x, y, wide, height);
 		ctx.fillStyle = ink.heat;
 		ctx.globalAlpha = inside ? 0.55 : 0.2;
-		ctx.fillRect(x, height - high, wide, high);
+		ctx.fillRect(x, y + height - high, wide, high);
 		ctx.globalAlpha = inside ? 1 : 0.3;
-		ctx.fillRect(x, height - high, wide, Math.min(high, 2));
+		ctx.fillRect(x, y + height - high, wide, Math.min(high, 2));
 		ctx.globalAlpha = 1;
 	}
 

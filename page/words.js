@@ -158,6 +158,7 @@ const KEYS = [
 	["v", "switch between async and thread view"],
 	["f, i, w, t", "flame, icicle, sandwich, functions"],
 	["k, l", "kernel frames, inlined frames: on or off"],
+	["r", "the strip of time: one row, or a row a thread"],
 	["arrows", "move from cell to cell (when the graph has the focus)"],
 	["Enter", "zoom into the cell"],
 	["Backspace", "zoom out one step"],

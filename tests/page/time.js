@@ -73,6 +73,77 @@ async function keyed({ screen, is }) {
 	is.equal(await screen.total(), truth.total(service), "after Escape");
 }
 
+// The colour of each second of each row.
+const PAINTED_ROWS = (n_rows) => {
+	const strip = document.getElementById("strip");
+	const ctx = new OffscreenCanvas(strip.width, strip.height).getContext("2d", {
+		willReadFrequently: true,
+	});
+
+	ctx.drawImage(strip, 0, 0);
+	const row_px = strip.height / n_rows;
+	// at the foot of a cell, where any weight is seen
+	const colour = (second, row) =>
+		ctx
+			.getImageData(
+				((second + 0.5) / 8) * strip.width,
+				(row + 1) * row_px - 2.5 * devicePixelRatio,
+				1,
+				1
+			)
+			.data.join();
+	const numbers = (n) => [...Array(n).keys()];
+
+	return numbers(n_rows).map((row) => numbers(8).map((s) => colour(s, row)));
+};
+
+async function by_thread({ screen, is }) {
+	const names = [
+		"service (100)",
+		"redis-server › bio_lazy_free (201)",
+		"redis-server (200)",
+	];
+	const label = () =>
+		screen.get(`document.getElementById("strip").getAttribute("aria-label")`);
+
+	await screen.open("service");
+	is.equal(await label(), "Time, all of it", "without rows");
+	await screen.press("r");
+	is.equal(await screen.get("location.hash"), "#rows=on", "the address");
+	is.equal((await label()).split("; ").slice(1), names, "rows");
+	const rows = await screen.get(PAINTED_ROWS, 3);
+	const ran = (tid) =>
+		[...Array(8).keys()].map((second) =>
+			truth.total(service, {
+				pass: (s) => s.tid === tid && s.second === second,
+			})
+				? "ran"
+				: "not"
+		);
+	const [heat, wash] = [rows[0][7], rows[1][6]];
+	const seen = (row) =>
+		row.map((c) => (c === heat ? "ran" : c === wash ? "not" : c));
+
+	is.true(heat !== wash, "a second without samples looks like one with");
+	is.equal(rows.map(seen), [100, 201, 200].map(ran), "who ran when");
+	await screen.shot("threads");
+	await screen.choose("process", "redis-server (200)");
+	is.equal((await label()).split("; ").length, 3, "rows of one process");
+	await screen.press("r");
+	is.equal(await label(), "Time, all of it", "after r again");
+}
+
+// More threads than rows: none is left out of the last.
+async function many_threads({ screen, is }) {
+	await screen.open("hostile", "#rows=on");
+	const label = await screen.get(
+		`document.getElementById("strip").getAttribute("aria-label")`
+	);
+
+	// of 11, eight rows
+	is.true(/; 4 other threads$/.test(label), label);
+}
+
 async function undated({ screen, is }) {
 	const kinds = data.kinds();
 
@@ -114,5 +185,7 @@ module.exports = [
 	["a range that is dragged chooses its samples", dragged],
 	["a range that is typed does, too", typed],
 	["a range by keys, and its link", keyed],
+	["a row a thread: who ran when", by_thread],
+	["a row for all threads that have none of their own", many_threads],
 	["what has no time is in the whole", undated],
 ];

@@ -204,6 +204,7 @@ pprof() {
 	grep -q 'on_read (9 samples, 60.00%)' made.svg
 	grep -q '&lt;b&gt;&quot;quoted&quot;; 7 (1 samples, 6.67%)' made.svg
 	run ! grep -q '<script' made.svg
+	grep -q '>A print: an HTML page of the same recording zooms and searches.<' made.svg
 }
 
 # Bytes as they were when somebody last looked at them. WEFT_GOLDEN=write renews.

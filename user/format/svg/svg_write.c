@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A flame graph as a picture: no script, a tooltip a box, colours by kind that
- * are told apart without red and green, and a legend. One view; what is narrower
+ * A flame graph as a print, and it says so: no script, a tooltip a box, colours by kind
+ * that are told apart without red and green, and a legend. One view; what is narrower
  * than a third of a pixel is left out.
  */
 #include "format/output_buffer.h"
@@ -186,6 +186,10 @@ static void add_head(struct picture *p)
 	str_addf(out, ": %s view, %" PRIu64 " %s</text>\n",
 		 p->options->view == VIEW_ASYNC ? "async" : "thread",
 		 p->r->timeline.total, profile_string(p->r, p->r->value_type));
+	str_addf(out,
+		 "<text x=\"%.0f\" y=\"24\" text-anchor=\"end\" fill=\"#555555\">A "
+		 "print: an HTML page of the same recording zooms and searches.</text>\n",
+		 WIDTH - MARGIN);
 }
 
 static void add_legend(struct picture *p)
@@ -238,7 +242,7 @@ static int svg_write(struct outfile *out, const struct profile *profile,
 const struct writer svg_writer = {
 	.name = "svg",
 	.endings = { ".svg" },
-	.text = "A flame graph as an image, without script.\n"
-		"Holds one view.",
+	.text = "A flame graph as an image, without script: a print of one view.\n"
+		"For zoom and search, write a page.",
 	.write = svg_write,
 };
