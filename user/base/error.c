@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "base/error.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,12 +25,14 @@ int fail_errno(int err, const char *fmt, ...)
 	va_list ap;
 	size_t n;
 
-	hint[0] = '\0';
 	va_start(ap, fmt);
 	vsnprintf(sentence, sizeof(sentence), fmt, ap);
 	va_end(ap);
 	n = strlen(sentence);
 	snprintf(sentence + n, sizeof(sentence) - n, ": %s", strerror(-err));
+	snprintf(hint, sizeof(hint), "%s",
+		 err == -EMFILE ? "allow weft more open files, as by: ulimit -n 1024"
+				: "");
 	return err;
 }
 

@@ -11,7 +11,8 @@
 /* Keeps the sentence and returns err (negative). */
 int fail(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* As fail(), with ": " and the words for err after the sentence. */
+/* As fail(), with ": " and the words for err after the sentence; says what to do about
+ * EMFILE, which can come from anywhere. */
 int fail_errno(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Adds what the person can do about the error at hand; returns err. */

@@ -15,6 +15,7 @@ static const struct {
 	bool required;
 } probes[] = {
 	{ "kernel", probe_kernel, true },
+	{ "user namespace", probe_user_namespace, true },
 	{ "pid namespace", probe_pid_namespace, true },
 	{ "time namespace", probe_time_namespace, true },
 	{ "lockdown", probe_lockdown, true },

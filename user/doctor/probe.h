@@ -26,8 +26,8 @@ struct probe_result {
 enum { PROBES_MAX = 32 };
 
 /*
- * What recording can't do without and what can be seen at no cost: kernel, pid
- * namespace, lockdown, BTF, capabilities. 0, or -EOPNOTSUPP with a sentence on
+ * What recording can't do without and what can be seen at no cost: kernel,
+ * namespaces, lockdown, BTF, capabilities. 0, or -EOPNOTSUPP with a sentence on
  * the first that is missing, and what to do.
  */
 int probe_require(void);

@@ -51,9 +51,7 @@ void probe_bpf_load(struct probe_result *result)
 		probe_todo(result, "boot a kernel built with CONFIG_BPF_SYSCALL=y and "
 				   "CONFIG_BPF_EVENTS=y");
 	else if (fd == -EPERM || fd == -EACCES)
-		probe_todo_capabilities(result,
-					"; in a container also allow bpf() by its "
-					"seccomp profile");
+		probe_todo_allow(result, "bpf()");
 	else
 		probe_todo(result, "boot a kernel built with CONFIG_BPF_EVENTS=y");
 }
@@ -88,7 +86,7 @@ void probe_bpf_ring(struct probe_result *result)
 	probe_say(result, PROBE_MISSING, "can't be created: %s; samples can't reach weft",
 		  strerror(errno));
 	if (errno == EPERM)
-		probe_todo_capabilities(result, "");
+		probe_todo_allow(result, "bpf()");
 	else
 		probe_todo(result, "boot kernel 5.8 or later");
 }

@@ -32,7 +32,7 @@ void probe_cap_load(struct probe_result *result)
 		  bpf	    ? "CAP_PERFMON is missing"
 		  : perfmon ? "CAP_BPF is missing"
 			    : "CAP_BPF and CAP_PERFMON are missing");
-	probe_todo_capabilities(result, "");
+	probe_todo_capabilities(result);
 }
 
 static void probe_one(struct probe_result *result, int capability, const char *cost)
@@ -42,7 +42,7 @@ static void probe_one(struct probe_result *result, int capability, const char *c
 		return;
 	}
 	probe_say(result, PROBE_LIMITED, "not held: %s", cost);
-	probe_todo_capabilities(result, "");
+	probe_todo_capabilities(result);
 }
 
 void probe_cap_ptrace(struct probe_result *result)

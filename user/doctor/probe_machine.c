@@ -72,6 +72,23 @@ void probe_btf(struct probe_result *result)
 				   : "boot a kernel built with CONFIG_DEBUG_INFO_BTF=y");
 }
 
+/* Capabilities count in the initial one alone. Without such namespaces, and without /proc
+ * (which probe_pid_namespace() misses), there is no such file. */
+void probe_user_namespace(struct probe_result *result)
+{
+	const ino_t initial = 0xeffffffd; /* PROC_USER_INIT_INO of linux/proc_ns.h */
+	struct stat st;
+
+	if (stat("/proc/self/ns/user", &st) || st.st_ino == initial) {
+		probe_say(result, PROBE_OK, "the host's");
+		return;
+	}
+	probe_say(result, PROBE_MISSING,
+		  "not the host's: its root may not load BPF programs");
+	probe_todo(result, "run weft as root of the host, not in a rootless container "
+			   "(podman, docker) and not under unshare --user");
+}
+
 void probe_pid_namespace(struct probe_result *result)
 {
 	const ino_t initial = 0xeffffffc; /* PROC_PID_INIT_INO of linux/proc_ns.h */
@@ -166,7 +183,7 @@ void probe_kernel_names(struct probe_result *result)
 	if (restricted > 1)
 		probe_todo(result, "sysctl kernel.kptr_restrict=1");
 	else
-		probe_todo_capabilities(result, "");
+		probe_todo_capabilities(result);
 }
 
 void probe_open_files(struct probe_result *result)

@@ -22,8 +22,12 @@ void probe_todo(struct probe_result *result, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* What to do for want of a capability: root, or all that weft can use, since
- * setcap(8) takes away what it is not told. extra: more to do, or "". */
-void probe_todo_capabilities(struct probe_result *result, const char *extra);
+ * setcap(8) takes away what it is not told. */
+void probe_todo_capabilities(struct probe_result *result);
+
+/* What to do where this system call is not permitted: the same, or who has the
+ * capabilities must allow it. */
+void probe_todo_allow(struct probe_result *result, const char *call);
 
 /* The number in a file of /proc or /sys; false: unreadable. */
 bool probe_read_number(const char *path, long *ret);
@@ -31,9 +35,13 @@ bool probe_read_number(const char *path, long *ret);
 /* Does this thread have the capability (CAP_… of linux/capability.h) now? */
 bool probe_has_capability(int capability);
 
+/* CAP_BPF and CAP_PERFMON, or what stands for both. */
+bool probe_may_record(void);
+
 /* probe_machine.c */
 void probe_kernel(struct probe_result *result);
 void probe_btf(struct probe_result *result);
+void probe_user_namespace(struct probe_result *result);
 void probe_pid_namespace(struct probe_result *result);
 void probe_time_namespace(struct probe_result *result);
 void probe_lockdown(struct probe_result *result);

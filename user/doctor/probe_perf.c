@@ -45,9 +45,7 @@ void probe_perf_clock(struct probe_result *result)
 	if (fd == -ENOSYS || fd == -ENOENT)
 		probe_todo(result, "boot a kernel built with CONFIG_PERF_EVENTS=y");
 	else
-		probe_todo_capabilities(result,
-					"; in a container also allow "
-					"perf_event_open() by its seccomp profile");
+		probe_todo_allow(result, "perf_event_open()");
 }
 
 void probe_perf_cycles(struct probe_result *result)
@@ -60,7 +58,7 @@ void probe_perf_cycles(struct probe_result *result)
 		  "not counted: weft uses cpu-clock, which can't hit "
 		  "code that runs with interrupts off");
 	if (!probe_has_capability(CAP_PERFMON) && !probe_has_capability(CAP_SYS_ADMIN))
-		probe_todo_capabilities(result, "");
+		probe_todo_capabilities(result);
 	else
 		probe_todo(result, "on a virtual machine: have its host provide a "
 				   "performance counter (PMU)");

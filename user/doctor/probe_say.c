@@ -46,13 +46,30 @@ bool probe_has_capability(int capability)
 	return data[capability / 32].effective & 1U << capability % 32;
 }
 
-void probe_todo_capabilities(struct probe_result *result, const char *extra)
+bool probe_may_record(void)
+{
+	return probe_has_capability(CAP_SYS_ADMIN) ||
+	       (probe_has_capability(CAP_BPF) && probe_has_capability(CAP_PERFMON));
+}
+
+void probe_todo_capabilities(struct probe_result *result)
 {
 	char path[160] = "";
 	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
 
 	probe_todo(result,
 		   "run weft as root, or: setcap cap_bpf,cap_perfmon,cap_sys_ptrace,"
-		   "cap_syslog,cap_dac_read_search,cap_checkpoint_restore+ep %s%s",
-		   n > 0 ? path : "/path/to/weft", extra);
+		   "cap_syslog,cap_dac_read_search,cap_checkpoint_restore+ep %s",
+		   n > 0 ? path : "/path/to/weft");
+}
+
+void probe_todo_allow(struct probe_result *result, const char *call)
+{
+	if (probe_may_record())
+		probe_todo(result,
+			   "allow %s: a container's seccomp profile or a security "
+			   "module refuses it",
+			   call);
+	else
+		probe_todo_capabilities(result);
 }

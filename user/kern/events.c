@@ -77,6 +77,14 @@ long perf_paranoia(void)
 	return f && fscanf(f, "%ld", &level) == 1 && level > PARANOIA_USUAL ? level : 0;
 }
 
+int events_refused(const char *call)
+{
+	return fail_hint(-EPERM,
+			 "a container's seccomp profile or a security module refuses %s: "
+			 "allow it there; `weft doctor` says more",
+			 call);
+}
+
 static int hint_refused(int fd)
 {
 	long level = perf_paranoia();
@@ -84,7 +92,7 @@ static int hint_refused(int fd)
 	if (fd != -EACCES && fd != -EPERM)
 		return fd;
 	if (!level)
-		return fail_hint(-EPERM, "run as root, or give weft CAP_PERFMON");
+		return events_refused("perf_event_open()");
 	return fail_hint(-EPERM,
 			 "at kernel.perf_event_paranoid = %ld this kernel wants more than "
 			 "CAP_PERFMON: sysctl kernel.perf_event_paranoid=%d, or run as "

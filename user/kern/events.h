@@ -20,6 +20,10 @@ const char *tick_event_name(enum tick_event event); /* "cpu-clock", "cycles" */
 /* Does the PMU count? Opens cycles on this thread and sees them grow. */
 bool cycles_work(void);
 
+/* Adds to the error at hand why a call (by its name) is refused to who has the
+ * capabilities, which are looked at first; returns -EPERM. */
+int events_refused(const char *call);
+
 /* A disabled sampling event of every task on a CPU: the fd, or -errno. Reading it gives
  * a tick_count. */
 struct tick_count {

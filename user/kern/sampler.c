@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "kern/arch.h"
+#include "kern/events.h"
 #include "kern/sideband.h"
 #include "kern/ticks.h"
 
@@ -62,8 +63,7 @@ static int load_failed(int err)
 	/* EACCES is the verifier's word, not about privileges */
 	if (err == -EPERM) {
 		fail(-EPERM, "the kernel refuses to load BPF programs: no permission");
-		return fail_hint(-EPERM, "run as root, or give weft CAP_BPF and "
-					 "CAP_PERFMON; `weft doctor` says more");
+		return events_refused("bpf()");
 	}
 	if (err == -ENOMEM) {
 		fail(-ENOMEM, "no memory for weft's BPF maps");
@@ -72,6 +72,8 @@ static int load_failed(int err)
 				 "tables less: --unwind-memory 8");
 	}
 	fail_errno(err, "the kernel rejects weft's BPF programs");
+	if (err == -EMFILE)
+		return err;
 	return fail_hint(-EOPNOTSUPP, "`weft doctor` says what this kernel lacks; "
 				      "-v shows the kernel's own message");
 }

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 
 #define CHILD_STARTS_MS 1000
+#define ERRNO_MAX	4095
 
 static void run_child(const struct supervised *what, int sock, pid_t supervisor)
 	__attribute__((noreturn));
@@ -43,7 +44,7 @@ static void make_room(int sock, int bytes)
 		setsockopt(sock, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
 }
 
-/* Its pid, or -1. The socket of the other end goes to whoever asked. */
+/* Its pid, or negative. The socket of the other end goes to whoever asked. */
 static pid_t start_child(const struct supervised *what, int control)
 {
 	pid_t supervisor = getpid(), pid;
@@ -56,13 +57,24 @@ static pid_t start_child(const struct supervised *what, int control)
 	pid = fork();
 	if (!pid)
 		run_child(what, ends[1], supervisor);
-	err = pid < 0 ? -1 : protocol_send(control, &pid, sizeof(pid), ends[0], 0);
+	if (pid < 0)
+		pid = -errno; /* who asked hears why */
+	err = protocol_send(control, &pid, sizeof(pid), pid < 0 ? -1 : ends[0], 0);
 	close(ends[0]);
 	close(ends[1]);
 	if (!err)
 		return pid;
 	end_child(pid);
 	return -1;
+}
+
+static int cannot_start(int err)
+{
+	fail_errno(err, "cannot start a worker");
+	if (err == -EAGAIN)
+		return fail_hint(err, "allow weft more processes: pids.max of its "
+				      "cgroup, or ulimit -u");
+	return err;
 }
 
 /* Serves until its end of the control socket is closed. parent: who forked. */
@@ -118,7 +130,7 @@ static int start_supervisor(struct supervisor *supervisor, const struct supervis
 	close(ends[1]);
 	supervisor->control = ends[0];
 	supervisor->pid = pid;
-	return pid < 0 ? fail_errno(-errno, "cannot start a worker") : 0;
+	return pid < 0 ? cannot_start(-errno) : 0;
 }
 
 /* Its socket, or a negative errno. */
@@ -141,6 +153,8 @@ static int ask_once(int control, pid_t *ret_child)
 	}
 	if (sock >= 0)
 		close(sock);
+	if (n == sizeof(pid) && pid < 0 && pid > -ERRNO_MAX)
+		return pid;
 	return n < 0 ? (int)n : -EPIPE;
 }
 
@@ -148,17 +162,18 @@ static int ask_once(int control, pid_t *ret_child)
 int supervisor_ask(struct supervisor *supervisor, const struct supervised *what,
 		   pid_t *ret_child)
 {
+	int sock = -EPIPE;
+
 	for (int tries = 0; tries < 3; tries++) {
-		int sock = supervisor->control >= 0
-				   ? ask_once(supervisor->control, ret_child)
-				   : -EPIPE;
 		int err;
 
+		if (supervisor->control >= 0)
+			sock = ask_once(supervisor->control, ret_child);
 		if (sock >= 0)
 			return sock;
 		err = start_supervisor(supervisor, what);
 		if (err)
 			return err;
 	}
-	return fail(-EPIPE, "the worker does not start");
+	return cannot_start(sock);
 }
