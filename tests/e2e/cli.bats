@@ -241,6 +241,12 @@ offers() {
 	refused "unknown command 'xyzzy'" xyzzy
 	[[ $stderr != *"did you mean"* ]]
 	refused "unknown command 'nope'" help nope
+	for word in version -v; do
+		refused "unknown .* '$word'" $word
+		[[ $stderr == *"did you mean weft --version"* ]]
+	done
+	refused "unknown option '-p'" -p 1
+	[[ $stderr == *"weft record -p"* ]]
 }
 
 @test "unknown options, with what was meant" {
@@ -251,6 +257,11 @@ offers() {
 	refused 'unknown option -Z' record -Z
 	refused 'unknown option --json' record --json
 	refused "unexpected argument 'ls'" record ls
+	[[ $stderr == *"after --: -- ls"* ]]
+	refused "unexpected argument '1235'" record -p 1234 1235
+	[[ $stderr == *"--pid 12,34"* ]]
+	refused "unexpected argument '1234'" doctor 1234
+	[[ $stderr == *"--pid 12,34"* ]]
 }
 
 @test "a hidden option is not offered" {
@@ -262,6 +273,8 @@ offers() {
 
 @test "values that are none" {
 	refused "freq '0'" record -F 0
+	refused "pid 'redis'" record -p redis
+	[[ $stderr == *'$(pgrep -d, NAME)'* ]]
 	refused "freq 'x'" record -F x
 	refused "freq '-1'" record -F -1
 	refused "freq '1e3'" record --freq=1e3
@@ -308,12 +321,9 @@ import os, sys, time
 pid = os.fork()
 if pid == 0: os._exit(0)
 print(pid, flush=True)
-time.sleep(5)' >pid 3>&- &
-	for _ in 1 2 3 4 5 6 7 8 9; do
-		[ -s pid ] && break
-		sleep 0.1
-	done
-	sleep 0.1
+time.sleep(100)' >pid 3>&- &
+	wait_for test -s pid
+	wait_for grep -q ') Z ' "/proc/$(cat pid)/stat"
 	refused 'has ended' record -p "$(cat pid)"
 	kill %1
 }
@@ -321,13 +331,12 @@ time.sleep(5)' >pid 3>&- &
 @test "a thread is no process" {
 	python3 -c '
 import threading, time
-t = threading.Thread(target=time.sleep, args=(5,))
+t = threading.Thread(target=time.sleep, args=(100,))
+t.daemon = True
 t.start()
-print(t.native_id, flush=True)' >tid 3>&- &
-	for _ in 1 2 3 4 5 6 7 8 9; do
-		[ -s tid ] && break
-		sleep 0.1
-	done
+print(t.native_id, flush=True)
+time.sleep(100)' >tid 3>&- &
+	wait_for test -s tid
 	refused 'a thread of process' record -p "$(cat tid)"
 	kill %1
 }

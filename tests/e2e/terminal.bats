@@ -59,11 +59,17 @@ at_terminal() {
 	[ ! -e paged ]
 }
 
-@test "what perf's users type is explained" {
+@test "what users of other profilers type is explained" {
 	refused '-g: .*always records callers' record -g
 	refused '--call-graph: .*always records callers' record --call-graph=dwarf
 	refused '-e: .*--event cycles' record -e cycles
 	refused '-i: give the file alone' report -i perf.data
+	refused '--rate: say --freq' record --rate 99 # samply, py-spy
+	refused '-f: say --output x.folded' record -F 99 -f # bcc
+	refused '--sort: say --group-by' report --sort=comm
+	refused '--comm: say --filter comm=' report --comm redis
+	refused '--node: say --label node=' agent --node n # parca-agent
+	refused '--remote-store-address: say --push' agent --remote-store-address=h:1
 	printf 'PERFILE2\0\0\0\0\0\0\0\0' >perf.data
 	run --separate-stderr weft report perf.data
 	[ "$status" -eq 1 ]

@@ -163,6 +163,11 @@ static const struct option options[] = {
 	  "text: for people (default)\nlogfmt: time=… level=… msg=…\n"
 	  "json: an object per line",
 	  AT(log_format), .words = log_formats },
+	HABIT('\0', "node", "say --label node=NAME"),
+	HABIT('\0', "remote-store-address", "say --push parca=http://HOST:PORT"),
+	HABIT('\0', "http-address", "say --listen ADDRESS:PORT"),
+	HABIT('\0', "profiling-duration", "say --window TIME"),
+	HABIT('\0', "profiling-cpu-sampling-frequency", "say --freq HZ"),
 	{ OPTION_END },
 };
 #undef AT

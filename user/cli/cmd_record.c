@@ -134,6 +134,12 @@ static const struct option options[] = {
 	      "or "
 	      "--event cpu-clock"),
 	HABIT('G', NULL, "say --cgroup PATH"),
+	HABIT('C', "cpu", "weft samples all CPUs"),
+	HABIT('c', "count", "say --freq HZ"),
+	HABIT('r', "rate", "say --freq HZ"),
+	HABIT('f', "folded", "say --output x.folded, or --output - for stdout"),
+	HABIT('K', NULL, "say --kernel"),
+	HABIT('U', NULL, "say --user"),
 	{ OPTION_END },
 };
 #undef AT

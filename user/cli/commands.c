@@ -113,11 +113,16 @@ static int general_help(void)
 static int unknown_command(const char *name)
 {
 	const char *nearest = nearest_word(name, command_name, NULL);
+	bool is_option = name[0] == '-';
 	char shown[64];
 
 	str_clean(shown, sizeof(shown), name, strlen(name));
-	fail(-EINVAL, "unknown command '%s'", shown);
-	if (nearest)
+	fail(-EINVAL, "unknown %s '%s'", is_option ? "option" : "command", shown);
+	if (!strcmp(name, "version") || !strcmp(name, "-v"))
+		fail_hint(-EINVAL, "did you mean weft --version?");
+	else if (is_option)
+		fail_hint(-EINVAL, "a command comes first: weft record %s", shown);
+	else if (nearest)
 		fail_hint(-EINVAL, "did you mean weft %s?", nearest);
 	else
 		fail_hint(-EINVAL, "weft --help lists the commands");
@@ -204,7 +209,8 @@ static int check_line(const struct cli_command *command, void *line,
 
 static int run_line(const struct cli_command *command, int argc, char **argv, void *line)
 {
-	struct given given = { .takes_files = command->takes_files };
+	struct given given = { .takes_files = command->takes_files,
+			       .takes_command = command->takes_command };
 	int err;
 
 	if (command->set_defaults)

@@ -148,20 +148,24 @@ static int parse_letters(struct cursor *at, const char *arg)
 	return 0;
 }
 
-static int unexpected(const char *arg)
+static int unexpected(const struct cursor *at, const char *arg)
 {
 	char shown[64];
 
 	str_clean(shown, sizeof(shown), arg, strlen(arg));
 	fail(-EINVAL, "unexpected argument '%s'", shown);
-	return fail_hint(-EINVAL, "options start with a dash; write a command to run "
-				  "after --");
+	if (!arg[strspn(arg, "0123456789,")] && find_long(at->options, "pid", 3))
+		return fail_hint(-EINVAL, "write process ids with commas: --pid 12,34");
+	if (at->given->takes_command)
+		return fail_hint(-EINVAL, "write a command to run after --: -- %s",
+				 shown);
+	return fail_hint(-EINVAL, "options start with a dash; --help lists them");
 }
 
 static int take_file(struct cursor *at, char *arg)
 {
 	if (!at->given->takes_files)
-		return unexpected(arg);
+		return unexpected(at, arg);
 	at->argv[at->given->n_files++] = arg; /* never past where we read */
 	return 0;
 }
@@ -187,6 +191,7 @@ int options_parse(const struct option *options, int argc, char **argv, void *int
 
 	*ret = (struct given){ .options = options,
 			       .takes_files = ret->takes_files,
+			       .takes_command = ret->takes_command,
 			       .files = argv };
 	for (; at.i < argc && !err && !ret->help; at.i++) {
 		char *arg = argv[at.i];

@@ -71,9 +71,10 @@ struct option {
 /* What was on the command line besides values. */
 struct given {
 	const struct option *options;
-	bool takes_files; /* set before parsing: arguments without a dash are fine,
+	bool takes_files;   /* set before parsing: arguments without a dash are fine,
 			     and any after "--" */
-	char **files;	  /* these, or NULL */
+	bool takes_command; /* set before parsing, for what an error says */
+	char **files;	    /* these, or NULL */
 	unsigned int n_files;
 	uint64_t seen; /* bit i: options[i] */
 	char **rest;   /* what follows "--", NULL terminated; NULL: no "--", or

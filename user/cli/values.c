@@ -173,7 +173,8 @@ static int read_pids(const struct option *option, const char *value,
 	do {
 		if (!read_digits(&s, INT_MAX, &pid) || !pid || (*s && *s != ',')) {
 			bad_value(option, value, "not a list of process ids");
-			return fail_hint(-EINVAL, "write it like 1234 or 1234,1240");
+			return fail_hint(-EINVAL, "write it like 1234 or 1234,1240; by "
+						  "name: $(pgrep -d, NAME)");
 		}
 		if (pids_contain(list, (pid_t)pid))
 			continue;
@@ -280,8 +281,9 @@ int values_read(const struct option *option, const char *value, void *into)
 		return read_strings(option, value, place);
 	case OPTION_END:
 	case OPTION_HEADING:
-	case OPTION_HABIT:
 		break;
+	case OPTION_HABIT: /* in a file */
+		return fail(-EINVAL, "%s: %s", option->name, option->argument);
 	}
 	return fail(-EINVAL, "--%s takes no value", option->name);
 }
