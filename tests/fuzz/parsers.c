@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/name.h"
+#include "obj/build_id.h"
 #include "obj/code_starts.h"
 #include "obj/elf_links.h"
 #include "obj/elf_plt.h"
@@ -210,7 +211,13 @@ static int on_link(void *arg, size_t index, const char *name, uint64_t start)
 {
 	size_t n = strlen(name);
 
-	REQUIRE(index == 0 && n && n < ELF_LINK_BYTES && !memchr(name, '/', n));
+	REQUIRE(index < N_ELF_LINKS && n);
+	REQUIRE(n < (index == ELF_LINK_ALTERNATE_ID ? BUILD_ID_HEX : ELF_LINK_BYTES));
+	if (index == ELF_LINK_ALTERNATE)
+		REQUIRE(!strncmp(name, ELF_LINK_DWZ, strlen(ELF_LINK_DWZ)) &&
+			!strstr(name, ".."));
+	else
+		REQUIRE(!memchr(name, '/', n));
 	return 0;
 }
 
