@@ -35,9 +35,6 @@ bool probe_read_number(const char *path, long *ret);
 /* Does this thread have the capability (CAP_… of linux/capability.h) now? */
 bool probe_has_capability(int capability);
 
-/* CAP_BPF and CAP_PERFMON, or what stands for both. */
-bool probe_may_record(void);
-
 /* probe_machine.c */
 void probe_kernel(struct probe_result *result);
 void probe_btf(struct probe_result *result);

@@ -46,7 +46,8 @@ bool probe_has_capability(int capability)
 	return data[capability / 32].effective & 1U << capability % 32;
 }
 
-bool probe_may_record(void)
+/* CAP_BPF and CAP_PERFMON, or what stands for both. */
+static bool probe_may_record(void)
 {
 	return probe_has_capability(CAP_SYS_ADMIN) ||
 	       (probe_has_capability(CAP_BPF) && probe_has_capability(CAP_PERFMON));
