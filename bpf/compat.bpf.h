@@ -48,10 +48,7 @@ static __always_inline struct own_memory own_memory(void)
 				    BPF_CORE_READ(mm, exec_vm) };
 }
 
-/*
- * From 6.1 on the mappings of a process are in a maple tree. (libbpf goes through all of
- * the kernel's types for each one that a program names, 1.5 ms, so few are named.)
- */
+/* From 6.1 on the mappings of a process are in a maple tree. */
 #define HAS_MAPPING_TREE bpf_core_field_exists(((struct mm_struct *)0)->mm_mt)
 
 static __always_inline __u64 inode_written_ns(const struct inode *inode)

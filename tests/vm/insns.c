@@ -7,15 +7,19 @@
  *	program NAME verified_insns N FILTERS
  *
  * Asked of the verifier's own log, since kernels before 5.16 tell it nowhere
- * else. Exit status 1: one needs more than LIMIT; 2: the kernel took none, and
- * the end of the log is on stderr.
+ * else. Exit status 1: one needs more than LIMIT, or is another program with the few
+ * types of this kernel's that the sampler gives libbpf than with all; 2: the kernel took
+ * none, and the end of the log is on stderr.
  */
 #include "kern/arch.h"
+#include "kern/kernel_types.h"
 #include "shared/knobs.h"
 
 #include "weft.skel.h"
 
 #include <bpf/libbpf.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,9 +36,10 @@ static int quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
 	return level == LIBBPF_WARN ? vfprintf(stderr, fmt, ap) : 0;
 }
 
-static struct weft_bpf *open_programs(unsigned int filters)
+static struct weft_bpf *open_programs(unsigned int filters, const char *types)
 {
-	struct weft_bpf *skel = weft_bpf__open();
+	LIBBPF_OPTS(bpf_object_open_opts, options, .btf_custom_path = types);
+	struct weft_bpf *skel = weft_bpf__open_opts(&options);
 	struct knobs *knobs;
 
 	if (!skel)
@@ -80,7 +85,7 @@ static unsigned long insns_of(const struct bpf_program *program)
 
 static void explain(unsigned int filters, char *log)
 {
-	struct weft_bpf *skel = open_programs(filters);
+	struct weft_bpf *skel = open_programs(filters, NULL);
 	struct bpf_program *program;
 
 	if (!skel)
@@ -97,9 +102,46 @@ static void explain(unsigned int filters, char *log)
 	weft_bpf__destroy(skel);
 }
 
-static int check(unsigned int filters, unsigned long limit, char *log)
+/* The same instructions, but for the descriptors of maps. */
+static bool is_same(const struct bpf_program *one, const struct bpf_program *other)
 {
-	struct weft_bpf *skel = open_programs(filters);
+	const struct bpf_insn *a = bpf_program__insns(one);
+	const struct bpf_insn *b = bpf_program__insns(other);
+	size_t n = bpf_program__insn_cnt(one);
+
+	if (n != bpf_program__insn_cnt(other))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		bool is_map = a[i].code == (BPF_LD | BPF_IMM | BPF_DW) && a[i].src_reg;
+
+		if (memcmp(&a[i], &b[i], offsetof(struct bpf_insn, imm)) ||
+		    (a[i].imm != b[i].imm && !is_map))
+			return false;
+	}
+	return true;
+}
+
+/* Are they what they are with all types of the kernel? */
+static bool check_types(unsigned int filters, struct weft_bpf *skel, char *log)
+{
+	struct weft_bpf *whole = open_programs(filters, NULL);
+	struct bpf_program *one = NULL, *other = NULL;
+	bool same = whole && !load(whole, log, LOG_STATS);
+
+	while (same && (one = bpf_object__next_program(skel->obj, one))) {
+		other = bpf_object__next_program(whole->obj, other);
+		same = is_same(one, other);
+		if (!same)
+			fprintf(stderr, "%s is another with all types\n",
+				bpf_program__name(one));
+	}
+	weft_bpf__destroy(whole);
+	return same;
+}
+
+static int check(unsigned int filters, unsigned long limit, const char *types, char *log)
+{
+	struct weft_bpf *skel = open_programs(filters, types);
 	struct bpf_program *program;
 	int status = 0;
 
@@ -116,6 +158,8 @@ static int check(unsigned int filters, unsigned long limit, char *log)
 		if (!n || n > limit)
 			status = 1;
 	}
+	if (!check_types(filters, skel, log))
+		status = 1;
 	weft_bpf__destroy(skel);
 	return status;
 }
@@ -125,17 +169,25 @@ int main(int argc, char **argv)
 	const unsigned int all =
 		FILTER_TGID | FILTER_TID | FILTER_CGROUP | FILTER_COMM | FILTER_USER_ONLY;
 	unsigned long limit = argc > 1 ? strtoul(argv[1], NULL, 10) : 0;
-	char *log = calloc(1, LOG_BYTES);
-	int status;
+	char *log = calloc(1, LOG_BYTES), types[KERNEL_TYPES_PATH_BYTES];
+	int status, types_fd;
+	const void *object;
+	size_t bytes;
 
 	if (!log || !limit) {
 		fprintf(stderr, "usage: insns LIMIT\n");
 		return 2;
 	}
 	libbpf_set_print(quiet);
-	status = check(0, limit, log);
+	object = weft_bpf__elf_bytes(&bytes);
+	if (kernel_types_file(object, bytes, types, &types_fd)) {
+		fprintf(stderr, "insns: no types of this kernel\n");
+		return 2;
+	}
+	status = check(0, limit, types, log);
 	if (!status)
-		status = check(all, limit, log);
+		status = check(all, limit, types, log);
+	close(types_fd);
 	free(log);
 	return status;
 }

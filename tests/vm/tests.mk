@@ -4,10 +4,10 @@
 
 VM_BIN := $(B)/tests/vm/insns
 
-$(VM_BIN): tests/vm/insns.c $(B)/user/kern/arch.o | $(B)/weft.skel.h
+$(VM_BIN): tests/vm/insns.c $(B)/libweft.a | $(B)/weft.skel.h
 	$(call say,TEST)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) $(C_FLAGS) $(LD_FLAGS) -MMD -MP -o $@ $(filter %.c %.o,$^) \
+	$(Q)$(CC) $(CPPFLAGS) $(C_FLAGS) $(LD_FLAGS) -MMD -MP -o $@ $(filter %.c %.o %.a,$^) \
 		$(LIBS)
 
 -include $(VM_BIN:=.d)

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "kern/sampler.h"
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "kern/arch.h"
 #include "kern/events.h"
+#include "kern/kernel_types.h"
 #include "kern/sideband.h"
 #include "kern/ticks.h"
 
@@ -78,12 +80,31 @@ static int load_failed(int err)
 				      "-v shows the kernel's own message");
 }
 
+/* With all of the kernel's types where the few that it needs can't be had. */
+static struct weft_bpf *open_object(int *ret_types_fd)
+{
+	char path[KERNEL_TYPES_PATH_BYTES];
+	struct bpf_object_open_opts options = { .sz = sizeof(options),
+						.btf_custom_path = path };
+	const void *object;
+	size_t bytes;
+
+	object = weft_bpf__elf_bytes(&bytes);
+	if (kernel_types_file(object, bytes, path, ret_types_fd)) {
+		log_verbose("%s", error_sentence());
+		error_clear();
+		options.btf_custom_path = NULL;
+	}
+	return weft_bpf__open_opts(&options);
+}
+
 static int load_once(struct sampler *s, const struct sampler_config *config)
 {
+	AUTO_CLOSE int types_fd = -1;
 	struct knobs *knobs;
 	int err;
 
-	s->skel = weft_bpf__open();
+	s->skel = open_object(&types_fd);
 	if (!s->skel)
 		return -errno;
 	knobs = (struct knobs *)&s->skel->rodata->knobs;
