@@ -7,8 +7,13 @@
 LONG_SECONDS ?= 14400
 
 .PHONY: long-run long-run-20
-long-run: all build-e2e workloads
+long-run: all build-e2e workloads $(B)/tests/long/crowd
 	$(Q)tests/long/run $(B) $(LONG_SECONDS)
+
+$(B)/tests/long/crowd: tests/long/crowd.c
+	$(call say,TEST)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -O1 -Wall -Wextra -D_GNU_SOURCE -o $@ $<
 
 long-run-20:
 	$(Q)$(MAKE) --no-print-directory long-run LONG_SECONDS=1200
