@@ -112,6 +112,20 @@ static void test_no_functions(void **state)
 	}
 }
 
+/* As glibc's clone3(): what is between its two entries is short. */
+static void test_short_gap(void **state)
+{
+#define CLONE                                                                            \
+	".cfi_startproc; mov %rcx, %r8; .cfi_endproc; syscall; test %rax, %rax; jl 2f;"  \
+	"je 1f; ret; 1:"
+#define TOLD ".cfi_startproc; ret; .cfi_endproc;"
+	ASSERT_TOLD(CLONE TOLD "2:", "1111111111111"
+				     "1");
+	/* padding: up to an aligned address, or less than 8 bytes */
+	ASSERT_TOLD("syscall; ret; .p2align 4;" TOLD, "...............1");
+	ASSERT_TOLD("syscall; ret; nop;" TOLD, "....1");
+}
+
 /* Registers that are written by less usual instructions, and a place on the stack that
  * is used again. */
 static void test_frame_pointer_is_lost(void **state)
@@ -221,6 +235,7 @@ int main(void)
 		cmocka_unit_test(test_straight_code),
 		cmocka_unit_test(test_straight_code_that_calls),
 		cmocka_unit_test(test_no_functions),
+		cmocka_unit_test(test_short_gap),
 		cmocka_unit_test(test_frame_pointer_is_lost),
 		cmocka_unit_test(test_launchpad),
 		cmocka_unit_test(test_no_launchpad),

@@ -11,10 +11,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define SWITCH_MAX 4096 /* bytes of a gap; larger ones are no routine's */
-#define ROWS_MAX   32
-#define CALL_ALIGN 16
-#define PUSH_MAX   4096 /* bytes, that a switch keeps on the stack */
+#define SWITCH_MAX	 4096 /* bytes of a gap; larger ones are no routine's */
+#define ROWS_MAX	 32
+#define CALL_ALIGN	 16
+#define FUNCTION_ALIGN	 16
+#define PADDING_MAX	 32   /* bytes up to an aligned address are less */
+#define WORD_PADDING_MAX 8    /* and those to one that is not */
+#define PUSH_MAX	 4096 /* bytes, that a switch keeps on the stack */
 
 struct gap {
 	const uint8_t *code;
@@ -220,6 +223,14 @@ static int tell_x86(struct gap *gap, const struct cfi_sink *sink)
 	return err;
 }
 
+/* glibc's clone() and clone3() end what they tell of themselves at their system call, since
+ * that is not true of the child, and begin anew where that goes on: 10 bytes between. */
+bool unwind_switch_is_code(uint64_t begin, uint64_t end)
+{
+	return end - begin >= PADDING_MAX ||
+	       (end % FUNCTION_ALIGN && end - begin >= WORD_PADDING_MAX);
+}
+
 int unwind_switch_tell(struct elf_file *file, uint64_t begin, uint64_t end,
 		       size_t *budget, const struct cfi_sink *sink)
 {
@@ -228,14 +239,13 @@ int unwind_switch_tell(struct elf_file *file, uint64_t begin, uint64_t end,
 	bool is_arm64 = file->header.e_machine == EM_AARCH64;
 	uint64_t offset, n;
 
-	if ((!is_arm64 && file->header.e_machine != EM_X86_64) || end - begin < GAP_MIN ||
-	    !elf_file_loads(file, begin, 1, PF_X) ||
+	if ((!is_arm64 && file->header.e_machine != EM_X86_64) ||
+	    !unwind_switch_is_code(begin, end) || !elf_file_loads(file, begin, 1, PF_X) ||
 	    !elf_file_offset(file, begin, &offset, &n))
 		return 0;
 	if (gap.n > n)
 		gap.n = n;
-	if (gap.n < GAP_MIN || gap.n > *budget ||
-	    gap.n > (is_arm64 ? SWITCH_MAX : X86_FLOW_MAX))
+	if (gap.n > *budget || gap.n > (is_arm64 ? SWITCH_MAX : X86_FLOW_MAX))
 		return 0;
 	*budget -= gap.n;
 	gap.code = bytes = malloc(gap.n);

@@ -16,7 +16,8 @@
 
 #include "unwind/cfi.h"
 
-#define GAP_MIN 32 /* bytes; padding is less */
+/* Is [begin, end) code, and not just what keeps the next function aligned? */
+bool unwind_switch_is_code(uint64_t begin, uint64_t end);
 
 /* Of [begin, end), which no row covers, those rows that are known, and behind each
  * function that has some a row of no rule. What can't be read has none, nor has what is

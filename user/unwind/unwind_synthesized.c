@@ -289,7 +289,7 @@ static int tell_gap(struct unwind_synthesized *synthesized, uint64_t pc)
 	if (synthesized->covered || !synthesized->any || pc <= synthesized->pc ||
 	    synthesized->n_gaps == GAPS_MAX)
 		return 0;
-	synthesized->n_gaps += pc - synthesized->pc >= GAP_MIN;
+	synthesized->n_gaps += unwind_switch_is_code(synthesized->pc, pc);
 	return unwind_switch_tell(synthesized->file, synthesized->pc, pc,
 				  &synthesized->gap_bytes, synthesized->sink);
 }
