@@ -59,6 +59,18 @@ at_terminal() {
 	[ ! -e paged ]
 }
 
+@test "record: progress fits the terminal, and leaves it to a command" {
+	[ "$(id -u)" -eq 0 ] || skip "not root"
+	needs_recording
+	script -qec "stty cols 20; $WEFT record -d 1500ms -o out" /dev/null \
+		</dev/null 2>&1 | tr '\r' '\n' >shown
+	grep -qE '^ +[0-9]+ s  [0-9]+ sam' shown
+	run ! grep -q 'per second' shown
+	script -qec "$WEFT record -o out -- sleep 1.5" /dev/null </dev/null >shown 2>&1
+	grep -q 'written' shown
+	run ! grep -q 'per second' shown
+}
+
 @test "what users of other profilers type is explained" {
 	refused '-g: .*always records callers' record -g
 	refused '--call-graph: .*always records callers' record --call-graph=dwarf

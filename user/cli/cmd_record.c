@@ -215,7 +215,8 @@ static int check_record(void *arg, const struct given *given)
 
 	line->record.command = given->rest;
 	if (!line->quiet) {
-		line->record.progress = terminal_progress();
+		/* a command may draw on the whole terminal */
+		line->record.progress = given->rest ? NULL : terminal_progress();
 		line->record.summary = terminal_say;
 	}
 	if (!err)

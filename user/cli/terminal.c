@@ -15,11 +15,16 @@ bool terminal_is_stdout(void)
 	return isatty(STDOUT_FILENO);
 }
 
-unsigned int terminal_columns(void)
+static unsigned int columns_of(int fd)
 {
 	struct winsize size;
 
-	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) ? 0 : size.ws_col;
+	return ioctl(fd, TIOCGWINSZ, &size) ? 0 : size.ws_col;
+}
+
+unsigned int terminal_columns(void)
+{
+	return columns_of(STDOUT_FILENO);
 }
 
 bool terminal_wants_colours(void)
@@ -101,10 +106,13 @@ void terminal_say_logged(const char *text)
 	}
 }
 
+/* A line that wraps could not be written over. */
 static void progress(const char *line)
 {
+	unsigned int columns = columns_of(STDERR_FILENO);
+
 	if (line)
-		fprintf(stderr, "\r%s", line);
+		fprintf(stderr, "\r%.*s", columns > 1 ? (int)columns - 1 : -1, line);
 	else
 		fputs("\r\033[K", stderr);
 }
