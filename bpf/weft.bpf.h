@@ -31,6 +31,11 @@
 #define WEFT_BPF_H
 
 #ifdef __bpf__
+#include <bpf/libbpf_version.h> /* libbpf 1.0 or later, else: tools/setup */
+#if LIBBPF_MAJOR_VERSION < 1
+#error "libbpf is too old: tools/setup says what to do"
+#endif
+
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>

@@ -72,3 +72,13 @@ without_call() {
 	run -3 --separate-stderr without_call $bpf "$WEFT" doctor
 	grep -qF -- '-> allow bpf(): ' <<<"$output"
 }
+
+@test "setup installs nothing where libbpf is too old" {
+	mkdir bin
+	printf '#!/bin/sh\necho "  Candidate: 1:0.3-2+deb11u1"\n' >bin/apt-cache
+	printf '#!/bin/sh\ntouch installed\n' >bin/apt-get
+	chmod +x bin/*
+	run -3 --separate-stderr env PATH="$PWD/bin:$PATH" "$BATS_TEST_DIRNAME/../../tools/setup"
+	[[ $stderr == *"libbpf here is 0.3;"*"make static"* ]]
+	[ ! -e installed ]
+}
