@@ -65,6 +65,7 @@ static void ids_rise_when_nothing_waited(void **state)
 	for (int life = 0; life < 3; life++) {
 		struct spool *spool = begin();
 
+		usleep(3000); /* a life takes a ms for each profile, or longer */
 		for (int i = 0; i < 3; i++) {
 			add(spool, name);
 			assert_true(strcmp(name, before) > 0);

@@ -240,7 +240,7 @@ static const struct {
 	  "00000000000"
 	  "11111" },
 	{ "lld with IBT, bound lazily", ".plt",
-	  "push 8(%rip); bnd jmp *8(%rip); nopl (%rax);"
+	  "push 8(%rip); .byte 0xf2; jmp *8(%rip); nopl (%rax);"
 	  "endbr64; .byte 0x68; .long 0; .byte 0xe9; .long -32; xchg %ax, %ax",
 	  "111111"
 	  "2222222222"
@@ -248,7 +248,7 @@ static const struct {
 	  "1111111" },
 	{ "with IBT, what is called", ".plt.sec",
 	  "endbr64; jmp *8(%rip); nopw 8(%rax,%rax);"
-	  "endbr64; bnd jmp *8(%rip); nopl 8(%rax,%rax)",
+	  "endbr64; .byte 0xf2; jmp *8(%rip); nopl 8(%rax,%rax)",
 	  "00000000000000000000000000000000" },
 	{ "bound at the start", ".plt.got", "jmp *8(%rip); xchg %ax, %ax", "00000000" },
 	{ "GNU ld's indirect functions", ".plt",
