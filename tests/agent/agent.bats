@@ -328,8 +328,12 @@ make_certificate() {
 	refused "receiver x: 'localhost' is no URL" agent --config c.ini
 	printf '[nobody]\na = b\n' >d.ini
 	refused 'd.ini: line 2: unknown section' agent --config d.ini
+	[[ $stderr == *'can be [agent], [receiver], [relabel]'* ]]
+	printf 'window = 10s\n' >no.ini
+	refused "no.ini: line 1: 'window' is in no section" agent --config no.ini
 	printf '[receiver x]\nkind = ftp\nurl = http://h\n' >e.ini
 	refused 'receiver x: it needs a kind' agent --config e.ini
+	[[ $stderr == *'can be pyroscope, otlp, parca'* ]]
 	refused 'cannot read none.ini' agent --config none.ini
 	refused 'nobody would get a profile' agent
 	refused 'not KIND=URL' agent --push http://localhost:4040

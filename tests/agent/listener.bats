@@ -98,8 +98,12 @@ load lib
 	run weft agent --listen 0.0.0.0:0 --check-config
 	[ "$status" -eq 2 ]
 	[[ $output == *'other machines reach it'* ]]
-	run weft agent --listen localhost --check-config
-	[ "$status" -eq 2 ]
+	for wrong in localhost :9464 127.0.0.1:99999 127.0.0.1:0x1; do
+		run weft agent --listen $wrong --check-config
+		[ "$status" -eq 2 ]
+		[[ $output == *'is no address to listen at'* ]]
+	done
+	weft agent --listen localhost:9464 --check-config
 	echo s3cret >token
 	chmod 600 token
 	start_agent -v --listen 0.0.0.0:0 --listen-token-file token

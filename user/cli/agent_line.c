@@ -217,6 +217,17 @@ static int read_files(struct receiver_line *receiver)
 	return err;
 }
 
+static int no_kind(const struct receiver_line *receiver)
+{
+	AUTO_STR known = { 0 };
+	const char *name;
+
+	for (size_t i = 0; (name = receiver_name(NULL, i)) != NULL; i++)
+		str_addf(&known, "%s%s", i ? ", " : "", name);
+	fail(-EINVAL, "receiver %s: it needs a kind that weft knows", receiver->title);
+	return fail_hint(-EINVAL, "it can be %s", known.s ? known.s : "");
+}
+
 static int take_receiver(struct agent_line *line, struct receiver_line *receiver)
 {
 	struct agent_receiver *into = &line->agent.receivers[line->agent.n_receivers];
@@ -224,11 +235,8 @@ static int take_receiver(struct agent_line *line, struct receiver_line *receiver
 		receiver->kind ? receiver_named(receiver->kind) : NULL;
 	int err;
 
-	if (!kind) {
-		fail(-EINVAL, "receiver %s: it needs a kind that weft knows",
-		     receiver->title);
-		return fail_hint(-EINVAL, "weft help agent lists them");
-	}
+	if (!kind)
+		return no_kind(receiver);
 	if (!receiver->url)
 		return fail(-EINVAL, "receiver %s: it needs a url", receiver->title);
 	if (receiver->headers.n >= HTTP_HEADERS_MAX)

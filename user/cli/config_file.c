@@ -82,6 +82,21 @@ static const struct config_section *find_section(const struct config *config,
 	return NULL;
 }
 
+static int no_section(const struct config *config, const char *name, const char *key)
+{
+	AUTO_STR known = { 0 };
+	char shown[64];
+
+	str_clean(shown, sizeof(shown), *name ? name : key, strlen(*name ? name : key));
+	if (*name)
+		fail(-EINVAL, "unknown section [%s]", shown);
+	else
+		fail(-EINVAL, "'%s' is in no section", shown);
+	for (size_t i = 0; i < config->n; i++)
+		str_addf(&known, "%s[%s]", i ? ", " : "", config->sections[i].name);
+	return fail_hint(-EINVAL, "it can be %s", known.s ? known.s : "");
+}
+
 int config_value(const struct option *option, const char *value, void *into)
 {
 	if (option->kind != OPTION_FLAG)
@@ -100,13 +115,11 @@ static int read_key(struct config *config, const char *name, const char *key,
 	const char *title;
 	const struct config_section *section = find_section(config, name, &title);
 	const struct option *option;
-	char shown[64], *kept;
+	char *kept;
 	void *into;
 
-	if (!section) {
-		str_clean(shown, sizeof(shown), name, strlen(name));
-		return fail(-EINVAL, "unknown section [%s]", shown);
-	}
+	if (!section)
+		return no_section(config, name, key);
 	option = options_find(section->options, key);
 	if (!option)
 		return -EINVAL;

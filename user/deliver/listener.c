@@ -11,6 +11,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -59,7 +60,14 @@ static int read_path(const char *path, union address *ret, socklen_t *ret_n)
 	return 0;
 }
 
-/* HOST:PORT in numbers: who listens should not depend on what names mean today. */
+/* getaddrinfo() would take what is larger modulo 65536. */
+static bool is_port(const char *s)
+{
+	return strlen(s) <= 5 && !s[strspn(s, "0123456789")] && atoi(s) <= 65535;
+}
+
+/* HOST:PORT in numbers: who listens should not depend on what names mean today. One name
+ * means the same every day. */
 static int read_net(const char *text, union address *ret, socklen_t *ret_n)
 {
 	const struct addrinfo hints = { .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV,
@@ -69,12 +77,14 @@ static int read_net(const char *text, union address *ret, socklen_t *ret_n)
 	char host[HOST_BYTES];
 	size_t n = colon ? (size_t)(colon - text) : 0;
 
-	if (!n || !colon[1] || n >= sizeof(host))
+	if (!n || !colon[1] || !is_port(colon + 1) || n >= sizeof(host))
 		return -EINVAL;
 	if (*text == '[' && text[n - 1] == ']')
 		snprintf(host, sizeof(host), "%.*s", (int)n - 2, text + 1);
 	else
 		snprintf(host, sizeof(host), "%.*s", (int)n, text);
+	if (!strcmp(host, "localhost"))
+		strcpy(host, "127.0.0.1");
 	if (getaddrinfo(host, colon + 1, &hints, &found))
 		return -EINVAL;
 	*ret_n = found->ai_addrlen;
