@@ -91,13 +91,16 @@ load lib
 	local slow=$port
 	start_server got
 	start_agent --push "parca=http://127.0.0.1:$slow" \
-		--push "pyroscope=http://127.0.0.1:$port"
+		--push "pyroscope=http://127.0.0.1:$port" --push otlp=http://nobody.invalid:4318
 	wait_for has_taken got 5
+	wait_for grep -q 'receiver otlp: try 1 failed' said
 	stop_agent
 	cat said
 	adds_up pyroscope
 	adds_up parca
+	adds_up otlp # a name that the DNS does not have
 	[ "$(taken slow)" = 0 ]
+	grep -E '^  otlp +0 delivered' said
 }
 
 @test "a server that is away: profiles wait, and are delivered first by the next agent" {

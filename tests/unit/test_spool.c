@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Ids of profiles rise over the lives of an agent, whatever waited at their turn. */
+/* Ids of profiles rise over the lives of an agent, whatever waited at their turn; and what
+ * waits has its age by the clock, which may be set. */
 #include "deliver/spool.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -96,12 +100,52 @@ static void ids_rise_behind_what_waits(void **state)
 	spool_free(spool);
 }
 
+/* The clock was set by so many seconds since the only profile was written; then a spool
+ * begins that keeps them for half an hour. How many were dropped? */
+static uint64_t dropped_after(long step_s)
+{
+	const struct spool_config config = { .path = "spool",
+					     .ending = ".x",
+					     .bytes_max = 1 << 20,
+					     .age_max_ns = 1800000000000 };
+	char name[SPOOL_NAME_BYTES], path[SPOOL_NAME_BYTES + 8];
+	struct timespec times[2];
+	struct spool *spool = begin();
+	uint64_t dropped;
+
+	add(spool, name);
+	spool_free(spool);
+	snprintf(path, sizeof(path), "spool/%s", name);
+	clock_gettime(CLOCK_REALTIME, &times[0]);
+	times[0].tv_sec -= step_s;
+	times[1] = times[0];
+	assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+	assert_int_equal(spool_new(&spool, &config), 0);
+	assert_int_equal(spool_counts(spool)->found, 1);
+	spool_trim(spool);
+	dropped = spool_counts(spool)->dropped;
+	assert_int_equal(spool_counts(spool)->items, 1 - dropped);
+	if (!dropped)
+		deliver(spool);
+	spool_free(spool);
+	return dropped;
+}
+
+static void a_clock_that_is_set_costs_what_is_too_old_by_it(void **state)
+{
+	assert_int_equal(dropped_after(0), 0);
+	assert_int_equal(dropped_after(-3600), 0);
+	assert_int_equal(dropped_after(3600), 1);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(ids_rise_when_nothing_waited, enter,
 						leave),
 		cmocka_unit_test_setup_teardown(ids_rise_behind_what_waits, enter, leave),
+		cmocka_unit_test_setup_teardown(
+			a_clock_that_is_set_costs_what_is_too_old_by_it, enter, leave),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
