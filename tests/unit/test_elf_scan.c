@@ -181,6 +181,7 @@ static void tells_what_is_stripped_of_its_key(void **state)
 		{ "-s -rdynamic", false }, /* so it is */
 		{ "-s -DNO_TEXT", false }, /* of others than folly */
 		{ "-s -DNO_SLOT", false }, /* nobody sets a key */
+		{ "-s -shared -fPIC -DSHARED -DNO_SLOT -nostdlib -Wl,-soname,f", false },
 	};
 	const char source[] =
 		"#include <pthread.h>\n"
