@@ -126,7 +126,7 @@ static __always_inline __u32 doubt_first_byte(struct scratch *s, __u32 hook)
 	function = s->pc + (__s64)(__s32)(code >> 32);
 	/* a return address may be the first byte of what lies behind its function */
 	in_below = FRAME_ADDR(below) - (FRAME_KIND(below) != FRAME_USER);
-	if (FRAME_KIND(below) > FRAME_RESUMER || FRAME_KIND(below) == FRAME_BOTTOM ||
+	if (FRAME_KIND(below) > FRAME_SYSCALL || FRAME_KIND(below) == FRAME_BOTTOM ||
 	    FRAME_KIND(below) == FRAME_LABEL ||
 	    is_in_function(s, hook, function, in_below) || jumps_on(s, function))
 		return s->step_kind;

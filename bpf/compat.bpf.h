@@ -103,6 +103,28 @@ static __always_inline void regs_copy(struct scratch *s, const bpf_user_pt_regs_
 	s->regs[15] = regs->r15;
 }
 
+#define NO_SYSCALL   (~0ULL)
+#define SYSCALL_INSN 0x050f
+#define INT_80_INSN  0x80cd
+
+/*
+ * Do these registers, saved at `at`, say where a system call's instruction ends? Once a
+ * signal's handler is to run, or the call is to be made again, they don't any more. The
+ * instruction itself leaves that address in cx. int $0x80 does not, nor does any on
+ * machines with FRED, so there the code is asked.
+ */
+static __always_inline bool regs_behind_syscall(const bpf_user_pt_regs_t *regs,
+						const void *at)
+{
+	__u16 insn = 0;
+
+	if (regs->orig_ax == NO_SYSCALL)
+		return false;
+	return regs->cx == regs->ip ||
+	       (read_user(&insn, sizeof(insn), regs->ip - sizeof(insn)) &&
+		(insn == SYSCALL_INSN || insn == INT_80_INSN));
+}
+
 /* A worker that the kernel runs in a process's name (vhost) has none. */
 static __always_inline bool regs_are_users(const bpf_user_pt_regs_t *regs)
 {
@@ -136,6 +158,13 @@ static __always_inline void regs_copy(struct scratch *s, const bpf_user_pt_regs_
 		s->regs[i] = regs->regs[i];
 }
 
+/* The number is gone before a signal's handler is made to run. */
+static __always_inline bool regs_behind_syscall(const bpf_user_pt_regs_t *regs,
+						const void *at)
+{
+	return BPF_CORE_READ((const struct pt_regs___syscall *)at, syscallno) >= 0;
+}
+
 static __always_inline bool regs_are_users(const bpf_user_pt_regs_t *regs)
 {
 	return regs->pc || regs->sp;
@@ -162,9 +191,9 @@ static __always_inline bool in_exec(void)
 /*
  * The registers with which the task entered the kernel; false: it never came
  * from user mode. By helper from 5.15 on; before, they lie at the very end of
- * the kernel stack.
+ * the kernel stack. *ret_in_syscall: pc is where a system call's instruction ends.
  */
-static __always_inline bool saved_user_regs(bpf_user_pt_regs_t *to)
+static __always_inline bool saved_user_regs(bpf_user_pt_regs_t *to, bool *ret_in_syscall)
 {
 	const void *at;
 
@@ -181,6 +210,7 @@ static __always_inline bool saved_user_regs(bpf_user_pt_regs_t *to)
 		     sizeof(struct pt_regs);
 	if (bpf_probe_read_kernel(to, sizeof(*to), at))
 		return false;
+	*ret_in_syscall = regs_behind_syscall(to, at);
 	return regs_are_users(to);
 }
 

@@ -93,6 +93,9 @@ int leaf_try_code(__u32 hook)
 		s->rule.cfa = UNWIND_CFA_TORN;
 		return 0;
 	}
+	/* behind a stub's last instruction another function begins */
+	if (s->in_syscall && !returns(words[PC_WORD]))
+		return 0;
 	/* not yet: the rule that it leaves behind is that of a function's first byte */
 	if (!leaf_rule(words[PC_WORD], words[PC_WORD - 1], &s->rule, &saves_fp) &&
 	    !checks_before_frame(&words[PC_WORD]))

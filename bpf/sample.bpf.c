@@ -75,7 +75,8 @@ static __always_inline void take_kernel_stack(struct scratch *s, void *ctx)
 }
 
 static __always_inline void take_user_stack(struct scratch *s, __u32 hook,
-					    const bpf_user_pt_regs_t *regs)
+					    const bpf_user_pt_regs_t *regs,
+					    bool in_syscall)
 {
 	if (regs_mode(regs) == REGS_KERNEL)
 		return;
@@ -84,6 +85,7 @@ static __always_inline void take_user_stack(struct scratch *s, __u32 hook,
 		return;
 	}
 	regs_copy(s, regs);
+	s->in_syscall = in_syscall;
 	s->pc &= knobs.addr_mask & FRAME_ADDR_MASK;
 	s->sp &= knobs.addr_mask;
 	s->fp &= knobs.addr_mask;
@@ -97,10 +99,11 @@ static __always_inline void take_user_stack(struct scratch *s, __u32 hook,
 static __always_inline void take_saved_user_stack(struct scratch *s, __u32 hook)
 {
 	bpf_user_pt_regs_t *saved = (void *)s->chunk;
+	bool in_syscall = false;
 
 	_Static_assert(sizeof(*saved) <= sizeof(s->chunk), "fits");
-	if (saved_user_regs(saved))
-		take_user_stack(s, hook, saved);
+	if (saved_user_regs(saved, &in_syscall))
+		take_user_stack(s, hook, saved, in_syscall);
 }
 
 SEC("perf_event")
@@ -122,7 +125,7 @@ int oncpu_tick(struct bpf_perf_event_data *ctx)
 	begin_record(s, HOOK_ONCPU, who);
 	s->rec.weight_ns = tick_ns;
 	if (!in_kernel) {
-		take_user_stack(s, HOOK_ONCPU, &ctx->regs);
+		take_user_stack(s, HOOK_ONCPU, &ctx->regs, false);
 	} else {
 		take_kernel_stack(s, ctx);
 		take_saved_user_stack(s, HOOK_ONCPU);

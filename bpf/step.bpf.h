@@ -56,13 +56,18 @@ static __always_inline bool find_cfa(struct scratch *s, __u32 hook)
 	return true;
 }
 
+/* Where the frame at hand is at work. A call may be its function's last instruction, as
+ * may a system call in a stub that never returns, but neither is ever its first. */
+static __always_inline __u64 code_at(const struct scratch *s)
+{
+	return s->pc - (!s->is_leaf || s->in_syscall);
+}
+
 /* How the frame at hand ends and leads on: s->step_kind, s->cfa, s->rule. */
 static __always_inline void look_up_frame(struct scratch *s, __u32 hook)
 {
-	__u64 at;
+	__u64 at = code_at(s);
 
-	/* a call may be its function's last instruction, but is never its first */
-	at = s->pc - !s->is_leaf;
 	s->step_kind = STEP_KIND_FP;
 	s->cfa = s->fp + FRAME_BYTES;
 	s->call = CALL_BEFORE;

@@ -92,8 +92,8 @@ static __always_inline void look_at_frame(struct scratch *s, __u32 hook, bool by
 		if (s->leads || (s->step_kind == STEP_KIND_TABLE &&
 				 (s->rule.reg || s->rule.cfa > UNWIND_CFA_FP)))
 			note_lead(s);
-		if (s->step_kind == STEP_KIND_SIGNAL) /* the handler returns to it */
-			s->kind = FRAME_USER;
+		if (s->step_kind == STEP_KIND_SIGNAL && !s->in_syscall)
+			s->kind = FRAME_USER; /* the handler returns to it */
 		if (s->call != CALL_BEFORE && s->kind == FRAME_CALLER)
 			bottom_doubt_caller(hook);
 	} else {
@@ -120,7 +120,9 @@ int walk_begin(__u32 hook)
 	s->leads = 0;
 	s->step_bytes = 0;
 	s->chunk_bytes = 0;
-	s->kind = s->on_waiting_thread ? FRAME_CALLER : FRAME_USER;
+	s->kind = s->on_waiting_thread ? FRAME_CALLER
+		  : s->in_syscall      ? FRAME_SYSCALL
+				       : FRAME_USER;
 	look_at_frame(s, hook, knobs.tables);
 	if (s->on_waiting_thread) {
 		roots_check_frame(s, hook);
@@ -129,6 +131,7 @@ int walk_begin(__u32 hook)
 	}
 	keep_frame(s, hook);
 	roots_check_frame(s, hook);
+	s->in_syscall = 0; /* nor is who was interrupted by a signal */
 	return 1;
 }
 

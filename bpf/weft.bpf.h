@@ -183,9 +183,10 @@ struct scratch {
 	 * the frame pointer that its code sees */
 	__u64 pc, sp, fp;
 	__u64 cfa;
-	__u32 is_leaf;	 /* it was interrupted at pc, so its registers are there */
-	__u32 step_kind; /* enum step_kind */
-	__u32 kind;	 /* enum frame_kind: how sure it is */
+	__u32 is_leaf;	  /* it was interrupted at pc, so its registers are there */
+	__u32 step_kind;  /* enum step_kind */
+	__u32 kind;	  /* enum frame_kind: how sure it is */
+	__u32 in_syscall; /* the leaf; so pc is behind that instruction */
 	__u32 on_waiting_thread; /* 0: on its own */
 	__u32 leads; /* enum leads: no call need have led where its own rule does */
 	__u32 call;  /* enum call: is there one before pc? */

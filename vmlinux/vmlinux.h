@@ -173,6 +173,11 @@ struct task_struct {
 struct futex_sched_data___weft {
 	struct robust_list_head *robust_list;
 };
+/* arm64's own part of the saved registers; arch/arm64/include/asm/ptrace.h */
+struct pt_regs___syscall {
+	__s32 syscallno;
+};
+
 struct task_struct___futex {
 	struct futex_sched_data___weft futex;
 };

@@ -40,6 +40,8 @@
 	X(RESUMER, 0x07,                                                                 \
 	  "the same, on another stack: it resumed the made stack that the frame before " \
 	  "it is the first function of")                                                 \
+	X(SYSCALL, 0x08,                                                                 \
+	  "user frame in a system call: the address behind that instruction")            \
 	X(LABEL, 0x04, "7 bytes of a label's text, zeroes behind its end")               \
 	X(ROOT, 0x10, "async root registered by the next frame")                         \
 	X(GAP, 0x11, "frames missing here")                                              \

@@ -167,12 +167,58 @@ static void test_ra_in_register(void **state)
 	}
 }
 
+/* A system call may be its function's last instruction: there the function's own rule
+ * holds, not that of what lies behind it, and wherever the mapping ends. */
+static void test_in_syscall(void **state)
+{
+	const struct unwind_rule rules[] = { RULE_SP(0x20), RULE_SP(0x40), RULE_OF(END) };
+	struct sampled at = leaf_in_code(CODE_BYTES);
+
+	put_code(rules, 3, 0);
+	at.process_info = tables_process_info();
+	put_call(STACK, 0x20, 2);
+	put_call(put_call(STACK, 0x40, 1), 0x40, 2);
+	at.fp = 0;
+	ASSERT_WALK(&at, "UCC", "10100 10108 10208", START);
+	at.in_syscall = 1;
+	ASSERT_WALK(&at, "SC", "10100 10208", START);
+	at.pc = FUNCTION(3);
+	ASSERT_WALK(&at, "S", "10300", START);
+}
+
+/* Where no rule is, of what follows only a return belongs to the function that calls. */
+static void test_generated_in_syscall(void **state)
+{
+	static const struct {
+		const char *code;
+		bool returns;
+	} cases[] = {
+		{ "\x0f\x05\xc3", true },
+		{ "\x0f\x05\xc2\x10\x7f", true },
+		{ "\x0f\x05\x55\x48\x89\xe5", false },
+		{ "\x0f\x05\xf3\x0f\x1e\xfa\x55\x48\x89\xe5", false },
+		{ "\x0f\x05" V8_ENTRY, false },
+	};
+
+	put_generated();
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct sampled at = leaf_in_generated(cases[i].code, 2, 0);
+
+		ASSERT_WALK(&at, "UCC", "8002 10108 10208", START);
+		at.in_syscall = 1;
+		if (cases[i].returns)
+			ASSERT_WALK(&at, "SCC", "8002 10108 10208", START);
+		else
+			ASSERT_WALK(&at, "SP", "8002 10208", START);
+	}
+}
+
 int run_leaf_cases(void)
 {
 	static const struct CMUnitTest tests[] = {
-		CASE(test_generated_leaf),
-		CASE(test_inline_switch),
-		CASE(test_ra_in_register),
+		CASE(test_generated_leaf),	 CASE(test_inline_switch),
+		CASE(test_ra_in_register),	 CASE(test_in_syscall),
+		CASE(test_generated_in_syscall),
 	};
 
 	return cmocka_run_group_tests_name("leaves", tests, NULL, NULL);

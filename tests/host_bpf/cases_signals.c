@@ -97,8 +97,24 @@ static void test_in_restorer(void **state)
 	ASSERT_WALK(&at, "UUCC", "10107 10230 10308 10408", START);
 	at.pc = FUNCTION(RESTORER) + 9;
 	ASSERT_WALK(&at, "UUCC", "10109 10230 10308 10408", START);
+	at.in_syscall = 1;
+	ASSERT_WALK(&at, "SUCC", "10109 10230 10308 10408", START);
+	at.in_syscall = 0;
 	at.pc = FUNCTION(RESTORER) + 10;
 	ASSERT_WALK(&at, "U", "1010a cut", BROKEN);
+}
+
+/* In a system call, the restorer's last instruction goes by its own row; and the frames
+ * of a handler that is in one are told as ever. */
+static void test_in_syscalls(void **state)
+{
+	struct sampled at = put_handled(RULE_OF(SIGNAL), 0x30, 4, STACK + 0x400);
+
+	at.in_syscall = 1;
+	ASSERT_WALK(&at, "SUUCC", "10010 10100 10230 10308 10408", START);
+	at.sp = STACK + BEHIND;
+	at.pc = FUNCTION(2);
+	ASSERT_WALK(&at, "SUCC", "10200 10230 10308 10408", START);
 }
 
 /* However deep the handler is, its frame's end is no circle. */
@@ -205,11 +221,12 @@ static void test_rule_by_register(void **state)
 int run_signal_cases(void)
 {
 	static const struct CMUnitTest tests[] = {
-		CASE(test_by_rule),	  CASE(test_other_stack),
-		CASE(test_first_byte),	  CASE(test_by_bytes),
-		CASE(test_in_restorer),	  CASE(test_deep_handlers),
-		CASE(test_forged),	  CASE(test_unreadable),
-		CASE(test_into_unmapped), CASE(test_rule_by_register),
+		CASE(test_by_rule),	     CASE(test_other_stack),
+		CASE(test_first_byte),	     CASE(test_by_bytes),
+		CASE(test_in_restorer),	     CASE(test_in_syscalls),
+		CASE(test_deep_handlers),    CASE(test_forged),
+		CASE(test_unreadable),	     CASE(test_into_unmapped),
+		CASE(test_rule_by_register),
 	};
 
 	return cmocka_run_group_tests_name("signals", tests, NULL, NULL);

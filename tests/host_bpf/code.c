@@ -65,6 +65,9 @@ static void read_kinds(const struct sample_rec *rec, char *text)
 		case FRAME_USER:
 			*text++ = 'U';
 			break;
+		case FRAME_SYSCALL:
+			*text++ = 'S';
+			break;
 		case FRAME_CALLER:
 			*text++ = 'C';
 			break;

@@ -38,7 +38,7 @@ struct sampled leaf_in_code(uint64_t n);
 	assert_walk(at, kinds, addresses, END_##ending, __FILE__, __LINE__)
 
 /*
- * The thread's words by kind (U USER, C CALLER, L LAUNCH, F RESUMER, B BOTTOM,
+ * The thread's words by kind (U USER, S SYSCALL, C CALLER, L LAUNCH, F RESUMER, B BOTTOM,
  * P UNPROVEN, R root, G gap), what the thread view shows, and the ending.
  */
 void assert_walk(const struct sampled *at, const char *kinds, const char *addresses,

@@ -43,6 +43,10 @@ static const char *stack_flaw(struct reader *r, unsigned int n, bool own)
 			if ((i || !own) && !knobs.tables)
 				return "a leaf in the middle without a signal";
 			break;
+		case FRAME_SYSCALL:
+			if (i || !own)
+				return "a system call in the middle";
+			break;
 		case FRAME_UNPROVEN:
 		case FRAME_CALLER:
 		case FRAME_LAUNCH:
@@ -75,9 +79,9 @@ static const char *stack_flaw(struct reader *r, unsigned int n, bool own)
 
 static bool is_frame(uint64_t word)
 {
-	return FRAME_KIND(word) == FRAME_USER || FRAME_KIND(word) == FRAME_UNPROVEN ||
-	       FRAME_KIND(word) == FRAME_CALLER || FRAME_KIND(word) == FRAME_LAUNCH ||
-	       FRAME_KIND(word) == FRAME_RESUMER;
+	return FRAME_KIND(word) == FRAME_USER || FRAME_KIND(word) == FRAME_SYSCALL ||
+	       FRAME_KIND(word) == FRAME_UNPROVEN || FRAME_KIND(word) == FRAME_CALLER ||
+	       FRAME_KIND(word) == FRAME_LAUNCH || FRAME_KIND(word) == FRAME_RESUMER;
 }
 
 static const char *target_flaw(const struct reader *r, uint64_t head)

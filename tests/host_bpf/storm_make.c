@@ -190,6 +190,7 @@ static void make_tables(struct maker *m, struct sampled *at, bool *ret_corrupt)
 	at->process_info = tables_process_info();
 	for (int i = 0; i < USER_REGS; i++)
 		at->regs[i] = some_word(m, STACK);
+	at->in_syscall = !below(m, 4);
 	if (below(m, 4))
 		storm_fill_by_table(&m->chance, at, TEXT);
 	*ret_corrupt = !below(m, 3);

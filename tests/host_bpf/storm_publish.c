@@ -105,10 +105,10 @@ static uint64_t some_code(uint64_t *chance, uint64_t text, bool is_leaf, bool to
 /* Frames that lead on by sp, each where the last one ends; some are signals'. */
 void storm_fill_by_table(uint64_t *chance, struct sampled *at, uint64_t text)
 {
-	uint64_t sp = at->sp, pc = some_code(chance, text, true, true), restorer;
-	bool is_leaf = true;
+	uint64_t sp = at->sp, pc, restorer;
+	bool is_leaf = !at->in_syscall;
 
-	at->pc = pc;
+	at->pc = pc = some_code(chance, text, is_leaf, true);
 	for (unsigned int n = 2 + below(chance, 30); n; n--) {
 		const struct unwind_rule *rule = table_rule_at(pc - !is_leaf);
 

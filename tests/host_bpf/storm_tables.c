@@ -17,7 +17,7 @@ struct plain {
 	uint64_t signal; /* where the registers lie; 0: in the sample */
 	uint64_t bx;	 /* if bx_is_known */
 	bool bx_is_known;
-	bool is_leaf;
+	bool is_leaf, in_syscall;
 	bool sp_is_known;
 	bool led; /* here, by the rule of the frame before */
 	enum step_kind step_kind;
@@ -183,7 +183,7 @@ static enum step_kind look_without_sp(struct plain *p)
 
 static enum step_kind look(struct plain *p)
 {
-	uint64_t at = p->pc - !p->is_leaf;
+	uint64_t at = p->pc - (!p->is_leaf || p->in_syscall);
 	const struct unwind_mapping *mapping = mapping_table_find(at);
 
 	if (!mapping)
@@ -332,6 +332,7 @@ static enum ending step(struct plain *p)
 	p->led = leads(p);
 	was_resumed = is_resumed(p);
 	p->is_leaf = p->step_kind == STEP_KIND_SIGNAL;
+	p->in_syscall = false;
 	p->step_kind = look(p);
 	if (p->step_kind == STEP_KIND_UNMAPPED)
 		return END_BROKEN;
@@ -372,6 +373,7 @@ const char *storm_table_lie(const struct sampled *at, const struct sample_rec *r
 			   .bx = at->regs[BX] & knobs.addr_mask,
 			   .bx_is_known = true,
 			   .is_leaf = true,
+			   .in_syscall = at->in_syscall,
 			   .sp_is_known = true };
 	uint64_t ends[FRAMES_MAX + 2];
 	enum ending ending;

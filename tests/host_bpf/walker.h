@@ -17,6 +17,7 @@ struct sampled {
 	__u64 roots[KEYS_MAX]; /* the innermost of each key; 0: none */
 	__u64 metadata_cookie, suspended_cookie;
 	__u32 n_kernel; /* kernel frames before the thread's */
+	__u32 in_syscall;
 	__u64 regs[USER_REGS];
 	struct process_info process_info; /* of it, what is mapped */
 	__u64 elsewhere;       /* a stack here is not the thread's own; 0: none */

@@ -99,6 +99,18 @@ static const struct truth_case cases[] = {
 			    { "do_c", .2, "do_a|do_b|do_c|do_d" },
 			    { "do_d", .1, "do_a|do_b|do_c|do_d" } },
 	},
+	{
+		/* where it would go on, another function's rule and name are */
+		.name = "stub",
+		.program = "stub",
+		.args = "%m",
+		.kinds = "gcc-O2 clang-O2-omit",
+		.core = true,
+		.tabled = true,
+		.thread = { { "main;write_last" },
+			    { "drain;sys_call" },
+			    { "main;sys_call" } },
+	},
 	FIBER("alive", BOTH_COMPILERS, "leave_context", { "main;turns_here;burn" },
 	      { "main;sys_call" }),
 	FIBER("gone", BOTH_COMPILERS, "leave_context",

@@ -16,7 +16,7 @@ WORK_FLAGS := -std=gnu11 -Wall -Wextra -g -Iinclude -fno-optimize-sibling-calls 
               -pthread -Wl,-z,now -MMD -MP
 WITH_FP    := -fno-omit-frame-pointer
 WORK_PLAIN := nest threads storm chain label levels roots wait moves late skip held \
-              contain plugins reopen fiber $(if $(filter x86_64,$(ARCH)),jump generated)
+              contain plugins reopen fiber stub $(if $(filter x86_64,$(ARCH)),jump generated)
 WORK_FOLLY := folly-weak folly-unique folly-local folly-global
 WORK_PLUGS := $(foreach n,0 1 2 3 4 5 6 7 8 9,libplug$(n).so)
 WORK_LIBS  := liblate.so liblive.so libdead.so $(WORK_PLUGS)
@@ -62,7 +62,7 @@ WORKLOADS := $(foreach k,$(WORK_KINDS),\
              $(if $(WORK_MUSL),$(foreach k,musl musl-static,\
                  $(call work_in,$(k),$(WORK_LINKS))))
 CORE_WORKLOADS := $(call work_in,core,nest threads storm chain roots wait moves skip \
-                      swap swap-decoy)
+                      stub swap swap-decoy)
 
 # $(1) kind/program, $(2) source, $(3) flags
 define work_rule

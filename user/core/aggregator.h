@@ -28,7 +28,8 @@ struct frame {
 			    * FRAME_IS_LABEL: no place, offset is a label's id */
 	uint8_t unproven;   /* 1: found by a frame pointer that nothing proves */
 	uint8_t uncallable; /* 1: true though no call need lead to it: an async caller,
-			     * or where by its own rule a stack was made by hand */
+			     * where by its own rule a stack was made by hand, or
+			     * where a system call returns to */
 	uint64_t code_ns;   /* of generated code that a dump tells about: tells apart
 			      * what may have been other code at that time; 0: no dump */
 };

@@ -15,6 +15,7 @@ static bool is_plain(uint64_t word)
 {
 	switch (FRAME_KIND(word)) {
 	case FRAME_USER:
+	case FRAME_SYSCALL:
 	case FRAME_UNPROVEN:
 	case FRAME_CALLER:
 	case FRAME_LAUNCH:

@@ -80,9 +80,9 @@ static void tell_awaited(const struct pipeline *p, const struct sample_rec *rec,
 
 static bool is_stack_frame(uint64_t word)
 {
-	return FRAME_KIND(word) == FRAME_USER || FRAME_KIND(word) == FRAME_CALLER ||
-	       FRAME_KIND(word) == FRAME_LAUNCH || FRAME_KIND(word) == FRAME_RESUMER ||
-	       FRAME_KIND(word) == FRAME_UNPROVEN;
+	return FRAME_KIND(word) == FRAME_USER || FRAME_KIND(word) == FRAME_SYSCALL ||
+	       FRAME_KIND(word) == FRAME_CALLER || FRAME_KIND(word) == FRAME_LAUNCH ||
+	       FRAME_KIND(word) == FRAME_RESUMER || FRAME_KIND(word) == FRAME_UNPROVEN;
 }
 
 /* Wherever a stack's walk ended for want of a table, at last or to be taken up again

@@ -165,6 +165,7 @@ static int put_word(struct translator *t, const struct process *process, uint64_
 	}
 	switch (FRAME_KIND(word)) {
 	case FRAME_USER:
+	case FRAME_SYSCALL:
 	case FRAME_UNPROVEN:
 	case FRAME_CALLER:
 	case FRAME_LAUNCH:
@@ -173,7 +174,8 @@ static int put_word(struct translator *t, const struct process *process, uint64_
 		frame = user_frame(t, process, FRAME_ADDR(word),
 				   FRAME_KIND(word) != FRAME_USER);
 		frame.unproven = FRAME_KIND(word) == FRAME_UNPROVEN;
-		frame.uncallable = FRAME_KIND(word) == FRAME_LAUNCH ||
+		frame.uncallable = FRAME_KIND(word) == FRAME_SYSCALL ||
+				   FRAME_KIND(word) == FRAME_LAUNCH ||
 				   FRAME_KIND(word) == FRAME_RESUMER ||
 				   FRAME_KIND(word) == FRAME_ASYNC;
 		return put_frame_as(t, &frame,

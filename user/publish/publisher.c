@@ -201,6 +201,7 @@ static bool is_address(uint64_t word)
 {
 	switch (FRAME_KIND(word)) {
 	case FRAME_USER:
+	case FRAME_SYSCALL:
 	case FRAME_UNPROVEN:
 	case FRAME_CALLER:
 	case FRAME_ASYNC:
