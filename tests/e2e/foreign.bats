@@ -46,10 +46,12 @@ code_bytes() {
 	for i in {0..4}; do
 		start_target map "$(code_offset)" 0 long_[1-9]*[$((2 * i))$((2 * i + 1))].so
 	done
-	timeout 100 "$WEFT" record -F 1999 -p "$(of_all)" -d 2s -o out --stats-json stats
+	timeout 100 "$WEFT" record -F 1999 -d 2s -o out --stats-json stats
 	adds_up out stats
-	# the time of all was used up, and told; nobody else pays
-	jq -e '.symbols.out_of_time >= 10' stats
+	# the time of all was used up, and told; nobody else pays, or waits: 0.6 s (8 once)
+	# and what a file takes beyond that before it is noticed
+	jq -e '.symbols.out_of_time >= 10 and .symbols.others_ns > 0 and
+		.symbols.others_ns < 2000000000' stats
 	grep -q '^alpha;.*alpha' out
 }
 

@@ -151,6 +151,7 @@ static int begin_naming(struct test *t, const struct recorded_window *w)
 {
 	struct recording *r = t->recording;
 	const struct symbol_sources sources = {
+		.others_ms = 8000,
 		.modules = pipeline_modules(r->pipeline),
 		.processes = pipeline_processes(r->pipeline),
 		.files = r->files,

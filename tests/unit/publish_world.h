@@ -110,7 +110,7 @@ static inline void world_exit(int pid)
 
 static inline int world_flush(void)
 {
-	return publisher_flush(world.publisher, 0);
+	return publisher_flush(world.publisher, NULL);
 }
 
 static inline void world_pass(uint64_t ns)

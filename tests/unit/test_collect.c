@@ -89,7 +89,7 @@ static int collect(const struct parts *parts, int wait_ms)
 {
 	return collect_answers(&(struct collect_from){ NULL, parts->files, parts->worker,
 						       parts->large_file_worker },
-			       wait_ms);
+			       &(struct wait_limits){ .all_ms = wait_ms });
 }
 
 static pid_t parser_of(const struct worker *worker)

@@ -4,6 +4,7 @@
  * worker does one thing after the other here, so what others wait is counted in what it
  * did for somebody else meanwhile.
  */
+#include "base/clock.h"
 #include "base/vec.h"
 #include "publish/turns.h"
 
@@ -172,6 +173,7 @@ static void owners_take_turns(void **state)
 	struct turns *turns;
 
 	assert_int_equal(turns_new(&turns, NULL), 0);
+	turns_start(turns);
 	for (char c = 'a'; c <= 'e'; c++)
 		turns_add(turns, 1000, (uint32_t)c, TURN_MAPPED);
 	turns_add(turns, 0, 'Y', TURN_MAPPED);
@@ -185,6 +187,53 @@ static void owners_take_turns(void **state)
 	expect_turns(turns, "aZ");
 	turns_free(turns);
 	turns_free(NULL);
+}
+
+/* Whoever starts us waits for root's files, and not long for others'. */
+static void root_goes_first_at_the_start(void **state)
+{
+	struct turns *turns;
+
+	assert_int_equal(turns_new(&turns, NULL), 0);
+	for (char c = 'a'; c <= 'c'; c++)
+		turns_add(turns, 1000, (uint32_t)c, TURN_SAMPLED);
+	for (char c = 'X'; c <= 'Z'; c++)
+		turns_add(turns, 0, (uint32_t)c, TURN_MAPPED);
+	expect_turns(turns, "XYZabc");
+	turns_free(turns);
+}
+
+static uint64_t flush_ms(int all_ms, int roots_ms)
+{
+	uint64_t begun_ns = clock_now_ns();
+
+	assert_true(publisher_flush(world.publisher,
+				    &(struct wait_limits){ all_ms, roots_ms }) > 0);
+	return (clock_now_ns() - begun_ns) / 1000000;
+}
+
+/* Files that are never done: who waits for them, and for how long? */
+static void nobody_waits_long_for_others(void **state)
+{
+	begin();
+	world_map(GREEDY, 1, AT(1));
+	world_pass(0);
+	assert_in_range(flush_ms(0, 60000), 0, 30000);
+	assert_in_range(flush_ms(50, 0), 50, 30000);
+	world_map(OTHER, 2, AT(0));
+	world_pass(0);
+	assert_in_range(flush_ms(0, 200), 200, 30000);
+	assert_true(answer_until_ready(OTHER, 2, AT(0)) >= 0);
+	world_map(GREEDY, 4, AT(4));
+	world_pass(0);
+	assert_in_range(flush_ms(0, 60000), 0, 30000);
+	/* what a user waits for as well is root's, too */
+	world_map(GREEDY, 3, AT(3));
+	world_pass(0);
+	world_map(OTHER, 3, AT(3));
+	world_pass(0);
+	assert_in_range(flush_ms(0, 200), 200, 30000);
+	world_end();
 }
 
 /* Who comes and goes gets no more turns than who stays. */
@@ -336,6 +385,8 @@ int main(void)
 		cmocka_unit_test(what_is_sampled_goes_first),
 		cmocka_unit_test(nobody_is_forgotten),
 		cmocka_unit_test(owners_take_turns),
+		cmocka_unit_test(root_goes_first_at_the_start),
+		cmocka_unit_test(nobody_waits_long_for_others),
 		cmocka_unit_test(many_owners),
 		cmocka_unit_test(without_a_budget_last),
 		cmocka_unit_test(a_budget_comes_back),

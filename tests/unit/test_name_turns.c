@@ -11,7 +11,8 @@
 #include "base/clock.h"
 #include "sym/name_turns.h"
 
-#define MS 1000000ULL
+#define MS	    1000000ULL
+#define NAME_ALL_MS 8000
 
 static void one_user_has_all_the_time(void **state)
 {
@@ -19,7 +20,7 @@ static void one_user_has_all_the_time(void **state)
 	size_t what;
 	int ms;
 
-	assert_int_equal(name_turns_new(&turns), 0);
+	assert_int_equal(name_turns_new(&turns, NAME_ALL_MS), 0);
 	for (size_t i = 0; i < 300; i++)
 		assert_int_equal(name_turns_add(turns, 1000, i), 0);
 	assert_true(name_turns_next(turns, &what, &ms));
@@ -39,7 +40,7 @@ static void all_together_have_a_bound(void **state)
 		size_t what, n = 0;
 		int ms, sum = 0;
 
-		assert_int_equal(name_turns_new(&turns), 0);
+		assert_int_equal(name_turns_new(&turns, NAME_ALL_MS), 0);
 		for (size_t i = 0; i < 3000; i++)
 			assert_int_equal(name_turns_add(turns, 1 + (uid_t)i % users, i),
 					 0);
@@ -59,7 +60,7 @@ static void who_is_quick_is_named(void **state)
 	size_t what, named = 0;
 	int ms;
 
-	assert_int_equal(name_turns_new(&turns), 0);
+	assert_int_equal(name_turns_new(&turns, NAME_ALL_MS), 0);
 	for (size_t i = 0; i < 1000; i++)
 		assert_int_equal(name_turns_add(turns, 1000 + (uid_t)(i % 3), i), 0);
 	for (size_t i = 0; i < 100; i++)
@@ -79,7 +80,7 @@ static void root_goes_first_and_pays_nothing(void **state)
 	size_t what;
 	int ms;
 
-	assert_int_equal(name_turns_new(&turns), 0);
+	assert_int_equal(name_turns_new(&turns, NAME_ALL_MS), 0);
 	assert_int_equal(name_turns_add(turns, 1000, 7), 0);
 	for (size_t i = 0; i < 5; i++)
 		assert_int_equal(name_turns_add(turns, 0, i), 0);
@@ -105,7 +106,7 @@ static void what_was_used_before_counts(void **state)
 
 	assert_int_equal(budgets_new(&budgets), 0);
 	budgets_charge(budgets, 1000, 3 * NAME_ALL_MS * MS, clock_now_ns());
-	assert_int_equal(name_turns_new(&turns), 0);
+	assert_int_equal(name_turns_new(&turns, NAME_ALL_MS), 0);
 	name_turns_set_budgets(turns, budgets);
 	for (size_t i = 0; i < 3; i++)
 		assert_int_equal(name_turns_add(turns, 1000, i), 0);

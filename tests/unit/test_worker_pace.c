@@ -3,6 +3,7 @@
  * A parser that takes more than its share of CPU time goes behind others: its files'
  * makers, not we, choose what they cost.
  */
+#include "base/clock.h"
 #include "worker/worker_parts.h"
 
 #include <errno.h>
@@ -15,8 +16,11 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
+
+#define MS 1000000ULL
 
 static pid_t new_burner(void)
 {
@@ -209,6 +213,55 @@ static void who_is_behind_makes_nobody_wait(void **state)
 	assert_false(worker->pace.is_slow);
 }
 
+/* Nobody waits for what is under way any more; the parser is as good as new. */
+static void dropped_scans_hold_up_nobody(void **state)
+{
+	AUTO(worker) worker = NULL;
+
+	done.n = 0;
+	assert_int_equal(worker_new(&worker), 0);
+	kill(worker->pace.parser, SIGSTOP);
+	for (uint64_t cookie = 0; cookie < 3; cookie++)
+		submit(worker, cookie);
+	assert_int_equal(worker_collect(worker, 0, on_scanned, NULL), 3);
+	worker_drop_scans(worker);
+	assert_int_equal(worker_collect(worker, 0, on_scanned, NULL), 0);
+	assert_int_equal(done.n, 3);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(done.errs[i], -ECANCELED);
+	assert_int_equal(worker_counts(worker)->failed, 0);
+	submit(worker, 3);
+	assert_int_equal(worker_collect(worker, 20000, on_scanned, NULL), 0);
+	assert_int_equal(done.errs[3], 0);
+}
+
+/* Of who runs, what it ran; of who does not want to, what passed. */
+static void who_waits_for_a_cpu_takes_no_time(void **state)
+{
+	struct worker_time time = { .pid = new_burner() };
+	struct timespec ran = { 0 };
+	uint64_t begun_ns = clock_now_ns();
+	clockid_t clock;
+
+	assert_int_equal(clock_getcpuclockid(time.pid, &clock), 0);
+	worker_time_ns(&time);
+	while (clock_now_ns() - begun_ns < 200 * MS)
+		worker_time_ns(&time);
+	worker_time_ns(&time);
+	clock_gettime(clock, &ran);
+	/* and a page fault's wait or so */
+	assert_in_range(time.taken_ns, 1,
+			(uint64_t)ran.tv_sec * 1000 * MS + (uint64_t)ran.tv_nsec +
+				50 * MS);
+	kill(time.pid, SIGSTOP);
+	assert_int_equal(waitpid(time.pid, NULL, WUNTRACED), time.pid);
+	time = (struct worker_time){ .pid = time.pid };
+	worker_time_ns(&time);
+	usleep(50000);
+	assert_true(worker_time_ns(&time) >= 50 * MS);
+	end(time.pid);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -217,6 +270,8 @@ int main(void)
 		cmocka_unit_test(a_worker_keeps_it),
 		cmocka_unit_test(behind_is_on_nobodys_account),
 		cmocka_unit_test(who_is_behind_makes_nobody_wait),
+		cmocka_unit_test(dropped_scans_hold_up_nobody),
+		cmocka_unit_test(who_waits_for_a_cpu_takes_no_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

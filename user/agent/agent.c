@@ -301,6 +301,7 @@ static int close_last(struct agent *agent)
 		err = recording_drain(agent->recording, true);
 	if (!err)
 		err = close_window(agent, true);
+	naming_hurry(agent->naming);
 	while (!err && !naming_is_idle(agent->naming))
 		err = naming_step(agent->naming);
 	return err;

@@ -7,7 +7,8 @@
 #include <malloc.h>
 #include <string.h>
 
-#define CLOSED_MAX 4 /* that wait for names; a window then stays open */
+#define OTHERS_MS  2000 /* for all names a window, but root's */
+#define CLOSED_MAX 4	/* that wait for names; a window then stays open */
 
 struct naming {
 	const struct recording *recording;
@@ -17,7 +18,7 @@ struct naming {
 	struct name_cache *cache;
 	struct recorded_window *closed[CLOSED_MAX]; /* in turn */
 	size_t n_closed;
-	bool is_frugal;
+	bool is_frugal, is_hurried;
 	/* of the first of these */
 	struct window_profile profile;
 	struct names *names;
@@ -57,6 +58,8 @@ static int begin_first(struct naming *naming)
 	sources = window_profile_sources(&naming->profile);
 	sources.worker = naming->worker;
 	sources.cache = naming->cache;
+	if (!naming->is_hurried)
+		sources.others_ms = OTHERS_MS;
 	sources.only_known = naming->is_unnamed = naming->is_frugal;
 	return symbolizer_new(&naming->symbolizer, naming->names,
 			      window_aggregator(w->window), &sources);
@@ -109,6 +112,11 @@ uint64_t naming_let_go(struct naming *naming)
 	name_cache_clear(naming->cache);
 	malloc_trim(0);
 	return bytes;
+}
+
+void naming_hurry(struct naming *naming)
+{
+	naming->is_hurried = true;
 }
 
 void naming_set_frugal(struct naming *naming, bool is_frugal)

@@ -29,6 +29,9 @@ bool naming_is_idle(const struct naming *naming);
 /* The names of earlier windows; returns how many bytes they were. */
 uint64_t naming_let_go(struct naming *naming);
 
+/* Somebody waits for the end: windows whose turn comes have less time. */
+void naming_hurry(struct naming *naming);
+
 /* Of windows whose turn comes: are names looked for that are not known? If not, the
  * profile counts agent.unnamed_windows. */
 void naming_set_frugal(struct naming *naming, bool is_frugal);

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,19 @@ bool task_stat_read(pid_t tid, struct task_stat *ret)
 	ret->start_ticks = fields[22];
 	ret->start_stack = fields[28];
 	return true;
+}
+
+struct task_sched task_sched_read(pid_t tid)
+{
+	AUTO_FCLOSE FILE *f = NULL;
+	struct task_sched ret;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", tid);
+	f = fopen(path, "re");
+	if (f && fscanf(f, "%" SCNu64 " %" SCNu64, &ret.ran_ns, &ret.queued_ns) == 2)
+		return ret;
+	return (struct task_sched){ 0 };
 }
 
 bool task_stat_has_ended(const struct task_stat *stat, bool whole)

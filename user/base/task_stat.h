@@ -19,6 +19,14 @@ struct task_stat {
 /* False: there is no such task, or it can't be read. */
 bool task_stat_read(pid_t tid, struct task_stat *ret);
 
+/* What it ran, and how long it waited for a CPU when it got one in the end; zeroes where
+ * the kernel keeps no such figures (CONFIG_SCHED_INFO). */
+struct task_sched {
+	uint64_t ran_ns, queued_ns;
+};
+
+struct task_sched task_sched_read(pid_t tid);
+
 /* Has it ended, and waits for its parent to take notice? whole: as a process, which
  * lives on when its first thread has ended alone. */
 bool task_stat_has_ended(const struct task_stat *stat, bool whole);

@@ -160,6 +160,8 @@ static bool is_first_piece(const struct mapping *maps, size_t i)
 	return true;
 }
 
+#define NAMES_MS 8000 /* of this process, which was asked for */
+
 /* As a recording would. */
 static int find_names(struct doctor_process *process, struct look *look)
 {
@@ -170,6 +172,7 @@ static int find_names(struct doctor_process *process, struct look *look)
 					 .files = look->files,
 					 .worker = look->worker,
 					 .opener = look->opener,
+					 .others_ms = NAMES_MS,
 				 });
 }
 

@@ -19,7 +19,7 @@
 #include <sys/socket.h>
 
 #define MS	     1000000ULL
-#define PATIENCE_NS  (250 * MS)
+#define PATIENCE_NS  (OPENER_PATIENCE_MS * MS)
 #define HURRIED_NS   (50 * MS)
 #define HURRIED_MAX  4		 /* misses after opener_hurry(): then nobody is asked */
 #define STARVED_NS   (1000 * MS) /* more, for one that has not waited but for a CPU */

@@ -17,6 +17,8 @@
 #include "proc/open.h"
 #include "proc/open_debug.h"
 
+#define OPENER_PATIENCE_MS 250 /* for one who holds us up */
+
 struct opener;
 
 struct opener_counts {

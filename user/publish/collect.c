@@ -31,13 +31,24 @@ static int take_all(const struct collect_from *from)
 	return left < 0 ? left : left + (int)tables_queued(from->tables);
 }
 
-int collect_answers(const struct collect_from *from, int wait_ms)
+/* Until when, as it stands. */
+static uint64_t end_of(const struct collect_from *from, const struct wait_limits *limits,
+		       uint64_t begun_ns)
 {
-	uint64_t until = clock_now_ns() + (uint64_t)wait_ms * 1000000;
+	bool longer = limits->roots_ms > limits->all_ms && from->tables &&
+		      tables_await_roots(from->tables);
+
+	return begun_ns +
+	       (uint64_t)(longer ? limits->roots_ms : limits->all_ms) * 1000000;
+}
+
+int collect_answers(const struct collect_from *from, const struct wait_limits *limits)
+{
+	uint64_t begun_ns = clock_now_ns();
 
 	for (;;) {
 		int left = take_all(from);
-		uint64_t now = clock_now_ns();
+		uint64_t now = clock_now_ns(), until = end_of(from, limits, begun_ns);
 		struct pollfd fds[] = {
 			{ .fd = worker_fd(from->worker), .events = POLLIN },
 			{ .fd = from->large_file_worker

@@ -15,7 +15,14 @@ struct collect_from {
 	struct worker *large_file_worker; /* NULL: none; only tables are asked of it */
 };
 
+/* Whoever waits, waits for all files only so long: everybody may map files that take as
+ * long as he likes. */
+struct wait_limits {
+	int all_ms;
+	int roots_ms; /* while root's are awaited; at least all_ms */
+};
+
 /* As worker_collect(), of both, and of what waits to be asked of them. */
-int collect_answers(const struct collect_from *from, int wait_ms);
+int collect_answers(const struct collect_from *from, const struct wait_limits *limits);
 
 #endif

@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "core/sample.h"
-#include "publish/collect.h"
 
 #include <errno.h>
 
@@ -81,6 +80,7 @@ struct files *publisher_files(struct publisher *p)
 void publisher_started(struct publisher *p, uint64_t now_ns)
 {
 	delays_begin(p->delays, now_ns);
+	tables_start(p->tables);
 }
 
 static void forget(struct publisher *p, uint32_t tgid)
@@ -380,7 +380,7 @@ static int flush(struct publisher *p)
 	return err ? err : tables_error(p->tables);
 }
 
-int publisher_flush(struct publisher *p, int wait_ms)
+int publisher_flush(struct publisher *p, const struct wait_limits *limits)
 {
 	int err = sideband_queue_apply(&p->queue, p->processes), left;
 
@@ -389,7 +389,7 @@ int publisher_flush(struct publisher *p, int wait_ms)
 	left = collect_answers(&(struct collect_from){ p->tables, p->files,
 						       p->config.worker,
 						       p->config.large_file_worker },
-			       wait_ms);
+			       limits ? limits : &(struct wait_limits){ 0 });
 	err = left < 0 ? left : flush(p);
 	return err ? err : left;
 }

@@ -12,9 +12,9 @@
 
 #include "kern/publish_maps.h"
 #include "shared/record.h"
+#include "publish/collect.h"
 #include "publish/delays.h"
 #include "publish/mapping_tables.h"
-#include "publish/tables.h"
 
 struct publisher;
 
@@ -64,10 +64,10 @@ void publisher_on_sample(struct publisher *publisher, const struct sample_rec *r
 bool publisher_on_awaited(struct publisher *publisher, uint32_t tgid, uint64_t addr,
 			  uint64_t time_ns);
 
-/* Takes in what the worker has found, publishes what changed; waits up to
- * wait_ms for files that are being looked through. Returns how many are left,
+/* Takes in what the worker has found, publishes what changed; waits so
+ * long for files that are being looked through; NULL: not at all. Returns how many are left,
  * or a negative errno. */
-int publisher_flush(struct publisher *publisher, int wait_ms);
+int publisher_flush(struct publisher *publisher, const struct wait_limits *limits);
 
 /* Are there processes that want another flush in some milliseconds? */
 bool publisher_is_unsure(const struct publisher *publisher);

@@ -36,19 +36,20 @@ struct table {
 	uint32_t flags;		 /* as of struct unwind_mapping */
 	uint32_t users;		 /* mapping tables that name it */
 	unsigned int size;	 /* enum size_class */
-	bool was_urged;		 /* QUEUED: samples met it */
-	bool is_asked_for;	 /* of the workers, and they have not answered yet */
-	bool was_missed;	 /* WITHOUT: the file could not be opened */
-	bool was_refused;	 /* it has had no room yet, or has none any more */
-	bool was_named;		 /* READY: by some mapping table */
-	uint64_t settled_ns;	 /* when it last became READY, WITHOUT or REFUSED */
-	uint64_t unused_ns;	 /* READY: since when it has no users */
-	uint64_t hit_ns;	 /* when a sample last led through its file */
-	uid_t owner;		 /* of whom it was asked for */
-	uid_t payer;		 /* whose turn it was */
-	bool is_behind;		 /* whose budget was used up */
-	bool is_worth_a_try;	 /* REFUSED: others went for it */
-	bool is_told;		 /* READY: ticks find it by its file (tables_told.c) */
+	bool is_roots;	     /* asked for root, too, whose files are nobody's attack */
+	bool was_urged;	     /* QUEUED: samples met it */
+	bool is_asked_for;   /* of the workers, and they have not answered yet */
+	bool was_missed;     /* WITHOUT: the file could not be opened */
+	bool was_refused;    /* it has had no room yet, or has none any more */
+	bool was_named;	     /* READY: by some mapping table */
+	uint64_t settled_ns; /* when it last became READY, WITHOUT or REFUSED */
+	uint64_t unused_ns;  /* READY: since when it has no users */
+	uint64_t hit_ns;     /* when a sample last led through its file */
+	uid_t owner;	     /* of whom it was asked for */
+	uid_t payer;	     /* whose turn it was */
+	bool is_behind;	     /* whose budget was used up */
+	bool is_worth_a_try; /* REFUSED: others went for it */
+	bool is_told;	     /* READY: ticks find it by its file (tables_told.c) */
 	struct unwind_file_key told;
 };
 
@@ -115,6 +116,12 @@ int tables_urge(struct tables *tables, const struct process *process, uint32_t m
  * none. How many still wait. */
 bool tables_pump(struct tables *tables);
 unsigned int tables_queued(const struct tables *tables);
+
+/* The first tick has come: from now on owners take turns (turns.h). */
+void tables_start(struct tables *tables);
+
+/* Is any awaited that root's processes map, or all do? */
+bool tables_await_roots(const struct tables *tables);
 
 /* NULL: never asked for, or taken back. Valid until the next tables_request(). What is of
  * a file is the same for all modules that are that file (files_same()). */

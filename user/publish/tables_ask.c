@@ -52,6 +52,7 @@ static void ask_vdso(struct tables *tables)
 
 	if (vdso >= 0) {
 		tables->tables.items[MODULE_ID_VDSO].state = TABLE_AWAITS_TABLE;
+		tables->tables.items[MODULE_ID_VDSO].is_roots = true;
 		ask_table(tables, MODULE_ID_VDSO, vdso);
 		close(vdso);
 	} else {
@@ -112,6 +113,21 @@ unsigned int tables_queued(const struct tables *tables)
 	return tables->n_queued;
 }
 
+void tables_start(struct tables *tables)
+{
+	for (int i = 0; i < N_SIZES; i++)
+		turns_start(tables->turns[i]);
+}
+
+bool tables_await_roots(const struct tables *tables)
+{
+	for (size_t i = 0; i < tables->tables.n; i++)
+		if (tables->tables.items[i].is_roots &&
+		    table_is_awaited(&tables->tables.items[i]))
+			return true;
+	return false;
+}
+
 /* A program that starts maps a dozen files; to ask costs as much as to open one. */
 static uid_t owner_of(struct tables *tables, const struct process *process)
 {
@@ -128,8 +144,10 @@ static uid_t owner_of(struct tables *tables, const struct process *process)
 
 static int add_turn(struct tables *tables, uid_t owner, uint32_t module, enum turn turn)
 {
-	return turns_add(tables->turns[tables->tables.items[module].size], owner, module,
-			 turn);
+	struct table *table = &tables->tables.items[module];
+
+	table->is_roots |= !owner;
+	return turns_add(tables->turns[table->size], owner, module, turn);
 }
 
 static int enqueue(struct tables *tables, uid_t owner, uint32_t module)
@@ -218,6 +236,8 @@ int tables_request(struct tables *tables, const struct process *process,
 		forget_old(tables, before);
 	if (module != map->module)
 		become_same(tables, map->module, module);
+	if (table_is_awaited(&tables->tables.items[module]))
+		tables->tables.items[module].is_roots |= !owner_of(tables, process);
 	if (tables->tables.items[module].state == TABLE_QUEUED)
 		return add_turn(tables, owner_of(tables, process), module, TURN_MAPPED);
 	if (!may_ask(tables, module))

@@ -24,7 +24,8 @@ struct turns {
 	struct hmap by_owner;
 	VEC(struct owner_turns *) owners; /* who has something that waits */
 	size_t next;			  /* whose turn it is */
-	struct hmap waiting;		  /* by owner, module and line */
+	bool has_started;
+	struct hmap waiting; /* by owner, module and line */
 };
 
 int turns_new(struct turns **ret, const struct budgets *budgets)
@@ -34,6 +35,11 @@ int turns_new(struct turns **ret, const struct budgets *budgets)
 		return fail(-ENOMEM, "no memory for files that wait");
 	(*ret)->budgets = budgets;
 	return 0;
+}
+
+void turns_start(struct turns *turns)
+{
+	turns->has_started = true;
 }
 
 static void owner_free(struct owner_turns *owner)
@@ -138,6 +144,9 @@ static bool is_over_budget(const struct turns *turns, size_t i, uint64_t now_ns)
 /* The next one with a budget, or the next one if nobody has any. */
 static size_t next_owner(const struct turns *turns, uint64_t now_ns)
 {
+	for (size_t i = 0; !turns->has_started && i < turns->owners.n; i++)
+		if (!turns->owners.items[i]->uid)
+			return i;
 	for (size_t i = 0; i < turns->owners.n; i++) {
 		size_t at = (turns->next + i) % turns->owners.n;
 

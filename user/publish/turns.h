@@ -27,6 +27,9 @@ DEFINE_FREEP(turns)
 /* Nothing if it waits there already. 0 or -ENOMEM. */
 int turns_add(struct turns *turns, uid_t owner, uint32_t module, enum turn turn);
 
+/* Before, root goes first, for whose files a start waits the longest. */
+void turns_start(struct turns *turns);
+
 struct turn_taken {
 	uint32_t module;
 	uid_t owner;

@@ -18,8 +18,9 @@
 #define SETTLED_NS 2000000ULL
 
 /* How long the worker may take at the end for the files that came late; the longer if
- * nobody waits for us: what is made then is in the cache the next time. */
-#define LAST_SCAN_MS 250
+ * nobody waits for us: what is made then is in the cache the next time. But not for those
+ * of anybody. */
+#define LAST_SCAN_MS 200
 #define CALM_SCAN_MS 2500
 
 #define PUMP_MS 50
@@ -317,7 +318,7 @@ int recording_pump(struct recording *r)
 	int err = sampler_read(r->sampler, &input);
 
 	if (!err) /* at once: the ticks wait for it */
-		err = publisher_flush(r->publisher, 0);
+		err = publisher_flush(r->publisher, NULL);
 	if (err >= 0)
 		err = recording_advance(r, horizon);
 	if (!err)
@@ -333,6 +334,22 @@ int recording_pump(struct recording *r)
 	return err < 0 ? err : 0;
 }
 
+/* What is not there by then is of no use, and names would wait for it. */
+static int wait_for_last_tables(struct recording *r, bool in_haste)
+{
+	const struct wait_limits limits = {
+		.all_ms = recording_is_of_some(r) && !in_haste ? CALM_SCAN_MS
+							       : LAST_SCAN_MS,
+		.roots_ms = in_haste ? LAST_SCAN_MS : CALM_SCAN_MS,
+	};
+	int left = publisher_flush(r->publisher, &limits);
+
+	worker_drop_scans(r->worker);
+	if (r->large_file_worker)
+		worker_drop_scans(r->large_file_worker);
+	return left < 0 ? left : 0;
+}
+
 int recording_drain(struct recording *r, bool in_haste)
 {
 	struct event_sink input = sideband_filter_input(&r->filter);
@@ -343,10 +360,7 @@ int recording_drain(struct recording *r, bool in_haste)
 		err = recording_advance(r, UINT64_MAX);
 	if (r->tape)
 		tape_flush(r->tape);
-	if (!err)
-		err = publisher_flush(r->publisher,
-				      in_haste ? LAST_SCAN_MS : CALM_SCAN_MS);
-	return err < 0 ? err : 0;
+	return err ? err : wait_for_last_tables(r, in_haste);
 }
 
 int recording_close_window(struct recording *r, bool is_last,

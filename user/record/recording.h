@@ -69,6 +69,12 @@ int recording_stop(struct recording *recording);
 void recording_fds(const struct recording *recording, struct pollfd fds[RECORDING_FDS]);
 int recording_pace_ms(const struct recording *recording);
 
+/* Only of processes that were asked for, so whoever waits for their files wants that. */
+static inline bool recording_is_of_some(const struct recording *recording)
+{
+	return !recording->filter.everyone || recording->options->command;
+}
+
 /* Reads what is there and processes what is due. */
 int recording_pump(struct recording *recording);
 

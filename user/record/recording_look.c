@@ -9,8 +9,11 @@
 #define LOOK_PACE_NS SECOND_NS
 
 /* How long the worker may take for the files of all who run already, so that the
- * first tick finds their tables. */
-#define FIRST_SCAN_MS 4000
+ * first tick finds their tables: those of root's processes, or of whom was asked for; and
+ * those of anybody, where the opener may have been held up before. */
+#define FIRST_SCAN_MS  4000
+#define OTHERS_SCAN_MS 900
+#define OTHERS_MIN_MS  100
 
 /* How long a command may take to find its program, on a disk or a server. */
 #define MAPPED_MS 1000
@@ -77,14 +80,29 @@ static int look_at_command(struct recording *r)
 	return scan_process(r->opener, r->command.pid, clock_now_ns(), &input);
 }
 
+static struct wait_limits first_limits(const struct recording *r)
+{
+	struct wait_limits ret = { .all_ms = FIRST_SCAN_MS, .roots_ms = FIRST_SCAN_MS };
+	unsigned long held_ms = opener_counts(r->opener).held * OPENER_PATIENCE_MS;
+
+	if (recording_is_of_some(r))
+		return ret;
+	ret.all_ms = OTHERS_MIN_MS;
+	if (held_ms < OTHERS_SCAN_MS - OTHERS_MIN_MS)
+		ret.all_ms = OTHERS_SCAN_MS - (int)held_ms;
+	return ret;
+}
+
 int recording_look_first(struct recording *r)
 {
+	struct wait_limits limits;
 	int err = look_around(r, !r->options->command);
 
 	if (!err && r->options->command)
 		err = look_at_command(r);
+	limits = first_limits(r);
 	if (!err)
-		err = publisher_flush(r->publisher, FIRST_SCAN_MS);
+		err = publisher_flush(r->publisher, &limits);
 	if (err < 0)
 		return err;
 	tell_of_tables(r);

@@ -187,6 +187,7 @@ static void add_files(struct json *json, const struct stats *stats)
 	json_uint(json, "modules", stats->symbols.modules);
 	json_uint(json, "failed", stats->symbols.failed);
 	json_uint(json, "out_of_time", stats->symbols.out_of_time);
+	json_uint(json, "others_ns", stats->symbols.others_ns);
 	json_uint(json, "inlines_sought", stats->symbols.inlines_sought);
 	json_uint(json, "inlines_found", stats->symbols.inlines_found);
 	json_uint(json, "inlines_failed", stats->symbols.inlines_failed);

@@ -219,7 +219,7 @@ int jitdumps_name(struct symbol_batch *batch, int fd)
 	err = n ? worker_names(batch->worker,
 			       &(struct name_request){ NAMES_JITDUMP, fd, words,
 						       n * JITDUMP_QUESTION_WORDS,
-						       batch->deadline_ms },
+						       symbol_batch_left_ms(batch) },
 			       on_name, &ask)
 		: 0;
 	batch->dump_failed = err;

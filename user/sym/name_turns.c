@@ -9,8 +9,8 @@
 #include <errno.h>
 
 #define ONE_MS_NS   1000000LL
-#define SHARERS_MAX 4	/* a file gets a fourth of what is left, if that many wait */
-#define ROOM_MS	    100 /* left over less than this, nothing is begun */
+#define SHARERS_MAX 4  /* a file gets a fourth of what is left, if that many wait */
+#define ROOM_MS	    20 /* left over less than this, nothing is begun */
 
 struct name_owner {
 	uid_t uid;
@@ -24,17 +24,18 @@ struct name_turns {
 	VEC(struct name_owner) owners;
 	struct budgets *budgets;
 	int64_t left_ns;
+	uint64_t others_ns;
 	size_t n_waiting; /* owners who are not root and have files left */
 	size_t current;
 };
 
-int name_turns_new(struct name_turns **ret)
+int name_turns_new(struct name_turns **ret, int others_ms)
 {
 	struct name_turns *turns = calloc(1, sizeof(*turns));
 
 	if (!turns)
 		return fail(-ENOMEM, "no memory for names");
-	turns->left_ns = NAME_ALL_MS * ONE_MS_NS;
+	turns->left_ns = others_ms * ONE_MS_NS;
 	*ret = turns;
 	return 0;
 }
@@ -126,6 +127,13 @@ void name_turns_took(struct name_turns *turns, uint64_t ns)
 	owner->used_ns += ns;
 	if (turns->budgets)
 		budgets_charge(turns->budgets, owner->uid, ns, clock_now_ns());
-	if (owner->uid)
-		turns->left_ns -= (int64_t)ns;
+	if (!owner->uid)
+		return;
+	turns->left_ns -= (int64_t)ns;
+	turns->others_ns += ns;
+}
+
+uint64_t name_turns_others_ns(const struct name_turns *turns)
+{
+	return turns->others_ns;
 }

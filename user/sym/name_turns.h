@@ -18,11 +18,11 @@
 #include <sys/types.h>
 
 #define NAME_TURN_MS 5000 /* of one file at most */
-#define NAME_ALL_MS  8000 /* of all who are not root */
 
 struct name_turns;
 
-int name_turns_new(struct name_turns **ret);
+/* others_ms: for all who are not root. */
+int name_turns_new(struct name_turns **ret, int others_ms);
 void name_turns_free(struct name_turns *turns); /* NULL is fine */
 DEFINE_FREEP(name_turns)
 
@@ -37,5 +37,8 @@ bool name_turns_next(struct name_turns *turns, size_t *ret_what, int *ret_ms);
 
 /* It took so long. */
 void name_turns_took(struct name_turns *turns, uint64_t ns);
+
+/* All together, of those who are not root. */
+uint64_t name_turns_others_ns(const struct name_turns *turns);
 
 #endif

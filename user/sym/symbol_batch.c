@@ -34,6 +34,14 @@ void symbol_batch_end(struct symbol_batch *batch)
 	free(batch->first);
 }
 
+int symbol_batch_left_ms(const struct symbol_batch *batch)
+{
+	uint64_t taken_ns = worker_names_ns(batch->worker) - batch->begun_ns;
+	int64_t left = batch->deadline_ms - (int64_t)(taken_ns / 1000000);
+
+	return left > 0 ? (int)left : 0;
+}
+
 static int on_name(void *arg, size_t index, const char *name, uint64_t start)
 {
 	struct symbol_batch *batch = arg;
@@ -50,7 +58,8 @@ int symbol_batch_read(struct symbol_batch *batch, enum name_source source, int f
 			 source == NAMES_PERF_MAP ? NAME_ORIGIN_JIT : NAME_ORIGIN_SYMBOL);
 	return worker_names(batch->worker,
 			    &(struct name_request){ source, fd, batch->addrs,
-						    batch->n_addrs, batch->deadline_ms },
+						    batch->n_addrs,
+						    symbol_batch_left_ms(batch) },
 			    on_name, batch);
 }
 
@@ -78,7 +87,8 @@ int symbol_batch_read_debug(struct symbol_batch *batch, int fd,
 	names_set_origin(batch->names, NAME_ORIGIN_DEBUG_FILE);
 	return worker_names(batch->worker,
 			    &(struct name_request){ NAMES_ELF_LINKED, fd, linked,
-						    batch->n_addrs, batch->deadline_ms },
+						    batch->n_addrs,
+						    symbol_batch_left_ms(batch) },
 			    on_name, batch);
 }
 
@@ -149,7 +159,7 @@ int symbol_batch_read_unnamed(struct symbol_batch *batch, enum name_source sourc
 	if (unnamed.n)
 		err = worker_names(batch->worker,
 				   &(struct name_request){ source, fd, addrs, unnamed.n,
-							   batch->deadline_ms },
+							   symbol_batch_left_ms(batch) },
 				   is_go ? on_go_name : on_start, &unnamed);
 	str_free(&unnamed.name);
 	return err;
@@ -175,12 +185,13 @@ void symbol_batch_read_locations(struct symbol_batch *batch,
 				 const struct location_source *source)
 {
 	AUTO_FREE uint64_t *linked = addresses_as_linked(source->info, batch);
+	int left_ms = symbol_batch_left_ms(batch);
 	const struct name_request request = {
 		.source = NAMES_LOCATIONS,
 		.fd = source->fd,
 		.addrs = linked,
 		.n = batch->n_addrs,
-		.deadline_ms = INLINES_MS,
+		.deadline_ms = left_ms < INLINES_MS ? left_ms : INLINES_MS,
 	};
 	uint64_t begun_ns = clock_now_ns();
 	int err = linked ? 0 : -ENOMEM;

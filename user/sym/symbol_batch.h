@@ -25,12 +25,13 @@ struct symbol_batch {
 	uint64_t *addrs; /* the distinct ones */
 	size_t *first;	 /* of each: its first want; one more at the end */
 	size_t n_addrs;
-	int deadline_ms; /* of each request, but for locations */
+	int deadline_ms;   /* for all requests, of the parser's time */
+	uint64_t begun_ns; /* by worker_names_ns() */
 	bool inlines_sought, inlines_found, inlines_failed, dump_failed;
 	int64_t inlines_left_ns; /* for this and all further ones */
 };
 
-/* The caller has set worker, names, aggregator, wants, n, deadline_ms and
+/* The caller has set worker, names, aggregator, wants, n, deadline_ms, begun_ns and
  * inlines_left_ns. 0 or -ENOMEM; ends with _end() in either case. */
 int symbol_batch_begin(struct symbol_batch *batch);
 void symbol_batch_end(struct symbol_batch *batch);
@@ -42,6 +43,9 @@ int symbol_batch_read(struct symbol_batch *batch, enum name_source source, int f
 /* fd: the debug file of what info is of. */
 int symbol_batch_read_debug(struct symbol_batch *batch, int fd,
 			    const struct elf_info *info);
+
+/* How much of its time is left. */
+int symbol_batch_left_ms(const struct symbol_batch *batch);
 
 /* Is there any without a name so far? */
 bool symbol_batch_lacks_names(const struct symbol_batch *batch);

@@ -18,6 +18,7 @@ struct symbolizer_counts {
 	unsigned long modules;
 	unsigned long failed;	      /* modules whose names could not be read */
 	unsigned long out_of_time;    /* of these: the time for all was used up */
+	uint64_t others_ns;	      /* that files took which are not root's */
 	unsigned long inlines_sought; /* files whose debug information was asked for */
 	unsigned long inlines_found;  /* of these, which have any of what ran */
 	unsigned long inlines_failed; /* whose can't be read, or not in time */
@@ -42,6 +43,7 @@ struct symbol_sources {
 	void *kernel_symbols_arg;
 	struct debug_servers *servers; /* NULL: nobody is asked */
 	const char *symfs;	       /* sym/debug_files.h */
+	int others_ms;		       /* for all files that are not root's */
 	bool only_known; /* nothing is read: what the cache has, and labels */
 	bool inlines;	 /* also what was inlined, and lines, where files tell */
 };

@@ -138,8 +138,14 @@ static void answer_job(struct worker *worker, struct scan_job *job, int err)
 	if (job->kind != JOB_HASH) /* whose sink gets it back */
 		close(GIVE_FD(job->fd));
 	/* a file may have nothing that a table could be made of */
-	worker->counts.failed += err && err != -ENODATA;
+	worker->counts.failed += err && err != -ENODATA && err != -ECANCELED;
 	skip_done(worker);
+}
+
+static void answer_all(struct worker *worker, int err)
+{
+	for (worker->sent = worker->jobs.n; worker->answered < worker->sent;)
+		answer_job(worker, &worker->jobs.items[worker->answered], err);
 }
 
 /* The parser died or is ended: the oldest did it, the others go again. When
@@ -158,10 +164,17 @@ static void blame_oldest(struct worker *worker, int why)
 		worker->sent = worker->answered;
 	}
 	err = worker_restart(worker);
-	if (!err)
-		return;
-	for (worker->sent = worker->jobs.n; worker->answered < worker->sent;)
-		answer_job(worker, &worker->jobs.items[worker->answered], err);
+	if (err)
+		answer_all(worker, err);
+}
+
+void worker_drop_scans(struct worker *worker)
+{
+	bool is_busy = worker->answered < worker->sent;
+
+	answer_all(worker, -ECANCELED);
+	if (is_busy && worker_restart(worker))
+		error_clear(); /* told once something is asked */
 }
 
 static int send_job(struct worker *worker, const struct scan_job *job)

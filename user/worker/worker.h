@@ -103,6 +103,10 @@ typedef void (*scan_sink)(void *arg, uint64_t cookie, int err,
  */
 int worker_collect(struct worker *worker, int wait_ms, scan_sink sink, void *arg);
 
+/* What is under way is of no use any more: nobody waits for it, not even the next who
+ * asks for names. Its sinks are told -ECANCELED by worker_collect(). */
+void worker_drop_scans(struct worker *worker);
+
 struct name_request {
 	enum name_source source;
 	int fd;		       /* borrowed */
@@ -118,6 +122,9 @@ struct name_request {
  */
 int worker_names(struct worker *worker, const struct name_request *request,
 		 name_sink sink, void *arg);
+
+/* How much of its parsers' time worker_names() and worker_locations() took so far. */
+uint64_t worker_names_ns(const struct worker *worker);
 
 /* As elf_inlines() of obj/inlines.h, else as worker_names(). What came before a
  * deadline stays. */

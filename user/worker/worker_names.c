@@ -2,6 +2,7 @@
 /* Names from the parse worker: one request at a time, until a deadline. */
 #include "worker/worker_parts.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/name.h"
 
@@ -25,7 +26,9 @@ struct asking {
 	struct worker *worker;
 	const struct name_request *request;
 	int alternate; /* obj/inlines.h */
-	int64_t until_ms;
+	uint64_t begun_ns;
+	int patience_ms; /* by the parser's own time */
+	struct worker_time time;
 	name_sink sink;
 	struct locating *locating; /* for NAMES_LOCATIONS */
 	void *arg;
@@ -36,6 +39,44 @@ struct asking {
 	struct str text;     /* clean, of the name or the locations at hand */
 };
 
+#define ONE_MS_NS  1000000LL
+#define STARVED_MS 1000 /* for a parser that gets no CPU, beyond its patience */
+#define LOOK_MS	   20	/* less is not worth a look at what it got */
+
+static int64_t passed_ns(const struct asking *ask)
+{
+	return (int64_t)(clock_now_ns() - ask->begun_ns);
+}
+
+/* What the parser took for this so far. */
+static int64_t taken_ns(struct asking *ask)
+{
+	int64_t passed = passed_ns(ask), taken = passed;
+
+	if (passed >= LOOK_MS * ONE_MS_NS)
+		taken = (int64_t)worker_time_ns(&ask->time);
+	passed -= STARVED_MS * ONE_MS_NS;
+	return taken > passed ? taken : passed;
+}
+
+static bool is_late(struct asking *ask)
+{
+	int64_t patience_ns = ask->patience_ms * ONE_MS_NS;
+
+	return passed_ns(ask) >= patience_ns && taken_ns(ask) >= patience_ns;
+}
+
+/* At least so often the parser is looked at, to tell what it waited for. */
+static void wait_for_parser(struct asking *ask, short events)
+{
+	int64_t passed = passed_ns(ask) / ONE_MS_NS, left = ask->patience_ms - passed;
+
+	if (passed >= LOOK_MS)
+		worker_time_ns(&ask->time);
+	worker_wait(ask->worker, events,
+		    worker_now_ms() + (left < LOOK_MS ? LOOK_MS : left));
+}
+
 static int send_until(struct asking *ask, const void *bytes, size_t n, int fd)
 {
 	struct worker *worker = ask->worker;
@@ -45,9 +86,9 @@ static int send_until(struct asking *ask, const void *bytes, size_t n, int fd)
 
 		if (err != -EAGAIN && err != -ETOOMANYREFS && err != -ENOBUFS)
 			return err;
-		if (worker_now_ms() >= ask->until_ms)
+		if (is_late(ask))
 			return -ETIMEDOUT;
-		worker_wait(worker, POLLOUT, ask->until_ms);
+		wait_for_parser(ask, POLLOUT);
 	}
 }
 
@@ -204,10 +245,10 @@ static int recv_names(struct asking *ask, int *ret)
 					  MSG_DONTWAIT);
 		int err = -EPROTO;
 
-		if (worker_now_ms() >= ask->until_ms && !is_done(buf, n))
+		if (!is_done(buf, n) && is_late(ask))
 			return -ETIMEDOUT;
 		if (n == -EAGAIN) {
-			worker_wait(ask->worker, POLLIN, ask->until_ms);
+			wait_for_parser(ask, POLLIN);
 			continue;
 		}
 		if (n <= 0)
@@ -273,32 +314,47 @@ static int ask_all(struct asking *ask)
 	return err;
 }
 
+static void begin_time(struct asking *ask)
+{
+	ask->begun_ns = clock_now_ns();
+	ask->patience_ms = worker_patience_ms(ask->worker, ask->request->deadline_ms);
+	ask->time = (struct worker_time){ .pid = ask->worker->pace.parser };
+	worker_time_ns(&ask->time);
+}
+
+uint64_t worker_names_ns(const struct worker *worker)
+{
+	return worker->names_ns;
+}
+
 /* ask: worker, request and sinks are set. */
 static int ask_for(struct asking *ask)
 {
 	size_t n = ask->request->n;
-	int64_t begun_ms;
+	int64_t taken;
 	AUTO_FREE unsigned char *seen =
 		malloc(n < PROTOCOL_ADDRS_MAX ? n + 1 : PROTOCOL_ADDRS_MAX);
 	int err;
 
 	if (!seen)
 		return fail(-ENOMEM, "no memory for %zu addresses", n);
+	if (ask->request->deadline_ms <= 0)
+		return fail(-ETIMEDOUT, "no time is left for a file's names");
 	pace_hurry(&ask->worker->pace, true);
 	finish_scans(ask->worker);
-	begun_ms = worker_now_ms();
 	ask->seen = seen;
-	ask->until_ms =
-		begun_ms + worker_patience_ms(ask->worker, ask->request->deadline_ms);
+	begin_time(ask);
 	ask->worker->counts.requests++;
 	err = ask_all(ask);
+	taken = taken_ns(ask);
+	ask->worker->names_ns += (uint64_t)taken;
 	pace_hurry(&ask->worker->pace, false);
 	str_free(&ask->text);
 	if (err == -ENOMEM) /* the parser's own limit, reached by one file; not ours */
 		err = fail(-EFBIG, "a file needs more memory than its parser may have");
 	ask->worker->counts.failed += err != 0;
 	if (err == -ETIMEDOUT)
-		ask->worker->late_ms += worker_now_ms() - begun_ms;
+		ask->worker->late_ms += taken / ONE_MS_NS;
 	return err ? err : ask->sink_err < 0 ? ask->sink_err : 0;
 }
 

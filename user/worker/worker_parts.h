@@ -8,6 +8,7 @@
 #include "worker/worker.h"
 #include "worker/worker_child.h"
 #include "worker/worker_pace.h"
+#include "worker/worker_time.h"
 #include "worker/worker_protocol.h"
 
 #include <stdbool.h>
@@ -37,6 +38,7 @@ struct worker {
 	struct supervisor supervisor;
 	int sock; /* to the parser; -1 when none could be started */
 	int scan_deadline_ms;
+	uint64_t names_ns; /* that names took of parsers, from the beginning */
 	int64_t late_ms;  /* that went to files which were not done in time */
 	int64_t since_ms; /* when the oldest scan became the oldest */
 	struct pace pace;

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "worker/worker_time.h"
+
+#include "base/clock.h"
+
+static uint64_t less(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+/* Who runs, or waits for a CPU right now, took what it ran. */
+uint64_t worker_time_ns(struct worker_time *time)
+{
+	struct task_stat stat = { .state = 'X' };
+	struct task_sched sched = task_sched_read(time->pid);
+	uint64_t now_ns = clock_now_ns();
+
+	task_stat_read(time->pid, &stat);
+	if (time->looked_ns && stat.state == 'R' && sched.ran_ns)
+		time->taken_ns += less(sched.ran_ns, time->sched.ran_ns);
+	else if (time->looked_ns)
+		time->taken_ns += less(now_ns - time->looked_ns,
+				       less(sched.queued_ns, time->sched.queued_ns));
+	time->looked_ns = now_ns;
+	time->sched = sched;
+	return time->taken_ns;
+}

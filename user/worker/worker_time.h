@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a file takes of its parser, by which deadlines of names go: the time that passes,
+ * but for what the parser waits for a CPU. On a busy machine, or one whose hypervisor
+ * runs others, a file would miss its deadline by no fault of its own.
+ */
+#ifndef WEFT_WORKER_WORKER_TIME_H
+#define WEFT_WORKER_WORKER_TIME_H
+
+#include "base/task_stat.h"
+
+/* Zeroes but for the pid, when it was just given something to do. */
+struct worker_time {
+	pid_t pid;
+	uint64_t looked_ns; /* when last; 0: never */
+	struct task_sched sched;
+	uint64_t taken_ns;
+};
+
+/* Since the first look; to be asked some times in that. */
+uint64_t worker_time_ns(struct worker_time *time);
+
+#endif
