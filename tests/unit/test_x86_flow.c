@@ -149,6 +149,34 @@ static void test_aligned_stack(void **state)
 		    "............................");
 }
 
+/* As gcc aligns a frame in which it allocates: the return address, the frame pointer and
+ * the entry's stack pointer are pushed once more. */
+static void test_aligned_frame(void **state)
+{
+#define ALIGNED_FRAME                                                                    \
+	"lea 8(%rsp), %r10; and $-64, %rsp; push -8(%r10); push %rbp;"                   \
+	"mov %rsp, %rbp; push %r12; push %r10; "
+	struct unwind_rule rule;
+
+	build(FILL ALIGNED_FRAME "sub %rax, %rsp; nop; lea -16(%rbp), %rsp; pop %r10;"
+				 "pop %r12; pop %rbp; lea -8(%r10), %rsp; ret");
+	rule = image_rule(&image, base + 15 + 24);
+	assert_int_equal(rule.cfa, UNWIND_CFA_DEREF_FP);
+	assert_int_equal(rule.deref_offset, -16);
+	assert_int_equal(rule.cfa_offset, 0);
+	assert_int_equal(rule.fp, UNWIND_FP_DEREF);
+	assert_int_equal(rule.fp_words, 0);
+	assert_string_equal(told(), FILL_TOLD "111111111============"
+					      "?????????????????1");
+	/* the frame pointer's place is written over, or not the frame's any more */
+	build(FILL ALIGNED_FRAME "mov %rax, (%rbp); nop; lea -8(%r10), %rsp; ret");
+	assert_int_equal(image_rule(&image, base + 15 + 25).fp, UNWIND_FP_LOST);
+	image_free(&image);
+	build(FILL ALIGNED_FRAME "lea -8(%r10), %rsp; nop; ret");
+	assert_int_equal(image_rule(&image, base + 15 + 25).fp, UNWIND_FP_LOST);
+	image_free(&image);
+}
+
 /* Vectors that have the numbers of sp and fp write neither. */
 static void test_vectors(void **state)
 {
@@ -196,6 +224,7 @@ int main(void)
 		cmocka_unit_test(test_arguments_that_are_taken),
 		cmocka_unit_test(test_frame_pointer),
 		cmocka_unit_test(test_aligned_stack),
+		cmocka_unit_test(test_aligned_frame),
 		cmocka_unit_test(test_vectors),
 		cmocka_unit_test(test_contradictions),
 		cmocka_unit_test(test_switch),

@@ -44,9 +44,17 @@ static struct x86_place held_by(const struct x86_frame *frame, int reg)
 
 static const int registers[N_X86_CALLERS] = { X86_FP, X86_BX };
 
+/* From where the place of what was saved counts; X86_NOWHERE: it was not. */
+static enum x86_from saved_from(const struct x86_caller *caller)
+{
+	return caller->is == X86_SAVED		 ? X86_ENTRY
+	       : caller->is == X86_SAVED_ALIGNED ? X86_ALIGNED
+						 : X86_NOWHERE;
+}
+
 static bool is_at(const struct x86_caller *caller, struct x86_place place)
 {
-	return caller->is == X86_SAVED && place.from == X86_ENTRY &&
+	return is_known(place) && place.from == saved_from(caller) &&
 	       place.at == caller->at;
 }
 
@@ -58,9 +66,9 @@ static void save(struct x86_frame *frame, struct x86_place place, int reg)
 
 		if (is_at(caller, place))
 			caller->is = X86_LOST;
-		if (registers[i] == reg && caller->is == X86_KEPT &&
-		    place.from == X86_ENTRY) {
-			caller->is = X86_SAVED;
+		if (registers[i] == reg && caller->is == X86_KEPT && is_known(place)) {
+			caller->is =
+				place.from == X86_ENTRY ? X86_SAVED : X86_SAVED_ALIGNED;
 			caller->at = place.at;
 		}
 	}
@@ -70,7 +78,7 @@ static void store(struct x86_frame *frame, struct x86_place place, int reg)
 {
 	struct x86_place value = held_by(frame, reg);
 
-	if (place.from == X86_ALIGNED && value.from == X86_ENTRY) {
+	if (place.from == X86_ALIGNED && value.from == X86_ENTRY && reg != X86_SP) {
 		frame->has_slot = true;
 		frame->slot = place.at;
 		frame->slot_holds = value.at;
@@ -100,15 +108,29 @@ static void write(struct x86_frame *frame, unsigned int writes, int loaded,
 /* What lies below the stack pointer is not the frame's any more. */
 static void release(struct x86_frame *frame, struct x86_place was)
 {
-	if (was.from != X86_ENTRY || frame->sp.from != X86_ENTRY)
-		return;
 	for (size_t i = 0; i < N_X86_CALLERS; i++) {
 		struct x86_caller *caller = &frame->callers[i];
+		enum x86_from from = saved_from(caller);
 
-		if (caller->is == X86_SAVED && was.at <= caller->at &&
-		    frame->sp.at > caller->at)
-			caller->is = X86_LOST;
+		if (from == X86_NOWHERE || was.from != from)
+			continue;
+		if (frame->sp.from == from)
+			caller->is = was.at <= caller->at && frame->sp.at > caller->at
+					     ? X86_LOST
+					     : caller->is;
+		else if (from == X86_ALIGNED && frame->sp.from == X86_ENTRY)
+			caller->is = X86_LOST; /* the whole frame is gone */
 	}
+}
+
+/* Another address is the rounded one from here on. */
+static void forget_aligned(struct x86_frame *frame)
+{
+	if (frame->fp.from == X86_ALIGNED)
+		frame->fp.from = X86_NOWHERE;
+	for (size_t i = 0; i < N_X86_CALLERS; i++)
+		if (frame->callers[i].is == X86_SAVED_ALIGNED)
+			frame->callers[i].is = X86_LOST;
 }
 
 static void set_sp(struct x86_frame *frame, const struct x86_effect *is,
@@ -119,8 +141,7 @@ static void set_sp(struct x86_frame *frame, const struct x86_effect *is,
 	if (is->aligns && is_known(was)) {
 		frame->sp = (struct x86_place){ 0, X86_ALIGNED };
 		frame->has_slot = false;
-		if (frame->fp.from == X86_ALIGNED)
-			frame->fp.from = X86_NOWHERE;
+		forget_aligned(frame);
 	} else if (is->sp == X86_SP_MOVED) {
 		frame->sp = moved(was, -is->pushed);
 	} else if (is_known(value)) {
@@ -179,7 +200,7 @@ void x86_frame_apply(struct x86_frame *frame, const struct x86_effect *is)
 	}
 	set_sp(frame, is, sets && is->reg == X86_SP ? value : nowhere);
 	if (is->pushes != X86_NO_REG)
-		save(frame, frame->sp, is->pushes);
+		store(frame, frame->sp, is->pushes);
 }
 
 void x86_frame_shift(struct x86_frame *frame, int bytes)
@@ -191,7 +212,8 @@ void x86_frame_shift(struct x86_frame *frame, int bytes)
 	frame->kept += bytes;
 	frame->slot_holds += bytes;
 	for (size_t i = 0; i < N_X86_CALLERS; i++)
-		frame->callers[i].at += bytes;
+		if (frame->callers[i].is == X86_SAVED)
+			frame->callers[i].at += bytes;
 }
 
 enum x86_meeting x86_frame_meet(struct x86_frame *frame, const struct x86_frame *other)
@@ -268,10 +290,28 @@ static bool find_cfa(const struct x86_frame *frame, int cfa, struct unwind_rule 
 	return true;
 }
 
+/* Where the caller's frame pointer is. In an aligned frame only its own leads to it. */
+static void tell_fp(const struct x86_frame *frame, int cfa, bool kept,
+		    struct unwind_rule *ret)
+{
+	const struct x86_caller *fp = &frame->callers[X86_FP_CALLERS];
+
+	ret->fp = UNWIND_FP_LOST;
+	if (kept && fp->is == X86_KEPT) {
+		ret->fp = UNWIND_FP_SAME;
+	} else if (kept && fp->is == X86_SAVED) {
+		ret->fp = UNWIND_FP_CFA;
+		ret->fp_words = (short)((fp->at - cfa) / SLOT_BYTES);
+	} else if (kept && fp->is == X86_SAVED_ALIGNED && frame->fp.from == X86_ALIGNED) {
+		ret->fp = UNWIND_FP_DEREF;
+		ret->fp_words = (short)((fp->at - frame->fp.at) / SLOT_BYTES);
+	}
+}
+
 bool x86_frame_rule(const struct x86_frame *frame, int cfa, bool kept,
 		    struct unwind_rule *ret)
 {
-	const struct x86_caller *fp, *bx;
+	const struct x86_caller *bx;
 
 	*ret = (struct unwind_rule){ .ra_words = -1 };
 	if (frame->sp.from == X86_FOREIGN) {
@@ -280,15 +320,11 @@ bool x86_frame_rule(const struct x86_frame *frame, int cfa, bool kept,
 	}
 	if (!find_cfa(frame, cfa, ret))
 		return false;
-	fp = &frame->callers[X86_FP_CALLERS];
+	tell_fp(frame, cfa, kept, ret);
 	bx = &frame->callers[X86_BX_CALLERS];
-	ret->fp = !kept || fp->is == X86_LOST ? UNWIND_FP_LOST
-		  : fp->is == X86_KEPT	      ? UNWIND_FP_SAME
-					      : UNWIND_FP_CFA;
-	if (ret->fp == UNWIND_FP_CFA)
-		ret->fp_words = (short)((fp->at - cfa) / SLOT_BYTES);
-	ret->bx_words = !kept || bx->is == X86_LOST ? UNWIND_BX_LOST
-			: bx->is == X86_KEPT	    ? 0
-					     : (short)((bx->at - cfa) / SLOT_BYTES);
+	ret->bx_words = kept && bx->is == X86_KEPT ? 0
+			: kept && bx->is == X86_SAVED
+				? (short)((bx->at - cfa) / SLOT_BYTES)
+				: UNWIND_BX_LOST;
 	return true;
 }

@@ -28,8 +28,9 @@ enum x86_callers { X86_FP_CALLERS, X86_BX_CALLERS, N_X86_CALLERS };
 
 struct x86_caller {
 	enum {
-		X86_KEPT,  /* in the register, as at the entry */
-		X86_SAVED, /* in memory, `at` bytes from the entry */
+		X86_KEPT,	   /* in the register, as at the entry */
+		X86_SAVED,	   /* in memory, `at` bytes from the entry */
+		X86_SAVED_ALIGNED, /* from the stack pointer that was rounded down */
 		X86_LOST,
 	} is;
 	int at;

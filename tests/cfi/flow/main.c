@@ -27,14 +27,15 @@ struct sums {
 
 static bool has_rule(const struct unwind_rule *rule)
 {
-	return rule->cfa == UNWIND_CFA_SP || rule->cfa == UNWIND_CFA_FP;
+	return rule->cfa == UNWIND_CFA_SP || rule->cfa == UNWIND_CFA_FP ||
+	       rule->cfa == UNWIND_CFA_DEREF_FP;
 }
 
 /* Where it was pushed and not written yet, or popped again, either is right. */
 static bool has_wrong_fp(const struct unwind_rule *ours, const struct unwind_rule *theirs)
 {
-	return ours->fp == UNWIND_FP_CFA && theirs->fp == UNWIND_FP_CFA &&
-	       theirs->fp_words != ours->fp_words;
+	return (ours->fp == UNWIND_FP_CFA || ours->fp == UNWIND_FP_DEREF) &&
+	       theirs->fp == ours->fp && theirs->fp_words != ours->fp_words;
 }
 
 static void compare(uint64_t pc, const struct unwind_rule *ours,
@@ -43,7 +44,8 @@ static void compare(uint64_t pc, const struct unwind_rule *ours,
 	sums->told++;
 	if (ours->cfa != theirs->cfa)
 		return;
-	if (ours->cfa_offset == theirs->cfa_offset) {
+	if (ours->cfa_offset == theirs->cfa_offset &&
+	    ours->deref_offset == theirs->deref_offset) {
 		sums->registers += has_wrong_fp(ours, theirs);
 		return;
 	}
