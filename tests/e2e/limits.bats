@@ -82,3 +82,18 @@ without_call() {
 	[[ $stderr == *"libbpf here is 0.3;"*"make static"* ]]
 	[ ! -e installed ]
 }
+
+# WORDS HINT COMMAND: recording this command
+cannot_run() {
+	run -1 --separate-stderr "$WEFT" record -q -o out -- "$3"
+	grep -qF "cannot run '$3': $1" <<<"$stderr" || { echo "$stderr"; return 1; }
+	grep -qF "      $2" <<<"$stderr" || { echo "$stderr"; return 1; }
+}
+
+@test "a command that can't be run: why, and what was probably meant" {
+	needs_recording
+	cannot_run "No such file" "is it installed" nosuchprogram
+	cannot_run "No such file" "write its arguments as words of their own" "sleep 1"
+	cannot_run "Permission denied" "is it a program" /etc/passwd
+	[ ! -e out ]
+}

@@ -320,6 +320,8 @@ waits_for_reader() {
 	wait $recorder || true
 	pkill -KILL -P $recorder 2>/dev/null || true
 	ls killed.weft.*.part
+	refused 'No such file' report killed.weft
+	grep -q '^      killed.weft.[0-9]*.part holds what is recorded so far' <<<"$stderr"
 	run --separate-stderr weft report killed.weft.*.part --json
 	[ "$status" -eq 0 ]
 	[[ $stderr == *"cut short"* ]]

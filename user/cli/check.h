@@ -44,6 +44,10 @@ int check_writer(const char *path, const char *format, const struct writer **ret
 
 int check_input(const struct named_path *input);
 
+/* Beside a path where nothing is, what weft record has written so far may lie: the error
+ * at hand gets that for its hint. Returns err. */
+int check_hint_part(int err, const char *path);
+
 /* URLs with blanks between them; *urls NULL: of the environment. NULL then: none. */
 int check_debuginfod(const char **urls);
 

@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "record/output.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -96,12 +97,49 @@ int check_outputs(const struct named_path *outputs, size_t n)
 	return 0;
 }
 
+/* Is name "BASE.PID.part"? */
+static bool is_part_of(const char *name, const char *base)
+{
+	size_t n = strlen(base);
+
+	if (strncmp(name, base, n) != 0 || name[n] != '.')
+		return false;
+	name += n + 1;
+	n = strspn(name, "0123456789");
+	return n && !strcmp(name + n, ".part");
+}
+
+int check_hint_part(int err, const char *path)
+{
+	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+	AUTO_FREE char *folder = folder_of(path);
+	DIR *dir = folder ? opendir(folder) : NULL;
+	const struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)))
+		if (is_part_of(entry->d_name, base)) {
+			fail_hint(err,
+				  "%.*s%s holds what is recorded so far, or was until "
+				  "weft was ended",
+				  (int)(base - path), path, entry->d_name);
+			break;
+		}
+	if (dir)
+		closedir(dir);
+	return err;
+}
+
 int check_input(const struct named_path *input)
 {
 	struct stat st;
 
-	if (stat(input->path, &st))
-		return bad_path(input, strerror(errno), "give the path of a file");
+	if (stat(input->path, &st)) {
+		int missing = errno;
+
+		bad_path(input, strerror(missing), "give the path of a file");
+		return missing == ENOENT ? check_hint_part(-EINVAL, input->path)
+					 : -EINVAL;
+	}
 	if (S_ISDIR(st.st_mode))
 		return bad_path(input, "it is a folder", "give the path of a file");
 	if (faccessat(AT_FDCWD, input->path, R_OK, AT_EACCESS))

@@ -197,8 +197,9 @@ static int check_inputs(struct report_options *report)
 	}
 	if (!report->n_files) {
 		fail(-EINVAL, "nothing to report on");
-		return fail_hint(-EINVAL, "give a file that weft record wrote; "
-					  "sudo weft record -d 10s makes one");
+		fail_hint(-EINVAL, "give a file that weft record wrote; "
+				   "sudo weft record -d 10s makes one");
+		return check_hint_part(-EINVAL, usual_files[0]);
 	}
 	for (unsigned int i = 0; !err && i < report->n_files; i++) {
 		const struct named_path file = { NULL, report->files[i] };

@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -58,6 +59,17 @@ void command_wait_mapped(struct command *command, int ms)
 		command->is_mapped = read(command->fd, &byte, 1) == 1;
 }
 
+static int cannot_run(int err, const char *name)
+{
+	fail_errno(err, "cannot run '%s'", name);
+	if (err == -EACCES)
+		return fail_hint(err, "is it a program, and may you run it?");
+	if (err == -ENOENT && strchr(name, ' '))
+		return fail_hint(err, "write its arguments as words of their own, or "
+				      "have a shell read them: -- sh -c '...'");
+	return fail_hint(err, "is it installed, and is its name spelled correctly?");
+}
+
 int command_go(struct command *command, const char *name)
 {
 	int err = 0;
@@ -68,8 +80,7 @@ int command_go(struct command *command, const char *name)
 	/* ends at the exec, or tells why there was none */
 	if (read(command->fd, &err, sizeof(err)) != sizeof(err))
 		return 0;
-	fail_errno(-err, "cannot run %s", name);
-	return fail_hint(-err, "is it installed, and is its name spelled correctly?");
+	return cannot_run(-err, name);
 }
 
 bool command_poll(struct command *command)
