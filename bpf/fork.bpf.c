@@ -30,7 +30,7 @@ static __always_inline void inherit_keys(struct task_struct *parent, __u32 paren
 	copy.told_ns = BPF_CORE_READ(child, start_time);
 	copy.start_ticks = BPF_CORE_READ(child, start_boottime) / knobs.clock_tick_ns;
 	bpf_map_update_elem(&processes, &child_tgid, &copy, BPF_ANY);
-	__sync_fetch_and_add(publication_of(child_tgid), 1);
+	publication_count(child_tgid);
 }
 
 /*
@@ -50,7 +50,7 @@ static __always_inline void begin_life(struct task_struct *leader, __u32 tgid,
 	};
 
 	bpf_map_update_elem(&lives, &tgid, &life, BPF_ANY);
-	__sync_fetch_and_add(publication_of(tgid), 1);
+	publication_count(tgid);
 }
 
 /* A pid that is used again must not match the filter for who had it before. */
@@ -116,7 +116,7 @@ int process_free(struct bpf_raw_tracepoint_args *ctx)
 		return 0;
 	if (bpf_map_lookup_elem(&processes, &tgid)) {
 		bpf_map_delete_elem(&processes, &tgid);
-		__sync_fetch_and_add(publication_of(tgid), 1);
+		publication_count(tgid);
 	}
 	bpf_map_delete_elem(&lives, &tgid);
 	if (knobs.follow_forks && bpf_map_lookup_elem(&filter_pids, &tgid))

@@ -95,6 +95,13 @@ static __always_inline __u32 *publication_of(__u32 tgid)
 	return &publications[tgid & (PUBLICATIONS - 1)];
 }
 
+/* Without an order: for one, clang 20 and later take an instruction that kernels before
+ * 5.12 refuse. */
+static __always_inline void publication_count(__u32 tgid)
+{
+	__atomic_fetch_add(publication_of(tgid), 1, __ATOMIC_RELAXED);
+}
+
 /* Since when each process that forked or executed a program runs what it runs: what user
  * space heard of this begins after `after_ns`, and not after `until_ns`. Forks and execs
  * write it, an end removes it (fork.bpf.c); ticks read it. */

@@ -39,6 +39,8 @@
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
+/* has an order, see publication_count() */
+#pragma GCC poison __sync_fetch_and_add
 #else
 #include "host_bpf.h"
 #endif
