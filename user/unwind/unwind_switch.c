@@ -243,8 +243,11 @@ int unwind_switch_tell(struct elf_file *file, uint64_t begin, uint64_t end,
 	    !unwind_switch_is_code(begin, end) || !elf_file_loads(file, begin, 1, PF_X) ||
 	    !elf_file_offset(file, begin, &offset, &n))
 		return 0;
-	if (gap.n > n)
-		gap.n = n;
+	if (gap.n > n) {
+		gap.n = n; /* the segment's end: _fini() may be all that is left */
+		if (n < PADDING_MAX)
+			return 0;
+	}
 	if (gap.n > *budget || gap.n > (is_arm64 ? SWITCH_MAX : X86_FLOW_MAX))
 		return 0;
 	*budget -= gap.n;
