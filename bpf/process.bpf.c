@@ -25,22 +25,25 @@
  * ends the thread. Who has no such struct, as Go's threads and a vfork's child, is
  * believed.
  */
-int process_at_base(__u32 hook)
+int process_find_base(__u32 hook)
 {
 	struct scratch *s = scratch(hook);
 	__u64 tid;
 
 	if (!s)
-		return 1;
+		return BASE_BELIEVED;
 	tid = (__u64)CURRENT(clear_child_tid, clear_child_tid);
 	if (!tid)
-		return 1;
+		return BASE_BELIEVED;
+	/* entered as arm64's are, with a link register of 0 */
+	if (s->cfa == s->start_stack)
+		return BASE_BELIEVED;
 	if (s->start_stack + FRAME_BYTES - s->sp < ARGUMENTS_BYTES)
-		return 1;
+		return BASE_NEAR;
 	if (s->rec.tid != s->rec.tgid && (tid - s->sp < THREAD_LOCAL_BYTES ||
 					  thread_pointer() - s->sp < THREAD_LOCAL_BYTES))
-		return 1;
-	return bottom_ends_thread(hook);
+		return BASE_NEAR;
+	return bottom_ends_thread(hook) ? BASE_BELIEVED : BASE_AWAY;
 }
 
 /* The key depends on the number that was read before, or arm64 may read what it counts

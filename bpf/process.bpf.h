@@ -8,8 +8,14 @@
 /* Whether it has keys, into s->has_keys, and what it has mapped. */
 int process_begin(__u32 hook);
 
-/* Is the frame at hand where the sampled thread's own stack begins? In doubt it is. */
-int process_at_base(__u32 hook);
+/* Is the frame at hand where the sampled thread's own stack begins? */
+enum base {
+	BASE_AWAY,
+	BASE_NEAR,     /* so far from it as a thread's first frames may be */
+	BASE_BELIEVED, /* there, or where nothing tells */
+};
+
+int process_find_base(__u32 hook); /* enum base */
 
 /* Has it mapped more code than is known of? What was unmapped is not told, so "no" is
  * not certain. */

@@ -265,14 +265,31 @@ static __always_inline bool take_checkpoint(struct scratch *s, __u32 hook, __u32
 	return true;
 }
 
+/*
+ * What seems to be a start. Near the base of a thread's own stack a return address of 0
+ * alone is none: what began there says that nobody called it, or ends the thread. The
+ * frame has more on the stack than its rule knows of, and 0 is another word of it.
+ */
+static __always_inline __u32 why_at_start(struct scratch *s, __u32 hook)
+{
+	__u32 base = process_find_base(hook);
+
+	if (base == BASE_AWAY)
+		return END_FIBER;
+	return base == BASE_NEAR && s->step_kind == STEP_KIND_TABLE &&
+			       !bottom_ends_thread(hook)
+		       ? END_BROKEN
+		       : END_START;
+}
+
 __noinline int walk_end(__u32 hook, __u32 ending)
 {
 	struct scratch *s = scratch(hook);
 
 	if (!s)
 		return 0;
-	if (ending == END_START && !s->on_waiting_thread && !process_at_base(hook))
-		ending = END_FIBER;
+	if (ending == END_START && !s->on_waiting_thread)
+		ending = why_at_start(s, hook);
 	if (ending == END_FP_ZERO && knobs.tables && s->mapping.table &&
 	    bottom_ends_thread(hook))
 		ending = END_START;

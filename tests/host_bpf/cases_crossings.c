@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Rules that lead to another stack: those of functions that were put below what a fiber
- * runs. */
+ * runs. And what is a start of a thread near its base. */
 #include "code.h"
 
 /* Its rule leads to another stack: no call need have led to it. */
@@ -116,9 +116,28 @@ static void test_launch_by_frame_pointer(void **state)
 	assert_int_equal(walker_sample(&at)->flags, 0);
 }
 
+/* Near a stack's base, 0 is a start's only where the thread ends behind it, or where an
+ * entry says that nobody called: else a word of a frame that is larger than its rule. */
+static void test_end_near_the_base(void **state)
+{
+	struct sampled at;
+
+	put_like_code(RULE_SP(16), 4, 0);
+	at = leaf_in_code(0);
+	at.near_base = 1;
+	memory_put(put_call(STACK, 16, 1) + 8, 0);
+	ASSERT_WALK(&at, "UC", "10000 10108 cut", BROKEN);
+	memory_put(SITE(1), 0x050f3cb0c789); /* mov %eax, %edi; mov $60, %al; syscall */
+	memory_put(SITE(1) + 8, 0);
+	ASSERT_WALK(&at, "UC", "10000 10108", START);
+	memory_put(STACK + 16 + 8, FUNCTION(4) + 1);
+	ASSERT_WALK(&at, "UCC", "10000 10108 10401", START);
+}
+
 int run_crossing_cases(void)
 {
 	static const struct CMUnitTest tests[] = {
+		CASE(test_end_near_the_base),
 		CASE(test_launch),
 		CASE(test_resumer),
 		CASE(test_cost_of_boundaries),

@@ -49,9 +49,11 @@ int process_begin(__u32 hook)
 }
 
 /* Where the made-up thread began lies all that it walks but what a case says. */
-int process_at_base(__u32 hook)
+int process_find_base(__u32 hook)
 {
-	return scratch(hook)->sp - sampled->elsewhere >= ELSEWHERE_BYTES;
+	if (scratch(hook)->sp - sampled->elsewhere < ELSEWHERE_BYTES)
+		return BASE_AWAY;
+	return sampled->near_base ? BASE_NEAR : BASE_BELIEVED;
 }
 
 int process_maps_more(__u32 hook)
