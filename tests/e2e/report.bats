@@ -224,3 +224,16 @@ leaves_nothing() {
 	[ "$status" -eq 1 ]
 	[[ $stderr == *'file is no folder'* ]]
 }
+
+@test "an image is well formed wherever names of other scripts are cut" {
+	# boxes of all widths, names of two and of four bytes a character
+	for i in $(seq 20); do
+		echo "größe;größe_überprüfen_äöü_$i;日本語の関数🚀🚀🚀🚀🚀🚀 $i"
+	done >x.folded
+	echo "größe;ende_mit_ä 300" >>x.folded
+	weft report x.folded -o x.svg
+	iconv -f UTF-8 -t UTF-8 x.svg >/dev/null
+	python3 -c 'import xml.dom.minidom as d; d.parse("x.svg")'
+	[ "$(grep -c '…</text>' x.svg)" -ge 5 ]
+	grep -q '>ende_mit_ä</text>' x.svg
+}

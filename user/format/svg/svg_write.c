@@ -57,7 +57,7 @@ static void add_xml(struct str *out, const char *s, size_t most)
 {
 	size_t n = 0;
 
-	for (; *s && n < most; s++) {
+	for (; *s; s++) {
 		n += ((unsigned char)*s & 0xc0) != 0x80; /* characters, not bytes */
 		if (n > most)
 			break;
