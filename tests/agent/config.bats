@@ -75,7 +75,7 @@ has_row() {
 
 @test "variables go before the file, and options before them" {
 	printf '[agent]\nfreq = 49\nwindow = 90s\nview = both\nlabel = team=file\n' >agent.ini
-	WEFT_AGENT_CONFIG=agent.ini WEFT_AGENT_FREQ=97 WEFT_AGENT_WINDOW=30s WEFT_AGENT_SPOOL= \
+	WEFT_AGENT_CONFIG=agent.ini WEFT_AGENT_FREQ=97 WEFT_AGENT_WINDOW=30s WEFT_AGENT_SPOOL='' \
 		WEFT_AGENT_PUSH=otlp=http://a:4318,parca=http://b:7070 \
 		WEFT_AGENT_LABEL=team=a,region=eu WEFT_AGENT_BY_SERVICE=yes \
 		weft agent -F 199 --print-config >printed
@@ -88,11 +88,11 @@ has_row() {
 	has_row label region=eu environment
 	has_row url http://a:4318 environment
 	has_row url http://b:7070 environment
-	! grep -q team=file printed
+	run ! grep -q team=file printed
 	WEFT_AGENT_PUSH=otlp=http://a:4318 weft agent --push parca=http://b:7070 \
 		--print-config >printed
 	has_row url http://b:7070 'command line'
-	! grep -q http://a printed
+	run ! grep -q http://a printed
 	WEFT_AGENT_WINDOW=soon run -2 --separate-stderr weft agent --keep x --check-config
 	[[ $stderr == *"WEFT_AGENT_WINDOW: --window 'soon': not a duration"* ]]
 	WEFT_AGENT_BY_SERVICE=maybe run -2 --separate-stderr weft agent --keep x --check-config

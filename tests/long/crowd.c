@@ -2,10 +2,10 @@
 /*
  * crowd LIVE RATE PROGRAM [CGROUP]   as many processes as a busy host has
  *
- * LIVE of them live as long as this one and do a little each second; RATE a second run
- * PROGRAM and end. Those of a tenth of a second have a cgroup of their own below CGROUP, a
- * folder of version 2, which is removed once they are gone. Runs until SIGTERM, and then
- * says how many there were.
+ * LIVE of them live as long as this one and do a little each second; RATE a second
+ * run PROGRAM and end. Those of a tenth of a second have a cgroup of their own below
+ * CGROUP, a folder of version 2, which is removed once they are gone. Runs until SIGTERM,
+ * and then says how many there were.
  */
 #include <errno.h>
 #include <fcntl.h>

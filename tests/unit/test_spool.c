@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Ids of profiles rise over the lives of an agent, whatever waited at their turn; and what
- * waits has its age by the clock, which may be set. */
+/* Ids of profiles rise over the lives of an agent, whatever waited at their turn; and
+ * what waits has its age by the clock, which may be set. */
 #include "deliver/spool.h"
 
 #include <fcntl.h>

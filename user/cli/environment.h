@@ -6,12 +6,12 @@
 #include "cli/options.h"
 
 /*
- * Reads into the struct at `into` what the command line did not give: for each option with
- * a long name, the variable that is called as it is, in capitals behind prefix and with _
- * for -. An empty one counts as none, and one of an option that may be repeated has values
- * with commas. Bits of the options so found are set in *ret_seen. Strings point into
- * *ret_text, which the caller frees after them. 0, or a negative errno with a sentence that
- * names the variable.
+ * Reads into the struct at `into` what the command line did not give: for each option
+ * with a long name, the variable that is called as it is, in capitals behind prefix and
+ * with _ for -. An empty one counts as none, and one of an option that may be repeated
+ * has values with commas. Bits of the options so found are set in *ret_seen. Strings
+ * point into *ret_text, which the caller frees after them. 0, or a negative errno with a
+ * sentence that names the variable.
  */
 int environment_read(const char *prefix, const struct given *given, void *into,
 		     uint64_t *ret_seen, char **ret_text);

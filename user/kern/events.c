@@ -66,7 +66,7 @@ bool cycles_work(void)
 	return read(fd, &count, sizeof(count)) == sizeof(count) && count.value > 0;
 }
 
-/* The last level that all kernels have. Those of Debian and Ubuntu have 3 and 4 besides. */
+/* The last level that all kernels have. Debian's and Ubuntu's have 3 and 4 besides. */
 #define PARANOIA_USUAL 2
 
 long perf_paranoia(void)

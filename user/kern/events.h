@@ -32,8 +32,8 @@ struct tick_count {
 };
 int tick_open(enum tick_event event, unsigned int hz, int cpu);
 
-/* The level of kernel.perf_event_paranoid where this kernel has it ask for CAP_SYS_ADMIN, as
- * Debian's and Ubuntu's do; else 0. */
+/* The level of kernel.perf_event_paranoid where this kernel has it ask for CAP_SYS_ADMIN,
+ * as Debian's and Ubuntu's do; else 0. */
 long perf_paranoia(void);
 
 /* The event that reports maps, comms, forks and exits on a CPU; disabled. */
