@@ -108,6 +108,30 @@ is_named() {
 	grep -qE ';main;one;innermost_\[i\] ' out.folded
 }
 
+@test "inlined functions of split DWARF come from its .dwo file, of this unit only" {
+	needs_recording
+	build 3
+	gcc -O1 -g -gsplit-dwarf -static -DNUMBER=3 -o burn burn.c
+	record_burn ./burn
+	grep -qE ';main;one;innermost_\[i\] ' out.folded
+	jq -e '.symbols.inlines_failed == 0' stats
+	# anybody may write it
+	chmod o+w burn.dwo
+	record_burn ./burn
+	grep -qE ';main;one ' out.folded
+	run ! grep -q ';innermost_' out.folded
+	chmod o-w burn.dwo
+	# of another build: its number is another
+	mkdir other
+	gcc -O1 -g -gsplit-dwarf -static -DNUMBER=4 -DMORE=1 -o other/burn \
+		-x c <(sed 's/innermost/deepest/' burn.c)
+	cp other/*.dwo burn.dwo
+	record_burn ./burn
+	grep -qE ';main;one ' out.folded
+	run ! grep -qE ';(innermost|deepest)_' out.folded
+	jq -e '.symbols.inlines_failed == 1' stats
+}
+
 @test "files with symbols below a folder that is named" {
 	needs_recording
 	build 3

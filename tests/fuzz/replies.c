@@ -133,7 +133,7 @@ static void ask_names(struct worker *worker, bool locations, struct answers *ans
 	};
 
 	if (locations)
-		worker_locations(worker, &request, -1, on_locations, answers);
+		worker_locations(worker, &request, NULL, on_locations, answers);
 	else
 		worker_names(worker, &request, on_name, answers);
 	close(request.fd);

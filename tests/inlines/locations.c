@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * locations FILE [ALTERNATE]    reads addresses as linked, in hex, a line each, from
- * stdin; prints for each what elf_inlines() says of it, as addr2line -a -i -f does: the
- * address,
- * then pairs of lines, the innermost function first, and FILE:LINE. The name of the
- * last, which is the symbol's, is "-".
+ * stdin; prints for each what elf_inlines() says of it, with the .dwo files that FILE
+ * names, as addr2line -a -i -f does: the address, then pairs of lines, the innermost
+ * function first, and FILE:LINE. The name of the last, which is the symbol's, is "-".
  */
 #include "base/error.h"
 #include "obj/inlines.h"
+#include "obj/names.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -40,16 +40,43 @@ static int on_locations(void *arg, size_t index, const struct source_location *l
 	return 0;
 }
 
+static int on_split(void *arg, size_t index, const char *path, uint64_t id)
+{
+	struct split_file *splits = arg;
+
+	if (index < SPLIT_FILES_MAX)
+		splits[index] =
+			(struct split_file){ id, open(path, O_RDONLY | O_CLOEXEC) };
+	return 0;
+}
+
+/* How many there are; one that can't be opened is left out. */
+static size_t open_splits(int fd, size_t n_addresses, struct split_file *splits)
+{
+	size_t n = 0;
+
+	if (elf_splits(fd, addresses, n_addresses, on_split, splits))
+		return 0;
+	for (size_t i = 0; i < SPLIT_FILES_MAX; i++)
+		if (splits[i].fd > 0)
+			splits[n++] = splits[i];
+	return n;
+}
+
 int main(int argc, char **argv)
 {
 	int fd = argc > 1 ? open(argv[1], O_RDONLY | O_CLOEXEC) : -1;
 	int alternate = argc > 2 ? open(argv[2], O_RDONLY | O_CLOEXEC) : -1;
-	size_t n = 0;
+	static struct split_file splits[SPLIT_FILES_MAX];
+	size_t n = 0, n_splits;
 
 	while (n < ADDRESSES_MAX && scanf("%" SCNx64, &addresses[n]) == 1)
 		n++;
-	if (fd < 0 || elf_inlines(&(struct inline_request){ fd, alternate, addresses, n },
-				  on_locations, NULL)) {
+	n_splits = fd < 0 ? 0 : open_splits(fd, n, splits);
+	if (fd < 0 || elf_inlines(
+			      &(struct inline_request){
+				      fd, { alternate, splits, n_splits }, addresses, n },
+			      on_locations, NULL)) {
 		fprintf(stderr, "locations: %s\n", error_sentence());
 		return 1;
 	}

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * mutate RUNS SEED FILE [ALTERNATE]    damages a file's debug information, and that of
- * its alternate file, RUNS times, and asks for locations in it. Whatever comes of it
- * must end, and say at most once what an address is. The
- * sanitizers see to the rest; a run is repeated by its seed.
+ * mutate RUNS SEED FILE [OTHER]    damages a file's debug information, and that of the
+ * other one, which is its alternate file or, by the ending .dwo, that of its unit, RUNS
+ * times, and asks for locations in it. Whatever comes of it must end, and say at most
+ * once what an address is. The sanitizers see to the rest; a run is repeated by its seed.
  */
 #include "base/error.h"
 #include "obj/elf_file.h"
 #include "obj/inlines.h"
+#include "obj/names.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +35,9 @@ struct part {
 };
 
 struct mutator {
-	struct damaged file, alternate;
+	struct damaged file, other;
+	struct split_file split;      /* the other one, if it is a .dwo */
+	struct inline_files files;    /* that go with the file */
 	struct part parts[PARTS_MAX]; /* sections .debug_* */
 	size_t n_parts;
 	uint64_t addrs[ADDRESSES];
@@ -111,6 +114,33 @@ static int on_locations(void *arg, size_t index, const struct source_location *l
 	return 0;
 }
 
+/* What damage makes of the unit's number is no other file's. */
+static int on_split(void *arg, size_t index, const char *path, uint64_t id)
+{
+	struct mutator *m = arg;
+
+	if (index >= ADDRESSES || strlen(path) >= 1u << 20)
+		abort();
+	if (!m->split.id)
+		m->split.id = id;
+	return 0;
+}
+
+/* fd: the other file's. */
+static bool add_file(struct mutator *m, int fd, const char *path)
+{
+	size_t n = strlen(path);
+
+	if (n < 4 || strcmp(path + n - 4, ".dwo")) {
+		m->files.alternate = fd;
+		return true;
+	}
+	m->split.fd = fd;
+	m->files.splits = &m->split;
+	m->files.n_splits = 1;
+	return !elf_splits(m->file.fd, m->addrs, ADDRESSES, on_split, m) && m->split.id;
+}
+
 static double now(void)
 {
 	struct timespec at;
@@ -126,13 +156,15 @@ static void run(struct mutator *m, uint64_t seed)
 
 	m->state = seed * 0x9e3779b97f4a7c15ULL + 1;
 	memcpy(m->file.now, m->file.whole, m->file.bytes);
-	if (m->alternate.now)
-		memcpy(m->alternate.now, m->alternate.whole, m->alternate.bytes);
+	if (m->other.now)
+		memcpy(m->other.now, m->other.whole, m->other.bytes);
 	memset(m->seen, 0, sizeof(m->seen));
 	mutate(m);
-	err = elf_inlines(&(struct inline_request){ m->file.fd, m->alternate.fd, m->addrs,
-						    ADDRESSES },
-			  on_locations, m);
+	if (m->files.n_splits)
+		elf_splits(m->file.fd, m->addrs, ADDRESSES, on_split, m);
+	err = elf_inlines(
+		&(struct inline_request){ m->file.fd, m->files, m->addrs, ADDRESSES },
+		on_locations, m);
 	m->refused += err != 0;
 	if (err && err != -EBADMSG && err != -EFBIG && err != -ENOMEM) {
 		fprintf(stderr, "mutate: seed %lu: %d\n", (unsigned long)seed, err);
@@ -157,19 +189,23 @@ static bool load(struct mutator *m, struct damaged *of, const char *path)
 	if (of->whole == MAP_FAILED || ftruncate(of->fd, st.st_size))
 		return false;
 	of->now = mmap(NULL, of->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, of->fd, 0);
+	if (of->now == MAP_FAILED)
+		return false;
+	memcpy(of->now, of->whole, of->bytes);
 	find_parts(m, of);
-	return of->now != MAP_FAILED && m->n_parts;
+	return m->n_parts;
 }
 
 int main(int argc, char **argv)
 {
 	unsigned long runs = argc > 3 ? strtoul(argv[1], NULL, 10) : 0;
 	uint64_t seed = argc > 3 ? strtoul(argv[2], NULL, 10) : 0;
-	static struct mutator m = { .alternate.fd = -1 };
+	static struct mutator m = { .files.alternate = -1 };
 
 	if (argc < 4 || !load(&m, &m.file, argv[3]) ||
-	    (argc > 4 && !load(&m, &m.alternate, argv[4]))) {
-		fprintf(stderr, "usage: mutate RUNS SEED FILE [ALTERNATE]\n");
+	    (argc > 4 &&
+	     (!load(&m, &m.other, argv[4]) || !add_file(&m, m.other.fd, argv[4])))) {
+		fprintf(stderr, "usage: mutate RUNS SEED FILE [OTHER]\n");
 		return 2;
 	}
 	for (unsigned long i = 0; i < runs; i++)

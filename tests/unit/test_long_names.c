@@ -206,13 +206,14 @@ static void inlined_functions(void **state)
 	addr = nm_value("", "inlined.so", "caller") + 4;
 	fd = open_file("inlined.so");
 	assert_int_equal(worker_new(&worker), 0);
-	assert_int_equal(elf_inlines(&(struct inline_request){ fd, -1, &addr, 1 },
-				     on_location, &located),
-			 0);
+	assert_int_equal(
+		elf_inlines(&(struct inline_request){ fd, { .alternate = -1 }, &addr, 1 },
+			    on_location, &located),
+		0);
 	assert_int_equal(worker_locations(worker,
 					  &(struct name_request){ NAMES_LOCATIONS, fd,
 								  &addr, 1, 5000 },
-					  -1, on_location, &located),
+					  NULL, on_location, &located),
 			 0);
 	assert_int_equal(located.names.n, 16);
 	for (size_t i = 0; i < 16; i++) {

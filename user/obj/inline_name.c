@@ -38,6 +38,11 @@ void inline_names_free(struct inline_names *names)
 	vec_free(&names->units);
 }
 
+void inline_names_forget(struct inline_names *names)
+{
+	names->homes.n = names->units.n = names->last = 0;
+}
+
 static const char *linkage_name(Dwarf_Die *die)
 {
 	Dwarf_Attribute attr;

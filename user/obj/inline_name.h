@@ -21,7 +21,7 @@ struct inline_home {
 };
 
 struct inline_unit {
-	const Dwarf *file; /* this one or its alternate one, where offsets begin anew */
+	const Dwarf *file; /* this, its alternate or a split one: offsets begin anew */
 	Dwarf_Off at;
 	size_t first, n; /* homes, as they follow each other in the file */
 };
@@ -34,6 +34,10 @@ struct inline_names { /* {0} is an empty one */
 };
 
 void inline_names_free(struct inline_names *names); /* what it holds */
+
+/* Before a file is closed whose functions were asked for, as another may come to lie
+ * there. */
+void inline_names_forget(struct inline_names *names);
 
 /* Adds the clean name, shorter than NAME_BYTES_MAX. 0; 1 if it has none; or -ENOMEM.
  * names: of one file. */

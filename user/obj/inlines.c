@@ -8,8 +8,9 @@
  * dwarf_getscopes() would go through it for each, needs .debug_aranges to find the unit
  * (clang writes none) and does not look into namespaces, where clang's functions are.
  *
- * Sections are read, never mapped. What else a file names (split units) is not opened:
- * the worker may not. Time is the caller's to limit.
+ * What else a file names is not opened here: the worker may not. The files of split units
+ * are handed over, and each is open only while its unit is read. Time is the caller's to
+ * limit.
  */
 #include "obj/inlines.h"
 
@@ -18,17 +19,16 @@
 #include "base/search.h"
 #include "base/vec.h"
 #include "obj/demangle.h"
+#include "obj/dwarf_file.h"
 #include "obj/go_lines.h"
 #include "obj/inline_name.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <errno.h>
-#include <gelf.h>
 #include <string.h>
 
-#define SCOPES_MAX (1u << 20)	/* of a unit: inlined functions that matter */
-#define BYTES_MAX  (512u << 20) /* of a file's debug information, as it lies there */
+#define SCOPES_MAX (1u << 20) /* of a unit: inlined functions that matter */
 
 struct address_query {
 	uint64_t addr;
@@ -48,8 +48,12 @@ struct inline_pass {
 	size_t n;
 	VEC(struct inline_scope) scopes; /* of this unit, from 1 */
 	VEC(size_t) claimed;		 /* wanted that this unit holds */
+	const struct dwarf_file *file;
 	Dwarf_Die unit;
-	Dwarf_Files *files;
+	const struct inline_files *files;
+	const struct split_unit *split; /* that has the unit's functions; NULL: itself */
+	int split_err;			/* the last of a split file's */
+	Dwarf_Files *sources;
 	struct inline_names known;
 	struct source_location locations[INLINES_MAX + 1];
 	size_t name_at[INLINES_MAX]; /* of a location, in text */
@@ -83,21 +87,39 @@ static size_t first_from(const struct inline_pass *pass, uint64_t addr)
 	return LOWER_BOUND(pass->n, i, pass->queries[i].addr < addr);
 }
 
-/* Does a function's code hold wanted addresses? They are in scope then. At 0 is
- * what the linker threw away. */
+/* Of a function's code. */
+struct entering {
+	struct inline_pass *pass;
+	uint32_t scope;
+	bool any; /* wanted addresses are in it */
+};
+
+/* At 0 is what the linker threw away. */
+static void enter_range(void *arg, uint64_t start, uint64_t end)
+{
+	struct entering *entering = arg;
+	struct inline_pass *pass = entering->pass;
+
+	for (size_t i = first_from(pass, start);
+	     start && i < pass->n && pass->queries[i].addr < end; i++) {
+		pass->queries[i].scope = entering->scope;
+		entering->any = true;
+	}
+}
+
+/* Does a function's code hold wanted addresses? They are in scope then. */
 static bool enter(struct inline_pass *pass, Dwarf_Die *die, uint32_t scope)
 {
+	struct entering entering = { pass, scope, false };
 	Dwarf_Addr base, start, end;
 	ptrdiff_t at = 0;
-	bool any = false;
 
-	while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0)
-		for (size_t i = first_from(pass, start);
-		     start && i < pass->n && pass->queries[i].addr < end; i++) {
-			pass->queries[i].scope = scope;
-			any = true;
-		}
-	return any;
+	if (pass->split)
+		split_unit_ranges(pass->split, die, enter_range, &entering);
+	else
+		while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0)
+			enter_range(&entering, start, end);
+	return entering.any;
 }
 
 static int enter_inlined(struct inline_pass *pass, Dwarf_Die *die, uint32_t parent,
@@ -200,10 +222,10 @@ static int add_inlined(struct inline_pass *pass, uint32_t scope,
 			n++;
 			++*location;
 		}
-		file = pass->files ? dwarf_filesrc(pass->files,
-						   number_of(die, DW_AT_call_file), NULL,
-						   NULL)
-				   : NULL;
+		file = pass->sources ? dwarf_filesrc(pass->sources,
+						     number_of(die, DW_AT_call_file),
+						     NULL, NULL)
+				     : NULL;
 		set_line(*location, file, number_of(die, DW_AT_call_line));
 	}
 	for (size_t i = 0; !pass->text.failed && i < n; i++)
@@ -251,25 +273,68 @@ static int claim(struct inline_pass *pass)
 	return err;
 }
 
-static int read_unit(struct inline_pass *pass)
+/* The file that has the unit's functions, or NULL. */
+static const struct split_file *find_split(struct inline_pass *pass)
 {
-	size_t n_files;
-	int err = claim(pass);
+	const struct inline_files *files = pass->files;
+	uint64_t id;
 
-	if (err || !pass->claimed.n)
-		return err;
+	if (!files->n_splits || !split_unit_is_skeleton(&pass->unit, &id))
+		return NULL;
+	for (size_t i = 0; i < files->n_splits; i++)
+		if (files->splits[i].id == id)
+			return &files->splits[i];
+	return NULL;
+}
+
+/* What is claimed, with the functions below a unit's root. */
+static int deliver_below(struct inline_pass *pass, Dwarf_Die *root)
+{
+	int err;
+
 	pass->scopes.n = 0;
 	err = vec_push(&pass->scopes, (struct inline_scope){ 0 });
 	if (!err)
-		err = visit_children(pass, &pass->unit, 0, 0);
-	if (dwarf_getsrcfiles(&pass->unit, &pass->files, &n_files))
-		pass->files = NULL;
+		err = visit_children(pass, root, 0, 0);
 	for (size_t i = 0; err >= 0 && i < pass->claimed.n; i++) {
 		struct address_query *query = &pass->queries[pass->claimed.items[i]];
 
 		if (!query->done)
 			err = deliver(pass, query);
 	}
+	return err;
+}
+
+static int deliver_split(struct inline_pass *pass, const struct split_file *file)
+{
+	struct split_unit split = { 0 };
+	int err = split_unit_open(&split, file->fd, pass->file, &pass->unit);
+
+	if (err) { /* its lines are worth having */
+		pass->split_err = err;
+		split_unit_close(&split);
+		return deliver_below(pass, &pass->unit);
+	}
+	pass->split = &split;
+	err = deliver_below(pass, &split.die);
+	pass->split = NULL;
+	inline_names_forget(&pass->known);
+	split_unit_close(&split);
+	return err;
+}
+
+static int read_unit(struct inline_pass *pass)
+{
+	const struct split_file *split;
+	size_t n_files;
+	int err = claim(pass);
+
+	if (err || !pass->claimed.n)
+		return err;
+	if (dwarf_getsrcfiles(&pass->unit, &pass->sources, &n_files))
+		pass->sources = NULL;
+	split = find_split(pass);
+	err = split ? deliver_split(pass, split) : deliver_below(pass, &pass->unit);
 	return err < 0 ? err : pass->sink(pass->arg, 0, NULL, 0);
 }
 
@@ -288,79 +353,25 @@ static int read_units(struct inline_pass *pass, Dwarf *dwarf)
 	return err < 0 ? err : 0;
 }
 
-/* Also where it is more than is read. */
-static int has_debug_information(Elf *elf, bool *ret)
-{
-	Elf_Scn *section = NULL;
-	uint64_t bytes = 0;
-	GElf_Shdr sh;
-	size_t names;
-
-	*ret = false;
-	if (elf_getshdrstrndx(elf, &names))
-		return 0;
-	while ((section = elf_nextscn(elf, section))) {
-		const char *name = gelf_getshdr(section, &sh)
-					   ? elf_strptr(elf, names, sh.sh_name)
-					   : NULL;
-
-		if (!name || sh.sh_type == SHT_NOBITS ||
-		    (strncmp(name, ".debug_", 7) && strncmp(name, ".zdebug_", 8)))
-			continue;
-		*ret = *ret || !strcmp(strchr(name, '_'), "_info");
-		if (sh.sh_size > BYTES_MAX - bytes)
-			return fail(-EFBIG, "more debug information than weft reads");
-		bytes += sh.sh_size;
-	}
-	return 0;
-}
-
-#define AUTO_DEBUG_FILE __attribute__((cleanup(debug_file_close))) struct debug_file
-
-struct debug_file {
-	Elf *elf;
-	Dwarf *dwarf; /* NULL: it has no debug information */
-};
-
-static void debug_file_close(struct debug_file *file)
-{
-	dwarf_end(file->dwarf);
-	elf_end(file->elf);
-}
-
-static int debug_file_open(struct debug_file *file, int fd)
-{
-	bool has;
-	int err;
-
-	file->elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (!file->elf || elf_kind(file->elf) != ELF_K_ELF)
-		return fail(-ENOEXEC, "not an ELF file");
-	err = has_debug_information(file->elf, &has);
-	if (err || !has)
-		return err;
-	file->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
-	return file->dwarf ? 0
-			   : fail(-EBADMSG, "debug information: %s", dwarf_errmsg(-1));
-}
-
 static int read_file(struct inline_pass *pass, const struct inline_request *request)
 {
-	AUTO_DEBUG_FILE alternate = { 0 }; /* closed after the one that points into it */
-	AUTO_DEBUG_FILE file = { 0 };
+	AUTO_DWARF alternate = { 0 }; /* closed after the one that points into it */
+	AUTO_DWARF file = { 0 };
 	int err;
 
-	elf_version(EV_CURRENT);
-	err = debug_file_open(&file, request->fd);
+	err = dwarf_file_open(&file, request->fd);
 	if (err || !file.dwarf)
 		return err;
-	if (request->alternate >= 0)
-		err = debug_file_open(&alternate, request->alternate);
+	if (request->files.alternate >= 0)
+		err = dwarf_file_open(&alternate, request->files.alternate);
 	if (err) /* the file's own part is worth having */
 		error_clear();
 	else if (alternate.dwarf)
 		dwarf_setalt(file.dwarf, alternate.dwarf);
-	return read_units(pass, file.dwarf);
+	pass->file = &file;
+	err = read_units(pass, file.dwarf);
+	pass->file = NULL;
+	return err ? err : pass->split_err;
 }
 
 /* What Go's table answered. */
@@ -415,6 +426,7 @@ int elf_inlines(const struct inline_request *request, inline_sink sink, void *ar
 				(struct address_query){ .addr = request->addrs[i],
 							.index = i };
 	qsort(pass->queries, pass->n, sizeof(*pass->queries), by_address);
+	pass->files = &request->files;
 	pass->sink = sink;
 	pass->arg = arg;
 	return read_file(pass, request);

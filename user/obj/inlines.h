@@ -7,10 +7,13 @@
 #ifndef WEFT_OBJ_INLINES_H
 #define WEFT_OBJ_INLINES_H
 
+#include "obj/split_unit.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
-#define INLINES_MAX 64 /* within each other; what is deeper is left out */
+#define INLINES_MAX	64  /* within each other; what is deeper is left out */
+#define SPLIT_FILES_MAX 256 /* of a request */
 
 /* A function at an address, and the line that it is at there. */
 struct source_location {
@@ -27,16 +30,24 @@ struct source_location {
 typedef int (*inline_sink)(void *arg, size_t index,
 			   const struct source_location *locations, size_t n);
 
+/* Where there is more of a file's debug information, all borrowed. */
+struct inline_files {
+	int alternate; /* the file of dwz that it names (obj/elf_links.h); -1: none */
+	const struct split_file *splits; /* of its units, SPLIT_FILES_MAX at most */
+	size_t n_splits;
+};
+
 struct inline_request {
 	int fd;
-	int alternate; /* the file of dwz that fd names (obj/elf_links.h); -1: none */
+	struct inline_files files;
 	const uint64_t *addrs; /* as linked, in any order, distinct */
 	size_t n;
 };
 
 /* 0 or a negative errno: -EBADMSG of what can't be read, -EFBIG of what is too much.
  * What neither covers is not called back. Without its alternate file,
- * a file's inlined functions may lack their names, and then count for their callers. */
+ * a file's inlined functions may lack their names, and then count for their callers; a
+ * unit without its split file has lines alone. */
 int elf_inlines(const struct inline_request *request, inline_sink sink, void *arg);
 
 #endif

@@ -42,6 +42,9 @@ typedef int (*name_sink)(void *arg, size_t index, const char *name, uint64_t sta
  * function starts, as linked, "0x5a20" (unwind/function_starts.c).
  * process_context_values: no addresses, but attributes of base/resource.h, and the
  * values that a process context has for them (obj/process_context.h).
+ * elf_splits: addresses as linked, in any order; not their names, but the paths of the
+ * .dwo files (obj/split_unit.h) of the units that hold any, each once, with the unit's id
+ * as its start; index is how many came before.
  * elf_links, elf_same: where debug information is that is elsewhere (obj/elf_links.h).
  */
 #define JITDUMP_QUESTION_WORDS 3
@@ -56,6 +59,7 @@ typedef int (*name_sink)(void *arg, size_t index, const char *name, uint64_t sta
 	X(FUNCTION_STARTS, function_starts)                                              \
 	X(LINKS, elf_links)                                                              \
 	X(SAME, elf_same)                                                                \
+	X(SPLITS, elf_splits)                                                            \
 	X(PROCESS_CONTEXT, process_context_values)
 
 #define X(name, read)                                                                    \

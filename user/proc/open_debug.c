@@ -17,12 +17,41 @@
 
 #define FOLDER "/usr/lib/debug"
 
-enum { BY_BUILD_ID, AS_MODULE, BESIDE, IN_FOLDER_BESIDE, IN_FOLDER, IN_DWZ, N_FORMS };
+enum {
+	BY_BUILD_ID,
+	AS_MODULE,
+	BESIDE,
+	IN_FOLDER_BESIDE,
+	IN_FOLDER,
+	IN_DWZ,
+	AS_SPLIT,
+	SPLIT_BESIDE,
+	N_FORMS
+};
 enum { BELOW_SYMFS, BELOW_THEIRS, BELOW_OURS, N_ROOTS }; /* of each form in this order */
 
 uint32_t open_debug_first_by_link(void)
 {
 	return BESIDE * N_ROOTS;
+}
+
+uint32_t open_debug_first_split(void)
+{
+	return AS_SPLIT * N_ROOTS;
+}
+
+/* module: up to the end of its folder. */
+static void add_split(struct str *path, const struct debug_query *query, int form,
+		      const char *module, size_t n)
+{
+	const char *slash = strrchr(query->split, '/');
+
+	if (form == AS_SPLIT && *query->split == '/')
+		str_add(path, query->split);
+	if (form == AS_SPLIT || !*query->split)
+		return;
+	str_add_bytes(path, module, n);
+	str_add(path, slash ? slash + 1 : query->split);
 }
 
 static void add_build_id(struct str *path, const struct debug_query *query)
@@ -49,7 +78,9 @@ static void make_path(struct str *path, const struct debug_query *query,
 		str_add(path, module);
 	if (form == IN_DWZ && *query->dwz)
 		str_addf(path, FOLDER "/%s", query->dwz);
-	if (form < BESIDE || form == IN_DWZ || !slash || !*query->link)
+	if (form >= AS_SPLIT && slash)
+		add_split(path, query, form, module, (size_t)(slash - module) + 1);
+	if (form < BESIDE || form >= IN_DWZ || !slash || !*query->link)
 		return;
 	if (form == IN_FOLDER)
 		str_add(path, FOLDER);

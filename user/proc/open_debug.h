@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Where the debug file of a module may lie: by build id, or by the name that the module
- * says (an alternate file of dwz only in the folder that distributions have for those),
+ * says (an alternate file of dwz only in the folder that distributions have for those; a
+ * .dwo where the compiler put it, or beside the module),
  * below a folder that whoever runs weft named, the root of a process that maps it, and
  * ours. Whoever has a mount
  * namespace of his own decides what lies there, and a module is mapped by others as
@@ -20,6 +21,7 @@
 #define DEBUG_ID_BYTES	  20
 #define DEBUG_LINK_BYTES  256
 #define DEBUG_SYMFS_BYTES 1024
+#define DEBUG_SPLIT_BYTES 1024
 
 struct debug_query {
 	pid_t pid;	  /* that maps the module */
@@ -30,10 +32,12 @@ struct debug_query {
 	char link[DEBUG_LINK_BYTES];	  /* "": none */
 	char dwz[DEBUG_LINK_BYTES];	  /* of an alternate file: ".dwz/…"; "": none */
 	char symfs[DEBUG_SYMFS_BYTES];	  /* the folder, absolute; "": none */
+	char split[DEBUG_SPLIT_BYTES];	  /* the path of a .dwo file; "": none */
 };
 
-/* The first place that a link leads to. */
+/* The first place that a link leads to, or the path of a .dwo file. */
 uint32_t open_debug_first_by_link(void);
+uint32_t open_debug_first_split(void);
 
 /* path: the module's. The file at the first place that has one that is taken, and which
  * place that is. -ENOENT: there is no further one. */

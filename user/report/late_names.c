@@ -239,7 +239,9 @@ static int read_locations(struct places *places, int fd)
 		.deadline_ms = DEADLINE_MS,
 	};
 
-	return worker_locations(s->worker, &request, alternate, on_locations, places);
+	return worker_locations(s->worker, &request,
+				&(struct inline_files){ .alternate = alternate },
+				on_locations, places);
 }
 
 /* By addresses as linked where the recording tells them, since a debug file holds no

@@ -63,8 +63,8 @@ int symbol_batch_read(struct symbol_batch *batch, enum name_source source, int f
 			    on_name, batch);
 }
 
-static uint64_t *addresses_as_linked(const struct elf_info *info,
-				     const struct symbol_batch *batch)
+uint64_t *symbol_batch_linked(const struct symbol_batch *batch,
+			      const struct elf_info *info)
 {
 	uint64_t *linked = calloc(batch->n_addrs, sizeof(*linked));
 
@@ -80,7 +80,7 @@ static uint64_t *addresses_as_linked(const struct elf_info *info,
 int symbol_batch_read_debug(struct symbol_batch *batch, int fd,
 			    const struct elf_info *info)
 {
-	AUTO_FREE uint64_t *linked = addresses_as_linked(info, batch);
+	AUTO_FREE uint64_t *linked = symbol_batch_linked(batch, info);
 
 	if (!linked)
 		return -ENOMEM;
@@ -184,23 +184,22 @@ static int on_locations(void *arg, size_t index, const struct source_location *l
 void symbol_batch_read_locations(struct symbol_batch *batch,
 				 const struct location_source *source)
 {
-	AUTO_FREE uint64_t *linked = addresses_as_linked(source->info, batch);
 	int left_ms = symbol_batch_left_ms(batch);
 	const struct name_request request = {
 		.source = NAMES_LOCATIONS,
 		.fd = source->fd,
-		.addrs = linked,
+		.addrs = source->linked,
 		.n = batch->n_addrs,
 		.deadline_ms = left_ms < INLINES_MS ? left_ms : INLINES_MS,
 	};
 	uint64_t begun_ns = clock_now_ns();
-	int err = linked ? 0 : -ENOMEM;
+	int err = 0;
 
 	batch->inlines_sought = true;
-	if (!err && batch->inlines_left_ns <= 0)
+	if (batch->inlines_left_ns <= 0)
 		err = fail(-ETIMEDOUT, "no time left");
 	if (!err)
-		err = worker_locations(batch->worker, &request, source->alternate,
+		err = worker_locations(batch->worker, &request, source->files,
 				       on_locations, batch);
 	batch->inlines_left_ns -= (int64_t)(clock_now_ns() - begun_ns);
 	if (!err)

@@ -47,6 +47,10 @@ int symbol_batch_read_debug(struct symbol_batch *batch, int fd,
 /* How much of its time is left. */
 int symbol_batch_left_ms(const struct symbol_batch *batch);
 
+/* The batch's addresses as linked, or NULL: no memory. The caller frees them. */
+uint64_t *symbol_batch_linked(const struct symbol_batch *batch,
+			      const struct elf_info *info);
+
 /* Is there any without a name so far? */
 bool symbol_batch_lacks_names(const struct symbol_batch *batch);
 
@@ -59,9 +63,9 @@ int symbol_batch_read_unnamed(struct symbol_batch *batch, enum name_source sourc
 /* A file with debug information. */
 struct location_source {
 	int fd;
-	int alternate; /* that it names; -1: none */
-	const struct elf_info *info;
-	const char *path; /* the module's */
+	const struct inline_files *files; /* that it names */
+	const uint64_t *linked;		  /* symbol_batch_linked() */
+	const char *path;		  /* the module's */
 };
 
 /* Inlined functions and lines; what fails here costs nobody a name. */

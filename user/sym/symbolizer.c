@@ -50,11 +50,26 @@ static void read_locations(struct symbolizer *s, struct symbol_batch *batch, int
 	uint32_t module = batch->wants->module;
 	AUTO_CLOSE int alternate =
 		debug_files_alternate(s->debug, module, fd, symbol_batch_left_ms(batch));
+	AUTO_FREE uint64_t *linked =
+		symbol_batch_linked(batch, files_elf_info(s->sources.files, module));
+	struct debug_splits splits;
+	struct inline_files files;
 
+	if (!linked) {
+		error_clear();
+		return;
+	}
+	debug_files_splits(s->debug, module,
+			   &(struct name_request){ NAMES_SPLITS, fd, linked,
+						   batch->n_addrs,
+						   symbol_batch_left_ms(batch) },
+			   &splits);
+	files = (struct inline_files){ alternate, splits.files, splits.n };
 	symbol_batch_read_locations(
 		batch, &(struct location_source){
-			       fd, alternate, files_elf_info(s->sources.files, module),
+			       fd, &files, linked,
 			       module_get(s->sources.modules, module)->path });
+	debug_splits_close(&splits);
 }
 
 static int name_file(struct symbolizer *s, uint32_t module, struct symbol_batch *batch)

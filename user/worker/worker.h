@@ -129,7 +129,7 @@ uint64_t worker_names_ns(const struct worker *worker);
 /* As elf_inlines() of obj/inlines.h, else as worker_names(). What came before a
  * deadline stays. */
 int worker_locations(struct worker *worker, const struct name_request *request,
-		     int alternate, inline_sink sink, void *arg);
+		     const struct inline_files *files, inline_sink sink, void *arg);
 
 const struct worker_counts *worker_counts(const struct worker *worker);
 

@@ -16,7 +16,8 @@
 /* Names on their way out, as many in a message as fit. */
 struct outbox {
 	int sock;
-	int alternate; /* for the next names; -1: none */
+	struct inline_files files; /* for the next names */
+	struct split_file splits[SPLIT_FILES_MAX];
 	size_t n;
 	union protocol_buffer buf;
 	union protocol_any_request request; /* that is being answered */
@@ -118,10 +119,18 @@ static int find_names(const struct protocol_request *request, int fd,
 	case NAMES_LOCATIONS:
 		begin_kind(out, PROTOCOL_LOCATED);
 		return elf_inlines(
-			&(struct inline_request){ fd, out->alternate, addrs, request->n },
+			&(struct inline_request){ fd, out->files, addrs, request->n },
 			put_locations, out);
 	}
 	return -EINVAL;
+}
+
+static void close_files(struct outbox *out)
+{
+	if (out->files.alternate >= 0)
+		close(GIVE_FD(out->files.alternate));
+	while (out->files.n_splits)
+		close(out->splits[--out->files.n_splits].fd);
 }
 
 static int answer_names(const struct protocol_request *request, int fd,
@@ -141,8 +150,7 @@ static int answer_names(const struct protocol_request *request, int fd,
 	done.err = find_names(request, fd, addrs, out);
 	err = send_names(out);
 	begin_names(out);
-	if (out->alternate >= 0)
-		close(GIVE_FD(out->alternate));
+	close_files(out);
 	return err ? err : protocol_send(out->sock, &done, sizeof(done), -1, 0);
 }
 
@@ -234,9 +242,17 @@ static int answer_hash(struct outbox *out, size_t n, int fd)
 
 static int take_alternate(struct outbox *out, int fd)
 {
-	if (fd < 0 || out->alternate >= 0)
+	if (fd < 0 || out->files.alternate >= 0)
 		return -EPROTO;
-	out->alternate = fd;
+	out->files.alternate = fd;
+	return 0;
+}
+
+static int take_split(struct outbox *out, uint64_t id, int fd)
+{
+	if (fd < 0 || out->files.n_splits == SPLIT_FILES_MAX)
+		return -EPROTO;
+	out->splits[out->files.n_splits++] = (struct split_file){ id, fd };
 	return 0;
 }
 
@@ -256,6 +272,8 @@ static int answer_one(struct outbox *out)
 		return answer_names(request, fd, out);
 	if (request->kind == PROTOCOL_ALTERNATE)
 		return take_alternate(out, GIVE_FD(fd));
+	if (request->kind == PROTOCOL_SPLIT)
+		return take_split(out, request->n, GIVE_FD(fd));
 	if (request->kind == PROTOCOL_TABLE)
 		return answer_table(out, fd);
 	return -EPROTO;
@@ -268,7 +286,7 @@ void parser_run(int sock)
 	if (!out)
 		_exit(1);
 	out->sock = sock;
-	out->alternate = -1;
+	out->files = (struct inline_files){ .alternate = -1, .splits = out->splits };
 	begin_names(out);
 	sandbox_syscalls();
 	while (!answer_one(out))

@@ -25,7 +25,7 @@ struct locating {
 struct asking {
 	struct worker *worker;
 	const struct name_request *request;
-	int alternate; /* obj/inlines.h */
+	const struct inline_files *files; /* NULL: none */
 	uint64_t begun_ns;
 	int patience_ms; /* by the parser's own time */
 	struct worker_time time;
@@ -92,20 +92,31 @@ static int send_until(struct asking *ask, const void *bytes, size_t n, int fd)
 	}
 }
 
-static int send_alternate(struct asking *ask)
+static int send_file(struct asking *ask, enum protocol_kind kind, uint64_t n, int fd)
 {
-	const struct protocol_request request = { .kind = PROTOCOL_ALTERNATE };
+	const struct protocol_request request = { .kind = kind, .n = n };
 
-	if (ask->alternate < 0)
-		return 0;
-	return send_until(ask, &request, sizeof(request), ask->alternate);
+	return send_until(ask, &request, sizeof(request), fd);
+}
+
+static int send_files(struct asking *ask)
+{
+	const struct inline_files *files = ask->files;
+	int err = 0;
+
+	if (files && files->alternate >= 0)
+		err = send_file(ask, PROTOCOL_ALTERNATE, 0, files->alternate);
+	for (size_t i = 0; !err && files && i < files->n_splits; i++)
+		err = send_file(ask, PROTOCOL_SPLIT, files->splits[i].id,
+				files->splits[i].fd);
+	return err;
 }
 
 static int send_request(struct asking *ask, const uint64_t *addrs)
 {
 	const struct protocol_request request = { PROTOCOL_NAMES, ask->request->source,
 						  ask->n };
-	int err = send_alternate(ask);
+	int err = send_files(ask);
 
 	if (!err)
 		err = send_until(ask, &request, sizeof(request), ask->request->fd);
@@ -364,7 +375,6 @@ int worker_names(struct worker *worker, const struct name_request *request,
 	struct asking ask = {
 		.worker = worker,
 		.request = request,
-		.alternate = -1,
 		.sink = sink,
 		.arg = arg,
 	};
@@ -373,13 +383,13 @@ int worker_names(struct worker *worker, const struct name_request *request,
 }
 
 int worker_locations(struct worker *worker, const struct name_request *request,
-		     int alternate, inline_sink sink, void *arg)
+		     const struct inline_files *files, inline_sink sink, void *arg)
 {
 	AUTO_FREE struct locating *locating = calloc(1, sizeof(*locating));
 	struct asking ask = {
 		.worker = worker,
 		.request = request,
-		.alternate = alternate,
+		.files = files,
 		.locating = locating,
 		.arg = arg,
 	};

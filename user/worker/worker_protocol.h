@@ -9,8 +9,8 @@
  *	addresses in further		times; as often as it takes;
  *	messages, n in all		DONE: err
  *	NAMES of NAMES_LOCATIONS,	LOCATED, as NAMED, of
- *	maybe behind ALTERNATE, with	struct protocol_location;
- *	a file				ALTERNATE itself has no answer
+ *	maybe behind ALTERNATE and	struct protocol_location;
+ *	SPLITs, each with a file	these have no answer
  *	TABLE, with a file		TABLED: err, and if 0 the count of pages,
  *					struct unwind_stats, and where n is 1
  *					what it was made from; then PAGES, some
@@ -49,13 +49,15 @@ enum protocol_kind {
 	PROTOCOL_HASHED,
 	PROTOCOL_LOCATED,
 	PROTOCOL_ALTERNATE,
+	PROTOCOL_SPLIT,
 };
 
 struct protocol_request {
 	uint32_t kind;
 	uint32_t source; /* enum name_source */
-	uint64_t n;	 /* NAMES: addresses that follow; HASH: ranges; TABLE: 1, if
-			  * it is to be told what the table was made from */
+	uint64_t n;	 /* NAMES: addresses that follow; HASH: ranges; SPLIT: the
+			  * unit's number; TABLE: 1, if it is to be told what the
+			  * table was made from */
 };
 
 struct protocol_hash_request {

@@ -2,6 +2,7 @@
 #include "worker/worker_sandbox.h"
 
 #include "obj/demangle.h"
+#include "obj/inlines.h"
 #include "worker/syscall_filter.h"
 
 #include <errno.h>
@@ -17,7 +18,7 @@
 
 #define NOBODY	     65534
 #define MEMORY_BYTES (1ULL << 30)
-#define FILES_MAX    32
+#define FILES_MAX    (32 + SPLIT_FILES_MAX)
 
 /* The sanitizers' run-time needs more memory and system calls than we grant. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

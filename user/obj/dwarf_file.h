@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A file of debug information as libdw reads it: a program, a file of its debug
+ * information, or a .dwo. Sections are read, never mapped. Foreign bytes: run in the
+ * parse worker.
+ */
+#ifndef WEFT_OBJ_DWARF_FILE_H
+#define WEFT_OBJ_DWARF_FILE_H
+
+#include <elfutils/libdw.h>
+
+struct dwarf_file { /* {0} is closed */
+	Elf *elf;
+	Dwarf *dwarf; /* NULL: it has no debug information */
+};
+
+#define AUTO_DWARF __attribute__((cleanup(dwarf_file_close))) struct dwarf_file
+
+/* Bytes of a section; none where there is no such thing. */
+struct dwarf_bytes {
+	const unsigned char *at, *end;
+};
+
+/* 0, -ENOEXEC, -EBADMSG of what can't be read, -EFBIG of what is too much. To be closed
+ * in either case. */
+int dwarf_file_open(struct dwarf_file *file, int fd);
+void dwarf_file_close(struct dwarf_file *file);
+
+/* As libdw has it, where it lies as long as the file is open. */
+struct dwarf_bytes dwarf_file_section(const struct dwarf_file *file, const char *name);
+
+#endif
