@@ -274,7 +274,7 @@ offers() {
 @test "values that are none" {
 	refused "freq '0'" record -F 0
 	refused "pid 'redis'" record -p redis
-	[[ $stderr == *'$(pgrep -d, NAME)'* ]]
+	[[ $stderr == *"\$(pgrep -d, NAME)"* ]]
 	refused "freq 'x'" record -F x
 	refused "freq '-1'" record -F -1
 	refused "freq '1e3'" record --freq=1e3

@@ -10,7 +10,7 @@ enum log_format { LOG_TEXT, LOG_LOGFMT, LOG_JSON };
 
 /* [receiver NAME] */
 struct receiver_line {
-	char *title;		   /* owned */
+	char *title;		  /* owned */
 	uint64_t pushed, in_file; /* bits of its options */
 	const char *kind, *url;
 	struct string_list headers;

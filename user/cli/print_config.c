@@ -9,13 +9,13 @@
 #define FROM_ENVIRONMENT "environment"
 #define FROM_FILE	 "file"
 #define FROM_DEFAULT	 "default"
-#define VALUE_COLUMN 40
+#define VALUE_COLUMN	 40
 
 /* A section on its way out. */
 struct section {
 	struct str *out;
 	const struct option *options;
-	const void *at;		   /* the struct that options fill */
+	const void *at;				   /* the struct that options fill */
 	uint64_t on_line, in_environment, in_file; /* bits of options */
 };
 
@@ -216,8 +216,9 @@ static void add_labels(const struct section *section, const struct agent_line *l
 void print_config(struct str *out, const struct agent_line *line,
 		  const struct option *options, const struct given *given)
 {
-	struct section agent = { out,	      options,		    line,
-				 given->seen, line->in_environment, line->in_file };
+	struct section agent = {
+		out, options, line, given->seen, line->in_environment, line->in_file
+	};
 	bool pushed = options_given(given, "push");
 
 	str_add(out, "[agent]\n");

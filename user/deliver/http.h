@@ -21,8 +21,8 @@ struct http_target {
 	/* what is in files of PEM */
 	const char *ca_text;		  /* instead of the system's list */
 	const char *cert_text, *key_text; /* who we are */
-	const char *proxy;   /* NULL: as the environment says */
-	long timeout_ms;     /* for all of it */
+	const char *proxy;		  /* NULL: as the environment says */
+	long timeout_ms;		  /* for all of it */
 };
 
 struct http_answer {

@@ -93,11 +93,11 @@ static int hint_refused(int fd)
 		return fd;
 	if (!level)
 		return events_refused("perf_event_open()");
-	return fail_hint(-EPERM,
-			 "at kernel.perf_event_paranoid = %ld this kernel wants more than "
-			 "CAP_PERFMON: sysctl kernel.perf_event_paranoid=%d, or run as "
-			 "root",
-			 level, PARANOIA_USUAL);
+	return fail_hint(
+		-EPERM,
+		"at kernel.perf_event_paranoid = %ld this kernel wants more than "
+		"CAP_PERFMON: sysctl kernel.perf_event_paranoid=%d, or run as root",
+		level, PARANOIA_USUAL);
 }
 
 int tick_open(enum tick_event event, unsigned int hz, int cpu)

@@ -64,9 +64,9 @@ void publisher_on_sample(struct publisher *publisher, const struct sample_rec *r
 bool publisher_on_awaited(struct publisher *publisher, uint32_t tgid, uint64_t addr,
 			  uint64_t time_ns);
 
-/* Takes in what the worker has found, publishes what changed; waits so
- * long for files that are being looked through; NULL: not at all. Returns how many are left,
- * or a negative errno. */
+/* Takes in what the worker has found, publishes what changed; waits so long for files
+ * that are being looked through; NULL: not at all. Returns how many are left, or a
+ * negative errno. */
 int publisher_flush(struct publisher *publisher, const struct wait_limits *limits);
 
 /* Are there processes that want another flush in some milliseconds? */

@@ -14,8 +14,8 @@
 #define SWITCH_MAX	 4096 /* bytes of a gap; larger ones are no routine's */
 #define ROWS_MAX	 32
 #define CALL_ALIGN	 16
-#define FUNCTION_ALIGN	 16
-#define PADDING_MAX	 32   /* bytes up to an aligned address are less */
+#define CODE_ALIGN	 16
+#define LONG_PADDING_MAX 32   /* bytes up to an aligned address are less */
 #define WORD_PADDING_MAX 8    /* and those to one that is not */
 #define PUSH_MAX	 4096 /* bytes, that a switch keeps on the stack */
 
@@ -223,12 +223,12 @@ static int tell_x86(struct gap *gap, const struct cfi_sink *sink)
 	return err;
 }
 
-/* glibc's clone() and clone3() end what they tell of themselves at their system call, since
+/* glibc's clone() and clone3() end what they tell of themselves at their system call, as
  * that is not true of the child, and begin anew where that goes on: 10 bytes between. */
 bool unwind_switch_is_code(uint64_t begin, uint64_t end)
 {
-	return end - begin >= PADDING_MAX ||
-	       (end % FUNCTION_ALIGN && end - begin >= WORD_PADDING_MAX);
+	return end - begin >= LONG_PADDING_MAX ||
+	       (end % CODE_ALIGN && end - begin >= WORD_PADDING_MAX);
 }
 
 int unwind_switch_tell(struct elf_file *file, uint64_t begin, uint64_t end,
@@ -245,7 +245,7 @@ int unwind_switch_tell(struct elf_file *file, uint64_t begin, uint64_t end,
 		return 0;
 	if (gap.n > n) {
 		gap.n = n; /* the segment's end: _fini() may be all that is left */
-		if (n < PADDING_MAX)
+		if (n < LONG_PADDING_MAX)
 			return 0;
 	}
 	if (gap.n > *budget || gap.n > (is_arm64 ? SWITCH_MAX : X86_FLOW_MAX))

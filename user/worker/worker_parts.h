@@ -39,8 +39,8 @@ struct worker {
 	int sock; /* to the parser; -1 when none could be started */
 	int scan_deadline_ms;
 	uint64_t names_ns; /* that names took of parsers, from the beginning */
-	int64_t late_ms;  /* that went to files which were not done in time */
-	int64_t since_ms; /* when the oldest scan became the oldest */
+	int64_t late_ms;   /* that went to files which were not done in time */
+	int64_t since_ms;  /* when the oldest scan became the oldest */
 	struct pace pace;
 	struct worker_counts counts;
 	struct table_sink table_sink;
