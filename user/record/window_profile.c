@@ -10,9 +10,9 @@
 
 /* How long the names of all files may take that are not root's. Those of the machine are
  * anybody's, who does not decide when a recording ends; of a million functions they
- * took less than 0.1 s. */
+ * took less than 0.1 s. Whoever wants source lines waits for them: a compiler's take 2 s. */
 #define OTHERS_NAMES_MS 600
-#define SOME_NAMES_MS	8000
+#define WANTED_NAMES_MS 8000
 
 _Static_assert(RECORD_SYMFS_BYTES == DEBUG_SYMFS_BYTES, "what is given is taken");
 
@@ -95,6 +95,12 @@ static int list_kernel_symbols(void *ksyms, const uint64_t *addrs, size_t n)
 	return ksyms_list(ksyms, addrs, n);
 }
 
+static int others_ms(const struct recording *r)
+{
+	return recording_is_of_some(r) || r->options->inlines ? WANTED_NAMES_MS
+							      : OTHERS_NAMES_MS;
+}
+
 struct symbol_sources window_profile_sources(const struct window_profile *profile)
 {
 	const struct recording *r = profile->recording;
@@ -111,7 +117,7 @@ struct symbol_sources window_profile_sources(const struct window_profile *profil
 		.symfs = r->options->symfs,
 		.servers = r->servers,
 		.inlines = r->options->inlines,
-		.others_ms = recording_is_of_some(r) ? SOME_NAMES_MS : OTHERS_NAMES_MS,
+		.others_ms = others_ms(r),
 	};
 }
 
