@@ -76,6 +76,11 @@ survives() {
 	survives read lock
 }
 
+@test "a process that does not come out of its exec" {
+	survives flush exec
+	jq -e '.opener.held >= 1' stats
+}
+
 # who answers is read: what it maps comes as a copy
 @test "a file system of one's own that answers" {
 	start_stalling none overlay

@@ -10,6 +10,8 @@
  *   perf-map   it has no file, but generated code, and its /tmp is that overlay
  *   lock       a thread reads the FUSE's file by /proc/self/mem and holds the lock of its
  *              mappings for as long; another waits to change them
+ *   exec       a process of it is within an exec, which closes a file of the FUSE, and so
+ *              holds the lock that all wait for who look into its memory
  *
  * All in a user namespace of its own: an ordinary user can do this. Each request that
  * stays without an answer is told on stdout ("stalled"). Until it is killed. Its folder
@@ -258,6 +260,20 @@ static void start(void *(*run)(void *), void *arg)
 	must(!pthread_create(&thread, NULL, run, arg), "pthread_create");
 }
 
+static void hang_in_exec(void)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/%s", place("fuse"), file_name);
+	if (fork()) /* who has it open as well could not be killed before the server */
+		return;
+	*is_stalled = 1;
+	must(open(path, O_RDONLY | O_CLOEXEC) >= 0, path);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	execlp("true", "true", NULL);
+	die("true");
+}
+
 static void burn(void)
 {
 	for (volatile unsigned long i = 0;; i++)
@@ -307,7 +323,10 @@ int main(int argc, char **argv)
 		snprintf(file_name, sizeof(file_name), "perf-%d.map", getpid());
 	enter_namespaces();
 	mount_all();
-	code = map_code(!strcmp(how, "plain") || !strcmp(how, "lock") ? "fuse" : "over");
+	code = map_code(!strcmp(how, "overlay") || !strcmp(how, "perf-map") ? "over"
+									    : "fuse");
+	if (!strcmp(how, "exec"))
+		hang_in_exec();
 	if (!strcmp(how, "perf-map")) {
 		must(!mount(place("over"), "/tmp", NULL, MS_BIND, NULL), "bind");
 		munmap(code, PAGES * PAGE);

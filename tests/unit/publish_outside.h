@@ -281,14 +281,15 @@ static inline int world_open(struct opener *opener, pid_t pid, const struct mapp
 	return 0;
 }
 
-static inline struct owner world_owner(pid_t pid)
+static inline struct owner world_owner(struct opener *opener, pid_t pid)
 {
 	return (struct owner){ .known = true,
 			       .inner_pid = pid,
 			       .payer = world.procs[pid].uid };
 }
 
-static inline int world_identity(pid_t tgid, uint64_t *ret_ticks, uint64_t *ret_stack)
+static inline int world_identity(struct opener *opener, pid_t tgid, uint64_t *ret_ticks,
+				 uint64_t *ret_stack)
 {
 	const struct world_process *process = &world.procs[tgid];
 

@@ -31,7 +31,7 @@ static int open_path(struct opener *opener, pid_t pid, const struct mapping *map
 	return *ret_fd < 0 ? -1 : 0;
 }
 
-static struct owner nobody(pid_t pid)
+static struct owner nobody(struct opener *opener, pid_t pid)
 {
 	return (struct owner){ 0 };
 }
@@ -198,7 +198,7 @@ static int open_copied(struct opener *opener, pid_t pid, const struct mapping *m
 }
 
 /* Processes are their users' here; one is gone. */
-static struct owner same_number(pid_t pid)
+static struct owner same_number(struct opener *opener, pid_t pid)
 {
 	return (struct owner){ pid != 99, 1, pid, (uid_t)pid };
 }

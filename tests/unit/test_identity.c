@@ -25,9 +25,10 @@ static void maybe_exec(void)
 		world.procs[P].start_stack += 0x10000;
 }
 
-static int identity(pid_t tgid, uint64_t *ret_ticks, uint64_t *ret_stack)
+static int identity(struct opener *opener, pid_t tgid, uint64_t *ret_ticks,
+		    uint64_t *ret_stack)
 {
-	int err = world_identity(tgid, ret_ticks, ret_stack);
+	int err = world_identity(opener, tgid, ret_ticks, ret_stack);
 
 	asked.n_identities++;
 	maybe_exec();

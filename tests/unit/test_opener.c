@@ -156,23 +156,27 @@ static void who_runs_is_not_held(void **state)
 
 static void who_held_us_is_barred_and_his_user_later(void **state)
 {
+	const struct owner he = { .known = true, .uid = 1000, .payer = 1000 };
 	struct barred barred = { 0 };
 	pid_t pids[4];
 
 	for (int i = 0; i < 4; i++)
 		pids[i] = new_child();
-	assert_true(barred_add(&barred, pids[0], 1 * S));
-	assert_true(barred_is(&barred, pids[0], 1 * S));
-	assert_false(barred_is(&barred, pids[1], 1 * S));
-	assert_false(barred_add(&barred, pids[1], 1 * S));
-	assert_false(barred_is(&barred, pids[2], 1 * S));
-	assert_false(barred_add(&barred, pids[2], 1 * S));
-	assert_true(barred_is(&barred, pids[3], 1 * S));
+	assert_true(barred_add(&barred, pids[0], &he, 1 * S));
+	assert_true(barred_process(&barred, pids[0]));
+	assert_false(barred_process(&barred, pids[1]) ||
+		     barred_owner(&barred, &he, 1 * S));
+	assert_false(barred_add(&barred, pids[1], &he, 1 * S));
+	assert_false(barred_owner(&barred, &he, 1 * S));
+	assert_false(barred_add(&barred, pids[2], &he, 1 * S));
+	assert_true(barred_owner(&barred, &he, 1 * S));
 	/* he is forgiven, and they are not */
-	assert_false(barred_is(&barred, pids[3], 22 * S));
-	assert_true(barred_is(&barred, pids[0], 1000 * S));
+	assert_false(barred_owner(&barred, &he, 22 * S));
+	assert_true(barred_process(&barred, pids[0]));
 	for (int i = 0; i < 4; i++)
 		end_child(pids[i]);
+	/* who has its number now is another */
+	assert_false(barred_process(&barred, pids[0]));
 	barred_free(&barred);
 }
 

@@ -93,7 +93,7 @@ static void reap(struct world *w, const struct process_table *reaped)
 	const struct event_sink sink = { .arg = w, .sideband = on_told };
 
 	w->exits.n = 0;
-	assert_int_equal(reap_lost_exits(w->table, reaped, &sink), 0);
+	assert_int_equal(reap_lost_exits(NULL, w->table, reaped, &sink), 0);
 }
 
 static void apply(struct world *w)

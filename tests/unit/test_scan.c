@@ -26,7 +26,7 @@ static void who_runs_has_a_stack(void **state)
 {
 	uint64_t start_ticks, start_stack;
 
-	assert_int_equal(scan_identity(getpid(), &start_ticks, &start_stack), 0);
+	assert_int_equal(scan_identity(NULL, getpid(), &start_ticks, &start_stack), 0);
 	assert_true(start_ticks && start_stack > 1);
 }
 
@@ -40,10 +40,10 @@ static void who_was_not_reaped_is_gone(void **state)
 		_exit(0);
 	assert_true(child > 0);
 	assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
-	assert_int_equal(scan_identity(child, &start_ticks, &start_stack), -ESRCH);
+	assert_int_equal(scan_identity(NULL, child, &start_ticks, &start_stack), -ESRCH);
 	error_clear();
 	assert_int_equal(waitpid(child, NULL, 0), child);
-	assert_int_equal(scan_identity(child, &start_ticks, &start_stack), -ESRCH);
+	assert_int_equal(scan_identity(NULL, child, &start_ticks, &start_stack), -ESRCH);
 	error_clear();
 }
 
@@ -128,7 +128,7 @@ static void threads_map_what_their_process_does(void **state)
 		syscall(SYS_exit, 0); /* the first thread alone */
 	}
 	assert_int_equal(read(told[0], &c, 1), 1);
-	while (scan_is_alive(child, false, &start))
+	while (scan_is_alive(NULL, child, false, &start))
 		usleep(1000);
 	assert_true(scan_is_mapped(NULL, child, &own, 1));
 	assert_false(scan_is_mapped(NULL, child, &other, 1));

@@ -41,7 +41,7 @@ static void note(struct watched_pids *watched, pid_t first, pid_t second)
 	const struct pid_list list = { .pids = { first, second }, .n = second ? 2 : 1 };
 	const struct pid_list none = { .n = 0 };
 
-	watched_pids_begin(watched, &list, &none);
+	watched_pids_begin(watched, NULL, &list, &none);
 }
 
 static void nobody_was_asked_for(void **state)

@@ -66,7 +66,7 @@ int open_mapped(pid_t pid, const struct mapping *map, const struct module *modul
 	return fail(-ENOENT, "%s of pid %d cannot be opened", module->path, pid);
 }
 
-struct owner open_owner(pid_t pid)
+struct owner open_user(pid_t pid)
 {
 	struct owner owner = { .inner_pid = pid };
 	AUTO_FCLOSE FILE *f = NULL;
@@ -84,6 +84,14 @@ struct owner open_owner(pid_t pid)
 			owner.known = true;
 		}
 	}
+	owner.payer = owner.uid;
+	return owner;
+}
+
+struct owner open_owner(pid_t pid)
+{
+	struct owner owner = open_user(pid);
+
 	if (owner.known)
 		owner.payer = payer_of(pid, owner.uid);
 	return owner;

@@ -34,6 +34,9 @@ struct owner {
 /* Of one that lives; else not known. */
 struct owner open_owner(pid_t pid);
 
+/* The same without waiting for anybody, so its user pays. */
+struct owner open_user(pid_t pid);
+
 /*
  * The perf map that a JIT left for pid, by its innermost pid, in its own /tmp, or in
  * ours when it has ended: a regular file, at most max_bytes, that the process's user

@@ -26,6 +26,8 @@
 #define HELD_LOOK_MS 20
 #define LEFT_MAX     64 /* openers that wait, of whom nobody waits */
 
+enum { HELD = 1 };
+
 struct opener {
 	struct supervisor supervisor;
 	pid_t pid;
@@ -106,14 +108,18 @@ static bool may_leave_another(struct opener *opener)
 }
 
 /* Nobody waits for it; the supervisor ends it with the next one's beginning. */
-static void leave(struct opener *opener, pid_t pid)
+static void leave(struct opener *opener)
 {
 	close(GIVE_FD(opener->sock));
 	opener->counts.held++;
 	opener->n_hurried += opener->is_hurried;
 	if (may_leave_another(opener))
 		opener->left[opener->n_left++] = opener->pid;
-	if (barred_add(&opener->barred, pid, clock_now_ns()))
+}
+
+static void bar(struct opener *opener, pid_t pid, const struct owner *owner)
+{
+	if (barred_add(&opener->barred, pid, owner, clock_now_ns()))
 		log_warn(
 			"process %d holds up who opens what it maps and shows: it is not "
 			"read",
@@ -139,8 +145,8 @@ static bool answers(const struct opener *opener)
 	return false;
 }
 
-/* ret_place NULL: of no interest. ret_fd NULL: none belongs to the answer. */
-static int take(struct opener *opener, uint32_t *ret_place, int *ret_fd)
+/* ret NULL: of no interest. ret_fd NULL: none belongs to the answer. */
+static int take(struct opener *opener, struct opener_answer *ret, int *ret_fd)
 {
 	struct opener_answer answer = { 0 };
 	AUTO_CLOSE int fd = -1;
@@ -154,8 +160,8 @@ static int take(struct opener *opener, uint32_t *ret_place, int *ret_fd)
 	answer.why[sizeof(answer.why) - 1] = '\0';
 	if (answer.err)
 		return fail(answer.err, "%s", answer.why);
-	if (ret_place)
-		*ret_place = answer.place;
+	if (ret)
+		*ret = answer;
 	if (ret_fd)
 		*ret_fd = GIVE_FD(fd);
 	return 0;
@@ -168,31 +174,100 @@ static int refuse(struct opener *opener, pid_t pid)
 		    (int)pid);
 }
 
-static int ask(struct opener *opener, const struct opener_request *request,
-	       uint32_t *ret_place, int *ret_fd)
+static int put(struct opener *opener, const struct opener_request *request)
 {
 	size_t bytes = offsetof(struct opener_request, path) + strlen(request->path) + 1;
 	int err = 0;
 
-	if (opener->n_hurried >= HURRIED_MAX ||
-	    barred_is(&opener->barred, request->pid, clock_now_ns()))
-		return refuse(opener, request->pid);
-	if (opener->sock < 0 && !may_leave_another(opener))
-		return refuse(opener, request->pid);
 	if (opener->sock < 0)
 		err = start(opener);
-	if (!err && protocol_send(opener->sock, request, bytes, -1, MSG_DONTWAIT)) {
-		close(GIVE_FD(opener->sock)); /* somebody ended it */
-		err = start(opener);
-		if (!err)
-			err = protocol_send(opener->sock, request, bytes, -1,
-					    MSG_DONTWAIT);
-	}
+	if (err || !protocol_send(opener->sock, request, bytes, -1, MSG_DONTWAIT))
+		return err;
+	close(GIVE_FD(opener->sock)); /* somebody ended it */
+	err = start(opener);
+	return err ? err : protocol_send(opener->sock, request, bytes, -1, MSG_DONTWAIT);
+}
+
+/* Whoever this is. HELD: he held up the opener, which is left behind. */
+static int exchange(struct opener *opener, const struct opener_request *request,
+		    struct opener_answer *ret, int *ret_fd)
+{
+	int err;
+
+	if (opener->n_hurried >= HURRIED_MAX ||
+	    (opener->sock < 0 && !may_leave_another(opener)))
+		return refuse(opener, request->pid);
+	err = put(opener, request);
 	if (err)
 		return err;
 	if (answers(opener))
-		return take(opener, ret_place, ret_fd);
-	leave(opener, request->pid);
+		return take(opener, ret, ret_fd);
+	leave(opener);
+	return HELD;
+}
+
+static bool pays_himself(pid_t pid, const struct owner *owner)
+{
+	return !owner->known || !owner->uid || payer_is_user(pid);
+}
+
+/* Into another namespace only the opener looks: who is within an exec makes it wait. */
+static int ask_payer(struct opener *opener, pid_t pid, struct owner *owner)
+{
+	const struct opener_request request = {
+		.kind = OPENER_PAYER,
+		.pid = pid,
+		.kept = *owner,
+	};
+
+	struct opener_answer answer;
+	int err;
+
+	if (pays_himself(pid, owner))
+		return 0;
+	err = exchange(opener, &request, &answer, NULL);
+	if (!err)
+		owner->payer = answer.number;
+	return err;
+}
+
+/* Who has held us up before, or whose processes have. Before it is known whom its user's
+ * namespace belongs to, that user himself is meant. */
+static bool is_barred(struct opener *opener, pid_t pid)
+{
+	uint64_t now = clock_now_ns();
+	struct owner owner;
+	int err;
+
+	if (!opener->barred.owners.n) /* as always, nearly */
+		return false;
+	if (barred_process(&opener->barred, pid))
+		return true;
+	owner = open_user(pid);
+	if (barred_owner(&opener->barred, &owner, now))
+		return true;
+	err = ask_payer(opener, pid, &owner);
+	error_clear();
+	if (err == HELD)
+		bar(opener, pid, &owner);
+	return err == HELD || barred_owner(&opener->barred, &owner, now);
+}
+
+static int ask(struct opener *opener, const struct opener_request *request,
+	       struct opener_answer *ret, int *ret_fd)
+{
+	struct owner owner;
+	int err;
+
+	if (is_barred(opener, request->pid))
+		return refuse(opener, request->pid);
+	err = exchange(opener, request, ret, ret_fd);
+	if (err != HELD)
+		return err;
+	owner = open_user(request->pid);
+	if (request->kind != OPENER_PAYER && ask_payer(opener, request->pid, &owner))
+		error_clear();
+	bar(opener, request->pid, &owner);
 	return fail(-ETIMEDOUT, "process %d holds up who opens what it maps",
 		    (int)request->pid);
 }
@@ -247,13 +322,18 @@ int opener_debug(struct opener *opener, const struct debug_query *query, const c
 		.pid = query->pid,
 		.debug = *query,
 	};
+	struct opener_answer answer;
+	int err;
 
 	if (!opener)
 		return open_debug(query, path, ret_place, ret_fd);
 	if (strlen(path) >= sizeof(request.path))
 		return fail(-ENAMETOOLONG, "a path of pid %d is too long", query->pid);
 	strcpy(request.path, path);
-	return ask(opener, &request, ret_place, ret_fd);
+	err = ask(opener, &request, &answer, ret_fd);
+	if (!err)
+		*ret_place = answer.number;
+	return err;
 }
 
 int opener_environ(struct opener *opener, pid_t pid, const char *names, int *ret_fd)
@@ -266,6 +346,38 @@ int opener_environ(struct opener *opener, pid_t pid, const char *names, int *ret
 		return fail(-ENAMETOOLONG, "too many variables");
 	strcpy(request.path, names);
 	return ask(opener, &request, NULL, ret_fd);
+}
+
+struct owner opener_owner(struct opener *opener, pid_t pid)
+{
+	struct opener_request request = { .kind = OPENER_PAYER, .pid = pid };
+	struct opener_answer answer = { .number = PAYER_UNKNOWN };
+	struct owner owner;
+
+	if (!opener)
+		return open_owner(pid);
+	owner = open_user(pid);
+	if (pays_himself(pid, &owner))
+		return owner;
+	request.kept = owner;
+	if (ask(opener, &request, &answer, NULL))
+		error_clear();
+	owner.payer = answer.number;
+	return owner;
+}
+
+int opener_stat(struct opener *opener, pid_t tid, struct task_stat *ret)
+{
+	const struct opener_request request = { .kind = OPENER_STAT, .pid = tid };
+	struct opener_answer answer;
+	int err;
+
+	if (!opener)
+		return task_stat_read(tid, ret) ? 0 : fail(-ESRCH, "no stat of %d", tid);
+	err = ask(opener, &request, &answer, NULL);
+	if (!err)
+		*ret = answer.stat;
+	return err;
 }
 
 int opener_context(struct opener *opener, pid_t pid, int *ret_fd)

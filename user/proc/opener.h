@@ -13,9 +13,11 @@
 #ifndef WEFT_PROC_OPENER_H
 #define WEFT_PROC_OPENER_H
 
+#include "base/task_stat.h"
 #include "proc/map_query.h"
 #include "proc/open.h"
 #include "proc/open_debug.h"
+#include "proc/payer.h"
 
 #define OPENER_PATIENCE_MS 250 /* for one who holds us up */
 
@@ -47,6 +49,13 @@ int opener_debug(struct opener *opener, const struct debug_query *query, const c
 
 /* As open_environ(). */
 int opener_environ(struct opener *opener, pid_t pid, const char *names, int *ret_fd);
+
+/* As open_owner(); the payer may be PAYER_UNKNOWN. */
+struct owner opener_owner(struct opener *opener, pid_t pid);
+
+/* As task_stat_read(), which waits for who is within an exec, on some kernels. -ESRCH:
+ * there is none. */
+int opener_stat(struct opener *opener, pid_t tid, struct task_stat *ret);
 
 /* As open_context(). */
 int opener_context(struct opener *opener, pid_t pid, int *ret_fd);

@@ -7,22 +7,31 @@
 #define WEFT_PROC_OPENER_BARRED_H
 
 #include "base/hmap.h"
+#include "proc/open.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Zeroes to begin with. */
-struct barred {
-	struct hmap processes; /* 1 + when one began, by pid */
-	struct hmap owners;    /* struct barred_owner, by 1 + payer */
+/* The first of more is forgotten. */
+#define BARRED_PROCESSES_MAX 256
+
+struct barred { /* zeroes to begin with */
+	struct barred_process {
+		pid_t pid;
+		int fd; /* of it: whoever has its number later has another */
+	} processes[BARRED_PROCESSES_MAX];
+	unsigned int n_processes;
+	struct hmap owners; /* struct barred_owner, by 1 + payer */
 };
 
 void barred_free(struct barred *barred);
 
-/* This process did. True: the first time of its user in a while. */
-bool barred_add(struct barred *barred, pid_t pid, uint64_t now_ns);
+/* This process did. True: the first time of its user (its payer) in a while. */
+bool barred_add(struct barred *barred, pid_t pid, const struct owner *owner,
+		uint64_t now_ns);
 
-bool barred_is(struct barred *barred, pid_t pid, uint64_t now_ns);
+bool barred_process(struct barred *barred, pid_t pid);
+bool barred_owner(struct barred *barred, const struct owner *owner, uint64_t now_ns);
 
 #endif

@@ -10,6 +10,7 @@
 #include "proc/open_copy.h"
 #include "proc/open_environ.h"
 #include "proc/opener_parts.h"
+#include "proc/payer.h"
 #include "worker/worker_protocol.h"
 
 #include <errno.h>
@@ -46,6 +47,8 @@ static int open_one(const struct opener_request *request, uint32_t *ret_place,
 	case OPENER_CONTEXT:
 		return open_context(request->pid, ret_fd);
 	case OPENER_PLACES:
+	case OPENER_PAYER:
+	case OPENER_STAT:
 		break;
 	}
 	return fail(-EPROTO, "no such request");
@@ -68,13 +71,29 @@ static int open_for_others(const struct opener_request *request, uint32_t *ret_p
 	return open_copy(fd, request->kind == OPENER_MAPS ? UINT64_MAX : until, ret_fd);
 }
 
-static int do_it(const struct opener_request *request, uint32_t *ret_place, int *ret_fd)
+static int query_places(const struct opener_request *request)
 {
-	if (request->kind != OPENER_PLACES)
-		return open_for_others(request, ret_place, ret_fd);
 	if (request->n_places > MAP_PLACES_MAX)
 		return fail(-EPROTO, "too many places");
 	return map_query(request->pid, request->places, request->n_places);
+}
+
+static int do_it(const struct opener_request *request, struct opener_answer *answer,
+		 int *ret_fd)
+{
+	switch (request->kind) {
+	case OPENER_PLACES:
+		return query_places(request);
+	case OPENER_PAYER:
+		answer->number = payer_of(request->pid, request->kept.uid);
+		return 0;
+	case OPENER_STAT:
+		return task_stat_read(request->pid, &answer->stat)
+			       ? 0
+			       : fail(-ESRCH, "no stat of %d", (int)request->pid);
+	default:
+		return open_for_others(request, &answer->number, ret_fd);
+	}
 }
 
 static int answer_one(int sock)
@@ -85,7 +104,7 @@ static int answer_one(int sock)
 
 	if (protocol_recv(sock, &request, sizeof(request) - 1, NULL, 0) <= 0)
 		return -EPIPE;
-	answer.err = do_it(&request, &answer.place, &fd);
+	answer.err = do_it(&request, &answer, &fd);
 	if (answer.err)
 		strncpy(answer.why, error_sentence(), sizeof(answer.why) - 1);
 	error_clear();

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What opener.c and its process say to each other: a request, and its answer with the
- * descriptor that was asked for if all went well. */
+ * descriptor if one was asked for and all went well. */
 #ifndef WEFT_PROC_OPENER_PARTS_H
 #define WEFT_PROC_OPENER_PARTS_H
 
+#include "base/task_stat.h"
 #include "proc/map_query.h"
 #include "proc/open.h"
 #include "proc/open_debug.h"
@@ -18,6 +19,8 @@ enum opener_kind {
 	OPENER_PLACES,
 	OPENER_ENVIRON,
 	OPENER_CONTEXT,
+	OPENER_PAYER,
+	OPENER_STAT,
 };
 
 struct opener_request {
@@ -26,18 +29,19 @@ struct opener_request {
 	uint64_t start, end; /* MAPPED */
 	uint32_t maj, min;
 	uint64_t ino;
-	struct owner kept; /* PERF_MAP */
+	struct owner kept; /* PERF_MAP; PAYER: its uid */
 	uint64_t max_bytes;
 	struct debug_query debug;		 /* DEBUG */
-	struct map_place places[MAP_PLACES_MAX]; /* PLACES, which gets no descriptor */
+	struct map_place places[MAP_PLACES_MAX]; /* PLACES */
 	uint32_t n_places;
 	char path[PATH_MAX]; /* MAPPED, DEBUG; ENVIRON: names; as much as is in use */
 };
 
 struct opener_answer {
 	int32_t err;
-	uint32_t place; /* DEBUG */
-	char why[256];	/* the error's sentence */
+	uint32_t number;       /* DEBUG: the place; PAYER: who */
+	struct task_stat stat; /* STAT */
+	char why[256];	       /* the error's sentence */
 };
 
 /* The process. */

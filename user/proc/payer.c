@@ -6,13 +6,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/nsfs.h>
-#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define DEPTH_MAX 33 /* the kernel's own limit, user_namespace(7) */
+#define DEPTH_MAX 33   /* the kernel's own limit, user_namespace(7) */
+#define MAP_BYTES 4096 /* of two maps the beginnings tell enough */
 
 static bool is_same(const struct stat *a, const struct stat *b)
 {
@@ -66,4 +67,25 @@ uid_t payer_of(pid_t pid, uid_t uid)
 	if (ns < 0 || !find_maker(ns, &ours, &maker))
 		errno = 0;
 	return maker;
+}
+
+/* -1: it cannot be read. */
+static ssize_t read_map(const char *path, char map[MAP_BYTES])
+{
+	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 ? -1 : read(fd, map, MAP_BYTES);
+}
+
+/* Only who has all of our ids can lend all of them, so no other namespace has our map
+ * but one of root's, whose users are ours. */
+bool payer_is_user(pid_t pid)
+{
+	char path[64], ours[MAP_BYTES], theirs[MAP_BYTES];
+	ssize_t n, n_ours = read_map("/proc/self/uid_map", ours);
+
+	snprintf(path, sizeof(path), "/proc/%d/uid_map", pid);
+	n = read_map(path, theirs);
+	errno = 0;
+	return n < 0 || (n == n_ours && !memcmp(ours, theirs, (size_t)n));
 }

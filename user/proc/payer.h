@@ -6,7 +6,11 @@
 #ifndef WEFT_PROC_PAYER_H
 #define WEFT_PROC_PAYER_H
 
+#include <stdbool.h>
 #include <sys/types.h>
+
+/* Of one who does not let us look: all of these are one. */
+#define PAYER_UNKNOWN ((uid_t)-1)
 
 /*
  * Of a process of this user: that user, or who made the namespace around it that lies in
@@ -14,5 +18,9 @@
  * above those of users. If it can't be asked: that user.
  */
 uid_t payer_of(pid_t pid, uid_t uid);
+
+/* Is its user the payer, as it lives in our own user namespace, or can't be asked? Unlike
+ * payer_of(), this never waits for a process that is within an exec. */
+bool payer_is_user(pid_t pid);
 
 #endif

@@ -27,11 +27,12 @@ static uint64_t started_ns(uint64_t ticks, uint64_t suspended)
 
 /* When it had ended for sure; 0: it lives. Who began after ours was born is another,
  * and whatever it did since then is told later than it began. */
-static uint64_t end_of(const struct process *process, uint64_t suspended)
+static uint64_t end_of(struct opener *opener, const struct process *process,
+		       uint64_t suspended)
 {
 	uint64_t before = clock_now_ns(), ticks, start;
 
-	if (!scan_is_alive((pid_t)process->tgid, true, &ticks))
+	if (!scan_is_alive(opener, (pid_t)process->tgid, true, &ticks))
 		return before;
 	start = started_ns(ticks, suspended);
 	return start > process->born_ns ? start : 0;
@@ -58,8 +59,8 @@ static bool is_in(const struct process_table *table, const struct process *proce
 	return same && !same->ended_ns;
 }
 
-int reap_lost_exits(const struct process_table *table, const struct process_table *reaped,
-		    const struct event_sink *sink)
+int reap_lost_exits(struct opener *opener, const struct process_table *table,
+		    const struct process_table *reaped, const struct event_sink *sink)
 {
 	uint64_t suspended = suspended_ns();
 	const struct process *process;
@@ -68,7 +69,7 @@ int reap_lost_exits(const struct process_table *table, const struct process_tabl
 	for (size_t i = 0; !err && (process = process_next(table, &i));) {
 		uint64_t end = process->ended_ns || is_in(reaped, process)
 				       ? 0
-				       : end_of(process, suspended);
+				       : end_of(opener, process, suspended);
 
 		if (end)
 			err = emit_exit(process, end, sink);

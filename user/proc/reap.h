@@ -8,6 +8,7 @@
 #define WEFT_PROC_REAP_H
 
 #include "core/event.h"
+#include "proc/opener.h"
 #include "proc/process.h"
 
 /*
@@ -15,7 +16,7 @@
  * another's. It is stamped so that it can't end whoever has the pid by now. Those
  * that `reaped` (or NULL) has as well are left out. The sink does not change a table.
  */
-int reap_lost_exits(const struct process_table *table, const struct process_table *reaped,
-		    const struct event_sink *sink);
+int reap_lost_exits(struct opener *opener, const struct process_table *table,
+		    const struct process_table *reaped, const struct event_sink *sink);
 
 #endif

@@ -51,7 +51,7 @@ static bool read_line(const char *line, struct side_event *event)
 }
 
 /* A thread of this process that runs, other than its first; or 0. */
-static pid_t another_thread(pid_t tgid)
+static pid_t another_thread(struct opener *opener, pid_t tgid)
 {
 	char path[64];
 	struct dirent *entry;
@@ -64,7 +64,7 @@ static pid_t another_thread(pid_t tgid)
 	while (tasks && !found && (entry = readdir(tasks))) {
 		pid_t tid = (pid_t)atoi(entry->d_name);
 
-		if (tid > 0 && tid != tgid && scan_is_alive(tid, false, &start))
+		if (tid > 0 && tid != tgid && scan_is_alive(opener, tid, false, &start))
 			found = tid;
 	}
 	if (tasks)
@@ -100,7 +100,7 @@ static FILE *open_maps_of(struct opener *opener, pid_t tid)
 static FILE *open_process_maps(struct opener *opener, pid_t tgid)
 {
 	FILE *f = open_maps_of(opener, tgid);
-	pid_t other = f ? 0 : another_thread(tgid);
+	pid_t other = f ? 0 : another_thread(opener, tgid);
 
 	return other ? open_maps_of(opener, other) : f;
 }
@@ -269,11 +269,15 @@ static bool is_hidden(pid_t tid)
 	return access(path, F_OK) && (!kill(tid, 0) || errno != ESRCH);
 }
 
-static int read_identity(pid_t tid, uint64_t *ret_start_ticks, uint64_t *ret_start_stack)
+static int read_identity(struct opener *opener, pid_t tid, uint64_t *ret_start_ticks,
+			 uint64_t *ret_start_stack)
 {
 	struct task_stat stat;
+	int err = opener_stat(opener, tid, &stat);
 
-	if (!task_stat_read(tid, &stat)) {
+	if (err && err != -ESRCH)
+		return err;
+	if (err) {
 		if (is_hidden(tid))
 			return fail(-EPERM, "/proc does not show process %d (hidepid)",
 				    tid);
@@ -287,14 +291,15 @@ static int read_identity(pid_t tid, uint64_t *ret_start_ticks, uint64_t *ret_sta
 	return 0;
 }
 
-int scan_identity(pid_t tgid, uint64_t *ret_start_ticks, uint64_t *ret_start_stack)
+int scan_identity(struct opener *opener, pid_t tgid, uint64_t *ret_start_ticks,
+		  uint64_t *ret_start_stack)
 {
 	uint64_t own_start;
-	int err = read_identity(tgid, ret_start_ticks, ret_start_stack);
-	pid_t other = err >= 0 && !*ret_start_stack ? another_thread(tgid) : 0;
+	int err = read_identity(opener, tgid, ret_start_ticks, ret_start_stack);
+	pid_t other = err >= 0 && !*ret_start_stack ? another_thread(opener, tgid) : 0;
 
 	if (other) /* the memory is its as well */
-		err = read_identity(other, &own_start, ret_start_stack);
+		err = read_identity(opener, other, &own_start, ret_start_stack);
 	if (err == SCAN_EXITING)
 		return fail(-ESRCH, "pid %d has ended", tgid);
 	if (!err && *ret_start_stack <= 1)
@@ -302,12 +307,15 @@ int scan_identity(pid_t tgid, uint64_t *ret_start_ticks, uint64_t *ret_start_sta
 	return err;
 }
 
-bool scan_is_alive(pid_t tid, bool whole, uint64_t *ret_start_ticks)
+bool scan_is_alive(struct opener *opener, pid_t tid, bool whole,
+		   uint64_t *ret_start_ticks)
 {
 	struct task_stat stat;
 
-	/* of files we may have too many open, or see only our own (hidepid) */
-	if (!task_stat_read(tid, &stat)) {
+	/* of files we may have too many open, or see only our own (hidepid); or it does
+	 * not let us look */
+	if (opener_stat(opener, tid, &stat)) {
+		error_clear();
 		if (kill(tid, 0) && errno == ESRCH)
 			return false;
 		*ret_start_ticks = 0;

@@ -32,14 +32,17 @@ int scan_all(struct opener *opener, const struct process_table *known,
 	     const struct event_sink *sink);
 
 /* Fields 22 (start, clock ticks) and 28 (start of the stack) of its stat.
- * -ESRCH: gone; -EPERM: the stack, or all of it, is hidden from us. */
-int scan_identity(pid_t tgid, uint64_t *ret_start_ticks, uint64_t *ret_start_stack);
+ * -ESRCH: gone; -EPERM: the stack, or all of it, is hidden from us;
+ * -ETIMEDOUT: it holds us up. */
+int scan_identity(struct opener *opener, pid_t tgid, uint64_t *ret_start_ticks,
+		  uint64_t *ret_start_stack);
 
 /* Has it not ended? One that only its parent must take notice of has. A process
  * (whole) lives on when its first thread has ended alone. If it has not, when it
  * began, as field 22 of its stat says: whoever has the pid later began later. 0: its
  * stat can't be read. */
-bool scan_is_alive(pid_t tid, bool whole, uint64_t *ret_start_ticks);
+bool scan_is_alive(struct opener *opener, pid_t tid, bool whole,
+		   uint64_t *ret_start_ticks);
 
 /* Is code of these files mapped at these places now? n: at most MAP_PLACES_MAX. */
 bool scan_is_mapped(struct opener *opener, pid_t tgid, const struct map_place *places,

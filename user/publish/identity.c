@@ -62,14 +62,15 @@ int identity_read(const struct outside *outside, const struct process *process,
 		  const struct module_table *modules, const struct files *files,
 		  struct identity *ret)
 {
+	struct opener *opener = files_opener(files);
 	pid_t tgid = (pid_t)process->tgid;
 	uint64_t ticks, stack, ticks_after, stack_after;
-	int err = outside->identity(tgid, &ticks, &stack);
+	int err = outside->identity(opener, tgid, &ticks, &stack);
 
 	if (!err && !is_mapped_so(outside, process, modules, files))
 		return fail(-ESRCH, "pid %d now runs another program", tgid);
 	if (!err)
-		err = outside->identity(tgid, &ticks_after, &stack_after);
+		err = outside->identity(opener, tgid, &ticks_after, &stack_after);
 	if (err)
 		return err;
 	if (ticks != ticks_after || stack != stack_after)

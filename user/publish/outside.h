@@ -26,7 +26,8 @@ struct outside {
 
 	struct file_source files;
 	/* proc/scan.h */
-	int (*identity)(pid_t tgid, uint64_t *ret_start_ticks, uint64_t *ret_start_stack);
+	int (*identity)(struct opener *opener, pid_t tgid, uint64_t *ret_start_ticks,
+			uint64_t *ret_start_stack);
 	bool (*is_mapped)(struct opener *opener, pid_t tgid,
 			  const struct map_place *places, unsigned int n);
 	/* worker/remote_reader.h */

@@ -95,7 +95,8 @@ static void look_whether_hidden(struct publisher *p, uint32_t tgid)
 
 	if (hmap_get(&p->hidden, tgid))
 		return;
-	if (p->config.outside->identity((pid_t)tgid, &ticks, &stack) == -EPERM)
+	if (p->config.outside->identity(p->config.opener, (pid_t)tgid, &ticks, &stack) ==
+	    -EPERM)
 		publisher_note_hidden(p, tgid);
 	error_clear();
 }

@@ -135,7 +135,8 @@ static uid_t owner_of(struct tables *tables, const struct process *process)
 
 	if (tables->asked_life != process->incarnation) {
 		tables->asked_life = process->incarnation;
-		owner = tables->outside->files.owner((pid_t)process->tgid);
+		owner = tables->outside->files.owner(files_opener(tables->files),
+						     (pid_t)process->tgid);
 		/* who is gone already has no share in anybody's */
 		tables->owner = owner.known ? owner.payer : (uid_t)-1;
 	}

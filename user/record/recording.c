@@ -172,11 +172,13 @@ int recording_new(struct recording **ret, const struct record_options *options,
 		return fail(-ENOMEM, "no memory for the recording");
 	r->options = options;
 	r->begun_ns = clock_now_ns();
-	watched_pids_begin(&r->watched, &options->tgids, &options->tids);
 	before.nice = priority_raise(); /* before the worker is forked */
 	err = worker_new(&r->worker);
 	if (!err)
 		err = opener_new(&r->opener);
+	if (!err)
+		watched_pids_begin(&r->watched, r->opener, &options->tgids,
+				   &options->tids);
 	if (!err && declared_is_wanted(&options->declared))
 		err = declared_new(&r->declared, &options->declared);
 	if (!err && options->unwind != UNWIND_FP)

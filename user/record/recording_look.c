@@ -115,10 +115,11 @@ static int reap(struct recording *r)
 {
 	struct event_sink input = sideband_filter_input(&r->filter);
 	const struct process_table *ours = pipeline_processes(r->pipeline);
-	int err = reap_lost_exits(ours, NULL, &input);
+	int err = reap_lost_exits(r->opener, ours, NULL, &input);
 
 	return err ? err
-		   : reap_lost_exits(publisher_processes(r->publisher), ours, &input);
+		   : reap_lost_exits(r->opener, publisher_processes(r->publisher), ours,
+				     &input);
 }
 
 /* What was not told is read again; in a storm of losses now and then, or that

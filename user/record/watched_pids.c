@@ -12,30 +12,31 @@ static void add(struct watched_pids *watched, const struct pid_list *list,
 		struct watched_pid *one = &watched->items[watched->n++];
 
 		*one = (struct watched_pid){ list->pids[i], is_process, UINT64_MAX };
-		scan_is_alive(one->pid, is_process, &one->start_ticks);
+		scan_is_alive(watched->opener, one->pid, is_process, &one->start_ticks);
 	}
 }
 
-void watched_pids_begin(struct watched_pids *ret, const struct pid_list *tgids,
-			const struct pid_list *tids)
+void watched_pids_begin(struct watched_pids *ret, struct opener *opener,
+			const struct pid_list *tgids, const struct pid_list *tids)
 {
 	ret->n = 0;
+	ret->opener = opener;
 	add(ret, tgids, true);
 	add(ret, tids, false);
 }
 
-static bool is_there(const struct watched_pid *one)
+static bool is_there(struct opener *opener, const struct watched_pid *one)
 {
 	uint64_t start;
 
-	return scan_is_alive(one->pid, one->is_process, &start) &&
+	return scan_is_alive(opener, one->pid, one->is_process, &start) &&
 	       (!start || !one->start_ticks || start == one->start_ticks);
 }
 
 bool watched_pids_have_ended(const struct watched_pids *watched)
 {
 	for (unsigned int i = 0; i < watched->n; i++)
-		if (is_there(&watched->items[i]))
+		if (is_there(watched->opener, &watched->items[i]))
 			return false;
 	return watched->n > 0;
 }

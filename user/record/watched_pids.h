@@ -7,6 +7,7 @@
 #ifndef WEFT_RECORD_WATCHED_PIDS_H
 #define WEFT_RECORD_WATCHED_PIDS_H
 
+#include "proc/opener.h"
 #include "record/record.h"
 
 struct watched_pid {
@@ -18,11 +19,12 @@ struct watched_pid {
 struct watched_pids { /* all zero: none was asked for */
 	struct watched_pid items[2 * FILTER_PIDS_MAX];
 	unsigned int n;
+	struct opener *opener; /* borrowed: who looks */
 };
 
 /* As they are now. */
-void watched_pids_begin(struct watched_pids *ret, const struct pid_list *tgids,
-			const struct pid_list *tids);
+void watched_pids_begin(struct watched_pids *ret, struct opener *opener,
+			const struct pid_list *tgids, const struct pid_list *tids);
 
 /* Some were asked for, and none of them is there any more. */
 bool watched_pids_have_ended(const struct watched_pids *watched);

@@ -4,26 +4,29 @@
 /* Whose a process is changes rarely. */
 #define OWNER_PACE_NS 1000000000ULL
 
-bool file_owner_ask(const struct file_source *source, pid_t pid, uint64_t *asked_ns,
+bool file_owner_ask(const struct files_config *config, pid_t pid, uint64_t *asked_ns,
 		    struct owner *ret)
 {
-	uint64_t now = source->now_ns();
+	uint64_t now = config->source->now_ns();
 
 	if (*asked_ns && now - *asked_ns < OWNER_PACE_NS)
 		return false;
-	*ret = source->owner(pid);
+	*ret = config->source->owner(config->opener, pid);
 	*asked_ns = now;
 	return ret->known;
 }
 
-void file_mapper_note(struct file_mapper *mapper, const struct file_source *source,
+void file_mapper_note(struct file_mapper *mapper, const struct files_config *config,
 		      pid_t pid)
 {
+	bool is_told = mapper->owner.known && mapper->owner.payer != PAYER_UNKNOWN;
 	struct owner owner;
 
-	if (mapper->is_shared || !file_owner_ask(source, pid, &mapper->asked_ns, &owner))
+	if (mapper->is_shared || !file_owner_ask(config, pid, &mapper->asked_ns, &owner))
 		return;
-	mapper->is_shared = mapper->owner.known && owner.payer != mapper->owner.payer;
+	if (is_told && owner.payer == PAYER_UNKNOWN)
+		return;
+	mapper->is_shared = is_told && owner.payer != mapper->owner.payer;
 	mapper->owner = owner;
 }
 

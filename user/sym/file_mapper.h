@@ -15,10 +15,11 @@ struct file_mapper {
 
 /* Asks again now and then: who starts programs maps a file all the time. False: not now,
  * or nobody can tell. */
-bool file_owner_ask(const struct file_source *source, pid_t pid, uint64_t *asked_ns,
+bool file_owner_ask(const struct files_config *config, pid_t pid, uint64_t *asked_ns,
 		    struct owner *ret);
 
-void file_mapper_note(struct file_mapper *mapper, const struct file_source *source,
+/* One who does not let us look is nobody else than who is known already. */
+void file_mapper_note(struct file_mapper *mapper, const struct files_config *config,
 		      pid_t pid);
 
 /* While one alone maps it; else its owner, of this uid. */

@@ -58,7 +58,7 @@ static unsigned long descriptor_limit(void)
 int files_new(struct files **ret, const struct files_config *config)
 {
 	static const struct file_source proc = { clock_now_ns, opener_mapped,
-						 open_owner };
+						 opener_owner };
 	AUTO(files) files = calloc(1, sizeof(*files));
 
 	if (!files)
@@ -107,8 +107,8 @@ static int note_owner(struct files *files, const struct process *process, uint32
 	struct file *file;
 	int err = file_at(files, module, &file);
 
-	if (!err && file_owner_ask(files->config.source, (pid_t)process->tgid,
-				   &file->owner_ns, &owner))
+	if (!err &&
+	    file_owner_ask(&files->config, (pid_t)process->tgid, &file->owner_ns, &owner))
 		file->owner = owner;
 	return err;
 }
@@ -120,8 +120,7 @@ static void note_mapper(struct files *files, uint32_t module,
 	struct file *file = &files->files.items[files_same(files, module)];
 
 	if (file->fd >= 0 && file->opened.st_uid)
-		file_mapper_note(&file->mapper, files->config.source,
-				 (pid_t)process->tgid);
+		file_mapper_note(&file->mapper, &files->config, (pid_t)process->tgid);
 }
 
 /* Counted; its frames keep module and offset. Who mapped it may have ended, and with
@@ -189,7 +188,7 @@ static bool has_room_for_copy(const struct files *files, const struct file *file
 /* Who is gone already is one with all that are. */
 static bool count_copy(struct files *files, struct file *file, pid_t pid)
 {
-	struct owner owner = files->config.source->owner(pid);
+	struct owner owner = files->config.source->owner(files->config.opener, pid);
 
 	file->copied_for = owner.known ? owner.payer : (uid_t)-1;
 	if (!has_room_for_copy(files, file))

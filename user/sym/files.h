@@ -38,7 +38,7 @@ struct file_source {
 	/* proc/opener.h and open.h */
 	int (*open)(struct opener *opener, pid_t pid, const struct mapping *map,
 		    const struct module *module, int *ret_fd);
-	struct owner (*owner)(pid_t pid);
+	struct owner (*owner)(struct opener *opener, pid_t pid);
 };
 
 /* All are borrowed and outlive the files. */

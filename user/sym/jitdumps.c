@@ -73,7 +73,7 @@ static bool has_room(const struct jitdumps *dumps, uid_t uid)
  * may map he may read; but what he writes into another's file is not that one's word. */
 static bool is_its_own(const struct process *process, uint32_t named, uid_t uid)
 {
-	struct owner owner = open_owner((pid_t)process->tgid);
+	struct owner owner = open_user((pid_t)process->tgid);
 
 	if (!owner.known)
 		return named == process->tgid;
