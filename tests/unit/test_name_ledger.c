@@ -13,17 +13,17 @@
 #include "pipeline/profile_builder.h"
 #include "record/name_ledger.h"
 
-enum { PID = 7 };
+enum { PID = 7, OTHER_PID };
 
 static void no_one(void *arg, uint32_t module)
 {
 }
 
-static uint32_t add_module(struct module_table *modules, enum module_kind kind,
-			   const char *path)
+static uint32_t add_module_of(struct module_table *modules, uint32_t pid,
+			      enum module_kind kind, const char *path)
 {
 	const struct module module = {
-		.kind = kind, .pid = PID, .ino = kind == MODULE_FILE, .path = path
+		.kind = kind, .pid = pid, .ino = kind == MODULE_FILE, .path = path
 	};
 	uint32_t id;
 
@@ -32,12 +32,20 @@ static uint32_t add_module(struct module_table *modules, enum module_kind kind,
 	return id;
 }
 
-static void count_of_generated(struct module_table *modules, uint32_t jit,
-			       struct name_ledger *ret)
+static uint32_t add_module(struct module_table *modules, enum module_kind kind,
+			   const char *path)
 {
-	uint32_t codes[STACK_HEAD + 1] = { 0, HOOK_ONCPU, END_START, 0, 1 };
+	return add_module_of(modules, PID, kind, path);
+}
+
+/* A leaf of generated code, and its caller in `caller`. */
+static void count_of_generated(struct module_table *modules, uint32_t jit,
+			       uint32_t caller, struct name_ledger *ret)
+{
+	uint32_t codes[STACK_HEAD + 2] = { 0, HOOK_ONCPU, END_START, 0, 2 };
 	const struct sample_owner owner = { .time_ns = 1, .weight_ns = 1, .tgid = PID };
-	const struct frame frame = { .module = jit, .offset = 0x1000 };
+	const struct frame frames[] = { { .module = jit, .offset = 0x1000 },
+					{ .module = caller, .offset = 0x2000 } };
 	AUTO(aggregator) aggregator = NULL;
 	AUTO(names) names = NULL;
 	AUTO(profile_builder) builder = NULL;
@@ -45,9 +53,11 @@ static void count_of_generated(struct module_table *modules, uint32_t jit,
 
 	assert_int_equal(aggregator_new(&aggregator), 0);
 	assert_int_equal(names_new(&names), 0);
-	assert_int_equal(aggregator_frame_id(aggregator, &frame, &id), 0);
-	codes[STACK_HEAD] = CODE_FRAME | id;
-	assert_int_equal(aggregator_add(aggregator, codes, STACK_HEAD + 1, &owner), 0);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(aggregator_frame_id(aggregator, &frames[i], &id), 0);
+		codes[STACK_HEAD + i] = CODE_FRAME | id;
+	}
+	assert_int_equal(aggregator_add(aggregator, codes, STACK_HEAD + 2, &owner), 0);
 	assert_int_equal(profile_builder_new(&builder, aggregator, modules), 0);
 	assert_int_equal(profile_builder_finish(builder, names), 0);
 	assert_int_equal(name_ledger_count(ret,
@@ -61,27 +71,43 @@ static void a_module_that_was_let_go_made_no_code(void **state)
 {
 	AUTO(module_table) modules = NULL;
 	struct name_ledger ledger;
-	uint32_t gone, jit;
+	uint32_t gone, node, jit;
 
 	assert_int_equal(module_table_new(&modules), 0);
 	gone = add_module(modules, MODULE_FILE, "/usr/bin/gone");
-	add_module(modules, MODULE_FILE, "/usr/bin/node");
+	node = add_module(modules, MODULE_FILE, "/usr/bin/node");
 	jit = add_module(modules, MODULE_JIT, "[jit]");
 	module_release(modules, gone);
 	for (int i = 0; i < 2; i++) /* looked up since the last time: it stays once */
 		assert_int_equal(module_trim(modules, no_one, NULL), 0);
 	assert_int_equal(module_serial(modules, gone), 0);
-	count_of_generated(modules, jit, &ledger);
-	assert_int_equal(ledger.frames, 1);
-	assert_int_equal(ledger.n_modules, 1);
+	count_of_generated(modules, jit, node, &ledger);
+	assert_int_equal(ledger.frames, 2);
+	assert_int_equal(ledger.n_modules, 2);
 	assert_int_equal(ledger.modules[0].remedy, REMEDY_JIT);
 	assert_non_null(ledger.modules[0].asked);
+}
+
+static void nor_did_one_that_only_others_run(void **state)
+{
+	AUTO(module_table) modules = NULL;
+	struct name_ledger ledger;
+	uint32_t own, jit;
+
+	assert_int_equal(module_table_new(&modules), 0);
+	add_module_of(modules, OTHER_PID, MODULE_FILE, "/usr/bin/node");
+	own = add_module(modules, MODULE_FILE, "/usr/bin/own");
+	jit = add_module(modules, MODULE_JIT, "[jit]");
+	count_of_generated(modules, jit, own, &ledger);
+	assert_int_equal(ledger.modules[0].remedy, REMEDY_JIT);
+	assert_null(ledger.modules[0].asked);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_module_that_was_let_go_made_no_code),
+		cmocka_unit_test(nor_did_one_that_only_others_run),
 	};
 
 	return cmocka_run_group_tests_name("name_ledger", tests, NULL, NULL);

@@ -22,6 +22,14 @@ static unsigned int meaning(int number)
 	return is_stop(number) ? SIGNALS_STOP : 0;
 }
 
+/* write(2) says so, too. */
+static void ignore_file_size(struct sigaction *before)
+{
+	const struct sigaction ignored = { .sa_handler = SIG_IGN };
+
+	sigaction(SIGXFSZ, &ignored, before);
+}
+
 int signals_take(struct signals *ret)
 {
 	/* a shell's background job begins with SIGINT ignored, which would drop it */
@@ -29,6 +37,7 @@ int signals_take(struct signals *ret)
 	sigset_t set;
 
 	sigemptyset(&set);
+	ignore_file_size(&ret->file_size_before);
 	for (int i = 0; i < SIGNALS_TAKEN; i++) {
 		if (sigaction(taken[i], NULL, &ret->before[i]))
 			return fail_errno(-errno, "cannot handle signal %d", taken[i]);
@@ -76,6 +85,7 @@ void signals_let_go(void)
 	struct sigaction now;
 	sigset_t set;
 
+	ignore_file_size(NULL);
 	sigemptyset(&set);
 	for (int i = 0; i < SIGNALS_TAKEN; i++) {
 		if (!is_stop(taken[i]))
@@ -93,5 +103,6 @@ void signals_restore(const struct signals *signals)
 {
 	for (int i = 0; i < SIGNALS_TAKEN; i++)
 		sigaction(taken[i], &signals->before[i], NULL);
+	sigaction(SIGXFSZ, &signals->file_size_before, NULL);
 	sigprocmask(SIG_SETMASK, &signals->mask_before, NULL);
 }

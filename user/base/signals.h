@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The signals that end a recording: the first one stops it and what was sampled
- * is written, a second one ends us at once. A command that we start finds all as
- * we found it.
+ * is written, a second one ends us at once. A limit of file size is told as a full disk
+ * is, and ends nobody. A command that we start finds all as we found it.
  */
 #ifndef WEFT_BASE_SIGNALS_H
 #define WEFT_BASE_SIGNALS_H
@@ -15,7 +15,7 @@
 struct signals {
 	int fd; /* readable when there is one */
 	sigset_t mask_before;
-	struct sigaction before[SIGNALS_TAKEN];
+	struct sigaction before[SIGNALS_TAKEN], file_size_before;
 };
 
 /* From here on they wait to be read. */

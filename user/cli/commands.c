@@ -10,7 +10,6 @@
 #include "cli/terminal.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -248,7 +247,6 @@ int commands_main(int argc, char **argv)
 	const struct cli_command *command;
 
 	log_set_sink(terminal_log);
-	signal(SIGXFSZ, SIG_IGN); /* ulimit -f is told as a full disk is */
 	command = word ? find_command(word) : NULL;
 	if (!command || !command->is_privileged)
 		privileges_drop();

@@ -42,7 +42,6 @@ int command_new(struct command *ret, char **argv, const struct command_before *b
 		close(fds[0]);
 		priority_restore(before->nice);
 		signals_restore(before->signals);
-		signal(SIGXFSZ, SIG_DFL); /* ours alone ignores it */
 		run_child(argv, fds[1]);
 	}
 	close(fds[1]);

@@ -16,6 +16,7 @@
 struct nameless {
 	uint64_t frames;     /* without a symbol */
 	uint64_t generated;  /* the same, of one process's code: ALL_JITS has the sum */
+	bool is_sampled;     /* some frame is of it */
 	uint32_t in_profile; /* the module's number there */
 };
 
@@ -49,6 +50,8 @@ static void count_frame(struct count *count, uint32_t id, uint64_t times)
 	if (frame->type != FRAME_TYPE_UNKNOWN && frame->type != FRAME_TYPE_NATIVE &&
 	    frame->type != FRAME_TYPE_JIT)
 		return;
+	count->unnamed[aggregator_frame(count->source->aggregator, id)->module]
+		.is_sampled = true;
 	origin = names_origin(count->source->names, id);
 	count->ledger->frames += times;
 	count->ledger->by_origin[origin] += times;
@@ -76,7 +79,7 @@ static int count_frames(struct count *count)
 }
 
 /* Of the process with most such code, if it maps one that was first seen there; else any
- * that was seen. */
+ * that was sampled. */
 static const char *find_runtime(const struct count *count)
 {
 	const struct module_table *modules = count->source->modules;
@@ -94,7 +97,8 @@ static const char *find_runtime(const struct count *count)
 
 		if (asked && module->pid == module_get(modules, worst)->pid)
 			return asked;
-		ret = asked ? asked : ret;
+		if (asked && count->unnamed[id].is_sampled)
+			ret = asked;
 	}
 	return ret;
 }

@@ -10,7 +10,7 @@
 
 /* How long the names of all files may take that are not root's. Those of the machine are
  * anybody's, who does not decide when a recording ends; of a million functions they
- * took less than 0.1 s. Whoever wants source lines waits for them: a compiler's take 2 s. */
+ * took less than 0.1 s. Who wants source lines waits for them: a compiler's take 2 s. */
 #define OTHERS_NAMES_MS 600
 #define WANTED_NAMES_MS 8000
 
