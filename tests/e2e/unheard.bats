@@ -44,9 +44,11 @@ all_have() {
 }
 
 @test "whose files ran before is walked by their tables" {
+	# it asks for the time now and then; the kernel's own code for that is no file
+	local work='_start;.*;main;beta_work(;beta_burn|;now_ms.*)?' time='\[cut\];__vdso_.*'
 	for ms in 100 2000 20000; do
 		run_unheard "$ms" "$E2E_BIN/beta" 300
-		! all_have '^again;_start;.*;main;beta_work(;beta_burn)?( |;.*_\[k\])' || return 0
+		! all_have "^again;($work|$time)( |;.*_\[k\])" || return 0
 	done
 	cat others
 	false
