@@ -7,6 +7,7 @@
 #include <time.h>
 
 #define SECOND_NS 1000000000ULL
+#define ONE_MS_NS 1000000LL /* signed: what is left of a time may be less than none */
 
 static inline uint64_t clock_now_ns(void)
 {

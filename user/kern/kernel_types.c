@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/search.h"
 #include "base/vec.h"
 
 #include <elf.h>
@@ -178,20 +179,12 @@ static bool type_has(const struct btf *local, const struct btf_type *type,
 /* The first local type of a name, in their order; pick->wanted.n: there is none. */
 static size_t find_wanted(const struct pick *pick, const char *name)
 {
-	size_t low = 0, high = pick->wanted.n, n = strlen(name);
+	const struct wanted *all = pick->wanted.items;
+	size_t n = strlen(name);
+	size_t at = LOWER_BOUND(pick->wanted.n, i,
+				compare_names(all[i].name, all[i].n, name, n) < 0);
 
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-		const struct wanted *at = &pick->wanted.items[mid];
-
-		if (compare_names(at->name, at->n, name, n) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < pick->wanted.n && is_named(pick->wanted.items[low].name, name)
-		       ? low
-		       : pick->wanted.n;
+	return at < pick->wanted.n && is_named(all[at].name, name) ? at : pick->wanted.n;
 }
 
 /* Do the local types of that name have it? */

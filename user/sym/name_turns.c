@@ -8,7 +8,6 @@
 
 #include <errno.h>
 
-#define ONE_MS_NS   1000000LL
 #define SHARERS_MAX 4  /* a file gets a fourth of what is left, if that many wait */
 #define ROOM_MS	    20 /* left over less than this, nothing is begun */
 

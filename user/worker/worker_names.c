@@ -39,7 +39,6 @@ struct asking {
 	struct str text;     /* clean, of the name or the locations at hand */
 };
 
-#define MS_NS	     1000000LL
 #define STARVED_MS   1000 /* for a parser that gets no CPU, beyond its patience */
 #define TIME_LOOK_MS 20	  /* less is not worth a look at what it got */
 
@@ -53,15 +52,15 @@ static int64_t taken_ns(struct asking *ask)
 {
 	int64_t passed = passed_ns(ask), taken = passed;
 
-	if (passed >= TIME_LOOK_MS * MS_NS)
+	if (passed >= TIME_LOOK_MS * ONE_MS_NS)
 		taken = (int64_t)worker_time_ns(&ask->time);
-	passed -= STARVED_MS * MS_NS;
+	passed -= STARVED_MS * ONE_MS_NS;
 	return taken > passed ? taken : passed;
 }
 
 static bool is_late(struct asking *ask)
 {
-	int64_t patience_ns = ask->patience_ms * MS_NS;
+	int64_t patience_ns = ask->patience_ms * ONE_MS_NS;
 
 	return passed_ns(ask) >= patience_ns && taken_ns(ask) >= patience_ns;
 }
@@ -69,7 +68,7 @@ static bool is_late(struct asking *ask)
 /* At least so often the parser is looked at, to tell what it waited for. */
 static void wait_for_parser(struct asking *ask, short events)
 {
-	int64_t passed = passed_ns(ask) / MS_NS, left = ask->patience_ms - passed;
+	int64_t passed = passed_ns(ask) / ONE_MS_NS, left = ask->patience_ms - passed;
 
 	if (passed >= TIME_LOOK_MS)
 		worker_time_ns(&ask->time);
@@ -365,7 +364,7 @@ static int ask_for(struct asking *ask)
 		err = fail(-EFBIG, "a file needs more memory than its parser may have");
 	ask->worker->counts.failed += err != 0;
 	if (err == -ETIMEDOUT)
-		ask->worker->late_ms += taken / MS_NS;
+		ask->worker->late_ms += taken / ONE_MS_NS;
 	return err ? err : ask->sink_err < 0 ? ask->sink_err : 0;
 }
 
