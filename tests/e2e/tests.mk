@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
-#   make check-e2e        weft at the prompt; as root also recordings and faults
+#   make check-e2e        recordings and faults, as root
+#   make check-prompt     weft at the prompt, where no more is recorded than a test of
+#                         words and files needs: beside whatever else runs
 
 E2E_DIR   := $(B)/tests/e2e
 E2E_FLAGS := -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -O1 -g -fno-omit-frame-pointer \
@@ -54,9 +56,15 @@ $(E2E_DIR)/%: tests/e2e/%.c
 
 -include $(E2E_BIN:=.d) $(E2E_DIR)/libspin.d
 
-.PHONY: build-e2e check-e2e
-build-e2e: $(B)/weft $(E2E_BIN)
+E2E_BATS := WEFT=$(abspath $(B)/weft) E2E_BIN=$(abspath $(E2E_DIR)) \
+            BATS_TEST_TIMEOUT=$(E2E_SECONDS) bats --tap
+E2E_PROMPT := $(patsubst %,tests/e2e/%.bats,cli debug doctor fleet lib limits names report terminal)
+
+.PHONY: build-e2e check-e2e build-prompt check-prompt
+build-e2e build-prompt: $(B)/weft $(E2E_BIN)
 
 check-e2e: build-e2e
-	$(Q)WEFT=$(abspath $(B)/weft) E2E_BIN=$(abspath $(E2E_DIR)) \
-		BATS_TEST_TIMEOUT=$(E2E_SECONDS) bats --tap tests/e2e
+	$(Q)$(E2E_BATS) $(filter-out $(E2E_PROMPT),$(wildcard tests/e2e/*.bats))
+
+check-prompt: build-prompt
+	$(Q)$(E2E_BATS) $(E2E_PROMPT)
