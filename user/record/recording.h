@@ -6,49 +6,9 @@
 #ifndef WEFT_RECORD_RECORDING_H
 #define WEFT_RECORD_RECORDING_H
 
-#include "record/command.h"
-#include "record/declared.h"
-#include "pipeline/pipeline.h"
-#include "record/record.h"
-#include "record/sideband_filter.h"
-#include "record/watched_pids.h"
-#include "record/windows.h"
-#include "base/vec.h"
-#include "kern/ksyms.h"
-#include "kern/sampler.h"
-#include "publish/publisher.h"
-#include "sym/debug_servers.h"
-#include "sym/jitdumps.h"
-#include "tape/tape.h"
+#include "record/recording_parts.h"
 
 #include <poll.h>
-
-struct recording {
-	const struct record_options *options;
-	struct worker *worker;
-	struct opener *opener;		  /* of what processes name and map */
-	struct declared *declared;	  /* NULL: nobody wants to know */
-	struct worker *large_file_worker; /* NULL: no tables */
-	struct debug_servers *servers;	  /* of debug files; NULL: nobody is asked */
-	struct command command;
-	enum tick_event event;
-	struct sampler *sampler;
-	struct cache *cache; /* of unwind tables; NULL: none */
-	struct publisher *publisher;
-	struct pipeline *pipeline;
-	struct windows windows; /* of what the pipeline hands on */
-	struct files *files;	/* the publisher's */
-	struct jitdumps *jitdumps;
-	struct ksyms *ksyms;
-	struct tape_writer *tape; /* NULL: none asked for */
-	struct sideband_filter filter;
-	struct watched_pids watched;
-	uint64_t begun_ns, started_ns, stopped_ns;
-	uint64_t looked_ns;	/* when /proc was last read through */
-	uint64_t trimmed_ns;	/* when the module table was gone through */
-	bool must_look;		/* something about processes was not told since */
-	VEC(uint32_t) unmapped; /* processes that run where nothing is known */
-};
 
 /* Everything but the ticks; what runs already is known and its keys published.
  * signals: as a command is to have them. */
@@ -68,12 +28,6 @@ int recording_stop(struct recording *recording);
 #define RECORDING_FDS 3
 void recording_fds(const struct recording *recording, struct pollfd fds[RECORDING_FDS]);
 int recording_pace_ms(const struct recording *recording);
-
-/* Only of processes that were asked for, so whoever waits for their files wants that. */
-static inline bool recording_is_of_some(const struct recording *recording)
-{
-	return !recording->filter.everyone || recording->options->command;
-}
 
 /* Reads what is there and processes what is due. */
 int recording_pump(struct recording *recording);

@@ -3,7 +3,7 @@
 #ifndef WEFT_RECORD_RECORDING_LOOK_H
 #define WEFT_RECORD_RECORDING_LOOK_H
 
-#include "record/recording.h"
+#include "record/recording_parts.h"
 
 /* Processes what is due; see pipeline_advance(). */
 int recording_advance(struct recording *recording, uint64_t horizon_ns);
