@@ -132,17 +132,6 @@ static __always_inline __u32 search_run(struct scratch *s, const union unwind_pa
 	return page->rows[(run->first + s->low - 1) & (UNWIND_ROWS_A_PAGE - 1)].rule;
 }
 
-static __always_inline void rule_cache_put(struct scratch *s)
-{
-	struct cached_rule *slot = rule_cache_slot(s);
-
-	if (!s->rule_key)
-		return;
-	slot->key = s->rule_key;
-	slot->rule = s->rule;
-	slot->call = s->call;
-}
-
 /* The n-th row of the run at hand: what it is, and where it begins. */
 static __always_inline enum row_is look_at_row(struct scratch *s, __u32 n,
 					       __u32 *ret_offset)
@@ -250,7 +239,8 @@ __noinline int table_find_rule(__u32 hook, __u64 addr)
 		s->call = CALL_NOT_ASKED;
 	else
 		table_ask_call(hook, addr);
-	rule_cache_put(s);
+	rule_cache_put(s, s->rules_page + n / UNWIND_RULES_A_PAGE,
+		       n & (UNWIND_RULES_A_PAGE - 1));
 	return 1;
 }
 

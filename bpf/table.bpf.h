@@ -7,36 +7,7 @@
 #define WEFT_TABLE_BPF_H
 
 #include "chunk.bpf.h"
-
-#define RULE_KEY_ADDR_BITS 40
-#define RULE_KEY_SPREAD	   0x9e3779b97f4a7c15ULL /* 2^64 by the golden ratio */
-
-static __always_inline struct cached_rule *rule_cache_slot(struct scratch *s)
-{
-	return &s->rule_cache[s->rule_key * RULE_KEY_SPREAD >> (64 - RULE_CACHE_BITS)];
-}
-
-/* The rule for an address of s->mapping, if it was found before. Of a hot stack most
- * were, a tick ago, and a search reads five pages. */
-static __always_inline bool rule_cache_get(struct scratch *s, __u64 addr)
-{
-	__u64 serial = UNWIND_SERIAL(s->mapping.flags);
-	__u64 at = addr - s->mapping.bias;
-	struct cached_rule *slot;
-
-	/* verifier: not on the stack, of which six calls have 512 bytes together */
-	s->rule_key = serial && !(at >> RULE_KEY_ADDR_BITS)
-			      ? serial << RULE_KEY_ADDR_BITS | at
-			      : 0;
-	slot = rule_cache_slot(s);
-	if (!s->rule_key || slot->key != s->rule_key)
-		return false;
-	if (!s->is_leaf && slot->call == CALL_NOT_ASKED)
-		return false;
-	s->rule = slot->rule;
-	s->call = slot->call;
-	return true;
-}
+#include "rule_cache.bpf.h"
 
 /* What the process has mapped, unless that was given up meanwhile. NULL: of this
  * incarnation of it nothing is known. */

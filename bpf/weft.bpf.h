@@ -12,7 +12,7 @@
  *	records  several, by their records                vmas     what the kernel knows
  *	bottom   where a made stack ends                  emit     the ring, the ledger
  *	leaf     one that no rule tells of                code     (inline) what code says
- *	table    rules of frames
+ *	table    rules of frames                          rule_cache  (inline) cached
  *	roots    where async roots lie
  *	chunk    memory that was read ahead
  *
@@ -152,14 +152,12 @@ struct frame_bounds {
 
 /* A rule that was found before, by its table's serial number and its address; and of a
  * return address, whether there is a call before it. */
-#define RULE_CACHE_BITS	 8
+#define RULE_CACHE_BITS	 9
 #define RULE_CACHE_SLOTS (1 << RULE_CACHE_BITS)
 
 struct cached_rule {
-	__u64 key; /* 0: none */
-	struct unwind_rule rule;
-	__u32 call; /* enum call */
-	__u32 reserved;
+	__u64 key;    /* 0: none */
+	__u64 packed; /* rule_cache.bpf.h */
 };
 
 /* What ticks use of a process's struct process_info, a line of the cache. */

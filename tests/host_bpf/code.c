@@ -100,6 +100,8 @@ void assert_walk(const struct sampled *at, const char *kinds, const char *addres
 	const struct sample_rec *rec;
 
 	assert_view(at, VIEW_THREAD, addresses, file, line);
+	/* by what that walk left remembered */
+	assert_view(at, VIEW_THREAD, addresses, file, line);
 	rec = walker_sample(at);
 	read_kinds(rec, got);
 	if (strcmp(got, kinds) || rec->ending != ending) {
