@@ -177,8 +177,10 @@ static void tells_what_is_stripped_of_its_key(void **state)
 		{ "-s -static-pie", true },
 		{ "-s -shared -fPIC -DSHARED", true },
 		{ "-s -DASSERTS", true },
-		{ "", false },		   /* its key is found */
-		{ "-s -rdynamic", false }, /* so it is */
+		{ "", false },					 /* its key is found */
+		{ "-s -rdynamic -Wl,--hash-style=gnu", false },	 /* so it is */
+		{ "-s -rdynamic -Wl,--hash-style=both", false }, /* by either table */
+		{ "-s -rdynamic -Wl,--hash-style=sysv", false },
 		{ "-s -DNO_TEXT", false }, /* of others than folly */
 		{ "-s -DNO_SLOT", false }, /* nobody sets a key */
 		{ "-s -shared -fPIC -DSHARED -DNO_SLOT -nostdlib -Wl,-soname,f", false },

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "obj/elf_hash.h"
 
 #include <errno.h>
 #include <string.h>
@@ -97,8 +98,7 @@ static int match(void *arg, const Elf64_Sym *sym)
 	const struct hits *hits = arg;
 
 	for (size_t i = 0; i < hits->n; i++) {
-		if (sym->st_name == hits->items[i].offset && sym->st_shndx != SHN_UNDEF &&
-		    sym->st_shndx != SHN_ABS && sym->st_shndx != SHN_COMMON)
+		if (sym->st_name == hits->items[i].offset && elf_find_is_defined(sym))
 			hits->search->sink(hits->search->arg, hits->items[i].what, sym);
 	}
 	return 0;
@@ -110,7 +110,7 @@ int elf_find(struct elf_file *file, const struct elf_table *table,
 	struct hits hits = { .search = search };
 	int err;
 
-	if (!table->n_syms)
+	if (!table->n_syms || elf_hash_find(file, table, search))
 		return 0;
 	err = search_strings(file, table, &hits);
 	if (err || !hits.n)

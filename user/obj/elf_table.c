@@ -180,6 +180,9 @@ static int find_table(struct elf_file *file, const struct tags *tags,
 
 	if (err)
 		return err;
+	if (tags->gnu_hash && !elf_file_offset(file, tags->gnu_hash, &table->hash_offset,
+					       &table->hash_bytes))
+		table->hash_bytes = 0;
 	if (!elf_file_offset(file, tags->strtab, &table->strings_offset,
 			     &table->strings_bytes))
 		return fail(-EBADMSG, ".dynstr outside of the file");

@@ -15,6 +15,8 @@ struct elf_table {
 	uint64_t n_syms;
 	uint64_t strings_offset;
 	uint64_t strings_bytes;
+	uint64_t hash_offset; /* .gnu.hash of the symbols that are defined */
+	uint64_t hash_bytes;  /* up to its segment's end; 0: there is none */
 };
 
 struct elf_dynamic {
