@@ -108,6 +108,12 @@ static __always_inline void look_up_frame(struct scratch *s, __u32 hook)
 		s->cfa = s->fp + FRAME_BYTES;
 }
 
+/* Behind a step that nothing proves, any word may be 0. */
+static __always_inline __u32 end_by_zero(const struct scratch *s)
+{
+	return s->is_unproven ? END_FP_ZERO : END_START;
+}
+
 /* To the caller of the frame at hand; an ending, or STEP_OK: there. */
 static __always_inline __u32 step_by_table(struct scratch *s, __u32 hook)
 {
@@ -143,7 +149,7 @@ static __always_inline __u32 step_by_table(struct scratch *s, __u32 hook)
 		pc = s->word & knobs.addr_mask;
 	}
 	if (!pc || pc & ~FRAME_ADDR_MASK)
-		return pc ? END_BROKEN : END_START;
+		return pc ? END_BROKEN : end_by_zero(s);
 	if (s->rule.bx_words)
 		s->bx_at = s->rule.bx_words == UNWIND_BX_LOST
 				   ? BX_UNKNOWN

@@ -23,8 +23,10 @@ static __always_inline void keep_frame(struct scratch *s, __u32 hook)
 {
 	if (s->n_root_cursors)
 		keep_bounds(s, hook, s->frame_bounds.low, s->frame_bounds.bytes);
-	if (s->kind == FRAME_UNPROVEN)
+	if (s->kind == FRAME_UNPROVEN) {
 		s->rec.flags |= SAMPLE_UNPROVEN;
+		s->is_unproven = 1;
+	}
 	emit_word(s, (__u64)s->kind << FRAME_KIND_SHIFT | s->pc);
 }
 
@@ -118,6 +120,7 @@ int walk_begin(__u32 hook)
 	start_cycle_test(s);
 	s->begun_sp = s->sp;
 	s->leads = 0;
+	s->is_unproven = 0;
 	s->step_bytes = 0;
 	s->chunk_bytes = 0;
 	s->kind = s->on_waiting_thread ? FRAME_CALLER
@@ -230,7 +233,7 @@ static __always_inline __u32 check_step(struct scratch *s)
 	if (by_fp && !at) { /* of an interrupted frame it is just a register */
 		if (s->is_leaf)
 			return END_BROKEN;
-		return s->step_kind == STEP_KIND_PROVEN_FP ? END_START : END_FP_ZERO;
+		return s->step_kind == STEP_KIND_PROVEN_FP ? end_by_zero(s) : END_FP_ZERO;
 	}
 	if (at & 7 || at < 4096 || at & ~FRAME_ADDR_MASK)
 		return END_BROKEN;
@@ -256,6 +259,7 @@ static __always_inline bool take_checkpoint(struct scratch *s, __u32 hook, __u32
 	s->cfa = s->fp + FRAME_BYTES;
 	s->step_kind = STEP_KIND_PROVEN_FP;
 	s->leads = 0;
+	s->is_unproven = 0;
 	s->is_leaf = 0;
 	s->bx_at = BX_UNKNOWN;
 	measure_frame(s);

@@ -119,6 +119,27 @@ static void test_code_that_ends_the_thread(void **state)
 	ASSERT_WALK(&at, "UC", "10000 10108", FP_ZERO);
 }
 
+/* Nor is a return address of 0, where a frame pointer led that nothing proves. */
+static void test_zero_behind_an_unproven_step(void **state)
+{
+	struct unwind_rule rules[] = { RULE_OF(NONE), RULE_SP(0x20), RULE_SP(0x20) };
+	struct sampled at;
+
+	put_code(rules, 3, 0);
+	at = leaf_in_code(0);
+	at.fp = FP(STACK, 1);
+	put_frame(at.fp, 0, SITE(1));
+	ASSERT_WALK(&at, "UP", "10000 10108", FP_ZERO);
+	put_call(at.fp + 16, 0x20, 2); /* nor what true steps lead to from there */
+	ASSERT_WALK(&at, "UPC", "10000 10108 10208", FP_ZERO);
+	at.elsewhere = STACK;
+	ASSERT_WALK(&at, "UPC", "10000 10108 10208", FP_ZERO);
+	at.elsewhere = 0;
+	memory_put(SITE(2), 0x050f3cb0c031c789); /* exit()'s number; syscall */
+	memory_put(SITE(2) + 8, 0);
+	ASSERT_WALK(&at, "UPC", "10000 10108 10208", START);
+}
+
 /* What begins elsewhere than the thread did is no start of the thread's. */
 static void test_foreign_start(void **state)
 {
@@ -149,15 +170,15 @@ static void test_bottom_without_rule(void **state)
 	at.fp = FP(STACK, 4);
 	put_call(put_call(STACK, 0x20, 1), 0x20, 2);
 	put_frame(at.fp, 0, SITE(0)); /* as whoever made it has it */
-	ASSERT_WALK(&at, "UCCP", "10000 10108 10208 10008", START);
+	ASSERT_WALK(&at, "UCCP", "10000 10108 10208 10008", FP_ZERO);
 	memory_put(SITE(2) - 8, 0x9090909090909090);
 	memory_put(SITE(2), 0x90);
 	memory_put(SITE(2) + 8, 0x90);
 	ASSERT_WALK(&at, "UCB", "10000 10108", FIBER);
 	put_call_before(SITE(2));
-	ASSERT_WALK(&at, "UCCP", "10000 10108 10208 10008", START);
+	ASSERT_WALK(&at, "UCCP", "10000 10108 10208 10008", FP_ZERO);
 	memory_put(SITE(2) - 8, 0x1850ff9090909090ULL); /* call *0x18(%rax) */
-	ASSERT_WALK(&at, "UCCP", "10000 10108 10208 10008", START);
+	ASSERT_WALK(&at, "UCCP", "10000 10108 10208 10008", FP_ZERO);
 }
 
 /* Where rules are: code that can be read, and in which no call ends there. */
@@ -462,6 +483,7 @@ int run_fiber_cases(void)
 		CASE(test_every_order_of_stacks),
 		CASE(test_fibers_in_a_ring),
 		CASE(test_code_that_ends_the_thread),
+		CASE(test_zero_behind_an_unproven_step),
 		CASE(test_foreign_start),
 		CASE(test_bottom_without_rule),
 		CASE(test_bottom_with_rule),

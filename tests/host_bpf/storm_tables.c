@@ -19,7 +19,8 @@ struct plain {
 	bool bx_is_known;
 	bool is_leaf, in_syscall;
 	bool sp_is_known;
-	bool led; /* here, by the rule of the frame before */
+	bool is_unproven; /* a frame pointer that nothing proves led here, or below */
+	bool led;	  /* here, by the rule of the frame before */
 	enum step_kind step_kind;
 	const struct unwind_rule *rule;
 	unsigned int kind; /* how the frame is told */
@@ -214,7 +215,9 @@ static enum ending step_by_fp(struct plain *p)
 	if (!p->fp && p->is_leaf)
 		return END_BROKEN;
 	if (!p->fp)
-		return p->step_kind == STEP_KIND_PROVEN_FP ? END_START : END_FP_ZERO;
+		return p->step_kind == STEP_KIND_PROVEN_FP && !p->is_unproven
+			       ? END_START
+			       : END_FP_ZERO;
 	if (!is_place(p->fp))
 		return END_BROKEN;
 	if (!word_at(p->fp, &fp) || !word_at(p->fp + 8, &ra))
@@ -267,7 +270,7 @@ static enum ending step_by_table(struct plain *p)
 	if (!word_at(p->cfa - 8, &ra))
 		return END_UNREADABLE;
 	if (!ra || ra > FRAME_ADDR_MASK)
-		return ra ? END_BROKEN : END_START;
+		return ra ? END_BROKEN : p->is_unproven ? END_FP_ZERO : END_START;
 	if (p->rule->bx_words)
 		p->bx_is_known = p->rule->bx_words != UNWIND_BX_LOST &&
 				 word_at(p->cfa + 8 * (int64_t)p->rule->bx_words, &p->bx);
@@ -329,6 +332,7 @@ static enum ending step(struct plain *p)
 	}
 	if (ending != STEP_OK)
 		return ending;
+	p->is_unproven |= p->kind == FRAME_UNPROVEN;
 	p->led = leads(p);
 	was_resumed = is_resumed(p);
 	p->is_leaf = p->step_kind == STEP_KIND_SIGNAL;
