@@ -108,10 +108,21 @@ static __always_inline void look_up_frame(struct scratch *s, __u32 hook)
 		s->cfa = s->fp + FRAME_BYTES;
 }
 
-/* Behind a step that nothing proves, any word may be 0. */
-static __always_inline __u32 end_by_zero(const struct scratch *s)
+/* A number of 16 bits four times over, whose bytes differ: nobody fills memory so. */
+static __always_inline bool is_placeholder(__u64 word)
 {
-	return s->is_unproven ? END_FP_ZERO : END_START;
+	return word == (__u16)word * 0x0001000100010001ULL &&
+	       (__u8)word != (__u8)(word >> 8);
+}
+
+/* A true step led to what is no address. Behind one that nothing proves it may be any
+ * word. */
+static __always_inline __u32 end_by_word(const struct scratch *s, __u64 word)
+{
+	if (!word)
+		return s->is_unproven ? END_FP_ZERO : END_START;
+	return is_placeholder(word) && !s->is_unproven && !s->leads ? END_FIBER
+								    : END_BROKEN;
 }
 
 /* To the caller of the frame at hand; an ending, or STEP_OK: there. */
@@ -149,7 +160,7 @@ static __always_inline __u32 step_by_table(struct scratch *s, __u32 hook)
 		pc = s->word & knobs.addr_mask;
 	}
 	if (!pc || pc & ~FRAME_ADDR_MASK)
-		return pc ? END_BROKEN : end_by_zero(s);
+		return end_by_word(s, pc);
 	if (s->rule.bx_words)
 		s->bx_at = s->rule.bx_words == UNWIND_BX_LOST
 				   ? BX_UNKNOWN

@@ -152,8 +152,11 @@ static __always_inline __u32 frame_pointer_step(struct scratch *s)
 	}
 	s->fp = *(__u64 *)(s->chunk + offset) & knobs.addr_mask;
 	ra = *(__u64 *)(s->chunk + offset + 8) & knobs.addr_mask;
-	if (!ra || ra & ~FRAME_ADDR_MASK)
-		return ra ? END_BROKEN : END_FP_ZERO;
+	if (!ra)
+		return END_FP_ZERO;
+	if (ra & ~FRAME_ADDR_MASK)
+		return s->step_kind == STEP_KIND_PROVEN_FP ? end_by_word(s, ra)
+							   : END_BROKEN;
 	s->pc = ra;
 	s->sp = fp + FRAME_BYTES;
 	s->step_bytes = s->fp - fp;
@@ -233,7 +236,8 @@ static __always_inline __u32 check_step(struct scratch *s)
 	if (by_fp && !at) { /* of an interrupted frame it is just a register */
 		if (s->is_leaf)
 			return END_BROKEN;
-		return s->step_kind == STEP_KIND_PROVEN_FP ? end_by_zero(s) : END_FP_ZERO;
+		return s->step_kind == STEP_KIND_PROVEN_FP ? end_by_word(s, 0)
+							   : END_FP_ZERO;
 	}
 	if (at & 7 || at < 4096 || at & ~FRAME_ADDR_MASK)
 		return END_BROKEN;
@@ -294,6 +298,9 @@ __noinline int walk_end(__u32 hook, __u32 ending)
 		return 0;
 	if (ending == END_START && !s->on_waiting_thread)
 		ending = why_at_start(s, hook);
+	else if (ending == END_FIBER && s->step_kind <= STEP_KIND_TABLE &&
+		 !s->on_waiting_thread && process_find_base(hook) != BASE_AWAY)
+		ending = END_BROKEN; /* a word says so, on the thread's own stack */
 	if (ending == END_FP_ZERO && knobs.tables && s->mapping.table &&
 	    bottom_ends_thread(hook))
 		ending = END_START;

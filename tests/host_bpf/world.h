@@ -68,6 +68,7 @@ int run_root_cases(void);
 int run_chain_cases(void);
 int run_wait_cases(void);
 int run_fiber_cases(void);
+int run_bottom_cases(void);
 int run_crossing_cases(void);
 int run_table_cases(void);
 int run_leaf_cases(void);
