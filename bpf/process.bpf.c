@@ -46,6 +46,14 @@ int process_find_base(__u32 hook)
 	return bottom_ends_thread(hook) ? BASE_BELIEVED : BASE_AWAY;
 }
 
+int process_has_alternate(__u32 hook)
+{
+	struct scratch *s = scratch(hook);
+
+	return !s ||
+	       s->sp - CURRENT(sas_ss_sp, sas_ss_sp) < CURRENT(sas_ss_size, sas_ss_size);
+}
+
 /* The key depends on the number that was read before, or arm64 may read what it counts
  * first. */
 static __always_inline const struct process_info *look_up_process(__u32 tgid,

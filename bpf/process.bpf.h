@@ -17,6 +17,9 @@ enum base {
 
 int process_find_base(__u32 hook); /* enum base */
 
+/* Is the frame at hand on what the sampled thread has as its alternate stack? */
+int process_has_alternate(__u32 hook);
+
 /* Has it mapped more code than is known of? What was unmapped is not told, so "no" is
  * not certain. */
 int process_maps_more(__u32 hook);

@@ -18,10 +18,13 @@
 #define VMA_STEPS     7	 /* VMAS_MAX */
 #define ROW_STEPS     10 /* UNWIND_ROWS_A_PAGE */
 
+#define SS_AUTODISARM (1U << 31) /* <linux/signal.h>: in a handler it is nobody's */
+
 /* Where the kernel puts registers on a stack that it delivers a signal on, from
  * the sp that the restorer runs with. */
 #if defined(__TARGET_ARCH_arm64)
 /* struct rt_sigframe: siginfo, then ucontext; arch/arm64/kernel/signal.c */
+#define SIGNAL_STACK  (128 + 16) /* its uc_stack */
 #define SIGNAL_REG(n) (128 + 176 + 8 + 8 * (n))
 #define SIGNAL_FP     SIGNAL_REG(29)
 #define SIGNAL_LR     SIGNAL_REG(30)
@@ -29,7 +32,8 @@
 #define SIGNAL_PC     SIGNAL_REG(32)
 #define REG_BX	      USER_REGS /* none is followed */
 #else
-/* struct ucontext: its mcontext's r8 to r15, di, si, bp, bx, dx, ax, cx, sp, ip; a
+#define SIGNAL_STACK  16 /* struct ucontext: its uc_stack */
+/* and its mcontext's r8 to r15, di, si, bp, bx, dx, ax, cx, sp, ip; a
  * digit for each of DWARF's numbers, 15 to 0, says its place there */
 #define SIGNAL_REG(n) (40 + 8 * (0x76543210fa89becdULL >> 4 * (n)&15))
 #define SIGNAL_FP     SIGNAL_REG(6)
@@ -336,6 +340,21 @@ __noinline int table_find_cfa(__u32 hook)
 	default:
 		return 0;
 	}
+}
+
+__noinline int table_on_alternate(__u32 hook)
+{
+	struct scratch *s = scratch(hook);
+	__u64 stack, flags;
+
+	if (!s || !chunk_read(hook, s->sp + SIGNAL_STACK))
+		return 0;
+	stack = s->word;
+	if (!chunk_read(hook, s->sp + SIGNAL_STACK + 8))
+		return 0;
+	flags = s->word;
+	return chunk_read(hook, s->sp + SIGNAL_STACK + 16) && !(flags & SS_AUTODISARM) &&
+	       s->sp - stack < s->word;
 }
 
 __noinline int table_leave_handler(__u32 hook)

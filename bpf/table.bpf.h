@@ -43,6 +43,8 @@ enum row_is { ROW_NONE, ROW_FIRST, ROW_FIRST_ALIGNED, ROW_WITHIN, ROW_BETWEEN };
  * behind `begin` and not the block's first. */
 int table_look_back(__u32 hook, __u32 n, __u64 begin, __u64 block);
 
+/* Does the handler's frame say that its stack was the thread's alternate one? */
+int table_on_alternate(__u32 hook);
 int table_leave_handler(__u32 hook); /* to what was interrupted; an ending or STEP_OK */
 
 #endif

@@ -218,11 +218,22 @@ static __always_inline __u32 why_at_end(struct scratch *s)
 }
 
 /*
+ * Was the frame at hand, behind a handler, left for good? No thread can have another
+ * alternate stack while it runs on it. Who makes a stack by a signal gives it another
+ * once its handler has returned, and comes back to that by a jump.
+ */
+static __always_inline bool was_left(struct scratch *s, __u32 hook)
+{
+	return s->step_kind == STEP_KIND_SIGNAL && !s->on_waiting_thread &&
+	       table_on_alternate(hook) && !process_has_alternate(hook);
+}
+
+/*
  * May the frame at hand be left for its caller? STEP_OK: yes. A stack that waits may be
  * a fiber's, left while its thread runs on: who resumed it last is known to the frame
  * where it began, and is not there any more.
  */
-static __always_inline __u32 check_step(struct scratch *s)
+static __always_inline __u32 check_step(struct scratch *s, __u32 hook)
 {
 	bool over = !FP_GIVES_SP && s->step_kind == STEP_KIND_OLDER_FP;
 	bool by_fp = s->step_kind == STEP_KIND_FP ||
@@ -231,7 +242,7 @@ static __always_inline __u32 check_step(struct scratch *s)
 
 	if (s->step_kind >= STEP_KIND_END && !over)
 		return why_at_end(s);
-	if (s->leads && s->on_waiting_thread)
+	if ((s->leads && s->on_waiting_thread) || was_left(s, hook))
 		return END_FIBER;
 	if (by_fp && !at) { /* of an interrupted frame it is just a register */
 		if (s->is_leaf)
@@ -319,7 +330,7 @@ __noinline int walk_end(__u32 hook, __u32 ending)
 /* One frame on; an ending, or STEP_OK: there. by_table is a constant. */
 static __always_inline __u32 walk_on(struct scratch *s, __u32 hook, bool by_table)
 {
-	__u32 ending = check_step(s);
+	__u32 ending = check_step(s, hook);
 
 	if (ending == STEP_OK)
 		ending = step_up(s, hook, by_table);

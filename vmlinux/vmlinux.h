@@ -163,6 +163,8 @@ struct task_struct {
 	__u64 start_time;
 	__u64 start_boottime;
 	int *clear_child_tid;
+	unsigned long sas_ss_sp;
+	unsigned long sas_ss_size;
 	struct robust_list_head *robust_list;
 	struct css_set *cgroups;
 	unsigned int in_execve : 1;

@@ -56,6 +56,26 @@ static void test_first_byte(void **state)
 	ASSERT_WALK(&at, "UUUCC", "10010 10100 10200 10308 10408", START);
 }
 
+/* Who came back to the handler's stack by a jump, and gave the thread another one, was
+ * not called by whom the signal interrupted. */
+static void test_left_handler(void **state)
+{
+	struct sampled at = put_handled(RULE_OF(SIGNAL), 0, 4, OTHER);
+	uint64_t stack = STACK + BEHIND + 16;
+
+	at.no_alternate = true;
+	ASSERT_WALK(&at, "UUUCC", "10010 10100 10200 10308 10408", START);
+	memory_put(stack, STACK - 0x100); /* as the kernel noted it: uc_stack */
+	memory_put(stack + 8, 0);
+	memory_put(stack + 16, 0x1000);
+	ASSERT_WALK(&at, "UU", "10010 10100", FIBER);
+	memory_put(stack + 8, 1UL << 31); /* SS_AUTODISARM: nor while it handles */
+	ASSERT_WALK(&at, "UUUCC", "10010 10100 10200 10308 10408", START);
+	memory_put(stack + 8, 0);
+	at.no_alternate = false;
+	ASSERT_WALK(&at, "UUUCC", "10010 10100 10200 10308 10408", START);
+}
+
 /* Known by its bytes where no row says so. */
 static void test_by_bytes(void **state)
 {
@@ -221,12 +241,12 @@ static void test_rule_by_register(void **state)
 int run_signal_cases(void)
 {
 	static const struct CMUnitTest tests[] = {
-		CASE(test_by_rule),	     CASE(test_other_stack),
-		CASE(test_first_byte),	     CASE(test_by_bytes),
-		CASE(test_in_restorer),	     CASE(test_in_syscalls),
-		CASE(test_deep_handlers),    CASE(test_forged),
-		CASE(test_unreadable),	     CASE(test_into_unmapped),
-		CASE(test_rule_by_register),
+		CASE(test_by_rule),	  CASE(test_other_stack),
+		CASE(test_first_byte),	  CASE(test_left_handler),
+		CASE(test_by_bytes),	  CASE(test_in_restorer),
+		CASE(test_in_syscalls),	  CASE(test_deep_handlers),
+		CASE(test_forged),	  CASE(test_unreadable),
+		CASE(test_into_unmapped), CASE(test_rule_by_register),
 	};
 
 	return cmocka_run_group_tests_name("signals", tests, NULL, NULL);

@@ -56,6 +56,11 @@ int process_find_base(__u32 hook)
 	return sampled->near_base ? BASE_NEAR : BASE_BELIEVED;
 }
 
+int process_has_alternate(__u32 hook)
+{
+	return !sampled->no_alternate;
+}
+
 int process_maps_more(__u32 hook)
 {
 	return sampled->code_bytes > sampled->process_info.code_bytes;

@@ -21,6 +21,7 @@ struct sampled {
 	__u64 regs[USER_REGS];
 	struct process_info process_info; /* of it, what is mapped */
 	__u64 elsewhere;       /* a stack here is not the thread's own; 0: none */
+	__u32 no_alternate;    /* the thread has no alternate stack any more */
 	__u32 near_base;       /* all other is only near its base */
 	__u64 code_bytes;      /* that the process has mapped, known or not */
 	struct vma_list *vmas; /* what the kernel says it maps; NULL: not asked */

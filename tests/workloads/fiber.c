@@ -17,12 +17,16 @@
  *	fiber hops MS     called, there and back without any work; who goes there calls
  *	                  another function than who comes back
  *	fiber root MS     alive, and whoever resumes it has an async root
+ *	fiber signal MS   a handler's alternate stack, which it returned from and was come
+ *	                  back to by a jump; whom the signal interrupted is on its stack
  *	fiber storm MS    alive, and there and back without any work
  *
  * Thread:  entry;work;burn          whatever resumes: main;turns;burn
  */
 #include "hops.h"
 
+#include <setjmp.h>
+#include <signal.h>
 #include <ucontext.h>
 
 #define STACK_BYTES (64 * 1024)
@@ -36,6 +40,7 @@ static struct hand hand;
 static char stack[STACK_BYTES] __attribute__((aligned(16)));
 static char other[STACK_BYTES] __attribute__((aligned(16)));
 static void (*volatile leave)(void);
+static jmp_buf there, back;
 
 FN void burn(void)
 {
@@ -121,6 +126,39 @@ FN void turns_root(struct weft_frame *leaf)
 	WEFT_ROOT_SCOPE(leaf);
 	turns_here();
 	AFTER();
+}
+
+FN void leave_signal(void)
+{
+	if (!_setjmp(there))
+		_longjmp(back, 1);
+	AFTER();
+}
+
+FN void begin(int signal)
+{
+	if (signal != SIGUSR2 || !_setjmp(there))
+		return;
+	entry();
+	AFTER();
+}
+
+FN void turns_signal(void)
+{
+	struct sigaction action = { .sa_handler = begin, .sa_flags = SA_ONSTACK };
+	stack_t its = { .ss_sp = other, .ss_size = sizeof(other) };
+
+	leave = leave_signal;
+	sigaction(SIGUSR2, &action, NULL);
+	sigaltstack(&its, NULL);
+	raise(SIGUSR2);
+	its.ss_flags = SS_DISABLE;
+	sigaltstack(&its, NULL);
+	for (;;) {
+		burn();
+		if (!_setjmp(back))
+			_longjmp(there, 1);
+	}
 }
 
 FN void entry_storm(void)
@@ -294,6 +332,8 @@ int main(int argc, char **argv)
 		turns_gone();
 	else if (!strcmp(mode, "storm"))
 		turns_storm();
+	else if (!strcmp(mode, "signal"))
+		turns_signal();
 	else if (!strcmp(mode, "root"))
 		turns_root(hops_chain(frames, 2, 0, NULL));
 #if defined(__x86_64__)
@@ -308,6 +348,7 @@ int main(int argc, char **argv)
 	else if (!strcmp(mode, "hops"))
 		turns_hops();
 #endif
-	return work_usage(argv[0],
-			  "alive|gone|byhand|thread|crossed|called|hops|root|storm MS");
+	return work_usage(
+		argv[0], "alive|gone|signal|byhand|thread|crossed|called|hops|root|storm "
+			 "MS");
 }
