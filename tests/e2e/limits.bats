@@ -44,6 +44,21 @@ without_call() {
 	[ ! -e out ]
 }
 
+@test "a small stack is enough for every output" {
+	needs_recording
+	run prlimit --stack=65536 "$WEFT" record -q -d 300ms -o out.weft
+	[ "$status" -eq 0 ]
+	for format in html pb.gz folded firefox.json; do
+		run prlimit --stack=65536 "$WEFT" report -q out.weft -o "out.$format"
+		[ "$status" -eq 0 ]
+	done
+}
+
+@test "too little memory: that is what is said" {
+	needs_recording
+	ends_with 1 "no memory for weft's BPF programs" "ulimit -d" prlimit --data=2000000
+}
+
 @test "files that may not grow are told as a full disk is, and a command's own are its own" {
 	needs_recording
 	prlimit --fsize=1000 "$WEFT" record -q -d 300ms -o out.html 2>err || status=$?

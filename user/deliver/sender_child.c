@@ -81,7 +81,7 @@ static void judge(const struct receiver *receiver, const struct http_answer *ans
 
 static int read_all(int fd, struct str *out)
 {
-	char buf[65536];
+	char buf[16384];
 	ssize_t n;
 
 	while ((n = read(fd, buf, sizeof(buf))) > 0) {

@@ -311,7 +311,7 @@ int spool_add(struct spool *spool, const char *what,
 
 static int copy_bytes(int from, struct outfile *out)
 {
-	char buf[65536];
+	char buf[16384];
 	ssize_t n;
 	int err = 0;
 

@@ -405,7 +405,9 @@ static int read_kernel_types(int fd, size_t bytes, void **ret)
 	size_t at = 0;
 	ssize_t got = 1;
 
-	for (; buf && at < bytes && got > 0; at += got > 0 ? (size_t)got : 0)
+	if (!buf)
+		return -ENOMEM;
+	for (; at < bytes && got > 0; at += got > 0 ? (size_t)got : 0)
 		got = read(fd, (char *)buf + at, bytes - at);
 	if (at == bytes) {
 		*ret = buf;
@@ -463,5 +465,5 @@ int kernel_types_file(const void *object, size_t bytes,
 		snprintf(ret_path, KERNEL_TYPES_PATH_BYTES, "/proc/self/fd/%d", *ret_fd);
 	btf__free(local);
 	btf__free(picked);
-	return err;
+	return err == -ENOMEM ? fail(err, "no memory for the kernel's types") : err;
 }

@@ -68,10 +68,10 @@ static int load_failed(int err)
 		return events_refused("bpf()");
 	}
 	if (err == -ENOMEM) {
-		fail(-ENOMEM, "no memory for weft's BPF maps");
+		fail(-ENOMEM, "no memory for weft's BPF programs and maps");
 		return fail_hint(-ENOMEM,
-				 "raise the memory limit of this cgroup, or give "
-				 "tables less: --unwind-memory 8");
+				 "raise the limits (ulimit -d, ulimit -v, the memory of "
+				 "this cgroup), or give tables less: --unwind-memory 8");
 	}
 	fail_errno(err, "the kernel rejects weft's BPF programs");
 	if (err == -EMFILE)
@@ -80,7 +80,8 @@ static int load_failed(int err)
 				      "-v shows the kernel's own message");
 }
 
-/* With all of the kernel's types where the few that it needs can't be had. */
+/* With all of the kernel's types where the few that it needs can't be had. Who has no
+ * memory for those has none for these, of which libbpf says that there are none. */
 static struct weft_bpf *open_object(int *ret_types_fd)
 {
 	char path[KERNEL_TYPES_PATH_BYTES];
@@ -88,14 +89,17 @@ static struct weft_bpf *open_object(int *ret_types_fd)
 						.btf_custom_path = path };
 	const void *object;
 	size_t bytes;
+	int err;
 
 	object = weft_bpf__elf_bytes(&bytes);
-	if (kernel_types_file(object, bytes, path, ret_types_fd)) {
+	err = kernel_types_file(object, bytes, path, ret_types_fd);
+	if (err) {
 		log_verbose("%s", error_sentence());
 		error_clear();
 		options.btf_custom_path = NULL;
 	}
-	return weft_bpf__open_opts(&options);
+	errno = ENOMEM;
+	return err == -ENOMEM ? NULL : weft_bpf__open_opts(&options);
 }
 
 static int load_once(struct sampler *s, const struct sampler_config *config)

@@ -14,7 +14,7 @@
 
 #define FOLDER_BELOW "debuginfod"
 #define STEP_BYTES   (4u << 20)
-#define PART_BYTES   65536
+#define PART_BYTES   16384
 
 struct debug_cache {
 	struct cache_dir dir;

@@ -14,7 +14,7 @@
 #include <zlib.h>
 
 #define DEFLATE_LEVEL 6
-#define OUT_BYTES     (64u << 10)
+#define OUT_BYTES     (16u << 10)
 
 struct batch {
 	struct outfile *out;
