@@ -81,6 +81,18 @@ survives() {
 	jq -e '.opener.held >= 1' stats
 }
 
+@test "a process that does not come out of its exec, asked for by its number" {
+	local held
+	start_stalling flush exec
+	wait_for grep -q stalled stalling
+	held=$(tr ' ' '\n' <"/proc/$stalling/task/$stalling/children" | sed '/^$/d' | tail -n 1)
+	timeout -s KILL 10 "$WEFT" record -p "$held" -d 100ms -o out
+	timeout -s KILL 10 "$WEFT" record -t "$held" -d 100ms -o out
+	run timeout -s KILL 10 "$WEFT" doctor -p "$held"
+	[ "$status" -eq 1 ]
+	grep -q 'mappings of process .*: no answer' <<<"$output"
+}
+
 # who answers is read: what it maps comes as a copy
 @test "a file system of one's own that answers" {
 	start_stalling none overlay

@@ -3,10 +3,10 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/task_stat.h"
 #include "shared/record.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,49 +23,59 @@ int check_rate(unsigned int hz)
 		"lower the rate, or: sysctl kernel.perf_event_max_sample_rate=%u", hz);
 }
 
-/* What /proc tells of a process or thread. */
+/* What /proc/PID/status tells of a process or thread. Its stat would make us wait for one
+ * that does not come out of its exec (Linux 6.18). */
 struct task_info {
-	struct task_stat stat;
-	pid_t tgid;
+	pid_t tgid; /* 0: there is none */
+	char state;
+	unsigned int threads;
+	bool is_kthread;
 };
 
-static int read_tgid(pid_t pid, pid_t *ret)
+static void read_task(pid_t pid, struct task_info *ret)
 {
 	char path[64], line[256];
 	AUTO_FCLOSE FILE *f = NULL;
+	bool has_memory = false;
+	int kthread = -1; /* older kernels don't say */
 
+	*ret = (struct task_info){ 0 };
 	snprintf(path, sizeof(path), "/proc/%d/status", pid);
 	f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "Tgid: %d", ret) == 1)
-			return 0;
-	return -ESRCH;
+	while (f && fgets(line, sizeof(line), f)) {
+		sscanf(line, "Tgid: %d", &ret->tgid);
+		sscanf(line, "State: %c", &ret->state);
+		sscanf(line, "Threads: %u", &ret->threads);
+		sscanf(line, "Kthread: %d", &kthread);
+		has_memory |= !strncmp(line, "VmSize:", 7);
+	}
+	ret->is_kthread = kthread < 0 ? !has_memory : kthread;
 }
 
-static int read_task(pid_t pid, struct task_info *ret)
+/* A process lives on when its first thread has ended alone. */
+static bool has_ended(const struct task_info *task, bool whole)
 {
-	return task_stat_read(pid, &ret->stat) ? read_tgid(pid, &ret->tgid) : -ESRCH;
+	return strchr("ZX", task->state) && (!whole || task->threads < 2);
 }
 
 static int check_task(const char *option, pid_t pid, struct task_info *ret)
 {
-	enum { PF_KTHREAD = 0x00200000 }; /* linux/sched.h; shown in field 9 */
-
-	if (read_task(pid, ret)) {
+	read_task(pid, ret);
+	if (!ret->tgid) {
 		fail(-ESRCH, "--%s %d: no such process", option, pid);
 		return fail_hint(-ESRCH, "ps -e lists them; give the host's ids, not a "
 					 "container's");
 	}
-	if (ret->stat.flags & PF_KTHREAD) {
+	if (has_ended(ret, !strcmp(option, "pid"))) {
+		fail(-ESRCH, "--%s %d: the process has ended", option, pid);
+		return fail_hint(-ESRCH, "it is a zombie that its parent has not reaped; "
+					 "give a running process");
+	}
+	if (ret->is_kthread && !strchr("ZX", ret->state)) {
 		fail(-EINVAL, "--%s %d: a kernel thread, which has no user stack to show",
 		     option, pid);
 		return fail_hint(-EINVAL, "sample the whole machine and look for its "
 					  "name, or use --comm");
-	}
-	if (task_stat_has_ended(&ret->stat, !strcmp(option, "pid"))) {
-		fail(-ESRCH, "--%s %d: the process has ended", option, pid);
-		return fail_hint(-ESRCH, "it is a zombie that its parent has not reaped; "
-					 "give a running process");
 	}
 	return 0;
 }

@@ -97,6 +97,12 @@ static int look_at_maps(struct look *look, pid_t pid, const struct process **ret
 	*ret = process_get(pipeline_processes(look->pipeline), (uint32_t)pid);
 	if (*ret)
 		return 0;
+	if (opener_counts(look->opener).held) {
+		fail(-ETIMEDOUT, "the mappings of process %d: no answer", pid);
+		return fail_hint(-ETIMEDOUT,
+				 "a file system that does not answer keeps it within an "
+				 "exec, or has the lock of its mappings held");
+	}
 	fail(-EPERM, "cannot read the mappings of process %d", pid);
 	return fail_hint(-EPERM,
 			 "run weft as root or with CAP_SYS_PTRACE; weft can't read a "
