@@ -32,6 +32,7 @@ struct opener {
 	struct supervisor supervisor;
 	pid_t pid;
 	int sock; /* -1: the last one was given up */
+	struct payer_ids ids;
 	struct barred barred;
 	pid_t left[LEFT_MAX];
 	unsigned int n_left;
@@ -66,6 +67,7 @@ int opener_new(struct opener **ret)
 		return fail(-ENOMEM, "no memory for an opener");
 	opener->sock = -1;
 	opener->supervisor = (struct supervisor){ -1, -1 };
+	payer_ids_read(&opener->ids);
 	err = start(opener);
 	if (err)
 		return err;
@@ -206,9 +208,10 @@ static int exchange(struct opener *opener, const struct opener_request *request,
 	return HELD;
 }
 
-static bool pays_himself(pid_t pid, const struct owner *owner)
+static bool pays_himself(const struct opener *opener, pid_t pid,
+			 const struct owner *owner)
 {
-	return !owner->known || !owner->uid || payer_is_user(pid);
+	return !owner->known || !owner->uid || payer_is_user(&opener->ids, pid);
 }
 
 /* Into another namespace only the opener looks: who is within an exec makes it wait. */
@@ -223,7 +226,7 @@ static int ask_payer(struct opener *opener, pid_t pid, struct owner *owner)
 	struct opener_answer answer;
 	int err;
 
-	if (pays_himself(pid, owner))
+	if (pays_himself(opener, pid, owner))
 		return 0;
 	err = exchange(opener, &request, &answer, NULL);
 	if (!err)
@@ -357,7 +360,7 @@ struct owner opener_owner(struct opener *opener, pid_t pid)
 	if (!opener)
 		return open_owner(pid);
 	owner = open_user(pid);
-	if (pays_himself(pid, &owner))
+	if (pays_himself(opener, pid, &owner))
 		return owner;
 	request.kept = owner;
 	if (ask(opener, &request, &answer, NULL))

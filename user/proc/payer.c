@@ -12,8 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define DEPTH_MAX 33   /* the kernel's own limit, user_namespace(7) */
-#define MAP_BYTES 4096 /* of two maps the beginnings tell enough */
+#define DEPTH_MAX 33 /* the kernel's own limit, user_namespace(7) */
 
 static bool is_same(const struct stat *a, const struct stat *b)
 {
@@ -69,23 +68,29 @@ uid_t payer_of(pid_t pid, uid_t uid)
 	return maker;
 }
 
-/* -1: it cannot be read. */
-static ssize_t read_map(const char *path, char map[MAP_BYTES])
+/* n is -1: it cannot be read. */
+static void read_ids(const char *path, struct payer_ids *ret)
 {
 	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-	return fd < 0 ? -1 : read(fd, map, MAP_BYTES);
+	ret->n = fd < 0 ? -1 : read(fd, ret->map, sizeof(ret->map));
+}
+
+void payer_ids_read(struct payer_ids *ret)
+{
+	read_ids("/proc/self/uid_map", ret);
 }
 
 /* Only who has all of our ids can lend all of them, so no other namespace has our map
  * but one of root's, whose users are ours. */
-bool payer_is_user(pid_t pid)
+bool payer_is_user(const struct payer_ids *ours, pid_t pid)
 {
-	char path[64], ours[MAP_BYTES], theirs[MAP_BYTES];
-	ssize_t n, n_ours = read_map("/proc/self/uid_map", ours);
+	struct payer_ids theirs;
+	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/uid_map", pid);
-	n = read_map(path, theirs);
+	read_ids(path, &theirs);
 	errno = 0;
-	return n < 0 || (n == n_ours && !memcmp(ours, theirs, (size_t)n));
+	return theirs.n < 0 ||
+	       (theirs.n == ours->n && !memcmp(ours->map, theirs.map, (size_t)theirs.n));
 }

@@ -19,8 +19,16 @@
  */
 uid_t payer_of(pid_t pid, uid_t uid);
 
+/* The ids of our own user namespace, which don't change while we run. */
+struct payer_ids {
+	char map[4096]; /* of two maps the beginnings tell enough */
+	ssize_t n;
+};
+
+void payer_ids_read(struct payer_ids *ret);
+
 /* Is its user the payer, as it lives in our own user namespace, or can't be asked? Unlike
  * payer_of(), this never waits for a process that is within an exec. */
-bool payer_is_user(pid_t pid);
+bool payer_is_user(const struct payer_ids *ours, pid_t pid);
 
 #endif
