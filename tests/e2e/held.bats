@@ -93,6 +93,14 @@ survives() {
 	grep -q 'mappings of process .*: no answer' <<<"$output"
 }
 
+# three times of a user that is known are enough, and one before it is asked for
+@test "who holds up the opener and has ended when one looks whose it is" {
+	start_stalling read flee
+	timeout -s KILL 60 "$WEFT" record -F 499 -d 3s -o out --stats-json stats
+	adds_up out stats
+	jq -e '.opener.held >= 2 and .opener.held <= 4 and .opener.refused >= 1' stats
+}
+
 # who answers is read: what it maps comes as a copy
 @test "a file system of one's own that answers" {
 	start_stalling none overlay

@@ -13,6 +13,9 @@
  *   exec       a process of it is within an exec, which closes a file of the FUSE, and so
  *              holds the lock that all wait for who look into its memory
  *
+ *   flee       as overlay, but each time that somebody waits for the file, the process
+ *              that maps it is killed, and another one maps another
+ *
  * All in a user namespace of its own: an ordinary user can do this. Each request that
  * stays without an answer is told on stdout ("stalled"). Until it is killed. Its folder
  * stands behind "ready", and is to be removed then. A device of /dev/fuse's numbers in
@@ -32,6 +35,7 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define PAGES	 16
@@ -41,6 +45,7 @@
 static char folder[] = "/tmp/stall.XXXXXX";
 static char file_name[64] = "code";
 static volatile int *is_stalled; /* shared with the server */
+static volatile pid_t *fleeing;	 /* 0: nobody is */
 static uint32_t stalled_op;
 
 static _Noreturn void die(const char *what)
@@ -55,11 +60,11 @@ static void must(int ok, const char *what)
 		die(what);
 }
 
-/* ---- the file system: one folder, one file ---- */
+/* ---- the file system: one folder, and files of the same name, with a digit behind ---- */
 
 static struct fuse_attr attr_of(uint64_t node)
 {
-	int is_file = node == FILE_INO;
+	int is_file = node >= FILE_INO;
 
 	return (struct fuse_attr){
 		.ino = node,
@@ -87,12 +92,14 @@ static void answer(int dev, const struct fuse_in_header *in, int err, const void
 
 static void look_up(int dev, const struct fuse_in_header *in, const char *name)
 {
-	const struct fuse_entry_out entry = { .nodeid = FILE_INO,
+	size_t n = strlen(file_name);
+	uint64_t node = FILE_INO + (uint64_t)(!strncmp(name, file_name, n) ? name[n] : 0);
+	const struct fuse_entry_out entry = { .nodeid = node,
 					      .entry_valid = 1000,
 					      .attr_valid = 1000,
-					      .attr = attr_of(FILE_INO) };
+					      .attr = attr_of(node) };
 
-	if (strcmp(name, file_name))
+	if (strncmp(name, file_name, n))
 		answer(dev, in, -ENOENT, NULL, 0);
 	else
 		answer(dev, in, 0, &entry, sizeof(entry));
@@ -162,6 +169,8 @@ static _Noreturn void serve(int dev)
 		if (*is_stalled && in->opcode == stalled_op) {
 			puts("stalled");
 			fflush(stdout);
+			if (*fleeing)
+				kill(*fleeing, SIGKILL);
 			continue;
 		}
 		serve_one(dev, in);
@@ -280,6 +289,24 @@ static void burn(void)
 		;
 }
 
+static _Noreturn void flee(void)
+{
+	size_t n = strlen(file_name);
+
+	for (char which = '0';; which++) {
+		pid_t pid = fork();
+
+		if (!pid) {
+			file_name[n] = which;
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			map_code("over");
+			burn();
+		}
+		*fleeing = pid;
+		must(waitpid(pid, NULL, 0) == pid, "waitpid");
+	}
+}
+
 static void *burn_generated(void *arg)
 {
 	static const unsigned char loop[] = {
@@ -317,6 +344,7 @@ int main(int argc, char **argv)
 		return 2;
 	is_stalled = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 			  -1, 0);
+	fleeing = (volatile pid_t *)(is_stalled + 1);
 	stalled_op = op_of(argv[1]);
 	must(mkdtemp(folder) != NULL, "mkdtemp");
 	if (!strcmp(how, "perf-map"))
@@ -340,5 +368,7 @@ int main(int argc, char **argv)
 	}
 	printf("ready %s\n", folder);
 	fflush(stdout);
+	if (!strcmp(how, "flee"))
+		flee();
 	burn();
 }

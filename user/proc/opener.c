@@ -235,41 +235,43 @@ static int ask_payer(struct opener *opener, pid_t pid, struct owner *owner)
 }
 
 /* Who has held us up before, or whose processes have. Before it is known whom its user's
- * namespace belongs to, that user himself is meant. */
-static bool is_barred(struct opener *opener, pid_t pid)
+ * namespace belongs to, that user himself is meant. ret: whose it is, if that was asked. */
+static bool is_barred(struct opener *opener, pid_t pid, struct owner *ret)
 {
 	uint64_t now = clock_now_ns();
-	struct owner owner;
 	int err;
 
 	if (!opener->barred.owners.n) /* as always, nearly */
 		return false;
 	if (barred_process(&opener->barred, pid))
 		return true;
-	owner = open_user(pid);
-	if (barred_owner(&opener->barred, &owner, now))
+	*ret = open_user(pid);
+	if (barred_owner(&opener->barred, ret, now))
 		return true;
-	err = ask_payer(opener, pid, &owner);
+	err = ask_payer(opener, pid, ret);
 	error_clear();
 	if (err == HELD)
-		bar(opener, pid, &owner);
-	return err == HELD || barred_owner(&opener->barred, &owner, now);
+		bar(opener, pid, ret);
+	return err == HELD || barred_owner(&opener->barred, ret, now);
 }
 
 static int ask(struct opener *opener, const struct opener_request *request,
 	       struct opener_answer *ret, int *ret_fd)
 {
-	struct owner owner;
+	struct owner owner = { 0 };
 	int err;
 
-	if (is_barred(opener, request->pid))
+	if (is_barred(opener, request->pid, &owner))
 		return refuse(opener, request->pid);
 	err = exchange(opener, request, ret, ret_fd);
 	if (err != HELD)
 		return err;
-	owner = open_user(request->pid);
-	if (request->kind != OPENER_PAYER && ask_payer(opener, request->pid, &owner))
-		error_clear();
+	if (!owner.known) { /* since nobody has held us up; it may have ended meanwhile */
+		owner = open_user(request->pid);
+		if (request->kind != OPENER_PAYER &&
+		    ask_payer(opener, request->pid, &owner))
+			error_clear();
+	}
 	bar(opener, request->pid, &owner);
 	return fail(-ETIMEDOUT, "process %d holds up who opens what it maps",
 		    (int)request->pid);
