@@ -701,6 +701,7 @@ def mounts_by_the_hundred():
 # --- all of them ---------------------------------------------------------------------
 
 name_now = ""
+import attacks_more  # pylint: disable=wrong-import-position,unused-import # takes of us
 
 
 def start(function):

@@ -13,10 +13,15 @@ SECRET=an_entry_of_a_file_that_is_roots_alone
 
 work=$(mktemp -d /var/tmp/weft-attacks.XXXXXX)
 attackers=$work/attackers
-# What has ended is nobody's any more, or another's.
+# What has ended is nobody's any more, or another's. The attacks take their maps away.
 kill_running() {
 	local running
 
+	if [ -n "${making-}" ]; then
+		kill "$making" 2>/dev/null
+		wait "$making" 2>/dev/null
+		making=
+	fi
 	mapfile -t running < <(jobs -pr)
 	[ ${#running[@]} -eq 0 ] || kill -9 "${running[@]}" 2>/dev/null
 	wait 2>/dev/null
@@ -69,7 +74,7 @@ all_said() {
 
 prepare() {
 	mkdir "$attackers"
-	cp "$here/attacks.py" "$attackers"
+	cp "$here"/attacks*.py "$attackers"
 	for _ in {1..9}; do
 		echo "1000 7fffffffe000 $SECRET"
 	done >"$work/secret"
@@ -83,4 +88,5 @@ start_attacks() {
 	start setpriv --reuid=$attacker --regid=$attacker --clear-groups \
 		/usr/bin/python3 "$attackers/attacks.py" "$attackers" "$work/secret" "$@" \
 		2>"$work/attackers.err"
+	making=${pids[-1]}
 }
