@@ -94,6 +94,21 @@ load lib
 	stop_agent
 }
 
+@test "who holds all connections and all places keeps nobody from asking" {
+	start_agent --listen 127.0.0.1:0 -v
+	wait_for grep -q 'listens at' said
+	local port
+	port=$(sed -n 's/.*listens at .*://p' said)
+	python3 "$BATS_TEST_DIRNAME/holders.py" "$port" >holders 3>&- &
+	pids+=($!)
+	wait_for grep -q there holders
+	for page in healthz readyz metrics; do
+		[ "$(curl -s -m 5 -o got -w '%{http_code}' "http://127.0.0.1:$port/$page")" = 200 ]
+	done
+	grep -q '^weft_listener_restarts_total 0' got
+	stop_agent
+}
+
 @test "a token is asked for where other machines could ask" {
 	run weft agent --listen 0.0.0.0:0 --check-config
 	[ "$status" -eq 2 ]

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/library.h"
 #include "core/view.h"
+#include "deliver/listener_connections.h"
 #include "deliver/listener_sandbox.h"
 #include "worker/worker_protocol.h"
 #include "worker/worker_sandbox.h"
@@ -17,17 +18,19 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#define CONNECTIONS_MAX 16U
-#define REQUEST_BYTES	(16U << 10)
-#define IDLE_S		15U
-#define ANSWER_S	30 /* that the agent has, beyond the seconds of a profile */
-#define POLL_MS		1000
+#define ASKED_MAX     16U
+#define ASKED_KEPT    4U /* of these, for what is answered at once */
+#define REQUEST_BYTES (16U << 10)
+#define IDLE_S	      15U
+#define ANSWER_S      30 /* that the agent has, beyond the seconds of a profile */
+#define POLL_MS	      1000
 
 #define MHD_FUNCTIONS(X)                                                                 \
 	X(MHD_start_daemon)                                                              \
 	X(MHD_run)                                                                       \
 	X(MHD_get_timeout)                                                               \
 	X(MHD_get_daemon_info)                                                           \
+	X(MHD_get_connection_info)                                                       \
 	X(MHD_suspend_connection)                                                        \
 	X(MHD_resume_connection)                                                         \
 	X(MHD_create_response_from_buffer)                                               \
@@ -60,7 +63,8 @@ struct child {
 	struct listener_setup setup;
 	int sock, epoll;
 	uint32_t next_id;
-	struct asked asked[CONNECTIONS_MAX];
+	struct asked asked[ASKED_MAX];
+	struct connections connections;
 };
 
 static const struct page {
@@ -178,9 +182,12 @@ static bool read_view(const char *text, uint32_t *ret)
 	return !text || *ret == VIEW_THREAD || !strcmp(text, "async");
 }
 
-static struct asked *free_place(struct child *child)
+/* A page or a profile is waited for, and may be read slowly. */
+static struct asked *free_place(struct child *child, enum question question)
 {
-	for (size_t i = 0; i < CONNECTIONS_MAX; i++)
+	bool is_long = question == QUESTION_PROFILE || question == QUESTION_WINDOW;
+
+	for (size_t i = is_long ? ASKED_KEPT : 0; i < ASKED_MAX; i++)
 		if (!child->asked[i].id)
 			return &child->asked[i];
 	return NULL;
@@ -190,7 +197,7 @@ static enum MHD_Result ask(struct child *child, struct MHD_Connection *connectio
 			   const struct page *page, void **ret)
 {
 	struct listener_question question = { .question = page->question };
-	struct asked *asked = free_place(child);
+	struct asked *asked = free_place(child, page->question);
 
 	if (page->question == QUESTION_PROFILE &&
 	    (!read_seconds(child->lib.MHD_lookup_connection_value(
@@ -271,6 +278,32 @@ static void on_end(void *arg, struct MHD_Connection *connection, void **of_reque
 	*of_request = NULL;
 }
 
+static bool is_busy(void *arg, const void *key)
+{
+	const struct child *child = arg;
+
+	for (size_t i = 0; i < ASKED_MAX; i++)
+		if (child->asked[i].id && child->asked[i].connection == key)
+			return true;
+	return false;
+}
+
+static void on_connection(void *arg, struct MHD_Connection *connection,
+			  void **of_connection, enum MHD_ConnectionNotificationCode what)
+{
+	struct child *child = arg;
+	const union MHD_ConnectionInfo *info;
+
+	if (what != MHD_CONNECTION_NOTIFY_STARTED) {
+		connections_remove(&child->connections, connection);
+		return;
+	}
+	info = child->lib.MHD_get_connection_info(connection,
+						  MHD_CONNECTION_INFO_CONNECTION_FD);
+	connections_add(&child->connections, connection, info ? info->connect_fd : -1);
+	connections_make_room(&child->connections, is_busy, child);
+}
+
 static void take_answer(struct child *child, struct asked *asked, unsigned int status)
 {
 	asked->status = status;
@@ -295,7 +328,7 @@ static int on_reply(struct child *child)
 		return -EAGAIN;
 	if (n != (ssize_t)sizeof(reply) || fd < 0)
 		_exit(0); /* the agent has ended */
-	for (size_t i = 0; i < CONNECTIONS_MAX; i++) {
+	for (size_t i = 0; i < ASKED_MAX; i++) {
 		struct asked *asked = &child->asked[i];
 
 		if (asked->id != reply.id || asked->is_answered)
@@ -311,7 +344,7 @@ static void give_up_late(struct child *child)
 	static const char why[] = "the agent does not answer\n";
 	uint64_t now = clock_now_ns();
 
-	for (size_t i = 0; i < CONNECTIONS_MAX; i++) {
+	for (size_t i = 0; i < ASKED_MAX; i++) {
 		struct asked *asked = &child->asked[i];
 
 		if (!asked->id || asked->is_answered || now < asked->until_ns)
@@ -344,7 +377,8 @@ static bool start(struct child *child, int listening)
 		child, MHD_OPTION_LISTEN_SOCKET, listening, MHD_OPTION_CONNECTION_LIMIT,
 		CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, IDLE_S,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES,
-		MHD_OPTION_NOTIFY_COMPLETED, on_end, child, MHD_OPTION_END);
+		MHD_OPTION_NOTIFY_COMPLETED, on_end, child, MHD_OPTION_NOTIFY_CONNECTION,
+		on_connection, child, MHD_OPTION_END);
 	if (!child->daemon)
 		return false;
 	info = child->lib.MHD_get_daemon_info(child->daemon, MHD_DAEMON_INFO_EPOLL_FD);
