@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "worker/remote_reader.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "worker/worker_sandbox.h"
 
@@ -13,9 +14,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define ANSWER_MS 100
-#define LATE_MAX  3
-#define REAP_MS	  10
+#define ANSWER_MS  100
+#define LATE_MAX   3
+#define FORGIVE_NS (20 * SECOND_NS)
+#define REAP_MS	   10
 
 static _Noreturn void read_words(pid_t pid, const uint64_t *addrs, unsigned int n,
 				 const uint32_t *before, int out)
@@ -64,13 +66,22 @@ static void end_child(struct remote_reader *reader, pid_t child)
 	reader->left[reader->n_left++] = child;
 }
 
+static bool is_tired(const struct remote_reader *reader)
+{
+	return reader->full_ns > clock_now_ns() + (LATE_MAX - 1) * FORGIVE_NS;
+}
+
 static void note_late(struct remote_reader *reader, pid_t pid)
 {
-	reader->late++;
+	uint64_t now = clock_now_ns();
+	bool is_first = reader->full_ns <= now;
+
+	reader->full_ns = (is_first ? now : reader->full_ns) + FORGIVE_NS;
+	if (!is_first)
+		return;
 	log_warn("process %d can't be read in time: weft does not know which of its "
-		 "async keys are set%s",
-		 (int)pid,
-		 reader->late == LATE_MAX ? ", and reads no other process any more" : "");
+		 "async keys are set",
+		 (int)pid);
 }
 
 bool remote_reader_read(struct remote_reader *reader, pid_t pid, const uint64_t *addrs,
@@ -83,7 +94,7 @@ bool remote_reader_read(struct remote_reader *reader, pid_t pid, const uint64_t 
 	bool came;
 
 	reap_left(reader);
-	if (n > REMOTE_READER_WORDS_MAX || reader->late >= LATE_MAX ||
+	if (n > REMOTE_READER_WORDS_MAX || is_tired(reader) ||
 	    reader->n_left >= REMOTE_READER_LEFT_MAX || pipe2(ends, O_CLOEXEC))
 		return false;
 	child = fork();

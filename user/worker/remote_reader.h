@@ -17,14 +17,14 @@
 
 /* Zeroes to begin with. */
 struct remote_reader {
-	unsigned int late;   /* how often the answer did not come in time */
+	uint64_t full_ns;    /* when the last answer that did not come is forgotten */
 	unsigned int n_left; /* children that were killed, and took long to end */
 	pid_t left[REMOTE_READER_LEFT_MAX];
 };
 
 /* n words, REMOTE_READER_WORDS_MAX at most; one that can't be read stays as it is in ret.
- * false: not read at all. After the third late answer nobody is asked any more,
- * nor while so many children have not ended. */
+ * false: not read at all. After the third late answer nobody is asked for a while (one
+ * is forgotten each 20 s), nor while so many children have not ended. */
 bool remote_reader_read(struct remote_reader *reader, pid_t pid, const uint64_t *addrs,
 			unsigned int n, uint32_t *ret);
 
