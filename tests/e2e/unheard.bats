@@ -70,4 +70,13 @@ all_have() {
 		-o roots "$top/tests/workloads/roots.c" -pthread
 	run_unheard 2000 "$PWD/roots" driven 300 3 >/dev/null
 	all_have '\[cut\]' || { cat others; false; }
+	# nor who has them in a library, which need not be on the stack
+	gcc -shared -fPIC -o libkey.so -x c - <<<"
+		unsigned int folly_async_stack_root_tls_key;
+		int f(void) { return (int)folly_async_stack_root_tls_key; }"
+	gcc -O1 -o spins -x c - -L. -lkey "-Wl,-rpath,$PWD" <<<"
+		int f(void);
+		int main(void) { for (volatile long i = f(); i < 100000000; i++); }"
+	run_unheard 2000 "$PWD/spins"
+	all_have '\[cut\]' || { cat others; false; }
 }
