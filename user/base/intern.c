@@ -182,11 +182,22 @@ static size_t find_slot(const struct intern *table, uint32_t hash, const void *b
 	return i;
 }
 
-bool intern_has(const struct intern *table, const void *bytes, size_t n)
+bool intern_find(const struct intern *table, const void *bytes, size_t n,
+		 uint32_t *ret_id)
 {
 	uint32_t hash = (uint32_t)hash_bytes(bytes, n);
+	uint32_t slot = table->slots[find_slot(table, hash, bytes, n)];
 
-	return table->slots[find_slot(table, hash, bytes, n)];
+	if (slot)
+		*ret_id = slot - 1;
+	return slot;
+}
+
+bool intern_has(const struct intern *table, const void *bytes, size_t n)
+{
+	uint32_t id;
+
+	return intern_find(table, bytes, n, &id);
 }
 
 int intern_id(struct intern *table, const void *bytes, size_t n, uint32_t *ret_id)

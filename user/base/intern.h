@@ -34,6 +34,10 @@ int intern_id(struct intern *table, const void *bytes, size_t n, uint32_t *ret_i
 
 bool intern_has(const struct intern *table, const void *bytes, size_t n);
 
+/* The id of these n bytes, if they are there. */
+bool intern_find(const struct intern *table, const void *bytes, size_t n,
+		 uint32_t *ret_id);
+
 /* The bytes of an id that was given out, 8-byte aligned, NUL after them. */
 const void *intern_bytes(const struct intern *table, uint32_t id, size_t *ret_n);
 const char *intern_string(const struct intern *table, uint32_t id);

@@ -95,8 +95,8 @@ enum name_origin names_origin(const struct names *names, uint32_t frame)
 /* One that is there stays whole, so that a function has one name. */
 static int add_long(struct names *names, const char *text, size_t n, uint32_t *ret)
 {
-	if (intern_has(names->strings, text, n))
-		return intern_id(names->strings, text, n, ret);
+	if (intern_find(names->strings, text, n, ret))
+		return 0;
 	if (n <= LONG_BYTES_MAX - names->long_bytes &&
 	    n <= ALL_LONG_MAX - names->all_long_bytes) {
 		names->long_bytes += n;

@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "format/stack.h"
 
+#include "base/intern.h"
+
 #define STACK_FRAMES_MAX 8192
+#define TEXTS_MAX	 (256u << 10)
+#define TEXTS_BYTES_MAX	 (16u << 20)
 
 void stack_builder_free(struct stack_builder *b)
 {
 	vec_free(&b->codes);
+	vec_free(&b->last.codes);
+	vec_free(&b->last.nodes);
+	intern_free(b->known.texts);
+	vec_free(&b->known.codes);
 }
 
 int stack_add_mark(struct stack_builder *b, uint32_t code)
@@ -32,6 +40,60 @@ int stack_add_frame(struct stack_builder *b, const char *name, size_t n,
 	return err ? err : stack_add_named(b, &frame);
 }
 
+static int note_text(struct frame_texts *known, const char *text, size_t n, uint32_t code)
+{
+	uint32_t id;
+	int err = 0;
+
+	if (!known->texts) {
+		err = intern_new(&known->texts, TEXTS_MAX);
+		if (err)
+			return err;
+		intern_limit_bytes(known->texts, TEXTS_BYTES_MAX);
+	}
+	err = intern_id(known->texts, text, n, &id);
+	if (err)
+		return err == INTERN_FULL ? 0 : err;
+	return vec_push(&known->codes, code);
+}
+
+int stack_add_text(struct stack_builder *b, const char *text, size_t n, frame_reader read)
+{
+	struct frame_texts *known = &b->known;
+	uint64_t left_out = b->r->left_out;
+	size_t before = b->codes.n;
+	uint32_t id;
+	int err;
+
+	if (known->texts && intern_find(known->texts, text, n, &id))
+		return stack_add_mark(b, known->codes.items[id]);
+	err = read(b, text, n);
+	/* one that there was no room for counts each time */
+	if (err || b->codes.n != before + 1 || b->r->left_out != left_out)
+		return err;
+	return note_text(known, text, n, b->codes.items[before]);
+}
+
+/* The next node of a path: the last stack's, as long as they are alike. */
+static int add_node(struct stack_builder *b, size_t depth, uint32_t code, uint32_t *node)
+{
+	struct stack_path *last = &b->last;
+	uint32_t parent = *node;
+	int err;
+
+	if (depth < last->codes.n && last->codes.items[depth] == code) {
+		*node = last->nodes.items[depth];
+		return 0;
+	}
+	if (depth < last->codes.n)
+		last->codes.n = last->nodes.n = depth;
+	err = profile_add_node(b->r, parent, code, node);
+	if (err || *node == parent || depth != last->codes.n)
+		return err; /* without room it counts each time */
+	err = vec_push(&last->codes, code);
+	return err ? err : vec_push(&last->nodes, *node);
+}
+
 int stack_finish(struct stack_builder *b, bool leaf_first, uint32_t *ret)
 {
 	struct profile_stack stack = { 0 };
@@ -44,7 +106,7 @@ int stack_finish(struct stack_builder *b, bool leaf_first, uint32_t *ret)
 
 		if (PROFILE_MARK(code) == VIEW_BOUNDARY)
 			stack.notes |= STACK_ASYNC;
-		err = profile_add_node(b->r, node, code, &node);
+		err = add_node(b, i, code, &node);
 	}
 	b->codes.n = 0;
 	stack.node[VIEW_ASYNC] = stack.node[VIEW_THREAD] = node;

@@ -107,7 +107,7 @@ static bool is(const char *name, size_t n, const char *what)
 	return strlen(what) == n && !memcmp(name, what, n);
 }
 
-static int add_frame(struct stack_builder *b, const char *name, size_t n)
+static int read_frame(struct stack_builder *b, const char *name, size_t n)
 {
 	struct profile_frame rest = { .type = FRAME_TYPE_NATIVE };
 
@@ -140,7 +140,7 @@ static int add_line(struct stack_builder *b, const char *line, size_t n, uint64_
 		const char *end = memchr(name, ';', n - at - 1);
 		size_t length = end ? (size_t)(end - name) : n - at - 1;
 
-		err = add_frame(b, name, length);
+		err = stack_add_text(b, name, length, read_frame);
 		at += 1 + length;
 	}
 	if (!err)

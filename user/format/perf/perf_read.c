@@ -252,7 +252,7 @@ static size_t without_deleted(const char *module, size_t n)
 }
 
 /* "addr name+0x14 (module)" */
-static int add_frame(struct perf_parser *p, const char *line, size_t n)
+static int read_frame(struct stack_builder *b, const char *line, size_t n)
 {
 	struct profile_module module = { 0 };
 	struct profile_frame rest = { 0 };
@@ -271,17 +271,17 @@ static int add_frame(struct perf_parser *p, const char *line, size_t n)
 
 		rest.type = frame_type_of(path, length);
 		if (rest.type != FRAME_TYPE_INLINED)
-			err = profile_add_string(p->b.r, path, length, &module.path);
+			err = profile_add_string(b->r, path, length, &module.path);
 		n = open - 1;
 	}
 	if (!err)
-		err = profile_add_module(p->b.r, &module, &rest.module);
+		err = profile_add_module(b->r, &module, &rest.module);
 	n = without_offset(name, n);
 	if (!n || begins(name, n, "[unknown]")) { /* named by where it lies */
 		rest.offset = rest.type == FRAME_TYPE_KERNEL ? 0 : address;
 		n = 0;
 	}
-	return err ? err : stack_add_frame(&p->b, name, n, &rest);
+	return err ? err : stack_add_frame(b, name, n, &rest);
 }
 
 /* Behind "5025125 cpu-clock:", of which -F may leave out either. */
@@ -340,7 +340,7 @@ static int add_lone(struct perf_parser *p, const char *s, size_t n)
 		return 0;
 	}
 	p->has_lone = true;
-	return add_frame(p, s, n);
+	return stack_add_text(&p->b, s, n, read_frame);
 }
 
 static int end_sample(struct perf_parser *p)
@@ -424,7 +424,7 @@ static int take_line(struct perf_parser *p, const char *line, size_t n)
 	if (p->has_lone) /* then it was the text of a tracepoint, or -F +addr's */
 		p->b.codes.n = 0;
 	p->has_lone = false;
-	return add_frame(p, line + at, n - at);
+	return stack_add_text(&p->b, line + at, n - at, read_frame);
 }
 
 static int perf_read(struct source *source, struct profile *profile)
