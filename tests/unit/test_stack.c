@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Stacks of text: a text that stands for a frame is read once, and stacks that begin alike
- * are the same nodes as if each were added alone. */
+/* Stacks of text: a text that stands for a frame is read once, and stacks that begin
+ * alike are the same nodes as if each were added alone. */
 #include "format/stack.h"
 
 #include <setjmp.h>
