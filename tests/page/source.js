@@ -179,6 +179,25 @@ function colours({ is }) {
 	return words.join("\n");
 }
 
+const CHOSEN_MIN = 1.1; // of what is chosen, to the ground that it lies on
+
+function chosen({ is }) {
+	const css = fs.readFileSync(path.join(FROM, "page.css"), "utf8");
+	const [light, dark] = css.split('[data-theme="dark"]');
+
+	for (const part of [light, dark]) {
+		const of = (name) => part.match(new RegExp(`--${name}: (#\\w+)`))[1];
+		const [ground, choice, ink] = ["wash", "chosen", "ink"].map(of);
+
+		is.true(
+			contrast(choice, ground) >= CHOSEN_MIN &&
+				luminance(choice) > luminance(ground),
+			`${choice} on ${ground} looks like what is not chosen`
+		);
+		is.true(contrast(ink, choice) >= CONTRAST_MIN, `${ink} on ${choice}`);
+	}
+}
+
 module.exports = [
 	[
 		"no markup is made of data, no network is named in the sources",
@@ -187,4 +206,5 @@ module.exports = [
 	],
 	["the file names no address and loads nothing", addresses, false],
 	["colours differ for all kinds of eyes, letters stand out", colours, false],
+	["what is chosen lies above the rest, light and dark", chosen, false],
 ];
