@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * From a thread to the trace and the span that it works for, by the variable that its
- * process exports (shared/thread_context.h). Six words are followed at most, and 28
- * bytes read, whatever they hold.
+ * From a thread to the trace and the span that it works for, and to attributes of that,
+ * by the variable that its process exports (shared/thread_context.h). Six words are
+ * followed at most, and 640 bytes read, whatever they hold.
  */
 #include "compat.bpf.h"
 #include "context.bpf.h"
+#include "words.bpf.h"
 
 static __always_inline bool has_ids(const __u64 words[TRACE_WORDS])
 {
@@ -81,47 +82,87 @@ static __always_inline __u64 find_variable(const struct tls_variable *variable)
 	return find_by_words(tp, variable);
 }
 
-/* 0: nothing is attached, or it can't be read, which the record then says. */
-static __always_inline bool read_context(struct scratch *s,
-					 const struct tls_variable *variable,
+/* What its head says; where it lies, or 0: nothing is attached, or it can't be read,
+ * which the record then says. */
+static __always_inline __u64 read_record(struct scratch *s, __u64 at,
 					 struct thread_context *ret)
 {
-	__u64 at = find_variable(variable), record = 0;
+	__u64 record = 0;
 
-	if (!at)
-		return false;
 	if (read_user(&record, sizeof(record), at)) {
 		record &= knobs.addr_mask;
 		if (!record)
-			return false;
+			return 0;
 		if (read_user(ret, sizeof(*ret), record))
-			return ret->valid == THREAD_CONTEXT_VALID;
+			return ret->valid == THREAD_CONTEXT_VALID ? record : 0;
 	}
 	s->rec.flags |= SAMPLE_NO_CONTEXT;
-	return false;
+	return 0;
+}
+
+/* That of the variable which the process exports. */
+static __always_inline __u64 read_threads_own(struct scratch *s,
+					      struct thread_context *ret)
+{
+	const struct process_info *pub = bpf_map_lookup_elem(&processes, &s->rec.tgid);
+	__u64 at = pub ? find_variable(&pub->context) : 0;
+
+	return at ? read_record(s, at, ret) : 0;
+}
+
+static __always_inline void add_ids(struct scratch *s, const struct trace_ids *ids)
+{
+	__u64 words[TRACE_WORDS];
+
+	__builtin_memcpy(words, ids, sizeof(words));
+	if (!has_ids(words))
+		return;
+	for (int i = 0; i < TRACE_WORDS; i++)
+		emit_word(s, words[i]);
+	s->rec.flags |= SAMPLE_TRACED;
+}
+
+/* Of more bytes than there may be, the first. */
+static __always_inline void add_attributes(struct scratch *s, __u64 from, __u32 said)
+{
+	__u32 bytes = said, n = s->n_words, last;
+
+	if (!said)
+		return;
+	if (bytes > ATTRIBUTES_BYTES_MAX)
+		bytes = ATTRIBUTES_BYTES_MAX;
+	last = n + ATTRIBUTES_WORDS(bytes) - 2;
+	s->words[last & (RECORD_WORDS_MAX - 1)] = 0; /* behind the bytes */
+	KEEP(n);
+	KEEP(bytes);
+	/* verifier: the budgets add up to less */
+	if (n > RECORD_WORDS_MAX - ATTRIBUTES_WORDS_MAX || bytes > ATTRIBUTES_BYTES_MAX)
+		return;
+	if (!read_user(&s->words[n], bytes, from)) {
+		s->rec.flags |= SAMPLE_NO_CONTEXT;
+		return;
+	}
+	s->n_words = last + 1;
+	emit_word(s, ATTRIBUTES_WORD(bytes, said));
+	s->rec.flags |= SAMPLE_ATTRIBUTED;
 }
 
 int context_add(__u32 hook)
 {
 	struct scratch *s = scratch(hook);
-	struct process_info *pub;
 	struct thread_context context;
-	__u64 words[TRACE_WORDS];
-	__u32 n;
+	__u64 record;
 
 	if (!s)
 		return 0;
-	pub = bpf_map_lookup_elem(&processes, &s->rec.tgid);
-	if (!pub || !read_context(s, &pub->context, &context))
+	record = read_threads_own(s, &context);
+	if (!record)
 		return 0;
-	__builtin_memcpy(words, &context.ids, sizeof(words));
-	n = s->n_words;
-	/* verifier: the budgets add up to less */
-	if (!has_ids(words) || n > RECORD_WORDS_MAX - TRACE_WORDS)
-		return 0;
-	for (int i = 0; i < TRACE_WORDS; i++)
-		s->words[(n + i) & (RECORD_WORDS_MAX - 1)] = words[i];
-	s->n_words = n + TRACE_WORDS;
-	s->rec.flags |= SAMPLE_TRACED;
+	if (knobs.trace_ids)
+		add_ids(s, &context.ids);
+	if (knobs.attributes)
+		add_attributes(s, record + sizeof(context),
+			       context.attributes_bytes[0] | context.attributes_bytes[1]
+								     << 8);
 	return 1;
 }

@@ -91,7 +91,7 @@ static __always_inline void take_user_stack(struct scratch *s, __u32 hook,
 	s->fp &= knobs.addr_mask;
 	s->lr &= knobs.addr_mask;
 	splice_user_stack(hook);
-	if (knobs.trace_ids && s->has_context)
+	if ((knobs.trace_ids || knobs.attributes) && s->has_context)
 		context_add(hook);
 }
 

@@ -289,8 +289,10 @@ struct bounds_table {
  * Words of a record that no budget counts behind the thread's: for each root that is
  * followed a chain may cross (two SEGMENTs, the first frame of the stack that it leads
  * to), it may be found there behind a gap (ROOT, GAP), and on that stack another may be
- * one too many, behind a gap (ROOT, GAP). And the ids of a trace.
+ * one too many, behind a gap (ROOT, GAP). And the ids of a trace, and attributes.
  */
-#define UNCOUNTED_WORDS (7 * MAX_ROOTS + KEYS_MAX + TRACE_WORDS)
+#define UNCOUNTED_WORDS                                                                  \
+	(7 * MAX_ROOTS + KEYS_MAX + TRACE_WORDS +                                        \
+	 (knobs.attributes ? ATTRIBUTES_WORDS_MAX : 0))
 
 #endif

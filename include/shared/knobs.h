@@ -18,7 +18,7 @@
 /*
  * kernel + thread + chains + the ROOT, GAP and SEGMENT words between them, and
  * a power of two, so that an index is bounded by one mask. What the thread leaves of
- * it is the chains', 300 frames at least.
+ * it is the chains', 300 frames at least; 220 of who asked for attributes.
  */
 #define RECORD_WORDS_MAX 2048
 
@@ -60,6 +60,7 @@ struct knobs {
 	unsigned int tables;	   /* walk by unwind tables where there are any */
 	unsigned int timed;	   /* count what samples take */
 	unsigned int trace_ids;	   /* samples carry them */
+	unsigned int attributes;   /* samples carry those of threads' contexts */
 	unsigned long long cgroup_id;	 /* FILTER_CGROUP: the v2 cgroup's id */
 	unsigned long long addr_mask;	 /* user address without tags and signatures */
 	unsigned int page_bytes;	 /* of user memory */

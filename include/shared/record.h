@@ -13,6 +13,8 @@
  *                    and a GAP word where the walk broke and went on from one
  *   segments         each a SEGMENT word and the words it counts
  *   TRACE_WORDS      only of a TRACED sample: struct trace_ids, as bytes
+ *   attributes       only of an ATTRIBUTED sample: bytes, padded to whole words, and an
+ *                    ATTRIBUTES_WORD
  *
  * A chain segment replaces, in the async view, everything that follows the ROOT
  * word which carries its number. How it ended says where the view goes on: in
@@ -139,7 +141,8 @@ enum segment_kind { SEGMENT_CHAIN, SEGMENT_THREAD };
 	X(AWAITED, 7, "an unwind table or a mapping was not known yet")                  \
 	X(ROOTS_CUT, 8, "has more async roots than weft follows")                        \
 	X(TRACED, 9, "carries the ids of a trace and a span")                            \
-	X(NO_CONTEXT, 10, "the thread's context could not be read")
+	X(NO_CONTEXT, 10, "the thread's context could not be read")                      \
+	X(ATTRIBUTED, 11, "carries attributes of the thread's context")
 
 enum sample_flag {
 #define X(name, bit, text) SAMPLE_##name = 1 << bit,

@@ -21,7 +21,7 @@ struct trace_ids {
 	unsigned char span[SPAN_ID_BYTES];
 };
 
-/* Bytes without padding; the attributes that follow it are not read. */
+/* Bytes without padding; attributes follow. */
 struct thread_context {
 	struct trace_ids ids;
 	unsigned char valid;
@@ -31,10 +31,24 @@ struct thread_context {
 
 _Static_assert(sizeof(struct thread_context) == 28, "OTEP 4947's record");
 
-/* A sample carries them as words behind those of its stacks. */
+/* An attribute: a key's index in the map that the process publishes, the number of the
+ * value's bytes, the value. A record is read as far as OTEP 4947 advises that it goes. */
+#define ATTRIBUTE_HEAD_BYTES 2
+#define ATTRIBUTE_KEYS	     256 /* that a map may have */
+#define ATTRIBUTES_BYTES_MAX (640 - 28)
+
+/* A sample carries ids as words behind those of its stacks. */
 #define TRACE_WORDS 3
 
 _Static_assert(sizeof(struct trace_ids) == 8 * TRACE_WORDS, "whole words");
+
+/* And attributes as words behind these, the last of which says how many bytes they are,
+ * and how many the record has. */
+#define ATTRIBUTES_WORD(bytes, said) ((unsigned long long)(said) << 32 | (bytes))
+#define ATTRIBUTES_BYTES(word)	     ((unsigned int)(word))
+#define ATTRIBUTES_SAID(word)	     ((unsigned int)((word) >> 32))
+#define ATTRIBUTES_WORDS(bytes)	     (((bytes) + 7) / 8 + 1)
+#define ATTRIBUTES_WORDS_MAX	     ATTRIBUTES_WORDS(ATTRIBUTES_BYTES_MAX)
 
 /*
  * How a thread's copy of the variable is found. A library's code finds it by words that

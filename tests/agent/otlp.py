@@ -128,6 +128,7 @@ def read_profile(dictionary, data):
     demand(len(one(fields, 7)) == 16 and any(one(fields, 7)), "profile_id")
     folded = {}
     linked = []
+    said = []
     for data in fields[2]:
         sample = message(data)
         demand(5 not in sample, "a sample with times")
@@ -142,10 +143,12 @@ def read_profile(dictionary, data):
         if one(sample, 3):
             link = dictionary.links[one(sample, 3)]
             linked.append((stack, one(link, 1).hex(), one(link, 2).hex()))
+        said.append((stack, {key: attributes[key] for key in attributes if "http." in key}))
         line = ";".join(frame.replace(";", ":") for frame in stack)
         folded[line] = folded.get(line, 0) + value
     about = dictionary.named(packed(fields, 11))
     about["linked"] = linked
+    about["said"] = said
     about["type"] = dictionary.value_type(one(fields, 1))
     return one(fields, 7).hex(), folded, about
 

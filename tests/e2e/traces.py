@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""traces.py FILE.pb.gz: FUNCTION TRACE SPAN COUNT of each sample that has one of
-traced.c's functions in it, FUNCTION being that one; - for an id that it does not have.
+"""traces.py FILE.pb.gz [LABEL…]: FUNCTION VALUE… COUNT of each sample that has one of the
+functions of traced.c and its like in it, FUNCTION being that one; - for a label that it
+does not have. Without labels: trace_id and span_id.
 
 Written from profile.proto alone; nothing of weft's writer is used."""
 import collections
@@ -15,6 +16,7 @@ from wire import fields, varint  # pylint: disable=wrong-import-position
 
 NAMES = re.compile(
     "works_for_[1-4]|turns_to_[56]|not_valid|no_span|garbage|kernel_address|nothing"
+    "|says_[a-z_]+"
 )
 
 
@@ -48,6 +50,7 @@ def read(profile):
 def main():
     strings, functions, locations, samples = read(gzip.open(sys.argv[1]).read())
     counts = collections.Counter()
+    wanted = sys.argv[2:] or ["trace_id", "span_id"]
     for sample in samples:
         stack = [x for n, v in sample if n == 1 for x in numbers(v)]
         names = [strings[functions[f]] for place in stack for f in locations[place]]
@@ -55,9 +58,9 @@ def main():
         labels = [dict(fields(v)) for n, v in sample if n == 3]
         texts = {strings[label[1]]: strings[label.get(2, 0)] for label in labels}
         for name in [name for name in names if NAMES.fullmatch(name)][:1]:
-            counts[name, texts.get("trace_id", "-"), texts.get("span_id", "-")] += count
-    for (name, trace, span), count in sorted(counts.items()):
-        print(name, trace, span, count)
+            counts[name, *[texts.get(label, "-") for label in wanted]] += count
+    for key, count in sorted(counts.items()):
+        print(*key, count)
 
 
 main()

@@ -30,14 +30,16 @@ void fuzz_resource(const uint8_t *data, size_t n)
 
 static int on_value(void *arg, size_t index, const char *value, uint64_t start)
 {
-	REQUIRE(index < N_RESOURCE_ATTRIBUTES && strlen(value) < RESOURCE_VALUE_BYTES);
+	REQUIRE(index < 7 && index != 4 && strlen(value) < RESOURCE_VALUE_BYTES);
 	require_clean(value);
 	return 0;
 }
 
 void fuzz_process_context(const uint8_t *data, size_t n)
 {
-	static const uint64_t attributes[] = { 0, 1, 2, 3, UINT64_MAX };
+	static const uint64_t attributes[] = {
+		0, 1, 2, 3, UINT64_MAX, PROCESS_CONTEXT_KEYS, PROCESS_CONTEXT_KEYS + 255
+	};
 
-	require_error(process_context_values(MEMORY_FD, attributes, 5, on_value, NULL));
+	require_error(process_context_values(MEMORY_FD, attributes, 7, on_value, NULL));
 }

@@ -87,7 +87,7 @@ static void add_attribute(struct str *resource, const char *key, const char *val
 
 static void reads_the_attributes_of_a_resource(void **state)
 {
-	struct resource resource;
+	struct process_context context;
 	AUTO_STR payload = { 0 };
 	AUTO_STR inner = { 0 };
 
@@ -98,27 +98,85 @@ static void reads_the_attributes_of_a_resource(void **state)
 	proto_add_uint(&inner, 2, 5);
 	proto_add_bytes(&payload, 1, inner.s, inner.n);
 	proto_add_bytes(&payload, 2, "\x0a\x01k", 3);
-	assert_int_equal(process_context_read(&resource, payload.s, payload.n), 0);
-	assert_string_equal(resource.values[RESOURCE_SERVICE_NAME], "checkout?");
-	assert_string_equal(resource.values[RESOURCE_DEPLOYMENT], "prod");
-	assert_string_equal(resource.values[RESOURCE_SERVICE_NAMESPACE], "");
-	assert_int_equal(process_context_read(&resource, "", 0), 0);
-	assert_string_equal(resource.values[RESOURCE_SERVICE_NAME], "");
+	assert_int_equal(process_context_read(&context, payload.s, payload.n), 0);
+	assert_string_equal(context.resource.values[RESOURCE_SERVICE_NAME], "checkout?");
+	assert_string_equal(context.resource.values[RESOURCE_DEPLOYMENT], "prod");
+	assert_string_equal(context.resource.values[RESOURCE_SERVICE_NAMESPACE], "");
+	assert_int_equal(process_context_read(&context, "", 0), 0);
+	assert_string_equal(context.resource.values[RESOURCE_SERVICE_NAME], "");
+}
+
+/* An AnyValue of text; NULL: of a number. */
+static void add_key(struct str *array, const char *text)
+{
+	AUTO_STR any = { 0 };
+
+	if (text)
+		proto_add_string(&any, 1, text);
+	else
+		proto_add_uint(&any, 3, 5);
+	proto_add_item(array, 1, any.s, any.n);
+}
+
+static void add_key_map(struct str *payload, const char *key, const struct str *array)
+{
+	AUTO_STR any = { 0 };
+	AUTO_STR pair = { 0 };
+
+	proto_add_bytes(&any, 5, array->s, array->n);
+	proto_add_string(&pair, 1, key);
+	proto_add_bytes(&pair, 2, any.s, any.n);
+	proto_add_bytes(payload, 2, pair.s, pair.n);
+}
+
+static void is_key(const struct process_context *context, size_t index, const char *text)
+{
+	assert_int_equal(context->keys[index].n, strlen(text));
+	assert_memory_equal(context->keys[index].text, text, strlen(text));
+}
+
+static void reads_the_keys_of_threads_attributes(void **state)
+{
+	AUTO_FREE struct process_context *context = malloc(sizeof(*context));
+	AUTO_STR payload = { 0 };
+	AUTO_STR array = { 0 };
+
+	add_key(&array, "http.route");
+	add_key(&array, NULL);
+	add_key(&array, "user.id");
+	add_key_map(&payload, "threadlocal.another_map", &array);
+	assert_int_equal(process_context_read(context, payload.s, payload.n), 0);
+	assert_int_equal(context->n_keys, 0);
+	add_key_map(&payload, "threadlocal.attribute_key_map", &array);
+	assert_int_equal(process_context_read(context, payload.s, payload.n), 0);
+	assert_int_equal(context->n_keys, 3);
+	is_key(context, 0, "http.route");
+	assert_null(context->keys[1].text);
+	is_key(context, 2, "user.id");
+	for (size_t n = payload.n - 1; n > payload.n - array.n; n--)
+		assert_int_equal(process_context_read(context, payload.s, n), -EBADMSG);
+	for (int i = 0; i < ATTRIBUTE_KEYS; i++)
+		add_key(&array, "more");
+	str_clear(&payload);
+	add_key_map(&payload, "threadlocal.attribute_key_map", &array);
+	assert_int_equal(process_context_read(context, payload.s, payload.n), 0);
+	assert_int_equal(context->n_keys, ATTRIBUTE_KEYS);
+	error_clear();
 }
 
 /* Of each beginning of a message, either all of it is taken, or nothing. */
 static void takes_nothing_of_what_is_broken(void **state)
 {
-	struct resource resource;
+	struct process_context context;
 	AUTO_STR payload = { 0 };
 	AUTO_STR inner = { 0 };
 
 	add_attribute(&inner, "service.name", "checkout");
 	proto_add_bytes(&payload, 1, inner.s, inner.n);
 	for (size_t n = 1; n < payload.n; n++) {
-		memset(&resource, 0, sizeof(resource));
-		assert_int_equal(process_context_read(&resource, payload.s, n), -EBADMSG);
-		assert_string_equal(resource.values[RESOURCE_SERVICE_NAME], "");
+		memset(&context, 0, sizeof(context));
+		assert_int_equal(process_context_read(&context, payload.s, n), -EBADMSG);
+		assert_string_equal(context.resource.values[RESOURCE_SERVICE_NAME], "");
 	}
 	error_clear();
 }
@@ -178,6 +236,7 @@ int main(void)
 		cmocka_unit_test(knows_the_mapping_by_its_names),
 		cmocka_unit_test(checks_each_field_of_the_header),
 		cmocka_unit_test(reads_the_attributes_of_a_resource),
+		cmocka_unit_test(reads_the_keys_of_threads_attributes),
 		cmocka_unit_test(takes_nothing_of_what_is_broken),
 		cmocka_unit_test(reads_what_a_process_publishes),
 	};

@@ -50,6 +50,7 @@ static struct weft_bpf *open_programs(unsigned int filters, const char *types)
 	knobs->page_bytes = (unsigned int)sysconf(_SC_PAGESIZE);
 	knobs->tables = 1;
 	knobs->trace_ids = filters != 0;
+	knobs->attributes = filters != 0;
 	knobs->clock_tick_ns = (unsigned int)(1000000000 / sysconf(_SC_CLK_TCK));
 	knobs->kernel_stack_bytes = arch_kernel_stack_bytes();
 	knobs->addr_mask = arch_addr_mask();

@@ -2,6 +2,7 @@
 #include "agent/naming.h"
 
 #include "base/error.h"
+#include "record/attributes.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -137,6 +138,8 @@ static int hand_on(struct naming *naming)
 		err = window_profile_finish(&naming->profile, naming->names, &stats);
 	if (!err && declared)
 		declared_parse(declared, window_aggregator(w->window), naming->worker);
+	if (!err && declared && declared_attribute_names(declared))
+		err = attributes_name(profile, window_aggregator(w->window), declared);
 	if (!err && naming->is_unnamed)
 		err = profile_add_count(profile, "agent.unnamed_windows", 1);
 	return err ? err : naming->sink(naming->arg, w, profile, &stats);

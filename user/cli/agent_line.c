@@ -366,6 +366,7 @@ void agent_line_free(struct agent_line *line)
 	free(line->symfs);
 	free(line->listen_token);
 	free(line->variables);
+	free(line->attributes);
 	free(line->environment_text);
 	free(line->config_text);
 }

@@ -38,11 +38,13 @@ struct agent_line {
 	char *effective;	 /* owned; what to print */
 	unsigned int log_format; /* enum log_format */
 	struct string_list pushes, labels;
-	const char *keep_format, *listen_token_file, *service_from, *environment;
+	const char *keep_format, *listen_token_file, *service_from, *environment,
+		*trace_attributes;
 	struct receiver_line receivers[AGENT_RECEIVERS_MAX];
 	struct relabel_line relabels[RELABEL_RULES_MAX]; /* in turn */
 	/* owned */
-	char *cgroup, *symfs, *environment_text, *config_text, *listen_token, *variables;
+	char *cgroup, *symfs, *environment_text, *config_text, *listen_token, *variables,
+		*attributes;
 	char *texts[AGENT_LABELS_MAX];
 	size_t n_texts;
 	char host[65];

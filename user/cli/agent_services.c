@@ -89,32 +89,81 @@ static int check_variable(const char *name)
 	return 0;
 }
 
-static int take_variables(struct agent_line *line)
+/* Of samples, whatever their process says. */
+static const char *const sample_labels[] = { "comm",	   "pid",	"container",
+					     "host",	   "trace_id",	"span_id",
+					     "async.kind", "async.hops" };
+
+/* OpenTelemetry lets a key be any text; these stand in a list with commas. */
+static int check_key(const char *key)
 {
-	const char *at = line->environment, *word;
-	AUTO_STR names = { 0 };
+	for (const char *s = key; *s; s++)
+		if (*s <= ' ' || *s > '~')
+			return fail(-EINVAL, "--trace-attributes: '%s' is no plain text",
+				    key);
+	if (strlen(key) >= DECLARED_NAME_BYTES)
+		return fail(-EINVAL, "--trace-attributes: '%s' is too long", key);
+	for (size_t i = 0; i < sizeof(sample_labels) / sizeof(*sample_labels); i++)
+		if (!strcmp(sample_labels[i], key))
+			return fail(-EINVAL,
+				    "--trace-attributes: weft has a label %s itself",
+				    key);
+	return 0;
+}
+
+/* An option that is a list of words with commas. */
+struct list_option {
+	const char *name, *noun;
+	unsigned int max;
+	int (*check)(const char *word);
+};
+
+static int take_list(const char *from, const struct list_option *option, char **ret)
+{
+	AUTO_STR list = { 0 };
+	const char *word;
 	unsigned int count = 0;
 	size_t n;
 
-	while (next_word(&at, &word, &n)) {
-		AUTO_STR name = { 0 };
+	while (next_word(&from, &word, &n)) {
+		AUTO_STR one = { 0 };
 		int err;
 
-		str_add_bytes(&name, word, n);
-		err = str_error(&name) ? -ENOMEM : check_variable(name.s);
-		if (!err && ++count > DECLARED_VARIABLES_MAX)
-			err = fail(-EINVAL, "--environment: more than %d variables",
-				   DECLARED_VARIABLES_MAX);
+		str_add_bytes(&one, word, n);
+		err = str_error(&one) ? -ENOMEM : option->check(one.s);
+		if (!err && ++count > option->max)
+			err = fail(-EINVAL, "%s: more than %u %s", option->name,
+				   option->max, option->noun);
 		if (err)
 			return err;
-		str_addf(&names, "%s%s", names.n ? "," : "", name.s);
+		str_addf(&list, "%s%s", list.n ? "," : "", one.s);
 	}
-	if (str_error(&names))
+	if (str_error(&list))
 		return -ENOMEM;
-	line->variables = GIVE(names.s);
-	line->agent.record.declared.variables = line->variables;
-	line->agent.services.has_variables = count;
+	*ret = GIVE(list.s);
 	return 0;
+}
+
+static int take_variables(struct agent_line *line)
+{
+	static const struct list_option option = { "--environment", "variables",
+						   DECLARED_VARIABLES_MAX,
+						   check_variable };
+	int err = take_list(line->environment, &option, &line->variables);
+
+	line->agent.record.declared.variables = line->variables;
+	line->agent.services.has_variables = line->variables != NULL;
+	return err;
+}
+
+static int take_attributes(struct agent_line *line)
+{
+	static const struct list_option option = { "--trace-attributes", "keys",
+						   ATTRIBUTE_NAMES_MAX, check_key };
+	int err = take_list(line->trace_attributes, &option, &line->attributes);
+
+	line->agent.record.declared.attributes = line->attributes;
+	return err;
 }
 
 int agent_services_read(struct agent_line *line)
@@ -125,5 +174,7 @@ int agent_services_read(struct agent_line *line)
 	services->labels = line->agent.labels;
 	services->n_labels = line->agent.n_labels;
 	services->rules = line->agent.rules;
-	return err || !line->environment ? err : take_variables(line);
+	if (!err && line->environment)
+		err = take_variables(line);
+	return err || !line->trace_attributes ? err : take_attributes(line);
 }

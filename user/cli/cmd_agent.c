@@ -127,6 +127,10 @@ static const struct option options[] = {
 	  "also send for which trace and span threads worked,\n"
 	  "where OpenTelemetry publishes it",
 	  AT(agent.record.trace_ids) },
+	{ OPTION_STRING, 0, "trace-attributes", "KEYS",
+	  "attributes published there that become labels of\nsamples, with commas: "
+	  "http.route (default none)",
+	  AT(trace_attributes) },
 	{ OPTION_STRING, 0, "spool", "PATH",
 	  "folder for profiles that wait to be sent\n(default /var/lib/weft/spool)",
 	  AT(agent.spool) },

@@ -65,6 +65,7 @@ int aggregator_new(struct aggregator **ret)
 	intern_limit_bytes(aggregator->frames, FRAME_BYTES_MAX);
 	intern_limit_bytes(aggregator->stacks, STACK_BYTES_MAX);
 	intern_limit_bytes(aggregator->labels, LABEL_BYTES_MAX);
+	intern_limit_bytes(aggregator->traces, TRACE_BYTES_MAX);
 	*ret = GIVE(aggregator);
 	return 0;
 }

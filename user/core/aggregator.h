@@ -77,6 +77,7 @@ enum stack_head {
 #define COMM_OTHER	    "[other]"  /* number 0: beyond those, or nobody's */
 #define OWNERS_MAX	    (4u << 20) /* processes; threads */
 #define TRACES_MAX	    (1u << 20)
+#define TRACE_BYTES_MAX	    (64u << 20)
 #define LABELS_MAX	    (64u << 10)
 #define LABEL_BYTES_MAX	    (16u << 20)
 #define CODE_TIMES_MAX	    (256u << 10) /* samples with a code_ns of their own */
@@ -90,7 +91,7 @@ struct aggregator {
 	struct intern *stacks;		     /* of codes */
 	struct intern *comms;
 	struct intern *labels;
-	struct intern *traces;	  /* of struct trace_ids; 0: of none */
+	struct intern *traces;	  /* struct trace_ids or trace_attributes; 0: of none */
 	struct intern *processes; /* of struct aggregator_process; 0: not known */
 	struct intern *threads;	  /* of struct aggregator_thread; 0: not known */
 	struct timeline timeline; /* in unix seconds, as unix_offset_ns makes them */
@@ -99,6 +100,8 @@ struct aggregator {
 	struct {
 		uint64_t total, in_kernel, unproven, async, unmatched, stale, no_slot,
 			awaited, roots_cut, labels_unreadable, traced;
+		uint64_t attributed;	 /* with attributes of a thread's context */
+		uint64_t attributes_cut; /* which are more than weft reads */
 		uint64_t no_context;	 /* whose thread's context can't be read */
 		uint64_t traces_dropped; /* whose ids are beyond their limit */
 		uint64_t refused; /* stacks beyond the limits: in total, in no stack */
@@ -111,6 +114,13 @@ struct aggregator {
 	/* of chains, and of the waiting threads' stacks that they led to; a sample may
 	 * have several */
 	unsigned long long chain_endings[N_ENDINGS], waiting_endings[N_ENDINGS];
+};
+
+/* Whose trace it is, and attributes, whose keys the process knows. */
+struct trace_attributes {
+	struct trace_ids ids; /* zeroes: of none */
+	uint32_t incarnation; /* of the process */
+	unsigned char bytes[];
 };
 
 struct aggregator_process {

@@ -10,8 +10,8 @@
 struct merger {
 	struct profile *into;
 	const struct profile *from;
-	uint32_t *strings, *modules, *frames, *nodes, *stacks, *processes, *threads,
-		*sample_keys;
+	uint32_t *strings, *modules, *frames, *nodes, *attributes, *stacks, *processes,
+		*threads, *sample_keys;
 };
 
 static int merge_strings(struct merger *m)
@@ -49,6 +49,21 @@ static int merge_frames(struct merger *m)
 	return err;
 }
 
+static int merge_attributes(struct merger *m)
+{
+	int err = 0;
+
+	for (size_t i = 1; !err && i < m->from->attributes.n; i++) {
+		struct profile_attribute attribute = m->from->attributes.items[i];
+
+		attribute.key = m->strings[attribute.key];
+		attribute.value = m->strings[attribute.value];
+		attribute.next = m->attributes[attribute.next];
+		err = profile_add_attribute(m->into, &attribute, &m->attributes[i]);
+	}
+	return err;
+}
+
 static int merge_stacks(struct merger *m)
 {
 	int err = 0;
@@ -66,6 +81,7 @@ static int merge_stacks(struct merger *m)
 
 		stack.trace = m->strings[stack.trace];
 		stack.span = m->strings[stack.span];
+		stack.attributes = m->attributes[stack.attributes];
 		for (int view = VIEW_ASYNC; view <= VIEW_THREAD; view++)
 			stack.node[view] = m->nodes[stack.node[view]];
 		err = profile_add_stack(m->into, &stack, &m->stacks[i]);
@@ -203,6 +219,8 @@ static int merge(struct merger *m)
 	if (!err)
 		err = merge_frames(m);
 	if (!err)
+		err = merge_attributes(m);
+	if (!err)
 		err = merge_stacks(m);
 	if (!err)
 		err = merge_owners(m);
@@ -223,6 +241,7 @@ static size_t lay_out(struct merger *m, uint32_t *at)
 		{ &m->modules, from->modules.n },
 		{ &m->frames, from->frames.n },
 		{ &m->nodes, from->nodes.n },
+		{ &m->attributes, from->attributes.n },
 		{ &m->stacks, from->stacks.n },
 		{ &m->processes, from->processes.n },
 		{ &m->threads, from->threads.n },

@@ -16,7 +16,7 @@
 #define STRING_BYTES_SUM_MAX (512u << 20)
 
 /* What is told apart by its bytes: an id is its index in the profile's array. */
-enum { IDS_MODULE, IDS_FRAME, IDS_PROCESS, IDS_THREAD, IDS_STACK };
+enum { IDS_MODULE, IDS_FRAME, IDS_PROCESS, IDS_THREAD, IDS_STACK, IDS_ATTRIBUTE };
 
 void profile_free(struct profile *r)
 {
@@ -29,6 +29,7 @@ void profile_free(struct profile *r)
 	vec_free(&r->modules);
 	vec_free(&r->frames);
 	vec_free(&r->stacks);
+	vec_free(&r->attributes);
 	vec_free(&r->processes);
 	vec_free(&r->threads);
 	vec_free(&r->runs);
@@ -49,6 +50,8 @@ static int add_zeros(struct profile *r)
 		err = profile_add_process(r, &(struct profile_process){ 0 }, &id);
 	if (!err)
 		err = profile_add_thread(r, &(struct profile_thread){ 0 }, &id);
+	if (!err)
+		err = profile_add_attribute(r, &(struct profile_attribute){ 0 }, &id);
 	if (!err) /* the root: no other node is its own parent */
 		err = pairs_id(&r->nodes, (struct pair){ 0, UINT32_MAX }, 1, &id);
 	if (!err)
@@ -66,6 +69,7 @@ int profile_new(struct profile **ret)
 		[IDS_PROCESS] = PROFILE_THREADS_MAX,
 		[IDS_THREAD] = PROFILE_THREADS_MAX,
 		[IDS_STACK] = STACKS_MAX,
+		[IDS_ATTRIBUTE] = TRACES_MAX,
 	};
 	AUTO(profile) r = calloc(1, sizeof(*r));
 	int err;
@@ -172,6 +176,12 @@ int profile_set_trace(struct profile *r, const struct trace_ids *ids,
 		return 0;
 	err = add_id(r, ids->trace, sizeof(ids->trace), &stack->trace);
 	return err ? err : add_id(r, ids->span, sizeof(ids->span), &stack->span);
+}
+
+int profile_add_attribute(struct profile *r, const struct profile_attribute *attribute,
+			  uint32_t *ret)
+{
+	return ADD(r, IDS_ATTRIBUTE, attributes, attribute, ret);
 }
 
 int profile_add_stack(struct profile *r, const struct profile_stack *stack, uint32_t *ret)

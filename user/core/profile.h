@@ -109,6 +109,13 @@ struct profile_stack {
 	uint32_t hook;	  /* enum hook (shared/record.h): what took its samples */
 	/* what it worked for: strings of 32 and 16 lower hex digits; 0: not known */
 	uint32_t trace, span;
+	uint32_t attributes; /* the first of these; 0: none */
+};
+
+/* What a program said of what it worked for. */
+struct profile_attribute {
+	uint32_t key, value; /* strings */
+	uint32_t next;	     /* one with a smaller number; 0: that was the last */
 };
 
 enum stack_note {
@@ -148,12 +155,13 @@ struct profile {
 	VEC(struct profile_module) modules;
 	VEC(struct profile_frame) frames;
 	VEC(struct profile_stack) stacks;
+	VEC(struct profile_attribute) attributes; /* 0: none */
 	VEC(struct profile_process) processes;
 	VEC(struct profile_thread) threads;
 	VEC(struct profile_run) runs;
 	VEC(struct profile_count) ledger;
 	struct pairs nodes;    /* a = parent, b = code */
-	struct intern *ids[5]; /* of what is told apart by its bytes; for adding */
+	struct intern *ids[6]; /* of what is told apart by its bytes; for adding */
 	struct timeline timeline;
 	/* what a count counts: "samples", "count"; or what pprof said */
 	uint32_t value_type, value_unit; /* strings */
@@ -245,6 +253,8 @@ int profile_add_node(struct profile *r, uint32_t parent, uint32_t code, uint32_t
 /* For which trace a stack's samples worked; zeroes: for none. */
 int profile_set_trace(struct profile *r, const struct trace_ids *ids,
 		      struct profile_stack *stack);
+int profile_add_attribute(struct profile *r, const struct profile_attribute *attribute,
+			  uint32_t *ret);
 /* A full table gives PROFILE_NO_STACK. */
 #define PROFILE_NO_STACK UINT32_MAX
 int profile_add_stack(struct profile *r, const struct profile_stack *stack,

@@ -51,6 +51,20 @@ static bool words_fit(const struct sample_rec *rec)
 	return !plain;
 }
 
+/* What lies behind the words of its stacks. */
+static bool context_fits(const struct sample_rec *rec)
+{
+	unsigned int n = rec->flags & SAMPLE_TRACED ? TRACE_WORDS : 0;
+
+	if (rec->flags & SAMPLE_ATTRIBUTED) {
+		if (!rec->n_words ||
+		    ATTRIBUTES_BYTES(rec->words[rec->n_words - 1]) > ATTRIBUTES_BYTES_MAX)
+			return false;
+		n += sample_attributes_words(rec);
+	}
+	return n <= rec->n_words;
+}
+
 int sample_check(const struct sample_rec *rec, size_t bytes)
 {
 	if (bytes < SAMPLE_HEADER_BYTES)
@@ -60,8 +74,9 @@ int sample_check(const struct sample_rec *rec, size_t bytes)
 	    bytes < SAMPLE_HEADER_BYTES + 8 * (size_t)rec->n_words)
 		return fail(-EBADMSG, "a sample of %zu bytes for %u words", bytes,
 			    rec->n_words);
-	if (rec->flags & SAMPLE_TRACED && rec->n_words < TRACE_WORDS)
-		return fail(-EBADMSG, "a sample of %u words with a trace", rec->n_words);
+	if (!context_fits(rec))
+		return fail(-EBADMSG, "a sample of %u words without its context",
+			    rec->n_words);
 	if (rec->n_kernel + rec->n_thread > sample_stack_words(rec))
 		return fail(-EBADMSG,
 			    "a sample of %u words with %u kernel, %u thread words",

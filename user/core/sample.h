@@ -11,10 +11,19 @@
 /* A day: sums of as many samples as there can be don't overflow. */
 #define SAMPLE_WEIGHT_MAX_NS 86400000000000ULL
 
-/* Words of its stacks: what a traced one has behind them is none. */
+/* Of its attributes, with the one that counts them; what that says was checked. */
+static inline unsigned int sample_attributes_words(const struct sample_rec *rec)
+{
+	return rec->flags & SAMPLE_ATTRIBUTED
+		       ? ATTRIBUTES_WORDS(ATTRIBUTES_BYTES(rec->words[rec->n_words - 1]))
+		       : 0;
+}
+
+/* Words of its stacks: what lies behind them is a trace's ids, and attributes. */
 static inline unsigned int sample_stack_words(const struct sample_rec *rec)
 {
-	return rec->n_words - (rec->flags & SAMPLE_TRACED ? TRACE_WORDS : 0U);
+	return rec->n_words - sample_attributes_words(rec) -
+	       (rec->flags & SAMPLE_TRACED ? TRACE_WORDS : 0U);
 }
 
 /* -EBADMSG: its counts don't fit its length, each other or its words. */

@@ -41,13 +41,15 @@ typedef int (*name_sink)(void *arg, size_t index, const char *name, uint64_t sta
  * function_starts: file offsets of code that no symbol covers. The name is where its
  * function starts, as linked, "0x5a20" (unwind/function_starts.c).
  * process_context_values: no addresses, but attributes of base/resource.h, and the
- * values that a process context has for them (obj/process_context.h).
+ * values that a process context has for them (obj/process_context.h); from
+ * PROCESS_CONTEXT_KEYS on, keys of its threads' attributes, by index.
  * elf_splits: addresses as linked, in any order; not their names, but the paths of the
  * .dwo files (obj/split_unit.h) of the units that hold any, each once, with the unit's id
  * as its start; index is how many came before.
  * elf_links, elf_same: where debug information is that is elsewhere (obj/elf_links.h).
  */
 #define JITDUMP_QUESTION_WORDS 3
+#define PROCESS_CONTEXT_KEYS   256
 
 #define NAME_SOURCES(X)                                                                  \
 	X(ELF, elf_names)                                                                \

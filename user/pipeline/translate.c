@@ -21,6 +21,10 @@ struct translator {
 	uint32_t n;
 	uint32_t n_text; /* of a label, so far */
 	char text[LABEL_WORDS_MAX * LABEL_WORD_BYTES + 1];
+	struct {
+		struct trace_attributes of;
+		unsigned char room[ATTRIBUTES_BYTES_MAX];
+	} trace;
 	uint32_t codes[STACK_HEAD + 2 * RECORD_WORDS_MAX];
 };
 
@@ -216,15 +220,28 @@ static int put_comm(struct translator *t, const char *comm)
 	return err < 0 ? err : 0;
 }
 
-static int put_trace(struct translator *t, const struct sample_rec *rec)
+static int put_trace(struct translator *t, const struct sample_rec *rec,
+		     uint32_t incarnation)
 {
-	uint32_t id = 0;
+	static const struct trace_ids none;
+	const unsigned long long *words = &rec->words[sample_stack_words(rec)];
+	bool is_traced = rec->flags & SAMPLE_TRACED;
+	uint32_t bytes, id = 0;
 	int err = 0;
 
-	if (rec->flags & SAMPLE_TRACED)
-		err = intern_id(t->aggregator->traces,
-				&rec->words[sample_stack_words(rec)],
-				sizeof(struct trace_ids), &id);
+	t->trace.of.ids = none;
+	t->trace.of.incarnation = incarnation;
+	if (is_traced)
+		memcpy(&t->trace.of.ids, words, sizeof(t->trace.of.ids));
+	if (rec->flags & SAMPLE_ATTRIBUTED) {
+		bytes = ATTRIBUTES_BYTES(rec->words[rec->n_words - 1]);
+		memcpy(t->trace.room, &words[is_traced ? TRACE_WORDS : 0], bytes);
+		err = intern_id(t->aggregator->traces, &t->trace,
+				sizeof(t->trace.of) + bytes, &id);
+	} else if (is_traced) {
+		err = intern_id(t->aggregator->traces, &t->trace.of.ids,
+				sizeof(t->trace.of.ids), &id);
+	}
 	if (err == INTERN_FULL) {
 		t->aggregator->samples.traces_dropped++;
 		id = 0;
@@ -262,7 +279,7 @@ int translate_sample(struct translator *t, const struct sample_rec *rec,
 	int err = put_comm(t, rec->comm);
 
 	if (!err)
-		err = put_trace(t, rec);
+		err = put_trace(t, rec, owner.incarnation);
 	t->codes[STACK_HOOK] = rec->hook;
 	t->codes[STACK_ENDING] = rec->ending;
 	t->codes[STACK_KERNEL] = rec->n_kernel;

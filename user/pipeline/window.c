@@ -64,6 +64,13 @@ static void count_flags(struct aggregator *aggregator, const struct sample_rec *
 	aggregator->samples.awaited += !!(rec->flags & SAMPLE_AWAITED);
 	aggregator->samples.traced += !!(rec->flags & SAMPLE_TRACED);
 	aggregator->samples.no_context += !!(rec->flags & SAMPLE_NO_CONTEXT);
+	if (rec->flags & SAMPLE_ATTRIBUTED) {
+		uint64_t word = rec->words[rec->n_words - 1];
+
+		aggregator->samples.attributed++;
+		aggregator->samples.attributes_cut +=
+			ATTRIBUTES_SAID(word) > ATTRIBUTES_BYTES(word);
+	}
 	aggregator->samples.roots_cut += !!(rec->flags & SAMPLE_ROOTS_CUT);
 	aggregator->by_hook[rec->hook].samples++;
 	aggregator->by_hook[rec->hook].endings[rec->ending]++;

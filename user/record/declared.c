@@ -6,7 +6,6 @@
 #include "base/hmap.h"
 #include "base/log.h"
 #include "base/str.h"
-#include "base/resource.h"
 #include "proc/open_environ.h"
 #include "proc/opener.h"
 
@@ -19,8 +18,8 @@
 
 /* A process this old may have published its context: its SDK has begun. */
 #define PUBLISHING_NS (2 * SECOND_NS)
-#define CONTEXTS_MAX  64 /* that wait for being taken apart */
-#define PARSE_MS      200
+#define KEYS_AGAIN_NS (10 * SECOND_NS) /* at least between two looks at its keys */
+#define CONTEXTS_MAX  64	       /* that wait for being taken apart */
 
 /* Windows that may still ask for who has ended: those that wait for names, and more. */
 #define WINDOWS_KEPT 8
@@ -36,9 +35,11 @@ struct declared_process {
 	/* NAME, NUL, value, NUL, …, NUL; NULL: nothing */
 	char *labels[N_DECLARED];
 	size_t bytes;
-	unsigned int tries; /* to find a process context */
-	uint64_t next_ns;   /* when the next one is due */
-	int context;	    /* one that was not taken apart yet; -1: none */
+	unsigned int tries;	     /* to find a process context */
+	uint64_t next_ns;	     /* when the next one is due */
+	uint64_t looked_ns;	     /* when the last one was */
+	int context;		     /* one that was not taken apart yet; -1: none */
+	struct attribute_keys *keys; /* NULL: not known */
 };
 
 struct declared {
@@ -56,7 +57,8 @@ struct declared {
 
 bool declared_is_wanted(const struct declared_options *options)
 {
-	return options->by_environment || options->by_context || options->variables;
+	return options->by_environment || options->by_context || options->variables ||
+	       options->attributes;
 }
 
 static int list_names(struct declared *declared)
@@ -97,6 +99,7 @@ static void free_entry(struct declared_process *entry)
 		free(entry->labels[by]);
 	if (entry->context >= 0)
 		close(entry->context);
+	free(entry->keys);
 	free(entry);
 }
 
@@ -272,9 +275,11 @@ static void look_for_context(struct declared *declared, struct declared_process 
 	uint64_t now = clock_now_ns();
 	int err;
 
-	if (now < entry->next_ns || declared->contexts >= CONTEXTS_MAX)
+	if (now < entry->next_ns || entry->context >= 0 ||
+	    declared->contexts >= CONTEXTS_MAX)
 		return;
 	err = opener_context(declared->opener, (pid_t)entry->tgid, &entry->context);
+	entry->looked_ns = now;
 	entry->next_ns = UINT64_MAX;
 	if (!err)
 		declared->contexts++;
@@ -342,7 +347,7 @@ static void look_at(struct declared *declared, const struct aggregator_process *
 		entry->next_ns = published_ns(process);
 		read_one(declared, entry);
 	}
-	if (process && declared->options->by_context)
+	if (process && (declared->options->by_context || declared->options->attributes))
 		look_for_context(declared, entry);
 }
 
@@ -394,39 +399,37 @@ void declared_next_window(struct declared *declared,
 	vec_free(&old);
 }
 
-/* The parser is nobody's friend: what it says is bounded again. */
-static int on_value(void *arg, size_t attribute, const char *value, uint64_t start)
+static int keep_keys(struct declared *declared, struct declared_process *entry,
+		     const struct attribute_keys *keys)
 {
-	struct resource *resource = arg;
-
-	str_clean(resource->values[attribute], RESOURCE_VALUE_BYTES, value,
-		  strlen(value));
+	if (!keys->n)
+		return 0;
+	if (!entry->keys) {
+		if (declared->bytes + sizeof(*keys) > DECLARED_BYTES_MAX)
+			return fail(-ENOSPC, "there is too much of it");
+		entry->keys = calloc(1, sizeof(*keys));
+		if (!entry->keys)
+			return fail(-ENOMEM, "no memory for keys of attributes");
+		entry->bytes += sizeof(*keys);
+		declared->bytes += sizeof(*keys);
+	}
+	*entry->keys = *keys;
 	return 0;
 }
 
 static void parse_one(struct declared *declared, struct declared_process *entry,
 		      struct worker *worker)
 {
-	static const uint64_t attributes[N_RESOURCE_ATTRIBUTES] = {
-#define X(name, key, label) RESOURCE_##name,
-		RESOURCE_ATTRIBUTES(X)
-#undef X
-	};
+	const struct declared_options *options = declared->options;
+	struct context_values values = { 0 };
 	AUTO_CLOSE int fd = GIVE_FD(entry->context);
-	const struct name_request request = { .source = NAMES_PROCESS_CONTEXT,
-					      .fd = fd,
-					      .addrs = attributes,
-					      .n = N_RESOURCE_ATTRIBUTES,
-					      .deadline_ms = PARSE_MS };
-	struct resource resource = { 0 };
-	int err = worker_names(worker, &request, on_value, &resource);
+	int err = context_values_ask(worker, fd, options->attributes, &values);
 
 	declared->contexts--;
-	if (err)
-		err = fail(err, err == -EBADMSG ? "its process context is no such message"
-						: "its process context can't be parsed");
-	else
-		err = keep_resource(declared, entry, DECLARED_CONTEXT, &resource);
+	if (!err && options->by_context && !entry->labels[DECLARED_CONTEXT])
+		err = keep_resource(declared, entry, DECLARED_CONTEXT, &values.resource);
+	if (!err)
+		err = keep_keys(declared, entry, &values.keys);
 	live_with(declared, entry, err);
 }
 
@@ -463,6 +466,28 @@ bool declared_next(const char **at, struct label *ret)
 	ret->value = ret->name + strlen(ret->name) + 1;
 	*at = ret->value + strlen(ret->value) + 1;
 	return true;
+}
+
+const struct attribute_keys *declared_keys(const struct declared *declared,
+					   uint32_t incarnation)
+{
+	const struct declared_process *entry =
+		hmap_get(&declared->processes, incarnation);
+
+	return entry ? entry->keys : NULL;
+}
+
+void declared_ask_again(struct declared *declared, uint32_t incarnation)
+{
+	struct declared_process *entry = hmap_get(&declared->processes, incarnation);
+
+	if (entry && entry->next_ns == UINT64_MAX)
+		entry->next_ns = entry->looked_ns + KEYS_AGAIN_NS;
+}
+
+const char *declared_attribute_names(const struct declared *declared)
+{
+	return declared->options->attributes;
 }
 
 struct declared_counts declared_counts(const struct declared *declared)

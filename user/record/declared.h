@@ -13,8 +13,10 @@
 #include "base/label.h"
 #include "core/aggregator.h"
 #include "proc/process.h"
+#include "record/context_values.h"
 #include "worker/worker.h"
 
+#define ATTRIBUTE_NAMES_MAX    16  /* that may be allowed */
 #define DECLARED_VARIABLES_MAX 16  /* that may be asked for */
 #define DECLARED_NAME_BYTES    256 /* of the longest name of these, with its NUL */
 #define DECLARED_BYTES_MAX     (4u << 20)
@@ -25,6 +27,8 @@ struct declared_options {
 	bool by_context;     /* proc/open_context.h */
 	/* Names with commas; labels are called so in small letters. NULL: none. */
 	const char *variables;
+	/* Keys of threads' attributes that are allowed, with commas; NULL: none. */
+	const char *attributes;
 };
 
 enum declared_by {
@@ -68,6 +72,13 @@ void declared_parse(struct declared *declared, const struct aggregator *aggregat
 const char *declared_of(const struct declared *declared, uint32_t incarnation,
 			enum declared_by by);
 bool declared_next(const char **at, struct label *ret);
+
+/* NULL: not known. */
+const struct attribute_keys *declared_keys(const struct declared *declared,
+					   uint32_t incarnation);
+/* The process has more of them meanwhile: its context is looked for again. */
+void declared_ask_again(struct declared *declared, uint32_t incarnation);
+const char *declared_attribute_names(const struct declared *declared);
 
 /* NULL: nothing was asked. */
 struct declared_counts declared_counts(const struct declared *declared);

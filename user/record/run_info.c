@@ -167,6 +167,11 @@ static int add_traces(struct profile *r, const struct aggregator *p)
 
 	if (p->samples.traced)
 		err = add_count(r, "samples", "traced", p->samples.traced);
+	if (!err && p->samples.attributed)
+		err = add_count(r, "samples", "attributed", p->samples.attributed);
+	if (!err && p->samples.attributes_cut)
+		err = add_count(r, "samples", "attributes_cut",
+				p->samples.attributes_cut);
 	if (!err && p->samples.no_context)
 		err = add_count(r, "samples", "no_context", p->samples.no_context);
 	if (!err && p->samples.traces_dropped)

@@ -25,6 +25,7 @@ static int make_knobs(const struct record_options *options, struct knobs *knobs)
 		.faults = options->faults,
 		.timed = options->timed,
 		.trace_ids = options->trace_ids,
+		.attributes = options->declared.attributes != NULL,
 	};
 	if (options->tgids.n || options->command)
 		knobs->filters |= FILTER_TGID;

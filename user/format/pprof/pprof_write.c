@@ -28,7 +28,8 @@ struct maker {
 	struct pprof_tables *tables;
 	struct pairs owners;		   /* a = process, b = comm */
 	struct pairs traces;		   /* a = trace, b = span: strings */
-	struct pairs labels;		   /* a = owner, b = trace */
+	struct pairs contexts;		   /* a = trace, b = attributes */
+	struct pairs labels;		   /* a = owner, b = context */
 	struct pairs stacks;		   /* a = node, b = labels */
 	VEC(struct timeline_weighed) sums; /* by stack */
 	bool in_samples;		   /* counts are samples of a known period, too */
@@ -191,6 +192,18 @@ static void add_trace(struct maker *m, struct str *sample, struct pair trace)
 	add_text(m, sample, PPROF_SPAN_LABEL, profile_string(m->r, trace.b));
 }
 
+static void add_context(struct maker *m, struct str *sample, struct pair context)
+{
+	const struct profile_attribute *attribute;
+
+	add_trace(m, sample, m->traces.items[context.a]);
+	for (uint32_t id = context.b; id; id = attribute->next) {
+		attribute = &m->r->attributes.items[id];
+		add_text(m, sample, profile_string(m->r, attribute->key),
+			 profile_string(m->r, attribute->value));
+	}
+}
+
 static int add_sample(struct maker *m, struct pair stack, struct timeline_weighed sum)
 {
 	AUTO_STR sample = { 0 };
@@ -206,7 +219,7 @@ static int add_sample(struct maker *m, struct pair stack, struct timeline_weighe
 		varint_add(&numbers, sum.weight_ns);
 	proto_add_bytes(&sample, SAMPLE_VALUE, numbers.s, numbers.n);
 	add_owner(m, &sample, m->owners.items[labels.a]);
-	add_trace(m, &sample, m->traces.items[labels.b]);
+	add_context(m, &sample, m->contexts.items[labels.b]);
 	if (hops) {
 		add_label(m, &sample, "async.kind", "chain", 0);
 		add_label(m, &sample, "async.hops", NULL, hops);
@@ -228,6 +241,7 @@ static int sum_up(struct maker *m)
 		const struct profile_stack *from = &m->r->stacks.items[sample_key.a];
 		struct pair owner = { thread->process, thread->name };
 		struct pair trace = { from->trace, from->span }, labels;
+		struct pair context = { 0, from->attributes };
 		struct pair stack = { from->node[m->view], 0 };
 		uint32_t id;
 
@@ -235,7 +249,9 @@ static int sum_up(struct maker *m)
 			continue;
 		err = pairs_id(&m->owners, owner, SAMPLE_KEYS_MAX, &labels.a);
 		if (!err)
-			err = pairs_id(&m->traces, trace, SAMPLE_KEYS_MAX, &labels.b);
+			err = pairs_id(&m->traces, trace, SAMPLE_KEYS_MAX, &context.a);
+		if (!err)
+			err = pairs_id(&m->contexts, context, SAMPLE_KEYS_MAX, &labels.b);
 		if (!err)
 			err = pairs_id(&m->labels, labels, SAMPLE_KEYS_MAX, &stack.b);
 		if (!err)
@@ -285,6 +301,7 @@ static int pprof_write(struct outfile *out, const struct profile *profile,
 	str_free(&m.text);
 	pairs_free(&m.owners);
 	pairs_free(&m.traces);
+	pairs_free(&m.contexts);
 	pairs_free(&m.labels);
 	pairs_free(&m.stacks);
 	vec_free(&m.sums);

@@ -169,11 +169,27 @@ static int trace_stack(struct rows *rows)
 	uint64_t id = next_step(rows, BATCH_TRACED_STACK_STEP);
 	uint64_t trace = next(rows, BATCH_TRACED_TRACE);
 	uint64_t span = next(rows, BATCH_TRACED_SPAN);
+	uint64_t attribute = next(rows, BATCH_TRACED_ATTRIBUTE);
 
 	NEED(id < rows->r->stacks.n && is_string(rows, trace) && is_string(rows, span));
+	NEED(attribute < rows->r->attributes.n);
 	rows->r->stacks.items[id].trace = (uint32_t)trace;
 	rows->r->stacks.items[id].span = (uint32_t)span;
+	rows->r->stacks.items[id].attributes = (uint32_t)attribute;
 	return 0;
+}
+
+static int add_attribute(struct rows *rows)
+{
+	uint64_t key = next(rows, BATCH_ATTRIBUTE_KEY);
+	uint64_t value = next(rows, BATCH_ATTRIBUTE_VALUE);
+	uint64_t following = next(rows, BATCH_ATTRIBUTE_NEXT);
+	struct profile_attribute attribute = { (uint32_t)key, (uint32_t)value,
+					       (uint32_t)following };
+
+	NEED(is_string(rows, key) && is_string(rows, value));
+	NEED(following < rows->r->attributes.n && rows->r->attributes.n < TRACES_MAX);
+	return vec_push(&rows->r->attributes, attribute);
 }
 
 static int add_process(struct rows *rows)
@@ -284,6 +300,7 @@ static int change_stack(struct rows *rows)
 	NEED(read_stack(rows, true, &stack) && id < rows->r->stacks.n);
 	stack.trace = rows->r->stacks.items[id].trace;
 	stack.span = rows->r->stacks.items[id].span;
+	stack.attributes = rows->r->stacks.items[id].attributes;
 	rows->r->stacks.items[id] = stack;
 	return 0;
 }
@@ -383,6 +400,7 @@ static const struct table {
 	{ BATCH_MODULE_PATH, add_module },
 	{ BATCH_FRAME_OFFSET, add_frame },
 	{ BATCH_NODE_UP, add_node },
+	{ BATCH_ATTRIBUTE_KEY, add_attribute },
 	{ BATCH_STACK_ASYNC_STEP, add_stack },
 	{ BATCH_TRACED_STACK_STEP, trace_stack },
 	{ BATCH_PROCESS_HOST, add_process },

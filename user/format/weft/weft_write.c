@@ -17,7 +17,7 @@ struct weft_stream {
 	struct stream stream; /* first: what others know of it */
 	struct batch *batch;
 	/* how much of each was written */
-	size_t strings, nodes, processes, threads, sample_keys, log, runs;
+	size_t strings, nodes, attributes, processes, threads, sample_keys, log, runs;
 	struct timeline_cursor at;
 	VEC(uint32_t) build_ids;	  /* as written, by module */
 	VEC(struct named) names;	  /* as written, by frame */
@@ -111,6 +111,24 @@ static void put_trace(struct batch *batch, uint32_t id, const struct profile_sta
 	batch_put_step(batch, BATCH_TRACED_STACK_STEP, id);
 	batch_put(batch, BATCH_TRACED_TRACE, stack->trace);
 	batch_put(batch, BATCH_TRACED_SPAN, stack->span);
+	batch_put(batch, BATCH_TRACED_ATTRIBUTE, stack->attributes);
+}
+
+/* Number 0 is none. */
+static int add_attributes(struct weft_stream *s, const struct profile *r)
+{
+	int err = 0;
+
+	while (!err && ++s->attributes < r->attributes.n) {
+		const struct profile_attribute *a = &r->attributes.items[s->attributes];
+
+		batch_put(s->batch, BATCH_ATTRIBUTE_KEY, a->key);
+		batch_put(s->batch, BATCH_ATTRIBUTE_VALUE, a->value);
+		batch_put(s->batch, BATCH_ATTRIBUTE_NEXT, a->next);
+		err = batch_row(s->batch);
+	}
+	s->attributes = r->attributes.n - 1;
+	return err;
 }
 
 static int add_stacks(struct weft_stream *s, const struct profile *r)
@@ -121,7 +139,7 @@ static int add_stacks(struct weft_stream *s, const struct profile *r)
 		const struct profile_stack *stack = &r->stacks.items[s->stacks.n];
 
 		put_stack(s->batch, stack, false);
-		if (stack->trace)
+		if (stack->trace || stack->attributes)
 			put_trace(s->batch, (uint32_t)s->stacks.n, stack);
 		err = vec_push(&s->stacks, *stack);
 		if (!err)
@@ -235,6 +253,8 @@ static int weft_stream_add(struct stream *stream, const struct profile *r,
 		err = add_frames(s, r);
 	if (!err)
 		err = add_nodes(s, r);
+	if (!err)
+		err = add_attributes(s, r);
 	if (!err)
 		err = add_stacks(s, r);
 	if (!err)
