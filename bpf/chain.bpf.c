@@ -16,6 +16,15 @@
 #define NEAR_BYTES  1024
 #define NODES_BYTES 2048
 
+/* Does the async view lead along the chain of root k? It does along the first, and then
+ * where that leads. */
+static __always_inline void follow_view(struct scratch *s, __u32 k)
+{
+	s->in_view = s->view_at <= found_root(s, k)->mark;
+	if (s->in_view)
+		s->view_at = VIEW_NOWHERE;
+}
+
 int chain_open(__u32 hook)
 {
 	struct scratch *s = scratch(hook);
@@ -32,6 +41,8 @@ int chain_open(__u32 hook)
 		if (!s->node) /* the dispatcher runs no operation */
 			continue;
 		s->rec.flags |= SAMPLE_ASYNC;
+		if (wants_context())
+			follow_view(s, k);
 		s->frame.ip = 0;
 		s->node_before = 0;
 		start_cycle_test(s);
@@ -65,6 +76,9 @@ __noinline int chain_emit_label(__u32 hook)
 	if (!s || !read_near(s, &label, sizeof(label), s->node + sizeof(s->frame)))
 		return 0;
 	label.text &= knobs.addr_mask;
+	if (wants_context() && label.tag == ASYNC_CONTEXT_TAG && s->in_view &&
+	    !s->chains_context)
+		s->chains_context = label.text;
 	if (label.tag != ASYNC_LABEL_TAG)
 		return 0;
 	for (int i = 0; i < LABEL_WORDS_MAX; i++) {

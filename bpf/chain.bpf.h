@@ -9,6 +9,8 @@
 
 #include "words.bpf.h"
 
+#define VIEW_NOWHERE (~0U) /* of s->view_at */
+
 static __always_inline void open_segment(struct scratch *s)
 {
 	s->segment = s->n_words;

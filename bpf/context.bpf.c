@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * From a thread to the trace and the span that it works for, and to attributes of that,
- * by the variable that its process exports (shared/thread_context.h). Six words are
- * followed at most, and 640 bytes read, whatever they hold.
+ * by the variable that its process exports (shared/thread_context.h), or by what a chain
+ * of async frames carries. Six words are followed at most, and twice 640 bytes read,
+ * whatever they hold.
  */
 #include "compat.bpf.h"
 #include "context.bpf.h"
@@ -82,32 +83,37 @@ static __always_inline __u64 find_variable(const struct tls_variable *variable)
 	return find_by_words(tp, variable);
 }
 
-/* What its head says; where it lies, or 0: nothing is attached, or it can't be read,
- * which the record then says. */
-static __always_inline __u64 read_record(struct scratch *s, __u64 at,
-					 struct thread_context *ret)
+/* What the head of a record says. False: it is not valid, or can't be read, which the
+ * sample then says. */
+static __always_inline bool read_head(struct scratch *s, __u64 record,
+				      struct thread_context *ret)
 {
-	__u64 record = 0;
-
-	if (read_user(&record, sizeof(record), at)) {
-		record &= knobs.addr_mask;
-		if (!record)
-			return 0;
-		if (read_user(ret, sizeof(*ret), record))
-			return ret->valid == THREAD_CONTEXT_VALID ? record : 0;
-	}
+	if (read_user(ret, sizeof(*ret), record))
+		return ret->valid == THREAD_CONTEXT_VALID;
 	s->rec.flags |= SAMPLE_NO_CONTEXT;
-	return 0;
+	return false;
 }
 
-/* That of the variable which the process exports. */
-static __always_inline __u64 read_threads_own(struct scratch *s,
-					      struct thread_context *ret)
+/* Where the record lies that the variable of this thread points to; 0: nowhere. */
+static __always_inline __u64 find_threads_own(struct scratch *s)
 {
 	const struct process_info *pub = bpf_map_lookup_elem(&processes, &s->rec.tgid);
-	__u64 at = pub ? find_variable(&pub->context) : 0;
+	__u64 at = pub ? find_variable(&pub->context) : 0, record = 0;
 
-	return at ? read_record(s, at, ret) : 0;
+	if (at && !read_user(&record, sizeof(record), at))
+		s->rec.flags |= SAMPLE_NO_CONTEXT;
+	return record & knobs.addr_mask;
+}
+
+/* The thread's own, else that of the chain which it works for. */
+static __always_inline __u64 find_record(struct scratch *s, struct thread_context *ret)
+{
+	__u64 record = s->has_context ? find_threads_own(s) : 0;
+
+	if (record && read_head(s, record, ret))
+		return record;
+	record = s->chains_context;
+	return record && read_head(s, record, ret) ? record : 0;
 }
 
 static __always_inline void add_ids(struct scratch *s, const struct trace_ids *ids)
@@ -155,7 +161,7 @@ int context_add(__u32 hook)
 
 	if (!s)
 		return 0;
-	record = read_threads_own(s, &context);
+	record = find_record(s, &context);
 	if (!record)
 		return 0;
 	if (knobs.trace_ids)

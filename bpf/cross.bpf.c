@@ -99,6 +99,8 @@ static __always_inline bool cross(struct scratch *s, __u32 hook, struct async_ro
 	__u32 target = cross_find_frame(hook, place);
 
 	if (target) {
+		if (wants_context() && s->in_view)
+			s->view_at = s->thread_start + target;
 		close_segment(s, SEGMENT_CHAIN, END_REJOINED, target);
 		s->phase = PHASE_ROOT;
 		return true;
@@ -106,6 +108,8 @@ static __always_inline bool cross(struct scratch *s, __u32 hook, struct async_ro
 	if (place != q->fp || !leave_waiting(s, hook, q, q_addr))
 		return false;
 	close_segment(s, SEGMENT_CHAIN, END_CROSSED, 0);
+	if (wants_context() && s->in_view)
+		s->view_at = s->n_words;
 	open_segment(s);
 	s->waiting_root = q_addr;
 	s->waiting_node = s->node;
@@ -153,8 +157,10 @@ int cross_end_stack(__u32 hook)
 		return 0;
 	ending = s->ending;
 	if (!read_user(&top, sizeof(top), s->waiting_root) ||
-	    (top & knobs.addr_mask) != s->waiting_node)
+	    (top & knobs.addr_mask) != s->waiting_node) {
 		ending = END_TORN;
+		s->view_at = VIEW_NOWHERE;
+	}
 	close_segment(s, SEGMENT_THREAD, ending, 0);
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include "compat.bpf.h"
 #include "context.bpf.h"
 #include "splice.bpf.h"
+#include "words.bpf.h"
 
 const volatile struct knobs knobs = {};
 
@@ -91,7 +92,7 @@ static __always_inline void take_user_stack(struct scratch *s, __u32 hook,
 	s->fp &= knobs.addr_mask;
 	s->lr &= knobs.addr_mask;
 	splice_user_stack(hook);
-	if ((knobs.trace_ids || knobs.attributes) && s->has_context)
+	if (wants_context() && (s->has_context || s->chains_context))
 		context_add(hook);
 }
 

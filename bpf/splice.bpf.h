@@ -9,6 +9,8 @@ static __always_inline void splice_begin(struct scratch *s)
 {
 	s->n_words = 0;
 	s->has_context = 0;
+	s->chains_context = 0;
+	s->view_at = 0;
 	s->n_root_cursors = 0;
 	s->n_roots = 0;
 	s->next_root = 0;

@@ -223,6 +223,11 @@ struct scratch {
 	__u64 waiting_node;
 	__u64 metadata_cookie, suspended_cookie;
 
+	/* of who wants_context(): what the async view's first chain that says so works
+	 * for; words of the record from view_at on are where that view goes on */
+	__u64 chains_context; /* where its record lies; 0: none says so */
+	__u32 view_at, in_view;
+
 	__u64 glibc_slots, musl_slots; /* the thread's pthread slots; one of them is 0 */
 	__u32 n_root_cursors;
 	__u32 sp_is_least; /* sp is not known: it lies there or above */

@@ -11,6 +11,11 @@
 /* verifier: the mask must stay in the code although a check makes it idle */
 #define KEEP(x) asm volatile("" : "+r"(x))
 
+static __always_inline bool wants_context(void)
+{
+	return knobs.trace_ids || knobs.attributes;
+}
+
 static __always_inline struct found_root *found_root(struct scratch *s, __u32 n)
 {
 	KEEP(n);

@@ -21,10 +21,12 @@
 /*
  * A marker frame's ip is folly's cookie or, without folly, our headers' own; no
  * code lies below ASYNC_CODE_MIN. One of ours is followed by {address of its
- * text, ASYNC_LABEL_TAG}; folly's is followed by a number.
+ * text, ASYNC_LABEL_TAG}, or by {address of a struct thread_context,
+ * ASYNC_CONTEXT_TAG}; folly's is followed by a number.
  */
-#define ASYNC_CODE_MIN	4096
-#define ASYNC_LABEL_TAG 0x6c6562616c746677ULL
+#define ASYNC_CODE_MIN	  4096
+#define ASYNC_LABEL_TAG	  0x6c6562616c746677ULL
+#define ASYNC_CONTEXT_TAG 0x7478657463746677ULL
 
 struct async_root {
 	unsigned long long top;	 /* async_frame of the running leaf, or 0 */
@@ -40,7 +42,7 @@ struct async_frame {
 };
 
 struct async_label {
-	unsigned long long text; /* right behind the marker frame */
+	unsigned long long text; /* right behind the marker frame; or a record */
 	unsigned long long tag;
 };
 

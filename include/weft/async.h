@@ -31,6 +31,8 @@
  *   an op      a frame, and the functions on the stack where it was queued
  *   a label    the program's own text between an operation and its caller; it holds
  *              a copy of the text
+ *   a context  the trace and span, as OpenTelemetry has them, that an operation and
+ *              all that it asks for work for
  *   a leaf     an operation that waits, which no profiler sees otherwise: listed
  *              in a registry, which is off unless -DWEFT_REGISTRY
  *
@@ -164,6 +166,19 @@ struct weft_label {
 };
 
 #define WEFT_LABEL_TAG 0x6c6562616c746677ULL /* "wftlabel" */
+
+/* Of a record of OpenTelemetry's: its 28 bytes, and attributes. */
+#define WEFT_CONTEXT_BYTES 128
+
+/* A frame with what the work is for, see weft_frame_carry(). Begins as a label does. */
+struct weft_context {
+	struct weft_frame frame;
+	const void *record; /* copy below */
+	uint64_t tag;	    /* WEFT_CONTEXT_TAG */
+	unsigned char copy[WEFT_CONTEXT_BYTES];
+};
+
+#define WEFT_CONTEXT_TAG 0x7478657463746677ULL /* "wftctext" */
 
 /* The maximum of synchronous callers that a weft_op keeps. */
 #define WEFT_OP_CALLERS 8
@@ -425,6 +440,7 @@ static inline void weft_wait_end(struct weft_wait *wait)
 }
 
 #include "async/label.h"
+#include "async/context.h"
 #include "async/capture.h"
 #include "async/leaf.h"
 

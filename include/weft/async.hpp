@@ -97,6 +97,18 @@ inline void run_instead(struct weft_frame *frame, struct weft_frame *others) noe
 #endif
 }
 
+/* The operation that waits for it: behind labels and contexts, which are its own. */
+inline struct weft_frame *caller_of(const struct weft_frame *frame) noexcept
+{
+	struct weft_frame *caller = frame->parent;
+
+#ifndef WEFT_DISABLED
+	while (caller && weft_label_of_(caller))
+		caller = caller->parent;
+#endif
+	return caller;
+}
+
 template <class A>
 concept has_member_co_await = requires(A &&a)
 {
@@ -257,7 +269,7 @@ std::coroutine_handle<> back(std::coroutine_handle<P> callee,
 			     std::coroutine_handle<> continuation) noexcept
 {
 	struct weft_frame *frame = callee.promise().weft_frame_of();
-	struct weft_frame *parent = frame->parent;
+	struct weft_frame *parent = detail::caller_of(frame);
 
 	/* a thread that waits for it is not run here */
 	if (parent && !parent->parent && parent->root)
@@ -315,6 +327,41 @@ WEFT_NOINLINE_ void mark(std::coroutine_handle<P> handle) noexcept
 	weft_frame_init(handle.promise().weft_frame_of(), weft_frame_asker(),
 			WEFT_CALLER());
 }
+
+/*
+ * While it lives, the coroutine that makes it, and all that it asks for or awaits, works
+ * for this context, see weft_frame_carry(). A local variable of the coroutine; where none
+ * runs, it does nothing. In a generator it ends with the next step.
+ */
+class carrying
+{
+      public:
+	explicit carrying(const void *record) noexcept : frame_(weft_frame_asker())
+	{
+		if (frame_)
+			weft_frame_carry(frame_, &context_, record);
+	}
+
+	carrying(const unsigned char *trace_id, const unsigned char *span_id) noexcept
+	    : frame_(weft_frame_asker())
+	{
+		if (frame_)
+			weft_frame_carry_ids(frame_, &context_, trace_id, span_id);
+	}
+
+	carrying(const carrying &) = delete;
+	carrying &operator=(const carrying &) = delete;
+
+	~carrying()
+	{
+		if (frame_)
+			weft_frame_uncarry(frame_, &context_);
+	}
+
+      private:
+	struct weft_frame *frame_;
+	struct weft_context context_;
+};
 
 /* This thread blocks until the coroutine is done, see weft_wait_begin(). */
 template <traced P>

@@ -158,3 +158,39 @@ needs_dialects() {
 	record_traced hidden --trace-ids -o hidden.pb.gz
 	jq -e '.samples.total > 500 and .samples.traced == 0 and .samples.no_context == 0' stats
 }
+
+# PROGRAM K…: in its samples each function works for that trace or, as `nothing` and
+# says_inner do, for none; enough of each
+carries() {
+	local k program=$1
+	shift
+	"./$program" >ready 3>&- &
+	busy_pid=$!
+	wait_for test -s ready
+	weft record -d 3s -p "$busy_pid" -F 1999 --trace-ids -o "$program.pb.gz"
+	stop_busy
+	"$BATS_TEST_DIRNAME/traces.py" "$program.pb.gz" >got
+	cat got
+	for k; do
+		grep -qE "^(works_for|turns_to)_$k $(id "$k" 32) $(id "${k}a" 8) " got
+	done
+}
+
+@test "work on another thread has the trace of who asked for it, in C" {
+	gcc -O1 -g -Wall -fno-omit-frame-pointer -fno-optimize-sibling-calls -pthread \
+		-I"$BATS_TEST_DIRNAME/../../include" -o carried \
+		"$BATS_TEST_DIRNAME/carried.c" $EXPORTED
+	carries carried 1 2 4 5
+	grep -q '^says_inner - - ' got
+	grep -q '^nothing - - ' got
+	[ "$(wc -l <got)" -eq 6 ]
+}
+
+@test "work on another thread has the trace of who asked for it, in C++20" {
+	g++ -std=c++20 -O1 -g -Wall -fno-omit-frame-pointer -pthread \
+		-I"$BATS_TEST_DIRNAME/../../include" -o carried_tasks \
+		"$BATS_TEST_DIRNAME/carried_tasks.cpp"
+	carries carried_tasks 1 2 5
+	grep -q '^nothing - - ' got
+	[ "$(wc -l <got)" -eq 4 ]
+}

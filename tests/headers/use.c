@@ -62,6 +62,7 @@ void work_nested(struct work *work)
 struct request {
 	struct weft_op op;
 	struct weft_label label;
+	struct weft_context context;
 	struct weft_leaf leaf;
 };
 
@@ -71,8 +72,12 @@ void request_dump(void (*each)(void *arg, const struct weft_frame *frame));
 
 void request_submit(struct request *request)
 {
+	static const unsigned char ids[16] = { 1 };
+
 	weft_capture(&request->op);
 	weft_frame_label(&request->op.frame, &request->label, "GET /users");
+	weft_frame_carry(&request->op.frame, &request->context, NULL);
+	weft_frame_carry_ids(&request->op.frame, &request->context, ids, ids);
 	weft_leaf_add(&request->leaf, &request->op.frame);
 }
 

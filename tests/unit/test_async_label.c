@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Labels of weft/async.h: they hold their text, and nothing that outlives a pushed one
- * leads to it. And frames that are marked once.
+ * leads to it. Frames that are marked once, and contexts, which hold their record.
  */
 #include "weft/async.h"
 
@@ -143,6 +143,59 @@ static void test_a_handler_that_queues_itself_again(void **state)
 	assert_ptr_not_equal(frame.ip, place);
 }
 
+static void test_a_context_is_a_copy_of_its_record(void **state)
+{
+	unsigned char record[640];
+	struct weft_frame parent, frame;
+	struct weft_context context;
+	uint16_t n;
+
+	weft_frame_init(&parent, NULL, WEFT_HERE());
+	weft_frame_init(&frame, &parent, WEFT_HERE());
+	memset(record, 0x5a, sizeof(record));
+	record[24] = 0;
+	weft_frame_carry(&frame, &context, record);
+	weft_frame_carry(&frame, &context, NULL);
+	assert_ptr_equal(frame.parent, &parent);
+	record[24] = 1;
+	for (n = 0; n <= 612; n += 102) {
+		uint16_t kept = n < WEFT_CONTEXT_BYTES - 28 ? n : WEFT_CONTEXT_BYTES - 28;
+
+		memcpy(record + 26, &n, sizeof(n));
+		weft_frame_carry(&frame, &context, record);
+		assert_ptr_equal(frame.parent, &context.frame);
+		assert_ptr_equal(context.frame.parent, &parent);
+		assert_ptr_equal(context.record, context.copy);
+		assert_int_equal(context.tag, WEFT_CONTEXT_TAG);
+		assert_memory_equal(context.copy, record, 26);
+		assert_memory_equal(context.copy + 26, &kept, sizeof(kept));
+		assert_memory_equal(context.copy + 28, record + 28, kept);
+		weft_frame_uncarry(&frame, &context);
+		weft_frame_uncarry(&frame, &context);
+		assert_ptr_equal(frame.parent, &parent);
+	}
+	/* a reader finds it where a label has its text */
+	assert_int_equal(offsetof(struct weft_context, record),
+			 offsetof(struct weft_label, text));
+}
+
+static void test_a_context_of_ids(void **state)
+{
+	static const unsigned char trace[16] = { 1, 2 }, span[8] = { 3, 4 };
+	struct weft_frame frame, *asker = &frame;
+	struct weft_context context;
+	struct weft_entry entry;
+	unsigned char wanted[28] = { 1, 2, [16] = 3, 4, [24] = 1 };
+
+	weft_frame_init(&frame, NULL, WEFT_HERE());
+	weft_frame_carry_ids(&frame, &context, trace, span);
+	assert_memory_equal(context.copy, wanted, sizeof(wanted));
+	/* what is asked for leads to the operation, and so to its context */
+	weft_root_enter(&entry, asker);
+	assert_ptr_equal(weft_frame_asker(), asker);
+	weft_root_leave(&entry);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -152,6 +205,8 @@ int main(void)
 		cmocka_unit_test(test_queued_work_leads_to_no_pushed_label),
 		cmocka_unit_test(test_a_label_comes_along_as_a_copy),
 		cmocka_unit_test(test_a_handler_that_queues_itself_again),
+		cmocka_unit_test(test_a_context_is_a_copy_of_its_record),
+		cmocka_unit_test(test_a_context_of_ids),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,13 +15,14 @@
 #define assert_true(is)                                                                  \
 	((is) ? (void)0                                                                  \
 	      : (fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #is), abort()))
-#define assert_false(is)	   assert_true(!(is))
-#define assert_null(p)		   assert_true(!(p))
-#define assert_non_null(p)	   assert_true(p)
-#define assert_int_equal(a, b)	   assert_true((uintmax_t)(a) == (uintmax_t)(b))
-#define assert_ptr_equal(a, b)	   assert_true((uintptr_t)(a) == (uintptr_t)(b))
-#define assert_ptr_not_equal(a, b) assert_true((uintptr_t)(a) != (uintptr_t)(b))
-#define assert_string_equal(a, b)  assert_true(!strcmp(a, b))
+#define assert_false(is)	     assert_true(!(is))
+#define assert_null(p)		     assert_true(!(p))
+#define assert_non_null(p)	     assert_true(p)
+#define assert_int_equal(a, b)	     assert_true((uintmax_t)(a) == (uintmax_t)(b))
+#define assert_ptr_equal(a, b)	     assert_true((uintptr_t)(a) == (uintptr_t)(b))
+#define assert_ptr_not_equal(a, b)   assert_true((uintptr_t)(a) != (uintptr_t)(b))
+#define assert_string_equal(a, b)    assert_true(!strcmp(a, b))
+#define assert_memory_equal(a, b, n) assert_true(!memcmp(a, b, n))
 #define assert_in_range(a, low, most)                                                    \
 	assert_true((uintmax_t)(a) >= (uintmax_t)(low) &&                                \
 		    (uintmax_t)(a) <= (uintmax_t)(most))
