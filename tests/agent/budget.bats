@@ -90,6 +90,33 @@ has_closed() {
 	stop_agent
 }
 
+# By the kernel's account, from outside; the agent's metrics are in `got`
+kernel_bytes() {
+	{
+		cat "/proc/$agent"/fdinfo/* 2>/dev/null | awk '/^memlock:/ { print $2 }'
+		awk '/anon_inode:\[perf_event\]/ { print $1 }' "/proc/$agent/maps" |
+			while IFS=- read -r start end; do echo $((0x$end - 0x$start)); done
+	} | awk '{ n += $1 } END { printf "%d", n }'
+}
+
+@test "memory: that of the kernel is told, and --unwind-memory bounds it" {
+	local megabytes told
+	for megabytes in 64 8; do
+		rm -f agent.sock
+		start_agent --unwind-memory "$megabytes" --keep kept \
+			--listen "unix:$PWD/agent.sock"
+		wait_for is_ready
+		ask /metrics
+		told=$(metric weft_kernel_memory_bytes)
+		[ "$(printf %.0f "$told")" -eq "$(kernel_bytes)" ]
+		stop_agent
+		echo "$megabytes MB of tables: $told"
+		# hash tables of fixed sizes, 12 MB, and less than 1 MB a CPU
+		awk -v n="$told" -v tables="$megabytes" -v cpus="$(nproc --all)" 'BEGIN {
+			mb = n / 1048576; exit !(mb > tables && mb < tables + 14 + cpus) }'
+	done
+}
+
 @test "memory: names are let go, and not looked for while it is short" {
 	"$E2E_BIN/turns" 600000 >/dev/null 3>&- &
 	pids+=($!)

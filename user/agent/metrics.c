@@ -234,6 +234,10 @@ static void add_budget(struct str *out, const struct metrics *m)
 	one(out, "weft_helper_memory_bytes", "gauge",
 	    "What its helpers use, beside process_resident_memory_bytes.",
 	    (double)usage_helper_bytes());
+	one(out, "weft_kernel_memory_bytes", "gauge",
+	    "Kernel memory of its BPF programs, maps and rings, which is not in the "
+	    "budget: fixed at the start, most of it by --unwind-memory.",
+	    (double)usage_kernel_bytes());
 	one(out, "weft_memory_short", "gauge",
 	    "1: it uses more, so names that are not known are not looked for.",
 	    m->budget->is_short);
