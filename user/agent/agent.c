@@ -2,6 +2,7 @@
 #include "agent/agent.h"
 
 #include "agent/answers.h"
+#include "agent/greeting.h"
 #include "agent/naming.h"
 #include "agent/notify.h"
 #include "agent/pause.h"
@@ -396,6 +397,8 @@ static int loop(struct agent *agent)
 	enum pause due = pause_due(agent->options, &agent->lottery);
 	int err = due ? stop_sampling(agent, due) : start_sampling(agent);
 
+	if (!err && !due && agent->options->record.summary)
+		greeting_tell(agent->options);
 	while (!err && !is_over(agent, now)) {
 		err = wait_for_work(agent);
 		if (!err && agent->recording)

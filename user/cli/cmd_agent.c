@@ -264,6 +264,27 @@ static void warn_of_traces(const struct agent_options *agent)
 				 agent->receivers[i].name);
 }
 
+/* What is behind "://…:4317", where it is a port, is this one. */
+static bool has_port(const char *url, const char *port)
+{
+	const char *host = strstr(url, "://");
+	size_t n = host ? strcspn(host + 3, "/?#") : 0;
+
+	return n > strlen(port) && host[3 + n - strlen(port) - 1] == ':' &&
+	       !memcmp(host + 3 + n - strlen(port), port, strlen(port));
+}
+
+/* Collectors listen at two ports, and at the first one they take no HTTP requests. */
+static void warn_of_grpc(const struct agent_options *agent)
+{
+	for (size_t i = 0; i < agent->n_receivers; i++)
+		if (!strcmp(agent->receivers[i].kind->name, "otlp") &&
+		    has_port(agent->receivers[i].target.url, "4317"))
+			log_warn("receiver %s: port 4317 is for OTLP over gRPC, and weft "
+				 "sends OTLP over HTTP: use port 4318",
+				 agent->receivers[i].name);
+}
+
 static int check_ways_out(struct agent_line *line)
 {
 	struct agent_options *agent = &line->agent;
@@ -312,8 +333,10 @@ static int check_agent(void *arg, const struct given *given)
 		err = check_listener(line);
 	if (!err)
 		err = check_ways_out(line);
-	if (!err)
+	if (!err) {
 		warn_of_traces(&line->agent);
+		warn_of_grpc(&line->agent);
+	}
 	if (err || !line->only_print)
 		return err;
 	print_config(&text, line, options, given);
