@@ -14,10 +14,10 @@
 	}
 
 /* Stacks made by hand; a case more of its own resumer's frames */
-#define FIBER(mode, its_kinds, leave, ...)                                               \
+#define FIBER(mode, its_kinds, in_guests, leave, ...)                                    \
 	{                                                                                \
 		.name = "fiber-" mode, .program = "fiber", .args = mode " %m",           \
-		.kinds = its_kinds, .tabled = true,                                      \
+		.kinds = its_kinds, .core = in_guests, .tabled = true,                   \
 		.thread = { { "^entry;work;burn" },                                      \
 			    { "^__start_context;entry;work;burn" },                      \
 			    { "^entry;" leave },                                         \
@@ -111,9 +111,9 @@ static const struct truth_case cases[] = {
 			    { "drain;sys_call" },
 			    { "main;sys_call" } },
 	},
-	FIBER("alive", BOTH_COMPILERS, "leave_context", { "main;turns_here;burn" },
+	FIBER("alive", BOTH_COMPILERS, true, "leave_context", { "main;turns_here;burn" },
 	      { "main;sys_call" }),
-	FIBER("gone", BOTH_COMPILERS, "leave_context",
+	FIBER("gone", BOTH_COMPILERS, false, "leave_context",
 	      { "main;turns_gone;turns_context;burn" },
 	      { "main;turns_gone;make_below*0-9;make" }, { "main;sys_call" }),
 	{
@@ -122,18 +122,22 @@ static const struct truth_case cases[] = {
 		.program = "fiber",
 		.args = "signal %m",
 		.kinds = BOTH_COMPILERS,
+		.core = true,
 		.tabled = true,
 		.thread = { { "^__restore_rt;begin;entry;work;burn" },
 			    { "^__restore_rt;begin;entry;leave_signal" },
+			    /* arm64's restorer is the vDSO's */
+			    { "^__kernel_rt_sigreturn;begin;entry;work;burn" },
+			    { "^__kernel_rt_sigreturn;begin;entry;leave_signal" },
 			    { "main;turns_signal;burn" },
 			    { "main;turns_signal" },
 			    { "main;sys_call" } },
 		.bounds = { { CLASS_CUT, .05 } },
 	},
-	FIBER("byhand", BOTH_COMPILERS, "leave_hand;switch_hand",
+	FIBER("byhand", BOTH_COMPILERS, false, "leave_hand;switch_hand",
 	      { "main;turns_byhand;turns_hand;burn" },
 	      { "main;turns_byhand;turns_hand;switch_hand" }, { "main;sys_call" }),
-	FIBER("thread", BOTH_COMPILERS, "leave_hand;switch_hand",
+	FIBER("thread", BOTH_COMPILERS, false, "leave_hand;switch_hand",
 	      { "resume;turns_byhand;turns_hand;burn" },
 	      { "resume;turns_byhand;turns_hand;switch_hand" }, { "main;sys_call" }),
 	{
