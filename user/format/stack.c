@@ -4,8 +4,8 @@
 #include "base/intern.h"
 
 #define STACK_FRAMES_MAX 8192
-#define TEXTS_MAX	 (256u << 10)
-#define TEXTS_BYTES_MAX	 (16u << 20)
+#define KNOWN_TEXTS_MAX	 (256u << 10)
+#define KNOWN_BYTES_MAX	 (16u << 20)
 
 void stack_builder_free(struct stack_builder *b)
 {
@@ -46,10 +46,10 @@ static int note_text(struct frame_texts *known, const char *text, size_t n, uint
 	int err = 0;
 
 	if (!known->texts) {
-		err = intern_new(&known->texts, TEXTS_MAX);
+		err = intern_new(&known->texts, KNOWN_TEXTS_MAX);
 		if (err)
 			return err;
-		intern_limit_bytes(known->texts, TEXTS_BYTES_MAX);
+		intern_limit_bytes(known->texts, KNOWN_BYTES_MAX);
 	}
 	err = intern_id(known->texts, text, n, &id);
 	if (err)
