@@ -132,69 +132,6 @@ static void takes_no_odd_links(void **state)
 	}
 }
 
-struct alternate {
-	char name[256], id[2 * 20 + 1];
-};
-
-static int on_alternate(void *arg, size_t index, const char *name, uint64_t start)
-{
-	struct alternate *alternate = arg;
-
-	assert_in_range(index, 0, 1);
-	snprintf(index ? alternate->id : alternate->name,
-		 index ? sizeof(alternate->id) : sizeof(alternate->name), "%s", name);
-	return 0;
-}
-
-/* bytes: in place of what dwz writes. */
-static struct alternate alternate_of(const char *bytes, size_t n)
-{
-	static const uint64_t asked[] = { ELF_LINK_ALTERNATE, ELF_LINK_ALTERNATE_ID };
-	struct alternate alternate = { 0 };
-	int fd;
-
-	write_file("section", bytes, n);
-	assert_int_equal(
-		shell("objcopy --add-section .gnu_debugaltlink=section one.so alt.so"),
-		0);
-	fd = open_file("alt.so");
-	assert_int_equal(elf_links(fd, asked, 2, on_alternate, &alternate), 0);
-	close(fd);
-	return alternate;
-}
-
-static void reads_the_alternate_files_name_and_id(void **state)
-{
-	struct alternate debian =
-		alternate_of("/usr/lib/debug/.dwz/x86_64/libx.debug\0\xab\x01\xff", 41);
-	struct alternate elsewhere = alternate_of("../common.debug\0\1\2\3\4", 20);
-
-	assert_string_equal(debian.name, ".dwz/x86_64/libx.debug");
-	assert_string_equal(debian.id, "ab01ff");
-	/* what lies elsewhere is known by its build id alone */
-	assert_string_equal(elsewhere.name, "");
-	assert_string_equal(elsewhere.id, "01020304");
-}
-
-static void takes_no_odd_alternate_files(void **state)
-{
-	static const struct {
-		const char *bytes;
-		size_t n;
-	} odd[] = {
-		{ ".dwz/one.debug", 14 },   /* without an end */
-		{ ".dwz/one.debug\0", 15 }, /* without a build id */
-		{ ".dwz/one.debug\0\1", 16 },
-		{ "\0\1", 2 },
-		{ ".dwz/o\0\1\2\3\4\5\6\7\10\1\2\3\4\5\6\7\10\1\2\3\4\5\6\7\10", 31 },
-	};
-
-	for (size_t i = 0; i < sizeof(odd) / sizeof(*odd); i++)
-		assert_string_equal(alternate_of(odd[i].bytes, odd[i].n).id, "");
-	/* out of the folder */
-	assert_string_equal(alternate_of(".dwz/../../one\0\1\2\3\4", 19).name, "");
-}
-
 static void knows_a_build_by_its_id(void **state)
 {
 	struct elf_identity one = identity_of("one.so");
@@ -469,8 +406,6 @@ int main(void)
 		cmocka_unit_test(looks_below_the_folder_that_is_named),
 		cmocka_unit_test(looks_for_an_alternate_file),
 		cmocka_unit_test(reads_there_what_the_user_may),
-		cmocka_unit_test(reads_the_alternate_files_name_and_id),
-		cmocka_unit_test(takes_no_odd_alternate_files),
 	};
 
 	return cmocka_run_group_tests(tests, setup, files_teardown);

@@ -12,6 +12,8 @@
 #include <string.h>
 #include <zlib.h>
 
+#define SUP_HEAD_BYTES 3
+
 /* A name, its NUL, zeroes up to a multiple of four, the CRC. */
 static int read_debuglink(struct elf_file *file, size_t index, name_sink sink, void *arg)
 {
@@ -34,31 +36,77 @@ static int read_debuglink(struct elf_file *file, size_t index, name_sink sink, v
 	return sink(arg, index, bytes, crc);
 }
 
-/* A name, its NUL, a build id. */
 struct alternate {
 	char name[ELF_LINK_BYTES];
 	struct build_id id;
 };
 
-static int find_alternate(struct elf_file *file, struct alternate *ret)
+/* A section's bytes, of which there are few; *ret_n is 0 if there is no such section. */
+static int read_small(struct elf_file *file, const char *name, char *bytes, size_t most,
+		      size_t *ret_n)
 {
-	char bytes[ELF_LINK_BYTES + BUILD_ID_MAX];
 	const Elf64_Shdr *sh;
-	size_t n;
-	int err = elf_section_find(file, ".gnu_debugaltlink", &sh);
+	int err = elf_section_find(file, name, &sh);
 
-	*ret = (struct alternate){ 0 };
-	if (err || !sh || sh->sh_size > sizeof(bytes))
+	*ret_n = 0;
+	if (err || !sh || sh->sh_size > most)
 		return err;
 	err = elf_file_read(file, sh->sh_offset, bytes, sh->sh_size);
-	n = err ? 0 : strnlen(bytes, sh->sh_size);
-	if (err || n >= ELF_LINK_BYTES || n >= sh->sh_size ||
-	    sh->sh_size - n - 1 > BUILD_ID_MAX)
+	*ret_n = err ? 0 : sh->sh_size;
+	return err;
+}
+
+static void set_alternate(struct alternate *ret, const char *name, const char *id,
+			  size_t id_bytes)
+{
+	if (id_bytes > BUILD_ID_MAX)
+		return;
+	strcpy(ret->name, name);
+	ret->id.bytes = (uint32_t)id_bytes;
+	memcpy(ret->id.id, id, id_bytes);
+}
+
+/* A name, its NUL, a build id. */
+static int read_gnu_alternate(struct elf_file *file, struct alternate *ret)
+{
+	char bytes[ELF_LINK_BYTES + BUILD_ID_MAX];
+	size_t all, n;
+	int err = read_small(file, ".gnu_debugaltlink", bytes, sizeof(bytes), &all);
+
+	n = strnlen(bytes, all);
+	if (!err && n < ELF_LINK_BYTES && n < all)
+		set_alternate(ret, bytes, bytes + n + 1, all - n - 1);
+	return err;
+}
+
+/* Of DWARF 5 (7.3.6): version, whether it is the alternate file itself, that one's name,
+ * its NUL, how long the identity is, that. */
+static int read_sup(struct elf_file *file, bool is_alternate, struct alternate *ret)
+{
+	static const char version[] = { 5, 0 };
+	char bytes[SUP_HEAD_BYTES + ELF_LINK_BYTES + 1 + BUILD_ID_MAX];
+	const char *name = bytes + SUP_HEAD_BYTES;
+	size_t all, n;
+	int err = read_small(file, ".debug_sup", bytes, sizeof(bytes), &all);
+
+	if (err || all < SUP_HEAD_BYTES || memcmp(bytes, version, sizeof(version)) != 0 ||
+	    bytes[SUP_HEAD_BYTES - 1] != is_alternate)
 		return err;
-	memcpy(ret->name, bytes, n);
-	ret->id.bytes = (uint32_t)(sh->sh_size - n - 1);
-	memcpy(ret->id.id, bytes + n + 1, ret->id.bytes);
+	all -= SUP_HEAD_BYTES;
+	n = strnlen(name, all);
+	if (n < ELF_LINK_BYTES && all - n >= 2 &&
+	    (unsigned char)name[n + 1] == all - n - 2)
+		set_alternate(ret, name, name + n + 2, all - n - 2);
 	return 0;
+}
+
+static int find_alternate(struct elf_file *file, struct alternate *ret)
+{
+	int err;
+
+	*ret = (struct alternate){ 0 };
+	err = read_gnu_alternate(file, ret);
+	return err || ret->id.bytes ? err : read_sup(file, false, ret);
 }
 
 static int read_alternate(struct elf_file *file, size_t index, name_sink sink, void *arg)
@@ -105,17 +153,34 @@ struct compared {
 	bool has_build_id, is_same;
 };
 
+static void compare_id(struct compared *compared, const void *id, uint32_t n)
+{
+	const struct elf_identity *wanted = compared->wanted;
+
+	compared->has_build_id = true;
+	compared->is_same =
+		n && n == wanted->build_id_bytes && !memcmp(id, wanted->build_id, n);
+}
+
 static void compare_note(void *arg, const struct elf_note *note)
 {
 	struct compared *compared = arg;
-	const struct elf_identity *wanted = compared->wanted;
 	uint32_t n = note->desc_bytes < BUILD_ID_MAX ? note->desc_bytes : BUILD_ID_MAX;
 
 	if (compared->has_build_id || !elf_note_is(note, "GNU", NT_GNU_BUILD_ID))
 		return;
-	compared->has_build_id = true;
-	compared->is_same = n && n == wanted->build_id_bytes &&
-			    !memcmp(note->desc, wanted->build_id, n);
+	compare_id(compared, note->desc, n);
+}
+
+/* An alternate file of DWARF 5 has another identity, and no build id. */
+static int compare_sup(struct elf_file *file, struct compared *compared)
+{
+	struct alternate its = { 0 };
+	int err = read_sup(file, true, &its);
+
+	if (!err && its.id.bytes)
+		compare_id(compared, its.id.id, its.id.bytes);
+	return err;
 }
 
 /* That of a debug file is where its section says, since its segments hold no bytes. */
@@ -128,7 +193,7 @@ static int compare_build_id(struct elf_file *file, struct compared *compared)
 		err = elf_note_section(file, sh, compare_note, compared);
 	if (!err && !compared->has_build_id)
 		err = elf_note_each(file, compare_note, compared);
-	return err;
+	return err || compared->has_build_id ? err : compare_sup(file, compared);
 }
 
 static int compare_crc(struct elf_file *file, struct compared *compared)

@@ -11,8 +11,9 @@
 
 /* What elf_links() is asked, and answers with a name:
  * .gnu_debuglink: the debug file's name, without a folder; as its start the CRC.
- * .gnu_debugaltlink of dwz, which puts what several files share into an alternate one:
- * that one's name from ".dwz/" on, if it has such a part, and its build id in hex. */
+ * .gnu_debugaltlink of dwz, which puts what several files share into an alternate one, or
+ * .debug_sup of DWARF 5 (dwz -5): that one's name from ".dwz/" on, if it has such a part,
+ * and its build id in hex; of DWARF 5 what identifies it instead. */
 enum elf_link { ELF_LINK_DEBUG, ELF_LINK_ALTERNATE, ELF_LINK_ALTERNATE_ID, N_ELF_LINKS };
 
 #define ELF_LINK_DWZ   ".dwz/"

@@ -13,6 +13,7 @@
 
 #include "base/search.h"
 #include "obj/demangle.h"
+#include "obj/dwarf_ref.h"
 
 #include <dwarf.h>
 #include <stdbool.h>
@@ -47,9 +48,9 @@ static const char *linkage_name(Dwarf_Die *die)
 {
 	Dwarf_Attribute attr;
 
-	return dwarf_formstring(
-		dwarf_attr_integrate(die, DW_AT_linkage_name, &attr)
-			?: dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attr));
+	return dwarf_ref_text(
+		dwarf_ref_attr(die, DW_AT_linkage_name, &attr)
+			?: dwarf_ref_attr(die, DW_AT_MIPS_linkage_name, &attr));
 }
 
 /* dwarf_srclang() would open a split unit. */
@@ -190,10 +191,9 @@ static Dwarf_Die declaration(Dwarf_Die die)
 	Dwarf_Die next;
 
 	for (int i = 0; i < REFS_MAX; i++) {
-		if (!dwarf_formref_die(
-			    dwarf_attr(&die, DW_AT_specification, &attr)
-				    ?: dwarf_attr(&die, DW_AT_abstract_origin, &attr),
-			    &next))
+		if (!dwarf_ref(dwarf_attr(&die, DW_AT_specification, &attr)
+				       ?: dwarf_attr(&die, DW_AT_abstract_origin, &attr),
+			       &next))
 			break;
 		die = next;
 	}
@@ -203,16 +203,18 @@ static Dwarf_Die declaration(Dwarf_Die die)
 /* A lambda has no name, and its operator is no one's source. */
 static bool is_lambda(Dwarf_Die *member)
 {
-	const char *name = dwarf_diename(member);
+	const char *name = dwarf_ref_name(member);
+	Dwarf_Attribute attr;
 
 	return name && !strncmp(name, "operator()", 10) &&
-	       dwarf_hasattr_integrate(member, DW_AT_artificial);
+	       dwarf_ref_attr(member, DW_AT_artificial, &attr);
 }
 
 static struct part part_of(Dwarf_Die *die, Dwarf_Die *member)
 {
-	const char *name = dwarf_diename(die);
-	int line;
+	const char *name = dwarf_ref_name(die);
+	Dwarf_Attribute attr;
+	Dwarf_Word line;
 
 	if (name)
 		return (struct part){ .name = name };
@@ -220,7 +222,8 @@ static struct part part_of(Dwarf_Die *die, Dwarf_Die *member)
 		return (struct part){ .name = "(anonymous namespace)" };
 	if (!is_lambda(member))
 		return (struct part){ .name = "{unnamed type}" };
-	if (dwarf_decl_line(die, &line) || line < 0)
+	if (dwarf_formudata(dwarf_ref_attr(die, DW_AT_decl_line, &attr), &line) ||
+	    line > INT32_MAX)
 		line = 0;
 	return (struct part){ .name = "<lambda>", .lambda_line = (uint32_t)line };
 }
@@ -260,7 +263,7 @@ int inline_name(struct inline_names *names, Dwarf_Die *die, struct str *out)
 	int err;
 
 	if (!parts[0].name) {
-		parts[0].name = dwarf_diename(die);
+		parts[0].name = dwarf_ref_name(die);
 		if (!parts[0].name)
 			return 1;
 		err = is_cpp(die) ? find_parts(names, die, parts, &n) : 0;
