@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # What an agent answers over HTTP: its numbers, which add up, a page, and profiles of the
 # seconds that somebody asks for. Who answers has nothing but its sockets.
-# shellcheck disable=SC2154 # set by lib
+# shellcheck disable=SC2030,SC2031,SC2154 # set by lib, and by start_agent for one test
 
 load lib
 

@@ -60,7 +60,7 @@ static void must(int ok, const char *what)
 		die(what);
 }
 
-/* ---- the file system: one folder, and files of the same name, with a digit behind ---- */
+/* ---- the file system: one folder, and files whose names differ by a digit ---- */
 
 static struct fuse_attr attr_of(uint64_t node)
 {
