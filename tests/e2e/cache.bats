@@ -122,6 +122,18 @@ tables_before() {
 	[ "$(tables_before ./by_environment)" -eq 1 ]
 }
 
+@test "a library that is needed by its path, which musl's loader tells twice" {
+	command -v musl-gcc >/dev/null || skip "no musl-gcc"
+	musl-gcc -shared -fPIC -o needed.so "-Wl,-soname,$PWD/needed.so" -xc - \
+		<<<'int first(void) { return 0; }'
+	musl-gcc -o by_musl -xc - -xnone ./needed.so \
+		<<<'int first(void); int main(void) { return first(); }'
+	local all
+	all=$(tables_before ./by_musl)
+	rm needed.so
+	[ "$((all - $(tables_before ./by_musl)))" -eq 1 ]
+}
+
 @test "a program whose loader is unknown is not started to be asked" {
 	printf '#include <unistd.h>\nint main(void) { return access("ran", F_OK) ? 0 : 1; }' >main.c
 	printf '#!/bin/sh\ntouch ran\n' >loader

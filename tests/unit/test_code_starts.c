@@ -96,6 +96,8 @@ static void test_calls(void **state)
 	ASSERT_STARTS("f1: inc %eax; call out; .p2align 4; f2: ret");
 	ASSERT_STARTS(
 		"f1: inc %eax; call out; .p2align 4; 1: dec %eax; jnz 1b; ret; f2: ret");
+	/* a nop that does not lead to where functions begin */
+	ASSERT_STARTS("f1: inc %eax; call out; nop; dec %eax; ret; f2: ret");
 }
 
 static void test_data(void **state)
