@@ -14,10 +14,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define ANSWER_MS  100
-#define LATE_MAX   3
-#define FORGIVE_NS (20 * SECOND_NS)
-#define REAP_MS	   10
+#define ANSWER_MS 100
+#define LATE_MAX  3
+#define FORGET_NS (20 * SECOND_NS)
+#define REAP_MS	  10
 
 static _Noreturn void read_words(pid_t pid, const uint64_t *addrs, unsigned int n,
 				 const uint32_t *before, int out)
@@ -68,7 +68,7 @@ static void end_child(struct remote_reader *reader, pid_t child)
 
 static bool is_tired(const struct remote_reader *reader)
 {
-	return reader->full_ns > clock_now_ns() + (LATE_MAX - 1) * FORGIVE_NS;
+	return reader->full_ns > clock_now_ns() + (LATE_MAX - 1) * FORGET_NS;
 }
 
 static void note_late(struct remote_reader *reader, pid_t pid)
@@ -76,7 +76,7 @@ static void note_late(struct remote_reader *reader, pid_t pid)
 	uint64_t now = clock_now_ns();
 	bool is_first = reader->full_ns <= now;
 
-	reader->full_ns = (is_first ? now : reader->full_ns) + FORGIVE_NS;
+	reader->full_ns = (is_first ? now : reader->full_ns) + FORGET_NS;
 	if (!is_first)
 		return;
 	log_warn("process %d can't be read in time: weft does not know which of its "
