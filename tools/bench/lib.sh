@@ -32,6 +32,12 @@ json_figure() {
 	grep -o "\"$2\":[0-9]*" "$1" | head -1 | cut -d: -f2
 }
 
+# JSON of weft's: how much of its stacks reach their start, or are a fiber's
+whole_of() {
+	calc "100 * $(json_figure "$1" complete) / $(json_figure "$1" kept)" |
+		awk '{ printf "%.1f %% of our stacks are whole\n", $1 }'
+}
+
 # ns of BPF a run of the program, out of what meter wrote; fails when it never ran
 ns_a_run() {
 	awk -F= '{ v[$1] = $2 }
@@ -83,6 +89,17 @@ no_row() {
 	echo "$1|-|-|-|-|-|none|-|$2" >>"$work/rows"
 }
 
+# What was measured, in a line.
+versions() {
+	local peer line
+
+	line="$("$weft" --version | head -1), Linux $(uname -r), $(nproc) CPUs"
+	for peer in perf bpftrace; do
+		! has "$peer" || line+=", $("$peer" --version 2>/dev/null | head -1)"
+	done
+	echo "$line"
+}
+
 table() {
 	awk -F'|' '
 	function shown(v, unit) {
@@ -91,6 +108,7 @@ table() {
 		if (unit == "ns" && v >= 1e9) return sprintf("%.2f s", v / 1e9)
 		if (unit == "ns" && v >= 1e6) return sprintf("%.1f ms", v / 1e6)
 		if (unit == "ns") return sprintf("%.2f us", v / 1e3)
+		if (unit == "%") return sprintf("%.2f %%", v)
 		if (unit == "kB") return sprintf("%.1f MB", v / 1024)
 		return v
 	}
@@ -108,8 +126,8 @@ table() {
 }
 
 json() {
-	awk -F'|' -v kernel="$(uname -r)" -v machine="$(uname -m)" -v cpus="$(nproc)" \
-		-v rounds="$rounds" '
+	awk -F'|' -v versions="$(versions)" -v kernel="$(uname -r)" \
+		-v machine="$(uname -m)" -v cpus="$(nproc)" -v rounds="$rounds" '
 	function text(s) {
 		gsub(/["\\]/, "\\\\&", s)
 		return s == "-" ? "null" : "\"" s "\""
@@ -118,6 +136,7 @@ json() {
 	BEGIN {
 		printf "{\"version\":1,\"kernel\":%s,\"machine\":%s,\"cpus\":%d,", \
 			text(kernel), text(machine), cpus
+		printf "\"versions\":%s,", text(versions)
 		printf "\"rounds\":%d,\"rows\":[", rounds
 	}
 	{

@@ -114,7 +114,8 @@ run_whole() {
 	for _ in $(seq "$rounds"); do
 		whole_round || return
 	done
-	row 'BPF a sample, beside bpftrace' ns 0.4 ratio "99 Hz, $on"
+	row 'BPF a sample, beside bpftrace' ns 0.4 ratio \
+		"99 Hz, $on; $(whole_of "$work/weft.json")"
 	row 'CPU a sample, beside bpftrace' ns 0.1 ratio
 	row 'CPU a sample, beside perf' ns 0.1 ratio
 	row 'first sample, beside bpftrace' ns 3e8 ours
@@ -150,7 +151,8 @@ run_clang() {
 		round "$name" "$(ns_a_run "$work/weft.meter")" "$peer"
 	done
 	stop_loads
-	row "$name" ns 1 ratio "99 Hz; all of our frames by table, few of bpftrace's true"
+	row "$name" ns 1 ratio \
+		"99 Hz; $(whole_of "$work/weft.json"), few of bpftrace's frames are true"
 	[ "$peer" != - ] || no_row 'bpftrace' "not installed, or it did not run here"
 }
 
