@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define QUERY_BYTES_MAX 64
-#define CHAIN_WORDS    16 /* that are read at once */
+#define CHAIN_WORDS	16 /* that are read at once */
 
 struct head {
 	uint32_t n_buckets, first, filter_words, filter_shift;
