@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * attributes [SECONDS]   publishes a map of keys (otel_ctx.h), and has threads that say
+ * attributes [SECONDS [HOW]]   publishes a map of keys (otel_ctx.h), and has threads that say
  *                        by it what they work for, as OTEP 4947 has it: each says one
  *                        thing and works in a function of its own, which says what its
  *                        samples must have
@@ -176,7 +176,7 @@ static void publish(struct header *header, uint64_t at)
 
 int main(int argc, char **argv)
 {
-	struct header *header = new_mapping("memfd");
+	struct header *header = new_mapping(argc > 2 ? argv[2] : "memfd");
 	struct record *record = route(1, "/route");
 
 	write_payload(0);
