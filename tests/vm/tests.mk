@@ -21,8 +21,16 @@ $(VM_TRACED): tests/e2e/traced.c
 	$(Q)$(CC) -O1 -g -DEARLIER=100 -static-pie -fPIE -pthread $(LD_FLAGS) \
 		-Wl,--export-dynamic-symbol=otel_thread_ctx_v1 -o $@ $<
 
+VM_ATTRIBUTES := $(B)/tests/vm/attributes
+
+$(VM_ATTRIBUTES): tests/agent/attributes.c tests/agent/otel_ctx.h
+	$(call say,TEST)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -O1 -g -D_GNU_SOURCE -static-pie -fPIE -pthread $(LD_FLAGS) \
+		-Wl,--export-dynamic-symbol=otel_thread_ctx_v1 -o $@ $<
+
 .PHONY: vm-payload build-vm check-vm
-vm-payload: $(VM_BIN) $(VM_TRACED) $(B)/weft truth-core
+vm-payload: $(VM_BIN) $(VM_TRACED) $(VM_ATTRIBUTES) $(B)/weft truth-core
 
 build-vm: vm-payload
 
