@@ -114,8 +114,12 @@ static void one_that_stops_is_left(void **state)
 	assert_int_equal(opener_maps(opener, child, &fd), -ETIMEDOUT);
 	assert_int_equal(opener_counts(opener).held, 1);
 	error_clear();
-	/* others are asked for, and it is not */
+	/* others are asked for, and it is not; what was left ends, and is gone */
 	has_our_maps(opener);
+	for (int i = 0; i < 3000 && !kill(pid, 0); i++)
+		usleep(1000);
+	assert_int_equal(kill(pid, 0), -1);
+	assert_int_equal(errno, ESRCH);
 	assert_int_equal(opener_maps(opener, child, &fd), -ETIMEDOUT);
 	assert_int_equal(opener_counts(opener).held, 1);
 	assert_int_equal(opener_counts(opener).refused, 1);

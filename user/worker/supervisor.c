@@ -20,6 +20,7 @@ static void run_child(const struct supervised *what, int sock, pid_t supervisor)
 	__attribute__((noreturn));
 static void run_child(const struct supervised *what, int sock, pid_t supervisor)
 {
+	signal(SIGCHLD, SIG_DFL);
 	prctl(PR_SET_NAME, what->child_name);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != supervisor)
@@ -28,13 +29,49 @@ static void run_child(const struct supervised *what, int sock, pid_t supervisor)
 	_exit(0);
 }
 
-/* Nobody waits for one that does not die at once: it is reaped next time. */
+/* Nobody waits for one that does not die at once. */
 static void end_child(pid_t pid)
 {
 	if (pid > 0)
 		kill(pid, SIGKILL);
-	while (waitpid(-1, NULL, WNOHANG) > 0)
-		;
+}
+
+/* Whoever has ended, or the table of processes keeps him. child: -1 once he is one of
+ * them, since his number may be another's. */
+static void reap(pid_t *child)
+{
+	pid_t pid;
+
+	while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
+		if (pid == *child)
+			*child = -1;
+}
+
+static void wake(int signal)
+{
+}
+
+/* Of children's ends it hears while it waits, and at no other time. */
+static void hear_of_ends(sigset_t *ret_others)
+{
+	sigset_t ends;
+
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &ends, ret_others);
+	signal(SIGCHLD, wake);
+}
+
+/* Waits until weft asks for a child; false: weft is gone. */
+static bool is_asked(int control, const sigset_t *others, pid_t *child)
+{
+	struct pollfd asked = { .fd = control, .events = POLLIN };
+	char byte;
+
+	do
+		reap(child);
+	while (ppoll(&asked, 1, NULL, others) < 0 && errno == EINTR);
+	return protocol_recv(control, &byte, 1, NULL, 0) == 1;
 }
 
 /* What the system does not grant is no error: what is larger is then lost. */
@@ -45,7 +82,8 @@ static void make_room(int sock, int bytes)
 }
 
 /* Its pid, or negative. The socket of the other end goes to whoever asked. */
-static pid_t start_child(const struct supervised *what, int control)
+static pid_t start_child(const struct supervised *what, int control,
+			 const sigset_t *others)
 {
 	pid_t supervisor = getpid(), pid;
 	int ends[2], err;
@@ -55,8 +93,10 @@ static pid_t start_child(const struct supervised *what, int control)
 	make_room(ends[0], what->socket_bytes);
 	make_room(ends[1], what->socket_bytes);
 	pid = fork();
-	if (!pid)
+	if (!pid) {
+		sigprocmask(SIG_SETMASK, others, NULL);
 		run_child(what, ends[1], supervisor);
+	}
 	if (pid < 0)
 		pid = -errno; /* who asked hears why */
 	err = protocol_send(control, &pid, sizeof(pid), pid < 0 ? -1 : ends[0], 0);
@@ -83,19 +123,20 @@ static void run_supervisor(const struct supervised *what, int control, pid_t par
 static void run_supervisor(const struct supervised *what, int control, pid_t parent)
 {
 	pid_t child = -1;
-	char byte;
+	sigset_t others;
 
 	prctl(PR_SET_NAME, what->name);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	sandbox_signals();
 	if (!what->is_privileged)
 		sandbox_process();
+	hear_of_ends(&others);
 	if (getppid() != parent)
 		_exit(1);
 	control = sandbox_files(control);
-	while (protocol_recv(control, &byte, 1, NULL, 0) == 1) {
+	while (is_asked(control, &others, &child)) {
 		end_child(child);
-		child = start_child(what, control);
+		child = start_child(what, control, &others);
 		if (child < 0)
 			break;
 	}
