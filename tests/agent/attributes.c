@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * attributes [SECONDS [HOW]]   publishes a map of keys (otel_ctx.h), and has threads that say
- *                        by it what they work for, as OTEP 4947 has it: each says one
- *                        thing and works in a function of its own, which says what its
- *                        samples must have
+ * attributes [SECONDS [HOW]]
+ *
+ * Publishes a map of keys (otel_ctx.h, made as HOW says), and has threads that say by it
+ * what they work for, as OTEP 4947 has it: each says one thing and works in a function of
+ * its own, which says what its samples must have.
  *
  *	says_route      trace 1111…, http.route=/route, user.id=secret, http.method=GET
  *	says_no_trace   http.route=/only, and no ids
