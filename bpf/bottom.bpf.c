@@ -11,6 +11,15 @@
 #include "code.bpf.h"
 #include "leaf.bpf.h"
 
+/* What goes on by taking its frame down and returning says where its caller is. */
+static __always_inline void try_return(struct scratch *s, __u64 code)
+{
+	if (!drops_and_returns(code, &s->rule))
+		return;
+	s->cfa = s->sp + (__s64)s->rule.cfa_offset;
+	s->step_kind = STEP_KIND_TABLE;
+}
+
 /*
  * In a file that has rules, code without one, to which a true step led: a signal
  * handler's return, or what lies behind a call, or none called from there. Such an
@@ -28,8 +37,23 @@ static __always_inline void try_caller(struct scratch *s)
 		s->step_kind = STEP_KIND_SIGNAL;
 	else if (!call_ends(code.before))
 		s->step_kind = STEP_KIND_BOTTOM;
+	else
+		try_return(s, code.after[0]);
 	if (s->step_kind == STEP_KIND_BOTTOM || s->step_kind == STEP_KIND_HIDDEN)
 		s->kind = FRAME_BOTTOM;
+}
+
+/* In code that was generated, or without a call that led there. */
+static __always_inline void try_generated(struct scratch *s)
+{
+	__u64 code[2] = { 0 };
+
+	if (!read_user(code, RESTORER_BYTES, s->pc))
+		return;
+	if (restores(code))
+		s->step_kind = STEP_KIND_SIGNAL;
+	else
+		try_return(s, code[0]);
 }
 
 #define CALL_INSN      0xe8 /* call rel32 */
@@ -160,8 +184,8 @@ int bottom_try_code(__u32 hook)
 		leaf_try_code(hook);
 	else if (s->mapping.table && s->kind == FRAME_CALLER && !s->leads)
 		try_caller(s);
-	else if (is_restorer(s->pc))
-		s->step_kind = STEP_KIND_SIGNAL;
+	else
+		try_generated(s);
 	if (s->step_kind == STEP_KIND_SIGNAL) {
 		s->rule.cfa = UNWIND_CFA_SIGNAL;
 		table_find_cfa(hook);

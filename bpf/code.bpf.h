@@ -181,6 +181,13 @@ static __always_inline bool leaf_rule(__u64 code, __u64 before, struct unwind_ru
 	return true;
 }
 
+/* A frame that keeps its caller's address has a record of it, which the frame pointer
+ * leads to. */
+static __always_inline bool drops_and_returns(__u64 code, struct unwind_rule *ret)
+{
+	return false;
+}
+
 /* No engine's check before a prologue is read here. */
 static __always_inline bool checks_before_frame(const __u64 *code)
 {
@@ -241,6 +248,29 @@ static __always_inline bool returns(__u32 code)
 	return first == 0xc3 || first == 0xc2;
 }
 
+#define RET 0xc3
+
+/*
+ * Does the code drop a frame of so many bytes and return: ret, perhaps behind add
+ * $N,%rsp? It holds of whatever runs next, so of what a call returns to, too: of
+ * python's trampolines (-X perf), which keep no frame pointer.
+ */
+static __always_inline bool drops_and_returns(__u64 code, struct unwind_rule *ret)
+{
+	__s32 bytes = 0;
+
+	if ((code & 0xff80ffffffULL) == (0xc48348ULL | (__u64)RET << 32))
+		bytes = code >> 24 & 0x7f;
+	else if ((code & 0xffffffULL) == 0xc48148 && code >> 56 == RET)
+		bytes = code >> 24;
+	else if ((__u8)code != RET)
+		return false;
+	*ret = (struct unwind_rule){ .cfa = UNWIND_CFA_SP,
+				     .cfa_offset = bytes + 8,
+				     .ra_words = -1 };
+	return bytes >= 0 && !(bytes & 7);
+}
+
 /*
  * Behind pop %rbp, V8 looks how many arguments it has to drop: cmp $N,%rcx; jg over the
  * return, which is 3 bytes long.
@@ -294,6 +324,8 @@ static __always_inline bool leaf_rule(__u64 code, __u64 before, struct unwind_ru
 					     .ra_words = -1 };
 		return true;
 	}
+	if (drops_and_returns(code, ret))
+		return true;
 	*ret = (struct unwind_rule){ .cfa = UNWIND_CFA_SP,
 				     .cfa_offset = 8,
 				     .ra_words = -1 };

@@ -84,6 +84,47 @@ static void test_generated_leaf(void **state)
 	}
 }
 
+/* What a call returns to says where its caller is, if it does nothing but return. */
+static void test_generated_caller(void **state)
+{
+	static const struct {
+		const char code[9];
+		unsigned int bytes; /* of its frame; 0: it does not say */
+	} cases[] = {
+		{ "\x48\x83\xc4\x08\xc3\x48\x83\xec", 16 }, /* add $8,%rsp; ret */
+		{ "\x48\x83\xc4\x78\xc3", 0x80 },
+		{ "\x48\x81\xc4\x88\x01\0\0\xc3", 0x190 },
+		{ "\xc3\x90", 8 },
+		{ "\x48\x83\xc4\x88\xc3", 0 }, /* makes it larger */
+		{ "\x48\x81\xc4\x88\xff\xff\xff\xc3", 0 },
+		{ "\x48\x83\xc4\x09\xc3", 0 },
+		{ "\x48\x83\xc4\x08\x90\xc3", 0 },
+		{ "\x48\x89\xc4\x08\xc3", 0 },
+	};
+	const struct unwind_rule rules[] = { RULE_SP(0x20), RULE_OF(END) };
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct sampled at;
+		uint64_t word;
+
+		world_setup(NULL);
+		mapping_table_add(GENERATED, GENERATED + 0x1000, 0, 0, UNWIND_BY_FP);
+		put_code(rules, 2, 0);
+		memcpy(&word, cases[i].code, sizeof(word));
+		memory_put(GENERATED + 8, word);
+		memory_put(GENERATED + 16, 0);
+		at = leaf_in_code(0);
+		at.fp = 0;
+		memory_put(STACK + 0x18, GENERATED + 8);
+		if (cases[i].bytes) {
+			put_call(STACK + 0x20, cases[i].bytes, 1);
+			ASSERT_WALK(&at, "UCC", "10000 8008 10108", START);
+		} else {
+			ASSERT_WALK(&at, "UC", "10000 8008", FP_ZERO);
+		}
+	}
+}
+
 #define TORN_MAX 4
 
 /* Cranelift's switch of stacks: where the instructions begin between the one that takes
@@ -216,9 +257,9 @@ static void test_generated_in_syscall(void **state)
 int run_leaf_cases(void)
 {
 	static const struct CMUnitTest tests[] = {
-		CASE(test_generated_leaf),	 CASE(test_inline_switch),
-		CASE(test_ra_in_register),	 CASE(test_in_syscall),
-		CASE(test_generated_in_syscall),
+		CASE(test_generated_leaf), CASE(test_generated_caller),
+		CASE(test_inline_switch),  CASE(test_ra_in_register),
+		CASE(test_in_syscall),	   CASE(test_generated_in_syscall),
 	};
 
 	return cmocka_run_group_tests_name("leaves", tests, NULL, NULL);

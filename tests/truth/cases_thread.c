@@ -224,9 +224,13 @@ static const struct truth_case cases[] = {
 			    SHORT("22",
 				  AT("80") "|" AT("82") "|" AT("86") "|" AT("8c") "|" AT(
 					  "8d") "|" AT("90") "|" AT("91")),
+			    SHORT("27", AT("a9") ";" AT("b8") "|" AT("b9") "|" AT(
+						"bc") "|" AT("be") "|" AT("bf")),
+			    SHORT("27", AT("ad")),
 			    { "main;run;" AT("06") "|" AT("1a") "|" AT("1d") "|" AT(
-				    "22") },
-			    { "main;run;" AT("50") "|" AT("61"), CLASS_FP_LEAF },
+				    "22") "|" AT("27") },
+			    { "main;run;" AT("50") "|" AT("61") "|" AT("a0") "|" AT("a4"),
+			      CLASS_FP_LEAF },
 			    { "main;sys_call" } },
 		.bounds = { { CLASS_FP_LEAF, .1 } },
 	},
