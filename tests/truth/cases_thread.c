@@ -129,8 +129,10 @@ static const struct truth_case cases[] = {
 			    /* arm64's restorer is the vDSO's */
 			    { "^__kernel_rt_sigreturn;begin;entry;work;burn" },
 			    { "^__kernel_rt_sigreturn;begin;entry;leave_signal" },
+			    /* while it handles the signal, that is true */
+			    { "main;turns_signal;sys_call;__restore_rt|__kernel_rt_"
+			      "sigreturn;begin" },
 			    { "main;turns_signal;burn" },
-			    { "main;turns_signal" },
 			    { "main;sys_call" } },
 		.bounds = { { CLASS_CUT, .05 } },
 	},

@@ -147,11 +147,12 @@ FN void turns_signal(void)
 {
 	struct sigaction action = { .sa_handler = begin, .sa_flags = SA_ONSTACK };
 	stack_t its = { .ss_sp = other, .ss_size = sizeof(other) };
+	long pid = sys_call(SYS_getpid, 0, 0, 0, 0, 0);
 
 	leave = leave_signal;
 	sigaction(SIGUSR2, &action, NULL);
 	sigaltstack(&its, NULL);
-	raise(SIGUSR2);
+	sys_call(SYS_tgkill, pid, pid, SIGUSR2, 0, 0);
 	its.ss_flags = SS_DISABLE;
 	sigaltstack(&its, NULL);
 	for (;;) {
