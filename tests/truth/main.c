@@ -294,7 +294,7 @@ static bool read_line(struct line *line, int argc, char **argv)
 	if (!setup->hz)
 		setup->hz = setup->core ? 199 : 1999;
 	if (!setup->ms)
-		setup->ms = 700;
+		setup->ms = setup->core ? 1000 : 700;
 	return optind == argc;
 }
 
