@@ -17,7 +17,8 @@
 #define FIBER(mode, its_kinds, in_guests, leave, ...)                                    \
 	{                                                                                \
 		.name = "fiber-" mode, .program = "fiber", .args = mode " %m",           \
-		.kinds = its_kinds, .core = in_guests, .tabled = true,                   \
+		.kinds = its_kinds, .core = in_guests, .ms = in_guests ? 1500 : 0,       \
+		.tabled = true,                                                          \
 		.thread = { { "^entry;work;burn" },                                      \
 			    { "^__start_context;entry;work;burn" },                      \
 			    { "^entry;" leave },                                         \
