@@ -238,6 +238,8 @@ static __always_inline bool pushes_fp(__u32 code)
 	return (__u8)code == 0x55 && sets_fp(code >> 8);
 }
 
+#define RET 0xc3
+
 /* ret, with a prefix perhaps, and with what it drops */
 static __always_inline bool returns(__u32 code)
 {
@@ -245,10 +247,13 @@ static __always_inline bool returns(__u32 code)
 
 	if (first == 0xf3 || first == 0xf2)
 		first = code >> 8;
-	return first == 0xc3 || first == 0xc2;
+	return first == RET || first == 0xc2;
 }
 
-#define RET 0xc3
+/* The return address lies behind so many bytes of the stack. */
+#define RULE_BEHIND(bytes)                                                               \
+	((struct unwind_rule){                                                           \
+		.cfa = UNWIND_CFA_SP, .cfa_offset = (bytes) + 8, .ra_words = -1 })
 
 /*
  * Does the code drop a frame of so many bytes and return: ret, perhaps behind add
@@ -265,9 +270,7 @@ static __always_inline bool drops_and_returns(__u64 code, struct unwind_rule *re
 		bytes = code >> 24;
 	else if ((__u8)code != RET)
 		return false;
-	*ret = (struct unwind_rule){ .cfa = UNWIND_CFA_SP,
-				     .cfa_offset = bytes + 8,
-				     .ra_words = -1 };
+	*ret = RULE_BEHIND(bytes);
 	return bytes >= 0 && !(bytes & 7);
 }
 
@@ -326,9 +329,7 @@ static __always_inline bool leaf_rule(__u64 code, __u64 before, struct unwind_ru
 	}
 	if (drops_and_returns(code, ret))
 		return true;
-	*ret = (struct unwind_rule){ .cfa = UNWIND_CFA_SP,
-				     .cfa_offset = 8,
-				     .ra_words = -1 };
+	*ret = RULE_BEHIND(0);
 	return returns(code) || pushes_fp(code) ||
 	       ((__u32)code == ENDBR64 && pushes_fp(code >> 32)) ||
 	       compares_before_return(code, before);

@@ -105,8 +105,7 @@ static void test_foreign_start(void **state)
 	ASSERT_WALK(&at, "U", "10000", START);
 }
 
-/* Who made the stack put a function there that nobody called, where no rule is.
- */
+/* Who made the stack put a function there that nobody called, where no rule is. */
 static void test_bottom_without_rule(void **state)
 {
 	struct unwind_rule rules[] = { RULE_SP(0x20), RULE_SP(0x20), RULE_OF(NONE) };

@@ -4,23 +4,19 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/url.h"
 
 #include <string.h>
 
 /* "http://user:password@host:4040/path" is http://host:4040. */
 static void add_server(struct str *line, const char *url)
 {
-	const char *host = strstr(url, "://");
-	size_t n_scheme = host ? (size_t)(host - url) + 3 : 0;
-	size_t n = strcspn(url + n_scheme, "/?#");
-	const char *at;
+	const char *scheme_end = strstr(url, "://");
+	int n_scheme = scheme_end ? (int)(scheme_end - url) + 3 : 0;
+	size_t n;
+	const char *server = url_server(url, &n);
 
-	host = url + n_scheme;
-	while ((at = memchr(host, '@', n))) {
-		n -= (size_t)(at + 1 - host);
-		host = at + 1;
-	}
-	str_addf(line, "%.*s%.*s", (int)n_scheme, url, (int)n, host);
+	str_addf(line, "%.*s%.*s", n_scheme, url, (int)n, server);
 }
 
 static void add_receivers(struct str *line, const struct agent_options *options)

@@ -2,6 +2,7 @@
 #include "base/resource.h"
 
 #include "base/error.h"
+#include "base/list.h"
 #include "base/str.h"
 
 #include <errno.h>
@@ -111,15 +112,13 @@ static int add_pair(struct resource *resource, const char *pair, size_t n)
 int resource_add_text(struct resource *resource, const char *text)
 {
 	struct resource with = *resource;
+	const char *pair;
+	size_t n;
 	int err = 0;
 
-	for (const char *s = text; !err && *s;) {
-		size_t n = strcspn(s, ",");
-
+	while (!err && list_next(&text, &pair, &n))
 		if (n)
-			err = add_pair(&with, s, n);
-		s += n + (s[n] == ',');
-	}
+			err = add_pair(&with, pair, n);
 	if (!err)
 		*resource = with;
 	return err;

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/library.h"
 #include "base/log.h"
+#include "base/url.h"
 #include "cli/agent_line.h"
 #include "cli/check.h"
 #include "cli/commands.h"
@@ -264,14 +265,13 @@ static void warn_of_traces(const struct agent_options *agent)
 				 agent->receivers[i].name);
 }
 
-/* What is behind "://…:4317", where it is a port, is this one. */
+/* port: with the colon before it. */
 static bool has_port(const char *url, const char *port)
 {
-	const char *host = strstr(url, "://");
-	size_t n = host ? strcspn(host + 3, "/?#") : 0;
+	size_t n, n_port = strlen(port);
+	const char *server = url_server(url, &n);
 
-	return n > strlen(port) && host[3 + n - strlen(port) - 1] == ':' &&
-	       !memcmp(host + 3 + n - strlen(port), port, strlen(port));
+	return n >= n_port && !memcmp(server + n - n_port, port, n_port);
 }
 
 /* Collectors listen at two ports, and at the first one they take no HTTP requests. */
@@ -279,7 +279,7 @@ static void warn_of_grpc(const struct agent_options *agent)
 {
 	for (size_t i = 0; i < agent->n_receivers; i++)
 		if (!strcmp(agent->receivers[i].kind->name, "otlp") &&
-		    has_port(agent->receivers[i].target.url, "4317"))
+		    has_port(agent->receivers[i].target.url, ":4317"))
 			log_warn("receiver %s: port 4317 is for OTLP over gRPC, and weft "
 				 "sends OTLP over HTTP: use port 4318",
 				 agent->receivers[i].name);

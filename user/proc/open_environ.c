@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/list.h"
 #include "base/str.h"
 #include "proc/open_copy.h"
 
@@ -11,21 +12,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-
-/* Which of the names this variable has, from 0; -1: none. */
-static int place_of(const char *names, const char *variable, size_t n)
-{
-	int place = 0;
-
-	for (const char *s = names; *s; place++) {
-		size_t length = strcspn(s, ",");
-
-		if (length == n && !memcmp(s, variable, n))
-			return place;
-		s += length + (s[length] == ',');
-	}
-	return -1;
-}
 
 void environ_pick(struct str *out, const char *names, const char *bytes, size_t n)
 {
@@ -38,7 +24,7 @@ void environ_pick(struct str *out, const char *names, const char *bytes, size_t 
 
 		at += length + 1;
 		equals = memchr(one, '=', length);
-		place = equals ? place_of(names, one, (size_t)(equals - one)) : -1;
+		place = equals ? list_place(names, one, (size_t)(equals - one)) : -1;
 		/* without its NUL it is the beginning of one that was cut */
 		if (place < 0 || place >= ENVIRON_VARIABLES_MAX || at > n ||
 		    seen & 1U << place)

@@ -235,8 +235,8 @@ static int ask_payer(struct opener *opener, pid_t pid, struct owner *owner)
 }
 
 /* Who has held us up before, or whose processes have. Before it is known whom its user's
- * namespace belongs to, that user himself is meant. ret: whose it is, if
- * that was asked. */
+ * namespace belongs to, that user himself is meant. ret: whose it is, if that was
+ * asked. */
 static bool is_barred(struct opener *opener, pid_t pid, struct owner *ret)
 {
 	uint64_t now = clock_now_ns();

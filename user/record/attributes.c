@@ -2,6 +2,7 @@
 #include "record/attributes.h"
 
 #include "base/error.h"
+#include "base/list.h"
 
 #include <errno.h>
 #include <string.h>
@@ -45,15 +46,16 @@ static int add_values(struct profile *profile, const char *names,
 		      const struct value values[ATTRIBUTE_NAMES_MAX], uint32_t *ret)
 {
 	struct profile_attribute attribute = { 0 };
+	const char *name;
+	size_t n;
 	int err = 0;
 
 	*ret = 0;
-	for (size_t i = 0, n; !err && *names; i++, names += n + (names[n] == ',')) {
-		n = strcspn(names, ",");
+	for (size_t i = 0; !err && list_next(&names, &name, &n); i++) {
 		if (!values[i].n)
 			continue;
 		attribute.next = *ret;
-		err = profile_add_string(profile, names, n, &attribute.key);
+		err = profile_add_string(profile, name, n, &attribute.key);
 		if (!err)
 			err = profile_add_string(profile, (const char *)values[i].bytes,
 						 values[i].n, &attribute.value);

@@ -2,6 +2,7 @@
 #include "record/context_values.h"
 
 #include "base/error.h"
+#include "base/list.h"
 #include "base/str.h"
 
 #include <errno.h>
@@ -14,22 +15,6 @@ struct asker {
 	struct context_values values;
 };
 
-/* The how-manieth of the names with commas it is; 0: none of them. */
-static uint8_t number_among(const char *names, const char *key)
-{
-	uint8_t number = 0;
-
-	while (*names) {
-		size_t n = strcspn(names, ",");
-
-		number++;
-		if (strlen(key) == n && !memcmp(names, key, n))
-			return number;
-		names += n + (names[n] == ',');
-	}
-	return 0;
-}
-
 /* The parser is nobody's friend: what it says is bounded again. */
 static int on_value(void *arg, size_t i, const char *value, uint64_t start)
 {
@@ -41,7 +26,8 @@ static int on_value(void *arg, size_t i, const char *value, uint64_t start)
 		str_clean(asker->values.resource.values[i], RESOURCE_VALUE_BYTES, value,
 			  strlen(value));
 	} else if (index < ATTRIBUTE_KEYS) {
-		keys->allowed[index] = number_among(asker->names, value);
+		keys->allowed[index] =
+			(uint8_t)(list_place(asker->names, value, strlen(value)) + 1);
 		if (keys->n <= index)
 			keys->n = (unsigned int)index + 1;
 	}

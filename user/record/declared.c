@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/hmap.h"
+#include "base/list.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "proc/open_environ.h"
@@ -206,15 +207,15 @@ static void add_variable(struct str *labels, const char *name, size_t n,
 static int take_variables(struct declared *declared, struct declared_process *entry,
 			  const char *text, const char *end)
 {
+	const char *names = declared->options->variables, *name;
 	AUTO_STR labels = { 0 };
+	size_t n;
 
-	for (const char *s = declared->options->variables; *s;) {
-		size_t n = strcspn(s, ",");
-		const char *value = value_of(text, end, s, n);
+	while (list_next(&names, &name, &n)) {
+		const char *value = value_of(text, end, name, n);
 
 		if (value && n < DECLARED_NAME_BYTES)
-			add_variable(&labels, s, n, value);
-		s += n + (s[n] == ',');
+			add_variable(&labels, name, n, value);
 	}
 	return keep(declared, entry, DECLARED_VARIABLES, &labels);
 }
