@@ -15,6 +15,27 @@ $(B)/tests/unit/%: tests/unit/%.c $(B)/libweft.a
 WALK_BPF := $(addprefix bpf/,$(addsuffix .bpf.c,splice cross chain walk records bottom leaf table \
               roots chunk))
 
+# What reads bytes that others wrote, once, under the sanitizers and to be driven by a
+# fuzzer, for each suite that damages them. An archive, so that what a program needs
+# comes and the rest stays away.
+SANITIZED     := $(B)/tests/sanitized
+SANITIZED_CC  := $(CLANG) -g -O1 -fno-omit-frame-pointer -fno-sanitize-recover=undefined \
+                 $(CPPFLAGS) -std=gnu11 -Wall -Wextra -Wno-unused-parameter \
+                 -Wno-missing-field-initializers
+SANITIZED_OBJ := $(patsubst %.c,$(SANITIZED)/%.o,$(wildcard $(foreach folder,base obj unwind \
+                 core proc worker tape pipeline format format/*,user/$(folder)/*.c) \
+                 user/deliver/otlp*.c) $(addprefix user/deliver/,pprof_part.c split.c))
+
+$(SANITIZED)/%.o: %.c | $(B)/unwind_builder.h $(B)/page/page.html
+	$(call say,FUZZ)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(SANITIZED_CC) -fsanitize=fuzzer-no-link,address,undefined -MMD -MP -c $< -o $@
+
+-include $(SANITIZED_OBJ:.o=.d)
+
+$(SANITIZED)/weft.a: $(SANITIZED_OBJ)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
 -include $(UNIT_BIN:=.d)
 -include $(wildcard tests/*/tests.mk) $(wildcard tools/*/tools.mk)
 

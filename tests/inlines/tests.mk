@@ -8,16 +8,12 @@
 #                           (downloads packages of Debian, and installs none)
 
 INLINES_DIR   := $(B)/tests/inlines
-INLINES_SRC   := $(wildcard user/base/*.c user/obj/*.c)
-INLINES_FLAGS := -std=gnu11 -O1 -g -Wall -Wextra -Wno-unused-parameter \
-                 -fno-omit-frame-pointer -fsanitize=address,undefined \
-                 -fno-sanitize-recover=undefined
 
 $(INLINES_DIR)/locations $(INLINES_DIR)/symbols $(INLINES_DIR)/mutate: $(INLINES_DIR)/%: tests/inlines/%.c \
-		$(INLINES_SRC) $(wildcard user/obj/*.h)
+		$(SANITIZED)/weft.a
 	$(call say,TEST)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) $(INLINES_FLAGS) -o $@ $< $(INLINES_SRC) $(FILE_LIBS)
+	$(Q)$(SANITIZED_CC) -fsanitize=address,undefined -o $@ $^ $(FILE_LIBS)
 
 .PHONY: build-inlines check-inlines names-long
 build-inlines: $(INLINES_DIR)/locations $(INLINES_DIR)/symbols $(INLINES_DIR)/mutate $(B)/weft

@@ -115,11 +115,12 @@ static int add_entry(struct cfi_reading *reading, const struct cfi_record *recor
 static int list_entries(struct cfi_reading *reading, uint32_t which)
 {
 	const struct cfi_section *section = &reading->sections[which];
-	struct cfi_cursor in = { .at = section->bytes,
-				 .end = section->bytes + section->n };
+	struct cfi_cursor in = { .at = section->bytes };
 	uint64_t seen = 0;
 	int err = 0;
 
+	if (section->n) /* else its bytes may be NULL, to which nothing is added */
+		in.end = in.at + section->n;
 	while (!err && in.at < in.end) {
 		uint64_t offset = (uint64_t)(in.at - section->bytes);
 		struct cfi_record record = cfi_record_next(section, &in);
