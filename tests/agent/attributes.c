@@ -180,6 +180,7 @@ int main(int argc, char **argv)
 	struct header *header = new_mapping(argc > 2 ? argv[2] : "memfd");
 	struct record *record = route(1, "/route");
 
+	nice(19); /* who samples it does not wait for it */
 	write_payload(0);
 	publish(header, 1);
 	say(record, USER, "secret");

@@ -35,13 +35,16 @@ weft() {
 	"$WEFT" "$@"
 }
 
-# Status 3 alone says that this machine can't; any other is weft's own failure.
+# Status 3 alone says that this machine can't; any other is weft's own failure. Asked
+# once a run.
 needs_recording() {
 	local words status=0
 
+	[ ! -e "$BATS_RUN_TMPDIR/records" ] || return 0
 	words=$(weft record -q -d 10ms -o /dev/null 2>&1) || status=$?
 	[ $status -ne 3 ] || skip "weft can't record here: $words"
 	[ $status -eq 0 ] || { echo "weft record: status $status: $words"; return 1; }
+	touch "$BATS_RUN_TMPDIR/records"
 }
 
 # A recorder in the background, whose words are in err; $recorder

@@ -31,8 +31,8 @@ record_traced() {
 	shift
 	"./$program" 600000 >/dev/null 3>&- &
 	busy_pid=$!
-	runs_for 50 "$busy_pid"
-	record_while "$busy_pid" 600 -p "$busy_pid" -F 1999 --stats-json stats "$@"
+	runs_for 20 "$busy_pid"
+	record_while "$busy_pid" 150 -p "$busy_pid" -F 1999 --stats-json stats "$@"
 	stop_busy
 }
 
