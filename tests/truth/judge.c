@@ -357,26 +357,29 @@ static double most_of(const struct judge *judge, enum stack_class is)
 	return most > 0 ? most + judge->more : 0;
 }
 
+bool judge_is_over(const struct judge *judge, const struct finding *finding,
+		   enum stack_class is)
+{
+	double most = most_of(judge, is) * finding->total;
+
+	if (is == CLASS_UNSPLICED && most > 0)
+		most += judge->late;
+	if (is == CLASS_CUT || is == CLASS_GAP)
+		most += judge->awaited;
+	return finding->classes[is] > most && (most == 0 || finding->classes[is] > 2);
+}
+
 static void check_bounds(const struct judge *judge, enum view view,
 			 const struct finding *finding, struct str *wrong)
 {
-	for (int is = 0; is < N_CLASSES; is++) {
-		double most = most_of(judge, is) * finding->total;
-
-		if (is == CLASS_UNSPLICED && most > 0)
-			most += judge->late;
-		if (is == CLASS_CUT || is == CLASS_GAP)
-			most += judge->awaited;
-		/* a single one is not yet a share */
-		if (finding->classes[is] > most &&
-		    (most == 0 || finding->classes[is] > 2))
+	for (int is = 0; is < N_CLASSES; is++)
+		if (judge_is_over(judge, finding, is))
 			str_addf(wrong,
 				 "%s view: %llu of %llu samples are %s, more than %.1f "
 				 "%%\n",
 				 view == VIEW_ASYNC ? "async" : "thread",
 				 finding->classes[is], finding->total,
 				 class_info[is].word, 100 * most_of(judge, is));
-	}
 }
 
 /* Those of a chain show in the async view only. */

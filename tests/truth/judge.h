@@ -46,4 +46,8 @@ void judge_close(struct judge *judge);
 void judge_view(const struct judge *judge, enum view view, const struct folded *folded,
 		struct finding *ret, struct str *wrong);
 
+/* Is more of it of that class than the case may have? A single one is no share yet. */
+bool judge_is_over(const struct judge *judge, const struct finding *finding,
+		   enum stack_class is);
+
 #endif

@@ -175,9 +175,11 @@ static void add_record(struct command *command, const struct setup *setup,
 
 unsigned int recorder_ms(const struct setup *setup, const struct truth_case *of)
 {
+	unsigned int times = setup->times ? setup->times : 1;
+
 	if (setup->all_ms)
-		return setup->all_ms;
-	return of->ms ? of->ms : setup->ms;
+		return setup->all_ms * times;
+	return (of->ms ? of->ms : setup->ms) * times;
 }
 
 /* weft record -- WORKLOAD, which must say that it is ready where the recorder is to
@@ -212,6 +214,7 @@ static int record_started(const struct setup *setup, const struct truth_case *of
 static int record_attached(const struct setup *setup, const struct truth_case *of,
 			   const char *kind, struct files *files, int talk)
 {
+	unsigned int ms = recorder_ms(setup, of);
 	AUTO_COMMAND workload = { .n = 0 }, command = { .n = 0 };
 	AUTO_CLOSE int heard = -1, said = -1;
 	int pipes[2], err;
@@ -221,16 +224,16 @@ static int record_attached(const struct setup *setup, const struct truth_case *o
 		return fail_errno(-errno, "pipe");
 	heard = pipes[0];
 	said = pipes[1];
-	add_workload(&workload, setup, of, kind, setup->ms + PATIENCE_MS);
+	add_workload(&workload, setup, of, kind, ms + PATIENCE_MS);
 	pid = start(&workload, said, talk);
 	err = wait_ready(heard);
 
 	add_record(&command, setup, of, files);
-	add(&command, "-d%ums", setup->ms);
+	add(&command, "-d%ums", ms);
 	add(&command, "-p%d", pid);
 	if (!err)
-		err = finish(start(&command, talk, talk), "weft record",
-			     setup->ms + PATIENCE_MS, false, &files->excuse);
+		err = finish(start(&command, talk, talk), "weft record", ms + PATIENCE_MS,
+			     false, &files->excuse);
 	end(pid);
 	return err;
 }

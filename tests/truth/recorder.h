@@ -19,6 +19,7 @@ struct setup {
 	const char *unwind;    /* or NULL: as weft does by itself */
 	unsigned int hz, ms;
 	unsigned int all_ms; /* each case's time, whatever it says; 0: not so */
+	unsigned int times;  /* as long as that; 0: once */
 	bool core;
 	bool core_is_flat; /* the core's programs lie in `workloads` itself */
 };

@@ -13,9 +13,9 @@
 /* An emulated machine takes this share of a run more for starting and ending. */
 #define CORE_MORE .35
 
-/* So often a run that had too few samples, or missed too many, is tried again, each
- * twice as long. */
-#define LONGER_TIMES 2
+/* A run that had too few samples, or missed too many, is tried again for twice as long,
+ * and up to so many times as long. */
+#define TIMES_MAX 8
 
 /* Fewer than this, and nothing was shown. */
 static unsigned long long least_samples(const struct setup *setup,
@@ -117,7 +117,6 @@ static int judge_files(const struct setup *setup, struct judge *judge,
 	judge->late = late_ns(setup, &files->excuse,
 			      ledger_late_ns(stats, files->excuse.waited_ns, late)) *
 		      setup->hz / 1e9;
-	judge->more = setup->core ? CORE_MORE : 0;
 	judge->awaited = ledger_awaited(stats, wrong);
 	for (int view = 0; view < N_VIEWS && !err; view++)
 		err = judge_file(judge, files, view, &findings[view], wrong);
@@ -138,23 +137,24 @@ static int judge_files(const struct setup *setup, struct judge *judge,
 	return err;
 }
 
-/* Did the machine find the time for what this run should show? */
-static int had_time(const struct setup *setup, const struct truth_case *of,
+/*
+ * Did the machine find the time for what this run should show? A program takes as much
+ * CPU time to start on a crowded machine as on any, and of the same seconds more.
+ */
+static int had_time(const struct setup *setup, const struct judge *judge,
 		    const struct files *files, bool *ret)
 {
-	AUTO_STR missed = { 0 };
+	AUTO_STR missed = { 0 }, heeded_later = { 0 };
 	AUTO_FREE char *stats = NULL;
-	struct folded folded;
-	int err = folded_read(&folded, files->views[VIEW_THREAD]);
+	struct finding finding;
+	int err = judge_file(judge, files, VIEW_THREAD, &finding, &heeded_later);
 
-	if (err)
-		return err;
-	*ret = folded.total >= least_samples(setup, of);
-	folded_free(&folded);
-	err = folded_read_text(&stats, files->stats);
+	if (!err)
+		err = folded_read_text(&stats, files->stats);
 	if (!err && !setup->core)
 		ledger_check_missed(stats, &missed);
-	*ret &= !missed.n;
+	*ret = !err && finding.total >= least_samples(setup, judge->of) &&
+	       !judge_is_over(judge, &finding, CLASS_START) && !missed.n;
 	return err;
 }
 
@@ -189,23 +189,21 @@ static int judge_too_few(struct judge *judge, const struct files *files,
 static int record_enough(const struct setup *setup, struct judge *judge, const char *kind,
 			 struct files *ret, struct str *wrong)
 {
-	const struct truth_case *of = judge->of;
 	struct setup longer = *setup;
 	int err;
 
-	for (int i = 0;; i++) {
+	for (longer.times = 1;; longer.times *= 2) {
 		bool enough = false;
 
-		err = recorder_run(&longer, of, kind, ret);
+		err = recorder_run(&longer, judge->of, kind, ret);
 		if (!err)
-			err = had_time(setup, of, ret, &enough);
-		if (err || enough || of->ms || i == LONGER_TIMES)
+			err = had_time(setup, judge, ret, &enough);
+		if (err || enough || longer.times == TIMES_MAX)
 			return err;
 		if (!setup->fault)
 			err = judge_too_few(judge, ret, wrong);
 		if (err)
 			return err;
-		longer.ms *= 2;
 	}
 }
 
@@ -261,6 +259,7 @@ int trial_run(const struct setup *setup, const struct truth_case *of, const char
 	if (setup->fault && !strcmp(setup->fault, "wrong-truth"))
 		err = believe_wrongly(&judge);
 	judge.by_table = has_tables(setup, kind);
+	judge.more = setup->core ? CORE_MORE : 0;
 	if (!err)
 		err = record_enough(setup, &judge, kind, &files, wrong);
 	if (!err)
