@@ -65,8 +65,8 @@ record_folly() {
 	"./$1" plain 20000 >ready 3>&- &
 	busy_pid=$!
 	wait_ready "$busy_pid" ready
-	run --separate-stderr weft record -p "$busy_pid" -F 499 -d 500ms -o out --stats-json stats
-	[ "$status" -eq 0 ]
+	record_while "$busy_pid" 200 -p "$busy_pid" -F 499 -o out --stats-json stats
+	stderr=$(cat err)
 	weft doctor --json -p "$busy_pid" >looked
 	run weft doctor -p "$busy_pid"
 	kill "$busy_pid"
@@ -104,7 +104,11 @@ record_folly() {
 	done
 	# with a note of its own, and without all of it
 	gcc -O2 -s -I"$top/include" -o noted "$top/tests/workloads/chain.c" -pthread
-	weft record -q -F 499 -o out --stats-json stats -- ./noted plain 300 3 || [ $? -eq 142 ]
+	./noted plain 20000 3 >ready 3>&- &
+	busy_pid=$!
+	wait_ready "$busy_pid" ready
+	record_while "$busy_pid" 100 -p "$busy_pid" -F 499 -o out --stats-json stats
+	stop_busy
 	jq -e '.samples.async > 0 and .keyless.processes == 0' stats
 	# shellcheck disable=SC2016 # for the inner shell
 	weft record -q -F 499 -o out --stats-json stats -- sh -c 'i=0

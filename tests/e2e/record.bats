@@ -34,7 +34,7 @@ teardown() {
 
 @test "the default output is profile.weft, which weft report finds" {
 	start_busy
-	weft record -q -p "$busy_pid" -F 499 -d 1s
+	record_while "$busy_pid" 200 -p "$busy_pid" -F 499
 	weft report -o out
 	is_folded out
 	run --separate-stderr weft report
@@ -201,7 +201,7 @@ waits_for_reader() {
 	echo before >out
 	chmod 640 out
 	ln out kept
-	weft record -q -p "$busy_pid" -F 499 -d 1s -o out
+	record_while "$busy_pid" 200 -p "$busy_pid" -F 499 -o out
 	is_folded out
 	[ "$(stat -c %a out)" = 640 ]
 	[ "$(cat kept)" = before ]
