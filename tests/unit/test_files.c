@@ -53,16 +53,21 @@ static void write_file(const char *name, const char *text)
 }
 
 /* Maps it, by the number of its module. */
-static uint32_t map_file(struct files *files, const char *name)
+static uint32_t map_inode(struct files *files, const char *name, uint64_t ino)
 {
 	char path[64];
-	const struct module module = { .kind = MODULE_FILE, .ino = 1, .path = path };
+	const struct module module = { .kind = MODULE_FILE, .ino = ino, .path = path };
 	struct mapping map = { .start = 0x1000, .end = 0x2000 };
 
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
 	assert_int_equal(module_id(modules, &module, &map.module), 0);
 	assert_int_equal(files_open(files, &process, &map), 0);
 	return map.module;
+}
+
+static uint32_t map_file(struct files *files, const char *name)
+{
+	return map_inode(files, name, 1);
 }
 
 static struct files *begin(void)
@@ -92,6 +97,17 @@ static void two_names_are_one_file(void **state)
 	first = map_file(files, "one");
 	link_file("one", "other"); /* which changes its ctime */
 	assert_int_equal(files_same(files, map_file(files, "other")), first);
+}
+
+/* As [vsyscall], which every process maps: nobody looks for it anywhere. */
+static void without_an_inode_nothing_is_opened(void **state)
+{
+	AUTO(files) files = begin();
+
+	write_file("inode", "the bytes");
+	assert_int_equal(files_fd(files, map_inode(files, "inode", 0)), -1);
+	assert_int_equal(files_counts(files)->unreadable, 0);
+	assert_true(files_fd(files, map_file(files, "inode")) >= 0);
 }
 
 /* What runs under the other name is what lies there now. */
@@ -335,6 +351,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(two_names_are_one_file),
+		cmocka_unit_test(without_an_inode_nothing_is_opened),
 		cmocka_unit_test(written_over_it_is_another),
 		cmocka_unit_test(written_over_in_place_is_renewed),
 		cmocka_unit_test(whoever_met_the_limit_is_tried_again),

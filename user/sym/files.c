@@ -282,7 +282,8 @@ int files_open(struct files *files, const struct process *process,
 
 	if (module->kind == MODULE_JIT)
 		return note_owner(files, process, map->module);
-	if (module->kind != MODULE_FILE)
+	/* what has no inode is the kernel's own: [vsyscall] */
+	if (module->kind != MODULE_FILE || !module->ino)
 		return 0;
 	err = file_at(files, map->module, &file);
 	if (err)
