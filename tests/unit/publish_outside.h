@@ -288,22 +288,18 @@ static inline struct owner world_owner(struct opener *opener, pid_t pid)
 			       .payer = world.procs[pid].uid };
 }
 
-static inline int world_identity(struct opener *opener, pid_t tgid, uint64_t *ret_ticks,
-				 uint64_t *ret_stack)
+static inline int world_identity(struct opener *opener, pid_t tgid,
+				 const struct map_place *places, unsigned int n,
+				 struct identity ret[2])
 {
 	const struct world_process *process = &world.procs[tgid];
 
 	if (process->err)
 		return (fail)(process->err, "hidden, or gone");
-	*ret_ticks = process->start_ticks;
-	*ret_stack = process->start_stack;
+	if (n && process->is_elsewhere)
+		return (fail)(-ESTALE, "elsewhere");
+	ret[0] = ret[1] = (struct identity){ process->start_ticks, process->start_stack };
 	return 0;
-}
-
-static inline bool world_is_mapped(struct opener *opener, pid_t tgid,
-				   const struct map_place *places, unsigned int n)
-{
-	return !world.procs[tgid].is_elsewhere;
 }
 
 static inline bool world_remote_read(struct remote_reader *reader, pid_t pid,
@@ -325,7 +321,6 @@ static const struct outside world_outside = {
 	.tell_file = world_tell_file,
 	.files = { world_now, world_open, world_owner },
 	.identity = world_identity,
-	.is_mapped = world_is_mapped,
 	.remote_read = world_remote_read,
 };
 

@@ -24,15 +24,16 @@
 
 static void who_runs_has_a_stack(void **state)
 {
-	uint64_t start_ticks, start_stack;
+	struct identity identity[2];
 
-	assert_int_equal(scan_identity(NULL, getpid(), &start_ticks, &start_stack), 0);
-	assert_true(start_ticks && start_stack > 1);
+	assert_int_equal(scan_identity(NULL, getpid(), NULL, 0, identity), 0);
+	for (int i = 0; i < 2; i++)
+		assert_true(identity[i].start_ticks && identity[i].start_stack > 1);
 }
 
 static void who_was_not_reaped_is_gone(void **state)
 {
-	uint64_t start_ticks, start_stack;
+	struct identity identity[2];
 	siginfo_t info;
 	pid_t child = fork();
 
@@ -40,10 +41,10 @@ static void who_was_not_reaped_is_gone(void **state)
 		_exit(0);
 	assert_true(child > 0);
 	assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
-	assert_int_equal(scan_identity(NULL, child, &start_ticks, &start_stack), -ESRCH);
+	assert_int_equal(scan_identity(NULL, child, NULL, 0, identity), -ESRCH);
 	error_clear();
 	assert_int_equal(waitpid(child, NULL, 0), child);
-	assert_int_equal(scan_identity(NULL, child, &start_ticks, &start_stack), -ESRCH);
+	assert_int_equal(scan_identity(NULL, child, NULL, 0, identity), -ESRCH);
 	error_clear();
 }
 
@@ -56,6 +57,16 @@ static struct map_place own_place(void)
 	return (struct map_place){ (uint64_t)(uintptr_t)own_place, st.st_ino };
 }
 
+static bool is_mapped(struct opener *opener, pid_t tgid, const struct map_place *places,
+		      unsigned int n)
+{
+	struct identity identity[2];
+	int err = scan_identity(opener, tgid, places, n, identity);
+
+	error_clear();
+	return !err;
+}
+
 static void check_mapped(struct opener *opener)
 {
 	static int data;
@@ -66,10 +77,10 @@ static void check_mapped(struct opener *opener)
 					     { (uint64_t)(uintptr_t)&data, own.ino } };
 	const struct map_place nowhere[] = { own, { 0x1000, own.ino } };
 
-	assert_true(scan_is_mapped(opener, getpid(), both, 2));
-	assert_false(scan_is_mapped(opener, getpid(), other, 2));
-	assert_false(scan_is_mapped(opener, getpid(), no_code, 2));
-	assert_false(scan_is_mapped(opener, getpid(), nowhere, 2));
+	assert_true(is_mapped(opener, getpid(), both, 2));
+	assert_false(is_mapped(opener, getpid(), other, 2));
+	assert_false(is_mapped(opener, getpid(), no_code, 2));
+	assert_false(is_mapped(opener, getpid(), nowhere, 2));
 }
 
 static void what_is_mapped_is_seen(void **state)
@@ -87,13 +98,14 @@ static void both_ways_agree(void **state)
 {
 	const struct map_place own = own_place();
 	const struct map_place other = { own.addr, own.ino + 1 };
-	int err = map_query(getpid(), &own, 1);
+	struct task_stat stats[2];
+	int err = map_query(getpid(), &own, 1, stats);
 
 	error_clear();
 	if (err == -EOPNOTSUPP)
 		skip();
 	assert_int_equal(err, 0);
-	assert_int_equal(map_query(getpid(), &other, 1), -ESTALE);
+	assert_int_equal(map_query(getpid(), &other, 1, stats), -ESTALE);
 	error_clear();
 }
 
@@ -130,11 +142,11 @@ static void threads_map_what_their_process_does(void **state)
 	assert_int_equal(read(told[0], &c, 1), 1);
 	while (scan_is_alive(NULL, child, false, &start))
 		usleep(1000);
-	assert_true(scan_is_mapped(NULL, child, &own, 1));
-	assert_false(scan_is_mapped(NULL, child, &other, 1));
+	assert_true(is_mapped(NULL, child, &own, 1));
+	assert_false(is_mapped(NULL, child, &other, 1));
 	close(kept[1]);
 	assert_int_equal(waitpid(child, NULL, 0), child);
-	assert_false(scan_is_mapped(NULL, child, &own, 1));
+	assert_false(is_mapped(NULL, child, &own, 1));
 }
 
 /* What a scan tells, taken up by who is to know. */
@@ -180,7 +192,7 @@ static bool all_is_mapped(const struct heard *heard, pid_t tgid)
 		const struct map_place place = { maps[i].start, module->ino };
 
 		if (module->kind == MODULE_FILE && module->ino &&
-		    !scan_is_mapped(NULL, tgid, &place, 1))
+		    !is_mapped(NULL, tgid, &place, 1))
 			return false;
 	}
 	return n > 0;

@@ -3,25 +3,27 @@
 
 #include "base/cleanup.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define LAST_FIELD 28
 
 /* What follows field 2, a name that may hold anything, parentheses too; or NULL. */
 static const char *read_fields(pid_t tid, char *line, size_t room)
 {
-	AUTO_FCLOSE FILE *f = NULL;
+	AUTO_CLOSE int fd = -1;
 	char path[64];
 	const char *end;
-	size_t n;
+	ssize_t n;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
-	f = fopen(path, "re");
-	n = f ? fread(line, 1, room - 1, f) : 0;
-	line[n] = '\0';
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? 0 : read(fd, line, room - 1);
+	line[n > 0 ? n : 0] = '\0';
 	end = strrchr(line, ')');
 	return end ? end + 1 : NULL;
 }

@@ -6,6 +6,7 @@
 #include "proc/open.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/ioctl.h>
 
 /* struct procmap_query of linux/fs.h, which is newer than many of its copies */
@@ -39,7 +40,7 @@ static int ask(int maps, const struct map_place *place)
 	}
 }
 
-int map_query(pid_t tid, const struct map_place *places, unsigned int n)
+static int ask_all(pid_t tid, const struct map_place *places, unsigned int n)
 {
 	AUTO_CLOSE int maps = -1;
 	int err = open_maps(tid, &maps);
@@ -49,4 +50,21 @@ int map_query(pid_t tid, const struct map_place *places, unsigned int n)
 	for (unsigned int i = 0; !err && i < n; i++)
 		err = ask(maps, &places[i]);
 	return err ? fail(err, "process %d does not map what it did", (int)tid) : 0;
+}
+
+int map_query(pid_t tid, const struct map_place *places, unsigned int n,
+	      struct task_stat ret_stats[2])
+{
+	struct task_stat stats[2];
+	int err;
+
+	if (!task_stat_read(tid, &stats[0]))
+		return fail(-ESRCH, "no stat of %d", (int)tid);
+	err = n ? ask_all(tid, places, n) : 0;
+	if (err)
+		return err;
+	if (!task_stat_read(tid, &stats[1]))
+		return fail(-ESRCH, "no stat of %d", (int)tid);
+	memcpy(ret_stats, stats, sizeof(stats));
+	return 0;
 }

@@ -7,6 +7,8 @@
 #ifndef WEFT_PROC_MAP_QUERY_H
 #define WEFT_PROC_MAP_QUERY_H
 
+#include "base/task_stat.h"
+
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -17,8 +19,9 @@ struct map_place {
 
 #define MAP_PLACES_MAX 16
 
-/* 0: it does, at all n of them; -ESTALE: not so; -EOPNOTSUPP: this kernel can't be asked;
- * or another negative errno. */
-int map_query(pid_t tid, const struct map_place *places, unsigned int n);
+/* 0: it does, at all n of them, and so its stat said before and after that; -ESTALE: not
+ * so; -EOPNOTSUPP: this kernel can't be asked; or another negative errno. */
+int map_query(pid_t tid, const struct map_place *places, unsigned int n,
+	      struct task_stat ret_stats[2]);
 
 #endif

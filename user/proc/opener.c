@@ -382,7 +382,7 @@ int opener_stat(struct opener *opener, pid_t tid, struct task_stat *ret)
 		return task_stat_read(tid, ret) ? 0 : fail(-ESRCH, "no stat of %d", tid);
 	err = ask(opener, &request, &answer, NULL);
 	if (!err)
-		*ret = answer.stat;
+		*ret = answer.stats[0];
 	return err;
 }
 
@@ -394,19 +394,22 @@ int opener_context(struct opener *opener, pid_t pid, int *ret_fd)
 }
 
 int opener_map_query(struct opener *opener, pid_t tid, const struct map_place *places,
-		     unsigned int n)
+		     unsigned int n, struct task_stat ret_stats[2])
 {
 	struct opener_request request = { .kind = OPENER_PLACES,
 					  .pid = tid,
 					  .n_places = n };
+	struct opener_answer answer;
 	int err;
 
 	if (!opener)
-		return map_query(tid, places, n);
-	if (opener->cannot_query)
+		return map_query(tid, places, n, ret_stats);
+	if (opener->cannot_query && n)
 		return -EOPNOTSUPP;
 	memcpy(request.places, places, n * sizeof(*places));
-	err = ask(opener, &request, NULL, NULL);
-	opener->cannot_query = err == -EOPNOTSUPP;
+	err = ask(opener, &request, &answer, NULL);
+	opener->cannot_query |= err == -EOPNOTSUPP;
+	if (!err)
+		memcpy(ret_stats, answer.stats, sizeof(answer.stats));
 	return err;
 }

@@ -62,7 +62,7 @@ int opener_context(struct opener *opener, pid_t pid, int *ret_fd);
 
 /* As map_query(); n: at most MAP_PLACES_MAX. */
 int opener_map_query(struct opener *opener, pid_t tid, const struct map_place *places,
-		     unsigned int n);
+		     unsigned int n, struct task_stat ret_stats[2]);
 
 struct opener_counts opener_counts(const struct opener *opener);
 

@@ -71,11 +71,11 @@ static int open_for_others(const struct opener_request *request, uint32_t *ret_p
 	return open_copy(fd, request->kind == OPENER_MAPS ? UINT64_MAX : until, ret_fd);
 }
 
-static int query_places(const struct opener_request *request)
+static int query_places(const struct opener_request *request, struct task_stat *ret_stats)
 {
 	if (request->n_places > MAP_PLACES_MAX)
 		return fail(-EPROTO, "too many places");
-	return map_query(request->pid, request->places, request->n_places);
+	return map_query(request->pid, request->places, request->n_places, ret_stats);
 }
 
 static int do_it(const struct opener_request *request, struct opener_answer *answer,
@@ -83,12 +83,12 @@ static int do_it(const struct opener_request *request, struct opener_answer *ans
 {
 	switch (request->kind) {
 	case OPENER_PLACES:
-		return query_places(request);
+		return query_places(request, answer->stats);
 	case OPENER_PAYER:
 		answer->number = payer_of(request->pid, request->kept.uid);
 		return 0;
 	case OPENER_STAT:
-		return task_stat_read(request->pid, &answer->stat)
+		return task_stat_read(request->pid, &answer->stats[0])
 			       ? 0
 			       : fail(-ESRCH, "no stat of %d", (int)request->pid);
 	default:

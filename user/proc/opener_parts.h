@@ -39,9 +39,9 @@ struct opener_request {
 
 struct opener_answer {
 	int32_t err;
-	uint32_t number;       /* DEBUG: the place; PAYER: who */
-	struct task_stat stat; /* STAT */
-	char why[256];	       /* the error's sentence */
+	uint32_t number;	   /* DEBUG: the place; PAYER: who */
+	struct task_stat stats[2]; /* STAT: the first; PLACES: before and after */
+	char why[256];		   /* the error's sentence */
 };
 
 /* The process. */

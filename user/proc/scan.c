@@ -269,8 +269,7 @@ static bool is_hidden(pid_t tid)
 	return access(path, F_OK) && (!kill(tid, 0) || errno != ESRCH);
 }
 
-static int read_identity(struct opener *opener, pid_t tid, uint64_t *ret_start_ticks,
-			 uint64_t *ret_start_stack)
+static int read_stat(struct opener *opener, pid_t tid, struct identity *ret)
 {
 	struct task_stat stat;
 	int err = opener_stat(opener, tid, &stat);
@@ -283,26 +282,26 @@ static int read_identity(struct opener *opener, pid_t tid, uint64_t *ret_start_t
 				    tid);
 		return fail(-ESRCH, "pid %d is gone", tid);
 	}
-	*ret_start_ticks = stat.start_ticks;
-	*ret_start_stack = stat.start_stack;
+	*ret = (struct identity){ stat.start_ticks, stat.start_stack };
 	/* on its way out, its memory is gone before it is */
 	if (!stat.start_stack && stat.flags & PF_EXITING)
 		return SCAN_EXITING;
 	return 0;
 }
 
-int scan_identity(struct opener *opener, pid_t tgid, uint64_t *ret_start_ticks,
-		  uint64_t *ret_start_stack)
+static int read_identity(struct opener *opener, pid_t tgid, struct identity *ret)
 {
-	uint64_t own_start;
-	int err = read_identity(opener, tgid, ret_start_ticks, ret_start_stack);
-	pid_t other = err >= 0 && !*ret_start_stack ? another_thread(opener, tgid) : 0;
+	struct identity others;
+	int err = read_stat(opener, tgid, ret);
+	pid_t other = err >= 0 && !ret->start_stack ? another_thread(opener, tgid) : 0;
 
-	if (other) /* the memory is its as well */
-		err = read_identity(opener, other, &own_start, ret_start_stack);
+	if (other) { /* the memory is its as well */
+		err = read_stat(opener, other, &others);
+		ret->start_stack = err < 0 ? 0 : others.start_stack;
+	}
 	if (err == SCAN_EXITING)
 		return fail(-ESRCH, "pid %d has ended", tgid);
-	if (!err && *ret_start_stack <= 1)
+	if (!err && ret->start_stack <= 1)
 		return fail(-EPERM, "/proc/%d/stat hides the start of the stack", tgid);
 	return err;
 }
@@ -363,12 +362,30 @@ static bool reads_as_mapped(struct opener *opener, pid_t tgid,
 	return found == n;
 }
 
-bool scan_is_mapped(struct opener *opener, pid_t tgid, const struct map_place *places,
-		    unsigned int n)
+/* Question by question: where the kernel can't be asked what lies at a place, or tells
+ * nothing, as of a process whose first thread has ended; and why it can't be told. */
+static int read_slowly(struct opener *opener, pid_t tgid, const struct map_place *places,
+		       unsigned int n, struct identity ret[2])
 {
-	int err = opener_map_query(opener, tgid, places, n);
+	int err = read_identity(opener, tgid, &ret[0]);
 
+	if (!err && n && !reads_as_mapped(opener, tgid, places, n))
+		return fail(-ESTALE, "pid %d does not map what it did", tgid);
+	return err ? err : read_identity(opener, tgid, &ret[1]);
+}
+
+int scan_identity(struct opener *opener, pid_t tgid, const struct map_place *places,
+		  unsigned int n, struct identity ret[2])
+{
+	struct task_stat stats[2];
+	int err = opener_map_query(opener, tgid, places, n, stats);
+
+	if (err == -ESTALE)
+		return err;
 	error_clear();
-	/* of a process whose first thread has ended the kernel tells nothing */
-	return !err || (err != -ESTALE && reads_as_mapped(opener, tgid, places, n));
+	if (err || stats[0].start_stack <= 1 || stats[1].start_stack <= 1)
+		return read_slowly(opener, tgid, places, n, ret);
+	for (int i = 0; i < 2; i++)
+		ret[i] = (struct identity){ stats[i].start_ticks, stats[i].start_stack };
+	return 0;
 }

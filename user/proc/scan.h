@@ -31,11 +31,17 @@ int scan_again(struct opener *opener, const struct process_table *known, pid_t t
 int scan_all(struct opener *opener, const struct process_table *known,
 	     const struct event_sink *sink);
 
-/* Fields 22 (start, clock ticks) and 28 (start of the stack) of its stat.
- * -ESRCH: gone; -EPERM: the stack, or all of it, is hidden from us;
- * -ETIMEDOUT: it holds us up. */
-int scan_identity(struct opener *opener, pid_t tgid, uint64_t *ret_start_ticks,
-		  uint64_t *ret_start_stack);
+/* Which incarnation of a process: fields 22 (start, clock ticks) and 28 (start of the
+ * stack) of its stat. As the first two fields of struct process_info. */
+struct identity {
+	uint64_t start_ticks, start_stack;
+};
+
+/* Before and after it was seen that code of these files is mapped at these places; n: at
+ * most MAP_PLACES_MAX, or 0. -ESTALE: it is not; -ESRCH: gone; -EPERM: the stack, or all
+ * of it, is hidden from us; -ETIMEDOUT: it holds us up. */
+int scan_identity(struct opener *opener, pid_t tgid, const struct map_place *places,
+		  unsigned int n, struct identity ret[2]);
 
 /* Has it not ended? One that only its parent must take notice of has. A process
  * (whole) lives on when its first thread has ended alone. If it has not, when it
@@ -43,9 +49,5 @@ int scan_identity(struct opener *opener, pid_t tgid, uint64_t *ret_start_ticks,
  * stat can't be read. */
 bool scan_is_alive(struct opener *opener, pid_t tid, bool whole,
 		   uint64_t *ret_start_ticks);
-
-/* Is code of these files mapped at these places now? n: at most MAP_PLACES_MAX. */
-bool scan_is_mapped(struct opener *opener, pid_t tgid, const struct map_place *places,
-		    unsigned int n);
 
 #endif

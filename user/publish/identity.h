@@ -6,11 +6,6 @@
 #include "proc/process.h"
 #include "publish/outside.h"
 
-/* As the first two fields of struct process_info. */
-struct identity {
-	uint64_t start_ticks, start_stack;
-};
-
 /*
  * Reads the identity of the incarnation that has these mappings. -ESRCH: it is gone, or
  * runs another program by now, of which we have not heard yet.

@@ -2,7 +2,6 @@
 #include "publish/outside.h"
 
 #include "base/clock.h"
-#include "proc/scan.h"
 
 const struct outside outside_real = {
 	.now_ns = clock_now_ns,
@@ -12,6 +11,5 @@ const struct outside outside_real = {
 	.tell_file = publish_maps_tell_file,
 	.files = { clock_now_ns, opener_mapped, opener_owner },
 	.identity = scan_identity,
-	.is_mapped = scan_is_mapped,
 	.remote_read = remote_reader_read,
 };

@@ -8,6 +8,7 @@
 #define WEFT_PUBLISH_OUTSIDE_H
 
 #include "kern/publish_maps.h"
+#include "proc/scan.h"
 #include "sym/files.h"
 #include "worker/remote_reader.h"
 
@@ -26,10 +27,8 @@ struct outside {
 
 	struct file_source files;
 	/* proc/scan.h */
-	int (*identity)(struct opener *opener, pid_t tgid, uint64_t *ret_start_ticks,
-			uint64_t *ret_start_stack);
-	bool (*is_mapped)(struct opener *opener, pid_t tgid,
-			  const struct map_place *places, unsigned int n);
+	int (*identity)(struct opener *opener, pid_t tgid, const struct map_place *places,
+			unsigned int n, struct identity ret[2]);
 	/* worker/remote_reader.h */
 	bool (*remote_read)(struct remote_reader *reader, pid_t pid,
 			    const uint64_t *addrs, unsigned int n, uint32_t *ret);

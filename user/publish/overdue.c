@@ -91,12 +91,12 @@ static int ask_for(struct publisher *p, const struct process *process,
 /* Nothing is known of it: of one that begins, not yet; or /proc does not say. */
 static void look_whether_hidden(struct publisher *p, uint32_t tgid)
 {
-	uint64_t ticks, stack;
+	struct identity identity[2];
 
 	if (hmap_get(&p->hidden, tgid))
 		return;
-	if (p->config.outside->identity(p->config.opener, (pid_t)tgid, &ticks, &stack) ==
-	    -EPERM)
+	if (p->config.outside->identity(p->config.opener, (pid_t)tgid, NULL, 0,
+					identity) == -EPERM)
 		publisher_note_hidden(p, tgid);
 	error_clear();
 }
