@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "proc/held.h"
+#include "proc/maps_text.h"
 #include "proc/open_context.h"
 #include "proc/open_environ.h"
 #include "proc/opener_barred.h"
@@ -40,6 +41,8 @@ struct opener {
 	unsigned int n_hurried; /* misses since */
 	bool cannot_query;	/* this kernel has no such question */
 	struct opener_counts counts;
+	struct opener_message came;
+	size_t n_text; /* of what came */
 };
 
 static int start(struct opener *opener)
@@ -150,20 +153,22 @@ static bool answers(const struct opener *opener)
 /* ret NULL: of no interest. ret_fd NULL: none belongs to the answer. */
 static int take(struct opener *opener, struct opener_answer *ret, int *ret_fd)
 {
-	struct opener_answer answer = { 0 };
+	struct opener_answer *answer = &opener->came.answer;
 	AUTO_CLOSE int fd = -1;
-	ssize_t n =
-		protocol_recv(opener->sock, &answer, sizeof(answer), &fd, MSG_DONTWAIT);
+	ssize_t n = protocol_recv(opener->sock, &opener->came, sizeof(opener->came), &fd,
+				  MSG_DONTWAIT);
 
-	if (n != sizeof(answer) || answer.err > 0 || (!answer.err && ret_fd && fd < 0)) {
+	if (n < (ssize_t)sizeof(*answer) || answer->err > 0 ||
+	    (!answer->err && ret_fd && fd < 0)) {
 		close(GIVE_FD(opener->sock));
 		return fail(-EPIPE, "the opener has ended");
 	}
-	answer.why[sizeof(answer.why) - 1] = '\0';
-	if (answer.err)
-		return fail(answer.err, "%s", answer.why);
+	opener->n_text = (size_t)n - sizeof(*answer);
+	answer->why[sizeof(answer->why) - 1] = '\0';
+	if (answer->err)
+		return fail(answer->err, "%s", answer->why);
 	if (ret)
-		*ret = answer;
+		*ret = *answer;
 	if (ret_fd)
 		*ret_fd = GIVE_FD(fd);
 	return 0;
@@ -313,11 +318,22 @@ int opener_perf_map(struct opener *opener, pid_t pid, const struct owner *kept,
 		      : open_perf_map(pid, kept, max_bytes, ret_fd);
 }
 
-int opener_maps(struct opener *opener, pid_t tid, int *ret_fd)
+int opener_maps(struct opener *opener, pid_t tid, struct str *ret)
 {
-	const struct opener_request request = { .kind = OPENER_MAPS, .pid = tid };
+	struct opener_request request = { .kind = OPENER_MAPS, .pid = tid };
+	AUTO_CLOSE int fd = -1;
+	int err = opener ? ask(opener, &request, NULL, NULL) : open_maps(tid, &fd);
 
-	return opener ? ask(opener, &request, NULL, ret_fd) : open_maps(tid, ret_fd);
+	if (opener && !err) {
+		str_add_bytes(ret, opener->came.text, opener->n_text);
+		return str_error(ret);
+	}
+	if (err == -E2BIG) {
+		error_clear();
+		request.kind = OPENER_LONG_MAPS;
+		err = ask(opener, &request, NULL, &fd);
+	}
+	return err ? err : maps_text_read(fd, SIZE_MAX, ret);
 }
 
 int opener_debug(struct opener *opener, const struct debug_query *query, const char *path,

@@ -13,6 +13,7 @@
 #ifndef WEFT_PROC_OPENER_H
 #define WEFT_PROC_OPENER_H
 
+#include "base/str.h"
 #include "base/task_stat.h"
 #include "proc/map_query.h"
 #include "proc/open.h"
@@ -36,16 +37,18 @@ DEFINE_FREEP(opener)
 void opener_hurry(struct opener *opener);
 
 /*
- * As open_mapped(), open_perf_map(), open_maps() and open_debug(); also -ETIMEDOUT: it
+ * As open_mapped(), open_perf_map() and open_debug(); also -ETIMEDOUT: it
  * is or was held up. opener NULL: opened by ourselves, however long it takes.
  */
 int opener_mapped(struct opener *opener, pid_t pid, const struct mapping *map,
 		  const struct module *module, int *ret_fd);
 int opener_perf_map(struct opener *opener, pid_t pid, const struct owner *kept,
 		    uint64_t max_bytes, int *ret_fd);
-int opener_maps(struct opener *opener, pid_t tid, int *ret_fd);
 int opener_debug(struct opener *opener, const struct debug_query *query, const char *path,
 		 uint32_t *ret_place, int *ret_fd);
+
+/* Adds what the process maps code from (proc/maps_text.h). */
+int opener_maps(struct opener *opener, pid_t tid, struct str *ret);
 
 /* As open_environ(). */
 int opener_environ(struct opener *opener, pid_t pid, const char *names, int *ret_fd);

@@ -6,6 +6,7 @@
  */
 #include "base/clock.h"
 #include "base/error.h"
+#include "proc/maps_text.h"
 #include "proc/open_context.h"
 #include "proc/open_copy.h"
 #include "proc/open_environ.h"
@@ -38,7 +39,7 @@ static int open_one(const struct opener_request *request, uint32_t *ret_place,
 	case OPENER_PERF_MAP:
 		return open_perf_map(request->pid, &request->kept, request->max_bytes,
 				     ret_fd);
-	case OPENER_MAPS:
+	case OPENER_LONG_MAPS:
 		return open_maps(request->pid, ret_fd);
 	case OPENER_DEBUG:
 		return open_debug(&request->debug, request->path, ret_place, ret_fd);
@@ -46,6 +47,7 @@ static int open_one(const struct opener_request *request, uint32_t *ret_place,
 		return open_environ(request->pid, request->path, ret_fd);
 	case OPENER_CONTEXT:
 		return open_context(request->pid, ret_fd);
+	case OPENER_MAPS:
 	case OPENER_PLACES:
 	case OPENER_PAYER:
 	case OPENER_STAT:
@@ -68,7 +70,8 @@ static int open_for_others(const struct opener_request *request, uint32_t *ret_p
 		*ret_fd = GIVE_FD(fd);
 		return 0;
 	}
-	return open_copy(fd, request->kind == OPENER_MAPS ? UINT64_MAX : until, ret_fd);
+	return open_copy(fd, request->kind == OPENER_LONG_MAPS ? UINT64_MAX : until,
+			 ret_fd);
 }
 
 static int query_places(const struct opener_request *request, struct task_stat *ret_stats)
@@ -78,10 +81,20 @@ static int query_places(const struct opener_request *request, struct task_stat *
 	return map_query(request->pid, request->places, request->n_places, ret_stats);
 }
 
+static int read_maps(const struct opener_request *request, struct str *text)
+{
+	AUTO_CLOSE int fd = -1;
+	int err = open_maps(request->pid, &fd);
+
+	return err ? err : maps_text_read(fd, OPENER_TEXT_MAX, text);
+}
+
 static int do_it(const struct opener_request *request, struct opener_answer *answer,
-		 int *ret_fd)
+		 struct str *text, int *ret_fd)
 {
 	switch (request->kind) {
+	case OPENER_MAPS:
+		return read_maps(request, text);
 	case OPENER_PLACES:
 		return query_places(request, answer->stats);
 	case OPENER_PAYER:
@@ -96,24 +109,33 @@ static int do_it(const struct opener_request *request, struct opener_answer *ans
 	}
 }
 
-static int answer_one(int sock)
+static int answer_one(int sock, struct str *text)
 {
 	struct opener_request request = { 0 };
-	struct opener_answer answer = { 0 };
+	static struct opener_message message;
+	struct opener_answer *answer = &message.answer;
 	AUTO_CLOSE int fd = -1;
 
 	if (protocol_recv(sock, &request, sizeof(request) - 1, NULL, 0) <= 0)
 		return -EPIPE;
-	answer.err = do_it(&request, &answer, &fd);
-	if (answer.err)
-		strncpy(answer.why, error_sentence(), sizeof(answer.why) - 1);
+	str_clear(text);
+	*answer = (struct opener_answer){ 0 };
+	answer->err = do_it(&request, answer, text, &fd);
+	if (answer->err) {
+		strncpy(answer->why, error_sentence(), sizeof(answer->why) - 1);
+		str_clear(text);
+	}
+	if (text->n)
+		memcpy(message.text, text->s, text->n);
 	error_clear();
-	return protocol_send(sock, &answer, sizeof(answer), fd, 0);
+	return protocol_send(sock, &message, sizeof(*answer) + text->n, fd, 0);
 }
 
 void opener_run(int sock)
 {
-	while (!answer_one(sock))
+	AUTO_STR text = { 0 };
+
+	while (!answer_one(sock, &text))
 		;
 	_exit(0);
 }

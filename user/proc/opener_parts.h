@@ -14,7 +14,8 @@
 enum opener_kind {
 	OPENER_MAPPED = 1,
 	OPENER_PERF_MAP,
-	OPENER_MAPS,
+	OPENER_MAPS,	  /* behind the answer */
+	OPENER_LONG_MAPS, /* of more than OPENER_TEXT_MAX */
 	OPENER_DEBUG,
 	OPENER_PLACES,
 	OPENER_ENVIRON,
@@ -42,6 +43,14 @@ struct opener_answer {
 	uint32_t number;	   /* DEBUG: the place; PAYER: who */
 	struct task_stat stats[2]; /* STAT: the first; PLACES: before and after */
 	char why[256];		   /* the error's sentence */
+};
+
+#define OPENER_TEXT_MAX 16384 /* of a process with some 150 mappings of code */
+
+/* What comes: as much of the text as there is. */
+struct opener_message {
+	struct opener_answer answer;
+	char text[OPENER_TEXT_MAX];
 };
 
 /* The process. */

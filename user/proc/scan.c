@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/task_stat.h"
+#include "proc/maps_text.h"
 #include "proc/side_event.h"
 
 #include <ctype.h>
@@ -72,37 +73,34 @@ static pid_t another_thread(struct opener *opener, pid_t tgid)
 	return found;
 }
 
-/* NULL: it is gone, or has no memory. */
-static FILE *open_maps_of(struct opener *opener, pid_t tid)
+/* False: it is gone, or has no memory. */
+static bool read_maps_of(struct opener *opener, pid_t tid, struct str *text)
 {
-	AUTO_CLOSE int fd = -1;
-	FILE *f;
-	int first;
-
-	if (opener_maps(opener, tid, &fd)) {
+	if (opener_maps(opener, tid, text))
 		error_clear();
-		return NULL;
-	}
-	f = fdopen(fd, "r");
-	if (f)
-		fd = -1;
-	first = f ? getc(f) : EOF;
-	if (first != EOF) {
-		ungetc(first, f);
-		return f;
-	}
-	if (f)
-		fclose(f);
-	return NULL;
+	return text->n > 0;
 }
 
-/* Those of a process are its threads', of which the first may have ended. */
-static FILE *open_process_maps(struct opener *opener, pid_t tgid)
+/* Those of a process are its threads', of which the first may have ended. The first
+ * line, or NULL. */
+static char *read_maps(struct opener *opener, pid_t tgid, struct str *text)
 {
-	FILE *f = open_maps_of(opener, tgid);
-	pid_t other = f ? 0 : another_thread(opener, tgid);
+	pid_t other = read_maps_of(opener, tgid, text) ? 0 : another_thread(opener, tgid);
 
-	return other ? open_maps_of(opener, other) : f;
+	if (other)
+		read_maps_of(opener, other, text);
+	return text->n ? text->s : NULL;
+}
+
+/* False: there is none any more. */
+static bool next_mapping(char **text, struct side_event *event)
+{
+	char *line;
+
+	while ((line = maps_text_line(text)))
+		if (read_line(line, event))
+			return true;
+	return false;
 }
 
 static int hand_on(const struct side_event *event, struct str *bytes,
@@ -126,17 +124,12 @@ static int scan(struct opener *opener, pid_t tgid, uint64_t time_ns,
 		.tid = (uint32_t)tgid,
 	};
 	AUTO_STR bytes = { 0 };
-	AUTO_FCLOSE FILE *f = NULL;
-	AUTO_FREE char *line = NULL;
-	size_t room = 0;
-	int err = 0;
+	AUTO_STR text = { 0 };
+	char *next = read_maps(opener, tgid, &text);
+	int err = next && exec ? hand_on(exec, &bytes, sink) : 0;
 
-	f = open_process_maps(opener, tgid);
-	if (f && exec)
-		err = hand_on(exec, &bytes, sink);
-	while (f && !err && getline(&line, &room, f) > 0)
-		if (read_line(line, &event))
-			err = hand_on(&event, &bytes, sink);
+	while (!err && next_mapping(&next, &event))
+		err = hand_on(&event, &bytes, sink);
 	return err;
 }
 
@@ -196,17 +189,15 @@ static bool goes_on(struct opener *opener, const struct process_table *known, pi
 {
 	const struct process *process = known ? process_get(known, (uint32_t)tgid) : NULL;
 	struct side_event event = { 0 };
-	AUTO_FCLOSE FILE *f = NULL;
-	AUTO_FREE char *line = NULL;
+	AUTO_STR text = { 0 };
 	bool has_file = false;
-	size_t room = 0, vdsos = 0;
+	size_t vdsos = 0;
+	char *next;
 
 	if (!process || process->ended_ns)
 		return false;
-	f = open_process_maps(opener, tgid);
-	while (f && getline(&line, &room, f) > 0) {
-		if (!read_line(line, &event))
-			continue;
+	next = read_maps(opener, tgid, &text);
+	while (next_mapping(&next, &event)) {
 		if (event.ino && !has_file && !process_has_file(known, process, &event))
 			return false;
 		has_file |= event.ino != 0;
@@ -346,14 +337,12 @@ static bool reads_as_mapped(struct opener *opener, pid_t tgid,
 			    const struct map_place *places, unsigned int n)
 {
 	struct side_event event = { 0 };
-	AUTO_FCLOSE FILE *f = NULL;
-	AUTO_FREE char *line = NULL;
+	AUTO_STR text = { 0 };
+	char *next = read_maps(opener, tgid, &text);
 	unsigned int found = 0;
-	size_t room = 0;
 
-	f = open_process_maps(opener, tgid);
-	while (f && found < n && getline(&line, &room, f) > 0) {
-		int here = read_line(line, &event) ? count_places(&event, places, n) : 0;
+	while (found < n && next_mapping(&next, &event)) {
+		int here = count_places(&event, places, n);
 
 		if (here < 0)
 			return false;
