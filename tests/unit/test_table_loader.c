@@ -54,6 +54,38 @@ static void makes_nothing_twice(void **state)
 		}
 }
 
+/* One that has not changed for long is hashed once: then it is known, until its entry is
+ * gone or its inode says that it is another. */
+static void knows_who_has_not_changed(void **state)
+{
+	const char *const path = "/proc/self/exe";
+	struct file_stamp stamp;
+	struct looked_up all;
+	char entry[512];
+	int fd = open("/bin/sh", O_RDONLY | O_CLOEXEC);
+	bool is_settled = file_stamp_take(fd, FILE_SETTLED_S, &stamp);
+
+	for (int start = 0; start < 4; start++) {
+		look_up_fd("cache", dup(fd), &all);
+		assert_true(is_table_of(&all, "/bin/sh"));
+		EXPECT(&all, !start, !!start, !start);
+		assert_int_equal(all.counts.cache.known, is_settled && start > 1);
+		looked_up_free(&all);
+	}
+	look_up("cache", path, &all); /* built a moment ago, or of no such file system */
+	looked_up_free(&all);
+	if (is_settled)
+		assert_int_equal(files_in("cache", entry), 3);
+	assert_int_equal(shell("find cache -type f -size +3k -delete"), 0);
+	look_up_fd("cache", fd, &all);
+	assert_true(is_table_of(&all, "/bin/sh"));
+	EXPECT(&all, 1, 0, 1);
+	assert_int_equal(all.counts.cache.misses, 1);
+	looked_up_free(&all);
+	if (!is_settled)
+		skip();
+}
+
 static void makes_each_anew_without_it(void **state)
 {
 	struct looked_up all;
@@ -402,6 +434,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(makes_nothing_twice, begin),
+		cmocka_unit_test_setup(knows_who_has_not_changed, begin),
 		cmocka_unit_test_setup(makes_each_anew_without_it, begin),
 		cmocka_unit_test_setup(keeps_nothing_of_files_without_tables, begin),
 		cmocka_unit_test_setup(is_not_poisoned_in_place, begin),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "publish/table_loader.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/hmap.h"
 #include "unwind/entry.h"
@@ -10,7 +11,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PAGES_AT_ONCE	 64
+#define PAGES_AT_ONCE 64
+/* To unpack a table takes 0.1 ms, in which nobody reads the rings. While it is started,
+ * nothing else is to do; later no program that maps many files is to have it all. */
+#define RECALLED_MAX   32
+#define RECALL_PACE_NS 50000000ULL
+
 #define LARGE_FILE_BYTES (8 << 20) /* of a file whose table takes longer than a tick */
 
 /* A table on its way. Its file's ends are hashed; then what the entry that was
@@ -21,6 +27,7 @@ struct request {
 	int fd; /* -1 while the worker has it */
 	bool knows_ends;
 	struct hash ends;
+	struct file_stamp stamp; /* before anything was read of it */
 	struct packer *packer; /* of the table that is being made, if it is to be kept */
 };
 
@@ -29,6 +36,9 @@ struct table_loader {
 	struct cache *cache;
 	struct table_sink sink;
 	struct hmap requests; /* by 1 + cookie */
+	bool is_paced;
+	uint64_t paced_ns; /* since when n_recalled counts */
+	unsigned int n_recalled;
 	unsigned long made;
 };
 
@@ -126,6 +136,14 @@ static void deliver(struct table_loader *loader, struct request *request,
 	finish(loader, request, 0, &answer);
 }
 
+static void remember(struct table_loader *loader, const struct request *request,
+		     const struct hash *hash)
+{
+	const struct known_file file = { request->stamp, request->ends, *hash };
+
+	cache_remember(loader->cache, request->fd, &file);
+}
+
 static void on_hashed(void *arg, uint64_t cookie, int err, const struct hash *hash,
 		      int fd)
 {
@@ -145,6 +163,7 @@ static void on_hashed(void *arg, uint64_t cookie, int err, const struct hash *ha
 		request->ends = *hash;
 		prove(loader, request);
 	} else if (cache_load(loader->cache, &request->ends, hash, &table)) {
+		remember(loader, request, hash);
 		deliver(loader, request, &table);
 		free(table.pages);
 	} else {
@@ -245,11 +264,37 @@ bool lookup_is_large(int fd)
 	return !fstat(fd, &st) && st.st_size > LARGE_FILE_BYTES;
 }
 
+void table_loader_start(struct table_loader *loader)
+{
+	loader->is_paced = true;
+}
+
+static bool may_recall(struct table_loader *loader)
+{
+	uint64_t now;
+
+	if (!loader->cache || !loader->is_paced)
+		return loader->cache;
+	now = clock_now_ns();
+	if (now - loader->paced_ns >= RECALL_PACE_NS) {
+		loader->paced_ns = now;
+		loader->n_recalled = 0;
+	}
+	return loader->n_recalled++ < RECALLED_MAX;
+}
+
 static int submit(struct table_loader *loader, struct request *request)
 {
+	struct cached_table table;
 	struct byte_ranges ends;
 	struct stat st;
 
+	if (may_recall(loader) &&
+	    cache_recall(loader->cache, request->fd, &request->stamp, &table)) {
+		deliver(loader, request, &table);
+		free(table.pages);
+		return 0;
+	}
 	if (fstat(request->fd, &st))
 		return fail_errno(-errno, "cannot stat a file");
 	request->worker = st.st_size > LARGE_FILE_BYTES ? loader->large_file_worker
@@ -279,7 +324,7 @@ int table_loader_begin(struct table_loader *loader, int fd, uint64_t cookie)
 		hmap_remove(&loader->requests, cookie + 1);
 		return err;
 	}
-	GIVE(request);
+	GIVE(request); /* which may be answered, and freed, by now */
 	return 0;
 }
 

@@ -3,7 +3,7 @@
  * From a file to its unwind table: out of the cache where it has the table of
  * these very bytes, else made by the worker, and kept. Files are read in the
  * worker alone, to be hashed as well as to be parsed; what lies in the cache is
- * read here.
+ * read here. A file that has not changed since it was hashed is not read at all.
  */
 #ifndef WEFT_PUBLISH_TABLE_LOADER_H
 #define WEFT_PUBLISH_TABLE_LOADER_H
@@ -30,7 +30,11 @@ DEFINE_FREEP(table_loader)
 /* Does its file go to the large-file worker? */
 bool lookup_is_large(int fd);
 
-/* Takes fd over. A cookie may be asked for again once it is done. */
+/* The first tick comes: from now on others have a turn, too. */
+void table_loader_start(struct table_loader *loader);
+
+/* Takes fd over. It may be done when this returns. A cookie may be asked for again once it
+ * is done. */
 int table_loader_begin(struct table_loader *loader, int fd, uint64_t cookie);
 
 void table_loader_count(const struct table_loader *loader,

@@ -36,11 +36,13 @@ static void ask_table(struct tables *tables, uint32_t module, int fd)
 	struct table *table = &tables->tables.items[module];
 	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 
-	if (copy >= 0 && !table_loader_begin(tables->loader, copy, module)) {
-		tables->n_jobs[table->size]++;
-		table->is_asked_for = true;
+	/* it may be answered at once */
+	tables->n_jobs[table->size]++;
+	table->is_asked_for = true;
+	if (copy >= 0 && !table_loader_begin(tables->loader, copy, module))
 		return;
-	}
+	tables->n_jobs[table->size]--;
+	table->is_asked_for = false;
 	tables->counts.unreadable++;
 	error_clear(); /* one file without a table is no reason to stop */
 	go_without(tables, module, false);
@@ -115,6 +117,8 @@ unsigned int tables_queued(const struct tables *tables)
 
 void tables_start(struct tables *tables)
 {
+	if (tables->loader)
+		table_loader_start(tables->loader);
 	for (int i = 0; i < N_SIZES; i++)
 		turns_start(tables->turns[i]);
 }

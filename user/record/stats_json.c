@@ -98,6 +98,7 @@ static void add_cache(struct json *json, const struct cache_counts *cache)
 {
 	json_open(json, "unwind_cache", '{');
 	json_uint(json, "hits", cache->hits);
+	json_uint(json, "known", cache->known);
 	json_uint(json, "misses", cache->misses);
 	json_uint(json, "changed", cache->others);
 	json_uint(json, "corrupt", cache->corrupt);

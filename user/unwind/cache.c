@@ -7,7 +7,9 @@
 #include "unwind_builder.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define ROOM_FOR_MORE (CACHE_BYTES_MAX / 8) /* that is made at once */
 
@@ -16,10 +18,75 @@ struct cache {
 	struct cache_counts counts;
 	struct log_pace pace; /* of words about corrupt entries */
 	struct entry entry;   /* the one at hand */
+	struct known_files known;
 	bool is_counted;
 	bool is_read_only;
 	uint64_t bytes; /* in the folder, as far as we know */
 };
+
+/* What a table looks like depends on the file and on who makes it. */
+static void name_of(const struct hash *ends, struct hash *ret)
+{
+	static const char builder[] = UNWIND_BUILDER;
+	struct hasher hasher;
+
+	hash_begin(&hasher);
+	hash_add(&hasher, builder, sizeof(builder));
+	hash_add(&hasher, ends, sizeof(*ends));
+	hash_end(&hasher, ret);
+}
+
+/* As if it were the entry of a file. */
+static void name_of_known(char ret[CACHE_DIR_NAME_BYTES])
+{
+	static const char what[] = "known files";
+	struct hash hash;
+
+	hash_of(what, sizeof(what), &hash);
+	name_of(&hash, &hash);
+	cache_dir_name(&hash, ret);
+}
+
+/* Without it files are read once more. */
+static void read_known(struct cache *cache)
+{
+	char name[CACHE_DIR_NAME_BYTES];
+	AUTO_FREE void *bytes = NULL;
+	AUTO_CLOSE int fd = -1;
+	uint64_t n;
+	int err;
+
+	name_of_known(name);
+	fd = cache_dir_read(&cache->dir, name, ENTRY_BYTES_MAX, &n);
+	if (fd < 0) {
+		error_clear();
+		return;
+	}
+	bytes = malloc(n + 1);
+	err = bytes && pread(fd, bytes, n, 0) == (ssize_t)n
+		      ? known_files_read(&cache->known, bytes, n)
+		      : fail(-EBADMSG, "it can't be read");
+	if (!err)
+		return;
+	log_verbose("%s/%s: %s", cache->dir.path, name, error_sentence());
+	error_clear();
+	known_files_free(&cache->known);
+}
+
+static int write_known(const struct cache *cache)
+{
+	char name[CACHE_DIR_NAME_BYTES];
+	AUTO(outfile) out = NULL;
+	AUTO_STR bytes = { 0 };
+	int err = known_files_write(&cache->known, &bytes);
+
+	name_of_known(name);
+	if (!err)
+		err = outfile_new_in(&out, cache->dir.fd, name);
+	if (!err)
+		err = outfile_add(out, bytes.s, bytes.n);
+	return err ? err : outfile_finish(out);
+}
 
 int cache_new(struct cache **ret, const char *where)
 {
@@ -36,6 +103,7 @@ int cache_new(struct cache **ret, const char *where)
 		error_clear();
 		return 0;
 	}
+	read_known(cache);
 	*ret = GIVE(cache);
 	return 0;
 }
@@ -44,6 +112,11 @@ void cache_free(struct cache *cache)
 {
 	if (!cache)
 		return;
+	if (cache->known.is_changed && !cache->is_read_only && write_known(cache)) {
+		log_verbose("%s", error_sentence());
+		error_clear();
+	}
+	known_files_free(&cache->known);
 	log_pace_end(&cache->pace);
 	cache_dir_close(&cache->dir);
 	free(cache);
@@ -52,18 +125,6 @@ void cache_free(struct cache *cache)
 const char *cache_path(const struct cache *cache)
 {
 	return cache->dir.path;
-}
-
-/* What a table looks like depends on the file and on who makes it. */
-static void name_of(const struct hash *ends, struct hash *ret)
-{
-	static const char builder[] = UNWIND_BUILDER;
-	struct hasher hasher;
-
-	hash_begin(&hasher);
-	hash_add(&hasher, builder, sizeof(builder));
-	hash_add(&hasher, ends, sizeof(*ends));
-	hash_end(&hasher, ret);
 }
 
 static void report_corrupt(struct cache *cache, const char *name)
@@ -127,6 +188,43 @@ bool cache_load(struct cache *cache, const struct hash *ends, const struct hash 
 	ret->n_pages = cache->entry.head.n_pages;
 	cache->counts.hits++;
 	return true;
+}
+
+/* What is wrong with an entry that was thought right is found by who is asked next. */
+static bool load_known(struct cache *cache, const struct known_file *file,
+		       struct cached_table *ret)
+{
+	const struct cache_counts before = cache->counts;
+
+	if (!cache_load(cache, &file->ends, &file->hash, ret)) {
+		cache->counts = before;
+		return false;
+	}
+	cache->counts.known++;
+	return true;
+}
+
+bool cache_recall(struct cache *cache, int fd, struct file_stamp *ret_stamp,
+		  struct cached_table *ret)
+{
+	const struct known_file *file;
+
+	*ret_stamp = (struct file_stamp){ 0 };
+	if (!file_stamp_take(fd, FILE_SETTLED_S, ret_stamp))
+		return false;
+	file = known_files_get(&cache->known, ret_stamp);
+	return file && load_known(cache, file, ret);
+}
+
+void cache_remember(struct cache *cache, int fd, const struct known_file *file)
+{
+	struct file_stamp now;
+
+	if (!file->stamp.inode || !file_stamp_take(fd, FILE_SETTLED_S, &now) ||
+	    memcmp(&now, &file->stamp, sizeof(now)))
+		return;
+	if (known_files_add(&cache->known, file))
+		error_clear(); /* it is read once more */
 }
 
 /* Others may write here, too: what we know of the folder's size is looked at anew

@@ -4,7 +4,8 @@
  *
  * A file's ends find an entry, and prove nothing: two files may have the same. An
  * entry says which bytes of its file the table was made from (obj/byte_ranges.h), and
- * is right for a file in which these have the same hash. Entries of another weft,
+ * is right for a file in which these have the same hash. Of which files that was proven
+ * is kept, too (unwind/known_files.h). Entries of another weft,
  * whose tables may look different, are found by no one and go as they age.
  *
  * Nothing that goes wrong here costs more than an entry: it is counted, and told
@@ -17,6 +18,7 @@
 #include "base/str.h"
 #include "unwind/cache_dir.h"
 #include "obj/byte_ranges.h"
+#include "unwind/known_files.h"
 #include "unwind/unwind_table.h"
 
 #define CACHE_NONE	"none" /* a folder's name that means no cache */
@@ -26,6 +28,7 @@ struct cache;
 
 struct cache_counts {
 	unsigned long hits;
+	unsigned long known;   /* of these: its file was not read */
 	unsigned long misses;  /* no entry */
 	unsigned long others;  /* an entry, of a file with other bytes */
 	unsigned long corrupt; /* an entry that isn't one, or none of ours */
@@ -67,6 +70,15 @@ struct cache_new_table {
 	uint32_t n_pages;
 	const struct str *packed; /* NULL: too large, or no memory for it */
 };
+
+/* The table of a file that was proven to have one, in this run or an earlier one, and has
+ * not changed since: nobody needs read it. False: there is none; *ret_stamp is for
+ * cache_remember() then. */
+bool cache_recall(struct cache *cache, int fd, struct file_stamp *ret_stamp,
+		  struct cached_table *ret);
+
+/* These ends, and this hash, were read of this file after it had this stamp. */
+void cache_remember(struct cache *cache, int fd, const struct known_file *file);
 
 void cache_keep(struct cache *cache, const struct cache_new_table *table);
 
