@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Is a file still the one that it was? Whoever changes a byte of it, and hides that as well
- * as its owner can, makes it another; and what is no list of such files is none. */
+/* Is a file still the one that it was? Whoever changes a byte of it, and hides that as
+ * well as its owner can, makes it another; and what is no list of such files is none. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

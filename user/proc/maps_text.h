@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What /proc/PID/maps says of code: a line a mapping, as the kernel writes it. Of the rest,
- * which is four lines in five, nobody here wants to know. */
+/* What /proc/PID/maps says of code: a line a mapping, as the kernel writes it. Of the
+ * rest, which is four lines in five, nobody here wants to know. */
 #ifndef WEFT_PROC_MAPS_TEXT_H
 #define WEFT_PROC_MAPS_TEXT_H
 

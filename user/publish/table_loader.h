@@ -33,8 +33,8 @@ bool lookup_is_large(int fd);
 /* The first tick comes: from now on others have a turn, too. */
 void table_loader_start(struct table_loader *loader);
 
-/* Takes fd over. It may be done when this returns. A cookie may be asked for again once it
- * is done. */
+/* Takes fd over. It may be done when this returns. A cookie may be asked for again once
+ * it is done. */
 int table_loader_begin(struct table_loader *loader, int fd, uint64_t cookie);
 
 void table_loader_count(const struct table_loader *loader,

@@ -17,7 +17,7 @@
 
 #define BOOT_ID_BYTES 36
 
-struct head {
+struct list_head {
 	uint8_t magic[8];
 	char boot[BOOT_ID_BYTES];
 	uint32_t n;
@@ -114,7 +114,7 @@ static bool read_boot(char ret[BOOT_ID_BYTES])
 int known_files_write(const struct known_files *known, struct str *ret)
 {
 	const size_t bytes = known->all.n * sizeof(*known->all.items);
-	struct head head = { .n = (uint32_t)known->all.n };
+	struct list_head head = { .n = (uint32_t)known->all.n };
 
 	memcpy(head.magic, magic, sizeof(magic));
 	if (!read_boot(head.boot))
@@ -125,7 +125,7 @@ int known_files_write(const struct known_files *known, struct str *ret)
 	return str_error(ret);
 }
 
-static bool is_head(const struct head *head, const void *files, size_t n)
+static bool is_head(const struct list_head *head, const void *files, size_t n)
 {
 	char boot[BOOT_ID_BYTES];
 	struct hash hash;
@@ -140,9 +140,9 @@ static bool is_head(const struct head *head, const void *files, size_t n)
 
 int known_files_read(struct known_files *known, const void *bytes, size_t n)
 {
-	const char *files = (const char *)bytes + sizeof(struct head);
+	const char *files = (const char *)bytes + sizeof(struct list_head);
 	struct known_file file;
-	struct head head;
+	struct list_head head;
 	int err = 0;
 
 	if (n < sizeof(head))
