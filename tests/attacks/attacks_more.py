@@ -6,6 +6,7 @@ over one another, memory of odd kinds, and processes that are held or renamed.
 import ctypes
 import mmap
 import os
+import random
 import struct
 import subprocess
 import threading
@@ -261,3 +262,40 @@ def stopped_by_a_tracer():
         libc.ptrace(7, pid, None, None)
         os.waitpid(pid, 0)
     run(made_code())
+
+
+# --- stacks of one's own making ------------------------------------------------------
+
+SEA = """
+.globl sea, swim
+.type sea, @function
+sea: .cfi_startproc
+.cfi_def_cfa_offset 16
+.rept 100000; .byte 0xe8, 0, 0, 0, 0; .endr
+leaf: dec %ecx; jnz leaf; jmp back
+.cfi_endproc
+.size sea, .-sea
+swim: mov %rsp, %rax; mov %rdi, %rsp; mov $4000000, %ecx; jmp leaf
+back: mov %rax, %rsp; ret
+.section .note.GNU-stack
+"""
+
+
+@attack
+def stacks_of_512_new_callers():
+    """Each is a place of one's own file, which is looked at when the recording ends."""
+    name = path("sea")
+    file_of(SEA.encode(), "sea.s")
+    if subprocess.run(["gcc", "-shared", "-nostdlib", "-o", name + ".so", name + ".s"],
+                      stderr=subprocess.DEVNULL, check=False).returncode:
+        raise Lacks("gcc for x86-64")
+    code = ctypes.CDLL(name + ".so")
+    sea = ctypes.cast(code.sea, ctypes.c_void_p).value
+    stack = (ctypes.c_uint64 * 2048)()
+    rand = random.Random(3)
+
+    def other_callers():
+        for i in range(len(stack)):
+            stack[i] = sea + 5 * rand.randrange(1, 100000)
+        code.swim(ctypes.c_void_p(ctypes.addressof(stack) + 4096))
+    run(other_callers)

@@ -140,11 +140,14 @@ static void fuzz_elf_scan(const uint8_t *data, size_t n)
 static void fuzz_fde_index(const uint8_t *data, size_t n)
 {
 	struct elf_info info = { .fde_index_vaddr = 0x1000 };
+	struct paged_file file = { NULL, MEMORY_FD };
 	struct fde fde;
 
+	REQUIRE(!file_pages_new(&file.pages));
 	for (uint64_t vaddr = 0; vaddr < 0x2000; vaddr += 64)
-		if (fde_index_find(MEMORY_FD, &info, vaddr, &fde))
+		if (fde_index_find(&file, &info, vaddr, &fde))
 			REQUIRE(fde.begin <= vaddr);
+	file_pages_free(file.pages);
 }
 
 static void fuzz_fde_cfa(const uint8_t *data, size_t n)

@@ -2,7 +2,6 @@
 #include "obj/fde_index.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #define ENTRY_HEAD 16 /* bytes of an entry before its augmentation's length */
 #define SILENT_MAX 8  /* that length, which is 0, and what fills up to 8 bytes */
@@ -16,10 +15,11 @@ struct header {
 	uint32_t count;
 };
 
-static bool read_header(int fd, const struct elf_info *info, struct header *ret)
+static bool read_header(const struct paged_file *file, const struct elf_info *info,
+			struct header *ret)
 {
 	return info->fde_index_vaddr &&
-	       pread(fd, ret, sizeof(*ret), (off_t)info->fde_index_offset) ==
+	       paged_read(file, info->fde_index_offset, ret, sizeof(*ret)) ==
 		       sizeof(*ret) &&
 	       !memcmp(ret->form, usual, sizeof(usual)) && ret->count;
 }
@@ -28,41 +28,13 @@ struct fde_entry {
 	int32_t begin, fde; /* from the header on */
 };
 
-/* The last steps of a search lie close together: one read is for all of them. */
-#define NEAR_ENTRIES 512
-
-struct near_entries {
-	uint32_t first, n;
-	struct fde_entry entries[NEAR_ENTRIES];
-};
-
-static uint64_t entry_offset(const struct elf_info *info, uint32_t n)
+static bool read_entry(const struct paged_file *file, const struct elf_info *info,
+		       uint32_t n, struct fde_entry *ret)
 {
-	return info->fde_index_offset + sizeof(struct header) +
-	       (uint64_t)n * sizeof(struct fde_entry);
-}
+	uint64_t offset = info->fde_index_offset + sizeof(struct header) +
+			  (uint64_t)n * sizeof(*ret);
 
-/* [first, first + n), or nothing where the file ends before. */
-static void read_near(int fd, const struct elf_info *info, uint32_t first, uint32_t n,
-		      struct near_entries *near)
-{
-	size_t bytes = n * sizeof(*near->entries);
-
-	near->first = first;
-	near->n = pread(fd, near->entries, bytes, (off_t)entry_offset(info, first)) ==
-				  (ssize_t)bytes
-			  ? n
-			  : 0;
-}
-
-static bool read_entry(int fd, const struct elf_info *info,
-		       const struct near_entries *near, uint32_t n, struct fde_entry *ret)
-{
-	if (n - near->first < near->n) {
-		*ret = near->entries[n - near->first];
-		return true;
-	}
-	return pread(fd, ret, sizeof(*ret), (off_t)entry_offset(info, n)) == sizeof(*ret);
+	return paged_read(file, offset, ret, sizeof(*ret)) == sizeof(*ret);
 }
 
 static uint64_t place(const struct elf_info *info, int32_t distance)
@@ -75,13 +47,13 @@ static uint64_t place(const struct elf_info *info, int32_t distance)
  * from its own place and is what the table says. It is silent if there is no augmentation
  * and nothing but padding behind it. It lies in the header's segment.
  */
-static void read_fde(int fd, const struct elf_info *info, int32_t distance,
-		     struct fde *fde)
+static void read_fde(const struct paged_file *file, const struct elf_info *info,
+		     int32_t distance, struct fde *fde)
 {
 	static const uint8_t nothing[SILENT_MAX];
 	uint64_t at = info->fde_index_offset + (uint64_t)(int64_t)distance;
 	uint8_t bytes[ENTRY_HEAD + SILENT_MAX] = { 0 };
-	ssize_t got = pread(fd, bytes, sizeof(bytes), (off_t)at);
+	size_t got = paged_read(file, at, bytes, sizeof(bytes));
 	struct {
 		uint32_t bytes, cie;
 		int32_t begin;
@@ -101,71 +73,64 @@ static void read_fde(int fd, const struct elf_info *info, int32_t distance,
 			 !memcmp(bytes + ENTRY_HEAD, nothing, head.bytes);
 }
 
-bool fde_index_is_usual(int fd, const struct elf_info *info)
+bool fde_index_is_usual(const struct paged_file *file, const struct elf_info *info)
 {
 	struct header header;
 
-	return read_header(fd, info, &header);
+	return read_header(file, info, &header);
 }
 
-/* The table, and which of its entries is the first one that begins behind vaddr; that may
- * be their number. */
+/* How many entries there are, and which is the first one that begins behind vaddr; that
+ * may be their number. */
 struct found_entries {
 	uint32_t n, behind;
-	struct near_entries near;
 };
 
-static bool search(int fd, const struct elf_info *info, uint64_t vaddr,
-		   struct found_entries *ret)
+static bool search(const struct paged_file *file, const struct elf_info *info,
+		   uint64_t vaddr, struct found_entries *ret)
 {
 	struct header header;
 	struct fde_entry entry;
 	uint32_t low = 0, high;
-	bool is_near = false;
 
-	ret->near.n = ret->near.first = 0;
-	if (!read_header(fd, info, &header))
+	if (!read_header(file, info, &header))
 		return false;
 	for (high = header.count; low < high;) {
 		uint32_t mid = low + (high - low) / 2;
 
-		if (!is_near && high - low < NEAR_ENTRIES) {
-			read_near(fd, info, low ? low - 1 : 0, high - low + !!low,
-				  &ret->near);
-			is_near = true;
-		}
-		if (!read_entry(fd, info, &ret->near, mid, &entry))
+		if (!read_entry(file, info, mid, &entry))
 			return false;
 		if (place(info, entry.begin) <= vaddr)
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	ret->n = header.count;
-	ret->behind = low;
+	*ret = (struct found_entries){ header.count, low };
 	return true;
 }
 
-bool fde_index_find(int fd, const struct elf_info *info, uint64_t vaddr, struct fde *ret)
+bool fde_index_find(const struct paged_file *file, const struct elf_info *info,
+		    uint64_t vaddr, struct fde *ret)
 {
 	struct found_entries found;
 	struct fde_entry entry;
 
-	if (!search(fd, info, vaddr, &found) || !found.behind ||
-	    !read_entry(fd, info, &found.near, found.behind - 1, &entry))
+	if (!search(file, info, vaddr, &found) || !found.behind ||
+	    !read_entry(file, info, found.behind - 1, &entry))
 		return false;
 	*ret = (struct fde){ .begin = place(info, entry.begin) };
-	read_fde(fd, info, entry.fde, ret);
+	read_fde(file, info, entry.fde, ret);
 	return true;
 }
 
-bool fde_index_next(int fd, const struct elf_info *info, uint64_t vaddr, uint64_t *ret)
+bool fde_index_next(const struct paged_file *file, const struct elf_info *info,
+		    uint64_t vaddr, uint64_t *ret)
 {
 	struct found_entries found;
 	struct fde_entry entry;
 
-	if (!search(fd, info, vaddr, &found) || found.behind == found.n ||
-	    !read_entry(fd, info, &found.near, found.behind, &entry))
+	if (!search(file, info, vaddr, &found) || found.behind == found.n ||
+	    !read_entry(file, info, found.behind, &entry))
 		return false;
 	*ret = place(info, entry.begin);
 	return true;

@@ -39,6 +39,7 @@ struct stats {
 	struct worker_counts worker;
 	struct opener_counts opener;
 	struct symbolizer_counts symbols;
+	uint64_t returns_unread; /* sym/return_check.h */
 	struct debuginfod_counts debuginfod;
 	struct publisher_counts publisher;
 	struct keyless keyless;

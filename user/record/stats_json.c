@@ -196,6 +196,7 @@ static void add_files(struct json *json, const struct stats *stats)
 	json_uint(json, "debug_files", stats->symbols.debug.found);
 	json_uint(json, "debug_files_of_others", stats->symbols.debug.others);
 	json_uint(json, "foreign_maps", stats->symbols.foreign_maps);
+	json_uint(json, "callers_unread", stats->returns_unread);
 	json_close(json, '}');
 	json_open(json, "debuginfod", '{');
 	json_uint(json, "asked", stats->debuginfod.asked);

@@ -268,6 +268,11 @@ static void summary_losses(struct str *out, const struct stats *stats)
 			 INDENT "the functions of %lu files have no names: those of the "
 				"others took\n" INDENT "too long to read\n",
 			 stats->symbols.out_of_time);
+	if (stats->returns_unread)
+		str_addf(out,
+			 INDENT "%" PRIu64 " callers were not compared with the code of "
+				"their files:\n" INDENT "these take too long to read\n",
+			 stats->returns_unread);
 	if (stats->symbols.inlines_failed)
 		str_addf(out,
 			 "            %lu files' debug information could not be read, or "

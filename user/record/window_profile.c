@@ -129,7 +129,9 @@ int window_profile_check(const struct window_profile *profile, struct names *nam
 	int err =
 		keyless_count(&stats->keyless, aggregator_of(profile), modules, r->files);
 
-	return err ? err : return_check(names, aggregator_of(profile), modules, r->files);
+	return err ? err
+		   : return_check(names, aggregator_of(profile), modules, r->files,
+				  &stats->returns_unread);
 }
 
 static void add_worker(struct worker_counts *sum, const struct worker_counts *more)

@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define CALL_BYTES	5  /* call rel32 */
 #define CALL_LEAVES	8  /* on the stack */
@@ -25,7 +24,7 @@ struct suspect {
 
 struct checker {
 	const struct aggregator *aggregator;
-	const struct files *files;
+	struct code_frames *frames;
 	struct suspect *of; /* by frame */
 	size_t looks_left;  /* each some reads of its file; beyond, nobody is doubted */
 };
@@ -43,18 +42,18 @@ static bool may_jump(const uint8_t *code, size_t n)
 }
 
 /* A function's own code: one that jumps on (a stub, OCaml's) hides who is below. */
-static bool is_plain(int fd, const struct elf_info *info, uint64_t vaddr)
+static bool is_plain(const struct code_file *in, uint64_t vaddr)
 {
 	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
 	uint8_t code[32], *at = code;
 
-	for (uint32_t i = 0; i < info->n_segments; i++) {
-		const struct elf_segment *segment = &info->segments[i];
+	for (uint32_t i = 0; i < in->info->n_segments; i++) {
+		const struct elf_segment *segment = &in->info->segments[i];
 		uint64_t into = vaddr - segment->vaddr;
 
 		if (into >= segment->file_bytes)
 			continue;
-		if (pread(fd, code, sizeof(code), (off_t)(segment->offset + into)) !=
+		if (paged_read(&in->file, segment->offset + into, code, sizeof(code)) !=
 		    sizeof(code))
 			return false;
 		at += memcmp(at, endbr64, sizeof(endbr64)) ? 0 : sizeof(endbr64);
@@ -65,7 +64,7 @@ static bool is_plain(int fd, const struct elf_info *info, uint64_t vaddr)
 }
 
 /* Where the call leads that ends at this address; false: it is none of that kind. */
-static bool read_target(int fd, const struct elf_info *info, const struct frame *frame,
+static bool read_target(const struct code_file *in, const struct frame *frame,
 			uint64_t vaddr, uint64_t *ret)
 {
 	uint8_t call[CALL_BYTES];
@@ -73,44 +72,43 @@ static bool read_target(int fd, const struct elf_info *info, const struct frame 
 	struct fde fde;
 
 	if (frame->offset < sizeof(call) ||
-	    pread(fd, call, sizeof(call), (off_t)(frame->offset - sizeof(call))) !=
+	    paged_read(&in->file, frame->offset - sizeof(call), call, sizeof(call)) !=
 		    sizeof(call) ||
 	    call[0] != 0xe8)
 		return false;
 	memcpy(&distance, call + 1, sizeof(distance));
 	*ret = vaddr + (uint64_t)(int64_t)distance;
-	return fde_index_find(fd, info, *ret, &fde) && fde.begin == *ret &&
-	       is_plain(fd, info, *ret);
+	return fde_index_find(&in->file, in->info, *ret, &fde) && fde.begin == *ret &&
+	       is_plain(in, *ret);
 }
 
-static struct suspect suspect(const struct checker *c, const struct frame *frame)
+static struct suspect suspect(struct code_frames *frames, const struct frame *frame)
 {
-	const struct elf_info *info = files_elf_info(c->files, frame->module);
-	int fd = files_fd(c->files, frame->module);
 	struct suspect none = { 0 }, one = { .is_one = true };
+	struct code_file in;
 	struct fde fde;
 	uint64_t vaddr;
 
-	if (frame->returned != 1 || frame->uncallable || frame->unproven || !info ||
-	    fd < 0 || info->machine != EM_X86_64 ||
-	    !elf_vaddr_of_offset(info, frame->offset, &vaddr) ||
-	    !fde_index_find(fd, info, vaddr, &fde) || fde.begin != vaddr)
+	if (frame->returned != 1 || frame->uncallable || frame->unproven ||
+	    !code_frames_file(frames, frame, &in) || in.info->machine != EM_X86_64 ||
+	    !elf_vaddr_of_offset(in.info, frame->offset, &vaddr) ||
+	    !fde_index_find(&in.file, in.info, vaddr, &fde) || fde.begin != vaddr)
 		return none;
-	return read_target(fd, info, frame, vaddr, &one.target) ? one : none;
+	return read_target(&in, frame, vaddr, &one.target) ? one : none;
 }
 
 /*
  * Is it a function's part (.cold, where exceptions are cleaned up after)? Its entry says
  * at once that there is more on the stack than a call leaves.
  */
-static bool is_part(int fd, const struct fde *fde)
+static bool is_part(const struct paged_file *file, const struct fde *fde)
 {
 	uint8_t said[PART_SAID_BYTES];
 	size_t n = fde->said_bytes < sizeof(said) ? fde->said_bytes : sizeof(said);
 	struct cfi_cursor in = { .at = said, .end = said + n };
 	uint8_t op;
 
-	if (pread(fd, said, n, (off_t)fde->said_offset) != (ssize_t)n)
+	if (paged_read(file, fde->said_offset, said, n) != n)
 		return false;
 	cfi_skip(&in, cfi_uleb(&in));
 	op = cfi_u8(&in);
@@ -124,19 +122,21 @@ static bool is_part(int fd, const struct fde *fde)
 static void look_below(const struct checker *c, const struct frame *of,
 		       struct suspect *call, const struct frame *below)
 {
-	const struct elf_info *info = files_elf_info(c->files, of->module);
-	int fd = files_fd(c->files, of->module);
+	struct code_file in;
 	struct fde fde;
 	uint64_t vaddr;
 
+	if (!code_frames_file(c->frames, of, &in))
+		return;
 	if (below->module != of->module ||
-	    !elf_vaddr_of_offset(info, below->offset - (below->returned == 1), &vaddr) ||
-	    !fde_index_find(fd, info, vaddr, &fde))
-		call->was_denied = true;
+	    !elf_vaddr_of_offset(in.info, below->offset - (below->returned == 1),
+				 &vaddr) ||
+	    !fde_index_find(&in.file, in.info, vaddr, &fde))
+		call->was_denied |= !code_frames_is_spent(c->frames);
 	else if (fde.begin == call->target)
 		call->is_true = true;
 	else
-		call->was_denied |= !is_part(fd, &fde);
+		call->was_denied |= !is_part(&in.file, &fde);
 }
 
 static void look_at(struct checker *c, uint32_t id, const struct frame *below)
@@ -185,25 +185,26 @@ static void look_at_stacks(struct checker *c)
 }
 
 int bottoms_check(struct names *names, const struct aggregator *aggregator,
-		  const struct files *files)
+		  struct code_frames *frames)
 {
 	size_t n = intern_count(aggregator->frames), n_suspects = 0;
 	AUTO_FREE struct suspect *of = calloc(n + 1, sizeof(*of));
 	struct checker checker = { .aggregator = aggregator,
-				   .files = files,
+				   .frames = frames,
 				   .of = of,
 				   .looks_left = LOOKS_MAX };
+	uint32_t id;
 	int err = 0;
 
 	if (!of)
 		return fail(-ENOMEM, "no memory for %zu frames", n);
-	for (uint32_t id = 0; id < n; id++) {
-		of[id] = suspect(&checker, aggregator_frame(aggregator, id));
+	for (size_t i = 0; code_frames_next(frames, &i, &id);) {
+		of[id] = suspect(frames, code_frames_get(frames, id));
 		n_suspects += of[id].is_one;
 	}
 	if (n_suspects)
 		look_at_stacks(&checker);
-	for (uint32_t id = 0; !err && id < n; id++)
+	for (id = 0; !err && id < n; id++)
 		if (of[id].was_denied && !of[id].is_true && checker.looks_left)
 			err = names_set_bad_return(names, id, BAD_RETURN_BOTTOM);
 	return err;

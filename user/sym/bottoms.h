@@ -9,10 +9,10 @@
 #define WEFT_SYM_BOTTOMS_H
 
 #include "core/names.h"
-#include "sym/files.h"
+#include "sym/code_frames.h"
 
 /* Marks in names the frames that are none; what can't be told, isn't. */
 int bottoms_check(struct names *names, const struct aggregator *aggregator,
-		  const struct files *files);
+		  struct code_frames *frames);
 
 #endif

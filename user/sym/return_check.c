@@ -4,11 +4,11 @@
 #include "base/error.h"
 #include "obj/fde_index.h"
 #include "sym/bottoms.h"
+#include "sym/code_frames.h"
 #include "sym/switches.h"
 
 #include <elf.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ff /2 with its operand: the length that ModRM and SIB bytes ask for. */
 static int indirect_call_bytes(uint8_t modrm, uint8_t sib)
@@ -98,53 +98,80 @@ static bool may_be_patched(uint16_t machine, const uint8_t before[RETURN_BYTES_B
 }
 
 /* Nops before a function's first byte are padding. */
-static bool is_within(const struct frame *frame, const struct elf_info *info, int fd)
+static bool is_within(const struct frame *frame, const struct code_file *in)
 {
 	struct fde fde;
 	uint64_t vaddr;
 
-	return elf_vaddr_of_offset(info, frame->offset, &vaddr) &&
-	       fde_index_find(fd, info, vaddr, &fde) && fde.begin != vaddr;
+	return elf_vaddr_of_offset(in->info, frame->offset, &vaddr) &&
+	       fde_index_find(&in->file, in->info, vaddr, &fde) && fde.begin != vaddr;
 }
 
-static bool is_bad_return(const struct frame *frame, const struct module_table *modules,
-			  const struct files *files)
+/* What may not be read, since its user's files took too much, is believed only if it was
+ * proven. */
+static bool is_bad_return(struct code_frames *frames, const struct frame *frame,
+			  uint64_t *unread)
 {
 	uint8_t bytes[RETURN_BYTES_BEFORE + RETURN_BYTES_AFTER] = { 0 };
-	const struct elf_info *info = files_elf_info(files, frame->module);
-	int fd = files_fd(files, frame->module);
+	struct code_file in;
 
-	if (frame->returned != 1 || frame->uncallable)
+	if (!code_frames_file(frames, frame, &in) || !is_linked(in.info) ||
+	    frame->offset < RETURN_BYTES_BEFORE)
 		return false;
-	if (frame->unproven &&
-	    module_get(modules, frame->module)->kind == MODULE_UNMAPPED)
-		return true; /* no code that we know of */
-	if (!info || !is_linked(info) || fd < 0 || frame->offset < RETURN_BYTES_BEFORE)
+	if (paged_read(&in.file, frame->offset - RETURN_BYTES_BEFORE, bytes,
+		       sizeof(bytes)) < RETURN_BYTES_BEFORE) {
+		*unread += code_frames_is_spent(frames);
+		return frame->unproven && code_frames_is_spent(frames);
+	}
+	if (!frame->unproven && may_be_patched(in.info->machine, bytes) &&
+	    is_within(frame, &in))
 		return false;
-	if (pread(fd, bytes, sizeof(bytes),
-		  (off_t)(frame->offset - RETURN_BYTES_BEFORE)) < RETURN_BYTES_BEFORE)
-		return false;
-	if (!frame->unproven && may_be_patched(info->machine, bytes) &&
-	    is_within(frame, info, fd))
-		return false;
-	return !return_check_code(info->machine, bytes, bytes + RETURN_BYTES_BEFORE);
+	return !return_check_code(in.info->machine, bytes, bytes + RETURN_BYTES_BEFORE);
 }
 
-int return_check(struct names *names, const struct aggregator *aggregator,
-		 const struct module_table *modules, const struct files *files)
+static bool is_to_be_checked(const struct frame *frame)
 {
-	size_t n = intern_count(aggregator->frames);
+	return frame->returned == 1 && !frame->uncallable;
+}
+
+/* Of no code that we know of. */
+static bool is_nowhere(const struct frame *frame, const struct module_table *modules)
+{
+	return frame->unproven &&
+	       module_get(modules, frame->module)->kind == MODULE_UNMAPPED;
+}
+
+static int check_returns(struct names *names, struct code_frames *frames,
+			 const struct module_table *modules, uint64_t *ret_unread)
+{
+	uint32_t id;
 	int err = 0;
 
-	for (uint32_t id = 0; !err && id < n; id++) {
-		const struct frame *frame = aggregator_frame(aggregator, id);
+	for (size_t i = 0; !err && code_frames_next(frames, &i, &id);) {
+		const struct frame *frame = code_frames_get(frames, id);
 
-		if (is_bad_return(frame, modules, files))
+		if (!is_to_be_checked(frame))
+			continue;
+		if (is_nowhere(frame, modules) ||
+		    is_bad_return(frames, frame, ret_unread))
 			err = names_set_bad_return(names, id,
 						   frame->unproven ? BAD_RETURN_MISTAKEN
 								   : BAD_RETURN_BOTTOM);
 	}
+	return err;
+}
+
+int return_check(struct names *names, const struct aggregator *aggregator,
+		 const struct module_table *modules, const struct files *files,
+		 uint64_t *ret_unread)
+{
+	AUTO(code_frames) frames = NULL;
+	int err = code_frames_new(&frames, aggregator, files);
+
+	*ret_unread = 0;
 	if (!err)
-		err = switches_check(names, aggregator, files);
-	return err ? err : bottoms_check(names, aggregator, files);
+		err = check_returns(names, frames, modules, ret_unread);
+	if (!err)
+		err = switches_check(names, frames);
+	return err ? err : bottoms_check(names, aggregator, frames);
 }

@@ -12,7 +12,6 @@
 
 #include <elf.h>
 #include <string.h>
-#include <unistd.h>
 
 #define SWITCH_CODE_MAX 1024 /* of a function before the leaf's pc */
 #define SAID_MAX	512  /* of its FDE */
@@ -105,73 +104,76 @@ static bool switches_arm64(const uint8_t *code, size_t n)
 }
 
 /* Code that was compiled to an object and is used as it is, as wasmtime's. */
-static bool is_inline_switch(int fd, const struct frame *frame)
+static bool is_inline_switch(const struct paged_file *file, const struct frame *frame)
 {
 	unsigned long long words[INLINE_SWITCH_WORDS];
 
 	return frame->offset >= INLINE_SWITCH_BEFORE &&
-	       pread(fd, words, sizeof(words),
-		     (off_t)(frame->offset - INLINE_SWITCH_BEFORE)) == sizeof(words) &&
+	       paged_read(file, frame->offset - INLINE_SWITCH_BEFORE, words,
+			  sizeof(words)) == sizeof(words) &&
 	       inline_switch_is_torn(words);
 }
 
 /* Behind its augmentation; false: it can't be read, or is longer. */
-static bool read_said(int fd, const struct fde *fde, uint8_t bytes[SAID_MAX],
-		      struct cfi_cursor *ret)
+static bool read_said(const struct paged_file *file, const struct fde *fde,
+		      uint8_t bytes[SAID_MAX], struct cfi_cursor *ret)
 {
 	size_t n = fde->said_bytes;
 
-	if (n > SAID_MAX || pread(fd, bytes, n, (off_t)fde->said_offset) != (ssize_t)n)
+	if (n > SAID_MAX || paged_read(file, fde->said_offset, bytes, n) != n)
 		return false;
 	*ret = (struct cfi_cursor){ .at = bytes, .end = bytes + n };
 	cfi_skip(ret, cfi_uleb(ret));
 	return !ret->bad;
 }
 
-static bool switches_x86(int fd, const struct fde *fde, const uint8_t *code, size_t n)
+static bool switches_x86(const struct paged_file *file, const struct fde *fde,
+			 const uint8_t *code, size_t n)
 {
 	struct leaf_function in = { .code = code, .n = n };
 	uint8_t said[SAID_MAX];
 
-	return may_take_sp(code, n) && read_said(fd, fde, said, &in.said) &&
+	return may_take_sp(code, n) && read_said(file, fde, said, &in.said) &&
 	       switches(&in);
 }
 
-static bool is_switching(const struct frame *frame, const struct files *files)
+static bool is_switching(const struct frame *frame, const struct code_file *in)
 {
-	const struct elf_info *info = files_elf_info(files, frame->module);
-	int fd = files_fd(files, frame->module);
+	const struct elf_info *info = in->info;
 	uint8_t code[SWITCH_CODE_MAX];
 	struct fde fde;
 	uint64_t vaddr;
 	size_t n;
 
-	if (frame->returned || !info || fd < 0 ||
-	    (info->machine != EM_X86_64 && info->machine != EM_AARCH64))
+	if (info->machine != EM_X86_64 && info->machine != EM_AARCH64)
 		return false;
 	if (info->type == ET_REL)
-		return info->machine == EM_X86_64 && is_inline_switch(fd, frame);
+		return info->machine == EM_X86_64 && is_inline_switch(&in->file, frame);
 	if (!elf_vaddr_of_offset(info, frame->offset, &vaddr) ||
-	    !fde_index_find(fd, info, vaddr, &fde) ||
+	    !fde_index_find(&in->file, info, vaddr, &fde) ||
 	    (info->machine == EM_AARCH64 && !fde.is_silent))
 		return false;
 	n = vaddr - fde.begin;
 	if (!n || n > sizeof(code) || n > frame->offset ||
-	    pread(fd, code, n, (off_t)(frame->offset - n)) != (ssize_t)n)
+	    paged_read(&in->file, frame->offset - n, code, n) != n)
 		return false;
 	if (info->machine == EM_AARCH64)
 		return switches_arm64(code, n);
-	return switches_x86(fd, &fde, code, n);
+	return switches_x86(&in->file, &fde, code, n);
 }
 
-int switches_check(struct names *names, const struct aggregator *aggregator,
-		   const struct files *files)
+int switches_check(struct names *names, struct code_frames *frames)
 {
-	size_t n = intern_count(aggregator->frames);
+	struct code_file in;
+	uint32_t id;
 	int err = 0;
 
-	for (uint32_t id = 0; !err && id < n; id++)
-		if (is_switching(aggregator_frame(aggregator, id), files))
+	for (size_t i = 0; !err && code_frames_next(frames, &i, &id);) {
+		const struct frame *frame = code_frames_get(frames, id);
+
+		if (!frame->returned && code_frames_file(frames, frame, &in) &&
+		    is_switching(frame, &in))
 			err = names_set_bad_return(names, id, BAD_RETURN_SWITCH);
+	}
 	return err;
 }

@@ -8,10 +8,9 @@
 #define WEFT_SYM_SWITCHES_H
 
 #include "core/names.h"
-#include "sym/files.h"
+#include "sym/code_frames.h"
 
 /* Marks such frames in names; what can't be read, isn't. */
-int switches_check(struct names *names, const struct aggregator *aggregator,
-		   const struct files *files);
+int switches_check(struct names *names, struct code_frames *frames);
 
 #endif

@@ -34,7 +34,8 @@ struct place {
 
 struct starts {
 	struct elf_file *file;
-	struct place *places; /* by vaddr */
+	struct paged_file paged; /* the same, for its index */
+	struct place *places;	 /* by vaddr */
 	size_t n, n_found;
 	struct elf_info index; /* where .eh_frame_hdr is, if there is one */
 	bool has_index;	       /* in the usual form, and so are its FDEs */
@@ -76,7 +77,7 @@ static void find_index(struct starts *starts)
 		starts->index.fde_index_offset = file->phdrs[i].p_offset;
 		starts->index.fde_index_vaddr = file->phdrs[i].p_vaddr;
 	}
-	starts->has_index = fde_index_is_usual(file->fd, &starts->index);
+	starts->has_index = fde_index_is_usual(&starts->paged, &starts->index);
 }
 
 static void search_index(struct starts *starts)
@@ -85,7 +86,7 @@ static void search_index(struct starts *starts)
 		struct place *place = &starts->places[i];
 		struct fde fde;
 
-		if (!fde_index_find(starts->file->fd, &starts->index, place->vaddr, &fde))
+		if (!fde_index_find(&starts->paged, &starts->index, place->vaddr, &fde))
 			continue;
 		starts->has_index = fde.end;
 		if (place->vaddr < fde.end)
@@ -175,16 +176,16 @@ static struct code_gap gap_of_file(const struct elf_file *file, uint64_t vaddr)
 static struct code_gap gap_at(const struct starts *starts, uint64_t vaddr)
 {
 	struct code_gap gap = gap_of_file(starts->file, vaddr);
-	int fd = starts->file->fd;
+	const struct paged_file *paged = &starts->paged;
 	struct fde before;
 	uint64_t next;
 
 	if (!starts->has_index)
 		return gap;
-	if (fde_index_find(fd, &starts->index, vaddr, &before) && before.end <= vaddr &&
-	    before.end > gap.begin)
+	if (fde_index_find(paged, &starts->index, vaddr, &before) &&
+	    before.end <= vaddr && before.end > gap.begin)
 		gap.begin = before.end;
-	if (fde_index_next(fd, &starts->index, vaddr, &next) && next < gap.end)
+	if (fde_index_next(paged, &starts->index, vaddr, &next) && next < gap.end)
 		gap.end = next;
 	return gap;
 }
@@ -306,14 +307,18 @@ int function_starts(int fd, const uint64_t *addrs, size_t n, name_sink sink, voi
 {
 	AUTO_ELF file = { 0 };
 	AUTO_FREE struct place *places = calloc(n + 1, sizeof(*places));
+	AUTO(file_pages) pages = NULL;
 	struct starts starts = { .file = &file, .places = places };
 	int err;
 
 	if (!places)
 		return fail(-ENOMEM, "no memory for %zu addresses", n);
 	err = elf_file_open(&file, fd);
+	if (!err)
+		err = file_pages_new(&pages);
 	if (err)
 		return err;
+	starts.paged = (struct paged_file){ pages, fd };
 	set_places(&starts, addrs, n);
 	err = search(&starts);
 	if (err && !starts.n_found)

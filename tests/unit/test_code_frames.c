@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a look at the code behind all callers costs: of frames that lie close together a
+ * read a page, and of a user's files no more than one user may have read.
+ */
+#include "sym/return_check.h"
+
+#include "base/clock.h"
+#include "sym/code_frames.h"
+
+#include "elf_files.h" /* last: cmocka has a fail() of its own */
+
+#include <sys/syscall.h>
+
+#define USER 64998 /* a user id that nobody has */
+
+static size_t n_reads;
+
+/* In place of the C library's, for all of weft in here. */
+ssize_t pread(int fd, void *buf, size_t n, off_t offset)
+{
+	n_reads++;
+	return syscall(SYS_pread64, fd, buf, n, offset);
+}
+
+static int open_path(struct opener *opener, pid_t pid, const struct mapping *map,
+		     const struct module *module, int *ret_fd)
+{
+	*ret_fd = open(module->path, O_RDONLY | O_CLOEXEC);
+	return *ret_fd < 0 ? -1 : 0;
+}
+
+static struct owner its_user(struct opener *opener, pid_t pid)
+{
+	return (struct owner){ .known = true, .uid = USER, .payer = USER };
+}
+
+static const struct file_source source = { clock_now_ns, open_path, its_user };
+
+struct parts {
+	struct worker *worker;
+	struct module_table *modules;
+	struct files *files;
+	struct aggregator *aggregator;
+	struct names *names;
+	uint32_t module;
+};
+
+static int setup(void **state)
+{
+	static const char text[] = "int g(int); int f(int n) { return g(n) + 1; }\n";
+
+	if (files_setup(state))
+		return -1;
+	write_file("s.c", text, strlen(text));
+	return shell("gcc -w -O2 -shared -fPIC s.c -o one.so && truncate -s 1G one.so");
+}
+
+/* With one.so mapped, that belongs to a user. */
+static void begin(struct parts *p, uid_t uid)
+{
+	const struct process process = { .tgid = 1, .incarnation = 1 };
+	struct module module = { .kind = MODULE_FILE, .ino = 1, .path = "one.so" };
+	struct mapping map = { .start = 0x1000, .end = 0x2000 };
+
+	*p = (struct parts){ 0 };
+	assert_int_equal(chown("one.so", uid, uid), 0);
+	assert_int_equal(worker_new(&p->worker), 0);
+	assert_int_equal(module_table_new(&p->modules), 0);
+	assert_int_equal(
+		files_new(&p->files, &(struct files_config){ .worker = p->worker,
+							     .modules = p->modules,
+							     .source = &source }),
+		0);
+	assert_int_equal(aggregator_new(&p->aggregator), 0);
+	assert_int_equal(names_new(&p->names), 0);
+	assert_int_equal(module_id(p->modules, &module, &map.module), 0);
+	assert_int_equal(files_request(p->files, &process, &map), 0);
+	assert_int_equal(files_collect(p->files, 5000), 0);
+	p->module = map.module;
+	assert_non_null(files_elf_info(p->files, p->module));
+}
+
+static void end(struct parts *p)
+{
+	names_free(p->names);
+	aggregator_free(p->aggregator);
+	files_free(p->files);
+	module_table_free(p->modules);
+	worker_free(p->worker);
+}
+
+static uint32_t add(struct parts *p, uint64_t offset, bool unproven)
+{
+	const struct frame frame = {
+		.offset = offset, .module = p->module, .returned = 1, .unproven = unproven
+	};
+	uint32_t id;
+
+	assert_int_equal(aggregator_frame_id(p->aggregator, &frame, &id), 0);
+	return id;
+}
+
+static uint64_t check(struct parts *p)
+{
+	uint64_t unread;
+
+	n_reads = 0;
+	assert_int_equal(
+		return_check(p->names, p->aggregator, p->modules, p->files, &unread), 0);
+	return unread;
+}
+
+/* In whatever order they were seen; three checks look at each. */
+static void frames_of_a_page_cost_a_read(void **state)
+{
+	enum { FRAMES = 100000, BYTES = 4 * FRAMES, PAGES = BYTES / 4096 + 1 };
+	struct parts p;
+
+	begin(&p, 0);
+	for (uint64_t i = 0; i < FRAMES; i++)
+		add(&p, 8192 + 4 * (i * 7919 % FRAMES), true);
+	assert_int_equal(check(&p), 0);
+	assert_in_range(n_reads, PAGES - 1, 4 * PAGES);
+	end(&p);
+}
+
+/* Beyond that nothing is believed that nothing proves; and root's files have no limit. */
+static void a_users_files_have_a_limit(void **state)
+{
+	enum { FRAMES = CODE_PAGES_MAX + 1000 };
+	uint32_t proven, unproven;
+	struct parts p;
+
+	if (geteuid())
+		skip();
+	begin(&p, USER);
+	for (uint64_t i = 1; i < FRAMES; i++)
+		add(&p, 4096 * i + 64, true);
+	proven = add(&p, 4096 * (uint64_t)FRAMES + 64, false);
+	unproven = add(&p, 4096 * (uint64_t)(FRAMES + 1) + 64, true);
+	assert_in_range(check(&p), 1000, 1010);
+	assert_in_range(n_reads, CODE_PAGES_MAX, CODE_PAGES_MAX);
+	assert_int_equal(names_bad_return(p.names, proven), BAD_RETURN_NONE);
+	assert_int_equal(names_bad_return(p.names, unproven), BAD_RETURN_MISTAKEN);
+	end(&p);
+
+	begin(&p, 0);
+	for (uint64_t i = 1; i < FRAMES; i++)
+		add(&p, 4096 * i + 64, true);
+	assert_int_equal(check(&p), 0);
+	end(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(frames_of_a_page_cost_a_read),
+		cmocka_unit_test(a_users_files_have_a_limit),
+	};
+
+	return cmocka_run_group_tests(tests, setup, files_teardown);
+}

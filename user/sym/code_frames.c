@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sym/code_frames.h"
+
+#include "base/error.h"
+#include "base/hmap.h"
+#include "base/vec.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define NO_USER SIZE_MAX /* whose pages are not counted */
+
+struct frame_place {
+	uint64_t offset;
+	uint32_t module, id;
+};
+
+struct code_frames {
+	const struct aggregator *aggregator;
+	const struct files *files;
+	struct file_pages *pages;
+	struct frame_place *places; /* by module and offset */
+	size_t n;
+	struct hmap by_uid;  /* 1 + index */
+	VEC(uint64_t) left;  /* pages, by user */
+	size_t user;	     /* whose file was asked for last, or NO_USER */
+	uint32_t module;     /* of that file */
+	struct code_file of; /* info NULL: none was asked for, or it has none */
+};
+
+static int by_module_and_offset(const void *a, const void *b)
+{
+	const struct frame_place *x = a, *y = b;
+
+	if (x->module != y->module)
+		return x->module < y->module ? -1 : 1;
+	if (x->offset != y->offset)
+		return x->offset < y->offset ? -1 : 1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static int sort_frames(struct code_frames *frames)
+{
+	size_t n = intern_count(frames->aggregator->frames);
+
+	frames->places = calloc(n + 1, sizeof(*frames->places));
+	if (!frames->places)
+		return fail(-ENOMEM, "no memory for %zu frames", n);
+	for (uint32_t id = 0; id < n; id++) {
+		const struct frame *frame = aggregator_frame(frames->aggregator, id);
+
+		frames->places[id] =
+			(struct frame_place){ frame->offset, frame->module, id };
+	}
+	frames->n = n;
+	qsort(frames->places, n, sizeof(*frames->places), by_module_and_offset);
+	return 0;
+}
+
+int code_frames_new(struct code_frames **ret, const struct aggregator *aggregator,
+		    const struct files *files)
+{
+	AUTO(code_frames) frames = calloc(1, sizeof(*frames));
+	int err = frames ? file_pages_new(&frames->pages)
+			 : fail(-ENOMEM, "no memory for frames");
+
+	if (err)
+		return err;
+	frames->aggregator = aggregator;
+	frames->files = files;
+	frames->user = NO_USER;
+	err = sort_frames(frames);
+	if (err)
+		return err;
+	*ret = GIVE(frames);
+	return 0;
+}
+
+void code_frames_free(struct code_frames *frames)
+{
+	if (!frames)
+		return;
+	file_pages_free(frames->pages);
+	free(frames->places);
+	hmap_free(&frames->by_uid);
+	vec_free(&frames->left);
+	free(frames);
+}
+
+bool code_frames_next(const struct code_frames *frames, size_t *i, uint32_t *ret_id)
+{
+	if (*i == frames->n)
+		return false;
+	*ret_id = frames->places[(*i)++].id;
+	return true;
+}
+
+const struct frame *code_frames_get(const struct code_frames *frames, uint32_t id)
+{
+	return aggregator_frame(frames->aggregator, id);
+}
+
+/* Who takes pages from now on, and how many he may; who can't be remembered none. */
+static uint64_t take_turn(struct code_frames *frames, uid_t uid)
+{
+	uintptr_t index = (uintptr_t)hmap_get(&frames->by_uid, uid);
+
+	frames->user = NO_USER;
+	if (!uid)
+		return UINT64_MAX;
+	if (!index) {
+		index = frames->left.n + 1;
+		if (vec_push(&frames->left, CODE_PAGES_MAX) ||
+		    hmap_put(&frames->by_uid, uid, (void *)index)) {
+			error_clear();
+			return 0;
+		}
+	}
+	frames->user = index - 1;
+	return frames->left.items[frames->user];
+}
+
+static void end_turn(struct code_frames *frames)
+{
+	if (frames->user != NO_USER)
+		frames->left.items[frames->user] = file_pages_left(frames->pages);
+	frames->user = NO_USER;
+}
+
+static void begin_turn(struct code_frames *frames, uint32_t module)
+{
+	int fd = files_fd(frames->files, module);
+
+	frames->module = module;
+	frames->of = (struct code_file){ { frames->pages, fd }, NULL };
+	if (fd < 0)
+		return;
+	frames->of.info = files_elf_info(frames->files, module);
+	file_pages_allow(frames->pages,
+			 take_turn(frames, files_payer(frames->files, module)));
+}
+
+bool code_frames_file(struct code_frames *frames, const struct frame *frame,
+		      struct code_file *ret)
+{
+	if (!frames->of.info || frames->module != frame->module) {
+		end_turn(frames);
+		begin_turn(frames, frame->module);
+	}
+	*ret = frames->of;
+	return ret->info;
+}
+
+bool code_frames_is_spent(const struct code_frames *frames)
+{
+	return !file_pages_left(frames->pages);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The frames of a profile, by where they lie, and what their files say there. Who makes a
+ * file decides how many of its frames there are and what a look at each costs, and at the
+ * end of a recording somebody waits. So reads go by pages (obj/file_pages.h), frames come
+ * in the order of their files' pages, and the files of each user but root have a limit.
+ */
+#ifndef WEFT_SYM_CODE_FRAMES_H
+#define WEFT_SYM_CODE_FRAMES_H
+
+#include "base/cleanup.h"
+#include "core/aggregator.h"
+#include "obj/file_pages.h"
+#include "sym/files.h"
+
+#define CODE_PAGES_MAX 50000 /* of each user's files, 4 KB each: some 50 ms */
+
+struct code_frames;
+
+/* Both are borrowed and outlive it. */
+int code_frames_new(struct code_frames **ret, const struct aggregator *aggregator,
+		    const struct files *files);
+void code_frames_free(struct code_frames *frames);
+DEFINE_FREEP(code_frames)
+
+/* for (size_t i = 0; code_frames_next(frames, &i, &id);): all of them, by module and
+ * offset */
+bool code_frames_next(const struct code_frames *frames, size_t *i, uint32_t *ret_id);
+
+const struct frame *code_frames_get(const struct code_frames *frames, uint32_t id);
+
+struct code_file {
+	struct paged_file file; /* until the next one is asked for */
+	const struct elf_info *info;
+};
+
+/* The file of a frame's module; false: there is none, or nothing is known of it. */
+bool code_frames_file(struct code_frames *frames, const struct frame *frame,
+		      struct code_file *ret);
+
+/* May no more be read of the file that was asked for last? */
+bool code_frames_is_spent(const struct code_frames *frames);
+
+#endif
