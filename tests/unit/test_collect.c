@@ -2,6 +2,7 @@
 /*
  * Two workers: what a large file takes, no small one waits for.
  */
+#include "base/signals.h"
 #include "publish/collect.h"
 #include "publish/table_loader.h"
 #include "worker/worker_parts.h"
@@ -144,11 +145,37 @@ static void small_ones_do_not_wait(void **state)
 	parts_end(&parts);
 }
 
+/* Ctrl-C while weft waits for what takes for ever. */
+static void who_is_to_stop_does_not_wait(void **state)
+{
+	struct signals signals;
+	struct parts parts;
+	pid_t stopped;
+	int64_t begun;
+
+	parts_begin(&parts);
+	assert_int_equal(signals_take(&signals), 0);
+	stopped = parser_of(parts.worker);
+	assert_int_equal(kill(stopped, SIGSTOP), 0);
+	begin_both(&parts);
+	begun = worker_now_ms();
+	assert_int_equal(raise(SIGINT), 0);
+	assert_in_range(collect(&parts, 5000), 1, N_FILES);
+	assert_in_range(worker_now_ms() - begun, 0, 4999);
+	assert_int_equal(signals_read(&signals), SIGNALS_STOP); /* it still stops us */
+	assert_int_equal(kill(stopped, SIGCONT), 0);
+	assert_int_equal(collect(&parts, 20000), 0);
+	signals_restore(&signals);
+	signals_close(&signals);
+	parts_end(&parts);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(waits_for_both),
 		cmocka_unit_test(small_ones_do_not_wait),
+		cmocka_unit_test(who_is_to_stop_does_not_wait),
 	};
 
 	return cmocka_run_group_tests(tests, setup, files_teardown);

@@ -72,6 +72,18 @@ bool signals_say_stop(const struct signals *signals)
 	return signals_read(signals);
 }
 
+bool signals_pend(void)
+{
+	sigset_t pending;
+
+	if (sigpending(&pending))
+		return false;
+	for (int i = 0; i < SIGNALS_TAKEN; i++)
+		if (is_stop(taken[i]) && sigismember(&pending, taken[i]) > 0)
+			return true;
+	return false;
+}
+
 static void end_at_once(int number)
 {
 	outfile_abandon();

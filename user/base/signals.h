@@ -30,6 +30,9 @@ unsigned int signals_read(const struct signals *signals);
 /* The same for who is to stop at either. */
 bool signals_say_stop(const struct signals *signals);
 
+/* Does one that says stop wait to be read? What takes long then ends as it is. */
+bool signals_pend(void);
+
 /* From here on one ends us, and outputs that are not whole with us; one that we were
  * told to ignore, and did not take, stays ignored. */
 void signals_let_go(void);

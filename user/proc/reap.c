@@ -2,6 +2,7 @@
 #include "proc/reap.h"
 
 #include "base/clock.h"
+#include "base/signals.h"
 #include "proc/scan.h"
 
 #include <errno.h>
@@ -66,7 +67,8 @@ int reap_lost_exits(struct opener *opener, const struct process_table *table,
 	const struct process *process;
 	int err = 0;
 
-	for (size_t i = 0; !err && (process = process_next(table, &i));) {
+	for (size_t i = 0;
+	     !err && !signals_pend() && (process = process_next(table, &i));) {
 		uint64_t end = process->ended_ns || is_in(reaped, process)
 				       ? 0
 				       : end_of(opener, process, suspended);

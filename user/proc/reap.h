@@ -15,6 +15,7 @@
  * An EXIT record for each process of the table that has ended, or whose pid is
  * another's. It is stamped so that it can't end whoever has the pid by now. Those
  * that `reaped` (or NULL) has as well are left out. The sink does not change a table.
+ * Who is to stop leaves the rest.
  */
 int reap_lost_exits(struct opener *opener, const struct process_table *table,
 		    const struct process_table *reaped, const struct event_sink *sink);

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/signals.h"
 #include "base/task_stat.h"
 #include "proc/maps_text.h"
 #include "proc/side_event.h"
@@ -240,7 +241,7 @@ int scan_all(struct opener *opener, const struct process_table *known,
 
 	if (!proc)
 		return fail_errno(-errno, "cannot read /proc");
-	while (!err && (entry = readdir(proc)))
+	while (!err && !signals_pend() && (entry = readdir(proc)))
 		if (isdigit((unsigned char)entry->d_name[0]))
 			err = scan_again(opener, known, (pid_t)atoi(entry->d_name), sink);
 	closedir(proc);

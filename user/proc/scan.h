@@ -27,7 +27,7 @@ int scan_process(struct opener *opener, pid_t tgid, uint64_t time_ns,
 int scan_again(struct opener *opener, const struct process_table *known, pid_t tgid,
 	       const struct event_sink *sink);
 
-/* The same of every process of /proc. */
+/* The same of every process of /proc, or until we are to stop. */
 int scan_all(struct opener *opener, const struct process_table *known,
 	     const struct event_sink *sink);
 

@@ -2,6 +2,7 @@
 #include "publish/collect.h"
 
 #include "base/clock.h"
+#include "base/signals.h"
 
 #include <poll.h>
 
@@ -57,7 +58,7 @@ int collect_answers(const struct collect_from *from, const struct wait_limits *l
 			  .events = POLLIN },
 		};
 
-		if (left <= 0 || now >= until)
+		if (left <= 0 || now >= until || signals_pend())
 			return left;
 		poll(fds, 2,
 		     until - now < SLICE_MS * 1000000ULL

@@ -16,7 +16,7 @@ struct collect_from {
 };
 
 /* Whoever waits, waits for all files only so long: everybody may map files that take as
- * long as he likes. */
+ * long as he likes. Who is told to stop does not wait (base/signals.h). */
 struct wait_limits {
 	int all_ms;
 	int roots_ms; /* while root's are awaited; at least all_ms */
