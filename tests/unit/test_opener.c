@@ -163,6 +163,30 @@ static pid_t busy_child(void)
 	return pid;
 }
 
+/* It holds its locks, perhaps, and gets no CPU to let go of them. */
+static void who_lacks_a_cpu_is_asked_again(void **state)
+{
+	AUTO(opener) opener = NULL;
+	pid_t pid, child = busy_child();
+	AUTO_CLOSE int fd = -1;
+
+	assert_int_equal(opener_new(&opener), 0);
+	pid = opener_pid();
+	if (!pid) {
+		end_child(child);
+		skip();
+	}
+	kill(pid, SIGSTOP);
+	assert_int_equal(opener_maps(opener, child, &fd), -ETIMEDOUT);
+	kill(child, SIGSTOP);
+	assert_int_equal(opener_maps(opener, child, &fd), -ETIMEDOUT);
+	assert_int_equal(opener_counts(opener).refused, 1);
+	usleep(2100000);
+	assert_int_equal(opener_maps(opener, child, &fd), 0);
+	error_clear();
+	end_child(child);
+}
+
 /* However little of a CPU it gets. */
 static void who_runs_is_not_held(void **state)
 {
@@ -189,21 +213,22 @@ static void who_held_us_is_barred_and_his_user_later(void **state)
 
 	for (int i = 0; i < 4; i++)
 		pids[i] = new_child();
-	assert_true(barred_add(&barred, pids[0], &he, 1 * S));
-	assert_true(barred_process(&barred, pids[0]));
-	assert_false(barred_process(&barred, pids[1]) ||
+	assert_true(barred_add(&barred, pids[0], BARRED_FOR_LIFE, &he, 1 * S));
+	assert_true(barred_process(&barred, pids[0], 22 * S));
+	assert_false(barred_process(&barred, pids[1], 1 * S) ||
 		     barred_owner(&barred, &he, 1 * S));
-	assert_false(barred_add(&barred, pids[1], &he, 1 * S));
+	assert_false(barred_add(&barred, pids[1], 3 * S, &he, 1 * S));
 	assert_false(barred_owner(&barred, &he, 1 * S));
-	assert_false(barred_add(&barred, pids[2], &he, 1 * S));
+	assert_false(barred_add(&barred, pids[2], BARRED_FOR_LIFE, &he, 1 * S));
 	assert_true(barred_owner(&barred, &he, 1 * S));
 	/* he is forgiven, and they are not */
 	assert_false(barred_owner(&barred, &he, 22 * S));
-	assert_true(barred_process(&barred, pids[0]));
+	assert_false(barred_process(&barred, pids[1], 3 * S));
+	assert_true(barred_process(&barred, pids[0], 22 * S));
 	for (int i = 0; i < 4; i++)
 		end_child(pids[i]);
 	/* who has its number now is another */
-	assert_false(barred_process(&barred, pids[0]));
+	assert_false(barred_process(&barred, pids[0], 22 * S));
 	barred_free(&barred);
 }
 
@@ -232,6 +257,7 @@ int main(void)
 		cmocka_unit_test(says_why_it_could_not),
 		cmocka_unit_test(may_end_at_any_time),
 		cmocka_unit_test(one_that_stops_is_left),
+		cmocka_unit_test(who_lacks_a_cpu_is_asked_again),
 		cmocka_unit_test(who_runs_is_not_held),
 		cmocka_unit_test(who_held_us_is_barred_and_his_user_later),
 		cmocka_unit_test(a_copy_is_sealed),

@@ -24,4 +24,8 @@ uint64_t held_ns(struct held *held);
 /* Has it not ended yet? */
 bool held_is_there(pid_t pid);
 
+/* Does a thread of this process run, or wait for a CPU? Who reads what it maps may wait
+ * for a lock that it would let go of. */
+bool held_lacks_cpu(pid_t pid);
+
 #endif

@@ -25,7 +25,8 @@
 #define HURRIED_MAX  4		 /* misses after opener_hurry(): then nobody is asked */
 #define STARVED_NS   (1000 * MS) /* more, for one that has not waited but for a CPU */
 #define HELD_LOOK_MS 20
-#define LEFT_MAX     64 /* openers that wait, of whom nobody waits */
+#define LEFT_MAX     64		 /* openers that wait, of whom nobody waits */
+#define SLOW_NS	     (2000 * MS) /* after which who only lacks a CPU is asked again */
 
 enum { HELD = 1 };
 
@@ -122,9 +123,20 @@ static void leave(struct opener *opener)
 		opener->left[opener->n_left++] = opener->pid;
 }
 
+/* Who wants a CPU and gets none holds his locks for as long: he is not accused, and
+ * barred for a while only. His user is counted all the same, since anybody can be slow. */
 static void bar(struct opener *opener, pid_t pid, const struct owner *owner)
 {
-	if (barred_add(&opener->barred, pid, owner, clock_now_ns()))
+	uint64_t now = clock_now_ns();
+	bool is_slow = held_lacks_cpu(pid);
+
+	if (is_slow)
+		log_verbose("process %d gets no CPU to let go of what it maps: it is "
+			    "read later",
+			    (int)pid);
+	if (barred_add(&opener->barred, pid, is_slow ? now + SLOW_NS : BARRED_FOR_LIFE,
+		       owner, now) &&
+	    !is_slow)
 		log_warn(
 			"process %d holds up who opens what it maps and shows: it is not "
 			"read",
@@ -249,7 +261,7 @@ static bool is_barred(struct opener *opener, pid_t pid, struct owner *ret)
 
 	if (!opener->barred.owners.n) /* as always, nearly */
 		return false;
-	if (barred_process(&opener->barred, pid))
+	if (barred_process(&opener->barred, pid, now))
 		return true;
 	*ret = open_user(pid);
 	if (barred_owner(&opener->barred, ret, now))

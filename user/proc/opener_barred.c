@@ -69,7 +69,7 @@ static int open_pidfd(pid_t pid)
 }
 
 /* When one began its stat tells, but not of one that is within an exec. */
-static void add_process(struct barred *barred, pid_t pid)
+static void add_process(struct barred *barred, pid_t pid, uint64_t until_ns)
 {
 	int fd = open_pidfd(pid);
 
@@ -77,17 +77,18 @@ static void add_process(struct barred *barred, pid_t pid)
 		return;
 	if (barred->n_processes == BARRED_PROCESSES_MAX)
 		forget(barred, 0);
-	barred->processes[barred->n_processes++] = (struct barred_process){ pid, fd };
+	barred->processes[barred->n_processes++] =
+		(struct barred_process){ pid, fd, until_ns };
 }
 
-bool barred_process(struct barred *barred, pid_t pid)
+bool barred_process(struct barred *barred, pid_t pid, uint64_t now_ns)
 {
 	for (unsigned int i = 0; i < barred->n_processes; i++) {
 		struct pollfd end = { .fd = barred->processes[i].fd, .events = POLLIN };
 
 		if (barred->processes[i].pid != pid)
 			continue;
-		if (!poll(&end, 1, 0))
+		if (!poll(&end, 1, 0) && now_ns < barred->processes[i].until_ns)
 			return true;
 		forget(barred, i);
 		break;
@@ -95,14 +96,14 @@ bool barred_process(struct barred *barred, pid_t pid)
 	return false;
 }
 
-bool barred_add(struct barred *barred, pid_t pid, const struct owner *whose,
-		uint64_t now_ns)
+bool barred_add(struct barred *barred, pid_t pid, uint64_t until_ns,
+		const struct owner *whose, uint64_t now_ns)
 {
 	struct barred_owner *owner = owner_of(barred, owner_key(barred, whose));
 	bool is_first;
 
-	if (!barred_process(barred, pid))
-		add_process(barred, pid);
+	if (!barred_process(barred, pid, now_ns))
+		add_process(barred, pid, until_ns);
 	if (!owner)
 		return true;
 	is_first = owner->full_ns <= now_ns;

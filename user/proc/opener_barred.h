@@ -20,6 +20,7 @@ struct barred { /* zeroes to begin with */
 	struct barred_process {
 		pid_t pid;
 		int fd; /* of it: whoever has its number later has another */
+		uint64_t until_ns;
 	} processes[BARRED_PROCESSES_MAX];
 	unsigned int n_processes;
 	struct hmap owners; /* struct barred_owner, by 1 + payer */
@@ -27,11 +28,14 @@ struct barred { /* zeroes to begin with */
 
 void barred_free(struct barred *barred);
 
-/* This process did. True: the first time of its user (its payer) in a while. */
-bool barred_add(struct barred *barred, pid_t pid, const struct owner *owner,
-		uint64_t now_ns);
+#define BARRED_FOR_LIFE UINT64_MAX
 
-bool barred_process(struct barred *barred, pid_t pid);
+/* This process did, and is barred until then. True: the first time of its user (its
+ * payer) in a while. */
+bool barred_add(struct barred *barred, pid_t pid, uint64_t until_ns,
+		const struct owner *owner, uint64_t now_ns);
+
+bool barred_process(struct barred *barred, pid_t pid, uint64_t now_ns);
 bool barred_owner(struct barred *barred, const struct owner *owner, uint64_t now_ns);
 
 #endif
