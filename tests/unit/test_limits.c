@@ -170,6 +170,41 @@ static void names_of_threads_are_limited(void **state)
 	aggregator_free(aggregator);
 }
 
+/* A sample with n frames that are seen for the first time; how many got a place. */
+static unsigned int add_sample(struct aggregator *aggregator, uint32_t module,
+			       unsigned int n)
+{
+	static uint64_t next;
+	unsigned int placed = 0;
+
+	aggregator_begin_sample(aggregator);
+	for (unsigned int i = 0; i < n; i++) {
+		const struct frame frame = { .offset = next++, .module = module };
+		uint32_t id;
+
+		placed += !aggregator_frame_id(aggregator, &frame, &id);
+	}
+	return placed;
+}
+
+/* Who makes his stacks up brings hundreds of new frames with each sample; others a few. */
+static void made_up_stacks_leave_room(void **state)
+{
+	const unsigned int most = FRAME_BYTES_MAX / sizeof(struct frame);
+	struct aggregator *aggregator;
+
+	assert_int_equal(aggregator_new(&aggregator), 0);
+	for (unsigned int i = 0; i < most / 2; i += 500)
+		assert_int_equal(add_sample(aggregator, 1, 500), 500);
+	for (unsigned int i = 0; i < most; i += 500) {
+		add_sample(aggregator, 1, 500);
+		if (i % 10000 == 0)
+			assert_int_equal(add_sample(aggregator, 2, 10), 10);
+	}
+	assert_true(intern_count(aggregator->frames) < most / 4 * 3);
+	aggregator_free(aggregator);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -177,6 +212,7 @@ int main(void)
 		cmocka_unit_test(names_of_threads_are_limited),
 		cmocka_unit_test(paths_of_files_are_limited),
 		cmocka_unit_test(mappings_of_all_are_limited),
+		cmocka_unit_test(made_up_stacks_leave_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

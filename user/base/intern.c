@@ -12,6 +12,9 @@
 #define BLOCK_BYTES_MIN (2u << 10)
 #define BLOCK_BYTES_MAX (64u << 10)
 
+#define TURN_PART      65536
+#define TURN_BYTES_MIN 96
+
 struct item {
 	const void *bytes;
 	uint32_t n;
@@ -28,7 +31,8 @@ struct intern {
 	uint32_t *slots; /* id + 1, 0 = free */
 	size_t mask;
 	size_t max, max_bytes;
-	size_t bytes; /* of the copies */
+	size_t bytes;	   /* of the copies */
+	size_t turn_bytes; /* that may still be added in this turn */
 	VEC(struct item) items;
 	struct intern_block *blocks;
 };
@@ -75,7 +79,7 @@ int intern_new(struct intern **ret, size_t max_items)
 	if (!table)
 		return fail(-ENOMEM, "no memory for a table");
 	table->max = max_items;
-	table->max_bytes = SIZE_MAX;
+	table->max_bytes = table->turn_bytes = SIZE_MAX;
 	table->mask = 255;
 	table->slots = calloc(table->mask + 1, sizeof(*table->slots));
 	if (!table->slots)
@@ -87,6 +91,18 @@ int intern_new(struct intern **ret, size_t max_items)
 void intern_limit_bytes(struct intern *table, size_t max_bytes)
 {
 	table->max_bytes = max_bytes;
+}
+
+void intern_begin_turn(struct intern *table)
+{
+	size_t left = table->max_bytes - table->bytes;
+
+	table->turn_bytes = left;
+	if (left >= table->max_bytes / 2)
+		return;
+	table->turn_bytes = left / TURN_PART;
+	if (table->turn_bytes < TURN_BYTES_MIN)
+		table->turn_bytes = TURN_BYTES_MIN;
 }
 
 void intern_free(struct intern *table)
@@ -161,6 +177,7 @@ static int add(struct intern *table, size_t slot, uint32_t hash, const void *byt
 		memcpy(copy, bytes, n);
 	copy[n] = 0;
 	table->bytes += n;
+	table->turn_bytes -= n;
 	if (vec_push(&table->items, (struct item){ copy, (uint32_t)n, hash }))
 		return -ENOMEM;
 	table->slots[slot] = (uint32_t)table->items.n;
@@ -216,7 +233,8 @@ int intern_id(struct intern *table, const void *bytes, size_t n, uint32_t *ret_i
 		*ret_id = table->slots[i] - 1;
 		return 0;
 	}
-	if (table->items.n >= table->max || n > table->max_bytes - table->bytes)
+	if (table->items.n >= table->max || n > table->max_bytes - table->bytes ||
+	    n > table->turn_bytes)
 		return INTERN_FULL;
 	err = add(table, i, hash, bytes, n);
 	if (err)

@@ -70,6 +70,12 @@ int aggregator_new(struct aggregator **ret)
 	return 0;
 }
 
+void aggregator_begin_sample(struct aggregator *aggregator)
+{
+	intern_begin_turn(aggregator->frames);
+	intern_begin_turn(aggregator->stacks);
+}
+
 static int full_is_nobody(int err, uint32_t *ret)
 {
 	if (err == INTERN_FULL)

@@ -141,6 +141,10 @@ struct sample_owner {
 	uint32_t tgid, incarnation, tid;
 };
 
+/* A sample begins: what it brings that is new is bounded once half of the room is used, so
+ * that stacks which are made up, each of places of its own, leave others theirs. */
+void aggregator_begin_sample(struct aggregator *aggregator);
+
 /* Counts a stack of n codes once more. */
 int aggregator_add(struct aggregator *aggregator, const uint32_t *codes, size_t n,
 		   const struct sample_owner *owner);
