@@ -58,6 +58,7 @@ static struct world {
 	struct unwind_file told[WORLD_FILES]; /* table 0: not told of */
 	int tell_err;
 	unsigned int n_puts, n_removed, n_written;
+	unsigned int n_identities; /* read */
 	int put_err, write_err;
 
 	struct world_process procs[WORLD_PIDS];
@@ -294,6 +295,7 @@ static inline int world_identity(struct opener *opener, pid_t tgid,
 {
 	const struct world_process *process = &world.procs[tgid];
 
+	world.n_identities++;
 	if (process->err)
 		return (fail)(process->err, "hidden, or gone");
 	if (n && process->is_elsewhere)

@@ -180,6 +180,21 @@ int publisher_enqueue(struct publisher *p, const void *record, size_t bytes)
 	return sideband_queue_add(&p->queue, record, bytes);
 }
 
+#define STALE_NS	20000000ULL
+#define STALE_SHIFT_MAX 8
+
+/* A process can change what it is known by (PR_SET_MM_MAP) as often as it likes, and may
+ * map so much that each look at it takes long. */
+static bool was_read_lately(struct process_entry *entry, uint64_t now_ns)
+{
+	if (entry->n_stale && now_ns - entry->stale_ns < STALE_NS << entry->n_stale)
+		return true;
+	entry->stale_ns = now_ns;
+	if (entry->n_stale < STALE_SHIFT_MAX)
+		entry->n_stale++;
+	return false;
+}
+
 void publisher_on_stale(struct publisher *p, uint32_t tgid)
 {
 	const struct process *process = process_get(p->processes, tgid);
@@ -188,6 +203,8 @@ void publisher_on_stale(struct publisher *p, uint32_t tgid)
 	if (!process || process->ended_ns)
 		return;
 	p->counts.stale++;
+	if (entry && was_read_lately(entry, p->config.outside->now_ns()))
+		return;
 	/* perhaps it was another's that was read; of a young one it is asked anyway */
 	if (entry && (entry->incarnation == INCARNATION_SETTLED ||
 		      entry->incarnation == INCARNATION_TOLD)) {

@@ -59,6 +59,8 @@ struct process_entry {
 	bool is_doubted;      /* what was told of it was stale: it is read */
 	unsigned int n_again; /* how often something was done about being overdue */
 	uint64_t again_ns;    /* and when last */
+	unsigned int n_stale; /* how often it was read since a tick called it stale */
+	uint64_t stale_ns;    /* and when last */
 };
 
 /* Will it be asked again who it is? */
