@@ -299,3 +299,87 @@ def stacks_of_512_new_callers():
             stack[i] = sea + 5 * rand.randrange(1, 100000)
         code.swim(ctypes.c_void_p(ctypes.addressof(stack) + 4096))
     run(other_callers)
+
+
+@attack
+def identity_that_changes():
+    """What tells it from others with its number is where its stack began, as it says."""
+    with open("/proc/self/stat") as stat:
+        field = [0] * 3 + stat.read().rsplit(")", 1)[1].split()
+    libc.sbrk.restype = ctypes.c_void_p
+    start = int(field[28])
+    places = [int(field[i]) for i in (26, 27, 45, 46, 47)] + [libc.sbrk(0), start]
+    places += [int(field[i]) for i in (48, 49, 50, 51)]
+    code = made_code()
+    for _ in range(2000):
+        keep.append(mmap.mmap(-1, PAGE, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS,
+                              mmap.PROT_READ | mmap.PROT_EXEC))
+
+    def change(number=iter(range(1 << 60))):
+        for _ in range(20):
+            places[6] = start - 16 * (next(number) % 4096)
+            # PR_SET_MM, PR_SET_MM_MAP: no auxiliary vector, no other program
+            new = struct.pack("<11QQII", *places, 0, 0, 0xFFFFFFFF)
+            if libc.prctl(35, 14, new, ctypes.c_ulong(len(new)), 0):
+                raise Lacks("PR_SET_MM_MAP")
+            code()
+    change()
+    run(change)
+
+
+# --- numbers at their ends -----------------------------------------------------------
+
+@attack
+def elf_of_4_billion_sections_and_segments():
+    most = 0xFFFFFFFF
+    first = struct.pack("<IIQQQQIIQQ", 0, 0, 0, 0, 0, 1 << 32, most, most, 0, 0)
+    run_file(elf_header(shoff=64, phoff=64, phnum=0xFFFF, shstrndx=0xFFFF) + first)
+
+
+@attack
+def dump_that_lies_about_its_times():
+    name = b"lies\0"
+    dump = dump_head(os.getpid())
+    for at in ((1 << 64) - 1, 0, 1 << 63, 1):
+        dump += struct.pack("<IIQIIQQQQ", 0, 56 + len(name) + 16, at, os.getpid(), 0,
+                            0x1000, 0x1000, 16, at) + name + bytes(16)
+        dump += struct.pack("<IIQIIQQQQ", 1, 64, at, os.getpid(), 0, 0, 0x1000,
+                            (1 << 64) - 1, (1 << 64) - 1) + struct.pack("<Q", at)
+    mapped_dump(dump + bytes(PAGE))
+    run(made_code())
+
+
+@attack
+def mapping_of_32_terabytes():
+    libc.mmap.restype = ctypes.c_void_p
+    # PROT_READ and PROT_EXEC; MAP_NORESERVE
+    address = libc.mmap(None, ctypes.c_size_t(1 << 45), 5, 0x4022, -1, 0)
+    if address == ctypes.c_void_p(-1).value:
+        raise Lacks("32 TB of addresses")
+    run(made_code())
+
+
+@attack
+def first_thread_that_ends():
+    """Its /proc/PID shows nothing any more; its threads go on."""
+    code = made_code()
+
+    def go_on():
+        run(code)
+    for _ in range(50):
+        in_a_thread(lambda: time.sleep(1000))
+    in_a_thread(go_on)
+    libc.pthread_exit(None)
+
+
+@attack
+def parent_within_its_vfork():
+    """A child that maps what its parent maps, which waits for it and can't be stopped."""
+    # CLONE_VM | CLONE_VFORK; each dies with its parent
+    script = """import ctypes, time; c = ctypes.CDLL(None); c.prctl(1, 9)
+if not c.syscall(435, (ctypes.c_uint64 * 11)(0x4100, 0, 0, 0, 17), 88):
+    c.prctl(1, 9)
+    time.sleep(1000)
+"""
+    keep.append(subprocess.Popen([base.sys.executable, "-c", script]))
+    run(made_code())
