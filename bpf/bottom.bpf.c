@@ -56,34 +56,20 @@ static __always_inline void try_generated(struct scratch *s)
 		try_return(s, code[0]);
 }
 
-#define CALL_INSN      0xe8 /* call rel32 */
 #define FUNCTION_BYTES (64ULL << 10)
 #define ROWS_BACK      16 /* of a function's that are looked at */
 #define FIRST_WORDS    4  /* of a function's code that are looked at */
-#define EACH(byte)     ((byte)*0x0101010101010101ULL)
 
-/* 0x80 in each byte that is 0, and perhaps in one above it. */
-static __always_inline __u64 zero_bytes(__u64 word)
-{
-	return (word - EACH(1)) & ~word & EACH(0x80);
-}
-
-/* Does the function there go on in another one, perhaps? Every byte is asked: jmp, in
- * its three forms, and what a stub pushes. */
+/* Does the function there go on in another one, perhaps? */
 static __always_inline bool jumps_on(struct scratch *s, __u64 function)
 {
-	__u64 word, found = 0;
+	bool found = false;
 
 	s->chunk_bytes = 0;
 	if (!read_user(s->chunk, FIRST_WORDS * 8, function))
 		return true;
-	for (int i = 0; i < FIRST_WORDS; i++) {
-		word = ((const __u64 *)s->chunk)[i];
-		found |= zero_bytes(word ^ EACH(0xe9)) | zero_bytes(word ^ EACH(0xeb)) |
-			 zero_bytes(word ^ EACH(0x68));
-		found |= zero_bytes(~word) &
-			 zero_bytes((word >> 8 ^ EACH(0x20)) & EACH(0x38));
-	}
+	for (int i = 0; i < FIRST_WORDS; i++)
+		found |= may_jump(((const __u64 *)s->chunk)[i]);
 	return found;
 }
 
@@ -145,9 +131,8 @@ static __always_inline __u32 doubt_first_byte(struct scratch *s, __u32 hook)
 
 	if (!read_user(&code, sizeof(code), s->pc - sizeof(code)))
 		return STEP_KIND_HIDDEN;
-	if (!FP_GIVES_SP || (__u8)(code >> 24) != CALL_INSN)
+	if (!call_target(code, s->pc, &function))
 		return s->step_kind;
-	function = s->pc + (__s64)(__s32)(code >> 32);
 	/* a return address may be the first byte of what lies behind its function */
 	in_below = FRAME_ADDR(below) - (FRAME_KIND(below) != FRAME_USER);
 	if (FRAME_KIND(below) > FRAME_SYSCALL || FRAME_KIND(below) == FRAME_BOTTOM ||

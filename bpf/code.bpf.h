@@ -63,6 +63,29 @@ static __always_inline bool call_ends(const __u8 before[CODE_BEFORE])
 	       (insn & 0xfefff800) == 0xd63f0800;
 }
 
+/* Where the call leads that ends at pc, before which this code lies: bl; false: it is
+ * none that says so. */
+static __always_inline bool call_target(__u64 before, __u64 pc, __u64 *ret)
+{
+	__u32 insn = before >> 32;
+
+	*ret = pc - 4 + (__s64)((__s32)(insn << 6) >> 4);
+	return (insn & 0xfc000000) == 0x94000000;
+}
+
+/* b, br, braa and its like */
+static __always_inline bool jumps(__u32 insn)
+{
+	return (insn & 0xfc000000) == 0x14000000 || (insn & 0xfffffc1f) == 0xd61f0000 ||
+	       (insn & 0xfefff800) == 0xd61f0800;
+}
+
+/* Is there a jump among this code? */
+static __always_inline bool may_jump(__u64 word)
+{
+	return jumps(word) || jumps(word >> 32);
+}
+
 /* Does it end the thread: mov x8, #93 (or w8); svc #0, behind a move perhaps? */
 static __always_inline bool ends_thread(const __u8 code[EXIT_BYTES])
 {
@@ -210,6 +233,31 @@ static __always_inline bool call_ends(const __u8 before[CODE_BEFORE])
 		    (before[CODE_BEFORE - n + 1] & 0x38) == 0x10)
 			return true;
 	return false;
+}
+
+/* Where the call leads that ends at pc, before which this code lies: call rel32; false:
+ * it is none that says so. */
+static __always_inline bool call_target(__u64 before, __u64 pc, __u64 *ret)
+{
+	*ret = pc + (__s64)(__s32)(before >> 32);
+	return (__u8)(before >> 24) == 0xe8;
+}
+
+#define EACH(byte) ((byte)*0x0101010101010101ULL)
+
+/* 0x80 in each byte that is 0, and perhaps in one above it. */
+static __always_inline __u64 zero_bytes(__u64 word)
+{
+	return (word - EACH(1)) & ~word & EACH(0x80);
+}
+
+/* Is there a jump among this code, perhaps? Every byte is asked: jmp, in its three forms,
+ * and what a stub pushes. */
+static __always_inline bool may_jump(__u64 word)
+{
+	return zero_bytes(word ^ EACH(0xe9)) | zero_bytes(word ^ EACH(0xeb)) |
+	       zero_bytes(word ^ EACH(0x68)) |
+	       (zero_bytes(~word) & zero_bytes((word >> 8 ^ EACH(0x20)) & EACH(0x38)));
 }
 
 /* Does it end the thread: mov of a number that ends in 60 to eax or al; syscall? */

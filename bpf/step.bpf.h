@@ -108,11 +108,18 @@ static __always_inline void look_up_frame(struct scratch *s, __u32 hook)
 		s->cfa = s->fp + FRAME_BYTES;
 }
 
-/* A number of 16 bits four times over, whose bytes differ: nobody fills memory so. */
+/* arm64's upper bits may be a signature, and are not there any more in an address. */
+#define PLACEHOLDER_BITS (FP_GIVES_SP ? 64 : 48)
+
+/* A number of 16 bits four times over, whose bytes differ, and are no 0 (as in text of
+ * wide characters): nobody fills memory so. */
 static __always_inline bool is_placeholder(__u64 word)
 {
-	return word == (__u16)word * 0x0001000100010001ULL &&
-	       (__u8)word != (__u8)(word >> 8);
+	__u8 low = word, high = word >> 8;
+
+	return (word ^ (__u16)word * 0x0001000100010001ULL) << (64 - PLACEHOLDER_BITS) ==
+		       0 &&
+	       low != high && low && high;
 }
 
 /* A true step led to what is no address. Behind one that nothing proves it may be any

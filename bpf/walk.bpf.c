@@ -301,6 +301,12 @@ static __always_inline __u32 why_at_start(struct scratch *s, __u32 hook)
 		       : END_START;
 }
 
+/* Did a word of no address say that the stack was made by hand? */
+static __always_inline bool ended_by_word(const struct scratch *s)
+{
+	return s->step_kind <= STEP_KIND_TABLE || s->step_kind == STEP_KIND_UNMAPPED;
+}
+
 __noinline int walk_end(__u32 hook, __u32 ending)
 {
 	struct scratch *s = scratch(hook);
@@ -309,14 +315,15 @@ __noinline int walk_end(__u32 hook, __u32 ending)
 		return 0;
 	if (ending == END_START && !s->on_waiting_thread)
 		ending = why_at_start(s, hook);
-	else if (ending == END_FIBER && s->step_kind <= STEP_KIND_TABLE &&
-		 !s->on_waiting_thread && process_find_base(hook) != BASE_AWAY)
-		ending = END_BROKEN; /* a word says so, on the thread's own stack */
+	else if (ending == END_FIBER && ended_by_word(s) && !s->on_waiting_thread &&
+		 process_find_base(hook) != BASE_AWAY)
+		ending = END_BROKEN; /* on the thread's own stack */
 	if (ending == END_FP_ZERO && knobs.tables && s->mapping.table &&
 	    bottom_ends_thread(hook))
 		ending = END_START;
 	/* what is not mapped as far as is known may be so since */
-	if (s->step_kind == STEP_KIND_UNMAPPED && process_maps_more(hook)) {
+	if (s->step_kind == STEP_KIND_UNMAPPED && ending == END_BROKEN &&
+	    process_maps_more(hook)) {
 		s->rec.flags |= SAMPLE_AWAITED;
 		ending = END_AWAITED;
 	}
@@ -325,6 +332,12 @@ __noinline int walk_end(__u32 hook, __u32 ending)
 	s->ending = ending;
 	s->phase = PHASE_WALKED;
 	return 1;
+}
+
+/* Where no code is, nobody called from; but who made a stack may have put it there. */
+static __always_inline __u32 why_unmapped(const struct scratch *s)
+{
+	return s->kind == FRAME_CALLER ? end_by_word(s, s->pc) : END_BROKEN;
 }
 
 /* One frame on; an ending, or STEP_OK: there. by_table is a constant. */
@@ -338,8 +351,8 @@ static __always_inline __u32 walk_on(struct scratch *s, __u32 hook, bool by_tabl
 		return ending;
 	charge(s, 1);
 	look_at_frame(s, hook, by_table);
-	if (by_table && s->step_kind == STEP_KIND_UNMAPPED) /* no caller */
-		return END_BROKEN;
+	if (by_table && s->step_kind == STEP_KIND_UNMAPPED)
+		return why_unmapped(s);
 	roots_check_frame(s, hook);
 	keep_frame(s, hook);
 	return STEP_OK;

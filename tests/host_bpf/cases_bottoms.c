@@ -87,6 +87,45 @@ static void test_placeholder_by_fp(void **state)
 	ASSERT_WALK(&at, "UC", "10000 10108 cut", BROKEN);
 }
 
+/* arm64 signs it as it signs addresses, so what is left of it looks like one. */
+static void test_signed_placeholder(void **state)
+{
+	static const uint64_t others[] = { 0xaaaaaaaaaaaa, 0xdeadbeefdead, 0x006100610061,
+					   0x610061006100 };
+	struct unwind_rule rules[] = { RULE_OF(NONE), RULE_SP(0x20), RULE_SP(0x20) };
+	struct sampled at;
+
+	rules[1].fp = UNWIND_FP_CFA;
+	rules[1].fp_words = -2;
+	fp_gives_sp = false;
+	knobs.addr_mask = (1ULL << 48) - 1;
+	put_code(rules, 3, 0);
+	at = leaf_in_code(0x100);
+	at.elsewhere = STACK;
+	put_call(STACK, 0x20, 2);
+	memory_put(STACK + 0x38, 0x5a21deaddeaddead);
+	ASSERT_WALK(&at, "UC", "10100 10208", FIBER);
+	at.code_bytes = 1 << 20; /* more than is known is mapped, but not that */
+	ASSERT_WALK(&at, "UC", "10100 10208", FIBER);
+	at.code_bytes = 0;
+	knobs.addr_mask = (1ULL << 55) - 1; /* of a machine that signs none */
+	memory_put(STACK + 0x38, 0xdeaddeaddeaddead);
+	ASSERT_WALK(&at, "UC", "10100 10208", FIBER);
+	for (int i = 0; i < 4; i++) {
+		memory_put(STACK + 0x38, others[i]);
+		ASSERT_WALK(&at, "UC", "10100 10208 cut", BROKEN);
+	}
+	memory_put(STACK + 0x38, 0xdeaddeaddeaddead);
+	at.elsewhere = 0; /* on the thread's own stack */
+	ASSERT_WALK(&at, "UC", "10100 10208 cut", BROKEN);
+	at = leaf_in_code(0);
+	at.elsewhere = STACK;
+	at.fp = STACK - 0x10; /* by a step that nothing proves */
+	put_frame(at.fp, STACK, SITE(1));
+	put_frame(STACK, 0, 0xdeaddeaddeaddead);
+	ASSERT_WALK(&at, "UP", "10000 10108 cut", BROKEN);
+}
+
 /* What begins elsewhere than the thread did is no start of the thread's. */
 static void test_foreign_start(void **state)
 {
@@ -323,6 +362,7 @@ int run_bottom_cases(void)
 		CASE(test_zero_behind_an_unproven_step),
 		CASE(test_placeholder),
 		CASE(test_placeholder_by_fp),
+		CASE(test_signed_placeholder),
 		CASE(test_foreign_start),
 		CASE(test_bottom_without_rule),
 		CASE(test_bottom_with_rule),

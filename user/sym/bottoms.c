@@ -2,6 +2,7 @@
 #include "sym/bottoms.h"
 
 #include "base/error.h"
+#include "obj/arm64_insn.h"
 #include "obj/fde_index.h"
 #include "unwind/cfi_cursor.h"
 #include "unwind/cfi_insn.h"
@@ -12,7 +13,7 @@
 #include <string.h>
 
 #define CALL_BYTES	5  /* call rel32 */
-#define CALL_LEAVES	8  /* on the stack */
+#define PLAIN_BYTES	32 /* of a function's code that are looked at */
 #define PART_SAID_BYTES 24 /* of an entry, in which its first instruction is */
 
 /* A frame that lies at a function's first byte, behind a call of what is known. */
@@ -32,20 +33,41 @@ struct checker {
 #define LOOKS_MAX 200000
 
 /* Does code jump elsewhere, perhaps? Every byte is asked: in doubt it does. */
-static bool may_jump(const uint8_t *code, size_t n)
+static bool may_jump_x86(const uint8_t code[PLAIN_BYTES])
 {
-	for (size_t i = 0; i < n; i++)
-		if (code[i] == 0xe9 ||
-		    (code[i] == 0xff && i + 1 < n && (code[i + 1] & 0x38) == 0x20))
+	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	const uint8_t *at = code;
+
+	at += memcmp(at, endbr64, sizeof(endbr64)) ? 0 : sizeof(endbr64);
+	at += *at == 0xf2; /* bnd */
+	if (*at == 0xeb || *at == 0x68)
+		return true;
+	for (size_t i = 0; i < PLAIN_BYTES; i++)
+		if (code[i] == 0xe9 || (code[i] == 0xff && i + 1 < PLAIN_BYTES &&
+					(code[i + 1] & 0x38) == 0x20))
 			return true;
+	return false;
+}
+
+static bool may_jump_arm64(const uint8_t code[PLAIN_BYTES])
+{
+	for (size_t i = 0; i < PLAIN_BYTES; i += sizeof(uint32_t)) {
+		bool by_register;
+		int64_t distance;
+		uint32_t insn;
+
+		memcpy(&insn, code + i, sizeof(insn));
+		if (arm64_insn_leaves(insn, &by_register) &&
+		    (by_register || arm64_insn_distance(insn, &distance)))
+			return true;
+	}
 	return false;
 }
 
 /* A function's own code: one that jumps on (a stub, OCaml's) hides who is below. */
 static bool is_plain(const struct code_file *in, uint64_t vaddr)
 {
-	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
-	uint8_t code[32], *at = code;
+	uint8_t code[PLAIN_BYTES];
 
 	for (uint32_t i = 0; i < in->info->n_segments; i++) {
 		const struct elf_segment *segment = &in->info->segments[i];
@@ -56,11 +78,29 @@ static bool is_plain(const struct code_file *in, uint64_t vaddr)
 		if (paged_read(&in->file, segment->offset + into, code, sizeof(code)) !=
 		    sizeof(code))
 			return false;
-		at += memcmp(at, endbr64, sizeof(endbr64)) ? 0 : sizeof(endbr64);
-		at += *at == 0xf2; /* bnd */
-		return *at != 0xeb && *at != 0x68 && !may_jump(code, sizeof(code));
+		return in->info->machine == EM_X86_64 ? !may_jump_x86(code)
+						      : !may_jump_arm64(code);
 	}
 	return false;
+}
+
+/* How far from its end the call leads that these bytes end with; false: it is none of
+ * that kind. */
+static bool call_distance(uint16_t machine, const uint8_t call[CALL_BYTES], int64_t *ret)
+{
+	int32_t distance;
+	uint32_t insn;
+
+	if (machine == EM_X86_64) {
+		memcpy(&distance, call + 1, sizeof(distance));
+		*ret = distance;
+		return call[0] == 0xe8;
+	}
+	memcpy(&insn, call + CALL_BYTES - sizeof(insn), sizeof(insn));
+	if (!arm64_insn_calls(insn) || !arm64_insn_distance(insn, ret))
+		return false;
+	*ret -= sizeof(insn);
+	return true;
 }
 
 /* Where the call leads that ends at this address; false: it is none of that kind. */
@@ -68,16 +108,15 @@ static bool read_target(const struct code_file *in, const struct frame *frame,
 			uint64_t vaddr, uint64_t *ret)
 {
 	uint8_t call[CALL_BYTES];
-	int32_t distance;
+	int64_t distance;
 	struct fde fde;
 
 	if (frame->offset < sizeof(call) ||
 	    paged_read(&in->file, frame->offset - sizeof(call), call, sizeof(call)) !=
 		    sizeof(call) ||
-	    call[0] != 0xe8)
+	    !call_distance(in->info->machine, call, &distance))
 		return false;
-	memcpy(&distance, call + 1, sizeof(distance));
-	*ret = vaddr + (uint64_t)(int64_t)distance;
+	*ret = vaddr + (uint64_t)distance;
 	return fde_index_find(&in->file, in->info, *ret, &fde) && fde.begin == *ret &&
 	       is_plain(in, *ret);
 }
@@ -90,7 +129,8 @@ static struct suspect suspect(struct code_frames *frames, const struct frame *fr
 	uint64_t vaddr;
 
 	if (frame->returned != 1 || frame->uncallable || frame->unproven ||
-	    !code_frames_file(frames, frame, &in) || in.info->machine != EM_X86_64 ||
+	    !code_frames_file(frames, frame, &in) ||
+	    (in.info->machine != EM_X86_64 && in.info->machine != EM_AARCH64) ||
 	    !elf_vaddr_of_offset(in.info, frame->offset, &vaddr) ||
 	    !fde_index_find(&in.file, in.info, vaddr, &fde) || fde.begin != vaddr)
 		return none;
@@ -101,20 +141,22 @@ static struct suspect suspect(struct code_frames *frames, const struct frame *fr
  * Is it a function's part (.cold, where exceptions are cleaned up after)? Its entry says
  * at once that there is more on the stack than a call leaves.
  */
-static bool is_part(const struct paged_file *file, const struct fde *fde)
+static bool is_part(const struct code_file *file, const struct fde *fde)
 {
+	uint64_t call_leaves =
+		file->info->machine == EM_X86_64 ? 8 : 0; /* on the stack */
 	uint8_t said[PART_SAID_BYTES];
 	size_t n = fde->said_bytes < sizeof(said) ? fde->said_bytes : sizeof(said);
 	struct cfi_cursor in = { .at = said, .end = said + n };
 	uint8_t op;
 
-	if (paged_read(file, fde->said_offset, said, n) != n)
+	if (paged_read(&file->file, fde->said_offset, said, n) != n)
 		return false;
 	cfi_skip(&in, cfi_uleb(&in));
 	op = cfi_u8(&in);
 	if (op == DEF_CFA)
 		cfi_uleb(&in); /* by which register */
-	return (op == DEF_CFA || op == DEF_CFA_OFFSET) && cfi_uleb(&in) > CALL_LEAVES;
+	return (op == DEF_CFA || op == DEF_CFA_OFFSET) && cfi_uleb(&in) > call_leaves;
 }
 
 /* Is the frame below in the function that the call leads to? Whose part it is in nobody
@@ -136,7 +178,7 @@ static void look_below(const struct checker *c, const struct frame *of,
 	else if (fde.begin == call->target)
 		call->is_true = true;
 	else
-		call->was_denied |= !is_part(&in.file, &fde);
+		call->was_denied |= !is_part(&in, &fde);
 }
 
 static void look_at(struct checker *c, uint32_t id, const struct frame *below)
