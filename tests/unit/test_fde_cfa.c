@@ -47,6 +47,31 @@ static void tells_where(void **state)
 		}
 }
 
+static const struct {
+	const char *name;
+	const uint8_t *code;
+	size_t n;
+	bool stays;
+} whole[] = {
+	{ "a signed frame",
+	  CODE(AT(1), 0x2d, AT(1), 0x0e, 0xa0, 1, 0x9d, 4, 0xde, AT(3), 0xdd, 0x0e, 0,
+	       AT(1), 0x2d),
+	  true },
+	{ "by sp again", CODE(0x0a, AT(1), 0x0c, 31, 16, AT(1), 0x0b), true },
+	{ "by x29", CODE(AT(1), 0x0e, 16, AT(1), 0x0d, 29), false },
+	{ "by x29 for a while", CODE(AT(1), 0x0d, 29, AT(1), 0x0d, 31), false },
+	{ "<weft/fiber.h>", CODE(AT(5), 0x0c, 9, 0, AT(2), 0x0c, 31, 0), false },
+	{ "an expression", CODE(0x0f, 2, 0x8f, 0), false },
+	{ "what is not known", CODE(0x3f), false },
+};
+
+static void tells_of_a_whole_function(void **state)
+{
+	for (size_t i = 0; i < sizeof(whole) / sizeof(*whole); i++)
+		if (fde_cfa_stays_by_sp(whole[i].code, whole[i].n) != whole[i].stays)
+			fail_msg("%s", whole[i].name);
+}
+
 static void has_bounded_states(void **state)
 {
 	uint8_t code[64];
@@ -61,6 +86,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tells_where),
+		cmocka_unit_test(tells_of_a_whole_function),
 		cmocka_unit_test(has_bounded_states),
 	};
 

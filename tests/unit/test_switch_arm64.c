@@ -82,6 +82,58 @@ static void test_switches(void **state)
 	ASSERT_TOLD("a!", 0x927ced3f, 0xd65f03c0);
 }
 
+/* A letter for each instruction at which a leaf may be: '!' it is torn. */
+static const char *torn(const uint32_t *insns, size_t n, bool is_silent)
+{
+	static char text[INSNS_MAX + 1];
+
+	for (size_t i = 0; i < n; i++)
+		text[i] = switch_arm64_is_torn((const uint8_t *)insns, 4 * n, 4 * i,
+					       is_silent)
+				  ? '!'
+				  : '.';
+	text[n] = '\0';
+	return text;
+}
+
+#define ASSERT_TORN(text, is_silent, ...)                                                \
+	do {                                                                             \
+		static const uint32_t insns[] = { __VA_ARGS__ };                         \
+		assert_string_equal(torn(insns, sizeof(insns) / 4, is_silent), text);    \
+	} while (0)
+
+/* glibc's, shortened: what its information says nothing of, though it has some. */
+static void test_silent_leaves(void **state)
+{
+	/* swapcontext: nop; stp xzr, x30, [x0, #184]; adr x30, back; str x30, [x0, #440];
+	 * mov x2, sp; str x2, [x0, #432]; svc #0; cbnz x0, …; mov x22, x30;
+	 * bl setcontext; mov x30, x22; ret; b …; back: nop; mov x30, x1; ret; b … */
+	ASSERT_TORN("...!!!!!!!.!.!!..", true, 0xd503201f, 0xa90bf81f, 0x1000059e,
+		    0xf900dc1e, 0x910003e2, 0xf900d802, 0xd4000001, 0xb50000c0,
+		    0xaa1e03f6, 0x97fffd46, 0xaa1603fe, 0xd65f03c0, 0x14009a4b,
+		    0xd503201f, 0xaa0103fe, 0xd65f03c0, 0x14009a47);
+	/* setcontext: mov x9, x0; svc #0; ldr x30, [x0, #424]; ldr x2, [x0, #432];
+	 * mov sp, x2; b.ne …; ldr x16, [x0, #440]; br x16; b … */
+	ASSERT_TORN("...!!!!!.", true, 0xaa0003e9, 0xd4000001, 0xf940d41e, 0xf940d802,
+		    0x9100005f, 0x54000161, 0xf940dc10, 0xd61f0200, 0x14009cde);
+	/* a leaf of another kind: cbz x0, 1f; mov x0, #1; ret; 1: mov x0, #2; ret */
+	ASSERT_TORN(".....", true, 0xb4000060, 0xd2800020, 0xd65f03c0, 0xd2800040,
+		    0xd65f03c0);
+}
+
+/* A switch that tells of all that it pushes, and nothing of the switch. */
+static void test_leaves(void **state)
+{
+	/* sub sp, sp, #32; stp x29, x30, [sp, #16]; mov x9, sp; str x9, [x0]; mov sp, x1;
+	 * ldp x29, x30, [sp, #16]; add sp, sp, #32; ret */
+	ASSERT_TORN(".....!!!", false, 0xd10083ff, 0xa9017bfd, 0x910003e9, 0xf9000009,
+		    0x9100003f, 0xa9417bfd, 0x910083ff, 0xd65f03c0);
+	/* what is the stack's own: mov x9, sp; sub sp, sp, #32; mov sp, x9;
+	 * ldp x29, x30, [sp], #16; ret */
+	ASSERT_TORN(".....", false, 0x910003e9, 0xd10083ff, 0x9100013f, 0xa8c17bfd,
+		    0xd65f03c0);
+}
+
 static void test_several(void **state)
 {
 	ASSERT_TOLD("..aa!!!!!!..alllll!!!!!!", 0xd503201f, 0xd503201f, LONGJMP,
@@ -142,10 +194,9 @@ static void test_effects(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_switches),
-		cmocka_unit_test(test_several),
-		cmocka_unit_test(test_own_stack),
-		cmocka_unit_test(test_effects),
+		cmocka_unit_test(test_switches),  cmocka_unit_test(test_silent_leaves),
+		cmocka_unit_test(test_leaves),	  cmocka_unit_test(test_several),
+		cmocka_unit_test(test_own_stack), cmocka_unit_test(test_effects),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

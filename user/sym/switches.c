@@ -5,9 +5,9 @@
 #include "obj/fde_index.h"
 #include "obj/x86_insn.h"
 #include "shared/inline_switch.h"
-#include "unwind/arm64_stack.h"
 #include "unwind/cfi_cursor.h"
 #include "unwind/fde_cfa.h"
+#include "unwind/switch_arm64.h"
 #include "unwind/x86_stack.h"
 
 #include <elf.h>
@@ -84,25 +84,6 @@ static bool switches(const struct leaf_function *in)
 	return taken && goes_by_sp(in, n);
 }
 
-static bool switches_arm64(const uint8_t *code, size_t n)
-{
-	uint32_t own = 0, insn;
-	bool taken = false;
-
-	for (size_t at = 0; at + sizeof(insn) <= n; at += sizeof(insn)) {
-		struct arm64_effect is;
-
-		memcpy(&insn, code + at, sizeof(insn));
-		is = arm64_effect(insn);
-		taken |= is.sp == ARM64_SP_TAKEN && !(own >> is.from & 1);
-		own &= ~is.sets;
-		if (is.keeps != ARM64_NO_REG)
-			own |= 1u << is.keeps;
-		taken &= !is.leaves && !is.calls;
-	}
-	return taken;
-}
-
 /* Code that was compiled to an object and is used as it is, as wasmtime's. */
 static bool is_inline_switch(const struct paged_file *file, const struct frame *frame)
 {
@@ -127,39 +108,79 @@ static bool read_said(const struct paged_file *file, const struct fde *fde,
 	return !ret->bad;
 }
 
-static bool switches_x86(const struct paged_file *file, const struct fde *fde,
-			 const uint8_t *code, size_t n)
-{
-	struct leaf_function in = { .code = code, .n = n };
-	uint8_t said[SAID_MAX];
+/* A leaf, and the function that it is in: code of it up to the leaf, and behind. */
+struct leaf_code {
+	struct fde fde;
+	uint8_t code[SWITCH_CODE_MAX];
+	size_t at, n;
+};
 
-	return may_take_sp(code, n) && read_said(file, fde, said, &in.said) &&
-	       switches(&in);
+/* False: it is too long, or can't be read. */
+static bool read_leaf(const struct code_file *in, const struct frame *frame,
+		      struct leaf_code *ret)
+{
+	uint64_t vaddr;
+
+	if (!elf_vaddr_of_offset(in->info, frame->offset, &vaddr) ||
+	    !fde_index_find(&in->file, in->info, vaddr, &ret->fde))
+		return false;
+	ret->at = vaddr - ret->fde.begin;
+	if (!ret->at || ret->at > sizeof(ret->code) || ret->at > frame->offset)
+		return false;
+	ret->n = paged_read(&in->file, frame->offset - ret->at, ret->code,
+			    sizeof(ret->code));
+	if (ret->fde.end && ret->n > ret->fde.end - ret->fde.begin)
+		ret->n = ret->fde.end - ret->fde.begin;
+	return ret->n >= ret->at;
 }
 
+static bool switches_x86(const struct paged_file *file, const struct leaf_code *leaf)
+{
+	struct leaf_function in = { .code = leaf->code, .n = leaf->at };
+	uint8_t said[SAID_MAX];
+
+	return may_take_sp(leaf->code, leaf->at) &&
+	       read_said(file, &leaf->fde, said, &in.said) && switches(&in);
+}
+
+static bool switches_arm64(const struct paged_file *file, const struct leaf_code *leaf)
+{
+	uint8_t said[SAID_MAX];
+	struct cfi_cursor in;
+
+	return (leaf->fde.is_silent || (read_said(file, &leaf->fde, said, &in) &&
+					fde_cfa_stays_by_sp(in.at, cfi_left(&in)))) &&
+	       switch_arm64_is_torn(leaf->code, leaf->n, leaf->at, leaf->fde.is_silent);
+}
+
+/* Where a thread is in a system call, as seen from where it returns to. */
+static bool is_in_syscall(const struct frame *frame, uint16_t machine,
+			  const struct leaf_code *leaf)
+{
+	static const uint8_t x86[] = { 0x0f, 0x05 }, arm64[] = { 0x01, 0, 0, 0xd4 };
+	const uint8_t *insn = machine == EM_X86_64 ? x86 : arm64;
+	size_t n = machine == EM_X86_64 ? sizeof(x86) : sizeof(arm64);
+
+	return frame->uncallable && leaf->at >= n &&
+	       !memcmp(leaf->code + leaf->at - n, insn, n);
+}
+
+/* In a system call, or at the leaf. */
 static bool is_switching(const struct frame *frame, const struct code_file *in)
 {
 	const struct elf_info *info = in->info;
-	uint8_t code[SWITCH_CODE_MAX];
-	struct fde fde;
-	uint64_t vaddr;
-	size_t n;
+	struct leaf_code leaf;
 
 	if (info->machine != EM_X86_64 && info->machine != EM_AARCH64)
 		return false;
 	if (info->type == ET_REL)
-		return info->machine == EM_X86_64 && is_inline_switch(&in->file, frame);
-	if (!elf_vaddr_of_offset(info, frame->offset, &vaddr) ||
-	    !fde_index_find(&in->file, info, vaddr, &fde) ||
-	    (info->machine == EM_AARCH64 && !fde.is_silent))
+		return !frame->returned && info->machine == EM_X86_64 &&
+		       is_inline_switch(&in->file, frame);
+	if (!read_leaf(in, frame, &leaf) ||
+	    (frame->returned && !is_in_syscall(frame, info->machine, &leaf)))
 		return false;
-	n = vaddr - fde.begin;
-	if (!n || n > sizeof(code) || n > frame->offset ||
-	    paged_read(&in->file, frame->offset - n, code, n) != n)
-		return false;
-	if (info->machine == EM_AARCH64)
-		return switches_arm64(code, n);
-	return switches_x86(&in->file, &fde, code, n);
+	return info->machine == EM_AARCH64 ? switches_arm64(&in->file, &leaf)
+					   : switches_x86(&in->file, &leaf);
 }
 
 int switches_check(struct names *names, struct code_frames *frames)
@@ -171,8 +192,8 @@ int switches_check(struct names *names, struct code_frames *frames)
 	for (size_t i = 0; !err && code_frames_next(frames, &i, &id);) {
 		const struct frame *frame = code_frames_get(frames, id);
 
-		if (!frame->returned && code_frames_file(frames, frame, &in) &&
-		    is_switching(frame, &in))
+		if ((!frame->returned || frame->uncallable) &&
+		    code_frames_file(frames, frame, &in) && is_switching(frame, &in))
 			err = names_set_bad_return(names, id, BAD_RETURN_SWITCH);
 	}
 	return err;

@@ -4,11 +4,13 @@
 #include "unwind/cfi_cursor.h"
 #include "unwind/cfi_insn.h"
 
-#define STACK	  7 /* DWARF's number of rsp */
-#define SAVED_MAX 16
+#define STACK	    7 /* DWARF's number of rsp */
+#define STACK_ARM64 31
+#define SAVED_MAX   16
 
 struct cfa {
-	uint64_t at; /* bytes behind the function's first */
+	uint64_t sp; /* DWARF's number */
+	uint64_t at; /* bytes behind the function's first, or instructions */
 	bool by_sp;
 	bool saved[SAVED_MAX];
 	size_t n_saved;
@@ -24,6 +26,8 @@ static bool skip(struct cfi_cursor *in, uint8_t op)
 {
 	switch (op) {
 	case NOP:
+	case NEGATE_RA_STATE:
+	case NEGATE_RA_STATE_WITH_PC:
 		return true;
 	case OFFSET_EXTENDED:
 	case OFFSET_EXTENDED_SF:
@@ -85,11 +89,11 @@ static bool step(struct cfa *cfa, struct cfi_cursor *in)
 		return keep(cfa, op == RESTORE_STATE);
 	case DEF_CFA:
 	case DEF_CFA_SF:
-		cfa->by_sp = cfi_uleb(in) == STACK;
+		cfa->by_sp = cfi_uleb(in) == cfa->sp;
 		cfi_uleb(in);
 		return true;
 	case DEF_CFA_REGISTER:
-		cfa->by_sp = cfi_uleb(in) == STACK;
+		cfa->by_sp = cfi_uleb(in) == cfa->sp;
 		return true;
 	case DEF_CFA_EXPRESSION:
 		cfa->by_sp = false;
@@ -102,7 +106,7 @@ static bool step(struct cfa *cfa, struct cfi_cursor *in)
 bool fde_cfa_is_by_sp(const uint8_t *code, size_t n, uint64_t at)
 {
 	struct cfi_cursor in = { .at = code, .end = code + n };
-	struct cfa cfa = { .by_sp = true };
+	struct cfa cfa = { .sp = STACK, .by_sp = true };
 	bool by_sp = true;
 
 	while (in.at < in.end && cfa.at <= at) {
@@ -112,4 +116,15 @@ bool fde_cfa_is_by_sp(const uint8_t *code, size_t n, uint64_t at)
 			by_sp = cfa.by_sp;
 	}
 	return by_sp;
+}
+
+bool fde_cfa_stays_by_sp(const uint8_t *code, size_t n)
+{
+	struct cfi_cursor in = { .at = code, .end = code + n };
+	struct cfa cfa = { .sp = STACK_ARM64, .by_sp = true };
+
+	while (in.at < in.end)
+		if (!step(&cfa, &in) || in.bad || !cfa.by_sp)
+			return false;
+	return true;
 }

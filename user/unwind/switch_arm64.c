@@ -110,6 +110,45 @@ static int tell(const struct switch_run *run, uint64_t vaddr, const struct cfi_s
 	return err ? err : sink->row(sink->arg, vaddr + run->end, &none);
 }
 
+/* Is the link register written where straight code goes on, but by no call? */
+static bool writes_lr(const uint8_t *code, size_t n, size_t at)
+{
+	for (uint32_t insn; at + sizeof(insn) <= n; at += sizeof(insn)) {
+		struct arm64_effect is;
+
+		memcpy(&insn, code + at, sizeof(insn));
+		is = arm64_effect(insn);
+		if (is.calls || is.leaves || is.jumps)
+			return false;
+		if (is.sets >> ARM64_LR & 1)
+			return true;
+	}
+	return false;
+}
+
+bool switch_arm64_is_torn(const uint8_t *code, size_t n, size_t at, bool is_silent)
+{
+	uint32_t own = 0, insn;
+	bool taken = false, is_led_to = true;
+
+	for (size_t i = 0; i < at && i + sizeof(insn) <= n; i += sizeof(insn)) {
+		struct arm64_effect is;
+
+		memcpy(&insn, code + i, sizeof(insn));
+		is = arm64_effect(insn);
+		taken |= is.sp == ARM64_SP_TAKEN && !(own >> is.from & 1);
+		taken |= is_silent && is_led_to && is.sets >> ARM64_LR & 1;
+		own &= ~is.sets;
+		if (is.keeps != ARM64_NO_REG)
+			own |= 1u << is.keeps;
+		/* what lies behind is reached from elsewhere, or by a true stack */
+		taken &= !is.leaves && !is.calls;
+		is_led_to = !is.leaves && (is_led_to || is.calls);
+	}
+	/* so glibc's swapcontext comes back, with its return address in x1 */
+	return taken || (is_silent && !is_led_to && writes_lr(code, n, at));
+}
+
 int switch_arm64_tell(const uint8_t *code, size_t n, uint64_t vaddr,
 		      const struct cfi_sink *sink)
 {

@@ -10,6 +10,14 @@
 
 #include "unwind/cfi.h"
 
+/*
+ * Of a leaf at `at`, in a function of n bytes whose call frame information counts the CFA
+ * from sp all through it: is what it holds another stack's already, or is its return
+ * address lost? is_silent: that information says nothing else, so that the link register
+ * is to lead to the caller.
+ */
+bool switch_arm64_is_torn(const uint8_t *code, size_t n, size_t at, bool is_silent);
+
 /* Of n bytes of code, as linked at vaddr. */
 int switch_arm64_tell(const uint8_t *code, size_t n, uint64_t vaddr,
 		      const struct cfi_sink *sink);
