@@ -84,6 +84,7 @@ struct truth_case {
 	bool stops_recorder;	 /* the recorder is stopped for half of the time */
 	const char *breaks;	 /* a|b: faults that this case must notice */
 	unsigned int ms;	 /* to live; 0: as the run says */
+	unsigned int core_ms;	 /* the same in the virtual machines */
 	double busy;		 /* of one CPU, at least; 0: 0.07 */
 	double torn;		 /* of its samples, how many switch stacks; or 0 */
 	double awaited;		 /* of its samples, what may precede their tables; 0: its
@@ -96,6 +97,7 @@ struct truth_case {
 				 enum stack_class as),
 		    struct judge *judge);
 	struct share shares[SHARES_MAX];
+	const char *seen; /* a|b: there is a sample with each of these frames */
 	struct bound bounds[BOUNDS_MAX];
 };
 

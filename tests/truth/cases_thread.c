@@ -14,16 +14,59 @@
 	}
 
 /* Stacks made by hand; a case more of its own resumer's frames */
-#define FIBER(mode, its_kinds, in_guests, leave, ...)                                    \
+#define FIBER(mode, ...)                                                                 \
 	{                                                                                \
 		.name = "fiber-" mode, .program = "fiber", .args = mode " %m",           \
-		.kinds = its_kinds, .core = in_guests, .ms = in_guests ? 1500 : 0,       \
-		.tabled = true,                                                          \
+		.kinds = BOTH_COMPILERS, .tabled = true,                                 \
 		.thread = { { "^entry;work;burn" },                                      \
 			    { "^__start_context;entry;work;burn" },                      \
-			    { "^entry;" leave },                                         \
-			    { "^__start_context;entry;" leave },                         \
+			    { "^entry;leave_context" },                                  \
+			    { "^__start_context;entry;leave_context" },                  \
 			    __VA_ARGS__ },                                               \
+		.bounds = { { CLASS_CUT, .05 } }, /* in a switch */                      \
+	}
+
+#define BYHAND_WAYS                                                                      \
+	"entry_plain|entry_word|entry_context|entry_crossed|entry_called|entry_weft|"    \
+	"body_adopted"
+#define BYHAND_TURNS                                                                     \
+	"turn_plain|turn_word|turn_context|turn_crossed|turn_called|turn_weft|"          \
+	"turn_adopted"
+
+/* All of byhand.c's, resumed by `who`; the last rules are of their first steps. */
+#define BYHAND_ENDS(who)                                                                 \
+	{ "^entry_plain|entry_word;work;burn" },                                         \
+		{ "^entry_plain|entry_word;switch_hand" },                               \
+		{ "^entry_context;work;burn" },                                          \
+		{ "^__start_context;entry_context;work;burn" },                          \
+		{ "^entry_context;swapcontext" },                                        \
+		{ who ";turns;" BYHAND_TURNS ";burn|switch_hand" },                      \
+		{ who ";turns;turn_context;swapcontext" },                               \
+		{ who ";turns;turn_called;switch_call;entry_called;work;burn" },         \
+		{ who ";turns;turn_called;switch_call;entry_called;switch_hand" },       \
+		{ "^entry_adopted" },                                                    \
+	{                                                                                \
+		"main;sys_call"                                                          \
+	}
+#define BYHAND_CROSSED(who, mark)                                                        \
+	{ who ";turns;turn_crossed;" mark "crosses;entry_crossed;work;burn" },           \
+		{ who ";turns;turn_crossed;" mark "crosses;entry_crossed;switch_hand" }, \
+		{ who ";turns;turn_weft;" mark                                           \
+		      "weft_fiber_start_;weft_fiber_main_;entry_weft;"                   \
+		      "work;burn" },                                                     \
+		{ who ";turns;turn_adopted;" mark                                        \
+		      "weft_adopted_run;body_adopted;work;burn" },                       \
+	{                                                                                \
+		who ";turns;turn_adopted;" mark                                          \
+		    "weft_adopted_run;body_adopted;switch_hand"                          \
+	}
+#define BYHAND(mode, who, in_guests)                                                     \
+	{                                                                                \
+		.name = "byhand-" mode, .program = "byhand", .args = mode " %m",         \
+		.kinds = BOTH_COMPILERS, .core = in_guests, .core_ms = 2000,             \
+		.tabled = true, .seen = BYHAND_WAYS,                                     \
+		.thread = { BYHAND_ENDS(who), BYHAND_CROSSED(who, "") },                 \
+		.async = { BYHAND_ENDS(who), BYHAND_CROSSED(who, "--;") },               \
 		.bounds = { { CLASS_CUT, .05 } }, /* in a switch */                      \
 	}
 
@@ -112,10 +155,8 @@ static const struct truth_case cases[] = {
 			    { "drain;sys_call" },
 			    { "main;sys_call" } },
 	},
-	FIBER("alive", BOTH_COMPILERS, true, "leave_context", { "main;turns_here;burn" },
-	      { "main;sys_call" }),
-	FIBER("gone", BOTH_COMPILERS, false, "leave_context",
-	      { "main;turns_gone;turns_context;burn" },
+	FIBER("alive", { "main;turns_here;burn" }, { "main;sys_call" }),
+	FIBER("gone", { "main;turns_gone;turns_context;burn" },
 	      { "main;turns_gone;make_below*0-9;make" }, { "main;sys_call" }),
 	{
 		/* what the signal interrupted is no caller, though it is there still */
@@ -137,12 +178,8 @@ static const struct truth_case cases[] = {
 			    { "main;sys_call" } },
 		.bounds = { { CLASS_CUT, .05 } },
 	},
-	FIBER("byhand", BOTH_COMPILERS, false, "leave_hand;switch_hand",
-	      { "main;turns_byhand;turns_hand;burn" },
-	      { "main;turns_byhand;turns_hand;switch_hand" }, { "main;sys_call" }),
-	FIBER("thread", BOTH_COMPILERS, false, "leave_hand;switch_hand",
-	      { "resume;turns_byhand;turns_hand;burn" },
-	      { "resume;turns_byhand;turns_hand;switch_hand" }, { "main;sys_call" }),
+	BYHAND("each", "main", true),
+	BYHAND("thread", "resume", false),
 	{
 		/* the C library's switch takes the stack before it leaves */
 		.name = "fiber-storm",
@@ -158,54 +195,15 @@ static const struct truth_case cases[] = {
 		.bounds = { { CLASS_CUT, .2 } },
 	},
 	{
-		.name = "fiber-crossed",
-		.program = "fiber",
-		.args = "crossed %m",
-		.kinds = BOTH_COMPILERS,
-		.tabled = true,
-		.thread = { { "main;turns_crossed;burn" },
-			    { "main;turns_crossed;crosses;entry;work;burn" },
-			    { "main;turns_crossed;crosses;entry;leave_crossed;switch_"
-			      "hand" },
-			    { "main;turns_crossed;switch_hand" },
-			    { "main;sys_call" } },
-		.async = { { "main;turns_crossed;burn" },
-			   { "main;turns_crossed;--;crosses;entry;work;burn" },
-			   { "main;turns_crossed;--;crosses;entry;leave_crossed;switch_"
-			     "hand" },
-			   { "main;turns_crossed;switch_hand" },
-			   { "main;sys_call" } },
-		.bounds = { { CLASS_CUT, .05 } }, /* in a switch */
-	},
-	{
-		.name = "fiber-called",
-		.program = "fiber",
-		.args = "called %m",
-		.kinds = BOTH_COMPILERS,
-		.tabled = true,
-		.thread = { { "main;turns_called;turns_hand;burn" },
-			    { "main;turns_called;turns_hand;switch_call;entry;work;"
-			      "burn" },
-			    { "main;turns_called;turns_hand;switch_call;entry;leave_hand;"
-			      "switch_hand" },
-			    { "main;turns_called;turns_hand;switch_hand" },
-			    { "main;turns_called;switch_call;entry;work;burn" },
-			    { "main;turns_called;switch_call" },
-			    { "main;sys_call" } },
-		.bounds = { { CLASS_CUT, .05 } }, /* in a switch */
-	},
-	{
 		/* a switch that says all of its pushes, and nothing of the switch */
-		.name = "fiber-hops",
-		.program = "fiber",
+		.name = "byhand-hops",
+		.program = "byhand",
 		.args = "hops %m",
 		.kinds = BOTH_COMPILERS,
 		.tabled = true,
 		.torn = 1,
-		.thread = { { "main;turns_hops;switch_call;entry_hops;switch_back" },
-			    { "main;turns_hops;switch_call;entry_hops" },
-			    { "main;turns_hops;switch_there" },
-			    { "main;turns_hops" },
+		.thread = { { "main;hops;turn_hops;switch_call;entry_hops;switch_back" },
+			    { "main;hops;turn_hops;switch_there" },
 			    { "main;sys_call" } },
 		.bounds = { { CLASS_CUT, 1 } },
 	},

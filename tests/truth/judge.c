@@ -4,6 +4,7 @@
 #include "base/error.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define LEAD_MAX 8 /* frames of libc that start a thread, and what they leave */
@@ -391,6 +392,24 @@ static bool is_visible(const struct judge *judge, enum view view, const char *fr
 	return false;
 }
 
+/* What was not sampled was not shown to be true. */
+static void check_seen(const char *names, enum view view, const struct folded *folded,
+		       struct str *wrong)
+{
+	for (size_t n; *names; names += n + (names[n] == '|')) {
+		char name[64];
+		size_t i = 0;
+
+		n = strcspn(names, "|");
+		snprintf(name, sizeof(name), "%.*s", (int)n, names);
+		while (i < folded->stacks.n && !line_has(&folded->stacks.items[i], name))
+			i++;
+		if (i == folded->stacks.n)
+			str_addf(wrong, "%s view: no sample has %s\n",
+				 view == VIEW_ASYNC ? "async" : "thread", name);
+	}
+}
+
 void judge_view(const struct judge *judge, enum view view, const struct folded *folded,
 		struct finding *ret, struct str *wrong)
 {
@@ -416,6 +435,8 @@ void judge_view(const struct judge *judge, enum view view, const struct folded *
 	if (shown > SHOWN_MAX)
 		str_addf(wrong, "and %d more such stacks\n", shown - SHOWN_MAX);
 	check_bounds(judge, view, ret, wrong);
+	if (judge->of->seen)
+		check_seen(judge->of->seen, view, folded, wrong);
 	for (int i = 0; i < SHARES_MAX && judge->of->shares[i].frame; i++)
 		if (is_visible(judge, view, judge->of->shares[i].frame))
 			check_share(&judge->of->shares[i], view,

@@ -179,6 +179,8 @@ unsigned int recorder_ms(const struct setup *setup, const struct truth_case *of)
 
 	if (setup->all_ms)
 		return setup->all_ms * times;
+	if (setup->core && of->core_ms)
+		return of->core_ms * times;
 	return (of->ms ? of->ms : setup->ms) * times;
 }
 

@@ -16,7 +16,7 @@ WORK_FLAGS := -std=gnu11 -Wall -Wextra -g -Iinclude -fno-optimize-sibling-calls 
               -pthread -Wl,-z,now -MMD -MP
 WITH_FP    := -fno-omit-frame-pointer
 WORK_PLAIN := nest threads storm chain label levels roots wait moves late skip held \
-              contain plugins reopen fiber stub $(if $(filter x86_64,$(ARCH)),jump generated)
+              contain plugins reopen fiber byhand stub $(if $(filter x86_64,$(ARCH)),jump generated)
 WORK_FOLLY := folly-weak folly-unique folly-local folly-global
 WORK_PLUGS := $(foreach n,0 1 2 3 4 5 6 7 8 9,libplug$(n).so)
 WORK_LIBS  := liblate.so liblive.so libdead.so $(WORK_PLUGS)
@@ -37,7 +37,8 @@ musl-static_CC   := $(WORK_MUSL) -O2 -static $(WITH_FP)
 stripped_CC      := $(CC) -O2 -Wl,--dynamic-list=tests/workloads/stripped.list -s
 # arm64: return addresses are signed, also while they are in the register
 core_aarch64     := -mbranch-protection=pac-ret+leaf+bti
-core_CC          := $(CC) -O2 -static -fomit-frame-pointer $(core_$(ARCH))
+# gcc leaves out of a static program what all others have, so that functions are found
+core_CC          := $(CC) -O2 -static -fomit-frame-pointer -Wl,--eh-frame-hdr $(core_$(ARCH))
 
 # A program's own flags.
 folly-weak_FLAGS   := -DKEY_WEAK
@@ -62,7 +63,7 @@ WORKLOADS := $(foreach k,$(WORK_KINDS),\
              $(if $(WORK_MUSL),$(foreach k,musl musl-static,\
                  $(call work_in,$(k),$(WORK_LINKS))))
 CORE_WORKLOADS := $(call work_in,core,nest threads storm chain roots wait moves skip \
-                      stub fiber swap swap-decoy)
+                      stub fiber byhand swap swap-decoy)
 
 # $(1) kind/program, $(2) source, $(3) flags
 define work_rule

@@ -26,6 +26,13 @@ static const struct truth_case threaded = {
 	.bounds = { { CLASS_FP_LEAF, .1 } },
 };
 
+static const struct truth_case both = {
+	.name = "both",
+	.program = "prog",
+	.thread = { { "main;deep;heavy|light" }, { "main;idle" } },
+	.seen = "heavy|idle",
+};
+
 static const struct truth_case spliced = {
 	.name = "spliced",
 	.program = "prog",
@@ -104,6 +111,15 @@ static void test_thread(void **state)
 	expect_wrong(&spliced, VIEW_THREAD, ARGUMENTS("_start;__libc_start_main", 200),
 		     "start-up");
 	expect_wrong(&spliced, VIEW_THREAD, ARGUMENTS("_start;elsewhere", 40), "fp-libc");
+}
+
+static void test_seen(void **state)
+{
+	expect_true(&both, VIEW_THREAD, "prog;main;deep;heavy 1\nprog;main;idle 1\n");
+	expect_wrong(&both, VIEW_THREAD, "prog;main;deep;light 1\nprog;main;idle 1\n",
+		     "no sample has heavy");
+	expect_wrong(&both, VIEW_THREAD, "prog;main;deep;heavy 1\n",
+		     "no sample has idle");
 }
 
 static void test_false_thread(void **state)
@@ -345,11 +361,12 @@ static void test_paths(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_thread),	    cmocka_unit_test(test_false_thread),
-		cmocka_unit_test(test_app),	    cmocka_unit_test(test_false_app),
-		cmocka_unit_test(test_numbers),	    cmocka_unit_test(test_async),
-		cmocka_unit_test(test_false_async), cmocka_unit_test(test_ledger),
-		cmocka_unit_test(test_paths),	    cmocka_unit_test(test_many_ways),
+		cmocka_unit_test(test_thread),	     cmocka_unit_test(test_seen),
+		cmocka_unit_test(test_false_thread), cmocka_unit_test(test_app),
+		cmocka_unit_test(test_false_app),    cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_async),	     cmocka_unit_test(test_false_async),
+		cmocka_unit_test(test_ledger),	     cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_many_ways),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
