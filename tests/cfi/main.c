@@ -75,7 +75,16 @@ static bool cfa_agrees(const struct truth *truth, const struct truth_row *row,
 	return rule->cfa == UNWIND_CFA_REG;
 }
 
-static bool fp_agrees(const struct truth_row *row, const struct unwind_rule *rule)
+/* Where gcc's aligned frame is gone, or its last instruction but one goes back to the
+ * stack as it was, the frame pointer is the caller's again, whatever is said. */
+static bool is_fp_back(const struct truth_row *row, uint64_t pc)
+{
+	return !strcmp(row->cfa, "rsp+8") ||
+	       (!strncmp(row->cfa, "r1", 2) && pc + 4 >= row->end);
+}
+
+static bool fp_agrees(const struct truth_row *row, uint64_t pc,
+		      const struct unwind_rule *rule)
 {
 	if (is_saved(row->fp))
 		return rule->fp == UNWIND_FP_CFA &&
@@ -87,7 +96,8 @@ static bool fp_agrees(const struct truth_row *row, const struct unwind_rule *rul
 		       !rule->fp_words;
 	if (!strcmp(row->fp, "exp"))
 		return rule->fp == UNWIND_FP_DEREF || rule->fp == UNWIND_FP_CFA ||
-		       rule->fp == UNWIND_FP_LOST;
+		       rule->fp == UNWIND_FP_LOST ||
+		       (rule->fp == UNWIND_FP_SAME && is_fp_back(row, pc));
 	return rule->fp == UNWIND_FP_LOST;
 }
 
@@ -141,7 +151,7 @@ static bool is_switching(const struct truth_row *row)
 	       strncmp(row->cfa, "rbp", 3);
 }
 
-static bool agrees(const struct truth *truth, const struct truth_row *row,
+static bool agrees(const struct truth *truth, const struct truth_row *row, uint64_t pc,
 		   const struct unwind_rule *rule, struct sums *sums)
 {
 	if (row->ra_is_unusual && rule->cfa != UNWIND_CFA_UNSUPPORTED)
@@ -161,7 +171,7 @@ static bool agrees(const struct truth *truth, const struct truth_row *row,
 	case UNWIND_CFA_NONE:
 		return false;
 	}
-	return cfa_agrees(truth, row, rule) && fp_agrees(row, rule) &&
+	return cfa_agrees(truth, row, rule) && fp_agrees(row, pc, rule) &&
 	       ra_agrees(truth, row, rule) && bx_agrees(row, rule);
 }
 
@@ -238,7 +248,7 @@ static bool is_rule_by_code(const struct truth *truth, const struct unwind_rule 
 static void judge(const struct truth *truth, uint64_t pc, const struct truth_row *row,
 		  const struct unwind_rule *rule, struct sums *sums)
 {
-	bool good = row ? agrees(truth, row, rule, sums)
+	bool good = row ? agrees(truth, row, pc, rule, sums)
 			: rule->cfa == UNWIND_CFA_NONE || is_rule_by_code(truth, rule);
 
 	if (!row && truth_no_cfi(truth, pc))

@@ -11,6 +11,7 @@
 #include "obj/elf_note.h"
 #include "unwind/unwind_fp.h"
 #include "unwind/unwind_go.h"
+#include "unwind/unwind_realign.h"
 #include "unwind/unwind_rules.h"
 #include "unwind/unwind_synthesized.h"
 #include "unwind/unwind_throw.h"
@@ -217,7 +218,9 @@ int unwind_table_build(int fd, struct range_recorder *recorder, struct unwind_ta
 				       .row = unwind_synthesized_row };
 	AUTO_ELF file = { 0 };
 	struct unwind_throw thrower = { .sink = &told, .file = &file };
-	const struct cfi_sink rest = { .arg = &thrower, .row = unwind_throw_row };
+	const struct cfi_sink thrown = { .arg = &thrower, .row = unwind_throw_row };
+	struct unwind_realign realign = { .sink = &thrown };
+	const struct cfi_sink rest = { .arg = &realign, .row = unwind_realign_row };
 	AUTO_UNWIND_GO go = { 0 };
 	const struct cfi_sink all = { .arg = &go, .row = unwind_go_row };
 	int err;
@@ -234,6 +237,8 @@ int unwind_table_build(int fd, struct range_recorder *recorder, struct unwind_ta
 	}
 	if (!err)
 		err = unwind_go_end(&go);
+	if (!err)
+		err = unwind_realign_end(&realign);
 	if (!err)
 		err = unwind_throw_end(&thrower);
 	if (!err)
