@@ -161,6 +161,25 @@ static __always_inline __u32 frame_bytes(__u32 insn, __u64 before, __u32 *ret_be
 		       : 0;
 }
 
+/* A trampoline of gcc's for nested functions: [bti c]; ldr x17; ldr x18; br x17 */
+static __always_inline bool loads_x17(__u32 insn)
+{
+	return (insn & 0xff00001f) == 0x58000011;
+}
+
+static __always_inline bool loads_x18(__u32 insn)
+{
+	return (insn & 0xff00001f) == 0x58000012;
+}
+
+static __always_inline bool is_trampoline(__u32 insn, __u32 next, __u32 last)
+{
+	return (loads_x17(insn) && loads_x18(next)) ||
+	       (loads_x17(last) && loads_x18(insn)) ||
+	       (loads_x18(last) && insn == 0xd61f0220) ||
+	       (signs(insn) && loads_x17(next));
+}
+
 /* The link register leads to the caller; what has been taken of the stack. */
 static __always_inline bool is_before_frame(__u32 insn, __u32 next, __u32 last,
 					    __u32 *ret_taken)
@@ -168,7 +187,7 @@ static __always_inline bool is_before_frame(__u32 insn, __u32 next, __u32 last,
 	*ret_taken = 0;
 	if (returns(insn) || pushes_fp(insn) || (signs(insn) && pushes_fp(next)) ||
 	    (makes_frame(insn) && saves_fp(next)) ||
-	    (authenticates(insn) && returns(next)))
+	    (authenticates(insn) && returns(next)) || is_trampoline(insn, next, last))
 		return true;
 	*ret_taken = IMM12(drops_frame(insn) ? insn : last);
 	return (saves_fp(insn) && makes_frame(last)) ||
@@ -211,8 +230,8 @@ static __always_inline bool drops_and_returns(__u64 code, struct unwind_rule *re
 	return false;
 }
 
-/* No engine's check before a prologue is read here. */
-static __always_inline bool checks_before_frame(const __u64 *code)
+/* What is read here is in leaf_rule(). */
+static __always_inline bool is_before_prologue(const __u64 *words)
 {
 	return false;
 }
@@ -342,6 +361,40 @@ static __always_inline bool jumps_before_push(__u64 code)
 	return (code & 0xffff00000000ffffULL) == 0x485500000000850fULL;
 }
 
+#define MOV_R11	    0xbb49 /* movabs $…,%r11 */
+#define MOV_R11D    0xbb41 /* mov $…,%r11d */
+#define MOV_R10	    0xba49 /* movabs $…,%r10 */
+#define JMP_R11	    0xe3ff49
+#define MOV64_BYTES 10
+#define MOV32_BYTES 6
+
+/* Does a mov to r11 begin this code, and one to r10 follow? code: 16 bytes in words. */
+static __always_inline bool moves_to_r11(__u64 code, __u64 next)
+{
+	if ((__u16)code == MOV_R11D)
+		return code >> 8 * MOV32_BYTES == MOV_R10;
+	return (__u16)code == MOV_R11 &&
+	       (__u16)(next >> 8 * (MOV64_BYTES - 8)) == MOV_R10;
+}
+
+/*
+ * gcc's trampolines of nested functions, on the stack: [endbr64]; mov to r11; movabs to
+ * r10; jmp *%r11. They are written each time that their function runs, which costs the
+ * CPU so much that most of its samples are there. code: two words, and two before.
+ */
+static __always_inline bool is_trampoline(const __u64 *code)
+{
+	__u64 at = code[0], next = code[1];
+
+	if ((__u32)at == ENDBR64)
+		return moves_to_r11(at >> 32 | next << 32, next >> 32);
+	if ((__u16)at == MOV_R10)
+		return (next >> 16 & 0xffffff) == JMP_R11;
+	if ((at & 0xffffff) == JMP_R11)
+		return code[-2] >> 48 == MOV_R10;
+	return moves_to_r11(at, next);
+}
+
 /*
  * Does a jump on a condition follow, and right behind it push %rbp, and what begins as
  * mov %rsp,%rbp? V8's optimized functions look there whether they are still good, at
@@ -357,6 +410,12 @@ static __always_inline bool checks_before_frame(const __u64 *code)
 		at = at >> 8 | (code[1] >> 8 * i) << 56;
 	}
 	return found || jumps_before_push(at);
+}
+
+/* Is nothing on the stack yet but the return address? */
+static __always_inline bool is_before_prologue(const __u64 *code)
+{
+	return checks_before_frame(code) || is_trampoline(code);
 }
 
 /*

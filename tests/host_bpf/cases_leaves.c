@@ -12,12 +12,12 @@ static struct sampled leaf_in_generated(const char *code, unsigned int at_byte,
 					unsigned int pushed)
 {
 	struct sampled at = leaf_in_code(0);
-	uint64_t words[4] = { 0 };
+	uint64_t words[6] = { 0 };
 
 	memcpy(words, code, strnlen(code, sizeof(words)));
 	memory_put(GENERATED - 16, 0);
 	memory_put(GENERATED - 8, 0);
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < 6; i++)
 		memory_put(GENERATED + 8 * (uint64_t)i, words[i]);
 	at.pc = GENERATED + at_byte;
 	at.sp = STACK - 8 * pushed;
@@ -39,6 +39,13 @@ static void put_generated(void)
 	"\x48\x8b\x59\xf8\xf6\x43\x35\x01\x0f\x85\x32\x65\x14\x20"                       \
 	"\x55\x48\x89\xe5"
 #define V8_RETURN "\x5d\x48\x83\xf9\x02\x7f\x03\xc2\x10\x7f"
+
+/* gcc's, of nested functions: mov $…,%r11; movabs $…,%r10; jmp *%r11 */
+#define MOVE_CHAIN  "\x49\xba\x70\xe2\xff\xff\xff\x7f\x11\x11"
+#define JUMP_NESTED "\x49\xff\xe3"
+#define TRAMPOLINE  "\x41\xbb\x10\x12\x40\x01" MOVE_CHAIN JUMP_NESTED
+#define FAR_TRAMPOLINE                                                                   \
+	"\xf3\x0f\x1e\xfa\x49\xbb\x10\x12\x55\x55\x55\x55\x11\x11" MOVE_CHAIN JUMP_NESTED
 
 /* Where the frame pointer is its caller's, some instructions say where that is. */
 static void test_generated_leaf(void **state)
@@ -66,6 +73,13 @@ static void test_generated_leaf(void **state)
 		{ V8_RETURN, 1, 0 },
 		{ V8_RETURN, 5, 0 },
 		{ V8_RETURN, 7, 0 },
+		{ TRAMPOLINE, 0, 0 },
+		{ TRAMPOLINE, 6, 0 },
+		{ TRAMPOLINE, 16, 0 },
+		{ FAR_TRAMPOLINE, 0, 0 },
+		{ FAR_TRAMPOLINE, 4, 0 },
+		{ FAR_TRAMPOLINE, 14, 0 },
+		{ FAR_TRAMPOLINE, 24, 0 },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
