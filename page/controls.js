@@ -132,7 +132,7 @@ function showRange(page) {
 	$("whole").disabled = !range;
 	$("when").textContent = range
 		? seconds((to - from + 1) * r.cell_s) + " chosen"
-		: seconds(r.n_cells * r.cell_s);
+		: seconds(r.meta.seconds || r.n_cells * r.cell_s);
 }
 
 function showRows({ state: { range, rows }, recording: { cell_s }, rows_of_time }) {

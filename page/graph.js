@@ -47,7 +47,7 @@ class Graph {
 		this.scroller = section.querySelector(".scroller");
 		this.canvas = section.querySelector("canvas");
 		this.spacer = section.querySelector(".spacer");
-		this.beyond = section.querySelector(".beyond");
+		this.beyond = [...section.querySelectorAll(".beyond")]; /* above, below */
 		this.widths = new Map();
 		this.zoom = this.focus = 0;
 		this.hover = -1;
@@ -58,9 +58,11 @@ class Graph {
 		const { canvas } = this;
 
 		this.scroller.addEventListener("scroll", () => this.draw());
-		this.beyond.addEventListener("click", () => {
-			this.scroller.scrollTop = this.up ? 0 : this.height;
-		});
+		this.beyond.forEach((button, below) =>
+			button.addEventListener("click", () => {
+				this.scroller.scrollTop = below ? this.height : 0;
+			})
+		);
 		canvas.addEventListener("mousemove", (event) => this.point(event));
 		canvas.addEventListener("mouseleave", () => this.point(null));
 		canvas.addEventListener("click", (event) => {
@@ -102,12 +104,30 @@ class Graph {
 				deepest = tree.depth[i];
 		this.rows = deepest + 1 - this.skip;
 		this.resize();
-		if (moved)
-			this.scroller.scrollTop = this.up
-				? this.height -
-					this.seen -
-					(tree.depth[zoom] - 3) * this.row
-				: (tree.depth[zoom] - this.skip - 3) * this.row;
+		if (!moved) return;
+		const first = zoom ? tree.depth[zoom] - this.skip - 3 : this.firstRow();
+
+		this.scroller.scrollTop = this.up
+			? this.height - this.seen - first * this.row
+			: first * this.row;
+	}
+
+	// Of a whole tree that does not fit, the part is shown where the time goes: the one
+	// nearest to the root in which half as much ends as in any part of that size.
+	firstRow() {
+		const { tree, rows } = this;
+		const shown = Math.max(Math.floor(this.seen / this.row) - 2, 1);
+		const ends = new Float64Array(rows + 1);
+		const part = (from) => ends[Math.min(from + shown, rows)] - ends[from];
+		let most = 0,
+			first = 0;
+
+		for (let i = 0; i < tree.n; i++)
+			if (tree.self[i] > 0) ends[tree.depth[i] + 1] += tree.self[i];
+		for (let row = 0; row < rows; row++) ends[row + 1] += ends[row];
+		for (let row = 0; row < rows; row++) most = Math.max(most, part(row));
+		while (2 * part(first) < most) first++;
+		return first;
 	}
 
 	resize() {
@@ -160,15 +180,19 @@ class Graph {
 		this.tellBeyond();
 	}
 
-	// How many rows away from the root don't fit; a click scrolls to their end.
+	// How many rows don't fit on either side; a click scrolls to their end.
 	tellBeyond() {
 		const { scrollTop } = this.scroller;
-		const hidden = this.up ? scrollTop : this.height - this.seen - scrollTop;
-		const rows = this.full ? 0 : Math.ceil(hidden / this.row - 0.5);
+		const hidden = [scrollTop, this.height - this.seen - scrollTop];
 
-		this.beyond.hidden = rows <= 0;
-		this.beyond.dataset.at = this.up ? "above" : "below";
-		this.beyond.textContent = beyondWords(rows, this.up);
+		this.beyond.forEach((button, below) => {
+			const rows = this.full
+				? 0
+				: Math.ceil(hidden[below] / this.row - 0.5);
+
+			button.hidden = rows <= 0;
+			button.textContent = beyondWords(rows, !below);
+		});
 	}
 
 	// Siblings that are too narrow to see are one grey cell together.

@@ -293,7 +293,7 @@ class Page {
 			weightWords(above.total[0], this.recording.meta);
 
 		$("upper-title").replaceChildren(
-			"Callers of " + shape.name(fn),
+			el("span", {}, "Callers of " + shape.name(fn)),
 			el("small", {}, words)
 		);
 		$("lower-title").replaceChildren("What it calls");

@@ -12,9 +12,9 @@ function legendItem(page, group, share) {
 
 	swatch.style.backgroundColor = page.fills[group];
 	item.setAttribute("aria-pressed", page.only === group);
-	item.title = "Show only these";
+	item.title = LEGEND_MEANING;
 	item.append(swatch, name.replace(APART, ""));
-	if (!isMark(name)) item.append(el("small", {}, share));
+	if (share && !isMark(name)) item.append(el("small", {}, share));
 	return el("li", {}, item);
 }
 
@@ -32,9 +32,10 @@ function showLegend(page) {
 		...groups
 			.filter((group) => shares[group] || seen[group])
 			.map((group) => {
-				const share = percent(shares[group], shape.tree.total[0]);
+				const share = shares[group];
+				const all = shape.tree.total[0];
 
-				return legendItem(page, group, share);
+				return legendItem(page, group, share && percent(share, all));
 			})
 	);
 }

@@ -70,6 +70,9 @@ function beyondWords(rows, up) {
 	return (up ? "▲ " : "▼ ") + rows + (rows === 1 ? " more row" : " more rows");
 }
 
+const LEGEND_MEANING =
+	"Show only these. The share is what their own code took, without what it calls.";
+
 const VIEW_MEANINGS = {
 	async: "Async view: who asked for the work.",
 	thread: "Thread view: who is on the thread's stack.",

@@ -353,6 +353,30 @@ function namesakes() {
 	return { meta: { ...META, title: "namesakes" }, samples, ledger: [] };
 }
 
+// A server whose time goes 25 calls from its start, and a little as far again beyond.
+function deep() {
+	const calls = (name, n, module) =>
+		Array.from({ length: n }, (_, i) => `${name}_${i}|${module}`);
+	const trunk = calls("serve", 25, "server");
+	const paths = [
+		[84, [...trunk, "compress|libz.so.1"]],
+		[16, [...trunk, ...calls("send", 25, "libnet.so")]],
+	];
+	const samples = paths.map(([weight, path]) => ({
+		pid: 7,
+		process: "server",
+		tid: 7,
+		thread: "server",
+		container: "",
+		second: 0,
+		weight,
+		on_thread: path,
+		asked: path,
+	}));
+
+	return { meta: { ...META, title: "server" }, samples, ledger: [] };
+}
+
 // n distinct stacks of a program with many functions, over 60 seconds.
 function big(n) {
 	const roll = dice(7),
@@ -480,6 +504,6 @@ function lines(recording) {
 }
 
 module.exports = {
-	...{ encode, lines, kinds, long, empty, service, hostile, big, namesakes },
+	...{ encode, lines, kinds, long, empty, service, hostile, big, deep, namesakes },
 	EVIL,
 };

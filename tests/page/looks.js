@@ -76,26 +76,30 @@ async function namesakes({ screen, is }) {
 	is.equal(new Set(legend.map(([, , colour]) => colour)).size, 4, "colours");
 }
 
-// What cells say, drawn once more.
-async function ends({ screen, is }) {
-	await screen.open("namesakes");
-	const said = await screen.get(`(() => {
-		const proto = CanvasRenderingContext2D.prototype, kept = proto.fillText;
+// What cells say, drawn once more after what happens to the window.
+function said(screen, ...events) {
+	return screen.get((names) => {
+		const proto = CanvasRenderingContext2D.prototype,
+			kept = proto.fillText;
 		const texts = [];
 
 		proto.fillText = function (text, ...at) {
 			texts.push(text);
 			return kept.call(this, text, ...at);
 		};
-		dispatchEvent(new Event("beforeprint"));
-		dispatchEvent(new Event("afterprint"));
+		names.forEach((name) => dispatchEvent(new Event(name)));
 		proto.fillText = kept;
 		return texts;
-	})()`);
+	}, events);
+}
 
-	is.true(said.includes("main"), "nothing was drawn");
-	is.true(said.includes("…::next"), "no end of a name: " + said);
-	is.true(!said.some((text) => text.startsWith("Klass")), "a beginning: " + said);
+async function ends({ screen, is }) {
+	await screen.open("namesakes");
+	const texts = await said(screen, "beforeprint", "afterprint");
+
+	is.true(texts.includes("main"), "nothing was drawn");
+	is.true(texts.includes("…::next"), "no end of a name: " + texts);
+	is.true(!texts.some((text) => text.startsWith("Klass")), "a beginning: " + texts);
 }
 
 async function paper({ screen, is }) {
@@ -175,25 +179,70 @@ async function folded({ screen, is }) {
 	);
 }
 
+// What is said of rows that don't fit, above and below.
+function beyondWords(screen) {
+	return screen.get(() =>
+		[...document.querySelectorAll("#upper .beyond")].map((button) =>
+			button.hidden ? "" : button.textContent.replace(/\d+/, "N")
+		)
+	);
+}
+
 // Cells that don't fit are told of and can be reached.
 async function beyond({ screen, is }) {
-	const words = `document.querySelector("#upper .beyond").textContent`;
-	const hidden = `document.querySelector("#upper .beyond").hidden`;
+	const [above, below] = ["▲ N more rows", "▼ N more rows"];
+	const shown = (n) => `document.querySelectorAll("#upper .beyond")[${n}]`;
 
 	await screen.open("big");
 	await screen.browser.size(800, 400);
-	await screen.until(`!${hidden}`, "nothing says that rows don't fit");
-	is.true(
-		/^▲ \d+ more rows?$/.test(await screen.get(words)),
-		await screen.get(words)
-	);
+	await screen.until(`!${shown(0)}.hidden`, "nothing says that rows don't fit");
+	is.equal(await beyondWords(screen), [above, below], "where the time goes");
 	await screen.shot("beyond");
-	await screen.click("#upper .beyond");
-	await screen.until(hidden, "it does not lead to the top");
+	await screen.get(shown(0) + ".click()");
+	await screen.until(shown(0) + ".hidden", "it does not lead to the top");
+	is.equal(await beyondWords(screen), ["", below], "at the top");
+	await screen.get(shown(1) + ".click()");
+	await screen.until(shown(1) + ".hidden", "it does not lead back");
 	await screen.press("i");
+	await screen.until(`!${shown(1)}.hidden`, "an icicle's lie below");
+	is.equal(await beyondWords(screen), [above, below], "of an icicle");
+	is.true(
+		await screen.get(() => {
+			const pill = document.querySelectorAll("#upper .beyond")[1];
+			const { top } = document
+				.querySelector("#upper canvas")
+				.getBoundingClientRect();
+
+			return pill.getBoundingClientRect().bottom <= top;
+		}),
+		"what is said of rows covers cells"
+	);
+	await screen.browser.size(1280, 800);
+}
+
+// A graph that does not fit begins where the time goes.
+async function hot({ screen, is }) {
+	const legend = `[...document.querySelectorAll("#legend li")]
+		.map((li) => li.textContent).sort()`;
+
+	await screen.open("deep");
+	await screen.browser.size(800, 600);
 	await screen.until(
-		`!${hidden} && ${words}.startsWith("▼")`,
-		"an icicle's lie below"
+		`document.querySelector("#upper canvas").clientWidth <= 800`,
+		"the graph does not follow"
+	);
+	for (const key of ["f", "i"]) {
+		await screen.press(key);
+		const texts = await said(screen, "resize");
+
+		is.true(texts.includes("compress"), `${key}: the hottest: ${texts}`);
+		is.true(!texts.includes("all"), `${key}: it fits`);
+		is.true(!(await beyondWords(screen)).includes(""), `${key}: untold`);
+	}
+	is.equal(
+		await screen.get(legend),
+		["libnet.so16.0 %", "libz.so.184.0 %", "server"],
+		"who took no time has no share"
 	);
 	await screen.browser.size(1280, 800);
 }
@@ -207,4 +256,5 @@ module.exports = [
 	["small and large windows", small],
 	["in a small window the graph has most of it", folded],
 	["rows that don't fit say so, and can be reached", beyond],
+	["what does not fit begins where the time goes", hot],
 ];
