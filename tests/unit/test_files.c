@@ -72,7 +72,9 @@ static uint32_t map_file(struct files *files, const char *name)
 
 static struct files *begin(void)
 {
-	const struct files_config config = { .modules = modules, .source = &source };
+	const struct files_config config = { .modules = modules,
+					     .source = &source,
+					     .command = 7 };
 	struct files *files;
 
 	assert_int_equal(files_new(&files, &config), 0);
@@ -86,6 +88,24 @@ static void link_file(const char *name, const char *to)
 	snprintf(from, sizeof(from), "%s/%s", folder, name);
 	snprintf(path, sizeof(path), "%s/%s", folder, to);
 	assert_int_equal(link(from, path), 0);
+}
+
+/* Whoever else has ended unseen may be anybody. */
+static void command_is_ours_unseen(void **state)
+{
+	AUTO(files) files = begin();
+	const struct module made[] = { { .kind = MODULE_JIT, .path = "[jit]", .pid = 7 },
+				       { .kind = MODULE_JIT, .path = "[jit]", .pid = 8 } };
+	struct mapping maps[2] = { { .start = 0x1000, .end = 0x2000 } };
+
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(module_id(modules, &made[i], &maps[i].module), 0);
+	assert_true(files_owner(files, maps[0].module).known);
+	assert_int_equal(files_owner(files, maps[0].module).uid, geteuid());
+	assert_int_equal(files_owner(files, maps[0].module).inner_pid, 7);
+	assert_int_equal(files_open(files, &process, &maps[1]), 0);
+	assert_false(files_owner(files, maps[1].module).known);
+	assert_int_equal(files_owner(files, maps[1].module).inner_pid, 8);
 }
 
 static void two_names_are_one_file(void **state)
@@ -350,6 +370,7 @@ static int tear_down(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(command_is_ours_unseen),
 		cmocka_unit_test(two_names_are_one_file),
 		cmocka_unit_test(without_an_inode_nothing_is_opened),
 		cmocka_unit_test(written_over_it_is_another),

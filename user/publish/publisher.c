@@ -29,6 +29,7 @@ static int new_tables(struct publisher *p)
 		.worker = p->config.worker,
 		.large_file_worker = p->config.large_file_worker,
 		.opener = p->config.opener,
+		.command = p->config.command,
 		.cache = p->config.cache,
 	};
 	int err = 0;

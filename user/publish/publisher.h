@@ -24,6 +24,7 @@ struct publisher_config {
 	struct worker *worker;
 	struct worker *large_file_worker; /* NULL: the same */
 	struct opener *opener;		  /* NULL: see sym/files.h */
+	pid_t command;			  /* sym/files.h */
 	struct module_table *modules;	  /* which others name by, too */
 	struct cache *cache;		  /* of unwind tables; NULL: none */
 	bool tables;			  /* walk by unwind tables */

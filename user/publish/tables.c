@@ -167,6 +167,7 @@ int tables_new(struct tables **ret, const struct tables_config *config)
 		.opener = config->opener,
 		.modules = config->modules,
 		.source = &config->outside->files,
+		.command = config->command,
 		.sink = on_metadata,
 		.arg = tables,
 	};

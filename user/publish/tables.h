@@ -95,6 +95,7 @@ struct tables_config {
 	struct worker *worker;		  /* whose tables come here from now on */
 	struct worker *large_file_worker; /* NULL: the same */
 	struct opener *opener;		  /* of the files */
+	pid_t command;			  /* sym/files.h */
 	struct cache *cache;		  /* NULL: none */
 	bool all_by_table;		  /* as of struct mapping_tables_config */
 };

@@ -118,6 +118,7 @@ static int new_parts(struct recording *r)
 		.opener = r->opener,
 		.large_file_worker = r->large_file_worker,
 		.cache = r->cache,
+		.command = r->command.pid,
 		.tables = r->options->unwind != UNWIND_FP,
 		.all_by_table = r->options->unwind == UNWIND_TABLE,
 	};

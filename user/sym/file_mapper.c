@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "sym/file_mapper.h"
 
+#include <unistd.h>
+
 /* Whose a process is changes rarely. */
 #define OWNER_PACE_NS 1000000000ULL
 
@@ -14,6 +16,15 @@ bool file_owner_ask(const struct files_config *config, pid_t pid, uint64_t *aske
 	*ret = config->source->owner(config->opener, pid);
 	*asked_ns = now;
 	return ret->known;
+}
+
+struct owner file_owner_unseen(pid_t pid, pid_t command)
+{
+	struct owner owner = { .known = pid == command, .inner_pid = pid };
+
+	if (owner.known)
+		owner.uid = owner.payer = geteuid();
+	return owner;
 }
 
 void file_mapper_note(struct file_mapper *mapper, const struct files_config *config,

@@ -18,6 +18,9 @@ struct file_mapper {
 bool file_owner_ask(const struct files_config *config, pid_t pid, uint64_t *asked_ns,
 		    struct owner *ret);
 
+/* Of one that ended before it could be asked: our own command is ours. */
+struct owner file_owner_unseen(pid_t pid, pid_t command);
+
 /* One who does not let us look is nobody else than who is known already. */
 void file_mapper_note(struct file_mapper *mapper, const struct files_config *config,
 		      pid_t pid);

@@ -454,8 +454,11 @@ const struct stat *files_opened(const struct files *files, uint32_t module)
 
 struct owner files_owner(const struct files *files, uint32_t module)
 {
-	return module < files->files.n ? files->files.items[module].owner
-				       : (struct owner){ 0 };
+	pid_t pid = (pid_t)module_get(files->config.modules, module)->pid;
+
+	if (module < files->files.n && files->files.items[module].owner.known)
+		return files->files.items[module].owner;
+	return file_owner_unseen(pid, files->config.command);
 }
 
 uid_t files_uid(const struct files *files, uint32_t module)

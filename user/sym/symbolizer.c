@@ -126,8 +126,6 @@ static int name_jit(const struct symbol_sources *sources, uint32_t module,
 	error_clear();
 	if (now && now->incarnation != jit->incarnation) /* the map is another's by now */
 		return -ESRCH;
-	if (!owner.known)
-		owner.inner_pid = (pid_t)jit->pid;
 	err = opener_perf_map(sources->opener, (pid_t)jit->pid, &owner, PERF_MAP_MAX,
 			      &fd);
 	if (err) /* most generated code has none, and -ENOENT is no news */
