@@ -38,9 +38,9 @@ static uint32_t add_module(struct module_table *modules, enum module_kind kind,
 	return add_module_of(modules, PID, kind, path);
 }
 
-/* A leaf of generated code, and its caller in `caller`. */
-static void count_of_generated(struct module_table *modules, uint32_t jit,
-			       uint32_t caller, struct name_ledger *ret)
+/* A leaf of generated code, and its caller in `caller`; their names, or NULL. */
+static void count_named(struct module_table *modules, uint32_t jit, uint32_t caller,
+			const char *const called[2], struct name_ledger *ret)
 {
 	uint32_t codes[STACK_HEAD + 2] = { 0, HOOK_ONCPU, END_START, 0, 2 };
 	const struct sample_owner owner = { .time_ns = 1, .weight_ns = 1, .tgid = PID };
@@ -56,6 +56,8 @@ static void count_of_generated(struct module_table *modules, uint32_t jit,
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(aggregator_frame_id(aggregator, &frames[i], &id), 0);
 		codes[STACK_HEAD + i] = CODE_FRAME | id;
+		if (called[i])
+			assert_int_equal(names_set(names, id, called[i]), 0);
 	}
 	assert_int_equal(aggregator_add(aggregator, codes, STACK_HEAD + 2, &owner), 0);
 	assert_int_equal(profile_builder_new(&builder, aggregator, modules), 0);
@@ -65,6 +67,46 @@ static void count_of_generated(struct module_table *modules, uint32_t jit,
 						   aggregator, modules, names,
 						   profile_builder_profile(builder) }),
 			 0);
+}
+
+static void count_of_generated(struct module_table *modules, uint32_t jit,
+			       uint32_t caller, struct name_ledger *ret)
+{
+	static const char *const none[2];
+
+	count_named(modules, jit, caller, none, ret);
+}
+
+/* Only from the version on that can, and only if it has not done so. */
+static void an_interpreter_could_name_what_it_runs(void **state)
+{
+	static const char evaluates[] = "_PyEval_EvalFrameDefault";
+	static const struct {
+		const char *path, *called[2];
+		bool hint;
+	} runs[] = {
+		{ "/usr/bin/python3.13", { NULL, evaluates }, true },
+		{ "/usr/lib/libpython3.12.so.1.0", { NULL, evaluates }, true },
+		{ "/usr/bin/python3.11", { NULL, evaluates }, false },
+		{ "/usr/bin/python3.13", { NULL, "PyObject_Call" }, false },
+		{ "/usr/bin/own", { NULL, evaluates }, false },
+		{ "/usr/bin/python3.13", { "py::f:/x.py", evaluates }, false },
+	};
+
+	for (size_t i = 0; i < sizeof(runs) / sizeof(*runs); i++) {
+		AUTO(module_table) modules = NULL;
+		struct name_ledger ledger;
+		uint32_t python, jit;
+
+		assert_int_equal(module_table_new(&modules), 0);
+		python = add_module(modules, MODULE_FILE, runs[i].path);
+		jit = add_module(modules, MODULE_JIT, "[jit]");
+		count_named(modules, jit, python, runs[i].called, &ledger);
+		assert_int_equal(ledger.interpreter != NULL, runs[i].hint);
+		assert_int_equal(ledger.frames, 2);
+		if (runs[i].hint)
+			assert_int_equal(ledger.interpreted, 1);
+	}
 }
 
 static void a_module_that_was_let_go_made_no_code(void **state)
@@ -108,6 +150,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_module_that_was_let_go_made_no_code),
 		cmocka_unit_test(nor_did_one_that_only_others_run),
+		cmocka_unit_test(an_interpreter_could_name_what_it_runs),
 	};
 
 	return cmocka_run_group_tests_name("name_ledger", tests, NULL, NULL);

@@ -24,6 +24,7 @@ struct count {
 	const struct name_ledger_source *source;
 	struct name_ledger *ledger;
 	struct nameless *unnamed; /* by module */
+	bool is_interpreted_named;
 };
 
 /* All generated code is one module here, whatever process it is of. */
@@ -40,6 +41,25 @@ static void count_nameless(struct count *count, uint32_t frame, uint64_t times)
 	unnamed->in_profile = count->source->profile->frames.items[frame].module;
 }
 
+static void count_interpreted(struct count *count, uint32_t id, uint64_t times)
+{
+	const struct name_ledger_source *source = count->source;
+	const char *name = names_get(source->names, id), *asked = NULL;
+	const struct module *module =
+		module_get(source->modules, aggregator_frame(source->aggregator, id)->module);
+
+	if (!name)
+		return;
+	if (module->kind == MODULE_JIT)
+		count->is_interpreted_named |= interpreter_has_named(name);
+	if (module->kind == MODULE_FILE)
+		asked = interpreter_that_names(module->path, name);
+	if (!asked)
+		return;
+	count->ledger->interpreted += times;
+	count->ledger->interpreter = asked;
+}
+
 static void count_frame(struct count *count, uint32_t id, uint64_t times)
 {
 	const struct profile_frame *frame = &count->source->profile->frames.items[id];
@@ -52,6 +72,7 @@ static void count_frame(struct count *count, uint32_t id, uint64_t times)
 		return;
 	count->unnamed[aggregator_frame(count->source->aggregator, id)->module]
 		.is_sampled = true;
+	count_interpreted(count, id, times);
 	origin = names_origin(count->source->names, id);
 	count->ledger->frames += times;
 	count->ledger->by_origin[origin] += times;
@@ -148,16 +169,19 @@ int name_ledger_count(struct name_ledger *ret, const struct name_ledger_source *
 {
 	AUTO_FREE struct nameless *unnamed =
 		calloc(module_count(source->modules), sizeof(*unnamed));
-	struct count count = { source, ret, unnamed };
+	struct count count = { source, ret, unnamed, false };
 	int err;
 
 	*ret = (struct name_ledger){ 0 };
 	if (!unnamed)
 		return fail(-ENOMEM, "no memory for the modules");
 	err = count_frames(&count);
-	if (!err)
-		find_worst(&count);
-	return err;
+	if (err)
+		return err;
+	find_worst(&count);
+	if (count.is_interpreted_named || ret->interpreted <= ret->frames / LEAST_SHARE)
+		ret->interpreter = NULL;
+	return 0;
 }
 
 void name_ledger_find_packages(struct name_ledger *ledger)
@@ -229,6 +253,11 @@ void name_ledger_summary(struct str *out, const struct name_ledger *ledger)
 		str_addf(out, "            %5.1f %%  ", share(ledger, module->frames));
 		add_remedy(out, module, ledger->has_servers);
 	}
+	if (ledger->interpreter)
+		str_addf(out,
+			 "            %5.1f %%  are an interpreter's own; to name what "
+			 "it runs, try: %s\n",
+			 share(ledger, ledger->interpreted), ledger->interpreter);
 }
 
 static const char *remedy_word(enum name_remedy remedy)
@@ -253,6 +282,10 @@ void name_ledger_json(struct json *json, const struct name_ledger *ledger)
 		json_uint(json, name.s ? name.s : "", ledger->by_origin[i]);
 	}
 	json_uint(json, "inlined", ledger->inlined);
+	if (ledger->interpreter) {
+		json_uint(json, "interpreted", ledger->interpreted);
+		json_text(json, "interpreter", ledger->interpreter);
+	}
 	json_open(json, "unnamed", '[');
 	for (uint32_t i = 0; i < ledger->n_modules; i++) {
 		const struct unnamed_module *module = &ledger->modules[i];

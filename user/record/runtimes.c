@@ -2,7 +2,10 @@
 #include "record/runtimes.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
+
+#define PYTHON_THAT_NAMES 12 /* 3.12 */
 
 /* By how the file's name begins. Each was tried with weft but .NET's, which is from its
  * documentation. */
@@ -19,13 +22,37 @@ static const struct runtime {
 	{ "libcoreclr.so", "DOTNET_PerfMapEnabled=1" },
 };
 
+static const char *base_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
 const char *runtime_that_names(const char *path)
 {
-	const char *base = strrchr(path, '/');
+	const char *base = base_of(path);
 
-	base = base ? base + 1 : path;
 	for (size_t i = 0; i < sizeof(runtimes) / sizeof(*runtimes); i++)
 		if (!strncmp(base, runtimes[i].file, strlen(runtimes[i].file)))
 			return runtimes[i].asked;
 	return NULL;
+}
+
+const char *interpreter_that_names(const char *path, const char *function)
+{
+	static const char python[] = "python3.", evaluates[] = "_PyEval_EvalFrame";
+	const char *base = base_of(path);
+
+	base += strncmp(base, "lib", 3) ? 0 : 3;
+	if (strncmp(function, evaluates, strlen(evaluates)) ||
+	    strncmp(base, python, strlen(python)) ||
+	    atoi(base + strlen(python)) < PYTHON_THAT_NAMES)
+		return NULL;
+	return "python -X perf";
+}
+
+bool interpreter_has_named(const char *function)
+{
+	return !strncmp(function, "py::", 4);
 }

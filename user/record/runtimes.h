@@ -6,8 +6,17 @@
 #ifndef WEFT_RECORD_RUNTIMES_H
 #define WEFT_RECORD_RUNTIMES_H
 
+#include <stdbool.h>
+
 /* What makes it write a map of its code, as "node --perf-basic-prof"; NULL: it is none of
  * them. */
 const char *runtime_that_names(const char *path);
+
+/* The same of one whose frames are an interpreter's own: is this function one of those?
+ * NULL: not, or nothing makes it name what it interprets. */
+const char *interpreter_that_names(const char *path, const char *function);
+
+/* Has who was asked so named this one? */
+bool interpreter_has_named(const char *function);
 
 #endif
