@@ -132,6 +132,24 @@ is_named() {
 	jq -e '.symbols.inlines_failed == 1' stats
 }
 
+@test "weft report: inlined functions of split DWARF from its .dwo file" {
+	needs_recording
+	build 3
+	gcc -O1 -g -gsplit-dwarf -static -Wl,--build-id -DNUMBER=3 -o burn burn.c
+	start ./burn
+	record_while "$program" 300 -p "$program" -F 997 -o x.weft --unwind-cache none
+	kill -9 "$program"
+	mkdir -p "symbols$PWD" away
+	mv burn.dwo away/
+	mv burn "symbols$PWD/"
+	weft report --symfs symbols --inlines x.weft -o out.folded
+	grep -qE ';main;one ' out.folded
+	run ! grep -q ';innermost_' out.folded
+	mv away/burn.dwo "symbols$PWD/"
+	weft report --symfs symbols --inlines x.weft -o out.folded
+	grep -qE ';main;one;innermost_\[i\] ' out.folded
+}
+
 @test "files with symbols below a folder that is named" {
 	needs_recording
 	build 3

@@ -8,6 +8,7 @@
 #include "report/late_inlines.h"
 #include "sym/alternate_link.h"
 #include "sym/debug_servers.h"
+#include "sym/split_files.h"
 #include "worker/worker.h"
 
 #include <errno.h>
@@ -231,17 +232,23 @@ static int read_locations(struct places *places, int fd)
 {
 	struct late_search *s = places->search;
 	AUTO_CLOSE int alternate = open_alternate(s, fd);
-	const struct name_request request = {
-		.source = NAMES_LOCATIONS,
-		.fd = fd,
-		.addrs = places->addrs,
-		.n = places->n,
-		.deadline_ms = DEADLINE_MS,
-	};
+	struct name_request request = { .source = NAMES_SPLITS,
+					.fd = fd,
+					.addrs = places->addrs,
+					.n = places->n,
+					.deadline_ms = DEADLINE_MS };
+	struct split_files splits;
+	int err;
 
-	return worker_locations(s->worker, &request,
-				&(struct inline_files){ .alternate = alternate },
-				on_locations, places);
+	split_files_find(&splits, &(struct split_search){ s->worker, NULL, begin_query(s),
+							  s->path, request });
+	request.source = NAMES_LOCATIONS;
+	err = worker_locations(
+		s->worker, &request,
+		&(struct inline_files){ alternate, splits.files, splits.n }, on_locations,
+		places);
+	split_files_close(&splits);
+	return err;
 }
 
 /* By addresses as linked where the recording tells them, since a debug file holds no

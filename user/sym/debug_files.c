@@ -209,50 +209,14 @@ int debug_files_alternate(struct debug_files *debug, uint32_t module, int fd,
 	return found >= 0 ? found : fetch(&search, &id);
 }
 
-struct split_search {
-	struct debug_search *search;
-	struct debug_splits *splits;
-};
-
-static int on_split(void *arg, size_t index, const char *path, uint64_t id)
-{
-	const struct split_search *all = arg;
-	struct debug_search *search = all->search;
-	struct debug_splits *splits = all->splits;
-	int fd = -1;
-
-	splits->missing++;
-	if (splits->n == SPLIT_FILES_MAX || strlen(path) >= sizeof(search->query.split))
-		return 0;
-	strcpy(search->query.split, path);
-	search->query.first = open_debug_first_split();
-	if (opener_debug(search->debug->sources.opener, &search->query, search->path,
-			 &search->query.first, &fd)) {
-		error_clear();
-		return 0;
-	}
-	splits->missing--;
-	splits->files[splits->n++] = (struct split_file){ id, fd };
-	return 0;
-}
-
 void debug_files_splits(struct debug_files *debug, uint32_t module,
-			const struct name_request *request, struct debug_splits *ret)
+			const struct name_request *request, struct split_files *ret)
 {
 	struct debug_search search = begin_search(debug, module, request->deadline_ms);
-	struct split_search all = { &search, ret };
 
-	ret->n = ret->missing = 0;
-	if (worker_names(debug->sources.worker, request, on_split, &all))
-		error_clear();
-	if (ret->missing)
-		log_verbose("%lu .dwo files of %s: not found", ret->missing, search.path);
-}
-
-void debug_splits_close(struct debug_splits *splits)
-{
-	while (splits->n)
-		close(splits->files[--splits->n].fd);
+	split_files_find(ret, &(struct split_search){ debug->sources.worker,
+						      debug->sources.opener, search.query,
+						      search.path, *request });
 }
 
 uint64_t debug_files_waited_ns(const struct debug_files *debug)

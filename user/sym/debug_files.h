@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "sym/debug_servers.h"
 #include "sym/files.h"
+#include "sym/split_files.h"
 
 struct debug_counts {
 	unsigned long found;
@@ -46,18 +47,10 @@ int debug_files_fetch(struct debug_files *debug, uint32_t module, int deadline_m
 int debug_files_alternate(struct debug_files *debug, uint32_t module, int fd,
 			  int deadline_ms);
 
-struct debug_splits {
-	struct split_file files[SPLIT_FILES_MAX];
-	size_t n;
-	unsigned long missing; /* or more than that */
-};
-
-/* The .dwo files that the debug file (or module) of a request's fd says to have its
- * functions in, for the units that hold its addresses as linked. Whether each is of this
- * very unit is seen as it is read. */
+/* The .dwo files of a module, for a request of NAMES_SPLITS of its debug file (or its own)
+ * (sym/split_files.h). */
 void debug_files_splits(struct debug_files *debug, uint32_t module,
-			const struct name_request *request, struct debug_splits *ret);
-void debug_splits_close(struct debug_splits *splits);
+			const struct name_request *request, struct split_files *ret);
 
 /* How long servers have kept us waiting. */
 uint64_t debug_files_waited_ns(const struct debug_files *debug);

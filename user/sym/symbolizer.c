@@ -52,7 +52,7 @@ static void read_locations(struct symbolizer *s, struct symbol_batch *batch, int
 		debug_files_alternate(s->debug, module, fd, symbol_batch_left_ms(batch));
 	AUTO_FREE uint64_t *linked =
 		symbol_batch_linked(batch, files_elf_info(s->sources.files, module));
-	struct debug_splits splits;
+	struct split_files splits;
 	struct inline_files files;
 
 	if (!linked) {
@@ -69,7 +69,7 @@ static void read_locations(struct symbolizer *s, struct symbol_batch *batch, int
 		batch, &(struct location_source){
 			       fd, &files, linked,
 			       module_get(s->sources.modules, module)->path });
-	debug_splits_close(&splits);
+	split_files_close(&splits);
 }
 
 static int name_file(struct symbolizer *s, uint32_t module, struct symbol_batch *batch)
