@@ -112,8 +112,8 @@ class Graph {
 			: first * this.row;
 	}
 
-	// Of a whole tree that does not fit, the part is shown where the time goes: the one
-	// nearest to the root in which half as much ends as in any part of that size.
+	// Of a whole tree that does not fit, the part is shown where the time goes: the
+	// one nearest to the root in which half as much ends as in any part of that size.
 	firstRow() {
 		const { tree, rows } = this;
 		const shown = Math.max(Math.floor(this.seen / this.row) - 2, 1);

@@ -35,7 +35,11 @@ function showLegend(page) {
 				const share = shares[group];
 				const all = shape.tree.total[0];
 
-				return legendItem(page, group, share && percent(share, all));
+				return legendItem(
+					page,
+					group,
+					share && percent(share, all)
+				);
 			})
 	);
 }

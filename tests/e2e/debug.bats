@@ -115,6 +115,15 @@ is_named() {
 	record_burn ./burn
 	grep -qE ';main;one;innermost_\[i\] ' out.folded
 	jq -e '.symbols.inlines_failed == 0' stats
+	# in a package of them
+	if command -v llvm-dwp >/dev/null; then
+		llvm-dwp burn.dwo -o burn.dwp
+		mv burn.dwo kept.dwo
+		record_burn ./burn
+		grep -qE ';main;one;innermost_\[i\] ' out.folded
+		rm burn.dwp
+		mv kept.dwo burn.dwo
+	fi
 	# anybody may write it
 	chmod o+w burn.dwo
 	record_burn ./burn

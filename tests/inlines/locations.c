@@ -2,8 +2,9 @@
 /*
  * locations FILE [ALTERNATE]    reads addresses as linked, in hex, a line each, from
  * stdin; prints for each what elf_inlines() says of it, with the .dwo files that FILE
- * names, as addr2line -a -i -f does: the address, then pairs of lines, the innermost
- * function first, and FILE:LINE. The name of the last, which is the symbol's, is "-".
+ * names, or FILE.dwp, as addr2line -a -i -f does: the address, then pairs of lines, the
+ * innermost function first, and FILE:LINE. The name of the last, which is the symbol's,
+ * is "-".
  */
 #include "base/error.h"
 #include "obj/inlines.h"
@@ -40,13 +41,17 @@ static int on_locations(void *arg, size_t index, const struct source_location *l
 	return 0;
 }
 
+static char package[4096];
+
 static int on_split(void *arg, size_t index, const char *path, uint64_t id)
 {
 	struct split_file *splits = arg;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
+	if (fd < 0)
+		fd = open(package, O_RDONLY | O_CLOEXEC);
 	if (index < SPLIT_FILES_MAX)
-		splits[index] =
-			(struct split_file){ id, open(path, O_RDONLY | O_CLOEXEC) };
+		splits[index] = (struct split_file){ id, fd };
 	return 0;
 }
 
@@ -70,6 +75,7 @@ int main(int argc, char **argv)
 	static struct split_file splits[SPLIT_FILES_MAX];
 	size_t n = 0, n_splits;
 
+	snprintf(package, sizeof(package), "%s.dwp", argc > 1 ? argv[1] : "");
 	while (n < ADDRESSES_MAX && scanf("%" SCNx64, &addresses[n]) == 1)
 		n++;
 	n_splits = fd < 0 ? 0 : open_splits(fd, n, splits);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * mutate RUNS SEED FILE [OTHER]    damages a file's debug information, and that of the
- * other one, which is its alternate file or, by the ending .dwo, that of its unit, RUNS
- * times, and asks for locations in it. Whatever comes of it must end, and say at most
+ * other one, which is its alternate file or, by the ending .dw[op], that of its unit,
+ * RUNS times, and asks for locations in it. Whatever comes of it must end, and say at most
  * once what an address is. The sanitizers see to the rest; a run is repeated by its seed.
  */
 #include "base/error.h"
@@ -131,7 +131,7 @@ static bool add_file(struct mutator *m, int fd, const char *path)
 {
 	size_t n = strlen(path);
 
-	if (n < 4 || strcmp(path + n - 4, ".dwo")) {
+	if (n < 4 || (strcmp(path + n - 4, ".dwo") && strcmp(path + n - 4, ".dwp"))) {
 		m->files.alternate = fd;
 		return true;
 	}

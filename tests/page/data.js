@@ -355,26 +355,17 @@ function namesakes() {
 
 // A server whose time goes 25 calls from its start, and a little as far again beyond.
 function deep() {
-	const calls = (name, n, module) =>
-		Array.from({ length: n }, (_, i) => `${name}_${i}|${module}`);
-	const trunk = calls("serve", 25, "server");
-	const paths = [
-		[84, [...trunk, "compress|libz.so.1"]],
-		[16, [...trunk, ...calls("send", 25, "libnet.so")]],
-	];
-	const samples = paths.map(([weight, path]) => ({
-		pid: 7,
-		process: "server",
-		tid: 7,
-		thread: "server",
-		container: "",
-		second: 0,
-		weight,
-		on_thread: path,
-		asked: path,
-	}));
+	const calls = (name) => Array.from({ length: 25 }, (_, i) => name.replace("|", i + "|"));
+	const task = { pid: 7, process: "server", tid: 7, thread: "server" };
+	const sample = (weight, beyond) => {
+		const path = [...calls("serve|server"), ...beyond];
 
-	return { meta: { ...META, title: "server" }, samples, ledger: [] };
+		return { ...task, second: 0, weight, on_thread: path, asked: path };
+	};
+	const there = sample(84, ["compress|libz.so.1"]);
+	const beyond = sample(16, calls("send|libnet.so"));
+
+	return { meta: META, samples: [there, beyond], ledger: [] };
 }
 
 // n distinct stacks of a program with many functions, over 60 seconds.

@@ -94,8 +94,10 @@ static void link_file(const char *name, const char *to)
 static void command_is_ours_unseen(void **state)
 {
 	AUTO(files) files = begin();
-	const struct module made[] = { { .kind = MODULE_JIT, .path = "[jit]", .pid = 7 },
-				       { .kind = MODULE_JIT, .path = "[jit]", .pid = 8 } };
+	const struct module made[] = {
+		{ .kind = MODULE_JIT, .path = "[jit]", .pid = 7 },
+		{ .kind = MODULE_JIT, .path = "[jit]", .pid = 8 }
+	};
 	struct mapping maps[2] = { { .start = 0x1000, .end = 0x2000 } };
 
 	for (int i = 0; i < 2; i++)

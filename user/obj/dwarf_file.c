@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "obj/dwarf_file.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
+#include "obj/split_package.h"
 
 #include <errno.h>
 #include <gelf.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define BYTES_MAX (512u << 20) /* of a file's debug information, as it lies there */
@@ -44,13 +47,11 @@ static int has_debug_information(Elf *elf, bool *ret)
 	return 0;
 }
 
-int dwarf_file_open(struct dwarf_file *file, int fd)
+static int begin(struct dwarf_file *file)
 {
 	bool has;
 	int err;
 
-	elf_version(EV_CURRENT);
-	file->elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (!file->elf || elf_kind(file->elf) != ELF_K_ELF)
 		return fail(-ENOEXEC, "not an ELF file");
 	err = has_debug_information(file->elf, &has);
@@ -61,10 +62,34 @@ int dwarf_file_open(struct dwarf_file *file, int fd)
 			   : fail(-EBADMSG, "debug information: %s", dwarf_errmsg(-1));
 }
 
+int dwarf_file_open(struct dwarf_file *file, int fd)
+{
+	elf_version(EV_CURRENT);
+	file->elf = elf_begin(fd, ELF_C_READ, NULL);
+	return begin(file);
+}
+
+int dwarf_file_open_split(struct dwarf_file *file, int fd, uint64_t id)
+{
+	AUTO_STR unit = { 0 };
+	bool is_package = false;
+	int err = split_package_take(fd, id, &is_package, &unit);
+
+	if (err || !is_package)
+		return err ? err : dwarf_file_open(file, fd);
+	if (!unit.n)
+		return fail(-EBADMSG, "a .dwp file has no such unit");
+	elf_version(EV_CURRENT);
+	file->elf = elf_memory(unit.s, unit.n);
+	file->memory = GIVE(unit.s);
+	return begin(file);
+}
+
 void dwarf_file_close(struct dwarf_file *file)
 {
 	dwarf_end(file->dwarf);
 	elf_end(file->elf);
+	free(file->memory);
 	*file = (struct dwarf_file){ 0 };
 }
 

@@ -8,10 +8,12 @@
 #define WEFT_OBJ_DWARF_FILE_H
 
 #include <elfutils/libdw.h>
+#include <stdint.h>
 
 struct dwarf_file { /* {0} is closed */
 	Elf *elf;
 	Dwarf *dwarf; /* NULL: it has no debug information */
+	char *memory; /* its bytes, if they are no file's */
 };
 
 #define AUTO_DWARF __attribute__((cleanup(dwarf_file_close))) struct dwarf_file
@@ -24,6 +26,10 @@ struct dwarf_bytes {
 /* 0, -ENOEXEC, -EBADMSG of what can't be read, -EFBIG of what is too much. To be closed
  * in either case. */
 int dwarf_file_open(struct dwarf_file *file, int fd);
+
+/* The same of a .dwo file, or of the unit with this number of a package of them; -EBADMSG
+ * if that has no such unit. */
+int dwarf_file_open_split(struct dwarf_file *file, int fd, uint64_t id);
 void dwarf_file_close(struct dwarf_file *file);
 
 /* As libdw has it, where it lies as long as the file is open. */

@@ -287,12 +287,14 @@ int split_unit_open(struct split_unit *unit, int fd, const struct dwarf_file *pr
 	uint8_t address_bytes = 0;
 	Dwarf_Addr low;
 	uint64_t id;
-	int err = dwarf_file_open(&unit->file, fd);
+	int err;
 
+	if (!split_unit_is_skeleton(skeleton, &id))
+		return fail(-EBADMSG, "a unit names no .dwo file");
+	err = dwarf_file_open_split(&unit->file, fd, id);
 	if (err)
 		return err;
-	if (!unit->file.dwarf || !split_unit_is_skeleton(skeleton, &id) ||
-	    !find_unit(unit, id))
+	if (!unit->file.dwarf || !find_unit(unit, id))
 		return fail(-EBADMSG, "a .dwo file is of another unit");
 	dwarf_cu_info(unit->die.cu, &version, NULL, NULL, NULL, NULL, &address_bytes,
 		      NULL);

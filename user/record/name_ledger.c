@@ -45,8 +45,8 @@ static void count_interpreted(struct count *count, uint32_t id, uint64_t times)
 {
 	const struct name_ledger_source *source = count->source;
 	const char *name = names_get(source->names, id), *asked = NULL;
-	const struct module *module =
-		module_get(source->modules, aggregator_frame(source->aggregator, id)->module);
+	const struct module *module = module_get(
+		source->modules, aggregator_frame(source->aggregator, id)->module);
 
 	if (!name)
 		return;

@@ -47,8 +47,8 @@ int debug_files_fetch(struct debug_files *debug, uint32_t module, int deadline_m
 int debug_files_alternate(struct debug_files *debug, uint32_t module, int fd,
 			  int deadline_ms);
 
-/* The .dwo files of a module, for a request of NAMES_SPLITS of its debug file (or its own)
- * (sym/split_files.h). */
+/* The .dwo files of a module, for a request of NAMES_SPLITS of its debug file, or of its
+ * own (sym/split_files.h). */
 void debug_files_splits(struct debug_files *debug, uint32_t module,
 			const struct name_request *request, struct split_files *ret);
 

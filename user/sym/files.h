@@ -47,7 +47,7 @@ struct files_config {
 	struct opener *opener; /* NULL: files are opened here, and may make us wait */
 	const struct module_table *modules;
 	const struct file_source *source; /* NULL: /proc */
-	pid_t command; /* our own, whose user is ours; 0: none */
+	pid_t command;			  /* our own, whose user is ours; 0: none */
 	file_sink sink;
 	void *arg;
 };
