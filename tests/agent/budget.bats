@@ -99,22 +99,37 @@ kernel_bytes() {
 	} | awk '{ n += $1 } END { printf "%d", n }'
 }
 
-@test "memory: that of the kernel is told, and --unwind-memory bounds it" {
-	local megabytes told
-	for megabytes in 64 8; do
+# Once the kernel was asked for its names, it has all that it will have.
+tells_kernel_bytes() {
+	ask /metrics
+	told=$(printf %.0f "$(metric weft_kernel_memory_bytes)")
+	[ "$told" -eq "$(kernel_bytes)" ]
+}
+
+@test "memory: that of the kernel is told, and kept by what tables get" {
+	local budget tables mb=1048576
+	for budget in '' 24M; do
 		rm -f agent.sock
-		start_agent --unwind-memory "$megabytes" --keep kept \
+		start_agent ${budget:+--kernel-memory-budget "$budget"} --keep kept \
 			--listen "unix:$PWD/agent.sock"
-		wait_for is_ready
-		ask /metrics
-		told=$(metric weft_kernel_memory_bytes)
-		[ "$(printf %.0f "$told")" -eq "$(kernel_bytes)" ]
+		wait_for has_closed 1
+		wait_for tells_kernel_bytes
 		stop_agent
-		echo "$megabytes MB of tables: $told"
-		# hash tables of fixed sizes, 12 MB, and less than 1 MB a CPU
-		awk -v n="$told" -v tables="$megabytes" -v cpus="$(nproc --all)" 'BEGIN {
-			mb = n / 1048576; exit !(mb > tables && mb < tables + 14 + cpus) }'
+		tables=$(metric weft_unwind_memory_bytes)
+		echo "$told of $(metric weft_kernel_memory_budget_bytes), tables $tables"
+		[ "$told" -le "$(metric weft_kernel_memory_budget_bytes)" ]
+		[ "$tables" -lt "$told" ]
+		[ -n "$budget" ] || [ "$tables" -eq $((64 * mb)) ]
 	done
+	# little of it is left unused
+	[ "$(metric weft_kernel_memory_budget_bytes)" -eq $((24 * mb)) ]
+	[ "$told" -ge $((22 * mb)) ]
+	grep -qE 'unwind tables have [0-9.]+ MB of .* instead of 64, .* within 24.0 MB' said
+}
+
+@test "memory: a budget that the kernel's part can't keep is refused" {
+	refused 'kernel-memory-budget: weft needs [0-9.]+ MB' agent --check-config \
+		--keep "$PWD/kept" --kernel-memory-budget 4M
 }
 
 @test "memory: names are let go, and not looked for while it is short" {

@@ -53,6 +53,7 @@ has_row() {
 	has_row label service_name=weft default
 	has_row cpu-budget '0[.]5%' default
 	has_row memory-budget 80M default
+	has_row kernel-memory-budget '[0-9]+[MK]' default
 	has_row spool-age 24h default
 	has_row quiet no default
 	has_row url 'https://…@localhost:4040' file

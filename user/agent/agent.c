@@ -2,6 +2,7 @@
 #include "agent/agent.h"
 
 #include "agent/answers.h"
+#include "agent/budget_log.h"
 #include "agent/greeting.h"
 #include "agent/naming.h"
 #include "agent/notify.h"
@@ -114,20 +115,6 @@ static int close_window(struct agent *agent, bool is_last)
 	return err;
 }
 
-static void tell_rate(const struct agent *agent, unsigned int before)
-{
-	const struct budget *budget = &agent->budget;
-	unsigned int hz = budget_hz(budget);
-
-	if (hz < before)
-		log_warn("budget: weft used %.2f %% of a CPU and may use %.2f %%, so it "
-			 "samples at %u Hz instead of %u",
-			 100 * budget->cpu, 100 * budget->cpu_max, hz, before);
-	else
-		log_warn("budget: there is room, so weft samples at %u Hz instead of %u",
-			 hz, before);
-}
-
 static int take_rate(struct agent *agent)
 {
 	unsigned int before = agent->recording->windows.hz;
@@ -139,20 +126,23 @@ static int take_rate(struct agent *agent)
 	err = recording_set_hz(agent->recording, budget_hz(&agent->budget), &w);
 	if (err)
 		return err;
-	tell_rate(agent, before);
+	budget_log_rate(&agent->budget, before);
 	agent->metrics.rate_changes++;
 	take_window(agent, w);
 	return 0;
 }
 
-static void tell_if_broken(struct agent *agent, bool was_broken)
+static void measure_kernel(struct agent *agent)
 {
-	const struct budget *budget = &agent->budget;
+	const struct recording *r = agent->recording;
+	struct metrics *metrics = &agent->metrics;
+	uint64_t before = metrics->kernel_bytes;
 
-	if (!was_broken && budget_is_broken(budget))
-		log_warn("budget: weft uses %.2f %% of a CPU and may use %.2f %%, but "
-			 "this is not for sampling: the rate stays at %u Hz",
-			 100 * budget->cpu, 100 * budget->cpu_max, budget_hz(budget));
+	metrics->kernel_bytes =
+		sampler_kernel_bytes(r->sampler) + ksyms_kernel_bytes(r->ksyms);
+	metrics->unwind_bytes =
+		(uint64_t)sampler_publish_maps(r->sampler).n_pages * UNWIND_PAGE_BYTES;
+	budget_log_kernel(agent->options, metrics, before);
 }
 
 /* What it came to since the last time, and what follows. */
@@ -174,30 +164,19 @@ static int turn_budget(struct agent *agent, uint64_t now)
 	agent->metrics.usage = usage_now();
 	agent->metrics.usage.kernel_ns = totals.ledgers[HOOK_ONCPU].busy_ns;
 	agent->turn_ns = now;
+	measure_kernel(agent);
 	if (!begun)
 		return 0;
 	budget_add_cpu(&agent->budget, usage_since(&agent->metrics.usage, &before),
 		       agent->metrics.usage.kernel_ns - before.kernel_ns, now - begun);
-	tell_if_broken(agent, was_broken);
+	if (!was_broken && budget_is_broken(&agent->budget))
+		budget_log_broken(&agent->budget);
 	return take_rate(agent);
 }
 
 static uint64_t memory_in_use(void)
 {
 	return usage_resident_bytes() + usage_helper_bytes();
-}
-
-static void tell_memory(const struct agent *agent, uint64_t bytes, uint64_t let_go)
-{
-	const char *then = agent->budget.is_short
-				   ? ", which is not enough: no new names from here on"
-				   : "";
-
-	log_warn("budget: weft uses %.1f of %.1f MB of memory, so it lets %.1f MB of "
-		 "names "
-		 "go%s",
-		 (double)bytes / (1 << 20), (double)agent->budget.bytes_max / (1 << 20),
-		 (double)let_go / (1 << 20), then);
 }
 
 static void keep_memory(struct agent *agent)
@@ -209,7 +188,7 @@ static void keep_memory(struct agent *agent)
 		let_go = naming_let_go(agent->naming);
 		budget_set_bytes(&agent->budget, memory_in_use());
 		if (!was_short)
-			tell_memory(agent, bytes, let_go);
+			budget_log_memory(&agent->budget, bytes, let_go);
 		agent->metrics.let_go += let_go > 0;
 	} else {
 		budget_set_bytes(&agent->budget, bytes);
@@ -347,6 +326,8 @@ static int stop_sampling(struct agent *agent, enum pause why)
 	if (err)
 		return err;
 	free_sampling(agent);
+	agent->metrics.kernel_bytes = 0;
+	agent->metrics.unwind_bytes = 0;
 	pause_tell(why, agent->metrics.pause, agent->options, &agent->lottery);
 	agent->metrics.pause = why;
 	shipping_hold(agent->shipping, why == PAUSE_STOP_FILE);
@@ -473,6 +454,8 @@ int agent_run(const struct agent_options *options)
 	struct agent agent = { .options = options,
 			       .begun_ns = clock_now_ns(),
 			       .metrics = { .begun_unix_ns = clock_unix_ns(),
+					    .kernel_bytes_max =
+						    options->record.kernel_bytes_max,
 					    .budget = &agent.budget } };
 	int err = signals_take(&agent.signals);
 

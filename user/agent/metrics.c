@@ -234,10 +234,16 @@ static void add_budget(struct str *out, const struct metrics *m)
 	one(out, "weft_helper_memory_bytes", "gauge",
 	    "What its helpers use, beside process_resident_memory_bytes.",
 	    (double)usage_helper_bytes());
+	one(out, "weft_kernel_memory_budget_bytes", "gauge",
+	    "What it may use of the kernel's memory.", (double)m->kernel_bytes_max);
 	one(out, "weft_kernel_memory_bytes", "gauge",
-	    "Kernel memory of its BPF programs, maps and rings, which is not in the "
-	    "budget: fixed at the start, most of it by --unwind-memory.",
-	    (double)usage_kernel_bytes());
+	    "Kernel memory of its BPF programs, maps and rings: fixed when sampling "
+	    "begins, but for CPUs that come.",
+	    (double)m->kernel_bytes);
+	one(out, "weft_unwind_memory_bytes", "gauge",
+	    "Of that, room for unwind tables: what was asked for, or what the budget "
+	    "leaves.",
+	    (double)m->unwind_bytes);
 	one(out, "weft_memory_short", "gauge",
 	    "1: it uses more, so names that are not known are not looked for.",
 	    m->budget->is_short);
@@ -278,6 +284,22 @@ void metrics_prometheus(struct str *out, const struct metrics *metrics,
 	add_process(out, metrics);
 }
 
+static double megabytes(uint64_t bytes)
+{
+	return (double)bytes / (1 << 20);
+}
+
+static void add_uses(struct str *out, const struct metrics *m)
+{
+	str_addf(out,
+		 "<p>It uses %.2f of %.2f %% of a CPU, %.1f of %.1f MB, and %.1f of "
+		 "%.1f MB of the kernel's memory.\n",
+		 100 * m->budget->mean, 100 * m->budget->cpu_max,
+		 megabytes(usage_resident_bytes() + usage_helper_bytes()),
+		 megabytes(m->budget->bytes_max), megabytes(m->kernel_bytes),
+		 megabytes(m->kernel_bytes_max));
+}
+
 static void add_row(struct str *out, const struct shipping_state *s)
 {
 	str_addf(out,
@@ -305,6 +327,7 @@ void metrics_page(struct str *out, const struct metrics *m,
 		 "</a>\n",
 		 rate(m), m->pause ? ", " : "", m->pause ? pause_text(m->pause) : "",
 		 m->windows, m->samples, lost);
+	add_uses(out, m);
 	if (n_receivers)
 		str_add(out, "<table><tr><th>receiver<th><th>delivered<th>wait<th>"
 			     "oldest<th>refused<th>dropped\n");

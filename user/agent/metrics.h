@@ -17,7 +17,10 @@ struct metrics {
 	uint64_t begun_unix_ns;
 	enum pause pause;
 	const struct budget *budget;
-	struct usage usage;    /* at the last turn of the budget */
+	struct usage usage; /* at the last turn of the budget */
+	uint64_t kernel_bytes_max;
+	uint64_t kernel_bytes; /* the kernel's memory, while it samples */
+	uint64_t unwind_bytes; /* of that, for unwind tables */
 	uint64_t rate_changes; /* by the budget */
 	uint64_t let_go;       /* how often names were, for want of memory */
 	uint64_t windows;

@@ -5,9 +5,6 @@
 #include "base/clock.h"
 #include "base/task_stat.h"
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,52 +107,4 @@ uint64_t usage_resident_bytes(void)
 uint64_t usage_helper_bytes(void)
 {
 	return sum_below(add_own_pages) * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
-/* Of a BPF program or map, as the file in /proc/self/fdinfo says; 0: it is none. */
-static uint64_t locked_bytes(int folder, const char *name)
-{
-	char text[1024], *line;
-	AUTO_CLOSE int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-
-	if (n <= 0)
-		return 0;
-	text[n] = '\0';
-	line = strstr(text, "\nmemlock:");
-	return line ? strtoull(line + strlen("\nmemlock:"), NULL, 10) : 0;
-}
-
-static uint64_t bpf_bytes(void)
-{
-	DIR *folder = opendir("/proc/self/fdinfo");
-	const struct dirent *entry;
-	uint64_t sum = 0;
-
-	while (folder && (entry = readdir(folder)))
-		if (*entry->d_name != '.')
-			sum += locked_bytes(dirfd(folder), entry->d_name);
-	if (folder)
-		closedir(folder);
-	return sum;
-}
-
-/* They are mapped, and in some kernels not counted as resident. */
-static uint64_t event_buffer_bytes(void)
-{
-	AUTO_FCLOSE FILE *maps = fopen("/proc/self/maps", "re");
-	AUTO_FREE char *line = NULL;
-	size_t room = 0;
-	uint64_t sum = 0, start, end;
-
-	while (maps && getline(&line, &room, maps) > 0)
-		if (strstr(line, " anon_inode:[perf_event]") &&
-		    sscanf(line, "%" SCNx64 "-%" SCNx64, &start, &end) == 2)
-			sum += end - start;
-	return sum;
-}
-
-uint64_t usage_kernel_bytes(void)
-{
-	return bpf_bytes() + event_buffer_bytes();
 }

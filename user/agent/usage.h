@@ -20,10 +20,6 @@ uint64_t usage_since(const struct usage *now, const struct usage *before);
 
 uint64_t usage_resident_bytes(void); /* of this process */
 
-/* Of the kernel, for it: BPF programs and maps, by the kernel's own account, and the
- * buffers of perf events. Fixed once it samples, but for CPUs that come. */
-uint64_t usage_kernel_bytes(void);
-
 /* Of all that it has started, but for pages of files: their code is ours, too. */
 uint64_t usage_helper_bytes(void);
 

@@ -14,6 +14,7 @@
 #include "cli/reload.h"
 #include "cli/terminal.h"
 #include "doctor/doctor.h"
+#include "record/sampling.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -97,6 +98,10 @@ static const struct option options[] = {
 	  "of it and the processes that it starts (default 80M):\nnear it, names are "
 	  "forgotten, then no new ones looked for",
 	  AT(agent.memory_budget_bytes) },
+	{ OPTION_BYTES, 0, "kernel-memory-budget", "BYTES",
+	  "of the kernel's memory (default 80M and 512K a CPU): unwind\ntables have "
+	  "what is left, at most --unwind-memory",
+	  AT(agent.record.kernel_bytes_max) },
 	{ OPTION_STRING, 0, "stop-file", "PATH",
 	  "sample and send nothing while this file exists", AT(agent.stop_file) },
 
@@ -186,6 +191,7 @@ static void set_defaults(void *arg)
 	line->agent.record.timed = true;
 	line->agent.cpu_budget_ppm = CPU_BUDGET;
 	line->agent.memory_budget_bytes = 80 << 20;
+	line->agent.record.kernel_bytes_max = sampling_kernel_bytes_default();
 	line->agent.hosts_sampled_ppm = LOTTERY_ALL;
 	line->agent.record.max_frames = FRAMES_DEFAULT;
 	line->agent.record.unwind_mb = UNWIND_MB_DEFAULT;
@@ -207,6 +213,9 @@ static int check_sampling(struct agent_line *line)
 		return err;
 	if (agent->window_ns < 1000000000 || agent->window_ns > 3600000000000)
 		return fail(-EINVAL, "--window: from 1s to 1h");
+	err = sampling_check_kernel_bytes(&agent->record);
+	if (err)
+		return err;
 	if (agent->record.cgroup) {
 		err = check_cgroup(agent->record.cgroup, &line->cgroup);
 		agent->record.cgroup = line->cgroup;

@@ -37,6 +37,7 @@ static const struct {
 	{ "CAP_CHECKPOINT_RESTORE", probe_cap_checkpoint, false },
 	{ "open files", probe_open_files, false },
 	{ "locked memory", probe_locked_memory, false },
+	{ "kernel memory", probe_kernel_memory, false },
 	{ "cgroup v2", probe_cgroup, false },
 };
 

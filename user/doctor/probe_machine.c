@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Probes that read what the kernel says of itself and of our limits. */
 #include "base/cleanup.h"
+#include "base/error.h"
 #include "doctor/probe_parts.h"
+#include "kern/sampler.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +16,8 @@
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+
+#define AGENT_HZ 19 /* from 68 on rings are larger */
 
 static bool kernel_is_since(unsigned int major, unsigned int minor)
 {
@@ -223,6 +227,20 @@ void probe_locked_memory(struct probe_result *result)
 		  (unsigned long long)need_bytes >> 10);
 	probe_todo(result, "as root: ulimit -l %llu",
 		   (unsigned long long)need_bytes >> 10);
+}
+
+void probe_kernel_memory(struct probe_result *result)
+{
+	uint64_t bytes;
+
+	if (sampler_kernel_bytes_min(AGENT_HZ, &bytes)) {
+		error_clear();
+		probe_say(result, PROBE_LIMITED, "nobody can tell what weft needs");
+		return;
+	}
+	probe_say(result, PROBE_OK,
+		  "%.1f MB needed at least, and up to --unwind-memory for tables",
+		  (double)bytes / (1 << 20));
 }
 
 void probe_cgroup(struct probe_result *result)

@@ -45,6 +45,7 @@ void probe_lockdown(struct probe_result *result);
 void probe_kernel_names(struct probe_result *result);
 void probe_open_files(struct probe_result *result);
 void probe_locked_memory(struct probe_result *result);
+void probe_kernel_memory(struct probe_result *result);
 void probe_cgroup(struct probe_result *result);
 
 /* probe_caps.c */

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -166,6 +167,13 @@ int cpus_online(bool *online, int room)
 			online[cpu] = true;
 	}
 	return 0;
+}
+
+int cpus_possible(void)
+{
+	int n = libbpf_num_possible_cpus();
+
+	return n > 0 ? n : 0;
 }
 
 struct cpus_away cpus_away(void)

@@ -47,6 +47,8 @@ struct cpus_away {
 };
 struct cpus_away cpus_away(void);
 
+int cpus_possible(void); /* 0: can't be found out */
+
 /* Marks in online[0..room) the CPUs of /sys/devices/system/cpu/online. */
 int cpus_online(bool *online, int room);
 

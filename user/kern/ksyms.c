@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "kern/kernel_memory.h"
 #include "shared/ksyms.h"
 
 #include "ksyms.skel.h"
@@ -40,6 +41,11 @@ void ksyms_free(struct ksyms *k)
 		munmap(k->batch, KSYMS_BATCH * sizeof(*k->batch));
 	ksyms_bpf__destroy(k->skel);
 	free(k);
+}
+
+uint64_t ksyms_kernel_bytes(const struct ksyms *k)
+{
+	return k->skel ? kernel_memory_of_object(k->skel->obj) : 0;
 }
 
 static int load(struct ksyms *k)

@@ -17,6 +17,8 @@ int ksyms_new(struct ksyms **ret); /* loads nothing yet */
 void ksyms_free(struct ksyms *ksyms);
 DEFINE_FREEP(ksyms)
 
+uint64_t ksyms_kernel_bytes(const struct ksyms *ksyms); /* that it has loaded */
+
 /*
  * A list in the form of /proc/kallsyms, of those functions that the n addresses lie in:
  * its descriptor, which is the caller's, or a negative errno where this kernel tells

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "kern/arch.h"
 #include "kern/events.h"
+#include "kern/kernel_memory.h"
 #include "kern/kernel_types.h"
 #include "kern/sideband.h"
 #include "kern/ticks.h"
@@ -37,6 +38,9 @@ struct sampler {
 #define RING_BYTES_MAX (16u << 20)
 #define SAMPLE_BYTES   4096 /* of a deep stack */
 #define LOAD_TRIES     10
+
+/* Tables have as much, however little a budget leaves. */
+#define TABLE_PAGES_MIN ((1u << 20) / UNWIND_PAGE_BYTES)
 
 /* Room for a quarter of a second: the reader comes by every 50 ms. */
 static unsigned int ring_size(unsigned int hz)
@@ -102,6 +106,32 @@ static struct weft_bpf *open_object(int *ret_types_fd)
 	return err == -ENOMEM ? NULL : weft_bpf__open_opts(&options);
 }
 
+/* What was asked for, or what others leave of the budget. */
+static uint32_t table_pages(const struct sampler *s, const struct sampler_config *config)
+{
+	uint64_t due, most = config->kernel_bytes_max;
+
+	if (!most)
+		return config->table_pages;
+	due = kernel_memory_due(s->skel->obj, s->ring_bytes, s->n_cpus);
+	most = most > due ? (most - due) / UNWIND_PAGE_BYTES : 0;
+	if (most < TABLE_PAGES_MIN)
+		most = TABLE_PAGES_MIN;
+	return most < config->table_pages ? (uint32_t)most : config->table_pages;
+}
+
+int sampler_kernel_bytes_min(unsigned int hz, uint64_t *ret)
+{
+	struct weft_bpf *skel = weft_bpf__open();
+
+	if (!skel)
+		return fail_errno(-errno, "weft's BPF object can't be read");
+	*ret = kernel_memory_due(skel->obj, ring_size(hz), cpus_possible()) +
+	       (uint64_t)TABLE_PAGES_MIN * UNWIND_PAGE_BYTES;
+	weft_bpf__destroy(skel);
+	return 0;
+}
+
 static int load_once(struct sampler *s, const struct sampler_config *config)
 {
 	AUTO_CLOSE int types_fd = -1;
@@ -126,7 +156,7 @@ static int load_once(struct sampler *s, const struct sampler_config *config)
 	err = bpf_map__set_max_entries(s->skel->maps.rings, (unsigned int)s->n_cpus);
 	if (!err && config->table_pages > 1)
 		err = bpf_map__set_max_entries(s->skel->maps.unwind_pages,
-					       config->table_pages);
+					       table_pages(s, config));
 	if (!err && config->follow_forks)
 		err = bpf_map__set_max_entries(s->skel->maps.filter_pids, FAMILY_MAX);
 	return err ? err : weft_bpf__load(s->skel);
@@ -261,7 +291,7 @@ int sampler_new(struct sampler **ret, const struct sampler_config *config)
 		return fail(-ENOMEM, "no memory for the sampler");
 	s->epoll_fd = -1;
 	s->ring_bytes = ring_size(config->hz);
-	s->n_cpus = libbpf_num_possible_cpus();
+	s->n_cpus = cpus_possible();
 	if (s->n_cpus <= 0 || s->n_cpus > CPUS_MAX)
 		return fail(-ENOSYS, "cannot find out the number of CPUs");
 	s->ring_fds = new_fds(s->n_cpus);
@@ -388,6 +418,17 @@ bool sampler_was_unwatched(struct sampler *s)
 
 	s->unwatched = false;
 	return was;
+}
+
+uint64_t sampler_kernel_bytes(const struct sampler *s)
+{
+	uint64_t sum =
+		kernel_memory_of_object(s->skel->obj) + sideband_bytes(s->sideband);
+
+	for (int cpu = 0; cpu < s->n_cpus; cpu++)
+		if (s->ring_fds[cpu] >= 0)
+			sum += kernel_memory_of(s->ring_fds[cpu]);
+	return sum;
 }
 
 struct publish_maps sampler_publish_maps(const struct sampler *s)

@@ -23,6 +23,7 @@ struct sampler_config {
 	unsigned int n_pids;
 	bool follow_forks;    /* children of these are sampled, too */
 	uint32_t table_pages; /* for unwind tables, and what processes map; 0: none */
+	uint64_t kernel_bytes_max; /* of all there, so tables get less; 0: no limit */
 };
 
 /* Loads, opens the sideband (which runs from here on) and all events. */
@@ -51,6 +52,12 @@ bool sampler_was_unwatched(struct sampler *sampler);
 
 /* Where what ticks look up is written. */
 struct publish_maps sampler_publish_maps(const struct sampler *sampler);
+
+/* What it has of the kernel's memory. Fixed once it samples, but for CPUs that come. */
+uint64_t sampler_kernel_bytes(const struct sampler *sampler);
+
+/* The least kernel_bytes_max that can be kept at this rate, on this machine. */
+int sampler_kernel_bytes_min(unsigned int hz, uint64_t *ret);
 
 struct sampler_totals {
 	struct ledger ledgers[N_HOOKS];

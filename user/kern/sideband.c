@@ -58,9 +58,18 @@ int sideband_new(struct sideband **ret, int n_cpus)
 	return 0;
 }
 
-static size_t mapped_bytes(const struct sideband *sideband)
+size_t sideband_cpu_bytes(void)
 {
-	return sideband->page_bytes + RING_BYTES;
+	return (size_t)sysconf(_SC_PAGESIZE) + RING_BYTES;
+}
+
+size_t sideband_bytes(const struct sideband *sideband)
+{
+	size_t sum = 0;
+
+	for (int cpu = 0; cpu < sideband->n_cpus; cpu++)
+		sum += sideband->rings[cpu].page ? sideband_cpu_bytes() : 0;
+	return sum;
 }
 
 void sideband_drop_cpu(struct sideband *sideband, int cpu)
@@ -68,7 +77,7 @@ void sideband_drop_cpu(struct sideband *sideband, int cpu)
 	struct ring *ring = &sideband->rings[cpu];
 
 	if (ring->page)
-		munmap(ring->page, mapped_bytes(sideband));
+		munmap(ring->page, sideband_cpu_bytes());
 	if (ring->fd >= 0)
 		close(ring->fd);
 	*ring = (struct ring){ .fd = -1 };
@@ -96,7 +105,7 @@ int sideband_add_cpu(struct sideband *sideband, int cpu, int epoll_fd)
 	fd = sideband_open(cpu);
 	if (fd < 0)
 		return fd;
-	page = mmap(NULL, mapped_bytes(sideband), PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+	page = mmap(NULL, sideband_cpu_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, fd,
 		    0);
 	if (page == MAP_FAILED) {
 		fail_errno(-errno, "cannot map the sideband ring of CPU %d", cpu);

@@ -21,6 +21,9 @@ int sideband_add_cpu(struct sideband *sideband, int cpu, int epoll_fd);
 /* Closes the ring of a CPU that went offline; what it held is given up. */
 void sideband_drop_cpu(struct sideband *sideband, int cpu);
 
+size_t sideband_cpu_bytes(void);			/* of a ring */
+size_t sideband_bytes(const struct sideband *sideband); /* of those that are open */
+
 /* Hands on everything that is in the rings now. */
 int sideband_read(struct sideband *sideband, const struct event_sink *sink);
 

@@ -60,9 +60,10 @@ struct record_options {
 	void (*progress)(const char *line);
 	void (*summary)(const char *text);
 	enum unwind unwind;
-	unsigned int unwind_mb;	  /* --unwind-memory: for tables, and what is mapped */
-	const char *unwind_cache; /* --unwind-cache: a folder, "none", NULL = default */
-	unsigned int faults;	  /* hidden, for negative controls */
+	unsigned int unwind_mb;	   /* --unwind-memory: for tables, and what is mapped */
+	uint64_t kernel_bytes_max; /* --kernel-memory-budget, of all; 0: no limit */
+	const char *unwind_cache;  /* --unwind-cache: a folder, "none", NULL = default */
+	unsigned int faults;	   /* hidden, for negative controls */
 	struct declared_options declared; /* what processes say of themselves */
 	bool trace_ids;			  /* --trace-ids */
 	bool timed;			  /* count what samples take in the kernel */

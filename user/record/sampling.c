@@ -65,6 +65,27 @@ static uint32_t table_pages(const struct record_options *options)
 	return options->unwind_mb * ((1u << 20) / UNWIND_PAGE_BYTES);
 }
 
+uint64_t sampling_kernel_bytes_default(void)
+{
+	return (80u << 20) + (uint64_t)cpus_possible() * (512u << 10);
+}
+
+int sampling_check_kernel_bytes(const struct record_options *options)
+{
+	uint64_t most = options->kernel_bytes_max, least;
+	int err;
+
+	if (most >= sampling_kernel_bytes_default())
+		return 0;
+	err = sampler_kernel_bytes_min(options->hz, &least);
+	if (err || most >= least)
+		return err;
+	fail(-EINVAL, "--kernel-memory-budget: weft needs %.1f MB on this machine",
+	     (double)least / (1 << 20));
+	return fail_hint(-EINVAL, "for its maps and its rings; unwind tables have what "
+				  "is left of the budget");
+}
+
 int sampling_new(struct sampler **ret, const struct record_options *options,
 		 pid_t command, enum tick_event *ret_event)
 {
@@ -75,6 +96,7 @@ int sampling_new(struct sampler **ret, const struct record_options *options,
 		.n_pids = options->tgids.n + options->tids.n,
 		.follow_forks = options->command,
 		.table_pages = options->unwind == UNWIND_FP ? 0 : table_pages(options),
+		.kernel_bytes_max = options->kernel_bytes_max,
 	};
 	int err = make_knobs(options, &config.knobs);
 
