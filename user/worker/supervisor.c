@@ -51,7 +51,8 @@ static void wake(int signal)
 {
 }
 
-/* Of children's ends it hears while it waits, and at no other time. */
+/* Of children's ends it hears while it waits, and at no other time; whoever forked it may
+ * not hear of them at all (base/signals.h). */
 static void hear_of_ends(sigset_t *ret_others)
 {
 	sigset_t ends;
@@ -59,6 +60,7 @@ static void hear_of_ends(sigset_t *ret_others)
 	sigemptyset(&ends);
 	sigaddset(&ends, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &ends, ret_others);
+	sigdelset(ret_others, SIGCHLD);
 	signal(SIGCHLD, wake);
 }
 
