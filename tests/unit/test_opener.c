@@ -28,12 +28,10 @@
 #define MS 1000000ULL
 #define S  (1000 * MS)
 
-/* The opener: the one child of our one child that has this name. */
-static pid_t opener_pid(void)
+static pid_t pid_of(const char *command)
 {
 	char line[256];
-	FILE *f = popen("pgrep -P \"$(pgrep -x -P $PPID weft-openers)\" -x weft-opener",
-			"r");
+	FILE *f = popen(command, "r");
 	pid_t pid = 0;
 
 	assert_non_null(f);
@@ -41,6 +39,17 @@ static pid_t opener_pid(void)
 		pid = (pid_t)atoi(line);
 	pclose(f);
 	return pid;
+}
+
+static pid_t supervisor_pid(void)
+{
+	return pid_of("pgrep -x -P $PPID weft-openers");
+}
+
+/* The opener: the one child of our one child that has this name. */
+static pid_t opener_pid(void)
+{
+	return pid_of("pgrep -P \"$(pgrep -x -P $PPID weft-openers)\" -x weft-opener");
 }
 
 static void has_our_maps(struct opener *opener)
@@ -126,6 +135,29 @@ static void may_end_at_any_time(void **state)
 	is_gone(pid);
 	has_our_maps(opener);
 	assert_true(opener_pid() != pid);
+}
+
+/* As on a machine that has no time for it. */
+static void a_supervisor_that_is_late_stays(void **state)
+{
+	AUTO(opener) opener = NULL;
+	pid_t pid, supervisor;
+
+	assert_int_equal(opener_new(&opener), 0);
+	pid = opener_pid();
+	supervisor = supervisor_pid();
+	if (!pid || !supervisor)
+		skip();
+	kill(pid, SIGKILL);
+	is_gone(pid);
+	kill(supervisor, SIGSTOP);
+	if (!fork()) {
+		usleep(1500000);
+		kill(supervisor, SIGCONT);
+		_exit(0);
+	}
+	has_our_maps(opener);
+	assert_int_equal(supervisor_pid(), supervisor);
 }
 
 /* As if a file system did not answer it. */
@@ -271,6 +303,7 @@ int main(void)
 		cmocka_unit_test(of_many_mappings_none_is_missing),
 		cmocka_unit_test(says_why_it_could_not),
 		cmocka_unit_test(may_end_at_any_time),
+		cmocka_unit_test(a_supervisor_that_is_late_stays),
 		cmocka_unit_test(one_that_stops_is_left),
 		cmocka_unit_test(who_lacks_a_cpu_is_asked_again),
 		cmocka_unit_test(who_runs_is_not_held),

@@ -29,7 +29,7 @@ struct supervisor {
 
 /*
  * A new child, and an end to the one before: its socket and its pid, or a negative
- * errno. Starts the supervisor when there is none, or none any more; waits a second for
+ * errno. Starts the supervisor when there is none, or none any more; waits 5 s for
  * its answer. A child that cannot be killed now ends later; nobody waits for it.
  */
 int supervisor_ask(struct supervisor *supervisor, const struct supervised *what,
