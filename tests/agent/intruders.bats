@@ -97,6 +97,20 @@ can() {
 		cannot "$who" write /tmp/weft-intruder
 		cannot "$who" run /bin/true
 	done
+	# what opens others' files has our right to read them, and no other
+	can weft-opener read "$PWD/secret"
+	can weft-opener memory "$server"
+	for who in trace kill; do
+		cannot weft-opener "$who" "$agent"
+	done
+	cannot weft-opener socket
+	cannot weft-opener bpf
+	cannot weft-opener perf
+	cannot weft-opener run /bin/true
+	cannot weft-opener write "$PWD/spool/written"
+	cannot weft-opener write /tmp/weft-intruder
+	[ ! -e spool/written ]
+	[ ! -e /tmp/weft-intruder ]
 	# and the agent did not mind
 	ask /metrics
 	[ "$(metric weft_windows_total)" -ge 1 ]

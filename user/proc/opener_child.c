@@ -135,6 +135,7 @@ void opener_run(int sock)
 {
 	AUTO_STR text = { 0 };
 
+	opener_sandbox();
 	while (!answer_one(sock, &text))
 		;
 	_exit(0);

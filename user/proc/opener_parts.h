@@ -53,6 +53,10 @@ struct opener_message {
 	char text[OPENER_TEXT_MAX];
 };
 
+/* From here on this process reads what only we may, and can neither change a process or
+ * a file nor send, run or load anything, as far as a filter of calls sees. */
+void opener_sandbox(void);
+
 /* The process. */
 void opener_run(int sock) __attribute__((noreturn));
 

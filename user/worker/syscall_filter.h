@@ -7,6 +7,7 @@
 #ifndef WEFT_WORKER_SYSCALL_FILTER_H
 #define WEFT_WORKER_SYSCALL_FILTER_H
 
+#include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -34,6 +35,20 @@
 /* Of one call: FILTER_ALLOW or FILTER_REFUSE. */
 #define FILTER_RULE(call, what)                                                          \
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), FILTER_RETURN(what)
+
+/* By which a process takes over others or the kernel, or becomes something else, and all
+ * numbers of x32, which has other names for the same calls. */
+#define FILTER_OTHER_NUMBERS 0x40000000
+#define FILTER_TAKING_OVER                                                               \
+	BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, FILTER_OTHER_NUMBERS, 0, 1),                 \
+		FILTER_RETURN(FILTER_REFUSE), FILTER_RULE(execve, FILTER_REFUSE),        \
+		FILTER_RULE(execveat, FILTER_REFUSE),                                    \
+		FILTER_RULE(ptrace, FILTER_REFUSE), FILTER_RULE(bpf, FILTER_REFUSE),     \
+		FILTER_RULE(perf_event_open, FILTER_REFUSE),                             \
+		FILTER_RULE(io_uring_setup, FILTER_REFUSE),                              \
+		FILTER_RULE(userfaultfd, FILTER_REFUSE),                                 \
+		FILTER_RULE(keyctl, FILTER_REFUSE), FILTER_RULE(mount, FILTER_REFUSE),   \
+		FILTER_RULE(unshare, FILTER_REFUSE), FILTER_RULE(setns, FILTER_REFUSE)
 
 /* Of whatever comes to it. */
 #define FILTER_RETURN(what) BPF_STMT(BPF_RET | BPF_K, what)
