@@ -2,13 +2,21 @@
 # Loaded by tests of shell: waiting for what must come, by conditions and never by time.
 # shellcheck shell=bash
 
-# COMMAND…: until it succeeds. How long that takes is the machine's affair; the limit
-# ends what would never come.
+# COMMAND…: until it succeeds, asked less and less often. How long that takes is the
+# machine's affair; the limit ends what would never come.
 wait_for() {
-	for _ in {1..1200}; do
-		"$@" && return
-		sleep 0.05
+	local silence pause ms=10
+	exec {silence}<> <(:) # a pipe that nobody writes: to wait for it starts no process
+	for _ in {1..400}; do
+		if "$@"; then
+			exec {silence}>&-
+			return
+		fi
+		printf -v pause '0.%03d' $ms
+		read -rt "$pause" -u "$silence" || true
+		ms=$((ms < 150 ? ms * 3 / 2 : 200))
 	done
+	exec {silence}>&-
 	echo "never came: $*"
 	return 1
 }

@@ -7,6 +7,13 @@
 
 load lib
 
+# PID MS: have all its threads together had so much CPU time?
+has_spent() {
+	local stat
+	read -ra stat <"/proc/$1/stat"
+	[ $(((stat[13] + stat[14]) * 1000 / $(getconf CLK_TCK))) -ge "$2" ]
+}
+
 @test "a known program: shares as they are, both views, both servers, and what is kept" {
 	start_server pyro
 	local pyro=$port
@@ -17,6 +24,7 @@ load lib
 		--push "parca=http://127.0.0.1:$port/" --keep "$PWD/kept" \
 		--label team=a --label service_name=turns
 	wait_for has_taken pyro 8
+	wait_for has_spent "${pids[-2]}" 2500 # on a busy machine that takes longer
 	stop_agent
 	cat said
 	adds_up pyroscope

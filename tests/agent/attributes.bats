@@ -15,7 +15,8 @@ start_sayer() {
 
 # N: so many profiles, or more
 has_kept() {
-	[ "$(find kept -name '*.pb.gz' | wc -l)" -ge "$1" ]
+	local kept=(kept/*.pb.gz)
+	[ -e "${kept[0]}" ] && [ ${#kept[@]} -ge "$1" ]
 }
 
 # LABEL…: of all that is kept, as FUNCTION VALUE… COUNT in `got`

@@ -22,6 +22,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
+#include "mild.h"
 #include "otel_ctx.h"
 
 enum { ROUTE, USER, METHOD, LATER, UNKNOWN = 200 };
@@ -38,8 +39,7 @@ __thread struct record *volatile otel_thread_ctx_v1;
 #define WORK(name)                                                                       \
 	__attribute__((noipa, used)) static void says_##name(void)                       \
 	{                                                                                \
-		for (volatile unsigned int i = 0; i < 300000; i++)                       \
-			;                                                                \
+		mild_turn(5 * MILD_REST_US);                                             \
 	}
 WORK(route)
 WORK(no_trace)

@@ -133,7 +133,7 @@ tells_kernel_bytes() {
 }
 
 @test "memory: names are let go, and not looked for while it is short" {
-	"$E2E_BIN/turns" 600000 >/dev/null 3>&- &
+	"$E2E_BIN/mild" >/dev/null 3>&- &
 	pids+=($!)
 	start_agent -F 199 --memory-budget 1M --keep kept --keep-format folded \
 		--listen "unix:$PWD/agent.sock"
@@ -145,6 +145,6 @@ tells_kernel_bytes() {
 	stop_agent
 	cat said
 	# stacks are whole, and say where in which file
-	grep -hE '^turns;' kept/* | tail -3
-	grep -qhE '^turns;.*;turns\+0x[0-9a-f]+ ' kept/*
+	grep -hE '^mild;' kept/* | tail -3
+	grep -qhE '^mild;.*;mild\+0x[0-9a-f]+ ' kept/*
 }

@@ -14,8 +14,8 @@ teardown() {
 # NAME VARIABLE=VALUE…: the known program, called so, with these in its environment
 start_called() {
 	called+=("$1")
-	cp "$E2E_BIN/turns" "./$1"
-	env "${@:2}" "./$1" 600000 >/dev/null 3>&- &
+	cp "$E2E_BIN/mild" "./$1"
+	env "${@:2}" "./$1" >/dev/null 3>&- &
 	pids+=("$!")
 }
 
@@ -116,9 +116,10 @@ has_labels() {
 # One process: a busy shell until the file `go` is there, then another program
 start_changing() {
 	called+=(bash second)
-	cp "$E2E_BIN/turns" second
-	OTEL_SERVICE_NAME=before bash -c 'until [ -e go ]; do :; done
-		OTEL_SERVICE_NAME=after exec ./second 600000' >/dev/null 3>&- &
+	cp "$E2E_BIN/mild" second
+	OTEL_SERVICE_NAME=before bash -c 'until [ -e go ]; do for _ in {1..3000}; do :; done
+			sleep 0.1; done
+		OTEL_SERVICE_NAME=after exec ./second' >/dev/null 3>&- &
 	pids+=("$!")
 }
 

@@ -47,17 +47,23 @@ has_taken() {
 }
 
 taken() {
-	find "$1" -name '*.pb.gz' ! -name '*+*' | wc -l
+	local file n=0
+	for file in "$1"/*.pb.gz; do
+		[[ $file == *[+*]* ]] || n=$((n + 1))
+	done
+	echo $n
 }
 
 # N: so many profiles, or more, wait
 are_waiting() {
-	[ "$(find spool -name '*.pb.gz' 2>/dev/null | wc -l)" -ge "$1" ]
+	local waiting=(spool/*/*.pb.gz)
+	[ -e "${waiting[0]}" ] && [ ${#waiting[@]} -ge "$1" ]
 }
 
 # N: so many recordings, or more, are kept
 are_kept() {
-	[ "$(find kept -name '*.weft' 2>/dev/null | wc -l)" -ge "$1" ]
+	local kept=(kept/*.weft)
+	[ -e "${kept[0]}" ] && [ ${#kept[@]} -ge "$1" ]
 }
 
 # SERVER: made + found = delivered + waiting + refused + dropped

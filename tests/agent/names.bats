@@ -12,22 +12,29 @@ start_burn() {
 	pids+=($!)
 }
 
-# Is the last recording one with the function's name? The first with a sample in it?
+# Folds each recording that came since, once, beside it.
+fold_new() {
+	local file
+	for file in kept/*.weft; do
+		if [ ! -e "$file.folded" ] && weft report -o - "$file" >unread 2>/dev/null; then
+			mv unread "$file.folded"
+		fi
+	done
+}
+
+# Is the last recording one with the function's name?
 last_is_named() {
-	local last
-	last=$(find kept -name '*.weft' 2>/dev/null | sort | tail -1)
-	[ -n "$last" ] && weft report -o - "$last" | grep -qE '^burn;.*main;one'
+	local all
+	fold_new
+	all=(kept/*.folded)
+	[ -e "${all[-1]}" ] && grep -qE '^burn;.*main;one' "${all[-1]}"
 }
 
 # N: so many recordings have the program, without the function's name
 are_nameless() {
-	local file n=0
-	for file in kept/*.weft; do
-		weft report -o - "$file" >folded 2>/dev/null || continue
-		run ! grep -qE '^burn;.*main;one' folded
-		! grep -q '^burn;.*burn!0x' folded || n=$((n + 1))
-	done
-	[ "$n" -ge "$1" ]
+	fold_new
+	run ! grep -qsE '^burn;.*main;one' kept/*.folded
+	[ "$(grep -ls '^burn;.*burn!0x' kept/*.folded | wc -l)" -ge "$1" ]
 }
 
 @test "files with symbols below a folder that the configuration names" {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * otel_ctx HOW NAME [SECONDS]   publishes a process context, that says its service's name
- *                               is NAME, and then is busy for long
+ *                               is NAME, and then is mildly busy for long
  *
  * HOW: memfd, anon (a mapping that has the name by prctl(2)), both; or what is none:
  * torn (never finished), garbage (a payload that is no message), large, lost (a payload
@@ -9,8 +9,8 @@
  * SDK does that starts late.
  */
 #include <stdio.h>
-#include <time.h>
 
+#include "mild.h"
 #include "otel_ctx.h"
 
 static void publish(const char *how)
@@ -33,16 +33,10 @@ static void publish(const char *how)
 
 static void be_busy(double seconds)
 {
-	struct timespec begun, now;
+	long long end = mild_now_ns() + (long long)(seconds * 1e9);
 
-	clock_gettime(CLOCK_MONOTONIC, &begun);
-	do {
-		for (volatile int i = 0; i < 1000000; i++)
-			;
-		clock_gettime(CLOCK_MONOTONIC, &now);
-	} while ((double)(now.tv_sec - begun.tv_sec) +
-			 (double)(now.tv_nsec - begun.tv_nsec) / 1e9 <
-		 seconds);
+	while (mild_now_ns() < end)
+		mild_turn(MILD_REST_US);
 }
 
 int main(int argc, char **argv)

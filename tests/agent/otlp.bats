@@ -6,6 +6,12 @@
 
 load lib
 
+# N: so many samples, or more, have the known program's functions, of either view
+has_sampled() {
+	cat got/*.folded | grep -E 'do_(a|b|c|d)' |
+		awk -v most="$1" '{ n += $NF } END { exit n < most }'
+}
+
 @test "OpenTelemetry: a known program, both views, every stack as it is kept" {
 	start_server got
 	"$E2E_BIN/turns" 600000 >/dev/null 3>&- &
@@ -13,6 +19,7 @@ load lib
 	start_agent -F 499 --view both --push "otlp=http://127.0.0.1:$port" \
 		--keep "$PWD/kept" --label service_name=turns --label team=a
 	wait_for has_taken got 6
+	wait_for has_sampled 1200
 	stop_agent
 	cat said
 	adds_up otlp
@@ -42,7 +49,7 @@ load lib
 	local said=service.name=basket,service.namespace=shop
 	said+=,deployment.environment=prod,k8s.namespace.name=eu
 	start_server got
-	env "OTEL_RESOURCE_ATTRIBUTES=$said" "$E2E_BIN/turns" 600000 >/dev/null 3>&- &
+	env "OTEL_RESOURCE_ATTRIBUTES=$said" "$E2E_BIN/mild" >/dev/null 3>&- &
 	pids+=($!)
 	start_agent -F 499 --by-service --push "otlp=http://127.0.0.1:$port"
 	wait_for eval 'grep -qs basket got/*.json'
@@ -70,7 +77,7 @@ load lib
 	local top=$BATS_TEST_DIRNAME/.. ids
 	gcc -O1 -fno-omit-frame-pointer -DEARLIER=100 -pthread -o traced \
 		"$top/e2e/traced.c" -Wl,--export-dynamic-symbol=otel_thread_ctx_v1
-	./traced 600000 >/dev/null 3>&- &
+	nice -n 19 ./traced 600000 >/dev/null 3>&- & # so all others go before it
 	pids+=($!)
 	start_server got
 	start_agent -F 499 --trace-ids --push "otlp=http://127.0.0.1:$port"
@@ -81,7 +88,8 @@ load lib
 	# works_for_1: trace 11…, span 1a…; by turns, too. Between two calls of them a thread
 	# still has the ids of the last.
 	jq -es 'map(.labels.linked[] |
-		(.[0] | map(capture("^(works_for|turns_to)_(?<k>[1-6])$").k) | first) as $k |
+		(.[0] | map(select(startswith("works_for_") or startswith("turns_to_")) |
+			capture("^(works_for|turns_to)_(?<k>[1-6])$").k) | first) as $k |
 		select($k) | .[1] == $k * 32 and .[2] == ($k + "a") * 8) |
 		length > 20 and all' got/*.json
 	ids=$(jq -r '.labels.linked[][1]' got/*.json | sort -u | wc -l)

@@ -66,20 +66,28 @@ class Dictionary:
         for link in self.links[1:]:
             for number, size in ((1, 16), (2, 8)):
                 demand(len(one(link, number)) == size and any(one(link, number)), "a link's ids")
+        self.attributes_of = {}
+        self.stacks_read = {}
         # also what nobody refers to
         for mapping in self.mappings:
             self.strings[one(mapping, 4)]
             self.named(packed(mapping, 5))
+        self.frames_of = [None]
         for location in self.locations[1:]:
             demand(location.get(3), "a location without a line")
             self.mappings[one(location, 1)]
-            self.frames(location)
-            self.named(packed(location, 4))
+            self.frames_of.append(self.frames(location))
         for function in self.functions[1:]:
             demand(self.strings[one(function, 1)], "a function without a name")
             self.strings[one(function, 3)]
 
     def named(self, numbers):
+        numbers = tuple(numbers)
+        if numbers not in self.attributes_of:
+            self.attributes_of[numbers] = self.read_named(numbers)
+        return self.attributes_of[numbers]
+
+    def read_named(self, numbers):
         ret = {}
         for number in numbers:
             demand(number, "attribute 0")
@@ -99,11 +107,13 @@ class Dictionary:
 
     def stack(self, number):
         """root first"""
-        ret = []
-        for location in packed(self.stacks[number], 1):
-            demand(location, "location 0")
-            ret += self.frames(self.locations[location])
-        return ret[::-1]
+        if number not in self.stacks_read:
+            ret = []
+            for location in packed(self.stacks[number], 1):
+                demand(location, "location 0")
+                ret += self.frames_of[location]
+            self.stacks_read[number] = ret[::-1]
+        return self.stacks_read[number]
 
     def value_type(self, data):
         fields = message(data)
@@ -143,10 +153,12 @@ def read_profile(dictionary, data):
         if one(sample, 3):
             link = dictionary.links[one(sample, 3)]
             linked.append((stack, one(link, 1).hex(), one(link, 2).hex()))
-        said.append((stack, {key: attributes[key] for key in attributes if "http." in key}))
+        http = {key: attributes[key] for key in attributes if "http." in key}
+        if http:
+            said.append((stack, http))
         line = ";".join(frame.replace(";", ":") for frame in stack)
         folded[line] = folded.get(line, 0) + value
-    about = dictionary.named(packed(fields, 11))
+    about = dict(dictionary.named(packed(fields, 11)))
     about["linked"] = linked
     about["said"] = said
     about["type"] = dictionary.value_type(one(fields, 1))

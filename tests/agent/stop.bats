@@ -17,9 +17,9 @@ has_in_kernel() {
 
 @test "while the stop file exists nothing is sampled or sent, and then again" {
 	start_server took
-	"$E2E_BIN/turns" 600000 >/dev/null 3>&- & # so each window has samples
+	"$E2E_BIN/mild" >/dev/null 3>&- & # so each window has samples
 	pids+=($!)
-	start_agent --push "pyroscope=http://127.0.0.1:$port" --keep kept \
+	start_agent -F 199 --push "pyroscope=http://127.0.0.1:$port" --keep kept \
 		--listen "unix:$PWD/agent.sock" --stop-file "$PWD/stop"
 	wait_for has_taken took 2
 	has_in_kernel
@@ -62,7 +62,7 @@ has_in_kernel() {
 
 @test "a stop file at the start: nothing begins until it is gone" {
 	start_server took
-	"$E2E_BIN/turns" 600000 >/dev/null 3>&- & # so each window has samples
+	"$E2E_BIN/mild" >/dev/null 3>&- & # so each window has samples
 	pids+=($!)
 	touch stop
 	start_agent -F 499 --push "pyroscope=http://127.0.0.1:$port" \
