@@ -7,10 +7,6 @@
 #include <stdbool.h>
 #include <unistd.h>
 
-#ifndef CAP_CHECKPOINT_RESTORE
-#define CAP_CHECKPOINT_RESTORE 40
-#endif
-
 #define BIT(cap) (1U << ((cap) % 32))
 
 /* What reads others' processes and files; root has all the others, too. Where nobody
