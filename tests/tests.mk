@@ -24,7 +24,8 @@ SANITIZED_CC  := $(CLANG) -g -O1 -fno-omit-frame-pointer -fno-sanitize-recover=u
                  -Wno-missing-field-initializers
 SANITIZED_OBJ := $(patsubst %.c,$(SANITIZED)/%.o,$(wildcard $(foreach folder,base obj unwind \
                  core proc worker tape pipeline format format/*,user/$(folder)/*.c) \
-                 user/deliver/otlp*.c) $(addprefix user/deliver/,pprof_part.c split.c))
+                 user/deliver/otlp*.c) $(addprefix user/,deliver/pprof_part.c deliver/split.c \
+                 record/attribute_pairs.c))
 
 $(SANITIZED)/%.o: %.c | $(B)/unwind_builder.h $(B)/page/page.html
 	$(call say,FUZZ)

@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "obj/names.h"
 #include "proc/open_environ.h"
+#include "record/attribute_pairs.h"
 
 #include <string.h>
 
@@ -42,4 +43,34 @@ void fuzz_process_context(const uint8_t *data, size_t n)
 	};
 
 	require_error(process_context_values(MEMORY_FD, attributes, 7, on_value, NULL));
+}
+
+/* The first two bytes: how many keys there are, and which of them are allowed. Those
+ * behind are held against the last of each key, looked for by itself. */
+void fuzz_attributes(const uint8_t *data, size_t n)
+{
+	struct attribute_value values[ATTRIBUTE_NAMES_MAX] = { { 0 } }, last = { 0 };
+	struct attribute_keys keys = { 0 };
+	bool has_unnamed = false;
+
+	if (n < 2)
+		return;
+	keys.n = data[0];
+	for (unsigned int i = 0; i < keys.n; i++)
+		keys.allowed[i] = (i * data[1]) % (ATTRIBUTE_NAMES_MAX + 1);
+	REQUIRE(attribute_pairs_pick(data + 2, n - 2, NULL, values) ==
+		(n >= 4 && n - 4 >= data[3]));
+	has_unnamed = attribute_pairs_pick(data + 2, n - 2, &keys, values);
+	for (size_t key = 1; key <= ATTRIBUTE_NAMES_MAX; key++) {
+		last = (struct attribute_value){ 0 };
+		for (size_t at = 2; n - at >= 2 && n - at - 2 >= data[at + 1];
+		     at += 2U + data[at + 1]) {
+			if (data[at] < keys.n && keys.allowed[data[at]] == key)
+				last = (struct attribute_value){ data + at + 2,
+								 data[at + 1] };
+			REQUIRE(has_unnamed || data[at] < keys.n);
+		}
+		REQUIRE(values[key - 1].bytes == last.bytes &&
+			values[key - 1].n == last.n);
+	}
 }

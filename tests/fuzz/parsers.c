@@ -460,6 +460,7 @@ static const struct target {
 	{ "demangle", fuzz_demangle },
 	{ "resource", fuzz_resource },
 	{ "process_context", fuzz_process_context },
+	{ "attributes", fuzz_attributes },
 	{ "side_event", fuzz_side_event },
 	{ "short_names", fuzz_short_names },
 	{ "tape", fuzz_tape },

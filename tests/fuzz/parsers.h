@@ -38,6 +38,7 @@ void fuzz_split(const uint8_t *data, size_t n);
 /* What processes say of themselves. */
 void fuzz_resource(const uint8_t *data, size_t n);
 void fuzz_process_context(const uint8_t *data, size_t n);
+void fuzz_attributes(const uint8_t *data, size_t n);
 
 /* Names that compilers write. */
 void fuzz_demangle(const uint8_t *data, size_t n);

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/list.h"
+#include "record/attribute_pairs.h"
 
 #include <errno.h>
 #include <string.h>
@@ -13,37 +14,9 @@ struct named_attributes {
 	bool has_unnamed;
 };
 
-struct value {
-	const unsigned char *bytes; /* NULL: there is none */
-	size_t n;
-};
-
-/* Those that are allowed, by their number; of several with one key the last. What the
- * bytes end in the middle of is none. */
-static bool pick(const unsigned char *bytes, size_t n, const struct attribute_keys *keys,
-		 struct value values[ATTRIBUTE_NAMES_MAX])
-{
-	bool has_unnamed = false;
-
-	for (size_t at = 0; n - at >= ATTRIBUTE_HEAD_BYTES;) {
-		unsigned int index = bytes[at];
-		size_t length = bytes[at + 1];
-
-		at += ATTRIBUTE_HEAD_BYTES;
-		if (length > n - at)
-			break;
-		if (!keys || index >= keys->n)
-			has_unnamed = true;
-		else if (keys->allowed[index])
-			values[keys->allowed[index] - 1] =
-				(struct value){ bytes + at, length };
-		at += length;
-	}
-	return has_unnamed;
-}
-
 static int add_values(struct profile *profile, const char *names,
-		      const struct value values[ATTRIBUTE_NAMES_MAX], uint32_t *ret)
+		      const struct attribute_value values[ATTRIBUTE_NAMES_MAX],
+		      uint32_t *ret)
 {
 	struct profile_attribute attribute = { 0 };
 	const char *name;
@@ -68,10 +41,10 @@ static int add_values(struct profile *profile, const char *names,
 static int name_one(struct profile *profile, const struct trace_attributes *trace,
 		    size_t n, struct declared *declared, struct named_attributes *ret)
 {
-	struct value values[ATTRIBUTE_NAMES_MAX] = { { 0 } };
+	struct attribute_value values[ATTRIBUTE_NAMES_MAX] = { { 0 } };
 
-	ret->has_unnamed = pick(trace->bytes, n,
-				declared_keys(declared, trace->incarnation), values);
+	ret->has_unnamed = attribute_pairs_pick(
+		trace->bytes, n, declared_keys(declared, trace->incarnation), values);
 	if (ret->has_unnamed)
 		declared_ask_again(declared, trace->incarnation);
 	return add_values(profile, declared_attribute_names(declared), values,
