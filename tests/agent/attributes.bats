@@ -58,8 +58,8 @@ says() {
 	grep -q '^samples.attributes_cut ' words
 	grep -q '^samples.attributes_unnamed ' words
 	grep -q '^samples.no_context ' words
-	# and nothing that nobody allowed
-	run ! grep -qE 'secret|user.id|xxxxx|LATE' words
+	# and nothing that nobody allowed; others run here, too, so these are no usual words
+	run ! grep -E 'unallowed|~{40}' words
 }
 
 # what is kept, merged

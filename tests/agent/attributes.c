@@ -6,12 +6,13 @@
  * what they work for, as OTEP 4947 has it: each says one thing and works in a function of
  * its own, which says what its samples must have.
  *
- *	says_route      trace 1111…, http.route=/route, user.id=secret, http.method=GET
+ *	says_route      trace 1111…, http.route=/route, http.method=GET, and
+ *	                unallowed.id=unallowed-secret
  *	says_no_trace   http.route=/only, and no ids
  *	says_twice      http.route=/old, then http.route=/new
  *	says_cut        http.route=/cut, and a method that ends behind the record's end
  *	says_unknown    trace 4444…, a key that the map does not have, http.route=/known
- *	says_much       http.route=/much, 900 bytes of user.id, http.method=LATE
+ *	says_much       http.route=/much, 900 bytes of unallowed.id, http.method=unallowed-late
  *	says_lost       trace 6666…, and attributes on a page that is not there
  *	says_invalid    http.route=/invalid, in a record that is being written
  *	says_nothing    nothing is attached
@@ -87,11 +88,11 @@ static struct record *much(void)
 	struct record *record = route(0, "/much");
 	char text[226];
 
-	memset(text, 'x', sizeof(text) - 1);
+	memset(text, '~', sizeof(text) - 1);
 	text[sizeof(text) - 1] = '\0';
 	for (int i = 0; i < 4; i++)
 		say(record, USER, text);
-	say(record, METHOD, "LATE");
+	say(record, METHOD, "unallowed-late");
 	return record;
 }
 
@@ -154,7 +155,7 @@ static void write_payload(int has_later)
 	add_text(1, "threadlocal.attribute_key_map");
 	value = n_payload;
 	add_key("http.route");
-	add_key("user.id");
+	add_key("unallowed.id");
 	add_key("http.method");
 	if (has_later)
 		add_key("http.later");
@@ -183,7 +184,7 @@ int main(int argc, char **argv)
 	nice(19); /* who samples it does not wait for it */
 	write_payload(0);
 	publish(header, 1);
-	say(record, USER, "secret");
+	say(record, USER, "unallowed-secret");
 	say(record, METHOD, "GET");
 	begin(record, says_route);
 	begin(route(0, "/only"), says_no_trace);
