@@ -12,7 +12,7 @@
  *	says_twice      http.route=/old, then http.route=/new
  *	says_cut        http.route=/cut, and a method that ends behind the record's end
  *	says_unknown    trace 4444…, a key that the map does not have, http.route=/known
- *	says_much       http.route=/much, 900 bytes of unallowed.id, http.method=unallowed-late
+ *	says_much       http.route=/much, 900 bytes of unallowed.id, and a method
  *	says_lost       trace 6666…, and attributes on a page that is not there
  *	says_invalid    http.route=/invalid, in a record that is being written
  *	says_nothing    nothing is attached
