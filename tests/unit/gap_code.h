@@ -15,18 +15,18 @@ static struct image image;
 
 static uint64_t base;
 
-/* Assembles the body between two functions that are told, and makes its table. */
-static void build(const char *body)
+#define TOLD_FUNCTION ".p2align 6; .cfi_startproc; ret; .cfi_endproc\n"
+
+/* Assembles the body between what is before and behind it, and makes its table. */
+static void build_within(const char *before, const char *body, const char *behind)
 {
-	static const char before[] = ".text; .p2align 6\n.globl before; before: "
-				     ".cfi_startproc; ret; .cfi_endproc\n"
-				     ".globl code; code:\n";
-	static const char after[] =
-		"\n.globl done; done: .skip 64, 0x90\n"
-		".globl behind; behind: .cfi_startproc; ret; .cfi_endproc\n";
 	char source[2048];
 	struct unwind_table *table;
-	int n = snprintf(source, sizeof(source), "%s%s%s", before, body, after), fd;
+	int n = snprintf(source, sizeof(source),
+			 ".text\n%s.globl code; code:\n%s\n.globl done; done: .skip 64, "
+			 "0x90\n%s",
+			 before, body, behind),
+	    fd;
 
 	write_file("switch.s", source, (size_t)n);
 	assert_int_equal(shell("gcc -shared -nostdlib -o switch.so switch.s"), 0);
@@ -36,6 +36,12 @@ static void build(const char *body)
 	assert_true(image_load(&image, table));
 	unwind_table_free(table);
 	close(fd);
+}
+
+/* Between two functions that are told. */
+static void build(const char *body)
+{
+	build_within(TOLD_FUNCTION, body, TOLD_FUNCTION);
 }
 
 /* A letter for each byte: its CFA's distance from sp in words; from A on: the caller's

@@ -126,6 +126,18 @@ static void test_short_gap(void **state)
 	ASSERT_TOLD("syscall; ret; nop;" TOLD, "....1");
 }
 
+/* Before the first function that is told, and in a file that tells of none. */
+static void test_nothing_before(void **state)
+{
+	static const char *const behind[] = { TOLD_FUNCTION, "" };
+
+	for (size_t i = 0; i < 2; i++) {
+		build_within("", FILL "push %rax; call *8(%rdi); pop %rcx; ret",
+			     behind[i]);
+		assert_string_equal(told(), FILL_TOLD "122221");
+	}
+}
+
 /* Registers that are written by less usual instructions, and a place on the stack that
  * is used again. */
 static void test_frame_pointer_is_lost(void **state)
@@ -236,6 +248,7 @@ int main(void)
 		cmocka_unit_test(test_straight_code_that_calls),
 		cmocka_unit_test(test_no_functions),
 		cmocka_unit_test(test_short_gap),
+		cmocka_unit_test(test_nothing_before),
 		cmocka_unit_test(test_frame_pointer_is_lost),
 		cmocka_unit_test(test_launchpad),
 		cmocka_unit_test(test_no_launchpad),

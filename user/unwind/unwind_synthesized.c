@@ -279,6 +279,17 @@ static int tell_until(struct unwind_synthesized *synthesized, uint64_t pc)
 	return err;
 }
 
+/* Of code between rows, and of what else is told. */
+static int tell_piece(struct unwind_synthesized *synthesized, uint64_t begin,
+		      uint64_t end)
+{
+	if (begin >= end || synthesized->n_gaps == GAPS_MAX)
+		return 0;
+	synthesized->n_gaps += unwind_switch_is_code(begin, end);
+	return unwind_switch_tell(synthesized->file, begin, end, &synthesized->gap_bytes,
+				  synthesized->sink);
+}
+
 /* The code before pc, up to what is told of some of it. */
 static int tell_gap(struct unwind_synthesized *synthesized, uint64_t pc)
 {
@@ -286,18 +297,68 @@ static int tell_gap(struct unwind_synthesized *synthesized, uint64_t pc)
 
 	if (synthesized->next < synthesized->n && pc > next->begin)
 		pc = next->begin;
-	if (synthesized->covered || !synthesized->any || pc <= synthesized->pc ||
-	    synthesized->n_gaps == GAPS_MAX)
-		return 0;
-	synthesized->n_gaps += unwind_switch_is_code(synthesized->pc, pc);
-	return unwind_switch_tell(synthesized->file, synthesized->pc, pc,
-				  &synthesized->gap_bytes, synthesized->sink);
+	return synthesized->covered ? 0 : tell_piece(synthesized, synthesized->pc, pc);
+}
+
+/* The code from begin to end, of which no row says anything. */
+static int tell_uncovered(struct unwind_synthesized *synthesized, uint64_t begin,
+			  uint64_t end)
+{
+	int err = 0;
+
+	for (; synthesized->next < synthesized->n; synthesized->next++) {
+		struct synthesized_code *code = &synthesized->code[synthesized->next];
+
+		if (code->begin >= end)
+			break;
+		if (code->begin < begin)
+			continue;
+		if (code->may_be_cut && code->end > end)
+			code->end = end;
+		err = tell_piece(synthesized, begin, code->begin);
+		if (!err && code->end <= end)
+			err = tell(synthesized, code);
+		if (err)
+			return err;
+		begin = code->end;
+	}
+	return tell_piece(synthesized, begin, end);
+}
+
+static bool is_code(const Elf64_Shdr *sh)
+{
+	return sh->sh_type == SHT_PROGBITS && sh->sh_flags & SHF_EXECINSTR;
+}
+
+/* The code before the first row: all of a file's that has no call frame information.
+ * Which of a segment's bytes are code, its sections say. */
+static int tell_before(struct unwind_synthesized *synthesized, uint64_t pc)
+{
+	const struct elf_file *file = synthesized->file;
+	uint64_t told = 0;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < file->n_shdrs; i++) {
+		const Elf64_Shdr *sh = &file->shdrs[i];
+		uint64_t end = sh->sh_addr + sh->sh_size;
+
+		end = end < pc ? end : pc;
+		if (!is_code(sh) || sh->sh_addr < told || sh->sh_addr >= end)
+			continue;
+		err = tell_uncovered(synthesized, sh->sh_addr, end);
+		told = end;
+	}
+	while (synthesized->next < synthesized->n &&
+	       synthesized->code[synthesized->next].begin < told)
+		synthesized->next++; /* rows rise, whatever the headers say */
+	return err;
 }
 
 int unwind_synthesized_row(void *arg, uint64_t pc, const struct unwind_rule *rule)
 {
 	struct unwind_synthesized *synthesized = arg;
-	int err = tell_gap(synthesized, pc);
+	int err = synthesized->any ? tell_gap(synthesized, pc)
+				   : tell_before(synthesized, pc);
 
 	if (!err)
 		err = tell_until(synthesized, pc);
@@ -309,9 +370,8 @@ int unwind_synthesized_row(void *arg, uint64_t pc, const struct unwind_rule *rul
 
 int unwind_synthesized_end(struct unwind_synthesized *synthesized)
 {
-	int err = tell_gap(synthesized, UINT64_MAX);
+	int err = synthesized->any ? tell_gap(synthesized, UINT64_MAX)
+				   : tell_before(synthesized, UINT64_MAX);
 
-	if (err || !synthesized->any)
-		return err;
-	return tell_until(synthesized, UINT64_MAX);
+	return err ? err : tell_until(synthesized, UINT64_MAX);
 }

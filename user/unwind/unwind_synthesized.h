@@ -9,7 +9,7 @@
  * hardly touch a stack; without it, a sample in one would lose the function that
  * calls. C libraries' _init() and _fini(), which push 8 bytes. And the code at a
  * file's entry point, as the dynamic linker's: nobody called that. Of the rest
- * some pieces (unwind/unwind_switch.h).
+ * some pieces (unwind/unwind_switch.h), also of a file that tells nothing at all.
  */
 #ifndef WEFT_UNWIND_UNWIND_SYNTHESIZED_H
 #define WEFT_UNWIND_UNWIND_SYNTHESIZED_H
