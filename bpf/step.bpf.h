@@ -10,6 +10,7 @@
 #define WEFT_STEP_BPF_H
 
 #include "bottom.bpf.h"
+#include "uretprobe.bpf.h"
 
 /* Not 0, which would be a thread's start; misaligned, so nothing leads on by it. */
 #define FP_UNKNOWN 1
@@ -67,14 +68,22 @@ static __always_inline __u64 code_at(const struct scratch *s)
 static __always_inline void look_up_frame(struct scratch *s, __u32 hook)
 {
 	__u64 at = code_at(s);
+	int found;
 
 	s->step_kind = STEP_KIND_FP;
 	s->cfa = s->fp + FRAME_BYTES;
 	s->call = CALL_BEFORE;
-	if (at - s->mapping.start >= s->mapping.end - s->mapping.start &&
-	    !table_find_mapping(hook, at)) {
-		set_unmapped(s);
-		return;
+	if (at - s->mapping.start >= s->mapping.end - s->mapping.start) {
+		found = table_find_mapping(hook, at);
+		if ((!found || !s->mapping.table) && !s->is_leaf &&
+		    uretprobe_leave(hook)) {
+			at = code_at(s);
+			found = table_find_mapping(hook, at);
+		}
+		if (!found) {
+			set_unmapped(s);
+			return;
+		}
 	}
 	if (knobs.faults & FAULT_FP_LEAF && s->is_leaf)
 		return;

@@ -125,8 +125,28 @@ struct maple_tree {
 	void *ma_root;
 };
 
+/* kernel/events/uprobes.c, include/linux/uprobes.h */
+struct xol_area {
+	unsigned long vaddr;
+};
+
+struct uprobes_state {
+	struct xol_area *xol_area;
+};
+
+struct return_instance {
+	unsigned long stack;
+	unsigned long orig_ret_vaddr;
+	struct return_instance *next;
+};
+
+struct uprobe_task {
+	struct return_instance *return_instances;
+};
+
 struct mm_struct {
 	struct maple_tree mm_mt;
+	struct uprobes_state uprobes_state;
 	unsigned long start_stack;
 	unsigned long exec_vm; /* pages that can be run, and not written */
 };
@@ -167,6 +187,7 @@ struct task_struct {
 	unsigned long sas_ss_size;
 	struct robust_list_head *robust_list;
 	struct css_set *cgroups;
+	struct uprobe_task *utask;
 	unsigned int in_execve : 1;
 	struct thread_struct thread;
 };

@@ -155,6 +155,22 @@ static const struct truth_case cases[] = {
 			    { "drain;sys_call" },
 			    { "main;sys_call" } },
 	},
+	{
+		/* its functions' return addresses are the kernel's, who waits for them */
+		.name = "probed",
+		.program = "probed",
+		.args = "%m",
+		.kinds = BOTH_COMPILERS,
+		.tabled = true,
+		.thread = { { "main;turn;outer;inner;inner;burn" },
+			    { "main;turn;outer|last" },
+			    { "main;turn;outer;inner" },
+			    { "main;turn;outer;inner;inner" },
+			    { "main;turn" },
+			    { "main;sys_call" } },
+		/* the kernel places breakpoints; in the trampoline itself it is cut */
+		.bounds = { { CLASS_START, .25 }, { CLASS_CUT, .05 } },
+	},
 	FIBER("alive", { "main;turns_here;burn" }, { "main;sys_call" }),
 	FIBER("gone", { "main;turns_gone;turns_context;burn" },
 	      { "main;turns_gone;make_below*0-9;make" }, { "main;sys_call" }),
