@@ -31,6 +31,18 @@ static void test_jump_table(void **state)
 		    FILL_TOLD "12233..CCCCBACCCC.CCBA");
 }
 
+/* As Free Pascal's: an odd number of them before an aligned function, whose first byte
+ * would be taken for theirs. */
+static void test_zeroes_between(void **state)
+{
+	ASSERT_TOLD(".p2align 4, 0x90; push %rbx; call *(%rdi); pop %rbx; ret;"
+		    ".p2align 4, 0; push %rbx; call *(%rdi); pop %rbx; ret; nop",
+		    "...............12221...........12221.");
+	ASSERT_TOLD(".p2align 4, 0x90; push %rbx; 1: dec %ecx; jnz 1b; pop %rbx; ret;"
+		    ".p2align 4, 0; push %rbx; 1: dec %ecx; jnz 1b; pop %rbx; ret",
+		    "...............1222221.........1222221");
+}
+
 /* Calls come back if what they lead to returns. */
 static void test_calls(void **state)
 {
@@ -216,6 +228,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_branches),
 		cmocka_unit_test(test_jump_table),
+		cmocka_unit_test(test_zeroes_between),
 		cmocka_unit_test(test_calls),
 		cmocka_unit_test(test_endless),
 		cmocka_unit_test(test_no_return_address),

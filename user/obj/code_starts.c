@@ -50,10 +50,12 @@ void code_starts_free(struct code_starts *starts)
 	free(starts);
 }
 
-static struct step step_x86(const uint8_t *code, size_t n)
+static struct step step_x86(const uint8_t *code, size_t n, uint64_t vaddr)
 {
 	struct step step = { 0 };
 
+	if (x86_insn_zeroes(code, n, vaddr))
+		return step;
 	step.n = x86_insn_bytes(code, n, &step.calls);
 	if (!step.n)
 		return step;
@@ -82,8 +84,9 @@ static struct step step_arm64(const uint8_t *code, size_t n)
 
 static struct step step_at(const struct code_text *text, size_t at)
 {
-	return text->is_arm64 ? step_arm64(text->bytes + at, text->n - at)
-			      : step_x86(text->bytes + at, text->n - at);
+	return text->is_arm64
+		       ? step_arm64(text->bytes + at, text->n - at)
+		       : step_x86(text->bytes + at, text->n - at, text->vaddr + at);
 }
 
 static size_t next_round(const struct code_text *text, size_t at)

@@ -305,3 +305,18 @@ bool x86_insn_is_padding(const uint8_t *code, size_t n)
 	return *code == 0x90 || *code == 0xcc ||
 	       (n > 1 && code[0] == 0x0f && code[1] == 0x1f);
 }
+
+#define FUNCTION_ALIGN 16
+#define ZEROES_MIN     2 /* one may begin an instruction */
+
+size_t x86_insn_zeroes(const uint8_t *code, size_t n, uint64_t vaddr)
+{
+	size_t left = FUNCTION_ALIGN - vaddr % FUNCTION_ALIGN;
+
+	if (left < ZEROES_MIN || left > n)
+		return 0;
+	for (size_t i = 0; i < left; i++)
+		if (code[i])
+			return 0;
+	return left;
+}

@@ -121,8 +121,13 @@ static void read_run(struct gap *gap, size_t at, struct code_run *run)
 		const uint8_t *code = gap->code + at;
 		struct x86_effect is;
 		bool calls;
-		size_t n = x86_insn_bytes(code, gap->n - at, &calls);
+		size_t n = x86_insn_zeroes(code, gap->n - at, gap->vaddr + at);
 
+		if (!begun && n) {
+			at += n;
+			continue;
+		}
+		n = x86_insn_bytes(code, gap->n - at, &calls);
 		if (!n)
 			return;
 		run->known &= !x86_insn_leaves_handler(gap->code, at, n);

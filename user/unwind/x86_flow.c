@@ -48,8 +48,10 @@ static int cut_into_insns(struct x86_flow *flow)
 					  .piece = X86_FLOW_NO_INSN };
 		bool calls = false;
 
-		insn.n = (uint8_t)x86_insn_bytes(flow->code + at, flow->n_bytes - at,
-						 &calls);
+		if (!x86_insn_zeroes(flow->code + at, flow->n_bytes - at,
+				     flow->vaddr + at))
+			insn.n = (uint8_t)x86_insn_bytes(flow->code + at,
+							 flow->n_bytes - at, &calls);
 		insn.calls = calls;
 		at = insn.n ? at + insn.n : next_round(flow, at);
 		err = vec_push(&flow->insns, insn);
