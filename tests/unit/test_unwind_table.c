@@ -309,26 +309,35 @@ static void check_x86_stubs(const char *section, const char *pushed)
 	end();
 }
 
+/* x86.so of f.c and these stubs, in a section that is aligned so; link: how else. */
+static void make_stubs(const char *section, const char *code, int align, const char *link)
+{
+	char source[512];
+
+	snprintf(source, sizeof(source), ".section .stubs, \"ax\"; .p2align %d; %s\n",
+		 align, code);
+	write_file("stubs.s", source, strlen(source));
+	assert_int_equal(shell("gcc -O1 -fPIC -shared -nostdlib %s f.c stubs.s 2>err -o "
+			       "x86.so && objcopy --rename-section .stubs=%s x86.so",
+			       link, section),
+			 0);
+}
+
 static void knows_stubs_of_x86(void **state)
 {
 	static const char c[] = "int f(int n) { return n + 1; }\n";
-	char source[512];
 
 	if (shell("gcc -dumpmachine | grep -q x86_64") || !has_tool("objcopy"))
 		skip();
 	write_file("f.c", c, strlen(c));
 	for (size_t i = 0; i < sizeof(x86_stubs) / sizeof(*x86_stubs); i++) {
-		snprintf(source, sizeof(source),
-			 ".section .stubs, \"ax\"; .p2align 4; %s\n", x86_stubs[i].code);
-		write_file("stubs.s", source, strlen(source));
-		assert_int_equal(
-			shell("gcc -O1 -fPIC -shared -nostdlib f.c stubs.s 2>err -o "
-			      "x86.so && objcopy --rename-section .stubs=%s "
-			      "x86.so",
-			      x86_stubs[i].section),
-			0);
+		make_stubs(x86_stubs[i].section, x86_stubs[i].code, 4, "");
 		check_x86_stubs(x86_stubs[i].section, x86_stubs[i].pushed);
 	}
+	/* a static program's are aligned to 8 alone */
+	make_stubs(".plt", "jmp *8(%rip); xchg %ax, %ax; jmp *8(%rip); xchg %ax, %ax", 3,
+		   "-Wl,--section-start=.stubs=0x10008");
+	check_x86_stubs(".plt", "0000000000000000");
 }
 
 /* Code without call frame information: at the entry point, and behind it. */

@@ -89,7 +89,9 @@ static void look_at_x86(struct elf_file *file, uint64_t offset,
 		first = X86_ENTRY;
 	}
 	pushed = x86_pushed(bytes + first);
-	if (pushed && code->begin % X86_ENTRY == 0)
+	/* where an entry has pushed, its place in 16 bytes says; a static program's may
+	 * begin anywhere, and push nothing */
+	if (pushed == X86_NO_PUSH || (pushed && code->begin % X86_ENTRY == 0))
 		add(code, code->begin + first, x86_rule(UNWIND_CFA_PLT, 8, pushed));
 	else
 		code->n = 0; /* nothing, rather than half of it */
