@@ -49,7 +49,7 @@ static __always_inline struct own_memory own_memory(void)
 }
 
 /* Is the kernel built with uprobes? */
-#define HAS_URETPROBES bpf_core_field_exists(((struct task_struct *)0)->utask)
+#define HAS_UPROBES bpf_core_field_exists(((struct task_struct *)0)->utask)
 
 /* From 6.1 on the mappings of a process are in a maple tree. */
 #define HAS_MAPPING_TREE bpf_core_field_exists(((struct mm_struct *)0)->mm_mt)

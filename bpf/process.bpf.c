@@ -7,7 +7,7 @@
 #include "incarnation.bpf.h"
 #include "process.bpf.h"
 #include "table.bpf.h"
-#include "uretprobe.bpf.h"
+#include "uprobes.bpf.h"
 #include "vmas.bpf.h"
 
 /* How far from where the kernel put a program's arguments its first frame may be:
@@ -132,7 +132,7 @@ int process_begin(__u32 hook)
 	s->mm = own.mm;
 	s->start_stack = own.start_stack;
 	s->code_pages = own.exec_vm;
-	s->uretprobe = URETPROBE_UNKNOWN;
+	s->uretprobe = UPROBES_UNKNOWN;
 	known = find_process(s);
 	s->has_keys = known && known->has_keys;
 	s->has_context = known && known->has_context;

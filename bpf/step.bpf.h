@@ -10,7 +10,7 @@
 #define WEFT_STEP_BPF_H
 
 #include "bottom.bpf.h"
-#include "uretprobe.bpf.h"
+#include "uprobes.bpf.h"
 
 /* Not 0, which would be a thread's start; misaligned, so nothing leads on by it. */
 #define FP_UNKNOWN 1
@@ -75,8 +75,7 @@ static __always_inline void look_up_frame(struct scratch *s, __u32 hook)
 	s->call = CALL_BEFORE;
 	if (at - s->mapping.start >= s->mapping.end - s->mapping.start) {
 		found = table_find_mapping(hook, at);
-		if ((!found || !s->mapping.table) && !s->is_leaf &&
-		    uretprobe_leave(hook)) {
+		if ((!found || !s->mapping.table) && uprobes_find_pc(hook)) {
 			at = code_at(s);
 			found = table_find_mapping(hook, at);
 		}

@@ -140,8 +140,13 @@ struct return_instance {
 	struct return_instance *next;
 };
 
+struct uprobe;
+
 struct uprobe_task {
 	struct return_instance *return_instances;
+	unsigned long vaddr; /* of the instruction that is executed at xol_vaddr */
+	struct uprobe *active_uprobe;
+	unsigned long xol_vaddr;
 };
 
 struct mm_struct {

@@ -66,8 +66,8 @@ int process_maps_more(__u32 hook)
 	return sampled->code_bytes > sampled->process_info.code_bytes;
 }
 
-/* In the place of uretprobe.bpf.c: nobody waits for a function's return. */
-int uretprobe_leave(__u32 hook)
+/* In the place of uprobes.bpf.c: nothing is probed. */
+int uprobes_find_pc(__u32 hook)
 {
 	return 0;
 }

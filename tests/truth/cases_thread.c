@@ -156,11 +156,13 @@ static const struct truth_case cases[] = {
 			    { "main;sys_call" } },
 	},
 	{
-		/* its functions' return addresses are the kernel's, who waits for them */
+		/* its functions' return addresses are the kernel's, who waits for them, and
+		 * executes their first instructions elsewhere */
 		.name = "probed",
 		.program = "probed",
 		.args = "%m",
 		.kinds = BOTH_COMPILERS,
+		.core = true,
 		.tabled = true,
 		.thread = { { "main;turn;outer;inner;inner;burn" },
 			    { "main;turn;outer|last" },
@@ -168,8 +170,6 @@ static const struct truth_case cases[] = {
 			    { "main;turn;outer;inner;inner" },
 			    { "main;turn" },
 			    { "main;sys_call" } },
-		/* the kernel places breakpoints; in the trampoline itself it is cut */
-		.bounds = { { CLASS_START, .25 }, { CLASS_CUT, .05 } },
 	},
 	FIBER("alive", { "main;turns_here;burn" }, { "main;sys_call" }),
 	FIBER("gone", { "main;turns_gone;turns_context;burn" },

@@ -64,7 +64,7 @@ WORKLOADS := $(foreach k,$(WORK_KINDS),\
              $(if $(WORK_MUSL),$(foreach k,musl musl-static,\
                  $(call work_in,$(k),$(WORK_LINKS))))
 CORE_WORKLOADS := $(call work_in,core,nest threads storm chain roots wait moves skip \
-                      stub fiber byhand swap swap-decoy)
+                      stub probed fiber byhand swap swap-decoy)
 
 # $(1) kind/program, $(2) source, $(3) flags
 define work_rule

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
+ * The kernel has code of its own in a process that is probed, [uprobes].
+ *
  * Who waits for a function's return by a uretprobe (bpftrace, tracers of TLS libraries)
- * has the kernel write over its return address: it returns to a trampoline in [uprobes],
+ * has it write over the function's return address: that returns to a trampoline there,
  * and the kernel knows where it would have. It keeps that in a list of the task's, newest
  * first, with the stack pointer that the function was entered with.
+ *
+ * An instruction that a breakpoint was put on is executed there.
  */
 #include "compat.bpf.h"
-#include "uretprobe.bpf.h"
+#include "uprobes.bpf.h"
 
 #define RETURNS_MAX 32 /* that are looked through; the kernel has 64 at most */
+#define INSN_MAX    16 /* bytes, with what brings it back to the kernel */
 
 /* Where functions of the current task return to that are waited for; 0: there are none. */
 static __always_inline __u64 find_trampoline(const struct uprobe_task *of)
@@ -28,20 +33,10 @@ static __always_inline bool was_entered(const struct scratch *s, __u64 stack)
 	return stack - s->sp <= (s->sp_is_least ? SAME_STACK_BYTES : 0);
 }
 
-int uretprobe_leave(__u32 hook)
+static __always_inline int find_caller(struct scratch *s, const struct uprobe_task *of)
 {
-	struct scratch *s = scratch(hook);
-	const struct return_instance *at;
-	const struct uprobe_task *of;
+	const struct return_instance *at = BPF_CORE_READ(of, return_instances);
 
-	if (!s || !HAS_URETPROBES || s->on_waiting_thread || !s->uretprobe)
-		return 0;
-	of = BPF_CORE_READ((struct task_struct *)bpf_get_current_task(), utask);
-	if (s->uretprobe == URETPROBE_UNKNOWN)
-		s->uretprobe = find_trampoline(of);
-	if (s->pc != s->uretprobe)
-		return 0;
-	at = BPF_CORE_READ(of, return_instances);
 	for (int i = 0; at && i < RETURNS_MAX; i++) {
 		if (was_entered(s, BPF_CORE_READ(at, stack))) {
 			s->pc = BPF_CORE_READ(at, orig_ret_vaddr) & knobs.addr_mask;
@@ -50,4 +45,29 @@ int uretprobe_leave(__u32 hook)
 		at = BPF_CORE_READ(at, next);
 	}
 	return 0;
+}
+
+static __always_inline int find_probed(struct scratch *s, const struct uprobe_task *of)
+{
+	__u64 done = s->pc - BPF_CORE_READ(of, xol_vaddr);
+
+	if (done >= INSN_MAX || !BPF_CORE_READ(of, active_uprobe))
+		return 0;
+	s->pc = BPF_CORE_READ(of, vaddr) + done;
+	return 1;
+}
+
+int uprobes_find_pc(__u32 hook)
+{
+	struct scratch *s = scratch(hook);
+	const struct uprobe_task *of;
+
+	if (!s || !HAS_UPROBES || s->on_waiting_thread || !s->uretprobe)
+		return 0;
+	of = BPF_CORE_READ((struct task_struct *)bpf_get_current_task(), utask);
+	if (of && s->is_leaf)
+		return find_probed(s, of);
+	if (s->uretprobe == UPROBES_UNKNOWN)
+		s->uretprobe = find_trampoline(of);
+	return s->pc == s->uretprobe ? find_caller(s, of) : 0;
 }
