@@ -15,7 +15,7 @@
 #define RETURNS_MAX 32 /* that are looked through; the kernel has 64 at most */
 #define INSN_MAX    16 /* bytes, with what brings it back to the kernel */
 
-/* Where functions of the current task return to that are waited for; 0: there are none. */
+/* Where functions of the current task return to that are waited for; 0: none is. */
 static __always_inline __u64 find_trampoline(const struct uprobe_task *of)
 {
 	if (!of || !BPF_CORE_READ(of, return_instances))

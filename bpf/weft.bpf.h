@@ -240,7 +240,7 @@ struct scratch {
 	__u32 by_vmas;	       /* what the kernel says itself is in the hook's list */
 	__u32 code_pages;      /* that the process maps now, as the kernel counts them */
 	__u64 mm, start_stack; /* its memory, and where its arguments lie in that */
-	__u64 uretprobe; /* where functions return to that a uretprobe waits for; 0: none */
+	__u64 uretprobe; /* where functions return to that are waited for; 0: none is */
 	struct unwind_mapping mapping;
 	__u32 low, high;			/* of a search */
 	__u32 rows_page, first_row, rules_page; /* of the run that was searched */

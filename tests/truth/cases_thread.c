@@ -156,8 +156,8 @@ static const struct truth_case cases[] = {
 			    { "main;sys_call" } },
 	},
 	{
-		/* its functions' return addresses are the kernel's, who waits for them, and
-		 * executes their first instructions elsewhere */
+		/* its functions' return addresses are the kernel's, who waits for
+		 * them and executes their first instructions elsewhere */
 		.name = "probed",
 		.program = "probed",
 		.args = "%m",

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Functions at whose return somebody waits: the kernel writes over their return addresses,
- * to learn of it, and each of them seems to have been called by [uprobes]. This program
- * waits for its own. One calls itself; one goes on in another by a jump, so that both
- * return by one address.
+ * Functions at whose return somebody waits: the kernel writes over their return
+ * addresses, to learn of it, and each of them seems to have been called by [uprobes].
+ * This program waits for its own. One calls itself; one goes on in another by a jump, so
+ * that both return by one address.
  *
  *	probed MS
  *

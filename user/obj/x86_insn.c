@@ -306,12 +306,12 @@ bool x86_insn_is_padding(const uint8_t *code, size_t n)
 	       (n > 1 && code[0] == 0x0f && code[1] == 0x1f);
 }
 
-#define FUNCTION_ALIGN 16
-#define ZEROES_MIN     2 /* one may begin an instruction */
+#define ZEROES_ALIGN 16
+#define ZEROES_MIN   2 /* one may begin an instruction */
 
 size_t x86_insn_zeroes(const uint8_t *code, size_t n, uint64_t vaddr)
 {
-	size_t left = FUNCTION_ALIGN - vaddr % FUNCTION_ALIGN;
+	size_t left = ZEROES_ALIGN - vaddr % ZEROES_ALIGN;
 
 	if (left < ZEROES_MIN || left > n)
 		return 0;
