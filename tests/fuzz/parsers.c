@@ -3,8 +3,7 @@
  * FUZZ=TARGET parsers …   what reads bytes that others wrote, under clang's fuzzer
  *
  * One target a parser; tests/fuzz/targets says which source each is for. Whatever the
- * bytes are, what comes of them keeps to what the parser's header promises. The
- * sanitizers see to the rest.
+ * bytes are, what comes of them keeps to what the parser's header promises.
  */
 #include "parsers.h"
 

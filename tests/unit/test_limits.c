@@ -187,7 +187,7 @@ static unsigned int add_sample(struct aggregator *aggregator, uint32_t module,
 	return placed;
 }
 
-/* Who makes his stacks up brings hundreds of new frames with each sample; others a few. */
+/* Who makes his stacks up brings hundreds of new frames a sample; others a few. */
 static void made_up_stacks_leave_room(void **state)
 {
 	const unsigned int most = FRAME_BYTES_MAX / sizeof(struct frame);

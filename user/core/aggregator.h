@@ -141,8 +141,8 @@ struct sample_owner {
 	uint32_t tgid, incarnation, tid;
 };
 
-/* A sample begins: what it brings that is new is bounded once half of the room is used, so
- * that stacks which are made up, each of places of its own, leave others theirs. */
+/* A sample begins: what it brings that is new is bounded once half of the room is used,
+ * so that stacks which are made up, each of places of its own, leave others theirs. */
 void aggregator_begin_sample(struct aggregator *aggregator);
 
 /* Counts a stack of n codes once more. */

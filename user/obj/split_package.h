@@ -15,7 +15,8 @@
 #include <stdint.h>
 
 /* Is it a package? Then *ret is an ELF file in memory, for the caller to free, or empty
- * if the package has no such unit. A negative errno: it can't be read, or is too large. */
+ * if the package has no such unit. A negative errno: it can't be read, or it is too
+ * large. */
 int split_package_take(int fd, uint64_t id, bool *ret_is_package, struct str *ret);
 
 #endif

@@ -124,7 +124,7 @@ static void leave(struct opener *opener)
 }
 
 /* Who wants a CPU and gets none holds his locks for as long: he is not accused, and
- * barred for a while only. His user is counted all the same, since anybody can be slow. */
+ * barred for a while only. His user is counted all the same: anybody can be slow. */
 static void bar(struct opener *opener, pid_t pid, const struct owner *owner)
 {
 	uint64_t now = clock_now_ns();

@@ -38,9 +38,8 @@ struct unnamed_module {
 struct name_ledger {
 	uint64_t frames; /* of code in user mode, summed over samples */
 	uint64_t by_origin[N_NAME_ORIGINS];
-	uint64_t inlined; /* beside these: functions that were inlined into them */
-	uint64_t
-		interpreted; /* of these: an interpreter's, which could name what it runs */
+	uint64_t inlined;     /* beside these: functions that were inlined into them */
+	uint64_t interpreted; /* of these: an interpreter's, which could name its code */
 	const char *interpreter; /* what makes it do so; NULL: none, or it does */
 	struct unnamed_module modules[NAME_LEDGER_MODULES]; /* those with most first */
 	uint32_t n_modules;
