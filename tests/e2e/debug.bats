@@ -117,7 +117,7 @@ is_named() {
 	jq -e '.symbols.inlines_failed == 0' stats
 	# in a package of them
 	if command -v llvm-dwp >/dev/null; then
-		llvm-dwp burn.dwo -o burn.dwp
+		timeout 60 llvm-dwp burn.dwo -o burn.dwp
 		mv burn.dwo kept.dwo
 		record_burn ./burn
 		grep -qE ';main;one;innermost_\[i\] ' out.folded

@@ -33,11 +33,31 @@ bool dwarf_ref(Dwarf_Attribute *attr, Dwarf_Die *ret)
 	return file && dwarf_offdie(file, at, ret);
 }
 
+static bool is_by_index(const Dwarf_Attribute *attr)
+{
+	return attr->form == DW_FORM_strx || attr->form == DW_FORM_GNU_str_index ||
+	       (attr->form >= DW_FORM_strx1 && attr->form <= DW_FORM_strx4);
+}
+
+/* Of these libdw 0.188 takes the end of the strings, too, for one; not so by offset. */
+static const char *indexed_text(Dwarf_Attribute *attr)
+{
+	Dwarf *file = dwarf_cu_getdwarf(attr->cu);
+	const char *text = dwarf_formstring(attr);
+	const char *first = text ? dwarf_getstring(file, 0, NULL) : NULL;
+
+	return first && text >= first
+		       ? dwarf_getstring(file, (Dwarf_Off)(text - first), NULL)
+		       : NULL;
+}
+
 const char *dwarf_ref_text(Dwarf_Attribute *attr)
 {
 	Dwarf *file;
 	Dwarf_Word at;
 
+	if (attr && is_by_index(attr))
+		return indexed_text(attr);
 	if (!attr || attr->form != DW_FORM_strp_sup)
 		return dwarf_formstring(attr);
 	file = supplementary(attr, &at);

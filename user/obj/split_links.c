@@ -2,6 +2,7 @@
 /* Which files hold the functions of a program's units, and what tells each of them from
  * others (obj/split_unit.h). */
 #include "obj/dwarf_file.h"
+#include "obj/dwarf_ref.h"
 #include "obj/elf_section.h"
 #include "obj/names.h"
 #include "obj/split_unit.h"
@@ -78,8 +79,8 @@ static const char *text_of(Dwarf_Die *unit, unsigned int name, unsigned int gnu_
 {
 	Dwarf_Attribute attr;
 
-	return dwarf_formstring(dwarf_attr(unit, name, &attr)
-					?: dwarf_attr(unit, gnu_name, &attr));
+	return dwarf_ref_text(dwarf_attr(unit, name, &attr)
+				      ?: dwarf_attr(unit, gnu_name, &attr));
 }
 
 static int tell(struct split_links *links, Dwarf_Die *unit)
