@@ -3,7 +3,8 @@
  * mutate RUNS SEED FILE [OTHER]    damages a file's debug information, and that of the
  * other one, which is its alternate file or, by the ending .dw[op], that of its unit,
  * RUNS times, and asks for locations in it. Whatever comes of it must end, and say at
- * most once what an address is. The sanitizers see to the rest; a run is repeated by its seed.
+ * most once what an address is. The sanitizers see to the rest; a run is repeated by its
+ * seed.
  */
 #include "base/error.h"
 #include "obj/elf_file.h"

@@ -29,8 +29,8 @@ void intern_limit_bytes(struct intern *table, size_t max_bytes);
 /*
  * Begins somebody's turn: while half of those bytes are left he may have all of them,
  * then a 65,536th of what is left, or 96 bytes, until the next turn begins. Beyond that
- * the table is full for him. So nobody who always brings something new leaves nothing for the
- * others, who bring little.
+ * the table is full for him. So nobody who always brings something new leaves nothing for
+ * the others, who bring little.
  */
 void intern_begin_turn(struct intern *table);
 
