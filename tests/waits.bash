@@ -2,21 +2,21 @@
 # Loaded by tests of shell: waiting for what must come, by conditions and never by time.
 # shellcheck shell=bash
 
+# A pipe that nobody writes: to wait for it starts no process. Made here, since it takes
+# one, and whoever calls wait_for may still need $!.
+exec {waits_silence}<> <(:)
+
 # COMMAND…: until it succeeds, asked less and less often. How long that takes is the
 # machine's affair; the limit ends what would never come.
 wait_for() {
-	local silence pause ms=10
-	exec {silence}<> <(:) # a pipe that nobody writes: to wait for it starts no process
+	local pause ms=10
+
 	for _ in {1..400}; do
-		if "$@"; then
-			exec {silence}>&-
-			return
-		fi
+		"$@" && return
 		printf -v pause '0.%03d' $ms
-		read -rt "$pause" -u "$silence" || true
+		read -rt "$pause" -u "$waits_silence" || true
 		ms=$((ms < 150 ? ms * 3 / 2 : 200))
 	done
-	exec {silence}>&-
 	echo "never came: $*"
 	return 1
 }

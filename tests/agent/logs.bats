@@ -13,8 +13,8 @@ load lib
 	jq -es 'length > 2 and all(has("time") and has("msg") and
 		(.level | IN("error", "warn", "info", "debug")) and
 		(.time | test("^20[0-9]{2}-[0-9-]{5}T[0-9:]{8}\\.[0-9]{3}Z$")))' said
-	# and the first one says what it does
-	head -1 said | jq -e '.level == "info" and (.msg | startswith("samples each CPU"))'
+	# and one says what it does
+	jq -es 'any(.level == "info" and (.msg | startswith("samples each CPU")))' said
 	jq -es 'any(.level == "warn" and (.msg | startswith("receiver pyroscope: try 1"))) and
 		any(.level == "info" and (.msg | test("^weft agent: [0-9]+ windows")))' said
 }
@@ -32,10 +32,11 @@ load lib
 	wait_for is_ready
 	stop_agent
 	cat said
-	[ "$(head -1 said)" = "weft: samples each CPU at 29 Hz, in profiles of 2 s, sends them\
+	[ "$(grep -m 1 ' samples each CPU ' said)" = "weft: samples each CPU at 29 Hz, in profiles of 2 s, sends them\
  to pyroscope at http://127.0.0.1:9 and parca at http://127.0.0.1:9, keeps them in kept;\
  its status is at unix:$PWD/agent.sock" ]
 	run ! grep hidden said
+	rm -r kept
 	start_agent -q --keep kept
 	wait_for are_kept 1
 	stop_agent
