@@ -120,15 +120,15 @@ static bool is_well_started(const struct judge *judge, const struct stack *stack
 	return true;
 }
 
-/* main() reads its arguments before anything else, and the C library's functions for that
- * may be called for the first time, or wait for their page. */
+/* main() reads its arguments before anything else, and says how long it lives; the C
+ * library's functions for that may be called for the first time, or wait for their page. */
 static bool reads_arguments(const struct judge *judge, const struct stack *stack)
 {
 	const char *const *own = stack->frames + stack->lead;
 
 	return !stack->cut && stack->n >= stack->lead + 2 && !strcmp(own[0], "main") &&
 	       (strstr(own[1], "strcmp") || strstr(own[1], "strto") ||
-		!strcmp(own[1], "atoi")) &&
+		!strcmp(own[1], "atoi") || !strcmp(own[1], "prctl")) &&
 	       is_well_started(judge, stack);
 }
 

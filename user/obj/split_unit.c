@@ -36,7 +36,7 @@ static size_t left(const struct dwarf_bytes *bytes)
 /* From an offset on; none if it lies behind them. */
 static struct dwarf_bytes from(struct dwarf_bytes bytes, uint64_t offset)
 {
-	if (offset > left(&bytes))
+	if (!bytes.at || offset > left(&bytes))
 		return (struct dwarf_bytes){ 0 };
 	bytes.at += offset;
 	return bytes;
