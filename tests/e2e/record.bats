@@ -96,6 +96,14 @@ teardown() {
 	[ "$status" -eq 5 ]
 }
 
+@test "a Ctrl-C that comes as the command ends is no second one" {
+	for _ in {1..5}; do
+		# shellcheck disable=SC2016 # for the inner shell
+		run weft record -q -o out -- sh -c 'kill -INT $PPID; exit 5'
+		[ "$status" -eq 5 ]
+	done
+}
+
 @test "a command that goes on is told" {
 	run --separate-stderr weft record -d 300ms -o out -- sh -c 'echo $$ >pid; sleep 2'
 	[ "$status" -eq 0 ]

@@ -239,6 +239,7 @@ static int run_it(struct run *run)
 		err = loop(run);
 	if (!err)
 		err = recording_stop(r);
+	run->stop |= signals_say_stop(&run->signals); /* with the command, perhaps */
 	signals_let_go();
 	say_why_it_ended(run);
 	if (!err)
