@@ -121,7 +121,8 @@ static bool is_well_started(const struct judge *judge, const struct stack *stack
 }
 
 /* main() reads its arguments before anything else, and says how long it lives; the C
- * library's functions for that may be called for the first time, or wait for their page. */
+ * library's functions for that may be called for the first time, or wait for their
+ * page. */
 static bool reads_arguments(const struct judge *judge, const struct stack *stack)
 {
 	const char *const *own = stack->frames + stack->lead;
