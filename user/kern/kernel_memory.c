@@ -21,8 +21,8 @@
 #define PROGRAM_BYTES	(8u << 10)
 
 /* A ring buffer has a page for each end of it, and lists each of its pages twice. */
-#define RING_MORE_BYTES (16u << 10)
-#define PAGE_BYTES	4096
+#define RING_MORE_BYTES	  (16u << 10)
+#define KERNEL_PAGE_BYTES 4096
 
 #define KSYMS_BYTES (64u << 10) /* what ksyms.c loads */
 
@@ -99,7 +99,7 @@ static uint64_t of_object(const struct bpf_object *object, int n_cpus)
 
 static uint64_t of_ring(unsigned int bytes)
 {
-	return bytes + RING_MORE_BYTES + 2 * sizeof(void *) * (bytes / PAGE_BYTES);
+	return bytes + RING_MORE_BYTES + 2 * sizeof(void *) * (bytes / KERNEL_PAGE_BYTES);
 }
 
 static uint64_t count_online(int n_cpus)
