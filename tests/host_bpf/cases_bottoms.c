@@ -42,6 +42,18 @@ static void test_zero_behind_an_unproven_step(void **state)
 	ASSERT_WALK(&at, "UPC", "10000 10108 10208", START);
 }
 
+/* Four other words end no stack, nor does the right one on the thread's own. */
+static void no_other_word_ends(struct sampled at, const uint64_t others[4])
+{
+	for (int i = 0; i < 4; i++) {
+		memory_put(STACK + 0x38, others[i]);
+		ASSERT_WALK(&at, "UC", "10100 10208 cut", BROKEN);
+	}
+	memory_put(STACK + 0x38, 0xdeaddeaddeaddead);
+	at.elsewhere = 0;
+	ASSERT_WALK(&at, "UC", "10100 10208 cut", BROKEN);
+}
+
 /* Who made a stack may put a word there that is no address, and is seen to be none. */
 static void test_placeholder(void **state)
 {
@@ -56,13 +68,7 @@ static void test_placeholder(void **state)
 	put_call(STACK, 0x20, 2);
 	memory_put(STACK + 0x38, 0xdeaddeaddeaddead);
 	ASSERT_WALK(&at, "UC", "10100 10208", FIBER);
-	for (int i = 0; i < 4; i++) {
-		memory_put(STACK + 0x38, others[i]);
-		ASSERT_WALK(&at, "UC", "10100 10208 cut", BROKEN);
-	}
-	memory_put(STACK + 0x38, 0xdeaddeaddeaddead);
-	at.elsewhere = 0; /* on the thread's own stack */
-	ASSERT_WALK(&at, "UC", "10100 10208 cut", BROKEN);
+	no_other_word_ends(at, others);
 	at = leaf_in_code(0);
 	at.elsewhere = STACK;
 	at.fp = STACK - 0x10; /* by a step that nothing proves */
@@ -111,13 +117,7 @@ static void test_signed_placeholder(void **state)
 	knobs.addr_mask = (1ULL << 55) - 1; /* of a machine that signs none */
 	memory_put(STACK + 0x38, 0xdeaddeaddeaddead);
 	ASSERT_WALK(&at, "UC", "10100 10208", FIBER);
-	for (int i = 0; i < 4; i++) {
-		memory_put(STACK + 0x38, others[i]);
-		ASSERT_WALK(&at, "UC", "10100 10208 cut", BROKEN);
-	}
-	memory_put(STACK + 0x38, 0xdeaddeaddeaddead);
-	at.elsewhere = 0; /* on the thread's own stack */
-	ASSERT_WALK(&at, "UC", "10100 10208 cut", BROKEN);
+	no_other_word_ends(at, others);
 	at = leaf_in_code(0);
 	at.elsewhere = STACK;
 	at.fp = STACK - 0x10; /* by a step that nothing proves */

@@ -160,6 +160,19 @@ static void a_supervisor_that_is_late_stays(void **state)
 	assert_int_equal(supervisor_pid(), supervisor);
 }
 
+/* The opener, which answers nothing any more; the test is skipped without one. */
+static pid_t stopped_opener(pid_t child)
+{
+	pid_t pid = opener_pid();
+
+	if (!pid) {
+		end_child(child);
+		skip();
+	}
+	kill(pid, SIGSTOP);
+	return pid;
+}
+
 /* As if a file system did not answer it. */
 static void one_that_stops_is_left(void **state)
 {
@@ -168,12 +181,7 @@ static void one_that_stops_is_left(void **state)
 	AUTO_STR text = { 0 };
 
 	assert_int_equal(opener_new(&opener), 0);
-	pid = opener_pid();
-	if (!pid) {
-		end_child(child);
-		skip();
-	}
-	kill(pid, SIGSTOP);
+	pid = stopped_opener(child);
 	assert_int_equal(opener_maps(opener, child, &text), -ETIMEDOUT);
 	assert_int_equal(opener_counts(opener).held, 1);
 	error_clear();
@@ -204,16 +212,11 @@ static pid_t busy_child(void)
 static void who_lacks_a_cpu_is_asked_again(void **state)
 {
 	AUTO(opener) opener = NULL;
-	pid_t pid, child = busy_child();
+	pid_t child = busy_child();
 	AUTO_STR text = { 0 };
 
 	assert_int_equal(opener_new(&opener), 0);
-	pid = opener_pid();
-	if (!pid) {
-		end_child(child);
-		skip();
-	}
-	kill(pid, SIGSTOP);
+	stopped_opener(child);
 	assert_int_equal(opener_maps(opener, child, &text), -ETIMEDOUT);
 	kill(child, SIGSTOP);
 	assert_int_equal(opener_maps(opener, child, &text), -ETIMEDOUT);
