@@ -291,6 +291,8 @@ offers() {
 	refused 'quiet takes no value' record --quiet=yes
 	refused "output ''" record --output=
 	refused "pid '1,,2'" record -p 1,,2
+	refused 'comm is given twice' record --comm a -F 99 -F 999 --comm b
+	refused 'output is given twice' report x.folded -o a.svg -o b.svg
 	refused "pid '12x'" record -p 12x
 }
 
@@ -374,6 +376,8 @@ time.sleep(100)' >tid 3>&- &
 	refused 'is a folder' record -o folder
 	refused 'is a file' record -o file/x
 	refused 'name the same file' record -o x --tape ./x
+	refused 'output names the same file twice' record -o x.weft -o y.weft -o ./x.weft
+	refused 'format of one output' record -o x.weft -o y.svg --format svg
 	refused 'name the same file' record --tape x --stats-json x
 	refused 'too long' record -o "$(printf 'x%.0s' {1..300})"
 	refused 'folder does not exist' record --stats-json nowhere/x

@@ -260,6 +260,29 @@ waits_for_reader() {
 	[ "$(jq '[.. | numbers] | index('"$total"') != null' stats)" = true ]
 }
 
+@test "each -o is written, from the same samples" {
+	start_busy
+	run --separate-stderr weft record -p "$busy_pid" -F 499 -d 300ms \
+		-o x.html -o a.weft -o - -o b.weft
+	[ "$status" -eq 0 ]
+	echo "$output" >out
+	is_folded out
+	[ "$(grep -o ' written   [a-z.]*' <<<"$stderr" | tr -d '\n')" = \
+		' written   x.html written   a.weft written   b.weft' ]
+	grep -q '<html' x.html
+	for file in a.weft b.weft; do
+		weft report "$file" -o - | sort | cmp - <(sort out)
+	done
+}
+
+@test "an output that can't be written costs no other" {
+	run --separate-stderr weft record -q -d 50ms -o /dev/full -o x.weft
+	[ "$status" -eq 1 ]
+	[[ ${stderr_lines[0]} == weft:*/dev/full*"No space left"* ]]
+	[[ ${stderr_lines[1]} == "weft: 1 of 2 outputs were not written" ]]
+	weft report x.weft
+}
+
 @test "a tape gives the same bytes again" {
 	start_busy
 	weft record -q -F 499 -d 1s -o live --tape tape

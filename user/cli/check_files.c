@@ -241,7 +241,9 @@ int check_distinct(const struct named_path *a, const struct named_path *b)
 	if (!a->path || !b->path || is_null_device(a->path) ||
 	    !same_file(a->path, b->path))
 		return 0;
-	if (a->option)
+	if (a->option && !strcmp(a->option, b->option))
+		fail(-EINVAL, "--%s names the same file twice", a->option);
+	else if (a->option)
 		fail(-EINVAL, "--%s and --%s name the same file", a->option, b->option);
 	else
 		fail(-EINVAL, "--%s names a file that is also an input", b->option);

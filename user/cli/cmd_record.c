@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* weft record */
+#include "base/error.h"
 #include "base/log.h"
 #include "cli/check.h"
 #include "cli/commands.h"
 #include "cli/terminal.h"
 #include "doctor/doctor.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 struct record_line {
 	struct record_options record; /* first: options fill this */
 	bool all;		      /* the default, said aloud */
 	bool quiet, verbose;
+	struct string_list outputs;
 	char *cgroup; /* owned: record.cgroup made absolute */
 	char *symfs;  /* the same of record.symfs */
 	const char *format;
@@ -103,10 +106,10 @@ static const struct option options[] = {
 	  AT(record.symfs) },
 
 	{ OPTION_HEADING, .help = "What to write" },
-	{ OPTION_STRING, 'o', "output", "FILE",
+	{ OPTION_STRINGS, 'o', "output", "FILE",
 	  "where to write; the file's ending sets the format\n(default " USUAL_OUTPUT
-	  "); - is stdout, folded",
-	  AT(record.output) },
+	  "); - is stdout, folded;\nrepeat it for more files",
+	  AT(outputs) },
 	{ OPTION_STRING, 0, "format", "FORMAT",
 	  "format, whatever the ending: ", AT(format), .offered = writer_name },
 	{ OPTION_CHOICE, 0, "view", "VIEW",
@@ -144,6 +147,7 @@ static const struct option options[] = {
 };
 #undef AT
 
+_Static_assert(RECORD_OUTPUTS_MAX >= STRINGS_LISTED_MAX, "room for all -o");
 _Static_assert(sizeof(options) / sizeof(*options) <= OPTIONS_MAX,
 	       "a bit for each in struct given");
 
@@ -176,7 +180,6 @@ static void set_defaults(void *arg)
 	line->record.max_frames = FRAMES_DEFAULT;
 	line->record.unwind_mb = UNWIND_MB_DEFAULT;
 	line->record.view = VIEW_ASYNC;
-	line->record.output = USUAL_OUTPUT;
 }
 
 static int check_filters(struct record_line *line)
@@ -199,13 +202,37 @@ static int check_filters(struct record_line *line)
 
 static int check_paths(const struct record_options *record)
 {
-	const struct named_path outputs[] = {
-		{ "output", record->output },
+	struct named_path outputs[RECORD_OUTPUTS_MAX + 2] = {
 		{ "tape", record->tape },
 		{ "stats-json", record->stats_json },
 	};
 
-	return check_outputs(outputs, sizeof(outputs) / sizeof(*outputs));
+	for (unsigned int i = 0; i < record->n_outputs; i++)
+		outputs[2 + i] = (struct named_path){ "output", record->outputs[i].path };
+	return check_outputs(outputs, 2 + record->n_outputs);
+}
+
+static int check_record_outputs(struct record_line *line)
+{
+	struct record_options *record = &line->record;
+	int err = 0;
+
+	if (!line->outputs.n)
+		line->outputs.items[line->outputs.n++] = USUAL_OUTPUT;
+	if (line->format && line->outputs.n > 1) {
+		fail(-EINVAL, "--format is the format of one output, but there are %u",
+		     line->outputs.n);
+		return fail_hint(-EINVAL,
+				 "drop it: each output's ending sets its format");
+	}
+	record->n_outputs = line->outputs.n;
+	for (unsigned int i = 0; i < record->n_outputs; i++)
+		record->outputs[i].path = line->outputs.items[i];
+	err = check_paths(record);
+	for (unsigned int i = 0; !err && i < record->n_outputs; i++)
+		err = check_writer(record->outputs[i].path, line->format,
+				   &record->outputs[i].writer);
+	return err;
 }
 
 static int check_record(void *arg, const struct given *given)
@@ -222,16 +249,12 @@ static int check_record(void *arg, const struct given *given)
 	if (!err)
 		err = check_filters(line);
 	if (!err)
-		err = check_paths(&line->record);
+		err = check_record_outputs(line);
 	if (!err && line->record.symfs) {
 		err = check_symfs(line->record.symfs, &line->symfs);
 		line->record.symfs = line->symfs;
 	}
-	if (!err)
-		err = check_debuginfod(&line->record.debuginfod);
-	return err ? err
-		   : check_writer(line->record.output, line->format,
-				  &line->record.writer);
+	return err ? err : check_debuginfod(&line->record.debuginfod);
 }
 
 static int run_record(const void *arg)

@@ -74,7 +74,8 @@ static void add_sentence(struct str *out, const struct option *option)
 	}
 	if (str_error(out) || str_error(&help))
 		return;
-	if (!option->words && option->kind != OPTION_STRINGS) /* else a word to type */
+	/* else a word to type */
+	if (!option->words && !(option->kind == OPTION_STRINGS && option->offered))
 		out->s[start] = (char)toupper((unsigned char)out->s[start]);
 	str_add(out, help.n && help.s[help.n - 1] == '.' ? "\n" : ".\n");
 }

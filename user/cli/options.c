@@ -69,9 +69,17 @@ static const struct option *find_letter(const struct option *options, char lette
 	return NULL;
 }
 
+/* Of numbers the last counts, as one appends it to the command before. Of names, one of
+ * them would be left out unsaid. */
 static int take_value(struct cursor *at, const struct option *option, const char *value)
 {
-	at->given->seen |= 1ULL << (option - at->options);
+	uint64_t bit = 1ULL << (option - at->options);
+
+	if (option->kind == OPTION_STRING && at->given->seen & bit) {
+		fail(-EINVAL, "--%s is given twice", option->name);
+		return fail_hint(-EINVAL, "drop one of them");
+	}
+	at->given->seen |= bit;
 	return values_read(option, value, at->into);
 }
 

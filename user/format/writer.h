@@ -61,6 +61,12 @@ struct writer {
 		     const struct writer_options *options);
 };
 
+/* Where a profile is written to, and how. */
+struct output_file {
+	const char *path; /* "-" for stdout */
+	const struct writer *writer;
+};
+
 extern const struct writer *const writers[]; /* ends with NULL */
 
 /* By --format's word; NULL: none. */

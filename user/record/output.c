@@ -6,16 +6,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
-int output_profile(const struct output *output, const struct profile *profile)
+int output_profile(const struct output_file *file, const struct profile *profile,
+		   enum view view)
 {
-	const struct writer_options options = { .view = output->view,
-						.short_names = true };
-	AUTO(outfile) file = NULL;
-	int err = outfile_new(&file, output->path);
+	const struct writer_options options = { .view = view, .short_names = true };
+	AUTO(outfile) out = NULL;
+	int err = outfile_new(&out, file->path);
 
 	if (!err)
-		err = output->writer->write(file, profile, &options);
-	return err ? err : outfile_finish(file);
+		err = file->writer->write(out, profile, &options);
+	return err ? err : outfile_finish(out);
 }
 
 static void add_size(struct str *out, const char *path)
@@ -31,33 +31,40 @@ static void add_size(struct str *out, const char *path)
 }
 
 /* The one command that is worth typing now. */
-static void add_next(struct str *out, const struct output *output)
+static void add_next(struct str *out, const struct output_file *file)
 {
-	const struct writer *writer = output->writer;
+	const struct writer *writer = file->writer;
 
 	if (!writer->next)
 		return;
 	str_addf(out, "  next      %s", writer->next);
-	if (!writer->takes_usual || strcmp(output->path, USUAL_OUTPUT) != 0)
-		str_addf(out, " %s", output->path);
+	if (!writer->takes_usual || strcmp(file->path, USUAL_OUTPUT) != 0)
+		str_addf(out, " %s", file->path);
 	str_add_char(out, '\n');
+}
+
+static void add_file(struct str *out, const struct output_file *file, bool is_empty)
+{
+	if (!strcmp(file->path, "-"))
+		return;
+	str_addf(out, "  written   %s", file->path);
+	add_size(out, file->path);
+	if (!is_empty)
+		add_next(out, file);
 }
 
 static void tell(const struct output *output, const struct stats *stats)
 {
+	bool is_empty = !stats->aggregator->samples.total;
 	AUTO_STR text = { 0 };
 
 	stats_summary(&text, stats);
-	if (!stats->aggregator->samples.total)
+	if (is_empty)
 		str_add(&text,
 			"  nothing ran on a CPU while weft was looking, or a filter "
 			"left it out: the profile is empty\n");
-	if (output->path[0] != '-' || output->path[1]) {
-		str_addf(&text, "  written   %s", output->path);
-		add_size(&text, output->path);
-		if (stats->aggregator->samples.total)
-			add_next(&text, output);
-	}
+	for (unsigned int i = 0; i < output->n; i++)
+		add_file(&text, &output->files[i], is_empty);
 	if (!str_error(&text))
 		output->summary(text.s);
 }

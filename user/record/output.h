@@ -9,13 +9,16 @@
 #include <stdbool.h>
 
 struct output {
-	const char *path, *stats_json;
-	const struct writer *writer;
+	const struct output_file *files; /* borrowed */
+	unsigned int n;
+	const char *stats_json;
 	enum view view;
 	void (*summary)(const char *text); /* NULL: nobody wants it */
 };
 
-int output_profile(const struct output *output, const struct profile *profile);
+/* One of the files. */
+int output_profile(const struct output_file *file, const struct profile *profile,
+		   enum view view);
 
 /* Then the ledger, as JSON where asked for and for the person; with the packages that
  * would bring more names, which are looked up here. */

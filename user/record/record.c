@@ -25,8 +25,8 @@ struct run {
 	uint64_t next_second_ns;
 	struct window_profile profile;	/* of the one window that all of it is */
 	struct recorded_window *closed; /* that window, once it is ours */
-	struct recording_writer
-		*recording_writer; /* NULL: the output is made at the end */
+	struct recording_writer *recording_writer; /* NULL: all is written at the end */
+	const struct output_file *streamed;	   /* what it writes */
 };
 
 static void show_progress(const struct run *run, uint64_t now)
@@ -165,19 +165,41 @@ static int find_names(const struct run *run, struct names *names, struct stats *
 	return err ? err : window_profile_check(&run->profile, names, stats);
 }
 
-static int write_output(struct run *run, const struct output *output)
+static int write_output(struct run *run, const struct output_file *file)
 {
-	return run->recording_writer
+	return file == run->streamed
 		       ? recording_writer_finish(run->recording_writer)
-		       : output_profile(output,
-					profile_builder_profile(run->profile.builder));
+		       : output_profile(file,
+					profile_builder_profile(run->profile.builder),
+					run->options->view);
+}
+
+/* Each is tried, whatever became of the others. */
+static int write_outputs(struct run *run)
+{
+	const struct record_options *options = run->options;
+	unsigned int failed = 0;
+	int err = 0;
+
+	for (unsigned int i = 0; i < options->n_outputs; i++) {
+		int one = write_output(run, &options->outputs[i]);
+
+		if (one && options->n_outputs > 1) {
+			log_warn("%s", error_sentence());
+			failed++;
+		}
+		err = one ? one : err;
+	}
+	return failed ? fail(err, "%u of %u outputs were not written", failed,
+			     options->n_outputs)
+		      : err;
 }
 
 static int finish(struct run *run)
 {
 	struct recording *r = run->recording;
-	const struct output output = { r->options->output, r->options->stats_json,
-				       r->options->writer, r->options->view,
+	const struct output output = { r->options->outputs, r->options->n_outputs,
+				       r->options->stats_json, r->options->view,
 				       r->options->summary };
 	AUTO(names) names = NULL;
 	struct stats stats = { 0 };
@@ -194,7 +216,7 @@ static int finish(struct run *run)
 		err = window_profile_finish(&run->profile, names, &stats);
 	if (err)
 		return err;
-	err = write_output(run, &output);
+	err = write_outputs(run);
 	stats.finish_ns = clock_now_ns() - r->stopped_ns;
 	if (!err)
 		err = output_stats(&output, &stats);
@@ -249,15 +271,26 @@ static int run_it(struct run *run)
 	return err ? err : commands_status(run);
 }
 
+/* The first that can be written meanwhile; of the same profile, one is enough. */
+static const struct output_file *find_streamed(const struct record_options *options)
+{
+	for (unsigned int i = 0; i < options->n_outputs; i++)
+		if (options->outputs[i].writer->stream)
+			return &options->outputs[i];
+	return NULL;
+}
+
 /* What the samples are gathered into, and where it is saved meanwhile. */
 static int prepare(struct run *run)
 {
+	const struct output_file *file = find_streamed(run->options);
 	int err = window_profile_begin(&run->profile, run->recording,
 				       run->recording->windows.open, clock_now_ns());
 
-	if (!err && run->options->writer->stream)
-		err = recording_writer_new(&run->recording_writer, run->options->writer,
-					   run->options->output, run->profile.builder,
+	run->streamed = file;
+	if (!err && file)
+		err = recording_writer_new(&run->recording_writer, file->writer,
+					   file->path, run->profile.builder,
 					   aggregator_of(run));
 	return err;
 }

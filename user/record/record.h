@@ -30,6 +30,8 @@ enum unwind {
 #define UNWIND_MB_DEFAULT 64
 #define UNWIND_MB_MAX	  4096
 
+#define RECORD_OUTPUTS_MAX 32
+
 #define RECORD_SYMFS_BYTES 1024 /* of its path, as proc/open_debug.h takes it */
 
 /* Borrowed by record_run() for its whole run; NULL strings are "not given". */
@@ -45,16 +47,16 @@ struct record_options {
 	bool user_only;	       /* --user */
 	enum view view;
 	bool no_labels;
-	unsigned int max_frames;     /* --max-frames */
-	const char *output;	     /* -o: a path, "-" for stdout */
-	const struct writer *writer; /* of output */
-	const char *tape;	     /* --tape */
-	const char *stats_json;	     /* --stats-json */
-	const char *event;	     /* --event: "cpu-clock", "cycles", NULL = try */
-	bool inlines;		     /* --inlines */
-	const char *debuginfod;	     /* --debuginfod: URLs, NULL = nobody is asked */
-	bool debuginfod_later;	     /* and nobody waits for what they have */
-	const char *symfs;	     /* --symfs: an absolute path, NULL = none */
+	unsigned int max_frames;			/* --max-frames */
+	struct output_file outputs[RECORD_OUTPUTS_MAX]; /* -o */
+	unsigned int n_outputs;
+	const char *tape;	/* --tape */
+	const char *stats_json; /* --stats-json */
+	const char *event;	/* --event: "cpu-clock", "cycles", NULL = try */
+	bool inlines;		/* --inlines */
+	const char *debuginfod; /* --debuginfod: URLs, NULL = nobody is asked */
+	bool debuginfod_later;	/* and nobody waits for what they have */
+	const char *symfs;	/* --symfs: an absolute path, NULL = none */
 	/* What a person is told, NULL: nothing. How it goes, a line a second, and NULL at
 	 * the end; the ledger. */
 	void (*progress)(const char *line);

@@ -114,8 +114,9 @@ static int add_run_info(struct player *player, struct profile *profile)
 
 static int write_out(struct player *player, const struct report_options *options)
 {
-	const struct output output = { options->output, options->stats_json,
-				       options->writer, options->view, options->summary };
+	const struct output_file file = { options->output, options->writer };
+	const struct output output = { &file, 1, options->stats_json, options->view,
+				       options->summary };
 	const struct profile_sources sources = { .processes = pipeline_processes(
 							 player->pipeline),
 						 .no_labels = options->no_labels,
@@ -144,7 +145,8 @@ static int write_out(struct player *player, const struct report_options *options
 	stats_check(&player->stats);
 	err = add_run_info(player, profile_builder_profile(builder));
 	if (!err)
-		err = output_profile(&output, profile_builder_profile(builder));
+		err = output_profile(&file, profile_builder_profile(builder),
+				     options->view);
 	return err ? err : output_stats(&output, &player->stats);
 }
 
