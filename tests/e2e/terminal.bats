@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause
-# What weft report does for the person at a terminal, and for who comes from perf.
+# What weft does for the person at a terminal, and for who comes from perf.
 # shellcheck disable=SC2154 # set by lib.bash and by run
 
 load lib
@@ -86,4 +86,24 @@ at_terminal() {
 	run --separate-stderr weft report perf.data
 	[ "$status" -eq 1 ]
 	[[ $stderr == *'perf script -i perf.data | weft report -'* ]]
+}
+
+@test "record -p: children that it leaves out are told" {
+	needs_recording
+	sh -c 'sh -c "sleep 9; :" & sh -c "sleep 9; :" & echo $! >child; wait' 3>&- &
+	pids=$!
+	wait_for test -s child
+	wait_for eval "[ \"\$(cat /proc/$(cat child)/comm)\" = sh ]"
+	run --separate-stderr weft record -p $pids -d 50ms -o out
+	[ "${stderr_lines[0]}" = \
+		"weft: process $pids (sh) has 2 child processes, which -p leaves out" ]
+	[ "${stderr_lines[1]}" = "      to sample them, too: -p $pids,\$(pgrep -d, -P $pids);`
+		` and those that start later: --comm sh" ]
+	# as advised, nobody is left out but the grandchildren
+	run --separate-stderr weft record -p "$pids,$(pgrep -d, -P $pids)" -d 50ms -o out
+	[[ $stderr == *"weft: process $(pgrep -o -P $pids) (sh) has 1 child process,"* ]]
+	run --separate-stderr weft record -q -p $pids -d 50ms -o out
+	[ -z "$stderr" ]
+	kill $(pgrep -d' ' -P "$(pgrep -d, -P $pids)") $(pgrep -P $pids)
+	wait $pids || true
 }

@@ -3,8 +3,11 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/log.h"
+#include "base/str.h"
 #include "shared/record.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -30,6 +33,7 @@ struct task_info {
 	char state;
 	unsigned int threads;
 	bool is_kthread;
+	char comm[TASK_COMM_BYTES];
 };
 
 static void read_task(pid_t pid, struct task_info *ret)
@@ -43,6 +47,7 @@ static void read_task(pid_t pid, struct task_info *ret)
 	snprintf(path, sizeof(path), "/proc/%d/status", pid);
 	f = fopen(path, "re");
 	while (f && fgets(line, sizeof(line), f)) {
+		sscanf(line, "Name: %15[^\n]", ret->comm);
 		sscanf(line, "Tgid: %d", &ret->tgid);
 		sscanf(line, "State: %c", &ret->state);
 		sscanf(line, "Threads: %u", &ret->threads);
@@ -110,6 +115,64 @@ int check_threads(const struct pid_list *list)
 			return err;
 	}
 	return 0;
+}
+
+/* Of its first thread, as servers have them; how many are not on the list, and one. */
+static unsigned int count_children(const struct pid_list *list, pid_t parent, pid_t *ret)
+{
+	char path[64];
+	AUTO_FCLOSE FILE *f = NULL;
+	unsigned int n = 0;
+	pid_t child;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", parent, parent);
+	f = fopen(path, "re");
+	while (f && fscanf(f, "%d", &child) == 1)
+		if (!pid_list_contains(list, child)) {
+			*ret = child;
+			n++;
+		}
+	return n;
+}
+
+/* One that a shell takes as it is. */
+static bool is_plain(const char *name)
+{
+	return isalnum((unsigned char)*name) &&
+	       !name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				  "0123456789._-")];
+}
+
+static void tell_children(pid_t parent, unsigned int n, pid_t child)
+{
+	char name[4 * TASK_COMM_BYTES];
+	struct task_info task, other;
+	bool alike;
+
+	read_task(parent, &task);
+	read_task(child, &other);
+	alike = !strcmp(task.comm, other.comm) && is_plain(task.comm);
+	str_clean(name, sizeof(name), task.comm, strlen(task.comm));
+	log_warn("process %d (%s) has %u child process%s, which -p leaves out", parent,
+		 name, n, n == 1 ? "" : "es");
+	log_hint("to sample %s, too: -p %d,$(pgrep -d, -P %d)%s%s",
+		 n == 1 ? "it" : "them", parent, parent,
+		 alike ? "; and those that start later: --comm " : "",
+		 alike ? task.comm : "");
+}
+
+void check_children(const struct pid_list *list)
+{
+	pid_t child = 0;
+
+	for (unsigned int i = 0; i < list->n; i++) {
+		unsigned int n = count_children(list, list->pids[i], &child);
+
+		if (n) {
+			tell_children(list->pids[i], n, child);
+			return;
+		}
+	}
 }
 
 int check_comm(const char *comm)

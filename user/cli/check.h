@@ -18,6 +18,10 @@ int check_rate(unsigned int hz);
 int check_processes(const struct pid_list *list);
 int check_threads(const struct pid_list *list);
 
+/* One of these processes has children that are not among them, such as a server's
+ * workers? A person is told, and how to sample them as well. */
+void check_children(const struct pid_list *list);
+
 int check_comm(const char *comm);
 
 /* A folder of the cgroup v2 hierarchy, as a container's name or a path from here or that

@@ -265,6 +265,8 @@ static int run_record(const void *arg)
 	if (line->verbose)
 		log_set_level(LOG_VERBOSE);
 	err = probe_require();
+	if (!err && !line->quiet)
+		check_children(&line->record.tgids);
 	return err ? err : record_run(&line->record);
 }
 

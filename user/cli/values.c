@@ -156,14 +156,6 @@ static int read_percent(const struct option *option, const char *value, unsigned
 	return 0;
 }
 
-static bool pids_contain(const struct pid_list *list, pid_t pid)
-{
-	for (unsigned int i = 0; i < list->n; i++)
-		if (list->pids[i] == pid)
-			return true;
-	return false;
-}
-
 static int read_pids(const struct option *option, const char *value,
 		     struct pid_list *list)
 {
@@ -176,7 +168,7 @@ static int read_pids(const struct option *option, const char *value,
 			return fail_hint(-EINVAL, "write it like 1234 or 1234,1240; by "
 						  "name: $(pgrep -d, NAME)");
 		}
-		if (pids_contain(list, (pid_t)pid))
+		if (pid_list_contains(list, (pid_t)pid))
 			continue;
 		if (list->n == FILTER_PIDS_MAX)
 			return fail(-EINVAL, "--%s: more than %d ids", option->name,

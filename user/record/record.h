@@ -20,6 +20,14 @@ struct pid_list {
 	unsigned int n;
 };
 
+static inline bool pid_list_contains(const struct pid_list *list, pid_t pid)
+{
+	for (unsigned int i = 0; i < list->n; i++)
+		if (list->pids[i] == pid)
+			return true;
+	return false;
+}
+
 /* How callers are found: --unwind. */
 enum unwind {
 	UNWIND_AUTO,  /* by frame pointer in code that keeps them, else by table */
