@@ -230,6 +230,7 @@ class Page {
 		$("table").hidden = empty || chart !== "table";
 		$("upper-title").textContent = $("lower-title").textContent = "";
 		if (empty) return;
+		this.upper.section.style.maxHeight = "";
 		if (graph)
 			this.showGraph(
 				this.upper,
@@ -297,8 +298,19 @@ class Page {
 			el("small", {}, words)
 		);
 		$("lower-title").replaceChildren("What it calls");
+		this.limit(this.upper, above);
+		this.limit(this.lower, below);
 		this.showGraph(this.upper, above, this.inside(above), true, true);
 		this.showGraph(this.lower, below, this.inside(below), false);
+	}
+
+	// No more room than its rows need, below its words: the other has the rest.
+	limit(graph, tree) {
+		let rows = 1;
+
+		for (let i = 0; i < tree.n; i++)
+			if (tree.total[i] > 0) rows = Math.max(rows, tree.depth[i]);
+		graph.section.style.maxHeight = 25 + rows * ROW_MAX + "px";
 	}
 
 	// The function itself is the root that is shown.

@@ -212,6 +212,9 @@ async function sandwich({ screen, is }) {
 		/^longest_match, 6\d\.\d %/.test(await screen.said()),
 		"what it calls: " + (await screen.said())
 	);
+	const unused = await screen.get(`document.querySelector("#lower .scroller")
+		.clientHeight - document.querySelector("#lower canvas").clientHeight`);
+	is.true(unused <= 2, `${unused} pixels below what it calls are empty`);
 	await screen.shot("sandwich");
 }
 
