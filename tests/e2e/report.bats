@@ -79,6 +79,13 @@ leaves_nothing() {
 	[ "$(weft report x.folded --least 1000 | grep -c 'main$')" -eq 1 ]
 }
 
+@test "who calls a function that is rare in all is told" {
+	printf '%s\n' 'sh;main;often 999' 'sh;main;once;rare 1' >x.folded
+	weft report x.folded --caller rare | grep -q '  once$'
+	weft report x.folded --callee once | grep -q '  rare$'
+	weft report x.folded --caller rare --json --least 1000 | jq -e '.stacks | length == 3'
+}
+
 @test "JSON holds everything, or says how much it does not" {
 	for i in {1..30}; do echo "sh;main;leaf_$i 1"; done >x.folded
 	echo 'sh;main 9970' >>x.folded

@@ -72,6 +72,10 @@ at_terminal() {
 }
 
 @test "what users of other profilers type is explained" {
+	refused "unknown command 'top'" top
+	[[ $stderr == *"weft record -d 5s && weft report"* ]]
+	refused "unknown command 'diff'" diff a b
+	[[ $stderr == *"pprof -diff_base"* ]]
 	refused '-g: .*always records callers' record -g
 	refused '--call-graph: .*always records callers' record --call-graph=dwarf
 	refused '-e: .*--event cycles' record -e cycles

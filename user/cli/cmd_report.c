@@ -56,8 +56,8 @@ static const struct option options[] = {
 	  "rows of the table (default 20, in JSON all; 0: all)", AT(report.text.top),
 	  .least = 0, .most = 100000000 },
 	{ OPTION_UNSIGNED, 0, "least", "N",
-	  "leave out branches with less than N per mille of\nthe samples (default 10, in "
-	  "JSON 0)",
+	  "leave out branches with less than N per mille of\nthe tree's samples (default "
+	  "10, in JSON 0)",
 	  AT(report.text.least), .least = 0, .most = 1000 },
 	{ OPTION_STRING, 0, "caller", "NAME",
 	  "show who calls this function (* matches anything)", AT(report.text.caller) },

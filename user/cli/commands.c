@@ -109,8 +109,27 @@ static int general_help(void)
 	return print(&out);
 }
 
+/* What perf has a command for. */
+static const char *habit(const char *name)
+{
+	static const struct {
+		const char *name, *instead;
+	} habits[] = {
+		{ "top", "sudo weft record -d 5s && weft report" },
+		{ "script", "weft report -o - writes folded stacks, --json a tree" },
+		{ "annotate", "weft report -o x.pb.gz, and go tool pprof -list" },
+		{ "diff", "weft report -o x.pb.gz, and go tool pprof -diff_base" },
+	};
+
+	for (size_t i = 0; i < sizeof(habits) / sizeof(*habits); i++)
+		if (!strcmp(habits[i].name, name))
+			return habits[i].instead;
+	return NULL;
+}
+
 static int unknown_command(const char *name)
 {
+	const char *instead = habit(name);
 	const char *nearest = nearest_word(name, command_name, NULL);
 	bool is_option = name[0] == '-';
 	char shown[64];
@@ -119,6 +138,8 @@ static int unknown_command(const char *name)
 	fail(-EINVAL, "unknown %s '%s'", is_option ? "option" : "command", shown);
 	if (!strcmp(name, "version") || !strcmp(name, "-v"))
 		fail_hint(-EINVAL, "did you mean weft --version?");
+	else if (instead)
+		fail_hint(-EINVAL, "%s", instead);
 	else if (is_option)
 		fail_hint(-EINVAL, "a command comes first: weft record %s", shown);
 	else if (nearest)

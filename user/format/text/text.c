@@ -214,7 +214,7 @@ struct branch {
 static int tree_rows(struct text *t, const struct tree *tree)
 {
 	VEC(struct branch) open = { 0 };
-	uint64_t least = text_least(t->total, t->options->least);
+	uint64_t least = text_least(tree, t->options->least);
 	int err = vec_push(&open, (struct branch){ tree->first[0], tree->first[1], 0 });
 
 	while (!err && open.n) {
@@ -252,8 +252,10 @@ struct tree_options text_tree_options(const struct text_options *options)
 	};
 }
 
-uint64_t text_least(uint64_t total, unsigned int per_mille)
+uint64_t text_least(const struct tree *tree, unsigned int per_mille)
 {
+	uint64_t total = tree->total.items[0];
+
 	return total / 1000 * per_mille + (total % 1000 * per_mille + 999) / 1000;
 }
 

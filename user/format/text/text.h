@@ -31,8 +31,8 @@ int text_write_json(struct outfile *out, const struct profile *profile,
 /* The tree that the options mean. */
 struct tree_options text_tree_options(const struct text_options *options);
 
-/* The smallest count that is not less than so many per mille, at most 1000. Of any
- * total: it may be so large that its thousandfold is none. */
-uint64_t text_least(uint64_t total, unsigned int per_mille);
+/* The smallest count that is not less than so many per mille, at most 1000, of what the
+ * tree holds, which may be so much that its thousandfold is no number. */
+uint64_t text_least(const struct tree *tree, unsigned int per_mille);
 
 #endif

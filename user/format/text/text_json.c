@@ -134,8 +134,7 @@ static int add_stacks(struct json_pen *out, const struct profile *r,
 	AUTO(tree) tree = NULL;
 	int err = tree_new(&tree, r, &how);
 
-	return err ? err
-		   : add_nodes(out, tree, text_least(r->timeline.total, options->least));
+	return err ? err : add_nodes(out, tree, text_least(tree, options->least));
 }
 
 int text_write_json(struct outfile *file, const struct profile *r,
