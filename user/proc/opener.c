@@ -40,6 +40,7 @@ struct opener {
 	unsigned int n_left;
 	bool is_hurried;
 	unsigned int n_hurried; /* misses since */
+	bool is_slow;		/* the last miss was for want of a CPU */
 	bool cannot_query;	/* this kernel has no such question */
 	struct opener_counts counts;
 	struct opener_message came;
@@ -125,13 +126,12 @@ static void leave(struct opener *opener)
 
 /* Who wants a CPU and gets none holds his locks for as long: he is not accused, and
  * barred for a while only. His user is counted all the same: anybody can be slow. */
-static void bar(struct opener *opener, pid_t pid, const struct owner *owner)
+static void bar(struct opener *opener, pid_t pid, const struct owner *owner, bool is_slow)
 {
 	uint64_t now = clock_now_ns();
-	bool is_slow = held_lacks_cpu(pid);
 
 	if (is_slow)
-		log_verbose("process %d gets no CPU to let go of what it maps: it is "
+		log_verbose("process %d, or who opens what it maps, gets no CPU: it is "
 			    "read later",
 			    (int)pid);
 	if (barred_add(&opener->barred, pid, is_slow ? now + SLOW_NS : BARRED_FOR_LIFE,
@@ -143,22 +143,29 @@ static void bar(struct opener *opener, pid_t pid, const struct owner *owner)
 			(int)pid);
 }
 
-/* Does the answer come, however long a busy machine keeps the opener from running? */
-static bool answers(const struct opener *opener)
+/* Does the answer come, however long a busy machine keeps the opener from running? Whether
+ * the process ran or wanted to is looked at meanwhile: until another opener says whose it
+ * is, which takes long where nobody has a CPU, it may have had it. */
+static bool answers(struct opener *opener, pid_t pid)
 {
 	uint64_t begun = clock_now_ns(), passed = 0;
 	uint64_t patience = opener->is_hurried ? HURRIED_NS : PATIENCE_NS;
 	struct pollfd answer = { .fd = opener->sock, .events = POLLIN };
 	struct held held = { .pid = opener->pid };
+	unsigned int n_looks = 0, n_lacks = 0;
 
 	while (passed < patience + STARVED_NS) {
 		if (poll(&answer, 1, HELD_LOOK_MS) > 0)
 			return true;
 		passed = clock_now_ns() - begun;
+		n_looks++;
+		n_lacks += held_lacks_cpu(pid);
+		opener->is_slow = 2 * n_lacks >= n_looks;
 		/* it may have answered while it was looked at */
 		if (held_ns(&held) >= patience)
 			return poll(&answer, 1, 0) > 0;
 	}
+	opener->is_slow = true; /* nobody held the opener itself: it did not get to run */
 	return false;
 }
 
@@ -219,7 +226,7 @@ static int exchange(struct opener *opener, const struct opener_request *request,
 	err = put(opener, request);
 	if (err)
 		return err;
-	if (answers(opener))
+	if (answers(opener, request->pid))
 		return take(opener, ret, ret_fd);
 	leave(opener);
 	return HELD;
@@ -269,7 +276,7 @@ static bool is_barred(struct opener *opener, pid_t pid, struct owner *ret)
 	err = ask_payer(opener, pid, ret);
 	error_clear();
 	if (err == HELD)
-		bar(opener, pid, ret);
+		bar(opener, pid, ret, opener->is_slow);
 	return err == HELD || barred_owner(&opener->barred, ret, now);
 }
 
@@ -277,6 +284,7 @@ static int ask(struct opener *opener, const struct opener_request *request,
 	       struct opener_answer *ret, int *ret_fd)
 {
 	struct owner owner = { 0 };
+	bool is_slow;
 	int err;
 
 	if (is_barred(opener, request->pid, &owner))
@@ -284,13 +292,14 @@ static int ask(struct opener *opener, const struct opener_request *request,
 	err = exchange(opener, request, ret, ret_fd);
 	if (err != HELD)
 		return err;
+	is_slow = opener->is_slow;
 	if (!owner.known) { /* since nobody has held us up; it may have ended meanwhile */
 		owner = open_user(request->pid);
 		if (request->kind != OPENER_PAYER &&
 		    ask_payer(opener, request->pid, &owner))
 			error_clear();
 	}
-	bar(opener, request->pid, &owner);
+	bar(opener, request->pid, &owner, is_slow);
 	return fail(-ETIMEDOUT, "process %d holds up who opens what it maps",
 		    (int)request->pid);
 }
