@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "child.h"
 #include "proc/held.h"
 #include "proc/maps_text.h"
@@ -210,7 +211,7 @@ static pid_t busy_child(void)
 }
 
 /* An ordinary user's in a namespace of its own, so that another opener is asked whose it
- * is. It wants a CPU until the opener that was left is gone, and then no more. */
+ * is. It wants a CPU until the opener that was left is gone. */
 static pid_t child_busy_beside(const pid_t *left)
 {
 	char path[32];
@@ -223,12 +224,19 @@ static pid_t child_busy_beside(const pid_t *left)
 	if (!setresuid(65534, 65534, 65534)) /* who is not root has it easier */
 		unshare(CLONE_NEWUSER);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	do
+	for (;;) {
 		snprintf(path, sizeof(path), "/proc/%d/stat",
 			 __atomic_load_n(left, __ATOMIC_RELAXED));
-	while (!access(path, F_OK) || !strcmp(path, "/proc/0/stat"));
-	for (;;)
-		pause();
+		if (access(path, F_OK))
+			usleep(1000);
+	}
+}
+
+static unsigned int n_warnings;
+
+static void count_warnings(enum log_kind kind, const char *line)
+{
+	n_warnings += kind == LOG_WARNING;
 }
 
 /* It holds its locks, perhaps, and gets no CPU to let go of them. When it is known whose
@@ -242,14 +250,19 @@ static void who_lacks_a_cpu_is_asked_again(void **state)
 	AUTO_STR text = { 0 };
 
 	assert_int_equal(opener_new(&opener), 0);
+	log_set_sink(count_warnings);
+	n_warnings = 0;
 	__atomic_store_n(left, stopped_opener(child), __ATOMIC_RELAXED);
 	assert_int_equal(opener_maps(opener, child, &text), -ETIMEDOUT);
 	assert_int_equal(opener_maps(opener, child, &text), -ETIMEDOUT);
 	assert_int_equal(opener_counts(opener).refused, 1);
+	assert_int_equal(n_warnings, 0);
+	log_set_sink(NULL);
 	usleep(2100000);
 	assert_int_equal(opener_maps(opener, child, &text), 0);
 	error_clear();
 	end_child(child);
+	munmap(left, sizeof(*left));
 }
 
 /* However little of a CPU it gets. */
@@ -270,30 +283,53 @@ static void who_runs_is_not_held(void **state)
 	end_child(busy.pid);
 }
 
+static void who_holds_us_twice_is_barred_for_life(void **state)
+{
+	const struct owner he = { .known = true, .uid = 1000, .payer = 1000 };
+	struct barred barred = { 0 };
+	pid_t pid = new_child(), slow = new_child();
+
+	assert_int_equal(barred_add(&barred, pid, false, &he, 1 * S), BARRED_A_WHILE);
+	assert_true(barred_process(&barred, pid, 2 * S));
+	assert_false(barred_process(&barred, pid, 3 * S));
+	assert_int_equal(barred_add(&barred, pid, false, &he, 100 * S), BARRED_FOR_LIFE);
+	assert_true(barred_process(&barred, pid, 1000 * S));
+	/* who lacks a CPU is not, however often */
+	for (uint64_t at = 200; at < 210; at += 3) {
+		barred_add(&barred, slow, true, &he, at * S);
+		assert_true(barred_process(&barred, slow, (at + 1) * S));
+		assert_false(barred_process(&barred, slow, (at + 2) * S));
+	}
+	end_child(slow);
+	end_child(pid);
+	/* who has its number now is another */
+	assert_false(barred_process(&barred, pid, 1000 * S));
+	barred_free(&barred);
+}
+
 static void who_held_us_is_barred_and_his_user_later(void **state)
 {
 	const struct owner he = { .known = true, .uid = 1000, .payer = 1000 };
 	struct barred barred = { 0 };
-	pid_t pids[4];
+	pid_t pids[3];
 
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < 3; i++)
 		pids[i] = new_child();
-	assert_true(barred_add(&barred, pids[0], BARRED_FOR_LIFE, &he, 1 * S));
-	assert_true(barred_process(&barred, pids[0], 22 * S));
+	assert_int_equal(barred_add(&barred, pids[0], false, &he, 1 * S), BARRED_A_WHILE);
 	assert_false(barred_process(&barred, pids[1], 1 * S) ||
 		     barred_owner(&barred, &he, 1 * S));
-	assert_false(barred_add(&barred, pids[1], 3 * S, &he, 1 * S));
+	assert_int_equal(barred_add(&barred, pids[1], true, &he, 1 * S), BARRED_AGAIN);
 	assert_false(barred_owner(&barred, &he, 1 * S));
-	assert_false(barred_add(&barred, pids[2], BARRED_FOR_LIFE, &he, 1 * S));
+	assert_int_equal(barred_add(&barred, pids[2], false, &he, 1 * S), BARRED_AGAIN);
 	assert_true(barred_owner(&barred, &he, 1 * S));
-	/* he is forgiven, and they are not */
+	/* he is forgiven */
 	assert_false(barred_owner(&barred, &he, 22 * S));
-	assert_false(barred_process(&barred, pids[1], 3 * S));
-	assert_true(barred_process(&barred, pids[0], 22 * S));
-	for (int i = 0; i < 4; i++)
+	/* and accused once in a while */
+	assert_int_equal(barred_add(&barred, pids[0], false, &he, 22 * S),
+			 BARRED_FOR_LIFE);
+	assert_int_equal(barred_add(&barred, pids[2], false, &he, 22 * S), BARRED_AGAIN);
+	for (int i = 0; i < 3; i++)
 		end_child(pids[i]);
-	/* who has its number now is another */
-	assert_false(barred_process(&barred, pids[0], 22 * S));
 	barred_free(&barred);
 }
 
@@ -335,6 +371,7 @@ int main(void)
 		cmocka_unit_test(one_that_stops_is_left),
 		cmocka_unit_test(who_lacks_a_cpu_is_asked_again),
 		cmocka_unit_test(who_runs_is_not_held),
+		cmocka_unit_test(who_holds_us_twice_is_barred_for_life),
 		cmocka_unit_test(who_held_us_is_barred_and_his_user_later),
 		cmocka_unit_test(a_copy_is_sealed),
 	};

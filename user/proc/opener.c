@@ -25,8 +25,7 @@
 #define HURRIED_MAX  4		 /* misses after opener_hurry(): then nobody is asked */
 #define STARVED_NS   (1000 * MS) /* more, for one that has not waited but for a CPU */
 #define HELD_LOOK_MS 20
-#define LEFT_MAX     64		 /* openers that wait, of whom nobody waits */
-#define SLOW_NS	     (2000 * MS) /* after which who only lacks a CPU is asked again */
+#define LEFT_MAX     64 /* openers that wait, of whom nobody waits */
 
 enum { HELD = 1 };
 
@@ -124,23 +123,26 @@ static void leave(struct opener *opener)
 		opener->left[opener->n_left++] = opener->pid;
 }
 
-/* Who wants a CPU and gets none holds his locks for as long: he is not accused, and
- * barred for a while only. His user is counted all the same: anybody can be slow. */
+/* Who wants a CPU and gets none holds his locks for as long, and so does who waits in the
+ * kernel for such a one: he is accused only if he does it again. His user is counted all
+ * the same: anybody can be slow. */
 static void bar(struct opener *opener, pid_t pid, const struct owner *owner, bool is_slow)
 {
-	uint64_t now = clock_now_ns();
+	enum barring barring =
+		barred_add(&opener->barred, pid, is_slow, owner, clock_now_ns());
 
 	if (is_slow)
 		log_verbose("process %d, or who opens what it maps, gets no CPU: it is "
 			    "read later",
 			    (int)pid);
-	if (barred_add(&opener->barred, pid, is_slow ? now + SLOW_NS : BARRED_FOR_LIFE,
-		       owner, now) &&
-	    !is_slow)
-		log_warn(
-			"process %d holds up who opens what it maps and shows: it is not "
-			"read",
-			(int)pid);
+	else if (barring == BARRED_A_WHILE)
+		log_warn("process %d kept who opens what it maps waiting: it is read "
+			 "later",
+			 (int)pid);
+	else if (barring == BARRED_FOR_LIFE)
+		log_warn("process %d holds up who opens what it maps and shows, again: "
+			 "it is not read",
+			 (int)pid);
 }
 
 /* Does the answer come, however long a busy machine keeps the opener from running? Whether

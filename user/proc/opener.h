@@ -7,8 +7,8 @@
  * behind, and another takes its place. Nor does anything that is handed over make
  * whoever reads or closes it wait: a file of such a file system comes as a copy.
  *
- * Who missed the deadline is not asked again, and the user whose processes do so
- * again and again is not for a while.
+ * Who missed the deadline is asked again after two seconds, and then no more; the user
+ * whose processes do so again and again is not for a while.
  */
 #ifndef WEFT_PROC_OPENER_H
 #define WEFT_PROC_OPENER_H

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who held us up: a process for as long as it lives, and its user while his processes do
- * so one after another. Only his own files are lost by that, and others' never.
+ * Who held us up: a process for two seconds, and the next time for as long as it lives,
+ * since on a busy machine anybody can wait once for one who waits for a CPU; and its user
+ * while his processes do so one after another. Only his own files are lost by that, and
+ * others' never.
  */
 #ifndef WEFT_PROC_OPENER_BARRED_H
 #define WEFT_PROC_OPENER_BARRED_H
@@ -21,6 +23,7 @@ struct barred { /* zeroes to begin with */
 		pid_t pid;
 		int fd; /* of it: whoever has its number later has another */
 		uint64_t until_ns;
+		bool has_held; /* and not for want of a CPU */
 	} processes[BARRED_PROCESSES_MAX];
 	unsigned int n_processes;
 	struct hmap owners; /* struct barred_owner, by 1 + payer */
@@ -28,12 +31,16 @@ struct barred { /* zeroes to begin with */
 
 void barred_free(struct barred *barred);
 
-#define BARRED_FOR_LIFE UINT64_MAX
+/* What is to be said of it. */
+enum barring {
+	BARRED_AGAIN, /* nothing: the same was said of its user (its payer), in a while */
+	BARRED_A_WHILE,	 /* read later */
+	BARRED_FOR_LIFE, /* never */
+};
 
-/* This process did, and is barred until then. True: the first time of its user (its
- * payer) in a while. */
-bool barred_add(struct barred *barred, pid_t pid, uint64_t until_ns,
-		const struct owner *owner, uint64_t now_ns);
+/* This process did. is_slow: it lacked a CPU, and is not barred for life. */
+enum barring barred_add(struct barred *barred, pid_t pid, bool is_slow,
+			const struct owner *owner, uint64_t now_ns);
 
 bool barred_process(struct barred *barred, pid_t pid, uint64_t now_ns);
 bool barred_owner(struct barred *barred, const struct owner *owner, uint64_t now_ns);
