@@ -272,7 +272,7 @@ static void holds_nothing(void **state)
 		expect_status(pids[1], "Seccomp:\t", "2");
 	worker_free(worker);
 	for (size_t i = 0; i < 2; i++) {
-		for (int ms = 0; ms < 2000 && !kill(pids[i], 0); ms++)
+		for (int ms = 0; ms < 30000 && !kill(pids[i], 0); ms++)
 			usleep(1000);
 		assert_int_equal(kill(pids[i], 0), -1);
 	}
