@@ -21,10 +21,13 @@ wait_for() {
 	return 1
 }
 
-# PID: the CPU time that its first thread has had, in ms
+# PID: the CPU time that its threads have had, in ms: utime and stime of /proc/PID/stat, in
+# the kernel's 100ths of a second, behind a name that may hold anything
 cpu_ms() {
-	local ns
-	read -r ns _ 2>/dev/null <"/proc/$1/schedstat" && echo $((ns / 1000000))
+	local stat
+	{ stat=$(<"/proc/$1/stat"); } 2>/dev/null || return
+	read -ra stat <<<"${stat##*) }"
+	echo $(((stat[11] + stat[12]) * 10))
 }
 
 # PID MS: has it had so much CPU time since it began?

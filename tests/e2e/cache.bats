@@ -17,10 +17,11 @@ teardown() {
 	[ ! -d asked ] || umount asked 2>/dev/null || true
 }
 
-# ARGUMENT…: records what is busy; out, stats, words
+# ARGUMENT…: records what is busy for $long ms of its CPU time; out, stats, words
 record() {
-	weft record -q -v -p "$busy_pid" -F 997 -d 500ms -o out --stats-json stats \
-		"$@" 2>words
+	record_while "$busy_pid" "${long-200}" -p "$busy_pid" -F 997 -o out \
+		--stats-json stats "$@"
+	mv err words
 }
 
 start_alpha() {
@@ -40,13 +41,14 @@ main_stacks() {
 
 @test "a second start makes no table, and comes to the same" {
 	start_alpha
-	record -d 3s --unwind-cache "$PWD/cache"
+	long=1000
+	record --unwind-cache "$PWD/cache"
 	made=$(stat_of tables.made)
 	[ "$made" -gt 1 ]
 	[ "$(stat_of unwind_cache.stored)" -eq "$made" ]
 	main_stacks out >first
 	grep -q "tables: $made built, 0 read from $PWD/cache" words
-	record -d 3s --unwind-cache "$PWD/cache"
+	record --unwind-cache "$PWD/cache"
 	[ "$(stat_of tables.made)" -eq 0 ]
 	[ "$(stat_of unwind_cache.hits)" -eq "$made" ]
 	[ "$(stat_of tables.ready)" -eq "$made" ]
@@ -55,7 +57,7 @@ main_stacks() {
 	grep -q ';alpha_work;alpha_burn$' first
 	cmp first second
 	grep -q "tables: 0 built, $made read from $PWD/cache" words
-	record -d 3s --unwind-cache none
+	record --unwind-cache none
 	[ "$(stat_of tables.made)" -eq "$made" ]
 	main_stacks out >third
 	cmp first third

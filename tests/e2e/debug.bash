@@ -10,7 +10,7 @@ build() {
 		static inline __attribute__((always_inline)) void innermost(void)
 		{ for (int i = 0; i < 100000; i++) sink += i; }
 		static __attribute__((noinline)) void one(void) { innermost(); sink = NUMBER; }
-		int main(void) { alarm(120); for (;;) one(); }
+		int main(void) { alarm(600); for (;;) one(); }
 	END
 	gcc -O1 -g -static -Wl,--build-id -DNUMBER="$1" -o whole burn.c || skip "no gcc"
 	objcopy --only-keep-debug whole whole.debug

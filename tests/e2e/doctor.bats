@@ -13,6 +13,7 @@ setup() {
 # PROGRAM: what doctor says of the names of its code.
 names_of() {
 	"./$1" 3>&- &
+	wait_for [ "/proc/$!/exe" -ef "$1" ]
 	run --separate-stderr weft doctor --json -p $!
 	[ "$status" -eq 0 ]
 	jq -c --arg file "/$1" '.processes[0].files[] |
@@ -23,7 +24,8 @@ names_of() {
 
 @test "doctor -p shows a process, and as JSON" {
 	[ "$(id -u)" -eq 0 ] || skip "not root"
-	sleep 10 3>&- &
+	sleep 1000 3>&- &
+	wait_for grep -qx sleep "/proc/$!/comm"
 	run --separate-stderr weft doctor -p $!
 	[ "$status" -eq 0 ]
 	[[ $output == *"libc     glibc"* ]]
@@ -42,7 +44,7 @@ names_of() {
 			{ return n ? n * $i + f$((i > 1 ? i - 1 : 1))(n - 1) : 0; }"
 	done >many.c
 	echo '#include <unistd.h>
-		int main(int n, char **v) { sleep(20); return f400(n) + !*v; }' >>many.c
+		int main(int n, char **v) { sleep(1000); return f400(n) + !*v; }' >>many.c
 	gcc -O1 -g -fasynchronous-unwind-tables -o whole many.c
 	gcc -O1 -fno-asynchronous-unwind-tables -fno-unwind-tables -s -o untold many.c
 	strip -o stripped whole
@@ -66,11 +68,8 @@ names_of() {
 	gcc -O2 -fno-omit-frame-pointer -I"$top/include" -I"$top/tests/workloads" \
 		-o roots "$top/tests/workloads/roots.c" -pthread
 	./roots driven 20000 3 >ready 3>&- &
-	for _ in 1 2 3 4 5 6 7 8 9; do
-		[ -s ready ] && break
-		sleep 0.1
-	done
-	sleep 0.2
+	wait_ready $! ready
+	runs_for 20 $!
 	run --separate-stderr weft doctor --json -p $!
 	kill $!
 	[ "$status" -eq 0 ]

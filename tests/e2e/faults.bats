@@ -172,7 +172,7 @@ end_unheard() {
 
 @test "a process that is killed and stays a zombie ends its recording" {
 	# shellcheck disable=SC2016 # for the inner shell
-	start sh -c 'setsid "$0" >/dev/null & echo $! >zombie; exec sleep 20' \
+	start sh -c 'setsid "$0" >/dev/null & echo $! >zombie; exec sleep 1000' \
 		"$E2E_BIN/alpha"
 	wait_for test -s zombie
 	start_recorder -p "$(cat zombie)" -o out
@@ -339,11 +339,13 @@ cpu_ticks() {
 	chmod -R a+rX "$folder"
 	start setpriv --reuid=65534 --regid=65534 --clear-groups "$folder/alpha"
 	wait_for grep -q alpha "/proc/$last_pid/comm"
-	as_nobody ,+bpf,+perfmon timeout 60 "$folder/weft" record -q -F 499 \
-		-p "$last_pid" -d 700ms -o - >out 2>err
+	nobody_records() {
+		as_nobody ,+bpf,+perfmon timeout 100 "$folder/weft" record -q -F 499 \
+			-p "$last_pid" -o - "$@" >out 2>err
+	}
+	record_until 'grep -q "^alpha;.*;alpha_work;alpha_burn " out' nobody_records
 	rm -r "$folder"
 	is_clean out
-	grep -q '^alpha;.*;alpha_work;alpha_burn ' out
 	[ ! -s err ]
 }
 

@@ -46,7 +46,7 @@ code_bytes() {
 	for i in {0..4}; do
 		start_target map "$(code_offset)" 0 long_[1-9]*[$((2 * i))$((2 * i + 1))].so
 	done
-	timeout 100 "$WEFT" record -F 1999 -d 2s -o out --stats-json stats
+	record_while "$(of_all)" 500 -F 1999 -o out --stats-json stats
 	adds_up out stats
 	# the time of all was used up, and told; nobody else pays, or waits: 0.6 s (8 once)
 	# and what a file takes beyond that before it is noticed
@@ -73,7 +73,12 @@ code_bytes() {
 		wait_for grep -qs ready "ready.long_$i"
 	done
 	mapfile -t -O ${#pids[@]} pids <long_pids
-	timeout 250 "$WEFT" record -q -F 999 -p "$(of_all)" -d 2s -o out --stats-json stats
+	mapfile -t long <long_pids
+	start_recorder -F 999 -p "$(of_all)" -o out --stats-json stats
+	recorder_runs
+	runs_for 300 "${pids[0]}" "${long[@]}"
+	kill -INT "$recorder"
+	wait "$recorder"
 	jq -e '.worker.failed == 4 and .symbols.failed == 4' stats
 	adds_up out stats
 	[ "$(grep -coE '^target;.*;long_[0-9]+\.so[+!]0x[0-9a-f]+( |;)' out)" -ge 4 ]

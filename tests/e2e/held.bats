@@ -27,12 +27,9 @@ start_stalling() {
 	setpriv --reuid=65534 --regid=65534 --clear-groups -- \
 		"$E2E_BIN/stall" "$@" >stalling 2>stalling.err 3>&- &
 	stalling=$!
-	for _ in {1..200}; do
-		! grep -qs ready stalling || break
-		kill -0 "$stalling" 2>/dev/null ||
-			skip "no user namespace or FUSE: $(cat stalling.err)"
-		sleep 0.05
-	done
+	wait_for eval "grep -qs ready stalling || ! kill -0 $stalling 2>/dev/null"
+	kill -0 "$stalling" 2>/dev/null ||
+		skip "no user namespace or FUSE: $(cat stalling.err)"
 	stall_folder=$(sed -n 's/^ready //p' stalling)
 	[ -n "$stall_folder" ]
 }
@@ -42,12 +39,11 @@ start_stalling() {
 survives() {
 	start "$E2E_BIN/alpha"
 	start_stalling "$@"
-	timeout -s KILL 60 "$WEFT" record -F 499 -d 1s -o out --stats-json stats 2>err ||
-		{ echo "status $?"; cat err; return 1; }
+	record_until 'grep -q "^alpha;.*alpha" out' timeout -s KILL 100 "$WEFT" record -q \
+		-F 499 -o out --stats-json stats
 	kill -0 "$stalling"
 	grep -q stalled stalling || { echo "nobody asked for $1"; return 1; }
 	adds_up out stats
-	grep -q '^alpha;.*alpha' out
 	# Ctrl-C, or one second after the other: 1 s, and what the deadlines take
 	jq '{finish_ms: .finish_ms, opener}' stats
 }

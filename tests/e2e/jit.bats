@@ -51,7 +51,7 @@ count_names() {
 	needs_jit
 	mkdir dumps
 	weft_in_time record -q -F 999 -o out -- \
-		sh -c "timeout 2 '$E2E_BIN/jitdump' dumps || true"
+		sh -c "prlimit --cpu=1:9 '$E2E_BIN/jitdump' dumps || true"
 	read -r all known false unnamed <<<"$(count_names out)"
 	echo "$all samples, $known of known code, $false named falsely, $unnamed not"
 	[ "$known" -ge 100 ]
@@ -63,7 +63,7 @@ count_names() {
 	needs_jit
 	mkdir dumps
 	start_jit dumps counter
-	weft_in_time record -p "$last_pid" -F 999 -d 500ms -o out --stats-json stats 2>err
+	record_while "$last_pid" 200 -p "$last_pid" -F 999 -o out --stats-json stats
 	jq -e '.jitdumps.failed == 1' stats
 	jq -e '.samples | .unproven > 0 and .unproven_generated == 0' stats
 	grep -q '1 jitdumps could not be read' err
@@ -79,7 +79,7 @@ count_names() {
 	start_jit dumps
 	chown 65534 "dumps/jit-$last_pid.dump"
 	start_jit dumps 0 12345678
-	weft_in_time record -p "$(of_all)" -F 999 -d 500ms -o out --stats-json stats 2>err
+	record_while "$(of_all)" 200 -p "$(of_all)" -F 999 -o out --stats-json stats
 	jq -e '.jitdumps.foreign == 2 and .jitdumps.found == 0' stats
 	grep -q '2 jitdumps were ignored' err
 	run ! grep jit_even out

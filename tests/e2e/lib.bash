@@ -85,6 +85,20 @@ record_while() {
 	recorder_ends "${ends:-0}"
 }
 
+# CONDITION COMMAND…: weft record or agent for a second, and for longer each time until
+# the condition holds: who is looked for gets a CPU when the host gives it one
+record_until() {
+	local condition=$1 seconds
+	shift
+
+	for seconds in 1 4 16 64; do
+		"$@" -d "${seconds}s" || return
+		! eval "$condition" || return 0
+	done
+	echo "not within $seconds s: $condition"
+	return 1
+}
+
 # Exit status 2, nothing on stdout, one sentence and what to do on stderr.
 # PATTERN (extended) is in the sentence. Nothing was made in the folder.
 refused() {

@@ -10,6 +10,15 @@ setup() {
 	in_a_folder
 }
 
+# A program ends by SIGXCPU when it has had so many seconds of a CPU, however long that takes.
+ENDS='int setrlimit(int, const void *);
+#define ENDS(s) setrlimit(0 /* RLIMIT_CPU */, (long[]){ s, 9 * s });'
+
+# RECORDING OPTION… -- COMMAND: which ends so
+record_to_end() {
+	weft record "$@" 3>&- || [ $? -eq 152 ]
+}
+
 # So many letters but one, before the last that tells two names apart.
 letters() {
 	printf "%*s" "$(($1 - 1))" '' | tr ' ' a
@@ -25,8 +34,8 @@ make_program() {
 		__attribute__((noinline)) void other(void) __asm__("${name}z");
 		void one(void) { BURN }
 		void other(void) { BURN }
-		unsigned int alarm(unsigned int);
-		int main(void) { alarm(3); for (;;) { one(); other(); other(); } }
+		$ENDS
+		int main(void) { ENDS(1) for (;;) { one(); other(); other(); } }
 	END
 	gcc -O1 -g -o long long.c || skip "no gcc"
 }
@@ -40,7 +49,7 @@ count_of() {
 }
 
 record_two() {
-	weft record -q -F 997 -o long.weft -- ./long 3>&- || [ $? -eq 142 ]
+	record_to_end -q -F 997 -o long.weft -- ./long
 	weft report long.weft -o long.folded
 	one=$(count_of long.folded "$1")
 	other=$(count_of long.folded "$2")
@@ -100,7 +109,8 @@ record_two() {
 
 # Its first thread sleeps, so that only the other one is sampled.
 sleeping_main() {
-	cat >bio.c <<-'END'
+	cat >bio.c <<-END
+		$ENDS
 		#include <pthread.h>
 		#include <sys/prctl.h>
 		#include <unistd.h>
@@ -109,10 +119,11 @@ sleeping_main() {
 			prctl(PR_SET_NAME, "bio_lazy_free");
 			for (;;) ;
 		}
-		int main(void)
+		int main(int argc, char **argv)
 		{
 			pthread_t thread;
-			alarm(4);
+			if (argc == 1)
+				ENDS(1)
 			pthread_create(&thread, 0, burn, 0);
 			write(1, "ready\n", 6);
 			pthread_join(thread, 0);
@@ -124,10 +135,13 @@ sleeping_main() {
 @test "a process goes by its own name, its threads by theirs" {
 	needs_recording
 	sleeping_main
-	weft record -q -F 499 -o new.weft -- ./bio-server >/dev/null 3>&- || [ $? -eq 142 ]
-	./bio-server >ready 3>&- &
-	wait_ready $! ready
-	weft record -q -F 499 -p $! -d 1s -o old.weft
+	record_to_end -q -F 499 -o new.weft -- ./bio-server >/dev/null
+	./bio-server stays >ready 3>&- &
+	server=$!
+	wait_ready $server ready
+	record_until 'weft report old.weft --json | jq -e ".total > 0"' \
+		weft record -q -F 499 -p $server -o old.weft
+	kill $server
 	for recording in new old; do
 		weft report $recording.weft --group-by process >shown
 		grep -qE '^ .* bio-server \([0-9]+\)$' shown || { cat shown; false; }
@@ -139,12 +153,12 @@ sleeping_main() {
 
 # The same program with its symbols and without, by turns in two functions.
 make_hidden() {
-	cat >hidden.c <<-'END'
-		#include <unistd.h>
+	cat >hidden.c <<-END
+		$ENDS
 		#define BURN for (volatile int i = 0; i < 100000; i++) ;
 		static __attribute__((noinline)) void one(void) { BURN }
 		static __attribute__((noinline)) void other(void) { BURN BURN }
-		int main(void) { alarm(2); for (;;) { one(); other(); } }
+		int main(void) { ENDS(2) for (;;) { one(); other(); } }
 	END
 	gcc -O1 -o named hidden.c || skip "no gcc"
 	strip -o stripped named
@@ -161,8 +175,8 @@ names_share() {
 	needs_recording
 	make_hidden
 	for program in named stripped; do
-		weft record -q -F 997 -o $program.folded --stats-json $program.json \
-			-- ./$program 3>&- || [ $? -eq 142 ]
+		record_to_end -q -F 997 -o $program.folded --stats-json $program.json \
+			-- ./$program
 	done
 	[ "$(names_share named.json start)" -eq 0 ]
 	grep -qE ';main;one ' named.folded
@@ -181,13 +195,13 @@ names_share() {
 @test "the ledger of names knows a package's debug symbols" {
 	needs_recording
 	command -v dpkg >/dev/null || skip "no dpkg"
-	cat >zip.c <<-'END'
-		#include <unistd.h>
+	cat >zip.c <<-END
+		$ENDS
 		int compress2(void *, unsigned long *, const void *, unsigned long, int);
 		int main(void)
 		{
 			static char from[1 << 20], to[2 << 20];
-			alarm(2);
+			ENDS(1)
 			for (int i = 0; i < 1 << 20; i++)
 				from[i] = i * i >> 7;
 			for (;;) {
@@ -200,7 +214,7 @@ names_share() {
 	library=$(ldd zip | sed -nE 's/.*libz[^ ]* => ([^ ]*) .*/\1/p')
 	library=$(readlink -f "$library")
 	package=$(dpkg -S "$library" 2>/dev/null || dpkg -S "${library#/usr}") || skip "not packaged"
-	weft record -F 997 -o out --stats-json stats -- ./zip 2>said 3>&- || [ $? -eq 142 ]
+	record_to_end -F 997 -o out --stats-json stats -- ./zip 2>said
 	[ "$(names_share stats start)" -gt 5 ] || skip "its symbols are there"
 	grep -qF "install ${package%%:*}-dbgsym, or name a server: --debuginfod" said
 	jq -e --arg package "${package%%:*}-dbgsym" --arg file "$library" \
@@ -229,8 +243,9 @@ names_share() {
 # `memfd run PROGRAM` runs it from memory; `memfd jit` runs generated code in a memfd that
 # it maps shared, as JITs do that never have memory to write to and run.
 make_memfd() {
-	cat >memfd.c <<-'END'
+	cat >memfd.c <<-END
 		#define _GNU_SOURCE
+		$ENDS
 		#include <fcntl.h>
 		#include <string.h>
 		#include <sys/mman.h>
@@ -244,7 +259,7 @@ make_memfd() {
 		{
 			static char bytes[1 << 20];
 			int from, to = memfd_create("in memory", 0);
-			alarm(3);
+			ENDS(1)
 			if (!strcmp(argv[1], "jit")) {
 				write(to, endless, sizeof(endless));
 				((void (*)(void))mmap(0, 4096, PROT_READ | PROT_EXEC,
@@ -263,33 +278,32 @@ make_memfd() {
 	needs_recording
 	make_hidden
 	make_memfd
-	weft record -q -F 499 -o run --stats-json stats -- ./memfd run ./named 3>&- ||
-		[ $? -eq 142 ]
+	record_to_end -q -F 499 -o run --stats-json stats -- ./memfd run ./named
 	grep -qE '^memfd:in_memory;_start;.*;main;one ' run || { cat run; false; }
 	grep -qE '^memfd:in_memory;_start;.*;main;other ' run
 	run ! grep -F '[jit]' run
 	# whole, but for those before whose table was there
 	jq -e '.samples | .complete + .awaited >= .total * 0.98 and
 		.complete >= .total * 0.3' stats
-	weft record -q -F 499 -o jit -- ./memfd jit 3>&- || [ $? -eq 142 ]
+	record_to_end -q -F 499 -o jit -- ./memfd jit
 	grep -qE ';\[jit\]\+0x[0-9a-f]+_\[j\] ' jit || { cat jit; false; }
 	# one that is there already, whose file has been deleted as well
 	cp named gone
 	./gone 3>&- &
 	wait_for [ "/proc/$!/exe" -ef gone ]
 	rm gone
-	weft record -q -F 499 -p $! -d 1s -o gone.folded
+	record_while $! 300 -F 499 -p $! -o gone.folded
 	grep -qE ';main;other ' gone.folded
 }
 
 @test "generated code without names: what its runtime can be asked for" {
 	needs_recording
 	make_memfd
-	weft record -F 499 --stats-json stats -o jit -- ./memfd jit 3>&- 2>words || [ $? -eq 142 ]
+	record_to_end -F 499 --stats-json stats -o jit -- ./memfd jit 2>words
 	grep -q 'generated code whose runtime tells no names$' words
 	jq -e '.names.unnamed[0] | .remedy == "jit" and has("asked") == false' stats
 	cp memfd node
-	weft record -F 499 --stats-json stats -o jit -- ./node jit 3>&- 2>words || [ $? -eq 142 ]
+	record_to_end -F 499 --stats-json stats -o jit -- ./node jit 2>words
 	grep -q 'tells no names; try: node --perf-basic-prof$' words
 	jq -e '.names.unnamed[0].asked == "node --perf-basic-prof"' stats
 }
@@ -304,14 +318,14 @@ make_memfd() {
 }
 
 @test "a program's function is not taken for the kernel's, whatever its name" {
-	cat >odd.c <<-'END'
+	cat >odd.c <<-END
+		$ENDS
 		__attribute__((noinline)) void odd(void) __asm__("\"x_[k]\"");
 		void odd(void) { for (volatile int i = 0; i < 100000; i++) ; }
-		unsigned int alarm(unsigned int);
-		int main(void) { alarm(2); for (;;) odd(); }
+		int main(void) { ENDS(1) for (;;) odd(); }
 	END
 	gcc -O1 -o odd odd.c || skip "the assembler takes no such name"
-	weft record -q -F 499 -o odd.weft -- ./odd 3>&- || [ $? -eq 142 ]
+	record_to_end -q -F 499 -o odd.weft -- ./odd
 	weft report odd.weft -o odd.folded
 	grep -q ';main;x_(k)' odd.folded
 	run ! grep -F ';main;x_[k]' odd.folded

@@ -32,8 +32,8 @@ start_workload() {
 # Three async callers over step(), three quarters of the time.
 record_chain() {
 	start_workload chain plain 20000 3
-	weft record -q -F 1999 -p $chain_pid -d 3s -o x.weft
-	kill $chain_pid
+	record_while "$chain_pid" 1500 -F 1999 -p "$chain_pid" -o x.weft
+	kill "$chain_pid"
 }
 
 # FILE: what its lines add up to
@@ -193,7 +193,7 @@ sum_of() {
 	for way in 'fiber alive .75' 'fiber gone .75' 'byhand each .3' 'byhand thread .3'; do
 		read -r program mode least <<<"$way"
 		start_workload "$program" "$mode" 60000
-		weft record -q -F 999 -p "$chain_pid" -d 2s --tape whole -o named
+		record_while "$chain_pid" 500 -F 999 -p "$chain_pid" --tape whole -o named
 		kill "$chain_pid"
 		head -c $(($(stat -c %s whole) * 3 / 4)) whole >tape
 		weft report -q --tape tape -o out || [ $? -eq 1 ]
@@ -211,7 +211,8 @@ sum_of() {
 # MODE ENDING OTHER: of the workload's samples most have this ending, and none the other
 most_end() {
 	start_workload wide "$1" 60000
-	weft record -q -F 999 --comm wide -d 1s -o out --stats-json stats
+	record_until 'jq -e ".views.thread.endings | add > 50" stats' \
+		weft record -q -F 999 --comm wide -o out --stats-json stats
 	kill "$chain_pid"
 	jq -e ".views.thread.endings | .$2 > 50 and .$3 == 0" stats || {
 		cat stats
@@ -227,8 +228,8 @@ most_end() {
 
 @test "a function's part is below its callers" {
 	[ "$(uname -m)" = x86_64 ] || skip "its code is x86-64's"
-	weft record -q -F 999 --user -d 2s --stats-json stats -o out -- \
-		timeout 1 "$E2E_BIN/part" || [ $? -eq 124 ]
+	weft record -q -F 999 --user --stats-json stats -o out -- \
+		prlimit --cpu=1:9 "$E2E_BIN/part" || [ $? -eq 152 ]
 	jq -e '.views.thread.endings.fiber == 0' stats
 	# cut: before its table was there
 	awk '/^part;.*dies\.cold/ && !/\[cut\]/ {

@@ -27,21 +27,29 @@ load faults
 	"$E2E_BIN/windows" 1000 100 "$E2E_BIN/storms" 1500 "$E2E_BIN/brief" >out
 	cat out
 	jq -e '.windows >= 100 and .lives >= 12000 and .modules_let_go > 1000' out
-	jq -e '.late.live_bytes <= .early.live_bytes + 1048576' out
+	# what the machine itself runs now, it may have begun since
+	jq -e 'def more(n): .late[n] - .early[n] | if . > 0 then . else 0 end;
+		.late.live_bytes <= .early.live_bytes + 1048576 + 16384 * more("processes") +
+			4096 * more("modules")' out
 	jq -e '.late.places <= .early.places + 2048' out
+}
+
+# PATTERN: two windows have it
+has_twice() {
+	[ "$(grep -ls "$1" kept/* | wc -l)" -ge 2 ]
 }
 
 # alpha and beta are at the same addresses of files of their own.
 @test "names that are kept for later windows are of their own file" {
-	"$E2E_BIN/alpha" 2500 3>&- &
-	programs=($!)
-	"$E2E_BIN/beta" 2500 3>&- &
-	programs+=($!)
-	weft agent -q --keep kept --keep-format folded --spool spool --unwind-cache none \
-		--window 1s -F 499 -d 2s
+	start "$E2E_BIN/alpha"
+	start "$E2E_BIN/beta"
+	start "$WEFT" agent -q --keep kept --keep-format folded --spool spool \
+		--unwind-cache none --window 1s -F 499
+	# by the names that an earlier window has brought, too
+	wait_for has_twice '^alpha;.*;alpha_burn'
+	wait_for has_twice '^beta;.*;beta_burn'
+	kill -TERM "$last_pid"
+	wait "$last_pid"
 	cat kept/* >out
-	grep -q '^alpha;.*;alpha_burn' out
-	grep -q '^beta;.*;beta_burn' out
 	run ! grep -E '^alpha;.*;beta_|^beta;.*;alpha_' out
-	wait "${programs[@]}" # not for the clock of the test
 }
