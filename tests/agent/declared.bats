@@ -26,26 +26,18 @@ start_on() {
 	start_agent --config agent.ini -F 199 "$@"
 }
 
-# FOLDER: a line for each series that came since and each thread in it: the thread, and the
-# labels as name=value with blanks, without what all have
-learn() {
-	local json comms comm
-	for json in "$1"/*.json; do
-		[ ! -e "$json.seen" ] || continue
-		comms=$(weft report -o - --view thread "${json%json}pb.gz" 2>/dev/null) || continue
-		: >"$json.seen"
-		jq -r '.labels | to_entries | sort_by(.key)[] |
-			select(.key | IN("__name__", "hostname") | not) |
-			"\(.key)=\(.value)"' "$json" | paste -sd' ' >labels
-		printf '%s\n' "$comms" | cut -d';' -f1 | sort -u |
-			while read -r comm; do echo "$comm $(<labels)"; done >>"$1.labels"
-	done
-}
-
-# FOLDER COMM LABELS: some series of this thread has just these labels
+# FOLDER COMM LABELS: some series has just these labels, as name=value with blanks and without
+# what all have, and samples of this thread
 has_labels() {
-	learn "$1"
-	grep -qxF -- "$2 $3" "$1.labels"
+	local json
+
+	while read -r json; do
+		! weft report -o - --view thread "${json%json}pb.gz" 2>/dev/null |
+			grep -q "^$2;" || return 0
+	done < <(jq -r --arg labels "$3" 'select((.labels | to_entries | sort_by(.key) |
+		map(select(.key | IN("__name__", "hostname") | not) | "\(.key)=\(.value)") |
+		join(" ")) == $labels) | input_filename' "$1"/*.json 2>/dev/null)
+	return 1
 }
 
 @test "a service has the name that its environment gives it" {
@@ -58,7 +50,13 @@ has_labels() {
 	start_called hostile OTEL_SERVICE_NAME=$'a\nb\e[31m\xff'"$(printf 'x%.0s' {1..2000})"
 	start_on --by-service -v --listen "unix:$PWD/agent.sock" \
 		--push "pyroscope=http://127.0.0.1:$port"
-	wait_for has_taken sent 3
+	wait_for has_labels sent plain "service_name=plain"
+	wait_for has_labels sent named "service_name=checkout service_namespace=shop"
+	wait_for has_labels sent attributed \
+		"deployment_environment=prod pod_namespace=eu service_name=basket,s"
+	wait_for has_labels sent unknown "service_name=unknown"
+	wait_for has_labels sent broken "service_name=broken"
+	wait_for has_labels sent hostile "service_name=a?b?[31m?$(printf 'x%.0s' {1..246})"
 	ask /metrics
 	[ "$(metric weft_processes_asked_total)" -ge 6 ]
 	[ "$(metric weft_processes_refused_total)" -ge 1 ]
@@ -67,24 +65,16 @@ has_labels() {
 	adds_up pyroscope
 	is_orderly sent
 	grep "says of itself is left out: OTEL_RESOURCE_ATTRIBUTES" said
-	has_labels sent plain "service_name=plain"
-	has_labels sent named "service_name=checkout service_namespace=shop"
-	has_labels sent attributed \
-		"deployment_environment=prod pod_namespace=eu service_name=basket,s"
-	has_labels sent unknown "service_name=unknown"
-	has_labels sent broken "service_name=broken"
-	has_labels sent hostile "service_name=a?b?[31m?$(printf 'x%.0s' {1..246})"
 }
 
 @test "nothing of an environment is told unless it is wanted" {
 	start_server sent
 	start_called named OTEL_SERVICE_NAME=checkout SECRET=hidden-token
 	start_on --by-service --service-from unit --push "pyroscope=http://127.0.0.1:$port"
-	wait_for has_taken sent 3
+	wait_for has_labels sent named "service_name=named"
 	# nobody is there who would read it
 	[ "$(pgrep -P "$agent" -x weft-openers | wc -l)" = 1 ]
 	stop_agent
-	has_labels sent named "service_name=named"
 	run ! grep -q checkout sent/*
 	zcat sent/*.pb.gz | strings >words
 	run ! grep -E 'checkout|hidden-token' words
@@ -103,12 +93,11 @@ has_labels() {
 		url = http://127.0.0.1:$port
 	end
 	start_on
-	wait_for has_taken sent 3
+	# a label that the configuration gives to all stays, and so does the service's
+	wait_for has_labels sent one "region=eu service_name=weft team=theirs"
+	wait_for has_labels sent two "region=us service_name=weft team=theirs"
 	stop_agent
 	cat said
-	# a label that the configuration gives to all stays, and so does the service's
-	has_labels sent one "region=eu service_name=weft team=theirs"
-	has_labels sent two "region=us service_name=weft team=theirs"
 	zcat sent/*.pb.gz | strings >words
 	run ! grep -E 'checkout|hidden-token' words sent/*.json
 }
@@ -154,16 +143,16 @@ start_publisher() {
 		'not where its header says' 'of version 1, not 2' 'no signature'; do
 		wait_for grep -q "left out: its process context.* $how" said
 	done
-	taken=$(taken sent)
-	wait_for has_taken sent $((taken + 3))
+	wait_for has_labels sent ctx-memfd "service_name=checkout service_namespace=ctx"
+	for how in torn garbage large lost old unsigned; do
+		wait_for has_labels sent "ctx-$how" "service_name=environment"
+	done
 	ask /metrics
 	[ "$(metric weft_processes_refused_total)" -ge 6 ]
 	stop_agent
 	adds_up pyroscope
 	is_orderly sent
-	has_labels sent ctx-memfd "service_name=checkout service_namespace=ctx"
 	for how in torn garbage large lost old unsigned; do
-		has_labels sent "ctx-$how" "service_name=environment"
 		run ! has_labels sent "ctx-$how" "service_name=checkout service_namespace=ctx"
 	done
 }
@@ -191,11 +180,11 @@ start_publisher() {
 	wait_for has_labels other ctx-memfd "service_name=environment"
 	wait_for has_labels other ctx-memfd "service_name=late service_namespace=ctx"
 	stop_agent
-	rm -rf other other.labels agent.ini
-	start_server other
+	rm agent.ini
+	start_server second # the first one may have something left to write
 	start_on --by-service --service-from environment,context \
 		--push "pyroscope=http://127.0.0.1:$port"
-	wait_for has_labels other ctx-memfd "service_name=environment service_namespace=ctx"
+	wait_for has_labels second ctx-memfd "service_name=environment service_namespace=ctx"
 	stop_agent
 }
 
@@ -222,13 +211,13 @@ enter_unit() {
 	wait_for has_labels other both "service_name=checkout"
 	wait_for has_labels other alone "service_name=$name"
 	stop_agent
-	rm -rf other other.labels agent.ini
-	start_server other
+	rm agent.ini
+	start_server second # the first one may have something left to write
 	start_on --by-service --service-from unit,environment \
 		--push "pyroscope=http://127.0.0.1:$port"
-	wait_for has_labels other both "service_name=$name"
+	wait_for has_labels second both "service_name=$name"
 	stop_agent
-	run ! has_labels other both "service_name=checkout"
+	run ! has_labels second both "service_name=checkout"
 }
 
 @test "words of these options that mean nothing are told" {

@@ -60,6 +60,12 @@ are_waiting() {
 	[ -e "${waiting[0]}" ] && [ ${#waiting[@]} -ge "$1" ]
 }
 
+# SERVER: it has all that was made for it so far. How many of the last it gets before the
+# agent ends is the host's affair.
+has_all() {
+	[ -z "$(find "spool/$1" -name '*.pb.gz*')" ]
+}
+
 # N: so many recordings, or more, are kept
 are_kept() {
 	local kept=(kept/*.weft)

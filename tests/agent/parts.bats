@@ -5,6 +5,11 @@
 
 load lib
 
+# FOLDER: one of what it has is a part
+has_halves() {
+	jq -r .id "$1"/*.json 2>/dev/null | grep -qE '[+]1of[0-9]+'
+}
+
 @test "413: halves of halves arrive, and add up to what was kept" {
 	local bytes kind
 	"$E2E_BIN/turns" 600000 >/dev/null 3>&- &
@@ -18,6 +23,7 @@ load lib
 	start_agent -F 499 --config agent.ini --keep "$PWD/kept"
 	wait_for has_taken pyroscope 8
 	wait_for has_taken otlp 8
+	wait_for has_halves pyroscope
 	stop_agent
 	cat said
 	for kind in pyroscope otlp; do
@@ -27,7 +33,6 @@ load lib
 		# the server's answers were understood
 		! grep 'refused for good' said || return 1
 	done
-	jq -r .id pyroscope/*.json | grep -qE '[+]1of[0-9]+'
 	# what arrived whole, by what was kept: parts of all windows but those that wait
 	local windows total last
 	windows=$(sed -nE 's/^  pyroscope ([0-9]+) delivered.*/\1/p' said)

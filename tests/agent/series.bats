@@ -22,15 +22,23 @@ folded_of() {
 	esac
 }
 
+# FOLDER JQ: the series that meet the condition
+series() {
+	find "$1" -name '*.json' -exec jq -r "select($2) | input_filename" {} +
+}
+
+has_series() {
+	[ "$(series "$@" 2>/dev/null | wc -l)" -ge 2 ]
+}
+
 # FOLDER JQ NAME: each series that meets the condition has threads of this name alone
 are_all() {
-	local json n=0
+	local json
 
 	while read -r json; do
 		! folded_of "$json" | grep -v "^$3;" || return 1
-		n=$((n + 1))
-	done < <(find "$1" -name '*.json' -exec jq -r "select($2) | input_filename" {} +)
-	[ "$n" -ge 2 ]
+	done < <(series "$1" "$2")
+	has_series "$1" "$2"
 }
 
 # FILE.json: what its profile says of its window, as comments
@@ -71,6 +79,11 @@ are_whole() {
 	start_agent -F 199 --by-service --label team=a "${pushes[@]}"
 	for kind in pyroscope parca otlp; do
 		wait_for has_taken $kind 3
+	done
+	for name in ledger basket; do
+		wait_for has_series pyroscope ".labels.service_name == \"$name\""
+		wait_for has_series parca ".labels.service_name == \"$name\""
+		wait_for has_series otlp ".labels.resource[\"service.name\"] == \"$name\""
 	done
 	stop_agent
 	cat said
@@ -137,6 +150,7 @@ are_whole() {
 	start_agent --config agent.ini
 	wait_for is_ready
 	wait_for has_taken sent 3
+	wait_for eval 'weft report -o - kept/* 2>/dev/null | grep -q "^basket"'
 	ask /metrics
 	[ "$(metric weft_samples_dropped_by_rule_total)" -gt 0 ]
 	stop_agent
@@ -155,7 +169,6 @@ are_whole() {
 	[ "$(sed -nE 's/^  rules +dropped ([0-9]+) .*/\1/p' said)" -gt 0 ]
 	# what is kept here is kept whole
 	[ "$(weft report --json kept/* | jq .total)" = "$made" ]
-	weft report -o - kept/* | grep -q '^basket'
 }
 
 @test "a rule that can't be followed is told with what it lacks" {

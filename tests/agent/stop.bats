@@ -10,6 +10,14 @@ is_stopped() {
 	ask /readyz && [ "$status" = 503 ] && grep -q 'the stop file exists' got
 }
 
+# SECONDS: while which no profile is taken
+nothing_comes() {
+	local before
+	before=$(taken took)
+	sleep "$1"
+	[ "$(taken took)" = "$before" ]
+}
+
 # Of the agent and all that it started
 has_in_kernel() {
 	find "/proc/$agent/fd" -printf '%l\n' | grep -qE 'bpf|perf_event'
@@ -34,12 +42,11 @@ has_in_kernel() {
 	windows=$(metric weft_windows_total)
 	ask '/debug/pprof/profile?seconds=1'
 	[ "$status" = 503 ]
-	# what was on its way has arrived, and three windows' time brings nothing more
-	sleep 1
+	# once what was on its way has arrived, three windows' time brings nothing more
 	local before kept
+	wait_for nothing_comes 1
 	before=$(taken took) kept=$(find kept -name '*.weft' | wc -l)
-	sleep 3
-	[ "$(taken took)" = "$before" ]
+	nothing_comes 3
 	[ "$(find kept -name '*.weft' | wc -l)" = "$kept" ]
 	ask /metrics
 	[ "$(metric weft_windows_total)" = "$windows" ]
