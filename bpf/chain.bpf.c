@@ -8,13 +8,17 @@
 #include "chunk.bpf.h"
 
 /*
- * How much to read where a chain goes on: of a node that lies elsewhere what a wait
- * has beside it, its root; behind a short step, since operations that were begun one
- * after another mostly lie so, a few of its callers, too, on the side where it went.
+ * How much to read where a chain goes on. Of a node that lies elsewhere what a wait has
+ * beside it, its root: it goes beside the chunk, which keeps the nodes that lie near each
+ * other, since the next chain mostly goes on behind them. Behind a short step, since
+ * operations that were begun one after another mostly lie so, a few of its callers, too,
+ * on the side where it went; and of those that go on so, what is left of the page.
  */
-#define NODE_BYTES  64
 #define NEAR_BYTES  1024
 #define NODES_BYTES 2048
+
+/* Where chain_step() stops, beside the endings of walks. */
+enum { CHAIN_UNREAD = STEP_OK + 1, CHAIN_MARKER, CHAIN_LAST };
 
 /* Does the async view lead along the chain of root k? It does along the first, and then
  * where that leads. */
@@ -44,7 +48,6 @@ int chain_open(__u32 hook)
 		if (wants_context())
 			follow_view(s, k);
 		s->frame.ip = 0;
-		s->node_before = 0;
 		start_cycle_test(s);
 		open_segment(s);
 		return 1;
@@ -95,36 +98,71 @@ __noinline int chain_emit_label(__u32 hook)
 	return 0;
 }
 
-static __always_inline bool is_marker(struct scratch *s, __u64 ip)
+static __always_inline bool is_marker(const struct scratch *s, __u64 raw, __u64 ip)
 {
-	return ip < ASYNC_CODE_MIN ||
-	       (s->metadata_cookie &&
-		(s->frame.ip == s->metadata_cookie || ip == s->metadata_cookie));
+	return ip < ASYNC_CODE_MIN || (s->metadata_cookie && (raw == s->metadata_cookie ||
+							      ip == s->metadata_cookie));
 }
 
-/* Reads around the node at hand, not beyond its page; false: not readable. */
-__noinline int chain_load_nodes(__u32 hook)
+static __always_inline bool is_beside(struct scratch *s)
+{
+	return in_beside(s, s->node, sizeof(s->frame)) < sizeof(s->chunk);
+}
+
+/* Was a node read that lies near the one at hand? The last one of the chunk leads on
+ * where another, beside it, does not. */
+static __always_inline __u64 near_node(struct scratch *s)
+{
+	if (s->node_before - s->node + NEAR_BYTES <= 2 * NEAR_BYTES)
+		return s->node_before;
+	if (s->node_near - s->node + NEAR_BYTES <= 2 * NEAR_BYTES)
+		return s->node_near;
+	return 0;
+}
+
+static __always_inline bool load_beside(struct scratch *s, __u32 bytes)
+{
+	s->beside_base = s->node;
+	s->beside_bytes = bytes;
+	if (read_user(s->chunk + CHUNK_BYTES, bytes & (2 * BESIDE_BYTES - 1), s->node))
+		return true;
+	s->beside_bytes = 0;
+	return false;
+}
+
+/* Reads around the node at hand if it was not read, not beyond its page; 0: not
+ * readable. */
+int chain_load_nodes(__u32 hook)
 {
 	struct scratch *s = scratch(hook);
-	__u64 page_bytes = knobs.page_bytes, page, low, high;
+	__u64 page_bytes = knobs.page_bytes, near, page, low, high, want = NODES_BYTES;
 
 	if (!s)
 		return 0;
+	if (is_beside(s) || in_chunk(s, s->node, sizeof(s->frame)) < CHUNK_BYTES)
+		return 1;
+	if (in_chunk(s, s->node_before, sizeof(s->frame)) < CHUNK_BYTES)
+		s->node_near = s->node_before;
+	near = near_node(s);
 	page = s->node & ~(page_bytes - 1);
+	if (s->node + sizeof(s->frame) > page + page_bytes) /* it lies on two */
+		return load_beside(s, sizeof(s->frame));
 	low = s->node;
-	high = s->node + NODE_BYTES;
-	if (s->node_before - s->node <= NEAR_BYTES)
-		low = high - NODES_BYTES;
-	else if (s->node - s->node_before <= NEAR_BYTES)
-		high = low + NODES_BYTES;
+	high = low + BESIDE_BYTES;
+	if (high > page + page_bytes)
+		high = page + page_bytes;
+	if (!near)
+		return load_beside(s, high - low);
+	if (near == s->node_near)
+		want = CHUNK_BYTES - 8;
+	if (near > low)
+		low = high - want;
+	else
+		high = low + want;
 	if (low < page)
 		low = page;
 	if (high > page + page_bytes)
 		high = page + page_bytes;
-	if (high < s->node + sizeof(s->frame)) { /* it lies on two */
-		low = s->node;
-		high = low + sizeof(s->frame);
-	}
 	s->chunk_base = low;
 	s->chunk_bytes = (high - low) & (CHUNK_BYTES - 1);
 	if (read_user(s->chunk, s->chunk_bytes & (CHUNK_BYTES - 1), low))
@@ -133,68 +171,129 @@ __noinline int chain_load_nodes(__u32 hook)
 	return 0;
 }
 
-static __always_inline bool read_node(struct scratch *s, __u32 hook)
-{
-	__u64 offset = s->node - s->chunk_base;
+/* What was read together, and where that lies. */
+struct node_window {
+	__u64 base;
+	__u32 bytes, at;
+};
 
-	if (in_chunk(s, s->node, sizeof(s->frame)) == CHUNK_BYTES) {
-		if (!chain_load_nodes(hook))
-			return false;
-		offset = s->node - s->chunk_base;
-	}
-	offset &= CHUNK_BYTES - 1;
-	if (offset > CHUNK_BYTES - sizeof(s->frame)) /* verifier: never */
-		return false;
-	copy_words(s, &s->frame, sizeof(s->frame), offset);
-	s->node_before = s->node;
-	return true;
+/* The one that the node at hand may lie in. */
+static __always_inline struct node_window window_at_hand(struct scratch *s)
+{
+	if (is_beside(s))
+		return (struct node_window){ s->beside_base, s->beside_bytes,
+					     CHUNK_BYTES };
+	return (struct node_window){ s->chunk_base, s->chunk_bytes, 0 };
 }
 
-/* One frame of a chain; STEP_OK: there is another. */
-static __always_inline __u32 chain_step(struct scratch *s, __u32 hook)
+/* The node at hand; 0: it is not there. */
+static __always_inline const struct async_frame *node_in(struct scratch *s,
+							 const struct node_window *window)
 {
-	__u64 ip;
+	__u64 offset = s->node - window->base;
 
-	if (s->node & 7 || s->node < 4096 || s->node & ~FRAME_ADDR_MASK)
+	if (window->bytes < sizeof(s->frame) || offset > window->bytes - sizeof(s->frame))
+		return 0;
+	offset = (offset & (CHUNK_BYTES - 1)) + window->at;
+	if (offset > sizeof(s->chunk) - sizeof(s->frame)) /* verifier: never */
+		return 0;
+	return (const void *)(s->chunk + offset);
+}
+
+/* Past the node at hand; STEP_OK: there is another. */
+static __always_inline __u32 chain_step(struct scratch *s,
+					const struct node_window *window)
+{
+	const struct async_frame *frame;
+	__u64 node = s->node, parent, raw, ip;
+
+	if (node & 7 || node < 4096 || node & ~FRAME_ADDR_MASK)
 		return END_BROKEN;
 	if (!s->chain_left)
 		return END_BUDGET;
-	if (cycle_found(s, s->node))
+	frame = node_in(s, window);
+	if (!frame)
+		return CHAIN_UNREAD;
+	if (cycle_found(s, node))
 		return END_CYCLE;
+	s->chain_left--;
 	if (!FP_GIVES_SP)
 		s->resume_ip = s->frame.ip;
-	if (!read_node(s, hook))
-		return END_UNREADABLE;
-	s->chain_left--;
-
-	ip = s->frame.ip & knobs.addr_mask;
-	if (is_marker(s, ip))
-		chain_emit_label(hook);
-	else if (!(ip & ~FRAME_ADDR_MASK))
+	parent = frame->parent & knobs.addr_mask;
+	s->frame.parent = parent;
+	raw = frame->ip;
+	ip = raw & knobs.addr_mask;
+	s->frame.ip = raw;
+	s->node_before = node;
+	if (is_marker(s, raw, ip)) {
+		s->frame.root = frame->root;
+		return CHAIN_MARKER;
+	}
+	if (!(ip & ~FRAME_ADDR_MASK))
 		emit_word(s, (__u64)FRAME_ASYNC << FRAME_KIND_SHIFT | ip);
-	s->frame.parent &= knobs.addr_mask;
+	if (!parent) {
+		s->frame.root = frame->root;
+		return CHAIN_LAST;
+	}
+	s->node = parent;
 	return STEP_OK;
 }
 
-int chain_walk(__u32 hook)
+/* Along nodes that were read, without a call, and then reads where they lead. */
+__noinline int chain_follow(__u32 hook)
+{
+	struct scratch *s = scratch(hook);
+	__u32 why = STEP_OK;
+	struct node_window window;
+
+	if (!s)
+		return END_BROKEN;
+	window = window_at_hand(s);
+	for (int i = 0; i < CHAIN_STEPS && why == STEP_OK; i++)
+		why = chain_step(s, &window);
+	if (why != CHAIN_UNREAD)
+		return why;
+	return chain_load_nodes(hook) ? STEP_OK : END_UNREADABLE;
+}
+
+/* Over a marker, whose text is told; CHAIN_LAST: it was the last. */
+static __always_inline __u32 pass_marker(struct scratch *s, __u32 hook)
+{
+	chain_emit_label(hook);
+	if (!s->frame.parent)
+		return CHAIN_LAST;
+	s->node = s->frame.parent;
+	return STEP_OK;
+}
+
+/* Where chain_follow() has stopped; 0: the chain ends there. verifier: a function, since
+ * a loop would multiply its ways */
+__noinline int chain_go_on(__u32 hook, __u32 why)
 {
 	struct scratch *s = scratch(hook);
 
 	if (!s)
 		return 0;
-	for (int i = 0; i < CHAIN_STEPS; i++) {
-		__u32 ending = chain_step(s, hook);
+	if (why == CHAIN_MARKER)
+		why = pass_marker(s, hook);
+	if (why == STEP_OK)
+		return 1;
+	s->phase = PHASE_CHAIN_END;
+	if (why != CHAIN_LAST) {
+		close_segment(s, SEGMENT_CHAIN, why, 0);
+		s->phase = PHASE_ROOT;
+	}
+	return 0;
+}
 
-		if (ending != STEP_OK) {
-			close_segment(s, SEGMENT_CHAIN, ending, 0);
-			s->phase = PHASE_ROOT;
-			return 1;
-		}
-		if (!s->frame.parent) {
-			s->phase = PHASE_CHAIN_END;
-			return 1;
-		}
-		s->node = s->frame.parent;
+int chain_walk(__u32 hook)
+{
+	__u32 why;
+
+	for (int i = 0; i <= CHAIN_STEPS; i++) {
+		why = chain_follow(hook);
+		if (why != STEP_OK && !chain_go_on(hook, why))
+			break;
 	}
 	return 1;
 }

@@ -28,6 +28,8 @@ static __always_inline void close_segment(struct scratch *s, __u32 kind, __u32 e
 
 int chain_open(__u32 hook); /* of the next root that runs an operation; 0: none left */
 int chain_walk(__u32 hook); /* some frames on; it changes s->phase at the end */
+int chain_follow(__u32 hook);
+int chain_go_on(__u32 hook, __u32 why);
 int chain_load_nodes(__u32 hook);
 int chain_emit_label(__u32 hook);
 

@@ -24,6 +24,16 @@ static __always_inline __u64 in_chunk(struct scratch *s, __u64 addr, __u32 n)
 	return offset;
 }
 
+/* The same of what lies beside the chunk; more than both have bytes: nowhere. */
+static __always_inline __u64 in_beside(struct scratch *s, __u64 addr, __u32 n)
+{
+	__u64 offset = addr - s->beside_base;
+
+	if (s->beside_bytes < n || offset > s->beside_bytes - n)
+		return 2 * CHUNK_BYTES;
+	return CHUNK_BYTES + (offset & (BESIDE_BYTES - 1));
+}
+
 /* n bytes of the chunk, a multiple of 8 and a constant, a word at a time: clang takes
  * the chunk for bytes. */
 static __always_inline void copy_words(struct scratch *s, void *to, __u32 n, __u64 offset)
@@ -38,6 +48,9 @@ static __always_inline bool read_near(struct scratch *s, void *to, __u32 n, __u6
 	__u64 offset = in_chunk(s, addr, n);
 
 	if (offset > CHUNK_BYTES - n)
+		offset = in_beside(s, addr, n);
+	KEEP(offset);
+	if (offset > sizeof(s->chunk) - n)
 		return read_user(to, n, addr);
 	copy_words(s, to, n, offset);
 	return true;

@@ -15,7 +15,8 @@ static __always_inline void splice_begin(struct scratch *s)
 	s->n_roots = 0;
 	s->next_root = 0;
 	s->on_waiting_thread = 0;
-	s->chunk_bytes = 0; /* what lies there is another sample's */
+	s->node_before = s->node_near = 0;
+	s->chunk_bytes = s->beside_bytes = 0; /* what lies there is another sample's */
 }
 
 /* From s->pc, sp, fp, lr and regs. */

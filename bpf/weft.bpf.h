@@ -63,6 +63,10 @@
 #define SHORT_STEP_BYTES  128
 #define CHUNK_BYTES	  4096
 #define LONG_STEP_BYTES	  2048
+#define BESIDE_BYTES	  64 /* beside that, of one that lies elsewhere */
+
+/* verifier: the mask must stay in the code although a check makes it idle */
+#define KEEP(x) asm volatile("" : "+r"(x))
 
 /* Beyond this distance two frames are on different stacks (fibers). */
 #define SAME_STACK_BYTES (64ULL << 10)
@@ -216,6 +220,7 @@ struct scratch {
 
 	/* the chain under way */
 	__u64 node, node_before;
+	__u64 node_near; /* the last one of the chunk */
 	struct async_frame frame;
 	__u64 resume_ip;	   /* where the chain's last but one goes on */
 	struct async_root waiting; /* whose chain it is, as read */
@@ -260,7 +265,9 @@ struct scratch {
 	__u32 chunk_bytes; /* 0: nothing read */
 	__u16 has_keys;
 	__u16 has_context; /* its threads publish for which traces they work */
-	__u8 chunk[CHUNK_BYTES];
+	__u8 chunk[CHUNK_BYTES + BESIDE_BYTES];
+	__u64 beside_base;
+	__u32 beside_bytes;
 
 	struct sample_rec rec;
 	__u64 words[RECORD_WORDS_MAX]; /* rec.words: they lie right behind it */

@@ -8,9 +8,6 @@
 
 #include "maps.bpf.h"
 
-/* verifier: the mask must stay in the code although a check makes it idle */
-#define KEEP(x) asm volatile("" : "+r"(x))
-
 static __always_inline bool wants_context(void)
 {
 	return knobs.trace_ids || knobs.attributes;

@@ -76,6 +76,50 @@ static void test_reads_ahead(void **state)
 	assert_int_equal(reads_of_chain(100, -0x2010, CHAIN + 0x200000), apart);
 }
 
+/* Five roots, each with a chain of nine nodes on the heap and a wait elsewhere. */
+static struct sampled put_waits(void)
+{
+	uint64_t node = CHAIN + 0x20000;
+
+	put_stack(STACK, 14, 0x1000);
+	for (unsigned int k = 0; k < 5; k++) {
+		uint64_t root = ROOT + 0x1000 * k, wait = OTHER + 0x1000 * k;
+
+		put_root(root, node, k < 4 ? root + 0x1000 : 0, FP(STACK, 2 + 2 * k));
+		for (unsigned int i = 0; i < 9; i++, node -= 272)
+			put_node(node, i < 8 ? node - 272 : wait, 0x2000 + i, 0);
+		put_node(wait, 0, 0x3000, wait + 24);
+		put_root(wait + 24, wait, 0, FP(STACK, 3 + 2 * k));
+	}
+	return leaf_in_root(0x1000, ROOT);
+}
+
+static unsigned int reads_of(const struct sampled *at)
+{
+	unsigned int before = memory_reads();
+
+	walker_sample(at);
+	return memory_reads() - before;
+}
+
+/* A wait is read beside what was read of a chain: the next chain goes on from there. */
+static void test_reads_ahead_beside_waits(void **state)
+{
+	struct sampled at = put_waits();
+	unsigned int reads;
+
+	for (unsigned int k = 0; k < 5; k++) {
+		uint64_t segment = segment_of(walker_sample(&at), SEGMENT_CHAIN, k);
+
+		assert_int_equal(SEGMENT_ENDING(segment), END_REJOINED);
+		assert_int_equal(SEGMENT_COUNT(segment), 10);
+	}
+	reads = reads_of(&at);
+	for (unsigned int k = 0; k < 5; k++)
+		memory_put(ROOT + 0x1000 * k, 0);
+	assert_in_range(reads - reads_of(&at), 5 + 1 + 12240 / CHUNK_BYTES, 11);
+}
+
 static void test_budget(void **state)
 {
 	struct sampled at = put_world(600);
@@ -329,6 +373,7 @@ int run_chain_cases(void)
 	static const struct CMUnitTest tests[] = {
 		CASE(test_lengths),
 		CASE(test_reads_ahead),
+		CASE(test_reads_ahead_beside_waits),
 		CASE(test_budget),
 		CASE(test_budget_is_shared_by_chains),
 		CASE(test_cycles),
