@@ -63,6 +63,12 @@ static __always_inline bool call_ends(const __u8 before[CODE_BEFORE])
 	       (insn & 0xfefff800) == 0xd63f0800;
 }
 
+/* blr */
+static __always_inline bool register_call_ends(const __u8 before[CODE_BEFORE])
+{
+	return (*(const __u32 *)(before + CODE_BEFORE - 4) & 0xfffffc1f) == 0xd63f0000;
+}
+
 /* Where the call leads that ends at pc, before which this code lies: bl; false: it is
  * none that says so. */
 static __always_inline bool call_target(__u64 before, __u64 pc, __u64 *ret)
@@ -252,6 +258,11 @@ static __always_inline bool call_ends(const __u8 before[CODE_BEFORE])
 		    (before[CODE_BEFORE - n + 1] & 0x38) == 0x10)
 			return true;
 	return false;
+}
+
+static __always_inline bool register_call_ends(const __u8 before[CODE_BEFORE])
+{
+	return before[CODE_BEFORE - 2] == 0xff && (before[CODE_BEFORE - 1] & 0xf8) == 0xd0;
 }
 
 /* Where the call leads that ends at pc, before which this code lies: call rel32; false:
@@ -447,5 +458,15 @@ static __always_inline bool is_torn(const __u64 *words)
 	return inline_switch_is_torn(words);
 }
 #endif
+
+/*
+ * Does a thread begin at this call? What clone() starts in the middle of a function calls
+ * what it was given, and ends itself when that returns. The function's own callers are
+ * its maker's.
+ */
+static __always_inline bool begins_thread(const struct code_around *code)
+{
+	return register_call_ends(code->before) && ends_thread((const __u8 *)code->after);
+}
 
 #endif

@@ -93,8 +93,10 @@ static __always_inline void look_up_frame(struct scratch *s, __u32 hook)
 	if (s->mapping.flags & UNWIND_KEEPS_FP && !s->is_leaf) {
 		s->step_kind = STEP_KIND_PROVEN_FP;
 		/* at a stack's end, or at a made one's: its rule knows of the call */
-		if (s->fp - s->sp >= SAME_STACK_BYTES && !rule_cache_get(s, at))
-			table_find_rule(hook, at);
+		if (s->fp - s->sp >= SAME_STACK_BYTES &&
+		    (rule_cache_get(s, at) || table_find_rule(hook, at)) &&
+		    s->rule.cfa == UNWIND_CFA_END)
+			s->step_kind = STEP_KIND_END;
 		return;
 	}
 	if (!s->mapping.table && !(s->mapping.flags & UNWIND_BY_FP)) {

@@ -160,6 +160,14 @@ static __always_inline enum row_is look_at_row(struct scratch *s, __u32 n,
 		       : ROW_WITHIN;
 }
 
+/* The code before that address into *ret, and what follows as far as it can be read. */
+static __always_inline bool read_around(struct code_around *ret, __u64 addr)
+{
+	*ret = (struct code_around){ 0 };
+	return read_user(ret, sizeof(*ret), addr - CODE_BEFORE) ||
+	       read_user(ret->before, CODE_BEFORE, addr - CODE_BEFORE);
+}
+
 /* Did a call lead to what returns behind `last`? What is not readable did, unless
  * another function begins there. verifier: a function, or each step of the search before
  * it had all its ways. */
@@ -176,9 +184,12 @@ __noinline int table_ask_call(__u32 hook, __u64 last)
 		return 0;
 	if (look_at_row(s, s->low, &offset) == ROW_FIRST && offset == s->in_block + 1)
 		s->call = CALL_OF_OTHERS;
-	if (read_user(code.before, CODE_BEFORE, last + 1 - CODE_BEFORE) &&
-	    !call_ends(code.before))
+	if (!read_around(&code, last + 1))
+		return 0;
+	if (!call_ends(code.before))
 		s->call = CALL_NONE;
+	else if (begins_thread(&code))
+		s->rule.cfa = UNWIND_CFA_END;
 	return 0;
 }
 

@@ -21,6 +21,55 @@ static void test_code_that_ends_the_thread(void **state)
 	ASSERT_WALK(&at, "UC", "10000 10108", FP_ZERO);
 }
 
+static void put_register_call_before(uint64_t pc)
+{
+	memory_put(pc - 8, 0xd0ff585f00000000); /* call *%rax */
+}
+
+/* mov %rax, %rdi; mov $number, %eax; syscall */
+static void put_system_call(uint64_t pc, uint64_t number)
+{
+	memory_put(pc, 0xb8c78948 | number << 32);
+	memory_put(pc + 8, 0x050f);
+}
+
+/* What clone() starts within a function calls what it was given, and ends the thread. The
+ * function's own callers are its maker's. */
+static void test_thread_that_begins_within(void **state)
+{
+	struct unwind_rule rules[] = { RULE_SP(0x20), RULE_SP(0x20), RULE_SP(0x20),
+				       RULE_SP(0x20), RULE_SP(0x20) };
+	struct sampled at;
+
+	put_code(rules, 5, UNWIND_CALLS);
+	at = leaf_in_code(0);
+	put_call(put_call(put_call(put_call(STACK, 0x20, 1), 0x20, 2), 0x20, 3), 0x20, 4);
+	put_register_call_before(SITE(1));
+	put_system_call(SITE(1), 59);
+	put_call_before(SITE(2)); /* fatal() of a program without a C library */
+	put_system_call(SITE(2), 60);
+	put_register_call_before(SITE(3));
+	put_system_call(SITE(3), 60);
+	ASSERT_WALK(&at, "UCCC", "10000 10108 10208 10308", START);
+	ASSERT_WALK(&at, "UCCC", "10000 10108 10208 10308", START); /* as remembered */
+}
+
+/* The same where code keeps frame pointers, whose maker's leads to another stack. */
+static void test_thread_that_begins_within_by_fp(void **state)
+{
+	uint64_t far = STACK + SAME_STACK_BYTES + 0x100;
+	struct sampled at;
+
+	put_like_code(RULE_FP, 3, UNWIND_KEEPS_FP | UNWIND_CALLS);
+	at = leaf_in_code(0);
+	at.fp = FP(STACK, 0);
+	put_frame(FP(STACK, 0), far, SITE(1));
+	put_frame(far, 0, SITE(2));
+	put_register_call_before(SITE(1));
+	put_system_call(SITE(1), 60);
+	ASSERT_WALK(&at, "UC", "10000 10108", START);
+}
+
 /* Nor is a return address of 0, where a frame pointer led that nothing proves. */
 static void test_zero_behind_an_unproven_step(void **state)
 {
@@ -359,6 +408,8 @@ int run_bottom_cases(void)
 {
 	static const struct CMUnitTest tests[] = {
 		CASE(test_code_that_ends_the_thread),
+		CASE(test_thread_that_begins_within),
+		CASE(test_thread_that_begins_within_by_fp),
 		CASE(test_zero_behind_an_unproven_step),
 		CASE(test_placeholder),
 		CASE(test_placeholder_by_fp),

@@ -189,9 +189,12 @@ static enum step_kind look(struct plain *p)
 
 	if (!mapping)
 		return p->is_leaf ? STEP_KIND_PENDING : STEP_KIND_UNMAPPED;
-	if (mapping->flags & UNWIND_KEEPS_FP && !p->is_leaf)
-		return STEP_KIND_PROVEN_FP;
 	p->rule = mapping->table ? table_rule_at(at) : NULL;
+	if (mapping->flags & UNWIND_KEEPS_FP && !p->is_leaf)
+		return p->rule && p->rule->cfa == UNWIND_CFA_END &&
+				       p->fp - p->sp >= SAME_STACK_BYTES
+			       ? STEP_KIND_END
+			       : STEP_KIND_PROVEN_FP;
 	if (!mapping->table && !(mapping->flags & UNWIND_BY_FP))
 		return STEP_KIND_PENDING;
 	if (!p->rule || p->rule->cfa == UNWIND_CFA_NONE)

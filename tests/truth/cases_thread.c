@@ -172,6 +172,20 @@ static const struct truth_case cases[] = {
 			    { "main;sys_call" } },
 		.bounds = { { CLASS_CUT, .04 } }, /* in the trampoline itself */
 	},
+	{
+		/* it has a stack of its own, but its maker's frame pointer */
+		.name = "cloned",
+		.program = "cloned",
+		.args = "%m",
+		.kinds = BOTH_COMPILERS,
+		.core = true,
+		.tabled = true,
+		.thread = { { "^make_thread;body;burn" },
+			    { "^make_thread;body" },
+			    { "main;make;make_thread" }, /* in clone() */
+			    { "main;make;sys_call" },
+			    { "main;sys_call" } },
+	},
 	FIBER("alive", { "main;turns_here;burn" }, { "main;sys_call" }),
 	FIBER("gone", { "main;turns_gone;turns_context;burn" },
 	      { "main;turns_gone;make_below*0-9;make" }, { "main;sys_call" }),

@@ -16,7 +16,7 @@ WORK_FLAGS := -std=gnu11 -Wall -Wextra -g -Iinclude -fno-optimize-sibling-calls 
               -pthread -Wl,-z,now -MMD -MP
 WITH_FP    := -fno-omit-frame-pointer
 WORK_PLAIN := nest threads storm chain label levels roots wait moves late skip held \
-              contain plugins reopen fiber byhand stub probed \
+              contain plugins reopen fiber byhand stub probed cloned \
               $(if $(filter x86_64,$(ARCH)),jump generated)
 WORK_FOLLY := folly-weak folly-unique folly-local folly-global
 WORK_PLUGS := $(foreach n,0 1 2 3 4 5 6 7 8 9,libplug$(n).so)
@@ -64,7 +64,7 @@ WORKLOADS := $(foreach k,$(WORK_KINDS),\
              $(if $(WORK_MUSL),$(foreach k,musl musl-static,\
                  $(call work_in,$(k),$(WORK_LINKS))))
 CORE_WORKLOADS := $(call work_in,core,nest threads storm chain roots wait moves skip \
-                      stub probed fiber byhand swap swap-decoy)
+                      stub probed fiber byhand cloned swap swap-decoy)
 
 # $(1) kind/program, $(2) source, $(3) flags
 define work_rule
