@@ -70,6 +70,17 @@
 		.bounds = { { CLASS_CUT, .05 } }, /* in a switch */                      \
 	}
 
+/* What the program runs is no generated code, though its memory is */
+#define COPIED(how, in, running)                                                         \
+	{                                                                                \
+		.name = "copied" how, .program = "copied", .args = "%m", .kinds = in,    \
+		.attached = running, .tabled = true,                                     \
+		.thread = { { "main;stays;moved;burn" },                                 \
+			    { "main;stays;moved" },                                      \
+			    { "main;stays" },                                            \
+			    { "main;sys_call" } },                                       \
+	}
+
 static const struct truth_case cases[] = {
 	{
 		.name = "nest",
@@ -172,6 +183,8 @@ static const struct truth_case cases[] = {
 			    { "main;sys_call" } },
 		.bounds = { { CLASS_CUT, .04 } }, /* in the trampoline itself */
 	},
+	COPIED("", "gcc-O2 clang-O2-omit", false),
+	COPIED("-attached", "gcc-O3-omit clang-O0", true),
 	{
 		/* it has a stack of its own, but its maker's frame pointer */
 		.name = "cloned",

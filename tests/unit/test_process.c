@@ -68,6 +68,55 @@ static void expect_maps(uint32_t pid, const char *expected)
 	assert_string_equal(text.s ? text.s : "", expected);
 }
 
+/* Of one file at one place: its bytes are those at 0x20000 less. */
+static void map_text(uint32_t pid, uint64_t time_ns, uint64_t start, uint64_t bytes,
+		     const char *path)
+{
+	struct side_event event = { .kind = SIDE_MMAP,
+				    .time_ns = time_ns,
+				    .pid = pid,
+				    .tid = pid,
+				    .start = start,
+				    .bytes = bytes,
+				    .pgoff = start - 0x20000,
+				    .ino = (uint64_t)path[1] };
+
+	strcpy(event.path, path);
+	assert_int_equal(process_apply(table, &event), 0);
+}
+
+/* A copy of a file's text in its place is the file's; by the kernel's words the file was
+ * there before, by /proc's what lies behind comes last. */
+static void a_copy_in_its_place_is_the_file_s(void **state)
+{
+	map_text(7, 10, 0x24000, 0x8000, "/a");
+	map(7, 11, 0x26000, 0x2000, "//anon");
+	expect_maps(7, "a 24000-26000 +4000, a 26000-28000 +6000, a 28000-2c000 +8000");
+	map_text(8, 10, 0x24000, 0x2000, "/a");
+	map(8, 10, 0x26000, 0x2000, "//anon");
+	expect_maps(8, "a 24000-26000 +4000, jit] 26000-28000 +260000");
+	map_text(8, 10, 0x28000, 0x4000, "/a");
+	expect_maps(8, "a 24000-26000 +4000, a 26000-28000 +6000, a 28000-2c000 +8000");
+}
+
+/* Between two files, at a file's end, and where the file goes on otherwise it is not. */
+static void other_memory_is_no_copy(void **state)
+{
+	map_text(7, 10, 0x24000, 0x2000, "/a");
+	map(7, 10, 0x26000, 0x2000, "//anon");
+	map_text(7, 10, 0x28000, 0x2000, "/b");
+	expect_maps(7, "a 24000-26000 +4000, jit] 26000-28000 +260000, "
+		       "b 28000-2a000 +8000");
+	map_text(8, 10, 0x24000, 0x2000, "/a");
+	map(8, 10, 0x26000, 0x1000, "//anon");
+	map_text(8, 10, 0x28000, 0x2000, "/a");
+	map(8, 10, 0x2a000, 0x2000, "//anon");
+	map(8, 10, 0x2c000, 0x2000, "/a");
+	expect_maps(8, "a 24000-26000 +4000, jit] 26000-27000 +260000, "
+		       "a 28000-2a000 +8000, jit] 2a000-2c000 +2a0000, "
+		       "a 2c000-2e000 +2c0000");
+}
+
 /* What is left of a mapping that another one splits is the same bytes as before. */
 static void what_is_split_keeps_its_bytes(void **state)
 {
@@ -164,6 +213,9 @@ static void what_is_written_reads_the_same(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_copy_in_its_place_is_the_file_s, begin,
+						end),
+		cmocka_unit_test_setup_teardown(other_memory_is_no_copy, begin, end),
 		cmocka_unit_test_setup_teardown(what_is_split_keeps_its_bytes, begin,
 						end),
 		cmocka_unit_test_setup_teardown(what_one_maps_is_not_the_others, begin,

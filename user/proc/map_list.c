@@ -126,6 +126,21 @@ const struct mapping *map_list_find(const struct map_list *list, uint64_t addr)
 	return &list->maps.items[i];
 }
 
+bool map_list_is_copy(const struct map_list *list, struct mapping *map)
+{
+	const struct mapping *before = map_list_find(list, map->start - 1);
+	const struct mapping *after = map_list_find(list, map->end);
+
+	if (!before || !after || before->is_jit || after->is_jit ||
+	    before->module != after->module ||
+	    before->start - before->pgoff != after->start - after->pgoff)
+		return false;
+	map->module = before->module;
+	map->pgoff = map->start - (before->start - before->pgoff);
+	map->is_jit = false;
+	return true;
+}
+
 const struct mapping *map_list_items(const struct map_list *list, size_t *ret_n)
 {
 	*ret_n = list ? list->maps.n : 0;

@@ -45,6 +45,13 @@ int map_list_add(struct map_lists *all, struct map_list **list,
 /* The mapping at an address, NULL: none. Lives until the next _add(). */
 const struct mapping *map_list_find(const struct map_list *list, uint64_t addr);
 
+/*
+ * A program may copy its text to memory of its own and put that where the text was, for
+ * pages that are huge. So what lies in the middle of a file's mapped bytes is the file's:
+ * changes *map to say so. false: it lies elsewhere.
+ */
+bool map_list_is_copy(const struct map_list *list, struct mapping *map);
+
 /* All of them, by address. */
 const struct mapping *map_list_items(const struct map_list *list, size_t *ret_n);
 

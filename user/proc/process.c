@@ -167,6 +167,31 @@ static bool is_there(const struct process *process, const struct mapping *map)
 	       known->module == map->module;
 }
 
+static int add_mapping(struct process_table *table, struct process *process,
+		       const struct mapping *map)
+{
+	int err = map_list_add(&table->lists, &process->maps, map);
+
+	if (!err && table->sink.mapped)
+		table->sink.mapped(table->sink.arg, process, map);
+	return err;
+}
+
+/* /proc tells what lies in the middle of a file's text before it tells of the rest. */
+static int add_copy_before(struct process_table *table, struct process *process,
+			   const struct mapping *map)
+{
+	const struct mapping *before = process_mapping(process, map->start - 1);
+	struct mapping copy;
+
+	if (map->is_jit || !before || !before->is_jit)
+		return 0;
+	copy = *before;
+	return map_list_is_copy(process->maps, &copy)
+		       ? add_mapping(table, process, &copy)
+		       : 0;
+}
+
 static int apply_mmap(struct process_table *table, const struct side_event *event)
 {
 	struct mapping map = {
@@ -188,12 +213,12 @@ static int apply_mmap(struct process_table *table, const struct side_event *even
 	if (err)
 		return err;
 	map.is_jit = module_get(table->modules, map.module)->kind == MODULE_JIT;
+	if (map.is_jit)
+		map_list_is_copy(process->maps, &map);
 	if (is_there(process, &map))
 		return 0;
-	err = map_list_add(&table->lists, &process->maps, &map);
-	if (!err && table->sink.mapped)
-		table->sink.mapped(table->sink.arg, process, &map);
-	return err;
+	err = add_mapping(table, process, &map);
+	return err ? err : add_copy_before(table, process, &map);
 }
 
 static int apply_exec(struct process_table *table, const struct side_event *event)
