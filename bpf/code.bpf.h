@@ -262,7 +262,8 @@ static __always_inline bool call_ends(const __u8 before[CODE_BEFORE])
 
 static __always_inline bool register_call_ends(const __u8 before[CODE_BEFORE])
 {
-	return before[CODE_BEFORE - 2] == 0xff && (before[CODE_BEFORE - 1] & 0xf8) == 0xd0;
+	return before[CODE_BEFORE - 2] == 0xff &&
+	       (before[CODE_BEFORE - 1] & 0xf8) == 0xd0;
 }
 
 /* Where the call leads that ends at pc, before which this code lies: call rel32; false:

@@ -12,6 +12,7 @@
  */
 #include "code.bpf.h"
 #include "leaf.bpf.h"
+#include "pushes.bpf.h"
 
 /* The code around pc, in s->chunk by words. */
 #define PC_WORD	   2
@@ -98,7 +99,8 @@ int leaf_try_code(__u32 hook)
 		return 0;
 	/* not yet: the rule that it leaves behind is that of a function's first byte */
 	if (!leaf_rule(words[PC_WORD], words[PC_WORD - 1], &s->rule, &saves_fp) &&
-	    !is_before_prologue(&words[PC_WORD]))
+	    !is_before_prologue(&words[PC_WORD]) &&
+	    !is_among_pushes(&words[PC_WORD], s->pc, &s->rule))
 		return 0;
 	s->cfa = s->sp + (__s64)s->rule.cfa_offset;
 	if (leads_to_call(s, hook, saves_fp))

@@ -47,6 +47,9 @@ static void put_generated(void)
 #define FAR_TRAMPOLINE                                                                   \
 	"\xf3\x0f\x1e\xfa\x49\xbb\x10\x12\x55\x55\x55\x55\x11\x11" MOVE_CHAIN JUMP_NESTED
 
+/* LLVM's, without a frame pointer: push %rbp, %r15, %r14, %rbx; sub $24,%rsp */
+#define PUSHES "\x55\x41\x57\x41\x56\x53\x48\x83\xec\x18"
+
 /* Where the frame pointer is its caller's, some instructions say where that is. */
 static void test_generated_leaf(void **state)
 {
@@ -73,6 +76,12 @@ static void test_generated_leaf(void **state)
 		{ V8_RETURN, 1, 0 },
 		{ V8_RETURN, 5, 0 },
 		{ V8_RETURN, 7, 0 },
+		{ PUSHES, 0, 0 },
+		{ PUSHES, 1, 1 },
+		{ PUSHES, 3, 2 },
+		{ PUSHES, 5, 3 },
+		{ PUSHES, 6, 4 },
+		{ "\x53\x90\x90", 1, 1 }, /* push %rbx; nop */
 		{ TRAMPOLINE, 0, 0 },
 		{ TRAMPOLINE, 6, 0 },
 		{ TRAMPOLINE, 16, 0 },
@@ -93,6 +102,33 @@ static void test_generated_leaf(void **state)
 		ASSERT_WALK(&at, "UCC", text, START);
 		/* what was not called from there is no caller: as without such code */
 		memory_put(SITE(1) - 8, 0x9090909090909090);
+		sprintf(text, "%x 10208", GENERATED + cases[i].at_byte);
+		ASSERT_WALK(&at, "UP", text, START);
+	}
+}
+
+/* Other code does not, though what lies on the stack was called. */
+static void test_generated_no_leaf(void **state)
+{
+	static const struct {
+		const char *code;
+		unsigned int at_byte, pushed;
+	} cases[] = {
+		{ "\x57\x53", 0, 0 }, /* push %rdi, which is nobody's */
+		{ "\x57\x53", 1, 1 },
+		{ "\x55\x48\x89\xe5\x53", 5, 2 }, /* there is a frame pointer */
+		{ "\x90\x53\x41\x54", 2, 1 },	  /* it begins elsewhere */
+		{ "\x41\x54\x90", 1, 1 },	  /* within an instruction */
+		{ "\x53\x90\x90", 2, 1 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char text[40];
+		struct sampled at;
+
+		world_setup(NULL);
+		put_generated();
+		at = leaf_in_generated(cases[i].code, cases[i].at_byte, cases[i].pushed);
 		sprintf(text, "%x 10208", GENERATED + cases[i].at_byte);
 		ASSERT_WALK(&at, "UP", text, START);
 	}
@@ -271,9 +307,10 @@ static void test_generated_in_syscall(void **state)
 int run_leaf_cases(void)
 {
 	static const struct CMUnitTest tests[] = {
-		CASE(test_generated_leaf), CASE(test_generated_caller),
-		CASE(test_inline_switch),  CASE(test_ra_in_register),
-		CASE(test_in_syscall),	   CASE(test_generated_in_syscall),
+		CASE(test_generated_leaf),	 CASE(test_generated_no_leaf),
+		CASE(test_generated_caller),	 CASE(test_inline_switch),
+		CASE(test_ra_in_register),	 CASE(test_in_syscall),
+		CASE(test_generated_in_syscall),
 	};
 
 	return cmocka_run_group_tests_name("leaves", tests, NULL, NULL);

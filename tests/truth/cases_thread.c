@@ -252,7 +252,7 @@ static const struct truth_case cases[] = {
 		.bounds = { { CLASS_CUT, 1 } },
 	},
 	{
-		/* but where nothing says it yet: before and behind the push */
+		/* but where nothing says it yet: before the push */
 		.name = "generated",
 		.program = "generated",
 		.args = "%m",
@@ -263,7 +263,8 @@ static const struct truth_case cases[] = {
 		.thread = { SHORT("0b", AT("40") "|" AT("44") "|" AT("45") "|" AT(
 						"48") "|" AT("49")),
 			    SHORT("10", AT("52") "|" AT("53") "|" AT("56") "|" AT("57")),
-			    SHORT("15", AT("60") "|" AT("63") "|" AT("66") "|" AT("67")),
+			    SHORT("15", AT("60") "|" AT("61") "|" AT("63") "|" AT(
+						"66") "|" AT("67")),
 			    SHORT("1a", AT("70") "|" AT("71") "|" AT("74") "|" AT(
 						"76") "|" AT("77")),
 			    SHORT("22",
@@ -274,7 +275,7 @@ static const struct truth_case cases[] = {
 			    SHORT("27", AT("ad")),
 			    { "main;run;" AT("06") "|" AT("1a") "|" AT("1d") "|" AT(
 				    "22") "|" AT("27") },
-			    { "main;run;" AT("50") "|" AT("61") "|" AT("a0") "|" AT("a4"),
+			    { "main;run;" AT("50") "|" AT("a0") "|" AT("a4"),
 			      CLASS_FP_LEAF },
 			    { "main;sys_call" } },
 		.bounds = { { CLASS_FP_LEAF, .1 } },

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Text that lies in memory of the program's own: it copies pages of it and puts them where
- * they were, as node --use-largepages and others do for pages that are huge.
+ * Text that lies in memory of the program's own: it copies pages of it and puts them
+ * where they were, as node --use-largepages and others do for pages that are huge.
  *
  *	copied MS
  *

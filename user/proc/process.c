@@ -187,9 +187,8 @@ static int add_copy_before(struct process_table *table, struct process *process,
 	if (map->is_jit || !before || !before->is_jit)
 		return 0;
 	copy = *before;
-	return map_list_is_copy(process->maps, &copy)
-		       ? add_mapping(table, process, &copy)
-		       : 0;
+	return map_list_is_copy(process->maps, &copy) ? add_mapping(table, process, &copy)
+						      : 0;
 }
 
 static int apply_mmap(struct process_table *table, const struct side_event *event)
