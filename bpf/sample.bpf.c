@@ -53,12 +53,15 @@ static __always_inline bool filter_matches(struct sample_rec *rec, __u64 who,
 
 static __always_inline void begin_record(struct scratch *s, __u32 hook, __u64 who)
 {
+	__u32 uid = bpf_get_current_uid_gid();
+
 	s->rec.ts_ns = bpf_ktime_get_ns();
 	s->rec.begun_ns = CURRENT(group_leader->start_time, group_leader, start_time);
 	s->rec.hook = hook;
 	s->rec.tgid = who >> 32;
 	s->rec.tid = who;
 	s->rec.cpu = bpf_get_smp_processor_id();
+	s->rec.user = SAMPLE_USER(uid);
 	s->rec.n_kernel = 0;
 	s->rec.n_thread = 0;
 	s->rec.ending = END_NO_USER;

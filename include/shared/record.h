@@ -162,6 +162,11 @@ enum hook {
 
 #define TASK_COMM_BYTES 16
 
+/* A user in 16 bits. What was lent of user ids (/etc/subuid) is one or two users, and so
+ * are others whose ids are that large. */
+#define SAMPLE_USERS	 65536
+#define SAMPLE_USER(uid) ((uid) < SAMPLE_USERS ? (uid) : 0x8000 | ((uid) >> 16 & 0x7fff))
+
 struct sample_rec {
 	unsigned long long ts_ns;     /* CLOCK_MONOTONIC */
 	unsigned long long weight_ns; /* the time that it stands for */
@@ -176,7 +181,7 @@ struct sample_rec {
 	unsigned char hook;	    /* enum hook */
 	char comm[TASK_COMM_BYTES]; /* NUL terminated */
 	unsigned short flags;	    /* enum sample_flag */
-	unsigned short reserved;    /* 0 */
+	unsigned short user;	    /* SAMPLE_USER() of who runs it; 0: root, or not known */
 	unsigned long long words[];
 };
 

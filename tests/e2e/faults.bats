@@ -337,13 +337,16 @@ cpu_ticks() {
 	folder=$(mktemp -d /tmp/weft-e2e.XXXXXX)
 	cp "$WEFT" "$E2E_BIN/alpha" "$folder"
 	chmod -R a+rX "$folder"
+	chown 65534 "$folder"
 	start setpriv --reuid=65534 --regid=65534 --clear-groups "$folder/alpha"
 	wait_for grep -q alpha "/proc/$last_pid/comm"
 	nobody_records() {
 		as_nobody ,+bpf,+perfmon timeout 100 "$folder/weft" record -q -F 499 \
-			-p "$last_pid" -o - "$@" >out 2>err
+			-p "$last_pid" --tape "$folder/tape" -o - "$@" >out 2>err
 	}
 	record_until 'grep -q "^alpha;.*;alpha_work;alpha_burn " out' nobody_records
+	# a sample says whose it is, behind its thread's name and its flags
+	LC_ALL=C grep -qaP 'alpha\x00{11}..\xfe\xff' "$folder/tape"
 	rm -r "$folder"
 	is_clean out
 	[ ! -s err ]

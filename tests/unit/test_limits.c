@@ -177,7 +177,7 @@ static unsigned int add_sample(struct aggregator *aggregator, uint32_t module,
 	static uint64_t next;
 	unsigned int placed = 0;
 
-	aggregator_begin_sample(aggregator);
+	assert_int_equal(aggregator_begin_sample(aggregator, 0), 0);
 	for (unsigned int i = 0; i < n; i++) {
 		const struct frame frame = { .offset = next++, .module = module };
 		uint32_t id;
@@ -205,6 +205,58 @@ static void made_up_stacks_leave_room(void **state)
 	aggregator_free(aggregator);
 }
 
+#define MADE_FRAMES 500
+
+/* A stack whose first n frames nobody else has; 1: it is there as it was made. */
+static int add_stack(struct aggregator *aggregator, uint32_t user, uint32_t n)
+{
+	const struct sample_owner owner = { .time_ns = 1, .weight_ns = 1, .tgid = 1 };
+	uint32_t codes[STACK_HEAD + MADE_FRAMES] = { [STACK_ENDING] = END_START };
+	size_t before = intern_count(aggregator->stacks);
+	static uint64_t next = 1;
+
+	assert_int_equal(aggregator_begin_sample(aggregator, user), 0);
+	for (uint32_t i = 0; i < MADE_FRAMES; i++) {
+		const struct frame frame = { .offset = i < n ? next++ : 0, .module = i };
+		uint32_t id;
+
+		if (aggregator_frame_id(aggregator, &frame, &id))
+			break;
+		codes[STACK_HEAD + codes[STACK_THREAD]++] = id;
+	}
+	assert_int_equal(aggregator_add(aggregator, codes,
+					STACK_HEAD + codes[STACK_THREAD], &owner),
+			 0);
+	return codes[STACK_THREAD] == MADE_FRAMES &&
+	       intern_count(aggregator->stacks) > before;
+}
+
+/* All that they bring is gone through when the recording ends. Others bring a few frames
+ * with each stack, as many as they like, and so may who is root. */
+static void made_up_stacks_of_a_user_end_in_time(void **state)
+{
+	const unsigned int samples = 2000;
+	struct aggregator *aggregator;
+	size_t made = 0;
+
+	assert_int_equal(aggregator_new(&aggregator), 0);
+	for (unsigned int i = 0; i < samples; i++) {
+		made += add_stack(aggregator, 1, MADE_FRAMES);
+		assert_true(add_stack(aggregator, 2, 3));
+	}
+	assert_true(made * MADE_FRAMES > SHARE_NODES / 2);
+	assert_true(made * MADE_FRAMES <=
+		    SHARE_NODES + samples * SHARE_NODES_A_SAMPLE + MADE_FRAMES);
+	assert_int_equal(aggregator->samples.over_share, samples - made);
+	assert_int_equal(aggregator->timeline.total, 2 * samples);
+	/* nothing of theirs is new: one place more, where all of them are cut */
+	assert_true(intern_count(aggregator->frames) < (made + 20) * MADE_FRAMES);
+	assert_int_equal(intern_count(aggregator->stacks), made + samples + 1);
+	for (unsigned int i = 0; i < samples; i++)
+		assert_true(add_stack(aggregator, 0, MADE_FRAMES));
+	aggregator_free(aggregator);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -213,6 +265,7 @@ int main(void)
 		cmocka_unit_test(paths_of_files_are_limited),
 		cmocka_unit_test(mappings_of_all_are_limited),
 		cmocka_unit_test(made_up_stacks_leave_room),
+		cmocka_unit_test(made_up_stacks_of_a_user_end_in_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

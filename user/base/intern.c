@@ -105,6 +105,11 @@ void intern_begin_turn(struct intern *table)
 		table->turn_bytes = TURN_BYTES_MIN;
 }
 
+void intern_end_turn(struct intern *table)
+{
+	table->turn_bytes = 0;
+}
+
 void intern_free(struct intern *table)
 {
 	if (!table)

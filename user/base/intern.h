@@ -33,6 +33,7 @@ void intern_limit_bytes(struct intern *table, size_t max_bytes);
  * the others, who bring little.
  */
 void intern_begin_turn(struct intern *table);
+void intern_end_turn(struct intern *table); /* nothing more until the next one */
 
 /*
  * The id of these n bytes, from 0 in order of first sight. 0, -ENOMEM, or

@@ -13,6 +13,7 @@ void aggregator_free(struct aggregator *aggregator)
 	intern_free(aggregator->frames);
 	vec_free(&aggregator->frame_times);
 	intern_free(aggregator->stacks);
+	stack_shares_free(&aggregator->shares);
 	intern_free(aggregator->comms);
 	intern_free(aggregator->processes);
 	intern_free(aggregator->threads);
@@ -70,10 +71,17 @@ int aggregator_new(struct aggregator **ret)
 	return 0;
 }
 
-void aggregator_begin_sample(struct aggregator *aggregator)
+int aggregator_begin_sample(struct aggregator *aggregator, uint32_t user)
 {
+	int err = stack_shares_begin(&aggregator->shares, user, &aggregator->share);
+
+	if (err)
+		return err;
 	intern_begin_turn(aggregator->frames);
 	intern_begin_turn(aggregator->stacks);
+	if (stack_share_is_used_up(aggregator->share))
+		intern_end_turn(aggregator->frames);
+	return 0;
 }
 
 static int full_is_nobody(int err, uint32_t *ret)
@@ -111,12 +119,43 @@ static struct timeline_amount amount_of(struct aggregator *aggregator,
 	return one;
 }
 
+/* The same sample, as if its walk had seen nothing. */
+static int cut_stack_id(struct aggregator *aggregator, const uint32_t *codes,
+			uint32_t *ret)
+{
+	uint32_t cut[STACK_HEAD];
+
+	memcpy(cut, codes, sizeof(cut));
+	cut[STACK_ENDING] = END_BUDGET;
+	cut[STACK_KERNEL] = cut[STACK_THREAD] = 0;
+	aggregator->samples.over_share++;
+	return intern_id(aggregator->stacks, cut, sizeof(cut), ret);
+}
+
+/* That of the codes, if it is there or its user may bring it. */
+static int stack_id(struct aggregator *aggregator, const uint32_t *codes, size_t n,
+		    uint32_t *ret)
+{
+	struct intern *stacks = aggregator->stacks;
+	size_t bytes = n * sizeof(*codes), known = intern_count(stacks);
+	int err;
+
+	if (stack_share_is_used_up(aggregator->share))
+		return intern_find(stacks, codes, bytes, ret)
+			       ? 0
+			       : cut_stack_id(aggregator, codes, ret);
+	err = intern_id(stacks, codes, bytes, ret);
+	if (!err && *ret == known)
+		stack_share_take(aggregator->share, stacks, *ret);
+	return err;
+}
+
 int aggregator_add(struct aggregator *aggregator, const uint32_t *codes, size_t n,
 		   const struct sample_owner *owner)
 {
 	uint64_t second = (owner->time_ns + aggregator->unix_offset_ns) / 1000000000;
 	uint32_t stack, thread, sample_key;
-	int err = intern_id(aggregator->stacks, codes, n * sizeof(*codes), &stack);
+	int err = stack_id(aggregator, codes, n, &stack);
 
 	if (err == INTERN_FULL) {
 		aggregator->samples.refused++;

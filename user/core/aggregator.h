@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/intern.h"
 #include "base/vec.h"
+#include "core/stack_shares.h"
 #include "core/timeline.h"
 #include "shared/record.h"
 #include "shared/thread_context.h"
@@ -89,6 +90,8 @@ struct aggregator {
 	VEC(struct frame_times) frame_times; /* by frame, as far as any has a code_ns */
 	uint64_t code_times;		     /* of CODE_TIMES_MAX */
 	struct intern *stacks;		     /* of codes */
+	struct stack_shares shares;	     /* of what is new, by user */
+	struct stack_share *share; /* that of the sample at hand; NULL: root's */
 	struct intern *comms;
 	struct intern *labels;
 	struct intern *traces;	  /* struct trace_ids or trace_attributes; 0: of none */
@@ -106,6 +109,7 @@ struct aggregator {
 		uint64_t traces_dropped; /* whose ids are beyond their limit */
 		uint64_t refused; /* stacks beyond the limits: in total, in no stack */
 		uint64_t frames_dropped; /* frames beyond theirs: they say no place */
+		uint64_t over_share;	 /* whose user has brought too much: a cut */
 	} samples;
 	struct {
 		uint64_t samples;
@@ -141,9 +145,11 @@ struct sample_owner {
 	uint32_t tgid, incarnation, tid;
 };
 
-/* A sample begins: what it brings that is new is bounded once half of the room is used,
- * so that stacks which are made up, each of places of its own, leave others theirs. */
-void aggregator_begin_sample(struct aggregator *aggregator);
+/* A sample of this user begins: what it brings that is new is bounded once half of the
+ * room is used, so that stacks which are made up, each of places of its own, leave others
+ * theirs. Once the user's own share is used up it is bounded to what is there already. 0 or
+ * -ENOMEM. */
+int aggregator_begin_sample(struct aggregator *aggregator, uint32_t user);
 
 /* Counts a stack of n codes once more. */
 int aggregator_add(struct aggregator *aggregator, const uint32_t *codes, size_t n,

@@ -278,7 +278,8 @@ int translate_sample(struct translator *t, const struct sample_rec *rec,
 	};
 	int err = put_comm(t, rec->comm);
 
-	aggregator_begin_sample(t->aggregator);
+	if (!err)
+		err = aggregator_begin_sample(t->aggregator, rec->user);
 	if (!err)
 		err = put_trace(t, rec, owner.incarnation);
 	t->codes[STACK_HOOK] = rec->hook;

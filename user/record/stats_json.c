@@ -88,6 +88,7 @@ static void add_samples(struct json *json, const struct stats *stats)
 	json_uint(json, "labels_unreadable", aggregator->samples.labels_unreadable);
 	json_uint(json, "over_limit", aggregator->samples.refused);
 	json_uint(json, "frames_dropped", aggregator->samples.frames_dropped);
+	json_uint(json, "over_share", aggregator->samples.over_share);
 	json_uint(json, "complete", stats->views[stats->view].complete);
 	json_uint(json, "suspect", stats->views[stats->view].suspect);
 	json_uint(json, "distinct_stacks", intern_count(aggregator->stacks));

@@ -149,6 +149,11 @@ static void summary_limits(struct str *out, const struct stats *stats)
 				 "            %" PRIu64
 				 " %s were dropped: over weft's limit\n",
 				 limits[i].n, limits[i].what);
+	if (stats->aggregator->samples.over_share)
+		str_addf(out,
+			 "            %" PRIu64
+			 " samples show no frames: stacks of their users differ too much\n",
+			 stats->aggregator->samples.over_share);
 }
 
 #define INDENT "            "
