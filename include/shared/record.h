@@ -181,7 +181,7 @@ struct sample_rec {
 	unsigned char hook;	    /* enum hook */
 	char comm[TASK_COMM_BYTES]; /* NUL terminated */
 	unsigned short flags;	    /* enum sample_flag */
-	unsigned short user;	    /* SAMPLE_USER() of who runs it; 0: root, or not known */
+	unsigned short user; /* SAMPLE_USER() of who runs it; 0: root, or not known */
 	unsigned long long words[];
 };
 

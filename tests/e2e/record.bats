@@ -30,17 +30,6 @@ teardown() {
 	[ -z "$stderr" ]
 }
 
-@test "the default output is profile.weft, which weft report finds" {
-	start_busy
-	record_while "$busy_pid" 200 -p "$busy_pid" -F 499
-	weft report -o out
-	is_folded out
-	run --separate-stderr weft report
-	[ "$status" -eq 0 ]
-	[ -z "$stderr" ]
-	[[ $output == *"ASYNC VIEW"* ]]
-}
-
 @test "a filter by process leaves only that" {
 	start_busy
 	record_while "$busy_pid" 200 -p "$busy_pid" -F 499 -o out
@@ -209,51 +198,6 @@ waits_for_reader() {
 	is_folded out
 }
 
-@test "an output is replaced at once, or not at all" {
-	start_busy
-	echo before >out
-	chmod 640 out
-	ln out kept
-	record_while "$busy_pid" 200 -p "$busy_pid" -F 499 -o out
-	is_folded out
-	[ "$(stat -c %a out)" = 640 ]
-	[ "$(cat kept)" = before ]
-	[ "$(find . -name '*.part' | wc -l)" -eq 0 ]
-}
-
-@test "a link keeps pointing" {
-	start_busy
-	echo before >target
-	ln -s target out
-	record_while "$busy_pid" 200 -p "$busy_pid" -F 499 -o out
-	[ -L out ]
-	is_folded target
-}
-
-@test "a device is written to, not replaced" {
-	weft record -q -d 50ms -o /dev/null
-	[ -c /dev/null ]
-}
-
-@test "a full disk is said, and the old output stays" {
-	[ "$(id -u)" -eq 0 ] || skip "not root"
-	mkdir small
-	mount -t tmpfs -o size=8k none small || skip "no tmpfs here"
-	echo before >small/out
-	dd if=/dev/zero of=small/filler bs=1k 2>/dev/null || true
-	start_busy
-	ends=1 record_while "$busy_pid" 200 -F 499 -o small/out
-	grep -q '^weft: .*No space left' err
-	[ "$(cat small/out)" = before ]
-	[ "$(find small -name '*.part' | wc -l)" -eq 0 ]
-}
-
-@test "stdout that is full is a failure" {
-	start_busy
-	ends=1 record_while "$busy_pid" 200 -F 499 -o - >/dev/full
-	grep -q '^weft: .*No space left' err
-}
-
 @test "--stats-json adds up" {
 	start_busy
 	record_while "$busy_pid" 200 -p "$busy_pid" -F 499 -o out --stats-json stats
@@ -261,29 +205,6 @@ waits_for_reader() {
 	jq -e '.ledger.oncpu | .outcomes.filtered > 0 and .entered == (.outcomes | add)' stats
 	total=$(awk '{ n += $NF } END { print n + 0 }' out)
 	[ "$(jq '[.. | numbers] | index('"$total"') != null' stats)" = true ]
-}
-
-@test "each -o is written, from the same samples" {
-	start_busy
-	run --separate-stderr weft record -p "$busy_pid" -F 499 -d 300ms \
-		-o x.html -o a.weft -o - -o b.weft
-	[ "$status" -eq 0 ]
-	echo "$output" >out
-	is_folded out
-	[ "$(grep -o ' written   [a-z.]*' <<<"$stderr" | tr -d '\n')" = \
-		' written   x.html written   a.weft written   b.weft' ]
-	grep -q '<html' x.html
-	for file in a.weft b.weft; do
-		weft report "$file" -o - | sort | cmp - <(sort out)
-	done
-}
-
-@test "an output that can't be written costs no other" {
-	run --separate-stderr weft record -q -d 50ms -o /dev/full -o x.weft
-	[ "$status" -eq 1 ]
-	[[ ${stderr_lines[0]} == weft:*/dev/full*"No space left"* ]]
-	[[ ${stderr_lines[1]} == "weft: 1 of 2 outputs were not written" ]]
-	weft report x.weft
 }
 
 @test "a tape gives the same bytes again" {

@@ -147,8 +147,8 @@ struct sample_owner {
 
 /* A sample of this user begins: what it brings that is new is bounded once half of the
  * room is used, so that stacks which are made up, each of places of its own, leave others
- * theirs. Once the user's own share is used up it is bounded to what is there already. 0 or
- * -ENOMEM. */
+ * theirs. Once the user's own share is used up it is bounded to what is there already.
+ * 0 or -ENOMEM. */
 int aggregator_begin_sample(struct aggregator *aggregator, uint32_t user);
 
 /* Counts a stack of n codes once more. */

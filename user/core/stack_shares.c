@@ -11,8 +11,9 @@
 
 struct stack_share {
 	uint64_t samples, nodes;
-	/* 1 + a stack of theirs that was new, by its thread's name: the next of that name
-	 * is most likely like it. Any other would only count more nodes than there are. */
+	/* 1 + a stack of theirs that was new, by its thread's name: the next of that
+	 * name is most likely like it. Any other would only count more nodes than there
+	 * are. */
 	uint32_t newest[NEWEST];
 };
 

@@ -25,7 +25,8 @@ struct stack_shares { /* {0} is an empty one */
 
 void stack_shares_free(struct stack_shares *shares); /* what it holds */
 
-/* A sample more of this user (SAMPLE_USER()). *ret: theirs, NULL: root's. 0 or -ENOMEM. */
+/* A sample more of this user (SAMPLE_USER()). *ret: theirs, NULL: root's. 0 or
+ * -ENOMEM. */
 int stack_shares_begin(struct stack_shares *shares, uint32_t user,
 		       struct stack_share **ret);
 

@@ -145,9 +145,9 @@ static void bar(struct opener *opener, pid_t pid, const struct owner *owner, boo
 			 (int)pid);
 }
 
-/* Does the answer come, however long a busy machine keeps the opener from running? Whether
- * the process ran or wanted to is looked at meanwhile: until another opener says whose it
- * is, which takes long where nobody has a CPU, it may have had it. */
+/* Does the answer come, however long a busy machine keeps the opener from running?
+ * Whether the process ran or wanted to is looked at meanwhile: until another opener says
+ * whose it is, which takes long where nobody has a CPU, it may have had it. */
 static bool answers(struct opener *opener, pid_t pid)
 {
 	uint64_t begun = clock_now_ns(), passed = 0;

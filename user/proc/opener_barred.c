@@ -11,7 +11,7 @@
 
 #define TIMES_MAX	  3		 /* of an owner, before he is barred */
 #define FORGIVE_NS	  20000000000ULL /* after which one of these is forgotten */
-#define AGAIN_NS	  2000000000ULL	 /* after which a process is asked again */
+#define BARRED_NS	  2000000000ULL	 /* after which a process is asked again */
 #define BARRED_OWNERS_MAX 4096		 /* who has more users than that has one bucket */
 
 struct barred_owner {
@@ -115,7 +115,7 @@ static bool add_process(struct barred *barred, pid_t pid, bool is_slow, uint64_t
 
 	if (!process)
 		return false;
-	process->until_ns = is_for_life ? UINT64_MAX : now_ns + AGAIN_NS;
+	process->until_ns = is_for_life ? UINT64_MAX : now_ns + BARRED_NS;
 	process->has_held |= !is_slow;
 	return is_for_life;
 }

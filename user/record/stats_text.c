@@ -151,8 +151,8 @@ static void summary_limits(struct str *out, const struct stats *stats)
 				 limits[i].n, limits[i].what);
 	if (stats->aggregator->samples.over_share)
 		str_addf(out,
-			 "            %" PRIu64
-			 " samples show no frames: stacks of their users differ too much\n",
+			 "            %" PRIu64 " samples show no frames: stacks of "
+			 "their users differ too much\n",
 			 stats->aggregator->samples.over_share);
 }
 
