@@ -14,8 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SHARE_NODES	     (256u << 10)
-#define SHARE_NODES_A_SAMPLE 4
+#define SHARE_NODES	     (512u << 10)
+#define SHARE_NODES_A_SAMPLE 32
 
 struct stack_share; /* of one user */
 
