@@ -6,16 +6,15 @@
 #include <stdio.h>
 #include <string.h>
 
-static char sentence[1024];
-static char hint[512];
+static struct error_kept now;
 
 int fail(int err, const char *fmt, ...)
 {
 	va_list ap;
 
-	hint[0] = '\0';
+	now.hint[0] = '\0';
 	va_start(ap, fmt);
-	vsnprintf(sentence, sizeof(sentence), fmt, ap);
+	vsnprintf(now.sentence, sizeof(now.sentence), fmt, ap);
 	va_end(ap);
 	return err;
 }
@@ -26,11 +25,11 @@ int fail_errno(int err, const char *fmt, ...)
 	size_t n;
 
 	va_start(ap, fmt);
-	vsnprintf(sentence, sizeof(sentence), fmt, ap);
+	vsnprintf(now.sentence, sizeof(now.sentence), fmt, ap);
 	va_end(ap);
-	n = strlen(sentence);
-	snprintf(sentence + n, sizeof(sentence) - n, ": %s", strerror(-err));
-	snprintf(hint, sizeof(hint), "%s",
+	n = strlen(now.sentence);
+	snprintf(now.sentence + n, sizeof(now.sentence) - n, ": %s", strerror(-err));
+	snprintf(now.hint, sizeof(now.hint), "%s",
 		 err == -EMFILE ? "allow weft more open files, as by: ulimit -n 1024"
 				: "");
 	return err;
@@ -41,23 +40,33 @@ int fail_hint(int err, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(hint, sizeof(hint), fmt, ap);
+	vsnprintf(now.hint, sizeof(now.hint), fmt, ap);
 	va_end(ap);
 	return err;
 }
 
 const char *error_sentence(void)
 {
-	return sentence;
+	return now.sentence;
 }
 
 const char *error_hint(void)
 {
-	return hint;
+	return now.hint;
 }
 
 void error_clear(void)
 {
-	sentence[0] = '\0';
-	hint[0] = '\0';
+	now.sentence[0] = '\0';
+	now.hint[0] = '\0';
+}
+
+void error_keep(struct error_kept *ret)
+{
+	*ret = now;
+}
+
+void error_restore(const struct error_kept *kept)
+{
+	now = *kept;
 }

@@ -22,4 +22,13 @@ const char *error_sentence(void); /* never NULL; "" when nothing failed */
 const char *error_hint(void);	  /* never NULL */
 void error_clear(void);
 
+/* The sentence at hand, put away while something else may fail of which nobody hears: what
+ * lets go of things does so when all is over, and the reason is still to be said. */
+struct error_kept {
+	char sentence[1024], hint[512];
+};
+
+void error_keep(struct error_kept *ret);
+void error_restore(const struct error_kept *kept);
+
 #endif
