@@ -70,15 +70,6 @@ without_call() {
 	[ "$status" -eq 153 ] # 128 + SIGXFSZ
 }
 
-@test "what the cache can't write takes nobody's words" {
-	needs_recording
-	"$WEFT" record -q -d 50ms -o /dev/null --unwind-cache cache
-	rm "cache/$(ls -t cache | head -1)" # of the files that it knows
-	run prlimit --fsize=1000 "$WEFT" record -q -d 50ms -o out.html --unwind-cache cache
-	[ "$status" -eq 1 ]
-	[ "$output" = 'weft: cannot write out.html: File too large' ]
-}
-
 @test "root of a user namespace is not the host's" {
 	unshare -Ur true || skip "no user namespaces"
 	ends_with 3 "user namespace: not the host's" "root of the host" unshare -Ur

@@ -299,6 +299,7 @@ int record_run(const struct record_options *options)
 {
 	AUTO(recording) recording = NULL;
 	struct run run = { .options = options };
+	struct error_kept why;
 	int err = signals_take(&run.signals);
 
 	if (!err)
@@ -309,9 +310,12 @@ int record_run(const struct record_options *options)
 	err = prepare(&run);
 	if (!err)
 		err = run_it(&run);
+	error_keep(&why);
 	recording_writer_free(run.recording_writer);
 	window_profile_end(&run.profile);
 	recorded_window_free(run.closed);
 	signals_close(&run.signals);
+	recording_free(GIVE(recording));
+	error_restore(&why);
 	return err;
 }

@@ -108,24 +108,14 @@ int cache_new(struct cache **ret, const char *where)
 	return 0;
 }
 
-/* Nobody hears of it if that fails: what ended the recording is still to be said. */
-static void save_known(const struct cache *cache)
-{
-	struct error_kept kept;
-
-	if (!cache->known.is_changed || cache->is_read_only)
-		return;
-	error_keep(&kept);
-	if (write_known(cache))
-		log_verbose("%s", error_sentence());
-	error_restore(&kept);
-}
-
 void cache_free(struct cache *cache)
 {
 	if (!cache)
 		return;
-	save_known(cache);
+	if (cache->known.is_changed && !cache->is_read_only && write_known(cache)) {
+		log_verbose("%s", error_sentence());
+		error_clear();
+	}
 	known_files_free(&cache->known);
 	log_pace_end(&cache->pace);
 	cache_dir_close(&cache->dir);
