@@ -288,11 +288,15 @@ __noinline int chain_go_on(__u32 hook, __u32 why)
 
 int chain_walk(__u32 hook)
 {
-	__u32 why;
+	__u32 why, goes_on;
 
 	for (int i = 0; i <= CHAIN_STEPS; i++) {
 		why = chain_follow(hook);
-		if (why != STEP_OK && !chain_go_on(hook, why))
+		goes_on = why == STEP_OK || chain_go_on(hook, why);
+		/* verifier: before 6.7 a loop must be entered at its head, so it has one
+		 * way round */
+		KEEP(goes_on);
+		if (!goes_on)
 			break;
 	}
 	return 1;
