@@ -293,7 +293,7 @@ int chain_walk(__u32 hook)
 	for (int i = 0; i <= CHAIN_STEPS; i++) {
 		why = chain_follow(hook);
 		goes_on = why == STEP_OK || chain_go_on(hook, why);
-		/* verifier: before 6.7 a loop must be entered at its head, so it has one
+		/* verifier: 5.10 and 6.1 want a loop entered at its head, so it has one
 		 * way round */
 		KEEP(goes_on);
 		if (!goes_on)
