@@ -162,8 +162,7 @@ load lib
 	mount -t tmpfs -o size=64k tmpfs small
 	cat /dev/zero >small/filler 2>/dev/null || true # all of it
 	start_server got
-	spool=$PWD/small/spool
-	start_agent --push "pyroscope=http://127.0.0.1:$port"
+	spool=$PWD/small/spool start_agent --push "pyroscope=http://127.0.0.1:$port"
 	wait_for grep -q 'a profile is lost' said
 	rm small/filler
 	wait_for has_taken got 2

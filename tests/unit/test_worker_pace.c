@@ -263,9 +263,9 @@ static void who_waits_for_a_cpu_takes_no_time(void **state)
 	while (time.taken_ns < 100 * MS || time.sched.queued_ns - queued_ns < 100 * MS)
 		worker_time_ns(&time);
 	/* the kernel tells of either a tick late, so half of what it waited */
-	assert_in_range(
-		time.taken_ns, 1,
-		time.looked_ns - begun_ns - (time.sched.queued_ns - queued_ns) / 2);
+	assert_in_range(time.taken_ns, 1,
+			time.looked_ns - begun_ns -
+				(time.sched.queued_ns - queued_ns) / 2);
 	kill(time.pid, SIGSTOP);
 	assert_int_equal(waitpid(time.pid, NULL, WUNTRACED), time.pid);
 	time = (struct worker_time){ .pid = time.pid };
