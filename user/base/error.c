@@ -6,15 +6,15 @@
 #include <stdio.h>
 #include <string.h>
 
-static struct error_kept now;
+static struct error_kept latest;
 
 int fail(int err, const char *fmt, ...)
 {
 	va_list ap;
 
-	now.hint[0] = '\0';
+	latest.hint[0] = '\0';
 	va_start(ap, fmt);
-	vsnprintf(now.sentence, sizeof(now.sentence), fmt, ap);
+	vsnprintf(latest.sentence, sizeof(latest.sentence), fmt, ap);
 	va_end(ap);
 	return err;
 }
@@ -25,11 +25,12 @@ int fail_errno(int err, const char *fmt, ...)
 	size_t n;
 
 	va_start(ap, fmt);
-	vsnprintf(now.sentence, sizeof(now.sentence), fmt, ap);
+	vsnprintf(latest.sentence, sizeof(latest.sentence), fmt, ap);
 	va_end(ap);
-	n = strlen(now.sentence);
-	snprintf(now.sentence + n, sizeof(now.sentence) - n, ": %s", strerror(-err));
-	snprintf(now.hint, sizeof(now.hint), "%s",
+	n = strlen(latest.sentence);
+	snprintf(latest.sentence + n, sizeof(latest.sentence) - n, ": %s",
+		 strerror(-err));
+	snprintf(latest.hint, sizeof(latest.hint), "%s",
 		 err == -EMFILE ? "allow weft more open files, as by: ulimit -n 1024"
 				: "");
 	return err;
@@ -40,33 +41,33 @@ int fail_hint(int err, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(now.hint, sizeof(now.hint), fmt, ap);
+	vsnprintf(latest.hint, sizeof(latest.hint), fmt, ap);
 	va_end(ap);
 	return err;
 }
 
 const char *error_sentence(void)
 {
-	return now.sentence;
+	return latest.sentence;
 }
 
 const char *error_hint(void)
 {
-	return now.hint;
+	return latest.hint;
 }
 
 void error_clear(void)
 {
-	now.sentence[0] = '\0';
-	now.hint[0] = '\0';
+	latest.sentence[0] = '\0';
+	latest.hint[0] = '\0';
 }
 
 void error_keep(struct error_kept *ret)
 {
-	*ret = now;
+	*ret = latest;
 }
 
 void error_restore(const struct error_kept *kept)
 {
-	now = *kept;
+	latest = *kept;
 }

@@ -22,8 +22,8 @@ const char *error_sentence(void); /* never NULL; "" when nothing failed */
 const char *error_hint(void);	  /* never NULL */
 void error_clear(void);
 
-/* The sentence at hand, put away while what may fail unheard lets go of things: why it is
- * all over is still to be said. */
+/* The error at hand, put away while something else may fail, too: what lets go of things,
+ * or goes on without what failed. */
 struct error_kept {
 	char sentence[1024], hint[512];
 };

@@ -6,7 +6,6 @@
 #include "base/outfile.h"
 
 #include <errno.h>
-#include <stdio.h>
 
 struct recording_writer {
 	struct outfile *file;
@@ -15,7 +14,7 @@ struct recording_writer {
 	struct aggregator *aggregator;
 	const char *path;
 	int err; /* the first that writing met */
-	char sentence[512];
+	struct error_kept why;
 };
 
 int recording_writer_new(struct recording_writer **ret, const struct writer *writer,
@@ -54,9 +53,9 @@ static int note(struct recording_writer *s, int err)
 	if (!err || err == -ENOMEM)
 		return err;
 	s->err = err;
-	snprintf(s->sentence, sizeof(s->sentence), "%s", error_sentence());
+	error_keep(&s->why);
 	error_clear();
-	log_warn("%s: weft saves nothing more", s->sentence);
+	log_warn("%s: weft saves nothing more", s->why.sentence);
 	return 0;
 }
 
@@ -85,7 +84,7 @@ int recording_writer_finish(struct recording_writer *s)
 	err = outfile_finish(s->file);
 	if (err || !s->err)
 		return err;
-	fail(s->err, "%s", s->sentence);
+	error_restore(&s->why);
 	return fail_hint(s->err, "%s holds what was saved before", s->path);
 }
 

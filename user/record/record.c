@@ -147,13 +147,13 @@ static int write_tape(const struct run *run, const struct names *names,
 static int finish_tape(const struct run *run, const struct names *names,
 		       const struct stats *stats, int err)
 {
-	char why[512];
+	struct error_kept why;
 	int tape_err;
 
-	snprintf(why, sizeof(why), "%s", error_sentence());
+	error_keep(&why);
 	tape_err = write_tape(run, names, stats);
 	if (err && tape_err)
-		return fail(err, "%s; the tape was not written either", why);
+		return fail(err, "%s; the tape was not written either", why.sentence);
 	return err ? err : tape_err;
 }
 

@@ -190,7 +190,7 @@ int tape_play(const char *path, const struct tape_events *events)
 	AUTO_FCLOSE FILE *f = fopen(path, "re");
 	AUTO_FREE char *bytes = malloc(ITEM_MAX + 1);
 	char head[sizeof(magic)] = { 0 };
-	char why[512];
+	struct error_kept why;
 	int err;
 
 	if (!f)
@@ -208,6 +208,7 @@ int tape_play(const char *path, const struct tape_events *events)
 	err = play_all(f, events, bytes);
 	if (err != -EBADMSG)
 		return err;
-	snprintf(why, sizeof(why), "%s", error_sentence());
-	return fail(err, "the tape %s is damaged at byte %ld: %s", path, ftell(f), why);
+	error_keep(&why);
+	return fail(err, "the tape %s is damaged at byte %ld: %s", path, ftell(f),
+		    why.sentence);
 }
