@@ -32,12 +32,9 @@ typedef void (*adder)(pid_t pid, uint64_t *sum);
 /* All below a process whose threads but the first start none. */
 static void add_below(pid_t pid, int generations, adder add, uint64_t *sum)
 {
-	AUTO_FCLOSE FILE *children = NULL;
-	char path[64];
+	AUTO_FCLOSE FILE *children = generations ? task_children_open(pid) : NULL;
 	int child;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
-	children = generations ? fopen(path, "re") : NULL;
 	while (children && fscanf(children, "%d", &child) == 1) {
 		add(child, sum);
 		add_below(child, generations - 1, add, sum);

@@ -51,6 +51,14 @@ bool task_stat_read(pid_t tid, struct task_stat *ret)
 	return true;
 }
 
+FILE *task_children_open(pid_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
+	return fopen(path, "re");
+}
+
 struct task_sched task_sched_read(pid_t tid)
 {
 	AUTO_FCLOSE FILE *f = NULL;

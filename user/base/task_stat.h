@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 struct task_stat {
@@ -26,6 +27,10 @@ struct task_sched {
 };
 
 struct task_sched task_sched_read(pid_t tid);
+
+/* The ids of the processes that a process' first thread started, as text; NULL: they
+ * can't be read. */
+FILE *task_children_open(pid_t pid);
 
 /* Has it ended, and waits for its parent to take notice? whole: as a process, which
  * lives on when its first thread has ended alone. */

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "base/task_stat.h"
 #include "shared/record.h"
 
 #include <ctype.h>
@@ -120,13 +121,10 @@ int check_threads(const struct pid_list *list)
 /* Of its first thread, as servers have them; how many are not on the list, and one. */
 static unsigned int count_children(const struct pid_list *list, pid_t parent, pid_t *ret)
 {
-	char path[64];
-	AUTO_FCLOSE FILE *f = NULL;
+	AUTO_FCLOSE FILE *f = task_children_open(parent);
 	unsigned int n = 0;
 	pid_t child;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", parent, parent);
-	f = fopen(path, "re");
 	while (f && fscanf(f, "%d", &child) == 1)
 		if (!pid_list_contains(list, child)) {
 			*ret = child;
