@@ -126,7 +126,7 @@ const struct mapping *map_list_find(const struct map_list *list, uint64_t addr)
 	return &list->maps.items[i];
 }
 
-bool map_list_is_copy(const struct map_list *list, struct mapping *map)
+bool map_list_resolve_copy(const struct map_list *list, struct mapping *map)
 {
 	const struct mapping *before = map_list_find(list, map->start - 1);
 	const struct mapping *after = map_list_find(list, map->end);

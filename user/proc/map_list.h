@@ -50,7 +50,7 @@ const struct mapping *map_list_find(const struct map_list *list, uint64_t addr);
  * pages that are huge. So what lies in the middle of a file's mapped bytes is the file's:
  * changes *map to say so. false: it lies elsewhere.
  */
-bool map_list_is_copy(const struct map_list *list, struct mapping *map);
+bool map_list_resolve_copy(const struct map_list *list, struct mapping *map);
 
 /* All of them, by address. */
 const struct mapping *map_list_items(const struct map_list *list, size_t *ret_n);

@@ -27,7 +27,9 @@
 #define HELD_LOOK_MS 20
 #define LEFT_MAX     64 /* openers that wait, of whom nobody waits */
 
-enum { HELD = 1 };
+/* Beside errors, how an answer was missed: somebody held up the opener, or he, or it,
+ * lacked a CPU. */
+enum { HELD = 1, LACKED_CPU };
 
 struct opener {
 	struct supervisor supervisor;
@@ -39,7 +41,6 @@ struct opener {
 	unsigned int n_left;
 	bool is_hurried;
 	unsigned int n_hurried; /* misses since */
-	bool is_slow;		/* the last miss was for want of a CPU */
 	bool cannot_query;	/* this kernel has no such question */
 	struct opener_counts counts;
 	struct opener_message came;
@@ -145,10 +146,11 @@ static void bar(struct opener *opener, pid_t pid, const struct owner *owner, boo
 			 (int)pid);
 }
 
-/* Does the answer come, however long a busy machine keeps the opener from running?
- * Whether the process ran or wanted to is looked at meanwhile: until another opener says
- * whose it is, which takes long where nobody has a CPU, it may have had it. */
-static bool answers(struct opener *opener, pid_t pid)
+/* 0: the answer comes, however long a busy machine keeps the opener from running; else
+ * how it was missed. Whether the process ran or wanted to is looked at meanwhile: until
+ * another opener says whose it is, which takes long where nobody has a CPU, it may have
+ * had it. */
+static int wait_for_answer(const struct opener *opener, pid_t pid)
 {
 	uint64_t begun = clock_now_ns(), passed = 0;
 	uint64_t patience = opener->is_hurried ? HURRIED_NS : PATIENCE_NS;
@@ -158,17 +160,17 @@ static bool answers(struct opener *opener, pid_t pid)
 
 	while (passed < patience + STARVED_NS) {
 		if (poll(&answer, 1, HELD_LOOK_MS) > 0)
-			return true;
+			return 0;
 		passed = clock_now_ns() - begun;
 		n_looks++;
 		n_lacks += held_lacks_cpu(pid);
-		opener->is_slow = 2 * n_lacks >= n_looks;
-		/* it may have answered while it was looked at */
-		if (held_ns(&held) >= patience)
-			return poll(&answer, 1, 0) > 0;
+		if (held_ns(&held) < patience)
+			continue;
+		if (poll(&answer, 1, 0) > 0) /* while it was looked at */
+			return 0;
+		return 2 * n_lacks >= n_looks ? LACKED_CPU : HELD;
 	}
-	opener->is_slow = true; /* nobody held the opener itself: it did not get to run */
-	return false;
+	return LACKED_CPU; /* nobody held the opener itself: it did not get to run */
 }
 
 /* ret NULL: of no interest. ret_fd NULL: none belongs to the answer. */
@@ -216,7 +218,7 @@ static int put(struct opener *opener, const struct opener_request *request)
 	return err ? err : protocol_send(opener->sock, request, bytes, -1, MSG_DONTWAIT);
 }
 
-/* Whoever this is. HELD: he held up the opener, which is left behind. */
+/* Whoever this is. HELD, LACKED_CPU: the opener did not answer, and is left behind. */
 static int exchange(struct opener *opener, const struct opener_request *request,
 		    struct opener_answer *ret, int *ret_fd)
 {
@@ -228,10 +230,11 @@ static int exchange(struct opener *opener, const struct opener_request *request,
 	err = put(opener, request);
 	if (err)
 		return err;
-	if (answers(opener, request->pid))
+	err = wait_for_answer(opener, request->pid);
+	if (!err)
 		return take(opener, ret, ret_fd);
 	leave(opener);
-	return HELD;
+	return err;
 }
 
 static bool pays_himself(const struct opener *opener, pid_t pid,
@@ -277,31 +280,29 @@ static bool is_barred(struct opener *opener, pid_t pid, struct owner *ret)
 		return true;
 	err = ask_payer(opener, pid, ret);
 	error_clear();
-	if (err == HELD)
-		bar(opener, pid, ret, opener->is_slow);
-	return err == HELD || barred_owner(&opener->barred, ret, now);
+	if (err > 0)
+		bar(opener, pid, ret, err == LACKED_CPU);
+	return err > 0 || barred_owner(&opener->barred, ret, now);
 }
 
 static int ask(struct opener *opener, const struct opener_request *request,
 	       struct opener_answer *ret, int *ret_fd)
 {
 	struct owner owner = { 0 };
-	bool is_slow;
 	int err;
 
 	if (is_barred(opener, request->pid, &owner))
 		return refuse(opener, request->pid);
 	err = exchange(opener, request, ret, ret_fd);
-	if (err != HELD)
+	if (err <= 0)
 		return err;
-	is_slow = opener->is_slow;
 	if (!owner.known) { /* since nobody has held us up; it may have ended meanwhile */
 		owner = open_user(request->pid);
 		if (request->kind != OPENER_PAYER &&
 		    ask_payer(opener, request->pid, &owner))
 			error_clear();
 	}
-	bar(opener, request->pid, &owner, is_slow);
+	bar(opener, request->pid, &owner, err == LACKED_CPU);
 	return fail(-ETIMEDOUT, "process %d holds up who opens what it maps",
 		    (int)request->pid);
 }

@@ -187,8 +187,9 @@ static int add_copy_before(struct process_table *table, struct process *process,
 	if (map->is_jit || !before || !before->is_jit)
 		return 0;
 	copy = *before;
-	return map_list_is_copy(process->maps, &copy) ? add_mapping(table, process, &copy)
-						      : 0;
+	return map_list_resolve_copy(process->maps, &copy)
+		       ? add_mapping(table, process, &copy)
+		       : 0;
 }
 
 static int apply_mmap(struct process_table *table, const struct side_event *event)
@@ -213,7 +214,7 @@ static int apply_mmap(struct process_table *table, const struct side_event *even
 		return err;
 	map.is_jit = module_get(table->modules, map.module)->kind == MODULE_JIT;
 	if (map.is_jit)
-		map_list_is_copy(process->maps, &map);
+		map_list_resolve_copy(process->maps, &map);
 	if (is_there(process, &map))
 		return 0;
 	err = add_mapping(table, process, &map);

@@ -4,7 +4,7 @@
  * the order of their times; one that comes late is of an incarnation that is over. A
  * forked child shares its parent's list until one of them maps something; an
  * exec begins a new one. An unmap is never told: a mapping that overlaps an
- * older one replaces it, unless it is a copy of it (map_list_is_copy()).
+ * older one replaces it, unless it is a copy of it (map_list_resolve_copy()).
  *
  * A process is remembered for a while after its end, since samples of it may
  * still be on their way, and forgotten when its pid is used again.
