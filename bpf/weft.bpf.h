@@ -75,7 +75,7 @@
 #define CHECKPOINT_BYTES (64ULL << 20)
 
 #define WALK_STEPS  8 /* frames a call of walk_chunk() */
-#define CHAIN_STEPS 8 /* nodes a call of async_walk_chain() */
+#define CHAIN_STEPS 8 /* nodes a call of chain_follow() */
 
 /* Pieces of work a sample: both budgets in the smaller of the two steps, and a root's
  * begin, ends and gaps, each of which can break off a step. verifier: one loop over

@@ -30,7 +30,8 @@ start_server() {
 
 # OPTION…: in the background, its words in `said`; $agent
 start_agent() {
-	"$WEFT" agent --window 1s --spool "${spool:-$PWD/spool}" --cpu-budget 1000% "$@" >out 2>said 3>&- &
+	"$WEFT" agent --window 1s --spool "${spool:-$PWD/spool}" --cpu-budget 1000% "$@" \
+		>out 2>said 3>&- &
 	agent=$!
 	pids+=("$agent")
 }

@@ -91,3 +91,16 @@ teardown() {
 	[[ ${stderr_lines[1]} == "weft: 1 of 2 outputs were not written" ]]
 	weft report x.weft
 }
+
+@test "a disk that fills up while recording: what was saved stays" {
+	[ "$(id -u)" -eq 0 ] || skip 'needs root to mount'
+	mkdir small
+	mount -t tmpfs -o size=16k none small
+	run --separate-stderr weft record -F 1999 -o small/x.weft \
+		-- sh -c 'seq 900 | while read -r _; do ls / >/dev/null; done'
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"No space"* ]]
+	run --separate-stderr weft report small/x.weft --json
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"cut short"* ]]
+}

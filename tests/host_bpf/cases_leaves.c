@@ -35,6 +35,15 @@ static void put_generated(void)
 	put_call_before(SITE(1));
 }
 
+/* The same leaf in a world of its own. */
+static struct sampled put_generated_leaf(const char *code, unsigned int at_byte,
+					 unsigned int pushed)
+{
+	world_setup(NULL);
+	put_generated();
+	return leaf_in_generated(code, at_byte, pushed);
+}
+
 #define V8_ENTRY                                                                         \
 	"\x48\x8b\x59\xf8\xf6\x43\x35\x01\x0f\x85\x32\x65\x14\x20"                       \
 	"\x55\x48\x89\xe5"
@@ -95,9 +104,7 @@ static void test_generated_leaf(void **state)
 		char text[40];
 		struct sampled at;
 
-		world_setup(NULL);
-		put_generated();
-		at = leaf_in_generated(cases[i].code, cases[i].at_byte, cases[i].pushed);
+		at = put_generated_leaf(cases[i].code, cases[i].at_byte, cases[i].pushed);
 		sprintf(text, "%x 10108 10208", GENERATED + cases[i].at_byte);
 		ASSERT_WALK(&at, "UCC", text, START);
 		/* what was not called from there is no caller: as without such code */
@@ -126,9 +133,7 @@ static void test_generated_no_leaf(void **state)
 		char text[40];
 		struct sampled at;
 
-		world_setup(NULL);
-		put_generated();
-		at = leaf_in_generated(cases[i].code, cases[i].at_byte, cases[i].pushed);
+		at = put_generated_leaf(cases[i].code, cases[i].at_byte, cases[i].pushed);
 		sprintf(text, "%x 10208", GENERATED + cases[i].at_byte);
 		ASSERT_WALK(&at, "UP", text, START);
 	}
