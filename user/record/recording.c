@@ -23,8 +23,12 @@
 #define LAST_SCAN_MS 200
 #define CALM_SCAN_MS 2500
 
-#define PUMP_MS 50
-#define SOON_MS 1 /* while somebody runs of whom little is known */
+/* Most of what a look around costs while nothing happens is to wake up for it. But a
+ * process that has just begun may be sampled once and end: it is looked at meanwhile. */
+#define PUMP_MS	   50
+#define CALM_MS	   250
+#define STIRRED_NS SECOND_NS
+#define SOON_MS	   1 /* while somebody runs of whom little is known */
 
 #define TRIM_PACE_NS	   100000000ULL
 #define TRIM_FILES_PACE_NS SECOND_NS
@@ -56,6 +60,7 @@ static int on_sideband(void *arg, const void *record, size_t bytes)
 	struct event_sink next = pipeline_input(r->pipeline);
 	int err = publisher_enqueue(r->publisher, record, bytes);
 
+	r->stirred_ns = clock_now_ns();
 	if (r->tape)
 		tape_write(r->tape, TAPE_SIDEBAND, record, bytes);
 	return err ? err : next.sideband(next.arg, record, bytes);
@@ -77,6 +82,7 @@ static void on_stale(void *arg, uint32_t tgid)
 {
 	struct recording *r = arg;
 
+	r->stirred_ns = clock_now_ns();
 	publisher_on_stale(r->publisher, tgid);
 }
 
@@ -84,6 +90,7 @@ static void on_awaited(void *arg, uint32_t tgid, uint64_t addr, uint64_t time_ns
 {
 	struct recording *r = arg;
 
+	r->stirred_ns = clock_now_ns();
 	if (publisher_on_awaited(r->publisher, tgid, addr, time_ns) &&
 	    vec_push(&r->unmapped, tgid))
 		error_clear(); /* it comes again */
@@ -308,7 +315,9 @@ void recording_fds(const struct recording *r, struct pollfd fds[RECORDING_FDS])
 
 int recording_pace_ms(const struct recording *r)
 {
-	return publisher_is_unsure(r->publisher) ? SOON_MS : PUMP_MS;
+	if (publisher_is_unsure(r->publisher))
+		return SOON_MS;
+	return clock_now_ns() - r->stirred_ns < STIRRED_NS ? PUMP_MS : CALM_MS;
 }
 
 int recording_pump(struct recording *r)

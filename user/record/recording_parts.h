@@ -41,6 +41,7 @@ struct recording {
 	struct watched_pids watched;
 	uint64_t begun_ns, started_ns, stopped_ns;
 	uint64_t looked_ns;	/* when /proc was last read through */
+	uint64_t stirred_ns;	/* when something was last told that may need an answer */
 	uint64_t trimmed_ns;	/* when the module table was gone through */
 	bool must_look;		/* something about processes was not told since */
 	VEC(uint32_t) unmapped; /* processes that run where nothing is known */

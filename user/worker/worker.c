@@ -454,11 +454,13 @@ static void deliver(struct worker *worker, scan_sink sink, void *arg)
 	}
 }
 
-/* This is asked whenever a process maps something, and mostly nothing is being read. */
+/* This is asked whenever a process maps something, and whenever weft looks around; mostly
+ * nothing is being read. */
 static bool is_at_rest(const struct worker *worker)
 {
 	return worker->first == worker->jobs.n && worker->sock >= 0 &&
-	       !pace_is_due(&worker->pace, worker_now_ms()) && !speaks_unasked(worker);
+	       !pace_is_due(&worker->pace, true, worker_now_ms()) &&
+	       !speaks_unasked(worker);
 }
 
 int worker_collect(struct worker *worker, int wait_ms, scan_sink sink, void *arg)

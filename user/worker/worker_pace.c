@@ -8,11 +8,12 @@
 /* The tables of a machine that compiles, 110 files, took 0.4 s, and a dozen files that
  * nobody can read to their end some 13 s, until they are given up. A slow parser misses
  * deadlines that are the clock's, and makes others wait: that is for who goes on. */
-#define FULL_NS	  20000000000LL
-#define ENOUGH_NS 1000000000LL /* to be let go before others again */
-#define REFILL	  20	       /* a 20th of a CPU */
-#define SLOW_NICE 10
-#define LOOK_MS	  20
+#define FULL_NS	     20000000000LL
+#define ENOUGH_NS    1000000000LL /* to be let go before others again */
+#define REFILL	     20		  /* a 20th of a CPU */
+#define SLOW_NICE    10
+#define LOOK_MS	     20
+#define LOOK_IDLE_MS 1000
 
 /* false: it has ended. */
 static bool cpu_time(pid_t pid, uint64_t *ret_ns)
@@ -91,14 +92,14 @@ void pace_go_behind(struct pace *pace, bool is_behind, int64_t now_ms)
 	choose(pace);
 }
 
-bool pace_is_due(const struct pace *pace, int64_t now_ms)
+bool pace_is_due(const struct pace *pace, bool is_idle, int64_t now_ms)
 {
-	return now_ms - pace->looked_ms >= LOOK_MS;
+	return now_ms - pace->looked_ms >= (is_idle ? LOOK_IDLE_MS : LOOK_MS);
 }
 
 void pace_keep(struct pace *pace, int64_t now_ms)
 {
-	if (pace_is_due(pace, now_ms))
+	if (pace_is_due(pace, false, now_ms))
 		charge(pace, now_ms);
 }
 

@@ -44,8 +44,9 @@ void pace_take(struct pace *pace, pid_t parser);
  * used up (sym/budgets.h) shall not use up everybody's. */
 void pace_go_behind(struct pace *pace, bool is_behind, int64_t now_ms);
 
-/* Looks at most every few milliseconds; is it time to? */
-bool pace_is_due(const struct pace *pace, int64_t now_ms);
+/* Looks at most every few milliseconds, and not often at a parser that was asked for
+ * nothing; is it time to? */
+bool pace_is_due(const struct pace *pace, bool is_idle, int64_t now_ms);
 void pace_keep(struct pace *pace, int64_t now_ms);
 
 /* CPU time of this parser since this was asked last; 0: it has ended. */
