@@ -341,6 +341,11 @@ static void ends_where_stacks_are_copied(void **state)
 	assert_int_equal(out[1], 7);
 	assert_int_equal(out[2], VIEW_CUT);
 	assert_int_equal(notes.ending, END_TORN);
+	/* what it copied from is let go: the stack is whole again */
+	assert_int_equal(names_set(copying, 1, "_PyObject_Free"), 0);
+	assert_int_equal(view_read(&named, VIEW_THREAD, out, &notes), 3);
+	assert_true(notes.is_complete);
+	assert_int_equal(out[2], 3);
 	/* it saves the stack that it is called on: that is whole still */
 	assert_int_equal(names_new(&saving), 0);
 	assert_int_equal(names_set(saving, 7, "slp_switch"), 0);

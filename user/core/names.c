@@ -301,12 +301,17 @@ bool names_is_copied_start(const struct names *names, uint32_t frame)
 	return is_named(names, frame, starts, sizeof(starts) / sizeof(*starts));
 }
 
-bool names_is_copying(const struct names *names, uint32_t frame, bool is_leaf)
+bool names_is_copying(const struct names *names, uint32_t frame, const uint32_t *callee)
 {
-	/* greenlet's: the one has the other's sp already, and calls the other to copy */
+	/* greenlet's: the one has the other's sp already, and calls the other to copy; what
+	 * it copied from is freed when the stack is whole again */
 	static const char *const copies[] = { "slp_restore_state_trampoline" };
 	static const char *const switches[] = { "slp_switch" };
+	static const char *const frees[] = { "PyMem_Free", "PyObject_Free",
+					     "_PyObject_Free" };
 
-	return is_named(names, frame, copies, 1) ||
-	       (is_leaf && is_named(names, frame, switches, 1));
+	if (callee)
+		return is_named(names, frame, copies, 1) &&
+		       !is_named(names, *callee, frees, sizeof(frees) / sizeof(*frees));
+	return is_named(names, frame, copies, 1) || is_named(names, frame, switches, 1);
 }

@@ -112,7 +112,8 @@ bool names_is_return_barrier(const struct names *names, uint32_t frame);
  */
 bool names_is_copied_start(const struct names *names, uint32_t frame);
 
-/* And is this function copying it? Then what lies behind is half of each. */
-bool names_is_copying(const struct names *names, uint32_t frame, bool is_leaf);
+/* And is this function copying it? Then what lies behind is half of each. callee: what
+ * it has called; NULL: it is the leaf. */
+bool names_is_copying(const struct names *names, uint32_t frame, const uint32_t *callee);
 
 #endif

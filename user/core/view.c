@@ -129,7 +129,9 @@ static enum bad_return why_bad(const struct viewer *r, uint32_t code)
 static void read_frame(struct viewer *r, struct code_cursor *cursor, uint32_t code)
 {
 	enum bad_return bad_return = why_bad(r, code);
-	bool told = cursor->told, is_leaf = !r->has_last, ends;
+	uint32_t last = r->last;
+	const uint32_t *callee = r->has_last ? &last : NULL;
+	bool told = cursor->told, ends;
 
 	r->last = code;
 	r->has_last = true;
@@ -139,7 +141,7 @@ static void read_frame(struct viewer *r, struct code_cursor *cursor, uint32_t co
 	/* where a runtime makes a stack by hand, its start is no call, and is kept */
 	ends = bad_return && names_is_start(r->names, code);
 	if (bad_return == BAD_RETURN_SWITCH ||
-	    (r->names && names_is_copying(r->names, code, is_leaf))) {
+	    (r->names && names_is_copying(r->names, code, callee))) {
 		put(r, code);
 		r->why_skipped = BAD_RETURN_SWITCH;
 		return;
