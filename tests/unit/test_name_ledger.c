@@ -11,7 +11,7 @@
 #undef fail /* ours is meant */
 
 #include "pipeline/profile_builder.h"
-#include "record/name_ledger.h"
+#include "record/cut_generated.h"
 
 enum { PID = 7, OTHER_PID };
 
@@ -38,17 +38,24 @@ static uint32_t add_module(struct module_table *modules, enum module_kind kind,
 	return add_module_of(modules, PID, kind, path);
 }
 
-/* A leaf of generated code, and its caller in `caller`; their names, or NULL. */
-static void count_named(struct module_table *modules, uint32_t jit, uint32_t caller,
-			const char *const called[2], struct name_ledger *ret)
+struct counted {
+	struct name_ledger ledger;
+	struct cut_generated cut;
+};
+
+/* A leaf in `leaf`, and its caller in `caller`; their names, or NULL. */
+static void count_ended(struct module_table *modules, uint32_t leaf, uint32_t caller,
+			const char *const called[2], enum ending ending,
+			struct counted *ret)
 {
-	uint32_t codes[STACK_HEAD + 2] = { 0, HOOK_ONCPU, END_START, 0, 2 };
+	uint32_t codes[STACK_HEAD + 2] = { 0, HOOK_ONCPU, ending, 0, 2 };
 	const struct sample_owner owner = { .time_ns = 1, .weight_ns = 1, .tgid = PID };
-	const struct frame frames[] = { { .module = jit, .offset = 0x1000 },
+	const struct frame frames[] = { { .module = leaf, .offset = 0x1000 },
 					{ .module = caller, .offset = 0x2000 } };
 	AUTO(aggregator) aggregator = NULL;
 	AUTO(names) names = NULL;
 	AUTO(profile_builder) builder = NULL;
+	struct name_ledger_source source;
 	uint32_t id;
 
 	assert_int_equal(aggregator_new(&aggregator), 0);
@@ -62,11 +69,20 @@ static void count_named(struct module_table *modules, uint32_t jit, uint32_t cal
 	assert_int_equal(aggregator_add(aggregator, codes, STACK_HEAD + 2, &owner), 0);
 	assert_int_equal(profile_builder_new(&builder, aggregator, modules), 0);
 	assert_int_equal(profile_builder_finish(builder, names), 0);
-	assert_int_equal(name_ledger_count(ret,
-					   &(struct name_ledger_source){
-						   aggregator, modules, names,
-						   profile_builder_profile(builder) }),
-			 0);
+	source = (struct name_ledger_source){ aggregator, modules, names,
+					      profile_builder_profile(builder) };
+	assert_int_equal(name_ledger_count(&ret->ledger, &source), 0);
+	assert_int_equal(cut_generated_count(&ret->cut, &source), 0);
+}
+
+static void count_named(struct module_table *modules, uint32_t jit, uint32_t caller,
+			const char *const called[2], struct name_ledger *ret)
+{
+	struct counted counted;
+
+	count_ended(modules, jit, caller, called, END_START, &counted);
+	assert_int_equal(counted.cut.samples, 0);
+	*ret = counted.ledger;
 }
 
 static void count_of_generated(struct module_table *modules, uint32_t jit,
@@ -145,12 +161,45 @@ static void nor_did_one_that_only_others_run(void **state)
 	assert_null(ledger.modules[0].asked);
 }
 
+/* The stack begins at the caller, so that is where it was cut. */
+static void code_without_frame_pointers_is_told(void **state)
+{
+	static const struct {
+		const char *path;
+		enum ending ending;
+		bool ends_in_file, hint;
+		uint64_t samples;
+	} runs[] = {
+		{ "/usr/lib/jvm/17/lib/server/libjvm.so", END_BROKEN, false, true, 1 },
+		{ "/usr/lib/jvm/17/lib/server/libjvm.so", END_START, false, false, 0 },
+		{ "/usr/lib/jvm/17/lib/server/libjvm.so", END_BROKEN, true, false, 0 },
+		{ "/usr/bin/qemu-x86_64", END_BROKEN, false, false, 1 },
+	};
+	static const char *const none[2];
+
+	for (size_t i = 0; i < sizeof(runs) / sizeof(*runs); i++) {
+		AUTO(module_table) modules = NULL;
+		struct counted counted;
+		uint32_t file, jit;
+
+		assert_int_equal(module_table_new(&modules), 0);
+		file = add_module(modules, MODULE_FILE, runs[i].path);
+		jit = add_module(modules, MODULE_JIT, "[jit]");
+		count_ended(modules, runs[i].ends_in_file ? jit : file,
+			    runs[i].ends_in_file ? file : jit, none, runs[i].ending,
+			    &counted);
+		assert_int_equal(counted.cut.samples, runs[i].samples);
+		assert_int_equal(counted.cut.asked != NULL, runs[i].hint);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_module_that_was_let_go_made_no_code),
 		cmocka_unit_test(nor_did_one_that_only_others_run),
 		cmocka_unit_test(an_interpreter_could_name_what_it_runs),
+		cmocka_unit_test(code_without_frame_pointers_is_told),
 	};
 
 	return cmocka_run_group_tests_name("name_ledger", tests, NULL, NULL);

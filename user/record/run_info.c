@@ -136,6 +136,7 @@ static int add_samples(struct profile *r, const struct stats *stats)
 		{ "samples", "in_kernel", p->samples.in_kernel },
 		{ "samples", "unproven", p->samples.unproven },
 		{ "samples", "unproven_generated", stats->unproven_generated },
+		{ "samples", "cut_generated", stats->cut_generated.samples },
 		{ "samples", "async", p->samples.async },
 		{ "samples", "unmatched", p->samples.unmatched },
 		{ "samples", "stale", p->samples.stale },

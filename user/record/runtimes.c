@@ -52,6 +52,12 @@ const char *interpreter_that_names(const char *path, const char *function)
 	return "python -X perf";
 }
 
+const char *runtime_that_keeps_fp(const char *path)
+{
+	return strcmp(base_of(path), "libjvm.so") ? NULL
+						  : "java -XX:+PreserveFramePointer";
+}
+
 bool interpreter_has_named(const char *function)
 {
 	return !strncmp(function, "py::", 4);

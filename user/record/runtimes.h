@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Runtimes that name the code they generate, if they are asked to, by the file that such
- * a process maps.
+ * Runtimes that name the code they generate, or keep frame pointers in it, if they are
+ * asked to, by the file that such a process maps.
  */
 #ifndef WEFT_RECORD_RUNTIMES_H
 #define WEFT_RECORD_RUNTIMES_H
@@ -12,7 +12,10 @@
  * them. */
 const char *runtime_that_names(const char *path);
 
-/* The same of one whose frames are an interpreter's own: is this function one of those?
+/* What makes its generated code keep frame pointers; NULL: nothing, or it does anyway. */
+const char *runtime_that_keeps_fp(const char *path);
+
+/* The first again, of one whose frames are an interpreter's own: is this function one of those?
  * NULL: not, or nothing makes it name what it interprets. */
 const char *interpreter_that_names(const char *path, const char *function);
 

@@ -10,6 +10,7 @@
 #include "core/aggregator.h"
 #include "core/profile.h"
 #include "core/view.h"
+#include "record/cut_generated.h"
 #include "record/keyless.h"
 #include "kern/sampler.h"
 #include "record/name_ledger.h"
@@ -45,6 +46,7 @@ struct stats {
 	struct keyless keyless;
 	struct name_ledger names;
 	uint64_t unproven_generated; /* of samples.unproven: record/unproven.h */
+	struct cut_generated cut_generated;
 	struct view_sums views[N_VIEWS];
 	enum view view; /* the one that was written */
 	bool adds_up;	/* entered = sum of outcomes, kept = samples read */

@@ -76,6 +76,7 @@ static void add_samples(struct json *json, const struct stats *stats)
 	json_uint(json, "in_kernel", aggregator->samples.in_kernel);
 	json_uint(json, "unproven", aggregator->samples.unproven);
 	json_uint(json, "unproven_generated", stats->unproven_generated);
+	json_uint(json, "cut_generated", stats->cut_generated.samples);
 	json_uint(json, "async", aggregator->samples.async);
 	json_uint(json, "unmatched", aggregator->samples.unmatched);
 	json_uint(json, "stale", aggregator->samples.stale);

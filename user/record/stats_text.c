@@ -57,6 +57,17 @@ static void summary_room(struct str *out, const struct stats *stats)
 			 FRAMES_MAX);
 }
 
+static void summary_cut_generated(struct str *out, const struct cut_generated *cut,
+				  uint64_t with_user)
+{
+	char what[128];
+
+	snprintf(what, sizeof(what),
+		 "are cut in generated code that keeps no frame pointers%s%s",
+		 cut->asked ? "; try: " : "", cut->asked ? cut->asked : "");
+	add_some(out, cut->samples, with_user, what);
+}
+
 /* The view that was written: why a stack of it is not whole. */
 static void summary_stacks(struct str *out, const struct stats *stats)
 {
@@ -72,6 +83,7 @@ static void summary_stacks(struct str *out, const struct stats *stats)
 	add_some(out, sums->gaps, with_user, "have a gap: frames are missing in between");
 	for (int i = END_START; i < N_ENDINGS; i++)
 		add_some(out, sums->endings[i], with_user, counted_endings[i].text);
+	summary_cut_generated(out, &stats->cut_generated, with_user);
 	add_share(out, "", aggregator->samples.unproven, total,
 		  "have a step by frame pointer only: unproven");
 	add_some(out, stats->unproven_generated, total,

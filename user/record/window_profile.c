@@ -177,6 +177,8 @@ int window_profile_finish(struct window_profile *profile, const struct names *na
 		err = name_ledger_count(&stats->names, &source);
 	if (!err)
 		err = unproven_count_generated(&source, &stats->unproven_generated);
+	if (!err)
+		err = cut_generated_count(&stats->cut_generated, &source);
 	if (err)
 		return err;
 	stats->names.has_servers = profile->recording->options->debuginfod;

@@ -31,6 +31,8 @@ static const struct html_line samples[] = {
 	{ "over_limit", "lost", "too many distinct stacks" },
 	{ "unproven_generated", "sample",
 	  "only unproven by steps out of generated code that its runtime names" },
+	{ "cut_generated", "sample",
+	  "cut in generated code that keeps no frame pointers" },
 };
 
 static const struct html_line names[] = {

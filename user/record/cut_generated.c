@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "record/cut_generated.h"
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "record/runtimes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Of a node: the generated code that its stack is cut in. Numbers of modules but these. */
+#define WHOLE	 0
+#define JUST_CUT UINT32_MAX
+
+struct tally {
+	const struct name_ledger_source *source;
+	uint64_t *samples; /* by module of generated code, so by process */
+};
+
+static uint32_t look_at(const struct name_ledger_source *source, uint32_t code,
+			uint32_t above)
+{
+	uint32_t id;
+
+	if (code == VIEW_CUT)
+		return JUST_CUT;
+	if (above != JUST_CUT || !PROFILE_IS_FRAME(code) ||
+	    source->profile->frames.items[code].type == FRAME_TYPE_INLINED)
+		return above == JUST_CUT ? WHOLE : above;
+	id = aggregator_frame(source->aggregator, code)->module;
+	return module_get(source->modules, id)->kind == MODULE_JIT ? id : WHOLE;
+}
+
+static int count_samples(struct tally *tally)
+{
+	const struct profile *r = tally->source->profile;
+	AUTO_FREE uint32_t *cut_in = calloc(r->nodes.n + 1, sizeof(*cut_in));
+
+	if (!cut_in)
+		return fail(-ENOMEM, "no memory for %zu nodes", (size_t)r->nodes.n);
+	/* a caller's node is older than those of whom it called */
+	for (uint32_t i = 1; i < r->nodes.n; i++)
+		cut_in[i] = look_at(tally->source, profile_code(r, i),
+				    cut_in[profile_parent(r, i)]);
+	for (size_t i = 0; i < r->timeline.sample_keys.n; i++) {
+		uint32_t stack = r->timeline.sample_keys.items[i].a,
+			 id = cut_in[r->stacks.items[stack].node[VIEW_THREAD]];
+
+		if (id != WHOLE && id != JUST_CUT)
+			tally->samples[id] += r->timeline.counts.items[i];
+	}
+	return 0;
+}
+
+static bool is_sampled(const struct aggregator *aggregator, uint32_t module)
+{
+	size_t n = intern_count(aggregator->frames);
+
+	for (uint32_t id = 0; id < n; id++)
+		if (aggregator_frame(aggregator, id)->module == module)
+			return true;
+	return false;
+}
+
+/* Of the process, if it maps one that was first seen there; else any that was sampled. */
+static const char *find_runtime(const struct name_ledger_source *source, uint32_t pid)
+{
+	const struct module_table *modules = source->modules;
+	const char *ret = NULL;
+
+	for (uint32_t id = 1; id < module_count(modules); id++) {
+		const struct module *module = module_get(modules, id);
+		const char *asked = module && module->kind == MODULE_FILE
+					    ? runtime_that_keeps_fp(module->path)
+					    : NULL;
+
+		if (asked && module->pid == pid)
+			return asked;
+		if (asked && is_sampled(source->aggregator, id))
+			ret = asked;
+	}
+	return ret;
+}
+
+int cut_generated_count(struct cut_generated *ret,
+			const struct name_ledger_source *source)
+{
+	const struct module_table *modules = source->modules;
+	AUTO_FREE uint64_t *samples = calloc(module_count(modules), sizeof(*samples));
+	struct tally tally = { source, samples };
+	uint32_t worst = 0;
+	int err;
+
+	*ret = (struct cut_generated){ 0 };
+	if (!samples)
+		return fail(-ENOMEM, "no memory for the modules");
+	err = count_samples(&tally);
+	if (err)
+		return err;
+	for (uint32_t id = 1; id < module_count(modules); id++) {
+		ret->samples += samples[id];
+		if (samples[id] > samples[worst])
+			worst = id;
+	}
+	if (worst)
+		ret->asked = find_runtime(source, module_get(modules, worst)->pid);
+	return 0;
+}

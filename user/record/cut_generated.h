@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Samples that are cut because generated code keeps no frame pointers: what calls it
+ * can't be known, as there is no call frame information of it either. Some runtimes keep
+ * them if they are asked to.
+ */
+#ifndef WEFT_RECORD_CUT_GENERATED_H
+#define WEFT_RECORD_CUT_GENERATED_H
+
+#include "record/name_ledger.h"
+
+struct cut_generated {
+	uint64_t samples;  /* whose thread view begins in generated code, behind a cut */
+	const char *asked; /* what would make most of them whole (record/runtimes.h), or
+			    * NULL */
+};
+
+/* Of the profile; 0 or -ENOMEM. */
+int cut_generated_count(struct cut_generated *ret,
+			const struct name_ledger_source *source);
+
+#endif
