@@ -173,6 +173,7 @@ static void code_without_frame_pointers_is_told(void **state)
 		{ "/usr/lib/jvm/17/lib/server/libjvm.so", END_BROKEN, false, true, 1 },
 		{ "/usr/lib/jvm/17/lib/server/libjvm.so", END_START, false, false, 0 },
 		{ "/usr/lib/jvm/17/lib/server/libjvm.so", END_BROKEN, true, false, 0 },
+		{ "/usr/lib/jvm/17/lib/server/libjvm.so", END_AWAITED, false, false, 0 },
 		{ "/usr/bin/qemu-x86_64", END_BROKEN, false, false, 1 },
 	};
 	static const char *const none[2];

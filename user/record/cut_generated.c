@@ -31,6 +31,15 @@ static uint32_t look_at(const struct name_ledger_source *source, uint32_t code,
 	return module_get(source->modules, id)->kind == MODULE_JIT ? id : WHOLE;
 }
 
+/* What it took for a caller's frame is none. Who was still awaited, or changed meanwhile,
+ * may keep frame pointers. */
+static bool is_lost(const struct profile_stack *stack)
+{
+	uint32_t ending = STACK_ENDING(stack->notes, VIEW_THREAD);
+
+	return ending == END_BROKEN || ending == END_UNREADABLE || ending == END_FP_ZERO;
+}
+
 static int count_samples(struct tally *tally)
 {
 	const struct profile *r = tally->source->profile;
@@ -43,10 +52,11 @@ static int count_samples(struct tally *tally)
 		cut_in[i] = look_at(tally->source, profile_code(r, i),
 				    cut_in[profile_parent(r, i)]);
 	for (size_t i = 0; i < r->timeline.sample_keys.n; i++) {
-		uint32_t stack = r->timeline.sample_keys.items[i].a,
-			 id = cut_in[r->stacks.items[stack].node[VIEW_THREAD]];
+		const struct profile_stack *stack =
+			&r->stacks.items[r->timeline.sample_keys.items[i].a];
+		uint32_t id = cut_in[stack->node[VIEW_THREAD]];
 
-		if (id != WHOLE && id != JUST_CUT)
+		if (id != WHOLE && id != JUST_CUT && is_lost(stack))
 			tally->samples[id] += r->timeline.counts.items[i];
 	}
 	return 0;
