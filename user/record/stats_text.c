@@ -308,15 +308,16 @@ static void summary_losses(struct str *out, const struct stats *stats)
 void stats_summary(struct str *out, const struct stats *stats)
 {
 	const struct ledger *ledger = &stats->totals.ledgers[HOOK_ONCPU];
+	size_t processes = intern_count(stats->aggregator->processes) - 1;
 
 	str_addf(out,
 		 "%" PRIu64
 		 " samples at %u Hz in %.1f s (%s): %zu distinct stacks of %zu "
-		 "processes\n",
+		 "%s\n",
 		 stats->aggregator->samples.total, stats->hz,
 		 (double)stats->duration_ns / 1e9, tick_event_name(stats->event),
-		 intern_count(stats->aggregator->stacks),
-		 intern_count(stats->aggregator->processes) - 1);
+		 intern_count(stats->aggregator->stacks), processes,
+		 processes == 1 ? "process" : "processes");
 	str_addf(out,
 		 "  ticks     %llu = %llu idle + %llu filtered + %llu kept + %" PRIu64
 		 " lost\n",
