@@ -80,17 +80,28 @@ static void why_stacks_are_not_whole(void **state)
 
 static void what_was_left_out(void **state)
 {
+	static const struct aggregator_process sampled = { .tgid = 42 };
 	AUTO(aggregator) aggregator = NULL;
 	struct stats stats;
+	uint32_t id;
 
 	assert_int_equal(aggregator_new(&aggregator), 0);
 	stats = stats_of(aggregator, 10);
 	stats.files.over_limit = 3;
-	stats.publisher.mapping_tables.cut = 28000000;
+	stats.publisher.mapping_tables = (struct mapping_tables_counts){
+		.cut = 28000000, .n_cut_of = 2, .cut_of = { 41, 42 }
+	};
 	stats.publisher.refused = 2;
 	stats.publisher.overdue = 1;
 	SAYS(&stats, "3 files were not opened");
-	SAYS(&stats, "more than 1023 executable mappings");
+	DOES_NOT_SAY(&stats, "executable mappings"); /* none of these was sampled */
+	assert_int_equal(intern_id(aggregator->processes, &sampled, sizeof(sampled), &id),
+			 0);
+	SAYS(&stats, "process 42 has more than 1023 executable mappings");
+	stats.publisher.mapping_tables.cut_of[1] = 43;
+	DOES_NOT_SAY(&stats, "executable mappings");
+	stats.publisher.mapping_tables.n_cut_of = MAPPING_TABLES_CUT_MAX;
+	SAYS(&stats, "a process has more than 1023 executable mappings");
 	SAYS(&stats, "2 processes could not be published to the kernel");
 	SAYS(&stats, "1 processes waited more than 2 s for an unwind table");
 }

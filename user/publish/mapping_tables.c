@@ -132,14 +132,23 @@ static unsigned int log2_bytes(const struct mapping_entry *entry)
 	       (unsigned int)__builtin_clzll(entry->mapping.end - entry->mapping.start);
 }
 
+static void note_cut(struct mapping_tables_counts *counts, uint32_t tgid, uint32_t left)
+{
+	counts->cut += left;
+	for (uint32_t i = 0; i < counts->n_cut_of; i++)
+		if (counts->cut_of[i] == tgid)
+			return;
+	if (counts->n_cut_of < MAPPING_TABLES_CUT_MAX)
+		counts->cut_of[counts->n_cut_of++] = tgid;
+}
+
 /* Of more than ticks look at: libraries lie behind every stack, a page of a JIT's behind
  * few. So of generated code the small ones go, then the last files. */
-static void drop_some(struct mapping_tables *all, struct mapping_table *mapping_table)
+static void drop_some(struct mapping_table *mapping_table)
 {
 	uint32_t n = mapping_table->n_mappings, left = n - UNWIND_MAPPINGS_MAX, kept = 0;
 	uint32_t to_drop[64] = { 0 };
 
-	all->counts.cut += left;
 	for (uint32_t i = 0; i < n; i++)
 		if (mapping_table->entries[i].is_jit)
 			to_drop[log2_bytes(&mapping_table->entries[i])]++;
@@ -170,8 +179,11 @@ static int make_entries(struct mapping_tables *all, const struct process *proces
 		return fail(-ENOMEM, "no memory for %zu mappings", n);
 	for (size_t i = 0; i < n; i++)
 		add_part(mapping_table, &maps[i]);
-	if (mapping_table->n_mappings > UNWIND_MAPPINGS_MAX)
-		drop_some(all, mapping_table);
+	if (mapping_table->n_mappings > UNWIND_MAPPINGS_MAX) {
+		note_cut(&all->counts, process->tgid,
+			 mapping_table->n_mappings - UNWIND_MAPPINGS_MAX);
+		drop_some(mapping_table);
+	}
 	for (uint32_t i = 0; i < mapping_table->n_mappings; i++)
 		fill_entry(all, &mapping_table->entries[i]);
 	return 0;

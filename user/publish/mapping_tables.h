@@ -28,9 +28,13 @@ struct mapping_tables_config {
 	bool all_by_table; /* act as if no code kept frame pointers */
 };
 
+#define MAPPING_TABLES_CUT_MAX 8
+
 struct mapping_tables_counts {
-	unsigned long made, refused; /* no room */
-	unsigned long cut;	     /* mappings beyond UNWIND_MAPPINGS_MAX */
+	unsigned long made, refused;		 /* no room */
+	unsigned long cut;			 /* mappings beyond UNWIND_MAPPINGS_MAX */
+	uint32_t cut_of[MAPPING_TABLES_CUT_MAX]; /* of these processes, the first ones */
+	uint32_t n_cut_of; /* MAPPING_TABLES_CUT_MAX: of others, too, perhaps */
 };
 
 struct mapping_tables;

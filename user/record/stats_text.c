@@ -170,6 +170,40 @@ static void summary_limits(struct str *out, const struct stats *stats)
 
 #define INDENT "            "
 
+static bool is_sampled(const struct aggregator *aggregator, uint32_t tgid)
+{
+	size_t n = intern_count(aggregator->processes), bytes;
+
+	for (uint32_t id = 1; id < n; id++) {
+		const struct aggregator_process *process =
+			intern_bytes(aggregator->processes, id, &bytes);
+
+		if (process->tgid == tgid)
+			return true;
+	}
+	return false;
+}
+
+/* Of a process that nobody sees here nothing is missing here. */
+static void summary_mappings(struct str *out, const struct stats *stats)
+{
+	const struct mapping_tables_counts *counts = &stats->publisher.mapping_tables;
+	uint32_t i = 0;
+
+	while (i < counts->n_cut_of && !is_sampled(stats->aggregator, counts->cut_of[i]))
+		i++;
+	if (i == counts->n_cut_of && i < MAPPING_TABLES_CUT_MAX)
+		return;
+	if (i < counts->n_cut_of)
+		str_addf(out, INDENT "process %u", counts->cut_of[i]);
+	else
+		str_add(out, INDENT "a process");
+	str_addf(out,
+		 " has more than %d executable mappings:\n" INDENT
+		 "stacks in the others are cut\n",
+		 UNWIND_MAPPINGS_MAX);
+}
+
 /* What the ticks have no room to know. */
 static void summary_unknown(struct str *out, const struct stats *stats)
 {
@@ -195,11 +229,7 @@ static void summary_unknown(struct str *out, const struct stats *stats)
 			 INDENT "some files are missing: opening them took too long, %lu "
 				"times\n",
 			 stats->opener.held);
-	if (stats->publisher.mapping_tables.cut)
-		str_addf(out,
-			 INDENT "a process has more than %d executable mappings:\n" INDENT
-				"stacks in the others are cut\n",
-			 UNWIND_MAPPINGS_MAX);
+	summary_mappings(out, stats);
 	if (stats->publisher.hidden)
 		str_addf(out,
 			 INDENT "/proc hides %lu processes from weft, so their stacks "
