@@ -134,6 +134,13 @@ static void a_busy_worker_is_not_asked_twice(void **state)
 	for (const char *step = "ABM"; *step; step++)
 		happen(&t, *step);
 	assert_false(on_awaited(AT, t.born_ns + OVERDUE_NS));
+	assert_int_equal(world_counts().slow, 1);
+	assert_int_equal(world_counts().overdue, 0);
+	assert_int_equal(world_counts().requested_again, 0);
+	/* that it comes at all is not believed for ever */
+	world.now_ns += 64000000000ULL;
+	assert_false(on_awaited(AT, t.born_ns + OVERDUE_NS + 60000000000ULL));
+	assert_int_equal(world_counts().slow, 1);
 	assert_int_equal(world_counts().overdue, 1);
 	assert_int_equal(world_counts().requested_again, 0);
 	happen(&t, 'T');

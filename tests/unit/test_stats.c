@@ -92,6 +92,7 @@ static void what_was_left_out(void **state)
 		.cut = 28000000, .n_cut_of = 2, .cut_of = { 41, 42 }
 	};
 	stats.publisher.refused = 2;
+	stats.publisher.slow = 4;
 	stats.publisher.overdue = 1;
 	SAYS(&stats, "3 files were not opened");
 	DOES_NOT_SAY(&stats, "executable mappings"); /* none of these was sampled */
@@ -103,7 +104,9 @@ static void what_was_left_out(void **state)
 	stats.publisher.mapping_tables.n_cut_of = MAPPING_TABLES_CUT_MAX;
 	SAYS(&stats, "a process has more than 1023 executable mappings");
 	SAYS(&stats, "2 processes could not be published to the kernel");
-	SAYS(&stats, "1 processes waited more than 2 s for an unwind table");
+	SAYS(&stats, "4 processes waited more than 2 s for an unwind table:\n");
+	SAYS(&stats,
+	     "1 processes waited more than 2 s for an unwind table: please report");
 }
 
 static int end(void **state)

@@ -2,15 +2,16 @@
 /*
  * Who waits too long. That a walk ends since the table of the code there was not there
  * yet is true of a mapping's first milliseconds. Later it is a mistake of ours, or a
- * worker that cannot keep up: the process is counted, and whatever may have gone wrong
- * is done once more, less and less often.
+ * worker that cannot keep up: the process is counted as one or the other, and whatever may
+ * have gone wrong is done once more, less and less often.
  */
 #include "publish/publisher_parts.h"
 
 #include "base/error.h"
 
 #define OVERDUE_NS	2000000000ULL
-#define UNMAPPED_NS	200000000ULL /* no worker has to come to it */
+#define STUCK_NS	60000000000ULL /* more than any file is given */
+#define UNMAPPED_NS	200000000ULL   /* no worker has to come to it */
 #define AGAIN_NS	1000000000ULL
 #define AGAIN_SHIFT_MAX 6
 
@@ -56,17 +57,31 @@ static bool lacks_room(const struct process_entry *entry, const struct mapping *
 	       (table && table->was_refused);
 }
 
+/* A worker that has not come to it yet is slow, for whatever keeps it from its CPU, or for
+ * how long it takes to read the file; that none will is our mistake. */
+static void count_overdue(struct publisher *p, struct process_entry *entry,
+			  const struct table *table, uint64_t late_ns)
+{
+	enum patience found =
+		table && table_is_awaited(table) && late_ns < STUCK_NS ? SLOW : OVERDUE;
+
+	if (entry->patience >= found)
+		return;
+	p->counts.slow += found == SLOW;
+	p->counts.overdue += found == OVERDUE;
+	entry->patience = found;
+}
+
 static int try_again(struct publisher *p, const struct process *process,
-		     struct process_entry *entry, const struct mapping *map)
+		     struct process_entry *entry, const struct mapping *map,
+		     uint64_t late_ns)
 {
 	const struct table *table = tables_get(p->tables, map->module);
 
-	if (!lacks_room(entry, map, table)) {
-		p->counts.overdue += entry->patience == IN_TIME;
-		entry->patience = OVERDUE;
-	} else if (!table || table->state != TABLE_REFUSED) {
+	if (!lacks_room(entry, map, table))
+		count_overdue(p, entry, table, late_ns);
+	else if (!table || table->state != TABLE_REFUSED)
 		return 0;
-	}
 	if (table && table_is_awaited(table))
 		return 0; /* the worker will come to it */
 	p->counts.requested_again++;
@@ -119,6 +134,7 @@ bool publisher_on_awaited(struct publisher *p, uint32_t tgid, uint64_t addr,
 	    is_too_soon(entry, p->config.outside->now_ns()))
 		return false;
 	if (map)
-		publisher_note_error(p, try_again(p, process, entry, map));
+		publisher_note_error(p, try_again(p, process, entry, map,
+						  time_ns - overdue_at_ns(process, map)));
 	return !map;
 }

@@ -38,7 +38,8 @@ struct publisher_counts {
 	unsigned long too_many_keys;	 /* of these, with more keys than ticks look at */
 	unsigned long too_many_set_keys; /* of these, with more keys set than that */
 	unsigned long stale;		 /* published anew because a sample said so */
-	unsigned long overdue;	       /* that waited too long for a table: our mistake */
+	unsigned long slow;    /* that waited long for a table that is being made */
+	unsigned long overdue; /* that waited too long for a table: our mistake */
 	unsigned long requested_again; /* for these */
 	struct delay_summary delays;
 	struct tables_counts tables;

@@ -41,8 +41,9 @@ enum key_room {
 	TOO_MANY_KEYS_SET, /* some of these are left out, too */
 };
 
-/* Did its ticks wait too long for a table? */
-enum patience { IN_TIME, OVERDUE };
+/* Did its ticks wait too long for a table: one that is being made, or one that nobody
+ * makes? */
+enum patience { IN_TIME, SLOW, OVERDUE };
 
 /* What is published about one process. */
 struct process_entry {

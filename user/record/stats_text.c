@@ -41,6 +41,12 @@ static bool is_complete(int ending)
 
 static void summary_room(struct str *out, const struct stats *stats)
 {
+	if (stats->publisher.slow)
+		str_addf(out,
+			 "            %lu processes waited more than 2 s for an unwind "
+			 "table:\n            their files are large, or the machine is "
+			 "busy\n",
+			 stats->publisher.slow);
 	if (stats->publisher.overdue)
 		str_addf(out,
 			 "            %lu processes waited more than 2 s for an unwind "
