@@ -236,7 +236,7 @@ int recording_start(struct recording *r)
 {
 	int err = sampler_start(r->sampler);
 
-	r->started_ns = clock_now_ns();
+	r->started_ns = r->stirred_ns = clock_now_ns();
 	publisher_started(r->publisher, r->started_ns);
 	if (!err && r->options->command)
 		err = command_go(&r->command, r->options->command[0]);
