@@ -303,8 +303,8 @@ bool names_is_copied_start(const struct names *names, uint32_t frame)
 
 bool names_is_copying(const struct names *names, uint32_t frame, const uint32_t *callee)
 {
-	/* greenlet's: the one has the other's sp already, and calls the other to copy; what
-	 * it copied from is freed when the stack is whole again */
+	/* greenlet's: the one has the other's sp already, and calls the other to copy;
+	 * what that copied from is freed when the stack is whole again */
 	static const char *const copies[] = { "slp_restore_state_trampoline" };
 	static const char *const switches[] = { "slp_switch" };
 	static const char *const frees[] = { "PyMem_Free", "PyObject_Free",

@@ -2,8 +2,8 @@
 /*
  * Who waits too long. That a walk ends since the table of the code there was not there
  * yet is true of a mapping's first milliseconds. Later it is a mistake of ours, or a
- * worker that cannot keep up: the process is counted as one or the other, and whatever may
- * have gone wrong is done once more, less and less often.
+ * worker that cannot keep up: the process is counted as one or the other, and whatever
+ * may have gone wrong is done once more, less and less often.
  */
 #include "publish/publisher_parts.h"
 
@@ -57,8 +57,8 @@ static bool lacks_room(const struct process_entry *entry, const struct mapping *
 	       (table && table->was_refused);
 }
 
-/* A worker that has not come to it yet is slow, for whatever keeps it from its CPU, or for
- * how long it takes to read the file; that none will is our mistake. */
+/* A worker that has not come to it yet is slow, for whatever keeps it from its CPU, or
+ * for how long it takes to read the file; that none will is our mistake. */
 static void count_overdue(struct publisher *p, struct process_entry *entry,
 			  const struct table *table, uint64_t late_ns)
 {

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Of a node: the generated code that its stack is cut in. Numbers of modules but these. */
+/* Of a node: the generated code that its stack is cut in. Modules but these. */
 #define WHOLE	 0
 #define JUST_CUT UINT32_MAX
 

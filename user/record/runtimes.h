@@ -15,8 +15,8 @@ const char *runtime_that_names(const char *path);
 /* What makes its generated code keep frame pointers; NULL: nothing, or it does anyway. */
 const char *runtime_that_keeps_fp(const char *path);
 
-/* The first again, of one whose frames are an interpreter's own: is this function one of those?
- * NULL: not, or nothing makes it name what it interprets. */
+/* What makes an interpreter name what it runs, by a function of its own that is on the
+ * stack; NULL: it is none of its, or nothing does. */
 const char *interpreter_that_names(const char *path, const char *function);
 
 /* Has who was asked so named this one? */
