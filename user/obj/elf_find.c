@@ -98,7 +98,7 @@ static int match(void *arg, const Elf64_Sym *sym)
 	const struct hits *hits = arg;
 
 	for (size_t i = 0; i < hits->n; i++) {
-		if (sym->st_name == hits->items[i].offset && elf_find_is_defined(sym))
+		if (sym->st_name == hits->items[i].offset && elf_search_may_find(sym))
 			hits->search->sink(hits->search->arg, hits->items[i].what, sym);
 	}
 	return 0;

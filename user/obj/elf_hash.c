@@ -61,7 +61,7 @@ static int look_at(const struct hash_search *in, uint64_t n,
 	int err = elf_file_read(in->file, table->syms_offset + n * sizeof(sym), &sym,
 				sizeof(sym));
 
-	if (err || !elf_find_is_defined(&sym) || sym.st_name >= table->strings_bytes ||
+	if (err || !elf_search_may_find(&sym) || sym.st_name >= table->strings_bytes ||
 	    table->strings_bytes - sym.st_name <= query->length)
 		return err;
 	err = elf_file_read(in->file, table->strings_offset + sym.st_name, name,

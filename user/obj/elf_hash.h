@@ -6,7 +6,7 @@
 #ifndef WEFT_OBJ_ELF_HASH_H
 #define WEFT_OBJ_ELF_HASH_H
 
-#include "obj/elf_find.h"
+#include "obj/elf_search.h"
 
 /* True: each symbol of these names was told. False: there is no such section, or it is
  * garbage; some may have been told. */
