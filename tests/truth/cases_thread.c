@@ -44,7 +44,7 @@
 		{ who ";turns;turn_context;swapcontext" },                               \
 		{ who ";turns;turn_called;switch_call;entry_called;work;burn" },         \
 		{ who ";turns;turn_called;switch_call;entry_called;switch_hand" },       \
-		{ "^entry_adopted" },                                                    \
+		{ "^entry_adopted" }, { "^entry_adopted;weft_adopted_run" },             \
 	{                                                                                \
 		"main;sys_call"                                                          \
 	}
