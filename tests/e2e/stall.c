@@ -9,7 +9,8 @@
  *              it, so root's programs are let in
  *   perf-map   it has no file, but generated code, and its /tmp is that overlay
  *   lock       a thread reads the FUSE's file by /proc/self/mem and holds the lock of its
- *              mappings for as long; another waits to change them
+ *              mappings for as long; another then waits to change them. Its "ready" comes
+ *              before, since who speaks may need memory
  *   exec       a process of it is within an exec, which closes a file of the FUSE, and so
  *              holds the lock that all wait for who look into its memory
  *
@@ -46,6 +47,7 @@ static char folder[] = "/tmp/stall.XXXXXX";
 static char file_name[64] = "code";
 static volatile int *is_stalled; /* shared with the server */
 static volatile pid_t *fleeing;	 /* 0: nobody is */
+static volatile int *n_stalled;	 /* requests without an answer */
 static uint32_t stalled_op;
 
 static _Noreturn void die(const char *what)
@@ -167,6 +169,7 @@ static _Noreturn void serve(int dev)
 			exit(0);
 		}
 		if (*is_stalled && in->opcode == stalled_op) {
+			++*n_stalled;
 			puts("stalled");
 			fflush(stdout);
 			if (*fleeing)
@@ -255,9 +258,11 @@ static void *read_by_mem(void *arg)
 	return NULL;
 }
 
+/* once the lock is held */
 static void *map_more(void *arg)
 {
-	usleep(200000);
+	while (!*n_stalled)
+		usleep(1000);
 	mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	return arg;
 }
@@ -345,6 +350,7 @@ int main(int argc, char **argv)
 	is_stalled = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 			  -1, 0);
 	fleeing = (volatile pid_t *)(is_stalled + 1);
+	n_stalled = is_stalled + 2;
 	stalled_op = op_of(argv[1]);
 	must(mkdtemp(folder) != NULL, "mkdtemp");
 	if (!strcmp(how, "perf-map"))
@@ -361,13 +367,12 @@ int main(int argc, char **argv)
 		start(burn_generated, NULL);
 	}
 	*is_stalled = 1;
-	if (!strcmp(how, "lock")) {
-		start(read_by_mem, code);
-		start(map_more, NULL);
-		usleep(400000);
-	}
 	printf("ready %s\n", folder);
 	fflush(stdout);
+	if (!strcmp(how, "lock")) {
+		start(map_more, NULL);
+		start(read_by_mem, code);
+	}
 	if (!strcmp(how, "flee"))
 		flee();
 	burn();
