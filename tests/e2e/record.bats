@@ -72,8 +72,8 @@ teardown() {
 
 @test "a command that Ctrl-C ends, too, passes on its exit status" {
 	set -m # a process group of their own
-	"$WEFT" record -q -o out -- sh -c 'trap "exit 5" INT; : >up; while :; do :; done' \
-		3>&- &
+	env --default-signal=INT "$WEFT" record -q -o out -- \
+		sh -c 'trap "exit 5" INT; : >up; while :; do :; done' 3>&- &
 	recorder=$!
 	until [ -e up ]; do sleep 0.1; done
 	kill -INT -- -$recorder
