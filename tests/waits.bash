@@ -49,3 +49,17 @@ runs_for() {
 		until=("${until[@]:1}")
 	done
 }
+
+# CONDITION COMMAND…: weft record or agent for a second, and for longer each time until
+# the condition holds: who is looked for gets a CPU when the host gives it one
+record_until() {
+	local condition=$1 seconds
+	shift
+
+	for seconds in 1 4 16 64; do
+		"$@" -d "${seconds}s" || return
+		! eval "$condition" || return 0
+	done
+	echo "not within $seconds s: $condition"
+	return 1
+}

@@ -7,13 +7,18 @@
 # What a load asks of the tool beside what all are asked; see `crosscheck` alone.
 own=()
 
+# PORT: is there a server?
+answers() {
+	(: <"/dev/tcp/127.0.0.1/$1") 2>/dev/null
+}
+
 # NAME COMMAND…: one that runs for ever, after its start
 check_program() {
 	local name=$1
 	shift
 
 	start "$@"
-	sleep 0.5
+	runs_for 500 "${pids[0]}"
 	check "$name" ${own[@]+"${own[@]}"} -p "${pids[0]}"
 }
 
@@ -24,10 +29,10 @@ load_redis() {
 	port=$(free_port 26479)
 	start redis-server --port "$port" --bind 127.0.0.1 --save '' --appendonly no \
 		--dir "$work"
-	sleep 0.5
+	wait_for answers "$port"
 	local server=${pids[0]}
 	start redis-benchmark -p "$port" -c 20 -l -q -t set,get,lpush,lrange_100,zadd
-	sleep 0.5
+	runs_for 200 "$server"
 	check redis -p "$server"
 }
 
@@ -49,10 +54,10 @@ load_nginx() {
 		  server { listen 127.0.0.1:$port; root $root; } }
 	end
 	start nginx -p "$work/" -c "$work/nginx.conf"
-	sleep 0.5
+	wait_for answers "$port"
 	local server=${pids[0]}
 	start wrk -t1 -c8 -d1h -H 'Accept-Encoding: gzip' "http://127.0.0.1:$port/"
-	sleep 0.3
+	runs_for 200 "$server"
 	check nginx -p "$server"
 }
 
@@ -67,11 +72,10 @@ load_postgres() {
 	start setpriv --reuid postgres --regid postgres --clear-groups \
 		"$bin/postgres" -D "$dir" -p "$port" -c listen_addresses=127.0.0.1 \
 		-c unix_socket_directories= -c fsync=off
-	sleep 1
 	local on=(-h 127.0.0.1 -p "$port" -U postgres postgres)
-	pgbench -i -q -s 2 "${on[@]}" >/dev/null 2>&1
+	wait_for pgbench -i -q -s 2 "${on[@]}" >/dev/null 2>&1
 	start pgbench -S -c 2 -T 3600 "${on[@]}"
-	sleep 0.5
+	runs_for 200 "${pids[1]}"
 	check postgres --comm postgres
 }
 
@@ -154,7 +158,7 @@ load_mixed() {
 			start "$name"
 		done
 	done
-	sleep 0.5
+	runs_for 100 "${pids[@]}"
 	check mixed --samples "$((4 * samples))" --least "$samples" -p "$(list "${pids[@]}")"
 }
 
@@ -168,7 +172,7 @@ load_async() {
 			# shellcheck disable=SC2086 # words
 			start "$workloads/$kind/"$program
 		done
-		sleep 0.5
+		runs_for 100 "${pids[@]}"
 		check "async, $kind" --samples "$((3 * samples))" --least "$samples" -p "$(list "${pids[@]}")"
 	done
 }
@@ -177,9 +181,9 @@ load_controls() {
 	"${CC:-gcc}" -O2 -fomit-frame-pointer -pthread -o "$work/mixed" \
 		"$here/loads/mixed.c" || return
 	start "$work/mixed"
-	sleep 0.5
+	runs_for 100 "${pids[0]}"
 	check_fails 'all by frame pointer' --unwind fp -p "${pids[0]}"
 	start "$work/mixed"
-	sleep 0.5
+	runs_for 100 "${pids[0]}"
 	check_fails 'the sampled frame by frame pointer' --fp-leaf -p "${pids[0]}"
 }

@@ -69,34 +69,22 @@ recorder_ends() {
 }
 
 # PIDS MS OPTION…: records until each of the PIDS (a comma between them) has had so
-# much CPU time, then Ctrl-C; the recorder must end with status $ends, or 0
+# much CPU time, then Ctrl-C; the recorder must end with status $ends, or 0. Until it
+# samples, they would only take CPUs from it, so they are stopped.
 record_while() {
 	local ms=$2 of
 	IFS=, read -ra of <<<"$1"
 	shift 2
 
+	kill -STOP "${of[@]}"
 	start_recorder "$@"
 	# no recorder outlives its test
-	if ! { recorder_runs && runs_for "$ms" "${of[@]}"; }; then
+	if ! { recorder_runs && kill -CONT "${of[@]}" && runs_for "$ms" "${of[@]}"; }; then
 		kill_ours "$recorder"
 		return 1
 	fi
 	kill -INT "$recorder"
 	recorder_ends "${ends:-0}"
-}
-
-# CONDITION COMMAND…: weft record or agent for a second, and for longer each time until
-# the condition holds: who is looked for gets a CPU when the host gives it one
-record_until() {
-	local condition=$1 seconds
-	shift
-
-	for seconds in 1 4 16 64; do
-		"$@" -d "${seconds}s" || return
-		! eval "$condition" || return 0
-	done
-	echo "not within $seconds s: $condition"
-	return 1
 }
 
 # Exit status 2, nothing on stdout, one sentence and what to do on stderr.

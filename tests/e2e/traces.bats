@@ -32,7 +32,7 @@ record_traced() {
 	"./$program" 600000 >/dev/null 3>&- &
 	busy_pid=$!
 	runs_for 200 "$busy_pid"
-	record_while "$busy_pid" 1650 -p "$busy_pid" -F 1999 --stats-json stats "$@"
+	record_while "$busy_pid" 880 -p "$busy_pid" -F 1999 --stats-json stats "$@"
 	stop_busy
 }
 
