@@ -146,6 +146,53 @@ static void test_frame_pointer(void **state)
 		    FILL_TOLD "111133333cccccccccc33331");
 }
 
+/* As clang makes room for an array, and JavaScriptCore for arguments: the stack pointer
+ * comes back from a register that counted from it. That is no other stack. */
+static void test_room_by_register(void **state)
+{
+#define FRAME_BEGUN	 FILL "push %rbp; mov %rsp, %rbp;"
+#define FRAME_BEGUN_TOLD FILL_TOLD "1bbb"
+#define BACK		 "jz 1f; nop; 1: mov %rbp, %rsp; pop %rbp; ret"
+#define BACK_TOLD	 "||||||b1"
+	ASSERT_TOLD(FRAME_BEGUN "mov %rsp, %rcx; sub %rax, %rcx; mov %rcx, %rsp;" BACK,
+		    FRAME_BEGUN_TOLD "bbbbbbbbb" BACK_TOLD);
+	ASSERT_TOLD(FRAME_BEGUN
+		    "neg %rax; add %rbp, %rax; and $-16, %rax; mov %rax, %rsp;" BACK,
+		    FRAME_BEGUN_TOLD "bbbbbbbbbbbbb" BACK_TOLD);
+	ASSERT_TOLD(FRAME_BEGUN
+		    "lea (%rsp, %rax, 8), %rcx; mov %rcx, %rdx; mov %rdx, %rsp;" BACK,
+		    FRAME_BEGUN_TOLD "bbbbbbbbbb" BACK_TOLD);
+	ASSERT_TOLD(FRAME_BEGUN "mov %rsp, %rcx; sub 8(%rdi), %rcx; mov %rcx, %rsp;" BACK,
+		    FRAME_BEGUN_TOLD "bbbbbbbbbb" BACK_TOLD);
+	/* by turns, with the stack pointer unknown already */
+	ASSERT_TOLD(FRAME_BEGUN "sub %rax, %rsp; mov %rsp, %rcx; sub %rax, %rcx;"
+				"mov %rcx, %rsp;" BACK,
+		    FRAME_BEGUN_TOLD "bbb|||||||||" BACK_TOLD);
+	/* without a frame pointer another register finds back */
+	ASSERT_TOLD(FILL "mov %rsp, %rcx; mov %rsp, %rdx; sub %rax, %rcx; mov %rcx, %rsp;"
+			 "jz 1f; nop; 1: mov %rdx, %rsp; ret",
+		    FILL_TOLD "111111111111======1");
+}
+
+/* These are other stacks, frame or not. */
+static void test_no_room_by_register(void **state)
+{
+#define CALLS	   FRAME_BEGUN "call *%rdx;"
+#define CALLS_TOLD FRAME_BEGUN_TOLD "bb"
+	ASSERT_TOLD(CALLS "mov %rsp, %rcx; mov (%rdi), %rcx; mov %rcx, %rsp;" BACK,
+		    CALLS_TOLD "bbbbbbbbb!!!!!!b1");
+	ASSERT_TOLD(CALLS "sub %rax, %rcx; mov %rcx, %rsp;" BACK,
+		    CALLS_TOLD "bbbbbb!!!!!!b1");
+	ASSERT_TOLD(CALLS "mov %rsp, %rcx; call *%rax; mov %rcx, %rsp;" BACK,
+		    CALLS_TOLD "bbbbbbbb!!!!!!b1");
+	ASSERT_TOLD(CALLS "push %rdi; pop %rcx; mov %rcx, %rsp;" BACK,
+		    CALLS_TOLD "bcbbb!!!!!!b1");
+	/* where two ways meet, one of them is not this one's */
+	ASSERT_TOLD(CALLS "mov %rsp, %rcx; jz 2f; mov %rdi, %rcx; 2: sub %rax, %rcx;"
+			  "mov %rcx, %rsp;" BACK,
+		    CALLS_TOLD "bbbbbbbbbbbbbb!!!!!!b1");
+}
+
 /* A stack of its own alignment, and a register that finds back, or a place there. */
 static void test_aligned_stack(void **state)
 {
@@ -236,6 +283,8 @@ int main(void)
 		cmocka_unit_test(test_system_calls),
 		cmocka_unit_test(test_arguments_that_are_taken),
 		cmocka_unit_test(test_frame_pointer),
+		cmocka_unit_test(test_room_by_register),
+		cmocka_unit_test(test_no_room_by_register),
 		cmocka_unit_test(test_aligned_stack),
 		cmocka_unit_test(test_aligned_frame),
 		cmocka_unit_test(test_vectors),

@@ -133,9 +133,29 @@ static void forget_aligned(struct x86_frame *frame)
 			frame->callers[i].is = X86_LOST;
 }
 
+/* Does a register hold an address of this stack, whichever? */
+static bool is_own(const struct x86_frame *frame, int reg)
+{
+	if (reg == X86_SP)
+		return frame->sp.from != X86_FOREIGN;
+	return is_known(held_by(frame, reg)) || frame->own >> reg & 1;
+}
+
+static void set_own(struct x86_frame *frame, const struct x86_effect *is)
+{
+	bool own = false;
+
+	for (int reg = 0; is->sums != X86_NO_REG && is->sum >> reg; reg++)
+		own |= is->sum >> reg & 1 && is_own(frame, reg);
+	frame->own &= ~is->writes;
+	if (own && is->sums != X86_SP)
+		frame->own |= 1u << is->sums;
+}
+
 static void set_sp(struct x86_frame *frame, const struct x86_effect *is,
 		   struct x86_place value)
 {
+	bool is_from_own = is->from != X86_NO_REG && is_own(frame, is->from);
 	struct x86_place was = frame->sp;
 
 	if (is->aligns && is_known(was)) {
@@ -147,7 +167,8 @@ static void set_sp(struct x86_frame *frame, const struct x86_effect *is,
 	} else if (is_known(value)) {
 		frame->sp = value;
 	} else {
-		frame->sp.from = is->sp == X86_SP_TAKEN ? X86_FOREIGN : X86_NOWHERE;
+		frame->sp.from = is->sp == X86_SP_TAKEN && !is_from_own ? X86_FOREIGN
+									: X86_NOWHERE;
 	}
 	release(frame, was);
 }
@@ -187,6 +208,7 @@ void x86_frame_apply(struct x86_frame *frame, const struct x86_effect *is)
 	if (is->way != X86_NO_COPY)
 		source = moved(held_by(frame, is->base), is->distance);
 	value = value_of(frame, is, source);
+	set_own(frame, is);
 	if (is->way == X86_STORES)
 		store(frame, source, is->reg);
 	if (frame->kept_in != X86_NO_REG && is->writes >> frame->kept_in & 1)
@@ -233,6 +255,10 @@ enum x86_meeting x86_frame_meet(struct x86_frame *frame, const struct x86_frame 
 	if (frame->kept_in != X86_NO_REG &&
 	    (frame->kept_in != other->kept_in || frame->kept != other->kept)) {
 		frame->kept_in = X86_NO_REG;
+		meeting = X86_LESS;
+	}
+	if (frame->own & ~other->own) {
+		frame->own &= other->own;
 		meeting = X86_LESS;
 	}
 	if (frame->has_slot && (!other->has_slot || frame->slot != other->slot ||

@@ -40,6 +40,7 @@ struct x86_frame {
 	struct x86_place sp, fp;
 	int kept_in; /* a register that holds an address from the entry; or X86_NO_REG */
 	int kept;    /* which */
+	unsigned int own; /* others that hold some address of this stack, by bit */
 	bool has_slot;
 	int slot, slot_holds; /* at `slot`, ALIGNED, is the address slot_holds, ENTRY */
 	struct x86_caller callers[N_X86_CALLERS];

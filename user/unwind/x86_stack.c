@@ -115,6 +115,12 @@ static void move(struct x86_effect *is, int reg, int from, bool memory)
 		is->from = X86_NO_REG;
 }
 
+static void sum(struct x86_effect *is, int reg, unsigned int of)
+{
+	is->sums = reg;
+	is->sum = of;
+}
+
 /* reg = base + distance */
 static void copy(struct x86_effect *is, int reg, int base, int distance)
 {
@@ -143,6 +149,8 @@ static void load_address(struct x86_effect *is, const struct operands *op)
 
 	if (op->w && plain && base != X86_NO_REG)
 		copy(is, op->reg, base, distance);
+	else if (op->w && base != X86_NO_REG)
+		sum(is, op->reg, REG(base));
 	if (op->reg == X86_SP && base == X86_SP) {
 		is->sp = plain ? X86_SP_MOVED : X86_SP_LOST;
 		is->pushed = -distance;
@@ -163,6 +171,8 @@ static void compute(struct x86_effect *is, const struct operands *op, bool byte)
 		memcpy(&value, op->at + 1, sizeof(value));
 	if (op->w && (what == 0 || what == 5))
 		copy(is, op->rm, op->rm, what == 0 ? value : -value);
+	else if (op->w && what == 4)
+		sum(is, op->rm, REG(op->rm));
 	if (op->rm != X86_SP) {
 		is->writes |= REG(op->rm);
 		return;
@@ -369,10 +379,29 @@ static bool is_of_bytes(uint8_t code)
 	       code == 0xd0 || code == 0xd2 || code == 0xf6;
 }
 
+/* add, and, sub of registers: a difference still counts from what it was taken from. */
+static void look_at_sum(struct x86_effect *is, uint8_t code, const struct operands *op)
+{
+	int to = code & 2 ? op->reg : op->rm, other = code & 2 ? op->rm : op->reg;
+	bool adds = code < 8;
+
+	if (op->w && op->mod == 3)
+		sum(is, to, REG(to) | (adds ? REG(other) : 0));
+	else if (op->w && code & 2) /* of memory */
+		sum(is, to, REG(to));
+}
+
+static bool is_sum(uint8_t code)
+{
+	return (code & 5) == 1 && (code < 8 || (code >= 0x20 && code < 0x30));
+}
+
 static void look_at_modrm(struct x86_effect *is, uint8_t code, const struct operands *op)
 {
 	bool memory = op->mod != 3;
 
+	if (is_sum(code))
+		look_at_sum(is, code, op);
 	if (code == 0x8b) {
 		move(is, op->reg, memory ? base_of(op) : op->rm, memory);
 		if (memory)
@@ -408,6 +437,7 @@ struct x86_effect x86_effect(const uint8_t *code, size_t n)
 	struct x86_effect is = { .from = X86_NO_REG,
 				 .keeps = X86_NO_REG,
 				 .sets = X86_NO_REG,
+				 .sums = X86_NO_REG,
 				 .pushes = X86_NO_REG };
 	struct operands op = { .at = padded };
 	bool short_words = false, f3 = false, by_register;
@@ -438,6 +468,8 @@ struct x86_effect x86_effect(const uint8_t *code, size_t n)
 	}
 	if (short_words && is.pushed) /* by 2, as pushw */
 		is.sp = X86_SP_LOST;
+	if (is.way == X86_COPIES)
+		sum(&is, is.reg, REG(is.base));
 	is.writes_fp = is.writes & REG(X86_FP);
 	is.leaves = x86_insn_leaves(code, n, &by_register);
 	return is;

@@ -39,6 +39,8 @@ struct x86_effect {
 	int sets;   /* a register that now holds something else, as far as told */
 	enum x86_way way;
 	int reg, base, distance;
+	int sums;	  /* a register that now is a sum, or another one's value */
+	unsigned int sum; /* of these, by bit: if one was the stack's, so may it be */
 	unsigned int
 		writes; /* registers, by bit; sp only where nothing else tells of it */
 	bool aligns;	/* the stack pointer, LOST: down to a round address */
