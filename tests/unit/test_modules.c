@@ -22,6 +22,30 @@ static uint32_t add_file(struct module_table *modules, const char *path)
 	return id;
 }
 
+static uint32_t dump_of(const char *path)
+{
+	const struct module module = { .kind = MODULE_FILE, .path = path };
+
+	return module_jitdump_pid(&module);
+}
+
+static void the_name_of_a_dump_says_whose_it_is(void **state)
+{
+	assert_int_equal(dump_of("/tmp/jit-123.dump"), 123);
+	assert_int_equal(dump_of("jit-123.dump"), 123);
+	/* bun's has the thread before it */
+	assert_int_equal(dump_of("/tmp/jit-124-123.dump"), 123);
+	assert_int_equal(dump_of("/tmp/jit-124-123-122.dump"), 0);
+	assert_int_equal(dump_of("/tmp/jit-124-.dump"), 0);
+	assert_int_equal(dump_of("/tmp/jit--123.dump"), 0);
+	assert_int_equal(dump_of("/tmp/jit-124- 123.dump"), 0);
+	assert_int_equal(dump_of("/tmp/jit-123.dump.1"), 0);
+	assert_int_equal(dump_of("/tmp/jit-4294967297.dump"), 0);
+	assert_int_equal(dump_of("/tmp/jit-124-4294967297.dump"), 0);
+	assert_int_equal(dump_of("/tmp/jit-0123.dump"), 0);
+	assert_int_equal(dump_of("/tmp/ajit-123.dump"), 0);
+}
+
 static void no_one(void *arg, uint32_t module)
 {
 }
@@ -128,6 +152,7 @@ int main(void)
 		cmocka_unit_test(a_number_that_is_given_again_is_another_module),
 		cmocka_unit_test(what_is_let_go_is_not_found_and_what_stays_is),
 		cmocka_unit_test(a_full_table_is_gone_through),
+		cmocka_unit_test(the_name_of_a_dump_says_whose_it_is),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

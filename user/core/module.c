@@ -188,18 +188,31 @@ const struct module *module_get(const struct module_table *table, uint32_t id)
 	return entry ? &entry->module : NULL;
 }
 
+/* A number of at most INT32_MAX, as they are written; 0: it is none. */
+static uint32_t read_number(const char *text, const char **ret_end)
+{
+	char *end;
+	unsigned long number;
+
+	if (*text < '1' || *text > '9')
+		return 0;
+	number = strtoul(text, &end, 10);
+	*ret_end = end;
+	return number > INT32_MAX ? 0 : (uint32_t)number;
+}
+
 uint32_t module_jitdump_pid(const struct module *module)
 {
 	const char *slash = strrchr(module->path, '/');
-	const char *name = slash ? slash + 1 : module->path;
-	unsigned long pid;
-	char *end;
+	const char *name = slash ? slash + 1 : module->path, *end;
+	uint32_t pid;
 
-	if (module->kind != MODULE_FILE || strncmp(name, "jit-", 4) != 0 ||
-	    name[4] < '1' || name[4] > '9')
+	if (module->kind != MODULE_FILE || strncmp(name, "jit-", 4) != 0)
 		return 0;
-	pid = strtoul(name + 4, &end, 10);
-	return strcmp(end, ".dump") != 0 || pid > INT32_MAX ? 0 : (uint32_t)pid;
+	pid = read_number(name + 4, &end);
+	if (pid && *end == '-') /* that was a thread's */
+		pid = read_number(end + 1, &end);
+	return pid && !strcmp(end, ".dump") ? pid : 0;
 }
 
 uint32_t module_count(const struct module_table *table)

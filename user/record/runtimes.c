@@ -18,6 +18,8 @@ static const struct runtime {
 	{ "beam.smp", "erl +JPperf true" },
 	{ "mono", "mono --jitmap" },
 	{ "libmonosgen", "mono --jitmap" },
+	{ "libjavascriptcoregtk", "JSC_useJITDump=1" },
+	{ "bun", "BUN_JSC_useJITDump=1" },
 	{ "wasmtime", "wasmtime --profile=perfmap" },
 	{ "libcoreclr.so", "DOTNET_PerfMapEnabled=1" },
 };
