@@ -119,6 +119,8 @@ static const struct shape shapes[] = {
 	  4,
 	  { SP(8), ONLY(UNSUPPORTED) },
 	  CFI_SP_PLACE + 1 },
+	{ "sp stays, as GHC's", CODE_(0x0c, 6, 0, 0x11, 16, 0, 0x08, 7),
+	  .rules = { ONLY(UNSUPPORTED) }, .unsupported = CFI_SP_PLACE + 1 },
 	{ "ra elsewhere",
 	  CODE_(STEP, 0x90, 2),
 	  4,

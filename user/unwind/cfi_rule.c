@@ -185,14 +185,20 @@ static bool take_ra(struct making *making)
 	return true;
 }
 
-/* The caller's sp is the CFA, unless it is said to be elsewhere. */
+/*
+ * The caller's sp is the CFA, unless it is said to be elsewhere. GHC's code keeps its
+ * callers on a stack of its own, which rbp points at, and leaves sp where it is for them:
+ * nobody called there, and no call frame tells where those end.
+ */
 static bool check_sp(struct making *making)
 {
 	const struct cfi_place *sp = &making->state->sp;
 	struct cfi_term is = address_of(making, sp);
 	int64_t offset;
 
-	if (sp->how == CFI_UNSAID || sp->how == CFI_SAME)
+	if (sp->how == CFI_UNSAID ||
+	    (sp->how == CFI_SAME && making->cfa.kind == CFI_TERM_REG &&
+	     making->cfa.reg == making->machine->sp && !making->cfa.offset))
 		return true;
 	if ((sp->how == CFI_IS || sp->how == CFI_IS_EXPR) &&
 	    from_cfa(making, &is, &offset) && !offset)
