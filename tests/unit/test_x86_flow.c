@@ -174,6 +174,21 @@ static void test_room_by_register(void **state)
 		    FILL_TOLD "111111111111======1");
 }
 
+/* tcc's alloca() is called, takes its return address off the stack, and makes room. */
+static void test_room_by_call(void **state)
+{
+	ASSERT_TOLD(FRAME_BEGUN "call 3f; inc %eax; leave; ret;"
+				"3: pop %rdx; sub %rdi, %rsp; push %rdx; ret",
+		    FRAME_BEGUN_TOLD "bbbbb|||1......");
+	ASSERT_TOLD(FRAME_BEGUN "call 3f; inc %eax; leave; ret; nop;"
+				"3: pop %r10; sub %rdi, %rsp; push %r10; ret",
+		    FRAME_BEGUN_TOLD "bbbbb|||1.........");
+	/* behind a byte that looks like its beginning */
+	ASSERT_TOLD(FRAME_BEGUN "call 3f; inc %eax; leave; ret; .byte 0;"
+				"3: pop %rdx; sub %rdi, %rsp; push %rdx; ret",
+		    FRAME_BEGUN_TOLD "bbbbb|||1.......");
+}
+
 /* These are other stacks, frame or not. */
 static void test_no_room_by_register(void **state)
 {
@@ -285,6 +300,7 @@ int main(void)
 		cmocka_unit_test(test_frame_pointer),
 		cmocka_unit_test(test_room_by_register),
 		cmocka_unit_test(test_no_room_by_register),
+		cmocka_unit_test(test_room_by_call),
 		cmocka_unit_test(test_aligned_stack),
 		cmocka_unit_test(test_aligned_frame),
 		cmocka_unit_test(test_vectors),

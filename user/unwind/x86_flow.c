@@ -86,6 +86,16 @@ static void find_taken(struct x86_flow *flow, const struct flow_insn *insn)
 		flow->insns.items[found].is_taken = true;
 }
 
+/* As tcc's alloca() begins, whether it is told from the data before it or not. */
+static bool takes_return_address(const struct x86_flow *flow, size_t at)
+{
+	bool calls;
+	size_t n = x86_insn_bytes(flow->code + at, flow->n_bytes - at, &calls);
+	struct x86_effect is = x86_effect(flow->code + at, n);
+
+	return n && is.pushed == -X86_RETURN_BYTES && is.sets != X86_NO_REG;
+}
+
 static void find_target(struct x86_flow *flow, struct flow_insn *insn)
 {
 	int64_t distance, to;
@@ -102,6 +112,8 @@ static void find_target(struct x86_flow *flow, struct flow_insn *insn)
 	insn->target = found == X86_FLOW_NO_INSN ? ASKEW : (uint32_t)found;
 	if (insn->calls && found != X86_FLOW_NO_INSN)
 		flow->insns.items[found].is_called = true;
+	insn->makes_room =
+		insn->calls && distance && takes_return_address(flow, (size_t)to);
 }
 
 /* A way with this frame, of piece `from`, comes to an instruction. */
@@ -174,6 +186,8 @@ static int go_on(struct x86_flow *flow, uint32_t number)
 	if (frame.sp.from == X86_ENTRY && is.goes && target >= ASKEW)
 		x86_pieces_go_off_at(&flow->pieces, piece, frame.sp.at);
 	x86_frame_apply(&frame, &is);
+	if (insn->makes_room)
+		frame.sp.from = X86_NOWHERE;
 	if (goes_elsewhere && target == ASKEW)
 		x86_pieces_spoil(&flow->pieces, piece);
 	else if (goes_elsewhere && target < ASKEW)

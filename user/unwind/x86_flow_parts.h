@@ -22,6 +22,7 @@ struct flow_insn {
 	uint8_t n;	 /* 0: no instruction, but data */
 	bool calls;
 	bool is_called;
+	bool makes_room; /* calls, and what is called moves the stack pointer */
 	bool is_taken;	 /* its address is, by an instruction */
 	bool comes_back; /* calls, and what is called returns */
 	bool goes_off;	 /* what begins with it, as functions end that call another */
