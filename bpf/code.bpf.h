@@ -366,6 +366,31 @@ static __always_inline bool compares_before_return(__u64 code, __u64 before)
 	       returns(code >> 16);
 }
 
+#define JMP	  0xe9
+#define JMP_SHORT 0xeb
+#define JMP_REX	  0x41
+#define NOTRACK	  0x3e
+
+/* jmp, to wherever */
+static __always_inline bool jumps(__u32 code)
+{
+	__u8 first = code;
+
+	if (first == JMP || first == JMP_SHORT)
+		return true;
+	if (first == NOTRACK)
+		code >>= 8;
+	if ((__u8)code == JMP_REX)
+		code >>= 8;
+	return (code & 0x38ff) == 0x20ff;
+}
+
+/* pop %rbp; jmp: another function goes on with this one's return address. */
+static __always_inline bool goes_on_in_another(__u64 code, __u64 before)
+{
+	return (__u8)(before >> 56) == POP_FP && jumps(code);
+}
+
 #define CHECK_BYTES 8 /* of code before the jump, at most */
 
 static __always_inline bool jumps_before_push(__u64 code)
@@ -451,7 +476,7 @@ static __always_inline bool leaf_rule(__u64 code, __u64 before, struct unwind_ru
 	*ret = RULE_BEHIND(0);
 	return returns(code) || pushes_fp(code) ||
 	       ((__u32)code == ENDBR64 && pushes_fp(code >> 32)) ||
-	       compares_before_return(code, before);
+	       compares_before_return(code, before) || goes_on_in_another(code, before);
 }
 
 static __always_inline bool is_torn(const __u64 *words)

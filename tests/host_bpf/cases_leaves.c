@@ -85,6 +85,11 @@ static void test_generated_leaf(void **state)
 		{ V8_RETURN, 1, 0 },
 		{ V8_RETURN, 5, 0 },
 		{ V8_RETURN, 7, 0 },
+		{ "\x90\x5d\xeb\x10", 2, 0 },		      /* pop %rbp; jmp */
+		{ "\x90\x5d\xe9\x10\x20\x30\x40", 2, 0 },     /* the long form */
+		{ "\x90\x5d\xff\xe1", 2, 0 },		      /* jmp *%rcx */
+		{ "\x90\x5d\x41\xff\x24\xc0", 2, 0 },	      /* *(%r8,%rax,8) */
+		{ "\x90\x5d\x3e\xff\x25\x10\x20\x30", 2, 0 }, /* notrack */
 		{ PUSHES, 0, 0 },
 		{ PUSHES, 1, 1 },
 		{ PUSHES, 3, 2 },
@@ -123,6 +128,11 @@ static void test_generated_no_leaf(void **state)
 	} cases[] = {
 		{ "\x57\x53", 0, 0 }, /* push %rdi, which is nobody's */
 		{ "\x57\x53", 1, 1 },
+		{ "\x90\x5d\xff\xd1", 2, 0 },	  /* pop %rbp; call *%rcx */
+		{ "\x90\x5d\x74\x10", 2, 0 },	  /* jz */
+		{ "\x90\x5d\x41\xff\xd1", 2, 0 }, /* call *%r9 */
+		{ "\x90\x5d\x48\xe9\x10", 2, 0 }, /* no such instruction */
+		{ "\x90\x90\xeb\x10", 2, 0 },	  /* jmp alone */
 		{ "\x55\x48\x89\xe5\x53", 5, 2 }, /* there is a frame pointer */
 		{ "\x90\x53\x41\x54", 2, 1 },	  /* it begins elsewhere */
 		{ "\x41\x54\x90", 1, 1 },	  /* within an instruction */
