@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "kern/sampler.h"
-#include "proc/scan.h"
+#include "proc/scan_all.h"
 #include "proc/side_event.h"
 #include "shared/record.h"
 

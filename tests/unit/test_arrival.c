@@ -163,6 +163,24 @@ static void nothing_mapped_there(void **state)
 	world_end();
 }
 
+/* Of one that maps too much to be read at the start it is known that it is there. */
+static void who_was_left_is_read_when_it_runs(void **state)
+{
+	uint64_t born_ns;
+
+	world_begin();
+	born_ns = world.now_ns;
+	world_exec(P);
+	world_pass(0);
+	assert_false(on_awaited(AT, born_ns));
+	assert_true(on_awaited(AT, born_ns + UNMAPPED_NS));
+	assert_false(on_awaited(AT, born_ns + UNMAPPED_NS)); /* a moment ago */
+	world_exit(P);
+	world_pass(0);
+	assert_false(on_awaited(AT, born_ns + 2 * UNMAPPED_NS));
+	world_end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -173,6 +191,7 @@ int main(void)
 		cmocka_unit_test(what_got_lost_is_told_again),
 		cmocka_unit_test(a_busy_worker_is_not_asked_twice),
 		cmocka_unit_test(nothing_mapped_there),
+		cmocka_unit_test(who_was_left_is_read_when_it_runs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

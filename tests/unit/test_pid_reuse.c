@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "pipeline/pipeline.h"
-#include "proc/scan.h"
+#include "proc/scan_all.h"
 #include "shared/record.h"
 
 struct seen {

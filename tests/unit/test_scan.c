@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -20,7 +21,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "proc/scan.h"
+#include "proc/scan_all.h"
 
 static void who_runs_has_a_stack(void **state)
 {
@@ -198,24 +199,29 @@ static bool all_is_mapped(const struct heard *heard, pid_t tgid)
 	return n > 0;
 }
 
-/* A child that has become another program by now. */
-static pid_t start_sleep(void)
+/* A child that has become another program by now, and runs: its libraries are there. */
+static pid_t start_cat(void)
 {
-	int execs[2];
+	int in[2], out[2];
 	pid_t child;
-	char c;
+	char c = 'x';
 
-	assert_int_equal(pipe2(execs, O_CLOEXEC), 0);
+	assert_int_equal(pipe2(in, O_CLOEXEC), 0);
+	assert_int_equal(pipe2(out, O_CLOEXEC), 0);
 	child = fork();
 	if (!child) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL); /* no test leaves it behind */
-		execlp("sleep", "sleep", "1000", NULL);
+		dup2(in[0], STDIN_FILENO);
+		dup2(out[1], STDOUT_FILENO);
+		execlp("cat", "cat", NULL);
 		_exit(1);
 	}
 	assert_true(child > 0);
-	close(execs[1]);
-	assert_int_equal(read(execs[0], &c, 1), 0);
-	close(execs[0]);
+	close(in[0]);
+	close(out[1]);
+	assert_int_equal(write(in[1], &c, 1), 1); /* it stays open: cat goes on */
+	assert_int_equal(read(out[0], &c, 1), 1);
+	close(out[0]);
 	return child;
 }
 
@@ -225,7 +231,7 @@ static void who_became_another_is_another(void **state)
 {
 	struct heard heard = { 0 };
 	const struct event_sink sink = { &heard, NULL, hear };
-	const pid_t child = start_sleep();
+	const pid_t child = start_cat();
 
 	assert_int_equal(module_table_new(&heard.modules), 0);
 	assert_int_equal(process_table_new(&heard.table, heard.modules, NULL), 0);
@@ -256,6 +262,84 @@ static void who_became_another_is_another(void **state)
 	module_table_free(heard.modules);
 }
 
+/* A child of this user with so many mappings of code; none is next to another. */
+static pid_t start_mapping(uid_t uid, size_t n)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	int told[2];
+	pid_t child;
+	char *at, c;
+
+	assert_int_equal(pipe2(told, O_CLOEXEC), 0);
+	child = fork();
+	if (!child) {
+		at = mmap(NULL, 2 * n * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			  0);
+		for (size_t i = 0; i < n; i++)
+			if (mprotect(at + 2 * i * page, page, PROT_READ | PROT_EXEC))
+				_exit(1);
+		if (setuid(uid))
+			_exit(1);
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* which that takes away */
+		(void)!write(told[1], "x", 1);
+		pause();
+		_exit(0);
+	}
+	assert_true(child > 0);
+	assert_int_equal(read(told[0], &c, 1), 1);
+	close(told[0]);
+	close(told[1]);
+	return child;
+}
+
+static size_t n_known(const struct heard *heard, pid_t tgid)
+{
+	const struct process *process = process_get(heard->table, (uint32_t)tgid);
+	size_t n;
+
+	assert_non_null(process);
+	process_mappings(process, &n);
+	return n;
+}
+
+/* 30,000 mappings are 0.1 s of whoever waits, and nobody waits for those of many: of
+ * the rest it is known that they are there. Others' are read all the same. */
+static void who_maps_much_is_read_by_turns(void **state)
+{
+	enum { MANY = 6, MUCH = 30000, OTHERS = 500 };
+	struct heard heard = { 0 };
+	const struct event_sink sink = { &heard, NULL, hear };
+	pid_t children[MANY + 1];
+	size_t n_read = 0;
+
+	if (getuid())
+		skip();
+	for (int i = 0; i < MANY; i++)
+		children[i] = start_mapping(65533, MUCH);
+	children[MANY] = start_mapping(65532, OTHERS);
+	assert_int_equal(module_table_new(&heard.modules), 0);
+	assert_int_equal(process_table_new(&heard.table, heard.modules, NULL), 0);
+	assert_int_equal(scan_all(NULL, NULL, &sink), 0);
+
+	for (int i = 0; i < MANY; i++) {
+		size_t n = n_known(&heard, children[i]);
+
+		assert_true(n == 0 || n >= MUCH);
+		n_read += n > 0;
+	}
+	assert_in_range(n_read, 1, MANY - 1);
+	assert_true(n_known(&heard, children[MANY]) >= OTHERS);
+	assert_int_equal(scan_again(NULL, heard.table, children[MANY - 1], &sink), 0);
+	assert_true(n_known(&heard, children[MANY - 1]) >= MUCH);
+
+	for (int i = 0; i <= MANY; i++) {
+		kill(children[i], SIGKILL);
+		assert_int_equal(waitpid(children[i], NULL, 0), children[i]);
+	}
+	process_table_free(heard.table);
+	module_table_free(heard.modules);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -265,6 +349,7 @@ int main(void)
 		cmocka_unit_test(both_ways_agree),
 		cmocka_unit_test(threads_map_what_their_process_does),
 		cmocka_unit_test(who_became_another_is_another),
+		cmocka_unit_test(who_maps_much_is_read_by_turns),
 	};
 
 	return cmocka_run_group_tests_name("scan", tests, NULL, NULL);

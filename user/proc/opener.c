@@ -342,21 +342,39 @@ int opener_perf_map(struct opener *opener, pid_t pid, const struct owner *kept,
 		      : open_perf_map(pid, kept, max_bytes, ret_fd);
 }
 
+static int read_short(pid_t tid, struct str *ret)
+{
+	AUTO_STR text = { 0 };
+	AUTO_CLOSE int fd = -1;
+	int err = open_maps(tid, &fd);
+
+	if (!err)
+		err = maps_text_read(fd, OPENER_TEXT_MAX, &text);
+	if (!err && text.n)
+		str_add_bytes(ret, text.s, text.n);
+	return err;
+}
+
+int opener_short_maps(struct opener *opener, pid_t tid, struct str *ret)
+{
+	const struct opener_request request = { .kind = OPENER_MAPS, .pid = tid };
+	int err = opener ? ask(opener, &request, NULL, NULL) : read_short(tid, ret);
+
+	if (opener && !err)
+		str_add_bytes(ret, opener->came.text, opener->n_text);
+	return err ? err : str_error(ret);
+}
+
 int opener_maps(struct opener *opener, pid_t tid, struct str *ret)
 {
-	struct opener_request request = { .kind = OPENER_MAPS, .pid = tid };
+	const struct opener_request request = { .kind = OPENER_LONG_MAPS, .pid = tid };
 	AUTO_CLOSE int fd = -1;
-	int err = opener ? ask(opener, &request, NULL, NULL) : open_maps(tid, &fd);
+	int err = opener_short_maps(opener, tid, ret);
 
-	if (opener && !err) {
-		str_add_bytes(ret, opener->came.text, opener->n_text);
-		return str_error(ret);
-	}
-	if (err == -E2BIG) {
-		error_clear();
-		request.kind = OPENER_LONG_MAPS;
-		err = ask(opener, &request, NULL, &fd);
-	}
+	if (err != -E2BIG)
+		return err;
+	error_clear();
+	err = opener ? ask(opener, &request, NULL, &fd) : open_maps(tid, &fd);
 	return err ? err : maps_text_read(fd, SIZE_MAX, ret);
 }
 

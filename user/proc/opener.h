@@ -50,6 +50,9 @@ int opener_debug(struct opener *opener, const struct debug_query *query, const c
 /* Adds what the process maps code from (proc/maps_text.h). */
 int opener_maps(struct opener *opener, pid_t tid, struct str *ret);
 
+/* The same if it is no more than some 150 mappings; else -E2BIG, soon. */
+int opener_short_maps(struct opener *opener, pid_t tid, struct str *ret);
+
 /* As open_environ(). */
 int opener_environ(struct opener *opener, pid_t pid, const char *names, int *ret_fd);
 

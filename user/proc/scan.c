@@ -4,12 +4,10 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/signals.h"
 #include "base/task_stat.h"
 #include "proc/maps_text.h"
 #include "proc/side_event.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +15,9 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+
+/* opener_maps(), opener_short_maps() */
+typedef int maps_reader(struct opener *opener, pid_t tid, struct str *ret);
 
 /* The kernel writes a newline as \\012, and nothing else so. */
 static void copy_path(char *out, size_t room, const char *line)
@@ -74,23 +75,25 @@ static pid_t another_thread(struct opener *opener, pid_t tgid)
 	return found;
 }
 
-/* False: it is gone, or has no memory. */
-static bool read_maps_of(struct opener *opener, pid_t tid, struct str *text)
+/* -E2BIG: there is more than is wanted; else what there is, which may be nothing. */
+static int read_maps_of(struct opener *opener, pid_t tid, maps_reader *read,
+			struct str *text)
 {
-	if (opener_maps(opener, tid, text))
-		error_clear();
-	return text->n > 0;
+	int err = read(opener, tid, text);
+
+	error_clear();
+	return err == -E2BIG ? err : 0;
 }
 
-/* Those of a process are its threads', of which the first may have ended. The first
- * line, or NULL. */
-static char *read_maps(struct opener *opener, pid_t tgid, struct str *text)
+/* Those of a process are its threads', of which the first may have ended. Nothing: it is
+ * gone, or has no memory. */
+static int read_maps(struct opener *opener, pid_t tgid, maps_reader *read,
+		     struct str *text)
 {
-	pid_t other = read_maps_of(opener, tgid, text) ? 0 : another_thread(opener, tgid);
+	int err = read_maps_of(opener, tgid, read, text);
+	pid_t other = err || text->n ? 0 : another_thread(opener, tgid);
 
-	if (other)
-		read_maps_of(opener, other, text);
-	return text->n ? text->s : NULL;
+	return other ? read_maps_of(opener, other, read, text) : err;
 }
 
 /* False: there is none any more. */
@@ -114,26 +117,6 @@ static int hand_on(const struct side_event *event, struct str *bytes,
 	return sink->sideband(sink->arg, bytes->s, bytes->n);
 }
 
-/* exec: handed on before the first mapping; NULL: nothing is. */
-static int scan(struct opener *opener, pid_t tgid, uint64_t time_ns,
-		const struct side_event *exec, const struct event_sink *sink)
-{
-	struct side_event event = {
-		.kind = SIDE_MMAP,
-		.time_ns = time_ns,
-		.pid = (uint32_t)tgid,
-		.tid = (uint32_t)tgid,
-	};
-	AUTO_STR bytes = { 0 };
-	AUTO_STR text = { 0 };
-	char *next = read_maps(opener, tgid, &text);
-	int err = next && exec ? hand_on(exec, &bytes, sink) : 0;
-
-	while (!err && next_mapping(&next, &event))
-		err = hand_on(&event, &bytes, sink);
-	return err;
-}
-
 /* Of a process's first thread. "": it is gone. */
 static void read_comm(pid_t tgid, char comm[SIDE_COMM_BYTES])
 {
@@ -149,18 +132,42 @@ static void read_comm(pid_t tgid, char comm[SIDE_COMM_BYTES])
 	comm[n > 0 ? n : 0] = '\0';
 }
 
-int scan_process(struct opener *opener, pid_t tgid, uint64_t time_ns,
-		 const struct event_sink *sink)
+/* What began it, or its name; then what it maps. Nothing is handed on of one without
+ * memory. text is taken apart. */
+static int hand_on_all(enum side_kind first_kind, pid_t tgid, uint64_t time_ns,
+		       struct str *text, const struct event_sink *sink)
 {
-	struct side_event exec = {
-		.kind = SIDE_EXEC,
+	struct side_event first = {
+		.kind = first_kind,
 		.time_ns = time_ns,
 		.pid = (uint32_t)tgid,
 		.tid = (uint32_t)tgid,
 	};
+	struct side_event event = {
+		.kind = SIDE_MMAP,
+		.time_ns = time_ns,
+		.pid = (uint32_t)tgid,
+		.tid = (uint32_t)tgid,
+	};
+	AUTO_STR bytes = { 0 };
+	char *next = text->n ? text->s : NULL;
+	int err = 0;
 
-	read_comm(tgid, exec.comm);
-	return scan(opener, tgid, time_ns, &exec, sink);
+	read_comm(tgid, first.comm);
+	if (next)
+		err = hand_on(&first, &bytes, sink);
+	while (!err && next_mapping(&next, &event))
+		err = hand_on(&event, &bytes, sink);
+	return err;
+}
+
+int scan_process(struct opener *opener, pid_t tgid, uint64_t time_ns,
+		 const struct event_sink *sink)
+{
+	AUTO_STR text = { 0 };
+
+	read_maps(opener, tgid, opener_maps, &text);
+	return hand_on_all(SIDE_EXEC, tgid, time_ns, &text, sink);
 }
 
 /* Mappings of the kernel's own page that are known: one for each exec. */
@@ -186,7 +193,7 @@ static bool is_known_vdso(const struct process *process, const struct side_event
  * another file; and the kernel's page elsewhere, which shows what a lost exec has left:
  * new mappings among old ones. (A program that moves that page is taken for another.)
  */
-static bool goes_on(struct opener *opener, const struct process_table *known, pid_t tgid)
+static bool goes_on(const struct process_table *known, pid_t tgid, const struct str *maps)
 {
 	const struct process *process = known ? process_get(known, (uint32_t)tgid) : NULL;
 	struct side_event event = { 0 };
@@ -195,9 +202,10 @@ static bool goes_on(struct opener *opener, const struct process_table *known, pi
 	size_t vdsos = 0;
 	char *next;
 
-	if (!process || process->ended_ns)
+	if (!process || process->ended_ns || !maps->n)
 		return false;
-	next = read_maps(opener, tgid, &text);
+	str_add_bytes(&text, maps->s, maps->n);
+	next = text.s;
 	while (next_mapping(&next, &event)) {
 		if (event.ino && !has_file && !process_has_file(known, process, &event))
 			return false;
@@ -207,45 +215,44 @@ static bool goes_on(struct opener *opener, const struct process_table *known, pi
 	return has_file && vdsos == count_vdsos(process);
 }
 
-/* What it maps now, and its name, which may have been lost as well. */
-static int scan_known(struct opener *opener, pid_t tgid, const struct event_sink *sink)
+/* -E2BIG: as its reader says. Of one that goes on its name may have been lost as well. */
+static int scan_by(maps_reader *read, struct opener *opener,
+		   const struct process_table *known, pid_t tgid,
+		   const struct event_sink *sink)
 {
-	struct side_event rename = {
-		.kind = SIDE_RENAME,
-		.time_ns = clock_now_ns(),
-		.pid = (uint32_t)tgid,
-		.tid = (uint32_t)tgid,
-	};
-	AUTO_STR bytes = { 0 };
-	int err;
+	uint64_t now = clock_now_ns();
+	AUTO_STR text = { 0 };
+	int err = read_maps(opener, tgid, read, &text);
 
-	read_comm(tgid, rename.comm);
-	err = hand_on(&rename, &bytes, sink);
-	return err ? err : scan(opener, tgid, clock_now_ns(), NULL, sink);
+	return err ? err
+		   : hand_on_all(goes_on(known, tgid, &text) ? SIDE_RENAME : SIDE_EXEC,
+				 tgid, now, &text, sink);
 }
 
 int scan_again(struct opener *opener, const struct process_table *known, pid_t tgid,
 	       const struct event_sink *sink)
 {
-	return goes_on(opener, known, tgid)
-		       ? scan_known(opener, tgid, sink)
-		       : scan_process(opener, tgid, clock_now_ns(), sink);
+	return scan_by(opener_maps, opener, known, tgid, sink);
 }
 
-int scan_all(struct opener *opener, const struct process_table *known,
-	     const struct event_sink *sink)
+int scan_again_short(struct opener *opener, const struct process_table *known, pid_t tgid,
+		     const struct event_sink *sink)
 {
-	DIR *proc = opendir("/proc");
-	struct dirent *entry;
-	int err = 0;
+	return scan_by(opener_short_maps, opener, known, tgid, sink);
+}
 
-	if (!proc)
-		return fail_errno(-errno, "cannot read /proc");
-	while (!err && !signals_pend() && (entry = readdir(proc)))
-		if (isdigit((unsigned char)entry->d_name[0]))
-			err = scan_again(opener, known, (pid_t)atoi(entry->d_name), sink);
-	closedir(proc);
-	return err;
+int scan_name(pid_t tgid, uint64_t time_ns, const struct event_sink *sink)
+{
+	struct side_event exec = {
+		.kind = SIDE_EXEC,
+		.time_ns = time_ns,
+		.pid = (uint32_t)tgid,
+		.tid = (uint32_t)tgid,
+	};
+	AUTO_STR bytes = { 0 };
+
+	read_comm(tgid, exec.comm);
+	return exec.comm[0] ? hand_on(&exec, &bytes, sink) : 0;
 }
 
 #define PF_EXITING 0x4 /* linux/sched.h; shown in field 9 */
@@ -339,9 +346,11 @@ static bool reads_as_mapped(struct opener *opener, pid_t tgid,
 {
 	struct side_event event = { 0 };
 	AUTO_STR text = { 0 };
-	char *next = read_maps(opener, tgid, &text);
 	unsigned int found = 0;
+	char *next;
 
+	read_maps(opener, tgid, opener_maps, &text);
+	next = text.n ? text.s : NULL;
 	while (found < n && next_mapping(&next, &event)) {
 		int here = count_places(&event, places, n);
 

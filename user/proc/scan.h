@@ -27,9 +27,12 @@ int scan_process(struct opener *opener, pid_t tgid, uint64_t time_ns,
 int scan_again(struct opener *opener, const struct process_table *known, pid_t tgid,
 	       const struct event_sink *sink);
 
-/* The same of every process of /proc, or until we are to stop. */
-int scan_all(struct opener *opener, const struct process_table *known,
-	     const struct event_sink *sink);
+/* The same of one that maps little. -E2BIG: it maps much, and nothing was handed on. */
+int scan_again_short(struct opener *opener, const struct process_table *known, pid_t tgid,
+		     const struct event_sink *sink);
+
+/* That it is there, and its name. */
+int scan_name(pid_t tgid, uint64_t time_ns, const struct event_sink *sink);
 
 /* Which incarnation of a process: fields 22 (start, clock ticks) and 28 (start of the
  * stack) of its stat. As the first two fields of struct process_info. */

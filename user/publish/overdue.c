@@ -125,6 +125,8 @@ bool publisher_on_awaited(struct publisher *p, uint32_t tgid, uint64_t addr,
 
 	if (!process)
 		look_whether_hidden(p, tgid);
+	if (process && !entry) /* nothing that it maps is known: it was not read yet */
+		entry = publisher_entry(p, process);
 	if (!process || process->ended_ns || !entry || !p->mapping_tables)
 		return false;
 	map = process_mapping(process, addr);

@@ -4,9 +4,12 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "proc/reap.h"
-#include "proc/scan.h"
+#include "proc/scan_all.h"
 
-#define LOOK_PACE_NS SECOND_NS
+#include <string.h>
+
+#define LOOK_PACE_NS	 SECOND_NS
+#define UNMAPPED_LOOK_NS 50000000ULL /* at once */
 
 /* How long the worker may take for the files of all who run already, so that the
  * first tick finds their tables: those of root's processes, or of whom was asked for; and
@@ -140,15 +143,21 @@ int recording_look_again(struct recording *r, bool lost)
 }
 
 /* Code that was moved by mremap(2), of which the sideband does not tell; or that of a
- * program whose exec was lost. */
+ * program whose exec was lost, or that maps too much to be read before. Many such wait:
+ * the rings must be read meanwhile. */
 int recording_look_at_unmapped(struct recording *r)
 {
 	struct event_sink input = sideband_filter_input(&r->filter);
 	const struct process_table *known = pipeline_processes(r->pipeline);
+	uint64_t until = clock_now_ns() + UNMAPPED_LOOK_NS;
+	size_t n = 0;
 	int err = 0;
 
-	for (size_t i = 0; !err && i < r->unmapped.n; i++)
-		err = scan_again(r->opener, known, (pid_t)r->unmapped.items[i], &input);
-	r->unmapped.n = 0;
+	while (!err && n < r->unmapped.n && (!n || clock_now_ns() < until))
+		err = scan_again(r->opener, known, (pid_t)r->unmapped.items[n++], &input);
+	r->unmapped.n -= n;
+	if (n)
+		memmove(r->unmapped.items, r->unmapped.items + n,
+			r->unmapped.n * sizeof(*r->unmapped.items));
 	return err;
 }
