@@ -227,6 +227,33 @@ static void the_bias_comes_first(void **state)
 	world_end();
 }
 
+/* What is no longer mapped is never told, so whoever maps one page at random places has
+ * ever more, and each time all of it is gone through. */
+static void who_maps_very_much_is_published_now_and_then(void **state)
+{
+	enum { MUCH = 20000, MORE = 100 };
+	unsigned long made;
+
+	world_begin();
+	for (uint64_t i = 0; i < MUCH; i++)
+		world_map(P, 1, HIGH + i * GAP);
+	world_pass(MS);
+	made = world_counts().mapping_tables.made;
+	assert_int_equal(made, 1);
+	for (uint64_t i = 0; i < MORE; i++) {
+		world_map(P, 1, LOW + i * GAP);
+		world_pass(MS);
+	}
+	assert_in_range(world_counts().mapping_tables.made - made, 1, MORE / 10);
+	world_pass(MUCH * 2000ULL);
+	assert_non_null(world_mapping(P, LOW + (MORE - 1) * GAP));
+	/* nobody else waits for that */
+	world_map(P + 1, 1, LOW);
+	world_pass(0);
+	assert_non_null(world_mapping(P + 1, LOW));
+	world_end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -239,6 +266,7 @@ int main(void)
 		cmocka_unit_test(who_forked_shares_until_one_maps_more),
 		cmocka_unit_test(outside_of_all_segments),
 		cmocka_unit_test(the_bias_comes_first),
+		cmocka_unit_test(who_maps_very_much_is_published_now_and_then),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,6 +38,20 @@ void publisher_make_dirty(struct publisher *p, const struct process *process)
 	publisher_note_error(p, vec_push(&p->dirty, process->tgid));
 }
 
+/* Was this file not wanted before in this round? One may be mapped 10,000 times. */
+static bool is_first(struct publisher *p, uint32_t module)
+{
+	while (p->wanted.n <= module)
+		if (vec_push(&p->wanted, 0)) {
+			error_clear();
+			return true;
+		}
+	if (p->wanted.items[module] == p->round)
+		return false;
+	p->wanted.items[module] = p->round;
+	return true;
+}
+
 /* A table may have been taken back since its file was mapped. */
 static int want_all(struct publisher *p, const struct process *process)
 {
@@ -45,9 +59,28 @@ static int want_all(struct publisher *p, const struct process *process)
 	const struct mapping *maps = process_mappings(process, &n);
 	int err = 0;
 
+	p->round++;
 	for (size_t i = 0; !err && i < n; i++)
-		err = tables_request(p->tables, process, &maps[i]);
+		if (is_first(p, maps[i].module))
+			err = tables_request(p->tables, process, &maps[i]);
 	return err;
+}
+
+#define PACE_NS 1000 /* a mapping: some 20 times what it costs */
+
+bool publisher_must_pause(const struct publisher *p, const struct process *process,
+			  struct process_entry *entry)
+{
+	uint64_t now = p->config.outside->now_ns();
+	size_t n;
+
+	process_mappings(process, &n);
+	if (n <= UNWIND_MAPPINGS_MAX)
+		return false;
+	if (entry->tried_ns && now - entry->tried_ns < n * PACE_NS)
+		return true;
+	entry->tried_ns = now;
+	return false;
 }
 
 static int find_mapping_table(struct publisher *p, const struct process *process,

@@ -59,6 +59,7 @@ void publisher_free(struct publisher *p)
 	log_pace_end(&p->pace);
 	vec_free(&p->dirty);
 	vec_free(&p->provisional);
+	vec_free(&p->wanted);
 	delays_free(p->delays);
 	mapping_tables_free(p->mapping_tables);
 	tables_free(p->tables);
@@ -352,20 +353,26 @@ static int take_news(struct publisher *p)
 
 static int publish_all(struct publisher *p)
 {
+	size_t kept = 0;
 	int err = 0;
 
-	for (size_t i = 0; !err && i < p->dirty.n; i++) {
-		const struct process *process =
-			process_get(p->processes, p->dirty.items[i]);
-		struct process_entry *entry = hmap_get(&p->entries, p->dirty.items[i]);
+	for (size_t i = 0; i < p->dirty.n; i++) {
+		uint32_t tgid = p->dirty.items[i];
+		const struct process *process = process_get(p->processes, tgid);
+		struct process_entry *entry = hmap_get(&p->entries, tgid);
+		bool is_there = process && !process->ended_ns;
 
 		if (!entry)
 			continue;
+		if (is_there && publisher_must_pause(p, process, entry)) {
+			p->dirty.items[kept++] = tgid;
+			continue;
+		}
 		entry->is_queued = false;
-		if (process && !process->ended_ns)
+		if (is_there && !err)
 			err = publisher_publish(p, process, entry);
 	}
-	p->dirty.n = 0;
+	p->dirty.n = kept;
 	return err;
 }
 

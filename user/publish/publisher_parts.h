@@ -62,6 +62,7 @@ struct process_entry {
 	uint64_t again_ns;    /* and when last */
 	unsigned int n_stale; /* how often it was read since a tick called it stale */
 	uint64_t stale_ns;    /* and when last */
+	uint64_t tried_ns;    /* when one that maps very much was last gone through */
 };
 
 /* Will it be asked again who it is? */
@@ -82,6 +83,8 @@ struct publisher {
 	struct hmap entries;		       /* by tgid */
 	VEC(uint32_t) dirty;		       /* tgids that are queued */
 	VEC(uint32_t) provisional;	       /* tgids of such incarnations */
+	VEC(uint64_t) wanted;		       /* by module: the round that it was last in */
+	uint64_t round;			       /* of going through what a process maps */
 	struct hmap hidden;		       /* tgids that /proc does not show us */
 	struct remote_reader reader;
 	uint64_t keys_read_ns;	 /* when those of too many were last read */
@@ -104,6 +107,11 @@ struct process_entry *publisher_entry(struct publisher *p, const struct process 
 
 /* It is published with the next flush. */
 void publisher_make_dirty(struct publisher *p, const struct process *process);
+
+/* Is it too soon to go through all that it maps again? As often as it likes a process
+ * changes that, and if it is very much, each time takes milliseconds. */
+bool publisher_must_pause(const struct publisher *p, const struct process *process,
+			  struct process_entry *entry);
 
 /* Puts what is known of a process where its ticks find it, unless that is there. */
 int publisher_publish(struct publisher *p, const struct process *process,
