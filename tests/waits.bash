@@ -21,8 +21,9 @@ wait_for() {
 	return 1
 }
 
-# PID: the CPU time that its threads have had, in ms: utime and stime of /proc/PID/stat, in
-# the kernel's 100ths of a second, behind a name that may hold anything
+# PID or PID/task/TID: the CPU time that its threads have had, or that one alone, in ms:
+# utime and stime of /proc/PID/stat, in the kernel's 100ths of a second, behind a name that
+# may hold anything
 cpu_ms() {
 	local stat
 	{ stat=$(<"/proc/$1/stat"); } 2>/dev/null || return

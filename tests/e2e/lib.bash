@@ -59,23 +59,33 @@ recorder_runs() {
 	wait_for grep -qs 'unwind tables: ' err
 }
 
+# PID: a process that we started and that has not ended. Once it has, its pid may be
+# another's.
+runs_still() {
+	[[ " $(jobs -pr | tr '\n' ' ')" == *" $1 "* ]]
+}
+
 # [STATUS]: it ended, and so.
 recorder_ends() {
 	local want=${1:-0} status=0
 
-	wait_for eval "! kill -0 $recorder 2>/dev/null" || { echo "it hangs"; return 1; }
+	wait_for eval "! runs_still $recorder" || { echo "it hangs"; return 1; }
 	wait "$recorder" || status=$?
 	[ $status -eq "$want" ] || { echo "status $status: $(cat err)"; return 1; }
 }
 
 # PIDS MS OPTION…: records until each of the PIDS (a comma between them) has had so
 # much CPU time, then Ctrl-C; the recorder must end with status $ends, or 0. Until it
-# samples, they would only take CPUs from it, so they are stopped.
+# samples, they would only take CPUs from it, so they are stopped; but not before they are
+# themselves, and no shell any more.
 record_while() {
-	local ms=$2 of
+	local ms=$2 of pid
 	IFS=, read -ra of <<<"$1"
 	shift 2
 
+	for pid in "${of[@]}"; do
+		wait_for has_had "$pid" 50 || return
+	done
 	kill -STOP "${of[@]}"
 	start_recorder "$@"
 	# no recorder outlives its test
@@ -108,14 +118,13 @@ wait_ready() {
 }
 
 # PID…: those that we started and that still run, with their groups where they lead
-# one: the pid of what has ended may be another's by now. No pkill: it reads command
-# lines, and waits for whoever holds the lock of his mappings.
+# one. No pkill: it reads command lines, and waits for whoever holds the lock of his
+# mappings.
 kill_ours() {
-	local pid running
+	local pid
 
-	running=" $(jobs -pr | tr '\n' ' ')"
 	for pid; do
-		[[ $running == *" $pid "* ]] || continue
+		runs_still "$pid" || continue
 		kill -9 -- "-$pid" 2>/dev/null || kill -9 "$pid" 2>/dev/null || true
 	done
 }

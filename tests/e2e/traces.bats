@@ -25,15 +25,24 @@ build_traced() {
 
 EXPORTED=-Wl,--export-dynamic-symbol=otel_thread_ctx_v1
 
-# PROGRAM OPTION…: until its eleven threads have had so much CPU time that none is missed
+# PROGRAM OPTION…: until each of its threads has had so much CPU time that none of its
+# functions is missed; who gets how much of it is the host's affair
 record_traced() {
-	local program=$1
+	local program=$1 threads
 	shift
-	"./$program" 600000 >/dev/null 3>&- &
+	"./$program" 600000 >ready 3>&- &
 	busy_pid=$!
-	runs_for 200 "$busy_pid"
-	record_while "$busy_pid" 880 -p "$busy_pid" -F 1999 --stats-json stats "$@"
+	wait_for test -s ready
+	start_recorder -p "$busy_pid" -F 1999 --stats-json stats "$@"
+	threads=(/proc/"$busy_pid"/task/*)
+	if ! { recorder_runs && runs_for 60 "${threads[@]#/proc/}"; }; then
+		kill_ours "$recorder"
+		return 1
+	fi
+	kill -INT "$recorder"
+	recorder_ends
 	stop_busy
+	rm ready
 }
 
 # HEX: a digit, as often as it takes
