@@ -702,6 +702,7 @@ def mounts_by_the_hundred():
 
 name_now = ""
 import attacks_more  # pylint: disable=wrong-import-position,unused-import # takes of us
+import attacks_limits  # pylint: disable=wrong-import-position,unused-import
 
 
 def start(function):

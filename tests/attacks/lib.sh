@@ -74,7 +74,7 @@ all_said() {
 
 prepare() {
 	mkdir "$attackers"
-	cp "$here"/attacks*.py "$attackers"
+	cp "$here"/attacks*.py "$programs/alpha" "$attackers"
 	for _ in {1..9}; do
 		echo "1000 7fffffffe000 $SECRET"
 	done >"$work/secret"
