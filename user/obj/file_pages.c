@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "obj/file_pages.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #define PAGE_BYTES 4096
@@ -19,7 +21,8 @@ struct file_page {
 
 struct file_pages {
 	struct file_page kept[PAGES_KEPT];
-	uint64_t left;
+	bool is_limited;
+	uint64_t left_us;
 	uint8_t bytes[PAGES_KEPT][PAGE_BYTES];
 };
 
@@ -30,7 +33,7 @@ int file_pages_new(struct file_pages **ret)
 	if (!pages)
 		return fail(-ENOMEM, "no memory for pages of files");
 	memset(pages->kept, 0, sizeof(pages->kept));
-	pages->left = UINT64_MAX;
+	pages->is_limited = false;
 	*ret = pages;
 	return 0;
 }
@@ -40,14 +43,40 @@ void file_pages_free(struct file_pages *pages)
 	free(pages);
 }
 
-void file_pages_allow(struct file_pages *pages, uint64_t n)
+void file_pages_allow(struct file_pages *pages, uint64_t us)
 {
-	pages->left = n;
+	pages->is_limited = true;
+	pages->left_us = us;
 }
 
-uint64_t file_pages_left(const struct file_pages *pages)
+uint64_t file_pages_left_us(const struct file_pages *pages)
 {
-	return pages->left;
+	return pages->is_limited ? pages->left_us : UINT64_MAX;
+}
+
+static void spend(struct file_pages *pages, uint64_t us)
+{
+	pages->left_us -= us < pages->left_us ? us : pages->left_us;
+}
+
+/* What is in memory comes at once, so it is asked for alone first. */
+static ssize_t read_page(struct file_pages *pages, int fd, uint64_t number,
+			 uint8_t bytes[PAGE_BYTES])
+{
+	struct iovec into = { bytes, PAGE_BYTES };
+	off_t at = (off_t)(number * PAGE_BYTES);
+	uint64_t begun_ns;
+	ssize_t got;
+
+	if (!pages->is_limited)
+		return pread(fd, bytes, PAGE_BYTES, at);
+	spend(pages, 1);
+	if (preadv2(fd, &into, 1, at, RWF_NOWAIT) == PAGE_BYTES)
+		return PAGE_BYTES;
+	begun_ns = clock_now_ns();
+	got = pread(fd, bytes, PAGE_BYTES, at);
+	spend(pages, (clock_now_ns() - begun_ns) / 1000);
+	return got;
 }
 
 /* Where it is kept; another may be there. */
@@ -67,11 +96,9 @@ static size_t page_at(const struct paged_file *file, uint64_t number, const uint
 	*ret = pages->bytes[place];
 	if (page->n && page->fd == file->fd && page->number == number)
 		return page->n;
-	if (!pages->left)
+	if (!file_pages_left_us(pages))
 		return 0;
-	pages->left--;
-	got = pread(file->fd, pages->bytes[place], PAGE_BYTES,
-		    (off_t)(number * PAGE_BYTES));
+	got = read_page(pages, file->fd, number, pages->bytes[place]);
 	*page = (struct file_page){ number, file->fd, got > 0 ? (unsigned int)got : 0 };
 	return page->n;
 }

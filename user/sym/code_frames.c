@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define NO_USER SIZE_MAX /* whose pages are not counted */
+#define NO_USER SIZE_MAX /* whose time is not counted */
 
 struct frame_place {
 	uint64_t offset;
@@ -22,7 +22,7 @@ struct code_frames {
 	struct frame_place *places; /* by module and offset */
 	size_t n;
 	struct hmap by_uid;  /* 1 + index */
-	VEC(uint64_t) left;  /* pages, by user */
+	VEC(uint64_t) left;  /* microseconds, by user */
 	size_t user;	     /* whose file was asked for last, or NO_USER */
 	uint32_t module;     /* of that file */
 	struct code_file of; /* info NULL: none was asked for, or it has none */
@@ -100,17 +100,15 @@ const struct frame *code_frames_get(const struct code_frames *frames, uint32_t i
 	return aggregator_frame(frames->aggregator, id);
 }
 
-/* Who takes pages from now on, and how many he may; who can't be remembered none. */
+/* Who takes time from now on, and how much he may; who can't be remembered none. */
 static uint64_t take_turn(struct code_frames *frames, uid_t uid)
 {
 	uintptr_t index = (uintptr_t)hmap_get(&frames->by_uid, uid);
 
 	frames->user = NO_USER;
-	if (!uid)
-		return UINT64_MAX;
 	if (!index) {
 		index = frames->left.n + 1;
-		if (vec_push(&frames->left, CODE_PAGES_MAX) ||
+		if (vec_push(&frames->left, uid ? CODE_US : CODE_ROOTS_US) ||
 		    hmap_put(&frames->by_uid, uid, (void *)index)) {
 			error_clear();
 			return 0;
@@ -123,7 +121,7 @@ static uint64_t take_turn(struct code_frames *frames, uid_t uid)
 static void end_turn(struct code_frames *frames)
 {
 	if (frames->user != NO_USER)
-		frames->left.items[frames->user] = file_pages_left(frames->pages);
+		frames->left.items[frames->user] = file_pages_left_us(frames->pages);
 	frames->user = NO_USER;
 }
 
@@ -153,5 +151,5 @@ bool code_frames_file(struct code_frames *frames, const struct frame *frame,
 
 bool code_frames_is_spent(const struct code_frames *frames)
 {
-	return !file_pages_left(frames->pages);
+	return !file_pages_left_us(frames->pages);
 }

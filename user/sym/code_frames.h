@@ -3,7 +3,8 @@
  * The frames of a profile, by where they lie, and what their files say there. Who makes a
  * file decides how many of its frames there are and what a look at each costs, and at the
  * end of a recording somebody waits. So reads go by pages (obj/file_pages.h), frames come
- * in the order of their files' pages, and the files of each user but root have a limit.
+ * in the order of their files' pages, and the files of each user have a time: what runs is
+ * in memory, but what ran an hour ago may come from a disk.
  */
 #ifndef WEFT_SYM_CODE_FRAMES_H
 #define WEFT_SYM_CODE_FRAMES_H
@@ -13,7 +14,8 @@
 #include "obj/file_pages.h"
 #include "sym/files.h"
 
-#define CODE_PAGES_MAX 50000 /* of each user's files, 4 KB each: some 50 ms */
+#define CODE_US	      50000   /* of each user's files; some 50,000 pages in memory */
+#define CODE_ROOTS_US 1000000 /* of root's */
 
 struct code_frames;
 
