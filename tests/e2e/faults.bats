@@ -372,9 +372,13 @@ holds_not() {
 	cp "$E2E_BIN/brief" unsampled
 	start_recorder -F 1 -o out
 	recorder_runs
-	./unsampled
+	# it may have ended before a recorder without a CPU came to it
+	runs_and_is_held() {
+		./unsampled
+		holds unsampled
+	}
+	wait_for runs_and_is_held
 	rm unsampled
-	wait_for holds unsampled
 	for _ in {1..6}; do
 		wait_for holds_not unsampled && break
 	done

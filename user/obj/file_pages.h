@@ -20,9 +20,9 @@ void file_pages_free(struct file_pages *pages);
 DEFINE_FREEP(file_pages)
 
 /*
- * Reads may take so long from now on; without this as long as they like. A page that is in
- * memory counts as 1 us whatever the CPU does meanwhile, and one that is not as long as
- * it takes to come.
+ * Reads may take so long from now on; without this as long as they like. A page that is
+ * in memory counts as 1 us whatever the CPU does meanwhile, and one that is not as long
+ * as it takes to come.
  */
 void file_pages_allow(struct file_pages *pages, uint64_t us);
 uint64_t file_pages_left_us(const struct file_pages *pages);

@@ -3,8 +3,8 @@
  * The frames of a profile, by where they lie, and what their files say there. Who makes a
  * file decides how many of its frames there are and what a look at each costs, and at the
  * end of a recording somebody waits. So reads go by pages (obj/file_pages.h), frames come
- * in the order of their files' pages, and the files of each user have a time: what runs is
- * in memory, but what ran an hour ago may come from a disk.
+ * in the order of their files' pages, and the files of each user have a time: what runs
+ * is in memory, but what ran an hour ago may come from a disk.
  */
 #ifndef WEFT_SYM_CODE_FRAMES_H
 #define WEFT_SYM_CODE_FRAMES_H
