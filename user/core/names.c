@@ -310,8 +310,8 @@ bool names_is_copying(const struct names *names, uint32_t frame, const uint32_t 
 	static const char *const frees[] = { "PyMem_Free", "PyObject_Free",
 					     "_PyObject_Free" };
 
-	if (callee)
-		return is_named(names, frame, copies, 1) &&
+	if (is_named(names, frame, copies, 1))
+		return !callee ||
 		       !is_named(names, *callee, frees, sizeof(frees) / sizeof(*frees));
-	return is_named(names, frame, copies, 1) || is_named(names, frame, switches, 1);
+	return !callee && is_named(names, frame, switches, 1);
 }

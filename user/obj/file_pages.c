@@ -12,6 +12,7 @@
 
 #define PAGE_BYTES 4096
 #define PAGES_KEPT 256 /* a power of two */
+#define UNLIMITED  UINT64_MAX
 
 struct file_page {
 	uint64_t number; /* in its file */
@@ -21,8 +22,7 @@ struct file_page {
 
 struct file_pages {
 	struct file_page kept[PAGES_KEPT];
-	bool is_limited;
-	uint64_t left_us;
+	uint64_t left_us; /* UNLIMITED: as long as one likes */
 	uint8_t bytes[PAGES_KEPT][PAGE_BYTES];
 };
 
@@ -33,7 +33,7 @@ int file_pages_new(struct file_pages **ret)
 	if (!pages)
 		return fail(-ENOMEM, "no memory for pages of files");
 	memset(pages->kept, 0, sizeof(pages->kept));
-	pages->is_limited = false;
+	pages->left_us = UNLIMITED;
 	*ret = pages;
 	return 0;
 }
@@ -45,13 +45,12 @@ void file_pages_free(struct file_pages *pages)
 
 void file_pages_allow(struct file_pages *pages, uint64_t us)
 {
-	pages->is_limited = true;
 	pages->left_us = us;
 }
 
 uint64_t file_pages_left_us(const struct file_pages *pages)
 {
-	return pages->is_limited ? pages->left_us : UINT64_MAX;
+	return pages->left_us;
 }
 
 static void spend(struct file_pages *pages, uint64_t us)
@@ -68,7 +67,7 @@ static ssize_t read_page(struct file_pages *pages, int fd, uint64_t number,
 	uint64_t begun_ns;
 	ssize_t got;
 
-	if (!pages->is_limited)
+	if (pages->left_us == UNLIMITED)
 		return pread(fd, bytes, PAGE_BYTES, at);
 	spend(pages, 1);
 	if (preadv2(fd, &into, 1, at, RWF_NOWAIT) == PAGE_BYTES)

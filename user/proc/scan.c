@@ -107,6 +107,16 @@ static bool next_mapping(char **text, struct side_event *event)
 	return false;
 }
 
+static struct side_event event_of(enum side_kind kind, pid_t tgid, uint64_t time_ns)
+{
+	return (struct side_event){
+		.kind = kind,
+		.time_ns = time_ns,
+		.pid = (uint32_t)tgid,
+		.tid = (uint32_t)tgid,
+	};
+}
+
 static int hand_on(const struct side_event *event, struct str *bytes,
 		   const struct event_sink *sink)
 {
@@ -137,18 +147,8 @@ static void read_comm(pid_t tgid, char comm[SIDE_COMM_BYTES])
 static int hand_on_all(enum side_kind first_kind, pid_t tgid, uint64_t time_ns,
 		       struct str *text, const struct event_sink *sink)
 {
-	struct side_event first = {
-		.kind = first_kind,
-		.time_ns = time_ns,
-		.pid = (uint32_t)tgid,
-		.tid = (uint32_t)tgid,
-	};
-	struct side_event event = {
-		.kind = SIDE_MMAP,
-		.time_ns = time_ns,
-		.pid = (uint32_t)tgid,
-		.tid = (uint32_t)tgid,
-	};
+	struct side_event first = event_of(first_kind, tgid, time_ns);
+	struct side_event event = event_of(SIDE_MMAP, tgid, time_ns);
 	AUTO_STR bytes = { 0 };
 	char *next = text->n ? text->s : NULL;
 	int err = 0;
@@ -243,12 +243,7 @@ int scan_again_short(struct opener *opener, const struct process_table *known, p
 
 int scan_name(pid_t tgid, uint64_t time_ns, const struct event_sink *sink)
 {
-	struct side_event exec = {
-		.kind = SIDE_EXEC,
-		.time_ns = time_ns,
-		.pid = (uint32_t)tgid,
-		.tid = (uint32_t)tgid,
-	};
+	struct side_event exec = event_of(SIDE_EXEC, tgid, time_ns);
 	AUTO_STR bytes = { 0 };
 
 	read_comm(tgid, exec.comm);

@@ -62,34 +62,15 @@ static int count_samples(struct tally *tally)
 	return 0;
 }
 
-static bool is_sampled(const struct aggregator *aggregator, uint32_t module)
+static bool is_sampled(const void *arg, uint32_t module)
 {
+	const struct aggregator *aggregator = arg;
 	size_t n = intern_count(aggregator->frames);
 
 	for (uint32_t id = 0; id < n; id++)
 		if (aggregator_frame(aggregator, id)->module == module)
 			return true;
 	return false;
-}
-
-/* Of the process, if it maps one that was first seen there; else any that was sampled. */
-static const char *find_runtime(const struct name_ledger_source *source, uint32_t pid)
-{
-	const struct module_table *modules = source->modules;
-	const char *ret = NULL;
-
-	for (uint32_t id = 1; id < module_count(modules); id++) {
-		const struct module *module = module_get(modules, id);
-		const char *asked = module && module->kind == MODULE_FILE
-					    ? runtime_that_keeps_fp(module->path)
-					    : NULL;
-
-		if (asked && module->pid == pid)
-			return asked;
-		if (asked && is_sampled(source->aggregator, id))
-			ret = asked;
-	}
-	return ret;
 }
 
 int cut_generated_count(struct cut_generated *ret,
@@ -113,6 +94,12 @@ int cut_generated_count(struct cut_generated *ret,
 			worst = id;
 	}
 	if (worst)
-		ret->asked = find_runtime(source, module_get(modules, worst)->pid);
+		ret->asked = runtime_find(&(struct runtime_search){
+			.modules = modules,
+			.pid = module_get(modules, worst)->pid,
+			.asked = runtime_that_keeps_fp,
+			.is_sampled = is_sampled,
+			.arg = source->aggregator,
+		});
 	return 0;
 }

@@ -99,29 +99,29 @@ static int count_frames(struct count *count)
 	return 0;
 }
 
-/* Of the process with most such code, if it maps one that was first seen there; else any
- * that was sampled. */
+static bool is_sampled(const void *arg, uint32_t module)
+{
+	const struct count *count = arg;
+
+	return count->unnamed[module].is_sampled;
+}
+
+/* That of the process with most such code. */
 static const char *find_runtime(const struct count *count)
 {
 	const struct module_table *modules = count->source->modules;
-	const char *ret = NULL;
 	uint32_t worst = 0;
 
 	for (uint32_t id = 1; id < module_count(modules); id++)
 		if (count->unnamed[id].generated > count->unnamed[worst].generated)
 			worst = id;
-	for (uint32_t id = 1; id < module_count(modules); id++) {
-		const struct module *module = module_get(modules, id);
-		const char *asked = module && module->kind == MODULE_FILE
-					    ? runtime_that_names(module->path)
-					    : NULL;
-
-		if (asked && module->pid == module_get(modules, worst)->pid)
-			return asked;
-		if (asked && count->unnamed[id].is_sampled)
-			ret = asked;
-	}
-	return ret;
+	return runtime_find(&(struct runtime_search){
+		.modules = modules,
+		.pid = module_get(modules, worst)->pid,
+		.asked = runtime_that_names,
+		.is_sampled = is_sampled,
+		.arg = count,
+	});
 }
 
 static void describe(const struct count *count, uint32_t id, struct unnamed_module *ret)

@@ -60,6 +60,24 @@ const char *runtime_that_keeps_fp(const char *path)
 						  : "java -XX:+PreserveFramePointer";
 }
 
+const char *runtime_find(const struct runtime_search *search)
+{
+	const char *ret = NULL;
+
+	for (uint32_t id = 1; id < module_count(search->modules); id++) {
+		const struct module *module = module_get(search->modules, id);
+		const char *asked = module && module->kind == MODULE_FILE
+					    ? search->asked(module->path)
+					    : NULL;
+
+		if (asked && module->pid == search->pid)
+			return asked;
+		if (asked && search->is_sampled(search->arg, id))
+			ret = asked;
+	}
+	return ret;
+}
+
 bool interpreter_has_named(const char *function)
 {
 	return !strncmp(function, "py::", 4);

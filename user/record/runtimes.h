@@ -6,7 +6,7 @@
 #ifndef WEFT_RECORD_RUNTIMES_H
 #define WEFT_RECORD_RUNTIMES_H
 
-#include <stdbool.h>
+#include "core/module.h"
 
 /* What makes it write a map of its code, as "node --perf-basic-prof"; NULL: it is none of
  * them. */
@@ -14,6 +14,19 @@ const char *runtime_that_names(const char *path);
 
 /* What makes its generated code keep frame pointers; NULL: nothing, or it does anyway. */
 const char *runtime_that_keeps_fp(const char *path);
+
+/* Which of a recording's runtimes is meant. */
+struct runtime_search {
+	const struct module_table *modules;
+	uint32_t pid;				/* whose generated code it is */
+	const char *(*asked)(const char *path); /* one of the above */
+	bool (*is_sampled)(const void *arg, uint32_t module);
+	const void *arg;
+};
+
+/* What asked() says: of the process, if it maps one that was first seen there; else of
+ * any that was sampled. NULL: there is none. */
+const char *runtime_find(const struct runtime_search *search);
 
 /* What makes an interpreter name what it runs, by a function of its own that is on the
  * stack; NULL: it is none of its, or nothing does. */

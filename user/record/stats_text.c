@@ -39,20 +39,22 @@ static bool is_complete(int ending)
 	       ending == END_CROSSED || ending == END_FIBER;
 }
 
+static void summary_waits(struct str *out, unsigned long n, const char *why)
+{
+	if (n)
+		str_addf(out,
+			 "            %lu processes waited more than 2 s for an unwind "
+			 "table:%s",
+			 n, why);
+}
+
 static void summary_room(struct str *out, const struct stats *stats)
 {
-	if (stats->publisher.slow)
-		str_addf(out,
-			 "            %lu processes waited more than 2 s for an unwind "
-			 "table:\n            their files are large, or the machine is "
-			 "busy\n",
-			 stats->publisher.slow);
-	if (stats->publisher.overdue)
-		str_addf(out,
-			 "            %lu processes waited more than 2 s for an unwind "
-			 "table: please report\n            this, with the output of "
-			 "--stats-json\n",
-			 stats->publisher.overdue);
+	summary_waits(out, stats->publisher.slow,
+		      "\n            their files are large, or the machine is busy\n");
+	summary_waits(
+		out, stats->publisher.overdue,
+		" please report\n            this, with the output of --stats-json\n");
 	if (stats->publisher.tables.refused || stats->publisher.mapping_tables.refused)
 		str_add(out, "            some unwind tables did not fit: raise "
 			     "--unwind-memory\n");
