@@ -18,12 +18,12 @@ from __main__ import (PAGE, Lacks, attack, file_of, libc, made_code, path, run,
 
 libc.mmap.restype = ctypes.c_void_p
 READ_EXEC = 5
+MAP_FIXED = 0x10
 STRENGTH = int(os.environ.get("ATTACK_STRENGTH", "1"))
 
 
-def map_page(fd, flags=mmap.MAP_PRIVATE, address=None, size=PAGE):
-    got = libc.mmap(ctypes.c_void_p(address), ctypes.c_size_t(size), READ_EXEC, flags,
-                    fd, 0)
+def map_page(fd, flags=mmap.MAP_PRIVATE, address=None, size=PAGE, prot=READ_EXEC):
+    got = libc.mmap(ctypes.c_void_p(address), ctypes.c_size_t(size), prot, flags, fd, 0)
     if got == ctypes.c_void_p(-1).value:
         raise Lacks("mmap(2): %s" % os.strerror(ctypes.get_errno()))
     return got
@@ -47,15 +47,19 @@ def in_a_child(function):
 
 # --- room ----------------------------------------------------------------------------
 
+def folder_with_a_long_path(letter):
+    here = base.folder
+    while len(here) < 3600:
+        here = os.path.join(here, letter * min(200, 3800 - len(here)))
+        os.mkdir(here)
+    return os.open(here, os.O_RDONLY)
+
+
 @attack
 def paths_as_long_as_can_be():
     """Names of one file, each some 3,900 bytes long, and all of them mapped."""
-    here = base.folder
-    while len(here) < 3600:
-        here = os.path.join(here, "d" * min(200, 3800 - len(here)))
-        os.mkdir(here)
     name = file_of(b"\x7fELF" + bytes(PAGE))
-    folder = os.open(here, os.O_RDONLY)
+    folder = folder_with_a_long_path("d")
     for i in range(1000 * STRENGTH):
         link = ("%06d" % i).ljust(250, "n")
         os.link(name, link, dst_dir_fd=folder)
@@ -78,6 +82,22 @@ def mappings_of_many_processes():
         base.signal.pause()
     for _ in range(4 * STRENGTH):
         in_a_child(one_more)
+    run(made_code())
+
+
+@attack
+def data_with_a_long_path():
+    """Many mappings of a file with a path of 3,900 bytes, none of them code, in each of
+    many processes."""
+    folder = folder_with_a_long_path("e")
+    fd = os.open("d".ljust(250, "n"), os.O_RDWR | os.O_CREAT, dir_fd=folder)
+    os.ftruncate(fd, PAGE)
+    n = min(3200 * STRENGTH, 64000)
+    address = map_page(-1, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, size=n * PAGE)
+    for i in range(n):
+        map_page(fd, mmap.MAP_SHARED | MAP_FIXED, address + i * PAGE, prot=1)
+    for _ in range(4 * STRENGTH):
+        in_a_child(base.signal.pause)
     run(made_code())
 
 

@@ -21,6 +21,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/vec.h"
 #include "proc/scan_all.h"
 
 static void who_runs_has_a_stack(void **state)
@@ -309,6 +310,7 @@ static void who_maps_much_is_read_by_turns(void **state)
 	enum { MANY = 6, MUCH = 30000, OTHERS = 500 };
 	struct heard heard = { 0 };
 	const struct event_sink sink = { &heard, NULL, hear };
+	struct scan_queue later = { 0 };
 	pid_t children[MANY + 1];
 	size_t n_read = 0;
 
@@ -319,7 +321,8 @@ static void who_maps_much_is_read_by_turns(void **state)
 	children[MANY] = start_mapping(65532, OTHERS);
 	assert_int_equal(module_table_new(&heard.modules), 0);
 	assert_int_equal(process_table_new(&heard.table, heard.modules, NULL), 0);
-	assert_int_equal(scan_all(NULL, NULL, &sink), 0);
+	assert_int_equal(scan_all(NULL, NULL, &sink, UINT64_MAX / 2, &later), 0);
+	assert_int_equal(later.n, 0);
 
 	for (int i = 0; i < MANY; i++) {
 		size_t n = n_known(&heard, children[i]);
@@ -340,6 +343,47 @@ static void who_maps_much_is_read_by_turns(void **state)
 	module_table_free(heard.modules);
 }
 
+/* If there is no time for others' processes, root's are read all the same, and those of
+ * others are listed; but for one that is known, of which nothing is forgotten. */
+static void who_is_no_root_may_have_to_wait(void **state)
+{
+	struct heard heard = { 0 };
+	const struct event_sink sink = { &heard, NULL, hear };
+	struct scan_queue later = { 0 };
+	pid_t known, other;
+	size_t n_known_before;
+	int n_listed = 0;
+
+	if (getuid())
+		skip();
+	known = start_mapping(65533, 1);
+	other = start_mapping(65533, 1);
+	assert_int_equal(module_table_new(&heard.modules), 0);
+	assert_int_equal(process_table_new(&heard.table, heard.modules, NULL), 0);
+	assert_int_equal(scan_process(NULL, known, clock_now_ns(), &sink), 0);
+	n_known_before = n_known(&heard, known);
+	assert_true(n_known_before > 0);
+
+	assert_int_equal(scan_all(NULL, heard.table, &sink, 0, &later), 0);
+	assert_true(n_known(&heard, getpid()) > 0);
+	assert_int_equal(n_known(&heard, known), n_known_before);
+	assert_int_equal(n_known(&heard, other), 0);
+	for (size_t i = 0; i < later.n; i++) {
+		assert_int_not_equal(later.items[i], getpid());
+		n_listed += (pid_t)later.items[i] == known;
+		n_listed += (pid_t)later.items[i] == other;
+	}
+	assert_int_equal(n_listed, 2);
+
+	kill(known, SIGKILL);
+	kill(other, SIGKILL);
+	assert_int_equal(waitpid(known, NULL, 0), known);
+	assert_int_equal(waitpid(other, NULL, 0), other);
+	vec_free(&later);
+	process_table_free(heard.table);
+	module_table_free(heard.modules);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -350,6 +394,7 @@ int main(void)
 		cmocka_unit_test(threads_map_what_their_process_does),
 		cmocka_unit_test(who_became_another_is_another),
 		cmocka_unit_test(who_maps_much_is_read_by_turns),
+		cmocka_unit_test(who_is_no_root_may_have_to_wait),
 	};
 
 	return cmocka_run_group_tests_name("scan", tests, NULL, NULL);

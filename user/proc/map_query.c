@@ -18,26 +18,33 @@ struct procmap_question {
 	uint64_t name, build_id;
 };
 
-#define QUERY	   _IOWR('f', 17, struct procmap_question)
-#define EXECUTABLE 0x04
+#define QUERY _IOWR('f', 17, struct procmap_question)
 
-static int ask(int maps, const struct map_place *place)
+enum {
+	READABLE = 0x01,
+	WRITABLE = 0x02,
+	EXECUTABLE = 0x04,
+	SHARED = 0x08,
+	OR_THE_NEXT = 0x10,
+};
+
+static int ask(int maps, struct procmap_question *query)
 {
-	struct procmap_question query = { .bytes = sizeof(query),
-					  .flags = EXECUTABLE,
-					  .addr = place->addr };
+	query->bytes = sizeof(*query);
+	if (!ioctl(maps, QUERY, query))
+		return 0;
+	/* a later kernel's, with other ideas, says EINVAL */
+	return errno == ENOTTY || errno == EINVAL ? -EOPNOTSUPP : -errno;
+}
 
-	if (!ioctl(maps, QUERY, &query))
-		return query.ino == place->ino ? 0 : -ESTALE;
-	switch (errno) {
-	case ENOENT:
-		return -ESTALE;
-	case ENOTTY:
-	case EINVAL: /* a later kernel's, with other ideas */
-		return -EOPNOTSUPP;
-	default:
-		return -errno;
-	}
+static int ask_for(int maps, const struct map_place *place)
+{
+	struct procmap_question query = { .flags = EXECUTABLE, .addr = place->addr };
+	int err = ask(maps, &query);
+
+	if (err)
+		return err == -ENOENT ? -ESTALE : err;
+	return query.ino == place->ino ? 0 : -ESTALE;
 }
 
 static int ask_all(pid_t tid, const struct map_place *places, unsigned int n)
@@ -48,7 +55,7 @@ static int ask_all(pid_t tid, const struct map_place *places, unsigned int n)
 	if (err)
 		return err;
 	for (unsigned int i = 0; !err && i < n; i++)
-		err = ask(maps, &places[i]);
+		err = ask_for(maps, &places[i]);
 	return err ? fail(err, "process %d does not map what it did", (int)tid) : 0;
 }
 
@@ -66,5 +73,48 @@ int map_query(pid_t tid, const struct map_place *places, unsigned int n,
 	if (!task_stat_read(tid, &stats[1]))
 		return fail(-ESRCH, "no stat of %d", (int)tid);
 	memcpy(ret_stats, stats, sizeof(stats));
+	return 0;
+}
+
+/* What perf's records say of a path that is more than the kernel can say. */
+static uint32_t put_too_long(char name[PATH_MAX])
+{
+	static const char says[] = "//toolong";
+
+	memcpy(name, says, sizeof(says));
+	return sizeof(says);
+}
+
+int map_query_code(int maps, uint64_t addr, struct map_found *ret)
+{
+	struct procmap_question query = {
+		.flags = EXECUTABLE | OR_THE_NEXT,
+		.addr = addr,
+		.name = (uintptr_t)ret->name,
+		.name_bytes = sizeof(ret->name),
+	};
+	int err = ask(maps, &query);
+
+	if (err == -ENAMETOOLONG || err == -E2BIG) {
+		query.name = query.name_bytes = 0;
+		err = ask(maps, &query);
+		if (!err)
+			query.name_bytes = put_too_long(ret->name);
+	}
+	if (err)
+		return err;
+	if (query.end <= addr || query.end <= query.start ||
+	    query.name_bytes > sizeof(ret->name))
+		return -EOPNOTSUPP;
+	ret->name[query.name_bytes ? query.name_bytes - 1 : 0] = '\0';
+	ret->start = query.start;
+	ret->end = query.end;
+	ret->pgoff = query.offset;
+	ret->ino = query.ino;
+	ret->maj = query.maj;
+	ret->min = query.min;
+	ret->is_readable = query.vma_flags & READABLE;
+	ret->is_writable = query.vma_flags & WRITABLE;
+	ret->is_shared = query.vma_flags & SHARED;
 	return 0;
 }

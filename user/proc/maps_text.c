@@ -3,8 +3,10 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "proc/map_query.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,21 +37,74 @@ static size_t take_lines(char *bytes, size_t n, struct str *ret)
 	return n;
 }
 
-int maps_text_read(int fd, size_t most, struct str *ret)
+static int too_much(void)
+{
+	return fail(-E2BIG, "a process maps too much");
+}
+
+static int read_printed(int fd, struct maps_most most, struct str *ret)
 {
 	AUTO_FREE char *bytes = malloc(ROOM_BYTES);
-	size_t left = 0;
+	size_t left = 0, all = 0;
 	ssize_t n = 0;
 
 	while (bytes && left < ROOM_BYTES &&
 	       (n = read(fd, bytes + left, ROOM_BYTES - left)) > 0) {
 		left = take_lines(bytes, left + (size_t)n, ret);
-		if (ret->n > most)
-			return fail(-E2BIG, "a process maps too much");
+		all += (size_t)n;
+		if (ret->n > most.code || all > most.printed)
+			return too_much();
 	}
-	if (!bytes || str_error(ret))
+	if (!bytes)
 		return fail(-ENOMEM, "no memory for what a process maps");
 	return n < 0 ? fail_errno(-errno, "cannot read what a process maps") : 0;
+}
+
+/* As the kernel prints it, but for the blanks before the name. */
+static void add_line(struct str *ret, const struct map_found *map)
+{
+	const char *name = map->name;
+	size_t n;
+
+	str_addf(ret,
+		 "%08" PRIx64 "-%08" PRIx64 " %c%cx%c %08" PRIx64 " %02x:%02x %" PRIu64
+		 " ",
+		 map->start, map->end, map->is_readable ? 'r' : '-',
+		 map->is_writable ? 'w' : '-', map->is_shared ? 's' : 'p', map->pgoff,
+		 map->maj, map->min, map->ino);
+	for (; (n = strcspn(name, "\n")), name[n]; name += n + 1) {
+		str_add_bytes(ret, name, n);
+		str_add(ret, "\\012");
+	}
+	str_add(ret, name);
+	str_add_char(ret, '\n');
+}
+
+/* -EOPNOTSUPP: it can't be asked. */
+static int ask_for_code(int fd, struct maps_most most, struct str *ret)
+{
+	struct map_found map = { 0 };
+	int err;
+
+	while (!(err = map_query_code(fd, map.end, &map))) {
+		add_line(ret, &map);
+		if (ret->n > most.code)
+			return too_much();
+	}
+	if (err == -ENOENT || err == -ESRCH) /* that was all; or its memory is gone */
+		return 0;
+	return err == -EOPNOTSUPP && !map.end
+		       ? err
+		       : fail_errno(err, "cannot ask what a process maps");
+}
+
+int maps_text_read(int fd, struct maps_most most, struct str *ret)
+{
+	int err = ask_for_code(fd, most, ret);
+
+	if (err == -EOPNOTSUPP)
+		err = read_printed(fd, most, ret);
+	return str_error(ret) ? fail(-ENOMEM, "no memory for what a process maps") : err;
 }
 
 char *maps_text_line(char **text)

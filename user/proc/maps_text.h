@@ -1,14 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What /proc/PID/maps says of code: a line a mapping, as the kernel writes it. Of the
- * rest, which is four lines in five, nobody here wants to know. */
+ * rest, which is four lines in five, nobody here wants to know; nor does who can ask the
+ * kernel for code alone (proc/map_query.h) have it printed. */
 #ifndef WEFT_PROC_MAPS_TEXT_H
 #define WEFT_PROC_MAPS_TEXT_H
 
 #include "base/str.h"
 
-/* Adds the lines of executable mappings from what is left to read of such a file, and
- * stops behind `most` bytes of them. -E2BIG: there are more. */
-int maps_text_read(int fd, size_t most, struct str *ret);
+/* How much is read: bytes of lines of code, and of all lines that the kernel prints,
+ * which cost the same. */
+struct maps_most {
+	size_t code, printed;
+};
+
+/* Adds the lines of executable mappings from what is left to read of such a file, or of
+ * a copy of some, but for [vsyscall], which lies in no process. -E2BIG: there are more,
+ * and some or all of those up to there were added. */
+int maps_text_read(int fd, struct maps_most most, struct str *ret);
 
 /* Takes the next line off, and ends it where its newline was. NULL: there is none. */
 char *maps_text_line(char **text);

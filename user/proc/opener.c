@@ -342,40 +342,58 @@ int opener_perf_map(struct opener *opener, pid_t pid, const struct owner *kept,
 		      : open_perf_map(pid, kept, max_bytes, ret_fd);
 }
 
-static int read_short(pid_t tid, struct str *ret)
+static int read_maps(pid_t tid, struct maps_most most, struct str *ret)
 {
-	AUTO_STR text = { 0 };
 	AUTO_CLOSE int fd = -1;
 	int err = open_maps(tid, &fd);
 
-	if (!err)
-		err = maps_text_read(fd, OPENER_TEXT_MAX, &text);
-	if (!err && text.n)
-		str_add_bytes(ret, text.s, text.n);
-	return err;
+	return err ? err : maps_text_read(fd, most, ret);
 }
 
 int opener_short_maps(struct opener *opener, pid_t tid, struct str *ret)
 {
 	const struct opener_request request = { .kind = OPENER_MAPS, .pid = tid };
-	int err = opener ? ask(opener, &request, NULL, NULL) : read_short(tid, ret);
+	int err;
 
-	if (opener && !err)
+	str_clear(ret);
+	if (!opener)
+		return read_maps(tid, opener_short, ret);
+	err = ask(opener, &request, NULL, NULL);
+	if (!err)
 		str_add_bytes(ret, opener->came.text, opener->n_text);
 	return err ? err : str_error(ret);
 }
 
-int opener_maps(struct opener *opener, pid_t tid, struct str *ret)
+/* ret: all of it, or a part, -E2BIG. */
+static int ask_long_maps(struct opener *opener, pid_t tid, struct str *ret)
 {
 	const struct opener_request request = { .kind = OPENER_LONG_MAPS, .pid = tid };
+	const struct maps_most all = { SIZE_MAX, SIZE_MAX };
+	struct opener_answer answer;
 	AUTO_CLOSE int fd = -1;
+	int err = ask(opener, &request, &answer, &fd);
+
+	if (!err)
+		err = maps_text_read(fd, all, ret);
+	return err ? err : answer.number ? -E2BIG : 0;
+}
+
+int opener_maps(struct opener *opener, pid_t tid, struct str *ret)
+{
 	int err = opener_short_maps(opener, tid, ret);
 
 	if (err != -E2BIG)
 		return err;
 	error_clear();
-	err = opener ? ask(opener, &request, NULL, &fd) : open_maps(tid, &fd);
-	return err ? err : maps_text_read(fd, SIZE_MAX, ret);
+	str_clear(ret);
+	err = opener ? ask_long_maps(opener, tid, ret) : read_maps(tid, opener_long, ret);
+	if (err != -E2BIG)
+		return err;
+	error_clear();
+	log_verbose("process %d maps more than is read: its code at higher addresses is "
+		    "not known",
+		    (int)tid);
+	return 0;
 }
 
 int opener_debug(struct opener *opener, const struct debug_query *query, const char *path,

@@ -47,10 +47,15 @@ int opener_perf_map(struct opener *opener, pid_t pid, const struct owner *kept,
 int opener_debug(struct opener *opener, const struct debug_query *query, const char *path,
 		 uint32_t *ret_place, int *ret_fd);
 
-/* Adds what the process maps code from (proc/maps_text.h). */
+/* Of /proc/PID/maps; 65,530 lines, which is as many as kernels allow by default, with
+ * long paths. Some 0.2 s. */
+#define OPENER_MAPS_MAX (16u << 20)
+
+/* Puts there what the process maps code from (proc/maps_text.h), or the first
+ * OPENER_MAPS_MAX of it, and that is logged. */
 int opener_maps(struct opener *opener, pid_t tid, struct str *ret);
 
-/* The same if it is no more than some 150 mappings; else -E2BIG, soon. */
+/* The same if it is no more than some 150 mappings of code; else -E2BIG, soon. */
 int opener_short_maps(struct opener *opener, pid_t tid, struct str *ret);
 
 /* As open_environ(). */

@@ -39,8 +39,6 @@ static int open_one(const struct opener_request *request, uint32_t *ret_place,
 	case OPENER_PERF_MAP:
 		return open_perf_map(request->pid, &request->kept, request->max_bytes,
 				     ret_fd);
-	case OPENER_LONG_MAPS:
-		return open_maps(request->pid, ret_fd);
 	case OPENER_DEBUG:
 		return open_debug(&request->debug, request->path, ret_place, ret_fd);
 	case OPENER_ENVIRON:
@@ -48,6 +46,7 @@ static int open_one(const struct opener_request *request, uint32_t *ret_place,
 	case OPENER_CONTEXT:
 		return open_context(request->pid, ret_fd);
 	case OPENER_MAPS:
+	case OPENER_LONG_MAPS:
 	case OPENER_PLACES:
 	case OPENER_PAYER:
 	case OPENER_STAT:
@@ -70,8 +69,7 @@ static int open_for_others(const struct opener_request *request, uint32_t *ret_p
 		*ret_fd = GIVE_FD(fd);
 		return 0;
 	}
-	return open_copy(fd, request->kind == OPENER_LONG_MAPS ? UINT64_MAX : until,
-			 ret_fd);
+	return open_copy(fd, until, ret_fd);
 }
 
 static int query_places(const struct opener_request *request, struct task_stat *ret_stats)
@@ -81,12 +79,23 @@ static int query_places(const struct opener_request *request, struct task_stat *
 	return map_query(request->pid, request->places, request->n_places, ret_stats);
 }
 
-static int read_maps(const struct opener_request *request, struct str *text)
+static int read_maps(const struct opener_request *request, struct maps_most most,
+		     struct str *text)
 {
 	AUTO_CLOSE int fd = -1;
 	int err = open_maps(request->pid, &fd);
 
-	return err ? err : maps_text_read(fd, OPENER_TEXT_MAX, text);
+	return err ? err : maps_text_read(fd, most, text);
+}
+
+static int copy_maps(const struct opener_request *request, uint32_t *ret_is_a_part,
+		     int *ret_fd)
+{
+	AUTO_STR text = { 0 };
+	int err = read_maps(request, opener_long, &text);
+
+	*ret_is_a_part = err == -E2BIG;
+	return err && err != -E2BIG ? err : open_copy_bytes(text.s, text.n, ret_fd);
 }
 
 static int do_it(const struct opener_request *request, struct opener_answer *answer,
@@ -94,7 +103,9 @@ static int do_it(const struct opener_request *request, struct opener_answer *ans
 {
 	switch (request->kind) {
 	case OPENER_MAPS:
-		return read_maps(request, text);
+		return read_maps(request, opener_short, text);
+	case OPENER_LONG_MAPS:
+		return copy_maps(request, &answer->number, ret_fd);
 	case OPENER_PLACES:
 		return query_places(request, answer->stats);
 	case OPENER_PAYER:

@@ -6,8 +6,10 @@
 
 #include "base/task_stat.h"
 #include "proc/map_query.h"
+#include "proc/maps_text.h"
 #include "proc/open.h"
 #include "proc/open_debug.h"
+#include "proc/opener.h"
 
 #include <limits.h>
 
@@ -15,7 +17,7 @@ enum opener_kind {
 	OPENER_MAPPED = 1,
 	OPENER_PERF_MAP,
 	OPENER_MAPS,	  /* behind the answer */
-	OPENER_LONG_MAPS, /* of more than OPENER_TEXT_MAX */
+	OPENER_LONG_MAPS, /* a copy, of more than goes there */
 	OPENER_DEBUG,
 	OPENER_PLACES,
 	OPENER_ENVIRON,
@@ -40,12 +42,15 @@ struct opener_request {
 
 struct opener_answer {
 	int32_t err;
-	uint32_t number;	   /* DEBUG: the place; PAYER: who */
+	uint32_t number; /* DEBUG: the place; PAYER: who; LONG_MAPS: is it only a part? */
 	struct task_stat stats[2]; /* STAT: the first; PLACES: before and after */
 	char why[256];		   /* the error's sentence */
 };
 
 #define OPENER_TEXT_MAX 16384 /* of a process with some 150 mappings of code */
+
+static const struct maps_most opener_short = { OPENER_TEXT_MAX, 256u << 10 };
+static const struct maps_most opener_long = { OPENER_MAPS_MAX, OPENER_MAPS_MAX };
 
 /* What comes: as much of the text as there is. */
 struct opener_message {

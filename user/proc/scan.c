@@ -25,7 +25,7 @@ static void copy_path(char *out, size_t room, const char *line)
 	size_t n = 0;
 
 	while (*line && *line != '\n' && n + 1 < room) {
-		bool newline = !strncmp(line, "\\012", 4);
+		bool newline = *line == '\\' && !strncmp(line, "\\012", 4);
 
 		out[n++] = newline ? '\n' : *line;
 		line += newline ? 4 : 1;

@@ -1,20 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * All processes that there are. One that maps much takes as long to read as hundreds of
- * others, and anybody can have many such. They are read after all others: root's first,
- * then those of all payers by turns, as many mappings as a start can wait for. Of the
- * rest only names are handed on: a tick that meets one has it read.
+ * All processes that there are. Anybody can have thousands, and one that maps much takes
+ * as long to read as hundreds of others. So root's are read first, then those of all
+ * payers by turns; then, in the same order, those that map much. This takes as long as
+ * somebody can wait: of the rest only names are handed on. Those that map little are
+ * listed, and read by and by; those that map much when a tick meets them.
  */
 #ifndef WEFT_PROC_SCAN_ALL_H
 #define WEFT_PROC_SCAN_ALL_H
 
 #include "proc/scan.h"
 
-/* Of processes that map much, but for root's; some 0.4 s. */
+/* Of processes that map much, but for root's: for the memory that it takes. */
 #define SCAN_LONG_MAPPINGS_MAX (128u << 10)
 
-/* scan_again() of every process of /proc, or until we are to stop. */
+/* Processes to be read one by one; a VEC. */
+struct scan_queue {
+	uint32_t *items;
+	size_t n, room;
+};
+
+/* scan_again() of every process of /proc, or until we are to stop, or for others_ns of
+ * those that are not root's. Adds to *ret_later whom there was no time for. */
 int scan_all(struct opener *opener, const struct process_table *known,
-	     const struct event_sink *sink);
+	     const struct event_sink *sink, uint64_t others_ns,
+	     struct scan_queue *ret_later);
 
 #endif

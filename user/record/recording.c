@@ -92,7 +92,7 @@ static void on_awaited(void *arg, uint32_t tgid, uint64_t addr, uint64_t time_ns
 
 	r->stirred_ns = clock_now_ns();
 	if (publisher_on_awaited(r->publisher, tgid, addr, time_ns) &&
-	    vec_push(&r->unmapped, tgid))
+	    vec_push(&r->unread, tgid))
 		error_clear(); /* it comes again */
 }
 
@@ -228,7 +228,7 @@ void recording_free(struct recording *r)
 	declared_free(r->declared);
 	debug_servers_free(r->servers);
 	sideband_filter_free(&r->filter);
-	vec_free(&r->unmapped);
+	vec_free(&r->unread);
 	free(r);
 }
 
@@ -336,7 +336,7 @@ int recording_pump(struct recording *r)
 	if (!err)
 		err = recording_look_again(r, counts->lost > lost);
 	if (!err)
-		err = recording_look_at_unmapped(r);
+		err = recording_look_at_unread(r);
 	if (!err)
 		err = look_at_sampled(r);
 	if (!err)

@@ -4,12 +4,12 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "proc/reap.h"
-#include "proc/scan_all.h"
 
 #include <string.h>
 
-#define LOOK_PACE_NS	 SECOND_NS
-#define UNMAPPED_LOOK_NS 50000000ULL /* at once */
+#define LOOK_PACE_NS   SECOND_NS
+#define UNREAD_LOOK_NS 50000000ULL  /* at once */
+#define OTHERS_LOOK_NS 400000000ULL /* at processes that are not root's, at the start */
 
 /* How long the worker may take for the files of all who run already, so that the
  * first tick finds their tables: those of root's processes, or of whom was asked for; and
@@ -44,18 +44,21 @@ int recording_advance(struct recording *r, uint64_t horizon_ns)
  * Who is there already. The sideband runs since before, so nothing falls
  * between; a command begins with nothing but what it will map.
  */
-static int look_around(struct recording *r, bool everyone)
+static int look_around(struct recording *r, bool everyone, uint64_t others_ns)
 {
 	struct event_sink input = sideband_filter_input(&r->filter);
 	const struct pid_list *tgids = &r->options->tgids;
 	int err = 0;
+
+	r->unread.n = 0; /* who runs where nothing is known says so again */
 
 	if (!r->filter.everyone)
 		for (unsigned int i = 0; !err && i < tgids->n; i++)
 			err = scan_process(r->opener, tgids->pids[i], clock_now_ns(),
 					   &input);
 	else if (everyone)
-		err = scan_all(r->opener, pipeline_processes(r->pipeline), &input);
+		err = scan_all(r->opener, pipeline_processes(r->pipeline), &input,
+			       others_ns, &r->unread);
 	if (!err)
 		err = recording_advance(r, clock_now_ns());
 	r->looked_ns = clock_now_ns();
@@ -99,7 +102,7 @@ static struct wait_limits first_limits(const struct recording *r)
 int recording_look_first(struct recording *r)
 {
 	struct wait_limits limits;
-	int err = look_around(r, !r->options->command);
+	int err = look_around(r, !r->options->command, OTHERS_LOOK_NS);
 
 	if (!err && r->options->command)
 		err = look_at_command(r);
@@ -139,25 +142,25 @@ int recording_look_again(struct recording *r, bool lost)
 	err = reap(r);
 	if (!err) /* who has ended is not taken for who goes on */
 		err = recording_advance(r, clock_now_ns());
-	return err ? err : look_around(r, true);
+	return err ? err : look_around(r, true, UNREAD_LOOK_NS);
 }
 
 /* Code that was moved by mremap(2), of which the sideband does not tell; or that of a
- * program whose exec was lost, or that maps too much to be read before. Many such wait:
- * the rings must be read meanwhile. */
-int recording_look_at_unmapped(struct recording *r)
+ * program whose exec was lost, or that maps too much to be read before; or of one of many
+ * processes that were there. Many wait: the rings must be read meanwhile. */
+int recording_look_at_unread(struct recording *r)
 {
 	struct event_sink input = sideband_filter_input(&r->filter);
 	const struct process_table *known = pipeline_processes(r->pipeline);
-	uint64_t until = clock_now_ns() + UNMAPPED_LOOK_NS;
+	uint64_t until = clock_now_ns() + UNREAD_LOOK_NS;
 	size_t n = 0;
 	int err = 0;
 
-	while (!err && n < r->unmapped.n && (!n || clock_now_ns() < until))
-		err = scan_again(r->opener, known, (pid_t)r->unmapped.items[n++], &input);
-	r->unmapped.n -= n;
+	while (!err && n < r->unread.n && (!n || clock_now_ns() < until))
+		err = scan_again(r->opener, known, (pid_t)r->unread.items[n++], &input);
+	r->unread.n -= n;
 	if (n)
-		memmove(r->unmapped.items, r->unmapped.items + n,
-			r->unmapped.n * sizeof(*r->unmapped.items));
+		memmove(r->unread.items, r->unread.items + n,
+			r->unread.n * sizeof(*r->unread.items));
 	return err;
 }

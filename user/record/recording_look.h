@@ -15,7 +15,8 @@ int recording_look_first(struct recording *recording);
 /* What was not told is read again. lost: something was, just now. */
 int recording_look_again(struct recording *recording, bool lost);
 
-/* Of processes that were sampled where nothing is known. */
-int recording_look_at_unmapped(struct recording *recording);
+/* Processes that were sampled where nothing is known, or that there was no time for; as
+ * many as the rings can wait for. */
+int recording_look_at_unread(struct recording *recording);
 
 #endif

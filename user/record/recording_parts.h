@@ -4,10 +4,10 @@
 #ifndef WEFT_RECORD_RECORDING_PARTS_H
 #define WEFT_RECORD_RECORDING_PARTS_H
 
-#include "base/vec.h"
 #include "kern/ksyms.h"
 #include "kern/sampler.h"
 #include "pipeline/pipeline.h"
+#include "proc/scan_all.h"
 #include "publish/publisher.h"
 #include "record/command.h"
 #include "record/declared.h"
@@ -40,11 +40,11 @@ struct recording {
 	struct sideband_filter filter;
 	struct watched_pids watched;
 	uint64_t begun_ns, started_ns, stopped_ns;
-	uint64_t looked_ns;	/* when /proc was last read through */
-	uint64_t stirred_ns;	/* when something was last told that may need an answer */
-	uint64_t trimmed_ns;	/* when the module table was gone through */
-	bool must_look;		/* something about processes was not told since */
-	VEC(uint32_t) unmapped; /* processes that run where nothing is known */
+	uint64_t looked_ns;  /* when /proc was last read through */
+	uint64_t stirred_ns; /* when something was last told that may need an answer */
+	uint64_t trimmed_ns; /* when the module table was gone through */
+	bool must_look;	     /* something about processes was not told since */
+	struct scan_queue unread; /* they run where nothing is known, or had to wait */
 };
 
 /* Only of processes that were asked for, so whoever waits for their files wants that. */
