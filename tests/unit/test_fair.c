@@ -374,6 +374,75 @@ static void a_greedy_user_runs_out(void **state)
 	world_end();
 }
 
+static void use_up_budget_of_greedy(void)
+{
+	world_map(GREEDY, 1, AT(1));
+	world_pass(0);
+	world_worker.jobs.items[0].is_answered = true;
+	world_worker.jobs.items[0].cpu_ns = 2 * BUDGET_NS;
+	world_pass(1000);
+	world_worker.jobs.items[0].is_answered = true;
+	world_pass(1000);
+	assert_true(world_walks_by_table(GREEDY, 1, AT(1)));
+}
+
+/* How often is he published, who maps something 160 times, every millisecond? */
+static unsigned int puts_of_who_maps_all_the_time(int pid)
+{
+	unsigned int before = world.n_puts;
+
+	for (uint64_t i = 0; i < 160; i++) {
+		world_map(pid, i % 2, AT(100)); /* the file, and memory without one */
+		world_pass(1000000);
+	}
+	world_pass(20000000);
+	assert_true(world_walks_by_table(pid, 1, AT(100)));
+	return world.n_puts - before;
+}
+
+/* At once, but for whose budget is over: now and then, and nothing of it is lost. */
+static void whose_budget_is_over_is_published_now_and_then(void **state)
+{
+	begin();
+	use_up_budget_of_greedy();
+	world_map(THIRD, 1, AT(1));
+	world_pass(1000);
+	assert_in_range(puts_of_who_maps_all_the_time(THIRD), 155, 161);
+	world_pass(PAGE_QUARANTINE_NS);
+	assert_in_range(puts_of_who_maps_all_the_time(GREEDY), 64 + 3, 64 + 7);
+	world_end();
+}
+
+/* Nobody opens more files for him, until it is seen that he runs them. */
+static void whose_budget_is_over_is_heard_by_his_samples(void **state)
+{
+	begin();
+	use_up_budget_of_greedy();
+
+	world_map(GREEDY, 2, AT(2));
+	world_map(THIRD, 60, AT(60));
+	world_pass(1000);
+	world_pass(1000);
+	assert_true(world_awaits(GREEDY, AT(2)));
+	assert_int_equal(world_counts().tables.over_budget, 1);
+	assert_int_equal(world_ino(world_worker.jobs.items[0].cookie), 60);
+	while (world_worker.jobs.n) {
+		world_worker.jobs.items[0].is_answered = true;
+		world_pass(1000);
+	}
+	assert_true(world_walks_by_table(THIRD, 60, AT(60)));
+	assert_true(world_awaits(GREEDY, AT(2)));
+
+	publisher_on_awaited(world.publisher, GREEDY, AT(2), world.now_ns);
+	world_pass(1000);
+	while (world_worker.jobs.n) {
+		world_worker.jobs.items[0].is_answered = true;
+		world_pass(1000);
+	}
+	assert_true(world_walks_by_table(GREEDY, 2, AT(2)));
+	world_end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -392,6 +461,8 @@ int main(void)
 		cmocka_unit_test(a_budget_comes_back),
 		cmocka_unit_test(so_many_users),
 		cmocka_unit_test(a_greedy_user_runs_out),
+		cmocka_unit_test(whose_budget_is_over_is_published_now_and_then),
+		cmocka_unit_test(whose_budget_is_over_is_heard_by_his_samples),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

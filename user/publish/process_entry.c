@@ -62,24 +62,34 @@ static int want_all(struct publisher *p, const struct process *process)
 	p->round++;
 	for (size_t i = 0; !err && i < n; i++)
 		if (is_first(p, maps[i].module))
-			err = tables_request(p->tables, process, &maps[i]);
+			err = tables_note(p->tables, process, &maps[i]);
 	return err;
 }
 
-#define PACE_NS 1000 /* a mapping: some 20 times what it costs */
+#define PACE_NS	       1000	/* a mapping: some 20 times what it costs */
+#define BEHIND_PACE_NS 20000000 /* for all, of whose user's budget is used up */
+#define PUBLICATION_NS 50000	/* what it costs; charged to who maps all the time */
+#define OFTEN	       64	/* more than that is */
 
-bool publisher_must_pause(const struct publisher *p, const struct process *process,
+bool publisher_must_pause(struct publisher *p, const struct process *process,
 			  struct process_entry *entry)
 {
-	uint64_t now = p->config.outside->now_ns();
+	uint64_t now = p->config.outside->now_ns(), pace = 0;
+	bool is_often = entry->n_tried >= OFTEN;
 	size_t n;
 
 	process_mappings(process, &n);
-	if (n <= UNWIND_MAPPINGS_MAX)
-		return false;
-	if (entry->tried_ns && now - entry->tried_ns < n * PACE_NS)
+	if (n > UNWIND_MAPPINGS_MAX)
+		pace = n * PACE_NS;
+	if (is_often && pace < BEHIND_PACE_NS &&
+	    tables_are_over_budget(p->tables, process))
+		pace = BEHIND_PACE_NS;
+	if (entry->tried_ns && now - entry->tried_ns < pace)
 		return true;
 	entry->tried_ns = now;
+	entry->n_tried += !is_often;
+	if (is_often)
+		tables_charge(p->tables, process, PUBLICATION_NS);
 	return false;
 }
 

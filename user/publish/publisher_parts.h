@@ -62,7 +62,8 @@ struct process_entry {
 	uint64_t again_ns;    /* and when last */
 	unsigned int n_stale; /* how often it was read since a tick called it stale */
 	uint64_t stale_ns;    /* and when last */
-	uint64_t tried_ns;    /* when one that maps very much was last gone through */
+	unsigned int n_tried; /* how often it was gone through to be published */
+	uint64_t tried_ns;    /* and when last */
 };
 
 /* Will it be asked again who it is? */
@@ -109,8 +110,9 @@ struct process_entry *publisher_entry(struct publisher *p, const struct process 
 void publisher_make_dirty(struct publisher *p, const struct process *process);
 
 /* Is it too soon to go through all that it maps again? As often as it likes a process
- * changes that, and if it is very much, each time takes milliseconds. */
-bool publisher_must_pause(const struct publisher *p, const struct process *process,
+ * changes that, and if it is very much, each time takes milliseconds. Who does it often
+ * is charged, and has to wait once nothing is left. */
+bool publisher_must_pause(struct publisher *p, const struct process *process,
 			  struct process_entry *entry);
 
 /* Puts what is known of a process where its ticks find it, unless that is there. */

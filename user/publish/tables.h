@@ -40,6 +40,7 @@ struct table {
 	bool was_urged;	     /* QUEUED: samples met it */
 	bool is_asked_for;   /* of the workers, and they have not answered yet */
 	bool was_missed;     /* WITHOUT: the file could not be opened */
+	bool was_put_off;    /* NEW: until samples meet it */
 	bool was_refused;    /* it has had no room yet, or has none any more */
 	bool was_named;	     /* READY: by some mapping table */
 	uint64_t settled_ns; /* when it last became READY, WITHOUT or REFUSED */
@@ -68,7 +69,8 @@ static inline bool table_is_awaited(const struct table *table)
 
 struct tables_counts {
 	unsigned long ready, without, unreadable, refused, evicted;
-	unsigned long over_budget; /* files read after all others (sym/budgets.h) */
+	unsigned long over_budget; /* files read after all others, or only when samples
+				    * met them (sym/budgets.h) */
 	unsigned long rows;
 	unsigned long pages; /* in use now, those of mappings too */
 	struct table_loader_counts loader;
@@ -109,6 +111,16 @@ DEFINE_FREEP(tables)
  * not done yet; it waits for the process's owner, too (publish/turns.h). */
 int tables_request(struct tables *tables, const struct process *process,
 		   const struct mapping *map);
+
+/* The same of what was merely mapped: of whose budget is used up nothing more is opened
+ * until samples meet it. */
+int tables_note(struct tables *tables, const struct process *process,
+		const struct mapping *map);
+
+/* Whoever pays for the process has cost us so much (sym/budgets.h). Is his budget used
+ * up? */
+void tables_charge(struct tables *tables, const struct process *process, uint64_t ns);
+bool tables_are_over_budget(struct tables *tables, const struct process *process);
 
 /* Samples wait for it: it goes before what its owner merely has mapped. */
 int tables_urge(struct tables *tables, const struct process *process, uint32_t module);

@@ -7,6 +7,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+/* What it takes us and the opener to open a file, to ask who it is and to close it again.
+ * Of files that come and go by the thousand a second that is more than to read them. */
+#define OPENING_NS 100000
+
 /*
  * What the workers have at one time. All files of a program that starts: on a busy
  * machine it takes a while until we run again to send the rest. Of many files no more
@@ -221,20 +225,78 @@ static void forget_old(struct tables *tables, uint32_t module)
 		table->state = TABLE_NEW;
 }
 
+void tables_charge(struct tables *tables, const struct process *process, uint64_t ns)
+{
+	budgets_charge(files_budgets(tables->files), owner_of(tables, process), ns,
+		       tables->outside->now_ns());
+}
+
+bool tables_are_over_budget(struct tables *tables, const struct process *process)
+{
+	return budgets_are_over(files_budgets(tables->files), owner_of(tables, process),
+				tables->outside->now_ns());
+}
+
+static bool is_unopened(const struct tables *tables, uint32_t module)
+{
+	return files_same(tables->files, module) == module &&
+	       files_state(tables->files, module) == FILE_NEW;
+}
+
+static int open_file(struct tables *tables, const struct process *process,
+		     const struct mapping *map)
+{
+	bool is_new = is_unopened(tables, map->module);
+	int err = files_open(tables->files, process, map);
+
+	if (is_new) /* whether it was there or not */
+		tables_charge(tables, process, OPENING_NS);
+	return err;
+}
+
+static int make_entry(struct tables *tables, uint32_t module)
+{
+	while (tables->tables.n <= module)
+		if (vec_push(&tables->tables, (struct table){ 0 }))
+			return -ENOMEM;
+	return 0;
+}
+
+static bool is_to_wait(struct tables *tables, const struct process *process,
+		       uint32_t module)
+{
+	return module_get(tables->modules, module)->kind == MODULE_FILE &&
+	       is_unopened(tables, module) && tables_are_over_budget(tables, process);
+}
+
+int tables_note(struct tables *tables, const struct process *process,
+		const struct mapping *map)
+{
+	struct table *table;
+
+	if (!is_to_wait(tables, process, map->module))
+		return tables_request(tables, process, map);
+	if (make_entry(tables, map->module))
+		return -ENOMEM;
+	table = &tables->tables.items[map->module];
+	tables->counts.over_budget += !table->was_put_off;
+	table->was_put_off = true;
+	return 0;
+}
+
 int tables_request(struct tables *tables, const struct process *process,
 		   const struct mapping *map)
 {
 	enum module_kind kind = module_get(tables->modules, map->module)->kind;
 	uint32_t before = files_same(tables->files, map->module);
-	int err = files_open(tables->files, process, map);
+	int err = open_file(tables, process, map);
 	uint32_t module = files_same(tables->files, map->module);
 
 	if ((kind != MODULE_FILE && kind != MODULE_VDSO) ||
 	    (kind == MODULE_VDSO && !tables->loader))
 		return err < 0 ? err : 0;
-	while (err >= 0 && tables->tables.n <= map->module)
-		if (vec_push(&tables->tables, (struct table){ 0 }))
-			return -ENOMEM;
+	if (err >= 0 && make_entry(tables, map->module))
+		return -ENOMEM;
 	if (err < 0)
 		return err;
 	if (err == FILES_RENEWED)

@@ -229,8 +229,9 @@ static void summary_unknown(struct str *out, const struct stats *stats)
 			 stats->files.copies_over_limit);
 	if (stats->publisher.tables.over_budget)
 		str_addf(out,
-			 INDENT "%lu files were read after all others: those of their "
-				"users took too long\n",
+			 INDENT "%lu files were read after all others, or not unless "
+				"they were sampled,\n" INDENT
+				"as those of their users took too long\n",
 			 stats->publisher.tables.over_budget);
 	if (stats->opener.held)
 		str_addf(out,
