@@ -102,6 +102,22 @@ def data_with_a_long_path():
 
 
 @attack
+def names_of_one_file():
+    """All of them mapped by each of some processes, and each to be opened."""
+    name = file_of(b"\x7fELF" + bytes(PAGE))
+    os.mkdir(path("names"))
+    for i in range(400 * STRENGTH):
+        link = path("names/%d" % i)
+        os.link(name, link)
+        fd = os.open(link, os.O_RDONLY)
+        map_page(fd)
+        os.close(fd)
+    for _ in range(3):
+        in_a_child(base.signal.pause)
+    run(made_code())
+
+
+@attack
 def mappings_at_random_addresses():
     """What is no longer mapped is told to nobody, so the list of mappings grows."""
     fd = os.open("/bin/true", os.O_RDONLY)

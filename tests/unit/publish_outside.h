@@ -49,7 +49,7 @@ struct world_file {
 };
 
 static struct world {
-	uint64_t now_ns;
+	uint64_t now_ns, open_ns; /* what each opening takes */
 
 	union unwind_page *pages; /* WORLD_PAGES */
 	uint32_t page_max;	  /* that was written */
@@ -277,6 +277,7 @@ static inline int world_open(struct opener *opener, pid_t pid, const struct mapp
 	if (file->open_err)
 		return (fail)(file->open_err, "not there");
 	file->n_opened++;
+	world.now_ns += world.open_ns;
 	*ret_fd = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
 	assert_true(*ret_fd >= 0);
 	return 0;

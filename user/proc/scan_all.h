@@ -11,8 +11,9 @@
 
 #include "proc/scan.h"
 
-/* Of processes that map much, but for root's: for the memory that it takes. */
-#define SCAN_LONG_MAPPINGS_MAX (128u << 10)
+/* Of processes that map much, but for root's: for the memory and the time that it takes
+ * to keep them. */
+#define SCAN_LONG_MAPPINGS_MAX (32u << 10)
 
 /* Processes to be read one by one; a VEC. */
 struct scan_queue {

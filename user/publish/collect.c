@@ -48,6 +48,7 @@ int collect_answers(const struct collect_from *from, const struct wait_limits *l
 	uint64_t begun_ns = clock_now_ns();
 
 	for (;;) {
+		bool opens_more = from->tables && tables_open(from->tables);
 		int left = take_all(from);
 		uint64_t now = clock_now_ns(), until = end_of(from, limits, begun_ns);
 		struct pollfd fds[] = {
@@ -58,8 +59,11 @@ int collect_answers(const struct collect_from *from, const struct wait_limits *l
 			  .events = POLLIN },
 		};
 
+		left += left >= 0 && opens_more;
 		if (left <= 0 || now >= until || signals_pend())
 			return left;
+		if (opens_more)
+			continue;
 		poll(fds, 2,
 		     until - now < SLICE_MS * 1000000ULL
 			     ? (int)((until - now) / 1000000) + 1

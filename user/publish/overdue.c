@@ -96,8 +96,8 @@ static int ask_for(struct publisher *p, const struct process *process,
 		   const struct mapping *map)
 {
 	const struct table *table = tables_get(p->tables, map->module);
-	bool may_come =
-		!table || (table->state == TABLE_REFUSED && table->is_worth_a_try);
+	bool may_come = !table || table->state == TABLE_NOTED ||
+			(table->state == TABLE_REFUSED && table->is_worth_a_try);
 	int err = may_come ? tables_request(p->tables, process, map) : 0;
 
 	return err ? err : tables_urge(p->tables, process, map->module);

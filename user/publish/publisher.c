@@ -31,6 +31,7 @@ static int new_tables(struct publisher *p)
 		.opener = p->config.opener,
 		.command = p->config.command,
 		.cache = p->config.cache,
+		.processes = p->processes,
 	};
 	int err = 0;
 
@@ -270,6 +271,11 @@ static void recheck_provisional(struct publisher *p)
 			entry->incarnation = INCARNATION_UNREAD;
 	}
 	p->provisional.n = kept;
+}
+
+bool publisher_is_behind(const struct publisher *p)
+{
+	return tables_open_more(p->tables);
 }
 
 bool publisher_is_unsure(const struct publisher *p)

@@ -71,6 +71,9 @@ bool publisher_on_awaited(struct publisher *publisher, uint32_t tgid, uint64_t a
  * negative errno. */
 int publisher_flush(struct publisher *publisher, const struct wait_limits *limits);
 
+/* Are there files for which the last flush had no time? */
+bool publisher_is_behind(const struct publisher *publisher);
+
 /* Are there processes that want another flush in some milliseconds? */
 bool publisher_is_unsure(const struct publisher *publisher);
 

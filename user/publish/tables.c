@@ -11,6 +11,7 @@ void tables_free(struct tables *tables)
 	if (!tables)
 		return;
 	table_loader_free(tables->loader);
+	turns_free(tables->noted);
 	for (int i = 0; i < N_SIZES; i++)
 		turns_free(tables->turns[i]);
 	files_free(tables->files);
@@ -180,7 +181,10 @@ int tables_new(struct tables **ret, const struct tables_config *config)
 	tables->all_by_table = config->all_by_table;
 	tables->allocator = config->allocator;
 	tables->modules = config->modules;
+	tables->processes = config->processes;
 	err = files_new(&tables->files, &files);
+	if (!err)
+		err = turns_new(&tables->noted, files_budgets(tables->files));
 	for (int i = 0; !err && i < N_SIZES; i++)
 		err = turns_new(&tables->turns[i], files_budgets(tables->files));
 	if (!err && tables->allocator)
@@ -221,12 +225,18 @@ void tables_hit(struct tables *tables, uint32_t module, uint64_t now_ns)
 		table->hit_ns = now_ns;
 }
 
+/* A file that is merely noted is nobody's if no process maps it any more. */
+static bool is_under_way(const struct table *table)
+{
+	return table->state != TABLE_NOTED && table_is_awaited(table);
+}
+
 void tables_mark_modules(const struct tables *tables, struct module_table *modules)
 {
 	for (uint32_t id = 0; id < tables->tables.n; id++)
 		if (tables->tables.items[id].users ||
 		    tables->tables.items[id].is_asked_for ||
-		    table_is_awaited(&tables->tables.items[id]))
+		    is_under_way(&tables->tables.items[id]))
 			module_mark(modules, id);
 	for (size_t i = tables->n_taken; i < tables->news.n; i++)
 		module_mark(modules, tables->news.items[i].module);

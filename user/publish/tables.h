@@ -20,6 +20,7 @@
 
 enum table_state {
 	TABLE_NEW,    /* never asked for, or taken back */
+	TABLE_NOTED,  /* it was mapped: its file is to be opened */
 	TABLE_QUEUED, /* its file is open, and waits for its turn */
 	TABLE_AWAITS_BOTH,
 	TABLE_AWAITS_METADATA, /* its pages are there, but not to be used yet */
@@ -40,7 +41,7 @@ struct table {
 	bool was_urged;	     /* QUEUED: samples met it */
 	bool is_asked_for;   /* of the workers, and they have not answered yet */
 	bool was_missed;     /* WITHOUT: the file could not be opened */
-	bool was_put_off;    /* NEW: until samples meet it */
+	bool was_put_off;    /* NOTED: its user's budget was used up */
 	bool was_refused;    /* it has had no room yet, or has none any more */
 	bool was_named;	     /* READY: by some mapping table */
 	uint64_t settled_ns; /* when it last became READY, WITHOUT or REFUSED */
@@ -50,13 +51,16 @@ struct table {
 	uid_t payer;	     /* whose turn it was */
 	bool is_behind;	     /* whose budget was used up */
 	bool is_worth_a_try; /* REFUSED: others went for it */
-	bool is_told;	     /* READY: ticks find it by its file (tables_told.c) */
+	uint32_t noted_tgid; /* NOTED: who maps it, and where */
+	uint64_t noted_at;
+	bool is_told; /* READY: ticks find it by its file (tables_told.c) */
 	struct unwind_file_key told;
 };
 
 static inline bool table_is_awaited(const struct table *table)
 {
 	switch (table->state) {
+	case TABLE_NOTED:
 	case TABLE_QUEUED:
 	case TABLE_AWAITS_BOTH:
 	case TABLE_AWAITS_METADATA:
@@ -69,7 +73,7 @@ static inline bool table_is_awaited(const struct table *table)
 
 struct tables_counts {
 	unsigned long ready, without, unreadable, refused, evicted;
-	unsigned long over_budget; /* files read after all others, or only when samples
+	unsigned long over_budget; /* files read after all others, or not unless samples
 				    * met them (sym/budgets.h) */
 	unsigned long rows;
 	unsigned long pages; /* in use now, those of mappings too */
@@ -94,6 +98,7 @@ struct tables_config {
 	struct page_allocator
 		*allocator; /* NULL: no tables are used; metadata alone are asked for */
 	const struct module_table *modules;
+	const struct process_table *processes;
 	struct worker *worker;		  /* whose tables come here from now on */
 	struct worker *large_file_worker; /* NULL: the same */
 	struct opener *opener;		  /* of the files */
@@ -112,10 +117,14 @@ DEFINE_FREEP(tables)
 int tables_request(struct tables *tables, const struct process *process,
 		   const struct mapping *map);
 
-/* The same of what was merely mapped: of whose budget is used up nothing more is opened
- * until samples meet it. */
+/* The same of what was merely mapped: its file is opened by tables_open(). */
 int tables_note(struct tables *tables, const struct process *process,
 		const struct mapping *map);
+
+/* Opens files that were noted, owners taking turns, as many as the rings can wait for; of
+ * whose budget is used up none. true: there are more. */
+bool tables_open(struct tables *tables);
+bool tables_open_more(const struct tables *tables); /* as it said last */
 
 /* Whoever pays for the process has cost us so much (sym/budgets.h). Is his budget used
  * up? */
@@ -126,7 +135,7 @@ bool tables_are_over_budget(struct tables *tables, const struct process *process
 int tables_urge(struct tables *tables, const struct process *process, uint32_t module);
 
 /* Asks the workers for those whose turn it is, if they have little to do; false: for
- * none. How many still wait. */
+ * none. How many still wait, but for noted ones. */
 bool tables_pump(struct tables *tables);
 unsigned int tables_queued(const struct tables *tables);
 

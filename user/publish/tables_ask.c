@@ -123,6 +123,7 @@ void tables_start(struct tables *tables)
 {
 	if (tables->loader)
 		table_loader_start(tables->loader);
+	turns_start(tables->noted);
 	for (int i = 0; i < N_SIZES; i++)
 		turns_start(tables->turns[i]);
 }
@@ -137,7 +138,7 @@ bool tables_await_roots(const struct tables *tables)
 }
 
 /* A program that starts maps a dozen files; to ask costs as much as to open one. */
-static uid_t owner_of(struct tables *tables, const struct process *process)
+uid_t tables_owner(struct tables *tables, const struct process *process)
 {
 	struct owner owner;
 
@@ -192,6 +193,7 @@ static bool may_ask(const struct tables *tables, uint32_t module)
 
 	switch (table->state) {
 	case TABLE_NEW:
+	case TABLE_NOTED:
 		return true;
 	case TABLE_WITHOUT: /* another process may lead to the file */
 		return table->was_missed && files_fd(tables->files, module) >= 0;
@@ -227,17 +229,17 @@ static void forget_old(struct tables *tables, uint32_t module)
 
 void tables_charge(struct tables *tables, const struct process *process, uint64_t ns)
 {
-	budgets_charge(files_budgets(tables->files), owner_of(tables, process), ns,
+	budgets_charge(files_budgets(tables->files), tables_owner(tables, process), ns,
 		       tables->outside->now_ns());
 }
 
 bool tables_are_over_budget(struct tables *tables, const struct process *process)
 {
-	return budgets_are_over(files_budgets(tables->files), owner_of(tables, process),
-				tables->outside->now_ns());
+	return budgets_are_over(files_budgets(tables->files),
+				tables_owner(tables, process), tables->outside->now_ns());
 }
 
-static bool is_unopened(const struct tables *tables, uint32_t module)
+bool tables_is_unopened(const struct tables *tables, uint32_t module)
 {
 	return files_same(tables->files, module) == module &&
 	       files_state(tables->files, module) == FILE_NEW;
@@ -246,7 +248,7 @@ static bool is_unopened(const struct tables *tables, uint32_t module)
 static int open_file(struct tables *tables, const struct process *process,
 		     const struct mapping *map)
 {
-	bool is_new = is_unopened(tables, map->module);
+	bool is_new = tables_is_unopened(tables, map->module);
 	int err = files_open(tables->files, process, map);
 
 	if (is_new) /* whether it was there or not */
@@ -254,33 +256,11 @@ static int open_file(struct tables *tables, const struct process *process,
 	return err;
 }
 
-static int make_entry(struct tables *tables, uint32_t module)
+int tables_make_entry(struct tables *tables, uint32_t module)
 {
 	while (tables->tables.n <= module)
 		if (vec_push(&tables->tables, (struct table){ 0 }))
 			return -ENOMEM;
-	return 0;
-}
-
-static bool is_to_wait(struct tables *tables, const struct process *process,
-		       uint32_t module)
-{
-	return module_get(tables->modules, module)->kind == MODULE_FILE &&
-	       is_unopened(tables, module) && tables_are_over_budget(tables, process);
-}
-
-int tables_note(struct tables *tables, const struct process *process,
-		const struct mapping *map)
-{
-	struct table *table;
-
-	if (!is_to_wait(tables, process, map->module))
-		return tables_request(tables, process, map);
-	if (make_entry(tables, map->module))
-		return -ENOMEM;
-	table = &tables->tables.items[map->module];
-	tables->counts.over_budget += !table->was_put_off;
-	table->was_put_off = true;
 	return 0;
 }
 
@@ -295,7 +275,7 @@ int tables_request(struct tables *tables, const struct process *process,
 	if ((kind != MODULE_FILE && kind != MODULE_VDSO) ||
 	    (kind == MODULE_VDSO && !tables->loader))
 		return err < 0 ? err : 0;
-	if (err >= 0 && make_entry(tables, map->module))
+	if (err >= 0 && tables_make_entry(tables, map->module))
 		return -ENOMEM;
 	if (err < 0)
 		return err;
@@ -304,13 +284,14 @@ int tables_request(struct tables *tables, const struct process *process,
 	if (module != map->module)
 		become_same(tables, map->module, module);
 	if (table_is_awaited(&tables->tables.items[module]))
-		tables->tables.items[module].is_roots |= !owner_of(tables, process);
+		tables->tables.items[module].is_roots |= !tables_owner(tables, process);
 	if (tables->tables.items[module].state == TABLE_QUEUED)
-		return add_turn(tables, owner_of(tables, process), module, TURN_MAPPED);
+		return add_turn(tables, tables_owner(tables, process), module,
+				TURN_MAPPED);
 	if (!may_ask(tables, module))
 		return 0;
 	if (kind == MODULE_FILE)
-		return enqueue(tables, owner_of(tables, process), module);
+		return enqueue(tables, tables_owner(tables, process), module);
 	ask_vdso(tables);
 	return 0;
 }
@@ -322,6 +303,6 @@ int tables_urge(struct tables *tables, const struct process *process, uint32_t m
 	if (!table || table->state != TABLE_QUEUED || table->was_urged)
 		return 0;
 	table->was_urged = true;
-	return add_turn(tables, owner_of(tables, process),
+	return add_turn(tables, tables_owner(tables, process),
 			files_same(tables->files, module), TURN_SAMPLED);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What the register's own files share: tables.c has the states and takes answers,
- * tables_ask.c asks for what is not known, tables_room.c has their pages, tables_told.c
- * tells ticks of whole files. */
+ * tables_ask.c opens files and asks for what is not known of them, tables_noted.c has
+ * those that are to be opened, tables_room.c their pages, tables_told.c tells ticks of
+ * whole files. */
 #ifndef WEFT_PUBLISH_TABLES_PARTS_H
 #define WEFT_PUBLISH_TABLES_PARTS_H
 
@@ -19,10 +20,13 @@ struct tables {
 	struct page_allocator *allocator;
 	struct files *files;
 	const struct module_table *modules;
+	const struct process_table *processes;
 	struct table_loader *loader; /* NULL: no tables are used */
 	VEC(struct module_news) news;
 	size_t n_taken;		  /* of these */
 	VEC(struct table) tables; /* by module, of those of one file the first */
+	struct turns *noted;	  /* to be opened */
+	bool open_more;		  /* there was no time for all that could be */
 	struct turns *turns[N_SIZES];
 	uint32_t asked_life; /* whose process's owner was asked last; 0: none */
 	uid_t owner;
@@ -56,6 +60,14 @@ static inline void tables_add_news(struct tables *tables, uint32_t module,
 
 	tables_note_error(tables, vec_push(&tables->news, news));
 }
+
+int tables_make_entry(struct tables *tables, uint32_t module);
+
+/* Who pays for a process. */
+uid_t tables_owner(struct tables *tables, const struct process *process);
+
+/* By any name. */
+bool tables_is_unopened(const struct tables *tables, uint32_t module);
 
 /* Room for all of a table's pages, or 0: none now; others may have to go for it. */
 uint32_t tables_take(struct tables *tables, struct table *table);

@@ -315,6 +315,8 @@ void recording_fds(const struct recording *r, struct pollfd fds[RECORDING_FDS])
 
 int recording_pace_ms(const struct recording *r)
 {
+	if (publisher_is_behind(r->publisher))
+		return 0;
 	if (publisher_is_unsure(r->publisher))
 		return SOON_MS;
 	return clock_now_ns() - r->stirred_ns < STIRRED_NS ? PUMP_MS : CALM_MS;

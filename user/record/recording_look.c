@@ -13,7 +13,7 @@
 
 /* How long the worker may take for the files of all who run already, so that the
  * first tick finds their tables: those of root's processes, or of whom was asked for; and
- * those of anybody, where the opener may have been held up before. */
+ * those of anybody, less what it took to read who runs. */
 #define FIRST_SCAN_MS  4000
 #define OTHERS_SCAN_MS 900
 #define OTHERS_MIN_MS  100
@@ -86,27 +86,28 @@ static int look_at_command(struct recording *r)
 	return scan_process(r->opener, r->command.pid, clock_now_ns(), &input);
 }
 
-static struct wait_limits first_limits(const struct recording *r)
+static struct wait_limits first_limits(const struct recording *r, uint64_t begun_ns)
 {
 	struct wait_limits ret = { .all_ms = FIRST_SCAN_MS, .roots_ms = FIRST_SCAN_MS };
-	unsigned long held_ms = opener_counts(r->opener).held * OPENER_PATIENCE_MS;
+	uint64_t passed_ms = (clock_now_ns() - begun_ns) / 1000000;
 
 	if (recording_is_of_some(r))
 		return ret;
 	ret.all_ms = OTHERS_MIN_MS;
-	if (held_ms < OTHERS_SCAN_MS - OTHERS_MIN_MS)
-		ret.all_ms = OTHERS_SCAN_MS - (int)held_ms;
+	if (passed_ms < OTHERS_SCAN_MS - OTHERS_MIN_MS)
+		ret.all_ms = OTHERS_SCAN_MS - (int)passed_ms;
 	return ret;
 }
 
 int recording_look_first(struct recording *r)
 {
+	uint64_t begun_ns = clock_now_ns();
 	struct wait_limits limits;
 	int err = look_around(r, !r->options->command, OTHERS_LOOK_NS);
 
 	if (!err && r->options->command)
 		err = look_at_command(r);
-	limits = first_limits(r);
+	limits = first_limits(r, begun_ns);
 	if (!err)
 		err = publisher_flush(r->publisher, &limits);
 	if (err < 0)
