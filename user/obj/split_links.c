@@ -21,7 +21,8 @@
 #define DWARF_64       0xfffffff0
 
 /* Has a file a unit that may be a skeleton? libdw would read all of its debug information
- * to say so, and most files have none. Where it is packed or odd, libdw is asked. */
+ * to say so, and most files have none: all that have some have addresses for them, by
+ * number. Where it is packed or odd, libdw is asked. */
 static bool may_have_skeletons(int fd)
 {
 	AUTO_ELF file = { 0 };
@@ -29,7 +30,8 @@ static bool may_have_skeletons(int fd)
 	unsigned char head[HEAD_BYTES];
 	uint32_t n;
 
-	if (elf_file_open(&file, fd) || elf_section_find(&file, ".debug_info", &sh)) {
+	if (elf_file_open(&file, fd) || elf_section_find(&file, ".debug_addr", &sh) ||
+	    (sh && elf_section_find(&file, ".debug_info", &sh))) {
 		error_clear();
 		return false;
 	}
