@@ -467,10 +467,10 @@ static const struct target {
 	{ "otlp", fuzz_otlp },
 	{ "pprof_part", fuzz_pprof_part },
 	{ "split", fuzz_split },
+	{ "unpacker", fuzz_unpacker },
 };
 
 static const struct target *target;
-
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	const char *name = getenv("FUZZ");

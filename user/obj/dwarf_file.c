@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "obj/dwarf_image.h"
 #include "obj/split_package.h"
 
 #include <errno.h>
@@ -47,7 +48,23 @@ static int has_debug_information(Elf *elf, bool *ret)
 	return 0;
 }
 
-static int begin(struct dwarf_file *file)
+/* In place of the file's own, where there is one. */
+static int take_image(struct dwarf_file *file, int fd)
+{
+	void *bytes;
+	size_t n;
+	int err = dwarf_image_new(&file->image, fd);
+
+	if (err)
+		return err == DWARF_IMAGE_NONE ? 0 : err;
+	elf_end(file->elf);
+	bytes = dwarf_image_bytes(file->image, &n);
+	file->elf = elf_memory(bytes, n);
+	return file->elf ? 0 : fail(-ENOMEM, "no memory for debug information");
+}
+
+/* fd: its bytes; -1: they are in memory. */
+static int begin(struct dwarf_file *file, int fd)
 {
 	bool has;
 	int err;
@@ -55,6 +72,8 @@ static int begin(struct dwarf_file *file)
 	if (!file->elf || elf_kind(file->elf) != ELF_K_ELF)
 		return fail(-ENOEXEC, "not an ELF file");
 	err = has_debug_information(file->elf, &has);
+	if (!err && has && fd >= 0)
+		err = take_image(file, fd);
 	if (err || !has)
 		return err;
 	file->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
@@ -66,7 +85,7 @@ int dwarf_file_open(struct dwarf_file *file, int fd)
 {
 	elf_version(EV_CURRENT);
 	file->elf = elf_begin(fd, ELF_C_READ, NULL);
-	return begin(file);
+	return begin(file, fd);
 }
 
 int dwarf_file_open_split(struct dwarf_file *file, int fd, uint64_t id)
@@ -82,15 +101,48 @@ int dwarf_file_open_split(struct dwarf_file *file, int fd, uint64_t id)
 	elf_version(EV_CURRENT);
 	file->elf = elf_memory(unit.s, unit.n);
 	file->memory = GIVE(unit.s);
-	return begin(file);
+	return begin(file, -1);
 }
 
 void dwarf_file_close(struct dwarf_file *file)
 {
 	dwarf_end(file->dwarf);
 	elf_end(file->elf);
+	dwarf_image_free(file->image);
 	free(file->memory);
 	*file = (struct dwarf_file){ 0 };
+}
+
+void dwarf_lines_open(struct dwarf_lines *lines, const struct dwarf_file *file,
+		      Dwarf_Die *unit)
+{
+	Dwarf_CU *first = NULL;
+	void *bytes;
+	size_t n;
+
+	*lines = (struct dwarf_lines){ .unit = *unit };
+	if (!file->image)
+		return;
+	if (dwarf_image_lines(file->image, unit, &bytes, &n)) {
+		error_clear();
+		return;
+	}
+	lines->elf = elf_memory(bytes, n);
+	lines->dwarf = dwarf_begin_elf(lines->elf, DWARF_C_READ, NULL);
+	if (dwarf_get_units(lines->dwarf, NULL, &first, NULL, NULL, &lines->unit, NULL))
+		lines->unit = *unit;
+}
+
+void dwarf_lines_close(struct dwarf_lines *lines)
+{
+	dwarf_end(lines->dwarf);
+	elf_end(lines->elf);
+	*lines = (struct dwarf_lines){ 0 };
+}
+
+int dwarf_file_error(const struct dwarf_file *file)
+{
+	return file->image ? dwarf_image_error(file->image) : 0;
 }
 
 struct dwarf_bytes dwarf_file_section(const struct dwarf_file *file, const char *name)

@@ -7,8 +7,6 @@
 #include <errno.h>
 #include <string.h>
 
-#define NAMES_MAX (64u << 10) /* bytes of section names that are looked at */
-
 static bool in_file(const struct elf_file *file, const Elf64_Shdr *sh)
 {
 	return sh->sh_type != SHT_NOBITS && sh->sh_offset <= file->bytes &&
@@ -28,7 +26,8 @@ int elf_section_find(struct elf_file *file, const char *name, const Elf64_Shdr *
 	strings = &file->shdrs[file->header.e_shstrndx];
 	if (!in_file(file, strings))
 		return 0;
-	n = strings->sh_size < NAMES_MAX ? (size_t)strings->sh_size : NAMES_MAX;
+	n = strings->sh_size < SECTION_NAMES_MAX ? (size_t)strings->sh_size
+						 : SECTION_NAMES_MAX;
 	names = malloc(n + 1);
 	if (!names)
 		return fail(-ENOMEM, "no memory for section names");

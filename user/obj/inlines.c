@@ -48,11 +48,12 @@ struct inline_pass {
 	size_t n;
 	VEC(struct inline_scope) scopes; /* of this unit, from 1 */
 	VEC(size_t) claimed;		 /* wanted that this unit holds */
-	const struct dwarf_file *file;
+	const struct dwarf_file *file, *alternate;
 	Dwarf_Die unit;
 	const struct inline_files *files;
 	const struct split_unit *split; /* that has the unit's functions; NULL: itself */
 	int split_err;			/* the last of a split file's */
+	struct dwarf_lines lines;	/* of the unit */
 	Dwarf_Files *sources;
 	struct inline_names known;
 	struct source_location locations[INLINES_MAX + 1];
@@ -233,9 +234,19 @@ static int add_inlined(struct inline_pass *pass, uint32_t scope,
 	return str_error(&pass->text);
 }
 
+/* Of all that an answer may have come from. */
+static int files_error(const struct inline_pass *pass)
+{
+	int err = dwarf_file_error(pass->file);
+
+	if (!err)
+		err = dwarf_file_error(pass->alternate);
+	return err || !pass->split ? err : dwarf_file_error(&pass->split->file);
+}
+
 static int deliver(struct inline_pass *pass, struct address_query *query)
 {
-	Dwarf_Line *row = dwarf_getsrc_die(&pass->unit, query->addr);
+	Dwarf_Line *row = dwarf_getsrc_die(&pass->lines.unit, query->addr);
 	const char *file = row ? dwarf_linesrc(row, NULL, NULL) : NULL;
 	struct source_location *location = pass->locations;
 	int line = 0, err;
@@ -244,6 +255,8 @@ static int deliver(struct inline_pass *pass, struct address_query *query)
 		line = 0;
 	set_line(location, file, (uint32_t)line);
 	err = add_inlined(pass, query->scope, &location);
+	if (!err)
+		err = files_error(pass);
 	if (err)
 		return err;
 	location->name = "";
@@ -331,10 +344,12 @@ static int read_unit(struct inline_pass *pass)
 
 	if (err || !pass->claimed.n)
 		return err;
-	if (dwarf_getsrcfiles(&pass->unit, &pass->sources, &n_files))
+	dwarf_lines_open(&pass->lines, pass->file, &pass->unit);
+	if (dwarf_getsrcfiles(&pass->lines.unit, &pass->sources, &n_files))
 		pass->sources = NULL;
 	split = find_split(pass);
 	err = split ? deliver_split(pass, split) : deliver_below(pass, &pass->unit);
+	dwarf_lines_close(&pass->lines);
 	return err < 0 ? err : pass->sink(pass->arg, 0, NULL, 0);
 }
 
@@ -369,8 +384,11 @@ static int read_file(struct inline_pass *pass, const struct inline_request *requ
 	else if (alternate.dwarf)
 		dwarf_setalt(file.dwarf, alternate.dwarf);
 	pass->file = &file;
+	pass->alternate = &alternate;
 	err = read_units(pass, file.dwarf);
-	pass->file = NULL;
+	if (!err)
+		err = files_error(pass);
+	pass->file = pass->alternate = NULL;
 	return err ? err : pass->split_err;
 }
 

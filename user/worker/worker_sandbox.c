@@ -117,6 +117,7 @@ int sandbox_files(int keep)
 
 #define ALLOW(call) FILTER_RULE(call, FILTER_ALLOW)
 
+#define SIGNAL	  offsetof(struct seccomp_data, args[0])
 #define NEW_LIMIT offsetof(struct seccomp_data, args[2])
 
 void sandbox_syscalls(void)
@@ -139,6 +140,12 @@ void sandbox_syscalls(void)
 		ALLOW(rt_sigreturn),
 		ALLOW(restart_syscall),
 		ALLOW(exit_group),
+		/* rt_sigaction, of what obj/paged_memory.h handles */
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_rt_sigaction, 0, 4),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, SIGNAL),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SIGSEGV, 0, 1),
+		FILTER_RETURN(FILTER_ALLOW),
+		FILTER_RETURN(FILTER_REFUSE),
 		/* prlimit64, if it sets nothing */
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prlimit64, 0, 5),
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, NEW_LIMIT),
