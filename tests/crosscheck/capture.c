@@ -178,7 +178,7 @@ int __wrap_tick_open(enum tick_event event, unsigned int hz, int cpu)
 int __wrap_sampler_start(struct sampler *sampler)
 {
 	struct event_sink sink = { .arg = current, .sideband = keep_side };
-	int err = scan_all(NULL, NULL, &sink);
+	int err = scan_all(NULL, NULL, &sink, UINT64_MAX, NULL);
 
 	return err ? err : __real_sampler_start(sampler);
 }

@@ -111,17 +111,21 @@ static void who_goes_on_is_the_same(void **state)
 
 	begin(&seen, &pipeline);
 	input = pipeline_input(pipeline);
-	assert_int_equal(scan_all(NULL, pipeline_processes(pipeline), &input), 0);
+	assert_int_equal(
+		scan_all(NULL, pipeline_processes(pipeline), &input, UINT64_MAX, NULL),
+		0);
 	assert_int_equal(pipeline_advance(pipeline, UINT64_MAX), 0);
 	assert_int_equal(seen.execs, 1);
 	mapped = seen.mapped;
 	assert_true(mapped > 0);
-	assert_int_equal(scan_all(NULL, pipeline_processes(pipeline), &input), 0);
+	assert_int_equal(
+		scan_all(NULL, pipeline_processes(pipeline), &input, UINT64_MAX, NULL),
+		0);
 	assert_int_equal(pipeline_advance(pipeline, UINT64_MAX), 0);
 	assert_int_equal(seen.execs, 1);
 	assert_int_equal(seen.mapped, mapped);
 	/* of whom nothing is known, it is told as before */
-	assert_int_equal(scan_all(NULL, NULL, &input), 0);
+	assert_int_equal(scan_all(NULL, NULL, &input, UINT64_MAX, NULL), 0);
 	assert_int_equal(pipeline_advance(pipeline, UINT64_MAX), 0);
 	assert_int_equal(seen.execs, 2);
 }

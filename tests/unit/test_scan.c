@@ -321,7 +321,7 @@ static void who_maps_much_is_read_by_turns(void **state)
 	children[MANY] = start_mapping(65532, OTHERS);
 	assert_int_equal(module_table_new(&heard.modules), 0);
 	assert_int_equal(process_table_new(&heard.table, heard.modules, NULL), 0);
-	assert_int_equal(scan_all(NULL, NULL, &sink, UINT64_MAX / 2, &later), 0);
+	assert_int_equal(scan_all(NULL, NULL, &sink, UINT64_MAX, &later), 0);
 	assert_int_equal(later.n, 0);
 
 	for (int i = 0; i < MANY; i++) {

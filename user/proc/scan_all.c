@@ -24,7 +24,7 @@ struct scan_of_all {
 	const struct event_sink *sink;
 	VEC(struct one) ones;
 	VEC(struct one) long_ones;
-	uint64_t others_until_ns; /* 0: root's are not all read yet */
+	uint64_t others_since_ns; /* 0: root's are not all read yet */
 	uint64_t others_ns;
 	size_t n_records; /* of long ones that are not root's; handed on */
 	size_t n_left;
@@ -99,9 +99,9 @@ static bool may_read(struct scan_of_all *all, const struct one *one)
 	if (one->is_roots)
 		return true;
 	now = clock_now_ns();
-	if (!all->others_until_ns)
-		all->others_until_ns = now + all->others_ns;
-	return now < all->others_until_ns;
+	if (!all->others_since_ns)
+		all->others_since_ns = now;
+	return now - all->others_since_ns < all->others_ns;
 }
 
 static int read_short_ones(struct scan_of_all *all, struct scan_queue *later)

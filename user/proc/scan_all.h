@@ -22,7 +22,8 @@ struct scan_queue {
 };
 
 /* scan_again() of every process of /proc, or until we are to stop, or for others_ns of
- * those that are not root's. Adds to *ret_later whom there was no time for. */
+ * those that are not root's (UINT64_MAX: all). Adds to *ret_later whom there was no time
+ * for; else it may be NULL. */
 int scan_all(struct opener *opener, const struct process_table *known,
 	     const struct event_sink *sink, uint64_t others_ns,
 	     struct scan_queue *ret_later);
