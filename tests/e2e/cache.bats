@@ -63,6 +63,26 @@ main_stacks() {
 	cmp first third
 }
 
+@test "a file that has not changed is looked through once" {
+	sleep 1000 3>&- &
+	busy_pid=$!
+	case $(stat -f -c %T "$(readlink -f "/proc/$busy_pid/exe")") in
+	ext2/ext3 | xfs | btrfs | f2fs) ;;
+	*) skip "stamps of this file system are not used" ;;
+	esac
+	for expected in 0 1; do
+		weft record -q -p "$busy_pid" -d 100ms -o out --stats-json stats \
+			--unwind-cache "$PWD/cache"
+		[ "$(stat_of files.opened)" -gt 1 ]
+		[ "$(stat_of files.known)" -eq $((expected * $(stat_of files.opened))) ]
+	done
+	# another weft's, or damaged
+	echo damage >>"$(grep -l weftkf cache/*)"
+	weft record -q -p "$busy_pid" -d 100ms -o out --stats-json stats --unwind-cache "$PWD/cache"
+	[ "$(stat_of files.known)" -eq 0 ]
+	[ "$(stat_of files.unparsable)" -eq 0 ]
+}
+
 # NAME COUNT: a program whose COUNT functions of 300,000 jumps have to be followed. It ends
 # at once, or never if it has two arguments.
 make_large() {
@@ -190,7 +210,9 @@ tables_before() {
 		"$0" record -q -p "$1" -d 100ms -o out --stats-json stats &&
 		"$0" doctor --json >doctor; ls /var/cache/weft >kept' "$WEFT" "$busy_pid"
 	[ "$(wc -l <kept)" -gt 1 ]
-	[ "$(wc -l <kept)" -eq "$(stat_of unwind_cache.stored)" ]
+	# and what is known of files, where there is anything
+	[ $(($(wc -l <kept) - $(stat_of unwind_cache.stored))) -le 1 ]
+	[ "$(wc -l <kept)" -ge "$(stat_of unwind_cache.stored)" ]
 	[ ! -e xdg ]
 	[ ! -e .cache ]
 	line=$(jq -r '.probes[] | select(.name == "cache of unwind tables") | .state, .what' doctor)
@@ -235,8 +257,8 @@ tables_before() {
 	mount -t tmpfs -o mode=700 none small || skip "no tmpfs here"
 	start_busy
 	record --unwind-cache "$PWD/small"
-	ls small >before
-	rm "small/$(head -1 before)"
+	grep -L weftkf small/* >before # tables, not what is known of files
+	rm "$(head -1 before)"
 	mount -o remount,ro small
 	record --unwind-cache "$PWD/small"
 	[ "$(stat_of unwind_cache.failed)" -eq 1 ]

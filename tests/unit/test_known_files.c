@@ -97,6 +97,17 @@ static struct known_file file_number(uint64_t i)
 	return file;
 }
 
+static struct elf_info info_number(uint64_t i)
+{
+	struct elf_info info = { .n_segments = (uint32_t)(i % (SEGMENTS_MAX + 1)),
+				 .n_keys = 1 };
+
+	info.key_vaddrs[0] = i;
+	for (uint32_t n = 0; n < info.n_segments; n++)
+		info.segments[n].vaddr = i + n;
+	return info;
+}
+
 static void who_is_written_is_read(void **state)
 {
 	struct known_files known = { 0 }, again = { 0 };
@@ -105,8 +116,10 @@ static void who_is_written_is_read(void **state)
 
 	for (uint64_t i = 0; i < 100; i++) {
 		const struct known_file file = file_number(i);
+		const struct elf_info info = info_number(i);
 
 		assert_int_equal(known_files_add(&known, &file), 0);
+		assert_int_equal(known_files_add_info(&known, &file.stamp, &info), 0);
 	}
 	assert_int_equal(known_files_write(&known, &bytes), 0);
 	assert_int_equal(known_files_read(&again, bytes.s, bytes.n), 0);
@@ -114,12 +127,16 @@ static void who_is_written_is_read(void **state)
 	for (uint64_t i = 0; i < 100; i++) {
 		const struct known_file file = file_number(i);
 		const struct known_file *found = known_files_get(&again, &file.stamp);
+		const struct elf_info info = info_number(i);
 
 		assert_non_null(found);
 		assert_memory_equal(found, &file, sizeof(file));
+		assert_memory_equal(known_files_get_info(&again, &file.stamp), &info,
+				    sizeof(info));
 	}
 	other.stamp.written_ns++; /* which the key has nothing of */
 	assert_null(known_files_get(&again, &other.stamp));
+	assert_null(known_files_get_info(&again, &other.stamp));
 	known_files_free(&known);
 	known_files_free(&again);
 }
@@ -129,9 +146,11 @@ static void what_is_none_is_refused(void **state)
 {
 	struct known_files known = { 0 };
 	const struct known_file file = file_number(1);
+	const struct elf_info info = info_number(2);
 	AUTO_STR bytes = { 0 };
 
 	assert_int_equal(known_files_add(&known, &file), 0);
+	assert_int_equal(known_files_add_info(&known, &file.stamp, &info), 0);
 	assert_int_equal(known_files_write(&known, &bytes), 0);
 	known_files_free(&known);
 	for (size_t i = 0; i < bytes.n; i++) {
@@ -140,7 +159,25 @@ static void what_is_none_is_refused(void **state)
 		bytes.s[i] ^= 0x10;
 		assert_int_equal(known_files_read(&known, bytes.s, i), -EBADMSG);
 		assert_int_equal(known.all.n, 0);
+		assert_int_equal(known.infos.n, 0);
 	}
+	error_clear();
+}
+
+/* With the right hash, as if another weft had written it. */
+static void what_no_scan_says_is_refused(void **state)
+{
+	struct known_files known = { 0 };
+	const struct known_file file = file_number(1);
+	struct elf_info info = info_number(2);
+	AUTO_STR bytes = { 0 };
+
+	info.n_keys = FILE_KEYS_MAX + 1;
+	assert_int_equal(known_files_add_info(&known, &file.stamp, &info), 0);
+	assert_int_equal(known_files_write(&known, &bytes), 0);
+	known_files_free(&known);
+	assert_int_equal(known_files_read(&known, bytes.s, bytes.n), -EBADMSG);
+	known_files_free(&known);
 	error_clear();
 }
 
@@ -150,10 +187,13 @@ static void there_is_a_limit(void **state)
 
 	for (uint64_t i = 0; i < 3 * KNOWN_FILES_MAX; i++) {
 		const struct known_file file = file_number(i);
+		const struct elf_info info = info_number(i);
 
 		assert_int_equal(known_files_add(&known, &file), 0);
+		assert_int_equal(known_files_add_info(&known, &file.stamp, &info), 0);
 		assert_true(known.all.n <= KNOWN_FILES_MAX);
-		assert_non_null(known_files_get(&known, &file.stamp));
+		assert_true(known.infos.n <= KNOWN_FILES_MAX);
+		assert_non_null(known_files_get_info(&known, &file.stamp));
 	}
 	known_files_free(&known);
 }
@@ -165,6 +205,7 @@ int main(void)
 		cmocka_unit_test(memory_has_no_stamp),
 		cmocka_unit_test(who_is_written_is_read),
 		cmocka_unit_test(what_is_none_is_refused),
+		cmocka_unit_test(what_no_scan_says_is_refused),
 		cmocka_unit_test(there_is_a_limit),
 	};
 

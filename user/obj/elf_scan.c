@@ -236,6 +236,14 @@ int elf_scan(int fd, struct elf_info *ret)
 	return 0;
 }
 
+bool elf_info_holds(const struct elf_info *info)
+{
+	return info->n_segments <= SEGMENTS_MAX && info->n_keys <= FILE_KEYS_MAX &&
+	       info->build_id_bytes <= BUILD_ID_MAX && info->libc <= LIBC_MUSL &&
+	       info->is_64bit <= 1 && info->hides_key <= 1 &&
+	       info->context.access < N_TLS_ACCESSES;
+}
+
 bool elf_vaddr_of_offset(const struct elf_info *info, uint64_t offset,
 			 uint64_t *ret_vaddr)
 {

@@ -55,6 +55,9 @@ struct elf_info {
  * -errno of a read. fd is borrowed and read with pread(2). */
 int elf_scan(int fd, struct elf_info *ret);
 
+/* Of bytes that anyone may have sent: can it be one? */
+bool elf_info_holds(const struct elf_info *info);
+
 /* The address as linked of a file offset, by its PT_LOAD. False: in none. */
 bool elf_vaddr_of_offset(const struct elf_info *info, uint64_t offset,
 			 uint64_t *ret_vaddr);

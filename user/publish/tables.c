@@ -71,6 +71,12 @@ static void on_piece(struct tables *tables, struct table *table,
 		settle(tables, table, outcome);
 }
 
+void tables_tell_keys(struct tables *tables, uint32_t module, const struct elf_info *info)
+{
+	if (info && (info->n_keys || info->specific_offset || info->context.access))
+		tables_add_news(tables, module, NEWS_KEYS);
+}
+
 static void on_metadata(void *arg, uint32_t module, const struct elf_info *info)
 {
 	struct tables *tables = arg;
@@ -83,8 +89,7 @@ static void on_metadata(void *arg, uint32_t module, const struct elf_info *info)
 		tables->n_jobs[table->size]--;
 		on_piece(tables, table, TABLE_AWAITS_METADATA, state);
 	}
-	if (info && (info->n_keys || info->specific_offset || info->context.access))
-		tables_add_news(tables, module, NEWS_KEYS);
+	tables_tell_keys(tables, module, info);
 }
 
 /* Never 0, which is none. */
@@ -166,6 +171,7 @@ int tables_new(struct tables **ret, const struct tables_config *config)
 	const struct files_config files = {
 		.worker = config->worker,
 		.opener = config->opener,
+		.cache = config->cache,
 		.modules = config->modules,
 		.source = &config->outside->files,
 		.command = config->command,

@@ -76,9 +76,12 @@ static void ask_file(struct tables *tables, uint32_t module)
 		[FILE_UNREADABLE] = TABLE_WITHOUT,
 	};
 	struct table *table = &tables->tables.items[module];
+	enum file_state before = files_state(tables->files, module);
 
 	tables->n_jobs[table->size] += files_scan(tables->files, module);
 	table->state = awaits[files_state(tables->files, module)];
+	if (before == FILE_OPEN && table->state == TABLE_AWAITS_TABLE) /* recalled */
+		tables_tell_keys(tables, module, files_elf_info(tables->files, module));
 	if (table->state == TABLE_WITHOUT)
 		go_without(tables, module, false);
 	else if (tables->loader)

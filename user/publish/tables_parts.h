@@ -69,6 +69,10 @@ uid_t tables_owner(struct tables *tables, const struct process *process);
 /* By any name. */
 bool tables_is_unopened(const struct tables *tables, uint32_t module);
 
+/* Whoever maps it may have keys by its info, which may be NULL. */
+void tables_tell_keys(struct tables *tables, uint32_t module,
+		      const struct elf_info *info);
+
 /* Room for all of a table's pages, or 0: none now; others may have to go for it. */
 uint32_t tables_take(struct tables *tables, struct table *table);
 void tables_give_back(struct tables *tables, struct table *table);

@@ -177,6 +177,7 @@ static void add_files(struct json *json, const struct stats *stats)
 	json_uint(json, "overwritten", stats->files.overwritten);
 	json_uint(json, "copied", stats->files.copied);
 	json_uint(json, "copies_over_limit", stats->files.copies_over_limit);
+	json_uint(json, "known", stats->files.known);
 	json_close(json, '}');
 	json_open(json, "opener", '{');
 	json_uint(json, "held", stats->opener.held);

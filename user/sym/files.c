@@ -6,6 +6,7 @@
 #include "base/hmap.h"
 #include "base/vec.h"
 #include "proc/open_copy.h"
+#include "sym/file_info.h"
 #include "sym/file_mapper.h"
 
 #include <errno.h>
@@ -23,9 +24,10 @@ struct file {
 	bool was_renewed;   /* what it held before was sampled, too, perhaps */
 	struct stat opened; /* as it was then */
 	struct elf_info *info;
-	struct owner owner;    /* of generated code */
-	uint64_t owner_ns;     /* when that was read; 0: never */
-	uint64_t copied_bytes; /* that its descriptor keeps in memory */
+	struct file_stamp stamp; /* before it was scanned */
+	struct owner owner;	 /* of generated code */
+	uint64_t owner_ns;	 /* when that was read; 0: never */
+	uint64_t copied_bytes;	 /* that its descriptor keeps in memory */
 	uid_t copied_for;
 	struct file_mapper mapper;
 };
@@ -321,6 +323,12 @@ bool files_scan(struct files *files, uint32_t module)
 	file->state = FILE_UNREADABLE;
 	if (file->is_jitdump)
 		return false;
+	file->info = file_info_recall(files->config.cache, file->fd, &file->stamp);
+	if (file->info) {
+		files->counts.known++;
+		file->state = FILE_KNOWN;
+		return false;
+	}
 	copy = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
 	if (copy < 0 || worker_submit_scan(files->config.worker, copy, same)) {
 		files->counts.over_limit++;
@@ -346,21 +354,14 @@ int files_request(struct files *files, const struct process *process,
 	return err < 0 ? err : 0;
 }
 
-static struct elf_info *copy_elf_info(const struct elf_info *info)
-{
-	struct elf_info *copy = malloc(sizeof(*copy));
-
-	if (copy)
-		*copy = *info;
-	return copy;
-}
-
 static void on_scanned(void *arg, uint64_t cookie, int err, const struct elf_info *info)
 {
 	struct files *files = arg;
 	struct file *file = &files->files.items[cookie];
 
-	file->info = err ? NULL : copy_elf_info(info);
+	if (!err)
+		file->info =
+			file_info_keep(files->config.cache, file->fd, &file->stamp, info);
 	file->state = file->info ? FILE_KNOWN : FILE_UNREADABLE;
 	files->counts.unparsable += err != 0;
 	if (err == -ETIMEDOUT) /* nor would its names be found in time */

@@ -16,6 +16,7 @@
 #include "proc/opener.h"
 #include "proc/process.h"
 #include "sym/budgets.h"
+#include "unwind/cache.h"
 #include "worker/worker.h"
 
 enum file_state { FILE_NEW, FILE_OPEN, FILE_SCANNING, FILE_KNOWN, FILE_UNREADABLE };
@@ -25,6 +26,7 @@ struct file_counts {
 	unsigned long copies_over_limit;
 	unsigned long overwritten; /* while we had them open */
 	unsigned long copied;	   /* of these opened: see proc/open_copy.h */
+	unsigned long known;	   /* from an earlier run, so nobody scanned them */
 };
 
 /* Told when a file's ELF info is there; NULL: it cannot be had. */
@@ -45,6 +47,7 @@ struct file_source {
 struct files_config {
 	struct worker *worker;
 	struct opener *opener; /* NULL: files are opened here, and may make us wait */
+	struct cache *cache;   /* of what files hold; NULL: none */
 	const struct module_table *modules;
 	const struct file_source *source; /* NULL: /proc */
 	pid_t command;			  /* our own, whose user is ours; 0: none */
@@ -67,7 +70,8 @@ enum { FILES_RENEWED = 1 };
 int files_open(struct files *files, const struct process *process,
 	       const struct mapping *map);
 
-/* Begins to scan one that is OPEN; false: it is not, or that could not be asked. */
+/* Begins to scan one that is OPEN; false: it is not, or that could not be asked, or is
+ * KNOWN from before, of which the sink is not told. */
 bool files_scan(struct files *files, uint32_t module);
 
 /* The same module, or the one that was opened first of this very file. */

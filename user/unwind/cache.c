@@ -216,15 +216,35 @@ bool cache_recall(struct cache *cache, int fd, struct file_stamp *ret_stamp,
 	return file && load_known(cache, file, ret);
 }
 
-void cache_remember(struct cache *cache, int fd, const struct known_file *file)
+static bool has_stamp(int fd, const struct file_stamp *stamp)
 {
 	struct file_stamp now;
 
-	if (!file->stamp.inode || !file_stamp_take(fd, FILE_SETTLED_S, &now) ||
-	    memcmp(&now, &file->stamp, sizeof(now)))
-		return;
-	if (known_files_add(&cache->known, file))
+	return stamp->inode && file_stamp_take(fd, FILE_SETTLED_S, &now) &&
+	       !memcmp(&now, stamp, sizeof(now));
+}
+
+void cache_remember(struct cache *cache, int fd, const struct known_file *file)
+{
+	if (has_stamp(fd, &file->stamp) && known_files_add(&cache->known, file))
 		error_clear(); /* it is read once more */
+}
+
+const struct elf_info *cache_recall_info(const struct cache *cache, int fd,
+					 struct file_stamp *ret_stamp)
+{
+	*ret_stamp = (struct file_stamp){ 0 };
+	return cache && file_stamp_take(fd, FILE_SETTLED_S, ret_stamp)
+		       ? known_files_get_info(&cache->known, ret_stamp)
+		       : NULL;
+}
+
+void cache_remember_info(struct cache *cache, int fd, const struct file_stamp *stamp,
+			 const struct elf_info *info)
+{
+	if (cache && has_stamp(fd, stamp) &&
+	    known_files_add_info(&cache->known, stamp, info))
+		error_clear(); /* it is scanned once more */
 }
 
 /* Others may write here, too: what we know of the folder's size is looked at anew

@@ -80,6 +80,13 @@ bool cache_recall(struct cache *cache, int fd, struct file_stamp *ret_stamp,
 /* These ends, and this hash, were read of this file after it had this stamp. */
 void cache_remember(struct cache *cache, int fd, const struct known_file *file);
 
+/* The same of what a scan of it found. cache may be NULL. The info is the cache's until
+ * the next one is remembered. */
+const struct elf_info *cache_recall_info(const struct cache *cache, int fd,
+					 struct file_stamp *ret_stamp);
+void cache_remember_info(struct cache *cache, int fd, const struct file_stamp *stamp,
+			 const struct elf_info *info);
+
 void cache_keep(struct cache *cache, const struct cache_new_table *table);
 
 void cache_count(const struct cache *cache, struct cache_counts *ret);

@@ -20,14 +20,14 @@
 struct list_head {
 	uint8_t magic[8];
 	char boot[BOOT_ID_BYTES];
-	uint32_t n;
-	struct hash hash; /* of what follows */
+	uint32_t n, n_infos;
+	struct hash hash; /* of what follows: those, then these without segments unused */
 };
 
 _Static_assert(sizeof(struct file_stamp) == 56, "a stamp has no gaps");
 _Static_assert(sizeof(struct known_file) == 120, "a record has no gaps");
 
-static const uint8_t magic[8] = "weftkf1";
+static const uint8_t magic[8] = "weftkf2";
 
 /* linux/magic.h and the file systems' own sources. Of tmpfs and its like no inode tells
  * of what is written through a mapping, of others the inode is another's. */
@@ -74,7 +74,9 @@ bool file_stamp_take(int fd, int64_t settled_s, struct file_stamp *ret)
 void known_files_free(struct known_files *known)
 {
 	vec_free(&known->all);
+	vec_free(&known->infos);
 	hmap_free(&known->by_stamp);
+	hmap_free(&known->infos_by_stamp);
 	*known = (struct known_files){ 0 };
 }
 
@@ -104,6 +106,29 @@ int known_files_add(struct known_files *known, const struct known_file *file)
 			(void *)(uintptr_t)known->all.n);
 }
 
+const struct elf_info *known_files_get_info(const struct known_files *known,
+					    const struct file_stamp *stamp)
+{
+	uintptr_t at = (uintptr_t)hmap_get(&known->infos_by_stamp, key_of(stamp));
+	const struct known_info *file = at ? &known->infos.items[at - 1] : NULL;
+
+	return file && !memcmp(&file->stamp, stamp, sizeof(*stamp)) ? &file->info : NULL;
+}
+
+int known_files_add_info(struct known_files *known, const struct file_stamp *stamp,
+			 const struct elf_info *info)
+{
+	const struct known_info file = { *stamp, *info };
+
+	if (known->infos.n >= KNOWN_FILES_MAX)
+		known_files_free(known);
+	if (vec_push(&known->infos, file))
+		return -ENOMEM;
+	known->is_changed = true;
+	return hmap_put(&known->infos_by_stamp, key_of(stamp),
+			(void *)(uintptr_t)known->infos.n);
+}
+
 static bool read_boot(char ret[BOOT_ID_BYTES])
 {
 	AUTO_CLOSE int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
@@ -111,18 +136,33 @@ static bool read_boot(char ret[BOOT_ID_BYTES])
 	return fd >= 0 && read(fd, ret, BOOT_ID_BYTES) == BOOT_ID_BYTES;
 }
 
+static size_t info_bytes(uint32_t n_segments)
+{
+	return offsetof(struct known_info, info.segments) +
+	       n_segments * sizeof(struct elf_segment);
+}
+
 int known_files_write(const struct known_files *known, struct str *ret)
 {
-	const size_t bytes = known->all.n * sizeof(*known->all.items);
-	struct list_head head = { .n = (uint32_t)known->all.n };
+	struct list_head head = { .n = (uint32_t)known->all.n,
+				  .n_infos = (uint32_t)known->infos.n };
+	size_t begin = ret->n;
+	int err;
 
 	memcpy(head.magic, magic, sizeof(magic));
 	if (!read_boot(head.boot))
 		return fail(-EBADMSG, "nobody says which boot this is");
-	hash_of(known->all.items, bytes, &head.hash);
 	str_add_bytes(ret, &head, sizeof(head));
-	str_add_bytes(ret, known->all.items, bytes);
-	return str_error(ret);
+	str_add_bytes(ret, known->all.items, known->all.n * sizeof(*known->all.items));
+	for (size_t i = 0; i < known->infos.n; i++)
+		str_add_bytes(ret, &known->infos.items[i],
+			      info_bytes(known->infos.items[i].info.n_segments));
+	err = str_error(ret);
+	if (err)
+		return err;
+	hash_of(ret->s + begin + sizeof(head), ret->n - begin - sizeof(head), &head.hash);
+	memcpy(ret->s + begin, &head, sizeof(head));
+	return 0;
 }
 
 static bool is_head(const struct list_head *head, const void *files, size_t n)
@@ -131,29 +171,58 @@ static bool is_head(const struct list_head *head, const void *files, size_t n)
 	struct hash hash;
 
 	if (memcmp(head->magic, magic, sizeof(magic)) || head->n > KNOWN_FILES_MAX ||
-	    n != head->n * sizeof(struct known_file) || !read_boot(boot) ||
-	    memcmp(head->boot, boot, sizeof(boot)))
+	    head->n_infos > KNOWN_FILES_MAX || n < head->n * sizeof(struct known_file) ||
+	    !read_boot(boot) || memcmp(head->boot, boot, sizeof(boot)))
 		return false;
 	hash_of(files, n, &hash);
 	return !memcmp(&head->hash, &hash, sizeof(hash));
 }
 
+/* One at *at, which it steps over; -EBADMSG: there is none. */
+static int read_info(struct known_files *known, const char **at, const char *end)
+{
+	struct known_info file = { 0 };
+	size_t left = (size_t)(end - *at);
+
+	if (left < info_bytes(0))
+		return -EBADMSG;
+	memcpy(&file, *at, info_bytes(0));
+	if (!elf_info_holds(&file.info) || left < info_bytes(file.info.n_segments))
+		return -EBADMSG;
+	memcpy(&file, *at, info_bytes(file.info.n_segments));
+	*at += info_bytes(file.info.n_segments);
+	return known_files_add_info(known, &file.stamp, &file.info);
+}
+
+static int read_all(struct known_files *known, const struct list_head *head,
+		    const char *at, const char *end)
+{
+	struct known_file file;
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < head->n; i++, at += sizeof(file)) {
+		memcpy(&file, at, sizeof(file));
+		err = known_files_add(known, &file);
+	}
+	for (uint32_t i = 0; !err && i < head->n_infos; i++)
+		err = read_info(known, &at, end);
+	known->is_changed = false;
+	return !err && at != end ? -EBADMSG : err;
+}
+
 int known_files_read(struct known_files *known, const void *bytes, size_t n)
 {
 	const char *files = (const char *)bytes + sizeof(struct list_head);
-	struct known_file file;
 	struct list_head head;
-	int err = 0;
+	int err;
 
 	if (n < sizeof(head))
 		return fail(-EBADMSG, "no list of known files");
 	memcpy(&head, bytes, sizeof(head));
 	if (!is_head(&head, files, n - sizeof(head)))
 		return fail(-EBADMSG, "no list of known files, or of another boot");
-	for (uint32_t i = 0; !err && i < head.n; i++) {
-		memcpy(&file, files + i * sizeof(file), sizeof(file));
-		err = known_files_add(known, &file);
-	}
-	known->is_changed = false;
-	return err;
+	err = read_all(known, &head, files, (const char *)bytes + n);
+	if (err)
+		known_files_free(known);
+	return err == -EBADMSG ? fail(err, "a list of known files is corrupt") : err;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Of which files it was proven, since this machine booted, which entry of the cache is
- * theirs. While such a file is what it was, nobody reads it again to prove it.
+ * theirs; and what a scan of their headers and symbols found. While such a file is what
+ * it was, nobody reads it again for that.
  *
  * A stamp says that: the mount, whose number no other gets until the next boot, the
  * inode, and when that changed last. Only file systems count whose inodes say so of every
@@ -15,6 +16,7 @@
 #include "base/hmap.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "obj/elf_scan.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -43,9 +45,15 @@ struct known_file {
 	struct hash ends, hash;
 };
 
+struct known_info {
+	struct file_stamp stamp;
+	struct elf_info info;
+};
+
 struct known_files { /* {0}: none is known */
 	VEC(struct known_file) all;
-	struct hmap by_stamp;
+	VEC(struct known_info) infos;
+	struct hmap by_stamp, infos_by_stamp;
 	bool is_changed; /* since it was read */
 };
 
@@ -57,6 +65,12 @@ const struct known_file *known_files_get(const struct known_files *known,
 
 /* 0 or -ENOMEM. */
 int known_files_add(struct known_files *known, const struct known_file *file);
+
+/* The same of a file's info. */
+const struct elf_info *known_files_get_info(const struct known_files *known,
+					    const struct file_stamp *stamp);
+int known_files_add_info(struct known_files *known, const struct file_stamp *stamp,
+			 const struct elf_info *info);
 
 /* As bytes of a file, and back. What is no such file, or of an earlier boot, is none:
  * -EBADMSG, or -ENOMEM. */

@@ -217,14 +217,6 @@ static void send_jobs(struct worker *worker)
 	}
 }
 
-static bool elf_info_holds(const struct elf_info *info)
-{
-	return info->n_segments <= SEGMENTS_MAX && info->n_keys <= FILE_KEYS_MAX &&
-	       info->build_id_bytes <= BUILD_ID_MAX && info->libc <= LIBC_MUSL &&
-	       info->is_64bit <= 1 && info->hides_key <= 1 &&
-	       info->context.access < N_TLS_ACCESSES;
-}
-
 /* 0 or the answer's error; -EPROTO: no answer to a scan. */
 static int take_elf_info(struct scan_job *job, const union protocol_buffer *buf, size_t n)
 {
