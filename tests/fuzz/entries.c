@@ -40,6 +40,7 @@ struct fuzz {
 	uint64_t seed, state;
 	struct hash name;
 	struct entry entry;
+	struct entry_reader reader;
 	uint8_t bytes[BYTES_MAX + GROWN_MAX];
 	unsigned long refused, half, whole;
 };
@@ -214,7 +215,7 @@ static void repack(struct fuzz *fuzz, const struct seed *from, size_t *n)
 
 static void read_entry(struct fuzz *fuzz, size_t n)
 {
-	AUTO_FREE union unwind_page *pages = NULL;
+	const union unwind_page *pages;
 	struct entry *entry = &fuzz->entry;
 	int err = entry_read_head(fuzz->fd, n, &fuzz->name, entry);
 
@@ -228,7 +229,7 @@ static void read_entry(struct fuzz *fuzz, size_t n)
 				     entry->byte_ranges.ranges[i].bytes <=
 			     entry->byte_ranges.file_bytes,
 		     "a range of the file");
-	err = entry_read_pages(fuzz->fd, entry, &pages);
+	err = entry_read_pages(&fuzz->reader, fuzz->fd, entry, &pages);
 	must(fuzz, !err || err == -EBADMSG, "an expected error");
 	fuzz->half += err != 0;
 	if (err)
@@ -285,6 +286,7 @@ int main(int argc, char **argv)
 	good = fuzz.whole > runs / 10 && fuzz.half > runs / 100 &&
 	       fuzz.refused > runs / 10;
 	printf("%sok 1 - reads mutated entries of the cache\n1..1\n", good ? "" : "not ");
+	entry_reader_free(&fuzz.reader);
 	for (size_t i = 0; i < fuzz.n_seeds; i++) {
 		free(fuzz.seeds[i].bytes);
 		free(fuzz.seeds[i].pages);

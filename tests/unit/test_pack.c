@@ -50,13 +50,15 @@ static size_t pack(uint32_t said, uint32_t n_pages, uint32_t step, size_t max)
 
 static int unpack(size_t n, uint32_t n_pages)
 {
-	AUTO_FREE union unwind_page *out = NULL;
-	int err = unpack_pages(frame, n, n_pages, &out);
+	const union unwind_page *out = NULL;
+	struct unpacker unpacker = { 0 };
+	int err = unpack_pages(&unpacker, frame, n, n_pages, &out);
 
 	if (err)
 		assert_null(out);
 	else
 		assert_memory_equal(out, pages, n_pages * sizeof(*out));
+	unpacker_free(&unpacker);
 	error_clear();
 	return err;
 }
@@ -72,6 +74,27 @@ static void comes_back(void **state)
 			assert_true(n);
 			assert_int_equal(unpack(n, sizes[i]), 0);
 		}
+}
+
+/* One unpacker, tables of all sizes, and what is none between them. */
+static void takes_room_once(void **state)
+{
+	const uint32_t sizes[] = { 2, PAGES, 1, 64, PAGES };
+	struct unpacker unpacker = { 0 };
+	const union unwind_page *out, *room = NULL;
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		size_t n = pack(sizes[i], sizes[i], 64, FRAME_MAX);
+
+		assert_int_equal(unpack_pages(&unpacker, frame, n, sizes[i], &out), 0);
+		assert_memory_equal(out, pages, sizes[i] * sizeof(*out));
+		assert_true(i < 2 || out == room);
+		room = out;
+		assert_int_equal(unpack_pages(&unpacker, frame, n - 1, sizes[i], &out),
+				 -EBADMSG);
+		error_clear();
+	}
+	unpacker_free(&unpacker);
 }
 
 static void keeps_to_what_was_said(void **state)
@@ -127,16 +150,18 @@ static void survives_each_byte(void **state)
 {
 	size_t n = pack(2, 2, 2, FRAME_MAX);
 	unsigned int refused = 0;
+	struct unpacker unpacker = { 0 };
 
 	for (size_t at = 0; at < n; at++)
 		for (int bit = 0; bit < 8; bit++) {
-			AUTO_FREE union unwind_page *out = NULL;
+			const union unwind_page *out;
 
 			frame[at] ^= (uint8_t)(1u << bit);
-			refused += unpack_pages(frame, n, 2, &out) == -EBADMSG;
+			refused += unpack_pages(&unpacker, frame, n, 2, &out) == -EBADMSG;
 			error_clear();
 			frame[at] ^= (uint8_t)(1u << bit);
 		}
+	unpacker_free(&unpacker);
 	assert_true(refused > 8 * 4);
 	assert_int_equal(unpack(n, 2), 0);
 }
@@ -145,6 +170,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(comes_back),
+		cmocka_unit_test(takes_room_once),
 		cmocka_unit_test(keeps_to_what_was_said),
 		cmocka_unit_test(takes_no_other_size),
 		cmocka_unit_test(takes_no_other_frame),

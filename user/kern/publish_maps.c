@@ -6,6 +6,8 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 
+#define BATCH_PAGES 64
+
 /* Ticks look up again what they know of it. */
 static void count_publication(const struct publish_maps *maps, pid_t tgid)
 {
@@ -32,17 +34,31 @@ void publish_maps_remove_process(const struct publish_maps *maps, pid_t tgid)
 	count_publication(maps, tgid);
 }
 
+/* Some at a time: that is half the cost of a call for each. */
+static int write_batch(const struct publish_maps *maps, uint32_t first,
+		       const union unwind_page *pages, uint32_t n)
+{
+	DECLARE_LIBBPF_OPTS(bpf_map_batch_opts, options);
+	uint32_t keys[BATCH_PAGES];
+
+	for (uint32_t i = 0; i < n; i++)
+		keys[i] = first + i;
+	return bpf_map_update_batch(maps->pages, keys, pages, &n, &options)
+		       ? fail_errno(-errno, "cannot write page %u of the unwind tables",
+				    first)
+		       : 0;
+}
+
 int publish_maps_write_pages(const struct publish_maps *maps, uint32_t first,
 			     const union unwind_page *pages, uint32_t n)
 {
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t key = first + i;
+	int err = 0;
 
-		if (bpf_map_update_elem(maps->pages, &key, &pages[i], BPF_ANY))
-			return fail_errno(
-				-errno, "cannot write page %u of the unwind tables", key);
+	for (uint32_t i = 0, some; !err && i < n; i += some) {
+		some = n - i < BATCH_PAGES ? n - i : BATCH_PAGES;
+		err = write_batch(maps, first + i, pages + i, some);
 	}
-	return 0;
+	return err;
 }
 
 int publish_maps_tell_file(const struct publish_maps *maps,

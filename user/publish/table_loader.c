@@ -165,7 +165,6 @@ static void on_hashed(void *arg, uint64_t cookie, int err, const struct hash *ha
 	} else if (cache_load(loader->cache, &request->ends, hash, &table)) {
 		remember(loader, request, hash);
 		deliver(loader, request, &table);
-		free(table.pages);
 	} else {
 		make(loader, request);
 	}
@@ -267,6 +266,8 @@ bool lookup_is_large(int fd)
 void table_loader_start(struct table_loader *loader)
 {
 	loader->is_paced = true;
+	if (loader->cache)
+		cache_rest(loader->cache);
 }
 
 static bool may_recall(struct table_loader *loader)
@@ -292,7 +293,6 @@ static int submit(struct table_loader *loader, struct request *request)
 	if (may_recall(loader) &&
 	    cache_recall(loader->cache, request->fd, &request->stamp, &table)) {
 		deliver(loader, request, &table);
-		free(table.pages);
 		return 0;
 	}
 	if (fstat(request->fd, &st))

@@ -18,6 +18,7 @@ struct cache {
 	struct cache_counts counts;
 	struct log_pace pace; /* of words about corrupt entries */
 	struct entry entry;   /* the one at hand */
+	struct entry_reader reader;
 	struct known_files known;
 	bool is_counted;
 	bool is_read_only;
@@ -117,6 +118,7 @@ void cache_free(struct cache *cache)
 		error_clear();
 	}
 	known_files_free(&cache->known);
+	entry_reader_free(&cache->reader);
 	log_pace_end(&cache->pace);
 	cache_dir_close(&cache->dir);
 	free(cache);
@@ -180,7 +182,7 @@ bool cache_load(struct cache *cache, const struct hash *ends, const struct hash 
 		cache->counts.others++;
 		return false;
 	}
-	if (entry_read_pages(fd, &cache->entry, &ret->pages)) {
+	if (entry_read_pages(&cache->reader, fd, &cache->entry, &ret->pages)) {
 		report_corrupt(cache, "an entry");
 		return false;
 	}
@@ -313,6 +315,11 @@ void cache_keep(struct cache *cache, const struct cache_new_table *table)
 	log_verbose("%s takes no more unwind tables: %s", cache->dir.path,
 		    error_sentence());
 	error_clear();
+}
+
+void cache_rest(struct cache *cache)
+{
+	entry_reader_free(&cache->reader);
 }
 
 void cache_count(const struct cache *cache, struct cache_counts *ret)

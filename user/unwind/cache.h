@@ -53,7 +53,7 @@ struct byte_ranges *cache_find(struct cache *cache, const struct hash *ends);
 struct cached_table {
 	struct unwind_stats stats;
 	uint32_t n_pages;
-	union unwind_page *pages; /* the caller frees them */
+	const union unwind_page *pages; /* the cache's, until it loads the next ones */
 };
 
 /* The table for a file with these ends of which those bytes have this hash; false:
@@ -88,6 +88,9 @@ void cache_remember_info(struct cache *cache, int fd, const struct file_stamp *s
 			 const struct elf_info *info);
 
 void cache_keep(struct cache *cache, const struct cache_new_table *table);
+
+/* After many were loaded: the memory that this took is needed no more. */
+void cache_rest(struct cache *cache);
 
 void cache_count(const struct cache *cache, struct cache_counts *ret);
 

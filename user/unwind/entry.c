@@ -6,6 +6,7 @@
 #include "unwind/unwind_head.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -87,29 +88,49 @@ int entry_read_head(int fd, uint64_t bytes, const struct hash *name, struct entr
 	return head_holds(ret, bytes, name) ? 0 : corrupt("its first part is invalid");
 }
 
-int entry_read_pages(int fd, const struct entry *entry, union unwind_page **ret)
+void entry_reader_free(struct entry_reader *reader)
+{
+	unpacker_free(&reader->unpacker);
+	free(reader->packed);
+	*reader = (struct entry_reader){ 0 };
+}
+
+static int make_room(struct entry_reader *reader, size_t n)
+{
+	if (reader->packed && reader->packed_bytes >= n)
+		return 0;
+	free(reader->packed);
+	reader->packed = malloc(n ? n : 1);
+	reader->packed_bytes = reader->packed ? n : 0;
+	return reader->packed ? 0 : fail(-ENOMEM, "no memory for a cache entry");
+}
+
+int entry_read_pages(struct entry_reader *reader, int fd, const struct entry *entry,
+		     const union unwind_page **ret)
 {
 	size_t n = (size_t)entry->head.packed_bytes;
-	AUTO_FREE uint8_t *packed = malloc(n ? n : 1);
-	AUTO_FREE union unwind_page *pages = NULL;
+	const union unwind_page *pages;
 	struct hash hash;
-	int err;
+	uint8_t *packed;
+	int err = make_room(reader, n);
 
-	if (!packed)
-		return fail(-ENOMEM, "no memory for a cache entry");
+	if (err)
+		return err;
+	packed = reader->packed;
 	err = read_all(fd, second_offset(entry), packed, n);
 	if (!err)
 		err = read_all(fd, second_offset(entry) + n, &hash, sizeof(hash));
 	if (!err && !has_hash(packed, n, &hash))
 		err = corrupt("the hash of its second part is wrong");
 	if (!err)
-		err = unpack_pages(packed, n, entry->head.n_pages, &pages);
+		err = unpack_pages(&reader->unpacker, packed, n, entry->head.n_pages,
+				   &pages);
 	if (err == -EBADMSG)
 		return corrupt("its pages can't be unpacked");
 	if (!err && !unwind_head_holds(&pages[0].head, entry->head.n_pages))
 		err = corrupt("its head page is none");
 	if (!err)
-		*ret = GIVE(pages);
+		*ret = pages;
 	return err;
 }
 

@@ -10,6 +10,7 @@
 #include "base/outfile.h"
 #include "base/str.h"
 #include "obj/byte_ranges.h"
+#include "unwind/pack.h"
 #include "unwind/unwind_table.h"
 
 #define ENTRY_BYTES_MAX (32u << 20) /* of a file; larger tables are made each time */
@@ -32,8 +33,18 @@ struct entry {
 /* Both 0, or -EBADMSG: it is corrupt; or -errno of a read. bytes: the file's size. */
 int entry_read_head(int fd, uint64_t bytes, const struct hash *name, struct entry *ret);
 
-/* The whole table, head->n_pages of pages; the caller frees it. */
-int entry_read_pages(int fd, const struct entry *entry, union unwind_page **ret);
+/* What reading takes, kept for the next entry. */
+struct entry_reader { /* {0}: nothing yet */
+	uint8_t *packed;
+	size_t packed_bytes; /* that there is room for */
+	struct unpacker unpacker;
+};
+
+void entry_reader_free(struct entry_reader *reader); /* is {0} then */
+
+/* The whole table, head->n_pages of pages; the reader's until it reads the next one. */
+int entry_read_pages(struct entry_reader *reader, int fd, const struct entry *entry,
+		     const union unwind_page **ret);
 
 /* packed: all pages, as unwind/pack.h makes it. */
 int entry_write(struct outfile *out, struct entry *entry, const struct str *packed);

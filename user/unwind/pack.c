@@ -78,20 +78,43 @@ const struct str *packer_end(struct packer *packer)
 	return packer->failed || str_error(&packer->out) ? NULL : &packer->out;
 }
 
-int unpack_pages(const void *bytes, size_t n, uint32_t n_pages, union unwind_page **ret)
+void unpacker_free(struct unpacker *unpacker)
+{
+	ZSTD_freeDCtx(unpacker->zstd);
+	free(unpacker->pages);
+	*unpacker = (struct unpacker){ 0 };
+}
+
+static int make_room(struct unpacker *unpacker, uint32_t n_pages)
+{
+	if (!unpacker->zstd)
+		unpacker->zstd = ZSTD_createDCtx();
+	if (unpacker->n_pages < n_pages) {
+		free(unpacker->pages);
+		unpacker->pages = malloc((size_t)n_pages * UNWIND_PAGE_BYTES);
+		unpacker->n_pages = unpacker->pages ? n_pages : 0;
+	}
+	return unpacker->zstd && unpacker->pages
+		       ? 0
+		       : fail(-ENOMEM, "no memory for an unwind table");
+}
+
+int unpack_pages(struct unpacker *unpacker, const void *bytes, size_t n, uint32_t n_pages,
+		 const union unwind_page **ret)
 {
 	size_t expected = (size_t)n_pages * UNWIND_PAGE_BYTES;
-	AUTO_FREE union unwind_page *pages = NULL;
+	int err;
 
 	/* first what it says of itself, so that memory is taken for a frame alone */
 	if (!n_pages || ZSTD_getFrameContentSize(bytes, n) != expected ||
 	    ZSTD_findFrameCompressedSize(bytes, n) != n)
 		return fail(-EBADMSG, "no packed table of %u pages", n_pages);
-	pages = malloc(expected);
-	if (!pages)
-		return fail(-ENOMEM, "no memory for an unwind table");
-	if (ZSTD_decompress(pages, expected, bytes, n) != expected)
+	err = make_room(unpacker, n_pages);
+	if (err)
+		return err;
+	if (ZSTD_decompressDCtx(unpacker->zstd, unpacker->pages, expected, bytes, n) !=
+	    expected)
 		return fail(-EBADMSG, "a packed table can't be unpacked");
-	*ret = GIVE(pages);
+	*ret = unpacker->pages;
 	return 0;
 }

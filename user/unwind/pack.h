@@ -26,8 +26,19 @@ void packer_add(struct packer *packer, const union unwind_page *pages, uint32_t 
 /* Their frame, which belongs to the packer; NULL: it did not become one. */
 const struct str *packer_end(struct packer *packer);
 
-/* The pages of a frame of n bytes that anybody may have written; the caller frees
- * them. 0, -ENOMEM, or -EBADMSG: it is no frame of n_pages pages. */
-int unpack_pages(const void *bytes, size_t n, uint32_t n_pages, union unwind_page **ret);
+/* What unpacking takes, kept for the next table: fresh memory costs as much as to fill
+ * it. */
+struct unpacker { /* {0}: nothing yet */
+	struct ZSTD_DCtx_s *zstd;
+	union unwind_page *pages;
+	uint32_t n_pages; /* that there is room for */
+};
+
+void unpacker_free(struct unpacker *unpacker); /* is {0} then */
+
+/* The pages of a frame of n bytes that anybody may have written; the unpacker's until it
+ * unpacks the next ones. 0, -ENOMEM, or -EBADMSG: it is no frame of n_pages pages. */
+int unpack_pages(struct unpacker *unpacker, const void *bytes, size_t n, uint32_t n_pages,
+		 const union unwind_page **ret);
 
 #endif
