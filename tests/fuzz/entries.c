@@ -3,8 +3,8 @@
  * entries RUNS SEED FILE…   reads mutated entries of the cache, RUNS times
  *
  * An entry is made of each file's table; then it is damaged, cut and grown, and
- * mostly given hashes that fit what it has become, so that what reads it must do
- * without them; or its pages are, before they are packed anew. Whatever comes of it
+ * mostly given a hash that fits what it has become, so that what reads it must do
+ * without it; or its pages are, before they are packed anew. Whatever comes of it
  * must be refused, or have parts that lie in its pages and ranges that lie in its
  * file. The sanitizers see to the rest.
  */
@@ -169,7 +169,7 @@ static void mutate_once(struct fuzz *fuzz, size_t *n)
 	}
 }
 
-/* Hashes that fit, and the length of what lies between, mostly. */
+/* A hash that fits, and the length of what lies behind it, mostly. */
 static void seal(struct fuzz *fuzz, size_t n)
 {
 	struct entry *entry = (struct entry *)fuzz->bytes;
@@ -181,15 +181,13 @@ static void seal(struct fuzz *fuzz, size_t n)
 		return;
 	first = offsetof(struct entry, byte_ranges) +
 		byte_ranges_size(entry->byte_ranges.n);
-	if (n < first + 2 * sizeof(hash))
+	if (n < first + sizeof(hash))
 		return;
-	second = n - first - 2 * sizeof(hash);
+	second = n - first - sizeof(hash);
 	if (draw(fuzz, 16))
 		entry->head.packed_bytes = second;
 	hash_of(fuzz->bytes, first, &hash);
 	memcpy(fuzz->bytes + first, &hash, sizeof(hash));
-	hash_of(fuzz->bytes + first + sizeof(hash), second, &hash);
-	memcpy(fuzz->bytes + n - sizeof(hash), &hash, sizeof(hash));
 }
 
 /* Its second part made of pages that differ, mostly in what the head page says. */
@@ -198,7 +196,7 @@ static void repack(struct fuzz *fuzz, const struct seed *from, size_t *n)
 	struct entry *entry = (struct entry *)fuzz->bytes;
 	size_t first = offsetof(struct entry, byte_ranges) +
 		       byte_ranges_size(entry->byte_ranges.n);
-	size_t at = first + sizeof(struct hash), end = at + sizeof(struct hash), i;
+	size_t at = first + sizeof(struct hash), i;
 	uint8_t *changed, before;
 	size_t packed;
 
@@ -207,10 +205,10 @@ static void repack(struct fuzz *fuzz, const struct seed *from, size_t *n)
 	changed = (uint8_t *)from->pages + i;
 	before = *changed;
 	*changed = (uint8_t)draw(fuzz, 256);
-	packed = pack_seed(fuzz, from, fuzz->bytes + at, BYTES_MAX - end);
+	packed = pack_seed(fuzz, from, fuzz->bytes + at, BYTES_MAX - at);
 	*changed = before;
 	if (packed)
-		*n = end + packed;
+		*n = at + packed;
 }
 
 static void read_entry(struct fuzz *fuzz, size_t n)

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const uint8_t magic[8] = "weftcf2";
+static const uint8_t magic[8] = "weftcf3";
 
 static int corrupt(const char *what)
 {
@@ -56,7 +56,7 @@ static uint64_t second_offset(const struct entry *entry)
 static bool head_holds(const struct entry *entry, uint64_t bytes, const struct hash *name)
 {
 	const struct entry_head *head = &entry->head;
-	uint64_t before = second_offset(entry) + sizeof(struct hash);
+	uint64_t before = second_offset(entry);
 
 	return !memcmp(head->magic, magic, sizeof(magic)) &&
 	       !memcmp(&head->name, name, sizeof(*name)) && head->n_pages >= 2 &&
@@ -110,21 +110,13 @@ int entry_read_pages(struct entry_reader *reader, int fd, const struct entry *en
 {
 	size_t n = (size_t)entry->head.packed_bytes;
 	const union unwind_page *pages;
-	struct hash hash;
-	uint8_t *packed;
 	int err = make_room(reader, n);
 
-	if (err)
-		return err;
-	packed = reader->packed;
-	err = read_all(fd, second_offset(entry), packed, n);
 	if (!err)
-		err = read_all(fd, second_offset(entry) + n, &hash, sizeof(hash));
-	if (!err && !has_hash(packed, n, &hash))
-		err = corrupt("the hash of its second part is wrong");
+		err = read_all(fd, second_offset(entry), reader->packed, n);
 	if (!err)
-		err = unpack_pages(&reader->unpacker, packed, n, entry->head.n_pages,
-				   &pages);
+		err = unpack_pages(&reader->unpacker, reader->packed, n,
+				   entry->head.n_pages, &pages);
 	if (err == -EBADMSG)
 		return corrupt("its pages can't be unpacked");
 	if (!err && !unwind_head_holds(&pages[0].head, entry->head.n_pages))
@@ -145,10 +137,5 @@ int entry_write(struct outfile *out, struct entry *entry, const struct str *pack
 	err = outfile_add(out, entry, first_bytes(entry->byte_ranges.n));
 	if (!err)
 		err = outfile_add(out, &hash, sizeof(hash));
-	if (!err)
-		err = outfile_add(out, packed->s, packed->n);
-	if (err)
-		return err;
-	hash_of(packed->s, packed->n, &hash);
-	return outfile_add(out, &hash, sizeof(hash));
+	return err ? err : outfile_add(out, packed->s, packed->n);
 }

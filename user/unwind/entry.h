@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * An entry of the cache, a file: what a table was made from, and the table. Its
- * bytes are this machine's; each of its two parts is followed by its hash. What
- * is read is checked as if a stranger had written it.
+ * bytes are this machine's; its first part is followed by its hash, its second has a
+ * checksum (unwind/pack.h). What is read is checked as if a stranger had written it.
  */
 #ifndef WEFT_UNWIND_ENTRY_H
 #define WEFT_UNWIND_ENTRY_H

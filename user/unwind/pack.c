@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <zstd.h>
 
-#define LEVEL	     1 /* docs/decisions/an-entry-is-one-file.md */
+#define LEVEL	     -1 /* docs/decisions/an-entry-is-one-file.md */
 #define PACKED_BYTES (16 << 10)
 
 struct packer {
@@ -41,6 +41,8 @@ int packer_new(struct packer **ret, uint32_t n_pages, size_t max)
 	/* a size that is known makes small tables' memory small, and is in the frame */
 	packer->failed = ZSTD_isError(ZSTD_CCtx_setParameter(
 				 packer->zstd, ZSTD_c_compressionLevel, LEVEL)) ||
+			 ZSTD_isError(ZSTD_CCtx_setParameter(packer->zstd,
+							     ZSTD_c_checksumFlag, 1)) ||
 			 ZSTD_isError(ZSTD_CCtx_setPledgedSrcSize(packer->zstd, bytes));
 	*ret = GIVE(packer);
 	return 0;

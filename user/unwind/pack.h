@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Pages of an unwind table in fewer bytes: one zstd frame, made while they come. It
- * knows nothing of what a page means: whatever it held comes back.
+ * Pages of an unwind table in fewer bytes: one zstd frame with a checksum, made while
+ * they come. It knows nothing of what a page means: whatever it held comes back, or
+ * nothing.
  */
 #ifndef WEFT_UNWIND_PACK_H
 #define WEFT_UNWIND_PACK_H
