@@ -109,19 +109,34 @@ static inline UNUSED bool is_table_of(const struct looked_up *all, const char *p
 	return same;
 }
 
-/* How many files a folder has, and the path of the last. */
+/* Is it the list of known files? */
+static inline bool is_known_list(const char *path)
+{
+	FILE *f = fopen(path, "re");
+	char magic[6] = "";
+	bool is_list = f && fread(magic, 6, 1, f) == 1 && !memcmp(magic, "weftkf", 6);
+
+	if (f)
+		fclose(f);
+	return is_list;
+}
+
+/* How many entries a folder has, and other files, and the path of the last. */
 static inline UNUSED unsigned int files_in(const char *folder, char ret_path[512])
 {
 	DIR *dir = opendir(folder);
 	const struct dirent *entry;
 	unsigned int n = 0;
+	char path[512];
 
 	assert_non_null(dir);
-	while ((entry = readdir(dir)))
-		if (entry->d_name[0] != '.') {
-			snprintf(ret_path, 512, "%s/%s", folder, entry->d_name);
-			n++;
-		}
+	while ((entry = readdir(dir))) {
+		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+		if (entry->d_name[0] == '.' || is_known_list(path))
+			continue;
+		memcpy(ret_path, path, sizeof(path));
+		n++;
+	}
 	closedir(dir);
 	return n;
 }

@@ -110,7 +110,7 @@ static struct elf_info info_number(uint64_t i)
 
 static void who_is_written_is_read(void **state)
 {
-	struct known_files known = { 0 }, again = { 0 };
+	struct known_files known = { .folder = { 77, 7 } }, again = { 0 };
 	struct known_file other = file_number(7);
 	AUTO_STR bytes = { 0 };
 
@@ -124,6 +124,7 @@ static void who_is_written_is_read(void **state)
 	assert_int_equal(known_files_write(&known, &bytes), 0);
 	assert_int_equal(known_files_read(&again, bytes.s, bytes.n), 0);
 	assert_false(again.is_changed);
+	assert_memory_equal(&again.folder, &known.folder, sizeof(known.folder));
 	for (uint64_t i = 0; i < 100; i++) {
 		const struct known_file file = file_number(i);
 		const struct known_file *found = known_files_get(&again, &file.stamp);

@@ -11,7 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ROOM_FOR_MORE (CACHE_BYTES_MAX / 8) /* that is made at once */
+#define ROOM_FOR_MORE (CACHE_BYTES_MAX / 8)  /* that is made at once */
+#define RECOUNT_BYTES (CACHE_BYTES_MAX / 32) /* others may have added as much unseen */
 
 struct cache {
 	struct cache_dir dir;
@@ -20,9 +21,7 @@ struct cache {
 	struct entry entry;   /* the one at hand */
 	struct entry_reader reader;
 	struct known_files known;
-	bool is_counted;
 	bool is_read_only;
-	uint64_t bytes; /* in the folder, as far as we know */
 };
 
 /* What a table looks like depends on the file and on who makes it. */
@@ -249,29 +248,35 @@ void cache_remember_info(struct cache *cache, int fd, const struct file_stamp *s
 		error_clear(); /* it is scanned once more */
 }
 
-/* Others may write here, too: what we know of the folder's size is looked at anew
- * whenever it matters. */
-static int make_room(struct cache *cache, uint64_t more)
+static int trim(struct cache *cache, uint64_t most)
 {
 	struct cache_dir_sum sum;
 	unsigned long removed;
-	int err = 0;
+	int err = cache_dir_trim(&cache->dir, most, &sum, &removed);
 
-	if (!cache->is_counted)
-		err = cache_dir_trim(&cache->dir, UINT64_MAX, &sum, &removed);
 	if (err)
 		return err;
-	if (!cache->is_counted)
-		cache->bytes = sum.bytes;
-	cache->is_counted = true;
-	if (cache->bytes + more > CACHE_BYTES_MAX) {
-		err = cache_dir_trim(&cache->dir, CACHE_BYTES_MAX - ROOM_FOR_MORE - more,
-				     &sum, &removed);
-		cache->bytes = sum.bytes;
-		cache->counts.removed += removed;
-	}
-	cache->bytes += err ? 0 : more;
-	return err;
+	cache->known.folder = (struct folder_sum){ .counted_bytes = sum.bytes };
+	cache->counts.removed += removed;
+	return 0;
+}
+
+/* To count a full folder takes 10 ms, so the sum is kept. Others may write here, too, and
+ * may not have seen ours: it is counted anew now and then, and before anything goes. */
+static int make_room(struct cache *cache, uint64_t more)
+{
+	struct folder_sum *folder = &cache->known.folder;
+	int err = 0;
+
+	if (!folder->counted_bytes || folder->added_bytes > RECOUNT_BYTES)
+		err = trim(cache, UINT64_MAX);
+	if (!err && folder->counted_bytes + folder->added_bytes + more > CACHE_BYTES_MAX)
+		err = trim(cache, CACHE_BYTES_MAX - ROOM_FOR_MORE - more);
+	if (err)
+		return err;
+	folder->added_bytes += more;
+	cache->known.is_changed = true;
+	return 0;
 }
 
 static int write_entry(struct cache *cache, const struct str *packed)

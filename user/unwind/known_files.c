@@ -21,13 +21,14 @@ struct list_head {
 	uint8_t magic[8];
 	char boot[BOOT_ID_BYTES];
 	uint32_t n, n_infos;
-	struct hash hash; /* of what follows: those, then these without segments unused */
+	struct hash hash; /* of what follows: a folder_sum, then those, then
+			     these without segments unused */
 };
 
 _Static_assert(sizeof(struct file_stamp) == 56, "a stamp has no gaps");
 _Static_assert(sizeof(struct known_file) == 120, "a record has no gaps");
 
-static const uint8_t magic[8] = "weftkf2";
+static const uint8_t magic[8] = "weftkf3";
 
 /* linux/magic.h and the file systems' own sources. Of tmpfs and its like no inode tells
  * of what is written through a mapping, of others the inode is another's. */
@@ -153,6 +154,7 @@ int known_files_write(const struct known_files *known, struct str *ret)
 	if (!read_boot(head.boot))
 		return fail(-EBADMSG, "nobody says which boot this is");
 	str_add_bytes(ret, &head, sizeof(head));
+	str_add_bytes(ret, &known->folder, sizeof(known->folder));
 	str_add_bytes(ret, known->all.items, known->all.n * sizeof(*known->all.items));
 	for (size_t i = 0; i < known->infos.n; i++)
 		str_add_bytes(ret, &known->infos.items[i],
@@ -171,7 +173,8 @@ static bool is_head(const struct list_head *head, const void *files, size_t n)
 	struct hash hash;
 
 	if (memcmp(head->magic, magic, sizeof(magic)) || head->n > KNOWN_FILES_MAX ||
-	    head->n_infos > KNOWN_FILES_MAX || n < head->n * sizeof(struct known_file) ||
+	    head->n_infos > KNOWN_FILES_MAX ||
+	    n < sizeof(struct folder_sum) + head->n * sizeof(struct known_file) ||
 	    !read_boot(boot) || memcmp(head->boot, boot, sizeof(boot)))
 		return false;
 	hash_of(files, n, &hash);
@@ -200,6 +203,8 @@ static int read_all(struct known_files *known, const struct list_head *head,
 	struct known_file file;
 	int err = 0;
 
+	memcpy(&known->folder, at, sizeof(known->folder));
+	at += sizeof(known->folder);
 	for (uint32_t i = 0; !err && i < head->n; i++, at += sizeof(file)) {
 		memcpy(&file, at, sizeof(file));
 		err = known_files_add(known, &file);

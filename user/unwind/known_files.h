@@ -50,7 +50,13 @@ struct known_info {
 	struct elf_info info;
 };
 
+/* What the cache's folder held when it was counted last, and what came since. */
+struct folder_sum { /* {0}: it was not counted */
+	uint64_t counted_bytes, added_bytes;
+};
+
 struct known_files { /* {0}: none is known */
+	struct folder_sum folder;
 	VEC(struct known_file) all;
 	VEC(struct known_info) infos;
 	struct hmap by_stamp, infos_by_stamp;
