@@ -60,7 +60,7 @@ static int on_sideband(void *arg, const void *record, size_t bytes)
 	struct event_sink next = pipeline_input(r->pipeline);
 	int err = publisher_enqueue(r->publisher, record, bytes);
 
-	r->stirred_ns = clock_now_ns();
+	r->is_stirred = true;
 	if (r->tape)
 		tape_write(r->tape, TAPE_SIDEBAND, record, bytes);
 	return err ? err : next.sideband(next.arg, record, bytes);
@@ -82,7 +82,7 @@ static void on_stale(void *arg, uint32_t tgid)
 {
 	struct recording *r = arg;
 
-	r->stirred_ns = clock_now_ns();
+	r->is_stirred = true;
 	publisher_on_stale(r->publisher, tgid);
 }
 
@@ -90,7 +90,7 @@ static void on_awaited(void *arg, uint32_t tgid, uint64_t addr, uint64_t time_ns
 {
 	struct recording *r = arg;
 
-	r->stirred_ns = clock_now_ns();
+	r->is_stirred = true;
 	if (publisher_on_awaited(r->publisher, tgid, addr, time_ns) &&
 	    vec_push(&r->unread, tgid))
 		error_clear(); /* it comes again */
@@ -313,13 +313,18 @@ void recording_fds(const struct recording *r, struct pollfd fds[RECORDING_FDS])
 		fds[i] = (struct pollfd){ .fd = of[i], .events = POLLIN };
 }
 
-int recording_pace_ms(const struct recording *r)
+int recording_pace_ms(struct recording *r)
 {
+	uint64_t now = clock_now_ns();
+
+	if (r->is_stirred)
+		r->stirred_ns = now;
+	r->is_stirred = false;
 	if (publisher_is_behind(r->publisher))
 		return 0;
 	if (publisher_is_unsure(r->publisher))
 		return SOON_MS;
-	return clock_now_ns() - r->stirred_ns < STIRRED_NS ? PUMP_MS : CALM_MS;
+	return now - r->stirred_ns < STIRRED_NS ? PUMP_MS : CALM_MS;
 }
 
 int recording_pump(struct recording *r)

@@ -97,12 +97,16 @@ void entry_reader_free(struct entry_reader *reader)
 
 static int make_room(struct entry_reader *reader, size_t n)
 {
+	uint8_t *packed;
+
 	if (reader->packed && reader->packed_bytes >= n)
 		return 0;
-	free(reader->packed);
-	reader->packed = malloc(n ? n : 1);
-	reader->packed_bytes = reader->packed ? n : 0;
-	return reader->packed ? 0 : fail(-ENOMEM, "no memory for a cache entry");
+	packed = realloc(reader->packed, n ? n : 1);
+	if (!packed)
+		return fail(-ENOMEM, "no memory for a cache entry");
+	reader->packed = packed;
+	reader->packed_bytes = n;
+	return 0;
 }
 
 int entry_read_pages(struct entry_reader *reader, int fd, const struct entry *entry,

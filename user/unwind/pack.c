@@ -89,14 +89,17 @@ void unpacker_free(struct unpacker *unpacker)
 
 static int make_room(struct unpacker *unpacker, uint32_t n_pages)
 {
+	union unwind_page *pages;
+
 	if (!unpacker->zstd)
 		unpacker->zstd = ZSTD_createDCtx();
+	/* what there is of it need not be faulted in again */
 	if (unpacker->n_pages < n_pages) {
-		free(unpacker->pages);
-		unpacker->pages = malloc((size_t)n_pages * UNWIND_PAGE_BYTES);
-		unpacker->n_pages = unpacker->pages ? n_pages : 0;
+		pages = realloc(unpacker->pages, (size_t)n_pages * UNWIND_PAGE_BYTES);
+		unpacker->pages = pages ? pages : unpacker->pages;
+		unpacker->n_pages = pages ? n_pages : unpacker->n_pages;
 	}
-	return unpacker->zstd && unpacker->pages
+	return unpacker->zstd && unpacker->n_pages >= n_pages
 		       ? 0
 		       : fail(-ENOMEM, "no memory for an unwind table");
 }
