@@ -153,9 +153,10 @@ static int hand_on_all(enum side_kind first_kind, pid_t tgid, uint64_t time_ns,
 	char *next = text->n ? text->s : NULL;
 	int err = 0;
 
-	read_comm(tgid, first.comm);
-	if (next)
+	if (next) {
+		read_comm(tgid, first.comm);
 		err = hand_on(&first, &bytes, sink);
+	}
 	while (!err && next_mapping(&next, &event))
 		err = hand_on(&event, &bytes, sink);
 	return err;
