@@ -467,7 +467,7 @@ static const struct target {
 	{ "otlp", fuzz_otlp },
 	{ "pprof_part", fuzz_pprof_part },
 	{ "split", fuzz_split },
-	{ "unpacker", fuzz_unpacker },
+	{ "inflater", fuzz_inflater },
 };
 
 static const struct target *target;

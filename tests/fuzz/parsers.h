@@ -45,7 +45,7 @@ void fuzz_demangle(const uint8_t *data, size_t n);
 void fuzz_short_names(const uint8_t *data, size_t n);
 
 /* Packed sections. */
-void fuzz_unpacker(const uint8_t *data, size_t n);
+void fuzz_inflater(const uint8_t *data, size_t n);
 
 /* Answers as a true parser gives them, one file each, into a folder. */
 void write_replies(const char *folder);

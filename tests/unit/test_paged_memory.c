@@ -6,7 +6,7 @@
  */
 #include "obj/paged_memory.h"
 
-#include "obj/unpacker.h"
+#include "obj/inflater.h"
 
 #include "elf_files.h" /* last: cmocka has a fail() of its own */
 
@@ -204,10 +204,10 @@ static void believes_no_size(void **state)
 {
 	struct world *w = *state;
 	int fd = file_of(w->packed, w->n);
-	struct unpacker *unpacker;
+	struct inflater *inflater;
 
 	/* nothing packs better than 1 : 1032 */
-	assert_int_equal(unpacker_new(&unpacker, fd, OFFSET, 5000, SIZE), -EBADMSG);
+	assert_int_equal(inflater_new(&inflater, fd, OFFSET, 5000, SIZE), -EBADMSG);
 	assert_false(reads_right(w, fd, w->n, SIZE + 1));
 	assert_false(reads_right(w, fd, w->n, SIZE - 1));
 	assert_false(reads_right(w, fd, w->n, 2 * SIZE));
@@ -246,16 +246,16 @@ static void goes_back_only_so_often(void **state)
 {
 	struct world *w = *state;
 	int fd = file_of(w->packed, w->n);
-	struct unpacker *unpacker;
+	struct inflater *inflater;
 	char byte;
 	int err = 0, looks = 0;
 
-	assert_int_equal(unpacker_new(&unpacker, fd, OFFSET, w->n, SIZE), 0);
+	assert_int_equal(inflater_new(&inflater, fd, OFFSET, w->n, SIZE), 0);
 	while (!err && looks++ < 1 << 20)
-		err = unpacker_read(unpacker, looks & 1 ? SIZE - 1 : SIZE - (3u << 20),
+		err = inflater_read(inflater, looks & 1 ? SIZE - 1 : SIZE - (3u << 20),
 				    &byte, 1);
 	assert_int_equal(err, -EFBIG);
-	unpacker_free(unpacker);
+	inflater_free(inflater);
 	close(fd);
 }
 

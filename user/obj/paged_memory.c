@@ -7,7 +7,7 @@
 #include "obj/paged_memory.h"
 
 #include "base/error.h"
-#include "obj/unpacker.h"
+#include "obj/inflater.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -26,7 +26,7 @@ struct window_ring {
 struct lazy_part {
 	uint64_t offset; /* in the file */
 	uint64_t at, size;
-	struct unpacker *unpacker; /* NULL: it is not packed */
+	struct inflater *inflater; /* NULL: it is not packed */
 	/* what came in passing, and what had to be gone back for, which costs much more
 	 * and shall not go because the rest passes by */
 	struct window_ring passing, wanted;
@@ -85,8 +85,8 @@ static int read_window(struct paged_memory *memory, const struct lazy_part *part
 
 	if (memory->err)
 		return 0;
-	if (part->unpacker)
-		return unpacker_read(part->unpacker, at, to, n);
+	if (part->inflater)
+		return inflater_read(part->inflater, at, to, n);
 	if (pread(memory->fd, to, n, (off_t)(part->offset + at)) != (ssize_t)n)
 		return fail(-EBADMSG, "debug information: the file shrank");
 	return 0;
@@ -95,8 +95,8 @@ static int read_window(struct paged_memory *memory, const struct lazy_part *part
 /* False: there is not even memory for zeroes. */
 static bool hold(struct paged_memory *memory, struct lazy_part *part, uint32_t window)
 {
-	bool back = part->unpacker &&
-		    unpacker_is_behind(part->unpacker, (uint64_t)window * PAGED_WINDOW);
+	bool back = part->inflater &&
+		    inflater_is_behind(part->inflater, (uint64_t)window * PAGED_WINDOW);
 	int err;
 
 	if (put_in_ring(memory, part, back ? &part->wanted : &part->passing, window) ||
@@ -183,7 +183,7 @@ static int add_part(struct paged_memory *memory, const struct paged_part *from)
 	if (err)
 		return err;
 	return from->is_packed && from->size
-		       ? unpacker_new(&part->unpacker, memory->fd, from->offset, from->n,
+		       ? inflater_new(&part->inflater, memory->fd, from->offset, from->n,
 				      from->size)
 		       : 0;
 }
@@ -256,7 +256,7 @@ void paged_memory_free(struct paged_memory *memory)
 	for (size_t i = 0; i < memory->n; i++) {
 		free(memory->parts[i].passing.windows);
 		free(memory->parts[i].wanted.windows);
-		unpacker_free(memory->parts[i].unpacker);
+		inflater_free(memory->parts[i].inflater);
 	}
 	free(memory);
 }

@@ -5,7 +5,7 @@
  * it takes to go on. The sum of all bytes, which stands behind them, is compared when
  * their end comes for the first time.
  */
-#include "obj/unpacker.h"
+#include "obj/inflater.h"
 
 #include "base/error.h"
 #include "base/vec.h"
@@ -33,7 +33,7 @@ struct restart {
 	unsigned char *history; /* the n bytes before out */
 };
 
-struct unpacker {
+struct inflater {
 	int fd;
 	uint64_t begin, end; /* of the packed bytes in the file */
 	uint64_t in;	     /* what is read next */
@@ -54,128 +54,128 @@ static int damaged(void)
 	return fail(-EBADMSG, "debug information: a packed section is damaged");
 }
 
-int unpacker_new(struct unpacker **ret, int fd, uint64_t offset, uint64_t n,
+int inflater_new(struct inflater **ret, int fd, uint64_t offset, uint64_t n,
 		 uint64_t size)
 {
-	struct unpacker *unpacker;
+	struct inflater *inflater;
 
 	if (n < ZLIB_HEAD_BYTES + ZLIB_SUM_BYTES || size / RATIO_MAX > n)
 		return damaged();
-	unpacker = calloc(1, sizeof(*unpacker));
-	if (!unpacker)
+	inflater = calloc(1, sizeof(*inflater));
+	if (!inflater)
 		return fail(-ENOMEM, "no memory to unpack debug information");
-	unpacker->fd = fd;
-	unpacker->begin = offset;
-	unpacker->end = offset + n;
-	unpacker->size = size;
-	unpacker->apart =
+	inflater->fd = fd;
+	inflater->begin = offset;
+	inflater->end = offset + n;
+	inflater->size = size;
+	inflater->apart =
 		size / RESTARTS_MAX > APART_MIN ? size / RESTARTS_MAX : APART_MIN;
-	*ret = unpacker;
+	*ret = inflater;
 	return 0;
 }
 
-void unpacker_free(struct unpacker *unpacker)
+void inflater_free(struct inflater *inflater)
 {
-	if (!unpacker)
+	if (!inflater)
 		return;
-	for (size_t i = 0; i < unpacker->restarts.n; i++)
-		free(unpacker->restarts.items[i].history);
-	vec_free(&unpacker->restarts);
-	if (unpacker->is_open)
-		inflateEnd(&unpacker->z);
-	free(unpacker);
+	for (size_t i = 0; i < inflater->restarts.n; i++)
+		free(inflater->restarts.items[i].history);
+	vec_free(&inflater->restarts);
+	if (inflater->is_open)
+		inflateEnd(&inflater->z);
+	free(inflater);
 }
 
-bool unpacker_is_behind(const struct unpacker *unpacker, uint64_t at)
+bool inflater_is_behind(const struct inflater *inflater, uint64_t at)
 {
-	return at < unpacker->out;
+	return at < inflater->out;
 }
 
-static int read_at(const struct unpacker *unpacker, uint64_t at, void *buf, size_t n)
+static int read_at(const struct inflater *inflater, uint64_t at, void *buf, size_t n)
 {
-	return pread(unpacker->fd, buf, n, (off_t)at) == (ssize_t)n ? 0 : damaged();
+	return pread(inflater->fd, buf, n, (off_t)at) == (ssize_t)n ? 0 : damaged();
 }
 
-static int refill(struct unpacker *unpacker)
+static int refill(struct inflater *inflater)
 {
-	uint64_t left = unpacker->end - ZLIB_SUM_BYTES - unpacker->in;
+	uint64_t left = inflater->end - ZLIB_SUM_BYTES - inflater->in;
 	size_t n = left < UNPACK_BYTES ? (size_t)left : UNPACK_BYTES;
-	int err = n ? read_at(unpacker, unpacker->in, unpacker->packed, n) : damaged();
+	int err = n ? read_at(inflater, inflater->in, inflater->packed, n) : damaged();
 
-	unpacker->in += n;
-	unpacker->z.next_in = unpacker->packed;
-	unpacker->z.avail_in = (unsigned int)n;
+	inflater->in += n;
+	inflater->z.next_in = inflater->packed;
+	inflater->z.avail_in = (unsigned int)n;
 	return err;
 }
 
-static int open_stream(struct unpacker *unpacker)
+static int open_stream(struct inflater *inflater)
 {
 	unsigned char head[ZLIB_HEAD_BYTES];
-	int err = read_at(unpacker, unpacker->begin, head, sizeof(head));
+	int err = read_at(inflater, inflater->begin, head, sizeof(head));
 
 	if (err)
 		return err;
 	if ((head[0] & 15) != Z_DEFLATED || head[0] >> 4 > MAX_WBITS - 8 ||
 	    head[1] & 32 || (head[0] << 8 | head[1]) % 31)
 		return damaged();
-	unpacker->in = unpacker->begin + ZLIB_HEAD_BYTES;
-	unpacker->sum = adler32(0, NULL, 0);
-	err = vec_push(&unpacker->restarts, (struct restart){ .in = unpacker->in });
+	inflater->in = inflater->begin + ZLIB_HEAD_BYTES;
+	inflater->sum = adler32(0, NULL, 0);
+	err = vec_push(&inflater->restarts, (struct restart){ .in = inflater->in });
 	if (err)
 		return err;
-	if (inflateInit2(&unpacker->z, -MAX_WBITS) != Z_OK)
+	if (inflateInit2(&inflater->z, -MAX_WBITS) != Z_OK)
 		return fail(-ENOMEM, "no memory to unpack debug information");
-	unpacker->is_open = true;
+	inflater->is_open = true;
 	return 0;
 }
 
 /* It is where a block begins. */
-static int note_restart(struct unpacker *unpacker)
+static int note_restart(struct inflater *inflater)
 {
-	const struct restart *last = &unpacker->restarts.items[unpacker->restarts.n - 1];
+	const struct restart *last = &inflater->restarts.items[inflater->restarts.n - 1];
 	struct restart here = {
-		.in = unpacker->in - unpacker->z.avail_in,
-		.out = unpacker->out,
-		.bits = unpacker->z.data_type & 7,
+		.in = inflater->in - inflater->z.avail_in,
+		.out = inflater->out,
+		.bits = inflater->z.data_type & 7,
 		.n = HISTORY_BYTES,
 	};
 	int err;
 
-	if (here.out < last->out + unpacker->apart)
+	if (here.out < last->out + inflater->apart)
 		return 0;
 	here.history = malloc(HISTORY_BYTES);
 	if (!here.history)
 		return fail(-ENOMEM, "no memory to unpack debug information");
-	inflateGetDictionary(&unpacker->z, here.history, &here.n);
-	err = vec_push(&unpacker->restarts, here);
+	inflateGetDictionary(&inflater->z, here.history, &here.n);
+	err = vec_push(&inflater->restarts, here);
 	if (err)
 		free(here.history);
 	return err;
 }
 
 /* What comes for the first time, up to where it is. */
-static int check_sum(struct unpacker *unpacker, const unsigned char *end)
+static int check_sum(struct inflater *inflater, const unsigned char *end)
 {
-	uint64_t fresh = unpacker->out - unpacker->summed;
+	uint64_t fresh = inflater->out - inflater->summed;
 	unsigned char sum[ZLIB_SUM_BYTES];
 
-	if (unpacker->out <= unpacker->summed)
+	if (inflater->out <= inflater->summed)
 		return 0;
-	unpacker->sum = adler32(unpacker->sum, end - fresh, (unsigned int)fresh);
-	unpacker->summed = unpacker->out;
-	if (unpacker->out < unpacker->size)
+	inflater->sum = adler32(inflater->sum, end - fresh, (unsigned int)fresh);
+	inflater->summed = inflater->out;
+	if (inflater->out < inflater->size)
 		return 0;
-	if (read_at(unpacker, unpacker->end - ZLIB_SUM_BYTES, sum, sizeof(sum)) ||
-	    unpacker->sum !=
+	if (read_at(inflater, inflater->end - ZLIB_SUM_BYTES, sum, sizeof(sum)) ||
+	    inflater->sum !=
 		    ((unsigned long)sum[0] << 24 | sum[1] << 16 | sum[2] << 8 | sum[3]))
 		return damaged();
 	return 0;
 }
 
 /* The next n bytes. */
-static int unpack(struct unpacker *unpacker, unsigned char *buf, size_t n)
+static int unpack(struct inflater *inflater, unsigned char *buf, size_t n)
 {
-	z_stream *z = &unpacker->z;
+	z_stream *z = &inflater->z;
 	int err = 0, status;
 
 	z->next_out = buf;
@@ -184,35 +184,35 @@ static int unpack(struct unpacker *unpacker, unsigned char *buf, size_t n)
 		unsigned int before = z->avail_out;
 
 		if (!z->avail_in)
-			err = refill(unpacker);
+			err = refill(inflater);
 		if (err)
 			return err;
 		status = inflate(z, Z_BLOCK);
-		unpacker->out += before - z->avail_out;
+		inflater->out += before - z->avail_out;
 		if (status != Z_OK && status != Z_BUF_ERROR && status != Z_STREAM_END)
 			return damaged();
 		if (status == Z_STREAM_END && z->avail_out)
 			return damaged();
 		if (z->data_type & 128 && !(z->data_type & 64))
-			err = note_restart(unpacker);
+			err = note_restart(inflater);
 	}
-	unpacker->work += n;
-	return err ? err : check_sum(unpacker, z->next_out);
+	inflater->work += n;
+	return err ? err : check_sum(inflater, z->next_out);
 }
 
-static int begin_again(struct unpacker *unpacker, const struct restart *from)
+static int begin_again(struct inflater *inflater, const struct restart *from)
 {
-	z_stream *z = &unpacker->z;
+	z_stream *z = &inflater->z;
 	unsigned char last;
 	int err;
 
 	if (inflateReset(z) != Z_OK)
 		return damaged();
 	z->avail_in = 0;
-	unpacker->in = from->in;
-	unpacker->out = from->out;
+	inflater->in = from->in;
+	inflater->out = from->out;
 	if (from->bits) {
-		err = read_at(unpacker, from->in - 1, &last, 1);
+		err = read_at(inflater, from->in - 1, &last, 1);
 		if (err)
 			return err;
 		inflatePrime(z, from->bits, last >> (8 - from->bits));
@@ -223,41 +223,41 @@ static int begin_again(struct unpacker *unpacker, const struct restart *from)
 }
 
 /* The last place to begin at that is not behind it. */
-static const struct restart *find_restart(const struct unpacker *unpacker, uint64_t at)
+static const struct restart *find_restart(const struct inflater *inflater, uint64_t at)
 {
-	size_t i = unpacker->restarts.n - 1;
+	size_t i = inflater->restarts.n - 1;
 
-	while (unpacker->restarts.items[i].out > at)
+	while (inflater->restarts.items[i].out > at)
 		i--;
-	return &unpacker->restarts.items[i];
+	return &inflater->restarts.items[i];
 }
 
-static int go_to(struct unpacker *unpacker, uint64_t at)
+static int go_to(struct inflater *inflater, uint64_t at)
 {
-	const struct restart *from = find_restart(unpacker, at);
+	const struct restart *from = find_restart(inflater, at);
 	int err = 0;
 
-	if (at < unpacker->out || from->out > unpacker->out)
-		err = begin_again(unpacker, from);
-	while (!err && unpacker->out < at) {
-		uint64_t n = at - unpacker->out;
+	if (at < inflater->out || from->out > inflater->out)
+		err = begin_again(inflater, from);
+	while (!err && inflater->out < at) {
+		uint64_t n = at - inflater->out;
 
-		err = unpack(unpacker, unpacker->skipped,
+		err = unpack(inflater, inflater->skipped,
 			     n < UNPACK_BYTES ? (size_t)n : UNPACK_BYTES);
 	}
 	return err;
 }
 
-int unpacker_read(struct unpacker *unpacker, uint64_t at, void *buf, size_t n)
+int inflater_read(struct inflater *inflater, uint64_t at, void *buf, size_t n)
 {
-	int err = unpacker->is_open ? 0 : open_stream(unpacker);
+	int err = inflater->is_open ? 0 : open_stream(inflater);
 
 	if (err)
 		return err;
-	if (at > unpacker->size || n > unpacker->size - at)
+	if (at > inflater->size || n > inflater->size - at)
 		return damaged();
-	if (unpacker->work / AGAIN_MAX > unpacker->size + APART_MIN)
+	if (inflater->work / AGAIN_MAX > inflater->size + APART_MIN)
 		return fail(-EFBIG, "debug information takes too long to unpack");
-	err = go_to(unpacker, at);
-	return err ? err : unpack(unpacker, buf, n);
+	err = go_to(inflater, at);
+	return err ? err : unpack(inflater, buf, n);
 }

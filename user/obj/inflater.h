@@ -6,8 +6,8 @@
  * costs nothing more; to go back costs about what lies between two such places, a
  * 128th of the section or a megabyte. Foreign bytes: run in the parse worker.
  */
-#ifndef WEFT_OBJ_UNPACKER_H
-#define WEFT_OBJ_UNPACKER_H
+#ifndef WEFT_OBJ_INFLATER_H
+#define WEFT_OBJ_INFLATER_H
 
 #include "base/cleanup.h"
 
@@ -15,20 +15,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct unpacker;
+struct inflater;
 
 /* Of n bytes of fd, which is borrowed, from an offset on, that unpack to size. Reads
  * nothing yet. 0, -ENOMEM, or -EBADMSG: they never do. */
-int unpacker_new(struct unpacker **ret, int fd, uint64_t offset, uint64_t n,
+int inflater_new(struct inflater **ret, int fd, uint64_t offset, uint64_t n,
 		 uint64_t size);
-void unpacker_free(struct unpacker *unpacker);
-DEFINE_FREEP(unpacker)
+void inflater_free(struct inflater *inflater);
+DEFINE_FREEP(inflater)
 
 /* Must it go back for the byte there? */
-bool unpacker_is_behind(const struct unpacker *unpacker, uint64_t at);
+bool inflater_is_behind(const struct inflater *inflater, uint64_t at);
 
 /* All n bytes of the unpacked ones; or -EBADMSG: damaged, or the file changed, or -EFBIG:
  * it was gone back too often. */
-int unpacker_read(struct unpacker *unpacker, uint64_t at, void *buf, size_t n);
+int inflater_read(struct inflater *inflater, uint64_t at, void *buf, size_t n);
 
 #endif

@@ -3,7 +3,7 @@
 #include "parsers.h"
 
 #include "base/error.h"
-#include "obj/unpacker.h"
+#include "obj/inflater.h"
 
 #include <string.h>
 #include <zlib.h>
@@ -29,9 +29,9 @@ static size_t inflate_alone(const uint8_t *data, size_t n)
 	return sizeof(expected) - z.avail_out;
 }
 
-void fuzz_unpacker(const uint8_t *data, size_t n)
+void fuzz_inflater(const uint8_t *data, size_t n)
 {
-	AUTO(unpacker) unpacker = NULL;
+	AUTO(inflater) inflater = NULL;
 	size_t size, there;
 	uint32_t state;
 	int err;
@@ -41,13 +41,13 @@ void fuzz_unpacker(const uint8_t *data, size_t n)
 	memcpy(&state, data, sizeof(state));
 	size = state % (BYTES_MAX + 1);
 	there = inflate_alone(data + HEAD_BYTES, n - HEAD_BYTES);
-	err = unpacker_new(&unpacker, MEMORY_FD, HEAD_BYTES, n - HEAD_BYTES, size);
+	err = inflater_new(&inflater, MEMORY_FD, HEAD_BYTES, n - HEAD_BYTES, size);
 	for (int i = 0; !err && i < READS; i++) {
 		size_t at = (state = state * 1664525 + 1013904223) % (size + 1);
 		size_t bytes = (state = state * 1664525 + 1013904223) % READ_MAX;
 
 		bytes = bytes < size - at ? bytes : size - at;
-		err = unpacker_read(unpacker, at, got, bytes);
+		err = inflater_read(inflater, at, got, bytes);
 		REQUIRE(err || at + bytes <= there);
 		REQUIRE(err || !memcmp(got, expected + at, bytes));
 	}
