@@ -92,16 +92,18 @@ static bool is_done(const struct tracer *t, const char *text)
 	return ask(t, text, answer, sizeof(answer)) && !strcmp(answer, "OK");
 }
 
+static unsigned int value_of(char digit)
+{
+	return (unsigned int)(digit <= '9' ? digit - '0' : digit - 'a' + 10);
+}
+
 /* Sixteen digits, the lowest byte first. */
 static uint64_t number_of(const char *digits)
 {
 	uint64_t number = 0;
 
-	for (int i = 7; i >= 0; i--) {
-		char byte[3] = { digits[2 * i], digits[2 * i + 1], 0 };
-
-		number = number << 8 | strtoul(byte, NULL, 16);
-	}
+	for (int i = 14; i >= 0; i -= 2)
+		number = number << 8 | value_of(digits[i]) << 4 | value_of(digits[i + 1]);
 	return number;
 }
 

@@ -11,13 +11,76 @@
 
 #define HANDLERS_MAX 3 /* one interrupts the other */
 
+#define PAGE_BYTES   4096
+#define PAGES_CACHED 64
+
+/*
+ * The program stands still between two steps, so each page of it is read once then, and
+ * with the first of them those that were asked for a step earlier.
+ */
+struct page {
+	uint64_t addr;
+	uint64_t read, used; /* in which step; 0: never */
+	unsigned char bytes[PAGE_BYTES];
+};
+
 static pid_t lent;
+static uint64_t step = 1; /* of all programs */
+
+static bool read_pages(const struct tracer *t, struct page **list, size_t n)
+{
+	struct iovec local[PAGES_CACHED] = { { 0 } }, remote[PAGES_CACHED] = { { 0 } };
+
+	for (size_t i = 0; i < n; i++) {
+		local[i] = (struct iovec){ list[i]->bytes, PAGE_BYTES };
+		remote[i] = (struct iovec){ (void *)list[i]->addr, PAGE_BYTES };
+		list[i]->read = 0;
+	}
+	if (process_vm_readv(t->pid, local, n, remote, n, 0) != (ssize_t)n * PAGE_BYTES)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		list[i]->read = step;
+	return true;
+}
+
+static const struct page *find_page(const struct tracer *t, uint64_t addr)
+{
+	static struct page pages[PAGES_CACHED];
+	struct page *page = &pages[addr / PAGE_BYTES % PAGES_CACHED];
+	struct page *list[PAGES_CACHED] = { page };
+	size_t n = 1;
+
+	if (page->read != step || page->addr != addr) {
+		page->addr = addr;
+		for (size_t i = 0; i < PAGES_CACHED; i++) {
+			if (&pages[i] != page && pages[i].used + 1 == step &&
+			    pages[i].read != step)
+				list[n++] = &pages[i];
+		}
+		if (!read_pages(t, list, n) && !read_pages(t, list, 1))
+			return NULL;
+	}
+	page->used = step;
+	return page;
+}
 
 bool tracer_read(const struct tracer *t, void *to, size_t bytes, uint64_t from)
 {
-	struct iovec local = { to, bytes }, remote = { (void *)from, bytes };
+	unsigned char *at = to;
 
-	return process_vm_readv(t->pid, &local, 1, &remote, 1, 0) == (ssize_t)bytes;
+	while (bytes) {
+		size_t offset = from % PAGE_BYTES, n = PAGE_BYTES - offset;
+		const struct page *page = find_page(t, from - offset);
+
+		if (!page)
+			return false;
+		n = n < bytes ? n : bytes;
+		memcpy(at, page->bytes + offset, n);
+		at += n;
+		from += n;
+		bytes -= n;
+	}
+	return true;
 }
 
 void tracer_lend_memory(const struct tracer *t)
@@ -51,6 +114,7 @@ bool tracer_start(struct tracer *t, const char *path)
 
 	memset(t, 0, sizeof(*t));
 	stay_on_this_cpu();
+	step += 2; /* of another one nothing was asked for */
 	if (!machine_start(t, path) ||
 	    !tracer_read(t, &t->shadow, sizeof(t->shadow), t->shadow_addr)) {
 		t->flaw = "it does not start";
@@ -181,6 +245,14 @@ static void follow(struct tracer *t, enum effect effect)
 	}
 }
 
+static bool step_machine(struct tracer *t, int signal)
+{
+	bool goes_on = machine_step(t, signal);
+
+	step++;
+	return goes_on;
+}
+
 /* Instead of one instruction, a handler's frame on top of where it stands. */
 static bool interrupt(struct tracer *t)
 {
@@ -188,7 +260,7 @@ static bool interrupt(struct tracer *t)
 	struct activation interrupted = { t->sp, t->pc, 1 };
 	struct activation handler;
 
-	if (!machine_step(t, other ? SIGUSR2 : SIGUSR1))
+	if (!step_machine(t, other ? SIGUSR2 : SIGUSR1))
 		return false;
 	if (t->pc != t->shadow.handler || !machine_call(t, &handler) ||
 	    handler.ra != t->shadow.restorers[other])
@@ -220,7 +292,7 @@ bool tracer_step(struct tracer *t)
 	if (is_time_for_signal(t))
 		return interrupt(t);
 	t->at_handler = false;
-	if (!machine_step(t, 0))
+	if (!step_machine(t, 0))
 		return false;
 	if (!tracer_read(t, &t->shadow, sizeof(t->shadow), t->shadow_addr) ||
 	    t->pc < t->shadow.text || t->pc >= t->shadow.text_end) {
