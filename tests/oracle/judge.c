@@ -256,14 +256,12 @@ static bool judge_fp(const struct tracer *t, const struct walked *walked,
 		     const struct meanings *meanings, const struct way *way,
 		     struct tally *tally)
 {
-	static struct activation last;
-	static int prologue;
 	bool has_its_own = machine_is_frame(&frames[0], t->fp), good = false;
 
-	if (has_its_own || memcmp(&last, tracer_top(t), sizeof(last)))
-		prologue = 0;
-	prologue += !has_its_own;
-	last = *tracer_top(t);
+	if (has_its_own || memcmp(&tally->last, tracer_top(t), sizeof(tally->last)))
+		tally->in_prologue = 0;
+	tally->in_prologue += !has_its_own;
+	tally->last = *tracer_top(t);
 	if (has_its_own) {
 		good = is_true(walked, frames, n, 0, &meanings->was, &meanings->is);
 		tally->exact += good;
@@ -274,8 +272,8 @@ static bool judge_fp(const struct tracer *t, const struct walked *walked,
 	} else if (n > 1 && machine_is_frame(&frames[1], t->fp)) {
 		good = is_true(walked, frames, n, 1, &meanings->was, &meanings->is);
 		tally->prologue += good;
-		if (prologue > tally->longest_prologue)
-			tally->longest_prologue = prologue;
+		if (tally->in_prologue > tally->longest_prologue)
+			tally->longest_prologue = tally->in_prologue;
 	}
 	return good;
 }

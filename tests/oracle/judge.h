@@ -48,6 +48,8 @@ struct tally {
 	uint64_t steps, exact, by_code, prologue, in_switch, no_cfi, wrong;
 	uint64_t armed, async, rejoined, signals, in_handler;
 	int longest_prologue;
+	int in_prologue;	/* now; instructions in a row */
+	struct activation last; /* the call under way at the last instruction */
 };
 
 void judge(const struct tracer *t, const struct meanings *meanings, const struct way *way,
