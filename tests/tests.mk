@@ -5,10 +5,11 @@
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_BIN := $(UNIT_SRC:%.c=$(B)/%)
 
+# What is tested is optimized, and not who tests: compiling that is most of the work.
 $(B)/tests/unit/%: tests/unit/%.c $(B)/libweft.a
 	$(call say,TEST)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) $(C_FLAGS) $(LD_FLAGS) -MMD -MP -o $@ $< \
+	$(Q)$(CC) $(CPPFLAGS) $(C_FLAGS) -O1 $(LD_FLAGS) -MMD -MP -o $@ $< \
 		$(B)/libweft.a -lcmocka $(LIBS)
 
 # What of bpf/ walks and splices, which tests also build natively.
@@ -19,7 +20,7 @@ WALK_BPF := $(addprefix bpf/,$(addsuffix .bpf.c,splice cross chain walk records 
 # fuzzer, for each suite that damages them. An archive, so that what a program needs
 # comes and the rest stays away.
 SANITIZED     := $(B)/tests/sanitized
-SANITIZED_CC  := $(CLANG) -g -O1 -fno-omit-frame-pointer -fno-sanitize-recover=undefined \
+SANITIZED_CC  := $(CLANG) -gline-tables-only -O1 -fno-omit-frame-pointer -fno-sanitize-recover=undefined \
                  $(CPPFLAGS) -std=gnu11 -Wall -Wextra -Wno-unused-parameter \
                  -Wno-missing-field-initializers
 SANITIZED_OBJ := $(patsubst %.c,$(SANITIZED)/%.o,$(wildcard $(foreach folder,base obj unwind \
