@@ -50,6 +50,7 @@ struct inline_pass {
 	VEC(size_t) claimed;		 /* wanted that this unit holds */
 	const struct dwarf_file *file, *alternate;
 	Dwarf_Die unit;
+	Dwarf_Off visited; /* of the unit's entries the last */
 	const struct inline_files *files;
 	const struct split_unit *split; /* that has the unit's functions; NULL: itself */
 	int split_err;			/* the last of a split file's */
@@ -173,14 +174,15 @@ static int visit_children(struct inline_pass *pass, Dwarf_Die *of, uint32_t scop
 
 	if (depth == INLINE_DEPTH_MAX || dwarf_child(of, &die))
 		return 0;
-	for (;;) {
-		Dwarf_Off before = dwarf_dieoffset(&die);
-
+	/* they lie in the order of the visit: a sibling that was somebody's child would
+	 * have all below it visited once more, at each level */
+	while (dwarf_dieoffset(&die) > pass->visited) {
+		pass->visited = dwarf_dieoffset(&die);
 		err = visit(pass, &die, scope, depth + 1);
-		/* one that is its own sibling would keep us here */
-		if (err || dwarf_siblingof(&die, &die) || dwarf_dieoffset(&die) <= before)
-			return err;
+		if (err || dwarf_siblingof(&die, &die))
+			break;
 	}
+	return err;
 }
 
 static uint32_t number_of(Dwarf_Die *die, unsigned int name)
@@ -306,6 +308,7 @@ static int deliver_below(struct inline_pass *pass, Dwarf_Die *root)
 	int err;
 
 	pass->scopes.n = 0;
+	pass->visited = dwarf_dieoffset(root);
 	err = vec_push(&pass->scopes, (struct inline_scope){ 0 });
 	if (!err)
 		err = visit_children(pass, root, 0, 0);

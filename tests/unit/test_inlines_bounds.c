@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Inlined functions of a file with much debug information: what reading holds in memory
- * is bounded by what is asked, packed or not, and not by what the file has.
+ * is bounded by what is asked, packed or not, and not by what the file has; and of one
+ * that says of blocks that they follow themselves: each is visited once.
  */
 #include "obj/inlines.h"
 
@@ -24,15 +25,33 @@ static const char others[] = ".section .debug_info\n"
 			     ".endr\n"
 			     ".section .note.GNU-stack\n";
 
+/* A unit of blocks, each within the one before, and each said to be followed by the one
+ * within it. */
+static const char circle[] = ".text\n.globl asked\nasked: nop\nret\n"
+			     ".section .debug_abbrev\n"
+			     ".byte 1,0x11,1, 0x11,0x01, 0x12,0x07, 0,0\n"
+			     ".byte 2,0x0b,1, 0x01,0x13, 0,0\n"
+			     ".byte 0\n"
+			     ".section .debug_info\n"
+			     "unit: .long end-1f\n"
+			     "1: .short 4\n.long 0\n.byte 8\n"
+			     ".byte 1\n.quad asked\n.quad 2\n"
+			     ".rept 200\n.byte 2\n.long .+4-unit\n.endr\n"
+			     ".rept 201\n.byte 0\n.endr\n"
+			     "end:\n"
+			     ".section .note.GNU-stack\n";
+
 static int setup(void **state)
 {
 	if (files_setup(state))
 		return -1;
 	write_file("one.c", source, strlen(source));
 	write_file("others.s", others, strlen(others));
+	write_file("circle.s", circle, strlen(circle));
 	return shell(
 		"gcc -w -g -gdwarf-5 -O2 -fPIC -shared others.s one.c -o plain.so && "
-		"objcopy --compress-debug-sections=zlib plain.so packed.so");
+		"objcopy --compress-debug-sections=zlib plain.so packed.so && "
+		"gcc -shared -nostdlib circle.s -o circle.so");
 }
 
 static unsigned long peak_bytes(void)
@@ -100,11 +119,38 @@ static void holds_little_of_much_that_is_packed(void **state)
 	check("packed.so");
 }
 
+static int on_any(void *arg, size_t index, const struct source_location *locations,
+		  size_t n)
+{
+	return 0;
+}
+
+/* If it does not end, it does not within any time. */
+static void visits_each_block_once(void **state)
+{
+	uint64_t addr = nm_value("", "circle.so", "asked");
+	const struct inline_request request = { .fd = open_file("circle.so"),
+						.files = { .alternate = -1 },
+						.addrs = &addr,
+						.n = 1 };
+	pid_t child = fork();
+	int status;
+
+	if (!child) {
+		alarm(60);
+		_exit(elf_inlines(&request, on_any, NULL) ? 1 : 0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	close(request.fd);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(holds_little_of_much),
 		cmocka_unit_test(holds_little_of_much_that_is_packed),
+		cmocka_unit_test(visits_each_block_once),
 	};
 
 	return cmocka_run_group_tests(tests, setup, files_teardown);
