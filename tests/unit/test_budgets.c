@@ -159,6 +159,20 @@ static void whose_budget_is_over_is_published_now_and_then(void **state)
 	world_end();
 }
 
+/* Code that is generated all the time has no file that costs us anything. */
+static void generated_code_costs_nothing(void **state)
+{
+	begin();
+	for (int i = 0; i < 100000; i++)
+		world_map(GREEDY, 0, AT(i % 100));
+	world_pass(0);
+	world_map(GREEDY, 1, AT(200));
+	world_pass(0);
+	assert_int_equal(world.files[1].n_opened, 1);
+	assert_int_equal(world_counts().tables.over_budget, 0);
+	world_end();
+}
+
 /* Nobody opens more files for him, until it is seen that he runs them. */
 static void whose_budget_is_over_is_heard_by_his_samples(void **state)
 {
@@ -196,6 +210,7 @@ int main(void)
 		cmocka_unit_test(a_budget_comes_back),
 		cmocka_unit_test(so_many_users),
 		cmocka_unit_test(a_greedy_user_runs_out),
+		cmocka_unit_test(generated_code_costs_nothing),
 		cmocka_unit_test(whose_budget_is_over_is_published_now_and_then),
 		cmocka_unit_test(whose_budget_is_over_is_heard_by_his_samples),
 	};

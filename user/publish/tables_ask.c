@@ -242,9 +242,13 @@ bool tables_are_over_budget(struct tables *tables, const struct process *process
 				tables_owner(tables, process), tables->outside->now_ns());
 }
 
+/* Generated code, and what is the kernel's own, have no file that could be. */
 bool tables_is_unopened(const struct tables *tables, uint32_t module)
 {
-	return files_same(tables->files, module) == module &&
+	const struct module *m = module_get(tables->modules, module);
+
+	return m->kind == MODULE_FILE && m->ino &&
+	       files_same(tables->files, module) == module &&
 	       files_state(tables->files, module) == FILE_NEW;
 }
 

@@ -24,8 +24,7 @@ int tables_note(struct tables *tables, const struct process *process,
 	struct table *table;
 	bool is_over;
 
-	if (module_get(tables->modules, map->module)->kind != MODULE_FILE ||
-	    !tables_is_unopened(tables, map->module))
+	if (!tables_is_unopened(tables, map->module))
 		return tables_request(tables, process, map);
 	if (tables_make_entry(tables, map->module))
 		return -ENOMEM;

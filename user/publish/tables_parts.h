@@ -66,7 +66,7 @@ int tables_make_entry(struct tables *tables, uint32_t module);
 /* Who pays for a process. */
 uid_t tables_owner(struct tables *tables, const struct process *process);
 
-/* By any name. */
+/* Is it a file that was not opened yet by any name? */
 bool tables_is_unopened(const struct tables *tables, uint32_t module);
 
 /* Whoever maps it may have keys by its info, which may be NULL. */
