@@ -47,6 +47,16 @@ start_recorder() {
 	wait_for grep -qs 'unwind tables: ' "$1.err"
 }
 
+# NAME: the agent instead, which asks for all that it can; its windows go to $work/NAME
+start_agent() {
+	cd "$work" || exit
+	start "$weft" agent -v -F 499 --window 1s --cpu-budget 1000% --spool "$1.spool" \
+		--keep "$1" --by-service --environment PATH,HOME --trace-ids \
+		2>"$1.err" >"$1.out"
+	recorder=${pids[-1]}
+	wait_for grep -qs 'unwind tables: ' "$1.err"
+}
+
 # PID
 is_over() {
 	! kill -0 "$1" 2>/dev/null
