@@ -144,6 +144,15 @@ static void remember(struct table_loader *loader, const struct request *request,
 	cache_remember(loader->cache, request->fd, &file);
 }
 
+/* At the start the next of many takes the same memory; later there may be none for long. */
+static void deliver_cached(struct table_loader *loader, struct request *request,
+			   const struct cached_table *table)
+{
+	deliver(loader, request, table);
+	if (loader->is_paced)
+		cache_rest(loader->cache);
+}
+
 static void on_hashed(void *arg, uint64_t cookie, int err, const struct hash *hash,
 		      int fd)
 {
@@ -164,7 +173,7 @@ static void on_hashed(void *arg, uint64_t cookie, int err, const struct hash *ha
 		prove(loader, request);
 	} else if (cache_load(loader->cache, &request->ends, hash, &table)) {
 		remember(loader, request, hash);
-		deliver(loader, request, &table);
+		deliver_cached(loader, request, &table);
 	} else {
 		make(loader, request);
 	}
@@ -292,7 +301,7 @@ static int submit(struct table_loader *loader, struct request *request)
 
 	if (may_recall(loader) &&
 	    cache_recall(loader->cache, request->fd, &request->stamp, &table)) {
-		deliver(loader, request, &table);
+		deliver_cached(loader, request, &table);
 		return 0;
 	}
 	if (fstat(request->fd, &st))
