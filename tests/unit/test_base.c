@@ -146,8 +146,12 @@ static void str_grows(void **state)
 	assert_int_equal(strlen(str.s), str.n);
 	assert_int_equal(str.n, 3890);
 	assert_int_equal(str_error(&str), 0);
-	str_clear(&str);
+	str_clear_to(&str, str.room);
 	assert_string_equal(str.s, "");
+	str_clear_to(&str, str.room - 1);
+	assert_null(str.s);
+	str_add(&str, "later");
+	str_clear(&str);
 	str_add(&str, "a");
 	str_add_char(&str, 'b');
 	str_add_bytes(&str, "c\0d", 3);

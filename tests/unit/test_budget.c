@@ -149,17 +149,24 @@ static void a_turn_without_time_is_none(void **state)
 static void names_are_not_looked_for_while_memory_is_short(void **state)
 {
 	static const struct {
-		uint64_t bytes;
+		uint64_t bytes, let_go;
 		bool is_full, is_short;
-	} turns[] = { { 890, false, false }, { 910, true, true },   { 890, false, true },
-		      { 810, false, true },  { 790, false, false }, { 890, false, false },
-		      { 2000, true, true },  { 0, false, false } };
+	} turns[] = {
+		{ 890, 0, false, false },  { 910, 100, true, true },
+		{ 910, 10, true, true }, /* it stays so */
+		{ 890, 0, false, true },   { 810, 0, false, true },
+		{ 790, 0, false, false },  { 890, 0, false, false },
+		{ 910, 30, true, false }, /* names are not why */
+		{ 1490, 30, true, false }, { 1510, 30, true, true },
+		{ 790, 0, false, false },  { 2000, 0, true, true },
+		{ 0, 0, false, false },
+	};
 	struct budget budget = budget_of(19);
 
 	for (size_t i = 0; i < sizeof(turns) / sizeof(*turns); i++) {
 		assert_int_equal(budget_is_full(&budget, turns[i].bytes),
 				 turns[i].is_full);
-		budget_set_bytes(&budget, turns[i].bytes);
+		budget_set_bytes(&budget, turns[i].bytes, turns[i].let_go);
 		assert_int_equal(budget.is_short, turns[i].is_short);
 	}
 	assert_int_equal(budget_hz(&budget), 19);

@@ -181,17 +181,17 @@ static uint64_t memory_in_use(void)
 
 static void keep_memory(struct agent *agent)
 {
-	uint64_t bytes = memory_in_use(), let_go;
+	uint64_t bytes = memory_in_use(), let_go = 0;
 	bool was_short = agent->budget.is_short;
 
 	if (budget_is_full(&agent->budget, bytes)) {
 		let_go = naming_let_go(agent->naming);
-		budget_set_bytes(&agent->budget, memory_in_use());
+		budget_set_bytes(&agent->budget, memory_in_use(), let_go);
 		if (!was_short)
 			budget_log_memory(&agent->budget, bytes, let_go);
 		agent->metrics.let_go += let_go > 0;
 	} else {
-		budget_set_bytes(&agent->budget, bytes);
+		budget_set_bytes(&agent->budget, bytes, let_go);
 	}
 	if (was_short && !agent->budget.is_short)
 		log_warn("budget: there is memory again, so weft looks for names");

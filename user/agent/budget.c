@@ -15,6 +15,10 @@
 
 #define BYTES_NEAR 0.9
 #define BYTES_FIT  0.8
+#define BYTES_FAR  1.5
+
+/* Names that are less are not why memory is short. */
+#define BYTES_NOTHING (1.0 / 32)
 
 void budget_begin(struct budget *budget, unsigned int asked_hz, double cpu_max,
 		  uint64_t bytes_max)
@@ -88,9 +92,15 @@ bool budget_is_full(const struct budget *budget, uint64_t bytes)
 	return (double)bytes > BYTES_NEAR * (double)budget->bytes_max;
 }
 
-void budget_set_bytes(struct budget *budget, uint64_t bytes)
+static bool is_worth_it(const struct budget *budget, uint64_t bytes, uint64_t let_go)
 {
-	if (budget_is_full(budget, bytes))
+	return (double)let_go > BYTES_NOTHING * (double)budget->bytes_max ||
+	       (double)bytes > BYTES_FAR * (double)budget->bytes_max;
+}
+
+void budget_set_bytes(struct budget *budget, uint64_t bytes, uint64_t let_go)
+{
+	if (budget_is_full(budget, bytes) && is_worth_it(budget, bytes, let_go))
 		budget->is_short = true;
 	else if ((double)bytes < BYTES_FIT * (double)budget->bytes_max)
 		budget->is_short = false;

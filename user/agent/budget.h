@@ -11,7 +11,9 @@
  * what is used that half of it would save next to nothing.
  *
  * Memory, of the agent and of its helpers: near the budget what can be let go is let go;
- * if that was not enough, no names of new places are looked for until there is room.
+ * if that was not enough, no names of new places are looked for until there is room. But
+ * names are not given up where they are next to nothing of what is used: others' stacks
+ * and mappings may be, and would go on to be. So then it may be half as much again.
  */
 #ifndef WEFT_AGENT_BUDGET_H
 #define WEFT_AGENT_BUDGET_H
@@ -47,7 +49,7 @@ bool budget_is_broken(const struct budget *budget);
 /* So much is in use: should what can be let go be let go? */
 bool budget_is_full(const struct budget *budget, uint64_t bytes);
 
-/* So much is in use, with all let go that can be. */
-void budget_set_bytes(struct budget *budget, uint64_t bytes);
+/* So much is in use, with all let go that can be, which was so much. */
+void budget_set_bytes(struct budget *budget, uint64_t bytes, uint64_t let_go);
 
 #endif

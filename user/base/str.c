@@ -22,6 +22,14 @@ void str_clear(struct str *str)
 		str->s[0] = '\0';
 }
 
+void str_clear_to(struct str *str, size_t most)
+{
+	if (str->room > most)
+		str_free(str);
+	else
+		str_clear(str);
+}
+
 static bool make_room(struct str *str, size_t more)
 {
 	size_t want = str->room ? str->room : 64;

@@ -106,7 +106,7 @@ int queue_drop_next(struct queue *queue)
 	heap[0] = heap[--queue->heap.n];
 	sink(heap, queue->heap.n);
 	if (!queue->heap.n) {
-		str_clear(&queue->bytes);
+		str_clear_to(&queue->bytes, STR_KEPT_BYTES);
 		queue->taken = 0;
 	}
 	if (queue->taken < WORTH_MOVING || queue->taken < queue->bytes.n / 2)

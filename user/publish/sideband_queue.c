@@ -88,7 +88,7 @@ int sideband_queue_apply(struct sideband_queue *queue, struct process_table *pro
 	if (queue->records.n)
 		forget_ends(queue, queue->records.items[queue->records.n - 1].time_ns);
 	queue->records.n = 0;
-	str_clear(&queue->bytes);
+	str_clear_to(&queue->bytes, STR_KEPT_BYTES);
 	process_forget(processes, UINT64_MAX);
 	return err;
 }

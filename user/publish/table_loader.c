@@ -144,7 +144,7 @@ static void remember(struct table_loader *loader, const struct request *request,
 	cache_remember(loader->cache, request->fd, &file);
 }
 
-/* At the start the next of many takes the same memory; later there may be none for long. */
+/* At the start the next of many takes the same memory; later none may come for long. */
 static void deliver_cached(struct table_loader *loader, struct request *request,
 			   const struct cached_table *table)
 {
