@@ -96,6 +96,66 @@ static size_t all_mappings(const struct process_table *table)
 	return sum;
 }
 
+static void map_path(struct process_table *table, uint32_t pid, uint64_t i, size_t n)
+{
+	struct side_event event = { .kind = SIDE_MMAP,
+				    .time_ns = 1,
+				    .pid = pid,
+				    .tid = pid,
+				    .start = (i + 1) * PAGE,
+				    .bytes = PAGE,
+				    .ino = pid * 1000000ULL + i };
+
+	memset(event.path, 'x', n);
+	event.path[0] = '/';
+	event.path[n] = '\0';
+	assert_int_equal(process_apply(table, &event), 0);
+}
+
+/* Somebody maps all that he can: then others still have room for their files. */
+static void nobody_takes_all_room_for_paths(void **state)
+{
+	struct module_table *modules;
+	struct process_table *table;
+	uint64_t refused;
+
+	assert_int_equal(module_table_new(&modules), 0);
+	assert_int_equal(process_table_new(&table, modules, NULL), 0);
+	for (uint32_t pid = 1; pid <= 8; pid++)
+		for (uint64_t i = 0; i < 3000; i++)
+			map_path(table, pid, i, 4000);
+	refused = process_counts(table)->refused;
+	assert_true(refused > 10000);
+	for (uint64_t i = 0; i < 200; i++)
+		map_path(table, 9, i, 100);
+	assert_int_equal(process_counts(table)->refused, refused);
+	/* what is there is nobody's burden */
+	map_path(table, 1, 0, 4000);
+	assert_int_equal(process_counts(table)->refused, refused);
+	process_table_free(table);
+	module_table_free(modules);
+}
+
+static void nobody_takes_all_room_for_mappings(void **state)
+{
+	struct module_table *modules;
+	struct process_table *table;
+	uint64_t refused;
+
+	assert_int_equal(module_table_new(&modules), 0);
+	assert_int_equal(process_table_new(&table, modules, NULL), 0);
+	for (uint32_t pid = 1; pid <= 40; pid++)
+		for (uint64_t i = 1; i < MAPPINGS_MAX; i++)
+			map(table, pid, 2 * i * PAGE);
+	refused = process_counts(table)->refused;
+	assert_true(refused > 20 * (MAPPINGS_MAX - 2000));
+	for (uint64_t i = 1; i <= 500; i++)
+		map(table, 41, 2 * i * PAGE);
+	assert_int_equal(process_counts(table)->refused, refused);
+	process_table_free(table);
+	module_table_free(modules);
+}
+
 static void fork_child(struct process_table *table, uint32_t pid)
 {
 	const struct side_event fork = {
@@ -264,6 +324,8 @@ int main(void)
 		cmocka_unit_test(names_of_threads_are_limited),
 		cmocka_unit_test(paths_of_files_are_limited),
 		cmocka_unit_test(mappings_of_all_are_limited),
+		cmocka_unit_test(nobody_takes_all_room_for_paths),
+		cmocka_unit_test(nobody_takes_all_room_for_mappings),
 		cmocka_unit_test(made_up_stacks_leave_room),
 		cmocka_unit_test(made_up_stacks_of_a_user_end_in_time),
 	};

@@ -107,6 +107,26 @@ static struct module_entry *find(const struct module_table *table, uint64_t hash
 	return entry;
 }
 
+/* So that as many as there may be fit. */
+static size_t cost_of(size_t n_key)
+{
+	return n_key < MODULE_BYTES_MAX / MODULES_MAX ? MODULE_BYTES_MAX / MODULES_MAX
+						      : n_key;
+}
+
+size_t module_bytes_left(const struct module_table *table)
+{
+	return MODULE_BYTES_MAX - table->key_bytes;
+}
+
+bool module_is_there(const struct module_table *table, const struct module *module)
+{
+	unsigned char key[sizeof(struct module_identity) + PATH_BYTES];
+	size_t n = make_key(module, key);
+
+	return find(table, hash_bytes(key, n), key, n);
+}
+
 /* An id that was given up, or the next. */
 static int take_id(struct module_table *table, uint32_t *ret)
 {
@@ -135,7 +155,7 @@ static int insert(struct module_table *table, struct module_entry *entry)
 		return err;
 	table->entries.items[entry->id] = entry;
 	entry->serial = ++table->serial;
-	table->key_bytes += entry->n_key;
+	table->key_bytes += cost_of(entry->n_key);
 	table->n++;
 	return 0;
 }
@@ -146,7 +166,7 @@ static int add(struct module_table *table, const struct module *module,
 	struct module_entry *entry;
 	int err;
 
-	if (table->n >= MODULES_MAX || n > MODULE_BYTES_MAX - table->key_bytes) {
+	if (cost_of(n) > module_bytes_left(table)) {
 		table->is_full = true;
 		return INTERN_FULL;
 	}
@@ -268,7 +288,7 @@ static void let_go(struct module_table *table, struct module_entry *entry)
 {
 	unlink_entry(table, entry);
 	table->entries.items[entry->id] = NULL;
-	table->key_bytes -= entry->n_key;
+	table->key_bytes -= cost_of(entry->n_key);
 	table->n--;
 	table->counts.let_go++;
 	free(entry);

@@ -35,7 +35,7 @@ struct module {
 };
 
 #define MODULES_MAX	 (1u << 20)
-#define MODULE_BYTES_MAX (64u << 20) /* of their paths */
+#define MODULE_BYTES_MAX (64u << 20) /* of their paths, each at least 64 */
 
 struct module_table;
 
@@ -47,6 +47,11 @@ enum { MODULE_ID_UNMAPPED, MODULE_ID_KERNEL, MODULE_ID_VDSO }; /* always there *
 
 /* path is borrowed. 0, -ENOMEM, INTERN_FULL. */
 int module_id(struct module_table *table, const struct module *module, uint32_t *ret);
+
+/* Of MODULE_BYTES_MAX; and does a path need none of it, since the module is there? */
+size_t module_bytes_left(const struct module_table *table);
+bool module_is_there(const struct module_table *table, const struct module *module);
+
 /* NULL: the id is nobody's (now). */
 const struct module *module_get(const struct module_table *table, uint32_t id);
 

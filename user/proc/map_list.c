@@ -35,8 +35,10 @@ bool map_list_has_room(const struct map_lists *all, const struct map_list *list)
 {
 	size_t n = list ? list->maps.n : 0;
 	size_t more = list && list->refs > 1 ? n + 2 : 2;
+	size_t left = MAPPINGS_ALL_MAX - all->n_mappings;
 
-	return n < MAPPINGS_MAX && all->n_mappings + more <= MAPPINGS_ALL_MAX;
+	return n < MAPPINGS_MAX && more <= left &&
+	       (left > MAPPINGS_ALL_MAX / 2 || n < left / 1024);
 }
 
 /* Makes sure that a change of the list is seen by this process alone. */

@@ -34,7 +34,8 @@ struct map_list *map_list_share(struct map_list *list);
 /* A process has it no longer; the last one frees it. */
 void map_list_put(struct map_lists *all, struct map_list *list);
 
-/* For one mapping more, which may split another? */
+/* For one mapping more, which may split another? Once half of all room is taken, a list
+ * that has a 1,024th of what is left gets no more: so nobody takes all of it soon. */
 bool map_list_has_room(const struct map_lists *all, const struct map_list *list);
 
 /* Puts `map` where others may be: they keep what it leaves of them. The list that *list

@@ -108,7 +108,23 @@ static bool is_generated(const struct side_event *event)
 	return false;
 }
 
-static int module_of(struct process_table *table, const struct process *process,
+/* INTERN_FULL: there is no room for it. Once half of that is taken, a process that has
+ * brought a 256th of what is left brings no more: so nobody takes all of it soon. */
+static int bring_module(struct process_table *table, struct process *process,
+			const struct module *module, uint32_t *ret)
+{
+	size_t left = module_bytes_left(table->modules);
+	int err;
+
+	if (left < MODULE_BYTES_MAX / 2 && process->module_bytes > left / 256 &&
+	    !module_is_there(table->modules, module))
+		return INTERN_FULL;
+	err = module_id(table->modules, module, ret);
+	process->module_bytes += left - module_bytes_left(table->modules);
+	return err;
+}
+
+static int module_of(struct process_table *table, struct process *process,
 		     const struct side_event *event, uint32_t *ret)
 {
 	struct module module = {
@@ -133,7 +149,7 @@ static int module_of(struct process_table *table, const struct process *process,
 			.path = "[jit]",
 		};
 	}
-	err = module_id(table->modules, &module, ret);
+	err = bring_module(table, process, &module, ret);
 	if (err == INTERN_FULL) {
 		table->counts.refused++;
 		*ret = MODULE_ID_UNMAPPED;

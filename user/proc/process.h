@@ -29,6 +29,7 @@ struct process {
 				 * dump; 0: no dump is known */
 	char comm[SIDE_COMM_BYTES]; /* its first thread's, as it came; "": not known */
 	struct map_list *maps;
+	size_t module_bytes; /* of modules that came with it (core/module.h) */
 };
 
 struct process_table;
