@@ -186,7 +186,7 @@ is_all_gone() {
 	waiting=$(find spool -name '*.pb.gz' | wc -l)
 	first=$(find spool -name '*.pb.gz' | sort | head -1)
 	second=$(find spool -name '*.pb.gz' | sort | sed -n 2p)
-	printf 'x' | dd of="$first" bs=1 seek=200 conv=notrunc status=none
+	printf 'xxxxxxxx' | dd of="$first" bs=1 seek=200 conv=notrunc status=none
 	truncate -s -9 "$second"
 	echo leftover >spool/pyroscope/000000000777-x.pb.gz.1.part
 	echo not ours >spool/pyroscope/README
