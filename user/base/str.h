@@ -23,6 +23,7 @@ void str_clear_to(struct str *str, size_t most); /* unless that is more than so 
 
 /* Of room that much has taken at one time, what a queue keeps while nothing waits. */
 #define STR_KEPT_BYTES (1u << 20)
+
 void str_add(struct str *str, const char *s);
 void str_add_bytes(struct str *str, const void *bytes, size_t n);
 void str_add_char(struct str *str, char c);

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "proc/map_query.h"
+#include "proc/open.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -105,6 +106,14 @@ int maps_text_read(int fd, struct maps_most most, struct str *ret)
 	if (err == -EOPNOTSUPP)
 		err = read_printed(fd, most, ret);
 	return str_error(ret) ? fail(-ENOMEM, "no memory for what a process maps") : err;
+}
+
+int maps_text_of(pid_t tid, struct maps_most most, struct str *ret)
+{
+	AUTO_CLOSE int fd = -1;
+	int err = open_maps(tid, &fd);
+
+	return err ? err : maps_text_read(fd, most, ret);
 }
 
 char *maps_text_line(char **text)

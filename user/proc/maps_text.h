@@ -7,6 +7,8 @@
 
 #include "base/str.h"
 
+#include <sys/types.h>
+
 /* How much is read: bytes of lines of code, and of all lines that the kernel prints,
  * which cost the same. */
 struct maps_most {
@@ -17,6 +19,9 @@ struct maps_most {
  * a copy of some, but for [vsyscall], which lies in no process. -E2BIG: there are more,
  * and some or all of those up to there were added. */
 int maps_text_read(int fd, struct maps_most most, struct str *ret);
+
+/* The same of a process's own, which may wait (proc/opener.h). */
+int maps_text_of(pid_t tid, struct maps_most most, struct str *ret);
 
 /* Takes the next line off, and ends it where its newline was. NULL: there is none. */
 char *maps_text_line(char **text);

@@ -20,7 +20,7 @@
 #include <sys/socket.h>
 
 #define MS	     1000000ULL
-#define PATIENCE_NS  (OPENER_PATIENCE_MS * MS)
+#define PATIENCE_NS  (250 * MS) /* for one who holds us up */
 #define HURRIED_NS   (50 * MS)
 #define HURRIED_MAX  4		 /* misses after opener_hurry(): then nobody is asked */
 #define STARVED_NS   (1000 * MS) /* more, for one that has not waited but for a CPU */
@@ -342,14 +342,6 @@ int opener_perf_map(struct opener *opener, pid_t pid, const struct owner *kept,
 		      : open_perf_map(pid, kept, max_bytes, ret_fd);
 }
 
-static int read_maps(pid_t tid, struct maps_most most, struct str *ret)
-{
-	AUTO_CLOSE int fd = -1;
-	int err = open_maps(tid, &fd);
-
-	return err ? err : maps_text_read(fd, most, ret);
-}
-
 int opener_short_maps(struct opener *opener, pid_t tid, struct str *ret)
 {
 	const struct opener_request request = { .kind = OPENER_MAPS, .pid = tid };
@@ -357,7 +349,7 @@ int opener_short_maps(struct opener *opener, pid_t tid, struct str *ret)
 
 	str_clear(ret);
 	if (!opener)
-		return read_maps(tid, opener_short, ret);
+		return maps_text_of(tid, opener_short, ret);
 	err = ask(opener, &request, NULL, NULL);
 	if (!err)
 		str_add_bytes(ret, opener->came.text, opener->n_text);
@@ -386,7 +378,8 @@ int opener_maps(struct opener *opener, pid_t tid, struct str *ret)
 		return err;
 	error_clear();
 	str_clear(ret);
-	err = opener ? ask_long_maps(opener, tid, ret) : read_maps(tid, opener_long, ret);
+	err = opener ? ask_long_maps(opener, tid, ret)
+		     : maps_text_of(tid, opener_long, ret);
 	if (err != -E2BIG)
 		return err;
 	error_clear();

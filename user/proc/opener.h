@@ -20,8 +20,6 @@
 #include "proc/open_debug.h"
 #include "proc/payer.h"
 
-#define OPENER_PATIENCE_MS 250 /* for one who holds us up */
-
 struct opener;
 
 struct opener_counts {

@@ -79,20 +79,11 @@ static int query_places(const struct opener_request *request, struct task_stat *
 	return map_query(request->pid, request->places, request->n_places, ret_stats);
 }
 
-static int read_maps(const struct opener_request *request, struct maps_most most,
-		     struct str *text)
-{
-	AUTO_CLOSE int fd = -1;
-	int err = open_maps(request->pid, &fd);
-
-	return err ? err : maps_text_read(fd, most, text);
-}
-
 static int copy_maps(const struct opener_request *request, uint32_t *ret_is_a_part,
 		     int *ret_fd)
 {
 	AUTO_STR text = { 0 };
-	int err = read_maps(request, opener_long, &text);
+	int err = maps_text_of(request->pid, opener_long, &text);
 
 	*ret_is_a_part = err == -E2BIG;
 	return err && err != -E2BIG ? err : open_copy_bytes(text.s, text.n, ret_fd);
@@ -103,7 +94,7 @@ static int do_it(const struct opener_request *request, struct opener_answer *ans
 {
 	switch (request->kind) {
 	case OPENER_MAPS:
-		return read_maps(request, opener_short, text);
+		return maps_text_of(request->pid, opener_short, text);
 	case OPENER_LONG_MAPS:
 		return copy_maps(request, &answer->number, ret_fd);
 	case OPENER_PLACES:

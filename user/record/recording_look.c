@@ -51,7 +51,6 @@ static int look_around(struct recording *r, bool everyone, uint64_t others_ns)
 	int err = 0;
 
 	r->unread.n = 0; /* who runs where nothing is known says so again */
-
 	if (!r->filter.everyone)
 		for (unsigned int i = 0; !err && i < tgids->n; i++)
 			err = scan_process(r->opener, tgids->pids[i], clock_now_ns(),
