@@ -3,24 +3,125 @@
  * A program with Go's table of functions, .gopclntab as Go 1.20 to 1.25 write it (and as
  * 1.26 does with -DNO_TEXT, 1.18 with -DGO_1_18, and C's linker leaves it with -DMERGED),
  * of functions as Go's compiler and its runtime have them. Into main.main another one is
- * inlined, and a third one into that. Built for x86-64 with -nostdlib; a seed for
+ * inlined, and a third one into that. Built for x86-64 or arm64 with -nostdlib; a seed for
  * tests/fuzz and what tests/unit compares.
  */
 #define TOP	1
 #define WRITES_SP 2
 #define ASSEMBLY 4
 
-/* `bytes` of code at which sp is `change` bytes lower than before. */
-#define DOWN(change, bytes) .byte (change) * 2, bytes
-#define UP(change, bytes)   .byte ((change) - 1) * 2 + 1, bytes
-#define FIRST(bytes)	    .byte 2, bytes /* from -1 to 0 */
+/* `code` at which sp is `change` bytes lower than before, in steps: x86-64's bytes, arm64's
+ * instructions. */
+#define DOWN(change, code) .uleb128 (change) * 2, code
+#define UP(change, code)   .uleb128 ((change) - 1) * 2 + 1, code
+#define FIRST(code)	   .byte 2, code /* from -1 to 0 */
 /* The same of other values, which begin at -1. */
-#define MORE(change, bytes) .byte (change) * 2, bytes
-#define LESS(change, bytes) .byte ((change) - 1) * 2 + 1, bytes
+#define MORE(change, code) .byte (change) * 2, code
+#define LESS(change, code) .byte ((change) - 1) * 2 + 1, code
 
 	.text
 	.globl _start
 text:
+#ifdef __aarch64__
+_start:
+	bl run_systemstack /* as f() would */
+	brk #0
+	.p2align 5
+run_main: /* main.main: a frame of 32 bytes */
+	str x30, [sp, #-32]!
+	stur x29, [sp, #-8]
+	sub x29, sp, #8
+	bl run_systemstack
+	ldur x29, [sp, #-8]
+	ldr x30, [sp], #32
+	ret
+	.p2align 5
+run_leaf: /* main.leaf[...] */
+	add x0, x0, #1
+	ret
+	.p2align 5
+run_goexit: /* runtime.goexit */
+	nop
+	bl run_main
+	nop
+	.p2align 5
+run_systemstack: /* runtime.systemstack */
+	str x30, [sp, #-16]!
+	stur x29, [sp, #-8]
+	sub x29, sp, #8
+	ldr x3, [x28, #56]
+	mov sp, x3
+	ldr x3, [x26]
+	blr x3
+	ldr x0, [x28, #56]
+	mov sp, x0
+	ldr x29, [x28, #96]
+	ldur x29, [sp, #-8]
+	ldr x30, [sp], #16
+	ret
+	ldr x30, [sp], #16
+	sub x29, sp, #8
+	br x3
+	.p2align 5
+run_mcall: /* runtime.mcall */
+	mov x0, sp
+	bl run_leaf
+	ldr x0, [x28, #56]
+	mov sp, x0
+	mov x29, xzr
+	blr x4
+	b run_leaf
+	.p2align 5
+run_morestack: /* runtime.morestack */
+	ldr x0, [x28, #56]
+	mov sp, x0
+	bl run_leaf
+	brk #0
+	.p2align 5
+run_asm: /* main.asm */
+	str x19, [sp, #-16]!
+	nop
+	ldr x19, [sp], #16
+	ret
+	.p2align 5
+run_old: /* runtime.systemstack, which takes the scheduler's frame pointer, too */
+	str x30, [sp, #-16]!
+	stur x29, [sp, #-8]
+	sub x29, sp, #8
+	ldr x3, [x28, #56]
+	mov sp, x3
+	ldr x29, [x28, #104]
+	ldr x3, [x26]
+	blr x3
+	ldr x0, [x28, #56]
+	mov sp, x0
+	ldp x29, x30, [sp, #-8]
+	add sp, sp, #16
+	ret
+	.p2align 5
+run_big: /* main.asm: how larger frames are made */
+	sub x20, sp, #160
+	stp x29, x30, [x20, #-8]
+	mov sp, x20
+	sub x29, sp, #8
+	bl run_leaf
+	ldur x29, [sp, #-8]
+	ldr x30, [sp], #160
+	ret
+	.p2align 5
+run_preempt: /* runtime.asyncPreempt: what is pushed before it is not its own */
+	stur x30, [sp, #-240]
+	sub sp, sp, #240
+	stur x29, [sp, #-8]
+	sub x29, sp, #8
+	bl run_leaf
+	ldr x30, [sp, #240]
+	ldur x29, [sp, #-8]
+	ldr x27, [sp]
+	add sp, sp, #256
+	br x27
+	.p2align 5
+#else
 _start:
 	call run_systemstack /* as f() would */
 	hlt
@@ -82,6 +183,7 @@ run_asm: /* main.asm */
 	pop %rbx
 	ret
 	.p2align 5
+#endif
 end:
 
 #ifdef MERGED
@@ -100,7 +202,11 @@ table:
 #else
 	.long 0xfffffff1
 #endif
+#ifdef __aarch64__
+	.byte 0, 0, 4, 8
+#else
 	.byte 0, 0, 1, 8
+#endif
 	.quad (entries_end - entries) / 8
 	.quad 1
 #ifdef NO_TEXT
@@ -123,6 +229,9 @@ name_systemstack: .asciz "runtime.systemstack"
 name_mcall: .asciz "runtime.mcall"
 name_morestack: .asciz "runtime.morestack"
 name_asm: .asciz "main.asm"
+name_preempt: .asciz "runtime.asyncPreempt"
+	.set name_old, name_systemstack
+	.set name_big, name_asm
 name_inlined: .asciz "main.inlined"
 name_deep: .asciz "main.deep"
 	.p2align 2
@@ -133,17 +242,31 @@ file_main: .asciz "/src/main.go"
 file_other: .asciz "/src/other.go"
 steps:
 	.byte 0
+#ifdef __aarch64__
+steps_start: FIRST(2); .byte 0
+steps_main: FIRST(1); DOWN(32, 5); UP(32, 1); .byte 0
+steps_leaf: FIRST(2); .byte 0
+steps_goexit: FIRST(3); .byte 0
+steps_systemstack: FIRST(1); DOWN(16, 11); UP(16, 1); DOWN(16, 1); UP(16, 2); .byte 0
+steps_mcall: FIRST(7); .byte 0
+steps_morestack: FIRST(4); .byte 0
+steps_asm: FIRST(1); DOWN(16, 2); UP(16, 1); .byte 0
+steps_old: FIRST(1); DOWN(16, 11); UP(16, 1); .byte 0
+steps_big: FIRST(3); DOWN(160, 4); UP(160, 1); .byte 0
+steps_preempt: FIRST(2); DOWN(240, 7); UP(256, 1); .byte 0
+#else
 steps_start: FIRST(6); .byte 0
 steps_main: FIRST(1); DOWN(8, 7); DOWN(16, 9); UP(16, 1); UP(8, 1); .byte 0
-files_main: MORE(1, 4); MORE(1, 4); LESS(1, 24); .byte 0
-lines_main: MORE(11, 4); LESS(3, 4); MORE(13, 5); LESS(9, 19); .byte 0
-calls_main: MORE(0, 4); MORE(2, 4); LESS(1, 5); LESS(1, 19); .byte 0
 steps_leaf: FIRST(5); .byte 0
 steps_goexit: FIRST(7); .byte 0
 steps_systemstack: FIRST(1); DOWN(8, 18); UP(8, 1); .byte 0
 steps_mcall: FIRST(1); DOWN(8, 15); DOWN(8, 4); UP(8, 2); .byte 0
 steps_morestack: FIRST(15); .byte 0
 steps_asm: FIRST(1); DOWN(8, 2); UP(8, 1); .byte 0
+#endif
+files_main: MORE(1, 4); MORE(1, 4); LESS(1, 24); .byte 0
+lines_main: MORE(11, 4); LESS(3, 4); MORE(13, 5); LESS(9, 19); .byte 0
+calls_main: MORE(0, 4); MORE(2, 4); LESS(1, 5); LESS(1, 19); .byte 0
 	.p2align 3
 #define ENTRY(f) .long run_##f - text, record_##f - entries
 #ifdef GO_1_18
@@ -166,6 +289,11 @@ entries:
 	ENTRY(mcall)
 	ENTRY(morestack)
 	ENTRY(asm)
+#ifdef __aarch64__
+	ENTRY(old)
+	ENTRY(big)
+	ENTRY(preempt)
+#endif
 entries_end:
 	.long end - text
 RECORD(start, ASSEMBLY)
@@ -182,6 +310,11 @@ RECORD(systemstack, WRITES_SP | ASSEMBLY)
 RECORD(mcall, WRITES_SP | ASSEMBLY)
 RECORD(morestack, WRITES_SP | ASSEMBLY)
 RECORD(asm, ASSEMBLY)
+#ifdef __aarch64__
+RECORD(old, WRITES_SP | ASSEMBLY)
+RECORD(big, ASSEMBLY)
+RECORD(preempt, WRITES_SP | ASSEMBLY)
+#endif
 
 
 #ifndef NO_TEXT

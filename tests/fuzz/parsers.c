@@ -11,7 +11,6 @@
 #include "base/log.h"
 #include "base/name.h"
 #include "obj/build_id.h"
-#include "obj/code_starts.h"
 #include "obj/elf_links.h"
 #include "obj/elf_plt.h"
 #include "obj/elf_scan.h"
@@ -22,8 +21,6 @@
 #include "pipeline/pipeline.h"
 #include "proc/side_event.h"
 #include "tape/tape.h"
-#include "unwind/fde_cfa.h"
-#include "unwind/x86_flow.h"
 
 #include <errno.h>
 #include <string.h>
@@ -147,55 +144,6 @@ static void fuzz_fde_index(const uint8_t *data, size_t n)
 		if (fde_index_find(&file, &info, vaddr, &fde))
 			REQUIRE(fde.begin <= vaddr);
 	file_pages_free(file.pages);
-}
-
-static void fuzz_fde_cfa(const uint8_t *data, size_t n)
-{
-	for (uint64_t at = 0; at < 0x1000; at = 2 * at + 1)
-		fde_cfa_is_by_sp(data, n, at);
-}
-
-struct told_row {
-	uint64_t begin, end, last;
-	bool any, is_open;
-};
-
-static int on_flow_row(void *arg, uint64_t pc, const struct unwind_rule *rule)
-{
-	struct told_row *told = arg;
-
-	REQUIRE(pc >= told->begin && pc <= told->end);
-	REQUIRE(!told->any || pc > told->last);
-	REQUIRE(rule->cfa != UNWIND_CFA_SP || rule->cfa_offset >= 8);
-	told->is_open = rule->cfa != UNWIND_CFA_NONE;
-	told->last = pc;
-	told->any = true;
-	return 0;
-}
-
-static void require_starts(const struct code_text *text)
-{
-	AUTO(code_starts) starts = NULL;
-	size_t at, last = SIZE_MAX;
-
-	REQUIRE(!code_starts_new(&starts, text));
-	while (code_starts_next(starts, &at)) {
-		REQUIRE(at < text->n && (last == SIZE_MAX || at > last));
-		last = at;
-	}
-}
-
-static void fuzz_flow(const uint8_t *data, size_t n)
-{
-	struct told_row told = { .begin = 0x1003, .end = 0x1003 + n };
-	const struct cfi_sink sink = { .arg = &told, .row = on_flow_row };
-	AUTO(x86_flow) flow = NULL;
-
-	REQUIRE(!x86_flow_read(data, n, told.begin, &flow));
-	REQUIRE(!x86_flow_tell(flow, 0, n, &sink));
-	REQUIRE(!told.is_open);
-	for (int i = 0; i < 4; i++)
-		require_starts(&(struct code_text){ data, n, told.begin, i & 1, i & 2 });
 }
 
 static void fuzz_names(const uint8_t *data, size_t n)
@@ -452,6 +400,8 @@ static const struct target {
 	{ "links", fuzz_links },
 	{ "starts", fuzz_starts },
 	{ "go", fuzz_go },
+	{ "go_rules", fuzz_go_rules },
+	{ "leaf", fuzz_leaf },
 	{ "plt", fuzz_plt },
 	{ "perf_map", fuzz_perf_map },
 	{ "jitdump", fuzz_jitdump },
@@ -471,6 +421,7 @@ static const struct target {
 };
 
 static const struct target *target;
+
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	const char *name = getenv("FUZZ");

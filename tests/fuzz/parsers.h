@@ -47,6 +47,12 @@ void fuzz_short_names(const uint8_t *data, size_t n);
 /* Packed sections. */
 void fuzz_inflater(const uint8_t *data, size_t n);
 
+/* Rules by code. */
+void fuzz_fde_cfa(const uint8_t *data, size_t n);
+void fuzz_flow(const uint8_t *data, size_t n);
+void fuzz_go_rules(const uint8_t *data, size_t n);
+void fuzz_leaf(const uint8_t *data, size_t n);
+
 /* Answers as a true parser gives them, one file each, into a folder. */
 void write_replies(const char *folder);
 

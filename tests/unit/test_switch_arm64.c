@@ -36,8 +36,8 @@ static const char *told(const uint32_t *insns, size_t n)
 	static char text[INSNS_MAX + 1];
 
 	memset(rules, 0, sizeof(rules));
-	assert_int_equal(switch_arm64_tell((const uint8_t *)insns, 4 * n, VADDR, &sink),
-			 0);
+	assert_int_equal(
+		switch_arm64_tell((const uint8_t *)insns, 4 * n, VADDR, NULL, &sink), 0);
 	for (size_t i = 0; i < n; i++) {
 		const struct unwind_rule *rule = &rules[i];
 

@@ -120,6 +120,66 @@ static void leaves_c_to_its_own_information(void **state)
 	image_free(&image);
 }
 
+/* The same of arm64, where frames are multiples of 16: in memory the return address, from
+ * a on with x29 saved below it and from A on with x29 in place, for 16 bytes, 32 and so
+ * on; from 0 on it is in the link register; f: by x29. */
+static char arm64_letter(const struct unwind_rule *rule)
+{
+	int size = rule->cfa_offset, words = -rule->ra_words;
+	bool is_saved = rule->fp == UNWIND_FP_CFA && rule->fp_words == -words - 1;
+
+	if (rule->cfa == UNWIND_CFA_NONE)
+		return '.';
+	if (rule->cfa == UNWIND_CFA_TORN || rule->cfa == UNWIND_CFA_END)
+		return rule->cfa == UNWIND_CFA_TORN ? '!' : '$';
+	if (rule->ra == UNWIND_RA_LR)
+		return rule->cfa == UNWIND_CFA_SP && rule->fp == UNWIND_FP_SAME && !words
+			       ? (char)('0' + size / 16)
+			       : '?';
+	if (rule->ra != UNWIND_RA_CFA || (rule->fp != UNWIND_FP_SAME && !is_saved))
+		return '?';
+	if (rule->cfa == UNWIND_CFA_FP)
+		return is_saved && size == 8 * words + 8 ? 'f' : '?';
+	return rule->cfa == UNWIND_CFA_SP && size == 8 * words
+		       ? (char)((is_saved ? 'a' : 'A') - 1 + size / 16)
+		       : '?';
+}
+
+static void assert_arm64_told(const char *function, const char *expected)
+{
+	uint64_t begin = nm_value("", "go", function);
+	char told[33] = { 0 };
+
+	assert_true(begin != 0);
+	for (size_t i = 0; i < strlen(expected); i++) {
+		struct unwind_rule rule = image_rule(&image, begin + 4 * i);
+
+		told[i] = arm64_letter(&rule);
+	}
+	assert_string_equal(told, expected);
+}
+
+static void tells_arm64(void **state)
+{
+	if (!has_tool("aarch64-linux-gnu-gcc"))
+		skip();
+	assert_int_equal(shell("aarch64-linux-gnu-gcc -nostdlib -static "
+			       "-Wl,-z,noexecstack -o go go.S"),
+			 0);
+	build("go");
+	assert_arm64_told("run_main", "0Bbbbb0.");
+	assert_arm64_told("run_leaf", "00......");
+	assert_arm64_told("run_goexit", ".$$$$$$$");
+	assert_arm64_told("run_systemstack", "0AaaaffffffA0a00");
+	assert_arm64_told("run_old", "0Aaaaf!!!!!A0...");
+	assert_arm64_told("run_mcall", "00!!$$$.");
+	assert_arm64_told("run_morestack", "00!!....");
+	assert_arm64_told("run_asm", "0110....");
+	assert_arm64_told("run_big", "000jjjJ0");
+	assert_arm64_told("run_preempt", "11PppppPP?......");
+	image_free(&image);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -128,6 +188,7 @@ int main(void)
 		cmocka_unit_test(ends_at_goexit),
 		cmocka_unit_test(goes_on_behind_a_switch),
 		cmocka_unit_test(leaves_c_to_its_own_information),
+		cmocka_unit_test(tells_arm64),
 	};
 
 	return cmocka_run_group_tests(tests, go_setup, files_teardown);

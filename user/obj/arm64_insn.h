@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define ARM64_INSN_BYTES 4
+
 /* It leaves a return address. */
 bool arm64_insn_calls(uint32_t insn);
 

@@ -3,12 +3,12 @@
 
 #include "obj/arm64_insn.h"
 #include "unwind/arm64_stack.h"
+#include "unwind/leaf_arm64.h"
 
 #include <string.h>
 
-#define INSN_BYTES 4
-#define RUN_ROWS   16
-#define FRAME_MAX  4096 /* bytes, that a switch keeps on the stack */
+#define RUN_ROWS  16
+#define FRAME_MAX 4096 /* bytes, that a switch keeps on the stack */
 
 /* From a function's first instruction to one that leaves it. */
 struct switch_run {
@@ -76,16 +76,16 @@ static void read_run(const uint8_t *code, size_t n, size_t at, bool *jumps,
 	*run = (struct switch_run){
 		.known = !*jumps, .rule = { .cfa = UNWIND_CFA_SP, .ra = UNWIND_RA_LR }
 	};
-	while (n - at >= INSN_BYTES) {
+	while (n - at >= ARM64_INSN_BYTES) {
 		struct arm64_effect is;
 		uint32_t insn;
 
 		memcpy(&insn, code + at, sizeof(insn));
-		at += INSN_BYTES;
+		at += ARM64_INSN_BYTES;
 		if (!run->n) {
 			if (arm64_insn_is_padding(insn))
 				continue;
-			run->begin = at - INSN_BYTES;
+			run->begin = at - ARM64_INSN_BYTES;
 			add(run, run->begin);
 		}
 		is = arm64_effect(insn);
@@ -149,18 +149,23 @@ bool switch_arm64_is_torn(const uint8_t *code, size_t n, size_t at, bool is_sile
 	return taken || (is_silent && !is_led_to && writes_lr(code, n, at));
 }
 
-int switch_arm64_tell(const uint8_t *code, size_t n, uint64_t vaddr,
+int switch_arm64_tell(const uint8_t *code, size_t n, uint64_t vaddr, const bool *leaf,
 		      const struct cfi_sink *sink)
 {
 	bool jumps = false; /* so what lies behind a function's end may be its own */
 	struct switch_run run = { 0 };
+	size_t told = 0; /* up to there */
 	int err = 0;
 
 	do {
 		read_run(code, n, run.end, &jumps, &run);
 		/* one that calls comes back from where it switched to */
-		if (run.end && run.switches && !run.calls && run.torn_at < run.end)
+		if (!run.end || !run.switches || run.calls || run.torn_at >= run.end)
+			continue;
+		err = leaf_arm64_tell(leaf, told, run.begin, vaddr, sink);
+		if (!err)
 			err = tell(&run, vaddr, sink);
+		told = run.end;
 	} while (!err && run.end);
-	return err;
+	return err ? err : leaf_arm64_tell(leaf, told, n, vaddr, sink);
 }

@@ -18,8 +18,9 @@
  */
 bool switch_arm64_is_torn(const uint8_t *code, size_t n, size_t at, bool is_silent);
 
-/* Of n bytes of code, as linked at vaddr. */
-int switch_arm64_tell(const uint8_t *code, size_t n, uint64_t vaddr,
+/* Of n bytes of code, as linked at vaddr; and what is known of the rest of it
+ * (leaf_arm64.h; NULL: nothing). */
+int switch_arm64_tell(const uint8_t *code, size_t n, uint64_t vaddr, const bool *leaf,
 		      const struct cfi_sink *sink);
 
 #endif

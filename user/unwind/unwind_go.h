@@ -6,7 +6,7 @@
  * them where a function has switched to another stack. Such functions of the runtime
  * keep the frame pointer of the stack that they left (Go 1.21 and later), so the walk
  * goes on there; or they never come back, and nobody called what they run; or nothing is
- * told. x86-64 only.
+ * told. x86-64 and arm64 (unwind_go_code.h).
  *
  * Stands between the reader of the file's own information and what takes its rows.
  */

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "obj/x86_insn.h"
 #include "unwind/launchpad.h"
+#include "unwind/leaf_arm64.h"
 #include "unwind/switch_arm64.h"
 #include "unwind/x86_flow.h"
 #include "unwind/x86_stack.h"
@@ -228,6 +229,18 @@ static int tell_x86(struct gap *gap, const struct cfi_sink *sink)
 	return err;
 }
 
+static int tell_arm64(const struct gap *gap, const struct cfi_sink *sink)
+{
+	AUTO_FREE bool *leaf = NULL;
+	int err = leaf_arm64_find(gap->code, gap->n, &leaf);
+
+	if (err)
+		return err;
+	return gap->n > SWITCH_MAX
+		       ? leaf_arm64_tell(leaf, 0, gap->n, gap->vaddr, sink)
+		       : switch_arm64_tell(gap->code, gap->n, gap->vaddr, leaf, sink);
+}
+
 /* glibc's clone() and clone3() end what they tell of themselves at their system call, as
  * that is not true of the child, and begin anew where that goes on: 10 bytes between. */
 bool unwind_switch_is_code(uint64_t begin, uint64_t end)
@@ -253,7 +266,7 @@ int unwind_switch_tell(struct elf_file *file, uint64_t begin, uint64_t end,
 		if (n < LONG_PADDING_MAX)
 			return 0;
 	}
-	if (gap.n > *budget || gap.n > (is_arm64 ? SWITCH_MAX : X86_FLOW_MAX))
+	if (gap.n > *budget || gap.n > X86_FLOW_MAX)
 		return 0;
 	*budget -= gap.n;
 	gap.code = bytes = malloc(gap.n);
@@ -263,6 +276,5 @@ int unwind_switch_tell(struct elf_file *file, uint64_t begin, uint64_t end,
 		error_clear();
 		return 0;
 	}
-	return is_arm64 ? switch_arm64_tell(bytes, gap.n, begin, sink)
-			: tell_x86(&gap, sink);
+	return is_arm64 ? tell_arm64(&gap, sink) : tell_x86(&gap, sink);
 }
