@@ -139,6 +139,13 @@ static __always_inline __u64 thread_pointer(void)
 	return CURRENT(thread.fsbase, thread.fsbase);
 }
 
+/* Go's g of the thread into s->go_g, by s->rule; false: it can't be told. */
+static __always_inline bool find_g(struct scratch *s)
+{
+	return read_user(&s->go_g, sizeof(s->go_g),
+			 thread_pointer() + (__s64)s->rule.cfa_offset);
+}
+
 #else /* arm64 */
 
 #define PSR_MODE_MASK  0xf
@@ -159,6 +166,7 @@ static __always_inline void regs_copy(struct scratch *s, const bpf_user_pt_regs_
 	s->lr = regs->regs[30];
 	for (int i = 0; i < USER_REGS; i++)
 		s->regs[i] = regs->regs[i];
+	s->go_g = regs->regs[28];
 }
 
 /* The number is gone before a signal's handler is made to run. */
@@ -176,6 +184,11 @@ static __always_inline bool regs_are_users(const bpf_user_pt_regs_t *regs)
 static __always_inline __u64 thread_pointer(void)
 {
 	return CURRENT(thread.uw.tp_value, thread.uw.tp_value);
+}
+
+static __always_inline bool find_g(struct scratch *s)
+{
+	return true; /* it has a register of its own */
 }
 
 #endif

@@ -114,6 +114,8 @@ static __always_inline void look_up_frame(struct scratch *s, __u32 hook)
 	if (find_cfa(s, hook))
 		s->step_kind = s->rule.cfa == UNWIND_CFA_SIGNAL ? STEP_KIND_SIGNAL
 								: STEP_KIND_TABLE;
+	else if (s->rule.cfa == UNWIND_CFA_TORN)
+		s->step_kind = STEP_KIND_END;
 	else
 		s->cfa = s->fp + FRAME_BYTES;
 }
@@ -165,6 +167,8 @@ static __always_inline __u32 step_by_table(struct scratch *s, __u32 hook)
 		if (!s->is_leaf)
 			return END_BROKEN;
 		pc = s->lr;
+	} else if (s->rule.ra == UNWIND_RA_REG && s->rule.cfa == UNWIND_CFA_GO) {
+		pc = s->go_pc;
 	} else if (s->rule.ra == UNWIND_RA_REG) {
 		if (!s->is_leaf || s->regs_at || (__u16)s->rule.ra_words >= USER_REGS)
 			return END_BROKEN;
@@ -186,7 +190,11 @@ static __always_inline __u32 step_by_table(struct scratch *s, __u32 hook)
 	s->step_bytes = s->cfa - s->sp;
 	s->sp = s->cfa;
 	s->fp = fp;
-	s->is_leaf = 0;
+	/* a goroutine's registers are kept as they were; its frame may be empty, and ends
+	 * then where this one did */
+	s->is_leaf = !FP_GIVES_SP && s->rule.ra == UNWIND_RA_REG;
+	if (s->is_leaf)
+		start_cycle_test(s);
 	if (!FP_GIVES_SP)
 		s->sp_is_least = 0;
 	return STEP_OK;

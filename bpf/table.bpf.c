@@ -12,6 +12,7 @@
  * that is none would invent callers.
  */
 #include "code.bpf.h"
+#include "goroutine.bpf.h"
 #include "table.bpf.h"
 
 #define MAPPING_STEPS 10 /* UNWIND_MAPPINGS_MAX */
@@ -342,6 +343,11 @@ __noinline int table_find_cfa(__u32 hook)
 			return 0;
 		s->cfa = (s->word & knobs.addr_mask) + offset;
 		return 1;
+	case UNWIND_CFA_GO:
+		if (goroutine_find(hook))
+			return 1;
+		s->rule.cfa = UNWIND_CFA_TORN;
+		return 0;
 	case UNWIND_CFA_SIGNAL:
 		s->cfa = end_of_handler(s);
 		return 1;

@@ -30,6 +30,7 @@
 	X(REG, "register `reg` + offset: rbx, or known in the sampled frame alone")      \
 	X(INDEXED, "*(sp + deref + 8 * register `reg`) + offset: known as for REG")      \
 	X(PLT, "sp + offset, and 8 more from the `reg`th byte of 16 on")                 \
+	X(GO, "where Go's runtime keeps the stack of the goroutine that it works for")   \
 	X(SIGNAL, "a signal frame: registers lie where the kernel put them")             \
 	X(END, "nobody called this: the thread's start")                                 \
 	X(TORN, "no telling: the stack, or its frame, is another's already")             \
@@ -57,8 +58,18 @@ enum unwind_ra {
 	UNWIND_RA_FP,  /* *(fp + 8 * ra_words): a made stack's first function, by what
 			* its code goes back by; leads on as UNWIND_LEADS does */
 	UNWIND_RA_REG, /* x86-64: in register number ra_words, in the sampled frame
-			* alone: vfork, which must not leave it on a shared stack */
+			* alone: vfork, which must not leave it on a shared stack. Of a
+			* CFA of GO's: what is kept of the goroutine has it */
 };
+
+/*
+ * A CFA of GO's. The thread's g (x86-64: at thread pointer + cfa_offset; arm64: x28) has
+ * at deref_offset its m; that has at 8 * reg the goroutine; that has at deref_offset its
+ * m, which is the same, and behind it its sp and its pc. At sp the return address lies,
+ * 8 * ra_words from the CFA. Or, of UNWIND_RA_REG, sp is the CFA, and the return address
+ * pc; arm64: the ra_words-th word from that m on is the caller's link register.
+ */
+#define UNWIND_GO_WORDS 8 /* of the goroutine, from its m on */
 
 /*
  * Where x86-64's rbx of the caller is: 0: not saved yet, or restored; else

@@ -63,6 +63,36 @@ run_systemstack: /* runtime.systemstack */
 	sub x29, sp, #8
 	br x3
 	.p2align 5
+run_old: /* runtime.systemstack, which takes the scheduler's frame pointer, too */
+	str x30, [sp, #-16]!
+	stur x29, [sp, #-8]
+	sub x29, sp, #8
+	ldr x3, [x28, #56]
+	mov sp, x3
+	ldr x29, [x28, #104]
+	ldr x3, [x26]
+	blr x3
+	ldr x3, [x28, #48]
+	ldr x28, [x3, #184]
+	ldr x0, [x28, #56]
+	mov sp, x0
+	ldp x29, x30, [sp, #-8]
+	add sp, sp, #16
+	ret
+	.p2align 5
+run_schedule: /* runtime.schedule */
+	brk #0
+	.p2align 5
+run_newstack: /* runtime.newstack */
+	str x30, [sp, #-16]!
+	stur x29, [sp, #-8]
+	sub x29, sp, #8
+	bl run_schedule
+	bl run_leaf
+	ldur x29, [sp, #-8]
+	ldr x30, [sp], #16
+	ret
+	.p2align 5
 run_mcall: /* runtime.mcall */
 	mov x0, sp
 	bl run_leaf
@@ -73,6 +103,7 @@ run_mcall: /* runtime.mcall */
 	b run_leaf
 	.p2align 5
 run_morestack: /* runtime.morestack */
+	str x3, [x28, #88]
 	ldr x0, [x28, #56]
 	mov sp, x0
 	bl run_leaf
@@ -82,21 +113,6 @@ run_asm: /* main.asm */
 	str x19, [sp, #-16]!
 	nop
 	ldr x19, [sp], #16
-	ret
-	.p2align 5
-run_old: /* runtime.systemstack, which takes the scheduler's frame pointer, too */
-	str x30, [sp, #-16]!
-	stur x29, [sp, #-8]
-	sub x29, sp, #8
-	ldr x3, [x28, #56]
-	mov sp, x3
-	ldr x29, [x28, #104]
-	ldr x3, [x26]
-	blr x3
-	ldr x0, [x28, #56]
-	mov sp, x0
-	ldp x29, x30, [sp, #-8]
-	add sp, sp, #16
 	ret
 	.p2align 5
 run_big: /* main.asm: how larger frames are made */
@@ -158,6 +174,38 @@ run_systemstack: /* runtime.systemstack */
 	call *%rdi
 	mov 56(%rax), %rsp
 	mov 104(%rax), %rbp
+	pop %rbp
+	ret
+	.p2align 5
+run_old: /* runtime.systemstack, before Go 1.21 */
+	mov 56(%rdx), %rbx
+	mov %rbx, %rsp
+	call *%rdi
+#ifdef FAR_G
+	mov $-8, %rcx
+	mov %fs:(%rcx), %rax
+#else
+	mov %fs:-8, %rax
+#endif
+	mov 48(%rax), %rbx
+	mov 192(%rbx), %rax
+#ifdef FAR_G
+	mov %rax, %fs:(%rcx)
+#else
+	mov %rax, %fs:-8
+#endif
+	mov 56(%rax), %rsp
+	movq $0, 56(%rax)
+	ret
+	.p2align 5
+run_schedule: /* runtime.schedule */
+	hlt
+	.p2align 5
+run_newstack: /* runtime.newstack */
+	push %rbp
+	mov %rsp, %rbp
+	call run_schedule
+	call run_leaf
 	pop %rbp
 	ret
 	.p2align 5
@@ -229,6 +277,8 @@ name_systemstack: .asciz "runtime.systemstack"
 name_mcall: .asciz "runtime.mcall"
 name_morestack: .asciz "runtime.morestack"
 name_asm: .asciz "main.asm"
+name_schedule: .asciz "runtime.schedule"
+name_newstack: .asciz "runtime.newstack"
 name_preempt: .asciz "runtime.asyncPreempt"
 	.set name_old, name_systemstack
 	.set name_big, name_asm
@@ -249,9 +299,11 @@ steps_leaf: FIRST(2); .byte 0
 steps_goexit: FIRST(3); .byte 0
 steps_systemstack: FIRST(1); DOWN(16, 11); UP(16, 1); DOWN(16, 1); UP(16, 2); .byte 0
 steps_mcall: FIRST(7); .byte 0
-steps_morestack: FIRST(4); .byte 0
+steps_morestack: FIRST(5); .byte 0
 steps_asm: FIRST(1); DOWN(16, 2); UP(16, 1); .byte 0
-steps_old: FIRST(1); DOWN(16, 11); UP(16, 1); .byte 0
+steps_old: FIRST(1); DOWN(16, 13); UP(16, 1); .byte 0
+steps_schedule: FIRST(1); .byte 0
+steps_newstack: FIRST(1); DOWN(16, 6); UP(16, 1); .byte 0
 steps_big: FIRST(3); DOWN(160, 4); UP(160, 1); .byte 0
 steps_preempt: FIRST(2); DOWN(240, 7); UP(256, 1); .byte 0
 #else
@@ -263,6 +315,13 @@ steps_systemstack: FIRST(1); DOWN(8, 18); UP(8, 1); .byte 0
 steps_mcall: FIRST(1); DOWN(8, 15); DOWN(8, 4); UP(8, 2); .byte 0
 steps_morestack: FIRST(15); .byte 0
 steps_asm: FIRST(1); DOWN(8, 2); UP(8, 1); .byte 0
+#ifdef FAR_G
+steps_old: FIRST(48); .byte 0
+#else
+steps_old: FIRST(51); .byte 0
+#endif
+steps_schedule: FIRST(1); .byte 0
+steps_newstack: FIRST(1); DOWN(8, 14); UP(8, 1); .byte 0
 #endif
 files_main: MORE(1, 4); MORE(1, 4); LESS(1, 24); .byte 0
 lines_main: MORE(11, 4); LESS(3, 4); MORE(13, 5); LESS(9, 19); .byte 0
@@ -286,11 +345,13 @@ entries:
 	ENTRY(leaf)
 	ENTRY(goexit)
 	ENTRY(systemstack)
+	ENTRY(old)
+	ENTRY(schedule)
+	ENTRY(newstack)
 	ENTRY(mcall)
 	ENTRY(morestack)
 	ENTRY(asm)
 #ifdef __aarch64__
-	ENTRY(old)
 	ENTRY(big)
 	ENTRY(preempt)
 #endif
@@ -307,11 +368,13 @@ record_main:
 RECORD(leaf, 0)
 RECORD(goexit, TOP | ASSEMBLY)
 RECORD(systemstack, WRITES_SP | ASSEMBLY)
+RECORD(old, WRITES_SP | ASSEMBLY)
+RECORD(schedule, 0)
+RECORD(newstack, 0)
 RECORD(mcall, WRITES_SP | ASSEMBLY)
 RECORD(morestack, WRITES_SP | ASSEMBLY)
 RECORD(asm, ASSEMBLY)
 #ifdef __aarch64__
-RECORD(old, WRITES_SP | ASSEMBLY)
 RECORD(big, ASSEMBLY)
 RECORD(preempt, WRITES_SP | ASSEMBLY)
 #endif

@@ -36,6 +36,9 @@ struct vma_list *vma_list(__u32 hook);
 union unwind_page;
 const union unwind_page *unwind_page(__u32 n);
 
+/* As compat.bpf.h's: Go's g of the thread into s->go_g, by s->rule. */
+bool find_g(struct scratch *s);
+
 /* As the kernel's: all or nothing, and zeroes for nothing. */
 bool read_user(void *to, __u32 bytes, __u64 from);
 

@@ -21,6 +21,10 @@ struct sampled storm_make(uint64_t seed, bool *ret_corrupt);
 void storm_publish(uint64_t *chance, uint64_t text);
 void storm_corrupt(uint64_t *chance);
 
+/* What Go's runtime keeps of a goroutine, or almost. */
+void storm_put_goroutine(uint64_t *chance, struct sampled *of, uint64_t at,
+			 uint64_t text);
+
 /* A stack whose frames the table leads down, from at->sp on; sets at->pc. */
 void storm_fill_by_table(uint64_t *chance, struct sampled *at, uint64_t text);
 

@@ -191,6 +191,7 @@ static void make_tables(struct maker *m, struct sampled *at, bool *ret_corrupt)
 	for (int i = 0; i < USER_REGS; i++)
 		at->regs[i] = some_word(m, STACK);
 	at->in_syscall = !below(m, 4);
+	storm_put_goroutine(&m->chance, at, m->pages[PAGES - 1], TEXT);
 	if (below(m, 4))
 		storm_fill_by_table(&m->chance, at, TEXT);
 	*ret_corrupt = !below(m, 3);

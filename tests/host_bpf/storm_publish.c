@@ -9,6 +9,11 @@
 #define TEXT_BYTES 0x10000 /* of storm_make.c's code */
 #define BX	   3	   /* DWARF's number of rbx */
 
+/* Of Go: g from the thread pointer, the m of a g, the goroutine of an m. */
+#define G_AT	     (-8)
+#define KEPT_AT	     48
+#define GOROUTINE_AT 184
+
 static unsigned int below(uint64_t *chance, unsigned int n)
 {
 	return storm_random(chance) % n;
@@ -30,6 +35,12 @@ static struct unwind_rule some_rule(uint64_t *chance)
 		rule.cfa_offset = 8 * ((int)below(chance, 16) - 3);
 		rule.deref_offset = 8 * ((int)below(chance, 16) - 3);
 		rule.reg = below(chance, 3) ? BX : below(chance, 20);
+	}
+	if (rule.cfa == UNWIND_CFA_GO && below(chance, 8)) {
+		rule.cfa_offset = G_AT;
+		rule.deref_offset = KEPT_AT;
+		rule.reg = GOROUTINE_AT / 8;
+		rule.ra = below(chance, 2) ? UNWIND_RA_CFA : UNWIND_RA_REG;
 	}
 	if (!below(chance, 4)) {
 		rule.fp = below(chance, 4);
@@ -80,6 +91,22 @@ void storm_corrupt(uint64_t *chance)
 			       below(chance, 2) ? 2 : 4);
 		}
 	}
+}
+
+/* Go's g, its m, and the goroutine of that, one of which may be another one's; they lie
+ * at `at`, and where it goes on on the stack. */
+void storm_put_goroutine(uint64_t *chance, struct sampled *of, uint64_t at, uint64_t text)
+{
+	uint64_t m = at + 0x100, goroutine = at + 0x200;
+
+	of->tp = at - G_AT;
+	of->g = at;
+	memory_put(at, at);
+	memory_put(at + KEPT_AT, below(chance, 8) ? m : at);
+	memory_put(m + GOROUTINE_AT, below(chance, 8) ? goroutine : at);
+	memory_put(goroutine + KEPT_AT, below(chance, 8) ? m : at);
+	memory_put(goroutine + KEPT_AT + 8, of->sp + 8 * below(chance, 64));
+	memory_put(goroutine + KEPT_AT + 16, text + below(chance, TEXT_BYTES));
 }
 
 /* Code that is unwound by sp, or is not told of at all; perhaps. */

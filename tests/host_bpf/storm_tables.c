@@ -16,6 +16,7 @@ struct plain {
 	uint64_t pc, sp, fp, cfa;
 	uint64_t signal; /* where the registers lie; 0: in the sample */
 	uint64_t bx;	 /* if bx_is_known */
+	uint64_t go_pc;	 /* of a goroutine that was found */
 	bool bx_is_known;
 	bool is_leaf, in_syscall;
 	bool sp_is_known;
@@ -166,6 +167,28 @@ static bool find_cfa(struct plain *p)
 	return true;
 }
 
+/* The stack that Go's runtime keeps of a goroutine; false: there is none. */
+static bool find_goroutine(struct plain *p)
+{
+	const struct unwind_rule *rule = p->rule;
+	uint64_t g = p->at->g, m, goroutine, its_m,
+		 at = (uint64_t)(int64_t)rule->deref_offset;
+
+	if (fp_gives_sp &&
+	    !memory_get(p->at->tp + (uint64_t)(int64_t)rule->cfa_offset, &g))
+		return false;
+	if (!memory_get((g & knobs.addr_mask) + at, &m) ||
+	    !word_at((m & knobs.addr_mask) + 8 * rule->reg, &goroutine) ||
+	    !memory_get(goroutine + at, &its_m) || its_m != m ||
+	    !memory_get(goroutine + at + 56, &its_m) ||
+	    !word_at(goroutine + at + 8, &p->cfa))
+		return false;
+	if (rule->ra == UNWIND_RA_REG)
+		return word_at(goroutine + at + 16, &p->go_pc);
+	p->cfa -= 8 * (uint64_t)(int64_t)rule->ra_words;
+	return true;
+}
+
 /* arm64, behind a frame record: sp is wherever the rule puts it that says where
  * this frame's record lies. */
 static enum step_kind look_without_sp(struct plain *p)
@@ -203,6 +226,14 @@ static enum step_kind look(struct plain *p)
 		return STEP_KIND_SIGNAL;
 	if (p->rule->cfa == UNWIND_CFA_END || p->rule->cfa == UNWIND_CFA_TORN)
 		return STEP_KIND_END;
+	if (p->rule->cfa == UNWIND_CFA_GO && !find_goroutine(p)) {
+		static const struct unwind_rule torn = { .cfa = UNWIND_CFA_TORN };
+
+		p->rule = &torn;
+		return STEP_KIND_END;
+	}
+	if (p->rule->cfa == UNWIND_CFA_GO)
+		return STEP_KIND_TABLE;
 	return look_without_sp(p);
 }
 
@@ -270,7 +301,9 @@ static enum ending step_by_table(struct plain *p)
 				  8 * (int64_t)p->rule->fp_words,
 			  &fp))
 		return END_UNREADABLE;
-	if (!word_at(p->cfa - 8, &ra))
+	if (p->rule->ra == UNWIND_RA_REG)
+		ra = p->go_pc;
+	else if (!word_at(p->cfa - 8, &ra))
 		return END_UNREADABLE;
 	if (!ra || ra > FRAME_ADDR_MASK)
 		return ra ? END_BROKEN : p->is_unproven ? END_FP_ZERO : END_START;
@@ -278,6 +311,8 @@ static enum ending step_by_table(struct plain *p)
 		p->bx_is_known = p->rule->bx_words != UNWIND_BX_LOST &&
 				 word_at(p->cfa + 8 * (int64_t)p->rule->bx_words, &p->bx);
 	p->kind = p->sp_is_known ? FRAME_CALLER : FRAME_UNPROVEN;
+	if (!fp_gives_sp && p->rule->ra == UNWIND_RA_REG) /* with all its registers */
+		p->kind = FRAME_USER;
 	p->sp_is_known = true;
 	p->fp = fp;
 	p->sp = p->cfa;
@@ -338,7 +373,7 @@ static enum ending step(struct plain *p)
 	p->is_unproven |= p->kind == FRAME_UNPROVEN;
 	p->led = leads(p);
 	was_resumed = is_resumed(p);
-	p->is_leaf = p->step_kind == STEP_KIND_SIGNAL;
+	p->is_leaf = p->step_kind == STEP_KIND_SIGNAL || p->kind == FRAME_USER;
 	p->in_syscall = false;
 	p->step_kind = look(p);
 	if (p->step_kind == STEP_KIND_UNMAPPED)

@@ -66,6 +66,13 @@ int process_maps_more(__u32 hook)
 	return sampled->code_bytes > sampled->process_info.code_bytes;
 }
 
+bool find_g(struct scratch *s)
+{
+	s->go_g = sampled->g;
+	return !fp_gives_sp || read_user(&s->go_g, sizeof(s->go_g),
+					 sampled->tp + (__s64)s->rule.cfa_offset);
+}
+
 /* In the place of uprobes.bpf.c: nothing is probed. */
 int uprobes_find_pc(__u32 hook)
 {

@@ -19,6 +19,7 @@ struct sampled {
 	__u32 n_kernel; /* kernel frames before the thread's */
 	__u32 in_syscall;
 	__u64 regs[USER_REGS];
+	__u64 tp, g; /* the thread pointer, which x86-64 finds g by; arm64's */
 	struct process_info process_info; /* of it, what is mapped */
 	__u64 elsewhere;       /* a stack here is not the thread's own; 0: none */
 	__u32 no_alternate;    /* the thread has no alternate stack any more */

@@ -72,6 +72,7 @@ int run_bottom_cases(void);
 int run_crossing_cases(void);
 int run_table_cases(void);
 int run_leaf_cases(void);
+int run_goroutine_cases(void);
 int run_signal_cases(void);
 int run_run_cases(void);
 int run_mapping_table_cases(void);

@@ -22,6 +22,17 @@ static void build(const char *path)
 	close(fd);
 }
 
+/* By what the runtime keeps of the goroutine: g: its stack, with the return address; G:
+ * that, and its pc, and the lr-th word; of no other form. */
+static char kept_letter(const struct unwind_rule *rule, int g, int now, int words, int lr)
+{
+	if (rule->cfa_offset != g || rule->deref_offset != 48 || rule->reg != now / 8)
+		return '?';
+	if (rule->ra == UNWIND_RA_REG)
+		return rule->ra_words == lr && rule->fp == UNWIND_FP_LOST ? 'G' : '?';
+	return rule->ra == UNWIND_RA_CFA && rule->ra_words == -words ? 'g' : '?';
+}
+
 /* A letter for a rule: how many words sp is below the end of the frame, and from a on
  * with the frame pointer saved, from A on with it lost; f: by the frame pointer; ., !, $:
  * none, torn, the end; ?: another. */
@@ -33,6 +44,8 @@ static char letter(const struct unwind_rule *rule)
 		return '.';
 	if (rule->cfa == UNWIND_CFA_TORN || rule->cfa == UNWIND_CFA_END)
 		return rule->cfa == UNWIND_CFA_TORN ? '!' : '$';
+	if (rule->cfa == UNWIND_CFA_GO && rule->bx_words == UNWIND_BX_LOST)
+		return kept_letter(rule, -8, 192, 1, 0);
 	if (rule->ra != UNWIND_RA_CFA || rule->ra_words != -1)
 		return '?';
 	if (rule->cfa == UNWIND_CFA_FP)
@@ -47,7 +60,7 @@ static char letter(const struct unwind_rule *rule)
 static void assert_told(const char *function, const char *expected)
 {
 	uint64_t begin = nm_value("", "go", function);
-	char told[33] = { 0 };
+	char told[65] = { 0 };
 
 	assert_true(begin != 0);
 	for (size_t i = 0; i < strlen(expected); i++) {
@@ -89,6 +102,43 @@ static void goes_on_behind_a_switch(void **state)
 	build("stripped");
 	assert_told("run_systemstack", "1bbbfffffffffffffff1............");
 	assert_told("run_mcall", "1bbbbbbb$$$$$$$$$$$$$$$$$$$$$$$$");
+	image_free(&image);
+}
+
+#define G35 "ggggggggggggggggggggggggggggggggggg"
+
+/* What the runtime keeps of the goroutine leads on, but not where the scheduler has taken
+ * over, which has another one soon. */
+static void goes_on_by_what_is_kept(void **state)
+{
+	build("stripped");
+	assert_told("run_old", "1111111" G35 "111111111............");
+	assert_told("run_newstack", "1bbb$$$$$bbbbbb1................");
+	assert_told("run_morestack", "111111111GGGGGGGGGGGGGGGGGGGGGGG");
+	image_free(&image);
+	assert_int_equal(shell("gcc -DFAR_G -nostdlib -static -Wl,-z,noexecstack "
+			       "-o go go.S"),
+			 0);
+	build("go");
+	assert_told("run_old", "1111111gggggggggggggggggggggggggggggggg111111111");
+	assert_told("run_morestack", "111111111GGGGGGGGGGGGGGGGGGGGGGG");
+	image_free(&image);
+	/* without either, it is torn */
+	assert_int_equal(
+		shell("sed 's/runtime.schedule/runtime.scheduled/' go.S >no.S && "
+		      "gcc -nostdlib -static -Wl,-z,noexecstack -o go no.S"),
+		0);
+	build("go");
+	assert_told("run_newstack", "1bbbbbbbbbbbbbb1................");
+	assert_told("run_morestack", "111111111!!!!!!!!!!!!!!!!!!!!!!!");
+	image_free(&image);
+	assert_int_equal(
+		shell("sed 's/mov 192(%%rbx), %%rax/mov 196(%%rbx), %%rax/' go.S "
+		      ">no.S && gcc -nostdlib -static -Wl,-z,noexecstack -o go "
+		      "no.S"),
+		0);
+	build("go");
+	assert_told("run_old", "1111111!!!!!!!!!");
 	assert_told("run_morestack", "111111111!!!!!!!!!!!!!!!!!!!!!!!");
 	image_free(&image);
 }
@@ -132,6 +182,8 @@ static char arm64_letter(const struct unwind_rule *rule)
 		return '.';
 	if (rule->cfa == UNWIND_CFA_TORN || rule->cfa == UNWIND_CFA_END)
 		return rule->cfa == UNWIND_CFA_TORN ? '!' : '$';
+	if (rule->cfa == UNWIND_CFA_GO)
+		return kept_letter(rule, 0, 184, 2, 5);
 	if (rule->ra == UNWIND_RA_LR)
 		return rule->cfa == UNWIND_CFA_SP && rule->fp == UNWIND_FP_SAME && !words
 			       ? (char)('0' + size / 16)
@@ -148,7 +200,7 @@ static char arm64_letter(const struct unwind_rule *rule)
 static void assert_arm64_told(const char *function, const char *expected)
 {
 	uint64_t begin = nm_value("", "go", function);
-	char told[33] = { 0 };
+	char told[65] = { 0 };
 
 	assert_true(begin != 0);
 	for (size_t i = 0; i < strlen(expected); i++) {
@@ -171,9 +223,10 @@ static void tells_arm64(void **state)
 	assert_arm64_told("run_leaf", "00......");
 	assert_arm64_told("run_goexit", ".$$$$$$$");
 	assert_arm64_told("run_systemstack", "0AaaaffffffA0a00");
-	assert_arm64_told("run_old", "0Aaaaf!!!!!A0...");
+	assert_arm64_told("run_old", "0AaaafgggggggA0.");
+	assert_arm64_told("run_newstack", "0Aa$aaa0");
 	assert_arm64_told("run_mcall", "00!!$$$.");
-	assert_arm64_told("run_morestack", "00!!....");
+	assert_arm64_told("run_morestack", "000GG...");
 	assert_arm64_told("run_asm", "0110....");
 	assert_arm64_told("run_big", "000jjjJ0");
 	assert_arm64_told("run_preempt", "11PppppPP?......");
@@ -187,6 +240,7 @@ int main(void)
 		cmocka_unit_test(tells_assembly),
 		cmocka_unit_test(ends_at_goexit),
 		cmocka_unit_test(goes_on_behind_a_switch),
+		cmocka_unit_test(goes_on_by_what_is_kept),
 		cmocka_unit_test(leaves_c_to_its_own_information),
 		cmocka_unit_test(tells_arm64),
 	};

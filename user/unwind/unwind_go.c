@@ -2,6 +2,7 @@
 #include "unwind/unwind_go.h"
 
 #include "base/error.h"
+#include "unwind/unwind_go_calls.h"
 #include "unwind/unwind_go_code.h"
 
 #include <errno.h>
@@ -36,10 +37,25 @@ static int tell_top(struct unwind_go *go, const struct go_function *function)
 	int err = 0;
 
 	if (is_bottom(function)) {
-		err = go_code_tell(go, pc, &none);
+		err = go_calls_tell(go, pc, &none);
 		pc += go->table.quantum;
 	}
-	return err || pc >= function->end ? err : go_code_tell(go, pc, &nobody);
+	return err || pc >= function->end ? err : go_calls_tell(go, pc, &nobody);
+}
+
+static int tell_body(struct unwind_go *go, const struct go_function *function)
+{
+	return go->file->header.e_machine == EM_X86_64 ? go_code_tell_x86(go, function)
+						       : go_code_tell_arm64(go, function);
+}
+
+static int tell_newstack(struct unwind_go *go, const struct go_function *function)
+{
+	int err;
+
+	go_calls_find(go, function);
+	err = tell_body(go, function);
+	return err ? err : go_calls_end(go, function->end);
 }
 
 static int tell_function(struct unwind_go *go, const struct go_function *function)
@@ -47,11 +63,12 @@ static int tell_function(struct unwind_go *go, const struct go_function *functio
 	static const struct unwind_rule none;
 
 	if (is_restorer(function))
-		return go_code_tell(go, function->begin, &none);
+		return go_calls_tell(go, function->begin, &none);
 	if (is_top(function))
 		return tell_top(go, function);
-	return go->file->header.e_machine == EM_X86_64 ? go_code_tell_x86(go, function)
-						       : go_code_tell_arm64(go, function);
+	if (go_code_is(function, "runtime.newstack"))
+		return tell_newstack(go, function);
+	return tell_body(go, function);
 }
 
 static int tell_all(struct unwind_go *go)
@@ -65,7 +82,7 @@ static int tell_all(struct unwind_go *go)
 		if (go_table_function(&go->table, i, &function))
 			err = tell_function(go, &function);
 		else if (function.begin < function.end)
-			err = go_code_tell(go, function.begin, &none);
+			err = go_calls_tell(go, function.begin, &none);
 	return err;
 }
 
@@ -73,7 +90,7 @@ static int tell_all(struct unwind_go *go)
 static int tell_end(struct unwind_go *go, uint64_t pc)
 {
 	go->ended = true;
-	return pc == go->end ? 0 : go_code_tell(go, go->end, &go->rule);
+	return pc == go->end ? 0 : go_calls_tell(go, go->end, &go->rule);
 }
 
 int unwind_go_row(void *arg, uint64_t pc, const struct unwind_rule *rule)
@@ -88,7 +105,7 @@ int unwind_go_row(void *arg, uint64_t pc, const struct unwind_rule *rule)
 	go->rule = *rule;
 	if (err || (go->told && !go->ended))
 		return err;
-	return go_code_tell(go, pc, rule);
+	return go_calls_tell(go, pc, rule);
 }
 
 int unwind_go_end(struct unwind_go *go)

@@ -13,6 +13,7 @@
 #include "obj/arm64_insn.h"
 #include "obj/go_values.h"
 #include "unwind/arm64_stack.h"
+#include "unwind/unwind_go_calls.h"
 
 #include <string.h>
 
@@ -32,6 +33,9 @@
 #define REG_MASK    0x000003e0
 #define IMM_MASK    0x001ff000
 #define BY_SP	    0x000003e0
+#define LDR	    0xf9400000 /* ldr Rt, [Rn, #imm] */
+#define STR	    0xf9000000
+#define G	    28 /* the register that has the thread's g */
 
 /* In a function that is written in assembly, before an instruction of it. */
 struct go_state {
@@ -44,6 +48,7 @@ struct go_state {
 	bool is_torn;
 	uint32_t own; /* registers that hold this stack's pointer */
 	uint32_t before;
+	short kept_lr; /* of runtime.morestack, in what is kept; 0: not known */
 };
 
 static bool is_injected(const struct go_function *function)
@@ -95,16 +100,16 @@ static int tell_compiled(struct unwind_go *go, const struct go_function *functio
 
 		if (distance && !has_moved) {
 			rule = rule_for(function, distance, false, false);
-			err = go_code_tell(go, pc, &rule);
+			err = go_calls_tell(go, pc, &rule);
 			pc += ARM64_INSN_BYTES;
 			has_moved = true;
 		}
 		rule = rule_for(function, distance, distance, false);
 		if (!err && pc < distances.end)
-			err = go_code_tell(go, pc, &rule);
+			err = go_calls_tell(go, pc, &rule);
 		pc = distances.end;
 	}
-	return err || pc >= function->end ? err : go_code_tell(go, pc, &none);
+	return err || pc >= function->end ? err : go_calls_tell(go, pc, &none);
 }
 
 /* Is this how a frame is made, with sp moved by the instruction at hand? */
@@ -169,26 +174,93 @@ static void follow(struct go_state *state, uint32_t insn)
 	}
 }
 
-static struct unwind_rule rule_in(const struct go_function *function,
+/* Does it load register `to` from [register `base`, #bytes]? */
+static bool loads(uint32_t insn, uint32_t to, uint32_t base, int *ret_bytes)
+{
+	*ret_bytes = (int)(insn >> 10 & 0xfff) * GO_WORD;
+	return (insn & 0xffc003ff) == (LDR | base << 5 | to);
+}
+
+/* How runtime.systemstack comes back: from g its m, and the m's goroutine, which becomes
+ * g. */
+static void find_kept(struct unwind_go *go, const uint8_t *code, size_t n)
+{
+	uint32_t insns[2];
+	int m, now;
+
+	for (size_t at = 0; at + sizeof(insns) <= n; at += ARM64_INSN_BYTES) {
+		memcpy(insns, code + at, sizeof(insns));
+		if (!loads(insns[0], insns[0] & 31, G, &m) ||
+		    !loads(insns[1], G, insns[0] & 31, &now) || now / GO_WORD > UINT8_MAX)
+			continue;
+		go->kept = (struct go_kept){ .is_known = true,
+					     .m = (short)m,
+					     .now = (unsigned char)(now / GO_WORD) };
+	}
+}
+
+/* Which of what is kept of a goroutine is its link register, which runtime.morestack was
+ * given in x3; 0: it can't be told. */
+static short find_kept_lr(const struct unwind_go *go, const uint8_t *code, size_t n)
+{
+	for (size_t at = 0; at + ARM64_INSN_BYTES <= n; at += ARM64_INSN_BYTES) {
+		uint32_t insn;
+		int word;
+
+		memcpy(&insn, code + at, sizeof(insn));
+		word = (int)(insn >> 10 & 0xfff) - go->kept.m / GO_WORD;
+		if ((insn & 0xffc003ff) == (STR | G << 5 | 3) && word > 0 &&
+		    word < UNWIND_GO_WORDS)
+			return (short)word;
+	}
+	return 0;
+}
+
+/* On the scheduler's stack. */
+static struct unwind_rule rule_away(const struct unwind_go *go,
+				    const struct go_function *function,
+				    const struct go_state *state, int distance)
+{
+	struct unwind_rule rule = { .cfa = UNWIND_CFA_TORN };
+
+	if (go_code_never_comes_back(function))
+		rule.cfa = UNWIND_CFA_END;
+	if (!go->kept.is_known)
+		return rule;
+	if (state->is_framed && go_code_is(function, "runtime.systemstack")) {
+		rule = go_code_kept_rule(go);
+		rule.ra_words = (short)(-distance / GO_WORD);
+		rule.fp = UNWIND_FP_CFA;
+		rule.fp_words = (short)(rule.ra_words - 1);
+	} else if (state->kept_lr && go->knows_scheduler) {
+		rule = go_code_kept_rule(go);
+		rule.ra = UNWIND_RA_REG;
+		rule.ra_words = state->kept_lr;
+		rule.fp = UNWIND_FP_LOST;
+	}
+	return rule;
+}
+
+static struct unwind_rule rule_in(const struct unwind_go *go,
+				  const struct go_function *function,
 				  const struct go_state *state, int distance)
 {
-	struct unwind_rule rule, torn = { .cfa = UNWIND_CFA_TORN };
+	static const struct unwind_rule torn = { .cfa = UNWIND_CFA_TORN };
+	bool by_fp = state->has_fp && !state->is_torn && go_code_is_of_runtime(function);
+	struct unwind_rule rule;
 
-	if (state->has_switched && go_code_never_comes_back(function))
-		return (struct unwind_rule){ .cfa = UNWIND_CFA_END };
+	if (state->has_switched && !(by_fp && distance))
+		return rule_away(go, function, state, distance);
 	if (!distance || !state->is_framed) {
 		rule = rule_for(function, distance, false, false);
 		rule.ra = UNWIND_RA_LR;
 		rule.ra_words = 0;
 		if (!state->is_framed && !state->knows_fp)
 			rule.fp = UNWIND_FP_LOST;
-		return state->knows_lr && !state->has_switched ? rule : torn;
+		return state->knows_lr ? rule : torn;
 	}
-	if (!state->has_switched)
-		return rule_for(function, distance, state->is_saved, false);
-	return state->has_fp && !state->is_torn && go_code_is_of_runtime(function)
-		       ? rule_for(function, distance, true, true)
-		       : torn;
+	return rule_for(function, distance, state->is_saved || state->has_switched,
+			state->has_switched);
 }
 
 static int tell_assembly(struct unwind_go *go, const struct go_function *function,
@@ -201,19 +273,23 @@ static int tell_assembly(struct unwind_go *go, const struct go_function *functio
 	uint32_t insn;
 	int err = 0;
 
+	if (go_code_is(function, "runtime.systemstack"))
+		find_kept(go, code, n);
+	else if (go_code_is(function, "runtime.morestack"))
+		state.kept_lr = find_kept_lr(go, code, n);
 	go_values_begin(&go->table, function, function->sp, &distances);
 	for (size_t at = 0; !err && at + sizeof(insn) <= n; at += sizeof(insn)) {
 		pc = function->begin + at;
 		if (pc >= distances.end && !go_values_next(&distances))
 			break;
-		rule = rule_in(function, &state, distances.value);
-		err = go_code_tell(go, pc, &rule);
+		rule = rule_in(go, function, &state, distances.value);
+		err = go_calls_tell(go, pc, &rule);
 		memcpy(&insn, code + at, sizeof(insn));
 		follow(&state, insn);
 		pc += sizeof(insn);
 	}
 	rule = (struct unwind_rule){ 0 };
-	return err || pc >= function->end ? err : go_code_tell(go, pc, &rule);
+	return err || pc >= function->end ? err : go_calls_tell(go, pc, &rule);
 }
 
 int go_code_tell_arm64(struct unwind_go *go, const struct go_function *function)

@@ -31,7 +31,12 @@ size_t go_code_read(struct unwind_go *go, uint64_t pc, uint64_t end, uint8_t *re
 		       : 0;
 }
 
-int go_code_tell(struct unwind_go *go, uint64_t pc, const struct unwind_rule *rule)
+struct unwind_rule go_code_kept_rule(const struct unwind_go *go)
 {
-	return go->sink->row(go->sink->arg, pc, rule);
+	return (struct unwind_rule){
+		.cfa = UNWIND_CFA_GO,
+		.cfa_offset = go->kept.g,
+		.deref_offset = go->kept.m,
+		.reg = go->kept.now,
+	};
 }

@@ -15,7 +15,8 @@
 int go_code_tell_x86(struct unwind_go *go, const struct go_function *function);
 int go_code_tell_arm64(struct unwind_go *go, const struct go_function *function);
 
-int go_code_tell(struct unwind_go *go, uint64_t pc, const struct unwind_rule *rule);
+/* The goroutine's stack, once go->kept is known; how it goes on is up to the caller. */
+struct unwind_rule go_code_kept_rule(const struct unwind_go *go);
 
 /* The code in [pc, end), at most room bytes of it: how many; 0: it can't be read. */
 size_t go_code_read(struct unwind_go *go, uint64_t pc, uint64_t end, uint8_t *ret,
