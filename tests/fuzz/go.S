@@ -125,6 +125,15 @@ run_big: /* main.asm: how larger frames are made */
 	ldr x30, [sp], #160
 	ret
 	.p2align 5
+run_still: /* main.asm: calls nobody, and writes over its return address in memory */
+	str x30, [sp, #-32]!
+	stur x29, [sp, #-8]
+	sub x29, sp, #8
+	str w2, [sp]
+	add x29, sp, #24
+	add sp, sp, #32
+	ret
+	.p2align 5
 run_preempt: /* runtime.asyncPreempt: what is pushed before it is not its own */
 	stur x30, [sp, #-240]
 	sub sp, sp, #240
@@ -282,6 +291,7 @@ name_newstack: .asciz "runtime.newstack"
 name_preempt: .asciz "runtime.asyncPreempt"
 	.set name_old, name_systemstack
 	.set name_big, name_asm
+	.set name_still, name_asm
 name_inlined: .asciz "main.inlined"
 name_deep: .asciz "main.deep"
 	.p2align 2
@@ -305,6 +315,7 @@ steps_old: FIRST(1); DOWN(16, 13); UP(16, 1); .byte 0
 steps_schedule: FIRST(1); .byte 0
 steps_newstack: FIRST(1); DOWN(16, 6); UP(16, 1); .byte 0
 steps_big: FIRST(3); DOWN(160, 4); UP(160, 1); .byte 0
+steps_still: FIRST(1); DOWN(32, 5); UP(32, 1); .byte 0
 steps_preempt: FIRST(2); DOWN(240, 7); UP(256, 1); .byte 0
 #else
 steps_start: FIRST(6); .byte 0
@@ -353,6 +364,7 @@ entries:
 	ENTRY(asm)
 #ifdef __aarch64__
 	ENTRY(big)
+	ENTRY(still)
 	ENTRY(preempt)
 #endif
 entries_end:
@@ -376,6 +388,7 @@ RECORD(morestack, WRITES_SP | ASSEMBLY)
 RECORD(asm, ASSEMBLY)
 #ifdef __aarch64__
 RECORD(big, ASSEMBLY)
+RECORD(still, ASSEMBLY)
 RECORD(preempt, WRITES_SP | ASSEMBLY)
 #endif
 

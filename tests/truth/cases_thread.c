@@ -63,7 +63,7 @@
 #define BYHAND(mode, who, in_guests)                                                     \
 	{                                                                                \
 		.name = "byhand-" mode, .program = "byhand", .args = mode " %m",         \
-		.kinds = BOTH_COMPILERS, .core = in_guests, .core_ms = 2000,             \
+		.kinds = BOTH_COMPILERS, .core = in_guests, .core_ms = 800,              \
 		.tabled = true, .seen = BYHAND_WAYS,                                     \
 		.thread = { BYHAND_ENDS(who), BYHAND_CROSSED(who, "") },                 \
 		.async = { BYHAND_ENDS(who), BYHAND_CROSSED(who, "--;") },               \

@@ -44,6 +44,7 @@ struct go_state {
 	bool has_fp;	/* x29 is the frame's */
 	bool knows_fp;	/* x29 is the caller's, as long as it is not saved */
 	bool knows_lr;
+	bool is_leaf; /* it calls nobody, so the link register stays what it was */
 	bool has_switched, has_called; /* to another stack; and there */
 	bool is_torn;
 	uint32_t own; /* registers that hold this stack's pointer */
@@ -259,14 +260,35 @@ static struct unwind_rule rule_in(const struct unwind_go *go,
 			rule.fp = UNWIND_FP_LOST;
 		return state->knows_lr ? rule : torn;
 	}
-	return rule_for(function, distance, state->is_saved || state->has_switched,
+	rule = rule_for(function, distance, state->is_saved || state->has_switched,
 			state->has_switched);
+	/* and may have another use for the place where that is saved */
+	if (state->is_leaf) {
+		rule.ra = UNWIND_RA_LR;
+		rule.ra_words = 0;
+	}
+	return rule;
+}
+
+static bool calls_nobody(const struct go_function *function, const uint8_t *code,
+			 size_t n)
+{
+	uint32_t insn;
+
+	for (size_t at = 0; at + sizeof(insn) <= n; at += sizeof(insn)) {
+		memcpy(&insn, code + at, sizeof(insn));
+		if (arm64_insn_calls(insn))
+			return false;
+	}
+	return n == function->end - function->begin;
 }
 
 static int tell_assembly(struct unwind_go *go, const struct go_function *function,
 			 const uint8_t *code, size_t n)
 {
-	struct go_state state = { .knows_fp = true, .knows_lr = true };
+	struct go_state state = { .knows_fp = true,
+				  .knows_lr = true,
+				  .is_leaf = calls_nobody(function, code, n) };
 	uint64_t pc = function->begin;
 	struct unwind_rule rule = { 0 };
 	struct go_values distances;
