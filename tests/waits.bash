@@ -11,7 +11,7 @@ exec {waits_silence}<> <(:)
 wait_for() {
 	local pause ms=10
 
-	for _ in {1..400}; do
+	for _ in {1..1000}; do
 		"$@" && return
 		printf -v pause '0.%03d' $ms
 		read -rt "$pause" -u "$waits_silence" || true

@@ -2,22 +2,28 @@
 // Templates, lambdas and inlined functions of a standard library.
 #include <algorithm>
 #include <map>
-#include <regex>
 #include <string>
 #include <vector>
+
+template <typename T> static int sorted(std::vector<T> of)
+{
+	std::map<T, int> seen;
+
+	std::stable_sort(of.begin(), of.end());
+	for (auto &one : of)
+		seen[one]++;
+	std::sort(of.begin(), of.end(),
+		  [&](auto &a, auto &b) { return seen[a] < seen[b]; });
+	of.erase(std::unique(of.begin(), of.end()), of.end());
+	return (int)seen.size() + (int)of.size();
+}
 
 int main(int argc, char **argv)
 {
 	std::vector<std::string> words(argv, argv + argc);
-	std::map<std::string, int> seen;
-	std::regex odd("a.*b|[0-9]+");
+	std::vector<std::pair<int, std::string>> lengths;
 
-	for (auto &word : words) {
-		seen[word]++;
-		if (std::regex_match(word, odd))
-			seen["odd"]++;
-	}
-	std::sort(words.begin(), words.end(),
-		  [](auto &a, auto &b) { return a.size() < b.size(); });
-	return (int)(seen.size() + words[0].size());
+	for (auto &word : words)
+		lengths.emplace_back((int)word.size(), word);
+	return sorted(words) + sorted(lengths);
 }
