@@ -5,8 +5,8 @@
 
 #include "maps.bpf.h"
 
-/* By s->rule, a GO: its stack into s->cfa, and if the rule says so where it goes on into
- * s->go_pc and s->lr. 0: the thread has none, or what it has is none. */
+/* By s->rule, a GO or GO_C: its stack into s->cfa, and if the rule says so where it goes
+ * on into s->go_pc and s->lr. 0: the thread has none, or what it has is none. */
 int goroutine_find(__u32 hook);
 
 #endif

@@ -344,6 +344,7 @@ __noinline int table_find_cfa(__u32 hook)
 		s->cfa = (s->word & knobs.addr_mask) + offset;
 		return 1;
 	case UNWIND_CFA_GO:
+	case UNWIND_CFA_GO_C:
 		if (goroutine_find(hook))
 			return 1;
 		s->rule.cfa = UNWIND_CFA_TORN;

@@ -31,6 +31,7 @@
 	X(INDEXED, "*(sp + deref + 8 * register `reg`) + offset: known as for REG")      \
 	X(PLT, "sp + offset, and 8 more from the `reg`th byte of 16 on")                 \
 	X(GO, "where Go's runtime keeps the stack of the goroutine that it works for")   \
+	X(GO_C, "the same, beside C that the goroutine called")                          \
 	X(SIGNAL, "a signal frame: registers lie where the kernel put them")             \
 	X(END, "nobody called this: the thread's start")                                 \
 	X(TORN, "no telling: the stack, or its frame, is another's already")             \
@@ -70,6 +71,10 @@ enum unwind_ra {
  * pc; arm64: the ra_words-th word from that m on is the caller's link register.
  */
 #define UNWIND_GO_WORDS 8 /* of the goroutine, from its m on */
+
+/* A CFA of GO_C's: at sp + deref_offset lie a g, whose second word ends its stack, and
+ * how far below that sp was; or 0, and what sp was. There the return address lies, 8 *
+ * ra_words from the CFA. */
 
 /*
  * Where x86-64's rbx of the caller is: 0: not saved yet, or restored; else

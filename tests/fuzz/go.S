@@ -109,6 +109,24 @@ run_morestack: /* runtime.morestack */
 	bl run_leaf
 	brk #0
 	.p2align 5
+run_cgo: /* runtime.asmcgocall */
+	str x30, [sp, #-16]!
+	stur x29, [sp, #-8]
+	sub x29, sp, #8
+	ldr x0, [x28, #56]
+	mov sp, x0
+	ldr x29, [x28, #96]
+	mov x13, sp
+	sub x13, x13, #16
+	mov sp, x13
+	str x4, [sp]
+	str x4, [sp, #8]
+	blr x1
+	mov sp, x5
+	ldur x29, [sp, #-8]
+	ldr x30, [sp], #16
+	ret
+	.p2align 5
 run_asm: /* main.asm */
 	str x19, [sp, #-16]!
 	nop
@@ -288,6 +306,7 @@ name_morestack: .asciz "runtime.morestack"
 name_asm: .asciz "main.asm"
 name_schedule: .asciz "runtime.schedule"
 name_newstack: .asciz "runtime.newstack"
+name_cgo: .asciz "runtime.asmcgocall"
 name_preempt: .asciz "runtime.asyncPreempt"
 	.set name_old, name_systemstack
 	.set name_big, name_asm
@@ -315,6 +334,7 @@ steps_old: FIRST(1); DOWN(16, 13); UP(16, 1); .byte 0
 steps_schedule: FIRST(1); .byte 0
 steps_newstack: FIRST(1); DOWN(16, 6); UP(16, 1); .byte 0
 steps_big: FIRST(3); DOWN(160, 4); UP(160, 1); .byte 0
+steps_cgo: FIRST(1); DOWN(16, 14); UP(16, 1); .byte 0
 steps_still: FIRST(1); DOWN(32, 5); UP(32, 1); .byte 0
 steps_preempt: FIRST(2); DOWN(240, 7); UP(256, 1); .byte 0
 #else
@@ -361,6 +381,9 @@ entries:
 	ENTRY(newstack)
 	ENTRY(mcall)
 	ENTRY(morestack)
+#ifdef __aarch64__
+	ENTRY(cgo)
+#endif
 	ENTRY(asm)
 #ifdef __aarch64__
 	ENTRY(big)
@@ -387,6 +410,7 @@ RECORD(mcall, WRITES_SP | ASSEMBLY)
 RECORD(morestack, WRITES_SP | ASSEMBLY)
 RECORD(asm, ASSEMBLY)
 #ifdef __aarch64__
+RECORD(cgo, WRITES_SP | ASSEMBLY)
 RECORD(big, ASSEMBLY)
 RECORD(still, ASSEMBLY)
 RECORD(preempt, WRITES_SP | ASSEMBLY)

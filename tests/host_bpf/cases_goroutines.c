@@ -91,6 +91,39 @@ static void test_link_register_that_is_kept(void **state)
 	}
 }
 
+/* runtime.asmcgocall: beside C lie the g, and how far sp was below the end of its stack;
+ * or what sp was, of who was on the scheduler's stack already. */
+static void test_beside_c(void **state)
+{
+	const struct unwind_rule keeps = { .cfa = UNWIND_CFA_GO_C, .ra_words = -2 };
+	const struct {
+		uint64_t g, was;
+		bool known;
+	} cases[] = {
+		{ GOROUTINE, 0x100, true },
+		{ 0, ITS_STACK, true },
+		{ 0x555555555000, 0x100, false },
+		{ GOROUTINE, 0x1000, false },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct sampled at;
+
+		world_setup(NULL);
+		fp_gives_sp = false;
+		at = put_goroutine(keeps, RULE_SP(32));
+		memory_put(GOROUTINE + 8, ITS_STACK + 0x100);
+		memory_put(STACK + 16, cases[i].g);
+		memory_put(STACK + 24, cases[i].was);
+		memory_put(ITS_STACK, SITE(2));
+		put_call(ITS_STACK + 16, 32, 3);
+		if (cases[i].known)
+			ASSERT_WALK(&at, "UCCC", "10000 10108 10208 10308", START);
+		else
+			assert_int_not_equal(walker_sample(&at)->ending, END_START);
+	}
+}
+
 /* Who has no goroutine, or another's memory, has no caller. */
 static void test_nothing_kept(void **state)
 {
@@ -116,6 +149,7 @@ int run_goroutine_cases(void)
 		CASE(test_return_address_on_its_stack),
 		CASE(test_pc_that_is_kept),
 		CASE(test_link_register_that_is_kept),
+		CASE(test_beside_c),
 		CASE(test_nothing_kept),
 	};
 

@@ -189,6 +189,29 @@ static bool find_goroutine(struct plain *p)
 	return true;
 }
 
+static bool find_beside_c(struct plain *p)
+{
+	uint64_t at = p->sp + (uint64_t)(int64_t)p->rule->deref_offset, g, was, end = 0;
+
+	if (!p->sp_is_known || !memory_get(at, &g) || !memory_get(at + 8, &was) ||
+	    (g && !memory_get((g & knobs.addr_mask) + 8, &end)))
+		return false;
+	p->cfa = ((g ? end - was : was) & knobs.addr_mask) -
+		 8 * (uint64_t)(int64_t)p->rule->ra_words;
+	return true;
+}
+
+/* By what Go's runtime keeps. */
+static enum step_kind look_at_goroutine(struct plain *p)
+{
+	static const struct unwind_rule torn = { .cfa = UNWIND_CFA_TORN };
+
+	if (p->rule->cfa == UNWIND_CFA_GO ? find_goroutine(p) : find_beside_c(p))
+		return STEP_KIND_TABLE;
+	p->rule = &torn;
+	return STEP_KIND_END;
+}
+
 /* arm64, behind a frame record: sp is wherever the rule puts it that says where
  * this frame's record lies. */
 static enum step_kind look_without_sp(struct plain *p)
@@ -226,14 +249,8 @@ static enum step_kind look(struct plain *p)
 		return STEP_KIND_SIGNAL;
 	if (p->rule->cfa == UNWIND_CFA_END || p->rule->cfa == UNWIND_CFA_TORN)
 		return STEP_KIND_END;
-	if (p->rule->cfa == UNWIND_CFA_GO && !find_goroutine(p)) {
-		static const struct unwind_rule torn = { .cfa = UNWIND_CFA_TORN };
-
-		p->rule = &torn;
-		return STEP_KIND_END;
-	}
-	if (p->rule->cfa == UNWIND_CFA_GO)
-		return STEP_KIND_TABLE;
+	if (p->rule->cfa == UNWIND_CFA_GO || p->rule->cfa == UNWIND_CFA_GO_C)
+		return look_at_goroutine(p);
 	return look_without_sp(p);
 }
 
@@ -370,7 +387,6 @@ static enum ending step(struct plain *p)
 	}
 	if (ending != STEP_OK)
 		return ending;
-	p->is_unproven |= p->kind == FRAME_UNPROVEN;
 	p->led = leads(p);
 	was_resumed = is_resumed(p);
 	p->is_leaf = p->step_kind == STEP_KIND_SIGNAL || p->kind == FRAME_USER;
@@ -385,6 +401,8 @@ static enum ending step(struct plain *p)
 	p->step_kind = doubt(p);
 	if (p->step_kind == STEP_KIND_BOTTOM || p->step_kind == STEP_KIND_HIDDEN)
 		p->kind = FRAME_BOTTOM;
+	/* what seems to be a handler's return is one: nothing else leads there */
+	p->is_unproven |= p->kind == FRAME_UNPROVEN;
 	return STEP_OK;
 }
 

@@ -172,7 +172,8 @@ static void leaves_c_to_its_own_information(void **state)
 
 /* The same of arm64, where frames are multiples of 16: in memory the return address, from
  * a on with x29 saved below it and from A on with x29 in place, for 16 bytes, 32 and so
- * on; from 0 on it is in the link register, from k on with x29 saved; f: by x29. */
+ * on; from 0 on it is in the link register, from k on with x29 saved; f: by x29; c: by
+ * what is kept beside C. */
 static char arm64_letter(const struct unwind_rule *rule)
 {
 	int size = rule->cfa_offset, words = -rule->ra_words;
@@ -184,6 +185,8 @@ static char arm64_letter(const struct unwind_rule *rule)
 		return rule->cfa == UNWIND_CFA_TORN ? '!' : '$';
 	if (rule->cfa == UNWIND_CFA_GO)
 		return kept_letter(rule, 0, 184, 2, 5);
+	if (rule->cfa == UNWIND_CFA_GO_C)
+		return is_saved && !rule->deref_offset && words == 2 ? 'c' : '?';
 	if (rule->ra == UNWIND_RA_LR) {
 		is_saved = rule->fp == UNWIND_FP_CFA && rule->fp_words == -size / 8 - 1;
 		return rule->cfa != UNWIND_CFA_SP || words ? '?'
@@ -230,6 +233,7 @@ static void tells_arm64(void **state)
 	assert_arm64_told("run_newstack", "0Aa$aaa0");
 	assert_arm64_told("run_mcall", "00!!$$$.");
 	assert_arm64_told("run_morestack", "000GG...");
+	assert_arm64_told("run_cgo", "0Aaaaf!!!!!cc!A0");
 	assert_arm64_told("run_asm", "0110....");
 	assert_arm64_told("run_big", "000jjjJ0");
 	assert_arm64_told("run_still", "02mmmm0.");

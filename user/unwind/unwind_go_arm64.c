@@ -35,7 +35,8 @@
 #define BY_SP	    0x000003e0
 #define LDR	    0xf9400000 /* ldr Rt, [Rn, #imm] */
 #define STR	    0xf9000000
-#define G	    28 /* the register that has the thread's g */
+#define SECOND_WORD (1u << 10) /* #8 */
+#define G	    28	       /* the register that has the thread's g */
 
 /* In a function that is written in assembly, before an instruction of it. */
 struct go_state {
@@ -47,7 +48,8 @@ struct go_state {
 	bool is_leaf; /* it calls nobody, so the link register stays what it was */
 	bool has_switched, has_called; /* to another stack; and there */
 	bool is_torn;
-	uint32_t own; /* registers that hold this stack's pointer */
+	bool is_beside_c; /* what it keeps of the goroutine lies at sp */
+	uint32_t own;	  /* registers that hold this stack's pointer */
 	uint32_t before;
 	short kept_lr; /* of runtime.morestack, in what is kept; 0: not known */
 };
@@ -150,6 +152,10 @@ static void follow_sp(struct go_state *state, const struct arm64_effect *is,
 		state->is_framed = true;
 	else if (!is_own)
 		state->has_switched = true;
+	if (is->sp != ARM64_SP_MOVED)
+		state->is_beside_c = false;
+	else if (state->is_framed && (insn & ~31u) == (STR | SECOND_WORD | BY_SP))
+		state->is_beside_c = state->has_switched;
 	state->own &= ~is->sets;
 	if (is->keeps != ARM64_NO_REG && !state->has_switched)
 		state->own |= 1u << is->keeps;
@@ -226,6 +232,12 @@ static struct unwind_rule rule_away(const struct unwind_go *go,
 
 	if (go_code_never_comes_back(function))
 		rule.cfa = UNWIND_CFA_END;
+	if (state->is_beside_c && go_code_is(function, "runtime.asmcgocall"))
+		return (struct unwind_rule){ .cfa = UNWIND_CFA_GO_C,
+					     .ra_words = (short)(-distance / GO_WORD),
+					     .fp = UNWIND_FP_CFA,
+					     .fp_words =
+						     (short)(-distance / GO_WORD - 1) };
 	if (!go->kept.is_known)
 		return rule;
 	if (state->is_framed && go_code_is(function, "runtime.systemstack")) {
