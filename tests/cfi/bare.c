@@ -39,6 +39,16 @@ static int cut(int fd, size_t bytes, Elf64_Ehdr header)
 										   : -1;
 }
 
+/* Before the first entry, sections alone say what is code: of arm64's a return may be
+ * told of that has no frame. */
+static bool is_told_by_section(const struct truth *truth, const struct unwind_rule *rule,
+			       const struct unwind_rule *other)
+{
+	return truth->is_arm64 && other->cfa == UNWIND_CFA_NONE &&
+	       rule->cfa == UNWIND_CFA_SP && !rule->cfa_offset &&
+	       rule->ra == UNWIND_RA_LR;
+}
+
 /* Of stubs and entry points a file without section headers says nothing. */
 static bool same_rules(const struct image *of, const struct image *as,
 		       const struct truth *truth)
@@ -51,7 +61,9 @@ static bool same_rules(const struct image *of, const struct image *as,
 		struct unwind_rule rule = image_rule(as, rows[i].pc);
 
 		if (!truth_no_cfi(truth, rows[i].pc))
-			same = !memcmp(&rule, &rows[i].rule, sizeof(rule));
+			same = !memcmp(&rule, &rows[i].rule, sizeof(rule)) ||
+			       is_told_by_section(truth, &rows[i].rule, &rule) ||
+			       is_told_by_section(truth, &rule, &rows[i].rule);
 	}
 	free(rows);
 	return same;

@@ -213,6 +213,13 @@ static bool is_init_rule(const struct truth_code *code, uint64_t pc,
 	return rule->cfa_offset == (early ? 8 : 16);
 }
 
+/* arm64's, without a frame: tests/unit/test_leaf_arm64.c. */
+static bool is_leaf_rule(const struct unwind_rule *rule)
+{
+	return rule->cfa == UNWIND_CFA_SP && !rule->cfa_offset &&
+	       rule->ra == UNWIND_RA_LR && rule->fp == UNWIND_FP_SAME;
+}
+
 /* What may be said of code that readelf is silent about. */
 static bool is_synthesized_rule(const struct truth *truth, uint64_t pc,
 				const struct unwind_rule *rule)
@@ -225,8 +232,10 @@ static bool is_synthesized_rule(const struct truth *truth, uint64_t pc,
 		return is_plt_rule(truth, pc - code->begin, rule);
 	if (code->kind == TRUTH_ENTRY)
 		return rule->cfa == UNWIND_CFA_NONE || rule->cfa == UNWIND_CFA_END;
+	if (truth->is_arm64)
+		return rule->cfa == UNWIND_CFA_NONE || is_leaf_rule(rule);
 	/* glibc's have 9 bytes and more, musl's 3 */
-	if (truth->is_arm64 || code->end - code->begin < 9)
+	if (code->end - code->begin < 9)
 		return rule->cfa == UNWIND_CFA_NONE;
 	return is_init_rule(code, pc, rule);
 }
@@ -239,10 +248,11 @@ static bool is_rule_by_code(const struct truth *truth, const struct unwind_rule 
 	bool is_read = rule->cfa == UNWIND_CFA_REG || rule->reg == UNWIND_BY_CODE ||
 		       rule->bx_words == UNWIND_BX_LOST;
 
-	return !truth->is_arm64 &&
-	       (rule->cfa == UNWIND_CFA_TORN ||
-		(rule->cfa <= UNWIND_CFA_REG && rule->ra_words == -1 &&
-		 rule->fp != UNWIND_FP_DEREF && is_read));
+	if (truth->is_arm64)
+		return is_leaf_rule(rule);
+	return rule->cfa == UNWIND_CFA_TORN ||
+	       (rule->cfa <= UNWIND_CFA_REG && rule->ra_words == -1 &&
+		rule->fp != UNWIND_FP_DEREF && is_read);
 }
 
 static void judge(const struct truth *truth, uint64_t pc, const struct truth_row *row,
