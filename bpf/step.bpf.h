@@ -192,7 +192,8 @@ static __always_inline __u32 step_by_table(struct scratch *s, __u32 hook)
 	s->fp = fp;
 	/* a goroutine's registers are kept as they were; its frame may be empty, and ends
 	 * then where this one did */
-	s->is_leaf = !FP_GIVES_SP && s->rule.ra == UNWIND_RA_REG;
+	s->is_leaf = !FP_GIVES_SP && s->rule.ra == UNWIND_RA_REG &&
+		     s->rule.cfa == UNWIND_CFA_GO;
 	if (s->is_leaf)
 		start_cycle_test(s);
 	if (!FP_GIVES_SP)

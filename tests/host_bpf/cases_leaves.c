@@ -248,7 +248,7 @@ static void test_inline_switch(void **state)
 
 /* A return address that a function took off the stack, as vfork does; of the sampled
  * frame alone, since whoever is called may use the register. */
-static void test_ra_in_register(void **state)
+static void check_ra_in_register(bool sp_by_fp)
 {
 	for (int reg = 0; reg <= USER_REGS; reg++) {
 		struct unwind_rule rule = RULE(.cfa = UNWIND_CFA_SP, .ra = UNWIND_RA_REG);
@@ -257,6 +257,7 @@ static void test_ra_in_register(void **state)
 
 		rules[0].ra_words = rules[3].ra_words = (short)reg;
 		world_setup(NULL);
+		fp_gives_sp = sp_by_fp;
 		put_code(rules, 4, 0);
 		at = leaf_in_code(0);
 		at.fp = 0;
@@ -271,6 +272,12 @@ static void test_ra_in_register(void **state)
 		if (reg < USER_REGS)
 			ASSERT_WALK(&at, "UCC", "10000 10108 10308 cut", BROKEN);
 	}
+}
+
+static void test_ra_in_register(void **state)
+{
+	check_ra_in_register(true);
+	check_ra_in_register(false); /* arm64 */
 }
 
 /* A system call may be its function's last instruction: there the function's own rule

@@ -328,7 +328,8 @@ static enum ending step_by_table(struct plain *p)
 		p->bx_is_known = p->rule->bx_words != UNWIND_BX_LOST &&
 				 word_at(p->cfa + 8 * (int64_t)p->rule->bx_words, &p->bx);
 	p->kind = p->sp_is_known ? FRAME_CALLER : FRAME_UNPROVEN;
-	if (!fp_gives_sp && p->rule->ra == UNWIND_RA_REG) /* with all its registers */
+	if (!fp_gives_sp && p->rule->ra == UNWIND_RA_REG &&
+	    p->rule->cfa == UNWIND_CFA_GO) /* with all its registers */
 		p->kind = FRAME_USER;
 	p->sp_is_known = true;
 	p->fp = fp;

@@ -37,6 +37,7 @@ struct unwind_rule go_code_kept_rule(const struct unwind_go *go)
 		.cfa = UNWIND_CFA_GO,
 		.cfa_offset = go->kept.g,
 		.deref_offset = go->kept.m,
+		.bx_words = UNWIND_BX_LOST,
 		.reg = go->kept.now,
 	};
 }

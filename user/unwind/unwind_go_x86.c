@@ -146,13 +146,11 @@ static void look_away(struct unwind_go *go, struct go_code *code)
 	} else if (go->kept.is_known && go_code_is(function, "runtime.systemstack")) {
 		code->away = go_code_kept_rule(go);
 		code->away.ra_words = -1;
-		code->away.bx_words = UNWIND_BX_LOST;
 	} else if (go->kept.is_known && go->knows_scheduler &&
 		   go_code_is(function, "runtime.morestack")) {
 		code->away = go_code_kept_rule(go);
 		code->away.ra = UNWIND_RA_REG;
 		code->away.fp = UNWIND_FP_LOST;
-		code->away.bx_words = UNWIND_BX_LOST;
 	}
 }
 
