@@ -20,7 +20,7 @@ code_bytes() {
 	mkdir bad
 	"$E2E_BIN/corrupt" elf "$E2E_BIN/libspin.so" bad "$(code_offset)" "$(code_bytes)"
 	start_target map "$(code_offset)" 0 bad/*.so
-	record_while "$last_pid" 1500 -F 1999 -p "$last_pid" -o out --stats-json stats
+	record_while "$last_pid" 800 -F 3999 -p "$last_pid" -o out --stats-json stats
 	adds_up out stats
 	is_clean out
 	# all were read, and the parser lived through it
@@ -77,6 +77,7 @@ code_bytes() {
 	start_recorder -F 999 -p "$(of_all)" -o out --stats-json stats
 	recorder_runs
 	runs_for 300 "${pids[0]}" "${long[@]}"
+	kill -STOP "${pids[0]}" "${long[@]}" # they would only take CPUs from the parser
 	kill -INT "$recorder"
 	wait "$recorder"
 	jq -e '.worker.failed == 4 and .symbols.failed == 4' stats
@@ -230,7 +231,7 @@ start_jit() {
 @test "names of threads that mean something else to a reader" {
 	start_target name 'a;b' $'new\nline' $'\e[31mred' $'\xff\xfe\xc3' '--' '[cut]' \
 		'main 12' ' lead' '' $'\xe2\x82' '12'
-	record_while "$last_pid" 1500 -F 1999 -p "$last_pid" -o out --stats-json stats \
+	record_while "$last_pid" 800 -F 3999 -p "$last_pid" -o out --stats-json stats \
 		--tape tape
 	adds_up out stats
 	is_clean out
@@ -254,7 +255,7 @@ start_jit() {
 		files+=("$name.so")
 	done
 	start_target map "$(code_offset)" 0 "${files[@]}"
-	record_while "$last_pid" 2500 -F 1999 -p "$last_pid" -o out --stats-json stats \
+	record_while "$last_pid" 1300 -F 3999 -p "$last_pid" -o out --stats-json stats \
 		--tape tape
 	adds_up out stats
 	is_clean out

@@ -76,8 +76,8 @@ recorder_ends() {
 
 # PIDS MS OPTION…: records until each of the PIDS (a comma between them) has had so
 # much CPU time, then Ctrl-C; the recorder must end with status $ends, or 0. Until it
-# samples, they would only take CPUs from it, so they are stopped; but not before they are
-# themselves, and no shell any more.
+# samples, and once it has, they would only take CPUs from it, so they are stopped; but not
+# before they are themselves, and no shell any more.
 record_while() {
 	local ms=$2 of pid
 	IFS=, read -ra of <<<"$1"
@@ -93,8 +93,10 @@ record_while() {
 		kill_ours "$recorder"
 		return 1
 	fi
+	kill -STOP "${of[@]}"
 	kill -INT "$recorder"
-	recorder_ends "${ends:-0}"
+	recorder_ends "${ends:-0}" || return
+	kill -CONT "${of[@]}"
 }
 
 # Exit status 2, nothing on stdout, one sentence and what to do on stderr.

@@ -68,7 +68,7 @@ all_are_whole() {
 	local main="$2main$inner(;$handler)?" serve="$3serve(;middle)?(;leaf)?(;$handler)?"
 
 	start "./$1"
-	record_while "$last_pid" 3000 -F 997 -p "$last_pid" -o out --stats-json stats
+	record_while "$last_pid" 1000 -F 2999 -p "$last_pid" -o out --stats-json stats
 	adds_up out stats
 	# a system call's pc is behind it, which may be another function's
 	grep -vF '_[k]' out | sed -E 's/ [0-9]+$//' | sort -u >stacks

@@ -292,9 +292,9 @@ static bool read_line(struct line *line, int argc, char **argv)
 	snprintf(core, sizeof(core), "%s/" CORE_KIND, setup->workloads);
 	setup->core_is_flat = access(core, X_OK) != 0;
 	if (!setup->hz)
-		setup->hz = setup->core ? 499 : 2999;
+		setup->hz = setup->core ? 499 : 4999;
 	if (!setup->ms)
-		setup->ms = setup->core ? 280 : 450;
+		setup->ms = setup->core ? 280 : 270;
 	return optind == argc;
 }
 

@@ -7,6 +7,7 @@
 #include "base/error.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -247,6 +248,19 @@ static int judge_recording(const struct setup *setup, struct judge *judge,
 		   : judge_file(judge, files, VIEW_ASYNC, &findings[VIEW_ASYNC], wrong);
 }
 
+/* Whoever reads that it failed wants to know what became of the names, and why. */
+static void say_names(const struct files *files)
+{
+	AUTO_FREE char *stats = NULL;
+	const char *symbols;
+
+	if (folded_read_text(&stats, files->stats))
+		return;
+	symbols = strstr(stats, "\"symbols\"");
+	if (symbols)
+		printf("# %.*s\n", (int)strcspn(symbols, "}"), symbols);
+}
+
 int trial_run(const struct setup *setup, const struct truth_case *of, const char *kind,
 	      struct finding findings[N_VIEWS], struct str *wrong)
 {
@@ -264,6 +278,8 @@ int trial_run(const struct setup *setup, const struct truth_case *of, const char
 		err = record_enough(setup, &judge, kind, &files, wrong);
 	if (!err)
 		err = judge_recording(setup, &judge, &files, findings, wrong);
+	if (!err && wrong->n && !setup->fault)
+		say_names(&files);
 	judge_close(&judge);
 	return err;
 }

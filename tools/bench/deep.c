@@ -2,7 +2,7 @@
 /*
  * A hot leaf on a stack of known depth.
  *
- *	deep MS FRAMES BYTES [chains|fibers]
+ *	deep MS FRAMES BYTES [chains|fibers|whole]
  *
  * FRAMES calls of some BYTES of stack each, then a loop in registers for MS of
  * CPU time, so that as many ticks fall on a busy machine as on a quiet one.
@@ -11,7 +11,9 @@
  * frames make 50 async callers in 5 roots, and the async view goes on in this
  * thread five times. With `fibers` each dispatcher resumes a fiber, on whose stack it
  * goes on: 100 frames lie on 6 stacks. Without, the stack is the same and no root is
- * entered.
+ * entered. It ends with the first of these frames, so that who goes by frame pointers
+ * sees as much of it as who goes by tables, and nobody a thread's start; with `whole` it
+ * has what calls main() above, as any program.
  *
  * The frames of operations lie apart on the heap, as in a program that embeds
  * them in its requests.
@@ -49,7 +51,7 @@ struct operation {
 
 struct plan {
 	size_t pad; /* of each frame */
-	bool chains, fibers, measure;
+	bool chains, fibers, whole, measure;
 	unsigned int left; /* for the fiber that begins */
 	uintptr_t last_fp;
 	size_t frame_bytes;
@@ -158,10 +160,11 @@ static void on_alarm(int signal)
 	_exit(0);
 }
 
-/* The stack ends here as a thread's does: no frame is above. */
+/* The stack ends here by frame pointers as a thread's does: no frame is above. */
 static FN void bottom(struct plan *plan, unsigned int frames)
 {
-	*(void **)__builtin_frame_address(0) = NULL;
+	if (!plan->whole)
+		*(void **)__builtin_frame_address(0) = NULL;
 	if (frames)
 		down(plan, frames - 1);
 	else
@@ -179,11 +182,12 @@ int main(int argc, char **argv)
 	struct plan plan = {
 		.chains = !strcmp(how, "chains"),
 		.fibers = !strcmp(how, "fibers"),
+		.whole = !strcmp(how, "whole"),
 	};
 
 	if (ms <= 0 || frames < 0 || frames > FRAMES_MAX || bytes < 0 ||
 	    bytes > BYTES_MAX) {
-		fputs("usage: deep MS FRAMES BYTES [chains|fibers]\n", stderr);
+		fputs("usage: deep MS FRAMES BYTES [chains|fibers|whole]\n", stderr);
 		return 2;
 	}
 	plan.pad = pad_for((size_t)bytes);

@@ -129,7 +129,7 @@ load_postgres() {
 }
 
 load_deep() {
-	"$bin/deep" 3600000 100 64 &
+	"$bin/deep" 3600000 100 64 whole &
 	keep_load
 }
 

@@ -313,18 +313,21 @@ void recording_fds(const struct recording *r, struct pollfd fds[RECORDING_FDS])
 		fds[i] = (struct pollfd){ .fd = of[i], .events = POLLIN };
 }
 
-int recording_pace_ms(struct recording *r)
+int recording_pace_ms(const struct recording *r)
 {
-	uint64_t now = clock_now_ns();
-
-	if (r->is_stirred)
-		r->stirred_ns = now;
-	r->is_stirred = false;
 	if (publisher_is_behind(r->publisher))
 		return 0;
 	if (publisher_is_unsure(r->publisher))
 		return SOON_MS;
-	return now - r->stirred_ns < STIRRED_NS ? PUMP_MS : CALM_MS;
+	return clock_now_ns() - r->stirred_ns < STIRRED_NS ? PUMP_MS : CALM_MS;
+}
+
+/* What it was told needs its time once for all that came at once. */
+static void note_stir(struct recording *r)
+{
+	if (r->is_stirred)
+		r->stirred_ns = clock_now_ns();
+	r->is_stirred = false;
 }
 
 int recording_pump(struct recording *r)
@@ -350,6 +353,7 @@ int recording_pump(struct recording *r)
 		err = trim_modules(r);
 	if (r->servers)
 		debug_servers_step(r->servers);
+	note_stir(r);
 	return err < 0 ? err : 0;
 }
 

@@ -27,7 +27,7 @@ int recording_stop(struct recording *recording);
  */
 #define RECORDING_FDS 3
 void recording_fds(const struct recording *recording, struct pollfd fds[RECORDING_FDS]);
-int recording_pace_ms(struct recording *recording);
+int recording_pace_ms(const struct recording *recording);
 
 /* Reads what is there and processes what is due. */
 int recording_pump(struct recording *recording);
