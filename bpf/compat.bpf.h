@@ -128,6 +128,16 @@ static __always_inline bool regs_behind_syscall(const bpf_user_pt_regs_t *regs,
 		(insn == SYSCALL_INSN || insn == INT_80_INSN));
 }
 
+/* What a uretprobe's trampoline pushes before its system call, which these registers may
+ * be of: it says that it is none any more. False: they are of another one. */
+static __always_inline bool regs_pushed(const bpf_user_pt_regs_t *regs, __u64 *ret)
+{
+	ret[0] = regs->r11;
+	ret[1] = regs->cx;
+	ret[2] = regs->ax;
+	return regs->orig_ax == NO_SYSCALL;
+}
+
 /* A worker that the kernel runs in a process's name (vhost) has none. */
 static __always_inline bool regs_are_users(const bpf_user_pt_regs_t *regs)
 {
@@ -174,6 +184,12 @@ static __always_inline bool regs_behind_syscall(const bpf_user_pt_regs_t *regs,
 						const void *at)
 {
 	return BPF_CORE_READ((const struct pt_regs___syscall *)at, syscallno) >= 0;
+}
+
+/* Its trampolines make no system call. */
+static __always_inline bool regs_pushed(const bpf_user_pt_regs_t *regs, __u64 *ret)
+{
+	return false;
 }
 
 static __always_inline bool regs_are_users(const bpf_user_pt_regs_t *regs)

@@ -7,6 +7,7 @@
 #include "compat.bpf.h"
 #include "context.bpf.h"
 #include "splice.bpf.h"
+#include "uprobes.bpf.h"
 #include "words.bpf.h"
 
 const volatile struct knobs knobs = {};
@@ -100,14 +101,24 @@ static __always_inline void take_user_stack(struct scratch *s, __u32 hook,
 }
 
 /* verifier: where chunks will lie, since seven calls have 512 bytes of stack together */
+struct saved {
+	bpf_user_pt_regs_t regs;
+	__u64 pushed[UPROBES_PUSHED], room[UPROBES_PUSHED];
+};
+
 static __always_inline void take_saved_user_stack(struct scratch *s, __u32 hook)
 {
-	bpf_user_pt_regs_t *saved = (void *)s->chunk;
+	struct saved *saved = (void *)s->chunk;
 	bool in_syscall = false;
 
 	_Static_assert(sizeof(*saved) <= sizeof(s->chunk), "fits");
-	if (saved_user_regs(saved, &in_syscall))
-		take_user_stack(s, hook, saved, in_syscall);
+	if (!saved_user_regs(&saved->regs, &in_syscall))
+		return;
+	if (HAS_UPROBES && regs_pushed(&saved->regs, saved->pushed) &&
+	    CURRENT(utask, utask) &&
+	    uprobes_are_pushed(saved->pushed, saved->regs.sp, saved->room))
+		saved->regs.sp += sizeof(saved->pushed);
+	take_user_stack(s, hook, &saved->regs, in_syscall);
 }
 
 SEC("perf_event")

@@ -12,4 +12,19 @@
  * hand. */
 int uprobes_find_pc(__u32 hook);
 
+/*
+ * From 6.11 on x86-64, a function that is waited for returns by a system call, for which
+ * its trampoline pushes three registers. As that call ends, and for some instructions of
+ * the kernel's, pc is where the function returns to and sp still below these three. Are
+ * they there?
+ */
+#define UPROBES_PUSHED 3
+
+static __always_inline bool uprobes_are_pushed(const __u64 regs[UPROBES_PUSHED], __u64 sp,
+					       __u64 room[UPROBES_PUSHED])
+{
+	return read_user(room, UPROBES_PUSHED * sizeof(*room), sp) &&
+	       room[0] == regs[0] && room[1] == regs[1] && room[2] == regs[2];
+}
+
 #endif

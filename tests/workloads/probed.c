@@ -5,7 +5,7 @@
  * This program waits for its own. One calls itself; one goes on in another by a jump, so
  * that both return by one address.
  *
- *	probed MS
+ *	probed MS [often]		often: their returns take most of the time
  *
  * Thread:  main;turn;outer;inner;inner;burn  main;turn;last
  */
@@ -20,9 +20,11 @@
 
 extern const Elf64_Ehdr __ehdr_start;
 
+static int turns = 20000;
+
 static FN void burn(void)
 {
-	spin(20000);
+	spin(turns);
 }
 
 FN void inner(int n)
@@ -42,7 +44,7 @@ FN void outer(void)
 
 FN void last(void)
 {
-	spin(20000);
+	spin(turns);
 	AFTER();
 }
 
@@ -87,7 +89,9 @@ int main(int argc, char **argv)
 	FILE *file = fopen(TYPE_FILE, "r");
 
 	if (argc < 2)
-		return work_usage("probed", "MS");
+		return work_usage("probed", "MS [often]");
+	if (argc > 2)
+		turns = 50;
 	if (!file || fscanf(file, "%u", &type) != 1 ||
 	    readlink("/proc/self/exe", path, sizeof(path) - 1) < 0)
 		return 2;

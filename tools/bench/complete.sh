@@ -21,10 +21,10 @@ weft_roots() {
 		stack = $0; sub(/ [0-9]+$/, "", stack)
 		split(stack, frame, ";")
 		name = frame[2]; file = "-"; at = "-"
-		if (name ~ /\+0x[0-9a-f]+$/) {
+		if (name ~ /[+!]0x[0-9a-f]+$/) {
 			file = at = name
-			sub(/\+0x[0-9a-f]+$/, "", file)
-			sub(/.*\+0x/, "", at)
+			sub(/[+!]0x[0-9a-f]+$/, "", file)
+			sub(/.*[+!]0x/, "", at)
 			name = "-"
 		}
 		while (n-- > 0) print frame[1], name, file, at

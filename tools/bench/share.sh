@@ -22,6 +22,7 @@ share_by_weft() {
 		--event cpu-clock -o "$work/share.weft" --stats-json "$json" \
 		2>"$work/err" && [ "$(figure "$work/share.meter" status)" = 0 ] || return
 	share_whole=$(whole_of "$json")
+	figure "$work/share.meter" cpu_ns >"$work/share.weft.cpu"
 	share_of "$work/share.meter" >"$work/share.weft.of"
 }
 
@@ -44,4 +45,20 @@ run_share() {
 	done
 	row "$name" % 0.15 ours \
 		"$share_whole; the peer is perf record alone, whose ticks nobody counts"
+}
+
+# What is paid once, however short the recording.
+run_start() {
+	local name='CPU of a start and a stop' peer
+
+	for _ in $(seq "$rounds"); do
+		if ! share_ms=1000 share_by_weft; then
+			say "weft failed: $(tail -1 "$work/err")"
+			return 1
+		fi
+		peer=-
+		! share_ms=1000 share_by_perf >/dev/null || peer=$(figure "$work/share.meter" cpu_ns)
+		round "$name" "$(cat "$work/share.weft.cpu")" "$peer"
+	done
+	row "$name" ns 1.5e8 ours "19 Hz for 1 s; the peer is perf record alone"
 }

@@ -58,9 +58,34 @@ by_perf() {
 	[ "$perf_samples" -gt 0 ]
 }
 
+# FOLDED: ours, which are true; what is not known is no frame.
+frames_by_weft() {
+	awk '{ frames = gsub(/;/, ";"); frames -= gsub(/;\[cut\];/, ";")
+		all += frames * $NF; samples += $NF }
+	END { if (!samples) exit 1; printf "%.2f\n", all / samples }' "$1"
+}
+
+# OUTPUT: a line a frame, and behind a stack how often it was there. Which of them are
+# true, nobody says: all count, in its favour.
+frames_by_bpftrace() {
+	awk '/^@\[/ { frames = 0 }
+	/^ / { frames++ }
+	/\]: [0-9]+$/ { all += frames * $NF; samples += $NF }
+	END { if (!samples) exit 1; printf "%.2f\n", all / samples }' "$1"
+}
+
+true_frames_beside_bpftrace() {
+	our_frames=$(frames_by_weft "$work/weft.folded") &&
+		peer_frames=$(frames_by_bpftrace "$work/bpftrace.out") || return 0
+	round 'BPF a true frame, beside bpftrace' \
+		"$(calc "$(ns_a_run "$work/weft.meter") / $our_frames")" \
+		"$(calc "$(ns_a_run "$work/bpftrace.meter") / $peer_frames")"
+}
+
 beside_bpftrace() {
 	local meter=$work/bpftrace.meter runs
 
+	true_frames_beside_bpftrace
 	runs=$(figure "$meter" runs)
 	round 'BPF a sample, beside bpftrace' "$(ns_a_run "$work/weft.meter")" \
 		"$(ns_a_run "$meter")"
@@ -110,14 +135,16 @@ whole_round() {
 run_whole() {
 	local on="on a load:$load_names"
 
-	no_bpftrace='' no_perf=''
+	no_bpftrace='' no_perf='' our_frames=no peer_frames=no
 	for _ in $(seq "$rounds"); do
 		whole_round || return
 	done
-	row 'BPF a sample, beside bpftrace' ns 0.4 ratio \
+	row 'BPF a sample, beside bpftrace' ns 1 ratio \
 		"99 Hz, $on; $(whole_of "$work/weft.json")"
+	row 'BPF a true frame, beside bpftrace' ns 0.35 ratio \
+		"$our_frames and $peer_frames frames a sample, of which all are taken for true"
 	row 'CPU a sample, beside bpftrace' ns 0.1 ratio
-	row 'CPU a sample, beside perf' ns 0.1 ratio
+	row 'CPU a sample, beside perf' ns 0.15 ratio "of 10 s, from fork to file"
 	row 'first sample, beside bpftrace' ns 3e8 ours
 	row 'first sample, beside perf' ns 3e8 ours
 	row 'first sample, by weft' ns 3e8 ours "its own account"
@@ -128,6 +155,20 @@ run_whole() {
 	row 'memory, beside perf' kB 40960 ours "perf record alone"
 	[ -z "$no_bpftrace" ] || no_row 'bpftrace' "not installed, or it did not run here"
 	[ -z "$no_perf" ] || no_row 'perf' "not installed, or it did not run here"
+}
+
+# The same for longer, when what a start costs has been shared by more.
+run_minute() {
+	local name="CPU a sample, $((minute_ms / 1000)) s, beside perf" whole_ms=$minute_ms
+
+	has perf || return 0
+	if ! by_weft || ! by_perf; then
+		say "weft or perf failed: $(tail -1 "$work/err")"
+		return 1
+	fi
+	round "$name" "$weft_cpu" "$(calc "($(figure "$work/perf.meter" cpu_ns) +
+		$(figure "$work/script.meter" cpu_ns)) / $perf_samples")"
+	row "$name" ns 0.4 ratio "one round, from fork to file"
 }
 
 # Compilations alone, one a CPU: stacks of some thirty frames without frame pointers,

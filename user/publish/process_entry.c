@@ -178,6 +178,19 @@ static uint64_t code_bytes(const struct process *process)
 	return sum;
 }
 
+/* It is gone meanwhile, or hidden, or there is no room: it goes unseen. */
+static void note_refusal(struct publisher *p, const struct process *process,
+			 const struct process_entry *entry, int err)
+{
+	bool is_old = !process_entry_is_provisional(entry);
+
+	if (err == -EPERM && is_old)
+		publisher_note_hidden(p, process->tgid);
+	p->counts.refused += err != -ESRCH && err != -EPERM && is_old;
+	log_verbose_paced(&p->pace, "%s", error_sentence());
+	error_clear();
+}
+
 int publisher_publish(struct publisher *p, const struct process *process,
 		      struct process_entry *entry)
 {
@@ -210,14 +223,8 @@ int publisher_publish(struct publisher *p, const struct process *process,
 	if (!err)
 		err = p->config.outside->put(&p->config.maps, (pid_t)process->tgid,
 					     &process_info);
-	if (err) { /* gone meanwhile, hidden, or no room: it goes unseen */
-		bool is_old = !process_entry_is_provisional(entry);
-
-		if (err == -EPERM && is_old)
-			publisher_note_hidden(p, process->tgid);
-		p->counts.refused += err != -ESRCH && err != -EPERM && is_old;
-		log_verbose_paced(&p->pace, "%s", error_sentence());
-		error_clear();
+	if (err) {
+		note_refusal(p, process, entry, err);
 		return 0;
 	}
 	entry->process_info = process_info;
