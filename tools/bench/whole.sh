@@ -95,11 +95,16 @@ beside_bpftrace() {
 	round 'memory, beside bpftrace' "$weft_rss" "$(figure "$meter" rss_kb)"
 }
 
+# Of perf record and perf script together
+perf_cpu_a_sample() {
+	calc "($(figure "$work/perf.meter" cpu_ns) + $(figure "$work/script.meter" cpu_ns)) \
+		/ $perf_samples"
+}
+
 beside_perf() {
 	local meter=$work/perf.meter script=$work/script.meter cpu stop
 
-	cpu=$(($(figure "$meter" cpu_ns) + $(figure "$script" cpu_ns)))
-	cpu=$(calc "$cpu / $perf_samples")
+	cpu=$(perf_cpu_a_sample)
 	stop=$(($(figure "$meter" stop_ns) + $(figure "$script" wall_ns)))
 	round 'CPU a sample, beside perf' "$weft_cpu" "$cpu"
 	round 'first sample, beside perf' "$weft_first" "$(perf_first_ns)"
@@ -166,8 +171,7 @@ run_minute() {
 		say "weft or perf failed: $(tail -1 "$work/err")"
 		return 1
 	fi
-	round "$name" "$weft_cpu" "$(calc "($(figure "$work/perf.meter" cpu_ns) +
-		$(figure "$work/script.meter" cpu_ns)) / $perf_samples")"
+	round "$name" "$weft_cpu" "$(perf_cpu_a_sample)"
 	row "$name" ns 0.4 ratio "one round, from fork to file"
 }
 
