@@ -247,6 +247,21 @@ static void fds_of_recording(const struct agent *agent, struct pollfd fds[RECORD
 		recording_fds(agent->recording, fds);
 }
 
+/* For a moment the sampler, the first, says what it likes. True: somebody else did. */
+static bool rest(const struct agent *agent, struct pollfd *fds, size_t n)
+{
+	int fd = fds[0].fd, ready, ms = 0;
+
+	if (agent->recording && naming_is_idle(agent->naming))
+		ms = recording_rest_ms(agent->recording);
+	if (!ms)
+		return false;
+	fds[0].fd = -1;
+	ready = poll(fds, n, ms);
+	fds[0].fd = fd;
+	return ready > 0;
+}
+
 static int wait_for_work(struct agent *agent)
 {
 	struct pollfd fds[RECORDING_FDS + 2 + AGENT_RECEIVERS_MAX] = {
@@ -258,7 +273,7 @@ static int wait_for_work(struct agent *agent)
 
 	fds_of_recording(agent, fds);
 	n += shipping_fds(agent->shipping, fds + n);
-	if (poll(fds, n, pace_ms(agent)) < 0 && errno != EINTR)
+	if (!rest(agent, fds, n) && poll(fds, n, pace_ms(agent)) < 0 && errno != EINTR)
 		return fail_errno(-errno, "poll");
 	if (fds[RECORDING_FDS].revents)
 		heed_signals(agent);

@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "doctor/probe_parts.h"
+#include "kern/arch.h"
 #include "kern/sampler.h"
 
 #include <errno.h>
@@ -19,16 +20,6 @@
 
 #define AGENT_HZ 19 /* from 68 on rings are larger */
 
-static bool kernel_is_since(unsigned int major, unsigned int minor)
-{
-	struct utsname name;
-	unsigned int have_major, have_minor;
-
-	if (uname(&name) || sscanf(name.release, "%u.%u", &have_major, &have_minor) != 2)
-		return false;
-	return have_major > major || (have_major == major && have_minor >= minor);
-}
-
 void probe_kernel(struct probe_result *result)
 {
 	struct utsname name = { 0 };
@@ -38,7 +29,7 @@ void probe_kernel(struct probe_result *result)
 		probe_say(result, PROBE_MISSING, "%.32s: weft knows x86-64 and arm64",
 			  name.machine);
 		probe_todo(result, "use a machine of one of these architectures");
-	} else if (!kernel_is_since(5, 10)) {
+	} else if (!arch_kernel_is_since(5, 10)) {
 		probe_say(result, PROBE_MISSING,
 			  "%.64s: older than 5.10, without a BPF ring buffer that weft "
 			  "can use",
@@ -213,7 +204,7 @@ void probe_locked_memory(struct probe_result *result)
 	const rlim_t need_bytes = 64 << 20;
 	struct rlimit limit;
 
-	if (kernel_is_since(5, 11)) {
+	if (arch_kernel_is_since(5, 11)) {
 		probe_say(result, PROBE_OK, "not limited for BPF by this kernel");
 		return;
 	}

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "kern/arch.h"
 
+#include <stdio.h>
+#include <sys/utsname.h>
+
 #ifdef __aarch64__
 
 /*
@@ -29,4 +32,14 @@ uint64_t arch_addr_mask(void)
 unsigned int arch_kernel_stack_bytes(void)
 {
 	return 16384; /* x86-64: THREAD_SIZE_ORDER 2 without KASAN */
+}
+
+bool arch_kernel_is_since(unsigned int major, unsigned int minor)
+{
+	struct utsname name;
+	unsigned int have_major, have_minor;
+
+	if (uname(&name) || sscanf(name.release, "%u.%u", &have_major, &have_minor) != 2)
+		return false;
+	return have_major > major || (have_major == major && have_minor >= minor);
 }

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "kern/arch.h"
 #include "record/priority.h"
 #include "record/recording_look.h"
 #include "record/sampling.h"
@@ -28,6 +29,7 @@
 #define PUMP_MS	   50
 #define CALM_MS	   250
 #define STIRRED_NS SECOND_NS
+#define REST_MS	   10
 #define SOON_MS	   1 /* while somebody runs of whom little is known */
 
 #define TRIM_PACE_NS	   100000000ULL
@@ -237,6 +239,7 @@ int recording_start(struct recording *r)
 	int err = sampler_start(r->sampler);
 
 	r->started_ns = r->stirred_ns = clock_now_ns();
+	r->ticks_find_files = arch_kernel_is_since(6, 1); /* bpf/vmas.bpf.c */
 	publisher_started(r->publisher, r->started_ns);
 	if (!err && r->options->command)
 		err = command_go(&r->command, r->options->command[0]);
@@ -320,6 +323,15 @@ int recording_pace_ms(const struct recording *r)
 	if (publisher_is_unsure(r->publisher))
 		return SOON_MS;
 	return clock_now_ns() - r->stirred_ns < STIRRED_NS ? PUMP_MS : CALM_MS;
+}
+
+int recording_rest_ms(const struct recording *r)
+{
+	bool is_stirred = clock_now_ns() - r->stirred_ns < STIRRED_NS;
+
+	return is_stirred && r->ticks_find_files && !publisher_is_behind(r->publisher)
+		       ? REST_MS
+		       : 0;
 }
 
 /* What it was told needs its time once for all that came at once. */

@@ -40,11 +40,12 @@ struct recording {
 	struct sideband_filter filter;
 	struct watched_pids watched;
 	uint64_t begun_ns, started_ns, stopped_ns;
-	uint64_t looked_ns;  /* when /proc was last read through */
-	uint64_t stirred_ns; /* when something was last told that may need an answer */
-	bool is_stirred;     /* it was since */
-	uint64_t trimmed_ns; /* when the module table was gone through */
-	bool must_look;	     /* something about processes was not told since */
+	uint64_t looked_ns;    /* when /proc was last read through */
+	uint64_t stirred_ns;   /* when something was last told that may need an answer */
+	bool is_stirred;       /* it was since */
+	bool ticks_find_files; /* of processes that nothing was told of */
+	uint64_t trimmed_ns;   /* when the module table was gone through */
+	bool must_look;	       /* something about processes was not told since */
 	struct scan_queue unread; /* they run where nothing is known, or had to wait */
 };
 
