@@ -121,6 +121,30 @@ static void what_has_no_symbol_is_forgotten(void **state)
 					 serial == 1 || frame == 0);
 }
 
+/* Somebody may install one. */
+static void a_debug_file_is_looked_for_again(void **state)
+{
+	AUTO(name_cache) cache = NULL;
+	unsigned int turns = 0;
+
+	assert_int_equal(name_cache_new(&cache), 0);
+	for (uint64_t serial = 1; serial <= 3; serial++) {
+		assert_false(name_cache_has_no_debug(cache, serial));
+		assert_int_equal(name_cache_set_no_debug(cache, serial), 0);
+	}
+	name_cache_forget(cache, 2); /* it has come */
+	while (name_cache_has_no_debug(cache, 1)) {
+		assert_false(name_cache_has_no_debug(cache, 2));
+		assert_true(name_cache_has_no_debug(cache, 3));
+		name_cache_turn(cache);
+		assert_true(++turns < 100);
+	}
+	assert_true(turns > 1);
+	assert_int_equal(name_cache_set_no_debug(cache, 1), 0);
+	name_cache_clear(cache);
+	assert_false(name_cache_has_no_debug(cache, 1));
+}
+
 /* A name of 60 KB each: there is an end to it, and it is counted. */
 static void there_is_a_limit(void **state)
 {
@@ -148,6 +172,7 @@ int main(void)
 		cmocka_unit_test(what_was_found_is_found_again),
 		cmocka_unit_test(what_no_window_asks_for_is_let_go),
 		cmocka_unit_test(what_has_no_symbol_is_forgotten),
+		cmocka_unit_test(a_debug_file_is_looked_for_again),
 		cmocka_unit_test(there_is_a_limit),
 	};
 

@@ -211,29 +211,39 @@ static const struct candidate *model_best(const struct candidate *symbols, size_
 	return below && !below->sized && addr < below->end ? below : NULL;
 }
 
+static bool has_any(const struct candidates *batch, uint64_t start, uint64_t end)
+{
+	for (size_t i = 0; i < batch->n; i++)
+		if (batch->items[i].addr >= start && batch->items[i].addr < end)
+			return true;
+	return false;
+}
+
 static void try_batch(uint64_t *seed)
 {
 	struct candidate symbols[MODEL_SYMBOLS];
 	struct candidates batch;
+	unsigned int far = next_random(seed) % 54; /* from each other */
 
 	assert_int_equal(candidates_new(&batch, MODEL_QUERIES), 0);
 	for (size_t i = 0; i < MODEL_QUERIES; i++)
-		candidates_add(&batch, next_random(seed) % 500, i);
+		candidates_add(&batch, next_random(seed) % 500 << far, i);
 	candidates_sort(&batch);
 	for (size_t i = 0; i < MODEL_SYMBOLS; i++) {
 		struct candidate *s = &symbols[i];
 
 		*s = (struct candidate){
-			.start = next_random(seed) % 500,
+			.start = next_random(seed) % 500 << far,
 			.rank = next_random(seed) % 4,
 			.sized = next_random(seed) % 2,
 			.name = i,
 		};
 		s->order = s->start;
-		s->end = s->start + 1 + next_random(seed) % 40;
+		s->end = s->start + ((1 + next_random(seed) % 40) << far);
 		if (s->sized)
 			candidates_cover(&batch, s);
-		candidates_below(&batch, s);
+		assert_int_equal(candidates_below(&batch, s),
+				 has_any(&batch, s->start, s->end));
 	}
 	for (size_t i = 0; i < MODEL_QUERIES; i++) {
 		const struct candidate *got = candidates_best(&batch, i);

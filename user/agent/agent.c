@@ -4,6 +4,7 @@
 #include "agent/answers.h"
 #include "agent/budget_log.h"
 #include "agent/greeting.h"
+#include "agent/memory.h"
 #include "agent/naming.h"
 #include "agent/notify.h"
 #include "agent/pause.h"
@@ -35,6 +36,7 @@ struct agent {
 	struct recording *recording; /* NULL: metrics.pause says why */
 	struct naming *naming;
 	struct budget budget;
+	struct memory memory;
 	struct lottery lottery;
 	uint64_t turn_ns; /* when this turn of the budget began, or 0 */
 	uint64_t begun_ns, next_close_ns, next_second_ns;
@@ -172,30 +174,6 @@ static int turn_budget(struct agent *agent, uint64_t now)
 	if (!was_broken && budget_is_broken(&agent->budget))
 		budget_log_broken(&agent->budget);
 	return take_rate(agent);
-}
-
-static uint64_t memory_in_use(void)
-{
-	return usage_resident_bytes() + usage_helper_bytes();
-}
-
-static void keep_memory(struct agent *agent)
-{
-	uint64_t bytes = memory_in_use(), let_go = 0;
-	bool was_short = agent->budget.is_short;
-
-	if (budget_is_full(&agent->budget, bytes)) {
-		let_go = naming_let_go(agent->naming);
-		budget_set_bytes(&agent->budget, memory_in_use(), let_go);
-		if (!was_short)
-			budget_log_memory(&agent->budget, bytes, let_go);
-		agent->metrics.let_go += let_go > 0;
-	} else {
-		budget_set_bytes(&agent->budget, bytes, let_go);
-	}
-	if (was_short && !agent->budget.is_short)
-		log_warn("budget: there is memory again, so weft looks for names");
-	naming_set_frugal(agent->naming, agent->budget.is_short);
 }
 
 static bool is_over(struct agent *agent, uint64_t now)
@@ -370,7 +348,8 @@ static int every_second(struct agent *agent, uint64_t now)
 	err = heed_pause(agent);
 	if (err || !agent->recording)
 		return err;
-	keep_memory(agent);
+	agent->metrics.let_go +=
+		memory_keep(&agent->memory, &agent->budget, agent->naming, now);
 	return sampler_check_cpus(agent->recording->sampler);
 }
 

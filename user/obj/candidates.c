@@ -12,16 +12,24 @@
  * each a few times. */
 #define WORK_MAX (1u << 26)
 
+/* Of the range of addresses. The index has the first query of each. */
+#define SECTIONS (1u << 10)
+
 int candidates_new(struct candidates *batch, size_t room)
 {
 	*batch = (struct candidates){ .room = room };
 	batch->items = calloc(room ? room : 1, sizeof(*batch->items));
-	return batch->items ? 0 : fail(-ENOMEM, "no memory for %zu addresses", room);
+	batch->index = calloc(SECTIONS + 1, sizeof(*batch->index));
+	if (batch->items && batch->index)
+		return 0;
+	candidates_free(batch);
+	return fail(-ENOMEM, "no memory for %zu addresses", room);
 }
 
 void candidates_free(struct candidates *batch)
 {
 	free(batch->items);
+	free(batch->index);
 	*batch = (struct candidates){ 0 };
 }
 
@@ -38,22 +46,46 @@ static int by_addr(const void *a, const void *b)
 	return (x->addr > y->addr) - (x->addr < y->addr);
 }
 
+static size_t section_of(const struct candidates *batch, uint64_t addr)
+{
+	return (addr - batch->items[0].addr) >> batch->section_bits;
+}
+
+static void make_index(struct candidates *batch)
+{
+	uint64_t span =
+		batch->n ? batch->items[batch->n - 1].addr - batch->items[0].addr : 0;
+	size_t section = 0;
+
+	for (batch->section_bits = 0; span >> batch->section_bits >= SECTIONS;)
+		batch->section_bits++;
+	for (size_t i = 0; i < batch->n; i++)
+		while (section <= section_of(batch, batch->items[i].addr))
+			batch->index[section++] = i;
+	while (section <= SECTIONS)
+		batch->index[section++] = batch->n;
+}
+
 void candidates_sort(struct candidates *batch)
 {
 	qsort(batch->items, batch->n, sizeof(*batch->items), by_addr);
+	make_index(batch);
 }
 
-/* The first query that is not below addr. */
+/* The first query that is not below addr. Asked for each of maybe a million symbols. */
 static size_t lower_bound(const struct candidates *batch, uint64_t addr)
 {
-	return LOWER_BOUND(batch->n, i, batch->items[i].addr < addr);
-}
+	const struct query *items = batch->items;
+	size_t section, first;
 
-bool candidates_any(const struct candidates *batch, uint64_t start, uint64_t end)
-{
-	size_t i = lower_bound(batch, start);
-
-	return i < batch->n && batch->items[i].addr < end;
+	if (!batch->n || addr <= items[0].addr)
+		return 0;
+	if (addr > items[batch->n - 1].addr)
+		return batch->n;
+	section = section_of(batch, addr);
+	first = batch->index[section];
+	return first + LOWER_BOUND(batch->index[section + 1] - first, i,
+				   items[first + i].addr < addr);
 }
 
 bool candidates_near(const struct candidates *batch, uint64_t start)
@@ -87,12 +119,15 @@ void candidates_cover(struct candidates *batch, const struct candidate *symbol)
 	}
 }
 
-void candidates_below(struct candidates *batch, const struct candidate *symbol)
+bool candidates_below(struct candidates *batch, const struct candidate *symbol)
 {
 	size_t i = lower_bound(batch, symbol->start);
 
-	if (i < batch->n && beats(symbol, &batch->items[i].below))
+	if (i == batch->n)
+		return false;
+	if (beats(symbol, &batch->items[i].below))
 		batch->items[i].below = *symbol;
+	return batch->items[i].addr < symbol->end;
 }
 
 const struct candidate *candidates_best(struct candidates *batch, size_t i)

@@ -31,6 +31,8 @@ struct query {
 struct candidates { /* {0} is an empty batch */
 	struct query *items;
 	size_t n, room;
+	size_t *index; /* of the first item of each section of the addresses */
+	unsigned int section_bits;
 	uint64_t work; /* comparisons, bounded */
 };
 
@@ -42,9 +44,6 @@ void candidates_free(struct candidates *batch);
 void candidates_add(struct candidates *batch, uint64_t addr, size_t index);
 void candidates_sort(struct candidates *batch); /* after the last add */
 
-/* Does [start, end) hold a query? Asked before the name is looked at. */
-bool candidates_any(const struct candidates *batch, uint64_t start, uint64_t end);
-
 /* Would a symbol without size that starts here be the nearest below one? */
 bool candidates_near(const struct candidates *batch, uint64_t start);
 
@@ -52,8 +51,9 @@ bool candidates_near(const struct candidates *batch, uint64_t start);
 void candidates_cover(struct candidates *batch, const struct candidate *symbol);
 
 /* Offers a start: of a symbol without size, or (sized) one that ends the reach
- * of those before it. */
-void candidates_below(struct candidates *batch, const struct candidate *symbol);
+ * of those before it. Is any query from there up to its end? Else the name of a symbol
+ * with a size needs no look. */
+bool candidates_below(struct candidates *batch, const struct candidate *symbol);
 
 /* After the pass: the best for items[i], or NULL. Ask for i in rising order,
  * leaving out none. */

@@ -103,8 +103,7 @@ static void take_sized(struct elf_pass *pass, const Elf64_Sym *sym,
 
 	if (ELF64_ST_TYPE(sym->st_info) == STT_NOTYPE && !code_end(pass->of, sym))
 		return;
-	candidates_below(pass->batch, symbol);
-	if (!candidates_any(pass->batch, symbol->start, symbol->end))
+	if (!candidates_below(pass->batch, symbol))
 		return;
 	name = elf_strings_at(&pass->strings[pass->table], sym->st_name, &n);
 	if (is_mapping(name, n))

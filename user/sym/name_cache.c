@@ -12,7 +12,9 @@
 
 #define NAME_CACHE_PLACES_MAX (1u << 20)
 #define NAME_CACHE_BYTES_MAX  (32u << 20)
-#define CACHE_ROUNDS	      6 /* windows in which a place was not met: it is let go */
+/* Windows in which a place was not met: it is let go. So often debug files are looked
+ * for, too. */
+#define CACHE_ROUNDS 6
 
 struct cached {
 	struct name_place place;
@@ -27,6 +29,7 @@ struct cached {
 
 struct name_cache {
 	struct hmap by_hash;
+	struct hmap without_debug; /* serials, of a few rounds; values say nothing */
 	uint32_t round;
 	struct name_cache_counts counts;
 	struct str text; /* of one that is being made */
@@ -41,6 +44,12 @@ static void free_chain(struct cached *one)
 	}
 }
 
+static void forget_without_debug(struct name_cache *cache)
+{
+	hmap_free(&cache->without_debug);
+	cache->without_debug = (struct hmap){ 0 };
+}
+
 void name_cache_clear(struct name_cache *cache)
 {
 	struct cached *one;
@@ -49,6 +58,7 @@ void name_cache_clear(struct name_cache *cache)
 		free_chain(one);
 	hmap_free(&cache->by_hash);
 	cache->by_hash = (struct hmap){ 0 };
+	forget_without_debug(cache);
 	cache->counts.places = cache->counts.bytes = 0;
 }
 
@@ -245,14 +255,26 @@ static void remove_all(struct name_cache *cache, const struct removal *removal)
 	vec_free(&hashes);
 }
 
+int name_cache_set_no_debug(struct name_cache *cache, uint64_t serial)
+{
+	return hmap_put(&cache->without_debug, serial, cache);
+}
+
+bool name_cache_has_no_debug(const struct name_cache *cache, uint64_t serial)
+{
+	return hmap_get(&cache->without_debug, serial);
+}
+
 void name_cache_turn(struct name_cache *cache)
 {
-	cache->round++;
+	if (++cache->round % CACHE_ROUNDS == 0)
+		forget_without_debug(cache);
 	remove_all(cache, &(struct removal){ .round = cache->round, .is_by_age = true });
 }
 
 void name_cache_forget(struct name_cache *cache, uint64_t serial)
 {
+	hmap_remove(&cache->without_debug, serial);
 	remove_all(cache, &(struct removal){ .serial = serial });
 }
 

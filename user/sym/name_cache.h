@@ -32,10 +32,15 @@ int name_cache_keep(struct name_cache *cache, const struct name_place *place,
 /* All of it. */
 void name_cache_clear(struct name_cache *cache);
 
+/* No debug file of this module was found: none is to be looked for in a while. 0 or
+ * -ENOMEM. */
+int name_cache_set_no_debug(struct name_cache *cache, uint64_t serial);
+bool name_cache_has_no_debug(const struct name_cache *cache, uint64_t serial);
+
 /* A window has its names. */
 void name_cache_turn(struct name_cache *cache);
 
-/* What no symbol named in this module is to be looked for again. */
+/* What no symbol named in this module is to be looked for again, and its debug file. */
 void name_cache_forget(struct name_cache *cache, uint64_t serial);
 
 struct name_cache_counts {

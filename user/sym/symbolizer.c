@@ -72,15 +72,29 @@ static void read_locations(struct symbolizer *s, struct symbol_batch *batch, int
 	split_files_close(&splits);
 }
 
+/* Of stripped files some window has new places nearly always. */
+static int find_debug(struct symbolizer *s, uint32_t module, struct symbol_batch *batch)
+{
+	struct name_cache *cache = s->sources.cache;
+	uint64_t serial = module_serial(s->sources.modules, module);
+	int fd;
+
+	if (cache && name_cache_has_no_debug(cache, serial))
+		return -1;
+	fd = debug_files_open(s->debug, module, symbol_batch_left_ms(batch));
+	if (fd < 0 && cache && symbol_batch_left_ms(batch) &&
+	    name_cache_set_no_debug(cache, serial))
+		error_clear(); /* it is looked for again */
+	return fd;
+}
+
 static int name_file(struct symbolizer *s, uint32_t module, struct symbol_batch *batch)
 {
 	static const enum name_source unnamed[] = { NAMES_GO, NAMES_FUNCTION_STARTS };
 	const struct symbol_sources *sources = &s->sources;
 	const struct elf_info *info = files_elf_info(sources->files, module);
 	const char *path = module_get(sources->modules, module)->path;
-	AUTO_CLOSE int debug =
-		info ? debug_files_open(s->debug, module, symbol_batch_left_ms(batch))
-		     : -1;
+	AUTO_CLOSE int debug = info ? find_debug(s, module, batch) : -1;
 	int fd = files_fd(sources->files, module), err = 0;
 
 	if (debug >= 0)

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "agent/memory.h"
+
+#include "agent/budget_log.h"
+#include "agent/usage.h"
+#include "base/clock.h"
+#include "base/log.h"
+
+/* To look at helpers takes two files each. Far from the budget that may wait. */
+#define HELPERS_FAR_NS (5 * SECOND_NS)
+
+static uint64_t in_use(struct memory *memory)
+{
+	memory->helper_bytes = usage_helper_bytes();
+	return usage_resident_bytes() + memory->helper_bytes;
+}
+
+static uint64_t nearly_in_use(struct memory *memory, const struct budget *budget,
+			      uint64_t now_ns)
+{
+	uint64_t bytes = usage_resident_bytes() + memory->helper_bytes;
+
+	if (now_ns < memory->helpers_due_ns && bytes < budget->bytes_max / 2)
+		return bytes;
+	memory->helpers_due_ns = now_ns + HELPERS_FAR_NS;
+	return in_use(memory);
+}
+
+bool memory_keep(struct memory *memory, struct budget *budget, struct naming *naming,
+		 uint64_t now_ns)
+{
+	uint64_t bytes = nearly_in_use(memory, budget, now_ns), let_go = 0;
+	bool was_short = budget->is_short;
+
+	if (budget_is_full(budget, bytes)) {
+		let_go = naming_let_go(naming);
+		budget_set_bytes(budget, in_use(memory), let_go);
+		if (!was_short)
+			budget_log_memory(budget, bytes, let_go);
+	} else {
+		budget_set_bytes(budget, bytes, let_go);
+	}
+	if (was_short && !budget->is_short)
+		log_warn("budget: there is memory again, so weft looks for names");
+	naming_set_frugal(naming, budget->is_short);
+	return let_go > 0;
+}
