@@ -305,15 +305,15 @@ static inline int world_identity(struct opener *opener, pid_t tgid,
 	return 0;
 }
 
-static inline bool world_remote_read(struct remote_reader *reader, pid_t pid,
-				     const uint64_t *addrs, unsigned int n, uint32_t *ret)
+static inline int world_words(struct opener *opener, pid_t pid, const uint64_t *addrs,
+			      unsigned int n, uint32_t *ret)
 {
 	world.n_peeks++;
 	for (unsigned int i = 0; !world.is_hidden && i < n; i++)
 		for (unsigned int k = 0; k < WORLD_WORDS; k++)
 			if (addrs[i] == world.set_keys[k])
 				ret[i] = k;
-	return !world.is_hidden;
+	return world.is_hidden ? (fail)(-ETIMEDOUT, "held up") : 0;
 }
 
 static const struct outside world_outside = {
@@ -324,7 +324,7 @@ static const struct outside world_outside = {
 	.tell_file = world_tell_file,
 	.files = { world_now, world_open, world_owner },
 	.identity = world_identity,
-	.remote_read = world_remote_read,
+	.words = world_words,
 };
 
 /* The files stay the same, from one world to the next. */

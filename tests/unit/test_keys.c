@@ -20,10 +20,10 @@ static uint64_t key(uint64_t at, unsigned int i)
 	return at + KEY_VADDR - TEXT_VADDR + 4 * i;
 }
 
-static struct key_count gather(struct remote_reader *remote, struct process_info *what)
+static struct key_count gather(struct process_info *what)
 {
 	const struct key_reader reader = { &world_outside,
-					   publisher_files(world.publisher), remote };
+					   publisher_files(world.publisher), NULL };
 
 	*what = (struct process_info){ 0 };
 	return keys_gather(&reader, process_get(publisher_processes(world.publisher), P),
@@ -55,7 +55,6 @@ static void addresses(void **state)
 
 static void of_all_files(void **state)
 {
-	struct remote_reader reader = { 0 };
 	struct process_info what;
 	struct key_count n;
 
@@ -64,7 +63,7 @@ static void of_all_files(void **state)
 	map_known(2, ALSO_AT, 1);
 	world_map(P, 3, AT + 0x400000); /* of which nothing is known */
 	world_pass(0);
-	n = gather(&reader, &what);
+	n = gather(&what);
 	assert_int_equal(n.candidates, 3);
 	assert_int_equal(what.key_addr[0], key(AT, 0));
 	assert_int_equal(what.key_addr[1], key(AT, 1));
@@ -77,19 +76,17 @@ static void of_all_files(void **state)
 /* A file whose code lies in two mappings has its keys once. */
 static void a_key_counts_once(void **state)
 {
-	struct remote_reader reader = { 0 };
 	struct process_info what;
 
 	world_begin();
 	map_known(1, AT, 2);
 	map_known(1, AT, 2); /* replaced by itself */
-	assert_int_equal(gather(&reader, &what).candidates, 2);
+	assert_int_equal(gather(&what).candidates, 2);
 	world_end();
 }
 
 static void set_ones_first_and_in_order(void **state)
 {
-	struct remote_reader reader = { 0 };
 	struct process_info what;
 	struct key_count n;
 
@@ -97,7 +94,7 @@ static void set_ones_first_and_in_order(void **state)
 	map_known(1, AT, FILE_KEYS_MAX);
 	world.set_keys[0] = key(AT, 15);
 	world.set_keys[1] = key(AT, 3);
-	n = gather(&reader, &what);
+	n = gather(&what);
 	assert_int_equal(n.candidates, FILE_KEYS_MAX);
 	assert_int_equal(n.set, 2);
 	assert_int_equal(what.key_addr[0], key(AT, 3));
@@ -105,7 +102,7 @@ static void set_ones_first_and_in_order(void **state)
 	assert_int_equal(what.key_addr[2], key(AT, 0));
 	assert_int_equal(what.key_addr[KEYS_MAX - 1], key(AT, 6));
 	world.is_hidden = true;
-	n = gather(&reader, &what);
+	n = gather(&what);
 	assert_int_equal(n.set, 0);
 	assert_int_equal(what.key_addr[0], key(AT, 0));
 	world_end();
@@ -114,13 +111,12 @@ static void set_ones_first_and_in_order(void **state)
 /* However many files say that they have keys. */
 static void there_is_a_limit(void **state)
 {
-	struct remote_reader reader = { 0 };
 	struct process_info what;
 
 	world_begin();
 	for (uint64_t ino = 1; ino <= 8; ino++)
 		map_known(ino, AT + ino * 0x100000, FILE_KEYS_MAX);
-	assert_int_equal(gather(&reader, &what).candidates, CANDIDATES_MAX);
+	assert_int_equal(gather(&what).candidates, CANDIDATES_MAX);
 	world_end();
 }
 

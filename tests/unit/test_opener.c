@@ -10,13 +10,16 @@
 #undef fail /* ours is meant */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/userfaultfd.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -114,6 +117,58 @@ static void says_why_it_could_not(void **state)
 	assert_int_equal(opener_mapped(opener, getpid(), &map, &module, &fd), -ENOENT);
 	assert_non_null(strstr(error_sentence(), "/no/such"));
 	error_clear();
+}
+
+static uint32_t of_ours[] = { 17, 4 };
+
+static void reads_words(void **state)
+{
+	const uint64_t addrs[] = { (uintptr_t)&of_ours[0], 8, (uintptr_t)&of_ours[1] };
+	AUTO(opener) opener = NULL;
+
+	assert_int_equal(opener_new(&opener), 0);
+	for (int by = 0; by < 2; by++) {
+		uint32_t got[] = { 1, 2, 3 };
+
+		assert_int_equal(
+			opener_words(by ? opener : NULL, getpid(), addrs, 3, got), 0);
+		assert_int_equal(got[0], 17);
+		assert_int_equal(got[1], 2); /* nothing is there */
+		assert_int_equal(got[2], 4);
+	}
+}
+
+/* A page that nobody provides; NULL: this machine has none of that. */
+static void *page_that_waits(void)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register range = { .mode = UFFDIO_REGISTER_MODE_MISSING };
+	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+	void *page = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	range.range = (struct uffdio_range){ (uintptr_t)page, 4096 };
+	if (fd < 0 || ioctl(fd, UFFDIO_API, &api) || ioctl(fd, UFFDIO_REGISTER, &range))
+		return NULL;
+	return page;
+}
+
+static void nobody_waits_for_a_page(void **state)
+{
+	const uint64_t addr = (uintptr_t)page_that_waits();
+	AUTO(opener) opener = NULL;
+	uint32_t got = 5;
+
+	if (!addr)
+		skip();
+	assert_int_equal(opener_new(&opener), 0);
+	assert_int_equal(opener_words(opener, getpid(), &addr, 1, &got), -ETIMEDOUT);
+	error_clear();
+	assert_int_equal(got, 5);
+	assert_int_equal(opener_counts(opener).held, 1);
+	assert_int_equal(opener_words(opener, getpid(), &addr, 1, &got), -ETIMEDOUT);
+	error_clear();
+	assert_int_equal(opener_counts(opener).held, 1); /* not asked again at once */
+	has_our_maps(opener);				 /* and loses nothing else */
 }
 
 /* It ends, and nothing of it is left. */
@@ -393,6 +448,8 @@ int main(void)
 		cmocka_unit_test(hands_over_what_proc_says),
 		cmocka_unit_test(of_many_mappings_none_is_missing),
 		cmocka_unit_test(says_why_it_could_not),
+		cmocka_unit_test(reads_words),
+		cmocka_unit_test(nobody_waits_for_a_page),
 		cmocka_unit_test(may_end_at_any_time),
 		cmocka_unit_test(a_supervisor_that_is_late_stays),
 		cmocka_unit_test(one_that_stops_is_left),

@@ -5,10 +5,6 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "proc/held.h"
-#include "proc/maps_text.h"
-#include "proc/open_context.h"
-#include "proc/open_environ.h"
-#include "proc/opener_barred.h"
 #include "proc/opener_parts.h"
 #include "worker/supervisor.h"
 #include "worker/worker_protocol.h"
@@ -25,27 +21,10 @@
 #define HURRIED_MAX  4		 /* misses after opener_hurry(): then nobody is asked */
 #define STARVED_NS   (1000 * MS) /* more, for one that has not waited but for a CPU */
 #define HELD_LOOK_MS 20
-#define LEFT_MAX     64 /* openers that wait, of whom nobody waits */
 
 /* Beside errors, how an answer was missed: somebody held up the opener, or he, or it,
  * lacked a CPU. */
 enum { HELD = 1, LACKED_CPU };
-
-struct opener {
-	struct supervisor supervisor;
-	pid_t pid;
-	int sock; /* -1: the last one was given up */
-	struct payer_ids ids;
-	struct barred barred;
-	pid_t left[LEFT_MAX];
-	unsigned int n_left;
-	bool is_hurried;
-	unsigned int n_hurried; /* misses since */
-	bool cannot_query;	/* this kernel has no such question */
-	struct opener_counts counts;
-	struct opener_message came;
-	size_t n_text; /* of what came */
-};
 
 static int start(struct opener *opener)
 {
@@ -88,6 +67,7 @@ void opener_free(struct opener *opener)
 		close(opener->sock);
 	supervisor_end(&opener->supervisor);
 	barred_free(&opener->barred);
+	barred_free(&opener->barred_words);
 	free(opener);
 }
 
@@ -111,7 +91,7 @@ static bool may_leave_another(struct opener *opener)
 		if (held_is_there(opener->left[i]))
 			opener->left[n++] = opener->left[i];
 	opener->n_left = n;
-	return n < LEFT_MAX;
+	return n < OPENER_LEFT_MAX;
 }
 
 /* Nobody waits for it; the supervisor ends it with the next one's beginning. */
@@ -124,15 +104,37 @@ static void leave(struct opener *opener)
 		opener->left[opener->n_left++] = opener->pid;
 }
 
+/* Who holds up one that reads his memory has a page that does not come, and his files are
+ * read all the same. */
+static struct barred *barred_from(struct opener *opener, enum opener_kind kind)
+{
+	return kind == OPENER_WORDS ? &opener->barred_words : &opener->barred;
+}
+
+static void tell_of_words(struct opener *opener, pid_t pid)
+{
+	void (*tell)(const char *fmt, ...) =
+		opener->words_missed ? log_verbose : log_warn;
+
+	tell("process %d can't be read in time: weft does not know which of its async "
+	     "keys are set",
+	     (int)pid);
+	opener->words_missed = true;
+}
+
 /* Who wants a CPU and gets none holds his locks for as long, and so does who waits in the
  * kernel for such a one: he is accused only if he does it again. His user is counted all
  * the same: anybody can be slow. */
-static void bar(struct opener *opener, pid_t pid, const struct owner *owner, bool is_slow)
+static void bar(struct opener *opener, const struct opener_request *request,
+		const struct owner *owner, bool is_slow)
 {
-	enum barring barring =
-		barred_add(&opener->barred, pid, is_slow, owner, clock_now_ns());
+	pid_t pid = request->pid;
+	enum barring barring = barred_add(barred_from(opener, request->kind), pid,
+					  is_slow, owner, clock_now_ns());
 
-	if (is_slow)
+	if (request->kind == OPENER_WORDS)
+		tell_of_words(opener, pid);
+	else if (is_slow)
 		log_verbose("process %d, or who opens what it maps, gets no CPU: it is "
 			    "read later",
 			    (int)pid);
@@ -266,32 +268,34 @@ static int ask_payer(struct opener *opener, pid_t pid, struct owner *owner)
 /* Who has held us up before, or whose processes have. Before it is known whom its user's
  * namespace belongs to, that user himself is meant. ret: whose it is, if that was
  * asked. */
-static bool is_barred(struct opener *opener, pid_t pid, struct owner *ret)
+static bool is_barred(struct opener *opener, const struct opener_request *request,
+		      struct owner *ret)
 {
+	struct barred *barred = barred_from(opener, request->kind);
 	uint64_t now = clock_now_ns();
 	int err;
 
-	if (!opener->barred.owners.n) /* as always, nearly */
+	if (!barred->owners.n) /* as always, nearly */
 		return false;
-	if (barred_process(&opener->barred, pid, now))
+	if (barred_process(barred, request->pid, now))
 		return true;
-	*ret = open_user(pid);
-	if (barred_owner(&opener->barred, ret, now))
+	*ret = open_user(request->pid);
+	if (barred_owner(barred, ret, now))
 		return true;
-	err = ask_payer(opener, pid, ret);
+	err = ask_payer(opener, request->pid, ret);
 	error_clear();
 	if (err > 0)
-		bar(opener, pid, ret, err == LACKED_CPU);
-	return err > 0 || barred_owner(&opener->barred, ret, now);
+		bar(opener, request, ret, err == LACKED_CPU);
+	return err > 0 || barred_owner(barred, ret, now);
 }
 
-static int ask(struct opener *opener, const struct opener_request *request,
+int opener_ask(struct opener *opener, const struct opener_request *request,
 	       struct opener_answer *ret, int *ret_fd)
 {
 	struct owner owner = { 0 };
 	int err;
 
-	if (is_barred(opener, request->pid, &owner))
+	if (is_barred(opener, request, &owner))
 		return refuse(opener, request->pid);
 	err = exchange(opener, request, ret, ret_fd);
 	if (err <= 0)
@@ -302,125 +306,9 @@ static int ask(struct opener *opener, const struct opener_request *request,
 		    ask_payer(opener, request->pid, &owner))
 			error_clear();
 	}
-	bar(opener, request->pid, &owner, err == LACKED_CPU);
+	bar(opener, request, &owner, err == LACKED_CPU);
 	return fail(-ETIMEDOUT, "process %d holds up who opens what it maps",
 		    (int)request->pid);
-}
-
-int opener_mapped(struct opener *opener, pid_t pid, const struct mapping *map,
-		  const struct module *module, int *ret_fd)
-{
-	struct opener_request request = {
-		.kind = OPENER_MAPPED,
-		.pid = pid,
-		.start = map->start,
-		.end = map->end,
-		.maj = module->maj,
-		.min = module->min,
-		.ino = module->ino,
-	};
-
-	if (!opener)
-		return open_mapped(pid, map, module, ret_fd);
-	if (strlen(module->path) >= sizeof(request.path))
-		return fail(-ENAMETOOLONG, "a path of pid %d is too long", pid);
-	strcpy(request.path, module->path);
-	return ask(opener, &request, NULL, ret_fd);
-}
-
-int opener_perf_map(struct opener *opener, pid_t pid, const struct owner *kept,
-		    uint64_t max_bytes, int *ret_fd)
-{
-	const struct opener_request request = {
-		.kind = OPENER_PERF_MAP,
-		.pid = pid,
-		.kept = *kept,
-		.max_bytes = max_bytes,
-	};
-
-	return opener ? ask(opener, &request, NULL, ret_fd)
-		      : open_perf_map(pid, kept, max_bytes, ret_fd);
-}
-
-int opener_short_maps(struct opener *opener, pid_t tid, struct str *ret)
-{
-	const struct opener_request request = { .kind = OPENER_MAPS, .pid = tid };
-	int err;
-
-	str_clear(ret);
-	if (!opener)
-		return maps_text_of(tid, opener_short, ret);
-	err = ask(opener, &request, NULL, NULL);
-	if (!err)
-		str_add_bytes(ret, opener->came.text, opener->n_text);
-	return err ? err : str_error(ret);
-}
-
-/* ret: all of it, or a part, -E2BIG. */
-static int ask_long_maps(struct opener *opener, pid_t tid, struct str *ret)
-{
-	const struct opener_request request = { .kind = OPENER_LONG_MAPS, .pid = tid };
-	const struct maps_most all = { SIZE_MAX, SIZE_MAX };
-	struct opener_answer answer;
-	AUTO_CLOSE int fd = -1;
-	int err = ask(opener, &request, &answer, &fd);
-
-	if (!err)
-		err = maps_text_read(fd, all, ret);
-	return err ? err : answer.number ? -E2BIG : 0;
-}
-
-int opener_maps(struct opener *opener, pid_t tid, struct str *ret)
-{
-	int err = opener_short_maps(opener, tid, ret);
-
-	if (err != -E2BIG)
-		return err;
-	error_clear();
-	str_clear(ret);
-	err = opener ? ask_long_maps(opener, tid, ret)
-		     : maps_text_of(tid, opener_long, ret);
-	if (err != -E2BIG)
-		return err;
-	error_clear();
-	log_verbose("process %d maps more than is read: its code at higher addresses is "
-		    "not known",
-		    (int)tid);
-	return 0;
-}
-
-int opener_debug(struct opener *opener, const struct debug_query *query, const char *path,
-		 uint32_t *ret_place, int *ret_fd)
-{
-	struct opener_request request = {
-		.kind = OPENER_DEBUG,
-		.pid = query->pid,
-		.debug = *query,
-	};
-	struct opener_answer answer;
-	int err;
-
-	if (!opener)
-		return open_debug(query, path, ret_place, ret_fd);
-	if (strlen(path) >= sizeof(request.path))
-		return fail(-ENAMETOOLONG, "a path of pid %d is too long", query->pid);
-	strcpy(request.path, path);
-	err = ask(opener, &request, &answer, ret_fd);
-	if (!err)
-		*ret_place = answer.number;
-	return err;
-}
-
-int opener_environ(struct opener *opener, pid_t pid, const char *names, int *ret_fd)
-{
-	struct opener_request request = { .kind = OPENER_ENVIRON, .pid = pid };
-
-	if (!opener)
-		return open_environ(pid, names, ret_fd);
-	if (strlen(names) >= sizeof(request.path))
-		return fail(-ENAMETOOLONG, "too many variables");
-	strcpy(request.path, names);
-	return ask(opener, &request, NULL, ret_fd);
 }
 
 struct owner opener_owner(struct opener *opener, pid_t pid)
@@ -435,50 +323,8 @@ struct owner opener_owner(struct opener *opener, pid_t pid)
 	if (pays_himself(opener, pid, &owner))
 		return owner;
 	request.kept = owner;
-	if (ask(opener, &request, &answer, NULL))
+	if (opener_ask(opener, &request, &answer, NULL))
 		error_clear();
 	owner.payer = answer.number;
 	return owner;
-}
-
-int opener_stat(struct opener *opener, pid_t tid, struct task_stat *ret)
-{
-	const struct opener_request request = { .kind = OPENER_STAT, .pid = tid };
-	struct opener_answer answer;
-	int err;
-
-	if (!opener)
-		return task_stat_read(tid, ret) ? 0 : fail(-ESRCH, "no stat of %d", tid);
-	err = ask(opener, &request, &answer, NULL);
-	if (!err)
-		*ret = answer.stats[0];
-	return err;
-}
-
-int opener_context(struct opener *opener, pid_t pid, int *ret_fd)
-{
-	const struct opener_request request = { .kind = OPENER_CONTEXT, .pid = pid };
-
-	return opener ? ask(opener, &request, NULL, ret_fd) : open_context(pid, ret_fd);
-}
-
-int opener_map_query(struct opener *opener, pid_t tid, const struct map_place *places,
-		     unsigned int n, struct task_stat ret_stats[2])
-{
-	struct opener_request request = { .kind = OPENER_PLACES,
-					  .pid = tid,
-					  .n_places = n };
-	struct opener_answer answer;
-	int err;
-
-	if (!opener)
-		return map_query(tid, places, n, ret_stats);
-	if (opener->cannot_query && n)
-		return -EOPNOTSUPP;
-	memcpy(request.places, places, n * sizeof(*places));
-	err = ask(opener, &request, &answer, NULL);
-	opener->cannot_query |= err == -EOPNOTSUPP;
-	if (!err)
-		memcpy(ret_stats, answer.stats, sizeof(answer.stats));
-	return err;
 }

@@ -18,6 +18,7 @@
 #include "proc/map_query.h"
 #include "proc/open.h"
 #include "proc/open_debug.h"
+#include "proc/open_words.h"
 #include "proc/payer.h"
 
 struct opener;
@@ -72,6 +73,11 @@ int opener_context(struct opener *opener, pid_t pid, int *ret_fd);
 /* As map_query(); n: at most MAP_PLACES_MAX. */
 int opener_map_query(struct opener *opener, pid_t tid, const struct map_place *places,
 		     unsigned int n, struct task_stat ret_stats[2]);
+
+/* As open_words(); n: at most OPEN_WORDS_MAX. One that can't be read stays as it is in
+ * ret. */
+int opener_words(struct opener *opener, pid_t pid, const uint64_t *addrs, unsigned int n,
+		 uint32_t *ret);
 
 struct opener_counts opener_counts(const struct opener *opener);
 

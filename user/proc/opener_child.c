@@ -50,6 +50,7 @@ static int open_one(const struct opener_request *request, uint32_t *ret_place,
 	case OPENER_PLACES:
 	case OPENER_PAYER:
 	case OPENER_STAT:
+	case OPENER_WORDS:
 		break;
 	}
 	return fail(-EPROTO, "no such request");
@@ -74,9 +75,20 @@ static int open_for_others(const struct opener_request *request, uint32_t *ret_p
 
 static int query_places(const struct opener_request *request, struct task_stat *ret_stats)
 {
-	if (request->n_places > MAP_PLACES_MAX)
+	if (request->n > MAP_PLACES_MAX)
 		return fail(-EPROTO, "too many places");
-	return map_query(request->pid, request->places, request->n_places, ret_stats);
+	return map_query(request->pid, request->places, request->n, ret_stats);
+}
+
+static int read_words(const struct opener_request *request, struct str *ret)
+{
+	struct open_word words[OPEN_WORDS_MAX];
+
+	if (request->n > OPEN_WORDS_MAX)
+		return fail(-EPROTO, "too many words");
+	open_words(request->pid, request->addrs, request->n, words);
+	str_add_bytes(ret, (const char *)words, request->n * sizeof(*words));
+	return str_error(ret);
 }
 
 static int copy_maps(const struct opener_request *request, uint32_t *ret_is_a_part,
@@ -99,6 +111,8 @@ static int do_it(const struct opener_request *request, struct opener_answer *ans
 		return copy_maps(request, &answer->number, ret_fd);
 	case OPENER_PLACES:
 		return query_places(request, answer->stats);
+	case OPENER_WORDS:
+		return read_words(request, text);
 	case OPENER_PAYER:
 		answer->number = payer_of(request->pid, request->kept.uid);
 		return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What opener.c and its process say to each other: a request, and its answer with the
- * descriptor if one was asked for and all went well. */
+/* What the opener is, and what weft and its process say to each other: a request, and its
+ * answer with the descriptor if one was asked for and all went well. */
 #ifndef WEFT_PROC_OPENER_PARTS_H
 #define WEFT_PROC_OPENER_PARTS_H
 
@@ -9,7 +9,10 @@
 #include "proc/maps_text.h"
 #include "proc/open.h"
 #include "proc/open_debug.h"
+#include "proc/open_words.h"
 #include "proc/opener.h"
+#include "proc/opener_barred.h"
+#include "worker/supervisor.h"
 
 #include <limits.h>
 
@@ -24,6 +27,7 @@ enum opener_kind {
 	OPENER_CONTEXT,
 	OPENER_PAYER,
 	OPENER_STAT,
+	OPENER_WORDS, /* behind the answer */
 };
 
 struct opener_request {
@@ -34,9 +38,12 @@ struct opener_request {
 	uint64_t ino;
 	struct owner kept; /* PERF_MAP; PAYER: its uid */
 	uint64_t max_bytes;
-	struct debug_query debug;		 /* DEBUG */
-	struct map_place places[MAP_PLACES_MAX]; /* PLACES */
-	uint32_t n_places;
+	union {
+		struct debug_query debug;		 /* DEBUG */
+		struct map_place places[MAP_PLACES_MAX]; /* PLACES */
+		uint64_t addrs[OPEN_WORDS_MAX];		 /* WORDS */
+	};
+	uint32_t n;	     /* of these two */
 	char path[PATH_MAX]; /* MAPPED, DEBUG; ENVIRON: names; as much as is in use */
 };
 
@@ -52,11 +59,36 @@ struct opener_answer {
 static const struct maps_most opener_short = { OPENER_TEXT_MAX, 256u << 10 };
 static const struct maps_most opener_long = { OPENER_MAPS_MAX, OPENER_MAPS_MAX };
 
-/* What comes: as much of the text as there is. */
+/* What comes: as much of the text as there is, or the words. */
 struct opener_message {
 	struct opener_answer answer;
 	char text[OPENER_TEXT_MAX];
 };
+
+#define OPENER_LEFT_MAX 64 /* openers that wait, of whom nobody waits */
+
+struct opener {
+	struct supervisor supervisor;
+	pid_t pid;
+	int sock; /* -1: the last one was given up */
+	struct payer_ids ids;
+	struct barred barred;	    /* whose files nobody is sent for */
+	struct barred barred_words; /* whose memory nobody reads */
+	pid_t left[OPENER_LEFT_MAX];
+	unsigned int n_left;
+	bool is_hurried;
+	unsigned int n_hurried; /* misses since */
+	bool words_missed;	/* of somebody, which is told once */
+	bool cannot_query;	/* this kernel has no such question */
+	struct opener_counts counts;
+	struct opener_message came;
+	size_t n_text; /* of what came */
+};
+
+/* Behind all that bars those who hold it up. ret NULL: of no interest. ret_fd NULL: none
+ * belongs to the answer. The text is in what came. */
+int opener_ask(struct opener *opener, const struct opener_request *request,
+	       struct opener_answer *ret, int *ret_fd);
 
 /* From here on this process reads what only we may, and can neither change a process or
  * a file nor send, run or load anything, as far as a filter of calls sees. */

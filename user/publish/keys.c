@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "publish/keys.h"
 
+#include "base/error.h"
 #include "shared/async_abi.h"
 
 #include <string.h>
@@ -72,9 +73,11 @@ static unsigned int put_set_first(const struct key_reader *from,
 
 	for (unsigned int i = 0; i < all->n; i++)
 		keys[i] = ASYNC_KEY_UNSET;
-	if (!from->outside->remote_read(from->reader, (pid_t)process->tgid, all->addrs,
-					all->n, keys))
+	if (from->outside->words(from->opener, (pid_t)process->tgid, all->addrs, all->n,
+				 keys)) {
+		error_clear(); /* whoever holds us up was told of */
 		return 0;
+	}
 	for (unsigned int i = 0; i < all->n; i++) {
 		if (keys[i] < ASYNC_KEYS)
 			all->addrs[n_set++] = all->addrs[i];

@@ -13,7 +13,7 @@
 uint64_t keys_address(const struct elf_info *info, const struct mapping *map,
 		      uint64_t vaddr);
 
-#define CANDIDATES_MAX REMOTE_READER_WORDS_MAX /* of one process that are looked at */
+#define CANDIDATES_MAX OPEN_WORDS_MAX /* of one process that are looked at */
 
 struct key_count {
 	unsigned int candidates; /* key variables: at most CANDIDATES_MAX */
@@ -23,7 +23,7 @@ struct key_count {
 struct key_reader {
 	const struct outside *outside;
 	const struct files *files;
-	struct remote_reader *reader;
+	struct opener *opener;
 };
 
 /*

@@ -11,5 +11,5 @@ const struct outside outside_real = {
 	.tell_file = publish_maps_tell_file,
 	.files = { clock_now_ns, opener_mapped, opener_owner },
 	.identity = scan_identity,
-	.remote_read = remote_reader_read,
+	.words = opener_words,
 };

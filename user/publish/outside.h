@@ -10,7 +10,6 @@
 #include "kern/publish_maps.h"
 #include "proc/scan.h"
 #include "sym/files.h"
-#include "worker/remote_reader.h"
 
 struct outside {
 	uint64_t (*now_ns)(void);
@@ -29,9 +28,9 @@ struct outside {
 	/* proc/scan.h */
 	int (*identity)(struct opener *opener, pid_t tgid, const struct map_place *places,
 			unsigned int n, struct identity ret[2]);
-	/* worker/remote_reader.h */
-	bool (*remote_read)(struct remote_reader *reader, pid_t pid,
-			    const uint64_t *addrs, unsigned int n, uint32_t *ret);
+	/* proc/opener.h */
+	int (*words)(struct opener *opener, pid_t pid, const uint64_t *addrs,
+		     unsigned int n, uint32_t *ret);
 };
 
 extern const struct outside outside_real;

@@ -195,7 +195,7 @@ int publisher_publish(struct publisher *p, const struct process *process,
 		      struct process_entry *entry)
 {
 	struct process_info process_info = { 0 };
-	const struct key_reader from = { p->config.outside, p->files, &p->reader };
+	const struct key_reader from = { p->config.outside, p->files, p->config.opener };
 	struct key_count keys = keys_gather(&from, process, &process_info);
 	unsigned int n_keys = keys.candidates;
 	int err = find_mapping_table(p, process, entry);

@@ -9,7 +9,6 @@
 #include "base/vec.h"
 #include "publish/sideband_queue.h"
 #include "publish/identity.h"
-#include "worker/remote_reader.h"
 #include "publish/publisher.h"
 
 /*
@@ -84,10 +83,9 @@ struct publisher {
 	struct hmap entries;		       /* by tgid */
 	VEC(uint32_t) dirty;		       /* tgids that are queued */
 	VEC(uint32_t) provisional;	       /* tgids of such incarnations */
-	VEC(uint64_t) wanted; /* by module: the round that it was last in */
-	uint64_t round;	      /* of going through what a process maps */
-	struct hmap hidden;   /* tgids that /proc does not show us */
-	struct remote_reader reader;
+	VEC(uint64_t) wanted;	 /* by module: the round that it was last in */
+	uint64_t round;		 /* of going through what a process maps */
+	struct hmap hidden;	 /* tgids that /proc does not show us */
 	uint64_t keys_read_ns;	 /* when those of too many were last read */
 	unsigned long n_refused; /* spaces, when room was last looked for again */
 	uint64_t refused_ns;	 /* and when that was */
