@@ -28,7 +28,41 @@ static void test_jump_table(void **state)
 	ASSERT_TOLD(FILL "push %rbx; push %r12; jmp *(%rax); nop; int3;"
 			 "inc %eax; pop %r12; pop %rbx; ret; inc %ebx; jmp 1f; nop;"
 			 "1: pop %r12; pop %rbx; ret",
-		    FILL_TOLD "12233..CCCCBACCCC.CCBA");
+		    FILL_TOLD "12233..33332133"
+			      "33.3321");
+}
+
+/* Where nobody knows the entry, the caller's frame pointer is where it is popped from. */
+static void test_what_is_popped(void **state)
+{
+#define TABLE	   FILL "push %rbp; push %rbx; mov %eax, %ebp; jmp *(%rax); nop; int3;"
+#define TABLE_TOLD FILL_TOLD "1bcccc.."
+	ASSERT_TOLD(TABLE
+		    "inc %ebp; pop %rbx; pop %rbp; ret; mov %ebx, %ebp; jmp 1f; nop;"
+		    "1: pop %rbx; pop %rbp; ret",
+		    TABLE_TOLD "cccb1"
+			       "cccc.cb1");
+	/* behind a call before an aligned address, where another may begin */
+	ASSERT_TOLD(FILL
+		    "push %rbp; mov %eax, %ebp; test %eax, %eax; jz 1f; xor %eax, %eax;"
+		    "call *8(%rcx); 1: inc %ebp; pop %rbp; ret",
+		    FILL_TOLD "1bbbbbbbbbbb"
+			      "bbb1");
+	/* and it is not once it was taken down, nor before it was put up */
+	ASSERT_TOLD(TABLE "pop %rbx; pop %rbp; push %rbp; inc %ebp; pop %rbp; ret",
+		    TABLE_TOLD "cb1bbb1");
+	/* what lies there is another one's by then */
+	ASSERT_TOLD(TABLE "mov %rcx, 8(%rsp); inc %ebp; pop %rbx; pop %rbp; ret",
+		    TABLE_TOLD "CCCCCcccb1");
+	/* ways that differ */
+	ASSERT_TOLD(TABLE "test %eax, %eax; jz 1f; pop %rbx; pop %rbp; ret;"
+			  "1: pop %rbp; pop %rbx; ret",
+		    TABLE_TOLD "CCCCcb1"
+			       "c21");
+	/* a function that gives back another one is not believed at all */
+	ASSERT_TOLD(TABLE "test %eax, %eax; jz 1f; pop %rbx; pop %rbp; ret;"
+			  "1: mov %eax, %ebp; add $16, %rsp; ret",
+		    TABLE_TOLD "CCCCCBACCCCCCA");
 }
 
 /* As Free Pascal's: an odd number of them before an aligned function, whose first byte
@@ -290,6 +324,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_branches),
 		cmocka_unit_test(test_jump_table),
+		cmocka_unit_test(test_what_is_popped),
 		cmocka_unit_test(test_zeroes_between),
 		cmocka_unit_test(test_calls),
 		cmocka_unit_test(test_endless),

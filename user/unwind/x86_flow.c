@@ -17,10 +17,9 @@
 #include <errno.h>
 #include <string.h>
 
-#define INSNS_MAX   (1u << 20) /* more is padding, or no code */
-#define DOUBTS	    3	       /* times that calls are followed with less hope */
-#define TAKEN_SHARE 64	       /* of the other rets: of V8 16 of 100, of C none */
-#define OUTSIDE	    (UINT32_MAX - 1)
+#define INSNS_MAX   (1u << 20)	       /* more is padding, or no code */
+#define DOUBTS	    3		       /* times that calls are followed with less hope */
+#define TAKEN_SHARE 64		       /* of the other rets: of V8 16 of 100, of C none */
 #define ASKEW	    X86_FLOW_NO_TARGET /* into the middle of an instruction, or data */
 
 void x86_flow_free(struct x86_flow *flow)
@@ -105,7 +104,7 @@ static void find_target(struct x86_flow *flow, struct flow_insn *insn)
 		return;
 	to = (int64_t)insn->at + insn->n + distance;
 	if (to < 0 || to >= (int64_t)flow->n_bytes) {
-		insn->target = OUTSIDE;
+		insn->target = X86_FLOW_OUTSIDE;
 		return;
 	}
 	found = find_insn(flow, (size_t)to);
@@ -150,16 +149,6 @@ static int come_to(struct x86_flow *flow, uint32_t number, uint32_t from,
 	return 0;
 }
 
-static bool goes_on_behind(const struct x86_flow *flow, uint32_t number,
-			   const struct x86_effect *is)
-{
-	const struct flow_insn *insn = &flow->insns.items[number], *next = insn + 1;
-
-	if (is->leaves || number + 1 >= flow->insns.n || !next->n)
-		return false;
-	return !insn->calls || insn->comes_back;
-}
-
 static int go_on(struct x86_flow *flow, uint32_t number)
 {
 	const struct flow_insn *insn = &flow->insns.items[number];
@@ -181,7 +170,7 @@ static int go_on(struct x86_flow *flow, uint32_t number)
 		x86_pieces_call_at(&flow->pieces, piece, frame.sp.at);
 	if (frame.sp.from == X86_ENTRY && is.returns)
 		x86_pieces_return_at(&flow->pieces, piece, frame.sp.at);
-	else if (frame.sp.from == X86_ENTRY && is.goes && target == OUTSIDE)
+	else if (frame.sp.from == X86_ENTRY && is.goes && target == X86_FLOW_OUTSIDE)
 		x86_pieces_leave_at(&flow->pieces, piece, frame.sp.at);
 	if (frame.sp.from == X86_ENTRY && is.goes && target >= ASKEW)
 		x86_pieces_go_off_at(&flow->pieces, piece, frame.sp.at);
@@ -192,7 +181,7 @@ static int go_on(struct x86_flow *flow, uint32_t number)
 		x86_pieces_spoil(&flow->pieces, piece);
 	else if (goes_elsewhere && target < ASKEW)
 		err = come_to(flow, target, piece, frame);
-	if (!err && goes_on_behind(flow, number, &is))
+	if (!err && x86_flow_goes_on(flow, number, &is))
 		err = come_to(flow, number + 1, piece, frame);
 	return err;
 }
@@ -376,6 +365,8 @@ int x86_flow_read(const uint8_t *code, size_t n, uint64_t vaddr, struct x86_flow
 	if (err)
 		return err;
 	flow->takes_args = flow->n_taking > flow->n_rets / TAKEN_SHARE;
+	if (!flow->takes_args)
+		x86_back_read(flow);
 	*ret = GIVE(flow);
 	return 0;
 }
@@ -393,6 +384,8 @@ static bool rule_of(struct x86_flow *flow, const struct flow_insn *insn,
 	if (!whole->is_told || whole->is_bad ||
 	    !x86_frame_rule(&insn->frame, cfa, cfa == X86_RETURN_BYTES, ret))
 		return false;
+	if (!flow->takes_args)
+		x86_back_complete(flow, insn, ret);
 	/* then the stack is less deep behind a call; and such code keeps frame pointers,
 	 * which lead on better than a rule that loses them */
 	return !flow->takes_args || (ret->fp != UNWIND_FP_LOST && !whole->calls);

@@ -7,6 +7,7 @@
 #define WEFT_UNWIND_X86_FLOW_PARTS_H
 
 #include "obj/x86_insn.h"
+#include "unwind/x86_back.h"
 #include "unwind/x86_flow.h"
 #include "unwind/x86_frame.h"
 #include "unwind/x86_pieces.h"
@@ -14,6 +15,7 @@
 #define X86_FLOW_ROUND	   16 /* what follows data begins on such an address */
 #define X86_FLOW_NO_INSN   UINT32_MAX
 #define X86_FLOW_NO_TARGET (UINT32_MAX - 2) /* and above: no instruction's number */
+#define X86_FLOW_OUTSIDE   (UINT32_MAX - 1) /* of the code at hand */
 
 struct flow_insn {
 	uint32_t at;
@@ -28,6 +30,7 @@ struct flow_insn {
 	bool goes_off;	 /* what begins with it, as functions end that call another */
 	bool leads_to_loop, leads_to_none; /* calls: so it was found, or refuted */
 	struct x86_frame frame;
+	struct x86_back back;
 };
 
 struct x86_flow {
@@ -59,6 +62,17 @@ static inline bool x86_flow_find_depth(const struct x86_flow *flow,
 	whole = x86_pieces_whole(&flow->pieces, insn->piece, &lower);
 	*ret = whole->cfa + lower - insn->frame.sp.at;
 	return whole->is_told && !whole->is_bad;
+}
+
+/* Is what comes behind the instruction gone on with, as far as is known? */
+static inline bool x86_flow_goes_on(const struct x86_flow *flow, uint32_t number,
+				    const struct x86_effect *is)
+{
+	const struct flow_insn *insn = &flow->insns.items[number], *next = insn + 1;
+
+	if (is->leaves || number + 1 >= flow->insns.n || !next->n)
+		return false;
+	return !insn->calls || insn->comes_back;
 }
 
 /* Calls come back, but for those behind which another function may begin. */

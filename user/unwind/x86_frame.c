@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "unwind/x86_frame.h"
 
-#define FAR_BYTES  (1 << 17) /* no frame is as large; in words it fits a rule */
-#define SLOT_BYTES 8
+#define FAR_BYTES (1 << 17) /* no frame is as large; in words it fits a rule */
 
 const struct x86_frame x86_frame_at_entry = {
 	.sp = { .from = X86_ENTRY },
@@ -327,10 +326,10 @@ static void tell_fp(const struct x86_frame *frame, int cfa, bool kept,
 		ret->fp = UNWIND_FP_SAME;
 	} else if (kept && fp->is == X86_SAVED) {
 		ret->fp = UNWIND_FP_CFA;
-		ret->fp_words = (short)((fp->at - cfa) / SLOT_BYTES);
+		ret->fp_words = (short)((fp->at - cfa) / X86_SLOT_BYTES);
 	} else if (kept && fp->is == X86_SAVED_ALIGNED && frame->fp.from == X86_ALIGNED) {
 		ret->fp = UNWIND_FP_DEREF;
-		ret->fp_words = (short)((fp->at - frame->fp.at) / SLOT_BYTES);
+		ret->fp_words = (short)((fp->at - frame->fp.at) / X86_SLOT_BYTES);
 	}
 }
 
@@ -350,7 +349,7 @@ bool x86_frame_rule(const struct x86_frame *frame, int cfa, bool kept,
 	bx = &frame->callers[X86_BX_CALLERS];
 	ret->bx_words = kept && bx->is == X86_KEPT ? 0
 			: kept && bx->is == X86_SAVED
-				? (short)((bx->at - cfa) / SLOT_BYTES)
+				? (short)((bx->at - cfa) / X86_SLOT_BYTES)
 				: UNWIND_BX_LOST;
 	return true;
 }

@@ -11,6 +11,8 @@
 #include "shared/unwind.h"
 #include "unwind/x86_stack.h"
 
+#define X86_SLOT_BYTES 8 /* of a register on the stack */
+
 enum x86_from {
 	X86_NOWHERE, /* nothing is known of it */
 	X86_ENTRY,   /* it counts from the stack pointer at the entry */

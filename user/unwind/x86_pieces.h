@@ -35,6 +35,7 @@ struct x86_piece {
 	int left_at;
 	bool goes_off; /* the same, or where a register or memory says, at most at: */
 	int off_at;
+	bool loses_fp;	 /* returns with another one than its caller's */
 	bool is_begun;	 /* by a function */
 	bool is_doubted; /* nobody knows which of its calls come back */
 };
