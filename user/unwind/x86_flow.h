@@ -20,7 +20,7 @@
 #include "base/cleanup.h"
 #include "unwind/cfi.h"
 
-#define X86_FLOW_MAX (4u << 20) /* bytes at a time, which take some 80 MB */
+#define X86_FLOW_MAX (4u << 20) /* bytes at a time, which take some 90 MB */
 
 struct x86_flow;
 
