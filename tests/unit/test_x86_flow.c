@@ -59,6 +59,9 @@ static void test_what_is_popped(void **state)
 			  "1: pop %rbp; pop %rbx; ret",
 		    TABLE_TOLD "CCCCcb1"
 			       "c21");
+	/* nor from where no frame reaches: in words it would not fit a rule */
+	ASSERT_TOLD(TABLE "mov -0x100000(%rsp), %rbp; add $16, %rsp; ret",
+		    TABLE_TOLD "CCCCCCCCCCCCA");
 	/* a function that gives back another one is not believed at all */
 	ASSERT_TOLD(TABLE "test %eax, %eax; jz 1f; pop %rbx; pop %rbp; ret;"
 			  "1: mov %eax, %ebp; add $16, %rsp; ret",

@@ -8,31 +8,14 @@
 static const struct x86_back lost = { .is = X86_BACK_LOST };
 static const struct x86_back in_fp = { .is = X86_BACK_IN_FP };
 
-/* The CFA above the entry of the instruction's piece; NULL: the whole tells nothing. */
-static const struct x86_piece *told_whole(const struct x86_flow *flow,
-					  const struct flow_insn *insn, int *ret_cfa)
-{
-	const struct x86_piece *whole;
-	int lower;
-
-	if (insn->piece == X86_FLOW_NO_INSN)
-		return NULL;
-	whole = x86_pieces_whole(&flow->pieces, insn->piece, &lower);
-	*ret_cfa = whole->cfa + lower;
-	return whole->is_told && !whole->is_bad ? whole : NULL;
-}
-
 /* How far below the CFA lies base + distance? False: nobody knows. */
 static bool find_depth(const struct flow_insn *insn, int cfa, int base, int distance,
 		       int *ret)
 {
-	const struct x86_frame *frame = &insn->frame;
-	const struct x86_place *place = base == X86_SP ? &frame->sp : &frame->fp;
+	struct x86_place place = x86_frame_place(&insn->frame, base, distance);
 
-	if (base != X86_SP && base != X86_FP)
-		return false;
-	*ret = cfa - place->at - distance;
-	return place->from == X86_ENTRY;
+	*ret = cfa - place.at;
+	return place.from == X86_ENTRY;
 }
 
 static struct x86_back meet(struct x86_back a, struct x86_back b)
@@ -108,7 +91,7 @@ static struct x86_back before(struct x86_flow *flow, const struct flow_insn *ins
 	struct x86_back back;
 	int cfa;
 
-	if (!told_whole(flow, insn, &cfa))
+	if (!x86_flow_whole(flow, insn, &cfa))
 		return lost;
 	if (is.returns)
 		return in_fp;
@@ -163,20 +146,13 @@ void x86_back_read(struct x86_flow *flow)
 {
 	uint8_t turn = 1;
 
-	for (size_t i = 0; i < flow->insns.n; i++)
-		flow->insns.items[i].back = (struct x86_back){ 0 };
 	while (turn <= SWEEPS + 1 && sweep(flow, turn))
 		turn++;
 }
 
-void x86_back_complete(const struct x86_flow *flow, const struct flow_insn *insn,
-		       struct unwind_rule *rule)
+void x86_back_complete(const struct x86_back *back, struct unwind_rule *rule)
 {
-	const struct x86_back *back = &insn->back;
-	int cfa;
-	const struct x86_piece *whole = told_whole(flow, insn, &cfa);
-
-	if (!whole || whole->loses_fp || rule->fp != UNWIND_FP_LOST)
+	if (rule->fp != UNWIND_FP_LOST)
 		return;
 	if (back->is == X86_BACK_IN_FP) {
 		rule->fp = UNWIND_FP_SAME;

@@ -24,14 +24,12 @@ struct x86_back {
 };
 
 struct x86_flow;
-struct flow_insn;
 struct unwind_rule;
 
-/* Of all instructions, which were followed. */
+/* Of all instructions, once they were followed. */
 void x86_back_read(struct x86_flow *flow);
 
-/* Completes a rule of this instruction that lost the frame pointer. */
-void x86_back_complete(const struct x86_flow *flow, const struct flow_insn *insn,
-		       struct unwind_rule *rule);
+/* Completes a rule that lost the frame pointer, of a whole that keeps it. */
+void x86_back_complete(const struct x86_back *back, struct unwind_rule *rule);
 
 #endif

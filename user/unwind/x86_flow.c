@@ -248,17 +248,13 @@ static void check_insns(struct x86_flow *flow)
 static bool finds_next(struct x86_flow *flow, size_t number, int *ret_depth)
 {
 	const struct flow_insn *insns = flow->insns.items;
-	const struct x86_piece *whole;
-	int lower;
 
 	do {
 		if (++number >= flow->insns.n || !insns[number].n)
 			return false;
 	} while (insns[number].piece == X86_FLOW_NO_INSN);
-	whole = x86_pieces_whole(&flow->pieces, insns[number].piece, &lower);
-	*ret_depth = whole->cfa + lower;
-	return whole->is_told && !whole->is_bad && insns[number].frame.sp.from &&
-	       !insns[number].frame.sp.at;
+	return x86_flow_whole(flow, &insns[number], ret_depth) &&
+	       insns[number].frame.sp.from && !insns[number].frame.sp.at;
 }
 
 /* A function that goes on through a table is known by that: what is behind its jump
@@ -374,18 +370,13 @@ int x86_flow_read(const uint8_t *code, size_t n, uint64_t vaddr, struct x86_flow
 static bool rule_of(struct x86_flow *flow, const struct flow_insn *insn,
 		    struct unwind_rule *ret)
 {
-	const struct x86_piece *whole;
-	int lower, cfa;
+	int cfa;
+	const struct x86_piece *whole = x86_flow_whole(flow, insn, &cfa);
 
-	if (insn->piece == X86_FLOW_NO_INSN)
+	if (!whole || !x86_frame_rule(&insn->frame, cfa, cfa == X86_RETURN_BYTES, ret))
 		return false;
-	whole = x86_pieces_whole(&flow->pieces, insn->piece, &lower);
-	cfa = whole->cfa + lower;
-	if (!whole->is_told || whole->is_bad ||
-	    !x86_frame_rule(&insn->frame, cfa, cfa == X86_RETURN_BYTES, ret))
-		return false;
-	if (!flow->takes_args)
-		x86_back_complete(flow, insn, ret);
+	if (!whole->loses_fp)
+		x86_back_complete(&insn->back, ret);
 	/* then the stack is less deep behind a call; and such code keeps frame pointers,
 	 * which lead on better than a rule that loses them */
 	return !flow->takes_args || (ret->fp != UNWIND_FP_LOST && !whole->calls);

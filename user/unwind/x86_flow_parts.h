@@ -50,18 +50,31 @@ static inline bool x86_flow_is_padding(const struct x86_flow *flow,
 	return x86_insn_is_padding(flow->code + insn->at, insn->n);
 }
 
-/* The stack's bytes at an instruction, from the CFA down; false: nobody knows. */
-static inline bool x86_flow_find_depth(const struct x86_flow *flow,
-				       const struct flow_insn *insn, int *ret)
+/* What an instruction is a part of, and how far above the entry of its piece the CFA
+ * lies; NULL: nothing, or nobody knows. */
+static inline const struct x86_piece *
+x86_flow_whole(const struct x86_flow *flow, const struct flow_insn *insn, int *ret_cfa)
 {
 	const struct x86_piece *whole;
 	int lower;
 
-	if (insn->piece == X86_FLOW_NO_INSN || insn->frame.sp.from != X86_ENTRY)
-		return false;
+	if (insn->piece == X86_FLOW_NO_INSN)
+		return NULL;
 	whole = x86_pieces_whole(&flow->pieces, insn->piece, &lower);
-	*ret = whole->cfa + lower - insn->frame.sp.at;
-	return whole->is_told && !whole->is_bad;
+	*ret_cfa = whole->cfa + lower;
+	return whole->is_told && !whole->is_bad ? whole : NULL;
+}
+
+/* The stack's bytes at an instruction, from the CFA down; false: nobody knows. */
+static inline bool x86_flow_find_depth(const struct x86_flow *flow,
+				       const struct flow_insn *insn, int *ret)
+{
+	int cfa;
+
+	if (insn->frame.sp.from != X86_ENTRY || !x86_flow_whole(flow, insn, &cfa))
+		return false;
+	*ret = cfa - insn->frame.sp.at;
+	return true;
 }
 
 /* Is what comes behind the instruction gone on with, as far as is known? */

@@ -41,6 +41,11 @@ static struct x86_place held_by(const struct x86_frame *frame, int reg)
 	return (struct x86_place){ 0 };
 }
 
+struct x86_place x86_frame_place(const struct x86_frame *frame, int base, int distance)
+{
+	return moved(held_by(frame, base), distance);
+}
+
 static const int registers[N_X86_CALLERS] = { X86_FP, X86_BX };
 
 /* From where the place of what was saved counts; X86_NOWHERE: it was not. */
@@ -205,7 +210,7 @@ void x86_frame_apply(struct x86_frame *frame, const struct x86_effect *is)
 		return;
 	}
 	if (is->way != X86_NO_COPY)
-		source = moved(held_by(frame, is->base), is->distance);
+		source = x86_frame_place(frame, is->base, is->distance);
 	value = value_of(frame, is, source);
 	set_own(frame, is);
 	if (is->way == X86_STORES)

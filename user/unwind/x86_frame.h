@@ -53,6 +53,9 @@ extern const struct x86_frame x86_frame_at_entry;
 /* Behind the instruction. */
 void x86_frame_apply(struct x86_frame *frame, const struct x86_effect *is);
 
+/* Where base + distance lies, as far as is known. */
+struct x86_place x86_frame_place(const struct x86_frame *frame, int base, int distance);
+
 /* The same, counted from an address that lies `bytes` lower. */
 void x86_frame_shift(struct x86_frame *frame, int bytes);
 
