@@ -9,32 +9,34 @@
 /* To look at helpers takes two files each. Far from the budget that may wait. */
 #define HELPERS_FAR_NS (5 * SECOND_NS)
 
-static uint64_t in_use(struct memory *memory)
+static void look_at_helpers(struct memory *memory, uint64_t now_ns)
 {
 	memory->helper_bytes = usage_helper_bytes();
-	return usage_resident_bytes() + memory->helper_bytes;
+	memory->helpers_due_ns = now_ns + HELPERS_FAR_NS;
 }
 
-static uint64_t nearly_in_use(struct memory *memory, const struct budget *budget,
-			      uint64_t now_ns)
+static uint64_t in_use(struct memory *memory, const struct budget *budget,
+		       uint64_t now_ns)
 {
-	uint64_t bytes = usage_resident_bytes() + memory->helper_bytes;
+	uint64_t own = usage_resident_bytes();
 
-	if (now_ns < memory->helpers_due_ns && bytes < budget->bytes_max / 2)
-		return bytes;
-	memory->helpers_due_ns = now_ns + HELPERS_FAR_NS;
-	return in_use(memory);
+	if (now_ns >= memory->helpers_due_ns ||
+	    own + memory->helper_bytes >= budget->bytes_max / 2)
+		look_at_helpers(memory, now_ns);
+	return own + memory->helper_bytes;
 }
 
 bool memory_keep(struct memory *memory, struct budget *budget, struct naming *naming,
 		 uint64_t now_ns)
 {
-	uint64_t bytes = nearly_in_use(memory, budget, now_ns), let_go = 0;
+	uint64_t bytes = in_use(memory, budget, now_ns), let_go = 0;
 	bool was_short = budget->is_short;
 
 	if (budget_is_full(budget, bytes)) {
 		let_go = naming_let_go(naming);
-		budget_set_bytes(budget, in_use(memory), let_go);
+		look_at_helpers(memory, now_ns);
+		budget_set_bytes(budget, usage_resident_bytes() + memory->helper_bytes,
+				 let_go);
 		if (!was_short)
 			budget_log_memory(budget, bytes, let_go);
 	} else {

@@ -175,16 +175,14 @@ int opener_words(struct opener *opener, pid_t pid, const uint64_t *addrs, unsign
 	int err = 0;
 
 	memcpy(request.addrs, addrs, n * sizeof(*addrs));
-	if (opener)
-		err = opener_ask(opener, &request, NULL, NULL);
-	else
+	if (!opener)
 		open_words(pid, addrs, n, words);
-	if (err)
-		return err;
-	if (opener && opener->n_text == n * sizeof(*words))
+	else
+		err = opener_ask(opener, &request, NULL, NULL);
+	if (opener && !err && opener->n_text == n * sizeof(*words))
 		memcpy(words, opener->came.text, opener->n_text);
 	for (unsigned int i = 0; i < n; i++)
 		if (words[i].was_read)
 			ret[i] = words[i].value;
-	return 0;
+	return err;
 }

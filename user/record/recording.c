@@ -316,22 +316,26 @@ void recording_fds(const struct recording *r, struct pollfd fds[RECORDING_FDS])
 		fds[i] = (struct pollfd){ .fd = of[i], .events = POLLIN };
 }
 
+static bool was_stirred(const struct recording *r)
+{
+	return clock_now_ns() - r->stirred_ns < STIRRED_NS;
+}
+
 int recording_pace_ms(const struct recording *r)
 {
 	if (publisher_is_behind(r->publisher))
 		return 0;
 	if (publisher_is_unsure(r->publisher))
 		return SOON_MS;
-	return clock_now_ns() - r->stirred_ns < STIRRED_NS ? PUMP_MS : CALM_MS;
+	return was_stirred(r) ? PUMP_MS : CALM_MS;
 }
 
 int recording_rest_ms(const struct recording *r)
 {
-	bool is_stirred = clock_now_ns() - r->stirred_ns < STIRRED_NS;
+	bool may_rest = r->ticks_find_files && was_stirred(r) &&
+			!publisher_is_behind(r->publisher);
 
-	return is_stirred && r->ticks_find_files && !publisher_is_behind(r->publisher)
-		       ? REST_MS
-		       : 0;
+	return may_rest ? REST_MS : 0;
 }
 
 /* What it was told needs its time once for all that came at once. */
