@@ -322,9 +322,11 @@ static bool line_has(const struct folded_stack *line, const char *names)
 /* An emulated machine's clock comes in fits and starts: so far off besides. */
 #define SHARE_MORE .10
 
-/* 4 standard errors: fails by chance once in some 16,000 times. */
-static void check_share(const struct share *share, enum view view, double more,
-			const struct folded *folded, struct str *wrong)
+/* 4 standard errors: fails by chance once in some 16,000 times. Returns what it is a
+ * share of, in samples. */
+static unsigned long long check_share(const struct share *share, enum view view,
+				      double more, const struct folded *folded,
+				      struct str *wrong)
 {
 	unsigned long long n = 0, k = 0;
 	double p = share->share, off;
@@ -345,6 +347,7 @@ static void check_share(const struct share *share, enum view view, double more,
 		str_addf(wrong, "%s view: share of %s is %llu of %llu = %.4f, not %.4f\n",
 			 view == VIEW_ASYNC ? "async" : "thread", share->frame, k, n,
 			 n ? (double)k / n : 0, p);
+	return n;
 }
 
 static double most_of(const struct judge *judge, enum stack_class is)
@@ -439,7 +442,8 @@ void judge_view(const struct judge *judge, enum view view, const struct folded *
 	if (judge->of->seen)
 		check_seen(judge->of->seen, view, folded, wrong);
 	for (int i = 0; i < SHARES_MAX && judge->of->shares[i].frame; i++)
-		if (is_visible(judge, view, judge->of->shares[i].frame))
-			check_share(&judge->of->shares[i], view,
-				    judge->more > 0 ? SHARE_MORE : 0, folded, wrong);
+		if (is_visible(judge, view, judge->of->shares[i].frame) &&
+		    !check_share(&judge->of->shares[i], view,
+				 judge->more > 0 ? SHARE_MORE : 0, folded, wrong))
+			ret->lacks_part = true;
 }

@@ -34,6 +34,7 @@ struct finding {
 	unsigned long long classes[N_CLASSES];
 	unsigned long long n_false; /* none of them */
 	unsigned long long total;
+	bool lacks_part; /* no sample is of a part that is to have shares */
 };
 
 int judge_open(struct judge *ret, const struct truth_case *of);

@@ -140,7 +140,8 @@ static int judge_files(const struct setup *setup, struct judge *judge,
 
 /*
  * Did the machine find the time for what this run should show? A program takes as much
- * CPU time to start on a crowded machine as on any, and of the same seconds more.
+ * CPU time to start on a crowded machine as on any, and of the same seconds more. A
+ * machine that stood still until a workload's time was over saw only how it began.
  */
 static int had_time(const struct setup *setup, const struct judge *judge,
 		    const struct files *files, bool *ret)
@@ -155,7 +156,8 @@ static int had_time(const struct setup *setup, const struct judge *judge,
 	if (!err && !setup->core)
 		ledger_check_missed(stats, &missed);
 	*ret = !err && finding.total >= least_samples(setup, judge->of) &&
-	       !judge_is_over(judge, &finding, CLASS_START) && !missed.n;
+	       !judge_is_over(judge, &finding, CLASS_START) && !missed.n &&
+	       (setup->fault || !finding.lacks_part);
 	return err;
 }
 

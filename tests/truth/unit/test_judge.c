@@ -45,11 +45,10 @@ static const struct truth_case spliced = {
 
 /* Sentences about a folded text; the first is in said. */
 static size_t judge_text(const struct truth_case *of, enum view view, const char *text,
-			 char said[256])
+			 struct finding *ret, char said[256])
 {
 	char path[] = "/tmp/weft-judge-XXXXXX";
 	AUTO_STR wrong = { 0 };
-	struct finding finding;
 	struct folded folded;
 	struct judge judge;
 	size_t n = 0;
@@ -61,7 +60,7 @@ static size_t judge_text(const struct truth_case *of, enum view view, const char
 	unlink(path);
 	assert_int_equal(judge_open(&judge, of), 0);
 	judge.by_table = of->tabled;
-	judge_view(&judge, view, &folded, &finding, &wrong);
+	judge_view(&judge, view, &folded, ret, &wrong);
 	judge_close(&judge);
 	folded_free(&folded);
 	for (size_t i = 0; i < wrong.n; i++)
@@ -72,18 +71,20 @@ static size_t judge_text(const struct truth_case *of, enum view view, const char
 
 static void expect_true(const struct truth_case *of, enum view view, const char *text)
 {
+	struct finding finding;
 	char said[256];
 
-	if (judge_text(of, view, text, said))
+	if (judge_text(of, view, text, &finding, said))
 		fail_msg("%s", said);
 }
 
 static void expect_wrong(const struct truth_case *of, enum view view, const char *text,
 			 const char *what)
 {
+	struct finding finding;
 	char said[256];
 
-	assert_int_not_equal(judge_text(of, view, text, said), 0);
+	assert_int_not_equal(judge_text(of, view, text, &finding, said), 0);
 	if (!strstr(said, what))
 		fail_msg("%s instead of %s", said, what);
 }
@@ -245,6 +246,20 @@ static void test_numbers(void **state)
 	expect_wrong(&threaded, VIEW_THREAD, GOOD "prog;[cut];deep;light 20\n", "cut");
 }
 
+/* A machine that stood still shows no sample of what should have run then. */
+static void test_a_part_is_not_there(void **state)
+{
+	struct finding finding;
+	char said[256];
+
+	judge_text(&threaded, VIEW_THREAD, GOOD, &finding, said);
+	assert_false(finding.lacks_part);
+	assert_int_not_equal(
+		judge_text(&threaded, VIEW_THREAD, "prog;_dl_start 9\n", &finding, said),
+		0);
+	assert_true(finding.lacks_part);
+}
+
 #define CHAIN "prog;hop_08;hop_09;hop_10;--;step;leaf 1000\n"
 
 static void test_async(void **state)
@@ -361,12 +376,18 @@ static void test_paths(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_thread),	     cmocka_unit_test(test_seen),
-		cmocka_unit_test(test_false_thread), cmocka_unit_test(test_app),
-		cmocka_unit_test(test_false_app),    cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_async),	     cmocka_unit_test(test_false_async),
-		cmocka_unit_test(test_ledger),	     cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_thread),
+		cmocka_unit_test(test_seen),
+		cmocka_unit_test(test_false_thread),
+		cmocka_unit_test(test_app),
+		cmocka_unit_test(test_false_app),
+		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_async),
+		cmocka_unit_test(test_false_async),
+		cmocka_unit_test(test_ledger),
+		cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_many_ways),
+		cmocka_unit_test(test_a_part_is_not_there),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
