@@ -17,6 +17,7 @@ struct naming {
 	void *arg;
 	struct worker *worker;
 	struct name_cache *cache;
+	struct known_code *known_code;
 	struct recorded_window *closed[CLOSED_MAX]; /* in turn */
 	size_t n_closed;
 	bool is_frugal, is_hurried;
@@ -39,6 +40,8 @@ int naming_new(struct naming **ret, naming_sink *sink, void *arg)
 	err = worker_new(&naming->worker);
 	if (!err)
 		err = name_cache_new(&naming->cache);
+	if (!err)
+		err = known_code_new(&naming->known_code);
 	if (err)
 		return err;
 	*ret = GIVE(naming);
@@ -56,6 +59,7 @@ static int begin_first(struct naming *naming)
 		err = names_new(&naming->names);
 	if (err)
 		return err;
+	naming->profile.known = naming->known_code;
 	sources = window_profile_sources(&naming->profile);
 	sources.worker = naming->worker;
 	sources.cache = naming->cache;
@@ -85,6 +89,7 @@ void naming_free(struct naming *naming)
 	while (naming->n_closed)
 		end_first(naming);
 	name_cache_free(naming->cache);
+	known_code_free(naming->known_code);
 	worker_free(naming->worker);
 	free(naming);
 }
@@ -111,6 +116,7 @@ uint64_t naming_let_go(struct naming *naming)
 	uint64_t bytes = name_cache_counts(naming->cache).bytes;
 
 	name_cache_clear(naming->cache);
+	bytes += known_code_clear(naming->known_code);
 	malloc_trim(0);
 	return bytes;
 }
@@ -160,5 +166,6 @@ int naming_step(struct naming *naming)
 	err = hand_on(naming);
 	end_first(naming);
 	name_cache_turn(naming->cache);
+	known_code_turn(naming->known_code);
 	return err;
 }
