@@ -51,9 +51,11 @@ void fuzz_flow(const uint8_t *data, size_t n)
 {
 	struct told_row told = { .begin = 0x1003, .end = 0x1003 + n };
 	const struct cfi_sink sink = { .arg = &told, .row = on_flow_row };
+	const struct x86_code code = { data, n, told.begin, n & 1 ? 100 : 0,
+				       n & 2 ? 100 : 0 };
 	AUTO(x86_flow) flow = NULL;
 
-	REQUIRE(!x86_flow_read(data, n, told.begin, &flow));
+	REQUIRE(!x86_flow_read(&code, &flow));
 	REQUIRE(!x86_flow_tell(flow, 0, n, &sink));
 	REQUIRE(!told.is_open);
 	for (int i = 0; i < 4; i++)

@@ -47,7 +47,7 @@ static void build(const char *body)
 /* A letter for each byte: its CFA's distance from sp in words; from A on: the caller's
  * frame pointer is lost as well, from a on: it is where it was pushed. |: by the frame
  * pointer, =: by another register, !: it can't be told, `.`: nothing is. */
-static const char *told(void)
+static inline UNUSED const char *told(void)
 {
 	static char text[256];
 	uint64_t end = nm_value("-D", "switch.so", "done");

@@ -25,6 +25,7 @@
 
 #define CODE_BUDGET   (16u << 20) /* bytes that are read for one request */
 #define CODE_GAPS_MAX 4096	  /* that are looked for */
+#define CODE_AROUND   (64u << 10) /* a place, in gaps that are too large to be read */
 
 struct place {
 	uint64_t vaddr, start; /* as linked */
@@ -148,6 +149,7 @@ static int search_section(struct starts *starts,
 
 struct code_gap {
 	uint64_t begin, end;
+	bool is_part; /* of a larger one: maybe nothing begins with its first byte */
 };
 
 /* The section of code that the address is in, or the segment. */
@@ -158,16 +160,16 @@ static struct code_gap gap_of_file(const struct elf_file *file, uint64_t vaddr)
 
 		if (sh->sh_flags & SHF_EXECINSTR && vaddr >= sh->sh_addr &&
 		    vaddr - sh->sh_addr < sh->sh_size)
-			return (struct code_gap){ sh->sh_addr,
-						  sh->sh_addr + sh->sh_size };
+			return (struct code_gap){ sh->sh_addr, sh->sh_addr + sh->sh_size,
+						  false };
 	}
 	for (size_t i = 0; i < file->n_phdrs; i++) {
 		const Elf64_Phdr *ph = &file->phdrs[i];
 
 		if (ph->p_type == PT_LOAD && ph->p_flags & PF_X && vaddr >= ph->p_vaddr &&
 		    vaddr - ph->p_vaddr < ph->p_filesz)
-			return (struct code_gap){ ph->p_vaddr,
-						  ph->p_vaddr + ph->p_filesz };
+			return (struct code_gap){ ph->p_vaddr, ph->p_vaddr + ph->p_filesz,
+						  false };
 	}
 	return (struct code_gap){ 0 };
 }
@@ -190,15 +192,39 @@ static struct code_gap gap_at(const struct starts *starts, uint64_t vaddr)
 	return gap;
 }
 
+/* Of a large gap the code around some places, from one on; returns where those end that
+ * are in it. */
+static size_t take_part(const struct starts *starts, struct code_gap *gap, size_t first)
+{
+	const struct place *places = starts->places;
+	uint64_t end = gap->end;
+	size_t last = first;
+
+	if (places[first].vaddr - gap->begin > CODE_AROUND) {
+		gap->begin = places[first].vaddr - CODE_AROUND;
+		gap->is_part = true;
+	}
+	do
+		gap->end = places[last++].vaddr + CODE_AROUND;
+	while (last < starts->n && places[last].vaddr < gap->end &&
+	       places[last].vaddr + CODE_AROUND - gap->begin <= CODE_STARTS_MAX);
+	if (gap->end > end)
+		gap->end = end;
+	return last;
+}
+
 /* Of the places [first, end), which lie in the text. */
-static int read_starts(struct starts *starts, const struct code_text *text, size_t first,
-		       size_t end)
+static int read_starts(struct starts *starts, const struct code_text *text, bool is_part,
+		       size_t first, size_t end)
 {
 	AUTO(code_starts) code = NULL;
 	uint64_t start = 0, next = text->vaddr;
 	int err = code_starts_new(&code, text);
 	bool has_start = false, has_next = false;
+	size_t passed;
 
+	if (!err && is_part) /* whose first one may be the middle of another */
+		code_starts_next(code, &passed);
 	for (size_t i = first; !err && i < end; i++) {
 		struct place *place = &starts->places[i];
 
@@ -240,7 +266,7 @@ static int read_gap(struct starts *starts, const struct code_gap *gap, size_t fi
 		error_clear();
 		return 0;
 	}
-	return read_starts(starts, &text, first, end);
+	return read_starts(starts, &text, gap->is_part, first, end);
 }
 
 static int search_code(struct starts *starts)
@@ -263,8 +289,11 @@ static int search_code(struct starts *starts)
 		gap = gap_at(starts, vaddr);
 		if (vaddr < gap.begin || vaddr >= gap.end)
 			continue;
-		while (end < starts->n && starts->places[end].vaddr < gap.end)
-			end++;
+		if (gap.end - gap.begin > CODE_STARTS_MAX)
+			end = take_part(starts, &gap, i);
+		else
+			while (end < starts->n && starts->places[end].vaddr < gap.end)
+				end++;
 		err = read_gap(starts, &gap, i, end);
 	}
 	return err;

@@ -19,12 +19,15 @@
 #define LONG_PADDING_MAX 32   /* bytes up to an aligned address are less */
 #define WORD_PADDING_MAX 8    /* and those to one that is not */
 #define PUSH_MAX	 4096 /* bytes, that a switch keeps on the stack */
+#define PART_BYTES	 (X86_FLOW_MAX - 2 * X86_FLOW_AROUND) /* of larger gaps */
 
 struct gap {
 	const uint8_t *code;
 	size_t n;
 	uint64_t vaddr;
-	bool jumps; /* so what lies behind a function's end may be its own */
+	size_t begin, end;	 /* of that, what is told of; */
+	uint64_t before, behind; /* and bytes of the gap that lie around all of it */
+	bool jumps;		 /* so what lies behind a function's end may be its own */
 };
 
 /* From a function's first instruction to one that leaves it. */
@@ -215,10 +218,12 @@ static int tell_x86(struct gap *gap, const struct cfi_sink *sink)
 {
 	AUTO(x86_flow) flow = NULL;
 	struct code_run run = { 0 };
-	int err = x86_flow_read(gap->code, gap->n, gap->vaddr, &flow);
+	int err = x86_flow_read(&(struct x86_code){ gap->code, gap->n, gap->vaddr,
+						    gap->before, gap->behind },
+				&flow);
 
 	if (!err && gap->n > SWITCH_MAX)
-		return x86_flow_tell(flow, 0, gap->n, sink);
+		return x86_flow_tell(flow, gap->begin, gap->end, sink);
 	do {
 		read_run(gap, run.end, &run);
 		if (!err && run.n)
@@ -237,7 +242,7 @@ static int tell_arm64(const struct gap *gap, const struct cfi_sink *sink)
 	if (err)
 		return err;
 	return gap->n > SWITCH_MAX
-		       ? leaf_arm64_tell(leaf, 0, gap->n, gap->vaddr, sink)
+		       ? leaf_arm64_tell(leaf, gap->begin, gap->end, gap->vaddr, sink)
 		       : switch_arm64_tell(gap->code, gap->n, gap->vaddr, leaf, sink);
 }
 
@@ -249,32 +254,74 @@ bool unwind_switch_is_code(uint64_t begin, uint64_t end)
 	       (end % CODE_ALIGN && end - begin >= WORD_PADDING_MAX);
 }
 
+/* Of [begin, end) of a gap that begins at an offset of the file; what lies around is read
+ * with it, since functions may begin before it and end behind. */
+static int tell_part(struct elf_file *file, uint64_t offset, struct gap gap,
+		     const struct cfi_sink *sink)
+{
+	AUTO_FREE uint8_t *bytes = NULL;
+
+	gap.before = gap.begin > X86_FLOW_AROUND ? gap.begin - X86_FLOW_AROUND : 0;
+	gap.begin -= gap.before;
+	gap.end -= gap.before;
+	gap.n -= gap.before;
+	gap.vaddr += gap.before;
+	if (gap.n - gap.end > X86_FLOW_AROUND) {
+		gap.behind = gap.n - gap.end - X86_FLOW_AROUND;
+		gap.n -= gap.behind;
+	}
+	gap.code = bytes = malloc(gap.n);
+	if (!bytes)
+		return fail(-ENOMEM, "no memory for %zu bytes of code", gap.n);
+	if (elf_file_read(file, offset + gap.before, bytes, gap.n)) {
+		error_clear();
+		return 0;
+	}
+	return file->header.e_machine == EM_AARCH64 ? tell_arm64(&gap, sink)
+						    : tell_x86(&gap, sink);
+}
+
+/* Of a section of code; 0: it is in none. */
+static uint64_t rest_of_section(const struct elf_file *file, uint64_t begin)
+{
+	for (size_t i = 0; i < file->n_shdrs; i++) {
+		const Elf64_Shdr *sh = &file->shdrs[i];
+		uint64_t into = begin - sh->sh_addr;
+
+		if (sh->sh_type == SHT_PROGBITS && sh->sh_flags & SHF_EXECINSTR &&
+		    into < sh->sh_size)
+			return sh->sh_size - into;
+	}
+	return 0;
+}
+
 int unwind_switch_tell(struct elf_file *file, uint64_t begin, uint64_t end,
 		       size_t *budget, const struct cfi_sink *sink)
 {
-	AUTO_FREE uint8_t *bytes = NULL;
 	struct gap gap = { .vaddr = begin, .n = end - begin };
-	bool is_arm64 = file->header.e_machine == EM_AARCH64;
 	uint64_t offset, n;
+	size_t most;
+	int err = 0;
 
-	if ((!is_arm64 && file->header.e_machine != EM_X86_64) ||
+	if ((file->header.e_machine != EM_AARCH64 &&
+	     file->header.e_machine != EM_X86_64) ||
 	    !unwind_switch_is_code(begin, end) || !elf_file_loads(file, begin, 1, PF_X) ||
 	    !elf_file_offset(file, begin, &offset, &n))
 		return 0;
 	if (gap.n > n) {
-		gap.n = n; /* the segment's end: _fini() may be all that is left */
-		if (n < LONG_PADDING_MAX)
+		/* the segment's end: _fini() may be all that is left, or data follow */
+		gap.n = n <= X86_FLOW_MAX ? n : rest_of_section(file, begin);
+		gap.n = gap.n < n ? gap.n : n;
+		if (gap.n < LONG_PADDING_MAX)
 			return 0;
 	}
-	if (gap.n > *budget || gap.n > X86_FLOW_MAX)
+	if (gap.n > *budget)
 		return 0;
 	*budget -= gap.n;
-	gap.code = bytes = malloc(gap.n);
-	if (!bytes)
-		return fail(-ENOMEM, "no memory for %zu bytes of code", gap.n);
-	if (elf_file_read(file, offset, bytes, gap.n)) {
-		error_clear();
-		return 0;
+	most = gap.n <= X86_FLOW_MAX ? gap.n : PART_BYTES;
+	for (; !err && gap.begin < gap.n; gap.begin = gap.end) {
+		gap.end = gap.n - gap.begin < most ? gap.n : gap.begin + most;
+		err = tell_part(file, offset, gap, sink);
 	}
-	return is_arm64 ? tell_arm64(&gap, sink) : tell_x86(&gap, sink);
+	return err;
 }

@@ -20,7 +20,7 @@
 #define INSNS_MAX   (1u << 20)	       /* more is padding, or no code */
 #define DOUBTS	    3		       /* times that calls are followed with less hope */
 #define TAKEN_SHARE 64		       /* of the other rets: of V8 16 of 100, of C none */
-#define ASKEW	    X86_FLOW_NO_TARGET /* into the middle of an instruction, or data */
+#define ASKEW	    X86_FLOW_NO_TARGET /* to what is no instruction here */
 
 void x86_flow_free(struct x86_flow *flow)
 {
@@ -95,6 +95,13 @@ static bool takes_return_address(const struct x86_flow *flow, size_t at)
 	return n && is.pushed == -X86_RETURN_BYTES && is.sets != X86_NO_REG;
 }
 
+/* Is that code of which a piece may be a part that begins here? */
+static bool is_around(const struct x86_flow *flow, int64_t at)
+{
+	return at < 0 ? (uint64_t)-at <= flow->before
+		      : (uint64_t)at - flow->n_bytes < flow->behind;
+}
+
 static void find_target(struct x86_flow *flow, struct flow_insn *insn)
 {
 	int64_t distance, to;
@@ -104,7 +111,8 @@ static void find_target(struct x86_flow *flow, struct flow_insn *insn)
 		return;
 	to = (int64_t)insn->at + insn->n + distance;
 	if (to < 0 || to >= (int64_t)flow->n_bytes) {
-		insn->target = X86_FLOW_OUTSIDE;
+		insn->target =
+			!insn->calls && is_around(flow, to) ? ASKEW : X86_FLOW_OUTSIDE;
 		return;
 	}
 	found = find_insn(flow, (size_t)to);
@@ -189,7 +197,8 @@ static int go_on(struct x86_flow *flow, uint32_t number)
 static int follow_from(struct x86_flow *flow, uint32_t number)
 {
 	uint32_t piece = (uint32_t)flow->pieces.list.n;
-	bool is_behind_call = number && flow->insns.items[number - 1].calls;
+	bool is_behind_call =
+		number ? flow->insns.items[number - 1].calls : flow->before != 0;
 	int err = vec_push(&flow->pieces.list,
 			   (struct x86_piece){ .of = piece,
 					       .first = number,
@@ -333,21 +342,24 @@ static int follow_all(struct x86_flow *flow)
 	if (!err)
 		err = follow_the_rest(flow);
 	follow_tables(flow);
-	follow_the_endless(flow);
+	if (!flow->before && !flow->behind)
+		follow_the_endless(flow);
 	check_insns(flow);
 	return err;
 }
 
-int x86_flow_read(const uint8_t *code, size_t n, uint64_t vaddr, struct x86_flow **ret)
+int x86_flow_read(const struct x86_code *code, struct x86_flow **ret)
 {
 	AUTO(x86_flow) flow = calloc(1, sizeof(*flow));
 	int err;
 
 	if (!flow)
 		return fail(-ENOMEM, "no memory for code");
-	flow->code = code;
-	flow->n_bytes = n < X86_FLOW_MAX ? n : X86_FLOW_MAX;
-	flow->vaddr = vaddr;
+	flow->code = code->bytes;
+	flow->n_bytes = code->n < X86_FLOW_MAX ? code->n : X86_FLOW_MAX;
+	flow->vaddr = code->vaddr;
+	flow->before = code->before;
+	flow->behind = code->behind;
 	err = cut_into_insns(flow);
 	for (size_t i = 0; !err && i < flow->insns.n; i++) {
 		find_target(flow, &flow->insns.items[i]);

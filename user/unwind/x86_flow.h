@@ -20,12 +20,24 @@
 #include "base/cleanup.h"
 #include "unwind/cfi.h"
 
-#define X86_FLOW_MAX (4u << 20) /* bytes at a time, which take some 90 MB */
+#define X86_FLOW_MAX	(4u << 20)  /* bytes at a time, which take some 90 MB */
+#define X86_FLOW_AROUND (64u << 10) /* that no function is longer than, or hardly any */
+
+struct x86_code {
+	const uint8_t *bytes; /* borrowed until what was read of them is freed */
+	size_t n;	      /* <= X86_FLOW_MAX */
+	uint64_t vaddr;
+	uint64_t before, behind; /* bytes of the same code that lie around these */
+};
 
 struct x86_flow;
 
-/* Of the n bytes of code at vaddr, borrowed until it is freed. 0 or -ENOMEM. */
-int x86_flow_read(const uint8_t *code, size_t n, uint64_t vaddr, struct x86_flow **ret);
+/*
+ * 0 or -ENOMEM. Where there is more code around, nothing is told of what jumps there, nor
+ * of what never returns. What comes from there is not seen: nothing that is told of the
+ * first and last X86_FLOW_AROUND bytes next to it may be believed.
+ */
+int x86_flow_read(const struct x86_code *code, struct x86_flow **ret);
 void x86_flow_free(struct x86_flow *flow); /* NULL is fine */
 DEFINE_FREEP(x86_flow)
 

@@ -37,6 +37,7 @@ struct x86_flow {
 	const uint8_t *code;
 	size_t n_bytes;
 	uint64_t vaddr;
+	uint64_t before, behind; /* bytes of more code around these */
 	VEC(struct flow_insn) insns;
 	struct x86_pieces pieces;
 	VEC(uint32_t) open;	 /* come to, and not gone on from */

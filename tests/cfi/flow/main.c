@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * flow BEFORE PERCENT FILE…   x86-64 code, read as if it had no call frame information,
- *                             beside it
+ * flow BEFORE PERCENT PART FILE…   x86-64 code, read as if it had no call frame
+ *                                  information, beside it, PART bytes at a time
  *
  * What is told of an instruction by following its jumps must be what the file's own
  * information says, where that says anything; where they count from different registers,
@@ -63,23 +63,29 @@ static void compare(uint64_t pc, const struct unwind_rule *ours,
 		       theirs->cfa_offset);
 }
 
-static int read_section(struct elf_file *file, const Elf64_Shdr *sh,
-			const struct image *image, struct sums *sums)
+/* The n bytes of a section from an offset on, read with what lies around. */
+static int read_part(struct elf_file *file, const Elf64_Shdr *sh, uint64_t from, size_t n,
+		     const struct image *image, struct sums *sums)
 {
-	size_t n = sh->sh_size < X86_FLOW_MAX ? sh->sh_size : X86_FLOW_MAX, one;
-	AUTO_FREE uint8_t *code = malloc(n);
+	uint64_t before = from > X86_FLOW_AROUND ? from - X86_FLOW_AROUND : 0;
+	uint64_t left = sh->sh_size - from - n;
+	uint64_t behind = left > X86_FLOW_AROUND ? left - X86_FLOW_AROUND : 0;
+	size_t n_read = sh->sh_size - before - behind, one;
+	uint64_t vaddr = sh->sh_addr + before;
+	AUTO_FREE uint8_t *code = malloc(n_read);
 	AUTO(x86_flow) flow = NULL;
 	bool holds = false;
 
-	if (!code || elf_file_read(file, sh->sh_offset, code, n) ||
-	    x86_flow_read(code, n, sh->sh_addr, &flow))
+	if (!code || elf_file_read(file, sh->sh_offset + before, code, n_read) ||
+	    x86_flow_read(&(struct x86_code){ code, n_read, vaddr, before, behind },
+			  &flow))
 		return -1;
-	for (size_t at = 0; at < n; at += one) {
-		struct unwind_rule ours, theirs = image_rule(image, sh->sh_addr + at);
+	for (size_t at = 0; at < n_read; at += one) {
+		struct unwind_rule ours, theirs = image_rule(image, vaddr + at);
 		struct x86_effect is;
 		bool calls, held;
 
-		one = x86_insn_bytes(code + at, n - at, &calls);
+		one = x86_insn_bytes(code + at, n_read - at, &calls);
 		if (!one) {
 			one = 1;
 			continue;
@@ -88,16 +94,29 @@ static int read_section(struct elf_file *file, const Elf64_Shdr *sh,
 		is = x86_effect(code + at, one);
 		holds = is.drops || (is.way == X86_LOADS && is.reg == X86_FP) ||
 			(held && !is.writes_fp);
-		if (!has_rule(&theirs))
+		if (!has_rule(&theirs) || before + at < from || before + at >= from + n)
 			continue;
 		sums->insns++;
 		if (x86_flow_rule(flow, at, &ours) && has_rule(&ours))
-			compare(sh->sh_addr + at, &ours, &theirs, held, sums);
+			compare(vaddr + at, &ours, &theirs, held, sums);
 	}
 	return 0;
 }
 
-static int try_file(const char *path, unsigned long percent, struct sums *sums)
+static int read_section(struct elf_file *file, const Elf64_Shdr *sh, size_t part_bytes,
+			const struct image *image, struct sums *sums)
+{
+	int err = 0;
+
+	for (uint64_t at = 0, n; !err && at < sh->sh_size; at += n) {
+		n = sh->sh_size - at < part_bytes ? sh->sh_size - at : part_bytes;
+		err = read_part(file, sh, at, n, image, sums);
+	}
+	return err;
+}
+
+static int try_file(const char *path, unsigned long percent, size_t part_bytes,
+		    struct sums *sums)
 {
 	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
 	AUTO(unwind_table) table = NULL;
@@ -110,7 +129,8 @@ static int try_file(const char *path, unsigned long percent, struct sums *sums)
 	for (size_t i = 0; !err && i < file.n_shdrs; i++)
 		if (file.shdrs[i].sh_flags & SHF_EXECINSTR &&
 		    file.shdrs[i].sh_size >= CODE_MIN)
-			err = read_section(&file, &file.shdrs[i], &image, sums);
+			err = read_section(&file, &file.shdrs[i], part_bytes, &image,
+					   sums);
 	if (err)
 		printf("# %s\n", error_sentence());
 	image_free(&image);
@@ -124,16 +144,20 @@ int main(int argc, char **argv)
 {
 	int number = argc > 1 ? atoi(argv[1]) : 0, failed = 0;
 	unsigned long percent = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
+	size_t part_bytes = argc > 3 ? strtoul(argv[3], NULL, 10) : 0;
 
-	for (int i = 3; i < argc; i++) {
+	if (!part_bytes)
+		part_bytes = X86_FLOW_MAX - 2 * X86_FLOW_AROUND;
+	for (int i = 4; i < argc; i++) {
 		struct sums sums = { 0 };
-		int err = try_file(argv[i], percent, &sums);
+		int err = try_file(argv[i], percent, part_bytes, &sums);
 
 		failed |= err;
-		printf("%sok %d - %s as if nothing told of it: %lu of %lu instructions, "
-		       "%lu wrong; the frame pointer of %lu, %lu wrong\n",
-		       err ? "not " : "", ++number, argv[i], sums.told, sums.insns,
-		       sums.wrong, sums.fps, sums.wrong_fps);
+		printf("%sok %d - %s as if nothing told of it, %zu bytes at a time: "
+		       "%lu of %lu instructions, %lu wrong; the frame pointer of %lu, "
+		       "%lu wrong\n",
+		       err ? "not " : "", ++number, argv[i], part_bytes, sums.told,
+		       sums.insns, sums.wrong, sums.fps, sums.wrong_fps);
 	}
 	printf("1..%d\n", number);
 	return failed ? 1 : 0;
