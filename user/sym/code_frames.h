@@ -32,8 +32,8 @@ int code_frames_new(struct code_frames **ret, const struct code_sources *sources
 void code_frames_free(struct code_frames *frames);
 DEFINE_FREEP(code_frames)
 
-/* for (size_t i = 0; code_frames_next(frames, &i, &id);): all that are not known, by module
- * and offset */
+/* for (size_t i = 0; code_frames_next(frames, &i, &id);): all that are not known, by
+ * module and offset */
 bool code_frames_next(const struct code_frames *frames, size_t *i, uint32_t *ret_id);
 
 const struct frame *code_frames_get(const struct code_frames *frames, uint32_t id);

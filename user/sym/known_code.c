@@ -8,9 +8,9 @@
 #include <stdlib.h>
 
 /* A frame is let go that no window had for one to two times so many. */
-#define KEPT_WINDOWS 6
-#define FRAMES_MAX   (1u << 16) /* of that time */
-#define KEY_BITS     3		/* what tells frames of one place apart */
+#define KEPT_WINDOWS	 6
+#define KNOWN_FRAMES_MAX (1u << 16) /* of that time */
+#define KEY_BITS	 3	    /* what tells frames of one place apart */
 
 struct generation {
 	struct hmap modules; /* a struct hmap by serial, of frames; values say nothing */
@@ -100,7 +100,7 @@ static void add(struct known_code *known, uint64_t serial, uint64_t key)
 {
 	struct hmap *frames;
 
-	if (known->now.n >= FRAMES_MAX)
+	if (known->now.n >= KNOWN_FRAMES_MAX)
 		return;
 	frames = frames_of(&known->now, serial);
 	if (frames && !hmap_put(frames, key, known))

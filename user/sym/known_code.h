@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Frames that outlive windows as being nothing special: what the code around them says was
- * looked at (sym/return_check.h), and each is a return address behind a call, or a leaf
- * that switches no stack. Most of a window's frames were in the one before. What no window
- * has in a while is let go; beyond a limit nothing more is kept.
+ * Frames that outlive windows as being nothing special: what the code around them says
+ * was looked at (sym/return_check.h), and each is a return address behind a call, or a
+ * leaf that switches no stack. Most of a window's frames were in the one before. What no
+ * window has in a while is let go; beyond a limit nothing more is kept.
  */
 #ifndef WEFT_SYM_KNOWN_CODE_H
 #define WEFT_SYM_KNOWN_CODE_H

@@ -19,7 +19,7 @@
 #define LONG_PADDING_MAX 32   /* bytes up to an aligned address are less */
 #define WORD_PADDING_MAX 8    /* and those to one that is not */
 #define PUSH_MAX	 4096 /* bytes, that a switch keeps on the stack */
-#define PART_BYTES	 (X86_FLOW_MAX - 2 * X86_FLOW_AROUND) /* of larger gaps */
+#define GAP_PART_BYTES	 (X86_FLOW_MAX - 2 * X86_FLOW_AROUND) /* of larger gaps */
 
 struct gap {
 	const uint8_t *code;
@@ -318,7 +318,7 @@ int unwind_switch_tell(struct elf_file *file, uint64_t begin, uint64_t end,
 	if (gap.n > *budget)
 		return 0;
 	*budget -= gap.n;
-	most = gap.n <= X86_FLOW_MAX ? gap.n : PART_BYTES;
+	most = gap.n <= X86_FLOW_MAX ? gap.n : GAP_PART_BYTES;
 	for (; !err && gap.begin < gap.n; gap.begin = gap.end) {
 		gap.end = gap.n - gap.begin < most ? gap.n : gap.begin + most;
 		err = tell_part(file, offset, gap, sink);
