@@ -134,11 +134,8 @@ static int read_window(struct test *t, const struct recorded_window *w)
 	struct aggregator *aggregator = window_aggregator(w->window);
 	AUTO(profile_builder) builder = NULL;
 	uint64_t unread;
-	int err = return_check(t->naming.names,
-			       &(struct code_sources){ aggregator,
-						       pipeline_modules(r->pipeline),
-						       r->files, NULL },
-			       &unread);
+	int err = return_check(t->naming.names, aggregator, pipeline_modules(r->pipeline),
+			       r->files, &unread);
 
 	if (!err)
 		err = profile_builder_new(&builder, aggregator,

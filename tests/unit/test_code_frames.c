@@ -57,7 +57,6 @@ struct parts {
 	struct files *files;
 	struct aggregator *aggregator;
 	struct names *names;
-	struct known_code *known; /* or NULL */
 	uint32_t module;
 };
 
@@ -98,7 +97,6 @@ static void begin(struct parts *p, uid_t uid)
 
 static void end(struct parts *p)
 {
-	known_code_free(p->known);
 	names_free(p->names);
 	aggregator_free(p->aggregator);
 	files_free(p->files);
@@ -122,11 +120,8 @@ static uint64_t check(struct parts *p)
 	uint64_t unread;
 
 	n_reads = 0;
-	assert_int_equal(return_check(p->names,
-				      &(struct code_sources){ p->aggregator, p->modules,
-							      p->files, p->known },
-				      &unread),
-			 0);
+	assert_int_equal(
+		return_check(p->names, p->aggregator, p->modules, p->files, &unread), 0);
 	return unread;
 }
 
@@ -196,86 +191,12 @@ static void a_disk_is_not_waited_for_without_end(void **state)
 	}
 }
 
-#define GOOD  8256 /* a return address behind a call, of both machines */
-#define WRONG 20544
-
-static void put_call(void)
-{
-	static const uint8_t calls[RETURN_BYTES_BEFORE] = {
-		0, 0, 0, 0xe8, 0, 0, 0, 0x94
-	};
-	int fd = open("one.so", O_WRONLY | O_CLOEXEC);
-
-	assert_int_equal(pwrite(fd, calls, sizeof(calls), GOOD - sizeof(calls)),
-			 sizeof(calls));
-	close(fd);
-}
-
-/* The next window's, of the same two frames. */
-static uint32_t next_window(struct parts *p)
-{
-	uint32_t wrong;
-
-	known_code_turn(p->known);
-	aggregator_free(p->aggregator);
-	names_free(p->names);
-	assert_int_equal(aggregator_new(&p->aggregator), 0);
-	assert_int_equal(names_new(&p->names), 0);
-	add(p, GOOD, true);
-	wrong = add(p, WRONG, true);
-	check(p);
-	return wrong;
-}
-
-/* And what is wrong is each time, until it is long gone. */
-static void what_is_right_is_looked_at_once(void **state)
-{
-	struct parts p;
-
-	put_call();
-	begin(&p, 0);
-	assert_int_equal(known_code_new(&p.known), 0);
-	next_window(&p);
-	assert_int_equal(n_reads, 2);
-	for (int window = 0; window < 20; window++) {
-		assert_int_equal(names_bad_return(p.names, next_window(&p)),
-				 BAD_RETURN_MISTAKEN);
-		assert_int_equal(n_reads, 1);
-	}
-	for (int window = 0; window < 12; window++)
-		known_code_turn(p.known);
-	next_window(&p);
-	assert_int_equal(n_reads, 2);
-	end(&p);
-}
-
-/* What nobody had the time to read may be anything. */
-static void what_was_not_read_is_not_known(void **state)
-{
-	struct parts p;
-
-	if (geteuid())
-		skip();
-	put_call();
-	begin(&p, USER);
-	assert_int_equal(known_code_new(&p.known), 0);
-	disk_us = CODE_US + 10000;
-	next_window(&p);
-	disk_us = 0;
-	assert_int_equal(n_reads, 1);
-	next_window(&p);
-	assert_int_equal(n_reads, 2);
-	end(&p);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(frames_of_a_page_cost_a_read),
 		cmocka_unit_test(a_users_files_have_a_limit),
 		cmocka_unit_test(a_disk_is_not_waited_for_without_end),
-		cmocka_unit_test(what_is_right_is_looked_at_once),
-		cmocka_unit_test(what_was_not_read_is_not_known),
 	};
 
 	return cmocka_run_group_tests(tests, setup, files_teardown);

@@ -17,7 +17,6 @@ struct naming {
 	void *arg;
 	struct worker *worker;
 	struct name_cache *cache;
-	struct known_code *known_code;
 	struct recorded_window *closed[CLOSED_MAX]; /* in turn */
 	size_t n_closed;
 	bool is_frugal, is_hurried;
@@ -40,8 +39,6 @@ int naming_new(struct naming **ret, naming_sink *sink, void *arg)
 	err = worker_new(&naming->worker);
 	if (!err)
 		err = name_cache_new(&naming->cache);
-	if (!err)
-		err = known_code_new(&naming->known_code);
 	if (err)
 		return err;
 	*ret = GIVE(naming);
@@ -59,7 +56,6 @@ static int begin_first(struct naming *naming)
 		err = names_new(&naming->names);
 	if (err)
 		return err;
-	naming->profile.known = naming->known_code;
 	sources = window_profile_sources(&naming->profile);
 	sources.worker = naming->worker;
 	sources.cache = naming->cache;
@@ -89,7 +85,6 @@ void naming_free(struct naming *naming)
 	while (naming->n_closed)
 		end_first(naming);
 	name_cache_free(naming->cache);
-	known_code_free(naming->known_code);
 	worker_free(naming->worker);
 	free(naming);
 }
@@ -116,7 +111,6 @@ uint64_t naming_let_go(struct naming *naming)
 	uint64_t bytes = name_cache_counts(naming->cache).bytes;
 
 	name_cache_clear(naming->cache);
-	bytes += known_code_clear(naming->known_code);
 	malloc_trim(0);
 	return bytes;
 }
@@ -166,6 +160,5 @@ int naming_step(struct naming *naming)
 	err = hand_on(naming);
 	end_first(naming);
 	name_cache_turn(naming->cache);
-	known_code_turn(naming->known_code);
 	return err;
 }

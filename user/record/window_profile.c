@@ -130,9 +130,7 @@ int window_profile_check(const struct window_profile *profile, struct names *nam
 		keyless_count(&stats->keyless, aggregator_of(profile), modules, r->files);
 
 	return err ? err
-		   : return_check(names,
-				  &(struct code_sources){ aggregator_of(profile), modules,
-							  r->files, profile->known },
+		   : return_check(names, aggregator_of(profile), modules, r->files,
 				  &stats->returns_unread);
 }
 

@@ -242,10 +242,7 @@ int bottoms_check(struct names *names, const struct aggregator *aggregator,
 		return fail(-ENOMEM, "no memory for %zu frames", n);
 	for (size_t i = 0; code_frames_next(frames, &i, &id);) {
 		of[id] = suspect(frames, code_frames_get(frames, id));
-		if (!of[id].is_one)
-			continue;
-		code_frames_notice(frames, id);
-		n_suspects++;
+		n_suspects += of[id].is_one;
 	}
 	if (n_suspects)
 		look_at_stacks(&checker);

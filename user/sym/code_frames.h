@@ -13,36 +13,23 @@
 #include "core/aggregator.h"
 #include "obj/file_pages.h"
 #include "sym/files.h"
-#include "sym/known_code.h"
 
 #define CODE_US	      50000   /* of each user's files; some 50,000 pages in memory */
 #define CODE_ROOTS_US 1000000 /* of root's */
 
 struct code_frames;
 
-/* All are borrowed and outlive it. */
-struct code_sources {
-	const struct aggregator *aggregator;
-	const struct module_table *modules;
-	const struct files *files;
-	struct known_code *known; /* frames that need no look again; NULL: all do */
-};
-
-int code_frames_new(struct code_frames **ret, const struct code_sources *sources);
+/* Both are borrowed and outlive it. */
+int code_frames_new(struct code_frames **ret, const struct aggregator *aggregator,
+		    const struct files *files);
 void code_frames_free(struct code_frames *frames);
 DEFINE_FREEP(code_frames)
 
-/* for (size_t i = 0; code_frames_next(frames, &i, &id);): all that are not known, by
- * module and offset */
+/* for (size_t i = 0; code_frames_next(frames, &i, &id);): all of them, by module and
+ * offset */
 bool code_frames_next(const struct code_frames *frames, size_t *i, uint32_t *ret_id);
 
 const struct frame *code_frames_get(const struct code_frames *frames, uint32_t id);
-
-/* This one is something special, and is to be looked at again next time. */
-void code_frames_notice(struct code_frames *frames, uint32_t id);
-
-/* Once all were looked at: the others are known from now on. */
-void code_frames_remember(struct code_frames *frames);
 
 struct code_file {
 	struct paged_file file; /* until the next one is asked for */

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "obj/fde_index.h"
 #include "sym/bottoms.h"
+#include "sym/code_frames.h"
 #include "sym/switches.h"
 
 #include <elf.h>
@@ -151,31 +152,26 @@ static int check_returns(struct names *names, struct code_frames *frames,
 
 		if (!is_to_be_checked(frame))
 			continue;
-		if (!is_nowhere(frame, modules) &&
-		    !is_bad_return(frames, frame, ret_unread))
-			continue;
-		code_frames_notice(frames, id);
-		err = names_set_bad_return(names, id,
-					   frame->unproven ? BAD_RETURN_MISTAKEN
-							   : BAD_RETURN_BOTTOM);
+		if (is_nowhere(frame, modules) ||
+		    is_bad_return(frames, frame, ret_unread))
+			err = names_set_bad_return(names, id,
+						   frame->unproven ? BAD_RETURN_MISTAKEN
+								   : BAD_RETURN_BOTTOM);
 	}
 	return err;
 }
 
-int return_check(struct names *names, const struct code_sources *sources,
+int return_check(struct names *names, const struct aggregator *aggregator,
+		 const struct module_table *modules, const struct files *files,
 		 uint64_t *ret_unread)
 {
 	AUTO(code_frames) frames = NULL;
-	int err = code_frames_new(&frames, sources);
+	int err = code_frames_new(&frames, aggregator, files);
 
 	*ret_unread = 0;
 	if (!err)
-		err = check_returns(names, frames, sources->modules, ret_unread);
+		err = check_returns(names, frames, modules, ret_unread);
 	if (!err)
 		err = switches_check(names, frames);
-	if (!err)
-		err = bottoms_check(names, sources->aggregator, frames);
-	if (!err)
-		code_frames_remember(frames);
-	return err;
+	return err ? err : bottoms_check(names, aggregator, frames);
 }

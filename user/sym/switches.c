@@ -192,11 +192,9 @@ int switches_check(struct names *names, struct code_frames *frames)
 	for (size_t i = 0; !err && code_frames_next(frames, &i, &id);) {
 		const struct frame *frame = code_frames_get(frames, id);
 
-		if ((frame->returned && !frame->uncallable) ||
-		    !code_frames_file(frames, frame, &in) || !is_switching(frame, &in))
-			continue;
-		code_frames_notice(frames, id);
-		err = names_set_bad_return(names, id, BAD_RETURN_SWITCH);
+		if ((!frame->returned || frame->uncallable) &&
+		    code_frames_file(frames, frame, &in) && is_switching(frame, &in))
+			err = names_set_bad_return(names, id, BAD_RETURN_SWITCH);
 	}
 	return err;
 }
