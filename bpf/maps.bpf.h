@@ -40,6 +40,13 @@ static __always_inline struct bounds_table *bounds_table(__u32 hook)
 	return bpf_map_lookup_elem(&bounds_tables, &hook);
 }
 
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, N_HOOKS);
+	__type(key, __u32);
+	__type(value, struct orc_cache);
+} orc_caches __weak SEC(".maps");
+
 /* Unwind tables and what processes map (shared/unwind.h). User space writes pages that
  * nobody names yet, then what names them; ticks read. */
 struct {
@@ -144,6 +151,11 @@ struct {
 	__type(key, __u32);
 	__type(value, struct ledger);
 } ledgers __weak SEC(".maps");
+
+static __always_inline bool read_kernel(void *to, __u32 bytes, __u64 from)
+{
+	return !bpf_probe_read_kernel(to, bytes, (const void *)from);
+}
 
 static __always_inline bool read_user(void *to, __u32 bytes, __u64 from)
 {

@@ -6,6 +6,7 @@
 #include "emit.bpf.h"
 #include "compat.bpf.h"
 #include "context.bpf.h"
+#include "orc.bpf.h"
 #include "splice.bpf.h"
 #include "uprobes.bpf.h"
 #include "words.bpf.h"
@@ -70,13 +71,23 @@ static __always_inline void begin_record(struct scratch *s, __u32 hook, __u64 wh
 	splice_begin(s);
 }
 
-static __always_inline void take_kernel_stack(struct scratch *s, void *ctx)
-{
-	long bytes = bpf_get_stack(ctx, s->words, KERNEL_FRAMES_MAX * 8, 0);
+#define KERNEL_STACK_BYTES (KERNEL_FRAMES_MAX * 8)
 
-	if (bytes > 0)
-		s->n_words = s->rec.n_kernel = bytes / 8;
+static __always_inline void take_kernel_stack(struct scratch *s,
+					      struct bpf_perf_event_data *ctx)
+{
+	long bytes;
+
 	s->rec.flags |= SAMPLE_IN_KERNEL;
+	regs_copy(s, &ctx->regs);
+	if (!orc_walk(HOOK_ONCPU)) {
+		bytes = bpf_get_stack(ctx, s->words, KERNEL_STACK_BYTES, 0);
+		s->n_words = bytes > 0 ? (__u64)bytes / 8 : 0;
+	} else if (orc_is_checked(HOOK_ONCPU)) {
+		bytes = bpf_get_stack(ctx, s->chunk, KERNEL_STACK_BYTES, 0);
+		orc_check(HOOK_ONCPU, bytes > 0 ? bytes : 0);
+	}
+	s->rec.n_kernel = s->n_words;
 }
 
 static __always_inline void take_user_stack(struct scratch *s, __u32 hook,

@@ -4,7 +4,7 @@
  * (tools/lint-layers):
  *
  *	sample   whose tick, whose registers              fork  what a child inherits
- *	context  the trace that a thread works for
+ *	context  the trace that a thread works for	   orc   down the kernel's stack
  *	splice   the order of a sample's walks
  *	cross    where a chain ends                       chain    along async frames
  *	walk     down a stack                             slot     a thread's roots
@@ -48,6 +48,7 @@
 #include "shared/async_abi.h"
 #include "shared/knobs.h"
 #include "shared/losses.h"
+#include "shared/orc.h"
 #include "shared/record.h"
 #include "shared/unwind.h"
 
@@ -162,6 +163,19 @@ struct frame_bounds {
 struct cached_rule {
 	__u64 key;    /* 0: none */
 	__u64 packed; /* rule_cache.bpf.h */
+};
+
+/* The same of the kernel's code (orc.bpf.c). As large as the kernel lets a value be. */
+#define ORC_CACHE_BITS	12
+#define ORC_CACHE_SLOTS (1 << ORC_CACHE_BITS)
+
+struct orc_slot {
+	__u32 offset; /* of the code in the kernel's */
+	__u32 rule;   /* 0: none that is plain, or no slot yet */
+};
+
+struct orc_cache {
+	struct orc_slot slots[ORC_CACHE_SLOTS];
 };
 
 /* What ticks use of a process's struct process_info, a line of the cache. */

@@ -48,7 +48,9 @@ enum fault_bits {
 	FAULT_NO_IDENTITY = 1 << 2,   /* trust what was published for the pid */
 	FAULT_FP_LEAF = 1 << 3,	      /* step from the sampled frame by frame pointer */
 	FAULT_LATE_TABLES = 1 << 4,   /* act as if no table were loaded yet */
+	FAULT_ORC_RULE = 1 << 5,      /* remember rules of the kernel's code wrongly */
 	KERNEL_SAMPLES_TOO = 1 << 16, /* of every tick that is kept */
+	CHECK_ORC = 1 << 17,	      /* beside the kernel's helper, at each sample */
 };
 
 struct knobs {
@@ -58,6 +60,7 @@ struct knobs {
 	unsigned int faults;	   /* enum fault_bits; 0 outside of tests */
 	unsigned int follow_forks; /* a child of one that the filter lets through, too */
 	unsigned int tables;	   /* walk by unwind tables where there are any */
+	unsigned int orc;	   /* walk the kernel's stacks by its own tables */
 	unsigned int timed;	   /* count what samples take */
 	unsigned int trace_ids;	   /* samples carry them */
 	unsigned int attributes;   /* samples carry those of threads' contexts */

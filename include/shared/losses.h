@@ -29,11 +29,19 @@ enum outcome {
 		N_OUTCOMES
 };
 
+/* Stacks of the kernel that were walked without its helper. */
+struct kernel_walks {
+	unsigned long long walked;
+	unsigned long long checked;  /* of these: the helper was asked, too */
+	unsigned long long differed; /* of these: and told another one, which was taken */
+};
+
 struct ledger {
 	unsigned long long entered;
 	unsigned long long outcomes[N_OUTCOMES];
 	unsigned long long endings[N_ENDINGS]; /* of kept samples' thread walks */
 	unsigned long long busy_ns;	       /* in samples, if knobs.timed */
+	struct kernel_walks kernel;
 };
 
 #endif

@@ -146,6 +146,9 @@ static inline void add_ledger(struct ledger *sum, const struct ledger *more)
 		sum->outcomes[i] += more->outcomes[i];
 	for (int i = 0; i < N_ENDINGS; i++)
 		sum->endings[i] += more->endings[i];
+	sum->kernel.walked += more->kernel.walked;
+	sum->kernel.checked += more->kernel.checked;
+	sum->kernel.differed += more->kernel.differed;
 }
 
 static inline bool adds_up(const struct recorded_window *w)
@@ -226,6 +229,9 @@ static inline void tick(struct run *run, const struct sample_rec *rec)
 	ledger->endings[rec->ending]++;
 	ledger->outcomes[OUTCOME_IDLE] += 3;
 	ledger->outcomes[OUTCOME_RING_FULL] += rec->ts_ns % 5 == 0;
+	ledger->kernel.walked += 2;
+	ledger->kernel.checked += rec->ts_ns % 3 == 0;
+	ledger->kernel.differed += rec->ts_ns % 7 == 0;
 	ledger->entered += 4 + (rec->ts_ns % 5 == 0) + (ledger->entered == 0);
 }
 

@@ -50,6 +50,7 @@ static void ledgers_are_equal(const struct ledger *a, const struct ledger *b)
 	assert_int_equal(a->entered, b->entered);
 	assert_memory_equal(a->outcomes, b->outcomes, sizeof(a->outcomes));
 	assert_memory_equal(a->endings, b->endings, sizeof(a->endings));
+	assert_memory_equal(&a->kernel, &b->kernel, sizeof(a->kernel));
 }
 
 /* The same as in one window, whatever the number of them. */

@@ -14,6 +14,7 @@
 #include "kern/arch.h"
 #include "kern/kernel_types.h"
 #include "shared/knobs.h"
+#include "shared/orc.h"
 
 #include "weft.skel.h"
 
@@ -54,6 +55,8 @@ static struct weft_bpf *open_programs(unsigned int filters, const char *types)
 	knobs->clock_tick_ns = (unsigned int)(1000000000 / sysconf(_SC_CLK_TCK));
 	knobs->kernel_stack_bytes = arch_kernel_stack_bytes();
 	knobs->addr_mask = arch_addr_mask();
+	knobs->orc = arch_has_orc();
+	bpf_program__set_autoload(skel->progs.orc_find_tables, knobs->orc);
 	bpf_map__set_max_entries(skel->maps.rings, N_CPUS);
 	return skel;
 }
@@ -131,7 +134,7 @@ static bool check_types(unsigned int filters, struct weft_bpf *skel, char *log)
 
 	while (same && (one = bpf_object__next_program(skel->obj, one))) {
 		other = bpf_object__next_program(whole->obj, other);
-		same = is_same(one, other);
+		same = !bpf_program__autoload(one) || is_same(one, other);
 		if (!same)
 			fprintf(stderr, "%s is another with all types\n",
 				bpf_program__name(one));
@@ -154,6 +157,8 @@ static int check(unsigned int filters, unsigned long limit, const char *types, c
 	bpf_object__for_each_program(program, skel->obj) {
 		unsigned long n = insns_of(program);
 
+		if (!bpf_program__autoload(program))
+			continue; /* this kernel has no programs of its kind */
 		printf("program %s verified_insns %lu filters %#x\n",
 		       bpf_program__name(program), n, filters);
 		if (!n || n > limit)

@@ -24,9 +24,13 @@ void metrics_add(struct metrics *metrics, const struct stats *stats)
 	metrics->refused += stats->aggregator->samples.refused;
 	metrics->missed_ticks += stats_missed_ticks(stats);
 	metrics->debuginfod = stats->debuginfod;
-	for (int hook = 0; hook < N_HOOKS; hook++)
+	for (int hook = 0; hook < N_HOOKS; hook++) {
+		const struct ledger *ledger = &stats->totals.ledgers[hook];
+
 		for (int i = 0; i < N_OUTCOMES; i++)
-			metrics->outcomes[i] += stats->totals.ledgers[hook].outcomes[i];
+			metrics->outcomes[i] += ledger->outcomes[i];
+		metrics->kernel_differed += ledger->kernel.differed;
+	}
 }
 
 static void head(struct str *out, const char *name, const char *type, const char *help)
@@ -84,6 +88,10 @@ static void add_samples(struct str *out, const struct metrics *m)
 	}
 	one(out, "weft_ticks_missed_total", "counter",
 	    "Ticks that the kernel skipped, estimated.", (double)m->missed_ticks);
+	one(out, "weft_kernel_stacks_differed_total", "counter",
+	    "Kernel stacks, of those compared, that the kernel told otherwise. Behind the "
+	    "first it is asked for all of them.",
+	    (double)m->kernel_differed);
 }
 
 static void add_debug_files(struct str *out, const struct debuginfod_counts *counts)

@@ -34,6 +34,15 @@ unsigned int arch_kernel_stack_bytes(void)
 	return 16384; /* x86-64: THREAD_SIZE_ORDER 2 without KASAN */
 }
 
+bool arch_has_orc(void)
+{
+#ifdef __x86_64__
+	return arch_kernel_is_since(6, 4);
+#else
+	return false;
+#endif
+}
+
 bool arch_kernel_is_since(unsigned int major, unsigned int minor)
 {
 	struct utsname name;

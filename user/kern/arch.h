@@ -11,6 +11,9 @@ uint64_t arch_addr_mask(void);
 
 bool arch_kernel_is_since(unsigned int major, unsigned int minor);
 
+/* Has the kernel tables that its stacks can be walked by, as bpf/orc.bpf.c reads them? */
+bool arch_has_orc(void);
+
 /* THREAD_SIZE, as kernels before 5.15 need it; those are x86-64 only. */
 unsigned int arch_kernel_stack_bytes(void);
 

@@ -11,6 +11,7 @@
 #include "kern/kernel_types.h"
 #include "kern/sideband.h"
 #include "kern/ticks.h"
+#include "shared/orc.h"
 
 #include "weft.skel.h"
 
@@ -148,6 +149,8 @@ static int load_once(struct sampler *s, const struct sampler_config *config)
 	knobs->clock_tick_ns = (unsigned int)(1000000000 / sysconf(_SC_CLK_TCK));
 	knobs->kernel_stack_bytes = arch_kernel_stack_bytes();
 	knobs->addr_mask = arch_addr_mask();
+	knobs->orc = arch_has_orc();
+	bpf_program__set_autoload(s->skel->progs.orc_find_tables, knobs->orc);
 
 	s->skel->bss->tick_ns = ticks_period_ns(config->hz);
 	knobs->follow_forks = config->follow_forks;
@@ -160,6 +163,20 @@ static int load_once(struct sampler *s, const struct sampler_config *config)
 	if (!err && config->follow_forks)
 		err = bpf_map__set_max_entries(s->skel->maps.filter_pids, FAMILY_MAX);
 	return err ? err : weft_bpf__load(s->skel);
+}
+
+/* Without them each stack of the kernel is its helper's, as where it has none. */
+static void find_orc_tables(const struct sampler *s)
+{
+	struct bpf_test_run_opts run = { .sz = sizeof(run) };
+	int err;
+
+	if (!s->skel->rodata->knobs.orc)
+		return;
+	err = bpf_prog_test_run_opts(bpf_program__fd(s->skel->progs.orc_find_tables),
+				     &run);
+	if (err)
+		log_verbose("kernel stacks are asked of the kernel: %s", strerror(-err));
 }
 
 /* A signal that comes during verification makes the kernel give up. */
@@ -301,6 +318,8 @@ int sampler_new(struct sampler **ret, const struct sampler_config *config)
 	err = ticks_begin(&s->ticks, config->event, config->hz, s->n_cpus);
 	if (!err)
 		err = load(s, config);
+	if (!err)
+		find_orc_tables(s);
 	if (!err)
 		err = watch_forks(s);
 	if (!err)
@@ -446,6 +465,9 @@ void ledger_add(struct ledger *sum, const struct ledger *one)
 {
 	sum->entered += one->entered;
 	sum->busy_ns += one->busy_ns;
+	sum->kernel.walked += one->kernel.walked;
+	sum->kernel.checked += one->kernel.checked;
+	sum->kernel.differed += one->kernel.differed;
 	for (int i = 0; i < N_OUTCOMES; i++)
 		sum->outcomes[i] += one->outcomes[i];
 	for (int i = 0; i < N_ENDINGS; i++)

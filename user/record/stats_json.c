@@ -49,6 +49,15 @@ static void add_walks(struct json *json, const struct stats *stats)
 	json_close(json, '}');
 }
 
+static void add_kernel_walks(struct json *json, const struct kernel_walks *kernel)
+{
+	json_open(json, "kernel_stacks", '{');
+	json_uint(json, "walked", kernel->walked);
+	json_uint(json, "checked", kernel->checked);
+	json_uint(json, "differed", kernel->differed);
+	json_close(json, '}');
+}
+
 /* "oncpu":{"entered":1,…},"adds_up":true */
 static void add_ledgers(struct json *json, const struct stats *stats)
 {
@@ -61,6 +70,7 @@ static void add_ledgers(struct json *json, const struct stats *stats)
 		add_counts(json, "outcomes", counted_outcomes, ledger->outcomes,
 			   N_OUTCOMES);
 		add_endings(json, "endings", ledger->endings);
+		add_kernel_walks(json, &ledger->kernel);
 		json_close(json, '}');
 	}
 	json_bool(json, "adds_up", stats->adds_up);

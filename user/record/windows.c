@@ -68,6 +68,11 @@ static struct ledger ledger_since(const struct ledger *now, const struct ledger 
 		ret.outcomes[i] = now->outcomes[i] - before->outcomes[i];
 	for (int i = 0; i < N_ENDINGS; i++)
 		ret.endings[i] = now->endings[i] - before->endings[i];
+	ret.kernel = (struct kernel_walks){
+		.walked = now->kernel.walked - before->kernel.walked,
+		.checked = now->kernel.checked - before->kernel.checked,
+		.differed = now->kernel.differed - before->kernel.differed,
+	};
 	return ret;
 }
 
