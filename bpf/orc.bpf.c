@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * The kernel's own frames, by ORC: two sorted tables in the kernel's memory say for each
- * address of its code where the caller is. The kernel's helper searches them anew for each
- * frame of each sample, some 2 us a frame at 99 Hz; here a rule that was found is
+ * address of its code where the caller is. The kernel's helper searches them anew for
+ * each frame of each sample, some 2 us a frame at 99 Hz; here a rule that was found is
  * remembered, in a word beside its address.
  *
  * Whatever is not plain the helper tells: code of modules and of BPF programs, registers
@@ -72,8 +72,8 @@ static __always_inline __u32 rule_of(const struct orc_entry_bits *entry)
 	    fp_below / 8 > RULE_FP_MASK)
 		return 0;
 	return end / 8 | (__u32)fp_below / 8 << RULE_FP_SHIFT | reg << RULE_REG_SHIFT |
-	       type << RULE_TYPE_SHIFT |
-	       (entry->bits >> 11 & 1 ? RULE_INTERRUPTED : 0) | RULE_IS_ONE;
+	       type << RULE_TYPE_SHIFT | (entry->bits >> 11 & 1 ? RULE_INTERRUPTED : 0) |
+	       RULE_IS_ONE;
 }
 
 /* How many entries begin at or before that address. */
@@ -146,8 +146,8 @@ static __always_inline bool kernel_word(struct scratch *s, __u64 addr)
 		return false;
 	if (offset > CHUNK_BYTES - 8) {
 		s->chunk_base = addr;
-		s->chunk_bytes = left_in_page < ORC_CHUNK_BYTES ? left_in_page
-								: ORC_CHUNK_BYTES;
+		s->chunk_bytes =
+			left_in_page < ORC_CHUNK_BYTES ? left_in_page : ORC_CHUNK_BYTES;
 		if (!read_kernel(s->chunk, s->chunk_bytes & (2 * ORC_CHUNK_BYTES - 1),
 				 addr))
 			return false;
@@ -247,7 +247,7 @@ static __always_inline enum orc_steps step_by_rule(struct scratch *s, __u32 rule
 	return type == ORC_TYPE_REGS ? step_to_interrupted(s) : ORC_UNKNOWN;
 }
 
-/* A frame on; enum orc_steps. verifier: a function, or a loop had all its ways each time */
+/* A frame on; enum orc_steps. verifier: a function, or the loop had all ways each time */
 __noinline int orc_step(__u32 hook)
 {
 	struct scratch *s = scratch(hook);

@@ -12,8 +12,8 @@ int orc_walk(__u32 hook);
 /* Is the helper to be asked all the same? */
 int orc_is_checked(__u32 hook);
 
-/* The record's words beside so many bytes of the helper's, in the chunk. Where they differ
- * these take their place, and the helper is asked from now on. */
+/* The record's words beside so many bytes of the helper's, in the chunk. Where they
+ * differ, these take their place, and the helper is asked from now on. */
 int orc_check(__u32 hook, __u32 bytes);
 
 #endif

@@ -89,8 +89,8 @@ static void add_samples(struct str *out, const struct metrics *m)
 	one(out, "weft_ticks_missed_total", "counter",
 	    "Ticks that the kernel skipped, estimated.", (double)m->missed_ticks);
 	one(out, "weft_kernel_stacks_differed_total", "counter",
-	    "Kernel stacks, of those compared, that the kernel told otherwise. Behind the "
-	    "first it is asked for all of them.",
+	    "Compared kernel stacks that the kernel told otherwise. Behind the first "
+	    "it is asked for all of them.",
 	    (double)m->kernel_differed);
 }
 

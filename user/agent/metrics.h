@@ -29,7 +29,7 @@ struct metrics {
 	uint64_t outcomes[N_OUTCOMES]; /* of ticks, of all hooks */
 	uint64_t dropped_by_rule;      /* samples in windows, which no receiver gets */
 	uint64_t refused;	       /* samples beyond a window's limits */
-	uint64_t kernel_differed; /* stacks that the kernel tells otherwise, by checks */
+	uint64_t kernel_differed;      /* its stacks that it tells otherwise */
 	uint64_t missed_ticks;	       /* estimated: the kernel never let them in */
 	uint64_t listener_restarts;
 	struct debuginfod_counts debuginfod; /* since the start */

@@ -45,7 +45,7 @@ static const struct option_word fault_words[] = {
 	{ "no-interval", FAULT_NO_INTERVAL }, { "no-key", FAULT_NO_KEY },
 	{ "no-identity", FAULT_NO_IDENTITY }, { "fp-leaf", FAULT_FP_LEAF },
 	{ "late-tables", FAULT_LATE_TABLES }, { "orc-rule", FAULT_ORC_RULE },
-	{ "check-orc", CHECK_ORC }, { 0 },
+	{ "check-orc", CHECK_ORC },	      { 0 },
 };
 
 static const struct option options[] = {

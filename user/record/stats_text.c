@@ -310,9 +310,10 @@ static void summary_losses(struct str *out, const struct stats *stats)
 	summary_missed(out, stats);
 	str_add_char(out, '\n');
 	if (ledger->kernel.differed)
-		str_add(out, INDENT "stacks of the kernel were not walked as it does "
-			     "itself, so it was asked\n" INDENT "for all later ones: "
-			     "please report this, with the output of `uname -a`\n");
+		str_add(out,
+			INDENT "stacks of the kernel were not walked as it does "
+			       "itself, so it was asked\n" INDENT "for all later ones: "
+			       "please report this, with the output of `uname -a`\n");
 	if (stats->processes.lost)
 		str_addf(out,
 			 "            %" PRIu64
