@@ -48,12 +48,6 @@ static __always_inline struct own_memory own_memory(void)
 				    BPF_CORE_READ(mm, exec_vm) };
 }
 
-/* Are the types of the kernel's ORC entries the ones that 6.4 gave three bits? */
-#define HAS_ORC_OF_3_BITS                                                                \
-	(bpf_core_field_exists(struct orc_entry, signal) &&                              \
-	 bpf_core_type_size(struct orc_entry) == 6 &&                                    \
-	 __CORE_RELO((struct orc_entry *)0, type, RSHIFT_U64) == 61)
-
 /* Is the kernel built with uprobes? */
 #define HAS_UPROBES bpf_core_field_exists(((struct task_struct *)0)->utask)
 

@@ -19,16 +19,28 @@ struct orc_tables orc_tables;
 
 #if defined(__TARGET_ARCH_x86)
 
-/* arch/x86/include/asm/orc_types.h; the types as since 6.4, when they got three bits */
-#define ORC_REG_UNDEFINED   0
-#define ORC_REG_PREV_SP	    1
-#define ORC_REG_BP	    4
-#define ORC_REG_SP	    5
-#define ORC_REG_BP_INDIRECT 8
-#define ORC_REG_SP_INDIRECT 9
-#define ORC_TYPE_END	    1
-#define ORC_TYPE_CALL	    2
-#define ORC_TYPE_REGS	    3
+/* arch/x86/include/asm/orc_types.h, in each of its formats */
+#define ORC_REG_UNDEFINED 0
+#define ORC_TYPE_END	  1
+#define ORC_TYPE_CALL	  2
+#define ORC_TYPE_REGS	  3
+
+static const struct orc_format formats[] = {
+	/* 6.5 and later */
+	{ .hash = { 0xbf325dfe, 0x3bd61b58, 0xc6a5a92c, 0x25a6a55b, 0x24feb3ea },
+	  .sp = 5,
+	  .fp = 4,
+	  .end = 1,
+	  .at_sp = 9,
+	  .at_fp = 8 },
+	/* 7.x */
+	{ .hash = { 0xad367c13, 0xddc42776, 0x76219355, 0xbdcd0ebb, 0x82fc4150 },
+	  .sp = 3,
+	  .fp = 4,
+	  .end = 8,
+	  .at_sp = 9,
+	  .at_fp = 10 },
+};
 
 #define ORC_SEARCH_STEPS 24 /* of some half a million entries */
 #define ORC_CHUNK_BYTES	 1024
@@ -40,38 +52,56 @@ struct orc_tables orc_tables;
 #define ORC_SPREAD 0x9e3779b1U /* 2^32 by the golden ratio */
 
 /*
- * A rule in a word, from the lowest bit: the frame's end in words from its register, 11;
- * how many words below that the caller's fp lies, 6, 0: fp is still the caller's; the
- * register, 4; the type, 3; whether the frame was interrupted, 1; and that it is one.
+ * A rule in a word, from the lowest bit: the frame's end in words from where it is counted,
+ * 11; how many words below it the caller's fp lies, 6, 0: fp is still the caller's; from
+ * where it is counted, 2; the type, 3; was the frame interrupted, 1; and that it is one.
  */
+enum counted_from { FROM_SP, FROM_FP, FROM_WORD_AT_SP, FROM_WORD_AT_FP };
+
 #define RULE_END_MASK	 0x7ff
 #define RULE_FP_SHIFT	 11
 #define RULE_FP_MASK	 0x3f
-#define RULE_REG_SHIFT	 17
-#define RULE_TYPE_SHIFT	 21
-#define RULE_INTERRUPTED (1U << 24)
-#define RULE_IS_ONE	 (1U << 25)
+#define RULE_FROM_SHIFT	 17
+#define RULE_TYPE_SHIFT	 19
+#define RULE_INTERRUPTED (1U << 22)
+#define RULE_IS_ONE	 (1U << 23)
 
 struct orc_entry_bits {
 	__s16 sp_offset, bp_offset;
 	__u16 bits; /* sp_reg, 4; bp_reg, 4; type, 3; signal, 1 */
 };
 
+/* From where a frame's end is counted by that register; N_FROM: not plain. */
+#define N_FROM 4
+
+static __always_inline __u32 counted_from(__u32 reg)
+{
+	if (reg == orc_tables.format.sp)
+		return FROM_SP;
+	if (reg == orc_tables.format.fp)
+		return FROM_FP;
+	if (reg == orc_tables.format.at_sp)
+		return FROM_WORD_AT_SP;
+	return reg == orc_tables.format.at_fp ? FROM_WORD_AT_FP : N_FROM;
+}
+
 /* 0: it is not plain. */
 static __always_inline __u32 rule_of(const struct orc_entry_bits *entry)
 {
 	__u32 reg = entry->bits & 15, fp_reg = entry->bits >> 4 & 15;
-	__u32 type = entry->bits >> 8 & 7;
+	__u32 type = entry->bits >> 8 & 7, from = FROM_SP;
 	__s32 end = entry->sp_offset, fp_below = -entry->bp_offset;
 
+	if (type != ORC_TYPE_END)
+		from = counted_from(reg);
 	if (fp_reg == ORC_REG_UNDEFINED)
 		fp_below = 0;
-	else if (fp_reg != ORC_REG_PREV_SP || fp_below <= 0)
+	else if (fp_reg != orc_tables.format.end || fp_below <= 0)
 		return 0;
-	if ((end | fp_below) & 7 || end < 0 || end / 8 > RULE_END_MASK ||
-	    fp_below / 8 > RULE_FP_MASK)
+	if (from == N_FROM || (end | fp_below) & 7 || end < 0 ||
+	    end / 8 > RULE_END_MASK || fp_below / 8 > RULE_FP_MASK)
 		return 0;
-	return end / 8 | (__u32)fp_below / 8 << RULE_FP_SHIFT | reg << RULE_REG_SHIFT |
+	return end / 8 | (__u32)fp_below / 8 << RULE_FP_SHIFT | from << RULE_FROM_SHIFT |
 	       type << RULE_TYPE_SHIFT | (entry->bits >> 11 & 1 ? RULE_INTERRUPTED : 0) |
 	       RULE_IS_ONE;
 }
@@ -207,27 +237,25 @@ static __always_inline enum orc_steps step_to_caller(struct scratch *s, __u32 fp
 }
 
 /* Where the frame at hand ends, into s->cfa. */
-static __always_inline bool find_end(struct scratch *s, __u32 reg, __u32 distance)
+static __always_inline bool find_end(struct scratch *s, __u32 from, __u32 distance)
 {
-	switch (reg) {
-	case ORC_REG_SP:
+	switch (from) {
+	case FROM_SP:
 		s->cfa = s->sp + distance;
 		return true;
-	case ORC_REG_BP:
+	case FROM_FP:
 		s->cfa = s->fp + distance;
 		return true;
-	case ORC_REG_SP_INDIRECT:
+	case FROM_WORD_AT_SP:
 		if (!kernel_word(s, s->sp))
 			return false;
 		s->cfa = s->word + distance;
 		return true;
-	case ORC_REG_BP_INDIRECT:
+	default: /* FROM_WORD_AT_FP, and behind the distance */
 		if (!kernel_word(s, s->fp + distance))
 			return false;
 		s->cfa = s->word;
 		return true;
-	default:
-		return false;
 	}
 }
 
@@ -239,7 +267,7 @@ static __always_inline enum orc_steps step_by_rule(struct scratch *s, __u32 rule
 		return ORC_UNKNOWN;
 	if (type == ORC_TYPE_END)
 		return ORC_END;
-	if (!find_end(s, rule >> RULE_REG_SHIFT & 15, (rule & RULE_END_MASK) * 8))
+	if (!find_end(s, rule >> RULE_FROM_SHIFT & 3, (rule & RULE_END_MASK) * 8))
 		return ORC_UNKNOWN;
 	s->is_leaf = !!(rule & RULE_INTERRUPTED);
 	if (type == ORC_TYPE_CALL)
@@ -315,6 +343,7 @@ int orc_check(__u32 hook, __u32 bytes)
 	return 0;
 }
 
+static const char header_begin[] = "__start_orc_header";
 static const char addresses_begin[] = "__start_orc_unwind_ip";
 static const char addresses_end[] = "__stop_orc_unwind_ip";
 static const char entries_begin[] = "__start_orc_unwind";
@@ -330,17 +359,36 @@ static const char probed_return[] = "arch_rethook_trampoline";
 		bpf_kallsyms_lookup_name(name, sizeof(name), 0, &found) ? 0 : found;     \
 	})
 
-/* Where the tables are, if this kernel has any and they are what they are taken for. */
+/* The format of that hash; NULL: it is not known. */
+static __always_inline const struct orc_format *find_format(const __u32 hash[5])
+{
+	for (__u32 i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
+		const __u32 *known = formats[i].hash;
+
+		if (hash[0] == known[0] && hash[1] == known[1] && hash[2] == known[2] &&
+		    hash[3] == known[3] && hash[4] == known[4])
+			return &formats[i];
+	}
+	return NULL;
+}
+
+/* Where the tables are, if this kernel has any of a format that is known. */
 SEC("syscall")
 int orc_find_tables(void *ctx)
 {
+	__u64 header = ADDRESS_OF(header_begin), entries = ADDRESS_OF(entries_begin);
 	__u64 addresses = ADDRESS_OF(addresses_begin), end = ADDRESS_OF(addresses_end);
 	__u64 text = ADDRESS_OF(text_begin), text_stop = ADDRESS_OF(text_end);
-	__u64 entries = ADDRESS_OF(entries_begin);
+	const struct orc_format *format;
+	__u32 hash[5] = { 0 };
 
-	if (!HAS_ORC_OF_3_BITS || !addresses || end <= addresses || !entries || !text ||
-	    text_stop <= text)
+	if (!header || !entries || !addresses || end <= addresses || !text ||
+	    text_stop <= text || !read_kernel(hash, sizeof(hash), header))
 		return 0;
+	format = find_format(hash);
+	if (!format)
+		return 0;
+	orc_tables.format = *format;
 	orc_tables.addresses = addresses;
 	orc_tables.entries = entries;
 	orc_tables.text = text;

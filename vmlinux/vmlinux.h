@@ -197,12 +197,6 @@ struct task_struct {
 	struct thread_struct thread;
 };
 
-struct orc_entry {
-	unsigned int sp_reg : 4, bp_reg : 4;
-	unsigned int type : 3;
-	unsigned int signal : 1;
-};
-
 /* 7.2 and later */
 struct futex_sched_data___weft {
 	struct robust_list_head *robust_list;

@@ -12,8 +12,8 @@ setup() {
 	in_a_folder
 	needs_recording
 	[ "$(uname -m)" = x86_64 ] || skip "the kernel of this machine has no ORC tables"
-	[ "$(printf '%s\n' 6.4 "$(uname -r)" | sort -V | head -n 1)" = 6.4 ] ||
-		skip "kernels before 6.4 have ORC tables of another kind"
+	[ "$(printf '%s\n' 6.5 "$(uname -r)" | sort -V | head -n 1)" = 6.5 ] ||
+		skip "kernels before 6.5 do not tell the format of their ORC tables"
 }
 
 teardown() {

@@ -37,7 +37,7 @@ unsigned int arch_kernel_stack_bytes(void)
 bool arch_has_orc(void)
 {
 #ifdef __x86_64__
-	return arch_kernel_is_since(6, 4);
+	return arch_kernel_is_since(6, 5);
 #else
 	return false;
 #endif
