@@ -52,9 +52,10 @@ static const struct orc_format formats[] = {
 #define ORC_SPREAD 0x9e3779b1U /* 2^32 by the golden ratio */
 
 /*
- * A rule in a word, from the lowest bit: the frame's end in words from where it is counted,
- * 11; how many words below it the caller's fp lies, 6, 0: fp is still the caller's; from
- * where it is counted, 2; the type, 3; was the frame interrupted, 1; and that it is one.
+ * A rule in a word, from the lowest bit: the frame's end in words from where it is
+ * counted, 11; how many words below it the caller's fp lies, 6, 0: fp is still the
+ * caller's; from where it is counted, 2; the type, 3; was the frame interrupted, 1; and
+ * that it is one.
  */
 enum counted_from { FROM_SP, FROM_FP, FROM_WORD_AT_SP, FROM_WORD_AT_FP };
 
