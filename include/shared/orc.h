@@ -4,7 +4,7 @@
 #define WEFT_SHARED_ORC_H
 
 /* What an entry's numbers of registers stand for. Which they are the kernel tells by a
- * hash of their definitions, by which it also refuses modules that were built by others. */
+ * hash of their definitions, by which it also refuses modules that others built. */
 struct orc_format {
 	unsigned int hash[5];	    /* SHA-1, as in memory */
 	unsigned char sp, fp, end;  /* end: of the frame itself */

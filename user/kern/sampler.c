@@ -165,18 +165,18 @@ static int load_once(struct sampler *s, const struct sampler_config *config)
 	return err ? err : weft_bpf__load(s->skel);
 }
 
-/* Without them each stack of the kernel is its helper's, as where it has none. */
+/* Without them the kernel's helper is asked for each of its stacks. */
 static void find_orc_tables(const struct sampler *s)
 {
 	struct bpf_test_run_opts run = { .sz = sizeof(run) };
-	int err;
+	int fd = bpf_program__fd(s->skel->progs.orc_find_tables);
 
-	if (!s->skel->rodata->knobs.orc)
-		return;
-	err = bpf_prog_test_run_opts(bpf_program__fd(s->skel->progs.orc_find_tables),
-				     &run);
-	if (err)
-		log_verbose("kernel stacks are asked of the kernel: %s", strerror(-err));
+	if (s->skel->rodata->knobs.orc && bpf_prog_test_run_opts(fd, &run))
+		log_verbose("the kernel's unwind tables can't be looked for: %s",
+			    strerror(errno));
+	if (!s->skel->bss->orc_tables.n)
+		log_verbose("the kernel is asked for its stacks: it has no unwind tables "
+			    "of a format that weft knows");
 }
 
 /* A signal that comes during verification makes the kernel give up. */
