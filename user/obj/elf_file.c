@@ -264,3 +264,15 @@ bool elf_file_loads(const struct elf_file *file, uint64_t vaddr, uint64_t n,
 	}
 	return false;
 }
+
+const Elf64_Shdr *elf_file_code_section(const struct elf_file *file, uint64_t vaddr)
+{
+	for (size_t i = 0; i < file->n_shdrs; i++) {
+		const Elf64_Shdr *sh = &file->shdrs[i];
+
+		if (elf_section_is_code(sh) && vaddr >= sh->sh_addr &&
+		    vaddr - sh->sh_addr < sh->sh_size)
+			return sh;
+	}
+	return NULL;
+}

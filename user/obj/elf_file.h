@@ -68,4 +68,13 @@ bool elf_file_vaddr(const struct elf_file *file, uint64_t offset, uint64_t *ret_
 bool elf_file_loads(const struct elf_file *file, uint64_t vaddr, uint64_t n,
 		    uint32_t flags);
 
+/* Is a section code, of which the file has the bytes? */
+static inline bool elf_section_is_code(const Elf64_Shdr *sh)
+{
+	return sh->sh_type == SHT_PROGBITS && sh->sh_flags & SHF_EXECINSTR;
+}
+
+/* The one that holds the address; NULL: none does. The file's own. */
+const Elf64_Shdr *elf_file_code_section(const struct elf_file *file, uint64_t vaddr);
+
 #endif

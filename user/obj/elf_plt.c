@@ -97,7 +97,7 @@ size_t elf_plt_find(struct elf_file *file, struct elf_code ret[ELF_CODE_MAX])
 		const Elf64_Shdr *sh = &file->shdrs[i];
 		size_t name;
 
-		if (sh->sh_type != SHT_PROGBITS || !(sh->sh_flags & SHF_EXECINSTR) ||
+		if (!elf_section_is_code(sh) ||
 		    !elf_file_loads(file, sh->sh_addr, sh->sh_size, PF_X))
 			continue;
 		name = name_of(file, sh);
@@ -107,18 +107,6 @@ size_t elf_plt_find(struct elf_file *file, struct elf_code ret[ELF_CODE_MAX])
 						   name >= FIRST_INIT };
 	}
 	return n;
-}
-
-static const Elf64_Shdr *section_of(const struct elf_file *file, uint64_t vaddr)
-{
-	for (size_t i = 0; i < file->n_shdrs; i++) {
-		const Elf64_Shdr *sh = &file->shdrs[i];
-
-		if (sh->sh_type == SHT_PROGBITS && (sh->sh_flags & SHF_EXECINSTR) &&
-		    vaddr >= sh->sh_addr && vaddr - sh->sh_addr < sh->sh_size)
-			return sh;
-	}
-	return NULL;
 }
 
 /* A stub begins at the address or some instructions before it, in steps of
@@ -167,7 +155,7 @@ size_t elf_plt_decode(struct elf_file *file, struct elf_stub *stubs, size_t n)
 
 		if (!sh || stub.vaddr < sh->sh_addr ||
 		    stub.vaddr - sh->sh_addr >= sh->sh_size)
-			sh = section_of(file, stub.vaddr);
+			sh = elf_file_code_section(file, stub.vaddr);
 		if (!sh || (sh != plt && name_of(file, sh) >= FIRST_INIT))
 			continue;
 		plt = sh;

@@ -155,14 +155,10 @@ struct code_gap {
 /* The section of code that the address is in, or the segment. */
 static struct code_gap gap_of_file(const struct elf_file *file, uint64_t vaddr)
 {
-	for (size_t i = 0; i < file->n_shdrs; i++) {
-		const Elf64_Shdr *sh = &file->shdrs[i];
+	const Elf64_Shdr *sh = elf_file_code_section(file, vaddr);
 
-		if (sh->sh_flags & SHF_EXECINSTR && vaddr >= sh->sh_addr &&
-		    vaddr - sh->sh_addr < sh->sh_size)
-			return (struct code_gap){ sh->sh_addr, sh->sh_addr + sh->sh_size,
-						  false };
-	}
+	if (sh)
+		return (struct code_gap){ sh->sh_addr, sh->sh_addr + sh->sh_size, false };
 	for (size_t i = 0; i < file->n_phdrs; i++) {
 		const Elf64_Phdr *ph = &file->phdrs[i];
 

@@ -284,15 +284,9 @@ static int tell_part(struct elf_file *file, uint64_t offset, struct gap gap,
 /* Of a section of code; 0: it is in none. */
 static uint64_t rest_of_section(const struct elf_file *file, uint64_t begin)
 {
-	for (size_t i = 0; i < file->n_shdrs; i++) {
-		const Elf64_Shdr *sh = &file->shdrs[i];
-		uint64_t into = begin - sh->sh_addr;
+	const Elf64_Shdr *sh = elf_file_code_section(file, begin);
 
-		if (sh->sh_type == SHT_PROGBITS && sh->sh_flags & SHF_EXECINSTR &&
-		    into < sh->sh_size)
-			return sh->sh_size - into;
-	}
-	return 0;
+	return sh ? sh->sh_size - (begin - sh->sh_addr) : 0;
 }
 
 int unwind_switch_tell(struct elf_file *file, uint64_t begin, uint64_t end,

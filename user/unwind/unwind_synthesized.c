@@ -327,11 +327,6 @@ static int tell_uncovered(struct unwind_synthesized *synthesized, uint64_t begin
 	return tell_piece(synthesized, begin, end);
 }
 
-static bool is_code(const Elf64_Shdr *sh)
-{
-	return sh->sh_type == SHT_PROGBITS && sh->sh_flags & SHF_EXECINSTR;
-}
-
 /* The code before the first row: all of a file's that has no call frame information.
  * Which of a segment's bytes are code, its sections say. */
 static int tell_before(struct unwind_synthesized *synthesized, uint64_t pc)
@@ -345,7 +340,7 @@ static int tell_before(struct unwind_synthesized *synthesized, uint64_t pc)
 		uint64_t end = sh->sh_addr + sh->sh_size;
 
 		end = end < pc ? end : pc;
-		if (!is_code(sh) || sh->sh_addr < told || sh->sh_addr >= end)
+		if (!elf_section_is_code(sh) || sh->sh_addr < told || sh->sh_addr >= end)
 			continue;
 		err = tell_uncovered(synthesized, sh->sh_addr, end);
 		told = end;
