@@ -326,19 +326,20 @@ int orc_check(__u32 hook, __u32 bytes)
 {
 	struct scratch *s = scratch(hook);
 	struct ledger *ledger = bpf_map_lookup_elem(&ledgers, &hook);
+	__u32 n = bytes / 8;
 
 	if (!knobs.orc || !s || !ledger)
 		return 0;
-	s->word = s->n_words ^ bytes / 8;
-	s->n_words = bytes / 8;
+	s->word = n < knobs.helper_frames ? s->n_words ^ n : n > s->n_words;
 	for (__u32 i = 0; i < KERNEL_FRAMES_MAX; i++) {
-		if (i >= s->n_words)
+		if (i >= n)
 			break;
 		s->word |= s->words[i] ^ ((__u64 *)s->chunk)[i];
 		s->words[i] = ((__u64 *)s->chunk)[i];
 	}
 	if (!s->word)
 		return 0;
+	s->n_words = n;
 	ledger->kernel.differed++;
 	orc_tables.n = 0;
 	return 0;

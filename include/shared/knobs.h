@@ -54,16 +54,17 @@ enum fault_bits {
 };
 
 struct knobs {
-	unsigned int filters;	   /* enum filter_bits */
-	unsigned int max_frames;   /* FRAMES_MIN to FRAMES_MAX */
-	unsigned int wakeup_bytes; /* of a ring in use: wake the reader */
-	unsigned int faults;	   /* enum fault_bits; 0 outside of tests */
-	unsigned int follow_forks; /* a child of one that the filter lets through, too */
-	unsigned int tables;	   /* walk by unwind tables where there are any */
-	unsigned int orc;	   /* walk the kernel's stacks by its own tables */
-	unsigned int timed;	   /* count what samples take */
-	unsigned int trace_ids;	   /* samples carry them */
-	unsigned int attributes;   /* samples carry those of threads' contexts */
+	unsigned int filters;	    /* enum filter_bits */
+	unsigned int max_frames;    /* FRAMES_MIN to FRAMES_MAX */
+	unsigned int wakeup_bytes;  /* of a ring in use: wake the reader */
+	unsigned int faults;	    /* enum fault_bits; 0 outside of tests */
+	unsigned int follow_forks;  /* a child of one that the filter lets through, too */
+	unsigned int tables;	    /* walk by unwind tables where there are any */
+	unsigned int orc;	    /* walk the kernel's stacks by its own tables */
+	unsigned int helper_frames; /* the helper's most of such a stack */
+	unsigned int timed;	    /* count what samples take */
+	unsigned int trace_ids;	    /* samples carry them */
+	unsigned int attributes;    /* samples carry those of threads' contexts */
 	unsigned long long cgroup_id;	 /* FILTER_CGROUP: the v2 cgroup's id */
 	unsigned long long addr_mask;	 /* user address without tags and signatures */
 	unsigned int page_bytes;	 /* of user memory */

@@ -103,6 +103,9 @@ static void check_ledger(struct test *t, const struct recorded_window *w, bool i
 		t->on_their_way_max = w->on_their_way;
 	t->sums.ledgers[HOOK_ONCPU].entered += ledger->entered;
 	t->sums.ledgers[HOOK_ONCPU].busy_ns += ledger->busy_ns;
+	t->sums.ledgers[HOOK_ONCPU].kernel.walked += ledger->kernel.walked;
+	t->sums.ledgers[HOOK_ONCPU].kernel.checked += ledger->kernel.checked;
+	t->sums.ledgers[HOOK_ONCPU].kernel.differed += ledger->kernel.differed;
 	t->samples += aggregator->samples.total;
 	t->refused += aggregator->samples.refused;
 	t->seen += w->processes.seen;

@@ -56,6 +56,7 @@ static struct weft_bpf *open_programs(unsigned int filters, const char *types)
 	knobs->kernel_stack_bytes = arch_kernel_stack_bytes();
 	knobs->addr_mask = arch_addr_mask();
 	knobs->orc = arch_has_orc();
+	knobs->helper_frames = arch_helper_frames();
 	bpf_program__set_autoload(skel->progs.orc_find_tables, knobs->orc);
 	bpf_map__set_max_entries(skel->maps.rings, N_CPUS);
 	return skel;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "kern/arch.h"
 
+#include "base/cleanup.h"
+#include "shared/knobs.h"
+
 #include <stdio.h>
 #include <sys/utsname.h>
 
@@ -41,6 +44,14 @@ bool arch_has_orc(void)
 #else
 	return false;
 #endif
+}
+
+unsigned int arch_helper_frames(void)
+{
+	AUTO_FCLOSE FILE *file = fopen("/proc/sys/kernel/perf_event_max_stack", "re");
+	unsigned int n;
+
+	return file && fscanf(file, "%u", &n) == 1 ? n : KERNEL_FRAMES_MAX;
 }
 
 bool arch_kernel_is_since(unsigned int major, unsigned int minor)

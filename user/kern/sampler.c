@@ -150,6 +150,7 @@ static int load_once(struct sampler *s, const struct sampler_config *config)
 	knobs->kernel_stack_bytes = arch_kernel_stack_bytes();
 	knobs->addr_mask = arch_addr_mask();
 	knobs->orc = arch_has_orc();
+	knobs->helper_frames = arch_helper_frames();
 	bpf_program__set_autoload(s->skel->progs.orc_find_tables, knobs->orc);
 
 	s->skel->bss->tick_ns = ticks_period_ns(config->hz);
