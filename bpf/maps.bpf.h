@@ -40,6 +40,7 @@ static __always_inline struct bounds_table *bounds_table(__u32 hook)
 	return bpf_map_lookup_elem(&bounds_tables, &hook);
 }
 
+/* Rules of the kernel's code that were found. A tick writes and reads. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, N_HOOKS);

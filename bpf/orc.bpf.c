@@ -314,11 +314,8 @@ int orc_is_checked(__u32 hook)
 	if (!ledger)
 		return 0;
 	ledger->kernel.walked++;
-	if (ledger->kernel.walked > ORC_FIRST_CHECKS &&
-	    ledger->kernel.walked % ORC_CHECKED_OF && !(knobs.faults & CHECK_ORC))
-		return 0;
-	ledger->kernel.checked++;
-	return 1;
+	return ledger->kernel.walked <= ORC_FIRST_CHECKS ||
+	       ledger->kernel.walked % ORC_CHECKED_OF == 0 || knobs.faults & CHECK_ORC;
 }
 
 /* verifier: what differs is gathered in memory, of which it follows nothing */
@@ -330,6 +327,7 @@ int orc_check(__u32 hook, __u32 bytes)
 
 	if (!knobs.orc || !s || !ledger)
 		return 0;
+	ledger->kernel.checked++;
 	s->word = n < knobs.helper_frames ? s->n_words ^ n : n > s->n_words;
 	for (__u32 i = 0; i < KERNEL_FRAMES_MAX; i++) {
 		if (i >= n)

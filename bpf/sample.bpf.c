@@ -85,7 +85,8 @@ static __always_inline void take_kernel_stack(struct scratch *s,
 		s->n_words = bytes > 0 ? (__u64)bytes / 8 : 0;
 	} else if (orc_is_checked(HOOK_ONCPU)) {
 		bytes = bpf_get_stack(ctx, s->chunk, KERNEL_STACK_BYTES, 0);
-		orc_check(HOOK_ONCPU, bytes > 0 ? bytes : 0);
+		if (bytes > 0) /* else it could not be asked */
+			orc_check(HOOK_ONCPU, bytes);
 	}
 	s->rec.n_kernel = s->n_words;
 }
