@@ -180,8 +180,8 @@ start_publisher() {
 	wait_for has_labels other ctx-memfd "service_name=environment"
 	wait_for has_labels other ctx-memfd "service_name=late service_namespace=ctx"
 	stop_agent
-	rm agent.ini
-	start_server second # the first one may have something left to write
+	rm -rf agent.ini spool # the first agent may not have delivered all
+	start_server second # nor the first server written it
 	start_on --by-service --service-from environment,context \
 		--push "pyroscope=http://127.0.0.1:$port"
 	wait_for has_labels second ctx-memfd "service_name=environment service_namespace=ctx"
