@@ -211,8 +211,8 @@ enter_unit() {
 	wait_for has_labels other both "service_name=checkout"
 	wait_for has_labels other alone "service_name=$name"
 	stop_agent
-	rm agent.ini
-	start_server second # the first one may have something left to write
+	rm -rf agent.ini spool # the first agent may not have delivered all
+	start_server second # nor the first server written it
 	start_on --by-service --service-from unit,environment \
 		--push "pyroscope=http://127.0.0.1:$port"
 	wait_for has_labels second both "service_name=$name"
