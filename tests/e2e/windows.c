@@ -23,6 +23,7 @@
 #include "base/intern.h"
 #include "base/signals.h"
 #include "base/vec.h"
+#include "kern/ledger.h"
 #include "pipeline/profile_builder.h"
 #include "record/recording.h"
 #include "sym/return_check.h"
@@ -83,14 +84,10 @@ static void check_ledger(struct test *t, const struct recorded_window *w, bool i
 	const struct ledger *ledger = &w->totals.ledgers[HOOK_ONCPU];
 	uint64_t outcomes = 0, endings = 0;
 
-	for (int i = 0; i < N_OUTCOMES; i++) {
+	for (int i = 0; i < N_OUTCOMES; i++)
 		outcomes += ledger->outcomes[i];
-		t->sums.ledgers[HOOK_ONCPU].outcomes[i] += ledger->outcomes[i];
-	}
-	for (int i = 0; i < N_ENDINGS; i++) {
+	for (int i = 0; i < N_ENDINGS; i++)
 		endings += ledger->endings[i];
-		t->sums.ledgers[HOOK_ONCPU].endings[i] += ledger->endings[i];
-	}
 	EXPECT(t, ledger->entered == outcomes);
 	EXPECT(t, ledger->outcomes[OUTCOME_KEPT] == endings);
 	EXPECT(t, ledger->outcomes[OUTCOME_KEPT] == aggregator->samples.total);
@@ -101,11 +98,7 @@ static void check_ledger(struct test *t, const struct recorded_window *w, bool i
 	EXPECT(t, !aggregator->timeline.weighed_ns);
 	if (!is_last && w->on_their_way > t->on_their_way_max)
 		t->on_their_way_max = w->on_their_way;
-	t->sums.ledgers[HOOK_ONCPU].entered += ledger->entered;
-	t->sums.ledgers[HOOK_ONCPU].busy_ns += ledger->busy_ns;
-	t->sums.ledgers[HOOK_ONCPU].kernel.walked += ledger->kernel.walked;
-	t->sums.ledgers[HOOK_ONCPU].kernel.checked += ledger->kernel.checked;
-	t->sums.ledgers[HOOK_ONCPU].kernel.differed += ledger->kernel.differed;
+	ledger_add(&t->sums.ledgers[HOOK_ONCPU], ledger);
 	t->samples += aggregator->samples.total;
 	t->refused += aggregator->samples.refused;
 	t->seen += w->processes.seen;

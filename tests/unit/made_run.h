@@ -9,6 +9,7 @@
 
 #include "base/intern.h"
 #include "core/merge.h"
+#include "kern/ledger.h"
 #include "made_events.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/profile_builder.h"
@@ -139,18 +140,6 @@ static inline void trim(struct run *run)
 	assert_int_equal(module_trim(run->modules, on_let_go, run), 0);
 }
 
-static inline void add_ledger(struct ledger *sum, const struct ledger *more)
-{
-	sum->entered += more->entered;
-	for (int i = 0; i < N_OUTCOMES; i++)
-		sum->outcomes[i] += more->outcomes[i];
-	for (int i = 0; i < N_ENDINGS; i++)
-		sum->endings[i] += more->endings[i];
-	sum->kernel.walked += more->kernel.walked;
-	sum->kernel.checked += more->kernel.checked;
-	sum->kernel.differed += more->kernel.differed;
-}
-
 static inline bool adds_up(const struct recorded_window *w)
 {
 	const struct aggregator *aggregator = window_aggregator(w->window);
@@ -176,7 +165,7 @@ static inline void read_window(struct run *run, struct recorded_window *w)
 		run->endings[i] += aggregator->by_hook[HOOK_ONCPU].endings[i];
 		run->chains += aggregator->chain_endings[i];
 	}
-	add_ledger(&run->sums.ledgers[HOOK_ONCPU], &w->totals.ledgers[HOOK_ONCPU]);
+	ledger_add(&run->sums.ledgers[HOOK_ONCPU], &w->totals.ledgers[HOOK_ONCPU]);
 	assert_int_equal(
 		profile_builder_new(&builder, window_aggregator(w->window), run->modules),
 		0);

@@ -462,19 +462,6 @@ struct publish_maps sampler_publish_maps(const struct sampler *s)
 	};
 }
 
-void ledger_add(struct ledger *sum, const struct ledger *one)
-{
-	sum->entered += one->entered;
-	sum->busy_ns += one->busy_ns;
-	sum->kernel.walked += one->kernel.walked;
-	sum->kernel.checked += one->kernel.checked;
-	sum->kernel.differed += one->kernel.differed;
-	for (int i = 0; i < N_OUTCOMES; i++)
-		sum->outcomes[i] += one->outcomes[i];
-	for (int i = 0; i < N_ENDINGS; i++)
-		sum->endings[i] += one->endings[i];
-}
-
 int sampler_totals(struct sampler *s, struct sampler_totals *ret)
 {
 	AUTO_FREE struct ledger *all = calloc((size_t)s->n_cpus, sizeof(*all));

@@ -68,6 +68,4 @@ struct sampler_totals {
 
 int sampler_totals(struct sampler *sampler, struct sampler_totals *ret);
 
-void ledger_add(struct ledger *sum, const struct ledger *one);
-
 #endif

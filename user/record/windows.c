@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "kern/ledger.h"
 #include "record/run_info.h"
 
 #include <errno.h>
@@ -57,23 +58,6 @@ void windows_end(struct windows *windows)
 static uint64_t since(uint64_t now, uint64_t before)
 {
 	return now > before ? now - before : 0;
-}
-
-static struct ledger ledger_since(const struct ledger *now, const struct ledger *before)
-{
-	struct ledger ret = { .entered = now->entered - before->entered,
-			      .busy_ns = now->busy_ns - before->busy_ns };
-
-	for (int i = 0; i < N_OUTCOMES; i++)
-		ret.outcomes[i] = now->outcomes[i] - before->outcomes[i];
-	for (int i = 0; i < N_ENDINGS; i++)
-		ret.endings[i] = now->endings[i] - before->endings[i];
-	ret.kernel = (struct kernel_walks){
-		.walked = now->kernel.walked - before->kernel.walked,
-		.checked = now->kernel.checked - before->kernel.checked,
-		.differed = now->kernel.differed - before->kernel.differed,
-	};
-	return ret;
 }
 
 static struct sampler_totals totals_since(const struct sampler_totals *now,
