@@ -31,10 +31,14 @@
  * link, and nothing else breaks.
  *
  * The chain stays correct under symmetric transfer, when a coroutine is resumed on
- * another thread, when an exception leaves an awaiter or a coroutine, and when a
- * suspended coroutine is destroyed. A coroutine must not outlive the coroutine
- * that awaits it (it seldom can). Mark a coroutine that is started and not awaited
- * (weft::mark), or it has no caller.
+ * another thread or within another one, when an exception leaves an awaiter or a
+ * coroutine, and when a suspended coroutine is destroyed. A coroutine must not outlive
+ * the coroutine that awaits it (it seldom can). Mark a coroutine that is started and not
+ * awaited, or is awaited by one without a frame (weft::mark), or it has no caller.
+ *
+ * Whoever resumes a coroutine in the middle of other work (an event that is set, a lock
+ * that is released, a task that is started with others) should do so with weft::resume(),
+ * too: then that work and its callers are not shown among the coroutine's own.
  *
  * Nothing here allocates, throws, or locks. With -DWEFT_DISABLED there is no frame,
  * and the header has no effect.
@@ -72,31 +76,6 @@ concept traced = std::derived_from<P, promise>;
 namespace detail
 {
 
-/* Sets what runs on this thread from now on; nullptr: the dispatcher itself. */
-inline void run(struct weft_frame *frame) noexcept
-{
-#ifndef WEFT_DISABLED
-	if (struct weft_root *root = weft_root_current())
-		WEFT_PUBLISH_(&root->top, frame);
-#else
-	(void)frame;
-#endif
-}
-
-/* If frame is the running frame here, runs others from now on. */
-inline void run_instead(struct weft_frame *frame, struct weft_frame *others) noexcept
-{
-#ifndef WEFT_DISABLED
-	struct weft_root *root = weft_root_current();
-
-	if (root && root->top == frame)
-		WEFT_PUBLISH_(&root->top, others);
-#else
-	(void)frame;
-	(void)others;
-#endif
-}
-
 /* The operation that waits for it: behind labels and contexts, which are its own. */
 inline struct weft_frame *caller_of(const struct weft_frame *frame) noexcept
 {
@@ -131,68 +110,7 @@ template <class A> decltype(auto) awaiter_of(A &&a)
 		return std::forward<A>(a);
 }
 
-/* Wraps another awaiter, which is kept by value or by reference, as it came. */
-template <class Awaiter> class awaiting
-{
-      public:
-	template <class A>
-	awaiting(struct weft_frame *frame, A &&awaitable)
-	    : frame_(frame), inner_(awaiter_of(std::forward<A>(awaitable)))
-	{
-	}
-
-	decltype(auto)
-	await_ready() noexcept(noexcept(std::declval<Awaiter &>().await_ready()))
-	{
-		return inner_.await_ready();
-	}
-
-	/*
-	 * The coroutine may be resumed on another thread, or destroyed, before this
-	 * returns. So it stops running first, and later code does not touch it.
-	 */
-	template <class P> auto await_suspend(std::coroutine_handle<P> self)
-	{
-		again on_throw{ frame_ };
-		using result = decltype(inner_.await_suspend(self));
-
-		waited_ = true;
-		run_instead(frame_, nullptr);
-		if constexpr (std::is_void_v<result>) {
-			inner_.await_suspend(self);
-			on_throw.frame = nullptr;
-		} else {
-			result next = inner_.await_suspend(self);
-
-			on_throw.frame = nullptr;
-			return next;
-		}
-	}
-
-	decltype(auto)
-	await_resume() noexcept(noexcept(std::declval<Awaiter &>().await_resume()))
-	{
-		if (waited_)
-			run(frame_);
-		return inner_.await_resume();
-	}
-
-      private:
-	/* An await_suspend() that throws leaves the coroutine running. */
-	struct again {
-		struct weft_frame *frame;
-
-		~again()
-		{
-			if (frame)
-				run(frame);
-		}
-	};
-
-	struct weft_frame *frame_;
-	bool waited_ = false;
-	Awaiter inner_;
-};
+template <class Awaiter> class awaiting;
 
 } // namespace detail
 
@@ -210,7 +128,7 @@ class promise
 
 	~promise()
 	{
-		detail::run_instead(&frame_, frame_.parent);
+		weft_stop(frame_.parent);
 	}
 
 	/* This coroutine's frame; borrowed, for the functions of weft/async.h. */
@@ -231,31 +149,148 @@ class promise
 		using awaiter = decltype(detail::awaiter_of(std::forward<A>(awaitable)));
 
 		place_ = WEFT_CALLER();
-		return detail::awaiting<awaiter>(&frame_, std::forward<A>(awaitable));
+		return detail::awaiting<awaiter>(this, std::forward<A>(awaitable));
+	}
+
+	/* The rest is this header's own. This coroutine runs on this thread from now on. If
+	 * another one does, that has resumed it itself, and goes on when this one waits. */
+	void weft_run() noexcept
+	{
+#ifndef WEFT_DISABLED
+		struct weft_root *root = weft_root_current();
+		promise *called = std::exchange(called_, nullptr);
+
+		if (!root)
+			return;
+		below_ = root->top == &frame_ ? nullptr : root->top;
+		/* one that has ended without weft::back() does not go on */
+		if (called && below_ == &called->frame_)
+			below_ = std::exchange(called->below_, nullptr);
+		WEFT_PUBLISH_(&root->top, &frame_);
+#endif
+	}
+
+	/* It waits, or has ended: next runs, unless it was resumed within another. Nothing
+	 * if it does not run. */
+	void weft_stop(struct weft_frame *next) noexcept
+	{
+#ifndef WEFT_DISABLED
+		struct weft_root *root = weft_root_current();
+		struct weft_frame *below;
+
+		if (!root || root->top != &frame_)
+			return;
+		below = std::exchange(below_, nullptr);
+		WEFT_PUBLISH_(&root->top, below ? below : next);
+#else
+		(void)next, (void)below_;
+#endif
+	}
+
+	/* Its co_await calls that one, which runs now. */
+	void weft_call(promise *callee) noexcept
+	{
+		weft_stop(nullptr);
+		weft_frame_init(&callee->frame_, &frame_, place_);
+		called_ = callee;
+		callee->weft_run();
 	}
 
       private:
 	struct weft_frame frame_ = {};
 	void *place_ = nullptr;
+	struct weft_frame *below_ = nullptr; /* what runs when this one stops */
+	promise *called_ = nullptr;	     /* by the co_await that it is in */
 };
+
+namespace detail
+{
+
+/* Wraps another awaiter, which is kept by value or by reference, as it came. */
+template <class Awaiter> class awaiting
+{
+      public:
+	template <class A>
+	awaiting(promise *running, A &&awaitable)
+	    : running_(running), inner_(awaiter_of(std::forward<A>(awaitable)))
+	{
+	}
+
+	decltype(auto)
+	await_ready() noexcept(noexcept(std::declval<Awaiter &>().await_ready()))
+	{
+		return inner_.await_ready();
+	}
+
+	/*
+	 * The coroutine may be resumed on another thread, or destroyed, before this
+	 * returns. So it stops running first, and later code does not touch it.
+	 */
+	template <class P> auto await_suspend(std::coroutine_handle<P> self)
+	{
+		using result = decltype(inner_.await_suspend(self));
+		again on_throw{ running_ };
+
+		waited_ = true;
+		running_->weft_stop(nullptr);
+		if constexpr (std::is_void_v<result>) {
+			inner_.await_suspend(self);
+			on_throw.running = nullptr;
+		} else {
+			result next = inner_.await_suspend(self);
+
+			on_throw.running = nullptr;
+			return next;
+		}
+	}
+
+	decltype(auto)
+	await_resume() noexcept(noexcept(std::declval<Awaiter &>().await_resume()))
+	{
+		if (waited_)
+			running_->weft_run();
+		return inner_.await_resume();
+	}
+
+      private:
+	/* An await_suspend() that throws leaves the coroutine running. */
+	struct again {
+		promise *running;
+
+		~again()
+		{
+			if (running)
+				running->weft_run();
+		}
+	};
+
+	promise *running_;
+	bool waited_ = false;
+	Awaiter inner_;
+};
+
+} // namespace detail
 
 /*
  * In the await_suspend() of a task: caller awaits callee, which runs now, by
- * symmetric transfer or by a resume that follows. A caller without a frame (whose
- * promise is not derived from weft's) is skipped. Returns callee.
+ * symmetric transfer or by a weft::resume() that follows. If caller has no frame (its
+ * promise is not derived from weft's), callee is shown as asked for by whom it was
+ * marked, else by the operation that runs now, if there is one. Returns callee.
  */
 template <traced P, class Caller>
 std::coroutine_handle<P> call(std::coroutine_handle<P> callee,
 			      std::coroutine_handle<Caller> caller) noexcept
 {
-	struct weft_frame *frame = callee.promise().weft_frame_of();
+	promise &called = callee.promise();
 
-	if constexpr (traced<Caller>)
-		weft_frame_init(frame, caller.promise().weft_frame_of(),
-				caller.promise().weft_place());
-	else
-		weft_frame_init(frame, weft_frame_asker(), nullptr);
-	detail::run(frame);
+	if constexpr (traced<Caller>) {
+		static_cast<promise &>(caller.promise()).weft_call(&called);
+	} else {
+		if (!called.weft_frame_of()->ip)
+			weft_frame_init(called.weft_frame_of(), weft_frame_asker(),
+					nullptr);
+		called.weft_run();
+	}
 	return callee;
 }
 
@@ -268,24 +303,25 @@ template <traced P>
 std::coroutine_handle<> back(std::coroutine_handle<P> callee,
 			     std::coroutine_handle<> continuation) noexcept
 {
-	struct weft_frame *frame = callee.promise().weft_frame_of();
-	struct weft_frame *parent = detail::caller_of(frame);
+	promise &ended = callee.promise();
+	struct weft_frame *parent = detail::caller_of(ended.weft_frame_of());
 
 	/* a thread that waits for it is not run here */
 	if (parent && !parent->parent && parent->root)
 		parent = nullptr;
-	detail::run_instead(frame, parent);
+	ended.weft_stop(parent);
 	return continuation ? continuation : std::noop_coroutine();
 }
 
 /*
- * In the loop, instead of handle.resume(). With the promise's type the chain is
- * complete from the first instruction; without it, from the point where the
- * coroutine continues after its co_await.
+ * In the loop, and wherever else a coroutine is resumed, instead of handle.resume().
+ * With the promise's type the chain is complete from the first instruction; without it,
+ * from the point where the coroutine continues after its co_await.
  */
 template <class P> WEFT_NOINLINE_ void resume(std::coroutine_handle<P> handle)
 {
 	if constexpr (traced<P>) {
+		handle.promise().weft_stop(nullptr); /* it runs here, not around this */
 		WEFT_ROOT_SCOPE(handle.promise().weft_frame_of());
 		handle.resume();
 	} else {
@@ -296,24 +332,17 @@ template <class P> WEFT_NOINLINE_ void resume(std::coroutine_handle<P> handle)
 
 /*
  * Runs a generator up to its next value, at once: shown as called from where this
- * was called.
+ * was called, by the operation that runs now. Where none runs, it is a plain call.
  */
-template <traced P>
-WEFT_NOINLINE_ void step(std::coroutine_handle<P> generator)
+template <traced P> WEFT_NOINLINE_ void step(std::coroutine_handle<P> generator)
 {
-	struct weft_frame *frame = generator.promise().weft_frame_of();
-	struct popped {
-		struct weft_frame *frame, *caller;
+	struct weft_frame *caller = weft_frame_current();
 
-		~popped()
-		{
-			detail::run_instead(frame, caller);
-		}
-	} at_end{ frame, weft_frame_current() };
-
-	weft_frame_init(frame, at_end.caller, WEFT_CALLER());
-	detail::run(frame);
-	generator.resume();
+	weft_frame_init(generator.promise().weft_frame_of(), caller, WEFT_CALLER());
+	if (caller)
+		resume(generator);
+	else
+		generator.resume();
 }
 
 /*
@@ -321,8 +350,7 @@ WEFT_NOINLINE_ void step(std::coroutine_handle<P> generator)
  * it. Detach it (weft_frame_detach(p.weft_frame_of())) if it may outlive the
  * running operation.
  */
-template <traced P>
-WEFT_NOINLINE_ void mark(std::coroutine_handle<P> handle) noexcept
+template <traced P> WEFT_NOINLINE_ void mark(std::coroutine_handle<P> handle) noexcept
 {
 	weft_frame_init(handle.promise().weft_frame_of(), weft_frame_asker(),
 			WEFT_CALLER());
@@ -366,7 +394,7 @@ class carrying
 /* This thread blocks until the coroutine is done, see weft_wait_begin(). */
 template <traced P>
 WEFT_NOINLINE_ void wait_for(std::coroutine_handle<P> handle,
-					struct weft_wait *wait) noexcept
+			     struct weft_wait *wait) noexcept
 {
 	weft_frame_init(handle.promise().weft_frame_of(), &wait->frame, WEFT_CALLER());
 }

@@ -1,172 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * weft/async.hpp under a small task type of a team's own: what lies in memory
- * while coroutines call, wait, end, fail, are destroyed, and change threads.
- * Exit status 0, or an abort at the first line that is not so.
+ * weft/async.hpp: what lies in memory while coroutines call, wait, end, fail, are
+ * destroyed, and change threads. Exit status 0, or an abort at the first line that is not
+ * so.
  */
-#include <weft/async.hpp>
-
-#include <cstdio>
-#include <cstdlib>
-#include <exception>
-#include <functional>
-#include <optional>
-#include <stdexcept>
-#include <string>
-#include <thread>
-#include <vector>
-
-#define CHECK(is)                                                                        \
-	((is) ? void()                                                                   \
-	      : (std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #is),           \
-		 std::abort()))
-
-template <class T> struct result {
-	std::optional<T> value;
-	void return_value(T v)
-	{
-		value = std::move(v);
-	}
-	T take()
-	{
-		return std::move(*value);
-	}
-};
-
-template <> struct result<void> {
-	void return_void()
-	{
-	}
-	void take()
-	{
-	}
-};
-
-template <class T> class task
-{
-      public:
-	struct promise_type : weft::promise, result<T> {
-		std::coroutine_handle<> continuation;
-		std::exception_ptr failure;
-
-		struct final_awaiter {
-			bool await_ready() noexcept
-			{
-				return false;
-			}
-			auto
-			await_suspend(std::coroutine_handle<promise_type> self) noexcept
-			{
-				return weft::back(self, self.promise().continuation);
-			}
-			void await_resume() noexcept
-			{
-			}
-		};
-
-		task get_return_object()
-		{
-			return task(
-				std::coroutine_handle<promise_type>::from_promise(*this));
-		}
-		std::suspend_always initial_suspend() noexcept
-		{
-			return {};
-		}
-		final_awaiter final_suspend() noexcept
-		{
-			return {};
-		}
-		void unhandled_exception()
-		{
-			failure = std::current_exception();
-		}
-	};
-
-	task(task &&other) noexcept : handle(std::exchange(other.handle, nullptr))
-	{
-	}
-	~task()
-	{
-		if (handle)
-			handle.destroy();
-	}
-
-	bool await_ready() noexcept
-	{
-		return false;
-	}
-	template <class P> auto await_suspend(std::coroutine_handle<P> caller) noexcept
-	{
-		handle.promise().continuation = caller;
-		return weft::call(handle, caller);
-	}
-	T await_resume()
-	{
-		if (handle.promise().failure)
-			std::rethrow_exception(handle.promise().failure);
-		return handle.promise().take();
-	}
-
-	std::coroutine_handle<promise_type> handle;
-
-      private:
-	explicit task(std::coroutine_handle<promise_type> h) : handle(h)
-	{
-	}
-};
-
-/* The loop: what is queued is a handle without a type. */
-static std::vector<std::coroutine_handle<>> ready;
-
-struct yields {
-	bool now = false;
-
-	bool await_ready() const noexcept
-	{
-		return now;
-	}
-	void await_suspend(std::coroutine_handle<> self)
-	{
-		ready.push_back(self);
-	}
-	void await_resume() const noexcept
-	{
-	}
-};
-
-static void loop()
-{
-	while (!ready.empty()) {
-		auto next = ready.back();
-
-		ready.pop_back();
-		weft::resume(next);
-		CHECK(!weft_frame_current());
-	}
-}
-
-static size_t depth()
-{
-	size_t n = 0;
-
-	for (auto *frame = weft_frame_current(); frame; frame = frame->parent)
-		n++;
-	return n;
-}
-
-static bool in_order(size_t frames)
-{
-#ifdef WEFT_DISABLED
-	return (void)frames, depth() == 0;
-#else
-	for (auto *frame = weft_frame_current(); frame && frame->parent;
-	     frame = frame->parent)
-		if (!frame->ip)
-			return false;
-	return depth() == frames;
-#endif
-}
+#include "task.hpp"
 
 static task<int> leaf(int value)
 {
@@ -273,11 +111,6 @@ static void destroyed_while_it_waits()
 	}
 	ready.clear();
 	CHECK(!weft_frame_current() && got.empty());
-}
-
-static task<int> one()
-{
-	co_return 1;
 }
 
 static task<long> many(int n)
@@ -438,37 +271,6 @@ static void a_thread_waits()
 	}).join();
 	weft_wait_end(&wait);
 	CHECK(top.await_resume() == 7);
-}
-
-struct detached {
-	struct promise_type : weft::promise {
-		detached get_return_object()
-		{
-			return {};
-		}
-		std::suspend_never initial_suspend() noexcept
-		{
-			return {};
-		}
-		std::suspend_never final_suspend() noexcept
-		{
-			return {};
-		}
-		void return_void()
-		{
-		}
-		void unhandled_exception()
-		{
-			std::terminate();
-		}
-	};
-};
-
-static detached starts_at_once(size_t around)
-{
-	CHECK(in_order(around)); /* a plain call, so far */
-	co_await yields{};
-	CHECK(in_order(1));
 }
 
 static task<void> starts_another()

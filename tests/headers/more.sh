@@ -35,17 +35,19 @@ levels() { # COMPILER
 
 # Coroutines, by the C++ compiler beside this one; some are compiled already.
 coroutines() { # COMPILER
-	local cxx=${1/gcc/g++} option file
+	local cxx=${1/gcc/g++} part option file
 
 	[ "$1" != clang ] || cxx=clang++
-	for option in -O0 -O2 '-O3 -DWEFT_CHECKS' '-O2 -DWEFT_DISABLED'; do
-		file="$build/coro $cxx $option.o"
-		[ -e "$file" ] || file=tests/headers/coro.cpp
-		runs "$cxx $option, coro.cpp" "-std=c++20 $option" "$cxx" "$file"
-	done
-	for option in -fsanitize=thread -fsanitize=address,undefined; do
-		! can "$1" "$option" || runs "$cxx $option, coro.cpp" \
-			"-std=c++20 -O1 $option" "$cxx" tests/headers/coro.cpp
+	for part in coro within; do
+		for option in -O0 -O2 '-O3 -DWEFT_CHECKS' '-O2 -DWEFT_DISABLED'; do
+			file="$build/$part $cxx $option.o"
+			[ -e "$file" ] || file=tests/headers/$part.cpp
+			runs "$cxx $option, $part.cpp" "-std=c++20 $option" "$cxx" "$file"
+		done
+		for option in -fsanitize=thread -fsanitize=address,undefined; do
+			! can "$1" "$option" || runs "$cxx $option, $part.cpp" \
+				"-std=c++20 -O1 $option" "$cxx" tests/headers/$part.cpp
+		done
 	done
 }
 
