@@ -255,7 +255,14 @@ static void test_aligned_stack(void **state)
 		    "mov %rsp, %rax; sub $72, %rsp; and $-64, %rsp; mov %rax, 64(%rsp);"
 		    "inc %eax; mov 64(%rsp), %rsp; ret",
 		    FILL_TOLD "1111111::::=====???????1");
+	/* OpenBLAS: neither a jump nor a sum in rax is a use of rbx */
+	ASSERT_TOLD(FILL "mov %rsp, %rbx; and $-64, %rsp; test $1, %rax; jmp 1f; nop;"
+			 "1: cmp $0x1234, %rax; sub $0x1234, %rax; mov %rbx, %rsp; ret",
+		    FILL_TOLD "1111111========.===============1");
 	/* the register is used for something else */
+	ASSERT_TOLD(FILL "mov %rsp, %rax; and $-64, %rsp; add $0x1234, %rax;"
+			 "mov %rax, %rsp; ret",
+		    "................................");
 	ASSERT_TOLD(FILL "mov %rsp, %rax; and $-64, %rsp; cpuid; mov %rax, %rsp; ret",
 		    "............................");
 }

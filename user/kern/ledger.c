@@ -25,10 +25,10 @@ void ledger_add(struct ledger *sum, const struct ledger *one)
 
 struct ledger ledger_since(const struct ledger *now, const struct ledger *before)
 {
-	struct ledger ret;
+	struct ledger ret = *now;
 	count *to = (count *)(void *)&ret;
 
 	for (size_t i = 0; i < N_COUNTS; i++)
-		to[i] = row_of(now)[i] - row_of(before)[i];
+		to[i] -= row_of(before)[i];
 	return ret;
 }

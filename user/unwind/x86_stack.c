@@ -320,6 +320,19 @@ static void look_at_vector(struct x86_effect *is, struct operands *op, uint8_t p
 	write_registers(is, op, letter == 'b' ? 'r' : letter, false);
 }
 
+/* add, or, …, cmp of al, eax or rax and an immediate */
+static bool is_of_accumulator(uint8_t code)
+{
+	return code < 0x40 && (code & 6) == 4;
+}
+
+/* jcc, nop, test, ret, int3, jmp */
+static bool only_goes_or_looks(uint8_t code)
+{
+	return (code & 0xf0) == 0x70 || code == 0x90 || (code & 0xfe) == 0xa8 ||
+	       (code & 0xfe) == 0xc2 || code == 0xcc || (code & 0xfd) == 0xe9;
+}
+
 static void look_at_no_modrm(struct x86_effect *is, uint8_t code, bool b)
 {
 	int reg = (code & 7) + 8 * b;
@@ -344,8 +357,10 @@ static void look_at_no_modrm(struct x86_effect *is, uint8_t code, bool b)
 		fear_worst(is);
 	else if (code == 0xe8)
 		is->writes = LOST_IN_A_CALL;
-	else if ((code & 0xf0) != 0x70 && code != 0x90)
-		is->writes = IMPLIED;
+	else if (is_of_accumulator(code))
+		is->writes = (code & 0xfe) == 0x3c ? 0 : REG(0); /* cmp */
+	else if (!only_goes_or_looks(code))
+		is->writes = IMPLIED & ~REG(3); /* rbx is cpuid's */
 	if (code == 0xc9 || code == 0xc8)
 		is->writes |= REG(X86_FP);
 	is->drops = code == 0xc9;
