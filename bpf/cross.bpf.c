@@ -69,8 +69,7 @@ static __always_inline bool leave_waiting(struct scratch *s, __u32 hook,
 {
 	__u64 record[2];
 
-	s->is_leaf = 0;
-	s->bx_at = BX_UNKNOWN;
+	forget_registers(s);
 	if (!FP_GIVES_SP && knobs.tables) {
 		s->pc = s->resume_ip;
 		s->fp = s->sp = q->fp;

@@ -48,7 +48,7 @@ static __always_inline void end_run(struct scratch *s, __u32 n)
 {
 	if (!n)
 		return;
-	s->bx_at = BX_UNKNOWN;
+	forget_registers(s);
 	if (!FP_GIVES_SP)
 		s->sp_is_least = 1;
 	charge(s, n);

@@ -190,6 +190,7 @@ static __always_inline __u32 step_by_table(struct scratch *s, __u32 hook)
 	s->step_bytes = s->cfa - s->sp;
 	s->sp = s->cfa;
 	s->fp = fp;
+	s->from_leaf = s->is_leaf;
 	/* a goroutine's registers are kept as they were; its frame may be empty, and ends
 	 * then where this one did */
 	s->is_leaf = !FP_GIVES_SP && s->rule.ra == UNWIND_RA_REG &&

@@ -285,19 +285,29 @@ static __always_inline int find_cfa_by_record(struct scratch *s)
 static __always_inline int find_register(struct scratch *s, __u32 hook)
 {
 	__u64 at = s->bx_at;
+	__u32 reg = s->rule.reg & ~UNWIND_KEPT;
 
-	if (s->rule.reg >= USER_REGS)
+	if (reg >= USER_REGS)
 		return 0;
-	if (s->is_leaf)
-		at = s->regs_at ? s->regs_at + SIGNAL_REG(s->rule.reg) : BX_IN_REGS;
-	else if (s->rule.reg != REG_BX)
+	if (s->is_leaf || (s->rule.reg & UNWIND_KEPT && s->from_leaf))
+		at = s->regs_at ? s->regs_at + SIGNAL_REG(reg) : BX_IN_REGS;
+	else if (reg != REG_BX)
 		return 0;
 	if (at == BX_UNKNOWN)
 		return 0;
 	if (at != BX_IN_REGS)
 		return chunk_read(hook, at);
-	s->word = s->regs[s->rule.reg & (USER_REGS - 1)];
+	s->word = s->regs[reg & (USER_REGS - 1)];
 	return 1;
+}
+
+/* Where that is not known, a frame pointer that the frame has left alone is one of some
+ * function further up. */
+static __always_inline int lack_register(struct scratch *s)
+{
+	if (s->rule.fp == UNWIND_FP_SAME)
+		s->step_kind = STEP_KIND_OLDER_FP;
+	return 0;
 }
 
 __noinline int table_find_cfa(__u32 hook)
@@ -333,7 +343,7 @@ __noinline int table_find_cfa(__u32 hook)
 		return 1;
 	case UNWIND_CFA_REG:
 		if (!find_register(s, hook))
-			return 0;
+			return lack_register(s);
 		s->cfa = (s->word & knobs.addr_mask) + offset;
 		return 1;
 	case UNWIND_CFA_INDEXED:

@@ -160,8 +160,7 @@ static __always_inline __u32 frame_pointer_step(struct scratch *s)
 	s->pc = ra;
 	s->sp = fp + FRAME_BYTES;
 	s->step_bytes = s->fp - fp;
-	s->is_leaf = 0;
-	s->bx_at = BX_UNKNOWN;
+	forget_registers(s);
 	if (!FP_GIVES_SP)
 		s->sp_is_least = 1;
 	return STEP_OK;
@@ -194,7 +193,7 @@ static __always_inline __u32 step_up(struct scratch *s, __u32 hook, bool by_tabl
 		s->kind = s->step_kind == STEP_KIND_FP ? FRAME_UNPROVEN : FRAME_CALLER;
 		return frame_pointer_step(s);
 	}
-	if (!FP_GIVES_SP && s->step_kind == STEP_KIND_OLDER_FP)
+	if (s->step_kind == STEP_KIND_OLDER_FP)
 		return step_over_frames(s, hook);
 	ending = step_by_table(s, hook);
 	s->kind = by_record ? FRAME_UNPROVEN : FRAME_CALLER;
@@ -235,7 +234,7 @@ static __always_inline bool was_left(struct scratch *s, __u32 hook)
  */
 static __always_inline __u32 check_step(struct scratch *s, __u32 hook)
 {
-	bool over = !FP_GIVES_SP && s->step_kind == STEP_KIND_OLDER_FP;
+	bool over = s->step_kind == STEP_KIND_OLDER_FP;
 	bool by_fp = s->step_kind == STEP_KIND_FP ||
 		     s->step_kind == STEP_KIND_PROVEN_FP || over;
 	__u64 at = by_fp ? s->fp : s->cfa;
@@ -275,8 +274,7 @@ static __always_inline bool take_checkpoint(struct scratch *s, __u32 hook, __u32
 	s->step_kind = STEP_KIND_PROVEN_FP;
 	s->leads = 0;
 	s->is_unproven = 0;
-	s->is_leaf = 0;
-	s->bx_at = BX_UNKNOWN;
+	forget_registers(s);
 	measure_frame(s);
 	roots_mark_gap(hook, ending); /* and all that this function registered */
 	start_cycle_test(s);

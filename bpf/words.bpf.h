@@ -53,6 +53,13 @@ static __always_inline void charge(struct scratch *s, __u32 frames)
 		s->frames_left -= frames;
 }
 
+/* To a caller by its frame record alone: nothing tells of other registers. */
+static __always_inline void forget_registers(struct scratch *s)
+{
+	s->is_leaf = s->from_leaf = 0;
+	s->bx_at = BX_UNKNOWN;
+}
+
 /* True once the walk has come back to where it was. */
 static __always_inline bool cycle_found(struct scratch *s, __u64 at)
 {

@@ -27,7 +27,7 @@
 	X(DEREF_SP, "*(sp + deref) + offset")                                            \
 	X(DEREF_FP, "*(fp + deref) + offset")                                            \
 	X(DEREF_TWICE, "**(sp + deref) + offset")                                        \
-	X(REG, "register `reg` + offset: rbx, or known in the sampled frame alone")      \
+	X(REG, "register `reg` + offset: rbx, or known in the sampled frame; see KEPT")  \
 	X(INDEXED, "*(sp + deref + 8 * register `reg`) + offset: known as for REG")      \
 	X(PLT, "sp + offset, and 8 more from the `reg`th byte of 16 on")                 \
 	X(GO, "where Go's runtime keeps the stack of the goroutine that it works for")   \
@@ -95,6 +95,10 @@ enum unwind_ra {
 /* Or: its file tells nothing of the code, which was read instead. It leads to its caller
  * alone, even by a CFA by dereference: that is a stack that the code has aligned. */
 #define UNWIND_BY_CODE 2
+
+/* Beside the number of a REG's register: what is called there leaves that alone, so it is
+ * known in the sampled frame's caller, too. */
+#define UNWIND_KEPT 0x80
 
 /* One rule; offsets in bytes. arm64 saves both registers at the bottom of its
  * frame, which may be 100 KB large, hence words. */

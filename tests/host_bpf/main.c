@@ -5,10 +5,10 @@ int main(void)
 {
 	int failed = run_walk_cases() + run_root_cases() + run_chain_cases() +
 		     run_wait_cases() + run_fiber_cases() + run_bottom_cases() +
-		     run_crossing_cases() + run_table_cases() + run_leaf_cases() +
-		     run_signal_cases() + run_run_cases() + run_mapping_table_cases() +
-		     run_table_root_cases() + run_record_cases() + run_goroutine_cases() +
-		     run_storm();
+		     run_crossing_cases() + run_table_cases() + run_register_cases() +
+		     run_leaf_cases() + run_signal_cases() + run_run_cases() +
+		     run_mapping_table_cases() + run_table_root_cases() +
+		     run_record_cases() + run_goroutine_cases() + run_storm();
 
 	return failed ? 1 : 0;
 }

@@ -35,6 +35,8 @@ static struct unwind_rule some_rule(uint64_t *chance)
 		rule.cfa_offset = 8 * ((int)below(chance, 16) - 3);
 		rule.deref_offset = 8 * ((int)below(chance, 16) - 3);
 		rule.reg = below(chance, 3) ? BX : below(chance, 20);
+		if (rule.cfa == UNWIND_CFA_REG && rule.reg != BX && below(chance, 2))
+			rule.reg |= UNWIND_KEPT;
 	}
 	if (rule.cfa == UNWIND_CFA_GO && below(chance, 8)) {
 		rule.cfa_offset = G_AT;

@@ -19,6 +19,7 @@ struct plain {
 	uint64_t go_pc;	 /* of a goroutine that was found */
 	bool bx_is_known;
 	bool is_leaf, in_syscall;
+	bool from_leaf; /* by its rule: registers are as they were at the call */
 	bool sp_is_known;
 	bool is_unproven; /* a frame pointer that nothing proves led here, or below */
 	bool led;	  /* here, by the rule of the frame before */
@@ -112,11 +113,14 @@ static bool register_of(const struct plain *p, unsigned int reg, uint64_t *ret)
 		13, 12, 14, 11, 9, 8, 10, 15, 0, 1, 2, 3, 4, 5, 6, 7
 	};
 
-	if (!p->is_leaf && reg == BX && p->bx_is_known) {
+	bool has_all = p->is_leaf || (reg & UNWIND_KEPT && p->from_leaf);
+
+	reg &= ~UNWIND_KEPT;
+	if (!has_all && reg == BX && p->bx_is_known) {
 		*ret = p->bx;
 		return true;
 	}
-	if (!p->is_leaf || reg > 15)
+	if (!has_all || reg > 15)
 		return false;
 	if (p->signal)
 		return word_at(p->signal + 40 + 8 * place[reg], ret);
@@ -221,7 +225,10 @@ static enum step_kind look_without_sp(struct plain *p)
 	if (p->sp_is_known ||
 	    (rule->cfa != UNWIND_CFA_SP && rule->cfa != UNWIND_CFA_DEREF_SP &&
 	     rule->cfa != UNWIND_CFA_DEREF_TWICE))
-		return find_cfa(p) ? STEP_KIND_TABLE : STEP_KIND_FP;
+		return find_cfa(p) ? STEP_KIND_TABLE
+		       : rule->cfa == UNWIND_CFA_REG && rule->fp == UNWIND_FP_SAME
+			       ? STEP_KIND_OLDER_FP
+			       : STEP_KIND_FP;
 	if (rule->fp != UNWIND_FP_CFA)
 		return STEP_KIND_OLDER_FP;
 	p->cfa = p->fp - (uint64_t)(8 * (int64_t)rule->fp_words);
@@ -365,8 +372,8 @@ static bool leads(const struct plain *p)
 /* To the next frame, and how that one leads on; or an ending. */
 static enum ending step(struct plain *p)
 {
+	bool was_leaf = p->is_leaf, was_resumed;
 	enum ending ending;
-	bool was_resumed;
 
 	switch (p->step_kind) {
 	case STEP_KIND_END:
@@ -388,6 +395,7 @@ static enum ending step(struct plain *p)
 	}
 	if (ending != STEP_OK)
 		return ending;
+	p->from_leaf = was_leaf && p->step_kind == STEP_KIND_TABLE;
 	p->led = leads(p);
 	was_resumed = is_resumed(p);
 	p->is_leaf = p->step_kind == STEP_KIND_SIGNAL || p->kind == FRAME_USER;

@@ -71,6 +71,7 @@ int run_fiber_cases(void);
 int run_bottom_cases(void);
 int run_crossing_cases(void);
 int run_table_cases(void);
+int run_register_cases(void);
 int run_leaf_cases(void);
 int run_goroutine_cases(void);
 int run_signal_cases(void);

@@ -293,6 +293,20 @@ static const struct truth_case cases[] = {
 		/* all but the first third, which has no loads to wait for: 78 % here */
 		.bounds = { { CLASS_CUT, 1 } },
 	},
+	{
+		/* a quarter is cut, or has a gap: the helper that uses the register */
+		.name = "kept",
+		.program = "kept",
+		.args = "%m",
+		.kinds = "gcc-O2 clang-O2-omit",
+		.tabled = true,
+		.seen = "helper_kept",
+		.thread = { { "main;turn;aligned_kept;helper_kept" },
+			    { "main;turn;aligned_kept|aligned_spoilt" },
+			    { "main;turn" },
+			    { "main;sys_call" } },
+		.bounds = { { CLASS_CUT, .4 }, { CLASS_GAP, .4 } },
+	},
 };
 
 const struct case_list cases_thread = { cases, sizeof(cases) / sizeof(*cases) };

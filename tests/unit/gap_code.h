@@ -39,7 +39,7 @@ static void build_within(const char *before, const char *body, const char *behin
 }
 
 /* Between two functions that are told. */
-static void build(const char *body)
+static UNUSED void build(const char *body)
 {
 	build_within(TOLD_FUNCTION, body, TOLD_FUNCTION);
 }

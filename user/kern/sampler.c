@@ -9,6 +9,7 @@
 #include "kern/events.h"
 #include "kern/kernel_memory.h"
 #include "kern/kernel_types.h"
+#include "kern/ledger.h"
 #include "kern/sideband.h"
 #include "kern/ticks.h"
 #include "shared/orc.h"

@@ -11,6 +11,7 @@
 #include "obj/elf_note.h"
 #include "unwind/unwind_fp.h"
 #include "unwind/unwind_go.h"
+#include "unwind/unwind_kept.h"
 #include "unwind/unwind_realign.h"
 #include "unwind/unwind_rules.h"
 #include "unwind/unwind_synthesized.h"
@@ -217,7 +218,9 @@ int unwind_table_build(int fd, struct range_recorder *recorder, struct unwind_ta
 	const struct cfi_sink told = { .arg = &synthesized,
 				       .row = unwind_synthesized_row };
 	AUTO_ELF file = { 0 };
-	struct unwind_throw thrower = { .sink = &told, .file = &file };
+	struct unwind_kept kept = { .sink = &told, .file = &file };
+	const struct cfi_sink keeper = { .arg = &kept, .row = unwind_kept_row };
+	struct unwind_throw thrower = { .sink = &keeper, .file = &file };
 	const struct cfi_sink thrown = { .arg = &thrower, .row = unwind_throw_row };
 	struct unwind_realign realign = { .sink = &thrown };
 	const struct cfi_sink rest = { .arg = &realign, .row = unwind_realign_row };
@@ -241,6 +244,8 @@ int unwind_table_build(int fd, struct range_recorder *recorder, struct unwind_ta
 		err = unwind_realign_end(&realign);
 	if (!err)
 		err = unwind_throw_end(&thrower);
+	if (!err)
+		err = unwind_kept_end(&kept);
 	if (!err)
 		err = unwind_synthesized_end(&synthesized);
 	if (!err && !table->n_run)

@@ -378,13 +378,17 @@ static bool has_modrm(uint8_t code)
 	       code == 0xfe || code == 0xff;
 }
 
-/* test, and cmp of an immediate, which share their opcodes with others */
-static bool only_looks(uint8_t code, const struct operands *op)
+/* Of those that share an opcode: test, and cmp of an immediate, write nothing; neg and
+ * not, one place. */
+static char one_byte_letter(uint8_t code, const struct operands *op)
 {
 	int what = op->reg & 7;
 
-	return ((code == 0xf6 || code == 0xf7) && what < 2) ||
-	       (code >= 0x80 && code <= 0x83 && what == 7);
+	if (code >= 0x80 && code <= 0x83 && what == 7)
+		return '.';
+	if ((code & 0xfe) == 0xf6 && what < 4)
+		return what < 2 ? '.' : 'm';
+	return one_byte[code];
 }
 
 static bool is_of_bytes(uint8_t code)
@@ -441,8 +445,8 @@ static void look_at_modrm(struct x86_effect *is, uint8_t code, const struct oper
 		fear_worst(is); /* no pop: AMD's XOP */
 	} else if (code == 0x8f) {
 		push_or_pop(is, memory ? X86_NO_REG : op->rm, true);
-	} else if (!only_looks(code, op)) {
-		write_registers(is, op, one_byte[code], is_of_bytes(code));
+	} else {
+		write_registers(is, op, one_byte_letter(code, op), is_of_bytes(code));
 	}
 }
 

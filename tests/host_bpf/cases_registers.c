@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Steps by tables whose frames end by a register: where that is known, and where not. */
+#include "code.h"
+
+/* Any register leads on from the interrupted frame, none from a caller if it was
+ * not followed there. */
+static void test_by_register(void **state)
+{
+	for (int reg = 0; reg < USER_REGS + 2; reg++) {
+		struct unwind_rule rule =
+			RULE(.cfa = UNWIND_CFA_REG, .cfa_offset = 0x20, .reg = reg);
+		struct unwind_rule rules[] = { rule, rule, RULE_OF(END) };
+		struct sampled at;
+
+		rules[0].bx_words = UNWIND_BX_LOST;
+		world_setup(NULL);
+		put_code(rules, 3, 0);
+		at = leaf_in_code(0);
+		for (int i = 0; i < USER_REGS; i++)
+			at.regs[i] = i == reg ? STACK + 0x100 : GARBAGE;
+		put_call(STACK + 0x100, 0x20, 1);
+		put_frame(STACK + 0x200, 0, SITE(2));
+		at.fp = STACK + 0x200;
+		if (reg < USER_REGS)
+			ASSERT_WALK(&at, "UCGP", "10000 10108 .. 10208", START);
+		else
+			ASSERT_WALK(&at, "UGP", "10000 .. 10208", START);
+	}
+}
+
+/* A leaf, who calls it and has its frame by a register, and callers of that one. */
+static struct sampled put_kept(struct unwind_rule leaf, struct unwind_rule by_reg)
+{
+	struct unwind_rule rules[] = { leaf, by_reg, RULE_SP(0x30), RULE_OF(END) };
+	struct sampled at;
+
+	world_setup(NULL);
+	put_code(rules, 4, 0);
+	at = leaf_in_code(0);
+	for (int i = 0; i < USER_REGS; i++)
+		at.regs[i] = GARBAGE;
+	at.regs[9] = STACK + 0x300;
+	at.fp = FP(STACK, 9);
+	put_frame(at.fp, 0, SITE(3));
+	put_call(STACK, 0x20, 1);
+	put_call(STACK + 0x300, 0x20, 2);
+	put_call(STACK + 0x320, 0x30, 3);
+	return at;
+}
+
+/* One that its callee leaves alone is known in the caller of the interrupted frame, and
+ * in no other. */
+static void test_kept_register(void **state)
+{
+	struct unwind_rule kept = RULE(.cfa = UNWIND_CFA_REG, .cfa_offset = 0x20,
+				       .reg = UNWIND_KEPT | 9),
+			   lost = kept;
+	struct sampled at = put_kept(RULE_SP(0x20), kept);
+
+	ASSERT_WALK(&at, "UCCC", "10000 10108 10208 10308", START);
+	assert_int_equal(walker_sample(&at)->flags, 0);
+	lost.reg = 9;
+	at = put_kept(RULE_SP(0x20), lost);
+	ASSERT_WALK(&at, "UCGP", "10000 10108 .. 10308", START);
+	/* by a frame record, which tells of no other register */
+	at = put_kept(RULE_OF(NONE), kept);
+	at.fp = STACK + 0x10;
+	put_frame(at.fp, STACK + 0x500, SITE(1));
+	put_frame(STACK + 0x500, 0, SITE(3));
+	ASSERT_WALK(&at, "UPGP", "10000 10108 .. 10308", START);
+}
+
+#define BX 3 /* DWARF's number */
+
+/* A leaf, a function that calls it, and one that finds its frame by rbx. */
+static struct sampled put_by_bx(struct unwind_rule leaf, struct unwind_rule middle)
+{
+	struct unwind_rule by_bx =
+		RULE(.cfa = UNWIND_CFA_REG, .cfa_offset = 0x20, .reg = BX);
+	struct unwind_rule rules[] = { leaf, middle, by_bx, RULE_SP(0x40), RULE_OF(END) };
+	struct sampled at;
+
+	world_setup(NULL);
+	put_code(rules, 5, 0);
+	at = leaf_in_code(0);
+	at.regs[BX] = GARBAGE;
+	put_call(STACK, 0x20, 1);
+	put_call(STACK + 0x20, 0x30, 2);
+	put_call(STACK + 0x240, 0x20, 3); /* 0x50 to 0x240: as large as it likes */
+	put_call(STACK + 0x260, 0x40, 4);
+	return at;
+}
+
+static void test_by_bx(void **state)
+{
+	struct unwind_rule keeps = RULE_SP(0x20), calls = RULE_SP(0x30);
+	struct sampled at = put_by_bx(keeps, calls);
+
+	/* nobody saved it: it is where it was */
+	at.regs[BX] = STACK + 0x240;
+	ASSERT_WALK(&at, "UCCCC", "10000 10108 10208 10308 10408", START);
+	assert_int_equal(walker_sample(&at)->flags, 0);
+	/* one did, and the last one that did has it */
+	calls.bx_words = -2;
+	at = put_by_bx(keeps, calls);
+	memory_put(STACK + 0x40, STACK + 0x240);
+	ASSERT_WALK(&at, "UCCCC", "10000 10108 10208 10308 10408", START);
+	keeps.bx_words = -4;
+	at = put_by_bx(keeps, calls);
+	memory_put(STACK, GARBAGE);
+	memory_put(STACK + 0x40, STACK + 0x240);
+	ASSERT_WALK(&at, "UCCCC", "10000 10108 10208 10308 10408", START);
+	calls.bx_words = 0;
+	at = put_by_bx(keeps, calls);
+	memory_put(STACK, STACK + 0x240);
+	ASSERT_WALK(&at, "UCCCC", "10000 10108 10208 10308 10408", START);
+}
+
+/* Where it was lost nothing is guessed but what frame pointers say, unproven. */
+static void test_bx_lost(void **state)
+{
+	struct unwind_rule loses = RULE_SP(0x20), calls = RULE_SP(0x30);
+	struct sampled at;
+
+	loses.bx_words = UNWIND_BX_LOST;
+	at = put_by_bx(loses, calls);
+	at.regs[BX] = STACK + 0x240;
+	at.fp = FP(STACK, 9);
+	ASSERT_WALK(&at, "UCC", "10000 10108 10208", FP_ZERO);
+	put_frame(at.fp, 0, SITE(3));
+	ASSERT_WALK(&at, "UCCGP", "10000 10108 10208 .. 10308", FP_ZERO);
+	assert_int_equal(walker_sample(&at)->flags, SAMPLE_UNPROVEN);
+	/* a frame pointer says nothing of it */
+	at = put_by_bx(RULE_OF(NONE), calls);
+	at.regs[BX] = STACK + 0x240;
+	at.fp = STACK + 0x10;
+	put_frame(at.fp, 0, SITE(1));
+	ASSERT_WALK(&at, "UPC", "10000 10108 10208", FP_ZERO);
+	/* saved where nothing can be read */
+	loses.bx_words = -0x4000;
+	at = put_by_bx(loses, calls);
+	at.regs[BX] = STACK + 0x240;
+	ASSERT_WALK(&at, "UCC", "10000 10108 10208 cut", UNREADABLE);
+}
+
+int run_register_cases(void)
+{
+	static const struct CMUnitTest tests[] = {
+		CASE(test_by_register),
+		CASE(test_kept_register),
+		CASE(test_by_bx),
+		CASE(test_bx_lost),
+	};
+
+	return cmocka_run_group_tests_name("registers", tests, NULL, NULL);
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "unwind/unwind_kept.h"
+
+#include "base/error.h"
+#include "obj/x86_insn.h"
+#include "unwind/x86_stack.h"
+
+/* What a rule holds for, and what a helper has: OpenSSL's have 1.5 KB at most. */
+#define SPAN_MAX   16384u
+#define HELPER_MAX 4096u
+
+/* Of a file; libcrypto needs 60 KB. */
+#define BUDGET_BYTES (1u << 20)
+
+/* DWARF's numbers of the registers that a call may change, by the code's own. */
+static bool is_scratch(unsigned int dwarf, unsigned int *ret)
+{
+	static const uint8_t codes[] = { 0, 2, 1, 3, 6, 7 };
+
+	*ret = dwarf < sizeof(codes) ? codes[dwarf] : dwarf;
+	return dwarf < 12 && dwarf != 3 && dwarf != 6 && dwarf != 7;
+}
+
+/* Up to n bytes of code into `code`: how many there are. */
+static size_t read_code(struct unwind_kept *kept, uint64_t vaddr, uint8_t *code, size_t n)
+{
+	uint64_t offset, left;
+
+	if (!elf_file_offset(kept->file, vaddr, &offset, &left))
+		return 0;
+	n = left < n ? left : n;
+	if (kept->budget < n)
+		return 0;
+	kept->budget -= n;
+	if (!elf_file_read(kept->file, offset, code, n))
+		return n;
+	error_clear(); /* what can't be read stays as the file has it */
+	return 0;
+}
+
+/* How one instruction of a helper leaves the register. */
+enum step { STEP_ON, STEP_LAST, STEP_NO };
+
+/* *end: behind the farthest instruction that a jump leads to, as `next` is counted. */
+static enum step step_over(const uint8_t *code, size_t n, size_t next, unsigned int reg,
+			   size_t *end)
+{
+	struct x86_effect is = x86_effect(code, n);
+	bool by_register = false, leaves = x86_insn_leaves(code, n, &by_register);
+	int64_t distance;
+
+	if (is.writes & 1u << reg || (by_register && !is.returns))
+		return STEP_NO;
+	if (x86_insn_distance(code, n, &distance)) {
+		if (distance < 0 ? next < (uint64_t)-distance : distance > HELPER_MAX)
+			return STEP_NO;
+		if (next + (uint64_t)distance >= *end)
+			*end = next + (uint64_t)distance + 1;
+	} else if (leaves && !is.returns) {
+		return STEP_NO;
+	}
+	return leaves && *end <= next ? STEP_LAST : STEP_ON;
+}
+
+/* Is the register the same wherever that function is at work? It calls nobody, and all
+ * its jumps stay within. */
+static bool leaves_alone(struct unwind_kept *kept, uint64_t vaddr, unsigned int reg)
+{
+	uint8_t code[HELPER_MAX];
+	size_t n = read_code(kept, vaddr, code, sizeof(code)), end = 0, one;
+	enum step step = STEP_ON;
+
+	for (size_t at = 0; at < n && step == STEP_ON; at += one) {
+		bool calls;
+
+		one = x86_insn_bytes(code + at, n - at, &calls);
+		if (!one || calls)
+			return false;
+		step = step_over(code + at, one, at + one, reg, &end);
+	}
+	return step == STEP_LAST;
+}
+
+/* A row of its own for a call in the last one's span, and that one goes on behind it. */
+static int give_call(struct unwind_kept *kept, uint64_t call, uint64_t next, uint64_t end)
+{
+	const struct cfi_sink *sink = kept->sink;
+	struct unwind_rule rule = kept->rule;
+	int err;
+
+	rule.reg |= UNWIND_KEPT;
+	err = sink->row(sink->arg, call, &rule);
+	return err || next >= end ? err : sink->row(sink->arg, next, &kept->rule);
+}
+
+static int give_calls(struct unwind_kept *kept, uint64_t end, unsigned int reg)
+{
+	uint8_t code[SPAN_MAX];
+	size_t n = read_code(kept, kept->pc, code, end - kept->pc), one;
+	int err = 0;
+
+	for (size_t at = 0; !err && at < n; at += one) {
+		uint64_t next;
+		int64_t distance;
+		bool calls;
+
+		one = x86_insn_bytes(code + at, n - at, &calls);
+		if (!one)
+			break;
+		next = kept->pc + at + one;
+		if (calls && x86_insn_distance(code + at, one, &distance) &&
+		    leaves_alone(kept, next + (uint64_t)distance, reg))
+			err = give_call(kept, kept->pc + at, next, end);
+	}
+	return err;
+}
+
+/* The last row, of what lies before `end`. */
+static int give_last(struct unwind_kept *kept, uint64_t end)
+{
+	const struct cfi_sink *sink = kept->sink;
+	int err = sink->row(sink->arg, kept->pc, &kept->rule);
+	unsigned int reg;
+
+	if (err || kept->rule.cfa != UNWIND_CFA_REG ||
+	    !is_scratch(kept->rule.reg, &reg) || end - kept->pc > SPAN_MAX ||
+	    kept->file->header.e_machine != EM_X86_64)
+		return err;
+	return give_calls(kept, end, reg);
+}
+
+int unwind_kept_row(void *arg, uint64_t pc, const struct unwind_rule *rule)
+{
+	struct unwind_kept *kept = arg;
+	int err = 0;
+
+	if (kept->any)
+		err = give_last(kept, pc);
+	else
+		kept->budget = BUDGET_BYTES;
+	kept->any = true;
+	kept->pc = pc;
+	kept->rule = *rule;
+	return err;
+}
+
+int unwind_kept_end(struct unwind_kept *kept)
+{
+	return kept->any ? give_last(kept, kept->pc) : 0;
+}
