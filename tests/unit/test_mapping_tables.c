@@ -141,6 +141,52 @@ static void room_that_comes_later(void **state)
 	world_end();
 }
 
+/* ---- who maps all the time ---- */
+
+/* As a JIT does that never has its code writable and executable at a time: what it has
+ * mapped is the same behind each change. */
+static void what_comes_to_the_same_is_no_news(void **state)
+{
+	world_begin();
+	world_map(P, 1, HIGH);
+	map_code(LOW, 0x10000);
+	world_pass(10 * MS);
+	for (int i = 0; i < 1000; i++) {
+		map_code(LOW + 0x1000 * (uint64_t)(i % 4), 0x1000);
+		world_pass(MS);
+	}
+	assert_int_equal(world_counts().mapping_tables.made, 1);
+	assert_int_equal(n_mappings(), 2);
+	assert_true(world_walks_by_fp(P, LOW));
+	map_code(LOW + 0x20000, 0x1000);
+	world_pass(100 * MS);
+	assert_int_equal(world_counts().mapping_tables.made, 2);
+	assert_true(world_walks_by_fp(P, LOW + 0x20000));
+	world_end();
+}
+
+/* And one that has always something else: its pages rest a second each, and others need
+ * some. */
+static void one_that_changes_leaves_room_for_others(void **state)
+{
+	world_begin_with(
+		(struct publisher_config){ .tables = true, .maps.n_pages = 200 });
+	for (int i = 0; i < 4000; i++) {
+		map_code(LOW + (uint64_t)(i % 2) * 0x1000, 0x1000 + 0x1000 * (i % 2));
+		world_map_bytes(P, 0, 0, LOW + GAP, 0x1000 + 0x1000 * (uint64_t)(i % 7));
+		world_map_bytes(P, 1 + (uint64_t)(i % 2), 0, HIGH, 0x1000);
+		world_pass(MS / 8);
+	}
+	world_map(2, 1, HIGH);
+	world_pass(10 * MS);
+	assert_true(world_awaits(2, HIGH));
+	assert_int_equal(world_counts().mapping_tables.refused, 0);
+	/* what it has in the end is told */
+	world_pass(100 * MS);
+	assert_int_equal(world_counts().mapping_tables.refused, 0);
+	world_end();
+}
+
 /* ---- who shares one ---- */
 
 static void who_forked_shares_until_one_maps_more(void **state)
@@ -263,6 +309,8 @@ int main(void)
 		cmocka_unit_test(of_generated_code_the_largest),
 		cmocka_unit_test(more_files_than_fit),
 		cmocka_unit_test(room_that_comes_later),
+		cmocka_unit_test(what_comes_to_the_same_is_no_news),
+		cmocka_unit_test(one_that_changes_leaves_room_for_others),
 		cmocka_unit_test(who_forked_shares_until_one_maps_more),
 		cmocka_unit_test(outside_of_all_segments),
 		cmocka_unit_test(the_bias_comes_first),

@@ -78,6 +78,12 @@ static void test_zeroes_between(void **state)
 	ASSERT_TOLD(".p2align 4, 0x90; push %rbx; 1: dec %ecx; jnz 1b; pop %rbx; ret;"
 		    ".p2align 4, 0; push %rbx; 1: dec %ecx; jnz 1b; pop %rbx; ret",
 		    "...............1222221.........1222221");
+	/* a single one: the next would be add %dl, 0x48(%rbx) */
+	ASSERT_TOLD(".p2align 4, 0x90; push %rbx; call *(%rdi); mov (%rax), %rcx;"
+		    "mov (%rax), %rcx; xor %ecx, %ecx; xor %edx, %edx; pop %rbx; ret;"
+		    ".byte 0;"
+		    "push %rbx; mov %rax, %rcx; call *(%rdi); pop %rbx; ret",
+		    "...............122222222222221.12222221");
 }
 
 /* Calls come back if what they lead to returns. */

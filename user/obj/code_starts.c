@@ -50,11 +50,12 @@ void code_starts_free(struct code_starts *starts)
 	free(starts);
 }
 
-static struct step step_x86(const uint8_t *code, size_t n, uint64_t vaddr)
+static struct step step_x86(const uint8_t *code, size_t n, uint64_t vaddr,
+			    bool behind_end)
 {
 	struct step step = { 0 };
 
-	if (x86_insn_zeroes(code, n, vaddr))
+	if (x86_insn_zeroes(code, n, vaddr, behind_end))
 		return step;
 	step.n = x86_insn_bytes(code, n, &step.calls);
 	if (!step.n)
@@ -82,11 +83,12 @@ static struct step step_arm64(const uint8_t *code, size_t n)
 	return step;
 }
 
-static struct step step_at(const struct code_text *text, size_t at)
+/* behind_end: what lies before that never goes on */
+static struct step step_at(const struct code_text *text, size_t at, bool behind_end)
 {
-	return text->is_arm64
-		       ? step_arm64(text->bytes + at, text->n - at)
-		       : step_x86(text->bytes + at, text->n - at, text->vaddr + at);
+	return text->is_arm64 ? step_arm64(text->bytes + at, text->n - at)
+			      : step_x86(text->bytes + at, text->n - at, text->vaddr + at,
+					 behind_end);
 }
 
 static size_t next_round(const struct code_text *text, size_t at)
@@ -122,14 +124,16 @@ static bool has_bit(const uint8_t *bits, size_t i)
 static void mark_targets(struct code_starts *starts)
 {
 	const struct code_text *text = &starts->text;
+	bool behind_end = false;
 
 	for (size_t at = 0; at < text->n;) {
-		struct step step = step_at(text, at);
+		struct step step = step_at(text, at, behind_end);
 		size_t to = target_of(text, at, &step);
 		uint8_t *bits = step.calls ? starts->called : starts->jumped;
 
 		if (to != SIZE_MAX && !may_be_tail_call(text, to, &step))
 			bits[to / 8] |= (uint8_t)(1 << to % 8);
+		behind_end = step.leaves;
 		at = step.n ? at + step.n : next_round(text, at);
 	}
 }
@@ -202,7 +206,9 @@ static void pass(struct code_starts *starts, const struct step *step)
 bool code_starts_next(struct code_starts *starts, size_t *ret)
 {
 	while (starts->at < starts->text.n) {
-		struct step step = step_at(&starts->text, starts->at);
+		struct step step =
+			step_at(&starts->text, starts->at,
+				starts->before == LEAVES || starts->before == LEAVES_BY);
 		bool is_first = !starts->at && starts->text.is_begun;
 		bool is_one = is_first || begins(starts);
 

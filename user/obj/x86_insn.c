@@ -309,11 +309,11 @@ bool x86_insn_is_padding(const uint8_t *code, size_t n)
 #define ZEROES_ALIGN 16
 #define ZEROES_MIN   2 /* one may begin an instruction */
 
-size_t x86_insn_zeroes(const uint8_t *code, size_t n, uint64_t vaddr)
+size_t x86_insn_zeroes(const uint8_t *code, size_t n, uint64_t vaddr, bool behind_end)
 {
 	size_t left = ZEROES_ALIGN - vaddr % ZEROES_ALIGN;
 
-	if (left < ZEROES_MIN || left > n)
+	if ((left < ZEROES_MIN && !behind_end) || left > n)
 		return 0;
 	for (size_t i = 0; i < left; i++)
 		if (code[i])

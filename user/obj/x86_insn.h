@@ -41,8 +41,8 @@ bool x86_insn_takes_args(const uint8_t *code, size_t n);
 bool x86_insn_is_padding(const uint8_t *code, size_t n);
 
 /* Zeroes in the place of instructions, up to where a function may begin, as Free Pascal
- * has them between functions: so many, or 0. An odd number of them would otherwise take
- * the next function's first byte. */
-size_t x86_insn_zeroes(const uint8_t *code, size_t n, uint64_t vaddr);
+ * has them between functions: so many, or 0. They would otherwise take the next
+ * function's first byte. behind_end: what lies before never goes on, so one is enough. */
+size_t x86_insn_zeroes(const uint8_t *code, size_t n, uint64_t vaddr, bool behind_end);
 
 #endif

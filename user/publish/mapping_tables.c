@@ -168,7 +168,7 @@ static void drop_some(struct mapping_table *mapping_table)
 	mapping_table->n_mappings = kept - left;
 }
 
-static int make_entries(struct mapping_tables *all, const struct process *process,
+static int list_entries(struct mapping_tables *all, const struct process *process,
 			struct mapping_table *mapping_table)
 {
 	size_t n;
@@ -184,9 +184,23 @@ static int make_entries(struct mapping_tables *all, const struct process *proces
 			 mapping_table->n_mappings - UNWIND_MAPPINGS_MAX);
 		drop_some(mapping_table);
 	}
-	for (uint32_t i = 0; i < mapping_table->n_mappings; i++)
-		fill_entry(all, &mapping_table->entries[i]);
 	return 0;
+}
+
+static bool is_same_entry(const struct mapping_entry *a, const struct mapping_entry *b)
+{
+	return a->mapping.start == b->mapping.start && a->mapping.end == b->mapping.end &&
+	       a->pgoff == b->pgoff && a->module == b->module && a->is_jit == b->is_jit;
+}
+
+/* A JIT that makes its pages executable again and again maps what it had. */
+static bool is_same(const struct mapping_table *a, const struct mapping_table *b)
+{
+	bool same = a && a->n_mappings == b->n_mappings;
+
+	for (uint32_t i = 0; same && i < b->n_mappings; i++)
+		same = is_same_entry(&a->entries[i], &b->entries[i]);
+	return same;
 }
 
 static int write_mapping_table(struct mapping_tables *all,
@@ -217,18 +231,21 @@ static void leave_tables(struct mapping_tables *all,
 
 /* 0 with *ret NULL: nothing to tell, or no room. */
 static int make_mapping_table(struct mapping_tables *all, const struct process *process,
-			      struct mapping_table **ret)
+			      struct mapping_table *old, struct mapping_table **ret)
 {
 	struct mapping_table *mapping_table = calloc(1, sizeof(*mapping_table));
 	int err = mapping_table ? 0 : fail(-ENOMEM, "no memory for a mapping table");
 
 	*ret = NULL;
 	if (!err)
-		err = make_entries(all, process, mapping_table);
-	if (err || !mapping_table->n_mappings) {
+		err = list_entries(all, process, mapping_table);
+	if (err || !mapping_table->n_mappings || is_same(old, mapping_table)) {
+		*ret = err || !mapping_table->n_mappings ? NULL : old;
 		mapping_table_free(mapping_table);
 		return err;
 	}
+	for (uint32_t i = 0; i < mapping_table->n_mappings; i++)
+		fill_entry(all, &mapping_table->entries[i]);
 	mapping_table->version = process_version(process);
 	mapping_table->generation = ++all->generations;
 	mapping_table->n_pages = mapping_table->n_mappings / UNWIND_MAPPINGS_A_PAGE + 1;
@@ -256,13 +273,13 @@ static int make_mapping_table(struct mapping_tables *all, const struct process *
 }
 
 int mapping_tables_use(struct mapping_tables *all, const struct process *process,
-		       struct mapping_table **ret)
+		       struct mapping_table *old, struct mapping_table **ret)
 {
 	int err = 0;
 
 	*ret = hmap_get(&all->by_version, process_version(process));
 	if (!*ret)
-		err = make_mapping_table(all, process, ret);
+		err = make_mapping_table(all, process, old, ret);
 	if (*ret)
 		(*ret)->users++;
 	return err;

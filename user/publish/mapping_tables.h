@@ -45,9 +45,11 @@ void mapping_tables_free(struct mapping_tables *all); /* NULL is fine */
 DEFINE_FREEP(mapping_tables)
 
 /* The mapping table of what a process has mapped now; its caller uses it until
- * mapping_tables_leave(). *ret is NULL when there is no room or nothing to tell. */
+ * mapping_tables_leave(). That may be `old`, the one before or NULL, once more: what was
+ * mapped meanwhile comes to the same. *ret is NULL when there is no room or nothing to
+ * tell. */
 int mapping_tables_use(struct mapping_tables *all, const struct process *process,
-		       struct mapping_table **ret);
+		       struct mapping_table *old, struct mapping_table **ret);
 
 /* Another process shares it. */
 void mapping_tables_share(struct mapping_table *mapping_table);

@@ -71,6 +71,22 @@ static int want_all(struct publisher *p, const struct process *process)
 #define PUBLICATION_NS 50000	/* what it costs; charged to who maps all the time */
 #define OFTEN	       64	/* more than that is */
 
+#define PAGES_SHARE 32 /* of all pages may rest that were one process's */
+#define PAGES_MIN   8
+
+/* Does it change what it maps faster than pages that were given up come back? */
+static bool takes_too_many(const struct publisher *p, struct process_entry *entry,
+			   uint64_t now)
+{
+	uint32_t most = p->allocator ? heap_pages(p->allocator) / PAGES_SHARE : 0;
+
+	if (now - entry->pages_ns >= PAGE_QUARANTINE_NS) {
+		entry->pages_ns = now;
+		entry->n_pages = 0;
+	}
+	return entry->n_pages > (most > PAGES_MIN ? most : PAGES_MIN);
+}
+
 bool publisher_must_pause(struct publisher *p, const struct process *process,
 			  struct process_entry *entry)
 {
@@ -82,7 +98,7 @@ bool publisher_must_pause(struct publisher *p, const struct process *process,
 	if (n > UNWIND_MAPPINGS_MAX)
 		pace = n * PACE_NS;
 	if (is_often && pace < BEHIND_PACE_NS &&
-	    tables_are_over_budget(p->tables, process))
+	    (takes_too_many(p, entry, now) || tables_are_over_budget(p->tables, process)))
 		pace = BEHIND_PACE_NS;
 	if (entry->tried_ns && now - entry->tried_ns < pace)
 		return true;
@@ -104,7 +120,9 @@ static int find_mapping_table(struct publisher *p, const struct process *process
 	err = want_all(p, process);
 	if (err)
 		return err;
-	err = mapping_tables_use(p->mapping_tables, process, &entry->mapping_table);
+	err = mapping_tables_use(p->mapping_tables, process, old, &entry->mapping_table);
+	if (entry->mapping_table && entry->mapping_table != old)
+		entry->n_pages += entry->mapping_table->n_pages;
 	if (old)
 		mapping_tables_leave(p->mapping_tables, old);
 	return err;

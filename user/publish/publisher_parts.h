@@ -63,6 +63,8 @@ struct process_entry {
 	uint64_t stale_ns;    /* and when last */
 	unsigned int n_tried; /* how often it was gone through to be published */
 	uint64_t tried_ns;    /* and when last */
+	uint64_t pages_ns;    /* since when, a while ago, its pages are counted */
+	uint32_t n_pages;     /* that were taken since to tell what it maps */
 };
 
 /* Will it be asked again who it is? */

@@ -125,7 +125,7 @@ static void read_run(struct gap *gap, size_t at, struct code_run *run)
 		const uint8_t *code = gap->code + at;
 		struct x86_effect is;
 		bool calls;
-		size_t n = x86_insn_zeroes(code, gap->n - at, gap->vaddr + at);
+		size_t n = x86_insn_zeroes(code, gap->n - at, gap->vaddr + at, at > 0);
 
 		if (!begun && n) {
 			at += n;

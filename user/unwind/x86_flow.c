@@ -39,6 +39,7 @@ static size_t next_round(const struct x86_flow *flow, size_t at)
 
 static int cut_into_insns(struct x86_flow *flow)
 {
+	bool behind_end = false, by_register;
 	int err = 0;
 
 	for (size_t at = 0; !err && at < flow->n_bytes;) {
@@ -48,10 +49,12 @@ static int cut_into_insns(struct x86_flow *flow)
 		bool calls = false;
 
 		if (!x86_insn_zeroes(flow->code + at, flow->n_bytes - at,
-				     flow->vaddr + at))
+				     flow->vaddr + at, behind_end))
 			insn.n = (uint8_t)x86_insn_bytes(flow->code + at,
 							 flow->n_bytes - at, &calls);
 		insn.calls = calls;
+		behind_end =
+			insn.n && x86_insn_leaves(flow->code + at, insn.n, &by_register);
 		at = insn.n ? at + insn.n : next_round(flow, at);
 		err = vec_push(&flow->insns, insn);
 		if (flow->insns.n > INSNS_MAX) {
