@@ -19,8 +19,9 @@
 
 #define SYNTHESIZED_ROWS 3
 #define SYNTHESIZED_MAX	 (ELF_CODE_MAX + 1)
-#define GAPS_MAX	 1000	     /* each a range that the cache records */
-#define GAP_BYTES_MAX	 (16u << 20) /* of all of them; 8 MB take a second */
+#define GAPS_MAX	 1000	     /* each a range that the cache records; */
+#define LARGE_GAP_BYTES	 (64u << 10) /* as large ones, which are few, always are */
+#define GAP_BYTES_MAX	 (32u << 20) /* of all of them; 8 MB take a second */
 
 /* A piece of code, and what is known of it. */
 struct synthesized_code {
