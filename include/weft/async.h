@@ -65,8 +65,8 @@
  *
  * Misuse. Where a comment below says "ignored" or "nothing", misuse does nothing.
  * With -DWEFT_CHECKS it ends the program with a message on stderr. So do leaving
- * a root that this thread has not entered, or not last, a frame that is not
- * running, and a second detach.
+ * a root that this thread has not entered, or not last, or while a frame runs that lay
+ * in a function which has returned; a frame that is not running, and a second detach.
  *
  * -DWEFT_DISABLED keeps the types, so that the caller's layout is the same, and
  * compiles the rest to nothing. Objects with and without any of these three
@@ -239,7 +239,18 @@ static inline void weft_root_enter_(struct weft_entry *entry, struct weft_frame 
 }
 
 #ifdef WEFT_CHECKS
-/* entry may be uninitialized memory, so only its address is used. */
+/* Does it lie where functions were that have returned? Below the frame of one that is
+ * called now: not further than they may have been, since other stacks lie there. */
+#define WEFT_DEAD_BYTES_ 4096
+__attribute__((noinline, unused)) static int weft_is_dead_(const struct weft_frame *frame)
+{
+	uintptr_t here = __extension__(uintptr_t) __builtin_frame_address(0);
+	uintptr_t at = __extension__(uintptr_t) frame;
+
+	return frame && at < here && here - at < WEFT_DEAD_BYTES_;
+}
+
+/* entry may be uninitialized memory, so only its address is used if it is not entered. */
 __attribute__((unused)) static void weft_check_leave_(const struct weft_entry *entry)
 {
 	struct weft_holder *holder = weft_holder_find_();
@@ -248,6 +259,9 @@ __attribute__((unused)) static void weft_check_leave_(const struct weft_entry *e
 	WEFT_CHECK_(depth >= 0 || !holder,
 		    "weft_root_leave: this thread has not entered that root");
 	WEFT_CHECK_(depth <= 0, "weft_root_leave: a root entered later is not left yet");
+	WEFT_CHECK_(depth || !weft_is_dead_(entry->root.top),
+		    "weft_root_leave: a frame that runs lay in a function that has "
+		    "returned: nobody popped it");
 }
 #endif
 

@@ -58,6 +58,21 @@ static void pop_below_top(void)
 	weft_root_leave(&entry);
 }
 
+__attribute__((noinline)) static void push_a_step(void)
+{
+	struct weft_frame step;
+
+	weft_frame_push(weft_root_current(), &step, WEFT_HERE());
+	__asm__ volatile("" ::"r"(&step) : "memory");
+}
+
+static void leave_without_pop(void)
+{
+	weft_root_enter(&entry, NULL);
+	push_a_step();
+	weft_root_leave(&entry);
+}
+
 static void push_twice(void)
 {
 	weft_root_enter(&entry, NULL);
@@ -192,6 +207,9 @@ static const struct {
 	  "weft_root_leave: this thread has not entered that root" },
 	{ "leave-outer-first", leave_outer_first,
 	  "weft_root_leave: a root entered later is not left yet" },
+	{ "leave-without-pop", leave_without_pop,
+	  "weft_root_leave: a frame that runs lay in a function that has returned: "
+	  "nobody popped it" },
 	{ "enter-twice", enter_twice, "weft_root_enter: this entry is entered already" },
 	{ "pop-below-top", pop_below_top,
 	  "weft_frame_pop: this frame is not the one that runs" },

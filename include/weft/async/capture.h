@@ -2,8 +2,9 @@
 /*
  * Part of <weft/async.h>, which includes it: the functions on the stack where an
  * operation is queued. They are found by frame pointer: the direct caller always, but
- * behind it code without frame pointers is missing, and so is its caller. The walk
- * never reads outside this thread's stack, or below the current function.
+ * behind it code without frame pointers is missing, and so is its caller; and what such
+ * code has in that register may look like a frame record, and show what called nobody.
+ * The walk never reads outside this thread's stack, or below the current function.
  */
 #ifndef WEFT_ASYNC_CAPTURE_H
 #define WEFT_ASYNC_CAPTURE_H
