@@ -7,21 +7,21 @@
 
 #define PYTHON_THAT_NAMES 12 /* 3.12 */
 
-/* By how the file's name begins. Each was tried with weft but .NET's, which is from its
- * documentation. */
+/* By how the file's name begins: what makes it name its code, and what makes that keep
+ * frame pointers. Each was tried with weft but .NET's, which its documentation tells. */
 static const struct runtime {
-	const char *file, *asked;
+	const char *file, *names, *keeps_fp;
 } runtimes[] = {
-	{ "node", "node --perf-basic-prof" },
-	{ "libnode.so", "node --perf-basic-prof" },
-	{ "libjvm.so", "jcmd PID Compiler.perfmap" },
-	{ "beam.smp", "erl +JPperf true" },
-	{ "mono", "mono --jitmap" },
-	{ "libmonosgen", "mono --jitmap" },
-	{ "libjavascriptcoregtk", "JSC_useJITDump=1" },
-	{ "bun", "BUN_JSC_useJITDump=1" },
-	{ "wasmtime", "wasmtime --profile=perfmap" },
-	{ "libcoreclr.so", "DOTNET_PerfMapEnabled=1" },
+	{ "node", "node --perf-basic-prof", NULL },
+	{ "libnode.so", "node --perf-basic-prof", NULL },
+	{ "libjvm.so", "jcmd PID Compiler.perfmap", "java -XX:+PreserveFramePointer" },
+	{ "beam.smp", "erl +JPperf true", "erl +JPperf true" },
+	{ "mono", "mono --jitmap", NULL },
+	{ "libmonosgen", "mono --jitmap", NULL },
+	{ "libjavascriptcoregtk", "JSC_useJITDump=1", NULL },
+	{ "bun", "BUN_JSC_useJITDump=1", NULL },
+	{ "wasmtime", "wasmtime --profile=perfmap", NULL },
+	{ "libcoreclr.so", "DOTNET_PerfMapEnabled=1", NULL },
 };
 
 static const char *base_of(const char *path)
@@ -31,14 +31,28 @@ static const char *base_of(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-const char *runtime_that_names(const char *path)
+static const struct runtime *runtime_of(const char *path)
 {
 	const char *base = base_of(path);
 
 	for (size_t i = 0; i < sizeof(runtimes) / sizeof(*runtimes); i++)
 		if (!strncmp(base, runtimes[i].file, strlen(runtimes[i].file)))
-			return runtimes[i].asked;
+			return &runtimes[i];
 	return NULL;
+}
+
+const char *runtime_that_names(const char *path)
+{
+	const struct runtime *runtime = runtime_of(path);
+
+	return runtime ? runtime->names : NULL;
+}
+
+const char *runtime_that_keeps_fp(const char *path)
+{
+	const struct runtime *runtime = runtime_of(path);
+
+	return runtime ? runtime->keeps_fp : NULL;
 }
 
 const char *interpreter_that_names(const char *path, const char *function)
@@ -52,12 +66,6 @@ const char *interpreter_that_names(const char *path, const char *function)
 	    atoi(base + strlen(python)) < PYTHON_THAT_NAMES)
 		return NULL;
 	return "python -X perf";
-}
-
-const char *runtime_that_keeps_fp(const char *path)
-{
-	return strcmp(base_of(path), "libjvm.so") ? NULL
-						  : "java -XX:+PreserveFramePointer";
 }
 
 const char *runtime_find(const struct runtime_search *search)
