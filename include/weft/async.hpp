@@ -190,10 +190,11 @@ class promise
 	/* Its co_await calls that one, which runs now. */
 	void weft_call(promise *callee) noexcept
 	{
-		weft_stop(nullptr);
 		weft_frame_init(&callee->frame_, &frame_, place_);
 		called_ = callee;
 		callee->weft_run();
+		if (callee->below_ == &frame_) /* this one had not stopped before */
+			callee->below_ = std::exchange(below_, nullptr);
 	}
 
       private:
