@@ -99,3 +99,49 @@ are_nameless() {
 	refused 'no folder for debug files' agent --keep kept --unwind-cache none \
 		--debuginfod "$url"
 }
+
+# N: so many JITs, each with its dump; $jits is their group
+start_jits() {
+	# shellcheck disable=SC2016 # for the inner shell
+	setsid sh -c 'for i in $(seq "$1"); do
+			timeout --foreground -s KILL 120 "$0" dumps >"way.$i" &
+		done
+		wait' "$E2E_BIN/jitdump" "$1" 3>&- 2>/dev/null &
+	jits=$!
+	pids+=("$jits")
+	wait_for are_on_their_way "$1"
+	rm way.*
+}
+
+are_on_their_way() {
+	[ "$(find . -maxdepth 1 -name 'way.*' -size +0 | wc -l)" -eq "$1" ]
+}
+
+# MIN MAX: so many descriptors of dumps has the agent: one as of any file that is mapped,
+# until it is sure that nobody needs that, and one for the names
+holds_dumps() {
+	local n
+	n=$(find "/proc/$agent/fd" -lname '*/dumps/jit-*' 2>/dev/null | wc -l)
+	[ "$n" -ge "$1" ] && [ "$n" -le "$2" ]
+}
+
+a_jit_is_named() {
+	fold_new
+	grep -qsE '^jitdump;.*jit_(even|odd)' kept/*.folded
+}
+
+@test "a JIT is named by its dump, however many of its user came and went before" {
+	start_agent -F 99 --keep "$PWD/kept"
+	wait_for are_kept 1
+	mkdir dumps
+	start_jits 70
+	kill -STOP -- "-$jits"
+	wait_for holds_dumps $((70 + 64)) 140
+	kill -KILL -- "-$jits"
+	wait_for holds_dumps 0 70
+	rm -f kept/*
+	start_jits 1
+	wait_for a_jit_is_named
+	kill -KILL -- "-$jits"
+	stop_agent
+}

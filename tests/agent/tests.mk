@@ -3,7 +3,7 @@
 #   make check-agent      weft agent and servers that take its profiles, or don't
 
 .PHONY: build-agent check-agent
-build-agent: $(B)/weft $(addprefix $(B)/tests/e2e/,turns otel_ctx attributes intrude mild)
+build-agent: $(B)/weft $(addprefix $(B)/tests/e2e/,turns jitdump otel_ctx attributes intrude mild)
 check-agent: build-agent
 	$(Q)WEFT=$(abspath $(B)/weft) E2E_BIN=$(abspath $(B)/tests/e2e) bats --tap tests/agent
 

@@ -414,6 +414,9 @@ int recording_close_window(struct recording *r, bool is_last,
 		err = windows_close(&r->windows, &totals, is_last, ret);
 	if (!err && r->declared)
 		declared_next_window(r->declared, pipeline_processes(r->pipeline));
+	/* earlier windows have had their names while this one was open */
+	if (!err)
+		jitdumps_forget(r->jitdumps, (*ret)->begun_ns);
 	return err;
 }
 

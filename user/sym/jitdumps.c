@@ -17,6 +17,7 @@ struct dump {
 	int fd; /* -1: it is not open yet */
 	off_t bytes;
 	uint64_t since_ns; /* when it was first seen to have so many; 0: not yet */
+	uint64_t gone_ns;  /* when its process was first seen to be gone; 0: not yet */
 };
 
 struct jitdumps {
@@ -149,13 +150,30 @@ void jitdumps_look(struct jitdumps *dumps, const struct process_table *processes
 	for (size_t i = 0; i < dumps->dumps.n; i++) {
 		struct dump dump = dumps->dumps.items[i];
 		const struct process *process = process_get(processes, dump.tgid);
+		bool is_there = process && process->incarnation == dump.incarnation;
 
 		if (dump.fd < 0 && !open_dump(dumps, &dump, process))
 			continue;
-		if (process && process->incarnation == dump.incarnation &&
-		    has_grown(&dump))
+		if (is_there && has_grown(&dump))
 			sink(arg, dump.tgid, dump.since_ns);
+		if (!is_there && !dump.gone_ns)
+			dump.gone_ns = clock_now_ns();
 		dumps->dumps.items[n++] = dump;
+	}
+	dumps->dumps.n = n;
+}
+
+void jitdumps_forget(struct jitdumps *dumps, uint64_t before_ns)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < dumps->dumps.n; i++) {
+		struct dump dump = dumps->dumps.items[i];
+
+		if (!dump.gone_ns || dump.gone_ns >= before_ns)
+			dumps->dumps.items[n++] = dump;
+		else if (dump.fd >= 0)
+			close(dump.fd);
 	}
 	dumps->dumps.n = n;
 }

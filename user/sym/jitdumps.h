@@ -43,6 +43,10 @@ typedef void (*jitdump_sink)(void *arg, uint32_t tgid, uint64_t since_ns);
 void jitdumps_look(struct jitdumps *dumps, const struct process_table *processes,
 		   jitdump_sink sink, void *arg);
 
+/* Lets go of the dumps of processes that were gone before: nothing is named by them any
+ * more. */
+void jitdumps_forget(struct jitdumps *dumps, uint64_t before_ns);
+
 /* The dump of a process, borrowed; -1: none is known. */
 int jitdumps_fd(const struct jitdumps *dumps, uint32_t tgid, uint32_t incarnation);
 
