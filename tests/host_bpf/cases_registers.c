@@ -70,6 +70,26 @@ static void test_kept_register(void **state)
 	ASSERT_WALK(&at, "UPGP", "10000 10108 .. 10308", START);
 }
 
+/* A frame further up it may have changed. */
+static void test_kept_too_far_up(void **state)
+{
+	struct unwind_rule kept =
+		RULE(.cfa = UNWIND_CFA_REG, .cfa_offset = 0x20, .reg = UNWIND_KEPT | 9);
+	struct unwind_rule rules[] = { RULE_SP(0x20), RULE_SP(0x20), kept, RULE_SP(0x30),
+				       RULE_OF(END) };
+	struct sampled at;
+
+	put_code(rules, 5, 0);
+	at = leaf_in_code(0);
+	at.regs[9] = STACK + 0x300;
+	at.fp = FP(STACK, 9);
+	put_frame(at.fp, 0, SITE(4));
+	put_call(put_call(STACK, 0x20, 1), 0x20, 2);
+	put_call(STACK + 0x300, 0x20, 3);
+	put_call(STACK + 0x320, 0x30, 4);
+	ASSERT_WALK(&at, "UCCGP", "10000 10108 10208 .. 10408", START);
+}
+
 #define BX 3 /* DWARF's number */
 
 /* A leaf, a function that calls it, and one that finds its frame by rbx. */
@@ -146,9 +166,8 @@ static void test_bx_lost(void **state)
 int run_register_cases(void)
 {
 	static const struct CMUnitTest tests[] = {
-		CASE(test_by_register),
-		CASE(test_kept_register),
-		CASE(test_by_bx),
+		CASE(test_by_register),	    CASE(test_kept_register),
+		CASE(test_kept_too_far_up), CASE(test_by_bx),
 		CASE(test_bx_lost),
 	};
 
