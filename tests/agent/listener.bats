@@ -99,6 +99,7 @@ brings_all() {
 	wait_for grep -q 'listens at' said
 	local port
 	port=$(sed -n 's/.*listens at .*://p' said)
+	wait_for curl -sf -m 60 -o got "http://127.0.0.1:$port/readyz" # it listens first
 	python3 "$BATS_TEST_DIRNAME/holders.py" "$port" >holders 3>&- &
 	pids+=($!)
 	wait_for grep -q there holders
