@@ -68,7 +68,9 @@ static int copy_library(struct dl_phdr_info *info, size_t bytes, void *arg)
 int main(int argc, char **argv)
 {
 	const char *name = argc > 2 ? strrchr(argv[2], '/') : NULL;
+	int is_bound[2];
 	pid_t child;
+	char byte;
 
 	if (!name)
 		return work_usage(argv[0], "MS /PATH/PROGRAM ARGS...");
@@ -82,15 +84,23 @@ int main(int argc, char **argv)
 	if (chdir(ROOT) || sys_call(SYS_pivot_root, (long)".", (long)"." OLD, 0, 0, 0) ||
 	    chdir("/") || umount2(OLD, MNT_DETACH))
 		stop("pivot_root");
-	work_lifetime(argv[1]);
+	/* no alarm here before the child is sure to end with this one */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (pipe2(is_bound, O_CLOEXEC))
+		stop("pipe");
 	child = fork();
+	close(is_bound[child > 0]);
 	if (!child) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (write(is_bound[1], "", 1) != 1)
+			stop("parent");
 		argv[2] = (char *)name;
 		execv(name, argv + 2);
 		stop(name);
 	}
-	if (child > 0)
-		waitpid(child, NULL, 0);
+	if (child > 0 && read(is_bound[0], &byte, 1) == 1) {
+		work_lifetime(argv[1]);
+		waitpid(-1, NULL, 0);
+	}
 	stop("fork");
 }
