@@ -190,11 +190,13 @@ class promise
 	/* Its co_await calls that one, which runs now. */
 	void weft_call(promise *callee) noexcept
 	{
-		weft_frame_init(&callee->frame_, &frame_, place_);
 		called_ = callee;
+#ifndef WEFT_DISABLED
+		weft_frame_init(&callee->frame_, &frame_, place_);
 		callee->weft_run();
 		if (callee->below_ == &frame_) /* this one had not stopped before */
 			callee->below_ = std::exchange(below_, nullptr);
+#endif
 	}
 
       private:
