@@ -137,12 +137,6 @@ class promise
 		return &frame_;
 	}
 
-	/* The address of this coroutine's last co_await. */
-	void *weft_place() const noexcept
-	{
-		return place_;
-	}
-
 	/* Out of line, so that its return address is in the co_await's line. */
 	template <class A> WEFT_NOINLINE_ auto await_transform(A &&awaitable)
 	{
@@ -201,7 +195,7 @@ class promise
 
       private:
 	struct weft_frame frame_ = {};
-	void *place_ = nullptr;
+	void *place_ = nullptr;		     /* of its last co_await */
 	struct weft_frame *below_ = nullptr; /* what runs when this one stops */
 	promise *called_ = nullptr;	     /* by the co_await that it is in */
 };

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "obj/x86_insn.h"
+#include "unwind/x86_frame.h"
 #include "unwind/x86_stack.h"
 
 /* What a rule holds for, and what a helper has: OpenSSL's have 1.5 KB at most. */
@@ -12,13 +13,13 @@
 /* Of a file; libcrypto needs 60 KB. */
 #define BUDGET_BYTES (1u << 20)
 
-/* DWARF's numbers of the registers that a call may change, by the code's own. */
-static bool is_scratch(unsigned int dwarf, unsigned int *ret)
+/* Is it one that a call may change, by DWARF's number? *ret: by the code's own. */
+static bool is_scratch(unsigned char dwarf, int *ret)
 {
-	static const uint8_t codes[] = { 0, 2, 1, 3, 6, 7 };
-
-	*ret = dwarf < sizeof(codes) ? codes[dwarf] : dwarf;
-	return dwarf < 12 && dwarf != 3 && dwarf != 6 && dwarf != 7;
+	for (*ret = 0; X86_LOST_IN_A_CALL >> *ret; ++*ret)
+		if (X86_LOST_IN_A_CALL >> *ret & 1 && x86_dwarf_number(*ret) == dwarf)
+			return true;
+	return false;
 }
 
 /* Up to n bytes of code into `code`: how many there are. */
@@ -29,9 +30,9 @@ static size_t read_code(struct unwind_kept *kept, uint64_t vaddr, uint8_t *code,
 	if (!elf_file_offset(kept->file, vaddr, &offset, &left))
 		return 0;
 	n = left < n ? left : n;
-	if (kept->budget < n)
+	if (n > BUDGET_BYTES - kept->n_looked)
 		return 0;
-	kept->budget -= n;
+	kept->n_looked += n;
 	if (!elf_file_read(kept->file, offset, code, n))
 		return n;
 	error_clear(); /* what can't be read stays as the file has it */
@@ -42,29 +43,28 @@ static size_t read_code(struct unwind_kept *kept, uint64_t vaddr, uint8_t *code,
 enum step { STEP_ON, STEP_LAST, STEP_NO };
 
 /* *end: behind the farthest instruction that a jump leads to, as `next` is counted. */
-static enum step step_over(const uint8_t *code, size_t n, size_t next, unsigned int reg,
+static enum step step_over(const uint8_t *code, size_t n, size_t next, int reg,
 			   size_t *end)
 {
 	struct x86_effect is = x86_effect(code, n);
-	bool by_register = false, leaves = x86_insn_leaves(code, n, &by_register);
 	int64_t distance;
 
-	if (is.writes & 1u << reg || (by_register && !is.returns))
+	if (is.writes & 1u << reg)
 		return STEP_NO;
 	if (x86_insn_distance(code, n, &distance)) {
 		if (distance < 0 ? next < (uint64_t)-distance : distance > HELPER_MAX)
 			return STEP_NO;
 		if (next + (uint64_t)distance >= *end)
 			*end = next + (uint64_t)distance + 1;
-	} else if (leaves && !is.returns) {
+	} else if (is.leaves && !is.returns) {
 		return STEP_NO;
 	}
-	return leaves && *end <= next ? STEP_LAST : STEP_ON;
+	return is.leaves && *end <= next ? STEP_LAST : STEP_ON;
 }
 
 /* Is the register the same wherever that function is at work? It calls nobody, and all
  * its jumps stay within. */
-static bool leaves_alone(struct unwind_kept *kept, uint64_t vaddr, unsigned int reg)
+static bool leaves_alone(struct unwind_kept *kept, uint64_t vaddr, int reg)
 {
 	uint8_t code[HELPER_MAX];
 	size_t n = read_code(kept, vaddr, code, sizeof(code)), end = 0, one;
@@ -93,7 +93,7 @@ static int give_call(struct unwind_kept *kept, uint64_t call, uint64_t next, uin
 	return err || next >= end ? err : sink->row(sink->arg, next, &kept->rule);
 }
 
-static int give_calls(struct unwind_kept *kept, uint64_t end, unsigned int reg)
+static int give_calls(struct unwind_kept *kept, uint64_t end, int reg)
 {
 	uint8_t code[SPAN_MAX];
 	size_t n = read_code(kept, kept->pc, code, end - kept->pc), one;
@@ -120,7 +120,7 @@ static int give_last(struct unwind_kept *kept, uint64_t end)
 {
 	const struct cfi_sink *sink = kept->sink;
 	int err = sink->row(sink->arg, kept->pc, &kept->rule);
-	unsigned int reg;
+	int reg;
 
 	if (err || kept->rule.cfa != UNWIND_CFA_REG ||
 	    !is_scratch(kept->rule.reg, &reg) || end - kept->pc > SPAN_MAX ||
@@ -136,8 +136,6 @@ int unwind_kept_row(void *arg, uint64_t pc, const struct unwind_rule *rule)
 
 	if (kept->any)
 		err = give_last(kept, pc);
-	else
-		kept->budget = BUDGET_BYTES;
 	kept->any = true;
 	kept->pc = pc;
 	kept->rule = *rule;

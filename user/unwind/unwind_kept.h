@@ -18,7 +18,7 @@ struct unwind_kept {
 	bool any;
 	uint64_t pc; /* of the last row, which waits for the next one */
 	struct unwind_rule rule;
-	uint64_t budget; /* bytes that may still be looked at */
+	size_t n_looked; /* bytes that were looked at */
 };
 
 /* {0} but for sink and file. As cfi_sink's row; arg: the struct unwind_kept. */

@@ -37,9 +37,23 @@ static size_t next_round(const struct x86_flow *flow, size_t at)
 	return at + X86_FLOW_ROUND - (flow->vaddr + at) % X86_FLOW_ROUND;
 }
 
+/* Zeroes instead of an instruction, behind the last one of those so far. */
+static bool begins_with_zeroes(const struct x86_flow *flow, size_t at)
+{
+	const struct flow_insn *last =
+		flow->insns.n ? &flow->insns.items[flow->insns.n - 1] : NULL;
+	bool behind_end, by_register;
+
+	if (flow->code[at])
+		return false;
+	behind_end = last && last->n &&
+		     x86_insn_leaves(flow->code + last->at, last->n, &by_register);
+	return x86_insn_zeroes(flow->code + at, flow->n_bytes - at, flow->vaddr + at,
+			       behind_end);
+}
+
 static int cut_into_insns(struct x86_flow *flow)
 {
-	bool behind_end = false, by_register;
 	int err = 0;
 
 	for (size_t at = 0; !err && at < flow->n_bytes;) {
@@ -48,13 +62,10 @@ static int cut_into_insns(struct x86_flow *flow)
 					  .piece = X86_FLOW_NO_INSN };
 		bool calls = false;
 
-		if (!x86_insn_zeroes(flow->code + at, flow->n_bytes - at,
-				     flow->vaddr + at, behind_end))
+		if (!begins_with_zeroes(flow, at))
 			insn.n = (uint8_t)x86_insn_bytes(flow->code + at,
 							 flow->n_bytes - at, &calls);
 		insn.calls = calls;
-		behind_end =
-			insn.n && x86_insn_leaves(flow->code + at, insn.n, &by_register);
 		at = insn.n ? at + insn.n : next_round(flow, at);
 		err = vec_push(&flow->insns, insn);
 		if (flow->insns.n > INSNS_MAX) {

@@ -284,8 +284,7 @@ enum x86_meeting x86_frame_meet(struct x86_frame *frame, const struct x86_frame 
 	return meeting;
 }
 
-/* DWARF's number of a register. */
-static unsigned char dwarf_number(int reg)
+unsigned char x86_dwarf_number(int reg)
 {
 	static const unsigned char numbers[] = { 0, 2, 1, 3, 7, 6, 4, 5 };
 
@@ -312,7 +311,7 @@ static bool find_cfa(const struct x86_frame *frame, int cfa, struct unwind_rule 
 		ret->cfa_offset = cfa - frame->slot_holds;
 	} else if (frame->kept_in != X86_NO_REG) {
 		ret->cfa = UNWIND_CFA_REG;
-		ret->reg = dwarf_number(frame->kept_in);
+		ret->reg = x86_dwarf_number(frame->kept_in);
 		ret->cfa_offset = cfa - frame->kept;
 	} else {
 		return false;

@@ -70,4 +70,7 @@ enum x86_meeting x86_frame_meet(struct x86_frame *frame, const struct x86_frame 
 bool x86_frame_rule(const struct x86_frame *frame, int cfa, bool kept,
 		    struct unwind_rule *ret);
 
+/* DWARF's number of a register, 0 to 15. */
+unsigned char x86_dwarf_number(int reg);
+
 #endif

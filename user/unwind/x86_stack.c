@@ -12,7 +12,6 @@
 #define PAIR		(REG(0) | REG(2)) /* rax, rdx */
 #define IMPLIED		(PAIR | REG(1) | REG(3) | REG(6) | REG(7))
 #define LOST_IN_SYSCALL (REG(0) | REG(1) | REG(11))
-#define LOST_IN_A_CALL	(PAIR | REG(1) | REG(6) | REG(7) | 0xf00)
 
 /*
  * Which registers an instruction with ModRM writes: . none, r ModRM's register, m its
@@ -252,7 +251,7 @@ static void look_at_group(struct x86_effect *is, const struct operands *op, bool
 	else if (what < 2)
 		write_registers(is, op, 'm', bytes);
 	else if (what < 4)
-		is->writes = LOST_IN_A_CALL;
+		is->writes = X86_LOST_IN_A_CALL;
 }
 
 /* Of the maps of three bytes: 0f 38's crc32, adcx, …; 0f 3a's pextr; pcmpestri. */
@@ -356,7 +355,7 @@ static void look_at_no_modrm(struct x86_effect *is, uint8_t code, bool b)
 	else if (code == 0xcd) /* int */
 		fear_worst(is);
 	else if (code == 0xe8)
-		is->writes = LOST_IN_A_CALL;
+		is->writes = X86_LOST_IN_A_CALL;
 	else if (is_of_accumulator(code))
 		is->writes = (code & 0xfe) == 0x3c ? 0 : REG(0); /* cmp */
 	else if (!only_goes_or_looks(code))

@@ -16,6 +16,9 @@
 #define X86_SP	   4
 #define X86_FP	   5
 
+/* The registers that a call may change, by bit: the ABI's. */
+#define X86_LOST_IN_A_CALL 0xfc7u
+
 enum x86_sp {
 	X86_SP_MOVED, /* by a constant, which may be 0 */
 	X86_SP_BACK,  /* to somewhere in its own frame */
