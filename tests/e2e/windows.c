@@ -54,6 +54,7 @@ struct test {
 	struct recording *recording;
 	struct worker *worker; /* for names */
 	struct name_cache *cache;
+	struct code_verdicts *verdicts;
 	VEC(struct recorded_window *) closed; /* and not read yet; in turn */
 	struct naming naming;
 	uint64_t next_ns;
@@ -130,8 +131,10 @@ static int read_window(struct test *t, const struct recorded_window *w)
 	struct aggregator *aggregator = window_aggregator(w->window);
 	AUTO(profile_builder) builder = NULL;
 	uint64_t unread;
-	int err = return_check(t->naming.names, aggregator, pipeline_modules(r->pipeline),
-			       r->files, &unread);
+	int err = return_check(t->naming.names, aggregator,
+			       &(struct return_sources){ pipeline_modules(r->pipeline),
+							 r->files, t->verdicts },
+			       &unread);
 
 	if (!err)
 		err = profile_builder_new(&builder, aggregator,
@@ -397,6 +400,8 @@ static int run(struct test *t)
 	if (!err)
 		err = name_cache_new(&t->cache);
 	if (!err)
+		err = code_verdicts_new(&t->verdicts);
+	if (!err)
 		err = intern_new(&t->functions, NAMES_MAX);
 	if (!err)
 		err = signals_take(&t->signals);
@@ -412,6 +417,7 @@ static int run(struct test *t)
 	say(t);
 	recording_free(t->recording);
 	name_cache_free(t->cache);
+	code_verdicts_free(t->verdicts);
 	worker_free(t->worker);
 	return t->faults != 0;
 }

@@ -12,12 +12,14 @@
 #include "base/name.h"
 #include "obj/build_id.h"
 #include "obj/elf_links.h"
+#include "obj/elf_names.h"
 #include "obj/elf_plt.h"
 #include "obj/elf_scan.h"
 #include "obj/fde_index.h"
 #include "obj/go_lines.h"
 #include "obj/go_values.h"
 #include "obj/names.h"
+#include "obj/symbol_shelf.h"
 #include "pipeline/pipeline.h"
 #include "proc/side_event.h"
 #include "tape/tape.h"
@@ -148,13 +150,53 @@ static void fuzz_fde_index(const uint8_t *data, size_t n)
 
 static void fuzz_names(const uint8_t *data, size_t n)
 {
+	struct elf_names_request request = { .fd = MEMORY_FD, .n = GRID };
 	struct named named;
 
+	request.addrs = named.addrs;
 	lay_grid(&named, 0x1000);
 	named.starts_before = false; /* of two segments that hold it, any */
-	require_error(elf_names(MEMORY_FD, named.addrs, GRID, on_name, &named));
+	require_error(elf_names(NULL, &request, on_name, &named));
 	lay_grid(&named, 0x1000);
-	require_error(elf_names_linked(MEMORY_FD, named.addrs, GRID, on_name, &named));
+	request.linked = true;
+	require_error(elf_names(NULL, &request, on_name, &named));
+}
+
+/* What one address was called. */
+struct called {
+	char name[NAME_BYTES_MAX];
+	uint64_t start;
+};
+
+static int on_called(void *arg, size_t index, const char *name, uint64_t start)
+{
+	struct called *called = arg;
+
+	REQUIRE(!index && !*called->name && strlen(name) < sizeof(called->name));
+	strcpy(called->name, name);
+	called->start = start;
+	return 0;
+}
+
+/* Of a file that is asked about again and again each answer is that of the first time. */
+static void fuzz_shelf(const uint8_t *data, size_t n)
+{
+	static struct called once, again;
+	AUTO(symbol_shelf) shelf = NULL;
+
+	REQUIRE(!symbol_shelf_new(&shelf));
+	for (size_t i = 0; i < 16; i++) {
+		uint64_t at = n / 16 * i;
+		const struct elf_names_request request = { MEMORY_FD, &at, 1,
+							   i % 4 == 3 };
+		int err;
+
+		memset(&once, 0, sizeof(once));
+		memset(&again, 0, sizeof(again));
+		err = elf_names(NULL, &request, on_called, &once);
+		REQUIRE(elf_names(shelf, &request, on_called, &again) == err);
+		REQUIRE(once.start == again.start && !strcmp(once.name, again.name));
+	}
 }
 
 static int on_link(void *arg, size_t index, const char *name, uint64_t start)
@@ -397,6 +439,7 @@ static const struct target {
 	{ "fde_cfa", fuzz_fde_cfa },
 	{ "flow", fuzz_flow },
 	{ "names", fuzz_names },
+	{ "shelf", fuzz_shelf },
 	{ "links", fuzz_links },
 	{ "starts", fuzz_starts },
 	{ "go", fuzz_go },

@@ -5,7 +5,7 @@
  */
 #include "base/error.h"
 #include "obj/elf_file.h"
-#include "obj/names.h"
+#include "obj/elf_names.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -40,11 +40,13 @@ static int find_offsets(int fd, size_t n)
 int main(int argc, char **argv)
 {
 	int fd = argc > 1 ? open(argv[1], O_RDONLY | O_CLOEXEC) : -1;
+	struct elf_names_request request;
 	size_t n = 0;
 
 	while (n < ADDRESSES_MAX && scanf("%" SCNx64, &addresses[n]) == 1)
 		n++;
-	if (fd < 0 || find_offsets(fd, n) || elf_names(fd, offsets, n, on_name, NULL) ||
+	request = (struct elf_names_request){ fd, offsets, n, false };
+	if (fd < 0 || find_offsets(fd, n) || elf_names(NULL, &request, on_name, NULL) ||
 	    go_names(fd, offsets, n, on_name, NULL)) {
 		fprintf(stderr, "symbols: %s\n", error_sentence());
 		return 1;

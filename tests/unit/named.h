@@ -5,6 +5,7 @@
 
 #include "elf_files.h"
 
+#include "obj/elf_names.h"
 #include "obj/elf_scan.h"
 #include "obj/names.h"
 
@@ -44,6 +45,21 @@ static inline UNUSED uint64_t offset_of(int fd, uint64_t vaddr)
 			       elf_info.segments[i].offset;
 	fail_msg("%lx is in no segment", (unsigned long)vaddr);
 	return 0;
+}
+
+/* Of a file that nothing is kept of: by offsets, and by addresses as linked. */
+static inline UNUSED int file_names(int fd, const uint64_t *addrs, size_t n,
+				    name_sink sink, void *arg)
+{
+	return elf_names(NULL, &(struct elf_names_request){ fd, addrs, n, false }, sink,
+			 arg);
+}
+
+static inline UNUSED int linked_names(int fd, const uint64_t *addrs, size_t n,
+				      name_sink sink, void *arg)
+{
+	return elf_names(NULL, &(struct elf_names_request){ fd, addrs, n, true }, sink,
+			 arg);
 }
 
 typedef int names_reader(int fd, const uint64_t *addrs, size_t n, name_sink sink,

@@ -57,6 +57,7 @@ struct parts {
 	struct files *files;
 	struct aggregator *aggregator;
 	struct names *names;
+	struct code_verdicts *verdicts; /* NULL: none are kept */
 	uint32_t module;
 };
 
@@ -98,6 +99,7 @@ static void begin(struct parts *p, uid_t uid)
 static void end(struct parts *p)
 {
 	names_free(p->names);
+	code_verdicts_free(p->verdicts);
 	aggregator_free(p->aggregator);
 	files_free(p->files);
 	module_table_free(p->modules);
@@ -117,11 +119,11 @@ static uint32_t add(struct parts *p, uint64_t offset, bool unproven)
 
 static uint64_t check(struct parts *p)
 {
+	const struct return_sources sources = { p->modules, p->files, p->verdicts };
 	uint64_t unread;
 
 	n_reads = 0;
-	assert_int_equal(
-		return_check(p->names, p->aggregator, p->modules, p->files, &unread), 0);
+	assert_int_equal(return_check(p->names, p->aggregator, &sources, &unread), 0);
 	return unread;
 }
 
@@ -191,10 +193,87 @@ static void a_disk_is_not_waited_for_without_end(void **state)
 	}
 }
 
+static void check_anew(struct parts *p)
+{
+	names_free(p->names);
+	assert_int_equal(names_new(&p->names), 0);
+	assert_int_equal(check(p), 0);
+}
+
+static void what_code_said_is_not_read_again(void **state)
+{
+	uint32_t mistaken, bottom;
+	struct parts p;
+
+	begin(&p, 0);
+	assert_int_equal(code_verdicts_new(&p.verdicts), 0);
+	mistaken = add(&p, 8192 + 64, true);
+	bottom = add(&p, 8192 + 64, false);
+	for (unsigned int window = 0; window < 100; window++) {
+		check_anew(&p);
+		assert_int_equal(n_reads != 0, !window);
+		assert_int_equal(names_bad_return(p.names, mistaken),
+				 BAD_RETURN_MISTAKEN);
+		assert_int_equal(names_bad_return(p.names, bottom), BAD_RETURN_BOTTOM);
+	}
+	assert_int_not_equal(code_verdicts_clear(p.verdicts), 0);
+	check_anew(&p);
+	assert_int_not_equal(n_reads, 0);
+	assert_int_equal(names_bad_return(p.names, bottom), BAD_RETURN_BOTTOM);
+
+	files_let_go(p.files, p.module);
+	check_anew(&p);
+	assert_int_equal(names_bad_return(p.names, bottom), BAD_RETURN_NONE);
+	end(&p);
+}
+
+/* Nor is it taken for said what there was no time to read. */
+static void what_was_not_read_is_not_kept(void **state)
+{
+	enum { FRAMES = CODE_US + 1000 };
+	struct parts p;
+
+	if (geteuid())
+		skip();
+	begin(&p, USER);
+	assert_int_equal(code_verdicts_new(&p.verdicts), 0);
+	for (uint64_t i = 1; i < FRAMES; i++)
+		add(&p, 4096 * i + 64, true);
+	assert_in_range(check(&p), 998, 1010);
+	assert_in_range(check(&p), 998, FRAMES);
+	assert_in_range(n_reads, 1000, CODE_US);
+	end(&p);
+}
+
+/* However many there are. */
+static void verdicts_do_not_grow(void **state)
+{
+	const struct code_verdict bad = { .is_bad_return = true };
+	AUTO(code_verdicts) verdicts = NULL;
+	struct code_verdict is;
+	struct frame frame = { .returned = 1 };
+
+	assert_int_equal(code_verdicts_new(&verdicts), 0);
+	for (uint64_t i = 0; i < 1000000; i++) {
+		frame.offset = i;
+		assert_false(code_verdicts_recall(verdicts, 1, &frame, &is));
+		assert_int_equal(code_verdicts_keep(verdicts, 1, &frame, &bad), 0);
+		assert_true(code_verdicts_recall(verdicts, 1, &frame, &is));
+		assert_true(is.is_bad_return);
+		assert_false(code_verdicts_recall(verdicts, 2, &frame, &is));
+		frame.unproven = !frame.unproven;
+		assert_false(code_verdicts_recall(verdicts, 1, &frame, &is));
+	}
+	assert_in_range(code_verdicts_clear(verdicts), 1, 8u << 20);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(frames_of_a_page_cost_a_read),
+		cmocka_unit_test(what_code_said_is_not_read_again),
+		cmocka_unit_test(what_was_not_read_is_not_kept),
+		cmocka_unit_test(verdicts_do_not_grow),
 		cmocka_unit_test(a_users_files_have_a_limit),
 		cmocka_unit_test(a_disk_is_not_waited_for_without_end),
 	};

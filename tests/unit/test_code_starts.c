@@ -149,13 +149,13 @@ static void test_names(void **state)
 			 0);
 	fd = open_file("bare.so");
 	at = offset_of(fd, nm_value("", "all.so", "shown"));
-	assert_string_equal(name_by(elf_names, fd, at), "shown");
-	assert_string_equal(name_by(elf_names, fd, at + 5), "shown");
-	assert_string_equal(name_by(elf_names, fd, at + 6), "");
+	assert_string_equal(name_by(file_names, fd, at), "shown");
+	assert_string_equal(name_by(file_names, fd, at + 5), "shown");
+	assert_string_equal(name_by(file_names, fd, at + 6), "");
 	assert_string_equal(name_by(function_starts, fd, at + 8), "0x1006");
 	close(fd);
 	fd = open_file("all.so");
-	assert_string_equal(name_by(elf_names, fd, at + 6), "hidden");
+	assert_string_equal(name_by(file_names, fd, at + 6), "hidden");
 	close(fd);
 }
 

@@ -59,16 +59,17 @@ static void names_what_dynsym_does_not(void **state)
 {
 	int fd = open_file("stripped.so");
 
-	assert_string_equal(name_by(elf_names, fd, place_of("hidden") + 1), "");
+	assert_string_equal(name_by(file_names, fd, place_of("hidden") + 1), "");
 	close(fd);
 	fd = open_file("packed.so");
-	assert_string_equal(name_by(elf_names, fd, place_of("hidden") + 1), "hidden");
-	assert_string_equal(name_by(elf_names, fd, place_of("exported") + 1), "exported");
-	assert_string_equal(name_by(elf_names, fd, place_of("__twin")), "__twin");
+	assert_string_equal(name_by(file_names, fd, place_of("hidden") + 1), "hidden");
+	assert_string_equal(name_by(file_names, fd, place_of("exported") + 1),
+			    "exported");
+	assert_string_equal(name_by(file_names, fd, place_of("__twin")), "__twin");
 	/* of the two tables that one wins which says most */
-	assert_string_equal(name_by(elf_names, fd, place_of("bare") + 15), "bare");
-	assert_string_equal(name_by(elf_names, fd, place_of("in_bare")), "in_bare");
-	assert_string_equal(name_by(elf_names, fd, place_of("in_bare") + 8), "");
+	assert_string_equal(name_by(file_names, fd, place_of("bare") + 15), "bare");
+	assert_string_equal(name_by(file_names, fd, place_of("in_bare")), "in_bare");
+	assert_string_equal(name_by(file_names, fd, place_of("in_bare") + 8), "");
 	close(fd);
 }
 
@@ -104,7 +105,7 @@ static void costs_only_itself(const char *section, int want)
 	named->n = 2;
 	assert_int_equal(shell(PACKED, section, "bad.so"), 0);
 	fd = open_file("bad.so");
-	assert_int_equal(elf_names(fd, addrs, 2, named_sink, named), want);
+	assert_int_equal(file_names(fd, addrs, 2, named_sink, named), want);
 	assert_string_equal(named->items[0].name, "");
 	assert_string_equal(named->items[1].name, "exported");
 	close(fd);

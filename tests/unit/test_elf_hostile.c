@@ -4,7 +4,7 @@
  * naming end soon, within bounds, and with an error that fits; the sanitizers
  * see to the rest.
  */
-#include "elf_files.h"
+#include "named.h"
 
 #include "obj/elf_scan.h"
 #include "obj/names.h"
@@ -54,9 +54,8 @@ static size_t try_names(int fd, size_t file_bytes)
 
 	for (size_t i = 0; i < QUERIES; i++)
 		addrs[i] = 0x1000 + i * (i < 48 ? 8 : file_bytes / 8);
-	assert_true(is_expected(elf_names(fd, addrs, QUERIES, check_name, &named)));
-	assert_true(
-		is_expected(elf_names_linked(fd, addrs, QUERIES, check_name, &named)));
+	assert_true(is_expected(file_names(fd, addrs, QUERIES, check_name, &named)));
+	assert_true(is_expected(linked_names(fd, addrs, QUERIES, check_name, &named)));
 	return named;
 }
 

@@ -7,8 +7,8 @@
 #include "base/name.h"
 #include "base/vec.h"
 #include "core/names.h"
+#include "obj/elf_names.h"
 #include "obj/inlines.h"
-#include "obj/names.h"
 #include "worker/worker.h"
 
 #include "long_names.h"
@@ -90,15 +90,18 @@ static void expect_all(struct found_names *found)
 static void symbols_that_differ_at_their_ends(void **state)
 {
 	uint64_t addrs[2 * N_LENGTHS];
+	struct elf_names_request request = { .addrs = addrs,
+					     .n = 2 * N_LENGTHS,
+					     .linked = true };
 	struct found_names found = { 0 };
 	struct worker *worker;
 	int fd;
 
 	write_labels("long.s");
-	fd = open_file("long.so");
+	request.fd = fd = open_file("long.so");
 	for (size_t i = 0; i < 2 * N_LENGTHS; i++)
 		addrs[i] = 0x1000000 + 16 * i + 3;
-	assert_int_equal(elf_names_linked(fd, addrs, 2 * N_LENGTHS, hear, &found), 0);
+	assert_int_equal(elf_names(NULL, &request, hear, &found), 0);
 	expect_all(&found);
 	assert_int_equal(worker_new(&worker), 0);
 	assert_int_equal(worker_names(worker,

@@ -53,7 +53,7 @@ static const char *name_at(int fd, const char *symbol, uint64_t distance)
 	uint64_t vaddr = nm_value("", "syms.so", symbol);
 
 	assert_true(vaddr != 0);
-	return name_by(elf_names, fd, offset_of(fd, vaddr + distance));
+	return name_by(file_names, fd, offset_of(fd, vaddr + distance));
 }
 
 static void names_functions_by_their_size(void **state)
@@ -114,9 +114,9 @@ static void reads_a_debug_file(void **state)
 	int fd = open_file("syms.debug");
 	uint64_t hidden = nm_value("", "syms.so", "hidden");
 
-	assert_string_equal(name_by(elf_names_linked, fd, hidden + 1), "hidden");
-	assert_string_equal(name_by(elf_names_linked, fd, UINT64_MAX), "");
-	assert_string_equal(name_by(elf_names, fd, hidden + 1), "");
+	assert_string_equal(name_by(linked_names, fd, hidden + 1), "hidden");
+	assert_string_equal(name_by(linked_names, fd, UINT64_MAX), "");
+	assert_string_equal(name_by(file_names, fd, hidden + 1), "");
 	close(fd);
 }
 
@@ -145,7 +145,7 @@ static void agrees_with_the_loader(void **state)
 	assert_non_null(code);
 	for (; n < NAMED_MAX && n * step < code->file_bytes; n++)
 		addrs[n] = code->offset + n * step;
-	named = named_by(elf_names, fd, addrs, n);
+	named = named_by(file_names, fd, addrs, n);
 	for (size_t i = 0; i < n; i++) {
 		char *address = base + code->vaddr + i * step;
 
@@ -184,7 +184,7 @@ static void check_stubs(const char *objdump, const char *path, size_t least)
 		snprintf(want, sizeof(want), "%.*s@plt", (int)strcspn(name, "@"), name);
 		for (uint64_t k = 0; k < 8; k += 4)
 			assert_string_equal(
-				name_by(elf_names, fd, offset_of(fd, vaddr + k)), want);
+				name_by(file_names, fd, offset_of(fd, vaddr + k)), want);
 		found++;
 	}
 	pclose(f);
@@ -242,9 +242,9 @@ static void skips_mapping_symbols(void **state)
 	fd = open_file("map.so");
 	vaddr = nm_value("", "map.so", "f");
 	for (uint64_t k = 0; k < 12; k += 4)
-		assert_string_equal(name_by(elf_names, fd, offset_of(fd, vaddr + k)),
+		assert_string_equal(name_by(file_names, fd, offset_of(fd, vaddr + k)),
 				    "f");
-	assert_string_equal(name_by(elf_names, fd, offset_of(fd, vaddr + 12)), "g");
+	assert_string_equal(name_by(file_names, fd, offset_of(fd, vaddr + 12)), "g");
 	close(fd);
 }
 
@@ -261,9 +261,9 @@ static void stops_when_the_sink_says_so(void **state)
 
 	addrs[0] = offset_of(fd, nm_value("", "syms.so", "inner"));
 	addrs[1] = addrs[0] + 8;
-	assert_int_equal(elf_names(fd, addrs, 2, refuse, &calls), -ECANCELED);
+	assert_int_equal(file_names(fd, addrs, 2, refuse, &calls), -ECANCELED);
 	assert_int_equal(calls, 1);
-	assert_int_equal(elf_names(fd, addrs, 0, refuse, &calls), 0);
+	assert_int_equal(file_names(fd, addrs, 0, refuse, &calls), 0);
 	assert_int_equal(calls, 1);
 	close(fd);
 }

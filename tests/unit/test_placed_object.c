@@ -59,10 +59,10 @@ static void same_names(void **state)
 	three = nm_value("", "placed.so", "three");
 	make_object(bytes);
 	fd = bytes_fd(bytes, n);
-	assert_string_equal(name_by(elf_names, fd, one), "one");
-	assert_string_equal(name_by(elf_names, fd, one + 4), "one");
-	assert_string_equal(name_by(elf_names, fd, three + 1), "three");
-	assert_string_equal(name_by(elf_names, fd, 0), "");
+	assert_string_equal(name_by(file_names, fd, one), "one");
+	assert_string_equal(name_by(file_names, fd, one + 4), "one");
+	assert_string_equal(name_by(file_names, fd, three + 1), "three");
+	assert_string_equal(name_by(file_names, fd, 0), "");
 	close(fd);
 	free(bytes);
 }
@@ -107,7 +107,7 @@ static void not_linked(void **state)
 	shell("gcc -w -O1 -c -o placed.o placed.c");
 	fd = open_file("placed.o");
 	assert_int_equal(elf_scan(fd, &info), -ENOEXEC);
-	assert_int_equal(elf_names(fd, &addr, 1, named_sink, NULL), -ENOEXEC);
+	assert_int_equal(file_names(fd, &addr, 1, named_sink, NULL), -ENOEXEC);
 	close(fd);
 }
 

@@ -418,9 +418,34 @@ static void ends_a_naming_that_stalls(void **state)
 	worker_free(worker);
 }
 
+/* By another parser, which knows nothing yet; what is being read goes on. */
+static void lets_go_what_it_keeps(void **state)
+{
+	struct scanned scanned = { 0 };
+	struct worker *worker = start();
+	pid_t before = parser_of(worker);
+
+	assert_int_equal(worker_submit_scan(worker, open_file("good.so"), 1), 0);
+	assert_int_equal(worker_let_go(worker), 0);
+	assert_int_equal(worker_collect(worker, 60000, scan_done, &scanned), 0);
+	assert_int_equal(scanned.n, 1);
+	assert_int_equal(scanned.errs[0], 0);
+	assert_int_equal(parser_of(worker), before);
+	assert_int_equal(worker_let_go(worker), 0);
+	while (parser_of(worker) == before)
+		usleep(1000);
+	assert_int_equal(worker_submit_scan(worker, open_file("good.so"), 2), 0);
+	assert_int_equal(worker_collect(worker, 60000, scan_done, &scanned), 0);
+	assert_int_equal(scanned.n, 2);
+	assert_int_equal(scanned.errs[1], 0);
+	assert_int_equal(worker_counts(worker)->restarts, 0);
+	worker_free(worker);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lets_go_what_it_keeps),
 		cmocka_unit_test(scans_in_order),
 		cmocka_unit_test(names_many),
 		cmocka_unit_test(passes_errors_up),

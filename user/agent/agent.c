@@ -41,6 +41,7 @@ struct agent {
 	uint64_t turn_ns; /* when this turn of the budget began, or 0 */
 	uint64_t begun_ns, next_close_ns, next_second_ns;
 	uint64_t windows, samples, lost; /* that were sampled, and by the ledger */
+	bool was_told;			 /* the sampler ended the last wait */
 	bool stop;
 	uint64_t reload_ns; /* at the latest; 0: nobody asked for it */
 };
@@ -225,12 +226,13 @@ static void fds_of_recording(const struct agent *agent, struct pollfd fds[RECORD
 		recording_fds(agent->recording, fds);
 }
 
-/* For a moment the sampler, the first, says what it likes. True: somebody else did. */
+/* Behind what the sampler, the first, has told: for a moment it says what it likes. True:
+ * somebody else did. */
 static bool rest(const struct agent *agent, struct pollfd *fds, size_t n)
 {
 	int fd = fds[0].fd, ready, ms = 0;
 
-	if (agent->recording && naming_is_idle(agent->naming))
+	if (agent->was_told && agent->recording && naming_is_idle(agent->naming))
 		ms = recording_rest_ms(agent->recording);
 	if (!ms)
 		return false;
@@ -251,8 +253,11 @@ static int wait_for_work(struct agent *agent)
 
 	fds_of_recording(agent, fds);
 	n += shipping_fds(agent->shipping, fds + n);
-	if (!rest(agent, fds, n) && poll(fds, n, pace_ms(agent)) < 0 && errno != EINTR)
-		return fail_errno(-errno, "poll");
+	if (!rest(agent, fds, n)) {
+		if (poll(fds, n, pace_ms(agent)) < 0 && errno != EINTR)
+			return fail_errno(-errno, "poll");
+		agent->was_told = fds[0].revents;
+	}
 	if (fds[RECORDING_FDS].revents)
 		heed_signals(agent);
 	return 0;

@@ -17,6 +17,7 @@ struct naming {
 	void *arg;
 	struct worker *worker;
 	struct name_cache *cache;
+	struct code_verdicts *verdicts;
 	struct recorded_window *closed[CLOSED_MAX]; /* in turn */
 	size_t n_closed;
 	bool is_frugal, is_hurried;
@@ -39,6 +40,8 @@ int naming_new(struct naming **ret, naming_sink *sink, void *arg)
 	err = worker_new(&naming->worker);
 	if (!err)
 		err = name_cache_new(&naming->cache);
+	if (!err)
+		err = code_verdicts_new(&naming->verdicts);
 	if (err)
 		return err;
 	*ret = GIVE(naming);
@@ -56,6 +59,7 @@ static int begin_first(struct naming *naming)
 		err = names_new(&naming->names);
 	if (err)
 		return err;
+	naming->profile.verdicts = naming->verdicts;
 	sources = window_profile_sources(&naming->profile);
 	sources.worker = naming->worker;
 	sources.cache = naming->cache;
@@ -85,6 +89,7 @@ void naming_free(struct naming *naming)
 	while (naming->n_closed)
 		end_first(naming);
 	name_cache_free(naming->cache);
+	code_verdicts_free(naming->verdicts);
 	worker_free(naming->worker);
 	free(naming);
 }
@@ -111,6 +116,9 @@ uint64_t naming_let_go(struct naming *naming)
 	uint64_t bytes = name_cache_counts(naming->cache).bytes;
 
 	name_cache_clear(naming->cache);
+	bytes += code_verdicts_clear(naming->verdicts);
+	if (worker_let_go(naming->worker))
+		error_clear(); /* told once something is asked */
 	malloc_trim(0);
 	return bytes;
 }

@@ -26,7 +26,8 @@ void naming_add(struct naming *naming, const struct recording *recording,
 bool naming_has_room(const struct naming *naming); /* for one that is not the last */
 bool naming_is_idle(const struct naming *naming);
 
-/* The names of earlier windows; returns how many bytes they were. */
+/* The names of earlier windows, and what else is kept of files for the next; returns how
+ * many bytes of our own they were. */
 uint64_t naming_let_go(struct naming *naming);
 
 /* Somebody waits for the end: windows whose turn comes have less time. */

@@ -9,7 +9,7 @@
  * there are only those that other files need, that may be any number of functions: there
  * it names its own function, as far as its instructions show (obj/code_starts.h).
  */
-#include "obj/names.h"
+#include "obj/elf_names.h"
 
 #include "base/cleanup.h"
 #include "base/error.h"
@@ -19,13 +19,14 @@
 #include "obj/elf_debugdata.h"
 #include "obj/elf_plt.h"
 #include "obj/elf_strings.h"
+#include "obj/symbol_shelf.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* Which of the tables a candidate's name is of. */
-enum { OF_FILE, OF_DEBUGDATA, N_TABLES };
-#define TABLE_SHIFT 32 /* above the name's offset among the strings */
+#define TABLE_SHIFT 32 /* which table a name is of, above its offset among the strings */
+
+#define SYMBOLS_A_READ 64 /* pass by in the time that a single one takes to be read */
 
 #define BARE_MAX    (32u << 10) /* bytes of a function whose symbol has no size */
 #define BARE_BUDGET (64u << 20) /* of all of them that are looked at */
@@ -35,8 +36,9 @@ struct elf_pass {
 	struct elf_file
 		*of; /* the symbols at hand: the same, or what it carries packed */
 	uint64_t table;
+	struct shelf_file *kept; /* NULL: nothing is */
 	struct candidates *batch;
-	struct elf_strings strings[N_TABLES];
+	struct elf_strings strings[N_SHELF_TABLES];
 	const uint64_t *addrs;
 	name_sink sink;
 	void *arg;
@@ -148,6 +150,25 @@ static int take_symbol(void *arg, const Elf64_Sym *sym)
 	else
 		take_bare(arg, sym, &symbol);
 	return 0;
+}
+
+/* Could take_symbol() do anything with it, whatever the queries? */
+static bool may_name(void *arg, const Elf64_Sym *sym)
+{
+	struct elf_pass *pass = arg;
+	const char *name;
+	size_t n;
+
+	if (!may_be_code(sym) || sym->st_value + sym->st_size < sym->st_value)
+		return false;
+	if (sym->st_size && ELF64_ST_TYPE(sym->st_info) != STT_NOTYPE)
+		return true;
+	if (!code_end(pass->of, sym))
+		return false;
+	if (sym->st_size)
+		return true;
+	name = elf_strings_at(&pass->strings[pass->table], sym->st_name, &n);
+	return !is_mapping(name, n);
 }
 
 static int add_queries(struct elf_pass *pass, size_t n)
@@ -275,7 +296,7 @@ static int deliver_stubs(struct elf_pass *pass, struct elf_stub *stubs, size_t n
 		err = elf_plt_resolve(pass->file, &dynamic, stubs, n);
 	if (err)
 		return err == -EBADMSG ? 0 : err;
-	elf_strings_init(&pass->strings[OF_FILE], pass->file, &dynamic.table);
+	elf_strings_init(&pass->strings[SHELF_OF_FILE], pass->file, &dynamic.table);
 	for (size_t i = 0; err >= 0 && i < n; i++)
 		if (stubs[i].found)
 			err = deliver(pass, stubs[i].index,
@@ -284,12 +305,73 @@ static int deliver_stubs(struct elf_pass *pass, struct elf_stub *stubs, size_t n
 	return err < 0 ? err : 0;
 }
 
+/* All that may name a query, by their numbers. */
+static int find_in_order(const struct elf_pass *pass, struct symbol_numbers *numbers)
+{
+	const struct symbol_order *order = pass->kept->orders[pass->table];
+	int err = 0;
+
+	for (size_t i = 0; !err && i < pass->batch->n; i++)
+		err = symbol_order_find(order, pass->batch->items[i].addr, numbers);
+	symbol_numbers_sort(numbers);
+	return err;
+}
+
+static int take_numbers(struct elf_pass *pass, const struct elf_table *table,
+			const struct symbol_numbers *numbers)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < numbers->of.n; i++) {
+		Elf64_Sym sym;
+
+		err = elf_table_symbol(pass->of, table, numbers->of.items[i], &sym);
+		if (!err)
+			err = take_symbol(pass, &sym);
+	}
+	return err;
+}
+
+/* 1: by an order of the symbols; 0: not so. Or a negative errno. */
+static int read_by_order(struct elf_pass *pass, const struct elf_table *table)
+{
+	struct shelf_file *kept = pass->kept;
+	struct symbol_numbers numbers = { 0 };
+	uint64_t most = table->n_syms / SYMBOLS_A_READ;
+	int err = 0;
+
+	if (!kept || !shelf_file_is_usual(kept) || kept->is_refused[pass->table] ||
+	    pass->batch->n > most)
+		return 0;
+	if (!kept->orders[pass->table])
+		err = symbol_order_new(&kept->orders[pass->table], pass->of, table,
+				       may_name, pass);
+	if (!err)
+		err = find_in_order(pass, &numbers);
+	if (!err && numbers.of.n <= most) {
+		err = take_numbers(pass, table, &numbers);
+		err = err ? err : 1;
+	}
+	vec_free(&numbers.of);
+	if (err != -EFBIG)
+		return err;
+	error_clear(); /* a pass over the table does it */
+	symbol_order_free(GIVE(kept->orders[pass->table]));
+	kept->is_refused[pass->table] = true;
+	return 0;
+}
+
 static int read_table(struct elf_pass *pass, struct elf_file *of, uint64_t which,
 		      const struct elf_table *table)
 {
+	int err;
+
 	pass->of = of;
 	pass->table = which;
 	elf_strings_init(&pass->strings[which], of, table);
+	err = read_by_order(pass, table);
+	if (err)
+		return err < 0 ? err : 0;
 	return elf_table_symbols(of, table, take_symbol, pass);
 }
 
@@ -306,19 +388,44 @@ static int find_symbols(struct elf_pass *pass)
 			return err;
 		table = dynamic.table;
 	}
-	return read_table(pass, pass->file, OF_FILE, &table);
+	return read_table(pass, pass->file, SHELF_OF_FILE, &table);
+}
+
+/* Those that it carries packed: the shelf's, or in *own, of which that takes over what is
+ * asked for often. */
+static int open_packed(struct elf_pass *pass, struct elf_debugdata *own,
+		       struct elf_debugdata **ret)
+{
+	struct shelf_file *kept = pass->kept;
+	int err = 0;
+
+	*ret = own;
+	if (kept && kept->has_data)
+		*ret = &kept->data;
+	else
+		err = elf_debugdata_open(pass->file, own);
+	if (!err && *ret == own && kept && shelf_file_is_usual(kept) &&
+	    own->n <= SHELF_BYTES_MAX / 2) {
+		kept->data = *own;
+		kept->has_data = true;
+		*own = (struct elf_debugdata){ 0 };
+		*ret = &kept->data;
+	}
+	(*ret)->file.budget = ELF_READ_MAX;
+	return err;
 }
 
 /* What can't be unpacked costs nobody the other symbols' names: *ret_err. */
-static int find_packed_symbols(struct elf_pass *pass, struct elf_debugdata *data,
+static int find_packed_symbols(struct elf_pass *pass, struct elf_debugdata *own,
 			       int *ret_err)
 {
+	struct elf_debugdata *data = own;
 	struct elf_table table;
 
-	*ret_err = pass->linked ? 0 : elf_debugdata_open(pass->file, data);
+	*ret_err = pass->linked ? 0 : open_packed(pass, own, &data);
 	if (*ret_err || !data->bytes || !elf_table_static(&data->file, &table))
 		return 0;
-	return read_table(pass, &data->file, OF_DEBUGDATA, &table);
+	return read_table(pass, &data->file, SHELF_OF_DEBUGDATA, &table);
 }
 
 static int run(const struct elf_pass *asked, int fd, size_t n)
@@ -351,15 +458,19 @@ static int run(const struct elf_pass *asked, int fd, size_t n)
 	return err ? err : packed_err;
 }
 
-int elf_names(int fd, const uint64_t *addrs, size_t n, name_sink sink, void *arg)
+int elf_names(struct symbol_shelf *shelf, const struct elf_names_request *request,
+	      name_sink sink, void *arg)
 {
-	return run(&(struct elf_pass){ .addrs = addrs, .sink = sink, .arg = arg }, fd, n);
-}
+	const struct elf_pass pass = {
+		.addrs = request->addrs,
+		.sink = sink,
+		.arg = arg,
+		.linked = request->linked,
+		.kept = shelf ? symbol_shelf_ask(shelf, request->fd) : NULL,
+	};
+	int err = run(&pass, request->fd, request->n);
 
-int elf_names_linked(int fd, const uint64_t *addrs, size_t n, name_sink sink, void *arg)
-{
-	return run(
-		&(struct elf_pass){
-			.addrs = addrs, .sink = sink, .arg = arg, .linked = true },
-		fd, n);
+	if (shelf)
+		symbol_shelf_trim(shelf);
+	return err;
 }

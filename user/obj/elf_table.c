@@ -264,3 +264,14 @@ int elf_table_symbols(struct elf_file *file, const struct elf_table *table,
 	}
 	return err;
 }
+
+int elf_table_symbol(struct elf_file *file, const struct elf_table *table,
+		     uint32_t number, Elf64_Sym *ret)
+{
+	int err = elf_file_read(file, table->syms_offset + number * sizeof(*ret), ret,
+				sizeof(*ret));
+
+	if (!err)
+		ret->st_value = elf_file_symbol(file, ret);
+	return err;
+}

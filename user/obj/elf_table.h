@@ -40,4 +40,8 @@ typedef int (*elf_symbol_sink)(void *arg, const Elf64_Sym *sym);
 int elf_table_symbols(struct elf_file *file, const struct elf_table *table,
 		      elf_symbol_sink sink, void *arg);
 
+/* The one of this number, which is less than n_syms. 0 or the error of a read. */
+int elf_table_symbol(struct elf_file *file, const struct elf_table *table,
+		     uint32_t number, Elf64_Sym *ret);
+
 #endif

@@ -24,11 +24,11 @@ typedef int (*name_sink)(void *arg, size_t index, const char *name, uint64_t sta
  * addrs: ascending, n of them, distinct. 0 or a negative errno; addresses
  * without a name are simply not called back.
  *
- * elf_names: file offsets. Functions of .symtab, or else .dynsym; a symbol
- * with a size covers just its size, and one of .dynsym without a size its own
+ * NAMES_ELF (obj/elf_names.h): file offsets. Functions of .symtab, or else .dynsym; a
+ * symbol with a size covers just its size, and one of .dynsym without a size its own
  * function, so an address in an unexported function is never given its
  * neighbour's name; those of .gnu_debugdata as well. PLT stubs are "name@plt".
- * elf_names_linked: addresses as linked, in any order: for a separate debug
+ * NAMES_ELF_LINKED: addresses as linked, in any order: for a separate debug
  * file, whose segments hold no bytes and so tell no offsets.
  * perf_map_names: absolute addresses; "START SIZE NAME" lines, hexadecimal;
  * of two that overlap the later line wins, as JITs append.
@@ -52,8 +52,6 @@ typedef int (*name_sink)(void *arg, size_t index, const char *name, uint64_t sta
 #define PROCESS_CONTEXT_KEYS   256
 
 #define NAME_SOURCES(X)                                                                  \
-	X(ELF, elf_names)                                                                \
-	X(ELF_LINKED, elf_names_linked)                                                  \
 	X(PERF_MAP, perf_map_names)                                                      \
 	X(JITDUMP, jitdump_names)                                                        \
 	X(KALLSYMS, kallsyms_names)                                                      \
@@ -74,7 +72,9 @@ enum name_source {
 #define X(name, read) NAMES_##name,
 	NAME_SOURCES(X)
 #undef X
-		NAMES_LOCATIONS, /* obj/inlines.h, whose answers are others */
+		NAMES_ELF,
+	NAMES_ELF_LINKED,
+	NAMES_LOCATIONS, /* obj/inlines.h, whose answers are others */
 };
 
 #endif

@@ -130,7 +130,9 @@ int window_profile_check(const struct window_profile *profile, struct names *nam
 		keyless_count(&stats->keyless, aggregator_of(profile), modules, r->files);
 
 	return err ? err
-		   : return_check(names, aggregator_of(profile), modules, r->files,
+		   : return_check(names, aggregator_of(profile),
+				  &(struct return_sources){ modules, r->files,
+							    profile->verdicts },
 				  &stats->returns_unread);
 }
 

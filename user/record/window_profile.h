@@ -9,11 +9,13 @@
 #include "pipeline/profile_builder.h"
 #include "record/recording.h"
 #include "record/stats.h"
+#include "sym/code_verdicts.h"
 
 struct window_profile { /* {0}, then _begin() */
 	const struct recording *recording;
 	const struct recorded_window *window;
 	struct profile_builder *builder;
+	struct code_verdicts *verdicts; /* of earlier windows, borrowed; or NULL */
 };
 
 /* Both are borrowed. Good for an open window and for a closed one. begun_ns: when its

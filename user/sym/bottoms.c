@@ -16,13 +16,6 @@
 #define PLAIN_BYTES	32 /* of a function's code that are looked at */
 #define PART_SAID_BYTES 24 /* of an entry, in which its first instruction is */
 
-/* A frame that lies at a function's first byte, behind a call of what is known. */
-struct suspect {
-	bool is_one, is_true;
-	bool was_denied; /* seen with another function below it */
-	uint64_t target; /* as linked: the function that the call leads to */
-};
-
 struct checker {
 	const struct aggregator *aggregator;
 	struct code_frames *frames;
@@ -121,20 +114,18 @@ static bool read_target(const struct code_file *in, const struct frame *frame,
 	       is_plain(in, *ret);
 }
 
-static struct suspect suspect(struct code_frames *frames, const struct frame *frame)
+bool bottoms_is_suspect(const struct frame *frame, const struct code_file *in,
+			uint64_t *ret)
 {
-	struct suspect none = { 0 }, one = { .is_one = true };
-	struct code_file in;
 	struct fde fde;
 	uint64_t vaddr;
 
 	if (frame->returned != 1 || frame->uncallable || frame->unproven ||
-	    !code_frames_file(frames, frame, &in) ||
-	    (in.info->machine != EM_X86_64 && in.info->machine != EM_AARCH64) ||
-	    !elf_vaddr_of_offset(in.info, frame->offset, &vaddr) ||
-	    !fde_index_find(&in.file, in.info, vaddr, &fde) || fde.begin != vaddr)
-		return none;
-	return read_target(&in, frame, vaddr, &one.target) ? one : none;
+	    (in->info->machine != EM_X86_64 && in->info->machine != EM_AARCH64) ||
+	    !elf_vaddr_of_offset(in->info, frame->offset, &vaddr) ||
+	    !fde_index_find(&in->file, in->info, vaddr, &fde) || fde.begin != vaddr)
+		return false;
+	return read_target(in, frame, vaddr, ret);
 }
 
 /*
@@ -227,27 +218,22 @@ static void look_at_stacks(struct checker *c)
 }
 
 int bottoms_check(struct names *names, const struct aggregator *aggregator,
-		  struct code_frames *frames)
+		  struct code_frames *frames, struct suspect *suspects)
 {
 	size_t n = intern_count(aggregator->frames), n_suspects = 0;
-	AUTO_FREE struct suspect *of = calloc(n + 1, sizeof(*of));
 	struct checker checker = { .aggregator = aggregator,
 				   .frames = frames,
-				   .of = of,
+				   .of = suspects,
 				   .looks_left = LOOKS_MAX };
-	uint32_t id;
 	int err = 0;
 
-	if (!of)
-		return fail(-ENOMEM, "no memory for %zu frames", n);
-	for (size_t i = 0; code_frames_next(frames, &i, &id);) {
-		of[id] = suspect(frames, code_frames_get(frames, id));
-		n_suspects += of[id].is_one;
-	}
+	for (size_t id = 0; id < n; id++)
+		n_suspects += suspects[id].is_one;
 	if (n_suspects)
 		look_at_stacks(&checker);
-	for (id = 0; !err && id < n; id++)
-		if (of[id].was_denied && !of[id].is_true && checker.looks_left)
+	for (uint32_t id = 0; !err && id < n; id++)
+		if (suspects[id].was_denied && !suspects[id].is_true &&
+		    checker.looks_left)
 			err = names_set_bad_return(names, id, BAD_RETURN_BOTTOM);
 	return err;
 }

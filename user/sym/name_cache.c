@@ -12,9 +12,11 @@
 
 #define NAME_CACHE_PLACES_MAX (1u << 20)
 #define NAME_CACHE_BYTES_MAX  (32u << 20)
-/* Windows in which a place was not met: it is let go. So often debug files are looked
- * for, too. */
-#define CACHE_ROUNDS 6
+/* Windows in which a place was not met: it is let go; later while they take little. */
+#define CACHE_ROUNDS	    6
+#define CACHE_ROUNDS_LITTLE 30
+#define CACHE_BYTES_LITTLE  (4u << 20)
+#define DEBUG_ROUNDS	    6 /* until debug files are looked for again */
 
 struct cached {
 	struct name_place place;
@@ -196,7 +198,7 @@ int name_cache_keep(struct name_cache *cache, const struct name_place *place,
 
 /* Which ones go: the old ones, or those of a module that no symbol named. */
 struct removal {
-	uint32_t round;
+	uint32_t round, age_max;
 	bool is_by_age;
 	uint64_t serial;
 };
@@ -204,7 +206,7 @@ struct removal {
 static bool goes(const struct removal *removal, const struct cached *one)
 {
 	if (removal->is_by_age)
-		return removal->round - one->round > CACHE_ROUNDS;
+		return removal->round - one->round > removal->age_max;
 	return one->place.serial == removal->serial &&
 	       (one->origin == NAME_ORIGIN_NONE || one->origin == NAME_ORIGIN_START);
 }
@@ -267,9 +269,14 @@ bool name_cache_has_no_debug(const struct name_cache *cache, uint64_t serial)
 
 void name_cache_turn(struct name_cache *cache)
 {
-	if (++cache->round % CACHE_ROUNDS == 0)
+	struct removal removal = { .is_by_age = true };
+
+	if (++cache->round % DEBUG_ROUNDS == 0)
 		forget_without_debug(cache);
-	remove_all(cache, &(struct removal){ .round = cache->round, .is_by_age = true });
+	removal.round = cache->round;
+	removal.age_max = cache->counts.bytes <= CACHE_BYTES_LITTLE ? CACHE_ROUNDS_LITTLE
+								    : CACHE_ROUNDS;
+	remove_all(cache, &removal);
 }
 
 void name_cache_forget(struct name_cache *cache, uint64_t serial)

@@ -8,6 +8,8 @@
 #include "sym/switches.h"
 
 #include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ff /2 with its operand: the length that ModRM and SIB bytes ask for. */
@@ -107,31 +109,30 @@ static bool is_within(const struct frame *frame, const struct code_file *in)
 	       fde_index_find(&in->file, in->info, vaddr, &fde) && fde.begin != vaddr;
 }
 
-/* What may not be read, since its user's files took too much, is believed only if it was
- * proven. */
-static bool is_bad_return(struct code_frames *frames, const struct frame *frame,
-			  uint64_t *unread)
-{
-	uint8_t bytes[RETURN_BYTES_BEFORE + RETURN_BYTES_AFTER] = { 0 };
-	struct code_file in;
-
-	if (!code_frames_file(frames, frame, &in) || !is_linked(in.info) ||
-	    frame->offset < RETURN_BYTES_BEFORE)
-		return false;
-	if (paged_read(&in.file, frame->offset - RETURN_BYTES_BEFORE, bytes,
-		       sizeof(bytes)) < RETURN_BYTES_BEFORE) {
-		*unread += code_frames_is_spent(frames);
-		return frame->unproven && code_frames_is_spent(frames);
-	}
-	if (!frame->unproven && may_be_patched(in.info->machine, bytes) &&
-	    is_within(frame, &in))
-		return false;
-	return !return_check_code(in.info->machine, bytes, bytes + RETURN_BYTES_BEFORE);
-}
-
 static bool is_to_be_checked(const struct frame *frame)
 {
 	return frame->returned == 1 && !frame->uncallable;
+}
+
+/* What may not be read, since its user's files took too much, is believed only if it was
+ * proven. */
+static bool is_bad_return(const struct frame *frame, const struct code_file *in,
+			  bool *ret_unread)
+{
+	uint8_t bytes[RETURN_BYTES_BEFORE + RETURN_BYTES_AFTER] = { 0 };
+
+	if (!is_to_be_checked(frame) || !is_linked(in->info) ||
+	    frame->offset < RETURN_BYTES_BEFORE)
+		return false;
+	if (paged_read(&in->file, frame->offset - RETURN_BYTES_BEFORE, bytes,
+		       sizeof(bytes)) < RETURN_BYTES_BEFORE) {
+		*ret_unread = !file_pages_left_us(in->file.pages);
+		return frame->unproven && *ret_unread;
+	}
+	if (!frame->unproven && may_be_patched(in->info->machine, bytes) &&
+	    is_within(frame, in))
+		return false;
+	return !return_check_code(in->info->machine, bytes, bytes + RETURN_BYTES_BEFORE);
 }
 
 /* Of no code that we know of. */
@@ -141,37 +142,136 @@ static bool is_nowhere(const struct frame *frame, const struct module_table *mod
 	       module_get(modules, frame->module)->kind == MODULE_UNMAPPED;
 }
 
-static int check_returns(struct names *names, struct code_frames *frames,
-			 const struct module_table *modules, uint64_t *ret_unread)
+/* What is known of a frame. */
+struct checked {
+	struct code_verdict is;
+	bool is_known; /* from an earlier window */
+};
+
+struct checking {
+	const struct return_sources *sources;
+	struct code_frames *frames;
+	struct checked *of; /* by frame */
+	uint64_t unread;
+};
+
+/* A look at one frame's file; *is says what is known already. 0 or -ENOMEM. */
+typedef int (*look)(struct checking *c, const struct frame *frame,
+		    const struct code_file *in, struct checked *is);
+
+static uint64_t serial_of(const struct checking *c, const struct frame *frame)
 {
+	return module_serial(c->sources->modules, frame->module);
+}
+
+static int look_at_return(struct checking *c, const struct frame *frame,
+			  const struct code_file *in, struct checked *is)
+{
+	bool is_unread = false;
+
+	if (c->sources->verdicts)
+		is->is_known = code_verdicts_recall(c->sources->verdicts,
+						    serial_of(c, frame), frame, &is->is);
+	if (!is->is_known)
+		is->is.is_bad_return = is_bad_return(frame, in, &is_unread);
+	c->unread += is_unread;
+	return 0;
+}
+
+static int look_at_switch(struct checking *c, const struct frame *frame,
+			  const struct code_file *in, struct checked *is)
+{
+	if (!is->is_known)
+		is->is.is_switching = switches_is_one(frame, in);
+	return 0;
+}
+
+/* The last look: then all is known, unless there was no time for it. */
+static int look_at_call(struct checking *c, const struct frame *frame,
+			const struct code_file *in, struct checked *is)
+{
+	if (is->is_known)
+		return 0;
+	is->is.is_suspect = bottoms_is_suspect(frame, in, &is->is.target);
+	if (!c->sources->verdicts || code_frames_is_spent(c->frames))
+		return 0;
+	return code_verdicts_keep(c->sources->verdicts, serial_of(c, frame), frame,
+				  &is->is);
+}
+
+static int look_at_all(struct checking *c, look at)
+{
+	struct code_file in;
 	uint32_t id;
 	int err = 0;
 
-	for (size_t i = 0; !err && code_frames_next(frames, &i, &id);) {
-		const struct frame *frame = code_frames_get(frames, id);
+	for (size_t i = 0; !err && code_frames_next(c->frames, &i, &id);) {
+		const struct frame *frame = code_frames_get(c->frames, id);
 
-		if (!is_to_be_checked(frame))
-			continue;
-		if (is_nowhere(frame, modules) ||
-		    is_bad_return(frames, frame, ret_unread))
-			err = names_set_bad_return(names, id,
-						   frame->unproven ? BAD_RETURN_MISTAKEN
-								   : BAD_RETURN_BOTTOM);
+		if (code_frames_file(c->frames, frame, &in))
+			err = at(c, frame, &in, &c->of[id]);
 	}
 	return err;
 }
 
-int return_check(struct names *names, const struct aggregator *aggregator,
-		 const struct module_table *modules, const struct files *files,
-		 uint64_t *ret_unread)
+static int mark(const struct checking *c, struct names *names, uint32_t id)
 {
-	AUTO(code_frames) frames = NULL;
-	int err = code_frames_new(&frames, aggregator, files);
+	const struct frame *frame = code_frames_get(c->frames, id);
+	const struct code_verdict *is = &c->of[id].is;
 
-	*ret_unread = 0;
+	if (is->is_switching)
+		return names_set_bad_return(names, id, BAD_RETURN_SWITCH);
+	if (is->is_bad_return ||
+	    (is_to_be_checked(frame) && is_nowhere(frame, c->sources->modules)))
+		return names_set_bad_return(names, id,
+					    frame->unproven ? BAD_RETURN_MISTAKEN
+							    : BAD_RETURN_BOTTOM);
+	return 0;
+}
+
+/* What matters most goes first: a user's files have a time for all looks. */
+static int check_all(struct checking *c, struct names *names, size_t n)
+{
+	static const look looks[] = { look_at_return, look_at_switch, look_at_call };
+	int err = 0;
+
+	for (size_t i = 0; !err && i < sizeof(looks) / sizeof(*looks); i++)
+		err = look_at_all(c, looks[i]);
+	for (uint32_t id = 0; !err && id < n; id++)
+		err = mark(c, names, id);
+	return err;
+}
+
+static int check_bottoms(const struct checking *c, struct names *names,
+			 const struct aggregator *aggregator, size_t n)
+{
+	AUTO_FREE struct suspect *suspects = calloc(n + 1, sizeof(*suspects));
+
+	if (!suspects)
+		return fail(-ENOMEM, "no memory for %zu frames", n);
+	for (size_t id = 0; id < n; id++)
+		suspects[id] = (struct suspect){ .is_one = c->of[id].is.is_suspect,
+						 .target = c->of[id].is.target };
+	return bottoms_check(names, aggregator, c->frames, suspects);
+}
+
+int return_check(struct names *names, const struct aggregator *aggregator,
+		 const struct return_sources *sources, uint64_t *ret_unread)
+{
+	size_t n = intern_count(aggregator->frames);
+	AUTO(code_frames) frames = NULL;
+	AUTO_FREE struct checked *of = calloc(n + 1, sizeof(*of));
+	struct checking checking = { .sources = sources, .of = of };
+	int err = of ? code_frames_new(&frames, aggregator, sources->files)
+		     : fail(-ENOMEM, "no memory for %zu frames", n);
+
+	checking.frames = frames;
 	if (!err)
-		err = check_returns(names, frames, modules, ret_unread);
+		err = check_all(&checking, names, n);
 	if (!err)
-		err = switches_check(names, frames);
-	return err ? err : bottoms_check(names, aggregator, frames);
+		err = check_bottoms(&checking, names, aggregator, n);
+	if (!err && sources->verdicts)
+		code_verdicts_turn(sources->verdicts);
+	*ret_unread = checking.unread;
+	return err;
 }

@@ -166,12 +166,13 @@ static bool is_in_syscall(const struct frame *frame, uint16_t machine,
 }
 
 /* In a system call, or at the leaf. */
-static bool is_switching(const struct frame *frame, const struct code_file *in)
+bool switches_is_one(const struct frame *frame, const struct code_file *in)
 {
 	const struct elf_info *info = in->info;
 	struct leaf_code leaf;
 
-	if (info->machine != EM_X86_64 && info->machine != EM_AARCH64)
+	if ((frame->returned && !frame->uncallable) ||
+	    (info->machine != EM_X86_64 && info->machine != EM_AARCH64))
 		return false;
 	if (info->type == ET_REL)
 		return !frame->returned && info->machine == EM_X86_64 &&
@@ -181,20 +182,4 @@ static bool is_switching(const struct frame *frame, const struct code_file *in)
 		return false;
 	return info->machine == EM_AARCH64 ? switches_arm64(&in->file, &leaf)
 					   : switches_x86(&in->file, &leaf);
-}
-
-int switches_check(struct names *names, struct code_frames *frames)
-{
-	struct code_file in;
-	uint32_t id;
-	int err = 0;
-
-	for (size_t i = 0; !err && code_frames_next(frames, &i, &id);) {
-		const struct frame *frame = code_frames_get(frames, id);
-
-		if ((!frame->returned || frame->uncallable) &&
-		    code_frames_file(frames, frame, &in) && is_switching(frame, &in))
-			err = names_set_bad_return(names, id, BAD_RETURN_SWITCH);
-	}
-	return err;
 }

@@ -7,10 +7,9 @@
 #ifndef WEFT_SYM_SWITCHES_H
 #define WEFT_SYM_SWITCHES_H
 
-#include "core/names.h"
 #include "sym/code_frames.h"
 
-/* Marks such frames in names; what can't be read, isn't. */
-int switches_check(struct names *names, struct code_frames *frames);
+/* Is this frame such a one? What can't be read, isn't. */
+bool switches_is_one(const struct frame *frame, const struct code_file *in);
 
 #endif

@@ -72,6 +72,11 @@ int worker_restart(struct worker *worker)
 	return start_parser(worker);
 }
 
+int worker_let_go(struct worker *worker)
+{
+	return worker->first == worker->jobs.n ? start_parser(worker) : 0;
+}
+
 int worker_new(struct worker **ret)
 {
 	AUTO(worker) worker = calloc(1, sizeof(*worker));
@@ -447,12 +452,12 @@ static void deliver(struct worker *worker, scan_sink sink, void *arg)
 }
 
 /* This is asked whenever a process maps something, and whenever weft looks around; mostly
- * nothing is being read. */
+ * nothing is being read. If the parser has ended, that is early enough to know when
+ * something is asked, or a look is due. */
 static bool is_at_rest(const struct worker *worker)
 {
 	return worker->first == worker->jobs.n && worker->sock >= 0 &&
-	       !pace_is_due(&worker->pace, true, worker_now_ms()) &&
-	       !speaks_unasked(worker);
+	       !pace_is_due(&worker->pace, true, worker_now_ms());
 }
 
 int worker_collect(struct worker *worker, int wait_ms, scan_sink sink, void *arg)

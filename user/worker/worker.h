@@ -107,6 +107,10 @@ int worker_collect(struct worker *worker, int wait_ms, scan_sink sink, void *arg
  * asks for names. Its sinks are told -ECANCELED by worker_collect(). */
 void worker_drop_scans(struct worker *worker);
 
+/* What its parser keeps of files is to take no memory any more: another one takes its
+ * place, unless it reads something. 0 or a negative errno. */
+int worker_let_go(struct worker *worker);
+
 struct name_request {
 	enum name_source source;
 	int fd;		       /* borrowed */

@@ -3,8 +3,10 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "obj/elf_names.h"
 #include "obj/inlines.h"
 #include "obj/names.h"
+#include "obj/symbol_shelf.h"
 #include "worker/worker.h"
 #include "worker/worker_sandbox.h"
 #include "worker/worker_protocol.h"
@@ -22,6 +24,7 @@ struct outbox {
 	union protocol_buffer buf;
 	union protocol_any_request request; /* that is being answered */
 	struct range_recorder recorder;
+	struct symbol_shelf *shelf; /* NULL: there was no memory for one */
 };
 
 static void begin_kind(struct outbox *out, enum protocol_kind kind)
@@ -110,12 +113,18 @@ static int recv_addrs(int sock, uint64_t *addrs, size_t n)
 static int find_names(const struct protocol_request *request, int fd,
 		      const uint64_t *addrs, struct outbox *out)
 {
+	const struct elf_names_request elf = { fd, addrs, request->n,
+					       request->source == NAMES_ELF_LINKED };
+
 	switch (request->source) {
 #define X(name, read)                                                                    \
 	case NAMES_##name:                                                               \
 		return read(fd, addrs, request->n, put_name, out);
 		NAME_SOURCES(X)
 #undef X
+	case NAMES_ELF:
+	case NAMES_ELF_LINKED:
+		return elf_names(out->shelf, &elf, put_name, out);
 	case NAMES_LOCATIONS:
 		begin_kind(out, PROTOCOL_LOCATED);
 		return elf_inlines(
@@ -288,8 +297,11 @@ void parser_run(int sock)
 	out->sock = sock;
 	out->files = (struct inline_files){ .alternate = -1, .splits = out->splits };
 	begin_names(out);
+	if (symbol_shelf_new(&out->shelf))
+		error_clear(); /* it reads all anew each time */
 	sandbox_syscalls();
 	while (!answer_one(out))
 		;
+	symbol_shelf_free(out->shelf);
 	_exit(0);
 }

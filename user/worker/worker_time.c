@@ -15,7 +15,8 @@ uint64_t worker_time_ns(struct worker_time *time)
 	struct task_sched sched = task_sched_read(time->pid);
 	uint64_t now_ns = clock_now_ns();
 
-	task_stat_read(time->pid, &stat);
+	if (time->looked_ns)
+		task_stat_read(time->pid, &stat);
 	if (time->looked_ns && stat.state == 'R' && sched.ran_ns)
 		time->taken_ns += less(sched.ran_ns, time->sched.ran_ns);
 	else if (time->looked_ns)

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "obj/symbol_order.h"
+
+#include "base/error.h"
+#include "base/search.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct placed {
+	uint32_t start, end; /* from the base */
+	uint32_t reach;	     /* how far this one and all below it go */
+	uint32_t number;     /* in the table */
+};
+
+struct symbol_order {
+	uint64_t base;
+	struct placed *items; /* by start */
+	size_t n;
+};
+
+struct found_symbol {
+	uint64_t start, end;
+	uint32_t number;
+};
+
+/* A pass that gathers them. */
+struct gathering {
+	symbol_filter filter;
+	void *arg;
+	uint64_t lowest, highest;
+	uint32_t number; /* of the next one */
+	VEC(struct found_symbol) found;
+};
+
+static int gather(void *arg, const Elf64_Sym *sym)
+{
+	struct gathering *g = arg;
+	const struct found_symbol one = { sym->st_value, sym->st_value + sym->st_size,
+					  g->number++ };
+
+	if (!g->filter(g->arg, sym))
+		return 0;
+	if (g->found.n == SYMBOL_ORDER_MAX)
+		return fail(-EFBIG, "too many symbols for an order");
+	g->lowest = one.start < g->lowest ? one.start : g->lowest;
+	g->highest = one.end > g->highest ? one.end : g->highest;
+	return vec_push(&g->found, one);
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct placed *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+static int arrange(struct symbol_order *order, const struct gathering *g)
+{
+	size_t n = g->found.n;
+	uint32_t reach = 0;
+
+	if (n && g->highest - g->lowest > UINT32_MAX)
+		return fail(-EFBIG, "symbols too far apart for an order");
+	order->items = calloc(n + 1, sizeof(*order->items));
+	if (!order->items)
+		return fail(-ENOMEM, "no memory for an order of %zu symbols", n);
+	order->base = g->lowest;
+	order->n = n;
+	for (size_t i = 0; i < n; i++) {
+		const struct found_symbol *one = &g->found.items[i];
+
+		order->items[i] =
+			(struct placed){ .start = (uint32_t)(one->start - g->lowest),
+					 .end = (uint32_t)(one->end - g->lowest),
+					 .number = one->number };
+	}
+	qsort(order->items, n, sizeof(*order->items), by_start);
+	for (size_t i = 0; i < n; i++) {
+		reach = order->items[i].end > reach ? order->items[i].end : reach;
+		order->items[i].reach = reach;
+	}
+	return 0;
+}
+
+int symbol_order_new(struct symbol_order **ret, struct elf_file *file,
+		     const struct elf_table *table, symbol_filter filter, void *arg)
+{
+	AUTO(symbol_order) order = calloc(1, sizeof(*order));
+	struct gathering g = { .filter = filter, .arg = arg, .lowest = UINT64_MAX };
+	int err = order ? 0 : fail(-ENOMEM, "no memory for an order of symbols");
+
+	if (!err && table->n_syms > UINT32_MAX)
+		err = fail(-EFBIG, "too many symbols for an order");
+	if (!err)
+		err = elf_table_symbols(file, table, gather, &g);
+	if (!err)
+		err = arrange(order, &g);
+	vec_free(&g.found);
+	if (err)
+		return err;
+	*ret = GIVE(order);
+	return 0;
+}
+
+void symbol_order_free(struct symbol_order *order)
+{
+	if (!order)
+		return;
+	free(order->items);
+	free(order);
+}
+
+size_t symbol_order_bytes(const struct symbol_order *order)
+{
+	return sizeof(*order) + (order->n + 1) * sizeof(*order->items);
+}
+
+int symbol_order_find(const struct symbol_order *order, uint64_t addr,
+		      struct symbol_numbers *numbers)
+{
+	uint64_t at = addr - order->base;
+	size_t i = addr < order->base
+			   ? 0
+			   : LOWER_BOUND(order->n, k, order->items[k].start <= at);
+	uint32_t nearest = i ? order->items[i - 1].start : 0;
+	int err = 0;
+
+	/* down to where none reaches this far */
+	while (!err && i--) {
+		const struct placed *one = &order->items[i];
+
+		if (one->reach <= at && one->start != nearest)
+			return 0;
+		if (numbers->steps++ == order->n)
+			return fail(-EFBIG, "symbols cover each other too often");
+		if (one->end > at || one->start == nearest)
+			err = vec_push(&numbers->of, one->number);
+	}
+	return err;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+void symbol_numbers_sort(struct symbol_numbers *numbers)
+{
+	size_t n = 0;
+
+	vec_sort(&numbers->of, by_number);
+	for (size_t i = 0; i < numbers->of.n; i++)
+		if (!n || numbers->of.items[n - 1] != numbers->of.items[i])
+			numbers->of.items[n++] = numbers->of.items[i];
+	numbers->of.n = n;
+}
