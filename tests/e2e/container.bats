@@ -36,18 +36,23 @@ make_root() {
 	cp "$loader" "root$loader"
 }
 
-@test "a container: a root and a libc of its own, and node as its process 1" {
-	[ "$(id -u)" -eq 0 ] || skip "not root"
-	for tool in musl-gcc node busybox; do
-		command -v $tool >/dev/null || skip "no $tool here"
-	done
-	make_root
+# Node's number, seen from here, is $inner.
+start_container() {
 	start unshare -mpf --kill-child --propagation private sh enter "$loader" \
 		"$(dirname "$(readlink -f "$loader")")" "$(readlink -f "$(command -v node)")"
 	wait_for grep -q . "/proc/$last_pid/task/$last_pid/children"
 	inner=$(xargs <"/proc/$last_pid/task/$last_pid/children")
 	wait_for grep -qs nodeHot "/proc/$inner/root/tmp/perf-1.map"
 	[ ! -e /tmp/perf-1.map ]
+}
+
+@test "a container: a root and a libc of its own, and node as its process 1" {
+	[ "$(id -u)" -eq 0 ] || skip "not root"
+	for tool in musl-gcc node busybox; do
+		command -v $tool >/dev/null || skip "no $tool here"
+	done
+	make_root
+	start_container
 	wait_for grep -q . "/proc/$inner/task/$inner/children"
 	program=$(xargs <"/proc/$inner/task/$inner/children")
 	record_while "$inner,$program" 300 -F 999 -p "$inner,$program" -o out \
@@ -74,4 +79,23 @@ make_root() {
 	grep -q '^program;.*;main;alpha_work;alpha_burn ' out
 	grep -q '^program;.*;main;beta_work;beta_burn ' out
 	run ! grep -E 'alpha_.*beta_|beta_.*alpha_' out
+}
+
+# As soon as it has ended its files are gone, but what it ran has names.
+@test "a container that is gone by the end: node's functions have their names" {
+	[ "$(id -u)" -eq 0 ] || skip "not root"
+	for tool in musl-gcc node busybox; do
+		command -v $tool >/dev/null || skip "no $tool here"
+	done
+	make_root
+	start_container
+	start_recorder -F 999 -o out --stats-json stats
+	recorder_runs
+	runs_for 300 "$inner"
+	kill -KILL "$last_pid"
+	wait_for test ! -e "/proc/$inner"
+	kill -INT "$recorder"
+	recorder_ends 0
+	adds_up out stats
+	grep -qE ';[^;]*nodeHot[^;]*_\[j\][; ]' out || { cut -c1-300 out | tail -3; false; }
 }

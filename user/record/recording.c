@@ -146,6 +146,8 @@ static int new_parts(struct recording *r)
 	r->files = publisher_files(r->publisher);
 	err = jitdumps_new(&r->jitdumps, config.modules, r->files);
 	if (!err)
+		err = perf_maps_new(&r->perf_maps, config.modules, r->opener);
+	if (!err)
 		err = ksyms_new(&r->ksyms);
 	if (err)
 		return err;
@@ -218,6 +220,7 @@ void recording_free(struct recording *r)
 	command_close(&r->command);
 	tape_writer_free(r->tape);
 	jitdumps_free(r->jitdumps);
+	perf_maps_free(r->perf_maps);
 	ksyms_free(r->ksyms);
 	publisher_free(r->publisher);
 	cache_free(r->cache);
@@ -299,6 +302,7 @@ static int look_at_sampled(struct recording *r)
 	const struct process_table *processes = pipeline_processes(r->pipeline);
 	int err = cgroups_look(open->cgroups, aggregator, processes);
 
+	perf_maps_look(r->perf_maps, aggregator, processes);
 	if (!err && r->declared)
 		declared_look(r->declared, aggregator, processes);
 	return err;
@@ -415,8 +419,10 @@ int recording_close_window(struct recording *r, bool is_last,
 	if (!err && r->declared)
 		declared_next_window(r->declared, pipeline_processes(r->pipeline));
 	/* earlier windows have had their names while this one was open */
-	if (!err)
+	if (!err) {
 		jitdumps_forget(r->jitdumps, (*ret)->begun_ns);
+		perf_maps_forget(r->perf_maps, (*ret)->begun_ns);
+	}
 	return err;
 }
 

@@ -17,6 +17,7 @@
 #include "record/windows.h"
 #include "sym/debug_servers.h"
 #include "sym/jitdumps.h"
+#include "sym/perf_maps.h"
 #include "tape/tape.h"
 
 struct recording {
@@ -35,6 +36,7 @@ struct recording {
 	struct windows windows; /* of what the pipeline hands on */
 	struct files *files;	/* the publisher's */
 	struct jitdumps *jitdumps;
+	struct perf_maps *perf_maps;
 	struct ksyms *ksyms;
 	struct tape_writer *tape; /* NULL: none asked for */
 	struct sideband_filter filter;

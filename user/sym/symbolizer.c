@@ -20,7 +20,6 @@
 #define NAME_OF_LABEL_MAX 256
 #define INLINES_ALL_NS	  10000000000
 #define QUICK_NS	  20000000
-#define PERF_MAP_MAX	  (256ULL << 20)
 
 struct symbolizer {
 	struct names *names;
@@ -129,8 +128,10 @@ static int name_jit(const struct symbol_sources *sources, uint32_t module,
 	const struct process *now = process_get(sources->processes, jit->pid);
 	struct owner owner = files_owner(sources->files, module);
 	int dump = jitdumps_fd(sources->jitdumps, jit->pid, jit->incarnation);
+	int kept = perf_maps_fd(sources->perf_maps, jit->pid, jit->incarnation);
+	bool is_another = now && now->incarnation != jit->incarnation;
 	AUTO_CLOSE int fd = -1;
-	int err;
+	int err = -ESRCH;
 
 	/* which goes before a perf map, that knows no times */
 	if (dump >= 0 && !jitdumps_name(batch, dump))
@@ -138,10 +139,14 @@ static int name_jit(const struct symbol_sources *sources, uint32_t module,
 	if (dump >= 0)
 		log_verbose("the jitdump of pid %u: %s", jit->pid, error_sentence());
 	error_clear();
-	if (now && now->incarnation != jit->incarnation) /* the map is another's by now */
-		return -ESRCH;
-	err = opener_perf_map(sources->opener, (pid_t)jit->pid, &owner, PERF_MAP_MAX,
-			      &fd);
+	/* the map at that path may be another's by now */
+	if (!is_another && (kept < 0 || (now && !now->ended_ns)))
+		err = opener_perf_map(sources->opener, (pid_t)jit->pid, &owner,
+				      PERF_MAP_BYTES_MAX, &fd);
+	if (err && kept >= 0) {
+		error_clear();
+		return symbol_batch_read(batch, NAMES_PERF_MAP, kept);
+	}
 	if (err) /* most generated code has none, and -ENOENT is no news */
 		return err == -ENOENT ? 0 : err;
 	return symbol_batch_read(batch, NAMES_PERF_MAP, fd);

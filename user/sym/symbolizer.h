@@ -13,6 +13,7 @@
 #include "sym/name_cache.h"
 #include "sym/files.h"
 #include "sym/jitdumps.h"
+#include "sym/perf_maps.h"
 
 struct symbolizer_counts {
 	unsigned long modules;
@@ -34,9 +35,10 @@ struct symbol_sources {
 	const struct process_table *processes; /* whose a perf map is now */
 	struct files *files;
 	struct worker *worker;
-	struct opener *opener;		 /* NULL: as of the files */
-	const struct jitdumps *jitdumps; /* NULL: none */
-	struct name_cache *cache;	 /* what earlier windows found; NULL: nothing */
+	struct opener *opener;		   /* NULL: as of the files */
+	const struct jitdumps *jitdumps;   /* NULL: none */
+	const struct perf_maps *perf_maps; /* NULL: none are kept */
+	struct name_cache *cache;	   /* what earlier windows found; NULL: nothing */
 	/* A list like /proc/kallsyms of the kernel's functions that these addresses lie
 	 * in: a descriptor, or a negative errno: all of them are read. NULL: as if so. */
 	int (*kernel_symbols)(void *arg, const uint64_t *addrs, size_t n);
