@@ -36,6 +36,10 @@ static void the_name_of_a_dump_says_whose_it_is(void **state)
 	/* bun's has the thread before it */
 	assert_int_equal(dump_of("/tmp/jit-124-123.dump"), 123);
 	assert_int_equal(dump_of("/tmp/jit-124-123-122.dump"), 0);
+	assert_int_equal(dump_of("/tmp/jit-124-123-3Z5svY"), 123);
+	assert_int_equal(dump_of("/tmp/jit-124-123-3Z5sv"), 0);
+	assert_int_equal(dump_of("/tmp/jit-124-3Z5svY"), 0);
+	assert_int_equal(dump_of("/tmp/jit-124-123"), 0);
 	assert_int_equal(dump_of("/tmp/jit-124-.dump"), 0);
 	assert_int_equal(dump_of("/tmp/jit--123.dump"), 0);
 	assert_int_equal(dump_of("/tmp/jit-124- 123.dump"), 0);

@@ -211,6 +211,53 @@ static void names_plt_stubs(void **state)
 	}
 }
 
+/* As it writes them: their numbers are in r11. */
+static void names_plt_stubs_of_mold(void **state)
+{
+	static const char source[] =
+		".text; .globl f; f: ret; .section .stubs, \"ax\"; .p2align 4\n"
+		"one: endbr64; mov $0, %r11d; jmp *puts@GOTPCREL(%rip)\n"
+		"two: mov $1, %r11d; jmp *free@GOTPCREL(%rip); .fill 4, 1, 0xcc\n";
+	uint64_t at;
+	int fd;
+
+	if (shell("gcc -dumpmachine | grep -q x86_64"))
+		skip();
+	write_file("mold.s", source, strlen(source));
+	assert_int_equal(shell("gcc -shared mold.s -o mold.so && objcopy "
+			       "--rename-section .plt=.others --rename-section "
+			       ".stubs=.plt mold.so mold_plt.so && "
+			       "strip --strip-unneeded mold_plt.so"),
+			 0);
+	fd = open_file("mold_plt.so");
+	at = offset_of(fd, nm_value("", "mold.so", "one"));
+	for (uint64_t k = 0; k < 16; k++)
+		assert_string_equal(name_by(file_names, fd, at + k), "puts@plt");
+	for (uint64_t k = 0; k < 12; k++)
+		assert_string_equal(name_by(file_names, fd, at + 16 + k), "free@plt");
+	close(fd);
+}
+
+/* Swift's begin as an assembler's own do, that tell code from data on arm64. */
+static void names_that_begin_with_a_dollar(void **state)
+{
+	static const char source[] =
+		".text; .p2align 4; .type \"$s1a4hashys6UInt64VSiF\", %function\n"
+		"\"$s1a4hashys6UInt64VSiF\": \"$x\": \"$x.1\": nop; \"$d\": nop\n"
+		".size \"$s1a4hashys6UInt64VSiF\", 2; base: .fill 14, 1, 0\n";
+	uint64_t at;
+	int fd;
+
+	write_file("swift.s", source, strlen(source));
+	assert_int_equal(shell("gcc -shared swift.s -o swift.so"), 0);
+	fd = open_file("swift.so");
+	at = offset_of(fd, nm_value("", "swift.so", "base")) - 2;
+	for (uint64_t k = 0; k < 2; k++)
+		assert_string_equal(name_by(file_names, fd, at + k),
+				    "$s1a4hashys6UInt64VSiF");
+	close(fd);
+}
+
 static void names_plt_stubs_of_arm64(void **state)
 {
 	if (!has_tool("aarch64-linux-gnu-gcc"))
@@ -278,6 +325,8 @@ int main(void)
 		cmocka_unit_test(reads_a_debug_file),
 		cmocka_unit_test(agrees_with_the_loader),
 		cmocka_unit_test(names_plt_stubs),
+		cmocka_unit_test(names_plt_stubs_of_mold),
+		cmocka_unit_test(names_that_begin_with_a_dollar),
 		cmocka_unit_test(names_plt_stubs_of_arm64),
 		cmocka_unit_test(skips_mapping_symbols),
 		cmocka_unit_test(stops_when_the_sink_says_so),

@@ -232,6 +232,8 @@ uint32_t module_jitdump_pid(const struct module *module)
 	pid = read_number(name + 4, &end);
 	if (pid && *end == '-') /* that was a thread's */
 		pid = read_number(end + 1, &end);
+	if (pid && *end == '-' && strlen(end + 1) == strlen("XXXXXX")) /* mkstemp(3)'s */
+		return pid;
 	return pid && !strcmp(end, ".dump") ? pid : 0;
 }
 

@@ -59,7 +59,8 @@ const struct module *module_get(const struct module_table *table, uint32_t id);
 uint32_t module_count(const struct module_table *table);
 
 /* The pid in the name of a file that a JIT maps to say that it is its dump, which is
- * jit-PID.dump in any folder, of bun's jit-TID-PID.dump; 0: it is none. */
+ * jit-PID.dump in any folder, of bun's jit-TID-PID.dump or jit-TID-PID-XXXXXX; 0: it is
+ * none. */
 uint32_t module_jitdump_pid(const struct module *module);
 
 /* Distinct for each module that there ever was; 0: the id is nobody's. */

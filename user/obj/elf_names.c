@@ -73,10 +73,13 @@ static uint64_t code_end(const struct elf_file *file, const Elf64_Sym *sym)
 	return 0;
 }
 
-/* Assembler's own: arm64's $x and $d tell code from data, .L is a label. */
+/* Assembler's own: arm64's $x and $d, also as $x.1, tell code from data, .L is a label.
+ * Names of Swift begin with a $, too. */
 static bool is_mapping(const char *name, size_t n)
 {
-	return !n || name[0] == '$' || (n > 1 && name[0] == '.' && name[1] == 'L');
+	if (n > 1 && name[0] == '$' && (name[1] == 'x' || name[1] == 'd'))
+		return n == 2 || name[2] == '.';
+	return !n || (n > 1 && name[0] == '.' && name[1] == 'L');
 }
 
 static uint64_t rank_of(const Elf64_Sym *sym, const char *name, size_t n)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define STUB_BYTES 16 /* of x86-64; .plt.got has 8, arm64 with bti 24 */
+#define R11D_BYTES 6  /* mov $n, %r11d */
 
 struct code {
 	uint64_t vaddr;
@@ -17,7 +18,7 @@ struct code {
 	size_t n;
 };
 
-/* [endbr64] [bnd] jmp *slot(%rip) */
+/* [endbr64] [bnd] jmp *slot(%rip); mold's with mov $n, %r11d before it */
 static bool decode_x86(const struct code *code, uint64_t *ret_slot)
 {
 	static const unsigned char endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
@@ -26,6 +27,9 @@ static bool decode_x86(const struct code *code, uint64_t *ret_slot)
 
 	if (code->n >= sizeof(endbr64) && !memcmp(code->bytes, endbr64, sizeof(endbr64)))
 		at = sizeof(endbr64);
+	if (code->n - at > R11D_BYTES && code->bytes[at] == 0x41 &&
+	    code->bytes[at + 1] == 0xbb)
+		at += R11D_BYTES;
 	if (at < code->n && code->bytes[at] == 0xf2)
 		at++;
 	if (code->n - at < 6 || code->bytes[at] != 0xff || code->bytes[at + 1] != 0x25)

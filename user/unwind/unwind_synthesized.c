@@ -12,8 +12,9 @@
 #define WORD	     4
 #define X86_ENTRY    16
 #define X86_NO_PUSH  16 /* in none of an entry's bytes */
-#define X86_BYTES    32 /* the first two entries */
+#define X86_BYTES    48 /* the first entries: mold's first has two's */
 #define X86_PUSH_GOT 6	/* push GOT+8(%rip) */
+#define X86_PUSH_R11 2
 
 static void add(struct synthesized_code *code, uint64_t pc, struct unwind_rule rule)
 {
@@ -56,7 +57,8 @@ static struct unwind_rule x86_rule(enum unwind_cfa cfa, int offset, size_t pushe
 				     .ra_words = -1 };
 }
 
-/* [endbr64] [[bnd] jmp *slot(%rip)] [push $n], the one or the other or both. Where
+/* [endbr64] [[bnd] jmp *slot(%rip)] [push $n], the one or the other or both; or as mold
+ * has it, [endbr64] mov $n, %r11d; jmp *slot(%rip). Where
  * it has pushed, X86_NO_PUSH, or 0: it is something else. */
 static size_t x86_pushed(const unsigned char *stub)
 {
@@ -65,6 +67,8 @@ static size_t x86_pushed(const unsigned char *stub)
 
 	if (!memcmp(stub, endbr64, sizeof(endbr64)))
 		at = sizeof(endbr64);
+	if (stub[at] == 0x41 && stub[at + 1] == 0xbb) /* mov $n, %r11d, in place of a push */
+		return stub[at + 6] == 0xff && stub[at + 7] == 0x25 ? X86_NO_PUSH : 0;
 	jump = at + (stub[at] == 0xf2);
 	if (stub[jump] == 0xff && stub[jump + 1] == 0x25) {
 		at = jump + 6;
@@ -73,21 +77,39 @@ static size_t x86_pushed(const unsigned char *stub)
 	return stub[at] == 0x68 ? at + 5 : 0;
 }
 
+/* The entry that resolves a name: push GOT+8(%rip); [bnd] jmp *GOT+16(%rip). Or mold's:
+ * [endbr64] push %r11 before that. Its bytes; 0: there is none. */
+static size_t look_at_first(const unsigned char *bytes, struct synthesized_code *code)
+{
+	static const unsigned char endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	size_t at = memcmp(bytes, endbr64, sizeof(endbr64)) ? 0 : sizeof(endbr64);
+	bool is_molds = bytes[at] == 0x41 && bytes[at + 1] == 0x53;
+	int pushed = is_molds ? 8 : 16; /* by the stubs of others a number */
+
+	if (is_molds) {
+		add(code, code->begin, x86_rule(UNWIND_CFA_SP, 8, 0));
+		at += X86_PUSH_R11;
+		pushed += 8;
+	}
+	if (bytes[at] != 0xff || bytes[at + 1] != 0x35 || (at && !is_molds)) {
+		code->n = 0;
+		return 0;
+	}
+	add(code, code->begin + at, x86_rule(UNWIND_CFA_SP, pushed, 0));
+	add(code, code->begin + at + X86_PUSH_GOT, x86_rule(UNWIND_CFA_SP, pushed + 8, 0));
+	return is_molds ? 2 * X86_ENTRY : X86_ENTRY;
+}
+
 static void look_at_x86(struct elf_file *file, uint64_t offset,
 			struct synthesized_code *code)
 {
 	unsigned char bytes[X86_BYTES] = { 0 };
-	uint64_t n = code->end - code->begin, first = 0;
+	uint64_t n = code->end - code->begin, first;
 	size_t pushed;
 
 	if (elf_file_read(file, offset, bytes, n < X86_BYTES ? n : X86_BYTES))
 		return;
-	/* the entry that resolves a name: push GOT+8(%rip); [bnd] jmp *GOT+16(%rip) */
-	if (bytes[0] == 0xff && bytes[1] == 0x35) {
-		add(code, code->begin, x86_rule(UNWIND_CFA_SP, 16, 0));
-		add(code, code->begin + X86_PUSH_GOT, x86_rule(UNWIND_CFA_SP, 24, 0));
-		first = X86_ENTRY;
-	}
+	first = look_at_first(bytes, code);
 	pushed = x86_pushed(bytes + first);
 	/* where an entry has pushed, its place in 16 bytes says; a static program's may
 	 * begin anywhere, and push nothing */

@@ -17,7 +17,7 @@
 #include "unwind/cfi.h"
 #include "obj/elf_plt.h"
 
-#define SYNTHESIZED_ROWS 3
+#define SYNTHESIZED_ROWS 4
 #define SYNTHESIZED_MAX	 (ELF_CODE_MAX + 1)
 #define GAPS_MAX	 1000	     /* each a range that the cache records; */
 #define LARGE_GAP_BYTES	 (64u << 10) /* as large ones, which are few, always are */
