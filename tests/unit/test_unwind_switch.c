@@ -76,6 +76,23 @@ static void test_straight_code(void **state)
 	ASSERT_TOLD(FILL "movq %xmm0, %rbp; ret", FILL_TOLD "11111A");
 }
 
+/* As Dart's: one entry says of all code that its frame is up, before each prologue, too,
+ * and of what has none. A smaller one is the cold part of a function. */
+static void test_one_entry_for_all(void **state)
+{
+#define BLANKET                                                                          \
+	".cfi_startproc simple; .cfi_def_cfa rbp, 16; .cfi_offset rbp, -16;"             \
+	".cfi_offset rip, -8; .p2align 6; ret; .p2align 6\n"
+#define BODY                                                                             \
+	"push %rbp; mov %rsp, %rbp; call *8(%rdi); pop %rbp; ret; .p2align 4;"           \
+	"mov 8(%rdi), %rax; ret; .p2align 4"
+	build_within(BLANKET, BODY, ".skip 0x10000, 0x90; .cfi_endproc");
+	assert_string_equal(told(), "1bbbbbbb1......."
+				    "11111...........");
+	build_within(BLANKET, BODY, ".skip 0x1000, 0x90; .cfi_endproc");
+	assert_string_equal(told(), "||||||||||||||||||||||||||||||||");
+}
+
 /* As Rust's main without unwinding: calls come back, and its ret proves it. */
 static void test_straight_code_that_calls(void **state)
 {
@@ -239,6 +256,7 @@ static void test_what_a_file_tells(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_one_entry_for_all),
 		cmocka_unit_test(test_setcontext),
 		cmocka_unit_test(test_jumps_of_fibers),
 		cmocka_unit_test(test_own_stack),

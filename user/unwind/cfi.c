@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/search.h"
 #include "base/vec.h"
+#include "unwind/cfi_insn.h"
 
 #include <errno.h>
 
@@ -24,6 +25,11 @@ struct cfi_entry {
 	uint64_t begin, end;
 	uint32_t offset; /* of the record in its section */
 	uint32_t section;
+};
+
+/* Where the CFA is. */
+struct cfi_cfa {
+	uint64_t reg, offset;
 };
 
 struct cfi_reading {
@@ -85,6 +91,43 @@ static bool is_told(const struct cfi_reading *reading, uint64_t begin, uint64_t 
 	return n && reading->entries.items[n - 1].end > begin;
 }
 
+/* More than the cold part of any function, which begins with its frame up. */
+#define BLANKET_BYTES (64u << 10)
+
+/* Do these instructions say no more than by which register the CFA goes all the way, and
+ * where others are saved? */
+static bool says_one_frame(struct cfi_cursor in, struct cfi_cfa *cfa)
+{
+	while (in.at < in.end && !in.bad) {
+		uint8_t op = cfi_u8(&in);
+
+		if (op == DEF_CFA) {
+			cfa->reg = cfi_uleb(&in);
+			cfa->offset = cfi_uleb(&in);
+		} else if ((op & RESTORE) == OFFSET) {
+			cfi_uleb(&in);
+		} else if (op != NOP) {
+			return false;
+		}
+	}
+	return !in.bad;
+}
+
+/*
+ * A compiler that keeps frame pointers can say so in one entry of all its code, as Dart's
+ * does. It holds behind each function's prologue, not before it, nor in what has no frame;
+ * so what the code itself shows is better.
+ */
+static bool is_blanket(const struct cfi_reading *reading, const struct cfi_cie *cie,
+		       const struct cfi_fde *fde)
+{
+	struct cfi_cfa cfa = { CFI_NO_REGISTER, 0 };
+
+	return fde->end - fde->begin >= BLANKET_BYTES && says_one_frame(cie->code, &cfa) &&
+	       says_one_frame(fde->code, &cfa) && cfa.reg == reading->exec.machine->fp &&
+	       cfa.offset == 2 * sizeof(uint64_t);
+}
+
 static int add_entry(struct cfi_reading *reading, const struct cfi_record *record,
 		     uint32_t section, uint64_t offset)
 {
@@ -103,6 +146,10 @@ static int add_entry(struct cfi_reading *reading, const struct cfi_record *recor
 	}
 	if (section == DEBUG_FRAME && is_told(reading, fde.begin, fde.end))
 		return 0;
+	if (is_blanket(reading, cie, &fde)) {
+		reading->stats.blankets++;
+		return 0;
+	}
 	reading->stats.n_debug += section == DEBUG_FRAME;
 	if (reading->entries.n == CFI_FDES_MAX)
 		return fail(-E2BIG, "more than %u functions", CFI_FDES_MAX);
