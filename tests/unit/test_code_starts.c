@@ -88,6 +88,10 @@ static void test_jump_table(void **state)
 	/* a switch, whose cases are not aligned */
 	ASSERT_STARTS("f1: jmp *%rax; inc %eax; ret; .p2align 4; f2: ret");
 	ASSERT_STARTS("f1: jmp *8(%rax); .p2align 4; f2: ret");
+	/* a conditional jump stays in its function, and so does what it leads over */
+	ASSERT_STARTS("f1: jz 2f; jmp *%rax; .p2align 4; inc %eax; ret; .p2align 4;"
+		      "dec %eax; ret; 2: ret; f2: ret");
+	ASSERT_STARTS("f1: jz 2f; ret; .p2align 4; inc %eax; ret; 2: ret; f2: ret");
 }
 
 static void test_calls(void **state)
@@ -98,6 +102,12 @@ static void test_calls(void **state)
 		"f1: inc %eax; call out; .p2align 4; 1: dec %eax; jnz 1b; ret; f2: ret");
 	/* a nop that does not lead to where functions begin */
 	ASSERT_STARTS("f1: inc %eax; call out; nop; dec %eax; ret; f2: ret");
+	/* what is called is one, also by who never gets back to it; but not who asks
+	 * where he is, nor what the function itself jumps to or over */
+	ASSERT_STARTS("f1: push %rbp; call f2; f2: inc %eax; ret");
+	ASSERT_STARTS("f1: push %rbp; call out; f2: inc %eax; ret; f3: call f2; ret");
+	ASSERT_STARTS("f1: call 1f; 1: pop %rax; ret; f2: call 2f; 2: pop %r9; ret");
+	ASSERT_STARTS("f1: jz 1f; call out; 1: inc %eax; ret; f2: call 1b; ret");
 }
 
 static void test_data(void **state)

@@ -25,7 +25,8 @@ struct code_starts {
 	struct code_text text;
 	uint8_t *jumped, *called; /* to a byte of the text: a bit for each */
 
-	size_t at, furthest; /* which this function jumps to */
+	size_t at, furthest; /* which this function jumps to; */
+	size_t within;	     /* and if something holds, which stays in a function */
 	enum before before;
 	bool padded;
 };
@@ -121,6 +122,17 @@ static bool has_bit(const uint8_t *bits, size_t i)
 	return bits[i / 8] >> i % 8 & 1;
 }
 
+/* call 1f; 1: pop %rax: code that asks where it is. */
+static bool asks_where(const struct code_text *text, size_t at, const struct step *step)
+{
+	size_t pop = at + step->n;
+
+	if (text->is_arm64 || !step->calls || step->distance || pop + 1 >= text->n)
+		return false;
+	pop += text->bytes[pop] == 0x41;
+	return (text->bytes[pop] & 0xf8) == 0x58;
+}
+
 static void mark_targets(struct code_starts *starts)
 {
 	const struct code_text *text = &starts->text;
@@ -131,7 +143,8 @@ static void mark_targets(struct code_starts *starts)
 		size_t to = target_of(text, at, &step);
 		uint8_t *bits = step.calls ? starts->called : starts->jumped;
 
-		if (to != SIZE_MAX && !may_be_tail_call(text, to, &step))
+		if (to != SIZE_MAX && !may_be_tail_call(text, to, &step) &&
+		    !asks_where(text, at, &step))
 			bits[to / 8] |= (uint8_t)(1 << to % 8);
 		behind_end = step.leaves;
 		at = step.n ? at + step.n : next_round(text, at);
@@ -161,16 +174,19 @@ static bool begins(const struct code_starts *starts)
 	size_t at = starts->at;
 	bool round = starts->padded || is_round(&starts->text, at);
 	bool jumped = has_bit(starts->jumped, at), passed = starts->furthest < at;
+	bool other = round && !jumped && starts->within < at;
 
 	switch (starts->before) {
 	case GOES_ON:
 		return false;
 	case CALLS:
-		return starts->padded && is_round(&starts->text, at) && passed && !jumped;
+		return passed && !jumped &&
+		       (has_bit(starts->called, at) ||
+			(starts->padded && is_round(&starts->text, at)));
 	case LEAVES:
-		return passed || (round && !jumped) || has_bit(starts->called, at);
+		return passed || other || has_bit(starts->called, at);
 	case LEAVES_BY:
-		return (round && (passed || !jumped)) || has_bit(starts->called, at);
+		return (round && passed) || other || has_bit(starts->called, at);
 	case NOTHING:
 		break;
 	}
@@ -185,6 +201,8 @@ static void go_on(struct code_starts *starts, const struct step *step)
 	if (to != SIZE_MAX && !step->calls && to > starts->furthest &&
 	    !has_bit(starts->called, to) && !may_be_tail_call(&starts->text, to, step))
 		starts->furthest = to;
+	if (to != SIZE_MAX && !step->calls && !step->leaves && to > starts->within)
+		starts->within = to;
 	starts->before = step->by_register ? LEAVES_BY
 			 : step->leaves	   ? LEAVES
 			 : step->calls	   ? CALLS
@@ -218,7 +236,7 @@ bool code_starts_next(struct code_starts *starts, size_t *ret)
 		}
 		*ret = starts->at;
 		if (is_one)
-			starts->furthest = starts->at;
+			starts->furthest = starts->within = starts->at;
 		go_on(starts, &step);
 		if (is_one)
 			return true;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Where functions begin in code of which neither symbols nor call frame information
- * tell: assembly in a stripped file. By its instructions alone: behind one that never
- * goes on, where no jump of what came before leads beyond. A switch's table is not read,
- * so a function's parts may pass for functions; two are one only where the first jumps
- * into the second's middle. x86-64 and arm64.
+ * tell: assembly in a stripped file, or all of one without unwinding. By its
+ * instructions alone: behind one that never goes on, or a call if the place is called,
+ * too, where no conditional jump of what came before leads beyond. A switch's table is
+ * not read, so a function's parts may pass for functions; two are one only where the
+ * first jumps into the second's middle. x86-64 and arm64.
  */
 #ifndef WEFT_OBJ_CODE_STARTS_H
 #define WEFT_OBJ_CODE_STARTS_H
