@@ -22,6 +22,7 @@
 #define SCAN_DEADLINE_MS 5000
 #define LATE_MS_MAX	 6000 /* for all late files together; then each has */
 #define HASTE_MS	 200
+#define STARVED_TIMES	 4  /* its patience, for a parser that gets no CPU */
 #define IN_FLIGHT_MAX	 32
 #define QUEUE_MAX	 (1u << 16) /* every one holds a descriptor */
 #define POLL_SLICE_MS	 100
@@ -127,13 +128,19 @@ const struct worker_counts *worker_counts(const struct worker *worker)
 	return &worker->counts;
 }
 
+static void begin_oldest(struct worker *worker)
+{
+	worker->since_ms = worker_now_ms();
+	worker->scan_time = (struct worker_time){ .pid = worker->pace.parser };
+}
+
 /* Some are done before their turn: those that could not even be sent. */
 static void skip_done(struct worker *worker)
 {
 	while (worker->answered < worker->sent &&
 	       worker->jobs.items[worker->answered].done)
 		worker->answered++;
-	worker->since_ms = worker_now_ms();
+	begin_oldest(worker);
 }
 
 static void answer_job(struct worker *worker, struct scan_job *job, int err)
@@ -216,7 +223,7 @@ static void send_jobs(struct worker *worker)
 			continue;
 		}
 		if (worker->sent++ == worker->answered)
-			worker->since_ms = worker_now_ms();
+			begin_oldest(worker);
 		if (err)
 			answer_job(worker, job, err);
 	}
@@ -280,7 +287,7 @@ static void recv_answers(struct worker *worker)
 		else if (err <= 0)
 			answer_job(worker, job, err);
 		else if (!job->table->n_came) /* it is made: now it is sent */
-			worker->since_ms = worker_now_ms();
+			begin_oldest(worker);
 	}
 	charge_jobs(worker, first);
 }
@@ -310,15 +317,30 @@ static bool makes_others_wait(const struct worker *worker, const struct scan_job
 	return false;
 }
 
+/* What the oldest took of its parser, who may have had to wait for a CPU, if not too
+ * long. */
+static int64_t oldest_ms(struct worker *worker, int patience)
+{
+	int64_t ms = worker_now_ms() - worker->since_ms, taken;
+
+	if (ms < TIME_LOOK_MS)
+		return ms;
+	taken = (int64_t)(worker_time_ns(&worker->scan_time) / 1000000);
+	return ms < STARVED_TIMES * patience ? taken : ms;
+}
+
 static void end_late(struct worker *worker)
 {
 	const struct scan_job *oldest = oldest_of(worker);
-	int64_t ms = worker_now_ms() - worker->since_ms;
 	int patience = worker_patience_ms(worker, worker->scan_deadline_ms);
+	int64_t ms;
 
-	if (oldest && patience > HASTE_MS && makes_others_wait(worker, oldest))
+	if (!oldest)
+		return;
+	if (patience > HASTE_MS && makes_others_wait(worker, oldest))
 		patience = HASTE_MS;
-	if (!oldest || ms <= patience)
+	ms = oldest_ms(worker, patience);
+	if (ms <= patience)
 		return;
 	if (!oldest->is_behind)
 		worker->late_ms += ms;

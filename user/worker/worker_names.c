@@ -40,7 +40,6 @@ struct asking {
 };
 
 #define STARVED_MS   1000 /* for a parser that gets no CPU, beyond its patience */
-#define TIME_LOOK_MS 20	  /* less is not worth a look at what it got */
 
 static int64_t passed_ns(const struct asking *ask)
 {

@@ -9,6 +9,8 @@
 
 #include "base/task_stat.h"
 
+#define TIME_LOOK_MS 20 /* less is not worth a look at what it got */
+
 /* Zeroes but for the pid, when it was just given something to do. */
 struct worker_time {
 	pid_t pid;
