@@ -86,7 +86,7 @@ static __always_inline void regs_copy(struct scratch *s, const bpf_user_pt_regs_
 {
 	s->pc = regs->ip;
 	s->sp = regs->sp;
-	s->fp = regs->bp;
+	s->fp = FP_OF(regs->bp);
 	s->lr = 0;
 	s->regs[0] = regs->ax;
 	s->regs[1] = regs->dx;
@@ -172,7 +172,7 @@ static __always_inline void regs_copy(struct scratch *s, const bpf_user_pt_regs_
 {
 	s->pc = regs->pc;
 	s->sp = regs->sp;
-	s->fp = regs->regs[29];
+	s->fp = FP_OF(regs->regs[29]);
 	s->lr = regs->regs[30];
 	for (int i = 0; i < USER_REGS; i++)
 		s->regs[i] = regs->regs[i];

@@ -68,7 +68,7 @@ int records_follow(__u32 hook)
 	for (i = 0; i < RECORD_STEPS; i++) {
 		if (i >= left || !find_record(s, &at))
 			break;
-		fp = *(__u64 *)(s->chunk + at) & knobs.addr_mask;
+		fp = FP_OF(*(__u64 *)(s->chunk + at));
 		pc = *(__u64 *)(s->chunk + at + 8) & knobs.addr_mask;
 		if (!is_usual(s, pc, fp) || place - s->cfa < fp + FRAME_BYTES - s->cfa ||
 		    cycle_found(s, s->cfa))

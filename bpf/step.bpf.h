@@ -161,7 +161,7 @@ static __always_inline __u32 step_by_table(struct scratch *s, __u32 hook)
 				(s->rule.fp == UNWIND_FP_CFA ? s->cfa : s->fp) +
 					8 * (__s64)s->rule.fp_words))
 			return END_UNREADABLE;
-		fp = s->word & knobs.addr_mask;
+		fp = FP_OF(s->word);
 	}
 	if (s->rule.ra == UNWIND_RA_LR) {
 		if (!s->is_leaf)

@@ -400,7 +400,7 @@ __noinline int table_leave_handler(__u32 hook)
 #endif
 	if (!chunk_read(hook, sp + SIGNAL_FP))
 		return END_UNREADABLE;
-	s->fp = s->word & knobs.addr_mask;
+	s->fp = FP_OF(s->word);
 	if (!chunk_read(hook, sp + SIGNAL_SP))
 		return END_UNREADABLE;
 	s->sp = s->word & knobs.addr_mask;

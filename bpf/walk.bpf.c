@@ -150,7 +150,7 @@ static __always_inline __u32 frame_pointer_step(struct scratch *s)
 			return END_UNREADABLE;
 		offset = 0;
 	}
-	s->fp = *(__u64 *)(s->chunk + offset) & knobs.addr_mask;
+	s->fp = FP_OF(*(__u64 *)(s->chunk + offset));
 	ra = *(__u64 *)(s->chunk + offset + 8) & knobs.addr_mask;
 	if (!ra)
 		return END_FP_ZERO;

@@ -19,6 +19,21 @@ static void test_plain(void **state)
 	assert_true(walker_sample(&at)->flags & SAMPLE_UNPROVEN);
 }
 
+/* As clang leaves them where Swift's functions keep a context: in the register at once, and
+ * then in memory. */
+static void test_marked_frame_pointers(void **state)
+{
+	const uint64_t mark = 1ULL << 60;
+	struct sampled at = leaf_at(0x1000);
+
+	put_stack(STACK, 4, 0x1000);
+	put_frame(FP(STACK, 1), FP(STACK, 2) | mark, 0x1002);
+	ASSERT_THREAD(&at, "1000 1001 1002 1003 1004");
+	at.fp |= mark;
+	ASSERT_THREAD(&at, "1000 1001 1002 1003 1004");
+	ASSERT_ASYNC(&at, "1000 1001 1002 1003 1004");
+}
+
 static void test_leaf_without_frame(void **state)
 {
 	struct sampled at = { .pc = 0x1000, .sp = STACK };
@@ -227,6 +242,7 @@ int run_walk_cases(void)
 {
 	static const struct CMUnitTest tests[] = {
 		CASE(test_plain),
+		CASE(test_marked_frame_pointers),
 		CASE(test_leaf_without_frame),
 		CASE(test_no_return_address),
 		CASE(test_behind_kernel_frames),

@@ -93,7 +93,8 @@ static bool is_told(const struct places *p, enum sort sort, uint64_t addr)
 /* The thread up to its first gap, or to its end. */
 static const char *plain_lie(const struct sampled *at, const struct sample_rec *rec)
 {
-	uint64_t fp = at->fp & knobs.addr_mask, word;
+	const uint64_t unmarked = ~(1ULL << 60); /* of Swift's extended frames */
+	uint64_t fp = at->fp & knobs.addr_mask & unmarked, word;
 
 	for (uint32_t i = 1; i < rec->n_thread; i++) {
 		word = rec->words[rec->n_kernel + i];
@@ -103,7 +104,7 @@ static const char *plain_lie(const struct sampled *at, const struct sample_rec *
 			return NULL;
 		if (FRAME_ADDR(word) != word_at(fp + 8))
 			return "a caller that is another";
-		fp = word_at(fp);
+		fp = word_at(fp) & unmarked;
 	}
 	if (rec->ending == END_FP_ZERO && fp &&
 	    (!memory_get(fp + 8, &word) || word & knobs.addr_mask))

@@ -36,6 +36,15 @@ static bool word_at(uint64_t addr, uint64_t *ret)
 	return there;
 }
 
+/* Without the mark of Swift's extended frames. */
+static bool fp_at(uint64_t addr, uint64_t *ret)
+{
+	bool there = word_at(addr, ret);
+
+	*ret &= ~(1ULL << 60);
+	return there;
+}
+
 static bool restores(const struct plain *p)
 {
 	static const int before[] = { 0, 7, 9 };
@@ -278,7 +287,7 @@ static enum ending step_by_fp(struct plain *p)
 			       : END_FP_ZERO;
 	if (!is_place(p->fp))
 		return END_BROKEN;
-	if (!word_at(p->fp, &fp) || !word_at(p->fp + 8, &ra))
+	if (!fp_at(p->fp, &fp) || !word_at(p->fp + 8, &ra))
 		return END_UNREADABLE;
 	if (!ra || ra > FRAME_ADDR_MASK)
 		return ra ? END_BROKEN : END_FP_ZERO;
@@ -297,7 +306,7 @@ static enum ending step_by_signal(struct plain *p)
 
 	if (!is_place(p->sp + 176))
 		return END_BROKEN;
-	if (!word_at(p->sp + 120, &fp) || !word_at(p->sp + 160, &sp) ||
+	if (!fp_at(p->sp + 120, &fp) || !word_at(p->sp + 160, &sp) ||
 	    !word_at(p->sp + 168, &pc))
 		return END_UNREADABLE;
 	if (pc > FRAME_ADDR_MASK)
@@ -321,9 +330,9 @@ static enum ending step_by_table(struct plain *p)
 	if (p->rule->fp == UNWIND_FP_LOST)
 		fp = 1;
 	else if (p->rule->fp != UNWIND_FP_SAME &&
-		 !word_at((p->rule->fp == UNWIND_FP_CFA ? p->cfa : p->fp) +
-				  8 * (int64_t)p->rule->fp_words,
-			  &fp))
+		 !fp_at((p->rule->fp == UNWIND_FP_CFA ? p->cfa : p->fp) +
+				8 * (int64_t)p->rule->fp_words,
+			&fp))
 		return END_UNREADABLE;
 	if (p->rule->ra == UNWIND_RA_REG)
 		ra = p->go_pc;
@@ -438,7 +447,7 @@ const char *storm_table_lie(const struct sampled *at, const struct sample_rec *r
 	struct plain p = { .at = at,
 			   .pc = at->pc & knobs.addr_mask & FRAME_ADDR_MASK,
 			   .sp = at->sp & knobs.addr_mask,
-			   .fp = at->fp & knobs.addr_mask,
+			   .fp = at->fp & knobs.addr_mask & ~(1ULL << 60),
 			   .bx = at->regs[BX] & knobs.addr_mask,
 			   .bx_is_known = true,
 			   .is_leaf = true,

@@ -128,7 +128,7 @@ const struct sample_rec *walker_sample(const struct sampled *at)
 	s->rec.n_kernel = at->n_kernel;
 	s->pc = at->pc & knobs.addr_mask & FRAME_ADDR_MASK;
 	s->sp = at->sp & knobs.addr_mask;
-	s->fp = at->fp & knobs.addr_mask;
+	s->fp = FP_OF(at->fp);
 	s->lr = at->lr & knobs.addr_mask;
 	s->in_syscall = at->in_syscall;
 	memcpy(s->regs, at->regs, sizeof(s->regs));

@@ -229,7 +229,8 @@ static void add_remedy(struct str *out, const struct unnamed_module *module,
 			 module->package,
 			 has_servers ? "" : ", or name a server: --debuginfod");
 	else
-		str_addf(out, "have no symbol in %s: it was stripped\n", base);
+		str_addf(out, "have no symbol in %s: it was stripped%s\n", base,
+			 module->has_build_id ? "" : ", or is no ELF file");
 }
 
 void name_ledger_summary(struct str *out, const struct name_ledger *ledger)
