@@ -96,10 +96,10 @@
 #define FP_GIVES_SP 1
 #endif
 
-/* A frame pointer as it lies in memory, or in its register. clang marks that of a caller by
- * a bit that no address has where a function keeps a coroutine's context below its frame
- * record (Swift's extended frames), and does so before it saves it. */
-#define FP_OF(word) ((word) & knobs.addr_mask & ~(1ULL << 60))
+/* A frame pointer as it lies in memory, or in its register. clang marks that of a caller
+ * by a bit that no address has where a function keeps a coroutine's context below its
+ * frame record (Swift's extended frames), and does so before it saves it. */
+#define FP_OF(word) ((word)&knobs.addr_mask & ~(1ULL << 60))
 
 enum phase {
 	PHASE_WALK,	 /* down a thread's stack */

@@ -19,8 +19,8 @@ static void test_plain(void **state)
 	assert_true(walker_sample(&at)->flags & SAMPLE_UNPROVEN);
 }
 
-/* As clang leaves them where Swift's functions keep a context: in the register at once, and
- * then in memory. */
+/* As clang leaves them where Swift's functions keep a context: in the register at once,
+ * and then in memory. */
 static void test_marked_frame_pointers(void **state)
 {
 	const uint64_t mark = 1ULL << 60;

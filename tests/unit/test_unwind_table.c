@@ -252,19 +252,8 @@ static const struct {
 	  "1111111" },
 	{ "mold", ".plt",
 	  "endbr64; push %r11; push 8(%rip); jmp *8(%rip); .fill 14, 1, 0xcc;"
-	  "endbr64; mov $0, %r11d; jmp *8(%rip);"
-	  "endbr64; mov $1, %r11d; jmp *8(%rip)",
-	  "000000"
-	  "111111"
-	  "22222222222222222222"
-	  "0000000000000000"
-	  "0000000000000000" },
-	{ "mold without IBT", ".plt",
-	  "push %r11; push 8(%rip); jmp *8(%rip); .fill 18, 1, 0xcc;"
-	  "mov $0, %r11d; jmp *8(%rip); .fill 4, 1, 0xcc",
-	  "00"
-	  "111111"
-	  "222222222222222222222222"
+	  "endbr64; mov $0, %r11d; jmp *8(%rip)",
+	  "00000011111122222222222222222222"
 	  "0000000000000000" },
 	{ "with IBT, what is called", ".plt.sec",
 	  "endbr64; jmp *8(%rip); nopw 8(%rax,%rax);"
@@ -290,8 +279,7 @@ static const struct {
 	  "0" },
 	{ "with nothing to do", ".fini", "sub $8, %rsp; add $8, %rsp; ret", "000011110" },
 	{ "with IBT", ".fini", "endbr64; sub $8, %rsp; nop; add $8, %rsp; ret",
-	  "0000"
-	  "0000"
+	  "00000000"
 	  "1"
 	  "1111"
 	  "0" },

@@ -10,9 +10,7 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #define SCANS_MAX 512
@@ -363,76 +361,6 @@ static void ends_a_scan_that_stalls(void **state)
 	worker_free(worker);
 }
 
-static int table_err;
-
-static void on_table(void *arg, uint64_t cookie, int err,
-		     const struct table_answer *answer)
-{
-	table_err = err;
-}
-
-/* How long it takes to make slow.so's table. */
-static int make_table(struct worker *worker)
-{
-	int64_t begun_ms = worker_now_ms();
-
-	table_err = 1;
-	assert_int_equal(worker_submit_table(worker, open_file("slow.so"), 0), 0);
-	assert_int_equal(worker_collect(worker, 60000, scan_done, NULL), 0);
-	return (int)(worker_now_ms() - begun_ms);
-}
-
-static pid_t new_burner(const cpu_set_t *cpus)
-{
-	pid_t pid = fork();
-
-	if (!pid) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		for (volatile unsigned long n = 0;; n++)
-			;
-	}
-	assert_true(pid > 0);
-	assert_int_equal(sched_setaffinity(pid, sizeof(*cpus), cpus), 0);
-	return pid;
-}
-
-/* One of eight on a CPU takes eight times as long for a file, and is not to blame. */
-static void a_scan_that_waits_for_a_cpu_is_not_late(void **state)
-{
-	enum { OTHERS = 7 };
-	static const char source[] =
-		".text; .rept 100000; push %rbp; mov %rsp, %rbp; test %eax, %eax;"
-		"jz 1f; call *%rax; 1: pop %rbp; ret; .p2align 4; .endr\n";
-	struct worker *worker;
-	pid_t others[OTHERS];
-	cpu_set_t one;
-	int ms;
-
-	if (shell("gcc -dumpmachine | grep -q x86_64"))
-		skip();
-	write_file("slow.s", source, strlen(source));
-	assert_int_equal(shell("gcc -shared -nostdlib slow.s -o slow.so"), 0);
-	worker = start();
-	worker_set_table_sink(worker, &(struct table_sink){ .done = on_table });
-	worker->scan_deadline_ms = 60000;
-	ms = make_table(worker);
-	assert_int_equal(table_err, 0);
-	CPU_ZERO(&one);
-	CPU_SET(sched_getcpu(), &one);
-	for (int i = 0; i < OTHERS; i++)
-		others[i] = new_burner(&one);
-	assert_int_equal(sched_setaffinity(parser_of(worker), sizeof(one), &one), 0);
-	worker->scan_deadline_ms = 4 * ms;
-	make_table(worker);
-	assert_int_equal(table_err, 0);
-	assert_int_equal(worker_counts(worker)->restarts, 0);
-	for (int i = 0; i < OTHERS; i++) {
-		kill(others[i], SIGKILL);
-		assert_int_equal(waitpid(others[i], NULL, 0), others[i]);
-	}
-	worker_free(worker);
-}
-
 /* A terabyte of holes that says it is one .symtab. */
 static void write_huge(const char *path)
 {
@@ -526,7 +454,6 @@ int main(void)
 		cmocka_unit_test(restarts_after_death_at_rest),
 		cmocka_unit_test(blames_the_file_it_died_of),
 		cmocka_unit_test(ends_a_scan_that_stalls),
-		cmocka_unit_test(a_scan_that_waits_for_a_cpu_is_not_late),
 		cmocka_unit_test(ends_a_naming_that_stalls),
 	};
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The perf maps of processes that have a /tmp of their own. When names are looked for they
- * may be gone, and a container's files with them, so their maps are opened when generated
- * code of theirs is sampled, and stay open until its windows have their names.
+ * The perf maps of processes that have a /tmp of their own. When names are looked for
+ * they may be gone, and a container's files with them, so their maps are opened when
+ * generated code of theirs is sampled, and stay open until its windows have their names.
  *
  * A user has so many here, so that nobody's are in the way of another's.
  */

@@ -114,18 +114,18 @@ static bool says_one_frame(struct cfi_cursor in, struct cfi_cfa *cfa)
 }
 
 /*
- * A compiler that keeps frame pointers can say so in one entry of all its code, as Dart's
- * does. It holds behind each function's prologue, not before it, nor in what has no frame;
- * so what the code itself shows is better.
+ * A compiler that keeps frame pointers can say so in one entry of all its code, as
+ * Dart's does. It holds behind each function's prologue, not before it, nor in what has
+ * no frame; so what the code itself shows is better.
  */
 static bool is_blanket(const struct cfi_reading *reading, const struct cfi_cie *cie,
 		       const struct cfi_fde *fde)
 {
 	struct cfi_cfa cfa = { CFI_NO_REGISTER, 0 };
 
-	return fde->end - fde->begin >= BLANKET_BYTES && says_one_frame(cie->code, &cfa) &&
-	       says_one_frame(fde->code, &cfa) && cfa.reg == reading->exec.machine->fp &&
-	       cfa.offset == 2 * sizeof(uint64_t);
+	return fde->end - fde->begin >= BLANKET_BYTES &&
+	       says_one_frame(cie->code, &cfa) && says_one_frame(fde->code, &cfa) &&
+	       cfa.reg == reading->exec.machine->fp && cfa.offset == 2 * sizeof(uint64_t);
 }
 
 static int add_entry(struct cfi_reading *reading, const struct cfi_record *record,

@@ -67,7 +67,8 @@ static size_t x86_pushed(const unsigned char *stub)
 
 	if (!memcmp(stub, endbr64, sizeof(endbr64)))
 		at = sizeof(endbr64);
-	if (stub[at] == 0x41 && stub[at + 1] == 0xbb) /* mov $n, %r11d, in place of a push */
+	if (stub[at] == 0x41 &&
+	    stub[at + 1] == 0xbb) /* mov $n, %r11d, in place of a push */
 		return stub[at + 6] == 0xff && stub[at + 7] == 0x25 ? X86_NO_PUSH : 0;
 	jump = at + (stub[at] == 0xf2);
 	if (stub[jump] == 0xff && stub[jump + 1] == 0x25) {
@@ -96,7 +97,8 @@ static size_t look_at_first(const unsigned char *bytes, struct synthesized_code 
 		return 0;
 	}
 	add(code, code->begin + at, x86_rule(UNWIND_CFA_SP, pushed, 0));
-	add(code, code->begin + at + X86_PUSH_GOT, x86_rule(UNWIND_CFA_SP, pushed + 8, 0));
+	add(code, code->begin + at + X86_PUSH_GOT,
+	    x86_rule(UNWIND_CFA_SP, pushed + 8, 0));
 	return is_molds ? 2 * X86_ENTRY : X86_ENTRY;
 }
 

@@ -22,7 +22,7 @@
 #define SCAN_DEADLINE_MS 5000
 #define LATE_MS_MAX	 6000 /* for all late files together; then each has */
 #define HASTE_MS	 200
-#define STARVED_TIMES	 4  /* its patience, for a parser that gets no CPU */
+#define STARVED_TIMES	 4 /* its patience, for a parser that gets no CPU */
 #define IN_FLIGHT_MAX	 32
 #define QUEUE_MAX	 (1u << 16) /* every one holds a descriptor */
 #define POLL_SLICE_MS	 100
@@ -317,8 +317,7 @@ static bool makes_others_wait(const struct worker *worker, const struct scan_job
 	return false;
 }
 
-/* What the oldest took of its parser, who may have had to wait for a CPU, if not too
- * long. */
+/* What the oldest took of its parser, who may have waited for a CPU, if not too long. */
 static int64_t oldest_ms(struct worker *worker, int patience)
 {
 	int64_t ms = worker_now_ms() - worker->since_ms, taken;
@@ -473,9 +472,8 @@ static void deliver(struct worker *worker, scan_sink sink, void *arg)
 	}
 }
 
-/* This is asked whenever a process maps something, and whenever weft looks around; mostly
- * nothing is being read. If the parser has ended, that is early enough to know when
- * something is asked, or a look is due. */
+/* This is asked all the time, and mostly nothing is being read. If the parser has ended,
+ * that is early enough to know when something is asked, or a look is due. */
 static bool is_at_rest(const struct worker *worker)
 {
 	return worker->first == worker->jobs.n && worker->sock >= 0 &&
