@@ -294,12 +294,17 @@ give_to_beta() {
 	done
 }
 
+has_parsers() {
+	[ -n "$(parsers)" ]
+}
+
 @test "the parse worker is killed, again and again" {
 	start "$E2E_BIN/alpha"
 	start_recorder -F 499 -o out --stats-json stats
 	recorder_runs
 	for _ in 1 2 3; do
 		runs_for 200 "$last_pid"
+		wait_for has_parsers # an idle one is missed within a second, or when asked
 		parsers | xargs kill -9
 		"$E2E_BIN/beta" 200
 	done

@@ -2,8 +2,8 @@
 /*
  * The symbols of a table in order of their addresses, 16 bytes each, for who asks about a
  * file again and again: those that may name an address are found without a pass over the
- * table. It says only where in the table to look, so an order of what a file was before
- * makes no false name.
+ * table. It says where in the table to look, and is good as long as the file is what it
+ * was.
  */
 #ifndef WEFT_OBJ_SYMBOL_ORDER_H
 #define WEFT_OBJ_SYMBOL_ORDER_H

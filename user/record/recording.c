@@ -421,7 +421,8 @@ int recording_close_window(struct recording *r, bool is_last,
 	/* earlier windows have had their names while this one was open */
 	if (!err) {
 		jitdumps_forget(r->jitdumps, (*ret)->begun_ns);
-		perf_maps_forget(r->perf_maps, (*ret)->begun_ns);
+		perf_maps_forget(r->perf_maps, pipeline_processes(r->pipeline),
+				 (*ret)->begun_ns);
 	}
 	return err;
 }

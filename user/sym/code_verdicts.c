@@ -83,11 +83,10 @@ static int add(struct generation *generation, const struct verdict_key *key,
 	int err = generation->keys ? 0 : intern_new(&generation->keys, GENERATION_MAX);
 
 	if (!err)
-		err = vec_push(&generation->verdicts, *verdict);
-	if (!err)
 		err = intern_id(generation->keys, key, sizeof(*key), &id);
-	/* one without a key is found by nobody, but ids would go wrong */
-	if (err)
+	if (!err && id == generation->verdicts.n)
+		err = vec_push(&generation->verdicts, *verdict);
+	if (err) /* rather none than a key without a verdict */
 		end_generation(generation);
 	return err;
 }

@@ -135,28 +135,29 @@ static void look_for(struct perf_maps *maps, struct kept_map *map, uint64_t now_
 	map->fd = GIVE_FD(fd);
 }
 
+static bool is_there(const struct kept_map *map, const struct process_table *processes)
+{
+	const struct process *process = process_get(processes, map->tgid);
+
+	return process && process->incarnation == map->incarnation && !process->ended_ns;
+}
+
 void perf_maps_look(struct perf_maps *maps, const struct aggregator *aggregator,
 		    const struct process_table *processes)
 {
+	uint64_t now_ns = clock_now_ns();
+
 	note_sampled(maps, aggregator);
 	for (size_t i = 0; i < maps->maps.n; i++) {
 		struct kept_map *map = &maps->maps.items[i];
-		const struct process *process = process_get(processes, map->tgid);
-		bool is_there = process && process->incarnation == map->incarnation &&
-				!process->ended_ns;
-		uint64_t now_ns;
 
-		if (map->gone_ns || (is_there && !map->due_ns))
-			continue;
-		now_ns = clock_now_ns();
-		if (!is_there)
-			map->gone_ns = now_ns;
-		else if (now_ns >= map->due_ns)
+		if (map->due_ns && now_ns >= map->due_ns && is_there(map, processes))
 			look_for(maps, map, now_ns);
 	}
 }
 
-void perf_maps_forget(struct perf_maps *maps, uint64_t before_ns)
+void perf_maps_forget(struct perf_maps *maps, const struct process_table *processes,
+		      uint64_t before_ns)
 {
 	size_t n = 0;
 
@@ -164,6 +165,8 @@ void perf_maps_forget(struct perf_maps *maps, uint64_t before_ns)
 	for (size_t i = 0; i < maps->maps.n; i++) {
 		struct kept_map map = maps->maps.items[i];
 
+		if (!map.gone_ns && !is_there(&map, processes))
+			map.gone_ns = clock_now_ns();
 		if (!map.gone_ns || map.gone_ns >= before_ns)
 			maps->maps.items[n++] = map;
 		else if (map.fd >= 0)

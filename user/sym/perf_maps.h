@@ -29,9 +29,10 @@ DEFINE_FREEP(perf_maps)
 void perf_maps_look(struct perf_maps *maps, const struct aggregator *aggregator,
 		    const struct process_table *processes);
 
-/* The next look is at another window's samples. Lets go of the maps of processes that
- * were gone before: nothing is named by them any more. */
-void perf_maps_forget(struct perf_maps *maps, uint64_t before_ns);
+/* A window was closed, and the next look is at another one's samples. Lets go of the maps
+ * of processes that were gone before: nothing is named by them any more. */
+void perf_maps_forget(struct perf_maps *maps, const struct process_table *processes,
+		      uint64_t before_ns);
 
 /* The map of a process, borrowed; -1: none is kept. */
 int perf_maps_fd(const struct perf_maps *maps, uint32_t tgid, uint32_t incarnation);

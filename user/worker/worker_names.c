@@ -39,7 +39,7 @@ struct asking {
 	struct str text;     /* clean, of the name or the locations at hand */
 };
 
-#define STARVED_MS   1000 /* for a parser that gets no CPU, beyond its patience */
+#define STARVED_MS 1000 /* for a parser that gets no CPU, beyond its patience */
 
 static int64_t passed_ns(const struct asking *ask)
 {

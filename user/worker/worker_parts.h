@@ -38,9 +38,9 @@ struct worker {
 	struct supervisor supervisor;
 	int sock; /* to the parser; -1 when none could be started */
 	int scan_deadline_ms;
-	uint64_t names_ns; /* that names took of parsers, from the beginning */
-	int64_t late_ms;   /* that went to files which were not done in time */
-	int64_t since_ms;  /* when the oldest scan became the oldest, */
+	uint64_t names_ns;	      /* that names took of parsers, from the beginning */
+	int64_t late_ms;	      /* that went to files which were not done in time */
+	int64_t since_ms;	      /* when the oldest scan became the oldest, */
 	struct worker_time scan_time; /* and what it has taken */
 	struct pace pace;
 	struct worker_counts counts;
