@@ -35,7 +35,7 @@ static const char *const unsupported_names[] = {
 static struct {
 	bool verbose;
 	unsigned long files, without, failed;
-	unsigned long fdes, bad, outside, overlaps, debug, keeps_fp;
+	unsigned long fdes, bad, outside, blankets, overlaps, debug, keeps_fp;
 	unsigned long rows, pages, most_rules;
 	unsigned long cfas[N_UNWIND_CFAS], unsupported[N_CFI_UNSUPPORTED];
 	double seconds, longest;
@@ -82,6 +82,7 @@ static void add(const char *path, int fd, const struct unwind_table *table, doub
 	sums.fdes += stats->cfi.n_fdes;
 	sums.bad += stats->cfi.bad;
 	sums.outside += stats->cfi.outside;
+	sums.blankets += stats->cfi.blankets;
 	sums.overlaps += stats->cfi.overlaps;
 	sums.debug += stats->cfi.n_debug;
 	sums.keeps_fp += (head->flags & UNWIND_KEEPS_FP) != 0;
@@ -144,9 +145,10 @@ static void tell(void)
 
 	printf("%lu files with call frame information, %lu without, %lu failed\n",
 	       sums.files, sums.without, sums.failed);
-	printf("%lu functions; %lu records bad, %lu outside of code, %lu overlaps, "
-	       "%lu functions by .debug_frame\n",
-	       sums.fdes, sums.bad, sums.outside, sums.overlaps, sums.debug);
+	printf("%lu functions; %lu records bad, %lu outside of code, %lu of all code at "
+	       "once, %lu overlaps, %lu functions by .debug_frame\n",
+	       sums.fdes, sums.bad, sums.outside, sums.blankets, sums.overlaps,
+	       sums.debug);
 	printf("%lu rows in %lu KB; at most %lu rules in a file; %lu files keep frame "
 	       "pointers\n",
 	       sums.rows, sums.pages * UNWIND_PAGE_BYTES / 1024, sums.most_rules,

@@ -67,8 +67,7 @@ static size_t x86_pushed(const unsigned char *stub)
 
 	if (!memcmp(stub, endbr64, sizeof(endbr64)))
 		at = sizeof(endbr64);
-	if (stub[at] == 0x41 &&
-	    stub[at + 1] == 0xbb) /* mov $n, %r11d, in place of a push */
+	if (stub[at] == 0x41 && stub[at + 1] == 0xbb) /* mov $n, %r11d: it pushes none */
 		return stub[at + 6] == 0xff && stub[at + 7] == 0x25 ? X86_NO_PUSH : 0;
 	jump = at + (stub[at] == 0xf2);
 	if (stub[jump] == 0xff && stub[jump + 1] == 0x25) {
