@@ -38,6 +38,11 @@ make_root() {
 
 # Node's number, seen from here, is $inner.
 start_container() {
+	[ "$(id -u)" -eq 0 ] || skip "not root"
+	for tool in musl-gcc node busybox; do
+		command -v $tool >/dev/null || skip "no $tool here"
+	done
+	make_root
 	start unshare -mpf --kill-child --propagation private sh enter "$loader" \
 		"$(dirname "$(readlink -f "$loader")")" "$(readlink -f "$(command -v node)")"
 	wait_for grep -q . "/proc/$last_pid/task/$last_pid/children"
@@ -47,11 +52,6 @@ start_container() {
 }
 
 @test "a container: a root and a libc of its own, and node as its process 1" {
-	[ "$(id -u)" -eq 0 ] || skip "not root"
-	for tool in musl-gcc node busybox; do
-		command -v $tool >/dev/null || skip "no $tool here"
-	done
-	make_root
 	start_container
 	wait_for grep -q . "/proc/$inner/task/$inner/children"
 	program=$(xargs <"/proc/$inner/task/$inner/children")
@@ -83,11 +83,6 @@ start_container() {
 
 # As soon as it has ended its files are gone, but what it ran has names.
 @test "a container that is gone by the end: node's functions have their names" {
-	[ "$(id -u)" -eq 0 ] || skip "not root"
-	for tool in musl-gcc node busybox; do
-		command -v $tool >/dev/null || skip "no $tool here"
-	done
-	make_root
 	start_container
 	start_recorder -F 999 -o out --stats-json stats
 	recorder_runs
