@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/search.h"
+#include "obj/x86_insn.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -21,12 +22,9 @@ struct code {
 /* [endbr64] [bnd] jmp *slot(%rip); mold's with mov $n, %r11d before it */
 static bool decode_x86(const struct code *code, uint64_t *ret_slot)
 {
-	static const unsigned char endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
-	size_t at = 0;
+	size_t at = x86_insn_endbr64(code->bytes, code->n);
 	int32_t distance;
 
-	if (code->n >= sizeof(endbr64) && !memcmp(code->bytes, endbr64, sizeof(endbr64)))
-		at = sizeof(endbr64);
 	if (code->n - at > R11D_BYTES && code->bytes[at] == 0x41 &&
 	    code->bytes[at + 1] == 0xbb)
 		at += R11D_BYTES;

@@ -320,3 +320,12 @@ size_t x86_insn_zeroes(const uint8_t *code, size_t n, uint64_t vaddr, bool behin
 			return 0;
 	return left;
 }
+
+size_t x86_insn_endbr64(const uint8_t *code, size_t n)
+{
+	static const uint8_t endbr64[X86_ENDBR64_BYTES] = { 0xf3, 0x0f, 0x1e, 0xfa };
+
+	return n >= sizeof(endbr64) && !memcmp(code, endbr64, sizeof(endbr64))
+		       ? sizeof(endbr64)
+		       : 0;
+}

@@ -37,6 +37,11 @@ bool x86_insn_leaves_handler(const uint8_t *code, size_t at, size_t n);
 /* A ret that takes more off the stack than its return address: some words, not many. */
 bool x86_insn_takes_args(const uint8_t *code, size_t n);
 
+/* How many of n bytes are an endbr64 that they begin with: these, or 0. Compilers begin
+ * with it what is jumped to by a register. */
+#define X86_ENDBR64_BYTES 4
+size_t x86_insn_endbr64(const uint8_t *code, size_t n);
+
 /* nop, of any size, or int3 */
 bool x86_insn_is_padding(const uint8_t *code, size_t n);
 

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "obj/arm64_insn.h"
 #include "obj/fde_index.h"
+#include "obj/x86_insn.h"
 #include "unwind/cfi_cursor.h"
 #include "unwind/cfi_insn.h"
 
@@ -28,10 +29,8 @@ struct checker {
 /* Does code jump elsewhere, perhaps? Every byte is asked: in doubt it does. */
 static bool may_jump_x86(const uint8_t code[PLAIN_BYTES])
 {
-	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
-	const uint8_t *at = code;
+	const uint8_t *at = code + x86_insn_endbr64(code, PLAIN_BYTES);
 
-	at += memcmp(at, endbr64, sizeof(endbr64)) ? 0 : sizeof(endbr64);
 	at += *at == 0xf2; /* bnd */
 	if (*at == 0xeb || *at == 0x68)
 		return true;

@@ -58,15 +58,12 @@ static struct unwind_rule x86_rule(enum unwind_cfa cfa, int offset, size_t pushe
 }
 
 /* [endbr64] [[bnd] jmp *slot(%rip)] [push $n], the one or the other or both; or as mold
- * has it, [endbr64] mov $n, %r11d; jmp *slot(%rip). Where
- * it has pushed, X86_NO_PUSH, or 0: it is something else. */
+ * has it, [endbr64] mov $n, %r11d; jmp *slot(%rip). Where it has pushed, X86_NO_PUSH, or
+ * 0: it is something else. */
 static size_t x86_pushed(const unsigned char *stub)
 {
-	static const unsigned char endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
-	size_t at = 0, jump;
+	size_t at = x86_insn_endbr64(stub, X86_ENTRY), jump;
 
-	if (!memcmp(stub, endbr64, sizeof(endbr64)))
-		at = sizeof(endbr64);
 	if (stub[at] == 0x41 && stub[at + 1] == 0xbb) /* mov $n, %r11d: it pushes none */
 		return stub[at + 6] == 0xff && stub[at + 7] == 0x25 ? X86_NO_PUSH : 0;
 	jump = at + (stub[at] == 0xf2);
@@ -81,23 +78,16 @@ static size_t x86_pushed(const unsigned char *stub)
  * [endbr64] push %r11 before that. Its bytes; 0: there is none. */
 static size_t look_at_first(const unsigned char *bytes, struct synthesized_code *code)
 {
-	static const unsigned char endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
-	size_t at = memcmp(bytes, endbr64, sizeof(endbr64)) ? 0 : sizeof(endbr64);
+	size_t at = x86_insn_endbr64(bytes, X86_BYTES);
 	bool is_molds = bytes[at] == 0x41 && bytes[at + 1] == 0x53;
-	int pushed = is_molds ? 8 : 16; /* by the stubs of others a number */
 
-	if (is_molds) {
-		add(code, code->begin, x86_rule(UNWIND_CFA_SP, 8, 0));
-		at += X86_PUSH_R11;
-		pushed += 8;
-	}
-	if (bytes[at] != 0xff || bytes[at + 1] != 0x35 || (at && !is_molds)) {
-		code->n = 0;
+	at = is_molds ? at + X86_PUSH_R11 : 0;
+	if (bytes[at] != 0xff || bytes[at + 1] != 0x35)
 		return 0;
-	}
-	add(code, code->begin + at, x86_rule(UNWIND_CFA_SP, pushed, 0));
-	add(code, code->begin + at + X86_PUSH_GOT,
-	    x86_rule(UNWIND_CFA_SP, pushed + 8, 0));
+	if (is_molds) /* others' stubs have pushed a number by then */
+		add(code, code->begin, x86_rule(UNWIND_CFA_SP, 8, 0));
+	add(code, code->begin + at, x86_rule(UNWIND_CFA_SP, 16, 0));
+	add(code, code->begin + at + X86_PUSH_GOT, x86_rule(UNWIND_CFA_SP, 24, 0));
 	return is_molds ? 2 * X86_ENTRY : X86_ENTRY;
 }
 
@@ -124,19 +114,17 @@ static void look_at_x86(struct elf_file *file, uint64_t offset,
 static void look_at_init(struct elf_file *file, uint64_t offset,
 			 struct synthesized_code *code)
 {
-	static const unsigned char endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
 	static const unsigned char push[] = { 0x48, 0x83, 0xec, 0x08 };
 	static const unsigned char pop_ret[] = { 0x48, 0x83, 0xc4, 0x08, 0xc3 };
-	unsigned char first[sizeof(endbr64) + sizeof(push)], last[sizeof(pop_ret)];
+	unsigned char first[X86_ENDBR64_BYTES + sizeof(push)], last[sizeof(pop_ret)];
 	uint64_t n = code->end - code->begin;
-	size_t at = 0;
+	size_t at;
 
 	if (n < sizeof(push) + sizeof(last) ||
 	    elf_file_read(file, offset, first, sizeof(first)) ||
 	    elf_file_read(file, offset + n - sizeof(last), last, sizeof(last)))
 		return;
-	if (!memcmp(first, endbr64, sizeof(endbr64)))
-		at = sizeof(endbr64);
+	at = x86_insn_endbr64(first, sizeof(first));
 	if (memcmp(first + at, push, sizeof(push)) ||
 	    memcmp(last, pop_ret, sizeof(pop_ret)))
 		return;

@@ -9,10 +9,7 @@
 
 static bool is_endbr64(const struct x86_flow *flow, const struct flow_insn *insn)
 {
-	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
-
-	return insn->n == sizeof(endbr64) &&
-	       !memcmp(flow->code + insn->at, endbr64, sizeof(endbr64));
+	return insn->n && x86_insn_endbr64(flow->code + insn->at, insn->n) == insn->n;
 }
 
 /* Is behind this call nothing that another function begins with, or ends before? */
