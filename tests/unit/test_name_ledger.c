@@ -43,12 +43,13 @@ struct counted {
 	struct cut_generated cut;
 };
 
-/* A leaf in `leaf`, and its caller in `caller`; their names, or NULL. */
-static void count_ended(struct module_table *modules, uint32_t leaf, uint32_t caller,
-			const char *const called[2], enum ending ending,
-			struct counted *ret)
+/* A leaf in `leaf`, and its caller in `caller`; their names, or NULL. So many samples that
+ * reached the start, and one that ended so. */
+static void count_beside(struct module_table *modules, uint32_t leaf, uint32_t caller,
+			 const char *const called[2], enum ending ending, int whole,
+			 struct counted *ret)
 {
-	uint32_t codes[STACK_HEAD + 2] = { 0, HOOK_ONCPU, ending, 0, 2 };
+	uint32_t codes[STACK_HEAD + 2] = { 0, HOOK_ONCPU, END_START, 0, 2 };
 	const struct sample_owner owner = { .time_ns = 1, .weight_ns = 1, .tgid = PID };
 	const struct frame frames[] = { { .module = leaf, .offset = 0x1000 },
 					{ .module = caller, .offset = 0x2000 } };
@@ -66,13 +67,24 @@ static void count_ended(struct module_table *modules, uint32_t leaf, uint32_t ca
 		if (called[i])
 			assert_int_equal(names_set(names, id, called[i]), 0);
 	}
-	assert_int_equal(aggregator_add(aggregator, codes, STACK_HEAD + 2, &owner), 0);
+	for (int i = 0; i <= whole; i++) {
+		codes[2] = i < whole ? END_START : ending;
+		assert_int_equal(
+			aggregator_add(aggregator, codes, STACK_HEAD + 2, &owner), 0);
+	}
 	assert_int_equal(profile_builder_new(&builder, aggregator, modules), 0);
 	assert_int_equal(profile_builder_finish(builder, names), 0);
 	source = (struct name_ledger_source){ aggregator, modules, names,
 					      profile_builder_profile(builder) };
 	assert_int_equal(name_ledger_count(&ret->ledger, &source), 0);
 	assert_int_equal(cut_generated_count(&ret->cut, &source), 0);
+}
+
+static void count_ended(struct module_table *modules, uint32_t leaf, uint32_t caller,
+			const char *const called[2], enum ending ending,
+			struct counted *ret)
+{
+	count_beside(modules, leaf, caller, called, ending, 0, ret);
 }
 
 static void count_named(struct module_table *modules, uint32_t jit, uint32_t caller,
@@ -194,6 +206,26 @@ static void code_without_frame_pointers_is_told(void **state)
 	}
 }
 
+/* The hint is not for who has followed it: some stubs of a runtime keep none at all. */
+static void who_was_asked_is_not_asked_again(void **state)
+{
+	static const char *const none[2];
+
+	for (int whole = 0; whole <= 5; whole++) {
+		AUTO(module_table) modules = NULL;
+		struct counted counted;
+		uint32_t file, jit;
+
+		assert_int_equal(module_table_new(&modules), 0);
+		file = add_module(modules, MODULE_FILE,
+				  "/usr/lib/jvm/17/lib/server/libjvm.so");
+		jit = add_module(modules, MODULE_JIT, "[jit]");
+		count_beside(modules, file, jit, none, END_BROKEN, whole, &counted);
+		assert_int_equal(counted.cut.samples, 1);
+		assert_int_equal(counted.cut.asked != NULL, whole < 3);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -201,6 +233,7 @@ int main(void)
 		cmocka_unit_test(nor_did_one_that_only_others_run),
 		cmocka_unit_test(an_interpreter_could_name_what_it_runs),
 		cmocka_unit_test(code_without_frame_pointers_is_told),
+		cmocka_unit_test(who_was_asked_is_not_asked_again),
 	};
 
 	return cmocka_run_group_tests_name("name_ledger", tests, NULL, NULL);

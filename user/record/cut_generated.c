@@ -8,27 +8,48 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#define CUT_OF_ASKED 4 /* one stack in so many is cut: who could be asked was asked */
+
 /* Of a node: the generated code that its stack is cut in. Modules but these. */
 #define WHOLE	 0
 #define JUST_CUT UINT32_MAX
 
-struct tally {
-	const struct name_ledger_source *source;
-	uint64_t *samples; /* by module of generated code, so by process */
+/* Of a node and its callers: modules of generated code. */
+struct path {
+	uint32_t cut_in; /* or one of the above */
+	uint32_t last;	 /* WHOLE: there is none */
 };
 
-static uint32_t look_at(const struct name_ledger_source *source, uint32_t code,
-			uint32_t above)
+/* Samples, by module of generated code, so by process. */
+struct tally {
+	const struct name_ledger_source *source;
+	uint64_t *cut, *all;
+};
+
+/* WHOLE: it is none. */
+static uint32_t generated_by(const struct name_ledger_source *source, uint32_t code)
 {
 	uint32_t id;
 
-	if (code == VIEW_CUT)
-		return JUST_CUT;
-	if (above != JUST_CUT || !PROFILE_IS_FRAME(code) ||
+	if (!PROFILE_IS_FRAME(code) ||
 	    source->profile->frames.items[code].type == FRAME_TYPE_INLINED)
-		return above == JUST_CUT ? WHOLE : above;
+		return WHOLE;
 	id = aggregator_frame(source->aggregator, code)->module;
 	return module_get(source->modules, id)->kind == MODULE_JIT ? id : WHOLE;
+}
+
+static struct path look_at(const struct name_ledger_source *source, uint32_t code,
+			   struct path above)
+{
+	uint32_t generated;
+
+	if (code == VIEW_CUT)
+		return (struct path){ JUST_CUT, above.last };
+	generated = generated_by(source, code);
+	return (struct path){
+		.cut_in = above.cut_in == JUST_CUT ? generated : above.cut_in,
+		.last = generated ? generated : above.last,
+	};
 }
 
 /* What it took for a caller's frame is none. Who was still awaited, or changed meanwhile,
@@ -43,21 +64,23 @@ static bool is_lost(const struct profile_stack *stack)
 static int count_samples(struct tally *tally)
 {
 	const struct profile *r = tally->source->profile;
-	AUTO_FREE uint32_t *cut_in = calloc(r->nodes.n + 1, sizeof(*cut_in));
+	AUTO_FREE struct path *paths = calloc(r->nodes.n + 1, sizeof(*paths));
 
-	if (!cut_in)
+	if (!paths)
 		return fail(-ENOMEM, "no memory for %zu nodes", (size_t)r->nodes.n);
 	/* a caller's node is older than those of whom it called */
 	for (uint32_t i = 1; i < r->nodes.n; i++)
-		cut_in[i] = look_at(tally->source, profile_code(r, i),
-				    cut_in[profile_parent(r, i)]);
+		paths[i] = look_at(tally->source, profile_code(r, i),
+				   paths[profile_parent(r, i)]);
 	for (size_t i = 0; i < r->timeline.sample_keys.n; i++) {
 		const struct profile_stack *stack =
 			&r->stacks.items[r->timeline.sample_keys.items[i].a];
-		uint32_t id = cut_in[stack->node[VIEW_THREAD]];
+		const struct path *path = &paths[stack->node[VIEW_THREAD]];
+		uint64_t n = r->timeline.counts.items[i];
 
-		if (id != WHOLE && id != JUST_CUT && is_lost(stack))
-			tally->samples[id] += r->timeline.counts.items[i];
+		tally->all[path->last] += n;
+		if (path->cut_in != JUST_CUT && is_lost(stack))
+			tally->cut[path->cut_in] += n;
 	}
 	return 0;
 }
@@ -77,23 +100,25 @@ int cut_generated_count(struct cut_generated *ret,
 			const struct name_ledger_source *source)
 {
 	const struct module_table *modules = source->modules;
-	AUTO_FREE uint64_t *samples = calloc(module_count(modules), sizeof(*samples));
-	struct tally tally = { source, samples };
+	AUTO_FREE uint64_t *cut = calloc(module_count(modules), sizeof(*cut));
+	AUTO_FREE uint64_t *all = calloc(module_count(modules), sizeof(*all));
+	struct tally tally = { source, cut, all };
 	uint32_t worst = 0;
 	int err;
 
 	*ret = (struct cut_generated){ 0 };
-	if (!samples)
+	if (!cut || !all)
 		return fail(-ENOMEM, "no memory for the modules");
 	err = count_samples(&tally);
 	if (err)
 		return err;
+	cut[WHOLE] = 0;
 	for (uint32_t id = 1; id < module_count(modules); id++) {
-		ret->samples += samples[id];
-		if (samples[id] > samples[worst])
+		ret->samples += cut[id];
+		if (cut[id] > cut[worst])
 			worst = id;
 	}
-	if (worst)
+	if (cut[worst] * CUT_OF_ASKED > all[worst])
 		ret->asked = runtime_find(&(struct runtime_search){
 			.modules = modules,
 			.pid = module_get(modules, worst)->pid,

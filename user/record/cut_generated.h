@@ -11,8 +11,8 @@
 
 struct cut_generated {
 	uint64_t samples;  /* whose thread view begins in generated code, behind a cut */
-	const char *asked; /* what would make most of them whole (record/runtimes.h), or
-			    * NULL */
+	const char *asked; /* what would make most of them whole (record/runtimes.h); NULL:
+			    * nothing, or most of its process's are, so it was asked */
 };
 
 /* Of the profile; 0 or -ENOMEM. */
