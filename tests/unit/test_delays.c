@@ -85,9 +85,9 @@ static void shares(void **state)
 		add(delays, 1000 - i, 0);
 	summary = settle(delays, 1000);
 	assert_int_equal(summary.measured, 200);
-	assert_int_equal(summary.median_ns, 101);
-	assert_int_equal(summary.p90_ns, 180);
-	assert_int_equal(summary.p99_ns, 198);
+	assert_in_range(summary.median_ns, 101, 101 + 101 / 32);
+	assert_in_range(summary.p90_ns, 180, 180 + 180 / 32);
+	assert_in_range(summary.p99_ns, 198, 198 + 198 / 32);
 	assert_int_equal(summary.max_ns, 200);
 	delays_free(delays);
 }
@@ -104,8 +104,8 @@ static void there_is_a_limit(void **state)
 	states[0] = DELAY_OVER;
 	add(delays, 2, 0);
 	assert_int_equal(settle(delays, 3).measured, DELAYS_MAX);
-	add(delays, 2, 0);
-	assert_int_equal(settle(delays, 3).measured, DELAYS_MAX);
+	add(delays, 2, 0); /* of those that wait, not of all that ever did */
+	assert_int_equal(settle(delays, 3).measured, DELAYS_MAX + 1);
 	delays_free(delays);
 }
 

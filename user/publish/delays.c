@@ -2,6 +2,7 @@
 #include "publish/delays.h"
 
 #include "base/error.h"
+#include "base/histogram.h"
 #include "base/vec.h"
 
 #include <errno.h>
@@ -14,7 +15,7 @@ struct waiting {
 struct delays {
 	uint64_t begun_ns; /* 0: not yet */
 	VEC(struct waiting) waiting;
-	VEC(uint64_t) measured_ns;
+	struct histogram measured_ns;
 	uint64_t keyed_max_ns;
 };
 
@@ -29,7 +30,6 @@ void delays_free(struct delays *delays)
 	if (!delays)
 		return;
 	vec_free(&delays->waiting);
-	vec_free(&delays->measured_ns);
 	free(delays);
 }
 
@@ -43,7 +43,7 @@ int delays_add(struct delays *delays, const struct mapping *map)
 	const struct waiting one = { map->born_ns, map->module };
 
 	if (!delays->begun_ns || map->born_ns <= delays->begun_ns ||
-	    delays->waiting.n + delays->measured_ns.n >= DELAYS_MAX)
+	    delays->waiting.n >= DELAYS_MAX)
 		return 0;
 	return vec_push(&delays->waiting, one);
 }
@@ -65,8 +65,7 @@ void delays_settle(struct delays *delays,
 		}
 		if (is == DELAY_OVER_KEYED && delay_ns > delays->keyed_max_ns)
 			delays->keyed_max_ns = delay_ns;
-		if (vec_push(&delays->measured_ns, delay_ns))
-			error_clear(); /* one figure less */
+		histogram_add(&delays->measured_ns, delay_ns);
 	}
 	delays->waiting.n = kept;
 }
@@ -77,25 +76,17 @@ void delays_mark_modules(const struct delays *delays, struct module_table *modul
 		module_mark(modules, delays->waiting.items[i].module);
 }
 
-static int by_size(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 void delays_summarize(const struct delays *delays, struct delay_summary *ret)
 {
-	uint64_t *all = delays->measured_ns.items;
-	size_t n = delays->measured_ns.n;
+	const struct histogram *measured = &delays->measured_ns;
+	uint64_t n = measured->n;
 
 	*ret = (struct delay_summary){ .measured = n,
 				       .keyed_max_ns = delays->keyed_max_ns };
 	if (!n)
 		return;
-	qsort(all, n, sizeof(*all), by_size);
-	ret->median_ns = all[n / 2];
-	ret->p90_ns = all[n - 1 - n / 10];
-	ret->p99_ns = all[n - 1 - n / 100];
-	ret->max_ns = all[n - 1];
+	ret->median_ns = histogram_rank(measured, n / 2);
+	ret->p90_ns = histogram_rank(measured, n - 1 - n / 10);
+	ret->p99_ns = histogram_rank(measured, n - 1 - n / 100);
+	ret->max_ns = measured->max;
 }
