@@ -14,11 +14,70 @@
 #define ALL_LONG_MAX	 (64u << 20) /* of all files': the rest is for usual names */
 #define LOCATIONS_MAX	 (16u << 20)
 
+/* What a function's name says of its stacks; 0: nothing. */
+enum role {
+	ROLE_START = 1,
+	ROLE_MADE_START,
+	ROLE_INJECTED,
+	ROLE_RETURN_BARRIER,
+	ROLE_COPIED_START,
+	ROLE_COPIES,
+	ROLE_SWITCHES,
+	ROLE_FREES,
+};
+
+static const struct {
+	const char *name;
+	enum role role;
+} known_names[] = {
+	{ "_start", ROLE_START },
+	{ "_start_c", ROLE_START },
+	{ "start_c", ROLE_START },
+	{ "start", ROLE_START },
+	{ "start_thread", ROLE_START },
+	{ "thread_start", ROLE_START },
+	{ "clone", ROLE_START },
+	{ "__clone", ROLE_START },
+	{ "clone3", ROLE_START },
+	{ "__clone3", ROLE_START },
+	{ "__start_context", ROLE_START },
+	{ "runtime.goexit", ROLE_START },
+	{ "runtime.goexit.abi0", ROLE_START },
+	{ "runtime.rt0_go", ROLE_START },
+	{ "runtime.rt0_go.abi0", ROLE_START },
+	{ "runtime.mstart", ROLE_START },
+	{ "runtime.mstart.abi0", ROLE_START },
+
+	{ "runtime.asyncPreempt", ROLE_INJECTED },
+	{ "runtime.asyncPreempt.abi0", ROLE_INJECTED },
+	{ "runtime.sigpanic", ROLE_INJECTED },
+	{ "runtime.sigpanic0", ROLE_INJECTED },
+	{ "runtime.sigpanic0.abi0", ROLE_INJECTED },
+
+	/* of HotSpot's perf map, since JDK 24 and before; its other stubs there make
+	 * the copy, while which the same frames are missing */
+	{ "StubRoutines (continuationstubs)", ROLE_RETURN_BARRIER },
+	{ "StubRoutines (continuation stubs)", ROLE_RETURN_BARRIER },
+
+	/* greenlet's: the one calls the other, unless that is inlined */
+	{ "greenlet::UserGreenlet::inner_bootstrap", ROLE_COPIED_START },
+	{ "greenlet::UserGreenlet::g_initialstub", ROLE_COPIED_START },
+	{ "g_initialstub", ROLE_COPIED_START },
+	/* the one has the other's sp already, and calls the other to copy; what that
+	 * copied from is freed when the stack is whole again */
+	{ "slp_restore_state_trampoline", ROLE_COPIES },
+	{ "slp_switch", ROLE_SWITCHES },
+	{ "PyMem_Free", ROLE_FREES },
+	{ "PyObject_Free", ROLE_FREES },
+	{ "_PyObject_Free", ROLE_FREES },
+};
+
 struct name_entry {
 	uint32_t name;			 /* string id + 1, 0 = none */
 	uint32_t locations, n_locations; /* in `locations` */
 	uint8_t bad_return;		 /* enum bad_return */
 	uint8_t origin;			 /* enum name_origin, of the name */
+	uint8_t role;			 /* enum role, of the name */
 };
 
 struct stored_location {
@@ -129,6 +188,21 @@ static int none_if_full(struct names *names, int err)
 	return 0;
 }
 
+static uint8_t role_of(const char *name)
+{
+	/* Erlang's perf map: what its processes would return to. Before the address lies
+	 * what the map calls its "CodeInfoPrologue". */
+	static const char made[] = "erts_beamasm:normal_exit/0";
+	size_t n = sizeof(made) - 1;
+
+	if (!strncmp(name, made, n) && (!name[n] || name[n] == '-'))
+		return ROLE_MADE_START;
+	for (size_t i = 0; i < sizeof(known_names) / sizeof(*known_names); i++)
+		if (!strcmp(name, known_names[i].name))
+			return (uint8_t)known_names[i].role;
+	return 0;
+}
+
 int names_set(struct names *names, uint32_t frame, const char *name)
 {
 	struct name_entry *entry;
@@ -141,6 +215,7 @@ int names_set(struct names *names, uint32_t frame, const char *name)
 	if (!err) {
 		entry->name = id + 1;
 		entry->origin = (uint8_t)names->origin;
+		entry->role = role_of(name);
 	}
 	return none_if_full(names, err);
 }
@@ -220,98 +295,39 @@ enum bad_return names_bad_return(const struct names *names, uint32_t frame)
 					 : BAD_RETURN_NONE;
 }
 
-static bool is_named(const struct names *names, uint32_t frame, const char *const *list,
-		     size_t n)
+static bool has_role(const struct names *names, uint32_t frame, enum role role)
 {
-	const char *name = names_get(names, frame);
-
-	for (size_t i = 0; name && i < n; i++)
-		if (!strcmp(name, list[i]))
-			return true;
-	return false;
+	return frame < names->by_frame.n && names->by_frame.items[frame].role == role;
 }
 
 bool names_is_start(const struct names *names, uint32_t frame)
 {
-	static const char *const starts[] = {
-		"_start",
-		"_start_c",
-		"start_c",
-		"start",
-		"start_thread",
-		"thread_start",
-		"clone",
-		"__clone",
-		"clone3",
-		"__clone3",
-		"__start_context",
-		"runtime.goexit",
-		"runtime.goexit.abi0",
-		"runtime.rt0_go",
-		"runtime.rt0_go.abi0",
-		"runtime.mstart",
-		"runtime.mstart.abi0",
-	};
-
-	return is_named(names, frame, starts, sizeof(starts) / sizeof(*starts));
+	return has_role(names, frame, ROLE_START);
 }
 
 bool names_is_made_start(const struct names *names, uint32_t frame)
 {
-	/* Erlang's perf map: what its processes would return to. Before the address lies
-	 * what the map calls its "CodeInfoPrologue". */
-	static const char start[] = "erts_beamasm:normal_exit/0";
-	const char *name = names_get(names, frame);
-	size_t n = sizeof(start) - 1;
-
-	return name && !strncmp(name, start, n) && (!name[n] || name[n] == '-');
+	return has_role(names, frame, ROLE_MADE_START);
 }
 
 bool names_is_injected(const struct names *names, uint32_t frame)
 {
-	static const char *const calls[] = {
-		"runtime.asyncPreempt", "runtime.asyncPreempt.abi0", "runtime.sigpanic",
-		"runtime.sigpanic0",	"runtime.sigpanic0.abi0",
-	};
-
-	return is_named(names, frame, calls, sizeof(calls) / sizeof(*calls));
+	return has_role(names, frame, ROLE_INJECTED);
 }
 
 bool names_is_return_barrier(const struct names *names, uint32_t frame)
 {
-	/* of HotSpot's perf map, since JDK 24 and before; its other stubs there make
-	 * the copy, while which the same frames are missing */
-	static const char *const barriers[] = {
-		"StubRoutines (continuationstubs)",
-		"StubRoutines (continuation stubs)",
-	};
-
-	return is_named(names, frame, barriers, sizeof(barriers) / sizeof(*barriers));
+	return has_role(names, frame, ROLE_RETURN_BARRIER);
 }
 
 bool names_is_copied_start(const struct names *names, uint32_t frame)
 {
-	/* greenlet's: the one calls the other, unless that is inlined */
-	static const char *const starts[] = {
-		"greenlet::UserGreenlet::inner_bootstrap",
-		"greenlet::UserGreenlet::g_initialstub",
-		"g_initialstub",
-	};
-
-	return is_named(names, frame, starts, sizeof(starts) / sizeof(*starts));
+	return has_role(names, frame, ROLE_COPIED_START);
 }
 
 bool names_is_copying(const struct names *names, uint32_t frame, const uint32_t *callee)
 {
-	/* greenlet's: the one has the other's sp already, and calls the other to copy;
-	 * what that copied from is freed when the stack is whole again */
-	static const char *const copies[] = { "slp_restore_state_trampoline" };
-	static const char *const switches[] = { "slp_switch" };
-	static const char *const frees[] = { "PyMem_Free", "PyObject_Free",
-					     "_PyObject_Free" };
-
-	if (is_named(names, frame, copies, 1))
-		return !callee ||
-		       !is_named(names, *callee, frees, sizeof(frees) / sizeof(*frees));
-	return !callee && is_named(names, frame, switches, 1);
+	if (has_role(names, frame, ROLE_COPIES))
+		return !callee || !has_role(names, *callee, ROLE_FREES);
+	return !callee && has_role(names, frame, ROLE_SWITCHES);
 }

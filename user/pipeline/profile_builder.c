@@ -228,7 +228,8 @@ static int add_threads(struct profile_builder *g)
 	return err;
 }
 
-int profile_builder_update(struct profile_builder *g)
+/* All but the stacks that they are in. */
+static int add_parts(struct profile_builder *g)
 {
 	int err = g->sources.all_modules ? add_modules(g) : 0;
 
@@ -236,9 +237,24 @@ int profile_builder_update(struct profile_builder *g)
 		err = add_frames(g);
 	if (!err)
 		err = add_processes(g);
-	if (!err)
-		err = add_threads(g);
+	return err ? err : add_threads(g);
+}
+
+int profile_builder_update(struct profile_builder *g)
+{
+	int err = add_parts(g);
+
 	return err ? err : profile_stacks_add(g);
+}
+
+/* Names say where some stacks end, so those from before are read again. */
+static int set_names(struct profile_builder *g, const struct names *names)
+{
+	int err;
+
+	g->names = names;
+	err = profile_names_set(g);
+	return err ? err : profile_stacks_read_again(g);
 }
 
 static int set_build_ids(struct profile_builder *g)
@@ -265,13 +281,12 @@ static int set_build_ids(struct profile_builder *g)
 
 int profile_builder_finish(struct profile_builder *g, const struct names *names)
 {
-	int err = profile_builder_update(g);
+	int err = add_parts(g);
 
-	g->names = names;
 	if (!err && names)
-		err = profile_names_set(g);
-	if (!err && names)
-		err = profile_stacks_read_again(g);
+		err = set_names(g, names);
+	if (!err)
+		err = profile_stacks_add(g);
 	if (!err)
 		err = set_build_ids(g);
 	if (!err)
