@@ -71,15 +71,15 @@ static int setup(void **state)
 	return shell("gcc -w -O2 -shared -fPIC s.c -o one.so && truncate -s 1G one.so");
 }
 
-/* With one.so mapped, that belongs to a user. */
-static void begin(struct parts *p, uid_t uid)
+/* With a file mapped that belongs to a user. */
+static void begin_with(struct parts *p, const char *path, uid_t uid)
 {
 	const struct process process = { .tgid = 1, .incarnation = 1 };
-	struct module module = { .kind = MODULE_FILE, .ino = 1, .path = "one.so" };
+	struct module module = { .kind = MODULE_FILE, .ino = 1, .path = path };
 	struct mapping map = { .start = 0x1000, .end = 0x2000 };
 
 	*p = (struct parts){ 0 };
-	assert_int_equal(chown("one.so", uid, uid), 0);
+	assert_int_equal(chown(path, uid, uid), 0);
 	assert_int_equal(worker_new(&p->worker), 0);
 	assert_int_equal(module_table_new(&p->modules), 0);
 	assert_int_equal(
@@ -93,6 +93,11 @@ static void begin(struct parts *p, uid_t uid)
 	assert_int_equal(files_request(p->files, &process, &map), 0);
 	assert_int_equal(files_collect(p->files, 5000), 0);
 	p->module = map.module;
+}
+
+static void begin(struct parts *p, uid_t uid)
+{
+	begin_with(p, "one.so", uid);
 	assert_non_null(files_elf_info(p->files, p->module));
 }
 
@@ -227,6 +232,33 @@ static void what_code_said_is_not_read_again(void **state)
 	end(&p);
 }
 
+/* Code that another system's loader maps, Wine's say: it has calls like any. But who knows
+ * what its maker does with return addresses? What is proven stays. */
+static void files_that_are_no_elf_files_have_calls(void **state)
+{
+#ifdef __aarch64__
+	static const uint8_t call[] = { 0x10, 0, 0, 0x94 };
+#else
+	static const uint8_t call[] = { 0xe8, 0x10, 0, 0, 0 };
+#endif
+	uint8_t code[512] = "MZ";
+	uint32_t called, mistaken, proven;
+	struct parts p;
+
+	memcpy(code + 256 - sizeof(call), call, sizeof(call));
+	write_file("one.dll", code, sizeof(code));
+	begin_with(&p, "one.dll", 0);
+	assert_null(files_elf_info(p.files, p.module));
+	called = add(&p, 256, true);
+	mistaken = add(&p, 320, true);
+	proven = add(&p, 320, false);
+	check(&p);
+	assert_int_equal(names_bad_return(p.names, called), BAD_RETURN_NONE);
+	assert_int_equal(names_bad_return(p.names, mistaken), BAD_RETURN_MISTAKEN);
+	assert_int_equal(names_bad_return(p.names, proven), BAD_RETURN_NONE);
+	end(&p);
+}
+
 /* Nor is it taken for said what there was no time to read. */
 static void what_was_not_read_is_not_kept(void **state)
 {
@@ -271,6 +303,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(frames_of_a_page_cost_a_read),
+		cmocka_unit_test(files_that_are_no_elf_files_have_calls),
 		cmocka_unit_test(what_code_said_is_not_read_again),
 		cmocka_unit_test(what_was_not_read_is_not_kept),
 		cmocka_unit_test(verdicts_do_not_grow),

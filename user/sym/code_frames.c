@@ -5,10 +5,21 @@
 #include "base/hmap.h"
 #include "base/vec.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 
+#ifdef __aarch64__
+#define HOST_MACHINE EM_AARCH64
+#else
+#define HOST_MACHINE EM_X86_64
+#endif
+
 #define NO_USER SIZE_MAX /* whose time is not counted */
+
+/* Of what is no ELF file (Wine's programs, .NET's libraries): it lies in memory as in the
+ * file, and is for this machine. */
+static const struct elf_info no_elf = { .machine = HOST_MACHINE, .type = ET_NONE };
 
 struct frame_place {
 	uint64_t offset;
@@ -125,6 +136,13 @@ static void end_turn(struct code_frames *frames)
 	frames->user = NO_USER;
 }
 
+static const struct elf_info *info_of(const struct files *files, uint32_t module)
+{
+	const struct elf_info *info = files_elf_info(files, module);
+
+	return !info && files_state(files, module) == FILE_UNREADABLE ? &no_elf : info;
+}
+
 static void begin_turn(struct code_frames *frames, uint32_t module)
 {
 	int fd = files_fd(frames->files, module);
@@ -133,7 +151,7 @@ static void begin_turn(struct code_frames *frames, uint32_t module)
 	frames->of = (struct code_file){ { frames->pages, fd }, NULL };
 	if (fd < 0)
 		return;
-	frames->of.info = files_elf_info(frames->files, module);
+	frames->of.info = info_of(frames->files, module);
 	file_pages_allow(frames->pages,
 			 take_turn(frames, files_payer(frames->files, module)));
 }

@@ -33,10 +33,11 @@ const struct frame *code_frames_get(const struct code_frames *frames, uint32_t i
 
 struct code_file {
 	struct paged_file file; /* until the next one is asked for */
-	const struct elf_info *info;
+	const struct elf_info
+		*info; /* of what is no ELF file: a type of ET_NONE, no segments */
 };
 
-/* The file of a frame's module; false: there is none, or nothing is known of it. */
+/* The file of a frame's module; false: there is none, or nothing is known of it yet. */
 bool code_frames_file(struct code_frames *frames, const struct frame *frame,
 		      struct code_file *ret);
 

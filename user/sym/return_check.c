@@ -75,10 +75,12 @@ bool return_check_code(uint16_t machine, const uint8_t before[RETURN_BYTES_BEFOR
 }
 
 /* Code that the loader maps as it is; of what else is in a file (an engine's own cache
- * of compiled code) nobody knows where it is gone on in. */
-static bool is_linked(const struct elf_info *info)
+ * of compiled code) nobody knows where it is gone on in. What is no ELF file has calls
+ * like any, but who maps it may keep something else where return addresses are. */
+static bool has_calls(const struct frame *frame, const struct elf_info *info)
 {
-	return info->type == ET_EXEC || info->type == ET_DYN;
+	return info->type == ET_EXEC || info->type == ET_DYN ||
+	       (info->type == ET_NONE && frame->unproven);
 }
 
 /* A nop of 5 bytes or more, over which a program may have written a call since (XRay's,
@@ -121,7 +123,7 @@ static bool is_bad_return(const struct frame *frame, const struct code_file *in,
 {
 	uint8_t bytes[RETURN_BYTES_BEFORE + RETURN_BYTES_AFTER] = { 0 };
 
-	if (!is_to_be_checked(frame) || !is_linked(in->info) ||
+	if (!is_to_be_checked(frame) || !has_calls(frame, in->info) ||
 	    frame->offset < RETURN_BYTES_BEFORE)
 		return false;
 	if (paged_read(&in->file, frame->offset - RETURN_BYTES_BEFORE, bytes,
