@@ -185,3 +185,10 @@ int bottom_ends_thread(__u32 hook)
 
 	return s && read_user(code, sizeof(code), s->pc) && ends_thread(code);
 }
+
+int bottom_is_called(__u64 pc)
+{
+	__u8 before[CODE_BEFORE] = { 0 };
+
+	return read_user(before, CODE_BEFORE, pc - CODE_BEFORE) && call_ends(before);
+}

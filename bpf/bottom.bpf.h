@@ -12,4 +12,7 @@ int bottom_doubt_caller(__u32 hook); /* where there is one, by s->call */
 /* Does the code that the frame at hand goes on with end its thread? */
 int bottom_ends_thread(__u32 hook);
 
+/* Does a call end at this address? False also where the code can't be read. */
+int bottom_is_called(__u64 pc);
+
 #endif

@@ -138,6 +138,17 @@ int walk_begin(__u32 hook)
 	return 1;
 }
 
+/* Does a frame pointer that nothing proves lead to another stack than that of the frame at
+ * hand, to an address that nobody called from? Then it is some data's. Who generates code
+ * uses the register as he likes (PyPy for what replaces a stack), and may keep data where
+ * his code is. */
+static __always_inline bool leads_astray(const struct scratch *s, __u64 fp, __u64 ra)
+{
+	return knobs.tables && s->step_kind == STEP_KIND_FP &&
+	       fp - s->sp + SAME_STACK_BYTES >= 2 * SAME_STACK_BYTES &&
+	       !bottom_is_called(ra);
+}
+
 /* To the caller of the frame at hand by its frame record; an ending, or
  * STEP_OK: there. */
 static __always_inline __u32 frame_pointer_step(struct scratch *s)
@@ -157,6 +168,8 @@ static __always_inline __u32 frame_pointer_step(struct scratch *s)
 	if (ra & ~FRAME_ADDR_MASK)
 		return s->step_kind == STEP_KIND_PROVEN_FP ? end_by_word(s, ra)
 							   : END_BROKEN;
+	if (leads_astray(s, fp, ra))
+		return END_BROKEN;
 	s->pc = ra;
 	s->sp = fp + FRAME_BYTES;
 	s->step_bytes = s->fp - fp;

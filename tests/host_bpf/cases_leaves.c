@@ -149,6 +149,73 @@ static void test_generated_no_leaf(void **state)
 	}
 }
 
+/*
+ * Its frame pointer may be anything's, as PyPy's that leads to what it has instead of a
+ * stack: what seems to be the return address is a word of that. A caller on another stack
+ * has called; on the same one others than calls may have put an address there (HotSpot's
+ * interpreter does).
+ */
+static void test_generated_elsewhere(void **state)
+{
+	enum { AWAY = 0x100000 };
+	static const struct {
+		int64_t away; /* from sp */
+		bool is_called, is_caller;
+	} cases[] = {
+		{ AWAY, false, false },	      { -AWAY, false, false },
+		{ AWAY, true, true },	      { -AWAY, true, true },
+		{ 0x100, false, true },	      { -0x100, false, true },
+		{ 64 << 10, false, false },   { (64 << 10) - 16, false, true },
+		{ -(64 << 10), false, true }, { -(64 << 10) - 16, false, false },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct sampled at = put_generated_leaf("\x90\x90", 1, 0);
+		const uint64_t ra = GENERATED + 0x800;
+
+		at.fp = at.sp + (uint64_t)cases[i].away;
+		memory_put(ra - 8, 0);
+		memory_put(ra, 0);
+		if (cases[i].is_called)
+			put_call_before(ra);
+		put_frame(at.fp, 0, ra);
+		if (cases[i].is_caller)
+			ASSERT_WALK(&at, "UP", "8001 8800", FP_ZERO);
+		else
+			ASSERT_WALK(&at, "U", "8001 cut", BROKEN);
+	}
+}
+
+/* And so may the frame pointer that such code leaves to whom it calls. */
+static void test_generated_caller_elsewhere(void **state)
+{
+	const struct unwind_rule rules[] = { RULE_SP(0x20), RULE_OF(END) };
+	const uint64_t data = STACK + 0x100000;
+
+	for (int is_called = 0; is_called < 2; is_called++) {
+		struct sampled at;
+
+		world_setup(NULL);
+		mapping_table_add(GENERATED, GENERATED + 0x1000, 0, 0, UNWIND_BY_FP);
+		put_code(rules, 2, 0);
+		memory_put(GENERATED, 0);
+		memory_put(GENERATED + 8, 0);
+		memory_put(GENERATED + 16, 0);
+		at = leaf_in_code(0);
+		at.fp = data;
+		memory_put(STACK + 0x18, GENERATED + 8);
+		memory_put(GENERATED + 0x7f8, 0);
+		memory_put(GENERATED + 0x800, 0);
+		if (is_called)
+			put_call_before(GENERATED + 0x800);
+		put_frame(data, 0, GENERATED + 0x800);
+		if (is_called)
+			ASSERT_WALK(&at, "UCP", "10000 8008 8800", FP_ZERO);
+		else
+			ASSERT_WALK(&at, "UC", "10000 8008 cut", BROKEN);
+	}
+}
+
 /* What a call returns to says where its caller is, if it does nothing but return. */
 static void test_generated_caller(void **state)
 {
@@ -330,6 +397,7 @@ int run_leaf_cases(void)
 {
 	static const struct CMUnitTest tests[] = {
 		CASE(test_generated_leaf),	 CASE(test_generated_no_leaf),
+		CASE(test_generated_elsewhere),	 CASE(test_generated_caller_elsewhere),
 		CASE(test_generated_caller),	 CASE(test_inline_switch),
 		CASE(test_ra_in_register),	 CASE(test_in_syscall),
 		CASE(test_generated_in_syscall),

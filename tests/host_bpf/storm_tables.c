@@ -70,6 +70,14 @@ static bool is_call(uint64_t code)
 	return before[3] == 0xe8;
 }
 
+/* Did somebody call from there? */
+static bool is_called(uint64_t pc)
+{
+	uint64_t code;
+
+	return memory_get(pc - 8, &code) && is_call(code);
+}
+
 /* How it leads on where there is no rule: is it told that nothing was called there? */
 static enum step_kind look_without_rule(const struct plain *p,
 					const struct unwind_mapping *mapping)
@@ -291,6 +299,10 @@ static enum ending step_by_fp(struct plain *p)
 		return END_UNREADABLE;
 	if (!ra || ra > FRAME_ADDR_MASK)
 		return ra ? END_BROKEN : END_FP_ZERO;
+	if (p->step_kind == STEP_KIND_FP &&
+	    (p->fp < p->sp - SAME_STACK_BYTES || p->fp >= p->sp + SAME_STACK_BYTES) &&
+	    !is_called(ra))
+		return END_BROKEN;
 	p->bx_is_known = false;
 	p->kind = p->step_kind == STEP_KIND_FP ? FRAME_UNPROVEN : FRAME_CALLER;
 	p->sp = p->fp + 16;

@@ -273,12 +273,15 @@ static const struct truth_case cases[] = {
 			    SHORT("27", AT("a9") ";" AT("b8") "|" AT("b9") "|" AT(
 						"bc") "|" AT("be") "|" AT("bf")),
 			    SHORT("27", AT("ad")),
+			    /* what its register leads to is no caller: cut at two of these */
+			    SHORT("2c", AT("d0") "|" AT("d1") "|" AT("d6") "|" AT(
+						"d8") "|" AT("d9") "|" AT("da")),
 			    { "main;run;" AT("06") "|" AT("1a") "|" AT("1d") "|" AT(
-				    "22") "|" AT("27") },
+				    "22") "|" AT("27") "|" AT("2c") },
 			    { "main;run;" AT("50") "|" AT("a0") "|" AT("a4"),
 			      CLASS_FP_LEAF },
 			    { "main;sys_call" } },
-		.bounds = { { CLASS_FP_LEAF, .1 } },
+		.bounds = { { CLASS_FP_LEAF, .1 }, { CLASS_CUT, .4 } },
 	},
 	{
 		/* behind the frame pointer's load, or the stack pointer's, it is cut */

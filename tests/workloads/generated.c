@@ -7,6 +7,7 @@
  */
 #include "work.h"
 
+#include <stdint.h>
 #include <sys/mman.h>
 
 /* Where all of it lies: so a profile's addresses are known. */
@@ -29,7 +30,8 @@ static const unsigned char code[] = {
 	[0x1a] = 0x48, 0x89,  0xe3,	     /* mov %rsp,%rbx */
 	[0x1d] = 0xe8, 0x5e,  0,    0,	  0, /* call 0x80 */
 	[0x22] = 0xe8, 0x79,  0,    0,	  0, /* call 0xa0 */
-	[0x27] = 0xeb, 0xdd,		     /* jmp 0x06 */
+	[0x27] = 0xe8, 0xa4,  0,    0,	  0, /* call 0xd0 */
+	[0x2c] = 0xeb, 0xd8,		     /* jmp 0x06 */
 	[0x40] = 0xf3, 0x0f,  0x1e, 0xfa,    /* endbr64 */
 	[0x44] = PUSH, MOVE,  POP,  RET,  [0x50] = PAUSE,
 	PUSH,	       MOVE,  POP,  RET,  [0x60] = PUSH,
@@ -44,6 +46,15 @@ static const unsigned char trampoline[] = {
 	0x48, 0x83, 0xec, 0x08, 0xe8,	       0x0f, 0,	    0,	 0,   0x48,
 	0x83, 0xc4, 0x08, RET,	[0x18] = PUSH, MOVE, PAUSE, POP, RET,
 };
+
+/* As PyPy's, which has something else in the register: data, that lies among the code and
+ * begins with two words as a frame record does. Nobody called from where the second leads. */
+#define ASTRAY 0xd0
+static const unsigned char astray[] = {
+	PUSH, 0xbd, 0, 8, 0, 0x10, PAUSE, 0x90, POP, RET, /* mov $DATA,%ebp; nop */
+};
+#define DATA 0x800
+static const uint64_t data[] = { 0, 0x10000900 };
 
 /* As V8's: testb $0,53(%rbx); jne. */
 #define CHECKED 0x80
@@ -71,6 +82,8 @@ int main(int argc, char **argv)
 	memcpy(at, code, sizeof(code));
 	memcpy((unsigned char *)at + CHECKED, checked, sizeof(checked));
 	memcpy((unsigned char *)at + TRAMPOLINE, trampoline, sizeof(trampoline));
+	memcpy((unsigned char *)at + ASTRAY, astray, sizeof(astray));
+	memcpy((unsigned char *)at + DATA, data, sizeof(data));
 	if (mprotect(at, CODE_BYTES, PROT_READ | PROT_EXEC))
 		return 2;
 	memcpy(&rounds, &at, sizeof(rounds));
