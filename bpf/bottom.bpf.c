@@ -91,9 +91,7 @@ static __always_inline int row_back(struct scratch *s, __u32 hook, __u64 begin, 
  * Is the code at `pc`, of the frame below, in the function that begins there? In doubt
  * it is.
  *
- * Near, it is in another one if a function begins between them: nobody goes on behind a
- * call that a compiler put at a function's end, so what is called does not return, and
- * its rows don't come back to what its first was.
+ * Near, it is in another one if a function begins between them.
  *
  * Elsewhere, if what it is in begins with a first row, where compilers let functions
  * begin. A part (.cold, where exceptions are cleaned up after) has an entry of its own,

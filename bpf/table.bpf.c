@@ -155,10 +155,8 @@ static __always_inline enum row_is look_at_row(struct scratch *s, __u32 n,
 	*ret_offset = row.offset;
 	if (rule->cfa == UNWIND_CFA_NONE)
 		return ROW_BETWEEN;
-	return rule->cfa == UNWIND_CFA_SP && rule->fp == UNWIND_FP_SAME &&
-			       rule->cfa_offset == (FP_GIVES_SP ? 8 : 0)
-		       ? ROW_FIRST
-		       : ROW_WITHIN;
+	return rule->cfa == UNWIND_CFA_SP && rule->reg == UNWIND_FIRST ? ROW_FIRST
+								       : ROW_WITHIN;
 }
 
 /* The code before that address into *ret, and what follows as far as it can be read. */

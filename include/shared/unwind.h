@@ -96,6 +96,10 @@ enum unwind_ra {
  * alone, even by a CFA by dereference: that is a stack that the code has aligned. */
 #define UNWIND_BY_CODE 2
 
+/* Or: a function that compilers made begins here, with nothing on the stack but what a call
+ * leaves there. Its last rows may say the same without that. */
+#define UNWIND_FIRST 3
+
 /* Beside the number of a REG's register: what is called there leaves that alone, so it is
  * known in the sampled frame's caller, too. */
 #define UNWIND_KEPT 0x80

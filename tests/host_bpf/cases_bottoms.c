@@ -267,7 +267,7 @@ static void test_bottom_by_fp(void **state)
 	ASSERT_WALK(&at, "UCC", "10000 10108 10208", START);
 }
 
-#define FIRST_RULE RULE_SP(8)
+#define FIRST_RULE RULE(.cfa = UNWIND_CFA_SP, .cfa_offset = 8, .reg = UNWIND_FIRST)
 
 #define WHOLE (FUNCTION(0) + 0x10)
 
@@ -356,6 +356,27 @@ static void test_bottom_at_first_byte(void **state)
 	ASSERT_WALK(&at, "UCC", "10020 10200 10408", START);
 }
 
+/* Within a function the stack may be as it was at first: gcc probes it so
+ * (-fstack-clash-protection) in what never returns. */
+static void test_first_byte_above_a_probe(void **state)
+{
+	const struct unwind_rule rules[] = { FIRST_RULE,    RULE_SP(0x10), RULE_SP(8),
+					     RULE_SP(0x20), RULE_SP(0x10), FIRST_RULE,
+					     RULE_OF(END) };
+	struct sampled at;
+
+	put_code(rules, 7, UNWIND_CALLS);
+	at = leaf_in_code(FUNCTION(3) - FUNCTION(0)); /* of one that begins at 0 */
+	memory_put(STACK + 0x18, FUNCTION(5));
+	put_call(STACK + 0x20, 0x10, 6);
+	put_call_before(SITE(6));
+	for (int i = 0; i < 4; i++)
+		memory_put(FUNCTION(0) + 8 * (uint64_t)i, 0x90909090909090);
+	memory_put(FUNCTION(5) - 8,
+		   (uint64_t)(FUNCTION(0) - FUNCTION(5)) << 32 | 0xe8000000);
+	ASSERT_WALK(&at, "UCC", "10300 10500 10608", START);
+}
+
 /* Two calls in turn are the last thing that their functions do: the frame below is in
  * the function before the one whose first byte it returns to. */
 static void test_first_byte_twice(void **state)
@@ -418,6 +439,7 @@ int run_bottom_cases(void)
 		CASE(test_bottom_without_rule),
 		CASE(test_bottom_with_rule),
 		CASE(test_bottom_by_fp),
+		CASE(test_first_byte_above_a_probe),
 		CASE(test_first_byte_above_a_part),
 		CASE(test_bottom_at_first_byte),
 		CASE(test_first_byte_twice),

@@ -143,11 +143,10 @@ const char *storm_lie(const struct sampled *at, const struct sample_rec *rec)
 void storm_count(struct storm_sum *sum, const struct sample_rec *rec)
 {
 	sum->endings[rec->ending]++;
-	sum->signals -= rec->n_thread > 0; /* the leaf is none */
 	for (uint32_t i = rec->n_kernel; i < rec->n_words; i++) {
 		switch (FRAME_KIND(rec->words[i])) {
 		case FRAME_USER:
-			sum->signals++;
+			sum->signals += i > rec->n_kernel; /* the leaf is none */
 			break;
 		case FRAME_CALLER:
 		case FRAME_LAUNCH:

@@ -27,6 +27,8 @@ static struct unwind_rule some_rule(uint64_t *chance)
 	case 0 ... 5:
 		rule.cfa = UNWIND_CFA_SP;
 		rule.cfa_offset = 8 + 8 * below(chance, 24);
+		if (rule.cfa_offset == 8 && below(chance, 2))
+			rule.reg = UNWIND_FIRST;
 		break;
 	case 6 ... 7:
 		return RULE_FP;

@@ -100,7 +100,7 @@ static bool begins_function(uint64_t addr)
 				 *before = table_rule_at(addr - 1);
 
 	return rule && rule != before && rule->cfa == UNWIND_CFA_SP &&
-	       rule->fp == UNWIND_FP_SAME && rule->cfa_offset == (fp_gives_sp ? 8 : 0);
+	       rule->reg == UNWIND_FIRST;
 }
 
 /* The same of a caller that has a rule. Storms make no code of functions that call. */

@@ -297,6 +297,17 @@ static const struct truth_case cases[] = {
 		.bounds = { { CLASS_CUT, 1 } },
 	},
 	{
+		.name = "probe",
+		.program = "probe",
+		.args = "%m",
+		.kinds = "gcc-O2 clang-O2-omit",
+		.tabled = true,
+		.seen = "turn_probe",
+		.thread = { { "main;serve_probe;loop_probe;turn_probe" },
+			    { "main;serve_probe;loop_probe" },
+			    { "main;sys_call" } },
+	},
+	{
 		/* a quarter is cut, or has a gap: the helper that uses the register */
 		.name = "kept",
 		.program = "kept",

@@ -80,6 +80,14 @@ static bool leads_away(const struct unwind_rule *rule)
 	       rule->fp != UNWIND_FP_DEREF;
 }
 
+/* As a call leaves the stack. A part of a function (.cold) begins deeper. */
+static bool is_first(const struct cfi_exec *exec, const struct unwind_rule *rule)
+{
+	return exec->pc == exec->begin && exec->from <= exec->begin &&
+	       rule->cfa == UNWIND_CFA_SP && rule->fp == UNWIND_FP_SAME && !rule->reg &&
+	       rule->cfa_offset == (exec->machine->ra_below_cfa ? 8 : 0);
+}
+
 static void mark_lead(struct cfi_exec *exec, struct unwind_rule *rule)
 {
 	if (exec->pc == exec->begin)
@@ -109,6 +117,8 @@ static int row_until(struct cfi_exec *exec, uint64_t until)
 						expr.n);
 	}
 	mark_lead(exec, &rule);
+	if (is_first(exec, &rule))
+		rule.reg = UNWIND_FIRST;
 	return give_row(exec, until, &rule);
 }
 
