@@ -71,11 +71,13 @@ static int setup(void **state)
 	return shell("gcc -w -O2 -shared -fPIC s.c -o one.so && truncate -s 1G one.so");
 }
 
-/* With a file mapped that belongs to a user. */
-static void begin_with(struct parts *p, const char *path, uid_t uid)
+/* With a file mapped that belongs to a user; or to be written to as well. */
+static void begin_mapped(struct parts *p, const char *path, uid_t uid, bool is_written)
 {
 	const struct process process = { .tgid = 1, .incarnation = 1 };
-	struct module module = { .kind = MODULE_FILE, .ino = 1, .path = path };
+	struct module module = {
+		.kind = MODULE_FILE, .ino = 1, .is_written = is_written, .path = path
+	};
 	struct mapping map = { .start = 0x1000, .end = 0x2000 };
 
 	*p = (struct parts){ 0 };
@@ -93,6 +95,11 @@ static void begin_with(struct parts *p, const char *path, uid_t uid)
 	assert_int_equal(files_request(p->files, &process, &map), 0);
 	assert_int_equal(files_collect(p->files, 5000), 0);
 	p->module = map.module;
+}
+
+static void begin_with(struct parts *p, const char *path, uid_t uid)
+{
+	begin_mapped(p, path, uid, false);
 }
 
 static void begin(struct parts *p, uid_t uid)
@@ -259,6 +266,25 @@ static void files_that_are_no_elf_files_have_calls(void **state)
 	end(&p);
 }
 
+/* As Lisps have it whose image is a program. */
+static void what_is_written_to_is_not_as_in_its_file(void **state)
+{
+	for (int is_written = 0; is_written < 2; is_written++) {
+		uint32_t unproven, proven;
+		struct parts p;
+
+		begin_mapped(&p, "one.so", 0, is_written);
+		unproven = add(&p, 8192 + 64, true);
+		proven = add(&p, 8192 + 64, false);
+		check(&p);
+		assert_int_equal(names_bad_return(p.names, proven),
+				 is_written ? BAD_RETURN_NONE : BAD_RETURN_BOTTOM);
+		assert_int_equal(names_bad_return(p.names, unproven),
+				 is_written ? BAD_RETURN_NONE : BAD_RETURN_MISTAKEN);
+		end(&p);
+	}
+}
+
 /* Nor is it taken for said what there was no time to read. */
 static void what_was_not_read_is_not_kept(void **state)
 {
@@ -304,6 +330,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(frames_of_a_page_cost_a_read),
 		cmocka_unit_test(files_that_are_no_elf_files_have_calls),
+		cmocka_unit_test(what_is_written_to_is_not_as_in_its_file),
 		cmocka_unit_test(what_code_said_is_not_read_again),
 		cmocka_unit_test(what_was_not_read_is_not_kept),
 		cmocka_unit_test(verdicts_do_not_grow),

@@ -186,6 +186,29 @@ static void deleted_files_go_by_their_names(void **state)
 	expect_path("/a (deleted) (deleted)", "/a (deleted)");
 }
 
+/* A file is another where its code may be written to, and only there: whoever maps a
+ * library so is not asked of what others run. */
+static void who_may_write_to_code_runs_another_file(void **state)
+{
+	struct side_event event = { .kind = SIDE_MMAP,
+				    .time_ns = 10,
+				    .start = 0x1000,
+				    .bytes = 0x1000,
+				    .ino = 1,
+				    .path = "/a" };
+
+	for (uint32_t pid = 7; pid < 9; pid++) {
+		const struct mapping *map;
+
+		event.pid = event.tid = pid;
+		event.is_written = pid == 8;
+		assert_int_equal(process_apply(table, &event), 0);
+		map = process_mapping(process_get(table, pid), 0x1000);
+		assert_int_equal(module_get(modules, map->module)->is_written,
+				 event.is_written);
+	}
+}
+
 /* What was read of /proc, or of a record, is the same to whoever reads it next. */
 static void what_is_written_reads_the_same(void **state)
 {
@@ -197,10 +220,14 @@ static void what_is_written_reads_the_same(void **state)
 
 	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
 		strcpy(event.path, paths[i]);
+		event.is_shared = i & 1;
+		event.is_written = i & 2;
 		str_clear(&record);
 		side_event_write(&record, &event);
 		assert_int_equal(side_event_read(&read, record.s, record.n), 0);
 		assert_string_equal(read.path, paths[i]);
+		assert_int_equal(read.is_shared, event.is_shared);
+		assert_int_equal(read.is_written, event.is_written);
 	}
 	memset(event.path, 'x', n); /* the longest one */
 	strcpy(event.path + n - strlen(" (deleted)"), " (deleted)");
@@ -216,6 +243,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_copy_in_its_place_is_the_file_s, begin,
 						end),
 		cmocka_unit_test_setup_teardown(other_memory_is_no_copy, begin, end),
+		cmocka_unit_test_setup_teardown(who_may_write_to_code_runs_another_file,
+						begin, end),
 		cmocka_unit_test_setup_teardown(what_is_split_keeps_its_bytes, begin,
 						end),
 		cmocka_unit_test_setup_teardown(what_one_maps_is_not_the_others, begin,

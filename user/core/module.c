@@ -14,7 +14,7 @@
  * code is the process's own. */
 struct module_identity {
 	uint64_t ino;
-	uint32_t kind, maj, min, pid, incarnation, reserved;
+	uint32_t kind, maj, min, pid, incarnation, is_written;
 };
 
 #define PATH_BYTES 4096
@@ -89,6 +89,7 @@ static size_t make_key(const struct module *module, unsigned char *key)
 		.ino = module->ino,
 		.pid = module->kind == MODULE_JIT ? module->pid : 0,
 		.incarnation = module->kind == MODULE_JIT ? module->incarnation : 0,
+		.is_written = module->kind == MODULE_FILE && module->is_written,
 	};
 	size_t n = strnlen(module->path, PATH_BYTES - 1);
 

@@ -31,7 +31,10 @@ struct module {
 	uint64_t ino;
 	uint32_t pid;	      /* MODULE_JIT: whose; MODULE_FILE: first seen in */
 	uint32_t incarnation; /* MODULE_JIT */
-	const char *path;     /* as mapped, in the process's own root; never NULL */
+	/* MODULE_FILE: may be written to where it is mapped as code, so what runs need not
+	 * be what the file has */
+	bool is_written;
+	const char *path; /* as mapped, in the process's own root; never NULL */
 };
 
 #define MODULES_MAX	 (1u << 20)
