@@ -84,6 +84,29 @@ static void names_assembly_up_to_the_next_symbol(void **state)
 	close(fd);
 }
 
+/* What gcc puts into each program has no size either, and nothing of what follows. */
+static void what_is_gccs_ends_soon(void **state)
+{
+	static const char source[] = ".text\n"
+				     "frame_dummy: nop\n.rept 499\nnop\n.endr\n"
+				     "frame_dummy2: nop\n.rept 499\nnop\n.endr\n";
+	uint64_t first, second;
+	int fd;
+
+	write_file("gccs.s", source, strlen(source));
+	assert_int_equal(shell("gcc -shared -nostdlib gccs.s -o gccs.so"), 0);
+	first = nm_value("", "gccs.so", "frame_dummy");
+	second = nm_value("", "gccs.so", "frame_dummy2");
+	fd = open_file("gccs.so");
+	assert_string_equal(name_by(file_names, fd, offset_of(fd, first)), "frame_dummy");
+	assert_string_equal(name_by(file_names, fd, offset_of(fd, first + 8)),
+			    "frame_dummy");
+	assert_string_equal(name_by(file_names, fd, offset_of(fd, first + 100)), "");
+	assert_string_equal(name_by(file_names, fd, offset_of(fd, second + 100)),
+			    "frame_dummy2");
+	close(fd);
+}
+
 static void gives_the_name_that_users_know(void **state)
 {
 	int fd = open_file("syms.so");
@@ -321,6 +344,7 @@ int main(void)
 		cmocka_unit_test(names_functions_by_their_size),
 		cmocka_unit_test(names_assembly_up_to_the_next_symbol),
 		cmocka_unit_test(gives_the_name_that_users_know),
+		cmocka_unit_test(what_is_gccs_ends_soon),
 		cmocka_unit_test(never_gives_a_neighbours_name),
 		cmocka_unit_test(reads_a_debug_file),
 		cmocka_unit_test(agrees_with_the_loader),

@@ -82,6 +82,22 @@ static bool is_mapping(const char *name, size_t n)
 	return !n || (n > 1 && name[0] == '.' && name[1] == 'L');
 }
 
+#define STARTUP_MAX 80 /* bytes of one; arm64's largest has 76 */
+
+/* gcc's own, that it puts into each program, of no size: what lies behind them is not
+ * theirs. GHC has few symbols of its own there. */
+static bool is_startup(const char *name, size_t n)
+{
+	static const char *const names[] = { "frame_dummy", "register_tm_clones",
+					     "deregister_tm_clones",
+					     "__do_global_dtors_aux" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (n == strlen(names[i]) && !memcmp(name, names[i], n))
+			return true;
+	return false;
+}
+
 static uint64_t rank_of(const Elf64_Sym *sym, const char *name, size_t n)
 {
 	unsigned char bind = ELF64_ST_BIND(sym->st_info);
@@ -131,6 +147,8 @@ static void take_bare(struct elf_pass *pass, const Elf64_Sym *sym,
 	name = elf_strings_at(&pass->strings[pass->table], sym->st_name, &n);
 	if (is_mapping(name, n))
 		return;
+	if (is_startup(name, n) && symbol->end - symbol->start > STARTUP_MAX)
+		symbol->end = symbol->start + STARTUP_MAX;
 	symbol->rank = rank_of(sym, name, n);
 	candidates_below(pass->batch, symbol);
 }
