@@ -184,6 +184,15 @@ int bottom_ends_thread(__u32 hook)
 	return s && read_user(code, sizeof(code), s->pc) && ends_thread(code);
 }
 
+int bottom_zeroes_fp(__u32 hook)
+{
+	struct scratch *s = scratch(hook);
+	__u8 code[BEGIN_BYTES] = { 0 };
+
+	return s && read_user(code, sizeof(code), s->pc - sizeof(code)) &&
+	       zeroes_fp(code);
+}
+
 int bottom_is_called(__u64 pc)
 {
 	__u8 before[CODE_BEFORE] = { 0 };

@@ -12,6 +12,9 @@ int bottom_doubt_caller(__u32 hook); /* where there is one, by s->call */
 /* Does the code that the frame at hand goes on with end its thread? */
 int bottom_ends_thread(__u32 hook);
 
+/* Has the code that the frame at hand goes on with set fp to 0 just before its call? */
+int bottom_zeroes_fp(__u32 hook);
+
 /* Does a call end at this address? False also where the code can't be read. */
 int bottom_is_called(__u64 pc);
 

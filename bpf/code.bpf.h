@@ -51,7 +51,8 @@ static __always_inline bool is_restorer(__u64 pc)
 	return read_user(code, RESTORER_BYTES, pc) && restores(code);
 }
 
-#define EXIT_BYTES 16 /* of code that ends a thread */
+#define EXIT_BYTES  16 /* of code that ends a thread */
+#define BEGIN_BYTES 24 /* of code that begins a stack, up to the call */
 
 #if defined(__TARGET_ARCH_arm64)
 /* bl, blr, blraa and its like */
@@ -99,6 +100,17 @@ static __always_inline bool ends_thread(const __u8 code[EXIT_BYTES])
 
 	for (int i = 0; i < 2; i++)
 		if ((insns[i] & 0x7fffffff) == 0x52800ba8 && insns[i + 1] == 0xd4000001)
+			return true;
+	return false;
+}
+
+/* Does it set fp to 0: mov x29, #0, or xzr? */
+static __always_inline bool zeroes_fp(const __u8 code[BEGIN_BYTES])
+{
+	const __u32 *insns = (const __u32 *)code;
+
+	for (int i = 0; i < BEGIN_BYTES / 4; i++)
+		if (insns[i] == 0xd280001d || insns[i] == 0xaa1f03fd)
 			return true;
 	return false;
 }
@@ -299,6 +311,21 @@ static __always_inline bool ends_thread(const __u8 code[EXIT_BYTES])
 				      (code[i + 4] == 0x0f && code[i + 5] == 0x05)))
 			return true;
 	return false;
+}
+
+/* Does it set rbp to 0: xor or sub of itself, in their two forms? verifier: no branches,
+ * which the loop would multiply */
+static __always_inline bool zeroes_fp(const __u8 code[BEGIN_BYTES])
+{
+	__u64 found = 0;
+
+	for (int i = 0; i < BEGIN_BYTES - 1; i++) {
+		__u64 form = code[i] & 0xfd;
+
+		/* 0, less 1: all bits */
+		found |= ((code[i + 1] ^ 0xed) | ((form ^ 0x31) * (form ^ 0x29))) - 1;
+	}
+	return found >> 63;
 }
 
 #define LEAF_RETURN_BYTES 1

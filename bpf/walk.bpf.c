@@ -312,6 +312,18 @@ static __always_inline __u32 why_at_start(struct scratch *s, __u32 hook)
 		       : END_START;
 }
 
+/* A frame pointer of 0, in code that no rule tells of: it ends the thread, or has set that
+ * itself, as who begins a stack that he made does so that nobody goes on there. */
+static __always_inline __u32 why_at_zero(struct scratch *s, __u32 hook)
+{
+	if (s->mapping.table && bottom_ends_thread(hook))
+		return END_START;
+	return s->step_kind == STEP_KIND_FP && bottom_zeroes_fp(hook) &&
+			       process_find_base(hook) == BASE_AWAY
+		       ? END_FIBER
+		       : END_FP_ZERO;
+}
+
 /* Did a word of no address say that the stack was made by hand? */
 static __always_inline bool ended_by_word(const struct scratch *s)
 {
@@ -329,9 +341,8 @@ __noinline int walk_end(__u32 hook, __u32 ending)
 	else if (ending == END_FIBER && ended_by_word(s) && !s->on_waiting_thread &&
 		 process_find_base(hook) != BASE_AWAY)
 		ending = END_BROKEN; /* on the thread's own stack */
-	if (ending == END_FP_ZERO && knobs.tables && s->mapping.table &&
-	    bottom_ends_thread(hook))
-		ending = END_START;
+	if (ending == END_FP_ZERO && knobs.tables)
+		ending = why_at_zero(s, hook);
 	/* what is not mapped as far as is known may be so since */
 	if (s->step_kind == STEP_KIND_UNMAPPED && ending == END_BROKEN &&
 	    process_maps_more(hook)) {

@@ -215,6 +215,49 @@ static void test_bottom_without_rule(void **state)
 	ASSERT_WALK(&at, "UCCP", "10000 10108 10208 10008", FP_ZERO);
 }
 
+/* Or code that sets the frame pointer to 0 before its call, which Photon's stub has no rule
+ * for. On the thread's own stack it has a caller all the same. */
+static void test_bottom_that_zeroes_fp(void **state)
+{
+	static const struct {
+		const char code[17];
+		bool is_bottom;
+	} cases[] = {
+		{ "\x48\x31\xed\x48\x8b\x7b\x40\x48\x89\x6b\x40\xff\x53\x48", true },
+		{ "\x90\x90\x90\x90\x90\x90\x90\x90\x90\x31\xed\xff\x53\x48", true },
+		{ "\x90\x90\x90\x90\x90\x90\x90\x90\x90\x29\xed\xff\x53\x48", true },
+		{ "\x90\x90\x90\x90\x90\x90\x90\x90\x90\x2b\xed\xff\x53\x48", true },
+		{ "\x90\x90\x90\x90\x90\x90\x90\x90\x90\x33\xed\xff\x53\x48", true },
+		{ "\x90\x90\x90\x90\x90\x90\x90\x90\x90\x01\xed\xff\x53\x48", false },
+		{ "\x90\x90\x90\x90\x90\x90\x90\x90\x90\x31\xdb\xff\x53\x48", false },
+	};
+	const struct unwind_rule rules[] = { RULE_SP(0x20), RULE_OF(NONE) };
+	const uint64_t at_call = FUNCTION(1) + 0x20;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct sampled at;
+		uint64_t words[3] = { 0 };
+
+		world_setup(NULL);
+		put_code(rules, 2, 0);
+		memcpy((char *)words + sizeof(words) - 14, cases[i].code, 14);
+		for (int k = 0; k < 3; k++)
+			memory_put(at_call - 24 + 8 * (uint64_t)k, words[k]);
+		memory_put(at_call, 0);
+		memory_put(at_call + 8, 0);
+		at = leaf_in_code(0);
+		at.fp = 0;
+		at.elsewhere = STACK;
+		memory_put(STACK + 0x18, at_call);
+		if (cases[i].is_bottom)
+			ASSERT_WALK(&at, "UC", "10000 10120", FIBER);
+		else
+			ASSERT_WALK(&at, "UC", "10000 10120", FP_ZERO);
+		at.elsewhere = 0;
+		ASSERT_WALK(&at, "UC", "10000 10120", FP_ZERO);
+	}
+}
+
 /* Where rules are: code that can be read, and in which no call ends there. */
 static void test_bottom_with_rule(void **state)
 {
@@ -437,6 +480,7 @@ int run_bottom_cases(void)
 		CASE(test_signed_placeholder),
 		CASE(test_foreign_start),
 		CASE(test_bottom_without_rule),
+		CASE(test_bottom_that_zeroes_fp),
 		CASE(test_bottom_with_rule),
 		CASE(test_bottom_by_fp),
 		CASE(test_first_byte_above_a_probe),
