@@ -209,6 +209,41 @@ static void who_may_write_to_code_runs_another_file(void **state)
 	}
 }
 
+/* Into what is mapped twice, to write to it and to run it. */
+static void what_is_shared_may_be_generated(void **state)
+{
+	static const struct {
+		const char *path;
+		bool is_shared, is_generated;
+	} cases[] = {
+		{ "/memfd:jit", true, true },
+		{ "/memfd:program", false, false },
+		{ "/root/orcexec.Ab3", true, true },
+		{ "/orcexec.Ab3", false, false },
+		{ "/root/orcexec", true, false },
+		{ "/opt/orcexec.d/lib.so", true, false },
+		{ "/usr/lib/lib.so", true, false },
+	};
+
+	for (uint32_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct side_event event = { .kind = SIDE_MMAP,
+					    .time_ns = 10,
+					    .pid = 7,
+					    .tid = 7,
+					    .start = 0x1000 * (i + 1),
+					    .bytes = 0x1000,
+					    .ino = 1,
+					    .is_shared = cases[i].is_shared };
+		const struct mapping *map;
+
+		strcpy(event.path, cases[i].path);
+		assert_int_equal(process_apply(table, &event), 0);
+		map = process_mapping(process_get(table, 7), event.start);
+		assert_int_equal(module_get(modules, map->module)->kind == MODULE_JIT,
+				 cases[i].is_generated);
+	}
+}
+
 /* What was read of /proc, or of a record, is the same to whoever reads it next. */
 static void what_is_written_reads_the_same(void **state)
 {
@@ -243,6 +278,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_copy_in_its_place_is_the_file_s, begin,
 						end),
 		cmocka_unit_test_setup_teardown(other_memory_is_no_copy, begin, end),
+		cmocka_unit_test_setup_teardown(what_is_shared_may_be_generated, begin,
+						end),
 		cmocka_unit_test_setup_teardown(who_may_write_to_code_runs_another_file,
 						begin, end),
 		cmocka_unit_test_setup_teardown(what_is_split_keeps_its_bytes, begin,

@@ -88,22 +88,29 @@ static int process_new(struct process_table *table, const struct side_event *eve
 	return 0;
 }
 
+static bool begins_with(const char *path, const char *prefix)
+{
+	return !strncmp(path, prefix, strlen(prefix));
+}
+
 /* Names that no file bears: memory that the process fills itself. What lies in a memfd
  * is a program or a library if it is mapped as those are, privately; who generates code
- * into one maps it shared, a second time to write to it. */
+ * into one maps it shared, a second time to write to it. GStreamer does so into a file of
+ * a name of its own. */
 static bool is_generated(const struct side_event *event)
 {
-	static const char memfd[] = "/memfd:";
 	static const char *const prefixes[] = { "//anon", "[heap]",    "[stack",
 						"[anon",  "/dev/zero", "/anon_hugepage",
 						"/SYSV" };
+	const char *base = strrchr(event->path, '/');
 
 	if (!event->path[0])
 		return true;
-	if (!strncmp(event->path, memfd, sizeof(memfd) - 1))
+	if (begins_with(event->path, "/memfd:") ||
+	    (base && begins_with(base, "/orcexec.")))
 		return event->is_shared;
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
-		if (!strncmp(event->path, prefixes[i], strlen(prefixes[i])))
+		if (begins_with(event->path, prefixes[i]))
 			return true;
 	return false;
 }

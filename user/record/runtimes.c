@@ -22,6 +22,7 @@ static const struct runtime {
 	{ "bun", "BUN_JSC_useJITDump=1", NULL },
 	{ "wasmtime", "wasmtime --profile=perfmap", NULL },
 	{ "libcoreclr.so", "DOTNET_PerfMapEnabled=1", NULL },
+	{ "opcache.so", "php -d opcache.jit_debug=16", NULL },
 };
 
 static const char *base_of(const char *path)
