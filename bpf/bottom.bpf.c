@@ -7,8 +7,8 @@
  * A frame whose own rule leads on is not asked, nor are files into which some return
  * without a call (UNWIND_CALLS).
  */
+#include "begin.bpf.h"
 #include "bottom.bpf.h"
-#include "code.bpf.h"
 #include "leaf.bpf.h"
 
 /* What goes on by taking its frame down and returning says where its caller is. */

@@ -51,9 +51,6 @@ static __always_inline bool is_restorer(__u64 pc)
 	return read_user(code, RESTORER_BYTES, pc) && restores(code);
 }
 
-#define EXIT_BYTES  16 /* of code that ends a thread */
-#define BEGIN_BYTES 24 /* of code that begins a stack, up to the call */
-
 #if defined(__TARGET_ARCH_arm64)
 /* bl, blr, blraa and its like */
 static __always_inline bool call_ends(const __u8 before[CODE_BEFORE])
@@ -62,12 +59,6 @@ static __always_inline bool call_ends(const __u8 before[CODE_BEFORE])
 
 	return (insn & 0xfc000000) == 0x94000000 || (insn & 0xfffffc1f) == 0xd63f0000 ||
 	       (insn & 0xfefff800) == 0xd63f0800;
-}
-
-/* blr */
-static __always_inline bool register_call_ends(const __u8 before[CODE_BEFORE])
-{
-	return (*(const __u32 *)(before + CODE_BEFORE - 4) & 0xfffffc1f) == 0xd63f0000;
 }
 
 /* Where the call leads that ends at pc, before which this code lies: bl; false: it is
@@ -91,28 +82,6 @@ static __always_inline bool jumps(__u32 insn)
 static __always_inline bool may_jump(__u64 word)
 {
 	return jumps(word) || jumps(word >> 32);
-}
-
-/* Does it end the thread: mov x8, #93 (or w8); svc #0, behind a move perhaps? */
-static __always_inline bool ends_thread(const __u8 code[EXIT_BYTES])
-{
-	const __u32 *insns = (const __u32 *)code;
-
-	for (int i = 0; i < 2; i++)
-		if ((insns[i] & 0x7fffffff) == 0x52800ba8 && insns[i + 1] == 0xd4000001)
-			return true;
-	return false;
-}
-
-/* Does it set fp to 0: mov x29, #0, or xzr? */
-static __always_inline bool zeroes_fp(const __u8 code[BEGIN_BYTES])
-{
-	const __u32 *insns = (const __u32 *)code;
-
-	for (int i = 0; i < BEGIN_BYTES / 4; i++)
-		if (insns[i] == 0xd280001d || insns[i] == 0xaa1f03fd)
-			return true;
-	return false;
 }
 
 #define LEAF_RETURN_BYTES 4
@@ -272,12 +241,6 @@ static __always_inline bool call_ends(const __u8 before[CODE_BEFORE])
 	return false;
 }
 
-static __always_inline bool register_call_ends(const __u8 before[CODE_BEFORE])
-{
-	return before[CODE_BEFORE - 2] == 0xff &&
-	       (before[CODE_BEFORE - 1] & 0xf8) == 0xd0;
-}
-
 /* Where the call leads that ends at pc, before which this code lies: call rel32; false:
  * it is none that says so. */
 static __always_inline bool call_target(__u64 before, __u64 pc, __u64 *ret)
@@ -301,31 +264,6 @@ static __always_inline bool may_jump(__u64 word)
 	return zero_bytes(word ^ EACH(0xe9)) | zero_bytes(word ^ EACH(0xeb)) |
 	       zero_bytes(word ^ EACH(0x68)) |
 	       (zero_bytes(~word) & zero_bytes((word >> 8 ^ EACH(0x20)) & EACH(0x38)));
-}
-
-/* Does it end the thread: mov of a number that ends in 60 to eax or al; syscall? */
-static __always_inline bool ends_thread(const __u8 code[EXIT_BYTES])
-{
-	for (int i = 3; i < 10; i++)
-		if (code[i] == 60 && ((code[i + 1] == 0x0f && code[i + 2] == 0x05) ||
-				      (code[i + 4] == 0x0f && code[i + 5] == 0x05)))
-			return true;
-	return false;
-}
-
-/* Does it set rbp to 0: xor or sub of itself, in their two forms? verifier: no branches,
- * which the loop would multiply */
-static __always_inline bool zeroes_fp(const __u8 code[BEGIN_BYTES])
-{
-	__u64 found = 0;
-
-	for (int i = 0; i < BEGIN_BYTES - 1; i++) {
-		__u64 form = code[i] & 0xfd;
-
-		/* 0, less 1: all bits */
-		found |= ((code[i + 1] ^ 0xed) | ((form ^ 0x31) * (form ^ 0x29))) - 1;
-	}
-	return found >> 63;
 }
 
 #define LEAF_RETURN_BYTES 1
@@ -511,15 +449,5 @@ static __always_inline bool is_torn(const __u64 *words)
 	return inline_switch_is_torn(words);
 }
 #endif
-
-/*
- * Does a thread begin at this call? What clone() starts in the middle of a function calls
- * what it was given, and ends itself when that returns. The function's own callers are
- * its maker's.
- */
-static __always_inline bool begins_thread(const struct code_around *code)
-{
-	return register_call_ends(code->before) && ends_thread((const __u8 *)code->after);
-}
 
 #endif

@@ -11,7 +11,7 @@
  * is mapped, or by which table to walk there, the walk ends: a frame pointer
  * that is none would invent callers.
  */
-#include "code.bpf.h"
+#include "begin.bpf.h"
 #include "goroutine.bpf.h"
 #include "table.bpf.h"
 

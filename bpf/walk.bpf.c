@@ -138,10 +138,10 @@ int walk_begin(__u32 hook)
 	return 1;
 }
 
-/* Does a frame pointer that nothing proves lead to another stack than that of the frame at
- * hand, to an address that nobody called from? Then it is some data's. Who generates code
- * uses the register as he likes (PyPy for what replaces a stack), and may keep data where
- * his code is. */
+/* Does a frame pointer that nothing proves lead to another stack than that of the frame
+ * at hand, to an address that nobody called from? Then it is some data's. Who generates
+ * code uses the register as he likes (PyPy for what replaces a stack), and may keep data
+ * where his code is. */
 static __always_inline bool leads_astray(const struct scratch *s, __u64 fp, __u64 ra)
 {
 	return knobs.tables && s->step_kind == STEP_KIND_FP &&
@@ -312,8 +312,8 @@ static __always_inline __u32 why_at_start(struct scratch *s, __u32 hook)
 		       : END_START;
 }
 
-/* A frame pointer of 0, in code that no rule tells of: it ends the thread, or has set that
- * itself, as who begins a stack that he made does so that nobody goes on there. */
+/* A frame pointer of 0, in code that no rule tells of: it ends the thread, or has set
+ * that itself, as who begins a stack that he made does, so that nobody goes on there. */
 static __always_inline __u32 why_at_zero(struct scratch *s, __u32 hook)
 {
 	if (s->mapping.table && bottom_ends_thread(hook))

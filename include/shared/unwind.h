@@ -96,8 +96,8 @@ enum unwind_ra {
  * alone, even by a CFA by dereference: that is a stack that the code has aligned. */
 #define UNWIND_BY_CODE 2
 
-/* Or: a function that compilers made begins here, with nothing on the stack but what a call
- * leaves there. Its last rows may say the same without that. */
+/* Or: a function that compilers made begins here, with nothing on the stack but what a
+ * call leaves there. Its other rows may say the same of the stack, without this. */
 #define UNWIND_FIRST 3
 
 /* Beside the number of a REG's register: what is called there leaves that alone, so it is

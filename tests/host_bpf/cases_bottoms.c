@@ -215,8 +215,8 @@ static void test_bottom_without_rule(void **state)
 	ASSERT_WALK(&at, "UCCP", "10000 10108 10208 10008", FP_ZERO);
 }
 
-/* Or code that sets the frame pointer to 0 before its call, which Photon's stub has no rule
- * for. On the thread's own stack it has a caller all the same. */
+/* Or code that sets the frame pointer to 0 before its call, as Photon's stub, of which
+ * there is no rule. On the thread's own stack it has a caller all the same. */
 static void test_bottom_that_zeroes_fp(void **state)
 {
 	static const struct {

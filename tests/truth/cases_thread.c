@@ -273,7 +273,7 @@ static const struct truth_case cases[] = {
 			    SHORT("27", AT("a9") ";" AT("b8") "|" AT("b9") "|" AT(
 						"bc") "|" AT("be") "|" AT("bf")),
 			    SHORT("27", AT("ad")),
-			    /* what its register leads to is no caller: cut at two of these */
+			    /* what the register leads to is no caller: cut */
 			    SHORT("2c", AT("d0") "|" AT("d1") "|" AT("d6") "|" AT(
 						"d8") "|" AT("d9") "|" AT("da")),
 			    { "main;run;" AT("06") "|" AT("1a") "|" AT("1d") "|" AT(

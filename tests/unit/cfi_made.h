@@ -211,4 +211,17 @@ static inline UNUSED void rows_read(struct rows *rows, const struct made *made)
 	close(fd);
 }
 
+/* A function that begins as a call leaves the stack is told so; later it is not. */
+static inline void rows_check_first(struct rows *rows, const struct made *made)
+{
+	struct unwind_rule *rule = rows->n ? &rows->items[0].rule : NULL;
+
+	if (!rule || rule->cfa != UNWIND_CFA_SP || rule->fp != UNWIND_FP_SAME ||
+	    rule->cfa_offset != (made->arm64 ? 0 : 8))
+		return;
+	assert_true(rule->reg == UNWIND_FIRST || rule->reg == UNWIND_LEADS);
+	if (rule->reg == UNWIND_FIRST)
+		rule->reg = 0;
+}
+
 #endif

@@ -380,20 +380,6 @@ static void merge(struct rows *rows)
 	rows->n = n;
 }
 
-/* A function that begins as a call leaves the stack is told so, and that is not said in
- * each shape. */
-static void check_first(const struct made *made, struct rows *rows)
-{
-	struct unwind_rule *rule = rows->n ? &rows->items[0].rule : NULL;
-
-	if (!rule || rule->cfa != UNWIND_CFA_SP || rule->fp != UNWIND_FP_SAME ||
-	    rule->cfa_offset != (made->arm64 ? 0 : 8))
-		return;
-	assert_true(rule->reg == UNWIND_FIRST || rule->reg == UNWIND_LEADS);
-	if (rule->reg == UNWIND_FIRST)
-		rule->reg = 0;
-}
-
 static void check_shape(struct made *made, const struct shape *shape)
 {
 	static struct rows rows;
@@ -404,7 +390,7 @@ static void check_shape(struct made *made, const struct shape *shape)
 	put_plain_cie(made);
 	put_fde(made, CODE, 0x1000, shape->code, shape->n);
 	rows_read(&rows, made);
-	check_first(made, &rows);
+	rows_check_first(&rows, made);
 	merge(&rows);
 	if (rows.err || rows.n != n + 1 || rows.items[0].pc != CODE ||
 	    !same(&rows.items[0].rule, &shape->rules[0]))

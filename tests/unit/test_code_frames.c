@@ -239,8 +239,8 @@ static void what_code_said_is_not_read_again(void **state)
 	end(&p);
 }
 
-/* Code that another system's loader maps, Wine's say: it has calls like any. But who knows
- * what its maker does with return addresses? What is proven stays. */
+/* Code that another system's loader maps, Wine's say: it has calls like any. But who
+ * knows what its maker does with return addresses? What is proven stays. */
 static void files_that_are_no_elf_files_have_calls(void **state)
 {
 #ifdef __aarch64__

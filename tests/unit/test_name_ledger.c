@@ -43,8 +43,8 @@ struct counted {
 	struct cut_generated cut;
 };
 
-/* A leaf in `leaf`, and its caller in `caller`; their names, or NULL. So many samples that
- * reached the start, and one that ended so. */
+/* A leaf in `leaf`, and its caller in `caller`; their names, or NULL. So many samples
+ * that reached the start, and one that ended so. */
 static void count_beside(struct module_table *modules, uint32_t leaf, uint32_t caller,
 			 const char *const called[2], enum ending ending, int whole,
 			 struct counted *ret)

@@ -48,7 +48,8 @@ static const unsigned char trampoline[] = {
 };
 
 /* As PyPy's, which has something else in the register: data, that lies among the code and
- * begins with two words as a frame record does. Nobody called from where the second leads. */
+ * begins with two words as a frame record does. Nobody called from where the second one
+ * leads. */
 #define ASTRAY 0xd0
 static const unsigned char astray[] = {
 	PUSH, 0xbd, 0, 8, 0, 0x10, PAUSE, 0x90, POP, RET, /* mov $DATA,%ebp; nop */

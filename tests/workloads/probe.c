@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A function that never returns, as gcc makes it with -fstack-clash-protection, and the
- * call of it, the last thing that its caller does: so what it returns to is the first byte
- * of another function. Its first rows are those of a function that begins, ends, and
+ * call of it, the last thing that its caller does: so what it returns to is the first
+ * byte of another function. Its first rows are those of a function that begins, ends, and
  * begins again, since gcc probes the stack by a push and a pop. x86-64.
  *
  *	probe MS

@@ -19,8 +19,8 @@ struct histogram {
 
 void histogram_add(struct histogram *histogram, uint64_t number);
 
-/* The number that so many are less than, in order: exact below 64, else the greatest of its
- * bucket, so at most a 32nd too much; never more than the maximum. 0 <= rank < n. */
+/* The number that so many are less than, in order: exact below 64, else the greatest of
+ * its bucket, so at most a 32nd too much; never more than the maximum. 0 <= rank < n. */
 uint64_t histogram_rank(const struct histogram *histogram, uint64_t rank);
 
 #endif

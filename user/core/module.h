@@ -31,8 +31,8 @@ struct module {
 	uint64_t ino;
 	uint32_t pid;	      /* MODULE_JIT: whose; MODULE_FILE: first seen in */
 	uint32_t incarnation; /* MODULE_JIT */
-	/* MODULE_FILE: may be written to where it is mapped as code, so what runs need not
-	 * be what the file has */
+	/* MODULE_FILE: may be written to where it is mapped as code, so what runs need
+	 * not be what the file has */
 	bool is_written;
 	const char *path; /* as mapped, in the process's own root; never NULL */
 };

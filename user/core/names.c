@@ -190,8 +190,9 @@ static int none_if_full(struct names *names, int err)
 
 static uint8_t role_of(const char *name)
 {
-	/* Erlang's perf map, with a $ before each name in OTP 29: what its processes would
-	 * return to. Before the address lies what the map calls its "CodeInfoPrologue". */
+	/* Erlang's perf map, with a $ before each name in OTP 29: what its processes
+	 * would return to. Before the address lies what the map calls its
+	 * "CodeInfoPrologue". */
 	static const char made[] = "erts_beamasm:normal_exit/0";
 	const char *erlang = name + (*name == '$');
 	size_t n = sizeof(made) - 1;

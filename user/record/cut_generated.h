@@ -10,8 +10,9 @@
 #include "record/name_ledger.h"
 
 struct cut_generated {
-	uint64_t samples;  /* whose thread view begins in generated code, behind a cut */
-	const char *asked; /* what would make most of them whole (record/runtimes.h); NULL:
+	uint64_t samples; /* whose thread view begins in generated code, behind a cut */
+	const char
+		*asked; /* what would make most of them whole (record/runtimes.h); NULL:
 			    * nothing, or most of its process's are, so it was asked */
 };
 
