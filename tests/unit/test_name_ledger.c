@@ -226,6 +226,32 @@ static void who_was_asked_is_not_asked_again(void **state)
 	}
 }
 
+/* Nor who names its code, where the same makes it do both. */
+static void erlang_that_names_its_code_was_asked(void **state)
+{
+	static const struct {
+		const char *path, *called[2];
+		bool hint;
+	} runs[] = {
+		{ "/usr/lib/erlang/erts/bin/beam.smp", { NULL, NULL }, true },
+		{ "/usr/lib/erlang/erts/bin/beam.smp", { NULL, "lists:map/2" }, false },
+		{ "/usr/lib/jvm/17/lib/server/libjvm.so", { NULL, "A::main" }, true },
+	};
+
+	for (size_t i = 0; i < sizeof(runs) / sizeof(*runs); i++) {
+		AUTO(module_table) modules = NULL;
+		struct counted counted;
+		uint32_t file, jit;
+
+		assert_int_equal(module_table_new(&modules), 0);
+		file = add_module(modules, MODULE_FILE, runs[i].path);
+		jit = add_module(modules, MODULE_JIT, "[jit]");
+		count_ended(modules, file, jit, runs[i].called, END_FP_ZERO, &counted);
+		assert_int_equal(counted.cut.samples, 1);
+		assert_int_equal(counted.cut.asked != NULL, runs[i].hint);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -234,6 +260,7 @@ int main(void)
 		cmocka_unit_test(an_interpreter_could_name_what_it_runs),
 		cmocka_unit_test(code_without_frame_pointers_is_told),
 		cmocka_unit_test(who_was_asked_is_not_asked_again),
+		cmocka_unit_test(erlang_that_names_its_code_was_asked),
 	};
 
 	return cmocka_run_group_tests_name("name_ledger", tests, NULL, NULL);

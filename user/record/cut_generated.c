@@ -96,6 +96,38 @@ static bool is_sampled(const void *arg, uint32_t module)
 	return false;
 }
 
+/* Does its runtime name the code of this module? */
+static bool is_named(const struct name_ledger_source *source, uint32_t module)
+{
+	size_t n = intern_count(source->aggregator->frames);
+
+	for (uint32_t id = 0; id < n; id++)
+		if (aggregator_frame(source->aggregator, id)->module == module &&
+		    names_get(source->names, id))
+			return true;
+	return false;
+}
+
+/* What would keep frame pointers in this module, unless its process was asked already:
+ * most of its stacks are whole, or it does what comes with them. */
+static const char *asked_of(const struct tally *tally, uint32_t module)
+{
+	const struct name_ledger_source *source = tally->source;
+	const char *asked;
+
+	if (tally->cut[module] * CUT_OF_ASKED <= tally->all[module])
+		return NULL;
+	asked = runtime_find(&(struct runtime_search){
+		.modules = source->modules,
+		.pid = module_get(source->modules, module)->pid,
+		.asked = runtime_that_keeps_fp,
+		.is_sampled = is_sampled,
+		.arg = source->aggregator,
+	});
+	return asked && runtime_names_by(asked) && is_named(source, module) ? NULL
+									    : asked;
+}
+
 int cut_generated_count(struct cut_generated *ret,
 			const struct name_ledger_source *source)
 {
@@ -118,13 +150,6 @@ int cut_generated_count(struct cut_generated *ret,
 		if (cut[id] > cut[worst])
 			worst = id;
 	}
-	if (cut[worst] * CUT_OF_ASKED > all[worst])
-		ret->asked = runtime_find(&(struct runtime_search){
-			.modules = modules,
-			.pid = module_get(modules, worst)->pid,
-			.asked = runtime_that_keeps_fp,
-			.is_sampled = is_sampled,
-			.arg = source->aggregator,
-		});
+	ret->asked = worst ? asked_of(&tally, worst) : NULL;
 	return 0;
 }

@@ -11,9 +11,9 @@
 
 struct cut_generated {
 	uint64_t samples; /* whose thread view begins in generated code, behind a cut */
-	const char
-		*asked; /* what would make most of them whole (record/runtimes.h); NULL:
-			    * nothing, or most of its process's are, so it was asked */
+	/* What would make most of them whole (record/runtimes.h). NULL: nothing, or their
+	 * process was asked already. */
+	const char *asked;
 };
 
 /* Of the profile; 0 or -ENOMEM. */

@@ -56,6 +56,14 @@ const char *runtime_that_keeps_fp(const char *path)
 	return runtime ? runtime->keeps_fp : NULL;
 }
 
+bool runtime_names_by(const char *keeps_fp)
+{
+	for (size_t i = 0; i < sizeof(runtimes) / sizeof(*runtimes); i++)
+		if (!strcmp(runtimes[i].names, keeps_fp))
+			return true;
+	return false;
+}
+
 const char *interpreter_that_names(const char *path, const char *function)
 {
 	static const char python[] = "python3.", evaluates[] = "_PyEval_EvalFrame";

@@ -15,6 +15,9 @@ const char *runtime_that_names(const char *path);
 /* What makes its generated code keep frame pointers; NULL: nothing, or it does anyway. */
 const char *runtime_that_keeps_fp(const char *path);
 
+/* Does the same make it name its code? */
+bool runtime_names_by(const char *keeps_fp);
+
 /* Which of a recording's runtimes is meant. */
 struct runtime_search {
 	const struct module_table *modules;
