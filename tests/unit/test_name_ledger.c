@@ -206,7 +206,7 @@ static void code_without_frame_pointers_is_told(void **state)
 	}
 }
 
-/* Is there a hint, of a runtime one of whose samples is cut, beside so many whole ones? */
+/* Is there a hint, where one of a runtime's samples is cut beside so many whole ones? */
 static bool is_asked(const char *path, const char *const called[2], int whole)
 {
 	AUTO(module_table) modules = NULL;

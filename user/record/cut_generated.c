@@ -113,19 +113,19 @@ static bool is_named(const struct name_ledger_source *source, uint32_t module)
 static const char *asked_of(const struct tally *tally, uint32_t module)
 {
 	const struct name_ledger_source *source = tally->source;
-	const char *asked;
+	const char *option;
 
 	if (tally->cut[module] * CUT_OF_ASKED <= tally->all[module])
 		return NULL;
-	asked = runtime_find(&(struct runtime_search){
+	option = runtime_find(&(struct runtime_search){
 		.modules = source->modules,
 		.pid = module_get(source->modules, module)->pid,
 		.asked = runtime_that_keeps_fp,
 		.is_sampled = is_sampled,
 		.arg = source->aggregator,
 	});
-	return asked && runtime_names_by(asked) && is_named(source, module) ? NULL
-									    : asked;
+	return option && runtime_names_by(option) && is_named(source, module) ? NULL
+									      : option;
 }
 
 int cut_generated_count(struct cut_generated *ret,
