@@ -195,7 +195,5 @@ int bottom_zeroes_fp(__u32 hook)
 
 int bottom_is_called(__u64 pc)
 {
-	__u8 before[CODE_BEFORE] = { 0 };
-
-	return read_user(before, CODE_BEFORE, pc - CODE_BEFORE) && call_ends(before);
+	return is_called(pc);
 }

@@ -450,4 +450,12 @@ static __always_inline bool is_torn(const __u64 *words)
 }
 #endif
 
+/* Does a call end at this address? False also where the code can't be read. */
+static __always_inline bool is_called(__u64 pc)
+{
+	__u8 before[CODE_BEFORE];
+
+	return read_user(before, CODE_BEFORE, pc - CODE_BEFORE) && call_ends(before);
+}
+
 #endif

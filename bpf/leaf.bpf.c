@@ -56,7 +56,6 @@ static __always_inline bool restores_before(const __u64 *words, __u32 bytes)
  * that it says was saved the one at hand? */
 static __always_inline bool leads_to_call(struct scratch *s, __u32 hook, bool saves_fp)
 {
-	__u8 before[CODE_BEFORE];
 	__u64 pc = s->lr;
 
 	if (s->rule.ra != UNWIND_RA_LR) {
@@ -64,7 +63,7 @@ static __always_inline bool leads_to_call(struct scratch *s, __u32 hook, bool sa
 			return false;
 		pc = s->word & knobs.addr_mask;
 	}
-	if (!read_user(before, CODE_BEFORE, pc - CODE_BEFORE) || !call_ends(before))
+	if (!is_called(pc))
 		return false;
 	if (!saves_fp)
 		return true;
