@@ -72,11 +72,11 @@ static int setup(void **state)
 }
 
 /* With a file mapped that belongs to a user; or to be written to as well. */
-static void begin_mapped(struct parts *p, const char *path, uid_t uid, bool is_written)
+static void begin_mapped(struct parts *p, const char *path, uid_t uid, bool is_writable)
 {
 	const struct process process = { .tgid = 1, .incarnation = 1 };
 	struct module module = {
-		.kind = MODULE_FILE, .ino = 1, .is_written = is_written, .path = path
+		.kind = MODULE_FILE, .ino = 1, .is_writable = is_writable, .path = path
 	};
 	struct mapping map = { .start = 0x1000, .end = 0x2000 };
 
@@ -269,18 +269,18 @@ static void files_that_are_no_elf_files_have_calls(void **state)
 /* As Lisps have it whose image is a program. */
 static void what_is_written_to_is_not_as_in_its_file(void **state)
 {
-	for (int is_written = 0; is_written < 2; is_written++) {
+	for (int is_writable = 0; is_writable < 2; is_writable++) {
 		uint32_t unproven, proven;
 		struct parts p;
 
-		begin_mapped(&p, "one.so", 0, is_written);
+		begin_mapped(&p, "one.so", 0, is_writable);
 		unproven = add(&p, 8192 + 64, true);
 		proven = add(&p, 8192 + 64, false);
 		check(&p);
 		assert_int_equal(names_bad_return(p.names, proven),
-				 is_written ? BAD_RETURN_NONE : BAD_RETURN_BOTTOM);
+				 is_writable ? BAD_RETURN_NONE : BAD_RETURN_BOTTOM);
 		assert_int_equal(names_bad_return(p.names, unproven),
-				 is_written ? BAD_RETURN_NONE : BAD_RETURN_MISTAKEN);
+				 is_writable ? BAD_RETURN_NONE : BAD_RETURN_MISTAKEN);
 		end(&p);
 	}
 }

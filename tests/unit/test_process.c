@@ -201,11 +201,11 @@ static void who_may_write_to_code_runs_another_file(void **state)
 		const struct mapping *map;
 
 		event.pid = event.tid = pid;
-		event.is_written = pid == 8;
+		event.is_writable = pid == 8;
 		assert_int_equal(process_apply(table, &event), 0);
 		map = process_mapping(process_get(table, pid), 0x1000);
-		assert_int_equal(module_get(modules, map->module)->is_written,
-				 event.is_written);
+		assert_int_equal(module_get(modules, map->module)->is_writable,
+				 event.is_writable);
 	}
 }
 
@@ -256,13 +256,13 @@ static void what_is_written_reads_the_same(void **state)
 	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
 		strcpy(event.path, paths[i]);
 		event.is_shared = i & 1;
-		event.is_written = i & 2;
+		event.is_writable = i & 2;
 		str_clear(&record);
 		side_event_write(&record, &event);
 		assert_int_equal(side_event_read(&read, record.s, record.n), 0);
 		assert_string_equal(read.path, paths[i]);
 		assert_int_equal(read.is_shared, event.is_shared);
-		assert_int_equal(read.is_written, event.is_written);
+		assert_int_equal(read.is_writable, event.is_writable);
 	}
 	memset(event.path, 'x', n); /* the longest one */
 	strcpy(event.path + n - strlen(" (deleted)"), " (deleted)");

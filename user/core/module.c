@@ -14,7 +14,7 @@
  * code is the process's own. */
 struct module_identity {
 	uint64_t ino;
-	uint32_t kind, maj, min, pid, incarnation, is_written;
+	uint32_t kind, maj, min, pid, incarnation, is_writable;
 };
 
 #define PATH_BYTES 4096
@@ -89,7 +89,7 @@ static size_t make_key(const struct module *module, unsigned char *key)
 		.ino = module->ino,
 		.pid = module->kind == MODULE_JIT ? module->pid : 0,
 		.incarnation = module->kind == MODULE_JIT ? module->incarnation : 0,
-		.is_written = module->kind == MODULE_FILE && module->is_written,
+		.is_writable = module->kind == MODULE_FILE && module->is_writable,
 	};
 	size_t n = strnlen(module->path, PATH_BYTES - 1);
 

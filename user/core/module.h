@@ -33,7 +33,7 @@ struct module {
 	uint32_t incarnation; /* MODULE_JIT */
 	/* MODULE_FILE: may be written to where it is mapped as code, so what runs need
 	 * not be what the file has */
-	bool is_written;
+	bool is_writable;
 	const char *path; /* as mapped, in the process's own root; never NULL */
 };
 

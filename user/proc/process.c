@@ -140,7 +140,7 @@ static int module_of(struct process_table *table, struct process *process,
 		.min = event->min,
 		.ino = event->ino,
 		.pid = process->tgid,
-		.is_written = event->is_written,
+		.is_writable = event->is_writable,
 		.path = event->path,
 	};
 	int err;

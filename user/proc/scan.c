@@ -48,7 +48,7 @@ static bool read_line(const char *line, struct side_event *event)
 		return false;
 	event->bytes = end - event->start;
 	event->is_shared = perms[3] == 's';
-	event->is_written = perms[1] == 'w';
+	event->is_writable = perms[1] == 'w';
 	copy_path(event->path, sizeof(event->path), line + path);
 	side_event_cut_deleted(event->path);
 	return true;

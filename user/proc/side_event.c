@@ -84,7 +84,7 @@ static int read_mmap(struct side_event *to, const char *body, size_t bytes)
 	to->min = mmap.min;
 	to->ino = mmap.ino;
 	to->is_shared = mmap.flags & MAP_SHARED;
-	to->is_written = mmap.prot & PROT_WRITE;
+	to->is_writable = mmap.prot & PROT_WRITE;
 	n = strnlen(body + sizeof(mmap), bytes - sizeof(mmap));
 	n -= deleted_bytes(body + sizeof(mmap), n);
 	if (n >= sizeof(to->path))
@@ -195,7 +195,7 @@ static void write_mmap(struct str *out, const struct side_event *event, size_t n
 		.maj = event->maj,
 		.min = event->min,
 		.ino = event->ino,
-		.prot = PROT_EXEC | (event->is_written ? PROT_WRITE : 0),
+		.prot = PROT_EXEC | (event->is_writable ? PROT_WRITE : 0),
 		.flags = event->is_shared ? MAP_SHARED : MAP_PRIVATE,
 	};
 	size_t n = strlen(event->path), whole = written_path_bytes(event);

@@ -34,10 +34,10 @@ struct side_event {
 	uint64_t start, bytes, pgoff; /* MMAP */
 	uint32_t maj, min;
 	uint64_t ino;
-	bool is_told;	 /* by the kernel, when it happened; not read in /proc */
-	bool is_shared;	 /* MMAP: writes to it are seen by others */
-	bool is_written; /* MMAP: or may be, as well as run */
-	char path[4096]; /* MMAP; cut to fit, NUL terminated */
+	bool is_told;	  /* by the kernel, when it happened; not read in /proc */
+	bool is_shared;	  /* MMAP: writes to it are seen by others */
+	bool is_writable; /* MMAP: where it is run */
+	char path[4096];  /* MMAP; cut to fit, NUL terminated */
 	char comm[SIDE_COMM_BYTES]; /* EXEC, RENAME: NUL terminated, as it came */
 	uint64_t lost;		    /* LOST: records */
 };

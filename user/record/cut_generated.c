@@ -79,7 +79,7 @@ static int count_samples(struct tally *tally)
 		uint64_t n = r->timeline.counts.items[i];
 
 		tally->all[path->last] += n;
-		if (path->cut_in != JUST_CUT && is_lost(stack))
+		if (path->cut_in != WHOLE && path->cut_in != JUST_CUT && is_lost(stack))
 			tally->cut[path->cut_in] += n;
 	}
 	return 0;
@@ -144,7 +144,6 @@ int cut_generated_count(struct cut_generated *ret,
 	err = count_samples(&tally);
 	if (err)
 		return err;
-	cut[WHOLE] = 0;
 	for (uint32_t id = 1; id < module_count(modules); id++) {
 		ret->samples += cut[id];
 		if (cut[id] > cut[worst])

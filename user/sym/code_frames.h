@@ -33,8 +33,8 @@ const struct frame *code_frames_get(const struct code_frames *frames, uint32_t i
 
 struct code_file {
 	struct paged_file file; /* until the next one is asked for */
-	const struct elf_info
-		*info; /* of what is no ELF file: a type of ET_NONE, no segments */
+	/* of what is no ELF file: a type of ET_NONE, no segments */
+	const struct elf_info *info;
 };
 
 /* The file of a frame's module; false: there is none, or nothing is known of it yet. */

@@ -201,10 +201,10 @@ static int look_at_call(struct checking *c, const struct frame *frame,
 				  &is->is);
 }
 
-/* Of code that is written to, the file says nothing. */
+/* Of code that may be written to, the file says nothing. */
 static bool is_as_in_file(const struct checking *c, const struct frame *frame)
 {
-	return !module_get(c->sources->modules, frame->module)->is_written;
+	return !module_get(c->sources->modules, frame->module)->is_writable;
 }
 
 static int look_at_all(struct checking *c, look at)
@@ -216,7 +216,7 @@ static int look_at_all(struct checking *c, look at)
 	for (size_t i = 0; !err && code_frames_next(c->frames, &i, &id);) {
 		const struct frame *frame = code_frames_get(c->frames, id);
 
-		if (code_frames_file(c->frames, frame, &in) && is_as_in_file(c, frame))
+		if (is_as_in_file(c, frame) && code_frames_file(c->frames, frame, &in))
 			err = at(c, frame, &in, &c->of[id]);
 	}
 	return err;
