@@ -94,6 +94,20 @@ struct {
 	__type(value, struct process_info);
 } processes __weak SEC(".maps");
 
+/* Of processes whose struct process_info says so: those with a JVM. User space writes,
+ * ticks read. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, HOTSPOTS_MAX);
+	__type(key, __u32); /* tgid */
+	__type(value, struct hotspot);
+} hotspots __weak SEC(".maps");
+
+static __always_inline const struct hotspot *hotspot_of(__u32 tgid)
+{
+	return bpf_map_lookup_elem(&hotspots, &tgid);
+}
+
 /* Counts what is told of processes, by tgid, so that ticks need not look up again what
  * they know (process.bpf.c). Who writes there counts behind it. */
 extern __u32 publications[PUBLICATIONS];

@@ -86,6 +86,7 @@ static __always_inline const struct known_process *know_process(struct scratch *
 	known->start_stack = of.start_stack;
 	known->has_keys = pub->key_addr[0] != 0;
 	known->has_context = pub->context.access != TLS_NONE;
+	known->has_hotspot = pub->has_hotspot;
 	known->mapping_table = pub->mapping_table;
 	known->n_mappings = pub->n_mappings;
 	known->generation = pub->generation;
@@ -136,6 +137,7 @@ int process_begin(__u32 hook)
 	known = find_process(s);
 	s->has_keys = known && known->has_keys;
 	s->has_context = known && known->has_context;
+	s->has_hotspot = known && known->has_hotspot;
 	take_mapping_table(s, known);
 	if (knobs.tables && !s->has_keys && is_behind(s, known))
 		s->by_vmas = vmas_ask(hook);

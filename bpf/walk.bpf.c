@@ -197,7 +197,7 @@ static __always_inline __u32 step_over_frames(struct scratch *s, __u32 hook)
 
 static __always_inline __u32 step_up(struct scratch *s, __u32 hook, bool by_table)
 {
-	bool by_record = !FP_GIVES_SP && s->sp_is_least;
+	bool is_guess = !FP_GIVES_SP && s->sp_is_least;
 	__u32 ending;
 
 	/* without tables there is nothing else, but behind a gap a root's own */
@@ -208,8 +208,9 @@ static __always_inline __u32 step_up(struct scratch *s, __u32 hook, bool by_tabl
 	}
 	if (s->step_kind == STEP_KIND_OLDER_FP)
 		return step_over_frames(s, hook);
+	is_guess |= s->rule.cfa == UNWIND_CFA_SP && s->rule.reg == UNWIND_GUESSED;
 	ending = step_by_table(s, hook);
-	s->kind = by_record ? FRAME_UNPROVEN : FRAME_CALLER;
+	s->kind = is_guess ? FRAME_UNPROVEN : FRAME_CALLER;
 	if (s->is_leaf)
 		s->kind = FRAME_USER;
 	return ending;

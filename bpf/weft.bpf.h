@@ -11,8 +11,9 @@
  *	step     a frame on (inline)                      process  what is known of it
  *	records  several, by their records                vmas     what the kernel knows
  *	bottom   where a made stack ends                  emit     the ring, the ledger
- *	leaf     one that no rule tells of                code     (inline) what code says
- *	table    rules of frames                          rule_cache  (inline) cached
+ *	hotspot  frames of Java's code                    code     (inline) what code says
+ *	leaf     one that no rule tells of                rule_cache  (inline) cached
+ *	table    rules of frames
  *	roots    where async roots lie
  *	chunk    memory that was read ahead
  *
@@ -46,6 +47,7 @@
 #endif
 
 #include "shared/async_abi.h"
+#include "shared/hotspot.h"
 #include "shared/knobs.h"
 #include "shared/losses.h"
 #include "shared/orc.h"
@@ -188,7 +190,7 @@ struct known_process {
 	__u32 tgid; /* 0: none */
 	__u32 publication;
 	__u64 start_ticks, start_stack;
-	__u32 has_keys, has_context;
+	__u32 has_keys, has_context, has_hotspot;
 	__u32 mapping_table, n_mappings, generation;
 	__u32 code_pages;
 };
@@ -287,6 +289,7 @@ struct scratch {
 	__u32 chunk_bytes; /* 0: nothing read */
 	__u16 has_keys;
 	__u16 has_context; /* its threads publish for which traces they work */
+	__u32 has_hotspot; /* hotspot_of() it */
 	__u8 chunk[CHUNK_BYTES + BESIDE_BYTES];
 	__u64 beside_base;
 	__u32 beside_bytes;

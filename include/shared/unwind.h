@@ -100,6 +100,9 @@ enum unwind_ra {
  * call leaves there. Its other rows may say the same of the stack, without this. */
 #define UNWIND_FIRST 3
 
+/* Or, of ticks' own rules alone: it may be another frame's. */
+#define UNWIND_GUESSED 4
+
 /* Beside the number of a REG's register: what is called there leaves that alone, so it is
  * known in the sampled frame's caller, too. */
 #define UNWIND_KEPT 0x80

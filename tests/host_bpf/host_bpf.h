@@ -31,6 +31,8 @@ struct bounds_table;
 struct bounds_table *bounds_table(__u32 hook);
 struct vma_list;
 struct vma_list *vma_list(__u32 hook);
+struct hotspot;
+const struct hotspot *hotspot_of(__u32 tgid);
 
 /* Of the pages that walker_lend_pages() has lent; NULL: there is none. */
 union unwind_page;

@@ -67,6 +67,9 @@ static struct world {
 	uint64_t set_keys[WORLD_WORDS]; /* addresses of keys that are set */
 	unsigned int n_peeks;
 	bool is_hidden; /* memory can't be read */
+	struct hotspot hotspots[WORLD_PIDS]; /* as they were put */
+	unsigned int n_hotspots_read;
+	int hotspot_err;
 
 	struct module_table *modules;
 	struct publisher *publisher;
@@ -317,6 +320,21 @@ static inline int world_words(struct opener *opener, pid_t pid, const uint64_t *
 	return world.is_hidden ? (fail)(-ETIMEDOUT, "held up") : 0;
 }
 
+static inline int world_hotspot(struct opener *opener, pid_t pid, uint64_t vm_structs,
+				struct hotspot *ret)
+{
+	world.n_hotspots_read++;
+	*ret = (struct hotspot){ .interpreter = vm_structs };
+	return world.hotspot_err ? (fail)(world.hotspot_err, "not yet, or never") : 0;
+}
+
+static inline int world_put_hotspot(const struct publish_maps *maps, pid_t tgid,
+				    const struct hotspot *vm)
+{
+	world.hotspots[tgid] = vm ? *vm : (struct hotspot){ 0 };
+	return 0;
+}
+
 static const struct outside world_outside = {
 	.now_ns = world_now,
 	.put = world_put,
@@ -326,6 +344,8 @@ static const struct outside world_outside = {
 	.files = { world_now, world_open, world_owner },
 	.identity = world_identity,
 	.words = world_words,
+	.put_hotspot = world_put_hotspot,
+	.hotspot = world_hotspot,
 };
 
 /* The files stay the same, from one world to the next. */

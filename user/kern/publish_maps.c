@@ -34,6 +34,19 @@ void publish_maps_remove_process(const struct publish_maps *maps, pid_t tgid)
 	count_publication(maps, tgid);
 }
 
+int publish_maps_put_hotspot(const struct publish_maps *maps, pid_t tgid,
+			     const struct hotspot *vm)
+{
+	uint32_t key = (uint32_t)tgid;
+
+	if (!vm)
+		bpf_map_delete_elem(maps->hotspots, &key);
+	else if (bpf_map_update_elem(maps->hotspots, &key, vm, BPF_ANY))
+		return fail_errno(-errno, "cannot tell the kernel of the JVM of pid %d",
+				  tgid);
+	return 0;
+}
+
 /* Some at a time: that is half the cost of a call for each. */
 static int write_batch(const struct publish_maps *maps, uint32_t first,
 		       const union unwind_page *pages, uint32_t n)

@@ -7,6 +7,7 @@
 #ifndef WEFT_KERN_PUBLISH_MAPS_H
 #define WEFT_KERN_PUBLISH_MAPS_H
 
+#include "shared/hotspot.h"
 #include "shared/knobs.h"
 #include "shared/unwind.h"
 
@@ -14,7 +15,7 @@
 #include <sys/types.h>
 
 struct publish_maps {
-	int processes, pages, files; /* descriptors */
+	int processes, pages, files, hotspots; /* descriptors */
 	uint32_t *publications;	     /* PUBLICATIONS of them, which ticks read, too */
 	uint32_t n_pages;
 };
@@ -23,6 +24,11 @@ struct publish_maps {
 int publish_maps_put_process(const struct publish_maps *maps, pid_t tgid,
 			     const struct process_info *process_info);
 void publish_maps_remove_process(const struct publish_maps *maps, pid_t tgid);
+
+/* Of a process that will be said to have it; NULL: no more. -E2BIG: there is no room for
+ * another. */
+int publish_maps_put_hotspot(const struct publish_maps *maps, pid_t tgid,
+			     const struct hotspot *vm);
 
 /* Pages [first, first + n). A tick may read one while it is written. */
 int publish_maps_write_pages(const struct publish_maps *maps, uint32_t first,

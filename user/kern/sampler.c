@@ -459,6 +459,7 @@ struct publish_maps sampler_publish_maps(const struct sampler *s)
 		.publications = s->skel->bss->publications,
 		.pages = bpf_map__fd(s->skel->maps.unwind_pages),
 		.files = bpf_map__fd(s->skel->maps.unwind_files),
+		.hotspots = bpf_map__fd(s->skel->maps.hotspots),
 		.n_pages = bpf_map__max_entries(s->skel->maps.unwind_pages),
 	};
 }

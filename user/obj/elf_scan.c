@@ -12,6 +12,7 @@
 #include "obj/elf_note.h"
 #include "obj/elf_tls.h"
 #include "shared/async_abi.h"
+#include "shared/hotspot.h"
 
 #include <errno.h>
 #include <string.h>
@@ -21,7 +22,7 @@
 #define SPECIFIC_LARGEST     8192 /* struct pthread is some 2 KB */
 #define NAME_OF_LIBC_LONGEST 256
 
-enum { KEY, METADATA, SUSPENDED, CONTEXT, SPECIFIC, OF_GLIBC, OF_STATIC_GLIBC, OF_MUSL };
+enum { KEY, METADATA, SUSPENDED, CONTEXT, HOTSPOT, SPECIFIC, OF_GLIBC, OF_STATIC_GLIBC, OF_MUSL };
 
 /* Marks of a libc are names that it alone defines; __libc_start_main is none,
  * musl has it too. */
@@ -34,6 +35,7 @@ static const struct elf_query queries[] = {
 	WANTED(ASYNC_METADATA_COOKIE, METADATA),
 	WANTED(ASYNC_SUSPENDED_COOKIE, SUSPENDED),
 	WANTED(THREAD_CONTEXT_SYMBOL, CONTEXT),
+	WANTED(HOTSPOT_SYMBOL, HOTSPOT),
 	WANTED(GLIBC_SPECIFIC, SPECIFIC),
 	WANTED("_dl_relocate_static_pie", OF_STATIC_GLIBC),
 	WANTED("gnu_get_libc_version", OF_GLIBC),
@@ -124,6 +126,8 @@ static void take_symbol(void *arg, int what, const Elf64_Sym *sym)
 		scan->info->metadata_cookie_vaddr = sym->st_value;
 	else if (what == SUSPENDED)
 		scan->info->suspended_cookie_vaddr = sym->st_value;
+	else if (what == HOTSPOT)
+		scan->info->hotspot_vaddr = sym->st_value;
 	else if (what == SPECIFIC)
 		take_specific(scan, sym->st_value);
 	if (what == OF_MUSL)

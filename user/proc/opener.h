@@ -18,6 +18,7 @@
 #include "proc/map_query.h"
 #include "proc/open.h"
 #include "proc/open_debug.h"
+#include "proc/open_hotspot.h"
 #include "proc/open_words.h"
 #include "proc/payer.h"
 
@@ -78,6 +79,10 @@ int opener_map_query(struct opener *opener, pid_t tid, const struct map_place *p
  * ret. */
 int opener_words(struct opener *opener, pid_t pid, const uint64_t *addrs, unsigned int n,
 		 uint32_t *ret);
+
+/* As open_hotspot(). */
+int opener_hotspot(struct opener *opener, pid_t pid, uint64_t vm_structs,
+		   struct hotspot *ret);
 
 struct opener_counts opener_counts(const struct opener *opener);
 

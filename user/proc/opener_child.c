@@ -51,6 +51,7 @@ static int open_one(const struct opener_request *request, uint32_t *ret_place,
 	case OPENER_PAYER:
 	case OPENER_STAT:
 	case OPENER_WORDS:
+	case OPENER_HOTSPOT:
 		break;
 	}
 	return fail(-EPROTO, "no such request");
@@ -91,6 +92,16 @@ static int read_words(const struct opener_request *request, struct str *ret)
 	return str_error(ret);
 }
 
+static int read_hotspot(const struct opener_request *request, struct str *ret)
+{
+	struct hotspot vm;
+	int err = open_hotspot(request->pid, request->addrs[0], &vm);
+
+	if (!err)
+		str_add_bytes(ret, (const char *)&vm, sizeof(vm));
+	return err ? err : str_error(ret);
+}
+
 static int copy_maps(const struct opener_request *request, uint32_t *ret_is_a_part,
 		     int *ret_fd)
 {
@@ -113,6 +124,8 @@ static int do_it(const struct opener_request *request, struct opener_answer *ans
 		return query_places(request, answer->stats);
 	case OPENER_WORDS:
 		return read_words(request, text);
+	case OPENER_HOTSPOT:
+		return read_hotspot(request, text);
 	case OPENER_PAYER:
 		answer->number = payer_of(request->pid, request->kept.uid);
 		return 0;

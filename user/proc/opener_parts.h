@@ -9,6 +9,7 @@
 #include "proc/maps_text.h"
 #include "proc/open.h"
 #include "proc/open_debug.h"
+#include "proc/open_hotspot.h"
 #include "proc/open_words.h"
 #include "proc/opener.h"
 #include "proc/opener_barred.h"
@@ -27,7 +28,8 @@ enum opener_kind {
 	OPENER_CONTEXT,
 	OPENER_PAYER,
 	OPENER_STAT,
-	OPENER_WORDS, /* behind the answer */
+	OPENER_WORDS,	/* behind the answer */
+	OPENER_HOTSPOT, /* the same */
 };
 
 struct opener_request {
@@ -41,7 +43,7 @@ struct opener_request {
 	union {
 		struct debug_query debug;		 /* DEBUG */
 		struct map_place places[MAP_PLACES_MAX]; /* PLACES */
-		uint64_t addrs[OPEN_WORDS_MAX];		 /* WORDS */
+		uint64_t addrs[OPEN_WORDS_MAX];		 /* WORDS; HOTSPOT: the first */
 	};
 	uint32_t n;	     /* of these two */
 	char path[PATH_MAX]; /* MAPPED, DEBUG; ENVIRON: names; as much as is in use */
@@ -59,7 +61,7 @@ struct opener_answer {
 static const struct maps_most opener_short = { OPENER_TEXT_MAX, 256u << 10 };
 static const struct maps_most opener_long = { OPENER_MAPS_MAX, OPENER_MAPS_MAX };
 
-/* What comes: as much of the text as there is, or the words. */
+/* What comes: as much of the text as there is, or the words, or the JVM. */
 struct opener_message {
 	struct opener_answer answer;
 	char text[OPENER_TEXT_MAX];

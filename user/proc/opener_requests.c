@@ -186,3 +186,24 @@ int opener_words(struct opener *opener, pid_t pid, const uint64_t *addrs, unsign
 			ret[i] = words[i].value;
 	return err;
 }
+
+int opener_hotspot(struct opener *opener, pid_t pid, uint64_t vm_structs,
+		   struct hotspot *ret)
+{
+	const struct opener_request request = {
+		.kind = OPENER_HOTSPOT,
+		.pid = pid,
+		.addrs = { vm_structs },
+	};
+	int err;
+
+	if (!opener)
+		return open_hotspot(pid, vm_structs, ret);
+	err = opener_ask(opener, &request, NULL, NULL);
+	if (err)
+		return err;
+	if (opener->n_text != sizeof(*ret))
+		return fail(-EPROTO, "no JVM came of pid %d", (int)pid);
+	memcpy(ret, opener->came.text, sizeof(*ret));
+	return hotspot_check(ret);
+}

@@ -102,6 +102,8 @@ struct key_count keys_gather(const struct key_reader *from, const struct process
 
 		if (info)
 			add_file(&all, process_info, info, &maps[i]);
+		if (info && info->hotspot_vaddr)
+			count.hotspot = keys_address(info, &maps[i], info->hotspot_vaddr);
 		is_musl |= info && info->libc == LIBC_MUSL;
 	}
 	/* whose blocks of thread-local variables ticks can't tell apart */

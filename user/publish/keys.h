@@ -18,6 +18,7 @@ uint64_t keys_address(const struct elf_info *info, const struct mapping *map,
 struct key_count {
 	unsigned int candidates; /* key variables: at most CANDIDATES_MAX */
 	unsigned int set;	 /* of these; known only when they are too many */
+	uint64_t hotspot;	 /* where HOTSPOT_SYMBOL lies; 0: nowhere */
 };
 
 struct key_reader {

@@ -9,7 +9,9 @@ const struct outside outside_real = {
 	.remove = publish_maps_remove_process,
 	.write = publish_maps_write_pages,
 	.tell_file = publish_maps_tell_file,
+	.put_hotspot = publish_maps_put_hotspot,
 	.files = { clock_now_ns, opener_mapped, opener_owner },
 	.identity = scan_identity,
 	.words = opener_words,
+	.hotspot = opener_hotspot,
 };

@@ -24,6 +24,9 @@ struct outside {
 			 const struct unwind_file_key *key,
 			 const struct unwind_file *file);
 
+	int (*put_hotspot)(const struct publish_maps *maps, pid_t tgid,
+			   const struct hotspot *vm);
+
 	struct file_source files;
 	/* proc/scan.h */
 	int (*identity)(struct opener *opener, pid_t tgid, const struct map_place *places,
@@ -31,6 +34,8 @@ struct outside {
 	/* proc/opener.h */
 	int (*words)(struct opener *opener, pid_t pid, const uint64_t *addrs,
 		     unsigned int n, uint32_t *ret);
+	int (*hotspot)(struct opener *opener, pid_t pid, uint64_t vm_structs,
+		       struct hotspot *ret);
 };
 
 extern const struct outside outside_real;

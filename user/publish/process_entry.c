@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* What is published of one process: put together, and put where they find it. */
-#include "publish/publisher_parts.h"
+#include "publish/hotspots.h"
 
 #include "base/error.h"
 #include "publish/keys.h"
@@ -222,6 +222,7 @@ int publisher_publish(struct publisher *p, const struct process *process,
 		return err;
 	process_info.code_bytes = code_bytes(process);
 	note_keys(p, entry, &keys);
+	hotspots_find(p, process, entry, keys.hotspot, &process_info);
 	entry->version = process_version(process);
 	if (!n_keys && !entry->mapping_table && !process_info.context.access)
 		return 0;

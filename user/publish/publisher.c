@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "publish/publisher_parts.h"
+#include "publish/hotspots.h"
 
 #include "base/error.h"
 #include "core/sample.h"
@@ -60,6 +60,7 @@ void publisher_free(struct publisher *p)
 	log_pace_end(&p->pace);
 	vec_free(&p->dirty);
 	vec_free(&p->provisional);
+	vec_free(&p->hotspots);
 	vec_free(&p->wanted);
 	delays_free(p->delays);
 	mapping_tables_free(p->mapping_tables);
@@ -94,6 +95,7 @@ static void forget(struct publisher *p, uint32_t tgid)
 		return;
 	if (entry->mapping_table)
 		mapping_tables_leave(p->mapping_tables, entry->mapping_table);
+	hotspots_forget(p, tgid, entry);
 	free(entry);
 }
 
@@ -280,7 +282,7 @@ bool publisher_is_behind(const struct publisher *p)
 
 bool publisher_is_unsure(const struct publisher *p)
 {
-	return p->provisional.n > 0;
+	return p->provisional.n > 0 || hotspots_are_awaited(p);
 }
 
 #define KEYS_REREAD_NS 1000000000ULL
@@ -401,6 +403,7 @@ static int flush(struct publisher *p)
 
 	recheck_provisional(p);
 	recheck_keys(p);
+	hotspots_recheck(p);
 	ask_for_room_again(p);
 	if (!err)
 		err = publish_all(p);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What the publisher's own files share: publisher.c takes in, process_entry.c
- * publishes what is known of one process, overdue.c looks after who waits too long. */
+ * publishes what is known of one process, hotspots.c its JVM, overdue.c looks after who
+ * waits too long. */
 #ifndef WEFT_PUBLISH_PUBLISHER_PARTS_H
 #define WEFT_PUBLISH_PUBLISHER_PARTS_H
 
@@ -44,6 +45,22 @@ enum key_room {
  * makes? */
 enum patience { IN_TIME, SLOW, OVERDUE };
 
+/* What is known of a process's JVM. */
+enum hotspot_is {
+	HOTSPOT_NONE,	 /* it has none, or no code yet */
+	HOTSPOT_STARTS,	 /* it is not all there yet */
+	HOTSPOT_YOUNG,	 /* read, and to be read again */
+	HOTSPOT_SETTLED, /* that, too, was done */
+	HOTSPOT_UNKNOWN, /* it can't be read */
+};
+
+struct hotspot_state {
+	enum hotspot_is is;
+	bool is_put; /* where ticks find it */
+	unsigned int n_tried;
+	uint64_t again_ns; /* when it is read next */
+};
+
 /* What is published about one process. */
 struct process_entry {
 	uint64_t version;		  /* of its mappings */
@@ -54,6 +71,7 @@ struct process_entry {
 	enum publication publication;
 	enum key_room keys;
 	enum patience patience;
+	struct hotspot_state hotspot;
 	struct mapping_table *mapping_table;
 	bool is_queued;	      /* to be published with the next flush */
 	bool is_doubted;      /* what was told of it was stale: it is read */
@@ -85,6 +103,7 @@ struct publisher {
 	struct hmap entries;		       /* by tgid */
 	VEC(uint32_t) dirty;		       /* tgids that are queued */
 	VEC(uint32_t) provisional;	       /* tgids of such incarnations */
+	VEC(uint32_t) hotspots;		       /* tgids whose JVM is to be read */
 	VEC(uint64_t) wanted;	 /* by module: the round that it was last in */
 	uint64_t round;		 /* of going through what a process maps */
 	struct hmap hidden;	 /* tgids that /proc does not show us */

@@ -28,7 +28,7 @@ struct list_head {
 _Static_assert(sizeof(struct file_stamp) == 56, "a stamp has no gaps");
 _Static_assert(sizeof(struct known_file) == 120, "a record has no gaps");
 
-static const uint8_t magic[8] = "weftkf3";
+static const uint8_t magic[8] = "weftkf4";
 
 /* linux/magic.h and the file systems' own sources. Of tmpfs and its like no inode tells
  * of what is written through a mapping, of others the inode is another's. */

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Frames of the code that HotSpot generates. It uses the frame pointer for anything, and
+ * there is no call frame information: its own code cache says how large a frame is, which
+ * is what HotSpot walks its threads by. It is read at the tick, so it is true of code that
+ * was compiled a moment ago.
+ *
+ * A leaf may be where its frame is not there yet or not any more; its code says so.
+ */
+#include "code.bpf.h"
+#include "chunk.bpf.h"
+#include "hotspot.bpf.h"
+
+#define SEGMENT_HOPS 16	  /* to the beginning of a block: of 250 to 500 KB */
+#define FRAME_WORDS  8192 /* a frame has fewer */
+
+/* rbp of a frame that the interpreter made, in words; frame_x86.hpp of JDK 9 to 25 */
+#define SENDER_SP    (-1)
+#define LOCALS	     (-7) /* or how many words behind rbp they lie (JDK 20) */
+#define REG_LOCALS   14
+#define SENDER_BYTES (64ULL << 10) /* of the caller's that it added to its own */
+
+#define SAVED_FP_WORDS (-2)
+
+#define LEAF_WORDS 3 /* of code: one before the leaf's, two from there on */
+
+#define NOWHERE 1 /* misaligned, so nothing leads on */
+
+/* The frame is there, and so large. */
+static __always_inline struct unwind_rule whole_frame(__u32 bytes)
+{
+	return (struct unwind_rule){ .cfa = UNWIND_CFA_SP,
+				     .cfa_offset = bytes,
+				     .fp = UNWIND_FP_CFA,
+				     .fp_words = SAVED_FP_WORDS,
+				     .ra_words = -1 };
+}
+
+#if defined(__TARGET_ARCH_arm64)
+static __always_inline struct unwind_rule leaf_frame(const __u64 *words, __u32 bytes,
+						     bool is_complete)
+{
+	return whole_frame(bytes);
+}
+#else
+/* rbp was not saved. */
+static __always_inline struct unwind_rule frame_without_fp(__u32 bytes)
+{
+	return (struct unwind_rule){ .cfa = UNWIND_CFA_SP,
+				     .cfa_offset = bytes,
+				     .ra_words = -1 };
+}
+
+/* Are these the n bytes from byte `at` of the code on? */
+#define HAS(code, at, n, bytes)                                                          \
+	(((code) >> 8 * (at) & (~0ULL >> (64 - 8 * (n)))) == (bytes))
+#define STARTS(code, n, bytes) HAS(code, 0, n, bytes)
+#define ENDS(code, n, bytes)   HAS(code, 8 - (n), n, bytes)
+
+/* Has the collector something to say to who comes in: cmpl $N,M(%r15)? */
+static __always_inline bool asks_collector(__u64 code)
+{
+	return STARTS(code, 3, 0x7f8141) || STARTS(code, 3, 0xbf8141);
+}
+
+/* Behind the frame, [nops]; that; jne, or je and a call. code: a word before, two from
+ * the leaf on. */
+static __always_inline bool is_asking(const __u64 *code)
+{
+	__u64 at = code[1];
+	bool found = asks_collector(at) || STARTS(at, 1, 0xe8) || STARTS(at, 1, 0x74) ||
+		     STARTS(at, 2, 0x840f) ||
+		     (STARTS(at, 2, 0x850f) &&
+		      (asks_collector(code[0]) || !(code[0] >> 32)));
+
+	if (!STARTS(at, 1, 0x90) && !STARTS(at, 2, 0x9066) && !STARTS(at, 2, 0x1f0f) &&
+	    !STARTS(at, 3, 0x1f0f66))
+		return found;
+	for (int i = 1; i < 8; i++)
+		found |= asks_collector(at >> 8 * i | code[2] << (64 - 8 * i));
+	return found;
+}
+
+/*
+ * Of code before its frame is there: [mov %eax,-N(%rsp)]; push %rbp; [mov %rsp,%rbp]; sub
+ * $N,%rsp. Or that, and then mov %rbp,N(%rsp); [mov %rsp,%rbp; add $N,%rbp].
+ */
+static __always_inline struct unwind_rule beginning_frame(const __u64 *words, __u32 bytes)
+{
+	__u64 before = words[0], code = words[1];
+	bool subtracts = STARTS(code, 3, 0xec8348) || STARTS(code, 3, 0xec8148);
+	bool adds_to_fp = STARTS(code, 3, 0xc58348) || STARTS(code, 3, 0xc58148);
+	bool has_pushed = ENDS(before, 1, 0x55) || sets_fp(before >> 40);
+
+	if (STARTS(code, 4, 0x246c8948) || STARTS(code, 4, 0x24ac8948))
+		return frame_without_fp(bytes);
+	if (has_pushed && (subtracts || sets_fp(code)))
+		return whole_frame(FP_BYTES);
+	return sets_fp(code) || adds_to_fp || is_asking(words) ? whole_frame(bytes)
+							       : frame_without_fp(8);
+}
+
+/* Does it ask for safepoints, between the frame's end and the return: cmp N(%r15),%rsp;
+ * ja; or as JDKs before 16, behind pop %rbp, mov N(%r15),%r10; test %eax,(%r10), or test
+ * %eax,N(%rip)? */
+static __always_inline bool polls_at_return(__u64 code, __u64 before)
+{
+	if (STARTS(code, 3, 0x673b49) || STARTS(code, 3, 0xa73b49))
+		return true;
+	if (STARTS(code, 2, 0x870f))
+		return HAS(before, 4, 3, 0x673b49) || HAS(before, 1, 3, 0xa73b49);
+	if (STARTS(code, 2, 0x0585) || STARTS(code, 3, 0x978b4d))
+		return ENDS(before, 1, 0x5d);
+	return STARTS(code, 3, 0x028541) && STARTS(before, 4, 0x978b4d5d);
+}
+
+/* pop %rbp, as a frame's last instruction: what may follow is a return or a poll. */
+static __always_inline bool pops_fp_last(__u64 code)
+{
+	__u8 next = code >> 8;
+
+	return (__u8)code == 0x5d && (next == 0xc3 || next == 0x49 || next == 0x4d ||
+				      next == 0x85 || next == 0xc5);
+}
+
+static __always_inline struct unwind_rule leaf_frame(const __u64 *words, __u32 bytes,
+						     bool is_complete)
+{
+	__u64 before = words[0], code = words[1];
+
+	if (!is_complete)
+		return beginning_frame(words, bytes);
+	if (pops_fp_last(code))
+		return whole_frame(FP_BYTES);
+	return (__u8)code == RET || polls_at_return(code, before) ? frame_without_fp(8)
+								  : whole_frame(bytes);
+}
+#endif
+
+/* In which of its heaps this code is, into s->low; HOTSPOT_HEAPS: in none. verifier: what
+ * is in a map value it does not know, so there is one way to go on from here. */
+static __always_inline void find_heap(struct scratch *s, const struct hotspot *vm,
+				      __u64 at)
+{
+	s->low = HOTSPOT_HEAPS;
+	for (int i = 0; i < HOTSPOT_HEAPS; i++)
+		if (at - vm->heaps[i].low < vm->heaps[i].high - vm->heaps[i].low)
+			s->low = i;
+}
+
+/* Where the block begins that this code is of; 0: in none that is in use. */
+static __always_inline __u64 find_block(struct scratch *s, const struct hotspot *vm,
+					__u64 at)
+{
+	const struct hotspot_heap *heap;
+	__u64 segment;
+	__u8 back = 0;
+
+	find_heap(s, vm, at);
+	if (s->low >= HOTSPOT_HEAPS)
+		return 0;
+	heap = &vm->heaps[s->low & (HOTSPOT_HEAPS - 1)];
+	segment = (at - heap->low) >> (heap->segment_shift & 63);
+	for (int i = 0; i < SEGMENT_HOPS; i++) {
+		if (!read_user(&back, sizeof(back), heap->segments + segment))
+			return 0;
+		if (!back)
+			return heap->low + (segment << (heap->segment_shift & 63));
+		if (back == HOTSPOT_SEGMENT_FREE)
+			return 0;
+		segment -= back;
+	}
+	return 0;
+}
+
+/* A field's value, signed; 0: it can't be read. */
+static __always_inline __s64 read_field(struct hotspot_field field, __u64 block)
+{
+	__s64 value = 0;
+
+	block += field.at;
+	if (field.bytes == 2)
+		read_user(&value, 2, block);
+	else if (field.bytes == 4)
+		read_user(&value, 4, block);
+	else
+		read_user(&value, 8, block);
+	return field.bytes == 2	  ? (__s16)value
+	       : field.bytes == 4 ? (__s32)value
+				  : value;
+}
+
+/* Does s->rule lead to where a call ends? */
+static __always_inline bool leads_behind_call(struct scratch *s, __u32 hook)
+{
+	return chunk_read(hook, s->cfa - 8) && is_called(s->word & knobs.addr_mask);
+}
+
+/* A leaf in the block: what its code says; what nobody called is no caller. */
+static __always_inline bool try_leaf(struct scratch *s, __u32 hook,
+				     const struct hotspot *vm, __u64 block, __u32 bytes)
+{
+	__s64 complete = read_field(vm->frame_complete, block);
+	__u64 begin = read_field(vm->code, block);
+	__u64 code[LEAF_WORDS] = { 0 };
+
+	if (vm->code.bytes == 4)
+		begin += block + vm->blob_at;
+	if (!read_user(code, sizeof(code), s->pc - 8))
+		return false;
+	s->rule = bytes ? leaf_frame(code, bytes,
+				     complete < 0 || (__s64)(s->pc - begin) >= complete)
+			: frame_without_fp(8);
+	s->cfa = s->sp + s->rule.cfa_offset;
+	if (leads_behind_call(s, hook))
+		return true;
+	s->cfa = NOWHERE;
+	return bytes > 0;
+}
+
+/*
+ * The interpreter's: fp is there, and what it keeps of its caller's sp, to whose frame it
+ * has added locals of its own. A leaf may be where that frame is not there yet, and fp is
+ * an older one's: it is there if a register has its locals.
+ */
+static __always_inline bool try_interpreted(struct scratch *s, __u32 hook)
+{
+	__u64 locals;
+
+	if (s->fp - s->sp >= SAME_STACK_BYTES || !chunk_read(hook, s->fp + 8 * SENDER_SP))
+		return false;
+	s->cfa = s->word;
+	if (s->cfa & 7 || s->cfa - s->fp - FRAME_BYTES >= SENDER_BYTES)
+		return false;
+	s->rule = (struct unwind_rule){ .cfa = UNWIND_CFA_SP,
+					.fp = UNWIND_FP_DEREF,
+					.ra_words = 1 - (__s64)(s->cfa - s->fp) / 8 };
+	if (!s->is_leaf)
+		return true;
+	locals = chunk_read(hook, s->fp + 8 * LOCALS) ? s->word : 0;
+	if (s->regs_at || (s->regs[REG_LOCALS] != locals &&
+			   s->regs[REG_LOCALS] != s->fp + 8 * locals))
+		s->rule.reg = UNWIND_GUESSED;
+	return true;
+}
+
+static __always_inline bool try_frame(struct scratch *s, __u32 hook,
+				      const struct hotspot *vm)
+{
+	__u64 at = s->pc - !s->is_leaf, block;
+	__s64 words;
+
+	if (at - vm->interpreter < vm->interpreter_bytes)
+		return try_interpreted(s, hook);
+	if (!s->is_leaf && s->pc == vm->call_stub_return) {
+		s->rule = whole_frame(FRAME_BYTES);
+		s->rule.cfa = UNWIND_CFA_FP;
+		s->cfa = s->fp + FRAME_BYTES;
+		return true;
+	}
+	block = find_block(s, vm, at);
+	words = block ? read_field(vm->frame_words, block) : -1;
+	if (words < 0 || words > FRAME_WORDS)
+		return false;
+	if (s->is_leaf)
+		return try_leaf(s, hook, vm, block, 8 * words);
+	s->rule = whole_frame(8 * words);
+	s->cfa = s->sp + 8 * words;
+	return words > 0;
+}
+
+int hotspot_try_code(__u32 hook)
+{
+	struct scratch *s = scratch(hook);
+	const struct hotspot *vm;
+
+	if (!s || !s->has_hotspot)
+		return 0;
+	vm = hotspot_of(s->rec.tgid);
+	if (!vm || !try_frame(s, hook, vm))
+		return 0;
+	s->step_kind = STEP_KIND_TABLE;
+	return 1;
+}

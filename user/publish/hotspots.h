@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The JVMs among processes. Where one has its code (shared/hotspot.h) is read of its
+ * memory once it has some, which is some milliseconds after it begins, and once more
+ * later: one that starts may still move what it has.
+ */
+#ifndef WEFT_PUBLISH_HOTSPOTS_H
+#define WEFT_PUBLISH_HOTSPOTS_H
+
+#include "publish/publisher_parts.h"
+
+/* A process is about to be published, in whose memory HOTSPOT_SYMBOL lies there; 0: it
+ * has none. Whether ticks find its JVM, into process_info. */
+void hotspots_find(struct publisher *p, const struct process *process,
+		   struct process_entry *entry, uint64_t vm_structs,
+		   struct process_info *process_info);
+
+/* Those whose turn it is to be read are published anew. */
+void hotspots_recheck(struct publisher *p);
+
+/* Does one start, so that it is to be read in some milliseconds? */
+bool hotspots_are_awaited(const struct publisher *p);
+
+/* The process ends, or runs something else now. */
+void hotspots_forget(struct publisher *p, uint32_t tgid,
+		     const struct process_entry *entry);
+
+#endif
