@@ -22,6 +22,8 @@
 
 #define SAVED_FP_WORDS (-2)
 
+#define STUB_BYTES (64ULL << 10) /* of code, and of its frame */
+
 #define LEAF_WORDS 3 /* of code: one before the leaf's, two from there on */
 
 #define NOWHERE 1 /* misaligned, so nothing leads on */
@@ -31,6 +33,15 @@ static __always_inline struct unwind_rule whole_frame(__u32 bytes)
 {
 	return (struct unwind_rule){ .cfa = UNWIND_CFA_SP,
 				     .cfa_offset = bytes,
+				     .fp = UNWIND_FP_CFA,
+				     .fp_words = SAVED_FP_WORDS,
+				     .ra_words = -1 };
+}
+
+static __always_inline struct unwind_rule frame_by_fp(void)
+{
+	return (struct unwind_rule){ .cfa = UNWIND_CFA_FP,
+				     .cfa_offset = FRAME_BYTES,
 				     .fp = UNWIND_FP_CFA,
 				     .fp_words = SAVED_FP_WORDS,
 				     .ra_words = -1 };
@@ -190,13 +201,61 @@ static __always_inline __s64 read_field(struct hotspot_field field, __u64 block)
 				  : value;
 }
 
-/* Does s->rule lead to where a call ends? */
-static __always_inline bool leads_behind_call(struct scratch *s, __u32 hook)
+/* Does s->rule lead to a caller: HotSpot's code, into which its interpreter returns without
+ * a call, or what lies behind one? */
+static __always_inline bool leads_to_caller(struct scratch *s, __u32 hook,
+					    const struct hotspot *vm)
 {
-	return chunk_read(hook, s->cfa - 8) && is_called(s->word & knobs.addr_mask);
+	__u64 pc;
+
+	if (!chunk_read(hook, s->cfa - 8))
+		return false;
+	pc = s->word & knobs.addr_mask;
+	find_heap(s, vm, pc);
+	return s->low < HOTSPOT_HEAPS || is_called(pc);
 }
 
-/* A leaf in the block: what its code says; what nobody called is no caller. */
+/* Where the call leads that ends at that address, if it says so: call, or movabs $…,%r10;
+ * call *%r10. */
+static __always_inline bool find_target(__u64 pc, __u64 *ret)
+{
+	__u64 before[2];
+
+	if (!read_user(before, sizeof(before), pc - sizeof(before)))
+		return false;
+	if (call_target(before[1], pc, ret))
+		return true;
+	*ret = before[0] >> 40 | before[1] << 24;
+	return ENDS(before[1], 3, 0xd2ff41) && HAS(before[0], 3, 2, 0xba49);
+}
+
+/* Does a call into the block that the leaf is in lie before that return address? */
+static __always_inline bool is_called_from(struct scratch *s, __u32 hook, __u64 block,
+					   __u64 ra_at)
+{
+	__u64 target;
+
+	return chunk_read(hook, ra_at) &&
+	       find_target(s->word & knobs.addr_mask, &target) &&
+	       target - block < s->pc - block + STUB_BYTES;
+}
+
+/*
+ * A leaf in a block without frames of one size: a stub, which has none, or one with a
+ * frame pointer. It was called from where a call leads there.
+ */
+static __always_inline bool try_stub(struct scratch *s, __u32 hook, __u64 block)
+{
+	s->cfa = s->sp + 8;
+	s->rule = frame_without_fp(8);
+	if (is_called_from(s, hook, block, s->sp))
+		return true;
+	s->cfa = s->fp + FRAME_BYTES;
+	s->rule = frame_by_fp();
+	return s->fp - s->sp < STUB_BYTES && is_called_from(s, hook, block, s->fp + 8);
+}
+
+/* A leaf elsewhere: what its code says; what leads to no caller is cut. */
 static __always_inline bool try_leaf(struct scratch *s, __u32 hook,
 				     const struct hotspot *vm, __u64 block, __u32 bytes)
 {
@@ -208,14 +267,12 @@ static __always_inline bool try_leaf(struct scratch *s, __u32 hook,
 		begin += block + vm->blob_at;
 	if (!read_user(code, sizeof(code), s->pc - 8))
 		return false;
-	s->rule = bytes ? leaf_frame(code, bytes,
-				     complete < 0 || (__s64)(s->pc - begin) >= complete)
-			: frame_without_fp(8);
+	s->rule = leaf_frame(code, bytes,
+			     complete < 0 || (__s64)(s->pc - begin) >= complete);
 	s->cfa = s->sp + s->rule.cfa_offset;
-	if (leads_behind_call(s, hook))
-		return true;
-	s->cfa = NOWHERE;
-	return bytes > 0;
+	if (!leads_to_caller(s, hook, vm))
+		s->cfa = NOWHERE;
+	return true;
 }
 
 /*
@@ -253,8 +310,7 @@ static __always_inline bool try_frame(struct scratch *s, __u32 hook,
 	if (at - vm->interpreter < vm->interpreter_bytes)
 		return try_interpreted(s, hook);
 	if (!s->is_leaf && s->pc == vm->call_stub_return) {
-		s->rule = whole_frame(FRAME_BYTES);
-		s->rule.cfa = UNWIND_CFA_FP;
+		s->rule = frame_by_fp();
 		s->cfa = s->fp + FRAME_BYTES;
 		return true;
 	}
@@ -263,7 +319,8 @@ static __always_inline bool try_frame(struct scratch *s, __u32 hook,
 	if (words < 0 || words > FRAME_WORDS)
 		return false;
 	if (s->is_leaf)
-		return try_leaf(s, hook, vm, block, 8 * words);
+		return words ? try_leaf(s, hook, vm, block, 8 * words)
+			     : try_stub(s, hook, block);
 	s->rule = whole_frame(8 * words);
 	s->cfa = s->sp + 8 * words;
 	return words > 0;
