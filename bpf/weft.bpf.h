@@ -287,9 +287,9 @@ struct scratch {
 
 	__u64 chunk_base;
 	__u32 chunk_bytes; /* 0: nothing read */
-	__u16 has_keys;
-	__u16 has_context; /* its threads publish for which traces they work */
-	__u32 has_hotspot; /* hotspot_of() it */
+	__u8 has_keys;
+	__u8 has_context;  /* its threads publish for which traces they work */
+	__u16 has_hotspot; /* it has a JVM: hotspot_of() */
 	__u8 chunk[CHUNK_BYTES + BESIDE_BYTES];
 	__u64 beside_base;
 	__u32 beside_bytes;

@@ -336,6 +336,7 @@ static enum ending step_by_signal(struct plain *p)
 static enum ending step_by_table(struct plain *p)
 {
 	uint64_t fp = p->fp, ra;
+	bool is_guess;
 
 	if (!is_place(p->cfa))
 		return END_BROKEN;
@@ -355,7 +356,9 @@ static enum ending step_by_table(struct plain *p)
 	if (p->rule->bx_words)
 		p->bx_is_known = p->rule->bx_words != UNWIND_BX_LOST &&
 				 word_at(p->cfa + 8 * (int64_t)p->rule->bx_words, &p->bx);
-	p->kind = p->sp_is_known ? FRAME_CALLER : FRAME_UNPROVEN;
+	is_guess = !p->sp_is_known ||
+		   (p->rule->cfa == UNWIND_CFA_SP && p->rule->reg == UNWIND_GUESSED);
+	p->kind = is_guess ? FRAME_UNPROVEN : FRAME_CALLER;
 	if (!fp_gives_sp && p->rule->ra == UNWIND_RA_REG &&
 	    p->rule->cfa == UNWIND_CFA_GO) /* with all its registers */
 		p->kind = FRAME_USER;

@@ -33,6 +33,11 @@ struct vma_list *vma_list(__u32 hook)
 	return sampled->vmas;
 }
 
+const struct hotspot *hotspot_of(__u32 tgid)
+{
+	return sampled->hotspot;
+}
+
 /* In the place of process.bpf.c: this incarnation of the process was published. */
 int process_begin(__u32 hook)
 {
@@ -43,6 +48,7 @@ int process_begin(__u32 hook)
 	struct scratch *s = scratch(hook);
 
 	s->has_keys = 1;
+	s->has_hotspot = sampled->hotspot != NULL;
 	take_mapping_table(s, &known);
 	s->by_vmas = sampled->vmas != NULL;
 	return 0;

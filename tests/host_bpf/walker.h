@@ -25,6 +25,7 @@ struct sampled {
 	__u32 no_alternate;    /* the thread has no alternate stack any more */
 	__u32 near_base;       /* all other is only near its base */
 	__u64 code_bytes;      /* that the process has mapped, known or not */
+	const struct hotspot *hotspot; /* its JVM; NULL: it has none */
 	struct vma_list *vmas; /* what the kernel says it maps; NULL: not asked */
 };
 

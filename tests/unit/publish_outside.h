@@ -43,7 +43,7 @@ struct world_file {
 	int fd;
 	int open_err;
 	uint32_t n_keys;
-	bool is_libc;
+	bool is_libc, is_jvm;
 	uint32_t n_pages, flags; /* of its table */
 	unsigned int n_asked[2]; /* enum piece */
 	unsigned int n_opened;
@@ -162,6 +162,7 @@ static inline void answer_scan(const struct world_job *job, scan_sink sink, void
 				.memory_bytes = TEXT_BYTES,
 				.flags = 5 } },
 		.n_keys = file->n_keys,
+		.hotspot_vaddr = file->is_jvm ? KEY_VADDR : 0,
 	};
 
 	for (uint32_t i = 0; i < file->n_keys; i++)

@@ -126,7 +126,7 @@ static void take_symbol(void *arg, int what, const Elf64_Sym *sym)
 		scan->info->metadata_cookie_vaddr = sym->st_value;
 	else if (what == SUSPENDED)
 		scan->info->suspended_cookie_vaddr = sym->st_value;
-	else if (what == HOTSPOT)
+	else if (what == HOTSPOT && scan->info->machine == EM_X86_64)
 		scan->info->hotspot_vaddr = sym->st_value;
 	else if (what == SPECIFIC)
 		take_specific(scan, sym->st_value);

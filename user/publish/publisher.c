@@ -122,7 +122,7 @@ static void on_forked(void *arg, const struct process *child,
 	if (!to)
 		return;
 	if (!from || !from->publication || from->published_ns >= time_ns || from->keys ||
-	    from->version != process_version(child)) {
+	    from->hotspot.is_put || from->version != process_version(child)) {
 		publisher_make_dirty(p, child);
 		return;
 	}

@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Code that HotSpot generates: its code cache says how large a frame is, and a leaf's own
+ * instructions how much of it is there. */
+#include "code.h"
+
+#include <string.h>
+
+#define HEAP_LOW    0x700000000000ULL
+#define HEAP_BYTES  0x10000
+#define SEGMENTS    0x710000000000ULL
+#define SHIFT	    7
+#define INTERPRETER (HEAP_LOW + 0x4000)
+#define LONG	    (HEAP_LOW + 0x8000)
+#define INTERPRETED (INTERPRETER + 0x123) /* where its frames go on; nothing called there */
+#define STUBS	    (HEAP_LOW + 0x3000)
+#define CALL_STUB   (STUBS + 0x408) /* where it goes on */
+
+/* Blobs by number, 1,024 bytes each; their code lies so far behind their block. */
+#define BLOCK(n)   (HEAP_LOW + 0x400 * (uint64_t)(n))
+#define CODE_AT	   0x80
+#define BLOB(n)	   (BLOCK(n) + CODE_AT)
+#define BLOB_SITE(n) (BLOB(n) + 0x100)
+
+enum { CALLEE, CALLER, N_BLOBS };
+
+#define CALLEE_BYTES 0x40
+#define CALLER_BYTES 0x60
+#define COMPLETE     0x40 /* into the code */
+
+/* Where the callee's frame ends, its caller's, and that of the call stub. */
+#define CALLEE_END (STACK + 0x1000)
+#define CALLER_END (CALLEE_END + CALLER_BYTES)
+#define STUB_FP	   (CALLER_END + 0x20)
+
+/* As JDK 17 has it, or JDK 25. */
+static struct hotspot layouts[] = {
+	{ .frame_words = { 44, 4 },
+	  .frame_complete = { 36, 4 },
+	  .code = { 48, 8 },
+	  .blob_at = 16 },
+	{ .frame_words = { 52, 4 },
+	  .frame_complete = { 62, 2 },
+	  .code = { 44, 4 },
+	  .blob_at = 8 },
+};
+
+static void put_field(struct hotspot_field field, uint64_t block, int64_t value)
+{
+	uint64_t word;
+
+	for (unsigned int i = 0; i < field.bytes; i++) {
+		uint64_t at = block + field.at + i, shift = 8 * (at & 7);
+
+		memory_get(at & ~7ULL, &word);
+		word = (word & ~(0xffULL << shift)) |
+		       (uint64_t)(value >> 8 * i & 0xff) << shift;
+		memory_put(at & ~7ULL, word);
+	}
+}
+
+static void put_tag(uint64_t segment, unsigned char tag)
+{
+	put_field((struct hotspot_field){ 0, 1 }, SEGMENTS + segment, tag);
+}
+
+/* A block of so many segments. */
+static void put_block(const struct hotspot *vm, uint64_t block, unsigned int n,
+		      int64_t frame_words, int64_t complete)
+{
+	uint64_t segment = (block - HEAP_LOW) >> SHIFT;
+	uint64_t code = vm->code.bytes == 8 ? block + CODE_AT : CODE_AT - vm->blob_at;
+
+	for (unsigned int i = 0; i < n; i++)
+		put_tag(segment + i, (unsigned char)i);
+	put_field(vm->frame_words, block, frame_words);
+	put_field(vm->frame_complete, block, complete);
+	put_field(vm->code, block, (int64_t)code);
+}
+
+static void put_bytes(uint64_t at, const char *bytes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		put_field((struct hotspot_field){ 0, 1 }, at + i, (unsigned char)bytes[i]);
+}
+
+/* call: 5 bytes that end there. */
+static void put_call_to(uint64_t pc, uint64_t to)
+{
+	put_field((struct hotspot_field){ 0, 1 }, pc - 5, 0xe8);
+	put_field((struct hotspot_field){ 0, 4 }, pc - 4, (int64_t)(to - pc));
+}
+
+/* Function 1 calls Java, by the call stub; that the caller, and that the callee. Wherever
+ * a frame of the callee's may seem to end, some return address is left of others. */
+static struct sampled put_java(struct hotspot *vm)
+{
+	const struct unwind_rule rules[] = { RULE_SP(16), RULE_SP(16), RULE_OF(END) };
+	struct sampled at;
+
+	world_setup(NULL);
+	put_code(rules, 3, 0);
+	mapping_table_add(HEAP_LOW, HEAP_LOW + HEAP_BYTES, 0, 0, UNWIND_BY_FP);
+	vm->heaps[1] = (struct hotspot_heap){ HEAP_LOW, HEAP_LOW + HEAP_BYTES, SEGMENTS,
+					      SHIFT };
+	vm->interpreter = INTERPRETER;
+	vm->interpreter_bytes = 0x1000;
+	vm->call_stub_return = CALL_STUB;
+	for (uint64_t i = 0; i < HEAP_BYTES >> SHIFT; i++)
+		put_tag(i, HOTSPOT_SEGMENT_FREE);
+	put_block(vm, BLOCK(CALLEE), 8, CALLEE_BYTES / 8, COMPLETE);
+	put_block(vm, BLOCK(CALLER), 8, CALLER_BYTES / 8, COMPLETE);
+	put_block(vm, STUBS, 32, 0, -1);
+	for (uint64_t i = 0; i < 64; i++)
+		memory_put(CALLEE_END - 8 * i, BLOB_SITE(CALLER) + 0x10);
+	put_call_to(BLOB_SITE(CALLER), BLOB(CALLEE));
+	put_call_to(BLOB_SITE(CALLER) + 0x10, BLOB(CALLEE));
+	put_frame(CALLEE_END - 16, GARBAGE, BLOB_SITE(CALLER));
+	put_frame(CALLER_END - 16, STUB_FP, CALL_STUB);
+	put_frame(STUB_FP, 0, SITE(1));
+	put_call(STUB_FP + 16, 16, 2);
+	at = leaf_in_code(0);
+	at.hotspot = vm;
+	return at;
+}
+
+static void assert_java(struct sampled *at, const char *kinds)
+{
+	char text[80];
+
+	sprintf(text, "%llx %llx %llx 10108 10208", (unsigned long long)at->pc,
+		BLOB_SITE(CALLER), CALL_STUB);
+	ASSERT_WALK(at, kinds, text, START);
+}
+
+#define BANG	"\x89\x84\x24\x00\xc0\xfe\xff"
+#define PUSH	"\x55"
+#define SET_FP	"\x48\x8b\xec"
+#define SUB	"\x48\x83\xec\x30"
+#define SUB_4	"\x48\x81\xec\x38\x00\x00\x00"
+#define SAVE	"\x48\x89\x6c\x24\x30"
+#define SAVE_4	"\x48\x89\xac\x24\x30\x00\x00\x00"
+#define ADD_FP	"\x48\x83\xc5\x30"
+#define ASK	"\x41\x81\x7f\x20\x00\x00\x00\x00"
+#define ASK_4	"\x41\x81\xbf\x48\x04\x00\x00\x00\x00\x00\x00"
+#define JNE	"\x0f\x85\x10\x20\x00\x00"
+#define JE	"\x74\x05"
+#define CALL	"\xe8\x10\x20\x00\x00"
+#define MISS	"\x3b\x46\x08\x0f\x85\x10\x20\x00\x00" /* cmp 8(%rsi),%eax; jne */
+#define ADD	"\x48\x83\xc4\x30"
+#define POP	"\x5d"
+#define POLL	"\x49\x3b\xa7\x60\x03\x00\x00"
+#define POLL_1	"\x49\x3b\x67\x28"
+#define JA	"\x0f\x87\x10\x20\x00\x00"
+#define POLL_15 "\x4d\x8b\x97\x08\x01\x00\x00\x41\x85\x02"
+#define POLL_8	"\x85\x05\x10\x20\x30\x00"
+#define RETURN	"\xc3"
+#define MOVES	"\x44\x8b\xd5\x41\xff\xc2" /* mov %ebp,%r10d; inc %r10d */
+
+/* How much of the callee's frame is there: nothing but the return address; rbp, too; all
+ * but rbp; all. */
+enum is_there { NOTHING, PUSHED, UNSAVED, ALL };
+
+static const struct {
+	const char *code;
+	size_t n;
+	unsigned int at_byte;
+	enum is_there is_there;
+	bool is_end; /* behind the frame's beginning */
+} leaves[] = {
+#define LEAF(at_byte, is_there, is_end, code)                                            \
+	{                                                                                \
+		code, sizeof(code), at_byte, is_there, is_end                            \
+	}
+	LEAF(0, NOTHING, false, MISS BANG PUSH SUB),
+	LEAF(3, NOTHING, false, MISS BANG PUSH SUB),
+	LEAF(9, NOTHING, false, MISS BANG PUSH SUB),
+	LEAF(0, NOTHING, false, BANG PUSH SUB),
+	LEAF(7, NOTHING, false, BANG PUSH SUB),
+	LEAF(8, PUSHED, false, BANG PUSH SUB),
+	LEAF(8, PUSHED, false, BANG PUSH SUB_4),
+	LEAF(8, PUSHED, false, BANG PUSH SET_FP SUB),
+	LEAF(11, PUSHED, false, BANG PUSH SET_FP SUB),
+	LEAF(0, NOTHING, false, SUB_4 SAVE),
+	LEAF(7, UNSAVED, false, SUB_4 SAVE),
+	LEAF(4, UNSAVED, false, SUB SAVE_4),
+	LEAF(12, ALL, false, SUB_4 SAVE SET_FP ADD_FP),
+	LEAF(15, ALL, false, SUB_4 SAVE SET_FP ADD_FP),
+	LEAF(5, ALL, false, PUSH SUB ASK JNE),
+	LEAF(13, ALL, false, PUSH SUB ASK JNE),
+	LEAF(5, ALL, false, PUSH SUB ASK_4 JNE),
+	LEAF(16, ALL, false, PUSH SUB ASK_4 JNE),
+	LEAF(5, ALL, false, PUSH SUB "\x90" ASK JE CALL),
+	LEAF(5, ALL, false, PUSH SUB "\x0f\x1f\x80\x00\x00\x00\x00" ASK_4 JE CALL),
+	LEAF(14, ALL, false, PUSH SUB "\x90" ASK JE CALL),
+	LEAF(16, ALL, false, PUSH SUB "\x90" ASK JE CALL),
+	LEAF(0, NOTHING, false, "\x90" BANG PUSH SUB ASK),
+	LEAF(0, ALL, true, MOVES),
+	LEAF(3, ALL, true, MOVES),
+	LEAF(0, ALL, true, ADD POP RETURN),
+	LEAF(4, PUSHED, true, ADD POP RETURN),
+	LEAF(5, NOTHING, true, ADD POP RETURN),
+	LEAF(4, PUSHED, true, ADD POP POLL JA RETURN),
+	LEAF(5, NOTHING, true, ADD POP POLL JA RETURN),
+	LEAF(12, NOTHING, true, ADD POP POLL JA RETURN),
+	LEAF(18, NOTHING, true, ADD POP POLL JA RETURN),
+	LEAF(5, NOTHING, true, ADD POP POLL_1 JA RETURN),
+	LEAF(9, NOTHING, true, ADD POP POLL_1 JA RETURN),
+	LEAF(4, PUSHED, true, ADD POP POLL_15 RETURN),
+	LEAF(5, NOTHING, true, ADD POP POLL_15 RETURN),
+	LEAF(12, NOTHING, true, ADD POP POLL_15 RETURN),
+	LEAF(4, PUSHED, true, ADD POP POLL_8 RETURN),
+	LEAF(5, NOTHING, true, ADD POP POLL_8 RETURN),
+	/* ja of two numbers, and a load from the thread */
+	LEAF(3, ALL, true, "\x41\x39\xd8" JA),
+	LEAF(0, ALL, true, POLL_15),
+};
+
+static void test_leaves(void **state)
+{
+	for (size_t i = 0; i < sizeof(leaves) / sizeof(*leaves); i++) {
+		struct hotspot *vm = &layouts[i % 2];
+		uint64_t begin = BLOB(CALLEE) + (leaves[i].is_end ? COMPLETE : 0);
+		struct sampled at = put_java(vm);
+
+		if (!leaves[i].is_end)
+			begin += 8;
+		put_bytes(begin, leaves[i].code, leaves[i].n);
+		at.pc = begin + leaves[i].at_byte;
+		at.sp = leaves[i].is_there == NOTHING  ? CALLEE_END - 8
+			: leaves[i].is_there == PUSHED ? CALLEE_END - 16
+						       : CALLEE_END - CALLEE_BYTES;
+		at.fp = 0x123456789;
+		if (leaves[i].is_there == UNSAVED)
+			memory_put(CALLEE_END - 16, 0);
+		assert_java(&at, "UCCCC");
+	}
+}
+
+/* In the callee's code proper, with its frame. */
+static struct sampled put_leaf(struct hotspot *vm)
+{
+	struct sampled at = put_java(vm);
+
+	put_bytes(BLOB(CALLEE) + COMPLETE, MOVES, sizeof(MOVES));
+	at.pc = BLOB(CALLEE) + COMPLETE + 3;
+	at.sp = CALLEE_END - CALLEE_BYTES;
+	at.fp = 0x123456789;
+	return at;
+}
+
+/* What the code leads to is no caller: it is cut, and the frame pointer is not asked. */
+static void test_leaf_that_nobody_called(void **state)
+{
+	struct sampled at = put_leaf(&layouts[0]);
+	char text[40];
+
+	at.fp = CALLER_END - 16;
+	memory_put(CALLEE_END - 8, 0x600000000000);
+	sprintf(text, "%llx cut", (unsigned long long)at.pc);
+	ASSERT_WALK(&at, "U", text, BROKEN);
+}
+
+/* Without a block that says so there is the frame pointer, for what it is worth. */
+static void test_no_block(void **state)
+{
+	const uint64_t first = (BLOCK(CALLEE) - HEAP_LOW) >> SHIFT;
+	struct hotspot *vm = &layouts[0];
+
+	for (int i = 0; i < 6; i++) {
+		struct sampled at = put_leaf(vm);
+		char text[80];
+
+		at.fp = CALLER_END - 16;
+		if (i == 0)
+			put_tag(first + 1, HOTSPOT_SEGMENT_FREE);
+		else if (i == 1)
+			memory_unmap(SEGMENTS);
+		else if (i == 2) /* it goes back for ever */
+			for (uint64_t k = 0; k < HEAP_BYTES >> SHIFT; k++)
+				put_tag(k, 1);
+		else if (i == 3)
+			put_field(vm->frame_words, BLOCK(CALLEE), -1);
+		else if (i == 4)
+			put_field(vm->frame_words, BLOCK(CALLEE), 0x10000);
+		else
+			at.hotspot = NULL;
+		sprintf(text, "%llx %llx 10108 10208", (unsigned long long)at.pc,
+			CALL_STUB);
+		/* the call stub's caller is found as before, if it is known */
+		ASSERT_WALK(&at, at.hotspot ? "UPCC" : "UPPC", text, START);
+	}
+}
+
+/* Far from its block's beginning. */
+static void test_long_code(void **state)
+{
+	enum { SEGMENTS_OF_IT = 200 };
+
+	for (int hop = 17; hop > 0; hop -= 4) {
+		struct hotspot *vm = &layouts[0];
+		struct sampled at = put_leaf(vm);
+
+		put_block(vm, LONG, SEGMENTS_OF_IT, CALLEE_BYTES / 8, COMPLETE);
+		for (int i = hop; i < SEGMENTS_OF_IT; i++)
+			put_tag(((LONG - HEAP_LOW) >> SHIFT) + (uint64_t)i,
+				(unsigned char)hop);
+		at.pc = LONG + (SEGMENTS_OF_IT - 1ULL) * (1 << SHIFT) + 8;
+		put_bytes(at.pc - 3, MOVES, sizeof(MOVES));
+		if (SEGMENTS_OF_IT / hop < 15)
+			assert_java(&at, "UCCCC");
+		else
+			assert_int_equal(walker_sample(&at)->n_thread, 1);
+	}
+}
+
+/* The interpreter returns to itself where nobody called, and has added locals to its
+ * caller's frame, whose sp it keeps. */
+static struct sampled put_interpreted(struct hotspot *vm)
+{
+	struct sampled at = put_leaf(vm);
+
+	put_frame(CALLEE_END - 16, CALLEE_END + 0x40, INTERPRETED);
+	memory_put(CALLEE_END + 0x40 - 8, CALLEE_END + 0x80);
+	put_frame(CALLEE_END + 0x40, GARBAGE, BLOB_SITE(CALLER));
+	put_frame(CALLEE_END + 0x80 + CALLER_BYTES - 16, STUB_FP + 0x80, CALL_STUB);
+	put_frame(STUB_FP + 0x80, 0, SITE(1));
+	put_call(STUB_FP + 0x80 + 16, 16, 2);
+	return at;
+}
+
+static void test_interpreted_caller(void **state)
+{
+	struct sampled at = put_interpreted(&layouts[0]);
+	char text[100];
+
+	sprintf(text, "%llx %llx %llx %llx 10108 10208", (unsigned long long)at.pc,
+		INTERPRETED, BLOB_SITE(CALLER), CALL_STUB);
+	ASSERT_WALK(&at, "UCCCCC", text, START);
+	/* a stack does not go back */
+	memory_put(CALLEE_END + 0x40 - 8, CALLEE_END - 0x80);
+	sprintf(text, "%llx %llx cut", (unsigned long long)at.pc, INTERPRETED);
+	ASSERT_WALK(&at, "UC", text, BROKEN);
+}
+
+/* The interpreter as a leaf, whose frame is there if a register has its locals. */
+static void test_interpreter(void **state)
+{
+	for (int i = 0; i < 3; i++) {
+		struct sampled at = put_interpreted(&layouts[0]);
+		uint64_t fp = CALLEE_END + 0x40, locals = fp + 0x28;
+		char text[80];
+
+		at.pc = INTERPRETER + 0x200;
+		at.sp = fp - 0x70;
+		at.fp = fp;
+		at.regs[14] = i ? locals : 0;
+		memory_put(fp - 56, i == 1 ? locals : 5);
+		sprintf(text, "%llx %llx %llx 10108 10208", (unsigned long long)at.pc,
+			BLOB_SITE(CALLER), CALL_STUB);
+		ASSERT_WALK(&at, i ? "UCCCC" : "UPCCC", text, START);
+	}
+}
+
+/* Stubs, by the calls that lead to them: without a frame, and with a frame pointer. */
+static void test_stubs(void **state)
+{
+	for (int i = 0; i < 8; i++) {
+		struct hotspot *vm = &layouts[i & 1];
+		bool has_fp = i & 2, by_register = i & 4;
+		struct sampled at = put_java(vm);
+		char text[80];
+
+		at.pc = STUBS + 0x180;
+		at.sp = has_fp ? CALLEE_END - 0x30 : CALLEE_END - 8;
+		at.fp = has_fp ? CALLEE_END - 16 : CALLER_END - 16;
+		if (by_register) { /* movabs $…,%r10; call *%r10 */
+			put_bytes(BLOB_SITE(CALLER) - 13, "\x49\xba", 2);
+			put_field((struct hotspot_field){ 0, 8 }, BLOB_SITE(CALLER) - 11,
+				  (int64_t)(STUBS + 0x100));
+			put_bytes(BLOB_SITE(CALLER) - 3, "\x41\xff\xd2", 3);
+		} else {
+			put_call_to(BLOB_SITE(CALLER), STUBS + 0x100);
+		}
+		assert_java(&at, "UCCCC");
+		/* of who called something else there is the frame pointer */
+		put_bytes(BLOB_SITE(CALLER) - 13, "\x90\x90", 2);
+		put_call_to(BLOB_SITE(CALLER), BLOB(CALLEE));
+		sprintf(text, "%llx %llx 10108 10208", (unsigned long long)at.pc,
+			CALL_STUB);
+		if (has_fp)
+			assert_java(&at, "UPCCC");
+		else
+			ASSERT_WALK(&at, "UPCC", text, START);
+	}
+}
+
+int run_hotspot_cases(void)
+{
+	static const struct CMUnitTest tests[] = {
+		CASE(test_leaves),
+		CASE(test_leaf_that_nobody_called),
+		CASE(test_no_block),
+		CASE(test_long_code),
+		CASE(test_interpreted_caller),
+		CASE(test_interpreter),
+		CASE(test_stubs),
+	};
+
+	return cmocka_run_group_tests_name("hotspot", tests, NULL, NULL);
+}
