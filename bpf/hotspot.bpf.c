@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Frames of the code that HotSpot generates. It uses the frame pointer for anything, and
- * there is no call frame information: its own code cache says how large a frame is, which
- * is what HotSpot walks its threads by. It is read at the tick, so it is true of code that
- * was compiled a moment ago.
+ * has no call frame information: its own code cache says how large a frame is, and by
+ * that HotSpot walks its threads. It is read at the tick, so it is true of code that was
+ * compiled a moment ago.
  *
  * On x86-64 alone: user space tells of no JVM elsewhere.
  */
@@ -27,9 +27,9 @@ int hotspot_try_code(__u32 hook)
 #define REG_LOCALS   14
 #define SENDER_BYTES (64ULL << 10) /* of the caller's that it added to its own */
 
-#define STUB_BYTES (64ULL << 10) /* of code, and of its frame */
+#define CODE_STUB_BYTES (64ULL << 10) /* of code, and of its frame */
 
-#define NOWHERE 1 /* misaligned, so nothing leads on */
+#define NO_FRAME 1 /* misaligned, so nothing leads on */
 
 /* In which of its heaps this code is, into s->low; HOTSPOT_HEAPS: in none. verifier: what
  * is in a map value it does not know, so there is one way to go on from here. */
@@ -79,13 +79,11 @@ static __always_inline __s64 read_field(struct hotspot_field field, __u64 block)
 		read_user(&value, 4, block);
 	else
 		read_user(&value, 8, block);
-	return field.bytes == 2	  ? (__s16)value
-	       : field.bytes == 4 ? (__s32)value
-				  : value;
+	return field.bytes == 2 ? (__s16)value : field.bytes == 4 ? (__s32)value : value;
 }
 
-/* Does s->rule lead to a caller: HotSpot's code, into which its interpreter returns without
- * a call, or what lies behind one? */
+/* Does s->rule lead to a caller: HotSpot's code, into which its interpreter returns
+ * without a call, or what lies behind one? */
 static __always_inline bool leads_to_caller(struct scratch *s, __u32 hook,
 					    const struct hotspot *vm)
 {
@@ -120,14 +118,16 @@ static __always_inline bool is_called_from(struct scratch *s, __u32 hook, __u64 
 
 	return chunk_read(hook, ra_at) &&
 	       find_target(s->word & knobs.addr_mask, &target) &&
-	       target - block < s->pc - block + STUB_BYTES;
+	       target - block < s->pc - block + CODE_STUB_BYTES;
 }
 
 /*
  * A leaf in a block without frames of one size: a stub, which has none, or one with a
- * frame pointer. It was called from where a call leads there.
+ * frame pointer. It was called from where a call leads there. Calls may lead there by way
+ * of others, so else it may be without a frame.
  */
-static __always_inline bool try_stub(struct scratch *s, __u32 hook, __u64 block)
+static __always_inline bool try_stub(struct scratch *s, __u32 hook,
+				     const struct hotspot *vm, __u64 block)
 {
 	s->cfa = s->sp + 8;
 	s->rule = frame_without_fp(8);
@@ -135,7 +135,12 @@ static __always_inline bool try_stub(struct scratch *s, __u32 hook, __u64 block)
 		return true;
 	s->cfa = s->fp + FRAME_BYTES;
 	s->rule = frame_by_fp();
-	return s->fp - s->sp < STUB_BYTES && is_called_from(s, hook, block, s->fp + 8);
+	if (s->fp - s->sp < CODE_STUB_BYTES && is_called_from(s, hook, block, s->fp + 8))
+		return true;
+	s->cfa = s->sp + 8;
+	s->rule = frame_without_fp(8);
+	s->rule.reg = UNWIND_GUESSED;
+	return leads_to_caller(s, hook, vm);
 }
 
 /* A leaf elsewhere: what its code says; what leads to no caller is cut. */
@@ -154,7 +159,7 @@ static __always_inline bool try_leaf(struct scratch *s, __u32 hook,
 			     complete < 0 || (__s64)(s->pc - begin) >= complete);
 	s->cfa = s->sp + s->rule.cfa_offset;
 	if (!leads_to_caller(s, hook, vm))
-		s->cfa = NOWHERE;
+		s->cfa = NO_FRAME;
 	return true;
 }
 
@@ -171,7 +176,7 @@ static __always_inline bool try_interpreted(struct scratch *s, __u32 hook)
 		return false;
 	s->cfa = s->word;
 	if (s->cfa & 7 || s->cfa - s->fp - FRAME_BYTES >= SENDER_BYTES) {
-		s->cfa = NOWHERE;
+		s->cfa = NO_FRAME;
 		return !s->is_leaf;
 	}
 	s->rule = (struct unwind_rule){ .cfa = UNWIND_CFA_SP,
@@ -180,8 +185,8 @@ static __always_inline bool try_interpreted(struct scratch *s, __u32 hook)
 	if (!s->is_leaf)
 		return true;
 	locals = chunk_read(hook, s->fp + 8 * LOCALS) ? s->word : 0;
-	if (s->regs_at || (s->regs[REG_LOCALS] != locals &&
-			   s->regs[REG_LOCALS] != s->fp + 8 * locals))
+	if (s->regs_at ||
+	    (s->regs[REG_LOCALS] != locals && s->regs[REG_LOCALS] != s->fp + 8 * locals))
 		s->rule.reg = UNWIND_GUESSED;
 	return true;
 }
@@ -205,7 +210,7 @@ static __always_inline bool try_frame(struct scratch *s, __u32 hook,
 		return false;
 	if (s->is_leaf)
 		return words ? try_leaf(s, hook, vm, block, 8 * words)
-			     : try_stub(s, hook, block);
+			     : try_stub(s, hook, vm, block);
 	s->rule = whole_frame(8 * words);
 	s->cfa = s->sp + 8 * words;
 	return words > 0;

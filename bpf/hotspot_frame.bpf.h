@@ -12,6 +12,7 @@
 #define LEAF_WORDS 3 /* of code: one before the leaf's, two from there on */
 
 #define SAVED_FP_WORDS (-2)
+#define PUSH_RBP       0x55
 
 /* The frame is there, and so large. */
 static __always_inline struct unwind_rule whole_frame(__u32 bytes)
@@ -57,10 +58,10 @@ static __always_inline bool asks_collector(__u64 code)
 static __always_inline bool is_asking(const __u64 *code)
 {
 	__u64 at = code[1];
-	bool found = asks_collector(at) || STARTS(at, 1, 0xe8) || STARTS(at, 1, 0x74) ||
-		     STARTS(at, 2, 0x840f) ||
-		     (STARTS(at, 2, 0x850f) &&
-		      (asks_collector(code[0]) || !(code[0] >> 32)));
+	bool found =
+		asks_collector(at) || STARTS(at, 1, 0xe8) || STARTS(at, 1, 0x74) ||
+		STARTS(at, 2, 0x840f) ||
+		(STARTS(at, 2, 0x850f) && (asks_collector(code[0]) || !(code[0] >> 32)));
 
 	if (!STARTS(at, 1, 0x90) && !STARTS(at, 2, 0x9066) && !STARTS(at, 2, 0x1f0f) &&
 	    !STARTS(at, 3, 0x1f0f66))
@@ -70,21 +71,23 @@ static __always_inline bool is_asking(const __u64 *code)
 	return found;
 }
 
-/*
- * Of code before its frame is there: [mov %eax,-N(%rsp)]; push %rbp; [mov %rsp,%rbp]; sub
- * $N,%rsp. Or that, and then mov %rbp,N(%rsp); [mov %rsp,%rbp; add $N,%rbp].
- */
+/* Behind push %rbp: [mov %rsp,%rbp]; sub $N,%rsp? */
+static __always_inline bool has_pushed_fp(__u64 code, __u64 before)
+{
+	return (STARTS(code, 3, 0xec8348) || STARTS(code, 3, 0xec8148) ||
+		sets_fp(code)) &&
+	       (ENDS(before, 1, PUSH_RBP) || sets_fp(before >> 40));
+}
+
+/* Of code before its frame is there: that, perhaps behind mov %eax,-N(%rsp). Or sub
+ * $N,%rsp; mov %rbp,N(%rsp); [mov %rsp,%rbp; add $N,%rbp]. */
 static __always_inline struct unwind_rule beginning_frame(const __u64 *words, __u32 bytes)
 {
-	__u64 before = words[0], code = words[1];
-	bool subtracts = STARTS(code, 3, 0xec8348) || STARTS(code, 3, 0xec8148);
+	__u64 code = words[1];
 	bool adds_to_fp = STARTS(code, 3, 0xc58348) || STARTS(code, 3, 0xc58148);
-	bool has_pushed = ENDS(before, 1, 0x55) || sets_fp(before >> 40);
 
 	if (STARTS(code, 4, 0x246c8948) || STARTS(code, 4, 0x24ac8948))
 		return frame_without_fp(bytes);
-	if (has_pushed && (subtracts || sets_fp(code)))
-		return whole_frame(FP_BYTES);
 	return sets_fp(code) || adds_to_fp || is_asking(words) ? whole_frame(bytes)
 							       : frame_without_fp(8);
 }
@@ -99,17 +102,32 @@ static __always_inline bool polls_at_return(__u64 code, __u64 before)
 	if (STARTS(code, 2, 0x870f))
 		return HAS(before, 4, 3, 0x673b49) || HAS(before, 1, 3, 0xa73b49);
 	if (STARTS(code, 2, 0x0585) || STARTS(code, 3, 0x978b4d))
-		return ENDS(before, 1, 0x5d);
+		return ENDS(before, 1, POP_FP);
 	return STARTS(code, 3, 0x028541) && STARTS(before, 4, 0x978b4d5d);
 }
 
-/* pop %rbp, as a frame's last instruction: what may follow is a return or a poll. */
+/* pop %rbp, as a frame's last instruction: what may follow is a return, a jump or a
+ * poll. */
 static __always_inline bool pops_fp_last(__u64 code)
 {
 	__u8 next = code >> 8;
 
-	return (__u8)code == 0x5d && (next == 0xc3 || next == 0x49 || next == 0x4d ||
-				      next == 0x85 || next == 0xc5);
+	return (__u8)code == POP_FP && (next == RET || next == JMP || next == 0x49 ||
+					next == 0x4d || next == 0x85 || next == 0xc5);
+}
+
+/* Behind it. */
+static __always_inline bool goes(__u64 code, __u64 before)
+{
+	return (__u8)code == RET || polls_at_return(code, before) ||
+	       ((__u8)code == JMP && ENDS(before, 1, POP_FP));
+}
+
+/* Whether a class is another's, JDK 8 asks with rax pushed: repnz scas; pop %rax. */
+static __always_inline bool scans_classes(__u64 code, __u64 before)
+{
+	return STARTS(code, 4, 0x58af48f2) ||
+	       (STARTS(code, 1, 0x58) && ENDS(before, 3, 0xaf48f2));
 }
 
 static __always_inline struct unwind_rule leaf_frame(const __u64 *words, __u32 bytes,
@@ -117,12 +135,13 @@ static __always_inline struct unwind_rule leaf_frame(const __u64 *words, __u32 b
 {
 	__u64 before = words[0], code = words[1];
 
+	if (has_pushed_fp(code, before) || (is_complete && pops_fp_last(code)))
+		return whole_frame(FP_BYTES);
 	if (!is_complete)
 		return beginning_frame(words, bytes);
-	if (pops_fp_last(code))
-		return whole_frame(FP_BYTES);
-	return (__u8)code == RET || polls_at_return(code, before) ? frame_without_fp(8)
-								  : whole_frame(bytes);
+	if (pushes_fp(code) || goes(code, before))
+		return frame_without_fp(8);
+	return whole_frame(bytes + (scans_classes(code, before) ? 8 : 0));
 }
 
 #endif

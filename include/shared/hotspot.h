@@ -21,8 +21,8 @@
 #define HOTSPOT_SEGMENT_FREE 0xff
 
 struct hotspot_heap {
-	unsigned long long low, high;	 /* what it may grow to; both 0: none */
-	unsigned long long segments;	 /* its segment map */
+	unsigned long long low, high;	  /* what it may grow to; both 0: none */
+	unsigned long long segments;	  /* its segment map */
 	unsigned long long segment_shift; /* a segment has 1 << so many bytes: 4 to 12 */
 };
 
@@ -36,7 +36,7 @@ struct hotspot {
 	struct hotspot_heap heaps[HOTSPOT_HEAPS];
 	unsigned long long interpreter, interpreter_bytes;
 	unsigned long long call_stub_return; /* behind the call by which C calls Java */
-	struct hotspot_field frame_words;    /* a frame's size; 0: it is not all the same */
+	struct hotspot_field frame_words; /* a frame's size; 0: it is not all the same */
 	struct hotspot_field frame_complete; /* from this byte of the code on it is there;
 					      * negative: that is not known */
 	struct hotspot_field code; /* 8 bytes: its address; 4: how far behind the blob's

@@ -90,8 +90,8 @@ struct process_info {
 					 _thread_db_pthread_specific; 0 = unknown */
 	unsigned int mapping_table;    /* first page of its mappings; 0 = none */
 	unsigned int n_mappings;       /* 1 to UNWIND_MAPPINGS_MAX */
-	unsigned int generation;     /* of the mapping table; differs: it was given up */
-	unsigned int has_hotspot;    /* it has a JVM: shared/hotspot.h */
+	unsigned int generation;  /* of the mapping table; differs: it was given up */
+	unsigned int has_hotspot; /* it has a JVM: shared/hotspot.h */
 	unsigned int reserved;
 	struct tls_variable context; /* of THREAD_CONTEXT_SYMBOL */
 };

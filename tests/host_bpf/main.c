@@ -8,8 +8,8 @@ int main(void)
 		     run_crossing_cases() + run_table_cases() + run_register_cases() +
 		     run_leaf_cases() + run_signal_cases() + run_run_cases() +
 		     run_mapping_table_cases() + run_table_root_cases() +
-		     run_record_cases() + run_goroutine_cases() +
-		     run_hotspot_cases() + run_storm();
+		     run_record_cases() + run_goroutine_cases() + run_hotspot_cases() +
+		     run_storm();
 
 	return failed ? 1 : 0;
 }

@@ -21,12 +21,12 @@ struct sampled {
 	__u64 regs[USER_REGS];
 	__u64 tp, g; /* the thread pointer, which x86-64 finds g by; arm64's */
 	struct process_info process_info; /* of it, what is mapped */
-	__u64 elsewhere;       /* a stack here is not the thread's own; 0: none */
-	__u32 no_alternate;    /* the thread has no alternate stack any more */
-	__u32 near_base;       /* all other is only near its base */
-	__u64 code_bytes;      /* that the process has mapped, known or not */
+	__u64 elsewhere;	       /* a stack here is not the thread's own; 0: none */
+	__u32 no_alternate;	       /* the thread has no alternate stack any more */
+	__u32 near_base;	       /* all other is only near its base */
+	__u64 code_bytes;	       /* that the process has mapped, known or not */
 	const struct hotspot *hotspot; /* its JVM; NULL: it has none */
-	struct vma_list *vmas; /* what the kernel says it maps; NULL: not asked */
+	struct vma_list *vmas;	       /* what the kernel says it maps; NULL: not asked */
 };
 
 /* Valid until the next call; its words follow it, as in a ring. */

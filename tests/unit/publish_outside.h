@@ -66,7 +66,7 @@ static struct world {
 	struct world_file files[WORLD_FILES];
 	uint64_t set_keys[WORLD_WORDS]; /* addresses of keys that are set */
 	unsigned int n_peeks;
-	bool is_hidden; /* memory can't be read */
+	bool is_hidden;			     /* memory can't be read */
 	struct hotspot hotspots[WORLD_PIDS]; /* as they were put */
 	unsigned int n_hotspots_read;
 	int hotspot_err;

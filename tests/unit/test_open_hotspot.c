@@ -111,8 +111,8 @@ static void put_jdk(int version)
 	put_entry("VirtualSpace", "_high_boundary", "char*", 8, 0);
 	put_entry("HeapBlock::Header", "_used", "bool", version < 25 ? 8 : 4, 0);
 	put_entry("CodeBlob", "_frame_size", "int", 28, 0);
-	put_entry("CodeBlob", "_frame_complete_offset",
-		  version < 25 ? "int" : "int16_t", 54, 0);
+	put_entry("CodeBlob", "_frame_complete_offset", version < 25 ? "int" : "int16_t",
+		  54, 0);
 	put_entry("CodeBlob",
 		  version >= 9 && version < 23 ? "_code_begin" : "_code_offset",
 		  "address", 36, 0);
@@ -164,11 +164,10 @@ static void reads_each_jdk(void **state)
 /* Each of these comes a moment after the one before. */
 static void waits_while_it_starts(void **state)
 {
-	static const uint64_t words[] = { VARIABLE,	  HEAPS_VARIABLE,
-					  LIST + 8,	  DATA,
-					  CODE_HEAPS + 8, CODE_HEAPS + 120,
-					  QUEUE_VARIABLE, QUEUE + 8,
-					  CALL_VARIABLE };
+	static const uint64_t words[] = {
+		VARIABLE,	  HEAPS_VARIABLE, LIST + 8,  DATA,	   CODE_HEAPS + 8,
+		CODE_HEAPS + 120, QUEUE_VARIABLE, QUEUE + 8, CALL_VARIABLE
+	};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
 		struct hotspot vm;
@@ -203,7 +202,8 @@ static void refuses_what_it_does_not_know(void **state)
 	assert_int_equal(hotspot_read(&memory, VARIABLE, &vm), -ENOTSUP);
 	/* it never ends */
 	put_jdk(17);
-	for (unsigned int i = made.n_entries; ENTRIES + 48 * (i + 1ULL) < BASE + BYTES; i++)
+	for (unsigned int i = made.n_entries; ENTRIES + 48 * (i + 1ULL) < BASE + BYTES;
+	     i++)
 		put(ENTRIES + 48ULL * i, NAMES, 8);
 	assert_int_not_equal(hotspot_read(&memory, VARIABLE, &vm), 0);
 	/* names all over the place */

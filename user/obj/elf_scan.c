@@ -22,7 +22,17 @@
 #define SPECIFIC_LARGEST     8192 /* struct pthread is some 2 KB */
 #define NAME_OF_LIBC_LONGEST 256
 
-enum { KEY, METADATA, SUSPENDED, CONTEXT, HOTSPOT, SPECIFIC, OF_GLIBC, OF_STATIC_GLIBC, OF_MUSL };
+enum {
+	KEY,
+	METADATA,
+	SUSPENDED,
+	CONTEXT,
+	HOTSPOT,
+	SPECIFIC,
+	OF_GLIBC,
+	OF_STATIC_GLIBC,
+	OF_MUSL
+};
 
 /* Marks of a libc are names that it alone defines; __libc_start_main is none,
  * musl has it too. */

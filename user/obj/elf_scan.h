@@ -36,7 +36,7 @@ struct elf_info {
 					   without duplicates */
 	uint64_t metadata_cookie_vaddr;	    /* 0 = none */
 	uint64_t suspended_cookie_vaddr;
-	uint64_t hotspot_vaddr;	  /* of HOTSPOT_SYMBOL; 0: it is no JVM whose frames ticks know */
+	uint64_t hotspot_vaddr;	  /* of HOTSPOT_SYMBOL */
 	uint32_t specific_offset; /* third u32 of _thread_db_pthread_specific */
 	uint32_t libc;		  /* enum elf_libc: is, or links statically */
 	uint32_t keys_left_out;	  /* candidates beyond FILE_KEYS_MAX */

@@ -10,14 +10,14 @@
 #include <string.h>
 #include <sys/uio.h>
 
-#define ENTRIES_MAX	4096 /* JDK 25 has 585, JDK 17 801 */
-#define ENTRIES_AT_ONCE 256
-#define TEXT_BYTES_MAX	(4u << 20) /* what lies between the first name and the last */
-#define NAME_LONGEST	64
-#define OFFSET_MOST	4096
-#define HEAP_BYTES_MAX	(4ULL << 30) /* HotSpot's own limit is 2 GB */
-#define SHIFT_LEAST	4
-#define SHIFT_MOST	12
+#define VM_ENTRIES_MAX	   4096 /* JDK 25 has 585, JDK 17 801 */
+#define VM_ENTRIES_AT_ONCE 256
+#define VM_NAMES_BYTES_MAX (4u << 20) /* what lies between the first name and the last */
+#define NAME_LONGEST	   64
+#define OFFSET_MOST	   4096
+#define HEAP_BYTES_MAX	   (4ULL << 30) /* HotSpot's own limit is 2 GB */
+#define SHIFT_LEAST	   4
+#define SHIFT_MOST	   12
 
 /* VMStructEntry of vmStructs.hpp, JDK 6 to 25 */
 struct vm_entry {
@@ -83,7 +83,7 @@ struct layout {
 };
 
 /* Its names, as they lie in memory. */
-struct text {
+struct vm_names {
 	uint64_t begin, end; /* of where names begin */
 	char *bytes;
 	size_t n;
@@ -95,7 +95,7 @@ static int not_known(const char *what)
 }
 
 /* Names are constants, which lie next to each other. */
-static void widen_text(struct text *text, uint64_t name)
+static void widen_text(struct vm_names *text, uint64_t name)
 {
 	if (!name)
 		return;
@@ -112,13 +112,14 @@ static int read_entries(const struct hotspot_memory *memory, uint64_t at,
 	size_t n = 0;
 	int err;
 
-	for (; n < ENTRIES_MAX; n += ENTRIES_AT_ONCE) {
-		memset(entries + n, 0, ENTRIES_AT_ONCE * sizeof(*entries));
+	for (; n < VM_ENTRIES_MAX; n += VM_ENTRIES_AT_ONCE) {
+		memset(entries + n, 0, VM_ENTRIES_AT_ONCE * sizeof(*entries));
 		err = memory->read(memory, at + n * sizeof(*entries), entries + n,
-				   sizeof(*entries), ENTRIES_AT_ONCE * sizeof(*entries));
+				   sizeof(*entries),
+				   VM_ENTRIES_AT_ONCE * sizeof(*entries));
 		if (err)
 			return err;
-		for (size_t i = n; i < n + ENTRIES_AT_ONCE; i++)
+		for (size_t i = n; i < n + VM_ENTRIES_AT_ONCE; i++)
 			if (!entries[i].type) {
 				*ret_n = i;
 				return 0;
@@ -128,7 +129,7 @@ static int read_entries(const struct hotspot_memory *memory, uint64_t at,
 }
 
 static int read_text(const struct hotspot_memory *memory, const struct vm_entry *entries,
-		     size_t n, struct text *ret)
+		     size_t n, struct vm_names *ret)
 {
 	uint64_t bytes;
 
@@ -138,7 +139,7 @@ static int read_text(const struct hotspot_memory *memory, const struct vm_entry 
 		widen_text(ret, entries[i].kind);
 	}
 	bytes = ret->end - ret->begin;
-	if (!n || bytes >= TEXT_BYTES_MAX)
+	if (!n || bytes >= VM_NAMES_BYTES_MAX)
 		return not_known("no names of structures where they should be");
 	/* zeroes end the last one */
 	ret->n = bytes + NAME_LONGEST;
@@ -148,12 +149,12 @@ static int read_text(const struct hotspot_memory *memory, const struct vm_entry 
 	return memory->read(memory, ret->begin, ret->bytes, bytes + 1, ret->n);
 }
 
-static const char *name_at(const struct text *text, uint64_t name)
+static const char *name_at(const struct vm_names *text, uint64_t name)
 {
 	return name - text->begin < text->n ? text->bytes + (name - text->begin) : "";
 }
 
-static void take_entry(struct layout *layout, const struct text *text,
+static void take_entry(struct layout *layout, const struct vm_names *text,
 		       const struct vm_entry *entry)
 {
 	const char *type = name_at(text, entry->type);
@@ -180,17 +181,17 @@ static bool has_all(const struct layout *layout)
 		if (!layout->has[i] && i != HEAPS_AT && i != HEAP_AT && i != LENGTH &&
 		    i != DATA && i != CODE_BEGIN && i != CODE_OFFSET)
 			return false;
-	return (layout->has[HEAP_AT] || (layout->has[HEAPS_AT] && layout->has[LENGTH] &&
-					 layout->has[DATA])) &&
+	return (layout->has[HEAP_AT] ||
+		(layout->has[HEAPS_AT] && layout->has[LENGTH] && layout->has[DATA])) &&
 	       (layout->has[CODE_BEGIN] || layout->has[CODE_OFFSET]);
 }
 
 static int read_layout(const struct hotspot_memory *memory, uint64_t vm_structs,
 		       struct layout *ret)
 {
-	AUTO_FREE struct vm_entry *entries = calloc(ENTRIES_MAX, sizeof(*entries));
+	AUTO_FREE struct vm_entry *entries = calloc(VM_ENTRIES_MAX, sizeof(*entries));
 	AUTO_FREE char *bytes = NULL;
-	struct text text = { 0 };
+	struct vm_names text = { 0 };
 	uint64_t at = 0;
 	size_t n = 0;
 	int err = entries ? 0 : fail(-ENOMEM, "no memory for a JVM's structures");
@@ -211,13 +212,13 @@ static int read_layout(const struct hotspot_memory *memory, uint64_t vm_structs,
 }
 
 /* Reads on until something fails. */
-struct look {
+struct vm_look {
 	const struct hotspot_memory *memory;
 	const struct layout *layout;
 	int err;
 };
 
-static uint64_t look_at(struct look *look, uint64_t addr, size_t bytes)
+static uint64_t look_at(struct vm_look *look, uint64_t addr, size_t bytes)
 {
 	uint64_t value = 0;
 
@@ -227,13 +228,13 @@ static uint64_t look_at(struct look *look, uint64_t addr, size_t bytes)
 }
 
 /* A field of what lies there; not while nothing does. */
-static uint64_t look_field(struct look *look, uint64_t object, enum place field,
+static uint64_t look_field(struct vm_look *look, uint64_t object, enum place field,
 			   size_t bytes)
 {
 	return object ? look_at(look, object + look->layout->of[field], bytes) : 0;
 }
 
-static void look_at_heap(struct look *look, uint64_t object, struct hotspot_heap *ret)
+static void look_at_heap(struct vm_look *look, uint64_t object, struct hotspot_heap *ret)
 {
 	const uint64_t *of = look->layout->of;
 
@@ -243,7 +244,7 @@ static void look_at_heap(struct look *look, uint64_t object, struct hotspot_heap
 	ret->segment_shift = look_at(look, object + of[SHIFT], 4);
 }
 
-static void look_at_heaps(struct look *look, struct hotspot *ret)
+static void look_at_heaps(struct vm_look *look, struct hotspot *ret)
 {
 	const struct layout *layout = look->layout;
 	uint64_t list, data, heap, n;
@@ -273,13 +274,12 @@ static void take_fields(const struct layout *layout, struct hotspot *ret)
 	enum place code = layout->has[CODE_BEGIN] ? CODE_BEGIN : CODE_OFFSET;
 
 	ret->blob_at = (unsigned char)blob;
-	ret->frame_words = (struct hotspot_field){
-		(unsigned char)(blob + layout->of[FRAME_WORDS]), 4
+	ret->frame_words =
+		(struct hotspot_field){ (unsigned char)(blob + layout->of[FRAME_WORDS]),
+					4 };
+	ret->frame_complete = (struct hotspot_field){
+		(unsigned char)(blob + layout->of[FRAME_COMPLETE]), layout->complete_bytes
 	};
-	ret->frame_complete =
-		(struct hotspot_field){ (unsigned char)(blob +
-							layout->of[FRAME_COMPLETE]),
-					layout->complete_bytes };
 	ret->code = (struct hotspot_field){ (unsigned char)(blob + layout->of[code]),
 					    code == CODE_BEGIN ? 8 : 4 };
 }
@@ -311,8 +311,7 @@ int hotspot_check(const struct hotspot *vm)
 		if (!heap->low || !heap->segments)
 			return fail(-EAGAIN, "its JVM has not made its code heaps yet");
 		if (heap->high <= heap->low || heap->high - heap->low > HEAP_BYTES_MAX ||
-		    heap->segment_shift < SHIFT_LEAST ||
-		    heap->segment_shift > SHIFT_MOST)
+		    heap->segment_shift < SHIFT_LEAST || heap->segment_shift > SHIFT_MOST)
 			return not_known("code heaps that can't be");
 	}
 	if (!n || !vm->interpreter || !vm->interpreter_bytes || !vm->call_stub_return)
@@ -326,7 +325,7 @@ int hotspot_read(const struct hotspot_memory *memory, uint64_t vm_structs,
 		 struct hotspot *ret)
 {
 	struct layout layout = { 0 };
-	struct look look = { memory, &layout, 0 };
+	struct vm_look look = { memory, &layout, 0 };
 	uint64_t queue;
 	int err = read_layout(memory, vm_structs, &layout);
 

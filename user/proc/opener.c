@@ -109,7 +109,7 @@ static void leave(struct opener *opener)
 static struct barred *barred_from(struct opener *opener, enum opener_kind kind)
 {
 	return kind == OPENER_WORDS || kind == OPENER_HOTSPOT ? &opener->barred_words
-							     : &opener->barred;
+							      : &opener->barred;
 }
 
 static void tell_of_words(struct opener *opener, pid_t pid)

@@ -5,14 +5,9 @@
 
 #include <errno.h>
 
-#define AGAIN_NS	20000000ULL
-#define AGAIN_SHIFT_MAX 6
-#define SETTLED_NS	2000000000ULL
-
-static bool is_awaited(const struct hotspot_state *state)
-{
-	return state->is == HOTSPOT_STARTS || state->is == HOTSPOT_YOUNG;
-}
+#define JVM_AGAIN_NS	    20000000ULL
+#define JVM_AGAIN_SHIFT_MAX 6
+#define JVM_SETTLED_NS	    2000000000ULL
 
 static bool has_generated_code(const struct process *process)
 {
@@ -30,9 +25,9 @@ static void note_failure(struct publisher *p, const struct process *process,
 			 struct hotspot_state *state, int err)
 {
 	if (err == -EAGAIN && state->is == HOTSPOT_STARTS) {
-		state->again_ns = p->config.outside->now_ns() +
-				  (AGAIN_NS << state->n_tried);
-		state->n_tried += state->n_tried < AGAIN_SHIFT_MAX;
+		state->again_ns =
+			p->config.outside->now_ns() + (JVM_AGAIN_NS << state->n_tried);
+		state->n_tried += state->n_tried < JVM_AGAIN_SHIFT_MAX;
 	} else {
 		state->is = state->is_put ? HOTSPOT_SETTLED : HOTSPOT_UNKNOWN;
 		p->counts.refused += err == -E2BIG;
@@ -48,8 +43,8 @@ static void read_it(struct publisher *p, const struct process *process,
 {
 	const struct outside *outside = p->config.outside;
 	struct hotspot vm;
-	int err = outside->hotspot(p->config.opener, (pid_t)process->tgid, vm_structs,
-				   &vm);
+	int err =
+		outside->hotspot(p->config.opener, (pid_t)process->tgid, vm_structs, &vm);
 
 	if (!err)
 		err = outside->put_hotspot(&p->config.maps, (pid_t)process->tgid, &vm);
@@ -59,55 +54,24 @@ static void read_it(struct publisher *p, const struct process *process,
 	}
 	state->is = state->is == HOTSPOT_STARTS ? HOTSPOT_YOUNG : HOTSPOT_SETTLED;
 	state->is_put = true;
-	state->again_ns = outside->now_ns() + SETTLED_NS;
+	state->again_ns = outside->now_ns() + JVM_SETTLED_NS;
 }
 
-void hotspots_find(struct publisher *p, const struct process *process,
+bool hotspots_find(struct publisher *p, const struct process *process,
 		   struct process_entry *entry, uint64_t vm_structs,
 		   struct process_info *process_info)
 {
 	struct hotspot_state *state = &entry->hotspot;
+	bool is_new = state->is == HOTSPOT_NONE && vm_structs && p->config.tables &&
+		      has_generated_code(process);
 
-	if (state->is == HOTSPOT_NONE && vm_structs && p->config.tables &&
-	    has_generated_code(process)) {
+	if (is_new)
 		state->is = HOTSPOT_STARTS;
-		publisher_note_error(p, vec_push(&p->hotspots, process->tgid));
-	}
-	if (vm_structs && is_awaited(state) &&
+	if (vm_structs && hotspot_is_awaited(state) &&
 	    p->config.outside->now_ns() >= state->again_ns)
 		read_it(p, process, state, vm_structs);
 	process_info->has_hotspot = state->is_put;
-}
-
-void hotspots_recheck(struct publisher *p)
-{
-	uint64_t now = p->hotspots.n ? p->config.outside->now_ns() : 0;
-	size_t kept = 0;
-
-	for (size_t i = 0; i < p->hotspots.n; i++) {
-		uint32_t tgid = p->hotspots.items[i];
-		const struct process *process = process_get(p->processes, tgid);
-		const struct process_entry *entry = hmap_get(&p->entries, tgid);
-
-		if (!process || !entry || !is_awaited(&entry->hotspot))
-			continue;
-		p->hotspots.items[kept++] = tgid;
-		if (now >= entry->hotspot.again_ns)
-			publisher_make_dirty(p, process);
-	}
-	p->hotspots.n = kept;
-}
-
-bool hotspots_are_awaited(const struct publisher *p)
-{
-	for (size_t i = 0; i < p->hotspots.n; i++) {
-		const struct process_entry *entry =
-			hmap_get(&p->entries, p->hotspots.items[i]);
-
-		if (entry && entry->hotspot.is == HOTSPOT_STARTS)
-			return true;
-	}
-	return false;
+	return is_new;
 }
 
 void hotspots_forget(struct publisher *p, uint32_t tgid,

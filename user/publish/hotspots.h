@@ -10,16 +10,17 @@
 #include "publish/publisher_parts.h"
 
 /* A process is about to be published, in whose memory HOTSPOT_SYMBOL lies there; 0: it
- * has none. Whether ticks find its JVM, into process_info. */
-void hotspots_find(struct publisher *p, const struct process *process,
+ * has none. Whether ticks find its JVM, into process_info. True: that was not asked
+ * before, and the process is to be published again once its turn has come. */
+bool hotspots_find(struct publisher *p, const struct process *process,
 		   struct process_entry *entry, uint64_t vm_structs,
 		   struct process_info *process_info);
 
-/* Those whose turn it is to be read are published anew. */
-void hotspots_recheck(struct publisher *p);
-
-/* Does one start, so that it is to be read in some milliseconds? */
-bool hotspots_are_awaited(const struct publisher *p);
+/* Is it to be read, now or later? */
+static inline bool hotspot_is_awaited(const struct hotspot_state *state)
+{
+	return state->is == HOTSPOT_STARTS || state->is == HOTSPOT_YOUNG;
+}
 
 /* The process ends, or runs something else now. */
 void hotspots_forget(struct publisher *p, uint32_t tgid,

@@ -222,7 +222,8 @@ int publisher_publish(struct publisher *p, const struct process *process,
 		return err;
 	process_info.code_bytes = code_bytes(process);
 	note_keys(p, entry, &keys);
-	hotspots_find(p, process, entry, keys.hotspot, &process_info);
+	if (hotspots_find(p, process, entry, keys.hotspot, &process_info))
+		publisher_note_error(p, vec_push(&p->hotspots, process->tgid));
 	entry->version = process_version(process);
 	if (!n_keys && !entry->mapping_table && !process_info.context.access)
 		return 0;

@@ -280,9 +280,41 @@ bool publisher_is_behind(const struct publisher *p)
 	return tables_open_more(p->tables);
 }
 
+/* Does one start, so that it is to be read in some milliseconds? */
+static bool jvm_starts(const struct publisher *p)
+{
+	for (size_t i = 0; i < p->hotspots.n; i++) {
+		const struct process_entry *entry =
+			hmap_get(&p->entries, p->hotspots.items[i]);
+
+		if (entry && entry->hotspot.is == HOTSPOT_STARTS)
+			return true;
+	}
+	return false;
+}
+
 bool publisher_is_unsure(const struct publisher *p)
 {
-	return p->provisional.n > 0 || hotspots_are_awaited(p);
+	return p->provisional.n > 0 || jvm_starts(p);
+}
+
+static void recheck_hotspots(struct publisher *p)
+{
+	uint64_t now = p->hotspots.n ? p->config.outside->now_ns() : 0;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < p->hotspots.n; i++) {
+		uint32_t tgid = p->hotspots.items[i];
+		const struct process *process = process_get(p->processes, tgid);
+		const struct process_entry *entry = hmap_get(&p->entries, tgid);
+
+		if (!process || !entry || !hotspot_is_awaited(&entry->hotspot))
+			continue;
+		p->hotspots.items[kept++] = tgid;
+		if (now >= entry->hotspot.again_ns)
+			publisher_make_dirty(p, process);
+	}
+	p->hotspots.n = kept;
 }
 
 #define KEYS_REREAD_NS 1000000000ULL
@@ -403,7 +435,7 @@ static int flush(struct publisher *p)
 
 	recheck_provisional(p);
 	recheck_keys(p);
-	hotspots_recheck(p);
+	recheck_hotspots(p);
 	ask_for_room_again(p);
 	if (!err)
 		err = publish_all(p);

@@ -1,0 +1,93 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# Java's code, which keeps no frame pointers: HotSpot's own code cache says how large its
+# frames are.
+# shellcheck disable=SC2154 # set by faults.bash
+
+load lib
+load faults
+
+needs_java() {
+	needs_recording
+	[ "$(uname -m)" = x86_64 ] || skip "HotSpot's frames are known on x86-64"
+	javac -version 2>&1 | grep -Eq '^javac (1[7-9]|[2-9][0-9])' || skip "no JDK 17"
+	javac -d . "$BATS_TEST_DIRNAME/Spin.java"
+}
+
+# OPTION…: works for a while, and none of its methods is inlined; $last_pid
+start_java() {
+	start java -XX:+UnlockDiagnosticVMOptions -XX:CompileCommand=quiet \
+		'-XX:CompileCommand=dontinline,Spin::*' "$@" Spin 60
+	maps+=("/tmp/perf-$last_pid.map")
+	wait_for grep -qs ready "ready.$((${#pids[@]} - 1))"
+}
+
+# Into out, with the names of its code, which it tells while weft records
+record_java() {
+	start_recorder -p "$last_pid" -F 499 -d 4s -o out --stats-json stats
+	recorder_runs
+	jcmd "$last_pid" Compiler.perfmap >/dev/null
+	wait "$recorder"
+}
+
+# FILE METHODS: of stacks through f3(): how many there are, and how many have exactly
+# these frames of Java's, from the first on, with leaf() behind or without
+count_exact() {
+	awk -v want="$2" '
+		/Spin\.f3\(/ {
+			n = $NF
+			sub(/ [0-9]+$/, "")
+			count = split($0, frames, ";")
+			got = ""
+			for (i = 1; i <= count; i++)
+				if (match(frames[i], /Spin\.[a-z0-9]+\(/))
+					got = got " " substr(frames[i], RSTART + 5, RLENGTH - 6)
+				else if (frames[i] ~ /^Interpreter_\[j\]$/)
+					got = got " interpreter"
+				else if (frames[i] ~ /\[cut\]|\[missing|\[jit\]/)
+					got = got " ?"
+			all += n
+			if (got == " " want || got == " " want " leaf")
+				exact += n
+			else
+				print n, got >"/dev/stderr"
+		}
+		END { print all + 0, exact + 0 }' "$1"
+}
+
+# METHODS
+has_exact_stacks() {
+	read -r all exact <<<"$(count_exact out "$1")"
+	echo "$exact of $all samples are exact"
+	[ "$all" -ge 100 ]
+	[ "$exact" = "$all" ]
+}
+
+@test "java: compiled code, C2's and C1's" {
+	needs_java
+	start_java
+	record_java
+	has_exact_stacks 'interpreter run f0 f1 f2 f3'
+	kill_ours "$last_pid"
+	start_java -XX:TieredStopAtLevel=1
+	record_java
+	has_exact_stacks 'interpreter run f0 f1 f2 f3'
+}
+
+@test "java: the interpreter between compiled code" {
+	needs_java
+	start_java '-XX:CompileCommand=exclude,Spin::f2' '-XX:CompileCommand=exclude,Spin::main'
+	record_java
+	has_exact_stacks 'interpreter run f0 f1 interpreter f3'
+}
+
+@test "java: from its start on, and by all collectors' ways to begin a function" {
+	needs_java
+	for collector in Serial Parallel G1 Z; do
+		weft_in_time record -q -F 499 -o out --stats-json stats -- \
+			java "-XX:+Use${collector}GC" -cp . Spin 1
+		jq -c .samples stats
+		# there are some stubs that push registers
+		jq -e '.samples | .total > 100 and .cut_generated <= .total / 50' stats
+	done
+}
