@@ -14,7 +14,8 @@
 
 /* An array in libjvm.so, by which HotSpot tells debuggers how its structures are laid
  * out: a variable that has its address. */
-#define HOTSPOT_SYMBOL "gHotSpotVMStructs"
+#define HOTSPOT_SYMBOL	     "gHotSpotVMStructs"
+#define HOTSPOT_TYPES_SYMBOL "gHotSpotVMTypes" /* the same of how large they are */
 
 #define HOTSPOT_HEAPS 4 /* HotSpot has up to three */
 

@@ -1,11 +1,16 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause
-# Java's code, which keeps no frame pointers: HotSpot's own code cache says how large its
-# frames are.
+# Java's code, which keeps no frame pointers and writes down no names: HotSpot's own code
+# cache says how large its frames are, and which methods it is of.
 # shellcheck disable=SC2154 # set by faults.bash
 
 load lib
 load faults
+
+# FOLDER N
+has_files() {
+	[ "$(find "$1" -type f 2>/dev/null | wc -l)" -ge "$2" ]
+}
 
 needs_java() {
 	needs_recording
@@ -22,12 +27,9 @@ start_java() {
 	wait_for grep -qs ready "ready.$((${#pids[@]} - 1))"
 }
 
-# Into out, with the names of its code, which it tells while weft records
+# Into out
 record_java() {
-	start_recorder -p "$last_pid" -F 499 -d 4s -o out --stats-json stats
-	recorder_runs
-	jcmd "$last_pid" Compiler.perfmap >/dev/null
-	wait "$recorder"
+	weft_in_time record -q -p "$last_pid" -F 499 -d 4s -o out --stats-json stats
 }
 
 # FILE METHODS: of stacks through f3(): how many there are, and how many have exactly
@@ -79,6 +81,31 @@ has_exact_stacks() {
 	start_java '-XX:CompileCommand=exclude,Spin::f2' '-XX:CompileCommand=exclude,Spin::main'
 	record_java
 	has_exact_stacks 'interpreter run f0 f1 interpreter f3'
+}
+
+@test "java: what it wrote down goes before what weft reads" {
+	needs_java
+	start_java
+	jcmd "$last_pid" Compiler.perfmap >/dev/null
+	sed -i 's/Spin.leaf/Spin.renamed/' "/tmp/perf-$last_pid.map"
+	record_java
+	grep -q 'Spin.renamed(' out
+	run ! grep -q 'Spin.leaf(' out
+}
+
+@test "java: a program that ends before it has its names, and windows" {
+	needs_java
+	weft_in_time record -q -F 499 -o out -- java -XX:+UnlockDiagnosticVMOptions \
+		-XX:CompileCommand=quiet '-XX:CompileCommand=dontinline,Spin::*' Spin 3
+	grep -q 'long Spin.f0(long)_\[j\];.*Spin.f3(.*Spin.leaf(' out
+	start_java
+	timeout -s INT 30 "$WEFT" agent -q --window 3s --keep kept --spool spool &
+	wait_for has_files kept 3
+	kill_ours $!
+	for window in $(find kept -type f | sort | sed -n 2,3p); do
+		weft report "$window" -o out --format folded
+		grep -q 'long Spin.f0(long)_\[j\];.*Spin.f3(.*Spin.leaf(' out
+	done
 }
 
 @test "java: from its start on, and by all collectors' ways to begin a function" {

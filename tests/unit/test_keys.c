@@ -47,10 +47,10 @@ static void addresses(void **state)
 				     .pgoff = TEXT_PGOFF };
 	struct mapping other = map;
 
-	assert_int_equal(keys_address(&info, &map, KEY_VADDR), key(AT, 0));
-	assert_int_equal(keys_address(&info, &map, 0), 0);
+	assert_int_equal(elf_address(&info, map.start, map.pgoff, KEY_VADDR), key(AT, 0));
+	assert_int_equal(elf_address(&info, map.start, map.pgoff, 0), 0);
 	other.pgoff = 0x800000; /* in no segment */
-	assert_int_equal(keys_address(&info, &other, KEY_VADDR), 0);
+	assert_int_equal(elf_address(&info, other.start, other.pgoff, KEY_VADDR), 0);
 }
 
 static void of_all_files(void **state)

@@ -133,7 +133,8 @@ static void add_elf_info(struct doctor_process *process, const struct elf_info *
 			 const struct mapping *map, const char *path)
 {
 	for (uint32_t i = 0; i < info->n_keys && i < FILE_KEYS_MAX; i++)
-		add_key(process, path, keys_address(info, map, info->key_vaddrs[i]));
+		add_key(process, path,
+			elf_address(info, map->start, map->pgoff, info->key_vaddrs[i]));
 	if (info->hides_key && !*process->keyless)
 		copy_path(process->keyless, path);
 	if (process->libc == LIBC_UNKNOWN)

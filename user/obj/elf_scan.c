@@ -28,6 +28,7 @@ enum {
 	SUSPENDED,
 	CONTEXT,
 	HOTSPOT,
+	HOTSPOT_TYPES,
 	SPECIFIC,
 	OF_GLIBC,
 	OF_STATIC_GLIBC,
@@ -46,6 +47,7 @@ static const struct elf_query queries[] = {
 	WANTED(ASYNC_SUSPENDED_COOKIE, SUSPENDED),
 	WANTED(THREAD_CONTEXT_SYMBOL, CONTEXT),
 	WANTED(HOTSPOT_SYMBOL, HOTSPOT),
+	WANTED(HOTSPOT_TYPES_SYMBOL, HOTSPOT_TYPES),
 	WANTED(GLIBC_SPECIFIC, SPECIFIC),
 	WANTED("_dl_relocate_static_pie", OF_STATIC_GLIBC),
 	WANTED("gnu_get_libc_version", OF_GLIBC),
@@ -138,6 +140,8 @@ static void take_symbol(void *arg, int what, const Elf64_Sym *sym)
 		scan->info->suspended_cookie_vaddr = sym->st_value;
 	else if (what == HOTSPOT && scan->info->machine == EM_X86_64)
 		scan->info->hotspot_vaddr = sym->st_value;
+	else if (what == HOTSPOT_TYPES)
+		scan->info->hotspot_types_vaddr = sym->st_value;
 	else if (what == SPECIFIC)
 		take_specific(scan, sym->st_value);
 	if (what == OF_MUSL)
@@ -293,4 +297,14 @@ bool elf_vaddr_of_mapping(const struct elf_info *info, uint64_t pgoff,
 		return true;
 	}
 	return elf_vaddr_of_offset(info, pgoff, ret_vaddr);
+}
+
+uint64_t elf_address(const struct elf_info *info, uint64_t start, uint64_t pgoff,
+		     uint64_t vaddr)
+{
+	uint64_t start_vaddr;
+
+	if (!vaddr || !elf_vaddr_of_mapping(info, pgoff, &start_vaddr))
+		return 0;
+	return start + vaddr - start_vaddr;
 }

@@ -36,10 +36,11 @@ struct elf_info {
 					   without duplicates */
 	uint64_t metadata_cookie_vaddr;	    /* 0 = none */
 	uint64_t suspended_cookie_vaddr;
-	uint64_t hotspot_vaddr;	  /* of HOTSPOT_SYMBOL */
-	uint32_t specific_offset; /* third u32 of _thread_db_pthread_specific */
-	uint32_t libc;		  /* enum elf_libc: is, or links statically */
-	uint32_t keys_left_out;	  /* candidates beyond FILE_KEYS_MAX */
+	uint64_t hotspot_vaddr;	      /* of HOTSPOT_SYMBOL */
+	uint64_t hotspot_types_vaddr; /* of HOTSPOT_TYPES_SYMBOL */
+	uint32_t specific_offset;     /* third u32 of _thread_db_pthread_specific */
+	uint32_t libc;		      /* enum elf_libc: is, or links statically */
+	uint32_t keys_left_out;	      /* candidates beyond FILE_KEYS_MAX */
 	uint32_t build_id_bytes;
 	uint8_t build_id[BUILD_ID_MAX];
 	uint16_t machine;			    /* EM_X86_64, EM_AARCH64, … */
@@ -70,5 +71,9 @@ bool elf_vaddr_of_offset(const struct elf_info *info, uint64_t offset,
  */
 bool elf_vaddr_of_mapping(const struct elf_info *info, uint64_t pgoff,
 			  uint64_t *ret_vaddr);
+
+/* Where an address as linked lies in a process that maps the file so; 0: not. */
+uint64_t elf_address(const struct elf_info *info, uint64_t start, uint64_t pgoff,
+		     uint64_t vaddr);
 
 #endif

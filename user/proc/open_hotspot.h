@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The code cache of a JVM in another process's memory (shared/hotspot.h). HotSpot tells
- * debuggers how its own structures are laid out, in an array that libjvm.so exports
- * (HOTSPOT_SYMBOL); here that leads to its code heaps, by words that may be anything. To
- * read them may wait: see proc/opener.h.
+ * The code cache of a JVM in another process's memory (shared/hotspot.h), by the layout
+ * of its structures and words that may be anything. To read them may wait: see
+ * proc/opener.h.
  */
 #ifndef WEFT_PROC_OPEN_HOTSPOT_H
 #define WEFT_PROC_OPEN_HOTSPOT_H
 
-#include "shared/hotspot.h"
-
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
+#include "proc/hotspot_layout.h"
 
 /*
  * vm_structs: where that variable lies in the process. 0; -EAGAIN: the JVM has not made
@@ -21,14 +16,9 @@
  */
 int open_hotspot(pid_t pid, uint64_t vm_structs, struct hotspot *ret);
 
-/* The same of any memory. read: n bytes from addr on; at least `least` of them, or a
- * negative errno. */
-struct hotspot_memory {
-	int (*read)(const struct hotspot_memory *memory, uint64_t addr, void *into,
-		    size_t least, size_t n);
-	pid_t pid; /* open_hotspot()'s */
-};
-
+/* The same of any memory. */
+int hotspot_take(const struct hotspot_memory *memory, const struct hotspot_layout *layout,
+		 struct hotspot *ret);
 int hotspot_read(const struct hotspot_memory *memory, uint64_t vm_structs,
 		 struct hotspot *ret);
 

@@ -108,8 +108,10 @@ static void leave(struct opener *opener)
  * read all the same. */
 static struct barred *barred_from(struct opener *opener, enum opener_kind kind)
 {
-	return kind == OPENER_WORDS || kind == OPENER_HOTSPOT ? &opener->barred_words
-							      : &opener->barred;
+	bool is_memory = kind == OPENER_WORDS || kind == OPENER_HOTSPOT ||
+			 kind == OPENER_HOTSPOT_NAMES;
+
+	return is_memory ? &opener->barred_words : &opener->barred;
 }
 
 static void tell_of_words(struct opener *opener, pid_t pid)

@@ -18,7 +18,7 @@
 #include "proc/map_query.h"
 #include "proc/open.h"
 #include "proc/open_debug.h"
-#include "proc/open_hotspot.h"
+#include "proc/hotspot_names.h"
 #include "proc/open_words.h"
 #include "proc/payer.h"
 
@@ -83,6 +83,10 @@ int opener_words(struct opener *opener, pid_t pid, const uint64_t *addrs, unsign
 /* As open_hotspot(). */
 int opener_hotspot(struct opener *opener, pid_t pid, uint64_t vm_structs,
 		   struct hotspot *ret);
+
+/* As open_hotspot_names(); n: at most HOTSPOT_NAMES_MAX. */
+int opener_hotspot_names(struct opener *opener, pid_t pid,
+			 const struct hotspot_wanted *wanted, int *ret_fd);
 
 struct opener_counts opener_counts(const struct opener *opener);
 

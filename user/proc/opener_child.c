@@ -21,6 +21,17 @@
  * the kernel makes up is bounded by itself. */
 #define COPY_NS 150000000ULL
 
+static int read_hotspot_names(const struct opener_request *request, int *ret_fd)
+{
+	if (request->n > HOTSPOT_NAMES_MAX)
+		return fail(-EPROTO, "too many addresses");
+	return open_hotspot_names(request->pid,
+				  &(struct hotspot_wanted){ request->hotspot.symbols,
+							    request->hotspot.addrs,
+							    request->n },
+				  ret_fd);
+}
+
 static int open_one(const struct opener_request *request, uint32_t *ret_place,
 		    int *ret_fd)
 {
@@ -45,6 +56,8 @@ static int open_one(const struct opener_request *request, uint32_t *ret_place,
 		return open_environ(request->pid, request->path, ret_fd);
 	case OPENER_CONTEXT:
 		return open_context(request->pid, ret_fd);
+	case OPENER_HOTSPOT_NAMES:
+		return read_hotspot_names(request, ret_fd);
 	case OPENER_MAPS:
 	case OPENER_LONG_MAPS:
 	case OPENER_PLACES:

@@ -9,7 +9,7 @@
 #include "proc/maps_text.h"
 #include "proc/open.h"
 #include "proc/open_debug.h"
-#include "proc/open_hotspot.h"
+#include "proc/hotspot_names.h"
 #include "proc/open_words.h"
 #include "proc/opener.h"
 #include "proc/opener_barred.h"
@@ -30,6 +30,7 @@ enum opener_kind {
 	OPENER_STAT,
 	OPENER_WORDS,	/* behind the answer */
 	OPENER_HOTSPOT, /* the same */
+	OPENER_HOTSPOT_NAMES,
 };
 
 struct opener_request {
@@ -44,8 +45,12 @@ struct opener_request {
 		struct debug_query debug;		 /* DEBUG */
 		struct map_place places[MAP_PLACES_MAX]; /* PLACES */
 		uint64_t addrs[OPEN_WORDS_MAX];		 /* WORDS; HOTSPOT: the first */
+		struct {
+			struct hotspot_symbols symbols;
+			uint64_t addrs[HOTSPOT_NAMES_MAX];
+		} hotspot; /* HOTSPOT_NAMES */
 	};
-	uint32_t n;	     /* of these two */
+	uint32_t n;	     /* of these */
 	char path[PATH_MAX]; /* MAPPED, DEBUG; ENVIRON: names; as much as is in use */
 };
 

@@ -207,3 +207,19 @@ int opener_hotspot(struct opener *opener, pid_t pid, uint64_t vm_structs,
 	memcpy(ret, opener->came.text, sizeof(*ret));
 	return hotspot_check(ret);
 }
+
+int opener_hotspot_names(struct opener *opener, pid_t pid,
+			 const struct hotspot_wanted *wanted, int *ret_fd)
+{
+	struct opener_request request = {
+		.kind = OPENER_HOTSPOT_NAMES,
+		.pid = pid,
+		.n = (uint32_t)wanted->n,
+		.hotspot.symbols = wanted->symbols,
+	};
+
+	if (!opener)
+		return open_hotspot_names(pid, wanted, ret_fd);
+	memcpy(request.hotspot.addrs, wanted->addrs, wanted->n * sizeof(*wanted->addrs));
+	return opener_ask(opener, &request, NULL, ret_fd);
+}

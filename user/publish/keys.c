@@ -6,16 +6,6 @@
 
 #include <string.h>
 
-uint64_t keys_address(const struct elf_info *info, const struct mapping *map,
-		      uint64_t vaddr)
-{
-	uint64_t start_vaddr;
-
-	if (!vaddr || !elf_vaddr_of_mapping(info, map->pgoff, &start_vaddr))
-		return 0;
-	return map->start + vaddr - start_vaddr;
-}
-
 struct key_candidates {
 	uint64_t addrs[CANDIDATES_MAX];
 	unsigned int n;
@@ -40,7 +30,8 @@ static void take_context(struct process_info *process_info, const struct elf_inf
 		*context = info->context;
 	if (context->access != TLS_NONE || info->context.access == TLS_NONE)
 		return;
-	context->at = (long long)keys_address(info, map, (uint64_t)info->context.at);
+	context->at = (long long)elf_address(info, map->start, map->pgoff,
+					     (uint64_t)info->context.at);
 	if (context->at)
 		context->access = info->context.access;
 }
@@ -49,13 +40,14 @@ static void add_file(struct key_candidates *all, struct process_info *process_in
 		     const struct elf_info *info, const struct mapping *map)
 {
 	for (uint32_t i = 0; i < info->n_keys && i < FILE_KEYS_MAX; i++)
-		add_candidate(all, keys_address(info, map, info->key_vaddrs[i]));
+		add_candidate(all, elf_address(info, map->start, map->pgoff,
+					       info->key_vaddrs[i]));
 	if (!process_info->metadata_cookie_addr)
-		process_info->metadata_cookie_addr =
-			keys_address(info, map, info->metadata_cookie_vaddr);
+		process_info->metadata_cookie_addr = elf_address(
+			info, map->start, map->pgoff, info->metadata_cookie_vaddr);
 	if (!process_info->suspended_cookie_addr)
-		process_info->suspended_cookie_addr =
-			keys_address(info, map, info->suspended_cookie_vaddr);
+		process_info->suspended_cookie_addr = elf_address(
+			info, map->start, map->pgoff, info->suspended_cookie_vaddr);
 	take_context(process_info, info, map);
 	if (info->specific_offset)
 		process_info->specific_offset = info->specific_offset;
@@ -103,7 +95,8 @@ struct key_count keys_gather(const struct key_reader *from, const struct process
 		if (info)
 			add_file(&all, process_info, info, &maps[i]);
 		if (info && info->hotspot_vaddr)
-			count.hotspot = keys_address(info, &maps[i], info->hotspot_vaddr);
+			count.hotspot = elf_address(info, maps[i].start, maps[i].pgoff,
+						    info->hotspot_vaddr);
 		is_musl |= info && info->libc == LIBC_MUSL;
 	}
 	/* whose blocks of thread-local variables ticks can't tell apart */

@@ -9,10 +9,6 @@
 #include "proc/process.h"
 #include "publish/outside.h"
 
-/* Where an address as linked lies in a process that maps the file so; 0: not. */
-uint64_t keys_address(const struct elf_info *info, const struct mapping *map,
-		      uint64_t vaddr);
-
 #define CANDIDATES_MAX OPEN_WORDS_MAX /* of one process that are looked at */
 
 struct key_count {

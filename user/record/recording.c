@@ -148,6 +148,10 @@ static int new_parts(struct recording *r)
 	if (!err)
 		err = perf_maps_new(&r->perf_maps, config.modules, r->opener);
 	if (!err)
+		err = jvm_names_new(&r->jvm_names,
+				    &(struct jvm_names_sources){ config.modules, r->files,
+								 r->opener });
+	if (!err)
 		err = ksyms_new(&r->ksyms);
 	if (err)
 		return err;
@@ -221,6 +225,7 @@ void recording_free(struct recording *r)
 	tape_writer_free(r->tape);
 	jitdumps_free(r->jitdumps);
 	perf_maps_free(r->perf_maps);
+	jvm_names_free(r->jvm_names);
 	ksyms_free(r->ksyms);
 	publisher_free(r->publisher);
 	cache_free(r->cache);
@@ -295,7 +300,7 @@ static int trim_modules(struct recording *r)
 }
 
 /* What there is to know of those that were sampled, while they are there. */
-static int look_at_sampled(struct recording *r)
+static int look_at_sampled(struct recording *r, bool is_last)
 {
 	const struct recorded_window *open = r->windows.open;
 	const struct aggregator *aggregator = window_aggregator(open->window);
@@ -303,6 +308,7 @@ static int look_at_sampled(struct recording *r)
 	int err = cgroups_look(open->cgroups, aggregator, processes);
 
 	perf_maps_look(r->perf_maps, aggregator, processes);
+	jvm_names_look(r->jvm_names, aggregator, processes, is_last);
 	if (!err && r->declared)
 		declared_look(r->declared, aggregator, processes);
 	return err;
@@ -368,7 +374,7 @@ int recording_pump(struct recording *r)
 	if (!err)
 		err = recording_look_at_unread(r);
 	if (!err)
-		err = look_at_sampled(r);
+		err = look_at_sampled(r, false);
 	if (!err)
 		err = trim_modules(r);
 	if (r->servers)
@@ -410,7 +416,7 @@ int recording_close_window(struct recording *r, bool is_last,
 			   struct recorded_window **ret)
 {
 	struct sampler_totals totals;
-	int err = look_at_sampled(r);
+	int err = look_at_sampled(r, true);
 
 	if (!err)
 		err = sampler_totals(r->sampler, &totals);
@@ -423,6 +429,7 @@ int recording_close_window(struct recording *r, bool is_last,
 		jitdumps_forget(r->jitdumps, (*ret)->begun_ns);
 		perf_maps_forget(r->perf_maps, pipeline_processes(r->pipeline),
 				 (*ret)->begun_ns);
+		jvm_names_next_window(r->jvm_names, pipeline_processes(r->pipeline));
 	}
 	return err;
 }

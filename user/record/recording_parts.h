@@ -17,6 +17,7 @@
 #include "record/windows.h"
 #include "sym/debug_servers.h"
 #include "sym/jitdumps.h"
+#include "sym/jvm_names.h"
 #include "sym/perf_maps.h"
 #include "tape/tape.h"
 
@@ -37,6 +38,7 @@ struct recording {
 	struct files *files;	/* the publisher's */
 	struct jitdumps *jitdumps;
 	struct perf_maps *perf_maps;
+	struct jvm_names *jvm_names;
 	struct ksyms *ksyms;
 	struct tape_writer *tape; /* NULL: none asked for */
 	struct sideband_filter filter;

@@ -112,6 +112,7 @@ struct symbol_sources window_profile_sources(const struct window_profile *profil
 		.worker = r->worker,
 		.jitdumps = r->jitdumps,
 		.perf_maps = r->perf_maps,
+		.jvm_names = r->jvm_names,
 		.opener = r->opener,
 		.kernel_symbols = list_kernel_symbols,
 		.kernel_symbols_arg = r->ksyms,

@@ -121,8 +121,9 @@ static int name_file(struct symbolizer *s, uint32_t module, struct symbol_batch 
 	return err;
 }
 
-static int name_jit(const struct symbol_sources *sources, uint32_t module,
-		    struct symbol_batch *batch)
+/* What its runtime wrote down. */
+static int name_as_written(const struct symbol_sources *sources, uint32_t module,
+			   struct symbol_batch *batch)
 {
 	const struct module *jit = module_get(sources->modules, module);
 	const struct process *now = process_get(sources->processes, jit->pid);
@@ -149,6 +150,19 @@ static int name_jit(const struct symbol_sources *sources, uint32_t module,
 	}
 	if (err) /* most generated code has none, and -ENOENT is no news */
 		return err == -ENOENT ? 0 : err;
+	return symbol_batch_read(batch, NAMES_PERF_MAP, fd);
+}
+
+static int name_jit(const struct symbol_sources *sources, uint32_t module,
+		    struct symbol_batch *batch)
+{
+	const struct module *jit = module_get(sources->modules, module);
+	AUTO_CLOSE int fd = -1;
+	int err = name_as_written(sources, module, batch);
+
+	if (!symbol_batch_lacks_names(batch) ||
+	    jvm_names_fd(sources->jvm_names, jit->pid, jit->incarnation, &fd))
+		return err;
 	return symbol_batch_read(batch, NAMES_PERF_MAP, fd);
 }
 

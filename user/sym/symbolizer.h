@@ -13,6 +13,7 @@
 #include "sym/name_cache.h"
 #include "sym/files.h"
 #include "sym/jitdumps.h"
+#include "sym/jvm_names.h"
 #include "sym/perf_maps.h"
 
 struct symbolizer_counts {
@@ -38,6 +39,7 @@ struct symbol_sources {
 	struct opener *opener;		   /* NULL: as of the files */
 	const struct jitdumps *jitdumps;   /* NULL: none */
 	const struct perf_maps *perf_maps; /* NULL: none are kept */
+	const struct jvm_names *jvm_names; /* NULL: no JVM was asked */
 	struct name_cache *cache;	   /* what earlier windows found; NULL: nothing */
 	/* A list like /proc/kallsyms of the kernel's functions that these addresses lie
 	 * in: a descriptor, or a negative errno: all of them are read. NULL: as if so. */

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sym/jvm_names.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/vec.h"
+#include "proc/open_copy.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define ASK_AGAIN_NS SECOND_NS
+
+/* A process with a JVM whose code was sampled. */
+struct jvm {
+	uint32_t tgid, incarnation;
+	struct hotspot_symbols symbols; /* 0: not known yet, or it has no JVM */
+	bool is_hopeless;		/* it has none, or it can't be read */
+	uint64_t looked_ns;
+	VEC(uint64_t) wanted;	/* addresses */
+	struct str now, before; /* what this window has, and the one before */
+};
+
+struct jvm_names {
+	struct jvm_names_sources from;
+	VEC(struct jvm) all;
+	uint32_t n_seen; /* frames of the window at hand */
+};
+
+int jvm_names_new(struct jvm_names **ret, const struct jvm_names_sources *sources)
+{
+	struct jvm_names *names = calloc(1, sizeof(*names));
+
+	if (!names)
+		return fail(-ENOMEM, "no memory for Java's names");
+	names->from = *sources;
+	*ret = names;
+	return 0;
+}
+
+static void jvm_free(struct jvm *jvm)
+{
+	vec_free(&jvm->wanted);
+	str_free(&jvm->now);
+	str_free(&jvm->before);
+}
+
+void jvm_names_free(struct jvm_names *names)
+{
+	if (!names)
+		return;
+	for (size_t i = 0; i < names->all.n; i++)
+		jvm_free(&names->all.items[i]);
+	vec_free(&names->all);
+	free(names);
+}
+
+static struct jvm *find(const struct jvm_names *names, uint32_t tgid,
+			uint32_t incarnation)
+{
+	for (size_t i = 0; i < names->all.n; i++)
+		if (names->all.items[i].tgid == tgid &&
+		    names->all.items[i].incarnation == incarnation)
+			return &names->all.items[i];
+	return NULL;
+}
+
+/* Where libjvm.so has what leads to names, in a process that maps it. */
+static bool find_symbols(const struct files *files, const struct process *process,
+			 struct hotspot_symbols *ret)
+{
+	size_t n;
+	const struct mapping *maps = process_mappings(process, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct elf_info *info = files_elf_info(files, maps[i].module);
+
+		if (!info || !info->hotspot_vaddr)
+			continue;
+		*ret = (struct hotspot_symbols){
+			elf_address(info, maps[i].start, maps[i].pgoff,
+				    info->hotspot_vaddr),
+			elf_address(info, maps[i].start, maps[i].pgoff,
+				    info->hotspot_types_vaddr),
+		};
+		return ret->structs && ret->types;
+	}
+	return false;
+}
+
+static const struct process *process_of(const struct jvm *jvm,
+					const struct process_table *processes)
+{
+	const struct process *process = process_get(processes, jvm->tgid);
+
+	return process && process->incarnation == jvm->incarnation && !process->ended_ns
+		       ? process
+		       : NULL;
+}
+
+static struct jvm *note_process(struct jvm_names *names, const struct module *module)
+{
+	struct jvm *jvm = find(names, module->pid, module->incarnation);
+	const struct jvm new = { .tgid = module->pid,
+				 .incarnation = module->incarnation };
+
+	if (jvm || names->all.n >= JVM_NAMES_MAX)
+		return jvm;
+	if (!vec_push(&names->all, new))
+		return &names->all.items[names->all.n - 1];
+	error_clear(); /* its code has no names */
+	return NULL;
+}
+
+static void note_sampled(struct jvm_names *names, const struct aggregator *aggregator)
+{
+	uint32_t n = (uint32_t)intern_count(aggregator->frames);
+
+	for (; names->n_seen < n; names->n_seen++) {
+		const struct frame *frame = aggregator_frame(aggregator, names->n_seen);
+		const struct module *module =
+			frame->returned == FRAME_IS_LABEL
+				? NULL
+				: module_get(names->from.modules, frame->module);
+		struct jvm *jvm = module && module->kind == MODULE_JIT
+					  ? note_process(names, module)
+					  : NULL;
+
+		if (jvm && !jvm->is_hopeless &&
+		    vec_push(&jvm->wanted, frame->offset - (frame->returned == 1)))
+			error_clear();
+	}
+}
+
+/* Of so many addresses; a negative errno: no more of this process. */
+static int ask(struct jvm_names *names, struct jvm *jvm, const uint64_t *addrs, size_t n)
+{
+	const struct hotspot_wanted wanted = { jvm->symbols, addrs, n };
+	char piece[4096];
+	AUTO_CLOSE int fd = -1;
+	int err =
+		opener_hotspot_names(names->from.opener, (pid_t)jvm->tgid, &wanted, &fd);
+	off_t at = 0;
+
+	for (ssize_t got = 1; !err && got > 0; at += got) {
+		got = pread(fd, piece, sizeof(piece), at);
+		if (got > 0)
+			str_add_bytes(&jvm->now, piece, (size_t)got);
+	}
+	return err ? err : str_error(&jvm->now);
+}
+
+static void ask_all(struct jvm_names *names, struct jvm *jvm)
+{
+	int err = 0;
+
+	for (size_t i = 0, n; !err && i < jvm->wanted.n; i += n) {
+		n = jvm->wanted.n - i;
+		n = n < HOTSPOT_NAMES_MAX ? n : HOTSPOT_NAMES_MAX;
+		if (jvm->now.n < JVM_NAMES_BYTES_MAX)
+			err = ask(names, jvm, jvm->wanted.items + i, n);
+	}
+	if (err == -EAGAIN) { /* it starts */
+		error_clear();
+		return;
+	}
+	if (err) {
+		log_verbose("names of Java code of process %u: %s", jvm->tgid,
+			    error_sentence());
+		error_clear();
+		jvm->is_hopeless = true;
+	}
+	jvm->wanted.n = 0;
+}
+
+void jvm_names_look(struct jvm_names *names, const struct aggregator *aggregator,
+		    const struct process_table *processes, bool now)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	note_sampled(names, aggregator);
+	for (size_t i = 0; i < names->all.n; i++) {
+		struct jvm *jvm = &names->all.items[i];
+		const struct process *process = process_of(jvm, processes);
+
+		if (!jvm->wanted.n || !process ||
+		    (!now && now_ns - jvm->looked_ns < ASK_AGAIN_NS))
+			continue;
+		jvm->looked_ns = now_ns;
+		if (jvm->symbols.structs ||
+		    find_symbols(names->from.files, process, &jvm->symbols))
+			ask_all(names, jvm);
+		else
+			jvm->wanted.n = 0;
+	}
+}
+
+void jvm_names_next_window(struct jvm_names *names, const struct process_table *processes)
+{
+	size_t kept = 0;
+
+	names->n_seen = 0;
+	for (size_t i = 0; i < names->all.n; i++) {
+		struct jvm *jvm = &names->all.items[i];
+		struct str before = jvm->before;
+
+		jvm->before = jvm->now;
+		jvm->now = before;
+		str_clear_to(&jvm->now, JVM_NAMES_BYTES_MAX / 64);
+		jvm->wanted.n = 0;
+		if (jvm->before.n || process_of(jvm, processes))
+			names->all.items[kept++] = *jvm;
+		else
+			jvm_free(jvm);
+	}
+	names->all.n = kept;
+}
+
+int jvm_names_fd(const struct jvm_names *names, uint32_t tgid, uint32_t incarnation,
+		 int *ret_fd)
+{
+	const struct jvm *jvm = names ? find(names, tgid, incarnation) : NULL;
+	AUTO_STR text = { 0 };
+
+	if (!jvm || !(jvm->before.n || jvm->now.n))
+		return -ENOENT;
+	/* of two lines the later one is taken */
+	str_add_bytes(&text, jvm->now.s, jvm->now.n);
+	str_add_bytes(&text, jvm->before.s, jvm->before.n);
+	return str_error(&text) ? str_error(&text)
+				: open_copy_bytes(text.s, text.n, ret_fd);
+}
