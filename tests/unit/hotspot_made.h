@@ -127,6 +127,7 @@ static inline void put_jdk(int version)
 	put_entry("StubRoutines", "_call_stub_return_address", "address", 0,
 		  CALL_VARIABLE);
 	put_entry("CodeBlob", "_name", "const char*", 8, 0);
+	put_entry("CodeBlob", "_size", "int", 20, 0);
 	put_entry(version >= 9 && version < 23 ? "CompiledMethod" : "nmethod", "_method",
 		  "Method*", 64, 0);
 	put_entry("Method", "_constMethod", "ConstMethod*", 8, 0);

@@ -33,6 +33,7 @@ static void put_block(unsigned int segment, unsigned int n, const char *kind,
 	for (unsigned int i = 0; i < n; i++)
 		put(SEGMENTS_AT + segment + i, i, 1);
 	put(blob + 8, put_name(kind), 8);
+	put(blob + 20, 128 * n - 16, 4);
 	put(blob + 64, method, 8);
 }
 
@@ -63,9 +64,11 @@ static void put_code(const char *class, const char *method, const char *signatur
 
 static int ask(const uint64_t *addrs, size_t n, struct str *ret)
 {
-	const struct hotspot_wanted wanted = { { VARIABLE, TYPES_VARIABLE }, addrs, n };
+	const struct hotspot_symbols symbols = { VARIABLE, TYPES_VARIABLE };
+	struct hotspot_view view;
+	int err = hotspot_view_read(&memory, &symbols, &view);
 
-	return hotspot_names(&memory, &wanted, ret);
+	return err ? err : hotspot_names(&memory, &view, addrs, n, ret);
 }
 
 static const char *names_of(const uint64_t *addrs, size_t n)

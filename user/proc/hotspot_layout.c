@@ -47,6 +47,7 @@ static const struct {
 	{ "StubQueue", "_buffer_limit", QUEUE_LIMIT },
 	{ "StubRoutines", "_call_stub_return_address", CALL_STUB_RETURN_AT },
 	{ "CodeBlob", "_name", BLOB_NAME },
+	{ "CodeBlob", "_size", BLOB_BYTES },
 	{ "nmethod", "_method", METHOD },
 	{ "CompiledMethod", "_method", METHOD }, /* JDK 9 to 22 */
 	{ "Method", "_constMethod", CONST_METHOD },

@@ -35,6 +35,7 @@ enum place {
 	QUEUE_LIMIT,
 	CALL_STUB_RETURN_AT,
 	BLOB_NAME, /* from here on for names alone */
+	BLOB_BYTES,
 	METHOD,
 	CONST_METHOD,
 	CONSTANTS,

@@ -15,8 +15,7 @@
 
 struct jvm_naming {
 	struct hotspot_look look;
-	const struct hotspot *vm;
-	uint64_t pool_bytes; /* of a ConstantPool, without its entries */
+	const struct hotspot_view *view;
 };
 
 /* Some text of the process, which is longer than this, perhaps. */
@@ -32,9 +31,9 @@ static uint64_t find_block(struct jvm_naming *naming, uint64_t addr)
 	uint64_t segment, back;
 
 	for (int i = 0; i < HOTSPOT_HEAPS; i++)
-		if (addr - naming->vm->heaps[i].low <
-		    naming->vm->heaps[i].high - naming->vm->heaps[i].low)
-			heap = &naming->vm->heaps[i];
+		if (addr - naming->view->vm.heaps[i].low <
+		    naming->view->vm.heaps[i].high - naming->view->vm.heaps[i].low)
+			heap = &naming->view->vm.heaps[i];
 	if (!heap)
 		return 0;
 	segment = (addr - heap->low) >> heap->segment_shift;
@@ -66,7 +65,7 @@ static void read_symbol(struct jvm_naming *naming, uint64_t symbol, struct some_
 {
 	size_t n = hotspot_look_field(&naming->look, symbol, TEXT_LENGTH, 2);
 
-	read_text(naming, symbol + naming->look.layout->of[TEXT], n, ret);
+	read_text(naming, symbol + naming->view->layout.of[TEXT], n, ret);
 }
 
 static void add_class(struct str *out, const char *name, size_t n)
@@ -149,7 +148,7 @@ static void add_java_method(struct jvm_naming *naming, uint64_t method, struct s
 	uint64_t constant = hotspot_look_field(look, method, CONST_METHOD, 8);
 	uint64_t pool = hotspot_look_field(look, constant, CONSTANTS, 8);
 	uint64_t holder = hotspot_look_field(look, pool, HOLDER, 8);
-	uint64_t entries = pool + naming->pool_bytes;
+	uint64_t entries = pool + naming->view->pool_bytes;
 	uint64_t at;
 
 	read_symbol(naming, hotspot_look_field(look, holder, CLASS_NAME, 8), &class);
@@ -165,7 +164,7 @@ static void add_java_method(struct jvm_naming *naming, uint64_t method, struct s
 static void name_block(struct jvm_naming *naming, uint64_t block, struct str *ret)
 {
 	struct hotspot_look *look = &naming->look;
-	uint64_t blob = block + naming->vm->blob_at;
+	uint64_t blob = block + naming->view->vm.blob_at;
 	uint64_t at = hotspot_look_field(look, blob, BLOB_NAME, 8);
 	char kind[BLOB_BYTES_MAX + 1] = "";
 
@@ -187,44 +186,86 @@ static void add_line(struct str *out, uint64_t addr, const struct str *name)
 		 str_clean(clean, sizeof(clean), name->s, name->n));
 }
 
-int hotspot_names(const struct hotspot_memory *memory,
-		  const struct hotspot_wanted *wanted, struct str *ret)
+int hotspot_view_read(const struct hotspot_memory *memory,
+		      const struct hotspot_symbols *symbols, struct hotspot_view *ret)
 {
-	struct hotspot_layout layout;
-	struct hotspot vm;
-	struct jvm_naming naming = { .look = { memory, &layout, 0 }, .vm = &vm };
-	AUTO_STR name = { 0 };
-	uint64_t block, before = 0;
-	int err = hotspot_layout_read(memory, wanted->symbols.structs, &layout);
+	int err = hotspot_layout_read(memory, symbols->structs, &ret->layout);
 
 	if (!err)
-		err = hotspot_take(memory, &layout, &vm);
+		err = hotspot_take(memory, &ret->layout, &ret->vm);
 	if (!err)
-		err = hotspot_size_read(memory, wanted->symbols.types, "ConstantPool",
-					&naming.pool_bytes);
+		err = hotspot_size_read(memory, symbols->types, "ConstantPool",
+					&ret->pool_bytes);
 	for (enum place i = BLOB_NAME; !err && i < N_PLACES; i++)
-		if (!layout.has[i])
+		if (!ret->layout.has[i])
 			err = fail(-ENOTSUP, "its JVM has no names that are known");
-	for (size_t i = 0; !err && i < wanted->n; i++) {
-		naming.look.err = 0;
-		block = find_block(&naming, wanted->addrs[i]);
-		if (block && block != before) {
-			str_clear(&name);
-			name_block(&naming, block, &name);
-			before = naming.look.err ? 0 : block;
-		}
-		error_clear();
-		if (block && !naming.look.err && name.n)
-			add_line(ret, wanted->addrs[i], &name);
-	}
-	return err ? err : str_error(ret);
+	return err;
 }
 
-int open_hotspot_names(pid_t pid, const struct hotspot_wanted *wanted, int *ret_fd)
+int open_hotspot_view(pid_t pid, const struct hotspot_symbols *symbols,
+		      struct hotspot_view *ret)
+{
+	const struct hotspot_memory memory = hotspot_memory_of(pid);
+
+	return hotspot_view_read(&memory, symbols, ret);
+}
+
+/* What was named last: a block's addresses, or a method. */
+struct named_last {
+	uint64_t begin, end;
+	struct str name;
+};
+
+static void name_one(struct jvm_naming *naming, uint64_t addr, struct named_last *last)
+{
+	struct hotspot_look *look = &naming->look;
+	uint64_t block;
+
+	if (addr - last->begin < last->end - last->begin)
+		return;
+	str_clear(&last->name);
+	look->err = 0;
+	block = addr & HOTSPOT_METHOD ? addr : find_block(naming, addr);
+	last->begin = block;
+	last->end = block + (block != 0);
+	if (block & HOTSPOT_METHOD)
+		add_java_method(naming, block & ~HOTSPOT_METHOD, &last->name);
+	else if (block)
+		name_block(naming, block, &last->name);
+	if (block && !(block & HOTSPOT_METHOD))
+		last->end =
+			block + hotspot_look_field(look, block + naming->view->vm.blob_at,
+						   BLOB_BYTES, 4);
+	if (look->err) {
+		str_clear(&last->name);
+		last->end = last->begin;
+	}
+	error_clear();
+}
+
+int hotspot_names(const struct hotspot_memory *memory, const struct hotspot_view *view,
+		  const uint64_t *addrs, size_t n, struct str *ret)
+{
+	struct jvm_naming naming = { .look = { memory, &view->layout, 0 }, .view = view };
+	struct named_last last = { 0 };
+	int err;
+
+	for (size_t i = 0; i < n; i++) {
+		name_one(&naming, addrs[i], &last);
+		if (last.name.n)
+			add_line(ret, addrs[i] & ~HOTSPOT_METHOD, &last.name);
+	}
+	err = str_error(last.name.failed ? &last.name : ret);
+	str_free(&last.name);
+	return err;
+}
+
+int open_hotspot_names(pid_t pid, const struct hotspot_view *view, const uint64_t *addrs,
+		       size_t n, int *ret_fd)
 {
 	const struct hotspot_memory memory = hotspot_memory_of(pid);
 	AUTO_STR text = { 0 };
-	int err = hotspot_names(&memory, wanted, &text);
+	int err = hotspot_names(&memory, view, addrs, n, &text);
 
 	return err ? err : open_copy_bytes(text.s, text.n, ret_fd);
 }

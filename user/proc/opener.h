@@ -84,7 +84,18 @@ int opener_words(struct opener *opener, pid_t pid, const uint64_t *addrs, unsign
 int opener_hotspot(struct opener *opener, pid_t pid, uint64_t vm_structs,
 		   struct hotspot *ret);
 
-/* As open_hotspot_names(); n: at most HOTSPOT_NAMES_MAX. */
+/* As open_hotspot_view(). */
+int opener_hotspot_view(struct opener *opener, pid_t pid,
+			const struct hotspot_symbols *symbols, struct hotspot_view *ret);
+
+/* Of these, at most HOTSPOT_NAMES_MAX. */
+struct hotspot_wanted {
+	const struct hotspot_view *view;
+	const uint64_t *addrs;
+	size_t n;
+};
+
+/* As open_hotspot_names(). */
 int opener_hotspot_names(struct opener *opener, pid_t pid,
 			 const struct hotspot_wanted *wanted, int *ret_fd);
 

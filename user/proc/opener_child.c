@@ -25,11 +25,8 @@ static int read_hotspot_names(const struct opener_request *request, int *ret_fd)
 {
 	if (request->n > HOTSPOT_NAMES_MAX)
 		return fail(-EPROTO, "too many addresses");
-	return open_hotspot_names(request->pid,
-				  &(struct hotspot_wanted){ request->hotspot.symbols,
-							    request->hotspot.addrs,
-							    request->n },
-				  ret_fd);
+	return open_hotspot_names(request->pid, &request->hotspot.view,
+				  request->hotspot.addrs, request->n, ret_fd);
 }
 
 static int open_one(const struct opener_request *request, uint32_t *ret_place,
@@ -65,6 +62,7 @@ static int open_one(const struct opener_request *request, uint32_t *ret_place,
 	case OPENER_STAT:
 	case OPENER_WORDS:
 	case OPENER_HOTSPOT:
+	case OPENER_HOTSPOT_VIEW:
 		break;
 	}
 	return fail(-EPROTO, "no such request");
@@ -115,6 +113,16 @@ static int read_hotspot(const struct opener_request *request, struct str *ret)
 	return err ? err : str_error(ret);
 }
 
+static int read_hotspot_view(const struct opener_request *request, struct str *ret)
+{
+	struct hotspot_view view;
+	int err = open_hotspot_view(request->pid, &request->symbols, &view);
+
+	if (!err)
+		str_add_bytes(ret, (const char *)&view, sizeof(view));
+	return err ? err : str_error(ret);
+}
+
 static int copy_maps(const struct opener_request *request, uint32_t *ret_is_a_part,
 		     int *ret_fd)
 {
@@ -139,6 +147,8 @@ static int do_it(const struct opener_request *request, struct opener_answer *ans
 		return read_words(request, text);
 	case OPENER_HOTSPOT:
 		return read_hotspot(request, text);
+	case OPENER_HOTSPOT_VIEW:
+		return read_hotspot_view(request, text);
 	case OPENER_PAYER:
 		answer->number = payer_of(request->pid, request->kept.uid);
 		return 0;

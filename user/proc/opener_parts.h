@@ -28,8 +28,9 @@ enum opener_kind {
 	OPENER_CONTEXT,
 	OPENER_PAYER,
 	OPENER_STAT,
-	OPENER_WORDS,	/* behind the answer */
-	OPENER_HOTSPOT, /* the same */
+	OPENER_WORDS,	     /* behind the answer */
+	OPENER_HOTSPOT,	     /* the same */
+	OPENER_HOTSPOT_VIEW, /* the same */
 	OPENER_HOTSPOT_NAMES,
 };
 
@@ -45,8 +46,9 @@ struct opener_request {
 		struct debug_query debug;		 /* DEBUG */
 		struct map_place places[MAP_PLACES_MAX]; /* PLACES */
 		uint64_t addrs[OPEN_WORDS_MAX];		 /* WORDS; HOTSPOT: the first */
+		struct hotspot_symbols symbols;		 /* HOTSPOT_VIEW */
 		struct {
-			struct hotspot_symbols symbols;
+			struct hotspot_view view;
 			uint64_t addrs[HOTSPOT_NAMES_MAX];
 		} hotspot; /* HOTSPOT_NAMES */
 	};

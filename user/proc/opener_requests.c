@@ -187,6 +187,20 @@ int opener_words(struct opener *opener, pid_t pid, const uint64_t *addrs, unsign
 	return err;
 }
 
+/* n bytes, into ret. */
+static int ask_for_bytes(struct opener *opener, const struct opener_request *request,
+			 void *ret, size_t n)
+{
+	int err = opener_ask(opener, request, NULL, NULL);
+
+	if (err)
+		return err;
+	if (opener->n_text != n)
+		return fail(-EPROTO, "no JVM came of pid %d", (int)request->pid);
+	memcpy(ret, opener->came.text, n);
+	return 0;
+}
+
 int opener_hotspot(struct opener *opener, pid_t pid, uint64_t vm_structs,
 		   struct hotspot *ret)
 {
@@ -199,13 +213,21 @@ int opener_hotspot(struct opener *opener, pid_t pid, uint64_t vm_structs,
 
 	if (!opener)
 		return open_hotspot(pid, vm_structs, ret);
-	err = opener_ask(opener, &request, NULL, NULL);
-	if (err)
-		return err;
-	if (opener->n_text != sizeof(*ret))
-		return fail(-EPROTO, "no JVM came of pid %d", (int)pid);
-	memcpy(ret, opener->came.text, sizeof(*ret));
-	return hotspot_check(ret);
+	err = ask_for_bytes(opener, &request, ret, sizeof(*ret));
+	return err ? err : hotspot_check(ret);
+}
+
+int opener_hotspot_view(struct opener *opener, pid_t pid,
+			const struct hotspot_symbols *symbols, struct hotspot_view *ret)
+{
+	const struct opener_request request = {
+		.kind = OPENER_HOTSPOT_VIEW,
+		.pid = pid,
+		.symbols = *symbols,
+	};
+
+	return opener ? ask_for_bytes(opener, &request, ret, sizeof(*ret))
+		      : open_hotspot_view(pid, symbols, ret);
 }
 
 int opener_hotspot_names(struct opener *opener, pid_t pid,
@@ -215,11 +237,12 @@ int opener_hotspot_names(struct opener *opener, pid_t pid,
 		.kind = OPENER_HOTSPOT_NAMES,
 		.pid = pid,
 		.n = (uint32_t)wanted->n,
-		.hotspot.symbols = wanted->symbols,
+		.hotspot.view = *wanted->view,
 	};
 
 	if (!opener)
-		return open_hotspot_names(pid, wanted, ret_fd);
+		return open_hotspot_names(pid, wanted->view, wanted->addrs, wanted->n,
+					  ret_fd);
 	memcpy(request.hotspot.addrs, wanted->addrs, wanted->n * sizeof(*wanted->addrs));
 	return opener_ask(opener, &request, NULL, ret_fd);
 }

@@ -11,16 +11,20 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define ASK_AGAIN_NS SECOND_NS
+/* Who runs for long has fewer news, and does not end soon. */
+#define ASK_AGAIN_NS	 SECOND_NS
+#define ASK_OLD_AGAIN_NS (4 * SECOND_NS)
+#define OLD_NS		 (20 * SECOND_NS)
 
 /* A process with a JVM whose code was sampled. */
 struct jvm {
 	uint32_t tgid, incarnation;
-	struct hotspot_symbols symbols; /* 0: not known yet, or it has no JVM */
-	bool is_hopeless;		/* it has none, or it can't be read */
-	uint64_t looked_ns;
-	VEC(uint64_t) wanted;	/* addresses */
-	struct str now, before; /* what this window has, and the one before */
+	bool is_hopeless; /* it has none, or it can't be read */
+	bool is_viewed;
+	struct hotspot_view view;
+	uint64_t seen_ns, looked_ns; /* first, and last */
+	VEC(uint64_t) wanted;	     /* addresses */
+	struct str now, before;	     /* what this window has, and the one before */
 };
 
 struct jvm_names {
@@ -104,7 +108,8 @@ static struct jvm *note_process(struct jvm_names *names, const struct module *mo
 {
 	struct jvm *jvm = find(names, module->pid, module->incarnation);
 	const struct jvm new = { .tgid = module->pid,
-				 .incarnation = module->incarnation };
+				 .incarnation = module->incarnation,
+				 .seen_ns = clock_now_ns() };
 
 	if (jvm || names->all.n >= JVM_NAMES_MAX)
 		return jvm;
@@ -137,7 +142,7 @@ static void note_sampled(struct jvm_names *names, const struct aggregator *aggre
 /* Of so many addresses; a negative errno: no more of this process. */
 static int ask(struct jvm_names *names, struct jvm *jvm, const uint64_t *addrs, size_t n)
 {
-	const struct hotspot_wanted wanted = { jvm->symbols, addrs, n };
+	const struct hotspot_wanted wanted = { &jvm->view, addrs, n };
 	char piece[4096];
 	AUTO_CLOSE int fd = -1;
 	int err =
@@ -152,27 +157,56 @@ static int ask(struct jvm_names *names, struct jvm *jvm, const uint64_t *addrs, 
 	return err ? err : str_error(&jvm->now);
 }
 
-static void ask_all(struct jvm_names *names, struct jvm *jvm)
+/* What leads to its names, once. -EAGAIN: it starts. */
+static int view(struct jvm_names *names, struct jvm *jvm, const struct process *process)
 {
-	int err = 0;
+	struct hotspot_symbols symbols;
+	int err;
 
+	if (jvm->is_viewed)
+		return 0;
+	if (!find_symbols(names->from.files, process, &symbols))
+		return -ENOENT;
+	err = opener_hotspot_view(names->from.opener, (pid_t)jvm->tgid, &symbols,
+				  &jvm->view);
+	jvm->is_viewed = !err;
+	return err;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+static void ask_all(struct jvm_names *names, struct jvm *jvm,
+		    const struct process *process)
+{
+	int err = view(names, jvm, process);
+
+	vec_sort(&jvm->wanted, by_address);
 	for (size_t i = 0, n; !err && i < jvm->wanted.n; i += n) {
 		n = jvm->wanted.n - i;
 		n = n < HOTSPOT_NAMES_MAX ? n : HOTSPOT_NAMES_MAX;
 		if (jvm->now.n < JVM_NAMES_BYTES_MAX)
 			err = ask(names, jvm, jvm->wanted.items + i, n);
 	}
-	if (err == -EAGAIN) { /* it starts */
-		error_clear();
-		return;
-	}
-	if (err) {
+	if (err && err != -EAGAIN && err != -ENOENT) {
 		log_verbose("names of Java code of process %u: %s", jvm->tgid,
 			    error_sentence());
-		error_clear();
 		jvm->is_hopeless = true;
 	}
-	jvm->wanted.n = 0;
+	error_clear();
+	if (err != -EAGAIN)
+		jvm->wanted.n = 0;
+}
+
+static bool is_too_soon(const struct jvm *jvm, uint64_t now_ns)
+{
+	uint64_t pause = now_ns - jvm->seen_ns < OLD_NS ? ASK_AGAIN_NS : ASK_OLD_AGAIN_NS;
+
+	return now_ns - jvm->looked_ns < pause;
 }
 
 void jvm_names_look(struct jvm_names *names, const struct aggregator *aggregator,
@@ -185,15 +219,10 @@ void jvm_names_look(struct jvm_names *names, const struct aggregator *aggregator
 		struct jvm *jvm = &names->all.items[i];
 		const struct process *process = process_of(jvm, processes);
 
-		if (!jvm->wanted.n || !process ||
-		    (!now && now_ns - jvm->looked_ns < ASK_AGAIN_NS))
+		if (!jvm->wanted.n || !process || (!now && is_too_soon(jvm, now_ns)))
 			continue;
 		jvm->looked_ns = now_ns;
-		if (jvm->symbols.structs ||
-		    find_symbols(names->from.files, process, &jvm->symbols))
-			ask_all(names, jvm);
-		else
-			jvm->wanted.n = 0;
+		ask_all(names, jvm, process);
 	}
 }
 

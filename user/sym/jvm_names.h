@@ -28,7 +28,7 @@ void jvm_names_free(struct jvm_names *names);
 DEFINE_FREEP(jvm_names)
 
 /* Asks for names of code that was sampled since the last time: of each process once a
- * second, or now. */
+ * second, of an old one each four seconds, or now. */
 void jvm_names_look(struct jvm_names *names, const struct aggregator *aggregator,
 		    const struct process_table *processes, bool now);
 
