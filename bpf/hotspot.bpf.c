@@ -23,6 +23,7 @@ int hotspot_try_code(__u32 hook)
 
 /* rbp of a frame that the interpreter made, in words; frame_x86.hpp of JDK 9 to 25 */
 #define SENDER_SP    (-1)
+#define METHOD	     (-3)
 #define LOCALS	     (-7) /* or how many words behind rbp they lie (JDK 20) */
 #define REG_LOCALS   14
 #define SENDER_BYTES (64ULL << 10) /* of the caller's that it added to its own */
@@ -182,6 +183,9 @@ static __always_inline bool try_interpreted(struct scratch *s, __u32 hook)
 	s->rule = (struct unwind_rule){ .cfa = UNWIND_CFA_SP,
 					.fp = UNWIND_FP_DEREF,
 					.ra_words = 1 - (__s64)(s->cfa - s->fp) / 8 };
+	s->method = chunk_read(hook, s->fp + 8 * METHOD) ? s->word : 0;
+	if (s->method & (7 | ~FRAME_ADDR_MASK))
+		s->method = 0;
 	if (!s->is_leaf)
 		return true;
 	locals = chunk_read(hook, s->fp + 8 * LOCALS) ? s->word : 0;

@@ -19,6 +19,25 @@
 #include "step.bpf.h"
 #include "walk.bpf.h"
 
+/* What a frame that interprets a method is called: after that. A leaf keeps its pc. */
+static __always_inline void emit_method(struct scratch *s, __u32 hook)
+{
+	__u64 word = (__u64)FRAME_METHOD << FRAME_KIND_SHIFT | s->method;
+
+	s->method = 0;
+	if (s->kind == FRAME_CALLER) {
+		emit_word(s, word);
+		return;
+	}
+	emit_word(s, (__u64)s->kind << FRAME_KIND_SHIFT | s->pc);
+	if (s->kind != FRAME_USER || !budget(s))
+		return;
+	charge(s, 1);
+	if (s->n_root_cursors)
+		keep_bounds(s, hook, 0, 0);
+	emit_word(s, word);
+}
+
 static __always_inline void keep_frame(struct scratch *s, __u32 hook)
 {
 	if (s->n_root_cursors)
@@ -27,7 +46,10 @@ static __always_inline void keep_frame(struct scratch *s, __u32 hook)
 		s->rec.flags |= SAMPLE_UNPROVEN;
 		s->is_unproven = 1;
 	}
-	emit_word(s, (__u64)s->kind << FRAME_KIND_SHIFT | s->pc);
+	if (s->method)
+		emit_method(s, hook);
+	else
+		emit_word(s, (__u64)s->kind << FRAME_KIND_SHIFT | s->pc);
 }
 
 /*
@@ -121,6 +143,7 @@ int walk_begin(__u32 hook)
 	s->begun_sp = s->sp;
 	s->leads = 0;
 	s->is_unproven = 0;
+	s->method = 0;
 	s->step_bytes = 0;
 	s->chunk_bytes = 0;
 	s->kind = s->on_waiting_thread ? FRAME_CALLER

@@ -219,6 +219,7 @@ struct scratch {
 	__u32 call;	   /* enum call: is there one before pc? */
 	struct unwind_rule rule;
 	__u64 lr;	  /* arm64, while is_leaf */
+	__u64 method;	  /* that the frame at hand interprets; 0: it does not */
 	__u64 word;	  /* of walk_read() */
 	__u64 step_bytes; /* how far the last step went */
 	__u64 begun_sp;	  /* where the stack at hand was when its walk began */

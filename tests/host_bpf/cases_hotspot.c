@@ -356,6 +356,41 @@ static void test_interpreted_caller(void **state)
 	ASSERT_WALK(&at, "UC", text, BROKEN);
 }
 
+/* A frame that interprets a method is that method's; a leaf has its own before. */
+static void test_interpreted_method(void **state)
+{
+	static const struct {
+		uint64_t method;
+		bool is_one;
+	} cases[] = {
+		{ 0x7f1200345678, true },
+		{ 0, false },
+		{ 0x7f1200345679, false },
+		{ 0xff00000000000008, false },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct sampled at = put_interpreted(&layouts[0]);
+		uint64_t fp = CALLEE_END + 0x40, method = cases[i].method;
+		char text[100];
+
+		memory_put(fp - 24, method);
+		sprintf(text, "%llx %llx %llx %llx 10108 10208",
+			(unsigned long long)at.pc,
+			cases[i].is_one ? (unsigned long long)method : INTERPRETED,
+			BLOB_SITE(CALLER), CALL_STUB);
+		ASSERT_WALK(&at, cases[i].is_one ? "UMCCCC" : "UCCCCC", text, START);
+		at.pc = INTERPRETER + 0x200;
+		at.sp = fp - 0x70;
+		at.fp = at.regs[14] = fp;
+		sprintf(text,
+			cases[i].is_one ? "%llx 7f1200345678 %llx %llx 10108 10208"
+					: "%llx %llx %llx 10108 10208",
+			(unsigned long long)at.pc, BLOB_SITE(CALLER), CALL_STUB);
+		ASSERT_WALK(&at, cases[i].is_one ? "UMCCCC" : "UCCCC", text, START);
+	}
+}
+
 /* The interpreter as a leaf, whose frame is there if a register has its locals. */
 static void test_interpreter(void **state)
 {
@@ -412,6 +447,7 @@ int run_hotspot_cases(void)
 		CASE(test_no_block),
 		CASE(test_long_code),
 		CASE(test_interpreted_caller),
+		CASE(test_interpreted_method),
 		CASE(test_interpreter),
 		CASE(test_stubs),
 	};

@@ -83,6 +83,9 @@ static void read_kinds(const struct sample_rec *rec, char *text)
 		case FRAME_UNPROVEN:
 			*text++ = 'P';
 			break;
+		case FRAME_METHOD:
+			*text++ = 'M';
+			break;
 		case FRAME_ROOT:
 			*text++ = 'R';
 			break;

@@ -39,7 +39,7 @@ struct sampled leaf_in_code(uint64_t n);
 
 /*
  * The thread's words by kind (U USER, S SYSCALL, C CALLER, L LAUNCH, F RESUMER, B BOTTOM,
- * P UNPROVEN, R root, G gap), what the thread view shows, and the ending.
+ * P UNPROVEN, M METHOD, R root, G gap), what the thread view shows, and the ending.
  */
 void assert_walk(const struct sampled *at, const char *kinds, const char *addresses,
 		 enum ending ending, const char *file, int line);

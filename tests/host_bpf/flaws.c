@@ -54,6 +54,10 @@ static const char *stack_flaw(struct reader *r, unsigned int n, bool own)
 			if (!i && own)
 				return "no leaf";
 			break;
+		case FRAME_METHOD:
+			if (!i && own)
+				return "no leaf";
+			break;
 		case FRAME_GAP:
 			break;
 		case FRAME_BOTTOM:
@@ -81,7 +85,8 @@ static bool is_frame(uint64_t word)
 {
 	return FRAME_KIND(word) == FRAME_USER || FRAME_KIND(word) == FRAME_SYSCALL ||
 	       FRAME_KIND(word) == FRAME_UNPROVEN || FRAME_KIND(word) == FRAME_CALLER ||
-	       FRAME_KIND(word) == FRAME_LAUNCH || FRAME_KIND(word) == FRAME_RESUMER;
+	       FRAME_KIND(word) == FRAME_LAUNCH || FRAME_KIND(word) == FRAME_RESUMER ||
+	       FRAME_KIND(word) == FRAME_METHOD;
 }
 
 static const char *target_flaw(const struct reader *r, uint64_t head)

@@ -130,6 +130,16 @@ static void names_stubs_and_leaves_out_the_rest(void **state)
 			    "7f0000003800 1 StubRoutines (1)\n");
 }
 
+static void names_methods_that_were_interpreted(void **state)
+{
+	const uint64_t addrs[] = { METHOD_AT | HOTSPOT_METHOD, 0x1000 | HOTSPOT_METHOD,
+				   METHOD_AT | HOTSPOT_METHOD, METHOD_AT };
+
+	put_code("A", "f", "()V");
+	assert_string_equal(names_of(addrs, 4), "7f0000004400 1 void A.f()\n"
+						"7f0000004400 1 void A.f()\n");
+}
+
 /* What can't be read of one costs no other its name. */
 static void what_is_not_there_has_no_name(void **state)
 {
@@ -187,6 +197,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_methods),
 		cmocka_unit_test(names_stubs_and_leaves_out_the_rest),
+		cmocka_unit_test(names_methods_that_were_interpreted),
 		cmocka_unit_test(what_is_not_there_has_no_name),
 		cmocka_unit_test(refuses_other_structures),
 		cmocka_unit_test(holds_whatever_it_reads),

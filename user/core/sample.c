@@ -20,6 +20,7 @@ static bool is_plain(uint64_t word)
 	case FRAME_CALLER:
 	case FRAME_LAUNCH:
 	case FRAME_RESUMER:
+	case FRAME_METHOD:
 	case FRAME_BOTTOM:
 	case FRAME_ASYNC:
 	case FRAME_LABEL:

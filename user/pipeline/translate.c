@@ -100,6 +100,20 @@ static int put_frame_as(struct translator *t, const struct frame *frame, uint32_
 	return err;
 }
 
+/* In the generated code of its process, where no code is. */
+static int put_method(struct translator *t, const struct process *process, uint64_t addr)
+{
+	struct frame frame = { addr, MODULE_ID_UNMAPPED, 0, 0, 0, 0 };
+	size_t n = 0;
+	const struct mapping *maps = process ? process_mappings(process, &n) : NULL;
+
+	while (n && !maps->is_jit)
+		n--, maps++;
+	if (n)
+		frame.module = maps->module;
+	return put_frame(t, &frame);
+}
+
 /* A frame only if its name says so. What its file says of it is asked as of callers. */
 static int put_bottom(struct translator *t, const struct process *process, uint64_t addr)
 {
@@ -185,6 +199,8 @@ static int put_word(struct translator *t, const struct process *process, uint64_
 		return put_frame_as(t, &frame,
 				    FRAME_KIND(word) == FRAME_RESUMER ? CODE_RESUMER
 								      : CODE_FRAME);
+	case FRAME_METHOD:
+		return put_method(t, process, FRAME_ADDR(word));
 	case FRAME_BOTTOM:
 		return put_bottom(t, process, FRAME_ADDR(word));
 	case FRAME_LABEL:

@@ -35,8 +35,9 @@ int open_hotspot_view(pid_t pid, const struct hotspot_symbols *symbols,
 
 /*
  * A line "ADDRESS 1 NAME", without that bit, of each of these: the method as Java writes
- * it ("void Class.method(int)"), whose code may have inlined others; or what the JVM calls
- * its own code. In order they cost less. What can't be read of one leaves that out. 0 or -ENOMEM.
+ * it ("void Class.method(int)"), whose code may have inlined others; or what the JVM
+ * calls its own code. In order they cost less. What can't be read of one leaves that
+ * out. 0 or -ENOMEM.
  */
 int hotspot_names(const struct hotspot_memory *memory, const struct hotspot_view *view,
 		  const uint64_t *addrs, size_t n, struct str *ret);

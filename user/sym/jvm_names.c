@@ -173,6 +173,14 @@ static int view(struct jvm_names *names, struct jvm *jvm, const struct process *
 	return err;
 }
 
+/* Of what is no code, the address is that of a method that was interpreted. */
+static void mark_methods(struct jvm *jvm, const struct process *process)
+{
+	for (size_t i = 0; i < jvm->wanted.n; i++)
+		if (!process_mapping(process, jvm->wanted.items[i] & ~HOTSPOT_METHOD))
+			jvm->wanted.items[i] |= HOTSPOT_METHOD;
+}
+
 static int by_address(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
@@ -185,6 +193,7 @@ static void ask_all(struct jvm_names *names, struct jvm *jvm,
 {
 	int err = view(names, jvm, process);
 
+	mark_methods(jvm, process);
 	vec_sort(&jvm->wanted, by_address);
 	for (size_t i = 0, n; !err && i < jvm->wanted.n; i += n) {
 		n = jvm->wanted.n - i;
