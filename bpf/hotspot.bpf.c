@@ -57,6 +57,9 @@ static __always_inline __u64 find_block(struct scratch *s, const struct hotspot 
 	heap = &vm->heaps[s->low & (HOTSPOT_HEAPS - 1)];
 	segment = (at - heap->low) >> (heap->segment_shift & 63);
 	for (int i = 0; i < SEGMENT_HOPS; i++) {
+		if (!s->hops_left)
+			return 0;
+		s->hops_left--;
 		if (!read_user(&back, sizeof(back), heap->segments + segment))
 			return 0;
 		if (!back)

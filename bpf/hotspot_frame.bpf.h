@@ -116,11 +116,18 @@ static __always_inline bool pops_fp_last(__u64 code)
 					next == 0x4d || next == 0x85 || next == 0xc5);
 }
 
-/* Behind it. */
+/* add $N,%rsp; pop %rbp */
+static __always_inline bool ended_frame(__u64 before)
+{
+	return ENDS(before, 1, POP_FP) &&
+	       (HAS(before, 3, 3, 0xc48348) || STARTS(before, 3, 0xc48148));
+}
+
+/* Behind the frame's end. */
 static __always_inline bool goes(__u64 code, __u64 before)
 {
 	return (__u8)code == RET || polls_at_return(code, before) ||
-	       ((__u8)code == JMP && ENDS(before, 1, POP_FP));
+	       ((__u8)code == JMP && ended_frame(before));
 }
 
 /* Whether a class is another's, JDK 8 asks with rax pushed: repnz scas; pop %rax. */

@@ -16,6 +16,7 @@ static __always_inline void splice_begin(struct scratch *s)
 	s->next_root = 0;
 	s->on_waiting_thread = 0;
 	s->node_before = s->node_near = 0;
+	s->hops_left = SAMPLE_HOPS;
 	s->chunk_bytes = s->beside_bytes = 0; /* what lies there is another sample's */
 }
 

@@ -77,6 +77,9 @@
 /* How far ahead a root may lie that a broken walk is taken up from. */
 #define CHECKPOINT_BYTES (64ULL << 20)
 
+/* Reads of segment maps a sample (hotspot.bpf.c); a frame mostly takes two. */
+#define SAMPLE_HOPS (4 * FRAMES_MAX)
+
 #define WALK_STEPS  8 /* frames a call of walk_chunk() */
 #define CHAIN_STEPS 8 /* nodes a call of chain_follow() */
 
@@ -220,6 +223,7 @@ struct scratch {
 	struct unwind_rule rule;
 	__u64 lr;	  /* arm64, while is_leaf */
 	__u64 method;	  /* that the frame at hand interprets; 0: it does not */
+	__u32 hops_left;  /* of all walks: who makes up a JVM shall not hold up a CPU */
 	__u64 word;	  /* of walk_read() */
 	__u64 step_bytes; /* how far the last step went */
 	__u64 begun_sp;	  /* where the stack at hand was when its walk began */

@@ -327,6 +327,33 @@ static void test_long_code(void **state)
 	}
 }
 
+/* Who makes up a code cache in which each frame is far from its block's beginning has
+ * some of them walked. */
+static void test_many_long_ways(void **state)
+{
+	enum { FRAMES = 400 };
+
+	for (unsigned char back = 1; back < 16; back += 14) {
+		struct hotspot *vm = &layouts[0];
+		struct sampled at = put_java(vm);
+		const uint64_t ra = LONG + (15 << SHIFT) + 8;
+		uint64_t sp = STACK;
+
+		put_block(vm, LONG, 16, 4, 0);
+		for (unsigned int i = 1; i < 16; i++)
+			put_tag(((LONG - HEAP_LOW) >> SHIFT) + i, back == 1 ? 1 : i);
+		for (int i = 0; i < FRAMES; i++, sp += 32)
+			put_frame(sp + 16, GARBAGE, i + 1 < FRAMES ? ra : CALL_STUB);
+		put_frame(sp - 16, sp + 0x20, CALL_STUB);
+		put_frame(sp + 0x20, 0, SITE(1));
+		put_call(sp + 0x30, 16, 2);
+		put_bytes(at.pc = LONG + (15 << SHIFT), MOVES, sizeof(MOVES));
+		at.sp = STACK;
+		assert_true((walker_sample(&at)->ending == END_START) == (back != 1));
+		assert_true(walker_sample(&at)->n_thread > 200);
+	}
+}
+
 /* The interpreter returns to itself where nobody called, and has added locals to its
  * caller's frame, whose sp it keeps. */
 static struct sampled put_interpreted(struct hotspot *vm)
@@ -446,6 +473,7 @@ int run_hotspot_cases(void)
 		CASE(test_leaf_that_nobody_called),
 		CASE(test_no_block),
 		CASE(test_long_code),
+		CASE(test_many_long_ways),
 		CASE(test_interpreted_caller),
 		CASE(test_interpreted_method),
 		CASE(test_interpreter),

@@ -121,7 +121,8 @@ static struct jvm *note_process(struct jvm_names *names, const struct module *mo
 
 static void note_sampled(struct jvm_names *names, const struct aggregator *aggregator)
 {
-	uint32_t n = (uint32_t)intern_count(aggregator->frames);
+	uint32_t n = (uint32_t)intern_count(aggregator->frames), of = UINT32_MAX;
+	struct jvm *jvm = NULL;
 
 	for (; names->n_seen < n; names->n_seen++) {
 		const struct frame *frame = aggregator_frame(aggregator, names->n_seen);
@@ -129,10 +130,12 @@ static void note_sampled(struct jvm_names *names, const struct aggregator *aggre
 			frame->returned == FRAME_IS_LABEL
 				? NULL
 				: module_get(names->from.modules, frame->module);
-		struct jvm *jvm = module && module->kind == MODULE_JIT
-					  ? note_process(names, module)
-					  : NULL;
 
+		if (!module || module->kind != MODULE_JIT)
+			continue;
+		if (frame->module != of)
+			jvm = note_process(names, module);
+		of = frame->module;
 		if (jvm && !jvm->is_hopeless &&
 		    vec_push(&jvm->wanted, frame->offset - (frame->returned == 1)))
 			error_clear();
