@@ -85,7 +85,9 @@ teardown() {
 }
 
 @test "an output that can't be written costs no other" {
-	run --separate-stderr weft record -q -d 50ms -o /dev/full -o x.weft
+	# of what runs, so there is something to write
+	run --separate-stderr weft record -q -F 499 -o /dev/full -o x.weft -- \
+		sh -c 'prlimit --cpu=1:9 sh -c "while :; do :; done" || true'
 	[ "$status" -eq 1 ]
 	[[ ${stderr_lines[0]} == weft:*/dev/full*"No space left"* ]]
 	[[ ${stderr_lines[1]} == "weft: 1 of 2 outputs were not written" ]]
