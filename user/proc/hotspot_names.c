@@ -68,14 +68,13 @@ static void read_symbol(struct jvm_naming *naming, uint64_t symbol, struct some_
 	read_text(naming, symbol + naming->view->layout.of[TEXT], n, ret);
 }
 
+/* "a/B" is a.B; what follows a hidden class's last '+' tells it from others. */
 static void add_class(struct str *out, const char *name, size_t n)
 {
 	const char *hidden = memrchr(name, '+', n);
 
-	for (size_t i = 0; i < n; i++)
-		str_add_char(out, name[i] == '/' || name + i == hidden
-					  ? name[i] == '/' ? '.' : '/'
-					  : name[i]);
+	for (const char *c = name; c < name + n; c++)
+		str_add_char(out, *c == '/' ? '.' : c == hidden ? '/' : *c);
 }
 
 static const char *word_of(char type)
