@@ -104,13 +104,10 @@ static int put_frame_as(struct translator *t, const struct frame *frame, uint32_
 static int put_method(struct translator *t, const struct process *process, uint64_t addr)
 {
 	struct frame frame = { addr, MODULE_ID_UNMAPPED, 0, 0, 0, 0 };
-	size_t n = 0;
-	const struct mapping *maps = process ? process_mappings(process, &n) : NULL;
+	const struct mapping *map = process ? process_generated(process) : NULL;
 
-	while (n && !maps->is_jit)
-		n--, maps++;
-	if (n)
-		frame.module = maps->module;
+	if (map)
+		frame.module = map->module;
 	return put_frame(t, &frame);
 }
 

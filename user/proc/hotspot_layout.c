@@ -3,17 +3,18 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "proc/open_words.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 
 #define VM_ENTRIES_MAX	   4096 /* JDK 25 has 585, JDK 17 801 */
 #define VM_ENTRIES_AT_ONCE 256
 #define VM_NAMES_BYTES_MAX (4u << 20) /* what lies between the first name and the last */
 #define NAME_LONGEST	   64
 #define OFFSET_MOST	   4096
+
 /* VMStructEntry of vmStructs.hpp, JDK 6 to 25 */
 struct vm_entry {
 	uint64_t type, field, kind; /* text */
@@ -193,17 +194,10 @@ int hotspot_layout_read(const struct hotspot_memory *memory, uint64_t vm_structs
 static int read_process(const struct hotspot_memory *memory, uint64_t addr, void *into,
 			size_t least, size_t n)
 {
-	struct iovec here = { into, n };
-	struct iovec there = { (void *)(uintptr_t)addr, n };
-	ssize_t got = process_vm_readv(memory->pid, &here, 1, &there, 1, 0);
+	int err = open_memory(memory->pid, addr, (struct iovec){ into, n }, least);
 
-	if (got < 0 && errno == ESRCH)
-		return fail(-ESRCH, "pid %d is gone", memory->pid);
-	if (got < 0 && errno == EPERM)
-		return fail(-EPERM, "the memory of pid %d can't be read", memory->pid);
-	return got >= (ssize_t)least
-		       ? 0
-		       : fail(-EFAULT, "a JVM's structures are not where it says");
+	return err == -EFAULT ? fail(err, "a JVM's structures are not where it says")
+			      : err;
 }
 
 struct hotspot_memory hotspot_memory_of(pid_t pid)

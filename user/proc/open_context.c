@@ -4,12 +4,12 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "proc/open_copy.h"
+#include "proc/open_words.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/uio.h>
 
 #define CONTEXT_VERSION 2
 #define TRIES		3
@@ -51,17 +51,11 @@ int context_check(const struct context_header *header)
 
 static int read_memory(pid_t pid, uint64_t addr, void *into, size_t n)
 {
-	struct iovec here = { into, n };
-	struct iovec there = { (void *)(uintptr_t)addr, n };
-	ssize_t got = process_vm_readv(pid, &here, 1, &there, 1, 0);
+	int err = open_memory(pid, addr, (struct iovec){ into, n }, n);
 
-	if (got < 0 && errno == ESRCH)
-		return fail(-ESRCH, "pid %d is gone", pid);
-	if (got < 0 && errno == EPERM)
-		return fail(-EPERM, "the memory of pid %d can't be read", pid);
-	return got == (ssize_t)n ? 0
-				 : fail(-EFAULT, "its process context is not where its "
-						 "header says");
+	return err == -EFAULT
+		       ? fail(err, "its process context is not where its header says")
+		       : err;
 }
 
 /* What was read is whole if the header is the same before and after. */

@@ -1,7 +1,23 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "proc/open_words.h"
 
-#include <sys/uio.h>
+#include "base/error.h"
+
+#include <errno.h>
+
+int open_memory(pid_t pid, uint64_t addr, struct iovec into, size_t least)
+{
+	struct iovec there = { (void *)(uintptr_t)addr, into.iov_len };
+	ssize_t got = process_vm_readv(pid, &into, 1, &there, 1, 0);
+
+	if (got < 0 && errno == ESRCH)
+		return fail(-ESRCH, "pid %d is gone", pid);
+	if (got < 0 && errno == EPERM)
+		return fail(-EPERM, "the memory of pid %d can't be read", pid);
+	return got >= (ssize_t)least
+		       ? 0
+		       : fail(-EFAULT, "pid %d has no memory where it says", pid);
+}
 
 void open_words(pid_t pid, const uint64_t *addrs, unsigned int n, struct open_word *ret)
 {

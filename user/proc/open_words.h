@@ -7,14 +7,20 @@
 #ifndef WEFT_PROC_OPEN_WORDS_H
 #define WEFT_PROC_OPEN_WORDS_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 
 #define OPEN_WORDS_MAX 64
 
 struct open_word {
 	uint32_t value, was_read; /* 0: it could not be, and means nothing */
 };
+
+/* From addr on into all of `into`, or `least` bytes of it at least. -ESRCH: the process
+ * is gone; -EPERM: its memory can't be read; -EFAULT: there is none. */
+int open_memory(pid_t pid, uint64_t addr, struct iovec into, size_t least);
 
 /* n of them. */
 void open_words(pid_t pid, const uint64_t *addrs, unsigned int n, struct open_word *ret);

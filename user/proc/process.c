@@ -365,6 +365,16 @@ const struct process *process_get(const struct process_table *table, uint32_t tg
 	return hmap_get(&table->by_tgid, tgid);
 }
 
+const struct process *process_running(const struct process_table *table, uint32_t tgid,
+				      uint32_t incarnation)
+{
+	const struct process *process = process_get(table, tgid);
+
+	return process && process->incarnation == incarnation && !process->ended_ns
+		       ? process
+		       : NULL;
+}
+
 const struct mapping *process_mapping(const struct process *process, uint64_t addr)
 {
 	return map_list_find(process->maps, addr);
@@ -385,6 +395,17 @@ bool process_has_file(const struct process_table *table, const struct process *p
 const struct mapping *process_mappings(const struct process *process, size_t *ret_n)
 {
 	return map_list_items(process->maps, ret_n);
+}
+
+const struct mapping *process_generated(const struct process *process)
+{
+	size_t n;
+	const struct mapping *maps = process_mappings(process, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (maps[i].is_jit)
+			return &maps[i];
+	return NULL;
 }
 
 void process_mark_modules(const struct process_table *table)

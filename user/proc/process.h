@@ -75,6 +75,10 @@ const struct process *process_get(const struct process_table *table, uint32_t tg
 void process_set_code_since(struct process_table *table, uint32_t tgid,
 			    uint64_t since_ns);
 
+/* The one that has the pid now is this incarnation; NULL: it is another's, or ended. */
+const struct process *process_running(const struct process_table *table, uint32_t tgid,
+				      uint32_t incarnation);
+
 /* The mapping at an address, NULL: none known. Lives until the next apply. */
 const struct mapping *process_mapping(const struct process *process, uint64_t addr);
 
@@ -84,6 +88,10 @@ bool process_has_file(const struct process_table *table, const struct process *p
 
 /* All mappings, by address. */
 const struct mapping *process_mappings(const struct process *process, size_t *ret_n);
+
+/* The first one of generated code, whose module all of it has; NULL: there is none. */
+const struct mapping *process_generated(const struct process *process);
+
 /* For module_trim(): what any of them maps is needed. */
 void process_mark_modules(const struct process_table *table);
 

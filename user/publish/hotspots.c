@@ -9,17 +9,6 @@
 #define JVM_AGAIN_SHIFT_MAX 6
 #define JVM_SETTLED_NS	    2000000000ULL
 
-static bool has_generated_code(const struct process *process)
-{
-	size_t n;
-	const struct mapping *maps = process_mappings(process, &n);
-
-	for (size_t i = 0; i < n; i++)
-		if (maps[i].is_jit)
-			return true;
-	return false;
-}
-
 /* Why it is not read, or not put: of a JVM that starts it is tried again. */
 static void note_failure(struct publisher *p, const struct process *process,
 			 struct hotspot_state *state, int err)
@@ -63,7 +52,7 @@ bool hotspots_find(struct publisher *p, const struct process *process,
 {
 	struct hotspot_state *state = &entry->hotspot;
 	bool is_new = state->is == HOTSPOT_NONE && vm_structs && p->config.tables &&
-		      has_generated_code(process);
+		      process_generated(process);
 
 	if (is_new)
 		state->is = HOTSPOT_STARTS;

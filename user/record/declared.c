@@ -293,17 +293,6 @@ static void look_for_context(struct declared *declared, struct declared_process 
 		live_with(declared, entry, err);
 }
 
-/* The one that has the pid now is this incarnation; NULL: it is another's, or ended. */
-static const struct process *now_of(const struct process_table *processes, uint32_t tgid,
-				    uint32_t incarnation)
-{
-	const struct process *process = process_get(processes, tgid);
-
-	return process && process->incarnation == incarnation && !process->ended_ns
-		       ? process
-		       : NULL;
-}
-
 static struct declared_process *add_entry(struct declared *declared,
 					  const struct aggregator_process *process)
 {
@@ -334,7 +323,8 @@ static void look_at(struct declared *declared, const struct aggregator_process *
 		    const struct process_table *processes)
 {
 	struct declared_process *entry = hmap_get(&declared->processes, of->incarnation);
-	const struct process *process = now_of(processes, of->tgid, of->incarnation);
+	const struct process *process =
+		process_running(processes, of->tgid, of->incarnation);
 	bool is_new = !entry && process;
 
 	if (is_new)
@@ -373,7 +363,7 @@ static struct declared_process *find_old(const struct declared *declared,
 
 	while ((entry = hmap_next(&declared->processes, at)))
 		if (entry->window + WINDOWS_KEPT < declared->window &&
-		    !now_of(processes, entry->tgid, entry->incarnation))
+		    !process_running(processes, entry->tgid, entry->incarnation))
 			return entry;
 	return NULL;
 }

@@ -94,16 +94,6 @@ static bool find_symbols(const struct files *files, const struct process *proces
 	return false;
 }
 
-static const struct process *process_of(const struct jvm *jvm,
-					const struct process_table *processes)
-{
-	const struct process *process = process_get(processes, jvm->tgid);
-
-	return process && process->incarnation == jvm->incarnation && !process->ended_ns
-		       ? process
-		       : NULL;
-}
-
 static struct jvm *note_process(struct jvm_names *names, const struct module *module)
 {
 	struct jvm *jvm = find(names, module->pid, module->incarnation);
@@ -180,7 +170,7 @@ static int view(struct jvm_names *names, struct jvm *jvm, const struct process *
 static void mark_methods(struct jvm *jvm, const struct process *process)
 {
 	for (size_t i = 0; i < jvm->wanted.n; i++)
-		if (!process_mapping(process, jvm->wanted.items[i] & ~HOTSPOT_METHOD))
+		if (!process_mapping(process, jvm->wanted.items[i]))
 			jvm->wanted.items[i] |= HOTSPOT_METHOD;
 }
 
@@ -191,10 +181,11 @@ static int by_address(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-static void ask_all(struct jvm_names *names, struct jvm *jvm,
-		    const struct process *process)
+/* Of all that is wanted, in order, which costs less. */
+static int ask_in_order(struct jvm_names *names, struct jvm *jvm,
+			const struct process *process)
 {
-	int err = view(names, jvm, process);
+	int err = 0;
 
 	mark_methods(jvm, process);
 	vec_sort(&jvm->wanted, by_address);
@@ -204,6 +195,16 @@ static void ask_all(struct jvm_names *names, struct jvm *jvm,
 		if (jvm->now.n < JVM_NAMES_BYTES_MAX)
 			err = ask(names, jvm, jvm->wanted.items + i, n);
 	}
+	return err;
+}
+
+static void ask_all(struct jvm_names *names, struct jvm *jvm,
+		    const struct process *process)
+{
+	int err = view(names, jvm, process);
+
+	if (!err)
+		err = ask_in_order(names, jvm, process);
 	if (err && err != -EAGAIN && err != -ENOENT) {
 		log_verbose("names of Java code of process %u: %s", jvm->tgid,
 			    error_sentence());
@@ -229,7 +230,8 @@ void jvm_names_look(struct jvm_names *names, const struct aggregator *aggregator
 	note_sampled(names, aggregator);
 	for (size_t i = 0; i < names->all.n; i++) {
 		struct jvm *jvm = &names->all.items[i];
-		const struct process *process = process_of(jvm, processes);
+		const struct process *process =
+			process_running(processes, jvm->tgid, jvm->incarnation);
 
 		if (!jvm->wanted.n || !process || (!now && is_too_soon(jvm, now_ns)))
 			continue;
@@ -251,7 +253,8 @@ void jvm_names_next_window(struct jvm_names *names, const struct process_table *
 		jvm->now = before;
 		str_clear_to(&jvm->now, JVM_NAMES_BYTES_MAX / 64);
 		jvm->wanted.n = 0;
-		if (jvm->before.n || process_of(jvm, processes))
+		if (jvm->before.n ||
+		    process_running(processes, jvm->tgid, jvm->incarnation))
 			names->all.items[kept++] = *jvm;
 		else
 			jvm_free(jvm);

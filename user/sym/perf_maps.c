@@ -135,13 +135,6 @@ static void look_for(struct perf_maps *maps, struct kept_map *map, uint64_t now_
 	map->fd = GIVE_FD(fd);
 }
 
-static bool is_there(const struct kept_map *map, const struct process_table *processes)
-{
-	const struct process *process = process_get(processes, map->tgid);
-
-	return process && process->incarnation == map->incarnation && !process->ended_ns;
-}
-
 void perf_maps_look(struct perf_maps *maps, const struct aggregator *aggregator,
 		    const struct process_table *processes)
 {
@@ -151,7 +144,8 @@ void perf_maps_look(struct perf_maps *maps, const struct aggregator *aggregator,
 	for (size_t i = 0; i < maps->maps.n; i++) {
 		struct kept_map *map = &maps->maps.items[i];
 
-		if (map->due_ns && now_ns >= map->due_ns && is_there(map, processes))
+		if (map->due_ns && now_ns >= map->due_ns &&
+		    process_running(processes, map->tgid, map->incarnation))
 			look_for(maps, map, now_ns);
 	}
 }
@@ -165,7 +159,8 @@ void perf_maps_forget(struct perf_maps *maps, const struct process_table *proces
 	for (size_t i = 0; i < maps->maps.n; i++) {
 		struct kept_map map = maps->maps.items[i];
 
-		if (!map.gone_ns && !is_there(&map, processes))
+		if (!map.gone_ns &&
+		    !process_running(processes, map.tgid, map.incarnation))
 			map.gone_ns = clock_now_ns();
 		if (!map.gone_ns || map.gone_ns >= before_ns)
 			maps->maps.items[n++] = map;
