@@ -177,6 +177,7 @@ static __always_inline void regs_copy(struct scratch *s, const bpf_user_pt_regs_
 	for (int i = 0; i < USER_REGS; i++)
 		s->regs[i] = regs->regs[i];
 	s->go_g = regs->regs[28];
+	s->x24 = regs->regs[24];
 }
 
 /* The number is gone before a signal's handler is made to run. */

@@ -4,29 +4,16 @@
  * has no call frame information: its own code cache says how large a frame is, and by
  * that HotSpot walks its threads. It is read at the tick, so it is true of code that was
  * compiled a moment ago.
- *
- * On x86-64 alone: user space tells of no JVM elsewhere.
  */
-#include "chunk.bpf.h"
 #include "hotspot.bpf.h"
-
 #if defined(__TARGET_ARCH_arm64)
-int hotspot_try_code(__u32 hook)
-{
-	return 0;
-}
+#include "hotspot_arm64.bpf.h"
 #else
-#include "hotspot_frame.bpf.h"
+#include "hotspot_x86.bpf.h"
+#endif
 
 #define SEGMENT_HOPS 16	  /* to the beginning of a block: of 250 to 500 KB */
 #define FRAME_WORDS  8192 /* a frame has fewer */
-
-/* rbp of a frame that the interpreter made, in words; frame_x86.hpp of JDK 9 to 25 */
-#define SENDER_SP    (-1)
-#define METHOD	     (-3)
-#define LOCALS	     (-7) /* or how many words behind rbp they lie (JDK 20) */
-#define REG_LOCALS   14
-#define SENDER_BYTES (64ULL << 10) /* of the caller's that it added to its own */
 
 #define CODE_STUB_BYTES (64ULL << 10) /* of code, and of its frame */
 
@@ -86,65 +73,81 @@ static __always_inline __s64 read_field(struct hotspot_field field, __u64 block)
 	return field.bytes == 2 ? (__s16)value : field.bytes == 4 ? (__s32)value : value;
 }
 
+/* Where the frame at hand returns to by s->rule, into s->word; false: not readable. */
+static __always_inline bool find_return(struct scratch *s, __u32 hook)
+{
+	if (s->rule.ra == UNWIND_RA_LR) {
+		s->word = s->lr;
+		return true;
+	}
+	if (!chunk_read(hook, s->cfa - 8))
+		return false;
+	s->word &= knobs.addr_mask;
+	return true;
+}
+
 /* Does s->rule lead to a caller: HotSpot's code, into which its interpreter returns
  * without a call, or what lies behind one? */
 static __always_inline bool leads_to_caller(struct scratch *s, __u32 hook,
 					    const struct hotspot *vm)
 {
-	__u64 pc;
-
-	if (!chunk_read(hook, s->cfa - 8))
+	if (!find_return(s, hook))
 		return false;
-	pc = s->word & knobs.addr_mask;
-	find_heap(s, vm, pc);
-	return s->low < HOTSPOT_HEAPS || is_called(pc);
+	find_heap(s, vm, s->word);
+	return s->low < HOTSPOT_HEAPS || is_called(s->word);
 }
 
-/* Where the call leads that ends at that address, if it says so: call, or movabs $…,%r10;
- * call *%r10. */
-static __always_inline bool find_target(__u64 pc, __u64 *ret)
+/* Is this rule that of a leaf in a stub: did a call into its block lead there? Or does
+ * the link register, too, say where its frame returns to? */
+static __always_inline bool try_stub_rule(struct scratch *s, __u32 hook, __u64 block,
+					  struct unwind_rule rule)
 {
-	__u64 before[2];
-
-	if (!read_user(before, sizeof(before), pc - sizeof(before)))
-		return false;
-	if (call_target(before[1], pc, ret))
-		return true;
-	*ret = before[0] >> 40 | before[1] << 24;
-	return ENDS(before[1], 3, 0xd2ff41) && HAS(before[0], 3, 2, 0xba49);
-}
-
-/* Does a call into the block that the leaf is in lie before that return address? */
-static __always_inline bool is_called_from(struct scratch *s, __u32 hook, __u64 block,
-					   __u64 ra_at)
-{
+	bool by_fp = rule.cfa == UNWIND_CFA_FP;
 	__u64 target;
 
-	return chunk_read(hook, ra_at) &&
-	       find_target(s->word & knobs.addr_mask, &target) &&
-	       target - block < s->pc - block + CODE_STUB_BYTES;
+	s->rule = rule;
+	s->cfa = (by_fp ? s->fp : s->sp) + rule.cfa_offset;
+	if ((by_fp && s->fp - s->sp >= CODE_STUB_BYTES) || !find_return(s, hook))
+		return false;
+	if (!FP_GIVES_SP && by_fp && s->word == s->lr)
+		return true;
+	if (!find_target(s->word, &target) ||
+	    target - block >= s->pc - block + CODE_STUB_BYTES)
+		return false;
+	if (!by_fp)
+		s->cfa += pushed_bytes(target, s->pc);
+	return true;
 }
 
 /*
  * A leaf in a block without frames of one size: a stub, which has none, or one with a
  * frame pointer. It was called from where a call leads there. Calls may lead there by way
- * of others, so else it may be without a frame.
+ * of others, so else it may be without a frame. The link register has a way back even
+ * when there is a frame.
  */
 static __always_inline bool try_stub(struct scratch *s, __u32 hook,
 				     const struct hotspot *vm, __u64 block)
 {
-	s->cfa = s->sp + 8;
-	s->rule = frame_without_fp(8);
-	if (is_called_from(s, hook, block, s->sp))
+	const struct unwind_rule first = FP_GIVES_SP ? no_frame() : frame_by_fp();
+	const struct unwind_rule second = FP_GIVES_SP ? frame_by_fp() : no_frame();
+
+	if (try_stub_rule(s, hook, block, first) || try_stub_rule(s, hook, block, second))
 		return true;
-	s->cfa = s->fp + FRAME_BYTES;
-	s->rule = frame_by_fp();
-	if (s->fp - s->sp < CODE_STUB_BYTES && is_called_from(s, hook, block, s->fp + 8))
-		return true;
-	s->cfa = s->sp + 8;
-	s->rule = frame_without_fp(8);
+	s->rule = no_frame();
+	s->cfa = s->sp + s->rule.cfa_offset;
 	s->rule.reg = UNWIND_GUESSED;
 	return leads_to_caller(s, hook, vm);
+}
+
+/* A stub that called: by frame pointer, which nothing proves. */
+static __always_inline bool try_calling_stub(struct scratch *s)
+{
+	if (FP_GIVES_SP || s->fp - s->sp >= SAME_STACK_BYTES)
+		return false;
+	s->rule = frame_by_record(FRAME_BYTES);
+	s->rule.reg = UNWIND_GUESSED;
+	s->cfa = s->fp + FRAME_BYTES;
+	return true;
 }
 
 /* A leaf elsewhere: what its code says; what leads to no caller is cut. */
@@ -153,11 +156,11 @@ static __always_inline bool try_leaf(struct scratch *s, __u32 hook,
 {
 	__s64 complete = read_field(vm->frame_complete, block);
 	__u64 begin = read_field(vm->code, block);
-	__u64 code[LEAF_WORDS] = { 0 };
+	__u64 code[LEAF_BEFORE + 2] = { 0 };
 
 	if (vm->code.bytes == 4)
 		begin += block + vm->blob_at;
-	if (!read_user(code, sizeof(code), s->pc - 8))
+	if (!read_user(code, sizeof(code), s->pc - 8 * LEAF_BEFORE))
 		return false;
 	s->rule = leaf_frame(code, bytes,
 			     complete < 0 || (__s64)(s->pc - begin) >= complete);
@@ -167,33 +170,42 @@ static __always_inline bool try_leaf(struct scratch *s, __u32 hook,
 	return true;
 }
 
+/* Is that word of its frame the register's of its locals, or how many words behind fp they
+ * are (from JDK 20 on)? */
+static __always_inline bool has_locals(struct scratch *s, __u32 hook, int word)
+{
+	__u64 locals = chunk_read(hook, s->fp + 8 * (__s64)word) ? s->word : 0;
+
+	return locals &&
+	       (locals_register(s) == locals || locals_register(s) == s->fp + 8 * locals);
+}
+
+/* Is the frame of a leaf in the interpreter there? */
+static __always_inline bool is_interpreting(struct scratch *s, __u32 hook)
+{
+	return !s->regs_at &&
+	       (has_locals(s, hook, LOCALS) || has_locals(s, hook, LOCALS_OF_8));
+}
+
 /*
  * The interpreter's: fp is there, and what it keeps of its caller's sp, to whose frame it
  * has added locals of its own. A leaf may be where that frame is not there yet, and fp is
- * an older one's: it is there if a register has its locals.
+ * an older one's.
  */
 static __always_inline bool try_interpreted(struct scratch *s, __u32 hook)
 {
-	__u64 locals;
-
 	if (s->fp - s->sp >= SAME_STACK_BYTES || !chunk_read(hook, s->fp + 8 * SENDER_SP))
 		return false;
-	s->cfa = s->word;
+	s->cfa = behind_locals(s->word, s->fp);
 	if (s->cfa & 7 || s->cfa - s->fp - FRAME_BYTES >= SENDER_BYTES) {
 		s->cfa = NO_FRAME;
 		return !s->is_leaf;
 	}
-	s->rule = (struct unwind_rule){ .cfa = UNWIND_CFA_SP,
-					.fp = UNWIND_FP_DEREF,
-					.ra_words = 1 - (__s64)(s->cfa - s->fp) / 8 };
+	s->rule = frame_by_record(s->cfa - s->fp);
 	s->method = chunk_read(hook, s->fp + 8 * METHOD) ? s->word : 0;
 	if (s->method & (7 | ~FRAME_ADDR_MASK))
 		s->method = 0;
-	if (!s->is_leaf)
-		return true;
-	locals = chunk_read(hook, s->fp + 8 * LOCALS) ? s->word : 0;
-	if (s->regs_at ||
-	    (s->regs[REG_LOCALS] != locals && s->regs[REG_LOCALS] != s->fp + 8 * locals))
+	if (s->is_leaf && !is_interpreting(s, hook))
 		s->rule.reg = UNWIND_GUESSED;
 	return true;
 }
@@ -213,14 +225,16 @@ static __always_inline bool try_frame(struct scratch *s, __u32 hook,
 	}
 	block = find_block(s, vm, at);
 	words = block ? read_field(vm->frame_words, block) : -1;
-	if (words < 0 || words > FRAME_WORDS)
+	if (words < 0 || words > FRAME_WORDS || (!FP_GIVES_SP && s->sp_is_least))
 		return false;
 	if (s->is_leaf)
 		return words ? try_leaf(s, hook, vm, block, 8 * words)
 			     : try_stub(s, hook, vm, block);
-	s->rule = whole_frame(8 * words);
-	s->cfa = s->sp + 8 * words;
-	return words > 0;
+	if (!words)
+		return try_calling_stub(s);
+	s->rule = whole_frame(8 * words + more_bytes(s->pc));
+	s->cfa = s->sp + s->rule.cfa_offset;
+	return true;
 }
 
 int hotspot_try_code(__u32 hook)
@@ -238,4 +252,3 @@ int hotspot_try_code(__u32 hook)
 	s->cfa = s->fp + FRAME_BYTES;
 	return 0;
 }
-#endif

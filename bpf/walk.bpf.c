@@ -19,7 +19,8 @@
 #include "step.bpf.h"
 #include "walk.bpf.h"
 
-/* What a frame that interprets a method is called: after that. A leaf keeps its pc. */
+/* What a frame that interprets a method is called: after that. A leaf keeps its pc, and so
+ * does who may be no caller. */
 static __always_inline void emit_method(struct scratch *s, __u32 hook)
 {
 	__u64 word = (__u64)FRAME_METHOD << FRAME_KIND_SHIFT | s->method;
@@ -30,7 +31,7 @@ static __always_inline void emit_method(struct scratch *s, __u32 hook)
 		return;
 	}
 	emit_word(s, (__u64)s->kind << FRAME_KIND_SHIFT | s->pc);
-	if (s->kind != FRAME_USER || !budget(s))
+	if ((s->kind != FRAME_USER && s->kind != FRAME_UNPROVEN) || !budget(s))
 		return;
 	charge(s, 1);
 	if (s->n_root_cursors)

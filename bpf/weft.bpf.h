@@ -283,6 +283,7 @@ struct scratch {
 	__u64 regs_at; /* of one that a signal interrupted: where its own lie; or 0 */
 	__u64 bx_at;   /* where rbx of the frame at hand lies, or BX_… */
 	__u64 go_g;    /* arm64, of one in Go's code: where the thread's g lies */
+	__u64 x24;     /* arm64, of the sampled frame */
 	__u64 go_pc;   /* of a goroutine that was found: where it goes on */
 
 	struct cached_rule rule_cache[RULE_CACHE_SLOTS];

@@ -46,7 +46,7 @@
 	  "user frame in a system call: the address behind that instruction")            \
 	X(METHOD, 0x09,                                                                  \
 	  "user frame of an interpreter, as CALLER: where the runtime keeps what it "    \
-	  "knows of the method; or behind such a USER frame, its method")                \
+	  "knows of the method; or behind such a USER or UNPROVEN frame, its method")    \
 	X(LABEL, 0x04, "7 bytes of a label's text, zeroes behind its end")               \
 	X(ROOT, 0x10, "async root registered by the next frame")                         \
 	X(GAP, 0x11, "frames missing here")                                              \

@@ -1,138 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Code that HotSpot generates: its code cache says how large a frame is, and a leaf's own
  * instructions how much of it is there. */
-#include "code.h"
+#include "java.h"
 
 #include <string.h>
-
-#define HEAP_LOW    0x700000000000ULL
-#define HEAP_BYTES  0x10000
-#define SEGMENTS    0x710000000000ULL
-#define SHIFT	    7
-#define INTERPRETER (HEAP_LOW + 0x4000)
-#define LONG	    (HEAP_LOW + 0x8000)
-#define INTERPRETED                                                                      \
-	(INTERPRETER + 0x123) /* where its frames go on; nothing called there */
-#define STUBS	  (HEAP_LOW + 0x3000)
-#define CALL_STUB (STUBS + 0x408) /* where it goes on */
-
-/* Blobs by number, 1,024 bytes each; their code lies so far behind their block. */
-#define BLOCK(n)     (HEAP_LOW + 0x400 * (uint64_t)(n))
-#define CODE_AT	     0x80
-#define BLOB(n)	     (BLOCK(n) + CODE_AT)
-#define BLOB_SITE(n) (BLOB(n) + 0x100)
-
-enum { CALLEE, CALLER, N_BLOBS };
-
-#define CALLEE_BYTES 0x40
-#define CALLER_BYTES 0x60
-#define COMPLETE     0x40 /* into the code */
-
-/* Where the callee's frame ends, its caller's, and that of the call stub. */
-#define CALLEE_END (STACK + 0x1000)
-#define CALLER_END (CALLEE_END + CALLER_BYTES)
-#define STUB_FP	   (CALLER_END + 0x20)
-
-/* As JDK 17 has it, or JDK 25. */
-static struct hotspot layouts[] = {
-	{ .frame_words = { 44, 4 },
-	  .frame_complete = { 36, 4 },
-	  .code = { 48, 8 },
-	  .blob_at = 16 },
-	{ .frame_words = { 52, 4 },
-	  .frame_complete = { 62, 2 },
-	  .code = { 44, 4 },
-	  .blob_at = 8 },
-};
-
-static void put_field(struct hotspot_field field, uint64_t block, int64_t value)
-{
-	uint64_t word;
-
-	for (unsigned int i = 0; i < field.bytes; i++) {
-		uint64_t at = block + field.at + i, shift = 8 * (at & 7);
-
-		memory_get(at & ~7ULL, &word);
-		word = (word & ~(0xffULL << shift)) | (uint64_t)(value >> 8 * i & 0xff)
-							      << shift;
-		memory_put(at & ~7ULL, word);
-	}
-}
-
-static void put_tag(uint64_t segment, unsigned char tag)
-{
-	put_field((struct hotspot_field){ 0, 1 }, SEGMENTS + segment, tag);
-}
-
-/* A block of so many segments. */
-static void put_block(const struct hotspot *vm, uint64_t block, unsigned int n,
-		      int64_t frame_words, int64_t complete)
-{
-	uint64_t segment = (block - HEAP_LOW) >> SHIFT;
-	uint64_t code = vm->code.bytes == 8 ? block + CODE_AT : CODE_AT - vm->blob_at;
-
-	for (unsigned int i = 0; i < n; i++)
-		put_tag(segment + i, (unsigned char)i);
-	put_field(vm->frame_words, block, frame_words);
-	put_field(vm->frame_complete, block, complete);
-	put_field(vm->code, block, (int64_t)code);
-}
-
-static void put_bytes(uint64_t at, const char *bytes, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		put_field((struct hotspot_field){ 0, 1 }, at + i,
-			  (unsigned char)bytes[i]);
-}
-
-/* call: 5 bytes that end there. */
-static void put_call_to(uint64_t pc, uint64_t to)
-{
-	put_field((struct hotspot_field){ 0, 1 }, pc - 5, 0xe8);
-	put_field((struct hotspot_field){ 0, 4 }, pc - 4, (int64_t)(to - pc));
-}
-
-/* Function 1 calls Java, by the call stub; that the caller, and that the callee. Wherever
- * a frame of the callee's may seem to end, some return address is left of others. */
-static struct sampled put_java(struct hotspot *vm)
-{
-	const struct unwind_rule rules[] = { RULE_SP(16), RULE_SP(16), RULE_OF(END) };
-	struct sampled at;
-
-	world_setup(NULL);
-	put_code(rules, 3, 0);
-	mapping_table_add(HEAP_LOW, HEAP_LOW + HEAP_BYTES, 0, 0, UNWIND_BY_FP);
-	vm->heaps[1] =
-		(struct hotspot_heap){ HEAP_LOW, HEAP_LOW + HEAP_BYTES, SEGMENTS, SHIFT };
-	vm->interpreter = INTERPRETER;
-	vm->interpreter_bytes = 0x1000;
-	vm->call_stub_return = CALL_STUB;
-	for (uint64_t i = 0; i < HEAP_BYTES >> SHIFT; i++)
-		put_tag(i, HOTSPOT_SEGMENT_FREE);
-	put_block(vm, BLOCK(CALLEE), 8, CALLEE_BYTES / 8, COMPLETE);
-	put_block(vm, BLOCK(CALLER), 8, CALLER_BYTES / 8, COMPLETE);
-	put_block(vm, STUBS, 32, 0, -1);
-	for (uint64_t i = 0; i < 64; i++)
-		memory_put(CALLEE_END - 8 * i, BLOB_SITE(CALLER) + 0x10);
-	put_call_to(BLOB_SITE(CALLER), BLOB(CALLEE));
-	put_call_to(BLOB_SITE(CALLER) + 0x10, BLOB(CALLEE));
-	put_frame(CALLEE_END - 16, GARBAGE, BLOB_SITE(CALLER));
-	put_frame(CALLER_END - 16, STUB_FP, CALL_STUB);
-	put_frame(STUB_FP, 0, SITE(1));
-	put_call(STUB_FP + 16, 16, 2);
-	at = leaf_in_code(0);
-	at.hotspot = vm;
-	return at;
-}
-
-static void assert_java(struct sampled *at, const char *kinds)
-{
-	char text[80];
-
-	sprintf(text, "%llx %llx %llx 10108 10208", (unsigned long long)at->pc,
-		BLOB_SITE(CALLER), CALL_STUB);
-	ASSERT_WALK(at, kinds, text, START);
-}
 
 #define BANG	"\x89\x84\x24\x00\xc0\xfe\xff"
 #define PUSH	"\x55"
@@ -228,7 +99,7 @@ static const struct {
 static void test_leaves(void **state)
 {
 	for (size_t i = 0; i < sizeof(leaves) / sizeof(*leaves); i++) {
-		struct hotspot *vm = &layouts[i % 2];
+		struct hotspot *vm = &java_layouts[i % 2];
 		uint64_t begin = BLOB(CALLEE) + (leaves[i].is_end ? COMPLETE : 0);
 		struct sampled at = put_java(vm);
 
@@ -262,7 +133,7 @@ static struct sampled put_leaf(struct hotspot *vm)
 /* What the code leads to is no caller: it is cut, and the frame pointer is not asked. */
 static void test_leaf_that_nobody_called(void **state)
 {
-	struct sampled at = put_leaf(&layouts[0]);
+	struct sampled at = put_leaf(&java_layouts[0]);
 	char text[40];
 
 	at.fp = CALLER_END - 16;
@@ -275,7 +146,7 @@ static void test_leaf_that_nobody_called(void **state)
 static void test_no_block(void **state)
 {
 	const uint64_t first = (BLOCK(CALLEE) - HEAP_LOW) >> SHIFT;
-	struct hotspot *vm = &layouts[0];
+	struct hotspot *vm = &java_layouts[0];
 
 	for (int i = 0; i < 7; i++) {
 		struct sampled at = put_leaf(vm);
@@ -311,7 +182,7 @@ static void test_long_code(void **state)
 	enum { SEGMENTS_OF_IT = 200 };
 
 	for (int hop = 17; hop > 0; hop -= 4) {
-		struct hotspot *vm = &layouts[0];
+		struct hotspot *vm = &java_layouts[0];
 		struct sampled at = put_leaf(vm);
 
 		put_block(vm, LONG, SEGMENTS_OF_IT, CALLEE_BYTES / 8, COMPLETE);
@@ -334,7 +205,7 @@ static void test_many_long_ways(void **state)
 	enum { FRAMES = 400 };
 
 	for (unsigned char back = 1; back < 16; back += 14) {
-		struct hotspot *vm = &layouts[0];
+		struct hotspot *vm = &java_layouts[0];
 		struct sampled at = put_java(vm);
 		const uint64_t ra = LONG + (15 << SHIFT) + 8;
 		uint64_t sp = STACK;
@@ -371,7 +242,7 @@ static struct sampled put_interpreted(struct hotspot *vm)
 
 static void test_interpreted_caller(void **state)
 {
-	struct sampled at = put_interpreted(&layouts[0]);
+	struct sampled at = put_interpreted(&java_layouts[0]);
 	char text[100];
 
 	sprintf(text, "%llx %llx %llx %llx 10108 10208", (unsigned long long)at.pc,
@@ -397,7 +268,7 @@ static void test_interpreted_method(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct sampled at = put_interpreted(&layouts[0]);
+		struct sampled at = put_interpreted(&java_layouts[0]);
 		uint64_t fp = CALLEE_END + 0x40, method = cases[i].method;
 		char text[100];
 
@@ -409,7 +280,9 @@ static void test_interpreted_method(void **state)
 		ASSERT_WALK(&at, cases[i].is_one ? "UMCCCC" : "UCCCCC", text, START);
 		at.pc = INTERPRETER + 0x200;
 		at.sp = fp - 0x70;
-		at.fp = at.regs[14] = fp;
+		at.fp = fp;
+		at.regs[14] = fp + 0x28;
+		memory_put(fp - 56, 5);
 		sprintf(text,
 			cases[i].is_one ? "%llx 7f1200345678 %llx %llx 10108 10208"
 					: "%llx %llx %llx 10108 10208",
@@ -421,8 +294,8 @@ static void test_interpreted_method(void **state)
 /* The interpreter as a leaf, whose frame is there if a register has its locals. */
 static void test_interpreter(void **state)
 {
-	for (int i = 0; i < 3; i++) {
-		struct sampled at = put_interpreted(&layouts[0]);
+	for (int i = 0; i < 4; i++) {
+		struct sampled at = put_interpreted(&java_layouts[0]);
 		uint64_t fp = CALLEE_END + 0x40, locals = fp + 0x28;
 		char text[80];
 
@@ -430,7 +303,8 @@ static void test_interpreter(void **state)
 		at.sp = fp - 0x70;
 		at.fp = fp;
 		at.regs[14] = i ? locals : 0;
-		memory_put(fp - 56, i == 1 ? locals : 5);
+		memory_put(fp - 56, i == 1 ? locals : i == 2 ? 5 : 1);
+		memory_put(fp - 48, i == 3 ? locals : 0); /* JDK 8 */
 		sprintf(text, "%llx %llx %llx 10108 10208", (unsigned long long)at.pc,
 			BLOB_SITE(CALLER), CALL_STUB);
 		ASSERT_WALK(&at, i ? "UCCCC" : "UPCCC", text, START);
@@ -441,7 +315,7 @@ static void test_interpreter(void **state)
 static void test_stubs(void **state)
 {
 	for (int i = 0; i < 8; i++) {
-		struct hotspot *vm = &layouts[i & 1];
+		struct hotspot *vm = &java_layouts[i & 1];
 		bool has_fp = i & 2, by_register = i & 4;
 		struct sampled at = put_java(vm);
 

@@ -13,6 +13,17 @@ HOST_FLAGS := -std=gnu11 -O1 -g -Wall -Wextra -Wno-unused-parameter -Wno-sign-co
               -fno-omit-frame-pointer -fno-strict-aliasing $(HOST_SAN) \
               -Itests/host_bpf -Ibpf
 
+# as both machines have it: java.c says which is acted
+$(HOST_DIR)/bpf/hotspot.bpf.o: HOST_FLAGS += -Dhotspot_try_code=hotspot_try_x86
+$(HOST_DIR)/bpf/hotspot_arm64.bpf.o: HOST_FLAGS += -Dhotspot_try_code=hotspot_try_arm64 \
+	-D__TARGET_ARCH_arm64
+HOST_OBJ   += $(HOST_DIR)/bpf/hotspot_arm64.bpf.o
+
+$(HOST_DIR)/bpf/hotspot_arm64.bpf.o: bpf/hotspot.bpf.c
+	$(call say,TEST)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(HOST_FLAGS) -MMD -MP -c $< -o $@
+
 $(HOST_DIR)/%.o: %.c
 	$(call say,TEST)
 	$(Q)mkdir -p $(@D)

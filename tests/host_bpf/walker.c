@@ -136,6 +136,7 @@ const struct sample_rec *walker_sample(const struct sampled *at)
 	s->sp = at->sp & knobs.addr_mask;
 	s->fp = FP_OF(at->fp);
 	s->lr = at->lr & knobs.addr_mask;
+	s->x24 = at->x24;
 	s->in_syscall = at->in_syscall;
 	memcpy(s->regs, at->regs, sizeof(s->regs));
 	splice_user_stack(HOOK_ONCPU);

@@ -13,7 +13,7 @@
 
 struct sampled {
 	__u64 pc, sp, fp;
-	__u64 lr;	       /* arm64 */
+	__u64 lr, x24;	       /* arm64 */
 	__u64 roots[KEYS_MAX]; /* the innermost of each key; 0: none */
 	__u64 metadata_cookie, suspended_cookie;
 	__u32 n_kernel; /* kernel frames before the thread's */

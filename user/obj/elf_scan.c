@@ -138,7 +138,7 @@ static void take_symbol(void *arg, int what, const Elf64_Sym *sym)
 		scan->info->metadata_cookie_vaddr = sym->st_value;
 	else if (what == SUSPENDED)
 		scan->info->suspended_cookie_vaddr = sym->st_value;
-	else if (what == HOTSPOT && scan->info->machine == EM_X86_64)
+	else if (what == HOTSPOT)
 		scan->info->hotspot_vaddr = sym->st_value;
 	else if (what == HOTSPOT_TYPES)
 		scan->info->hotspot_types_vaddr = sym->st_value;
