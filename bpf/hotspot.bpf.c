@@ -170,8 +170,8 @@ static __always_inline bool try_leaf(struct scratch *s, __u32 hook,
 	return true;
 }
 
-/* Is that word of its frame the register's of its locals, or how many words behind fp they
- * are (from JDK 20 on)? */
+/* Is that word of its frame what the register of its locals has, or how many words behind
+ * fp they are (from JDK 20 on)? */
 static __always_inline bool has_locals(struct scratch *s, __u32 hook, int word)
 {
 	__u64 locals = chunk_read(hook, s->fp + 8 * (__s64)word) ? s->word : 0;

@@ -9,11 +9,8 @@
 
 #include "hotspot_frame.bpf.h"
 
-#define LOCALS	      (-8)	 /* as its templateInterpreterGenerator lays them down */
-#define LEAF_BEFORE   8		 /* more than a function's beginning has */
-#define INSNS_BEFORE  16	 /* in these */
-#define PUSH_FP	      0xa9bf7bfd /* stp x29, x30, [sp, #-16]! */
-#define POP_FP	      0xa8c17bfd /* ldp x29, x30, [sp], #16 */
+#define PUSH_RECORD   0xa9bf7bfd /* stp x29, x30, [sp, #-16]! */
+#define POP_RECORD    0xa8c17bfd /* ldp x29, x30, [sp], #16 */
 #define SUB_SP_X8     0xcb2863ff /* sub sp, sp, x8 */
 #define CMP_SP_X8     0xeb2863ff
 #define BLR_X8	      0xd63f0100
@@ -57,7 +54,7 @@ static __always_inline bool takes_rest(__u32 insn)
  * #…, or the two in one? */
 static __always_inline bool has_ended(const __u32 *at, __u32 bytes)
 {
-	return at[-1] == POP_FP ||
+	return at[-1] == POP_RECORD ||
 	       (drops_frame(at[-1]) && IMM12(at[-1]) == bytes && loads_fp(at[-2]));
 }
 
@@ -75,8 +72,8 @@ static __always_inline struct unwind_rule begun_frame(const __u32 *at, __u32 byt
 {
 	__u32 made = 0;
 
-	for (int i = INSNS_BEFORE; i > 0; i--) {
-		if (at[-i] == PUSH_FP)
+	for (int i = 2 * LEAF_BEFORE; i > 0; i--) {
+		if (at[-i] == PUSH_RECORD)
 			made = FRAME_BYTES;
 		if (saves_fp_in(at[-i], bytes) ||
 		    (made == FRAME_BYTES && takes_rest(at[-i])))
@@ -101,10 +98,10 @@ static __always_inline struct unwind_rule leaf_frame(const __u64 *words, __u32 b
 
 	if (saves_fp_in(at[0], bytes) && makes_frame(at[-1]))
 		return frame_in_lr(bytes);
-	if (at[0] == PUSH_FP || (makes_frame(at[0]) && saves_fp_in(at[1], bytes)))
+	if (at[0] == PUSH_RECORD || (makes_frame(at[0]) && saves_fp_in(at[1], bytes)))
 		return no_frame();
-	if (at[0] == POP_FP || at[-1] == PUSH_FP ||
-	    (at[-2] == PUSH_FP && sets_fp(at[-1])))
+	if (at[0] == POP_RECORD || at[-1] == PUSH_RECORD ||
+	    (at[-2] == PUSH_RECORD && sets_fp(at[-1])))
 		return whole_frame(FRAME_BYTES);
 	if (!is_complete)
 		return begun_frame(at, bytes);

@@ -9,10 +9,20 @@
 #include "chunk.bpf.h"
 #include "code.bpf.h"
 
-/* A frame that the interpreter made, in words from fp on; frame_*.hpp of JDK 8 to 25. */
+/* Words of code before a leaf's that are read, and where a frame of the interpreter's has
+ * its locals, in words from fp on: frame_*.hpp of JDK 9 to 25, or what lays it down. */
+#if defined(__TARGET_ARCH_arm64)
+#define LEAF_BEFORE 8 /* a function's beginning has fewer */
+#define LOCALS	    (-8)
+#else
+#define LEAF_BEFORE 1
+#define LOCALS	    (-7)
+#endif
+
+/* Where such a frame has other things; the same of JDK 8. */
+#define LOCALS_OF_8 (-6)
 #define SENDER_SP   (-1)
 #define METHOD	    (-3)
-#define LOCALS_OF_8 (-6) /* of JDK 8 */
 
 #define SENDER_BYTES (64ULL << 10) /* of the caller's that it added to its own */
 

@@ -9,11 +9,8 @@
 
 #include "hotspot_frame.bpf.h"
 
-#define LEAF_BEFORE 1 /* words of code */
-
 #define PUSH_RBP   0x55
 #define REG_LOCALS 14
-#define LOCALS	   (-7)
 
 /* rbp was not saved. */
 static __always_inline struct unwind_rule frame_without_fp(__u32 bytes)

@@ -19,8 +19,8 @@
 #include "step.bpf.h"
 #include "walk.bpf.h"
 
-/* What a frame that interprets a method is called: after that. A leaf keeps its pc, and so
- * does who may be no caller. */
+/* What a frame that interprets a method is called: after that. A leaf keeps its pc, too,
+ * and who may be no caller. */
 static __always_inline void emit_method(struct scratch *s, __u32 hook)
 {
 	__u64 word = (__u64)FRAME_METHOD << FRAME_KIND_SHIFT | s->method;

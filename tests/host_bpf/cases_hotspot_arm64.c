@@ -243,11 +243,11 @@ static void test_stub_of_unknown_call(void **state)
 
 #define UNPROVEN_TOO "700000004123 " /* INTERPRETED, as text */
 
-/* An interpreted caller of the interpreter has its sp below the callee's frame. */
+/* An interpreted caller of the interpreter has its sp below the callee's frame. The leaf is
+ * compiled; the interpreter's, with a frame; the same, perhaps without one. */
 static void test_interpreted_caller(void **state)
 {
 	for (int i = 0; i < 3; i++) {
-		/* the leaf is compiled; the interpreter's, with its frame; perhaps without */
 		struct sampled at = put_arm64(&java_layouts[0]);
 		uint64_t inner = CALLEE_END + 0x20, outer = CALLEE_END + 0x80;
 		uint64_t method = 0x7f1200345678;
