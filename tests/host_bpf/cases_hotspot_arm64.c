@@ -243,7 +243,7 @@ static void test_stub_of_unknown_call(void **state)
 
 #define UNPROVEN_TOO "700000004123 " /* INTERPRETED, as text */
 
-/* An interpreted caller of the interpreter has its sp below the callee's frame. The leaf is
+/* An interpreted caller of the interpreter has its sp below the callee. The leaf is
  * compiled; the interpreter's, with a frame; the same, perhaps without one. */
 static void test_interpreted_caller(void **state)
 {
