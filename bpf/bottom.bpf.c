@@ -9,7 +9,6 @@
  */
 #include "begin.bpf.h"
 #include "bottom.bpf.h"
-#include "hotspot.bpf.h"
 #include "leaf.bpf.h"
 
 /* What goes on by taking its frame down and returning says where its caller is. */
@@ -161,7 +160,7 @@ int bottom_try_code(__u32 hook)
 {
 	struct scratch *s = scratch(hook);
 
-	if (!s || (!s->mapping.table && hotspot_try_code(hook)))
+	if (!s)
 		return 0;
 	/* what the frame before led to by its own rule need not have called */
 	if (s->is_leaf)

@@ -12,10 +12,15 @@
 #include "hotspot_x86.bpf.h"
 #endif
 
-#define SEGMENT_HOPS 16	  /* to the beginning of a block: of 250 to 500 KB */
-#define FRAME_WORDS  8192 /* a frame has fewer */
+#define SEGMENT_HOPS   16   /* to the beginning of a block: of 250 to 500 KB */
+#define FRAME_WORDS    8192 /* a frame has fewer */
+#define NO_FRAME_WORDS (-1) /* a stub that has none, or 0 */
 
-#define CODE_STUB_BYTES (64ULL << 10) /* of code, and of its frame */
+#define CODE_STUB_BYTES	  (64ULL << 10) /* of a stub's frame */
+#define STUB_PUSHED_WORDS 28		/* SHA-512's, and what it aligns */
+#define PUSHED_WORDS	  4
+#define PUSHED_BELOW	  128
+#define ENTRY_COOKIE	  (~0ULL)
 
 #define NO_FRAME 1 /* misaligned, so nothing leads on */
 
@@ -30,32 +35,42 @@ static __always_inline void find_heap(struct scratch *s, const struct hotspot *v
 			s->low = i;
 }
 
-/* Where the block begins that this code is of; 0: in none that is in use. */
-static __always_inline __u64 find_block(struct scratch *s, const struct hotspot *vm,
-					__u64 at)
+/* Where the block begins that this code is of, into s->found_block; 0: in none that is in
+ * use. verifier: a function, since others call it for more than one address */
+__noinline int hotspot_find_block(__u32 hook, __u64 at)
 {
+	struct scratch *s = scratch(hook);
 	const struct hotspot_heap *heap;
+	const struct hotspot *vm;
 	__u64 segment;
 	__u8 back = 0;
 
+	if (!s)
+		return 0;
+	s->found_block = 0;
+	vm = hotspot_of(s->rec.tgid);
+	if (!vm)
+		return 0;
 	find_heap(s, vm, at);
 	if (s->low >= HOTSPOT_HEAPS)
 		return 0;
 	heap = &vm->heaps[s->low & (HOTSPOT_HEAPS - 1)];
-	segment = (at - heap->low) >> (heap->segment_shift & 63);
+	segment = heap->segments + ((at - heap->low) >> (heap->segment_shift & 63));
+	if (s->hops_left < SEGMENT_HOPS)
+		return 0;
 	for (int i = 0; i < SEGMENT_HOPS; i++) {
-		if (!s->hops_left)
-			return 0;
 		s->hops_left--;
-		if (!read_user(&back, sizeof(back), heap->segments + segment))
+		if (!read_user(&back, sizeof(back), segment))
 			return 0;
-		if (!back)
-			return heap->low + (segment << (heap->segment_shift & 63));
-		if (back == HOTSPOT_SEGMENT_FREE)
-			return 0;
+		if (!back || back == HOTSPOT_SEGMENT_FREE)
+			break;
 		segment -= back;
 	}
-	return 0;
+	if (back)
+		return 0;
+	s->found_block =
+		heap->low + ((segment - heap->segments) << (heap->segment_shift & 63));
+	return 1;
 }
 
 /* A field's value, signed; 0: it can't be read. */
@@ -86,21 +101,125 @@ static __always_inline bool find_return(struct scratch *s, __u32 hook)
 	return true;
 }
 
-/* Does s->rule lead to a caller: HotSpot's code, into which its interpreter returns
- * without a call, or what lies behind one? */
-static __always_inline bool leads_to_caller(struct scratch *s, __u32 hook,
-					    const struct hotspot *vm)
+/* Is that another method's code? */
+static __always_inline bool is_other_method(const struct hotspot *vm, __u64 block,
+					    __u64 own)
 {
-	if (!find_return(s, hook))
-		return false;
-	find_heap(s, vm, s->word);
-	return s->low < HOTSPOT_HEAPS || is_called(s->word);
+	return block && vm->name.bytes && vm->method.bytes &&
+	       read_field(vm->name, block) == read_field(vm->name, own) &&
+	       read_field(vm->method, block) != read_field(vm->method, own);
 }
 
-/* Is this rule that of a leaf in a stub: did a call into its block lead there? Or does
- * the link register, too, say where its frame returns to? */
-static __always_inline bool try_stub_rule(struct scratch *s, __u32 hook, __u64 block,
-					  struct unwind_rule rule)
+/* What the call before a return address says of the code at hand. A direct one leads to
+ * its beginning; or, before it was looked up, to where that is done; or, since the method
+ * was compiled anew, to its other code. */
+enum called { CALLED_ELSEWHERE, CALLED_PERHAPS, CALLED_THERE };
+
+__noinline int hotspot_ask_call(__u32 hook, __u64 ra)
+{
+	struct scratch *s = scratch(hook);
+	const struct hotspot *vm;
+	__u64 target;
+	bool is_java;
+
+	if (!s)
+		return CALLED_ELSEWHERE;
+	vm = hotspot_of(s->rec.tgid);
+	if (!vm)
+		return CALLED_ELSEWHERE;
+	find_heap(s, vm, ra);
+	is_java = s->low < HOTSPOT_HEAPS;
+	/* the interpreter returns where no call is */
+	if (!find_target(ra, &target))
+		return is_java || is_called(ra) ? CALLED_PERHAPS : CALLED_ELSEWHERE;
+	if (target - s->java_block <= s->pc - s->java_block)
+		return CALLED_THERE;
+	if (!is_java)
+		return CALLED_PERHAPS;
+	hotspot_find_block(hook, target);
+	if (s->low >= HOTSPOT_HEAPS || is_other_method(vm, s->found_block, s->java_block))
+		return CALLED_ELSEWHERE;
+	return s->found_block == s->java_block ? CALLED_THERE : CALLED_PERHAPS;
+}
+
+/* The same of the frame that s->rule says. */
+static __always_inline int ask_rule(struct scratch *s, __u32 hook)
+{
+	return find_return(s, hook) ? hotspot_ask_call(hook, s->word) : CALLED_ELSEWHERE;
+}
+
+/* Of a frame that is so large. */
+static __always_inline int ask_frame(struct scratch *s, __u32 hook, __u64 bytes)
+{
+	s->rule = whole_frame(bytes);
+	s->cfa = s->sp + bytes;
+	return ask_rule(s, hook);
+}
+
+/* A leaf's sp may be lower than its frame says: some code pushes registers, or where sp
+ * was. Then a call says where. */
+static __always_inline __u32 seek_frame(struct scratch *s, __u32 hook, __u32 called)
+{
+	__u32 bytes = s->java_bytes;
+	__u64 low;
+
+	low = chunk_read(hook, s->sp) ? s->word - s->sp : 0;
+	for (__u64 i = 0; i <= PUSHED_WORDS; i++) {
+		__u64 pushed = i ? 8 * i : low;
+		__u32 found;
+
+		if (!pushed || pushed & 7 || pushed > PUSHED_BELOW)
+			continue;
+		found = ask_frame(s, hook, bytes + pushed);
+		if (found == CALLED_THERE || (!i && found > called))
+			return found;
+	}
+	s->rule = whole_frame(bytes);
+	s->cfa = s->sp + bytes;
+	return called;
+}
+
+/* A frame that called what is no Java: is it as large as it says? What it saved below says
+ * the code that it goes on at. */
+static __always_inline __u32 check_size(struct scratch *s, __u32 hook)
+{
+	__u32 bytes = s->java_bytes, more, called, with_more;
+
+	called = ask_frame(s, hook, bytes);
+	if (called == CALLED_THERE)
+		return called;
+	more = more_bytes(s, hook);
+	with_more = more ? ask_frame(s, hook, bytes + more) : CALLED_ELSEWHERE;
+	if (with_more != CALLED_ELSEWHERE)
+		return with_more;
+	s->rule = whole_frame(bytes);
+	s->cfa = s->sp + bytes;
+	return called;
+}
+
+/* Where the stub begins that a call before that address leads to, if it is the one that
+ * the frame at hand is in. 0: it is not. */
+static __always_inline __u64 stub_called(const struct scratch *s, __u64 ra)
+{
+	__u64 target;
+
+	if (!find_target(ra, &target) || target - s->java_block > s->pc - s->java_block)
+		return 0;
+	return target;
+}
+
+/* verifier: a function, for a loop */
+__noinline int hotspot_is_stub_called(__u32 hook, __u64 ra)
+{
+	struct scratch *s = scratch(hook);
+
+	return s && stub_called(s, ra) != 0;
+}
+
+/* The same for a rule of a leaf in a stub. The link register, too, may say where its frame
+ * returns to. */
+static __always_inline __u64 try_stub_rule(struct scratch *s, __u32 hook,
+					   struct unwind_rule rule)
 {
 	bool by_fp = rule.cfa == UNWIND_CFA_FP;
 	__u64 target;
@@ -108,66 +227,123 @@ static __always_inline bool try_stub_rule(struct scratch *s, __u32 hook, __u64 b
 	s->rule = rule;
 	s->cfa = (by_fp ? s->fp : s->sp) + rule.cfa_offset;
 	if ((by_fp && s->fp - s->sp >= CODE_STUB_BYTES) || !find_return(s, hook))
-		return false;
+		return 0;
 	if (!FP_GIVES_SP && by_fp && s->word == s->lr)
-		return true;
-	if (!find_target(s->word, &target) ||
-	    target - block >= s->pc - block + CODE_STUB_BYTES)
-		return false;
-	if (!by_fp)
+		return s->pc;
+	target = stub_called(s, s->word);
+	if (target && !by_fp)
 		s->cfa += pushed_bytes(target, s->pc);
-	return true;
+	return target;
+}
+
+/* A leaf in a stub that has pushed some words, or has a frame and uses its frame pointer for
+ * something else: a call says where its return address is. 0: none does. */
+__noinline int hotspot_seek_return(__u32 hook)
+{
+	struct scratch *s = scratch(hook);
+
+	if (!s)
+		return 0;
+	for (__u64 i = 1; i <= STUB_PUSHED_WORDS; i++) {
+		if (!chunk_read(hook, s->sp + 8 * i))
+			return 0;
+		if (!hotspot_is_stub_called(hook, s->word & knobs.addr_mask))
+			continue;
+		s->rule = pushed_frame(8 * i);
+		s->cfa = s->sp + s->rule.cfa_offset;
+		return 1;
+	}
+	return 0;
 }
 
 /*
  * A leaf in a block without frames of one size: a stub, which has none, or one with a
- * frame pointer. It was called from where a call leads there. Calls may lead there by way
- * of others, so else it may be without a frame. The link register has a way back even
- * when there is a frame.
+ * frame pointer. It was called from where a call leads there; if both say so, an older
+ * call led to another stub of the block. Calls may lead there by way of others, so else
+ * it may be without a frame. The link register has a way back even when there is a frame.
  */
-static __always_inline bool try_stub(struct scratch *s, __u32 hook,
-				     const struct hotspot *vm, __u64 block)
+static __always_inline bool try_stub(struct scratch *s, __u32 hook)
 {
-	const struct unwind_rule first = FP_GIVES_SP ? no_frame() : frame_by_fp();
-	const struct unwind_rule second = FP_GIVES_SP ? frame_by_fp() : no_frame();
+	__u64 by_fp = try_stub_rule(s, hook, frame_by_fp());
+	__u64 bare;
 
-	if (try_stub_rule(s, hook, block, first) || try_stub_rule(s, hook, block, second))
+	if (by_fp == s->pc)
+		return true;
+	bare = try_stub_rule(s, hook, no_frame());
+	if (bare > by_fp)
+		return true;
+	if (by_fp) {
+		s->rule = frame_by_fp();
+		s->cfa = s->fp + FRAME_BYTES;
+		return true;
+	}
+	if (hotspot_seek_return(hook))
 		return true;
 	s->rule = no_frame();
 	s->cfa = s->sp + s->rule.cfa_offset;
 	s->rule.reg = UNWIND_GUESSED;
-	return leads_to_caller(s, hook, vm);
+	return ask_rule(s, hook) == CALLED_PERHAPS;
 }
 
-/* A stub that called: by frame pointer, which nothing proves. */
-static __always_inline bool try_calling_stub(struct scratch *s)
+/* A stub that called, which has a frame pointer. What looks after code that is entered has
+ * a word between its record and its return address. */
+static __always_inline bool try_calling_stub(struct scratch *s, __u32 hook)
 {
-	if (FP_GIVES_SP || s->fp - s->sp >= SAME_STACK_BYTES)
+	if (s->fp - s->sp >= SAME_STACK_BYTES)
 		return false;
 	s->rule = frame_by_record(FRAME_BYTES);
-	s->rule.reg = UNWIND_GUESSED;
 	s->cfa = s->fp + FRAME_BYTES;
-	return true;
+	if (!chunk_read(hook, s->fp + 8))
+		return false;
+	if (stub_called(s, s->word & knobs.addr_mask))
+		return true;
+	if (FP_GIVES_SP && s->word == ENTRY_COOKIE && chunk_read(hook, s->fp + 16) &&
+	    stub_called(s, s->word & knobs.addr_mask)) {
+		s->rule.ra_words = -1;
+		s->cfa += 8;
+		return true;
+	}
+	s->rule.reg = UNWIND_GUESSED;
+	return !FP_GIVES_SP;
 }
 
-/* A leaf elsewhere: what its code says; what leads to no caller is cut. */
-static __always_inline bool try_leaf(struct scratch *s, __u32 hook,
-				     const struct hotspot *vm, __u64 block, __u32 bytes)
+/* A leaf elsewhere: what its code says. */
+static __always_inline bool try_leaf(struct scratch *s, const struct hotspot *vm)
 {
-	__s64 complete = read_field(vm->frame_complete, block);
-	__u64 begin = read_field(vm->code, block);
+	__s64 complete = read_field(vm->frame_complete, s->java_block);
+	__u64 begin = read_field(vm->code, s->java_block);
 	__u64 code[LEAF_BEFORE + 2] = { 0 };
 
 	if (vm->code.bytes == 4)
-		begin += block + vm->blob_at;
+		begin += s->java_block + vm->blob_at;
 	if (!read_user(code, sizeof(code), s->pc - 8 * LEAF_BEFORE))
 		return false;
-	s->rule = leaf_frame(code, bytes,
+	s->rule = leaf_frame(code, s->java_bytes,
 			     complete < 0 || (__s64)(s->pc - begin) >= complete);
 	s->cfa = s->sp + s->rule.cfa_offset;
-	if (!leads_to_caller(s, hook, vm))
-		s->cfa = NO_FRAME;
 	return true;
+}
+
+/* Does what s->rule says lead to a caller? Else s->rule is another, or leads to none. */
+int hotspot_check_frame(__u32 hook)
+{
+	struct scratch *s = scratch(hook);
+	__u32 called;
+
+	if (!s)
+		return 0;
+	if (!s->is_leaf) {
+		called = check_size(s, hook);
+	} else {
+		called = ask_rule(s, hook);
+		if (FP_GIVES_SP && called != CALLED_THERE && s->rule.fp &&
+		    s->rule.cfa_offset == s->java_bytes)
+			called = seek_frame(s, hook, called);
+	}
+	if (called == CALLED_ELSEWHERE)
+		s->cfa = NO_FRAME;
+	s->java_end = s->cfa;
+	return 0;
 }
 
 /* Is that word of its frame what the register of its locals has, or how many words behind
@@ -210,45 +386,59 @@ static __always_inline bool try_interpreted(struct scratch *s, __u32 hook)
 	return true;
 }
 
-static __always_inline bool try_frame(struct scratch *s, __u32 hook,
-				      const struct hotspot *vm)
+/* 0: there is no telling, or its code is not HotSpot's; 1: found; HOTSPOT_ASK: it is to be
+ * checked. */
+static __always_inline int try_frame(struct scratch *s, __u32 hook,
+				     const struct hotspot *vm)
 {
-	__u64 at = s->pc - !s->is_leaf, block;
+	__u64 at = s->pc - !s->is_leaf;
 	__s64 words;
+	int found;
 
-	if (at - vm->interpreter < vm->interpreter_bytes)
-		return try_interpreted(s, hook);
+	if (at - vm->interpreter < vm->interpreter_bytes) {
+		found = try_interpreted(s, hook);
+		s->java_end = s->cfa;
+		return found;
+	}
 	if (!s->is_leaf && s->pc == vm->call_stub_return) {
 		s->rule = frame_by_fp();
 		s->cfa = s->fp + FRAME_BYTES;
-		return true;
+		return 1;
 	}
-	block = find_block(s, vm, at);
-	words = block ? read_field(vm->frame_words, block) : -1;
-	if (words < 0 || words > FRAME_WORDS || (!FP_GIVES_SP && s->sp_is_least))
-		return false;
+	if (!hotspot_find_block(hook, at))
+		return 0;
+	s->java_block = s->found_block;
+	words = read_field(vm->frame_words, s->java_block);
+	if (words < NO_FRAME_WORDS || words > FRAME_WORDS ||
+	    (!FP_GIVES_SP && s->sp_is_least))
+		return 0;
+	s->java_bytes = 8 * words;
+	if (words <= 0)
+		return s->is_leaf ? try_stub(s, hook) : try_calling_stub(s, hook);
 	if (s->is_leaf)
-		return words ? try_leaf(s, hook, vm, block, 8 * words)
-			     : try_stub(s, hook, vm, block);
-	if (!words)
-		return try_calling_stub(s);
-	s->rule = whole_frame(8 * words + more_bytes(s->pc));
-	s->cfa = s->sp + s->rule.cfa_offset;
-	return true;
+		return try_leaf(s, vm) ? HOTSPOT_ASK : 0;
+	/* who called Java has a frame of that size; who called what is none may have more */
+	s->rule = whole_frame(s->java_bytes);
+	s->cfa = s->sp + s->java_bytes;
+	if (s->sp != s->java_end)
+		return HOTSPOT_ASK;
+	s->java_end = s->cfa;
+	return 1;
 }
 
 int hotspot_try_code(__u32 hook)
 {
 	struct scratch *s = scratch(hook);
 	const struct hotspot *vm;
+	int found;
 
 	if (!s || !s->has_hotspot)
 		return 0;
 	vm = hotspot_of(s->rec.tgid);
-	if (vm && try_frame(s, hook, vm)) {
+	found = vm ? try_frame(s, hook, vm) : 0;
+	if (found)
 		s->step_kind = STEP_KIND_TABLE;
-		return 1;
-	}
-	s->cfa = s->fp + FRAME_BYTES;
-	return 0;
+	else
+		s->cfa = s->fp + FRAME_BYTES;
+	return found;
 }

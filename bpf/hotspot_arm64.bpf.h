@@ -110,14 +110,27 @@ static __always_inline struct unwind_rule leaf_frame(const __u64 *words, __u32 b
 	return whole_frame(bytes + (has_way_back(at[0], at[-1]) ? FRAME_BYTES : 0));
 }
 
-/* What is below a frame that called, and more than HotSpot says. */
-static __always_inline __u32 more_bytes(__u64 pc)
+/* Nothing is there but so many bytes. */
+static __always_inline struct unwind_rule pushed_frame(__u32 bytes)
+{
+	return frame_in_lr(bytes);
+}
+
+/* ldp …, …, [sp], #N: N; 0: it is none. */
+static __always_inline __u32 popped_bytes(__u32 insn)
+{
+	return (insn & 0xffe003e0) == 0xa8c003e0 ? 8 * (insn >> 15 & 0x3f) : 0;
+}
+
+/* What a frame that called has below the bytes that HotSpot says: a way back, or
+ * arguments. */
+static __always_inline __u32 more_bytes(struct scratch *s, __u32 hook)
 {
 	__u32 insns[2];
 
-	return read_user(insns, sizeof(insns), pc - 4) && has_way_back(insns[1], insns[0])
-		       ? FRAME_BYTES
-		       : 0;
+	if (!read_user(insns, sizeof(insns), s->pc - 4))
+		return 0;
+	return has_way_back(insns[1], insns[0]) ? FRAME_BYTES : popped_bytes(insns[1]);
 }
 
 /* adrp x8, …, and what is added to it; false: these are none. */

@@ -26,10 +26,10 @@ static __always_inline struct unwind_rule no_frame(void)
 	return frame_without_fp(8);
 }
 
-/* Nor is more below a frame than HotSpot says, while it calls. */
-static __always_inline __u32 more_bytes(__u64 pc)
+/* Nothing is there but it, and so many bytes below. */
+static __always_inline struct unwind_rule pushed_frame(__u32 bytes)
 {
-	return 0;
+	return frame_without_fp(bytes + 8);
 }
 
 /* Are these the n bytes from byte `at` of the code on? */
@@ -114,10 +114,21 @@ static __always_inline bool ended_frame(__u64 before)
 	       (HAS(before, 3, 3, 0xc48348) || STARTS(before, 3, 0xc48148));
 }
 
+#define LEAVE 0xc9
+
+/* leave, and what a native method does then: cmp, or test, N(%r15) */
+static __always_inline bool left_frame(__u64 code, __u64 before)
+{
+	return ENDS(before, 1, LEAVE) &&
+	       (STARTS(code, 3, 0x7f8149) || STARTS(code, 3, 0x7f8349) ||
+		STARTS(code, 3, 0x47f641));
+}
+
 /* Behind the frame's end. */
 static __always_inline bool goes(__u64 code, __u64 before)
 {
-	return (__u8)code == RET || polls_at_return(code, before) ||
+	return (__u8)code == RET || left_frame(code, before) ||
+	       polls_at_return(code, before) ||
 	       ((__u8)code == JMP && ended_frame(before));
 }
 
@@ -140,6 +151,105 @@ static __always_inline struct unwind_rule leaf_frame(const __u64 *words, __u32 b
 	if (pushes_fp(code) || goes(code, before))
 		return no_frame();
 	return whole_frame(bytes + (scans_classes(code, before) ? 8 : 0));
+}
+
+/* How long an instruction is that loads a register from the stack, or from another, or
+ * zeroes the upper halves of vectors; 0: it is none of these. */
+static __always_inline __u32 reload_bytes(__u64 code)
+{
+	__u32 at = (__u8)code == 0x62 ? 5 : (__u8)code == 0xc5 ? 3 : 2;
+	__u8 modrm = code >> 8 * at, sib = code >> (8 * at + 8), mod = modrm >> 6;
+
+	if (STARTS(code, 3, 0x77f8c5))
+		return 3;
+	if (at == 2 && mod == 3)
+		return (code & 0xfff8) == 0x8b48 || (code & 0xfff8) == 0x8948 ? 3 : 0;
+	if ((at == 2 && (code & 0xfff8) != 0x8b48) || mod == 3)
+		return 0;
+	if ((modrm & 7) != 4 || sib != 0x24)
+		return 0;
+	return at + 2 + (mod == 1 ? 1 : mod == 2 ? 4 : 0);
+}
+
+/* add $N,%rsp; jmp: N */
+static __always_inline __u32 dropped_bytes(__u64 code)
+{
+	__u8 next = code >> 32, last = code >> 56;
+
+	if (STARTS(code, 3, 0xc48348) && (next == JMP || next == JMP_SHORT))
+		return code >> 24 & 0x7f;
+	return STARTS(code, 3, 0xc48148) && (last == JMP || last == JMP_SHORT)
+		       ? code >> 24 & 0xfff8
+		       : 0;
+}
+
+/* pop of what was pushed before the call, up to four words */
+static __always_inline __u32 popped_bytes(__u64 code)
+{
+	__u32 bytes = 0;
+
+	for (int i = 0; i < 4; i++) {
+		if ((__u8)code == 0x41)
+			code >>= 8;
+		if ((code & 0xf8) != 0x58 || (__u8)code == POP_FP)
+			break;
+		bytes += 8;
+		code >>= 8;
+	}
+	return bytes;
+}
+
+#define RELOADS_MAX  16
+#define RELOAD_BYTES 136 /* of code that is looked at, in the chunk */
+#define DROPS	     (1 << 16)
+
+/* verifier: functions, so that what is found is one number to who calls */
+
+/* How long the instruction there is that loads again what was saved; or DROPS, and how much
+ * is dropped; 0: it does neither. */
+__attribute__((no_sanitize("alignment"))) __noinline int
+hotspot_look_at_reload(__u32 hook, __u32 at)
+{
+	struct scratch *s = scratch(hook);
+	__u64 code;
+
+	if (!s)
+		return 0;
+	code = *(const __u64 *)(s->chunk + (at & 127));
+	return dropped_bytes(code) ? DROPS | dropped_bytes(code) : reload_bytes(code);
+}
+
+__noinline int hotspot_look_at_pops(__u32 hook)
+{
+	struct scratch *s = scratch(hook);
+
+	return s ? popped_bytes(*(const __u64 *)s->chunk) : 0;
+}
+
+/*
+ * What a frame that called has below the bytes that HotSpot says. Arguments are popped
+ * again; barriers of collectors save registers, and where they are loaded again they jump
+ * back.
+ */
+static __always_inline __u32 more_bytes(struct scratch *s, __u32 hook)
+{
+	__u32 at = 0, bytes;
+
+	s->chunk_bytes = 0;
+	if (!read_user(s->chunk, RELOAD_BYTES, s->pc))
+		return 0;
+	bytes = hotspot_look_at_pops(hook);
+	if (bytes)
+		return bytes;
+	for (int i = 0; i < RELOADS_MAX && at < RELOAD_BYTES - 8; i++) {
+		bytes = hotspot_look_at_reload(hook, at);
+		if (!bytes)
+			return 0;
+		if (bytes & DROPS)
+			return bytes & (DROPS - 1);
+		at += bytes;
+	}
+	return 0;
 }
 
 /* Where the call leads that ends at that address, if it says so: call, or movabs $…,%r10;

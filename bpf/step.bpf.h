@@ -10,6 +10,7 @@
 #define WEFT_STEP_BPF_H
 
 #include "bottom.bpf.h"
+#include "hotspot.bpf.h"
 #include "uprobes.bpf.h"
 
 /* Not 0, which would be a thread's start; misaligned, so nothing leads on by it. */
@@ -104,7 +105,8 @@ static __always_inline void look_up_frame(struct scratch *s, __u32 hook)
 		return;
 	}
 	if (!s->mapping.table || (!rule_cache_get(s, at) && !table_find_rule(hook, at))) {
-		bottom_try_code(hook);
+		if (s->mapping.table || !s->has_hotspot || !hotspot_look_up(hook))
+			bottom_try_code(hook);
 		return;
 	}
 	if (s->rule.cfa == UNWIND_CFA_END || s->rule.cfa == UNWIND_CFA_TORN) {

@@ -145,6 +145,7 @@ int walk_begin(__u32 hook)
 	s->leads = 0;
 	s->is_unproven = 0;
 	s->method = 0;
+	s->java_end = 0;
 	s->step_bytes = 0;
 	s->chunk_bytes = 0;
 	s->kind = s->on_waiting_thread ? FRAME_CALLER

@@ -27,10 +27,10 @@ struct hotspot_heap {
 	unsigned long long segment_shift; /* a segment has 1 << so many bytes: 4 to 12 */
 };
 
-/* A field of a blob, which has up to 255 bytes of them. */
+/* A field of a blob. */
 struct hotspot_field {
-	unsigned char at;    /* so many bytes into its block */
-	unsigned char bytes; /* 2, 4 or 8 */
+	unsigned short at;    /* so many bytes into its block */
+	unsigned short bytes; /* 2, 4 or 8; 0: it has none */
 };
 
 struct hotspot {
@@ -40,10 +40,11 @@ struct hotspot {
 	struct hotspot_field frame_words; /* a frame's size; 0: it is not all the same */
 	struct hotspot_field frame_complete; /* from this byte of the code on it is there;
 					      * negative: that is not known */
-	struct hotspot_field code; /* 8 bytes: its address; 4: how far behind the blob's
+	struct hotspot_field code;   /* 8 bytes: its address; 4: how far behind the blob's
 				    * beginning it begins */
-	unsigned char blob_at;	   /* of a block */
-	unsigned char reserved;
+	struct hotspot_field name;   /* 8 bytes: the address of what kind of blob it is */
+	struct hotspot_field method; /* of one that is a method's compiled code: which */
+	unsigned int blob_at;	     /* of a block */
 };
 
 /* Processes with a JVM that there is room for. */

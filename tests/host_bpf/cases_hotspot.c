@@ -28,6 +28,7 @@
 #define POLL_8	"\x85\x05\x10\x20\x30\x00"
 #define RETURN	"\xc3"
 #define JUMP	"\xe9\x10\x20\x30\x00"
+#define LEAVE	"\xc9"
 #define RAX	"\x50"
 #define SCAN	"\xf2\x48\xaf\x58"
 #define MOVES	"\x44\x8b\xd5\x41\xff\xc2" /* mov %ebp,%r10d; inc %r10d */
@@ -90,6 +91,8 @@ static const struct {
 	LEAF(4, PUSHED, true, ADD POP JUMP),
 	LEAF(1, SCANS, true, RAX SCAN),
 	LEAF(4, SCANS, true, RAX SCAN),
+	LEAF(1, NOTHING, true, LEAVE "\x49\x83\x7f\x08\x00"),
+	LEAF(1, NOTHING, true, LEAVE "\x41\xf6\x47\x28\x01"),
 	LEAF(0, ALL, true, JUMP),
 	/* ja of two numbers, and a load from the thread */
 	LEAF(3, ALL, true, "\x41\x39\xd8" JA),
@@ -138,6 +141,7 @@ static void test_leaf_that_nobody_called(void **state)
 
 	at.fp = CALLER_END - 16;
 	memory_put(CALLEE_END - 8, SITE(1));
+	memory_put(CALLEE_END, 0);
 	sprintf(text, "%llx cut", (unsigned long long)at.pc);
 	ASSERT_WALK(&at, "U", text, BROKEN);
 }
@@ -161,7 +165,7 @@ static void test_no_block(void **state)
 			for (uint64_t k = 0; k < HEAP_BYTES >> SHIFT; k++)
 				put_tag(k, 1);
 		else if (i == 3)
-			put_field(vm->frame_words, BLOCK(CALLEE), -1);
+			put_field(vm->frame_words, BLOCK(CALLEE), -2);
 		else if (i == 4)
 			put_field(vm->frame_words, BLOCK(CALLEE), 0x10000);
 		else if (i == 5) /* as far behind as a free one's number */
@@ -191,6 +195,7 @@ static void test_long_code(void **state)
 				(unsigned char)hop);
 		at.pc = LONG + (SEGMENTS_OF_IT - 1ULL) * (1 << SHIFT) + 8;
 		put_bytes(at.pc - 3, MOVES, sizeof(MOVES));
+		put_call_to(BLOB_SITE(CALLER), LONG + CODE_AT);
 		if (SEGMENTS_OF_IT / hop < 15)
 			assert_java(&at, "UCCCC");
 		else
@@ -231,6 +236,7 @@ static struct sampled put_interpreted(struct hotspot *vm)
 {
 	struct sampled at = put_leaf(vm);
 
+	memory_put(CALLEE_END, 0);
 	put_frame(CALLEE_END - 16, CALLEE_END + 0x40, INTERPRETED);
 	memory_put(CALLEE_END + 0x40 - 8, CALLEE_END + 0x80);
 	put_frame(CALLEE_END + 0x40, GARBAGE, BLOB_SITE(CALLER));

@@ -1,24 +1,39 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "java.h"
 
-int hotspot_try_x86(__u32 hook);
-int hotspot_try_arm64(__u32 hook);
+int x86_try_code(__u32 hook);
+int arm64_try_code(__u32 hook);
+int x86_check_frame(__u32 hook);
+int arm64_check_frame(__u32 hook);
 
 int hotspot_try_code(__u32 hook)
 {
-	return fp_gives_sp ? hotspot_try_x86(hook) : hotspot_try_arm64(hook);
+	return fp_gives_sp ? x86_try_code(hook) : arm64_try_code(hook);
+}
+
+int hotspot_check_frame(__u32 hook)
+{
+	return fp_gives_sp ? x86_check_frame(hook) : arm64_check_frame(hook);
 }
 
 struct hotspot java_layouts[] = {
 	{ .frame_words = { 44, 4 },
 	  .frame_complete = { 36, 4 },
 	  .code = { 48, 8 },
+	  .name = { 56, 8 },
+	  .method = { 64, 8 },
 	  .blob_at = 16 },
 	{ .frame_words = { 52, 4 },
 	  .frame_complete = { 62, 2 },
 	  .code = { 44, 4 },
+	  .name = { 24, 8 },
+	  .method = { 72, 8 },
 	  .blob_at = 8 },
 };
+
+/* addresses of such names */
+#define A_METHOD_S 0x7e0000001000
+#define A_STUB_S   0x7e0000002000
 
 void put_field(struct hotspot_field field, uint64_t block, int64_t value)
 {
@@ -50,6 +65,8 @@ void put_block(const struct hotspot *vm, uint64_t block, unsigned int n,
 	put_field(vm->frame_words, block, frame_words);
 	put_field(vm->frame_complete, block, complete);
 	put_field(vm->code, block, (int64_t)code);
+	put_field(vm->name, block, frame_words > 0 ? A_METHOD_S : A_STUB_S);
+	put_field(vm->method, block, (int64_t)block);
 }
 
 void put_bytes(uint64_t at, const char *bytes, size_t n)
@@ -88,6 +105,7 @@ struct sampled put_java(struct hotspot *vm)
 		put_tag(i, HOTSPOT_SEGMENT_FREE);
 	put_block(vm, BLOCK(CALLEE), 8, CALLEE_BYTES / 8, COMPLETE);
 	put_block(vm, BLOCK(CALLER), 8, CALLER_BYTES / 8, COMPLETE);
+	put_block(vm, BLOCK(OTHER_ONE), 8, CALLER_BYTES / 8, COMPLETE);
 	put_block(vm, STUBS, 32, 0, -1);
 	for (uint64_t i = 0; i < 64; i++)
 		memory_put(CALLEE_END - 8 * i, BLOB_SITE(CALLER) + 0x10);

@@ -22,7 +22,7 @@
 #define BLOB(n)	     (BLOCK(n) + CODE_AT)
 #define BLOB_SITE(n) (BLOB(n) + 0x100)
 
-enum { CALLEE, CALLER, N_BLOBS };
+enum { CALLEE, CALLER, OTHER_ONE };
 
 #define CALLEE_BYTES 0x40
 #define CALLER_BYTES 0x60
@@ -42,7 +42,7 @@ void put_bytes(uint64_t at, const char *bytes, size_t n);
 /* How far a segment of HEAP_LOW's heap goes back. */
 void put_tag(uint64_t segment, unsigned char tag);
 
-/* A block of so many segments. */
+/* A block of so many segments. Each that has frames is a method of its own. */
 void put_block(const struct hotspot *vm, uint64_t block, unsigned int n,
 	       int64_t frame_words, int64_t complete);
 

@@ -14,8 +14,9 @@ HOST_FLAGS := -std=gnu11 -O1 -g -Wall -Wextra -Wno-unused-parameter -Wno-sign-co
               -Itests/host_bpf -Ibpf
 
 # as both machines have it: java.c says which is acted
-$(HOST_DIR)/bpf/hotspot.bpf.o: HOST_FLAGS += -Dhotspot_try_code=hotspot_try_x86
-$(HOST_DIR)/bpf/hotspot_arm64.bpf.o: HOST_FLAGS += -Dhotspot_try_code=hotspot_try_arm64 \
+HOTSPOT_AS = -Dhotspot_try_code=$(1)_try_code -Dhotspot_check_frame=$(1)_check_frame
+$(HOST_DIR)/bpf/hotspot.bpf.o: HOST_FLAGS += $(call HOTSPOT_AS,x86)
+$(HOST_DIR)/bpf/hotspot_arm64.bpf.o: HOST_FLAGS += $(call HOTSPOT_AS,arm64) \
 	-D__TARGET_ARCH_arm64
 HOST_OBJ   += $(HOST_DIR)/bpf/hotspot_arm64.bpf.o
 
@@ -23,6 +24,7 @@ $(HOST_DIR)/bpf/hotspot_arm64.bpf.o: bpf/hotspot.bpf.c
 	$(call say,TEST)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(HOST_FLAGS) -MMD -MP -c $< -o $@
+	$(Q)objcopy -G arm64_try_code -G arm64_check_frame $@
 
 $(HOST_DIR)/%.o: %.c
 	$(call say,TEST)

@@ -75,6 +75,7 @@ int run_register_cases(void);
 int run_leaf_cases(void);
 int run_goroutine_cases(void);
 int run_hotspot_cases(void);
+int run_hotspot_call_cases(void);
 int run_hotspot_arm64_cases(void);
 int run_signal_cases(void);
 int run_run_cases(void);

@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #define HEAP_BYTES_MAX (4ULL << 30) /* HotSpot's own limit is 2 GB */
+#define FIELD_MOST     512	    /* into a blob */
 #define SHIFT_LEAST    4
 #define SHIFT_MOST     12
 
@@ -43,33 +44,41 @@ static void look_at_heaps(struct hotspot_look *look, struct hotspot *ret)
 	}
 }
 
+static struct hotspot_field field_of(const struct hotspot_layout *layout,
+				     unsigned int blob, enum place place,
+				     unsigned int bytes)
+{
+	struct hotspot_field field = { (unsigned short)(blob + layout->of[place]),
+				       (unsigned short)bytes };
+
+	return layout->has[place] ? field : (struct hotspot_field){ 0, 0 };
+}
+
 static void take_fields(const struct hotspot_layout *layout, struct hotspot *ret)
 {
 	/* a block's header is filled up to words */
 	unsigned int blob = (unsigned int)(layout->of[USED] + 8) & ~7U;
 	enum place code = layout->has[CODE_BEGIN] ? CODE_BEGIN : CODE_OFFSET;
 
-	ret->blob_at = (unsigned char)blob;
-	ret->frame_words =
-		(struct hotspot_field){ (unsigned char)(blob + layout->of[FRAME_WORDS]),
-					4 };
-	ret->frame_complete = (struct hotspot_field){
-		(unsigned char)(blob + layout->of[FRAME_COMPLETE]), layout->complete_bytes
-	};
-	ret->code = (struct hotspot_field){ (unsigned char)(blob + layout->of[code]),
-					    code == CODE_BEGIN ? 8 : 4 };
+	ret->blob_at = blob;
+	ret->frame_words = field_of(layout, blob, FRAME_WORDS, 4);
+	ret->frame_complete =
+		field_of(layout, blob, FRAME_COMPLETE, layout->complete_bytes);
+	ret->code = field_of(layout, blob, code, code == CODE_BEGIN ? 8 : 4);
+	ret->name = field_of(layout, blob, BLOB_NAME, 8);
+	ret->method = field_of(layout, blob, METHOD, 8);
 }
 
 /* Are fields where ticks can say that they are? */
 static bool has_room(const struct hotspot_layout *layout)
 {
 	static const enum place fields[] = { FRAME_WORDS, FRAME_COMPLETE, CODE_BEGIN,
-					     CODE_OFFSET };
+					     CODE_OFFSET, BLOB_NAME,	  METHOD };
 
 	if (layout->of[USED] > 64)
 		return false;
 	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
-		if (layout->has[fields[i]] && layout->of[fields[i]] > 128)
+		if (layout->has[fields[i]] && layout->of[fields[i]] > FIELD_MOST)
 			return false;
 	return true;
 }
