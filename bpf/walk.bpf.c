@@ -350,10 +350,15 @@ static __always_inline __u32 why_at_zero(struct scratch *s, __u32 hook)
 		       : END_FP_ZERO;
 }
 
-/* Did a word of no address say that the stack was made by hand? */
-static __always_inline bool ended_by_word(const struct scratch *s)
+/* Is the frame at hand on the thread's own stack, though a word of no address, or one that
+ * nobody called from, said that its stack was made by hand? Tracers put such words in the
+ * place of return addresses. */
+static __always_inline bool is_on_own_stack(struct scratch *s, __u32 hook)
 {
-	return s->step_kind <= STEP_KIND_TABLE || s->step_kind == STEP_KIND_UNMAPPED;
+	if (s->step_kind == STEP_KIND_BOTTOM)
+		return process_find_base(hook) == BASE_NEAR;
+	return (s->step_kind <= STEP_KIND_TABLE || s->step_kind == STEP_KIND_UNMAPPED) &&
+	       process_find_base(hook) != BASE_AWAY;
 }
 
 __noinline int walk_end(__u32 hook, __u32 ending)
@@ -364,9 +369,8 @@ __noinline int walk_end(__u32 hook, __u32 ending)
 		return 0;
 	if (ending == END_START && !s->on_waiting_thread)
 		ending = why_at_start(s, hook);
-	else if (ending == END_FIBER && ended_by_word(s) && !s->on_waiting_thread &&
-		 process_find_base(hook) != BASE_AWAY)
-		ending = END_BROKEN; /* on the thread's own stack */
+	else if (ending == END_FIBER && !s->on_waiting_thread && is_on_own_stack(s, hook))
+		ending = END_BROKEN;
 	if (ending == END_FP_ZERO && knobs.tables)
 		ending = why_at_zero(s, hook);
 	/* what is not mapped as far as is known may be so since */

@@ -118,3 +118,33 @@ all_are_whole() {
 	# its serve() misaligns the stack, as gcc does if it knows all that is called
 	all_are_whole untold '_start;libc_start_main_stage2;' ''
 }
+
+# As Debian 13's OpenBLAS, whose kernels are assembly: what lies before is mostly padding.
+@test "code without call frame information behind more gaps than are looked at" {
+	needs_recording
+	[ "$(uname -m)" = x86_64 ] || skip "x86-64's assembly"
+	cat >gaps.c <<-'END'
+		__asm__(".text\n.p2align 6\n.rept 2000\n"
+			".cfi_startproc\nret\n.cfi_endproc\n.p2align 6\n.endr\n"
+			".globl bare\n.type bare, %function\nbare:\n"
+			"sub $0x98, %rsp\nmov %rbx, (%rsp)\n.rept 64\nnop\n.endr\n"
+			"call work\nmov (%rsp), %rbx\nadd $0x98, %rsp\nret\n"
+			".size bare, . - bare\n");
+		void bare(void);
+		__attribute__((noinline)) void work(void)
+		{
+			for (volatile int i = 0; i < 600000000; i++)
+				;
+		}
+		int main(void)
+		{
+			bare();
+			return 0;
+		}
+	END
+	cc -O1 -fomit-frame-pointer -o gaps gaps.c
+	weft_in_time record -q -F 499 --unwind-cache none -o out -- ./gaps
+	grep ';work' out >works
+	grep -c ';main;bare;work' works
+	run ! grep -v ';main;bare;work' works
+}

@@ -274,6 +274,10 @@ static void test_bottom_with_rule(void **state)
 	ASSERT_WALK(&at, "UB", "10000", FIBER);
 	/* who is remembered is so with what lies before it */
 	ASSERT_WALK(&at, "UB", "10000", FIBER);
+	/* on the thread's own stack it is a tracer's */
+	at.near_base = 1;
+	ASSERT_WALK(&at, "UB", "10000 cut", BROKEN);
+	at.near_base = 0;
 	at.pc = SITE(1) - 1; /* the same byte, of a leaf */
 	put_call(put_call(STACK, 0x20, 2), 0x20, 1);
 	walker_forget(0);

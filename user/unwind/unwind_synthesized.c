@@ -296,8 +296,10 @@ static int tell_until(struct unwind_synthesized *synthesized, uint64_t pc)
 static int tell_piece(struct unwind_synthesized *synthesized, uint64_t begin,
 		      uint64_t end)
 {
-	if (begin >= end ||
-	    (synthesized->n_gaps >= GAPS_MAX && end - begin < LARGE_GAP_BYTES))
+	uint64_t bytes = end - begin;
+	size_t most = bytes < SMALL_GAP_BYTES ? GAPS_MAX / 2 : GAPS_MAX;
+
+	if (begin >= end || (synthesized->n_gaps >= most && bytes < LARGE_GAP_BYTES))
 		return 0;
 	synthesized->n_gaps += unwind_switch_is_code(begin, end);
 	return unwind_switch_tell(synthesized->file, begin, end, &synthesized->gap_bytes,

@@ -20,7 +20,8 @@
 #define SYNTHESIZED_ROWS 4
 #define SYNTHESIZED_MAX	 (ELF_CODE_MAX + 1)
 #define GAPS_MAX	 1000	     /* each a range that the cache records; */
-#define LARGE_GAP_BYTES	 (64u << 10) /* as large ones, which are few, always are */
+#define LARGE_GAP_BYTES	 (64u << 10) /* as large ones, which are few, always are; */
+#define SMALL_GAP_BYTES	 64 /* small ones, mostly a linker's padding, up to half */
 #define GAP_BYTES_MAX	 (32u << 20) /* of all of them; 8 MB take a second */
 
 /* A piece of code, and what is known of it. */
