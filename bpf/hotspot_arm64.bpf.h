@@ -70,13 +70,14 @@ static __always_inline bool is_behind_end(const __u32 *at, __u32 bytes)
  * x29, x30, [sp, #…]. Or stp x29, x30, [sp, #-16]!; [mov x29, sp]; sub sp, sp, …. */
 static __always_inline struct unwind_rule begun_frame(const __u32 *at, __u32 bytes)
 {
+	const __u32 *insns = at - 2 * LEAF_BEFORE;
 	__u32 made = 0;
 
-	for (int i = 2 * LEAF_BEFORE; i > 0; i--) {
-		if (at[-i] == PUSH_RECORD)
+	for (int i = 0; i < 2 * LEAF_BEFORE; i++) {
+		if (insns[i] == PUSH_RECORD)
 			made = FRAME_BYTES;
-		if (saves_fp_in(at[-i], bytes) ||
-		    (made == FRAME_BYTES && takes_rest(at[-i])))
+		if (saves_fp_in(insns[i], bytes) ||
+		    (made == FRAME_BYTES && takes_rest(insns[i])))
 			made = bytes;
 	}
 	return made ? whole_frame(made) : no_frame();
