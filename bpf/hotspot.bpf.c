@@ -6,13 +6,8 @@
  * compiled a moment ago.
  */
 #include "hotspot.bpf.h"
-#if defined(__TARGET_ARCH_arm64)
-#include "hotspot_arm64.bpf.h"
-#else
-#include "hotspot_x86.bpf.h"
-#endif
+#include "hotspot_code.bpf.h"
 
-#define SEGMENT_HOPS   16   /* to the beginning of a block: of 250 to 500 KB */
 #define FRAME_WORDS    8192 /* a frame has fewer */
 #define NO_FRAME_WORDS (-1) /* a stub that has none, or 0 */
 
@@ -23,70 +18,6 @@
 #define ENTRY_COOKIE	  (~0ULL)
 
 #define NO_FRAME 1 /* misaligned, so nothing leads on */
-
-/* In which of its heaps this code is, into s->low; HOTSPOT_HEAPS: in none. verifier: what
- * is in a map value it does not know, so there is one way to go on from here. */
-static __always_inline void find_heap(struct scratch *s, const struct hotspot *vm,
-				      __u64 at)
-{
-	s->low = HOTSPOT_HEAPS;
-	for (int i = 0; i < HOTSPOT_HEAPS; i++)
-		if (at - vm->heaps[i].low < vm->heaps[i].high - vm->heaps[i].low)
-			s->low = i;
-}
-
-/* Where the block begins that this code is of, into s->found_block; 0: in none that is in
- * use. verifier: a function, since others call it for more than one address */
-__noinline int hotspot_find_block(__u32 hook, __u64 at)
-{
-	struct scratch *s = scratch(hook);
-	const struct hotspot_heap *heap;
-	const struct hotspot *vm;
-	__u64 segment;
-	__u8 back = 0;
-
-	if (!s)
-		return 0;
-	s->found_block = 0;
-	vm = hotspot_of(s->rec.tgid);
-	if (!vm)
-		return 0;
-	find_heap(s, vm, at);
-	if (s->low >= HOTSPOT_HEAPS)
-		return 0;
-	heap = &vm->heaps[s->low & (HOTSPOT_HEAPS - 1)];
-	segment = heap->segments + ((at - heap->low) >> (heap->segment_shift & 63));
-	if (s->hops_left < SEGMENT_HOPS)
-		return 0;
-	for (int i = 0; i < SEGMENT_HOPS; i++) {
-		s->hops_left--;
-		if (!read_user(&back, sizeof(back), segment))
-			return 0;
-		if (!back || back == HOTSPOT_SEGMENT_FREE)
-			break;
-		segment -= back;
-	}
-	if (back)
-		return 0;
-	s->found_block =
-		heap->low + ((segment - heap->segments) << (heap->segment_shift & 63));
-	return 1;
-}
-
-/* A field's value, signed; 0: it can't be read. */
-static __always_inline __s64 read_field(struct hotspot_field field, __u64 block)
-{
-	__s64 value = 0;
-
-	block += field.at;
-	if (field.bytes == 2)
-		read_user(&value, 2, block);
-	else if (field.bytes == 4)
-		read_user(&value, 4, block);
-	else
-		read_user(&value, 8, block);
-	return field.bytes == 2 ? (__s16)value : field.bytes == 4 ? (__s32)value : value;
-}
 
 /* Where the frame at hand returns to by s->rule, into s->word; false: not readable. */
 static __always_inline bool find_return(struct scratch *s, __u32 hook)
@@ -101,48 +32,7 @@ static __always_inline bool find_return(struct scratch *s, __u32 hook)
 	return true;
 }
 
-/* Is that another method's code? */
-static __always_inline bool is_other_method(const struct hotspot *vm, __u64 block,
-					    __u64 own)
-{
-	return block && vm->name.bytes && vm->method.bytes &&
-	       read_field(vm->name, block) == read_field(vm->name, own) &&
-	       read_field(vm->method, block) != read_field(vm->method, own);
-}
-
-/* What the call before a return address says of the code at hand. A direct one leads to
- * its beginning; or, before it was looked up, to where that is done; or, since the method
- * was compiled anew, to its other code. */
-enum called { CALLED_ELSEWHERE, CALLED_PERHAPS, CALLED_THERE };
-
-__noinline int hotspot_ask_call(__u32 hook, __u64 ra)
-{
-	struct scratch *s = scratch(hook);
-	const struct hotspot *vm;
-	__u64 target;
-	bool is_java;
-
-	if (!s)
-		return CALLED_ELSEWHERE;
-	vm = hotspot_of(s->rec.tgid);
-	if (!vm)
-		return CALLED_ELSEWHERE;
-	find_heap(s, vm, ra);
-	is_java = s->low < HOTSPOT_HEAPS;
-	/* the interpreter returns where no call is */
-	if (!find_target(ra, &target))
-		return is_java || is_called(ra) ? CALLED_PERHAPS : CALLED_ELSEWHERE;
-	if (target - s->java_block <= s->pc - s->java_block)
-		return CALLED_THERE;
-	if (!is_java)
-		return CALLED_PERHAPS;
-	hotspot_find_block(hook, target);
-	if (s->low >= HOTSPOT_HEAPS || is_other_method(vm, s->found_block, s->java_block))
-		return CALLED_ELSEWHERE;
-	return s->found_block == s->java_block ? CALLED_THERE : CALLED_PERHAPS;
-}
-
-/* The same of the frame that s->rule says. */
+/* What calls say of the frame that s->rule says. */
 static __always_inline int ask_rule(struct scratch *s, __u32 hook)
 {
 	return find_return(s, hook) ? hotspot_ask_call(hook, s->word) : CALLED_ELSEWHERE;
@@ -179,8 +69,65 @@ static __always_inline __u32 seek_frame(struct scratch *s, __u32 hook, __u32 cal
 	return called;
 }
 
-/* A frame that called what is no Java: is it as large as it says? What it saved below says
- * the code that it goes on at. */
+#define RELOADS_MAX  16
+#define RELOAD_BYTES 136 /* of code from where a frame goes on, in the chunk */
+#define DROPS	     (1 << 16)
+
+/* verifier: functions, so that what is found is one number to who calls */
+
+/* How long the instruction there is that loads again what was saved; or DROPS, and how
+ * much is dropped; 0: it does neither. */
+__attribute__((no_sanitize("alignment"))) __noinline int
+hotspot_look_at_reload(__u32 hook, __u32 at)
+{
+	struct scratch *s = scratch(hook);
+	__u64 code;
+
+	if (!s)
+		return 0;
+	code = *(const __u64 *)(s->chunk + 8 + (at & 127));
+	return dropped_bytes(code) ? DROPS | dropped_bytes(code) : reload_bytes(code);
+}
+
+__noinline int hotspot_look_at_pops(__u32 hook)
+{
+	struct scratch *s = scratch(hook);
+	const __u64 *code;
+
+	if (!s)
+		return 0;
+	code = (const __u64 *)s->chunk;
+	return popped_bytes(code[1], code[0]);
+}
+
+/*
+ * What a frame that called has below the bytes that HotSpot says. Arguments are popped
+ * again; barriers of collectors save registers, and where they are loaded again they jump
+ * back.
+ */
+static __always_inline __u32 more_bytes(struct scratch *s, __u32 hook)
+{
+	__u32 at = 0, bytes;
+
+	s->chunk_bytes = 0;
+	if (!read_user(s->chunk, 8 + RELOAD_BYTES, s->pc - 8))
+		return 0;
+	bytes = hotspot_look_at_pops(hook);
+	if (bytes)
+		return bytes;
+	for (int i = 0; i < RELOADS_MAX && at < RELOAD_BYTES - 8; i++) {
+		bytes = hotspot_look_at_reload(hook, at);
+		if (!bytes)
+			return 0;
+		if (bytes & DROPS)
+			return bytes & (DROPS - 1);
+		at += bytes;
+	}
+	return 0;
+}
+
+/* A frame that called what is no Java: is it as large as it says? What it saved below,
+ * the code says that it goes on at. */
 static __always_inline __u32 check_size(struct scratch *s, __u32 hook)
 {
 	__u32 bytes = s->java_bytes, more, called, with_more;
@@ -216,7 +163,7 @@ __noinline int hotspot_is_stub_called(__u32 hook, __u64 ra)
 	return s && stub_called(s, ra) != 0;
 }
 
-/* The same for a rule of a leaf in a stub. The link register, too, may say where its frame
+/* The same for a rule of a leaf in a stub. The link register, too, may say where that
  * returns to. */
 static __always_inline __u64 try_stub_rule(struct scratch *s, __u32 hook,
 					   struct unwind_rule rule)
@@ -236,8 +183,8 @@ static __always_inline __u64 try_stub_rule(struct scratch *s, __u32 hook,
 	return target;
 }
 
-/* A leaf in a stub that has pushed some words, or has a frame and uses its frame pointer for
- * something else: a call says where its return address is. 0: none does. */
+/* A leaf in a stub that has pushed some words, or uses its frame pointer for something
+ * else: a call says where its return address is. 0: none does. */
 __noinline int hotspot_seek_return(__u32 hook)
 {
 	struct scratch *s = scratch(hook);
@@ -285,8 +232,8 @@ static __always_inline bool try_stub(struct scratch *s, __u32 hook)
 	return ask_rule(s, hook) == CALLED_PERHAPS;
 }
 
-/* A stub that called, which has a frame pointer. What looks after code that is entered has
- * a word between its record and its return address. */
+/* A stub that called, which has a frame pointer. What looks after code that is entered
+ * has a word between its record and its return address. */
 static __always_inline bool try_calling_stub(struct scratch *s, __u32 hook)
 {
 	if (s->fp - s->sp >= SAME_STACK_BYTES)
@@ -386,8 +333,8 @@ static __always_inline bool try_interpreted(struct scratch *s, __u32 hook)
 	return true;
 }
 
-/* 0: there is no telling, or its code is not HotSpot's; 1: found; HOTSPOT_ASK: it is to be
- * checked. */
+/* 0: there is no telling, or its code is not HotSpot's; 1: found; HOTSPOT_ASK: it is to
+ * be checked. */
 static __always_inline int try_frame(struct scratch *s, __u32 hook,
 				     const struct hotspot *vm)
 {
@@ -417,7 +364,7 @@ static __always_inline int try_frame(struct scratch *s, __u32 hook,
 		return s->is_leaf ? try_stub(s, hook) : try_calling_stub(s, hook);
 	if (s->is_leaf)
 		return try_leaf(s, vm) ? HOTSPOT_ASK : 0;
-	/* who called Java has a frame of that size; who called what is none may have more */
+	/* who called Java has that much; who called what is none may have more */
 	s->rule = whole_frame(s->java_bytes);
 	s->cfa = s->sp + s->java_bytes;
 	if (s->sp != s->java_end)

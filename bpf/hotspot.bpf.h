@@ -15,8 +15,8 @@ int hotspot_try_code(__u32 hook);
 /* Is what s->rule leads to a caller? Else s->rule is another then, or leads to none. */
 int hotspot_check_frame(__u32 hook);
 
-/* verifier: two functions that look_up_frame() calls, for they call others, too, and eight
- * may call each other */
+/* verifier: two functions that look_up_frame() calls, for they call others, too, and
+ * eight may call each other */
 static __always_inline bool hotspot_look_up(__u32 hook)
 {
 	int found = hotspot_try_code(hook);

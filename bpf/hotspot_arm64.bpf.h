@@ -117,21 +117,25 @@ static __always_inline struct unwind_rule pushed_frame(__u32 bytes)
 	return frame_in_lr(bytes);
 }
 
-/* ldp …, …, [sp], #N: N; 0: it is none. */
-static __always_inline __u32 popped_bytes(__u32 insn)
+/* A way back, or ldp …, …, [sp], #N: how much; 0: neither follows. */
+static __always_inline __u32 popped_bytes(__u64 code, __u64 before)
 {
+	__u32 insn = code;
+
+	if (has_way_back(insn, before >> 32))
+		return FRAME_BYTES;
 	return (insn & 0xffe003e0) == 0xa8c003e0 ? 8 * (insn >> 15 & 0x3f) : 0;
 }
 
-/* What a frame that called has below the bytes that HotSpot says: a way back, or
- * arguments. */
-static __always_inline __u32 more_bytes(struct scratch *s, __u32 hook)
+/* What barriers save is not looked at here. */
+static __always_inline __u32 reload_bytes(__u64 code)
 {
-	__u32 insns[2];
+	return 0;
+}
 
-	if (!read_user(insns, sizeof(insns), s->pc - 4))
-		return 0;
-	return has_way_back(insns[1], insns[0]) ? FRAME_BYTES : popped_bytes(insns[1]);
+static __always_inline __u32 dropped_bytes(__u64 code)
+{
+	return 0;
 }
 
 /* adrp x8, …, and what is added to it; false: these are none. */

@@ -183,8 +183,8 @@ static __always_inline __u32 dropped_bytes(__u64 code)
 		       : 0;
 }
 
-/* pop of what was pushed before the call, up to four words */
-static __always_inline __u32 popped_bytes(__u64 code)
+/* pop of what was pushed before the call, up to four words: how much; 0: none follows. */
+static __always_inline __u32 popped_bytes(__u64 code, __u64 before)
 {
 	__u32 bytes = 0;
 
@@ -197,59 +197,6 @@ static __always_inline __u32 popped_bytes(__u64 code)
 		code >>= 8;
 	}
 	return bytes;
-}
-
-#define RELOADS_MAX  16
-#define RELOAD_BYTES 136 /* of code that is looked at, in the chunk */
-#define DROPS	     (1 << 16)
-
-/* verifier: functions, so that what is found is one number to who calls */
-
-/* How long the instruction there is that loads again what was saved; or DROPS, and how much
- * is dropped; 0: it does neither. */
-__attribute__((no_sanitize("alignment"))) __noinline int
-hotspot_look_at_reload(__u32 hook, __u32 at)
-{
-	struct scratch *s = scratch(hook);
-	__u64 code;
-
-	if (!s)
-		return 0;
-	code = *(const __u64 *)(s->chunk + (at & 127));
-	return dropped_bytes(code) ? DROPS | dropped_bytes(code) : reload_bytes(code);
-}
-
-__noinline int hotspot_look_at_pops(__u32 hook)
-{
-	struct scratch *s = scratch(hook);
-
-	return s ? popped_bytes(*(const __u64 *)s->chunk) : 0;
-}
-
-/*
- * What a frame that called has below the bytes that HotSpot says. Arguments are popped
- * again; barriers of collectors save registers, and where they are loaded again they jump
- * back.
- */
-static __always_inline __u32 more_bytes(struct scratch *s, __u32 hook)
-{
-	__u32 at = 0, bytes;
-
-	s->chunk_bytes = 0;
-	if (!read_user(s->chunk, RELOAD_BYTES, s->pc))
-		return 0;
-	bytes = hotspot_look_at_pops(hook);
-	if (bytes)
-		return bytes;
-	for (int i = 0; i < RELOADS_MAX && at < RELOAD_BYTES - 8; i++) {
-		bytes = hotspot_look_at_reload(hook, at);
-		if (!bytes)
-			return 0;
-		if (bytes & DROPS)
-			return bytes & (DROPS - 1);
-		at += bytes;
-	}
-	return 0;
 }
 
 /* Where the call leads that ends at that address, if it says so: call, or movabs $…,%r10;

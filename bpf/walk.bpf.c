@@ -350,9 +350,9 @@ static __always_inline __u32 why_at_zero(struct scratch *s, __u32 hook)
 		       : END_FP_ZERO;
 }
 
-/* Is the frame at hand on the thread's own stack, though a word of no address, or one that
- * nobody called from, said that its stack was made by hand? Tracers put such words in the
- * place of return addresses. */
+/* Is the frame at hand on the thread's own stack, though a word of no address, or one
+ * that nobody called from, said that its stack was made by hand? Tracers put such words
+ * in the place of return addresses. */
 static __always_inline bool is_on_own_stack(struct scratch *s, __u32 hook)
 {
 	if (s->step_kind == STEP_KIND_BOTTOM)

@@ -221,16 +221,16 @@ struct scratch {
 	__u32 is_unproven; /* a frame pointer that nothing proves led here, or below */
 	__u32 call;	   /* enum call: is there one before pc? */
 	struct unwind_rule rule;
-	__u64 lr;	  /* arm64, while is_leaf */
-	__u64 method;	  /* that the frame at hand interprets; 0: it does not */
-	__u32 hops_left;  /* of all walks: who makes up a JVM shall not hold up a CPU */
+	__u64 lr;	   /* arm64, while is_leaf */
+	__u64 method;	   /* that the frame at hand interprets; 0: it does not */
+	__u32 hops_left;   /* of all walks: who makes up a JVM shall not hold up a CPU */
 	__u64 found_block; /* of HotSpot's code */
 	__u64 java_block;  /* that the frame at hand is in, or the last that was in one */
 	__u32 java_bytes;  /* of that frame; 0: not the same everywhere */
-	__u64 java_end;	  /* where the last such frame ends whose size is known */
-	__u64 word;	  /* of walk_read() */
-	__u64 step_bytes; /* how far the last step went */
-	__u64 begun_sp;	  /* where the stack at hand was when its walk began */
+	__u64 java_end;	   /* where the last such frame ends whose size is known */
+	__u64 word;	   /* of walk_read() */
+	__u64 step_bytes;  /* how far the last step went */
+	__u64 begun_sp;	   /* where the stack at hand was when its walk began */
 
 	/* Brent's cycle test, over frames' ends or chain nodes */
 	__u64 tortoise;

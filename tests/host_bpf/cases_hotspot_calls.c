@@ -128,7 +128,7 @@ static void test_call_of_c(void **state)
 	CHECK_CALL_OF_C(MOVE RELOAD RELOAD_4 DROP NEAR, 32, true);
 	CHECK_CALL_OF_C(MOVE_TO VECTOR VECTOR_5 RELOAD DROP_4 BACK, 256, true);
 	CHECK_CALL_OF_C(DROP_4 NEAR, 256, true);
-	/* what drops a frame goes on otherwise, and what else runs in between is no reload */
+	/* the frame's own end, and what else runs in between */
 	CHECK_CALL_OF_C(RELOAD DROP "\x5d\xc3", 32, false);
 	CHECK_CALL_OF_C(RELOAD NOTHING DROP BACK, 32, false);
 	CHECK_CALL_OF_C(NOTHING, 32, false);

@@ -15,15 +15,20 @@ HOST_FLAGS := -std=gnu11 -O1 -g -Wall -Wextra -Wno-unused-parameter -Wno-sign-co
 
 # as both machines have it: java.c says which is acted
 HOTSPOT_AS = -Dhotspot_try_code=$(1)_try_code -Dhotspot_check_frame=$(1)_check_frame
-$(HOST_DIR)/bpf/hotspot.bpf.o: HOST_FLAGS += $(call HOTSPOT_AS,x86)
-$(HOST_DIR)/bpf/hotspot_arm64.bpf.o: HOST_FLAGS += $(call HOTSPOT_AS,arm64) \
-	-D__TARGET_ARCH_arm64
-HOST_OBJ   += $(HOST_DIR)/bpf/hotspot_arm64.bpf.o
+HOST_ARM64 := $(addprefix $(HOST_DIR)/arm64/,hotspot.o hotspot_code.o)
+HOST_OBJ   += $(HOST_DIR)/arm64/hotspots.o
 
-$(HOST_DIR)/bpf/hotspot_arm64.bpf.o: bpf/hotspot.bpf.c
+$(HOST_DIR)/bpf/hotspot.bpf.o: HOST_FLAGS += $(call HOTSPOT_AS,x86)
+$(HOST_ARM64): HOST_FLAGS += $(call HOTSPOT_AS,arm64) -D__TARGET_ARCH_arm64
+
+$(HOST_DIR)/arm64/%.o: bpf/%.bpf.c
 	$(call say,TEST)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(HOST_FLAGS) -MMD -MP -c $< -o $@
+
+$(HOST_DIR)/arm64/hotspots.o: $(HOST_ARM64)
+	$(call say,LINK)
+	$(Q)$(LD) -r -o $@ $^
 	$(Q)objcopy -G arm64_try_code -G arm64_check_frame $@
 
 $(HOST_DIR)/%.o: %.c
@@ -35,7 +40,7 @@ $(HOST_DIR)/host_bpf: $(HOST_OBJ) $(B)/libweft.a
 	$(call say,LINK)
 	$(Q)$(CC) $(HOST_SAN) -o $@ $^ -lcmocka $(LIBS)
 
--include $(HOST_OBJ:.o=.d)
+-include $(HOST_OBJ:.o=.d) $(HOST_ARM64:.o=.d)
 
 .PHONY: build-host_bpf check-host_bpf
 build-host_bpf: $(HOST_DIR)/host_bpf
