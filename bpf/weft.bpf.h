@@ -14,7 +14,7 @@
  *	hotspot  frames of Java's code                    code     (inline) what code says
  *	leaf     one that no rule tells of                rule_cache  (inline) cached
  *	table    rules of frames
- *	roots    where async roots lie
+ *	roots    where async roots lie                   hotspot_code  its code cache
  *	chunk    memory that was read ahead
  *
  * All state of a sample lives in one per-CPU scratch value, not in registers:
