@@ -196,7 +196,7 @@ __noinline int hotspot_seek_return(__u32 hook)
 			return 0;
 		if (!hotspot_is_stub_called(hook, s->word & knobs.addr_mask))
 			continue;
-		s->rule = pushed_frame(8 * i);
+		s->rule = pushed_frame(8 * i + 8);
 		s->cfa = s->sp + s->rule.cfa_offset;
 		return 1;
 	}

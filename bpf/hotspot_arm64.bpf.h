@@ -111,12 +111,6 @@ static __always_inline struct unwind_rule leaf_frame(const __u64 *words, __u32 b
 	return whole_frame(bytes + (has_way_back(at[0], at[-1]) ? FRAME_BYTES : 0));
 }
 
-/* Nothing is there but so many bytes. */
-static __always_inline struct unwind_rule pushed_frame(__u32 bytes)
-{
-	return frame_in_lr(bytes);
-}
-
 /* A way back, or ldp …, …, [sp], #N: how much; 0: neither follows. */
 static __always_inline __u32 popped_bytes(__u64 code, __u64 before)
 {

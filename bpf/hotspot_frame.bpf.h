@@ -47,6 +47,14 @@ static __always_inline struct unwind_rule frame_by_fp(void)
 				     .ra_words = -1 };
 }
 
+/* A return address is the last of so many bytes, and the frame pointer is as it was. */
+static __always_inline struct unwind_rule pushed_frame(__u32 bytes)
+{
+	return (struct unwind_rule){ .cfa = UNWIND_CFA_SP,
+				     .cfa_offset = bytes,
+				     .ra_words = -1 };
+}
+
 /* It ends so far behind its record, which fp leads to. */
 static __always_inline struct unwind_rule frame_by_record(__u64 bytes)
 {

@@ -12,24 +12,10 @@
 #define PUSH_RBP   0x55
 #define REG_LOCALS 14
 
-/* rbp was not saved. */
-static __always_inline struct unwind_rule frame_without_fp(__u32 bytes)
-{
-	return (struct unwind_rule){ .cfa = UNWIND_CFA_SP,
-				     .cfa_offset = bytes,
-				     .ra_words = -1 };
-}
-
 /* Nothing is there but a return address. */
 static __always_inline struct unwind_rule no_frame(void)
 {
-	return frame_without_fp(8);
-}
-
-/* Nothing is there but it, and so many bytes below. */
-static __always_inline struct unwind_rule pushed_frame(__u32 bytes)
-{
-	return frame_without_fp(bytes + 8);
+	return pushed_frame(8);
 }
 
 /* Are these the n bytes from byte `at` of the code on? */
@@ -78,7 +64,7 @@ static __always_inline struct unwind_rule beginning_frame(const __u64 *words, __
 	bool adds_to_fp = STARTS(code, 3, 0xc58348) || STARTS(code, 3, 0xc58148);
 
 	if (STARTS(code, 4, 0x246c8948) || STARTS(code, 4, 0x24ac8948))
-		return frame_without_fp(bytes);
+		return pushed_frame(bytes);
 	return sets_fp(code) || adds_to_fp || is_asking(words) ? whole_frame(bytes)
 							       : no_frame();
 }
