@@ -28,6 +28,10 @@ static void reads_each_jdk(void **state)
 		assert_int_equal(vm.frame_complete.bytes, version < 25 ? 4 : 2);
 		assert_int_equal(vm.code.at, vm.blob_at + 36);
 		assert_int_equal(vm.code.bytes, version >= 9 && version < 23 ? 8 : 4);
+		assert_int_equal(vm.name.at, vm.blob_at + 8);
+		assert_int_equal(vm.name.bytes, 8);
+		assert_int_equal(vm.method.at, vm.blob_at + 64);
+		assert_int_equal(vm.method.bytes, 8);
 	}
 }
 
@@ -61,7 +65,7 @@ static void refuses_what_it_does_not_know(void **state)
 	}
 	for (unsigned int i = 9; i < 13; i++) {
 		put_jdk(17);
-		put(ENTRIES + 48ULL * i + 32, 300, 8);
+		put(ENTRIES + 48ULL * i + 32, 600, 8);
 		assert_int_equal(hotspot_read(&memory, VARIABLE, &vm), -ENOTSUP);
 	}
 	put_jdk(17);
