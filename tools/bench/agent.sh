@@ -24,24 +24,27 @@ agent_run() {
 	[ "$(figure "$work/$name.meter" all_runs)" -gt 0 ]
 }
 
-# NAME COMMAND…: shorter, and longer; percent of all CPUs' time in between
+# NAME COMMAND…: shorter, and longer; percent of all CPUs' time in between. Once before, so
+# that both find what is kept on disk, and files in memory. "-": the longer run took less;
+# of who reads symbols at length one run differs from the next by more than that.
 agent_share() {
 	local name=$1 part
 	shift
-	agent_run "$name.shorter" "$agent_settle_ms" "$@" &&
+	agent_run "$name.before" "$agent_settle_ms" "$@" &&
+		agent_run "$name.shorter" "$agent_settle_ms" "$@" &&
 		agent_run "$name" $((agent_settle_ms + agent_ms)) "$@" || return
 	for part in "$name.shorter" "$name"; do
 		calc "$(figure "$work/$part.meter" cpu_ns) + \
 			$(figure "$work/$part.meter" all_run_ns)"
 		echo
 	done | xargs | awk -v of="$((agent_ms * $(nproc)))" \
-		'{ printf "%.4f\n", 100 * ($2 - $1) / (of * 1e6) }'
+		'{ if ($2 < $1) print "-"; else printf "%.4f\n", 100 * ($2 - $1) / (of * 1e6) }'
 }
 
 # HZ
 agent_by_weft() {
 	rm -rf "$work/kept" "$work/spool"
-	agent_share agent "$weft" agent -q -F "$1" --event cpu-clock --cpu-budget '100%' \
+	agent_share agent "$weft" agent -q -F "$1" --cpu-budget '100%' \
 		--keep "$work/kept" --keep-format pprof --spool "$work/spool" \
 		--unwind-cache "$work/cache"
 }
@@ -86,9 +89,9 @@ agent_starts() {
 	local name='agent: CPU of a start and a stop' ours peer
 
 	for _ in $(seq "$rounds"); do
-		agent_settle_ms=1000 agent_ms=2000 agent_by_weft 19 >/dev/null || return
+		agent_settle_ms=1000 agent_ms=1000 agent_by_weft 19 >/dev/null || return
 		ours=$(figure "$work/agent.shorter.meter" cpu_ns) peer=-
-		! agent_settle_ms=1000 agent_ms=2000 agent_by_bpftrace 19 >/dev/null ||
+		! agent_settle_ms=1000 agent_ms=1000 agent_by_bpftrace 19 >/dev/null ||
 			peer=$(figure "$work/bpftrace.shorter.meter" cpu_ns)
 		round "$name" "$ours" "$peer"
 	done
