@@ -19,6 +19,12 @@
 
 #define NO_FRAME 1 /* misaligned, so nothing leads on */
 
+static __always_inline void take_rule(struct scratch *s, struct unwind_rule rule)
+{
+	s->rule = rule;
+	s->cfa = (rule.cfa == UNWIND_CFA_FP ? s->fp : s->sp) + (__s64)rule.cfa_offset;
+}
+
 /* Where the frame at hand returns to by s->rule, into s->word; false: not readable. */
 static __always_inline bool find_return(struct scratch *s, __u32 hook)
 {
@@ -41,8 +47,7 @@ static __always_inline int ask_rule(struct scratch *s, __u32 hook)
 /* Of a frame that is so large. */
 static __always_inline int ask_frame(struct scratch *s, __u32 hook, __u64 bytes)
 {
-	s->rule = whole_frame(bytes);
-	s->cfa = s->sp + bytes;
+	take_rule(s, whole_frame(bytes));
 	return ask_rule(s, hook);
 }
 
@@ -64,8 +69,7 @@ static __always_inline __u32 seek_frame(struct scratch *s, __u32 hook, __u32 cal
 		if (found == CALLED_THERE || (!i && found > called))
 			return found;
 	}
-	s->rule = whole_frame(bytes);
-	s->cfa = s->sp + bytes;
+	take_rule(s, whole_frame(bytes));
 	return called;
 }
 
@@ -139,8 +143,7 @@ static __always_inline __u32 check_size(struct scratch *s, __u32 hook)
 	with_more = more ? ask_frame(s, hook, bytes + more) : CALLED_ELSEWHERE;
 	if (with_more != CALLED_ELSEWHERE)
 		return with_more;
-	s->rule = whole_frame(bytes);
-	s->cfa = s->sp + bytes;
+	take_rule(s, whole_frame(bytes));
 	return called;
 }
 
@@ -171,8 +174,7 @@ static __always_inline __u64 try_stub_rule(struct scratch *s, __u32 hook,
 	bool by_fp = rule.cfa == UNWIND_CFA_FP;
 	__u64 target;
 
-	s->rule = rule;
-	s->cfa = (by_fp ? s->fp : s->sp) + rule.cfa_offset;
+	take_rule(s, rule);
 	if ((by_fp && s->fp - s->sp >= CODE_STUB_BYTES) || !find_return(s, hook))
 		return 0;
 	if (!FP_GIVES_SP && by_fp && s->word == s->lr)
@@ -196,8 +198,7 @@ __noinline int hotspot_seek_return(__u32 hook)
 			return 0;
 		if (!hotspot_is_stub_called(hook, s->word & knobs.addr_mask))
 			continue;
-		s->rule = pushed_frame(8 * i + 8);
-		s->cfa = s->sp + s->rule.cfa_offset;
+		take_rule(s, pushed_frame(8 * i + 8));
 		return 1;
 	}
 	return 0;
@@ -220,14 +221,12 @@ static __always_inline bool try_stub(struct scratch *s, __u32 hook)
 	if (bare > by_fp)
 		return true;
 	if (by_fp) {
-		s->rule = frame_by_fp();
-		s->cfa = s->fp + FRAME_BYTES;
+		take_rule(s, frame_by_fp());
 		return true;
 	}
 	if (hotspot_seek_return(hook))
 		return true;
-	s->rule = no_frame();
-	s->cfa = s->sp + s->rule.cfa_offset;
+	take_rule(s, no_frame());
 	s->rule.reg = UNWIND_GUESSED;
 	return ask_rule(s, hook) == CALLED_PERHAPS;
 }
@@ -265,9 +264,8 @@ static __always_inline bool try_leaf(struct scratch *s, const struct hotspot *vm
 		begin += s->java_block + vm->blob_at;
 	if (!read_user(code, sizeof(code), s->pc - 8 * LEAF_BEFORE))
 		return false;
-	s->rule = leaf_frame(code, s->java_bytes,
-			     complete < 0 || (__s64)(s->pc - begin) >= complete);
-	s->cfa = s->sp + s->rule.cfa_offset;
+	take_rule(s, leaf_frame(code, s->java_bytes,
+				complete < 0 || (__s64)(s->pc - begin) >= complete));
 	return true;
 }
 
@@ -348,8 +346,7 @@ static __always_inline int try_frame(struct scratch *s, __u32 hook,
 		return found;
 	}
 	if (!s->is_leaf && s->pc == vm->call_stub_return) {
-		s->rule = frame_by_fp();
-		s->cfa = s->fp + FRAME_BYTES;
+		take_rule(s, frame_by_fp());
 		return 1;
 	}
 	if (!hotspot_find_block(hook, at))
@@ -365,8 +362,7 @@ static __always_inline int try_frame(struct scratch *s, __u32 hook,
 	if (s->is_leaf)
 		return try_leaf(s, vm) ? HOTSPOT_ASK : 0;
 	/* who called Java has that much; who called what is none may have more */
-	s->rule = whole_frame(s->java_bytes);
-	s->cfa = s->sp + s->java_bytes;
+	take_rule(s, whole_frame(s->java_bytes));
 	if (s->sp != s->java_end)
 		return HOTSPOT_ASK;
 	s->java_end = s->cfa;
