@@ -208,6 +208,53 @@ __noinline int table_look_back(__u32 hook, __u32 n, __u64 begin, __u64 block)
 	return offset && block + offset > begin ? row : ROW_NONE;
 }
 
+#define PAGE_WORDS (UNWIND_PAGE_BYTES / 8)
+
+/* Is the n-th word of the code from `begin` on what was copied to these pages? */
+static __always_inline bool is_as_copied(__u32 pages, __u64 begin, __u32 n)
+{
+	const union unwind_page *page = unwind_page(pages + n / PAGE_WORDS);
+	__u64 now;
+
+	return page && read_user(&now, sizeof(now), begin + 8ULL * n) &&
+	       now == page->words[n & (PAGE_WORDS - 1)];
+}
+
+/* Of a copy of generated code, of which a rule was found: is the code still what was
+ * copied, around that address, and where the stack came to be as the rule says? If not,
+ * nobody can tell where that is by now. And, of a caller, was it called from there? */
+__noinline int table_ask_copy(__u32 hook, __u64 addr)
+{
+	struct scratch *s = scratch(hook);
+	const union unwind_page *page;
+	struct code_around code;
+	__u32 row, first, pages, here;
+	__u64 begin;
+
+	if (!s)
+		return 0;
+	page = unwind_page(s->mapping.table);
+	if (!page || !page->head.code_page)
+		return 0;
+	begin = page->head.text & -(__u64)UNWIND_PAGE_BYTES;
+	pages = s->mapping.table + page->head.code_page;
+	row = s->first_row + s->low - 1;
+	page = unwind_page(s->mapping.table + page->head.firsts_page +
+			   row / UNWIND_ROWS_A_PAGE);
+	if (!page)
+		return 0;
+	first = page->firsts[row & (UNWIND_ROWS_A_PAGE - 1)];
+	here = (addr - begin) / 8;
+	first = first ? (first - 1) / 8 : 0; /* of the instruction before it */
+	if (!is_as_copied(pages, begin, here) || !is_as_copied(pages, begin, here + 1) ||
+	    !is_as_copied(pages, begin, first) ||
+	    !is_as_copied(pages, begin, first ? first - 1 : 0)) {
+		s->rule.cfa = UNWIND_CFA_TORN;
+		return 1;
+	}
+	return s->is_leaf || (read_around(&code, s->pc) && call_ends(code.before));
+}
+
 /* The rule for an address of s->mapping into s->rule; 0: no row covers it. */
 __noinline int table_find_rule(__u32 hook, __u64 addr)
 {
@@ -249,6 +296,8 @@ __noinline int table_find_rule(__u32 hook, __u64 addr)
 	s->rule = page->rules[n & (UNWIND_RULES_A_PAGE - 1)];
 	if (s->rule.cfa == UNWIND_CFA_NONE)
 		return 0;
+	if (s->mapping.flags & UNWIND_COPIED)
+		return table_ask_copy(hook, addr);
 	if (s->is_leaf)
 		s->call = CALL_NOT_ASKED;
 	else

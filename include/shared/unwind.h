@@ -8,10 +8,10 @@
  * itself; a row says from which byte of its block on which rule holds. Rules
  * are few and shared by all rows of a file.
  *
- * A table is a sequence of pages of UNWIND_PAGE_BYTES: the head page, the
- * rules, the blocks, the rows. No rule, block entry or run of rows lies across
- * two pages, so each is found with one look-up; whatever a page holds, the
- * masks below bound what a tick reads of it.
+ * A table is a sequence of pages of UNWIND_PAGE_BYTES: the head page, the rules, the
+ * blocks, the rows; of a copy of generated code two more parts. No rule, block entry or
+ * run of rows lies across two pages, so each is found with one look-up; whatever a page
+ * holds, the masks below bound what a tick reads of it.
  */
 #ifndef WEFT_SHARED_UNWIND_H
 #define WEFT_SHARED_UNWIND_H
@@ -150,17 +150,23 @@ enum unwind_flags {
 	/* Whoever returns into this file's code was called from there: a linker made it,
 	 * and its runtime lets nobody seem to have called. */
 	UNWIND_CALLS = 1 << 2,
+	/* A mapping's: of generated code, and the table is of a copy of it. So a rule
+	 * holds while the code there is what was copied; and who returns there was
+	 * called from there, or the rule is not his. */
+	UNWIND_COPIED = 1 << 3,
 };
 
 /* Of the head page; page numbers count from it. */
 struct unwind_head {
 	unsigned long long text; /* address as linked of the first block */
-	unsigned int reserved;
+	unsigned int code_page;	 /* COPIED: of the code itself, from text's page on; */
 	unsigned int n_pages;
 	unsigned int n_blocks;
 	unsigned int flags;
 	unsigned int rules_page, blocks_page, rows_page;
 	unsigned int n_rules;
+	/* and for each row where the stack was first as it says, in bytes from there */
+	unsigned int firsts_page;
 };
 
 /*
@@ -222,6 +228,8 @@ union unwind_page {
 	struct unwind_block blocks[UNWIND_BLOCKS_A_PAGE];
 	struct unwind_row rows[UNWIND_ROWS_A_PAGE];
 	unsigned char bytes[UNWIND_PAGE_BYTES];
+	unsigned int firsts[UNWIND_ROWS_A_PAGE];
+	unsigned long long words[UNWIND_PAGE_BYTES / 8];
 };
 
 _Static_assert(sizeof(struct unwind_rule) == 16, "rules fill a page");

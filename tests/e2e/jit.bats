@@ -84,3 +84,53 @@ count_names() {
 	grep -q '2 jitdumps were ignored' err
 	run ! grep jit_even out
 }
+
+# FILE: samples; whole ones, from run_even() and from run_odd(), of the code that spins; with
+# a caller that never called
+count_callers() {
+	awk '{ n = $NF; all += n }
+		/;main;run_even;\[jit\][^;]*;back;\[jit\][^;]* [0-9]+$/ { even += n }
+		/;main;run_odd;\[jit\][^;]*;back;\[jit\][^;]* [0-9]+$/ { odd += n }
+		/decoy/ || /;main;(back|\[jit\])/ || /run_(even|odd);back/ ||
+			/main;run_(even|odd);\[jit\][^;]*;\[jit\]/ || (/back/ && !/run_/ &&
+			!/\[cut\];back;/ && !/\[cut\];\[jit\][^;]*;back;/) { wrong += n }
+		END { print all + 0, even + 0, odd + 0, wrong + 0 }' "$1"
+}
+
+start_compiled() {
+	start "$E2E_BIN/compiled" "$@"
+	wait_for grep -qs ready "ready.$((${#pids[@]} - 1))"
+}
+
+@test "compiled: generated code without frame pointers is walked by a copy of it" {
+	needs_jit
+	start_compiled
+	record_while "$last_pid" 2000 -p "$last_pid" -F 999 -o out --stats-json stats
+	read -r all even odd wrong <<<"$(count_callers out)"
+	echo "$all samples, whole $even and $odd, $wrong wrong"
+	[ "$even" -ge 100 ]
+	[ "$odd" -ge 100 ]
+	[ "$wrong" = 0 ]
+	jq -e '.samples.unproven == 0' stats
+}
+
+@test "compiled: not by a copy that is of other code by now" {
+	needs_jit
+	start_compiled changes
+	record_while "$last_pid" 2000 -p "$last_pid" -F 999 -o out
+	read -r all even odd wrong <<<"$(count_callers out)"
+	echo "$all samples, whole $even and $odd, $wrong wrong"
+	[ "$all" -ge 200 ]
+	[ $((even + odd)) -gt 0 ]
+	[ "$wrong" = 0 ]
+}
+
+@test "compiled: of a command, from its first second on" {
+	needs_jit
+	weft_in_time record -q -F 999 -d 2s -o out -- timeout 5 "$E2E_BIN/compiled"
+	read -r all even odd wrong <<<"$(count_callers out)"
+	echo "$all samples, whole $even and $odd, $wrong wrong"
+	[ "$even" -ge 100 ]
+	[ "$odd" -ge 100 ]
+	[ "$wrong" = 0 ]
+}

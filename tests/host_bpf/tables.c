@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tables.h"
 
+#include "memory.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -162,5 +164,46 @@ uint32_t table_end(void)
 	}
 	head.n_pages = made.n_pages - table;
 	tables_page(table)->head = head;
+	return table;
+}
+
+/* Where the block's rows begin, as bytes from the page that the code begins in. */
+static void put_firsts(uint32_t page, const struct unwind_head *head, uint32_t table,
+		       uint32_t number)
+{
+	uint32_t skipped = head->text % UNWIND_PAGE_BYTES + number * UNWIND_BLOCK_BYTES;
+	const struct unwind_block *block =
+		&tables_page(table + head->blocks_page + number / UNWIND_BLOCKS_A_PAGE)
+			 ->blocks[number % UNWIND_BLOCKS_A_PAGE];
+
+	for (uint32_t i = block->first; i < block->first + block->count; i++)
+		tables_page(page + i / UNWIND_ROWS_A_PAGE)
+			->firsts[i % UNWIND_ROWS_A_PAGE] =
+			skipped +
+			tables_page(table + head->rows_page + i / UNWIND_ROWS_A_PAGE)
+				->rows[i % UNWIND_ROWS_A_PAGE]
+				.offset;
+}
+
+uint32_t table_end_copy(void)
+{
+	uint32_t table = table_end(), n_pages;
+	struct unwind_head *head = &tables_page(table)->head;
+	uint64_t begin = head->text & -(uint64_t)UNWIND_PAGE_BYTES;
+	uint64_t bytes = head->text + head->n_blocks * UNWIND_BLOCK_BYTES - begin;
+
+	head->firsts_page = head->n_pages;
+	head->code_page = 2 * head->n_pages - head->rows_page;
+	for (uint32_t i = 0; i < head->n_blocks; i++)
+		put_firsts(table + head->firsts_page, head, table, i);
+	n_pages = (uint32_t)((bytes + UNWIND_PAGE_BYTES - 1) / UNWIND_PAGE_BYTES);
+	for (uint64_t at = 0; at < (uint64_t)n_pages * UNWIND_PAGE_BYTES; at += 8) {
+		uint64_t word;
+
+		memory_get(begin + at, &word);
+		tables_page(table + head->code_page + (uint32_t)(at / UNWIND_PAGE_BYTES))
+			->words[at % UNWIND_PAGE_BYTES / 8] = word;
+	}
+	head->n_pages = head->code_page + n_pages;
 	return table;
 }

@@ -32,6 +32,10 @@ void table_begin(void);
 void table_row(uint64_t addr, struct unwind_rule rule);
 uint32_t table_end(void); /* its head page */
 
+/* The same of a copy of the code that lies in memory there; a row's stack is first so
+ * where it begins. */
+uint32_t table_end_copy(void);
+
 /* The next mapping of the table, by address. Walks go by tables from now on. */
 void mapping_table_add(uint64_t start, uint64_t end, uint64_t bias, uint32_t table,
 		       uint32_t flags);

@@ -77,7 +77,7 @@ static inline UNUSED void look_up_fd(const char *folder, int fd, struct looked_u
 	assert_int_equal(worker_new(&worker), 0);
 	assert_int_equal(cache_new(&cache, folder), 0);
 	assert_int_equal(table_loader_new(&loader, worker, NULL, cache, &sink), 0);
-	assert_int_equal(table_loader_begin(loader, fd, 7), 0);
+	assert_int_equal(table_loader_begin(loader, fd, 7, true), 0);
 	assert_int_equal(worker_collect(worker, 20000, looked_scan, NULL), 0);
 	assert_true(ret->done);
 	table_loader_count(loader, &ret->counts);

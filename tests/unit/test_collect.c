@@ -80,10 +80,10 @@ static void parts_end(struct parts *parts)
 
 static void begin_both(struct parts *parts)
 {
-	assert_int_equal(table_loader_begin(parts->loader, open_file("large.so"), LARGE),
-			 0);
-	assert_int_equal(table_loader_begin(parts->loader, open_file("small.so"), SMALL),
-			 0);
+	assert_int_equal(
+		table_loader_begin(parts->loader, open_file("large.so"), LARGE, true), 0);
+	assert_int_equal(
+		table_loader_begin(parts->loader, open_file("small.so"), SMALL, true), 0);
 }
 
 static int collect(const struct parts *parts, int wait_ms)

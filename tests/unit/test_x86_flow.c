@@ -232,6 +232,38 @@ static void test_room_by_call(void **state)
 		    FRAME_BEGUN_TOLD "bbbbb|||1.......");
 }
 
+/* Of a part of the function's own, which takes its return address off the stack and puts
+ * it back, as in PCRE2's generated code. */
+static void test_local_calls(void **state)
+{
+	ASSERT_TOLD(FILL "push %rbp; push %rax; call 3f; pop %rax; pop %rbp; ret;"
+			 "3: pop %r8; mov %eax, %ebp; push %r8; ret",
+		    FILL_TOLD "1bccccccb1ddccccd");
+	/* which keeps it in the frame, and is called twice */
+	ASSERT_TOLD(FILL
+		    "push %rbp; push %rax; call 3f; nop; xor %eax, %eax; nop; call 3f;"
+		    "pop %rax; pop %rbp; ret;"
+		    "3: pop (%rsp); call *%rdx; mov (%rsp), %rax; push %rax; ret",
+		    FILL_TOLD "1bcccccccccccccccb1dddcccccccd");
+	/* a jump to an address that was pushed */
+	ASSERT_TOLD(FILL
+		    "push %rbx; test %eax, %eax; jz 1f; push %rcx; ret; 1: pop %rbx; ret",
+		    FILL_TOLD "122222321");
+	/* two that differ in how deep the stack is */
+	ASSERT_TOLD(FILL "push %rbx; call 3f; pop %rbx; ret; call 3f; ret;"
+			 "3: pop %r8; inc %eax; push %r8; ret",
+		    FILL_TOLD "12222221.............");
+}
+
+/* Before an aligned address, where another function may begin: by what jumps there. */
+static void test_call_within(void **state)
+{
+	ASSERT_TOLD(FILL "push %rbp; 1: mov %eax, %ebp; inc %eax; inc %eax; inc %eax;"
+			 "inc %eax; nop; nop; nop; call *%rdx; test %eax, %eax; jz 1b; "
+			 "pop %rbp; ret",
+		    FILL_TOLD "1bbbbbbbbbbbbbbbbbbbb1");
+}
+
 /* These are other stacks, frame or not. */
 static void test_no_room_by_register(void **state)
 {
@@ -319,7 +351,7 @@ static void test_contradictions(void **state)
 	/* two ways, two depths */
 	ASSERT_NOTHING(FILL "jz 1f; push %rbx; 1: pop %rbx; ret");
 	/* two returns, of which one is none */
-	ASSERT_NOTHING(FILL "jz 1f; push %rax; ret; 1: ret");
+	ASSERT_NOTHING(FILL "jz 1f; push %rax; nop; ret; 1: ret");
 	/* above its own return address */
 	ASSERT_NOTHING(FILL "jz 1f; pop %rax; jmp *%rax; 1: ret");
 	/* into the middle of an instruction */
@@ -352,6 +384,8 @@ int main(void)
 		cmocka_unit_test(test_room_by_register),
 		cmocka_unit_test(test_no_room_by_register),
 		cmocka_unit_test(test_room_by_call),
+		cmocka_unit_test(test_local_calls),
+		cmocka_unit_test(test_call_within),
 		cmocka_unit_test(test_aligned_stack),
 		cmocka_unit_test(test_aligned_frame),
 		cmocka_unit_test(test_vectors),

@@ -23,12 +23,14 @@ enum module_kind {
 	MODULE_FILE,	 /* offset = in the file */
 	MODULE_VDSO,	 /* offset = in its image */
 	MODULE_JIT,	 /* generated code of one process; offset = address */
+	MODULE_COPY,	 /* a copy of some of that, from which its table is made */
 };
 
 struct module {
 	enum module_kind kind;
-	uint32_t maj, min; /* MODULE_FILE: device of the inode */
-	uint64_t ino;
+	uint32_t maj, min;    /* MODULE_FILE: device of the inode */
+	uint64_t ino;	      /* MODULE_COPY: a number of its own */
+	uint64_t begin, end;  /* MODULE_COPY: the addresses that were copied */
 	uint32_t pid;	      /* MODULE_JIT: whose; MODULE_FILE: first seen in */
 	uint32_t incarnation; /* MODULE_JIT */
 	/* MODULE_FILE: may be written to where it is mapped as code, so what runs need
@@ -36,6 +38,13 @@ struct module {
 	bool is_writable;
 	const char *path; /* as mapped, in the process's own root; never NULL */
 };
+
+/* Is there a file to be opened? What has no inode is the kernel's own: [vsyscall]. */
+static inline bool module_is_opened(const struct module *module)
+{
+	return (module->kind == MODULE_FILE || module->kind == MODULE_COPY) &&
+	       module->ino;
+}
 
 #define MODULES_MAX	 (1u << 20)
 #define MODULE_BYTES_MAX (64u << 20) /* of their paths, each at least 64 */

@@ -139,7 +139,7 @@ bool map_list_resolve_copy(const struct map_list *list, struct mapping *map)
 		return false;
 	map->module = before->module;
 	map->pgoff = map->start - (before->start - before->pgoff);
-	map->is_jit = false;
+	map->is_jit = map->is_copy = false;
 	return true;
 }
 

@@ -18,7 +18,8 @@ struct mapping {
 	uint64_t start, end, pgoff;
 	uint64_t born_ns;
 	uint32_t module;
-	bool is_jit; /* offsets in its module are addresses */
+	bool is_jit;  /* offsets in its module are addresses */
+	bool is_copy; /* of generated code: the module is a MODULE_COPY */
 };
 
 struct map_list;

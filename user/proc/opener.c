@@ -109,7 +109,8 @@ static void leave(struct opener *opener)
 static struct barred *barred_from(struct opener *opener, enum opener_kind kind)
 {
 	bool is_memory = kind == OPENER_WORDS || kind == OPENER_HOTSPOT ||
-			 kind == OPENER_HOTSPOT_VIEW || kind == OPENER_HOTSPOT_NAMES;
+			 kind == OPENER_HOTSPOT_VIEW || kind == OPENER_HOTSPOT_NAMES ||
+			 kind == OPENER_CODE;
 
 	return is_memory ? &opener->barred_words : &opener->barred;
 }

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "proc/maps_text.h"
+#include "proc/open_code.h"
 #include "proc/open_context.h"
 #include "proc/open_copy.h"
 #include "proc/open_environ.h"
@@ -55,6 +56,8 @@ static int open_one(const struct opener_request *request, uint32_t *ret_place,
 		return open_context(request->pid, ret_fd);
 	case OPENER_HOTSPOT_NAMES:
 		return read_hotspot_names(request, ret_fd);
+	case OPENER_CODE:
+		return open_code(request->pid, request->start, request->end, ret_fd);
 	case OPENER_MAPS:
 	case OPENER_LONG_MAPS:
 	case OPENER_PLACES:

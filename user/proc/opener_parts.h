@@ -32,12 +32,13 @@ enum opener_kind {
 	OPENER_HOTSPOT,	     /* the same */
 	OPENER_HOTSPOT_VIEW, /* the same */
 	OPENER_HOTSPOT_NAMES,
+	OPENER_CODE,
 };
 
 struct opener_request {
 	enum opener_kind kind;
 	pid_t pid;
-	uint64_t start, end; /* MAPPED */
+	uint64_t start, end; /* MAPPED, CODE */
 	uint32_t maj, min;
 	uint64_t ino;
 	struct owner kept; /* PERF_MAP; PAYER: its uid */

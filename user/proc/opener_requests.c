@@ -3,12 +3,27 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "proc/maps_text.h"
+#include "proc/open_code.h"
 #include "proc/open_context.h"
 #include "proc/open_environ.h"
 #include "proc/opener_parts.h"
 
 #include <errno.h>
 #include <string.h>
+
+static int copy_code(struct opener *opener, pid_t pid, const struct module *copy,
+		     int *ret_fd)
+{
+	const struct opener_request request = {
+		.kind = OPENER_CODE,
+		.pid = pid,
+		.start = copy->begin,
+		.end = copy->end,
+	};
+
+	return opener ? opener_ask(opener, &request, NULL, ret_fd)
+		      : open_code(pid, copy->begin, copy->end, ret_fd);
+}
 
 int opener_mapped(struct opener *opener, pid_t pid, const struct mapping *map,
 		  const struct module *module, int *ret_fd)
@@ -23,6 +38,8 @@ int opener_mapped(struct opener *opener, pid_t pid, const struct mapping *map,
 		.ino = module->ino,
 	};
 
+	if (module->kind == MODULE_COPY)
+		return copy_code(opener, pid, module, ret_fd);
 	if (!opener)
 		return open_mapped(pid, map, module, ret_fd);
 	if (strlen(module->path) >= sizeof(request.path))

@@ -352,6 +352,18 @@ void process_seen(struct process_table *table, uint32_t tgid, uint64_t time_ns)
 		process->ended_ns = time_ns;
 }
 
+int process_put_copy(struct process_table *table, uint32_t tgid,
+		     const struct mapping *copy)
+{
+	struct process *process = hmap_get(&table->by_tgid, tgid);
+
+	if (!process || !map_list_has_room(&table->lists, process->maps)) {
+		table->counts.refused += process != NULL;
+		return 0;
+	}
+	return add_mapping(table, process, copy);
+}
+
 void process_set_code_since(struct process_table *table, uint32_t tgid, uint64_t since_ns)
 {
 	struct process *process = hmap_get(&table->by_tgid, tgid);
@@ -403,7 +415,7 @@ const struct mapping *process_generated(const struct process *process)
 	const struct mapping *maps = process_mappings(process, &n);
 
 	for (size_t i = 0; i < n; i++)
-		if (maps[i].is_jit)
+		if (maps[i].is_jit && !maps[i].is_copy)
 			return &maps[i];
 	return NULL;
 }

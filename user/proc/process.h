@@ -71,6 +71,11 @@ void process_seen(struct process_table *table, uint32_t tgid, uint64_t time_ns);
 /* NULL: never heard of. */
 const struct process *process_get(const struct process_table *table, uint32_t tgid);
 
+/* Some of its generated code was copied: the mapping is that from now on, until code is
+ * mapped there once more. */
+int process_put_copy(struct process_table *table, uint32_t tgid,
+		     const struct mapping *copy);
+
 /* Its JIT's dump has not grown since then. */
 void process_set_code_since(struct process_table *table, uint32_t tgid,
 			    uint64_t since_ns);

@@ -11,7 +11,7 @@ struct mapping_entry {
 	struct unwind_mapping mapping;
 	uint64_t pgoff;
 	uint32_t module;
-	bool is_jit, uses_table;
+	bool is_jit, is_copy, uses_table;
 };
 
 struct mapping_tables {
@@ -52,14 +52,15 @@ void mapping_tables_free(struct mapping_tables *all)
 	free(all);
 }
 
-/* Address minus address as linked, once the file's segments are known; false: not
- * known, or the mapping is of none of them. */
+/* Address minus address as linked, once the file's segments are known; false: not known,
+ * or the mapping is of none of them. A copy is linked where it lies. */
 static bool find_bias(const struct mapping_tables *all, struct mapping_entry *entry)
 {
 	const struct elf_info *info = files_elf_info(all->config.files, entry->module);
-	uint64_t vaddr = entry->pgoff; /* the vDSO's are its offsets */
+	uint64_t vaddr = entry->is_copy ? entry->mapping.start
+					: entry->pgoff; /* the vDSO's are its offsets */
 
-	if (entry->module != MODULE_ID_VDSO &&
+	if (entry->module != MODULE_ID_VDSO && !entry->is_copy &&
 	    (!info || !elf_vaddr_of_mapping(info, entry->pgoff, &vaddr)))
 		return false;
 	entry->mapping.bias = entry->mapping.start - vaddr;
@@ -70,7 +71,9 @@ static const struct table *ready_table(const struct mapping_tables *all,
 				       const struct mapping_entry *entry)
 {
 	const struct table *table =
-		entry->is_jit ? NULL : tables_get(all->config.tables, entry->module);
+		entry->is_jit && !entry->is_copy
+			? NULL
+			: tables_get(all->config.tables, entry->module);
 
 	return table && table->state == TABLE_READY ? table : NULL;
 }
@@ -99,7 +102,7 @@ static void fill_entry(const struct mapping_tables *all, struct mapping_entry *e
 		return;
 	}
 	entry->mapping.table = table->first;
-	entry->mapping.flags = table->flags;
+	entry->mapping.flags = entry->is_copy ? UNWIND_COPIED : table->flags;
 	if (all->config.all_by_table)
 		entry->mapping.flags &= ~(uint32_t)UNWIND_KEEPS_FP;
 	entry->uses_table = true;
@@ -113,8 +116,8 @@ static void add_part(struct mapping_table *mapping_table, const struct mapping *
 	struct mapping_entry *last =
 		mapping_table->entries + mapping_table->n_mappings - 1;
 
-	if (map->is_jit && mapping_table->n_mappings && last->is_jit &&
-	    last->mapping.end == map->start) {
+	if (map->is_jit && !map->is_copy && mapping_table->n_mappings && last->is_jit &&
+	    !last->is_copy && last->mapping.end == map->start) {
 		last->mapping.end = map->end;
 		return;
 	}
@@ -123,6 +126,7 @@ static void add_part(struct mapping_table *mapping_table, const struct mapping *
 		.pgoff = map->pgoff,
 		.module = map->module,
 		.is_jit = map->is_jit,
+		.is_copy = map->is_copy,
 	};
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "publish/copies.h"
 #include "publish/hotspots.h"
 
 #include "base/error.h"
@@ -237,6 +238,7 @@ void publisher_on_sample(struct publisher *p, const struct sample_rec *rec)
 {
 	const struct process *process;
 
+	copies_on_sample(p, rec);
 	if (!tables_are_short(p->tables))
 		return;
 	process = process_get(p->processes, rec->tgid);

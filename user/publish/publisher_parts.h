@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What the publisher's own files share: publisher.c takes in, process_entry.c
- * publishes what is known of one process, hotspots.c its JVM, overdue.c looks after who
- * waits too long. */
+ * publishes what is known of one process, hotspots.c its JVM, copies.c copies generated
+ * code, overdue.c looks after who waits too long. */
 #ifndef WEFT_PUBLISH_PUBLISHER_PARTS_H
 #define WEFT_PUBLISH_PUBLISHER_PARTS_H
 
@@ -73,16 +73,18 @@ struct process_entry {
 	enum patience patience;
 	struct hotspot_state hotspot;
 	struct mapping_table *mapping_table;
-	bool is_queued;	      /* to be published with the next flush */
-	bool is_doubted;      /* what was told of it was stale: it is read */
-	unsigned int n_again; /* how often something was done about being overdue */
-	uint64_t again_ns;    /* and when last */
-	unsigned int n_stale; /* how often it was read since a tick called it stale */
-	uint64_t stale_ns;    /* and when last */
-	unsigned int n_tried; /* how often it was gone through to be published */
-	uint64_t tried_ns;    /* and when last */
-	uint64_t pages_ns;    /* since when, a while ago, its pages are counted */
-	uint32_t n_pages;     /* that were taken since to tell what it maps */
+	bool is_queued;	       /* to be published with the next flush */
+	bool is_doubted;       /* what was told of it was stale: it is read */
+	unsigned int n_again;  /* how often something was done about being overdue */
+	uint64_t again_ns;     /* and when last */
+	unsigned int n_stale;  /* how often it was read since a tick called it stale */
+	uint64_t stale_ns;     /* and when last */
+	unsigned int n_tried;  /* how often it was gone through to be published */
+	uint64_t tried_ns;     /* and when last */
+	uint64_t pages_ns;     /* since when, a while ago, its pages are counted */
+	uint32_t n_pages;      /* that were taken since to tell what it maps */
+	unsigned int n_copies; /* that were made of its generated code */
+	uint64_t copied_ns;    /* and when last */
 };
 
 /* Will it be asked again who it is? */
@@ -104,6 +106,7 @@ struct publisher {
 	VEC(uint32_t) dirty;		       /* tgids that are queued */
 	VEC(uint32_t) provisional;	       /* tgids of such incarnations */
 	VEC(uint32_t) hotspots;		       /* tgids whose JVM is to be read */
+	uint64_t n_copies;		       /* of generated code, of all */
 	VEC(uint64_t) wanted;	 /* by module: the round that it was last in */
 	uint64_t round;		 /* of going through what a process maps */
 	struct hmap hidden;	 /* tgids that /proc does not show us */

@@ -25,7 +25,7 @@ struct request {
 	uint64_t cookie;
 	struct worker *worker;
 	int fd; /* -1 while the worker has it */
-	bool knows_ends;
+	bool keep, knows_ends;
 	struct hash ends;
 	struct file_stamp stamp; /* before anything was read of it */
 	struct packer *packer; /* of the table that is being made, if it is to be kept */
@@ -299,7 +299,7 @@ static int submit(struct table_loader *loader, struct request *request)
 	struct byte_ranges ends;
 	struct stat st;
 
-	if (may_recall(loader) &&
+	if (request->keep && may_recall(loader) &&
 	    cache_recall(loader->cache, request->fd, &request->stamp, &table)) {
 		deliver_cached(loader, request, &table);
 		return 0;
@@ -308,14 +308,14 @@ static int submit(struct table_loader *loader, struct request *request)
 		return fail_errno(-errno, "cannot stat a file");
 	request->worker = st.st_size > LARGE_FILE_BYTES ? loader->large_file_worker
 							: loader->worker;
-	if (!loader->cache)
+	if (!loader->cache || !request->keep)
 		return worker_submit_table(request->worker, GIVE_FD(request->fd),
 					   request->cookie);
 	byte_ranges_of_ends(&ends, (uint64_t)st.st_size);
 	return hash_ranges(request, &ends);
 }
 
-int table_loader_begin(struct table_loader *loader, int fd, uint64_t cookie)
+int table_loader_begin(struct table_loader *loader, int fd, uint64_t cookie, bool keep)
 {
 	AUTO(request) request = calloc(1, sizeof(*request));
 	int err;
@@ -326,6 +326,7 @@ int table_loader_begin(struct table_loader *loader, int fd, uint64_t cookie)
 	}
 	request->fd = fd;
 	request->cookie = cookie;
+	request->keep = keep;
 	err = hmap_put(&loader->requests, cookie + 1, request);
 	if (!err)
 		err = submit(loader, request);

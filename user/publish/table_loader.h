@@ -34,8 +34,8 @@ bool lookup_is_large(int fd);
 void table_loader_start(struct table_loader *loader);
 
 /* Takes fd over. It may be done when this returns. A cookie may be asked for again once
- * it is done. */
-int table_loader_begin(struct table_loader *loader, int fd, uint64_t cookie);
+ * it is done. keep: the cache is asked for it, and keeps it. */
+int table_loader_begin(struct table_loader *loader, int fd, uint64_t cookie, bool keep);
 
 void table_loader_count(const struct table_loader *loader,
 			struct table_loader_counts *ret);

@@ -39,11 +39,12 @@ static void ask_table(struct tables *tables, uint32_t module, int fd)
 {
 	struct table *table = &tables->tables.items[module];
 	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	bool keep = module_get(tables->modules, module)->kind != MODULE_COPY;
 
 	/* it may be answered at once */
 	tables->n_jobs[table->size]++;
 	table->is_asked_for = true;
-	if (copy >= 0 && !table_loader_begin(tables->loader, copy, module))
+	if (copy >= 0 && !table_loader_begin(tables->loader, copy, module, keep))
 		return;
 	tables->n_jobs[table->size]--;
 	table->is_asked_for = false;
@@ -247,8 +248,7 @@ bool tables_is_unopened(const struct tables *tables, uint32_t module)
 {
 	const struct module *m = module_get(tables->modules, module);
 
-	return m->kind == MODULE_FILE && m->ino &&
-	       files_same(tables->files, module) == module &&
+	return module_is_opened(m) && files_same(tables->files, module) == module &&
 	       files_state(tables->files, module) == FILE_NEW;
 }
 
@@ -279,7 +279,7 @@ int tables_request(struct tables *tables, const struct process *process,
 	int err = open_file(tables, process, map);
 	uint32_t module = files_same(tables->files, map->module);
 
-	if ((kind != MODULE_FILE && kind != MODULE_VDSO) ||
+	if ((kind != MODULE_FILE && kind != MODULE_COPY && kind != MODULE_VDSO) ||
 	    (kind == MODULE_VDSO && !tables->loader))
 		return err < 0 ? err : 0;
 	if (err >= 0 && tables_make_entry(tables, map->module))
@@ -297,7 +297,7 @@ int tables_request(struct tables *tables, const struct process *process,
 				TURN_MAPPED);
 	if (!may_ask(tables, module))
 		return 0;
-	if (kind == MODULE_FILE)
+	if (kind != MODULE_VDSO)
 		return enqueue(tables, tables_owner(tables, process), module);
 	ask_vdso(tables);
 	return 0;

@@ -24,6 +24,7 @@ struct file {
 	bool was_renewed;   /* what it held before was sampled, too, perhaps */
 	struct stat opened; /* as it was then */
 	struct elf_info *info;
+	struct cache *cache;	 /* of its info; NULL: nobody keeps it */
 	struct file_stamp stamp; /* before it was scanned */
 	struct owner owner;	 /* of generated code */
 	uint64_t owner_ns;	 /* when that was read; 0: never */
@@ -284,8 +285,7 @@ int files_open(struct files *files, const struct process *process,
 
 	if (module->kind == MODULE_JIT)
 		return note_owner(files, process, map->module);
-	/* what has no inode is the kernel's own: [vsyscall] */
-	if (module->kind != MODULE_FILE || !module->ino)
+	if (!module_is_opened(module))
 		return 0;
 	err = file_at(files, map->module, &file);
 	if (err)
@@ -305,6 +305,7 @@ int files_open(struct files *files, const struct process *process,
 	}
 	files->counts.unreadable -= file->was_missed;
 	file->is_jitdump = module_jitdump_pid(module);
+	file->cache = module->kind == MODULE_COPY ? NULL : files->config.cache;
 	if (find_same(files, file))
 		return is_renewed;
 	err = keep_open(files, file, (pid_t)process->tgid, map->module);
@@ -323,7 +324,7 @@ bool files_scan(struct files *files, uint32_t module)
 	file->state = FILE_UNREADABLE;
 	if (file->is_jitdump)
 		return false;
-	file->info = file_info_recall(files->config.cache, file->fd, &file->stamp);
+	file->info = file_info_recall(file->cache, file->fd, &file->stamp);
 	if (file->info) {
 		files->counts.known++;
 		file->state = FILE_KNOWN;
@@ -360,8 +361,7 @@ static void on_scanned(void *arg, uint64_t cookie, int err, const struct elf_inf
 	struct file *file = &files->files.items[cookie];
 
 	if (!err)
-		file->info =
-			file_info_keep(files->config.cache, file->fd, &file->stamp, info);
+		file->info = file_info_keep(file->cache, file->fd, &file->stamp, info);
 	file->state = file->info ? FILE_KNOWN : FILE_UNREADABLE;
 	files->counts.unparsable += err != 0;
 	if (err == -ETIMEDOUT) /* nor would its names be found in time */

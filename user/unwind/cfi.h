@@ -52,6 +52,10 @@ struct cfi_sink {
 	 * NULL. */
 	void (*unsupported)(void *arg, enum cfi_unsupported unsupported,
 			    const uint8_t *expr, size_t n);
+
+	/* Before a row of code that was read: where in the same function the stack was
+	 * first as the row says; may be NULL. */
+	void (*first)(void *arg, uint64_t pc);
 };
 
 /* 0, also when the file has none; a negative errno; or the sink's. */

@@ -18,6 +18,7 @@
 #include "unwind/unwind_throw.h"
 
 #include <errno.h>
+#include <inttypes.h>
 
 #define BLOCKS_MAX (1ULL << 32) / UNWIND_BLOCK_BYTES
 
@@ -27,10 +28,23 @@ struct unwind_table {
 	struct unwind_rules rules;
 	VEC(struct unwind_block) blocks;
 	VEC(struct unwind_row) rows;
-	uint16_t rule; /* in force at the end */
+	VEC(uint64_t) firsts; /* of a copy: by row */
+	uint16_t rule;	      /* in force at the end, */
+	uint64_t first;	      /* and where first; 0: not told */
 	size_t n_run;
-	struct unwind_row run[UNWIND_BLOCK_BYTES]; /* of the last block */
+	struct unwind_row run[UNWIND_BLOCK_BYTES]; /* of the last block, */
+	uint64_t run_firsts[UNWIND_BLOCK_BYTES];
+	uint64_t next_first; /* of the row that comes next; 0: not told */
+	bool is_copy;	     /* of generated code: */
+	uint8_t *code;	     /* n_code pages of it */
+	uint32_t n_code;
 };
+
+static bool is_copy(const struct elf_file *file)
+{
+	return file->header.e_ident[EI_OSABI] == ELFOSABI_STANDALONE &&
+	       file->n_phdrs == 1;
+}
 
 _Static_assert(UNWIND_BLOCK_BYTES <= UNWIND_ROWS_A_PAGE, "a run fits into a page");
 
@@ -41,6 +55,8 @@ void unwind_table_free(struct unwind_table *table)
 	unwind_rules_close(&table->rules);
 	vec_free(&table->blocks);
 	vec_free(&table->rows);
+	vec_free(&table->firsts);
+	free(table->code);
 	free(table);
 }
 
@@ -49,16 +65,33 @@ static const struct unwind_rule *rule_at(const struct unwind_table *table, size_
 	return &table->rules.items[i];
 }
 
-static int add_rows(struct unwind_table *table, const struct unwind_row *rows, size_t n)
+static int add_firsts(struct unwind_table *table, size_t skip)
 {
+	int err = vec_reserve(&table->firsts, skip + table->n_run);
+
+	if (err)
+		return err;
+	memset(table->firsts.items + table->firsts.n, 0, skip * sizeof(uint64_t));
+	memcpy(table->firsts.items + table->firsts.n + skip, table->run_firsts,
+	       table->n_run * sizeof(uint64_t));
+	table->firsts.n += skip + table->n_run;
+	return 0;
+}
+
+/* The run's. */
+static int add_rows(struct unwind_table *table)
+{
+	const struct unwind_row *rows = table->run;
 	size_t left = UNWIND_ROWS_A_PAGE - table->rows.n % UNWIND_ROWS_A_PAGE;
-	size_t skip = n > left ? left : 0;
+	size_t n = table->n_run, skip = n > left ? left : 0;
 	int err;
 
 	if (table->rows.n + skip + n > UNWIND_ROWS_MAX)
 		return fail(-E2BIG, "more than %u rows of call frame information",
 			    UNWIND_ROWS_MAX);
 	err = vec_reserve(&table->rows, skip + n);
+	if (!err && table->is_copy)
+		err = add_firsts(table, skip);
 	if (err)
 		return err;
 	memset(table->rows.items + table->rows.n, 0, skip * sizeof(*rows));
@@ -75,7 +108,7 @@ static int end_block(struct unwind_table *table)
 	int err;
 
 	if (table->n_run > 1 || rule_at(table, run->rule)->cfa != UNWIND_CFA_NONE) {
-		err = add_rows(table, run, table->n_run);
+		err = add_rows(table);
 		if (err)
 			return err;
 		block.first = (unsigned int)(table->rows.n - table->n_run);
@@ -89,8 +122,17 @@ static int begin_block(struct unwind_table *table)
 	int err = end_block(table);
 
 	table->run[0] = (struct unwind_row){ .rule = table->rule };
+	table->run_firsts[0] = table->first;
 	table->n_run = 1;
 	return err;
+}
+
+/* Of the next row. */
+static void take_first(void *arg, uint64_t pc)
+{
+	struct unwind_table *table = arg;
+
+	table->next_first = pc;
 }
 
 static int take_row(void *arg, uint64_t pc, const struct unwind_rule *rule)
@@ -98,12 +140,14 @@ static int take_row(void *arg, uint64_t pc, const struct unwind_rule *rule)
 	struct unwind_table *table = arg;
 	uint16_t number = unwind_rules_number(&table->rules, rule);
 	unsigned short offset = pc % UNWIND_BLOCK_BYTES;
+	uint64_t first = table->next_first ? table->next_first : pc;
 	int err = 0;
 
+	table->next_first = 0;
 	if (!table->n_run) {
 		table->head.text = pc - offset;
 		table->run[table->n_run++] = (struct unwind_row){ 0 };
-	} else if (number == table->rule) {
+	} else if (number == table->rule && (first == table->first || !table->is_copy)) {
 		return 0;
 	}
 	if ((pc - table->head.text) / UNWIND_BLOCK_BYTES >= BLOCKS_MAX) {
@@ -115,8 +159,10 @@ static int take_row(void *arg, uint64_t pc, const struct unwind_rule *rule)
 	if (err)
 		return err;
 	table->n_run -= table->run[table->n_run - 1].offset == offset;
+	table->run_firsts[table->n_run] = first;
 	table->run[table->n_run++] = (struct unwind_row){ offset, number };
 	table->rule = number;
+	table->first = first;
 	table->stats.n_rows++;
 	table->stats.rows[rule_at(table, number)->cfa]++;
 	return 0;
@@ -210,10 +256,32 @@ static int finish(struct unwind_table *table)
 	return err;
 }
 
+/* The code that there are rules of, behind the rows, for ticks to compare. */
+static int take_code(struct unwind_table *table, struct elf_file *file)
+{
+	uint64_t begin = table->head.text & -(uint64_t)UNWIND_PAGE_BYTES, offset, n;
+	uint64_t end = table->head.text + table->blocks.n * UNWIND_BLOCK_BYTES;
+
+	if (!elf_file_offset(file, begin, &offset, &n))
+		return fail(-EBADMSG, "a copy of code that lacks some");
+	n = end - begin < n ? end - begin : n;
+	if (n > UNWIND_COPY_BYTES_MAX)
+		return fail(-E2BIG, "a copy of %" PRIu64 " bytes of code", n);
+	table->n_code = pages_for(n, UNWIND_PAGE_BYTES);
+	table->code = calloc(table->n_code, UNWIND_PAGE_BYTES);
+	if (!table->code)
+		return fail(-ENOMEM, "no memory for a copy of code");
+	table->head.firsts_page = table->head.n_pages;
+	table->head.code_page =
+		table->head.firsts_page + pages_for(table->firsts.n, UNWIND_ROWS_A_PAGE);
+	table->head.n_pages = table->head.code_page + table->n_code;
+	return elf_file_read(file, offset, table->code, n);
+}
+
 int unwind_table_build(int fd, struct range_recorder *recorder, struct unwind_table **ret)
 {
 	AUTO(unwind_table) table = calloc(1, sizeof(*table));
-	const struct cfi_sink sink = { .arg = table, .row = take_row };
+	struct cfi_sink sink = { .arg = table, .row = take_row };
 	struct unwind_synthesized synthesized;
 	const struct cfi_sink told = { .arg = &synthesized,
 				       .row = unwind_synthesized_row };
@@ -234,6 +302,8 @@ int unwind_table_build(int fd, struct range_recorder *recorder, struct unwind_ta
 	if (!err)
 		err = elf_file_open_recorded(&file, fd, recorder);
 	if (!err) {
+		table->is_copy = is_copy(&file);
+		sink.first = table->is_copy ? take_first : NULL;
 		unwind_synthesized_open(&synthesized, &file, &sink);
 		unwind_go_open(&go, &file, &rest);
 		err = cfi_read(&file, &all, &table->stats.cfi);
@@ -252,6 +322,8 @@ int unwind_table_build(int fd, struct range_recorder *recorder, struct unwind_ta
 		return fail(-ENODATA, "no call frame information");
 	if (!err)
 		err = finish(table);
+	if (!err && table->is_copy)
+		err = take_code(table, &file);
 	if (!err && keeps_fp(table, &file))
 		table->head.flags |= UNWIND_KEEPS_FP;
 	if (!err && only_calls(&file))
@@ -282,13 +354,29 @@ static void copy_page(union unwind_page *page, const void *items, size_t bytes,
 		       bytes - at < sizeof(*page) ? bytes - at : sizeof(*page));
 }
 
+/* Each as bytes from the code's first page. */
+static void copy_firsts(union unwind_page *ret, const struct unwind_table *table,
+			uint32_t number)
+{
+	uint64_t begin = table->head.text & -(uint64_t)UNWIND_PAGE_BYTES;
+	size_t at = number * UNWIND_ROWS_A_PAGE, n = table->firsts.n - at;
+
+	for (size_t i = 0; i < n && i < UNWIND_ROWS_A_PAGE; i++)
+		ret->firsts[i] = (unsigned int)(table->firsts.items[at + i] - begin);
+}
+
 void unwind_table_page(const struct unwind_table *table, uint32_t page,
 		       union unwind_page *ret)
 {
 	const struct unwind_head *head = &table->head;
 
 	memset(ret, 0, sizeof(*ret));
-	if (page >= head->rows_page)
+	if (table->is_copy && page >= head->code_page)
+		copy_page(ret, table->code, (size_t)table->n_code * UNWIND_PAGE_BYTES,
+			  page - head->code_page);
+	else if (table->is_copy && page >= head->firsts_page)
+		copy_firsts(ret, table, page - head->firsts_page);
+	else if (page >= head->rows_page)
 		copy_page(ret, table->rows.items,
 			  table->rows.n * sizeof(*table->rows.items),
 			  page - head->rows_page);

@@ -13,7 +13,8 @@
 
 #define UNWIND_ROWS_MAX (16u << 20) /* 64 MB */
 /* what UNWIND_ROWS_MAX, as many rules and 4 GiB of text can come to */
-#define UNWIND_PAGES_MAX (32u << 10)
+#define UNWIND_PAGES_MAX      (32u << 10)
+#define UNWIND_COPY_BYTES_MAX (1u << 20) /* of generated code (proc/open_code.h) */
 
 /* Plain data: it crosses the worker's socket as bytes. */
 struct unwind_stats {

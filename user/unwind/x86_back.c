@@ -87,7 +87,8 @@ static struct x86_back before_saved(const struct flow_insn *insn,
 static struct x86_back before(struct x86_flow *flow, const struct flow_insn *insn,
 			      bool *ret_is_broken)
 {
-	struct x86_effect is = x86_effect(flow->code + insn->at, insn->n);
+	struct x86_effect is =
+		x86_flow_effect(flow, (uint32_t)(insn - flow->insns.items));
 	struct x86_back back;
 	int cfa;
 

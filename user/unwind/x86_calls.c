@@ -26,17 +26,28 @@ void x86_calls_hope(struct x86_flow *flow)
 	struct flow_insn *insns = flow->insns.items;
 
 	for (size_t i = 0; i < flow->insns.n; i++)
-		insns[i].comes_back = may_come_back(flow, i) &&
-				      (flow->vaddr + insns[i + 1].at) % X86_FLOW_ROUND;
+		insns[i].comes_back = insns[i].is_local ||
+				      (may_come_back(flow, i) &&
+				       (flow->vaddr + insns[i + 1].at) % X86_FLOW_ROUND);
+}
+
+/* Does it do nothing, as lea 0(%rsp),%rsp, which mono aligns loops and calls with? */
+static bool is_idle(const struct x86_flow *flow, const struct flow_insn *insn)
+{
+	struct x86_effect is = x86_effect(flow->code + insn->at, insn->n);
+
+	return is.way == X86_COPIES && is.reg == is.base && !is.distance;
 }
 
 /* A piece that is entered from nowhere is a function, which begins with its return
  * address alone, or part of one that goes on through a table. Behind a call that is not
- * followed it may be anything. */
+ * followed it may be anything, and what it begins with may be padding. */
 static void look_for_doubts(struct x86_flow *flow)
 {
 	for (uint32_t i = 0; i < flow->pieces.list.n; i++) {
-		bool is_behind_call = flow->pieces.list.items[i].is_behind_call;
+		const struct x86_piece *piece = &flow->pieces.list.items[i];
+		bool is_behind_call = piece->is_behind_call ||
+				      is_idle(flow, &flow->insns.items[piece->first]);
 		int lower;
 		struct x86_piece *whole = x86_pieces_whole(&flow->pieces, i, &lower);
 		bool begins = whole->cfa + lower == X86_RETURN_BYTES;
@@ -45,7 +56,7 @@ static void look_for_doubts(struct x86_flow *flow)
 				     (whole->leaves &&
 				      whole->cfa - whole->left_at != X86_RETURN_BYTES);
 		whole->is_begun |= begins && !is_behind_call;
-		flow->insns.items[flow->pieces.list.items[i].first].goes_off |=
+		flow->insns.items[piece->first].goes_off |=
 			x86_pieces_go_off(&flow->pieces, i);
 	}
 }
@@ -133,6 +144,22 @@ static bool look_for_loops(struct x86_flow *flow)
 	return any;
 }
 
+/* Is what lies behind a call of the same whole, by jumps that lead there or from there,
+ * with the stack as the call finds it? Then it comes back: another function would begin
+ * with a return address alone, and none calls with such a stack. */
+static bool leads_within(const struct x86_flow *flow, const struct flow_insn *call)
+{
+	const struct flow_insn *behind = call + 1;
+	int depth, depth_behind, lower;
+
+	return behind->piece != X86_FLOW_NO_INSN &&
+	       x86_flow_find_depth(flow, call, &depth) &&
+	       x86_flow_find_depth(flow, behind, &depth_behind) &&
+	       depth == depth_behind && depth % X86_CALL_ALIGN == 0 &&
+	       x86_pieces_whole(&flow->pieces, call->piece, &lower) ==
+		       x86_pieces_whole(&flow->pieces, behind->piece, &lower);
+}
+
 /* Of a whole that is doubted some calls may not come back: then none is followed, but
  * those to code that was seen to return. True if any is another than before. */
 bool x86_calls_doubt(struct x86_flow *flow)
@@ -148,10 +175,12 @@ bool x86_calls_doubt(struct x86_flow *flow)
 		bool was = insn->comes_back;
 
 		if (insn->piece == X86_FLOW_NO_INSN || !may_come_back(flow, i) ||
-		    insn->leads_to_loop)
+		    insn->leads_to_loop || insn->is_local)
 			continue;
-		if (insn->target < X86_FLOW_NO_TARGET &&
-		    is_sure(pieces, insns[insn->target].piece))
+		/* of one that is gone on behind that says nothing */
+		insn->leads_within |= !was && leads_within(flow, insn);
+		if (insn->leads_within || (insn->target < X86_FLOW_NO_TARGET &&
+					   is_sure(pieces, insns[insn->target].piece)))
 			insn->comes_back = true;
 		else if (is_doubted(pieces, insn->piece))
 			insn->comes_back = false;

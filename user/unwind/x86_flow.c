@@ -29,6 +29,7 @@ void x86_flow_free(struct x86_flow *flow)
 	vec_free(&flow->insns);
 	vec_free(&flow->pieces.list);
 	vec_free(&flow->open);
+	hmap_free(&flow->firsts);
 	free(flow);
 }
 
@@ -131,6 +132,10 @@ static void find_target(struct x86_flow *flow, struct flow_insn *insn)
 	}
 	found = find_insn(flow, (size_t)to);
 	insn->target = found == X86_FLOW_NO_INSN ? ASKEW : (uint32_t)found;
+	insn->is_local = insn->calls && distance && found != X86_FLOW_NO_INSN &&
+			 x86_flow_is_local(flow, (uint32_t)found);
+	if (insn->is_local)
+		return;
 	if (insn->calls && found != X86_FLOW_NO_INSN)
 		flow->insns.items[found].is_called = true;
 	insn->makes_room =
@@ -171,10 +176,31 @@ static int come_to(struct x86_flow *flow, uint32_t number, uint32_t from,
 	return 0;
 }
 
+/* With its return address pushed; behind it registers may be anything. */
+static int come_to_local(struct x86_flow *flow, const struct flow_insn *call,
+			 struct x86_frame *frame)
+{
+	const struct x86_effect lost = { .from = X86_NO_REG,
+					 .keeps = X86_NO_REG,
+					 .sets = X86_NO_REG,
+					 .sums = X86_NO_REG,
+					 .pushes = X86_NO_REG,
+					 .writes = ~(1u << X86_SP),
+					 .writes_fp = true };
+	struct x86_frame within = call->frame;
+
+	if (within.sp.from == X86_ENTRY)
+		within.sp.at -= X86_RETURN_BYTES;
+	else
+		within.sp.from = X86_NOWHERE;
+	x86_frame_apply(frame, &lost);
+	return come_to(flow, call->target, call->piece, within);
+}
+
 static int go_on(struct x86_flow *flow, uint32_t number)
 {
 	const struct flow_insn *insn = &flow->insns.items[number];
-	struct x86_effect is = x86_effect(flow->code + insn->at, insn->n);
+	struct x86_effect is = x86_flow_effect(flow, number);
 	struct x86_frame frame = insn->frame;
 	uint32_t target = insn->target, piece = insn->piece;
 	bool goes_elsewhere = is.jumps || (is.goes && target != X86_FLOW_NO_INSN);
@@ -199,9 +225,11 @@ static int go_on(struct x86_flow *flow, uint32_t number)
 	x86_frame_apply(&frame, &is);
 	if (insn->makes_room)
 		frame.sp.from = X86_NOWHERE;
+	if (insn->is_local)
+		err = come_to_local(flow, insn, &frame);
 	if (goes_elsewhere && target == ASKEW)
 		x86_pieces_spoil(&flow->pieces, piece);
-	else if (goes_elsewhere && target < ASKEW)
+	else if (!err && goes_elsewhere && target < ASKEW)
 		err = come_to(flow, target, piece, frame);
 	if (!err && x86_flow_goes_on(flow, number, &is))
 		err = come_to(flow, number + 1, piece, frame);
@@ -415,19 +443,44 @@ bool x86_flow_rule(struct x86_flow *flow, size_t at, struct unwind_rule *ret)
 	return found != X86_FLOW_NO_INSN && rule_of(flow, &flow->insns.items[found], ret);
 }
 
+/* Tells where the rule is met first in the whole that the instruction is a part of:
+ * behind the one that makes it so, in code as compilers lay it out. 0 or -ENOMEM. */
+static int tell_first(struct x86_flow *flow, const struct flow_insn *insn,
+		      const struct unwind_rule *rule, const struct cfi_sink *sink)
+{
+	int lower;
+	const struct x86_piece *whole =
+		x86_pieces_whole(&flow->pieces, insn->piece, &lower);
+	uint64_t key = (uint64_t)(whole - flow->pieces.list.items) << 32 |
+		       (uint32_t)(rule->cfa_offset << 4 | rule->cfa);
+	uintptr_t first = (uintptr_t)hmap_get(&flow->firsts, key);
+
+	if (!first) {
+		first = insn->at + 1;
+		if (hmap_put(&flow->firsts, key, (void *)first))
+			return -ENOMEM;
+	}
+	sink->first(sink->arg, flow->vaddr + first - 1);
+	return 0;
+}
+
 int x86_flow_tell(struct x86_flow *flow, size_t begin, size_t end,
 		  const struct cfi_sink *sink)
 {
 	static const struct unwind_rule none;
 	const struct flow_insn *insns = flow->insns.items;
 	struct unwind_rule rule, last = none;
+	bool tells_first;
 	int err = 0;
 
 	for (size_t i = LOWER_BOUND(flow->insns.n, k, insns[k].at < begin);
 	     !err && i < flow->insns.n && insns[i].at < end; i++) {
 		if (!rule_of(flow, &insns[i], &rule))
 			rule = none;
-		if (memcmp(&rule, &last, sizeof(rule)))
+		tells_first = sink->first && rule.cfa != UNWIND_CFA_NONE;
+		if (tells_first)
+			err = tell_first(flow, &insns[i], &rule, sink);
+		if (!err && (tells_first || memcmp(&rule, &last, sizeof(rule))))
 			err = sink->row(sink->arg, flow->vaddr + insns[i].at, &rule);
 		last = rule;
 	}

@@ -6,6 +6,7 @@
 #ifndef WEFT_UNWIND_X86_FLOW_PARTS_H
 #define WEFT_UNWIND_X86_FLOW_PARTS_H
 
+#include "base/hmap.h"
 #include "obj/x86_insn.h"
 #include "unwind/x86_back.h"
 #include "unwind/x86_flow.h"
@@ -25,10 +26,12 @@ struct flow_insn {
 	bool calls;
 	bool is_called;
 	bool makes_room; /* calls, and what is called moves the stack pointer */
+	bool is_local;	 /* calls a part of its own function, on that one's stack */
 	bool is_taken;	 /* its address is, by an instruction */
 	bool comes_back; /* calls, and what is called returns */
 	bool goes_off;	 /* what begins with it, as functions end that call another */
 	bool leads_to_loop, leads_to_none; /* calls: so it was found, or refuted */
+	bool leads_within; /* calls: what is behind is a part of the same, by its jumps */
 	struct x86_frame frame;
 	struct x86_back back;
 };
@@ -43,6 +46,7 @@ struct x86_flow {
 	VEC(uint32_t) open;	 /* come to, and not gone on from */
 	size_t n_rets, n_taking; /* the second take arguments off the stack, too */
 	bool takes_args;	 /* so functions here do, as V8's */
+	struct hmap firsts;	 /* 1 + where a whole's stack is first so deep */
 };
 
 static inline bool x86_flow_is_padding(const struct x86_flow *flow,
@@ -87,6 +91,26 @@ static inline bool x86_flow_goes_on(const struct x86_flow *flow, uint32_t number
 	if (is->leaves || number + 1 >= flow->insns.n || !next->n)
 		return false;
 	return !insn->calls || insn->comes_back;
+}
+
+/* Does a ret go to what was pushed right before it? So it is a jump. */
+bool x86_flow_returns_to_pushed(const struct x86_flow *flow, uint32_t number);
+
+/* Does a part begin there that takes its return address off the stack, and puts it back
+ * to return? Calls to it do not leave their function. */
+bool x86_flow_is_local(const struct x86_flow *flow, uint32_t number);
+
+static inline struct x86_effect x86_flow_effect(const struct x86_flow *flow,
+						uint32_t number)
+{
+	const struct flow_insn *insn = &flow->insns.items[number];
+	struct x86_effect is = x86_effect(flow->code + insn->at, insn->n);
+
+	if (is.returns && x86_flow_returns_to_pushed(flow, number)) {
+		is.returns = false;
+		is.goes = true;
+	}
+	return is;
 }
 
 /* Calls come back, but for those behind which another function may begin. */

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "proc/open_code.h"
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "proc/open_copy.h"
+#include "proc/open_words.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__aarch64__)
+#define MACHINE EM_AARCH64
+#else
+#define MACHINE EM_X86_64
+#endif
+
+#define CODE_AT 4096 /* in the file */
+
+struct headers {
+	Elf64_Ehdr file;
+	Elf64_Phdr segment;
+	Elf64_Shdr sections[2]; /* the first is none */
+};
+
+_Static_assert(sizeof(struct headers) <= CODE_AT, "the code lies behind them");
+
+static struct headers headers_of(uint64_t begin, size_t n)
+{
+	return (struct headers){
+		.file = { .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
+				       ELFDATA2LSB, EV_CURRENT, ELFOSABI_STANDALONE },
+			  .e_type = ET_DYN,
+			  .e_machine = MACHINE,
+			  .e_version = EV_CURRENT,
+			  .e_phoff = offsetof(struct headers, segment),
+			  .e_shoff = offsetof(struct headers, sections),
+			  .e_ehsize = sizeof(Elf64_Ehdr),
+			  .e_phentsize = sizeof(Elf64_Phdr),
+			  .e_phnum = 1,
+			  .e_shentsize = sizeof(Elf64_Shdr),
+			  .e_shnum = 2 },
+		.segment = { .p_type = PT_LOAD,
+			     .p_flags = PF_R | PF_X,
+			     .p_offset = CODE_AT,
+			     .p_vaddr = begin,
+			     .p_paddr = begin,
+			     .p_filesz = n,
+			     .p_memsz = n,
+			     .p_align = CODE_AT },
+		.sections[1] = { .sh_type = SHT_PROGBITS,
+				 .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
+				 .sh_addr = begin,
+				 .sh_offset = CODE_AT,
+				 .sh_size = n },
+	};
+}
+
+int open_code(pid_t pid, uint64_t begin, uint64_t end, int *ret_fd)
+{
+	size_t n = end - begin;
+	const struct headers headers = headers_of(begin, n);
+	AUTO_FREE uint8_t *bytes = NULL;
+	int err;
+
+	if (end <= begin || n > OPEN_CODE_MAX)
+		return fail(-EINVAL, "no %zu bytes of code are copied", n);
+	bytes = calloc(1, CODE_AT + n);
+	if (!bytes)
+		return fail(-ENOMEM, "no memory for %zu bytes of code", n);
+	memcpy(bytes, &headers, sizeof(headers));
+	err = open_memory(pid, begin, (struct iovec){ bytes + CODE_AT, n }, n);
+	return err ? err : open_copy_bytes(bytes, CODE_AT + n, ret_fd);
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "publish/copies.h"
+
+#include "base/error.h"
+#include "core/sample.h"
+
+#define COPY_PACE_NS   20000000ULL /* a process; */
+#define COPIES_A_SHIFT 8	   /* twice that after so many, and so on */
+#define COPY_SHIFT_MAX 12
+#define STEADY_NS      500000000ULL /* and is what was copied lost again, only then */
+
+static bool is_lost(unsigned int ending)
+{
+	return ending == END_BROKEN || ending == END_UNREADABLE ||
+	       ending == END_FP_ZERO || ending == END_TORN;
+}
+
+static bool is_code(uint64_t word)
+{
+	unsigned int kind = FRAME_KIND(word);
+
+	return kind == FRAME_USER || kind == FRAME_CALLER || kind == FRAME_UNPROVEN ||
+	       kind == FRAME_SYSCALL;
+}
+
+/* The mapping of generated code in which the stack was lost, by an address of it; NULL:
+ * elsewhere. What leads on from there unproven, if anything, was none of its callers. */
+static const struct mapping *find_lost(const struct process *process,
+				       const struct sample_rec *rec, uint64_t *ret_addr)
+{
+	const uint64_t *words = (const uint64_t *)rec->words + rec->n_kernel;
+	const struct mapping *map;
+
+	for (unsigned int i = 0; i < rec->n_thread; i++) {
+		bool is_last = i + 1 == rec->n_thread;
+
+		if (!is_code(words[i]) ||
+		    (!is_last && FRAME_KIND(words[i + 1]) != FRAME_UNPROVEN))
+			continue;
+		*ret_addr = FRAME_ADDR(words[i]) - (FRAME_KIND(words[i]) != FRAME_USER);
+		map = process_mapping(process, *ret_addr);
+		if (map && map->is_jit)
+			return map;
+	}
+	return NULL;
+}
+
+static bool is_too_soon(const struct publisher *p, struct process_entry *entry,
+			const struct mapping *map, uint64_t now_ns)
+{
+	const struct table *table =
+		map->is_copy ? tables_get(p->tables, map->module) : NULL;
+	unsigned int shift = entry->n_copies / COPIES_A_SHIFT;
+
+	if (table && (table_is_awaited(table) || now_ns - map->born_ns < STEADY_NS))
+		return true;
+	shift = shift < COPY_SHIFT_MAX ? shift : COPY_SHIFT_MAX;
+	if (entry->n_copies && now_ns - entry->copied_ns < COPY_PACE_NS << shift)
+		return true;
+	entry->n_copies++;
+	entry->copied_ns = now_ns;
+	return false;
+}
+
+/* How far generated code goes on beside an address, as far as is of interest. */
+static uint64_t find_low(const struct process *process, uint64_t start)
+{
+	uint64_t low = start, least = start - COPY_AROUND_BYTES;
+	const struct mapping *map;
+
+	while (low > least && (map = process_mapping(process, low - 1)) && map->is_jit)
+		low = map->start > least ? map->start : least;
+	return low;
+}
+
+static uint64_t find_high(const struct process *process, uint64_t end)
+{
+	uint64_t high = end, most = end + COPY_AROUND_BYTES;
+	const struct mapping *map;
+
+	while (high < most && (map = process_mapping(process, high)) && map->is_jit)
+		high = map->end < most ? map->end : most;
+	return high;
+}
+
+/* What of the mapping is walked by a copy. */
+static struct mapping part_of(const struct mapping *map, uint64_t addr)
+{
+	struct mapping part = *map;
+	uint64_t from = addr & -(uint64_t)COPY_PART_BYTES;
+
+	if (map->end - map->start <= COPY_WHOLE_BYTES)
+		return part;
+	if (from > part.start)
+		part.start = from;
+	if (from + COPY_PART_BYTES < part.end)
+		part.end = from + COPY_PART_BYTES;
+	return part;
+}
+
+static int copy(struct publisher *p, const struct process *process,
+		const struct mapping *map, uint64_t addr)
+{
+	struct mapping part = part_of(map, addr);
+	const struct module module = {
+		.kind = MODULE_COPY,
+		.ino = ++p->n_copies,
+		.begin = find_low(process, part.start),
+		.end = find_high(process, part.end),
+		.pid = process->tgid,
+		.incarnation = process->incarnation,
+		.path = "[jit]",
+	};
+	int err = module_id(p->config.modules, &module, &part.module);
+
+	if (err)
+		return err < 0 ? err : 0; /* no room for another: as before */
+	part.pgoff = part.start;
+	part.born_ns = p->config.outside->now_ns();
+	part.is_copy = true;
+	return process_put_copy(p->processes, process->tgid, &part);
+}
+
+void copies_on_sample(struct publisher *p, const struct sample_rec *rec)
+{
+	const struct process *process;
+	struct process_entry *entry;
+	const struct mapping *map;
+	uint64_t addr;
+
+	if (!is_lost(rec->ending) || !p->mapping_tables)
+		return;
+	process = process_get(p->processes, rec->tgid);
+	entry = hmap_get(&p->entries, rec->tgid);
+	if (!process || process->ended_ns || !entry || entry->hotspot.is != HOTSPOT_NONE)
+		return;
+	map = find_lost(process, rec, &addr);
+	if (map && !is_too_soon(p, entry, map, p->config.outside->now_ns()))
+		publisher_note_error(p, copy(p, process, map, addr));
+}

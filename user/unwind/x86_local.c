@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Calls of a function to a part of its own, which works with the function's stack: it
+ * takes its return address off first, and puts it back before it returns. PCRE2's
+ * generated code is full of these.
+ */
+#include "unwind/x86_flow_parts.h"
+
+#define LOCAL_INSNS_MAX 512 /* that are looked at for the end of a part */
+
+bool x86_flow_returns_to_pushed(const struct x86_flow *flow, uint32_t number)
+{
+	const struct flow_insn *before = &flow->insns.items[number] - 1;
+
+	return number && before->n && before->at + before->n == before[1].at &&
+	       x86_effect(flow->code + before->at, before->n).pushed == X86_SLOT_BYTES;
+}
+
+/* Straight on, since both ways of a branch have the same on the stack where they meet. */
+bool x86_flow_is_local(const struct x86_flow *flow, uint32_t number)
+{
+	int pushed = 0;
+
+	for (size_t i = number; i < flow->insns.n && i < number + LOCAL_INSNS_MAX; i++) {
+		const struct flow_insn *insn = &flow->insns.items[i];
+		struct x86_effect is;
+
+		if (!insn->n)
+			return false;
+		is = x86_effect(flow->code + insn->at, insn->n);
+		if (is.returns)
+			return !pushed && x86_flow_returns_to_pushed(flow, (uint32_t)i);
+		pushed += is.pushed;
+		if (is.leaves || is.sp != X86_SP_MOVED ||
+		    (i == number && pushed != -X86_RETURN_BYTES))
+			return false;
+	}
+	return false;
+}
