@@ -14,7 +14,8 @@
 #define CALLER(addr)   ((uint64_t)FRAME_CALLER << FRAME_KIND_SHIFT | (addr))
 #define UNPROVEN(addr) ((uint64_t)FRAME_UNPROVEN << FRAME_KIND_SHIFT | (addr))
 
-static void sample(enum ending ending, const uint64_t *words, unsigned int n)
+static void sample(enum ending ending, unsigned short flags, const uint64_t *words,
+		   unsigned int n)
 {
 	union {
 		struct sample_rec rec;
@@ -24,14 +25,15 @@ static void sample(enum ending ending, const uint64_t *words, unsigned int n)
 			  .tid = P,
 			  .n_words = (unsigned short)n,
 			  .n_thread = (unsigned short)n,
-			  .ending = (unsigned char)ending } };
+			  .ending = (unsigned char)ending,
+			  .flags = flags } };
 
 	memcpy(of.words + SAMPLE_HEADER_BYTES / 8, words, n * sizeof(*words));
 	publisher_on_sample(world.publisher, &of.rec);
 }
 
 #define SAMPLE(ending, ...)                                                              \
-	sample(END_##ending, (const uint64_t[]){ __VA_ARGS__ },                          \
+	sample(END_##ending, 0, (const uint64_t[]){ __VA_ARGS__ },                       \
 	       sizeof((const uint64_t[]){ __VA_ARGS__ }) / 8)
 
 static void begin(uint64_t bytes)
@@ -103,6 +105,51 @@ static void not_elsewhere(void **state)
 	SAMPLE(BROKEN, JIT + 2 * BYTES);
 	world_pass(0);
 	assert_int_equal(n_copies(), 0);
+	world_end();
+}
+
+/* Where a frame pointer led on that nothing proves. */
+static void leave_by_fp(uint64_t at)
+{
+	const uint64_t words[] = { at, UNPROVEN(LIB_AT) };
+
+	sample(END_START, SAMPLE_UNPROVEN, words, 2);
+}
+
+/* Then frame pointers are none in it, wherever they lead. */
+static void of_a_program_that_is_lost(void **state)
+{
+	begin(BYTES);
+	world_map_bytes(P, 0, 0, JIT + 2 * BYTES, BYTES);
+	world_pass(10 * MS);
+	leave_by_fp(JIT + 0x20);
+	world_pass(100 * MS);
+	assert_int_equal(n_copies(), 0);
+	SAMPLE(BROKEN, JIT + 0x20);
+	world_pass(100 * MS);
+	SAMPLE(START, LIB_AT, CALLER(JIT + 2 * BYTES)); /* that is whole */
+	world_pass(100 * MS);
+	assert_int_equal(n_copies(), 1);
+	leave_by_fp(JIT + 2 * BYTES);
+	world_pass(100 * MS);
+	assert_int_equal(n_copies(), 2);
+	world_end();
+}
+
+/* As V8's, of which a few are: its frame pointers are believed. */
+static void of_a_program_that_is_hardly_lost(void **state)
+{
+	begin(BYTES);
+	world_map_bytes(P, 0, 0, JIT + 2 * BYTES, BYTES);
+	world_pass(10 * MS);
+	for (int i = 0; i < 100; i++)
+		leave_by_fp(JIT + 2 * BYTES);
+	SAMPLE(BROKEN, JIT + 0x20);
+	for (int i = 0; i < 100; i++) {
+		leave_by_fp(JIT + 2 * BYTES);
+		world_pass(100 * MS);
+	}
+	assert_int_equal(n_copies(), 1);
 	world_end();
 }
 
@@ -224,6 +271,8 @@ int main(void)
 		cmocka_unit_test(where_a_stack_is_lost),
 		cmocka_unit_test(behind_what_is_unproven),
 		cmocka_unit_test(not_elsewhere),
+		cmocka_unit_test(of_a_program_that_is_lost),
+		cmocka_unit_test(of_a_program_that_is_hardly_lost),
 		cmocka_unit_test(not_of_a_jvm),
 		cmocka_unit_test(until_it_is_mapped_anew),
 		cmocka_unit_test(what_cannot_be_read_goes_by_fp),

@@ -93,6 +93,24 @@ static void test_one_entry_for_all(void **state)
 	assert_string_equal(told(), "||||||||||||||||||||||||||||||||");
 }
 
+/* As OpenSSL's AES-XTS: an entry that says nothing of the frame that its code makes. */
+static void test_silent_entry(void **state)
+{
+#define FRAMED "push %rbp; mov %rsp, %rbp; call *8(%rdi); pop %rbp; ret; .p2align 4"
+#define MUCH   ".skip 0x1000, 0x90; .cfi_endproc"
+	build_within(".cfi_startproc\n", FRAMED, MUCH);
+	assert_string_equal(told(), "1bbbbbbb1.......");
+	build_within(".cfi_startproc; endbr64\n", FRAMED, MUCH);
+	assert_string_equal(told(), "1bbbbbbb1...");
+	/* it says something; it is small; no frame is made */
+	build_within(".cfi_startproc; .cfi_remember_state\n", FRAMED, MUCH);
+	assert_string_equal(told(), "1111111111111111");
+	build_within(".cfi_startproc\n", FRAMED, ".skip 0x200, 0x90; .cfi_endproc");
+	assert_string_equal(told(), "1111111111111111");
+	build_within(".cfi_startproc; mov (%rdi), %rax\n", FRAMED, MUCH);
+	assert_string_equal(told(), "1111111111111");
+}
+
 /* As Rust's main without unwinding: calls come back, and its ret proves it. */
 static void test_straight_code_that_calls(void **state)
 {
@@ -257,6 +275,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_one_entry_for_all),
+		cmocka_unit_test(test_silent_entry),
 		cmocka_unit_test(test_setcontext),
 		cmocka_unit_test(test_jumps_of_fibers),
 		cmocka_unit_test(test_own_stack),

@@ -9,6 +9,14 @@
 #define COPY_SHIFT_MAX 12
 #define STEADY_NS      500000000ULL /* and is what was copied lost again, only then */
 
+/* How stacks of a program, of all its processes, led on from its generated code. */
+struct program {
+	uint32_t n_lost, n_unproven;
+};
+
+#define PROGRAMS_MAX 4096
+#define LOST_SHARE   4 /* one in so many: its code keeps no frame pointers */
+
 static bool is_lost(unsigned int ending)
 {
 	return ending == END_BROKEN || ending == END_UNREADABLE ||
@@ -121,6 +129,52 @@ static int copy(struct publisher *p, const struct process *process,
 	return process_put_copy(p->processes, process->tgid, &part);
 }
 
+void copies_free(struct publisher *p)
+{
+	struct program *program;
+
+	for (size_t i = 0; (program = hmap_next(&p->programs, &i));)
+		free(program);
+	hmap_free(&p->programs);
+}
+
+/* By what it maps first, which is the program itself, or lies as low in all of its
+ * processes. NULL: no memory. */
+static struct program *program_of(struct publisher *p, const struct process *process)
+{
+	size_t n;
+	const struct mapping *maps = process_mappings(process, &n);
+	uint64_t serial = n ? module_serial(p->config.modules, maps[0].module) : 0;
+	struct program *program = hmap_get(&p->programs, serial);
+
+	if (program)
+		return program;
+	if (p->programs.n >= PROGRAMS_MAX)
+		copies_free(p);
+	program = calloc(1, sizeof(*program));
+	if (program && !hmap_put(&p->programs, serial, program))
+		return program;
+	free(program);
+	error_clear(); /* it is asked for again */
+	return NULL;
+}
+
+/* Is generated code of this sample's program to be copied? */
+static bool is_of_interest(struct publisher *p, const struct process *process,
+			   const struct sample_rec *rec)
+{
+	struct program *program = program_of(p, process);
+
+	if (!program)
+		return false;
+	if (is_lost(rec->ending))
+		program->n_lost++;
+	else
+		program->n_unproven++;
+	return is_lost(rec->ending) ||
+	       program->n_lost >= program->n_unproven / LOST_SHARE + 1;
+}
+
 void copies_on_sample(struct publisher *p, const struct sample_rec *rec)
 {
 	const struct process *process;
@@ -128,13 +182,15 @@ void copies_on_sample(struct publisher *p, const struct sample_rec *rec)
 	const struct mapping *map;
 	uint64_t addr;
 
-	if (!is_lost(rec->ending) || !p->mapping_tables)
+	if ((!is_lost(rec->ending) && !(rec->flags & SAMPLE_UNPROVEN)) ||
+	    !p->mapping_tables)
 		return;
 	process = process_get(p->processes, rec->tgid);
 	entry = hmap_get(&p->entries, rec->tgid);
 	if (!process || process->ended_ns || !entry || entry->hotspot.is != HOTSPOT_NONE)
 		return;
 	map = find_lost(process, rec, &addr);
-	if (map && !is_too_soon(p, entry, map, p->config.outside->now_ns()))
+	if (map && is_of_interest(p, process, rec) &&
+	    !is_too_soon(p, entry, map, p->config.outside->now_ns()))
 		publisher_note_error(p, copy(p, process, map, addr));
 }

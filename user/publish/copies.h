@@ -3,6 +3,11 @@
  * Generated code that keeps no frame pointers, of whose frames nobody tells ticks
  * anything: where stacks are lost in it, it is copied, read as a file without call frame
  * information is, and walked by that while it is what was copied.
+ *
+ * Where such code leaves a frame pointer alone, its caller's caller is found by that, and
+ * the stack is not lost but wrong. So of a program whose stacks are lost in generated
+ * code as often as they lead on by a frame pointer that nothing proves, that is copied as
+ * well.
  */
 #ifndef WEFT_PUBLISH_COPIES_H
 #define WEFT_PUBLISH_COPIES_H
@@ -13,8 +18,10 @@
 #define COPY_PART_BYTES	  (128u << 10) /* so large, and what functions may lie around */
 #define COPY_AROUND_BYTES (64u << 10)  /* X86_FLOW_AROUND */
 
-/* A sample, checked: was its stack lost in generated code? Then that is copied, unless
- * this was done a moment ago: who changes his code all the time is asked less often. */
+/* A sample, checked. What generated code is to be copied for it is, unless this was done
+ * a moment ago: who changes his code all the time is asked less often. */
 void copies_on_sample(struct publisher *p, const struct sample_rec *rec);
+
+void copies_free(struct publisher *p); /* what it keeps of programs */
 
 #endif

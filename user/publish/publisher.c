@@ -58,6 +58,7 @@ void publisher_free(struct publisher *p)
 		free(entry);
 	hmap_free(&p->entries);
 	hmap_free(&p->hidden);
+	copies_free(p);
 	log_pace_end(&p->pace);
 	vec_free(&p->dirty);
 	vec_free(&p->provisional);

@@ -107,6 +107,7 @@ struct publisher {
 	VEC(uint32_t) provisional;	       /* tgids of such incarnations */
 	VEC(uint32_t) hotspots;		       /* tgids whose JVM is to be read */
 	uint64_t n_copies;		       /* of generated code, of all */
+	struct hmap programs;	 /* how stacks leave their generated code: copies.c */
 	VEC(uint64_t) wanted;	 /* by module: the round that it was last in */
 	uint64_t round;		 /* of going through what a process maps */
 	struct hmap hidden;	 /* tgids that /proc does not show us */

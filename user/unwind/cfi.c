@@ -8,9 +8,12 @@
 #include "unwind/cfi_parts.h"
 
 #include "base/cleanup.h"
+#include "base/error.h"
 #include "base/search.h"
 #include "base/vec.h"
+#include "obj/x86_insn.h"
 #include "unwind/cfi_insn.h"
+#include "unwind/x86_stack.h"
 
 #include <errno.h>
 
@@ -128,6 +131,47 @@ static bool is_blanket(const struct cfi_reading *reading, const struct cfi_cie *
 	       cfa.reg == reading->exec.machine->fp && cfa.offset == 2 * sizeof(uint64_t);
 }
 
+#define SILENT_BYTES 2048 /* what is smaller, and has no frame, is most functions' */
+
+static bool says_nothing(struct cfi_cursor in)
+{
+	while (in.at < in.end && !in.bad)
+		if (cfi_u8(&in) != NOP)
+			return false;
+	return !in.bad;
+}
+
+/* Does the code there begin by making a frame? */
+static bool makes_frame(struct elf_file *file, uint64_t vaddr)
+{
+	uint8_t code[X86_ENDBR64_BYTES + X86_INSN_MAX];
+	uint64_t offset, bytes;
+	size_t at, n;
+	bool calls;
+
+	if (!elf_file_offset(file, vaddr, &offset, &bytes) || bytes < sizeof(code) ||
+	    elf_file_read(file, offset, code, sizeof(code)))
+		return false;
+	at = x86_insn_endbr64(code, sizeof(code));
+	n = x86_insn_bytes(code + at, sizeof(code) - at, &calls);
+	return n && x86_effect(code + at, n).pushed > 0;
+}
+
+/*
+ * Who writes assembly may begin and end an entry and forget what lies between. OpenSSL
+ * 3.5 has such ones of AES-XTS for AVX-512, of kilobytes that have a frame from their
+ * second byte on.
+ */
+static bool is_silent(const struct cfi_reading *reading, const struct cfi_fde *fde)
+{
+	bool is_false = fde->end - fde->begin >= SILENT_BYTES &&
+			reading->file->header.e_machine == EM_X86_64 &&
+			says_nothing(fde->code) && makes_frame(reading->file, fde->begin);
+
+	error_clear(); /* what can't be read says nothing else */
+	return is_false;
+}
+
 static int add_entry(struct cfi_reading *reading, const struct cfi_record *record,
 		     uint32_t section, uint64_t offset)
 {
@@ -146,7 +190,7 @@ static int add_entry(struct cfi_reading *reading, const struct cfi_record *recor
 	}
 	if (section == DEBUG_FRAME && is_told(reading, fde.begin, fde.end))
 		return 0;
-	if (is_blanket(reading, cie, &fde)) {
+	if (is_blanket(reading, cie, &fde) || is_silent(reading, &fde)) {
 		reading->stats.blankets++;
 		return 0;
 	}

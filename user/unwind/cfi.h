@@ -30,10 +30,12 @@ enum cfi_unsupported {
 };
 
 struct cfi_stats {
-	uint32_t n_fdes;   /* of which rows were made */
-	uint32_t bad;	   /* records that can't be read */
-	uint32_t outside;  /* FDEs of addresses that are no code */
-	uint32_t blankets; /* FDEs that say of much code that a frame is always up */
+	uint32_t n_fdes;  /* of which rows were made */
+	uint32_t bad;	  /* records that can't be read */
+	uint32_t outside; /* FDEs of addresses that are no code */
+	uint32_t
+		blankets; /* FDEs that say of much code that a frame is always up, or that
+			    * none is where the code makes one */
 	uint32_t overlaps; /* FDEs that others cover, wholly or in part */
 	uint32_t n_debug;  /* FDEs that .debug_frame added */
 	uint32_t unsupported[N_CFI_UNSUPPORTED]; /* rows by enum cfi_unsupported */
