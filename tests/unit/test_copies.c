@@ -127,7 +127,7 @@ static void of_a_program_that_is_lost(void **state)
 	assert_int_equal(n_copies(), 0);
 	SAMPLE(BROKEN, JIT + 0x20);
 	world_pass(100 * MS);
-	SAMPLE(START, LIB_AT, CALLER(JIT + 2 * BYTES)); /* that is whole */
+	SAMPLE(START, LIB_AT, CALLER(JIT + 2 * BYTES + 0x20)); /* that is whole */
 	world_pass(100 * MS);
 	assert_int_equal(n_copies(), 1);
 	leave_by_fp(JIT + 2 * BYTES);
