@@ -45,6 +45,8 @@ bool tables_next_news(struct tables *tables, struct module_news *ret)
 /* Out of one of the states that wait. */
 static void settle(struct tables *tables, struct table *table, enum table_state state)
 {
+	uint32_t module = (uint32_t)(table - tables->tables.items);
+
 	if (state != TABLE_READY)
 		tables_give_back(tables, table);
 	table->state = state;
@@ -54,7 +56,10 @@ static void settle(struct tables *tables, struct table *table, enum table_state 
 	if (state == TABLE_READY)
 		tables_tell(tables, table);
 	tables->counts.refused += state == TABLE_REFUSED;
-	tables_add_news(tables, (uint32_t)(table - tables->tables.items), NEWS_TABLE);
+	/* of what was generated nobody asks for names, and another copy is easily had */
+	if (module_get(tables->modules, module)->kind == MODULE_COPY)
+		files_close(tables->files, module);
+	tables_add_news(tables, module, NEWS_TABLE);
 }
 
 /* Of the two that are awaited one is there (outcome READY), or will not come. Once

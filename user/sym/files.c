@@ -2,6 +2,7 @@
 #include "sym/files.h"
 
 #include "base/clock.h"
+#include "base/descriptors.h"
 #include "base/error.h"
 #include "base/hmap.h"
 #include "base/vec.h"
@@ -11,7 +12,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 struct file {
@@ -45,19 +45,6 @@ struct files {
 	struct file_counts counts;
 };
 
-/* Half of what we may have open at all; the rest is rings and /proc. */
-static unsigned long descriptor_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit))
-		return 256;
-	limit.rlim_cur = limit.rlim_max < 65536 ? limit.rlim_max : 65536;
-	setrlimit(RLIMIT_NOFILE, &limit);
-	getrlimit(RLIMIT_NOFILE, &limit);
-	return limit.rlim_cur / 2;
-}
-
 int files_new(struct files **ret, const struct files_config *config)
 {
 	static const struct file_source proc = { clock_now_ns, opener_mapped,
@@ -71,7 +58,7 @@ int files_new(struct files **ret, const struct files_config *config)
 		files->config.source = &proc;
 	if (budgets_new(&files->budgets))
 		return -ENOMEM;
-	files->open_most = descriptor_limit();
+	files->open_most = descriptors_raise() / 2; /* the rest is rings and /proc */
 	*ret = GIVE(files);
 	return 0;
 }
@@ -400,6 +387,14 @@ void files_mark_modules(const struct files *files, struct module_table *modules)
 	}
 }
 
+void files_close(struct files *files, uint32_t module)
+{
+	struct file *file = &files->files.items[module];
+
+	forget_inode(files, file, module);
+	drop(files, file);
+}
+
 void files_let_go(struct files *files, uint32_t module)
 {
 	struct file *file;
@@ -407,8 +402,7 @@ void files_let_go(struct files *files, uint32_t module)
 	if (module >= files->files.n)
 		return;
 	file = &files->files.items[module];
-	forget_inode(files, file, module);
-	drop(files, file);
+	files_close(files, module);
 	free(file->info);
 	*file = (struct file){ .fd = -1 };
 }

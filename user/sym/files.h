@@ -95,6 +95,9 @@ bool files_are_many(const struct files *files);
 void files_mark_modules(const struct files *files, struct module_table *modules);
 void files_let_go(struct files *files, uint32_t module);
 
+/* Of one that was opened: nobody will read it any more, though it is known. */
+void files_close(struct files *files, uint32_t module);
+
 /* Who opens them. */
 struct opener *files_opener(const struct files *files);
 
