@@ -3,7 +3,7 @@
 #ifndef WEFT_BASE_DESCRIPTORS_H
 #define WEFT_BASE_DESCRIPTORS_H
 
-/* Raises the limit as far as it goes without privileges, at most to 65,536. Returns it. */
+/* Raises the limit as far as it goes, at most to 65,536, and returns it. */
 unsigned long descriptors_raise(void);
 
 #endif
