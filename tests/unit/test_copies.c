@@ -122,9 +122,10 @@ static void of_a_program_that_is_lost(void **state)
 	begin(BYTES);
 	world_map_bytes(P, 0, 0, JIT + 2 * BYTES, BYTES);
 	world_pass(10 * MS);
-	leave_by_fp(JIT + 0x20);
+	leave_by_fp(JIT + 2 * BYTES);
 	world_pass(100 * MS);
 	assert_int_equal(n_copies(), 0);
+	SAMPLE(BROKEN, JIT + 0x20);
 	SAMPLE(BROKEN, JIT + 0x20);
 	world_pass(100 * MS);
 	SAMPLE(START, LIB_AT, CALLER(JIT + 2 * BYTES + 0x20)); /* that is whole */
@@ -150,6 +151,20 @@ static void of_a_program_that_is_hardly_lost(void **state)
 		world_pass(100 * MS);
 	}
 	assert_int_equal(n_copies(), 1);
+	world_end();
+}
+
+/* As Erlang's: where most lead on by frame pointer it is kept. */
+static void where_a_few_are_lost(void **state)
+{
+	begin(BYTES);
+	for (int i = 0; i < 10; i++) {
+		leave_by_fp(JIT + 0x20);
+		leave_by_fp(JIT + 0x20);
+		SAMPLE(BROKEN, JIT + 0x20);
+		world_pass(100 * MS);
+	}
+	assert_int_equal(n_copies(), 0);
 	world_end();
 }
 
@@ -273,6 +288,7 @@ int main(void)
 		cmocka_unit_test(not_elsewhere),
 		cmocka_unit_test(of_a_program_that_is_lost),
 		cmocka_unit_test(of_a_program_that_is_hardly_lost),
+		cmocka_unit_test(where_a_few_are_lost),
 		cmocka_unit_test(not_of_a_jvm),
 		cmocka_unit_test(until_it_is_mapped_anew),
 		cmocka_unit_test(what_cannot_be_read_goes_by_fp),

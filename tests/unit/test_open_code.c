@@ -126,6 +126,31 @@ static void its_table_has_the_code(void **state)
 	close(fd);
 	munmap(code, N);
 }
+
+/* Its frame pointer may be kept. */
+static void who_switches_stacks_goes_by_fp(void **state)
+{
+	/* push %rbx; mov (%rdi),%rsp; pop %rbx; ret */
+	static const unsigned char switches[] = { 0x53, 0x48, 0x8b, 0x27, 0x5b, 0xc3 };
+	unsigned char *code = map_code();
+	const struct unwind_rule *rules;
+	struct unwind_table *table;
+	union unwind_page page;
+	int fd;
+
+	memset(code, 0xcc, N);
+	memcpy(code, function, sizeof(function));
+	memcpy(code + 0x40, switches, sizeof(switches));
+	assert_int_equal(open_code(getpid(), AT, AT + N, &fd), 0);
+	assert_int_equal(unwind_table_build(fd, NULL, &table), 0);
+	page = page_of(table, unwind_table_head(table)->rules_page);
+	rules = page.rules;
+	for (unsigned int i = 0; i < unwind_table_head(table)->n_rules; i++)
+		assert_int_not_equal(rules[i].cfa, UNWIND_CFA_TORN);
+	unwind_table_free(table);
+	close(fd);
+	munmap(code, N);
+}
 #endif
 
 int main(void)
@@ -135,6 +160,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_there),
 #ifdef __x86_64__
 		cmocka_unit_test(its_table_has_the_code),
+		cmocka_unit_test(who_switches_stacks_goes_by_fp),
 #endif
 	};
 

@@ -15,7 +15,7 @@ struct program {
 };
 
 #define PROGRAMS_MAX 4096
-#define LOST_SHARE   4 /* one in so many: its code keeps no frame pointers */
+#define LOST_SHARE   2 /* one is lost for so many: its code keeps no frame pointers */
 
 static bool is_lost(unsigned int ending)
 {
@@ -159,20 +159,35 @@ static struct program *program_of(struct publisher *p, const struct process *pro
 	return NULL;
 }
 
-/* Is generated code of this sample's program to be copied? */
+/* Are more stacks lost in this mapping than lead on by a frame pointer? Of Erlang's and
+ * V8's few are, whose frame pointers are true elsewhere. */
+static bool loses_most(struct process_entry *entry, const struct mapping *map,
+		       bool is_lost_there)
+{
+	struct generated_counts *counts =
+		&entry->generated[map->start / COPY_AROUND_BYTES % GENERATED_COUNTED];
+
+	if (counts->start != map->start)
+		*counts = (struct generated_counts){ .start = map->start };
+	counts->n_lost += is_lost_there;
+	counts->n_unproven += !is_lost_there;
+	return counts->n_lost > counts->n_unproven;
+}
+
+/* Is the code in which this sample's stack was lost, or unproven, to be copied? */
 static bool is_of_interest(struct publisher *p, const struct process *process,
-			   const struct sample_rec *rec)
+			   struct process_entry *entry, const struct mapping *map,
+			   bool is_lost_there)
 {
 	struct program *program = program_of(p, process);
+	bool loses = loses_most(entry, map, is_lost_there);
 
 	if (!program)
 		return false;
-	if (is_lost(rec->ending))
-		program->n_lost++;
-	else
-		program->n_unproven++;
-	return is_lost(rec->ending) ||
-	       program->n_lost >= program->n_unproven / LOST_SHARE + 1;
+	program->n_lost += is_lost_there;
+	program->n_unproven += !is_lost_there;
+	return is_lost_there ? loses
+			     : program->n_lost >= program->n_unproven / LOST_SHARE + 1;
 }
 
 void copies_on_sample(struct publisher *p, const struct sample_rec *rec)
@@ -190,7 +205,7 @@ void copies_on_sample(struct publisher *p, const struct sample_rec *rec)
 	if (!process || process->ended_ns || !entry || entry->hotspot.is != HOTSPOT_NONE)
 		return;
 	map = find_lost(process, rec, &addr);
-	if (map && is_of_interest(p, process, rec) &&
+	if (map && is_of_interest(p, process, entry, map, is_lost(rec->ending)) &&
 	    !is_too_soon(p, entry, map, p->config.outside->now_ns()))
 		publisher_note_error(p, copy(p, process, map, addr));
 }

@@ -4,10 +4,10 @@
  * anything: where stacks are lost in it, it is copied, read as a file without call frame
  * information is, and walked by that while it is what was copied.
  *
- * Where such code leaves a frame pointer alone, its caller's caller is found by that, and
- * the stack is not lost but wrong. So of a program whose stacks are lost in generated
- * code as often as they lead on by a frame pointer that nothing proves, that is copied as
- * well.
+ * Where most stacks lead on by a frame pointer, that is kept, and nothing is copied. But
+ * where such code leaves the register alone, its caller's caller is found by that, and the
+ * stack is not lost but wrong. So of a program whose stacks are often lost in generated
+ * code, that is copied also where it leads on by a frame pointer that nothing proves.
  */
 #ifndef WEFT_PUBLISH_COPIES_H
 #define WEFT_PUBLISH_COPIES_H

@@ -61,6 +61,14 @@ struct hotspot_state {
 	uint64_t again_ns; /* when it is read next */
 };
 
+/* How stacks led on from one mapping of generated code. */
+struct generated_counts {
+	uint64_t start; /* of the mapping; 0: none */
+	uint32_t n_lost, n_unproven;
+};
+
+#define GENERATED_COUNTED 8 /* mappings of a process, about */
+
 /* What is published about one process. */
 struct process_entry {
 	uint64_t version;		  /* of its mappings */
@@ -73,16 +81,17 @@ struct process_entry {
 	enum patience patience;
 	struct hotspot_state hotspot;
 	struct mapping_table *mapping_table;
-	bool is_queued;	       /* to be published with the next flush */
-	bool is_doubted;       /* what was told of it was stale: it is read */
-	unsigned int n_again;  /* how often something was done about being overdue */
-	uint64_t again_ns;     /* and when last */
-	unsigned int n_stale;  /* how often it was read since a tick called it stale */
-	uint64_t stale_ns;     /* and when last */
-	unsigned int n_tried;  /* how often it was gone through to be published */
-	uint64_t tried_ns;     /* and when last */
-	uint64_t pages_ns;     /* since when, a while ago, its pages are counted */
-	uint32_t n_pages;      /* that were taken since to tell what it maps */
+	bool is_queued;	      /* to be published with the next flush */
+	bool is_doubted;      /* what was told of it was stale: it is read */
+	unsigned int n_again; /* how often something was done about being overdue */
+	uint64_t again_ns;    /* and when last */
+	unsigned int n_stale; /* how often it was read since a tick called it stale */
+	uint64_t stale_ns;    /* and when last */
+	unsigned int n_tried; /* how often it was gone through to be published */
+	uint64_t tried_ns;    /* and when last */
+	uint64_t pages_ns;    /* since when, a while ago, its pages are counted */
+	uint32_t n_pages;     /* that were taken since to tell what it maps */
+	struct generated_counts generated[GENERATED_COUNTED];
 	unsigned int n_copies; /* that were made of its generated code */
 	uint64_t copied_ns;    /* and when last */
 };

@@ -137,8 +137,11 @@ static void take_first(void *arg, uint64_t pc)
 
 static int take_row(void *arg, uint64_t pc, const struct unwind_rule *rule)
 {
+	static const struct unwind_rule none;
 	struct unwind_table *table = arg;
-	uint16_t number = unwind_rules_number(&table->rules, rule);
+	/* a runtime that goes to another stack may keep frame pointers: Erlang's does */
+	bool is_torn = table->is_copy && rule->cfa == UNWIND_CFA_TORN;
+	uint16_t number = unwind_rules_number(&table->rules, is_torn ? &none : rule);
 	unsigned short offset = pc % UNWIND_BLOCK_BYTES;
 	uint64_t first = table->next_first ? table->next_first : pc;
 	int err = 0;
