@@ -5,9 +5,10 @@
  * information is, and walked by that while it is what was copied.
  *
  * Where most stacks lead on by a frame pointer, that is kept, and nothing is copied. But
- * where such code leaves the register alone, its caller's caller is found by that, and the
- * stack is not lost but wrong. So of a program whose stacks are often lost in generated
- * code, that is copied also where it leads on by a frame pointer that nothing proves.
+ * where such code leaves the register alone, its caller's caller is found by that, and
+ * the stack is not lost but wrong. So of a program whose stacks are often lost in
+ * generated code, that is copied also where it leads on by a frame pointer that nothing
+ * proves.
  */
 #ifndef WEFT_PUBLISH_COPIES_H
 #define WEFT_PUBLISH_COPIES_H
