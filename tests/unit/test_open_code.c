@@ -130,8 +130,9 @@ static void its_table_has_the_code(void **state)
 /* Its frame pointer may be kept. */
 static void who_switches_stacks_goes_by_fp(void **state)
 {
-	/* push %rbx; mov (%rdi),%rsp; pop %rbx; ret */
-	static const unsigned char switches[] = { 0x53, 0x48, 0x8b, 0x27, 0x5b, 0xc3 };
+	/* test %rax,%rax; jz 1f; ret; 1: nop; mov (%rdi),%rsp; ret */
+	static const unsigned char switches[] = { 0x48, 0x85, 0xc0, 0x74, 0x01, 0xc3,
+						  0x90, 0x48, 0x8b, 0x27, 0xc3 };
 	unsigned char *code = map_code();
 	const struct unwind_rule *rules;
 	struct unwind_table *table;
