@@ -452,7 +452,7 @@ static int tell_first(struct x86_flow *flow, const struct flow_insn *insn,
 	const struct x86_piece *whole =
 		x86_pieces_whole(&flow->pieces, insn->piece, &lower);
 	uint64_t key = (uint64_t)(whole - flow->pieces.list.items) << 32 |
-		       (uint32_t)(rule->cfa_offset << 4 | rule->cfa);
+		       (uint32_t)rule->cfa_offset << 4 | rule->cfa;
 	uintptr_t first = (uintptr_t)hmap_get(&flow->firsts, key);
 
 	if (!first) {

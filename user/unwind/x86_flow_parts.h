@@ -27,6 +27,7 @@ struct flow_insn {
 	bool is_called;
 	bool makes_room; /* calls, and what is called moves the stack pointer */
 	bool is_local;	 /* calls a part of its own function, on that one's stack */
+	enum { X86_UNKNOWN, X86_IS_PART, X86_IS_NO_PART } part; /* does one begin so? */
 	bool is_taken;	 /* its address is, by an instruction */
 	bool comes_back; /* calls, and what is called returns */
 	bool goes_off;	 /* what begins with it, as functions end that call another */
@@ -98,7 +99,7 @@ bool x86_flow_returns_to_pushed(const struct x86_flow *flow, uint32_t number);
 
 /* Does a part begin there that takes its return address off the stack, and puts it back
  * to return? Calls to it do not leave their function. */
-bool x86_flow_is_local(const struct x86_flow *flow, uint32_t number);
+bool x86_flow_is_local(struct x86_flow *flow, uint32_t number);
 
 static inline struct x86_effect x86_flow_effect(const struct x86_flow *flow,
 						uint32_t number)

@@ -17,7 +17,7 @@ bool x86_flow_returns_to_pushed(const struct x86_flow *flow, uint32_t number)
 }
 
 /* Straight on, since both ways of a branch have the same on the stack where they meet. */
-bool x86_flow_is_local(const struct x86_flow *flow, uint32_t number)
+static bool begins_part(const struct x86_flow *flow, uint32_t number)
 {
 	int pushed = 0;
 
@@ -36,4 +36,14 @@ bool x86_flow_is_local(const struct x86_flow *flow, uint32_t number)
 			return false;
 	}
 	return false;
+}
+
+/* Asked of a place but once, however many calls lead there. */
+bool x86_flow_is_local(struct x86_flow *flow, uint32_t number)
+{
+	struct flow_insn *insn = &flow->insns.items[number];
+
+	if (insn->part == X86_UNKNOWN)
+		insn->part = begins_part(flow, number) ? X86_IS_PART : X86_IS_NO_PART;
+	return insn->part == X86_IS_PART;
 }
