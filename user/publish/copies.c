@@ -23,14 +23,6 @@ static bool is_lost(unsigned int ending)
 	       ending == END_FP_ZERO || ending == END_TORN;
 }
 
-static bool is_code(uint64_t word)
-{
-	unsigned int kind = FRAME_KIND(word);
-
-	return kind == FRAME_USER || kind == FRAME_CALLER || kind == FRAME_UNPROVEN ||
-	       kind == FRAME_SYSCALL;
-}
-
 /* The mapping of generated code in which the stack was lost, by an address of it; NULL:
  * elsewhere. What leads on from there unproven, if anything, was none of its callers. */
 static const struct mapping *find_lost(const struct process *process,
@@ -42,7 +34,7 @@ static const struct mapping *find_lost(const struct process *process,
 	for (unsigned int i = 0; i < rec->n_thread; i++) {
 		bool is_last = i + 1 == rec->n_thread;
 
-		if (!is_code(words[i]) ||
+		if (!publisher_is_address(words[i]) ||
 		    (!is_last && FRAME_KIND(words[i + 1]) != FRAME_UNPROVEN))
 			continue;
 		*ret_addr = FRAME_ADDR(words[i]) - (FRAME_KIND(words[i]) != FRAME_USER);
@@ -115,8 +107,6 @@ static int copy(struct publisher *p, const struct process *process,
 		.ino = ++p->n_copies,
 		.begin = find_low(process, part.start),
 		.end = find_high(process, part.end),
-		.pid = process->tgid,
-		.incarnation = process->incarnation,
 		.path = "[jit]",
 	};
 	int err = module_id(p->config.modules, &module, &part.module);

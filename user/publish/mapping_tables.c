@@ -53,12 +53,12 @@ void mapping_tables_free(struct mapping_tables *all)
 }
 
 /* Address minus address as linked, once the file's segments are known; false: not known,
- * or the mapping is of none of them. A copy is linked where it lies. */
+ * or the mapping is of none of them. */
 static bool find_bias(const struct mapping_tables *all, struct mapping_entry *entry)
 {
 	const struct elf_info *info = files_elf_info(all->config.files, entry->module);
-	uint64_t vaddr = entry->is_copy ? entry->mapping.start
-					: entry->pgoff; /* the vDSO's are its offsets */
+	uint64_t vaddr =
+		entry->pgoff; /* the vDSO's are its offsets, a copy's addresses */
 
 	if (entry->module != MODULE_ID_VDSO && !entry->is_copy &&
 	    (!info || !elf_vaddr_of_mapping(info, entry->pgoff, &vaddr)))

@@ -221,20 +221,6 @@ void publisher_on_stale(struct publisher *p, uint32_t tgid)
 	publisher_make_dirty(p, process);
 }
 
-static bool is_address(uint64_t word)
-{
-	switch (FRAME_KIND(word)) {
-	case FRAME_USER:
-	case FRAME_SYSCALL:
-	case FRAME_UNPROVEN:
-	case FRAME_CALLER:
-	case FRAME_ASYNC:
-		return true;
-	default:
-		return false;
-	}
-}
-
 void publisher_on_sample(struct publisher *p, const struct sample_rec *rec)
 {
 	const struct process *process;
@@ -247,8 +233,9 @@ void publisher_on_sample(struct publisher *p, const struct sample_rec *rec)
 	     i++) {
 		uint64_t word = rec->words[i];
 		const struct mapping *map =
-			is_address(word) ? process_mapping(process, FRAME_ADDR(word))
-					 : NULL;
+			publisher_is_address(word)
+				? process_mapping(process, FRAME_ADDR(word))
+				: NULL;
 
 		if (map)
 			tables_hit(p->tables, map->module, rec->ts_ns);

@@ -129,6 +129,21 @@ struct publisher {
 	int err; /* the first one that a callback met; they can't return it */
 };
 
+/* Is that word of a record a place in code? */
+static inline bool publisher_is_address(uint64_t word)
+{
+	switch (FRAME_KIND(word)) {
+	case FRAME_USER:
+	case FRAME_SYSCALL:
+	case FRAME_UNPROVEN:
+	case FRAME_CALLER:
+	case FRAME_ASYNC:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* Kept for the next flush to return: callbacks can't. */
 void publisher_note_error(struct publisher *p, int err);
 

@@ -10,9 +10,12 @@
 
 bool x86_flow_returns_to_pushed(const struct x86_flow *flow, uint32_t number)
 {
-	const struct flow_insn *before = &flow->insns.items[number] - 1;
+	const struct flow_insn *insns = flow->insns.items, *before;
 
-	return number && before->n && before->at + before->n == before[1].at &&
+	if (!number)
+		return false;
+	before = &insns[number - 1];
+	return before->n && before->at + before->n == insns[number].at &&
 	       x86_effect(flow->code + before->at, before->n).pushed == X86_SLOT_BYTES;
 }
 
