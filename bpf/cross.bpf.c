@@ -117,7 +117,7 @@ static __always_inline bool cross(struct scratch *s, __u32 hook, struct async_ro
 		s->root_cursors[k].addr = 0;
 	load_root_cursor(s, &s->root_cursors[0], q->next);
 	s->phase = PHASE_WALK;
-	walk_begin(hook);
+	walk_begin(s);
 	return true;
 }
 

@@ -6,20 +6,6 @@
  */
 #include "emit.bpf.h"
 
-static __always_inline struct ledger *ledger(__u32 hook)
-{
-	return bpf_map_lookup_elem(&ledgers, &hook);
-}
-
-int emit_entered(__u32 hook)
-{
-	struct ledger *l = ledger(hook);
-
-	if (l)
-		l->entered++;
-	return 0;
-}
-
 int emit_outcome(__u32 hook, __u32 outcome)
 {
 	struct ledger *l = ledger(hook);

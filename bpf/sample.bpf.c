@@ -68,6 +68,7 @@ static __always_inline void begin_record(struct scratch *s, __u32 hook, __u64 wh
 	s->rec.n_thread = 0;
 	s->rec.ending = END_NO_USER;
 	s->rec.flags = 0;
+	s->in_syscall = 0;
 	splice_begin(s);
 }
 
@@ -91,18 +92,9 @@ static __always_inline void take_kernel_stack(struct scratch *s,
 	s->rec.n_kernel = s->n_words;
 }
 
-static __always_inline void take_user_stack(struct scratch *s, __u32 hook,
-					    const bpf_user_pt_regs_t *regs,
-					    bool in_syscall)
+/* From the registers that were copied. */
+static __always_inline void take_user_stack(struct scratch *s, __u32 hook)
 {
-	if (regs_mode(regs) == REGS_KERNEL)
-		return;
-	if (regs_mode(regs) == REGS_USER_32BIT) {
-		s->rec.ending = END_FOREIGN;
-		return;
-	}
-	regs_copy(s, regs);
-	s->in_syscall = in_syscall;
 	s->pc &= knobs.addr_mask & FRAME_ADDR_MASK;
 	s->sp &= knobs.addr_mask;
 	s->fp &= knobs.addr_mask;
@@ -112,25 +104,40 @@ static __always_inline void take_user_stack(struct scratch *s, __u32 hook,
 		context_add(hook);
 }
 
+/* The registers of its user mode; false: there is none to be walked. */
+static __always_inline bool take_user_regs(struct scratch *s,
+					   const bpf_user_pt_regs_t *regs)
+{
+	if (regs_mode(regs) == REGS_KERNEL)
+		return false;
+	if (regs_mode(regs) == REGS_USER_32BIT) {
+		s->rec.ending = END_FOREIGN;
+		return false;
+	}
+	regs_copy(s, regs);
+	return true;
+}
+
 /* verifier: where chunks will lie, since seven calls have 512 bytes of stack together */
 struct saved {
 	bpf_user_pt_regs_t regs;
 	__u64 pushed[UPROBES_PUSHED], room[UPROBES_PUSHED];
 };
 
-static __always_inline void take_saved_user_stack(struct scratch *s, __u32 hook)
+static __always_inline bool take_saved_user_regs(struct scratch *s)
 {
 	struct saved *saved = (void *)s->chunk;
 	bool in_syscall = false;
 
 	_Static_assert(sizeof(*saved) <= sizeof(s->chunk), "fits");
 	if (!saved_user_regs(&saved->regs, &in_syscall))
-		return;
+		return false;
+	s->in_syscall = in_syscall;
 	if (HAS_UPROBES && regs_pushed(&saved->regs, saved->pushed) &&
 	    CURRENT(utask, utask) &&
 	    uprobes_are_pushed(saved->pushed, saved->regs.sp, saved->room))
 		saved->regs.sp += sizeof(saved->pushed);
-	take_user_stack(s, hook, &saved->regs, in_syscall);
+	return take_user_regs(s, &saved->regs);
 }
 
 SEC("perf_event")
@@ -138,7 +145,7 @@ int oncpu_tick(struct bpf_perf_event_data *ctx)
 {
 	__u64 who = bpf_get_current_pid_tgid();
 	struct scratch *s = scratch(HOOK_ONCPU);
-	bool in_kernel = regs_mode(&ctx->regs) == REGS_KERNEL;
+	bool in_kernel = regs_mode(&ctx->regs) == REGS_KERNEL, has_user;
 	int kept;
 
 	emit_entered(HOOK_ONCPU);
@@ -152,11 +159,13 @@ int oncpu_tick(struct bpf_perf_event_data *ctx)
 	begin_record(s, HOOK_ONCPU, who);
 	s->rec.weight_ns = tick_ns;
 	if (!in_kernel) {
-		take_user_stack(s, HOOK_ONCPU, &ctx->regs, false);
+		has_user = take_user_regs(s, &ctx->regs);
 	} else {
 		take_kernel_stack(s, ctx);
-		take_saved_user_stack(s, HOOK_ONCPU);
+		has_user = take_saved_user_regs(s);
 	}
+	if (has_user)
+		take_user_stack(s, HOOK_ONCPU);
 	kept = emit_record(HOOK_ONCPU);
 	if (knobs.timed)
 		emit_busy(HOOK_ONCPU);

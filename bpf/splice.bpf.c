@@ -43,7 +43,7 @@ static __always_inline bool do_piece(struct scratch *s, __u32 hook)
 		end_stack(s, hook);
 		return true;
 	case PHASE_ROOT:
-		s->phase = chain_open(hook) ? PHASE_CHAIN : PHASE_DONE;
+		s->phase = s->n_roots && chain_open(hook) ? PHASE_CHAIN : PHASE_DONE;
 		return true;
 	case PHASE_CHAIN:
 		return chain_walk(hook);
@@ -91,7 +91,7 @@ int splice_user_stack(__u32 hook)
 		slot_find_roots(hook);
 		roots_place(hook);
 	}
-	walk_begin(hook);
+	walk_begin(s);
 	for (int i = 0; i < ADVANCES; i++) {
 		if (!splice_advance(hook))
 			break;

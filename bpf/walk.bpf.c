@@ -129,40 +129,6 @@ static __always_inline void look_at_frame(struct scratch *s, __u32 hook, bool by
 		measure_frame(s);
 }
 
-/*
- * The first frame of a walk. The sampled pc is true whatever its frame pointer
- * says, so it is kept even where the function at it registered a root: that
- * root's mark follows it. A waiting thread's first frame is a caller like any.
- */
-int walk_begin(__u32 hook)
-{
-	struct scratch *s = scratch(hook);
-
-	if (!s)
-		return 0;
-	start_cycle_test(s);
-	s->begun_sp = s->sp;
-	s->leads = 0;
-	s->is_unproven = 0;
-	s->method = 0;
-	s->java_end = 0;
-	s->step_bytes = 0;
-	s->chunk_bytes = 0;
-	s->kind = s->on_waiting_thread ? FRAME_CALLER
-		  : s->in_syscall      ? FRAME_SYSCALL
-				       : FRAME_USER;
-	look_at_frame(s, hook, knobs.tables);
-	if (s->on_waiting_thread) {
-		roots_check_frame(s, hook);
-		keep_frame(s, hook);
-		return 1;
-	}
-	keep_frame(s, hook);
-	roots_check_frame(s, hook);
-	s->in_syscall = 0; /* nor is who was interrupted by a signal */
-	return 1;
-}
-
 /* Does a frame pointer that nothing proves lead to another stack than that of the frame
  * at hand, to an address that nobody called from? Then it is some data's. Who generates
  * code uses the register as he likes (PyPy for what replaces a stack), and may keep data
@@ -392,21 +358,40 @@ static __always_inline __u32 why_unmapped(const struct scratch *s)
 	return s->kind == FRAME_CALLER ? end_by_word(s, s->pc) : END_BROKEN;
 }
 
-/* One frame on; an ending, or STEP_OK: there. by_table is a constant. */
+/*
+ * Kept, with the roots that it registered. These are marked before a caller, but behind
+ * the sampled frame: its pc is true whatever its frame pointer says.
+ */
+static __always_inline void take_frame(struct scratch *s, __u32 hook, bool is_sampled)
+{
+	if (!is_sampled)
+		roots_check_frame(s, hook);
+	keep_frame(s, hook);
+	if (is_sampled && s->n_root_cursors)
+		roots_mark(hook);
+	s->in_syscall = 0; /* nor is who was interrupted by a signal */
+	s->is_first = 0;
+}
+
+/* To the first frame of a stack, or one on; an ending, or STEP_OK: there. by_table is a
+ * constant. The first frames go the way of all: code that a tick is the first to run
+ * costs as much as data that it is the first to read. */
 static __always_inline __u32 walk_on(struct scratch *s, __u32 hook, bool by_table)
 {
-	__u32 ending = check_step(s, hook);
+	__u32 ending;
 
-	if (ending == STEP_OK)
-		ending = step_up(s, hook, by_table);
-	if (ending != STEP_OK)
-		return ending;
-	charge(s, 1);
+	if (!s->is_first) {
+		ending = check_step(s, hook);
+		if (ending == STEP_OK)
+			ending = step_up(s, hook, by_table);
+		if (ending != STEP_OK)
+			return ending;
+		charge(s, 1);
+	}
 	look_at_frame(s, hook, by_table);
-	if (by_table && s->step_kind == STEP_KIND_UNMAPPED)
+	if (by_table && s->step_kind == STEP_KIND_UNMAPPED && !s->is_first)
 		return why_unmapped(s);
-	roots_check_frame(s, hook);
-	keep_frame(s, hook);
+	take_frame(s, hook, s->is_first && !s->on_waiting_thread);
 	return STEP_OK;
 }
 

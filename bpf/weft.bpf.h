@@ -215,6 +215,7 @@ struct scratch {
 	__u32 from_leaf;  /* its rule led here: these may still be those of the call */
 	__u32 step_kind;  /* enum step_kind */
 	__u32 kind;	  /* enum frame_kind: how sure it is */
+	__u32 is_first;	  /* of its stack, and not looked at yet */
 	__u32 in_syscall; /* the leaf; so pc is behind that instruction */
 	__u32 on_waiting_thread; /* 0: on its own */
 	__u32 leads;	   /* enum leads: no call need have led where its own rule does */

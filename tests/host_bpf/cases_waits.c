@@ -177,6 +177,26 @@ static void test_crosses_twice(void **state)
 	assert_int_equal(ending_of(&at, SEGMENT_THREAD, 1), END_FP_ZERO);
 }
 
+/* By the waiting function's caller, which is one like any: its root comes before it. */
+static void test_first_frame_of_another_thread_runs_a_root(void **state)
+{
+	struct sampled at = put_crossing();
+	const struct sample_rec *rec;
+	unsigned int i;
+
+	memory_put(WAIT(0) + 8, ROOT(1));
+	put_root(ROOT(1), CHAIN(1), 0, FP(OTHER, 2));
+	put_chain(CHAIN(1), 2, 0x3000, 0);
+	ASSERT_ASYNC(&at, "1000 1001 -- 2000 2001 -- 3000 3001");
+	rec = walker_sample(&at);
+	for (i = rec->n_thread; i + 2 < rec->n_words; i++)
+		if (FRAME_KIND(rec->words[i]) == FRAME_SEGMENT &&
+		    SEGMENT_KIND(rec->words[i]) == SEGMENT_THREAD)
+			break;
+	assert_int_equal(FRAME_KIND(rec->words[i + 1]), FRAME_ROOT);
+	assert_int_equal(FRAME_KIND(rec->words[i + 2]), FRAME_CALLER);
+}
+
 static void test_two_threads_wait_for_each_other(void **state)
 {
 	struct sampled at = put_crossing();
@@ -356,6 +376,7 @@ int run_wait_cases(void)
 		CASE(test_crossing_that_breaks),
 		CASE(test_crossing_with_a_gap),
 		CASE(test_crosses_twice),
+		CASE(test_first_frame_of_another_thread_runs_a_root),
 		CASE(test_two_threads_wait_for_each_other),
 		CASE(test_torn),
 		CASE(test_torn_shows_as_cut),

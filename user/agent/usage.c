@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/small_file.h"
 #include "base/task_stat.h"
 
 #include <stdio.h>
@@ -49,16 +50,30 @@ static void add_ticks(pid_t pid, uint64_t *sum)
 		*sum += stat.cpu_ticks;
 }
 
-static void add_own_pages(pid_t pid, uint64_t *sum)
+struct pages {
+	uint64_t resident, of_files;
+};
+
+/* 0: it is not there any more. */
+static struct pages pages_of(pid_t pid)
 {
-	unsigned long resident, of_files;
-	AUTO_FCLOSE FILE *file = NULL;
-	char path[64];
+	char path[64], text[128], *at = text;
+	struct pages ret = { 0 };
 
 	snprintf(path, sizeof(path), "/proc/%d/statm", pid);
-	file = fopen(path, "re");
-	if (file && fscanf(file, "%*u %lu %lu", &resident, &of_files) == 2)
-		*sum += resident - of_files;
+	if (!small_file_read(path, text, sizeof(text)))
+		return ret;
+	strtoull(at, &at, 10); /* all that it maps */
+	ret.resident = strtoull(at, &at, 10);
+	ret.of_files = strtoull(at, &at, 10);
+	return ret;
+}
+
+static void add_own_pages(pid_t pid, uint64_t *sum)
+{
+	struct pages of = pages_of(pid);
+
+	*sum += of.resident - of.of_files;
 }
 
 static uint64_t sum_below(adder add)
@@ -93,12 +108,7 @@ uint64_t usage_since(const struct usage *now, const struct usage *before)
 
 uint64_t usage_resident_bytes(void)
 {
-	AUTO_FCLOSE FILE *file = fopen("/proc/self/statm", "re");
-	unsigned long pages = 0;
-
-	if (file && fscanf(file, "%*u %lu", &pages) != 1)
-		pages = 0;
-	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+	return pages_of(getpid()).resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 uint64_t usage_helper_bytes(void)

@@ -1,29 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "base/task_stat.h"
 
-#include "base/cleanup.h"
+#include "base/small_file.h"
 
-#include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define LAST_FIELD 28
 
 /* What follows field 2, a name that may hold anything, parentheses too; or NULL. */
 static const char *read_fields(pid_t tid, char *line, size_t room)
 {
-	AUTO_CLOSE int fd = -1;
 	char path[64];
 	const char *end;
-	ssize_t n;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? 0 : read(fd, line, room - 1);
-	line[n > 0 ? n : 0] = '\0';
+	small_file_read(path, line, room);
 	end = strrchr(line, ')');
 	return end ? end + 1 : NULL;
 }
@@ -61,15 +54,15 @@ FILE *task_children_open(pid_t pid)
 
 struct task_sched task_sched_read(pid_t tid)
 {
-	AUTO_FCLOSE FILE *f = NULL;
-	struct task_sched ret;
-	char path[64];
+	char path[64], text[128], *end;
+	struct task_sched ret = { 0 };
 
 	snprintf(path, sizeof(path), "/proc/%d/schedstat", tid);
-	f = fopen(path, "re");
-	if (f && fscanf(f, "%" SCNu64 " %" SCNu64, &ret.ran_ns, &ret.queued_ns) == 2)
+	if (!small_file_read(path, text, sizeof(text)))
 		return ret;
-	return (struct task_sched){ 0 };
+	ret.ran_ns = strtoull(text, &end, 10);
+	ret.queued_ns = strtoull(end, NULL, 10);
+	return ret;
 }
 
 bool task_stat_has_ended(const struct task_stat *stat, bool whole)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* perf_event_open(2) and which CPUs there are. */
+/* perf_event_open(2). */
 #ifndef WEFT_KERN_EVENTS_H
 #define WEFT_KERN_EVENTS_H
 
@@ -38,18 +38,5 @@ long perf_paranoia(void);
 
 /* The event that reports maps, comms, forks and exits on a CPU; disabled. */
 int sideband_open(int cpu);
-
-/* How long the machine's CPUs have not run anything, in all since boot; to 10 ms a CPU.
- * 0 where /proc/stat doesn't tell. */
-struct cpus_away {
-	uint64_t idle_ns;
-	uint64_t stolen_ns; /* a hypervisor ran something else on them */
-};
-struct cpus_away cpus_away(void);
-
-int cpus_possible(void); /* 0: can't be found out */
-
-/* Marks in online[0..room) the CPUs of /sys/devices/system/cpu/online. */
-int cpus_online(bool *online, int room);
 
 #endif

@@ -3,15 +3,14 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "kern/events.h"
+#include "base/small_file.h"
+#include "kern/cpus.h"
 #include "kern/sideband.h"
 
 #include <bpf/libbpf.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Of the kernel's own, in kernel/bpf/: a map; an element of a hash, beside its key and
  * its value, and the head of a list of them; all of a program but its instructions. */
@@ -29,15 +28,9 @@
 uint64_t kernel_memory_of(int fd)
 {
 	char path[64], text[1024], *line;
-	AUTO_CLOSE int info = -1;
-	ssize_t n;
 
 	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
-	info = open(path, O_RDONLY | O_CLOEXEC);
-	n = info < 0 ? -1 : read(info, text, sizeof(text) - 1);
-	if (n <= 0)
-		return 0;
-	text[n] = '\0';
+	small_file_read(path, text, sizeof(text));
 	line = strstr(text, "\nmemlock:");
 	return line ? strtoull(line + strlen("\nmemlock:"), NULL, 10) : 0;
 }

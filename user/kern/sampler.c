@@ -4,12 +4,11 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/log.h"
-#include "kern/arch.h"
+#include "kern/cpus.h"
 #include "kern/events.h"
 #include "kern/kernel_memory.h"
-#include "kern/kernel_types.h"
 #include "kern/ledger.h"
+#include "kern/load.h"
 #include "kern/sideband.h"
 #include "kern/ticks.h"
 #include "shared/orc.h"
@@ -33,166 +32,11 @@ struct sampler {
 	struct ticks ticks;
 	struct bpf_link *fork_link, *exec_link, *free_link;
 	unsigned int ring_bytes;
-	bool unwatched; /* a CPU's sideband was missed for a while */
+	struct cpus_watch online;
+	unsigned long long *entered; /* by CPU: ticks, at the last look at CPUs */
+	uint64_t kernel_bytes;	     /* 0: to be measured */
+	bool unwatched;		     /* a CPU's sideband was missed for a while */
 };
-
-#define RING_BYTES_MIN (64u << 10)
-#define RING_BYTES_MAX (16u << 20)
-#define SAMPLE_BYTES   4096 /* of a deep stack */
-#define LOAD_TRIES     10
-
-/* Tables have as much, however little a budget leaves. */
-#define TABLE_PAGES_MIN ((1u << 20) / UNWIND_PAGE_BYTES)
-
-/* Room for a quarter of a second: the reader comes by every 50 ms. */
-static unsigned int ring_size(unsigned int hz)
-{
-	unsigned int bytes = RING_BYTES_MIN;
-
-	while (bytes < RING_BYTES_MAX && bytes < hz / 4 * SAMPLE_BYTES)
-		bytes *= 2;
-	return bytes;
-}
-
-static int on_libbpf_print(enum libbpf_print_level level, const char *fmt, va_list ap)
-{
-	char line[512];
-
-	if (level == LIBBPF_DEBUG)
-		return 0;
-	vsnprintf(line, sizeof(line), fmt, ap);
-	line[strcspn(line, "\n")] = '\0';
-	log_verbose("%s", line);
-	return 0;
-}
-
-static int load_failed(int err)
-{
-	/* EACCES is the verifier's word, not about privileges */
-	if (err == -EPERM) {
-		fail(-EPERM, "the kernel refuses to load BPF programs: no permission");
-		return events_refused("bpf()");
-	}
-	if (err == -ENOMEM) {
-		fail(-ENOMEM, "no memory for weft's BPF programs and maps");
-		return fail_hint(-ENOMEM,
-				 "raise the limits (ulimit -d, ulimit -v, the memory of "
-				 "this cgroup), or give tables less: --unwind-memory 8");
-	}
-	fail_errno(err, "the kernel rejects weft's BPF programs");
-	if (err == -EMFILE)
-		return err;
-	return fail_hint(-EOPNOTSUPP, "`weft doctor` says what this kernel lacks; "
-				      "-v shows the kernel's own message");
-}
-
-/* With all of the kernel's types where the few that it needs can't be had. Who has no
- * memory for those has none for these, of which libbpf says that there are none. */
-static struct weft_bpf *open_object(int *ret_types_fd)
-{
-	char path[KERNEL_TYPES_PATH_BYTES];
-	struct bpf_object_open_opts options = { .sz = sizeof(options),
-						.btf_custom_path = path };
-	const void *object;
-	size_t bytes;
-	int err;
-
-	object = weft_bpf__elf_bytes(&bytes);
-	err = kernel_types_file(object, bytes, path, ret_types_fd);
-	if (err) {
-		log_verbose("%s", error_sentence());
-		error_clear();
-		options.btf_custom_path = NULL;
-	}
-	errno = ENOMEM;
-	return err == -ENOMEM ? NULL : weft_bpf__open_opts(&options);
-}
-
-/* What was asked for, or what others leave of the budget. */
-static uint32_t table_pages(const struct sampler *s, const struct sampler_config *config)
-{
-	uint64_t due, most = config->kernel_bytes_max;
-
-	if (!most)
-		return config->table_pages;
-	due = kernel_memory_due(s->skel->obj, s->ring_bytes, s->n_cpus);
-	most = most > due ? (most - due) / UNWIND_PAGE_BYTES : 0;
-	if (most < TABLE_PAGES_MIN)
-		most = TABLE_PAGES_MIN;
-	return most < config->table_pages ? (uint32_t)most : config->table_pages;
-}
-
-int sampler_kernel_bytes_min(unsigned int hz, uint64_t *ret)
-{
-	struct weft_bpf *skel = weft_bpf__open();
-
-	if (!skel)
-		return fail_errno(-errno, "weft's BPF object can't be read");
-	*ret = kernel_memory_due(skel->obj, ring_size(hz), cpus_possible()) +
-	       (uint64_t)TABLE_PAGES_MIN * UNWIND_PAGE_BYTES;
-	weft_bpf__destroy(skel);
-	return 0;
-}
-
-static int load_once(struct sampler *s, const struct sampler_config *config)
-{
-	AUTO_CLOSE int types_fd = -1;
-	struct knobs *knobs;
-	int err;
-
-	s->skel = open_object(&types_fd);
-	if (!s->skel)
-		return -errno;
-	knobs = (struct knobs *)&s->skel->rodata->knobs;
-	*knobs = config->knobs;
-	knobs->wakeup_bytes = s->ring_bytes / 4;
-	knobs->page_bytes = (unsigned int)sysconf(_SC_PAGESIZE);
-	knobs->clock_tick_ns = (unsigned int)(1000000000 / sysconf(_SC_CLK_TCK));
-	knobs->kernel_stack_bytes = arch_kernel_stack_bytes();
-	knobs->addr_mask = arch_addr_mask();
-	knobs->orc = arch_has_orc();
-	knobs->helper_frames = arch_helper_frames();
-	bpf_program__set_autoload(s->skel->progs.orc_find_tables, knobs->orc);
-
-	s->skel->bss->tick_ns = ticks_period_ns(config->hz);
-	knobs->follow_forks = config->follow_forks;
-	knobs->tables = config->table_pages > 1;
-
-	err = bpf_map__set_max_entries(s->skel->maps.rings, (unsigned int)s->n_cpus);
-	if (!err && config->table_pages > 1)
-		err = bpf_map__set_max_entries(s->skel->maps.unwind_pages,
-					       table_pages(s, config));
-	if (!err && config->follow_forks)
-		err = bpf_map__set_max_entries(s->skel->maps.filter_pids, FAMILY_MAX);
-	return err ? err : weft_bpf__load(s->skel);
-}
-
-/* Without them the kernel's helper is asked for each of its stacks. */
-static void find_orc_tables(const struct sampler *s)
-{
-	struct bpf_test_run_opts run = { .sz = sizeof(run) };
-	int fd = bpf_program__fd(s->skel->progs.orc_find_tables);
-
-	if (s->skel->rodata->knobs.orc && bpf_prog_test_run_opts(fd, &run))
-		log_verbose("the kernel's unwind tables can't be looked for: %s",
-			    strerror(errno));
-	if (!s->skel->bss->orc_tables.n)
-		log_verbose("the kernel is asked for its stacks: it has no unwind tables "
-			    "of a format that weft knows");
-}
-
-/* A signal that comes during verification makes the kernel give up. */
-static int load(struct sampler *s, const struct sampler_config *config)
-{
-	int err = -EAGAIN;
-
-	libbpf_set_print(on_libbpf_print);
-	for (int tries = 0; err == -EAGAIN && tries < LOAD_TRIES; tries++) {
-		weft_bpf__destroy(s->skel);
-		err = load_once(s, config);
-	}
-	return err ? load_failed(err) : 0;
-}
 
 static int filter_pids(struct sampler *s, const struct sampler_config *config)
 {
@@ -244,6 +88,7 @@ static int add_cpu(struct sampler *s, int cpu)
 {
 	int err = s->ring_fds[cpu] < 0 ? add_ring(s, cpu) : 0;
 
+	s->kernel_bytes = 0;
 	if (!err)
 		err = sideband_add_cpu(s->sideband, cpu, s->epoll_fd);
 	return err ? err : ticks_add_cpu(&s->ticks, cpu, tick_program(s));
@@ -309,19 +154,19 @@ int sampler_new(struct sampler **ret, const struct sampler_config *config)
 	if (!s)
 		return fail(-ENOMEM, "no memory for the sampler");
 	s->epoll_fd = -1;
-	s->ring_bytes = ring_size(config->hz);
+	cpus_watch_begin(&s->online);
+	s->ring_bytes = load_ring_bytes(config->hz);
 	s->n_cpus = cpus_possible();
 	if (s->n_cpus <= 0 || s->n_cpus > CPUS_MAX)
 		return fail(-ENOSYS, "cannot find out the number of CPUs");
 	s->ring_fds = new_fds(s->n_cpus);
-	if (!s->ring_fds)
+	s->entered = calloc((size_t)s->n_cpus, sizeof(*s->entered));
+	if (!s->ring_fds || !s->entered)
 		return fail(-ENOMEM, "no memory for %d CPUs", s->n_cpus);
 
 	err = ticks_begin(&s->ticks, config->event, config->hz, s->n_cpus);
 	if (!err)
-		err = load(s, config);
-	if (!err)
-		find_orc_tables(s);
+		err = load_object(&s->skel, config);
 	if (!err)
 		err = watch_forks(s);
 	if (!err)
@@ -352,6 +197,8 @@ void sampler_free(struct sampler *s)
 	ticks_end(&s->ticks);
 	ring_buffer__free(s->rings);
 	close_fds(s->ring_fds, s->n_cpus);
+	free(s->entered);
+	cpus_watch_end(&s->online);
 	sideband_free(s->sideband);
 	if (s->epoll_fd >= 0)
 		close(s->epoll_fd);
@@ -403,6 +250,7 @@ static void drop_cpu(struct sampler *s, int cpu)
 {
 	ticks_drop_cpu(&s->ticks, cpu);
 	sideband_drop_cpu(s->sideband, cpu);
+	s->kernel_bytes = 0;
 	s->unwatched = true;
 }
 
@@ -417,7 +265,33 @@ static int take_up_cpu(struct sampler *s, int cpu)
 	return 0;
 }
 
-int sampler_check_cpus(struct sampler *s)
+static int read_ledgers(const struct sampler *s, uint32_t hook, struct ledger *all)
+{
+	if (bpf_map_lookup_elem(bpf_map__fd(s->skel->maps.ledgers), &hook, all))
+		return fail_errno(-errno, "cannot read the ledger");
+	return 0;
+}
+
+/* Has each CPU ticked since the last look? That costs a look at the ledger, and to ask
+ * their events for how long they count one interrupt a CPU. */
+static bool all_tick(struct sampler *s)
+{
+	AUTO_FREE struct ledger *all = calloc((size_t)s->n_cpus, sizeof(*all));
+	bool ret = true;
+
+	if (!all || read_ledgers(s, HOOK_ONCPU, all)) {
+		error_clear();
+		return false;
+	}
+	for (int cpu = 0; cpu < s->n_cpus; cpu++) {
+		ret &= !ticks_has_cpu(&s->ticks, cpu) ||
+		       all[cpu].entered != s->entered[cpu];
+		s->entered[cpu] = all[cpu].entered;
+	}
+	return ret;
+}
+
+static int look_at_cpus(struct sampler *s)
 {
 	AUTO_FREE bool *online = calloc((size_t)s->n_cpus, sizeof(*online));
 	int err = online ? cpus_online(online, s->n_cpus) : fail(-ENOMEM, "no memory");
@@ -433,6 +307,13 @@ int sampler_check_cpus(struct sampler *s)
 	return err;
 }
 
+int sampler_check_cpus(struct sampler *s)
+{
+	bool is_same = !cpus_watch_changed(&s->online);
+
+	return all_tick(s) && is_same ? 0 : look_at_cpus(s);
+}
+
 bool sampler_was_unwatched(struct sampler *s)
 {
 	bool was = s->unwatched;
@@ -441,15 +322,16 @@ bool sampler_was_unwatched(struct sampler *s)
 	return was;
 }
 
-uint64_t sampler_kernel_bytes(const struct sampler *s)
+uint64_t sampler_kernel_bytes(struct sampler *s)
 {
-	uint64_t sum =
+	if (s->kernel_bytes)
+		return s->kernel_bytes;
+	s->kernel_bytes =
 		kernel_memory_of_object(s->skel->obj) + sideband_bytes(s->sideband);
-
 	for (int cpu = 0; cpu < s->n_cpus; cpu++)
 		if (s->ring_fds[cpu] >= 0)
-			sum += kernel_memory_of(s->ring_fds[cpu]);
-	return sum;
+			s->kernel_bytes += kernel_memory_of(s->ring_fds[cpu]);
+	return s->kernel_bytes;
 }
 
 struct publish_maps sampler_publish_maps(const struct sampler *s)
@@ -474,8 +356,10 @@ int sampler_totals(struct sampler *s, struct sampler_totals *ret)
 	if (!all)
 		return fail(-ENOMEM, "no memory for the ledger");
 	for (uint32_t hook = 0; hook < N_HOOKS; hook++) {
-		if (bpf_map_lookup_elem(bpf_map__fd(s->skel->maps.ledgers), &hook, all))
-			return fail_errno(-errno, "cannot read the ledger");
+		int err = read_ledgers(s, hook, all);
+
+		if (err)
+			return err;
 		for (int cpu = 0; cpu < s->n_cpus; cpu++)
 			ledger_add(&totals.ledgers[hook], &all[cpu]);
 	}

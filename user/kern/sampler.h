@@ -54,7 +54,7 @@ bool sampler_was_unwatched(struct sampler *sampler);
 struct publish_maps sampler_publish_maps(const struct sampler *sampler);
 
 /* What it has of the kernel's memory. Fixed once it samples, but for CPUs that come. */
-uint64_t sampler_kernel_bytes(const struct sampler *sampler);
+uint64_t sampler_kernel_bytes(struct sampler *sampler);
 
 /* The least kernel_bytes_max that can be kept at this rate, on this machine. */
 int sampler_kernel_bytes_min(unsigned int hz, uint64_t *ret);

@@ -7,6 +7,7 @@
 #ifndef WEFT_KERN_TICKS_H
 #define WEFT_KERN_TICKS_H
 
+#include "kern/cpus.h"
 #include "kern/events.h"
 
 struct due_ticks {

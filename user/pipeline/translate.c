@@ -14,10 +14,23 @@
 
 _Static_assert(sizeof(UNREADABLE) <= LABEL_WORDS_MAX * LABEL_WORD_BYTES, "its own text");
 
+/* What a word of a sample came to in this window. At few samples a second all of this is
+ * in nobody's cache: to find a mapping and a frame anew is to wait for memory six times,
+ * for these it is asked at once (await_words()). */
+#define KNOWN_WORD_BITS	  12
+#define KNOWN_WORD_SPREAD 0x9e3779b97f4a7c15ULL /* 2^64 by the golden ratio */
+
+struct known_word {
+	uint64_t word;
+	uint64_t where; /* whose, where_of() or in_kernel(); 0: this is none */
+	uint32_t code;
+};
+
 struct translator {
 	struct aggregator *aggregator;
 	uint64_t time_ns; /* of the sample */
 	uint64_t code_ns; /* of its generated code */
+	uint64_t where;	  /* its words in user mode are */
 	uint32_t n;
 	uint32_t n_text; /* of a label, so far */
 	char text[LABEL_WORDS_MAX * LABEL_WORD_BYTES + 1];
@@ -26,6 +39,7 @@ struct translator {
 		unsigned char room[ATTRIBUTES_BYTES_MAX];
 	} trace;
 	uint32_t codes[STACK_HEAD + 2 * RECORD_WORDS_MAX];
+	struct known_word known[1 << KNOWN_WORD_BITS];
 };
 
 int translator_new(struct translator **ret, struct aggregator *aggregator)
@@ -42,6 +56,45 @@ int translator_new(struct translator **ret, struct aggregator *aggregator)
 void translator_free(struct translator *translator)
 {
 	free(translator);
+}
+
+static struct known_word *known_slot(struct translator *t, uint64_t word, uint64_t where)
+{
+	uint64_t key = (word ^ where * KNOWN_WORD_SPREAD) * KNOWN_WORD_SPREAD;
+
+	return &t->known[key >> (64 - KNOWN_WORD_BITS)];
+}
+
+static uint64_t in_kernel(bool returned)
+{
+	return UINT64_MAX - returned;
+}
+
+/* Who has the same mappings has the same frames; 0: but for when they were sampled. */
+static uint64_t where_of(const struct translator *t, const struct process *process)
+{
+	if (t->code_ns)
+		return 0;
+	return process ? 1 + process_version(process) : 1;
+}
+
+/* The words of a sample will be asked for: all lines of memory that know them. */
+static void await_words(struct translator *t, const struct sample_rec *rec)
+{
+	for (unsigned int i = 0; i < rec->n_kernel; i++)
+		__builtin_prefetch(known_slot(t, rec->words[i], in_kernel(i > 0)));
+	for (unsigned int i = rec->n_kernel; i < sample_stack_words(rec); i++)
+		__builtin_prefetch(known_slot(t, rec->words[i], t->where));
+}
+
+static bool recall(struct translator *t, uint64_t word, uint64_t where)
+{
+	const struct known_word *known = known_slot(t, word, where);
+
+	if (!where || known->word != word || known->where != where)
+		return false;
+	t->codes[t->n++] = known->code;
+	return true;
 }
 
 static struct frame kernel_frame(uint64_t addr, bool returned)
@@ -98,6 +151,44 @@ static int put_frame_as(struct translator *t, const struct frame *frame, uint32_
 	if (!err && (t->codes[t->n - 1] & CODE_KIND) == CODE_FRAME)
 		t->codes[t->n - 1] |= kind;
 	return err;
+}
+
+/* What is the same whenever it is met; known from then on, if there was room for it. */
+static int put_place(struct translator *t, const struct frame *frame, uint32_t kind,
+		     const struct known_word *of)
+{
+	uint64_t dropped = t->aggregator->samples.frames_dropped;
+	int err = put_frame_as(t, frame, kind);
+
+	if (err || !of->where || t->aggregator->samples.frames_dropped != dropped)
+		return err;
+	*known_slot(t, of->word, of->where) =
+		(struct known_word){ of->word, of->where, t->codes[t->n - 1] };
+	return 0;
+}
+
+static int put_kernel(struct translator *t, uint64_t addr, bool returned)
+{
+	const struct known_word of = { addr, in_kernel(returned), 0 };
+	struct frame frame = kernel_frame(addr, returned);
+
+	return recall(t, addr, of.where) ? 0 : put_place(t, &frame, CODE_FRAME, &of);
+}
+
+static int put_user(struct translator *t, const struct process *process, uint64_t word)
+{
+	const struct known_word of = { word, t->where, 0 };
+	unsigned int kind = FRAME_KIND(word);
+	struct frame frame;
+
+	if (recall(t, word, of.where))
+		return 0;
+	frame = user_frame(t, process, FRAME_ADDR(word), kind != FRAME_USER);
+	frame.unproven = kind == FRAME_UNPROVEN;
+	frame.uncallable = kind == FRAME_SYSCALL || kind == FRAME_LAUNCH ||
+			   kind == FRAME_RESUMER || kind == FRAME_ASYNC;
+	return put_place(t, &frame, kind == FRAME_RESUMER ? CODE_RESUMER : CODE_FRAME,
+			 &of);
 }
 
 /* In the generated code of its process, where no code is. */
@@ -170,8 +261,6 @@ static int end_text(struct translator *t)
 
 static int put_word(struct translator *t, const struct process *process, uint64_t word)
 {
-	struct frame frame;
-
 	if (FRAME_KIND(word) != FRAME_LABEL && t->n_text) {
 		int err = end_text(t);
 
@@ -186,16 +275,7 @@ static int put_word(struct translator *t, const struct process *process, uint64_
 	case FRAME_LAUNCH:
 	case FRAME_RESUMER:
 	case FRAME_ASYNC:
-		frame = user_frame(t, process, FRAME_ADDR(word),
-				   FRAME_KIND(word) != FRAME_USER);
-		frame.unproven = FRAME_KIND(word) == FRAME_UNPROVEN;
-		frame.uncallable = FRAME_KIND(word) == FRAME_SYSCALL ||
-				   FRAME_KIND(word) == FRAME_LAUNCH ||
-				   FRAME_KIND(word) == FRAME_RESUMER ||
-				   FRAME_KIND(word) == FRAME_ASYNC;
-		return put_frame_as(t, &frame,
-				    FRAME_KIND(word) == FRAME_RESUMER ? CODE_RESUMER
-								      : CODE_FRAME);
+		return put_user(t, process, word);
 	case FRAME_METHOD:
 		return put_method(t, process, FRAME_ADDR(word));
 	case FRAME_BOTTOM:
@@ -301,13 +381,12 @@ int translate_sample(struct translator *t, const struct sample_rec *rec,
 	t->codes[STACK_THREAD] = rec->n_thread;
 	t->time_ns = rec->ts_ns;
 	t->code_ns = code_time(t->aggregator, process, rec->ts_ns);
+	t->where = where_of(t, process);
+	await_words(t, rec);
 	t->n = STACK_HEAD;
 	t->n_text = 0;
-	for (unsigned int i = 0; !err && i < rec->n_kernel; i++) {
-		struct frame frame = kernel_frame(rec->words[i], i > 0);
-
-		err = put_frame(t, &frame);
-	}
+	for (unsigned int i = 0; !err && i < rec->n_kernel; i++)
+		err = put_kernel(t, rec->words[i], i > 0);
 	for (unsigned int i = rec->n_kernel; !err && i < sample_stack_words(rec); i++)
 		err = put_word(t, process, rec->words[i]);
 	if (!err && t->n_text)

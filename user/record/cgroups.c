@@ -4,10 +4,10 @@
 #include "base/error.h"
 #include "base/hmap.h"
 #include "base/log.h"
+#include "base/small_file.h"
 #include "base/vec.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,26 +16,46 @@
 #define PATH_BYTES_MAX	 (16u << 20) /* of all of them */
 #define PARENTS_MAX	 32
 
+/* Who is moved mostly is soon after he began: he is asked in his first two windows, then
+ * now and then. */
+#define FIRST_WINDOWS  2
+#define WINDOWS_BEFORE 6
+
+/* Of an incarnation. A map's value: these 64 bits. */
+struct where {
+	uint32_t path;	  /* id + 1; 0: not known */
+	uint32_t windows; /* before this one since that is known */
+};
+
 struct cgroups {
 	struct intern *paths;
 	VEC(uint32_t) by_process;
-	struct hmap by_incarnation; /* to a path's id + 1 */
+	struct hmap by_incarnation; /* to a struct where */
 	unsigned long refused;
 };
 
-static bool is_known(const struct cgroups *cgroups, uint32_t incarnation, uint32_t *ret)
+static struct where where_of(const struct cgroups *cgroups, uint32_t incarnation)
 {
-	uintptr_t id = (uintptr_t)hmap_get(&cgroups->by_incarnation, incarnation);
+	uintptr_t value = (uintptr_t)hmap_get(&cgroups->by_incarnation, incarnation);
+	struct where ret;
 
-	if (id)
-		*ret = (uint32_t)id - 1;
-	return id != 0;
+	_Static_assert(sizeof(ret) == sizeof(value), "fits");
+	memcpy(&ret, &value, sizeof(ret));
+	return ret;
 }
 
-static int note(struct cgroups *cgroups, uint32_t incarnation, uint32_t id)
+static int note(struct cgroups *cgroups, uint32_t incarnation, const struct where *where)
 {
-	return hmap_put(&cgroups->by_incarnation, incarnation,
-			(void *)((uintptr_t)id + 1));
+	uintptr_t value;
+
+	memcpy(&value, where, sizeof(value));
+	return hmap_put(&cgroups->by_incarnation, incarnation, (void *)value);
+}
+
+static bool is_to_be_asked(const struct where *where)
+{
+	return !where->path || where->windows < FIRST_WINDOWS ||
+	       !(where->windows % WINDOWS_BEFORE);
 }
 
 static int path_id(struct cgroups *cgroups, const char *path, uint32_t *ret)
@@ -56,13 +76,16 @@ static int take_over(struct cgroups *cgroups, const struct cgroups *before,
 	int err = 0;
 
 	for (size_t i = 0; !err && (process = process_next(processes, &i));) {
-		uint32_t id;
+		struct where where = where_of(before, process->incarnation);
 
-		if (!is_known(before, process->incarnation, &id))
+		if (!where.path)
 			continue;
-		err = path_id(cgroups, intern_string(before->paths, id), &id);
+		err = path_id(cgroups, intern_string(before->paths, where.path - 1),
+			      &where.path);
+		where.path++;
+		where.windows++;
 		if (!err)
-			err = note(cgroups, process->incarnation, id);
+			err = note(cgroups, process->incarnation, &where);
 	}
 	return err;
 }
@@ -126,16 +149,9 @@ static const char *find_path(char *text)
 static const char *read_cgroup(uint32_t tgid, char *text, size_t room)
 {
 	char path[64];
-	AUTO_CLOSE int fd = -1;
-	ssize_t n;
 
 	snprintf(path, sizeof(path), "/proc/%u/cgroup", tgid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? 0 : read(fd, text, room - 1);
-	if (n <= 0)
-		return NULL;
-	text[n] = '\0';
-	return find_path(text);
+	return small_file_read(path, text, room) ? find_path(text) : NULL;
 }
 
 /* Whoever forked it; NULL: not known, or its pid is another's by now. */
@@ -154,6 +170,7 @@ static int inherit(struct cgroups *cgroups, const struct process_table *processe
 		   const struct process *process, uint32_t *ret)
 {
 	char text[CGROUP_BYTES_MAX];
+	uint32_t known;
 
 	*ret = 0;
 	for (int i = 0; process && i < PARENTS_MAX; i++) {
@@ -164,8 +181,11 @@ static int inherit(struct cgroups *cgroups, const struct process_table *processe
 		if (path)
 			return path_id(cgroups, path, ret);
 		process = parent_of(processes, process);
-		if (process && is_known(cgroups, process->incarnation, ret))
+		known = process ? where_of(cgroups, process->incarnation).path : 0;
+		if (known) {
+			*ret = known - 1;
 			return 0;
+		}
 	}
 	return 0;
 }
@@ -195,11 +215,14 @@ int cgroups_look(struct cgroups *cgroups, const struct aggregator *aggregator,
 		size_t bytes;
 		const struct aggregator_process *process = intern_bytes(
 			aggregator->processes, (uint32_t)cgroups->by_process.n, &bytes);
-		uint32_t id;
+		struct where where = where_of(cgroups, process->incarnation);
+		uint32_t id = where.path - 1;
 
-		err = look_at(cgroups, processes, process, &id);
+		if (is_to_be_asked(&where))
+			err = look_at(cgroups, processes, process, &id);
+		where.path = id + 1;
 		if (!err)
-			err = note(cgroups, process->incarnation, id);
+			err = note(cgroups, process->incarnation, &where);
 		if (!err)
 			err = vec_push(&cgroups->by_process, id);
 	}

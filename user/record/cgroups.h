@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The cgroup of each process of a window's profile, asked for once, soon after its
- * first sample there. One that has ended by then is taken for its parent's, as it began
- * there; or its parent's parent's, and so on. */
+/* The cgroup of each process of a window's profile, soon after its first sample there. It
+ * is asked for in the first two windows that know of a process, then in every sixth, and
+ * taken over from one to the next meanwhile. One that has ended by then is taken for its
+ * parent's, as it began there; or its parent's parent's, and so on. */
 #ifndef WEFT_RECORD_CGROUPS_H
 #define WEFT_RECORD_CGROUPS_H
 

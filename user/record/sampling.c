@@ -2,6 +2,7 @@
 #include "record/sampling.h"
 
 #include "base/error.h"
+#include "kern/cpus.h"
 
 #include <errno.h>
 #include <string.h>
