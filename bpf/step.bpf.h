@@ -11,6 +11,7 @@
 
 #include "bottom.bpf.h"
 #include "hotspot.bpf.h"
+#include "luajit.bpf.h"
 #include "uprobes.bpf.h"
 
 /* Not 0, which would be a thread's start; misaligned, so nothing leads on by it. */
@@ -104,7 +105,10 @@ static __always_inline void look_up_frame(struct scratch *s, __u32 hook)
 		set_pending(s);
 		return;
 	}
-	if (!s->mapping.table || (!rule_cache_get(s, at) && !table_find_rule(hook, at))) {
+	found = s->mapping.table && (rule_cache_get(s, at) || table_find_rule(hook, at));
+	if (s->mapping.flags & UNWIND_LUAJIT)
+		found = luajit_find(hook, found);
+	if (!found) {
 		if (s->mapping.table || !s->has_hotspot || !hotspot_look_up(hook))
 			bottom_try_code(hook);
 		return;

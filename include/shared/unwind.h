@@ -154,6 +154,9 @@ enum unwind_flags {
 	 * holds while the code there is what was copied; and who returns there was
 	 * called from there, or the rule is not his. */
 	UNWIND_COPIED = 1 << 3,
+	/* This file has LuaJIT's interpreter; or, a mapping's: of generated code beside
+	 * such a file. Its frames are found by what they hold (bpf/luajit.bpf.c). */
+	UNWIND_LUAJIT = 1 << 4,
 };
 
 /* Of the head page; page numbers count from it. */

@@ -74,6 +74,7 @@ int run_table_cases(void);
 int run_register_cases(void);
 int run_leaf_cases(void);
 int run_copy_cases(void);
+int run_luajit_cases(void);
 int run_goroutine_cases(void);
 int run_hotspot_cases(void);
 int run_hotspot_call_cases(void);

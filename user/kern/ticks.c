@@ -12,20 +12,12 @@
 int ticks_begin(struct ticks *ticks, enum tick_event event, unsigned int hz, int n_cpus)
 {
 	int *fds = malloc((size_t)n_cpus * sizeof(*fds));
-	uint64_t *enabled_ns = calloc((size_t)n_cpus, sizeof(*enabled_ns));
 
-	if (!fds || !enabled_ns) {
-		free(fds);
-		free(enabled_ns);
+	if (!fds)
 		return fail(-ENOMEM, "no memory for %d CPUs", n_cpus);
-	}
 	for (int cpu = 0; cpu < n_cpus; cpu++)
 		fds[cpu] = -1;
-	*ticks = (struct ticks){ .event = event,
-				 .hz = hz,
-				 .n_cpus = n_cpus,
-				 .fds = fds,
-				 .enabled_ns = enabled_ns };
+	*ticks = (struct ticks){ .event = event, .hz = hz, .n_cpus = n_cpus, .fds = fds };
 	return 0;
 }
 
@@ -40,7 +32,6 @@ void ticks_end(struct ticks *ticks)
 {
 	close_all(ticks);
 	free(ticks->fds);
-	free(ticks->enabled_ns);
 	*ticks = (struct ticks){ 0 };
 }
 
@@ -51,7 +42,6 @@ static int open_cpu(struct ticks *ticks, int cpu, int program)
 	if (fd < 0)
 		return fd;
 	ticks->fds[cpu] = fd;
-	ticks->enabled_ns[cpu] = 0;
 	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, program))
 		return fail_errno(-errno, "cannot attach the sampling program");
 	return 0;
@@ -96,12 +86,11 @@ bool ticks_has_cpu(const struct ticks *ticks, int cpu)
 	return ticks->fds[cpu] >= 0;
 }
 
-bool ticks_still(struct ticks *ticks, int cpu)
+bool ticks_still(const struct ticks *ticks, int cpu)
 {
-	uint64_t before = ticks->enabled_ns[cpu];
+	uint64_t before = count_on(ticks, cpu).enabled_ns;
 
-	ticks->enabled_ns[cpu] = count_on(ticks, cpu).enabled_ns;
-	return ticks->running && ticks->enabled_ns[cpu] == before;
+	return ticks->running && count_on(ticks, cpu).enabled_ns == before;
 }
 
 static int each(struct ticks *ticks, unsigned long request)

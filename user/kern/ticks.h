@@ -19,8 +19,7 @@ struct due_ticks {
 struct ticks { /* {0}, then ticks_begin() */
 	enum tick_event event;
 	unsigned int hz;
-	int n_cpus, *fds;     /* by CPU; -1: none */
-	uint64_t *enabled_ns; /* by CPU: for how long, when ticks_still() asked last */
+	int n_cpus, *fds; /* by CPU; -1: none */
 	bool running;
 	struct cpus_away away; /* at the start; then while it ran */
 	uint64_t gone;	       /* due on CPUs that went offline since */
@@ -41,9 +40,9 @@ int ticks_add_cpu(struct ticks *ticks, int cpu, int program);
 /* A CPU that went away takes its event with it, for good. */
 void ticks_drop_cpu(struct ticks *ticks, int cpu);
 bool ticks_has_cpu(const struct ticks *ticks, int cpu);
-/* Has its event stood still since this was asked last? So it has once its CPU went away,
- * and stays so when that is back. */
-bool ticks_still(struct ticks *ticks, int cpu);
+/* Does its event stand still? So it does once its CPU went away, and stays so when that
+ * is back. An interrupt there, twice. */
+bool ticks_still(const struct ticks *ticks, int cpu);
 
 int ticks_start(struct ticks *ticks);
 int ticks_stop(struct ticks *ticks); /* none is under way any more */

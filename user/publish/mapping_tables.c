@@ -109,6 +109,21 @@ static void fill_entry(const struct mapping_tables *all, struct mapping_entry *e
 	tables_use(all->config.tables, entry->module);
 }
 
+/* What LuaJIT compiles lies beside its interpreter. */
+static void fill_entries(const struct mapping_tables *all,
+			 const struct mapping_table *mapping_table)
+{
+	unsigned int flags = 0;
+
+	for (uint32_t i = 0; i < mapping_table->n_mappings; i++) {
+		fill_entry(all, &mapping_table->entries[i]);
+		flags |= mapping_table->entries[i].mapping.flags & UNWIND_LUAJIT;
+	}
+	for (uint32_t i = 0; i < mapping_table->n_mappings; i++)
+		if (mapping_table->entries[i].is_jit)
+			mapping_table->entries[i].mapping.flags |= flags;
+}
+
 /* Of generated code nothing else is known than that it is there, so neighbours are as
  * good as one: a JIT maps page after page. */
 static void add_part(struct mapping_table *mapping_table, const struct mapping *map)
@@ -248,8 +263,7 @@ static int make_mapping_table(struct mapping_tables *all, const struct process *
 		mapping_table_free(mapping_table);
 		return err;
 	}
-	for (uint32_t i = 0; i < mapping_table->n_mappings; i++)
-		fill_entry(all, &mapping_table->entries[i]);
+	fill_entries(all, mapping_table);
 	mapping_table->version = process_version(process);
 	mapping_table->generation = ++all->generations;
 	mapping_table->n_pages = mapping_table->n_mappings / UNWIND_MAPPINGS_A_PAGE + 1;
@@ -344,8 +358,7 @@ int mapping_tables_renew(struct mapping_tables *all, struct mapping_table *mappi
 	}
 	if (biased)
 		err = write_mapping_table(all, mapping_table);
-	for (uint32_t i = 0; i < mapping_table->n_mappings; i++)
-		fill_entry(all, &mapping_table->entries[i]);
+	fill_entries(all, mapping_table);
 	return err ? err : write_mapping_table(all, mapping_table);
 }
 

@@ -6,6 +6,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* Of a table that a mapping has, too. */
+#define FILE_FLAGS (UNWIND_KEEPS_FP | UNWIND_CALLS | UNWIND_LUAJIT)
+
 void tables_free(struct tables *tables)
 {
 	if (!tables)
@@ -116,7 +119,7 @@ static void on_pages(void *arg, uint64_t module, uint32_t first,
 	if (!first) {
 		tables_give_back(tables, table);
 		table->n_pages = pages->head.n_pages;
-		table->flags = (pages->head.flags & (UNWIND_KEEPS_FP | UNWIND_CALLS)) |
+		table->flags = (pages->head.flags & FILE_FLAGS) |
 			       next_serial(tables) << UNWIND_SERIAL_SHIFT;
 		table->first = tables_take(tables, table);
 	}

@@ -12,6 +12,7 @@
 #include "unwind/unwind_fp.h"
 #include "unwind/unwind_go.h"
 #include "unwind/unwind_kept.h"
+#include "unwind/unwind_luajit.h"
 #include "unwind/unwind_realign.h"
 #include "unwind/unwind_rules.h"
 #include "unwind/unwind_synthesized.h"
@@ -294,7 +295,9 @@ int unwind_table_build(int fd, struct range_recorder *recorder, struct unwind_ta
 	struct unwind_throw thrower = { .sink = &keeper, .file = &file };
 	const struct cfi_sink thrown = { .arg = &thrower, .row = unwind_throw_row };
 	struct unwind_realign realign = { .sink = &thrown };
-	const struct cfi_sink rest = { .arg = &realign, .row = unwind_realign_row };
+	const struct cfi_sink realigned = { .arg = &realign, .row = unwind_realign_row };
+	struct unwind_luajit luajit = { .sink = &realigned, .file = &file };
+	const struct cfi_sink rest = { .arg = &luajit, .row = unwind_luajit_row };
 	AUTO_UNWIND_GO go = { 0 };
 	const struct cfi_sink all = { .arg = &go, .row = unwind_go_row };
 	int err;
@@ -314,6 +317,8 @@ int unwind_table_build(int fd, struct range_recorder *recorder, struct unwind_ta
 	if (!err)
 		err = unwind_go_end(&go);
 	if (!err)
+		err = unwind_luajit_end(&luajit);
+	if (!err)
 		err = unwind_realign_end(&realign);
 	if (!err)
 		err = unwind_throw_end(&thrower);
@@ -331,6 +336,8 @@ int unwind_table_build(int fd, struct range_recorder *recorder, struct unwind_ta
 		table->head.flags |= UNWIND_KEEPS_FP;
 	if (!err && only_calls(&file))
 		table->head.flags |= UNWIND_CALLS;
+	if (!err && luajit.found)
+		table->head.flags |= UNWIND_LUAJIT;
 	if (!err)
 		*ret = GIVE(table);
 	return err;

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * LuaJIT 2.1 on x86-64, whose interpreter has one frame for each time that it is called,
+ * which its call frame information describes. What it compiles runs on that frame, below
+ * which each trace has room of its own for what it spills, however much: no register
+ * says where the frame begins, and no table. Where a trace is entered or left, so it is
+ * in the interpreter, too; its call frame information says nothing of that.
+ *
+ * But the frame holds its lua_State, and that where the frame is which it has at work,
+ * since errors are thrown to there. So the first place on the stack that holds a pointer
+ * to what points back to it is the frame. Others' generated code, from which it might be
+ * found as well, does not have LuaJIT's dispatch table in the register in which traces
+ * have it.
+ */
+#include "bottom.bpf.h"
+#include "chunk.bpf.h"
+#include "luajit.bpf.h"
+
+/* Of the frame (lj_frame.h: CFRAME_SIZE, with what a call leaves; CFRAME_OFS_L). */
+#define LUA_FRAME_BYTES 80
+#define LUA_STATE_AT	16
+#define LUA_RA_AT	(LUA_FRAME_BYTES - 8)
+#define LUA_FP_WORDS	(-2) /* from its end */
+#define LUA_BX_WORDS	(-3)
+
+/* Of a lua_State, in builds with GC64, which all are for this machine (lj_obj.h). */
+#define LUA_GLOBAL_AT	0x10
+#define LUA_CFRAME_AT	0x50
+#define LUA_CFRAME_MASK (~3ULL) /* CFRAME_RAWMASK */
+
+#define LUA_DISPATCH 14		   /* register; lj_target_x86.h */
+#define LUA_GG_BYTES (64ULL << 10) /* GG_State, which has both, or more */
+
+/* What a trace spills (26 were seen), or the registers that are saved where it is left
+ * and that. */
+#define LUA_WORDS 64
+
+/* Does the frame begin there that its lua_State has at work? Then that is s->word. */
+__noinline int luajit_is_frame(__u32 hook, __u64 at)
+{
+	struct scratch *s = scratch(hook);
+	__u64 state, frame;
+
+	if (!s || !chunk_read(hook, at + LUA_STATE_AT))
+		return 0;
+	state = s->word & knobs.addr_mask;
+	if (state & 7 || state < 4096 || state & ~FRAME_ADDR_MASK)
+		return 0;
+	return read_user(&frame, sizeof(frame), state + LUA_CFRAME_AT) &&
+	       (frame & LUA_CFRAME_MASK) == at;
+}
+
+/* Is s->rule that of the interpreter's frame, and leads to no caller? */
+static __always_inline bool is_interpreter_astray(struct scratch *s, __u32 hook)
+{
+	const struct unwind_rule *rule = &s->rule;
+
+	return rule->cfa == UNWIND_CFA_SP && rule->cfa_offset == LUA_FRAME_BYTES &&
+	       rule->fp_words == LUA_FP_WORDS && rule->bx_words == LUA_BX_WORDS &&
+	       chunk_read(hook, s->sp + LUA_RA_AT) && !bottom_is_called(s->word);
+}
+
+/* Does the leaf have the dispatch table of the lua_State in s->word? */
+static __always_inline bool has_dispatch(struct scratch *s)
+{
+	__u64 global;
+
+	return read_user(&global, sizeof(global), s->word + LUA_GLOBAL_AT) &&
+	       s->regs[LUA_DISPATCH] - global < LUA_GG_BYTES;
+}
+
+int luajit_find(__u32 hook, __u32 is_ruled)
+{
+	struct scratch *s = scratch(hook);
+	bool is_generated;
+	__u64 at;
+
+	if (!s || !FP_GIVES_SP || s->regs_at)
+		return is_ruled;
+	is_generated = !s->mapping.table || s->mapping.flags & UNWIND_COPIED;
+	if (is_generated && is_ruled && !s->is_leaf)
+		return 1;
+	if (!is_generated && (!is_ruled || !is_interpreter_astray(s, hook)))
+		return is_ruled;
+	at = s->sp;
+#pragma clang loop unroll(disable)
+	for (int i = 0; i < LUA_WORDS; i++, at += 8)
+		if (luajit_is_frame(hook, at))
+			break;
+	if (at - s->sp >= 8 * LUA_WORDS ||
+	    (is_generated && s->is_leaf && !has_dispatch(s)))
+		return is_ruled;
+	s->rule = (struct unwind_rule){
+		.cfa = UNWIND_CFA_SP,
+		.cfa_offset = at - s->sp + LUA_FRAME_BYTES,
+		.fp = UNWIND_FP_CFA,
+		.fp_words = LUA_FP_WORDS,
+		.bx_words = LUA_BX_WORDS,
+		.ra = UNWIND_RA_CFA,
+		.ra_words = -1,
+	};
+	return 1;
+}
