@@ -7,10 +7,10 @@
  * in the interpreter, too; its call frame information says nothing of that.
  *
  * But the frame holds its lua_State, and that where the frame is which it has at work,
- * since errors are thrown to there. So the first place on the stack that holds a pointer
- * to what points back to it is the frame. Others' generated code, from which it might be
- * found as well, does not have LuaJIT's dispatch table in the register in which traces
- * have it.
+ * since errors are thrown to there, as that has where the one before it is. So the first
+ * place on the stack that holds a pointer to what points back to it is the frame.
+ * Others' generated code, from which it might be found as well, does not have LuaJIT's
+ * dispatch table in the register in which traces have it.
  */
 #include "bottom.bpf.h"
 #include "chunk.bpf.h"
@@ -19,6 +19,7 @@
 /* Of the frame (lj_frame.h: CFRAME_SIZE, with what a call leaves; CFRAME_OFS_L). */
 #define LUA_FRAME_BYTES 80
 #define LUA_STATE_AT	16
+#define LUA_BEFORE_AT	32 /* CFRAME_OFS_PREV: the lua_State's frame before it */
 #define LUA_RA_AT	(LUA_FRAME_BYTES - 8)
 #define LUA_FP_WORDS	(-2) /* from its end */
 #define LUA_BX_WORDS	(-3)
@@ -35,7 +36,11 @@
  * and that. */
 #define LUA_WORDS 64
 
-/* Does the frame begin there that its lua_State has at work? Then that is s->word. */
+/* Of a lua_State, that are followed from the one at work. */
+#define LUA_FRAMES 3
+
+/* Does a frame begin there that its lua_State knows, as the one at work or as one before
+ * that (a finalizer that a trace's end came to run has its own)? Then that is s->word. */
 __noinline int luajit_is_frame(__u32 hook, __u64 at)
 {
 	struct scratch *s = scratch(hook);
@@ -46,8 +51,17 @@ __noinline int luajit_is_frame(__u32 hook, __u64 at)
 	state = s->word & knobs.addr_mask;
 	if (state & 7 || state < 4096 || state & ~FRAME_ADDR_MASK)
 		return 0;
-	return read_user(&frame, sizeof(frame), state + LUA_CFRAME_AT) &&
-	       (frame & LUA_CFRAME_MASK) == at;
+	if (!read_user(&frame, sizeof(frame), state + LUA_CFRAME_AT))
+		return 0;
+	for (int i = 0; i < LUA_FRAMES; i++) {
+		frame &= LUA_CFRAME_MASK;
+		if (frame == at)
+			return 1;
+		if (at - frame >= SAME_STACK_BYTES ||
+		    !read_user(&frame, sizeof(frame), frame + LUA_BEFORE_AT))
+			break;
+	}
+	return 0;
 }
 
 /* Is s->rule that of the interpreter's frame, and leads to no caller? */

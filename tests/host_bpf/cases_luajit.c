@@ -156,6 +156,31 @@ static void test_outer_frame(void **state)
 	ASSERT_WALK(&at, "UCCCC", "10100 10008 10008 10108 10208", START);
 }
 
+/* A trace's end has called function 1, which had the interpreter call 1 once more. */
+static void test_frame_before(void **state)
+{
+	for (uint64_t more = 1; more < 64; more += 20) {
+		struct sampled at;
+		uint64_t inner = STACK + 32, outer = inner + 80 + 32 + 8 * more;
+
+		put_lua(UNWIND_LUAJIT);
+		at = leaf_in_code(CODE_BYTES);
+		for (uint64_t i = STACK; i < outer; i += 8)
+			memory_put(i, GARBAGE);
+		put_lua_frame(outer, STATE, 0);
+		put_lua_frame(inner, STATE, inner | 2);
+		memory_put(inner + 32, outer | 1);
+		put_call(STACK, 32, 0);
+		put_call(put_call(inner, 80, 1), 32, 0);
+		memory_put(outer, GARBAGE);
+		put_call(put_call(outer, 80, 1), 32, 2);
+		ASSERT_WALK(&at, "UCCCCC", "10100 10008 10108 10008 10108 10208", START);
+		/* of another one */
+		memory_put(inner + 32, outer + 8);
+		ASSERT_WALK(&at, "UCCC", "10100 10008 10108 10008 cut", BROKEN);
+	}
+}
+
 int run_luajit_cases(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -165,6 +190,7 @@ int run_luajit_cases(void)
 		CASE(test_called_by_a_copy),
 		CASE(test_interpreter_with_more),
 		CASE(test_outer_frame),
+		CASE(test_frame_before),
 	};
 
 	return cmocka_run_group_tests_name("luajit", tests, NULL, NULL);

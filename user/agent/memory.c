@@ -7,7 +7,7 @@
 #include "base/log.h"
 
 /* To look at helpers takes two files each. Far from the budget that may wait. */
-#define HELPERS_FAR_NS (5 * SECOND_NS)
+#define HELPERS_FAR_NS (10 * SECOND_NS)
 
 static void look_at_helpers(struct memory *memory, uint64_t now_ns)
 {
