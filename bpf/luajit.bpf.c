@@ -39,6 +39,16 @@
 /* Of a lua_State, that are followed from the one at work. */
 #define LUA_FRAMES 3
 
+/* Looks are counted, of all walks of a sample: who makes up such a file shall not hold up
+ * a CPU by stacks where every word is to be followed. */
+static __always_inline bool may_look(struct scratch *s)
+{
+	if (!s->hops_left)
+		return false;
+	s->hops_left--;
+	return true;
+}
+
 /* Does a frame begin there that its lua_State knows, as the one at work or as one before
  * that (a finalizer that a trace's end came to run has its own)? Then that is s->word. */
 __noinline int luajit_is_frame(__u32 hook, __u64 at)
@@ -46,7 +56,7 @@ __noinline int luajit_is_frame(__u32 hook, __u64 at)
 	struct scratch *s = scratch(hook);
 	__u64 state, frame;
 
-	if (!s || !chunk_read(hook, at + LUA_STATE_AT))
+	if (!s || !may_look(s) || !chunk_read(hook, at + LUA_STATE_AT))
 		return 0;
 	state = s->word & knobs.addr_mask;
 	if (state & 7 || state < 4096 || state & ~FRAME_ADDR_MASK)
@@ -57,7 +67,7 @@ __noinline int luajit_is_frame(__u32 hook, __u64 at)
 		frame &= LUA_CFRAME_MASK;
 		if (frame == at)
 			return 1;
-		if (at - frame >= SAME_STACK_BYTES ||
+		if (at - frame >= SAME_STACK_BYTES || !may_look(s) ||
 		    !read_user(&frame, sizeof(frame), frame + LUA_BEFORE_AT))
 			break;
 	}

@@ -77,7 +77,8 @@
 /* How far ahead a root may lie that a broken walk is taken up from. */
 #define CHECKPOINT_BYTES (64ULL << 20)
 
-/* Reads of segment maps a sample (hotspot.bpf.c); a frame mostly takes two. */
+/* Reads of segment maps a sample (hotspot.bpf.c); a frame mostly takes two. Or words that
+ * are looked at (luajit.bpf.c); few frames take some thirty. */
 #define SAMPLE_HOPS (4 * FRAMES_MAX)
 
 #define WALK_STEPS  8 /* frames a call of walk_chunk() */
@@ -222,9 +223,10 @@ struct scratch {
 	__u32 is_unproven; /* a frame pointer that nothing proves led here, or below */
 	__u32 call;	   /* enum call: is there one before pc? */
 	struct unwind_rule rule;
-	__u64 lr;	   /* arm64, while is_leaf */
-	__u64 method;	   /* that the frame at hand interprets; 0: it does not */
-	__u32 hops_left;   /* of all walks: who makes up a JVM shall not hold up a CPU */
+	__u64 lr;	 /* arm64, while is_leaf */
+	__u64 method;	 /* that the frame at hand interprets; 0: it does not */
+	__u32 hops_left; /* of all walks: who makes up a JVM, or a LuaJIT, shall not hold
+			    * up a CPU */
 	__u64 found_block; /* of HotSpot's code */
 	__u64 java_block;  /* that the frame at hand is in, or the last that was in one */
 	__u32 java_bytes;  /* of that frame; 0: not the same everywhere */

@@ -181,6 +181,27 @@ static void test_frame_before(void **state)
 	}
 }
 
+/* Generated code by frame pointer, each frame of which is looked for in vain; above so
+ * many of them nobody looks any more for the one that is there. */
+static void test_looks_are_counted(void **state)
+{
+	for (int frames = 20; frames <= 70; frames += 50) {
+		struct sampled at;
+		uint64_t fp = STACK + 0x400;
+
+		put_lua(UNWIND_LUAJIT);
+		at = leaf_in_code(0);
+		at.pc = LEAF;
+		at.fp = fp;
+		for (int i = 0; i < frames; i++, fp += 0x400)
+			put_frame(fp, fp + 0x400, TRACE_AT);
+		put_frame(fp, 0, SITE(2));
+		put_lua_frame(fp - 0x400 + FRAME_BYTES, STATE, fp - 0x400 + FRAME_BYTES);
+		assert_int_equal(walker_sample(&at)->words[frames + 1] & FRAME_ADDR_MASK,
+				 frames == 20 ? SITE(1) : SITE(2));
+	}
+}
+
 int run_luajit_cases(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -191,6 +212,7 @@ int run_luajit_cases(void)
 		CASE(test_interpreter_with_more),
 		CASE(test_outer_frame),
 		CASE(test_frame_before),
+		CASE(test_looks_are_counted),
 	};
 
 	return cmocka_run_group_tests_name("luajit", tests, NULL, NULL);
