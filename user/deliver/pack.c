@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "deliver/pack.h"
 
+#include "format/gzip.h"
+
 #include <errno.h>
 #include <zlib.h>
 
@@ -31,7 +33,7 @@ int pack(const struct str *plain, struct str *out)
 	unsigned char room[16384];
 	z_stream z = { .next_in = (unsigned char *)plain->s,
 		       .avail_in = (unsigned int)plain->n };
-	int err = deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP + MAX_WBITS, 8,
+	int err = deflateInit2(&z, DEFLATE_LEVEL, Z_DEFLATED, GZIP + MAX_WBITS, 8,
 			       Z_DEFAULT_STRATEGY);
 
 	while (err == Z_OK) {

@@ -21,9 +21,8 @@ int gzip_new(struct gzip **ret, struct outfile *out)
 {
 	struct gzip *gzip = calloc(1, sizeof(*gzip));
 
-	if (!gzip ||
-	    deflateInit2(&gzip->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW,
-			 MEMORY_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK) {
+	if (!gzip || deflateInit2(&gzip->z, DEFLATE_LEVEL, Z_DEFLATED, GZIP_WINDOW,
+				  MEMORY_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK) {
 		free(gzip);
 		return fail(-ENOMEM, "no memory for compressing");
 	}

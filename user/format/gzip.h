@@ -7,6 +7,10 @@
 #include "base/outfile.h"
 #include "base/str.h"
 
+/* Of zlib's, for all that is compressed: profiles are 1 to 4 % larger than by its own
+ * choice, in two thirds of the time. */
+#define DEFLATE_LEVEL 4
+
 struct gzip;
 
 int gzip_new(struct gzip **ret, struct outfile *out);

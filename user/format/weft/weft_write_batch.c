@@ -9,12 +9,12 @@
 #include "base/error.h"
 #include "base/proto.h"
 #include "core/profile.h"
+#include "format/gzip.h"
 
 #include <errno.h>
 #include <zlib.h>
 
-#define DEFLATE_LEVEL 6
-#define OUT_BYTES     (16u << 10)
+#define OUT_BYTES (16u << 10)
 
 struct batch {
 	struct outfile *out;
