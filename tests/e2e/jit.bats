@@ -93,7 +93,7 @@ count_callers() {
 		/;main;run_odd;\[jit\][^;]*;back;\[jit\][^;]* [0-9]+$/ { odd += n }
 		/decoy/ || /;main;(back|\[jit\])/ || /run_(even|odd);back/ ||
 			/main;run_(even|odd);\[jit\][^;]*;\[jit\]/ || (/back/ && !/run_/ &&
-			!/\[cut\];back;/ && !/\[cut\];\[jit\][^;]*;back;/) { wrong += n }
+			!/\[cut\];back[; ]/ && !/\[cut\];\[jit\][^;]*;back[; ]/) { wrong += n }
 		END { print all + 0, even + 0, odd + 0, wrong + 0 }' "$1"
 }
 
