@@ -16,13 +16,12 @@
 #include "chunk.bpf.h"
 #include "luajit.bpf.h"
 
-/* Of the frame (lj_frame.h: CFRAME_SIZE, with what a call leaves; CFRAME_OFS_L). */
-#define LUA_FRAME_BYTES 80
-#define LUA_STATE_AT	16
-#define LUA_BEFORE_AT	32 /* CFRAME_OFS_PREV: the lua_State's frame before it */
-#define LUA_RA_AT	(LUA_FRAME_BYTES - 8)
-#define LUA_FP_WORDS	(-2) /* from its end */
-#define LUA_BX_WORDS	(-3)
+#include "shared/luajit.h"
+
+/* Of the frame (lj_frame.h). */
+#define LUA_STATE_AT  16 /* CFRAME_OFS_L */
+#define LUA_BEFORE_AT 32 /* CFRAME_OFS_PREV: the lua_State's frame before it */
+#define LUA_RA_AT     (LUAJIT_FRAME_BYTES - 8)
 
 /* Of a lua_State, in builds with GC64, which all are for this machine (lj_obj.h). */
 #define LUA_GLOBAL_AT	0x10
@@ -77,11 +76,8 @@ __noinline int luajit_is_frame(__u32 hook, __u64 at)
 /* Is s->rule that of the interpreter's frame, and leads to no caller? */
 static __always_inline bool is_interpreter_astray(struct scratch *s, __u32 hook)
 {
-	const struct unwind_rule *rule = &s->rule;
-
-	return rule->cfa == UNWIND_CFA_SP && rule->cfa_offset == LUA_FRAME_BYTES &&
-	       rule->fp_words == LUA_FP_WORDS && rule->bx_words == LUA_BX_WORDS &&
-	       chunk_read(hook, s->sp + LUA_RA_AT) && !bottom_is_called(s->word);
+	return luajit_is_rule(&s->rule) && chunk_read(hook, s->sp + LUA_RA_AT) &&
+	       !bottom_is_called(s->word);
 }
 
 /* Does the leaf have the dispatch table of the lua_State in s->word? */
@@ -116,10 +112,10 @@ int luajit_find(__u32 hook, __u32 is_ruled)
 		return is_ruled;
 	s->rule = (struct unwind_rule){
 		.cfa = UNWIND_CFA_SP,
-		.cfa_offset = at - s->sp + LUA_FRAME_BYTES,
+		.cfa_offset = at - s->sp + LUAJIT_FRAME_BYTES,
 		.fp = UNWIND_FP_CFA,
-		.fp_words = LUA_FP_WORDS,
-		.bx_words = LUA_BX_WORDS,
+		.fp_words = LUAJIT_FP_WORDS,
+		.bx_words = LUAJIT_BX_WORDS,
 		.ra = UNWIND_RA_CFA,
 		.ra_words = -1,
 	};

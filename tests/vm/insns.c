@@ -48,15 +48,10 @@ static struct weft_bpf *open_programs(unsigned int filters, const char *types)
 	knobs = (struct knobs *)&skel->rodata->knobs;
 	knobs->filters = filters;
 	knobs->max_frames = FRAMES_MAX;
-	knobs->page_bytes = (unsigned int)sysconf(_SC_PAGESIZE);
 	knobs->tables = 1;
 	knobs->trace_ids = filters != 0;
 	knobs->attributes = filters != 0;
-	knobs->clock_tick_ns = (unsigned int)(1000000000 / sysconf(_SC_CLK_TCK));
-	knobs->kernel_stack_bytes = arch_kernel_stack_bytes();
-	knobs->addr_mask = arch_addr_mask();
-	knobs->orc = arch_has_orc();
-	knobs->helper_frames = arch_helper_frames();
+	arch_fill_knobs(knobs);
 	bpf_program__set_autoload(skel->progs.orc_find_tables, knobs->orc);
 	bpf_map__set_max_entries(skel->maps.rings, N_CPUS);
 	return skel;

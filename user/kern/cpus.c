@@ -61,6 +61,11 @@ bool cpus_watch_changed(struct cpus_watch *watch)
 	return true;
 }
 
+void cpus_watch_forget(struct cpus_watch *watch)
+{
+	watch->text[0] = '\0';
+}
+
 int cpus_possible(void)
 {
 	int n = libbpf_num_possible_cpus();

@@ -24,6 +24,9 @@ void cpus_watch_end(struct cpus_watch *watch);
  * and where it is too long to be kept. */
 bool cpus_watch_changed(struct cpus_watch *watch);
 
+/* Then it is so the next time, too. */
+void cpus_watch_forget(struct cpus_watch *watch);
+
 /* How long the machine's CPUs have not run anything, in all since boot; to 10 ms a CPU.
  * 0 where /proc/stat doesn't tell. */
 struct cpus_away {

@@ -130,12 +130,7 @@ static int load_once(struct weft_bpf **ret, const struct sampler_config *config)
 	knobs = (struct knobs *)&skel->rodata->knobs;
 	*knobs = config->knobs;
 	knobs->wakeup_bytes = load_ring_bytes(config->hz) / 4;
-	knobs->page_bytes = (unsigned int)sysconf(_SC_PAGESIZE);
-	knobs->clock_tick_ns = (unsigned int)(1000000000 / sysconf(_SC_CLK_TCK));
-	knobs->kernel_stack_bytes = arch_kernel_stack_bytes();
-	knobs->addr_mask = arch_addr_mask();
-	knobs->orc = arch_has_orc();
-	knobs->helper_frames = arch_helper_frames();
+	arch_fill_knobs(knobs);
 	bpf_program__set_autoload(skel->progs.orc_find_tables, knobs->orc);
 
 	skel->bss->tick_ns = ticks_period_ns(config->hz);

@@ -261,7 +261,8 @@ static int take_up_cpu(struct sampler *s, int cpu)
 	s->unwatched = true;
 	if (err != -ENODEV)
 		return err;
-	error_clear(); /* gone again already: next time */
+	error_clear(); /* gone again already: next time, even if it is back by then */
+	cpus_watch_forget(&s->online);
 	return 0;
 }
 

@@ -4,13 +4,13 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/small_file.h"
 #include "base/task_stat.h"
 #include "proc/maps_text.h"
 #include "proc/side_event.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -131,16 +131,13 @@ static int hand_on(const struct side_event *event, struct str *bytes,
 /* Of a process's first thread. "": it is gone. */
 static void read_comm(pid_t tgid, char comm[SIDE_COMM_BYTES])
 {
-	AUTO_CLOSE int fd = -1;
 	char path[64];
-	ssize_t n;
+	size_t n;
 
 	snprintf(path, sizeof(path), "/proc/%d/comm", tgid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? 0 : read(fd, comm, SIDE_COMM_BYTES - 1);
-	if (n > 0 && comm[n - 1] == '\n')
-		n--;
-	comm[n > 0 ? n : 0] = '\0';
+	n = small_file_read(path, comm, SIDE_COMM_BYTES);
+	if (n && comm[n - 1] == '\n')
+		comm[n - 1] = '\0';
 }
 
 /* What began it, or its name; then what it maps. Nothing is handed on of one without

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "shared/luajit.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -11,10 +12,6 @@
 /* The interpreter has some 16 KB. */
 #define INTERPRETER_MIN 8192
 #define INTERPRETER_MAX (128u << 10)
-
-#define CFRAME_WORDS 10 /* lj_frame.h: CFRAME_SIZE, with what a call leaves */
-#define CFRAME_FP    (-2)
-#define CFRAME_BX    (-3)
 
 /* vm_x64.dasc: saveregs and restoreregs. For each byte at which an instruction begins,
  * how many words there are up to the CFA. */
@@ -34,16 +31,13 @@ static const struct frame_code places[] = {
 	  { 0, 0, 0, 0, 5, 0, 4, 0, 3, 2, 1 } },
 };
 
-/* No compiler keeps rbx right behind rbp with one rule for so much. A file has one. */
+/* Are the last row's rule, and how much it holds for, the interpreter's? */
 static bool is_interpreter(const struct unwind_luajit *luajit, uint64_t end)
 {
-	const struct unwind_rule *rule = &luajit->rule;
 	uint64_t n = end - luajit->pc;
 
 	return luajit->file->header.e_machine == EM_X86_64 && n >= INTERPRETER_MIN &&
-	       n <= INTERPRETER_MAX && rule->cfa == UNWIND_CFA_SP &&
-	       rule->cfa_offset == 8 * CFRAME_WORDS && rule->fp == UNWIND_FP_CFA &&
-	       rule->fp_words == CFRAME_FP && rule->bx_words == CFRAME_BX;
+	       n <= INTERPRETER_MAX && luajit_is_rule(&luajit->rule);
 }
 
 /* Of so many words, of which the first is the return address, then rbp and rbx. */
@@ -55,10 +49,10 @@ static struct unwind_rule rule_of(unsigned int words)
 
 	if (words > 1) {
 		ret.fp = UNWIND_FP_CFA;
-		ret.fp_words = CFRAME_FP;
+		ret.fp_words = LUAJIT_FP_WORDS;
 	}
 	if (words > 2)
-		ret.bx_words = CFRAME_BX;
+		ret.bx_words = LUAJIT_BX_WORDS;
 	return ret;
 }
 
@@ -115,21 +109,11 @@ int unwind_luajit_row(void *arg, uint64_t pc, const struct unwind_rule *rule)
 	const struct cfi_sink *sink = luajit->sink;
 	int err = 0;
 
-	if (luajit->any)
-		err = sink->row(sink->arg, luajit->pc, &luajit->rule);
-	if (!err && luajit->any && !luajit->found && is_interpreter(luajit, pc)) {
+	if (!luajit->found && is_interpreter(luajit, pc)) { /* a file has one */
 		luajit->found = true;
 		err = give_places(luajit, pc);
 	}
-	luajit->any = true;
 	luajit->pc = pc;
 	luajit->rule = *rule;
-	return err;
-}
-
-int unwind_luajit_end(struct unwind_luajit *luajit)
-{
-	const struct cfi_sink *sink = luajit->sink;
-
-	return luajit->any ? sink->row(sink->arg, luajit->pc, &luajit->rule) : 0;
+	return err ? err : sink->row(sink->arg, pc, rule);
 }

@@ -13,16 +13,12 @@
 struct unwind_luajit {
 	const struct cfi_sink *sink; /* borrowed, as the file */
 	struct elf_file *file;
-	bool any;
 	bool found;  /* this file has it */
-	uint64_t pc; /* of the last row, which waits for the next one */
+	uint64_t pc; /* of the last row */
 	struct unwind_rule rule;
 };
 
 /* {0} but for sink and file. As cfi_sink's row; arg: the struct unwind_luajit. */
 int unwind_luajit_row(void *arg, uint64_t pc, const struct unwind_rule *rule);
-
-/* After the last row. */
-int unwind_luajit_end(struct unwind_luajit *luajit);
 
 #endif

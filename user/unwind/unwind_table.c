@@ -317,8 +317,6 @@ int unwind_table_build(int fd, struct range_recorder *recorder, struct unwind_ta
 	if (!err)
 		err = unwind_go_end(&go);
 	if (!err)
-		err = unwind_luajit_end(&luajit);
-	if (!err)
 		err = unwind_realign_end(&realign);
 	if (!err)
 		err = unwind_throw_end(&thrower);
