@@ -15,13 +15,20 @@ static void look_at_helpers(struct memory *memory, uint64_t now_ns)
 	memory->helpers_due_ns = now_ns + HELPERS_FAR_NS;
 }
 
+static bool is_far(const struct memory *memory, const struct budget *budget, uint64_t own)
+{
+	return own + memory->helper_bytes < budget->bytes_max / 2;
+}
+
+/* While even the most that ever was is far from the budget, that counts. */
 static uint64_t in_use(struct memory *memory, const struct budget *budget,
 		       uint64_t now_ns)
 {
-	uint64_t own = usage_resident_bytes();
+	uint64_t own = usage_peak_bytes();
 
-	if (now_ns >= memory->helpers_due_ns ||
-	    own + memory->helper_bytes >= budget->bytes_max / 2)
+	if (!is_far(memory, budget, own))
+		own = usage_resident_bytes();
+	if (now_ns >= memory->helpers_due_ns || !is_far(memory, budget, own))
 		look_at_helpers(memory, now_ns);
 	return own + memory->helper_bytes;
 }

@@ -111,6 +111,14 @@ uint64_t usage_resident_bytes(void)
 	return pages_of(getpid()).resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
+uint64_t usage_peak_bytes(void)
+{
+	struct rusage used = { 0 };
+
+	getrusage(RUSAGE_SELF, &used);
+	return (uint64_t)used.ru_maxrss * 1024;
+}
+
 uint64_t usage_helper_bytes(void)
 {
 	return sum_below(add_own_pages) * (uint64_t)sysconf(_SC_PAGESIZE);

@@ -19,6 +19,7 @@ struct usage usage_now(void); /* but kernel_ns */
 uint64_t usage_since(const struct usage *now, const struct usage *before);
 
 uint64_t usage_resident_bytes(void); /* of this process */
+uint64_t usage_peak_bytes(void);     /* the most that was; asks no file */
 
 /* Of all that it has started, but for pages of files: their code is ours, too. */
 uint64_t usage_helper_bytes(void);
