@@ -124,6 +124,8 @@ int symbol_order_new(struct symbol_order **ret, struct elf_file *file,
 
 	if (!err && table->n_syms > UINT32_MAX)
 		err = fail(-EFBIG, "too many symbols for an order");
+	if (!err && table->n_syms <= SYMBOL_ORDER_MAX)
+		err = vec_reserve(&g.found, table->n_syms);
 	if (!err)
 		err = elf_table_symbols(file, table, gather, &g);
 	if (!err)

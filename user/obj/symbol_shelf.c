@@ -10,9 +10,9 @@
 
 #define SHELF_FILES_MAX 64
 
-/* Questions. An order costs some five passes over the table; where there are more than
+/* Questions. An order costs some three passes over the table; where there are more than
  * the shelf holds, they are made ever more rarely. */
-#define NEEDED_FIRST 3
+#define NEEDED_FIRST 2
 #define NEEDED_MAX   (1u << 20)
 
 struct symbol_shelf {

@@ -11,6 +11,7 @@
  */
 #include "worker/worker_parts.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 
 #include <errno.h>
@@ -130,8 +131,7 @@ const struct worker_counts *worker_counts(const struct worker *worker)
 
 static void begin_oldest(struct worker *worker)
 {
-	worker->since_ms = worker_now_ms();
-	worker->scan_time = (struct worker_time){ .pid = worker->pace.parser };
+	worker->scan_time = worker_time_begin(worker->pace.parser);
 }
 
 /* Some are done before their turn: those that could not even be sent. */
@@ -170,8 +170,7 @@ static void blame_oldest(struct worker *worker, int why)
 
 	if (worker->answered < worker->sent) {
 		/* of one that has ended only the clock on the wall is known */
-		oldest->cpu_ns +=
-			(uint64_t)(worker_now_ms() - worker->since_ms) * 1000000;
+		oldest->cpu_ns += clock_now_ns() - worker->scan_time.begun_ns;
 		answer_job(worker, oldest, why);
 		worker->sent = worker->answered;
 	}
@@ -320,7 +319,8 @@ static bool makes_others_wait(const struct worker *worker, const struct scan_job
 /* What the oldest took of its parser, who may have waited for a CPU, if not too long. */
 static int64_t oldest_ms(struct worker *worker, int patience)
 {
-	int64_t ms = worker_now_ms() - worker->since_ms, taken;
+	int64_t ms = (int64_t)(clock_now_ns() - worker->scan_time.begun_ns) / 1000000;
+	int64_t taken;
 
 	if (ms < TIME_LOOK_MS)
 		return ms;
@@ -351,11 +351,16 @@ static void keep_pace(struct worker *worker)
 {
 	struct pollfd end = { .fd = worker->sock };
 	const struct scan_job *oldest = oldest_of(worker);
+	bool is_behind = oldest && oldest->is_behind;
+	int64_t now_ms = worker_now_ms();
 
+	if (is_behind == worker->pace.is_behind &&
+	    !pace_is_due(&worker->pace, false, now_ms))
+		return;
 	if (worker->sock < 0 || (poll(&end, 1, 0) > 0 && end.revents & POLLHUP))
 		return;
-	pace_go_behind(&worker->pace, oldest && oldest->is_behind, worker_now_ms());
-	pace_keep(&worker->pace, worker_now_ms());
+	pace_go_behind(&worker->pace, is_behind, now_ms);
+	pace_keep(&worker->pace, now_ms);
 }
 
 void worker_pump(struct worker *worker, bool send_more)

@@ -26,7 +26,6 @@ struct asking {
 	struct worker *worker;
 	const struct name_request *request;
 	const struct inline_files *files; /* NULL: none */
-	uint64_t begun_ns;
 	int patience_ms; /* by the parser's own time */
 	struct worker_time time;
 	name_sink sink;
@@ -43,7 +42,7 @@ struct asking {
 
 static int64_t passed_ns(const struct asking *ask)
 {
-	return (int64_t)(clock_now_ns() - ask->begun_ns);
+	return (int64_t)(clock_now_ns() - ask->time.begun_ns);
 }
 
 /* What the parser took for this so far. */
@@ -325,10 +324,8 @@ static int ask_all(struct asking *ask)
 
 static void begin_time(struct asking *ask)
 {
-	ask->begun_ns = clock_now_ns();
 	ask->patience_ms = worker_patience_ms(ask->worker, ask->request->deadline_ms);
-	ask->time = (struct worker_time){ .pid = ask->worker->pace.parser };
-	worker_time_ns(&ask->time);
+	ask->time = worker_time_begin(ask->worker->pace.parser);
 }
 
 uint64_t worker_names_ns(const struct worker *worker)

@@ -13,15 +13,14 @@
 #define REFILL	     20		  /* a 20th of a CPU */
 #define SLOW_NICE    10
 #define LOOK_MS	     20
-#define LOOK_IDLE_MS 1000
+#define LOOK_IDLE_MS 10000
 
 /* false: it has ended. */
-static bool cpu_time(pid_t pid, uint64_t *ret_ns)
+static bool cpu_time(const struct pace *pace, uint64_t *ret_ns)
 {
 	struct timespec taken;
-	clockid_t clock;
 
-	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &taken))
+	if (!pace->parser || clock_gettime(pace->clock, &taken))
 		return false;
 	*ret_ns = (uint64_t)taken.tv_sec * 1000000000 + (uint64_t)taken.tv_nsec;
 	return true;
@@ -58,7 +57,7 @@ static void choose(struct pace *pace)
 
 void pace_take(struct pace *pace, pid_t parser)
 {
-	pace->parser = parser;
+	pace->parser = clock_getcpuclockid(parser, &pace->clock) ? 0 : parser;
 	pace->taken_ns = pace->lap_ns = 0;
 	pace->is_slow = false; /* it was forked at our own */
 	choose(pace);
@@ -68,7 +67,7 @@ static void charge(struct pace *pace, int64_t now_ms)
 {
 	uint64_t taken_ns;
 
-	if (!pace->parser || !cpu_time(pace->parser, &taken_ns))
+	if (!cpu_time(pace, &taken_ns))
 		return;
 	pace->balance_ns += (now_ms - pace->looked_ms) * 1000000 / REFILL;
 	if (!pace->is_behind)
@@ -107,7 +106,7 @@ uint64_t pace_lap(struct pace *pace)
 {
 	uint64_t before = pace->lap_ns, taken_ns;
 
-	if (!pace->parser || !cpu_time(pace->parser, &taken_ns) || taken_ns < before)
+	if (!cpu_time(pace, &taken_ns) || taken_ns < before)
 		return 0;
 	pace->lap_ns = taken_ns;
 	return taken_ns - before;

@@ -12,9 +12,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 
 struct pace {
 	pid_t parser; /* 0: none yet */
+	clockid_t clock; /* of its CPU time */
 	int usual;    /* our own nice value */
 	int slow;     /* and what is behind it and most others */
 	bool is_slow;

@@ -40,8 +40,7 @@ struct worker {
 	int scan_deadline_ms;
 	uint64_t names_ns;	      /* that names took of parsers, from the beginning */
 	int64_t late_ms;	      /* that went to files which were not done in time */
-	int64_t since_ms;	      /* when the oldest scan became the oldest, */
-	struct worker_time scan_time; /* and what it has taken */
+	struct worker_time scan_time; /* of the oldest scan, since it became that */
 	struct pace pace;
 	struct worker_counts counts;
 	struct table_sink table_sink;

@@ -8,6 +8,11 @@ static uint64_t less(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
+struct worker_time worker_time_begin(pid_t pid)
+{
+	return (struct worker_time){ .pid = pid, .begun_ns = clock_now_ns() };
+}
+
 /* Who runs, or waits for a CPU right now, took what it ran. */
 uint64_t worker_time_ns(struct worker_time *time)
 {
@@ -22,6 +27,8 @@ uint64_t worker_time_ns(struct worker_time *time)
 	else if (time->looked_ns)
 		time->taken_ns += less(now_ns - time->looked_ns,
 				       less(sched.queued_ns, time->sched.queued_ns));
+	else
+		time->taken_ns = less(now_ns, time->begun_ns);
 	time->looked_ns = now_ns;
 	time->sched = sched;
 	return time->taken_ns;

@@ -11,15 +11,18 @@
 
 #define TIME_LOOK_MS 20 /* less is not worth a look at what it got */
 
-/* Zeroes but for the pid, when it was just given something to do. */
 struct worker_time {
 	pid_t pid;
+	uint64_t begun_ns;
 	uint64_t looked_ns; /* when last; 0: never */
 	struct task_sched sched;
 	uint64_t taken_ns;
 };
 
-/* Since the first look; to be asked some times in that. */
+/* Of who is given something to do now. */
+struct worker_time worker_time_begin(pid_t pid);
+
+/* To be asked some times in that; what passes before the first look is taken. */
 uint64_t worker_time_ns(struct worker_time *time);
 
 #endif
