@@ -77,9 +77,34 @@ static void test_goes_elsewhere(void **state)
 	assert_false(is_kept_by(".skip 5000, 0x90; ret"));
 }
 
+/* Of 5,000 such frames (MKL has as many): what was read can be told, so the table can be
+ * kept. */
+static void test_many(void **state)
+{
+	AUTO_FREE struct range_recorder *recorder = calloc(1, sizeof(*recorder));
+	struct unwind_table *table;
+	struct hash hash;
+	int fd;
+
+	build_within(".rept 5000; .p2align 4; .cfi_startproc; push %rbx; lea (%rsp), %rax;"
+		     ".cfi_def_cfa %rax, 16; mov (%rax), %rbx; lea (%rax), %rsp;"
+		     ".cfi_def_cfa %rsp, 16; ret; .cfi_endproc; .endr\n",
+		     CALLER, ".p2align 4; helper: .cfi_startproc; ret; .cfi_endproc\n");
+	assert_true(is_kept_at(CALL_AT));
+	image_free(&image);
+	assert_non_null(recorder);
+	fd = open_file("switch.so");
+	assert_int_equal(unwind_table_build(fd, recorder, &table), 0);
+	unwind_table_free(table);
+	close(fd);
+	assert_true(range_recorder_end(recorder, &hash));
+	assert_in_range(recorder->list.n, 1, 100);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_left_alone),
 		cmocka_unit_test(test_used),
 		cmocka_unit_test(test_goes_elsewhere),

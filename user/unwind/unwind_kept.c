@@ -6,6 +6,8 @@
 #include "unwind/x86_frame.h"
 #include "unwind/x86_stack.h"
 
+#include <string.h>
+
 /* What a rule holds for, and what a helper has: OpenSSL's have 1.5 KB at most. */
 #define SPAN_MAX   16384u
 #define HELPER_MAX 4096u
@@ -22,6 +24,37 @@ static bool is_scratch(unsigned char dwarf, int *ret)
 	return false;
 }
 
+static bool load_page(struct unwind_kept *kept, uint64_t offset)
+{
+	uint64_t n = kept->file->bytes - offset;
+
+	if (kept->page_bytes && kept->page_offset == offset)
+		return true;
+	kept->page_offset = offset;
+	kept->page_bytes = n < KEPT_PAGE_BYTES ? n : KEPT_PAGE_BYTES;
+	if (!elf_file_read(kept->file, offset, kept->page, kept->page_bytes))
+		return true;
+	error_clear(); /* what can't be read stays as the file has it */
+	kept->page_bytes = 0;
+	return false;
+}
+
+/* Spans lie close together, and are small: MKL has 6,000. So pages are read, or there
+ * would be more ranges than a list of what a table was made from may have. */
+static bool read_paged(struct unwind_kept *kept, uint64_t offset, uint8_t *to, size_t n)
+{
+	for (size_t got = 0, one; got < n; got += one) {
+		size_t into = (offset + got) % KEPT_PAGE_BYTES;
+
+		if (!load_page(kept, offset + got - into) || kept->page_bytes <= into)
+			return false;
+		one = kept->page_bytes - into < n - got ? kept->page_bytes - into
+							: n - got;
+		memcpy(to + got, kept->page + into, one);
+	}
+	return true;
+}
+
 /* Up to n bytes of code into `code`: how many there are. */
 static size_t read_code(struct unwind_kept *kept, uint64_t vaddr, uint8_t *code, size_t n)
 {
@@ -33,10 +66,7 @@ static size_t read_code(struct unwind_kept *kept, uint64_t vaddr, uint8_t *code,
 	if (n > BUDGET_BYTES - kept->n_looked)
 		return 0;
 	kept->n_looked += n;
-	if (!elf_file_read(kept->file, offset, code, n))
-		return n;
-	error_clear(); /* what can't be read stays as the file has it */
-	return 0;
+	return read_paged(kept, offset, code, n) ? n : 0;
 }
 
 /* How one instruction of a helper leaves the register. */

@@ -12,6 +12,8 @@
 
 #include "unwind/cfi.h"
 
+#define KEPT_PAGE_BYTES 4096
+
 struct unwind_kept {
 	const struct cfi_sink *sink; /* borrowed, as the file */
 	struct elf_file *file;
@@ -19,6 +21,10 @@ struct unwind_kept {
 	uint64_t pc; /* of the last row, which waits for the next one */
 	struct unwind_rule rule;
 	size_t n_looked; /* bytes that were looked at */
+	/* the page of the file that was read last; 0 bytes: none */
+	uint64_t page_offset;
+	size_t page_bytes;
+	uint8_t page[KEPT_PAGE_BYTES];
 };
 
 /* {0} but for sink and file. As cfi_sink's row; arg: the struct unwind_kept. */
