@@ -284,13 +284,18 @@ static __always_inline bool pushes_fp(__u32 code)
 
 #define RET 0xc3
 
-/* ret, with a prefix perhaps, and with what it drops */
+#define VZEROUPPER 0x77f8c5
+
+/* ret, with a prefix perhaps, and with what it drops; or what LLVM puts before it where
+ * vectors were at work, behind pop %rbp */
 static __always_inline bool returns(__u32 code)
 {
 	__u8 first = code;
 
 	if (first == 0xf3 || first == 0xf2)
 		first = code >> 8;
+	else if ((code & 0xffffff) == VZEROUPPER)
+		first = code >> 24;
 	return first == RET || first == 0xc2;
 }
 

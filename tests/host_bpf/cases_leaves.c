@@ -76,6 +76,9 @@ static void test_generated_leaf(void **state)
 		{ "\x90\x90\xf3\xc3", 2, 0 }, /* rep ret */
 		{ "\x5d\xc2\x10\x7f", 0, 1 }, /* pop %rbp; ret $N */
 		{ "\x5d\xc2\x10\x7f", 1, 0 },
+		{ "\x5d\xc5\xf8\x77\xc3", 0, 1 }, /* pop %rbp; vzeroupper; ret */
+		{ "\x5d\xc5\xf8\x77\xc3", 1, 0 },
+		{ "\x5d\xc5\xf8\x77\xc3", 4, 0 },
 		/* mov -8(%rcx),%rbx; testb $1,53(%rbx); jne; push %rbp; mov */
 		{ V8_ENTRY, 0, 0 },
 		{ V8_ENTRY, 4, 0 },
@@ -133,6 +136,7 @@ static void test_generated_no_leaf(void **state)
 		{ "\x90\x5d\x41\xff\xd1", 2, 0 }, /* call *%r9 */
 		{ "\x90\x5d\x48\xe9\x10", 2, 0 }, /* no such instruction */
 		{ "\x90\x90\xeb\x10", 2, 0 },	  /* jmp alone */
+		{ "\x5d\xc5\xf8\x77\x90", 1, 0 }, /* vzeroupper alone */
 		{ "\x55\x48\x89\xe5\x53", 5, 2 }, /* there is a frame pointer */
 		{ "\x90\x53\x41\x54", 2, 1 },	  /* it begins elsewhere */
 		{ "\x41\x54\x90", 1, 1 },	  /* within an instruction */
