@@ -255,6 +255,16 @@ static bool is_rule_by_code(const struct truth *truth, const struct unwind_rule 
 		rule->fp != UNWIND_FP_DEREF && is_read);
 }
 
+#define SAYING_BYTES 128 /* SILENT_BYTES of user/unwind/cfi.c */
+
+/* It says of all of a long function what is true at its first byte: who wrote assembly
+ * may have said nothing. Then its code says what that of code without any may. */
+static bool may_say_nothing(const struct truth *truth, const struct truth_row *row)
+{
+	return !truth->is_arm64 && !strcmp(row->cfa, "rsp+8") && is_unsaid(row->fp) &&
+	       is_unsaid(row->bx) && row->end - row->begin >= SAYING_BYTES;
+}
+
 static void judge(const struct truth *truth, uint64_t pc, const struct truth_row *row,
 		  const struct unwind_rule *rule, struct sums *sums)
 {
@@ -263,6 +273,8 @@ static void judge(const struct truth *truth, uint64_t pc, const struct truth_row
 
 	if (!row && truth_no_cfi(truth, pc))
 		good = is_synthesized_rule(truth, pc, rule);
+	if (!good && row && may_say_nothing(truth, row))
+		good = is_rule_by_code(truth, rule) || rule->cfa == UNWIND_CFA_NONE;
 	sums->rows++;
 	if (good)
 		return;

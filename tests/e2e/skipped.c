@@ -12,15 +12,16 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define FN	   __attribute__((noinline, noclone, used))
-#define WITH_FP	   FN __attribute__((optimize("no-omit-frame-pointer")))
+#define FN	__attribute__((noinline, noclone, used))
+#define WITH_FP FN __attribute__((optimize("no-omit-frame-pointer")))
 #define WITHOUT_FP                                                                       \
 	FN __attribute__((optimize("omit-frame-pointer", "optimize-sibling-calls")))
 #define CODE_BYTES 4096
 
 /* mov $100000,%ecx; 1: dec %ecx; jnz 1b; ret */
-static const unsigned char spin[] = { 0xb9, 0xa0, 0x86, 1,    0,
-				      0xff, 0xc9, 0x75, 0xfc, 0xc3 };
+static const unsigned char spin[] = {
+	0xb9, 0xa0, 0x86, 1, 0, 0xff, 0xc9, 0x75, 0xfc, 0xc3
+};
 
 static void (*volatile generated)(void);
 static volatile uint64_t sink;

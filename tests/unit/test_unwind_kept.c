@@ -86,8 +86,9 @@ static void test_many(void **state)
 	struct hash hash;
 	int fd;
 
-	build_within(".rept 5000; .p2align 4; .cfi_startproc; push %rbx; lea (%rsp), %rax;"
-		     ".cfi_def_cfa %rax, 16; mov (%rax), %rbx; lea (%rax), %rsp;"
+	build_within(".rept 5000; .p2align 4; .cfi_startproc; push %rbx;"
+		     "lea (%rsp), %rax; .cfi_def_cfa %rax, 16; mov (%rax), %rbx;"
+		     "lea (%rax), %rsp;"
 		     ".cfi_def_cfa %rsp, 16; ret; .cfi_endproc; .endr\n",
 		     CALLER, ".p2align 4; helper: .cfi_startproc; ret; .cfi_endproc\n");
 	assert_true(is_kept_at(CALL_AT));

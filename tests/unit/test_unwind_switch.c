@@ -98,17 +98,52 @@ static void test_silent_entry(void **state)
 {
 #define FRAMED "push %rbp; mov %rsp, %rbp; call *8(%rdi); pop %rbp; ret; .p2align 4"
 #define MUCH   ".skip 0x1000, 0x90; .cfi_endproc"
+#define OTHERS                                                                           \
+	".rept 512; .cfi_startproc; .skip 128, 0x90; .cfi_endproc; .endr\n"              \
+	".cfi_startproc\n"
 	build_within(".cfi_startproc\n", FRAMED, MUCH);
 	assert_string_equal(told(), "1bbbbbbb1.......");
 	build_within(".cfi_startproc; endbr64\n", FRAMED, MUCH);
 	assert_string_equal(told(), "1bbbbbbb1...");
+	/* glibc's have some 200 bytes */
+	build_within(".cfi_startproc\n", FRAMED, ".skip 0x40, 0x90; .cfi_endproc");
+	assert_string_equal(told(), "1222bbbba.......");
 	/* it says something; it is small; no frame is made */
 	build_within(".cfi_startproc; .cfi_remember_state\n", FRAMED, MUCH);
 	assert_string_equal(told(), "1111111111111111");
-	build_within(".cfi_startproc\n", FRAMED, ".skip 0x200, 0x90; .cfi_endproc");
+	build_within(".cfi_startproc\n", FRAMED, ".skip 0x20, 0x90; .cfi_endproc");
 	assert_string_equal(told(), "1111111111111111");
+	/* or one of many, where it is not large */
+	build_within(OTHERS, FRAMED, ".skip 0x40, 0x90; .cfi_endproc");
+	assert_string_equal(told(), "1111111111111111");
+	build_within(OTHERS, FRAMED, MUCH);
+	assert_string_equal(told(), "1bbbbbbb1.......");
 	build_within(".cfi_startproc; mov (%rdi), %rax\n", FRAMED, MUCH);
 	assert_string_equal(told(), "1111111111111");
+}
+
+/* Of code without call frame information sections tell no more than segments. */
+static void test_no_sections(void **state)
+{
+	static const unsigned char none[8];
+	struct unwind_table *table;
+	int fd;
+
+	build_within("", FILL "push %rax; mov %rdi, (%rsp); call *8(%rdi); pop %rcx; ret",
+		     "");
+	image_free(&image);
+	fd = open("switch.so", O_RDWR | O_CLOEXEC);
+	assert_int_equal(pwrite(fd, none, sizeof(((Elf64_Ehdr *)0)->e_shoff),
+				offsetof(Elf64_Ehdr, e_shoff)),
+			 8);
+	assert_int_equal(pwrite(fd, none, 4, offsetof(Elf64_Ehdr, e_shnum)), 4);
+	assert_int_equal(unwind_table_build(fd, NULL, &table), 0);
+	assert_true(image_load(&image, table));
+	unwind_table_free(table);
+	close(fd);
+	assert_int_equal(image_rule(&image, base + strlen(FILL_TOLD)).cfa_offset, 8);
+	assert_int_equal(image_rule(&image, base + strlen(FILL_TOLD) + 1).cfa_offset, 16);
+	image_free(&image);
 }
 
 /* As Rust's main without unwinding: calls come back, and its ret proves it. */
@@ -276,6 +311,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_one_entry_for_all),
 		cmocka_unit_test(test_silent_entry),
+		cmocka_unit_test(test_no_sections),
 		cmocka_unit_test(test_setcontext),
 		cmocka_unit_test(test_jumps_of_fibers),
 		cmocka_unit_test(test_own_stack),

@@ -87,8 +87,8 @@ enum bad_return {
 int names_set_bad_return(struct names *names, uint32_t frame, enum bad_return bad_return);
 enum bad_return names_bad_return(const struct names *names, uint32_t frame);
 
-/* A frame and whom a stack has right above it called somebody else, who is missing between
- * them. Setting: 0, -ENOMEM, or INTERN_FULL where there are too many. */
+/* A frame, and whom a stack has right above it, who called somebody else: he is missing
+ * between them. Setting: 0, -ENOMEM, or INTERN_FULL where there are too many. */
 struct skip {
 	uint32_t frame, above; /* as a tape has them */
 };

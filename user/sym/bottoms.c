@@ -250,14 +250,14 @@ static int look_for_skip(const struct checker *c, uint32_t id, uint32_t below)
 	return err == INTERN_FULL ? 0 : err; /* the others stay as the walk has them */
 }
 
-#define NO_FRAME UINT32_MAX
+#define NONE_BELOW UINT32_MAX
 
 static int look_at(struct checker *c, uint32_t id, uint32_t below)
 {
 	const struct frame *frame = aggregator_frame(c->aggregator, id);
 	struct suspect *is = &c->of[id];
 
-	if (!is->is_one || below == NO_FRAME)
+	if (!is->is_one || below == NONE_BELOW)
 		return 0;
 	if (frame->unproven)
 		return look_for_skip(c, id, below);
@@ -271,7 +271,7 @@ static int look_at(struct checker *c, uint32_t id, uint32_t below)
 /* Each suspect of a stack beside the frame that it is the caller of. */
 static int look_at_stack(struct checker *c, const uint32_t *codes, size_t n)
 {
-	uint32_t below = NO_FRAME;
+	uint32_t below = NONE_BELOW;
 	int err = 0;
 
 	for (size_t i = STACK_HEAD; !err && i < n; i++) {
@@ -287,7 +287,7 @@ static int look_at_stack(struct checker *c, const uint32_t *codes, size_t n)
 			i++; /* its second code is no frame */
 			     /* fall through */
 		case CODE_GAP:
-			below = NO_FRAME;
+			below = NONE_BELOW;
 		}
 	}
 	return err;

@@ -48,7 +48,7 @@ struct cfi_reading {
 		struct cfi_cie cie;
 	} cies[CIES_CACHED];
 	struct cfi_exec exec;
-	unsigned int n_signals;
+	unsigned int n_signals, n_silent; /* that were looked at */
 };
 
 static void cfi_reading_free(struct cfi_reading *reading)
@@ -131,7 +131,9 @@ static bool is_blanket(const struct cfi_reading *reading, const struct cfi_cie *
 	       cfa.reg == reading->exec.machine->fp && cfa.offset == 2 * sizeof(uint64_t);
 }
 
-#define SILENT_BYTES 2048 /* what is smaller, and has no frame, is most functions' */
+#define SILENT_BYTES 128  /* what is smaller, and has no frame, is most functions' */
+#define SILENT_LARGE 2048 /* and what is larger nobody's; */
+#define SILENT_LOOKS 512  /* of others so many are looked at: a read each */
 
 static bool says_nothing(struct cfi_cursor in)
 {
@@ -160,14 +162,19 @@ static bool makes_frame(struct elf_file *file, uint64_t vaddr)
 /*
  * Who writes assembly may begin and end an entry and forget what lies between. OpenSSL
  * 3.5 has such ones of AES-XTS for AVX-512, of kilobytes that have a frame from their
- * second byte on.
+ * second byte on; glibc of the arithmetic by which printf() and strtod() write and read
+ * floating point, libmvec of two of its functions.
  */
-static bool is_silent(const struct cfi_reading *reading, const struct cfi_fde *fde)
+static bool is_silent(struct cfi_reading *reading, const struct cfi_fde *fde)
 {
-	bool is_false = fde->end - fde->begin >= SILENT_BYTES &&
-			reading->file->header.e_machine == EM_X86_64 &&
-			says_nothing(fde->code) && makes_frame(reading->file, fde->begin);
+	uint64_t bytes = fde->end - fde->begin;
+	bool is_false;
 
+	if (bytes < SILENT_BYTES || reading->file->header.e_machine != EM_X86_64 ||
+	    !says_nothing(fde->code) ||
+	    (bytes < SILENT_LARGE && reading->n_silent++ >= SILENT_LOOKS))
+		return false;
+	is_false = makes_frame(reading->file, fde->begin);
 	error_clear(); /* what can't be read says nothing else */
 	return is_false;
 }

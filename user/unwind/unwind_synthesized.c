@@ -341,8 +341,21 @@ static int tell_uncovered(struct unwind_synthesized *synthesized, uint64_t begin
 	return tell_piece(synthesized, begin, end);
 }
 
+/* As far as it lies before the first row, and behind what is told. */
+static int tell_early(struct unwind_synthesized *synthesized,
+		      struct synthesized_code code, uint64_t pc, uint64_t *told)
+{
+	uint64_t end = code.end < pc ? code.end : pc;
+
+	if (code.begin < *told || code.begin >= end)
+		return 0;
+	*told = end;
+	return tell_uncovered(synthesized, code.begin, end);
+}
+
 /* The code before the first row: all of a file's that has no call frame information.
- * Which of a segment's bytes are code, its sections say. */
+ * Which of a segment's bytes are code, its sections say; where it has none, a segment is
+ * all code that is nothing else, as linkers make them. */
 static int tell_before(struct unwind_synthesized *synthesized, uint64_t pc)
 {
 	const struct elf_file *file = synthesized->file;
@@ -351,13 +364,24 @@ static int tell_before(struct unwind_synthesized *synthesized, uint64_t pc)
 
 	for (size_t i = 0; !err && i < file->n_shdrs; i++) {
 		const Elf64_Shdr *sh = &file->shdrs[i];
-		uint64_t end = sh->sh_addr + sh->sh_size;
 
-		end = end < pc ? end : pc;
-		if (!elf_section_is_code(sh) || sh->sh_addr < told || sh->sh_addr >= end)
-			continue;
-		err = tell_uncovered(synthesized, sh->sh_addr, end);
-		told = end;
+		if (elf_section_is_code(sh))
+			err = tell_early(synthesized,
+					 (struct synthesized_code){ .begin = sh->sh_addr,
+								    .end = sh->sh_addr +
+									   sh->sh_size },
+					 pc, &told);
+	}
+	for (size_t i = 0; !err && !file->n_shdrs && i < file->n_phdrs; i++) {
+		const Elf64_Phdr *ph = &file->phdrs[i];
+
+		/* the first one has the file's headers, where it is not code alone */
+		if (ph->p_type == PT_LOAD && ph->p_flags == (PF_R | PF_X) && ph->p_offset)
+			err = tell_early(synthesized,
+					 (struct synthesized_code){ .begin = ph->p_vaddr,
+								    .end = ph->p_vaddr +
+									   ph->p_filesz },
+					 pc, &told);
 	}
 	while (synthesized->next < synthesized->n &&
 	       synthesized->code[synthesized->next].begin < told)

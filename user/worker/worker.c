@@ -18,7 +18,6 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #define SCAN_DEADLINE_MS 5000
 #define LATE_MS_MAX	 6000 /* for all late files together; then each has */
@@ -30,10 +29,7 @@
 
 int64_t worker_now_ms(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+	return (int64_t)(clock_now_ns() / 1000000);
 }
 
 int worker_patience_ms(const struct worker *worker, int deadline_ms)
@@ -349,15 +345,14 @@ static void end_late(struct worker *worker)
 /* One that ended on its own may have lent its number to somebody else. */
 static void keep_pace(struct worker *worker)
 {
-	struct pollfd end = { .fd = worker->sock };
 	const struct scan_job *oldest = oldest_of(worker);
 	bool is_behind = oldest && oldest->is_behind;
+	struct pollfd end = { .fd = worker->sock };
 	int64_t now_ms = worker_now_ms();
 
-	if (is_behind == worker->pace.is_behind &&
-	    !pace_is_due(&worker->pace, false, now_ms))
-		return;
-	if (worker->sock < 0 || (poll(&end, 1, 0) > 0 && end.revents & POLLHUP))
+	if ((is_behind == worker->pace.is_behind &&
+	     !pace_is_due(&worker->pace, false, now_ms)) ||
+	    worker->sock < 0 || (poll(&end, 1, 0) > 0 && end.revents & POLLHUP))
 		return;
 	pace_go_behind(&worker->pace, is_behind, now_ms);
 	pace_keep(&worker->pace, now_ms);

@@ -26,7 +26,7 @@ struct asking {
 	struct worker *worker;
 	const struct name_request *request;
 	const struct inline_files *files; /* NULL: none */
-	int patience_ms; /* by the parser's own time */
+	int patience_ms;		  /* by the parser's own time */
 	struct worker_time time;
 	name_sink sink;
 	struct locating *locating; /* for NAMES_LOCATIONS */

@@ -15,10 +15,10 @@
 #include <time.h>
 
 struct pace {
-	pid_t parser; /* 0: none yet */
+	pid_t parser;	 /* 0: none yet */
 	clockid_t clock; /* of its CPU time */
-	int usual;    /* our own nice value */
-	int slow;     /* and what is behind it and most others */
+	int usual;	 /* our own nice value */
+	int slow;	 /* and what is behind it and most others */
 	bool is_slow;
 	bool is_spent; /* the account, until there is enough in it again */
 	bool is_behind;
