@@ -100,12 +100,33 @@ static void who_jumps_into_another_part_is_not_told(void **state)
 	}
 }
 
+/* No function is so long: there another one goes on with its return address. */
+static void who_jumps_further_is_told(void **state)
+{
+	static const uint8_t code[] = {
+		0x53,			/* push %rbx */
+		0x48, 0x85, 0xc0,	/* test %rax, %rax */
+		0x74, 2,		/* jz 1f */
+		0x5b, 0xc3,		/* pop %rbx; ret */
+		0x5b,			/* 1: pop %rbx */
+		0xe9, 0,    0,	  2, 0, /* jmp 128 KB on */
+	};
+	const struct x86_code part = { code, sizeof(code), 0x1000, 0, 1 << 20 };
+	AUTO(x86_flow) flow = NULL;
+	struct unwind_rule rule;
+
+	assert_int_equal(x86_flow_read(&part, &flow), 0);
+	assert_true(x86_flow_rule(flow, 1, &rule));
+	assert_int_equal(rule.cfa_offset, 16);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_is_told),
 		cmocka_unit_test(each_has_its_start),
 		cmocka_unit_test(who_jumps_into_another_part_is_not_told),
+		cmocka_unit_test(who_jumps_further_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -20,7 +20,8 @@
 #define INSNS_MAX   (1u << 20)	       /* more is padding, or no code */
 #define DOUBTS	    3		       /* times that calls are followed with less hope */
 #define TAKEN_SHARE 64		       /* of the other rets: of V8 16 of 100, of C none */
-#define ASKEW	    X86_FLOW_NO_TARGET /* to what is no instruction here */
+#define FAR	    X86_FLOW_NO_TARGET /* out of a function, as long as they are */
+#define ASKEW	    (UINT32_MAX - 2)   /* to what is no instruction here */
 
 void x86_flow_free(struct x86_flow *flow)
 {
@@ -110,11 +111,18 @@ static bool takes_return_address(const struct x86_flow *flow, size_t at)
 	return n && is.pushed == -X86_RETURN_BYTES && is.sets != X86_NO_REG;
 }
 
-/* Is that code of which a piece may be a part that begins here? */
-static bool is_around(const struct x86_flow *flow, int64_t at)
+/* To what lies around the code at hand: a piece may be a part of it that begins here, but
+ * further away another function does, or what compilers have put aside. */
+static uint32_t target_around(const struct x86_flow *flow, int64_t at, int64_t distance)
 {
-	return at < 0 ? (uint64_t)-at <= flow->before
-		      : (uint64_t)at - flow->n_bytes < flow->behind;
+	bool is_around = at < 0 ? (uint64_t)-at <= flow->before
+				: (uint64_t)at - flow->n_bytes < flow->behind;
+
+	if (!is_around)
+		return X86_FLOW_OUTSIDE;
+	return distance > (int64_t)X86_FLOW_AROUND || distance < -(int64_t)X86_FLOW_AROUND
+		       ? FAR
+		       : ASKEW;
 }
 
 static void find_target(struct x86_flow *flow, struct flow_insn *insn)
@@ -126,8 +134,8 @@ static void find_target(struct x86_flow *flow, struct flow_insn *insn)
 		return;
 	to = (int64_t)insn->at + insn->n + distance;
 	if (to < 0 || to >= (int64_t)flow->n_bytes) {
-		insn->target =
-			!insn->calls && is_around(flow, to) ? ASKEW : X86_FLOW_OUTSIDE;
+		insn->target = insn->calls ? X86_FLOW_OUTSIDE
+					   : target_around(flow, to, distance);
 		return;
 	}
 	found = find_insn(flow, (size_t)to);
@@ -229,7 +237,7 @@ static int go_on(struct x86_flow *flow, uint32_t number)
 		err = come_to_local(flow, insn, &frame);
 	if (goes_elsewhere && target == ASKEW)
 		x86_pieces_spoil(&flow->pieces, piece);
-	else if (!err && goes_elsewhere && target < ASKEW)
+	else if (!err && goes_elsewhere && target < FAR)
 		err = come_to(flow, target, piece, frame);
 	if (!err && x86_flow_goes_on(flow, number, &is))
 		err = come_to(flow, number + 1, piece, frame);

@@ -15,7 +15,7 @@
 
 #define X86_FLOW_ROUND	   16 /* what follows data begins on such an address */
 #define X86_FLOW_NO_INSN   UINT32_MAX
-#define X86_FLOW_NO_TARGET (UINT32_MAX - 2) /* and above: no instruction's number */
+#define X86_FLOW_NO_TARGET (UINT32_MAX - 3) /* and above: no instruction's number */
 #define X86_FLOW_OUTSIDE   (UINT32_MAX - 1) /* of the code at hand */
 
 struct flow_insn {
