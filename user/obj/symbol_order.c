@@ -57,7 +57,7 @@ static unsigned int digit_of(const struct placed *one, unsigned int i)
 	return one->start >> (i * DIGIT_BITS) & (DIGIT_MAX - 1);
 }
 
-/* From from to to by one digit, those that share it as they were. */
+/* By one digit, those that share it in the order in which they are. */
 static void deal(const struct placed *from, struct placed *to, size_t n, unsigned int i)
 {
 	uint32_t places[DIGIT_MAX + 1] = { 0 };
