@@ -21,11 +21,20 @@ static const struct {
 	bool is_numbered; /* always */
 	bool is_cplus;	  /* only C++'s */
 } suffixes[] = {
-	{ ".cold", false, false },    { ".part", true, false },
-	{ ".isra", true, false },     { ".constprop", true, false },
-	{ ".lto_priv", true, false }, { ".actor", false, true },
-	{ ".resume", false, true },   { ".destroy", false, true },
+	{ ".cold", false, false },
+	{ ".part", true, false },
+	{ ".isra", true, false },
+	{ ".constprop", true, false },
+	{ ".lto_priv", true, false },
+	{ ".actor", false, true },
+	{ ".resume", false, true },
+	{ ".destroy", false, true },
 	{ ".cleanup", false, true },
+	/* clang's, of basic blocks in sections of their own, ThinLTO and unique names */
+	{ ".__part", true, false },
+	{ ".llvm", true, false },
+	{ ".__uniq", true, false },
+	{ ".warm", false, false }, /* BOLT's */
 };
 
 static bool is_cplus(const char *name, size_t n)
