@@ -367,9 +367,18 @@ static void test_switch(void **state)
 		    FILL_TOLD "111111....!");
 }
 
+/* A block that only a table leads to is a part of the function that it goes on in. */
+static void test_parts_by_a_table(void **state)
+{
+	ASSERT_TOLD(FILL "push %rbx; mov %rdi, %rbx; test %esi, %esi; jz 1f; jmp *%rdx;"
+			 "2: mov (%rbx), %eax; 1: call *8(%rdi); pop %rbx; ret",
+		    FILL_TOLD "12222222222222221");
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_parts_by_a_table),
 		cmocka_unit_test(test_branches),
 		cmocka_unit_test(test_jump_table),
 		cmocka_unit_test(test_what_is_popped),

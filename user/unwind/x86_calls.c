@@ -39,24 +39,45 @@ static bool is_idle(const struct x86_flow *flow, const struct flow_insn *insn)
 	return is.way == X86_COPIES && is.reg == is.base && !is.distance;
 }
 
+/* The whole that the i-th piece is of; *ret_begins: it is entered as a function is. */
+static struct x86_piece *look_at_begin(const struct x86_flow *flow, uint32_t i,
+				       bool *ret_begins)
+{
+	int lower;
+	struct x86_piece *whole = x86_pieces_whole(&flow->pieces, i, &lower);
+
+	*ret_begins = whole->cfa + lower == X86_RETURN_BYTES;
+	return whole;
+}
+
+/* What follows a call that is not followed may be anything, and begin with padding. */
+static bool is_behind_call(const struct x86_flow *flow, uint32_t i)
+{
+	const struct x86_piece *piece = &flow->pieces.list.items[i];
+
+	return piece->is_behind_call || is_idle(flow, &flow->insns.items[piece->first]);
+}
+
 /* A piece that is entered from nowhere is a function, which begins with its return
- * address alone, or part of one that goes on through a table. Behind a call that is not
- * followed it may be anything, and what it begins with may be padding. */
+ * address alone, or a part of one that was begun elsewhere and goes on through a table. */
 static void look_for_doubts(struct x86_flow *flow)
 {
-	for (uint32_t i = 0; i < flow->pieces.list.n; i++) {
-		const struct x86_piece *piece = &flow->pieces.list.items[i];
-		bool is_behind_call = piece->is_behind_call ||
-				      is_idle(flow, &flow->insns.items[piece->first]);
-		int lower;
-		struct x86_piece *whole = x86_pieces_whole(&flow->pieces, i, &lower);
-		bool begins = whole->cfa + lower == X86_RETURN_BYTES;
+	bool begins;
 
-		whole->is_doubted |= whole->is_bad || (!begins && !is_behind_call) ||
-				     (whole->leaves &&
-				      whole->cfa - whole->left_at != X86_RETURN_BYTES);
-		whole->is_begun |= begins && !is_behind_call;
-		flow->insns.items[piece->first].goes_off |=
+	for (uint32_t i = 0; i < flow->pieces.list.n; i++) {
+		struct x86_piece *whole = look_at_begin(flow, i, &begins);
+
+		whole->is_begun |= begins && !is_behind_call(flow, i);
+	}
+	for (uint32_t i = 0; i < flow->pieces.list.n; i++) {
+		struct x86_piece *whole = look_at_begin(flow, i, &begins);
+
+		whole->is_doubted |=
+			whole->is_bad ||
+			(!begins && !whole->is_begun && !is_behind_call(flow, i)) ||
+			(whole->leaves &&
+			 whole->cfa - whole->left_at != X86_RETURN_BYTES);
+		flow->insns.items[flow->pieces.list.items[i].first].goes_off |=
 			x86_pieces_go_off(&flow->pieces, i);
 	}
 }
