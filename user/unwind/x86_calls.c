@@ -59,7 +59,7 @@ static bool is_behind_call(const struct x86_flow *flow, uint32_t i)
 }
 
 /* A piece that is entered from nowhere is a function, which begins with its return
- * address alone, or a part of one that was begun elsewhere and goes on through a table. */
+ * address alone, or a part of one that was begun before and goes on through a table. */
 static void look_for_doubts(struct x86_flow *flow)
 {
 	bool begins;
@@ -72,11 +72,10 @@ static void look_for_doubts(struct x86_flow *flow)
 	for (uint32_t i = 0; i < flow->pieces.list.n; i++) {
 		struct x86_piece *whole = look_at_begin(flow, i, &begins);
 
-		whole->is_doubted |=
-			whole->is_bad ||
-			(!begins && !whole->is_begun && !is_behind_call(flow, i)) ||
-			(whole->leaves &&
-			 whole->cfa - whole->left_at != X86_RETURN_BYTES);
+		begins |= whole->is_begun || is_behind_call(flow, i);
+		whole->is_doubted |= whole->is_bad || !begins ||
+				     (whole->leaves &&
+				      whole->cfa - whole->left_at != X86_RETURN_BYTES);
 		flow->insns.items[flow->pieces.list.items[i].first].goes_off |=
 			x86_pieces_go_off(&flow->pieces, i);
 	}
