@@ -134,30 +134,3 @@ start_compiled() {
 	[ "$odd" -ge 100 ]
 	[ "$wrong" = 0 ]
 }
-
-# FILE: samples; whole ones, told to lack a caller, and others: by call; and by jump
-count_skipped() {
-	awk '{ n = $NF; all += n; what = "other" }
-		/;main;by_[a-z]*;skipped;pass;\[jit\]/ { what = "whole" }
-		/;main;by_[a-z]*;\[missing frames\];\[jit\]/ { what = "told" }
-		!/\[jit\]/ || /\[cut\]/ { next }
-		{ sums[(/by_jump/ ? "jump" : "call") what] += n }
-		END { print all + 0, sums["callwhole"] + 0, sums["calltold"] + 0, sums["callother"] + 0,
-			sums["jumpwhole"] + 0, sums["jumptold"] + 0, sums["jumpother"] + 0 }' "$1"
-}
-
-@test "skipped: who is above whom he did not call has a gap below him" {
-	needs_jit
-	start "$E2E_BIN/skipped"
-	wait_for grep -qs ready "ready.$((${#pids[@]} - 1))"
-	record_while "$last_pid" 1000 -p "$last_pid" -F 999 -o out --tape tape --stats-json stats
-	read -r all whole told other jump_whole jump_told _ <<<"$(count_skipped out)"
-	echo "$all samples; by_call: $whole whole, $told told, $other others; by_jump: $jump_whole, $jump_told"
-	[ $((whole + told)) -ge 100 ]
-	[ "$other" = 0 ]
-	# what went on by a jump may have called it
-	[ "$jump_told" = 0 ]
-	jq -e --argjson told "$told" '.views.thread.gaps >= $told' stats
-	"$WEFT" report --tape tape -o again.folded
-	[ "$(count_skipped again.folded)" = "$(count_skipped out)" ]
-}

@@ -9,7 +9,7 @@ E2E_FLAGS := -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -O1 -g -fno-omit-frame-point
              -fno-optimize-sibling-calls -MMD -MP
 # of one test; one that hangs fails alone
 E2E_SECONDS ?= 300
-E2E_BIN   := $(addprefix $(E2E_DIR)/,target moved corrupt alpha beta libspin.so windows ksyms storms brief turns stall jitdump compiled skipped part)
+E2E_BIN   := $(addprefix $(E2E_DIR)/,target moved corrupt alpha beta libspin.so windows ksyms storms brief turns stall jitdump compiled part)
 
 # Two programs at the same addresses.
 $(E2E_DIR)/alpha $(E2E_DIR)/beta: tests/e2e/image.c

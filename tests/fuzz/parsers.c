@@ -388,11 +388,6 @@ static int on_tape_frame(void *arg, uint32_t frame, enum tape_item why)
 	return 0;
 }
 
-static int on_tape_skips(void *arg, uint32_t frame, uint32_t above)
-{
-	return 0;
-}
-
 static int on_tape_totals(void *arg, const uint64_t *totals, size_t n)
 {
 	REQUIRE(n <= TAPE_TOTALS_MAX);
@@ -419,7 +414,6 @@ static void fuzz_tape(const uint8_t *data, size_t n)
 				      .code = on_code,
 				      .name = on_tape_name,
 				      .bad_return = on_tape_frame,
-				      .skips = on_tape_skips,
 				      .totals = on_tape_totals };
 	char path[64];
 	int err;

@@ -12,7 +12,6 @@
 #define STRING_BYTES_MAX (256u << 20)
 #define LONG_BYTES_MAX	 (16u << 20) /* of a file's long names, that stay whole */
 #define ALL_LONG_MAX	 (64u << 20) /* of all files': the rest is for usual names */
-#define SKIPS_MAX	 (1u << 20)
 #define LOCATIONS_MAX	 (16u << 20)
 
 /* What a function's name says of its stacks; 0: nothing. */
@@ -93,8 +92,7 @@ struct names {
 	enum name_origin origin; /* of what is set */
 	size_t long_bytes;	 /* of this file's long names */
 	size_t all_long_bytes;
-	struct str text;      /* a shortened one */
-	struct intern *skips; /* of struct skip; NULL: none */
+	struct str text; /* a shortened one */
 };
 
 void names_free(struct names *names)
@@ -102,7 +100,6 @@ void names_free(struct names *names)
 	if (!names)
 		return;
 	intern_free(names->strings);
-	intern_free(names->skips);
 	vec_free(&names->by_frame);
 	vec_free(&names->locations);
 	str_free(&names->text);
@@ -335,31 +332,4 @@ bool names_is_copying(const struct names *names, uint32_t frame, const uint32_t 
 	if (has_role(names, frame, ROLE_COPIES))
 		return !callee || !has_role(names, *callee, ROLE_FREES);
 	return !callee && has_role(names, frame, ROLE_SWITCHES);
-}
-
-int names_set_skip(struct names *names, struct skip skip)
-{
-	int err = names->skips ? 0 : intern_new(&names->skips, SKIPS_MAX);
-	uint32_t id;
-
-	return err ? err : intern_id(names->skips, &skip, sizeof(skip), &id);
-}
-
-bool names_is_skip(const struct names *names, struct skip skip)
-{
-	return names->skips && intern_has(names->skips, &skip, sizeof(skip));
-}
-
-size_t names_n_skips(const struct names *names)
-{
-	return names->skips ? intern_count(names->skips) : 0;
-}
-
-struct skip names_skip(const struct names *names, uint32_t i)
-{
-	struct skip skip;
-	size_t n;
-
-	memcpy(&skip, intern_bytes(names->skips, i, &n), sizeof(skip));
-	return skip;
 }

@@ -87,17 +87,6 @@ enum bad_return {
 int names_set_bad_return(struct names *names, uint32_t frame, enum bad_return bad_return);
 enum bad_return names_bad_return(const struct names *names, uint32_t frame);
 
-/* A frame, and whom a stack has right above it, who called somebody else: he is missing
- * between them. Setting: 0, -ENOMEM, or INTERN_FULL where there are too many. */
-struct skip {
-	uint32_t frame, above; /* as a tape has them */
-};
-
-int names_set_skip(struct names *names, struct skip skip);
-bool names_is_skip(const struct names *names, struct skip skip);
-size_t names_n_skips(const struct names *names);
-struct skip names_skip(const struct names *names, uint32_t i);
-
 /*
  * Is this a function that nobody calls, at which a thread (or a goroutine)
  * starts? By name, so only once names are set.

@@ -146,9 +146,6 @@ static void read_frame(struct viewer *r, struct code_cursor *cursor, uint32_t co
 		r->why_skipped = BAD_RETURN_SWITCH;
 		return;
 	}
-	if (callee && r->names && !told &&
-	    names_is_skip(r->names, (struct skip){ last, code }))
-		put_gap(r);
 	if (bad_return && !told && !ends) {
 		r->why_skipped = bad_return;
 		r->ever_suspect |= bad_return == BAD_RETURN_MISTAKEN;

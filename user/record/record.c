@@ -139,11 +139,6 @@ static int write_tape(const struct run *run, const struct names *names,
 			tape_write(tape, items[names_bad_return(names, id)], &id,
 				   sizeof(id));
 	}
-	for (uint32_t i = 0; i < names_n_skips(names); i++) {
-		struct skip skip = names_skip(names, i);
-
-		tape_write(tape, TAPE_SKIPS, &skip, sizeof(skip));
-	}
 	tape_write(tape, TAPE_TOTALS, totals, n * sizeof(*totals));
 	return tape_writer_finish(tape);
 }

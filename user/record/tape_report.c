@@ -74,18 +74,6 @@ static int on_bad_return(void *arg, uint32_t frame, enum tape_item why)
 							   : BAD_RETURN_MISTAKEN);
 }
 
-static int on_skips(void *arg, uint32_t frame, uint32_t above)
-{
-	struct player *player = arg;
-	int err;
-
-	if (frame >= n_frames(player) || above >= n_frames(player))
-		return fail(-EBADMSG, "a mark for frames %u and %u, which do not exist",
-			    frame, above);
-	err = names_set_skip(player->names, (struct skip){ frame, above });
-	return err == INTERN_FULL ? 0 : err;
-}
-
 static int on_totals(void *arg, const uint64_t *numbers, size_t n)
 {
 	struct player *player = arg;
@@ -102,7 +90,6 @@ static int play(struct player *player, const char *tape)
 		.code = on_code,
 		.name = on_name,
 		.bad_return = on_bad_return,
-		.skips = on_skips,
 		.totals = on_totals,
 	};
 	int err = tape_play(tape, &events);

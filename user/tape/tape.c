@@ -126,16 +126,6 @@ static int play_bad_return(const struct tape_events *events, const char *bytes, 
 	return events->bad_return(events->arg, frame, why);
 }
 
-static int play_skips(const struct tape_events *events, const char *bytes, size_t n)
-{
-	uint32_t frames[2];
-
-	if (n != sizeof(frames))
-		return fail(-EBADMSG, "two frame ids of %zu bytes", n);
-	memcpy(frames, bytes, sizeof(frames));
-	return events->skips(events->arg, frames[0], frames[1]);
-}
-
 static int play_numbers(const struct tape_events *events, uint32_t item,
 			const void *bytes, size_t n)
 {
@@ -166,8 +156,6 @@ static int play_item(const struct tape_events *events, uint32_t item, const char
 	case TAPE_MADE:
 	case TAPE_SWITCHES:
 		return play_bad_return(events, bytes, n, (enum tape_item)item);
-	case TAPE_SKIPS:
-		return play_skips(events, bytes, n);
 	case TAPE_ADVANCE:
 	case TAPE_CODE:
 	case TAPE_TOTALS:

@@ -27,7 +27,6 @@ enum tape_item {
 	TAPE_MADE = 8,	   /* u32 frame id: no call leads to it, but a proven step */
 	TAPE_SWITCHES = 9, /* u32 frame id: it is interrupted while it changes stacks */
 	TAPE_CODE = 10,	   /* u64 pid, u64 since when its JIT's dump has not grown */
-	TAPE_SKIPS = 11,   /* u32 frame id, u32 that of one above that did not call it */
 };
 
 struct tape_writer;
@@ -53,7 +52,6 @@ struct tape_events {
 	int (*code)(void *arg, uint32_t tgid, uint64_t since_ns);
 	int (*name)(void *arg, uint32_t frame, const char *name);
 	int (*bad_return)(void *arg, uint32_t frame, enum tape_item why);
-	int (*skips)(void *arg, uint32_t frame, uint32_t above);
 	int (*totals)(void *arg, const uint64_t *totals, size_t n);
 };
 
