@@ -262,7 +262,9 @@ static const struct truth_case cases[] = {
 		.breaks = "fp-leaf",
 		.thread = { SHORT("0b", AT("40") "|" AT("44") "|" AT("45") "|" AT(
 						"48") "|" AT("49")),
-			    SHORT("10", AT("52") "|" AT("53") "|" AT("56") "|" AT("57")),
+			    /* 50: if a copy of the code says it */
+			    SHORT("10", AT("50") "|" AT("52") "|" AT("53") "|" AT(
+						"56") "|" AT("57")),
 			    SHORT("15", AT("60") "|" AT("61") "|" AT("63") "|" AT(
 						"66") "|" AT("67")),
 			    SHORT("1a", AT("70") "|" AT("71") "|" AT("74") "|" AT(
