@@ -17,25 +17,31 @@ static uint64_t base;
 
 #define TOLD_FUNCTION ".p2align 6; .cfi_startproc; ret; .cfi_endproc\n"
 
-/* Assembles the body between what is before and behind it, and makes its table. */
-static void build_within(const char *before, const char *body, const char *behind)
+/* The table of switch.so, as it is now. */
+static void load_table(void)
 {
-	char source[2048];
+	int fd = open_file("switch.so");
 	struct unwind_table *table;
-	int n = snprintf(source, sizeof(source),
-			 ".text\n%s.globl code; code:\n%s\n.globl done; done: .skip 64, "
-			 "0x90\n%s",
-			 before, body, behind),
-	    fd;
 
-	write_file("switch.s", source, (size_t)n);
-	assert_int_equal(shell("gcc -shared -nostdlib -o switch.so switch.s"), 0);
-	base = nm_value("-D", "switch.so", "code");
-	fd = open_file("switch.so");
 	assert_int_equal(unwind_table_build(fd, NULL, &table), 0);
 	assert_true(image_load(&image, table));
 	unwind_table_free(table);
 	close(fd);
+}
+
+/* Assembles the body between what is before and behind it, and makes its table. */
+static void build_within(const char *before, const char *body, const char *behind)
+{
+	char source[2048];
+	int n = snprintf(source, sizeof(source),
+			 ".text\n%s.globl code; code:\n%s\n.globl done; done: .skip 64, "
+			 "0x90\n%s",
+			 before, body, behind);
+
+	write_file("switch.s", source, (size_t)n);
+	assert_int_equal(shell("gcc -shared -nostdlib -o switch.so switch.s"), 0);
+	base = nm_value("-D", "switch.so", "code");
+	load_table();
 }
 
 /* Between two functions that are told. */

@@ -78,46 +78,42 @@ static void each_has_its_start(void **state)
 	close(fd);
 }
 
+/* Is its push told? It jumps 256 bytes and so many times 64 KB on, and `behind` bytes of
+ * more code lie there. */
+static bool is_told(uint8_t times_64k, uint64_t behind)
+{
+	const uint8_t code[] = {
+		0x53,				/* push %rbx */
+		0x48, 0x85, 0xc0,		/* test %rax, %rax */
+		0x74, 2,			/* jz 1f */
+		0x5b, 0xc3,			/* pop %rbx; ret */
+		0x5b,				/* 1: pop %rbx */
+		0xe9, 0,    1,	  times_64k, 0, /* jmp */
+	};
+	const struct x86_code part = { code, sizeof(code), 0x1000, 0, behind };
+	AUTO(x86_flow) flow = NULL;
+	struct unwind_rule rule;
+	bool told;
+
+	assert_int_equal(x86_flow_read(&part, &flow), 0);
+	told = x86_flow_rule(flow, 1, &rule);
+	if (told)
+		assert_int_equal(rule.cfa_offset, 16);
+	return told;
+}
+
 /* Into another function, or into what is another part of this one. */
 static void who_jumps_into_another_part_is_not_told(void **state)
 {
-	static const uint8_t code[] = {
-		0x53,			/* push %rbx */
-		0x48, 0x85, 0xc0,	/* test %rax, %rax */
-		0x74, 2,		/* jz 1f */
-		0x5b, 0xc3,		/* pop %rbx; ret */
-		0x5b,			/* 1: pop %rbx */
-		0xe9, 0,    1,	  0, 0, /* jmp 256 bytes on */
-	};
-	struct x86_code part = { code, sizeof(code), 0x1000, 0, 0 };
-
-	for (part.behind = 0; part.behind <= 512; part.behind += 256) {
-		AUTO(x86_flow) flow = NULL;
-		struct unwind_rule rule;
-
-		assert_int_equal(x86_flow_read(&part, &flow), 0);
-		assert_int_equal(x86_flow_rule(flow, 1, &rule), part.behind <= 256);
-	}
+	for (uint64_t behind = 0; behind <= 512; behind += 256)
+		assert_int_equal(is_told(0, behind), behind <= 256);
 }
 
 /* No function is so long: there another one goes on with its return address. */
 static void who_jumps_further_is_told(void **state)
 {
-	static const uint8_t code[] = {
-		0x53,			/* push %rbx */
-		0x48, 0x85, 0xc0,	/* test %rax, %rax */
-		0x74, 2,		/* jz 1f */
-		0x5b, 0xc3,		/* pop %rbx; ret */
-		0x5b,			/* 1: pop %rbx */
-		0xe9, 0,    0,	  2, 0, /* jmp 128 KB on */
-	};
-	const struct x86_code part = { code, sizeof(code), 0x1000, 0, 1 << 20 };
-	AUTO(x86_flow) flow = NULL;
-	struct unwind_rule rule;
-
-	assert_int_equal(x86_flow_read(&part, &flow), 0);
-	assert_true(x86_flow_rule(flow, 1, &rule));
-	assert_int_equal(rule.cfa_offset, 16);
+	assert_true(is_told(2, 1 << 20));
+	assert_false(is_told(0, 1 << 20));
 }
 
 int main(void)
