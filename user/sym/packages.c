@@ -15,6 +15,7 @@
 
 #define LISTS	       "/var/lib/dpkg/info"
 #define LIST_BYTES_MAX (8u << 20) /* of one package's; the longest has some 2 MB */
+#define ALIKE_BYTES    3	  /* of a file's name, behind "lib" */
 #define MERGED_USR     "/usr"	  /* what lies there was packaged without it, in part */
 
 /* The whole of a small file, NUL terminated; NULL: it can't be read. */
@@ -92,22 +93,57 @@ static bool is_ours(const struct packaged_file *file)
 	       st.st_dev == makedev(file->maj, file->min);
 }
 
+/* A library's package mostly begins as it does, and so does a program's. */
+static bool has_name_like(const char *list, const struct packaged_file *file)
+{
+	const char *base = strrchr(file->path, '/');
+	size_t n;
+
+	base = base ? base + 1 : file->path;
+	n = strncmp(base, "lib", 3) ? ALIKE_BYTES : ALIKE_BYTES + 3;
+	return !strncasecmp(list, base, n);
+}
+
+static bool has_name_like_any(const char *list, const struct packaged_file *files,
+			      size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!files[i].package[0] && has_name_like(list, &files[i]))
+			return true;
+	return false;
+}
+
+/* Goes through the lists whose names are like those of files, or through the others;
+ * returns how many of the files it found. */
+static size_t look_into_lists(DIR *lists, bool alike, struct packaged_file *files,
+			      size_t n, size_t left)
+{
+	struct dirent *entry;
+	size_t found = 0;
+
+	rewinddir(lists);
+	while (found < left && (entry = readdir(lists))) {
+		size_t length = strlen(entry->d_name);
+
+		if (length > 5 && !strcmp(entry->d_name + length - 5, ".list") &&
+		    has_name_like_any(entry->d_name, files, n) == alike)
+			found += look_into(dirfd(lists), entry->d_name, files, n);
+	}
+	return found;
+}
+
 void packages_find_debug(struct packaged_file *files, size_t n)
 {
 	DIR *lists = n ? opendir(LISTS) : NULL;
-	struct dirent *entry;
 	size_t left = n;
 
 	for (size_t i = 0; i < n; i++)
 		files[i].package[0] = '\0';
-	while (lists && left && (entry = readdir(lists))) {
-		size_t length = strlen(entry->d_name);
-
-		if (length > 5 && !strcmp(entry->d_name + length - 5, ".list"))
-			left -= look_into(dirfd(lists), entry->d_name, files, n);
-	}
-	if (lists)
+	if (lists) {
+		left -= look_into_lists(lists, true, files, n, left);
+		look_into_lists(lists, false, files, n, left);
 		closedir(lists);
+	}
 	for (size_t i = 0; i < n; i++)
 		if (files[i].package[0] && !is_ours(&files[i]))
 			files[i].package[0] = '\0';

@@ -16,8 +16,9 @@ struct packaged_file {
 };
 
 /* The packages of n files; "": the file is no package's, or what lies at its path here is
- * another file (a container's), or this machine has no dpkg. Reads the lists of all
- * packages once, some ten MB. */
+ * another file (a container's), or this machine has no dpkg. Reads the lists of packages
+ * whose names begin as the files' do, and those of all, some ten MB, if that is not
+ * enough. */
 void packages_find_debug(struct packaged_file *files, size_t n);
 
 #endif
