@@ -47,7 +47,8 @@ LD_FLAGS  = $(LDFLAGS) $(if $(SAN),-fsanitize=$(SAN))
 FILE_LIBS := -ldw -lelf -lz -lzstd -llzma -lnettle -liberty
 LIBS     := -lbpf -linih $(FILE_LIBS)
 
-BPF_FLAGS := -D__TARGET_ARCH_$(BPF_ARCH) -Ivmlinux -Iinclude -Ibpf \
+# a tick is the first to run its code since the last one, so a loop shall be one round of it
+BPF_FLAGS := -fno-unroll-loops -D__TARGET_ARCH_$(BPF_ARCH) -Ivmlinux -Iinclude -Ibpf \
              -Wall -Wno-gnu-variable-sized-type-not-at-end
 
 # an object of its own each: loaded only where somebody asks

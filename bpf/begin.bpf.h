@@ -13,9 +13,9 @@
 
 #if defined(__TARGET_ARCH_arm64)
 /* blr */
-static __always_inline bool register_call_ends(const __u8 before[CODE_BEFORE])
+static __always_inline bool register_call_ends(__u64 before)
 {
-	return (*(const __u32 *)(before + CODE_BEFORE - 4) & 0xfffffc1f) == 0xd63f0000;
+	return (before >> 32 & 0xfffffc1f) == 0xd63f0000;
 }
 
 /* Does it end the thread: mov x8, #93 (or w8); svc #0, behind a move perhaps? */
@@ -41,24 +41,31 @@ static __always_inline bool zeroes_fp(const __u8 code[BEGIN_BYTES])
 }
 #else
 /* call *%reg */
-static __always_inline bool register_call_ends(const __u8 before[CODE_BEFORE])
+static __always_inline bool register_call_ends(__u64 before)
 {
-	return before[CODE_BEFORE - 2] == 0xff &&
-	       (before[CODE_BEFORE - 1] & 0xf8) == 0xd0;
+	return (before >> 48 & 0xf8ff) == 0xd0ff;
 }
 
-/* Does it end the thread: mov of a number that ends in 60 to eax or al; syscall? */
+/* 0: it is a system call. */
+static __always_inline __u64 from_syscall(const __u8 code[2])
+{
+	return (code[0] ^ 0x0f) | (code[1] ^ 0x05);
+}
+
+/* Does it end the thread: mov of a number that ends in 60 to eax or al; syscall?
+ * verifier: no branches, which the loop would multiply */
 static __always_inline bool ends_thread(const __u8 code[EXIT_BYTES])
 {
-	for (int i = 3; i < 10; i++)
-		if (code[i] == 60 && ((code[i + 1] == 0x0f && code[i + 2] == 0x05) ||
-				      (code[i + 4] == 0x0f && code[i + 5] == 0x05)))
-			return true;
-	return false;
+	__u64 found = 0;
+
+	for (int i = 3; i < 10; i++) /* 0, less 1: all bits */
+		found |= ((code[i] ^ 60) |
+			  from_syscall(code + i + 1) * from_syscall(code + i + 4)) -
+			 1;
+	return found >> 63;
 }
 
-/* Does it set rbp to 0: xor or sub of itself, in their two forms? verifier: no branches,
- * which the loop would multiply */
+/* Does it set rbp to 0: xor or sub of itself, in their two forms? */
 static __always_inline bool zeroes_fp(const __u8 code[BEGIN_BYTES])
 {
 	__u64 found = 0;

@@ -63,7 +63,7 @@ static __always_inline void try_generated(struct scratch *s)
 /* Does the function there go on in another one, perhaps? */
 static __always_inline bool jumps_on(struct scratch *s, __u64 function)
 {
-	bool found = false;
+	__u64 found = 0;
 
 	s->chunk_bytes = 0;
 	if (!read_user(s->chunk, FIRST_WORDS * 8, function))

@@ -32,27 +32,24 @@ static __always_inline void follow_view(struct scratch *s, __u32 k)
 int chain_open(__u32 hook)
 {
 	struct scratch *s = scratch(hook);
+	__u32 k;
 
 	if (!s)
-		return 0;
-	for (int i = 0; i < MAX_ROOTS; i++) {
-		__u32 k = s->next_root;
-
-		if (k >= s->n_roots || k >= MAX_ROOTS)
-			return 0;
-		s->next_root = k + 1;
-		s->node = found_root(s, k)->top;
-		if (!s->node) /* the dispatcher runs no operation */
-			continue;
-		s->rec.flags |= SAMPLE_ASYNC;
-		if (wants_context())
-			follow_view(s, k);
-		s->frame.ip = 0;
-		start_cycle_test(s);
-		open_segment(s);
-		return 1;
-	}
-	return 0;
+		return PHASE_DONE;
+	k = s->next_root;
+	if (k >= s->n_roots || k >= MAX_ROOTS)
+		return PHASE_DONE;
+	s->next_root = k + 1;
+	s->node = found_root(s, k)->top;
+	if (!s->node) /* the dispatcher runs no operation */
+		return PHASE_ROOT;
+	s->rec.flags |= SAMPLE_ASYNC;
+	if (wants_context())
+		follow_view(s, k);
+	s->frame.ip = 0;
+	start_cycle_test(s);
+	open_segment(s);
+	return PHASE_CHAIN;
 }
 
 /* The text's next bytes, up to its end, as they go into a word. */
@@ -177,13 +174,18 @@ struct node_window {
 	__u32 bytes, at;
 };
 
-/* The one that the node at hand may lie in. */
+/* The one that the node at hand may lie in. verifier: it does not know where that is, or
+ * there were two ways along the nodes */
 static __always_inline struct node_window window_at_hand(struct scratch *s)
 {
-	if (is_beside(s))
+	bool beside = is_beside(s);
+
+	s->window_at = beside ? CHUNK_BYTES : 0;
+	asm volatile("" ::: "memory");
+	if (beside)
 		return (struct node_window){ s->beside_base, s->beside_bytes,
-					     CHUNK_BYTES };
-	return (struct node_window){ s->chunk_base, s->chunk_bytes, 0 };
+					     s->window_at };
+	return (struct node_window){ s->chunk_base, s->chunk_bytes, s->window_at };
 }
 
 /* The node at hand; 0: it is not there. */

@@ -26,7 +26,7 @@ static __always_inline void close_segment(struct scratch *s, __u32 kind, __u32 e
 		SEGMENT_WORD(kind, ending, s->next_root - 1, target, count);
 }
 
-int chain_open(__u32 hook); /* of the next root that runs an operation; 0: none left */
+int chain_open(__u32 hook); /* the next root: what is to be done then, enum phase */
 int chain_walk(__u32 hook); /* some frames on; it changes s->phase at the end */
 int chain_follow(__u32 hook);
 int chain_go_on(__u32 hook, __u32 why);

@@ -38,6 +38,7 @@ static __always_inline __u64 in_beside(struct scratch *s, __u64 addr, __u32 n)
  * the chunk for bytes. */
 static __always_inline void copy_words(struct scratch *s, void *to, __u32 n, __u64 offset)
 {
+#pragma clang loop unroll(full)
 	for (__u32 i = 0; i < n / 8; i++)
 		((__u64 *)to)[i] = ((const __u64 *)(s->chunk + offset))[i];
 }

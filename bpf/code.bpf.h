@@ -31,7 +31,7 @@
 
 /* Code around an address that no table tells of. */
 struct code_around {
-	__u8 before[CODE_BEFORE];
+	__u64 before;
 	__u64 after[2];
 };
 
@@ -53,9 +53,9 @@ static __always_inline bool is_restorer(__u64 pc)
 
 #if defined(__TARGET_ARCH_arm64)
 /* bl, blr, blraa and its like */
-static __always_inline bool call_ends(const __u8 before[CODE_BEFORE])
+static __always_inline bool call_ends(__u64 before)
 {
-	__u32 insn = *(const __u32 *)(before + CODE_BEFORE - 4);
+	__u32 insn = before >> 32;
 
 	return (insn & 0xfc000000) == 0x94000000 || (insn & 0xfffffc1f) == 0xd63f0000 ||
 	       (insn & 0xfefff800) == 0xd63f0800;
@@ -79,7 +79,7 @@ static __always_inline bool jumps(__u32 insn)
 }
 
 /* Is there a jump among this code? */
-static __always_inline bool may_jump(__u64 word)
+static __always_inline __u64 may_jump(__u64 word)
 {
 	return jumps(word) || jumps(word >> 32);
 }
@@ -229,16 +229,28 @@ static __always_inline bool is_torn(const __u64 *words)
 	return false;
 }
 #else
-/* call rel32, or what could be ff /2: user space looks more closely */
-static __always_inline bool call_ends(const __u8 before[CODE_BEFORE])
+#define EACH(byte) ((byte)*0x0101010101010101ULL)
+
+/* 0x80 in each byte that is 0xff. */
+static __always_inline __u64 bytes_ff(__u64 word)
 {
-	if (before[CODE_BEFORE - 5] == 0xe8)
-		return true;
-	for (int n = 2; n <= 7; n++)
-		if (before[CODE_BEFORE - n] == 0xff &&
-		    (before[CODE_BEFORE - n + 1] & 0x38) == 0x10)
-			return true;
-	return false;
+	return ((word & EACH(0x7f)) + EACH(1)) & word & EACH(0x80);
+}
+
+/* 0x80 in each byte that could say /2 behind an opcode. */
+static __always_inline __u64 bytes_slash_2(__u64 word)
+{
+	return (EACH(0x80) - ((word ^ EACH(0x10)) & EACH(0x38))) & EACH(0x80);
+}
+
+#define FF_2_BYTES 0x80808080808000ULL /* it has two to seven bytes */
+
+/* call rel32, or what could be ff /2: user space looks more closely. All bytes at once:
+ * one after another they would be as many ways to go, and as much code. */
+static __always_inline bool call_ends(__u64 before)
+{
+	return (__u8)(before >> 24) == 0xe8 ||
+	       bytes_ff(before) & bytes_slash_2(before >> 8) & FF_2_BYTES;
 }
 
 /* Where the call leads that ends at pc, before which this code lies: call rel32; false:
@@ -249,8 +261,6 @@ static __always_inline bool call_target(__u64 before, __u64 pc, __u64 *ret)
 	return (__u8)(before >> 24) == 0xe8;
 }
 
-#define EACH(byte) ((byte)*0x0101010101010101ULL)
-
 /* 0x80 in each byte that is 0, and perhaps in one above it. */
 static __always_inline __u64 zero_bytes(__u64 word)
 {
@@ -259,7 +269,7 @@ static __always_inline __u64 zero_bytes(__u64 word)
 
 /* Is there a jump among this code, perhaps? Every byte is asked: jmp, in its three forms,
  * and what a stub pushes. */
-static __always_inline bool may_jump(__u64 word)
+static __always_inline __u64 may_jump(__u64 word)
 {
 	return zero_bytes(word ^ EACH(0xe9)) | zero_bytes(word ^ EACH(0xeb)) |
 	       zero_bytes(word ^ EACH(0x68)) |
@@ -363,9 +373,13 @@ static __always_inline bool goes_on_in_another(__u64 code, __u64 before)
 
 #define CHECK_BYTES 8 /* of code before the jump, at most */
 
-static __always_inline bool jumps_before_push(__u64 code)
+/* Its highest bit: does the code begin so? verifier: no branch, which a loop would
+ * multiply */
+static __always_inline __u64 jumps_before_push(__u64 code)
 {
-	return (code & 0xffff00000000ffffULL) == 0x485500000000850fULL;
+	__u64 differs = code ^ 0x485500000000850fULL;
+
+	return ((__u16)differs | differs >> 48) - 1;
 }
 
 #define MOV_R11	    0xbb49 /* movabs $…,%r11 */
@@ -409,14 +423,13 @@ static __always_inline bool is_trampoline(const __u64 *code)
  */
 static __always_inline bool checks_before_frame(const __u64 *code)
 {
-	__u64 at = code[0];
-	bool found = false;
+	__u64 at = code[0], found = 0;
 
 	for (int i = 0; i < CHECK_BYTES; i++) {
 		found |= jumps_before_push(at);
 		at = at >> 8 | (code[1] >> 8 * i) << 56;
 	}
-	return found || jumps_before_push(at);
+	return (found | jumps_before_push(at)) >> 63;
 }
 
 /* Is nothing on the stack yet but the return address? */
@@ -458,9 +471,9 @@ static __always_inline bool is_torn(const __u64 *words)
 /* Does a call end at this address? False also where the code can't be read. */
 static __always_inline bool is_called(__u64 pc)
 {
-	__u8 before[CODE_BEFORE];
+	__u64 before;
 
-	return read_user(before, CODE_BEFORE, pc - CODE_BEFORE) && call_ends(before);
+	return read_user(&before, CODE_BEFORE, pc - CODE_BEFORE) && call_ends(before);
 }
 
 #endif

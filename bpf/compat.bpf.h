@@ -48,6 +48,23 @@ static __always_inline struct own_memory own_memory(void)
 				    BPF_CORE_READ(mm, exec_vm) };
 }
 
+/* When the current process began, by both clocks; at once, as above. */
+static __always_inline void take_beginning(struct scratch *s)
+{
+	const struct task_struct *leader;
+
+	if (HAS_TYPED_TASK) {
+		leader = bpf_get_current_task_btf()->group_leader;
+		s->rec.begun_ns = leader->start_time;
+		s->begun_boottime_ns = leader->start_boottime;
+		return;
+	}
+	leader =
+		BPF_CORE_READ((struct task_struct *)bpf_get_current_task(), group_leader);
+	s->rec.begun_ns = BPF_CORE_READ(leader, start_time);
+	s->begun_boottime_ns = BPF_CORE_READ(leader, start_boottime);
+}
+
 /* Is the kernel built with uprobes? */
 #define HAS_UPROBES bpf_core_field_exists(((struct task_struct *)0)->utask)
 
@@ -174,6 +191,7 @@ static __always_inline void regs_copy(struct scratch *s, const bpf_user_pt_regs_
 	s->sp = regs->sp;
 	s->fp = FP_OF(regs->regs[29]);
 	s->lr = regs->regs[30];
+#pragma clang loop unroll(full)
 	for (int i = 0; i < USER_REGS; i++)
 		s->regs[i] = regs->regs[i];
 	s->go_g = regs->regs[28];

@@ -31,6 +31,7 @@ static __always_inline void read_code(struct scratch *s)
 	s->chunk_bytes = 0;
 	if (read_user(words, CODE_BYTES, s->pc - 8 * PC_WORD))
 		return;
+#pragma clang loop unroll(full)
 	for (int i = 0; i < CODE_BYTES / 8; i++)
 		words[i] = 0;
 	if (!read_user(&words[PC_WORD], 16, s->pc) &&

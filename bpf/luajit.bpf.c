@@ -103,7 +103,6 @@ int luajit_find(__u32 hook, __u32 is_ruled)
 	if (!is_generated && (!is_ruled || !is_interpreter_astray(s, hook)))
 		return is_ruled;
 	at = s->sp;
-#pragma clang loop unroll(disable)
 	for (int i = 0; i < LUA_WORDS; i++, at += 8)
 		if (luajit_is_frame(hook, at))
 			break;

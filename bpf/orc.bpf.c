@@ -42,8 +42,10 @@ static const struct orc_format formats[] = {
 	  .at_fp = 10 },
 };
 
-#define ORC_SEARCH_STEPS 24 /* of some half a million entries */
+#define ORC_SEARCH_STEPS 4 /* a call of orc_search() */
+#define ORC_SEARCH_CALLS 6 /* of some half a million entries */
 #define ORC_CHUNK_BYTES	 1024
+#define ORC_CHECK_STEPS	 16 /* frames a call of orc_check_some() */
 
 /* The first samples of a CPU are checked, then one of so many. */
 #define ORC_FIRST_CHECKS 16
@@ -107,28 +109,32 @@ static __always_inline __u32 rule_of(const struct orc_entry_bits *entry)
 	       RULE_IS_ONE;
 }
 
-/* How many entries begin at or before that address. */
-static __always_inline __u32 search_tables(struct scratch *s, __u64 address)
+/* Some steps of the search for the first entry behind that address, into s->low; 0: it
+ * is over. verifier: a function, since a loop calls it */
+__noinline int orc_search(__u32 hook, __u64 address)
 {
+	struct scratch *s = scratch(hook);
 	__u64 place;
 	__s32 from_there;
 	__u32 n;
 
-	s->low = 0;
-	s->high = orc_tables.n;
+	if (!knobs.orc || !s)
+		return 0;
 	for (int i = 0; i < ORC_SEARCH_STEPS; i++) {
 		if (s->low >= s->high)
-			break;
+			return 0;
 		n = (s->low + s->high) / 2;
 		place = orc_tables.addresses + sizeof(from_there) * n;
-		if (!read_kernel(&from_there, sizeof(from_there), place))
+		if (!read_kernel(&from_there, sizeof(from_there), place)) {
+			s->low = 0;
 			return 0;
+		}
 		if (place + from_there <= address)
 			s->low = n + 1;
 		else
 			s->high = n;
 	}
-	return s->low;
+	return 1;
 }
 
 /* The rule of the code at that offset; 0: none that is plain. verifier: a function, or
@@ -141,7 +147,12 @@ __noinline int orc_find_rule(__u32 hook, __u32 offset)
 
 	if (!knobs.orc || !s)
 		return 0;
-	n = search_tables(s, orc_tables.text + offset);
+	s->low = 0;
+	s->high = orc_tables.n;
+	for (int i = 0; i < ORC_SEARCH_CALLS; i++)
+		if (!orc_search(hook, orc_tables.text + offset))
+			break;
+	n = s->low;
 	if (!n || !read_kernel(&entry, sizeof(entry),
 			       orc_tables.entries + sizeof(entry) * (n - 1)))
 		return 0;
@@ -276,7 +287,8 @@ static __always_inline enum orc_steps step_by_rule(struct scratch *s, __u32 rule
 	return type == ORC_TYPE_REGS ? step_to_interrupted(s) : ORC_UNKNOWN;
 }
 
-/* A frame on; enum orc_steps. verifier: a function, or the loop had all ways each time */
+/* Tells of the frame at hand, and goes a frame on; enum orc_steps. verifier: a function,
+ * or the loop had all ways each time */
 __noinline int orc_step(__u32 hook)
 {
 	struct scratch *s = scratch(hook);
@@ -285,7 +297,10 @@ __noinline int orc_step(__u32 hook)
 	if (!knobs.orc || !s)
 		return ORC_UNKNOWN;
 	cache = bpf_map_lookup_elem(&orc_caches, &hook);
-	return cache ? step_by_rule(s, rule_at_hand(s, cache, hook)) : ORC_UNKNOWN;
+	if (!cache)
+		return ORC_UNKNOWN;
+	emit_word(s, s->pc);
+	return step_by_rule(s, rule_at_hand(s, cache, hook));
 }
 
 int orc_walk(__u32 hook)
@@ -298,10 +313,8 @@ int orc_walk(__u32 hook)
 	s->is_leaf = 1;
 	s->chunk_bytes = 0;
 	/* one less than the helper tells of: where there are more, it is asked */
-	for (int i = 0; i < KERNEL_FRAMES_MAX - 1 && step == ORC_CALLER; i++) {
-		emit_word(s, s->pc);
+	for (int i = 0; i < KERNEL_FRAMES_MAX - 1 && step == ORC_CALLER; i++)
 		step = orc_step(hook);
-	}
 	if (step != ORC_END)
 		s->n_words = 0;
 	return s->n_words;
@@ -318,7 +331,25 @@ int orc_is_checked(__u32 hook)
 	       ledger->kernel.walked % ORC_CHECKED_OF == 0 || knobs.faults & CHECK_ORC;
 }
 
-/* verifier: what differs is gathered in memory, of which it follows nothing */
+/* Takes some of the helper's n frames. verifier: what differs is gathered in memory, of
+ * which it follows nothing; and a function, since a loop calls it */
+__noinline int orc_check_some(__u32 hook, __u32 from, __u32 n)
+{
+	struct scratch *s = scratch(hook);
+
+	if (!knobs.orc || !s)
+		return 0;
+	for (int i = 0; i < ORC_CHECK_STEPS && from + i < n; i++) {
+		__u32 at = from + i;
+
+		KEEP(at);
+		at &= KERNEL_FRAMES_MAX;
+		s->word |= s->words[at] ^ ((__u64 *)s->chunk)[at];
+		s->words[at] = ((__u64 *)s->chunk)[at];
+	}
+	return 0;
+}
+
 int orc_check(__u32 hook, __u32 bytes)
 {
 	struct scratch *s = scratch(hook);
@@ -329,12 +360,8 @@ int orc_check(__u32 hook, __u32 bytes)
 		return 0;
 	ledger->kernel.checked++;
 	s->word = n < knobs.helper_frames ? s->n_words ^ n : n > s->n_words;
-	for (__u32 i = 0; i < KERNEL_FRAMES_MAX; i++) {
-		if (i >= n)
-			break;
-		s->word |= s->words[i] ^ ((__u64 *)s->chunk)[i];
-		s->words[i] = ((__u64 *)s->chunk)[i];
-	}
+	for (__u32 i = 0; i < KERNEL_FRAMES_MAX && i < n; i += ORC_CHECK_STEPS)
+		orc_check_some(hook, i, n);
 	if (!s->word)
 		return 0;
 	s->n_words = n;

@@ -105,10 +105,7 @@ static __always_inline const struct known_process *find_process(struct scratch *
 	if (known)
 		of = (struct incarnation){ known->start_ticks, known->start_stack };
 	if (known && !(knobs.faults & FAULT_NO_IDENTITY) &&
-	    !same_incarnation(
-		    of,
-		    CURRENT(group_leader->start_boottime, group_leader, start_boottime),
-		    s->start_stack)) {
+	    !same_incarnation(of, s->begun_boottime_ns, s->start_stack)) {
 		s->rec.flags |= SAMPLE_STALE;
 		return NULL;
 	}

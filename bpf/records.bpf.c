@@ -64,7 +64,6 @@ int records_follow(__u32 hook)
 		return 0;
 	place = next_place(s);
 	left = budget(s);
-#pragma clang loop unroll(disable)
 	for (i = 0; i < RECORD_STEPS; i++) {
 		if (i >= left || !find_record(s, &at))
 			break;

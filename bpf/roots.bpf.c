@@ -40,20 +40,25 @@ static __always_inline bool was_found(struct scratch *s, __u64 addr)
 	return false;
 }
 
-/* Marks the place of the k-th cursor's root and goes to the root behind it; 0: the frame
- * at hand did not register it. verifier: asked here, not in the loop around it, which
- * has 72 times to go */
-__noinline int roots_mark_cursor(__u32 hook, __u32 k)
+/* Marks the place of the root of the cursor at hand and goes to the root behind it, or to
+ * the next cursor if the frame at hand did not register it; 0: there is none. verifier: all
+ * of this is here, not in the loop around it, which has 72 times to go */
+__noinline int roots_mark_next(__u32 hook)
 {
 	struct scratch *s = scratch(hook);
 	struct root_cursor *cursor;
-	__u32 n;
+	__u32 n, k;
 
-	if (!s || k >= KEYS_MAX)
+	if (!s)
+		return 0;
+	k = s->key_at_hand;
+	if (k >= KEYS_MAX || k >= s->n_root_cursors)
 		return 0;
 	cursor = &s->root_cursors[k];
-	if (!frame_registered(s, cursor))
-		return 0;
+	if (!frame_registered(s, cursor)) {
+		s->key_at_hand = k + 1;
+		return 1;
+	}
 	n = s->n_roots;
 	if (was_found(s, cursor->addr)) {
 		cursor->addr = 0;
@@ -75,7 +80,7 @@ __noinline int roots_mark_cursor(__u32 hook, __u32 k)
 	return 1;
 }
 
-__noinline int roots_mark(__u32 hook)
+int roots_mark(__u32 hook)
 {
 	struct scratch *s = scratch(hook);
 
@@ -83,14 +88,9 @@ __noinline int roots_mark(__u32 hook)
 		return 0;
 	s->key_at_hand = 0;
 	/* one function may have registered several, one in another */
-	for (int i = 0; i < MAX_ROOTS + KEYS_MAX; i++) {
-		__u32 k = s->key_at_hand;
-
-		if (k >= KEYS_MAX || k >= s->n_root_cursors)
+	for (int i = 0; i < MAX_ROOTS + KEYS_MAX; i++)
+		if (!roots_mark_next(hook))
 			break;
-		if (!roots_mark_cursor(hook, k))
-			s->key_at_hand = k + 1;
-	}
 	return 0;
 }
 

@@ -69,7 +69,7 @@ static __always_inline bool frame_registered(struct scratch *s,
 int roots_place(__u32 hook);		     /* those of the cursors there are */
 int roots_place_cursor(__u32 hook, __u32 k); /* the k-th cursor's */
 int roots_mark(__u32 hook);		     /* that the frame at hand registered */
-int roots_mark_cursor(__u32 hook, __u32 k);
+int roots_mark_next(__u32 hook);
 int roots_mark_gap(__u32 hook, __u32 ending); /* and the roots of s->frame_bounds */
 int roots_weigh_cursor(__u32 hook, __u32 k);
 /* The head of the nearest ahead; or, of a stack that is at its end, of the next one
@@ -85,7 +85,8 @@ static __always_inline void roots_check_frame(struct scratch *s, __u32 hook)
 	if (s->n_root_cursors == 1) {
 		if (!frame_registered(s, &s->root_cursors[0]))
 			return;
-		roots_mark_cursor(hook, 0);
+		s->key_at_hand = 0;
+		roots_mark_next(hook);
 		if (!frame_registered(s, &s->root_cursors[0]))
 			return;
 	}

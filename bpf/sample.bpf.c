@@ -58,7 +58,7 @@ static __always_inline void begin_record(struct scratch *s, __u32 hook, __u64 wh
 	__u32 uid = bpf_get_current_uid_gid();
 
 	s->rec.ts_ns = bpf_ktime_get_ns();
-	s->rec.begun_ns = CURRENT(group_leader->start_time, group_leader, start_time);
+	take_beginning(s);
 	s->rec.hook = hook;
 	s->rec.tgid = who >> 32;
 	s->rec.tid = who;
@@ -134,7 +134,7 @@ static __always_inline bool take_saved_user_regs(struct scratch *s)
 		return false;
 	s->in_syscall = in_syscall;
 	if (HAS_UPROBES && regs_pushed(&saved->regs, saved->pushed) &&
-	    CURRENT(utask, utask) &&
+	    BPF_CORE_READ((struct task_struct *)bpf_get_current_task(), utask) &&
 	    uprobes_are_pushed(saved->pushed, saved->regs.sp, saved->room))
 		saved->regs.sp += sizeof(saved->pushed);
 	return take_user_regs(s, &saved->regs);

@@ -43,7 +43,7 @@ static __always_inline bool do_piece(struct scratch *s, __u32 hook)
 		end_stack(s, hook);
 		return true;
 	case PHASE_ROOT:
-		s->phase = s->n_roots && chain_open(hook) ? PHASE_CHAIN : PHASE_DONE;
+		s->phase = s->n_roots ? chain_open(hook) : PHASE_DONE;
 		return true;
 	case PHASE_CHAIN:
 		return chain_walk(hook);

@@ -44,13 +44,15 @@
 #endif
 
 /* verifier: it follows what is in registers, so that a search in them had two
- * ways to go at each step; what is in a map value it does not know. */
+ * ways to go at each step; what is in a map value it does not know. So clang must not
+ * keep it in registers either. */
 static __always_inline void bsearch_step(struct scratch *s, __u32 mid, bool up)
 {
 	if (up)
 		s->low = mid + 1;
 	else
 		s->high = mid;
+	asm volatile("" ::: "memory");
 }
 
 /* The published mapping that holds addr into s->mapping; 0: none does. */
@@ -164,7 +166,7 @@ static __always_inline bool read_around(struct code_around *ret, __u64 addr)
 {
 	*ret = (struct code_around){ 0 };
 	return read_user(ret, sizeof(*ret), addr - CODE_BEFORE) ||
-	       read_user(ret->before, CODE_BEFORE, addr - CODE_BEFORE);
+	       read_user(&ret->before, CODE_BEFORE, addr - CODE_BEFORE);
 }
 
 /* Did a call lead to what returns behind `last`? What is not readable did, unless

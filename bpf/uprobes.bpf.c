@@ -37,14 +37,17 @@ static __always_inline int find_caller(struct scratch *s, const struct uprobe_ta
 {
 	const struct return_instance *at = BPF_CORE_READ(of, return_instances);
 
-	for (int i = 0; at && i < RETURNS_MAX; i++) {
-		if (was_entered(s, BPF_CORE_READ(at, stack))) {
-			s->pc = BPF_CORE_READ(at, orig_ret_vaddr) & knobs.addr_mask;
-			return 1;
-		}
+	int i;
+
+	for (i = 0; at && i < RETURNS_MAX; i++) {
+		if (was_entered(s, BPF_CORE_READ(at, stack)))
+			break;
 		at = BPF_CORE_READ(at, next);
 	}
-	return 0;
+	if (!at || i >= RETURNS_MAX)
+		return 0;
+	s->pc = BPF_CORE_READ(at, orig_ret_vaddr) & knobs.addr_mask;
+	return 1;
 }
 
 static __always_inline int find_probed(struct scratch *s, const struct uprobe_task *of)

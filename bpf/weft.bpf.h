@@ -279,6 +279,7 @@ struct scratch {
 	__u32 by_vmas;	       /* what the kernel says itself is in the hook's list */
 	__u32 code_pages;      /* that the process maps now, as the kernel counts them */
 	__u64 mm, start_stack; /* its memory, and where its arguments lie in that */
+	__u64 begun_boottime_ns;
 	__u64 uretprobe; /* where functions return to that are waited for; 0: none is */
 	struct unwind_mapping mapping;
 	__u32 low, high;			/* of a search */
@@ -306,6 +307,7 @@ struct scratch {
 	__u8 chunk[CHUNK_BYTES + BESIDE_BYTES];
 	__u64 beside_base;
 	__u32 beside_bytes;
+	__u32 window_at; /* where in these the nodes at hand are */
 
 	struct sample_rec rec;
 	__u64 words[RECORD_WORDS_MAX]; /* rec.words: they lie right behind it */
