@@ -58,9 +58,8 @@ static int on_sample(void *arg, void *record, size_t bytes)
 	return s->sink.sample(s->sink.arg, record, bytes);
 }
 
-static int add_ring(struct sampler *s, int cpu)
+static int make_ring(struct sampler *s, int cpu)
 {
-	int outer = bpf_map__fd(s->skel->maps.rings);
 	int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "weft_ring", 0, 0, s->ring_bytes,
 				NULL);
 
@@ -69,8 +68,6 @@ static int add_ring(struct sampler *s, int cpu)
 		return fail_hint(-errno, "raise the limit of locked memory (ulimit -l)");
 	}
 	s->ring_fds[cpu] = fd;
-	if (bpf_map_update_elem(outer, &cpu, &fd, BPF_ANY))
-		return fail_errno(-errno, "cannot set the ring of CPU %d", cpu);
 	if (s->rings)
 		return ring_buffer__add(s->rings, fd, on_sample, s)
 			       ? fail_errno(-errno, "cannot map the ring of CPU %d", cpu)
@@ -79,19 +76,62 @@ static int add_ring(struct sampler *s, int cpu)
 	return s->rings ? 0 : fail_errno(-errno, "cannot map the ring of CPU %d", cpu);
 }
 
+static int set_ring(struct sampler *s, int cpu)
+{
+	int outer = bpf_map__fd(s->skel->maps.rings);
+
+	return bpf_map_update_elem(outer, &cpu, &s->ring_fds[cpu], BPF_ANY)
+		       ? fail_errno(-errno, "cannot set the ring of CPU %d", cpu)
+		       : 0;
+}
+
+/* At once, from Linux 5.17 on: each such call waits some 10 ms, until no program runs
+ * that began before. */
+static int set_rings(struct sampler *s)
+{
+	AUTO_FREE int *cpus = calloc((size_t)s->n_cpus, sizeof(*cpus));
+	AUTO_FREE int *fds = calloc((size_t)s->n_cpus, sizeof(*fds));
+	DECLARE_LIBBPF_OPTS(bpf_map_batch_opts, options);
+	uint32_t n = 0, n_done;
+	int err = 0;
+
+	if (!cpus || !fds)
+		return fail(-ENOMEM, "no memory for %d CPUs", s->n_cpus);
+	for (int cpu = 0; cpu < s->n_cpus; cpu++)
+		if (s->ring_fds[cpu] >= 0) {
+			cpus[n] = cpu;
+			fds[n++] = s->ring_fds[cpu];
+		}
+	n_done = n;
+	if (!bpf_map_update_batch(bpf_map__fd(s->skel->maps.rings), cpus, fds, &n_done,
+				  &options))
+		return 0;
+	for (uint32_t i = 0; !err && i < n; i++)
+		err = set_ring(s, cpus[i]);
+	return err;
+}
+
 static int tick_program(const struct sampler *s)
 {
 	return bpf_program__fd(s->skel->progs.oncpu_tick);
 }
 
+/* That has a ring. */
+static int watch_cpu(struct sampler *s, int cpu)
+{
+	int err = sideband_add_cpu(s->sideband, cpu, s->epoll_fd);
+
+	return err ? err : ticks_add_cpu(&s->ticks, cpu, tick_program(s));
+}
+
 static int add_cpu(struct sampler *s, int cpu)
 {
-	int err = s->ring_fds[cpu] < 0 ? add_ring(s, cpu) : 0;
+	int err = s->ring_fds[cpu] < 0 ? make_ring(s, cpu) : 0;
 
 	s->kernel_bytes = 0;
 	if (!err)
-		err = sideband_add_cpu(s->sideband, cpu, s->epoll_fd);
-	return err ? err : ticks_add_cpu(&s->ticks, cpu, tick_program(s));
+		err = set_ring(s, cpu);
+	return err ? err : watch_cpu(s, cpu);
 }
 
 static int add_online_cpus(struct sampler *s)
@@ -101,7 +141,12 @@ static int add_online_cpus(struct sampler *s)
 
 	for (int cpu = 0; !err && cpu < s->n_cpus; cpu++)
 		if (online[cpu])
-			err = add_cpu(s, cpu);
+			err = make_ring(s, cpu);
+	if (!err)
+		err = set_rings(s);
+	for (int cpu = 0; !err && cpu < s->n_cpus; cpu++)
+		if (online[cpu])
+			err = watch_cpu(s, cpu);
 	return err;
 }
 
