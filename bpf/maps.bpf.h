@@ -48,18 +48,28 @@ struct {
 	__type(value, struct orc_cache);
 } orc_caches __weak SEC(".maps");
 
-/* Unwind tables and what processes map (shared/unwind.h). User space writes pages that
+/* Unwind tables and what processes map (shared/unwind.h), in slabs of UNWIND_SLAB_PAGES,
+ * which are there as soon as any of their pages is used. User space writes pages that
  * nobody names yet, then what names them; ticks read. */
 struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, 1); /* set to what --unwind-memory allows */
 	__type(key, __u32);
-	__type(value, union unwind_page);
-} unwind_pages __weak SEC(".maps");
+	__array(
+		values, struct {
+			__uint(type, BPF_MAP_TYPE_ARRAY);
+			__uint(max_entries, 1);
+			__uint(key_size, sizeof(__u32));
+			__uint(value_size, UNWIND_PAGE_BYTES);
+		});
+} unwind_slabs __weak SEC(".maps");
 
 static __always_inline const union unwind_page *unwind_page(__u32 n)
 {
-	return bpf_map_lookup_elem(&unwind_pages, &n);
+	__u32 slab = n / UNWIND_SLAB_PAGES, at = n % UNWIND_SLAB_PAGES;
+	void *pages = bpf_map_lookup_elem(&unwind_slabs, &slab);
+
+	return pages ? bpf_map_lookup_elem(pages, &at) : NULL;
 }
 
 /* The files whose tables are there, and that have no async keys. User space writes,

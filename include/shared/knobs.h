@@ -51,6 +51,7 @@ enum fault_bits {
 	FAULT_ORC_RULE = 1 << 5,      /* remember rules of the kernel's code wrongly */
 	KERNEL_SAMPLES_TOO = 1 << 16, /* of every tick that is kept */
 	CHECK_ORC = 1 << 17,	      /* beside the kernel's helper, at each sample */
+	FEW_SLABS = 1 << 18,	      /* of pages at first, and one more at a time */
 };
 
 struct knobs {

@@ -17,6 +17,7 @@
 #define WEFT_SHARED_UNWIND_H
 
 #define UNWIND_PAGE_BYTES  4096
+#define UNWIND_SLAB_PAGES  256 /* of those that the kernel has, in a map */
 #define UNWIND_BLOCK_BYTES 1024
 
 /* Where a frame's memory ends: its canonical frame address, CFA. */

@@ -281,3 +281,17 @@ tables_before() {
 	record --unwind fp --unwind-cache "$PWD/cache"
 	[ ! -e cache ]
 }
+
+# A sixteenth of all pages is for what processes map, so a table lies behind the first slab.
+@test "tables in memory that the kernel gets later are walked by like others" {
+	start_alpha
+	long=500
+	record --unwind-cache "$PWD/cache" --inject-fault few-slabs
+	[ "$(stat_of tables.ready)" -gt 1 ]
+	[ "$(stat_of tables.over_limit)" -eq 0 ]
+	main_stacks out >few
+	record --unwind-cache "$PWD/cache"
+	main_stacks out >many
+	grep -q ';alpha_work;alpha_burn$' few
+	cmp few many
+}

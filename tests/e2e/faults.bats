@@ -429,7 +429,7 @@ loader_records() {
 	[ -z "$group" ] || limit=memory.limit_in_bytes
 	[ -n "$group" ] || group=$(awk '/ - cgroup2 / { print $5; exit }' /proc/self/mountinfo)
 	group+=/weft-e2e-$$
-	mkdir "$group" 2>/dev/null && echo 40M >"$group/$limit" ||
+	mkdir "$group" 2>/dev/null && echo 20M >"$group/$limit" ||
 		{ rmdir "$group"; skip "no cgroup that limits memory can be made here"; }
 	# shellcheck disable=SC2016 # the inner shell's
 	run -1 --separate-stderr sh -c 'echo $$ >"$0/cgroup.procs"; exec "$@"' "$group" \

@@ -250,6 +250,11 @@ static inline void world_remove(const struct publish_maps *maps, pid_t tgid)
 	world.is_published[tgid] = false;
 }
 
+static inline uint32_t world_reach(const struct publish_maps *maps, uint32_t n)
+{
+	return maps->n_pages;
+}
+
 static inline int world_write(const struct publish_maps *maps, uint32_t first,
 			      const union unwind_page *pages, uint32_t n)
 {
@@ -340,6 +345,7 @@ static const struct outside world_outside = {
 	.now_ns = world_now,
 	.put = world_put,
 	.remove = world_remove,
+	.reach = world_reach,
 	.write = world_write,
 	.tell_file = world_tell_file,
 	.files = { world_now, world_open, world_owner },

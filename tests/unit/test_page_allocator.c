@@ -101,12 +101,75 @@ static void some_are_reserved(void **state)
 	struct page_allocator *allocator = new_heap(128);
 
 	assert_int_equal(page_allocator_alloc(allocator, 120, 0), 0);
-	assert_int_equal(page_allocator_alloc(allocator, 119, 0), 1);
+	assert_int_equal(page_allocator_alloc(allocator, 119, 0), 9);
 	assert_int_equal(page_allocator_alloc(allocator, 1, 0), 0);
-	assert_int_equal(heap_take_reserved(allocator, 8, 0), 120);
+	assert_int_equal(heap_take_reserved(allocator, 8, 0), 1);
 	assert_int_equal(heap_take_reserved(allocator, 1, 0), 0);
-	page_allocator_release(allocator, 5, 2, 0);
-	assert_int_equal(heap_take_reserved(allocator, 1, PAGE_QUARANTINE_NS), 5);
+	page_allocator_release(allocator, 50, 2, 0);
+	assert_int_equal(heap_take_reserved(allocator, 1, PAGE_QUARANTINE_NS), 50);
+	page_allocator_free(allocator);
+}
+
+/* ---- a kernel that has some of the pages, and gets others ---- */
+
+static uint32_t there, asked, most;
+
+static uint32_t some_reach(const struct publish_maps *maps, uint32_t n)
+{
+	asked = n;
+	if (there < n && n <= most)
+		there = n + 5 < most ? n + 5 : most;
+	return there;
+}
+
+static struct page_allocator *new_growing(uint32_t n_pages, uint32_t n_there)
+{
+	static struct outside outside;
+	const struct publish_maps maps = { .n_pages = n_pages };
+	struct page_allocator *allocator;
+
+	outside = world_outside;
+	outside.reach = some_reach;
+	there = n_there;
+	most = n_pages;
+	assert_int_equal(page_allocator_new(&allocator, &maps, &outside), 0);
+	return allocator;
+}
+
+/* First what is there, and free again; only then there are more. */
+static void the_kernel_gets_no_more_than_are_used(void **state)
+{
+	struct page_allocator *allocator = new_growing(128, 20);
+	uint64_t now = 10 * PAGE_QUARANTINE_NS;
+
+	assert_int_equal(asked, 1);
+	assert_int_equal(page_allocator_alloc(allocator, 11, now), 9); /* the last one */
+	assert_int_equal(asked, 1);
+	page_allocator_release(allocator, 9, 11, 0);
+	assert_int_equal(page_allocator_alloc(allocator, 8, now), 9);
+	assert_int_equal(asked, 1);
+	assert_int_equal(page_allocator_alloc(allocator, 4, now), 17);
+	assert_int_equal(asked, 24);
+	assert_int_equal(there, 29);
+	assert_int_equal(page_allocator_alloc(allocator, 8, now), 21);
+	assert_int_equal(asked, 24);
+	assert_int_equal(page_allocator_alloc(allocator, 99, now), 29);
+	assert_int_equal(asked, 128);
+	assert_int_equal(page_allocator_alloc(allocator, 1, now), 0);
+	page_allocator_free(allocator);
+}
+
+static void what_the_kernel_has_not_is_nobodys(void **state)
+{
+	struct page_allocator *allocator = new_growing(256, 10);
+
+	most = 0;						    /* it gets no more */
+	assert_int_equal(page_allocator_alloc(allocator, 1, 0), 0); /* 17 and on */
+	assert_int_equal(heap_take_reserved(allocator, 9, 0), 1);
+	assert_int_equal(heap_take_reserved(allocator, 1, 0), 0);
+	most = 256;
+	assert_int_equal(page_allocator_alloc(allocator, 7, 0), 17);
+	assert_int_equal(heap_take_reserved(allocator, 7, 0), 10);
 	page_allocator_free(allocator);
 }
 
@@ -157,6 +220,8 @@ int main(void)
 		cmocka_unit_test(the_last_one_given_is_the_last_taken),
 		cmocka_unit_test(writes_reach_the_kernel),
 		cmocka_unit_test(some_are_reserved),
+		cmocka_unit_test(the_kernel_gets_no_more_than_are_used),
+		cmocka_unit_test(what_the_kernel_has_not_is_nobodys),
 		cmocka_unit_test(nobody_shares),
 	};
 

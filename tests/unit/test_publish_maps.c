@@ -22,7 +22,6 @@ static unsigned int changes;
 static int answer;
 
 static const struct publish_maps maps = { .processes = PROCESSES,
-					  .pages = 4,
 					  .publications = counts };
 
 /* In libbpf's place. */
@@ -41,27 +40,6 @@ int bpf_map_delete_elem(int fd, const void *key)
 	memcpy(counts_at_change, counts, sizeof(counts));
 	changes++;
 	return 0;
-}
-
-#define PAGES	4
-#define N_PAGES 200
-
-static union unwind_page kernel_pages[N_PAGES], written[N_PAGES];
-
-int bpf_map_update_batch(int fd, const void *keys, const void *values, __u32 *count,
-			 const struct bpf_map_batch_opts *opts)
-{
-	const union unwind_page *pages = values;
-	const uint32_t *numbers = keys;
-
-	assert_int_equal(fd, PAGES);
-	for (__u32 i = 0; i < *count; i++) {
-		assert_true(numbers[i] < N_PAGES);
-		kernel_pages[numbers[i]] = pages[i];
-	}
-	changes++;
-	errno = answer;
-	return answer ? -answer : 0;
 }
 
 static int forget(void **state)
@@ -105,34 +83,11 @@ static void what_was_refused_is_told(void **state)
 	error_clear();
 }
 
-static void pages_go_where_they_belong(void **state)
-{
-	static const uint32_t numbers[] = { 0, 1, 63, 64, 65, 128, 150 };
-
-	for (uint32_t i = 0; i < N_PAGES; i++)
-		memset(&written[i], (int)i + 1, sizeof(written[i]));
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
-		uint32_t n = numbers[i];
-
-		memset(kernel_pages, 0, sizeof(kernel_pages));
-		assert_int_equal(publish_maps_write_pages(&maps, 7, written, n), 0);
-		assert_memory_equal(kernel_pages + 7, written, n * sizeof(*written));
-		assert_int_equal(kernel_pages[6].bytes[0], 0);
-		assert_int_equal(kernel_pages[7 + n].bytes[0], 0);
-	}
-	answer = EPERM;
-	changes = 0;
-	assert_int_equal(publish_maps_write_pages(&maps, 7, written, 150), -EPERM);
-	assert_int_equal(changes, 1);
-	error_clear();
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(each_change_is_counted, forget),
 		cmocka_unit_test_setup(what_was_refused_is_told, forget),
-		cmocka_unit_test_setup(pages_go_where_they_belong, forget),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

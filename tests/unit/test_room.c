@@ -259,7 +259,9 @@ static uint64_t moving_now(void)
 /* So many tables that find no room where one user has all of it: how many got some? */
 static unsigned long evicted_for(int n, uint64_t ns)
 {
-	const struct outside outside = { .now_ns = moving_now, .write = world_write };
+	const struct outside outside = { .now_ns = moving_now,
+					 .reach = world_reach,
+					 .write = world_write };
 	const struct publish_maps maps = { .n_pages = 64 };
 	struct tables tables = { .outside = &outside };
 	struct table wanted = { .n_pages = 1, .owner = 1001 };

@@ -245,11 +245,11 @@ static void add_budget(struct str *out, const struct metrics *m)
 	one(out, "weft_kernel_memory_budget_bytes", "gauge",
 	    "What it may use of the kernel's memory.", (double)m->kernel_bytes_max);
 	one(out, "weft_kernel_memory_bytes", "gauge",
-	    "Kernel memory of its BPF programs, maps and rings: fixed when sampling "
-	    "begins, but for CPUs that come.",
+	    "Kernel memory of its BPF programs, maps and rings: it grows with unwind "
+	    "tables, and with CPUs that come.",
 	    (double)m->kernel_bytes);
 	one(out, "weft_unwind_memory_bytes", "gauge",
-	    "Of that, room for unwind tables: what was asked for, or what the budget "
+	    "What unwind tables may have of it: what was asked for, or what the budget "
 	    "leaves.",
 	    (double)m->unwind_bytes);
 	one(out, "weft_memory_short", "gauge",

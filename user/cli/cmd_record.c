@@ -42,10 +42,15 @@ static const struct option_word unwinds[] = {
 };
 
 static const struct option_word fault_words[] = {
-	{ "no-interval", FAULT_NO_INTERVAL }, { "no-key", FAULT_NO_KEY },
-	{ "no-identity", FAULT_NO_IDENTITY }, { "fp-leaf", FAULT_FP_LEAF },
-	{ "late-tables", FAULT_LATE_TABLES }, { "orc-rule", FAULT_ORC_RULE },
-	{ "check-orc", CHECK_ORC },	      { 0 },
+	{ "no-interval", FAULT_NO_INTERVAL },
+	{ "no-key", FAULT_NO_KEY },
+	{ "no-identity", FAULT_NO_IDENTITY },
+	{ "fp-leaf", FAULT_FP_LEAF },
+	{ "late-tables", FAULT_LATE_TABLES },
+	{ "orc-rule", FAULT_ORC_RULE },
+	{ "check-orc", CHECK_ORC },
+	{ "few-slabs", FEW_SLABS },
+	{ 0 },
 };
 
 static const struct option options[] = {
@@ -86,7 +91,7 @@ static const struct option options[] = {
 	  "fp: by frame pointer only",
 	  AT(record.unwind), .words = unwinds },
 	{ OPTION_UNSIGNED, 0, "unwind-memory", "MB",
-	  "kernel memory for unwind tables (default 64)", AT(record.unwind_mb),
+	  "kernel memory for unwind tables, at most (default 64)", AT(record.unwind_mb),
 	  .least = 1, .most = UNWIND_MB_MAX },
 	{ OPTION_STRING, 0, "unwind-cache", "PATH",
 	  "folder that keeps unwind tables between runs, or none\n"

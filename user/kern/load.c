@@ -8,6 +8,7 @@
 #include "kern/cpus.h"
 #include "kern/kernel_memory.h"
 #include "kern/kernel_types.h"
+#include "kern/page_slabs.h"
 #include "kern/ticks.h"
 #include "shared/orc.h"
 
@@ -23,8 +24,7 @@
 #define SAMPLE_BYTES   4096 /* of a deep stack */
 #define LOAD_TRIES     10
 
-/* Tables have as much, however little a budget leaves. */
-#define TABLE_PAGES_MIN ((1u << 20) / UNWIND_PAGE_BYTES)
+#define SLAB_BYTES (UNWIND_SLAB_PAGES * UNWIND_PAGE_BYTES)
 
 /* Room for a quarter of a second: the reader comes by every 50 ms. */
 unsigned int load_ring_bytes(unsigned int hz)
@@ -90,19 +90,19 @@ static struct weft_bpf *open_object(int *ret_types_fd)
 	return err == -ENOMEM ? NULL : weft_bpf__open_opts(&options);
 }
 
-/* What was asked for, or what others leave of the budget. */
-static uint32_t table_pages(const struct weft_bpf *skel,
-			    const struct sampler_config *config)
+/* Of pages: what was asked for, or what others leave of the budget. */
+static uint32_t slabs_due(const struct weft_bpf *skel,
+			  const struct sampler_config *config)
 {
 	uint64_t due, most = config->kernel_bytes_max;
 
 	if (!most)
-		return config->table_pages;
+		return config->table_slabs;
 	due = kernel_memory_due(skel->obj, load_ring_bytes(config->hz), cpus_possible());
-	most = most > due ? (most - due) / UNWIND_PAGE_BYTES : 0;
-	if (most < TABLE_PAGES_MIN)
-		most = TABLE_PAGES_MIN;
-	return most < config->table_pages ? (uint32_t)most : config->table_pages;
+	most = most > due ? (most - due) / SLAB_BYTES : 0;
+	if (!most) /* tables have as much, however little a budget leaves */
+		most = 1;
+	return most < config->table_slabs ? (uint32_t)most : config->table_slabs;
 }
 
 int sampler_kernel_bytes_min(unsigned int hz, uint64_t *ret)
@@ -112,12 +112,27 @@ int sampler_kernel_bytes_min(unsigned int hz, uint64_t *ret)
 	if (!skel)
 		return fail_errno(-errno, "weft's BPF object can't be read");
 	*ret = kernel_memory_due(skel->obj, load_ring_bytes(hz), cpus_possible()) +
-	       (uint64_t)TABLE_PAGES_MIN * UNWIND_PAGE_BYTES;
+	       SLAB_BYTES;
 	weft_bpf__destroy(skel);
 	return 0;
 }
 
-static int load_once(struct weft_bpf **ret, const struct sampler_config *config)
+/* All that there is for tables, of which the first slabs are made. */
+static int make_slabs(struct page_slabs **slabs, struct weft_bpf *skel,
+		      const struct sampler_config *config)
+{
+	uint32_t most = slabs_due(skel, config);
+	int err = *slabs ? 0
+			 : page_slabs_new(slabs, most, config->knobs.faults & FEW_SLABS);
+
+	if (!err)
+		err = bpf_map__set_inner_map_fd(skel->maps.unwind_slabs,
+						page_slabs_model(*slabs));
+	return err ? err : bpf_map__set_max_entries(skel->maps.unwind_slabs, most);
+}
+
+static int load_once(struct weft_bpf **ret, struct page_slabs **slabs,
+		     const struct sampler_config *config)
 {
 	AUTO_CLOSE int types_fd = -1;
 	struct weft_bpf *skel = open_object(&types_fd);
@@ -135,12 +150,11 @@ static int load_once(struct weft_bpf **ret, const struct sampler_config *config)
 
 	skel->bss->tick_ns = ticks_period_ns(config->hz);
 	knobs->follow_forks = config->follow_forks;
-	knobs->tables = config->table_pages > 1;
+	knobs->tables = config->table_slabs > 0;
 
 	err = bpf_map__set_max_entries(skel->maps.rings, (unsigned int)cpus_possible());
-	if (!err && config->table_pages > 1)
-		err = bpf_map__set_max_entries(skel->maps.unwind_pages,
-					       table_pages(skel, config));
+	if (!err && knobs->tables)
+		err = make_slabs(slabs, skel, config);
 	if (!err && config->follow_forks)
 		err = bpf_map__set_max_entries(skel->maps.filter_pids, FAMILY_MAX);
 	return err ? err : weft_bpf__load(skel);
@@ -161,17 +175,19 @@ static void find_orc_tables(const struct weft_bpf *skel)
 }
 
 /* A signal that comes during verification makes the kernel give up. */
-int load_object(struct weft_bpf **ret, const struct sampler_config *config)
+int load_object(struct weft_bpf **ret, struct page_slabs **slabs,
+		const struct sampler_config *config)
 {
 	int err = -EAGAIN;
 
 	libbpf_set_print(on_libbpf_print);
 	for (int tries = 0; err == -EAGAIN && tries < LOAD_TRIES; tries++) {
 		weft_bpf__destroy(*ret);
-		err = load_once(ret, config);
+		err = load_once(ret, slabs, config);
 	}
 	if (err)
 		return load_failed(err);
 	find_orc_tables(*ret);
-	return 0;
+	return *slabs ? page_slabs_begin(*slabs, bpf_map__fd((*ret)->maps.unwind_slabs))
+		      : 0;
 }

@@ -2,11 +2,10 @@
 #include "kern/publish_maps.h"
 
 #include "base/error.h"
+#include "kern/page_slabs.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
-
-#define BATCH_PAGES 64
 
 /* Ticks look up again what they know of it. */
 static void count_publication(const struct publish_maps *maps, pid_t tgid)
@@ -47,31 +46,15 @@ int publish_maps_put_hotspot(const struct publish_maps *maps, pid_t tgid,
 	return 0;
 }
 
-/* Some at a time: that is half the cost of a call for each. */
-static int write_batch(const struct publish_maps *maps, uint32_t first,
-		       const union unwind_page *pages, uint32_t n)
+uint32_t publish_maps_reach_pages(const struct publish_maps *maps, uint32_t n)
 {
-	DECLARE_LIBBPF_OPTS(bpf_map_batch_opts, options);
-	uint32_t keys[BATCH_PAGES];
-
-	for (uint32_t i = 0; i < n; i++)
-		keys[i] = first + i;
-	return bpf_map_update_batch(maps->pages, keys, pages, &n, &options)
-		       ? fail_errno(-errno, "cannot write page %u of the unwind tables",
-				    first)
-		       : 0;
+	return page_slabs_reach(maps->slabs, n);
 }
 
 int publish_maps_write_pages(const struct publish_maps *maps, uint32_t first,
 			     const union unwind_page *pages, uint32_t n)
 {
-	int err = 0;
-
-	for (uint32_t i = 0, some; !err && i < n; i += some) {
-		some = n - i < BATCH_PAGES ? n - i : BATCH_PAGES;
-		err = write_batch(maps, first + i, pages + i, some);
-	}
-	return err;
+	return page_slabs_write(maps->slabs, first, pages, n);
 }
 
 int publish_maps_tell_file(const struct publish_maps *maps,

@@ -15,9 +15,10 @@
 #include <sys/types.h>
 
 struct publish_maps {
-	int processes, pages, files, hotspots; /* descriptors */
+	int processes, files, hotspots; /* descriptors */
 	uint32_t *publications; /* PUBLICATIONS of them, which ticks read, too */
-	uint32_t n_pages;
+	struct page_slabs *slabs;
+	uint32_t n_pages; /* that there may be */
 };
 
 /* -E2BIG: there is no room for another process. */
@@ -30,7 +31,8 @@ void publish_maps_remove_process(const struct publish_maps *maps, pid_t tgid);
 int publish_maps_put_hotspot(const struct publish_maps *maps, pid_t tgid,
 			     const struct hotspot *vm);
 
-/* Pages [first, first + n). A tick may read one while it is written. */
+/* kern/page_slabs.h */
+uint32_t publish_maps_reach_pages(const struct publish_maps *maps, uint32_t n);
 int publish_maps_write_pages(const struct publish_maps *maps, uint32_t first,
 			     const union unwind_page *pages, uint32_t n);
 

@@ -6,9 +6,11 @@
 #include "base/error.h"
 #include "kern/cpus.h"
 #include "kern/events.h"
+#include "kern/inner_maps.h"
 #include "kern/kernel_memory.h"
 #include "kern/ledger.h"
 #include "kern/load.h"
+#include "kern/page_slabs.h"
 #include "kern/sideband.h"
 #include "kern/ticks.h"
 #include "shared/orc.h"
@@ -23,6 +25,7 @@
 
 struct sampler {
 	struct weft_bpf *skel;
+	struct page_slabs *slabs; /* NULL: without tables */
 	struct ring_buffer *rings;
 	struct sideband *sideband;
 	struct event_sink sink; /* while sampler_read() runs */
@@ -78,37 +81,26 @@ static int make_ring(struct sampler *s, int cpu)
 
 static int set_ring(struct sampler *s, int cpu)
 {
-	int outer = bpf_map__fd(s->skel->maps.rings);
+	const uint32_t key = (uint32_t)cpu;
 
-	return bpf_map_update_elem(outer, &cpu, &s->ring_fds[cpu], BPF_ANY)
-		       ? fail_errno(-errno, "cannot set the ring of CPU %d", cpu)
-		       : 0;
+	return inner_maps_set(bpf_map__fd(s->skel->maps.rings), &key, &s->ring_fds[cpu],
+			      1);
 }
 
-/* At once, from Linux 5.17 on: each such call waits some 10 ms, until no program runs
- * that began before. */
 static int set_rings(struct sampler *s)
 {
-	AUTO_FREE int *cpus = calloc((size_t)s->n_cpus, sizeof(*cpus));
+	AUTO_FREE uint32_t *cpus = calloc((size_t)s->n_cpus, sizeof(*cpus));
 	AUTO_FREE int *fds = calloc((size_t)s->n_cpus, sizeof(*fds));
-	DECLARE_LIBBPF_OPTS(bpf_map_batch_opts, options);
-	uint32_t n = 0, n_done;
-	int err = 0;
+	uint32_t n = 0;
 
 	if (!cpus || !fds)
 		return fail(-ENOMEM, "no memory for %d CPUs", s->n_cpus);
 	for (int cpu = 0; cpu < s->n_cpus; cpu++)
 		if (s->ring_fds[cpu] >= 0) {
-			cpus[n] = cpu;
+			cpus[n] = (uint32_t)cpu;
 			fds[n++] = s->ring_fds[cpu];
 		}
-	n_done = n;
-	if (!bpf_map_update_batch(bpf_map__fd(s->skel->maps.rings), cpus, fds, &n_done,
-				  &options))
-		return 0;
-	for (uint32_t i = 0; !err && i < n; i++)
-		err = set_ring(s, cpus[i]);
-	return err;
+	return inner_maps_set(bpf_map__fd(s->skel->maps.rings), cpus, fds, n);
 }
 
 static int tick_program(const struct sampler *s)
@@ -211,7 +203,7 @@ int sampler_new(struct sampler **ret, const struct sampler_config *config)
 
 	err = ticks_begin(&s->ticks, config->event, config->hz, s->n_cpus);
 	if (!err)
-		err = load_object(&s->skel, config);
+		err = load_object(&s->skel, &s->slabs, config);
 	if (!err)
 		err = watch_forks(s);
 	if (!err)
@@ -248,6 +240,7 @@ void sampler_free(struct sampler *s)
 	if (s->epoll_fd >= 0)
 		close(s->epoll_fd);
 	weft_bpf__destroy(s->skel);
+	page_slabs_free(s->slabs);
 	free(s);
 }
 
@@ -370,14 +363,14 @@ bool sampler_was_unwatched(struct sampler *s)
 
 uint64_t sampler_kernel_bytes(struct sampler *s)
 {
-	if (s->kernel_bytes)
-		return s->kernel_bytes;
-	s->kernel_bytes =
-		kernel_memory_of_object(s->skel->obj) + sideband_bytes(s->sideband);
-	for (int cpu = 0; cpu < s->n_cpus; cpu++)
-		if (s->ring_fds[cpu] >= 0)
-			s->kernel_bytes += kernel_memory_of(s->ring_fds[cpu]);
-	return s->kernel_bytes;
+	if (!s->kernel_bytes) {
+		s->kernel_bytes = kernel_memory_of_object(s->skel->obj) +
+				  sideband_bytes(s->sideband);
+		for (int cpu = 0; cpu < s->n_cpus; cpu++)
+			if (s->ring_fds[cpu] >= 0)
+				s->kernel_bytes += kernel_memory_of(s->ring_fds[cpu]);
+	}
+	return s->kernel_bytes + (s->slabs ? page_slabs_bytes(s->slabs) : 0);
 }
 
 struct publish_maps sampler_publish_maps(const struct sampler *s)
@@ -385,10 +378,10 @@ struct publish_maps sampler_publish_maps(const struct sampler *s)
 	return (struct publish_maps){
 		.processes = bpf_map__fd(s->skel->maps.processes),
 		.publications = s->skel->bss->publications,
-		.pages = bpf_map__fd(s->skel->maps.unwind_pages),
+		.slabs = s->slabs,
 		.files = bpf_map__fd(s->skel->maps.unwind_files),
 		.hotspots = bpf_map__fd(s->skel->maps.hotspots),
-		.n_pages = bpf_map__max_entries(s->skel->maps.unwind_pages),
+		.n_pages = s->slabs ? page_slabs_pages(s->slabs) : 0,
 	};
 }
 

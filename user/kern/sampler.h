@@ -22,7 +22,7 @@ struct sampler_config {
 	const pid_t *pids;  /* FILTER_TGID, FILTER_TID: which */
 	unsigned int n_pids;
 	bool follow_forks;    /* children of these are sampled, too */
-	uint32_t table_pages; /* for unwind tables, and what processes map; 0: none */
+	uint32_t table_slabs; /* for unwind tables, and what processes map; 0: none */
 	uint64_t kernel_bytes_max; /* of all there, so tables get less; 0: no limit */
 };
 

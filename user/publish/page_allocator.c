@@ -14,7 +14,8 @@ struct page_allocator {
 	const struct outside *outside;
 	uint32_t next; /* where to look first: behind what was taken last */
 	uint32_t used;
-	uint32_t reserved;	 /* the first of those for what processes map */
+	uint32_t reserved;	 /* up to that one they are for what processes map */
+	uint32_t there;		 /* so many of them the kernel has by now */
 	uint64_t free_from_ns[]; /* by page, or TAKEN */
 };
 
@@ -28,10 +29,12 @@ int page_allocator_new(struct page_allocator **ret, const struct publish_maps *m
 		return fail(-ENOMEM, "no memory for %u pages of tables", maps->n_pages);
 	allocator->maps = *maps;
 	allocator->outside = outside;
-	allocator->next = 1;
-	allocator->reserved = maps->n_pages - maps->n_pages / LARGE_HEAP * HEAP_RESERVED;
-	if (maps->n_pages) /* number 0 says "none" */
+	allocator->reserved = 1 + maps->n_pages / LARGE_HEAP * HEAP_RESERVED;
+	allocator->next = allocator->reserved;
+	if (maps->n_pages) { /* number 0 says "none" */
 		allocator->free_from_ns[0] = TAKEN;
+		allocator->there = outside->reach(maps, 1);
+	}
 	*ret = allocator;
 	return 0;
 }
@@ -63,16 +66,33 @@ static uint32_t take(struct page_allocator *allocator, uint32_t first, uint32_t 
 	return first;
 }
 
+/* The same, for whom the kernel gets more pages if it has too few. */
+static uint32_t find_or_grow(struct page_allocator *allocator, uint32_t from, uint32_t to,
+			     uint32_t n, uint64_t now_ns)
+{
+	uint32_t there = allocator->there < to ? allocator->there : to;
+	uint32_t first = find(allocator, from, there, n, now_ns), wanted;
+
+	if (first || there == to)
+		return first;
+	wanted = (there > from ? there : from) + n;
+	allocator->there =
+		allocator->outside->reach(&allocator->maps, wanted < to ? wanted : to);
+	there = allocator->there < to ? allocator->there : to;
+	return find(allocator, from, there, n, now_ns);
+}
+
 uint32_t page_allocator_alloc(struct page_allocator *allocator, uint32_t n,
 			      uint64_t now_ns)
 {
-	uint32_t first = 0;
+	uint32_t n_pages = allocator->maps.n_pages, first = 0;
 
-	if (!n || n >= allocator->reserved)
+	if (!n || n >= n_pages || n > n_pages - allocator->reserved)
 		return 0;
-	first = find(allocator, allocator->next, allocator->reserved, n, now_ns);
+	if (allocator->next < allocator->there)
+		first = find(allocator, allocator->next, allocator->there, n, now_ns);
 	if (!first)
-		first = find(allocator, 1, allocator->reserved, n, now_ns);
+		first = find_or_grow(allocator, allocator->reserved, n_pages, n, now_ns);
 	if (first)
 		allocator->next = first + n;
 	return take(allocator, first, n);
@@ -84,7 +104,7 @@ uint32_t heap_take_reserved(struct page_allocator *allocator, uint32_t n, uint64
 
 	if (!n || n >= allocator->maps.n_pages)
 		return 0;
-	first = find(allocator, allocator->reserved, allocator->maps.n_pages, n, now_ns);
+	first = find_or_grow(allocator, 1, allocator->reserved, n, now_ns);
 	return first ? take(allocator, first, n)
 		     : page_allocator_alloc(allocator, n, now_ns);
 }

@@ -61,9 +61,9 @@ static int choose_event(const char *name, enum tick_event *ret)
 	return fail_hint(-EOPNOTSUPP, "use --event cpu-clock");
 }
 
-static uint32_t table_pages(const struct record_options *options)
+static uint32_t table_slabs(const struct record_options *options)
 {
-	return options->unwind_mb * ((1u << 20) / UNWIND_PAGE_BYTES);
+	return options->unwind_mb * ((1u << 20) / UNWIND_PAGE_BYTES / UNWIND_SLAB_PAGES);
 }
 
 uint64_t sampling_kernel_bytes_default(void)
@@ -96,7 +96,7 @@ int sampling_new(struct sampler **ret, const struct record_options *options,
 		.pids = pids,
 		.n_pids = options->tgids.n + options->tids.n,
 		.follow_forks = options->command,
-		.table_pages = options->unwind == UNWIND_FP ? 0 : table_pages(options),
+		.table_slabs = options->unwind == UNWIND_FP ? 0 : table_slabs(options),
 		.kernel_bytes_max = options->kernel_bytes_max,
 	};
 	int err = make_knobs(options, &config.knobs);

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kern/page_slabs.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "kern/inner_maps.h"
+#include "kern/kernel_memory.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define FIRST_SLABS 16 /* of 1 MB; tables of some 80 files */
+#define MORE_SLABS  8
+#define BATCH_PAGES 64
+
+struct page_slabs {
+	int outer; /* -1: none yet */
+	uint32_t n, most, step;
+	bool is_refused;
+	uint64_t slab_bytes; /* of the kernel's memory */
+	int fds[];	     /* of the slabs */
+};
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+static int make_slab(struct page_slabs *slabs)
+{
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "weft_pages", sizeof(uint32_t),
+				UNWIND_PAGE_BYTES, UNWIND_SLAB_PAGES, NULL);
+
+	if (fd < 0)
+		return fail_errno(-errno, "no memory of the kernel's for unwind tables");
+	slabs->fds[slabs->n++] = fd;
+	return 0;
+}
+
+int page_slabs_new(struct page_slabs **ret, uint32_t most, bool few)
+{
+	AUTO(page_slabs) slabs = calloc(1, sizeof(*slabs) + most * sizeof(*slabs->fds));
+	int err = 0;
+
+	if (!slabs)
+		return fail(-ENOMEM, "no memory for %u slabs of tables", most);
+	slabs->outer = -1;
+	slabs->most = most;
+	slabs->step = few ? 1 : MORE_SLABS;
+	while (!err && slabs->n < least(few ? 1 : FIRST_SLABS, most))
+		err = make_slab(slabs);
+	if (err)
+		return err;
+	slabs->slab_bytes = kernel_memory_of(slabs->fds[0]);
+	*ret = GIVE(slabs);
+	return 0;
+}
+
+void page_slabs_free(struct page_slabs *slabs)
+{
+	for (uint32_t i = 0; slabs && i < slabs->n; i++)
+		close(slabs->fds[i]);
+	free(slabs);
+}
+
+int page_slabs_model(const struct page_slabs *slabs)
+{
+	return slabs->fds[0];
+}
+
+/* Those from that one on. */
+static int set_from(struct page_slabs *slabs, uint32_t from)
+{
+	uint32_t n = slabs->n - from;
+	AUTO_FREE uint32_t *keys = calloc(n, sizeof(*keys));
+
+	if (!keys)
+		return fail(-ENOMEM, "no memory for %u numbers", n);
+	for (uint32_t i = 0; i < n; i++)
+		keys[i] = from + i;
+	return inner_maps_set(slabs->outer, keys, slabs->fds + from, n);
+}
+
+int page_slabs_begin(struct page_slabs *slabs, int outer)
+{
+	slabs->outer = outer;
+	return set_from(slabs, 0);
+}
+
+static uint32_t count_pages(const struct page_slabs *slabs)
+{
+	return slabs->n * UNWIND_SLAB_PAGES;
+}
+
+/* Those that can't be set are nobody's. */
+static int add_slabs(struct page_slabs *slabs, uint32_t n)
+{
+	uint32_t before = slabs->n;
+	int err = 0;
+
+	while (!err && slabs->n < n)
+		err = make_slab(slabs);
+	if (!err)
+		err = set_from(slabs, before);
+	while (err && slabs->n > before)
+		close(slabs->fds[--slabs->n]);
+	return err;
+}
+
+uint32_t page_slabs_reach(struct page_slabs *slabs, uint32_t n)
+{
+	uint32_t wanted = (n + UNWIND_SLAB_PAGES - 1) / UNWIND_SLAB_PAGES;
+
+	if (n <= count_pages(slabs) || wanted > slabs->most || slabs->is_refused)
+		return count_pages(slabs);
+	if (wanted < slabs->n + slabs->step)
+		wanted = least(slabs->n + slabs->step, slabs->most);
+	if (add_slabs(slabs, wanted)) {
+		log_warn("%s: unwind tables stay below %u MB", error_sentence(),
+			 count_pages(slabs) / ((1u << 20) / UNWIND_PAGE_BYTES));
+		error_clear();
+		slabs->is_refused = true;
+	}
+	return count_pages(slabs);
+}
+
+/* Some at a time, of one slab: that is half the cost of a call for each. */
+static int write_batch(const struct page_slabs *slabs, uint32_t first,
+		       const union unwind_page *pages, uint32_t n)
+{
+	DECLARE_LIBBPF_OPTS(bpf_map_batch_opts, options);
+	uint32_t keys[BATCH_PAGES];
+
+	for (uint32_t i = 0; i < n; i++)
+		keys[i] = (first + i) % UNWIND_SLAB_PAGES;
+	return bpf_map_update_batch(slabs->fds[first / UNWIND_SLAB_PAGES], keys, pages,
+				    &n, &options)
+		       ? fail_errno(-errno, "cannot write page %u of the unwind tables",
+				    first)
+		       : 0;
+}
+
+int page_slabs_write(const struct page_slabs *slabs, uint32_t first,
+		     const union unwind_page *pages, uint32_t n)
+{
+	uint32_t some;
+	int err = 0;
+
+	for (; !err && n; first += some, pages += some, n -= some) {
+		some = least(UNWIND_SLAB_PAGES - first % UNWIND_SLAB_PAGES, BATCH_PAGES);
+		some = least(some, n);
+		err = write_batch(slabs, first, pages, some);
+	}
+	return err;
+}
+
+uint32_t page_slabs_pages(const struct page_slabs *slabs)
+{
+	return slabs->most * UNWIND_SLAB_PAGES;
+}
+
+uint64_t page_slabs_bytes(const struct page_slabs *slabs)
+{
+	return slabs->n * slabs->slab_bytes;
+}
