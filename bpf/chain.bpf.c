@@ -181,7 +181,7 @@ static __always_inline struct node_window window_at_hand(struct scratch *s)
 	bool beside = is_beside(s);
 
 	s->window_at = beside ? CHUNK_BYTES : 0;
-	asm volatile("" ::: "memory");
+	REREAD();
 	if (beside)
 		return (struct node_window){ s->beside_base, s->beside_bytes,
 					     s->window_at };

@@ -12,7 +12,7 @@ static __always_inline void find_heap(struct scratch *s, const struct hotspot *v
 	for (int i = 0; i < HOTSPOT_HEAPS; i++)
 		if (at - vm->heaps[i].low < vm->heaps[i].high - vm->heaps[i].low)
 			s->low = i;
-	asm volatile("" ::: "memory"); /* nor what clang kept in a register */
+	REREAD();
 }
 
 __noinline int hotspot_find_block(__u32 hook, __u64 at)

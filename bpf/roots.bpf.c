@@ -41,8 +41,8 @@ static __always_inline bool was_found(struct scratch *s, __u64 addr)
 }
 
 /* Marks the place of the root of the cursor at hand and goes to the root behind it, or to
- * the next cursor if the frame at hand did not register it; 0: there is none. verifier: all
- * of this is here, not in the loop around it, which has 72 times to go */
+ * the next cursor if the frame at hand did not register it; 0: there is none. verifier:
+ * all of this is here, not in the loop around it, which has 72 times to go */
 __noinline int roots_mark_next(__u32 hook)
 {
 	struct scratch *s = scratch(hook);

@@ -44,15 +44,14 @@
 #endif
 
 /* verifier: it follows what is in registers, so that a search in them had two
- * ways to go at each step; what is in a map value it does not know. So clang must not
- * keep it in registers either. */
+ * ways to go at each step; what is in a map value it does not know. */
 static __always_inline void bsearch_step(struct scratch *s, __u32 mid, bool up)
 {
 	if (up)
 		s->low = mid + 1;
 	else
 		s->high = mid;
-	asm volatile("" ::: "memory");
+	REREAD();
 }
 
 /* The published mapping that holds addr into s->mapping; 0: none does. */

@@ -71,6 +71,10 @@
 /* verifier: the mask must stay in the code although a check makes it idle */
 #define KEEP(x) asm volatile("" : "+r"(x))
 
+/* verifier: what was written to a map value is read from there again, so that it is not
+ * followed in a register */
+#define REREAD() asm volatile("" ::: "memory")
+
 /* Beyond this distance two frames are on different stacks (fibers). */
 #define SAME_STACK_BYTES (64ULL << 10)
 

@@ -310,8 +310,8 @@ static const struct truth_case cases[] = {
 			    { "main;sys_call" } },
 	},
 	{
-		/* the helper that uses the register is cut, or has a gap: less than half of
-		 * the time, and with the other one more than half */
+		/* the helper that uses the register is cut, or has a gap: less than half
+		 * of the time, and with the other one more than half */
 		.name = "kept",
 		.program = "kept",
 		.args = "%m",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Pages of unwind tables lie in maps that are made as they are needed: each page where its
- * number says, the maps where ticks look for them, and no more than there may be.
+ * Pages of unwind tables lie in maps that are made as they are needed: each page where
+ * its number says, the maps where ticks look for them, and no more than there may be.
  */
 #include "kern/page_slabs.h"
 

@@ -70,8 +70,8 @@ static const struct option options[] = {
 	  "most frames per stack (16 to 1024; default 512)", AT(agent.record.max_frames),
 	  .least = FRAMES_MIN, .most = FRAMES_MAX },
 	{ OPTION_UNSIGNED, 0, "unwind-memory", "MB",
-	  "kernel memory for unwind tables, at most (default 64)", AT(agent.record.unwind_mb),
-	  .least = 1, .most = UNWIND_MB_MAX },
+	  "kernel memory for unwind tables, at most (default 64)",
+	  AT(agent.record.unwind_mb), .least = 1, .most = UNWIND_MB_MAX },
 	{ OPTION_STRING, 0, "unwind-cache", "PATH",
 	  "folder that keeps unwind tables between runs, or none\n"
 	  "(default /var/cache/weft; if not root, ~/.cache/weft)",

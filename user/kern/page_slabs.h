@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The pages of unwind tables and of what processes map (shared/unwind.h) as the kernel has
- * them: in slabs of UNWIND_SLAB_PAGES, a map each, which are made as they are needed and
- * stay. So there is memory for no more than was used at one time, and none of it has to
- * be cleared at a start.
+ * The pages of unwind tables and of what processes map (shared/unwind.h) as the kernel
+ * has them: in slabs of UNWIND_SLAB_PAGES, a map each, which are made as they are needed
+ * and stay. So there is memory for no more than was used at one time, and a start has
+ * little of it to clear.
  */
 #ifndef WEFT_KERN_PAGE_SLABS_H
 #define WEFT_KERN_PAGE_SLABS_H
@@ -16,8 +16,8 @@
 
 struct page_slabs;
 
-/* Room for so many slabs, of which the first are made; few: no more than one, and then one
- * at a time. */
+/* Room for so many slabs, of which the first are made; few: no more than one, and then
+ * one at a time. */
 int page_slabs_new(struct page_slabs **ret, uint32_t most, bool few);
 void page_slabs_free(struct page_slabs *slabs); /* NULL is fine */
 DEFINE_FREEP(page_slabs)

@@ -16,7 +16,7 @@
 
 struct publish_maps {
 	int processes, files, hotspots; /* descriptors */
-	uint32_t *publications; /* PUBLICATIONS of them, which ticks read, too */
+	uint32_t *publications;		/* PUBLICATIONS of them, which ticks read, too */
 	struct page_slabs *slabs;
 	uint32_t n_pages; /* that there may be */
 };
