@@ -31,7 +31,7 @@ static __always_inline void follow_view(struct scratch *s, __u32 k)
 
 int chain_open(__u32 hook)
 {
-	struct scratch *s = scratch(hook);
+	struct scratch *s = scratch_of(PART_CHAINS, hook);
 	__u32 k;
 
 	if (!s)
@@ -69,7 +69,7 @@ static __always_inline bool read_text(__u64 *to, __u64 from)
 /* Tells the text of a marker frame of ours; of others nothing is known. */
 __noinline int chain_emit_label(__u32 hook)
 {
-	struct scratch *s = scratch(hook);
+	struct scratch *s = scratch_of(PART_CHAINS, hook);
 	struct async_label label;
 	__u64 bytes;
 
@@ -131,7 +131,7 @@ static __always_inline bool load_beside(struct scratch *s, __u32 bytes)
  * readable. */
 int chain_load_nodes(__u32 hook)
 {
-	struct scratch *s = scratch(hook);
+	struct scratch *s = scratch_of(PART_CHAINS, hook);
 	__u64 page_bytes = knobs.page_bytes, near, page, low, high, want = NODES_BYTES;
 
 	if (!s)
@@ -244,7 +244,7 @@ static __always_inline __u32 chain_step(struct scratch *s,
 /* Along nodes that were read, without a call, and then reads where they lead. */
 __noinline int chain_follow(__u32 hook)
 {
-	struct scratch *s = scratch(hook);
+	struct scratch *s = scratch_of(PART_CHAINS, hook);
 	__u32 why = STEP_OK;
 	struct node_window window;
 
@@ -272,7 +272,7 @@ static __always_inline __u32 pass_marker(struct scratch *s, __u32 hook)
  * a loop would multiply its ways */
 __noinline int chain_go_on(__u32 hook, __u32 why)
 {
-	struct scratch *s = scratch(hook);
+	struct scratch *s = scratch_of(PART_CHAINS, hook);
 
 	if (!s)
 		return 0;

@@ -18,7 +18,7 @@ static __always_inline bool frame_holds(struct bounds_table *all, __u32 word, __
 
 __noinline int cross_find_among(__u32 hook, __u64 fp, __u32 from)
 {
-	struct scratch *s = scratch(hook);
+	struct scratch *s = scratch_of(PART_CHAINS, hook);
 	struct bounds_table *all = bounds_table(hook);
 
 	if (!s || !all)
@@ -38,7 +38,7 @@ __noinline int cross_find_among(__u32 hook, __u64 fp, __u32 from)
  */
 __noinline int cross_find_frame(__u32 hook, __u64 fp)
 {
-	struct scratch *s = scratch(hook);
+	struct scratch *s = scratch_of(PART_CHAINS, hook);
 	struct bounds_table *all = bounds_table(hook);
 	__u32 first, dispatcher;
 
@@ -123,7 +123,7 @@ static __always_inline bool cross(struct scratch *s, __u32 hook, struct async_ro
 
 int cross_end_chain(__u32 hook)
 {
-	struct scratch *s = scratch(hook);
+	struct scratch *s = scratch_of(PART_CHAINS, hook);
 	__u32 ending = END_STALE;
 	__u64 q_addr, walked;
 
@@ -148,7 +148,7 @@ int cross_end_chain(__u32 hook)
 /* A waiting thread may have woken while its stack was read: then it is no one's. */
 int cross_end_stack(__u32 hook)
 {
-	struct scratch *s = scratch(hook);
+	struct scratch *s = scratch_of(PART_CHAINS, hook);
 	__u64 top = 0;
 	__u32 ending;
 

@@ -84,7 +84,7 @@ static __always_inline __u32 seek_frame(struct scratch *s, __u32 hook, __u32 cal
 __attribute__((no_sanitize("alignment"))) __noinline int
 hotspot_look_at_reload(__u32 hook, __u32 at)
 {
-	struct scratch *s = scratch(hook);
+	struct scratch *s = scratch_of(PART_HOTSPOT, hook);
 	__u64 code;
 
 	if (!s)
@@ -95,7 +95,7 @@ hotspot_look_at_reload(__u32 hook, __u32 at)
 
 __noinline int hotspot_look_at_pops(__u32 hook)
 {
-	struct scratch *s = scratch(hook);
+	struct scratch *s = scratch_of(PART_HOTSPOT, hook);
 	const __u64 *code;
 
 	if (!s)
@@ -161,7 +161,7 @@ static __always_inline __u64 stub_called(const struct scratch *s, __u64 ra)
 /* verifier: a function, for a loop */
 __noinline int hotspot_is_stub_called(__u32 hook, __u64 ra)
 {
-	struct scratch *s = scratch(hook);
+	struct scratch *s = scratch_of(PART_HOTSPOT, hook);
 
 	return s && stub_called(s, ra) != 0;
 }
@@ -189,7 +189,7 @@ static __always_inline __u64 try_stub_rule(struct scratch *s, __u32 hook,
  * else: a call says where its return address is. 0: none does. */
 __noinline int hotspot_seek_return(__u32 hook)
 {
-	struct scratch *s = scratch(hook);
+	struct scratch *s = scratch_of(PART_HOTSPOT, hook);
 
 	if (!s)
 		return 0;
@@ -272,7 +272,7 @@ static __always_inline bool try_leaf(struct scratch *s, const struct hotspot *vm
 /* Does what s->rule says lead to a caller? Else s->rule is another, or leads to none. */
 int hotspot_check_frame(__u32 hook)
 {
-	struct scratch *s = scratch(hook);
+	struct scratch *s = scratch_of(PART_HOTSPOT, hook);
 	__u32 called;
 
 	if (!s)
@@ -371,7 +371,7 @@ static __always_inline int try_frame(struct scratch *s, __u32 hook,
 
 int hotspot_try_code(__u32 hook)
 {
-	struct scratch *s = scratch(hook);
+	struct scratch *s = scratch_of(PART_HOTSPOT, hook);
 	const struct hotspot *vm;
 	int found;
 

@@ -17,7 +17,7 @@ static __always_inline void find_heap(struct scratch *s, const struct hotspot *v
 
 __noinline int hotspot_find_block(__u32 hook, __u64 at)
 {
-	struct scratch *s = scratch(hook);
+	struct scratch *s = scratch_of(PART_HOTSPOT, hook);
 	const struct hotspot_heap *heap;
 	const struct hotspot *vm;
 	__u64 segment;
@@ -62,7 +62,7 @@ static __always_inline bool is_other_method(const struct hotspot *vm, __u64 bloc
 
 __noinline int hotspot_ask_call(__u32 hook, __u64 ra)
 {
-	struct scratch *s = scratch(hook);
+	struct scratch *s = scratch_of(PART_HOTSPOT, hook);
 	const struct hotspot *vm;
 	__u64 target;
 	bool is_java;

@@ -52,7 +52,7 @@ static __always_inline bool may_look(struct scratch *s)
  * that (a finalizer that a trace's end came to run has its own)? Then that is s->word. */
 __noinline int luajit_is_frame(__u32 hook, __u64 at)
 {
-	struct scratch *s = scratch(hook);
+	struct scratch *s = scratch_of(PART_LUAJIT, hook);
 	__u64 state, frame;
 
 	if (!s || !may_look(s) || !chunk_read(hook, at + LUA_STATE_AT))
@@ -91,7 +91,7 @@ static __always_inline bool has_dispatch(struct scratch *s)
 
 int luajit_find(__u32 hook, __u32 is_ruled)
 {
-	struct scratch *s = scratch(hook);
+	struct scratch *s = scratch_of(PART_LUAJIT, hook);
 	bool is_generated;
 	__u64 at;
 

@@ -188,4 +188,22 @@ static __always_inline bool read_user(void *to, __u32 bytes, __u64 from)
 }
 #endif
 
+/* Was this tick loaded with that part (shared/knobs.h)? If not, the verifier takes out
+ * all that asks. */
+static __always_inline bool has_part(__u32 part)
+{
+	return knobs.parts & part;
+}
+
+/* For a function of that part: NULL where the tick is without. */
+static __always_inline struct scratch *scratch_of(__u32 part, __u32 hook)
+{
+	return has_part(part) ? scratch(hook) : NULL;
+}
+
+static __always_inline bool has_root_cursors(const struct scratch *s)
+{
+	return has_part(PART_CHAINS) && s->n_root_cursors;
+}
+
 #endif

@@ -112,6 +112,13 @@ static __always_inline const struct known_process *find_process(struct scratch *
 	return known;
 }
 
+/* Must its stacks wait for a tick with a part that this one is without? */
+static __always_inline bool lacks_part(const struct known_process *known)
+{
+	return known && ((!has_part(PART_CHAINS) && known->has_keys) ||
+			 (!has_part(PART_HOTSPOT) && known->has_hotspot));
+}
+
 /* Nothing is known of it, or it maps more code since. */
 static __always_inline bool is_behind(const struct scratch *s,
 				      const struct known_process *known)
@@ -124,6 +131,7 @@ int process_begin(__u32 hook)
 	struct scratch *s = scratch(hook);
 	const struct own_memory own = own_memory();
 	const struct known_process *known;
+	bool lacks;
 
 	if (!s)
 		return 0;
@@ -132,11 +140,14 @@ int process_begin(__u32 hook)
 	s->code_pages = own.exec_vm;
 	s->uretprobe = UPROBES_UNKNOWN;
 	known = find_process(s);
+	lacks = lacks_part(known);
+	if (lacks)
+		known = NULL;
 	s->has_keys = known && known->has_keys;
 	s->has_context = known && known->has_context;
 	s->has_hotspot = known && known->has_hotspot;
 	take_mapping_table(s, known);
-	if (knobs.tables && !s->has_keys && is_behind(s, known))
+	if (knobs.tables && !lacks && !s->has_keys && is_behind(s, known))
 		s->by_vmas = vmas_ask(hook);
 	return 0;
 }

@@ -10,8 +10,8 @@
 /* Of the root to mark next; 0: there is none. */
 static __always_inline __u64 next_place(const struct scratch *s)
 {
-	return s->n_root_cursors && s->root_cursors[0].addr ? s->root_cursors[0].place
-							    : 0;
+	return has_root_cursors(s) && s->root_cursors[0].addr ? s->root_cursors[0].place
+							      : 0;
 }
 
 /* Does the frame record at fp lie in the chunk? Its place there into *ret_at. verifier:
@@ -39,7 +39,7 @@ static __always_inline void go_to(struct scratch *s, __u32 hook, __u64 pc, __u64
 	s->sp = s->cfa;
 	s->fp = fp;
 	s->cfa = fp + FRAME_BYTES;
-	if (s->n_root_cursors)
+	if (has_root_cursors(s))
 		keep_bounds(s, hook, s->sp, s->cfa - s->sp);
 	emit_word(s, (__u64)FRAME_CALLER << FRAME_KIND_SHIFT | pc);
 }

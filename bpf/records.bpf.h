@@ -12,8 +12,8 @@
 /* Is the frame at hand, which was kept, one that may do so? */
 static __always_inline bool records_lead_on(const struct scratch *s)
 {
-	if (s->n_root_cursors > 1 ||
-	    (s->n_root_cursors && knobs.faults & FAULT_NO_INTERVAL))
+	if (has_root_cursors(s) &&
+	    (s->n_root_cursors > 1 || knobs.faults & FAULT_NO_INTERVAL))
 		return false;
 	return s->step_kind == STEP_KIND_PROVEN_FP && s->kind == FRAME_CALLER &&
 	       s->call == CALL_BEFORE && !s->leads;

@@ -7,7 +7,7 @@
 
 __noinline int roots_place_cursor(__u32 hook, __u32 k)
 {
-	struct scratch *s = scratch(hook);
+	struct scratch *s = scratch_of(PART_CHAINS, hook);
 
 	if (s && k < KEYS_MAX)
 		s->root_cursors[k].place =
@@ -17,7 +17,7 @@ __noinline int roots_place_cursor(__u32 hook, __u32 k)
 
 int roots_place(__u32 hook)
 {
-	struct scratch *s = scratch(hook);
+	struct scratch *s = scratch_of(PART_CHAINS, hook);
 
 	if (!s)
 		return 0;
@@ -45,7 +45,7 @@ static __always_inline bool was_found(struct scratch *s, __u64 addr)
  * all of this is here, not in the loop around it, which has 72 times to go */
 __noinline int roots_mark_next(__u32 hook)
 {
-	struct scratch *s = scratch(hook);
+	struct scratch *s = scratch_of(PART_CHAINS, hook);
 	struct root_cursor *cursor;
 	__u32 n, k;
 
@@ -82,7 +82,7 @@ __noinline int roots_mark_next(__u32 hook)
 
 int roots_mark(__u32 hook)
 {
-	struct scratch *s = scratch(hook);
+	struct scratch *s = scratch_of(PART_CHAINS, hook);
 
 	if (!s)
 		return 0;
@@ -109,7 +109,7 @@ int roots_mark_gap(__u32 hook, __u32 ending)
  * ways out would double those through the cursors behind it */
 __noinline int roots_weigh_cursor(__u32 hook, __u32 k)
 {
-	struct scratch *s = scratch(hook);
+	struct scratch *s = scratch_of(PART_CHAINS, hook);
 	struct root_cursor *cursor;
 
 	if (!s || k >= KEYS_MAX)
@@ -140,7 +140,7 @@ static __always_inline __u64 walked_bytes(struct scratch *s)
  */
 int roots_find_nearest(__u32 hook, __u32 elsewhere)
 {
-	struct scratch *s = scratch(hook);
+	struct scratch *s = scratch_of(PART_CHAINS, hook);
 
 	if (!s)
 		return KEYS_MAX;
@@ -160,7 +160,7 @@ int roots_find_nearest(__u32 hook, __u32 elsewhere)
 /* Those that no frame of a stack that has ended was found to have registered. */
 int roots_end_stack(__u32 hook)
 {
-	struct scratch *s = scratch(hook);
+	struct scratch *s = scratch_of(PART_CHAINS, hook);
 
 	if (!s)
 		return 0;

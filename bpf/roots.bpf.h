@@ -80,7 +80,7 @@ int roots_end_stack(__u32 hook); /* are some left that no frame registered? */
 /* Most frames have registered none, and most processes have one key. */
 static __always_inline void roots_check_frame(struct scratch *s, __u32 hook)
 {
-	if (!s->n_root_cursors)
+	if (!has_root_cursors(s))
 		return;
 	if (s->n_root_cursors == 1) {
 		if (!frame_registered(s, &s->root_cursors[0]))

@@ -82,7 +82,7 @@ static __always_inline __u64 slot_value(struct scratch *s, __u32 key)
 /* verifier: a function of its own, or each key would be followed into the next */
 __noinline int slot_add_cursor(__u32 hook, __u64 key_addr)
 {
-	struct scratch *s = scratch(hook);
+	struct scratch *s = scratch_of(PART_CHAINS, hook);
 	__u32 key = ASYNC_KEY_UNSET, n;
 	__u64 holder, root = 0;
 	struct root_cursor *cursor;
@@ -124,7 +124,7 @@ static __always_inline void read_cookies(struct scratch *s, struct process_info 
 
 int slot_find_roots(__u32 hook)
 {
-	struct scratch *s = scratch(hook);
+	struct scratch *s = scratch_of(PART_CHAINS, hook);
 	struct process_info *pub;
 
 	if (!s || knobs.faults & FAULT_NO_KEY)

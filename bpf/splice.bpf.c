@@ -24,9 +24,9 @@ static __always_inline void end_thread(struct scratch *s)
 
 static __always_inline void end_stack(struct scratch *s, __u32 hook)
 {
-	if (s->n_root_cursors)
+	if (has_root_cursors(s))
 		roots_end_stack(hook);
-	if (s->on_waiting_thread)
+	if (has_part(PART_CHAINS) && s->on_waiting_thread)
 		cross_end_stack(hook);
 	else
 		end_thread(s);
@@ -43,7 +43,8 @@ static __always_inline bool do_piece(struct scratch *s, __u32 hook)
 		end_stack(s, hook);
 		return true;
 	case PHASE_ROOT:
-		s->phase = s->n_roots ? chain_open(hook) : PHASE_DONE;
+		s->phase = has_part(PART_CHAINS) && s->n_roots ? chain_open(hook)
+							       : PHASE_DONE;
 		return true;
 	case PHASE_CHAIN:
 		return chain_walk(hook);
@@ -87,7 +88,7 @@ int splice_user_stack(__u32 hook)
 		return 0;
 	begin_thread(s);
 	process_begin(hook);
-	if (s->has_keys) {
+	if (has_part(PART_CHAINS) && s->has_keys) {
 		slot_find_roots(hook);
 		roots_place(hook);
 	}

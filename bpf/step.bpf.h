@@ -66,6 +66,14 @@ static __always_inline __u64 code_at(const struct scratch *s)
 	return s->pc - (!s->is_leaf || s->in_syscall);
 }
 
+/* Is what finds frames of the mapping at hand still to come: its table, or the part of a
+ * tick that knows LuaJIT's? */
+static __always_inline bool is_awaited(const struct scratch *s)
+{
+	return (!s->mapping.table && !(s->mapping.flags & UNWIND_BY_FP)) ||
+	       (!has_part(PART_LUAJIT) && s->mapping.flags & UNWIND_LUAJIT);
+}
+
 /* How the frame at hand ends and leads on: s->step_kind, s->cfa, s->rule. */
 static __always_inline void look_up_frame(struct scratch *s, __u32 hook)
 {
@@ -101,7 +109,7 @@ static __always_inline void look_up_frame(struct scratch *s, __u32 hook)
 			s->step_kind = STEP_KIND_END;
 		return;
 	}
-	if (!s->mapping.table && !(s->mapping.flags & UNWIND_BY_FP)) {
+	if (is_awaited(s)) {
 		set_pending(s);
 		return;
 	}
@@ -109,7 +117,8 @@ static __always_inline void look_up_frame(struct scratch *s, __u32 hook)
 	if (s->mapping.flags & UNWIND_LUAJIT)
 		found = luajit_find(hook, found);
 	if (!found) {
-		if (s->mapping.table || !s->has_hotspot || !hotspot_look_up(hook))
+		if (s->mapping.table || !has_part(PART_HOTSPOT) || !s->has_hotspot ||
+		    !hotspot_look_up(hook))
 			bottom_try_code(hook);
 		return;
 	}

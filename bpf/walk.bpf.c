@@ -34,20 +34,20 @@ static __always_inline void emit_method(struct scratch *s, __u32 hook)
 	if ((s->kind != FRAME_USER && s->kind != FRAME_UNPROVEN) || !budget(s))
 		return;
 	charge(s, 1);
-	if (s->n_root_cursors)
+	if (has_root_cursors(s))
 		keep_bounds(s, hook, 0, 0);
 	emit_word(s, word);
 }
 
 static __always_inline void keep_frame(struct scratch *s, __u32 hook)
 {
-	if (s->n_root_cursors)
+	if (has_root_cursors(s))
 		keep_bounds(s, hook, s->frame_bounds.low, s->frame_bounds.bytes);
 	if (s->kind == FRAME_UNPROVEN) {
 		s->rec.flags |= SAMPLE_UNPROVEN;
 		s->is_unproven = 1;
 	}
-	if (s->method)
+	if (has_part(PART_HOTSPOT) && s->method)
 		emit_method(s, hook);
 	else
 		emit_word(s, (__u64)s->kind << FRAME_KIND_SHIFT | s->pc);
@@ -125,7 +125,7 @@ static __always_inline void look_at_frame(struct scratch *s, __u32 hook, bool by
 		s->step_kind = STEP_KIND_FP;
 		s->cfa = s->fp + FRAME_BYTES;
 	}
-	if (s->n_root_cursors)
+	if (has_root_cursors(s))
 		measure_frame(s);
 }
 
@@ -345,7 +345,8 @@ __noinline int walk_end(__u32 hook, __u32 ending)
 		s->rec.flags |= SAMPLE_AWAITED;
 		ending = END_AWAITED;
 	}
-	if (s->n_root_cursors && ending != END_BUDGET && take_checkpoint(s, hook, ending))
+	if (has_root_cursors(s) && ending != END_BUDGET &&
+	    take_checkpoint(s, hook, ending))
 		return 1;
 	s->ending = ending;
 	s->phase = PHASE_WALKED;
@@ -367,7 +368,7 @@ static __always_inline void take_frame(struct scratch *s, __u32 hook, bool is_sa
 	if (!is_sampled)
 		roots_check_frame(s, hook);
 	keep_frame(s, hook);
-	if (is_sampled && s->n_root_cursors)
+	if (is_sampled && has_root_cursors(s))
 		roots_mark(hook);
 	s->in_syscall = 0; /* nor is who was interrupted by a signal */
 	s->is_first = 0;

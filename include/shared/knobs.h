@@ -52,10 +52,24 @@ enum fault_bits {
 	KERNEL_SAMPLES_TOO = 1 << 16, /* of every tick that is kept */
 	CHECK_ORC = 1 << 17,	      /* beside the kernel's helper, at each sample */
 	FEW_SLABS = 1 << 18,	      /* of pages at first, and one more at a time */
+	LATE_PARTS = 1 << 19,	      /* of a tick: only when it ticks already */
+};
+
+/*
+ * Parts of a tick that few processes need. Verified and removed code is most of what a
+ * start costs, so a tick is loaded with those that somebody needs who runs; and anew with
+ * more as soon as somebody does. Until then nothing of such a process is walked.
+ */
+enum tick_parts {
+	PART_CHAINS = 1 << 0,  /* async roots and chains */
+	PART_HOTSPOT = 1 << 1, /* frames of HotSpot's code */
+	PART_LUAJIT = 1 << 2,  /* frames of LuaJIT */
+	PARTS_ALL = (1 << 3) - 1,
 };
 
 struct knobs {
 	unsigned int filters;	    /* enum filter_bits */
+	unsigned int parts;	    /* enum tick_parts */
 	unsigned int max_frames;    /* FRAMES_MIN to FRAMES_MAX */
 	unsigned int wakeup_bytes;  /* of a ring in use: wake the reader */
 	unsigned int faults;	    /* enum fault_bits; 0 outside of tests */

@@ -87,6 +87,21 @@ has_exact_stacks() {
 	has_exact_stacks 'main run f0 f1 f2 f3'
 }
 
+@test "java: cut while ticks are loaded with what it takes, and exact from then on" {
+	needs_java
+	start_java
+	weft_in_time record -v -p "$last_pid" -F 499 -d 4s -o out \
+		--inject-fault late-parts 2>err
+	grep -q 'another program' err
+	grep -q '^[^;]*;\[cut\];[^;]* [0-9]*$' out
+	grep -v '^[^;]*;\[cut\];[^;]* [0-9]*$' out >whole
+	count_exact whole 'main run f0 f1 f2 f3'
+	read -r all exact <counted
+	echo "$exact of $all samples are exact"
+	[ "$all" -ge 100 ]
+	[ "$exact" = "$all" ]
+}
+
 @test "java: the interpreter between compiled code" {
 	needs_java
 	start_java '-XX:CompileCommand=exclude,Spin::f2' '-XX:CompileCommand=exclude,Spin::main'

@@ -133,6 +133,31 @@ record_folly() {
 	grep -q '1 processes use more than 8 async keys at once: weft does not follow all' err
 }
 
+# A tick is loaded without what follows chains while nobody has any.
+@test "the first process with async callers is cut until ticks can follow them" {
+	local top=$BATS_TEST_DIRNAME/../..
+
+	gcc -O2 -fno-omit-frame-pointer -I"$top/include" -I"$top/tests/workloads" \
+		-o roots "$top/tests/workloads/roots.c" -pthread
+	mkfifo go
+	sh -c 'read -r _ <go; exec ./roots driven 30000 3' >/dev/null 3>&- &
+	busy_pid=$!
+	start_recorder -p "$busy_pid" -F 499 -o out --stats-json stats
+	recorder_runs
+	echo >go
+	wait_for grep -q 'another program' err || return
+	runs_for 1000 "$busy_pid"
+	kill -INT "$recorder"
+	recorder_ends
+	stop_busy
+	grep '^roots;.*;burn' out | grep -v '_\[k\]' >burns
+	# nothing between whole and cut behind the leaf
+	run ! grep -vE '^roots;(\[cut\]|.*;main;.*;--;op_1;.*;--;op_2;.*;--;op_3);burn [0-9]+$' burns
+	awk '/;op_3;/ { n += $NF } END { exit n < 100 }' burns
+	jq -e '.samples.unmatched == 0' stats
+	[ "$(grep -c 'another program' err)" -eq 1 ]
+}
+
 # a process that does not give its keys to whoever reads them
 @test "keys whose page never comes don't stop a recording" {
 	for i in {0..9}; do

@@ -202,6 +202,16 @@ static void test_looks_are_counted(void **state)
 	}
 }
 
+/* Who is not loaded with what finds its frames does not try: the record of rbp, which is
+ * anybody's, would lead on. */
+static void test_tick_without_it(void **state)
+{
+	struct sampled at = in_trace(0, UNWIND_LUAJIT);
+
+	knobs.parts = PARTS_ALL & ~PART_LUAJIT;
+	ASSERT_WALK(&at, "U", "40100 cut", AWAITED);
+}
+
 int run_luajit_cases(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -213,6 +223,7 @@ int run_luajit_cases(void)
 		CASE(test_outer_frame),
 		CASE(test_frame_before),
 		CASE(test_looks_are_counted),
+		CASE(test_tick_without_it),
 	};
 
 	return cmocka_run_group_tests_name("luajit", tests, NULL, NULL);

@@ -9,6 +9,7 @@
 
 #include <linux/types.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #ifndef __always_inline
 #define __always_inline inline __attribute__((always_inline))

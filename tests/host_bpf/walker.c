@@ -161,6 +161,7 @@ void walker_default_knobs(void)
 {
 	fp_gives_sp = true;
 	knobs = (struct knobs){
+		.parts = PARTS_ALL,
 		.max_frames = FRAMES_DEFAULT,
 		.page_bytes = 4096,
 		.addr_mask = ~0ULL,

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * insns LIMIT: loads weft's programs as the sampler does, with every filter off
- * and with every filter and the ids of traces on, and prints how many instructions the
- * verifier went through for each:
+ * and with every filter and the ids of traces on, and without filters the tick with none
+ * of its parts and with one of them; and prints how many instructions the verifier went
+ * through for each:
  *
- *	program NAME verified_insns N FILTERS
+ *	program NAME verified_insns N filters F parts P
  *
  * Asked of the verifier's own log, since kernels before 5.16 tell it nowhere
  * else. Exit status 1: one needs more than LIMIT, or is another program with the few
@@ -37,7 +38,11 @@ static int quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
 	return level == LIBBPF_WARN ? vfprintf(stderr, fmt, ap) : 0;
 }
 
-static struct weft_bpf *open_programs(unsigned int filters, const char *types)
+struct variant {
+	unsigned int filters, parts;
+};
+
+static struct weft_bpf *open_programs(const struct variant *of, const char *types)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, options, .btf_custom_path = types);
 	struct weft_bpf *skel = weft_bpf__open_opts(&options);
@@ -46,11 +51,12 @@ static struct weft_bpf *open_programs(unsigned int filters, const char *types)
 	if (!skel)
 		return NULL;
 	knobs = (struct knobs *)&skel->rodata->knobs;
-	knobs->filters = filters;
+	knobs->filters = of->filters;
 	knobs->max_frames = FRAMES_MAX;
+	knobs->parts = of->parts;
 	knobs->tables = 1;
-	knobs->trace_ids = filters != 0;
-	knobs->attributes = filters != 0;
+	knobs->trace_ids = of->filters != 0;
+	knobs->attributes = of->filters != 0;
 	arch_fill_knobs(knobs);
 	bpf_program__set_autoload(skel->progs.orc_find_tables, knobs->orc);
 	bpf_map__set_max_entries(skel->maps.rings, N_CPUS);
@@ -83,9 +89,9 @@ static unsigned long insns_of(const struct bpf_program *program)
 	return said ? strtoul(said + strlen("\nprocessed "), NULL, 10) : 0;
 }
 
-static void explain(unsigned int filters, char *log)
+static void explain(const struct variant *of, char *log)
 {
-	struct weft_bpf *skel = open_programs(filters, NULL);
+	struct weft_bpf *skel = open_programs(of, NULL);
 	struct bpf_program *program;
 
 	if (!skel)
@@ -122,9 +128,9 @@ static bool is_same(const struct bpf_program *one, const struct bpf_program *oth
 }
 
 /* Are they what they are with all types of the kernel? */
-static bool check_types(unsigned int filters, struct weft_bpf *skel, char *log)
+static bool check_types(const struct variant *of, struct weft_bpf *skel, char *log)
 {
-	struct weft_bpf *whole = open_programs(filters, NULL);
+	struct weft_bpf *whole = open_programs(of, NULL);
 	struct bpf_program *one = NULL, *other = NULL;
 	bool same = whole && !load(whole, log, LOG_STATS);
 
@@ -139,15 +145,16 @@ static bool check_types(unsigned int filters, struct weft_bpf *skel, char *log)
 	return same;
 }
 
-static int check(unsigned int filters, unsigned long limit, const char *types, char *log)
+static int check(const struct variant *of, unsigned long limit, const char *types,
+		 char *log)
 {
-	struct weft_bpf *skel = open_programs(filters, types);
+	struct weft_bpf *skel = open_programs(of, types);
 	struct bpf_program *program;
 	int status = 0;
 
 	if (!skel || load(skel, log, LOG_STATS)) {
 		weft_bpf__destroy(skel);
-		explain(filters, log);
+		explain(of, log);
 		return 2;
 	}
 	bpf_object__for_each_program(program, skel->obj) {
@@ -155,12 +162,12 @@ static int check(unsigned int filters, unsigned long limit, const char *types, c
 
 		if (!bpf_program__autoload(program))
 			continue; /* this kernel has no programs of its kind */
-		printf("program %s verified_insns %lu filters %#x\n",
-		       bpf_program__name(program), n, filters);
+		printf("program %s verified_insns %lu filters %#x parts %#x\n",
+		       bpf_program__name(program), n, of->filters, of->parts);
 		if (!n || n > limit)
 			status = 1;
 	}
-	if (!check_types(filters, skel, log))
+	if (of->parts == PARTS_ALL && !check_types(of, skel, log))
 		status = 1;
 	weft_bpf__destroy(skel);
 	return status;
@@ -168,11 +175,19 @@ static int check(unsigned int filters, unsigned long limit, const char *types, c
 
 int main(int argc, char **argv)
 {
-	const unsigned int all =
-		FILTER_TGID | FILTER_TID | FILTER_CGROUP | FILTER_COMM | FILTER_USER_ONLY;
+	const struct variant variants[] = {
+		{ 0, PARTS_ALL },
+		{ FILTER_TGID | FILTER_TID | FILTER_CGROUP | FILTER_COMM |
+			  FILTER_USER_ONLY,
+		  PARTS_ALL },
+		{ 0, 0 },
+		{ 0, PART_CHAINS },
+		{ 0, PART_HOTSPOT },
+		{ 0, PART_LUAJIT },
+	};
 	unsigned long limit = argc > 1 ? strtoul(argv[1], NULL, 10) : 0;
 	char *log = calloc(1, LOG_BYTES), types[KERNEL_TYPES_PATH_BYTES];
-	int status, types_fd;
+	int status = 0, types_fd;
 	const void *object;
 	size_t bytes;
 
@@ -186,9 +201,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "insns: no types of this kernel\n");
 		return 2;
 	}
-	status = check(0, limit, types, log);
-	if (!status)
-		status = check(all, limit, types, log);
+	for (size_t i = 0; !status && i < sizeof(variants) / sizeof(*variants); i++)
+		status = check(&variants[i], limit, types, log);
 	close(types_fd);
 	free(log);
 	return status;

@@ -17,7 +17,9 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #define RING_BYTES_MIN (64u << 10)
 #define RING_BYTES_MAX (16u << 20)
@@ -68,26 +70,30 @@ static int load_failed(int err)
 				      "-v shows the kernel's own message");
 }
 
-/* With all of the kernel's types where the few that it needs can't be had. Who has no
- * memory for those has none for these, of which libbpf says that there are none. */
-static struct weft_bpf *open_object(int *ret_types_fd)
+/* Of the kernel's types the few that the object names. Who has no memory for those has
+ * none for all of them, of which libbpf says that there are none. */
+static int find_types(struct kernel_half *half)
 {
-	char path[KERNEL_TYPES_PATH_BYTES];
-	struct bpf_object_open_opts options = { .sz = sizeof(options),
-						.btf_custom_path = path };
-	const void *object;
 	size_t bytes;
-	int err;
+	const void *object = weft_bpf__elf_bytes(&bytes);
+	int err = kernel_types_file(object, bytes, half->types_path, &half->types_fd);
 
-	object = weft_bpf__elf_bytes(&bytes);
-	err = kernel_types_file(object, bytes, path, ret_types_fd);
-	if (err) {
-		log_verbose("%s", error_sentence());
-		error_clear();
-		options.btf_custom_path = NULL;
-	}
-	errno = ENOMEM;
-	return err == -ENOMEM ? NULL : weft_bpf__open_opts(&options);
+	if (!err || err == -ENOMEM)
+		return err;
+	log_verbose("%s", error_sentence());
+	error_clear();
+	return 0;
+}
+
+/* With all of the kernel's types where those few can't be had. */
+static struct weft_bpf *open_object(const struct kernel_half *half)
+{
+	const struct bpf_object_open_opts options = {
+		.sz = sizeof(options),
+		.btf_custom_path = half->types_fd >= 0 ? half->types_path : NULL,
+	};
+
+	return weft_bpf__open_opts(&options);
 }
 
 /* Of pages: what was asked for, or what others leave of the budget. */
@@ -131,21 +137,20 @@ static int make_slabs(struct page_slabs **slabs, struct weft_bpf *skel,
 	return err ? err : bpf_map__set_max_entries(skel->maps.unwind_slabs, most);
 }
 
-static int load_once(struct weft_bpf **ret, struct page_slabs **slabs,
-		     const struct sampler_config *config)
+static int load_once(struct kernel_half *half, const struct sampler_config *config)
 {
-	AUTO_CLOSE int types_fd = -1;
-	struct weft_bpf *skel = open_object(&types_fd);
+	struct weft_bpf *skel = open_object(half);
 	struct knobs *knobs;
 	int err;
 
-	*ret = skel;
+	half->skel = skel;
 	if (!skel)
 		return -errno;
 	knobs = (struct knobs *)&skel->rodata->knobs;
 	*knobs = config->knobs;
 	knobs->wakeup_bytes = load_ring_bytes(config->hz) / 4;
 	arch_fill_knobs(knobs);
+	bpf_program__set_autoload(skel->progs.oncpu_tick, false);
 	bpf_program__set_autoload(skel->progs.orc_find_tables, knobs->orc);
 
 	skel->bss->tick_ns = ticks_period_ns(config->hz);
@@ -154,7 +159,7 @@ static int load_once(struct weft_bpf **ret, struct page_slabs **slabs,
 
 	err = bpf_map__set_max_entries(skel->maps.rings, (unsigned int)cpus_possible());
 	if (!err && knobs->tables)
-		err = make_slabs(slabs, skel, config);
+		err = make_slabs(&half->slabs, skel, config);
 	if (!err && config->follow_forks)
 		err = bpf_map__set_max_entries(skel->maps.filter_pids, FAMILY_MAX);
 	return err ? err : weft_bpf__load(skel);
@@ -175,19 +180,79 @@ static void find_orc_tables(const struct weft_bpf *skel)
 }
 
 /* A signal that comes during verification makes the kernel give up. */
-int load_object(struct weft_bpf **ret, struct page_slabs **slabs,
-		const struct sampler_config *config)
+int load_object(struct kernel_half *half, const struct sampler_config *config)
 {
 	int err = -EAGAIN;
 
 	libbpf_set_print(on_libbpf_print);
+	if (find_types(half))
+		return load_failed(-ENOMEM);
 	for (int tries = 0; err == -EAGAIN && tries < LOAD_TRIES; tries++) {
-		weft_bpf__destroy(*ret);
-		err = load_once(ret, slabs, config);
+		weft_bpf__destroy(half->skel);
+		err = load_once(half, config);
 	}
 	if (err)
 		return load_failed(err);
-	find_orc_tables(*ret);
-	return *slabs ? page_slabs_begin(*slabs, bpf_map__fd((*ret)->maps.unwind_slabs))
-		      : 0;
+	find_orc_tables(half->skel);
+	return half->slabs ? page_slabs_begin(half->slabs,
+					      bpf_map__fd(half->skel->maps.unwind_slabs))
+			   : 0;
+}
+
+/* All but the constants. */
+static int share_maps(struct weft_bpf *skel, const struct weft_bpf *with)
+{
+	const struct bpf_map *same;
+	struct bpf_map *map = NULL;
+	int err = 0;
+
+	while (!err && (map = bpf_object__next_map(skel->obj, map))) {
+		same = bpf_object__find_map_by_name(with->obj, bpf_map__name(map));
+		if (map != skel->maps.rodata)
+			err = same ? bpf_map__reuse_fd(map, bpf_map__fd(same)) : -ENOENT;
+	}
+	return err;
+}
+
+static int load_tick_once(struct weft_bpf *skel, const struct kernel_half *half,
+			  unsigned int parts)
+{
+	struct knobs *knobs = (struct knobs *)&skel->rodata->knobs;
+	struct bpf_program *program = NULL;
+	int err;
+
+	*knobs = half->skel->rodata->knobs;
+	knobs->parts = parts;
+	while ((program = bpf_object__next_program(skel->obj, program)))
+		bpf_program__set_autoload(program, program == skel->progs.oncpu_tick);
+	err = share_maps(skel, half->skel);
+	return err ? err : weft_bpf__load(skel);
+}
+
+int load_tick(int *ret_fd, const struct kernel_half *half, unsigned int parts)
+{
+	struct weft_bpf *skel = NULL;
+	int err = -EAGAIN;
+
+	for (int tries = 0; err == -EAGAIN && tries < LOAD_TRIES; tries++) {
+		weft_bpf__destroy(skel);
+		skel = open_object(half);
+		err = skel ? load_tick_once(skel, half, parts) : -errno;
+	}
+	if (!err) {
+		*ret_fd = fcntl(bpf_program__fd(skel->progs.oncpu_tick), F_DUPFD_CLOEXEC,
+				0);
+		if (*ret_fd < 0)
+			err = -errno;
+	}
+	weft_bpf__destroy(skel);
+	return err ? load_failed(err) : 0;
+}
+
+void load_free(struct kernel_half *half)
+{
+	weft_bpf__destroy(half->skel);
+	page_slabs_free(half->slabs);
+	if (half->types_fd >= 0)
+		close(half->types_fd);
 }

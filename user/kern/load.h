@@ -3,16 +3,28 @@
 #ifndef WEFT_KERN_LOAD_H
 #define WEFT_KERN_LOAD_H
 
+#include "kern/kernel_types.h"
 #include "kern/sampler.h"
 
 struct page_slabs;
 struct weft_bpf; /* of weft.skel.h */
 
-/* Into *ret, and the pages of its tables, if there are to be any, into *slabs. Both are
- * NULL before; on an error, too, they are to be destroyed. The kernel's own unwind tables
- * have been looked for. */
-int load_object(struct weft_bpf **ret, struct page_slabs **slabs,
-		const struct sampler_config *config);
+struct kernel_half { /* {0} and types_fd -1, then load_object() */
+	struct weft_bpf *skel;
+	struct page_slabs *slabs; /* NULL: without tables */
+	int types_fd;		  /* of kernel_types_file(); -1: none */
+	char types_path[KERNEL_TYPES_PATH_BYTES];
+};
+
+/* The maps and all programs but the tick. On an error, too, it is to be freed. The
+ * kernel's own unwind tables have been looked for. */
+int load_object(struct kernel_half *half, const struct sampler_config *config);
+
+/* The tick with these parts (enum tick_parts), on the maps of what was loaded. It stays
+ * while *ret_fd is open, or an event has it. */
+int load_tick(int *ret_fd, const struct kernel_half *half, unsigned int parts);
+
+void load_free(struct kernel_half *half); /* what it holds, not itself */
 
 unsigned int load_ring_bytes(unsigned int hz); /* of a CPU's ring, at that rate */
 

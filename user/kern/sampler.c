@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "kern/cpus.h"
 #include "kern/events.h"
 #include "kern/inner_maps.h"
@@ -24,8 +25,10 @@
 #include <sys/epoll.h>
 
 struct sampler {
-	struct weft_bpf *skel;
-	struct page_slabs *slabs; /* NULL: without tables */
+	struct kernel_half half;
+	unsigned int parts;	  /* enum tick_parts: wanted, */
+	unsigned int ticks_parts; /* and those of the tick */
+	int tick_fd;		  /* -1: it is not loaded yet */
 	struct ring_buffer *rings;
 	struct sideband *sideband;
 	struct event_sink sink; /* while sampler_read() runs */
@@ -47,7 +50,7 @@ static int filter_pids(struct sampler *s, const struct sampler_config *config)
 		uint32_t pid = (uint32_t)config->pids[i];
 		uint8_t yes = 1;
 
-		if (bpf_map_update_elem(bpf_map__fd(s->skel->maps.filter_pids), &pid,
+		if (bpf_map_update_elem(bpf_map__fd(s->half.skel->maps.filter_pids), &pid,
 					&yes, BPF_ANY))
 			return fail_errno(-errno, "cannot filter by pid %u", pid);
 	}
@@ -83,8 +86,8 @@ static int set_ring(struct sampler *s, int cpu)
 {
 	const uint32_t key = (uint32_t)cpu;
 
-	return inner_maps_set(bpf_map__fd(s->skel->maps.rings), &key, &s->ring_fds[cpu],
-			      1);
+	return inner_maps_set(bpf_map__fd(s->half.skel->maps.rings), &key,
+			      &s->ring_fds[cpu], 1);
 }
 
 static int set_rings(struct sampler *s)
@@ -100,20 +103,7 @@ static int set_rings(struct sampler *s)
 			cpus[n] = (uint32_t)cpu;
 			fds[n++] = s->ring_fds[cpu];
 		}
-	return inner_maps_set(bpf_map__fd(s->skel->maps.rings), cpus, fds, n);
-}
-
-static int tick_program(const struct sampler *s)
-{
-	return bpf_program__fd(s->skel->progs.oncpu_tick);
-}
-
-/* That has a ring. */
-static int watch_cpu(struct sampler *s, int cpu)
-{
-	int err = sideband_add_cpu(s->sideband, cpu, s->epoll_fd);
-
-	return err ? err : ticks_add_cpu(&s->ticks, cpu, tick_program(s));
+	return inner_maps_set(bpf_map__fd(s->half.skel->maps.rings), cpus, fds, n);
 }
 
 static int add_cpu(struct sampler *s, int cpu)
@@ -123,7 +113,9 @@ static int add_cpu(struct sampler *s, int cpu)
 	s->kernel_bytes = 0;
 	if (!err)
 		err = set_ring(s, cpu);
-	return err ? err : watch_cpu(s, cpu);
+	if (!err)
+		err = sideband_add_cpu(s->sideband, cpu, s->epoll_fd);
+	return err ? err : ticks_add_cpu(&s->ticks, cpu, s->tick_fd);
 }
 
 static int add_online_cpus(struct sampler *s)
@@ -138,7 +130,7 @@ static int add_online_cpus(struct sampler *s)
 		err = set_rings(s);
 	for (int cpu = 0; !err && cpu < s->n_cpus; cpu++)
 		if (online[cpu])
-			err = watch_cpu(s, cpu);
+			err = sideband_add_cpu(s->sideband, cpu, s->epoll_fd);
 	return err;
 }
 
@@ -164,13 +156,13 @@ static int open_all(struct sampler *s, const struct sampler_config *config)
 /* Forks and ends are watched from before anything is published or filtered for. */
 static int watch_forks(struct sampler *s)
 {
-	s->fork_link = bpf_program__attach(s->skel->progs.process_fork);
+	s->fork_link = bpf_program__attach(s->half.skel->progs.process_fork);
 	if (!s->fork_link)
 		return fail_errno(-errno, "cannot watch forks");
-	s->exec_link = bpf_program__attach(s->skel->progs.process_exec);
+	s->exec_link = bpf_program__attach(s->half.skel->progs.process_exec);
 	if (!s->exec_link)
 		return fail_errno(-errno, "cannot watch execs");
-	s->free_link = bpf_program__attach(s->skel->progs.process_free);
+	s->free_link = bpf_program__attach(s->half.skel->progs.process_free);
 	return s->free_link ? 0 : fail_errno(-errno, "cannot watch process exits");
 }
 
@@ -190,7 +182,8 @@ int sampler_new(struct sampler **ret, const struct sampler_config *config)
 
 	if (!s)
 		return fail(-ENOMEM, "no memory for the sampler");
-	s->epoll_fd = -1;
+	s->epoll_fd = s->tick_fd = s->half.types_fd = -1;
+	s->parts = config->knobs.parts;
 	cpus_watch_begin(&s->online);
 	s->ring_bytes = load_ring_bytes(config->hz);
 	s->n_cpus = cpus_possible();
@@ -203,7 +196,7 @@ int sampler_new(struct sampler **ret, const struct sampler_config *config)
 
 	err = ticks_begin(&s->ticks, config->event, config->hz, s->n_cpus);
 	if (!err)
-		err = load_object(&s->skel, &s->slabs, config);
+		err = load_object(&s->half, config);
 	if (!err)
 		err = watch_forks(s);
 	if (!err)
@@ -239,14 +232,42 @@ void sampler_free(struct sampler *s)
 	sideband_free(s->sideband);
 	if (s->epoll_fd >= 0)
 		close(s->epoll_fd);
-	weft_bpf__destroy(s->skel);
-	page_slabs_free(s->slabs);
+	if (s->tick_fd >= 0)
+		close(s->tick_fd);
+	load_free(&s->half);
 	free(s);
+}
+
+/* With the parts that are wanted. The one before stays where an event has it. */
+static int make_tick(struct sampler *s, unsigned int parts)
+{
+	int fd, err = load_tick(&fd, &s->half, parts);
+
+	if (err)
+		return err;
+	if (s->tick_fd >= 0)
+		close(s->tick_fd);
+	s->tick_fd = fd;
+	s->ticks_parts = parts;
+	s->kernel_bytes = 0;
+	return 0;
 }
 
 int sampler_start(struct sampler *s)
 {
-	return ticks_start(&s->ticks);
+	bool is_late = s->half.skel->rodata->knobs.faults & LATE_PARTS;
+	int err = make_tick(s, is_late ? 0 : s->parts);
+
+	for (int cpu = 0; !err && cpu < s->n_cpus; cpu++) {
+		if (s->ring_fds[cpu] < 0)
+			continue;
+		err = ticks_add_cpu(&s->ticks, cpu, s->tick_fd);
+		if (err == -ENODEV) { /* it went away meanwhile */
+			error_clear();
+			err = 0;
+		}
+	}
+	return err ? err : ticks_start(&s->ticks);
 }
 
 int sampler_stop(struct sampler *s)
@@ -259,12 +280,35 @@ int sampler_set_hz(struct sampler *s, unsigned int hz, uint64_t *ret_since_ns)
 	int err = ticks_stop(&s->ticks);
 
 	if (!err)
-		err = ticks_set_hz(&s->ticks, hz, tick_program(s));
+		err = ticks_reopen(&s->ticks, hz, s->tick_fd);
 	if (err)
 		return err;
-	s->skel->bss->tick_ns = ticks_period_ns(hz);
+	s->half.skel->bss->tick_ns = ticks_period_ns(hz);
 	*ret_since_ns = clock_now_ns();
 	return ticks_start(&s->ticks);
+}
+
+int sampler_want_parts(struct sampler *s, unsigned int parts)
+{
+	int err;
+
+	s->parts |= parts;
+	if (!s->ticks.running || !(s->parts & ~s->ticks_parts))
+		return 0;
+	err = make_tick(s, s->parts);
+	if (err) {
+		log_warn("processes with async callers, a JVM or LuaJIT are not walked, "
+			 "their stacks are cut: %s",
+			 error_sentence());
+		error_clear();
+		s->ticks_parts = s->parts; /* it would fail again */
+		return 0;
+	}
+	log_verbose("ticks have another program, for what is new here");
+	err = ticks_stop(&s->ticks);
+	if (!err)
+		err = ticks_reopen(&s->ticks, s->ticks.hz, s->tick_fd);
+	return err ? err : ticks_start(&s->ticks);
 }
 
 int sampler_fd(const struct sampler *s)
@@ -306,7 +350,7 @@ static int take_up_cpu(struct sampler *s, int cpu)
 
 static int read_ledgers(const struct sampler *s, uint32_t hook, struct ledger *all)
 {
-	if (bpf_map_lookup_elem(bpf_map__fd(s->skel->maps.ledgers), &hook, all))
+	if (bpf_map_lookup_elem(bpf_map__fd(s->half.skel->maps.ledgers), &hook, all))
 		return fail_errno(-errno, "cannot read the ledger");
 	return 0;
 }
@@ -364,24 +408,25 @@ bool sampler_was_unwatched(struct sampler *s)
 uint64_t sampler_kernel_bytes(struct sampler *s)
 {
 	if (!s->kernel_bytes) {
-		s->kernel_bytes = kernel_memory_of_object(s->skel->obj) +
+		s->kernel_bytes = kernel_memory_of_object(s->half.skel->obj) +
+				  kernel_memory_of(s->tick_fd) +
 				  sideband_bytes(s->sideband);
 		for (int cpu = 0; cpu < s->n_cpus; cpu++)
 			if (s->ring_fds[cpu] >= 0)
 				s->kernel_bytes += kernel_memory_of(s->ring_fds[cpu]);
 	}
-	return s->kernel_bytes + (s->slabs ? page_slabs_bytes(s->slabs) : 0);
+	return s->kernel_bytes + (s->half.slabs ? page_slabs_bytes(s->half.slabs) : 0);
 }
 
 struct publish_maps sampler_publish_maps(const struct sampler *s)
 {
 	return (struct publish_maps){
-		.processes = bpf_map__fd(s->skel->maps.processes),
-		.publications = s->skel->bss->publications,
-		.slabs = s->slabs,
-		.files = bpf_map__fd(s->skel->maps.unwind_files),
-		.hotspots = bpf_map__fd(s->skel->maps.hotspots),
-		.n_pages = s->slabs ? page_slabs_pages(s->slabs) : 0,
+		.processes = bpf_map__fd(s->half.skel->maps.processes),
+		.publications = s->half.skel->bss->publications,
+		.slabs = s->half.slabs,
+		.files = bpf_map__fd(s->half.skel->maps.unwind_files),
+		.hotspots = bpf_map__fd(s->half.skel->maps.hotspots),
+		.n_pages = s->half.slabs ? page_slabs_pages(s->half.slabs) : 0,
 	};
 }
 

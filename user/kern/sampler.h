@@ -18,7 +18,7 @@ struct sampler;
 struct sampler_config {
 	unsigned int hz;
 	enum tick_event event;
-	struct knobs knobs; /* filters, budget, faults; the rest is filled in */
+	struct knobs knobs; /* filters, parts, budget, faults; not the rest */
 	const pid_t *pids;  /* FILTER_TGID, FILTER_TID: which */
 	unsigned int n_pids;
 	bool follow_forks;    /* children of these are sampled, too */
@@ -26,12 +26,17 @@ struct sampler_config {
 	uint64_t kernel_bytes_max; /* of all there, so tables get less; 0: no limit */
 };
 
-/* Loads, opens the sideband (which runs from here on) and all events. */
+/* Loads all but the tick, and opens the sideband, which runs from here on. */
 int sampler_new(struct sampler **ret, const struct sampler_config *config);
 void sampler_free(struct sampler *sampler);
 DEFINE_FREEP(sampler)
 
-int sampler_start(struct sampler *sampler); /* ticks from here on */
+/* Parts that ticks shall have (enum tick_parts), beside those that they have. If it ticks
+ * without them already, the tick is loaded anew, which takes some 0.1 s, while the one
+ * before goes on. If that can't be, it is said, and all stays as it is. */
+int sampler_want_parts(struct sampler *sampler, unsigned int parts);
+
+int sampler_start(struct sampler *sampler); /* loads the tick; ticks from here on */
 int sampler_stop(struct sampler *sampler);  /* the last tick is in its ring */
 
 /* While it ticks. *ret_since_ns: samples up to then are in their rings and weigh what

@@ -129,7 +129,7 @@ int ticks_stop(struct ticks *ticks)
 	return each(ticks, PERF_EVENT_IOC_DISABLE);
 }
 
-int ticks_set_hz(struct ticks *ticks, unsigned int hz, int program)
+int ticks_reopen(struct ticks *ticks, unsigned int hz, int program)
 {
 	int err = 0;
 

@@ -47,8 +47,9 @@ bool ticks_still(const struct ticks *ticks, int cpu);
 int ticks_start(struct ticks *ticks);
 int ticks_stop(struct ticks *ticks); /* none is under way any more */
 
-/* While they are stopped. A CPU that has just gone away is dropped. */
-int ticks_set_hz(struct ticks *ticks, unsigned int hz, int program);
+/* At that rate, with that program, while they are stopped. A CPU that has just gone away
+ * is dropped. */
+int ticks_reopen(struct ticks *ticks, unsigned int hz, int program);
 
 struct due_ticks ticks_due(const struct ticks *ticks); /* since the first start */
 

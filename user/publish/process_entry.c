@@ -224,6 +224,8 @@ int publisher_publish(struct publisher *p, const struct process *process,
 	note_keys(p, entry, &keys);
 	if (hotspots_find(p, process, entry, keys.hotspot, &process_info))
 		publisher_note_error(p, vec_push(&p->hotspots, process->tgid));
+	p->parts |= (n_keys ? PART_CHAINS : 0) |
+		    (entry->hotspot.is != HOTSPOT_NONE ? PART_HOTSPOT : 0);
 	entry->version = process_version(process);
 	if (!n_keys && !entry->mapping_table && !process_info.context.access)
 		return 0;

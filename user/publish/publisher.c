@@ -265,6 +265,11 @@ static void recheck_provisional(struct publisher *p)
 	p->provisional.n = kept;
 }
 
+unsigned int publisher_parts(const struct publisher *p)
+{
+	return p->parts | tables_parts(p->tables);
+}
+
 bool publisher_is_behind(const struct publisher *p)
 {
 	return tables_open_more(p->tables);

@@ -71,6 +71,9 @@ bool publisher_on_awaited(struct publisher *publisher, uint32_t tgid, uint64_t a
  * negative errno. */
 int publisher_flush(struct publisher *publisher, const struct wait_limits *limits);
 
+/* What ticks need to walk what was published so far: enum tick_parts. */
+unsigned int publisher_parts(const struct publisher *publisher);
+
 /* Are there files for which the last flush had no time? */
 bool publisher_is_behind(const struct publisher *publisher);
 

@@ -123,6 +123,7 @@ struct publisher {
 	uint64_t keys_read_ns;	 /* when those of too many were last read */
 	unsigned long n_refused; /* spaces, when room was last looked for again */
 	uint64_t refused_ns;	 /* and when that was */
+	unsigned int parts;	 /* publisher_parts(), but those of tables */
 	struct delays *delays;
 	struct publisher_counts counts;
 	struct log_pace pace; /* any process that execs makes it fail */

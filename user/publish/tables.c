@@ -30,6 +30,11 @@ const struct table *tables_get(const struct tables *tables, uint32_t module)
 	return table && table->state != TABLE_NEW ? table : NULL;
 }
 
+unsigned int tables_parts(const struct tables *tables)
+{
+	return tables->parts;
+}
+
 struct files *tables_files(const struct tables *tables)
 {
 	return tables->files;
@@ -56,8 +61,10 @@ static void settle(struct tables *tables, struct table *table, enum table_state 
 	table->was_refused = state == TABLE_REFUSED;
 	table->settled_ns = table->unused_ns = tables->outside->now_ns();
 	tables->counts.ready += state == TABLE_READY;
-	if (state == TABLE_READY)
+	if (state == TABLE_READY) {
+		tables->parts |= table->flags & UNWIND_LUAJIT ? PART_LUAJIT : 0;
 		tables_tell(tables, table);
+	}
 	tables->counts.refused += state == TABLE_REFUSED;
 	/* of what was generated nobody asks for names, and another copy is easily had */
 	if (module_get(tables->modules, module)->kind == MODULE_COPY)

@@ -164,6 +164,9 @@ bool tables_next_news(struct tables *tables, struct module_news *ret);
 /* The metadata, and the files themselves; borrowed. */
 struct files *tables_files(const struct tables *tables);
 
+/* What walking by those that were ready so far takes: enum tick_parts. */
+unsigned int tables_parts(const struct tables *tables);
+
 /* The first thing that went wrong where it could not be returned: the kernel would not
  * take what it was given. 0: nothing. */
 int tables_error(const struct tables *tables);

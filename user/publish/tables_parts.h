@@ -32,6 +32,7 @@ struct tables {
 	uid_t owner;
 	unsigned int n_queued;	      /* that wait for their turn */
 	unsigned int n_jobs[N_SIZES]; /* that the workers have */
+	unsigned int parts;	      /* tables_parts() */
 	struct tables_counts counts;
 	uint64_t short_ns;  /* since when room is short; 0: it is not */
 	uint64_t search_ns; /* nobody looks for room before */

@@ -242,13 +242,27 @@ void recording_free(struct recording *r)
 	free(r);
 }
 
+static void tell_of_tables(const struct recording *r)
+{
+	struct publisher_counts counts;
+
+	publisher_count(r->publisher, &counts);
+	log_verbose("unwind tables: %lu built, %lu read from %s",
+		    counts.tables.loader.made, counts.tables.loader.cache.hits,
+		    r->cache ? cache_path(r->cache) : "no cache");
+}
+
 int recording_start(struct recording *r)
 {
-	int err = sampler_start(r->sampler);
+	int err = sampler_want_parts(r->sampler, publisher_parts(r->publisher));
 
+	if (!err)
+		err = sampler_start(r->sampler);
 	r->started_ns = r->stirred_ns = clock_now_ns();
 	r->ticks_find_files = arch_kernel_is_since(6, 1); /* bpf/vmas.bpf.c */
 	publisher_started(r->publisher, r->started_ns);
+	if (!err)
+		tell_of_tables(r); /* it ticks */
 	if (!err && r->options->command)
 		err = command_go(&r->command, r->options->command[0]);
 	return err;
@@ -368,6 +382,8 @@ int recording_pump(struct recording *r)
 	if (!err) /* at once: the ticks wait for it */
 		err = publisher_flush(r->publisher, NULL);
 	if (err >= 0)
+		err = sampler_want_parts(r->sampler, publisher_parts(r->publisher));
+	if (!err)
 		err = recording_advance(r, horizon);
 	if (!err)
 		err = recording_look_again(r, counts->lost > lost);

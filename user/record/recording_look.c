@@ -64,16 +64,6 @@ static int look_around(struct recording *r, bool everyone, uint64_t others_ns)
 	return err;
 }
 
-static void tell_of_tables(const struct recording *r)
-{
-	struct publisher_counts counts;
-
-	publisher_count(r->publisher, &counts);
-	log_verbose("unwind tables: %lu built, %lu read from %s",
-		    counts.tables.loader.made, counts.tables.loader.cache.hits,
-		    r->cache ? cache_path(r->cache) : "no cache");
-}
-
 /* A command is not there yet, but has mapped its program. Our own C library and dynamic
  * linker, which it has until then, are most likely its, too, and the kernel's page for
  * all. */
@@ -109,10 +99,7 @@ int recording_look_first(struct recording *r)
 	limits = first_limits(r, begun_ns);
 	if (!err)
 		err = publisher_flush(r->publisher, &limits);
-	if (err < 0)
-		return err;
-	tell_of_tables(r);
-	return 0;
+	return err < 0 ? err : 0;
 }
 
 /* Ends those of whose end nothing was heard. The publisher hears of processes sooner,

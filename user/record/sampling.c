@@ -19,9 +19,19 @@ static int find_cgroup(const char *path, struct knobs *knobs)
 	return 0;
 }
 
+/* Of a tick, before it is known who runs. A command's first samples shall be whole,
+ * whatever it will turn out to be; and a walk without tables waits for nobody. */
+static unsigned int parts_at_once(const struct record_options *options)
+{
+	if (options->command)
+		return PARTS_ALL;
+	return options->unwind == UNWIND_FP ? PART_CHAINS : 0;
+}
+
 static int make_knobs(const struct record_options *options, struct knobs *knobs)
 {
 	*knobs = (struct knobs){
+		.parts = parts_at_once(options),
 		.max_frames = options->max_frames,
 		.faults = options->faults,
 		.timed = options->timed,
