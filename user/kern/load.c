@@ -137,6 +137,29 @@ static int make_slabs(struct page_slabs **slabs, struct weft_bpf *skel,
 	return err ? err : bpf_map__set_max_entries(skel->maps.unwind_slabs, most);
 }
 
+/* Few machines have as many processes and files as there is room for. Kernels before 6.1
+ * let programs of perf events look only into maps that have all of it from the start. Not
+ * filter_pids: whom no memory is had for, user space would not know of. */
+static int grow_as_needed(const struct weft_bpf *skel)
+{
+	int err = 0;
+
+	if (!arch_kernel_is_since(6, 1))
+		return 0;
+	err = bpf_map__set_map_flags(skel->maps.processes, BPF_F_NO_PREALLOC);
+	if (!err)
+		err = bpf_map__set_map_flags(skel->maps.lives, BPF_F_NO_PREALLOC);
+	return err ? err
+		   : bpf_map__set_map_flags(skel->maps.unwind_files, BPF_F_NO_PREALLOC);
+}
+
+uint64_t load_growing_bytes(const struct kernel_half *half)
+{
+	return kernel_memory_of(bpf_map__fd(half->skel->maps.processes)) +
+	       kernel_memory_of(bpf_map__fd(half->skel->maps.lives)) +
+	       kernel_memory_of(bpf_map__fd(half->skel->maps.unwind_files));
+}
+
 static int load_once(struct kernel_half *half, const struct sampler_config *config)
 {
 	struct weft_bpf *skel = open_object(half);
@@ -158,6 +181,8 @@ static int load_once(struct kernel_half *half, const struct sampler_config *conf
 	knobs->tables = config->table_slabs > 0;
 
 	err = bpf_map__set_max_entries(skel->maps.rings, (unsigned int)cpus_possible());
+	if (!err)
+		err = grow_as_needed(skel);
 	if (!err && knobs->tables)
 		err = make_slabs(&half->slabs, skel, config);
 	if (!err && config->follow_forks)

@@ -24,6 +24,9 @@ int load_object(struct kernel_half *half, const struct sampler_config *config);
  * while *ret_fd is open, or an event has it. */
 int load_tick(int *ret_fd, const struct kernel_half *half, unsigned int parts);
 
+/* What maps have of the kernel's memory that grow while it samples. */
+uint64_t load_growing_bytes(const struct kernel_half *half);
+
 void load_free(struct kernel_half *half); /* what it holds, not itself */
 
 unsigned int load_ring_bytes(unsigned int hz); /* of a CPU's ring, at that rate */

@@ -40,7 +40,7 @@ struct sampler {
 	unsigned int ring_bytes;
 	struct cpus_watch online;
 	unsigned long long *entered; /* by CPU: ticks, at the last look at CPUs */
-	uint64_t kernel_bytes;	     /* 0: to be measured */
+	uint64_t fixed_bytes;	     /* of the kernel's; 0: to be measured */
 	bool unwatched;		     /* a CPU's sideband was missed for a while */
 };
 
@@ -110,7 +110,7 @@ static int add_cpu(struct sampler *s, int cpu)
 {
 	int err = s->ring_fds[cpu] < 0 ? make_ring(s, cpu) : 0;
 
-	s->kernel_bytes = 0;
+	s->fixed_bytes = 0;
 	if (!err)
 		err = set_ring(s, cpu);
 	if (!err)
@@ -249,7 +249,7 @@ static int make_tick(struct sampler *s, unsigned int parts)
 		close(s->tick_fd);
 	s->tick_fd = fd;
 	s->ticks_parts = parts;
-	s->kernel_bytes = 0;
+	s->fixed_bytes = 0;
 	return 0;
 }
 
@@ -332,7 +332,7 @@ static void drop_cpu(struct sampler *s, int cpu)
 {
 	ticks_drop_cpu(&s->ticks, cpu);
 	sideband_drop_cpu(s->sideband, cpu);
-	s->kernel_bytes = 0;
+	s->fixed_bytes = 0;
 	s->unwatched = true;
 }
 
@@ -405,17 +405,26 @@ bool sampler_was_unwatched(struct sampler *s)
 	return was;
 }
 
+/* All but pages. */
+static uint64_t measure_kernel_bytes(const struct sampler *s)
+{
+	uint64_t sum = kernel_memory_of_object(s->half.skel->obj) +
+		       kernel_memory_of(s->tick_fd) + sideband_bytes(s->sideband);
+
+	for (int cpu = 0; cpu < s->n_cpus; cpu++)
+		if (s->ring_fds[cpu] >= 0)
+			sum += kernel_memory_of(s->ring_fds[cpu]);
+	return sum;
+}
+
 uint64_t sampler_kernel_bytes(struct sampler *s)
 {
-	if (!s->kernel_bytes) {
-		s->kernel_bytes = kernel_memory_of_object(s->half.skel->obj) +
-				  kernel_memory_of(s->tick_fd) +
-				  sideband_bytes(s->sideband);
-		for (int cpu = 0; cpu < s->n_cpus; cpu++)
-			if (s->ring_fds[cpu] >= 0)
-				s->kernel_bytes += kernel_memory_of(s->ring_fds[cpu]);
-	}
-	return s->kernel_bytes + (s->half.slabs ? page_slabs_bytes(s->half.slabs) : 0);
+	uint64_t growing = load_growing_bytes(&s->half);
+
+	if (!s->fixed_bytes)
+		s->fixed_bytes = measure_kernel_bytes(s) - growing;
+	return s->fixed_bytes + growing +
+	       (s->half.slabs ? page_slabs_bytes(s->half.slabs) : 0);
 }
 
 struct publish_maps sampler_publish_maps(const struct sampler *s)

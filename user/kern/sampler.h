@@ -58,7 +58,7 @@ bool sampler_was_unwatched(struct sampler *sampler);
 /* Where what ticks look up is written. */
 struct publish_maps sampler_publish_maps(const struct sampler *sampler);
 
-/* What it has of the kernel's memory. Fixed once it samples, but for CPUs that come. */
+/* What it has of the kernel's memory. It grows with what is published, and with CPUs. */
 uint64_t sampler_kernel_bytes(struct sampler *sampler);
 
 /* The least kernel_bytes_max that can be kept at this rate, on this machine. */
