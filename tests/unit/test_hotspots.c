@@ -31,9 +31,11 @@ static void is_read_once_it_has_code(void **state)
 	world_pass(1000 * MS);
 	assert_int_equal(world.n_hotspots_read, 0);
 	assert_false(publisher_is_unsure(world.publisher));
+	assert_int_equal(publisher_parts(world.publisher), 0);
 	world_map(P, 0, HEAP);
 	world_pass(0);
 	assert_int_equal(world.n_hotspots_read, 1);
+	assert_int_equal(publisher_parts(world.publisher), PART_HOTSPOT);
 	assert_true(ticks_find_it(P));
 	/* and once more, but not each time that it maps something */
 	for (uint64_t i = 1; i < 100; i++) {

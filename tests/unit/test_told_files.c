@@ -53,6 +53,22 @@ static void one_that_is_known_is_told(void **state)
 	world_end();
 }
 
+/* Once its table may lead ticks. */
+static void luajit_takes_its_part(void **state)
+{
+	world_begin();
+	world.files[1].flags = UNWIND_LUAJIT;
+	world_map(P, 1, AT);
+	world_pass(0);
+	world_answer(TABLE, 1, 0);
+	world_pass(0);
+	assert_int_equal(publisher_parts(world.publisher), 0);
+	world_answer(METADATA, 1, 0);
+	world_pass(0);
+	assert_int_equal(publisher_parts(world.publisher), PART_LUAJIT);
+	world_end();
+}
+
 /* Its async callers would be missing, and nobody would say so. */
 static void one_with_keys_is_not(void **state)
 {
@@ -61,6 +77,7 @@ static void one_with_keys_is_not(void **state)
 	map_and_answer(P, 1);
 	assert_true(world_walks_by_table(P, 1, AT + 0x100000));
 	assert_int_equal(world.told[1].table, 0);
+	assert_int_equal(publisher_parts(world.publisher), PART_CHAINS);
 	world_end();
 }
 
@@ -146,6 +163,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_that_is_known_is_told),
+		cmocka_unit_test(luajit_takes_its_part),
 		cmocka_unit_test(one_with_keys_is_not),
 		cmocka_unit_test(one_without_a_table_is_not),
 		cmocka_unit_test(no_room_to_tell),
