@@ -42,11 +42,16 @@ static const struct option_word unwinds[] = {
 };
 
 static const struct option_word fault_words[] = {
-	{ "no-interval", FAULT_NO_INTERVAL }, { "no-key", FAULT_NO_KEY },
-	{ "no-identity", FAULT_NO_IDENTITY }, { "fp-leaf", FAULT_FP_LEAF },
-	{ "late-tables", FAULT_LATE_TABLES }, { "orc-rule", FAULT_ORC_RULE },
-	{ "check-orc", CHECK_ORC },	      { "few-slabs", FEW_SLABS },
-	{ "late-parts", LATE_PARTS },	      { 0 },
+	{ "no-interval", FAULT_NO_INTERVAL }, /* shared/knobs.h tells what each does */
+	{ "no-key", FAULT_NO_KEY },
+	{ "no-identity", FAULT_NO_IDENTITY },
+	{ "fp-leaf", FAULT_FP_LEAF },
+	{ "late-tables", FAULT_LATE_TABLES },
+	{ "orc-rule", FAULT_ORC_RULE },
+	{ "check-orc", CHECK_ORC },
+	{ "few-slabs", FEW_SLABS },
+	{ "late-parts", LATE_PARTS },
+	{ 0 },
 };
 
 static const struct option options[] = {

@@ -106,6 +106,14 @@ static int set_rings(struct sampler *s)
 	return inner_maps_set(bpf_map__fd(s->half.skel->maps.rings), cpus, fds, n);
 }
 
+/* That has a ring. */
+static int watch_cpu(struct sampler *s, int cpu)
+{
+	int err = sideband_add_cpu(s->sideband, cpu, s->epoll_fd);
+
+	return err ? err : ticks_add_cpu(&s->ticks, cpu, s->tick_fd);
+}
+
 static int add_cpu(struct sampler *s, int cpu)
 {
 	int err = s->ring_fds[cpu] < 0 ? make_ring(s, cpu) : 0;
@@ -113,9 +121,7 @@ static int add_cpu(struct sampler *s, int cpu)
 	s->fixed_bytes = 0;
 	if (!err)
 		err = set_ring(s, cpu);
-	if (!err)
-		err = sideband_add_cpu(s->sideband, cpu, s->epoll_fd);
-	return err ? err : ticks_add_cpu(&s->ticks, cpu, s->tick_fd);
+	return err ? err : watch_cpu(s, cpu);
 }
 
 static int add_online_cpus(struct sampler *s)
@@ -130,7 +136,7 @@ static int add_online_cpus(struct sampler *s)
 		err = set_rings(s);
 	for (int cpu = 0; !err && cpu < s->n_cpus; cpu++)
 		if (online[cpu])
-			err = sideband_add_cpu(s->sideband, cpu, s->epoll_fd);
+			err = watch_cpu(s, cpu);
 	return err;
 }
 
@@ -258,15 +264,8 @@ int sampler_start(struct sampler *s)
 	bool is_late = s->half.skel->rodata->knobs.faults & LATE_PARTS;
 	int err = make_tick(s, is_late ? 0 : s->parts);
 
-	for (int cpu = 0; !err && cpu < s->n_cpus; cpu++) {
-		if (s->ring_fds[cpu] < 0)
-			continue;
-		err = ticks_add_cpu(&s->ticks, cpu, s->tick_fd);
-		if (err == -ENODEV) { /* it went away meanwhile */
-			error_clear();
-			err = 0;
-		}
-	}
+	if (!err)
+		err = ticks_attach(&s->ticks, s->tick_fd);
 	return err ? err : ticks_start(&s->ticks);
 }
 

@@ -26,7 +26,7 @@ struct sampler_config {
 	uint64_t kernel_bytes_max; /* of all there, so tables get less; 0: no limit */
 };
 
-/* Loads all but the tick, and opens the sideband, which runs from here on. */
+/* Loads all but the tick, opens the sideband (which runs from here on) and all events. */
 int sampler_new(struct sampler **ret, const struct sampler_config *config);
 void sampler_free(struct sampler *sampler);
 DEFINE_FREEP(sampler)

@@ -35,6 +35,13 @@ void ticks_end(struct ticks *ticks)
 	*ticks = (struct ticks){ 0 };
 }
 
+static int attach(int fd, int program)
+{
+	return ioctl(fd, PERF_EVENT_IOC_SET_BPF, program)
+		       ? fail_errno(-errno, "cannot attach the sampling program")
+		       : 0;
+}
+
 static int open_cpu(struct ticks *ticks, int cpu, int program)
 {
 	int fd = tick_open(ticks->event, ticks->hz, cpu);
@@ -42,9 +49,7 @@ static int open_cpu(struct ticks *ticks, int cpu, int program)
 	if (fd < 0)
 		return fd;
 	ticks->fds[cpu] = fd;
-	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, program))
-		return fail_errno(-errno, "cannot attach the sampling program");
-	return 0;
+	return program < 0 ? 0 : attach(fd, program);
 }
 
 int ticks_add_cpu(struct ticks *ticks, int cpu, int program)
@@ -53,6 +58,16 @@ int ticks_add_cpu(struct ticks *ticks, int cpu, int program)
 
 	if (!err && ticks->running && ioctl(ticks->fds[cpu], PERF_EVENT_IOC_ENABLE, 0))
 		err = fail_errno(-errno, "cannot start the ticks of CPU %d", cpu);
+	return err;
+}
+
+int ticks_attach(struct ticks *ticks, int program)
+{
+	int err = 0;
+
+	for (int cpu = 0; !err && cpu < ticks->n_cpus; cpu++)
+		if (ticks->fds[cpu] >= 0)
+			err = attach(ticks->fds[cpu], program);
 	return err;
 }
 

@@ -34,9 +34,10 @@ static inline uint64_t ticks_period_ns(unsigned int hz)
 	return 1000000000ULL / hz;
 }
 
-/* Opens a CPU's event, with that program attached; it ticks if the others do. -ENODEV:
- * the CPU is not there. */
+/* Opens a CPU's event, with that program attached, or -1; it ticks if the others do.
+ * -ENODEV: the CPU is not there. */
 int ticks_add_cpu(struct ticks *ticks, int cpu, int program);
+int ticks_attach(struct ticks *ticks, int program); /* to all, which have none */
 /* A CPU that went away takes its event with it, for good. */
 void ticks_drop_cpu(struct ticks *ticks, int cpu);
 bool ticks_has_cpu(const struct ticks *ticks, int cpu);
