@@ -24,10 +24,13 @@
 #include <string.h>
 #include <sys/epoll.h>
 
+#define PARTS_AGAIN_NS (60 * SECOND_NS)
+
 struct sampler {
 	struct kernel_half half;
 	unsigned int parts;	  /* enum tick_parts: wanted, */
 	unsigned int ticks_parts; /* and those of the tick */
+	uint64_t parts_ns;	  /* it is not loaded with more before */
 	int tick_fd;		  /* -1: it is not loaded yet */
 	struct ring_buffer *rings;
 	struct sideband *sideband;
@@ -292,15 +295,16 @@ int sampler_want_parts(struct sampler *s, unsigned int parts)
 	int err;
 
 	s->parts |= parts;
-	if (!s->ticks.running || !(s->parts & ~s->ticks_parts))
+	if (!s->ticks.running || !(s->parts & ~s->ticks_parts) ||
+	    clock_now_ns() < s->parts_ns)
 		return 0;
 	err = make_tick(s, s->parts);
 	if (err) {
 		log_warn("processes with async callers, a JVM or LuaJIT are not walked, "
-			 "their stacks are cut: %s",
+			 "their stacks are cut: %s; weft tries again in a minute",
 			 error_sentence());
 		error_clear();
-		s->ticks_parts = s->parts; /* it would fail again */
+		s->parts_ns = clock_now_ns() + PARTS_AGAIN_NS;
 		return 0;
 	}
 	log_verbose("ticks have another program, for what is new here");

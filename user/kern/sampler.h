@@ -33,7 +33,7 @@ DEFINE_FREEP(sampler)
 
 /* Parts that ticks shall have (enum tick_parts), beside those that they have. If it ticks
  * without them already, the tick is loaded anew, which takes some 0.1 s, while the one
- * before goes on. If that can't be, it is said, and all stays as it is. */
+ * before goes on. If that can't be, it is said, and tried again in a minute. */
 int sampler_want_parts(struct sampler *sampler, unsigned int parts);
 
 int sampler_start(struct sampler *sampler); /* loads the tick; ticks from here on */
