@@ -142,7 +142,7 @@ static int make_slabs(struct page_slabs **slabs, struct weft_bpf *skel,
  * filter_pids: whom no memory is had for, user space would not know of. */
 static int grow_as_needed(const struct weft_bpf *skel)
 {
-	int err = 0;
+	int err;
 
 	if (!arch_kernel_is_since(6, 1))
 		return 0;
