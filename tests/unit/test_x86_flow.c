@@ -232,6 +232,20 @@ static void test_room_by_call(void **state)
 		    FRAME_BEGUN_TOLD "bbbbb|||1.......");
 }
 
+/* Free Pascal's main begins so, and never returns: its return address is only looked at. */
+static void test_a_look_at_the_return_address(void **state)
+{
+	ASSERT_TOLD(FILL
+		    "pop %rax; push %rax; push %rax; xor %ebp, %ebp; call *%rdx; hlt",
+		    FILL_TOLD "10122BBB");
+	/* and one that returns makes no room for who calls it */
+	ASSERT_TOLD(FRAME_BEGUN "call 3f; inc %eax; leave; ret;"
+				"3: pop %rdx; push %rdx; inc %eax; ret",
+		    FRAME_BEGUN_TOLD "bbbbbbbb110111");
+	/* another register is pushed: it was taken */
+	ASSERT_NOTHING(FILL "pop %rax; push %rcx; push %rax; call *%rdx; hlt");
+}
+
 /* Of a part of the function's own, which takes its return address off the stack and puts
  * it back, as in PCRE2's generated code. */
 static void test_local_calls(void **state)
@@ -393,6 +407,7 @@ int main(void)
 		cmocka_unit_test(test_room_by_register),
 		cmocka_unit_test(test_no_room_by_register),
 		cmocka_unit_test(test_room_by_call),
+		cmocka_unit_test(test_a_look_at_the_return_address),
 		cmocka_unit_test(test_local_calls),
 		cmocka_unit_test(test_call_within),
 		cmocka_unit_test(test_aligned_stack),

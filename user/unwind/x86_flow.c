@@ -101,16 +101,6 @@ static void find_taken(struct x86_flow *flow, const struct flow_insn *insn)
 		flow->insns.items[found].is_taken = true;
 }
 
-/* As tcc's alloca() begins, whether it is told from the data before it or not. */
-static bool takes_return_address(const struct x86_flow *flow, size_t at)
-{
-	bool calls;
-	size_t n = x86_insn_bytes(flow->code + at, flow->n_bytes - at, &calls);
-	struct x86_effect is = x86_effect(flow->code + at, n);
-
-	return n && is.pushed == -X86_RETURN_BYTES && is.sets != X86_NO_REG;
-}
-
 /* To what lies around the code at hand: a piece may be a part of it that begins here, but
  * further away another function does, or what compilers have put aside. */
 static uint32_t target_around(const struct x86_flow *flow, int64_t at, int64_t distance)
@@ -146,8 +136,8 @@ static void find_target(struct x86_flow *flow, struct flow_insn *insn)
 		return;
 	if (insn->calls && found != X86_FLOW_NO_INSN)
 		flow->insns.items[found].is_called = true;
-	insn->makes_room =
-		insn->calls && distance && takes_return_address(flow, (size_t)to);
+	insn->makes_room = insn->calls && distance &&
+			   x86_flow_takes_return_address(flow, (size_t)to);
 }
 
 /* A way with this frame, of piece `from`, comes to an instruction. */
@@ -297,7 +287,9 @@ static void check_insns(struct x86_flow *flow)
 		const struct flow_insn *insn = &flow->insns.items[i];
 		int depth;
 
-		if (x86_flow_find_depth(flow, insn, &depth) && depth < X86_RETURN_BYTES)
+		if (!x86_flow_find_depth(flow, insn, &depth) || depth >= X86_RETURN_BYTES)
+			continue;
+		if (depth || !i || !x86_flow_puts_back(flow, insn[-1].at))
 			x86_pieces_spoil(&flow->pieces, insn->piece);
 	}
 }

@@ -97,6 +97,13 @@ static inline bool x86_flow_goes_on(const struct x86_flow *flow, uint32_t number
 /* Does a ret go to what was pushed right before it? So it is a jump. */
 bool x86_flow_returns_to_pushed(const struct x86_flow *flow, uint32_t number);
 
+/* pop reg; push reg: is what lies on top of the stack only looked at? Of bytes, as the
+ * next one: what is told of instructions may be out of step with data before them. */
+bool x86_flow_puts_back(const struct x86_flow *flow, size_t at);
+
+/* Is a return address taken off the stack there, as tcc's alloca() begins? */
+bool x86_flow_takes_return_address(const struct x86_flow *flow, size_t at);
+
 /* Does a part begin there that takes its return address off the stack, and puts it back
  * to return? Calls to it do not leave their function. */
 bool x86_flow_is_local(struct x86_flow *flow, uint32_t number);

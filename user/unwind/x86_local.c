@@ -4,9 +4,48 @@
  * takes its return address off first, and puts it back before it returns. PCRE2's
  * generated code is full of these.
  */
+#include "obj/x86_insn.h"
 #include "unwind/x86_flow_parts.h"
 
 #define LOCAL_INSNS_MAX 512 /* that are looked at for the end of a part */
+
+/* The instruction there, and where the next one lies; false: there is none. */
+static bool read_insn(const struct x86_flow *flow, size_t *at, struct x86_effect *ret)
+{
+	bool calls;
+	size_t n = *at < flow->n_bytes
+			   ? x86_insn_bytes(flow->code + *at, flow->n_bytes - *at, &calls)
+			   : 0;
+
+	if (n)
+		*ret = x86_effect(flow->code + *at, n);
+	*at += n;
+	return n != 0;
+}
+
+/* The register that is popped there; X86_NO_REG: none is. */
+static int read_pop(const struct x86_flow *flow, size_t *at)
+{
+	struct x86_effect is;
+
+	return read_insn(flow, at, &is) && is.pushed == -X86_SLOT_BYTES ? is.sets
+									: X86_NO_REG;
+}
+
+bool x86_flow_puts_back(const struct x86_flow *flow, size_t at)
+{
+	int reg = read_pop(flow, &at);
+	struct x86_effect is;
+
+	return reg != X86_NO_REG && read_insn(flow, &at, &is) && is.pushes == reg;
+}
+
+bool x86_flow_takes_return_address(const struct x86_flow *flow, size_t at)
+{
+	size_t behind = at;
+
+	return read_pop(flow, &behind) != X86_NO_REG && !x86_flow_puts_back(flow, at);
+}
 
 bool x86_flow_returns_to_pushed(const struct x86_flow *flow, uint32_t number)
 {
