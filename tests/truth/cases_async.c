@@ -110,7 +110,9 @@
 		    { "task_" #e, .1667, P_TASKS(a, b, c, d, e, f) },                    \
 		    { "task_" #f, .1667, P_TASKS(a, b, c, d, e, f) } }
 
-#define INTO_LIBRARY "resume_into_library;library_run;lib_loop"
+/* a library calls its own by its PLT */
+#define INTO_LIBRARY "resume_into_library;library_run;lib_loop|lib_loop@plt"
+#define LIB_RESUME   "lib_resume|lib_resume@plt"
 #define GENERATORS   "^hop_000;consumer;--;"
 #define MIGRANT	     "^hop_000;hop_001;--;"
 
@@ -341,19 +343,19 @@ static const struct truth_case cases[] = {
 		.args = "live %m %d/liblive.so",
 		.kinds = BOTH_COMPILERS,
 		.breaks = "no-key",
-		.thread = { { "main;resume_loop;" INTO_LIBRARY ";lib_resume" }, SET_UP },
+		.thread = { { "main;resume_loop;" INTO_LIBRARY ";" LIB_RESUME }, SET_UP },
 		.async = { { FOLLY_CHAIN INTO_LIBRARY },
 			   { FOLLY_CHAIN "resume_loop" },
 			   /* the library's key is found a little later */
-			   { FOLLY_CHAIN INTO_LIBRARY ";lib_resume", CLASS_UNSPLICED },
-			   { "^lib_task;--;lib_resume" },
+			   { FOLLY_CHAIN INTO_LIBRARY ";" LIB_RESUME, CLASS_UNSPLICED },
+			   { "^lib_task;--;" LIB_RESUME },
 			   { "^lib_task;--;lib_loop" },
 			   { "main;resume_loop" },
 			   SET_UP },
 		/* by frame pointers, in libc's code below a root */
 		.bounds = { { CLASS_GAP, .002 } },
 		/* and each of the library's is its task's, or was too early for that */
-		.shares = { { "lib_resume", .5, "resume_into_library|lib_resume" } },
+		.shares = { { "lib_resume", .5, "resume_into_library|" LIB_RESUME } },
 	},
 };
 
