@@ -347,6 +347,21 @@ static void test_aligned_frame(void **state)
 	image_free(&image);
 }
 
+/* The copy of the return address tells where that lies, if nothing else does: of main()
+ * of a service, which never returns. */
+static void test_aligned_for_good(void **state)
+{
+#define CALLS_FOR_GOOD "sub $8, %rsp; 1: call *%rdx; jmp 1b"
+	ASSERT_TOLD(FILL ALIGNED_FRAME CALLS_FOR_GOOD,
+		    FILL_TOLD "111111111============????????");
+	/* of what is pushed else it tells nothing */
+	ASSERT_NOTHING(FILL "lea 8(%rsp), %r10; and $-64, %rsp; push (%r9); push %rbp;"
+			    "mov %rsp, %rbp; push %r12; push %r10; " CALLS_FOR_GOOD);
+	/* nor of what is not aligned */
+	ASSERT_NOTHING(FILL "lea 8(%rsp), %r10; sub $72, %rsp; push -8(%r10); push %rbp;"
+			    "mov %rsp, %rbp; push %r12; push %r10; " CALLS_FOR_GOOD);
+}
+
 /* Vectors that have the numbers of sp and fp write neither. */
 static void test_vectors(void **state)
 {
@@ -412,6 +427,7 @@ int main(void)
 		cmocka_unit_test(test_call_within),
 		cmocka_unit_test(test_aligned_stack),
 		cmocka_unit_test(test_aligned_frame),
+		cmocka_unit_test(test_aligned_for_good),
 		cmocka_unit_test(test_vectors),
 		cmocka_unit_test(test_contradictions),
 		cmocka_unit_test(test_switch),

@@ -135,7 +135,9 @@ static void copy_memory(struct x86_effect *is, const struct operands *op,
 {
 	int base = base_of(op), distance;
 
-	if (!op->w || base == X86_NO_REG || !displacement(op, &distance))
+	bool is_whole = op->w || way == X86_PUSHES; /* a push is, without a prefix */
+
+	if (!is_whole || base == X86_NO_REG || !displacement(op, &distance))
 		return;
 	copy(is, op->reg, base, distance);
 	is->way = way;
@@ -252,6 +254,8 @@ static void look_at_group(struct x86_effect *is, const struct operands *op, bool
 		write_registers(is, op, 'm', bytes);
 	else if (what < 4)
 		is->writes = X86_LOST_IN_A_CALL;
+	if (what == 6 && op->mod != 3)
+		copy_memory(is, op, X86_PUSHES);
 }
 
 /* Of the maps of three bytes: 0f 38's crc32, adcx, …; 0f 3a's pextr; pcmpestri. */

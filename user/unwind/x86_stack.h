@@ -32,6 +32,7 @@ enum x86_way {
 	X86_COPIES, /* reg = base + distance */
 	X86_LOADS,  /* reg = *(base + distance) */
 	X86_STORES, /* *(base + distance) = reg */
+	X86_PUSHES, /* the same word once more, on the stack */
 };
 
 struct x86_effect {
