@@ -232,7 +232,7 @@ static void test_room_by_call(void **state)
 		    FRAME_BEGUN_TOLD "bbbbb|||1.......");
 }
 
-/* Free Pascal's main begins so, and never returns: its return address is only looked at. */
+/* Free Pascal's main begins so, and never returns: it looks at its return address. */
 static void test_a_look_at_the_return_address(void **state)
 {
 	ASSERT_TOLD(FILL
