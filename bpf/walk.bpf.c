@@ -305,15 +305,21 @@ static __always_inline __u32 why_at_start(struct scratch *s, __u32 hook)
 }
 
 /* A frame pointer of 0, in code that no rule tells of: it ends the thread, or has set
- * that itself, as who begins a stack that he made does, so that nobody goes on there. */
+ * that itself, as who begins a stack that he made does, so that nobody goes on there. Or
+ * a return address of 0 in a true frame record: as one by a rule, but not near the base. */
 static __always_inline __u32 why_at_zero(struct scratch *s, __u32 hook)
 {
+	bool by_record = s->step_kind == STEP_KIND_PROVEN_FP && !s->is_unproven;
+	__u32 base;
+
 	if (s->mapping.table && bottom_ends_thread(hook))
 		return END_START;
-	return s->step_kind == STEP_KIND_FP && bottom_zeroes_fp(hook) &&
-			       process_find_base(hook) == BASE_AWAY
-		       ? END_FIBER
-		       : END_FP_ZERO;
+	if (!by_record && (s->step_kind != STEP_KIND_FP || !bottom_zeroes_fp(hook)))
+		return END_FP_ZERO;
+	base = process_find_base(hook);
+	if (by_record && base == BASE_BELIEVED)
+		return END_START;
+	return base == BASE_AWAY ? END_FIBER : END_FP_ZERO;
 }
 
 /* Is the frame at hand on the thread's own stack, though a word of no address, or one

@@ -283,6 +283,13 @@ static bool is_place(uint64_t addr)
 	return addr % 8 == 0 && addr >= 4096 && addr <= FRAME_ADDR_MASK;
 }
 
+/* A frame pointer or a return address of 0. */
+static enum ending end_by_zero(const struct plain *p)
+{
+	return p->step_kind == STEP_KIND_PROVEN_FP && !p->is_unproven ? END_START
+								      : END_FP_ZERO;
+}
+
 static enum ending step_by_fp(struct plain *p)
 {
 	uint64_t fp, ra;
@@ -290,15 +297,13 @@ static enum ending step_by_fp(struct plain *p)
 	if (!p->fp && p->is_leaf)
 		return END_BROKEN;
 	if (!p->fp)
-		return p->step_kind == STEP_KIND_PROVEN_FP && !p->is_unproven
-			       ? END_START
-			       : END_FP_ZERO;
+		return end_by_zero(p);
 	if (!is_place(p->fp))
 		return END_BROKEN;
 	if (!fp_at(p->fp, &fp) || !word_at(p->fp + 8, &ra))
 		return END_UNREADABLE;
 	if (!ra || ra > FRAME_ADDR_MASK)
-		return ra ? END_BROKEN : END_FP_ZERO;
+		return ra ? END_BROKEN : end_by_zero(p);
 	if (p->step_kind == STEP_KIND_FP &&
 	    (p->fp < p->sp - SAME_STACK_BYTES || p->fp >= p->sp + SAME_STACK_BYTES) &&
 	    !is_called(ra))
