@@ -304,9 +304,12 @@ static __always_inline __u32 why_at_start(struct scratch *s, __u32 hook)
 		       : END_START;
 }
 
-/* A frame pointer of 0, in code that no rule tells of: it ends the thread, or has set
- * that itself, as who begins a stack that he made does, so that nobody goes on there. Or
- * a return address of 0 in a true frame record: as one by a rule, but not near the base. */
+/*
+ * A frame pointer of 0, in code that no rule tells of: it ends the thread, or has set
+ * that itself, as who begins a stack that he made does, so that nobody goes on there.
+ * Or a return address of 0 in a true frame record: as one by a rule, but not near the
+ * base.
+ */
 static __always_inline __u32 why_at_zero(struct scratch *s, __u32 hook)
 {
 	bool by_record = s->step_kind == STEP_KIND_PROVEN_FP && !s->is_unproven;

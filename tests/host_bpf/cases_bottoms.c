@@ -142,24 +142,6 @@ static void test_placeholder_by_fp(void **state)
 	ASSERT_WALK(&at, "UC", "10000 10108 cut", BROKEN);
 }
 
-/* A stack that was made by hand may begin with a return address of 0, as Zig's fibers do. */
-static void test_zero_by_fp(void **state)
-{
-	struct sampled at;
-
-	put_like_code(RULE_FP, 3, UNWIND_KEEPS_FP | UNWIND_CALLS);
-	at = leaf_in_code(0);
-	at.fp = FP(STACK, 0);
-	put_frame(FP(STACK, 0), FP(STACK, 1), SITE(1));
-	put_frame(FP(STACK, 1), 0, 0);
-	ASSERT_WALK(&at, "UC", "10000 10108", START);
-	at.elsewhere = STACK;
-	ASSERT_WALK(&at, "UC", "10000 10108", FIBER);
-	at.elsewhere = 0;
-	at.near_base = 1; /* there what began it would say more */
-	ASSERT_WALK(&at, "UC", "10000 10108", FP_ZERO);
-}
-
 /* arm64 signs it as it signs addresses, so what is left of it looks like one. */
 static void test_signed_placeholder(void **state)
 {
@@ -499,7 +481,6 @@ int run_bottom_cases(void)
 		CASE(test_zero_behind_an_unproven_step),
 		CASE(test_placeholder),
 		CASE(test_placeholder_by_fp),
-		CASE(test_zero_by_fp),
 		CASE(test_signed_placeholder),
 		CASE(test_foreign_start),
 		CASE(test_bottom_without_rule),

@@ -274,6 +274,24 @@ static void test_keeps_fp(void **state)
 	ASSERT_WALK(&at, "UPC", "10000 10208 10308", FP_ZERO);
 }
 
+/* A stack that was made by hand may begin with a return address of 0: Zig's fibers do. */
+static void test_zero_by_fp(void **state)
+{
+	struct sampled at;
+
+	put_like_code(RULE_FP, 3, UNWIND_KEEPS_FP | UNWIND_CALLS);
+	at = leaf_in_code(0);
+	at.fp = FP(STACK, 0);
+	put_frame(FP(STACK, 0), FP(STACK, 1), SITE(1));
+	put_frame(FP(STACK, 1), 0, 0);
+	ASSERT_WALK(&at, "UC", "10000 10108", START);
+	at.elsewhere = STACK;
+	ASSERT_WALK(&at, "UC", "10000 10108", FIBER);
+	at.elsewhere = 0;
+	at.near_base = 1; /* there what began it would say more */
+	ASSERT_WALK(&at, "UC", "10000 10108", FP_ZERO);
+}
+
 /* Where tables are still to come nothing is guessed. */
 static void test_awaited(void **state)
 {
@@ -377,6 +395,7 @@ int run_table_cases(void)
 		CASE(test_no_rule),
 		CASE(test_by_fp_for_want_of_tables),
 		CASE(test_keeps_fp),
+		CASE(test_zero_by_fp),
 		CASE(test_awaited),
 		CASE(test_fp_lost),
 		CASE(test_no_circle),

@@ -39,4 +39,10 @@ const char *storm_lie(const struct sampled *at, const struct sample_rec *rec);
 
 void storm_count(struct storm_sum *sum, const struct sample_rec *rec);
 
+/* Could a frame lie there? */
+static inline bool is_place(uint64_t addr)
+{
+	return addr % 8 == 0 && addr >= 4096 && addr <= FRAME_ADDR_MASK;
+}
+
 #endif

@@ -278,11 +278,6 @@ static enum step_kind look(struct plain *p)
 	return look_without_sp(p);
 }
 
-static bool is_place(uint64_t addr)
-{
-	return addr % 8 == 0 && addr >= 4096 && addr <= FRAME_ADDR_MASK;
-}
-
 /* A frame pointer or a return address of 0. */
 static enum ending end_by_zero(const struct plain *p)
 {
