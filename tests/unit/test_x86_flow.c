@@ -354,7 +354,9 @@ static void test_aligned_for_good(void **state)
 #define CALLS_FOR_GOOD "sub $8, %rsp; 1: call *%rdx; jmp 1b"
 	ASSERT_TOLD(FILL ALIGNED_FRAME CALLS_FOR_GOOD,
 		    FILL_TOLD "111111111============????????");
-	/* of what is pushed else it tells nothing */
+	/* of what is pushed else it tells nothing: an argument, or any word */
+	ASSERT_NOTHING(FILL "lea 8(%rsp), %r10; and $-64, %rsp; push (%r10); push %rbp;"
+			    "mov %rsp, %rbp; push %r12; push %r10; " CALLS_FOR_GOOD);
 	ASSERT_NOTHING(FILL "lea 8(%rsp), %r10; and $-64, %rsp; push (%r9); push %rbp;"
 			    "mov %rsp, %rbp; push %r12; push %r10; " CALLS_FOR_GOOD);
 	/* nor of what is not aligned */

@@ -202,7 +202,7 @@ static int go_on(struct x86_flow *flow, uint32_t number)
 	struct x86_frame frame = insn->frame;
 	uint32_t target = insn->target, piece = insn->piece;
 	bool goes_elsewhere = is.jumps || (is.goes && target != X86_FLOW_NO_INSN);
-	int at, err = 0;
+	int err = 0;
 
 	if (x86_insn_leaves_handler(flow->code, insn->at, insn->n)) {
 		x86_pieces_spoil(&flow->pieces, piece);
@@ -220,8 +220,8 @@ static int go_on(struct x86_flow *flow, uint32_t number)
 		x86_pieces_leave_at(&flow->pieces, piece, frame.sp.at);
 	if (frame.sp.from == X86_ENTRY && is.goes && target >= ASKEW)
 		x86_pieces_go_off_at(&flow->pieces, piece, frame.sp.at);
-	if (x86_frame_copies_return(&frame, &is, &at))
-		x86_pieces_end_at(&flow->pieces, piece, at);
+	if (x86_frame_copies_return(&frame, &is))
+		x86_pieces_end_at(&flow->pieces, piece, 0);
 	x86_frame_apply(&frame, &is);
 	if (insn->makes_room)
 		frame.sp.from = X86_NOWHERE;

@@ -200,16 +200,14 @@ static struct x86_place value_of(const struct x86_frame *frame,
 	return (struct x86_place){ 0 };
 }
 
-bool x86_frame_copies_return(const struct x86_frame *frame, const struct x86_effect *is,
-			     int *ret_at)
+bool x86_frame_copies_return(const struct x86_frame *frame, const struct x86_effect *is)
 {
 	struct x86_place from;
 
 	if (is->way != X86_PUSHES || frame->sp.from != X86_ALIGNED || frame->sp.at)
 		return false;
 	from = x86_frame_place(frame, is->base, is->distance);
-	*ret_at = from.at;
-	return from.from == X86_ENTRY;
+	return from.from == X86_ENTRY && !from.at;
 }
 
 void x86_frame_apply(struct x86_frame *frame, const struct x86_effect *is)

@@ -53,11 +53,10 @@ extern const struct x86_frame x86_frame_at_entry;
 /* Behind the instruction. */
 void x86_frame_apply(struct x86_frame *frame, const struct x86_effect *is);
 
-/* Does it push what lies in the frame of the entry, as the first word of one that is
- * aligned? gcc does so with the return address, above a frame pointer that it pushes
- * next: so that is there, even of what never returns. Where it is copied from. */
-bool x86_frame_copies_return(const struct x86_frame *frame, const struct x86_effect *is,
-			     int *ret_at);
+/* Does it push, as the first word of an aligned frame, what lay on top of the stack at the
+ * entry? gcc does so with the return address, to put a frame pointer below it: so that is
+ * there, even of what never returns. */
+bool x86_frame_copies_return(const struct x86_frame *frame, const struct x86_effect *is);
 
 /* Where base + distance lies, as far as is known. */
 struct x86_place x86_frame_place(const struct x86_frame *frame, int base, int distance);

@@ -133,9 +133,8 @@ static void copy(struct x86_effect *is, int reg, int base, int distance)
 static void copy_memory(struct x86_effect *is, const struct operands *op,
 			enum x86_way way)
 {
-	int base = base_of(op), distance;
-
 	bool is_whole = op->w || way == X86_PUSHES; /* a push is, without a prefix */
+	int base = base_of(op), distance;
 
 	if (!is_whole || base == X86_NO_REG || !displacement(op, &distance))
 		return;
