@@ -53,9 +53,9 @@ extern const struct x86_frame x86_frame_at_entry;
 /* Behind the instruction. */
 void x86_frame_apply(struct x86_frame *frame, const struct x86_effect *is);
 
-/* Does it push, as the first word of an aligned frame, what lay on top of the stack at the
- * entry? gcc does so with the return address, to put a frame pointer below it: so that is
- * there, even of what never returns. */
+/* Does it push, as the first word of an aligned frame, what lay on top of the stack at
+ * the entry? gcc does so with the return address, to put a frame pointer below it: so
+ * that is there, even of what never returns. */
 bool x86_frame_copies_return(const struct x86_frame *frame, const struct x86_effect *is);
 
 /* Where base + distance lies, as far as is known. */
