@@ -307,8 +307,8 @@ static __always_inline __u32 why_at_start(struct scratch *s, __u32 hook)
 /*
  * A frame pointer of 0, in code that no rule tells of: it ends the thread, or has set
  * that itself, as who begins a stack that he made does, so that nobody goes on there.
- * Or a return address of 0 in a true frame record: as one by a rule, but not near the
- * base.
+ * Or a return address of 0 in a true frame record, which near the base is not enough, as
+ * by a rule.
  */
 static __always_inline __u32 why_at_zero(struct scratch *s, __u32 hook)
 {

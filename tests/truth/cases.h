@@ -113,4 +113,7 @@ extern const struct case_list cases_thread, cases_life, cases_async, cases_roots
 #define ALL_LINKS      "static static-pie musl musl-static"
 #define ALL_KINDS      BOTH_COMPILERS " " ALL_LINKS
 
+/* of tests/workloads/follylib.c, which calls its own by its PLT */
+#define LIB_RESUME "lib_resume|lib_resume@plt"
+
 #endif

@@ -112,7 +112,6 @@
 
 /* a library calls its own by its PLT */
 #define INTO_LIBRARY "resume_into_library;library_run;lib_loop|lib_loop@plt"
-#define LIB_RESUME   "lib_resume|lib_resume@plt"
 #define GENERATORS   "^hop_000;consumer;--;"
 #define MIGRANT	     "^hop_000;hop_001;--;"
 

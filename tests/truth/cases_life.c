@@ -106,14 +106,13 @@ static const struct truth_case cases[] = {
 		.args = "%m 3",
 		.kinds = BOTH_COMPILERS,
 		.breaks = "no-key",
-		.thread = { { "main;library_run;lib_loop;lib_resume|lib_resume@plt" },
+		.thread = { { "main;library_run;lib_loop;" LIB_RESUME },
 			    { "main;sys_call" } },
-		.async = { { "^lib_task;--;lib_resume|lib_resume@plt" },
+		.async = { { "^lib_task;--;" LIB_RESUME },
 			   { "^lib_task;--;lib_loop" },
 			   { "main;library_run;lib_loop" },
 			   /* until it is known where the key is now */
-			   { "main;library_run;lib_loop;lib_resume|lib_resume@plt",
-			     CLASS_UNSPLICED },
+			   { "main;library_run;lib_loop;" LIB_RESUME, CLASS_UNSPLICED },
 			   { "main;sys_call" } },
 		/* each time it is opened */
 		.bounds = { { CLASS_UNSPLICED, .1 }, { CLASS_CUT, .05 } },
