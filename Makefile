@@ -44,7 +44,7 @@ C_FLAGS   = -std=gnu11 $(WARN) -fno-omit-frame-pointer $(HARDEN_C) $(CFLAGS) \
             $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=undefined)
 LD_FLAGS  = $(LDFLAGS) $(if $(SAN),-fsanitize=$(SAN))
 # of what parses files and keeps what came of it
-FILE_LIBS := -ldw -lelf -lz -lzstd -llzma -lnettle -liberty
+FILE_LIBS := -ldw -lelf -lz -lxxhash -llzma -lnettle -liberty
 LIBS     := -lbpf -linih $(FILE_LIBS)
 
 # a tick is the first to run its code since the last one, so a loop shall be one round of it

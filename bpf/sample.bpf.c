@@ -38,14 +38,19 @@ static __always_inline bool comm_matches(const struct sample_rec *rec)
 	return true;
 }
 
+static __always_inline bool is_in_kernel(const struct bpf_perf_event_data *ctx)
+{
+	return regs_mode(&ctx->regs) == REGS_KERNEL;
+}
+
 static __always_inline bool filter_matches(struct sample_rec *rec, __u64 who,
-					   bool in_kernel)
+					   const struct bpf_perf_event_data *ctx)
 {
 	if (knobs.filters & (FILTER_TGID | FILTER_TID) && !pid_matches(who))
 		return false;
-	if (knobs.filters & FILTER_KERNEL_ONLY && !in_kernel)
+	if (knobs.filters & FILTER_KERNEL_ONLY && !is_in_kernel(ctx))
 		return false;
-	if (knobs.filters & FILTER_USER_ONLY && in_kernel)
+	if (knobs.filters & FILTER_USER_ONLY && is_in_kernel(ctx))
 		return false;
 	if (knobs.filters & FILTER_CGROUP && !in_cgroup(knobs.cgroup_id))
 		return false;
@@ -145,7 +150,7 @@ int oncpu_tick(struct bpf_perf_event_data *ctx)
 {
 	__u64 who = bpf_get_current_pid_tgid();
 	struct scratch *s = scratch(HOOK_ONCPU);
-	bool in_kernel = regs_mode(&ctx->regs) == REGS_KERNEL, has_user;
+	bool has_user;
 	int kept;
 
 	emit_entered(HOOK_ONCPU);
@@ -153,12 +158,13 @@ int oncpu_tick(struct bpf_perf_event_data *ctx)
 		return emit_outcome(HOOK_ONCPU, OUTCOME_IDLE);
 	if (!s)
 		return emit_outcome(HOOK_ONCPU, OUTCOME_NO_SCRATCH);
-	if (!filter_matches(&s->rec, who, in_kernel))
+	if (!filter_matches(&s->rec, who, ctx))
 		return emit_outcome(HOOK_ONCPU, OUTCOME_FILTERED);
 
 	begin_record(s, HOOK_ONCPU, who);
 	s->rec.weight_ns = tick_ns;
-	if (!in_kernel) {
+	/* verifier: asked no earlier, or all until here would be followed twice */
+	if (!is_in_kernel(ctx)) {
 		has_user = take_user_regs(s, &ctx->regs);
 	} else {
 		take_kernel_stack(s, ctx);

@@ -4,13 +4,12 @@
  *
  * An entry is made of each file's table; then it is damaged, cut and grown, and
  * mostly given a hash that fits what it has become, so that what reads it must do
- * without it; or its pages are, before they are packed anew. Whatever comes of it
+ * without it; or its pages are, before they are summed up anew. Whatever comes of it
  * must be refused, or have parts that lie in its pages and ranges that lie in its
  * file. The sanitizers see to the rest.
  */
 #include "base/error.h"
 #include "unwind/entry.h"
-#include "unwind/pack.h"
 #include "obj/elf_file.h"
 #include "unwind/unwind_head.h"
 
@@ -20,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define SEEDS_MAX 16
@@ -40,8 +40,9 @@ struct fuzz {
 	uint64_t seed, state;
 	struct hash name;
 	struct entry entry;
-	struct entry_reader reader;
-	uint8_t bytes[BYTES_MAX + GROWN_MAX];
+	union unwind_page room[ENTRY_PAGES_AT_ONCE];
+	uint32_t n_came;
+	_Alignas(struct entry) uint8_t bytes[BYTES_MAX + GROWN_MAX];
 	unsigned long refused, half, whole;
 };
 
@@ -61,22 +62,6 @@ static void must(const struct fuzz *fuzz, bool holds, const char *what)
 	abort();
 }
 
-/* 0: it is too large. */
-static size_t pack_seed(struct fuzz *fuzz, const struct seed *seed, uint8_t *out,
-			size_t max)
-{
-	AUTO(packer) packer = NULL;
-	const struct str *packed;
-
-	must(fuzz, !packer_new(&packer, seed->n_pages, max), "enough memory");
-	packer_add(packer, seed->pages, seed->n_pages);
-	packed = packer_end(packer);
-	if (!packed)
-		return 0;
-	memcpy(out, packed->s, packed->n);
-	return packed->n;
-}
-
 static int copy_pages(const struct unwind_table *table, struct seed *seed)
 {
 	seed->n_pages = unwind_table_head(table)->n_pages;
@@ -86,59 +71,57 @@ static int copy_pages(const struct unwind_table *table, struct seed *seed)
 	return seed->pages ? 0 : -ENOMEM;
 }
 
-static int write_seed(struct fuzz *fuzz, const struct unwind_table *table,
-		      const struct range_recorder *recorder, struct seed *seed)
+/* The bytes of the entry of these pages; 0: they are too many. */
+static size_t write_entry(struct fuzz *fuzz, const struct seed *seed, uint8_t *out)
 {
-	AUTO(outfile) out = NULL;
-	struct str packed = { .s = (char *)fuzz->bytes };
-	char path[64];
-	int err = copy_pages(table, seed);
+	struct entry_writer writer = { 0 };
+	AUTO(outfile) file = NULL;
+	struct stat st;
+	int fd;
 
-	if (err)
-		return err;
-	packed.n = pack_seed(fuzz, seed, fuzz->bytes, BYTES_MAX);
-	fuzz->entry = (struct entry){ 0 };
-	fuzz->entry.head.name = fuzz->name;
-	fuzz->entry.head.n_pages = seed->n_pages;
-	fuzz->entry.head.stats = *unwind_table_stats(table);
-	fuzz->entry.byte_ranges = recorder->list;
-	snprintf(path, sizeof(path), "/tmp/weft-fuzz-entry.%d", (int)getpid());
-	err = outfile_new(&out, path);
-	if (!err)
-		err = entry_write(out, &fuzz->entry, &packed);
-	if (!err)
-		err = outfile_finish(out);
-	return err;
+	must(fuzz, !outfile_new_memory(&file, &fd), "enough memory");
+	writer.out = file;
+	must(fuzz, !entry_write_pages(&writer, seed->pages, seed->n_pages), "written");
+	must(fuzz, !entry_write_head(&writer, &fuzz->entry), "written");
+	must(fuzz, !fstat(fd, &st), "there");
+	if (st.st_size >= BYTES_MAX)
+		return 0;
+	must(fuzz, pread(fd, out, BYTES_MAX, 0) == st.st_size, "read");
+	return (size_t)st.st_size;
 }
 
-/* The bytes of an entry for this file's table. */
+/* An entry for this file's table. */
 static void add_seed(struct fuzz *fuzz, const char *file)
 {
 	static struct range_recorder recorder;
 	AUTO(unwind_table) table = NULL;
 	AUTO_CLOSE int fd = open(file, O_RDONLY | O_CLOEXEC);
 	struct seed *seed = &fuzz->seeds[fuzz->n_seeds];
-	char path[64];
-	FILE *f;
 
 	if (fd < 0 || fuzz->n_seeds == SEEDS_MAX ||
-	    unwind_table_build(fd, &recorder, &table) ||
-	    write_seed(fuzz, table, &recorder, seed))
+	    unwind_table_build(fd, &recorder, &table) || copy_pages(table, seed))
 		return;
-	snprintf(path, sizeof(path), "/tmp/weft-fuzz-entry.%d", (int)getpid());
-	f = fopen(path, "re");
+	fuzz->entry = (struct entry){ 0 };
+	fuzz->entry.head.name = fuzz->name;
+	fuzz->entry.head.stats = *unwind_table_stats(table);
+	fuzz->entry.byte_ranges = recorder.list;
 	seed->bytes = malloc(BYTES_MAX);
-	seed->n = f && seed->bytes ? fread(seed->bytes, 1, BYTES_MAX, f) : 0;
-	fuzz->n_seeds += seed->n && seed->n < BYTES_MAX;
-	if (f)
-		fclose(f);
-	unlink(path);
+	seed->n = seed->bytes ? write_entry(fuzz, seed, seed->bytes) : 0;
+	fuzz->n_seeds += seed->n > 0;
 }
 
-static void mutate_once(struct fuzz *fuzz, size_t *n)
+/* Half of them where lengths are: where its head begins, and at its end. */
+static size_t draw_place(struct fuzz *fuzz, size_t head, size_t n)
 {
-	/* half of them where lengths are: in the first part */
-	size_t at = draw(fuzz, draw(fuzz, 2) && *n > 400 ? 400 : *n);
+	uint64_t where = draw(fuzz, 8);
+	size_t at = where < 3 ? head + draw(fuzz, 400) : n - 1 - draw(fuzz, 8);
+
+	return where < 4 && at < n ? at : draw(fuzz, n);
+}
+
+static void mutate_once(struct fuzz *fuzz, size_t head, size_t *n)
+{
+	size_t at = draw_place(fuzz, head, *n);
 	uint64_t word = draw(fuzz, 3) ? draw(fuzz, 64) : draw(fuzz, 0);
 
 	switch (draw(fuzz, 6)) {
@@ -169,52 +152,68 @@ static void mutate_once(struct fuzz *fuzz, size_t *n)
 	}
 }
 
-/* A hash that fits, and the length of what lies behind it, mostly. */
-static void seal(struct fuzz *fuzz, size_t n)
+/* Its head, if it has one: behind as many pages as its last word says. */
+static struct entry *head_of(struct fuzz *fuzz, size_t n, size_t *ret_room)
 {
-	struct entry *entry = (struct entry *)fuzz->bytes;
-	size_t first, second;
-	struct hash hash;
+	uint64_t n_pages;
 
-	if (n < offsetof(struct entry, byte_ranges) + byte_ranges_size(0) ||
-	    entry->byte_ranges.n > BYTE_RANGES_MAX)
-		return;
-	first = offsetof(struct entry, byte_ranges) +
-		byte_ranges_size(entry->byte_ranges.n);
-	if (n < first + sizeof(hash))
-		return;
-	second = n - first - sizeof(hash);
-	if (draw(fuzz, 16))
-		entry->head.packed_bytes = second;
-	hash_of(fuzz->bytes, first, &hash);
-	memcpy(fuzz->bytes + first, &hash, sizeof(hash));
+	if (n < sizeof(n_pages) + sizeof(struct entry_head))
+		return NULL;
+	memcpy(&n_pages, fuzz->bytes + n - sizeof(n_pages), sizeof(n_pages));
+	if (n_pages > BYTES_MAX / UNWIND_PAGE_BYTES || n_pages * UNWIND_PAGE_BYTES >= n)
+		return NULL;
+	*ret_room = n - n_pages * UNWIND_PAGE_BYTES;
+	return (struct entry *)(fuzz->bytes + n_pages * UNWIND_PAGE_BYTES);
 }
 
-/* Its second part made of pages that differ, mostly in what the head page says. */
-static void repack(struct fuzz *fuzz, const struct seed *from, size_t *n)
+/* A hash that fits. */
+static void seal(struct fuzz *fuzz, size_t n)
 {
-	struct entry *entry = (struct entry *)fuzz->bytes;
-	size_t first = offsetof(struct entry, byte_ranges) +
-		       byte_ranges_size(entry->byte_ranges.n);
-	size_t at = first + sizeof(struct hash), i;
-	uint8_t *changed, before;
-	size_t packed;
+	size_t room, bytes;
+	struct entry *entry = head_of(fuzz, n, &room);
+	struct hash hash;
 
-	i = draw(fuzz, 4) ? draw(fuzz, sizeof(struct unwind_head))
-			  : draw(fuzz, from->n_pages * sizeof(*from->pages));
-	changed = (uint8_t *)from->pages + i;
-	before = *changed;
+	if (!entry || room < offsetof(struct entry, byte_ranges) + byte_ranges_size(0) ||
+	    entry->byte_ranges.n > BYTE_RANGES_MAX)
+		return;
+	bytes = offsetof(struct entry, byte_ranges) +
+		byte_ranges_size(entry->byte_ranges.n);
+	if (room < bytes + sizeof(hash))
+		return;
+	hash_of(entry, bytes, &hash);
+	memcpy((uint8_t *)entry + bytes, &hash, sizeof(hash));
+}
+
+/* An entry of pages that differ, mostly in what the head page says. */
+static void rewrite(struct fuzz *fuzz, const struct seed *from, size_t *n)
+{
+	size_t room, i = draw(fuzz, 4) ? draw(fuzz, sizeof(struct unwind_head))
+				       : draw(fuzz, from->n_pages * sizeof(*from->pages));
+	const struct entry *entry = head_of(fuzz, *n, &room);
+	uint8_t *changed = (uint8_t *)from->pages + i, before = *changed;
+
+	fuzz->entry.head = entry->head;
+	memcpy(&fuzz->entry.byte_ranges, &entry->byte_ranges,
+	       byte_ranges_size(entry->byte_ranges.n));
 	*changed = (uint8_t)draw(fuzz, 256);
-	packed = pack_seed(fuzz, from, fuzz->bytes + at, BYTES_MAX - at);
+	*n = write_entry(fuzz, from, fuzz->bytes);
 	*changed = before;
-	if (packed)
-		*n = at + packed;
+}
+
+static void count_pages(void *arg, uint32_t first, const union unwind_page *pages,
+			uint32_t n)
+{
+	struct fuzz *fuzz = arg;
+
+	must(fuzz, first == fuzz->n_came && n && n <= ENTRY_PAGES_AT_ONCE, "in turn");
+	fuzz->n_came += n;
 }
 
 static void read_entry(struct fuzz *fuzz, size_t n)
 {
-	const union unwind_page *pages;
+	const struct entry_sink sink = { count_pages, fuzz };
 	struct entry *entry = &fuzz->entry;
+	struct unwind_head head;
 	int err = entry_read_head(fuzz->fd, n, &fuzz->name, entry);
 
 	must(fuzz, !err || err == -EBADMSG, "an expected error");
@@ -227,12 +226,14 @@ static void read_entry(struct fuzz *fuzz, size_t n)
 				     entry->byte_ranges.ranges[i].bytes <=
 			     entry->byte_ranges.file_bytes,
 		     "a range of the file");
-	err = entry_read_pages(&fuzz->reader, fuzz->fd, entry, &pages);
+	fuzz->n_came = 0;
+	err = entry_read_pages(fuzz->fd, entry, fuzz->room, &sink, &head);
 	must(fuzz, !err || err == -EBADMSG, "an expected error");
 	fuzz->half += err != 0;
 	if (err)
 		return;
-	must(fuzz, unwind_head_holds(&pages[0].head, entry->head.n_pages), "a table");
+	must(fuzz, fuzz->n_came == entry->head.n_pages, "all pages");
+	must(fuzz, unwind_head_holds(&head, fuzz->n_came), "a table");
 	fuzz->whole++;
 }
 
@@ -250,10 +251,10 @@ static void run(struct fuzz *fuzz, uint64_t seed)
 	memcpy(fuzz->bytes, from->bytes, n);
 	memset(fuzz->bytes + n, 0, GROWN_MAX);
 	if (!draw(fuzz, 8))
-		repack(fuzz, from, &n);
+		rewrite(fuzz, from, &n);
 	times = draw(fuzz, 5);
 	for (size_t i = 0; i < times; i++)
-		mutate_once(fuzz, &n);
+		mutate_once(fuzz, from->n_pages * sizeof(*from->pages), &n);
 	if (draw(fuzz, 8))
 		seal(fuzz, n);
 	must(fuzz, pwrite(fuzz->fd, fuzz->bytes, n, 0) == (ssize_t)n, "written");
@@ -284,7 +285,6 @@ int main(int argc, char **argv)
 	good = fuzz.whole > runs / 10 && fuzz.half > runs / 100 &&
 	       fuzz.refused > runs / 10;
 	printf("%sok 1 - reads mutated entries of the cache\n1..1\n", good ? "" : "not ");
-	entry_reader_free(&fuzz.reader);
 	for (size_t i = 0; i < fuzz.n_seeds; i++) {
 		free(fuzz.seeds[i].bytes);
 		free(fuzz.seeds[i].pages);

@@ -21,6 +21,35 @@ struct looked_up {
 	struct table_loader_counts counts;
 };
 
+static const char cached_source_c[] =
+	"int g(int);\n"
+	"int f(int n) { char a[n]; return n > 1 ? g(n - 1) + f(n - 2) + a[0] : 1; }\n"
+	"int h(int n) { return g(n) + f(n); }\n";
+
+/* Two files with different tables. */
+static inline UNUSED int cached_setup(void **state)
+{
+	if (files_setup(state))
+		return -1;
+	write_file("s.c", cached_source_c, strlen(cached_source_c));
+	return shell("gcc -w -O2 -shared -fPIC s.c -o one.so && "
+		     "gcc -w -O1 -fno-omit-frame-pointer -shared -fPIC s.c -o two.so");
+}
+
+/* Each test has a cache of its own. */
+static inline UNUSED int cached_begin(void **state)
+{
+	return shell("rm -rf cache");
+}
+
+/* Tables that were made, read from the cache, and kept there. */
+#define EXPECT(all, made_, hits_, kept_)                                                 \
+	do {                                                                             \
+		assert_int_equal((all)->counts.made, made_);                             \
+		assert_int_equal((all)->counts.cache.hits, hits_);                       \
+		assert_int_equal((all)->counts.cache.kept, kept_);                       \
+	} while (0)
+
 static inline void looked_up_free(struct looked_up *all)
 {
 	free(all->pages);

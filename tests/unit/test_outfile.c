@@ -114,6 +114,24 @@ static void those_that_can_be_read_are_named(void **state)
 	assert_int_equal(abandon(said, sizeof(said)), 0);
 }
 
+/* Or what the first finished would be the half of the second. */
+static void nobody_writes_to_the_same_twice(void **state)
+{
+	struct outfile *one, *two = NULL;
+	int here = open(".", O_RDONLY | O_DIRECTORY);
+
+	assert_int_equal(outfile_new_in(&one, here, "same"), 0);
+	assert_int_equal(outfile_new_in(&two, here, "same"), -EBUSY);
+	assert_null(two);
+	assert_int_equal(count(".part"), 1);
+	assert_int_equal(outfile_finish(one), 0);
+	outfile_free(one);
+	assert_int_equal(outfile_new_in(&two, here, "same"), 0);
+	outfile_free(two);
+	close(here);
+	assert_int_equal(count("same"), 1);
+}
+
 static void a_child_leaves_its_parents(void **state)
 {
 	struct outfile *file = begin("parents");
@@ -161,6 +179,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(those_that_are_not_whole_go, enter,
 						leave),
 		cmocka_unit_test_setup_teardown(those_that_can_be_read_are_named, enter,
+						leave),
+		cmocka_unit_test_setup_teardown(nobody_writes_to_the_same_twice, enter,
 						leave),
 		cmocka_unit_test_setup_teardown(a_child_leaves_its_parents, enter, leave),
 		cmocka_unit_test_setup_teardown(a_fifo_of_another_is_not_written_to,

@@ -163,6 +163,16 @@ static int open_in_place(struct outfile *file, const char *path)
 	return file->fd < 0 ? fail_errno(-errno, "cannot write to %s", file->target) : 0;
 }
 
+/* By us: who is older will move there what is under this name. */
+static bool is_being_written(const struct outfile *file)
+{
+	for (const struct outfile *other = unfinished; other; other = other->next)
+		if (other->folder == file->folder && other->owner == getpid() &&
+		    !strcmp(other->beside, file->beside))
+			return true;
+	return false;
+}
+
 static int make_beside(struct outfile *file, mode_t mode)
 {
 	sigset_t before;
@@ -171,6 +181,8 @@ static int make_beside(struct outfile *file, mode_t mode)
 	if (snprintf(file->beside, sizeof(file->beside), "%s.%d.part", file->target,
 		     (int)getpid()) >= (int)sizeof(file->beside))
 		return fail(-ENAMETOOLONG, "%s: the path is too long", file->target);
+	if (is_being_written(file))
+		return fail(-EBUSY, "%s is being written already", file->target);
 	/* what lies there is an accident's or somebody's trap: never write to it */
 	unlinkat(file->folder, file->beside, 0);
 	hold_signals(&before);

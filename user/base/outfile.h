@@ -18,7 +18,7 @@ struct outfile;
 
 int outfile_new(struct outfile **ret, const char *path);
 /* A private file of this name in a folder, a descriptor that is borrowed; a link of
- * that name is replaced, not followed. */
+ * that name is replaced, not followed. -EBUSY: one of this name is not finished yet. */
 int outfile_new_in(struct outfile **ret, int folder, const char *name);
 
 /* Only memory, as long as *ret is there; *ret_fd is borrowed from it. */

@@ -4,16 +4,13 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/hmap.h"
-#include "unwind/entry.h"
-#include "unwind/pack.h"
 
 #include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PAGES_AT_ONCE 64
-/* To unpack a table takes 0.1 ms, in which nobody reads the rings. While it is started,
- * nothing else is to do; later no program that maps many files is to have it all. */
+/* To read a table may take a disk's time, in which nobody reads the rings. While it is
+ * started, nothing else is to do; later no program with many files is to have it all. */
 #define RECALLED_MAX   32
 #define RECALL_PACE_NS 50000000ULL
 
@@ -27,8 +24,8 @@ struct request {
 	int fd; /* -1 while the worker has it */
 	bool keep, knows_ends;
 	struct hash ends;
-	struct file_stamp stamp; /* before anything was read of it */
-	struct packer *packer; /* of the table that is being made, if it is to be kept */
+	struct file_stamp stamp;     /* before anything was read of it */
+	struct cache_writer *writer; /* of the table that is being made, if it is kept */
 };
 
 struct table_loader {
@@ -48,7 +45,7 @@ static void request_free(struct request *request)
 		return;
 	if (request->fd >= 0)
 		close(request->fd);
-	packer_free(request->packer);
+	cache_writer_free(request->writer);
 	free(request);
 }
 DEFINE_FREEP(request)
@@ -117,40 +114,55 @@ static void prove(struct table_loader *loader, struct request *request)
 		give_up(loader, request, err);
 }
 
-static void deliver(struct table_loader *loader, struct request *request,
-		    const struct cached_table *table)
-{
-	const struct table_sink *sink = &loader->sink;
-	struct table_answer answer = {
-		.head = table->pages[0].head,
-		.stats = table->stats,
-	};
-	uint32_t n;
+/* Who gets a table that comes out of the cache. */
+struct addressee {
+	const struct table_sink *sink;
+	uint64_t cookie;
+};
 
-	for (uint32_t at = 0; at < table->n_pages; at += n) {
-		n = table->n_pages - at;
-		if (n > PAGES_AT_ONCE)
-			n = PAGES_AT_ONCE;
-		sink->pages(sink->arg, request->cookie, at, table->pages + at, n);
-	}
+static void deliver_pages(void *arg, uint32_t first, const union unwind_page *pages,
+			  uint32_t n)
+{
+	const struct addressee *to = arg;
+
+	to->sink->pages(to->sink->arg, to->cookie, first, pages, n);
+}
+
+static void deliver_rest(struct table_loader *loader, struct request *request,
+			 const struct cached_table *table)
+{
+	const struct table_answer answer = { .head = table->head, .stats = table->stats };
+
 	finish(loader, request, 0, &answer);
 }
 
-static void remember(struct table_loader *loader, const struct request *request,
-		     const struct hash *hash)
+/* Does the cache have the table of a file with these bytes? */
+static bool load(struct table_loader *loader, struct request *request,
+		 const struct hash *hash)
 {
+	struct addressee to = { &loader->sink, request->cookie };
+	const struct entry_sink sink = { deliver_pages, &to };
 	const struct known_file file = { request->stamp, request->ends, *hash };
+	struct cached_table table;
 
+	if (!cache_load(loader->cache, &file, &sink, &table))
+		return false;
 	cache_remember(loader->cache, request->fd, &file);
+	deliver_rest(loader, request, &table);
+	return true;
 }
 
-/* At the start the next of many takes the same memory; later none may come for long. */
-static void deliver_cached(struct table_loader *loader, struct request *request,
-			   const struct cached_table *table)
+/* Or of a file that was not changed since this was known? */
+static bool recall(struct table_loader *loader, struct request *request)
 {
-	deliver(loader, request, table);
-	if (loader->is_paced)
-		cache_rest(loader->cache);
+	struct addressee to = { &loader->sink, request->cookie };
+	const struct entry_sink sink = { deliver_pages, &to };
+	struct cached_table table;
+
+	if (!cache_recall(loader->cache, request->fd, &sink, &request->stamp, &table))
+		return false;
+	deliver_rest(loader, request, &table);
+	return true;
 }
 
 static void on_hashed(void *arg, uint64_t cookie, int err, const struct hash *hash,
@@ -158,7 +170,6 @@ static void on_hashed(void *arg, uint64_t cookie, int err, const struct hash *ha
 {
 	struct table_loader *loader = arg;
 	struct request *request = get_request(loader, cookie);
-	struct cached_table table;
 
 	if (!request) {
 		close(fd);
@@ -171,24 +182,21 @@ static void on_hashed(void *arg, uint64_t cookie, int err, const struct hash *ha
 		request->knows_ends = true;
 		request->ends = *hash;
 		prove(loader, request);
-	} else if (cache_load(loader->cache, &request->ends, hash, &table)) {
-		remember(loader, request, hash);
-		deliver_cached(loader, request, &table);
-	} else {
+	} else if (!load(loader, request, hash)) {
 		make(loader, request);
 	}
 }
 
-static void pack(struct request *request, uint32_t first, const union unwind_page *pages,
-		 uint32_t n)
+/* It may begin anew, with another parser. */
+static void keep(struct table_loader *loader, struct request *request, uint32_t first,
+		 const union unwind_page *pages, uint32_t n)
 {
 	if (!first) {
-		packer_free(GIVE(request->packer));
-		if (packer_new(&request->packer, pages[0].head.n_pages, ENTRY_BYTES_MAX))
-			error_clear();
+		cache_writer_free(GIVE(request->writer));
+		request->writer =
+			cache_begin(loader->cache, &request->ends, pages[0].head.n_pages);
 	}
-	if (request->packer)
-		packer_add(request->packer, pages, n);
+	cache_add(loader->cache, request->writer, pages, n);
 }
 
 static void on_pages(void *arg, uint64_t cookie, uint32_t first,
@@ -202,7 +210,7 @@ static void on_pages(void *arg, uint64_t cookie, uint32_t first,
 	/* first who waits for it */
 	loader->sink.pages(loader->sink.arg, cookie, first, pages, n);
 	if (loader->cache && request->knows_ends)
-		pack(request, first, pages, n);
+		keep(loader, request, first, pages, n);
 }
 
 static void on_done(void *arg, uint64_t cookie, int err,
@@ -210,21 +218,16 @@ static void on_done(void *arg, uint64_t cookie, int err,
 {
 	struct table_loader *loader = arg;
 	struct request *request = get_request(loader, cookie);
-	struct packer *packer;
 
 	if (!request)
 		return;
 	loader->made += !err;
-	packer = request->packer;
-	if (!err && loader->cache && request->knows_ends)
-		cache_keep(loader->cache,
+	if (!err && request->writer)
+		cache_keep(loader->cache, GIVE(request->writer),
 			   &(struct cache_new_table){
-				   .ends = &request->ends,
 				   .stats = &answer->stats,
 				   .byte_ranges = answer->byte_ranges,
 				   .hash = &answer->hash,
-				   .n_pages = answer->head.n_pages,
-				   .packed = packer ? packer_end(packer) : NULL,
 			   });
 	finish(loader, request, err, answer);
 }
@@ -275,8 +278,6 @@ bool lookup_is_large(int fd)
 void table_loader_start(struct table_loader *loader)
 {
 	loader->is_paced = true;
-	if (loader->cache)
-		cache_rest(loader->cache);
 }
 
 static bool may_recall(struct table_loader *loader)
@@ -295,15 +296,11 @@ static bool may_recall(struct table_loader *loader)
 
 static int submit(struct table_loader *loader, struct request *request)
 {
-	struct cached_table table;
 	struct byte_ranges ends;
 	struct stat st;
 
-	if (request->keep && may_recall(loader) &&
-	    cache_recall(loader->cache, request->fd, &request->stamp, &table)) {
-		deliver_cached(loader, request, &table);
+	if (request->keep && may_recall(loader) && recall(loader, request))
 		return 0;
-	}
 	if (fstat(request->fd, &st))
 		return fail_errno(-errno, "cannot stat a file");
 	request->worker = st.st_size > LARGE_FILE_BYTES ? loader->large_file_worker

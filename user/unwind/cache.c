@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "unwind/entry.h"
 #include "unwind_builder.h"
 
 #include <errno.h>
@@ -19,9 +18,15 @@ struct cache {
 	struct cache_counts counts;
 	struct log_pace pace; /* of words about corrupt entries */
 	struct entry entry;   /* the one at hand */
-	struct entry_reader reader;
+	union unwind_page room[ENTRY_PAGES_AT_ONCE];
 	struct known_files known;
 	bool is_read_only;
+};
+
+struct cache_writer {
+	struct outfile *out;
+	struct entry_writer entry;
+	struct hash name;
 };
 
 /* What a table looks like depends on the file and on who makes it. */
@@ -117,7 +122,6 @@ void cache_free(struct cache *cache)
 		error_clear();
 	}
 	known_files_free(&cache->known);
-	entry_reader_free(&cache->reader);
 	log_pace_end(&cache->pace);
 	cache_dir_close(&cache->dir);
 	free(cache);
@@ -170,34 +174,33 @@ struct byte_ranges *cache_find(struct cache *cache, const struct hash *ends)
 	return list;
 }
 
-bool cache_load(struct cache *cache, const struct hash *ends, const struct hash *hash,
-		struct cached_table *ret)
+bool cache_load(struct cache *cache, const struct known_file *file,
+		const struct entry_sink *sink, struct cached_table *ret)
 {
-	AUTO_CLOSE int fd = open_entry(cache, ends);
+	AUTO_CLOSE int fd = open_entry(cache, &file->ends);
 
 	if (fd < 0)
 		return false;
-	if (memcmp(&cache->entry.head.hash, hash, sizeof(*hash))) {
+	if (memcmp(&cache->entry.head.hash, &file->hash, sizeof(file->hash))) {
 		cache->counts.others++;
 		return false;
 	}
-	if (entry_read_pages(&cache->reader, fd, &cache->entry, &ret->pages)) {
+	ret->stats = cache->entry.head.stats;
+	if (entry_read_pages(fd, &cache->entry, cache->room, sink, &ret->head)) {
 		report_corrupt(cache, "an entry");
 		return false;
 	}
-	ret->stats = cache->entry.head.stats;
-	ret->n_pages = cache->entry.head.n_pages;
 	cache->counts.hits++;
 	return true;
 }
 
 /* What is wrong with an entry that was thought right is found by who is asked next. */
 static bool load_known(struct cache *cache, const struct known_file *file,
-		       struct cached_table *ret)
+		       const struct entry_sink *sink, struct cached_table *ret)
 {
 	const struct cache_counts before = cache->counts;
 
-	if (!cache_load(cache, &file->ends, &file->hash, ret)) {
+	if (!cache_load(cache, file, sink, ret)) {
 		cache->counts = before;
 		return false;
 	}
@@ -205,8 +208,8 @@ static bool load_known(struct cache *cache, const struct known_file *file,
 	return true;
 }
 
-bool cache_recall(struct cache *cache, int fd, struct file_stamp *ret_stamp,
-		  struct cached_table *ret)
+bool cache_recall(struct cache *cache, int fd, const struct entry_sink *sink,
+		  struct file_stamp *ret_stamp, struct cached_table *ret)
 {
 	const struct known_file *file;
 
@@ -214,7 +217,7 @@ bool cache_recall(struct cache *cache, int fd, struct file_stamp *ret_stamp,
 	if (!file_stamp_take(fd, FILE_SETTLED_S, ret_stamp))
 		return false;
 	file = known_files_get(&cache->known, ret_stamp);
-	return file && load_known(cache, file, ret);
+	return file && load_known(cache, file, sink, ret);
 }
 
 static bool has_stamp(int fd, const struct file_stamp *stamp)
@@ -279,42 +282,17 @@ static int make_room(struct cache *cache, uint64_t more)
 	return 0;
 }
 
-static int write_entry(struct cache *cache, const struct str *packed)
+void cache_writer_free(struct cache_writer *writer)
 {
-	AUTO(outfile) out = NULL;
-	char name[CACHE_DIR_NAME_BYTES];
-	int err = make_room(cache, packed->n + sizeof(cache->entry));
-
-	cache_dir_name(&cache->entry.head.name, name);
-	if (!err)
-		err = outfile_new_in(&out, cache->dir.fd, name);
-	if (!err)
-		err = entry_write(out, &cache->entry, packed);
-	return err ? err : outfile_finish(out);
+	if (!writer)
+		return;
+	outfile_free(writer->out);
+	free(writer);
 }
 
-void cache_keep(struct cache *cache, const struct cache_new_table *table)
+/* The first that can't be written is the last. */
+static void give_up_writing(struct cache *cache)
 {
-	struct entry *entry = &cache->entry;
-
-	if (cache->is_read_only)
-		return;
-	if (!table->byte_ranges || !table->packed ||
-	    table->packed->n > ENTRY_BYTES_MAX - sizeof(*entry)) {
-		cache->counts.too_large++;
-		return;
-	}
-	memset(&entry->head, 0, sizeof(entry->head));
-	entry->head.hash = *table->hash;
-	entry->head.stats = *table->stats;
-	entry->head.n_pages = table->n_pages;
-	name_of(table->ends, &entry->head.name);
-	memcpy(&entry->byte_ranges, table->byte_ranges,
-	       byte_ranges_size(table->byte_ranges->n));
-	if (!write_entry(cache, table->packed)) {
-		cache->counts.kept++;
-		return;
-	}
 	cache->counts.failed++;
 	cache->is_read_only = true;
 	log_verbose("%s takes no more unwind tables: %s", cache->dir.path,
@@ -322,9 +300,88 @@ void cache_keep(struct cache *cache, const struct cache_new_table *table)
 	error_clear();
 }
 
-void cache_rest(struct cache *cache)
+static int writer_new(struct cache *cache, const struct hash *ends, uint32_t n_pages,
+		      struct cache_writer **ret)
 {
-	entry_reader_free(&cache->reader);
+	AUTO(cache_writer) writer = calloc(1, sizeof(*writer));
+	char name[CACHE_DIR_NAME_BYTES];
+	int err;
+
+	if (!writer)
+		return fail(-ENOMEM, "no memory for a new entry");
+	name_of(ends, &writer->name);
+	cache_dir_name(&writer->name, name);
+	err = make_room(cache,
+			(uint64_t)n_pages * UNWIND_PAGE_BYTES + sizeof(cache->entry));
+	if (!err)
+		err = outfile_new_in(&writer->out, cache->dir.fd, name);
+	if (err)
+		return err;
+	writer->entry.out = writer->out;
+	*ret = GIVE(writer);
+	return 0;
+}
+
+struct cache_writer *cache_begin(struct cache *cache, const struct hash *ends,
+				 uint32_t n_pages)
+{
+	const uint32_t most =
+		(ENTRY_BYTES_MAX - sizeof(cache->entry)) / UNWIND_PAGE_BYTES - 1;
+	struct cache_writer *writer = NULL;
+	int err;
+
+	if (cache->is_read_only)
+		return NULL;
+	if (n_pages > most) {
+		cache->counts.too_large++;
+		return NULL;
+	}
+	err = writer_new(cache, ends, n_pages, &writer);
+	if (err == -EBUSY)
+		error_clear(); /* that of a file with the same ends will be kept */
+	else if (err)
+		give_up_writing(cache);
+	return writer;
+}
+
+void cache_add(struct cache *cache, struct cache_writer *writer,
+	       const union unwind_page *pages, uint32_t n)
+{
+	if (writer && !cache->is_read_only && entry_write_pages(&writer->entry, pages, n))
+		give_up_writing(cache);
+}
+
+static int write_rest(struct cache *cache, struct cache_writer *writer,
+		      const struct cache_new_table *table)
+{
+	struct entry *entry = &cache->entry;
+	int err;
+
+	memset(&entry->head, 0, sizeof(entry->head));
+	entry->head.name = writer->name;
+	entry->head.hash = *table->hash;
+	entry->head.stats = *table->stats;
+	memcpy(&entry->byte_ranges, table->byte_ranges,
+	       byte_ranges_size(table->byte_ranges->n));
+	err = entry_write_head(&writer->entry, entry);
+	return err ? err : outfile_finish(writer->out);
+}
+
+void cache_keep(struct cache *cache, struct cache_writer *taken,
+		const struct cache_new_table *table)
+{
+	AUTO(cache_writer) writer = taken;
+
+	if (!writer || cache->is_read_only)
+		return;
+	if (!table->byte_ranges) {
+		cache->counts.too_large++;
+		return;
+	}
+	if (write_rest(cache, writer, table))
+		give_up_writing(cache);
+	else
+		cache->counts.kept++;
 }
 
 void cache_count(const struct cache *cache, struct cache_counts *ret)

@@ -18,6 +18,7 @@
 #include "base/str.h"
 #include "unwind/cache_dir.h"
 #include "obj/byte_ranges.h"
+#include "unwind/entry.h"
 #include "unwind/known_files.h"
 #include "unwind/unwind_table.h"
 
@@ -52,30 +53,19 @@ struct byte_ranges *cache_find(struct cache *cache, const struct hash *ends);
 
 struct cached_table {
 	struct unwind_stats stats;
-	uint32_t n_pages;
-	const union unwind_page *pages; /* the cache's, until it loads the next ones */
+	struct unwind_head head;
 };
 
-/* The table for a file with these ends of which those bytes have this hash; false:
- * there is none. */
-bool cache_load(struct cache *cache, const struct hash *ends, const struct hash *hash,
-		struct cached_table *ret);
-
-/* A table that was made. */
-struct cache_new_table {
-	const struct hash *ends;
-	const struct unwind_stats *stats;
-	const struct byte_ranges *byte_ranges; /* NULL: nobody could tell */
-	const struct hash *hash;	       /* of these */
-	uint32_t n_pages;
-	const struct str *packed; /* NULL: too large, or no memory for it */
-};
+/* The table of a file with these ends and this hash. False: there is none, and what the
+ * sink got is not to be used. */
+bool cache_load(struct cache *cache, const struct known_file *file,
+		const struct entry_sink *sink, struct cached_table *ret);
 
 /* The table of a file that was proven to have one, in this run or an earlier one, and has
  * not changed since: nobody needs read it. False: there is none; *ret_stamp is for
  * cache_remember() then. */
-bool cache_recall(struct cache *cache, int fd, struct file_stamp *ret_stamp,
-		  struct cached_table *ret);
+bool cache_recall(struct cache *cache, int fd, const struct entry_sink *sink,
+		  struct file_stamp *ret_stamp, struct cached_table *ret);
 
 /* These ends, and this hash, were read of this file after it had this stamp. */
 void cache_remember(struct cache *cache, int fd, const struct known_file *file);
@@ -87,10 +77,29 @@ const struct elf_info *cache_recall_info(const struct cache *cache, int fd,
 void cache_remember_info(struct cache *cache, int fd, const struct file_stamp *stamp,
 			 const struct elf_info *info);
 
-void cache_keep(struct cache *cache, const struct cache_new_table *table);
+/* A new entry, which is written while the table's pages come. */
+struct cache_writer;
 
-/* After many were loaded: the memory that this took is needed no more. */
-void cache_rest(struct cache *cache);
+/* For a file with these ends. NULL: it is not kept, which is counted and told. */
+struct cache_writer *cache_begin(struct cache *cache, const struct hash *ends,
+				 uint32_t n_pages);
+void cache_writer_free(struct cache_writer *writer); /* NULL is fine */
+DEFINE_FREEP(cache_writer)
+
+/* The next of its pages. writer may be NULL, here and for _keep(). */
+void cache_add(struct cache *cache, struct cache_writer *writer,
+	       const union unwind_page *pages, uint32_t n);
+
+/* What a table was made from. */
+struct cache_new_table {
+	const struct unwind_stats *stats;
+	const struct byte_ranges *byte_ranges; /* NULL: nobody could tell */
+	const struct hash *hash;	       /* of these */
+};
+
+/* All pages came. The writer is freed. */
+void cache_keep(struct cache *cache, struct cache_writer *writer,
+		const struct cache_new_table *table);
 
 void cache_count(const struct cache *cache, struct cache_counts *ret);
 

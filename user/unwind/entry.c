@@ -2,15 +2,22 @@
 #include "unwind/entry.h"
 
 #include "base/error.h"
-#include "unwind/pack.h"
 #include "unwind/unwind_head.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <xxhash.h>
 
-static const uint8_t magic[8] = "weftcf3";
+/*
+ * The file: pages; struct entry as far as it is in use; its hash; and this. The pages
+ * are first, since they are written while nobody knows yet what they were made from.
+ */
+struct entry_end {
+	uint64_t n_pages;
+};
+
+static const uint8_t magic[8] = "weftcf4";
 
 static int corrupt(const char *what)
 {
@@ -34,112 +41,128 @@ static int read_all(int fd, uint64_t offset, void *buf, size_t n)
 	return 0;
 }
 
-static bool has_hash(const void *bytes, size_t n, const struct hash *expected)
-{
-	struct hash hash;
-
-	hash_of(bytes, n, &hash);
-	return !memcmp(&hash, expected, sizeof(hash));
-}
-
-/* The first part: head, list, hash. */
-static size_t first_bytes(uint32_t n_ranges)
+static size_t head_bytes(uint32_t n_ranges)
 {
 	return offsetof(struct entry, byte_ranges) + byte_ranges_size(n_ranges);
 }
 
-static uint64_t second_offset(const struct entry *entry)
+/* A file with so many of either. */
+static uint64_t file_bytes(uint64_t n_pages, uint32_t n_ranges)
 {
-	return first_bytes(entry->byte_ranges.n) + sizeof(struct hash);
+	return n_pages * UNWIND_PAGE_BYTES + head_bytes(n_ranges) + sizeof(struct hash) +
+	       sizeof(struct entry_end);
 }
 
-static bool head_holds(const struct entry *entry, uint64_t bytes, const struct hash *name)
+static bool head_holds(const struct entry *entry, const struct hash *name)
 {
 	const struct entry_head *head = &entry->head;
-	uint64_t before = second_offset(entry);
 
 	return !memcmp(head->magic, magic, sizeof(magic)) &&
-	       !memcmp(&head->name, name, sizeof(*name)) && head->n_pages >= 2 &&
-	       head->n_pages <= UNWIND_PAGES_MAX && bytes >= before &&
-	       head->packed_bytes == bytes - before && entry->byte_ranges.n > 0 &&
+	       !memcmp(&head->name, name, sizeof(*name)) && entry->byte_ranges.n > 0 &&
 	       byte_ranges_valid(&entry->byte_ranges,
 				 byte_ranges_size(entry->byte_ranges.n));
 }
 
-int entry_read_head(int fd, uint64_t bytes, const struct hash *name, struct entry *ret)
+/* Its ranges, and then the hash of all. */
+static int read_rest(int fd, uint64_t at, struct entry *ret)
 {
-	struct hash hash;
-	int err;
+	size_t n = head_bytes(ret->byte_ranges.n);
+	struct hash hash, expected;
+	int err = read_all(fd, at + head_bytes(0), ret->byte_ranges.ranges,
+			   n - head_bytes(0));
 
-	if (bytes < first_bytes(0) || bytes > ENTRY_BYTES_MAX)
-		return corrupt("it is cut short");
-	err = read_all(fd, 0, ret, first_bytes(0));
-	if (!err && (ret->byte_ranges.n > BYTE_RANGES_MAX || bytes < second_offset(ret)))
-		err = corrupt("it is cut short");
 	if (!err)
-		err = read_all(fd, first_bytes(0), ret->byte_ranges.ranges,
-			       first_bytes(ret->byte_ranges.n) - first_bytes(0));
-	if (!err)
-		err = read_all(fd, first_bytes(ret->byte_ranges.n), &hash, sizeof(hash));
+		err = read_all(fd, at + n, &expected, sizeof(expected));
 	if (err)
 		return err;
-	if (!has_hash(ret, first_bytes(ret->byte_ranges.n), &hash))
-		return corrupt("the hash of its first part is wrong");
-	return head_holds(ret, bytes, name) ? 0 : corrupt("its first part is invalid");
+	hash_of(ret, n, &hash);
+	return memcmp(&hash, &expected, sizeof(hash)) ? corrupt("a hash is wrong") : 0;
 }
 
-void entry_reader_free(struct entry_reader *reader)
+int entry_read_head(int fd, uint64_t bytes, const struct hash *name, struct entry *ret)
 {
-	unpacker_free(&reader->unpacker);
-	free(reader->packed);
-	*reader = (struct entry_reader){ 0 };
+	struct entry_end end;
+	uint64_t at;
+	int err;
+
+	if (bytes < file_bytes(2, 0) || bytes > ENTRY_BYTES_MAX)
+		return corrupt("it is cut short, or too long");
+	err = read_all(fd, bytes - sizeof(end), &end, sizeof(end));
+	if (err)
+		return err;
+	if (end.n_pages < 2 || end.n_pages > ENTRY_BYTES_MAX / UNWIND_PAGE_BYTES ||
+	    file_bytes(end.n_pages, 0) > bytes)
+		return corrupt("its end is invalid");
+	at = end.n_pages * UNWIND_PAGE_BYTES;
+	err = read_all(fd, at, ret, head_bytes(0));
+	if (err)
+		return err;
+	if (ret->head.n_pages != end.n_pages || ret->byte_ranges.n > BYTE_RANGES_MAX ||
+	    file_bytes(end.n_pages, ret->byte_ranges.n) != bytes)
+		return corrupt("its parts are not as long as it says");
+	err = read_rest(fd, at, ret);
+	if (err)
+		return err;
+	return head_holds(ret, name) ? 0 : corrupt("what it says of itself is invalid");
 }
 
-static int make_room(struct entry_reader *reader, size_t n)
+/* Each page by all before it, so that it is the same whatever comes at once. */
+static uint64_t add_up(uint64_t sum, const union unwind_page *pages, uint32_t n)
 {
-	uint8_t *packed;
+	for (uint32_t i = 0; i < n; i++)
+		sum = XXH64(&pages[i], sizeof(pages[i]), sum);
+	return sum;
+}
 
-	if (reader->packed && reader->packed_bytes >= n)
-		return 0;
-	packed = realloc(reader->packed, n ? n : 1);
-	if (!packed)
-		return fail(-ENOMEM, "no memory for a cache entry");
-	reader->packed = packed;
-	reader->packed_bytes = n;
+/* The last are handed on if all of them are right: most tables have no others. */
+int entry_read_pages(int fd, const struct entry *entry, union unwind_page *room,
+		     const struct entry_sink *sink, struct unwind_head *ret)
+{
+	uint32_t n_pages = entry->head.n_pages, n;
+	uint64_t sum = 0;
+	int err;
+
+	for (uint32_t at = 0; at < n_pages; at += n) {
+		n = n_pages - at;
+		if (n > ENTRY_PAGES_AT_ONCE)
+			n = ENTRY_PAGES_AT_ONCE;
+		err = read_all(fd, (uint64_t)at * UNWIND_PAGE_BYTES, room,
+			       n * sizeof(*room));
+		if (err)
+			return err;
+		if (!at && !unwind_head_holds(&room[0].head, n_pages))
+			return corrupt("its head page is none");
+		if (!at)
+			*ret = room[0].head;
+		sum = add_up(sum, room, n);
+		if (at + n == n_pages && sum != entry->head.sum)
+			return corrupt("its pages are not those that were kept");
+		sink->pages(sink->arg, at, room, n);
+	}
 	return 0;
 }
 
-int entry_read_pages(struct entry_reader *reader, int fd, const struct entry *entry,
-		     const union unwind_page **ret)
+int entry_write_pages(struct entry_writer *writer, const union unwind_page *pages,
+		      uint32_t n)
 {
-	size_t n = (size_t)entry->head.packed_bytes;
-	const union unwind_page *pages;
-	int err = make_room(reader, n);
-
-	if (!err)
-		err = read_all(fd, second_offset(entry), reader->packed, n);
-	if (!err)
-		err = unpack_pages(&reader->unpacker, reader->packed, n,
-				   entry->head.n_pages, &pages);
-	if (err == -EBADMSG)
-		return corrupt("its pages can't be unpacked");
-	if (!err && !unwind_head_holds(&pages[0].head, entry->head.n_pages))
-		err = corrupt("its head page is none");
-	if (!err)
-		*ret = pages;
-	return err;
+	writer->sum = add_up(writer->sum, pages, n);
+	writer->n_pages += n;
+	return outfile_add(writer->out, pages, n * sizeof(*pages));
 }
 
-int entry_write(struct outfile *out, struct entry *entry, const struct str *packed)
+int entry_write_head(const struct entry_writer *writer, struct entry *entry)
 {
+	const struct entry_end end = { writer->n_pages };
+	size_t n = head_bytes(entry->byte_ranges.n);
 	struct hash hash;
 	int err;
 
 	memcpy(entry->head.magic, magic, sizeof(magic));
-	entry->head.packed_bytes = packed->n;
-	hash_of(entry, first_bytes(entry->byte_ranges.n), &hash);
-	err = outfile_add(out, entry, first_bytes(entry->byte_ranges.n));
+	entry->head.sum = writer->sum;
+	entry->head.n_pages = writer->n_pages;
+	hash_of(entry, n, &hash);
+	err = outfile_add(writer->out, entry, n);
 	if (!err)
-		err = outfile_add(out, &hash, sizeof(hash));
-	return err ? err : outfile_add(out, packed->s, packed->n);
+		err = outfile_add(writer->out, &hash, sizeof(hash));
+	return err ? err : outfile_add(writer->out, &end, sizeof(end));
 }
