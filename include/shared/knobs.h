@@ -51,7 +51,7 @@ enum fault_bits {
 	FAULT_ORC_RULE = 1 << 5,      /* remember rules of the kernel's code wrongly */
 	KERNEL_SAMPLES_TOO = 1 << 16, /* of every tick that is kept */
 	CHECK_ORC = 1 << 17,	      /* beside the kernel's helper, at each sample */
-	FEW_SLABS = 1 << 18,	      /* of pages at first, and one more at a time */
+	FEW_SLABS = 1 << 18,	      /* of pages, from the first on one at a time */
 	LATE_PARTS = 1 << 19,	      /* of a tick: only when it ticks already */
 };
 

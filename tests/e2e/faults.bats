@@ -433,7 +433,7 @@ loader_records() {
 		{ rmdir "$group"; skip "no cgroup that limits memory can be made here"; }
 	# The kernel gives maps of 1 MB each until it has no more. If that leaves next to nothing,
 	# it ends weft at the next page that it touches: of three limits that can be true of one.
-	for most in 12000000 12350000 12700000; do
+	for most in 3000000 3500000 4000000; do
 		echo "$most" >"$group/$limit"
 		# shellcheck disable=SC2016 # the inner shell's
 		run --separate-stderr sh -c 'echo $$ >"$0/cgroup.procs"; exec "$@"' "$group" \

@@ -21,8 +21,8 @@
 
 #define OUTER	  1000
 #define SLABS_MAX 26
-#define FIRST	  16 /* and then so many more */
-#define MORE	  8
+#define FIRST	  11 /* that are made before they are set */
+#define MORE	  8  /* and then so many more */
 #define LOTS	  (SLABS_MAX * UNWIND_SLAB_PAGES)
 
 /* The kernel: the maps that were made, and what lies in the map of them. */
@@ -129,6 +129,11 @@ static struct page_slabs *begin(uint32_t most)
 	assert_int_equal(page_slabs_new(&slabs, most, false), 0);
 	assert_int_equal(page_slabs_pages(slabs), most * UNWIND_SLAB_PAGES);
 	assert_int_equal(page_slabs_model(slabs), kernel.made[0]);
+	assert_int_equal(kernel.n_made, 1);
+	if (most > 1)
+		assert_int_equal(page_slabs_reach(slabs, FIRST * UNWIND_SLAB_PAGES - 7),
+				 FIRST * UNWIND_SLAB_PAGES);
+	assert_int_equal(kernel.n_waits, 0);
 	assert_int_equal(page_slabs_begin(slabs, OUTER), 0);
 	return slabs;
 }
@@ -145,6 +150,8 @@ static void they_come_as_they_are_needed(void **state)
 	struct page_slabs *slabs = begin(SLABS_MAX);
 
 	assert_set(FIRST);
+	assert_int_equal(kernel.n_waits, 1);
+	assert_int_equal(page_slabs_begin(slabs, OUTER), 0);
 	assert_int_equal(kernel.n_waits, 1);
 	assert_int_equal(page_slabs_reach(slabs, 1), FIRST * UNWIND_SLAB_PAGES);
 	assert_int_equal(page_slabs_reach(slabs, FIRST * UNWIND_SLAB_PAGES),

@@ -123,7 +123,7 @@ int sampler_kernel_bytes_min(unsigned int hz, uint64_t *ret)
 	return 0;
 }
 
-/* All that there is for tables, of which the first slabs are made. */
+/* All that there is for tables, of which the first slab is made. */
 static int make_slabs(struct page_slabs **slabs, struct weft_bpf *skel,
 		      const struct sampler_config *config)
 {
@@ -204,6 +204,13 @@ static void find_orc_tables(const struct weft_bpf *skel)
 			    "of a format that weft knows");
 }
 
+static int begin_slabs(const struct kernel_half *half)
+{
+	return half->slabs ? page_slabs_begin(half->slabs,
+					      bpf_map__fd(half->skel->maps.unwind_slabs))
+			   : 0;
+}
+
 /* A signal that comes during verification makes the kernel give up. */
 int load_object(struct kernel_half *half, const struct sampler_config *config)
 {
@@ -219,9 +226,7 @@ int load_object(struct kernel_half *half, const struct sampler_config *config)
 	if (err)
 		return load_failed(err);
 	find_orc_tables(half->skel);
-	return half->slabs ? page_slabs_begin(half->slabs,
-					      bpf_map__fd(half->skel->maps.unwind_slabs))
-			   : 0;
+	return config->knobs.faults & FEW_SLABS ? begin_slabs(half) : 0;
 }
 
 /* All but the constants. */
@@ -254,10 +259,15 @@ static int load_tick_once(struct weft_bpf *skel, const struct kernel_half *half,
 	return err ? err : weft_bpf__load(skel);
 }
 
+/* What is known by now lies in slabs, which need not have been set one by one. */
 int load_tick(int *ret_fd, const struct kernel_half *half, unsigned int parts)
 {
 	struct weft_bpf *skel = NULL;
-	int err = -EAGAIN;
+	int err = begin_slabs(half);
+
+	if (err)
+		return err;
+	err = -EAGAIN;
 
 	for (int tries = 0; err == -EAGAIN && tries < LOAD_TRIES; tries++) {
 		weft_bpf__destroy(skel);

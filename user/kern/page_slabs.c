@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define FIRST_SLABS 16 /* of 1 MB; tables of some 80 files */
-#define MORE_SLABS  8
+#define MORE_SLABS  8 /* of 1 MB */
 #define BATCH_PAGES 64
 
 struct page_slabs {
 	int outer; /* -1: none yet */
-	uint32_t n, most, step;
+	uint32_t n, most;
+	uint32_t step; /* so many are made at once, since to set them takes a wait */
 	bool is_refused;
 	uint64_t slab_bytes; /* of the kernel's memory */
 	int fds[];	     /* of the slabs */
@@ -42,15 +42,14 @@ static int make_slab(struct page_slabs *slabs)
 int page_slabs_new(struct page_slabs **ret, uint32_t most, bool few)
 {
 	AUTO(page_slabs) slabs = calloc(1, sizeof(*slabs) + most * sizeof(*slabs->fds));
-	int err = 0;
+	int err;
 
 	if (!slabs)
 		return fail(-ENOMEM, "no memory for %u slabs of tables", most);
 	slabs->outer = -1;
 	slabs->most = most;
 	slabs->step = few ? 1 : MORE_SLABS;
-	while (!err && slabs->n < least(few ? 1 : FIRST_SLABS, most))
-		err = make_slab(slabs);
+	err = make_slab(slabs);
 	if (err)
 		return err;
 	slabs->slab_bytes = kernel_memory_of(slabs->fds[0]);
@@ -85,6 +84,8 @@ static int set_from(struct page_slabs *slabs, uint32_t from)
 
 int page_slabs_begin(struct page_slabs *slabs, int outer)
 {
+	if (slabs->outer >= 0)
+		return 0;
 	slabs->outer = outer;
 	return set_from(slabs, 0);
 }
@@ -102,7 +103,7 @@ static int add_slabs(struct page_slabs *slabs, uint32_t n)
 
 	while (!err && slabs->n < n)
 		err = make_slab(slabs);
-	if (!err)
+	if (!err && slabs->outer >= 0)
 		err = set_from(slabs, before);
 	while (err && slabs->n > before)
 		close(slabs->fds[--slabs->n]);
@@ -115,7 +116,7 @@ uint32_t page_slabs_reach(struct page_slabs *slabs, uint32_t n)
 
 	if (n <= count_pages(slabs) || wanted > slabs->most || slabs->is_refused)
 		return count_pages(slabs);
-	if (wanted < slabs->n + slabs->step)
+	if (slabs->outer >= 0 && wanted < slabs->n + slabs->step)
 		wanted = least(slabs->n + slabs->step, slabs->most);
 	if (add_slabs(slabs, wanted)) {
 		log_warn("%s: unwind tables stay below %u MB", error_sentence(),
