@@ -117,6 +117,55 @@ static void test_endless(void **state)
 		    FILL_TOLD "12222.......");
 }
 
+/* What never returns is called last, right before another function. Where that one is
+ * called it is seen; then the same holds elsewhere, so what nobody calls begins there. */
+static void test_what_never_returns(void **state)
+{
+#define ENDLESS	     "push %r12; push %rbp; push %rbx; 1: call *%rcx; jmp 1b;"
+#define LAST(callee) "push %rbx; call *%rdx; call " callee ";"
+	ASSERT_TOLD(FILL LAST("9f") "2: push %rbx; pop %rbx; ret; call 2b; ret;" LAST(
+			    "9f") ENDLESS "9: push %rax; call *%rdx; ud2",
+		    FILL_TOLD "12222222"
+			      "121"
+			      "111111"
+			      "12222222"
+			      "112cdddd"
+			      "12222");
+}
+
+/* Two functions taken for one call with the stack at different places. */
+static void test_calls_differ(void **state)
+{
+	ASSERT_TOLD(FILL "9: push %rbx; call *%rdx;" ENDLESS "call 9b; ret",
+		    FILL_TOLD "122"
+			      "........"
+			      ".....1");
+}
+
+/* What begins behind a call may be a part of another function that goes on through a
+ * table, whose calls come back as all others do. */
+static void test_unknown_part(void **state)
+{
+	ASSERT_TOLD(FILL
+		    "push %rbx; mov $1, %eax; mov $1, %ecx; call 9f;"
+		    "2: dec %ecx; jmp *(%rax); nop; inc %eax; call *%rdx; jmp 2b; nop;"
+		    "pop %rbx; ret; 9: ret",
+		    FILL_TOLD "1222222222222222"
+			      "2222.BBBBBB."
+			      "211");
+}
+
+/* A call before an aligned address comes back if others of the same do. */
+static void test_calls_of_what_returns(void **state)
+{
+	ASSERT_TOLD(FILL
+		    "push %rbp; mov %rsp, %rbp; sub %rax, %rsp; .rept 5; call 9f; .endr;"
+		    "inc %eax; leave; ret; 9: jmp *%rax",
+		    FILL_TOLD "1bbbbbb"
+			      "|||||||||||||||||||||||||"
+			      "|||111");
+}
+
 /* GHC's code calls as it was called, but keeps no return address where it begins: it goes
  * off with an empty stack, by what its own stack says. */
 static void test_no_return_address(void **state)
@@ -147,6 +196,10 @@ static void test_loop_behind_padding(void **state)
 		    FILL_TOLD "122.............11111111");
 	ASSERT_TOLD(SET_UP "push %rax; 1: mov %ebx, %edi; call *%rdx; jmp 1b",
 		    FILL_TOLD "122......1222222");
+	/* others come there, too, with more on the stack */
+	ASSERT_TOLD(SET_UP "1: mov %ebx, %edi; call *%rdx; jmp 1b; nop;"
+			   "inc %ebx; push %rax; push %rax; jmp 1b",
+		    FILL_TOLD "122...................");
 }
 
 /* A system call keeps the stack; a signal handler's return goes nowhere, and what lies
@@ -416,6 +469,10 @@ int main(void)
 		cmocka_unit_test(test_zeroes_between),
 		cmocka_unit_test(test_calls),
 		cmocka_unit_test(test_endless),
+		cmocka_unit_test(test_what_never_returns),
+		cmocka_unit_test(test_calls_differ),
+		cmocka_unit_test(test_unknown_part),
+		cmocka_unit_test(test_calls_of_what_returns),
 		cmocka_unit_test(test_no_return_address),
 		cmocka_unit_test(test_loop_behind_padding),
 		cmocka_unit_test(test_system_calls),

@@ -199,6 +199,8 @@ int recording_new(struct recording **ret, const struct record_options *options,
 		err = declared_new(&r->declared, &options->declared);
 	if (!err && options->unwind != UNWIND_FP)
 		err = worker_new(&r->large_file_worker);
+	if (!err && r->large_file_worker)
+		worker_be_patient(r->large_file_worker);
 	if (!err && options->debuginfod)
 		err = new_servers(r);
 	if (!err && options->command)

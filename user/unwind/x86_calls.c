@@ -5,7 +5,12 @@
  */
 #include "unwind/x86_flow_parts.h"
 
+#include "base/vec.h"
+
 #include <string.h>
+
+#define LAST_SHARE    16 /* of the calls of what never returns */
+#define RETURNS_LEAST 4	 /* calls of what is known to return */
 
 static bool is_endbr64(const struct x86_flow *flow, const struct flow_insn *insn)
 {
@@ -21,14 +26,109 @@ static bool may_come_back(const struct x86_flow *flow, size_t number)
 	       !x86_flow_is_padding(flow, next) && !is_endbr64(flow, next);
 }
 
-void x86_calls_hope(struct x86_flow *flow)
+/* A call, and where it leads. */
+struct site {
+	uint64_t callee;
+	uint32_t insn;
+	bool is_last; /* a function begins behind it */
+};
+
+struct sites {
+	VEC(struct site) all;
+};
+
+static int by_callee(const void *a, const void *b)
+{
+	const struct site *x = a, *y = b;
+
+	return x->callee < y->callee ? -1 : x->callee > y->callee;
+}
+
+/* One that others call or know of. */
+static bool is_before_function(const struct x86_flow *flow, size_t call)
+{
+	const struct flow_insn *insns = flow->insns.items;
+
+	do {
+		if (++call >= flow->insns.n || !insns[call].n)
+			return false;
+	} while (x86_flow_is_padding(flow, &insns[call]));
+	return insns[call].is_called || insns[call].is_taken;
+}
+
+static int find_sites(const struct x86_flow *flow, struct sites *ret)
+{
+	const struct flow_insn *insns = flow->insns.items;
+	int64_t distance;
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < flow->insns.n; i++)
+		if (insns[i].calls && !insns[i].is_local &&
+		    x86_insn_distance(flow->code + insns[i].at, insns[i].n, &distance))
+			err = vec_push(&ret->all,
+				       (struct site){ flow->vaddr + insns[i].at +
+							      insns[i].n +
+							      (uint64_t)distance,
+						      i, is_before_function(flow, i) });
+	if (!err)
+		vec_sort(&ret->all, by_callee);
+	return err;
+}
+
+/* Of all that call the same. */
+static void judge_callee(struct x86_flow *flow, const struct site *sites, size_t n)
+{
+	size_t n_last = 0;
+
+	for (size_t i = 0; i < n; i++)
+		n_last += sites[i].is_last;
+	for (size_t i = 0; i < n; i++) {
+		struct flow_insn *insn = &flow->insns.items[sites[i].insn];
+
+		if (n_last && n_last * LAST_SHARE >= n)
+			insn->callee = X86_NEVER_RETURNS;
+		else if (!n_last && n >= RETURNS_LEAST)
+			insn->callee = X86_RETURNS;
+	}
+}
+
+/* Behind a call of what never returns (exit(), what reports errors) the next function may
+ * begin. That is seen where somebody calls it; then no other call of the same comes back
+ * either, but for assembly, and for data among the code. */
+static int judge_callees(struct x86_flow *flow)
+{
+	struct sites sites = { 0 };
+	int err = find_sites(flow, &sites);
+	const struct site *all = sites.all.items;
+
+	for (size_t i = 0, n; !err && i < sites.all.n; i += n) {
+		for (n = 1; i + n < sites.all.n && all[i + n].callee == all[i].callee;)
+			n++;
+		judge_callee(flow, all + i, n);
+	}
+	vec_free(&sites.all);
+	return err;
+}
+
+/* Before anything was followed. Behind a call another function may begin on an aligned
+ * address; but what never returns is not called through a register or memory. */
+static bool is_hoped(const struct x86_flow *flow, size_t number)
+{
+	const struct flow_insn *insn = &flow->insns.items[number];
+
+	return may_come_back(flow, number) && insn->callee != X86_NEVER_RETURNS &&
+	       (insn->callee == X86_RETURNS || insn->target == X86_FLOW_NO_INSN ||
+		(flow->vaddr + insn[1].at) % X86_FLOW_ROUND);
+}
+
+int x86_calls_hope(struct x86_flow *flow)
 {
 	struct flow_insn *insns = flow->insns.items;
+	int err = judge_callees(flow);
 
 	for (size_t i = 0; i < flow->insns.n; i++)
-		insns[i].comes_back = insns[i].is_local ||
-				      (may_come_back(flow, i) &&
-				       (flow->vaddr + insns[i + 1].at) % X86_FLOW_ROUND);
+		insns[i].comes_back = insns[i].is_local || is_hoped(flow, i);
+	return err;
 }
 
 /* Does it do nothing, as lea 0(%rsp),%rsp, which mono aligns loops and calls with? */
@@ -37,17 +137,6 @@ static bool is_idle(const struct x86_flow *flow, const struct flow_insn *insn)
 	struct x86_effect is = x86_effect(flow->code + insn->at, insn->n);
 
 	return is.way == X86_COPIES && is.reg == is.base && !is.distance;
-}
-
-/* The whole that the i-th piece is of; *ret_begins: it is entered as a function is. */
-static struct x86_piece *look_at_begin(const struct x86_flow *flow, uint32_t i,
-				       bool *ret_begins)
-{
-	int lower;
-	struct x86_piece *whole = x86_pieces_whole(&flow->pieces, i, &lower);
-
-	*ret_begins = whole->cfa + lower == X86_RETURN_BYTES;
-	return whole;
 }
 
 /* What follows a call that is not followed may be anything, and begin with padding. */
@@ -62,18 +151,17 @@ static bool is_behind_call(const struct x86_flow *flow, uint32_t i)
  * address alone, or a part of one that was begun before and goes on through a table. */
 static void look_for_doubts(struct x86_flow *flow)
 {
-	bool begins;
+	struct x86_piece *whole;
+	int lower;
 
 	for (uint32_t i = 0; i < flow->pieces.list.n; i++) {
-		struct x86_piece *whole = look_at_begin(flow, i, &begins);
-
-		whole->is_begun |= begins && !is_behind_call(flow, i);
+		whole = x86_pieces_whole(&flow->pieces, i, &lower);
+		whole->is_begun |= whole->cfa + lower == X86_RETURN_BYTES &&
+				   !is_behind_call(flow, i);
 	}
 	for (uint32_t i = 0; i < flow->pieces.list.n; i++) {
-		struct x86_piece *whole = look_at_begin(flow, i, &begins);
-
-		begins |= whole->is_begun || is_behind_call(flow, i);
-		whole->is_doubted |= whole->is_bad || !begins ||
+		whole = x86_pieces_whole(&flow->pieces, i, &lower);
+		whole->is_doubted |= whole->is_bad || whole->calls_differ ||
 				     (whole->leaves &&
 				      whole->cfa - whole->left_at != X86_RETURN_BYTES);
 		flow->insns.items[flow->pieces.list.items[i].first].goes_off |=
@@ -81,38 +169,43 @@ static void look_for_doubts(struct x86_flow *flow)
 	}
 }
 
-static bool is_doubted(const struct x86_pieces *pieces, uint32_t number)
+/* Also if nobody knows what it is a part of? */
+static bool is_doubted(const struct x86_pieces *pieces, uint32_t number, bool if_unknown)
 {
 	int lower;
 	const struct x86_piece *whole = x86_pieces_whole(pieces, number, &lower);
 
-	return whole->is_doubted || !whole->is_begun;
+	return whole->is_doubted || (if_unknown && !whole->is_begun);
 }
 
-static bool is_sure(const struct x86_pieces *pieces, uint32_t number)
+/* Of what is called: does it return? */
+static bool is_sure(const struct x86_flow *flow, const struct flow_insn *call)
 {
+	const struct x86_pieces *pieces = &flow->pieces;
+	uint32_t number;
 	int lower;
 
-	return number != X86_FLOW_NO_INSN && !is_doubted(pieces, number) &&
+	if (call->callee == X86_NEVER_RETURNS || call->target >= X86_FLOW_NO_TARGET)
+		return false;
+	number = flow->insns.items[call->target].piece;
+	return number != X86_FLOW_NO_INSN && !is_doubted(pieces, number, true) &&
 	       x86_pieces_whole(pieces, number, &lower)->returns;
 }
 
-/* What begins behind the call and the padding there, and is come to from nowhere; NULL:
+/* What lies behind the call and the padding there, and is come to from nowhere; NULL:
  * nothing. */
-static const struct flow_insn *begins_behind(const struct x86_flow *flow, size_t call)
+static const struct flow_insn *find_behind(const struct x86_flow *flow, size_t call)
 {
 	const struct flow_insn *insns = flow->insns.items;
-	const struct x86_piece *whole;
-	int lower;
 
 	do {
 		if (++call >= flow->insns.n || !insns[call].n)
 			return NULL;
 	} while (x86_flow_is_padding(flow, &insns[call]));
-	if (insns[call].piece == X86_FLOW_NO_INSN)
+	if (insns[call].piece == X86_FLOW_NO_INSN || insns[call].is_shared)
 		return NULL;
-	whole = x86_pieces_whole(&flow->pieces, insns[call].piece, &lower);
-	return whole->first == call && !whole->is_joined ? &insns[call] : NULL;
+	return flow->pieces.list.items[insns[call].piece].first == call ? &insns[call]
+									: NULL;
 }
 
 /*
@@ -123,7 +216,7 @@ static const struct flow_insn *begins_behind(const struct x86_flow *flow, size_t
 static bool leads_to_loop(struct x86_flow *flow, const struct flow_insn *call)
 {
 	const struct flow_insn *head =
-		begins_behind(flow, (size_t)(call - flow->insns.items));
+		find_behind(flow, (size_t)(call - flow->insns.items));
 	struct x86_piece *whole;
 	int depth, lower;
 
@@ -143,7 +236,9 @@ static bool leads_to_loop(struct x86_flow *flow, const struct flow_insn *call)
 /* True if there is one now, or is none any more since it makes no sense. */
 static bool look_for_loop(struct x86_flow *flow, struct flow_insn *call)
 {
-	if (call->leads_to_loop && is_doubted(&flow->pieces, call->piece))
+	if (call->callee == X86_NEVER_RETURNS)
+		return false;
+	if (call->leads_to_loop && is_doubted(&flow->pieces, call->piece, true))
 		call->leads_to_none = true;
 	else if (call->comes_back || call->leads_to_none || !leads_to_loop(flow, call))
 		return false;
@@ -180,16 +275,12 @@ static bool leads_within(const struct x86_flow *flow, const struct flow_insn *ca
 		       x86_pieces_whole(&flow->pieces, behind->piece, &lower);
 }
 
-/* Of a whole that is doubted some calls may not come back: then none is followed, but
- * those to code that was seen to return. True if any is another than before. */
-bool x86_calls_doubt(struct x86_flow *flow)
+/* True if any call is another than before. */
+static bool doubt_calls(struct x86_flow *flow, bool if_unknown)
 {
-	const struct x86_pieces *pieces = &flow->pieces;
 	struct flow_insn *insns = flow->insns.items;
-	bool any;
+	bool any = false;
 
-	look_for_doubts(flow);
-	any = look_for_loops(flow);
 	for (size_t i = 0; i < flow->insns.n; i++) {
 		struct flow_insn *insn = &insns[i];
 		bool was = insn->comes_back;
@@ -199,12 +290,24 @@ bool x86_calls_doubt(struct x86_flow *flow)
 			continue;
 		/* of one that is gone on behind that says nothing */
 		insn->leads_within |= !was && leads_within(flow, insn);
-		if (insn->leads_within || (insn->target < X86_FLOW_NO_TARGET &&
-					   is_sure(pieces, insns[insn->target].piece)))
+		if (insn->leads_within || is_sure(flow, insn))
 			insn->comes_back = true;
-		else if (is_doubted(pieces, insn->piece))
+		else if (is_doubted(&flow->pieces, insn->piece, if_unknown))
 			insn->comes_back = false;
 		any |= insn->comes_back != was;
 	}
 	return any;
+}
+
+/* Of a whole that is doubted some calls may not come back: then none is followed, but
+ * those to code that was seen to return. What it is a part of is found by calls, too, so
+ * at first that is no doubt. */
+bool x86_calls_doubt(struct x86_flow *flow, bool is_first)
+{
+	bool any;
+
+	look_for_doubts(flow);
+	any = look_for_loops(flow);
+	any |= doubt_calls(flow, !is_first);
+	return any || (is_first && doubt_calls(flow, true));
 }

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #define INSNS_MAX   (1u << 20)	       /* more is padding, or no code */
-#define DOUBTS	    3		       /* times that calls are followed with less hope */
+#define DOUBTS	    5		       /* times that calls are followed with less hope */
 #define TAKEN_SHARE 64		       /* of the other rets: of V8 16 of 100, of C none */
 #define FAR	    X86_FLOW_NO_TARGET /* out of a function, as long as they are */
 #define ASKEW	    (UINT32_MAX - 2)   /* to what is no instruction here */
@@ -152,6 +152,7 @@ static int come_to(struct x86_flow *flow, uint32_t number, uint32_t from,
 		insn->frame = frame;
 		return vec_push(&flow->open, number);
 	}
+	insn->is_shared |= insn->piece != from;
 	if (insn->frame.sp.from == X86_ENTRY && frame.sp.from == X86_ENTRY)
 		x86_pieces_unite(&flow->pieces, from, insn->piece,
 				 insn->frame.sp.at - frame.sp.at);
@@ -239,8 +240,10 @@ static int go_on(struct x86_flow *flow, uint32_t number)
 static int follow_from(struct x86_flow *flow, uint32_t number)
 {
 	uint32_t piece = (uint32_t)flow->pieces.list.n;
+	const struct flow_insn *before = &flow->insns.items[number] - 1;
 	bool is_behind_call =
-		number ? flow->insns.items[number - 1].calls : flow->before != 0;
+		number ? before->calls && before->callee != X86_NEVER_RETURNS
+		       : flow->before != 0;
 	int err = vec_push(&flow->pieces.list,
 			   (struct x86_piece){ .of = piece,
 					       .first = number,
@@ -380,8 +383,10 @@ static int follow_all(struct x86_flow *flow)
 	int err;
 
 	flow->pieces.list.n = flow->n_rets = flow->n_taking = 0;
-	for (size_t i = 0; i < flow->insns.n; i++)
+	for (size_t i = 0; i < flow->insns.n; i++) {
 		flow->insns.items[i].piece = X86_FLOW_NO_INSN;
+		flow->insns.items[i].is_shared = false;
+	}
 	err = follow_what_is_called(flow);
 	if (!err)
 		err = follow_the_rest(flow);
@@ -409,10 +414,11 @@ int x86_flow_read(const struct x86_code *code, struct x86_flow **ret)
 		find_target(flow, &flow->insns.items[i]);
 		find_taken(flow, &flow->insns.items[i]);
 	}
-	x86_calls_hope(flow);
+	if (!err)
+		err = x86_calls_hope(flow);
 	if (!err)
 		err = follow_all(flow);
-	for (int i = 0; !err && i < DOUBTS && x86_calls_doubt(flow); i++)
+	for (int i = 0; !err && i < DOUBTS && x86_calls_doubt(flow, !i); i++)
 		err = follow_all(flow);
 	if (err)
 		return err;

@@ -25,12 +25,18 @@ struct flow_insn {
 	uint8_t n;	 /* 0: no instruction, but data */
 	bool calls;
 	bool is_called;
+	bool is_shared;	 /* ways of other pieces lead there, too */
 	bool makes_room; /* calls, and what is called moves the stack pointer */
 	bool is_local;	 /* calls a part of its own function, on that one's stack */
 	enum { X86_UNKNOWN, X86_IS_PART, X86_IS_NO_PART } part; /* does one begin so? */
 	bool is_taken;	 /* its address is, by an instruction */
 	bool comes_back; /* calls, and what is called returns */
-	bool goes_off;	 /* what begins with it, as functions end that call another */
+	enum {
+		X86_MAY_RETURN,
+		X86_RETURNS,
+		X86_NEVER_RETURNS
+	} callee;      /* of a direct call */
+	bool goes_off; /* what begins with it, as functions end that call another */
 	bool leads_to_loop, leads_to_none; /* calls: so it was found, or refuted */
 	bool leads_within; /* calls: what is behind is a part of the same, by its jumps */
 	struct x86_frame frame;
@@ -121,11 +127,12 @@ static inline struct x86_effect x86_flow_effect(const struct x86_flow *flow,
 	return is;
 }
 
-/* Calls come back, but for those behind which another function may begin. */
-void x86_calls_hope(struct x86_flow *flow);
+/* Calls come back, but for those behind which another function may begin. 0, or
+ * -ENOMEM. */
+int x86_calls_hope(struct x86_flow *flow);
 
-/* What came of it, where all was followed: true if any call is hoped less of, or more,
- * than before. */
-bool x86_calls_doubt(struct x86_flow *flow);
+/* What came of it, where all was followed, for the first time or again: true if any call
+ * is hoped less of, or more, than before. */
+bool x86_calls_doubt(struct x86_flow *flow, bool is_first);
 
 #endif

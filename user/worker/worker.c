@@ -19,22 +19,18 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define SCAN_DEADLINE_MS 5000
-#define LATE_MS_MAX	 6000 /* for all late files together; then each has */
-#define HASTE_MS	 200
-#define STARVED_TIMES	 4 /* its patience, for a parser that gets no CPU */
-#define IN_FLIGHT_MAX	 32
-#define QUEUE_MAX	 (1u << 16) /* every one holds a descriptor */
-#define POLL_SLICE_MS	 100
-
-int64_t worker_now_ms(void)
-{
-	return (int64_t)(clock_now_ns() / 1000000);
-}
+#define SCAN_DEADLINE_MS  5000
+#define LARGE_DEADLINE_MS 20000
+#define LATE_MS_MORE	  1000 /* than that, for all late files; then each has */
+#define HASTE_MS	  200
+#define STARVED_TIMES	  4 /* its patience, for a parser that gets no CPU */
+#define IN_FLIGHT_MAX	  32
+#define QUEUE_MAX	  (1u << 16) /* every one holds a descriptor */
+#define POLL_SLICE_MS	  100
 
 int worker_patience_ms(const struct worker *worker, int deadline_ms)
 {
-	int64_t left = LATE_MS_MAX - worker->late_ms;
+	int64_t left = worker->scan_deadline_ms + LATE_MS_MORE - worker->late_ms;
 
 	if (left < HASTE_MS)
 		left = HASTE_MS;
@@ -91,6 +87,11 @@ int worker_new(struct worker **ret)
 		return err;
 	*ret = GIVE(worker);
 	return 0;
+}
+
+void worker_be_patient(struct worker *worker)
+{
+	worker->scan_deadline_ms = LARGE_DEADLINE_MS;
 }
 
 static void free_job(struct scan_job *job)
@@ -316,12 +317,10 @@ static bool makes_others_wait(const struct worker *worker, const struct scan_job
 static int64_t oldest_ms(struct worker *worker, int patience)
 {
 	int64_t ms = (int64_t)(clock_now_ns() - worker->scan_time.begun_ns) / 1000000;
-	int64_t taken;
 
-	if (ms < TIME_LOOK_MS)
-		return ms;
-	taken = (int64_t)(worker_time_ns(&worker->scan_time) / 1000000);
-	return ms < STARVED_TIMES * patience ? taken : ms;
+	return ms >= TIME_LOOK_MS && ms < STARVED_TIMES * patience
+		       ? (int64_t)(worker_time_ns(&worker->scan_time) / 1000000)
+		       : ms;
 }
 
 static void end_late(struct worker *worker)

@@ -49,8 +49,6 @@ struct worker {
 	union protocol_buffer buf;
 };
 
-int64_t worker_now_ms(void);
-
 /* How long a file may take: this, or little once too much time went to late ones,
  * since whoever wants to hold us up has as many files as he likes. */
 int worker_patience_ms(const struct worker *worker, int deadline_ms);

@@ -3,6 +3,11 @@
 
 #include "base/clock.h"
 
+int64_t worker_now_ms(void)
+{
+	return (int64_t)(clock_now_ns() / 1000000);
+}
+
 static uint64_t less(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : 0;

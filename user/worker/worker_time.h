@@ -11,6 +11,8 @@
 
 #define TIME_LOOK_MS 20 /* less is not worth a look at what it got */
 
+int64_t worker_now_ms(void);
+
 struct worker_time {
 	pid_t pid;
 	uint64_t begun_ns;
