@@ -86,6 +86,19 @@ static void test_zeroes_between(void **state)
 		    "...............122222222222221.12222221");
 }
 
+/* As allocators keep before blocks of code: PCRE2's, whose JIT generates them. The first of
+ * these would be enter, and lose the stack pointer. */
+static void test_number_before(void **state)
+{
+	ASSERT_TOLD(".p2align 4, 0x90; push %rbx; pop %rbx; ret; .p2align 3, 0x90;"
+		    ".quad 0x3c8; push %rbx; call *(%rdi); pop %rbx; ret",
+		    "...............121.............12221");
+	/* of a movabs the same bytes are a part */
+	ASSERT_TOLD(".p2align 4, 0x90; push %rbx; pop %rbx; ret; .p2align 3, 0x90;"
+		    "movabs $0, %rax; push %rbx; pop %rbx; ret",
+		    "...............121.....1111111111121");
+}
+
 /* Calls come back if what they lead to returns. */
 static void test_calls(void **state)
 {
@@ -467,6 +480,7 @@ int main(void)
 		cmocka_unit_test(test_jump_table),
 		cmocka_unit_test(test_what_is_popped),
 		cmocka_unit_test(test_zeroes_between),
+		cmocka_unit_test(test_number_before),
 		cmocka_unit_test(test_calls),
 		cmocka_unit_test(test_endless),
 		cmocka_unit_test(test_what_never_returns),

@@ -321,6 +321,19 @@ size_t x86_insn_zeroes(const uint8_t *code, size_t n, uint64_t vaddr, bool behin
 	return left;
 }
 
+size_t x86_insn_number(const uint8_t *code, size_t n, uint64_t vaddr)
+{
+	uint64_t number;
+	bool is_movabs;
+
+	if (n < sizeof(number) || vaddr % sizeof(number))
+		return 0;
+	memcpy(&number, code, sizeof(number));
+	/* else no instructions are so, but movabs of 0 */
+	is_movabs = (code[0] & 0xf8) == 0x48 && (code[1] & 0xf8) == 0xb8;
+	return number && number <= UINT16_MAX && !is_movabs ? sizeof(number) : 0;
+}
+
 size_t x86_insn_endbr64(const uint8_t *code, size_t n)
 {
 	static const uint8_t endbr64[X86_ENDBR64_BYTES] = { 0xf3, 0x0f, 0x1e, 0xfa };

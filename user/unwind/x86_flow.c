@@ -39,19 +39,28 @@ static size_t next_round(const struct x86_flow *flow, size_t at)
 	return at + X86_FLOW_ROUND - (flow->vaddr + at) % X86_FLOW_ROUND;
 }
 
-/* Zeroes instead of an instruction, behind the last one of those so far. */
-static bool begins_with_zeroes(const struct x86_flow *flow, size_t at)
+/* Does the last of the instructions so far, if there is one, not go on? */
+static bool is_behind_end(const struct x86_flow *flow)
 {
 	const struct flow_insn *last =
 		flow->insns.n ? &flow->insns.items[flow->insns.n - 1] : NULL;
-	bool behind_end, by_register;
+	bool by_register;
 
-	if (flow->code[at])
-		return false;
-	behind_end = last && last->n &&
-		     x86_insn_leaves(flow->code + last->at, last->n, &by_register);
-	return x86_insn_zeroes(flow->code + at, flow->n_bytes - at, flow->vaddr + at,
-			       behind_end);
+	return !last || !last->n ||
+	       x86_insn_leaves(flow->code + last->at, last->n, &by_register);
+}
+
+/* How much there is no code, but something else; 0: none. */
+static size_t data_bytes(const struct x86_flow *flow, size_t at)
+{
+	const uint8_t *code = flow->code + at;
+	size_t left = flow->n_bytes - at;
+	uint64_t vaddr = flow->vaddr + at;
+	bool behind_end = is_behind_end(flow);
+
+	if (!code[0] && x86_insn_zeroes(code, left, vaddr, behind_end))
+		return next_round(flow, at) - at;
+	return behind_end ? x86_insn_number(code, left, vaddr) : 0;
 }
 
 static int cut_into_insns(struct x86_flow *flow)
@@ -62,13 +71,14 @@ static int cut_into_insns(struct x86_flow *flow)
 		struct flow_insn insn = { .at = (uint32_t)at,
 					  .target = X86_FLOW_NO_INSN,
 					  .piece = X86_FLOW_NO_INSN };
+		size_t data = data_bytes(flow, at);
 		bool calls = false;
 
-		if (!begins_with_zeroes(flow, at))
+		if (!data)
 			insn.n = (uint8_t)x86_insn_bytes(flow->code + at,
 							 flow->n_bytes - at, &calls);
 		insn.calls = calls;
-		at = insn.n ? at + insn.n : next_round(flow, at);
+		at = data ? at + data : insn.n ? at + insn.n : next_round(flow, at);
 		err = vec_push(&flow->insns, insn);
 		if (flow->insns.n > INSNS_MAX) {
 			flow->insns.n = 0;
