@@ -119,6 +119,8 @@ static __always_inline void look_at_frame(struct scratch *s, __u32 hook, bool by
 			note_lead(s);
 		if (s->step_kind == STEP_KIND_SIGNAL && !s->in_syscall)
 			s->kind = FRAME_USER; /* the handler returns to it */
+		if (s->strays && s->call == CALL_BEFORE)
+			s->call = CALL_OF_OTHERS;
 		if (s->call != CALL_BEFORE && s->kind == FRAME_CALLER)
 			bottom_doubt_caller(hook);
 	} else {
@@ -161,6 +163,7 @@ static __always_inline __u32 frame_pointer_step(struct scratch *s)
 							   : END_BROKEN;
 	if (leads_astray(s, fp, ra))
 		return END_BROKEN;
+	s->strays = ends_far_away(s, fp);
 	s->pc = ra;
 	s->sp = fp + FRAME_BYTES;
 	s->step_bytes = s->fp - fp;
@@ -278,6 +281,7 @@ static __always_inline bool take_checkpoint(struct scratch *s, __u32 hook, __u32
 	s->cfa = s->fp + FRAME_BYTES;
 	s->step_kind = STEP_KIND_PROVEN_FP;
 	s->leads = 0;
+	s->strays = 0;
 	s->is_unproven = 0;
 	forget_registers(s);
 	measure_frame(s);
@@ -344,7 +348,8 @@ __noinline int walk_end(__u32 hook, __u32 ending)
 		return 0;
 	if (ending == END_START && !s->on_waiting_thread)
 		ending = why_at_start(s, hook);
-	else if (ending == END_FIBER && !s->on_waiting_thread && is_on_own_stack(s, hook))
+	else if (ending == END_FIBER && !s->on_waiting_thread && !s->strays &&
+		 is_on_own_stack(s, hook))
 		ending = END_BROKEN;
 	if (ending == END_FP_ZERO && knobs.tables)
 		ending = why_at_zero(s, hook);

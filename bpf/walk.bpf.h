@@ -13,6 +13,7 @@ static __always_inline void walk_begin(struct scratch *s)
 	s->is_first = 1;
 	s->begun_sp = s->sp;
 	s->leads = 0;
+	s->strays = 0;
 	s->is_unproven = 0;
 	s->method = 0;
 	s->java_end = 0;

@@ -224,6 +224,7 @@ struct scratch {
 	__u32 in_syscall; /* the leaf; so pc is behind that instruction */
 	__u32 on_waiting_thread; /* 0: on its own */
 	__u32 leads;	   /* enum leads: no call need have led where its own rule does */
+	__u32 strays;	   /* its frame pointer led here from a stack far away */
 	__u32 is_unproven; /* a frame pointer that nothing proves led here, or below */
 	__u32 call;	   /* enum call: is there one before pc? */
 	struct unwind_rule rule;

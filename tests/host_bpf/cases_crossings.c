@@ -116,6 +116,50 @@ static void test_launch_by_frame_pointer(void **state)
 	assert_int_equal(walker_sample(&at)->flags, 0);
 }
 
+/* call rel32 before that address, to another. */
+static void put_call_to(uint64_t pc, uint64_t to)
+{
+	memory_put(pc - 8, (to - pc) << 32 | 0xe8000000);
+}
+
+/*
+ * A stack that was made within a function, 2, and is resumed by a jump: its frame pointer
+ * is still the maker's, who returned. What lies there by now called another function, 4,
+ * so there the stack ends; if the maker is there still, nobody can tell.
+ */
+static void test_maker_that_has_gone(void **state)
+{
+	const struct unwind_rule rules[] = { RULE_SP(0x20), RULE_SP(0x20), RULE_FP,
+					     RULE_SP(0x40), RULE_SP(8),	   RULE_OF(END) };
+	struct sampled at;
+
+	table_begin();
+	for (unsigned int i = 0; i < 6; i++) {
+		table_row(FUNCTION(i), RULE(.cfa = UNWIND_CFA_SP, .cfa_offset = 8,
+					    .reg = UNWIND_FIRST));
+		table_row(FUNCTION(i) + 4, rules[i]);
+	}
+	table_row(FUNCTION(6), RULE_OF(NONE));
+	mapping_table_add(CODE, FUNCTION(6), 0, table_end(), UNWIND_CALLS);
+	at = leaf_in_code(4);
+	at.sp = OTHER;
+	at.fp = STACK + 0x100;
+	put_call(put_call(OTHER, 0x20, 1), 0x20, 2);
+	put_frame(at.fp, 0, SITE(3));
+	put_call(at.fp + 16, 0x40, 5);
+	for (unsigned int i = 1; i < 6; i++)
+		put_call_before(SITE(i));
+	put_call_to(SITE(3), FUNCTION(2));
+	ASSERT_WALK(&at, "UCCCC", "10004 10108 10208 10308 10508", START);
+	put_call_to(SITE(3), FUNCTION(4));
+	for (int i = 0; i < 4; i++)
+		memory_put(FUNCTION(4) + 8 * i, 0x9090909090909090);
+	ASSERT_WALK(&at, "UCCB", "10004 10108 10208", FIBER);
+	/* which may have gone on in that one */
+	memory_put(FUNCTION(4) + 16, 0x90905678e9909090);
+	ASSERT_WALK(&at, "UCCCC", "10004 10108 10208 10308 10508", START);
+}
+
 /* Near a stack's base, 0 is a start's only where the thread ends behind it, or where an
  * entry says that nobody called: else a word of a frame that is larger than its rule. */
 static void test_end_near_the_base(void **state)
@@ -142,6 +186,7 @@ int run_crossing_cases(void)
 		CASE(test_resumer),
 		CASE(test_cost_of_boundaries),
 		CASE(test_launch_by_frame_pointer),
+		CASE(test_maker_that_has_gone),
 	};
 
 	return cmocka_run_group_tests_name("crossings", tests, NULL, NULL);

@@ -113,3 +113,20 @@ void assert_walk(const struct sampled *at, const char *kinds, const char *addres
 		_fail(file, line);
 	}
 }
+
+bool code_is_call(uint64_t code)
+{
+	const uint8_t *before = (const uint8_t *)&code;
+
+	for (int i = 1; i < 7; i++)
+		if (before[i] == 0xff && (before[i + 1] >> 3 & 7) == 2)
+			return true;
+	return before[3] == 0xe8;
+}
+
+bool code_is_called(uint64_t pc)
+{
+	uint64_t code;
+
+	return memory_get(pc - 8, &code) && code_is_call(code);
+}

@@ -27,6 +27,10 @@ uint64_t put_call(uint64_t sp, uint64_t bytes, unsigned int caller);
 /* The code of a call, which ends there. */
 void put_call_before(uint64_t pc);
 
+/* Does a call end behind these bytes, or where that address is? */
+bool code_is_call(uint64_t code);
+bool code_is_called(uint64_t pc);
+
 /* What the kernel leaves for the restorer, whose sp it is. */
 void put_signal(uint64_t sp, uint64_t pc, uint64_t caller_sp, uint64_t fp);
 void put_restorer(uint64_t pc);

@@ -23,6 +23,7 @@ struct plain {
 	bool sp_is_known;
 	bool is_unproven; /* a frame pointer that nothing proves led here, or below */
 	bool led;	  /* here, by the rule of the frame before */
+	bool strays;	  /* a frame pointer led here from far away */
 	enum step_kind step_kind;
 	const struct unwind_rule *rule;
 	unsigned int kind; /* how the frame is told */
@@ -59,25 +60,6 @@ static bool restores(const struct plain *p)
 	return false;
 }
 
-/* Does a call end behind these bytes? */
-static bool is_call(uint64_t code)
-{
-	const uint8_t *before = (const uint8_t *)&code;
-
-	for (int i = 1; i < 7; i++)
-		if (before[i] == 0xff && (before[i + 1] >> 3 & 7) == 2)
-			return true;
-	return before[3] == 0xe8;
-}
-
-/* Did somebody call from there? */
-static bool is_called(uint64_t pc)
-{
-	uint64_t code;
-
-	return memory_get(pc - 8, &code) && is_call(code);
-}
-
 /* How it leads on where there is no rule: is it told that nothing was called there? */
 static enum step_kind look_without_rule(const struct plain *p,
 					const struct unwind_mapping *mapping)
@@ -90,7 +72,7 @@ static enum step_kind look_without_rule(const struct plain *p,
 		return STEP_KIND_FP;
 	if (!memory_get(p->pc - 8, &first) || !memory_get(p->pc + 1, &last))
 		return mapping->flags & UNWIND_CALLS ? STEP_KIND_HIDDEN : STEP_KIND_FP;
-	return is_call(first) ? STEP_KIND_FP : STEP_KIND_BOTTOM;
+	return code_is_call(first) ? STEP_KIND_FP : STEP_KIND_BOTTOM;
 }
 
 /* As a compiler's functions begin. */
@@ -103,6 +85,12 @@ static bool begins_function(uint64_t addr)
 	       rule->reg == UNWIND_FIRST;
 }
 
+/* To another stack, by a frame pointer alone? */
+static bool ends_far_away(const struct plain *p, uint64_t end)
+{
+	return end < p->sp - CHECKPOINT_BYTES || end >= p->sp + CHECKPOINT_BYTES;
+}
+
 /* The same of a caller that has a rule. Storms make no code of functions that call. */
 static enum step_kind doubt(const struct plain *p)
 {
@@ -110,13 +98,16 @@ static enum step_kind doubt(const struct plain *p)
 	bool far = p->step_kind == STEP_KIND_TABLE;
 	uint64_t code;
 
+	if (p->strays && p->kind == FRAME_CALLER && !memory_get(p->pc - 8, &code) &&
+	    (p->step_kind == STEP_KIND_TABLE || p->step_kind == STEP_KIND_PROVEN_FP))
+		return STEP_KIND_HIDDEN;
 	if (p->step_kind == STEP_KIND_PROVEN_FP)
 		far = p->fp - p->sp >= SAME_STACK_BYTES && mapping->table;
 	if (!far || p->kind != FRAME_CALLER || !(mapping->flags & UNWIND_CALLS))
 		return p->step_kind;
 	if (!table_rule_at(p->pc - 1) || table_rule_at(p->pc - 1)->cfa == UNWIND_CFA_NONE)
 		return p->step_kind;
-	if (memory_get(p->pc - 8, &code) && !is_call(code))
+	if (memory_get(p->pc - 8, &code) && !code_is_call(code))
 		return restores(p) ? p->step_kind : STEP_KIND_BOTTOM;
 	if (begins_function(p->pc) && !memory_get(p->pc - 8, &code))
 		return STEP_KIND_HIDDEN;
@@ -301,10 +292,11 @@ static enum ending step_by_fp(struct plain *p)
 		return ra ? END_BROKEN : end_by_zero(p);
 	if (p->step_kind == STEP_KIND_FP &&
 	    (p->fp < p->sp - SAME_STACK_BYTES || p->fp >= p->sp + SAME_STACK_BYTES) &&
-	    !is_called(ra))
+	    !code_is_called(ra))
 		return END_BROKEN;
 	p->bx_is_known = false;
 	p->kind = p->step_kind == STEP_KIND_FP ? FRAME_UNPROVEN : FRAME_CALLER;
+	p->strays = ends_far_away(p, p->fp);
 	p->sp = p->fp + 16;
 	p->sp_is_known = fp_gives_sp;
 	p->fp = fp;
@@ -363,6 +355,8 @@ static enum ending step_by_table(struct plain *p)
 	    p->rule->cfa == UNWIND_CFA_GO) /* with all its registers */
 		p->kind = FRAME_USER;
 	p->sp_is_known = true;
+	p->strays = p->rule->cfa == UNWIND_CFA_FP && p->rule->reg != UNWIND_LEADS &&
+		    ends_far_away(p, p->cfa);
 	p->fp = fp;
 	p->sp = p->cfa;
 	p->pc = ra;

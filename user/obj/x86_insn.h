@@ -50,8 +50,8 @@ bool x86_insn_is_padding(const uint8_t *code, size_t n);
  * function's first byte. behind_end: what lies before never goes on, so one is enough. */
 size_t x86_insn_zeroes(const uint8_t *code, size_t n, uint64_t vaddr, bool behind_end);
 
-/* How long a number is that an allocator keeps before its block of code: 8 bytes at such an
- * address, of which only the first two are none of 0; or 0: it is none. */
+/* How long a number is that an allocator keeps before its block of code: 8 bytes at such
+ * an address, of which only the first two are none of 0; or 0: it is none. */
 size_t x86_insn_number(const uint8_t *code, size_t n, uint64_t vaddr);
 
 #endif

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The code is cut into instructions, from its first byte on. Then pieces are followed
- * from where they are entered: what is called, and what follows an instruction that never
- * goes on. Where a way leads into another piece, both are one from then on
- * (x86_pieces.h). At first calls are hoped to come back; where what follows from that is
- * odd, they are not (x86_calls.c).
+ * The code is cut into instructions (x86_cut.c). Then pieces are followed from where
+ * they are entered: what is called, and what follows an instruction that never goes on.
+ * Where a way leads into another piece, both are one from then on (x86_pieces.h). At
+ * first calls are hoped to come back; where what follows from that is odd, they are not
+ * (x86_calls.c).
  */
 #include "unwind/x86_flow.h"
 
@@ -17,7 +17,6 @@
 #include <errno.h>
 #include <string.h>
 
-#define INSNS_MAX   (1u << 20)	       /* more is padding, or no code */
 #define DOUBTS	    5		       /* times that calls are followed with less hope */
 #define TAKEN_SHARE 64		       /* of the other rets: of V8 16 of 100, of C none */
 #define FAR	    X86_FLOW_NO_TARGET /* out of a function, as long as they are */
@@ -32,60 +31,6 @@ void x86_flow_free(struct x86_flow *flow)
 	vec_free(&flow->open);
 	hmap_free(&flow->firsts);
 	free(flow);
-}
-
-static size_t next_round(const struct x86_flow *flow, size_t at)
-{
-	return at + X86_FLOW_ROUND - (flow->vaddr + at) % X86_FLOW_ROUND;
-}
-
-/* Does the last of the instructions so far, if there is one, not go on? */
-static bool is_behind_end(const struct x86_flow *flow)
-{
-	const struct flow_insn *last =
-		flow->insns.n ? &flow->insns.items[flow->insns.n - 1] : NULL;
-	bool by_register;
-
-	return !last || !last->n ||
-	       x86_insn_leaves(flow->code + last->at, last->n, &by_register);
-}
-
-/* How much there is no code, but something else; 0: none. */
-static size_t data_bytes(const struct x86_flow *flow, size_t at)
-{
-	const uint8_t *code = flow->code + at;
-	size_t left = flow->n_bytes - at;
-	uint64_t vaddr = flow->vaddr + at;
-	bool behind_end = is_behind_end(flow);
-
-	if (!code[0] && x86_insn_zeroes(code, left, vaddr, behind_end))
-		return next_round(flow, at) - at;
-	return behind_end ? x86_insn_number(code, left, vaddr) : 0;
-}
-
-static int cut_into_insns(struct x86_flow *flow)
-{
-	int err = 0;
-
-	for (size_t at = 0; !err && at < flow->n_bytes;) {
-		struct flow_insn insn = { .at = (uint32_t)at,
-					  .target = X86_FLOW_NO_INSN,
-					  .piece = X86_FLOW_NO_INSN };
-		size_t data = data_bytes(flow, at);
-		bool calls = false;
-
-		if (!data)
-			insn.n = (uint8_t)x86_insn_bytes(flow->code + at,
-							 flow->n_bytes - at, &calls);
-		insn.calls = calls;
-		at = data ? at + data : insn.n ? at + insn.n : next_round(flow, at);
-		err = vec_push(&flow->insns, insn);
-		if (flow->insns.n > INSNS_MAX) {
-			flow->insns.n = 0;
-			break;
-		}
-	}
-	return err;
 }
 
 static size_t find_insn(const struct x86_flow *flow, size_t at)
@@ -419,7 +364,7 @@ int x86_flow_read(const struct x86_code *code, struct x86_flow **ret)
 	flow->vaddr = code->vaddr;
 	flow->before = code->before;
 	flow->behind = code->behind;
-	err = cut_into_insns(flow);
+	err = x86_flow_cut(flow);
 	for (size_t i = 0; !err && i < flow->insns.n; i++) {
 		find_target(flow, &flow->insns.items[i]);
 		find_taken(flow, &flow->insns.items[i]);

@@ -100,6 +100,9 @@ static inline bool x86_flow_goes_on(const struct x86_flow *flow, uint32_t number
 	return !insn->calls || insn->comes_back;
 }
 
+/* Fills in the instructions; none: they are too many. 0 or -ENOMEM. */
+int x86_flow_cut(struct x86_flow *flow);
+
 /* Does a ret go to what was pushed right before it? So it is a jump. */
 bool x86_flow_returns_to_pushed(const struct x86_flow *flow, uint32_t number);
 

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Which calls come back, in code of which no call frame information is written.
+ */
+#include "gap_code.h"
+
+/* What never returns is called last, right before another function. Where that one is
+ * called it is seen; then the same holds elsewhere, so what nobody calls begins there. */
+static void test_what_never_returns(void **state)
+{
+#define ENDLESS	     "push %r12; push %rbp; push %rbx; 1: call *%rcx; jmp 1b;"
+#define LAST(callee) "push %rbx; call *%rdx; call " callee ";"
+	ASSERT_TOLD(FILL LAST("9f") "2: push %rbx; pop %rbx; ret; call 2b; ret;" LAST(
+			    "9f") ENDLESS "9: push %rax; call *%rdx; ud2",
+		    FILL_TOLD "12222222"
+			      "121"
+			      "111111"
+			      "12222222"
+			      "112cdddd"
+			      "12222");
+}
+
+/* Two functions taken for one call with the stack at different places. */
+static void test_calls_differ(void **state)
+{
+	ASSERT_TOLD(FILL "9: push %rbx; call *%rdx;" ENDLESS "call 9b; ret",
+		    FILL_TOLD "122"
+			      "........"
+			      ".....1");
+}
+
+/* What begins behind a call may be a part of another function that goes on through a
+ * table, whose calls come back as all others do. */
+static void test_unknown_part(void **state)
+{
+	ASSERT_TOLD(FILL
+		    "push %rbx; mov $1, %eax; mov $1, %ecx; call 9f;"
+		    "2: dec %ecx; jmp *(%rax); nop; inc %eax; call *%rdx; jmp 2b; nop;"
+		    "pop %rbx; ret; 9: ret",
+		    FILL_TOLD "1222222222222222"
+			      "2222.BBBBBB."
+			      "211");
+}
+
+/* A call before an aligned address comes back if others of the same do. */
+static void test_calls_of_what_returns(void **state)
+{
+	ASSERT_TOLD(FILL
+		    "push %rbp; mov %rsp, %rbp; sub %rax, %rsp; .rept 5; call 9f; .endr;"
+		    "inc %eax; leave; ret; 9: jmp *%rax",
+		    FILL_TOLD "1bbbbbb"
+			      "|||||||||||||||||||||||||"
+			      "|||111");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_what_never_returns),
+		cmocka_unit_test(test_calls_differ),
+		cmocka_unit_test(test_unknown_part),
+		cmocka_unit_test(test_calls_of_what_returns),
+	};
+
+	return cmocka_run_group_tests(tests, files_setup, files_teardown);
+}
