@@ -24,8 +24,7 @@ struct cache {
 };
 
 struct cache_writer {
-	struct outfile *out;
-	struct entry_writer entry;
+	struct entry_writer entry; /* its file is ours */
 	struct hash name;
 };
 
@@ -286,7 +285,7 @@ void cache_writer_free(struct cache_writer *writer)
 {
 	if (!writer)
 		return;
-	outfile_free(writer->out);
+	outfile_free(writer->entry.out);
 	free(writer);
 }
 
@@ -314,10 +313,9 @@ static int writer_new(struct cache *cache, const struct hash *ends, uint32_t n_p
 	err = make_room(cache,
 			(uint64_t)n_pages * UNWIND_PAGE_BYTES + sizeof(cache->entry));
 	if (!err)
-		err = outfile_new_in(&writer->out, cache->dir.fd, name);
+		err = outfile_new_in(&writer->entry.out, cache->dir.fd, name);
 	if (err)
 		return err;
-	writer->entry.out = writer->out;
 	*ret = GIVE(writer);
 	return 0;
 }
@@ -364,7 +362,7 @@ static int write_rest(struct cache *cache, struct cache_writer *writer,
 	memcpy(&entry->byte_ranges, table->byte_ranges,
 	       byte_ranges_size(table->byte_ranges->n));
 	err = entry_write_head(&writer->entry, entry);
-	return err ? err : outfile_finish(writer->out);
+	return err ? err : outfile_finish(writer->entry.out);
 }
 
 void cache_keep(struct cache *cache, struct cache_writer *taken,

@@ -80,7 +80,8 @@ void cache_remember_info(struct cache *cache, int fd, const struct file_stamp *s
 /* A new entry, which is written while the table's pages come. */
 struct cache_writer;
 
-/* For a file with these ends. NULL: it is not kept, which is counted and told. */
+/* For a file with these ends. NULL: it is not kept, which is counted and told, but if one
+ * with the same ends is being written. */
 struct cache_writer *cache_begin(struct cache *cache, const struct hash *ends,
 				 uint32_t n_pages);
 void cache_writer_free(struct cache_writer *writer); /* NULL is fine */

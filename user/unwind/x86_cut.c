@@ -21,9 +21,10 @@ static size_t data_bytes(const struct x86_flow *flow, size_t at, bool behind_end
 	const uint8_t *code = flow->code + at;
 	size_t left = flow->n_bytes - at;
 	uint64_t vaddr = flow->vaddr + at;
+	size_t zeroes = x86_insn_zeroes(code, left, vaddr, behind_end);
 
-	if (!code[0] && x86_insn_zeroes(code, left, vaddr, behind_end))
-		return next_round(flow, at) - at;
+	if (zeroes)
+		return zeroes;
 	return behind_end ? x86_insn_number(code, left, vaddr) : 0;
 }
 

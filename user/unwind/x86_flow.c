@@ -195,9 +195,9 @@ static int go_on(struct x86_flow *flow, uint32_t number)
 static int follow_from(struct x86_flow *flow, uint32_t number)
 {
 	uint32_t piece = (uint32_t)flow->pieces.list.n;
-	const struct flow_insn *before = &flow->insns.items[number] - 1;
+	const struct flow_insn *before = number ? &flow->insns.items[number - 1] : NULL;
 	bool is_behind_call =
-		number ? before->calls && before->callee != X86_NEVER_RETURNS
+		before ? before->calls && before->callee != X86_NEVER_RETURNS
 		       : flow->before != 0;
 	int err = vec_push(&flow->pieces.list,
 			   (struct x86_piece){ .of = piece,

@@ -139,7 +139,6 @@ void x86_pieces_unite(struct x86_pieces *pieces, uint32_t a, uint32_t b, int low
 	into->is_bad |= part->is_bad;
 	into->is_doubted |= part->is_doubted;
 	into->returns |= part->returns;
-	into->is_joined = true;
 	into->calls |= part->calls;
 	into->calls_differ |= part->calls_differ;
 	if (part->has_call_at)

@@ -28,7 +28,6 @@ struct x86_piece {
 	bool has_call_at; /* with the stack pointer there, or some times 16 bytes off: */
 	int call_at;
 	bool calls_differ; /* and others elsewhere */
-	bool is_joined;	   /* of several pieces */
 	bool is_told;	   /* where the CFA is: */
 	int cfa;	   /* bytes above the entry */
 	bool leaves;	   /* by a jump to elsewhere, with the stack pointer at: */
