@@ -306,16 +306,6 @@ static int tell_piece(struct unwind_synthesized *synthesized, uint64_t begin,
 				  synthesized->sink);
 }
 
-/* The code before pc, up to what is told of some of it. */
-static int tell_gap(struct unwind_synthesized *synthesized, uint64_t pc)
-{
-	const struct synthesized_code *next = &synthesized->code[synthesized->next];
-
-	if (synthesized->next < synthesized->n && pc > next->begin)
-		pc = next->begin;
-	return synthesized->covered ? 0 : tell_piece(synthesized, synthesized->pc, pc);
-}
-
 /* The code from begin to end, of which no row says anything. */
 static int tell_uncovered(struct unwind_synthesized *synthesized, uint64_t begin,
 			  uint64_t end)
@@ -389,11 +379,19 @@ static int tell_before(struct unwind_synthesized *synthesized, uint64_t pc)
 	return err;
 }
 
+/* The code before pc and behind the last row, if that says nothing of it. */
+static int tell_gap(struct unwind_synthesized *synthesized, uint64_t pc)
+{
+	if (!synthesized->any)
+		return tell_before(synthesized, pc);
+	return synthesized->covered ? 0
+				    : tell_uncovered(synthesized, synthesized->pc, pc);
+}
+
 int unwind_synthesized_row(void *arg, uint64_t pc, const struct unwind_rule *rule)
 {
 	struct unwind_synthesized *synthesized = arg;
-	int err = synthesized->any ? tell_gap(synthesized, pc)
-				   : tell_before(synthesized, pc);
+	int err = tell_gap(synthesized, pc);
 
 	if (!err)
 		err = tell_until(synthesized, pc);
@@ -405,8 +403,7 @@ int unwind_synthesized_row(void *arg, uint64_t pc, const struct unwind_rule *rul
 
 int unwind_synthesized_end(struct unwind_synthesized *synthesized)
 {
-	int err = synthesized->any ? tell_gap(synthesized, UINT64_MAX)
-				   : tell_before(synthesized, UINT64_MAX);
+	int err = tell_gap(synthesized, UINT64_MAX);
 
 	return err ? err : tell_until(synthesized, UINT64_MAX);
 }

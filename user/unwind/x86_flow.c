@@ -114,7 +114,9 @@ static int come_to(struct x86_flow *flow, uint32_t number, uint32_t from,
 	if (x86_pieces_whole(&flow->pieces, from, &below_from) !=
 	    x86_pieces_whole(&flow->pieces, insn->piece, &below_its)) {
 		x86_pieces_spoil(&flow->pieces, from);
-		x86_pieces_spoil(&flow->pieces, insn->piece);
+		/* a function that others call is itself, whoever jumps there */
+		if (!insn->is_called || frame.sp.from == X86_ENTRY)
+			x86_pieces_spoil(&flow->pieces, insn->piece);
 		return 0;
 	}
 	x86_frame_shift(&frame, below_its - below_from);

@@ -78,18 +78,26 @@ static void save(struct x86_frame *frame, struct x86_place place, int reg)
 	}
 }
 
+/* Is what is put there an address that may be taken back from there? In a frame that was
+ * not rounded down, the pointers are: they are put there around what changes them. */
+static bool keeps_address(const struct x86_frame *frame, struct x86_place place, int reg)
+{
+	if (held_by(frame, reg).from != X86_ENTRY)
+		return false;
+	if (place.from == X86_ALIGNED)
+		return reg != X86_SP;
+	return place.from == X86_ENTRY && frame->slot.from != X86_ALIGNED &&
+	       (reg == X86_SP || reg == X86_FP);
+}
+
 static void store(struct x86_frame *frame, struct x86_place place, int reg)
 {
-	struct x86_place value = held_by(frame, reg);
-
-	if (place.from == X86_ALIGNED && value.from == X86_ENTRY && reg != X86_SP) {
-		frame->has_slot = true;
-		frame->slot = place.at;
-		frame->slot_holds = value.at;
-	} else if (place.from == X86_ALIGNED && place.at == frame->slot) {
-		frame->has_slot = false;
-	} else {
-		save(frame, place, reg);
+	if (is_known(place) && is_same(place, frame->slot))
+		frame->slot.from = X86_NOWHERE;
+	save(frame, place, reg);
+	if (keeps_address(frame, place, reg)) {
+		frame->slot = place;
+		frame->slot_holds = held_by(frame, reg).at;
 	}
 }
 
@@ -125,6 +133,9 @@ static void release(struct x86_frame *frame, struct x86_place was)
 		else if (from == X86_ALIGNED && frame->sp.from == X86_ENTRY)
 			caller->is = X86_LOST; /* the whole frame is gone */
 	}
+	if (frame->slot.from == X86_ENTRY && frame->sp.from == X86_ENTRY &&
+	    frame->sp.at > frame->slot.at)
+		frame->slot.from = X86_NOWHERE;
 }
 
 /* Another address is the rounded one from here on. */
@@ -132,6 +143,8 @@ static void forget_aligned(struct x86_frame *frame)
 {
 	if (frame->fp.from == X86_ALIGNED)
 		frame->fp.from = X86_NOWHERE;
+	if (frame->slot.from == X86_ALIGNED)
+		frame->slot.from = X86_NOWHERE;
 	for (size_t i = 0; i < N_X86_CALLERS; i++)
 		if (frame->callers[i].is == X86_SAVED_ALIGNED)
 			frame->callers[i].is = X86_LOST;
@@ -164,7 +177,6 @@ static void set_sp(struct x86_frame *frame, const struct x86_effect *is,
 
 	if (is->aligns && is_known(was)) {
 		frame->sp = (struct x86_place){ 0, X86_ALIGNED };
-		frame->has_slot = false;
 		forget_aligned(frame);
 	} else if (is->sp == X86_SP_MOVED) {
 		frame->sp = moved(was, -is->pushed);
@@ -194,8 +206,7 @@ static struct x86_place value_of(const struct x86_frame *frame,
 {
 	if (is->way == X86_COPIES)
 		return source;
-	if (is->way == X86_LOADS && source.from == X86_ALIGNED && frame->has_slot &&
-	    source.at == frame->slot)
+	if (is->way == X86_LOADS && is_known(source) && is_same(source, frame->slot))
 		return (struct x86_place){ frame->slot_holds, X86_ENTRY };
 	return (struct x86_place){ 0 };
 }
@@ -245,6 +256,8 @@ void x86_frame_shift(struct x86_frame *frame, int bytes)
 		frame->sp = moved(frame->sp, bytes);
 	if (frame->fp.from == X86_ENTRY)
 		frame->fp = moved(frame->fp, bytes);
+	if (frame->slot.from == X86_ENTRY)
+		frame->slot = moved(frame->slot, bytes);
 	frame->kept += bytes;
 	frame->slot_holds += bytes;
 	for (size_t i = 0; i < N_X86_CALLERS; i++)
@@ -275,9 +288,9 @@ enum x86_meeting x86_frame_meet(struct x86_frame *frame, const struct x86_frame 
 		frame->own &= other->own;
 		meeting = X86_LESS;
 	}
-	if (frame->has_slot && (!other->has_slot || frame->slot != other->slot ||
-				frame->slot_holds != other->slot_holds)) {
-		frame->has_slot = false;
+	if (frame->slot.from && (!is_same(frame->slot, other->slot) ||
+				 frame->slot_holds != other->slot_holds)) {
+		frame->slot.from = X86_NOWHERE;
 		meeting = X86_LESS;
 	}
 	for (size_t i = 0; i < N_X86_CALLERS; i++) {
@@ -311,13 +324,13 @@ static bool find_cfa(const struct x86_frame *frame, int cfa, struct unwind_rule 
 	} else if (frame->fp.from == X86_ENTRY) {
 		ret->cfa = UNWIND_CFA_FP;
 		ret->cfa_offset = cfa - frame->fp.at;
-	} else if (frame->has_slot &&
+	} else if (frame->slot.from == X86_ALIGNED &&
 		   (frame->sp.from == X86_ALIGNED || frame->fp.from == X86_ALIGNED)) {
 		bool by_sp = frame->sp.from == X86_ALIGNED;
 
 		ret->cfa = by_sp ? UNWIND_CFA_DEREF_SP : UNWIND_CFA_DEREF_FP;
 		ret->deref_offset =
-			(short)(frame->slot - (by_sp ? frame->sp.at : frame->fp.at));
+			(short)(frame->slot.at - (by_sp ? frame->sp.at : frame->fp.at));
 		ret->cfa_offset = cfa - frame->slot_holds;
 	} else if (frame->kept_in != X86_NO_REG) {
 		ret->cfa = UNWIND_CFA_REG;

@@ -43,8 +43,8 @@ struct x86_frame {
 	int kept_in; /* a register that holds an address from the entry; or X86_NO_REG */
 	int kept;    /* which */
 	unsigned int own; /* others that hold some address of this stack, by bit */
-	bool has_slot;
-	int slot, slot_holds; /* at `slot`, ALIGNED, is the address slot_holds, ENTRY */
+	struct x86_place slot; /* where the address slot_holds, ENTRY, was put last */
+	int slot_holds;
 	struct x86_caller callers[N_X86_CALLERS];
 };
 

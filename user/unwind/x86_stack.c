@@ -455,11 +455,12 @@ static void look_at_modrm(struct x86_effect *is, uint8_t code, const struct oper
 struct x86_effect x86_effect(const uint8_t *code, size_t n)
 {
 	uint8_t padded[32] = { 0 }; /* fields that are not there are 0 */
-	struct x86_effect is = { .from = X86_NO_REG,
-				 .keeps = X86_NO_REG,
-				 .sets = X86_NO_REG,
-				 .sums = X86_NO_REG,
-				 .pushes = X86_NO_REG };
+	static const struct x86_effect nothing = { .from = X86_NO_REG,
+						   .keeps = X86_NO_REG,
+						   .sets = X86_NO_REG,
+						   .sums = X86_NO_REG,
+						   .pushes = X86_NO_REG };
+	struct x86_effect is = nothing;
 	struct operands op = { .at = padded };
 	bool short_words = false, f3 = false, by_register;
 
@@ -487,6 +488,8 @@ struct x86_effect x86_effect(const uint8_t *code, size_t n)
 	} else {
 		look_at_no_modrm(&is, *op.at, op.b);
 	}
+	if (is.way == X86_COPIES && is.reg == is.base && !is.distance)
+		is = nothing;	      /* lea 0(%rbp), %rbp fills up before a loop */
 	if (short_words && is.pushed) /* by 2, as pushw */
 		is.sp = X86_SP_LOST;
 	if (is.way == X86_COPIES)
