@@ -10,6 +10,7 @@
 #include "base/vec.h"
 #include "obj/elf_note.h"
 #include "unwind/unwind_fp.h"
+#include "unwind/unwind_bolt.h"
 #include "unwind/unwind_go.h"
 #include "unwind/unwind_kept.h"
 #include "unwind/unwind_luajit.h"
@@ -282,38 +283,38 @@ static int take_code(struct unwind_table *table, struct elf_file *file)
 	return elf_file_read(file, offset, table->code, n);
 }
 
-int unwind_table_build(int fd, struct range_recorder *recorder, struct unwind_table **ret)
+/* Rows go from what reads the file's own information by way of all that knows better, the
+ * last of which stands first here. */
+static int read_rows(struct unwind_table *table, struct elf_file *file, bool *ret_luajit)
 {
-	AUTO(unwind_table) table = calloc(1, sizeof(*table));
-	struct cfi_sink sink = { .arg = table, .row = take_row };
+	const struct cfi_sink sink = { .arg = table,
+				       .row = take_row,
+				       .first = table->is_copy ? take_first : NULL };
 	struct unwind_synthesized synthesized;
 	const struct cfi_sink told = { .arg = &synthesized,
 				       .row = unwind_synthesized_row };
-	AUTO_ELF file = { 0 };
-	struct unwind_kept kept = { .sink = &told, .file = &file };
+	struct unwind_kept kept = { .sink = &told, .file = file };
 	const struct cfi_sink keeper = { .arg = &kept, .row = unwind_kept_row };
-	struct unwind_throw thrower = { .sink = &keeper, .file = &file };
+	struct unwind_throw thrower = { .sink = &keeper, .file = file };
 	const struct cfi_sink thrown = { .arg = &thrower, .row = unwind_throw_row };
 	struct unwind_realign realign = { .sink = &thrown };
 	const struct cfi_sink realigned = { .arg = &realign, .row = unwind_realign_row };
-	struct unwind_luajit luajit = { .sink = &realigned, .file = &file };
+	struct unwind_luajit luajit = { .sink = &realigned, .file = file };
 	const struct cfi_sink rest = { .arg = &luajit, .row = unwind_luajit_row };
 	AUTO_UNWIND_GO go = { 0 };
-	const struct cfi_sink all = { .arg = &go, .row = unwind_go_row };
+	const struct cfi_sink known = { .arg = &go, .row = unwind_go_row };
+	AUTO_UNWIND_BOLT bolt = { 0 };
+	const struct cfi_sink all = { .arg = &bolt,
+				      .row = unwind_bolt_row,
+				      .fde = unwind_bolt_fde };
 	int err;
 
-	if (!table)
-		return fail(-ENOMEM, "no memory for an unwind table");
-	err = unwind_rules_init(&table->rules);
+	unwind_synthesized_open(&synthesized, file, &sink);
+	unwind_go_open(&go, file, &rest);
+	unwind_bolt_open(&bolt, file, &known);
+	err = cfi_read(file, &all, &table->stats.cfi);
 	if (!err)
-		err = elf_file_open_recorded(&file, fd, recorder);
-	if (!err) {
-		table->is_copy = is_copy(&file);
-		sink.first = table->is_copy ? take_first : NULL;
-		unwind_synthesized_open(&synthesized, &file, &sink);
-		unwind_go_open(&go, &file, &rest);
-		err = cfi_read(&file, &all, &table->stats.cfi);
-	}
+		err = unwind_bolt_end(&bolt);
 	if (!err)
 		err = unwind_go_end(&go);
 	if (!err)
@@ -324,6 +325,25 @@ int unwind_table_build(int fd, struct range_recorder *recorder, struct unwind_ta
 		err = unwind_kept_end(&kept);
 	if (!err)
 		err = unwind_synthesized_end(&synthesized);
+	*ret_luajit = luajit.found;
+	return err;
+}
+
+int unwind_table_build(int fd, struct range_recorder *recorder, struct unwind_table **ret)
+{
+	AUTO(unwind_table) table = calloc(1, sizeof(*table));
+	AUTO_ELF file = { 0 };
+	bool has_luajit = false;
+	int err;
+
+	if (!table)
+		return fail(-ENOMEM, "no memory for an unwind table");
+	err = unwind_rules_init(&table->rules);
+	if (!err)
+		err = elf_file_open_recorded(&file, fd, recorder);
+	table->is_copy = !err && is_copy(&file);
+	if (!err)
+		err = read_rows(table, &file, &has_luajit);
 	if (!err && !table->n_run)
 		return fail(-ENODATA, "no call frame information");
 	if (!err)
@@ -334,7 +354,7 @@ int unwind_table_build(int fd, struct range_recorder *recorder, struct unwind_ta
 		table->head.flags |= UNWIND_KEEPS_FP;
 	if (!err && only_calls(&file))
 		table->head.flags |= UNWIND_CALLS;
-	if (!err && luajit.found)
+	if (!err && has_luajit)
 		table->head.flags |= UNWIND_LUAJIT;
 	if (!err)
 		*ret = GIVE(table);
