@@ -110,6 +110,7 @@ static void make_file(struct fuzz *fuzz)
 		.debug = draw(fuzz, 16) ? base->debug : !base->debug,
 		.headers = draw(fuzz, 4) != 0,
 		.packed = draw(fuzz, 16) == 0,
+		.bolt = draw(fuzz, 4) == 0,
 		.vaddr = base->vaddr,
 	};
 	uint8_t *bytes = fuzz->file.section;

@@ -12,11 +12,12 @@
 #include <zlib.h>
 
 #define PACKED_MAX (2 * SECTION_BYTES_MAX)
+#define BOLT_NAME  16 /* behind the section's */
 
 struct layout {
 	Elf64_Ehdr header;
 	Elf64_Phdr phdrs[3]; /* code, what is read, .eh_frame_hdr */
-	Elf64_Shdr shdrs[3]; /* null, names, the section */
+	Elf64_Shdr shdrs[4]; /* null, names, the section, BOLT's note */
 	char names[32];
 	uint8_t eh_frame_hdr[8];
 	uint8_t section[PACKED_MAX];
@@ -103,7 +104,9 @@ static void write_headers(struct layout *layout, const struct section_shape *sha
 		.e_phnum = shape->headers ? 2 : 3,
 		.e_shoff = offsetof(struct layout, shdrs),
 		.e_shentsize = sizeof(Elf64_Shdr),
-		.e_shnum = shape->headers ? 3 : 0,
+		.e_shnum = !shape->headers ? 0
+			   : shape->bolt   ? 4
+					   : 3,
 		.e_shstrndx = 1,
 	};
 	layout->phdrs[0] = (Elf64_Phdr){ .p_type = PT_LOAD,
@@ -128,6 +131,11 @@ static void write_headers(struct layout *layout, const struct section_shape *sha
 					 .sh_addr = shape->vaddr,
 					 .sh_offset = at,
 					 .sh_size = n };
+	layout->shdrs[3] = (Elf64_Shdr){ .sh_name = BOLT_NAME,
+					 .sh_type = SHT_NOTE,
+					 .sh_offset = offsetof(struct layout, names),
+					 .sh_size = sizeof(layout->names) };
+	strcpy(layout->names + BOLT_NAME, ".note.bolt_info");
 	strcpy(layout->names + 1, shape->debug ? ".debug_frame" : ".eh_frame");
 	memcpy(layout->eh_frame_hdr, "\x01\x1b\xff\xff", 4);
 	memcpy(layout->eh_frame_hdr + 4, &distance, sizeof(distance));

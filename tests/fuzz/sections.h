@@ -30,6 +30,7 @@ void sections_free(struct sections *sections);
 struct section_shape {
 	bool arm64, debug, packed;
 	bool headers; /* else .eh_frame is found by PT_GNU_EH_FRAME */
+	bool bolt;    /* has BOLT's note, if it has headers */
 	uint64_t vaddr;
 };
 
