@@ -123,9 +123,11 @@ static __always_inline void regs_copy(struct scratch *s, const bpf_user_pt_regs_
 	s->regs[15] = regs->r15;
 }
 
-#define NO_SYSCALL   (~0ULL)
-#define SYSCALL_INSN 0x050f
-#define INT_80_INSN  0x80cd
+#define NO_SYSCALL     (~0ULL)
+#define SYSCALL_INSN   0x050f
+#define INT_80_INSN    0x80cd
+#define INT3_INSN      0xcc
+#define FUNCTION_ALIGN 16
 
 /*
  * Do these registers, saved at `at`, say where a system call's instruction ends? Once a
@@ -153,6 +155,18 @@ static __always_inline bool regs_pushed(const bpf_user_pt_regs_t *regs, __u64 *r
 	ret[1] = regs->cx;
 	ret[2] = regs->ax;
 	return regs->orig_ax == NO_SYSCALL;
+}
+
+/* A uprobe's breakpoint is in the place of an instruction, and the kernel goes on from
+ * there, but for its first microseconds pc is behind it. The same byte fills up before
+ * functions, which begin at round addresses. */
+static __always_inline void regs_back_to_breakpoint(bpf_user_pt_regs_t *regs)
+{
+	__u8 insn = 0;
+
+	if (regs->ip & (FUNCTION_ALIGN - 1) &&
+	    read_user(&insn, sizeof(insn), regs->ip - sizeof(insn)) && insn == INT3_INSN)
+		regs->ip -= sizeof(insn);
 }
 
 /* A worker that the kernel runs in a process's name (vhost) has none. */
@@ -209,6 +223,11 @@ static __always_inline bool regs_behind_syscall(const bpf_user_pt_regs_t *regs,
 static __always_inline bool regs_pushed(const bpf_user_pt_regs_t *regs, __u64 *ret)
 {
 	return false;
+}
+
+/* Where pc is. */
+static __always_inline void regs_back_to_breakpoint(bpf_user_pt_regs_t *regs)
+{
 }
 
 static __always_inline bool regs_are_users(const bpf_user_pt_regs_t *regs)

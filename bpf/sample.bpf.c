@@ -129,6 +129,18 @@ struct saved {
 	__u64 pushed[UPROBES_PUSHED], room[UPROBES_PUSHED];
 };
 
+/* Registers as they were before the kernel did what a uprobe asks for. */
+static __always_inline void undo_probe(struct saved *saved)
+{
+	if (!HAS_UPROBES || !regs_pushed(&saved->regs, saved->pushed) ||
+	    !BPF_CORE_READ((struct task_struct *)bpf_get_current_task(), utask))
+		return;
+	if (uprobes_are_pushed(saved->pushed, saved->regs.sp, saved->room))
+		saved->regs.sp += sizeof(saved->pushed);
+	else
+		regs_back_to_breakpoint(&saved->regs);
+}
+
 static __always_inline bool take_saved_user_regs(struct scratch *s)
 {
 	struct saved *saved = (void *)s->chunk;
@@ -138,10 +150,7 @@ static __always_inline bool take_saved_user_regs(struct scratch *s)
 	if (!saved_user_regs(&saved->regs, &in_syscall))
 		return false;
 	s->in_syscall = in_syscall;
-	if (HAS_UPROBES && regs_pushed(&saved->regs, saved->pushed) &&
-	    BPF_CORE_READ((struct task_struct *)bpf_get_current_task(), utask) &&
-	    uprobes_are_pushed(saved->pushed, saved->regs.sp, saved->room))
-		saved->regs.sp += sizeof(saved->pushed);
+	undo_probe(saved);
 	return take_user_regs(s, &saved->regs);
 }
 
