@@ -250,7 +250,8 @@ static inline void world_remove(const struct publish_maps *maps, pid_t tgid)
 	world.is_published[tgid] = false;
 }
 
-static inline uint32_t world_reach(const struct publish_maps *maps, uint32_t n)
+static inline uint32_t world_reach(const struct publish_maps *maps, uint32_t from,
+				   uint32_t to)
 {
 	return maps->n_pages;
 }

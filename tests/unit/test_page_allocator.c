@@ -114,11 +114,11 @@ static void some_are_reserved(void **state)
 
 static uint32_t there, asked, most;
 
-static uint32_t some_reach(const struct publish_maps *maps, uint32_t n)
+static uint32_t some_reach(const struct publish_maps *maps, uint32_t from, uint32_t to)
 {
-	asked = n;
-	if (there < n && n <= most)
-		there = n + 5 < most ? n + 5 : most;
+	asked = to;
+	if (there < to && to <= most)
+		there = to + 5 < most ? to + 5 : most;
 	return there;
 }
 
@@ -173,6 +173,38 @@ static void what_the_kernel_has_not_is_nobodys(void **state)
 	page_allocator_free(allocator);
 }
 
+static uint32_t end_of_reserved, end_of_rest;
+
+static uint32_t reach_apart(const struct publish_maps *maps, uint32_t from, uint32_t to)
+{
+	uint32_t *end = from == 1 ? &end_of_reserved : &end_of_rest;
+
+	assert_true(from == 1 || from == 17);
+	*end = to > *end ? to : *end;
+	return *end;
+}
+
+/* What is reserved is not made for others, nor the other way round. */
+static void each_part_has_pages_of_its_own(void **state)
+{
+	static struct outside outside;
+	const struct publish_maps maps = { .n_pages = 256 };
+	struct page_allocator *allocator;
+
+	outside = world_outside;
+	outside.reach = reach_apart;
+	assert_int_equal(page_allocator_new(&allocator, &maps, &outside), 0);
+	assert_int_equal(page_allocator_alloc(allocator, 40, 0), 17);
+	assert_int_equal(end_of_rest, 57);
+	assert_int_equal(end_of_reserved, 1);
+	assert_int_equal(heap_take_reserved(allocator, 3, 0), 1);
+	assert_int_equal(heap_take_reserved(allocator, 12, 0), 4);
+	assert_int_equal(end_of_reserved, 16);
+	assert_int_equal(heap_take_reserved(allocator, 2, 0), 57);
+	assert_int_equal(end_of_rest, 59);
+	page_allocator_free(allocator);
+}
+
 /* Against a list of what everybody has. */
 static void nobody_shares(void **state)
 {
@@ -222,6 +254,7 @@ int main(void)
 		cmocka_unit_test(some_are_reserved),
 		cmocka_unit_test(the_kernel_gets_no_more_than_are_used),
 		cmocka_unit_test(what_the_kernel_has_not_is_nobodys),
+		cmocka_unit_test(each_part_has_pages_of_its_own),
 		cmocka_unit_test(nobody_shares),
 	};
 

@@ -131,8 +131,9 @@ static struct page_slabs *begin(uint32_t most)
 	assert_int_equal(page_slabs_model(slabs), kernel.made[0]);
 	assert_int_equal(kernel.n_made, 1);
 	if (most > 1)
-		assert_int_equal(page_slabs_reach(slabs, FIRST * UNWIND_SLAB_PAGES - 7),
-				 FIRST * UNWIND_SLAB_PAGES);
+		assert_int_equal(
+			page_slabs_reach(slabs, 0, FIRST * UNWIND_SLAB_PAGES - 7),
+			FIRST * UNWIND_SLAB_PAGES);
 	assert_int_equal(kernel.n_waits, 0);
 	assert_int_equal(page_slabs_begin(slabs, OUTER), 0);
 	return slabs;
@@ -153,18 +154,46 @@ static void they_come_as_they_are_needed(void **state)
 	assert_int_equal(kernel.n_waits, 1);
 	assert_int_equal(page_slabs_begin(slabs, OUTER), 0);
 	assert_int_equal(kernel.n_waits, 1);
-	assert_int_equal(page_slabs_reach(slabs, 1), FIRST * UNWIND_SLAB_PAGES);
-	assert_int_equal(page_slabs_reach(slabs, FIRST * UNWIND_SLAB_PAGES),
+	assert_int_equal(page_slabs_reach(slabs, 0, 1), FIRST * UNWIND_SLAB_PAGES);
+	assert_int_equal(page_slabs_reach(slabs, 0, FIRST * UNWIND_SLAB_PAGES),
 			 FIRST * UNWIND_SLAB_PAGES);
 	assert_set(FIRST);
-	assert_int_equal(page_slabs_reach(slabs, FIRST * UNWIND_SLAB_PAGES + 1),
+	assert_int_equal(page_slabs_reach(slabs, 0, FIRST * UNWIND_SLAB_PAGES + 1),
 			 (FIRST + MORE) * UNWIND_SLAB_PAGES);
 	assert_set(FIRST + MORE);
 	assert_int_equal(kernel.n_waits, 2);
-	assert_int_equal(page_slabs_reach(slabs, LOTS), LOTS);
+	assert_int_equal(page_slabs_reach(slabs, 0, LOTS), LOTS);
 	assert_set(SLABS_MAX);
-	assert_int_equal(page_slabs_reach(slabs, UINT32_MAX / 2), LOTS);
+	assert_int_equal(page_slabs_reach(slabs, 0, UINT32_MAX / 2), LOTS);
 	assert_set(SLABS_MAX);
+	page_slabs_free(slabs);
+}
+
+/* Pages that nobody needs have no slab, wherever others lie. */
+static void between_them_are_none(void **state)
+{
+	enum { AT = 4, PAGES = UNWIND_SLAB_PAGES };
+	struct page_slabs *slabs;
+
+	assert_int_equal(page_slabs_new(&slabs, SLABS_MAX, false), 0);
+	assert_int_equal(page_slabs_reach(slabs, AT * PAGES + 1, AT * PAGES + 9),
+			 (AT + 1) * PAGES);
+	assert_int_equal(page_slabs_reach(slabs, 1, 2), PAGES);
+	assert_int_equal(kernel.n_made, 2);
+	assert_int_equal(page_slabs_begin(slabs, OUTER), 0);
+	assert_int_equal(kernel.n_waits, 1);
+	for (int i = 0; i < SLABS_MAX; i++)
+		assert_int_equal(kernel.outer[i], i == 0    ? kernel.made[0]
+						  : i == AT ? kernel.made[1]
+							    : -1);
+	/* up to the next one, and then behind it */
+	assert_int_equal(page_slabs_reach(slabs, 1, PAGES + 1), (AT + 1) * PAGES);
+	assert_int_equal(kernel.n_made, AT + 1);
+	assert_int_equal(page_slabs_reach(slabs, 1, (AT + 2) * PAGES),
+			 (AT + 1 + MORE) * PAGES);
+	assert_int_equal(kernel.n_waits, 3);
+	for (int i = 0; i < AT + 1 + MORE; i++)
+		assert_true(kernel.outer[i] >= 0);
 	page_slabs_free(slabs);
 }
 
@@ -173,8 +202,9 @@ static void a_budget_leaves_one(void **state)
 	struct page_slabs *slabs = begin(1);
 
 	assert_set(1);
-	assert_int_equal(page_slabs_reach(slabs, UNWIND_SLAB_PAGES), UNWIND_SLAB_PAGES);
-	assert_int_equal(page_slabs_reach(slabs, UNWIND_SLAB_PAGES + 1),
+	assert_int_equal(page_slabs_reach(slabs, 0, UNWIND_SLAB_PAGES),
+			 UNWIND_SLAB_PAGES);
+	assert_int_equal(page_slabs_reach(slabs, 0, UNWIND_SLAB_PAGES + 1),
 			 UNWIND_SLAB_PAGES);
 	assert_set(1);
 	page_slabs_free(slabs);
@@ -189,7 +219,7 @@ static void without_batches_each_is_set(void **state)
 	slabs = begin(SLABS_MAX);
 	assert_set(FIRST);
 	assert_int_equal(kernel.n_waits, FIRST);
-	assert_int_equal(page_slabs_reach(slabs, LOTS), LOTS);
+	assert_int_equal(page_slabs_reach(slabs, 0, LOTS), LOTS);
 	assert_set(SLABS_MAX);
 	page_slabs_free(slabs);
 }
@@ -205,10 +235,10 @@ static void what_is_refused_is_told_once(void **state)
 	uint32_t have = FIRST * UNWIND_SLAB_PAGES;
 
 	kernel.create_err = ENOMEM;
-	assert_int_equal(page_slabs_reach(slabs, have + 1), have);
+	assert_int_equal(page_slabs_reach(slabs, 0, have + 1), have);
 	assert_int_equal(kernel.n_told, 1);
 	kernel.create_err = 0;
-	assert_int_equal(page_slabs_reach(slabs, have + 1), have);
+	assert_int_equal(page_slabs_reach(slabs, 0, have + 1), have);
 	assert_int_equal(kernel.n_told, 1);
 	assert_set(FIRST);
 	page_slabs_free(slabs);
@@ -222,7 +252,7 @@ static void what_cant_be_set_is_nobodys(void **state)
 	uint32_t have = FIRST * UNWIND_SLAB_PAGES;
 
 	kernel.set_err = E2BIG;
-	assert_int_equal(page_slabs_reach(slabs, have + 1), have);
+	assert_int_equal(page_slabs_reach(slabs, 0, have + 1), have);
 	assert_int_equal(kernel.n_told, 1);
 	assert_int_equal(kernel.n_made, FIRST + MORE);
 	is_closed(kernel.made[FIRST]);
@@ -280,6 +310,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(they_come_as_they_are_needed, forget),
+		cmocka_unit_test_setup(between_them_are_none, forget),
 		cmocka_unit_test_setup(a_budget_leaves_one, forget),
 		cmocka_unit_test_setup(without_batches_each_is_set, forget),
 		cmocka_unit_test_setup(what_is_refused_is_told_once, forget),

@@ -20,7 +20,7 @@ struct page_slabs {
 	uint32_t step; /* so many are made at once, since to set them takes a wait */
 	bool is_refused;
 	uint64_t slab_bytes; /* of the kernel's memory */
-	int fds[];	     /* of the slabs */
+	int fds[];	     /* of the slabs; -1: it is not made yet */
 };
 
 static uint32_t least(uint32_t a, uint32_t b)
@@ -28,15 +28,23 @@ static uint32_t least(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-static int make_slab(struct page_slabs *slabs)
+static int make_slab(struct page_slabs *slabs, uint32_t number)
 {
 	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "weft_pages", sizeof(uint32_t),
 				UNWIND_PAGE_BYTES, UNWIND_SLAB_PAGES, NULL);
 
 	if (fd < 0)
 		return fail_errno(-errno, "no memory of the kernel's for unwind tables");
-	slabs->fds[slabs->n++] = fd;
+	slabs->fds[number] = fd;
+	slabs->n++;
 	return 0;
+}
+
+static void close_slab(struct page_slabs *slabs, uint32_t number)
+{
+	close(slabs->fds[number]);
+	slabs->fds[number] = -1;
+	slabs->n--;
 }
 
 int page_slabs_new(struct page_slabs **ret, uint32_t most, bool few)
@@ -49,7 +57,9 @@ int page_slabs_new(struct page_slabs **ret, uint32_t most, bool few)
 	slabs->outer = -1;
 	slabs->most = most;
 	slabs->step = few ? 1 : MORE_SLABS;
-	err = make_slab(slabs);
+	for (uint32_t i = 0; i < most; i++)
+		slabs->fds[i] = -1;
+	err = make_slab(slabs, 0);
 	if (err)
 		return err;
 	slabs->slab_bytes = kernel_memory_of(slabs->fds[0]);
@@ -59,8 +69,9 @@ int page_slabs_new(struct page_slabs **ret, uint32_t most, bool few)
 
 void page_slabs_free(struct page_slabs *slabs)
 {
-	for (uint32_t i = 0; slabs && i < slabs->n; i++)
-		close(slabs->fds[i]);
+	for (uint32_t i = 0; slabs && i < slabs->most; i++)
+		if (slabs->fds[i] >= 0)
+			close(slabs->fds[i]);
 	free(slabs);
 }
 
@@ -69,17 +80,22 @@ int page_slabs_model(const struct page_slabs *slabs)
 	return slabs->fds[0];
 }
 
-/* Those from that one on. */
-static int set_from(struct page_slabs *slabs, uint32_t from)
+/* Of the slabs [from, to) those that are made. */
+static int set_slabs(const struct page_slabs *slabs, uint32_t from, uint32_t to)
 {
-	uint32_t n = slabs->n - from;
-	AUTO_FREE uint32_t *keys = calloc(n, sizeof(*keys));
+	AUTO_FREE uint32_t *keys = calloc(slabs->n, sizeof(*keys));
+	AUTO_FREE int *fds = calloc(slabs->n, sizeof(*fds));
+	uint32_t n = 0;
 
-	if (!keys)
-		return fail(-ENOMEM, "no memory for %u numbers", n);
-	for (uint32_t i = 0; i < n; i++)
-		keys[i] = from + i;
-	return inner_maps_set(slabs->outer, keys, slabs->fds + from, n);
+	if (!keys || !fds)
+		return fail(-ENOMEM, "no memory for %u numbers", slabs->n);
+	for (uint32_t i = from; i < to; i++) {
+		if (slabs->fds[i] < 0)
+			continue;
+		keys[n] = i;
+		fds[n++] = slabs->fds[i];
+	}
+	return inner_maps_set(slabs->outer, keys, fds, n);
 }
 
 int page_slabs_begin(struct page_slabs *slabs, int outer)
@@ -87,44 +103,63 @@ int page_slabs_begin(struct page_slabs *slabs, int outer)
 	if (slabs->outer >= 0)
 		return 0;
 	slabs->outer = outer;
-	return set_from(slabs, 0);
+	return set_slabs(slabs, 0, slabs->most);
 }
 
-static uint32_t count_pages(const struct page_slabs *slabs)
+/* The first one from there on that is not made. */
+static uint32_t find_missing(const struct page_slabs *slabs, uint32_t from)
 {
-	return slabs->n * UNWIND_SLAB_PAGES;
+	while (from < slabs->most && slabs->fds[from] >= 0)
+		from++;
+	return from;
 }
 
-/* Those that can't be set are nobody's. */
-static int add_slabs(struct page_slabs *slabs, uint32_t n)
+/* Those [from, to), of which none is made. Those that can't be set are nobody's. */
+static int add_slabs(struct page_slabs *slabs, uint32_t from, uint32_t to)
 {
-	uint32_t before = slabs->n;
+	uint32_t made = from;
 	int err = 0;
 
-	while (!err && slabs->n < n)
-		err = make_slab(slabs);
+	while (!err && made < to) {
+		err = make_slab(slabs, made);
+		made += !err;
+	}
 	if (!err && slabs->outer >= 0)
-		err = set_from(slabs, before);
-	while (err && slabs->n > before)
-		close(slabs->fds[--slabs->n]);
+		err = set_slabs(slabs, from, to);
+	while (err && made > from)
+		close_slab(slabs, --made);
 	return err;
 }
 
-uint32_t page_slabs_reach(struct page_slabs *slabs, uint32_t n)
+/* Up to which slab to make those from that one on: up to one that is made at most. */
+static uint32_t choose_end(const struct page_slabs *slabs, uint32_t from, uint32_t wanted)
 {
-	uint32_t wanted = (n + UNWIND_SLAB_PAGES - 1) / UNWIND_SLAB_PAGES;
+	uint32_t to = from;
 
-	if (n <= count_pages(slabs) || wanted > slabs->most || slabs->is_refused)
-		return count_pages(slabs);
-	if (slabs->outer >= 0 && wanted < slabs->n + slabs->step)
-		wanted = least(slabs->n + slabs->step, slabs->most);
-	if (add_slabs(slabs, wanted)) {
-		log_warn("%s: unwind tables stay below %u MB", error_sentence(),
-			 count_pages(slabs) / ((1u << 20) / UNWIND_PAGE_BYTES));
-		error_clear();
-		slabs->is_refused = true;
+	if (slabs->outer >= 0 && wanted < from + slabs->step)
+		wanted = least(from + slabs->step, slabs->most);
+	while (to < wanted && slabs->fds[to] < 0)
+		to++;
+	return to;
+}
+
+uint32_t page_slabs_reach(struct page_slabs *slabs, uint32_t from, uint32_t to)
+{
+	uint32_t wanted = (to + UNWIND_SLAB_PAGES - 1) / UNWIND_SLAB_PAGES;
+	uint32_t missing = find_missing(slabs, from / UNWIND_SLAB_PAGES);
+
+	if (wanted > slabs->most)
+		return missing * UNWIND_SLAB_PAGES;
+	while (missing < wanted && !slabs->is_refused) {
+		if (add_slabs(slabs, missing, choose_end(slabs, missing, wanted))) {
+			log_warn("%s: unwind tables stay at %u MB", error_sentence(),
+				 slabs->n);
+			error_clear();
+			slabs->is_refused = true;
+		}
+		missing = find_missing(slabs, missing);
 	}
-	return count_pages(slabs);
+	return missing * UNWIND_SLAB_PAGES;
 }
 
 /* Some at a time, of one slab: that is half the cost of a call for each. */

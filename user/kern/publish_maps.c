@@ -46,9 +46,10 @@ int publish_maps_put_hotspot(const struct publish_maps *maps, pid_t tgid,
 	return 0;
 }
 
-uint32_t publish_maps_reach_pages(const struct publish_maps *maps, uint32_t n)
+uint32_t publish_maps_reach_pages(const struct publish_maps *maps, uint32_t from,
+				  uint32_t to)
 {
-	return page_slabs_reach(maps->slabs, n);
+	return page_slabs_reach(maps->slabs, from, to);
 }
 
 int publish_maps_write_pages(const struct publish_maps *maps, uint32_t first,

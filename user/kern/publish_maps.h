@@ -32,7 +32,8 @@ int publish_maps_put_hotspot(const struct publish_maps *maps, pid_t tgid,
 			     const struct hotspot *vm);
 
 /* kern/page_slabs.h */
-uint32_t publish_maps_reach_pages(const struct publish_maps *maps, uint32_t n);
+uint32_t publish_maps_reach_pages(const struct publish_maps *maps, uint32_t from,
+				  uint32_t to);
 int publish_maps_write_pages(const struct publish_maps *maps, uint32_t first,
 			     const union unwind_page *pages, uint32_t n);
 

@@ -18,7 +18,7 @@ struct outside {
 	int (*put)(const struct publish_maps *maps, pid_t tgid,
 		   const struct process_info *process_info);
 	void (*remove)(const struct publish_maps *maps, pid_t tgid);
-	uint32_t (*reach)(const struct publish_maps *maps, uint32_t n);
+	uint32_t (*reach)(const struct publish_maps *maps, uint32_t from, uint32_t to);
 	int (*write)(const struct publish_maps *maps, uint32_t first,
 		     const union unwind_page *pages, uint32_t n);
 	int (*tell_file)(const struct publish_maps *maps,

@@ -9,15 +9,32 @@
 #define LARGE_HEAP    64 /* of that many pages */
 #define HEAP_RESERVED 4	 /* so many are reserved */
 
+/* Pages [begin, end), of which the kernel has those before `there` by now. */
+struct region {
+	uint32_t begin, end, there;
+};
+
 struct page_allocator {
 	struct publish_maps maps;
 	const struct outside *outside;
-	uint32_t next; /* where to look first: behind what was taken last */
+	struct region reserved; /* for what processes map */
+	struct region rest;
+	uint32_t next; /* of the rest, where to look first: behind what was taken last */
 	uint32_t used;
-	uint32_t reserved;	 /* up to that one they are for what processes map */
-	uint32_t there;		 /* so many of them the kernel has by now */
 	uint64_t free_from_ns[]; /* by page, or TAKEN */
 };
+
+/* As far as it is there. */
+static uint32_t end_of(const struct region *region)
+{
+	return region->there < region->end ? region->there : region->end;
+}
+
+static void reach(const struct page_allocator *allocator, struct region *region,
+		  uint32_t to)
+{
+	region->there = allocator->outside->reach(&allocator->maps, region->begin, to);
+}
 
 int page_allocator_new(struct page_allocator **ret, const struct publish_maps *maps,
 		       const struct outside *outside)
@@ -29,11 +46,13 @@ int page_allocator_new(struct page_allocator **ret, const struct publish_maps *m
 		return fail(-ENOMEM, "no memory for %u pages of tables", maps->n_pages);
 	allocator->maps = *maps;
 	allocator->outside = outside;
-	allocator->reserved = 1 + maps->n_pages / LARGE_HEAP * HEAP_RESERVED;
-	allocator->next = allocator->reserved;
+	allocator->next = 1 + maps->n_pages / LARGE_HEAP * HEAP_RESERVED;
+	allocator->reserved = (struct region){ 1, allocator->next, 0 };
+	allocator->rest = (struct region){ allocator->next, maps->n_pages, 0 };
 	if (maps->n_pages) { /* number 0 says "none" */
 		allocator->free_from_ns[0] = TAKEN;
-		allocator->there = outside->reach(maps, 1);
+		reach(allocator, &allocator->reserved, 1);
+		reach(allocator, &allocator->rest, 1);
 	}
 	*ret = allocator;
 	return 0;
@@ -66,33 +85,31 @@ static uint32_t take(struct page_allocator *allocator, uint32_t first, uint32_t 
 	return first;
 }
 
-/* The same, for whom the kernel gets more pages if it has too few. */
-static uint32_t find_or_grow(struct page_allocator *allocator, uint32_t from, uint32_t to,
+/* The same in a region, for whom the kernel gets more pages if it has too few. */
+static uint32_t find_or_grow(struct page_allocator *allocator, struct region *region,
 			     uint32_t n, uint64_t now_ns)
 {
-	uint32_t there = allocator->there < to ? allocator->there : to;
-	uint32_t first = find(allocator, from, there, n, now_ns), wanted;
+	uint32_t end = end_of(region);
+	uint32_t first = find(allocator, region->begin, end, n, now_ns), wanted;
 
-	if (first || there == to)
+	if (first || end == region->end)
 		return first;
-	wanted = (there > from ? there : from) + n;
-	allocator->there =
-		allocator->outside->reach(&allocator->maps, wanted < to ? wanted : to);
-	there = allocator->there < to ? allocator->there : to;
-	return find(allocator, from, there, n, now_ns);
+	wanted = (end > region->begin ? end : region->begin) + n;
+	reach(allocator, region, wanted < region->end ? wanted : region->end);
+	return find(allocator, region->begin, end_of(region), n, now_ns);
 }
 
 uint32_t page_allocator_alloc(struct page_allocator *allocator, uint32_t n,
 			      uint64_t now_ns)
 {
-	uint32_t n_pages = allocator->maps.n_pages, first = 0;
+	uint32_t first;
 
-	if (!n || n >= n_pages || n > n_pages - allocator->reserved)
+	if (!n || n >= allocator->maps.n_pages ||
+	    n > allocator->rest.end - allocator->rest.begin)
 		return 0;
-	if (allocator->next < allocator->there)
-		first = find(allocator, allocator->next, allocator->there, n, now_ns);
+	first = find(allocator, allocator->next, end_of(&allocator->rest), n, now_ns);
 	if (!first)
-		first = find_or_grow(allocator, allocator->reserved, n_pages, n, now_ns);
+		first = find_or_grow(allocator, &allocator->rest, n, now_ns);
 	if (first)
 		allocator->next = first + n;
 	return take(allocator, first, n);
@@ -104,7 +121,7 @@ uint32_t heap_take_reserved(struct page_allocator *allocator, uint32_t n, uint64
 
 	if (!n || n >= allocator->maps.n_pages)
 		return 0;
-	first = find_or_grow(allocator, 1, allocator->reserved, n, now_ns);
+	first = find_or_grow(allocator, &allocator->reserved, n, now_ns);
 	return first ? take(allocator, first, n)
 		     : page_allocator_alloc(allocator, n, now_ns);
 }

@@ -7,10 +7,9 @@
 #include "obj/x86_insn.h"
 #include "unwind/x86_stack.h"
 
-#define FUNCTION_MAX	  (1u << 20)  /* bytes; CPython's largest has 0.1 MB */
-#define CODE_BUDGET_BYTES (64u << 20) /* of a file's code */
-#define CODE_PAGE_BYTES                                                                  \
-	4096u /* ranges that meet are one, of what a table was made from */
+#define FUNCTION_MAX	  (1u << 20)  /* bytes; larger ones stay as they are told of */
+#define CODE_BUDGET_BYTES (64u << 20) /* of a file */
+#define CODE_PAGE_BYTES	  4096u	      /* so that ranges that were read meet */
 #define FOLLOW_ROUNDS_MAX 16
 
 /* Of a byte of code: what its instruction has on the stack. */
