@@ -123,11 +123,11 @@ static __always_inline void regs_copy(struct scratch *s, const bpf_user_pt_regs_
 	s->regs[15] = regs->r15;
 }
 
-#define NO_SYSCALL     (~0ULL)
-#define SYSCALL_INSN   0x050f
-#define INT_80_INSN    0x80cd
-#define INT3_INSN      0xcc
-#define FUNCTION_ALIGN 16
+#define NO_SYSCALL   (~0ULL)
+#define SYSCALL_INSN 0x050f
+#define INT_80_INSN  0x80cd
+#define INT3_INSN    0xcc
+#define FUNCTIONS_AT 16
 
 /*
  * Do these registers, saved at `at`, say where a system call's instruction ends? Once a
@@ -164,7 +164,7 @@ static __always_inline void regs_back_to_breakpoint(bpf_user_pt_regs_t *regs)
 {
 	__u8 insn = 0;
 
-	if (regs->ip & (FUNCTION_ALIGN - 1) &&
+	if (regs->ip & (FUNCTIONS_AT - 1) &&
 	    read_user(&insn, sizeof(insn), regs->ip - sizeof(insn)) && insn == INT3_INSN)
 		regs->ip -= sizeof(insn);
 }

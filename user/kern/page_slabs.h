@@ -30,9 +30,9 @@ int page_slabs_model(const struct page_slabs *slabs);
  * nothing. Until then nobody waits for those that are made. */
 int page_slabs_begin(struct page_slabs *slabs, int outer);
 
-/* All pages from `from` up to what it returns are there; that is `to` or more if it can be:
- * what is not there yet is made, for which the kernel lets us wait, some 10 ms, once they
- * lie in a map. It is told once if it can't. */
+/* All pages from `from` up to what it returns are there; that is `to` or more if it can
+ * be: what is not there yet is made, for which the kernel lets us wait, some 10 ms, once
+ * they lie in a map. It is told once if it can't. */
 uint32_t page_slabs_reach(struct page_slabs *slabs, uint32_t from, uint32_t to);
 
 /* Pages [first, first + n), which are there. A tick may read one while it is written. */
