@@ -9,7 +9,6 @@
 
 #define FUNCTION_MAX	  (1u << 20)  /* bytes; larger ones stay as they are told of */
 #define CODE_BUDGET_BYTES (64u << 20) /* of a file */
-#define CODE_PAGE_BYTES	  4096u	      /* so that ranges that were read meet */
 #define FOLLOW_ROUNDS_MAX 16
 
 /* Of a byte of code: what its instruction has on the stack. */
@@ -29,7 +28,9 @@ void unwind_bolt_open(struct unwind_bolt *bolt, struct elf_file *file,
 {
 	const Elf64_Shdr *sh = NULL;
 
-	*bolt = (struct unwind_bolt){ .sink = sink, .file = file };
+	*bolt = (struct unwind_bolt){
+		.sink = sink, .code = { .file = file, .left = CODE_BUDGET_BYTES }
+	};
 	bolt->is_made = file->header.e_machine == EM_X86_64 &&
 			!elf_section_find(file, ".note.bolt_info", &sh) && sh;
 	error_clear();
@@ -182,44 +183,19 @@ static int give_rows(const struct unwind_bolt *bolt, const struct bolt_code *cod
 	return err;
 }
 
-/* The code from the first row to the function's end, in pages; NULL: it can't be read. */
-static uint8_t *read_code(struct unwind_bolt *bolt, uint64_t *ret_into)
-{
-	uint64_t begin = bolt->rows.items[0].pc, offset, left, n;
-	uint8_t *bytes;
-
-	if (!elf_file_offset(bolt->file, begin, &offset, &left) ||
-	    left < bolt->end - begin)
-		return NULL;
-	*ret_into = offset % CODE_PAGE_BYTES;
-	n = *ret_into + (bolt->end - begin);
-	n += -n % CODE_PAGE_BYTES;
-	if (n > bolt->file->bytes - (offset - *ret_into))
-		n = bolt->file->bytes - (offset - *ret_into);
-	if (n > CODE_BUDGET_BYTES - bolt->n_read)
-		return NULL;
-	bolt->n_read += n;
-	bytes = malloc(n);
-	if (bytes && !elf_file_read(bolt->file, offset - *ret_into, bytes, n))
-		return bytes;
-	error_clear(); /* then it is as it is told */
-	free(bytes);
-	return NULL;
-}
-
+/* What can't be read, or is too much, is as it is told. */
 static int give_by_code(struct unwind_bolt *bolt)
 {
-	uint64_t into = 0;
-	size_t n = bolt->end - bolt->rows.items[0].pc;
-	AUTO_FREE uint8_t *bytes = read_code(bolt, &into);
+	uint64_t begin = bolt->rows.items[0].pc;
+	size_t n = bolt->end - begin;
+	AUTO_FREE uint8_t *bytes = malloc(n);
 	AUTO_FREE uint32_t *is = calloc(n, sizeof(*is));
-	struct bolt_code code = { .is = is, .n = n };
+	const struct bolt_code code = { .bytes = bytes, .is = is, .n = n };
 
-	if (!is)
+	if (!bytes || !is)
 		return fail(-ENOMEM, "no memory for %zu bytes of code", n);
-	if (!bytes)
+	if (code_pages_read(&bolt->code, begin, bytes, n) < n)
 		return give_rows(bolt, NULL);
-	code.bytes = bytes + into;
 	find_insns(&code);
 	for (int i = 0; i < FOLLOW_ROUNDS_MAX && follow_all(bolt, &code); i++) {
 	}
@@ -255,7 +231,7 @@ int unwind_bolt_row(void *arg, uint64_t pc, const struct unwind_rule *rule)
 {
 	struct unwind_bolt *bolt = arg;
 
-	if (!bolt->err && bolt->is_made && pc < bolt->end)
+	if (!bolt->err && pc < bolt->end)
 		return vec_push(&bolt->rows, (struct bolt_row){ pc, *rule });
 	if (!bolt->err)
 		bolt->err = give_function(bolt);

@@ -11,6 +11,7 @@
 
 #include "base/vec.h"
 #include "unwind/cfi.h"
+#include "unwind/code_pages.h"
 
 struct bolt_row {
 	uint64_t pc;
@@ -18,11 +19,10 @@ struct bolt_row {
 };
 
 struct unwind_bolt {
-	const struct cfi_sink *sink; /* borrowed, as the file */
-	struct elf_file *file;
-	bool is_made;  /* the file, by BOLT */
-	uint64_t end;  /* of the function whose rows wait */
-	size_t n_read; /* bytes of code */
+	const struct cfi_sink *sink; /* borrowed, as the code's file */
+	struct code_pages code;
+	bool is_made; /* the file, by BOLT: else nothing stands between */
+	uint64_t end; /* of the function whose rows wait */
 	int err;
 	VEC(struct bolt_row) rows;
 };

@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "unwind/unwind_kept.h"
 
-#include "base/error.h"
 #include "obj/x86_insn.h"
 #include "unwind/x86_frame.h"
 #include "unwind/x86_stack.h"
-
-#include <string.h>
 
 /* What a rule holds for, and what a helper has: OpenSSL's have 1.5 KB at most. */
 #define SPAN_MAX   16384u
 #define HELPER_MAX 4096u
 
-/* Of a file; libcrypto needs 60 KB. */
+/* Of a file's code; libcrypto needs 60 KB. */
 #define BUDGET_BYTES (1u << 20)
 
 /* Is it one that a call may change, by DWARF's number? *ret: by the code's own. */
@@ -22,51 +19,6 @@ static bool is_scratch(unsigned char dwarf, int *ret)
 		if (X86_LOST_IN_A_CALL >> *ret & 1 && x86_dwarf_number(*ret) == dwarf)
 			return true;
 	return false;
-}
-
-static bool load_page(struct unwind_kept *kept, uint64_t offset)
-{
-	uint64_t n = kept->file->bytes - offset;
-
-	if (kept->page_bytes && kept->page_offset == offset)
-		return true;
-	kept->page_offset = offset;
-	kept->page_bytes = n < KEPT_PAGE_BYTES ? n : KEPT_PAGE_BYTES;
-	if (!elf_file_read(kept->file, offset, kept->page, kept->page_bytes))
-		return true;
-	error_clear(); /* what can't be read stays as the file has it */
-	kept->page_bytes = 0;
-	return false;
-}
-
-/* Spans lie close together, and are small: MKL has 6,000. So pages are read, or there
- * would be more ranges than a list of what a table was made from may have. */
-static bool read_paged(struct unwind_kept *kept, uint64_t offset, uint8_t *to, size_t n)
-{
-	for (size_t got = 0, one; got < n; got += one) {
-		size_t into = (offset + got) % KEPT_PAGE_BYTES;
-
-		if (!load_page(kept, offset + got - into) || kept->page_bytes <= into)
-			return false;
-		one = kept->page_bytes - into < n - got ? kept->page_bytes - into
-							: n - got;
-		memcpy(to + got, kept->page + into, one);
-	}
-	return true;
-}
-
-/* Up to n bytes of code into `code`: how many there are. */
-static size_t read_code(struct unwind_kept *kept, uint64_t vaddr, uint8_t *code, size_t n)
-{
-	uint64_t offset, left;
-
-	if (!elf_file_offset(kept->file, vaddr, &offset, &left))
-		return 0;
-	n = left < n ? left : n;
-	if (n > BUDGET_BYTES - kept->n_looked)
-		return 0;
-	kept->n_looked += n;
-	return read_paged(kept, offset, code, n) ? n : 0;
 }
 
 /* How one instruction of a helper leaves the register. */
@@ -97,7 +49,7 @@ static enum step step_over(const uint8_t *code, size_t n, size_t next, int reg,
 static bool leaves_alone(struct unwind_kept *kept, uint64_t vaddr, int reg)
 {
 	uint8_t code[HELPER_MAX];
-	size_t n = read_code(kept, vaddr, code, sizeof(code)), end = 0, one;
+	size_t n = code_pages_read(&kept->code, vaddr, code, sizeof(code)), end = 0, one;
 	enum step step = STEP_ON;
 
 	for (size_t at = 0; at < n && step == STEP_ON; at += one) {
@@ -126,7 +78,7 @@ static int give_call(struct unwind_kept *kept, uint64_t call, uint64_t next, uin
 static int give_calls(struct unwind_kept *kept, uint64_t end, int reg)
 {
 	uint8_t code[SPAN_MAX];
-	size_t n = read_code(kept, kept->pc, code, end - kept->pc), one;
+	size_t n = code_pages_read(&kept->code, kept->pc, code, end - kept->pc), one;
 	int err = 0;
 
 	for (size_t at = 0; !err && at < n; at += one) {
@@ -154,9 +106,16 @@ static int give_last(struct unwind_kept *kept, uint64_t end)
 
 	if (err || kept->rule.cfa != UNWIND_CFA_REG ||
 	    !is_scratch(kept->rule.reg, &reg) || end - kept->pc > SPAN_MAX ||
-	    kept->file->header.e_machine != EM_X86_64)
+	    kept->code.file->header.e_machine != EM_X86_64)
 		return err;
 	return give_calls(kept, end, reg);
+}
+
+void unwind_kept_open(struct unwind_kept *kept, struct elf_file *file,
+		      const struct cfi_sink *sink)
+{
+	*kept = (struct unwind_kept){ .sink = sink,
+				      .code = { .file = file, .left = BUDGET_BYTES } };
 }
 
 int unwind_kept_row(void *arg, uint64_t pc, const struct unwind_rule *rule)

@@ -11,23 +11,20 @@
 #define WEFT_UNWIND_UNWIND_KEPT_H
 
 #include "unwind/cfi.h"
-
-#define KEPT_PAGE_BYTES 4096
+#include "unwind/code_pages.h"
 
 struct unwind_kept {
-	const struct cfi_sink *sink; /* borrowed, as the file */
-	struct elf_file *file;
+	const struct cfi_sink *sink; /* borrowed, as the code's file */
+	struct code_pages code;
 	bool any;
 	uint64_t pc; /* of the last row, which waits for the next one */
 	struct unwind_rule rule;
-	size_t n_looked; /* bytes that were looked at */
-	/* the page of the file that was read last; 0 bytes: none */
-	uint64_t page_offset;
-	size_t page_bytes;
-	uint8_t page[KEPT_PAGE_BYTES];
 };
 
-/* {0} but for sink and file. As cfi_sink's row; arg: the struct unwind_kept. */
+void unwind_kept_open(struct unwind_kept *kept, struct elf_file *file,
+		      const struct cfi_sink *sink);
+
+/* As cfi_sink's row; arg: the struct unwind_kept. */
 int unwind_kept_row(void *arg, uint64_t pc, const struct unwind_rule *rule);
 
 /* After the last row. */

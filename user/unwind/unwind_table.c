@@ -293,7 +293,7 @@ static int read_rows(struct unwind_table *table, struct elf_file *file, bool *re
 	struct unwind_synthesized synthesized;
 	const struct cfi_sink told = { .arg = &synthesized,
 				       .row = unwind_synthesized_row };
-	struct unwind_kept kept = { .sink = &told, .file = file };
+	struct unwind_kept kept;
 	const struct cfi_sink keeper = { .arg = &kept, .row = unwind_kept_row };
 	struct unwind_throw thrower = { .sink = &keeper, .file = file };
 	const struct cfi_sink thrown = { .arg = &thrower, .row = unwind_throw_row };
@@ -310,9 +310,10 @@ static int read_rows(struct unwind_table *table, struct elf_file *file, bool *re
 	int err;
 
 	unwind_synthesized_open(&synthesized, file, &sink);
+	unwind_kept_open(&kept, file, &told);
 	unwind_go_open(&go, file, &rest);
 	unwind_bolt_open(&bolt, file, &known);
-	err = cfi_read(file, &all, &table->stats.cfi);
+	err = cfi_read(file, bolt.is_made ? &all : &known, &table->stats.cfi);
 	if (!err)
 		err = unwind_bolt_end(&bolt);
 	if (!err)
