@@ -9,6 +9,7 @@
  */
 #include "begin.bpf.h"
 #include "bottom.bpf.h"
+#include "hosted.bpf.h"
 #include "leaf.bpf.h"
 
 /* What goes on by taking its frame down and returning says where its caller is. */
@@ -170,6 +171,8 @@ int bottom_try_code(__u32 hook)
 		try_caller(s);
 	else
 		try_generated(s);
+	if (s->step_kind == STEP_KIND_FP && s->mapping.flags & UNWIND_HOST)
+		hosted_try_frame(hook);
 	if (s->step_kind == STEP_KIND_SIGNAL) {
 		s->rule.cfa = UNWIND_CFA_SIGNAL;
 		table_find_cfa(hook);
@@ -192,9 +195,4 @@ int bottom_zeroes_fp(__u32 hook)
 
 	return s && read_user(code, sizeof(code), s->pc - sizeof(code)) &&
 	       zeroes_fp(code);
-}
-
-int bottom_is_called(__u64 pc)
-{
-	return is_called(pc);
 }

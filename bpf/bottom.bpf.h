@@ -15,7 +15,4 @@ int bottom_ends_thread(__u32 hook);
 /* Has the code that the frame at hand goes on with set fp to 0 just before its call? */
 int bottom_zeroes_fp(__u32 hook);
 
-/* is_called(). verifier: a function, or each step had all ways of it */
-int bottom_is_called(__u64 pc);
-
 #endif

@@ -12,9 +12,8 @@
  * Others' generated code, from which it might be found as well, does not have LuaJIT's
  * dispatch table in the register in which traces have it.
  */
-#include "bottom.bpf.h"
-#include "chunk.bpf.h"
 #include "luajit.bpf.h"
+#include "table.bpf.h"
 
 #include "shared/luajit.h"
 
@@ -77,7 +76,7 @@ __noinline int luajit_is_frame(__u32 hook, __u64 at)
 static __always_inline bool is_interpreter_astray(struct scratch *s, __u32 hook)
 {
 	return luajit_is_rule(&s->rule) && chunk_read(hook, s->sp + LUA_RA_AT) &&
-	       !bottom_is_called(s->word);
+	       !table_is_called(s->word);
 }
 
 /* Does the leaf have the dispatch table of the lua_State in s->word? */

@@ -193,6 +193,11 @@ __noinline int table_ask_call(__u32 hook, __u64 last)
 	return 0;
 }
 
+__noinline int table_is_called(__u64 pc)
+{
+	return is_called(pc);
+}
+
 /* verifier: a function, since a loop calls it */
 __noinline int table_look_back(__u32 hook, __u32 n, __u64 begin, __u64 block)
 {

@@ -33,6 +33,9 @@ int table_find_rule(__u32 hook, __u64 addr);	/* into s->rule; 0: no row covers i
 int table_find_cfa(__u32 hook); /* of any s->rule, into s->cfa; 0: it can't be told */
 int table_ask_call(__u32 hook, __u64 last); /* into s->call */
 
+/* is_called(). verifier: a function, or each step had all ways of it */
+int table_is_called(__u64 pc);
+
 /* What a row is there for: a function's first instruction (where compilers align whole
  * functions, or anywhere), those behind it, or none. */
 enum row_is { ROW_NONE, ROW_FIRST, ROW_FIRST_ALIGNED, ROW_WITHIN, ROW_BETWEEN };

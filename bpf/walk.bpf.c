@@ -139,7 +139,7 @@ static __always_inline bool leads_astray(const struct scratch *s, __u64 fp, __u6
 {
 	return knobs.tables && s->step_kind == STEP_KIND_FP &&
 	       fp - s->sp + SAME_STACK_BYTES >= 2 * SAME_STACK_BYTES &&
-	       !bottom_is_called(ra);
+	       !table_is_called(ra);
 }
 
 /* To the caller of the frame at hand by its frame record; an ending, or

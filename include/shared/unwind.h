@@ -158,6 +158,9 @@ enum unwind_flags {
 	/* This file has LuaJIT's interpreter; or, a mapping's: of generated code beside
 	 * such a file. Its frames are found by what they hold (bpf/luajit.bpf.c). */
 	UNWIND_LUAJIT = 1 << 4,
+	/* This file runs generated code on a frame that is the same wherever that code
+	 * is; or, a mapping's: of generated code beside such a file (hosted.bpf.c). */
+	UNWIND_HOST = 1 << 5,
 };
 
 /* Of the head page; page numbers count from it. */
@@ -171,6 +174,7 @@ struct unwind_head {
 	unsigned int n_rules;
 	/* and for each row where the stack was first as it says, in bytes from there */
 	unsigned int firsts_page;
+	struct unwind_rule hosted; /* HOST: of the code that it runs */
 };
 
 /*
@@ -192,7 +196,9 @@ struct unwind_mapping {
 
 struct unwind_mapping_head {
 	unsigned long long generation; /* 0: given up */
-	unsigned long long reserved[3];
+	struct unwind_rule hosted;     /* of generated code, if there is a host: */
+	unsigned int host;	       /* its table, or 0 */
+	unsigned int reserved;
 };
 
 #define UNWIND_MAPPINGS_A_PAGE (UNWIND_PAGE_BYTES / sizeof(struct unwind_mapping))

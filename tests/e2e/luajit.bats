@@ -7,6 +7,7 @@
 
 load lib
 load faults
+load shapes
 
 needs_luajit() {
 	[ "$(uname -m)" = x86_64 ] || skip "it is walked on x86-64 alone"
@@ -25,41 +26,16 @@ record_luajit() {
 	stop_all
 }
 
-# FILE: samples a shape, by the callers of the last frame that is Lua's: these are L, in
-# the interpreter, its library or a trace, and neighbours of them one
-shapes_of() {
-	awk '{
-		samples = $NF
-		sub(/ [0-9]+$/, "")
-		n = split($0, frames, ";")
-		text = shape = ""
-		for (i = 2; i <= n; i++) {
-			is_lua = frames[i] ~ /luajit[^;]*!0x|\[jit\]/
-			if (!is_lua || !was_lua)
-				text = text ";" (is_lua ? "L" : frames[i])
-			if (is_lua)
-				shape = text
-			was_lua = is_lua
-		}
-		sum[shape] += samples
-	}
-	END { for (shape in sum) print sum[shape], shape }' "$1" | sort -rn
-}
-
-# SHAPES MORE-SHAPES: nearly all samples of the second have shapes of the first
-knows_shapes() {
-	awk 'NR == FNR { sub(/^[0-9]+ /, ""); is_known[$0] = 1; next }
-		{ n = $1; all += n; sub(/^[0-9]+ /, "") }
-		!($0 in is_known) { other += n; print n, "of another shape:", $0 }
-		END { exit other > all / 200 }' "$1" "$2"
+lua_shapes_of() {
+	shapes_of "$1" 'luajit[^;]*!0x|[[]jit[]]'
 }
 
 @test "luajit: traces have the callers that the interpreter has" {
 	needs_luajit
 	record_luajit off
 	record_luajit on
-	shapes_of off.folded >off.shapes
-	shapes_of on.folded >on.shapes
+	lua_shapes_of off.folded >off.shapes
+	lua_shapes_of on.folded >on.shapes
 	head -n 20 off.shapes on.shapes
 	awk '/\[jit\]/ { n += $NF } END { print n + 0, "samples in traces"; exit n < 1000 }' on.folded
 	# all ways through the program were met
@@ -79,8 +55,8 @@ knows_shapes() {
 	record_luajit on --inject-fault late-parts
 	grep -q '^luajit;\[cut\];' on.folded
 	grep -v '^luajit;\[cut\];' on.folded >whole
-	shapes_of off.folded >off.shapes
-	shapes_of whole >on.shapes
+	lua_shapes_of off.folded >off.shapes
+	lua_shapes_of whole >on.shapes
 	awk '/\[jit\]/ { n += $NF } END { exit n < 1000 }' whole
 	knows_shapes off.shapes on.shapes
 }

@@ -45,6 +45,7 @@ struct world_file {
 	uint32_t n_keys;
 	bool is_libc, is_jvm;
 	uint32_t n_pages, flags; /* of its table */
+	struct unwind_rule hosted;
 	unsigned int n_asked[2]; /* enum piece */
 	unsigned int n_opened;
 };
@@ -175,9 +176,10 @@ static inline void answer_table(struct worker *worker, const struct world_job *j
 	const struct table_sink *sink = &worker->sink;
 	uint64_t ino = world_ino(job->cookie);
 	const struct world_file *file = &world.files[ino];
-	const union unwind_page head = {
-		.head = { .text = ino, .n_pages = file->n_pages, .flags = file->flags }
-	};
+	const union unwind_page head = { .head = { .text = ino,
+						   .n_pages = file->n_pages,
+						   .flags = file->flags,
+						   .hosted = file->hosted } };
 	const union unwind_page other = { .head = { .text = ino } };
 	const struct table_answer answer = { .head = head.head };
 	const struct table_answer nothing = { 0 };

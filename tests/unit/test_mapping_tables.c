@@ -300,6 +300,44 @@ static void who_maps_very_much_is_published_now_and_then(void **state)
 	world_end();
 }
 
+/* ---- generated code beside who runs it ---- */
+
+static const struct unwind_mapping_head *head(void)
+{
+	return &world.pages[world.processes[P].mapping_table].mapping_head;
+}
+
+static void generated_code_beside_its_host(void **state)
+{
+	world_begin();
+	world.files[1].flags = UNWIND_HOST;
+	world.files[1].hosted.cfa_offset = 48;
+	world_map(P, 1, HIGH);
+	world_map(P, 2, HIGH + GAP);
+	map_code(LOW, 0x1000);
+	world_map(P + 1, 2, HIGH);
+	world_map_bytes(P + 1, 0, 0, LOW, 0x1000);
+	world_pass(10 * MS);
+	assert_int_equal(head()->host, 0);
+	assert_false(world_mapping(P, LOW)->flags & UNWIND_HOST);
+	for (uint64_t ino = 1; ino <= 2; ino++) {
+		world_answer(METADATA, ino, 0);
+		world_answer(TABLE, ino, 0);
+	}
+	world_pass(10 * MS);
+	assert_true(world_walks_by_table(P, 1, HIGH));
+	assert_int_equal(head()->host, world_mapping(P, HIGH)->table);
+	assert_int_equal(head()->hosted.cfa_offset, 48);
+	assert_true(world_walks_by_fp(P, LOW));
+	assert_true(world_mapping(P, LOW)->flags & UNWIND_HOST);
+	assert_true(world_mapping(P, HIGH)->flags & UNWIND_HOST);
+	assert_false(world_mapping(P, HIGH + GAP)->flags & UNWIND_HOST);
+	/* of another process */
+	assert_true(world_walks_by_fp(P + 1, LOW));
+	assert_false(world_mapping(P + 1, LOW)->flags & UNWIND_HOST);
+	world_end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -315,6 +353,7 @@ int main(void)
 		cmocka_unit_test(outside_of_all_segments),
 		cmocka_unit_test(the_bias_comes_first),
 		cmocka_unit_test(who_maps_very_much_is_published_now_and_then),
+		cmocka_unit_test(generated_code_beside_its_host),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -109,19 +109,33 @@ static void fill_entry(const struct mapping_tables *all, struct mapping_entry *e
 	tables_use(all->config.tables, entry->module);
 }
 
-/* What LuaJIT compiles lies beside its interpreter. */
-static void fill_entries(const struct mapping_tables *all,
-			 const struct mapping_table *mapping_table)
-{
-	unsigned int flags = 0;
+#define BESIDE (UNWIND_LUAJIT | UNWIND_HOST)
 
+/* Generated code belongs to what lies beside it: LuaJIT's interpreter, or a host. */
+static void fill_entries(const struct mapping_tables *all,
+			 struct mapping_table *mapping_table)
+{
+	unsigned int beside = 0;
+
+	mapping_table->host = 0;
 	for (uint32_t i = 0; i < mapping_table->n_mappings; i++) {
-		fill_entry(all, &mapping_table->entries[i]);
-		flags |= mapping_table->entries[i].mapping.flags & UNWIND_LUAJIT;
+		struct mapping_entry *entry = &mapping_table->entries[i];
+
+		fill_entry(all, entry);
+		if (entry->is_jit)
+			continue;
+		beside |= entry->mapping.flags & BESIDE;
+		if (!(entry->mapping.flags & UNWIND_HOST))
+			continue;
+		mapping_table->host = entry->mapping.table;
+		mapping_table->hosted = ready_table(all, entry)->hosted;
 	}
-	for (uint32_t i = 0; i < mapping_table->n_mappings; i++)
-		if (mapping_table->entries[i].is_jit)
-			mapping_table->entries[i].mapping.flags |= flags;
+	for (uint32_t i = 0; i < mapping_table->n_mappings; i++) {
+		struct mapping_entry *entry = &mapping_table->entries[i];
+
+		if (entry->is_jit)
+			entry->mapping.flags = (entry->mapping.flags & ~BESIDE) | beside;
+	}
 }
 
 /* Of generated code nothing else is known than that it is there, so neighbours are as
@@ -230,7 +244,11 @@ static int write_mapping_table(struct mapping_tables *all,
 
 	if (!pages)
 		return fail(-ENOMEM, "no memory for %u pages", mapping_table->n_pages);
-	pages->mapping_head.generation = mapping_table->generation;
+	pages->mapping_head = (struct unwind_mapping_head){
+		.generation = mapping_table->generation,
+		.hosted = mapping_table->hosted,
+		.host = mapping_table->host,
+	};
 	for (uint32_t i = 0; i < mapping_table->n_mappings; i++)
 		pages[(i + 1) / UNWIND_MAPPINGS_A_PAGE]
 			.mappings[(i + 1) % UNWIND_MAPPINGS_A_PAGE] =

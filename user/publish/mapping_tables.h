@@ -18,6 +18,8 @@ struct mapping_table {
 	uint32_t n_mappings, generation;
 	uint32_t users;
 	struct mapping_entry *entries; /* by address, n_mappings of them */
+	struct unwind_rule hosted;     /* of generated code, by what runs it: */
+	uint32_t host;		       /* its table, or 0 */
 };
 
 struct mapping_tables_config {

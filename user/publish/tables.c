@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 /* Of a table that a mapping has, too. */
-#define FILE_FLAGS (UNWIND_KEEPS_FP | UNWIND_CALLS | UNWIND_LUAJIT)
+#define FILE_FLAGS (UNWIND_KEEPS_FP | UNWIND_CALLS | UNWIND_LUAJIT | UNWIND_HOST)
 
 void tables_free(struct tables *tables)
 {
@@ -128,6 +128,7 @@ static void on_pages(void *arg, uint64_t module, uint32_t first,
 		table->n_pages = pages->head.n_pages;
 		table->flags = (pages->head.flags & FILE_FLAGS) |
 			       next_serial(tables) << UNWIND_SERIAL_SHIFT;
+		table->hosted = pages->head.hosted;
 		table->first = tables_take(tables, table);
 	}
 	if (table->first) {

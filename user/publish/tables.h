@@ -33,10 +33,11 @@ enum table_state {
 
 struct table {
 	enum table_state state;
-	uint32_t first, n_pages; /* READY, or while they come in */
-	uint32_t flags;		 /* as of struct unwind_mapping */
-	uint32_t users;		 /* mapping tables that name it */
-	unsigned int size;	 /* enum size_class */
+	uint32_t first, n_pages;   /* READY, or while they come in */
+	uint32_t flags;		   /* as of struct unwind_mapping; */
+	struct unwind_rule hosted; /* of code that a HOST runs */
+	uint32_t users;		   /* mapping tables that name it */
+	unsigned int size;	   /* enum size_class */
 	bool is_roots;	     /* asked for root, too, whose files are nobody's attack */
 	bool was_urged;	     /* QUEUED: samples met it */
 	bool is_asked_for;   /* of the workers, and they have not answered yet */

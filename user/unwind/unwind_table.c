@@ -12,6 +12,7 @@
 #include "unwind/unwind_fp.h"
 #include "unwind/unwind_bolt.h"
 #include "unwind/unwind_go.h"
+#include "unwind/unwind_host.h"
 #include "unwind/unwind_kept.h"
 #include "unwind/unwind_luajit.h"
 #include "unwind/unwind_realign.h"
@@ -222,6 +223,13 @@ static bool keeps_fp(const struct unwind_table *table, struct elf_file *file)
 	return unwind_fp_is_kept(file, next_span, &cursor);
 }
 
+static bool is_host(struct unwind_table *table, struct elf_file *file)
+{
+	struct span_cursor cursor = { .table = table };
+
+	return unwind_host_find(file, next_span, &cursor, &table->head.hosted);
+}
+
 #define GO_BUILD_ID 4 /* type of the note that Go's linker writes */
 
 static void look_for_go(void *arg, const struct elf_note *note)
@@ -357,6 +365,8 @@ int unwind_table_build(int fd, struct range_recorder *recorder, struct unwind_ta
 		table->head.flags |= UNWIND_CALLS;
 	if (!err && has_luajit)
 		table->head.flags |= UNWIND_LUAJIT;
+	if (!err && is_host(table, &file))
+		table->head.flags |= UNWIND_HOST;
 	if (!err)
 		*ret = GIVE(table);
 	return err;

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Generated code that never moves the stack pointer: who runs it has made its frame, so
+ * one rule holds for all of it. Its host's file tells which (user/unwind/unwind_host.c).
+ * Where such code is entered and left, or pushes something all the same, and in what
+ * others generate beside it, the rule is not true. It is believed if a call in the host's
+ * own file led there, where all that runs such code is called from.
+ */
+#include "hosted.bpf.h"
+#include "table.bpf.h"
+
+#define POPS_BYTES 32 /* of it that are read */
+#define POPS_MAX   6  /* of what else it has there: YJIT has 6 for temporaries */
+
+/* Instructions, of which the first byte is the lowest. */
+#define IS_MOV(code) (((code)&0xffff) == 0x8948) /* of a call's result, 3 bytes */
+#define IS_POP(code) (((code)&0xf8) == 0x58)
+#define POP_PREFIX   0x41 /* before the pop of r8 and on */
+
+/* Does the frame end at s->cfa, to go on in the host's text, behind a call? */
+static __always_inline bool is_end(struct scratch *s, __u32 hook, __u32 host)
+{
+	const struct unwind_mapping here = s->mapping;
+	bool is_there;
+	__u64 pc;
+
+	if (s->cfa & 7 || !chunk_read(hook, s->cfa + 8 * (__s64)s->rule.ra_words))
+		return false;
+	pc = s->word & knobs.addr_mask;
+	is_there = table_find_mapping(hook, pc - 1) && s->mapping.table == host &&
+		   table_is_called(pc);
+	s->mapping = here;
+	return is_there;
+}
+
+/* The next byte of the code that lies in s->chunk. */
+static __always_inline __u8 next_byte(struct scratch *s)
+{
+	return s->chunk[s->low++ & (POPS_BYTES - 1)];
+}
+
+/* Adds to s->cfa what the code there takes off at once; 0: nothing. verifier: a function,
+ * and how far it is lies in a map value, or what follows had all its ways. */
+__noinline int hosted_add_pops(__u32 hook)
+{
+	struct scratch *s = scratch(hook);
+	__u64 cfa = s ? s->cfa : 0;
+	__u8 code;
+
+	if (!s)
+		return 0;
+	s->chunk_bytes = 0;
+	if (!read_user(s->chunk, POPS_BYTES, s->pc))
+		return 0;
+	s->low = IS_MOV(*(const __u32 *)s->chunk) ? 3 : 0;
+#pragma clang loop unroll(full)
+	for (int i = 0; i < POPS_MAX; i++) {
+		code = next_byte(s);
+		if (code == POP_PREFIX)
+			code = next_byte(s);
+		if (!IS_POP(code))
+			break;
+		s->cfa += 8;
+		REREAD();
+	}
+	return s->cfa != cfa;
+}
+
+/* Where the frame at hand may end, one after the other: as the rule says, behind what the
+ * code takes off in addition, or behind that alone if it is what enters and leaves. */
+enum guess { AS_RULED, WITH_POPS, AS_POPPED, N_GUESSES };
+
+static __always_inline bool find_end(struct scratch *s, __u32 hook, __u32 host)
+{
+	/* verifier: no call that others call again, of which a tick may have 8 */
+	s->cfa = (s->rule.cfa == UNWIND_CFA_SP ? s->sp : s->fp) +
+		 (__s64)s->rule.cfa_offset;
+	for (int i = AS_RULED; i < N_GUESSES; i++) {
+		if (i == AS_POPPED)
+			s->cfa -= (__s64)s->rule.cfa_offset - 8;
+		if (is_end(s, hook, host))
+			return true;
+		if (s->rule.cfa != UNWIND_CFA_SP ||
+		    (i == AS_RULED && !hosted_add_pops(hook)))
+			return false;
+	}
+	return false;
+}
+
+int hosted_try_frame(__u32 hook)
+{
+	struct scratch *s = scratch(hook);
+	const union unwind_page *page;
+	__u64 cfa;
+
+	if (!s || !FP_GIVES_SP || !s->mapping_table)
+		return 0;
+	if (s->mapping.table && !(s->mapping.flags & UNWIND_COPIED))
+		return 0; /* the host's own code */
+	page = unwind_page(s->mapping_table);
+	if (!page || !page->mapping_head.host)
+		return 0;
+	cfa = s->cfa;
+	s->rule = page->mapping_head.hosted;
+	if (find_end(s, hook, page->mapping_head.host))
+		s->step_kind = STEP_KIND_TABLE;
+	else
+		s->cfa = cfa;
+	return 0;
+}

@@ -1,0 +1,74 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# Generated code that lies on one frame, which its host says or is known for.
+# shellcheck disable=SC2154 # set by faults.bash
+
+load lib
+load faults
+load shapes
+
+needs_x86() {
+	[ "$(uname -m)" = x86_64 ] || skip "it is walked on x86-64 alone"
+}
+
+# NAME COMMAND…: into NAME.folded, once tables are there and all is compiled
+record_hosted() {
+	local name=$1
+	shift
+
+	start "$@"
+	weft_in_time record -q -p "$last_pid" -F 99 -d 2s -o first
+	weft_in_time record -q -p "$last_pid" -F 1999 -d 4s -o "$name.folded" \
+		--stats-json "$name.json"
+	stop_all
+}
+
+# JSON: nearly nothing is cut. Where the code is entered and left, a few samples are.
+is_whole() {
+	jq -e '.views.thread.endings | .broken + .unreadable + .fp_zero <= .start / 200' "$1"
+}
+
+@test "hosted: PHP's JIT has the callers that its interpreter has" {
+	local mode php=(php -d opcache.enable_cli=1 -d opcache.jit_buffer_size=16M)
+
+	needs_x86
+	"${php[@]}" -d opcache.jit=function -r \
+		'exit(empty(opcache_get_status()["jit"]["on"]) ? 1 : 0);' || skip "no PHP with a JIT"
+	for mode in off function tracing; do
+		record_hosted "$mode" "${php[@]}" -d "opcache.jit=$mode" \
+			"$BATS_TEST_DIRNAME/hosted.php" 60
+		shapes_of "$mode.folded" '^execute_ex$|[[]jit[]]' >"$mode.shapes"
+	done
+	head -n 20 ./*.shapes
+	for mode in function tracing; do
+		# all ways through the program were met
+		grep -q 'zend_insert_sort' "$mode.shapes"
+		grep -q 'zend_generator_resume;L$' "$mode.shapes"
+		grep -q 'zend_objects_destroy_object' "$mode.shapes"
+		awk '/\[jit\]/ { n += $NF } END { exit n < 1000 }' "$mode.folded"
+		knows_shapes off.shapes "$mode.shapes"
+		is_whole "$mode.json"
+	done
+}
+
+@test "hosted: Ruby's YJIT has each of its callers" {
+	needs_x86
+	ruby --yjit -e 'exit RubyVM::YJIT.enabled?' || skip "no Ruby with YJIT"
+	record_hosted ruby ruby --yjit "$BATS_TEST_DIRNAME/hosted.rb" 60
+	awk '/\[jit\]/ { n += $NF } END { exit n < 1000 }' ruby.folded
+	# who is busy has all that lie above: C, and Ruby that it called, eight times
+	awk '{
+		n = $NF
+		sub(/ [0-9]+$/, "")
+		levels = gsub(/;rb_ary_each;rb_yield;rb_vm_exec;\[jit\]/, "")
+		sum[levels] += n
+		all += n
+	} END {
+		for (levels in sum)
+			print sum[levels], "samples with", levels
+		exit sum[8] < 0.9 * all
+	}' ruby.folded
+	# and nobody called in another way
+	awk '/;rb_yield;\[jit\]/ { n += $NF } END { exit n > 0 }' ruby.folded
+	is_whole ruby.json
+}
