@@ -103,6 +103,30 @@ NOINLINE static int realigned_with_alloca(int n, int b, int c, int d, int e, int
 	return realigned(n) + more[n] + room[n] + leaf(b + c + d + e + f + g);
 }
 
+#if defined(__x86_64__) && !defined(__clang__)
+/* Behind a function within another gcc keeps the old stack in a register that its caller
+ * has, too. */
+NOINLINE static int realigned_within(int n)
+{
+	volatile int more = n;
+
+	NOINLINE int within(int i)
+	{
+		volatile char room[64] REALIGNED(64);
+		volatile char *rest = __builtin_alloca(16 * i + 1);
+
+		rest[i] = room[i] = (char)more;
+		return leaf(i) + rest[i] + room[i];
+	}
+	return within(n) + leaf(more);
+}
+#else
+static int realigned_within(int n)
+{
+	return n;
+}
+#endif
+
 static struct jump jump;
 
 /* The last thing it does is a call: what it returns to is another's code. */
@@ -212,7 +236,7 @@ void run_ways(void)
 {
 	for (int i = 0; i < 8; i++) {
 		sink = with_alloca(i) + realigned(i) +
-		       realigned_with_alloca(i, 2, 3, 4, 5, 6, 7);
+		       realigned_with_alloca(i, 2, 3, 4, 5, 6, 7) + realigned_within(i);
 		jump_out(i);
 		stubs(i);
 		sink = by_rbx(i);

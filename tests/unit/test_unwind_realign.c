@@ -74,6 +74,17 @@ static void test_function(void **state)
 		    { 0x50, UNWIND_CFA_SP, 8, UNWIND_FP_SAME });
 }
 
+/* A register that it keeps itself: …; pop %rbp; lea -16(%r13),%rsp; pop %r13; ret */
+static void test_with_a_register_that_is_kept(void **state)
+{
+	ASSERT_TOLD(" 20:D 43:R 44:r 48:s 4a:s 4b:s",
+		    { 0x20, UNWIND_CFA_DEREF_FP, 0, UNWIND_FP_DEREF },
+		    { 0x43, UNWIND_CFA_REG, 0, UNWIND_FP_DEREF },
+		    { 0x48, UNWIND_CFA_SP, 16, UNWIND_FP_DEREF },
+		    { 0x4a, UNWIND_CFA_SP, 8, UNWIND_FP_DEREF },
+		    { 0x4b, UNWIND_CFA_SP, 8, UNWIND_FP_SAME });
+}
+
 static void test_others(void **state)
 {
 	/* more is taken back before the frame pointer */
@@ -85,7 +96,7 @@ static void test_others(void **state)
 	ASSERT_TOLD(" 40:R 44:s", { 0x40, UNWIND_CFA_REG, 0, UNWIND_FP_DEREF },
 		    { 0x44, UNWIND_CFA_SP, 8, UNWIND_FP_DEREF });
 	ASSERT_TOLD(" 40:R 49:S", { 0x40, UNWIND_CFA_REG, 0, UNWIND_FP_DEREF },
-		    { 0x49, UNWIND_CFA_SP, 16, UNWIND_FP_DEREF });
+		    { 0x49, UNWIND_CFA_SP, 24, UNWIND_FP_DEREF });
 	ASSERT_TOLD(" 40:D 49:s", { 0x40, UNWIND_CFA_DEREF_FP, 0, UNWIND_FP_DEREF },
 		    { 0x49, UNWIND_CFA_SP, 8, UNWIND_FP_DEREF });
 	assert_string_equal(told(NULL, 0), "");
@@ -95,6 +106,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_function),
+		cmocka_unit_test(test_with_a_register_that_is_kept),
 		cmocka_unit_test(test_others),
 	};
 

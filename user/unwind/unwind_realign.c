@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "unwind/unwind_realign.h"
 
-/* pop %rbp, or leave; lea -8(%r10), %rsp; ret */
+/* pop %rbp, or leave; lea -8(%r10), %rsp; ret
+ * or of a register that its caller's may be in: lea -16(%r13), %rsp; pop %r13; ret */
 #define POP_BYTES 1
 #define LEA_BYTES 4
 
-/* All of the frame is gone, and a call's return address is what is left; arm64's is in a
- * register. */
+#define RETURN_BYTES 8
+
+/* All of the frame is gone, and a call's return address is what is left, but for that
+ * register; arm64's is in a register. */
 static bool is_taken_down(const struct unwind_rule *rule)
 {
-	return rule->cfa == UNWIND_CFA_SP && rule->cfa_offset == 8 &&
-	       rule->fp == UNWIND_FP_DEREF;
+	return rule->cfa == UNWIND_CFA_SP && rule->fp == UNWIND_FP_DEREF &&
+	       (rule->cfa_offset == RETURN_BYTES || rule->cfa_offset == RETURN_BYTES + 8);
 }
 
 static struct unwind_rule with_fp_back(const struct unwind_rule *rule)
