@@ -17,10 +17,11 @@
 #include <errno.h>
 #include <string.h>
 
-#define DOUBTS	    5		       /* times that calls are followed with less hope */
-#define TAKEN_SHARE 64		       /* of the other rets: of V8 16 of 100, of C none */
-#define FAR	    X86_FLOW_NO_TARGET /* out of a function, as long as they are */
-#define ASKEW	    (UINT32_MAX - 2)   /* to what is no instruction here */
+#define DOUBTS		 5	    /* times that calls are followed with less hope */
+#define TAKEN_SHARE	 64	    /* of the other rets: of V8 16 of 100, of C none */
+#define HELPER_INSNS_MAX (1u << 18) /* of all helpers that are asked for, each time */
+#define FAR		 X86_FLOW_NO_TARGET /* out of a function, as long as they are */
+#define ASKEW		 (UINT32_MAX - 2)   /* to what is no instruction here */
 
 void x86_flow_free(struct x86_flow *flow)
 {
@@ -155,7 +156,7 @@ static int come_to_local(struct x86_flow *flow, const struct flow_insn *call,
 
 static int go_on(struct x86_flow *flow, uint32_t number)
 {
-	const struct flow_insn *insn = &flow->insns.items[number];
+	struct flow_insn *insn = &flow->insns.items[number];
 	struct x86_effect is = x86_flow_effect(flow, number);
 	struct x86_frame frame = insn->frame;
 	uint32_t target = insn->target, piece = insn->piece;
@@ -180,6 +181,9 @@ static int go_on(struct x86_flow *flow, uint32_t number)
 		x86_pieces_go_off_at(&flow->pieces, piece, frame.sp.at);
 	if (x86_frame_copies_return(&frame, &is))
 		x86_pieces_end_at(&flow->pieces, piece, 0);
+	insn->helps = x86_flow_helps(flow, insn);
+	if (insn->helps)
+		is.writes &= ~(1u << frame.kept_in);
 	x86_frame_apply(&frame, &is);
 	if (insn->makes_room)
 		frame.sp.from = X86_NOWHERE;
@@ -340,6 +344,7 @@ static int follow_all(struct x86_flow *flow)
 	int err;
 
 	flow->pieces.list.n = flow->n_rets = flow->n_taking = 0;
+	flow->helper_insns = HELPER_INSNS_MAX;
 	for (size_t i = 0; i < flow->insns.n; i++) {
 		flow->insns.items[i].piece = X86_FLOW_NO_INSN;
 		flow->insns.items[i].is_shared = false;
@@ -396,6 +401,8 @@ static bool rule_of(struct x86_flow *flow, const struct flow_insn *insn,
 		return false;
 	if (!whole->loses_fp)
 		x86_back_complete(&insn->back, ret);
+	if (insn->helps && ret->cfa == UNWIND_CFA_REG)
+		ret->reg |= UNWIND_KEPT;
 	/* then the stack is less deep behind a call; and such code keeps frame pointers,
 	 * which lead on better than a rule that loses them */
 	return !flow->takes_args || (ret->fp != UNWIND_FP_LOST && !whole->calls);

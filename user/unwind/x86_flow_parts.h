@@ -39,6 +39,7 @@ struct flow_insn {
 	bool goes_off; /* what begins with it, as functions end that call another */
 	bool leads_to_loop, leads_to_none; /* calls: so it was found, or refuted */
 	bool leads_within; /* calls: what is behind is a part of the same, by its jumps */
+	bool helps;	   /* calls what leaves alone the register that keeps the CFA */
 	struct x86_frame frame;
 	struct x86_back back;
 };
@@ -54,6 +55,7 @@ struct x86_flow {
 	size_t n_rets, n_taking; /* the second take arguments off the stack, too */
 	bool takes_args;	 /* so functions here do, as V8's */
 	struct hmap firsts;	 /* 1 + where a whole's stack is first so deep */
+	size_t helper_insns;	 /* that may still be looked at to find helpers */
 };
 
 static inline bool x86_flow_is_padding(const struct x86_flow *flow,
@@ -116,6 +118,9 @@ bool x86_flow_takes_return_address(const struct x86_flow *flow, size_t at);
 /* Does a part begin there that takes its return address off the stack, and puts it back
  * to return? Calls to it do not leave their function. */
 bool x86_flow_is_local(struct x86_flow *flow, uint32_t number);
+
+/* Does the call lead to what leaves alone the register that keeps where the stack was? */
+bool x86_flow_helps(struct x86_flow *flow, const struct flow_insn *call);
 
 static inline struct x86_effect x86_flow_effect(const struct x86_flow *flow,
 						uint32_t number)

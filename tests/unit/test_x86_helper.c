@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Helpers, in assembly of which no call frame information is written, that leave alone
+ * the register in which their caller keeps where its stack was.
+ */
+#include "gap_code.h"
+
+/* and the helper begins */
+#define CALLS_HELPER                                                                     \
+	"mov %rsp, %rcx; and $-32, %rsp; sub $96, %rsp; dec %eax; call 9f; dec %eax;"    \
+	"call 9f; dec %eax; mov %rcx, %rsp; ret; .p2align 4, 0xcc; 9: "
+
+/* A letter for each byte: k, by a register that what is called leaves alone. */
+static const char *kept(const char *body)
+{
+	static char text[64];
+	uint64_t end;
+	size_t n = 0;
+
+	build(body);
+	end = nm_value("-D", "switch.so", "done");
+	for (uint64_t pc = base; pc < end && n < sizeof(text) - 1; pc++) {
+		struct unwind_rule rule = image_rule(&image, pc);
+
+		text[n++] = rule.cfa != UNWIND_CFA_REG	    ? '-'
+			    : rule.reg == (1 | UNWIND_KEPT) ? '?'
+			    : rule.reg == (2 | UNWIND_KEPT) ? 'k'
+			    : rule.reg == 2		    ? '='
+							    : '?';
+	}
+	text[n] = '\0';
+	image_free(&image);
+	return text;
+}
+
+/* Of the calls and of what is between and behind them. */
+#define KEPT "----------------------======kkkkk==kkkkk=====-"
+
+static void assert_kept(const char *helper)
+{
+	char body[512];
+
+	snprintf(body, sizeof(body), "%s%s", FILL CALLS_HELPER, helper);
+	assert_memory_equal(kept(body), KEPT, sizeof(KEPT) - 1);
+}
+
+static void assert_not_kept(const char *helper)
+{
+	char body[512];
+	const char *text;
+
+	snprintf(body, sizeof(body), "%s%s", FILL CALLS_HELPER, helper);
+	text = kept(body);
+	assert_int_equal(strspn(text, "-="), strlen(text));
+}
+
+static void test_helpers(void **state)
+{
+	assert_kept("vpaddd %ymm4, %ymm5, %ymm5; ret");
+	assert_kept("1: vpaddd %ymm4, %ymm5, %ymm5; dec %edx; jnz 1b; ret");
+	assert_kept("dec %edx; jz 1f; ret; 1: inc %edx; jmp 2f; nop; 2: ret");
+	assert_kept("push %rcx; mov %eax, %edx; add $8, %rsp; ret");
+}
+
+static void test_others(void **state)
+{
+	assert_not_kept("mov %edx, %ecx; ret");
+	assert_not_kept("dec %edx; jz 1f; ret; 1: shr $1, %ecx; ret");
+	/* it calls somebody itself, or goes on elsewhere */
+	assert_not_kept("dec %edx; call 1f; dec %edx; ret; 1: ret");
+	assert_not_kept("dec %edx; jmp *%rdx");
+	assert_not_kept("dec %edx; jz code; ret");
+	assert_not_kept("push %rdx; ret");
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_helpers),
+		cmocka_unit_test(test_others),
+	};
+
+	return cmocka_run_group_tests(tests, files_setup, files_teardown);
+}
