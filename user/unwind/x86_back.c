@@ -27,6 +27,17 @@ static struct x86_back meet(struct x86_back a, struct x86_back b)
 	return lost;
 }
 
+/* Does it go on within its function, wherever a register or memory says? Then nothing is
+ * known by that way, but others may tell. */
+static bool goes_within(const struct flow_insn *insn, const struct x86_effect *is,
+			int cfa)
+{
+	int depth;
+
+	return is->goes && insn->target == X86_FLOW_NO_INSN &&
+	       find_depth(insn, cfa, X86_SP, 0, &depth) && depth != X86_RETURN_BYTES;
+}
+
 /* Behind the instruction, whichever way it goes. */
 static struct x86_back behind(const struct x86_flow *flow, const struct flow_insn *insn,
 			      const struct x86_effect *is, int cfa)
@@ -42,7 +53,8 @@ static struct x86_back behind(const struct x86_flow *flow, const struct flow_ins
 	else if (goes && insn->target == X86_FLOW_OUTSIDE && is->goes &&
 		 find_depth(insn, cfa, X86_SP, 0, &depth) && depth == X86_RETURN_BYTES)
 		back = in_fp; /* to another function, as if that were called instead */
-	else if (goes || (insn->calls && !insn->comes_back))
+	else if ((goes && !goes_within(insn, is, cfa)) ||
+		 (insn->calls && !insn->comes_back))
 		return lost;
 	if (x86_flow_goes_on(flow, (uint32_t)(insn - insns), is))
 		back = meet(back, insn[1].back);
