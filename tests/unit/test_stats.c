@@ -106,7 +106,7 @@ static void what_was_left_out(void **state)
 	SAYS(&stats, "2 processes could not be published to the kernel");
 	SAYS(&stats, "4 processes waited more than 2 s for an unwind table:\n");
 	SAYS(&stats,
-	     "1 processes waited more than 2 s for an unwind table: please report");
+	     "1 process waited more than 2 s for an unwind table: please report");
 }
 
 static int end(void **state)

@@ -43,9 +43,9 @@ static void summary_waits(struct str *out, unsigned long n, const char *why)
 {
 	if (n)
 		str_addf(out,
-			 "            %lu processes waited more than 2 s for an unwind "
+			 "            %lu process%s waited more than 2 s for an unwind "
 			 "table:%s",
-			 n, why);
+			 n, n == 1 ? "" : "es", why);
 }
 
 static void summary_room(struct str *out, const struct stats *stats)
