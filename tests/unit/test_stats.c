@@ -105,8 +105,7 @@ static void what_was_left_out(void **state)
 	SAYS(&stats, "a process has more than 1023 executable mappings");
 	SAYS(&stats, "2 processes could not be published to the kernel");
 	SAYS(&stats, "4 processes waited more than 2 s for an unwind table:\n");
-	SAYS(&stats,
-	     "1 process waited more than 2 s for an unwind table: please report");
+	SAYS(&stats, "1 process waited more than 2 s for an unwind table: please report");
 }
 
 static int end(void **state)
