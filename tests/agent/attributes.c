@@ -99,12 +99,12 @@ static struct record *much(void)
 /* Its head ends where the page does, and nothing is behind that. */
 static struct record *lost(void)
 {
-	char *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-			  -1, 0);
-	struct record *record = (struct record *)(page + 4096 - 28),
-		      *made = route(6, "/x");
+	size_t n = (size_t)sysconf(_SC_PAGESIZE);
+	char *page = mmap(NULL, 2 * n, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct record *record = (struct record *)(page + n - 28), *made = route(6, "/x");
 
-	if (page == MAP_FAILED || munmap(page + 4096, 4096))
+	if (page == MAP_FAILED || munmap(page + n, n))
 		exit(1);
 	memcpy(record, made, 28);
 	return record;
