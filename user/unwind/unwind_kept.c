@@ -3,11 +3,11 @@
 
 #include "obj/x86_insn.h"
 #include "unwind/x86_frame.h"
+#include "unwind/x86_helper.h"
 #include "unwind/x86_stack.h"
 
-/* What a rule holds for, and what a helper has: OpenSSL's have 1.5 KB at most. */
-#define SPAN_MAX   16384u
-#define HELPER_MAX 4096u
+/* What a rule holds for. */
+#define SPAN_MAX 16384u
 
 /* Of a file's code; libcrypto needs 60 KB. */
 #define BUDGET_BYTES (1u << 20)
@@ -21,46 +21,12 @@ static bool is_scratch(unsigned char dwarf, int *ret)
 	return false;
 }
 
-/* How one instruction of a helper leaves the register. */
-enum step { STEP_ON, STEP_LAST, STEP_NO };
-
-/* *end: behind the farthest instruction that a jump leads to, as `next` is counted. */
-static enum step step_over(const uint8_t *code, size_t n, size_t next, int reg,
-			   size_t *end)
-{
-	struct x86_effect is = x86_effect(code, n);
-	int64_t distance;
-
-	if (is.writes & 1u << reg)
-		return STEP_NO;
-	if (x86_insn_distance(code, n, &distance)) {
-		if (distance < 0 ? next < (uint64_t)-distance : distance > HELPER_MAX)
-			return STEP_NO;
-		if (next + (uint64_t)distance >= *end)
-			*end = next + (uint64_t)distance + 1;
-	} else if (is.leaves && !is.returns) {
-		return STEP_NO;
-	}
-	return is.leaves && *end <= next ? STEP_LAST : STEP_ON;
-}
-
-/* Is the register the same wherever that function is at work? It calls nobody, and all
- * its jumps stay within. */
 static bool leaves_alone(struct unwind_kept *kept, uint64_t vaddr, int reg)
 {
-	uint8_t code[HELPER_MAX];
-	size_t n = code_pages_read(&kept->code, vaddr, code, sizeof(code)), end = 0, one;
-	enum step step = STEP_ON;
+	uint8_t code[X86_HELPER_MAX];
+	size_t n = code_pages_read(&kept->code, vaddr, code, sizeof(code));
 
-	for (size_t at = 0; at < n && step == STEP_ON; at += one) {
-		bool calls;
-
-		one = x86_insn_bytes(code + at, n - at, &calls);
-		if (!one || calls)
-			return false;
-		step = step_over(code + at, one, at + one, reg, &end);
-	}
-	return step == STEP_LAST;
+	return x86_helper_leaves_alone(code, n, reg, &n);
 }
 
 /* A row of its own for a call in the last one's span, and that one goes on behind it. */

@@ -13,15 +13,16 @@
 #include "base/vec.h"
 #include "obj/x86_insn.h"
 #include "unwind/x86_flow_parts.h"
+#include "unwind/x86_helper.h"
 
 #include <errno.h>
 #include <string.h>
 
-#define DOUBTS		 5	    /* times that calls are followed with less hope */
-#define TAKEN_SHARE	 64	    /* of the other rets: of V8 16 of 100, of C none */
-#define HELPER_INSNS_MAX (1u << 18) /* of all helpers that are asked for, each time */
-#define FAR		 X86_FLOW_NO_TARGET /* out of a function, as long as they are */
-#define ASKEW		 (UINT32_MAX - 2)   /* to what is no instruction here */
+#define DOUBTS	      5		 /* times that calls are followed with less hope */
+#define TAKEN_SHARE   64	 /* of the other rets: of V8 16 of 100, of C none */
+#define HELPERS_BYTES (1u << 20) /* that are looked at, each time */
+#define FAR	      X86_FLOW_NO_TARGET /* out of a function, as long as they are */
+#define ASKEW	      (UINT32_MAX - 2)	 /* to what is no instruction here */
 
 void x86_flow_free(struct x86_flow *flow)
 {
@@ -154,6 +155,27 @@ static int come_to_local(struct x86_flow *flow, const struct flow_insn *call,
 	return come_to(flow, call->target, call->piece, within);
 }
 
+/* Does the call leave alone the register that keeps where the stack was? x264 and SVT-AV1
+ * align theirs so. */
+static bool is_helped(struct x86_flow *flow, const struct flow_insn *call)
+{
+	int reg = call->frame.kept_in;
+	size_t at, left, n;
+	bool leaves_alone;
+
+	if (!call->calls || call->target >= flow->insns.n || call->is_local ||
+	    reg == X86_NO_REG || call->frame.sp.from != X86_ALIGNED ||
+	    !(X86_LOST_IN_A_CALL >> reg & 1))
+		return false;
+	at = flow->insns.items[call->target].at;
+	left = flow->n_bytes - at < X86_HELPER_MAX ? flow->n_bytes - at : X86_HELPER_MAX;
+	if (left > flow->helper_bytes)
+		return false;
+	leaves_alone = x86_helper_leaves_alone(flow->code + at, left, reg, &n);
+	flow->helper_bytes -= n;
+	return leaves_alone;
+}
+
 static int go_on(struct x86_flow *flow, uint32_t number)
 {
 	struct flow_insn *insn = &flow->insns.items[number];
@@ -181,7 +203,7 @@ static int go_on(struct x86_flow *flow, uint32_t number)
 		x86_pieces_go_off_at(&flow->pieces, piece, frame.sp.at);
 	if (x86_frame_copies_return(&frame, &is))
 		x86_pieces_end_at(&flow->pieces, piece, 0);
-	insn->helps = x86_flow_helps(flow, insn);
+	insn->helps = is_helped(flow, insn);
 	if (insn->helps)
 		is.writes &= ~(1u << frame.kept_in);
 	x86_frame_apply(&frame, &is);
@@ -344,7 +366,7 @@ static int follow_all(struct x86_flow *flow)
 	int err;
 
 	flow->pieces.list.n = flow->n_rets = flow->n_taking = 0;
-	flow->helper_insns = HELPER_INSNS_MAX;
+	flow->helper_bytes = HELPERS_BYTES;
 	for (size_t i = 0; i < flow->insns.n; i++) {
 		flow->insns.items[i].piece = X86_FLOW_NO_INSN;
 		flow->insns.items[i].is_shared = false;

@@ -55,7 +55,7 @@ struct x86_flow {
 	size_t n_rets, n_taking; /* the second take arguments off the stack, too */
 	bool takes_args;	 /* so functions here do, as V8's */
 	struct hmap firsts;	 /* 1 + where a whole's stack is first so deep */
-	size_t helper_insns;	 /* that may still be looked at to find helpers */
+	size_t helper_bytes;	 /* that may still be looked at to find helpers */
 };
 
 static inline bool x86_flow_is_padding(const struct x86_flow *flow,
@@ -118,9 +118,6 @@ bool x86_flow_takes_return_address(const struct x86_flow *flow, size_t at);
 /* Does a part begin there that takes its return address off the stack, and puts it back
  * to return? Calls to it do not leave their function. */
 bool x86_flow_is_local(struct x86_flow *flow, uint32_t number);
-
-/* Does the call lead to what leaves alone the register that keeps where the stack was? */
-bool x86_flow_helps(struct x86_flow *flow, const struct flow_insn *call);
 
 static inline struct x86_effect x86_flow_effect(const struct x86_flow *flow,
 						uint32_t number)

@@ -1,43 +1,55 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Helpers that leave registers alone which a call may change: assembly keeps in one of
- * them where its stack was before it was aligned (x264's and SVT-AV1's).
- */
-#include "unwind/x86_flow_parts.h"
+#include "unwind/x86_helper.h"
+
+#include "obj/x86_insn.h"
+#include "unwind/x86_frame.h"
 #include "unwind/x86_stack.h"
 
-/* Is the register, which a call may change, the same behind whatever that function does?
- * All its jumps stay within: it is read to its end. */
-static bool leaves_alone(struct x86_flow *flow, uint32_t number, int reg)
+/* How one instruction of a helper leaves the register. */
+enum step { STEP_ON, STEP_LAST, STEP_NO };
+
+struct reading {
+	int reg;
+	size_t end;	 /* behind the farthest instruction that a jump leads to */
+	bool has_pushed; /* right before: a ret would go there */
+};
+
+/* next: where the one behind it lies, as `end` is counted. */
+static enum step step_over(struct reading *reading, const uint8_t *code, size_t n,
+			   size_t next)
 {
-	const struct flow_insn *insns = flow->insns.items;
-	uint32_t end = number; /* the farthest instruction that a jump leads to */
+	struct x86_effect is = x86_effect(code, n);
+	bool goes_to_pushed = is.returns && reading->has_pushed;
+	int64_t distance;
 
-	for (uint32_t i = number; i < flow->insns.n && flow->helper_insns; i++) {
-		uint32_t target = insns[i].target;
-		struct x86_effect is = x86_flow_effect(flow, i);
-
-		flow->helper_insns--;
-		if (!insns[i].n || is.writes >> reg & 1)
-			return false;
-		if (target == X86_FLOW_NO_INSN
-			    ? is.leaves && !is.returns
-			    : target < number || target >= flow->insns.n)
-			return false;
-		if (target != X86_FLOW_NO_INSN && target > end)
-			end = target;
-		if (is.leaves && i >= end)
-			return true;
+	reading->has_pushed = is.pushed == X86_SLOT_BYTES;
+	if (is.writes & 1u << reading->reg)
+		return STEP_NO;
+	if (x86_insn_distance(code, n, &distance)) {
+		if (distance < 0 ? next < (uint64_t)-distance : distance > X86_HELPER_MAX)
+			return STEP_NO;
+		if (next + (uint64_t)distance >= reading->end)
+			reading->end = next + (uint64_t)distance + 1;
+	} else if ((is.leaves && !is.returns) || goes_to_pushed) {
+		return STEP_NO;
 	}
-	return false;
+	return is.leaves && reading->end <= next ? STEP_LAST : STEP_ON;
 }
 
-bool x86_flow_helps(struct x86_flow *flow, const struct flow_insn *call)
+bool x86_helper_leaves_alone(const uint8_t *code, size_t n, int reg, size_t *ret_bytes)
 {
-	const struct x86_frame *frame = &call->frame;
+	struct reading reading = { .reg = reg };
+	enum step step = STEP_ON;
+	size_t at, one;
 
-	return call->calls && call->target < flow->insns.n && !call->is_local &&
-	       frame->kept_in != X86_NO_REG && frame->sp.from == X86_ALIGNED &&
-	       X86_LOST_IN_A_CALL >> frame->kept_in & 1 &&
-	       leaves_alone(flow, call->target, frame->kept_in);
+	for (at = 0; at < n && step == STEP_ON; at += one) {
+		bool calls;
+
+		one = x86_insn_bytes(code + at, n - at, &calls);
+		if (!one || calls)
+			break;
+		step = step_over(&reading, code + at, one, at + one);
+	}
+	*ret_bytes = at;
+	return step == STEP_LAST;
 }
