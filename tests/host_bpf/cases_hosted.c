@@ -165,10 +165,7 @@ static void test_copy_goes_first(void **state)
 	for (uint64_t i = HOSTED; i < HOSTED + 0x1000; i += 8)
 		memory_put(i, 0x9090909090909090);
 	put_call_before(HOSTED_AT);
-	table_begin();
-	table_row(HOSTED, RULE_SP(32 + 64));
-	table_row(HOSTED + 0x800, RULE_OF(NONE));
-	copied = table_end_copy();
+	copied = put_copy_of(HOSTED, RULE_SP(32 + 64));
 	put_code(rules, 3, UNWIND_HOST);
 	mapping_table_add(HOSTED, HOSTED + 0x1000, 0, copied,
 			  UNWIND_COPIED | UNWIND_HOST);

@@ -112,10 +112,7 @@ static void test_called_by_a_copy(void **state)
 	for (uint64_t i = TRACES; i < TRACES + 0x1000; i += 8)
 		memory_put(i, 0x9090909090909090);
 	put_call_before(TRACE_AT);
-	table_begin();
-	table_row(TRACES, RULE_SP(48 + 80 + 32));
-	table_row(TRACES + 0x800, RULE_OF(NONE));
-	copied = table_end_copy();
+	copied = put_copy_of(TRACES, RULE_SP(48 + 80 + 32));
 	put_code(rules, 3, UNWIND_LUAJIT);
 	mapping_table_add(TRACES, TRACES + 0x1000, 0, copied,
 			  UNWIND_COPIED | UNWIND_LUAJIT);

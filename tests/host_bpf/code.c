@@ -27,6 +27,14 @@ uint64_t put_call(uint64_t sp, uint64_t bytes, unsigned int caller)
 	return sp + bytes;
 }
 
+uint32_t put_copy_of(uint64_t page, struct unwind_rule rule)
+{
+	table_begin();
+	table_row(page, rule);
+	table_row(page + 0x800, RULE_OF(NONE));
+	return table_end_copy();
+}
+
 void put_call_before(uint64_t pc)
 {
 	memory_put(pc - 8, 0x12345678e8000000);

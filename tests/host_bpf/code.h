@@ -24,6 +24,10 @@ void put_like_code(struct unwind_rule rule, unsigned int n, uint32_t flags);
 /* A frame of so many bytes at sp, that function `caller` called; where it ends. */
 uint64_t put_call(uint64_t sp, uint64_t bytes, unsigned int caller);
 
+/* The table of a copy of generated code of one rule, half of the page that lies in memory
+ * there. */
+uint32_t put_copy_of(uint64_t page, struct unwind_rule rule);
+
 /* The code of a call, which ends there. */
 void put_call_before(uint64_t pc);
 
