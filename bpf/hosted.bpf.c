@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Generated code that never moves the stack pointer: who runs it has made its frame, so
- * one rule holds for all of it. Its host's file tells which (user/unwind/unwind_host.c).
- * Where such code is entered and left, or pushes something all the same, and in what
- * others generate beside it, the rule is not true. It is believed if a call in the host's
- * own file led there, where all that runs such code is called from.
+ * Code that never moves the stack pointer, which JITs generate and GHC compiles into files:
+ * who runs it has made its frame, so one rule holds for all of it. Its host's file tells
+ * which (user/unwind/unwind_host.c). Where such code is entered and left, or pushes
+ * something all the same, and in what others generate beside it, the rule is not true. It
+ * is believed if a call in the host's own file led there, where all that runs such code is
+ * called from.
  */
 #include "hosted.bpf.h"
 #include "table.bpf.h"
@@ -16,6 +17,10 @@
 #define IS_MOV(code) (((code)&0xffff) == 0x8948) /* of a call's result, 3 bytes */
 #define IS_POP(code) (((code)&0xf8) == 0x58)
 #define POP_PREFIX   0x41 /* before the pop of r8 and on */
+
+/* add $n, %rsp: n is DROPPED, and below 128 */
+#define IS_DROP(code) (((code)&0x80ffffff) == 0xc48348)
+#define DROPPED(code) ((code) >> 24)
 
 /* Does the frame end at s->cfa, to go on in the host's text, behind a call? */
 static __always_inline bool is_end(struct scratch *s, __u32 hook, __u32 host)
@@ -45,6 +50,7 @@ __noinline int hosted_add_pops(__u32 hook)
 {
 	struct scratch *s = scratch(hook);
 	__u64 cfa = s ? s->cfa : 0;
+	__u32 first;
 	__u8 code;
 
 	if (!s)
@@ -52,7 +58,10 @@ __noinline int hosted_add_pops(__u32 hook)
 	s->chunk_bytes = 0;
 	if (!read_user(s->chunk, POPS_BYTES, s->pc))
 		return 0;
-	s->low = IS_MOV(*(const __u32 *)s->chunk) ? 3 : 0;
+	first = *(const __u32 *)s->chunk;
+	if (IS_DROP(first))
+		s->cfa += DROPPED(first);
+	s->low = IS_MOV(first) ? 3 : 0;
 #pragma clang loop unroll(full)
 	for (int i = 0; i < POPS_MAX; i++) {
 		code = next_byte(s);
@@ -95,7 +104,8 @@ int hosted_try_frame(__u32 hook)
 
 	if (!s || !FP_GIVES_SP || !s->mapping_table)
 		return 0;
-	if (s->mapping.table && !(s->mapping.flags & UNWIND_COPIED))
+	if (s->mapping.table &&
+	    !(s->mapping.flags & (UNWIND_COPIED | UNWIND_HOST_OF_FILES)))
 		return 0; /* the host's own code */
 	page = unwind_page(s->mapping_table);
 	if (!page || !page->mapping_head.host)

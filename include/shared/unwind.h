@@ -101,6 +101,10 @@ enum unwind_ra {
  * call leaves there. Its other rows may say the same of the stack, without this. */
 #define UNWIND_FIRST 3
 
+/* Or, of a CFA of SP's: its file says that the caller's sp is not what it calls the CFA.
+ * Its function goes on to code that lies on its frame: GHC's StgRun(). */
+#define UNWIND_ENTERS 5
+
 /* Or, of ticks' own rules alone: it may be another frame's. */
 #define UNWIND_GUESSED 4
 
@@ -161,6 +165,8 @@ enum unwind_flags {
 	/* This file runs generated code on a frame that is the same wherever that code
 	 * is; or, a mapping's: of generated code beside such a file (hosted.bpf.c). */
 	UNWIND_HOST = 1 << 5,
+	/* With HOST: of this process's files as well, where their tables have no rule. */
+	UNWIND_HOST_OF_FILES = 1 << 6,
 };
 
 /* Of the head page; page numbers count from it. */
@@ -196,7 +202,7 @@ struct unwind_mapping {
 
 struct unwind_mapping_head {
 	unsigned long long generation; /* 0: given up */
-	struct unwind_rule hosted;     /* of generated code, if there is a host: */
+	struct unwind_rule hosted;     /* of what it runs, if there is a host: */
 	unsigned int host;	       /* its table, or 0 */
 	unsigned int reserved;
 };

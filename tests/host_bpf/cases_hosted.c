@@ -140,6 +140,41 @@ static void test_hosted_with_more(void **state)
 	}
 }
 
+/* Or by adding, as GHC's code does that aligned the stack, or passed something on it. */
+static void test_hosted_with_more_room(void **state)
+{
+	/* add $24, %rsp */
+	const uint64_t add = 0x9090909018c48348,
+		       others[] = { 0x9090909018ec8348, 0x90909090e8c48348 };
+	struct sampled at;
+
+	put_host(hosted, UNWIND_HOST);
+	at = in_hosted_code(3);
+	ASSERT_WALK(&at, "UP", "40208 10208", START);
+	memory_put(HOSTED_AT, add);
+	ASSERT_WALK(&at, "UCC", "40208 10108 10208", START);
+	for (int i = 0; i < 2; i++) { /* sub, and add of less than 0 */
+		memory_put(HOSTED_AT, others[i]);
+		ASSERT_WALK(&at, "UP", "40208 10208", START);
+	}
+}
+
+/* As GHC's, compiled into files. */
+static void test_hosted_in_a_file(void **state)
+{
+	struct sampled at;
+
+	put_host(hosted, UNWIND_HOST | UNWIND_HOST_OF_FILES);
+	at = in_hosted_code(0);
+	at.pc = CODE_END - 8;
+	ASSERT_WALK(&at, "UCC", "103f8 10108 10208", START);
+	/* code that its file tells of goes by that */
+	memory_put(STACK + 40, SITE(1));
+	at.pc = SITE(0);
+	put_call(STACK + 48, 64, 2);
+	ASSERT_WALK(&at, "UCC", "10008 10108 10208", START);
+}
+
 /* It takes its own frame down: pop %rbx, %r12, %r13; ret */
 static void test_hosted_that_returns(void **state)
 {
@@ -186,7 +221,8 @@ int run_hosted_cases(void)
 		CASE(test_hosted),	     CASE(test_called_by_hosted_code),
 		CASE(test_not_hosted),	     CASE(test_hosted_by_frame_pointer),
 		CASE(test_hosted_with_more), CASE(test_hosted_that_returns),
-		CASE(test_copy_goes_first),
+		CASE(test_copy_goes_first),  CASE(test_hosted_with_more_room),
+		CASE(test_hosted_in_a_file),
 	};
 
 	return cmocka_run_group_tests_name("hosted", tests, NULL, NULL);

@@ -338,6 +338,37 @@ static void generated_code_beside_its_host(void **state)
 	world_end();
 }
 
+static void files_code_beside_its_host(void **state)
+{
+	world_begin();
+	world.files[1].flags = UNWIND_KEEPS_FP | UNWIND_HOST | UNWIND_HOST_OF_FILES;
+	world.files[2].flags = UNWIND_KEEPS_FP | UNWIND_CALLS;
+	world_map(P, 1, HIGH);
+	world_map(P, 2, HIGH + GAP);
+	map_code(LOW, 0x1000);
+	world_map(P + 1, 2, HIGH);
+	world_pass(10 * MS);
+	for (uint64_t ino = 1; ino <= 2; ino++) {
+		world_answer(METADATA, ino, 0);
+		world_answer(TABLE, ino, 0);
+	}
+	world_pass(10 * MS);
+	assert_int_equal(head()->host, world_mapping(P, HIGH)->table);
+	for (int i = 0; i < 2; i++) {
+		const struct unwind_mapping *map = world_mapping(P, HIGH + i * GAP);
+
+		assert_true(map->flags & UNWIND_HOST);
+		assert_true(map->flags & UNWIND_HOST_OF_FILES);
+		assert_false(map->flags & UNWIND_KEEPS_FP);
+	}
+	assert_true(world_mapping(P, HIGH + GAP)->flags & UNWIND_CALLS);
+	assert_true(world_mapping(P, LOW)->flags & UNWIND_HOST);
+	/* of another process */
+	assert_false(world_mapping(P + 1, HIGH)->flags & UNWIND_HOST);
+	assert_true(world_mapping(P + 1, HIGH)->flags & UNWIND_KEEPS_FP);
+	world_end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -354,6 +385,7 @@ int main(void)
 		cmocka_unit_test(the_bias_comes_first),
 		cmocka_unit_test(who_maps_very_much_is_published_now_and_then),
 		cmocka_unit_test(generated_code_beside_its_host),
+		cmocka_unit_test(files_code_beside_its_host),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
 #include "unwind/unwind_table.h"
 
 static struct unwind_rule hosted;
+static unsigned int flags;
 
 /* A library of that assembly: does it run such code? */
 static bool is_host(const char *assembly)
@@ -12,7 +13,6 @@ static bool is_host(const char *assembly)
 	struct unwind_table *table;
 	FILE *file = fopen("host.s", "w");
 	int fd;
-	bool is;
 
 	assert_non_null(file);
 	fprintf(file, ".text\n.globl %s\n.section .note.GNU-stack,\"\",@progbits\n",
@@ -23,11 +23,11 @@ static bool is_host(const char *assembly)
 			 0);
 	fd = open("host.so", O_RDONLY);
 	assert_int_equal(unwind_table_build(fd, NULL, &table), 0);
-	is = unwind_table_head(table)->flags & UNWIND_HOST;
+	flags = unwind_table_head(table)->flags;
 	hosted = unwind_table_head(table)->hosted;
 	unwind_table_free(table);
 	close(fd);
-	return is;
+	return flags & UNWIND_HOST;
 }
 
 #define ENTRY(name, type)                                                                \
@@ -82,6 +82,31 @@ static void test_on_a_frame_of_its_own(void **state)
 	assert_int_equal(hosted.fp_words, -2);
 }
 
+/* sub; mov %rbx, 16384(%rsp); jmp *%rdi; …; add; ret, and the room that it says to be
+ * between what it calls the CFA and its caller's stack pointer */
+#define ENTERING(room, cfa)                                                              \
+	"enter\nenter:\n.cfi_startproc\nsub $16392, %rsp\nmov %rbx, 16384(%rsp)\n"       \
+	".cfi_def_cfa " cfa "\n.cfi_offset rbx, 16384\n.cfi_offset rip, 16392\n"         \
+	".cfi_escape 0x16, 7, 4, 0x77, " room "\n" /* DW_CFA_val_expression */           \
+	"jmp *%rdi\nadd $16392, %rsp\nret\n.cfi_endproc\n"
+#define GHCS_ROOM "0x90, 0x80, 0x01" /* 16400 */
+#define LESS_ROOM "0x90, 0xff, 0x00" /* 16272 */
+
+static void test_enters_what_lies_in_files(void **state)
+{
+	assert_true(is_host(ENTERING(GHCS_ROOM, "rsp, 0")));
+	assert_true(flags & UNWIND_HOST_OF_FILES);
+	assert_int_equal(hosted.cfa, UNWIND_CFA_SP);
+	assert_int_equal(hosted.cfa_offset, 16400);
+	assert_int_equal(hosted.bx_words, -2);
+	assert_int_equal(hosted.ra_words, -1);
+	assert_int_equal(hosted.reg, 0);
+	assert_false(is_host(ENTERING(LESS_ROOM, "rsp, 0")));
+	assert_false(is_host(ENTERING(GHCS_ROOM, "rbp, 0"))); /* 16400 above rsp */
+	assert_true(is_host(ENTRY("ruby_run_node", "function") EXIT("ruby_run_node")));
+	assert_false(flags & UNWIND_HOST_OF_FILES);
+}
+
 static void test_no_host(void **state)
 {
 	assert_false(is_host(ENTRY("execute", "function") BODY EXIT("execute")));
@@ -103,6 +128,7 @@ int main(void)
 		cmocka_unit_test(test_on_the_frame_of_its_interpreter),
 		cmocka_unit_test(test_on_one_by_frame_pointer),
 		cmocka_unit_test(test_on_a_frame_of_its_own),
+		cmocka_unit_test(test_enters_what_lies_in_files),
 		cmocka_unit_test(test_no_host),
 	};
 

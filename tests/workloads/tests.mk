@@ -18,7 +18,7 @@ WITH_FP    := -fno-omit-frame-pointer
 WORK_PLAIN := nest threads storm chain label levels roots wait moves late skip held \
               contain plugins reopen fiber byhand stub probed cloned \
               copied \
-              $(if $(filter x86_64,$(ARCH)),jump kept probe generated)
+              $(if $(filter x86_64,$(ARCH)),jump kept probe generated entered)
 WORK_FOLLY := folly-weak folly-unique folly-local folly-global
 WORK_PLUGS := $(foreach n,0 1 2 3 4 5 6 7 8 9,libplug$(n).so)
 WORK_LIBS  := liblate.so liblive.so libdead.so $(WORK_PLUGS)
@@ -65,7 +65,8 @@ WORKLOADS := $(foreach k,$(WORK_KINDS),\
              $(if $(WORK_MUSL),$(foreach k,musl musl-static,\
                  $(call work_in,$(k),$(WORK_LINKS))))
 CORE_WORKLOADS := $(call work_in,core,nest threads storm chain roots wait moves skip \
-                      stub probed fiber byhand cloned swap swap-decoy)
+                      stub probed fiber byhand cloned swap swap-decoy \
+                      $(if $(filter x86_64,$(ARCH)),entered))
 
 # $(1) kind/program, $(2) source, $(3) flags
 define work_rule

@@ -109,9 +109,10 @@ static void fill_entry(const struct mapping_tables *all, struct mapping_entry *e
 	tables_use(all->config.tables, entry->module);
 }
 
-#define BESIDE (UNWIND_LUAJIT | UNWIND_HOST)
+#define BESIDE (UNWIND_LUAJIT | UNWIND_HOST | UNWIND_HOST_OF_FILES)
 
-/* Generated code belongs to what lies beside it: LuaJIT's interpreter, or a host. */
+/* Generated code belongs to what lies beside it: LuaJIT's interpreter, or a host, which
+ * may run files' code as well: that uses the frame pointer for something else. */
 static void fill_entries(const struct mapping_tables *all,
 			 struct mapping_table *mapping_table)
 {
@@ -135,6 +136,10 @@ static void fill_entries(const struct mapping_tables *all,
 
 		if (entry->is_jit)
 			entry->mapping.flags = (entry->mapping.flags & ~BESIDE) | beside;
+		else if (beside & UNWIND_HOST_OF_FILES)
+			entry->mapping.flags =
+				(entry->mapping.flags & ~(uint32_t)UNWIND_KEEPS_FP) |
+				UNWIND_HOST | UNWIND_HOST_OF_FILES;
 	}
 }
 

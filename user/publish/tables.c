@@ -7,7 +7,9 @@
 #include <stdlib.h>
 
 /* Of a table that a mapping has, too. */
-#define FILE_FLAGS (UNWIND_KEEPS_FP | UNWIND_CALLS | UNWIND_LUAJIT | UNWIND_HOST)
+#define FILE_FLAGS                                                                       \
+	(UNWIND_KEEPS_FP | UNWIND_CALLS | UNWIND_LUAJIT | UNWIND_HOST |                  \
+	 UNWIND_HOST_OF_FILES)
 
 void tables_free(struct tables *tables)
 {

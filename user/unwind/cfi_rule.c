@@ -39,7 +39,8 @@ const struct cfi_machine *cfi_machine(uint16_t e_machine)
 struct making {
 	const struct cfi_machine *machine;
 	const struct cfi_state *state;
-	struct cfi_term cfa;
+	struct cfi_term cfa; /* where the caller's sp is */
+	int64_t declared;    /* bytes from there: what call frame information calls so */
 	struct unwind_rule rule;
 	enum cfi_unsupported unsupported;
 	struct cfi_expr expr;
@@ -110,7 +111,7 @@ static bool from_cfa(const struct making *making, const struct cfi_term *at, int
 	const struct cfi_term *cfa = &making->cfa;
 
 	if (at->kind == CFI_TERM_CFA) {
-		*ret = at->offset;
+		*ret = (int64_t)((uint64_t)at->offset + (uint64_t)making->declared);
 		return true;
 	}
 	*ret = (int64_t)((uint64_t)at->offset - (uint64_t)cfa->offset);
@@ -126,6 +127,37 @@ static struct cfi_term address_of(const struct making *making,
 	if (place->how == CFI_AT_EXPR || place->how == CFI_IS_EXPR)
 		return cfi_expr_eval(making->machine, &place->expr, true);
 	return (struct cfi_term){ .kind = CFI_TERM_NONE };
+}
+
+#define GHC_ROOM 16384 /* below its registers: RESERVED_C_STACK_BYTES (rts/StgCRun.c) */
+
+/*
+ * The caller's sp is the CFA, unless it is said to be elsewhere, as GHC's StgRun() says:
+ * then that is the rule's. What StgRun() enters keeps its callers on a stack of its own,
+ * which rbp points at, and leaves sp where it is for them: nobody called there, and no
+ * call frame tells where those end.
+ */
+static bool find_sp(struct making *making)
+{
+	const struct cfi_place *sp = &making->state->sp;
+	struct cfi_term is = address_of(making, sp), *cfa = &making->cfa;
+	int64_t offset;
+
+	if (sp->how == CFI_UNSAID || (sp->how == CFI_SAME && cfa->kind == CFI_TERM_REG &&
+				      cfa->reg == making->machine->sp && !cfa->offset))
+		return true;
+	if ((sp->how != CFI_IS && sp->how != CFI_IS_EXPR) ||
+	    !from_cfa(making, &is, &offset))
+		return set_unsupported(making, CFI_SP_PLACE, &sp->expr);
+	if (!offset)
+		return true;
+	if (cfa->kind != CFI_TERM_REG || cfa->reg != making->machine->sp)
+		return set_unsupported(making, CFI_SP_PLACE, &sp->expr);
+	cfa->offset = (int64_t)((uint64_t)cfa->offset + (uint64_t)offset);
+	making->declared = (int64_t)(0 - (uint64_t)offset);
+	if (offset >= GHC_ROOM)
+		making->rule.reg = UNWIND_ENTERS;
+	return true;
 }
 
 /* Of an offset in bytes; false: a rule has no room for it. */
@@ -183,27 +215,6 @@ static bool take_ra(struct making *making)
 	    (offset != -8 && is_of_another_context(making)))
 		return set_unsupported(making, CFI_RA_PLACE, &ra->expr);
 	return true;
-}
-
-/*
- * The caller's sp is the CFA, unless it is said to be elsewhere. GHC's code keeps its
- * callers on a stack of its own, which rbp points at, and leaves sp where it is for them:
- * nobody called there, and no call frame tells where those end.
- */
-static bool check_sp(struct making *making)
-{
-	const struct cfi_place *sp = &making->state->sp;
-	struct cfi_term is = address_of(making, sp);
-	int64_t offset;
-
-	if (sp->how == CFI_UNSAID ||
-	    (sp->how == CFI_SAME && making->cfa.kind == CFI_TERM_REG &&
-	     making->cfa.reg == making->machine->sp && !making->cfa.offset))
-		return true;
-	if ((sp->how == CFI_IS || sp->how == CFI_IS_EXPR) &&
-	    from_cfa(making, &is, &offset) && !offset)
-		return true;
-	return set_unsupported(making, CFI_SP_PLACE, &sp->expr);
 }
 
 static void take_fp(struct making *making)
@@ -265,7 +276,7 @@ struct unwind_rule cfi_rule(const struct cfi_machine *machine, const struct cfi_
 	known = find_cfa(&making);
 	if (known && cie->ra != machine->ra)
 		known = set_unsupported(&making, CFI_RA_PLACE, NULL);
-	if (known && take_cfa(&making) && take_ra(&making) && check_sp(&making)) {
+	if (known && find_sp(&making) && take_cfa(&making) && take_ra(&making)) {
 		take_fp(&making);
 		take_bx(&making);
 	} else {

@@ -113,3 +113,17 @@ bool unwind_host_find(struct elf_file *file, unwind_spans next, void *arg,
 	*ret = found.host->hosted;
 	return ret->cfa != UNWIND_CFA_NONE || find_body(&found, next, arg, ret);
 }
+
+bool unwind_host_enters(const struct unwind_rules *rules, struct unwind_rule *ret)
+{
+	for (size_t i = 0; i < rules->n; i++) {
+		const struct unwind_rule *rule = &rules->items[i];
+
+		if (rule->cfa != UNWIND_CFA_SP || rule->reg != UNWIND_ENTERS)
+			continue;
+		*ret = *rule;
+		ret->reg = 0;
+		return true;
+	}
+	return false;
+}

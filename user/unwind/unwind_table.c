@@ -11,6 +11,7 @@
 #include "obj/elf_note.h"
 #include "unwind/unwind_fp.h"
 #include "unwind/unwind_bolt.h"
+#include "unwind/unwind_enters.h"
 #include "unwind/unwind_go.h"
 #include "unwind/unwind_host.h"
 #include "unwind/unwind_kept.h"
@@ -305,7 +306,9 @@ static int read_rows(struct unwind_table *table, struct elf_file *file, bool *re
 	const struct cfi_sink keeper = { .arg = &kept, .row = unwind_kept_row };
 	struct unwind_throw thrower = { .sink = &keeper, .file = file };
 	const struct cfi_sink thrown = { .arg = &thrower, .row = unwind_throw_row };
-	struct unwind_realign realign = { .sink = &thrown };
+	struct unwind_enters enters = { .sink = &thrown, .file = file };
+	const struct cfi_sink entered = { .arg = &enters, .row = unwind_enters_row };
+	struct unwind_realign realign = { .sink = &entered };
 	const struct cfi_sink realigned = { .arg = &realign, .row = unwind_realign_row };
 	struct unwind_luajit luajit = { .sink = &realigned, .file = file };
 	const struct cfi_sink rest = { .arg = &luajit, .row = unwind_luajit_row };
@@ -328,6 +331,8 @@ static int read_rows(struct unwind_table *table, struct elf_file *file, bool *re
 		err = unwind_go_end(&go);
 	if (!err)
 		err = unwind_realign_end(&realign);
+	if (!err)
+		err = unwind_enters_end(&enters);
 	if (!err)
 		err = unwind_throw_end(&thrower);
 	if (!err)
@@ -367,6 +372,8 @@ int unwind_table_build(int fd, struct range_recorder *recorder, struct unwind_ta
 		table->head.flags |= UNWIND_LUAJIT;
 	if (!err && is_host(table, &file))
 		table->head.flags |= UNWIND_HOST;
+	if (!err && unwind_host_enters(&table->rules, &table->head.hosted))
+		table->head.flags |= UNWIND_HOST | UNWIND_HOST_OF_FILES;
 	if (!err)
 		*ret = GIVE(table);
 	return err;
