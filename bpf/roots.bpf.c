@@ -29,15 +29,27 @@ int roots_place(__u32 hook)
 	return 0;
 }
 
-static __always_inline bool was_found(struct scratch *s, __u64 addr)
+/* The number of the root there: s->n_roots if it is new. verifier: a function, else each
+ * number would be a way of its own */
+__noinline int roots_find_number(__u32 hook, __u64 addr)
 {
-	for (int i = 0; i < MAX_ROOTS; i++) {
-		if (i >= s->n_roots)
-			return false;
-		if (found_root(s, i)->addr == addr)
-			return true;
-	}
-	return false;
+	struct scratch *s = scratch_of(PART_CHAINS, hook);
+	int n = 0;
+
+	if (!s)
+		return 0;
+	for (; n < MAX_ROOTS; n++)
+		if (n >= s->n_roots || found_root(s, n)->addr == addr)
+			break;
+	return n;
+}
+
+/* Was it found in the walk at hand? Then its list goes round. A stack that waits twice is
+ * walked twice, from another place each time, and may lead to the same root. */
+static __always_inline bool goes_round(struct scratch *s, __u32 n)
+{
+	return n < s->n_roots &&
+	       (!s->on_waiting_thread || found_root(s, n)->mark >= s->segment);
 }
 
 /* Marks the place of the root of the cursor at hand and goes to the root behind it, or to
@@ -59,8 +71,8 @@ __noinline int roots_mark_next(__u32 hook)
 		s->key_at_hand = k + 1;
 		return 1;
 	}
-	n = s->n_roots;
-	if (was_found(s, cursor->addr)) {
+	n = roots_find_number(hook, cursor->addr);
+	if (goes_round(s, n)) {
 		cursor->addr = 0;
 		return 1;
 	}
@@ -75,7 +87,8 @@ __noinline int roots_mark_next(__u32 hook)
 	emit_mark(s, hook, (__u64)FRAME_ROOT << FRAME_KIND_SHIFT | n);
 	found_root(s, n)->addr = cursor->addr;
 	found_root(s, n)->top = cursor->root.top;
-	s->n_roots = n + 1;
+	if (n == s->n_roots)
+		s->n_roots = n + 1;
 	load_root_cursor(s, cursor, cursor->root.next);
 	return 1;
 }

@@ -102,7 +102,8 @@ enum ending {
 	(((FRAME_ADDR(word) - 0x01010101010101ULL) & ~(word)&0x80808080808080ULL) != 0)
 
 /*
- * ROOT word: the root's number in this record, 0 for the first one met; or
+ * ROOT word: the root's number in this record, from 0 in the order in which they were
+ * met; once more where it is met again: a thread that waits twice is walked twice. Or
  * ROOT_UNFOLLOWED: there were MAX_ROOTS already, so this root's chain, and the roots
  * behind it, are missing.
  */

@@ -177,7 +177,8 @@ static void test_crosses_twice(void **state)
 	assert_int_equal(ending_of(&at, SEGMENT_THREAD, 1), END_FP_ZERO);
 }
 
-/* By the waiting function's caller, which is one like any: its root comes before it. */
+/* By the waiting function's caller, a dispatcher: its root comes before it, so the view
+ * leaves it out. */
 static void test_first_frame_of_another_thread_runs_a_root(void **state)
 {
 	struct sampled at = put_crossing();
@@ -187,7 +188,7 @@ static void test_first_frame_of_another_thread_runs_a_root(void **state)
 	memory_put(WAIT(0) + 8, ROOT(1));
 	put_root(ROOT(1), CHAIN(1), 0, FP(OTHER, 2));
 	put_chain(CHAIN(1), 2, 0x3000, 0);
-	ASSERT_ASYNC(&at, "1000 1001 -- 2000 2001 -- 3000 3001");
+	ASSERT_ASYNC(&at, "1000 1001 -- 2000 -- 3000 3001");
 	rec = walker_sample(&at);
 	for (i = rec->n_thread; i + 2 < rec->n_words; i++)
 		if (FRAME_KIND(rec->words[i]) == FRAME_SEGMENT &&
@@ -195,6 +196,26 @@ static void test_first_frame_of_another_thread_runs_a_root(void **state)
 			break;
 	assert_int_equal(FRAME_KIND(rec->words[i + 1]), FRAME_ROOT);
 	assert_int_equal(FRAME_KIND(rec->words[i + 2]), FRAME_CALLER);
+}
+
+/* The other thread waits once more, further up, for the chain that waited: its stack leads
+ * to the same root both times. */
+static void test_crosses_to_one_thread_twice(void **state)
+{
+	struct sampled at = put_crossing();
+
+	memory_put(WAIT(0) + 8, ROOT(1));
+	put_waited(1, 0x3000, FP(OTHER, 2), FP(OTHER, 3), ROOT(2));
+	put_root(ROOT(2), CHAIN(2), 0, FP(OTHER, 5));
+	put_chain(CHAIN(2), 2, 0x5000, 0);
+	ASSERT_ASYNC(&at, "1000 1001 -- 2000 -- 3000 3001 -- 5000 5001");
+	memory_put(ROOT(1) + 8, ROOT(2)); /* who knows the lists of both has both */
+	ASSERT_ASYNC(&at, "1000 1001 -- 2000 -- 3000 3001 -- 5000 5001");
+	memory_put(ROOT(2) + 8, ROOT(2)); /* goes round */
+	ASSERT_ASYNC(&at, "1000 1001 -- 2000 -- 3000 3001 -- 5000 5001");
+	memory_put(ROOT(2) + 8, ROOT(1));
+	ASSERT_ASYNC(&at, "1000 1001 -- 2000 -- 3000 3001 -- 5000 5001");
+	assert_true(walker_ended());
 }
 
 static void test_two_threads_wait_for_each_other(void **state)
@@ -376,6 +397,7 @@ int run_wait_cases(void)
 		CASE(test_crossing_that_breaks),
 		CASE(test_crossing_with_a_gap),
 		CASE(test_crosses_twice),
+		CASE(test_crosses_to_one_thread_twice),
 		CASE(test_first_frame_of_another_thread_runs_a_root),
 		CASE(test_two_threads_wait_for_each_other),
 		CASE(test_torn),

@@ -11,13 +11,21 @@ struct reader {
 	unsigned int n_roots;	  /* followed ones so far: numbered in order */
 	bool roots_cut;		  /* one that is not was met */
 	unsigned int roots_total; /* in the whole record */
+	uint64_t roots_here;	  /* bit by number: of the stack at hand */
 	int last_chain;		  /* root of the chain before; -1: none */
 };
 
 static const char *root_flaw(struct reader *r, unsigned int number)
 {
-	if (number != ROOT_UNFOLLOWED)
-		return number == r->n_roots++ ? NULL : "roots out of order";
+	if (number != ROOT_UNFOLLOWED) {
+		if (number > r->n_roots || number >= MAX_ROOTS)
+			return "roots out of order";
+		if (r->roots_here >> number & 1)
+			return "a root twice on one stack";
+		r->roots_here |= 1ULL << number;
+		r->n_roots += number == r->n_roots;
+		return NULL;
+	}
 	if (r->n_roots < MAX_ROOTS)
 		return "a root that is not followed although there is room";
 	r->roots_cut = true;
@@ -35,6 +43,7 @@ static const char *stack_flaw(struct reader *r, unsigned int n, bool own)
 {
 	const char *flaw;
 
+	r->roots_here = 0;
 	for (unsigned int i = 0; i < n; i++) {
 		uint64_t word = r->rec->words[r->at + i];
 

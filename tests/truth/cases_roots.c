@@ -103,9 +103,28 @@
 	{                                                                                \
 		"worker;pool_loop;turn_wait|turn_give;sys_call"                          \
 	}
-#define ASKS   "request;ask;turn_wait|turn_give;sys_call"
-#define UNDER  "^hop_010;hop_011;--;"
-#define MIDDLE "--*0-1;main;ask_middle;hop_021;hop_022;--;"
+#define ASKS	   "request;ask;turn_wait|turn_give;sys_call"
+#define UNDER	   "^hop_010;hop_011;--;"
+#define MIDDLE	   "--*0-1;main;ask_middle;hop_021;hop_022;--;"
+#define NESTED(op) UNDER op "ask_itself;hop_021;hop_022;--;"
+
+/* main's stack waits for itself, and then for the worker */
+#define WAITS_TWICE(mode, stacked, op)                                                   \
+	{                                                                                \
+		.name = "wait-" mode, .program = "wait", .args = mode " %m",             \
+		.kinds = BOTH_COMPILERS, .core = true, .breaks = "no-key",               \
+		.thread = { POOL_THREAD,                                                 \
+			    { "main;nested_loop;" stacked                                \
+			      "ask_itself;middle_loop;middle_op;" ASKS },                \
+			    SET_UP },                                                    \
+		.async = { POOL(NESTED(op) "middle_op;--*0-1;"),                         \
+			   POOL_IDLE,                                                    \
+			   { NESTED(op) "middle_op;" ASKS },                             \
+			   { NESTED(op) "middle_loop" },                                 \
+			   { UNDER "nested_loop" },                                      \
+			   { "main;nested_loop" },                                       \
+			   SET_UP },                                                     \
+	}
 
 static const struct truth_case cases[] = {
 	ROOTS("detached", "2", T2, false, D(1, 2), D_LAST(2)),
@@ -201,6 +220,8 @@ static const struct truth_case cases[] = {
 			   { "main;ask_middle;park;sys_call" },
 			   SET_UP },
 	},
+	WAITS_TWICE("nested", "nested_op;", "nested_op;--*0-1;"),
+	WAITS_TWICE("direct", "", ""),
 	{
 		/* a fiber that knows nothing of roots, on a stack of its own */
 		.name = "fiber-root",

@@ -8,6 +8,9 @@
  *	wait again MS     the wait ends and begins anew, over and over, with work of
  *	                  the waiting thread in between: 3 burn : 1 own_work
  *	wait two MS       main waits for a worker that waits for another
+ *	wait nested MS    within an operation, main waits for a chain that it runs itself,
+ *	                  and within that for the worker: its stack waits twice
+ *	wait direct MS    the same, and its dispatcher itself waits first
  *
  * Thread of the worker:  worker;pool_loop;job;burn
  * Async, pool:           main;request;ask;hop_001;hop_002;--;job;burn
@@ -127,10 +130,38 @@ FN void ask_middle(void)
 	weft_wait_end(&wait);
 }
 
+FN void ask_itself(void)
+{
+	struct weft_wait wait;
+
+	weft_wait_begin(&wait);
+	hops_chain(second, CHAIN, 20, &wait.frame);
+	second[0].ip = WEFT_HERE();
+	middle_loop();
+	weft_wait_end(&wait);
+}
+
+FN void nested_op(void)
+{
+	ask_itself();
+	AFTER();
+}
+
+FN void nested_loop(bool is_direct)
+{
+	struct weft_frame frames[2];
+
+	WEFT_ROOT_SCOPE(hops_chain(frames, 2, 10, NULL));
+	if (is_direct)
+		ask_itself();
+	else
+		nested_op();
+}
+
 int main(int argc, char **argv)
 {
 	if (argc < 3)
-		return work_usage(argv[0], "pool|under|again|two MS");
+		return work_usage(argv[0], "pool|under|again|two|nested|direct MS");
 	work_lifetime(argv[2]);
 	if (!strcmp(argv[1], "again")) {
 		rounds = uneven() / 2;
@@ -142,6 +173,8 @@ int main(int argc, char **argv)
 		ask_middle();
 	else if (!strcmp(argv[1], "under"))
 		outer_loop();
+	else if (!strcmp(argv[1], "nested") || !strcmp(argv[1], "direct"))
+		nested_loop(!strcmp(argv[1], "direct"));
 	else
 		request();
 	return 2;

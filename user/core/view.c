@@ -16,6 +16,7 @@ struct viewer {
 	uint32_t last; /* thread frame, if has_last; its caller comes next */
 	bool has_last;
 	uint64_t chains_used; /* bit by root: each chain is entered once */
+	size_t told;	      /* how much was put with the last frame of a chain */
 	uint32_t boundary;    /* to be put before what follows, if anything does; 0 */
 };
 
@@ -80,11 +81,14 @@ static struct code_cursor read_chain(struct viewer *r, size_t at)
 	for (size_t i = chain.at; i < chain.end; i++) {
 		uint32_t code = r->codes[i];
 
-		if ((code & CODE_KIND) == CODE_FRAME)
+		if ((code & CODE_KIND) == CODE_FRAME) {
 			put(r, code);
-		else if ((code & CODE_KIND) == CODE_LABEL && r->view != VIEW_UNLABELLED &&
-			 (code & ~CODE_KIND) != CODE_LABEL_MORE)
+			r->told = r->n_out;
+		} else if ((code & CODE_KIND) == CODE_LABEL &&
+			   r->view != VIEW_UNLABELLED &&
+			   (code & ~CODE_KIND) != CODE_LABEL_MORE) {
 			put(r, CODE_FRAME | (code & ~CODE_KIND));
+		}
 	}
 	if (chain.ending == END_REJOINED && target <= r->thread_end) {
 		next = (struct code_cursor){ .at = target,
@@ -196,7 +200,8 @@ static void end_doubt(struct viewer *r, const struct code_cursor *cursor)
 	r->why_skipped = BAD_RETURN_NONE;
 }
 
-/* Where to go on: here, or the chain that leaves here. */
+/* Where to go on: here, or the chain that leaves here. Whose root it is then is left out,
+ * even if that has called who waits, and so was told. */
 static struct code_cursor read_root(struct viewer *r, struct code_cursor cursor,
 				    uint32_t root)
 {
@@ -205,7 +210,10 @@ static struct code_cursor read_root(struct viewer *r, struct code_cursor cursor,
 	end_doubt(r, &cursor);
 	if (root == ROOT_UNFOLLOWED && r->view != VIEW_THREAD)
 		put_gap(r);
-	return may_enter(r, root, &chain) ? read_chain(r, chain) : cursor;
+	if (!may_enter(r, root, &chain))
+		return cursor;
+	r->n_out -= cursor.told && r->n_out && r->told == r->n_out;
+	return read_chain(r, chain);
 }
 
 /* What follows is from a root. */
