@@ -134,3 +134,20 @@ start_compiled() {
 	[ "$odd" -ge 100 ]
 	[ "$wrong" = 0 ]
 }
+
+@test "compiled: frames that V8 makes anew for inlined functions have their callers" {
+	needs_jit
+	start node "$BATS_TEST_DIRNAME/deopt.js"
+	wait_for grep -qs ready "ready.$((${#pids[@]} - 1))"
+	for _ in {1..10}; do
+		weft_in_time record -q -p "$last_pid" -F 99 -d 1s -o first --stats-json first.json
+		! jq -e '.samples.awaited == 0' first.json || break
+	done
+	record_while "$last_pid" 200 -p "$last_pid" -F 999 -o out --stats-json stats
+	stop_all
+	jq -c .samples stats
+	# node's other threads may be cut where they wake up
+	jq -e '.samples | .total >= 100 and .complete >= 0.98 * .total' stats
+	# and none is whole for want of callers
+	awk '/;__libc_start_call_main;/ { n += $NF } { all += $NF } END { exit n < 0.95 * all }' out
+}

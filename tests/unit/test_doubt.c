@@ -15,8 +15,8 @@
 enum { LEAF, CALLER, BOTTOM, N_FRAMES };
 
 /* leaf, its caller, and what no call leads to, or (barrier) one caller more, with
- * the caller's name; the notes of that stack. */
-static uint32_t notes_of(bool unproven, const char *barrier)
+ * the caller's name; bottom: the bottom's. The notes of that stack. */
+static uint32_t notes_of(bool unproven, const char *barrier, const char *bottom)
 {
 	uint32_t codes[STACK_HEAD + N_FRAMES] = { 0, HOOK_ONCPU, END_START, 0, N_FRAMES };
 	const struct sample_owner owner = { .time_ns = 1, .weight_ns = 1, .tgid = 1 };
@@ -25,6 +25,8 @@ static uint32_t notes_of(bool unproven, const char *barrier)
 	AUTO(names) names = NULL;
 	AUTO(profile_builder) builder = NULL;
 
+	if (bottom)
+		codes[STACK_ENDING] = END_FIBER;
 	assert_int_equal(aggregator_new(&aggregator), 0);
 	assert_int_equal(module_table_new(&modules), 0);
 	assert_int_equal(names_new(&names), 0);
@@ -41,6 +43,8 @@ static uint32_t notes_of(bool unproven, const char *barrier)
 		if (i == BOTTOM && !barrier)
 			assert_int_equal(
 				names_set_bad_return(names, id, BAD_RETURN_BOTTOM), 0);
+		if (i == BOTTOM && bottom)
+			assert_int_equal(names_set(names, id, bottom), 0);
 	}
 	assert_int_equal(aggregator_add(aggregator, codes, STACK_HEAD + N_FRAMES, &owner),
 			 0);
@@ -51,7 +55,7 @@ static uint32_t notes_of(bool unproven, const char *barrier)
 
 static void behind_proven_steps_it_is_believed(void **state)
 {
-	uint32_t notes = notes_of(false, NULL);
+	uint32_t notes = notes_of(false, NULL, NULL);
 
 	assert_true(notes & STACK_COMPLETE_THREAD);
 	assert_int_equal(STACK_ENDING(notes, VIEW_THREAD), END_FIBER);
@@ -59,19 +63,28 @@ static void behind_proven_steps_it_is_believed(void **state)
 
 static void behind_an_unproven_one_it_is_cut(void **state)
 {
-	uint32_t notes = notes_of(true, NULL);
+	uint32_t notes = notes_of(true, NULL, NULL);
 
 	assert_false(notes & STACK_COMPLETE_THREAD);
 	assert_int_equal(STACK_ENDING(notes, VIEW_THREAD), END_BROKEN);
 }
 
+static void if_its_name_is_a_start_s_it_is_believed(void **state)
+{
+	uint32_t notes = notes_of(true, NULL, "runtime.goexit.abi0");
+
+	assert_true(notes & STACK_COMPLETE_THREAD);
+	assert_int_equal(STACK_ENDING(notes, VIEW_THREAD), END_FIBER);
+	assert_false(notes_of(true, NULL, "runtime.goexits") & STACK_COMPLETE_THREAD);
+}
+
 static void behind_a_return_barrier_is_a_gap(void **state)
 {
-	uint32_t notes = notes_of(false, "StubRoutines (continuationstubs)");
+	uint32_t notes = notes_of(false, "StubRoutines (continuationstubs)", NULL);
 
 	assert_true(notes & STACK_GAP_THREAD);
 	assert_false(notes & STACK_COMPLETE_THREAD);
-	notes = notes_of(false, "StubRoutines (compilerstubs)");
+	notes = notes_of(false, "StubRoutines (compilerstubs)", NULL);
 	assert_false(notes & STACK_GAP_THREAD);
 	assert_true(notes & STACK_COMPLETE_THREAD);
 }
@@ -81,6 +94,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(behind_proven_steps_it_is_believed),
 		cmocka_unit_test(behind_an_unproven_one_it_is_cut),
+		cmocka_unit_test(if_its_name_is_a_start_s_it_is_believed),
 		cmocka_unit_test(behind_a_return_barrier_is_a_gap),
 	};
 

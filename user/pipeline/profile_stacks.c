@@ -38,8 +38,11 @@ static int add_path(struct profile_builder *g, const uint32_t *codes, size_t n,
 static size_t doubt_bottom(const struct profile_builder *g, size_t n,
 			   struct view_notes *notes)
 {
+	uint32_t last = n ? g->view[n - 1] : 0;
+
 	if (notes->ending != END_FIBER ||
-	    (n && g->names && names_is_made_start(g->names, g->view[n - 1])))
+	    (n && g->names &&
+	     (names_is_made_start(g->names, last) || names_is_start(g->names, last))))
 		return n;
 	for (size_t i = 0; i < n; i++) {
 		if ((g->view[i] & CODE_KIND) != CODE_FRAME ||
