@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Code that never moves the stack pointer, which JITs generate and GHC compiles into files:
- * who runs it has made its frame, so one rule holds for all of it. Its host's file tells
- * which (user/unwind/unwind_host.c). Where such code is entered and left, or pushes
- * something all the same, and in what others generate beside it, the rule is not true. It
- * is believed if a call in the host's own file led there, where all that runs such code is
- * called from.
+ * Code that never moves the stack pointer, which JITs generate and GHC compiles into
+ * files: who runs it has made its frame, so one rule holds for all of it. Its host's file
+ * tells which (user/unwind/unwind_host.c). Where such code is entered and left, or pushes
+ * something all the same, and in what others generate beside it, the rule is not true.
+ * It is believed if a call in the host's own file led there, where all that runs such
+ * code is called from.
  */
 #include "hosted.bpf.h"
 #include "table.bpf.h"
@@ -22,6 +22,13 @@
 #define IS_DROP(code) (((code)&0x80ffffff) == 0xc48348)
 #define DROPPED(code) ((code) >> 24)
 
+/* Is what lies in s->mapping hosted code that may have called some more? */
+static __always_inline bool is_nesting(struct scratch *s)
+{
+	return s->rule.reg == UNWIND_NESTS && s->mapping.flags & UNWIND_HOST &&
+	       (!s->mapping.table || s->mapping.flags & UNWIND_COPIED);
+}
+
 /* Does the frame end at s->cfa, to go on in the host's text, behind a call? */
 static __always_inline bool is_end(struct scratch *s, __u32 hook, __u32 host)
 {
@@ -32,8 +39,8 @@ static __always_inline bool is_end(struct scratch *s, __u32 hook, __u32 host)
 	if (s->cfa & 7 || !chunk_read(hook, s->cfa + 8 * (__s64)s->rule.ra_words))
 		return false;
 	pc = s->word & knobs.addr_mask;
-	is_there = table_find_mapping(hook, pc - 1) && s->mapping.table == host &&
-		   table_is_called(pc);
+	is_there = table_find_mapping(hook, pc - 1) &&
+		   (s->mapping.table == host || is_nesting(s)) && table_is_called(pc);
 	s->mapping = here;
 	return is_there;
 }
@@ -75,6 +82,22 @@ __noinline int hosted_add_pops(__u32 hook)
 	return s->cfa != cfa;
 }
 
+/* A helper's between hosted code and what it calls: that aligns the stack for it. */
+#define HELPER_BYTES 16
+
+static __always_inline bool is_helper_s(struct scratch *s, __u32 hook, __u32 host)
+{
+	s->cfa = s->sp + HELPER_BYTES;
+	if (s->rule.reg != UNWIND_NESTS || !is_end(s, hook, host))
+		return false;
+	s->rule = (struct unwind_rule){
+		.cfa = UNWIND_CFA_SP,
+		.cfa_offset = HELPER_BYTES,
+		.ra_words = -1,
+	};
+	return true;
+}
+
 /* Where the frame at hand may end, one after the other: as the rule says, behind what the
  * code takes off in addition, or behind that alone if it is what enters and leaves. */
 enum guess { AS_RULED, WITH_POPS, AS_POPPED, N_GUESSES };
@@ -112,7 +135,8 @@ int hosted_try_frame(__u32 hook)
 		return 0;
 	cfa = s->cfa;
 	s->rule = page->mapping_head.hosted;
-	if (find_end(s, hook, page->mapping_head.host))
+	if (find_end(s, hook, page->mapping_head.host) ||
+	    is_helper_s(s, hook, page->mapping_head.host))
 		s->step_kind = STEP_KIND_TABLE;
 	else
 		s->cfa = cfa;

@@ -22,7 +22,7 @@
 #define LUA_BEFORE_AT 32 /* CFRAME_OFS_PREV: the lua_State's frame before it */
 #define LUA_RA_AT     (LUAJIT_FRAME_BYTES - 8)
 
-/* Of a lua_State, in builds with GC64, which all are for this machine (lj_obj.h). */
+/* Of a lua_State, in builds with GC64, which nearly all are for this machine (lj_obj.h). */
 #define LUA_GLOBAL_AT	0x10
 #define LUA_CFRAME_AT	0x50
 #define LUA_CFRAME_MASK (~3ULL) /* CFRAME_RAWMASK */
@@ -106,8 +106,12 @@ int luajit_find(__u32 hook, __u32 is_ruled)
 		if (luajit_is_frame(hook, at))
 			break;
 	if (at - s->sp >= 8 * LUA_WORDS ||
-	    (is_generated && s->is_leaf && !has_dispatch(s)))
+	    (is_generated && s->is_leaf && !has_dispatch(s))) {
+		/* somebody called it, wherever that is: in builds without GC64 */
+		if (!is_generated)
+			s->rule = (struct unwind_rule){ .cfa = UNWIND_CFA_TORN };
 		return is_ruled;
+	}
 	s->rule = (struct unwind_rule){
 		.cfa = UNWIND_CFA_SP,
 		.cfa_offset = at - s->sp + LUAJIT_FRAME_BYTES,

@@ -175,6 +175,27 @@ static void test_hosted_in_a_file(void **state)
 	ASSERT_WALK(&at, "UCC", "10008 10108 10208", START);
 }
 
+/* PyPy's calls more of its kind, and C by way of a helper that aligns the stack. */
+static void test_hosted_that_nests(void **state)
+{
+	struct unwind_rule nests = hosted;
+	struct sampled at;
+
+	nests.reg = UNWIND_NESTS;
+	put_host(nests, UNWIND_HOST);
+	at = in_hosted_code(0);
+	memory_put(STACK + 24, HOSTED_AT);
+	put_call(put_call(STACK + 32, 32, 1), 64, 2);
+	ASSERT_WALK(&at, "UCCC", "40208 40208 10108 10208", START);
+	at = in_hosted_code(2);
+	memory_put(STACK + 8, HOSTED_AT);
+	ASSERT_WALK(&at, "UCCC", "40208 40208 10108 10208", START);
+	memory_put(STACK + 8, HOSTED_AT + 1); /* behind no call */
+	ASSERT_WALK(&at, "UP", "40208 10208", START);
+	memory_put(STACK + 8, OTHERS + 8);
+	ASSERT_WALK(&at, "UP", "40208 10208", START);
+}
+
 /* It takes its own frame down: pop %rbx, %r12, %r13; ret */
 static void test_hosted_that_returns(void **state)
 {
@@ -222,7 +243,7 @@ int run_hosted_cases(void)
 		CASE(test_not_hosted),	     CASE(test_hosted_by_frame_pointer),
 		CASE(test_hosted_with_more), CASE(test_hosted_that_returns),
 		CASE(test_copy_goes_first),  CASE(test_hosted_with_more_room),
-		CASE(test_hosted_in_a_file),
+		CASE(test_hosted_in_a_file), CASE(test_hosted_that_nests),
 	};
 
 	return cmocka_run_group_tests_name("hosted", tests, NULL, NULL);

@@ -198,8 +198,8 @@ static void test_first_frame_of_another_thread_runs_a_root(void **state)
 	assert_int_equal(FRAME_KIND(rec->words[i + 2]), FRAME_CALLER);
 }
 
-/* The other thread waits once more, further up, for the chain that waited: its stack leads
- * to the same root both times. */
+/* The other thread waits once more, further up, for the chain that waited: its stack
+ * leads to the same root both times. */
 static void test_crosses_to_one_thread_twice(void **state)
 {
 	struct sampled at = put_crossing();

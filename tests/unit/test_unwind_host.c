@@ -76,6 +76,10 @@ static void test_on_a_frame_of_its_own(void **state)
 		is_host(ENTRY("S_generic_invoke", "function") EXIT("S_generic_invoke")));
 	assert_int_equal(hosted.cfa_offset, 16);
 	assert_int_equal(hosted.fp, UNWIND_FP_LOST);
+	assert_true(is_host(ENTRY("pypy_main_startup", "function")
+				    EXIT("pypy_main_startup")));
+	assert_int_equal(hosted.cfa_offset, 192);
+	assert_int_equal(hosted.reg, UNWIND_NESTS);
 	assert_true(is_host(ENTRY("qemu_plugin_bool_parse", "function")
 				    EXIT("qemu_plugin_bool_parse")));
 	assert_int_equal(hosted.cfa_offset, 1216);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * x86-64: code that lies on the frame of who entered it, as GHC makes it of Haskell. It
- * has no call frame information, keeps its own stack in rbp, calls nobody but C, and comes
- * and goes by jumps. Who enters it says where its caller is in GHC's way: the CFA is
- * something else than the caller's stack pointer.
+ * has no call frame information, keeps its own stack in rbp, calls nobody but C, and
+ * comes and goes by jumps. Who enters it says where its caller is in GHC's way: the CFA
+ * is something else than the caller's stack pointer.
  *
  *	entered MS
  *

@@ -78,9 +78,9 @@ static int pop_bytes(const uint8_t *code)
 /*
  * A builtin of V8's that is there to be returned to. When a function that others were
  * inlined into gets something else than it was compiled for, V8 makes their frames anew,
- * each with one of these for a return address: nobody called there. Such a builtin begins,
- * behind int3, with what no function can: it loads from its frame (mov -n(%rbp), %reg),
- * or takes registers off the stack, with the result put aside before or not.
+ * each with one of these for a return address: nobody called there. Such a builtin
+ * begins, behind int3, with what no function can: it loads from its frame (mov -n(%rbp),
+ * %reg), or takes registers off the stack, with the result put aside before or not.
  */
 static bool is_returned_to(uint16_t machine, const uint8_t before[RETURN_BYTES_BEFORE],
 			   const uint8_t after[RETURN_BYTES_AFTER])

@@ -34,6 +34,17 @@ static const struct host {
 	    .bx_words = UNWIND_BX_LOST,
 	    .fp = UNWIND_FP_LOST,
 	    .ra_words = -1 } },
+	/* PyPy, whose code makes a frame of 184 bytes where it is entered, and keeps rbp and
+	 * rbx in it (_call_header() in rpython/jit/backend/x86/assembler.py). */
+	{ "pypy_main_startup",
+	  17,
+	  { .cfa = UNWIND_CFA_SP,
+	    .cfa_offset = 192,
+	    .bx_words = -11,
+	    .fp = UNWIND_FP_CFA,
+	    .fp_words = -12,
+	    .ra_words = -1,
+	    .reg = UNWIND_NESTS } },
 	/* QEMU: rbp, rbx, r12 to r15, and FRAME_SIZE (tcg/i386). */
 	{ "qemu_plugin_bool_parse",
 	  22,
