@@ -22,7 +22,7 @@
 #define LUA_BEFORE_AT 32 /* CFRAME_OFS_PREV: the lua_State's frame before it */
 #define LUA_RA_AT     (LUAJIT_FRAME_BYTES - 8)
 
-/* Of a lua_State, in builds with GC64, which nearly all are for this machine (lj_obj.h). */
+/* Of a lua_State, in builds with GC64, which most are for this machine (lj_obj.h). */
 #define LUA_GLOBAL_AT	0x10
 #define LUA_CFRAME_AT	0x50
 #define LUA_CFRAME_MASK (~3ULL) /* CFRAME_RAWMASK */

@@ -105,8 +105,8 @@ enum unwind_ra {
  * Its function goes on to code that lies on its frame: GHC's StgRun(). */
 #define UNWIND_ENTERS 5
 
-/* Or, of hosted code: it calls more of its kind, by way of helpers that are generated, too
- * (unwind_head.hosted). */
+/* Or, of hosted code (unwind_head.hosted): it calls more of its kind, and by way of
+ * helpers that are generated, too. */
 #define UNWIND_NESTS 6
 
 /* Or, of ticks' own rules alone: it may be another frame's. */

@@ -88,7 +88,12 @@
  * A library that wants to know where its symbols come from compiles all of its
  * files with -DWEFT_ASYNC_EXTERN, which then define none of them, and one file that
  * has #define WEFT_ASYNC_IMPLEMENTATION before the include. A version script may
- * make the two local: that library's roots are then a list of their own.
+ * make the two local: that library's roots are then a list of their own, and what it
+ * marks has no callers outside. So has a plugin (dlopen) of a program that does not
+ * export the two: link that with -rdynamic, or with
+ * -Wl,--export-dynamic-symbol=folly_async_stack_root_tls_key and the same of the other.
+ * A library with a list of its own has a pthread key of its own, too, which it does not
+ * give back when it is unloaded; a process has 1,024.
  *
  * It needs pthread only. The folder async/ next to this file belongs to it.
  */
@@ -221,6 +226,7 @@ static inline void weft_root_enter_(struct weft_entry *entry, struct weft_frame 
 				    void *fp, void *ra)
 {
 	struct weft_holder *holder = weft_holder_find_();
+	struct weft_root *next = NULL;
 
 	if (__builtin_expect(!holder, 0))
 		holder = weft_holder_make_();
@@ -232,10 +238,34 @@ static inline void weft_root_enter_(struct weft_entry *entry, struct weft_frame 
 	entry->root.top = frame;
 	entry->root.fp = fp;
 	entry->root.ra = ra;
-	entry->root.next =
-		holder ? __atomic_load_n(&holder->root, __ATOMIC_RELAXED) : NULL;
+	if (holder)
+		next = __atomic_load_n(&holder->root, __ATOMIC_RELAXED);
+	/* an earlier one in its place was left without a word, by longjmp(): what that led
+	 * to may have been written over */
+	entry->root.next = next == &entry->root ? NULL : next;
 	if (holder)
 		WEFT_PUBLISH_(&holder->root, &entry->root);
+}
+
+/*
+ * Where longjmp() comes back to, out of dispatchers that could not leave their roots: the
+ * root that was current there, from weft_root_current() before setjmp(), is so again.
+ * NULL: none was. Without this, roots in memory that is no longer theirs are read, by
+ * profilers and by this thread.
+ *
+ *	struct weft_root *volatile root = weft_root_current();
+ *
+ *	if (setjmp(env))
+ *		weft_root_rewind(root);
+ */
+static inline void weft_root_rewind(struct weft_root *root)
+{
+	struct weft_holder *holder = weft_holder_find_();
+
+	WEFT_CHECK_(!root || (holder && weft_root_depth_(holder->root, root) >= 0),
+		    "weft_root_rewind: this thread has not entered that root");
+	if (holder)
+		WEFT_PUBLISH_(&holder->root, root);
 }
 
 #ifdef WEFT_CHECKS
@@ -270,9 +300,10 @@ __attribute__((unused)) static void weft_check_leave_(const struct weft_entry *e
  * dispatcher: profilers show the functions that it calls as called by frame's
  * chain. frame: what it is about to run, or NULL for nothing yet. entry lies in
  * this function, which must also leave it, on the same thread and in reverse
- * order of entering. An "enter" helper must be a macro, because a helper
- * function's frame would end before. The macro makes the function keep a frame
- * pointer; its callers need one too, or unwind tables.
+ * order of entering; behind a longjmp(), see weft_root_rewind(). An "enter" helper
+ * must be a macro, because a helper function's frame would end before. The macro
+ * makes the function keep a frame pointer; its callers need one too, or unwind
+ * tables.
  */
 #define weft_root_enter(entry, frame)                                                    \
 	weft_root_enter_(entry, frame, __builtin_frame_address(0),                       \

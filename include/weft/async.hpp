@@ -56,8 +56,10 @@
 /* So that a return address is of the line that called; elsewhere none is taken. */
 #ifdef WEFT_DISABLED
 #define WEFT_NOINLINE_
+#define WEFT_INLINE_ inline
 #else
 #define WEFT_NOINLINE_ __attribute__((noinline))
+#define WEFT_INLINE_   inline __attribute__((always_inline))
 #endif
 
 #include <concepts>
@@ -128,7 +130,7 @@ class promise
 
 	~promise()
 	{
-		weft_stop(frame_.parent);
+		weft_stop(weft_awaiter());
 	}
 
 	/* This coroutine's frame; borrowed, for the functions of weft/async.h. */
@@ -181,12 +183,32 @@ class promise
 #endif
 	}
 
+	/* Nobody waits for it: it was asked for in the line of place. */
+	void weft_ask(struct weft_frame *asker, void *place) noexcept
+	{
+		is_awaited_ = false;
+		weft_frame_init(&frame_, asker, place);
+	}
+
+	/* Its co_await waits for that one. */
+	void weft_await(promise *callee) noexcept
+	{
+		called_ = callee;
+		callee->is_awaited_ = true;
+		weft_frame_init(&callee->frame_, &frame_, place_);
+	}
+
+	/* The frame of the coroutine that waits for it, and so is there; or nullptr. */
+	struct weft_frame *weft_awaiter() const noexcept
+	{
+		return is_awaited_ ? detail::caller_of(&frame_) : nullptr;
+	}
+
 	/* Its co_await calls that one, which runs now. */
 	void weft_call(promise *callee) noexcept
 	{
-		called_ = callee;
+		weft_await(callee);
 #ifndef WEFT_DISABLED
-		weft_frame_init(&callee->frame_, &frame_, place_);
 		callee->weft_run();
 		if (callee->below_ == &frame_) /* this one had not stopped before */
 			callee->below_ = std::exchange(below_, nullptr);
@@ -198,6 +220,7 @@ class promise
 	void *place_ = nullptr;		     /* of its last co_await */
 	struct weft_frame *below_ = nullptr; /* what runs when this one stops */
 	promise *called_ = nullptr;	     /* by the co_await that it is in */
+	bool is_awaited_ = false;	     /* by the frame that is its parent */
 };
 
 namespace detail
@@ -284,11 +307,25 @@ std::coroutine_handle<P> call(std::coroutine_handle<P> callee,
 		static_cast<promise &>(caller.promise()).weft_call(&called);
 	} else {
 		if (!called.weft_frame_of()->ip)
-			weft_frame_init(called.weft_frame_of(), weft_frame_asker(),
-					nullptr);
+			called.weft_ask(weft_frame_asker(), nullptr);
 		called.weft_run();
 	}
 	return callee;
+}
+
+/*
+ * Instead of call(), of a task that has begun when it was made (its initial_suspend() does
+ * not suspend), or that runs elsewhere: caller awaits callee from here on, and who runs
+ * next is not changed. Call it before anything can resume caller.
+ */
+template <traced P, class Caller>
+void awaits(std::coroutine_handle<P> callee,
+	    std::coroutine_handle<Caller> caller) noexcept
+{
+	if constexpr (traced<Caller>)
+		static_cast<promise &>(caller.promise()).weft_await(&callee.promise());
+	else
+		(void)callee, (void)caller;
 }
 
 /*
@@ -301,12 +338,8 @@ std::coroutine_handle<> back(std::coroutine_handle<P> callee,
 			     std::coroutine_handle<> continuation) noexcept
 {
 	promise &ended = callee.promise();
-	struct weft_frame *parent = detail::caller_of(ended.weft_frame_of());
 
-	/* a thread that waits for it is not run here */
-	if (parent && !parent->parent && parent->root)
-		parent = nullptr;
-	ended.weft_stop(parent);
+	ended.weft_stop(ended.weft_awaiter());
 	return continuation ? continuation : std::noop_coroutine();
 }
 
@@ -335,7 +368,7 @@ template <traced P> WEFT_NOINLINE_ void step(std::coroutine_handle<P> generator)
 {
 	struct weft_frame *caller = weft_frame_current();
 
-	weft_frame_init(generator.promise().weft_frame_of(), caller, WEFT_CALLER());
+	generator.promise().weft_ask(caller, WEFT_CALLER());
 	if (caller)
 		resume(generator);
 	else
@@ -347,10 +380,11 @@ template <traced P> WEFT_NOINLINE_ void step(std::coroutine_handle<P> generator)
  * it. Detach it (weft_frame_detach(p.weft_frame_of())) if it may outlive the
  * running operation.
  */
-template <traced P> WEFT_NOINLINE_ void mark(std::coroutine_handle<P> handle) noexcept
+template <traced P>
+WEFT_INLINE_ void mark([[maybe_unused]] std::coroutine_handle<P> handle) noexcept
 {
-	weft_frame_init(handle.promise().weft_frame_of(), weft_frame_asker(),
-			WEFT_CALLER());
+	/* the line itself: of a function that ends with this the compiler makes a jump */
+	handle.promise().weft_ask(weft_frame_asker(), WEFT_HERE());
 }
 
 /*
@@ -393,7 +427,7 @@ template <traced P>
 WEFT_NOINLINE_ void wait_for(std::coroutine_handle<P> handle,
 			     struct weft_wait *wait) noexcept
 {
-	weft_frame_init(handle.promise().weft_frame_of(), &wait->frame, WEFT_CALLER());
+	handle.promise().weft_ask(&wait->frame, WEFT_CALLER());
 }
 
 } // namespace weft

@@ -292,6 +292,121 @@ static void left_to_itself()
 	CHECK(top.handle.done() && !weft_frame_current());
 }
 
+/* Of a marked coroutine the one that asked has ended: it is not gone back to. */
+static void outlives_who_asked()
+{
+	auto top = one();
+
+	{
+		struct weft_frame asks;
+
+		weft_frame_init(&asks, nullptr, WEFT_HERE());
+		WEFT_ROOT_SCOPE(&asks);
+		weft::mark(top.handle);
+	}
+	WEFT_ROOT_SCOPE(top.handle.promise().weft_frame_of());
+	top.handle.resume();
+	CHECK(top.handle.done() && !weft_frame_current());
+}
+
+/* A task that begins where it is made. */
+struct eager {
+	struct promise_type : weft::promise, result<int> {
+		std::coroutine_handle<> continuation;
+
+		struct final_awaiter : yields {
+			auto
+			await_suspend(std::coroutine_handle<promise_type> self) noexcept
+			{
+				return weft::back(self, self.promise().continuation);
+			}
+			bool await_ready() const noexcept
+			{
+				return false;
+			}
+		};
+
+		eager get_return_object()
+		{
+			return { std::coroutine_handle<promise_type>::from_promise(
+				*this) };
+		}
+		std::suspend_never initial_suspend() noexcept
+		{
+			return {};
+		}
+		final_awaiter final_suspend() noexcept
+		{
+			return {};
+		}
+		void unhandled_exception()
+		{
+			std::terminate();
+		}
+	};
+
+	bool await_ready() const noexcept
+	{
+		return handle.done();
+	}
+	template <class P> void await_suspend(std::coroutine_handle<P> caller) noexcept
+	{
+		handle.promise().continuation = caller;
+		weft::awaits(handle, caller);
+	}
+	int await_resume()
+	{
+		int value = handle.promise().take();
+
+		handle.destroy();
+		return value;
+	}
+
+	std::coroutine_handle<promise_type> handle;
+};
+
+static eager begins(size_t around, size_t awaited)
+{
+	CHECK(in_order(around)); /* a plain call, so far */
+	co_await yields{};
+	CHECK(in_order(awaited));
+	co_return 1;
+}
+
+static eager begins_one(size_t around)
+{
+	auto last = begins(around, 3);
+
+	CHECK(in_order(around));
+	co_await yields{ true };
+	CHECK(in_order(around));
+	co_return 1 + co_await last;
+}
+
+static task<int> awaits_what_began()
+{
+	auto first = begins_one(1), second = begins(1, 2);
+
+	CHECK(in_order(1)); /* who goes on is who made them */
+	int sum = co_await first;
+
+	CHECK(in_order(1));
+	sum += co_await second;
+	CHECK(in_order(1));
+	co_return sum;
+}
+
+static void eager_tasks()
+{
+	auto top = awaits_what_began();
+
+	weft::resume(top.handle);
+	CHECK(ready.size() == 2);
+	std::swap(ready[0], ready[1]); /* the one that is awaited first goes first */
+	loop();
+	CHECK(top.handle.done() && top.await_resume() == 3 && !weft_frame_current());
+}
+
 int main()
 {
 	calls_and_waits();
@@ -303,5 +418,7 @@ int main()
 	on_another_thread();
 	a_thread_waits();
 	left_to_itself();
+	outlives_who_asked();
+	eager_tasks();
 	return 0;
 }

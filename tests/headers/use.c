@@ -56,6 +56,7 @@ void work_nested(struct work *work)
 
 	weft_root_enter(&entry, weft_frame_current());
 	work->run(work);
+	weft_root_rewind(weft_root_current());
 	weft_root_leave(&entry);
 }
 

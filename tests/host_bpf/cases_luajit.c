@@ -137,8 +137,8 @@ static void test_interpreter_with_more(void **state)
 	}
 }
 
-/* If its frame can't be found there, as of builds whose states are laid out otherwise, it is
- * cut: what its rule leads to may be 0, as at a start. */
+/* If its frame can't be found there, as of builds whose states are laid out otherwise, it
+ * is cut: what its rule leads to may be 0, as at a start. */
 static void test_interpreter_with_more_astray(void **state)
 {
 	struct sampled at;

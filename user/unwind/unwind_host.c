@@ -34,8 +34,8 @@ static const struct host {
 	    .bx_words = UNWIND_BX_LOST,
 	    .fp = UNWIND_FP_LOST,
 	    .ra_words = -1 } },
-	/* PyPy, whose code makes a frame of 184 bytes where it is entered, and keeps rbp and
-	 * rbx in it (_call_header() in rpython/jit/backend/x86/assembler.py). */
+	/* PyPy, whose code makes a frame of 184 bytes where it is entered, and keeps rbp
+	 * and rbx in it (_call_header() in rpython/jit/backend/x86/assembler.py). */
 	{ "pypy_main_startup",
 	  17,
 	  { .cfa = UNWIND_CFA_SP,

@@ -26,7 +26,7 @@
 #define WEFT_PLACE_()                                                                    \
 	__extension__({                                                                  \
 		void *weft_here_;                                                        \
-		__asm__ volatile("lea 0(%%rip), %0" : "=r"(weft_here_));                 \
+		__asm__ volatile("lea {0(%%rip), %0|%0, [rip + 0]}" : "=r"(weft_here_)); \
 		weft_here_;                                                              \
 	})
 #elif defined(__aarch64__)

@@ -6,16 +6,23 @@
 #ifndef WEFT_ASYNC_OFF_H
 #define WEFT_ASYNC_OFF_H
 
-#define WEFT_HERE()   ((void *)0)
-#define WEFT_CALLER() ((void *)0)
+#ifdef __cplusplus
+#define WEFT_NONE_(type) static_cast<type>(nullptr)
+#else
+#define WEFT_NONE_(type) ((type)0)
+#endif
 
-#define weft_root_current()		 ((struct weft_root *)0)
-#define weft_frame_current()		 ((struct weft_frame *)0)
+#define WEFT_HERE()   WEFT_NONE_(void *)
+#define WEFT_CALLER() WEFT_NONE_(void *)
+
+#define weft_root_current()		 WEFT_NONE_(struct weft_root *)
+#define weft_root_rewind(root)		 ((void)(root))
+#define weft_frame_current()		 WEFT_NONE_(struct weft_frame *)
 #define weft_root_enter(entry, frame)	 ((void)(entry), (void)(frame))
 #define weft_root_leave(entry)		 ((void)(entry))
 #define WEFT_ROOT_SCOPE(frame)		 ((void)(frame))
 #define weft_frame_init(f, parent, ip)	 ((void)(f), (void)(parent), (void)(ip))
-#define weft_frame_asker()		 ((struct weft_frame *)0)
+#define weft_frame_asker()		 WEFT_NONE_(struct weft_frame *)
 #define weft_frame_mark(frame)		 ((void)(frame))
 #define weft_frame_mark_once(frame)	 ((void)(frame))
 #define weft_frame_clear(frame)		 ((void)(frame))

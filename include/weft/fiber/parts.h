@@ -162,7 +162,7 @@ static inline void weft_fiber_told_in_(struct weft_fiber *fiber)
 	size_t bytes;
 
 	__sanitizer_finish_switch_fiber(fiber->sanitizer[0], &low, &bytes);
-	fiber->sanitizer[2] = __extension__(void *) low;
+	fiber->sanitizer[2] = __extension__(void *) __extension__(uintptr_t) low;
 	fiber->sanitizer[3] = __extension__(void *) bytes;
 }
 #elif defined(WEFT_FIBER_TSAN_)
