@@ -240,8 +240,8 @@ static inline void weft_root_enter_(struct weft_entry *entry, struct weft_frame 
 	entry->root.ra = ra;
 	if (holder)
 		next = __atomic_load_n(&holder->root, __ATOMIC_RELAXED);
-	/* an earlier one in its place was left without a word, by longjmp(): what that led
-	 * to may have been written over */
+	/* an earlier one in its place was left without a word, by longjmp(): what that
+	 * led to may have been written over */
 	entry->root.next = next == &entry->root ? NULL : next;
 	if (holder)
 		WEFT_PUBLISH_(&holder->root, &entry->root);

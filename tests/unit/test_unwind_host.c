@@ -80,6 +80,9 @@ static void test_on_a_frame_of_its_own(void **state)
 				    EXIT("pypy_main_startup")));
 	assert_int_equal(hosted.cfa_offset, 192);
 	assert_int_equal(hosted.reg, UNWIND_NESTS);
+	assert_true(
+		is_host(ENTRY("cpu_exec_aarch64", "function") EXIT("cpu_exec_aarch64")));
+	assert_int_equal(hosted.cfa_offset, 1216);
 	assert_true(is_host(ENTRY("qemu_plugin_bool_parse", "function")
 				    EXIT("qemu_plugin_bool_parse")));
 	assert_int_equal(hosted.cfa_offset, 1216);

@@ -4,6 +4,12 @@
 #include "base/error.h"
 #include "obj/elf_hash.h"
 
+#define TCG_FRAME                                                                        \
+	{                                                                                \
+		.cfa = UNWIND_CFA_SP, .cfa_offset = 1216, .bx_words = -3,                \
+		.fp = UNWIND_FP_CFA, .fp_words = -2, .ra_words = -1                      \
+	}
+
 /* By a function that its file exports, and what its generated code has below who called
  * it. Registers that may have been anything are lost; who entered it has them. */
 static const struct host {
@@ -45,15 +51,9 @@ static const struct host {
 	    .fp_words = -12,
 	    .ra_words = -1,
 	    .reg = UNWIND_NESTS } },
-	/* QEMU: rbp, rbx, r12 to r15, and FRAME_SIZE (tcg/i386). */
-	{ "qemu_plugin_bool_parse",
-	  22,
-	  { .cfa = UNWIND_CFA_SP,
-	    .cfa_offset = 1216,
-	    .bx_words = -3,
-	    .fp = UNWIND_FP_CFA,
-	    .fp_words = -2,
-	    .ra_words = -1 } },
+	/* QEMU, and Unicorn, which is one: rbp, rbx, r12 to r15, and FRAME_SIZE (tcg/i386). */
+	{ "qemu_plugin_bool_parse", 22, TCG_FRAME },
+	{ "cpu_exec_aarch64", 16, TCG_FRAME },
 };
 
 #define N_HOSTS (sizeof(hosts) / sizeof(*hosts))
