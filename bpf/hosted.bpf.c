@@ -125,8 +125,14 @@ int hosted_try_frame(__u32 hook)
 	const union unwind_page *page;
 	__u64 cfa;
 
-	if (!s || !FP_GIVES_SP || !s->mapping_table)
+	if (!s || !FP_GIVES_SP)
 		return 0;
+	if (!s->mapping_table) {
+		/* of a process that was not heard of yet: its host will be known */
+		if (s->mapping.flags & UNWIND_HOST_OF_FILES)
+			set_pending(s);
+		return 0;
+	}
 	if (s->mapping.table &&
 	    !(s->mapping.flags & (UNWIND_COPIED | UNWIND_HOST_OF_FILES)))
 		return 0; /* the host's own code */

@@ -28,12 +28,6 @@ static __always_inline bool stack_word(struct scratch *s, __u32 hook, __u64 addr
 	return true;
 }
 
-static __always_inline void set_pending(struct scratch *s)
-{
-	s->step_kind = STEP_KIND_PENDING;
-	s->rec.flags |= SAMPLE_AWAITED;
-}
-
 /* The sampled pc is true wherever it is; a caller is in code, or is none. */
 static __always_inline void set_unmapped(struct scratch *s)
 {

@@ -28,6 +28,13 @@ static __always_inline void take_mapping_table(struct scratch *s,
 	s->n_mappings = pub->n_mappings;
 }
 
+/* What says where the frame ends is not known yet. */
+static __always_inline void set_pending(struct scratch *s)
+{
+	s->step_kind = STEP_KIND_PENDING;
+	s->rec.flags |= SAMPLE_AWAITED;
+}
+
 int table_find_mapping(__u32 hook, __u64 addr); /* into s->mapping; 0: none holds it */
 int table_find_rule(__u32 hook, __u64 addr);	/* into s->rule; 0: no row covers it */
 int table_find_cfa(__u32 hook); /* of any s->rule, into s->cfa; 0: it can't be told */

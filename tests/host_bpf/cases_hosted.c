@@ -175,6 +175,25 @@ static void test_hosted_in_a_file(void **state)
 	ASSERT_WALK(&at, "UCC", "10008 10108 10208", START);
 }
 
+/* Of a process that was not heard of yet: the file says that there is a host. */
+static void test_hosted_in_a_file_too_early(void **state)
+{
+	static struct vma_list vmas;
+	const union unwind_page *page;
+	struct sampled at;
+
+	put_host(hosted, UNWIND_HOST | UNWIND_HOST_OF_FILES);
+	at = in_hosted_code(0);
+	at.pc = CODE_END - 8;
+	page = tables_page(at.process_info.mapping_table);
+	vmas.n = at.process_info.n_mappings;
+	for (__u32 i = 1; i <= vmas.n; i++)
+		vmas.of[i - 1] = page->mappings[i];
+	at.process_info.mapping_table = 0;
+	at.vmas = &vmas;
+	ASSERT_WALK(&at, "U", "103f8 cut", AWAITED);
+}
+
 /* PyPy's calls more of its kind, and C by way of a helper that aligns the stack. */
 static void test_hosted_that_nests(void **state)
 {
@@ -239,11 +258,17 @@ static void test_copy_goes_first(void **state)
 int run_hosted_cases(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(test_hosted),	     CASE(test_called_by_hosted_code),
-		CASE(test_not_hosted),	     CASE(test_hosted_by_frame_pointer),
-		CASE(test_hosted_with_more), CASE(test_hosted_that_returns),
-		CASE(test_copy_goes_first),  CASE(test_hosted_with_more_room),
-		CASE(test_hosted_in_a_file), CASE(test_hosted_that_nests),
+		CASE(test_hosted),
+		CASE(test_called_by_hosted_code),
+		CASE(test_not_hosted),
+		CASE(test_hosted_by_frame_pointer),
+		CASE(test_hosted_with_more),
+		CASE(test_hosted_that_returns),
+		CASE(test_copy_goes_first),
+		CASE(test_hosted_with_more_room),
+		CASE(test_hosted_in_a_file),
+		CASE(test_hosted_in_a_file_too_early),
+		CASE(test_hosted_that_nests),
 	};
 
 	return cmocka_run_group_tests_name("hosted", tests, NULL, NULL);

@@ -122,6 +122,7 @@
 			   { NESTED(op) "middle_op;" ASKS },                             \
 			   { NESTED(op) "middle_loop" },                                 \
 			   { UNDER "nested_loop" },                                      \
+			   { UNDER op "ask_itself" },                                    \
 			   { "main;nested_loop" },                                       \
 			   SET_UP },                                                     \
 	}

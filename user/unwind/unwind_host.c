@@ -51,7 +51,8 @@ static const struct host {
 	    .fp_words = -12,
 	    .ra_words = -1,
 	    .reg = UNWIND_NESTS } },
-	/* QEMU, and Unicorn, which is one: rbp, rbx, r12 to r15, and FRAME_SIZE (tcg/i386). */
+	/* QEMU, and Unicorn, which is one: rbp, rbx, r12 to r15, and FRAME_SIZE
+	 * (tcg/i386). */
 	{ "qemu_plugin_bool_parse", 22, TCG_FRAME },
 	{ "cpu_exec_aarch64", 16, TCG_FRAME },
 };

@@ -372,8 +372,11 @@ int unwind_table_build(int fd, struct range_recorder *recorder, struct unwind_ta
 		table->head.flags |= UNWIND_LUAJIT;
 	if (!err && is_host(table, &file))
 		table->head.flags |= UNWIND_HOST;
-	if (!err && unwind_host_enters(&table->rules, &table->head.hosted))
+	if (!err && unwind_host_enters(&table->rules, &table->head.hosted)) {
+		/* its code that no table tells of keeps no frame pointer, and calls */
+		table->head.flags &= ~(unsigned int)UNWIND_KEEPS_FP;
 		table->head.flags |= UNWIND_HOST | UNWIND_HOST_OF_FILES;
+	}
 	if (!err)
 		*ret = GIVE(table);
 	return err;
