@@ -83,12 +83,21 @@ static void test_lost(void **state)
 			    " [0:8] 4:56 [f:16440] 15:0");
 }
 
+static void test_garbage(void **state)
+{
+	assert_string_equal(told("sub $0x7fffffff, %rsp\nsub $0x7fffffff, %rsp\nat:\n"
+				 "ret\n",
+				 UNWIND_ENTERS, 16440),
+			    " [0:8] [e:16440] f:0");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ghcs),
 		cmocka_unit_test(test_another),
 		cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_garbage),
 	};
 
 #ifndef __x86_64__

@@ -78,6 +78,7 @@ static struct code_cursor read_chain(struct viewer *r, size_t at)
 	struct code_cursor next = { .ending = chain.ending };
 
 	r->boundary = VIEW_BOUNDARY | BOUNDARY_ASYNC;
+	r->told = 0;
 	for (size_t i = chain.at; i < chain.end; i++) {
 		uint32_t code = r->codes[i];
 

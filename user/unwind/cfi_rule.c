@@ -155,7 +155,7 @@ static bool find_sp(struct making *making)
 		return set_unsupported(making, CFI_SP_PLACE, &sp->expr);
 	cfa->offset = (int64_t)((uint64_t)cfa->offset + (uint64_t)offset);
 	making->declared = (int64_t)(0 - (uint64_t)offset);
-	if (offset >= GHC_ROOM)
+	if (making->machine->ra_below_cfa && offset >= GHC_ROOM)
 		making->rule.reg = UNWIND_ENTERS;
 	return true;
 }

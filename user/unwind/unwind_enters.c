@@ -34,7 +34,9 @@ static int follow(const struct unwind_enters *is, const uint8_t *code, size_t n)
 			break;
 		if (!effect.pushed || at + one == n)
 			continue;
-		rule.cfa_offset += effect.pushed;
+		if (__builtin_add_overflow(rule.cfa_offset, effect.pushed,
+					   &rule.cfa_offset))
+			break; /* garbage */
 		err = sink->row(sink->arg, is->pc + at + one, &rule);
 	}
 	return err;
