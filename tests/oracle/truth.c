@@ -101,6 +101,9 @@ void truth_async(const struct truth_frame *frames, size_t n, size_t skipped,
 	for (size_t i = 0; i < n; i++) {
 		root = root_of(meaning, &frames[i]);
 		if (root) {
+			/* who waits was called by this dispatcher, which is left out */
+			if (told && ret->n > 1)
+				ret->at[--ret->n - 1] = SEAM;
 			i = put_chain(frames, n, root, ret);
 			told = true; /* the next one's address, by the chain */
 			continue;
