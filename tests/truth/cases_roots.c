@@ -108,27 +108,27 @@
 #define MIDDLE	   "--*0-1;main;ask_middle;hop_021;hop_022;--;"
 #define NESTED(op) UNDER op "ask_itself;hop_021;hop_022;--;"
 
-/* main's stack waits for itself, and then for the worker */
-#define WAITS_TWICE(mode, stacked, op)                                                     \
-	{                                                                                  \
-		.name = "wait-" mode, .program = "wait", .args = mode " %m",               \
-		.kinds = BOTH_COMPILERS, .core = true, .breaks = "no-key",                 \
-		.thread = { POOL_THREAD,                                                   \
-			    { "main;nested_loop;" stacked                                  \
-			      "ask_itself;middle_loop;middle_op;" ASKS },                  \
-			    SET_UP },                                                      \
-		.async = { POOL(NESTED(op) "middle_op;--*0-1;"),                           \
-			   POOL_IDLE,                                                      \
-			   { NESTED(op) "middle_op;" ASKS },                               \
-			   { NESTED(op) "middle_loop" },                                   \
-			   { UNDER "nested_loop" },                                        \
-			   { UNDER op "ask_itself" },                                      \
-			   { "main;nested_loop" },                                         \
-			   SET_UP, /* when it ends, tables are gone before its stack is */ \
-			   { UNDER "--*0-1;nested_loop;--*0-1;ask_itself;hop_021;"         \
-				   "hop_022;--;middle_op;" ASKS,                           \
-			     CLASS_GAP } },                                                \
-		.bounds = { { CLASS_GAP, .03 } },                                          \
+/* main's stack waits for itself, and then for the worker. When it ends, its tables are
+ * gone before its stack is. */
+#define WAITS_TWICE(mode, stacked, op)                                                   \
+	{                                                                                \
+		.name = "wait-" mode, .program = "wait", .args = mode " %m",             \
+		.kinds = BOTH_COMPILERS, .core = true, .breaks = "no-key",               \
+		.thread = { POOL_THREAD,                                                 \
+			    { "main;nested_loop;" stacked                                \
+			      "ask_itself;middle_loop;middle_op;" ASKS },                \
+			    SET_UP },                                                    \
+		.async = { POOL(NESTED(op) "middle_op;--*0-1;"),                         \
+			   POOL_IDLE,                                                    \
+			   { NESTED(op) "middle_op;" ASKS },                             \
+			   { NESTED(op) "middle_loop" },                                 \
+			   { UNDER "nested_loop" },                                      \
+			   { UNDER op "ask_itself" },                                    \
+			   { "main;nested_loop" },                                       \
+			   SET_UP,                                                       \
+			   { NESTED("--*0-1;nested_loop;--*0-1;") "middle_op;" ASKS,     \
+			     CLASS_GAP } },                                              \
+		.bounds = { { CLASS_GAP, .03 } },                                        \
 	}
 
 static const struct truth_case cases[] = {

@@ -163,10 +163,6 @@ static bool find_cut(const struct judge *judge, enum view view, const struct sta
 	if (!stack->cut || (stack->n - 1 < judge->of->cut_frames && !stack->in_kernel &&
 			    judge->awaited < 1))
 		return false;
-	/* broken off twice for want of tables: the second root is not entered again
-	 * from a waiting thread's stack, so the view goes on in the thread's */
-	if (judge->awaited >= 1 && view == VIEW_ASYNC && has_gap(stack))
-		return true;
 	for (size_t i = 0; i < judge->rules[view].n; i++)
 		if (path_fits_cut(&judge->rules[view].items[i].path, stack->frames + 1,
 				  stack->n - 1))
