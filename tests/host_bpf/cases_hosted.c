@@ -109,6 +109,8 @@ static void test_not_hosted(void **state)
 	ASSERT_WALK(&at, "UP", "40208 10208", START);
 	memory_put(STACK + 24, HOSTED_AT);
 	ASSERT_WALK(&at, "UP", "40208 10208", START);
+	memory_put(STACK + 8, SITE(1)); /* as of a helper, which others have not */
+	ASSERT_WALK(&at, "UP", "40208 10208", START);
 	/* the host's own, of which it has no rule */
 	memory_put(STACK + 24, SITE(1));
 	at = in_hosted_code(0);
