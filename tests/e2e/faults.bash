@@ -53,6 +53,14 @@ weft_in_time() {
 	timeout 60 "$WEFT" "$@"
 }
 
+# PID DURATION: records it so long, again and again until the tables of its files are there
+await_tables() {
+	for _ in {1..10}; do
+		weft_in_time record -q -p "$1" -F 99 -d "$2" -o first --stats-json first.json
+		! jq -e '.samples.awaited == 0' first.json || break
+	done
+}
+
 of_all() {
 	local IFS=,
 	echo "${pids[*]}"

@@ -17,11 +17,7 @@ record_hosted() {
 	shift
 
 	start "$@"
-	for _ in {1..10}; do
-		weft_in_time record -q -p "$last_pid" -F 99 -d 2s -o first \
-			--stats-json first.json
-		! jq -e '.samples.awaited == 0' first.json || break
-	done
+	await_tables "$last_pid" 2s
 	weft_in_time record -q -p "$last_pid" -F 1999 -d 4s -o "$name.folded" \
 		--stats-json "$name.json"
 	stop_all

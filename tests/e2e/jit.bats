@@ -139,10 +139,7 @@ start_compiled() {
 	needs_jit
 	start node "$BATS_TEST_DIRNAME/deopt.js"
 	wait_for grep -qs ready "ready.$((${#pids[@]} - 1))"
-	for _ in {1..10}; do
-		weft_in_time record -q -p "$last_pid" -F 99 -d 1s -o first --stats-json first.json
-		! jq -e '.samples.awaited == 0' first.json || break
-	done
+	await_tables "$last_pid" 1s
 	record_while "$last_pid" 200 -p "$last_pid" -F 999 -o out --stats-json stats
 	stop_all
 	jq -c .samples stats
