@@ -89,8 +89,9 @@
 		.async = { __VA_ARGS__, SET_UP },                                        \
 	}
 
+#define POOLED "request;ask;hop_001;hop_002;--;job;burn"
 #define POOL(before)                                                                     \
-	{ before "request;ask;hop_001;hop_002;--;job;burn" },                            \
+	{ before POOLED },                                                               \
 	{                                                                                \
 		before "request;ask;hop_001;hop_002;--;pool_loop"                        \
 	}
@@ -107,6 +108,8 @@
 #define UNDER	   "^hop_010;hop_011;--;"
 #define MIDDLE	   "--*0-1;main;ask_middle;hop_021;hop_022;--;"
 #define NESTED(op) UNDER op "ask_itself;hop_021;hop_022;--;"
+/* where who called whom is not known, the dispatcher shows as what called the wait */
+#define LOST(op) NESTED("--*0-1;nested_loop;--*0-1;" op)
 
 /* main's stack waits for itself, and then for the worker. When it ends, its tables are
  * gone before its stack is. */
@@ -123,11 +126,11 @@
 			   { NESTED(op) "middle_op;" ASKS },                             \
 			   { NESTED(op) "middle_loop" },                                 \
 			   { UNDER "nested_loop" },                                      \
-			   { UNDER op "ask_itself" },                                    \
+			   { UNDER op "ask_itself;middle_loop" },                        \
 			   { "main;nested_loop" },                                       \
 			   SET_UP,                                                       \
-			   { NESTED("--*0-1;nested_loop;--*0-1;") "middle_op;" ASKS,     \
-			     CLASS_GAP } },                                              \
+			   { LOST(op) "middle_op;" ASKS, CLASS_GAP },                    \
+			   { LOST(op) "middle_op;--*0-1;" POOLED, CLASS_GAP } },         \
 		.bounds = { { CLASS_GAP, .03 } },                                        \
 	}
 
