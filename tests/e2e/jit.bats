@@ -135,6 +135,22 @@ start_compiled() {
 	[ "$wrong" = 0 ]
 }
 
+@test "compiled: V8's builtins that make no frame have their callers" {
+	needs_jit
+	start node "$BATS_TEST_DIRNAME/sort.js"
+	wait_for grep -qs ready "ready.$((${#pids[@]} - 1))"
+	await_tables "$last_pid" 1s
+	record_while "$last_pid" 300 -p "$last_pid" -F 1999 -o out
+	stop_all
+	grep -q Builtins_SortCompareUserFn out || skip "this node names no builtins"
+	# who calls what compares
+	awk '/;Builtins_Call(Function)?_ReceiverIsNullOrUndefined [0-9]+$/ {
+			n += /;Builtins_SortCompareUserFn;Builtins_Call[^;]*$/ ? $NF : 0
+			all += $NF
+		}
+		END { print n " of " all; exit all < 10 || n < 0.98 * all }' out
+}
+
 @test "compiled: frames that V8 makes anew for inlined functions have their callers" {
 	needs_jit
 	start node "$BATS_TEST_DIRNAME/deopt.js"

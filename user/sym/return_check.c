@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "obj/fde_index.h"
+#include "obj/v8_builtin.h"
 #include "sym/bottoms.h"
 #include "sym/code_frames.h"
 #include "sym/switches.h"
@@ -64,45 +65,15 @@ static bool returns_from_signal(uint16_t machine, const uint8_t after[RETURN_BYT
 	       !memcmp(after, arm64_short, sizeof(arm64_short));
 }
 
-#define INT3	4 /* at least, between V8's builtins, which begin at 64 bytes each */
-#define X86_POP 0x58
-
-/* Bytes of an instruction that takes a register off the stack; 0: it is another. */
-static int pop_bytes(const uint8_t *code)
-{
-	if ((code[0] & 0xf8) == X86_POP)
-		return 1;
-	return code[0] == 0x41 && (code[1] & 0xf8) == X86_POP ? 2 : 0;
-}
-
-/*
- * A builtin of V8's that is there to be returned to. When a function that others were
- * inlined into gets something else than it was compiled for, V8 makes their frames anew,
- * each with one of these for a return address: nobody called there. Such a builtin
- * begins, behind int3, with what no function can: it loads from its frame (mov -n(%rbp),
- * %reg), or takes registers off the stack, with the result put aside before or not.
- */
-static bool is_returned_to(uint16_t machine, const uint8_t before[RETURN_BYTES_BEFORE],
-			   const uint8_t after[RETURN_BYTES_AFTER])
-{
-	static const uint8_t int3[INT3] = { 0xcc, 0xcc, 0xcc, 0xcc };
-	bool is_mov = (after[0] & 0xf8) == 0x48 && (after[1] & 0xfd) == 0x89;
-	int popped;
-
-	if (machine != EM_X86_64 ||
-	    memcmp(before + RETURN_BYTES_BEFORE - INT3, int3, INT3) != 0)
-		return false;
-	if (is_mov && after[1] == 0x8b && (after[2] & 0xc7) == 0x45)
-		return after[3] & 0x80;
-	after += is_mov && after[2] >= 0xc0 ? 3 : 0;
-	popped = pop_bytes(after);
-	return popped && pop_bytes(after + popped);
-}
-
 bool return_check_code(uint16_t machine, const uint8_t before[RETURN_BYTES_BEFORE],
 		       const uint8_t after[RETURN_BYTES_AFTER])
 {
-	if (returns_from_signal(machine, after) || is_returned_to(machine, before, after))
+	const uint8_t *padding = before + RETURN_BYTES_BEFORE - V8_BUILTIN_PADDING;
+
+	if (returns_from_signal(machine, after))
+		return true;
+	if (machine == EM_X86_64 && v8_builtin_is_before(padding) &&
+	    v8_builtin_is_returned_to(after, RETURN_BYTES_AFTER))
 		return true;
 	return machine == EM_X86_64    ? x86_call(before)
 	       : machine == EM_AARCH64 ? arm64_call(before)

@@ -35,7 +35,7 @@ void x86_flow_free(struct x86_flow *flow)
 	free(flow);
 }
 
-static size_t find_insn(const struct x86_flow *flow, size_t at)
+size_t x86_flow_find_insn(const struct x86_flow *flow, size_t at)
 {
 	const struct flow_insn *insns = flow->insns.items;
 	size_t i = LOWER_BOUND(flow->insns.n, k, insns[k].at < at);
@@ -53,7 +53,7 @@ static void find_taken(struct x86_flow *flow, const struct flow_insn *insn)
 	if (!insn->n ||
 	    !x86_insn_takes_address(flow->code + insn->at, insn->n, end, &taken))
 		return;
-	found = find_insn(flow, taken - flow->vaddr);
+	found = x86_flow_find_insn(flow, taken - flow->vaddr);
 	if (found != X86_FLOW_NO_INSN)
 		flow->insns.items[found].is_taken = true;
 }
@@ -85,7 +85,7 @@ static void find_target(struct x86_flow *flow, struct flow_insn *insn)
 					   : target_around(flow, to, distance);
 		return;
 	}
-	found = find_insn(flow, (size_t)to);
+	found = x86_flow_find_insn(flow, (size_t)to);
 	insn->target = found == X86_FLOW_NO_INSN ? ASKEW : (uint32_t)found;
 	insn->is_local = insn->calls && distance && found != X86_FLOW_NO_INSN &&
 			 x86_flow_is_local(flow, (uint32_t)found);
@@ -110,6 +110,9 @@ static int come_to(struct x86_flow *flow, uint32_t number, uint32_t from,
 		return vec_push(&flow->open, number);
 	}
 	insn->is_shared |= insn->piece != from;
+	/* of these there are some that push as much as they are told to */
+	if (flow->first_begin != X86_FLOW_NO_INSN && frame.sp.at != insn->frame.sp.at)
+		frame.sp.from = X86_NOWHERE;
 	if (insn->frame.sp.from == X86_ENTRY && frame.sp.from == X86_ENTRY)
 		x86_pieces_unite(&flow->pieces, from, insn->piece,
 				 insn->frame.sp.at - frame.sp.at);
@@ -132,6 +135,15 @@ static int come_to(struct x86_flow *flow, uint32_t number, uint32_t from,
 	}
 	x86_pieces_spoil(&flow->pieces, from);
 	return 0;
+}
+
+/* Of functions that are followed up to their calls: another one's, or told already. */
+static bool is_elsewhere(const struct x86_flow *flow, uint32_t number)
+{
+	const struct flow_insn *insn = &flow->insns.items[number];
+
+	return flow->first_begin != X86_FLOW_NO_INSN &&
+	       (insn->begins || insn->piece < flow->first_begin);
 }
 
 /* With its return address pushed; behind it registers may be anything. */
@@ -209,18 +221,24 @@ static int go_on(struct x86_flow *flow, uint32_t number)
 	x86_frame_apply(&frame, &is);
 	if (insn->makes_room)
 		frame.sp.from = X86_NOWHERE;
+	if (flow->first_begin != X86_FLOW_NO_INSN) {
+		x86_begins_doubt(insn, &is, &frame);
+		if (frame.sp.from == X86_FOREIGN)
+			return 0;
+	}
 	if (insn->is_local)
 		err = come_to_local(flow, insn, &frame);
 	if (goes_elsewhere && target == ASKEW)
 		x86_pieces_spoil(&flow->pieces, piece);
-	else if (!err && goes_elsewhere && target < FAR)
+	else if (!err && goes_elsewhere && target < FAR && !is_elsewhere(flow, target))
 		err = come_to(flow, target, piece, frame);
-	if (!err && x86_flow_goes_on(flow, number, &is))
+	if (!err && x86_flow_goes_on(flow, number, &is) &&
+	    !is_elsewhere(flow, number + 1))
 		err = come_to(flow, number + 1, piece, frame);
 	return err;
 }
 
-static int follow_from(struct x86_flow *flow, uint32_t number)
+int x86_flow_follow_from(struct x86_flow *flow, uint32_t number)
 {
 	uint32_t piece = (uint32_t)flow->pieces.list.n;
 	const struct flow_insn *before = number ? &flow->insns.items[number - 1] : NULL;
@@ -248,7 +266,7 @@ static int follow_what_is_called(struct x86_flow *flow)
 		if (!insns[i].is_called)
 			continue;
 		if (insns[i].piece == X86_FLOW_NO_INSN)
-			err = follow_from(flow, i);
+			err = x86_flow_follow_from(flow, i);
 		if (!err && insns[i].frame.sp.from == X86_ENTRY)
 			x86_pieces_end_at(&flow->pieces, insns[i].piece,
 					  insns[i].frame.sp.at);
@@ -264,7 +282,7 @@ static int follow_the_rest(struct x86_flow *flow)
 	for (uint32_t i = 0; !err && i < flow->insns.n; i++)
 		if (insns[i].piece == X86_FLOW_NO_INSN && insns[i].n &&
 		    !x86_flow_is_padding(flow, &insns[i]))
-			err = follow_from(flow, i);
+			err = x86_flow_follow_from(flow, i);
 	return err;
 }
 
@@ -393,6 +411,7 @@ int x86_flow_read(const struct x86_code *code, struct x86_flow **ret)
 	flow->vaddr = code->vaddr;
 	flow->before = code->before;
 	flow->behind = code->behind;
+	flow->first_begin = X86_FLOW_NO_INSN;
 	err = x86_flow_cut(flow);
 	for (size_t i = 0; !err && i < flow->insns.n; i++) {
 		find_target(flow, &flow->insns.items[i]);
@@ -407,78 +426,11 @@ int x86_flow_read(const struct x86_code *code, struct x86_flow **ret)
 	if (err)
 		return err;
 	flow->takes_args = flow->n_taking > flow->n_rets / TAKEN_SHARE;
-	if (!flow->takes_args)
+	if (flow->takes_args)
+		err = x86_begins_follow(flow);
+	else
 		x86_back_read(flow);
-	*ret = GIVE(flow);
-	return 0;
-}
-
-static bool rule_of(struct x86_flow *flow, const struct flow_insn *insn,
-		    struct unwind_rule *ret)
-{
-	int cfa;
-	const struct x86_piece *whole = x86_flow_whole(flow, insn, &cfa);
-
-	if (!whole || !x86_frame_rule(&insn->frame, cfa, cfa == X86_RETURN_BYTES, ret))
-		return false;
-	if (!whole->loses_fp)
-		x86_back_complete(&insn->back, ret);
-	if (insn->helps && ret->cfa == UNWIND_CFA_REG)
-		ret->reg |= UNWIND_KEPT;
-	/* then the stack is less deep behind a call; and such code keeps frame pointers,
-	 * which lead on better than a rule that loses them */
-	return !flow->takes_args || (ret->fp != UNWIND_FP_LOST && !whole->calls);
-}
-
-bool x86_flow_rule(struct x86_flow *flow, size_t at, struct unwind_rule *ret)
-{
-	size_t found = find_insn(flow, at);
-
-	return found != X86_FLOW_NO_INSN && rule_of(flow, &flow->insns.items[found], ret);
-}
-
-/* Tells where the rule is met first in the whole that the instruction is a part of:
- * behind the one that makes it so, in code as compilers lay it out. 0 or -ENOMEM. */
-static int tell_first(struct x86_flow *flow, const struct flow_insn *insn,
-		      const struct unwind_rule *rule, const struct cfi_sink *sink)
-{
-	int lower;
-	const struct x86_piece *whole =
-		x86_pieces_whole(&flow->pieces, insn->piece, &lower);
-	uint64_t key = (uint64_t)(whole - flow->pieces.list.items) << 32 |
-		       (uint32_t)rule->cfa_offset << 4 | rule->cfa;
-	uintptr_t first = (uintptr_t)hmap_get(&flow->firsts, key);
-
-	if (!first) {
-		first = insn->at + 1;
-		if (hmap_put(&flow->firsts, key, (void *)first))
-			return -ENOMEM;
-	}
-	sink->first(sink->arg, flow->vaddr + first - 1);
-	return 0;
-}
-
-int x86_flow_tell(struct x86_flow *flow, size_t begin, size_t end,
-		  const struct cfi_sink *sink)
-{
-	static const struct unwind_rule none;
-	const struct flow_insn *insns = flow->insns.items;
-	struct unwind_rule rule, last = none;
-	bool tells_first;
-	int err = 0;
-
-	for (size_t i = LOWER_BOUND(flow->insns.n, k, insns[k].at < begin);
-	     !err && i < flow->insns.n && insns[i].at < end; i++) {
-		if (!rule_of(flow, &insns[i], &rule))
-			rule = none;
-		tells_first = sink->first && rule.cfa != UNWIND_CFA_NONE;
-		if (tells_first)
-			err = tell_first(flow, &insns[i], &rule, sink);
-		if (!err && (tells_first || memcmp(&rule, &last, sizeof(rule))))
-			err = sink->row(sink->arg, flow->vaddr + insns[i].at, &rule);
-		last = rule;
-	}
-	if (!err && last.cfa != UNWIND_CFA_NONE)
-		err = sink->row(sink->arg, flow->vaddr + end, &none);
+	if (!err)
+		*ret = GIVE(flow);
 	return err;
 }

@@ -30,6 +30,7 @@ struct flow_insn {
 	bool is_local;	 /* calls a part of its own function, on that one's stack */
 	enum { X86_UNKNOWN, X86_IS_PART, X86_IS_NO_PART } part; /* does one begin so? */
 	bool is_taken;	 /* its address is, by an instruction */
+	bool begins;	 /* a function that takes its arguments off the stack */
 	bool comes_back; /* calls, and what is called returns */
 	enum {
 		X86_MAY_RETURN,
@@ -54,6 +55,7 @@ struct x86_flow {
 	VEC(uint32_t) open;	 /* come to, and not gone on from */
 	size_t n_rets, n_taking; /* the second take arguments off the stack, too */
 	bool takes_args;	 /* so functions here do, as V8's */
+	uint32_t first_begin;	 /* pieces from there on are followed up to their calls */
 	struct hmap firsts;	 /* 1 + where a whole's stack is first so deep */
 	size_t helper_bytes;	 /* that may still be looked at to find helpers */
 };
@@ -101,6 +103,23 @@ static inline bool x86_flow_goes_on(const struct x86_flow *flow, uint32_t number
 		return false;
 	return !insn->calls || insn->comes_back;
 }
+
+/* Its number, or X86_FLOW_NO_INSN: none begins there. */
+size_t x86_flow_find_insn(const struct x86_flow *flow, size_t at);
+
+/* Is there a rule for it? */
+bool x86_flow_is_told(struct x86_flow *flow, const struct flow_insn *insn);
+
+/* A new piece, from there on. 0 or -ENOMEM. */
+int x86_flow_follow_from(struct x86_flow *flow, uint32_t number);
+
+/* Where functions take their arguments off the stack: follows them from their
+ * beginnings up to their calls, where nothing else is told. 0 or -ENOMEM. */
+int x86_begins_follow(struct x86_flow *flow);
+
+/* Of these: what is less known behind the instruction than elsewhere. */
+void x86_begins_doubt(const struct flow_insn *insn, const struct x86_effect *is,
+		      struct x86_frame *frame);
 
 /* Fills in the instructions; none: they are too many. 0 or -ENOMEM. */
 int x86_flow_cut(struct x86_flow *flow);

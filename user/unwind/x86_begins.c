@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Functions that take their arguments off the stack when they return, as V8's builtins
+ * do. Behind a call of one nobody knows how deep the stack is, so what their rets say of
+ * it is not believed. But where such a function begins it has a return address on top of
+ * the stack, and that is as far as what it does from there to its first calls.
+ */
+#include "obj/v8_builtin.h"
+#include "unwind/x86_flow_parts.h"
+
+/* What is only returned to finds no return address on the stack. */
+static bool begins(const struct x86_flow *flow, const struct flow_insn *insn)
+{
+	const uint8_t *code = flow->code + insn->at;
+
+	return insn->n && (flow->vaddr + insn->at) % V8_BUILTIN_ALIGN == 0 &&
+	       insn->at >= V8_BUILTIN_PADDING && !x86_flow_is_padding(flow, insn) &&
+	       v8_builtin_is_before(code - V8_BUILTIN_PADDING) &&
+	       !v8_builtin_is_returned_to(code, flow->n_bytes - insn->at);
+}
+
+/* What is called keeps the frame pointer and nothing else. */
+static void forget_behind_call(struct x86_frame *frame)
+{
+	frame->sp.from = frame->slot.from = X86_NOWHERE;
+	frame->kept_in = X86_NO_REG;
+	frame->own = 0;
+	if (frame->callers[X86_BX_CALLERS].is == X86_KEPT)
+		frame->callers[X86_BX_CALLERS].is = X86_LOST;
+}
+
+/* Does it read or write the return address, to put it elsewhere? */
+static bool moves_return(const struct flow_insn *insn, const struct x86_effect *is)
+{
+	struct x86_place place;
+
+	if (is->way != X86_LOADS && is->way != X86_STORES && is->way != X86_PUSHES)
+		return false;
+	place = x86_frame_place(&insn->frame, is->base, is->distance);
+	return place.from == X86_ENTRY && !place.at;
+}
+
+void x86_begins_doubt(const struct flow_insn *insn, const struct x86_effect *is,
+		      struct x86_frame *frame)
+{
+	if (insn->calls)
+		forget_behind_call(frame);
+	if (frame->sp.from != X86_FOREIGN &&
+	    (moves_return(insn, is) || (frame->sp.from == X86_ENTRY && frame->sp.at > 0)))
+		frame->sp.from = X86_NOWHERE;
+}
+
+/* Behind a call that doesn't, V8 puts int3. */
+static bool comes_back(const struct x86_flow *flow, size_t number)
+{
+	const struct flow_insn *insn = &flow->insns.items[number], *next = insn + 1;
+
+	return insn->calls && number + 1 < flow->insns.n && next->n &&
+	       flow->code[next->at] != V8_BUILTIN_INT3;
+}
+
+/* Does it go to another function, or to who called, as far as is known? */
+static bool goes_off(const struct x86_flow *flow, const struct flow_insn *insn)
+{
+	const uint8_t *code = flow->code + insn->at;
+	struct x86_effect is = x86_effect(code, insn->n);
+
+	return is.returns || x86_insn_takes_args(code, insn->n) ||
+	       (is.goes && (insn->target >= flow->insns.n ||
+			    flow->insns.items[insn->target].begins));
+}
+
+/* Where the return address was moved, as there are more arguments or less: it is on top of
+ * the stack again where the function is left, and as far as before that nothing moves the
+ * stack or puts it there. */
+static void look_back(struct x86_flow *flow, size_t number)
+{
+	struct x86_effect is;
+	int cfa;
+
+	do {
+		struct flow_insn *insn = &flow->insns.items[number];
+
+		if (!x86_flow_whole(flow, insn, &cfa) ||
+		    insn->piece < flow->first_begin ||
+		    insn->frame.sp.from != X86_NOWHERE || !number)
+			return;
+		insn->frame.sp = (struct x86_place){ cfa - X86_RETURN_BYTES, X86_ENTRY };
+		insn = &flow->insns.items[--number];
+		if (!insn->n || insn->calls)
+			return;
+		is = x86_effect(flow->code + insn->at, insn->n);
+	} while (is.sp == X86_SP_MOVED && !is.pushed && !is.jumps && !is.leaves &&
+		 !(is.way == X86_STORES && is.base == X86_SP && !is.distance));
+}
+
+int x86_begins_follow(struct x86_flow *flow)
+{
+	struct flow_insn *insns = flow->insns.items;
+	int err = 0;
+
+	for (size_t i = 0; i < flow->insns.n; i++) {
+		insns[i].begins = begins(flow, &insns[i]);
+		insns[i].comes_back = comes_back(flow, i);
+		if (!x86_flow_is_told(flow, &insns[i]))
+			insns[i].piece = X86_FLOW_NO_INSN;
+	}
+	flow->first_begin = (uint32_t)flow->pieces.list.n;
+	for (uint32_t i = 0; !err && i < flow->insns.n; i++) {
+		if (!insns[i].begins || insns[i].piece != X86_FLOW_NO_INSN)
+			continue;
+		err = x86_flow_follow_from(flow, i);
+		if (!err)
+			x86_pieces_end_at(&flow->pieces, insns[i].piece, 0);
+	}
+	for (size_t i = 0; !err && i < flow->insns.n; i++)
+		if (insns[i].n && goes_off(flow, &insns[i]))
+			look_back(flow, i);
+	return err;
+}

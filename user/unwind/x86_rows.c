@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What is told of code that was followed: the rows of a table. */
+#include "unwind/x86_flow_parts.h"
+
+#include "base/search.h"
+
+#include <errno.h>
+#include <string.h>
+
+/*
+ * Where functions take their arguments off the stack, it is less deep behind a call than
+ * before. And who is called may put more below it, so a call is not told of by the stack
+ * pointer, since the same is asked for what it comes back to. Such code keeps frame
+ * pointers, which lead on better than a rule that loses them.
+ */
+static bool rule_of_taking(const struct x86_flow *flow, const struct x86_piece *whole,
+			   const struct flow_insn *insn, int cfa, struct unwind_rule *ret)
+{
+	struct x86_frame frame = insn->frame;
+
+	if (insn->piece >= flow->first_begin) {
+		if (frame.fp.from == X86_ENTRY)
+			frame.sp.from = X86_NOWHERE;
+		else if (insn->calls)
+			return false;
+	} else if (whole->calls) {
+		return false;
+	}
+	return x86_frame_rule(&frame, cfa, cfa == X86_RETURN_BYTES, ret) &&
+	       ret->fp != UNWIND_FP_LOST;
+}
+
+static bool rule_of(struct x86_flow *flow, const struct flow_insn *insn,
+		    struct unwind_rule *ret)
+{
+	int cfa;
+	const struct x86_piece *whole = x86_flow_whole(flow, insn, &cfa);
+
+	if (!whole)
+		return false;
+	if (flow->takes_args)
+		return rule_of_taking(flow, whole, insn, cfa, ret);
+	if (!x86_frame_rule(&insn->frame, cfa, cfa == X86_RETURN_BYTES, ret))
+		return false;
+	if (!whole->loses_fp)
+		x86_back_complete(&insn->back, ret);
+	if (insn->helps && ret->cfa == UNWIND_CFA_REG)
+		ret->reg |= UNWIND_KEPT;
+	return true;
+}
+
+bool x86_flow_is_told(struct x86_flow *flow, const struct flow_insn *insn)
+{
+	struct unwind_rule rule;
+
+	return rule_of(flow, insn, &rule);
+}
+
+bool x86_flow_rule(struct x86_flow *flow, size_t at, struct unwind_rule *ret)
+{
+	size_t found = x86_flow_find_insn(flow, at);
+
+	return found != X86_FLOW_NO_INSN && rule_of(flow, &flow->insns.items[found], ret);
+}
+
+/* Tells where the rule is met first in the whole that the instruction is a part of:
+ * behind the one that makes it so, in code as compilers lay it out. 0 or -ENOMEM. */
+static int tell_first(struct x86_flow *flow, const struct flow_insn *insn,
+		      const struct unwind_rule *rule, const struct cfi_sink *sink)
+{
+	int lower;
+	const struct x86_piece *whole =
+		x86_pieces_whole(&flow->pieces, insn->piece, &lower);
+	uint64_t key = (uint64_t)(whole - flow->pieces.list.items) << 32 |
+		       (uint32_t)rule->cfa_offset << 4 | rule->cfa;
+	uintptr_t first = (uintptr_t)hmap_get(&flow->firsts, key);
+
+	if (!first) {
+		first = insn->at + 1;
+		if (hmap_put(&flow->firsts, key, (void *)first))
+			return -ENOMEM;
+	}
+	sink->first(sink->arg, flow->vaddr + first - 1);
+	return 0;
+}
+
+int x86_flow_tell(struct x86_flow *flow, size_t begin, size_t end,
+		  const struct cfi_sink *sink)
+{
+	static const struct unwind_rule none;
+	const struct flow_insn *insns = flow->insns.items;
+	struct unwind_rule rule, last = none;
+	bool tells_first;
+	int err = 0;
+
+	for (size_t i = LOWER_BOUND(flow->insns.n, k, insns[k].at < begin);
+	     !err && i < flow->insns.n && insns[i].at < end; i++) {
+		if (!rule_of(flow, &insns[i], &rule))
+			rule = none;
+		tells_first = sink->first && rule.cfa != UNWIND_CFA_NONE;
+		if (tells_first)
+			err = tell_first(flow, &insns[i], &rule, sink);
+		if (!err && (tells_first || memcmp(&rule, &last, sizeof(rule))))
+			err = sink->row(sink->arg, flow->vaddr + insns[i].at, &rule);
+		last = rule;
+	}
+	if (!err && last.cfa != UNWIND_CFA_NONE)
+		err = sink->row(sink->arg, flow->vaddr + end, &none);
+	return err;
+}
