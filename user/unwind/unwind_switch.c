@@ -6,6 +6,7 @@
 #include "unwind/launchpad.h"
 #include "unwind/leaf_arm64.h"
 #include "unwind/switch_arm64.h"
+#include "unwind/v8_text.h"
 #include "unwind/x86_flow.h"
 #include "unwind/x86_stack.h"
 
@@ -289,13 +290,39 @@ static uint64_t rest_of_section(const struct elf_file *file, uint64_t begin)
 	return sh ? sh->sh_size - (begin - sh->sh_addr) : 0;
 }
 
+/* Of [gap->begin, end) of a gap. */
+static int tell_parts(struct elf_file *file, uint64_t offset, struct gap *gap, size_t end,
+		      const struct cfi_sink *sink)
+{
+	size_t most = gap->n <= X86_FLOW_MAX ? gap->n : GAP_PART_BYTES;
+	int err = 0;
+
+	for (; !err && gap->begin < end; gap->begin = gap->end) {
+		gap->end = end - gap->begin < most ? end : gap->begin + most;
+		err = tell_part(file, offset, *gap, sink);
+	}
+	return err;
+}
+
+/* Of a gap that is too large to be read. */
+static int tell_builtins(struct elf_file *file, uint64_t offset, struct gap *gap,
+			 size_t *budget, const struct cfi_sink *sink)
+{
+	size_t end;
+
+	if (file->header.e_machine != EM_X86_64 ||
+	    !v8_text_find(file, offset, gap->n, &gap->begin, &end) ||
+	    end - gap->begin > *budget)
+		return 0;
+	*budget -= end - gap->begin;
+	return tell_parts(file, offset, gap, end, sink);
+}
+
 int unwind_switch_tell(struct elf_file *file, uint64_t begin, uint64_t end,
 		       size_t *budget, const struct cfi_sink *sink)
 {
 	struct gap gap = { .vaddr = begin, .n = end - begin };
 	uint64_t offset, n;
-	size_t most;
-	int err = 0;
 
 	if ((file->header.e_machine != EM_AARCH64 &&
 	     file->header.e_machine != EM_X86_64) ||
@@ -310,12 +337,7 @@ int unwind_switch_tell(struct elf_file *file, uint64_t begin, uint64_t end,
 			return 0;
 	}
 	if (gap.n > *budget)
-		return 0;
+		return tell_builtins(file, offset, &gap, budget, sink);
 	*budget -= gap.n;
-	most = gap.n <= X86_FLOW_MAX ? gap.n : GAP_PART_BYTES;
-	for (; !err && gap.begin < gap.n; gap.begin = gap.end) {
-		gap.end = gap.n - gap.begin < most ? gap.n : gap.begin + most;
-		err = tell_part(file, offset, gap, sink);
-	}
-	return err;
+	return tell_parts(file, offset, &gap, gap.n, sink);
 }

@@ -19,7 +19,6 @@
 #include <string.h>
 
 #define DOUBTS	      5		 /* times that calls are followed with less hope */
-#define TAKEN_SHARE   64	 /* of the other rets: of V8 16 of 100, of C none */
 #define HELPERS_BYTES (1u << 20) /* that are looked at, each time */
 #define FAR	      X86_FLOW_NO_TARGET /* out of a function, as long as they are */
 #define ASKEW	      (UINT32_MAX - 2)	 /* to what is no instruction here */
@@ -201,8 +200,6 @@ static int go_on(struct x86_flow *flow, uint32_t number)
 		x86_pieces_spoil(&flow->pieces, piece);
 		return 0;
 	}
-	flow->n_rets += is.returns;
-	flow->n_taking += x86_insn_takes_args(flow->code + insn->at, insn->n);
 	if (insn->calls)
 		x86_pieces_call(&flow->pieces, piece);
 	if (insn->calls && frame.sp.from == X86_ENTRY)
@@ -383,7 +380,7 @@ static int follow_all(struct x86_flow *flow)
 {
 	int err;
 
-	flow->pieces.list.n = flow->n_rets = flow->n_taking = 0;
+	flow->pieces.list.n = 0;
 	flow->helper_bytes = HELPERS_BYTES;
 	for (size_t i = 0; i < flow->insns.n; i++) {
 		flow->insns.items[i].piece = X86_FLOW_NO_INSN;
@@ -396,6 +393,18 @@ static int follow_all(struct x86_flow *flow)
 	if (!flow->before && !flow->behind)
 		follow_the_endless(flow);
 	check_insns(flow);
+	return err;
+}
+
+/* What was hoped of calls is doubted where it makes no sense. */
+static int follow_doubted(struct x86_flow *flow)
+{
+	int err = 0;
+
+	for (int i = 0; !err && i < DOUBTS && x86_calls_doubt(flow, !i); i++)
+		err = follow_all(flow);
+	if (!err)
+		x86_back_read(flow);
 	return err;
 }
 
@@ -421,15 +430,9 @@ int x86_flow_read(const struct x86_code *code, struct x86_flow **ret)
 		err = x86_calls_hope(flow);
 	if (!err)
 		err = follow_all(flow);
-	for (int i = 0; !err && i < DOUBTS && x86_calls_doubt(flow, !i); i++)
-		err = follow_all(flow);
-	if (err)
-		return err;
-	flow->takes_args = flow->n_taking > flow->n_rets / TAKEN_SHARE;
-	if (flow->takes_args)
-		err = x86_begins_follow(flow);
-	else
-		x86_back_read(flow);
+	flow->takes_args = x86_flow_takes_args(flow);
+	if (!err)
+		err = flow->takes_args ? x86_begins_follow(flow) : follow_doubted(flow);
 	if (!err)
 		*ret = GIVE(flow);
 	return err;

@@ -52,12 +52,11 @@ struct x86_flow {
 	uint64_t before, behind; /* bytes of more code around these */
 	VEC(struct flow_insn) insns;
 	struct x86_pieces pieces;
-	VEC(uint32_t) open;	 /* come to, and not gone on from */
-	size_t n_rets, n_taking; /* the second take arguments off the stack, too */
-	bool takes_args;	 /* so functions here do, as V8's */
-	uint32_t first_begin;	 /* pieces from there on are followed up to their calls */
-	struct hmap firsts;	 /* 1 + where a whole's stack is first so deep */
-	size_t helper_bytes;	 /* that may still be looked at to find helpers */
+	VEC(uint32_t) open;   /* come to, and not gone on from */
+	bool takes_args;      /* off the stack: so functions here do, as V8's */
+	uint32_t first_begin; /* pieces from there on are followed up to their calls */
+	struct hmap firsts;   /* 1 + where a whole's stack is first so deep */
+	size_t helper_bytes;  /* that may still be looked at to find helpers */
 };
 
 static inline bool x86_flow_is_padding(const struct x86_flow *flow,
@@ -113,7 +112,10 @@ bool x86_flow_is_told(struct x86_flow *flow, const struct flow_insn *insn);
 /* A new piece, from there on. 0 or -ENOMEM. */
 int x86_flow_follow_from(struct x86_flow *flow, uint32_t number);
 
-/* Where functions take their arguments off the stack: follows them from their
+/* Do functions take their arguments off the stack here? */
+bool x86_flow_takes_args(const struct x86_flow *flow);
+
+/* Where they do: follows them from their
  * beginnings up to their calls, where nothing else is told. 0 or -ENOMEM. */
 int x86_begins_follow(struct x86_flow *flow);
 

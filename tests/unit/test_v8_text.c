@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * V8's builtins in code without call frame information that is too large to be read: they
+ * are found, and told of, and nothing else is.
+ */
+#include "elf_files.h"
+
+#include "obj/elf_file.h"
+#include "unwind/unwind_switch.h"
+#include "unwind/v8_text.h"
+
+#define AROUND	   0x110000 /* bytes of other functions on each side */
+#define N_BUILTINS 10000
+#define BUILTIN	   64 /* bytes */
+
+#define OTHER                                                                            \
+	"push %%rbp; mov %%rsp, %%rbp; call *%%rcx; pop %%rbp; ret; .p2align 4, 0xcc;"
+#define BUILTINS /* mov %rbp, %rsp as V8 writes it */                                    \
+	"push %%rbp; mov %%rsp, %%rbp; call *%%rcx; .byte 0x48, 0x8b, 0xe5; pop %%rbp;"  \
+	"ret $8; .p2align 6, 0xcc;"
+
+static struct elf_file file;
+static uint64_t text, text_bytes, builtins;
+
+/* A library of others, of builtins, and of others again. */
+static void build(int n_builtins)
+{
+	static int fd = -1;
+	char source[2048];
+	int n = snprintf(
+		source, sizeof(source),
+		".text; .p2align 16; .globl text; text: .rept %d; " OTHER
+		".endr; .p2align 6, 0xcc; .globl builtins; builtins: .rept %d; " BUILTINS
+		".endr; .rept %d; " OTHER ".endr; .globl done; done: ret\n",
+		AROUND / 16, n_builtins, AROUND / 16);
+
+	elf_file_close(&file);
+	if (fd >= 0)
+		close(fd);
+	write_file("v8.s", source, (size_t)n);
+	assert_int_equal(shell("gcc -shared -nostdlib -o v8.so v8.s"), 0);
+	fd = open_file("v8.so");
+	assert_int_equal(elf_file_open(&file, fd), 0);
+	text = nm_value("-D", "v8.so", "text");
+	text_bytes = nm_value("-D", "v8.so", "done") - text;
+	builtins = nm_value("-D", "v8.so", "builtins");
+}
+
+static bool find(size_t *ret_begin, size_t *ret_end)
+{
+	uint64_t offset, n;
+
+	assert_true(elf_file_offset(&file, text, &offset, &n));
+	return v8_text_find(&file, offset, text_bytes, ret_begin, ret_end);
+}
+
+static void test_found(void **state)
+{
+	size_t begin, end, first, last;
+
+	build(N_BUILTINS);
+	first = builtins - text;
+	last = first + (size_t)N_BUILTINS * BUILTIN;
+	assert_true(find(&begin, &end));
+	assert_in_range(begin, first - (64 << 10), first);
+	assert_in_range(end, last, last + (64 << 10));
+}
+
+static void test_none(void **state)
+{
+	size_t begin, end;
+
+	build(0);
+	assert_false(find(&begin, &end));
+}
+
+/* What a row says first of each function, and how many there are of either kind. */
+static struct {
+	unsigned int builtins, others;
+} told;
+
+static int count(void *arg, uint64_t pc, const struct unwind_rule *rule)
+{
+	bool within = pc >= builtins && pc < builtins + (uint64_t)N_BUILTINS * BUILTIN;
+
+	if (rule->cfa == UNWIND_CFA_SP && rule->cfa_offset == 8 && pc % 16 == 0)
+		within ? told.builtins++ : told.others++;
+	return 0;
+}
+
+static void tell(size_t budget, size_t left)
+{
+	const struct cfi_sink sink = { .row = count };
+
+	told.builtins = told.others = 0;
+	assert_int_equal(
+		unwind_switch_tell(&file, text, text + text_bytes, &budget, &sink), 0);
+	assert_int_equal(budget, left);
+}
+
+/* Those alone that lie next to them are told beside them. */
+static void test_told(void **state)
+{
+	size_t begin, end;
+
+	build(N_BUILTINS);
+	assert_true(find(&begin, &end));
+	tell(text_bytes - 1, text_bytes - 1 - (end - begin));
+	assert_int_equal(told.builtins, N_BUILTINS);
+	assert_in_range(told.others, 0, (128 << 10) / 16);
+	/* which may be too much, too */
+	tell(end - begin - 1, end - begin - 1);
+	assert_int_equal(told.builtins, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_found),
+		cmocka_unit_test(test_none),
+		cmocka_unit_test(test_told),
+	};
+	int failed = cmocka_run_group_tests(tests, files_setup, files_teardown);
+
+	elf_file_close(&file);
+	return failed;
+}
