@@ -205,11 +205,13 @@ static void take_prefixes(struct insn *insn)
 size_t x86_insn_bytes(const uint8_t *code, size_t n, bool *ret_calls)
 {
 	struct insn insn = { .code = code, .n = n < X86_INSN_MAX ? n : X86_INSN_MAX };
+	bool is_whole;
 
 	take_prefixes(&insn);
 	take_one_byte(&insn);
-	*ret_calls = insn.calls;
-	return insn.bad || insn.at > insn.n ? 0 : insn.at;
+	is_whole = !insn.bad && insn.at <= insn.n;
+	*ret_calls = is_whole && insn.calls;
+	return is_whole ? insn.at : 0;
 }
 
 /* Where its opcode is. */
