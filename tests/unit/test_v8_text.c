@@ -66,6 +66,26 @@ static void test_found(void **state)
 	assert_in_range(end, last, last + (64 << 10));
 }
 
+/* V8 has tables of its own of a few, so there are some at the end of a gap, or only at its
+ * beginning. */
+static void test_at_an_end(void **state)
+{
+	size_t begin, end;
+	uint64_t few, offset, n;
+
+	build(N_BUILTINS);
+	few = builtins + 100 * BUILTIN;
+	assert_true(elf_file_offset(&file, text, &offset, &n));
+	assert_true(v8_text_find(&file, offset, few - text, &begin, &end));
+	assert_in_range(begin, builtins - text - (64 << 10), builtins - text);
+	assert_int_equal(end, few - text);
+	few = builtins + (N_BUILTINS - 100) * BUILTIN;
+	assert_true(elf_file_offset(&file, few, &offset, &n));
+	assert_true(v8_text_find(&file, offset, text + text_bytes - few, &begin, &end));
+	assert_int_equal(begin, 0);
+	assert_in_range(end, 100 * BUILTIN, 100 * BUILTIN + (64 << 10));
+}
+
 static void test_none(void **state)
 {
 	size_t begin, end;
@@ -98,7 +118,7 @@ static void tell(size_t budget, size_t left)
 	assert_int_equal(budget, left);
 }
 
-/* Those alone that lie next to them are told beside them. */
+/* Where all is too much, only those that lie next to them are told beside them. */
 static void test_told(void **state)
 {
 	size_t begin, end;
@@ -111,12 +131,17 @@ static void test_told(void **state)
 	/* which may be too much, too */
 	tell(end - begin - 1, end - begin - 1);
 	assert_int_equal(told.builtins, 0);
+	/* and where all is read, they are no part of the rest */
+	tell(text_bytes, 0);
+	assert_int_equal(told.builtins, N_BUILTINS);
+	assert_in_range(told.others, 100000, 2 * AROUND / 16);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_found),
+		cmocka_unit_test(test_at_an_end),
 		cmocka_unit_test(test_none),
 		cmocka_unit_test(test_told),
 	};

@@ -17,9 +17,10 @@
 #define ROWS_MAX	 32
 #define CALL_ALIGN	 16
 #define CODE_ALIGN	 16
-#define LONG_PADDING_MAX 32   /* bytes up to an aligned address are less */
-#define WORD_PADDING_MAX 8    /* and those to one that is not */
-#define PUSH_MAX	 4096 /* bytes, that a switch keeps on the stack */
+#define LONG_PADDING_MAX 32	    /* bytes up to an aligned address are less */
+#define WORD_PADDING_MAX 8	    /* and those to one that is not */
+#define PUSH_MAX	 4096	    /* bytes, that a switch keeps on the stack */
+#define V8_GAP_MIN	 (1u << 20) /* bytes: smaller ones are V8's, or hold none of it */
 #define GAP_PART_BYTES	 (X86_FLOW_MAX - 2 * X86_FLOW_AROUND) /* of larger gaps */
 
 struct gap {
@@ -28,6 +29,7 @@ struct gap {
 	uint64_t vaddr;
 	size_t begin, end;	 /* of that, what is told of; */
 	uint64_t before, behind; /* and bytes of the gap that lie around all of it */
+	bool takes_args;	 /* so functions do, as V8's */
 	bool jumps;		 /* so what lies behind a function's end may be its own */
 };
 
@@ -220,7 +222,8 @@ static int tell_x86(struct gap *gap, const struct cfi_sink *sink)
 	AUTO(x86_flow) flow = NULL;
 	struct code_run run = { 0 };
 	int err = x86_flow_read(&(struct x86_code){ gap->code, gap->n, gap->vaddr,
-						    gap->before, gap->behind },
+						    gap->before, gap->behind,
+						    gap->takes_args },
 				&flow);
 
 	if (!err && gap->n > SWITCH_MAX)
@@ -304,18 +307,31 @@ static int tell_parts(struct elf_file *file, uint64_t offset, struct gap *gap, s
 	return err;
 }
 
-/* Of a gap that is too large to be read. */
-static int tell_builtins(struct elf_file *file, uint64_t offset, struct gap *gap,
-			 size_t *budget, const struct cfi_sink *sink)
+/* Of all of it, or of V8's builtins alone, which may lie in it among other code. */
+static int tell_gap(struct elf_file *file, uint64_t offset, struct gap *gap,
+		    size_t *budget, const struct cfi_sink *sink)
 {
-	size_t end;
+	bool has_v8 = file->header.e_machine == EM_X86_64 && gap->n >= V8_GAP_MIN;
+	size_t begin = 0, end = 0;
+	int err = 0;
 
-	if (file->header.e_machine != EM_X86_64 ||
-	    !v8_text_find(file, offset, gap->n, &gap->begin, &end) ||
-	    end - gap->begin > *budget)
+	has_v8 = has_v8 && v8_text_find(file, offset, gap->n, &begin, &end);
+	if (gap->n <= *budget) {
+		*budget -= gap->n;
+		err = tell_parts(file, offset, gap, begin, sink);
+	} else if (end - begin <= *budget) {
+		*budget -= end - begin;
+		gap->n = end;
+	} else {
 		return 0;
-	*budget -= end - gap->begin;
-	return tell_parts(file, offset, gap, end, sink);
+	}
+	if (!err && has_v8) {
+		gap->takes_args = true;
+		gap->begin = begin;
+		err = tell_parts(file, offset, gap, end, sink);
+		gap->takes_args = false;
+	}
+	return err ? err : tell_parts(file, offset, gap, gap->n, sink);
 }
 
 int unwind_switch_tell(struct elf_file *file, uint64_t begin, uint64_t end,
@@ -336,8 +352,5 @@ int unwind_switch_tell(struct elf_file *file, uint64_t begin, uint64_t end,
 		if (gap.n < LONG_PADDING_MAX)
 			return 0;
 	}
-	if (gap.n > *budget)
-		return tell_builtins(file, offset, &gap, budget, sink);
-	*budget -= gap.n;
-	return tell_parts(file, offset, &gap, gap.n, sink);
+	return tell_gap(file, offset, &gap, budget, sink);
 }

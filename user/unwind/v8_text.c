@@ -34,8 +34,10 @@ static bool is_found(const struct search *search, uint64_t block, size_t n)
 	uint8_t code[BLOCK_BYTES];
 	uint64_t at = block * BLOCK_BYTES;
 
-	if (at + n > search->n)
+	if (at >= search->n)
 		return false;
+	if (n > search->n - at)
+		n = (size_t)(search->n - at);
 	if (elf_file_read(search->file, search->offset + at, code, n)) {
 		error_clear();
 		return false;
@@ -43,23 +45,35 @@ static bool is_found(const struct search *search, uint64_t block, size_t n)
 	return has_builtins(code, n);
 }
 
+/* One that has; or n, none has. V8 may tell of some of its builtins itself, so the rest
+ * lies at the end of one gap and the beginning of the next. */
+static uint64_t find_any(const struct search *search, uint64_t n)
+{
+	if (is_found(search, 0, BLOCK_BYTES))
+		return 0;
+	for (uint64_t block = n; block-- > (n > 2 ? n - 2 : 0);)
+		if (is_found(search, block, BLOCK_BYTES))
+			return block;
+	for (uint64_t block = PROBE_EACH; block < n; block += PROBE_EACH)
+		if (is_found(search, block, PROBE_BYTES))
+			return block;
+	return n;
+}
+
 bool v8_text_find(struct elf_file *file, uint64_t offset, uint64_t n, size_t *ret_begin,
 		  size_t *ret_end)
 {
 	const struct search search = { file, offset, n < TEXT_MAX ? n : TEXT_MAX };
-	uint64_t first = 0, end;
+	uint64_t n_blocks = (search.n + BLOCK_BYTES - 1) / BLOCK_BYTES;
+	uint64_t first = find_any(&search, n_blocks), end = first + 1;
 
-	while (!is_found(&search, first, PROBE_BYTES)) {
-		first += PROBE_EACH;
-		if (first * BLOCK_BYTES >= search.n)
-			return false;
-	}
-	end = first + 1;
+	if (first == n_blocks)
+		return false;
 	while (first && is_found(&search, first - 1, BLOCK_BYTES))
 		first--;
 	while (is_found(&search, end, BLOCK_BYTES))
 		end++;
 	*ret_begin = first * BLOCK_BYTES;
-	*ret_end = end * BLOCK_BYTES;
+	*ret_end = end < n_blocks ? end * BLOCK_BYTES : search.n;
 	return true;
 }

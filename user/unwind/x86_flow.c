@@ -430,7 +430,7 @@ int x86_flow_read(const struct x86_code *code, struct x86_flow **ret)
 		err = x86_calls_hope(flow);
 	if (!err)
 		err = follow_all(flow);
-	flow->takes_args = x86_flow_takes_args(flow);
+	flow->takes_args = code->takes_args || x86_flow_takes_args(flow);
 	if (!err)
 		err = flow->takes_args ? x86_begins_follow(flow) : follow_doubted(flow);
 	if (!err)
