@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Samples that are cut because generated code keeps no frame pointers: what calls it
- * can't be known, as there is no call frame information of it either. Some runtimes keep
- * them if they are asked to.
+ * Samples that are cut in generated code. Mostly it keeps no frame pointers, and there is
+ * no call frame information of it either; some runtimes keep them if they are asked to.
  */
 #ifndef WEFT_RECORD_CUT_GENERATED_H
 #define WEFT_RECORD_CUT_GENERATED_H

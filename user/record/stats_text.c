@@ -71,7 +71,7 @@ static void summary_cut_generated(struct str *out, const struct cut_generated *c
 	char what[128];
 
 	snprintf(what, sizeof(what),
-		 "are cut in generated code that keeps no frame pointers%s%s",
+		 "are cut in generated code whose callers can't be found%s%s",
 		 cut->asked ? "; try: " : "", cut->asked ? cut->asked : "");
 	add_some(out, cut->samples, with_user, what);
 }

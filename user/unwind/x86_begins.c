@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Functions that take their arguments off the stack when they return, as V8's builtins
- * do. Behind a call of one nobody knows how deep the stack is, so what their rets say of
- * it is not believed. But where such a function begins it has a return address on top of
- * the stack, and that is as far as what it does from there to its first calls.
+ * do (docs/decisions/builtins-of-v8.md). Behind a call of one nobody knows how deep the
+ * stack is, so what their rets say of it is not believed. But each begins with a return
+ * address on top of the stack, so all is known from there to its calls, and behind them
+ * wherever it has made a frame.
  */
 #include "obj/v8_builtin.h"
 #include "unwind/x86_flow_parts.h"

@@ -32,7 +32,7 @@ static const struct html_line samples[] = {
 	{ "unproven_generated", "sample",
 	  "only unproven by steps out of generated code that its runtime names" },
 	{ "cut_generated", "sample",
-	  "cut in generated code that keeps no frame pointers" },
+	  "cut in generated code whose callers can't be found" },
 };
 
 static const struct html_line names[] = {
