@@ -222,6 +222,11 @@ static void test_builtins(void **state)
 	ASSERT_BUILTIN(
 		"ud2; .p2align 6, 0x90; xor %eax, %eax; call *%rcx",
 		"11..............................................................");
+	/* nor if others go on there */
+	ASSERT_BUILTIN("xor %eax, %eax; call *%rcx; inc %eax; jmp 1f; .p2align 6, 0xcc;"
+		       "1: mov -8(%rbp), %rdi; call *%rcx",
+		       "11............................................................."
+		       ".......");
 	/* where another begins, they are left, however deep the stack is */
 	ASSERT_BUILTIN("call *%rcx; xor %eax, %eax; jmp 9f", "..1111");
 	ASSERT_BUILTIN(
@@ -235,7 +240,7 @@ static void test_frames_of_builtins(void **state)
 {
 	ASSERT_BUILTIN("push %rbp; mov %rsp, %rbp; push %rdi; call *%rcx; nop;"
 		       "mov %rbp, %rsp; pop %rbp; call *%rcx; int3; xor %eax, %eax; ret",
-		       "1bbb||||||||...111");
+		       "1bbb||||||||......");
 	/* what was pushed may be taken off one by one */
 	ASSERT_BUILTIN("push %rbp; mov %rsp, %rbp; push %rdi; call *%rcx; pop %rdi;"
 		       "pop %rbp; ret",

@@ -26,15 +26,20 @@ bool x86_flow_takes_args(const struct x86_flow *flow)
 	return n_taking > (n_taking + n_others) / TAKEN_SHARE;
 }
 
-/* What is only returned to finds no return address on the stack. */
 static bool begins(const struct x86_flow *flow, const struct flow_insn *insn)
 {
 	const uint8_t *code = flow->code + insn->at;
 
 	return insn->n && (flow->vaddr + insn->at) % V8_BUILTIN_ALIGN == 0 &&
 	       insn->at >= V8_BUILTIN_PADDING && !x86_flow_is_padding(flow, insn) &&
-	       v8_builtin_is_before(code - V8_BUILTIN_PADDING) &&
-	       !v8_builtin_is_returned_to(code, flow->n_bytes - insn->at);
+	       v8_builtin_is_before(code - V8_BUILTIN_PADDING);
+}
+
+/* What is only returned to, or gone on with, finds no return address on the stack. */
+static bool is_called(const struct x86_flow *flow, const struct flow_insn *insn)
+{
+	return insn->begins && !v8_builtin_is_returned_to(flow->code + insn->at,
+							  flow->n_bytes - insn->at);
 }
 
 /* What is called keeps the frame pointer and nothing else. */
@@ -85,7 +90,7 @@ static bool goes_off(const struct x86_flow *flow, const struct flow_insn *insn)
 
 	return is.returns || x86_insn_takes_args(code, insn->n) ||
 	       (is.goes && (insn->target >= flow->insns.n ||
-			    flow->insns.items[insn->target].begins));
+			    is_called(flow, &flow->insns.items[insn->target])));
 }
 
 /* Where the return address was moved, as there are more arguments or less: it is on top of
@@ -100,7 +105,6 @@ static void look_back(struct x86_flow *flow, size_t number)
 		struct flow_insn *insn = &flow->insns.items[number];
 
 		if (!x86_flow_whole(flow, insn, &cfa) ||
-		    insn->piece < flow->first_begin ||
 		    insn->frame.sp.from != X86_NOWHERE ||
 		    insn->frame.fp.from == X86_ENTRY || !number)
 			return;
@@ -125,12 +129,9 @@ int x86_begins_follow(struct x86_flow *flow)
 	for (size_t i = 0; i < flow->insns.n; i++) {
 		insns[i].begins = begins(flow, &insns[i]);
 		insns[i].comes_back = comes_back(flow, i);
-		if (!x86_flow_is_told(flow, &insns[i]))
-			insns[i].piece = X86_FLOW_NO_INSN;
 	}
-	flow->first_begin = (uint32_t)flow->pieces.list.n;
 	for (uint32_t i = 0; !err && i < flow->insns.n; i++) {
-		if (!insns[i].begins || insns[i].piece != X86_FLOW_NO_INSN)
+		if (!is_called(flow, &insns[i]))
 			continue;
 		err = x86_flow_follow_from(flow, i);
 		if (!err)

@@ -110,7 +110,7 @@ static int come_to(struct x86_flow *flow, uint32_t number, uint32_t from,
 	}
 	insn->is_shared |= insn->piece != from;
 	/* of these there are some that push as much as they are told to */
-	if (flow->first_begin != X86_FLOW_NO_INSN && frame.sp.at != insn->frame.sp.at)
+	if (flow->takes_args && frame.sp.at != insn->frame.sp.at)
 		frame.sp.from = X86_NOWHERE;
 	if (insn->frame.sp.from == X86_ENTRY && frame.sp.from == X86_ENTRY)
 		x86_pieces_unite(&flow->pieces, from, insn->piece,
@@ -134,15 +134,6 @@ static int come_to(struct x86_flow *flow, uint32_t number, uint32_t from,
 	}
 	x86_pieces_spoil(&flow->pieces, from);
 	return 0;
-}
-
-/* Of functions that are followed up to their calls: another one's, or told already. */
-static bool is_elsewhere(const struct x86_flow *flow, uint32_t number)
-{
-	const struct flow_insn *insn = &flow->insns.items[number];
-
-	return flow->first_begin != X86_FLOW_NO_INSN &&
-	       (insn->begins || insn->piece < flow->first_begin);
 }
 
 /* With its return address pushed; behind it registers may be anything. */
@@ -218,7 +209,7 @@ static int go_on(struct x86_flow *flow, uint32_t number)
 	x86_frame_apply(&frame, &is);
 	if (insn->makes_room)
 		frame.sp.from = X86_NOWHERE;
-	if (flow->first_begin != X86_FLOW_NO_INSN) {
+	if (flow->takes_args) {
 		x86_begins_doubt(insn, &is, &frame);
 		if (frame.sp.from == X86_FOREIGN)
 			return 0;
@@ -227,10 +218,11 @@ static int go_on(struct x86_flow *flow, uint32_t number)
 		err = come_to_local(flow, insn, &frame);
 	if (goes_elsewhere && target == ASKEW)
 		x86_pieces_spoil(&flow->pieces, piece);
-	else if (!err && goes_elsewhere && target < FAR && !is_elsewhere(flow, target))
+	else if (!err && goes_elsewhere && target < FAR &&
+		 !flow->insns.items[target].begins)
 		err = come_to(flow, target, piece, frame);
 	if (!err && x86_flow_goes_on(flow, number, &is) &&
-	    !is_elsewhere(flow, number + 1))
+	    !flow->insns.items[number + 1].begins)
 		err = come_to(flow, number + 1, piece, frame);
 	return err;
 }
@@ -397,10 +389,12 @@ static int follow_all(struct x86_flow *flow)
 }
 
 /* What was hoped of calls is doubted where it makes no sense. */
-static int follow_doubted(struct x86_flow *flow)
+static int follow_hoped(struct x86_flow *flow)
 {
-	int err = 0;
+	int err = x86_calls_hope(flow);
 
+	if (!err)
+		err = follow_all(flow);
 	for (int i = 0; !err && i < DOUBTS && x86_calls_doubt(flow, !i); i++)
 		err = follow_all(flow);
 	if (!err)
@@ -420,19 +414,14 @@ int x86_flow_read(const struct x86_code *code, struct x86_flow **ret)
 	flow->vaddr = code->vaddr;
 	flow->before = code->before;
 	flow->behind = code->behind;
-	flow->first_begin = X86_FLOW_NO_INSN;
 	err = x86_flow_cut(flow);
 	for (size_t i = 0; !err && i < flow->insns.n; i++) {
 		find_target(flow, &flow->insns.items[i]);
 		find_taken(flow, &flow->insns.items[i]);
 	}
-	if (!err)
-		err = x86_calls_hope(flow);
-	if (!err)
-		err = follow_all(flow);
 	flow->takes_args = code->takes_args || x86_flow_takes_args(flow);
 	if (!err)
-		err = flow->takes_args ? x86_begins_follow(flow) : follow_doubted(flow);
+		err = flow->takes_args ? x86_begins_follow(flow) : follow_hoped(flow);
 	if (!err)
 		*ret = GIVE(flow);
 	return err;

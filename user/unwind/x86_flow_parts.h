@@ -106,17 +106,13 @@ static inline bool x86_flow_goes_on(const struct x86_flow *flow, uint32_t number
 /* Its number, or X86_FLOW_NO_INSN: none begins there. */
 size_t x86_flow_find_insn(const struct x86_flow *flow, size_t at);
 
-/* Is there a rule for it? */
-bool x86_flow_is_told(struct x86_flow *flow, const struct flow_insn *insn);
-
 /* A new piece, from there on. 0 or -ENOMEM. */
 int x86_flow_follow_from(struct x86_flow *flow, uint32_t number);
 
 /* Do functions take their arguments off the stack here? */
 bool x86_flow_takes_args(const struct x86_flow *flow);
 
-/* Where they do: follows them from their
- * beginnings up to their calls, where nothing else is told. 0 or -ENOMEM. */
+/* Where they do: follows them from where they begin. 0 or -ENOMEM. */
 int x86_begins_follow(struct x86_flow *flow);
 
 /* Of these: what is less known behind the instruction than elsewhere. */

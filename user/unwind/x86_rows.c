@@ -13,19 +13,14 @@
  * pointer, since the same is asked for what it comes back to. Such code keeps frame
  * pointers, which lead on better than a rule that loses them.
  */
-static bool rule_of_taking(const struct x86_flow *flow, const struct x86_piece *whole,
-			   const struct flow_insn *insn, int cfa, struct unwind_rule *ret)
+static bool rule_of_taking(const struct flow_insn *insn, int cfa, struct unwind_rule *ret)
 {
 	struct x86_frame frame = insn->frame;
 
-	if (insn->piece >= flow->first_begin) {
-		if (frame.fp.from == X86_ENTRY)
-			frame.sp.from = X86_NOWHERE;
-		else if (insn->calls)
-			return false;
-	} else if (whole->calls) {
+	if (frame.fp.from == X86_ENTRY)
+		frame.sp.from = X86_NOWHERE;
+	else if (insn->calls)
 		return false;
-	}
 	return x86_frame_rule(&frame, cfa, cfa == X86_RETURN_BYTES, ret) &&
 	       ret->fp != UNWIND_FP_LOST;
 }
@@ -39,7 +34,7 @@ static bool rule_of(struct x86_flow *flow, const struct flow_insn *insn,
 	if (!whole)
 		return false;
 	if (flow->takes_args)
-		return rule_of_taking(flow, whole, insn, cfa, ret);
+		return rule_of_taking(insn, cfa, ret);
 	if (!x86_frame_rule(&insn->frame, cfa, cfa == X86_RETURN_BYTES, ret))
 		return false;
 	if (!whole->loses_fp)
@@ -47,13 +42,6 @@ static bool rule_of(struct x86_flow *flow, const struct flow_insn *insn,
 	if (insn->helps && ret->cfa == UNWIND_CFA_REG)
 		ret->reg |= UNWIND_KEPT;
 	return true;
-}
-
-bool x86_flow_is_told(struct x86_flow *flow, const struct flow_insn *insn)
-{
-	struct unwind_rule rule;
-
-	return rule_of(flow, insn, &rule);
 }
 
 bool x86_flow_rule(struct x86_flow *flow, size_t at, struct unwind_rule *ret)
