@@ -28,7 +28,8 @@ static int on_flow_row(void *arg, uint64_t pc, const struct unwind_rule *rule)
 
 	REQUIRE(pc >= told->begin && pc <= told->end);
 	REQUIRE(!told->any || pc > told->last);
-	REQUIRE(rule->cfa != UNWIND_CFA_SP || rule->cfa_offset >= 8);
+	/* 0: the return address was popped to look at it, and is pushed back next */
+	REQUIRE(rule->cfa != UNWIND_CFA_SP || rule->cfa_offset >= 8 || !rule->cfa_offset);
 	told->is_open = rule->cfa != UNWIND_CFA_NONE;
 	told->last = pc;
 	told->any = true;
