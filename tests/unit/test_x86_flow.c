@@ -221,7 +221,7 @@ static void test_builtins(void **state)
 	ASSERT_BUILTIN("pop %rcx; pop %rdx; call *%rcx", "....");
 	ASSERT_BUILTIN(
 		"ud2; .p2align 6, 0x90; xor %eax, %eax; call *%rcx",
-		"11..............................................................");
+		"11..................................................................");
 	/* nor if others go on there */
 	ASSERT_BUILTIN("xor %eax, %eax; call *%rcx; inc %eax; jmp 1f; .p2align 6, 0xcc;"
 		       "1: mov -8(%rbp), %rdi; call *%rcx",
