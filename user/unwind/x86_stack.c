@@ -79,7 +79,15 @@ static int base_of(const struct operands *op)
 	return base;
 }
 
-/* lea's displacement, without an index; false: there is one. */
+/* No frame is as large: an address or stack pointer so far off is nobody's. */
+#define FARTHEST (1 << 30) /* bytes */
+
+static bool is_far(int distance)
+{
+	return distance > FARTHEST || distance < -FARTHEST;
+}
+
+/* lea's displacement, without an index; false: there is one, or it is too far. */
 static bool displacement(const struct operands *op, int *ret)
 {
 	bool sib = (op->rm & 7) == HAS_SIB;
@@ -90,6 +98,10 @@ static bool displacement(const struct operands *op, int *ret)
 	if (op->mod == 2) {
 		memcpy(&wide, at, sizeof(wide));
 		*ret = wide;
+	}
+	if (is_far(*ret)) {
+		*ret = 0;
+		return false;
 	}
 	return !sib || (op->at[1] >> 3 & 7) == 4; /* r12 would be one; nobody's */
 }
@@ -164,12 +176,14 @@ static void compute(struct x86_effect *is, const struct operands *op, bool byte)
 {
 	int32_t value = (int8_t)op->at[1];
 	int what = op->reg & 7;
+	bool plain;
 
 	if (op->mod != 3 || what == 7) /* memory's, or cmp */
 		return;
 	if (!byte)
 		memcpy(&value, op->at + 1, sizeof(value));
-	if (op->w && (what == 0 || what == 5))
+	plain = (what == 0 || what == 5) && !is_far(value);
+	if (op->w && plain)
 		copy(is, op->rm, op->rm, what == 0 ? value : -value);
 	else if (op->w && what == 4)
 		sum(is, op->rm, REG(op->rm));
@@ -177,8 +191,8 @@ static void compute(struct x86_effect *is, const struct operands *op, bool byte)
 		is->writes |= REG(op->rm);
 		return;
 	}
-	is->sp = what == 0 || what == 5 ? X86_SP_MOVED : X86_SP_LOST;
-	is->pushed = what == 0 ? -value : value;
+	is->sp = plain ? X86_SP_MOVED : X86_SP_LOST;
+	is->pushed = !plain ? 0 : what == 0 ? -value : value;
 	is->aligns = what == 4;
 }
 
