@@ -66,8 +66,8 @@ static void test_found(void **state)
 	assert_in_range(end, last, last + (64 << 10));
 }
 
-/* V8 has tables of its own of a few, so there are some at the end of a gap, or only at its
- * beginning. */
+/* V8 has tables of its own of a few, so there are some at the end of a gap, or only at
+ * its beginning. */
 static void test_at_an_end(void **state)
 {
 	size_t begin, end;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * V8's builtins, which it carries along in its host's file: x86-64 code without call frame
- * information, and without names in stripped builds. Their bytes say where they begin, and
- * which of them nobody calls.
+ * V8's builtins, which it carries along in its host's file: x86-64 code without call
+ * frame information, and without names in stripped builds. Their bytes say where they
+ * begin, and which of them nobody calls.
  */
 #ifndef WEFT_OBJ_V8_BUILTIN_H
 #define WEFT_OBJ_V8_BUILTIN_H

@@ -21,8 +21,8 @@ bool unwind_switch_is_code(uint64_t begin, uint64_t end);
 
 /* Of [begin, end), which no row covers, those rows that are known, and behind each
  * function that has some a row of no rule. What can't be read has none, nor has what is
- * larger than *budget, the bytes that may still be read of this file, but for V8's builtins
- * in it. */
+ * larger than *budget, the bytes that may still be read of this file, but for V8's
+ * builtins in it. */
 int unwind_switch_tell(struct elf_file *file, uint64_t begin, uint64_t end,
 		       size_t *budget, const struct cfi_sink *sink);
 

@@ -9,9 +9,9 @@
 #define TEXT_MAX    (1u << 30) /* that is looked through */
 
 /*
- * mov %rbp, %rsp and pop %rbp, as V8 writes them. Of the two encodings that the first has,
- * compilers and assemblers take the other one. Of a block of the builtins nearly each 4 KB
- * have it (85 %), of Chromium's other 233 MB of code none.
+ * mov %rbp, %rsp and pop %rbp, as V8 writes them. Of the two encodings that the first
+ * has, compilers and assemblers take the other one. Of a block of the builtins nearly
+ * each 4 KB have it (85 %), of Chromium's other 233 MB of code none.
  */
 static bool has_builtins(const uint8_t *code, size_t n)
 {
@@ -23,13 +23,13 @@ static bool has_builtins(const uint8_t *code, size_t n)
 }
 
 /* Of a file's code, which begins at an offset and has n bytes. */
-struct search {
+struct text_search {
 	struct elf_file *file;
 	uint64_t offset, n;
 };
 
 /* Has the block of that number? Only its first bytes are looked at, if so many. */
-static bool is_found(const struct search *search, uint64_t block, size_t n)
+static bool is_found(const struct text_search *search, uint64_t block, size_t n)
 {
 	uint8_t code[BLOCK_BYTES];
 	uint64_t at = block * BLOCK_BYTES;
@@ -47,7 +47,7 @@ static bool is_found(const struct search *search, uint64_t block, size_t n)
 
 /* One that has; or n, none has. V8 may tell of some of its builtins itself, so the rest
  * lies at the end of one gap and the beginning of the next. */
-static uint64_t find_any(const struct search *search, uint64_t n)
+static uint64_t find_any(const struct text_search *search, uint64_t n)
 {
 	if (is_found(search, 0, BLOCK_BYTES))
 		return 0;
@@ -63,7 +63,7 @@ static uint64_t find_any(const struct search *search, uint64_t n)
 bool v8_text_find(struct elf_file *file, uint64_t offset, uint64_t n, size_t *ret_begin,
 		  size_t *ret_end)
 {
-	const struct search search = { file, offset, n < TEXT_MAX ? n : TEXT_MAX };
+	const struct text_search search = { file, offset, n < TEXT_MAX ? n : TEXT_MAX };
 	uint64_t n_blocks = (search.n + BLOCK_BYTES - 1) / BLOCK_BYTES;
 	uint64_t first = find_any(&search, n_blocks), end = first + 1;
 

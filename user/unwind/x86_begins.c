@@ -10,7 +10,7 @@
 #include "unwind/x86_flow_parts.h"
 
 #define TAKEN_SHARE 64 /* of the rets: of V8 1 in 7 takes some, of C none */
-#define RET	    0xc3
+#define PLAIN_RET   0xc3
 
 bool x86_flow_takes_args(const struct x86_flow *flow)
 {
@@ -21,7 +21,7 @@ bool x86_flow_takes_args(const struct x86_flow *flow)
 		const uint8_t *code = flow->code + insn->at;
 
 		n_taking += insn->n && x86_insn_takes_args(code, insn->n);
-		n_others += insn->n == 1 && *code == RET;
+		n_others += insn->n == 1 && *code == PLAIN_RET;
 	}
 	return n_taking > (n_taking + n_others) / TAKEN_SHARE;
 }
@@ -40,37 +40,6 @@ static bool is_called(const struct x86_flow *flow, const struct flow_insn *insn)
 {
 	return insn->begins && !v8_builtin_is_returned_to(flow->code + insn->at,
 							  flow->n_bytes - insn->at);
-}
-
-/* What is called keeps the frame pointer and nothing else. */
-static void forget_behind_call(struct x86_frame *frame)
-{
-	frame->sp.from = frame->slot.from = X86_NOWHERE;
-	frame->kept_in = X86_NO_REG;
-	frame->own = 0;
-	if (frame->callers[X86_BX_CALLERS].is == X86_KEPT)
-		frame->callers[X86_BX_CALLERS].is = X86_LOST;
-}
-
-/* Does it read or write the return address, to put it elsewhere? */
-static bool moves_return(const struct flow_insn *insn, const struct x86_effect *is)
-{
-	struct x86_place place;
-
-	if (is->way != X86_LOADS && is->way != X86_STORES && is->way != X86_PUSHES)
-		return false;
-	place = x86_frame_place(&insn->frame, is->base, is->distance);
-	return place.from == X86_ENTRY && !place.at;
-}
-
-void x86_begins_doubt(const struct flow_insn *insn, const struct x86_effect *is,
-		      struct x86_frame *frame)
-{
-	if (insn->calls)
-		forget_behind_call(frame);
-	if (frame->sp.from != X86_FOREIGN &&
-	    (moves_return(insn, is) || (frame->sp.from == X86_ENTRY && frame->sp.at > 0)))
-		frame->sp.from = X86_NOWHERE;
 }
 
 /* Behind a call that doesn't, V8 puts int3. */
@@ -93,9 +62,9 @@ static bool goes_off(const struct x86_flow *flow, const struct flow_insn *insn)
 			    is_called(flow, &flow->insns.items[insn->target])));
 }
 
-/* Where the return address was moved, as there are more arguments or less: it is on top of
- * the stack again where the function is left, and as far as before that nothing moves the
- * stack or puts it there. */
+/* Where the return address was moved, as there are more arguments or less: it is on top
+ * of the stack again where the function is left, and as far as before that nothing moves
+ * the stack or puts it there. */
 static void look_back(struct x86_flow *flow, size_t number)
 {
 	struct x86_effect is;

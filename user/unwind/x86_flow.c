@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The code is cut into instructions (x86_cut.c). Then pieces are followed from where
- * they are entered: what is called, and what follows an instruction that never goes on.
- * Where a way leads into another piece, both are one from then on (x86_pieces.h). At
- * first calls are hoped to come back; where what follows from that is odd, they are not
- * (x86_calls.c).
+ * The code is cut into instructions (x86_cut.c). Then pieces are followed (x86_follow.c)
+ * from where they are entered: what is called, and what follows an instruction that never
+ * goes on. Where a way leads into another piece, both are one from then on
+ * (x86_pieces.h). At first calls are hoped to come back; where what follows from that is
+ * odd, they are not (x86_calls.c). Code that takes its arguments off the stack is
+ * followed from where its functions begin (x86_begins.c). What came of it is told in
+ * x86_rows.c.
  */
 #include "unwind/x86_flow.h"
 
@@ -13,15 +15,12 @@
 #include "base/vec.h"
 #include "obj/x86_insn.h"
 #include "unwind/x86_flow_parts.h"
-#include "unwind/x86_helper.h"
 
 #include <errno.h>
 #include <string.h>
 
 #define DOUBTS	      5		 /* times that calls are followed with less hope */
 #define HELPERS_BYTES (1u << 20) /* that are looked at, each time */
-#define FAR	      X86_FLOW_NO_TARGET /* out of a function, as long as they are */
-#define ASKEW	      (UINT32_MAX - 2)	 /* to what is no instruction here */
 
 void x86_flow_free(struct x86_flow *flow)
 {
@@ -67,8 +66,8 @@ static uint32_t target_around(const struct x86_flow *flow, int64_t at, int64_t d
 	if (!is_around)
 		return X86_FLOW_OUTSIDE;
 	return distance > (int64_t)X86_FLOW_AROUND || distance < -(int64_t)X86_FLOW_AROUND
-		       ? FAR
-		       : ASKEW;
+		       ? X86_FLOW_FAR
+		       : X86_FLOW_ASKEW;
 }
 
 static void find_target(struct x86_flow *flow, struct flow_insn *insn)
@@ -85,7 +84,7 @@ static void find_target(struct x86_flow *flow, struct flow_insn *insn)
 		return;
 	}
 	found = x86_flow_find_insn(flow, (size_t)to);
-	insn->target = found == X86_FLOW_NO_INSN ? ASKEW : (uint32_t)found;
+	insn->target = found == X86_FLOW_NO_INSN ? X86_FLOW_ASKEW : (uint32_t)found;
 	insn->is_local = insn->calls && distance && found != X86_FLOW_NO_INSN &&
 			 x86_flow_is_local(flow, (uint32_t)found);
 	if (insn->is_local)
@@ -94,156 +93,6 @@ static void find_target(struct x86_flow *flow, struct flow_insn *insn)
 		flow->insns.items[found].is_called = true;
 	insn->makes_room = insn->calls && distance &&
 			   x86_flow_takes_return_address(flow, (size_t)to);
-}
-
-/* A way with this frame, of piece `from`, comes to an instruction. */
-static int come_to(struct x86_flow *flow, uint32_t number, uint32_t from,
-		   struct x86_frame frame)
-{
-	struct flow_insn *insn = &flow->insns.items[number];
-	int below_from, below_its;
-
-	if (insn->piece == X86_FLOW_NO_INSN) {
-		insn->piece = from;
-		insn->frame = frame;
-		return vec_push(&flow->open, number);
-	}
-	insn->is_shared |= insn->piece != from;
-	/* of these there are some that push as much as they are told to */
-	if (flow->takes_args && frame.sp.at != insn->frame.sp.at)
-		frame.sp.from = X86_NOWHERE;
-	if (insn->frame.sp.from == X86_ENTRY && frame.sp.from == X86_ENTRY)
-		x86_pieces_unite(&flow->pieces, from, insn->piece,
-				 insn->frame.sp.at - frame.sp.at);
-	if (x86_pieces_whole(&flow->pieces, from, &below_from) !=
-	    x86_pieces_whole(&flow->pieces, insn->piece, &below_its)) {
-		x86_pieces_spoil(&flow->pieces, from);
-		/* a function that others call is itself, whoever jumps there */
-		if (!insn->is_called || frame.sp.from == X86_ENTRY)
-			x86_pieces_spoil(&flow->pieces, insn->piece);
-		return 0;
-	}
-	x86_frame_shift(&frame, below_its - below_from);
-	switch (x86_frame_meet(&insn->frame, &frame)) {
-	case X86_SAME:
-		return 0;
-	case X86_LESS:
-		return vec_push(&flow->open, number);
-	case X86_CONTRADICTS:
-		break;
-	}
-	x86_pieces_spoil(&flow->pieces, from);
-	return 0;
-}
-
-/* With its return address pushed; behind it registers may be anything. */
-static int come_to_local(struct x86_flow *flow, const struct flow_insn *call,
-			 struct x86_frame *frame)
-{
-	const struct x86_effect lost = { .from = X86_NO_REG,
-					 .keeps = X86_NO_REG,
-					 .sets = X86_NO_REG,
-					 .sums = X86_NO_REG,
-					 .pushes = X86_NO_REG,
-					 .writes = ~(1u << X86_SP),
-					 .writes_fp = true };
-	struct x86_frame within = call->frame;
-
-	if (within.sp.from == X86_ENTRY)
-		within.sp.at -= X86_RETURN_BYTES;
-	else
-		within.sp.from = X86_NOWHERE;
-	x86_frame_apply(frame, &lost);
-	return come_to(flow, call->target, call->piece, within);
-}
-
-/* Does the call leave alone the register that keeps where the stack was? x264 and SVT-AV1
- * align theirs so. */
-static bool is_helped(struct x86_flow *flow, const struct flow_insn *call)
-{
-	int reg = call->frame.kept_in;
-	size_t at, left, n;
-	bool leaves_alone;
-
-	if (!call->calls || call->target >= flow->insns.n || call->is_local ||
-	    reg == X86_NO_REG || call->frame.sp.from != X86_ALIGNED ||
-	    !(X86_LOST_IN_A_CALL >> reg & 1))
-		return false;
-	at = flow->insns.items[call->target].at;
-	left = flow->n_bytes - at < X86_HELPER_MAX ? flow->n_bytes - at : X86_HELPER_MAX;
-	if (left > flow->helper_bytes)
-		return false;
-	leaves_alone = x86_helper_leaves_alone(flow->code + at, left, reg, &n);
-	flow->helper_bytes -= n;
-	return leaves_alone;
-}
-
-static int go_on(struct x86_flow *flow, uint32_t number)
-{
-	struct flow_insn *insn = &flow->insns.items[number];
-	struct x86_effect is = x86_flow_effect(flow, number);
-	struct x86_frame frame = insn->frame;
-	uint32_t target = insn->target, piece = insn->piece;
-	bool goes_elsewhere = is.jumps || (is.goes && target != X86_FLOW_NO_INSN);
-	int err = 0;
-
-	if (x86_insn_leaves_handler(flow->code, insn->at, insn->n)) {
-		x86_pieces_spoil(&flow->pieces, piece);
-		return 0;
-	}
-	if (insn->calls)
-		x86_pieces_call(&flow->pieces, piece);
-	if (insn->calls && frame.sp.from == X86_ENTRY)
-		x86_pieces_call_at(&flow->pieces, piece, frame.sp.at);
-	if (frame.sp.from == X86_ENTRY && is.returns)
-		x86_pieces_return_at(&flow->pieces, piece, frame.sp.at);
-	else if (frame.sp.from == X86_ENTRY && is.goes && target == X86_FLOW_OUTSIDE)
-		x86_pieces_leave_at(&flow->pieces, piece, frame.sp.at);
-	if (frame.sp.from == X86_ENTRY && is.goes && target >= ASKEW)
-		x86_pieces_go_off_at(&flow->pieces, piece, frame.sp.at);
-	if (x86_frame_copies_return(&frame, &is))
-		x86_pieces_end_at(&flow->pieces, piece, 0);
-	insn->helps = is_helped(flow, insn);
-	if (insn->helps)
-		is.writes &= ~(1u << frame.kept_in);
-	x86_frame_apply(&frame, &is);
-	if (insn->makes_room)
-		frame.sp.from = X86_NOWHERE;
-	if (flow->takes_args) {
-		x86_begins_doubt(insn, &is, &frame);
-		if (frame.sp.from == X86_FOREIGN)
-			return 0;
-	}
-	if (insn->is_local)
-		err = come_to_local(flow, insn, &frame);
-	if (goes_elsewhere && target == ASKEW)
-		x86_pieces_spoil(&flow->pieces, piece);
-	else if (!err && goes_elsewhere && target < FAR &&
-		 !flow->insns.items[target].begins)
-		err = come_to(flow, target, piece, frame);
-	if (!err && x86_flow_goes_on(flow, number, &is) &&
-	    !flow->insns.items[number + 1].begins)
-		err = come_to(flow, number + 1, piece, frame);
-	return err;
-}
-
-int x86_flow_follow_from(struct x86_flow *flow, uint32_t number)
-{
-	uint32_t piece = (uint32_t)flow->pieces.list.n;
-	const struct flow_insn *before = number ? &flow->insns.items[number - 1] : NULL;
-	bool is_behind_call =
-		before ? before->calls && before->callee != X86_NEVER_RETURNS
-		       : flow->before != 0;
-	int err = vec_push(&flow->pieces.list,
-			   (struct x86_piece){ .of = piece,
-					       .first = number,
-					       .is_behind_call = is_behind_call });
-
-	if (!err)
-		err = come_to(flow, number, piece, x86_frame_at_entry);
-	while (!err && flow->open.n)
-		err = go_on(flow, flow->open.items[--flow->open.n]);
-	return err;
 }
 
 static int follow_what_is_called(struct x86_flow *flow)

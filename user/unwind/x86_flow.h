@@ -28,7 +28,7 @@ struct x86_code {
 	size_t n;	      /* <= X86_FLOW_MAX */
 	uint64_t vaddr;
 	uint64_t before, behind; /* bytes of the same code that lie around these */
-	bool takes_args; /* functions are known to take theirs off the stack, as V8's do */
+	bool takes_args; /* functions are known to take theirs off the stack, as V8's */
 };
 
 struct x86_flow;

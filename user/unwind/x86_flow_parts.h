@@ -15,8 +15,10 @@
 
 #define X86_FLOW_ROUND	   16 /* what follows data begins on such an address */
 #define X86_FLOW_NO_INSN   UINT32_MAX
-#define X86_FLOW_NO_TARGET (UINT32_MAX - 3) /* and above: no instruction's number */
-#define X86_FLOW_OUTSIDE   (UINT32_MAX - 1) /* of the code at hand */
+#define X86_FLOW_NO_TARGET (UINT32_MAX - 3)   /* and above: no instruction's number */
+#define X86_FLOW_FAR	   X86_FLOW_NO_TARGET /* out of a function, as long as they are */
+#define X86_FLOW_ASKEW	   (UINT32_MAX - 2)   /* to what is no instruction here */
+#define X86_FLOW_OUTSIDE   (UINT32_MAX - 1)   /* of the code at hand */
 
 struct flow_insn {
 	uint32_t at;
@@ -114,10 +116,6 @@ bool x86_flow_takes_args(const struct x86_flow *flow);
 
 /* Where they do: follows them from where they begin. 0 or -ENOMEM. */
 int x86_begins_follow(struct x86_flow *flow);
-
-/* Of these: what is less known behind the instruction than elsewhere. */
-void x86_begins_doubt(const struct flow_insn *insn, const struct x86_effect *is,
-		      struct x86_frame *frame);
 
 /* Fills in the instructions; none: they are too many. 0 or -ENOMEM. */
 int x86_flow_cut(struct x86_flow *flow);

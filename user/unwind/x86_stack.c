@@ -5,8 +5,9 @@
 
 #include <string.h>
 
-#define RIP	5 /* as a base without displacement's size */
-#define HAS_SIB 4
+#define RIP	 5 /* as a base without displacement's size */
+#define HAS_SIB	 4
+#define FARTHEST (1 << 30) /* bytes */
 
 #define REG(n)		(1u << (n))
 #define PAIR		(REG(0) | REG(2)) /* rax, rdx */
@@ -70,39 +71,27 @@ static void decode(struct operands *op)
 /* The register that a memory operand counts from; X86_NO_REG: none, or rip. */
 static int base_of(const struct operands *op)
 {
-	int base = op->rm;
+	int base = (op->rm & 7) == HAS_SIB ? (op->at[1] & 7) + 8 * op->b : op->rm;
 
-	if ((op->rm & 7) == HAS_SIB)
-		base = (op->at[1] & 7) + 8 * op->b;
-	if (op->mod == 0 && (base & 7) == RIP)
-		return X86_NO_REG;
-	return base;
+	return op->mod == 0 && (base & 7) == RIP ? X86_NO_REG : base;
 }
 
-/* No frame is as large: an address or stack pointer so far off is nobody's. */
-#define FARTHEST (1 << 30) /* bytes */
-
-static bool is_far(int distance)
+/* 32 bits. No frame is as large as what is cut off of them. */
+static int wide(const uint8_t *at)
 {
-	return distance > FARTHEST || distance < -FARTHEST;
+	int32_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return value > FARTHEST ? FARTHEST : value < -FARTHEST ? -FARTHEST : value;
 }
 
-/* lea's displacement, without an index; false: there is one, or it is too far. */
+/* lea's displacement, without an index; false: there is one. */
 static bool displacement(const struct operands *op, int *ret)
 {
 	bool sib = (op->rm & 7) == HAS_SIB;
 	const uint8_t *at = op->at + 1 + sib;
-	int32_t wide;
 
-	*ret = op->mod == 1 ? (int8_t)at[0] : 0;
-	if (op->mod == 2) {
-		memcpy(&wide, at, sizeof(wide));
-		*ret = wide;
-	}
-	if (is_far(*ret)) {
-		*ret = 0;
-		return false;
-	}
+	*ret = op->mod == 1 ? (int8_t)at[0] : op->mod == 2 ? wide(at) : 0;
 	return !sib || (op->at[1] >> 3 & 7) == 4; /* r12 would be one; nobody's */
 }
 
@@ -174,16 +163,12 @@ static void load_address(struct x86_effect *is, const struct operands *op)
 /* add, sub and others of an immediate */
 static void compute(struct x86_effect *is, const struct operands *op, bool byte)
 {
-	int32_t value = (int8_t)op->at[1];
-	int what = op->reg & 7;
-	bool plain;
+	int what = op->reg & 7, value;
 
 	if (op->mod != 3 || what == 7) /* memory's, or cmp */
 		return;
-	if (!byte)
-		memcpy(&value, op->at + 1, sizeof(value));
-	plain = (what == 0 || what == 5) && !is_far(value);
-	if (op->w && plain)
+	value = byte ? (int8_t)op->at[1] : wide(op->at + 1);
+	if (op->w && (what == 0 || what == 5))
 		copy(is, op->rm, op->rm, what == 0 ? value : -value);
 	else if (op->w && what == 4)
 		sum(is, op->rm, REG(op->rm));
@@ -191,8 +176,8 @@ static void compute(struct x86_effect *is, const struct operands *op, bool byte)
 		is->writes |= REG(op->rm);
 		return;
 	}
-	is->sp = plain ? X86_SP_MOVED : X86_SP_LOST;
-	is->pushed = !plain ? 0 : what == 0 ? -value : value;
+	is->sp = what == 0 || what == 5 ? X86_SP_MOVED : X86_SP_LOST;
+	is->pushed = what == 0 ? -value : value;
 	is->aligns = what == 4;
 }
 
