@@ -307,31 +307,30 @@ static int tell_parts(struct elf_file *file, uint64_t offset, struct gap *gap, s
 	return err;
 }
 
-/* Of all of it, or of V8's builtins alone, which may lie in it among other code. */
+/* Of all of it, or, if that is too much, of V8's builtins alone, which may lie in it
+ * among other code. */
 static int tell_gap(struct elf_file *file, uint64_t offset, struct gap *gap,
 		    size_t *budget, const struct cfi_sink *sink)
 {
-	bool has_v8 = file->header.e_machine == EM_X86_64 && gap->n >= V8_GAP_MIN;
-	size_t begin = 0, end = 0;
+	bool may_have_v8 = file->header.e_machine == EM_X86_64 && gap->n >= V8_GAP_MIN;
+	bool is_read = gap->n <= *budget;
+	size_t begin = 0, end = 0, n;
 	int err = 0;
 
-	has_v8 = has_v8 && v8_text_find(file, offset, gap->n, &begin, &end);
-	if (gap->n <= *budget) {
-		*budget -= gap->n;
-		err = tell_parts(file, offset, gap, begin, sink);
-	} else if (end - begin <= *budget) {
-		*budget -= end - begin;
-		gap->n = end;
-	} else {
+	if (may_have_v8 && !v8_text_find(file, offset, gap->n, &begin, &end))
+		begin = end = 0;
+	n = is_read ? gap->n : end - begin;
+	if (n > *budget)
 		return 0;
-	}
-	if (!err && has_v8) {
-		gap->takes_args = true;
-		gap->begin = begin;
+	*budget -= n;
+	if (is_read)
+		err = tell_parts(file, offset, gap, begin, sink);
+	gap->takes_args = true;
+	gap->begin = begin;
+	if (!err)
 		err = tell_parts(file, offset, gap, end, sink);
-		gap->takes_args = false;
-	}
-	return err ? err : tell_parts(file, offset, gap, gap->n, sink);
+	gap->takes_args = false;
+	return err || !is_read ? err : tell_parts(file, offset, gap, gap->n, sink);
 }
 
 int unwind_switch_tell(struct elf_file *file, uint64_t begin, uint64_t end,

@@ -488,8 +488,9 @@ struct x86_effect x86_effect(const uint8_t *code, size_t n)
 		look_at_no_modrm(&is, *op.at, op.b);
 	}
 	if (is.way == X86_COPIES && is.reg == is.base && !is.distance)
-		is = nothing;	      /* lea 0(%rbp), %rbp fills up before a loop */
-	if (short_words && is.pushed) /* by 2, as pushw */
+		is = nothing; /* lea 0(%rbp), %rbp fills up before a loop */
+	/* by 2, as pushw; or so far */
+	if ((short_words && is.pushed) || is.pushed / FARTHEST)
 		is.sp = X86_SP_LOST;
 	if (is.way == X86_COPIES)
 		sum(&is, is.reg, REG(is.base));
