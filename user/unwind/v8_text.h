@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where V8's builtins lie in code that is too large to be read. Chromium, Electron and
- * Deno are built without call frame information: some gaps of up to 97 MB, of which 2 MB
- * are the builtins.
+ * Where V8's builtins lie in code that is too large to be read. Chromium and Deno are
+ * built without call frame information: gaps of up to 97 MB, of which 2 MB are the
+ * builtins.
  */
 #ifndef WEFT_UNWIND_V8_TEXT_H
 #define WEFT_UNWIND_V8_TEXT_H
