@@ -53,8 +53,11 @@ void fuzz_flow(const uint8_t *data, size_t n)
 	uint64_t begin = n & 4 ? 0x1003 : 0xfc0; /* from where V8's builtins may begin */
 	struct told_row told = { .begin = begin, .end = begin + n };
 	const struct cfi_sink sink = { .arg = &told, .row = on_flow_row };
-	const struct x86_code code = { data, n, told.begin, n & 1 ? 100 : 0,
-				       n & 2 ? 100 : 0 };
+	const struct x86_code code = { .bytes = data,
+				       .n = n,
+				       .vaddr = told.begin,
+				       .before = n & 1 ? 100 : 0,
+				       .behind = n & 2 ? 100 : 0 };
 	AUTO(x86_flow) flow = NULL;
 
 	REQUIRE(!x86_flow_read(&code, &flow));

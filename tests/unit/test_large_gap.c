@@ -90,7 +90,9 @@ static bool is_told(uint8_t times_64k, uint64_t behind)
 		0x5b,				/* 1: pop %rbx */
 		0xe9, 0,    1,	  times_64k, 0, /* jmp */
 	};
-	const struct x86_code part = { code, sizeof(code), 0x1000, 0, behind };
+	const struct x86_code part = {
+		.bytes = code, .n = sizeof(code), .vaddr = 0x1000, .behind = behind
+	};
 	AUTO(x86_flow) flow = NULL;
 	struct unwind_rule rule;
 	bool told;

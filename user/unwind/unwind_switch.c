@@ -221,9 +221,12 @@ static int tell_x86(struct gap *gap, const struct cfi_sink *sink)
 {
 	AUTO(x86_flow) flow = NULL;
 	struct code_run run = { 0 };
-	int err = x86_flow_read(&(struct x86_code){ gap->code, gap->n, gap->vaddr,
-						    gap->before, gap->behind,
-						    gap->takes_args },
+	int err = x86_flow_read(&(struct x86_code){ .bytes = gap->code,
+						    .n = gap->n,
+						    .vaddr = gap->vaddr,
+						    .before = gap->before,
+						    .behind = gap->behind,
+						    .takes_args = gap->takes_args },
 				&flow);
 
 	if (!err && gap->n > SWITCH_MAX)
@@ -317,8 +320,8 @@ static int tell_gap(struct elf_file *file, uint64_t offset, struct gap *gap,
 	size_t begin = 0, end = 0, n;
 	int err = 0;
 
-	if (may_have_v8 && !v8_text_find(file, offset, gap->n, &begin, &end))
-		begin = end = 0;
+	if (may_have_v8)
+		v8_text_find(file, offset, gap->n, &begin, &end);
 	n = is_read ? gap->n : end - begin;
 	if (n > *budget)
 		return 0;

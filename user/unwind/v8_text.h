@@ -10,8 +10,8 @@
 #include "obj/elf_file.h"
 
 /* Of the n bytes of a file at an offset, some; *ret_begin and *ret_end count from there.
- * They hold all of the builtins and less than 128 KB of what lies around. False: there
- * are none, or they can't be read. */
+ * They hold all of the builtins and less than 128 KB of what lies around. False, and
+ * neither is set: there are none, or they can't be read. */
 bool v8_text_find(struct elf_file *file, uint64_t offset, uint64_t n, size_t *ret_begin,
 		  size_t *ret_end);
 

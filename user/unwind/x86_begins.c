@@ -107,7 +107,8 @@ int x86_begins_follow(struct x86_flow *flow)
 			x86_pieces_end_at(&flow->pieces, insns[i].piece, 0);
 	}
 	for (size_t i = 0; !err && i < flow->insns.n; i++)
-		if (insns[i].n && goes_off(flow, &insns[i]))
+		if (insns[i].piece != X86_FLOW_NO_INSN &&
+		    insns[i].frame.sp.from == X86_NOWHERE && goes_off(flow, &insns[i]))
 			look_back(flow, i);
 	return err;
 }

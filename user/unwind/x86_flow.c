@@ -17,7 +17,6 @@
 #include "unwind/x86_flow_parts.h"
 
 #include <errno.h>
-#include <string.h>
 
 #define DOUBTS	      5		 /* times that calls are followed with less hope */
 #define HELPERS_BYTES (1u << 20) /* that are looked at, each time */

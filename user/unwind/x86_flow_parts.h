@@ -54,11 +54,10 @@ struct x86_flow {
 	uint64_t before, behind; /* bytes of more code around these */
 	VEC(struct flow_insn) insns;
 	struct x86_pieces pieces;
-	VEC(uint32_t) open;   /* come to, and not gone on from */
-	bool takes_args;      /* off the stack: so functions here do, as V8's */
-	uint32_t first_begin; /* pieces from there on are followed up to their calls */
-	struct hmap firsts;   /* 1 + where a whole's stack is first so deep */
-	size_t helper_bytes;  /* that may still be looked at to find helpers */
+	VEC(uint32_t) open;  /* come to, and not gone on from */
+	bool takes_args;     /* off the stack: so functions here do, as V8's */
+	struct hmap firsts;  /* 1 + where a whole's stack is first so deep */
+	size_t helper_bytes; /* that may still be looked at to find helpers */
 };
 
 static inline bool x86_flow_is_padding(const struct x86_flow *flow,

@@ -16,7 +16,7 @@ static int come_to(struct x86_flow *flow, uint32_t number, uint32_t from,
 		return vec_push(&flow->open, number);
 	}
 	insn->is_shared |= insn->piece != from;
-	/* of these there are some that push as much as they are told to */
+	/* what takes arguments may push as many words as it is told to */
 	if (flow->takes_args && frame.sp.at != insn->frame.sp.at)
 		frame.sp.from = X86_NOWHERE;
 	if (insn->frame.sp.from == X86_ENTRY && frame.sp.from == X86_ENTRY)

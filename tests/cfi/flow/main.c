@@ -77,7 +77,11 @@ static int read_part(struct elf_file *file, const Elf64_Shdr *sh, uint64_t from,
 	bool holds = false;
 
 	if (!code || elf_file_read(file, sh->sh_offset + before, code, n_read) ||
-	    x86_flow_read(&(struct x86_code){ code, n_read, vaddr, before, behind },
+	    x86_flow_read(&(struct x86_code){ .bytes = code,
+					      .n = n_read,
+					      .vaddr = vaddr,
+					      .before = before,
+					      .behind = behind },
 			  &flow))
 		return -1;
 	for (size_t at = 0; at < n_read; at += one) {
