@@ -9,7 +9,6 @@
  */
 #include "begin.bpf.h"
 #include "bottom.bpf.h"
-#include "hosted.bpf.h"
 #include "leaf.bpf.h"
 
 /* What goes on by taking its frame down and returning says where its caller is. */
@@ -171,8 +170,6 @@ int bottom_try_code(__u32 hook)
 		try_caller(s);
 	else
 		try_generated(s);
-	if (s->step_kind == STEP_KIND_FP && s->mapping.flags & UNWIND_HOST)
-		hosted_try_frame(hook);
 	if (s->step_kind == STEP_KIND_SIGNAL) {
 		s->rule.cfa = UNWIND_CFA_SIGNAL;
 		table_find_cfa(hook);

@@ -55,7 +55,7 @@ static __always_inline __u8 next_byte(struct scratch *s)
  * and how far it is lies in a map value, or what follows had all its ways. */
 __noinline int hosted_add_pops(__u32 hook)
 {
-	struct scratch *s = scratch(hook);
+	struct scratch *s = scratch_of(PART_HOSTED, hook);
 	__u64 cfa = s ? s->cfa : 0;
 	__u32 first;
 	__u8 code;
@@ -121,7 +121,7 @@ static __always_inline bool find_end(struct scratch *s, __u32 hook, __u32 host)
 
 int hosted_try_frame(__u32 hook)
 {
-	struct scratch *s = scratch(hook);
+	struct scratch *s = scratch_of(PART_HOSTED, hook);
 	const union unwind_page *page;
 	__u64 cfa;
 
@@ -141,6 +141,8 @@ int hosted_try_frame(__u32 hook)
 		return 0;
 	cfa = s->cfa;
 	s->rule = page->mapping_head.hosted;
+	if (s->rule.cfa == UNWIND_CFA_REG)
+		return 1;
 	if (find_end(s, hook, page->mapping_head.host) ||
 	    is_helper_s(s, hook, page->mapping_head.host))
 		s->step_kind = STEP_KIND_TABLE;

@@ -16,7 +16,7 @@ static __always_inline bool records_lead_on(const struct scratch *s)
 	    (s->n_root_cursors > 1 || knobs.faults & FAULT_NO_INTERVAL))
 		return false;
 	return s->step_kind == STEP_KIND_PROVEN_FP && s->kind == FRAME_CALLER &&
-	       s->call == CALL_BEFORE && !s->leads;
+	       s->call == CALL_BEFORE && !s->leads && !s->beam_end;
 }
 
 /* To the last frame that can be reached so, some frames on; all of them are kept. */

@@ -9,7 +9,9 @@
 #ifndef WEFT_STEP_BPF_H
 #define WEFT_STEP_BPF_H
 
+#include "beam.bpf.h"
 #include "bottom.bpf.h"
+#include "hosted.bpf.h"
 #include "hotspot.bpf.h"
 #include "luajit.bpf.h"
 #include "uprobes.bpf.h"
@@ -68,6 +70,18 @@ static __always_inline bool is_awaited(const struct scratch *s)
 	       (!has_part(PART_LUAJIT) && s->mapping.flags & UNWIND_LUAJIT);
 }
 
+/* Of code that no rule tells of. */
+static __always_inline void try_code(struct scratch *s, __u32 hook)
+{
+	bottom_try_code(hook);
+	if (s->step_kind != STEP_KIND_FP || !(s->mapping.flags & UNWIND_HOST))
+		return;
+	if (!has_part(PART_HOSTED))
+		set_pending(s);
+	else if (hosted_try_frame(hook))
+		beam_try_frame(hook);
+}
+
 /* How the frame at hand ends and leads on: s->step_kind, s->cfa, s->rule. */
 static __always_inline void look_up_frame(struct scratch *s, __u32 hook)
 {
@@ -113,7 +127,7 @@ static __always_inline void look_up_frame(struct scratch *s, __u32 hook)
 	if (!found) {
 		if (s->mapping.table || !has_part(PART_HOTSPOT) || !s->has_hotspot ||
 		    !hotspot_look_up(hook))
-			bottom_try_code(hook);
+			try_code(s, hook);
 		return;
 	}
 	if (s->rule.cfa == UNWIND_CFA_END || s->rule.cfa == UNWIND_CFA_TORN) {

@@ -17,6 +17,7 @@ static __always_inline void walk_begin(struct scratch *s)
 	s->is_unproven = 0;
 	s->method = 0;
 	s->java_end = 0;
+	s->beam_end = 0;
 	s->step_bytes = 0;
 	s->chunk_bytes = 0;
 	s->kind = s->on_waiting_thread ? FRAME_CALLER

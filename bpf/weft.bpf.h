@@ -236,6 +236,7 @@ struct scratch {
 	__u64 java_block;  /* that the frame at hand is in, or the last that was in one */
 	__u32 java_bytes;  /* of that frame; 0: not the same everywhere */
 	__u64 java_end;	   /* where the last such frame ends whose size is known */
+	__u64 beam_end;	   /* where what entered BEAM's code begins; 0: not known */
 	__u64 word;	   /* of walk_read() */
 	__u64 step_bytes;  /* how far the last step went */
 	__u64 begun_sp;	   /* where the stack at hand was when its walk began */

@@ -13,7 +13,7 @@ $(B)/tests/unit/%: tests/unit/%.c $(B)/libweft.a
 		$(B)/libweft.a -lcmocka $(LIBS)
 
 # What of bpf/ walks and splices, which tests also build natively.
-WALK_BPF := $(addprefix bpf/,$(addsuffix .bpf.c,splice cross chain walk records bottom hotspot hotspot_code leaf table goroutine luajit hosted \
+WALK_BPF := $(addprefix bpf/,$(addsuffix .bpf.c,splice cross chain walk records bottom hotspot hotspot_code leaf table goroutine luajit hosted beam \
               roots chunk))
 
 # What reads bytes that others wrote, once, under the sanitizers and to be driven by a

@@ -64,7 +64,8 @@ enum tick_parts {
 	PART_CHAINS = 1 << 0,  /* async roots and chains */
 	PART_HOTSPOT = 1 << 1, /* frames of HotSpot's code */
 	PART_LUAJIT = 1 << 2,  /* frames of LuaJIT */
-	PARTS_ALL = (1 << 3) - 1,
+	PART_HOSTED = 1 << 3,  /* frames of code that its host's file tells of */
+	PARTS_ALL = (1 << 4) - 1,
 };
 
 struct knobs {

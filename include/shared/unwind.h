@@ -184,7 +184,9 @@ struct unwind_head {
 	unsigned int n_rules;
 	/* and for each row where the stack was first as it says, in bytes from there */
 	unsigned int firsts_page;
-	struct unwind_rule hosted; /* HOST: of the code that it runs */
+	/* HOST: of the code that it runs. Of a CFA of REG's it is BEAM's
+	 * (bpf/beam.bpf.c), and cfa_offset where that returns to, as linked. */
+	struct unwind_rule hosted;
 };
 
 /*
@@ -206,8 +208,10 @@ struct unwind_mapping {
 
 struct unwind_mapping_head {
 	unsigned long long generation; /* 0: given up */
-	struct unwind_rule hosted;     /* of what it runs, if there is a host: */
-	unsigned int host;	       /* its table, or 0 */
+	/* of what it runs, if there is a host (of a CFA of REG's, cfa_offset is where
+	 * that returns to, the lower half of the address): */
+	struct unwind_rule hosted;
+	unsigned int host; /* its table, or 0 */
 	unsigned int reserved;
 };
 

@@ -101,3 +101,58 @@ write_script() {
 	}' haskell.folded
 	is_whole haskell.json
 }
+
+# FILE: nearly all that runs generated code has one way from its thread's start to there,
+# and there is much of it
+has_one_way() {
+	awk '{
+		n = $NF
+		sub(/^[^;]*;/, "")
+		if (!sub(/;[^;]*_\[j\].*/, ""))
+			next
+		sum[$0] += n
+		all += n
+		if (sum[$0] > sum[most])
+			most = $0
+	} END {
+		print sum[most], "of", all, "by", most
+		exit all < 1000 || sum[most] < 0.995 * all || most !~ /;start_thread;/
+	}' "$1"
+}
+
+@test "hosted: Erlang's code has the callers of its processes, or of their scheduler" {
+	needs_x86
+	command -v erlc || skip "no Erlang"
+	erlc "$BATS_TEST_DIRNAME/ways.erl"
+	# its processes' stacks can't be told, but who runs them
+	record_hosted unnamed erl -noshell -s ways main
+	has_one_way unnamed.folded
+	is_whole unnamed.json
+
+	record_hosted named erl +JPperf true -noshell -s ways main
+	has_one_way named.folded
+	is_whole named.json
+	jq -e '.samples | .unproven <= .total / 200' named.json
+	awk '{
+		n = $NF
+		way = ""
+		for (i = split($0, frames, ";"); i > 0; i--)
+			for (j = split("loop/1 one/2 two/2_ two/2-lc kind/3_ thrower/1 " \
+					"down/1", names, " "); j > 0; j--)
+				if (frames[i] ~ "^ways:.*" names[j])
+					way = j way
+		if (way == "")
+			next
+		sum[way] += n
+		all += n
+	} END {
+		for (way in sum)
+			if (way !~ /^1(2(3(4+(5(6*|7*))?)?)?)?$/) {
+				print sum[way], "of", all, "by way", way
+				false_ += sum[way]
+			}
+		exit all < 1000 || false_ > all / 200
+	}' named.folded
+	# C that it calls, on the thread's own stack
+	awk '/ways:kind\/3.*_\[j\];ets_insert/ { n += $NF } END { exit n < 10 }' named.folded
+}

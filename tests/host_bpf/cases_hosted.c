@@ -257,6 +257,21 @@ static void test_copy_goes_first(void **state)
 	ASSERT_WALK(&at, "UCC", "10000 40208 10208", START);
 }
 
+/* Who is not loaded with what finds its frames does not try. */
+static void test_tick_without_it(void **state)
+{
+	struct sampled at;
+
+	put_host(hosted, UNWIND_HOST);
+	at = in_hosted_code(0);
+	knobs.parts = PARTS_ALL & ~PART_HOSTED;
+	ASSERT_WALK(&at, "U", "40208 cut", AWAITED);
+	/* of the host itself it has no need */
+	at = leaf_in_code(0);
+	put_call(put_call(STACK, 48, 1), 64, 2);
+	ASSERT_WALK(&at, "UCC", "10000 10108 10208", START);
+}
+
 int run_hosted_cases(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -271,6 +286,7 @@ int run_hosted_cases(void)
 		CASE(test_hosted_in_a_file),
 		CASE(test_hosted_in_a_file_too_early),
 		CASE(test_hosted_that_nests),
+		CASE(test_tick_without_it),
 	};
 
 	return cmocka_run_group_tests_name("hosted", tests, NULL, NULL);

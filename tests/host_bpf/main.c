@@ -11,7 +11,7 @@ int main(void)
 		     run_record_cases() + run_goroutine_cases() + run_hotspot_cases() +
 		     run_hotspot_call_cases() + run_hotspot_arm64_cases() +
 		     run_copy_cases() + run_luajit_cases() + run_hosted_cases() +
-		     run_byte_cases() + run_storm();
+		     run_beam_cases() + run_byte_cases() + run_storm();
 
 	return failed ? 1 : 0;
 }

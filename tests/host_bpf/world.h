@@ -76,6 +76,7 @@ int run_leaf_cases(void);
 int run_copy_cases(void);
 int run_luajit_cases(void);
 int run_hosted_cases(void);
+int run_beam_cases(void);
 int run_byte_cases(void);
 int run_goroutine_cases(void);
 int run_hotspot_cases(void);

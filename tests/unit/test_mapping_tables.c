@@ -338,6 +338,26 @@ static void generated_code_beside_its_host(void **state)
 	world_end();
 }
 
+/* Where Erlang's code returns to is an address of the process's. */
+static void erlangs_code_beside_its_host(void **state)
+{
+	world_begin();
+	world.files[1].flags = UNWIND_HOST;
+	world.files[1].hosted.cfa = UNWIND_CFA_REG;
+	world.files[1].hosted.cfa_offset = 0x7fff1234;
+	world_map(P, 1, HIGH);
+	map_code(LOW, 0x1000);
+	for (int i = 0; i < 3; i++) {
+		world_pass(10 * MS);
+		world_answer(METADATA, 1, 0);
+		world_answer(TABLE, 1, 0);
+	}
+	assert_true(world_walks_by_table(P, 1, HIGH));
+	assert_int_equal((uint32_t)head()->hosted.cfa_offset,
+			 (uint32_t)(world_mapping(P, HIGH)->bias + 0x7fff1234));
+	world_end();
+}
+
 static void files_code_beside_its_host(void **state)
 {
 	world_begin();
@@ -385,6 +405,7 @@ int main(void)
 		cmocka_unit_test(the_bias_comes_first),
 		cmocka_unit_test(who_maps_very_much_is_published_now_and_then),
 		cmocka_unit_test(generated_code_beside_its_host),
+		cmocka_unit_test(erlangs_code_beside_its_host),
 		cmocka_unit_test(files_code_beside_its_host),
 	};
 

@@ -53,11 +53,10 @@ static void one_that_is_known_is_told(void **state)
 	world_end();
 }
 
-/* Once its table may lead ticks. */
-static void luajit_takes_its_part(void **state)
+static void take_part(uint32_t flag, unsigned int part)
 {
 	world_begin();
-	world.files[1].flags = UNWIND_LUAJIT;
+	world.files[1].flags = flag;
 	world_map(P, 1, AT);
 	world_pass(0);
 	world_answer(TABLE, 1, 0);
@@ -65,8 +64,16 @@ static void luajit_takes_its_part(void **state)
 	assert_int_equal(publisher_parts(world.publisher), 0);
 	world_answer(METADATA, 1, 0);
 	world_pass(0);
-	assert_int_equal(publisher_parts(world.publisher), PART_LUAJIT);
+	assert_int_equal(publisher_parts(world.publisher), part);
 	world_end();
+}
+
+/* Once their tables may lead ticks. */
+static void luajit_and_hosts_take_their_parts(void **state)
+{
+	take_part(UNWIND_LUAJIT, PART_LUAJIT);
+	take_part(UNWIND_HOST, PART_HOSTED);
+	take_part(UNWIND_CALLS, 0);
 }
 
 /* Its async callers would be missing, and nobody would say so. */
@@ -163,7 +170,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_that_is_known_is_told),
-		cmocka_unit_test(luajit_takes_its_part),
+		cmocka_unit_test(luajit_and_hosts_take_their_parts),
 		cmocka_unit_test(one_with_keys_is_not),
 		cmocka_unit_test(one_without_a_table_is_not),
 		cmocka_unit_test(no_room_to_tell),

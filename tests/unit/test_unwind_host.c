@@ -18,9 +18,10 @@ static bool is_host(const char *assembly)
 	fprintf(file, ".text\n.globl %s\n.section .note.GNU-stack,\"\",@progbits\n",
 		assembly);
 	fclose(file);
-	assert_int_equal(shell("gcc -shared -nostdlib -Wl,--hash-style=gnu -o host.so "
-			       "host.s"),
-			 0);
+	assert_int_equal(
+		shell("gcc -shared -nostdlib -Wl,--hash-style=gnu,-Ttext=0x10000 "
+		      "-o host.so host.s"),
+		0);
 	fd = open("host.so", O_RDONLY);
 	assert_int_equal(unwind_table_build(fd, NULL, &table), 0);
 	flags = unwind_table_head(table)->flags;
@@ -114,6 +115,38 @@ static void test_enters_what_lies_in_files(void **state)
 	assert_false(flags & UNWIND_HOST_OF_FILES);
 }
 
+/* A scheduler of Erlang's runtime: `call`, at 0x10100 - 5, and behind it what says that
+ * this has returned, by a text. */
+#define ERLANG(call, mention, text)                                                      \
+	"enif_alloc\n.type enif_alloc, @function\nenif_alloc:\n.cfi_startproc\nret\n"    \
+	".cfi_endproc\n.size enif_alloc, .-enif_alloc\n.p2align 4\nenter:\nud2\n"        \
+	".p2align 4\nscheduler:\n.org 0x100 - 5\n" call "\nmov $-2, %edi\n"              \
+	"xor %eax, %eax\n" mention "\ncall enter\n.section .rodata\n.skip 70000\n"       \
+	".asciz \"Dirty scheduler\"\ntext: .asciz \"" text "\"\n"
+#define MENTION	   "lea text(%rip), %rsi"
+#define TERMINATED "Scheduler thread number %beu terminated\\n"
+
+static void test_who_runs_erlang(void **state)
+{
+	assert_true(is_host(ERLANG("call enter", MENTION, TERMINATED)));
+	assert_int_equal(hosted.cfa, UNWIND_CFA_REG);
+	assert_int_equal(hosted.reg, 3);
+	assert_int_equal(hosted.cfa_offset, 0x10100);
+	assert_true(is_host(ERLANG("nop; nop; nop; call *%rax", MENTION, TERMINATED)));
+	assert_int_equal(hosted.cfa_offset, 0x10100);
+	/* where one piece ends that is read, and the next begins */
+	assert_true(is_host(ERLANG("call enter\n.skip 65289, 0x90\ncall enter", MENTION,
+				   TERMINATED)));
+	assert_int_equal(hosted.cfa_offset, 0x10100 + 65289 + 5);
+	/* no call, one to nowhere, or too far away */
+	assert_false(is_host(ERLANG("nop", MENTION, TERMINATED)));
+	assert_false(is_host(ERLANG("call enter + 1", MENTION, TERMINATED)));
+	assert_false(is_host(ERLANG("call enter\n.skip 60, 0x90", MENTION, TERMINATED)));
+	/* who says nothing, or something else */
+	assert_false(is_host(ERLANG("call enter", "nop", TERMINATED)));
+	assert_false(is_host(ERLANG("call enter", MENTION, "Dirty " TERMINATED)));
+}
+
 static void test_no_host(void **state)
 {
 	assert_false(is_host(ENTRY("execute", "function") BODY EXIT("execute")));
@@ -136,6 +169,7 @@ int main(void)
 		cmocka_unit_test(test_on_one_by_frame_pointer),
 		cmocka_unit_test(test_on_a_frame_of_its_own),
 		cmocka_unit_test(test_enters_what_lies_in_files),
+		cmocka_unit_test(test_who_runs_erlang),
 		cmocka_unit_test(test_no_host),
 	};
 

@@ -184,6 +184,7 @@ int main(int argc, char **argv)
 		{ 0, PART_CHAINS },
 		{ 0, PART_HOTSPOT },
 		{ 0, PART_LUAJIT },
+		{ 0, PART_HOSTED },
 	};
 	unsigned long limit = argc > 1 ? strtoul(argv[1], NULL, 10) : 0;
 	char *log = calloc(1, LOG_BYTES), types[KERNEL_TYPES_PATH_BYTES];

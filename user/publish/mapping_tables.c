@@ -130,6 +130,10 @@ static void fill_entries(const struct mapping_tables *all,
 			continue;
 		mapping_table->host = entry->mapping.table;
 		mapping_table->hosted = ready_table(all, entry)->hosted;
+		if (mapping_table->hosted.cfa == UNWIND_CFA_REG)
+			mapping_table->hosted.cfa_offset =
+				(int)((uint32_t)mapping_table->hosted.cfa_offset +
+				      (uint32_t)entry->mapping.bias);
 	}
 	for (uint32_t i = 0; i < mapping_table->n_mappings; i++) {
 		struct mapping_entry *entry = &mapping_table->entries[i];

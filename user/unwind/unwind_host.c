@@ -3,6 +3,8 @@
 
 #include "base/error.h"
 #include "obj/elf_hash.h"
+#include "unwind/unwind_beam.h"
+#include "unwind/x86_stack.h"
 
 #define TCG_FRAME                                                                        \
 	{                                                                                \
@@ -55,6 +57,8 @@ static const struct host {
 	 * (tcg/i386). */
 	{ "qemu_plugin_bool_parse", 22, TCG_FRAME },
 	{ "cpu_exec_aarch64", 16, TCG_FRAME },
+	/* Erlang's runtime, whose code has stacks of its own. */
+	{ "enif_alloc", 10, { .cfa = UNWIND_CFA_REG, .reg = X86_BX } },
 };
 
 #define N_HOSTS (sizeof(hosts) / sizeof(*hosts))
@@ -123,6 +127,8 @@ bool unwind_host_find(struct elf_file *file, unwind_spans next, void *arg,
 	if (!found.host)
 		return false;
 	*ret = found.host->hosted;
+	if (ret->cfa == UNWIND_CFA_REG)
+		return unwind_beam_find(file, ret);
 	return ret->cfa != UNWIND_CFA_NONE || find_body(&found, next, arg, ret);
 }
 
