@@ -8,12 +8,14 @@
 #include <glib.h>
 
 struct closure {
-	struct weft_frame frame; /* first, so that one pointer is both */
-	struct closure *asker;	 /* whose frame is our parent */
-	int users;		 /* its source, and who was asked for by it */
+	struct weft_frame frame;
+	struct closure *asker; /* whose frame is our parent */
+	int users;	       /* its source, and who was asked for by it */
 	GSourceFunc call;
 	gpointer data;
 };
+
+static __thread struct closure *running;
 
 static void closure_drop(gpointer arg)
 {
@@ -27,10 +29,14 @@ static void closure_drop(gpointer arg)
 
 static gboolean closure_fired(gpointer arg)
 {
-	struct closure *closure = arg;
+	struct closure *closure = arg, *outer = running;
+	gboolean goes_on;
 
 	WEFT_ROOT_SCOPE(&closure->frame);
-	return closure->call(closure->data);
+	running = closure;
+	goes_on = closure->call(closure->data);
+	running = outer;
+	return goes_on;
 }
 
 #define idle_add(call, data) closure_add(call, data, WEFT_HERE())
@@ -42,10 +48,11 @@ static void closure_add(GSourceFunc call, gpointer data, void *place)
 	closure->call = call;
 	closure->data = data;
 	closure->users = 1;
-	closure->asker = (struct closure *)weft_frame_asker();
-	if (closure->asker)
-		closure->asker->users++;
-	weft_frame_init(&closure->frame, weft_frame_asker(), place);
+	closure->asker = running;
+	if (running)
+		running->users++;
+	weft_frame_init(&closure->frame, running ? &running->frame : weft_frame_asker(),
+			place);
 	g_idle_add_full(G_PRIORITY_DEFAULT, closure_fired, closure, closure_drop);
 }
 

@@ -147,7 +147,7 @@ struct weft_entry {
 };
 
 /* clang-format off */
-#define WEFT_ENTRY_INIT { { NULL, NULL, NULL, NULL }, NULL }
+#define WEFT_ENTRY_INIT { { WEFT_NULL_, WEFT_NULL_, WEFT_NULL_, WEFT_NULL_ }, WEFT_NULL_ }
 /* clang-format on */
 
 /* One blocking wait: on the stack of the function that waits. */
@@ -211,7 +211,7 @@ static inline struct weft_root *weft_root_current(void)
 {
 	struct weft_holder *holder = weft_holder_find_();
 
-	return holder ? __atomic_load_n(&holder->root, __ATOMIC_RELAXED) : NULL;
+	return holder ? __atomic_load_n(&holder->root, __ATOMIC_RELAXED) : WEFT_NULL_;
 }
 
 /* The frame that this thread runs now, or NULL. Borrowed. */
@@ -219,14 +219,14 @@ static inline struct weft_frame *weft_frame_current(void)
 {
 	struct weft_root *root = weft_root_current();
 
-	return root ? __atomic_load_n(&root->top, __ATOMIC_RELAXED) : NULL;
+	return root ? __atomic_load_n(&root->top, __ATOMIC_RELAXED) : WEFT_NULL_;
 }
 
 static inline void weft_root_enter_(struct weft_entry *entry, struct weft_frame *frame,
 				    void *fp, void *ra)
 {
 	struct weft_holder *holder = weft_holder_find_();
-	struct weft_root *next = NULL;
+	struct weft_root *next = WEFT_NULL_;
 
 	if (__builtin_expect(!holder, 0))
 		holder = weft_holder_make_();
@@ -242,7 +242,7 @@ static inline void weft_root_enter_(struct weft_entry *entry, struct weft_frame 
 		next = __atomic_load_n(&holder->root, __ATOMIC_RELAXED);
 	/* an earlier one in its place was left without a word, by longjmp(): what that
 	 * led to may have been written over */
-	entry->root.next = next == &entry->root ? NULL : next;
+	entry->root.next = next == &entry->root ? WEFT_NULL_ : next;
 	if (holder)
 		WEFT_PUBLISH_(&holder->root, &entry->root);
 }
@@ -269,22 +269,11 @@ static inline void weft_root_rewind(struct weft_root *root)
 }
 
 #ifdef WEFT_CHECKS
-/* Does it lie where functions were that have returned? Below the frame of one that is
- * called now: not further than they may have been, since other stacks lie there. */
-#define WEFT_DEAD_BYTES_ 4096
-__attribute__((noinline, unused)) static int weft_is_dead_(const struct weft_frame *frame)
-{
-	uintptr_t here = __extension__(uintptr_t) __builtin_frame_address(0);
-	uintptr_t at = __extension__(uintptr_t) frame;
-
-	return frame && at < here && here - at < WEFT_DEAD_BYTES_;
-}
-
 /* entry may be uninitialized memory, so only its address is used if it is not entered. */
-__attribute__((unused)) static void weft_check_leave_(const struct weft_entry *entry)
+__attribute__((__unused__)) static void weft_check_leave_(const struct weft_entry *entry)
 {
 	struct weft_holder *holder = weft_holder_find_();
-	int depth = weft_root_depth_(holder ? holder->root : NULL, &entry->root);
+	int depth = weft_root_depth_(holder ? holder->root : WEFT_NULL_, &entry->root);
 
 	WEFT_CHECK_(depth >= 0 || !holder,
 		    "weft_root_leave: this thread has not entered that root");
@@ -323,20 +312,23 @@ static inline void weft_root_leave(struct weft_entry *entry)
 #endif
 	if (!holder)
 		return;
-	entry->holder = NULL;
-	WEFT_PUBLISH_(&entry->root.top, WEFT_CAST_(struct weft_frame *, NULL));
+	entry->holder = WEFT_NULL_;
+	WEFT_PUBLISH_(&entry->root.top, WEFT_CAST_(struct weft_frame *, WEFT_NULL_));
 	WEFT_PUBLISH_(&holder->root, entry->root.next);
 }
 
 /*
  * Enters a root here and leaves it when the enclosing block ends, however it
  * ends: early return, break, goto, a C++ exception (in C, with -fexceptions,
- * also pthread_exit). This is a declaration, so it must stand inside a block.
+ * also pthread_exit). This is a declaration, so it must stand inside a block, and no
+ * goto may enter that block behind it. If it can't (with -Wdeclaration-after-statement,
+ * say), use weft_root_enter() and weft_root_leave().
  */
 #define WEFT_ROOT_SCOPE(frame)	      WEFT_ROOT_SCOPE_(frame, __LINE__)
 #define WEFT_ROOT_SCOPE_(frame, line) WEFT_ROOT_SCOPE__(frame, line)
 #define WEFT_ROOT_SCOPE__(frame, line)                                                   \
-	struct weft_entry weft_entry_##line __attribute__((cleanup(weft_root_leave)));   \
+	struct weft_entry weft_entry_##line                                              \
+		__attribute__((__cleanup__(weft_root_leave))) = WEFT_ENTRY_INIT;         \
 	weft_root_enter(&weft_entry_##line, frame)
 
 /*
@@ -348,7 +340,7 @@ static inline void weft_frame_init(struct weft_frame *frame, struct weft_frame *
 				   void *ip)
 {
 	frame->ip = ip;
-	frame->root = NULL;
+	frame->root = WEFT_NULL_;
 	/* by itself: half of a wide store is slow to read back in a pop */
 	__atomic_store_n(&frame->parent, parent, __ATOMIC_RELAXED);
 }
@@ -374,7 +366,7 @@ static inline void weft_frame_init(struct weft_frame *frame, struct weft_frame *
 
 static inline void weft_frame_clear(struct weft_frame *frame)
 {
-	weft_frame_init(frame, NULL, NULL);
+	weft_frame_init(frame, WEFT_NULL_, WEFT_NULL_);
 }
 
 /*
@@ -385,13 +377,13 @@ static inline void weft_frame_clear(struct weft_frame *frame)
 static inline void weft_frame_push(struct weft_root *root, struct weft_frame *frame,
 				   void *ip)
 {
-	struct weft_frame *parent = root ? root->top : NULL;
+	struct weft_frame *parent = root ? root->top : WEFT_NULL_;
 
 	WEFT_CHECK_(!weft_chain_has_(parent, frame),
 		    "weft_frame_push: this frame is in the running chain already");
 	frame->ip = ip;
 	if (!parent) /* else nobody reads it, and one store less saves a cycle */
-		frame->root = NULL;
+		frame->root = WEFT_NULL_;
 	__atomic_store_n(&frame->parent, parent, __ATOMIC_RELAXED);
 	if (root)
 		WEFT_PUBLISH_(&root->top, frame);
@@ -420,7 +412,7 @@ static inline void weft_frame_suspend(struct weft_root *root,
 	WEFT_CHECK_(!root || root->top == frame,
 		    "weft_frame_suspend: this frame is not the one that runs");
 	if (root && root->top == frame)
-		WEFT_PUBLISH_(&root->top, WEFT_CAST_(struct weft_frame *, NULL));
+		WEFT_PUBLISH_(&root->top, WEFT_CAST_(struct weft_frame *, WEFT_NULL_));
 }
 
 /*
@@ -448,9 +440,10 @@ static inline void weft_frame_detach(struct weft_frame *frame)
 {
 	WEFT_CHECK_(frame->parent,
 		    "weft_frame_detach: this frame has no parent, or lost it before");
-	frame->root = NULL; /* first, since walkers read it in a chain's last frame */
+	frame->root =
+		WEFT_NULL_; /* first, since walkers read it in a chain's last frame */
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	WEFT_PUBLISH_(&frame->parent, WEFT_CAST_(struct weft_frame *, NULL));
+	WEFT_PUBLISH_(&frame->parent, WEFT_CAST_(struct weft_frame *, WEFT_NULL_));
 }
 
 static inline void weft_wait_begin_(struct weft_wait *wait, void *fp, void *ra)
@@ -458,7 +451,7 @@ static inline void weft_wait_begin_(struct weft_wait *wait, void *fp, void *ra)
 	wait->root.next = weft_root_current();
 	wait->root.fp = fp;
 	wait->root.ra = ra;
-	wait->frame.parent = NULL;
+	wait->frame.parent = WEFT_NULL_;
 	wait->frame.ip = ra;
 	wait->frame.root = &wait->root;
 	WEFT_PUBLISH_(&wait->root.top, &wait->frame);
@@ -480,8 +473,8 @@ static inline void weft_wait_end(struct weft_wait *wait)
 {
 	WEFT_CHECK_(wait->root.top == &wait->frame && wait->frame.root == &wait->root,
 		    "weft_wait_end: this wait has not begun, or has ended");
-	WEFT_PUBLISH_(&wait->root.top, WEFT_CAST_(struct weft_frame *, NULL));
-	WEFT_PUBLISH_(&wait->frame.root, WEFT_CAST_(struct weft_root *, NULL));
+	WEFT_PUBLISH_(&wait->root.top, WEFT_CAST_(struct weft_frame *, WEFT_NULL_));
+	WEFT_PUBLISH_(&wait->frame.root, WEFT_CAST_(struct weft_root *, WEFT_NULL_));
 }
 
 #include "async/label.h"

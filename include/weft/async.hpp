@@ -58,8 +58,8 @@
 #define WEFT_NOINLINE_
 #define WEFT_INLINE_ inline
 #else
-#define WEFT_NOINLINE_ __attribute__((noinline))
-#define WEFT_INLINE_   inline __attribute__((always_inline))
+#define WEFT_NOINLINE_ __attribute__((__noinline__))
+#define WEFT_INLINE_   inline __attribute__((__always_inline__))
 #endif
 
 #include <concepts>
@@ -130,7 +130,11 @@ class promise
 
 	~promise()
 	{
-		weft_stop(weft_awaiter());
+#ifndef WEFT_DISABLED
+		/* who awaited it may be gone, unless this one runs */
+		if (weft_frame_current() == &frame_)
+			weft_stop(weft_awaiter());
+#endif
 	}
 
 	/* This coroutine's frame; borrowed, for the functions of weft/async.h. */
@@ -296,11 +300,16 @@ template <class Awaiter> class awaiting
  * symmetric transfer or by a weft::resume() that follows. If caller has no frame (its
  * promise is not derived from weft's), callee is shown as asked for by whom it was
  * marked, else by the operation that runs now, if there is one. Returns callee.
+ *
+ * Whether caller has one its type says, so the await_suspend() is a template.
  */
 template <traced P, class Caller>
 std::coroutine_handle<P> call(std::coroutine_handle<P> callee,
 			      std::coroutine_handle<Caller> caller) noexcept
 {
+	static_assert(!std::is_void_v<Caller>,
+		      "weft::call: make await_suspend() a template, by whose argument "
+		      "callers are found: std::coroutine_handle<Promise>");
 	promise &called = callee.promise();
 
 	if constexpr (traced<Caller>) {
@@ -419,7 +428,7 @@ class carrying
 
       private:
 	struct weft_frame *frame_;
-	struct weft_context context_;
+	struct weft_context context_ = {};
 };
 
 /* This thread blocks until the coroutine is done, see weft_wait_begin(). */

@@ -34,7 +34,9 @@
  * with -fcf-protection=branch, because a switch of stacks can't move a shadow
  * stack. The linker then marks the program as incompatible with shadow stacks, so
  * the kernel does not enable one. A process that has one gets no fiber (ENOTSUP).
- * Indirect branches land on endbr64 (arm64: bti).
+ * Indirect branches land on endbr64 (arm64: bti). clang's -fsanitize=safe-stack and
+ * shadow-call-stack are refused, which have a second stack. That one file is assembled in
+ * AT&T's syntax, so not with -masm=intel; all others may be.
  *
  * Memory. A fiber lies at the top of its own stack. weft_fiber_new() maps the
  * stack, with an inaccessible page below it. After weft_fiber_destroy() the stack
@@ -73,6 +75,12 @@
 #endif
 
 #if WEFT_HAS_FIBER
+#if defined(__has_feature)
+#if __has_feature(safe_stack) || __has_feature(shadow_call_stack)
+#error "weft/fiber.h: a switch of stacks would leave the second stack behind that \
+-fsanitize=safe-stack or -fsanitize=shadow-call-stack keeps: compile without these"
+#endif
+#endif
 #include "async/base.h"
 
 #ifdef __cplusplus
@@ -105,7 +113,8 @@ struct weft_fiber_pool {
 #define WEFT_FIBER_NO_ROOTS 1u /* flags: no fiber yields inside a root of its own */
 
 /* clang-format off */
-#define WEFT_FIBER_POOL_INIT(stack_bytes, keep) { (stack_bytes), (keep), 0, 0, NULL }
+#define WEFT_FIBER_POOL_INIT(stack_bytes, keep) \
+	{ (stack_bytes), (keep), 0, 0, WEFT_NULL_ }
 /* clang-format on */
 
 /*
@@ -162,17 +171,17 @@ static inline enum weft_fiber_state weft_fiber_state(const struct weft_fiber *fi
  * Inline, so that no return address is predicted across stacks. The function that
  * uses it gets a frame pointer, and is shown as the fiber's caller.
  */
-static inline __attribute__((always_inline)) void *
+static inline __attribute__((__always_inline__)) void *
 weft_fiber_resume(struct weft_fiber *fiber, void *value)
 {
-	struct weft_fiber_outside_ outside = { NULL, NULL };
+	struct weft_fiber_outside_ outside = { WEFT_NULL_, WEFT_NULL_ };
 
 	WEFT_CHECK_(fiber->state != WEFT_FIBER_RUNNING,
 		    "weft_fiber_resume: this fiber runs already");
 	WEFT_CHECK_(fiber->state != WEFT_FIBER_DONE,
 		    "weft_fiber_resume: this fiber has returned from its function");
 	if (__builtin_expect(fiber->state != WEFT_FIBER_SUSPENDED, 0))
-		return NULL;
+		return WEFT_NULL_;
 	fiber->state = WEFT_FIBER_RUNNING;
 	fiber->value = value;
 	weft_fiber_roots_in_(fiber, &outside);
@@ -187,14 +196,14 @@ weft_fiber_resume(struct weft_fiber *fiber, void *value)
  * Suspends the fiber that runs here and passes value to its resumer. Returns the
  * value that the fiber is resumed with, possibly on another thread.
  */
-static inline __attribute__((always_inline)) void *
+static inline __attribute__((__always_inline__)) void *
 weft_fiber_yield(struct weft_fiber *fiber, void *value)
 {
 	int here = weft_fiber_is_here_(fiber, __builtin_frame_address(0));
 
 	WEFT_CHECK_(here, "weft_fiber_yield: this is not the stack of that fiber");
 	if (__builtin_expect(!here, 0))
-		return NULL;
+		return WEFT_NULL_;
 	fiber->state = WEFT_FIBER_SUSPENDED;
 	fiber->value = value;
 	weft_fiber_tell_out_(fiber, &fiber->sanitizer[0]);
@@ -230,7 +239,7 @@ void weft_adopted_run(struct weft_adopted *adopted, void (*body)(void *arg), voi
 #define WEFT_ADOPTED_RESUME(adopted, switch_to_it)                                       \
 	do {                                                                             \
 		struct weft_adopted *weft_adopted_ = (adopted);                          \
-		struct weft_fiber_outside_ weft_outside_ = { NULL, NULL };               \
+		struct weft_fiber_outside_ weft_outside_ = { WEFT_NULL_, WEFT_NULL_ };   \
 		weft_adopted_begin_(weft_adopted_, &weft_outside_,                       \
 				    __builtin_frame_address(0), WEFT_FIBER_PLACE_());    \
 		switch_to_it;                                                            \

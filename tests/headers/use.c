@@ -74,10 +74,11 @@ void request_dump(void (*each)(void *arg, const struct weft_frame *frame));
 void request_submit(struct request *request)
 {
 	static const unsigned char ids[16] = { 1 };
+	static const void *no_record;
 
 	weft_capture(&request->op);
 	weft_frame_label(&request->op.frame, &request->label, "GET /users");
-	weft_frame_carry(&request->op.frame, &request->context, NULL);
+	weft_frame_carry(&request->op.frame, &request->context, no_record);
 	weft_frame_carry_ids(&request->op.frame, &request->context, ids, ids);
 	weft_leaf_add(&request->leaf, &request->op.frame);
 }
@@ -104,5 +105,7 @@ void request_run(struct request *request, void (*run)(struct request *))
 
 void request_dump(void (*each)(void *arg, const struct weft_frame *frame))
 {
-	weft_leaf_each(each, NULL);
+	static int arg;
+
+	weft_leaf_each(each, &arg);
 }

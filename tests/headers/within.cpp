@@ -181,6 +181,20 @@ static task<void> joins()
 	CHECK(in_order(1) && a.handle.done() && b.handle.done());
 }
 
+static task<int> awaits_one_of_others(task<int> &other)
+{
+	co_return 1 + co_await other;
+}
+
+/* A task that ended, and is freed, when the coroutine that awaited it is gone. */
+static task<void> keeps_what_another_awaits()
+{
+	task<int> kept = one();
+	int sum = co_await awaits_one_of_others(kept);
+
+	CHECK(sum == 2 && in_order(1));
+}
+
 static void run_to_its_end(task<void> top)
 {
 	weft::resume(top.handle);
@@ -193,5 +207,6 @@ int main()
 	resumed_within_another();
 	run_to_its_end(through_a_stranger());
 	run_to_its_end(joins());
+	run_to_its_end(keeps_what_another_awaits());
 	return 0;
 }

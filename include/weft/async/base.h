@@ -38,7 +38,7 @@
 	})
 #else
 #define WEFT_PLACE_() weft_return_address_()
-static __attribute__((noinline, unused)) void *weft_return_address_(void)
+static __attribute__((__noinline__, __unused__)) void *weft_return_address_(void)
 {
 	__asm__ volatile("");
 	return __builtin_return_address(0);
@@ -47,8 +47,10 @@ static __attribute__((noinline, unused)) void *weft_return_address_(void)
 
 #ifdef __cplusplus
 #define WEFT_CAST_(type, p) static_cast<type>(p)
+#define WEFT_BITS_(type, p) reinterpret_cast<type>(p)
 #else
 #define WEFT_CAST_(type, p) ((type)(p))
+#define WEFT_BITS_(type, p) ((type)(p))
 #endif
 
 /*
@@ -69,11 +71,11 @@ static __attribute__((noinline, unused)) void *weft_return_address_(void)
  */
 #ifdef WEFT_CHECKS
 #include <stdio.h>
-__attribute__((unused)) static int weft_chain_ended_(const struct weft_frame *chain);
+__attribute__((__unused__)) static int weft_chain_ended_(const struct weft_frame *chain);
 #define WEFT_CHECK_STEPS_	  1024
 #define WEFT_CHECK_(ok, sentence) ((ok) ? (void)0 : weft_misused_(sentence))
 
-__attribute__((noinline, cold, noreturn, unused)) static void
+__attribute__((__noinline__, __cold__, __noreturn__, __unused__)) static void
 weft_misused_(const char *sentence)
 {
 	fprintf(stderr, "weft: %s\n", sentence);
@@ -81,8 +83,8 @@ weft_misused_(const char *sentence)
 }
 
 /* Is this root in a list of roots, and as which? -1: it is not. */
-__attribute__((unused)) static int weft_root_depth_(const struct weft_root *first,
-						    const struct weft_root *root)
+__attribute__((__unused__)) static int weft_root_depth_(const struct weft_root *first,
+							const struct weft_root *root)
 {
 	int depth = 0;
 
@@ -92,13 +94,25 @@ __attribute__((unused)) static int weft_root_depth_(const struct weft_root *firs
 	return -1;
 }
 
-__attribute__((unused)) static int weft_chain_has_(const struct weft_frame *chain,
-						   const struct weft_frame *frame)
+__attribute__((__unused__)) static int weft_chain_has_(const struct weft_frame *chain,
+						       const struct weft_frame *frame)
 {
 	for (int i = 0; chain && i < WEFT_CHECK_STEPS_; chain = chain->parent, i++)
 		if (chain == frame)
 			return 1;
 	return 0;
+}
+
+/* Does it lie where functions were that have returned? Below the frame of one that is
+ * called now: not further than they may have been, since other stacks lie there. */
+#define WEFT_DEAD_BYTES_ 4096
+__attribute__((__noinline__, __unused__)) static int
+weft_is_dead_(const struct weft_frame *frame)
+{
+	const void *fp = __builtin_frame_address(0);
+	uintptr_t here = WEFT_BITS_(uintptr_t, fp), at = WEFT_BITS_(uintptr_t, frame);
+
+	return frame && at < here && here - at < WEFT_DEAD_BYTES_;
 }
 #else
 #define WEFT_CHECK_(ok, sentence) ((void)0)

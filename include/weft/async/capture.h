@@ -26,7 +26,7 @@ static inline uintptr_t weft_stack_end_(uintptr_t sp)
 		end = 1; /* found once; after a failure no address is within it */
 		if (!weft_getattr_(pthread_self(), &attr)) {
 			if (!weft_getstack_(&attr, &start, &bytes)) {
-				low = __extension__(uintptr_t) start;
+				low = WEFT_BITS_(uintptr_t, start);
 				end = low + bytes;
 			}
 			(void)pthread_attr_destroy(&attr);
@@ -52,20 +52,20 @@ static inline void *weft_unsigned_(void *address)
  * Walks up from fp. A sanitizer would report the memory between two frames as out
  * of bounds, and writes to it as a race; all of it is this thread's own stack.
  */
-__attribute__((noinline, unused, no_sanitize("address"), no_sanitize("thread"),
-	       no_sanitize("undefined"))) static void
+__attribute__((__noinline__, __unused__, __no_sanitize__("address"),
+	       __no_sanitize__("thread"), __no_sanitize__("undefined"))) static void
 weft_capture_(struct weft_frame *frame, struct weft_frame *callers, unsigned int n,
 	      void *fp)
 {
 	struct weft_root *root = weft_root_current();
-	uintptr_t at = __extension__(uintptr_t) fp, next;
-	uintptr_t dispatcher = root ? __extension__(uintptr_t) root->fp : 0;
+	uintptr_t at = WEFT_BITS_(uintptr_t, fp), next;
+	uintptr_t dispatcher = root ? WEFT_BITS_(uintptr_t, root->fp) : 0;
 	uintptr_t end = weft_stack_end_(at);
 	unsigned int found = 0;
 	int is_lost;
 
 	while (found < n && at < end && end - at >= 16 && at != dispatcher) {
-		next = ((const uintptr_t *)at)[0];
+		next = WEFT_BITS_(const uintptr_t *, at)[0];
 		/* what called the dispatcher did not ask for this operation */
 		if (dispatcher > at && next == dispatcher)
 			break;
@@ -74,14 +74,14 @@ weft_capture_(struct weft_frame *frame, struct weft_frame *callers, unsigned int
 		/* the first return address is this function's own, whatever follows */
 		if (is_lost && found)
 			break;
-		callers[found++].ip = weft_unsigned_(((void *const *)at)[1]);
+		callers[found++].ip = weft_unsigned_(WEFT_BITS_(void *const *, at)[1]);
 		if (is_lost)
 			break;
 		at = next;
 	}
 	for (unsigned int i = 0; i < found; i++) {
 		callers[i].parent = i + 1 < found ? &callers[i + 1] : weft_frame_asker();
-		callers[i].root = NULL;
+		callers[i].root = WEFT_NULL_;
 	}
 	if (found)
 		__atomic_store_n(&frame->parent, callers, __ATOMIC_RELEASE);

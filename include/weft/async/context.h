@@ -17,7 +17,7 @@ static inline void weft_context_put_(struct weft_frame *frame,
 				     struct weft_context *context)
 {
 	context->frame.ip = weft_label_ip_();
-	context->frame.root = NULL;
+	context->frame.root = WEFT_NULL_;
 	context->record = context->copy;
 	context->tag = WEFT_CONTEXT_TAG;
 	context->frame.parent = frame->parent;

@@ -17,15 +17,16 @@
  * and this one stays: weft_holder_make_() then keeps the two equal.
  */
 #define WEFT_KEY_UNSET_ 0xffffffffu
-extern pthread_key_t weft_key_ __attribute__((visibility("hidden")));
-extern pthread_key_t folly_async_stack_root_tls_key
-	__attribute__((visibility("default")));
+extern pthread_key_t weft_key_ __attribute__((__visibility__("hidden")));
 
-#if WEFT_DEFINES_
-__attribute__((weak, used, visibility("hidden"))) pthread_key_t weft_key_ =
+#if !WEFT_DEFINES_
+extern pthread_key_t folly_async_stack_root_tls_key
+	__attribute__((__visibility__("default")));
+#else
+__attribute__((__weak__, __used__, __visibility__("hidden"))) pthread_key_t weft_key_ =
 	WEFT_KEY_UNSET_;
 extern pthread_key_t folly_async_stack_root_tls_key
-	__attribute__((weak, visibility("default"), alias("weft_key_")));
+	__attribute__((__weak__, __visibility__("default"), __alias__("weft_key_")));
 
 /*
  * An ELF note that says where the key is, since a stripped program has no
@@ -34,7 +35,7 @@ extern pthread_key_t folly_async_stack_root_tls_key
  * --gc-sections, which otherwise spares only notes outside of a group.
  */
 #if defined(__has_attribute)
-#if __has_attribute(retain)
+#if __has_attribute(__retain__)
 #define WEFT_NOTE_FLAGS_(group) "\"aGR\", %note, " group ", comdat"
 #endif
 #endif
@@ -59,7 +60,7 @@ __asm__(".ifndef weft_note_here_\n"
  * folly's own look-up, when folly is in this process. Its first call on a
  * thread makes folly's key and puts folly's holder into the slot.
  */
-__attribute__((weak)) struct weft_root *
+__attribute__((__weak__)) struct weft_root *
 weft_folly_current_root_(void) __asm__("_ZN5folly27tryGetCurrentAsyncStackRootEv");
 
 /* Makes the key unless it exists. False: no key is available. */
@@ -88,7 +89,8 @@ static inline int weft_key_make_(void)
  * A thread's first root: finds the holder or makes one. NULL: not possible.
  * folly goes first, since it would replace our key and our holder with its own.
  */
-__attribute__((noinline, cold, unused)) static struct weft_holder *weft_holder_make_(void)
+__attribute__((__noinline__, __cold__, __unused__)) static struct weft_holder *
+weft_holder_make_(void)
 {
 	struct weft_holder *holder;
 	pthread_key_t key;
@@ -96,7 +98,7 @@ __attribute__((noinline, cold, unused)) static struct weft_holder *weft_holder_m
 	if (weft_folly_current_root_)
 		(void)weft_folly_current_root_();
 	if (!weft_key_make_())
-		return NULL;
+		return WEFT_NULL_;
 
 	key = __atomic_load_n(&folly_async_stack_root_tls_key, __ATOMIC_ACQUIRE);
 	if (__atomic_load_n(&weft_key_, __ATOMIC_RELAXED) != key)
@@ -108,7 +110,7 @@ __attribute__((noinline, cold, unused)) static struct weft_holder *weft_holder_m
 	holder = WEFT_CAST_(struct weft_holder *, calloc(1, sizeof(*holder)));
 	if (holder && pthread_setspecific(key, holder)) {
 		free(holder);
-		return NULL;
+		return WEFT_NULL_;
 	}
 	return holder;
 }
@@ -120,7 +122,7 @@ static inline struct weft_holder *weft_holder_find_(void)
 		__atomic_load_n(&folly_async_stack_root_tls_key, __ATOMIC_ACQUIRE);
 
 	if (key == WEFT_KEY_UNSET_)
-		return NULL;
+		return WEFT_NULL_;
 	return WEFT_CAST_(struct weft_holder *, pthread_getspecific(key));
 }
 

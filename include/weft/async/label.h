@@ -13,21 +13,23 @@
  * all objects, so a walker needs no symbol to recognize it.
  */
 #define WEFT_LABEL_COOKIE_ 0x7e1
-extern uintptr_t weft_label_cookie_ __attribute__((visibility("hidden")));
+extern uintptr_t weft_label_cookie_ __attribute__((__visibility__("hidden")));
+#if !WEFT_DEFINES_
 extern uintptr_t folly_async_stack_metadata_frame_cookie
-	__attribute__((visibility("default")));
-#if WEFT_DEFINES_
-__attribute__((weak, visibility("hidden"))) uintptr_t weft_label_cookie_ =
+	__attribute__((__visibility__("default")));
+#else
+__attribute__((__weak__, __visibility__("hidden"))) uintptr_t weft_label_cookie_ =
 	WEFT_LABEL_COOKIE_;
-extern uintptr_t folly_async_stack_metadata_frame_cookie
-	__attribute__((weak, visibility("default"), alias("weft_label_cookie_")));
+extern uintptr_t folly_async_stack_metadata_frame_cookie __attribute__((
+	__weak__, __visibility__("default"), __alias__("weft_label_cookie_")));
 #endif
 
 static inline void *weft_label_ip_(void)
 {
-	const uintptr_t *cookie = &folly_async_stack_metadata_frame_cookie;
+	uintptr_t cookie = __atomic_load_n(&folly_async_stack_metadata_frame_cookie,
+					   __ATOMIC_RELAXED);
 
-	return __extension__(void *) __atomic_load_n(cookie, __ATOMIC_RELAXED);
+	return WEFT_BITS_(void *, cookie);
 }
 
 static inline void weft_label_copy_(char *to, const char *text)
@@ -49,7 +51,7 @@ static inline void weft_label_fill_(struct weft_label *label, const char *text)
 {
 	weft_label_copy_(label->copy, text);
 	label->frame.ip = weft_label_ip_();
-	label->frame.root = NULL;
+	label->frame.root = WEFT_NULL_;
 	label->text = label->copy;
 	label->tag = WEFT_LABEL_TAG;
 }
@@ -57,9 +59,10 @@ static inline void weft_label_fill_(struct weft_label *label, const char *text)
 /* Ours, or NULL: folly's metadata has no address of its own in that place. */
 static inline const struct weft_label *weft_label_of_(const struct weft_frame *frame)
 {
-	const struct weft_label *label = __extension__(const struct weft_label *) frame;
+	const struct weft_label *label = WEFT_BITS_(const struct weft_label *, frame);
 
-	return frame->ip == weft_label_ip_() && label->text == label->copy ? label : NULL;
+	return frame->ip == weft_label_ip_() && label->text == label->copy ? label
+									   : WEFT_NULL_;
 }
 
 /*
@@ -88,7 +91,7 @@ static int weft_chain_ended_(const struct weft_frame *chain)
 	const struct weft_label *label;
 
 	for (int i = 0; chain && i < WEFT_CHECK_STEPS_; chain = chain->parent, i++) {
-		label = __extension__(const struct weft_label *) chain;
+		label = WEFT_BITS_(const struct weft_label *, chain);
 		if (chain->ip == weft_label_ip_() && !label->text &&
 		    label->tag == WEFT_LABEL_TAG)
 			return 1;
@@ -131,7 +134,7 @@ static inline void weft_label_push(struct weft_root *root, struct weft_label *la
 				   const char *text)
 {
 	weft_label_fill_(label, text);
-	label->frame.parent = root ? root->top : NULL;
+	label->frame.parent = root ? root->top : WEFT_NULL_;
 	if (root)
 		WEFT_PUBLISH_(&root->top, &label->frame);
 }
@@ -140,7 +143,7 @@ static inline void weft_label_pop(struct weft_root *root, struct weft_label *lab
 {
 	weft_frame_pop(root, &label->frame);
 #ifdef WEFT_CHECKS
-	label->text = NULL; /* what still leads to it is found */
+	label->text = WEFT_NULL_; /* what still leads to it is found */
 #endif
 }
 
@@ -155,7 +158,7 @@ static inline void weft_frame_mark_labelled_(struct weft_frame *frame,
 					     struct weft_label *label, void *place)
 {
 	const struct weft_frame *running = weft_frame_current();
-	const struct weft_label *pushed = running ? weft_label_of_(running) : NULL;
+	const struct weft_label *pushed = running ? weft_label_of_(running) : WEFT_NULL_;
 
 	weft_frame_init(frame, weft_frame_asker(), place);
 	if (pushed)

@@ -33,18 +33,17 @@
 struct weft_leaf_list {
 	struct weft_leaf *first;
 	pthread_mutex_t lock;
-} __attribute__((aligned(64)));
+} __attribute__((__aligned__(64)));
 
 extern struct weft_leaf_list weft_leaf_lists_[WEFT_LEAF_LISTS_]
-	__attribute__((visibility("hidden")));
+	__attribute__((__visibility__("hidden")));
 /* 1: all mutexes are made, and fork() knows them */
-extern int weft_leaf_ready_ __attribute__((visibility("hidden")));
+extern int weft_leaf_ready_ __attribute__((__visibility__("hidden")));
 
 #if WEFT_DEFINES_
-__attribute__((
-	weak,
-	visibility("hidden"))) struct weft_leaf_list weft_leaf_lists_[WEFT_LEAF_LISTS_];
-__attribute__((weak, visibility("hidden"))) int weft_leaf_ready_;
+__attribute__((__weak__, __visibility__("hidden"))) struct weft_leaf_list
+	weft_leaf_lists_[WEFT_LEAF_LISTS_];
+__attribute__((__weak__, __visibility__("hidden"))) int weft_leaf_ready_;
 
 __asm__(".ifndef weft_leaf_note_here_\n"
 	".set weft_leaf_note_here_, 1\n"
@@ -67,19 +66,20 @@ typedef char weft_leaf_layout_[sizeof(struct weft_leaf_list) == 64 &&
 				       : -1];
 
 /* A fork between two stores of another thread would leave its lock locked forever. */
-__attribute__((unused)) static void weft_leaf_lock_all_(void)
+__attribute__((__unused__)) static void weft_leaf_lock_all_(void)
 {
 	for (int i = 0; i < WEFT_LEAF_LISTS_; i++)
 		(void)pthread_mutex_lock(&weft_leaf_lists_[i].lock);
 }
 
-__attribute__((unused)) static void weft_leaf_unlock_all_(void)
+__attribute__((__unused__)) static void weft_leaf_unlock_all_(void)
 {
 	for (int i = WEFT_LEAF_LISTS_; i-- > 0;)
 		(void)pthread_mutex_unlock(&weft_leaf_lists_[i].lock);
 }
 
-__attribute__((noinline, cold, unused)) static void weft_leaf_make_ready_(void)
+__attribute__((__noinline__, __cold__, __unused__)) static void
+weft_leaf_make_ready_(void)
 {
 	/* zeroes are a made mutex in glibc and in musl */
 	struct weft_leaf_list *first = &weft_leaf_lists_[0];
@@ -100,7 +100,8 @@ __attribute__((noinline, cold, unused)) static void weft_leaf_make_ready_(void)
  */
 static inline void weft_leaf_add(struct weft_leaf *leaf, const struct weft_frame *frame)
 {
-	uintptr_t self = __extension__(uintptr_t) pthread_self();
+	pthread_t self = pthread_self();
+	uint64_t page;
 	struct weft_leaf_list *list;
 
 	WEFT_CHECK_(!leaf->list, "weft_leaf_add: this leaf is listed already");
@@ -109,11 +110,12 @@ static inline void weft_leaf_add(struct weft_leaf *leaf, const struct weft_frame
 	if (__builtin_expect(!__atomic_load_n(&weft_leaf_ready_, __ATOMIC_ACQUIRE), 0))
 		weft_leaf_make_ready_();
 	/* threads' descriptors lie whole pages apart */
-	list = &weft_leaf_lists_[((uint64_t)self >> 12) * 0x9e3779b97f4a7c15ULL >> 58];
+	page = WEFT_BITS_(uintptr_t, self) >> 12;
+	list = &weft_leaf_lists_[page * 0x9e3779b97f4a7c15ULL >> 58];
 	(void)pthread_mutex_lock(&list->lock);
 	leaf->frame = frame;
 	leaf->list = list;
-	leaf->prev = NULL;
+	leaf->prev = WEFT_NULL_;
 	leaf->next = list->first;
 	if (leaf->next)
 		leaf->next->prev = leaf;
@@ -133,7 +135,7 @@ static inline void weft_leaf_remove(struct weft_leaf *leaf)
 		leaf->next->prev = leaf->prev;
 	WEFT_PUBLISH_(leaf->prev ? &leaf->prev->next : &list->first, leaf->next);
 	(void)pthread_mutex_unlock(&list->lock);
-	leaf->list = NULL;
+	leaf->list = WEFT_NULL_;
 }
 
 /*

@@ -23,6 +23,12 @@
 #endif
 #endif
 
+#if defined(__cplusplus) && __cplusplus >= 201103L
+#define WEFT_NULL_ nullptr
+#else
+#define WEFT_NULL_ NULL
+#endif
+
 #if defined(WEFT_ASYNC_EXTERN) && !defined(WEFT_ASYNC_IMPLEMENTATION)
 #define WEFT_DEFINES_ 0
 #else

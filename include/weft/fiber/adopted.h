@@ -16,8 +16,8 @@ static inline void weft_adopted_begin_(struct weft_adopted *adopted,
 static inline void weft_adopted_end_(struct weft_adopted *adopted,
 				     struct weft_fiber_outside_ *outside)
 {
-	WEFT_PUBLISH_(&adopted->fp, WEFT_CAST_(void *, NULL));
-	WEFT_PUBLISH_(&adopted->place, WEFT_CAST_(void *, NULL));
+	WEFT_PUBLISH_(&adopted->fp, WEFT_CAST_(void *, WEFT_NULL_));
+	WEFT_PUBLISH_(&adopted->place, WEFT_CAST_(void *, WEFT_NULL_));
 	weft_roots_out_(&adopted->roots, &adopted->holder, outside);
 }
 

@@ -273,7 +273,7 @@ void __asan_unpoison_memory_region(const volatile void *low, size_t bytes);
 #endif
 
 /* An exception would continue into the resumer's functions and leave the fiber. */
-#ifdef __cplusplus
+#if defined(__cplusplus) && __cplusplus >= 201103L
 #define WEFT_FIBER_NO_THROW_ noexcept
 #else
 #define WEFT_FIBER_NO_THROW_
@@ -283,27 +283,27 @@ void weft_fiber_start_(void);
 void weft_fiber_main_(struct weft_fiber *fiber) WEFT_FIBER_NO_THROW_;
 
 /* The first function on a fiber's stack; it never returns and is never resumed. */
-__attribute__((used, noinline)) void
+__attribute__((__used__, __noinline__)) void
 weft_fiber_main_(struct weft_fiber *fiber) WEFT_FIBER_NO_THROW_
 {
 	weft_fiber_told_in_(fiber);
 	fiber->entry(fiber, fiber->arg);
 	fiber->state = WEFT_FIBER_DONE;
-	fiber->value = NULL;
-	weft_fiber_tell_out_(fiber, WEFT_CAST_(void **, NULL));
+	fiber->value = WEFT_NULL_;
+	weft_fiber_tell_out_(fiber, WEFT_CAST_(void **, WEFT_NULL_));
 	WEFT_FIBER_SWITCH_(fiber, "weft_fiber_out_");
 	__builtin_unreachable();
 }
 
 static size_t weft_fiber_page_(void)
 {
-	return (size_t)sysconf(_SC_PAGESIZE);
+	return WEFT_CAST_(size_t, sysconf(_SC_PAGESIZE));
 }
 
 /* Where the fiber lies on a mapped stack of this size: its top, aligned. */
 static size_t weft_fiber_offset_(size_t bytes)
 {
-	return (bytes - sizeof(struct weft_fiber)) & ~(size_t)63;
+	return (bytes - sizeof(struct weft_fiber)) & ~WEFT_CAST_(size_t, 63);
 }
 
 static size_t weft_fiber_bytes_(const struct weft_fiber_pool *pool)
@@ -322,13 +322,14 @@ static struct weft_fiber *weft_fiber_map_(const struct weft_fiber_pool *pool)
 	char *low;
 
 	if (pool && bytes < pool->stack_bytes)
-		return NULL;
-	low = WEFT_CAST_(char *, mmap(NULL, bytes, PROT_NONE, WEFT_FIBER_MAPPED_, -1, 0));
+		return WEFT_NULL_;
+	low = WEFT_CAST_(char *,
+			 mmap(WEFT_NULL_, bytes, PROT_NONE, WEFT_FIBER_MAPPED_, -1, 0));
 	if (WEFT_CAST_(void *, low) == MAP_FAILED)
-		return NULL;
+		return WEFT_NULL_;
 	if (mprotect(low + page, bytes - page, PROT_READ | PROT_WRITE)) {
 		(void)munmap(low, bytes);
-		return NULL;
+		return WEFT_NULL_;
 	}
 	fiber = WEFT_CAST_(struct weft_fiber *,
 			   WEFT_CAST_(void *, low + weft_fiber_offset_(bytes)));
@@ -345,7 +346,7 @@ static void weft_fiber_unmap_(struct weft_fiber *fiber,
 int weft_fiber_new(struct weft_fiber **ret_fiber, struct weft_fiber_pool *pool,
 		   weft_fiber_entry *entry, void *arg)
 {
-	struct weft_fiber *fiber = pool ? pool->kept : NULL;
+	struct weft_fiber *fiber = pool ? pool->kept : WEFT_NULL_;
 	void **record;
 
 	if (weft_fiber_has_shadow_stack_())
@@ -359,22 +360,22 @@ int weft_fiber_new(struct weft_fiber **ret_fiber, struct weft_fiber_pool *pool,
 	if (!fiber)
 		return ENOMEM;
 	record = WEFT_CAST_(void **, WEFT_CAST_(void *, fiber)) - 2;
-	record[0] = record[1] = NULL;
+	record[0] = record[1] = WEFT_NULL_;
 	fiber->sp = record;
 	fiber->fp = record;
-	fiber->place = __extension__(void *) weft_fiber_start_;
-	fiber->resumer_sp = NULL;
-	fiber->value = NULL;
+	fiber->place = WEFT_BITS_(void *, WEFT_BITS_(uintptr_t, &weft_fiber_start_));
+	fiber->resumer_sp = WEFT_NULL_;
+	fiber->value = WEFT_NULL_;
 	fiber->state = WEFT_FIBER_SUSPENDED;
 	fiber->flags = pool ? pool->flags : 0;
 	fiber->entry = entry;
 	fiber->arg = arg;
-	fiber->roots = NULL;
-	fiber->holder = NULL;
+	fiber->roots = WEFT_NULL_;
+	fiber->holder = WEFT_NULL_;
 	fiber->pool = pool;
-	fiber->next_kept = NULL;
+	fiber->next_kept = WEFT_NULL_;
 	for (int i = 0; i < 4; i++)
-		fiber->sanitizer[i] = NULL;
+		fiber->sanitizer[i] = WEFT_NULL_;
 #if defined(WEFT_FIBER_TSAN_)
 	fiber->sanitizer[0] = __tsan_create_fiber(0);
 #endif
@@ -394,7 +395,8 @@ void weft_fiber_destroy(struct weft_fiber *fiber)
 		return;
 	pool = fiber->pool;
 #if defined(WEFT_FIBER_ASAN_)
-	__asan_unpoison_memory_region(fiber->low, (size_t)((char *)fiber - fiber->low));
+	__asan_unpoison_memory_region(
+		fiber->low, WEFT_CAST_(size_t, WEFT_BITS_(char *, fiber) - fiber->low));
 #elif defined(WEFT_FIBER_TSAN_)
 	__tsan_destroy_fiber(fiber->sanitizer[0]);
 #endif

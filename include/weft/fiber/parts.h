@@ -15,10 +15,10 @@ struct weft_fiber_outside_ {
 
 static inline int weft_fiber_is_here_(const struct weft_fiber *fiber, void *fp)
 {
-	uintptr_t low = __extension__(uintptr_t) fiber->low;
+	uintptr_t low = WEFT_BITS_(uintptr_t, fiber->low);
 
 	return fiber->state == WEFT_FIBER_RUNNING &&
-	       __extension__(uintptr_t) fp - low < __extension__(uintptr_t) fiber - low;
+	       WEFT_BITS_(uintptr_t, fp) - low < WEFT_BITS_(uintptr_t, fiber) - low;
 }
 
 #ifndef WEFT_DISABLED
@@ -30,17 +30,17 @@ static inline int weft_fiber_is_here_(const struct weft_fiber *fiber, void *fp)
  * knows the holder from which leaving removes it; from now on this is the holder
  * of this thread. (folly's own roots look up theirs.)
  */
-__attribute__((noinline, unused)) static struct weft_holder *
+__attribute__((__noinline__, __unused__)) static struct weft_holder *
 weft_fiber_put_roots_(struct weft_root *roots, struct weft_holder *was)
 {
 	struct weft_holder *holder = weft_holder_make_();
 	struct weft_root *last = roots;
 
 	if (!holder)
-		return NULL;
+		return WEFT_NULL_;
 	for (;; last = last->next) {
 		struct weft_entry *entry =
-			__extension__(struct weft_entry *)(void *) last;
+			WEFT_CAST_(struct weft_entry *, WEFT_CAST_(void *, last));
 
 		if (was != holder && entry->holder == was)
 			entry->holder = holder;
@@ -53,17 +53,17 @@ weft_fiber_put_roots_(struct weft_root *roots, struct weft_holder *was)
 }
 
 /* Removes the roots entered since; NULL: none, or not distinguishable from the rest. */
-__attribute__((noinline, unused)) static struct weft_root *
+__attribute__((__noinline__, __unused__)) static struct weft_root *
 weft_fiber_take_roots_(struct weft_holder *holder, struct weft_root *outside)
 {
 	struct weft_root *roots = holder->root, *last = roots;
 
 	for (int i = 0; last && last->next != outside; i++)
-		last = i < WEFT_FIBER_ROOTS_MAX_ ? last->next : NULL;
+		last = i < WEFT_FIBER_ROOTS_MAX_ ? last->next : WEFT_NULL_;
 	WEFT_PUBLISH_(&holder->root, outside);
 	if (!last)
-		return NULL;
-	last->next = NULL;
+		return WEFT_NULL_;
+	last->next = WEFT_NULL_;
 	return roots;
 }
 
@@ -71,10 +71,10 @@ static inline void weft_roots_in_(struct weft_root **roots, struct weft_holder *
 				  struct weft_fiber_outside_ *outside)
 {
 	outside->holder = weft_holder_find_();
-	outside->root = outside->holder ? outside->holder->root : NULL;
+	outside->root = outside->holder ? outside->holder->root : WEFT_NULL_;
 	if (__builtin_expect(!!*roots, 0)) {
 		outside->holder = weft_fiber_put_roots_(*roots, was);
-		*roots = NULL;
+		*roots = WEFT_NULL_;
 	}
 }
 
@@ -140,20 +140,21 @@ void __sanitizer_finish_switch_fiber(void *fake, const void **low, size_t *bytes
 
 static inline void weft_fiber_tell_in_(struct weft_fiber *fiber)
 {
-	__sanitizer_start_switch_fiber(&fiber->sanitizer[1], fiber->low,
-				       __extension__(size_t)((char *)fiber - fiber->low));
+	__sanitizer_start_switch_fiber(
+		&fiber->sanitizer[1], fiber->low,
+		WEFT_CAST_(size_t, WEFT_BITS_(char *, fiber) - fiber->low));
 }
 
 static inline void weft_fiber_told_back_(struct weft_fiber *fiber)
 {
-	__sanitizer_finish_switch_fiber(fiber->sanitizer[1], NULL, NULL);
+	__sanitizer_finish_switch_fiber(fiber->sanitizer[1], WEFT_NULL_, WEFT_NULL_);
 }
 
 /* fake: NULL when the fiber ends */
 static inline void weft_fiber_tell_out_(struct weft_fiber *fiber, void **fake)
 {
 	__sanitizer_start_switch_fiber(fake, fiber->sanitizer[2],
-				       __extension__(size_t) fiber->sanitizer[3]);
+				       WEFT_BITS_(size_t, fiber->sanitizer[3]));
 }
 
 static inline void weft_fiber_told_in_(struct weft_fiber *fiber)
@@ -162,8 +163,8 @@ static inline void weft_fiber_told_in_(struct weft_fiber *fiber)
 	size_t bytes;
 
 	__sanitizer_finish_switch_fiber(fiber->sanitizer[0], &low, &bytes);
-	fiber->sanitizer[2] = __extension__(void *) __extension__(uintptr_t) low;
-	fiber->sanitizer[3] = __extension__(void *) bytes;
+	fiber->sanitizer[2] = WEFT_BITS_(void *, WEFT_BITS_(uintptr_t, low));
+	fiber->sanitizer[3] = WEFT_BITS_(void *, bytes);
 }
 #elif defined(WEFT_FIBER_TSAN_)
 void *__tsan_get_current_fiber(void);
@@ -171,14 +172,14 @@ void *__tsan_create_fiber(unsigned int flags);
 void __tsan_destroy_fiber(void *fiber);
 void __tsan_switch_to_fiber(void *fiber, unsigned int flags);
 
-static inline __attribute__((always_inline)) void
+static inline __attribute__((__always_inline__)) void
 weft_fiber_tell_in_(struct weft_fiber *fiber)
 {
 	fiber->sanitizer[1] = __tsan_get_current_fiber();
 	__tsan_switch_to_fiber(fiber->sanitizer[0], 0);
 }
 
-static inline __attribute__((always_inline)) void
+static inline __attribute__((__always_inline__)) void
 weft_fiber_tell_out_(struct weft_fiber *fiber, void **fake)
 {
 	(void)fake;

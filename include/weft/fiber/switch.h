@@ -26,30 +26,38 @@
 #define WEFT_FIBER_WIDE_
 #endif
 
+#ifdef __APX_F__
+#define WEFT_FIBER_MORE_                                                                 \
+	"r16", "r17", "r18", "r19", "r20", "r21", "r22", "r23", "r24", "r25", "r26",     \
+		"r27", "r28", "r29", "r30", "r31",
+#else
+#define WEFT_FIBER_MORE_
+#endif
+
 #define WEFT_FIBER_SWITCH_(fiber, routine)                                               \
 	do {                                                                             \
 		void *weft_to_ = (fiber), *weft_fp_ = __builtin_frame_address(0);        \
 		/* reading the frame's address makes the function keep one */            \
-		__asm__ volatile("lea 1f(%%rip), %%rax\n\t"                              \
+		__asm__ volatile("lea {1f(%%rip), %%rax|rax, 1f[rip]}\n\t"               \
 				 "jmp " routine "@PLT\n\t"                               \
 				 "call " routine "@PLT\n"                                \
 				 "1:\tendbr64"                                           \
 				 : "+D"(weft_to_), "+S"(weft_fp_)                        \
 				 :                                                       \
-				 : WEFT_FIBER_WIDE_ "rax", "rbx", "rcx", "rdx", "r8",    \
-				   "r9", "r10", "r11", "r12", "r13", "r14", "r15",       \
-				   "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5",       \
-				   "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11",     \
-				   "xmm12", "xmm13", "xmm14", "xmm15", "st", "st(1)",    \
-				   "st(2)", "st(3)", "st(4)", "st(5)", "st(6)", "st(7)", \
-				   "memory", "cc");                                      \
+				 : WEFT_FIBER_WIDE_ WEFT_FIBER_MORE_ "rax", "rbx",       \
+				   "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13", \
+				   "r14", "r15", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", \
+				   "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",      \
+				   "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "st",    \
+				   "st(1)", "st(2)", "st(3)", "st(4)", "st(5)", "st(6)", \
+				   "st(7)", "memory", "cc");                             \
 	} while (0)
 
 /* A place for a record, for whoever switches by other means. */
 #define WEFT_FIBER_PLACE_()                                                              \
 	__extension__({                                                                  \
 		void *weft_place_;                                                       \
-		__asm__ volatile("lea 1f(%%rip), %0\n\t"                                 \
+		__asm__ volatile("lea {1f(%%rip), %0|%0, 1f[rip]}\n\t"                   \
 				 "jmp 1f\n\t"                                            \
 				 "call weft_adopted_run@PLT\n"                           \
 				 "1:"                                                    \
