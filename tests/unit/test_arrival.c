@@ -149,6 +149,30 @@ static void a_busy_worker_is_not_asked_twice(void **state)
 	world_end();
 }
 
+/* A tick waited for what is there by now: its sample is late, as the worker was. */
+static void what_came_since_is_not_lost(void **state)
+{
+	struct trial t;
+
+	trial_begin(&t);
+	for (const char *step = "ABM"; *step; step++)
+		happen(&t, *step);
+	world.now_ns = t.born_ns + OVERDUE_NS + 10 * MS;
+	happen(&t, 'T');
+	assert_false(on_awaited(AT, t.born_ns + OVERDUE_NS));
+	/* while ticks are loaded with what it takes, say */
+	world.now_ns += 2100 * MS;
+	assert_false(on_awaited(AT, t.born_ns + OVERDUE_NS + 400 * MS));
+	assert_int_equal(world_counts().slow, 1);
+	assert_int_equal(world_counts().overdue, 0);
+	assert_int_equal(world_counts().requested_again, 0);
+	/* but not for ever */
+	world.now_ns += 5000 * MS;
+	assert_false(on_awaited(AT, world.now_ns));
+	assert_int_equal(world_counts().overdue, 1);
+	world_end();
+}
+
 /* Code that was moved there: /proc is to be asked. */
 static void nothing_mapped_there(void **state)
 {
@@ -190,6 +214,7 @@ int main(void)
 		cmocka_unit_test(nothing_comes),
 		cmocka_unit_test(what_got_lost_is_told_again),
 		cmocka_unit_test(a_busy_worker_is_not_asked_twice),
+		cmocka_unit_test(what_came_since_is_not_lost),
 		cmocka_unit_test(nothing_mapped_there),
 		cmocka_unit_test(who_was_left_is_read_when_it_runs),
 	};

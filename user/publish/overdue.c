@@ -12,6 +12,7 @@
 #define OVERDUE_NS	2000000000ULL
 #define STUCK_NS	60000000000ULL /* more than any file is given */
 #define UNMAPPED_NS	200000000ULL   /* no worker has to come to it */
+#define TELLING_NS	500000000ULL /* until ticks have what is there: a part, perhaps */
 #define AGAIN_NS	1000000000ULL
 #define AGAIN_SHIFT_MAX 6
 
@@ -57,13 +58,20 @@ static bool lacks_room(const struct process_entry *entry, const struct mapping *
 	       (table && table->was_refused);
 }
 
+/* Was it still to come when that tick was, or ticks were being told? Some of them are
+ * heard of when it is there. */
+static bool was_awaited(const struct table *table, uint64_t time_ns)
+{
+	return table_is_awaited(table) || (table->state != TABLE_REFUSED &&
+					   time_ns < table->settled_ns + TELLING_NS);
+}
+
 /* A worker that has not come to it yet is slow, for whatever keeps it from its CPU, or
  * for how long it takes to read the file; that none will is our mistake. */
 static void count_overdue(struct publisher *p, struct process_entry *entry,
-			  const struct table *table, uint64_t late_ns)
+			  bool is_coming, uint64_t late_ns)
 {
-	enum patience found =
-		table && table_is_awaited(table) && late_ns < STUCK_NS ? SLOW : OVERDUE;
+	enum patience found = is_coming && late_ns < STUCK_NS ? SLOW : OVERDUE;
 
 	if (entry->patience >= found)
 		return;
@@ -74,16 +82,17 @@ static void count_overdue(struct publisher *p, struct process_entry *entry,
 
 static int try_again(struct publisher *p, const struct process *process,
 		     struct process_entry *entry, const struct mapping *map,
-		     uint64_t late_ns)
+		     uint64_t time_ns)
 {
 	const struct table *table = tables_get(p->tables, map->module);
+	bool is_coming = table && was_awaited(table, time_ns);
 
 	if (!lacks_room(entry, map, table))
-		count_overdue(p, entry, table, late_ns);
+		count_overdue(p, entry, is_coming, time_ns - overdue_at_ns(process, map));
 	else if (!table || table->state != TABLE_REFUSED)
 		return 0;
-	if (table && table_is_awaited(table))
-		return 0; /* the worker will come to it */
+	if (is_coming)
+		return 0; /* the worker will come to it, or has */
 	p->counts.requested_again++;
 	if (!table || table->state == TABLE_REFUSED)
 		return tables_request(p->tables, process, map);
@@ -136,7 +145,6 @@ bool publisher_on_awaited(struct publisher *p, uint32_t tgid, uint64_t addr,
 	    is_too_soon(entry, p->config.outside->now_ns()))
 		return false;
 	if (map)
-		publisher_note_error(p, try_again(p, process, entry, map,
-						  time_ns - overdue_at_ns(process, map)));
+		publisher_note_error(p, try_again(p, process, entry, map, time_ns));
 	return !map;
 }
