@@ -133,9 +133,6 @@ int hosted_try_frame(__u32 hook)
 			set_pending(s);
 		return 0;
 	}
-	if (s->mapping.table &&
-	    !(s->mapping.flags & (UNWIND_COPIED | UNWIND_HOST_OF_FILES)))
-		return 0; /* the host's own code */
 	page = unwind_page(s->mapping_table);
 	if (!page || !page->mapping_head.host)
 		return 0;

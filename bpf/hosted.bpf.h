@@ -5,7 +5,7 @@
 
 #include "maps.bpf.h"
 
-/* Of code of a mapping with UNWIND_HOST, of which nothing else says how it leads on: does
+/* Of code beside a host, of which nothing else says how it leads on: does
  * the frame at hand lead on as the host's rule says? Then by that. 1: the host is BEAM,
  * by whose rule, s->rule, beam_try_frame() goes. */
 int hosted_try_frame(__u32 hook);

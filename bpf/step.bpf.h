@@ -70,11 +70,19 @@ static __always_inline bool is_awaited(const struct scratch *s)
 	       (!has_part(PART_LUAJIT) && s->mapping.flags & UNWIND_LUAJIT);
 }
 
+/* Is it code beside a host, and not the host's own? */
+static __always_inline bool is_hosted(const struct scratch *s)
+{
+	return s->mapping.flags & UNWIND_HOST &&
+	       (!s->mapping.table ||
+		s->mapping.flags & (UNWIND_COPIED | UNWIND_HOST_OF_FILES));
+}
+
 /* Of code that no rule tells of. */
 static __always_inline void try_code(struct scratch *s, __u32 hook)
 {
 	bottom_try_code(hook);
-	if (s->step_kind != STEP_KIND_FP || !(s->mapping.flags & UNWIND_HOST))
+	if (s->step_kind != STEP_KIND_FP || !is_hosted(s))
 		return;
 	if (!has_part(PART_HOSTED))
 		set_pending(s);

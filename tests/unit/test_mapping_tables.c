@@ -328,6 +328,7 @@ static void generated_code_beside_its_host(void **state)
 	assert_true(world_walks_by_table(P, 1, HIGH));
 	assert_int_equal(head()->host, world_mapping(P, HIGH)->table);
 	assert_int_equal(head()->hosted.cfa_offset, 48);
+	assert_int_equal(publisher_parts(world.publisher), PART_HOSTED);
 	assert_true(world_walks_by_fp(P, LOW));
 	assert_true(world_mapping(P, LOW)->flags & UNWIND_HOST);
 	assert_true(world_mapping(P, HIGH)->flags & UNWIND_HOST);

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/hmap.h"
+#include "shared/knobs.h"
 
 #include <errno.h>
 #include <string.h>
@@ -18,6 +19,7 @@ struct mapping_tables {
 	struct mapping_tables_config config;
 	struct hmap by_version;
 	uint32_t generations;
+	unsigned int parts; /* mapping_tables_parts() */
 	struct mapping_tables_counts counts;
 };
 
@@ -38,6 +40,11 @@ static void mapping_table_free(struct mapping_table *mapping_table)
 	if (mapping_table)
 		free(mapping_table->entries);
 	free(mapping_table);
+}
+
+unsigned int mapping_tables_parts(const struct mapping_tables *all)
+{
+	return all ? all->parts : 0;
 }
 
 void mapping_tables_free(struct mapping_tables *all)
@@ -113,8 +120,7 @@ static void fill_entry(const struct mapping_tables *all, struct mapping_entry *e
 
 /* Generated code belongs to what lies beside it: LuaJIT's interpreter, or a host, which
  * may run files' code as well: that uses the frame pointer for something else. */
-static void fill_entries(const struct mapping_tables *all,
-			 struct mapping_table *mapping_table)
+static void fill_entries(struct mapping_tables *all, struct mapping_table *mapping_table)
 {
 	unsigned int beside = 0;
 
@@ -138,6 +144,8 @@ static void fill_entries(const struct mapping_tables *all,
 	for (uint32_t i = 0; i < mapping_table->n_mappings; i++) {
 		struct mapping_entry *entry = &mapping_table->entries[i];
 
+		if (entry->is_jit || beside & UNWIND_HOST_OF_FILES)
+			all->parts |= beside & UNWIND_HOST ? PART_HOSTED : 0;
 		if (entry->is_jit)
 			entry->mapping.flags = (entry->mapping.flags & ~BESIDE) | beside;
 		else if (beside & UNWIND_HOST_OF_FILES)

@@ -62,6 +62,9 @@ void mapping_tables_leave(struct mapping_tables *all,
  * does. */
 int mapping_tables_update(struct mapping_tables *all, uint32_t module);
 
+/* What walking code takes that was there beside its host so far: enum tick_parts. */
+unsigned int mapping_tables_parts(const struct mapping_tables *all); /* NULL is fine */
+
 /* Has it room for a mapping that begins there? One has only so many. */
 bool mapping_tables_holds(const struct mapping_table *mapping_table, uint64_t start);
 

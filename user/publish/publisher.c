@@ -267,7 +267,8 @@ static void recheck_provisional(struct publisher *p)
 
 unsigned int publisher_parts(const struct publisher *p)
 {
-	return p->parts | tables_parts(p->tables);
+	return p->parts | tables_parts(p->tables) |
+	       mapping_tables_parts(p->mapping_tables);
 }
 
 bool publisher_is_behind(const struct publisher *p)

@@ -64,8 +64,7 @@ static void settle(struct tables *tables, struct table *table, enum table_state 
 	table->settled_ns = table->unused_ns = tables->outside->now_ns();
 	tables->counts.ready += state == TABLE_READY;
 	if (state == TABLE_READY) {
-		tables->parts |= (table->flags & UNWIND_LUAJIT ? PART_LUAJIT : 0) |
-				 (table->flags & UNWIND_HOST ? PART_HOSTED : 0);
+		tables->parts |= table->flags & UNWIND_LUAJIT ? PART_LUAJIT : 0;
 		tables_tell(tables, table);
 	}
 	tables->counts.refused += state == TABLE_REFUSED;
