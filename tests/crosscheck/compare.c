@@ -65,13 +65,13 @@ static enum match compare_end(const struct our_stack *ours,
 	}
 }
 
-/* Generated code tells libdwfl nothing, so it leaves a leaf by its frame pointer, past
- * the caller where the leaf has no frame of its own. Where all is proven, tables tell
- * both. */
+/* Generated code tells libdwfl nothing, nor do V8's builtins, so it leaves a leaf by its
+ * frame pointer, past the caller where the leaf has no frame of its own. Where a file
+ * tells of the leaf, and all is proven, tables tell both. */
 static bool passes_over(const struct our_stack *ours, const struct offline_stack *theirs)
 {
-	if (!ours->unproven || !theirs->n || ours->n != theirs->n + 1 ||
-	    ours->at[0] != (theirs->at[0] & FRAME_ADDR_MASK))
+	if ((!ours->unproven && !theirs->leaf_untold) || !theirs->n ||
+	    ours->n != theirs->n + 1 || ours->at[0] != (theirs->at[0] & FRAME_ADDR_MASK))
 		return false;
 	for (size_t i = 1; i < theirs->n; i++)
 		if (ours->at[i + 1] != (theirs->at[i] & FRAME_ADDR_MASK))

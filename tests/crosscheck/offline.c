@@ -108,6 +108,8 @@ static int on_frame(Dwfl_Frame *frame, void *arg)
 
 	if (stack->n == OFFLINE_FRAMES || !dwfl_frame_pc(frame, &pc, &sampled))
 		return DWARF_CB_ABORT;
+	if (!stack->n)
+		stack->leaf_untold = !popped_is_told(o->dwfl, pc);
 	stack->at[stack->n++] = pc;
 	if (!dwfl_addrmodule(o->dwfl, sampled ? pc : pc - 1))
 		stack->no_module++;

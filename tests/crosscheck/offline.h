@@ -22,6 +22,7 @@ struct offline_stack {
 	uint64_t at[OFFLINE_FRAMES]; /* leaf first, as they lie on the stack */
 	size_t n;
 	size_t no_module; /* of these so many in no file */
+	bool leaf_untold; /* of the first no file tells where its caller is */
 	enum offline_end end;
 	char why[128];
 };

@@ -52,6 +52,15 @@ static bool saved_at(Dwarf_Frame *frame, int reg, uint64_t cfa, uint64_t addr)
 	       cfa + ops[1].number == addr;
 }
 
+bool popped_is_told(Dwfl *dwfl, uint64_t pc)
+{
+	Dwarf_Frame *frame = find_frame(dwfl, pc);
+	bool is_told = frame != NULL;
+
+	free(frame);
+	return is_told;
+}
+
 bool popped_read(Dwfl *dwfl, uint64_t pc, const Dwarf_Word regs[N_DWARF], uint64_t addr,
 		 uint64_t *ret)
 {

@@ -13,6 +13,9 @@
 #include <elfutils/libdwfl.h>
 #include <stdbool.h>
 
+/* Does call frame information cover that address? */
+bool popped_is_told(Dwfl *dwfl, uint64_t pc);
+
 /* regs: of the sampled frame, by DWARF's numbers. False: no register was there. */
 bool popped_read(Dwfl *dwfl, uint64_t pc, const Dwarf_Word regs[N_DWARF], uint64_t addr,
 		 uint64_t *ret);

@@ -94,6 +94,28 @@ static void equal_stacks_agree(void **state)
 			 MATCH_SAME_BUDGET);
 }
 
+/* By who has no table of the leaf. */
+static void a_leafs_caller_is_passed_over(void **state)
+{
+	struct pair *pair = *state;
+
+	pair->theirs->leaf_untold = false;
+	assert_int_equal(
+		MATCH(WORDS(0x10, 0x20, UNPROVEN(0x30)), START, ADDRS(0x10, 0x30), START),
+		MATCH_PASSED_OVER);
+	assert_int_equal(MATCH(WORDS(0x10, 0x20, 0x30), START, ADDRS(0x10, 0x30), START),
+			 MATCH_CALLER);
+	pair->theirs->leaf_untold = true;
+	assert_int_equal(MATCH(WORDS(0x10, 0x20, 0x30), START, ADDRS(0x10, 0x30), START),
+			 MATCH_PASSED_OVER);
+	assert_int_equal(MATCH(WORDS(0x10, 0x20, 0x30), START, ADDRS(0x10, 0x40), START),
+			 MATCH_CALLER);
+	assert_int_equal(
+		MATCH(WORDS(0x10, 0x20, 0x30, 0x40), START, ADDRS(0x10, 0x40), START),
+		MATCH_CALLER);
+	pair->theirs->leaf_untold = false;
+}
+
 static void a_stack_that_ends_elsewhere_does_not(void **state)
 {
 	assert_int_equal(MATCH(WORDS(0x10, 0x20), BROKEN, ADDRS(0x10, 0x20, 0x30), START),
@@ -137,6 +159,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(marks_are_no_frames, setup, teardown),
 		cmocka_unit_test_setup_teardown(equal_stacks_agree, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_leafs_caller_is_passed_over, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(a_stack_that_ends_elsewhere_does_not,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(another_address_does_not, setup,
