@@ -324,11 +324,16 @@ static inline void weft_root_leave(struct weft_entry *entry)
  * goto may enter that block behind it. If it can't (with -Wdeclaration-after-statement,
  * say), use weft_root_enter() and weft_root_leave().
  */
+#ifdef __cplusplus
+#define WEFT_SCOPE_INIT_ = WEFT_ENTRY_INIT /* so that a goto past it is an error */
+#else
+#define WEFT_SCOPE_INIT_
+#endif
 #define WEFT_ROOT_SCOPE(frame)	      WEFT_ROOT_SCOPE_(frame, __LINE__)
 #define WEFT_ROOT_SCOPE_(frame, line) WEFT_ROOT_SCOPE__(frame, line)
 #define WEFT_ROOT_SCOPE__(frame, line)                                                   \
 	struct weft_entry weft_entry_##line                                              \
-		__attribute__((__cleanup__(weft_root_leave))) = WEFT_ENTRY_INIT;         \
+		__attribute__((__cleanup__(weft_root_leave))) WEFT_SCOPE_INIT_;          \
 	weft_root_enter(&weft_entry_##line, frame)
 
 /*
