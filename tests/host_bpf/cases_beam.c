@@ -2,12 +2,7 @@
 /* Code of Erlang's runtime, which has stacks of its own, beside the file that runs it. */
 #include "code.h"
 
-#define ERLANG	   0x40000ULL
-#define ERLANG_AT  0x40208ULL
-#define ERLANG_END 0x41000ULL
-#define FIRST_AT   0x40300ULL /* where its processes' first functions return to */
-#define OTHERS	   0x50000ULL /* code of another file */
-#define CODE_END   FUNCTION(4)
+#define FIRST_AT 0x40300ULL /* where its processes' first functions return to */
 
 /* A scheduler's thread: what it lets C have, registers of Erlang's, and its caller. */
 #define REGISTERS (STACK + 48 + 0x80)
@@ -20,32 +15,9 @@
 /* Function 0 is C that Erlang's code calls, 1 a scheduler's, 2 called that. */
 static void put_beam(void)
 {
-	const struct unwind_rule rules[] = { RULE_SP(48), RULE_SP(64), RULE_OF(END) };
-	struct unwind_mapping_head *head;
-	uint32_t others;
-
-	world_setup(NULL);
-	table_begin();
-	table_row(OTHERS, RULE_SP(64));
-	table_row(OTHERS + 0x100, RULE_OF(NONE));
-	others = table_end();
-	table_begin();
-	for (int i = 0; i < 3; i++)
-		table_row(FUNCTION(i), rules[i]);
-	table_row(FUNCTION(3), RULE_OF(NONE));
-	mapping_table_add(CODE, CODE_END, 0, table_end(), UNWIND_HOST);
-	mapping_table_add(ERLANG, ERLANG_END, 0, 0, UNWIND_BY_FP | UNWIND_HOST);
-	mapping_table_add(OTHERS, OTHERS + 0x1000, 0, others, 0);
-	for (int i = 0; i < 3; i++)
-		put_call_before(SITE(i));
-	put_call_before(ERLANG_AT);
-	put_call_before(OTHERS + 8);
+	put_host(RULE(.cfa = UNWIND_CFA_REG, .reg = 3, .cfa_offset = SITE(1)),
+		 UNWIND_HOST);
 	memory_put(FIRST_AT - 8, 0);
-	for (uint64_t at = ERLANG_AT; at < ERLANG_AT + 16; at += 8)
-		memory_put(at, 0x9090909090909090);
-	head = &tables_page(leaf_in_code(0).process_info.mapping_table)->mapping_head;
-	head->hosted = RULE(.cfa = UNWIND_CFA_REG, .reg = 3, .cfa_offset = SITE(1));
-	head->host = mapping_table_find(CODE)->table;
 }
 
 static void put_scheduler(void)
@@ -64,7 +36,7 @@ static struct sampled in_c(void)
 	put_beam();
 	put_scheduler();
 	at = leaf_in_code(0);
-	memory_put(STACK + 40, ERLANG_AT);
+	memory_put(STACK + 40, HOSTED_AT);
 	at.regs[3] = REGISTERS;
 	at.fp = PROCESS;
 	memory_put(PROCESS, A_TERM);
@@ -77,7 +49,7 @@ static struct sampled in_erlang(void)
 {
 	struct sampled at = in_c();
 
-	at.pc = ERLANG_AT;
+	at.pc = HOSTED_AT;
 	at.sp = PROCESS - 16;
 	memory_put(at.sp, A_TERM);
 	return at;
@@ -86,8 +58,8 @@ static struct sampled in_erlang(void)
 /* One call of Erlang's in another in a process's first function. */
 static void put_process(void)
 {
-	put_frame(PROCESS, PROCESS + 0x40, ERLANG_AT);
-	put_frame(PROCESS + 0x40, PROCESS + 0x80, ERLANG_AT);
+	put_frame(PROCESS, PROCESS + 0x40, HOSTED_AT);
+	put_frame(PROCESS + 0x40, PROCESS + 0x80, HOSTED_AT);
 	put_frame(PROCESS + 0x80, 0, FIRST_AT);
 }
 
@@ -147,11 +119,11 @@ static void test_without_a_frame(void **state)
 	struct sampled at = in_erlang();
 
 	put_process();
-	memory_put(at.sp, ERLANG_AT);
+	memory_put(at.sp, HOSTED_AT);
 	ASSERT_WALK(&at, "UCCCCC", "40208 40208 40208 40208 10108 10208", START);
 	/* the same on a scheduler's stack is what some register of Erlang's has */
 	at.sp = STACK + 48;
-	memory_put(at.sp, ERLANG_AT);
+	memory_put(at.sp, HOSTED_AT);
 	ASSERT_WALK(&at, "UCCCC", "40208 40208 40208 10108 10208", START);
 	/* a term that is behind what might be a call, or an address of the host's */
 	at.sp = PROCESS - 16;

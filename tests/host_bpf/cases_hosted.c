@@ -2,43 +2,8 @@
 /* Generated code that lies on a frame of one size, beside the file that runs it. */
 #include "code.h"
 
-#define HOSTED	  0x40000ULL
-#define HOSTED_AT 0x40208ULL
-#define CODE_END  FUNCTION(4)
-#define OTHERS	  0x50000ULL /* code of another file */
-
 static const struct unwind_rule hosted =
 	RULE(.cfa = UNWIND_CFA_SP, .cfa_offset = 32, .bx_words = -4);
-
-/* Function 0 is what generated code calls, 1 runs that, 2 called it. */
-static void put_host(struct unwind_rule rule, uint32_t flags)
-{
-	const struct unwind_rule rules[] = { RULE_SP(48), RULE_SP(64), RULE_OF(END) };
-	struct unwind_mapping_head *head;
-	uint32_t others;
-
-	world_setup(NULL);
-	table_begin();
-	table_row(OTHERS, RULE_SP(64));
-	table_row(OTHERS + 0x100, RULE_OF(NONE));
-	others = table_end();
-	table_begin();
-	for (int i = 0; i < 3; i++)
-		table_row(FUNCTION(i), rules[i]);
-	table_row(FUNCTION(3), RULE_OF(NONE));
-	mapping_table_add(CODE, CODE_END, 0, table_end(), flags);
-	mapping_table_add(HOSTED, HOSTED + 0x1000, 0, 0, UNWIND_BY_FP | flags);
-	mapping_table_add(OTHERS, OTHERS + 0x1000, 0, others, 0);
-	for (int i = 0; i < 3; i++)
-		put_call_before(SITE(i));
-	put_call_before(HOSTED_AT);
-	put_call_before(OTHERS + 8);
-	for (uint64_t at = HOSTED_AT; at < HOSTED_AT + 16; at += 8)
-		memory_put(at, 0x9090909090909090);
-	head = &tables_page(leaf_in_code(0).process_info.mapping_table)->mapping_head;
-	head->hosted = rule;
-	head->host = mapping_table_find(CODE)->table;
-}
 
 /* The leaf is in generated code with so many words more on the stack; rbp is not its. */
 static struct sampled in_hosted_code(int more)
@@ -114,7 +79,7 @@ static void test_not_hosted(void **state)
 	/* the host's own, of which it has no rule */
 	memory_put(STACK + 24, SITE(1));
 	at = in_hosted_code(0);
-	at.pc = CODE_END - 8;
+	at.pc = HOST_END - 8;
 	ASSERT_WALK(&at, "UP", "103f8 10208", START);
 	tables_page(at.process_info.mapping_table)->mapping_head.host = 0;
 	at.pc = HOSTED_AT;
@@ -168,7 +133,7 @@ static void test_hosted_in_a_file(void **state)
 
 	put_host(hosted, UNWIND_HOST | UNWIND_HOST_OF_FILES);
 	at = in_hosted_code(0);
-	at.pc = CODE_END - 8;
+	at.pc = HOST_END - 8;
 	ASSERT_WALK(&at, "UCC", "103f8 10108 10208", START);
 	/* code that its file tells of goes by that */
 	memory_put(STACK + 40, SITE(1));
@@ -186,7 +151,7 @@ static void test_hosted_in_a_file_too_early(void **state)
 
 	put_host(hosted, UNWIND_HOST | UNWIND_HOST_OF_FILES);
 	at = in_hosted_code(0);
-	at.pc = CODE_END - 8;
+	at.pc = HOST_END - 8;
 	page = tables_page(at.process_info.mapping_table);
 	vmas.n = at.process_info.n_mappings;
 	for (__u32 i = 1; i <= vmas.n; i++)

@@ -138,3 +138,32 @@ bool code_is_called(uint64_t pc)
 
 	return memory_get(pc - 8, &code) && code_is_call(code);
 }
+
+void put_host(struct unwind_rule rule, uint32_t flags)
+{
+	const struct unwind_rule rules[] = { RULE_SP(48), RULE_SP(64), RULE_OF(END) };
+	struct unwind_mapping_head *head;
+	uint32_t others;
+
+	world_setup(NULL);
+	table_begin();
+	table_row(OTHERS, RULE_SP(64));
+	table_row(OTHERS + 0x100, RULE_OF(NONE));
+	others = table_end();
+	table_begin();
+	for (int i = 0; i < 3; i++)
+		table_row(FUNCTION(i), rules[i]);
+	table_row(FUNCTION(3), RULE_OF(NONE));
+	mapping_table_add(CODE, HOST_END, 0, table_end(), flags);
+	mapping_table_add(HOSTED, HOSTED + 0x1000, 0, 0, UNWIND_BY_FP | flags);
+	mapping_table_add(OTHERS, OTHERS + 0x1000, 0, others, 0);
+	for (int i = 0; i < 3; i++)
+		put_call_before(SITE(i));
+	put_call_before(HOSTED_AT);
+	put_call_before(OTHERS + 8);
+	for (uint64_t at = HOSTED_AT; at < HOSTED_AT + 16; at += 8)
+		memory_put(at, 0x9090909090909090);
+	head = &tables_page(leaf_in_code(0).process_info.mapping_table)->mapping_head;
+	head->hosted = rule;
+	head->host = mapping_table_find(CODE)->table;
+}

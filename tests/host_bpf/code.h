@@ -28,6 +28,16 @@ uint64_t put_call(uint64_t sp, uint64_t bytes, unsigned int caller);
  * there. */
 uint32_t put_copy_of(uint64_t page, struct unwind_rule rule);
 
+/*
+ * Generated code beside a host that has this rule for it: of the host's functions 0 is
+ * what such code calls, 1 runs that, 2 called it. And code of another file.
+ */
+#define HOSTED	  0x40000ULL
+#define HOSTED_AT 0x40208ULL /* behind a call */
+#define HOST_END  FUNCTION(4)
+#define OTHERS	  0x50000ULL
+void put_host(struct unwind_rule rule, uint32_t flags);
+
 /* The code of a call, which ends there. */
 void put_call_before(uint64_t pc);
 
