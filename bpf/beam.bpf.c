@@ -31,21 +31,9 @@ static __always_inline enum owner owner_of(struct scratch *s, __u32 hook, __u64 
 	enum owner owner = NOBODY;
 
 	if (table_find_mapping(hook, pc - 1) && s->mapping.flags & UNWIND_HOST)
-		owner = s->mapping.table && !(s->mapping.flags & UNWIND_COPIED) ? BEAM
-										: ERLANG;
+		owner = is_generated(s) ? ERLANG : BEAM;
 	s->mapping = here;
 	return owner;
-}
-
-/* rbx of the frame at hand into s->word. */
-static __always_inline bool find_bx(struct scratch *s, __u32 hook)
-{
-	if (s->bx_at == BX_UNKNOWN)
-		return false;
-	if (s->bx_at != BX_IN_REGS)
-		return chunk_read(hook, s->bx_at);
-	s->word = s->regs[s->rule.reg & (USER_REGS - 1)];
-	return true;
 }
 
 /* Where the frame of who entered the code at hand begins into s->beam_end, by s->rule.
@@ -61,7 +49,7 @@ __noinline int beam_find_scheduler(__u32 hook)
 		return 0;
 	words = (const __u64 *)s->chunk;
 	returns = s->rule.cfa_offset;
-	if (!find_bx(s, hook))
+	if (!read_register(s, hook, s->bx_at, s->rule.reg))
 		return 0;
 	at = s->word + REGISTERS_BYTES;
 	s->chunk_bytes = 0;

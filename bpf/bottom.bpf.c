@@ -165,8 +165,7 @@ int bottom_try_code(__u32 hook)
 	/* what the frame before led to by its own rule need not have called */
 	if (s->is_leaf)
 		leaf_try_code(hook);
-	else if (s->mapping.table && !(s->mapping.flags & UNWIND_COPIED) &&
-		 s->kind == FRAME_CALLER && !s->leads)
+	else if (!is_generated(s) && s->kind == FRAME_CALLER && !s->leads)
 		try_caller(s);
 	else
 		try_generated(s);

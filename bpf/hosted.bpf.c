@@ -26,7 +26,7 @@
 static __always_inline bool is_nesting(struct scratch *s)
 {
 	return s->rule.reg == UNWIND_NESTS && s->mapping.flags & UNWIND_HOST &&
-	       (!s->mapping.table || s->mapping.flags & UNWIND_COPIED);
+	       is_generated(s);
 }
 
 /* Does the frame end at s->cfa, to go on in the host's text, behind a call? */

@@ -91,24 +91,23 @@ static __always_inline bool has_dispatch(struct scratch *s)
 int luajit_find(__u32 hook, __u32 is_ruled)
 {
 	struct scratch *s = scratch_of(PART_LUAJIT, hook);
-	bool is_generated;
+	bool is_trace;
 	__u64 at;
 
 	if (!s || !FP_GIVES_SP || s->regs_at)
 		return is_ruled;
-	is_generated = !s->mapping.table || s->mapping.flags & UNWIND_COPIED;
-	if (is_generated && is_ruled && !s->is_leaf)
+	is_trace = is_generated(s);
+	if (is_trace && is_ruled && !s->is_leaf)
 		return 1;
-	if (!is_generated && (!is_ruled || !is_interpreter_astray(s, hook)))
+	if (!is_trace && (!is_ruled || !is_interpreter_astray(s, hook)))
 		return is_ruled;
 	at = s->sp;
 	for (int i = 0; i < LUA_WORDS; i++, at += 8)
 		if (luajit_is_frame(hook, at))
 			break;
-	if (at - s->sp >= 8 * LUA_WORDS ||
-	    (is_generated && s->is_leaf && !has_dispatch(s))) {
+	if (at - s->sp >= 8 * LUA_WORDS || (is_trace && s->is_leaf && !has_dispatch(s))) {
 		/* somebody called it, wherever that is: in builds without GC64 */
-		if (!is_generated)
+		if (!is_trace)
 			s->rule = (struct unwind_rule){ .cfa = UNWIND_CFA_TORN };
 		return is_ruled;
 	}

@@ -74,8 +74,7 @@ static __always_inline bool is_awaited(const struct scratch *s)
 static __always_inline bool is_hosted(const struct scratch *s)
 {
 	return s->mapping.flags & UNWIND_HOST &&
-	       (!s->mapping.table ||
-		s->mapping.flags & (UNWIND_COPIED | UNWIND_HOST_OF_FILES));
+	       (is_generated(s) || s->mapping.flags & UNWIND_HOST_OF_FILES);
 }
 
 /* Of code that no rule tells of. */

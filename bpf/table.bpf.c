@@ -346,12 +346,7 @@ static __always_inline int find_register(struct scratch *s, __u32 hook)
 		at = s->regs_at ? s->regs_at + SIGNAL_REG(reg) : BX_IN_REGS;
 	else if (reg != REG_BX)
 		return 0;
-	if (at == BX_UNKNOWN)
-		return 0;
-	if (at != BX_IN_REGS)
-		return chunk_read(hook, at);
-	s->word = s->regs[reg & (USER_REGS - 1)];
-	return 1;
+	return read_register(s, hook, at, reg);
 }
 
 /* Where that is not known, a frame pointer that the frame has left alone is one of some

@@ -57,4 +57,22 @@ int table_look_back(__u32 hook, __u32 n, __u64 begin, __u64 block);
 int table_on_alternate(__u32 hook);
 int table_leave_handler(__u32 hook); /* to what was interrupted; an ending or STEP_OK */
 
+/* Is what lies in s->mapping generated code, with a copy's table or without? */
+static __always_inline bool is_generated(const struct scratch *s)
+{
+	return !s->mapping.table || s->mapping.flags & UNWIND_COPIED;
+}
+
+/* The register that lies there, or was sampled, into s->word; false: it is not known. */
+static __always_inline bool read_register(struct scratch *s, __u32 hook, __u64 at,
+					  __u32 reg)
+{
+	if (at == BX_UNKNOWN)
+		return false;
+	if (at != BX_IN_REGS)
+		return chunk_read(hook, at);
+	s->word = s->regs[reg & (USER_REGS - 1)];
+	return true;
+}
+
 #endif

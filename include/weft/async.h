@@ -445,8 +445,8 @@ static inline void weft_frame_detach(struct weft_frame *frame)
 {
 	WEFT_CHECK_(frame->parent,
 		    "weft_frame_detach: this frame has no parent, or lost it before");
-	frame->root =
-		WEFT_NULL_; /* first, since walkers read it in a chain's last frame */
+	/* first, since walkers read it in a chain's last frame */
+	frame->root = WEFT_NULL_;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	WEFT_PUBLISH_(&frame->parent, WEFT_CAST_(struct weft_frame *, WEFT_NULL_));
 }

@@ -130,11 +130,7 @@ class promise
 
 	~promise()
 	{
-#ifndef WEFT_DISABLED
-		/* who awaited it may be gone, unless this one runs */
-		if (weft_frame_current() == &frame_)
-			weft_stop(weft_awaiter());
-#endif
+		weft_stop(true);
 	}
 
 	/* This coroutine's frame; borrowed, for the functions of weft/async.h. */
@@ -170,9 +166,9 @@ class promise
 #endif
 	}
 
-	/* It waits, or has ended: next runs, unless it was resumed within another. Nothing
-	 * if it does not run. */
-	void weft_stop(struct weft_frame *next) noexcept
+	/* It waits, or has ended, and who awaited it runs; unless it was resumed within
+	 * another. Nothing if it does not run: who awaited it may be gone then. */
+	void weft_stop(bool has_ended) noexcept
 	{
 #ifndef WEFT_DISABLED
 		struct weft_root *root = weft_root_current();
@@ -181,9 +177,11 @@ class promise
 		if (!root || root->top != &frame_)
 			return;
 		below = std::exchange(below_, nullptr);
-		WEFT_PUBLISH_(&root->top, below ? below : next);
+		WEFT_PUBLISH_(&root->top, below	      ? below
+					  : has_ended ? weft_awaiter()
+						      : nullptr);
 #else
-		(void)next, (void)below_;
+		(void)has_ended, (void)below_;
 #endif
 	}
 
@@ -256,7 +254,7 @@ template <class Awaiter> class awaiting
 		again on_throw{ running_ };
 
 		waited_ = true;
-		running_->weft_stop(nullptr);
+		running_->weft_stop(false);
 		if constexpr (std::is_void_v<result>) {
 			inner_.await_suspend(self);
 			on_throw.running = nullptr;
@@ -346,9 +344,7 @@ template <traced P>
 std::coroutine_handle<> back(std::coroutine_handle<P> callee,
 			     std::coroutine_handle<> continuation) noexcept
 {
-	promise &ended = callee.promise();
-
-	ended.weft_stop(ended.weft_awaiter());
+	static_cast<promise &>(callee.promise()).weft_stop(true);
 	return continuation ? continuation : std::noop_coroutine();
 }
 
@@ -360,7 +356,7 @@ std::coroutine_handle<> back(std::coroutine_handle<P> callee,
 template <class P> WEFT_NOINLINE_ void resume(std::coroutine_handle<P> handle)
 {
 	if constexpr (traced<P>) {
-		handle.promise().weft_stop(nullptr); /* it runs here, not around this */
+		handle.promise().weft_stop(false); /* it runs here, not around this */
 		WEFT_ROOT_SCOPE(handle.promise().weft_frame_of());
 		handle.resume();
 	} else {

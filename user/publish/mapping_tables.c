@@ -144,14 +144,15 @@ static void fill_entries(struct mapping_tables *all, struct mapping_table *mappi
 	for (uint32_t i = 0; i < mapping_table->n_mappings; i++) {
 		struct mapping_entry *entry = &mapping_table->entries[i];
 
-		if (entry->is_jit || beside & UNWIND_HOST_OF_FILES)
-			all->parts |= beside & UNWIND_HOST ? PART_HOSTED : 0;
 		if (entry->is_jit)
 			entry->mapping.flags = (entry->mapping.flags & ~BESIDE) | beside;
 		else if (beside & UNWIND_HOST_OF_FILES)
 			entry->mapping.flags =
 				(entry->mapping.flags & ~(uint32_t)UNWIND_KEEPS_FP) |
 				UNWIND_HOST | UNWIND_HOST_OF_FILES;
+		else
+			continue;
+		all->parts |= beside & UNWIND_HOST ? PART_HOSTED : 0;
 	}
 }
 
