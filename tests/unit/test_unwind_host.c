@@ -135,9 +135,9 @@ static void test_who_runs_erlang(void **state)
 	assert_true(is_host(ERLANG("nop; nop; nop; call *%rax", MENTION, TERMINATED)));
 	assert_int_equal(hosted.cfa_offset, 0x10100);
 	/* where one piece ends that is read, and the next begins */
-	assert_true(is_host(ERLANG("call enter\n.skip 65289, 0x90\ncall enter", MENTION,
+	assert_true(is_host(ERLANG("call enter\n.skip 130825, 0x90\ncall enter", MENTION,
 				   TERMINATED)));
-	assert_int_equal(hosted.cfa_offset, 0x10100 + 65289 + 5);
+	assert_int_equal(hosted.cfa_offset, 0x10100 + 130825 + 5);
 	/* no call, one to nowhere, or too far away */
 	assert_false(is_host(ERLANG("nop", MENTION, TERMINATED)));
 	assert_false(is_host(ERLANG("call enter + 1", MENTION, TERMINATED)));

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "obj/elf_find.h"
 
-#include "base/cleanup.h"
 #include "base/error.h"
 #include "obj/elf_hash.h"
+#include "obj/elf_pieces.h"
 
-#include <errno.h>
 #include <string.h>
 
 /* Linkers merge strings, so that a name is there once, or few times as the
@@ -71,26 +70,19 @@ static int search_strings(struct elf_file *file, const struct elf_table *table,
 			  struct hits *hits)
 {
 	const struct elf_search *search = hits->search;
-	AUTO_FREE char *piece = malloc(ELF_PIECE_MAX);
+	AUTO(elf_pieces) pieces = NULL;
 	size_t overlap = 0;
+	int err = elf_pieces_new(&pieces, file);
 
-	if (!piece)
-		return fail(-ENOMEM, "no memory for strings");
+	if (err)
+		return err;
 	for (size_t i = 0; i < search->n; i++)
 		if (search->queries[i].length > overlap)
 			overlap = search->queries[i].length;
-	for (uint64_t at = 0; at < table->strings_bytes; at += ELF_PIECE_MAX - overlap) {
-		uint64_t left = table->strings_bytes - at;
-		size_t n = left < ELF_PIECE_MAX ? left : ELF_PIECE_MAX;
-		int err = elf_file_read(file, table->strings_offset + at, piece, n);
-
-		if (err)
-			return err;
-		search_piece(piece, n, at, hits);
-		if (n == left)
-			break;
-	}
-	return 0;
+	elf_pieces_begin(pieces, table->strings_offset, table->strings_bytes);
+	while ((err = elf_pieces_next(pieces, overlap)) > 0)
+		search_piece((const char *)pieces->bytes, pieces->n, pieces->at, hits);
+	return err;
 }
 
 static int match(void *arg, const Elf64_Sym *sym)

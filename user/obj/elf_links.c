@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "obj/elf_links.h"
 
-#include "base/cleanup.h"
 #include "base/error.h"
 #include "obj/build_id.h"
 #include "obj/elf_note.h"
+#include "obj/elf_pieces.h"
 #include "obj/elf_section.h"
 #include "obj/names.h"
 
@@ -198,22 +198,17 @@ static int compare_build_id(struct elf_file *file, struct compared *compared)
 
 static int compare_crc(struct elf_file *file, struct compared *compared)
 {
-	AUTO_FREE unsigned char *bytes = malloc(ELF_PIECE_MAX);
+	AUTO(elf_pieces) pieces = NULL;
 	uLong crc = crc32(0, NULL, 0);
+	int err = elf_pieces_new(&pieces, file);
 
-	if (!bytes)
-		return fail(-ENOMEM, "no memory for a file's bytes");
-	for (uint64_t at = 0; at < file->bytes; at += ELF_PIECE_MAX) {
-		uint64_t left = file->bytes - at;
-		size_t n = left < ELF_PIECE_MAX ? left : ELF_PIECE_MAX;
-		int err = elf_file_read(file, at, bytes, n);
-
-		if (err)
-			return err;
-		crc = crc32(crc, bytes, (uInt)n);
-	}
-	compared->is_same = crc == compared->wanted->crc;
-	return 0;
+	if (err)
+		return err;
+	elf_pieces_begin(pieces, 0, file->bytes);
+	while ((err = elf_pieces_next(pieces, 0)) > 0)
+		crc = crc32(crc, pieces->bytes, (uInt)pieces->n);
+	compared->is_same = !err && crc == compared->wanted->crc;
+	return err;
 }
 
 int elf_same(int fd, const uint64_t *words, size_t n, name_sink sink, void *arg)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "obj/elf_marks.h"
 
-#include "base/cleanup.h"
 #include "base/error.h"
+#include "obj/elf_pieces.h"
 
 #include <string.h>
 
@@ -28,10 +28,10 @@ static const struct mark marks[] = {
 	{ "currentThreadAsync", "StackRoot.get() == &root_" },
 };
 
-static bool piece_holds(const char *piece, size_t n, const struct mark *mark)
+static bool piece_holds(const struct elf_pieces *pieces, const struct mark *mark)
 {
 	size_t first = strlen(mark->first), second = strlen(mark->second);
-	const char *at = piece, *end = piece + n;
+	const unsigned char *at = pieces->bytes, *end = at + pieces->n;
 
 	while ((at = memmem(at, (size_t)(end - at), mark->first, first))) {
 		at += first;
@@ -41,24 +41,17 @@ static bool piece_holds(const char *piece, size_t n, const struct mark *mark)
 	return false;
 }
 
-/* Pieces overlap by the longest mark. */
-static bool range_holds(struct elf_file *file, uint64_t offset, uint64_t bytes,
-			const struct mark *of, size_t n_marks)
+static bool range_holds(struct elf_pieces *pieces, const struct mark *of, size_t n_marks)
 {
-	AUTO_FREE char *piece = malloc(ELF_PIECE_MAX);
+	int err;
 
-	for (uint64_t at = 0; piece && at < bytes; at += ELF_PIECE_MAX - MARK_BYTES_MAX) {
-		uint64_t left = bytes - at;
-		size_t n = left < ELF_PIECE_MAX ? left : ELF_PIECE_MAX;
-
-		if (elf_file_read(file, offset + at, piece, n)) {
-			error_clear();
-			return false;
-		}
+	while ((err = elf_pieces_next(pieces, MARK_BYTES_MAX)) > 0) {
 		for (size_t i = 0; i < n_marks; i++)
-			if (piece_holds(piece, n, &of[i]))
+			if (piece_holds(pieces, &of[i]))
 				return true;
 	}
+	if (err)
+		error_clear();
 	return false;
 }
 
@@ -84,19 +77,25 @@ static bool is_read_only(struct elf_file *file, const Elf64_Shdr *sh)
 bool elf_marks_async(struct elf_file *file, const struct elf_dynamic *dynamic)
 {
 	const struct elf_table *imports = &dynamic->table;
+	AUTO(elf_pieces) pieces = NULL;
 
+	if (elf_pieces_new(&pieces, file)) {
+		error_clear();
+		return false;
+	}
+	elf_pieces_begin(pieces, imports->strings_offset, imports->strings_bytes);
 	if ((dynamic->needs_libraries || dynamic->soname) &&
-	    !range_holds(file, imports->strings_offset, imports->strings_bytes,
-			 &sets_slot, 1))
+	    !range_holds(pieces, &sets_slot, 1))
 		return false;
 	if (file->header.e_shstrndx >= file->n_shdrs)
 		return false;
 	for (size_t i = 0; i < file->n_shdrs; i++) {
 		const Elf64_Shdr *sh = &file->shdrs[i];
 
-		if (is_read_only(file, sh) &&
-		    range_holds(file, sh->sh_offset, sh->sh_size, marks,
-				sizeof(marks) / sizeof(*marks)))
+		if (!is_read_only(file, sh))
+			continue;
+		elf_pieces_begin(pieces, sh->sh_offset, sh->sh_size);
+		if (range_holds(pieces, marks, sizeof(marks) / sizeof(*marks)))
 			return true;
 	}
 	return false;

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "obj/go_module.h"
 
-#include "base/cleanup.h"
 #include "base/error.h"
+#include "obj/elf_pieces.h"
 #include "obj/elf_section.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define SEARCH_BYTES_MAX (64u << 20) /* of a section */
@@ -78,35 +76,32 @@ static bool goes_on(const struct module_search *s)
 	return s->tries && !s->found->text;
 }
 
-static int search_piece(struct module_search *s, const uint64_t *words, size_t n,
-			uint64_t offset)
+static int search_piece(struct module_search *s, const struct elf_pieces *pieces)
 {
+	const uint64_t *words = (const void *)pieces->bytes;
 	int err = 0;
 
-	for (size_t i = 0; !err && i < n && goes_on(s); i++) {
+	for (size_t i = 0; !err && i < pieces->n / sizeof(*words) && goes_on(s); i++) {
 		if (words[i] != s->parts->table)
 			continue;
 		s->tries--;
-		err = try_at(s, offset + i * sizeof(*words));
+		err = try_at(s, pieces->offset + pieces->at + i * sizeof(*words));
 	}
 	return err;
 }
 
 static int search_section(struct module_search *s, const Elf64_Shdr *sh)
 {
-	AUTO_FREE uint64_t *words = malloc(ELF_PIECE_MAX);
+	AUTO(elf_pieces) pieces = NULL;
 	uint64_t end = sh->sh_size < SEARCH_BYTES_MAX ? sh->sh_size : SEARCH_BYTES_MAX;
-	uint64_t at = -sh->sh_addr & (sizeof(*words) - 1); /* as the module is aligned */
-	int err = words ? 0 : fail(-ENOMEM, "no memory for Go's data");
-	size_t n;
+	uint64_t begin = -sh->sh_addr % sizeof(uint64_t); /* as the module is aligned */
+	int err = elf_pieces_new(&pieces, s->file);
 
-	for (; !err && at < end && goes_on(s); at += n) {
-		n = end - at < ELF_PIECE_MAX ? (size_t)(end - at) : ELF_PIECE_MAX;
-		err = elf_file_read(s->file, sh->sh_offset + at, words, n);
-		if (!err)
-			err = search_piece(s, words, n / sizeof(*words),
-					   sh->sh_offset + at);
-	}
+	if (err || begin >= end)
+		return err;
+	elf_pieces_begin(pieces, sh->sh_offset + begin, end - begin);
+	while (!err && goes_on(s) && (err = elf_pieces_next(pieces, 0)) > 0)
+		err = search_piece(s, pieces);
 	return err;
 }
 

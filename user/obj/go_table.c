@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "obj/go_table.h"
 
-#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/search.h"
+#include "obj/elf_pieces.h"
 #include "obj/elf_section.h"
 
 #include <errno.h>
@@ -171,21 +171,24 @@ static size_t find_header(const uint8_t *bytes, size_t n)
 /* From the header that is found on, up to the section's end; *ret_found: is there one? */
 static int find_within(struct elf_file *file, Elf64_Shdr *section, bool *ret_found)
 {
-	AUTO_FREE uint8_t *piece = malloc(ELF_PIECE_MAX);
+	AUTO(elf_pieces) pieces = NULL;
 	uint64_t size = section->sh_size < GO_TABLE_MAX ? section->sh_size : GO_TABLE_MAX;
-	int err = piece ? 0 : fail(-ENOMEM, "no memory for Go's data");
-	size_t n, at = 0;
+	int err = elf_pieces_new(&pieces, file);
+	uint64_t at;
 
-	for (uint64_t from = 0; !err && !*ret_found && from < size; from += n) {
-		n = size - from < ELF_PIECE_MAX ? (size_t)(size - from) : ELF_PIECE_MAX;
-		err = elf_file_read(file, section->sh_offset + from, piece, n);
-		at = err ? n : find_header(piece, n);
-		if (at == n)
+	if (err)
+		return err;
+	elf_pieces_begin(pieces, section->sh_offset, size);
+	while ((err = elf_pieces_next(pieces, 0)) > 0) {
+		at = find_header(pieces->bytes, pieces->n);
+		if (at == pieces->n)
 			continue;
 		*ret_found = true;
-		section->sh_offset += from + at;
-		section->sh_addr += from + at;
-		section->sh_size -= from + at;
+		at += pieces->at;
+		section->sh_offset += at;
+		section->sh_addr += at;
+		section->sh_size -= at;
+		return 0;
 	}
 	return err;
 }

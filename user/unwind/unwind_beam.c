@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "unwind/unwind_beam.h"
 
-#include "base/cleanup.h"
 #include "base/error.h"
+#include "obj/elf_pieces.h"
 
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -15,61 +14,39 @@
  */
 static const char said[] = "\0Scheduler thread number %beu terminated\n";
 
-#define TEXT_PIECE 65536u
 #define ALIGNED	   16 /* where compilers let functions begin */
 #define CALL_BACK  48 /* from the place where the text is mentioned, in bytes of code */
 #define BEFORE	   (CALL_BACK + 8) /* and what is read of the call */
 #define ADDR_BYTES 4		   /* bytes of an address in an instruction */
 
-/* One segment's bytes after the other, in pieces that overlap. */
-struct pieces {
-	struct elf_file *file;
-	const Elf64_Phdr *segment;
-	uint64_t at; /* in the segment, of this piece */
-	size_t n;
-	uint8_t bytes[TEXT_PIECE];
-};
-
-/* Is the i-th segment loaded, not to be written, and code if asked for? */
-static bool begin_segment(struct pieces *pieces, struct elf_file *file, size_t i,
-			  bool is_code)
+/* Goes to the i-th segment, if it is loaded and not to be written. */
+static bool begin_segment(struct elf_pieces *pieces, size_t i)
 {
-	const Elf64_Phdr *segment = &file->phdrs[i];
+	const Elf64_Phdr *segment = &pieces->file->phdrs[i];
 
-	pieces->file = file;
-	pieces->segment = segment;
-	pieces->n = 0;
-	return segment->p_type == PT_LOAD && !(segment->p_flags & PF_W) &&
-	       (!is_code || segment->p_flags & PF_X);
+	elf_pieces_begin(pieces, segment->p_offset, segment->p_filesz);
+	return segment->p_type == PT_LOAD && !(segment->p_flags & PF_W);
 }
 
-/* The next one, which begins `overlap` bytes before the end of the last; false: none. */
-static bool next_piece(struct pieces *pieces, size_t overlap)
+/* The next piece, as of elf_pieces_next(). */
+static bool next_piece(struct elf_pieces *pieces, size_t overlap)
 {
-	uint64_t at = pieces->n ? pieces->at + pieces->n - overlap : 0, left;
+	int err = elf_pieces_next(pieces, overlap);
 
-	if (at + overlap >= pieces->segment->p_filesz)
-		return false;
-	left = pieces->segment->p_filesz - at;
-	pieces->at = at;
-	pieces->n = left < TEXT_PIECE ? (size_t)left : TEXT_PIECE;
-	if (!elf_file_read(pieces->file, pieces->segment->p_offset + at, pieces->bytes,
-			   pieces->n))
-		return true;
-	error_clear();
-	return false;
+	if (err < 0)
+		error_clear();
+	return err > 0;
 }
 
-/* Where the text lies, as linked; 0: nowhere here. */
-static uint64_t find_text(struct pieces *pieces)
+/* Where the text lies in the segment, which is never its first byte; 0: nowhere. */
+static uint64_t find_text(struct elf_pieces *pieces)
 {
 	while (next_piece(pieces, sizeof(said))) {
 		const uint8_t *found =
 			memmem(pieces->bytes, pieces->n, said, sizeof(said));
 
 		if (found)
-			return pieces->segment->p_vaddr + pieces->at +
-			       (uint64_t)(found - pieces->bytes) + 1;
+			return pieces->at + (uint64_t)(found - pieces->bytes) + 1;
 	}
 	return 0;
 }
@@ -91,8 +68,8 @@ static bool mentions(const uint8_t *code, uint64_t vaddr, uint64_t text)
 	return (code[-1] & 0xf8) == 0xb8 && word_at(code) == text;
 }
 
-/* Does a call to a function of this segment, or by register, end there? */
-static bool ends_call(const struct pieces *pieces, size_t end)
+/* Does a call to a function of the segment at vaddr, or by register, end there? */
+static bool ends_call(const struct elf_pieces *pieces, uint64_t vaddr, size_t end)
 {
 	const uint8_t *code = pieces->bytes + end;
 	uint64_t callee;
@@ -100,23 +77,20 @@ static bool ends_call(const struct pieces *pieces, size_t end)
 	if (code[-2] == 0xff && (code[-1] & 0xf8) == 0xd0)
 		return true;
 	callee = pieces->at + end + (uint64_t)(int32_t)word_at(code - 4);
-	return code[-5] == 0xe8 && callee < pieces->segment->p_filesz &&
-	       !((pieces->segment->p_vaddr + callee) % ALIGNED);
+	return code[-5] == 0xe8 && callee < pieces->size && !((vaddr + callee) % ALIGNED);
 }
 
-/* Where the call before the place that mentions the text returns to, as linked; 0: no
- * place does, or no call is before it. */
-static uint64_t find_return(struct pieces *pieces, uint64_t text)
+/* Where, in the segment at vaddr, the call before the place that mentions the text
+ * returns to, as linked; 0: no place does, or no call is before it. */
+static uint64_t find_return(struct elf_pieces *pieces, uint64_t vaddr, uint64_t text)
 {
 	while (next_piece(pieces, BEFORE + ADDR_BYTES)) {
-		uint64_t vaddr = pieces->segment->p_vaddr + pieces->at;
-
 		for (size_t i = BEFORE; i + ADDR_BYTES <= pieces->n; i++) {
-			if (!mentions(pieces->bytes + i, vaddr + i, text))
+			if (!mentions(pieces->bytes + i, vaddr + pieces->at + i, text))
 				continue;
 			for (size_t end = i - 2; end > i - CALL_BACK; end--)
-				if (ends_call(pieces, end))
-					return vaddr + end;
+				if (ends_call(pieces, vaddr, end))
+					return vaddr + pieces->at + end;
 		}
 	}
 	return 0;
@@ -124,19 +98,22 @@ static uint64_t find_return(struct pieces *pieces, uint64_t text)
 
 bool unwind_beam_find(struct elf_file *file, struct unwind_rule *ret)
 {
-	AUTO_FREE struct pieces *pieces = malloc(sizeof(*pieces));
+	AUTO(elf_pieces) pieces = NULL;
+	const Elf64_Phdr *segments = file->phdrs;
 	uint64_t text = 0, returns = 0;
 
-	if (!pieces) {
+	if (elf_pieces_new(&pieces, file)) {
+		error_clear();
 		elf_file_stop_recording(file);
 		return false;
 	}
-	for (size_t i = 0; !text && i < file->n_phdrs; i++)
-		if (begin_segment(pieces, file, i, false))
-			text = find_text(pieces);
+	for (size_t i = 0; !text && i < file->n_phdrs; i++) {
+		text = begin_segment(pieces, i) ? find_text(pieces) : 0;
+		text += text ? segments[i].p_vaddr : 0;
+	}
 	for (size_t i = 0; text && !returns && i < file->n_phdrs; i++)
-		if (begin_segment(pieces, file, i, true))
-			returns = find_return(pieces, text);
+		if (begin_segment(pieces, i) && segments[i].p_flags & PF_X)
+			returns = find_return(pieces, segments[i].p_vaddr, text);
 	ret->cfa_offset = (int)returns;
 	return returns && returns <= INT_MAX;
 }
