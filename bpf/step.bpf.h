@@ -182,6 +182,15 @@ static __always_inline bool ends_far_away(const struct scratch *s, __u64 end)
 	return end - s->sp + CHECKPOINT_BYTES >= 2 * CHECKPOINT_BYTES;
 }
 
+/* Which registers of the sampled frame does the caller have, to whom s->rule leads? */
+static __always_inline void note_registers(struct scratch *s)
+{
+	__u32 here = s->rule.cfa <= UNWIND_CFA_FP ? (__u16)s->rule.deref_offset : 0;
+
+	s->left_alone = s->is_leaf ? here : s->left_alone & here;
+	s->from_leaf = s->is_leaf;
+}
+
 /* To the caller of the frame at hand; an ending, or STEP_OK: there. */
 static __always_inline __u32 step_by_table(struct scratch *s, __u32 hook)
 {
@@ -229,7 +238,7 @@ static __always_inline __u32 step_by_table(struct scratch *s, __u32 hook)
 	s->step_bytes = s->cfa - s->sp;
 	s->sp = s->cfa;
 	s->fp = fp;
-	s->from_leaf = s->is_leaf;
+	note_registers(s);
 	/* a goroutine's registers are kept as they were; its frame may be empty, and ends
 	 * then where this one did */
 	s->is_leaf = !FP_GIVES_SP && s->rule.ra == UNWIND_RA_REG &&

@@ -342,7 +342,8 @@ static __always_inline int find_register(struct scratch *s, __u32 hook)
 
 	if (reg >= USER_REGS)
 		return 0;
-	if (s->is_leaf || (s->rule.reg & UNWIND_KEPT && s->from_leaf))
+	if (s->is_leaf || (s->rule.reg & UNWIND_KEPT && s->from_leaf) ||
+	    s->left_alone >> reg & 1)
 		at = s->regs_at ? s->regs_at + SIGNAL_REG(reg) : BX_IN_REGS;
 	else if (reg != REG_BX)
 		return 0;

@@ -218,6 +218,7 @@ struct scratch {
 	__u64 cfa;
 	__u32 is_leaf;	  /* it was interrupted at pc, so its registers are there */
 	__u32 from_leaf;  /* its rule led here: these may still be those of the call */
+	__u32 left_alone; /* which of them are for sure, of UNWIND_ALONE */
 	__u32 step_kind;  /* enum step_kind */
 	__u32 kind;	  /* enum frame_kind: how sure it is */
 	__u32 is_first;	  /* of its stack, and not looked at yet */

@@ -56,7 +56,7 @@ static __always_inline void charge(struct scratch *s, __u32 frames)
 /* To a caller by its frame record alone: nothing tells of other registers. */
 static __always_inline void forget_registers(struct scratch *s)
 {
-	s->is_leaf = s->from_leaf = 0;
+	s->is_leaf = s->from_leaf = s->left_alone = 0;
 	s->bx_at = BX_UNKNOWN;
 }
 

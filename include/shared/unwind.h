@@ -116,11 +116,16 @@ enum unwind_ra {
  * known in the sampled frame's caller, too. */
 #define UNWIND_KEPT 0x80
 
+/* Bits of deref_offset, of a CFA of SP's or FP's, by register number: r12 to r15, where
+ * the whole function leaves them alone. What all that was called since leave alone is
+ * known in their caller, too. */
+#define UNWIND_ALONE 0xf000
+
 /* One rule; offsets in bytes. arm64 saves both registers at the bottom of its
  * frame, which may be 100 KB large, hence words. */
 struct unwind_rule {
 	int cfa_offset;
-	short deref_offset; /* of code that was counted: -40 to 544 */
+	short deref_offset; /* of code that was counted: -40 to 544; or UNWIND_ALONE */
 	short bx_words;
 	short fp_words;
 	short ra_words;

@@ -90,6 +90,55 @@ static void test_kept_too_far_up(void **state)
 	ASSERT_WALK(&at, "UCCGP", "10000 10108 10208 .. 10408", START);
 }
 
+/* A leaf, who calls it, and who calls that and has its frame by r13: is the caller of
+ * all these known? */
+static void assert_left_alone(struct unwind_rule leaf, struct unwind_rule middle,
+			      bool expected)
+{
+	struct unwind_rule by_r13 =
+		RULE(.cfa = UNWIND_CFA_REG, .cfa_offset = 0x20, .reg = 13);
+	struct unwind_rule rules[] = { leaf, middle, by_r13, RULE_SP(0x30),
+				       RULE_OF(END) };
+	struct sampled at;
+
+	world_setup(NULL);
+	put_code(rules, 5, 0);
+	at = leaf_in_code(0);
+	at.regs[13] = STACK + 0x300;
+	at.fp = FP(STACK, 9);
+	put_frame(at.fp, 0, SITE(4));
+	put_call(put_call(STACK, 0x20, 1), 0x20, 2);
+	memory_put(STACK + 0x20 + middle.deref_offset, STACK + 0x40);
+	put_call(STACK + 0x300, 0x20, 3);
+	put_call(STACK + 0x320, 0x30, 4);
+	if (expected)
+		ASSERT_WALK(&at, "UCCCC", "10000 10108 10208 10308 10408", START);
+	else
+		ASSERT_WALK(&at, "UCCGP", "10000 10108 10208 .. 10408", START);
+}
+
+/* As far up as all leave it alone. */
+static void test_left_alone(void **state)
+{
+	struct unwind_rule all = RULE_SP(0x20), r13 = all, others = all, by_fp, elsewhere;
+
+	all.deref_offset = (short)UNWIND_ALONE;
+	r13.deref_offset = 1 << 13;
+	others.deref_offset = (short)(UNWIND_ALONE ^ 1 << 13);
+	by_fp = r13;
+	by_fp.cfa = UNWIND_CFA_FP;
+	by_fp.cfa_offset = (int)(STACK + 0x40 - FP(STACK, 9));
+	assert_left_alone(all, r13, true);
+	assert_left_alone(r13, by_fp, true);
+	assert_left_alone(all, RULE_SP(0x20), false);
+	assert_left_alone(others, all, false);
+	assert_left_alone(all, others, false);
+	/* what others have there is where to look */
+	elsewhere = RULE(.cfa = UNWIND_CFA_DEREF_SP, .deref_offset = 1 << 13,
+			 .reg = UNWIND_BY_CODE);
+	assert_left_alone(all, elsewhere, false);
+}
+
 #define BX 3 /* DWARF's number */
 
 /* A leaf, a function that calls it, and one that finds its frame by rbx. */
@@ -167,8 +216,8 @@ int run_register_cases(void)
 {
 	static const struct CMUnitTest tests[] = {
 		CASE(test_by_register),	    CASE(test_kept_register),
-		CASE(test_kept_too_far_up), CASE(test_by_bx),
-		CASE(test_bx_lost),
+		CASE(test_kept_too_far_up), CASE(test_left_alone),
+		CASE(test_by_bx),	    CASE(test_bx_lost),
 	};
 
 	return cmocka_run_group_tests_name("registers", tests, NULL, NULL);

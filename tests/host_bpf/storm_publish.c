@@ -27,6 +27,7 @@ static struct unwind_rule some_rule(uint64_t *chance)
 	case 0 ... 5:
 		rule.cfa = UNWIND_CFA_SP;
 		rule.cfa_offset = 8 + 8 * below(chance, 24);
+		rule.deref_offset = (short)(below(chance, 16) << 12 & UNWIND_ALONE);
 		if (rule.cfa_offset == 8 && below(chance, 2))
 			rule.reg = UNWIND_FIRST;
 		break;
@@ -39,6 +40,10 @@ static struct unwind_rule some_rule(uint64_t *chance)
 		rule.reg = below(chance, 3) ? BX : below(chance, 20);
 		if (rule.cfa == UNWIND_CFA_REG && rule.reg != BX && below(chance, 2))
 			rule.reg |= UNWIND_KEPT;
+		else if (rule.cfa == UNWIND_CFA_REG && rule.reg != BX)
+			rule.reg = 12 + below(chance, 4);
+		if (rule.cfa <= UNWIND_CFA_FP)
+			rule.deref_offset &= (short)UNWIND_ALONE;
 	}
 	if (rule.cfa == UNWIND_CFA_GO && below(chance, 8)) {
 		rule.cfa_offset = G_AT;

@@ -19,7 +19,8 @@ struct plain {
 	uint64_t go_pc;	 /* of a goroutine that was found */
 	bool bx_is_known;
 	bool is_leaf, in_syscall;
-	bool from_leaf; /* by its rule: registers are as they were at the call */
+	bool from_leaf;		 /* by its rule: registers are as they were at the call */
+	unsigned int left_alone; /* and these are, whoever called since */
 	bool sp_is_known;
 	bool is_unproven; /* a frame pointer that nothing proves led here, or below */
 	bool led;	  /* here, by the rule of the frame before */
@@ -121,7 +122,8 @@ static bool register_of(const struct plain *p, unsigned int reg, uint64_t *ret)
 		13, 12, 14, 11, 9, 8, 10, 15, 0, 1, 2, 3, 4, 5, 6, 7
 	};
 
-	bool has_all = p->is_leaf || (reg & UNWIND_KEPT && p->from_leaf);
+	bool has_all = p->is_leaf || (reg & UNWIND_KEPT && p->from_leaf) ||
+		       p->left_alone & 1u << (reg & ~UNWIND_KEPT & 31);
 
 	reg &= ~UNWIND_KEPT;
 	if (!has_all && reg == BX && p->bx_is_known) {
@@ -414,6 +416,10 @@ static enum ending step(struct plain *p)
 	if (ending != STEP_OK)
 		return ending;
 	p->from_leaf = was_leaf && p->step_kind == STEP_KIND_TABLE;
+	p->left_alone = was_leaf ? UNWIND_ALONE : p->left_alone;
+	p->left_alone &= p->step_kind == STEP_KIND_TABLE && p->rule->cfa <= UNWIND_CFA_FP
+				 ? (unsigned short)p->rule->deref_offset
+				 : 0;
 	p->led = leads(p);
 	was_resumed = is_resumed(p);
 	p->is_leaf = p->step_kind == STEP_KIND_SIGNAL || p->kind == FRAME_USER;

@@ -34,6 +34,10 @@ static void test_addresses_in_the_frame(void **state)
 			 "mov %rax, 16(%rsp); mov 16(%rsp), %rsp; call *%rcx;"
 			 "add $32, %rsp; pop %rbx; ret",
 		    ".....................................666621");
+	/* nor by an index */
+	ASSERT_TOLD(FILL "push %rbx; lea 8(%rsp, %r12), %rcx; sub %rdx, %rsp;"
+			 "dec %eax; mov %rcx, %rsp; ret",
+		    "..............................");
 	/* nor once it lies below the stack */
 	ASSERT_TOLD(FILL "push %rbx; push %rsp; add $8, %rsp; call *%rcx;"
 			 "mov -8(%rsp), %rsp; pop %rbx; ret",

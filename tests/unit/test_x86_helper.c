@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Helpers, in assembly of which no call frame information is written, that leave alone
- * the register in which their caller keeps where its stack was.
+ * What functions, in assembly of which no call frame information is written, leave alone:
+ * helpers the register in which their caller keeps where its stack was, and r12 to r15.
  */
 #include "gap_code.h"
 
@@ -73,11 +73,57 @@ static void test_others(void **state)
 	assert_not_kept("push %rdx; ret");
 }
 
+/* A digit for each byte: the registers that the function leaves alone, r12 by its lowest
+ * bit; `.` where a rule can't say so. */
+static const char *left_alone(const char *body)
+{
+	static char text[64];
+	uint64_t end;
+	size_t n = 0;
+
+	build(body);
+	end = nm_value("-D", "switch.so", "done");
+	for (uint64_t pc = base; pc < end && n < sizeof(text) - 1; pc++) {
+		struct unwind_rule rule = image_rule(&image, pc);
+		bool by_sp = rule.cfa == UNWIND_CFA_SP || rule.cfa == UNWIND_CFA_FP;
+
+		text[n++] = by_sp ? "0123456789abcdef"[(uint16_t)rule.deref_offset >> 12]
+				  : '.';
+	}
+	text[n] = '\0';
+	image_free(&image);
+	return text;
+}
+
+/* What all instructions of a function leave alone, those of its other ways, too, and what
+ * it calls is asked by itself. */
+static void test_left_alone(void **state)
+{
+	assert_string_equal(left_alone(FILL "call *%rax; inc %eax; ret"),
+			    "ffffffffffffffffffff");
+	assert_string_equal(
+		left_alone(FILL "push %r12; jz 1f; inc %eax; 1: pop %r12; ret"),
+		"eeeeeeeeeeeeeeeeeeeeeeee");
+	assert_string_equal(left_alone(FILL "jz 1f; bswap %r13d; ret; 1: inc %r15; ret"),
+			    "5555555555555555555555555");
+	/* which comes to the same from elsewhere */
+	assert_string_equal(
+		left_alone(FILL "jz 1f; ret; nop; bswap %r13d; 1: inc %r15; ret"),
+		"555555555555555555.5555555");
+	assert_string_equal(left_alone(FILL "push %rbp; mov %rsp, %rbp; sub %rax, %rsp;"
+					    "bswap %r14; leave; ret"),
+			    "bbbbbbbbbbbbbbbbbbbbbbbbbbb");
+	assert_string_equal(left_alone(FILL "mov %rsp, %r13; and $-32, %rsp; call *%rax;"
+					    "mov %r13, %rsp; ret"),
+			    "dddddddddddddddddddddd.....d");
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_helpers),
 		cmocka_unit_test(test_others),
+		cmocka_unit_test(test_left_alone),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);

@@ -130,6 +130,7 @@ static int go_on(struct x86_flow *flow, uint32_t number)
 		x86_pieces_spoil(&flow->pieces, piece);
 		return 0;
 	}
+	x86_pieces_write(&flow->pieces, piece, is.writes);
 	if (insn->calls)
 		x86_pieces_call(&flow->pieces, piece);
 	if (insn->calls && frame.sp.from == X86_ENTRY)

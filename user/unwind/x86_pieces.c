@@ -28,6 +28,13 @@ static void calls_at(struct x86_piece *whole, int at)
 	whole->call_at = at;
 }
 
+void x86_pieces_write(struct x86_pieces *pieces, uint32_t number, unsigned int registers)
+{
+	int lower;
+
+	x86_pieces_whole(pieces, number, &lower)->writes |= registers;
+}
+
 void x86_pieces_call(struct x86_pieces *pieces, uint32_t number)
 {
 	int lower;
@@ -138,6 +145,7 @@ void x86_pieces_unite(struct x86_pieces *pieces, uint32_t a, uint32_t b, int low
 	part->lower = lower;
 	into->is_bad |= part->is_bad;
 	into->is_doubted |= part->is_doubted;
+	into->writes |= part->writes;
 	into->returns |= part->returns;
 	into->calls |= part->calls;
 	into->calls_differ |= part->calls_differ;

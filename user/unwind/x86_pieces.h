@@ -34,9 +34,10 @@ struct x86_piece {
 	int left_at;
 	bool goes_off; /* the same, or where a register or memory says, at most at: */
 	int off_at;
-	bool loses_fp;	 /* returns with another one than its caller's */
-	bool is_begun;	 /* by a function */
-	bool is_doubted; /* nobody knows which of its calls come back */
+	unsigned int writes; /* registers, by bit */
+	bool loses_fp;	     /* returns with another one than its caller's */
+	bool is_begun;	     /* by a function */
+	bool is_doubted;     /* nobody knows which of its calls come back */
 };
 
 struct x86_pieces {
@@ -47,6 +48,7 @@ struct x86_pieces {
 struct x86_piece *x86_pieces_whole(const struct x86_pieces *pieces, uint32_t number,
 				   int *ret_lower);
 
+void x86_pieces_write(struct x86_pieces *pieces, uint32_t number, unsigned int registers);
 void x86_pieces_call(struct x86_pieces *pieces, uint32_t number);
 
 /* The same, with the stack pointer `at` bytes above the piece's entry. */

@@ -41,6 +41,8 @@ static bool rule_of(struct x86_flow *flow, const struct flow_insn *insn,
 		x86_back_complete(&insn->back, ret);
 	if (insn->helps && ret->cfa == UNWIND_CFA_REG)
 		ret->reg |= UNWIND_KEPT;
+	if (ret->cfa == UNWIND_CFA_SP || ret->cfa == UNWIND_CFA_FP)
+		ret->deref_offset = (short)(~whole->writes & UNWIND_ALONE);
 	return true;
 }
 

@@ -5,10 +5,10 @@
 
 #include <string.h>
 
-#define RIP	 5 /* as a base without displacement's size */
-#define HAS_SIB	 4
-#define FARTHEST (1 << 30) /* bytes */
-
+#define RIP		5 /* as a base without displacement's size */
+#define HAS_SIB		4
+#define FARTHEST	(1 << 30) /* bytes */
+#define REX		0x40
 #define REG(n)		(1u << (n))
 #define PAIR		(REG(0) | REG(2)) /* rax, rdx */
 #define IMPLIED		(PAIR | REG(1) | REG(3) | REG(6) | REG(7))
@@ -56,7 +56,7 @@ static const char two_byte[] = "m!rr.s!!!!!.!..." /* 00 */
 struct operands {
 	const uint8_t *at; /* behind the opcode */
 	bool w, r, b;	   /* REX's bits */
-	bool has_rex;
+	uint8_t rex;	   /* 0: none */
 	unsigned int mod;
 	int reg, rm;
 };
@@ -92,7 +92,7 @@ static bool displacement(const struct operands *op, int *ret)
 	const uint8_t *at = op->at + 1 + sib;
 
 	*ret = op->mod == 1 ? (int8_t)at[0] : op->mod == 2 ? wide(at) : 0;
-	return !sib || (op->at[1] >> 3 & 7) == 4; /* r12 would be one; nobody's */
+	return !sib || ((op->at[1] >> 3 & 7) == 4 && !(op->rex & 2)); /* r12 */
 }
 
 static void take_sp(struct x86_effect *is, int from)
@@ -214,7 +214,7 @@ static void fear_worst(struct x86_effect *is)
 /* Without REX the second four of one byte are the upper halves of the first. */
 static unsigned int written(const struct operands *op, int reg, bool bytes)
 {
-	return REG(bytes && !op->has_rex && reg < 8 ? reg & 3 : reg);
+	return REG(bytes && !op->rex && reg < 8 ? reg & 3 : reg);
 }
 
 /* bytes: its operands are of one byte */
@@ -308,7 +308,7 @@ static void look_at_vector(struct x86_effect *is, struct operands *op, uint8_t p
 	unsigned int map = prefix == 0xc5 ? 1 : at[0] & (prefix == 0xc4 ? 0x1f : 7);
 	char letter;
 
-	op->has_rex = true;
+	op->rex = REX;
 	op->r = !(at[0] & 0x80);
 	op->b = prefix != 0xc5 && !(at[0] & 0x20);
 	op->at += prefix == 0xc5 ? 1 : prefix == 0xc4 ? 2 : 3;
@@ -468,8 +468,8 @@ struct x86_effect x86_effect(const uint8_t *code, size_t n)
 		short_words |= *op.at == 0x66;
 		f3 |= *op.at == 0xf3;
 	}
-	if ((*op.at & 0xf0) == 0x40) {
-		op.has_rex = true;
+	if ((*op.at & 0xf0) == REX) {
+		op.rex = *op.at;
 		op.w = *op.at & 8;
 		op.r = *op.at & 4;
 		op.b = *op.at++ & 1;
