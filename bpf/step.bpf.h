@@ -89,6 +89,11 @@ static __always_inline void try_code(struct scratch *s, __u32 hook)
 		beam_try_frame(hook);
 }
 
+static __always_inline bool ends_here(const struct scratch *s)
+{
+	return s->rule.cfa == UNWIND_CFA_END || s->rule.cfa == UNWIND_CFA_TORN;
+}
+
 /* How the frame at hand ends and leads on: s->step_kind, s->cfa, s->rule. */
 static __always_inline void look_up_frame(struct scratch *s, __u32 hook)
 {
@@ -137,14 +142,11 @@ static __always_inline void look_up_frame(struct scratch *s, __u32 hook)
 			try_code(s, hook);
 		return;
 	}
-	if (s->rule.cfa == UNWIND_CFA_END || s->rule.cfa == UNWIND_CFA_TORN) {
-		s->step_kind = STEP_KIND_END;
-		return;
-	}
-	if (find_cfa(s, hook))
+	found = !ends_here(s) && find_cfa(s, hook);
+	if (found)
 		s->step_kind = s->rule.cfa == UNWIND_CFA_SIGNAL ? STEP_KIND_SIGNAL
 								: STEP_KIND_TABLE;
-	else if (s->rule.cfa == UNWIND_CFA_TORN)
+	else if (ends_here(s)) /* perhaps as was found out only now */
 		s->step_kind = STEP_KIND_END;
 	else
 		s->cfa = s->fp + FRAME_BYTES;

@@ -359,6 +359,17 @@ static __always_inline int lack_register(struct scratch *s)
 	return 0;
 }
 
+/* Is it who made the system call that a new thread comes back from, too? That one's walk
+ * is at its end. */
+static __always_inline int comes_back(struct scratch *s, __u32 hook)
+{
+	if (!s->is_leaf || !find_register(s, hook))
+		return 0;
+	if (!(s->word & knobs.addr_mask))
+		s->rule.cfa = UNWIND_CFA_END;
+	return s->rule.cfa == UNWIND_CFA_CLONE;
+}
+
 __noinline int table_find_cfa(__u32 hook)
 {
 	struct scratch *s = scratch(hook);
@@ -411,6 +422,9 @@ __noinline int table_find_cfa(__u32 hook)
 	case UNWIND_CFA_SIGNAL:
 		s->cfa = end_of_handler(s);
 		return 1;
+	case UNWIND_CFA_CLONE:
+		s->cfa = s->sp + offset;
+		return comes_back(s, hook);
 	case UNWIND_CFA_PLT:
 		s->cfa = s->sp + offset + ((s->pc & 15) >= s->rule.reg ? 8 : 0);
 		return 1;

@@ -31,6 +31,8 @@
 	X(REG, "register `reg` + offset: rbx, or known in the sampled frame; see KEPT")  \
 	X(INDEXED, "*(sp + deref + 8 * register `reg`) + offset: known as for REG")      \
 	X(PLT, "sp + offset, and 8 more from the `reg`th byte of 16 on")                 \
+	X(CLONE,                                                                         \
+	  "sp + offset; but who has 0 in register 0 is a new thread: nobody called")     \
 	X(GO, "where Go's runtime keeps the stack of the goroutine that it works for")   \
 	X(GO_C, "the same, beside C that the goroutine called")                          \
 	X(SIGNAL, "a signal frame: registers lie where the kernel put them")             \

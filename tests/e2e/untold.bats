@@ -84,6 +84,52 @@ all_are_whole() {
 	[ "$status" -eq 1 ] || { echo "$output"; false; }
 }
 
+make_beginner() {
+	cat >begins.c <<-'END'
+		#include <pthread.h>
+
+		static volatile unsigned long sink;
+
+		static void *work(void *arg)
+		{
+			for (int i = 0; i < 2000; i++)
+				sink += i;
+			return arg;
+		}
+		__attribute__((noinline)) void begin(pthread_t *threads)
+		{
+			for (int i = 0; i < 8; i++)
+				pthread_create(&threads[i], 0, work, 0);
+			for (int i = 0; i < 8; i++)
+				pthread_join(threads[i], 0);
+			sink++;
+		}
+		int main(void)
+		{
+			pthread_t threads[8];
+
+			for (;;)
+				begin(threads);
+		}
+	END
+}
+
+# NAME: who begins threads is known, and that nobody called these: each stack is whole, but
+# where an exit has taken it away already
+threads_are_told() {
+	start "./$1"
+	record_while "$last_pid" 1000 -F 2999 -p "$last_pid" -o out --stats-json stats
+	adds_up out stats
+	grep -qE '(kernel_clone|copy_process).*_\[k\]' out
+	grep -qE 'ret_from_fork.*_\[k\]' out
+	run grep -E "(kernel_clone|copy_process).*_\[k\]" <(grep -vE "^$1;(.*;)?main;begin;" out)
+	[ "$status" -eq 1 ] || { echo "$output"; false; }
+	run grep -F '[cut]' <(grep -vF 'do_exit_[k]' out)
+	[ "$status" -eq 1 ] || { echo "$output"; false; }
+	run grep -E 'main.*ret_from_fork' out
+	[ "$status" -eq 1 ] || { echo "$output"; false; }
+}
+
 @test "a program of musl: from its library's first function on, threads and handlers too" {
 	[ "$(uname -m)" = x86_64 ] || skip "the code is x86-64's"
 	command -v musl-gcc >/dev/null || skip "no musl-gcc"
@@ -117,6 +163,21 @@ all_are_whole() {
 	[[ $output != *FDE* ]]
 	# its serve() misaligns the stack, as gcc does if it knows all that is called
 	all_are_whole untold '_start;libc_start_main_stage2;' ''
+}
+
+@test "threads that are begun all the time, by glibc and by musl: nobody called them" {
+	[ "$(uname -m)" = x86_64 ] || skip "the code is x86-64's"
+	make_beginner
+	gcc -O2 -pthread -o glibc begins.c
+	threads_are_told glibc
+	command -v musl-gcc >/dev/null || skip "no musl-gcc"
+	musl-gcc -O2 -o dynamic begins.c \
+		-Wl,--dynamic-linker="/usr/lib/$(uname -m)-linux-musl/libc.so"
+	threads_are_told dynamic
+	musl-gcc -O2 -static -o static begins.c
+	threads_are_told static
+	objcopy --strip-debug --remove-section .eh_frame static untold
+	threads_are_told untold
 }
 
 # As Debian 13's OpenBLAS, whose kernels are assembly: what lies before is mostly padding.

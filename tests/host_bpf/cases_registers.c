@@ -139,6 +139,30 @@ static void test_left_alone(void **state)
 	assert_left_alone(all, elsewhere, false);
 }
 
+/* Behind a system call that begins a thread: that has 0 in rax, its maker its number. */
+static void test_new_thread(void **state)
+{
+	struct unwind_rule rules[] = { RULE(.cfa = UNWIND_CFA_CLONE, .cfa_offset = 0x20),
+				       RULE_SP(0x30), RULE_OF(END), RULE_SP(0x20) };
+	struct sampled at;
+
+	world_setup(NULL);
+	put_code(rules, 4, 0);
+	at = leaf_in_code(0);
+	at.fp = FP(STACK, 9);
+	put_frame(at.fp, 0, SITE(2));
+	put_call(put_call(STACK, 0x20, 1), 0x30, 2);
+	at.regs[0] = 1234;
+	ASSERT_WALK(&at, "UCC", "10000 10108 10208", START);
+	at.regs[0] = 0;
+	ASSERT_WALK(&at, "U", "10000", START);
+	assert_int_equal(walker_sample(&at)->flags, 0);
+	/* nobody is called there, so nobody returns there */
+	at.pc = FUNCTION(3);
+	put_call(STACK, 0x20, 0);
+	ASSERT_WALK(&at, "UCP", "10300 10008 10208", START);
+}
+
 #define BX 3 /* DWARF's number */
 
 /* A leaf, a function that calls it, and one that finds its frame by rbx. */
@@ -217,7 +241,8 @@ int run_register_cases(void)
 	static const struct CMUnitTest tests[] = {
 		CASE(test_by_register),	    CASE(test_kept_register),
 		CASE(test_kept_too_far_up), CASE(test_left_alone),
-		CASE(test_by_bx),	    CASE(test_bx_lost),
+		CASE(test_new_thread),	    CASE(test_by_bx),
+		CASE(test_bx_lost),
 	};
 
 	return cmocka_run_group_tests_name("registers", tests, NULL, NULL);

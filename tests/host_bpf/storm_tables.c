@@ -3,6 +3,7 @@
  * The thread walked anew by what was asked of the tables' builder, without a page of
  * theirs: one plain step after the other, as include/shared/unwind.h has it.
  */
+#include "plain.h"
 #include "storm.h"
 
 #include "code.h"
@@ -11,37 +12,10 @@
 
 #define BX 3 /* DWARF's number of rbx */
 
-struct plain {
-	const struct sampled *at;
-	uint64_t pc, sp, fp, cfa;
-	uint64_t signal; /* where the registers lie; 0: in the sample */
-	uint64_t bx;	 /* if bx_is_known */
-	uint64_t go_pc;	 /* of a goroutine that was found */
-	bool bx_is_known;
-	bool is_leaf, in_syscall;
-	bool from_leaf;		 /* by its rule: registers are as they were at the call */
-	unsigned int left_alone; /* and these are, whoever called since */
-	bool sp_is_known;
-	bool is_unproven; /* a frame pointer that nothing proves led here, or below */
-	bool led;	  /* here, by the rule of the frame before */
-	bool strays;	  /* a frame pointer led here from far away */
-	enum step_kind step_kind;
-	const struct unwind_rule *rule;
-	unsigned int kind; /* how the frame is told */
-};
-
-static bool word_at(uint64_t addr, uint64_t *ret)
-{
-	bool there = memory_get(addr, ret);
-
-	*ret &= knobs.addr_mask;
-	return there;
-}
-
 /* Without the mark of Swift's extended frames. */
 static bool fp_at(uint64_t addr, uint64_t *ret)
 {
-	bool there = word_at(addr, ret);
+	bool there = plain_word_at(addr, ret);
 
 	*ret &= ~(1ULL << 60);
 	return there;
@@ -133,9 +107,18 @@ static bool register_of(const struct plain *p, unsigned int reg, uint64_t *ret)
 	if (!has_all || reg > 15)
 		return false;
 	if (p->signal)
-		return word_at(p->signal + 40 + 8 * place[reg], ret);
+		return plain_word_at(p->signal + 40 + 8 * place[reg], ret);
 	*ret = p->at->regs[reg] & knobs.addr_mask;
 	return true;
+}
+
+/* A new thread, whose register 0 says so. */
+static bool is_newborn(const struct plain *p)
+{
+	uint64_t ax;
+
+	return p->rule->cfa == UNWIND_CFA_CLONE && p->is_leaf &&
+	       register_of(p, p->rule->reg, &ax) && !ax;
 }
 
 static bool find_cfa(struct plain *p)
@@ -150,16 +133,19 @@ static bool find_cfa(struct plain *p)
 		p->cfa = p->fp;
 		break;
 	case UNWIND_CFA_DEREF_SP:
-		if (!word_at(p->sp + rule->deref_offset, &p->cfa))
+	case UNWIND_CFA_DEREF_FP:
+		p->cfa = rule->cfa == UNWIND_CFA_DEREF_SP ? p->sp : p->fp;
+		if (!plain_word_at(p->cfa + rule->deref_offset, &p->cfa))
 			return false;
 		break;
-	case UNWIND_CFA_DEREF_FP:
-		if (!word_at(p->fp + rule->deref_offset, &p->cfa))
+	case UNWIND_CFA_CLONE:
+		if (!p->is_leaf || !register_of(p, rule->reg, &p->cfa))
 			return false;
+		p->cfa = p->sp;
 		break;
 	case UNWIND_CFA_DEREF_TWICE:
-		if (!word_at(p->sp + rule->deref_offset, &p->cfa) ||
-		    !word_at(p->cfa, &p->cfa))
+		if (!plain_word_at(p->sp + rule->deref_offset, &p->cfa) ||
+		    !plain_word_at(p->cfa, &p->cfa))
 			return false;
 		break;
 	case UNWIND_CFA_REG:
@@ -168,7 +154,7 @@ static bool find_cfa(struct plain *p)
 		break;
 	case UNWIND_CFA_INDEXED:
 		if (!register_of(p, rule->reg, &p->cfa) ||
-		    !word_at(p->sp + 8 * p->cfa + rule->deref_offset, &p->cfa))
+		    !plain_word_at(p->sp + 8 * p->cfa + rule->deref_offset, &p->cfa))
 			return false;
 		break;
 	case UNWIND_CFA_PLT:
@@ -179,51 +165,6 @@ static bool find_cfa(struct plain *p)
 	}
 	p->cfa += rule->cfa_offset;
 	return true;
-}
-
-/* The stack that Go's runtime keeps of a goroutine; false: there is none. */
-static bool find_goroutine(struct plain *p)
-{
-	const struct unwind_rule *rule = p->rule;
-	uint64_t g = p->at->g, m, goroutine, its_m,
-		 at = (uint64_t)(int64_t)rule->deref_offset;
-
-	if (fp_gives_sp &&
-	    !memory_get(p->at->tp + (uint64_t)(int64_t)rule->cfa_offset, &g))
-		return false;
-	if (!memory_get((g & knobs.addr_mask) + at, &m) ||
-	    !word_at((m & knobs.addr_mask) + 8 * rule->reg, &goroutine) ||
-	    !memory_get(goroutine + at, &its_m) || its_m != m ||
-	    !memory_get(goroutine + at + 56, &its_m) ||
-	    !word_at(goroutine + at + 8, &p->cfa))
-		return false;
-	if (rule->ra == UNWIND_RA_REG)
-		return word_at(goroutine + at + 16, &p->go_pc);
-	p->cfa -= 8 * (uint64_t)(int64_t)rule->ra_words;
-	return true;
-}
-
-static bool find_beside_c(struct plain *p)
-{
-	uint64_t at = p->sp + (uint64_t)(int64_t)p->rule->deref_offset, g, was, end = 0;
-
-	if (!p->sp_is_known || !memory_get(at, &g) || !memory_get(at + 8, &was) ||
-	    (g && !memory_get((g & knobs.addr_mask) + 8, &end)))
-		return false;
-	p->cfa = ((g ? end - was : was) & knobs.addr_mask) -
-		 8 * (uint64_t)(int64_t)p->rule->ra_words;
-	return true;
-}
-
-/* By what Go's runtime keeps. */
-static enum step_kind look_at_goroutine(struct plain *p)
-{
-	static const struct unwind_rule torn = { .cfa = UNWIND_CFA_TORN };
-
-	if (p->rule->cfa == UNWIND_CFA_GO ? find_goroutine(p) : find_beside_c(p))
-		return STEP_KIND_TABLE;
-	p->rule = &torn;
-	return STEP_KIND_END;
 }
 
 /* arm64, behind a frame record: sp is wherever the rule puts it that says where
@@ -264,10 +205,11 @@ static enum step_kind look(struct plain *p)
 		return look_without_rule(p, mapping);
 	if (p->rule->cfa == UNWIND_CFA_SIGNAL)
 		return STEP_KIND_SIGNAL;
-	if (p->rule->cfa == UNWIND_CFA_END || p->rule->cfa == UNWIND_CFA_TORN)
+	if (p->rule->cfa == UNWIND_CFA_END || p->rule->cfa == UNWIND_CFA_TORN ||
+	    is_newborn(p))
 		return STEP_KIND_END;
 	if (p->rule->cfa == UNWIND_CFA_GO || p->rule->cfa == UNWIND_CFA_GO_C)
-		return look_at_goroutine(p);
+		return plain_look_at_goroutine(p);
 	return look_without_sp(p);
 }
 
@@ -288,7 +230,7 @@ static enum ending step_by_fp(struct plain *p)
 		return end_by_zero(p);
 	if (!is_place(p->fp))
 		return END_BROKEN;
-	if (!fp_at(p->fp, &fp) || !word_at(p->fp + 8, &ra))
+	if (!fp_at(p->fp, &fp) || !plain_word_at(p->fp + 8, &ra))
 		return END_UNREADABLE;
 	if (!ra || ra > FRAME_ADDR_MASK)
 		return ra ? END_BROKEN : end_by_zero(p);
@@ -312,13 +254,13 @@ static enum ending step_by_signal(struct plain *p)
 
 	if (!is_place(p->sp + 176))
 		return END_BROKEN;
-	if (!fp_at(p->sp + 120, &fp) || !word_at(p->sp + 160, &sp) ||
-	    !word_at(p->sp + 168, &pc))
+	if (!fp_at(p->sp + 120, &fp) || !plain_word_at(p->sp + 160, &sp) ||
+	    !plain_word_at(p->sp + 168, &pc))
 		return END_UNREADABLE;
 	if (pc > FRAME_ADDR_MASK)
 		return END_BROKEN;
 	p->signal = p->sp;
-	p->bx_is_known = word_at(p->sp + 128, &p->bx);
+	p->bx_is_known = plain_word_at(p->sp + 128, &p->bx);
 	p->kind = FRAME_USER;
 	p->sp_is_known = true;
 	p->fp = fp;
@@ -343,13 +285,14 @@ static enum ending step_by_table(struct plain *p)
 		return END_UNREADABLE;
 	if (p->rule->ra == UNWIND_RA_REG)
 		ra = p->go_pc;
-	else if (!word_at(p->cfa - 8, &ra))
+	else if (!plain_word_at(p->cfa - 8, &ra))
 		return END_UNREADABLE;
 	if (!ra || ra > FRAME_ADDR_MASK)
 		return ra ? END_BROKEN : p->is_unproven ? END_FP_ZERO : END_START;
 	if (p->rule->bx_words)
-		p->bx_is_known = p->rule->bx_words != UNWIND_BX_LOST &&
-				 word_at(p->cfa + 8 * (int64_t)p->rule->bx_words, &p->bx);
+		p->bx_is_known =
+			p->rule->bx_words != UNWIND_BX_LOST &&
+			plain_word_at(p->cfa + 8 * (int64_t)p->rule->bx_words, &p->bx);
 	is_guess = !p->sp_is_known ||
 		   (p->rule->cfa == UNWIND_CFA_SP && p->rule->reg == UNWIND_GUESSED);
 	p->kind = is_guess ? FRAME_UNPROVEN : FRAME_CALLER;

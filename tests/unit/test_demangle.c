@@ -44,7 +44,11 @@ static const struct {
 	{ "memcpy@@GLIBC_2.14", "memcpy" },
 	{ "memcpy@GLIBC_2.2.5", "memcpy" },
 	{ "_ZN3Foo3barEi@@V1", "Foo::bar" },
+	{ "gtk_main@@libgtk-3.so.0", "gtk_main" },
 	{ "@odd", "@odd" },
+	{ "JS:*parse /node_modules/@babel/parser/lib/index.js:9:3",
+	  "JS:*parse /node_modules/@babel/parser/lib/index.js:9:3" },
+	{ "*Int32@Int#to_s<IO+>:Nil", "*Int32@Int#to_s<IO+>:Nil" },
 	/* Rust, v0 and legacy, whose identifiers may hold dots */
 	{ "_RNvMNtCs6GmmlP4bgsG_1r4deepINtB2_1ShE4showB4_", "<r::deep::S<u8>>::show" },
 	{ "_RNvCs6GmmlP4bgsG_1r4main", "r::main" },

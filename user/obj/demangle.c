@@ -130,12 +130,24 @@ static size_t frame_length(const char *name, size_t n)
 	return n > len && !memcmp(name, frame, len) && name[len] == '.' ? len : 0;
 }
 
-/* Without @VERSION, which no mangling uses but Rust's legacy one could. */
+/* Is that all of a version, which may be a library's name? */
+static bool is_version(const char *text, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!isalnum((unsigned char)text[i]) && !strchr("@._-+", text[i]))
+			return false;
+	return true;
+}
+
+/* Without @VERSION, which no mangling uses but Rust's legacy one could. Files of
+ * JavaScript may be called so in their midst, and methods of Crystal. */
 static size_t without_version(const char *name, size_t n)
 {
 	const char *at = n ? memchr(name + 1, '@', n - 1) : NULL;
 
-	return at && !rust_length(name, n) ? (size_t)(at - name) : n;
+	return at && is_version(at, (size_t)(name + n - at)) && !rust_length(name, n)
+		       ? (size_t)(at - name)
+		       : n;
 }
 
 /* Without the .llvm.1234 that keeps ThinLTO's promoted locals apart. */

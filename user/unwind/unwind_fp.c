@@ -81,7 +81,7 @@ static bool keeps(const struct unwind_rule *rule)
 /* No entry covers it; what is told of it was read off the code. */
 static bool is_gap(const struct unwind_rule *rule)
 {
-	return rule->cfa == UNWIND_CFA_NONE ||
+	return rule->cfa == UNWIND_CFA_NONE || rule->cfa == UNWIND_CFA_CLONE ||
 	       (rule->cfa <= UNWIND_CFA_DEREF_TWICE && rule->reg == UNWIND_BY_CODE);
 }
 

@@ -4,9 +4,9 @@
  * from where they are entered: what is called, and what follows an instruction that never
  * goes on. Where a way leads into another piece, both are one from then on
  * (x86_pieces.h). At first calls are hoped to come back; where what follows from that is
- * odd, they are not (x86_calls.c). Code that takes its arguments off the stack is
- * followed from where its functions begin (x86_begins.c). What came of it is told in
- * x86_rows.c.
+ * odd, they are not (x86_calls.c). Threads that are begun are left to themselves
+ * (x86_clone.c). Code that takes its arguments off the stack is followed from where its
+ * functions begin (x86_begins.c). What came of it is told in x86_rows.c.
  */
 #include "unwind/x86_flow.h"
 
@@ -267,6 +267,8 @@ int x86_flow_read(const struct x86_code *code, struct x86_flow **ret)
 		find_target(flow, &flow->insns.items[i]);
 		find_taken(flow, &flow->insns.items[i]);
 	}
+	if (!err)
+		x86_clones_mark(flow);
 	flow->takes_args = code->takes_args || x86_flow_takes_args(flow);
 	if (!err)
 		err = flow->takes_args ? x86_begins_follow(flow) : follow_hoped(flow);

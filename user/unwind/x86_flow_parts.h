@@ -43,6 +43,13 @@ struct flow_insn {
 	bool leads_to_loop, leads_to_none; /* calls: so it was found, or refuted */
 	bool leads_within; /* calls: what is behind is a part of the same, by its jumps */
 	bool helps;	   /* calls what leaves alone the register that keeps the CFA */
+	bool clones;	   /* from a system call that begins a thread to the jump that */
+	enum {
+		X86_NO_THREAD,
+		X86_WHERE_IT_JUMPS,
+		X86_WHERE_IT_GOES_ON
+	} begins_thread; /* and is not followed there */
+	bool is_bottom;	 /* of such a thread, until it ends itself */
 	struct x86_frame frame;
 	struct x86_back back;
 };
@@ -145,6 +152,9 @@ static inline struct x86_effect x86_flow_effect(const struct x86_flow *flow,
 	}
 	return is;
 }
+
+/* Finds where threads are begun. */
+void x86_clones_mark(struct x86_flow *flow);
 
 /* Calls come back, but for those behind which another function may begin. 0, or
  * -ENOMEM. */

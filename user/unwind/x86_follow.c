@@ -123,7 +123,8 @@ static int go_on(struct x86_flow *flow, uint32_t number)
 	struct x86_effect is = x86_flow_effect(flow, number);
 	struct x86_frame frame = insn->frame;
 	uint32_t target = insn->target, piece = insn->piece;
-	bool goes_elsewhere = is.jumps || (is.goes && target != X86_FLOW_NO_INSN);
+	bool goes_elsewhere = (is.jumps && insn->begins_thread != X86_WHERE_IT_JUMPS) ||
+			      (is.goes && target != X86_FLOW_NO_INSN);
 	int err = 0;
 
 	if (x86_insn_leaves_handler(flow->code, insn->at, insn->n)) {
@@ -162,6 +163,7 @@ static int go_on(struct x86_flow *flow, uint32_t number)
 		 !flow->insns.items[target].begins)
 		err = come_to(flow, target, piece, frame);
 	if (!err && x86_flow_goes_on(flow, number, &is) &&
+	    insn->begins_thread != X86_WHERE_IT_GOES_ON &&
 	    !flow->insns.items[number + 1].begins)
 		err = come_to(flow, number + 1, piece, frame);
 	return err;

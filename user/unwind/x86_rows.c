@@ -31,8 +31,9 @@ static bool rule_of(struct x86_flow *flow, const struct flow_insn *insn,
 	int cfa;
 	const struct x86_piece *whole = x86_flow_whole(flow, insn, &cfa);
 
-	if (!whole)
-		return false;
+	*ret = (struct unwind_rule){ .cfa = UNWIND_CFA_END };
+	if (insn->is_bottom || !whole)
+		return insn->is_bottom;
 	if (flow->takes_args)
 		return rule_of_taking(insn, cfa, ret);
 	if (!x86_frame_rule(&insn->frame, cfa, cfa == X86_RETURN_BYTES, ret))
@@ -43,6 +44,11 @@ static bool rule_of(struct x86_flow *flow, const struct flow_insn *insn,
 		ret->reg |= UNWIND_KEPT;
 	if (ret->cfa == UNWIND_CFA_SP || ret->cfa == UNWIND_CFA_FP)
 		ret->deref_offset = (short)(~whole->writes & UNWIND_ALONE);
+	if (insn->clones && ret->cfa == UNWIND_CFA_SP) {
+		ret->cfa = UNWIND_CFA_CLONE;
+		ret->deref_offset = 0;
+		ret->reg = 0; /* rax */
+	}
 	return true;
 }
 
