@@ -83,6 +83,8 @@ static __always_inline __u64 inode_written_ns(const struct inode *inode)
 	       BPF_CORE_READ(inode, i_mtime.tv_nsec);
 }
 
+#define SYSCALL_CLONE3 435 /* on all machines, as newer ones are */
+
 enum regs_mode { REGS_KERNEL, REGS_USER, REGS_USER_32BIT };
 
 #if defined(__TARGET_ARCH_x86)
@@ -123,11 +125,12 @@ static __always_inline void regs_copy(struct scratch *s, const bpf_user_pt_regs_
 	s->regs[15] = regs->r15;
 }
 
-#define NO_SYSCALL   (~0ULL)
-#define SYSCALL_INSN 0x050f
-#define INT_80_INSN  0x80cd
-#define INT3_INSN    0xcc
-#define FUNCTIONS_AT 16
+#define SYSCALL_CLONE 56
+#define NO_SYSCALL    (~0ULL)
+#define SYSCALL_INSN  0x050f
+#define INT_80_INSN   0x80cd
+#define INT3_INSN     0xcc
+#define FUNCTIONS_AT  16
 
 /*
  * Do these registers, saved at `at`, say where a system call's instruction ends? Once a
@@ -145,6 +148,14 @@ static __always_inline bool regs_behind_syscall(const bpf_user_pt_regs_t *regs,
 	return regs->cx == regs->ip ||
 	       (read_user(&insn, sizeof(insn), regs->ip - sizeof(insn)) &&
 		(insn == SYSCALL_INSN || insn == INT_80_INSN));
+}
+
+/* Are they those of a new thread, in the call that began it? Who made that has another
+ * number there, and -ENOSYS until the kernel has one. */
+static __always_inline bool regs_are_new(const bpf_user_pt_regs_t *regs, const void *at)
+{
+	return !regs->ax &&
+	       (regs->orig_ax == SYSCALL_CLONE || regs->orig_ax == SYSCALL_CLONE3);
 }
 
 /* What a uretprobe's trampoline pushes before its system call, which these registers may
@@ -189,6 +200,7 @@ static __always_inline bool find_g(struct scratch *s)
 
 #else /* arm64 */
 
+#define SYSCALL_CLONE  220
 #define PSR_MODE_MASK  0xf
 #define PSR_MODE32_BIT 0x10
 
@@ -212,11 +224,24 @@ static __always_inline void regs_copy(struct scratch *s, const bpf_user_pt_regs_
 	s->x24 = regs->regs[24];
 }
 
+static __always_inline int regs_syscall(const void *at)
+{
+	return BPF_CORE_READ((const struct pt_regs___syscall *)at, syscallno);
+}
+
 /* The number is gone before a signal's handler is made to run. */
 static __always_inline bool regs_behind_syscall(const bpf_user_pt_regs_t *regs,
 						const void *at)
 {
-	return BPF_CORE_READ((const struct pt_regs___syscall *)at, syscallno) >= 0;
+	return regs_syscall(at) >= 0;
+}
+
+/* Who made the call has its first argument there, which is none of 0. */
+static __always_inline bool regs_are_new(const bpf_user_pt_regs_t *regs, const void *at)
+{
+	int number = regs_syscall(at);
+
+	return !regs->regs[0] && (number == SYSCALL_CLONE || number == SYSCALL_CLONE3);
 }
 
 /* Its trampolines make no system call. */
@@ -258,12 +283,21 @@ static __always_inline bool in_exec(void)
 					     in_execve);
 }
 
+/* Not its process's first one: of those, some begin on a copy of their maker's stack. */
+static __always_inline bool is_thread(void)
+{
+	__u64 who = bpf_get_current_pid_tgid();
+
+	return (__u32)who != who >> 32;
+}
+
 /*
  * The registers with which the task entered the kernel; false: it never came
  * from user mode. By helper from 5.15 on; before, they lie at the very end of
- * the kernel stack. *ret_in_syscall: pc is where a system call's instruction ends.
+ * the kernel stack. *ret: if not IN_NO_SYSCALL, pc is where a system call's instruction
+ * ends.
  */
-static __always_inline bool saved_user_regs(bpf_user_pt_regs_t *to, bool *ret_in_syscall)
+static __always_inline bool saved_user_regs(bpf_user_pt_regs_t *to, enum in_syscall *ret)
 {
 	const void *at;
 
@@ -280,7 +314,9 @@ static __always_inline bool saved_user_regs(bpf_user_pt_regs_t *to, bool *ret_in
 		     sizeof(struct pt_regs);
 	if (bpf_probe_read_kernel(to, sizeof(*to), at))
 		return false;
-	*ret_in_syscall = regs_behind_syscall(to, at);
+	if (regs_behind_syscall(to, at))
+		*ret = regs_are_new(to, at) && is_thread() ? IN_SYSCALL_THAT_BEGAN_IT
+							   : IN_SYSCALL;
 	return regs_are_users(to);
 }
 

@@ -144,7 +144,7 @@ static __always_inline void undo_probe(struct saved *saved)
 static __always_inline bool take_saved_user_regs(struct scratch *s)
 {
 	struct saved *saved = (void *)s->chunk;
-	bool in_syscall = false;
+	enum in_syscall in_syscall = IN_NO_SYSCALL;
 
 	_Static_assert(sizeof(*saved) <= sizeof(s->chunk), "fits");
 	if (!saved_user_regs(&saved->regs, &in_syscall))

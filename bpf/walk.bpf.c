@@ -127,6 +127,10 @@ static __always_inline void look_at_frame(struct scratch *s, __u32 hook, bool by
 		s->step_kind = STEP_KIND_FP;
 		s->cfa = s->fp + FRAME_BYTES;
 	}
+	if (s->in_syscall == IN_SYSCALL_THAT_BEGAN_IT) { /* whatever a rule says */
+		s->step_kind = STEP_KIND_END;
+		s->rule.cfa = UNWIND_CFA_END;
+	}
 	if (has_root_cursors(s))
 		measure_frame(s);
 }

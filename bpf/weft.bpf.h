@@ -203,6 +203,9 @@ struct known_process {
 	__u32 code_pages;
 };
 
+/* A new thread comes back from the call that made it, to a stack with nothing on it. */
+enum in_syscall { IN_NO_SYSCALL, IN_SYSCALL, IN_SYSCALL_THAT_BEGAN_IT };
+
 #define KNOWN_PROCESSES 8 /* that a CPU remembers, by tgid */
 
 struct found_root {
@@ -222,7 +225,7 @@ struct scratch {
 	__u32 step_kind;  /* enum step_kind */
 	__u32 kind;	  /* enum frame_kind: how sure it is */
 	__u32 is_first;	  /* of its stack, and not looked at yet */
-	__u32 in_syscall; /* the leaf; so pc is behind that instruction */
+	__u32 in_syscall; /* enum in_syscall: the leaf; so pc is behind it */
 	__u32 on_waiting_thread; /* 0: on its own */
 	__u32 leads;	   /* enum leads: no call need have led where its own rule does */
 	__u32 strays;	   /* its frame pointer led here from a stack far away */

@@ -84,36 +84,6 @@ all_are_whole() {
 	[ "$status" -eq 1 ] || { echo "$output"; false; }
 }
 
-make_beginner() {
-	cat >begins.c <<-'END'
-		#include <pthread.h>
-
-		static volatile unsigned long sink;
-
-		static void *work(void *arg)
-		{
-			for (int i = 0; i < 2000; i++)
-				sink += i;
-			return arg;
-		}
-		__attribute__((noinline)) void begin(pthread_t *threads)
-		{
-			for (int i = 0; i < 8; i++)
-				pthread_create(&threads[i], 0, work, 0);
-			for (int i = 0; i < 8; i++)
-				pthread_join(threads[i], 0);
-			sink++;
-		}
-		int main(void)
-		{
-			pthread_t threads[8];
-
-			for (;;)
-				begin(threads);
-		}
-	END
-}
-
 # NAME: who begins threads is known, and that nobody called these: each stack is whole, but
 # where an exit has taken it away already
 threads_are_told() {
@@ -167,14 +137,13 @@ threads_are_told() {
 
 @test "threads that are begun all the time, by glibc and by musl: nobody called them" {
 	[ "$(uname -m)" = x86_64 ] || skip "the code is x86-64's"
-	make_beginner
-	gcc -O2 -pthread -o glibc begins.c
+	gcc -O2 -pthread -o glibc "$BATS_TEST_DIRNAME/begins.c"
 	threads_are_told glibc
 	command -v musl-gcc >/dev/null || skip "no musl-gcc"
-	musl-gcc -O2 -o dynamic begins.c \
+	musl-gcc -O2 -o dynamic "$BATS_TEST_DIRNAME/begins.c" \
 		-Wl,--dynamic-linker="/usr/lib/$(uname -m)-linux-musl/libc.so"
 	threads_are_told dynamic
-	musl-gcc -O2 -static -o static begins.c
+	musl-gcc -O2 -static -o static "$BATS_TEST_DIRNAME/begins.c"
 	threads_are_told static
 	objcopy --strip-debug --remove-section .eh_frame static untold
 	threads_are_told untold

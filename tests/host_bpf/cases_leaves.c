@@ -366,6 +366,10 @@ static void test_in_syscall(void **state)
 	ASSERT_WALK(&at, "UCC", "10100 10108 10208", START);
 	at.in_syscall = 1;
 	ASSERT_WALK(&at, "SC", "10100 10208", START);
+	/* nobody called who was begun by it, whatever lies on its stack */
+	at.in_syscall = IN_SYSCALL_THAT_BEGAN_IT;
+	ASSERT_WALK(&at, "S", "10100", START);
+	at.in_syscall = 1;
 	at.pc = FUNCTION(3);
 	ASSERT_WALK(&at, "S", "10300", START);
 }

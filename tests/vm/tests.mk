@@ -29,8 +29,15 @@ $(VM_ATTRIBUTES): tests/agent/attributes.c tests/agent/otel_ctx.h
 	$(Q)$(CC) -O1 -g -D_GNU_SOURCE -static-pie -fPIE -pthread $(LD_FLAGS) \
 		-Wl,--export-dynamic-symbol=otel_thread_ctx_v1 -o $@ $<
 
+VM_BEGINS := $(B)/tests/vm/begins
+
+$(VM_BEGINS): tests/e2e/begins.c
+	$(call say,TEST)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -O2 -g -static -pthread $(LD_FLAGS) -o $@ $<
+
 .PHONY: vm-payload build-vm check-vm
-vm-payload: $(VM_BIN) $(VM_TRACED) $(VM_ATTRIBUTES) $(B)/weft truth-core
+vm-payload: $(VM_BIN) $(VM_TRACED) $(VM_ATTRIBUTES) $(VM_BEGINS) $(B)/weft truth-core
 
 build-vm: vm-payload
 
