@@ -240,9 +240,9 @@ static bool is_synthesized_rule(const struct truth *truth, uint64_t pc,
 	return is_init_rule(code, pc, rule);
 }
 
-/* Of code that nothing tells of: what it pushed, or that it can't be told. What is so is
- * shown in tests/unit/test_unwind_switch.c and test_x86_flow.c, and beside real code in
- * tests/cfi/flow. */
+/* Of code that nothing tells of: what it pushed, or that it can't be told, or that a
+ * thread begins there. What is so is shown in tests/unit/test_unwind_switch.c,
+ * test_x86_flow.c and test_x86_clone.c, and beside real code in tests/cfi/flow. */
 static bool is_rule_by_code(const struct truth *truth, const struct unwind_rule *rule)
 {
 	bool is_read = rule->cfa == UNWIND_CFA_REG || rule->reg == UNWIND_BY_CODE ||
@@ -250,7 +250,10 @@ static bool is_rule_by_code(const struct truth *truth, const struct unwind_rule 
 
 	if (truth->is_arm64)
 		return is_leaf_rule(rule);
+	if (rule->cfa == UNWIND_CFA_CLONE)
+		return rule->cfa_offset == 8 && rule->ra_words == -1;
 	return rule->cfa == UNWIND_CFA_TORN ||
+	       (rule->cfa == UNWIND_CFA_END && rule->reg == UNWIND_BY_CODE) ||
 	       (rule->cfa <= UNWIND_CFA_REG && rule->ra_words == -1 &&
 		rule->fp != UNWIND_FP_DEREF && is_read);
 }

@@ -67,7 +67,7 @@ static inline UNUSED const char *told(void)
 
 		if (rule.cfa == UNWIND_CFA_TORN)
 			text[n++] = '!';
-		else if (rule.cfa == UNWIND_CFA_SP)
+		else if (rule.cfa == UNWIND_CFA_SP || rule.cfa == UNWIND_CFA_CLONE)
 			text[n++] = (char)(first + rule.cfa_offset / 8);
 		else if (rule.cfa == UNWIND_CFA_FP)
 			text[n++] = '|';

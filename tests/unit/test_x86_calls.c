@@ -53,6 +53,20 @@ static void test_calls_of_what_returns(void **state)
 			      "|||111");
 }
 
+/* As libc++'s operator new in a section of its own: behind a call that never returns is
+ * another function, which goes on in it. So no call is followed for sure; but what lies
+ * behind one leads back into its loop. */
+static void test_back_from_behind_calls(void **state)
+{
+	ASSERT_TOLD("push %rbp; mov %rsp, %rbp; push %rbx; push %rax; mov %rdi, %rbx;"
+		    "nopl 16(%rax); nopl 16(%rax); 1: mov %rbx, %rdi; call *(%rcx); test "
+		    "%eax, %eax;"
+		    "jne 3f; call *8(%rcx); test %eax, %eax; je 4f; call *%rax; jmp 1b;"
+		    "3: add $8, %rsp; pop %rbx; pop %rbp; ret; 4: call *16(%rcx);"
+		    "push %rbp; mov %rsp, %rbp; pop %rbp; jmp code",
+		    "1bbbbcddddddddddddddddDDDDDDDDDDDDDDDddddcb1DDD1bbbb11");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -60,6 +74,7 @@ int main(void)
 		cmocka_unit_test(test_calls_differ),
 		cmocka_unit_test(test_unknown_part),
 		cmocka_unit_test(test_calls_of_what_returns),
+		cmocka_unit_test(test_back_from_behind_calls),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);

@@ -3,6 +3,16 @@
 #include "unwind/x86_flow_parts.h"
 #include "unwind/x86_helper.h"
 
+/* What lies behind a call that is not followed begins with more on the stack than its
+ * function: the registers that it has left alone are then not its caller's, but as they
+ * are known to those of its function whose way it comes to. */
+static void take_callers(struct x86_frame *frame, const struct x86_frame *known)
+{
+	for (size_t i = 0; i < N_X86_CALLERS; i++)
+		if (frame->callers[i].is == X86_KEPT)
+			frame->callers[i] = known->callers[i];
+}
+
 /* A way with this frame, of piece `from`, comes to an instruction. */
 static int come_to(struct x86_flow *flow, uint32_t number, uint32_t from,
 		   struct x86_frame frame)
@@ -31,6 +41,8 @@ static int come_to(struct x86_flow *flow, uint32_t number, uint32_t from,
 		return 0;
 	}
 	x86_frame_shift(&frame, below_its - below_from);
+	if (below_from > below_its)
+		take_callers(&frame, &insn->frame);
 	switch (x86_frame_meet(&insn->frame, &frame)) {
 	case X86_SAME:
 		return 0;

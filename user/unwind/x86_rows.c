@@ -31,7 +31,7 @@ static bool rule_of(struct x86_flow *flow, const struct flow_insn *insn,
 	int cfa;
 	const struct x86_piece *whole = x86_flow_whole(flow, insn, &cfa);
 
-	*ret = (struct unwind_rule){ .cfa = UNWIND_CFA_END };
+	*ret = (struct unwind_rule){ .cfa = UNWIND_CFA_END, .reg = UNWIND_BY_CODE };
 	if (insn->is_bottom || !whole)
 		return insn->is_bottom;
 	if (flow->takes_args)

@@ -51,7 +51,8 @@ static void compare(uint64_t pc, const struct unwind_rule *ours,
 	if (ours->cfa != theirs->cfa)
 		return;
 	if (ours->cfa_offset == theirs->cfa_offset &&
-	    ours->deref_offset == theirs->deref_offset) {
+	    (ours->cfa != UNWIND_CFA_DEREF_FP || /* else UNWIND_ALONE, of ours only */
+	     ours->deref_offset == theirs->deref_offset)) {
 		sums->fps += ours->fp != UNWIND_FP_LOST;
 		if (has_wrong_fp(ours, theirs, holds) && sums->wrong_fps++ < TOLD_MAX)
 			printf("# %lx: the frame pointer %d %d, not %d %d\n", pc,
