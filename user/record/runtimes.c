@@ -14,6 +14,7 @@ static const struct runtime {
 } runtimes[] = {
 	{ "node", "node --perf-basic-prof", NULL },
 	{ "libnode.so", "node --perf-basic-prof", NULL },
+	{ "deno", "deno run --v8-flags=--perf-basic-prof", NULL },
 	{ "libjvm.so", "jcmd PID Compiler.perfmap", "java -XX:+PreserveFramePointer" },
 	{ "beam.smp", "erl +JPperf true", "erl +JPperf true" },
 	{ "mono", "mono --jitmap", "MONO_DEBUG=disable_omit_fp" },

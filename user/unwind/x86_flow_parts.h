@@ -30,7 +30,11 @@ struct flow_insn {
 	bool is_shared;	 /* ways of other pieces lead there, too */
 	bool makes_room; /* calls, and what is called moves the stack pointer */
 	bool is_local;	 /* calls a part of its own function, on that one's stack */
-	enum { X86_UNKNOWN, X86_IS_PART, X86_IS_NO_PART } part; /* does one begin so? */
+	enum {
+		X86_UNKNOWN,
+		X86_IS_PART,
+		X86_IS_NO_PART
+	} part : 8;	 /* does one begin so? */
 	bool is_taken;	 /* its address is, by an instruction */
 	bool begins;	 /* a function that takes its arguments off the stack */
 	bool comes_back; /* calls, and what is called returns */
@@ -38,7 +42,7 @@ struct flow_insn {
 		X86_MAY_RETURN,
 		X86_RETURNS,
 		X86_NEVER_RETURNS
-	} callee;      /* of a direct call */
+	} callee : 8;  /* of a direct call */
 	bool goes_off; /* what begins with it, as functions end that call another */
 	bool leads_to_loop, leads_to_none; /* calls: so it was found, or refuted */
 	bool leads_within; /* calls: what is behind is a part of the same, by its jumps */
@@ -48,8 +52,8 @@ struct flow_insn {
 		X86_NO_THREAD,
 		X86_WHERE_IT_JUMPS,
 		X86_WHERE_IT_GOES_ON
-	} begins_thread; /* and is not followed there */
-	bool is_bottom;	 /* of such a thread, until it ends itself */
+	} begins_thread : 8; /* and is not followed there */
+	bool is_bottom;	     /* of such a thread, until it ends itself */
 	struct x86_frame frame;
 	struct x86_back back;
 };
