@@ -50,10 +50,8 @@ static UNUSED void build(const char *body)
 	build_within(TOLD_FUNCTION, body, TOLD_FUNCTION);
 }
 
-/* A letter for each byte: its CFA's distance from sp in words; from A on: the caller's
- * frame pointer is lost as well, from a on: it is where it was pushed. |: by the frame
- * pointer, =: by another register, !: it can't be told, `.`: nothing is. */
-static inline UNUSED const char *told(void)
+/* A letter for each byte of what was built. */
+static const char *letters(char (*letter_of)(const struct unwind_rule *rule))
 {
 	static char text[256];
 	uint64_t end = nm_value("-D", "switch.so", "done");
@@ -61,24 +59,35 @@ static inline UNUSED const char *told(void)
 
 	for (uint64_t pc = base; pc < end && n < sizeof(text) - 1; pc++) {
 		struct unwind_rule rule = image_rule(&image, pc);
-		char first = rule.fp == UNWIND_FP_SAME	 ? '0'
-			     : rule.fp == UNWIND_FP_LOST ? '@'
-							 : '`';
 
-		if (rule.cfa == UNWIND_CFA_TORN)
-			text[n++] = '!';
-		else if (rule.cfa == UNWIND_CFA_SP || rule.cfa == UNWIND_CFA_CLONE)
-			text[n++] = (char)(first + rule.cfa_offset / 8);
-		else if (rule.cfa == UNWIND_CFA_FP)
-			text[n++] = '|';
-		else if (rule.cfa == UNWIND_CFA_REG)
-			text[n++] = '=';
-		else
-			text[n++] = rule.cfa == UNWIND_CFA_NONE ? '.' : '?';
+		text[n++] = letter_of(&rule);
 	}
 	text[n] = '\0';
 	image_free(&image);
 	return text;
+}
+
+/* Its CFA's distance from sp in words; from A on: the caller's frame pointer is lost as
+ * well, from a on: it is where it was pushed. |: by the frame pointer, =: by another
+ * register, !: it can't be told, `.`: nothing is. */
+static char letter_told(const struct unwind_rule *rule)
+{
+	char first = rule->fp == UNWIND_FP_SAME	  ? '0'
+		     : rule->fp == UNWIND_FP_LOST ? '@'
+						  : '`';
+
+	if (rule->cfa == UNWIND_CFA_SP || rule->cfa == UNWIND_CFA_CLONE)
+		return (char)(first + rule->cfa_offset / 8);
+	return rule->cfa == UNWIND_CFA_TORN   ? '!'
+	       : rule->cfa == UNWIND_CFA_FP   ? '|'
+	       : rule->cfa == UNWIND_CFA_REG  ? '='
+	       : rule->cfa == UNWIND_CFA_NONE ? '.'
+					      : '?';
+}
+
+static inline UNUSED const char *told(void)
+{
+	return letters(letter_told);
 }
 
 #define ASSERT_TOLD(body, text)                                                          \

@@ -5,32 +5,26 @@
  */
 #include "gap_code.h"
 
-/* A letter for each byte: t where 0 in rax is a new thread, s where the stack says who
- * called, e where nobody did, `.` where nothing is told. */
+/* t where 0 in rax is a new thread, s where the stack says who called, e where nobody
+ * did, `.` where nothing is told. */
+static char letter_of(const struct unwind_rule *rule)
+{
+	if (rule->cfa == UNWIND_CFA_CLONE) {
+		assert_int_equal(rule->cfa_offset, 8);
+		assert_int_equal(rule->ra_words, -1);
+		assert_int_equal(rule->fp, UNWIND_FP_SAME);
+		assert_int_equal(rule->reg, 0);
+	}
+	return rule->cfa == UNWIND_CFA_CLONE  ? 't'
+	       : rule->cfa == UNWIND_CFA_SP   ? 's'
+	       : rule->cfa == UNWIND_CFA_END  ? 'e'
+	       : rule->cfa == UNWIND_CFA_NONE ? '.'
+					      : '?';
+}
+
 static const char *threads(void)
 {
-	static char text[96];
-	uint64_t end = nm_value("-D", "switch.so", "done");
-	size_t n = 0;
-
-	for (uint64_t pc = base; pc < end && n < sizeof(text) - 1; pc++) {
-		struct unwind_rule rule = image_rule(&image, pc);
-
-		text[n++] = rule.cfa == UNWIND_CFA_CLONE  ? 't'
-			    : rule.cfa == UNWIND_CFA_SP	  ? 's'
-			    : rule.cfa == UNWIND_CFA_END  ? 'e'
-			    : rule.cfa == UNWIND_CFA_NONE ? '.'
-							  : '?';
-		if (rule.cfa == UNWIND_CFA_CLONE) {
-			assert_int_equal(rule.cfa_offset, 8);
-			assert_int_equal(rule.ra_words, -1);
-			assert_int_equal(rule.fp, UNWIND_FP_SAME);
-			assert_int_equal(rule.reg, 0);
-		}
-	}
-	text[n] = '\0';
-	image_free(&image);
-	return text;
+	return letters(letter_of);
 }
 
 #define ASSERT_THREADS(body, text)                                                       \

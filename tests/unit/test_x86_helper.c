@@ -10,27 +10,20 @@
 	"mov %rsp, %rcx; and $-32, %rsp; sub $96, %rsp; dec %eax; call 9f; dec %eax;"    \
 	"call 9f; dec %eax; mov %rcx, %rsp; ret; .p2align 4, 0xcc; 9: "
 
-/* A letter for each byte: k, by a register that what is called leaves alone. */
+/* k, by a register that what is called leaves alone. */
+static char letter_kept(const struct unwind_rule *rule)
+{
+	return rule->cfa != UNWIND_CFA_REG	? '-'
+	       : rule->reg == (1 | UNWIND_KEPT) ? '?'
+	       : rule->reg == (2 | UNWIND_KEPT) ? 'k'
+	       : rule->reg == 2			? '='
+						: '?';
+}
+
 static const char *kept(const char *body)
 {
-	static char text[64];
-	uint64_t end;
-	size_t n = 0;
-
 	build(body);
-	end = nm_value("-D", "switch.so", "done");
-	for (uint64_t pc = base; pc < end && n < sizeof(text) - 1; pc++) {
-		struct unwind_rule rule = image_rule(&image, pc);
-
-		text[n++] = rule.cfa != UNWIND_CFA_REG	    ? '-'
-			    : rule.reg == (1 | UNWIND_KEPT) ? '?'
-			    : rule.reg == (2 | UNWIND_KEPT) ? 'k'
-			    : rule.reg == 2		    ? '='
-							    : '?';
-	}
-	text[n] = '\0';
-	image_free(&image);
-	return text;
+	return letters(letter_kept);
 }
 
 /* Of the calls and of what is between and behind them. */
@@ -73,26 +66,19 @@ static void test_others(void **state)
 	assert_not_kept("push %rdx; ret");
 }
 
-/* A digit for each byte: the registers that the function leaves alone, r12 by its lowest
- * bit; `.` where a rule can't say so. */
+/* A digit: the registers that the function leaves alone, r12 by its lowest bit; `.` where
+ * a rule can't say so. */
+static char letter_alone(const struct unwind_rule *rule)
+{
+	bool can_say = rule->cfa == UNWIND_CFA_SP || rule->cfa == UNWIND_CFA_FP;
+
+	return can_say ? "0123456789abcdef"[(uint16_t)rule->deref_offset >> 12] : '.';
+}
+
 static const char *left_alone(const char *body)
 {
-	static char text[64];
-	uint64_t end;
-	size_t n = 0;
-
 	build(body);
-	end = nm_value("-D", "switch.so", "done");
-	for (uint64_t pc = base; pc < end && n < sizeof(text) - 1; pc++) {
-		struct unwind_rule rule = image_rule(&image, pc);
-		bool by_sp = rule.cfa == UNWIND_CFA_SP || rule.cfa == UNWIND_CFA_FP;
-
-		text[n++] = by_sp ? "0123456789abcdef"[(uint16_t)rule.deref_offset >> 12]
-				  : '.';
-	}
-	text[n] = '\0';
-	image_free(&image);
-	return text;
+	return letters(letter_alone);
 }
 
 /* What all instructions of a function leave alone, those of its other ways, too, and what
