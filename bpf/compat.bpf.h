@@ -150,12 +150,15 @@ static __always_inline bool regs_behind_syscall(const bpf_user_pt_regs_t *regs,
 		(insn == SYSCALL_INSN || insn == INT_80_INSN));
 }
 
-/* Are they those of a new thread, in the call that began it? Who made that has another
- * number there, and -ENOSYS until the kernel has one. */
-static __always_inline bool regs_are_new(const bpf_user_pt_regs_t *regs, const void *at)
+static __always_inline int regs_syscall(const bpf_user_pt_regs_t *regs, const void *at)
 {
-	return !regs->ax &&
-	       (regs->orig_ax == SYSCALL_CLONE || regs->orig_ax == SYSCALL_CLONE3);
+	return regs->orig_ax;
+}
+
+/* Of a call that has not returned: -ENOSYS. */
+static __always_inline __u64 regs_result(const bpf_user_pt_regs_t *regs)
+{
+	return regs->ax;
 }
 
 /* What a uretprobe's trampoline pushes before its system call, which these registers may
@@ -224,7 +227,7 @@ static __always_inline void regs_copy(struct scratch *s, const bpf_user_pt_regs_
 	s->x24 = regs->regs[24];
 }
 
-static __always_inline int regs_syscall(const void *at)
+static __always_inline int regs_syscall(const bpf_user_pt_regs_t *regs, const void *at)
 {
 	return BPF_CORE_READ((const struct pt_regs___syscall *)at, syscallno);
 }
@@ -233,15 +236,13 @@ static __always_inline int regs_syscall(const void *at)
 static __always_inline bool regs_behind_syscall(const bpf_user_pt_regs_t *regs,
 						const void *at)
 {
-	return regs_syscall(at) >= 0;
+	return regs_syscall(regs, at) >= 0;
 }
 
-/* Who made the call has its first argument there, which is none of 0. */
-static __always_inline bool regs_are_new(const bpf_user_pt_regs_t *regs, const void *at)
+/* Of a call that has not returned: its first argument. */
+static __always_inline __u64 regs_result(const bpf_user_pt_regs_t *regs)
 {
-	int number = regs_syscall(at);
-
-	return !regs->regs[0] && (number == SYSCALL_CLONE || number == SYSCALL_CLONE3);
+	return regs->regs[0];
 }
 
 /* Its trampolines make no system call. */
@@ -283,11 +284,20 @@ static __always_inline bool in_exec(void)
 					     in_execve);
 }
 
-/* Not its process's first one: of those, some begin on a copy of their maker's stack. */
-static __always_inline bool is_thread(void)
+/* Are they those of a new thread, in the call that began it? Who made that has its number
+ * there, or what is none of 0. And a process's first thread may begin on a copy of its
+ * maker's stack. */
+static __always_inline bool regs_are_new(const bpf_user_pt_regs_t *regs, const void *at)
 {
-	__u64 who = bpf_get_current_pid_tgid();
+	__u64 who;
+	int number;
 
+	if (regs_result(regs))
+		return false;
+	number = regs_syscall(regs, at);
+	if (number != SYSCALL_CLONE && number != SYSCALL_CLONE3)
+		return false;
+	who = bpf_get_current_pid_tgid();
 	return (__u32)who != who >> 32;
 }
 
@@ -315,8 +325,7 @@ static __always_inline bool saved_user_regs(bpf_user_pt_regs_t *to, enum in_sysc
 	if (bpf_probe_read_kernel(to, sizeof(*to), at))
 		return false;
 	if (regs_behind_syscall(to, at))
-		*ret = regs_are_new(to, at) && is_thread() ? IN_SYSCALL_THAT_BEGAN_IT
-							   : IN_SYSCALL;
+		*ret = regs_are_new(to, at) ? IN_SYSCALL_THAT_BEGAN_IT : IN_SYSCALL;
 	return regs_are_users(to);
 }
 

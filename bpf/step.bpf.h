@@ -142,8 +142,7 @@ static __always_inline void look_up_frame(struct scratch *s, __u32 hook)
 			try_code(s, hook);
 		return;
 	}
-	found = !ends_here(s) && find_cfa(s, hook);
-	if (found)
+	if (!ends_here(s) && find_cfa(s, hook))
 		s->step_kind = s->rule.cfa == UNWIND_CFA_SIGNAL ? STEP_KIND_SIGNAL
 								: STEP_KIND_TABLE;
 	else if (ends_here(s)) /* perhaps as was found out only now */

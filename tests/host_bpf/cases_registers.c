@@ -70,47 +70,44 @@ static void test_kept_register(void **state)
 	ASSERT_WALK(&at, "UPGP", "10000 10108 .. 10308", START);
 }
 
-/* A frame further up it may have changed. */
-static void test_kept_too_far_up(void **state)
+/* A leaf, who calls it, and who calls that and has its frame by a register. */
+static struct sampled put_far_up(struct unwind_rule leaf, struct unwind_rule middle,
+				 struct unwind_rule by_reg)
 {
-	struct unwind_rule kept =
-		RULE(.cfa = UNWIND_CFA_REG, .cfa_offset = 0x20, .reg = UNWIND_KEPT | 9);
-	struct unwind_rule rules[] = { RULE_SP(0x20), RULE_SP(0x20), kept, RULE_SP(0x30),
-				       RULE_OF(END) };
-	struct sampled at;
-
-	put_code(rules, 5, 0);
-	at = leaf_in_code(0);
-	at.regs[9] = STACK + 0x300;
-	at.fp = FP(STACK, 9);
-	put_frame(at.fp, 0, SITE(4));
-	put_call(put_call(STACK, 0x20, 1), 0x20, 2);
-	put_call(STACK + 0x300, 0x20, 3);
-	put_call(STACK + 0x320, 0x30, 4);
-	ASSERT_WALK(&at, "UCCGP", "10000 10108 10208 .. 10408", START);
-}
-
-/* A leaf, who calls it, and who calls that and has its frame by r13: is the caller of
- * all these known? */
-static void assert_left_alone(struct unwind_rule leaf, struct unwind_rule middle,
-			      bool expected)
-{
-	struct unwind_rule by_r13 =
-		RULE(.cfa = UNWIND_CFA_REG, .cfa_offset = 0x20, .reg = 13);
-	struct unwind_rule rules[] = { leaf, middle, by_r13, RULE_SP(0x30),
+	struct unwind_rule rules[] = { leaf, middle, by_reg, RULE_SP(0x30),
 				       RULE_OF(END) };
 	struct sampled at;
 
 	world_setup(NULL);
 	put_code(rules, 5, 0);
 	at = leaf_in_code(0);
-	at.regs[13] = STACK + 0x300;
+	at.regs[by_reg.reg & ~UNWIND_KEPT] = STACK + 0x300;
 	at.fp = FP(STACK, 9);
 	put_frame(at.fp, 0, SITE(4));
 	put_call(put_call(STACK, 0x20, 1), 0x20, 2);
-	memory_put(STACK + 0x20 + middle.deref_offset, STACK + 0x40);
 	put_call(STACK + 0x300, 0x20, 3);
 	put_call(STACK + 0x320, 0x30, 4);
+	return at;
+}
+
+/* A frame further up it may have changed. */
+static void test_kept_too_far_up(void **state)
+{
+	struct unwind_rule kept =
+		RULE(.cfa = UNWIND_CFA_REG, .cfa_offset = 0x20, .reg = UNWIND_KEPT | 9);
+	struct sampled at = put_far_up(RULE_SP(0x20), RULE_SP(0x20), kept);
+
+	ASSERT_WALK(&at, "UCCGP", "10000 10108 10208 .. 10408", START);
+}
+
+/* Is the caller of all these known? */
+static void assert_left_alone(struct unwind_rule leaf, struct unwind_rule middle,
+			      bool expected)
+{
+	struct sampled at = put_far_up(
+		leaf, middle, RULE(.cfa = UNWIND_CFA_REG, .cfa_offset = 0x20, .reg = 13));
+
+	memory_put(STACK + 0x20 + middle.deref_offset, STACK + 0x40);
 	if (expected)
 		ASSERT_WALK(&at, "UCCCC", "10000 10108 10208 10308 10408", START);
 	else

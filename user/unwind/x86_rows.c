@@ -31,9 +31,13 @@ static bool rule_of(struct x86_flow *flow, const struct flow_insn *insn,
 	int cfa;
 	const struct x86_piece *whole = x86_flow_whole(flow, insn, &cfa);
 
-	*ret = (struct unwind_rule){ .cfa = UNWIND_CFA_END, .reg = UNWIND_BY_CODE };
-	if (insn->is_bottom || !whole)
-		return insn->is_bottom;
+	if (insn->is_bottom) {
+		*ret = (struct unwind_rule){ .cfa = UNWIND_CFA_END,
+					     .reg = UNWIND_BY_CODE };
+		return true;
+	}
+	if (!whole)
+		return false;
 	if (flow->takes_args)
 		return rule_of_taking(insn, cfa, ret);
 	if (!x86_frame_rule(&insn->frame, cfa, cfa == X86_RETURN_BYTES, ret))
@@ -42,13 +46,12 @@ static bool rule_of(struct x86_flow *flow, const struct flow_insn *insn,
 		x86_back_complete(&insn->back, ret);
 	if (insn->helps && ret->cfa == UNWIND_CFA_REG)
 		ret->reg |= UNWIND_KEPT;
-	if (ret->cfa == UNWIND_CFA_SP || ret->cfa == UNWIND_CFA_FP)
-		ret->deref_offset = (short)(~whole->writes & UNWIND_ALONE);
 	if (insn->clones && ret->cfa == UNWIND_CFA_SP) {
 		ret->cfa = UNWIND_CFA_CLONE;
-		ret->deref_offset = 0;
 		ret->reg = 0; /* rax */
 	}
+	if (ret->cfa == UNWIND_CFA_SP || ret->cfa == UNWIND_CFA_FP)
+		ret->deref_offset = (short)(~whole->writes & UNWIND_ALONE);
 	return true;
 }
 
