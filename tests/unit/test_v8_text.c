@@ -108,42 +108,66 @@ static int count(void *arg, uint64_t pc, const struct unwind_rule *rule)
 	return 0;
 }
 
-static void tell(size_t budget, size_t left)
+static struct code_budget tell(struct code_budget budget)
 {
 	const struct cfi_sink sink = { .row = count };
 
 	told.builtins = told.others = 0;
 	assert_int_equal(
 		unwind_switch_tell(&file, text, text + text_bytes, &budget, &sink), 0);
-	assert_int_equal(budget, left);
+	return budget;
 }
 
 /* Where all is too much, only those that lie next to them are told beside them. */
 static void test_told(void **state)
 {
-	size_t begin, end;
+	struct code_budget left;
+	size_t begin, end, n;
 
 	build(N_BUILTINS);
 	assert_true(find(&begin, &end));
-	tell(text_bytes - 1, text_bytes - 1 - (end - begin));
+	n = end - begin;
+	left = tell((struct code_budget){ .bytes = text_bytes - 1, .v8_bytes = n });
+	assert_int_equal(left.bytes, text_bytes - 1);
+	assert_int_equal(left.v8_bytes, 0);
 	assert_int_equal(told.builtins, N_BUILTINS);
 	assert_in_range(told.others, 0, (128 << 10) / 16);
 	/* which may be too much, too */
-	tell(end - begin - 1, end - begin - 1);
+	left = tell((struct code_budget){ .bytes = n, .v8_bytes = n - 1 });
+	assert_int_equal(left.v8_bytes, n - 1);
 	assert_int_equal(told.builtins, 0);
 	/* and where all is read, they are no part of the rest */
-	tell(text_bytes, 0);
+	left = tell((struct code_budget){ .bytes = text_bytes, .v8_bytes = n });
+	assert_int_equal(left.bytes, 0);
+	assert_int_equal(left.v8_bytes, n);
 	assert_int_equal(told.builtins, N_BUILTINS);
 	assert_in_range(told.others, 100000, 2 * AROUND / 16);
+}
+
+/* Code that keeps frame pointers may be spared, and its builtins are not. */
+static void test_spared(void **state)
+{
+	const struct code_budget much = { text_bytes, text_bytes, .spares_fp = true };
+	struct code_budget left;
+
+	build(N_BUILTINS);
+	left = tell(much);
+	assert_int_equal(left.bytes, much.bytes);
+	assert_int_equal(told.builtins, N_BUILTINS);
+	assert_in_range(told.others, 0, (128 << 10) / 16);
+	/* a small piece is read all the same */
+	text_bytes = SPARED_BYTES - 16;
+	left = tell(much);
+	assert_int_equal(left.bytes, much.bytes - text_bytes);
+	assert_in_range(told.others, text_bytes / 16 - 1, text_bytes);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_found),
-		cmocka_unit_test(test_at_an_end),
-		cmocka_unit_test(test_none),
-		cmocka_unit_test(test_told),
+		cmocka_unit_test(test_found),  cmocka_unit_test(test_at_an_end),
+		cmocka_unit_test(test_none),   cmocka_unit_test(test_told),
+		cmocka_unit_test(test_spared),
 	};
 	int failed = cmocka_run_group_tests(tests, files_setup, files_teardown);
 

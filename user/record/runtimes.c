@@ -15,6 +15,9 @@ static const struct runtime {
 	{ "node", "node --perf-basic-prof", NULL },
 	{ "libnode.so", "node --perf-basic-prof", NULL },
 	{ "deno", "deno run --v8-flags=--perf-basic-prof", NULL },
+	/* the sandbox keeps a renderer from writing its map */
+	{ "chrom", "chromium --no-sandbox --js-flags=--perf-basic-prof", NULL },
+	{ "electron", "electron --no-sandbox --js-flags=--perf-basic-prof", NULL },
 	{ "libjvm.so", "jcmd PID Compiler.perfmap", "java -XX:+PreserveFramePointer" },
 	{ "beam.smp", "erl +JPperf true", "erl +JPperf true" },
 	{ "mono", "mono --jitmap", "MONO_DEBUG=disable_omit_fp" },

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "obj/x86_insn.h"
+#include "unwind/fp_text.h"
 #include "unwind/launchpad.h"
 #include "unwind/leaf_arm64.h"
 #include "unwind/switch_arm64.h"
@@ -313,19 +314,22 @@ static int tell_parts(struct elf_file *file, uint64_t offset, struct gap *gap, s
 /* Of all of it, or, if that is too much, of V8's builtins alone, which may lie in it
  * among other code. */
 static int tell_gap(struct elf_file *file, uint64_t offset, struct gap *gap,
-		    size_t *budget, const struct cfi_sink *sink)
+		    struct code_budget *budget, const struct cfi_sink *sink)
 {
-	bool may_have_v8 = file->header.e_machine == EM_X86_64 && gap->n >= V8_GAP_MIN;
-	bool is_read = gap->n <= *budget;
+	bool is_x86 = file->header.e_machine == EM_X86_64;
+	bool is_spared = is_x86 && budget->spares_fp && gap->n >= SPARED_BYTES &&
+			 fp_text_is(file, offset, gap->n);
+	bool is_read = !is_spared && gap->n <= budget->bytes;
+	size_t *left = is_read ? &budget->bytes : &budget->v8_bytes;
 	size_t begin = 0, end = 0, n;
 	int err = 0;
 
-	if (may_have_v8)
+	if (is_x86 && gap->n >= V8_GAP_MIN)
 		v8_text_find(file, offset, gap->n, &begin, &end);
 	n = is_read ? gap->n : end - begin;
-	if (n > *budget)
+	if (n > *left)
 		return 0;
-	*budget -= n;
+	*left -= n;
 	if (is_read)
 		err = tell_parts(file, offset, gap, begin, sink);
 	gap->takes_args = true;
@@ -337,7 +341,7 @@ static int tell_gap(struct elf_file *file, uint64_t offset, struct gap *gap,
 }
 
 int unwind_switch_tell(struct elf_file *file, uint64_t begin, uint64_t end,
-		       size_t *budget, const struct cfi_sink *sink)
+		       struct code_budget *budget, const struct cfi_sink *sink)
 {
 	struct gap gap = { .vaddr = begin, .n = end - begin };
 	uint64_t offset, n;

@@ -19,11 +19,21 @@
 /* Is [begin, end) code, and not just what keeps the next function aligned? */
 bool unwind_switch_is_code(uint64_t begin, uint64_t end);
 
+#define SPARED_BYTES (8u << 10)
+
+/* How much may still be read of a file's code that no row covers. */
+struct code_budget {
+	size_t bytes;	 /* of it, */
+	size_t v8_bytes; /* and of V8's builtins in what is too large to be read */
+	/* pieces of SPARED_BYTES and more that seem to keep frame pointers are not read,
+	 * as if they were too large */
+	bool spares_fp;
+};
+
 /* Of [begin, end), which no row covers, those rows that are known, and behind each
  * function that has some a row of no rule. What can't be read has none, nor has what is
- * larger than *budget, the bytes that may still be read of this file, but for V8's
- * builtins in it. */
+ * too large to be read, but for V8's builtins in it. */
 int unwind_switch_tell(struct elf_file *file, uint64_t begin, uint64_t end,
-		       size_t *budget, const struct cfi_sink *sink);
+		       struct code_budget *budget, const struct cfi_sink *sink);
 
 #endif

@@ -16,6 +16,7 @@
 
 #include "unwind/cfi.h"
 #include "obj/elf_plt.h"
+#include "unwind/unwind_switch.h"
 
 #define SYNTHESIZED_ROWS 4
 #define SYNTHESIZED_MAX	 (ELF_CODE_MAX + 1)
@@ -23,6 +24,7 @@
 #define LARGE_GAP_BYTES	 (64u << 10) /* as large ones, which are few, always are; */
 #define SMALL_GAP_BYTES	 64 /* small ones, mostly a linker's padding, up to half */
 #define GAP_BYTES_MAX	 (32u << 20) /* of all of them; 8 MB take a second */
+#define V8_BYTES_MAX	 (8u << 20) /* and of V8's builtins: its versions 11 to 15 have 2 */
 
 /* A piece of code, and what is known of it. */
 struct synthesized_code {
@@ -41,8 +43,8 @@ struct unwind_synthesized {
 	struct synthesized_code code[SYNTHESIZED_MAX];
 	size_t n, next;	     /* of which the next one is not passed yet */
 	unsigned int n_gaps; /* looked at */
-	size_t gap_bytes;    /* that may still be */
-	uint64_t pc;	     /* of the last row */
+	struct code_budget budget;
+	uint64_t pc; /* of the last row */
 	bool covered, any;
 };
 
