@@ -9,8 +9,8 @@
 #include "unwind/fp_text.h"
 #include "unwind/unwind_switch.h"
 
-#define N_FUNCTIONS 20000
-#define FUNCTION    16 /* bytes of each */
+#define N_FUNCTIONS 90000 /* of 15 instructions each, padding and all */
+#define FUNCTION    16	  /* bytes of each */
 #define MUCH	    (33u << 20)
 
 #define WITH_FP                                                                          \
@@ -18,7 +18,7 @@
 #define WITHOUT_FP "push %%rbx; call *%%rcx; pop %%rbx; ret; .p2align 4, 0xcc;"
 #define TOLD(name)                                                                       \
 	".globl " name "; " name ": .cfi_startproc; ret; .cfi_endproc; .p2align 6, "     \
-				 "0xcc;"
+	"0xcc;"
 
 static struct image image;
 static uint64_t with_fp, without_fp;

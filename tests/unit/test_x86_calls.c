@@ -67,6 +67,26 @@ static void test_back_from_behind_calls(void **state)
 		    "1bbbbcddddddddddddddddDDDDDDDDDDDDDDDddddcb1DDD1bbbb11");
 }
 
+/* GraalVM puts a nop behind each call, wherever that lies, and int3 behind what never comes
+ * back. What it goes on with after an exception has more on the stack than a function that
+ * begins. */
+static void test_marked_calls(void **state)
+{
+	ASSERT_TOLD(".macro marked to; call \\to; nop; .endm;"
+		    "push %rax; .rept 16; marked *%rcx; .endr; pop %rax; ret;"
+		    "int3; int3; int3;"
+		    "push %rbx; sub $16, %rsp; nopl (%rax);"
+		    "marked 9f; add $16, %rsp; pop %rbx; ret;"
+		    "mov %rax, %rdi; marked *%rdx; mov 8(%rsp), %rbx; int3; int3;"
+		    "9: sub $24, %rsp; marked *%rcx; add $24, %rsp; ret",
+		    "1222222222222222222222222222222222222222222222222" /* 16 calls */
+		    "21..."
+		    "12222444"
+		    "444444444421"
+		    "............."
+		    "111144444441");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -75,6 +95,7 @@ int main(void)
 		cmocka_unit_test(test_unknown_part),
 		cmocka_unit_test(test_calls_of_what_returns),
 		cmocka_unit_test(test_back_from_behind_calls),
+		cmocka_unit_test(test_marked_calls),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);

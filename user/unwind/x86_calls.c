@@ -11,10 +11,35 @@
 
 #define LAST_SHARE    16 /* of the calls of what never returns */
 #define RETURNS_LEAST 4	 /* calls of what is known to return */
+#define NOP	      0x90
+#define MARKED_LEAST  16 /* calls, */
+#define MARKED_BUT    8	 /* all but one in so many of which are marked */
 
 static bool is_endbr64(const struct x86_flow *flow, const struct flow_insn *insn)
 {
 	return insn->n && x86_insn_endbr64(flow->code + insn->at, insn->n) == insn->n;
+}
+
+/* Does a nop follow the call, as each of its kind? */
+static bool is_marked(const struct x86_flow *flow, size_t number)
+{
+	const struct flow_insn *insn = &flow->insns.items[number], *next = insn + 1;
+
+	return insn->calls && number + 1 < flow->insns.n && next->n == 1 &&
+	       flow->code[next->at] == NOP;
+}
+
+/* Compilers' calls may have one behind them, where a function or the head of a loop is
+ * aligned; GraalVM's have it where they return to. */
+static bool marks_calls(const struct x86_flow *flow)
+{
+	size_t n_marked = 0, n = 0;
+
+	for (size_t i = 0; i < flow->insns.n; i++) {
+		n += flow->insns.items[i].calls;
+		n_marked += is_marked(flow, i);
+	}
+	return n >= MARKED_LEAST && n_marked > n - n / MARKED_BUT;
 }
 
 /* Is behind this call nothing that another function begins with, or ends before? */
@@ -22,6 +47,8 @@ static bool may_come_back(const struct x86_flow *flow, size_t number)
 {
 	const struct flow_insn *insn = &flow->insns.items[number], *next = insn + 1;
 
+	if (flow->marks_calls)
+		return is_marked(flow, number);
 	return insn->calls && number + 1 < flow->insns.n && next->n &&
 	       !x86_flow_is_padding(flow, next) && !is_endbr64(flow, next);
 }
@@ -118,7 +145,7 @@ static bool is_hoped(const struct x86_flow *flow, size_t number)
 
 	return may_come_back(flow, number) && insn->callee != X86_NEVER_RETURNS &&
 	       (insn->callee == X86_RETURNS || insn->target == X86_FLOW_NO_INSN ||
-		(flow->vaddr + insn[1].at) % X86_FLOW_ROUND);
+		flow->marks_calls || (flow->vaddr + insn[1].at) % X86_FLOW_ROUND);
 }
 
 int x86_calls_hope(struct x86_flow *flow)
@@ -126,6 +153,7 @@ int x86_calls_hope(struct x86_flow *flow)
 	struct flow_insn *insns = flow->insns.items;
 	int err = judge_callees(flow);
 
+	flow->marks_calls = marks_calls(flow);
 	for (size_t i = 0; i < flow->insns.n; i++)
 		insns[i].comes_back = insns[i].is_local || is_hoped(flow, i);
 	return err;
