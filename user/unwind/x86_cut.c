@@ -22,8 +22,11 @@ static size_t data_bytes(const struct x86_flow *flow, size_t at, bool behind_end
 	const uint8_t *code = flow->code + at;
 	size_t left = flow->n_bytes - at;
 	uint64_t vaddr = flow->vaddr + at;
+	size_t table = x86_tables_bytes(flow, at);
 	size_t zeroes = x86_insn_zeroes(code, left, vaddr, behind_end);
 
+	if (table)
+		return table;
 	if (zeroes)
 		return zeroes;
 	return behind_end ? x86_insn_number(code, left, vaddr) : 0;
@@ -59,6 +62,8 @@ int x86_flow_cut(struct x86_flow *flow)
 		behind_end = is_behind_end(flow, &insn, behind_end);
 		at = data ? at + data : insn.n ? at + insn.n : next_round(flow, at);
 		err = vec_push(&flow->insns, insn);
+		if (!err)
+			err = x86_tables_look(flow);
 		if (flow->insns.n > INSNS_MAX) {
 			flow->insns.n = 0;
 			break;

@@ -5,7 +5,8 @@
  * goes on. Where a way leads into another piece, both are one from then on
  * (x86_pieces.h). At first calls are hoped to come back; where what follows from that is
  * odd, they are not (x86_calls.c). Threads that are begun are left to themselves
- * (x86_clone.c). Code that takes its arguments off the stack is followed from where its
+ * (x86_clone.c). Jumps through tables among the code lead to all of their cases
+ * (x86_tables.c). Code that takes its arguments off the stack is followed from where its
  * functions begin (x86_begins.c). What came of it is told in x86_rows.c.
  */
 #include "unwind/x86_flow.h"
@@ -26,6 +27,8 @@ void x86_flow_free(struct x86_flow *flow)
 	if (!flow)
 		return;
 	vec_free(&flow->insns);
+	vec_free(&flow->tables);
+	vec_free(&flow->cases);
 	vec_free(&flow->pieces.list);
 	vec_free(&flow->open);
 	hmap_free(&flow->firsts);
@@ -263,6 +266,7 @@ int x86_flow_read(const struct x86_code *code, struct x86_flow **ret)
 	flow->before = code->before;
 	flow->behind = code->behind;
 	err = x86_flow_cut(flow);
+	x86_tables_resolve(flow);
 	for (size_t i = 0; !err && i < flow->insns.n; i++) {
 		find_target(flow, &flow->insns.items[i]);
 		find_taken(flow, &flow->insns.items[i]);

@@ -59,12 +59,20 @@ struct flow_insn {
 	struct x86_back back;
 };
 
+/* A table of what a jump may lead to. */
+struct x86_table {
+	uint32_t jump, at; /* of the jump and of the table, from the code's beginning */
+	uint32_t first, n; /* of all cases, its; 0: it is none */
+};
+
 struct x86_flow {
 	const uint8_t *code;
 	size_t n_bytes;
 	uint64_t vaddr;
 	uint64_t before, behind; /* bytes of more code around these */
 	VEC(struct flow_insn) insns;
+	VEC(struct x86_table) tables; /* in order of their jumps */
+	VEC(uint32_t) cases;	      /* where they are, then their instructions */
 	struct x86_pieces pieces;
 	VEC(uint32_t) open;  /* come to, and not gone on from */
 	bool takes_args;     /* off the stack: so functions here do, as V8's */
@@ -159,6 +167,19 @@ static inline struct x86_effect x86_flow_effect(const struct x86_flow *flow,
 	}
 	return is;
 }
+
+/* Does the last instruction that was cut jump through a table? 0 or -ENOMEM. */
+int x86_tables_look(struct x86_flow *flow);
+
+/* How long a table is that begins there; 0: none does. */
+size_t x86_tables_bytes(const struct x86_flow *flow, size_t at);
+
+/* Once all instructions are known: what each case is. */
+void x86_tables_resolve(struct x86_flow *flow);
+
+/* By which the jump goes on; NULL: it is not known. */
+const struct x86_table *x86_tables_find(const struct x86_flow *flow,
+					const struct flow_insn *jump);
 
 /* Finds where threads are begun. */
 void x86_clones_mark(struct x86_flow *flow);

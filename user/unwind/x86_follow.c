@@ -129,6 +129,17 @@ static void doubt(const struct flow_insn *insn, const struct x86_effect *is,
 		frame->sp.from = X86_NOWHERE;
 }
 
+/* From a jump to all that its table may lead to. */
+static int come_to_cases(struct x86_flow *flow, const struct x86_table *table,
+			 uint32_t piece, const struct x86_frame *frame)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < table->n; i++)
+		err = come_to(flow, flow->cases.items[table->first + i], piece, *frame);
+	return err;
+}
+
 static int go_on(struct x86_flow *flow, uint32_t number)
 {
 	struct flow_insn *insn = &flow->insns.items[number];
@@ -137,6 +148,9 @@ static int go_on(struct x86_flow *flow, uint32_t number)
 	uint32_t target = insn->target, piece = insn->piece;
 	bool goes_elsewhere = (is.jumps && insn->begins_thread != X86_WHERE_IT_JUMPS) ||
 			      (is.goes && target != X86_FLOW_NO_INSN);
+	const struct x86_table *table = is.goes && target == X86_FLOW_NO_INSN
+						? x86_tables_find(flow, insn)
+						: NULL;
 	int err = 0;
 
 	if (x86_insn_leaves_handler(flow->code, insn->at, insn->n)) {
@@ -152,7 +166,7 @@ static int go_on(struct x86_flow *flow, uint32_t number)
 		x86_pieces_return_at(&flow->pieces, piece, frame.sp.at);
 	else if (frame.sp.from == X86_ENTRY && is.goes && target == X86_FLOW_OUTSIDE)
 		x86_pieces_leave_at(&flow->pieces, piece, frame.sp.at);
-	if (frame.sp.from == X86_ENTRY && is.goes && target >= X86_FLOW_ASKEW)
+	if (frame.sp.from == X86_ENTRY && is.goes && target >= X86_FLOW_ASKEW && !table)
 		x86_pieces_go_off_at(&flow->pieces, piece, frame.sp.at);
 	if (x86_frame_copies_return(&frame, &is))
 		x86_pieces_end_at(&flow->pieces, piece, 0);
@@ -169,6 +183,8 @@ static int go_on(struct x86_flow *flow, uint32_t number)
 	}
 	if (insn->is_local)
 		err = come_to_local(flow, insn, &frame);
+	if (!err && table)
+		err = come_to_cases(flow, table, piece, &frame);
 	if (goes_elsewhere && target == X86_FLOW_ASKEW)
 		x86_pieces_spoil(&flow->pieces, piece);
 	else if (!err && goes_elsewhere && target < X86_FLOW_FAR &&

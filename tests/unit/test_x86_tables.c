@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Jumps through tables among the code, of which no call frame information is written. */
+#include "gap_code.h"
+
+/* A case that nothing but its table leads to, and that never comes back, is told by that
+ * alone. */
+static bool is_followed(const char *jumps)
+{
+	static char body[1024];
+	const char *text, *cases;
+
+	snprintf(body, sizeof(body), "%s%s%s%s", "push %rbx; sub $16, %rsp;", jumps,
+		 "1: call *%rcx; inc %eax; ud2; 2: inc %eax; 3: add $16, %rsp; pop %rbx; "
+		 "ret;"
+		 ".p2align 4, 0xcc; 9: .long 1b - 9b, 2b - 9b, 0x90900000, 0;",
+		 "push %rbx; pop %rbx; ret");
+	build(body);
+	text = letters(letter_told);
+	cases = strstr(text, "44444444444421");
+	return cases && strstr(cases, "................121");
+}
+
+#define BY(index)                                                                        \
+	"lea 9f(%rip), %rdx; movslq (%rdx," index ",4), %rax; add %rdx, %rax;"           \
+	"jmp *%rax;"
+
+static void test_followed(void **state)
+{
+	assert_true(is_followed("cmp $1, %ecx; ja 3f;" BY("%rcx")));
+	assert_true(is_followed("cmp $2, %ecx; jae 3f;" BY("%rcx")));
+	assert_true(is_followed("cmp $1, %cl; ja 3f; movzbl %cl, %eax;" BY("%rax")));
+	assert_true(is_followed("cmp $1, %eax; ja 3f; mov %eax, %eax;" BY("%rax")));
+	assert_true(
+		is_followed("cmp $1, %al; ja 3f; movzbl %al, %r9d; inc %esi;" BY("%r9")));
+	/* GraalVM adds to the table's address */
+	assert_true(is_followed("cmp $1, %ecx; test %edi, %edi; cmp $1, %ecx; ja 3f;"
+				"lea 9f(%rip), %r11; movslq 0(%r11,%rcx,4), %rcx;"
+				"add %rcx, %r11; jmp *%r11;"));
+}
+
+static void test_not_followed(void **state)
+{
+	assert_false(is_followed(BY("%rcx")));
+	/* another register's bound, or one that is changed behind it */
+	assert_false(is_followed("cmp $1, %esi; ja 3f;" BY("%rcx")));
+	assert_false(is_followed("cmp $1, %ecx; ja 3f; inc %ecx;" BY("%rcx")));
+	assert_false(is_followed("cmp $1, %ecx; jg 3f;" BY("%rcx")));
+	assert_false(is_followed("cmp $1, %ecx; ja 3f; call *%rsi;" BY("%rcx")));
+	/* more cases than there are */
+	assert_false(is_followed("cmp $7, %ecx; ja 3f;" BY("%rcx")));
+	assert_false(is_followed("cmp $0x7fffffff, %ecx; ja 3f;" BY("%rcx")));
+	assert_false(is_followed("cmp $-1, %ecx; ja 3f;" BY("%rcx")));
+	/* another one's sum, place or size */
+	assert_false(
+		is_followed("cmp $1, %ecx; ja 3f; lea 9f(%rip), %rdx;"
+			    "movslq (%rdx,%rcx,4), %rax; add %rsi, %rax; jmp *%rax;"));
+	assert_false(
+		is_followed("cmp $1, %ecx; ja 3f; lea 9f(%rip), %rdx;"
+			    "movslq (%rdx,%rcx,2), %rax; add %rdx, %rax; jmp *%rax;"));
+	assert_false(
+		is_followed("cmp $1, %ecx; ja 3f; lea 9f(%rip), %rdx;"
+			    "movslq 4(%rdx,%rcx,4), %rax; add %rdx, %rax; jmp *%rax;"));
+	assert_false(
+		is_followed("cmp $1, %ecx; ja 3f; lea 9f(%rip), %rdx; mov (%rdx), %rdx;"
+			    "movslq (%rdx,%rcx,4), %rax; add %rdx, %rax; jmp *%rax;"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_followed),
+		cmocka_unit_test(test_not_followed),
+	};
+
+	return cmocka_run_group_tests(tests, files_setup, files_teardown);
+}

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Jumps through tables that lie among the code, as GraalVM's: where they lead. A table is
+ * what compilers make of a switch,
+ *
+ *	cmp $5, %ecx; ja other; lea table(%rip), %rbp; movslq (%rbp,%rcx,4), %rcx;
+ *	add %rcx, %rbp; jmp *%rbp
+ *
+ * in this order or with other instructions in between: distances of 32 bits from the
+ * table's beginning. Without a bound, or with one place that is no instruction, it is none.
+ */
+#include "unwind/x86_flow_parts.h"
+
+#include "base/search.h"
+#include "base/vec.h"
+
+#include <string.h>
+
+#define BACK	    16	 /* instructions, from the jump to where its bound is asked */
+#define PENDING	    8	 /* tables that lie ahead, as their functions end with them */
+#define CASES_MAX   4096 /* of a table */
+#define BYTES_EACH  4	 /* of a case in its table; and of code, for each case in all */
+#define SCALE_OF_4  2
+#define REX_B	    1
+#define REX_X	    2
+#define REX_R	    4
+#define REX_W	    8
+#define NO_REGISTER 16
+
+/* An instruction with a ModRM: REX's bits, its opcode (of 0f's map: + 0x100), and what it
+ * names. */
+struct form {
+	unsigned int rex, opcode;
+	unsigned int mod, reg, rm;
+	unsigned int base, index, scale; /* where it has a SIB, else NO_REGISTER */
+	const uint8_t *rest;		 /* displacement and immediate */
+};
+
+/* An instruction's bytes, with zeroes behind them. */
+struct padded {
+	uint8_t bytes[X86_INSN_MAX + 9];
+};
+
+static struct padded pad(const struct x86_flow *flow, const struct flow_insn *insn)
+{
+	struct padded ret = { 0 };
+
+	memcpy(ret.bytes, flow->code + insn->at, insn->n);
+	return ret;
+}
+
+static struct form form_of(const uint8_t *code)
+{
+	struct form form = { .base = NO_REGISTER, .index = NO_REGISTER };
+	size_t at = code[0] == 0x3e; /* notrack */
+
+	if ((code[at] & 0xf0) == 0x40)
+		form.rex = code[at++];
+	if (code[at] == 0x0f)
+		form.opcode = 0x100u | code[++at];
+	else
+		form.opcode = code[at];
+	form.mod = code[++at] >> 6;
+	form.reg = (code[at] >> 3 & 7u) | (form.rex & REX_R ? 8 : 0);
+	form.rm = (code[at] & 7u) | (form.rex & REX_B ? 8 : 0);
+	if (form.mod != 3 && (form.rm & 7) == 4) {
+		form.base = (code[++at] & 7u) | (form.rex & REX_B ? 8 : 0);
+		form.index = (code[at] >> 3 & 7u) | (form.rex & REX_X ? 8 : 0);
+		form.scale = code[at] >> 6;
+	}
+	form.rest = code + at + 1;
+	return form;
+}
+
+/* What is known so far, going back from the jump. */
+struct trace {
+	unsigned int jumps_to; /* the register with the sum, */
+	unsigned int sum[2];   /* of these two */
+	bool is_sum, is_loaded;
+	unsigned int base, index; /* of what was loaded */
+	bool has_table, has_bound;
+	uint64_t table;
+	uint32_t n; /* cases */
+};
+
+/* reg += other */
+static bool find_sum(struct trace *trace, const struct form *form)
+{
+	if (form->mod != 3 || !(form->rex & REX_W) ||
+	    (form->opcode != 0x01 && form->opcode != 0x03) ||
+	    (form->opcode == 0x01 ? form->rm : form->reg) != trace->jumps_to)
+		return false;
+	trace->sum[0] = form->reg;
+	trace->sum[1] = form->rm;
+	return trace->is_sum = form->reg != form->rm;
+}
+
+/* movslq (base,index,4), reg */
+static bool find_load(struct trace *trace, const struct form *form)
+{
+	unsigned int other = form->reg == trace->sum[0] ? trace->sum[1] : trace->sum[0];
+	bool is_far = form->mod == 1 && form->rest[0];
+
+	if (form->opcode != 0x63 || !(form->rex & REX_W) || form->mod > 1 || is_far ||
+	    form->scale != SCALE_OF_4 || form->index == 4 || form->base != other ||
+	    (form->mod == 0 && (form->base & 7) == 5) ||
+	    (form->reg != trace->sum[0] && form->reg != trace->sum[1]))
+		return false;
+	trace->base = form->base;
+	trace->index = form->index;
+	return trace->is_loaded = true;
+}
+
+/* lea table(%rip), base */
+static bool find_table(struct trace *trace, const struct form *form, uint64_t end)
+{
+	int32_t distance;
+
+	if (form->opcode != 0x8d || !(form->rex & REX_W) || form->mod != 0 ||
+	    (form->rm & 7) != 5 || form->reg != trace->base)
+		return false;
+	memcpy(&distance, form->rest, sizeof(distance));
+	trace->table = end + (uint64_t)(int64_t)distance;
+	return trace->has_table = true;
+}
+
+/* mov or movzx of another register, whose upper half is 0 then */
+static bool find_copy(struct trace *trace, const struct form *form)
+{
+	bool to_reg =
+		form->opcode == 0x8b || form->opcode == 0x1b6 || form->opcode == 0x1b7;
+
+	if (form->mod != 3 || (!to_reg && form->opcode != 0x89) ||
+	    (to_reg ? form->reg : form->rm) != trace->index)
+		return false;
+	trace->index = to_reg ? form->rm : form->reg;
+	return true;
+}
+
+/* cmp $most, index */
+static bool find_most(const struct trace *trace, const uint8_t *code, uint64_t *ret)
+{
+	struct form form = form_of(code);
+	uint32_t wide;
+
+	if (code[0] == 0x3d && trace->index == 0) {
+		memcpy(&wide, code + 1, sizeof(wide));
+		*ret = wide;
+		return true;
+	}
+	if (code[0] == 0x3c && trace->index == 0) {
+		*ret = code[1];
+		return true;
+	}
+	if (form.mod != 3 || (form.reg & 7) != 7 || form.rm != trace->index ||
+	    (form.opcode != 0x80 && form.opcode != 0x81 && form.opcode != 0x83) ||
+	    (form.opcode == 0x80 && !form.rex && form.rm >= 4)) /* ah and others */
+		return false;
+	memcpy(&wide, form.rest, sizeof(wide));
+	*ret = form.opcode == 0x81 ? wide : form.rest[0];
+	return form.opcode != 0x83 || form.rest[0] < 0x80;
+}
+
+/* cmp $most, index; ja or jae: of an instruction and the one before it */
+static void find_bound(struct trace *trace, const uint8_t *jump, const uint8_t *before)
+{
+	bool is_above = jump[0] == 0x77 || (jump[0] == 0x0f && jump[1] == 0x87);
+	bool is_at_least = jump[0] == 0x73 || (jump[0] == 0x0f && jump[1] == 0x83);
+	uint64_t most;
+
+	if ((!is_above && !is_at_least) || !find_most(trace, before, &most) ||
+	    most >= CASES_MAX)
+		return;
+	trace->n = (uint32_t)most + is_above;
+	trace->has_bound = trace->n > 0;
+}
+
+/* One instruction further back; false: there is no table, or it can't be told. */
+static bool trace_back(struct x86_flow *flow, struct trace *trace, size_t number)
+{
+	const struct flow_insn *insn = &flow->insns.items[number];
+	struct padded code, before;
+	struct form form;
+	struct x86_effect is;
+
+	if (!insn->n || insn->calls)
+		return false;
+	code = pad(flow, insn);
+	form = form_of(code.bytes);
+	is = x86_effect(flow->code + insn->at, insn->n);
+	if (is.leaves)
+		return false;
+	if (!trace->is_sum)
+		return find_sum(trace, &form) || !(is.writes >> trace->jumps_to & 1);
+	if (!trace->is_loaded)
+		return find_load(trace, &form) ||
+		       !(is.writes & (1u << trace->sum[0] | 1u << trace->sum[1]));
+	if (is.jumps && !trace->has_bound && number) {
+		before = pad(flow, insn - 1);
+		find_bound(trace, code.bytes, before.bytes);
+		return true;
+	}
+	if (!trace->has_table &&
+	    find_table(trace, &form, flow->vaddr + insn->at + insn->n))
+		return true;
+	if (!trace->has_table && is.writes >> trace->base & 1)
+		return false;
+	return trace->has_bound || find_copy(trace, &form) ||
+	       !(is.writes >> trace->index & 1);
+}
+
+/* Where the cases are, as far as they lie in the code at hand and near the jump. */
+static int take_cases(struct x86_flow *flow, struct x86_table *table)
+{
+	int32_t distance;
+	int err = 0;
+
+	table->first = (uint32_t)flow->cases.n;
+	for (uint32_t i = 0; !err && i < table->n; i++) {
+		int64_t to;
+
+		memcpy(&distance, flow->code + table->at + i * BYTES_EACH,
+		       sizeof(distance));
+		to = (int64_t)table->at + distance;
+		if (to < 0 || to >= (int64_t)flow->n_bytes ||
+		    to - table->jump > (int64_t)X86_FLOW_AROUND ||
+		    table->jump - to > (int64_t)X86_FLOW_AROUND) {
+			flow->cases.n = table->first;
+			table->n = 0;
+			return 0;
+		}
+		err = vec_push(&flow->cases, (uint32_t)to);
+	}
+	return err;
+}
+
+static bool jumps_to_register(const struct x86_flow *flow, const struct flow_insn *insn,
+			      struct trace *ret)
+{
+	struct padded code;
+	struct form form;
+
+	if (insn->n < 2 || flow->code[insn->at + insn->n - 2] != 0xff)
+		return false;
+	code = pad(flow, insn);
+	form = form_of(code.bytes);
+	*ret = (struct trace){ .jumps_to = form.rm };
+	return form.opcode == 0xff && (form.reg & 7) == 4 && form.mod == 3;
+}
+
+int x86_tables_look(struct x86_flow *flow)
+{
+	const struct flow_insn *insns = flow->insns.items;
+	size_t jump = flow->insns.n - 1;
+	struct x86_table table = { .jump = insns[jump].at };
+	struct trace trace;
+	int err;
+
+	if (!jumps_to_register(flow, &insns[jump], &trace))
+		return 0;
+	for (size_t i = 1; i <= BACK && i <= jump; i++)
+		if (!trace_back(flow, &trace, jump - i) ||
+		    (trace.has_table && trace.has_bound))
+			break;
+	if (!trace.has_table || !trace.has_bound || trace.table < flow->vaddr ||
+	    trace.table - flow->vaddr >= flow->n_bytes)
+		return 0;
+	table.at = (uint32_t)(trace.table - flow->vaddr);
+	table.n = trace.n;
+	if (table.n > (flow->n_bytes - table.at) / BYTES_EACH ||
+	    table.n > flow->n_bytes / BYTES_EACH - flow->cases.n)
+		return 0;
+	err = take_cases(flow, &table);
+	return err || !table.n ? err : vec_push(&flow->tables, table);
+}
+
+size_t x86_tables_bytes(const struct x86_flow *flow, size_t at)
+{
+	size_t n = flow->tables.n;
+
+	for (size_t i = 1; i <= PENDING && i <= n; i++) {
+		const struct x86_table *table = &flow->tables.items[n - i];
+
+		if (table->at == at)
+			return (size_t)table->n * BYTES_EACH;
+	}
+	return 0;
+}
+
+void x86_tables_resolve(struct x86_flow *flow)
+{
+	for (size_t i = 0; i < flow->tables.n; i++) {
+		struct x86_table *table = &flow->tables.items[i];
+		uint32_t *cases = flow->cases.items + table->first;
+
+		for (uint32_t k = 0; k < table->n; k++) {
+			size_t found = x86_flow_find_insn(flow, cases[k]);
+
+			cases[k] = (uint32_t)found;
+			if (found == X86_FLOW_NO_INSN)
+				table->n = 0;
+		}
+	}
+}
+
+const struct x86_table *x86_tables_find(const struct x86_flow *flow,
+					const struct flow_insn *jump)
+{
+	const struct x86_table *tables = flow->tables.items;
+	size_t i = LOWER_BOUND(flow->tables.n, k, tables[k].jump < jump->at);
+
+	return i < flow->tables.n && tables[i].jump == jump->at && tables[i].n
+		       ? &tables[i]
+		       : NULL;
+}
