@@ -64,6 +64,11 @@ static void test_ends(void **state)
 	ASSERT_STARTS("f1: inc %eax; ret; f2: dec %eax; ret");
 	ASSERT_STARTS("f1: inc %eax; ret $8; .p2align 4; f2: rep; ret; f3: jmp f1;"
 		      "f4: ud2; f5: hlt; f6: ret");
+	/* clang's traps, of which there may be two */
+	ASSERT_STARTS(
+		"f1: call *%rax; ud1 18(%eax), %eax; f2: inc %eax; test %eax, %eax;"
+		"je 1f; ud1 (%eax), %eax; 1: ret; .p2align 4, 0xcc;"
+		"f3: call *%rax; ud2; ud1 1(%eax), %eax; .p2align 4, 0xcc; f4: ret");
 	/* padding is nobody's */
 	ASSERT_STARTS(".p2align 4; .skip 20, 0x90; f1: inc %eax; ret; .p2align 5, 0xcc;"
 		      "f2: ret");

@@ -61,7 +61,8 @@ static struct step step_x86(const uint8_t *code, size_t n, uint64_t vaddr,
 	step.n = x86_insn_bytes(code, n, &step.calls);
 	if (!step.n)
 		return step;
-	step.is_padding = x86_insn_is_padding(code, step.n);
+	step.is_padding = x86_insn_is_padding(code, step.n) ||
+			  (behind_end && x86_insn_is_ud1(code, step.n));
 	step.leaves = x86_insn_leaves(code, step.n, &step.by_register);
 	step.leads = x86_insn_distance(code, step.n, &step.distance);
 	return step;

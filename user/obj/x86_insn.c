@@ -13,6 +13,8 @@
 
 #include <string.h>
 
+enum { UD2 = 0x0b, UD1 = 0xb9 }; /* of the 0f map: traps */
+
 static const char one_byte[] = "mmmmbz--mmmmbz-x" /* 00: x is the 0f map */
 			       "mmmmbz--mmmmbz--"
 			       "mmmmbz--mmmmbz--"
@@ -272,13 +274,20 @@ bool x86_insn_leaves(const uint8_t *code, size_t n, bool *ret_by_register)
 	case 0xf4:
 		return true;
 	case 0x0f:
-		return next == 0x0b; /* ud2 */
+		return next == UD2 || next == UD1;
 	case 0xff:
 		*ret_by_register = (next >> 3 & 6) == 4;
 		return *ret_by_register;
 	default:
 		return false;
 	}
+}
+
+bool x86_insn_is_ud1(const uint8_t *code, size_t n)
+{
+	size_t at = opcode_at(code, n);
+
+	return at + 1 < n && code[at] == 0x0f && code[at + 1] == UD1;
 }
 
 bool x86_insn_leaves_handler(const uint8_t *code, size_t at, size_t n)

@@ -30,6 +30,9 @@ bool x86_insn_takes_address(const uint8_t *code, size_t n, uint64_t end, uint64_
  * says. */
 bool x86_insn_leaves(const uint8_t *code, size_t n, bool *ret_by_register);
 
+/* A trap that says of what kind it is: clang's, for code that must not be come to. */
+bool x86_insn_is_ud1(const uint8_t *code, size_t n);
+
 /* The one of n bytes at an offset: is it rt_sigreturn()'s? The kernel made the frame
  * there, and nothing goes on behind it. */
 bool x86_insn_leaves_handler(const uint8_t *code, size_t at, size_t n);
