@@ -7,6 +7,7 @@
 #include <libiberty/demangle.h>
 #include <setjmp.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -120,14 +121,37 @@ static size_t mangled_length(const char *name, size_t n)
 	return dot ? (size_t)(dot - name) : n;
 }
 
+#define FRAME	    ".Frame"
+#define FRAME_BYTES (sizeof(FRAME) - 1)
+
 /* gcc names the body of a coroutine by the type of its frame, which is no news:
  * task.Frame.actor. */
 static size_t frame_length(const char *name, size_t n)
 {
-	static const char frame[] = ".Frame";
-	size_t len = sizeof(frame) - 1;
+	return n > FRAME_BYTES && !memcmp(name, FRAME, FRAME_BYTES) &&
+			       name[FRAME_BYTES] == '.'
+		       ? FRAME_BYTES
+		       : 0;
+}
 
-	return n > len && !memcmp(name, frame, len) && name[len] == '.' ? len : 0;
+/* That type's name has the coroutine's whole one, with the arguments of its template:
+ * _Z4taskPZ4taskILi1EEvvE20_Z4taskILi1EEvv.Frame.actor. Where that begins, of a name that
+ * goes up to the frame; 0: nowhere. */
+static size_t coroutine_at(const char *name, size_t n)
+{
+	char bytes[24];
+
+	for (size_t at = n; at-- > 2;) {
+		size_t digits;
+
+		if (n - at <= 2 || memcmp(name + at, "_Z", 2))
+			continue;
+		digits = (size_t)snprintf(bytes, sizeof(bytes), "%zu",
+					  n + FRAME_BYTES - at);
+		if (at > digits && !memcmp(name + at - digits, bytes, digits))
+			return at;
+	}
+	return 0;
 }
 
 /* Is that all of a version, which may be a library's name? */
@@ -177,8 +201,9 @@ static bool add_demangled(struct str *out, struct bounded *text, const char *sym
 			  size_t n)
 {
 	size_t length = mangled_length(symbol, n), at = suffix_at(symbol, n, length);
-	AUTO_FREE char *mangled = strndup(symbol, length);
-	int how = mangled ? print(text, mangled, length) : NONE;
+	size_t begin = at > length ? coroutine_at(symbol, length) : 0;
+	AUTO_FREE char *mangled = strndup(symbol + begin, length - begin);
+	int how = mangled ? print(text, mangled, length - begin) : NONE;
 
 	if (how == WHOLE && text->text.n + n - at >= NAME_BYTES_MAX)
 		how = CUT;
