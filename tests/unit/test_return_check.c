@@ -254,6 +254,31 @@ static void ends_where_stacks_are_copied(void **state)
 	assert_int_equal(notes.ending, END_TORN);
 }
 
+/* And begins one in a function, or in what that calls: until then it has its callers. */
+static void ends_where_copied_stacks_begin(void **state)
+{
+	static const char calls[] = "greenlet::UserGreenlet::g_initialstub";
+	static const uint32_t plain[] = { 0, HOOK_ONCPU, END_START, 0,	     3,
+					  0, FRAME(1),	 FRAME(7),  FRAME(3) };
+	uint32_t out[VIEW_ROOM(STACK_HEAD + 3)];
+	AUTO(names) names = NULL;
+	struct view_stack stack = { plain, STACK_HEAD + 3, NULL };
+	struct view_notes notes;
+
+	assert_int_equal(names_new(&names), 0);
+	stack.names = names;
+	assert_int_equal(names_set(names, 7, calls), 0);
+	assert_int_equal(view_read(&stack, VIEW_THREAD, out, &notes), 2);
+	assert_int_equal(out[1], 7);
+	assert_int_equal(notes.ending, END_FIBER);
+	/* there is one elsewhere, so this one has not called it yet */
+	assert_int_equal(names_set(names, 9, "greenlet::UserGreenlet::inner_bootstrap"),
+			 0);
+	assert_int_equal(view_read(&stack, VIEW_THREAD, out, &notes), 3);
+	assert_int_equal(out[2], 3);
+	assert_true(notes.is_complete);
+}
+
 static void keeps_a_start_made_by_hand(void **state)
 {
 	static const uint32_t go[] = { THREAD(2), FRAME(1), FRAME(7) };
@@ -361,6 +386,7 @@ int main(void)
 		cmocka_unit_test(says_nothing_of_who_waits),
 		cmocka_unit_test(ends_where_stacks_change),
 		cmocka_unit_test(ends_where_stacks_are_copied),
+		cmocka_unit_test(ends_where_copied_stacks_begin),
 		cmocka_unit_test(keeps_a_start_made_by_hand),
 		cmocka_unit_test(believes_no_start_by_a_zero_alone),
 		cmocka_unit_test(believes_a_zero_where_erlang_begins),

@@ -21,6 +21,7 @@ enum role {
 	ROLE_INJECTED,
 	ROLE_RETURN_BARRIER,
 	ROLE_COPIED_START,
+	ROLE_CALLS_COPIED_START, /* or has it in itself */
 	ROLE_COPIES,
 	ROLE_SWITCHES,
 	ROLE_FREES,
@@ -59,10 +60,10 @@ static const struct {
 	{ "StubRoutines (continuationstubs)", ROLE_RETURN_BARRIER },
 	{ "StubRoutines (continuation stubs)", ROLE_RETURN_BARRIER },
 
-	/* greenlet's: the one calls the other, unless that is inlined */
+	/* greenlet's: the other calls the one, unless that is inlined */
 	{ "greenlet::UserGreenlet::inner_bootstrap", ROLE_COPIED_START },
-	{ "greenlet::UserGreenlet::g_initialstub", ROLE_COPIED_START },
-	{ "g_initialstub", ROLE_COPIED_START },
+	{ "greenlet::UserGreenlet::g_initialstub", ROLE_CALLS_COPIED_START },
+	{ "g_initialstub", ROLE_CALLS_COPIED_START },
 	/* the one has the other's sp already, and calls the other to copy; what that
 	 * copied from is freed when the stack is whole again */
 	{ "slp_restore_state_trampoline", ROLE_COPIES },
@@ -90,6 +91,7 @@ struct names {
 	VEC(struct stored_location) locations;
 	uint64_t refused, shortened;
 	enum name_origin origin; /* of what is set */
+	bool has_copied_start;	 /* a frame: so none has it in itself */
 	size_t long_bytes;	 /* of this file's long names */
 	size_t all_long_bytes;
 	struct str text; /* a shortened one */
@@ -218,6 +220,7 @@ int names_set(struct names *names, uint32_t frame, const char *name)
 		entry->name = id + 1;
 		entry->origin = (uint8_t)names->origin;
 		entry->role = role_of(name);
+		names->has_copied_start |= entry->role == ROLE_COPIED_START;
 	}
 	return none_if_full(names, err);
 }
@@ -324,7 +327,9 @@ bool names_is_return_barrier(const struct names *names, uint32_t frame)
 
 bool names_is_copied_start(const struct names *names, uint32_t frame)
 {
-	return has_role(names, frame, ROLE_COPIED_START);
+	return has_role(names, frame, ROLE_COPIED_START) ||
+	       (!names->has_copied_start &&
+		has_role(names, frame, ROLE_CALLS_COPIED_START));
 }
 
 bool names_is_copying(const struct names *names, uint32_t frame, const uint32_t *callee)
