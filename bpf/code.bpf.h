@@ -457,6 +457,12 @@ static __always_inline bool leaf_rule(__u64 code, __u64 before, struct unwind_ru
 	if (drops_and_returns(code, ret))
 		return true;
 	*ret = RULE_BEHIND(0);
+	/* pop 8(%rbp): who calls a function of SBCL's has made the frame for it, and it
+	 * puts its return address there */
+	if ((code & 0xffffff) == 0x08458f) {
+		ret->fp = UNWIND_FP_DEREF;
+		return true;
+	}
 	return returns(code) || pushes_fp(code) ||
 	       ((__u32)code == ENDBR64 && pushes_fp(code >> 32)) ||
 	       compares_before_return(code, before) || goes_on_in_another(code, before);

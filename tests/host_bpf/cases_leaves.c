@@ -122,6 +122,23 @@ static void test_generated_leaf(void **state)
 	}
 }
 
+/* SBCL's functions begin in a frame that their caller has made for them, whose return
+ * address is that of whom it was made for last. */
+static void test_made_frame(void **state)
+{
+	struct sampled at = put_generated_leaf("\x8f\x45\x08\x48\x8d\x65\xd0", 0, 0);
+
+	at.fp = STACK + 8;
+	put_frame(at.fp, FP(STACK, 1), SITE(3));
+	put_call_before(SITE(3));
+	ASSERT_WALK(&at, "UCC", "8000 10108 10208", START);
+	/* behind that it is the frame's */
+	put_frame(at.fp, FP(STACK, 1), SITE(1));
+	at.pc += 3;
+	at.sp += 8;
+	ASSERT_WALK(&at, "UPC", "8003 10108 10208", START);
+}
+
 /* Other code does not, though what lies on the stack was called. */
 static void test_generated_no_leaf(void **state)
 {
@@ -404,11 +421,11 @@ static void test_generated_in_syscall(void **state)
 int run_leaf_cases(void)
 {
 	static const struct CMUnitTest tests[] = {
-		CASE(test_generated_leaf),	 CASE(test_generated_no_leaf),
-		CASE(test_generated_elsewhere),	 CASE(test_generated_caller_elsewhere),
-		CASE(test_generated_caller),	 CASE(test_inline_switch),
-		CASE(test_ra_in_register),	 CASE(test_in_syscall),
-		CASE(test_generated_in_syscall),
+		CASE(test_generated_leaf),	CASE(test_generated_no_leaf),
+		CASE(test_generated_elsewhere), CASE(test_generated_caller_elsewhere),
+		CASE(test_generated_caller),	CASE(test_inline_switch),
+		CASE(test_made_frame),		CASE(test_ra_in_register),
+		CASE(test_in_syscall),		CASE(test_generated_in_syscall),
 	};
 
 	return cmocka_run_group_tests_name("leaves", tests, NULL, NULL);
