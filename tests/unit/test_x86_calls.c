@@ -67,9 +67,9 @@ static void test_back_from_behind_calls(void **state)
 		    "1bbbbcddddddddddddddddDDDDDDDDDDDDDDDddddcb1DDD1bbbb11");
 }
 
-/* GraalVM puts a nop behind each call, wherever that lies, and int3 behind what never comes
- * back. What it goes on with after an exception has more on the stack than a function that
- * begins. */
+/* GraalVM puts a nop behind each call, wherever that lies, and int3 behind what never
+ * comes back. What it goes on with after an exception has more on the stack than a
+ * function that begins. */
 static void test_marked_calls(void **state)
 {
 	ASSERT_TOLD(".macro marked to; call \\to; nop; .endm;"

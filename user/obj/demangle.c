@@ -121,16 +121,16 @@ static size_t mangled_length(const char *name, size_t n)
 	return dot ? (size_t)(dot - name) : n;
 }
 
-#define FRAME	    ".Frame"
-#define FRAME_BYTES (sizeof(FRAME) - 1)
+#define OF_FRAME       ".Frame"
+#define OF_FRAME_BYTES (sizeof(OF_FRAME) - 1)
 
 /* gcc names the body of a coroutine by the type of its frame, which is no news:
  * task.Frame.actor. */
 static size_t frame_length(const char *name, size_t n)
 {
-	return n > FRAME_BYTES && !memcmp(name, FRAME, FRAME_BYTES) &&
-			       name[FRAME_BYTES] == '.'
-		       ? FRAME_BYTES
+	return n > OF_FRAME_BYTES && !memcmp(name, OF_FRAME, OF_FRAME_BYTES) &&
+			       name[OF_FRAME_BYTES] == '.'
+		       ? OF_FRAME_BYTES
 		       : 0;
 }
 
@@ -147,7 +147,7 @@ static size_t coroutine_at(const char *name, size_t n)
 		if (n - at <= 2 || memcmp(name + at, "_Z", 2))
 			continue;
 		digits = (size_t)snprintf(bytes, sizeof(bytes), "%zu",
-					  n + FRAME_BYTES - at);
+					  n + OF_FRAME_BYTES - at);
 		if (at > digits && !memcmp(name + at - digits, bytes, digits))
 			return at;
 	}

@@ -15,8 +15,8 @@
 #define X86_PUSH_GOT 6	/* push GOT+8(%rip) */
 #define X86_PUSH_R11 2
 
-#define EH_INDEX_BYTES 8    /* of .eh_frame_hdr, for an entry that tells of code; */
-#define ENTRY_BYTES    4096 /* of code: where there is more for each, hardly any is told */
+#define EH_INDEX_BYTES 8    /* of .eh_frame_hdr, for an entry that tells of code */
+#define CODE_EACH      4096 /* bytes: where an entry has more, hardly any is told */
 
 static void add(struct synthesized_code *code, uint64_t pc, struct unwind_rule rule)
 {
@@ -232,8 +232,8 @@ static void put(struct unwind_synthesized *synthesized,
 	synthesized->code[at] = *code;
 }
 
-/* Is there more code than is read, of which hardly any is told? Chromium has, as its makers
- * build it, and what is built on it: 6,000 entries for 151 MB. */
+/* Is there more code than is read, of which hardly any is told? Chromium has, as its
+ * makers build it, and what is built on it: 6,000 entries for 151 MB. */
 static bool hardly_tells(const struct elf_file *file)
 {
 	uint64_t code = 0, entries = 0;
@@ -246,7 +246,7 @@ static bool hardly_tells(const struct elf_file *file)
 		else if (ph->p_type == PT_GNU_EH_FRAME)
 			entries = ph->p_filesz / EH_INDEX_BYTES;
 	}
-	return code > GAP_BYTES_MAX && code / ENTRY_BYTES > entries;
+	return code > GAP_BYTES_MAX && code / CODE_EACH > entries;
 }
 
 void unwind_synthesized_open(struct unwind_synthesized *synthesized,

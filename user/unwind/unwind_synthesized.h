@@ -24,7 +24,7 @@
 #define LARGE_GAP_BYTES	 (64u << 10) /* as large ones, which are few, always are; */
 #define SMALL_GAP_BYTES	 64 /* small ones, mostly a linker's padding, up to half */
 #define GAP_BYTES_MAX	 (32u << 20) /* of all of them; 8 MB take a second */
-#define V8_BYTES_MAX	 (8u << 20) /* and of V8's builtins: its versions 11 to 15 have 2 */
+#define V8_BYTES_MAX	 (8u << 20)  /* and of V8's builtins: versions 11 to 15 have 2 */
 
 /* A piece of code, and what is known of it. */
 struct synthesized_code {

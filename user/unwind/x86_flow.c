@@ -97,6 +97,23 @@ static void find_target(struct x86_flow *flow, struct flow_insn *insn)
 			   x86_flow_takes_return_address(flow, (size_t)to);
 }
 
+/* Of tables: each is an instruction, or the whole is none. */
+static void find_cases(struct x86_flow *flow)
+{
+	for (size_t i = 0; i < flow->tables.n; i++) {
+		struct x86_table *table = &flow->tables.items[i];
+		uint32_t *cases = flow->cases.items + table->first;
+		bool is_one = true;
+
+		for (uint32_t k = 0; k < table->n; k++) {
+			cases[k] = (uint32_t)x86_flow_find_insn(flow, cases[k]);
+			is_one &= cases[k] != X86_FLOW_NO_INSN;
+		}
+		if (!is_one)
+			table->n = 0;
+	}
+}
+
 static int follow_what_is_called(struct x86_flow *flow)
 {
 	const struct flow_insn *insns = flow->insns.items;
@@ -266,7 +283,7 @@ int x86_flow_read(const struct x86_code *code, struct x86_flow **ret)
 	flow->before = code->before;
 	flow->behind = code->behind;
 	err = x86_flow_cut(flow);
-	x86_tables_resolve(flow);
+	find_cases(flow);
 	for (size_t i = 0; !err && i < flow->insns.n; i++) {
 		find_target(flow, &flow->insns.items[i]);
 		find_taken(flow, &flow->insns.items[i]);

@@ -20,7 +20,7 @@
 #include "base/cleanup.h"
 #include "unwind/cfi.h"
 
-#define X86_FLOW_MAX	(4u << 20) /* bytes at a time, which take some 100 MB, 150 at most */
+#define X86_FLOW_MAX	(4u << 20)  /* bytes at a time, which take 100 to 150 MB */
 #define X86_FLOW_AROUND (64u << 10) /* that no function is longer than, or hardly any */
 
 struct x86_code {

@@ -174,9 +174,6 @@ int x86_tables_look(struct x86_flow *flow);
 /* How long a table is that begins there; 0: none does. */
 size_t x86_tables_bytes(const struct x86_flow *flow, size_t at);
 
-/* Once all instructions are known: what each case is. */
-void x86_tables_resolve(struct x86_flow *flow);
-
 /* By which the jump goes on; NULL: it is not known. */
 const struct x86_table *x86_tables_find(const struct x86_flow *flow,
 					const struct flow_insn *jump);

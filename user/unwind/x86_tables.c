@@ -7,7 +7,8 @@
  *	add %rcx, %rbp; jmp *%rbp
  *
  * in this order or with other instructions in between: distances of 32 bits from the
- * table's beginning. Without a bound, or with one place that is no instruction, it is none.
+ * table's beginning. Without a bound, or with one place that is no instruction, it is
+ * none.
  */
 #include "unwind/x86_flow_parts.h"
 
@@ -21,16 +22,13 @@
 #define CASES_MAX   4096 /* of a table */
 #define BYTES_EACH  4	 /* of a case in its table; and of code, for each case in all */
 #define SCALE_OF_4  2
-#define REX_B	    1
-#define REX_X	    2
-#define REX_R	    4
-#define REX_W	    8
 #define NO_REGISTER 16
 
-/* An instruction with a ModRM: REX's bits, its opcode (of 0f's map: + 0x100), and what it
+/* An instruction with a ModRM: REX, its opcode (of 0f's map: + 0x100), and what it
  * names. */
 struct form {
 	unsigned int rex, opcode;
+	bool is_wide;
 	unsigned int mod, reg, rm;
 	unsigned int base, index, scale; /* where it has a SIB, else NO_REGISTER */
 	const uint8_t *rest;		 /* displacement and immediate */
@@ -56,16 +54,17 @@ static struct form form_of(const uint8_t *code)
 
 	if ((code[at] & 0xf0) == 0x40)
 		form.rex = code[at++];
+	form.is_wide = form.rex & 8;
 	if (code[at] == 0x0f)
 		form.opcode = 0x100u | code[++at];
 	else
 		form.opcode = code[at];
 	form.mod = code[++at] >> 6;
-	form.reg = (code[at] >> 3 & 7u) | (form.rex & REX_R ? 8 : 0);
-	form.rm = (code[at] & 7u) | (form.rex & REX_B ? 8 : 0);
+	form.reg = (code[at] >> 3 & 7u) | (form.rex & 4 ? 8 : 0);
+	form.rm = (code[at] & 7u) | (form.rex & 1 ? 8 : 0);
 	if (form.mod != 3 && (form.rm & 7) == 4) {
-		form.base = (code[++at] & 7u) | (form.rex & REX_B ? 8 : 0);
-		form.index = (code[at] >> 3 & 7u) | (form.rex & REX_X ? 8 : 0);
+		form.base = (code[++at] & 7u) | (form.rex & 1 ? 8 : 0);
+		form.index = (code[at] >> 3 & 7u) | (form.rex & 2 ? 8 : 0);
 		form.scale = code[at] >> 6;
 	}
 	form.rest = code + at + 1;
@@ -86,7 +85,7 @@ struct trace {
 /* reg += other */
 static bool find_sum(struct trace *trace, const struct form *form)
 {
-	if (form->mod != 3 || !(form->rex & REX_W) ||
+	if (form->mod != 3 || !form->is_wide ||
 	    (form->opcode != 0x01 && form->opcode != 0x03) ||
 	    (form->opcode == 0x01 ? form->rm : form->reg) != trace->jumps_to)
 		return false;
@@ -101,7 +100,7 @@ static bool find_load(struct trace *trace, const struct form *form)
 	unsigned int other = form->reg == trace->sum[0] ? trace->sum[1] : trace->sum[0];
 	bool is_far = form->mod == 1 && form->rest[0];
 
-	if (form->opcode != 0x63 || !(form->rex & REX_W) || form->mod > 1 || is_far ||
+	if (form->opcode != 0x63 || !form->is_wide || form->mod > 1 || is_far ||
 	    form->scale != SCALE_OF_4 || form->index == 4 || form->base != other ||
 	    (form->mod == 0 && (form->base & 7) == 5) ||
 	    (form->reg != trace->sum[0] && form->reg != trace->sum[1]))
@@ -116,7 +115,7 @@ static bool find_table(struct trace *trace, const struct form *form, uint64_t en
 {
 	int32_t distance;
 
-	if (form->opcode != 0x8d || !(form->rex & REX_W) || form->mod != 0 ||
+	if (form->opcode != 0x8d || !form->is_wide || form->mod != 0 ||
 	    (form->rm & 7) != 5 || form->reg != trace->base)
 		return false;
 	memcpy(&distance, form->rest, sizeof(distance));
@@ -285,22 +284,6 @@ size_t x86_tables_bytes(const struct x86_flow *flow, size_t at)
 			return (size_t)table->n * BYTES_EACH;
 	}
 	return 0;
-}
-
-void x86_tables_resolve(struct x86_flow *flow)
-{
-	for (size_t i = 0; i < flow->tables.n; i++) {
-		struct x86_table *table = &flow->tables.items[i];
-		uint32_t *cases = flow->cases.items + table->first;
-
-		for (uint32_t k = 0; k < table->n; k++) {
-			size_t found = x86_flow_find_insn(flow, cases[k]);
-
-			cases[k] = (uint32_t)found;
-			if (found == X86_FLOW_NO_INSN)
-				table->n = 0;
-		}
-	}
 }
 
 const struct x86_table *x86_tables_find(const struct x86_flow *flow,
