@@ -22,6 +22,7 @@
 #define WORD_PADDING_MAX 8	    /* and those to one that is not */
 #define PUSH_MAX	 4096	    /* bytes, that a switch keeps on the stack */
 #define V8_GAP_MIN	 (1u << 20) /* bytes: smaller ones are V8's, or hold none of it */
+#define CASES_BYTES_MAX	 (256u << 10) /* of tables of a part, that jumps go through */
 #define GAP_PART_BYTES	 (X86_FLOW_MAX - 2 * X86_FLOW_AROUND) /* of larger gaps */
 
 struct gap {
@@ -32,6 +33,7 @@ struct gap {
 	uint64_t before, behind; /* and bytes of the gap that lie around all of it */
 	bool takes_args;	 /* so functions do, as V8's */
 	bool jumps;		 /* so what lies behind a function's end may be its own */
+	struct code_pages *data; /* of the file */
 };
 
 /* From a function's first instruction to one that leaves it. */
@@ -227,7 +229,8 @@ static int tell_x86(struct gap *gap, const struct cfi_sink *sink)
 						    .vaddr = gap->vaddr,
 						    .before = gap->before,
 						    .behind = gap->behind,
-						    .takes_args = gap->takes_args },
+						    .takes_args = gap->takes_args,
+						    .data = gap->data },
 				&flow);
 
 	if (!err && gap->n > SWITCH_MAX)
@@ -267,8 +270,10 @@ bool unwind_switch_is_code(uint64_t begin, uint64_t end)
 static int tell_part(struct elf_file *file, uint64_t offset, struct gap gap,
 		     const struct cfi_sink *sink)
 {
+	struct code_pages data = { .file = file, .left = CASES_BYTES_MAX };
 	AUTO_FREE uint8_t *bytes = NULL;
 
+	gap.data = &data;
 	gap.before = gap.begin > X86_FLOW_AROUND ? gap.begin - X86_FLOW_AROUND : 0;
 	gap.begin -= gap.before;
 	gap.end -= gap.before;

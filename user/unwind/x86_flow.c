@@ -282,6 +282,7 @@ int x86_flow_read(const struct x86_code *code, struct x86_flow **ret)
 	flow->vaddr = code->vaddr;
 	flow->before = code->before;
 	flow->behind = code->behind;
+	flow->data = code->data;
 	err = x86_flow_cut(flow);
 	find_cases(flow);
 	for (size_t i = 0; !err && i < flow->insns.n; i++) {

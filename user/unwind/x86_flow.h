@@ -19,6 +19,7 @@
 
 #include "base/cleanup.h"
 #include "unwind/cfi.h"
+#include "unwind/code_pages.h"
 
 #define X86_FLOW_MAX	(4u << 20)  /* bytes at a time, which take 100 to 150 MB */
 #define X86_FLOW_AROUND (64u << 10) /* that no function is longer than, or hardly any */
@@ -29,6 +30,7 @@ struct x86_code {
 	uint64_t vaddr;
 	uint64_t before, behind; /* bytes of the same code that lie around these */
 	bool takes_args; /* functions are known to take theirs off the stack, as V8's */
+	struct code_pages *data; /* what else their file has, borrowed; NULL: nothing */
 };
 
 struct x86_flow;

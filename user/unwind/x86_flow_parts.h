@@ -61,8 +61,9 @@ struct flow_insn {
 
 /* A table of what a jump may lead to. */
 struct x86_table {
-	uint32_t jump, at; /* of the jump and of the table, from the code's beginning */
-	uint32_t first, n; /* of all cases, its; 0: it is none */
+	uint32_t jump;	    /* from the code's beginning, */
+	uint32_t at, bytes; /* as the table itself; 0 bytes: it lies elsewhere */
+	uint32_t first, n;  /* of all cases, its; 0: it is none */
 };
 
 struct x86_flow {
@@ -70,6 +71,7 @@ struct x86_flow {
 	size_t n_bytes;
 	uint64_t vaddr;
 	uint64_t before, behind; /* bytes of more code around these */
+	struct code_pages *data; /* of their file; NULL: it is not there */
 	VEC(struct flow_insn) insns;
 	VEC(struct x86_table) tables; /* in order of their jumps */
 	VEC(uint32_t) cases;	      /* where they are, then their instructions */

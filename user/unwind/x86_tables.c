@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Jumps through tables that lie among the code, as GraalVM's: where they lead. A table is
- * what compilers make of a switch,
+ * Jumps through tables, which lie among the code (GraalVM's) or elsewhere in its file:
+ * where they lead. A table is what compilers make of a switch,
  *
  *	cmp $5, %ecx; ja other; lea table(%rip), %rbp; movslq (%rbp,%rcx,4), %rcx;
  *	add %rcx, %rbp; jmp *%rbp
  *
  * in this order or with other instructions in between: distances of 32 bits from the
- * table's beginning. Without a bound, or with one place that is no instruction, it is
- * none.
+ * table's beginning. Or, in programs that are linked to one place, addresses:
+ *
+ *	cmp $5, %eax; ja other; jmp *table(,%rax,8)
+ *
+ * Without a bound, or with one place that is no instruction, it is none.
  */
 #include "unwind/x86_flow_parts.h"
 
@@ -20,9 +23,19 @@
 #define BACK	    16	 /* instructions, from the jump to where its bound is asked */
 #define PENDING	    8	 /* tables that lie ahead, as their functions end with them */
 #define CASES_MAX   4096 /* of a table */
-#define BYTES_EACH  4	 /* of a case in its table; and of code, for each case in all */
 #define SCALE_OF_4  2
+#define SCALE_OF_8  3
+#define NO_INDEX    4
 #define NO_REGISTER 16
+#define INDIRECT    0xff /* jmp, with 4 as ModRM's register */
+
+enum {
+	REG_BYTES = 2,	    /* of such a jump to a register, */
+	TABLE_BYTES = 7,    /* and of one by a table */
+	DISTANCE_BYTES = 4, /* of a case: from its table's beginning, */
+	ADDRESS_BYTES = 8,  /* or as linked */
+	CODE_EACH_CASE = 4, /* bytes of all code, for all cases */
+};
 
 /* An instruction with a ModRM: REX, its opcode (of 0f's map: + 0x100), and what it
  * names. */
@@ -77,7 +90,7 @@ struct trace {
 	unsigned int sum[2];   /* of these two */
 	bool is_sum, is_loaded;
 	unsigned int base, index; /* of what was loaded */
-	bool has_table, has_bound;
+	bool has_table, has_addresses, has_bound;
 	uint64_t table;
 	uint32_t n; /* cases */
 };
@@ -101,7 +114,7 @@ static bool find_load(struct trace *trace, const struct form *form)
 	bool is_far = form->mod == 1 && form->rest[0];
 
 	if (form->opcode != 0x63 || !form->is_wide || form->mod > 1 || is_far ||
-	    form->scale != SCALE_OF_4 || form->index == 4 || form->base != other ||
+	    form->scale != SCALE_OF_4 || form->index == NO_INDEX || form->base != other ||
 	    (form->mod == 0 && (form->base & 7) == 5) ||
 	    (form->reg != trace->sum[0] && form->reg != trace->sum[1]))
 		return false;
@@ -208,43 +221,93 @@ static bool trace_back(struct x86_flow *flow, struct trace *trace, size_t number
 	       !(is.writes >> trace->index & 1);
 }
 
-/* Where the cases are, as far as they lie in the code at hand and near the jump. */
-static int take_cases(struct x86_flow *flow, struct x86_table *table)
+/* A case's place from the code's beginning, as the table says; false: unreadable. */
+static bool read_case(const struct x86_flow *flow, const struct trace *trace, uint32_t i,
+		      int64_t *ret)
 {
+	size_t n = trace->has_addresses ? ADDRESS_BYTES : DISTANCE_BYTES;
+	uint64_t vaddr = trace->table + (uint64_t)i * n, address;
+	uint8_t bytes[ADDRESS_BYTES] = { 0 };
 	int32_t distance;
+
+	if (vaddr - flow->vaddr < flow->n_bytes &&
+	    n <= flow->n_bytes - (vaddr - flow->vaddr))
+		memcpy(bytes, flow->code + (vaddr - flow->vaddr), n);
+	else if (!flow->data || code_pages_read(flow->data, vaddr, bytes, n) != n)
+		return false;
+	memcpy(&address, bytes, sizeof(address));
+	memcpy(&distance, bytes, sizeof(distance));
+	if (!trace->has_addresses)
+		address = trace->table + (uint64_t)(int64_t)distance;
+	*ret = (int64_t)(address - flow->vaddr);
+	return true;
+}
+
+/* Where the cases are; none: one does not lie in the code at hand, near the jump. */
+static int take_cases(struct x86_flow *flow, const struct trace *trace,
+		      struct x86_table *table)
+{
+	int64_t to;
 	int err = 0;
 
 	table->first = (uint32_t)flow->cases.n;
-	for (uint32_t i = 0; !err && i < table->n; i++) {
-		int64_t to;
-
-		memcpy(&distance, flow->code + table->at + i * BYTES_EACH,
-		       sizeof(distance));
-		to = (int64_t)table->at + distance;
-		if (to < 0 || to >= (int64_t)flow->n_bytes ||
+	for (uint32_t i = 0; !err && i < trace->n; i++) {
+		if (!read_case(flow, trace, i, &to) || to < 0 ||
+		    to >= (int64_t)flow->n_bytes ||
 		    to - table->jump > (int64_t)X86_FLOW_AROUND ||
 		    table->jump - to > (int64_t)X86_FLOW_AROUND) {
 			flow->cases.n = table->first;
-			table->n = 0;
 			return 0;
 		}
 		err = vec_push(&flow->cases, (uint32_t)to);
 	}
+	table->n = trace->n;
 	return err;
 }
 
-static bool jumps_to_register(const struct x86_flow *flow, const struct flow_insn *insn,
-			      struct trace *ret)
+/* Where it lies, if that is among the code. */
+static void place(const struct x86_flow *flow, const struct trace *trace,
+		  struct x86_table *table)
 {
+	uint64_t at = trace->table - flow->vaddr;
+
+	if (at >= flow->n_bytes)
+		return;
+	table->at = (uint32_t)at;
+	table->bytes = table->n * (trace->has_addresses ? ADDRESS_BYTES : DISTANCE_BYTES);
+}
+
+/* jmp *%reg, or jmp *table(,index,8) */
+static bool begin_trace(const struct x86_flow *flow, const struct flow_insn *insn,
+			struct trace *ret)
+{
+	const uint8_t *end = flow->code + insn->at + insn->n;
 	struct padded code;
 	struct form form;
+	int32_t table;
 
-	if (insn->n < 2 || flow->code[insn->at + insn->n - 2] != 0xff)
+	if ((insn->n < REG_BYTES || end[-REG_BYTES] != INDIRECT) &&
+	    (insn->n < TABLE_BYTES || end[-TABLE_BYTES] != INDIRECT))
 		return false;
 	code = pad(flow, insn);
 	form = form_of(code.bytes);
+	if (form.opcode != INDIRECT || (form.reg & 7) != 4)
+		return false;
 	*ret = (struct trace){ .jumps_to = form.rm };
-	return form.opcode == 0xff && (form.reg & 7) == 4 && form.mod == 3;
+	if (form.mod == 3)
+		return true;
+	if (form.mod || form.scale != SCALE_OF_8 || (form.base & 7) != 5 ||
+	    form.index == NO_INDEX)
+		return false;
+	memcpy(&table, form.rest, sizeof(table));
+	*ret = (struct trace){ .is_sum = true,
+			       .is_loaded = true,
+			       .has_table = true,
+			       .has_addresses = true,
+			       .base = NO_REGISTER,
+			       .index = form.index,
+			       .table = (uint64_t)(int64_t)table };
+	return true;
 }
 
 int x86_tables_look(struct x86_flow *flow)
@@ -255,22 +318,20 @@ int x86_tables_look(struct x86_flow *flow)
 	struct trace trace;
 	int err;
 
-	if (!jumps_to_register(flow, &insns[jump], &trace))
+	if (!begin_trace(flow, &insns[jump], &trace))
 		return 0;
 	for (size_t i = 1; i <= BACK && i <= jump; i++)
 		if (!trace_back(flow, &trace, jump - i) ||
 		    (trace.has_table && trace.has_bound))
 			break;
-	if (!trace.has_table || !trace.has_bound || trace.table < flow->vaddr ||
-	    trace.table - flow->vaddr >= flow->n_bytes)
+	if (!trace.has_table || !trace.has_bound ||
+	    trace.n > flow->n_bytes / CODE_EACH_CASE - flow->cases.n)
 		return 0;
-	table.at = (uint32_t)(trace.table - flow->vaddr);
-	table.n = trace.n;
-	if (table.n > (flow->n_bytes - table.at) / BYTES_EACH ||
-	    table.n > flow->n_bytes / BYTES_EACH - flow->cases.n)
-		return 0;
-	err = take_cases(flow, &table);
-	return err || !table.n ? err : vec_push(&flow->tables, table);
+	err = take_cases(flow, &trace, &table);
+	if (err || !table.n)
+		return err;
+	place(flow, &trace, &table);
+	return vec_push(&flow->tables, table);
 }
 
 size_t x86_tables_bytes(const struct x86_flow *flow, size_t at)
@@ -280,8 +341,8 @@ size_t x86_tables_bytes(const struct x86_flow *flow, size_t at)
 	for (size_t i = 1; i <= PENDING && i <= n; i++) {
 		const struct x86_table *table = &flow->tables.items[n - i];
 
-		if (table->at == at)
-			return (size_t)table->n * BYTES_EACH;
+		if (table->bytes && table->at == at)
+			return table->bytes;
 	}
 	return 0;
 }

@@ -74,6 +74,7 @@ static int read_part(struct elf_file *file, const Elf64_Shdr *sh, uint64_t from,
 	size_t n_read = sh->sh_size - before - behind, one;
 	uint64_t vaddr = sh->sh_addr + before;
 	AUTO_FREE uint8_t *code = malloc(n_read);
+	struct code_pages data = { .file = file, .left = SIZE_MAX };
 	AUTO(x86_flow) flow = NULL;
 	bool holds = false;
 
@@ -82,7 +83,8 @@ static int read_part(struct elf_file *file, const Elf64_Shdr *sh, uint64_t from,
 					      .n = n_read,
 					      .vaddr = vaddr,
 					      .before = before,
-					      .behind = behind },
+					      .behind = behind,
+					      .data = &data },
 			  &flow))
 		return -1;
 	for (size_t at = 0; at < n_read; at += one) {
