@@ -91,7 +91,7 @@ struct names {
 	VEC(struct stored_location) locations;
 	uint64_t refused, shortened;
 	enum name_origin origin; /* of what is set */
-	bool has_copied_start;	 /* a frame: so none has it in itself */
+	bool has_copied_start;	 /* a frame is one: so it is inlined nowhere */
 	size_t long_bytes;	 /* of this file's long names */
 	size_t all_long_bytes;
 	struct str text; /* a shortened one */

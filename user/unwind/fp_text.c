@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#define PROLOGUE_EACH 4096 /* bytes; each 400 to 2,000 of Chromium's pieces have one */
+#define PROLOGUE_EACH 4096 /* bytes; Chromium has one for 400 to 2,000 */
 
 static const uint8_t prologue[] = { 0x55, 0x48, 0x89, 0xe5 }; /* push, mov */
 

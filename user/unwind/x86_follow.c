@@ -135,8 +135,12 @@ static int come_to_cases(struct x86_flow *flow, const struct x86_table *table,
 {
 	int err = 0;
 
-	for (uint32_t i = 0; !err && i < table->n; i++)
-		err = come_to(flow, flow->cases.items[table->first + i], piece, *frame);
+	for (uint32_t i = 0; !err && i < table->n; i++) {
+		uint32_t to = flow->cases.items[table->first + i];
+
+		if (!flow->insns.items[to].begins)
+			err = come_to(flow, to, piece, *frame);
+	}
 	return err;
 }
 
