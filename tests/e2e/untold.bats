@@ -100,6 +100,59 @@ threads_are_told() {
 	[ "$status" -eq 1 ] || { echo "$output"; false; }
 }
 
+# Ten cases that never come back: nothing but a table leads to them.
+make_interpreter() {
+	cat >switch.c <<-'END'
+		#include <stdlib.h>
+
+		static volatile unsigned long sink;
+
+		#define WORK(n)                                        \
+			__attribute__((noinline)) void work##n(void)   \
+			{                                              \
+				for (int i = 0; i < 5000; i++)         \
+					sink = sink * 3 + n;           \
+			}
+		#define CASE(n)                   \
+			case n:                   \
+				for (;;) {        \
+					work##n();\
+					sink++;   \
+					work##n();\
+				}
+
+		WORK(0) WORK(1) WORK(2) WORK(3) WORK(4)
+		WORK(5) WORK(6) WORK(7) WORK(8) WORK(9)
+
+		__attribute__((noinline)) void interpret(int op)
+		{
+			switch (op) {
+				CASE(0) CASE(1) CASE(2) CASE(3) CASE(4)
+				CASE(5) CASE(6) CASE(7) CASE(8) CASE(9)
+			}
+		}
+		int main(int argc, char **argv)
+		{
+			interpret(atoi(argv[argc - 1]));
+			return 0;
+		}
+	END
+}
+
+# NAME: the seventh case has its callers
+case_is_told() {
+	local before='_start;__libc_start_main[^;]*;__libc_start_call_main'
+
+	objdump -d --no-show-raw-insn "$1" | grep -qE 'jmp +\*'
+	start "./$1" 7
+	record_while "$last_pid" 500 -F 2999 -p "$last_pid" -o out --stats-json stats
+	adds_up out stats
+	grep -vF '_[k]' out | sed -E 's/ [0-9]+$//' | sort -u >stacks
+	grep -qE 'main;interpret;work7$' stacks
+	run grep -vE "^$1;$before;main;interpret(;work7)?$" stacks
+	[ "$status" -eq 1 ] || { echo "$output"; false; }
+}
+
 @test "a program of musl: from its library's first function on, threads and handlers too" {
 	[ "$(uname -m)" = x86_64 ] || skip "the code is x86-64's"
 	command -v musl-gcc >/dev/null || skip "no musl-gcc"
@@ -133,6 +186,24 @@ threads_are_told() {
 	[[ $output != *FDE* ]]
 	# its serve() misaligns the stack, as gcc does if it knows all that is called
 	all_are_whole untold '_start;libc_start_main_stage2;' ''
+}
+
+@test "a program without tables: what its switches lead to" {
+	[ "$(uname -m)" = x86_64 ] || skip "the code is x86-64's"
+	make_interpreter
+	local flags=(-O2 -fno-asynchronous-unwind-tables -fno-unwind-tables)
+	for compiler in gcc clang; do
+		command -v "$compiler" >/dev/null || continue
+		"$compiler" "${flags[@]}" -o "by_$compiler" switch.c
+		case_is_told "by_$compiler"
+		"$compiler" "${flags[@]}" -fno-pie -no-pie -o "placed_by_$compiler" switch.c
+		case_is_told "placed_by_$compiler"
+	done
+	# a nop behind each call, and tables among the code, as GraalVM has them
+	gcc "${flags[@]}" -S switch.c
+	sed -E 's/^\tcall\t.*/&\n\tnop/; s/^\t\.section\t\.rodata.*/\t.text/' switch.s >marked.s
+	gcc -o marked marked.s
+	case_is_told marked
 }
 
 @test "threads that are begun all the time, by glibc and by musl: nobody called them" {

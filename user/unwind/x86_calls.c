@@ -13,7 +13,7 @@
 #define RETURNS_LEAST 4	 /* calls of what is known to return */
 #define NOP	      0x90
 #define MARKED_LEAST  16 /* calls, */
-#define MARKED_BUT    8	 /* all but one in so many of which are marked */
+#define OTHERS_SHARE  8	 /* of which no more than one in so many is not */
 
 static bool is_endbr64(const struct x86_flow *flow, const struct flow_insn *insn)
 {
@@ -33,13 +33,13 @@ static bool is_marked(const struct x86_flow *flow, size_t number)
  * aligned; GraalVM's have it where they return to. */
 static bool marks_calls(const struct x86_flow *flow)
 {
-	size_t n_marked = 0, n = 0;
+	size_t n_others = 0, n = 0;
 
 	for (size_t i = 0; i < flow->insns.n; i++) {
 		n += flow->insns.items[i].calls;
-		n_marked += is_marked(flow, i);
+		n_others += flow->insns.items[i].calls && !is_marked(flow, i);
 	}
-	return n >= MARKED_LEAST && n_marked > n - n / MARKED_BUT;
+	return n >= MARKED_LEAST && n_others <= n / OTHERS_SHARE;
 }
 
 /* Is behind this call nothing that another function begins with, or ends before? */
