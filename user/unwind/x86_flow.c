@@ -5,8 +5,8 @@
  * goes on. Where a way leads into another piece, both are one from then on
  * (x86_pieces.h). At first calls are hoped to come back; where what follows from that is
  * odd, they are not (x86_calls.c). Threads that are begun are left to themselves
- * (x86_clone.c). Jumps through tables lead to all of their cases (x86_tables.c). Code that
- * takes its arguments off the stack is followed from where its functions begin
+ * (x86_clone.c). Jumps through tables lead to all of their cases (x86_tables.c). Code
+ * that takes its arguments off the stack is followed from where its functions begin
  * (x86_begins.c). What came of it is told in x86_rows.c.
  */
 #include "unwind/x86_flow.h"
