@@ -244,6 +244,13 @@ bool x86_insn_distance(const uint8_t *code, size_t n, int64_t *ret)
 	return true;
 }
 
+int x86_insn_condition(const uint8_t *code, size_t n)
+{
+	if (n == 2 && (code[0] & 0xf0) == 0x70)
+		return code[0] & 0xf;
+	return n == 6 && code[0] == 0x0f && (code[1] & 0xf0) == 0x80 ? code[1] & 0xf : -1;
+}
+
 bool x86_insn_takes_address(const uint8_t *code, size_t n, uint64_t end, uint64_t *ret)
 {
 	size_t at = opcode_at(code, n);

@@ -23,6 +23,9 @@ bool x86_insn_is_prefix(uint8_t byte);
  * jump or call leads, in bytes; false: it is none. */
 bool x86_insn_distance(const uint8_t *code, size_t n, int64_t *ret);
 
+/* A jump's condition, as the instruction has it (0 to 15); -1: it is none. */
+int x86_insn_condition(const uint8_t *code, size_t n);
+
 /* It puts an address into a register: which, if it ends at `end`. */
 bool x86_insn_takes_address(const uint8_t *code, size_t n, uint64_t end, uint64_t *ret);
 

@@ -63,17 +63,6 @@ static bool asks_ax(const struct x86_flow *flow, const struct flow_insn *insn)
 	       is_insn(flow, insn, "\x48\x85\xc0", 3);
 }
 
-/* The condition of a jump, as its instruction has it; -1: it is none. */
-static int condition_of(const struct x86_flow *flow, const struct flow_insn *insn)
-{
-	const uint8_t *code = flow->code + insn->at;
-
-	if (insn->n == 2 && (code[0] & 0xf0) == 0x70)
-		return code[0] & 0xf;
-	return insn->n == 6 && code[0] == 0x0f && (code[1] & 0xf0) == 0x80 ? code[1] & 0xf
-									   : -1;
-}
-
 /* Does a new thread go on with that instruction? Beyond the code at hand: if its file
  * tells of that. */
 static bool begins_thread(const struct x86_flow *flow, uint32_t number)
@@ -106,10 +95,13 @@ static void mark(struct x86_flow *flow, uint32_t syscall)
 	enum { EQUAL = 4, NOT_EQUAL, NEGATIVE = 8, LESS = 12 };
 	struct flow_insn *insns = flow->insns.items;
 	uint32_t jump = syscall + 2, begins;
-	int condition = condition_of(flow, &insns[jump]);
+	int condition = x86_insn_condition(flow->code + insns[jump].at, insns[jump].n);
 
-	if ((condition == NEGATIVE || condition == LESS) && jump + 1 < flow->insns.n)
-		condition = condition_of(flow, &insns[++jump]);
+	if ((condition == NEGATIVE || condition == LESS) && jump + 1 < flow->insns.n) {
+		jump++;
+		condition =
+			x86_insn_condition(flow->code + insns[jump].at, insns[jump].n);
+	}
 	begins = condition == EQUAL ? insns[jump].target : jump + 1;
 	if ((condition != EQUAL && condition != NOT_EQUAL) ||
 	    !begins_thread(flow, begins))

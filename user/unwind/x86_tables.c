@@ -173,17 +173,16 @@ static bool find_most(const struct trace *trace, const uint8_t *code, uint64_t *
 	return form.opcode != 0x83 || form.rest[0] < 0x80;
 }
 
-/* cmp $most, index; ja or jae: of an instruction and the one before it */
-static void find_bound(struct trace *trace, const uint8_t *jump, const uint8_t *before)
+/* cmp $most, index; ja or jae: of a jump's condition and what stands before it */
+static void find_bound(struct trace *trace, int condition, const uint8_t *before)
 {
-	bool is_above = jump[0] == 0x77 || (jump[0] == 0x0f && jump[1] == 0x87);
-	bool is_at_least = jump[0] == 0x73 || (jump[0] == 0x0f && jump[1] == 0x83);
+	enum { AT_LEAST = 3, ABOVE = 7 };
 	uint64_t most;
 
-	if ((!is_above && !is_at_least) || !find_most(trace, before, &most) ||
-	    most >= CASES_MAX)
+	if ((condition != ABOVE && condition != AT_LEAST) ||
+	    !find_most(trace, before, &most) || most >= CASES_MAX)
 		return;
-	trace->n = (uint32_t)most + is_above;
+	trace->n = (uint32_t)most + (condition == ABOVE);
 	trace->has_bound = trace->n > 0;
 }
 
@@ -209,7 +208,7 @@ static bool trace_back(struct x86_flow *flow, struct trace *trace, size_t number
 		       !(is.writes & (1u << trace->sum[0] | 1u << trace->sum[1]));
 	if (is.jumps && !trace->has_bound && number) {
 		before = pad(flow, insn - 1);
-		find_bound(trace, code.bytes, before.bytes);
+		find_bound(trace, x86_insn_condition(code.bytes, insn->n), before.bytes);
 		return true;
 	}
 	if (!trace->has_table &&
