@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "obj/v8_builtin.h"
 
+#include "obj/x86_insn.h"
+
 #define BYTES_MIN 7 /* that are looked at: a mov and two pops */
 #define POP	  0x58
 
 bool v8_builtin_is_before(const uint8_t padding[V8_BUILTIN_PADDING])
 {
 	for (int i = 0; i < V8_BUILTIN_PADDING; i++)
-		if (padding[i] != V8_BUILTIN_INT3)
+		if (padding[i] != X86_INT3)
 			return false;
 	return true;
 }

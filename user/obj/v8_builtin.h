@@ -12,8 +12,7 @@
 #include <stdint.h>
 
 #define V8_BUILTIN_ALIGN   64 /* bytes; V8's kCodeAlignment */
-#define V8_BUILTIN_INT3	   0xcc
-#define V8_BUILTIN_PADDING 4 /* bytes of it before each, at least */
+#define V8_BUILTIN_PADDING 4  /* bytes of int3 before each, at least */
 
 /* Are these what lies before a builtin? */
 bool v8_builtin_is_before(const uint8_t padding[V8_BUILTIN_PADDING]);

@@ -320,7 +320,7 @@ bool x86_insn_is_padding(const uint8_t *code, size_t n)
 		code++;
 		n--;
 	}
-	return *code == 0x90 || *code == 0xcc ||
+	return *code == X86_NOP || *code == X86_INT3 ||
 	       (n > 1 && code[0] == 0x0f && code[1] == 0x1f);
 }
 

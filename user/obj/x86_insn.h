@@ -11,6 +11,8 @@
 #include <stdint.h>
 
 #define X86_INSN_MAX 15 /* bytes */
+#define X86_NOP	     0x90
+#define X86_INT3     0xcc
 
 /* Its bytes, or 0: none that 64-bit user code has, or more than the n there are.
  * *ret_calls: it leaves a return address. */

@@ -8,7 +8,8 @@
 #define PYTHON_THAT_NAMES 12 /* 3.12 */
 
 /* By how the file's name begins: what makes it name its code, and what makes that keep
- * frame pointers. Each was tried with weft but .NET's, which its documentation tells. */
+ * frame pointers. Each was tried with weft but .NET's and Electron's, which their
+ * documentation tells. */
 static const struct runtime {
 	const char *file, *names, *keeps_fp;
 } runtimes[] = {

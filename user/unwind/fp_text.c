@@ -25,14 +25,11 @@ bool fp_text_is(struct elf_file *file, uint64_t offset, uint64_t n)
 	uint64_t least = n / PROLOGUE_EACH + 1, found = 0;
 	int err = elf_pieces_new(&pieces, file);
 
-	if (!err)
+	if (!err) {
 		elf_pieces_begin(pieces, offset, n);
-	while (!err && found < least) {
-		err = elf_pieces_next(pieces, sizeof(prologue) - 1);
-		if (err <= 0)
-			break;
-		found += count(pieces);
-		err = 0;
+		while (found < least &&
+		       (err = elf_pieces_next(pieces, sizeof(prologue) - 1)) > 0)
+			found += count(pieces);
 	}
 	if (err < 0)
 		error_clear();

@@ -140,21 +140,6 @@ static void look_at_init(struct elf_file *file, uint64_t offset,
 
 #define ENTRY_MAX 128 /* glibc's dynamic linker has 61, for arm64 80 */
 
-/* The instruction: does it never go on behind itself? */
-static bool x86_leaves(const unsigned char *at, size_t n)
-{
-	size_t i = 0;
-
-	while (i + 1 < n && (at[i] == 0x66 || at[i] == 0xf2 || at[i] == 0xf3 ||
-			     (at[i] & 0xf0) == 0x40))
-		i++;
-	if (i + 1 < n && at[i] == 0xff) /* jmp of a register or memory */
-		return (at[i + 1] >> 3 & 6) == 4;
-	if (i + 1 < n && at[i] == 0x0f)
-		return at[i + 1] == 0x0b; /* ud2 */
-	return at[i] == 0xe9 || at[i] == 0xeb || at[i] == 0xc3 || at[i] == 0xf4;
-}
-
 static bool arm64_leaves(uint32_t word)
 {
 	return word >> 26 == 5 ||		    /* b */
@@ -168,14 +153,15 @@ static size_t entry_bytes(const struct elf_file *file, const unsigned char *byte
 			  size_t n)
 {
 	for (size_t at = 0; at < n;) {
-		bool arm64 = file->header.e_machine == EM_AARCH64, calls;
+		bool arm64 = file->header.e_machine == EM_AARCH64, calls, by_register;
 		size_t one = arm64 ? WORD : x86_insn_bytes(bytes + at, n - at, &calls);
 		uint32_t word;
 
 		if (!one || at + one > n)
 			return 0;
 		memcpy(&word, bytes + at, arm64 ? sizeof(word) : 1);
-		if (arm64 ? arm64_leaves(word) : x86_leaves(bytes + at, one))
+		if (arm64 ? arm64_leaves(word)
+			  : x86_insn_leaves(bytes + at, one, &by_register))
 			return at + one;
 		at += one;
 	}

@@ -48,7 +48,7 @@ static bool comes_back(const struct x86_flow *flow, size_t number)
 	const struct flow_insn *insn = &flow->insns.items[number], *next = insn + 1;
 
 	return insn->calls && number + 1 < flow->insns.n && next->n &&
-	       flow->code[next->at] != V8_BUILTIN_INT3;
+	       flow->code[next->at] != X86_INT3;
 }
 
 /* Does it go to another function, or to who called, as far as is known? */

@@ -11,7 +11,6 @@
 
 #define LAST_SHARE    16 /* of the calls of what never returns */
 #define RETURNS_LEAST 4	 /* calls of what is known to return */
-#define NOP	      0x90
 #define MARKED_LEAST  16 /* calls, */
 #define OTHERS_SHARE  8	 /* of which no more than one in so many is not */
 
@@ -26,7 +25,7 @@ static bool is_marked(const struct x86_flow *flow, size_t number)
 	const struct flow_insn *insn = &flow->insns.items[number], *next = insn + 1;
 
 	return insn->calls && number + 1 < flow->insns.n && next->n == 1 &&
-	       flow->code[next->at] == NOP;
+	       flow->code[next->at] == X86_NOP;
 }
 
 /* Compilers' calls may have one behind them, where a function or the head of a loop is

@@ -14,7 +14,6 @@
 #include "unwind/x86_pieces.h"
 
 #define X86_FLOW_ROUND	   16 /* what follows data begins on such an address */
-#define X86_FLOW_INT3	   0xcc
 #define X86_FLOW_NO_INSN   UINT32_MAX
 #define X86_FLOW_NO_TARGET (UINT32_MAX - 3)   /* and above: no instruction's number */
 #define X86_FLOW_FAR	   X86_FLOW_NO_TARGET /* out of a function, as long as they are */
@@ -123,7 +122,7 @@ static inline bool x86_flow_goes_on(const struct x86_flow *flow, uint32_t number
 	const struct flow_insn *insn = &flow->insns.items[number], *next = insn + 1;
 
 	if (is->leaves || number + 1 >= flow->insns.n || !next->n ||
-	    (flow->marks_calls && flow->code[insn->at] == X86_FLOW_INT3))
+	    (flow->marks_calls && flow->code[insn->at] == X86_INT3))
 		return false;
 	return !insn->calls || insn->comes_back;
 }

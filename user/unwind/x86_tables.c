@@ -124,16 +124,14 @@ static bool find_load(struct trace *trace, const struct form *form)
 }
 
 /* lea table(%rip), base */
-static bool find_table(struct trace *trace, const struct form *form, uint64_t end)
+static bool find_table(const struct x86_flow *flow, struct trace *trace,
+		       const struct flow_insn *insn, const struct form *form)
 {
-	int32_t distance;
-
-	if (form->opcode != 0x8d || !form->is_wide || form->mod != 0 ||
-	    (form->rm & 7) != 5 || form->reg != trace->base)
-		return false;
-	memcpy(&distance, form->rest, sizeof(distance));
-	trace->table = end + (uint64_t)(int64_t)distance;
-	return trace->has_table = true;
+	if (form->opcode == 0x8d && form->is_wide && form->reg == trace->base)
+		trace->has_table = x86_insn_takes_address(
+			flow->code + insn->at, insn->n, flow->vaddr + insn->at + insn->n,
+			&trace->table);
+	return trace->has_table;
 }
 
 /* mov or movzx of another register, whose upper half is 0 then */
@@ -211,8 +209,7 @@ static bool trace_back(struct x86_flow *flow, struct trace *trace, size_t number
 		find_bound(trace, x86_insn_condition(code.bytes, insn->n), before.bytes);
 		return true;
 	}
-	if (!trace->has_table &&
-	    find_table(trace, &form, flow->vaddr + insn->at + insn->n))
+	if (!trace->has_table && find_table(flow, trace, insn, &form))
 		return true;
 	if (!trace->has_table && is.writes >> trace->base & 1)
 		return false;
@@ -220,11 +217,16 @@ static bool trace_back(struct x86_flow *flow, struct trace *trace, size_t number
 	       !(is.writes >> trace->index & 1);
 }
 
+static uint32_t case_bytes(const struct trace *trace)
+{
+	return trace->has_addresses ? ADDRESS_BYTES : DISTANCE_BYTES;
+}
+
 /* A case's place from the code's beginning, as the table says; false: unreadable. */
 static bool read_case(const struct x86_flow *flow, const struct trace *trace, uint32_t i,
 		      int64_t *ret)
 {
-	size_t n = trace->has_addresses ? ADDRESS_BYTES : DISTANCE_BYTES;
+	size_t n = case_bytes(trace);
 	uint64_t vaddr = trace->table + (uint64_t)i * n, address;
 	uint8_t bytes[ADDRESS_BYTES] = { 0 };
 	int32_t distance;
@@ -273,7 +275,7 @@ static void place(const struct x86_flow *flow, const struct trace *trace,
 	if (at >= flow->n_bytes)
 		return;
 	table->at = (uint32_t)at;
-	table->bytes = table->n * (trace->has_addresses ? ADDRESS_BYTES : DISTANCE_BYTES);
+	table->bytes = table->n * case_bytes(trace);
 }
 
 /* jmp *%reg, or jmp *table(,index,8) */
