@@ -82,20 +82,28 @@ __noinline int hosted_add_pops(__u32 hook)
 	return s->cfa != cfa;
 }
 
-/* A helper's between hosted code and what it calls: that aligns the stack for it. */
+/* A helper's between hosted code and what it calls: that aligns the stack for it. Itself,
+ * the leaf, it may not have done so yet, or any more. */
 #define HELPER_BYTES 16
 
 static __always_inline bool is_helper_s(struct scratch *s, __u32 hook, __u32 host)
 {
-	s->cfa = s->sp + HELPER_BYTES;
-	if (s->rule.reg != UNWIND_NESTS || !is_end(s, hook, host))
+	if (s->rule.reg != UNWIND_NESTS)
 		return false;
-	s->rule = (struct unwind_rule){
-		.cfa = UNWIND_CFA_SP,
-		.cfa_offset = HELPER_BYTES,
-		.ra_words = -1,
-	};
-	return true;
+	for (int bytes = HELPER_BYTES; bytes; bytes -= 8) {
+		s->cfa = s->sp + bytes;
+		if (is_end(s, hook, host)) {
+			s->rule = (struct unwind_rule){
+				.cfa = UNWIND_CFA_SP,
+				.cfa_offset = bytes,
+				.ra_words = -1,
+			};
+			return true;
+		}
+		if (!s->is_leaf)
+			break;
+	}
+	return false;
 }
 
 /* Where the frame at hand may end, one after the other: as the rule says, behind what the

@@ -180,6 +180,14 @@ static void test_hosted_that_nests(void **state)
 	ASSERT_WALK(&at, "UP", "40208 10208", START);
 	memory_put(STACK + 8, OTHERS + 8);
 	ASSERT_WALK(&at, "UP", "40208 10208", START);
+	/* a helper that has not aligned it yet; not what has called from there */
+	at = in_hosted_code(1);
+	memory_put(STACK, HOSTED_AT);
+	ASSERT_WALK(&at, "UCCC", "40208 40208 10108 10208", START);
+	at = in_hosted_code(0);
+	for (uint64_t i = 0; i < 48; i += 8)
+		memory_put(STACK + i, i == 8 || i == 16 ? HOSTED_AT : OTHERS + 8);
+	ASSERT_WALK(&at, "UCP", "40208 40208 10208", START);
 }
 
 /* It takes its own frame down: pop %rbx, %r12, %r13; ret */

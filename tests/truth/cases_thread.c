@@ -81,6 +81,30 @@
 			    { "main;sys_call" } },                                       \
 	}
 
+/* Stacks that are copied: what lies above them are main()'s frames. While one is brought
+ * back, half of two is there. */
+#define STOWS  "changes_to;switch_stacks;stows"
+#define BRINGS "changes_to;switch_stacks;brings_back"
+#define STOWED(mode, in_guests, cut)                                                     \
+	{                                                                                \
+		.name = "stowed-" mode, .program = "stowed", .args = mode " %m",         \
+		.kinds = BOTH_COMPILERS, .core = in_guests, .tabled = true,              \
+		.thread = { { "^begins;run_one;work;burn" },                             \
+			    { "^begins;run_one;" STOWS },                                \
+			    { "^begins;run_other;run_on;work;burn" },                    \
+			    { "^begins;run_other;run_on;" STOWS },                       \
+			    { "main;turns;turn_one|turn_other;burn" },                   \
+			    { "main;turns;turn_one|turn_other;" STOWS },                 \
+			    { "main;turns;deeper*6;turn_one;burn" },                     \
+			    { "main;turns;deeper*6;turn_one;" STOWS },                   \
+			    { "main;turns;deeper*1-6;burn" },                            \
+			    { "main;makes*4;begins;" STOWS },                            \
+			    { "main;sys_call" },                                         \
+			    { "main;turns;deeper*0-6;turn_one|turn_other;" BRINGS,       \
+			      CLASS_WINDOW } },                                          \
+		.bounds = { { CLASS_CUT, cut } },                                        \
+	}
+
 static const struct truth_case cases[] = {
 	{
 		.name = "nest",
@@ -185,6 +209,8 @@ static const struct truth_case cases[] = {
 	},
 	COPIED("", "gcc-O2 clang-O2-omit", false),
 	COPIED("-attached", "gcc-O3-omit clang-O0", true),
+	STOWED("each", true, .05),
+	STOWED("storm", false, 1),
 	{
 		/* it has a stack of its own, but its maker's frame pointer */
 		.name = "cloned",

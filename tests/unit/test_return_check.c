@@ -225,6 +225,7 @@ static void ends_where_stacks_are_copied(void **state)
 	struct view_stack named = stack;
 	struct view_notes notes;
 	AUTO(names) copying = NULL;
+	AUTO(names) unnamed = NULL;
 	AUTO(names) saving = NULL;
 	AUTO(names) switching = NULL;
 
@@ -240,6 +241,15 @@ static void ends_where_stacks_are_copied(void **state)
 	assert_int_equal(view_read(&named, VIEW_THREAD, out, &notes), 3);
 	assert_true(notes.is_complete);
 	assert_int_equal(out[2], 3);
+	/* the same of what has no name: its code says that it switches */
+	assert_int_equal(names_new(&unnamed), 0);
+	assert_int_equal(names_set_bad_return(unnamed, 3, BAD_RETURN_SWITCH), 0);
+	named.names = unnamed;
+	assert_int_equal(view_read(&named, VIEW_THREAD, out, &notes), 4);
+	assert_true(out[2] == 3 && out[3] == VIEW_CUT);
+	assert_int_equal(names_set(unnamed, 1, "PyMem_Free"), 0);
+	assert_int_equal(view_read(&named, VIEW_THREAD, out, &notes), 3);
+	assert_true(notes.is_complete);
 	/* it saves the stack that it is called on: that is whole still */
 	assert_int_equal(names_new(&saving), 0);
 	assert_int_equal(names_set(saving, 7, "slp_switch"), 0);
@@ -262,6 +272,7 @@ static void ends_where_copied_stacks_begin(void **state)
 					  0, FRAME(1),	 FRAME(7),  FRAME(3) };
 	uint32_t out[VIEW_ROOM(STACK_HEAD + 3)];
 	AUTO(names) names = NULL;
+	AUTO(names) unnamed = NULL;
 	struct view_stack stack = { plain, STACK_HEAD + 3, NULL };
 	struct view_notes notes;
 
@@ -271,6 +282,14 @@ static void ends_where_copied_stacks_begin(void **state)
 	assert_int_equal(view_read(&stack, VIEW_THREAD, out, &notes), 2);
 	assert_int_equal(out[1], 7);
 	assert_int_equal(notes.ending, END_FIBER);
+	/* code says so as well, of what has no name */
+	assert_int_equal(names_new(&unnamed), 0);
+	assert_int_equal(names_set_bad_return(unnamed, 7, BAD_RETURN_COPY), 0);
+	stack.names = unnamed;
+	assert_int_equal(view_read(&stack, VIEW_THREAD, out, &notes), 2);
+	assert_int_equal(out[1], 7);
+	assert_int_equal(notes.ending, END_FIBER);
+	stack.names = names;
 	/* there is one elsewhere, so this one has not called it yet */
 	assert_int_equal(names_set(names, 9, "greenlet::UserGreenlet::inner_bootstrap"),
 			 0);

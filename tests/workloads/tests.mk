@@ -17,7 +17,7 @@ WORK_FLAGS := -std=gnu11 -Wall -Wextra -g -Iinclude -fno-optimize-sibling-calls 
 WITH_FP    := -fno-omit-frame-pointer
 WORK_PLAIN := nest threads storm chain label levels roots wait moves late skip held \
               contain plugins reopen fiber byhand stub probed cloned \
-              copied \
+              copied stowed \
               $(if $(filter x86_64,$(ARCH)),jump kept probe generated entered)
 WORK_FOLLY := folly-weak folly-unique folly-local folly-global
 WORK_PLUGS := $(foreach n,0 1 2 3 4 5 6 7 8 9,libplug$(n).so)

@@ -332,9 +332,14 @@ bool names_is_copied_start(const struct names *names, uint32_t frame)
 		has_role(names, frame, ROLE_CALLS_COPIED_START));
 }
 
+bool names_is_freeing(const struct names *names, uint32_t frame)
+{
+	return has_role(names, frame, ROLE_FREES);
+}
+
 bool names_is_copying(const struct names *names, uint32_t frame, const uint32_t *callee)
 {
 	if (has_role(names, frame, ROLE_COPIES))
-		return !callee || !has_role(names, *callee, ROLE_FREES);
+		return !callee || !names_is_freeing(names, *callee);
 	return !callee && has_role(names, frame, ROLE_SWITCHES);
 }

@@ -81,6 +81,8 @@ enum bad_return {
 	BAD_RETURN_BOTTOM,
 	/* or: the program is interrupted while it changes stacks */
 	BAD_RETURN_SWITCH,
+	/* it is true, and what called it is elsewhere: its stack is a copy */
+	BAD_RETURN_COPY,
 	N_BAD_RETURNS
 };
 
@@ -111,6 +113,9 @@ bool names_is_return_barrier(const struct names *names, uint32_t frame);
  * place? Then what called it is long gone, and no address says so. By name as well.
  */
 bool names_is_copied_start(const struct names *names, uint32_t frame);
+
+/* Does this function give memory back? What copies stacks does so behind a copy. */
+bool names_is_freeing(const struct names *names, uint32_t frame);
 
 /* And is this function copying it? Then what lies behind is half of each. callee: what
  * it has called; NULL: it is the leaf. */

@@ -15,6 +15,7 @@ struct viewer {
 	enum view view;
 	uint32_t last; /* thread frame, if has_last; its caller comes next */
 	bool has_last;
+	bool last_frees;      /* a copy of a stack, or the frame that it called does */
 	uint64_t chains_used; /* bit by root: each chain is entered once */
 	size_t told;	      /* how much was put with the last frame of a chain */
 	uint32_t boundary;    /* to be put before what follows, if anything does; 0 */
@@ -128,7 +129,20 @@ static enum bad_return why_bad(const struct viewer *r, uint32_t code)
 
 	if (bad_return && r->has_last && names_is_injected(r->names, r->last))
 		return BAD_RETURN_NONE;
+	/* what it copied from is let go: the stack is whole again */
+	if (bad_return == BAD_RETURN_SWITCH && r->last_frees)
+		return BAD_RETURN_NONE;
 	return bad_return;
+}
+
+/* The frame at hand is somebody's callee from now on. */
+static void step(struct viewer *r, uint32_t code)
+{
+	bool frees = r->has_last && r->names && names_is_freeing(r->names, r->last);
+
+	r->last_frees = frees || (r->names && names_is_freeing(r->names, code));
+	r->last = code;
+	r->has_last = true;
 }
 
 static void read_frame(struct viewer *r, struct code_cursor *cursor, uint32_t code)
@@ -138,13 +152,13 @@ static void read_frame(struct viewer *r, struct code_cursor *cursor, uint32_t co
 	const uint32_t *callee = r->has_last ? &last : NULL;
 	bool told = cursor->told, ends;
 
-	r->last = code;
-	r->has_last = true;
+	step(r, code);
 	cursor->told = false;
 	if (r->why_skipped)
 		return;
 	/* where a runtime makes a stack by hand, its start is no call, and is kept */
-	ends = bad_return && names_is_start(r->names, code);
+	ends = bad_return == BAD_RETURN_COPY ||
+	       (bad_return && names_is_start(r->names, code));
 	if (bad_return == BAD_RETURN_SWITCH ||
 	    (r->names && names_is_copying(r->names, code, callee))) {
 		put(r, code);

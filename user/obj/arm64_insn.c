@@ -43,5 +43,5 @@ bool arm64_insn_distance(uint32_t insn, int64_t *ret)
 
 bool arm64_insn_is_padding(uint32_t insn)
 {
-	return insn == 0xd503201f || !insn || (insn & 0xffe0001f) == 0xd4200000;
+	return insn == ARM64_NOP || !insn || (insn & 0xffe0001f) == 0xd4200000;
 }

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #define ARM64_INSN_BYTES 4
+#define ARM64_NOP	 0xd503201fu
 
 /* It leaves a return address. */
 bool arm64_insn_calls(uint32_t insn);

@@ -89,12 +89,18 @@ static uint8_t take_modrm(struct insn *insn)
 	return modrm;
 }
 
+static bool has_modrm(char letter)
+{
+	return letter == 'm' || letter == 'B' || letter == 'Z' || letter == 'X' ||
+	       letter == 't' || letter == 'T';
+}
+
 static void operands(struct insn *insn, char letter)
 {
 	size_t size = insn->small && !insn->wide ? 2 : 4;
 	uint8_t modrm = 0;
 
-	if (strchr("mBZXtT", letter))
+	if (has_modrm(letter))
 		modrm = take_modrm(insn);
 	switch (letter) {
 	case '.':

@@ -124,6 +124,7 @@ static int write_tape(const struct run *run, const struct names *names,
 		[BAD_RETURN_MISTAKEN] = TAPE_UNCALLED,
 		[BAD_RETURN_BOTTOM] = TAPE_MADE,
 		[BAD_RETURN_SWITCH] = TAPE_SWITCHES,
+		[BAD_RETURN_COPY] = TAPE_COPY,
 	};
 	struct tape_writer *tape = run->recording->tape;
 	uint64_t totals[TAPE_TOTALS_MAX];

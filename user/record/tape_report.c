@@ -64,14 +64,17 @@ static int on_name(void *arg, uint32_t frame, const char *name)
 
 static int on_bad_return(void *arg, uint32_t frame, enum tape_item why)
 {
+	static const enum bad_return reasons[] = {
+		[TAPE_UNCALLED] = BAD_RETURN_MISTAKEN,
+		[TAPE_MADE] = BAD_RETURN_BOTTOM,
+		[TAPE_SWITCHES] = BAD_RETURN_SWITCH,
+		[TAPE_COPY] = BAD_RETURN_COPY,
+	};
 	struct player *player = arg;
 
 	if (frame >= n_frames(player))
 		return fail(-EBADMSG, "a mark for frame %u, which does not exist", frame);
-	return names_set_bad_return(player->names, frame,
-				    why == TAPE_MADE	   ? BAD_RETURN_BOTTOM
-				    : why == TAPE_SWITCHES ? BAD_RETURN_SWITCH
-							   : BAD_RETURN_MISTAKEN);
+	return names_set_bad_return(player->names, frame, reasons[why]);
 }
 
 static int on_totals(void *arg, const uint64_t *numbers, size_t n)

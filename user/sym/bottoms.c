@@ -61,19 +61,10 @@ static bool is_plain(const struct code_file *in, uint64_t vaddr)
 {
 	uint8_t code[PLAIN_BYTES];
 
-	for (uint32_t i = 0; i < in->info->n_segments; i++) {
-		const struct elf_segment *segment = &in->info->segments[i];
-		uint64_t into = vaddr - segment->vaddr;
-
-		if (into >= segment->file_bytes)
-			continue;
-		if (paged_read(&in->file, segment->offset + into, code, sizeof(code)) !=
-		    sizeof(code))
-			return false;
-		return in->info->machine == EM_X86_64 ? !may_jump_x86(code)
-						      : !may_jump_arm64(code);
-	}
-	return false;
+	if (code_file_read(in, vaddr, code, sizeof(code)) != sizeof(code))
+		return false;
+	return in->info->machine == EM_X86_64 ? !may_jump_x86(code)
+					      : !may_jump_arm64(code);
 }
 
 /* How far from its end the call leads that these bytes end with; false: it is none of

@@ -39,6 +39,18 @@ struct code_frames {
 	struct code_file of; /* info NULL: none was asked for, or it has none */
 };
 
+size_t code_file_read(const struct code_file *in, uint64_t vaddr, void *buf, size_t n)
+{
+	for (uint32_t i = 0; i < in->info->n_segments; i++) {
+		const struct elf_segment *segment = &in->info->segments[i];
+		uint64_t into = vaddr - segment->vaddr;
+
+		if (into < segment->file_bytes)
+			return paged_read(&in->file, segment->offset + into, buf, n);
+	}
+	return 0;
+}
+
 static int by_module_and_offset(const void *a, const void *b)
 {
 	const struct frame_place *x = a, *y = b;

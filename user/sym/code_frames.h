@@ -37,6 +37,9 @@ struct code_file {
 	const struct elf_info *info;
 };
 
+/* How many of n bytes there are at an address as linked: 0 also if it lies in none. */
+size_t code_file_read(const struct code_file *in, uint64_t vaddr, void *buf, size_t n);
+
 /* The file of a frame's module; false: there is none, or nothing is known of it yet. */
 bool code_frames_file(struct code_frames *frames, const struct frame *frame,
 		      struct code_file *ret);

@@ -11,7 +11,8 @@
 
 struct code_verdict {
 	bool is_bad_return; /* no call leads to it */
-	bool is_switching;  /* from one stack to another (sym/switches.h) */
+	bool is_switching;  /* from one stack to another (sym/switches.h), or copying */
+	bool begins_copy;   /* of a stack (sym/copied_stacks.h) */
 	bool is_suspect;    /* and where its call leads to, as linked (sym/bottoms.h) */
 	uint64_t target;
 };

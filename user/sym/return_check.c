@@ -6,6 +6,7 @@
 #include "obj/v8_builtin.h"
 #include "sym/bottoms.h"
 #include "sym/code_frames.h"
+#include "sym/copied_stacks.h"
 #include "sym/switches.h"
 
 #include <elf.h>
@@ -189,8 +190,11 @@ static int look_at_return(struct checking *c, const struct frame *frame,
 static int look_at_switch(struct checking *c, const struct frame *frame,
 			  const struct code_file *in, struct checked *is)
 {
-	if (!is->is_known)
-		is->is.is_switching = switches_is_one(frame, in);
+	if (is->is_known)
+		return 0;
+	is->is.is_switching =
+		switches_is_one(frame, in) || copied_stacks_is_copying(frame, in);
+	is->is.begins_copy = copied_stacks_begins(frame, in);
 	return 0;
 }
 
@@ -240,7 +244,7 @@ static int mark(const struct checking *c, struct names *names, uint32_t id)
 		return names_set_bad_return(names, id,
 					    frame->unproven ? BAD_RETURN_MISTAKEN
 							    : BAD_RETURN_BOTTOM);
-	return 0;
+	return is->begins_copy ? names_set_bad_return(names, id, BAD_RETURN_COPY) : 0;
 }
 
 /* What matters most goes first: a user's files have a time for all looks. */

@@ -155,6 +155,7 @@ static int play_item(const struct tape_events *events, uint32_t item, const char
 	case TAPE_UNCALLED:
 	case TAPE_MADE:
 	case TAPE_SWITCHES:
+	case TAPE_COPY:
 		return play_bad_return(events, bytes, n, (enum tape_item)item);
 	case TAPE_ADVANCE:
 	case TAPE_CODE:

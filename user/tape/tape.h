@@ -27,6 +27,7 @@ enum tape_item {
 	TAPE_MADE = 8,	   /* u32 frame id: no call leads to it, but a proven step */
 	TAPE_SWITCHES = 9, /* u32 frame id: it is interrupted while it changes stacks */
 	TAPE_CODE = 10,	   /* u64 pid, u64 since when its JIT's dump has not grown */
+	TAPE_COPY = 11,	   /* u32 frame id: a stack that is a copy begins there */
 };
 
 struct tape_writer;

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sym/copied_stacks.h"
+
+#include "obj/fde_index.h"
+#include "unwind/stack_copier.h"
+
+#include <elf.h>
+
+#define BEGINS_MAX   4096 /* bytes of what begins a stack: theirs have 1.2 KB */
+#define CALLS_MAX    64	  /* that are looked at: of it, and of each that it calls */
+#define TAKEN_WITHIN 32	  /* bytes, before the call that puts the stack back */
+
+/* All of the function at vaddr, if it has no more than max bytes. */
+static bool read_function(const struct code_file *in, const struct fde *fde,
+			  uint8_t *bytes, size_t max, struct function_code *ret)
+{
+	uint64_t n = fde->end - fde->begin;
+
+	*ret = (struct function_code){ in->info->machine, bytes, n };
+	return fde->end && n <= max && code_file_read(in, fde->begin, bytes, n) == n;
+}
+
+static bool find_function(const struct frame *frame, const struct code_file *in,
+			  struct fde *ret, size_t *ret_at)
+{
+	uint64_t vaddr;
+
+	if (!elf_vaddr_of_offset(in->info, frame->offset, &vaddr) ||
+	    !fde_index_find(&in->file, in->info, vaddr - frame->returned, ret))
+		return false;
+	*ret_at = vaddr - ret->begin;
+	return true;
+}
+
+static bool is_known(const struct elf_info *info)
+{
+	return (info->type == ET_EXEC || info->type == ET_DYN) &&
+	       (info->machine == EM_X86_64 || info->machine == EM_AARCH64);
+}
+
+static bool may_take(const struct frame *frame, const struct code_file *in)
+{
+	uint8_t before[TAKEN_WITHIN];
+
+	return frame->offset >= sizeof(before) &&
+	       paged_read(&in->file, frame->offset - sizeof(before), before,
+			  sizeof(before)) == sizeof(before) &&
+	       stack_copier_may_take(in->info->machine, before, sizeof(before));
+}
+
+static bool find_copier(const struct code_file *in, const struct fde *fde,
+			struct stack_copier *ret)
+{
+	uint8_t bytes[STACK_COPIER_MAX];
+	struct function_code function;
+
+	return read_function(in, fde, bytes, sizeof(bytes), &function) &&
+	       stack_copier_find(&function, ret);
+}
+
+bool copied_stacks_is_copying(const struct frame *frame, const struct code_file *in)
+{
+	struct stack_copier copier;
+	struct fde fde;
+	size_t at;
+
+	if (frame->returned > 1 || frame->uncallable || !is_known(in->info) ||
+	    !may_take(frame, in) || !find_function(frame, in, &fde, &at) ||
+	    !find_copier(in, &fde, &copier))
+		return false;
+	return frame->returned ? at == copier.copied
+			       : at >= copier.taken && at < copier.copied;
+}
+
+/* Is it a function that copies stacks, or one that calls such a one? */
+static bool leads_to_copier(const struct code_file *in, uint64_t vaddr, bool by_another)
+{
+	struct direct_call calls[CALLS_MAX];
+	uint8_t bytes[BEGINS_MAX];
+	struct function_code function;
+	struct stack_copier copier;
+	struct fde fde;
+	size_t n;
+
+	if (!fde_index_find(&in->file, in->info, vaddr, &fde) || fde.begin != vaddr)
+		return false;
+	if (find_copier(in, &fde, &copier))
+		return true;
+	if (!by_another || !read_function(in, &fde, bytes, sizeof(bytes), &function))
+		return false;
+	n = stack_copier_calls(&function, calls, CALLS_MAX);
+	for (size_t i = 0; i < n; i++)
+		if (leads_to_copier(in, vaddr + (uint64_t)calls[i].to, false))
+			return true;
+	return false;
+}
+
+/* Does it call such a one and return behind that, as who is come back to does? */
+static bool returns_behind_copier(const struct code_file *in,
+				  const struct function_code *function, uint64_t begin)
+{
+	struct direct_call calls[CALLS_MAX];
+	size_t n = stack_copier_calls(function, calls, CALLS_MAX);
+
+	for (size_t i = 0; i < n; i++)
+		if (stack_copier_may_return(function, calls[i].end) &&
+		    leads_to_copier(in, begin + (uint64_t)calls[i].to, true))
+			return true;
+	return false;
+}
+
+bool copied_stacks_begins(const struct frame *frame, const struct code_file *in)
+{
+	uint8_t bytes[BEGINS_MAX];
+	struct function_code function;
+	struct fde fde;
+	size_t at;
+
+	return frame->returned == 1 && !frame->uncallable && is_known(in->info) &&
+	       find_function(frame, in, &fde, &at) &&
+	       read_function(in, &fde, bytes, sizeof(bytes), &function) &&
+	       !stack_copier_may_return(&function, at) &&
+	       returns_behind_copier(in, &function, fde.begin);
+}
