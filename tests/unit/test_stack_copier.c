@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Which functions copy stacks, where code leads, and what it calls: of both machines. */
+/* Which functions copy stacks: of both machines. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,43 +7,22 @@
 
 #include <cmocka.h>
 #undef fail /* ours is meant */
-#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "function_bytes.h"
 #include "unwind/stack_copier.h"
 
-#define X86(...)                                                                         \
-	(struct function_code)                                                           \
-	{                                                                                \
-		EM_X86_64, (const uint8_t[]){ __VA_ARGS__ },                             \
-			sizeof((const uint8_t[]){ __VA_ARGS__ })                         \
-	}
-#define ARM64(...)                                                                       \
-	(struct function_code)                                                           \
-	{                                                                                \
-		EM_AARCH64, (const uint8_t *)(const uint32_t[]){ __VA_ARGS__ },          \
-			sizeof((const uint32_t[]){ __VA_ARGS__ })                        \
-	}
+#define TEST	0x48, 0x85, 0xc0
+#define MOV_RDI 0x48, 0x89, 0xc7 /* from rax, which stays */
+#define TAKE	0x48, 0x89, 0xc4 /* mov %rax, %rsp */
+#define ADD	0x48, 0x01, 0xc4 /* add %rax, %rsp */
 
-#define CALL	 0xe8, 0, 0, 0, 0
-#define CALL_RCX 0xff, 0xd1
-#define TEST	 0x48, 0x85, 0xc0
-#define MOV_RDI	 0x48, 0x89, 0xc7 /* from rax, which stays */
-#define TAKE	 0x48, 0x89, 0xc4 /* mov %rax, %rsp */
-#define ADD	 0x48, 0x01, 0xc4 /* add %rax, %rsp */
-#define RET	 0xc3
-
-#define BL	0x94000000u
-#define BLR	0xd63f0020u /* by x1 */
-#define CBZ_8	0xb4000040u
 #define MOV_X1	0xaa0003e1u /* from x0 */
 #define MOV_X0	0xaa0103e0u /* from x1 */
 #define TAKE_X0 0x9100001fu /* mov sp, x0 */
 #define TAKE_X1 0x9100003fu
 #define ADD_X0	0x8b2063ffu /* add sp, sp, x0 */
-#define RET_X30 0xd65f03c0u
-#define NOP	0xd503201fu
 
 static void assert_copier(struct function_code code, size_t taken, size_t copied)
 {
@@ -111,58 +90,6 @@ static void asks_few_bytes_first(void **state)
 		stack_copier_may_take(EM_AARCH64, (const uint8_t *)other, sizeof(other)));
 }
 
-static bool returns(struct function_code code, size_t from)
-{
-	return stack_copier_may_return(&code, from);
-}
-
-#define UD2 0x0f, 0x0b
-
-static void knows_what_never_returns(void **state)
-{
-	assert_true(returns(X86(RET), 0));
-	assert_true(returns(X86(0xf3, RET), 0));
-	assert_true(returns(X86(0xc2, 8, 0), 0));
-	assert_false(returns(X86(UD2, RET), 0));
-	assert_false(returns(X86(0xf4, RET), 0));	/* hlt */
-	assert_false(returns(X86(0xeb, 0xfe, RET), 0)); /* a loop */
-	assert_false(returns(X86(CALL, 0xeb, 0xf9, RET), 0));
-	assert_true(returns(X86(CALL, RET), 0));
-	assert_false(returns(X86(CALL), 0));		 /* who is called never does */
-	assert_true(returns(X86(0x74, 2, UD2, RET), 0)); /* one way does */
-	assert_true(returns(X86(0x74, 1, RET, UD2), 0));
-	assert_false(returns(X86(RET, 0x74, 2, UD2, UD2), 1)); /* from there none */
-	assert_true(returns(X86(UD2, RET, 0xeb, 0xfd), 3));    /* back */
-	assert_true(returns(X86(0xff, 0xe0), 0));	       /* jmp *%rax */
-	assert_true(returns(X86(0xeb, 0x10, UD2), 0));	       /* to elsewhere */
-	assert_true(returns(X86(0x74, 0x80, UD2), 0));
-	assert_true(returns(X86(0x06), 0)); /* no instruction */
-	assert_true(returns(X86(UD2), 2));  /* no place in it */
-	assert_true(returns(ARM64(RET_X30), 0));
-	assert_true(returns(ARM64(CBZ_8, 0, RET_X30), 0));
-	assert_true(returns(ARM64(0xd61f0000u), 0));	       /* br x0 */
-	assert_false(returns(ARM64(0x14000000u, RET_X30), 0)); /* b . */
-	assert_false(returns(ARM64(0, RET_X30), 0));	       /* udf */
-	assert_false(returns(ARM64(0xd4200000u, RET_X30), 0)); /* brk */
-	assert_false(returns(ARM64(NOP, BL), 0));
-}
-
-static void lists_calls(void **state)
-{
-	const struct function_code x86 = X86(0xe8, 1, 0, 0, 0, CALL_RCX, 0xeb, 0, 0xe8,
-					     0xf0, 0xff, 0xff, 0xff, RET),
-				   arm64 = ARM64(NOP, BL | 4, BLR, 0x97ffffffu);
-	struct direct_call calls[2];
-
-	assert_int_equal(stack_copier_calls(&x86, calls, 2), 2);
-	assert_true(calls[0].end == 5 && calls[0].to == 6);
-	assert_true(calls[1].end == 14 && calls[1].to == -2);
-	assert_int_equal(stack_copier_calls(&x86, calls, 1), 1);
-	assert_int_equal(stack_copier_calls(&arm64, calls, 2), 2);
-	assert_true(calls[0].end == 8 && calls[0].to == 20);
-	assert_true(calls[1].end == 16 && calls[1].to == 8);
-}
-
 /* Anybody's bytes: nothing is read beyond them (the sanitizers' to say). */
 static void bears_garbage(void **state)
 {
@@ -170,7 +97,6 @@ static void bears_garbage(void **state)
 	for (int round = 0; round < 20000; round++) {
 		size_t n = (size_t)random() % 64 + 1;
 		uint8_t *code = malloc(n);
-		struct direct_call calls[4];
 		struct stack_copier copier;
 		struct function_code in = { round & 1 ? EM_X86_64 : EM_AARCH64, code, n };
 
@@ -180,8 +106,6 @@ static void bears_garbage(void **state)
 		if (stack_copier_find(&in, &copier))
 			assert_true(copier.taken < copier.copied && copier.copied <= n);
 		stack_copier_may_take(in.machine, code, n);
-		stack_copier_may_return(&in, (size_t)random() % n);
-		stack_copier_calls(&in, calls, 4);
 		free(code);
 	}
 }
@@ -192,8 +116,6 @@ int main(void)
 		cmocka_unit_test(finds_copiers),
 		cmocka_unit_test(takes_no_others_for_copiers),
 		cmocka_unit_test(asks_few_bytes_first),
-		cmocka_unit_test(knows_what_never_returns),
-		cmocka_unit_test(lists_calls),
 		cmocka_unit_test(bears_garbage),
 	};
 

@@ -88,7 +88,7 @@ static bool leads_to_copier(const struct code_file *in, uint64_t vaddr, bool by_
 		return true;
 	if (!by_another || !read_function(in, &fde, bytes, sizeof(bytes), &function))
 		return false;
-	n = stack_copier_calls(&function, calls, CALLS_MAX);
+	n = function_calls(&function, calls, CALLS_MAX);
 	for (size_t i = 0; i < n; i++)
 		if (leads_to_copier(in, vaddr + (uint64_t)calls[i].to, false))
 			return true;
@@ -100,10 +100,10 @@ static bool returns_behind_copier(const struct code_file *in,
 				  const struct function_code *function, uint64_t begin)
 {
 	struct direct_call calls[CALLS_MAX];
-	size_t n = stack_copier_calls(function, calls, CALLS_MAX);
+	size_t n = function_calls(function, calls, CALLS_MAX);
 
 	for (size_t i = 0; i < n; i++)
-		if (stack_copier_may_return(function, calls[i].end) &&
+		if (function_may_return(function, calls[i].end) &&
 		    leads_to_copier(in, begin + (uint64_t)calls[i].to, true))
 			return true;
 	return false;
@@ -119,6 +119,6 @@ bool copied_stacks_begins(const struct frame *frame, const struct code_file *in)
 	return frame->returned == 1 && !frame->uncallable && is_known(in->info) &&
 	       find_function(frame, in, &fde, &at) &&
 	       read_function(in, &fde, bytes, sizeof(bytes), &function) &&
-	       !stack_copier_may_return(&function, at) &&
+	       !function_may_return(&function, at) &&
 	       returns_behind_copier(in, &function, fde.begin);
 }
