@@ -51,6 +51,19 @@ static __always_inline int ask_frame(struct scratch *s, __u32 hook, __u64 bytes)
 	return ask_rule(s, hook);
 }
 
+/* String.compareTo() keeps the difference of two lengths on the stack, a number of 32
+ * bits, while it compares. Is that all that keeps the frame from ending where it says? No
+ * call ends before what lies there, and one that may have led here before what lies a
+ * word higher. */
+static __always_inline bool keeps_number(struct scratch *s, __u32 hook)
+{
+	if (!chunk_read(hook, s->sp) || s->word >> 32 || !find_return(s, hook) ||
+	    is_called(s->word) || ask_frame(s, hook, s->java_bytes + 8) != CALLED_PERHAPS)
+		return false;
+	s->rule.reg = UNWIND_GUESSED;
+	return true;
+}
+
 /* A leaf's sp may be lower than its frame says: some code pushes registers, or where sp
  * was. Then a call says where. */
 static __always_inline __u32 seek_frame(struct scratch *s, __u32 hook, __u32 called)
@@ -70,7 +83,8 @@ static __always_inline __u32 seek_frame(struct scratch *s, __u32 hook, __u32 cal
 			return found;
 	}
 	take_rule(s, whole_frame(bytes));
-	return called;
+	return called == CALLED_ELSEWHERE && keeps_number(s, hook) ? CALLED_PERHAPS
+								   : called;
 }
 
 #define RELOADS_MAX  16

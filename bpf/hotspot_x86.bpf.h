@@ -45,8 +45,8 @@ static __always_inline bool is_asking(const __u64 *code)
 		STARTS(at, 2, 0x840f) ||
 		(STARTS(at, 2, 0x850f) && (asks_collector(code[0]) || !(code[0] >> 32)));
 
-	if (!STARTS(at, 1, 0x90) && !STARTS(at, 2, 0x9066) && !STARTS(at, 2, 0x1f0f) &&
-	    !STARTS(at, 3, 0x1f0f66))
+	if (!STARTS(at, 1, 0x90) && !STARTS(at, 2, 0x9066) && !STARTS(at, 2, 0x6666) &&
+	    !STARTS(at, 2, 0x1f0f) && !STARTS(at, 3, 0x1f0f66))
 		return found;
 	/* verifier: no branches, which the loop would multiply; 0, less 1: all bits */
 	for (int i = 1; i < 8; i++)

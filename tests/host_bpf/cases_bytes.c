@@ -128,6 +128,8 @@ static void test_checks_before_frames(void **state)
 /* Behind a nop any of the next seven bytes may begin it. */
 static void test_questions_of_collectors(void **state)
 {
+	static const char *const nops[] = { "\x90", "\x66\x90", "\x66\x66\x90",
+					    "\x0f\x1f", "\x66\x0f\x1f" };
 	uint64_t random = 88172645463325252ULL;
 	__u64 words[3] = { 1ULL << 40 };
 	uint8_t code[16];
@@ -137,9 +139,9 @@ static void test_questions_of_collectors(void **state)
 		bool asks = false;
 
 		next_bytes(code, sizeof(code), &random);
-		code[0] = 0x90;
+		memcpy(code, nops[i % 5], strlen(nops[i % 5]));
 		if (i % 2)
-			memcpy(code + 1 + (unsigned int)i / 2 % 9,
+			memcpy(code + strlen(nops[i % 5]) + (unsigned int)i / 2 % 9,
 			       i % 4 == 1 ? "\x41\x81\x7f" : "\x41\x81\xbf", 3);
 		memcpy(words + 1, code, sizeof(code));
 		for (int at = 0; at < 8; at++)

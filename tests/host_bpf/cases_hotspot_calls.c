@@ -75,6 +75,23 @@ static void test_call_of_another(void **state)
 	}
 }
 
+/* String.compareTo()'s number of 32 bits: who called perhaps, called. */
+static void test_pushed_number(void **state)
+{
+	for (int i = 0; i < 5; i++) {
+		struct sampled at = put_pushed(&java_layouts[i & 1], 8);
+
+		put_call_to(BLOB_SITE(CALLER), i == 2 ? BLOB(OTHER_ONE) : STUBS + 0x100);
+		memory_put(at.sp, i == 3 ? 1ULL << 32 : 0xffffffff);
+		/* where the frame would end otherwise, its caller's frame pointer is */
+		memory_put(CALLEE_END - 16, i == 4 ? STALE : GARBAGE);
+		if (i < 2)
+			assert_java(&at, "UPCCC");
+		else
+			assert_cut(&at);
+	}
+}
+
 /* The callee calls C, and has more on its stack meanwhile: `code` follows. */
 static void check_call_of_c(const char *code, size_t n, uint64_t more, bool is_whole)
 {
@@ -205,10 +222,10 @@ static void test_entry_barrier(void **state)
 int run_hotspot_call_cases(void)
 {
 	static const struct CMUnitTest tests[] = {
-		CASE(test_pushed_words),     CASE(test_pushed_sp),
-		CASE(test_call_of_another),  CASE(test_call_of_c),
-		CASE(test_stub_that_pushes), CASE(test_two_stubs),
-		CASE(test_entry_barrier),
+		CASE(test_pushed_words),  CASE(test_pushed_sp),
+		CASE(test_pushed_number), CASE(test_call_of_another),
+		CASE(test_call_of_c),	  CASE(test_stub_that_pushes),
+		CASE(test_two_stubs),	  CASE(test_entry_barrier),
 	};
 
 	return cmocka_run_group_tests_name("hotspot_calls", tests, NULL, NULL);
